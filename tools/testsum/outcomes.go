@@ -78,7 +78,7 @@ func (o outcomes) appendTo(file string) error {
 		lines = append(lines, names[got]+"\t"+name+"\n")
 	}
 	sort.Strings(lines)
-	f, err := os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	f, err := os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}

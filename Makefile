@@ -1,0 +1,121 @@
+# `make` alone says what can be done. On a fresh machine `make demo` and
+# `make test` set up what they need themselves; only Go and make are expected.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+# The version is stamped below, so Go need not ask git for it again (and fail
+# where the checkout belongs to another user).
+export GOFLAGS := $(GOFLAGS) -buildvcs=false
+
+VERSION := $(shell git describe --tags --always --dirty --match 'v[0-9]*' 2>/dev/null || echo dev)
+OUTCOMES := bin/test-outcomes
+
+TESTSUM := go run ./tools/testsum
+LINT    := go tool -modfile=tools/lint/go.mod golangci-lint
+
+# Where goroutines share state. Pure packages would only make it slower.
+RACE_DIRS := pkg/store pkg/engine pkg/summarize pkg/tokens internal/grpcserver internal/demo internal/replay cmd
+RACE_PKGS  = $(patsubst %,./%/...,$(wildcard $(RACE_DIRS)))
+
+# Flags for go test, such as `make test TESTFLAGS='-run TestBuild -count=1'`.
+TESTFLAGS ?=
+
+.PHONY: help
+help: ## Say what can be done
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-16s %s\n", $$1, $$2} /^##@ / {print substr($$0, 5) ":"}' Makefile
+
+##@ Run
+
+.PHONY: demo
+demo: build ## Build and show an agent's conversation from first message to compaction
+	@bin/sidecar demo
+
+.PHONY: build
+build: ## Build the static binary bin/sidecar
+	@mkdir -p bin
+	@CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/sidecar ./cmd/sidecar
+
+##@ Test
+
+.PHONY: test
+test: setup-test ## Run all tests, those of clients in other languages included
+	@mkdir -p bin
+	@rm -f $(OUTCOMES)
+# What fails is in the outcomes: all of it runs, and the total is the verdict.
+	@$(TESTSUM) run -o $(OUTCOMES) -- -timeout 20m $(TESTFLAGS) ./... 2>/dev/null || true
+	@scripts/interop.sh $(OUTCOMES) || true
+	@$(TESTSUM) total $(OUTCOMES)
+
+.PHONY: setup-test
+setup-test: ## Install what the tests of other languages need, where it is missing
+	@scripts/setup-test.sh
+
+.PHONY: race
+race: ## Run the tests of packages with shared state under the race detector
+	@mkdir -p bin
+	@CGO_ENABLED=1 $(TESTSUM) run -o $(OUTCOMES) -- -race -short -timeout 20m $(TESTFLAGS) $(RACE_PKGS)
+
+.PHONY: tokens
+tokens: ## Show how far our token counts are from the providers' (reads PALIMPSEST_DATA)
+	@scripts/focus.sh tokens 'Accuracy' ./pkg/tokens/... ./pkg/engine/... ./test/...
+
+.PHONY: faults
+faults: ## Run the tests that kill, corrupt, fill and time out
+	@scripts/focus.sh faults 'Fault|Crash|Kill|Corrupt|Disk' ./...
+
+.PHONY: soak
+soak: ## Run the long tests (SOAK=10m says how long each)
+	@PALIMPSEST_SOAK="$${SOAK:-10m}" scripts/focus.sh soak 'Soak' ./...
+
+.PHONY: bench
+bench: ## Run the benchmarks
+	@go test -run '^$$' -bench . -benchmem $(TESTFLAGS) ./...
+
+.PHONY: replay-all
+replay-all: build ## Replay all of PALIMPSEST_DATA at every window and format, against the bars
+	@scripts/replay-all.sh
+
+.PHONY: replay-sample
+replay-sample: build
+	@scripts/replay-all.sh --sample
+
+##@ Change
+
+.PHONY: gen
+gen: ## Generate Go code from the protos
+	@scripts/gen.sh
+
+.PHONY: fmt
+fmt: ## Format Go and proto files
+	@$(LINT) fmt
+	@go tool -modfile=tools/buf/go.mod buf format -w
+
+##@ Check
+
+.PHONY: check-gen
+check-gen: ## Fail if generated code has drifted from the protos
+	@scripts/check-gen.sh
+
+.PHONY: proto-lint
+proto-lint: ## Lint the protos
+	@scripts/proto-lint.sh
+
+.PHONY: proto-breaking
+proto-breaking: ## Fail if the protos break what the last release promised
+	@scripts/proto-breaking.sh
+
+.PHONY: vet
+vet: ## Run go vet
+	@go vet ./...
+
+.PHONY: lint
+lint: ## Run all linters
+	@$(LINT) run ./...
+
+.PHONY: ci
+ci: ## Run everything that must be green, with the test counts as the last line
+	@rm -f $(OUTCOMES)
+	@scripts/ci.sh $(OUTCOMES)

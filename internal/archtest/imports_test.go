@@ -1,0 +1,227 @@
+package archtest
+
+import (
+	"fmt"
+	"go/ast"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// layer is one row of the import table: what packages of this module its files
+// may import, and what from outside they must not. Tests are free: they wire
+// what they test.
+type layer struct {
+	name string
+	why  string
+	// dirs are patterns of path.Match, checked in the order of the table.
+	dirs []string
+	// allow are folders of this module ("./pkg/x" allows what lies under it
+	// only if it ends in "/..."). A package's own subfolders are not implied.
+	allow []string
+	// deny are import paths; each covers what lies under it.
+	deny []string
+	// stdlibOnly forbids everything from outside the module but the standard
+	// library.
+	stdlibOnly bool
+	// noClock forbids reading the time.
+	noClock bool
+}
+
+const (
+	vocabulary = "./pkg/conversation"
+	apiGen     = "./gen/..."
+)
+
+var (
+	transport = []string{"google.golang.org/grpc", "github.com/grpc-ecosystem"}
+	outside   = append([]string{"context", "os", "net", "time/tzdata", "go.uber.org/zap", "go.etcd.io/bbolt"}, transport...)
+)
+
+// layers covers every package under pkg/ and internal/: a new one must be
+// placed here, which is a decision.
+var layers = []layer{
+	{
+		name: "vocabulary", why: "everybody imports it, so it imports nobody",
+		dirs: []string{"pkg/conversation"}, stdlibOnly: true,
+	},
+	{
+		name: "policies", why: "pure functions from values to decisions: what they decide can be tested and replayed",
+		dirs:  []string{"pkg/expiry", "pkg/retention", "pkg/prune", "pkg/compaction", "pkg/citations"},
+		allow: []string{vocabulary, "./pkg/tokens"}, deny: outside, noClock: true,
+	},
+	{
+		name: "provider formats", why: "rendering is pure: the same view gives the same bytes for ever",
+		dirs:  []string{"pkg/provider", "pkg/provider/*"},
+		allow: []string{vocabulary, "./pkg/tokens", "./pkg/provider"}, deny: outside, noClock: true,
+	},
+	{
+		name: "summarizers", why: "a port to a model knows nothing of storage, engine or API",
+		dirs:  []string{"pkg/summarize", "pkg/summarize/*"},
+		allow: []string{vocabulary, "./pkg/summarize"}, deny: transport,
+	},
+	{
+		name: "token counters", why: "counting is independent of everything that counts",
+		dirs:  []string{"pkg/tokens", "pkg/tokens/*"},
+		allow: []string{vocabulary, "./pkg/tokens"}, deny: transport,
+	},
+	{
+		name: "store contract", why: "a back end is replaced without a product rule noticing",
+		dirs:  []string{"pkg/store"},
+		allow: []string{vocabulary}, deny: transport,
+	},
+	{
+		name: "disk format", why: "one codec above all back ends",
+		dirs:  []string{"pkg/store/record", "pkg/store/record/*"},
+		allow: []string{vocabulary, "./pkg/store", "./pkg/store/record/..."}, deny: transport,
+	},
+	{
+		name: "conformance suite", why: "what it demands it demands of every back end alike",
+		dirs:  []string{"pkg/store/storetest"},
+		allow: []string{vocabulary, "./pkg/store", "./pkg/store/record/..."}, deny: transport,
+	},
+	{
+		name: "store back ends", why: "they do not know each other, nor who calls them",
+		dirs:  []string{"pkg/store/*"},
+		allow: []string{vocabulary, "./pkg/store", "./pkg/store/record/..."}, deny: transport,
+	},
+	{
+		name: "engine", why: "it is given its implementations; only cmd/sidecar names them",
+		dirs: []string{"pkg/engine", "pkg/engine/*"},
+		allow: []string{
+			vocabulary, "./pkg/expiry", "./pkg/retention", "./pkg/prune", "./pkg/compaction", "./pkg/citations",
+			"./pkg/summarize", "./pkg/tokens", "./pkg/provider", "./pkg/store", "./pkg/store/record/...", "./pkg/engine/...",
+		},
+		deny: append([]string{"go.etcd.io/bbolt"}, transport...),
+	},
+	{
+		name: "gRPC edge", why: "it converts, validates and maps errors; storage is the engine's",
+		dirs:  []string{"internal/grpcserver", "internal/grpcserver/*"},
+		allow: []string{vocabulary, "./pkg/engine", apiGen, "./internal/grpcserver/..."},
+		deny:  []string{"go.etcd.io/bbolt"},
+	},
+	{
+		name: "client commands", why: "they see what any client sees: the API, and no inside to judge itself by",
+		dirs:  []string{"internal/replay", "internal/replay/*", "internal/demo", "internal/demo/*"},
+		allow: []string{vocabulary, apiGen, "./internal/replay/...", "./internal/demo/..."},
+		deny:  []string{"go.etcd.io/bbolt"},
+	},
+	{
+		name: "architecture rules", why: "they read files and run nothing",
+		dirs: []string{"internal/archtest"}, stdlibOnly: true,
+	},
+}
+
+// The API's generated code is for the edge and for clients.
+var apiGenImporters = []string{
+	"internal/grpcserver", "internal/replay", "internal/demo", "cmd/sidecar", "test", "bench", "clients", "gen",
+}
+
+// layerOf returns the row of a folder, or nil for folders outside the table.
+func layerOf(dir string) *layer {
+	for i := range layers {
+		for _, pattern := range layers[i].dirs {
+			if ok, _ := path.Match(pattern, dir); ok {
+				return &layers[i]
+			}
+		}
+	}
+	return nil
+}
+
+func (l *layer) allows(imported string) bool {
+	return slices.ContainsFunc(l.allow, func(allowed string) bool {
+		if under, ok := strings.CutSuffix(allowed, "/..."); ok {
+			return within(imported, under)
+		}
+		return imported == allowed
+	})
+}
+
+func (l *layer) check(imported string) string {
+	switch {
+	case strings.HasPrefix(imported, "./"):
+		if !l.allows(imported) {
+			return "may not import " + imported
+		}
+	case l.stdlibOnly && strings.Contains(strings.SplitN(imported, "/", 2)[0], "."):
+		return "may import the standard library alone, not " + imported
+	case withinAny(imported, l.deny) && imported != "net/url":
+		return "must never import " + imported
+	}
+	return ""
+}
+
+func checkImportTable(t *tree) (found []string) {
+	for _, f := range t.code() {
+		l := layerOf(f.dir)
+		if l == nil {
+			continue
+		}
+		for _, imported := range f.imports() {
+			if fault := l.check(imported); fault != "" {
+				found = append(found, fmt.Sprintf("%s: %s %s (%s)", f.path, l.name, fault, l.why))
+			}
+		}
+	}
+	return found
+}
+
+func checkEveryPackageHasALayer(t *tree) (found []string) {
+	for _, f := range t.code() {
+		if (within(f.dir, "pkg") || within(f.dir, "internal")) && layerOf(f.dir) == nil {
+			found = append(found, f.path+": its folder is in no row of the import table")
+		}
+	}
+	return found
+}
+
+func checkAPIGenImporters(t *tree) (found []string) {
+	for _, f := range t.files {
+		for _, imported := range f.imports() {
+			if within(imported, "./gen") && !withinAny(f.dir, apiGenImporters) {
+				found = append(found, f.path+": only the edge and clients may import "+imported)
+			}
+		}
+	}
+	return found
+}
+
+// Now and its kind make a decision depend on when it is taken.
+var clockNames = []string{"Now", "Since", "Until", "After", "AfterFunc", "Sleep", "Tick", "NewTimer", "NewTicker"}
+
+func checkNoClock(t *tree) (found []string) {
+	for _, f := range t.code() {
+		if l := layerOf(f.dir); l == nil || !l.noClock {
+			continue
+		}
+		local := f.localName("time")
+		ast.Inspect(f.syntax, func(n ast.Node) bool {
+			selector, ok := n.(*ast.SelectorExpr)
+			if !ok || local == "" || !slices.Contains(clockNames, selector.Sel.Name) {
+				return true
+			}
+			if x, ok := selector.X.(*ast.Ident); ok && x.Name == local {
+				found = append(found, fmt.Sprintf("%s:%d: time.%s in a pure package: the time is an argument", f.path, t.line(n), selector.Sel.Name))
+			}
+			return true
+		})
+	}
+	return found
+}
+
+// localName is the name under which f uses a package of the standard library,
+// or "".
+func (f *file) localName(imported string) string {
+	for _, spec := range f.syntax.Imports {
+		if name, err := strconv.Unquote(spec.Path.Value); err != nil || name != imported {
+			continue
+		}
+		if spec.Name != nil {
+			return spec.Name.Name
+		}
+		return path.Base(imported)
+	}
+	return ""
+}

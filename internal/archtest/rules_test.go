@@ -1,0 +1,233 @@
+package archtest
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+type rule struct {
+	name  string
+	check func(*tree) []string
+	// bad are small repositories in which the rule must find something, by what
+	// is wrong with them. Each is one file: its path, then its content.
+	bad map[string][2]string
+	// good are the nearest things that are allowed.
+	good map[string][2]string
+}
+
+func imports(paths ...string) string {
+	body := "package p\n"
+	for _, path := range paths {
+		body += "\nimport _ \"" + strings.Replace(path, "./", module, 1) + "\"\n"
+	}
+	return body
+}
+
+var rules = []rule{
+	{
+		name: "import table", check: checkImportTable,
+		bad: map[string][2]string{
+			"vocabulary with a dependency":     {"pkg/conversation/a.go", imports("go.uber.org/zap")},
+			"vocabulary with a sibling":        {"pkg/conversation/a.go", imports("./pkg/tokens")},
+			"policy with a context":            {"pkg/expiry/a.go", imports("context")},
+			"policy with files":                {"pkg/prune/a.go", imports("os")},
+			"policy with a network":            {"pkg/citations/a.go", imports("net/http")},
+			"policy with a store":              {"pkg/retention/a.go", imports("./pkg/store")},
+			"policy with the API":              {"pkg/compaction/a.go", imports("./gen/palimpsest/v1")},
+			"format with a logger":             {"pkg/provider/gemini/a.go", imports("go.uber.org/zap")},
+			"format with another format":       {"pkg/provider/gemini/a.go", imports("./pkg/provider/anthropic")},
+			"summarizer with a store":          {"pkg/summarize/openai/a.go", imports("./pkg/store")},
+			"counter with the engine":          {"pkg/tokens/bpe/a.go", imports("./pkg/engine")},
+			"store with the engine":            {"pkg/store/a.go", imports("./pkg/engine")},
+			"store with gRPC":                  {"pkg/store/a.go", imports("google.golang.org/grpc/codes")},
+			"record with the API":              {"pkg/store/record/a.go", imports("./gen/palimpsest/v1")},
+			"back end with another":            {"pkg/store/bolt/a.go", imports("./pkg/store/memory")},
+			"back end with the suite, shipped": {"pkg/store/bolt/a.go", imports("./pkg/store/storetest")},
+			"engine with gRPC":                 {"pkg/engine/a.go", imports("google.golang.org/grpc/status")},
+			"engine with a back end":           {"pkg/engine/a.go", imports("./pkg/store/bolt")},
+			"engine with a counter":            {"pkg/engine/a.go", imports("./pkg/tokens/bpe")},
+			"engine with bbolt":                {"pkg/engine/a.go", imports("go.etcd.io/bbolt")},
+			"engine with the API":              {"pkg/engine/a.go", imports("./gen/palimpsest/v1")},
+			"edge with a store":                {"internal/grpcserver/a.go", imports("./pkg/store")},
+			"edge with bbolt":                  {"internal/grpcserver/a.go", imports("go.etcd.io/bbolt")},
+			"client command with the engine":   {"internal/replay/a.go", imports("./pkg/engine")},
+			"client command with a format":     {"internal/replay/a.go", imports("./pkg/provider/gemini")},
+		},
+		good: map[string][2]string{
+			"policy":                {"pkg/expiry/a.go", imports("sort", "net/url", "./pkg/conversation", "./pkg/tokens")},
+			"policy's test":         {"pkg/expiry/a_test.go", imports("os", "./pkg/store")},
+			"back end":              {"pkg/store/bolt/a.go", imports("go.etcd.io/bbolt", "./pkg/store", "./pkg/store/record/recordpb")},
+			"back end's test":       {"pkg/store/bolt/a_test.go", imports("./pkg/store/storetest")},
+			"engine":                {"pkg/engine/a.go", imports("./pkg/store", "./pkg/compaction", "./pkg/provider")},
+			"edge":                  {"internal/grpcserver/a.go", imports("./pkg/engine", "./gen/palimpsest/v1", "google.golang.org/grpc")},
+			"wiring":                {"cmd/sidecar/a.go", imports("./pkg/store/bolt", "./pkg/engine")},
+			"format, its parent":    {"pkg/provider/gemini/a.go", imports("./pkg/provider")},
+			"a longer package name": {"pkg/expiry/a.go", imports("network.example/net", "example.com/context")},
+		},
+	},
+	{
+		name: "every package has a layer", check: checkEveryPackageHasALayer,
+		bad: map[string][2]string{
+			"new package":          {"pkg/memories/a.go", imports()},
+			"new internal package": {"internal/helpers/a.go", imports()},
+			"deep back end":        {"pkg/store/bolt/inner/a.go", imports()},
+		},
+		good: map[string][2]string{
+			"back end": {"pkg/store/postgres/a.go", imports()},
+			"command":  {"cmd/other/a.go", imports()},
+		},
+	},
+	{
+		name: "who imports the API", check: checkAPIGenImporters,
+		bad: map[string][2]string{
+			"engine's test": {"pkg/engine/a_test.go", imports("./gen/palimpsest/v1")},
+			"another tool":  {"tools/x/main.go", imports("./gen/palimpsest/v1")},
+		},
+		good: map[string][2]string{
+			"edge":          {"internal/grpcserver/a.go", imports("./gen/palimpsest/v1")},
+			"command":       {"cmd/sidecar/a.go", imports("./gen/palimpsest/v1")},
+			"whole process": {"test/e2e/a_test.go", imports("./gen/palimpsest/v1")},
+		},
+	},
+	{
+		name: "no clock", check: checkNoClock,
+		bad: map[string][2]string{
+			"now":          {"pkg/expiry/a.go", "package p\n\nimport \"time\"\n\nvar x = time.Now()\n"},
+			"another name": {"pkg/provider/openai/a.go", "package p\n\nimport clock \"time\"\n\nvar x = clock.Since\n"},
+		},
+		good: map[string][2]string{
+			"a duration": {"pkg/expiry/a.go", "package p\n\nimport \"time\"\n\nvar x = time.Second\n"},
+			"in a store": {"pkg/store/bolt/a.go", "package p\n\nimport \"time\"\n\nvar x = time.Now()\n"},
+		},
+	},
+	{
+		name: "file length", check: checkFileLength,
+		bad: map[string][2]string{"501 lines": {"pkg/engine/a.go", "package p\n" + strings.Repeat("//\n", 500)}},
+		good: map[string][2]string{
+			"500 lines": {"pkg/engine/a.go", "package p\n" + strings.Repeat("//\n", 499)},
+			"a test":    {"pkg/engine/a_test.go", "package p\n" + strings.Repeat("//\n", 600)},
+			"generated": {"gen/a.pb.go", "// Code generated by x. DO NOT EDIT.\n\npackage p\n" + strings.Repeat("//\n", 600)},
+		},
+	},
+	{
+		name: "function length", check: checkFunctionLength,
+		bad:  map[string][2]string{"81 lines": {"cmd/sidecar/a.go", "package p\n\nfunc f() {\n" + strings.Repeat("\t_ = 0\n", 79) + "}\n"}},
+		good: map[string][2]string{"80 lines": {"cmd/sidecar/a.go", "package p\n\nfunc f() {\n" + strings.Repeat("\t_ = 0\n", 78) + "}\n"}},
+	},
+	{
+		name: "formatted", check: checkFormatted,
+		bad:  map[string][2]string{"spaces": {"cmd/sidecar/a.go", "package p\n\nfunc f() {\n  _ = 0\n}\n"}},
+		good: map[string][2]string{"tabs": {"cmd/sidecar/a.go", "package p\n\nfunc f() {\n\t_ = 0\n}\n"}},
+	},
+	{
+		name: "no init", check: checkNoInit,
+		bad:  map[string][2]string{"init": {"cmd/sidecar/a.go", "package p\n\nfunc init() {}\n"}},
+		good: map[string][2]string{"a method of that name": {"cmd/sidecar/a.go", "package p\n\nfunc (t T) init() {}\n"}},
+	},
+	{
+		name: "skips say why", check: checkSkipReasons,
+		bad: map[string][2]string{
+			"nothing": {"pkg/engine/a_test.go", "package p\n\nfunc TestA(t *testing.T) { t.Skip() }\n"},
+			"empty":   {"pkg/engine/a_test.go", "package p\n\nfunc TestA(t *testing.T) { t.Skip(\"\") }\n"},
+			"now":     {"pkg/engine/a_test.go", "package p\n\nfunc TestA(t *testing.T) { t.SkipNow() }\n"},
+		},
+		good: map[string][2]string{"a reason": {"pkg/engine/a_test.go", "package p\n\nfunc TestA(t *testing.T) { t.Skip(\"no data\") }\n"}},
+	},
+	{
+		name: "no machine paths", check: checkMachinePaths,
+		bad: map[string][2]string{
+			"in code":   {"cmd/sidecar/a.go", "package p\n\nvar x = \"/" + "work/x\"\n"},
+			"in a text": {"README.md", "run /" + "root/x"},
+		},
+		good: map[string][2]string{"a part of a path": {"README.md", "see test/work/x and https://example.com/root/x"}},
+	},
+	{
+		name: "documented", check: checkDocs,
+		bad: map[string][2]string{
+			"package":         {"pkg/engine/a.go", "package p\n"},
+			"function":        {"pkg/engine/a.go", "// Package p is.\npackage p\n\nfunc F() {}\n"},
+			"method":          {"pkg/engine/a.go", "// Package p is.\npackage p\n\nfunc (t *T[K]) F() {}\n"},
+			"type":            {"pkg/engine/a.go", "// Package p is.\npackage p\n\ntype T int\n"},
+			"type in a group": {"pkg/engine/a.go", "// Package p is.\npackage p\n\n// Types.\ntype (\n\tT int\n\tU int\n)\n"},
+			"constant":        {"pkg/engine/a.go", "// Package p is.\npackage p\n\nconst C = 1\n"},
+		},
+		good: map[string][2]string{
+			"all of it":          {"pkg/engine/a.go", "// Package p is.\npackage p\n\n// F is.\nfunc F() {}\n"},
+			"a group's comment":  {"pkg/engine/a.go", "// Package p is.\npackage p\n\n// All.\nconst (\n\tC = 1\n\tD = 2\n)\n"},
+			"a private receiver": {"pkg/engine/a.go", "// Package p is.\npackage p\n\nfunc (t *t) F() {}\n"},
+			"not public":         {"internal/grpcserver/a.go", "package p\n\nfunc F() {}\n"},
+		},
+	},
+	{
+		name: "back ends conform", check: checkBackEndsConform,
+		bad: map[string][2]string{
+			"no test":        {"pkg/store/redis/a.go", imports()},
+			"only a mention": {"pkg/store/redis/a_test.go", "package p\n\n// storetest.Run(t)\n"},
+			"not in a test":  {"pkg/store/redis/a.go", "package p\n\nfunc f() { storetest.Run() }\n"},
+		},
+		good: map[string][2]string{
+			"a call":       {"pkg/store/redis/a_test.go", "package p\n\nfunc TestStore(t *testing.T) { storetest.Run(t, open) }\n"},
+			"the codec":    {"pkg/store/record/a.go", imports()},
+			"generated":    {"pkg/store/record/recordpb/a.go", imports()},
+			"the suite":    {"pkg/store/storetest/a.go", imports()},
+			"the contract": {"pkg/store/a.go", imports()},
+		},
+	},
+	{
+		name: "nothing left open", check: checkNothingLeftOpen,
+		bad:  map[string][2]string{"a note": {"cmd/sidecar/a.go", "package p\n\n// TO" + "DO: later\n"}},
+		good: map[string][2]string{"a word": {"cmd/sidecar/a.go", "package p\n\n// A todo list.\n"}},
+	},
+}
+
+// TestRepository_AllRules_Hold checks this repository.
+func TestRepository_AllRules_Hold(t *testing.T) {
+	repository, err := load(os.DirFS("../.."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(repository.files) == 0 {
+		t.Fatal("no Go file found: the rules would hold of nothing")
+	}
+	for _, rule := range rules {
+		t.Run(rule.name, func(t *testing.T) {
+			for _, fault := range rule.check(repository) {
+				t.Error(fault)
+			}
+		})
+	}
+}
+
+// TestRule_Counterexample_GoesRed proves of each rule that it can fail.
+func TestRule_Counterexample_GoesRed(t *testing.T) {
+	for _, rule := range rules {
+		if len(rule.bad) == 0 || len(rule.good) == 0 {
+			t.Errorf("%s: no counterexample, or no example", rule.name)
+		}
+		for name, example := range rule.bad {
+			t.Run(rule.name+"/bad/"+name, func(t *testing.T) {
+				if found := rule.check(treeOf(t, example)); len(found) == 0 {
+					t.Errorf("nothing found in %s:\n%s", example[0], example[1])
+				}
+			})
+		}
+		for name, example := range rule.good {
+			t.Run(rule.name+"/good/"+name, func(t *testing.T) {
+				if found := rule.check(treeOf(t, example)); len(found) != 0 {
+					t.Errorf("found %q in %s:\n%s", found, example[0], example[1])
+				}
+			})
+		}
+	}
+}
+
+func treeOf(t *testing.T, example [2]string) *tree {
+	t.Helper()
+	parsed, err := load(fstest.MapFS{example[0]: {Data: []byte(example[1])}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return parsed
+}

@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# Fails if the committed generated code is not what the protos generate today.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+record=pkg/store/record/recordpb
+
+fresh="$(mktemp -d)"
+trap 'rm -rf "$fresh"' EXIT
+scripts/gen.sh "$fresh"
+
+# Compared by the list of generated files on both sides, so that a missing, a
+# changed and a left-over file all show.
+generated() { (cd "$1" && find gen "$record" -name '*.pb.go' 2>/dev/null | sort) || true; }
+failed=0
+while read -r file; do
+  if ! diff -u "$file" "$fresh/$file" >"$fresh/diff" 2>&1; then
+    echo "drift: $file"
+    head -n 20 "$fresh/diff"
+    failed=1
+  fi
+done < <({ generated .; generated "$fresh"; } | sort -u)
+
+# Right on this disk and forgotten in the commit is drift in every other clone.
+if git rev-parse --git-dir >/dev/null 2>&1; then
+  while read -r file; do
+    echo "not committed: $file"
+    failed=1
+  done < <(git ls-files --others -- gen "$record" | grep '\.pb\.go$' || true)
+fi
+
+if ((failed)); then
+  echo "generated code has drifted: run 'make gen' and commit the result" >&2
+  exit 1
+fi
+echo "generated code is up to date"

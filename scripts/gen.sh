@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# Generates the Go code of both proto modules.
+#   gen.sh          into the repository
+#   gen.sh FOLDER   the same tree, under FOLDER
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+out="${1:-.}"
+buf() { go tool -modfile=tools/buf/go.mod buf "$@"; }
+
+# What no proto generates any more must go too.
+if [[ -d "$out/gen" ]]; then find "$out/gen" -name '*.pb.go' -delete; fi
+
+buf generate --template buf.gen.yaml --output "$out"
+if compgen -G 'pkg/store/record/recordpb/*.proto' >/dev/null; then
+  buf generate --template tools/buf/record.gen.yaml --output "$out"
+fi

@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# Installs what tests need beside Go, where it is missing and where we may:
+# python3 with venv, node with npm, a C compiler for the race detector.
+# What stays missing is said, and the tests that need it say that they skip.
+set -euo pipefail
+
+missing=() why=()
+need() { # PACKAGE, WHAT IT IS FOR
+  missing+=("$1")
+  why+=("$2")
+}
+
+probe() {
+  missing=() why=()
+  if ! command -v python3 >/dev/null; then
+    need python3 "Python clients"
+    need python3-venv "Python clients"
+  elif ! python3 -c 'import venv, ensurepip' 2>/dev/null; then
+    # Debian ships python3 without it.
+    need python3-venv "Python clients"
+  fi
+  if ! command -v node >/dev/null; then need nodejs "TypeScript clients"; fi
+  if ! command -v npm >/dev/null; then need npm "TypeScript clients"; fi
+  if ! command -v cc >/dev/null && ! command -v gcc >/dev/null; then
+    need gcc "the race detector"
+    need libc6-dev "the race detector"
+  fi
+}
+
+probe
+if ((${#missing[@]} == 0)); then exit 0; fi
+
+if [[ "$(id -u)" == 0 ]] && command -v apt-get >/dev/null; then
+  echo "installing ${missing[*]}"
+  export DEBIAN_FRONTEND=noninteractive
+  { apt-get update -qq && apt-get install -y -qq --no-install-recommends "${missing[@]}"; } >/dev/null ||
+    echo "apt-get failed"
+  probe
+fi
+for i in "${!missing[@]}"; do
+  echo "missing: ${missing[$i]}, for ${why[$i]}"
+done
