@@ -2,7 +2,7 @@
 # Fails if the committed generated code is not what the protos generate today.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-record=pkg/store/record/recordpb
+record=pkg/store/record
 
 fresh="$(mktemp -d)"
 trap 'rm -rf "$fresh"' EXIT

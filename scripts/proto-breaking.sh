@@ -12,7 +12,7 @@ fi
 
 released="$(mktemp -d)"
 trap 'rm -rf "$released"' EXIT
-for module in proto pkg/store/record/recordpb; do
+for module in proto pkg/store/record; do
   if ! git cat-file -e "$tag:$module" 2>/dev/null; then
     echo "$module: not in $tag, nothing to compare with"
     continue

@@ -4,7 +4,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 buf() { go tool -modfile=tools/buf/go.mod buf "$@"; }
 
-for module in proto pkg/store/record/recordpb; do
+for module in proto pkg/store/record; do
   if [[ ! -d "$module" ]]; then
     echo "no $module: nothing to lint there"
     continue
