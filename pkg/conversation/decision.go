@@ -1,0 +1,63 @@
+package conversation
+
+// DecisionKind says what was decided about messages that the view does not show in full.
+type DecisionKind int8
+
+// The kinds of decisions. The numbers are those of the API.
+const (
+	DecisionClipped DecisionKind = iota + 1
+	DecisionLeftOut
+	DecisionRepaired
+)
+
+// Reason says why something was decided. It is a closed set.
+type Reason int8
+
+// The reasons. The numbers are those of the API.
+const (
+	ReasonUnspecified Reason = iota
+	ReasonResultOverShare
+	ReasonNewestUnitOverBudget
+	ReasonBeforeWindow
+	ReasonCallNeverAnswered
+	ReasonResultLate
+	ReasonEmptyText
+	ReasonForeignBlock
+	ReasonArgumentsWrapped
+	ReasonOpenerAdded
+	ReasonContinueAdded
+	ReasonSystemAsUser
+	ReasonMediaAsText
+	ReasonAppended
+	ReasonNameReplaced
+)
+
+// Decision explains why messages First to Last (inclusive) are not shown as they were appended. Both are -1 for a message
+// that the rendering made up.
+type Decision struct {
+	First, Last   int32
+	Kind          DecisionKind
+	Reason        Reason
+	Before, After int64 // tokens
+	EditSeq       int64 // 0 if no edit did it
+}
+
+// EventType says what happened to a message.
+type EventType int8
+
+// The events. The numbers are those of the API.
+const (
+	EventAdded EventType = iota + 1
+	EventClipped
+)
+
+// Event is something that happened to a message.
+type Event struct {
+	Type    EventType
+	Turn    int32
+	Index   int32
+	Reason  Reason
+	Saved   int64 // tokens
+	EditSeq int64
+	Level   Level // of the message after it
+}

@@ -1,0 +1,87 @@
+package conversation
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Kind is the class of an error; each reason belongs to one, and the API's edge maps reasons to codes.
+type Kind string
+
+// The reasons that the domain can give. Each is an ErrorReason of the API without its prefix, where it is documented.
+const (
+	InvalidField           Kind = "INVALID_FIELD"
+	ConversationNotFound   Kind = "CONVERSATION_NOT_FOUND"
+	ConversationDeleted    Kind = "CONVERSATION_DELETED"
+	ConversationExists     Kind = "CONVERSATION_EXISTS"
+	MessageNotFound        Kind = "MESSAGE_NOT_FOUND"
+	ManifestNotFound       Kind = "MANIFEST_NOT_FOUND"
+	ManifestNotRebuildable Kind = "MANIFEST_NOT_REBUILDABLE"
+	ModelProfileNotFound   Kind = "MODEL_PROFILE_NOT_FOUND"
+	IndexMismatch          Kind = "INDEX_MISMATCH"
+	Contention             Kind = "CONTENTION"
+	RequestIDReused        Kind = "REQUEST_ID_REUSED"
+	ResultWithoutCall      Kind = "RESULT_WITHOUT_CALL"
+	PendingToolCalls       Kind = "PENDING_TOOL_CALLS"
+	EmptyContext           Kind = "EMPTY_CONTEXT"
+	ContextCannotFit       Kind = "CONTEXT_CANNOT_FIT"
+	TurnPassed             Kind = "TURN_PASSED"
+	ReplyTooLarge          Kind = "REPLY_TOO_LARGE"
+	LimitExceeded          Kind = "LIMIT_EXCEEDED"
+	StoreUnavailable       Kind = "STORE_UNAVAILABLE"
+	OutcomeUnknown         Kind = "OUTCOME_UNKNOWN"
+	CorruptRecord          Kind = "CORRUPT_RECORD"
+	StoreFull              Kind = "STORE_FULL"
+	Cancelled              Kind = "CANCELLED"
+	Internal               Kind = "INTERNAL"
+)
+
+// Error is the one error of the domain. Text is safe to show: it never holds conversation text.
+type Error struct {
+	Kind       Kind
+	Text       string
+	Violations []Violation
+	Cause      error // for the log alone
+}
+
+// Violation is one fault of a request.
+type Violation struct {
+	Field string // path of the field, such as message.parts[2].text
+	Text  string // what is wrong, without the value
+}
+
+// Error returns the safe text.
+func (e *Error) Error() string {
+	if len(e.Violations) == 0 {
+		return e.Text
+	}
+	v := e.Violations[0]
+	more := ""
+	if n := len(e.Violations) - 1; n > 0 {
+		more = fmt.Sprintf(" (and %d more)", n)
+	}
+	return fmt.Sprintf("%s: %s: %s%s", e.Text, v.Field, v.Text, more)
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Cause }
+
+// Errorf makes an error of a kind.
+func Errorf(kind Kind, format string, args ...any) *Error {
+	return &Error{Kind: kind, Text: fmt.Sprintf(format, args...)}
+}
+
+// Because attaches the cause.
+func (e *Error) Because(cause error) *Error {
+	e.Cause = cause
+	return e
+}
+
+// KindOf returns the kind of the domain error in err's chain, or Internal.
+func KindOf(err error) Kind {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Kind
+	}
+	return Internal
+}

@@ -1,0 +1,286 @@
+package conversation
+
+import "time"
+
+// Role says who speaks.
+type Role int8
+
+// The roles. The numbers are those of the API.
+const (
+	RoleUnspecified Role = iota
+	RoleSystem
+	RoleUser
+	RoleAssistant
+	RoleTool
+)
+
+// String returns the provider-neutral name of the role.
+func (r Role) String() string {
+	switch r {
+	case RoleSystem:
+		return "system"
+	case RoleUser:
+		return "user"
+	case RoleAssistant:
+		return "assistant"
+	case RoleTool:
+		return "tool"
+	default:
+		return "unspecified"
+	}
+}
+
+// MessageType says what a message is for, where its role does not.
+type MessageType int8
+
+// The message types. The numbers are those of the API.
+const (
+	TypeUnspecified MessageType = iota
+	TypeUserInput
+	TypeActionResult
+	TypeSubAgentResult
+	TypeRetryContext
+	TypeSystem
+	TypeOther
+)
+
+// Message is one entry of the record. It is immutable once it has an index: whoever holds one may keep it, nobody may change it.
+type Message struct {
+	ID         string
+	Index      int32 // position in the record, from 0; never shifts, never returns
+	Role       Role
+	Parts      []Part
+	Type       MessageType
+	Actions    []ActionRef
+	Pinned     bool
+	Model      string // the model that wrote it
+	RunID      string
+	StepID     string
+	Tags       []string
+	Metadata   string // the caller's JSON object, byte for byte
+	CreateTime time.Time
+	TurnAdded  int32
+	Tokens     int32 // all parts and the flat cost of a message, before the factor
+	Estimated  bool  // a part was counted by sampling
+	RequestID  string
+	Commit     uint64 // the version that the commit made: what events are ordered by
+}
+
+// ActionRef names an action of the agent framework.
+type ActionRef struct {
+	ActionID      string
+	AgentActionID string
+}
+
+// PartKind says what a part holds.
+type PartKind int8
+
+// The kinds of parts.
+const (
+	PartUnspecified PartKind = iota
+	PartText
+	PartMedia
+	PartToolCall
+	PartToolResult
+	PartReasoning
+	PartOpaque
+)
+
+// Part is one piece of a message's content. Exactly the field that Kind names is set.
+type Part struct {
+	Kind      PartKind
+	Text      Content
+	Media     *Media
+	Call      *ToolCall
+	Result    *ToolResult
+	Reasoning *Reasoning
+	Opaque    *Opaque
+	Tokens    int32 // weight of the part, before the factor
+	Estimated bool
+}
+
+// Content is a run of text or bytes that is held in memory, or lies in the store's content chunks and is named by Ref. At
+// most one of the two is set; neither means empty.
+type Content struct {
+	Inline string
+	Ref    *ContentRef
+}
+
+// ContentRef names content that is stored as chunks.
+type ContentRef struct {
+	ID     ID
+	Bytes  int64
+	Chars  int64 // Unicode code points; 0 for media
+	SHA256 [32]byte
+}
+
+// Bytes is the length in bytes, wherever the content is.
+func (c Content) Bytes() int64 {
+	if c.Ref != nil {
+		return c.Ref.Bytes
+	}
+	return int64(len(c.Inline))
+}
+
+// Media is content that is not text.
+type Media struct {
+	MIMEType string
+	Data     Content
+	URI      string // set instead of Data
+	Detail   string
+}
+
+// ToolCall is a call that the model asked for.
+type ToolCall struct {
+	CallID    string
+	Name      string
+	Arguments Content // as the model wrote them, JSON or not
+	Ordinal   int32   // number of the call in its conversation, from 1, fixed at append: what rendered ids are made of
+}
+
+// ResultState says how a call ended.
+type ResultState int8
+
+// The states. The numbers are those of the API.
+const (
+	ResultUnspecified ResultState = iota
+	ResultCompleted
+	ResultError
+)
+
+// OutputKind says which shape a result has.
+type OutputKind int8
+
+// The shapes of results.
+const (
+	OutputText OutputKind = iota
+	OutputJSON
+	OutputParts
+)
+
+// ToolResult is the answer to a call.
+type ToolResult struct {
+	CallID  string
+	Name    string
+	State   ResultState
+	Output  OutputKind
+	Text    Content      // for OutputText and OutputJSON
+	Parts   []ResultPart // for OutputParts
+	Actions []ActionRef
+	Ordinal int32 // the ordinal of the call it answers, fixed at append
+}
+
+// ResultPart is one piece of a result of several: media if Media is set, else text.
+type ResultPart struct {
+	Text  Content
+	Media *Media
+}
+
+// Reasoning is the model's thinking as its provider returned it.
+type Reasoning struct {
+	Text      Content
+	Signature Content
+	Provider  string
+	Model     string
+}
+
+// Opaque is a provider's own block, kept byte for byte.
+type Opaque struct {
+	Provider string
+	JSON     Content
+}
+
+// Contents returns pointers to every run of content in the parts, in order. It is how large content is moved out to chunks
+// and back, and the one place that knows where content can be.
+func Contents(parts []Part) []*Content {
+	var out []*Content
+	for i := range parts {
+		out = appendContents(out, &parts[i])
+	}
+	return out
+}
+
+func appendContents(out []*Content, p *Part) []*Content {
+	switch p.Kind {
+	case PartText:
+		out = append(out, &p.Text)
+	case PartMedia:
+		out = append(out, &p.Media.Data)
+	case PartToolCall:
+		out = append(out, &p.Call.Arguments)
+	case PartReasoning:
+		out = append(out, &p.Reasoning.Text, &p.Reasoning.Signature)
+	case PartOpaque:
+		out = append(out, &p.Opaque.JSON)
+	case PartToolResult:
+		out = append(out, &p.Result.Text)
+		for i := range p.Result.Parts {
+			out = append(out, &p.Result.Parts[i].Text)
+			if m := p.Result.Parts[i].Media; m != nil {
+				out = append(out, &m.Data)
+			}
+		}
+	}
+	return out
+}
+
+// CloneParts copies parts so deeply that the copy's contents can be replaced without touching the original.
+func CloneParts(parts []Part) []Part {
+	out := make([]Part, len(parts))
+	for i, p := range parts {
+		out[i] = clonePart(p)
+	}
+	return out
+}
+
+func clonePart(p Part) Part {
+	p.Media = cloneMedia(p.Media)
+	if p.Call != nil {
+		c := *p.Call
+		p.Call = &c
+	}
+	if p.Reasoning != nil {
+		r := *p.Reasoning
+		p.Reasoning = &r
+	}
+	if p.Opaque != nil {
+		o := *p.Opaque
+		p.Opaque = &o
+	}
+	if p.Result != nil {
+		r := *p.Result
+		r.Parts = append([]ResultPart(nil), r.Parts...)
+		for i := range r.Parts {
+			r.Parts[i].Media = cloneMedia(r.Parts[i].Media)
+		}
+		p.Result = &r
+	}
+	return p
+}
+
+func cloneMedia(m *Media) *Media {
+	if m == nil {
+		return nil
+	}
+	c := *m
+	return &c
+}
+
+// HasCalls says whether the message asks for tools.
+func (m *Message) HasCalls() bool {
+	for i := range m.Parts {
+		if m.Parts[i].Kind == PartToolCall {
+			return true
+		}
+	}
+	return false
+}
+
+// Overhead is the part of the message's weight that no part carries: the flat cost of a message.
+func (m *Message) Overhead() int32 {
+	n := m.Tokens
+	for i := range m.Parts {
+		n -= m.Parts[i].Tokens
+	}
+	return n
+}

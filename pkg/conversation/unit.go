@@ -1,0 +1,105 @@
+package conversation
+
+// Item is a message as the view shows it. Message is the original; Parts are what is shown for it. Where nothing was edited
+// the two share their parts.
+type Item struct {
+	Message *Message
+	Parts   []Part
+	Level   Level
+	EditSeq int64 // the edit in force, 0 for none
+	Saved   int64 // tokens that the edits in force save
+	// Positions of Parts in the original, where a mask dropped some; nil if none was dropped.
+	Positions []int32
+}
+
+// Tokens is what the item weighs, before the factor.
+func (it *Item) Tokens() int64 {
+	n := int64(it.Message.Overhead())
+	for i := range it.Parts {
+		n += int64(it.Parts[i].Tokens)
+	}
+	return n
+}
+
+// Unit is what enters or leaves the view together: a message, or an assistant message with tool calls and the tool messages
+// directly after it.
+type Unit struct {
+	Items   []Item
+	Summary *Edit // set instead of Items for a summary
+}
+
+// First is the index of the unit's first message.
+func (u *Unit) First() int32 {
+	if u.Summary != nil {
+		return u.Summary.Range.First
+	}
+	return u.Items[0].Message.Index
+}
+
+// Last is the index of the unit's last message.
+func (u *Unit) Last() int32 {
+	if u.Summary != nil {
+		return u.Summary.Range.End - 1
+	}
+	return u.Items[len(u.Items)-1].Message.Index
+}
+
+// Tokens is what the unit weighs, before the factor.
+func (u *Unit) Tokens() int64 {
+	if u.Summary != nil {
+		return int64(u.Summary.Summary.Tokens)
+	}
+	var n int64
+	for i := range u.Items {
+		n += u.Items[i].Tokens()
+	}
+	return n
+}
+
+// OpenCalls returns the calls of the unit that no result in it answers, in order.
+func (u *Unit) OpenCalls() []*ToolCall {
+	var open []*ToolCall
+	for i := range u.Items {
+		for j := range u.Items[i].Message.Parts {
+			p := &u.Items[i].Message.Parts[j]
+			switch p.Kind {
+			case PartToolCall:
+				open = append(open, p.Call)
+			case PartToolResult:
+				open = without(open, p.Result.Ordinal)
+			}
+		}
+	}
+	return open
+}
+
+func without(open []*ToolCall, ordinal int32) []*ToolCall {
+	for i, c := range open {
+		if c.Ordinal == ordinal {
+			return append(open[:i:i], open[i+1:]...)
+		}
+	}
+	return open
+}
+
+// Units groups items, which are in index order, into units. A gap in the indices ends a unit unless hidden says that all of
+// the gap is hidden: hidden messages are invisible to pairing.
+func Units(items []Item, hidden func(Range) bool) []Unit {
+	units := make([]Unit, 0, len(items))
+	for start := 0; start < len(items); {
+		end := start + 1
+		if m := items[start].Message; m.Role == RoleAssistant && m.HasCalls() {
+			for end < len(items) && items[end].Message.Role == RoleTool && adjacent(items[end-1], items[end], hidden) {
+				end++
+			}
+		}
+		units = append(units, Unit{Items: items[start:end:end]})
+		start = end
+	}
+	return units
+}
+
+func adjacent(a, b Item, hidden func(Range) bool) bool {
+	gap := Range{First: a.Message.Index + 1, End: b.Message.Index}
+	return gap.Len() == 0 || hidden != nil && hidden(gap)
+}

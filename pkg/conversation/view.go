@@ -1,0 +1,280 @@
+package conversation
+
+import "slices"
+
+// View is the state that edits fold into: what is shown for each message that an edit touched, and which ranges are
+// summarised or hidden. The zero View shows everything in full. A View is a value to its users: Fold returns a new one.
+type View struct {
+	seq      int64
+	messages map[int32]state
+	spans    []Edit // summaries in force and hidden ranges, in order of sequence
+}
+
+// state is what the view shows for one message.
+type state struct {
+	removed  bool
+	parts    map[int32]shownPart
+	mask     map[int32]bool
+	edit     int64 // the edit in force
+	restored int64 // the edit that last brought it back, 0 for none
+	turn     int32 // the turn of that edit
+}
+
+type shownPart struct {
+	level Level
+	part  Part
+}
+
+// Seq is the sequence number of the last edit in the view.
+func (v *View) Seq() int64 { return v.seq }
+
+// Fold applies edits, in order of sequence, and returns the view after them. Edits that the view has already are skipped, so
+// that folding in pieces, or a piece twice, gives what folding once gives.
+func (v *View) Fold(edits []Edit) *View {
+	out := v.clone()
+	for i := range edits {
+		if edits[i].Seq > out.seq {
+			out.apply(&edits[i])
+			out.seq = edits[i].Seq
+		}
+	}
+	return out
+}
+
+func (v *View) clone() *View {
+	out := &View{messages: make(map[int32]state)}
+	if v != nil {
+		out.seq = v.seq
+		out.spans = slices.Clone(v.spans)
+		for i, s := range v.messages {
+			out.messages[i] = s
+		}
+	}
+	return out
+}
+
+func (v *View) apply(e *Edit) {
+	switch e.Kind {
+	case EditParts:
+		v.replace(e)
+	case EditMask:
+		v.update(e.Range.First, func(s *state) { s.mask = withMask(s.mask, e.Mask); s.edit = e.Seq })
+	case EditRemove:
+		v.each(e.Range, func(s *state) { s.removed = true; s.edit = e.Seq })
+	case EditRestore:
+		v.each(e.Range, func(s *state) { *s = state{restored: e.Seq, turn: e.Turn} })
+	case EditSummarise:
+		// A summary is superseded by its successor, which covers it.
+		v.spans = slices.DeleteFunc(v.spans, func(o Edit) bool {
+			return o.Kind == EditSummarise && e.Range.Covers(o.Range)
+		})
+		v.spans = append(v.spans, *e)
+	case EditHide:
+		v.spans = append(v.spans, *e)
+	}
+}
+
+// replace applies the rule of levels: they only rise, and at the same level the lighter form wins.
+func (v *View) replace(e *Edit) {
+	v.update(e.Range.First, func(s *state) {
+		parts := make(map[int32]shownPart, len(s.parts)+len(e.Parts))
+		for i, p := range s.parts {
+			parts[i] = p
+		}
+		for _, p := range e.Parts {
+			if old, ok := parts[p.Part]; !ok || stronger(p, old) {
+				parts[p.Part] = shownPart{level: p.Level, part: p.Shown}
+				s.edit = e.Seq
+			}
+		}
+		s.parts = parts
+	})
+}
+
+func stronger(e PartEdit, old shownPart) bool {
+	return e.Level > old.level || e.Level == old.level && e.Shown.Tokens < old.part.Tokens
+}
+
+func (v *View) update(index int32, change func(*state)) {
+	s := v.messages[index]
+	change(&s)
+	v.messages[index] = s
+}
+
+func (v *View) each(r Range, change func(*state)) {
+	for i := r.First; i < r.End; i++ {
+		v.update(i, change)
+	}
+}
+
+func withMask(mask map[int32]bool, more []int32) map[int32]bool {
+	out := make(map[int32]bool, len(mask)+len(more))
+	for i := range mask {
+		out[i] = true
+	}
+	for _, i := range more {
+		out[i] = true
+	}
+	return out
+}
+
+// Hidden says whether all of the range is hidden.
+func (v *View) Hidden(r Range) bool {
+	for i := r.First; i < r.End; i++ {
+		if !v.hidden(i) {
+			return false
+		}
+	}
+	return true
+}
+
+func (v *View) hidden(i int32) bool {
+	return slices.ContainsFunc(v.spans, func(e Edit) bool { return e.Kind == EditHide && e.Range.Contains(i) })
+}
+
+// summarised says whether a summary stands for the message: one made after the message was last restored.
+func (v *View) summarised(i int32) bool {
+	restored := v.messages[i].restored
+	return slices.ContainsFunc(v.spans, func(e Edit) bool {
+		return e.Kind == EditSummarise && e.Range.Contains(i) && e.Seq > restored
+	})
+}
+
+// Restored says whether an expansion brought the message back, and in which turn.
+func (v *View) Restored(i int32) (turn int32, ok bool) {
+	s := v.messages[i]
+	return s.turn, s.restored > 0 && !v.hidden(i) && !v.summarised(i)
+}
+
+// Level is how much of the message the view shows, over all of its parts.
+func (v *View) Level(i int32) Level {
+	s := v.messages[i]
+	if s.removed {
+		return Removed
+	}
+	level := Full
+	for _, p := range s.parts {
+		level = max(level, p.level)
+	}
+	return level
+}
+
+// PartLevel is how much of one part the view shows.
+func (v *View) PartLevel(i, part int32) Level {
+	s := v.messages[i]
+	if s.removed {
+		return Removed
+	}
+	return s.parts[part].level
+}
+
+// Item is the message as the view shows it. It is false if the view does not show the message at all: hidden, summarised,
+// removed, or no block of it left.
+func (v *View) Item(m *Message) (Item, bool) {
+	s, touched := v.messages[m.Index]
+	if len(v.spans) > 0 && (v.hidden(m.Index) || v.summarised(m.Index)) {
+		return Item{}, false
+	}
+	if !touched {
+		return Item{Message: m, Parts: m.Parts}, true
+	}
+	return s.item(m, v.Level(m.Index))
+}
+
+func (s *state) item(m *Message, level Level) (Item, bool) {
+	it := Item{Message: m, Parts: m.Parts, Level: level, EditSeq: s.edit}
+	if s.removed {
+		return it, false
+	}
+	if len(s.parts) == 0 && len(s.mask) == 0 {
+		return it, true
+	}
+	it.Parts = make([]Part, 0, len(m.Parts))
+	for i := range m.Parts {
+		if s.mask[int32(i)] {
+			it.Saved += int64(m.Parts[i].Tokens)
+			continue
+		}
+		p := m.Parts[i]
+		if e, ok := s.parts[int32(i)]; ok {
+			it.Saved += int64(p.Tokens - e.part.Tokens)
+			p = e.part
+		}
+		it.Parts = append(it.Parts, p)
+		it.Positions = append(it.Positions, int32(i))
+	}
+	if len(s.mask) == 0 {
+		it.Positions = nil
+	}
+	return it, len(it.Parts) > 0 || len(m.Parts) == 0
+}
+
+// Summaries returns the summaries in force, by range.
+func (v *View) Summaries() []Edit {
+	var out []Edit
+	for _, e := range v.spans {
+		if e.Kind == EditSummarise && !v.Hidden(e.Range) {
+			out = append(out, e)
+		}
+	}
+	slices.SortFunc(out, func(a, b Edit) int { return int(a.Range.First) - int(b.Range.First) })
+	return out
+}
+
+// Kept says which messages before the window's start are shown all the same.
+type Kept struct {
+	LeadingSystem int32   // messages [0, n) of the record
+	Pins          []Range // pinned units
+}
+
+// Layout returns the units of the view in its order: leading system messages, pinned units before the start, summaries by
+// range, restored units before the start, the anchor, and the tail from the start on; index order inside each. Messages are
+// in index order and hold at least what the layout shows; what they hold beside that is ignored.
+func (v *View) Layout(messages []Message, w Window, kept Kept) []Unit {
+	items := make([]Item, 0, len(messages))
+	for i := range messages {
+		if it, ok := v.Item(&messages[i]); ok {
+			items = append(items, it)
+		}
+	}
+	units := Units(items, v.Hidden)
+	var groups [6][]Unit
+	for _, u := range units {
+		if g, ok := v.group(&u, w, kept); ok {
+			groups[g] = append(groups[g], u)
+		}
+	}
+	for _, s := range v.Summaries() {
+		groups[summaries] = append(groups[summaries], Unit{Summary: &s})
+	}
+	return slices.Concat(groups[:]...)
+}
+
+// The groups of the view's order.
+const (
+	leading = iota
+	pinned
+	summaries
+	restored
+	anchor
+	tail
+)
+
+func (v *View) group(u *Unit, w Window, kept Kept) (int, bool) {
+	first := u.First()
+	if first < kept.LeadingSystem {
+		return leading, true
+	}
+	if first >= w.Start {
+		return tail, true
+	}
+	for _, p := range kept.Pins {
+		if p.Contains(first) {
+			return pinned, true
+		}
+	}
+	if _, ok := v.Restored(first); ok {
+		return restored, true
+	}
+	return anchor, first == w.Anchor
+}

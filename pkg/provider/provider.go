@@ -1,0 +1,75 @@
+// Package provider says how a view is written for a model's provider, and what each provider holds to be legal. A format is
+// pure: the same units give the same bytes, for ever under one RendererVersion.
+//
+// A context is a sequence of blocks. Each unit of the view becomes blocks without regard to its neighbours, but for one bit
+// (whether an assistant's block stands before it); Assemble joins them into the provider's JSON. So a unit that did not change
+// need not be rendered again, and a prefix of equal blocks is a prefix of equal bytes.
+package provider
+
+import "github.com/palimpsest-context/palimpsest/pkg/conversation"
+
+// RendererVersion moves whenever any format writes different bytes for the same view.
+const RendererVersion int32 = 1
+
+// Format writes units for one provider.
+type Format interface {
+	Format() conversation.Format
+	Traits() Traits
+	// Unit writes one unit. Every content it shows must be inline.
+	Unit(u *conversation.Unit, c UnitContext) UnitBlocks
+}
+
+// Traits is a row of the table of legality: what a provider wants of a context as a whole.
+type Traits struct {
+	Name        string // such as openai-chat
+	Provider    string // whose reasoning and opaque blocks come back: openai, anthropic, gemini
+	SystemApart bool   // leading system blocks go to system_json, not among the messages
+	Merge       bool   // neighbours of one role become one message that holds their blocks
+	UserFirst   bool   // the first message must be the user's
+	UserLast    bool   // the last message must be the user's
+	ContentKey  string // for Merge: the key of the blocks in a message: content, parts
+	// SystemPrefix and SystemSuffix enclose the system blocks in system_json, if SystemApart.
+	SystemPrefix, SystemSuffix string
+}
+
+// UnitContext is what a unit's blocks depend on beside the unit.
+type UnitContext struct {
+	Model          string                // the model that will be called; empty means any
+	AfterAssistant bool                  // an assistant's block stands directly before the unit
+	Count          func(text string) int // weighs synthetic text
+}
+
+// Block is a piece of a context that can be cached by the provider's prompt cache as a whole.
+type Block struct {
+	System bool   // belongs into system_json
+	Role   string // as the provider writes it: system, user, assistant, model, tool, or an item's type
+	JSON   []byte
+	Tokens int32 // before the factor
+	Index  int32 // message it comes from; -1 for a synthetic one
+}
+
+// UnitBlocks is what a unit is written as.
+type UnitBlocks struct {
+	Blocks  []Block
+	Repairs []Repair
+	// Messages is the neutral form, filled by the neutral format alone.
+	Messages []Message
+}
+
+// Message is a message of the neutral form.
+type Message struct {
+	Role      conversation.Role
+	Parts     []conversation.Part
+	Tokens    int32
+	EditSeq   int64
+	Index     int32  // -1 for a synthetic one
+	Summary   int64  // 0 if it is no summary
+	Synthetic string // why it was made up
+}
+
+// Repair is a change that the rendering made for legality's sake. The record stays as it is.
+type Repair struct {
+	Index  int32 // message; -1 for a synthetic one
+	Reason conversation.Reason
+	Tokens int64 // that it added (or took, if negative)
+}

@@ -1,0 +1,300 @@
+// Package store is the contract between the engine and what keeps conversations: an embedded file, memory, and, without a
+// change to this contract, Postgres and Redis. One conversation is one partition: every commit changes one conversation,
+// atomically, if it has not moved since the decision was made. That is all the transaction a back end has to offer.
+//
+// The comments here are the contract; the suite in storetest holds every back end to it.
+package store
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+)
+
+// The errors of the contract. A back end wraps them; every other error means that the back end failed and nothing is known
+// to have been written, unless it is ErrOutcomeUnknown.
+var (
+	// ErrNotFound: the key names no conversation (Read, and Stage or Commit with an incarnation that is gone).
+	ErrNotFound = errors.New("store: not found")
+	// ErrConflict: the conversation is not at the version that the commit expects. Nothing was written.
+	ErrConflict = errors.New("store: the conversation moved")
+	// ErrOutcomeUnknown: the back end failed while it made a commit durable. It may or may not stand.
+	ErrOutcomeUnknown = errors.New("store: the outcome of the commit is unknown")
+	// ErrCorrupt: a stored value does not match its checksum or cannot be decoded.
+	ErrCorrupt = errors.New("store: a stored value is damaged")
+	// ErrFull: the store has the size it was given. Nothing was written.
+	ErrFull = errors.New("store: full")
+	// ErrClosed: the store is closed.
+	ErrClosed = errors.New("store: closed")
+)
+
+// Key names a conversation. An empty Conversation names the namespace's own partition, which holds what belongs to no
+// conversation (model profiles, later prompts and action policies) in slots; List never shows it.
+type Key struct {
+	Namespace    string
+	Conversation string
+}
+
+// Store keeps conversations. All methods are safe for concurrent use.
+type Store interface {
+	// Read answers a query from one consistent snapshot. A key that names nothing gives ErrNotFound; a conversation whose head
+	// is deleted is found. What a query asks for and is not there (a slot, a message past the end, an outcome) is left out
+	// without an error. The caller owns the snapshot's slices and must not change the messages and edits in them, which a back
+	// end may share.
+	Read(ctx context.Context, key Key, q Query) (*Snapshot, error)
+
+	// Commit applies a change to one conversation, atomically and durably in the sense of Durability, if the conversation is at
+	// version c.Expect (0: the name leads nowhere, or c.Head begins a new incarnation of a deleted one: then Expect is the
+	// deleted head's version). ErrConflict otherwise. c is not kept and not changed.
+	Commit(ctx context.Context, key Key, c *Change) error
+
+	// Stage writes pieces of an upload outside any compare: content chunks, or the records of an import, under an incarnation
+	// that need not exist yet. Nothing staged can be read by name until a commit refers to it (Change.Uploads, or a new head
+	// with the incarnation). What no commit refers to shows up in Due an hour (UploadGrace) after u.Time. Staging the same
+	// piece again overwrites it. A piece is durable when the commit that refers to it is.
+	Stage(ctx context.Context, key Key, u *Upload) error
+
+	// Due lists work whose time has come, oldest first, at most limit: conversations by Head.NextDue, and uploads that no commit
+	// refers to. At least once: an entry comes again until a commit moves NextDue or Delete removes what is due.
+	Due(ctx context.Context, before time.Time, limit int) ([]Task, error)
+
+	// List returns at most limit conversation ids of a namespace that are greater than after, in byte order, with their heads.
+	// Deleted ones are included: the caller reads the state.
+	List(ctx context.Context, namespace, after string, limit int) ([]Entry, error)
+
+	// Delete removes records of a dead incarnation or an orphaned upload, at most about limit of them, and says whether all of
+	// them are gone. It never touches a live incarnation: ErrConflict. Idempotent.
+	Delete(ctx context.Context, key Key, d Deletion) (done bool, err error)
+
+	// Wait returns when the conversation is known to be past the version, or when ctx is done (with its error). It may return
+	// early; the caller reads again. Wakes across processes are best effort, so callers give ctx a deadline and poll.
+	Wait(ctx context.Context, key Key, version uint64) error
+
+	// Durability says what an acknowledged commit survives.
+	Durability() Durability
+
+	// Close waits for commits in flight and releases everything. Calls after it give ErrClosed.
+	Close() error
+}
+
+// Durability says what an acknowledged commit survives.
+type Durability string
+
+// The kinds of durability.
+const (
+	// DurabilityNone: nothing outlives the process.
+	DurabilityNone Durability = "none"
+	// DurabilityFsync: a commit is on stable storage before it is acknowledged.
+	DurabilityFsync Durability = "fsync"
+	// DurabilityServer: as the server's own mode has it.
+	DurabilityServer Durability = "server"
+)
+
+// UploadGrace is how long a staged upload may wait for the commit that refers to it.
+const UploadGrace = time.Hour
+
+// Query says what Read returns. The head always comes.
+type Query struct {
+	// Incarnation, if not zero, demands that the key leads to it: ErrNotFound otherwise. It also reads an incarnation that is
+	// staged but not committed yet.
+	Incarnation conversation.ID
+	// IfNewer, if not 0, asks for nothing but the head when the conversation is still at this version.
+	IfNewer uint64
+	Info    bool           // the conversation's attributes
+	Ranges  []MessageRange // messages, answered one after the other into Snapshot.Messages
+	// Edits: those with After < seq <= Upto that touch one of the ranges EditsOf, and all that are about ranges (summarise,
+	// hide, restore). With no EditsOf, all of them. In order of sequence.
+	Edits    *EditRange
+	Since    *Since // messages and edits by commit, for events
+	Request  *RequestKey
+	Manifest *ManifestRange
+	Slots    []string // by name
+	SlotsOf  string   // by prefix of the name, in byte order; at most 10,000
+	Contents []ContentRange
+}
+
+// MessageRange asks for messages of a half-open range: all of them, or the first Limit from its start (from its end, if
+// Reverse). MaxTokens, if not 0, ends the answer after the message that brings the sum of tokens to it or above. Messages come
+// in the order they were taken: descending if Reverse.
+type MessageRange struct {
+	conversation.Range
+	Reverse   bool
+	Limit     int
+	MaxTokens int64
+}
+
+// EditRange asks for edits.
+type EditRange struct {
+	After, Upto int64 // Upto 0: no upper bound
+	Of          []conversation.Range
+}
+
+// Since asks for the messages and edits that commits after Version made, oldest commit first, at most Limit of both together;
+// the records of one commit may be split between two answers only if the commit alone has more than Limit.
+type Since struct {
+	Version uint64
+	Limit   int
+}
+
+// ManifestRange asks for manifests with seq < Before (0: no bound), newest first, at most Limit.
+type ManifestRange struct {
+	Before int64
+	Limit  int
+}
+
+// ContentRange asks for bytes of stored content; Length < 0 means to the end. The range is cut to what there is.
+type ContentRange struct {
+	ID             conversation.ID
+	Offset, Length int64
+}
+
+// RequestKey names a request id of an RPC.
+type RequestKey struct {
+	RPC string
+	ID  string
+}
+
+// Snapshot is the answer to a Query.
+type Snapshot struct {
+	Head      Head
+	Info      *Info
+	Messages  []conversation.Message
+	Edits     []conversation.Edit
+	Outcome   *Outcome
+	Manifests []conversation.Manifest
+	Slots     map[string][]byte
+	Contents  [][]byte // one per ContentRange; nil where the content is not there
+}
+
+// State says whether a conversation lives.
+type State int8
+
+// The states of a conversation.
+const (
+	Live State = iota
+	Deleted
+)
+
+// Head is what changes with every commit. It is kept small, because an append writes it beside the message.
+type Head struct {
+	Incarnation conversation.ID
+	Version     uint64 // bumped by every commit
+	Revision    int64  // the public one
+	State       State
+	Messages    int32 // on record
+	Tokens      int64 // of all messages
+	EditSeq     int64 // the last edit's
+	ManifestSeq int64 // the last manifest's
+	Turn        int32
+	Seen        int32 // messages at the last committed build
+	Start       int32 // window start of the last committed build
+	// LastManifest is the seq of the last manifest by format, 0 for none.
+	LastManifest [6]int64
+
+	UnitStart     int32                // first message of the newest unit
+	LeadingSystem int32                // messages [0, n) are the system's
+	LastUser      int32                // newest user message; -1 for none
+	CallOrdinal   int32                // of the last call
+	Unanswered    []Call               // calls without a result, oldest first
+	Pins          []conversation.Range // units with a pinned message
+
+	CreateTime time.Time
+	UpdateTime time.Time
+	ExpireTime time.Time // zero without a ttl
+	DeleteTime time.Time // for a deleted one: until when the tombstone stands
+	NextDue    time.Time // when Due must show it; zero for never
+}
+
+// Call is an unanswered call.
+type Call struct {
+	CallID  string
+	Name    string
+	Ordinal int32
+	Message int32 // index of the message that made it
+}
+
+// Info holds the attributes of a conversation that appends do not change.
+type Info struct {
+	ActorID  string
+	AgentID  string
+	Title    string
+	Metadata string
+	Policy   conversation.Policy
+	Counter  string
+}
+
+// Outcome is what a request id led to.
+type Outcome struct {
+	Key        RequestKey
+	Hash       [32]byte // keyed hash of the request's content
+	Time       time.Time
+	FirstIndex int32
+	Count      int32
+	Manifest   int64
+	Revision   int64
+}
+
+// Change is one commit. Every field but Expect and Head may be empty.
+type Change struct {
+	Expect uint64
+	Head   Head // Version must be Expect + 1; for a new incarnation, any version above the old head's
+	Info   *Info
+	// Messages are new: indices follow on each other up to Head.Messages. Edits and manifests likewise.
+	Messages []conversation.Message
+	Edits    []conversation.Edit
+	Manifest *conversation.Manifest
+	// ReplaceManifests rewrites manifests that exist (a usage report counted for them).
+	ReplaceManifests []conversation.Manifest
+	// DropManifests removes manifests with a seq below it.
+	DropManifests int64
+	Outcome       *Outcome
+	// DropOutcomes removes request ids remembered before this time; zero removes none.
+	DropOutcomes time.Time
+	// Slots sets small named values (at most 64 KiB each); nil removes one.
+	Slots map[string][]byte
+	// Uploads are staged contents that the messages and edits of this change refer to.
+	Uploads []conversation.ID
+}
+
+// Upload is a piece of an upload.
+type Upload struct {
+	Incarnation conversation.ID
+	Time        time.Time
+	// A chunk of content: ID, the chunk's number from 0, its bytes. All chunks but the last have ChunkBytes.
+	ID    conversation.ID
+	Chunk int32
+	Data  []byte
+	// Or records of an import.
+	Messages  []conversation.Message
+	Edits     []conversation.Edit
+	Manifests []conversation.Manifest
+}
+
+// ChunkBytes is the size of every content chunk but the last.
+const ChunkBytes = 256 << 10
+
+// Task is work that is due.
+type Task struct {
+	Key         Key
+	Incarnation conversation.ID
+	Upload      conversation.ID // zero: the conversation, or a whole staged incarnation if Staged
+	Staged      bool
+	Time        time.Time
+}
+
+// Entry is one conversation of a listing.
+type Entry struct {
+	ID   string
+	Head Head
+	Info Info
+}
+
+// Deletion says what Delete removes.
+type Deletion struct {
+	Incarnation conversation.ID
+	Upload      conversation.ID // not zero: this upload alone
+	KeepHead    bool            // leave the tombstone: the head and the name
+	Limit       int
+}
