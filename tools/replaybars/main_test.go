@@ -1,0 +1,52 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const good = `{"conversations": 2, "builds": 40, "refused": {"PENDING_TOOL_CALLS": 3, "EMPTY_CONTEXT": 1},
+  "wrong_refusals": 0, "illegal_contexts": 0, "over_budget": 0, "newest_unit_missing": 0, "errors": 0, "mean_fill": 0.625}`
+
+func judged(t *testing.T, result string) (string, error) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "0004096-openai-chat.json")
+	if err := os.WriteFile(file, []byte(result), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	err := run([]string{file}, &out)
+	return out.String(), err
+}
+
+func TestRun_BarsMet_PrintsRow(t *testing.T) {
+	out, err := judged(t, good)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	row := strings.Join(strings.Fields(strings.Split(out, "\n")[1]), " ")
+	if want := "4096 openai-chat 2 40 4 0 0 0 0 0 0.625 - -"; row != want {
+		t.Errorf("row = %q, want %q", row, want)
+	}
+}
+
+func TestRun_BarMissed_Fails(t *testing.T) {
+	for name, result := range map[string]string{
+		"one wrong":    strings.Replace(good, `"over_budget": 0`, `"over_budget": 1`, 1),
+		"not reported": strings.Replace(good, `"errors": 0`, `"other": 0`, 1),
+		"no build":     strings.Replace(good, `"builds": 40`, `"builds": 0`, 1),
+		"no result":    "",
+	} {
+		t.Run(name, func(t *testing.T) {
+			if out, err := judged(t, result); err == nil || !strings.Contains(out, "missed: 4096 openai-chat: ") {
+				t.Errorf("error %v, output:\n%s", err, out)
+			}
+		})
+	}
+	if err := run(nil, &bytes.Buffer{}); err == nil {
+		t.Error("no result at all must fail")
+	}
+}
