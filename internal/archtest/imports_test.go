@@ -36,7 +36,7 @@ const (
 
 var (
 	transport = []string{"google.golang.org/grpc", "github.com/grpc-ecosystem"}
-	outside   = append([]string{"context", "os", "net", "time/tzdata", "go.uber.org/zap", "go.etcd.io/bbolt"}, transport...)
+	outside   = append([]string{"context", "os", "net", "go.uber.org/zap", "go.etcd.io/bbolt"}, transport...)
 )
 
 // layers covers every package under pkg/ and internal/: a new one must be
