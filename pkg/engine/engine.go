@@ -1,0 +1,276 @@
+// Package engine reads, decides and commits: the one place where conversations change. Everything it decides with is pure and
+// lives elsewhere (pkg/compaction, pkg/provider, pkg/conversation); everything it keeps goes through pkg/store.
+package engine
+
+import (
+	"time"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/provider"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
+	"github.com/palimpsest-context/palimpsest/pkg/tokens"
+)
+
+// Options is what an Engine is made of. Everything that is not a pure function is given: store, clock and ids.
+type Options struct {
+	Store store.Store
+	// Counters by name; o200k, cl100k and chars4 in a server.
+	Counters []tokens.Counter
+	Formats  []provider.Format
+	// Clock tells the time; time.Now in a server.
+	Clock func() time.Time
+	// IDs makes ids that cannot be guessed; crypto/rand in a server.
+	IDs func() conversation.ID
+	// Defaults is the server's default policy.
+	Defaults conversation.Policy
+	// CacheBytes bounds the memory of warm windows; 0 keeps none.
+	CacheBytes int64
+	// OnError is told of failures of background work, which no caller sees.
+	OnError func(error)
+}
+
+// Engine answers the sidecar's calls. It is safe for concurrent use.
+type Engine struct {
+	store    store.Store
+	counters map[string]tokens.Counter
+	formats  map[conversation.Format]provider.Format
+	clock    func() time.Time
+	ids      func() conversation.ID
+	defaults conversation.Policy
+	onError  func(error)
+	locks    *keyLocks
+	windows  *windowCache
+	profiles *profileCache
+}
+
+// New returns an engine. The caller keeps the store, and closes it after the engine's last call.
+func New(o Options) *Engine {
+	e := &Engine{
+		store:    o.Store,
+		counters: make(map[string]tokens.Counter, len(o.Counters)),
+		formats:  make(map[conversation.Format]provider.Format, len(o.Formats)),
+		clock:    o.Clock,
+		ids:      o.IDs,
+		defaults: o.Defaults,
+		onError:  o.OnError,
+		locks:    newKeyLocks(),
+		windows:  newWindowCache(o.CacheBytes, o.Clock),
+		profiles: newProfileCache(),
+	}
+	for _, c := range o.Counters {
+		e.counters[c.Name()] = c
+	}
+	for _, f := range o.Formats {
+		e.formats[f.Format()] = f
+	}
+	return e
+}
+
+// Request makes a call safe to retry: the same ID with the same Digest returns the first outcome. Without an ID it does nothing.
+type Request struct {
+	RPC    string // name of the RPC
+	ID     string
+	Digest [32]byte // of everything else in the request
+}
+
+// AppendRequest asks for messages to be put on record, all or nothing. Index, Tokens, TurnAdded, CreateTime, ordinals and part
+// tokens of the messages are the engine's to set; all content is inline. The engine may keep the messages.
+type AppendRequest struct {
+	Key           store.Key
+	Messages      []conversation.Message
+	Request       Request
+	ExpectedIndex *int32
+}
+
+// AppendResult is the outcome of an append.
+type AppendResult struct {
+	Messages  []conversation.Message // as they are on record; large contents are references
+	Events    []conversation.Event
+	Revision  int64
+	Duplicate bool
+}
+
+// BuildRequest asks what the model should see now.
+type BuildRequest struct {
+	Key            store.Key
+	Request        Request
+	Turn           *int32
+	SameTurn       bool
+	Format         conversation.Format
+	Model          string
+	Budget         BudgetOverride
+	Fixed          FixedInput
+	LastUsage      *Usage
+	PolicyOverride conversation.Policy
+	DryRun         bool
+	// Check sees the answer before it is committed and may refuse it: a reply limit is its use.
+	Check func(*BuildResult) error
+}
+
+// BudgetOverride is a request's budget; nil fields are not set.
+type BudgetOverride struct {
+	ContextWindow, ReservedOutput, MaxContext *int32
+}
+
+// FixedInput is what the caller sends beside the context.
+type FixedInput struct {
+	SystemPrompt string
+	ToolsJSON    string
+	Tokens       *int32
+}
+
+// Usage is what a provider reported for one call; the counts are disjoint.
+type Usage struct {
+	Input, CacheRead, CacheWrite, Output, Reasoning int32
+}
+
+// Context is the input side of the report: everything that was sent.
+func (u Usage) Context() int64 { return int64(u.Input) + int64(u.CacheRead) + int64(u.CacheWrite) }
+
+// BuildResult is what the model should see now. System and MessagesJSON are shared with the engine's cache: read only.
+type BuildResult struct {
+	Turn         int32
+	Manifest     conversation.Manifest // Seq 0 for a dry run
+	Revision     int64
+	Messages     []provider.Message // for the neutral format alone
+	System       []byte             // for the others
+	MessagesJSON []byte
+	Breakpoints  []int32
+	Tokens       TokenReport
+	Prefix       PrefixReport
+	Decisions    []conversation.Decision
+	Events       []conversation.Event
+	Duplicate    bool
+}
+
+// TokenReport says what a context weighs.
+type TokenReport struct {
+	Fixed, Messages, Total, Budget int64
+	SavedByClipping, SavedByFit    int64
+	Counter                        string
+	Factor                         float64
+	Estimated                      bool
+}
+
+// Break says what changed the leading blocks. The numbers are those of the API.
+type Break int8
+
+// What can break a prefix.
+const (
+	BreakNone Break = iota
+	BreakFirstBuild
+	BreakWindowMoved
+	BreakEdited
+	BreakOtherCoordinates
+	BreakTailReplaced
+	BreakPinned
+)
+
+// PrefixReport compares a context with the previous build's in the same format.
+type PrefixReport struct {
+	StableBlocks      int32
+	StableTokens      int64
+	PreviousBlocks    int32
+	FixedInputChanged bool
+	BrokenBy          Break
+}
+
+// Conversation is a conversation without its messages.
+type Conversation struct {
+	ID   string
+	Info store.Info
+	Head store.Head
+}
+
+// CreateRequest asks for a conversation. An empty counter is o200k.
+type CreateRequest struct {
+	Key     store.Key
+	Info    store.Info
+	Request Request
+}
+
+// UpdateRequest asks for a change of attributes. Change gets the attributes in force and returns the new ones; it may be called
+// several times. It must not change the counter.
+type UpdateRequest struct {
+	Key     store.Key
+	Change  func(store.Info) (store.Info, error)
+	Request Request
+}
+
+// ListRequest asks for conversations after an id.
+type ListRequest struct {
+	Namespace        string
+	After            string
+	Limit            int
+	ActorID, AgentID string
+}
+
+// ListResult is a page of conversations. Next is empty on the last page.
+type ListResult struct {
+	Conversations []Conversation
+	Next          string
+}
+
+// Filter chooses messages; everything that is set must hold.
+type Filter struct {
+	Roles []conversation.Role
+	Tags  []string
+	Types []conversation.MessageType
+	RunID string
+}
+
+// MessagesRequest asks for messages of a range, in order, from Cursor on (an index; the start of the range if nil). Size weighs
+// a message for MaxBytes.
+type MessagesRequest struct {
+	Key        store.Key
+	Range      conversation.Range // End < 0: the end of the record
+	Descending bool
+	Current    bool // as the view shows them
+	Filter     Filter
+	Limit      int
+	Cursor     *int32
+	MaxBytes   int
+	Size       func(*MessageInView) int
+}
+
+// MessageInView is a message with its place in the view.
+type MessageInView struct {
+	Message  conversation.Message // contents inline; parts as asked for
+	Level    conversation.Level
+	EditSeq  int64
+	EditTime time.Time
+	Chars    int64 // length of the original's text in code points
+	Saved    int64 // tokens
+	InView   bool  // in the last committed build
+}
+
+// MessagesResult is a page of messages. Next is where the next page begins; nil on the last.
+type MessagesResult struct {
+	Messages []MessageInView
+	Next     *int32
+}
+
+// ManifestResult is an earlier build.
+type ManifestResult struct {
+	Manifest     conversation.Manifest
+	Messages     []provider.Message
+	System       []byte
+	MessagesJSON []byte
+	SHA256       [32]byte // of these bytes; equal to the manifest's in its own format
+	Blocks       int32
+	Breakpoints  []int32
+}
+
+// Record is one line of an export: exactly one field is set. Contents are inline.
+type Record struct {
+	Conversation *Conversation // first
+	State        *State        // second
+	Message      *conversation.Message
+	Edit         *conversation.Edit
+	Manifest     *conversation.Manifest
+}
+
+// State is what a conversation holds beside its head and its records, so that an import builds as the original would.
+type State struct {
+	Slots map[string][]byte
+}
