@@ -60,7 +60,7 @@ race: ## Run the tests of packages with shared state under the race detector
 
 .PHONY: tokens
 tokens: ## Show how far our token counts are from the providers' (reads PALIMPSEST_DATA)
-	@scripts/focus.sh tokens 'Accuracy' ./pkg/tokens/... ./pkg/engine/... ./test/...
+	@scripts/focus.sh tokens 'Accuracy|Usage' ./pkg/tokens/... ./test/...
 
 .PHONY: faults
 faults: ## Run the tests that kill, corrupt, fill and time out

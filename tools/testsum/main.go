@@ -112,5 +112,8 @@ func finish(all outcomes, out string, stdout io.Writer) error {
 	if counts.failed > 0 {
 		return fmt.Errorf("%d failed", counts.failed)
 	}
+	if counts.passed+counts.skipped == 0 {
+		return errors.New("no test ran") // what checks nothing must not look green
+	}
 	return nil
 }

@@ -59,6 +59,13 @@ func TestTotal_SameTestTwice_WorstCountsOnce(t *testing.T) {
 	}
 }
 
+func TestTotal_NothingRan_Fails(t *testing.T) {
+	var out bytes.Buffer
+	if err := finish(outcomes{}, "", &out); err == nil || out.String() != "0 passed, 0 failed, 0 skipped\n" {
+		t.Errorf("error %v, output %q", err, out.String())
+	}
+}
+
 func TestScript_ExitCode_BecomesOutcome(t *testing.T) {
 	var out bytes.Buffer
 	if err := run(t.Context(), []string{"script", "ok", "--", "true"}, &out, &out); err != nil {
