@@ -1,0 +1,29 @@
+package interop
+
+import (
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// TestClients_AgentLoop_OverTCPAndUnix runs whole agent loops in each language: bad input, retries, a result of 5 MB, all
+// formats, export and import.
+func TestClients_AgentLoop_OverTCPAndUnix(t *testing.T) {
+	need(t, "go")
+	binary := buildSidecar(t)
+	targets := []string{startTCP(t, binary), startUnix(t, binary)}
+
+	t.Run("python", func(t *testing.T) {
+		python := python(t)
+		t.Log(run(t, pythonProgram(python, pythonStubs(t, python), "python/loop.py", targets...)))
+	})
+	t.Run("typescript", func(t *testing.T) {
+		modules := nodeModules(t)
+		project := typescriptProject(t, python(t), modules)
+		for _, file := range []string{"client.ts", "loop.ts"} {
+			copyFile(t, filepath.Join("typescript", file), filepath.Join(project, file))
+		}
+		program := filepath.Join(compile(t, project), "loop.js")
+		t.Log(run(t, exec.Command("node", append([]string{program}, targets...)...)))
+	})
+}
