@@ -30,12 +30,16 @@ type Traits struct {
 	ContentKey  string // for Merge: the key of the blocks in a message: content, parts
 	// SystemPrefix and SystemSuffix enclose the system blocks in system_json, if SystemApart.
 	SystemPrefix, SystemSuffix string
+	// TextPrefix and TextSuffix enclose a JSON string to make it the user's text: a block, or a piece of system_json.
+	TextPrefix, TextSuffix string
+	NoBlank                bool // text of white space alone is as forbidden as empty text
 }
 
 // UnitContext is what a unit's blocks depend on beside the unit.
 type UnitContext struct {
 	Model          string                // the model that will be called; empty means any
 	AfterAssistant bool                  // an assistant's block stands directly before the unit
+	Leading        bool                  // a system message of the unit belongs to those that lead the conversation
 	Count          func(text string) int // weighs synthetic text
 }
 

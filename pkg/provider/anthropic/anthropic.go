@@ -1,0 +1,147 @@
+// Package anthropic writes contexts for Anthropic's Messages API.
+package anthropic
+
+import (
+	"strings"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/provider"
+)
+
+// New makes the format.
+func New() provider.Format { return format{} }
+
+type format struct{}
+
+// Format is ANTHROPIC.
+func (format) Format() conversation.Format { return conversation.FormatAnthropic }
+
+// Traits: the user opens and ends, roles alternate, and every block is a content block.
+func (format) Traits() provider.Traits {
+	return provider.Traits{
+		Name: "anthropic", Provider: "anthropic",
+		SystemApart: true, SystemPrefix: "[", SystemSuffix: "]",
+		Merge: true, ContentKey: "content", UserFirst: true, UserLast: true,
+		TextPrefix: `{"type":"text","text":`, TextSuffix: `}`, NoBlank: true,
+	}
+}
+
+// Unit writes one unit (behaviour §11).
+func (f format) Unit(u *conversation.Unit, c provider.UnitContext) provider.UnitBlocks {
+	return provider.Render(f.Traits(), f, u, c)
+}
+
+// Takes images and PDF.
+func (format) Takes(m *conversation.Media) bool { return takes(m) }
+
+func takes(m *conversation.Media) bool {
+	return (provider.IsImage(m.MIMEType) || m.MIMEType == "application/pdf") && (provider.HasData(m) || provider.IsWeb(m))
+}
+
+// Text writes blocks of the user's.
+func (format) Text(s *provider.Sheet, l *provider.Line, pieces []provider.Piece) {
+	for i := range pieces {
+		s.Add(l, "user", appendPiece(nil, s, &pieces[i]), pieces[i].Tokens)
+	}
+}
+
+func appendPiece(dst []byte, s *provider.Sheet, p *provider.Piece) []byte {
+	if p.Media == nil {
+		return s.Traits.AppendText(dst, p.Text)
+	}
+	kind := "image"
+	if !provider.IsImage(p.Media.MIMEType) {
+		kind = "document"
+	}
+	dst = append(dst, `{"type":"`+kind+`","source":{"type":"`...)
+	if provider.HasData(p.Media) {
+		dst = append(dst, `base64","media_type":"`+p.Media.MIMEType+`","data":`...)
+		dst = provider.AppendBase64(dst, p.Media.Data.Inline)
+	} else {
+		dst = append(dst, `url","url":`...)
+		dst = provider.AppendString(dst, p.Media.URI)
+	}
+	return append(dst, "}}"...)
+}
+
+// Assistant writes the blocks of a message. Thinking must stand first in the message that the provider sees, with all of it,
+// and something must follow it: otherwise all of it is dropped.
+func (format) Assistant(s *provider.Sheet, l *provider.Line) {
+	opaque := readOpaque(s, l)
+	thinking := thinkingFirst(s, l, opaque)
+	for i := range l.Parts {
+		switch p := &l.Parts[i]; {
+		case p.Kind == conversation.PartText && s.Blank(p.Text.Inline):
+		case p.Kind == conversation.PartText:
+			s.Add(l, "assistant", s.Traits.AppendText(nil, p.Text.Inline), p.Tokens)
+		case p.Kind == conversation.PartMedia:
+			line, n := s.MediaAsText(l.Index, p)
+			s.Add(l, "assistant", s.Traits.AppendText(nil, line), n)
+		case p.Kind == conversation.PartToolCall:
+			call(s, l, p)
+		case isThinking(s, l, p, opaque[i]) && thinking:
+			s.Add(l, "assistant", thought(p), p.Tokens)
+		case opaque[i] != "" && !isThinkingType(opaque[i]):
+			s.Add(l, "assistant", []byte(p.Opaque.JSON.Inline), p.Tokens)
+		default:
+			s.Drop(l.Index, p)
+		}
+	}
+}
+
+func call(s *provider.Sheet, l *provider.Line, p *conversation.Part) {
+	name := provider.CleanName(p.Call.Name, "")
+	more := s.Renamed(l.Index, p.Call.Name, name)
+	arguments, wrapped := s.Arguments(l.Index, p.Call.Arguments.Inline, provider.IsObject)
+	out := []byte(`{"type":"tool_use","id":`)
+	out = provider.AppendCallID(out, p.Call.Ordinal)
+	out = append(out, `,"name":`...)
+	out = provider.AppendString(out, name)
+	out = append(out, `,"input":`...)
+	out = append(out, arguments...)
+	s.Add(l, "assistant", append(out, '}'), p.Tokens+more+wrapped)
+}
+
+// Result writes a result; blank text in it is left out, and with it the content if there is no other.
+func (format) Result(s *provider.Sheet, l *provider.Line, r *conversation.ToolResult) {
+	out := make([]byte, 0, len(r.Text.Inline)+len(r.Text.Inline)/16+96)
+	out = append(out, `{"type":"tool_result","tool_use_id":`...)
+	out = provider.AppendCallID(out, r.Ordinal)
+	more := int32(0)
+	switch {
+	case r.Output == conversation.OutputParts:
+		out, more = appendParts(out, s, l, r)
+	case strings.TrimSpace(r.Text.Inline) != "":
+		out = append(out, `,"content":`...)
+		out = provider.AppendString(out, r.Text.Inline)
+	}
+	if r.State == conversation.ResultError {
+		out = append(out, `,"is_error":true`...)
+	}
+	s.Add(l, "user", append(out, '}'), l.Parts[0].Tokens+more)
+}
+
+func appendParts(dst []byte, s *provider.Sheet, l *provider.Line, r *conversation.ToolResult) ([]byte, int32) {
+	n, more := 0, int32(0)
+	for i := range r.Parts {
+		p := provider.Piece{Text: r.Parts[i].Text.Inline, Media: r.Parts[i].Media}
+		switch {
+		case p.Media == nil && s.Blank(p.Text):
+			continue
+		case p.Media != nil && !takes(p.Media):
+			// The stored count knows only the whole result, so that the line weighs on top.
+			line, tokens := s.MediaAsText(l.Index, &conversation.Part{Media: p.Media})
+			p, more = provider.Piece{Text: line}, more+tokens
+		}
+		if n++; n == 1 {
+			dst = append(dst, `,"content":[`...)
+		} else {
+			dst = append(dst, ',')
+		}
+		dst = appendPiece(dst, s, &p)
+	}
+	if n > 0 {
+		dst = append(dst, ']')
+	}
+	return dst, more
+}

@@ -1,0 +1,201 @@
+package provider
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"hash"
+	"slices"
+)
+
+// Assemble joins blocks into the provider's JSON. System is nil if no block is for it.
+func Assemble(t Traits, blocks []Block) (system, messages []byte) {
+	return assembleSystem(t, blocks), assembleMessages(t, blocks)
+}
+
+func assembleSystem(t Traits, blocks []Block) []byte {
+	var out []byte
+	for i := range blocks {
+		if !blocks[i].System {
+			continue
+		}
+		if out == nil {
+			out = append(out, t.SystemPrefix...)
+		} else {
+			out = append(out, ',')
+		}
+		out = append(out, blocks[i].JSON...)
+	}
+	if out == nil {
+		return nil
+	}
+	return append(out, t.SystemSuffix...)
+}
+
+func assembleMessages(t Traits, blocks []Block) []byte {
+	size := 2
+	for i := range blocks {
+		size += len(blocks[i].JSON) + len(t.ContentKey) + len(blocks[i].Role) + len(`]},{"role":"","":[`)
+	}
+	out := make([]byte, 0, size)
+	out = append(out, '[')
+	role := ""
+	for i := range blocks {
+		if b := &blocks[i]; !b.System {
+			out = appendJoint(out, t, role, b.Role)
+			out = append(out, b.JSON...)
+			role = b.Role
+		}
+	}
+	return append(out, closing(t, role)...)
+}
+
+// appendJoint appends what stands between two blocks, given their roles; before is empty for the first block.
+func appendJoint(dst []byte, t Traits, before, role string) []byte {
+	if !t.Merge {
+		if before != "" {
+			dst = append(dst, ',')
+		}
+		return dst
+	}
+	switch before {
+	case role:
+		return append(dst, ',')
+	case "":
+	default:
+		dst = append(dst, "]},"...)
+	}
+	dst = append(dst, `{"role":`...)
+	dst = AppendString(dst, role)
+	dst = append(dst, ',')
+	dst = AppendString(dst, t.ContentKey)
+	return append(dst, ":["...)
+}
+
+func closing(t Traits, role string) string {
+	if t.Merge && role != "" {
+		return "]}]"
+	}
+	return "]"
+}
+
+// Assembly is a context joined from blocks, with the hash that identifies it: SHA-256 over system_json, one zero byte and
+// messages_json. It remembers where hashing stood, so that the same blocks with more behind them cost only what is new. It is
+// immutable and may be used by several goroutines.
+type Assembly struct {
+	traits Traits
+	blocks []Block
+	system []byte
+	open   hash.Hash // over all but the closing; only ever cloned
+	role   string    // of the last message
+	sum    [sha256.Size]byte
+	// base is the assembly before the last block: a fixed last block comes and goes, and what stands before it stays.
+	base *Assembly
+}
+
+// NewAssembly is the assembly of no blocks.
+func NewAssembly(t Traits) *Assembly {
+	return startAssembly(t, nil)
+}
+
+func startAssembly(t Traits, blocks []Block) *Assembly {
+	a := &Assembly{traits: t, system: assembleSystem(t, blocks), open: sha256.New()}
+	a.open.Write(a.system)
+	a.open.Write([]byte{0, '['})
+	a.sum = a.close()
+	return a
+}
+
+// With is the assembly of the blocks, which are all of the context's. It reuses what a already knows of them. The blocks
+// belong to the assembly from then on: nobody may change them.
+func (a *Assembly) With(blocks []Block) *Assembly {
+	from := a.start(blocks)
+	if len(from.blocks) == len(blocks) {
+		return from
+	}
+	last := len(blocks) - 1
+	if blocks[last].System {
+		return from.extend(blocks) // a base would lack this block, and system_json has it
+	}
+	base := from.extend(blocks[:last:last])
+	next := base.extend(blocks[:len(blocks):len(blocks)])
+	base.base = nil // a chain would keep every assembly alive
+	next.base = base
+	return next
+}
+
+// start finds what the blocks can be put behind.
+func (a *Assembly) start(blocks []Block) *Assembly {
+	for _, from := range []*Assembly{a, a.base} {
+		if from == nil || Shared(from.blocks, blocks) < len(from.blocks) {
+			continue
+		}
+		if !slices.ContainsFunc(blocks[len(from.blocks):], func(b Block) bool { return b.System }) {
+			return from
+		}
+	}
+	return startAssembly(a.traits, blocks)
+}
+
+// extend always makes an assembly of its own, because With changes where it points.
+func (a *Assembly) extend(blocks []Block) *Assembly {
+	next := &Assembly{traits: a.traits, blocks: blocks, system: a.system, open: clone(a.open), role: a.role}
+	var joint []byte
+	for i := len(a.blocks); i < len(blocks); i++ {
+		b := &blocks[i]
+		if b.System {
+			continue
+		}
+		joint = appendJoint(joint[:0], a.traits, next.role, b.Role)
+		next.open.Write(joint)
+		next.open.Write(b.JSON)
+		next.role = b.Role
+	}
+	next.sum = next.close()
+	return next
+}
+
+func (a *Assembly) close() (sum [sha256.Size]byte) {
+	h := clone(a.open)
+	h.Write([]byte(closing(a.traits, a.role)))
+	h.Sum(sum[:0])
+	return sum
+}
+
+func clone(h hash.Hash) hash.Hash {
+	c, err := h.(hash.Cloner).Clone() //nolint:errcheck // every hash of the standard library is a Cloner
+	if err != nil {
+		panic(err) // documented for hashes that wrap others; SHA-256 wraps none
+	}
+	return c
+}
+
+// Blocks are the blocks of the assembly; they are not the caller's to change.
+func (a *Assembly) Blocks() []Block { return a.blocks }
+
+// System is the system_json, nil if there is none; it is not the caller's to change.
+func (a *Assembly) System() []byte { return a.system }
+
+// Messages makes the messages_json; the bytes are the caller's.
+func (a *Assembly) Messages() []byte { return assembleMessages(a.traits, a.blocks) }
+
+// Sum is SHA-256 over system_json, one zero byte and messages_json.
+func (a *Assembly) Sum() [sha256.Size]byte { return a.sum }
+
+// Shared is how many blocks the two begin with in common, by role and bytes: how far a provider's prompt cache reaches.
+func Shared(a, b []Block) int {
+	n := min(len(a), len(b))
+	for i := range n {
+		if a[i].System != b[i].System || a[i].Role != b[i].Role || !sameBytes(a[i].JSON, b[i].JSON) {
+			return i
+		}
+	}
+	return n
+}
+
+// sameBytes is fast where the two are one: cached blocks are not written again.
+func sameBytes(a, b []byte) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	return len(a) == 0 || &a[0] == &b[0] || bytes.Equal(a, b)
+}

@@ -1,0 +1,66 @@
+package provider
+
+import (
+	"slices"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+)
+
+const (
+	openerText   = "[Conversation continues.]"
+	continueText = "Continue."
+)
+
+// Overhead is what a message weighs beside its content.
+const Overhead = 4
+
+// Opener is the user's block that is put before a context that another role opens.
+func Opener(t Traits, count func(string) int) Block {
+	return fixed(t, openerText, count)
+}
+
+// Continue is the user's block that is put behind a context that another role ends.
+func Continue(t Traits, count func(string) int) Block {
+	return fixed(t, continueText, count)
+}
+
+func fixed(t Traits, text string, count func(string) int) Block {
+	c := UnitContext{Count: count}
+	return Block{Role: "user", JSON: t.AppendText(nil, text), Tokens: c.count(text) + Overhead, Index: -1}
+}
+
+// AppendText appends the user's text as a block of the provider.
+func (t *Traits) AppendText(dst []byte, text string) []byte {
+	dst = append(dst, t.TextPrefix...)
+	dst = AppendString(dst, text)
+	return append(dst, t.TextSuffix...)
+}
+
+// Finish adds what the provider wants before and behind the blocks of all units. A context without messages stays as it is:
+// nothing can make it legal.
+func Finish(t Traits, blocks []Block, count func(string) int) ([]Block, []Repair) {
+	first := slices.IndexFunc(blocks, func(b Block) bool { return !b.System })
+	if first < 0 {
+		return blocks, nil
+	}
+	var repairs []Repair
+	if last := blocks[len(blocks)-1]; t.UserLast && !last.System && last.Role != "user" {
+		b := Continue(t, count)
+		blocks = append(slices.Clip(blocks), b)
+		repairs = append(repairs, Repair{Index: -1, Reason: conversation.ReasonContinueAdded, Tokens: int64(b.Tokens)})
+	}
+	if t.UserFirst && blocks[first].Role != "user" {
+		b := Opener(t, count)
+		blocks = slices.Insert(slices.Clip(blocks), first, b)
+		repairs = append(repairs, Repair{Index: -1, Reason: conversation.ReasonOpenerAdded, Tokens: int64(b.Tokens)})
+	}
+	return blocks, repairs
+}
+
+// count weighs synthetic text; without a counter a byte weighs a token.
+func (c UnitContext) count(text string) int32 {
+	if c.Count == nil {
+		return int32(len(text))
+	}
+	return int32(c.Count(text))
+}

@@ -1,0 +1,196 @@
+// Package gemini writes contexts for Google's Gemini API.
+package gemini
+
+import (
+	"encoding/base64"
+	"strings"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/provider"
+)
+
+// New makes the format.
+func New() provider.Format { return format{} }
+
+type format struct{}
+
+// Format is GEMINI.
+func (format) Format() conversation.Format { return conversation.FormatGemini }
+
+// Traits: the user opens and ends, roles alternate, and every block is a part of a content.
+func (format) Traits() provider.Traits {
+	return provider.Traits{
+		Name: "gemini", Provider: "gemini",
+		SystemApart: true, SystemPrefix: `{"parts":[`, SystemSuffix: "]}",
+		Merge: true, ContentKey: "parts", UserFirst: true, UserLast: true,
+		TextPrefix: `{"text":`, TextSuffix: `}`,
+	}
+}
+
+// Unit writes one unit (behaviour §11).
+func (f format) Unit(u *conversation.Unit, c provider.UnitContext) provider.UnitBlocks {
+	return provider.Render(f.Traits(), f, u, c)
+}
+
+// Takes images, audio, video and PDF, inline or where Google can fetch them.
+func (format) Takes(m *conversation.Media) bool {
+	return known(m.MIMEType) && (provider.HasData(m) || strings.HasPrefix(m.URI, "https://") || strings.HasPrefix(m.URI, "gs://"))
+}
+
+func known(mime string) bool {
+	switch mime {
+	case "image/png", "image/jpeg", "image/webp", "image/heic", "image/heif", "application/pdf",
+		"audio/wav", "audio/mp3", "audio/mpeg", "audio/aiff", "audio/aac", "audio/ogg", "audio/flac",
+		"video/mp4", "video/mpeg", "video/quicktime", "video/webm":
+		return true
+	default:
+		return false
+	}
+}
+
+// Text writes parts of the user's.
+func (format) Text(s *provider.Sheet, l *provider.Line, pieces []provider.Piece) {
+	for i := range pieces {
+		p := &pieces[i]
+		if p.Media == nil {
+			s.Add(l, "user", s.Traits.AppendText(nil, p.Text), p.Tokens)
+		} else {
+			s.Add(l, "user", media(p.Media), p.Tokens)
+		}
+	}
+}
+
+func media(m *conversation.Media) []byte {
+	var out []byte
+	if provider.HasData(m) {
+		out = append(out, `{"inlineData":{"mimeType":"`+m.MIMEType+`","data":`...)
+		out = provider.AppendBase64(out, m.Data.Inline)
+	} else {
+		out = append(out, `{"fileData":{"mimeType":"`+m.MIMEType+`","fileUri":`...)
+		out = provider.AppendString(out, m.URI)
+	}
+	return append(out, "}}"...)
+}
+
+// Assistant writes the parts of a model's content.
+func (format) Assistant(s *provider.Sheet, l *provider.Line) {
+	var signature *conversation.Part // of the next part: reasoning that has no text of its own
+	for i := range l.Parts {
+		p := &l.Parts[i]
+		json, tokens := part(s, l, p)
+		switch {
+		case isSignature(s, l, p):
+			if signature != nil {
+				s.Drop(l.Index, signature)
+			}
+			signature = p
+		case json != nil:
+			if signature != nil && p.Kind != conversation.PartReasoning && p.Kind != conversation.PartOpaque {
+				json = sign(json, signature.Reasoning.Signature.Inline)
+				tokens += signature.Tokens
+				signature = nil
+			}
+			s.Add(l, "model", json, tokens)
+		}
+	}
+	if signature != nil {
+		s.Drop(l.Index, signature)
+	}
+}
+
+// part gives one part and what it weighs; nil if there is nothing to show.
+func part(s *provider.Sheet, l *provider.Line, p *conversation.Part) ([]byte, int32) {
+	switch {
+	case p.Kind == conversation.PartText && s.Blank(p.Text.Inline), isSignature(s, l, p):
+		return nil, 0
+	case p.Kind == conversation.PartText:
+		return s.Traits.AppendText(nil, p.Text.Inline), p.Tokens
+	case p.Kind == conversation.PartMedia:
+		line, n := s.MediaAsText(l.Index, p)
+		return s.Traits.AppendText(nil, line), n
+	case p.Kind == conversation.PartToolCall:
+		return call(s, l, p)
+	case p.Kind == conversation.PartReasoning && s.Native(l, p) && isBase64(p.Reasoning.Signature.Inline):
+		out := provider.AppendString([]byte(`{"text":`), p.Reasoning.Text.Inline)
+		return sign(append(out, `,"thought":true}`...), p.Reasoning.Signature.Inline), p.Tokens
+	case p.Kind == conversation.PartOpaque && s.Native(l, p) && isThought(p.Opaque.JSON.Inline):
+		return []byte(p.Opaque.JSON.Inline), p.Tokens
+	}
+	s.Drop(l.Index, p)
+	return nil, 0
+}
+
+func call(s *provider.Sheet, l *provider.Line, p *conversation.Part) ([]byte, int32) {
+	name := cleanName(p.Call.Name)
+	more := s.Renamed(l.Index, p.Call.Name, name)
+	arguments, wrapped := s.Arguments(l.Index, p.Call.Arguments.Inline, provider.IsObject)
+	out := provider.AppendString([]byte(`{"functionCall":{"name":`), name)
+	out = append(out, `,"args":`...)
+	out = append(out, arguments...)
+	return append(out, "}}"...), p.Tokens + more + wrapped
+}
+
+// cleanName allows what Gemini allows more than others, and demands a letter or '_' in front.
+func cleanName(name string) string {
+	clean := provider.CleanName(name, ".:")
+	if strings.IndexByte("0123456789-.:", clean[0]) >= 0 {
+		clean = "_" + clean[:min(len(clean), 63)]
+	}
+	return clean
+}
+
+// sign puts a signature behind the last member of a part.
+func sign(part []byte, signature string) []byte {
+	part = append(part[:len(part)-1], `,"thoughtSignature":`...)
+	part = provider.AppendString(part, signature)
+	return append(part, '}')
+}
+
+// isSignature says whether reasoning has only a signature, as Gemini gives it for the part that follows.
+func isSignature(s *provider.Sheet, l *provider.Line, p *conversation.Part) bool {
+	return p.Kind == conversation.PartReasoning && p.Reasoning.Text.Inline == "" && s.Native(l, p) && isBase64(p.Reasoning.Signature.Inline)
+}
+
+// isBase64 says whether a signature can be read: one that cannot makes Gemini refuse the request.
+func isBase64(s string) bool {
+	s = strings.TrimRight(s, "=")
+	if strings.ContainsAny(s, "-_") {
+		_, err := base64.RawURLEncoding.DecodeString(s)
+		return err == nil && s != ""
+	}
+	_, err := base64.RawStdEncoding.DecodeString(s)
+	return err == nil && s != ""
+}
+
+func isThought(json string) bool {
+	fields, _ := provider.Fields(json)
+	return string(fields["thought"]) == "true" && provider.StringField(fields, "text") != "" &&
+		isBase64(provider.StringField(fields, "thoughtSignature"))
+}
+
+// Result writes the response to a call. Gemini pairs by name, so it carries the call's name, not its own.
+func (format) Result(s *provider.Sheet, l *provider.Line, r *conversation.ToolResult) {
+	text, more := s.ResultText(r, l.Index)
+	out := make([]byte, 0, len(text)+len(text)/16+96)
+	out = append(out, `{"functionResponse":{"name":`...)
+	out = provider.AppendString(out, cleanName(l.Call.Name))
+	out = append(out, `,"response":`...)
+	out = appendResponse(out, r, text)
+	s.Add(l, "user", append(out, "}}"...), l.Parts[0].Tokens+more)
+}
+
+func appendResponse(dst []byte, r *conversation.ToolResult, text string) []byte {
+	key := `{"result":`
+	if r.State == conversation.ResultError {
+		key = `{"error":`
+	} else if r.Output == conversation.OutputJSON && provider.IsObject(text) {
+		return append(dst, text...)
+	}
+	dst = append(dst, key...)
+	if r.Output == conversation.OutputJSON && provider.IsValue(text) {
+		dst = append(dst, text...)
+	} else {
+		dst = provider.AppendString(dst, text)
+	}
+	return append(dst, '}')
+}

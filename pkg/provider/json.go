@@ -1,0 +1,171 @@
+package provider
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// maxDepth bounds the nesting of a caller's JSON that is embedded as it is: parsers of providers give up at 100 (protobuf)
+// or 128 (serde) levels, and a context that cannot be parsed bricks the session.
+const maxDepth = 64
+
+const hexDigits = "0123456789abcdef"
+
+// escapes holds what follows the backslash for each byte that a JSON string cannot hold as it is; 'u' means by number.
+var escapes = [256]byte{
+	'"': '"', '\\': '\\', '\b': 'b', '\f': 'f', '\n': 'n', '\r': 'r', '\t': 't',
+	0x00: 'u', 0x01: 'u', 0x02: 'u', 0x03: 'u', 0x04: 'u', 0x05: 'u', 0x06: 'u', 0x07: 'u', 0x0b: 'u',
+	0x0e: 'u', 0x0f: 'u', 0x10: 'u', 0x11: 'u', 0x12: 'u', 0x13: 'u', 0x14: 'u', 0x15: 'u', 0x16: 'u', 0x17: 'u',
+	0x18: 'u', 0x19: 'u', 0x1a: 'u', 0x1b: 'u', 0x1c: 'u', 0x1d: 'u', 0x1e: 'u', 0x1f: 'u',
+}
+
+// AppendString appends s as a JSON string: escapes where JSON demands them and nowhere else, U+FFFD for invalid UTF-8.
+func AppendString(dst []byte, s string) []byte {
+	if !utf8.ValidString(s) {
+		s = strings.ToValidUTF8(s, "\uFFFD")
+	}
+	dst = append(dst, '"')
+	start := 0
+	for i := 0; i < len(s); i++ {
+		e := escapes[s[i]]
+		if e == 0 {
+			continue
+		}
+		dst = append(dst, s[start:i]...)
+		dst = append(dst, '\\', e)
+		if e == 'u' {
+			dst = append(dst, '0', '0', hexDigits[s[i]>>4], hexDigits[s[i]&15])
+		}
+		start = i + 1
+	}
+	dst = append(dst, s[start:]...)
+	return append(dst, '"')
+}
+
+// AppendBase64 appends data as a JSON string in standard base64.
+func AppendBase64(dst []byte, data string) []byte {
+	dst = append(dst, '"')
+	dst = base64.StdEncoding.AppendEncode(dst, []byte(data))
+	return append(dst, '"')
+}
+
+// AppendDataURL appends data as a JSON string that holds a data: URL. The MIME type must be one of a known list.
+func AppendDataURL(dst []byte, mime, data string) []byte {
+	dst = append(dst, `"data:`...)
+	dst = append(dst, mime...)
+	dst = append(dst, ";base64,"...)
+	dst = base64.StdEncoding.AppendEncode(dst, []byte(data))
+	return append(dst, '"')
+}
+
+// IsJSON says whether s is JSON text, and valid UTF-8 as JSON must be.
+func IsJSON(s string) bool {
+	return utf8.ValidString(s) && json.Valid([]byte(s))
+}
+
+// IsValue says whether s can be embedded in other JSON as it is, such that every provider's parser accepts it.
+func IsValue(s string) bool {
+	return IsJSON(s) && embeddable(s)
+}
+
+// IsObject says whether s is a JSON object that can be embedded as it is.
+func IsObject(s string) bool {
+	t := strings.TrimLeft(s, " \t\r\n")
+	return t != "" && t[0] == '{' && IsValue(s)
+}
+
+// embeddable looks in valid JSON for what is legal by its grammar and refused by parsers all the same: deep nesting, halves
+// of surrogate pairs, numbers beyond a float64.
+func embeddable(s string) bool {
+	depth := 0
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == '{' || c == '[':
+			if depth++; depth > maxDepth {
+				return false
+			}
+		case c == '}' || c == ']':
+			depth--
+		case c == '"':
+			n, ok := stringLength(s[i:])
+			if !ok {
+				return false
+			}
+			i += n - 1
+		case c == '-' || '0' <= c && c <= '9':
+			n := numberLength(s[i:])
+			if _, err := strconv.ParseFloat(s[i:i+n], 64); err != nil {
+				return false
+			}
+			i += n - 1
+		}
+	}
+	return true
+}
+
+// stringLength measures the JSON string that s starts with; it is false if the string holds half of a surrogate pair.
+func stringLength(s string) (int, bool) {
+	for i := 1; i < len(s); i++ {
+		switch s[i] {
+		case '"':
+			return i + 1, true
+		case '\\':
+			i++
+			if s[i] != 'u' {
+				continue
+			}
+			switch unit := codeUnit(s, i-1); {
+			case 0xdc00 <= unit && unit < 0xe000:
+				return 0, false
+			case 0xd800 <= unit && unit < 0xdc00:
+				if low := codeUnit(s, i+5); low < 0xdc00 || low >= 0xe000 {
+					return 0, false
+				}
+				i += 6
+			}
+			i += 4
+		}
+	}
+	return 0, false
+}
+
+// codeUnit reads \uXXXX at i, or gives 0 if no such escape stands there.
+func codeUnit(s string, i int) uint64 {
+	if i+6 > len(s) || s[i] != '\\' || s[i+1] != 'u' {
+		return 0
+	}
+	unit, err := strconv.ParseUint(s[i+2:i+6], 16, 16)
+	if err != nil {
+		return 0
+	}
+	return unit
+}
+
+func numberLength(s string) int {
+	if i := strings.IndexFunc(s, func(r rune) bool { return !strings.ContainsRune("0123456789+-.eE", r) }); i >= 0 {
+		return i
+	}
+	return len(s)
+}
+
+// Fields are the members of an opaque block's JSON. It is false if the text is no object that can be embedded.
+func Fields(object string) (map[string]json.RawMessage, bool) {
+	if !IsObject(object) {
+		return nil, false
+	}
+	var fields map[string]json.RawMessage
+	err := json.Unmarshal([]byte(object), &fields)
+	return fields, err == nil
+}
+
+// StringField is the value of a member that is a string, or empty.
+func StringField(fields map[string]json.RawMessage, key string) string {
+	var s string
+	if json.Unmarshal(fields[key], &s) != nil {
+		return ""
+	}
+	return s
+}

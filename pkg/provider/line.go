@@ -1,0 +1,235 @@
+package provider
+
+import (
+	"fmt"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+)
+
+// Fixed texts that stand for what the record does not have.
+const (
+	unansweredText = "[No result: the call was never answered.]"
+	systemHeader   = "[System message]\n"
+)
+
+// Why a message was made up, as the neutral form says it.
+const neverAnswered = "CALL_NEVER_ANSWERED"
+
+// Line is a message whose calls and results are paired as all providers want it: a tool line holds one result, which answers
+// a call of the assistant's line before it, and other roles hold none.
+type Line struct {
+	Message
+	Model string                 // that wrote it, empty if unknown
+	Call  *conversation.ToolCall // that a tool line answers
+}
+
+// overhead is the part of the line's weight that no part carries.
+func (l *Line) overhead() int32 {
+	n := l.Tokens
+	for i := range l.Parts {
+		n -= l.Parts[i].Tokens
+	}
+	return n
+}
+
+// Pair writes a unit as lines, in the order that every provider accepts: the message; one tool line per call, in the order of
+// the calls, with a fixed result where the unit has none; then as the user's text what else the tool messages hold, late
+// results among it.
+func Pair(t Traits, u *conversation.Unit, c UnitContext) ([]Line, []Repair) {
+	p := pairing{traits: t, context: c, charged: make([]bool, len(u.Items))}
+	if u.Summary != nil {
+		return []Line{p.summary(u.Summary)}, nil
+	}
+	tools := u.Items
+	if u.Items[0].Message.Role != conversation.RoleTool {
+		p.message(&u.Items[0])
+		tools = u.Items[1:]
+	}
+	p.match(tools, len(u.Items)-len(tools))
+	p.answer()
+	p.lines = append(p.lines, p.asides...)
+	return p.lines, p.repairs
+}
+
+type pairing struct {
+	traits  Traits
+	context UnitContext
+	lines   []Line
+	asides  []Line
+	repairs []Repair
+	answers []answer
+	charged []bool // by item: a line carries its overhead
+}
+
+// answer is a call and the result that answers it, nil if none does.
+type answer struct {
+	call   *conversation.ToolCall
+	result *conversation.Part
+	item   *conversation.Item
+	number int // of the item in the unit
+}
+
+// message writes the unit's first message. Results in it answer nothing: they stand in no tool message.
+func (p *pairing) message(it *conversation.Item) {
+	line := Line{Message: Message{Role: it.Message.Role, Parts: it.Parts, EditSeq: it.EditSeq, Index: it.Message.Index}, Model: it.Message.Model}
+	if line.Role == conversation.RoleUnspecified {
+		line.Role = conversation.RoleUser
+	}
+	var misplaced []*conversation.Part
+	for i := range it.Parts {
+		switch part := &it.Parts[i]; part.Kind {
+		case conversation.PartToolResult:
+			misplaced = append(misplaced, part)
+		case conversation.PartToolCall:
+			if it.Message.Role == conversation.RoleAssistant {
+				p.answers = append(p.answers, answer{call: part.Call})
+			}
+		}
+	}
+	if len(misplaced) > 0 {
+		line.Parts = without(it.Parts, conversation.PartToolResult)
+		p.aside(it, 0, misplaced)
+	}
+	line.Tokens = p.weigh(it, 0, line.Parts)
+	p.lines = append(p.lines, line)
+}
+
+func without(parts []conversation.Part, kind conversation.PartKind) []conversation.Part {
+	var out []conversation.Part
+	for i := range parts {
+		if parts[i].Kind != kind {
+			out = append(out, parts[i])
+		}
+	}
+	return out
+}
+
+// weigh is what a line of an item weighs. The item's overhead counts once; a line more is a message more, unless neighbours
+// merge.
+func (p *pairing) weigh(it *conversation.Item, number int, parts []conversation.Part) int32 {
+	var n int32
+	switch {
+	case !p.charged[number]:
+		n = it.Message.Overhead()
+	case !p.traits.Merge:
+		n = Overhead
+	}
+	p.charged[number] = true
+	for i := range parts {
+		n += parts[i].Tokens
+	}
+	return n
+}
+
+// match gives each call the first result in the unit that names it; what is left over goes aside.
+func (p *pairing) match(tools []conversation.Item, number int) {
+	open := make(map[int32]int, len(p.answers))
+	for i := range p.answers {
+		if _, taken := open[p.answers[i].call.Ordinal]; !taken {
+			open[p.answers[i].call.Ordinal] = i
+		}
+	}
+	for n := range tools {
+		it := &tools[n]
+		var rest []*conversation.Part
+		for i := range it.Parts {
+			part := &it.Parts[i]
+			if part.Kind == conversation.PartToolResult {
+				if call, ok := open[part.Result.Ordinal]; ok {
+					a := &p.answers[call]
+					a.result, a.item, a.number = part, it, number+n
+					delete(open, part.Result.Ordinal)
+					continue
+				}
+			}
+			rest = append(rest, part)
+		}
+		if len(rest) > 0 {
+			p.aside(it, number+n, rest)
+		}
+	}
+}
+
+// answer writes one tool line per call.
+func (p *pairing) answer() {
+	for i := range p.answers {
+		a := &p.answers[i]
+		if a.result == nil {
+			p.close(a.call)
+			continue
+		}
+		parts := []conversation.Part{*a.result}
+		m := Message{Role: conversation.RoleTool, Parts: parts, EditSeq: a.item.EditSeq, Index: a.item.Message.Index}
+		m.Tokens = p.weigh(a.item, a.number, parts)
+		p.lines = append(p.lines, Line{Message: m, Call: a.call})
+	}
+}
+
+func (p *pairing) close(call *conversation.ToolCall) {
+	tokens := p.context.count(unansweredText)
+	part := conversation.Part{Kind: conversation.PartToolResult, Tokens: tokens, Result: &conversation.ToolResult{
+		CallID: CallID(call.Ordinal), Name: call.Name, Ordinal: call.Ordinal,
+		State: conversation.ResultError, Text: conversation.Content{Inline: unansweredText},
+	}}
+	p.lines = append(p.lines, Line{Call: call, Message: Message{
+		Role: conversation.RoleTool, Parts: []conversation.Part{part}, Tokens: tokens + Overhead, Index: -1, Synthetic: neverAnswered,
+	}})
+	p.repair(p.lines[0].Index, conversation.ReasonCallNeverAnswered, tokens+Overhead)
+}
+
+// aside writes what a message holds beside results that answer calls, as the user's.
+func (p *pairing) aside(it *conversation.Item, number int, rest []*conversation.Part) {
+	line := Line{Message: Message{Role: conversation.RoleUser, EditSeq: it.EditSeq, Index: it.Message.Index}, Model: it.Message.Model}
+	for _, part := range rest {
+		switch {
+		case part.Kind == conversation.PartToolResult:
+			line.Parts = append(line.Parts, p.late(it, part)...)
+		case part.Kind != conversation.PartText || part.Text.Inline != "":
+			line.Parts = append(line.Parts, *part)
+		}
+	}
+	if len(line.Parts) == 0 {
+		return
+	}
+	line.Tokens = p.weigh(it, number, line.Parts)
+	p.asides = append(p.asides, line)
+}
+
+// late writes a result that answers no call of its unit as text and media, behind a header that names its call. The header
+// carries the weight of all: a result is counted as a whole.
+func (p *pairing) late(it *conversation.Item, part *conversation.Part) []conversation.Part {
+	r := part.Result
+	header := fmt.Sprintf("[Late result of %s (%s)]\n", r.Name, CallID(r.Ordinal))
+	tokens := p.context.count(header)
+	p.repair(it.Message.Index, conversation.ReasonResultLate, tokens)
+	parts := []conversation.Part{text(header, tokens+part.Tokens)}
+	if r.Output != conversation.OutputParts {
+		return append(parts, text(r.Text.Inline, 0))
+	}
+	for i := range r.Parts {
+		if m := r.Parts[i].Media; m != nil {
+			parts = append(parts, conversation.Part{Kind: conversation.PartMedia, Media: m})
+		} else {
+			parts = append(parts, text(r.Parts[i].Text.Inline, 0))
+		}
+	}
+	return parts
+}
+
+func text(s string, tokens int32) conversation.Part {
+	return conversation.Part{Kind: conversation.PartText, Text: conversation.Content{Inline: s}, Tokens: tokens}
+}
+
+// summary writes a summary as the assistant's text: what it says is the past's word, and must not gain the system's authority.
+func (p *pairing) summary(e *conversation.Edit) Line {
+	header := fmt.Sprintf("[Summary of messages %d-%d]\n", e.Range.First, e.Range.End-1)
+	tokens := p.context.count(header) + e.Summary.Tokens
+	return Line{Message: Message{
+		Role: conversation.RoleAssistant, Parts: []conversation.Part{text(header+e.Summary.Text.Inline, tokens)},
+		Tokens: tokens + Overhead, EditSeq: e.Seq, Index: -1, Summary: e.Summary.ID,
+	}}
+}
+
+func (p *pairing) repair(index int32, reason conversation.Reason, tokens int32) {
+	p.repairs = append(p.repairs, Repair{Index: index, Reason: reason, Tokens: int64(tokens)})
+}

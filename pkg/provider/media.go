@@ -1,0 +1,82 @@
+package provider
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+)
+
+// maxURI is how much of an address a line of text is worth.
+const maxURI = 500
+
+// MediaLine is the one line of text that stands for media where a provider cannot take them.
+func MediaLine(m *conversation.Media) string {
+	mime := oneLine(m.MIMEType, 100)
+	if mime == "" {
+		mime = "unknown type"
+	}
+	if m.URI != "" && len(m.URI) <= maxURI && !strings.HasPrefix(m.URI, "data:") {
+		return fmt.Sprintf("[Media: %s, %s]", mime, oneLine(m.URI, maxURI))
+	}
+	return fmt.Sprintf("[Media: %s, %d bytes]", mime, max(m.Data.Bytes(), int64(len(m.URI))))
+}
+
+func oneLine(s string, limit int) string {
+	s = strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return -1
+		}
+		return r
+	}, s)
+	return strings.ToValidUTF8(s[:min(len(s), limit)], "")
+}
+
+// The images that every provider takes.
+var images = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
+
+// IsImage says whether the MIME type is that of an image that every provider takes.
+func IsImage(mime string) bool { return slices.Contains(images, mime) }
+
+// HasData says whether the media's bytes are here.
+func HasData(m *conversation.Media) bool { return m.Data.Inline != "" }
+
+// IsWeb says whether the media can be fetched from the web.
+func IsWeb(m *conversation.Media) bool {
+	return strings.HasPrefix(m.URI, "https://") || strings.HasPrefix(m.URI, "http://")
+}
+
+// AppendURL appends where the media are, as a JSON string: their address, or a data: URL with all of them.
+func AppendURL(dst []byte, m *conversation.Media) []byte {
+	if HasData(m) {
+		return AppendDataURL(dst, m.MIMEType, m.Data.Inline)
+	}
+	return AppendString(dst, m.URI)
+}
+
+// ResultText is a result as one text, its pieces joined by newlines and its media as lines. Extra is what it weighs beyond
+// the result's stored count.
+func (s *Sheet) ResultText(r *conversation.ToolResult, index int32) (out string, extra int32) {
+	if r.Output != conversation.OutputParts {
+		return r.Text.Inline, 0
+	}
+	var b strings.Builder
+	for i := range r.Parts {
+		if i > 0 {
+			b.WriteByte('\n')
+			extra++
+		}
+		p := &r.Parts[i]
+		if p.Media == nil {
+			b.WriteString(p.Text.Inline)
+			continue
+		}
+		line := MediaLine(p.Media)
+		n := s.Context.count(line)
+		s.Repair(index, conversation.ReasonMediaAsText, int64(n))
+		extra += n
+		b.WriteString(line)
+	}
+	return b.String(), extra
+}

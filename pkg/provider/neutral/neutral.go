@@ -1,0 +1,80 @@
+// Package neutral writes contexts in no provider's shape: the messages as they are recorded, with calls and results paired.
+package neutral
+
+import (
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/provider"
+)
+
+// New makes the format.
+func New() provider.Format { return format{} }
+
+type format struct{}
+
+// Format is NEUTRAL.
+func (format) Format() conversation.Format { return conversation.FormatNeutral }
+
+// Traits: anything may stand anywhere, and every block is a whole message.
+func (format) Traits() provider.Traits {
+	return provider.Traits{
+		Name:       "neutral",
+		TextPrefix: `{"role":"user","parts":[{"type":"text","text":`, TextSuffix: `}]}`,
+	}
+}
+
+// Unit writes one unit as messages. The blocks are the same messages as JSON: what the hash is made of.
+func (f format) Unit(u *conversation.Unit, c provider.UnitContext) provider.UnitBlocks {
+	lines, repairs := provider.Pair(f.Traits(), u, c)
+	out := provider.UnitBlocks{Repairs: repairs}
+	for i := range lines {
+		m := &lines[i].Message
+		m.Parts = withIDs(m.Parts)
+		if last := len(out.Messages) - 1; last >= 0 && together(&out.Messages[last], m) {
+			before := &out.Messages[last]
+			before.Parts = append(before.Parts, m.Parts...)
+			for j := range m.Parts {
+				before.Tokens += m.Parts[j].Tokens
+			}
+			continue
+		}
+		out.Messages = append(out.Messages, *m)
+	}
+	for i := range out.Messages {
+		m := &out.Messages[i]
+		out.Blocks = append(out.Blocks, provider.Block{Role: m.Role.String(), JSON: message(m), Tokens: m.Tokens, Index: m.Index})
+	}
+	return out
+}
+
+// together says whether two tool messages were one in the record.
+func together(a, b *provider.Message) bool {
+	return a.Role == conversation.RoleTool && b.Role == conversation.RoleTool && a.Index == b.Index && a.Index >= 0
+}
+
+// withIDs gives calls and results the ids that they are rendered with; parts without either stay as they are.
+func withIDs(parts []conversation.Part) []conversation.Part {
+	var out []conversation.Part
+	for i := range parts {
+		p := parts[i]
+		switch p.Kind {
+		case conversation.PartToolCall:
+			c := *p.Call
+			c.CallID = provider.CallID(c.Ordinal)
+			p.Call = &c
+		case conversation.PartToolResult:
+			r := *p.Result
+			r.CallID = provider.CallID(r.Ordinal)
+			p.Result = &r
+		default:
+			continue
+		}
+		if out == nil {
+			out = append(out, parts...)
+		}
+		out[i] = p
+	}
+	if out == nil {
+		return parts
+	}
+	return out
+}

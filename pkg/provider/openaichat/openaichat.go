@@ -1,0 +1,161 @@
+// Package openaichat writes contexts for OpenAI's chat completions and the many servers that speak the same.
+package openaichat
+
+import (
+	"slices"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/provider"
+)
+
+// New makes the format.
+func New() provider.Format { return format{} }
+
+type format struct{}
+
+// Format is OPENAI_CHAT.
+func (format) Format() conversation.Format { return conversation.FormatOpenAIChat }
+
+// Traits: roles may stand in any order, and every block is a whole message.
+func (format) Traits() provider.Traits {
+	return provider.Traits{
+		Name: "openai-chat", Provider: "openai",
+		TextPrefix: `{"role":"user","content":`, TextSuffix: `}`,
+	}
+}
+
+// Unit writes one unit (behaviour §11).
+func (f format) Unit(u *conversation.Unit, c provider.UnitContext) provider.UnitBlocks {
+	return provider.Render(f.Traits(), f, u, c)
+}
+
+// Takes images, audio and PDF.
+func (format) Takes(m *conversation.Media) bool {
+	if provider.IsImage(m.MIMEType) {
+		return provider.HasData(m) || provider.IsWeb(m)
+	}
+	return provider.HasData(m) && (audio(m.MIMEType) != "" || m.MIMEType == "application/pdf")
+}
+
+func audio(mime string) string {
+	switch mime {
+	case "audio/wav", "audio/x-wav", "audio/wave":
+		return "wav"
+	case "audio/mpeg", "audio/mp3":
+		return "mp3"
+	default:
+		return ""
+	}
+}
+
+// Text writes a message of the system's or the user's.
+func (format) Text(s *provider.Sheet, l *provider.Line, pieces []provider.Piece) {
+	role := l.Role.String()
+	out := []byte(`{"role":"` + role + `","content":`)
+	out = appendContent(out, pieces)
+	s.Add(l, role, append(out, '}'), provider.Weigh(pieces))
+}
+
+// appendContent writes one text as a string and everything else as a list, so that parts stay apart as they were appended.
+func appendContent(dst []byte, pieces []provider.Piece) []byte {
+	if len(pieces) == 1 && pieces[0].Media == nil {
+		return provider.AppendString(dst, pieces[0].Text)
+	}
+	for i := range pieces {
+		dst = append(dst, "[,"[min(i, 1)])
+		if pieces[i].Media != nil {
+			dst = appendMedia(dst, pieces[i].Media)
+			continue
+		}
+		dst = append(dst, `{"type":"text","text":`...)
+		dst = provider.AppendString(dst, pieces[i].Text)
+		dst = append(dst, '}')
+	}
+	return append(dst, ']')
+}
+
+func appendMedia(dst []byte, m *conversation.Media) []byte {
+	switch {
+	case provider.IsImage(m.MIMEType):
+		dst = append(dst, `{"type":"image_url","image_url":{"url":`...)
+		dst = provider.AppendURL(dst, m)
+		if slices.Contains([]string{"auto", "low", "high"}, m.Detail) {
+			dst = append(dst, `,"detail":"`+m.Detail+`"`...)
+		}
+	case m.MIMEType == "application/pdf":
+		dst = append(dst, `{"type":"file","file":{"filename":"document.pdf","file_data":`...)
+		dst = provider.AppendURL(dst, m)
+	default:
+		dst = append(dst, `{"type":"input_audio","input_audio":{"data":`...)
+		dst = provider.AppendBase64(dst, m.Data.Inline)
+		dst = append(dst, `,"format":"`+audio(m.MIMEType)+`"`...)
+	}
+	return append(dst, "}}"...)
+}
+
+// Assistant writes texts and calls in one message; reasoning cannot go back to chat completions.
+func (format) Assistant(s *provider.Sheet, l *provider.Line) {
+	var pieces []provider.Piece
+	var calls []byte
+	tokens := int32(0)
+	for i := range l.Parts {
+		switch p := &l.Parts[i]; p.Kind {
+		case conversation.PartText:
+			if !s.Blank(p.Text.Inline) {
+				pieces = append(pieces, provider.Piece{Text: p.Text.Inline, Tokens: p.Tokens})
+			}
+		case conversation.PartMedia:
+			line, n := s.MediaAsText(l.Index, p)
+			pieces = append(pieces, provider.Piece{Text: line, Tokens: n})
+		case conversation.PartToolCall:
+			var n int32
+			calls, n = appendCall(s, l.Index, calls, p.Call)
+			tokens += p.Tokens + n
+		default:
+			s.Drop(l.Index, p)
+		}
+	}
+	if len(pieces) > 0 || calls != nil {
+		s.Add(l, "assistant", message(pieces, calls), tokens+provider.Weigh(pieces))
+	}
+}
+
+func message(pieces []provider.Piece, calls []byte) []byte {
+	out := []byte(`{"role":"assistant","content":`)
+	if len(pieces) == 0 {
+		out = append(out, "null"...)
+	} else {
+		out = appendContent(out, pieces)
+	}
+	if calls != nil {
+		out = append(out, `,"tool_calls":`...)
+		out = append(out, calls...)
+		out = append(out, ']')
+	}
+	return append(out, '}')
+}
+
+func appendCall(s *provider.Sheet, index int32, dst []byte, call *conversation.ToolCall) ([]byte, int32) {
+	name := provider.CleanName(call.Name, "")
+	more := s.Renamed(index, call.Name, name)
+	arguments, wrapped := s.Arguments(index, call.Arguments.Inline, provider.IsJSON)
+	dst = append(dst, "[,"[min(len(dst), 1)])
+	dst = append(dst, `{"id":`...)
+	dst = provider.AppendCallID(dst, call.Ordinal)
+	dst = append(dst, `,"type":"function","function":{"name":`...)
+	dst = provider.AppendString(dst, name)
+	dst = append(dst, `,"arguments":`...)
+	dst = provider.AppendString(dst, arguments)
+	return append(dst, "}}"...), more + wrapped
+}
+
+// Result writes a tool message.
+func (format) Result(s *provider.Sheet, l *provider.Line, r *conversation.ToolResult) {
+	text, more := s.ResultText(r, l.Index)
+	out := make([]byte, 0, len(text)+len(text)/16+64)
+	out = append(out, `{"role":"tool","tool_call_id":`...)
+	out = provider.AppendCallID(out, r.Ordinal)
+	out = append(out, `,"content":`...)
+	out = provider.AppendString(out, text)
+	s.Add(l, "tool", append(out, '}'), l.Parts[0].Tokens+more)
+}

@@ -1,0 +1,202 @@
+// Package openairesponses writes contexts for OpenAI's Responses API, as input items.
+package openairesponses
+
+import (
+	"slices"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/provider"
+)
+
+// New makes the format.
+func New() provider.Format { return format{} }
+
+type format struct{}
+
+// Format is OPENAI_RESPONSES.
+func (format) Format() conversation.Format { return conversation.FormatOpenAIResponses }
+
+// Traits: roles may stand in any order, and every block is an item.
+func (format) Traits() provider.Traits {
+	return provider.Traits{
+		Name: "openai-responses", Provider: "openai",
+		TextPrefix: `{"type":"message","role":"user","content":[{"type":"input_text","text":`, TextSuffix: `}]}`,
+	}
+}
+
+// Unit writes one unit (behaviour §11).
+func (f format) Unit(u *conversation.Unit, c provider.UnitContext) provider.UnitBlocks {
+	return provider.Render(f.Traits(), f, u, c)
+}
+
+// Takes images and PDF.
+func (format) Takes(m *conversation.Media) bool {
+	return (provider.IsImage(m.MIMEType) || m.MIMEType == "application/pdf") && (provider.HasData(m) || provider.IsWeb(m))
+}
+
+// Text writes a message item of the system's or the user's.
+func (format) Text(s *provider.Sheet, l *provider.Line, pieces []provider.Piece) {
+	role := l.Role.String()
+	s.Add(l, role, message(role, "input_text", pieces), provider.Weigh(pieces))
+}
+
+func message(role, kind string, pieces []provider.Piece) []byte {
+	out := []byte(`{"type":"message","role":"` + role + `","content":`)
+	for i := range pieces {
+		out = append(out, "[,"[min(i, 1)])
+		if pieces[i].Media != nil {
+			out = appendMedia(out, pieces[i].Media)
+			continue
+		}
+		out = append(out, `{"type":"`+kind+`","text":`...)
+		out = provider.AppendString(out, pieces[i].Text)
+		out = append(out, '}')
+	}
+	return append(out, "]}"...)
+}
+
+func appendMedia(dst []byte, m *conversation.Media) []byte {
+	switch {
+	case provider.IsImage(m.MIMEType):
+		dst = append(dst, `{"type":"input_image","image_url":`...)
+		dst = provider.AppendURL(dst, m)
+		if slices.Contains([]string{"auto", "low", "high"}, m.Detail) {
+			dst = append(dst, `,"detail":"`+m.Detail+`"`...)
+		}
+	case provider.HasData(m):
+		dst = append(dst, `{"type":"input_file","filename":"document.pdf","file_data":`...)
+		dst = provider.AppendURL(dst, m)
+	default:
+		dst = append(dst, `{"type":"input_file","file_url":`...)
+		dst = provider.AppendURL(dst, m)
+	}
+	return append(dst, '}')
+}
+
+// Assistant writes texts, calls and reasoning as items of their own, in their order.
+func (format) Assistant(s *provider.Sheet, l *provider.Line) {
+	w := items{sheet: s, line: l}
+	for i := range l.Parts {
+		switch p := &l.Parts[i]; p.Kind {
+		case conversation.PartText:
+			if !s.Blank(p.Text.Inline) {
+				w.pieces = append(w.pieces, provider.Piece{Text: p.Text.Inline, Tokens: p.Tokens})
+			}
+		case conversation.PartMedia:
+			line, n := s.MediaAsText(l.Index, p)
+			w.pieces = append(w.pieces, provider.Piece{Text: line, Tokens: n})
+		case conversation.PartToolCall:
+			w.call(p)
+		default:
+			w.native(p)
+		}
+	}
+	w.flush()
+	for _, r := range w.reasoning {
+		s.Drop(l.Index, r.part) // the item that it precedes is not there
+	}
+}
+
+// items collects the items of one message.
+type items struct {
+	sheet     *provider.Sheet
+	line      *provider.Line
+	messages  int
+	pieces    []provider.Piece // texts that stand together
+	reasoning []thought        // before the next item
+}
+
+type thought struct {
+	part *conversation.Part
+	json []byte
+}
+
+// flush writes the texts gathered so far.
+func (w *items) flush() {
+	if len(w.pieces) == 0 {
+		return
+	}
+	tokens := provider.Weigh(w.pieces)
+	if w.messages++; w.messages > 1 {
+		tokens += provider.Overhead // the record has one message where the items are two
+	}
+	w.item("assistant", message("assistant", "output_text", w.pieces), tokens)
+	w.pieces = nil
+}
+
+// item writes an item behind the reasoning that precedes it.
+func (w *items) item(role string, json []byte, tokens int32) {
+	for _, r := range w.reasoning {
+		w.sheet.Add(w.line, "reasoning", r.json, r.part.Tokens)
+	}
+	w.reasoning = nil
+	w.sheet.Add(w.line, role, json, tokens)
+}
+
+func (w *items) call(p *conversation.Part) {
+	w.flush()
+	name := provider.CleanName(p.Call.Name, "")
+	more := w.sheet.Renamed(w.line.Index, p.Call.Name, name)
+	arguments, wrapped := w.sheet.Arguments(w.line.Index, p.Call.Arguments.Inline, provider.IsJSON)
+	out := []byte(`{"type":"function_call","call_id":`)
+	out = provider.AppendCallID(out, p.Call.Ordinal)
+	out = append(out, `,"name":`...)
+	out = provider.AppendString(out, name)
+	out = append(out, `,"arguments":`...)
+	out = provider.AppendString(out, arguments)
+	w.item("function_call", append(out, '}'), p.Tokens+more+wrapped)
+}
+
+// native takes what only OpenAI can read: reasoning waits for the item behind it, a compaction stands for itself.
+func (w *items) native(p *conversation.Part) {
+	json, kind := read(p)
+	if !w.sheet.Native(w.line, p) || kind == "" {
+		w.sheet.Drop(w.line.Index, p)
+		return
+	}
+	w.flush()
+	if kind == "reasoning" {
+		w.reasoning = append(w.reasoning, thought{part: p, json: json})
+		return
+	}
+	w.item(kind, json, p.Tokens)
+}
+
+// read gives a part as an item, and the item's type; the type is empty if no such item may stand in an input. Other items of
+// OpenAI's own tools are tied by their ids to reasoning that may be gone.
+func read(p *conversation.Part) (json []byte, kind string) {
+	if p.Kind == conversation.PartReasoning {
+		return summary(p.Reasoning), "reasoning"
+	}
+	fields, _ := provider.Fields(p.Opaque.JSON.Inline)
+	switch kind = provider.StringField(fields, "type"); {
+	case kind == "reasoning" && len(fields["summary"]) > 0 && fields["summary"][0] == '[':
+	case kind == "compaction" && provider.StringField(fields, "encrypted_content") != "":
+	default:
+		return nil, ""
+	}
+	return []byte(p.Opaque.JSON.Inline), kind
+}
+
+func summary(r *conversation.Reasoning) []byte {
+	out := []byte(`{"type":"reasoning","summary":[`)
+	if r.Text.Inline != "" {
+		out = append(out, `{"type":"summary_text","text":`...)
+		out = provider.AppendString(out, r.Text.Inline)
+		out = append(out, '}')
+	}
+	out = append(out, `],"encrypted_content":`...)
+	out = provider.AppendString(out, r.Signature.Inline)
+	return append(out, '}')
+}
+
+// Result writes a call's output.
+func (format) Result(s *provider.Sheet, l *provider.Line, r *conversation.ToolResult) {
+	text, more := s.ResultText(r, l.Index)
+	out := make([]byte, 0, len(text)+len(text)/16+64)
+	out = append(out, `{"type":"function_call_output","call_id":`...)
+	out = provider.AppendCallID(out, r.Ordinal)
+	out = append(out, `,"output":`...)
+	out = provider.AppendString(out, text)
+	s.Add(l, "function_call_output", append(out, '}'), l.Parts[0].Tokens+more)
+}

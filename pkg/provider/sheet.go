@@ -1,0 +1,191 @@
+package provider
+
+import (
+	"strings"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+)
+
+// Writer writes lines in one provider's shape, as blocks on a sheet.
+type Writer interface {
+	// Takes says whether the provider takes the media in a message of the user's.
+	Takes(m *conversation.Media) bool
+	// Text writes a line of the system's or the user's: at least one piece, none of them empty.
+	Text(s *Sheet, l *Line, pieces []Piece)
+	// Assistant writes a line of the assistant's, or nothing if nothing of it can be shown.
+	Assistant(s *Sheet, l *Line)
+	// Result writes a line with one result.
+	Result(s *Sheet, l *Line, r *conversation.ToolResult)
+}
+
+// Piece is something that the user or the system says: media if they are set, else text.
+type Piece struct {
+	Text   string
+	Media  *conversation.Media
+	Tokens int32
+}
+
+// Sheet is what a unit is being written on.
+type Sheet struct {
+	Traits  Traits
+	Context UnitContext
+	out     UnitBlocks
+}
+
+// Render writes a unit: it pairs calls and results, and lets the writer write each line.
+func Render(t Traits, w Writer, u *conversation.Unit, c UnitContext) UnitBlocks {
+	lines, repairs := Pair(t, u, c)
+	s := &Sheet{Traits: t, Context: c, out: UnitBlocks{Repairs: repairs, Blocks: make([]Block, 0, len(lines))}}
+	for i := range lines {
+		s.line(w, &lines[i])
+	}
+	return s.out
+}
+
+func (s *Sheet) line(w Writer, l *Line) {
+	blocks, repairs := len(s.out.Blocks), len(s.out.Repairs)
+	switch {
+	case l.Role == conversation.RoleTool:
+		w.Result(s, l, l.Parts[0].Result)
+	case l.Role == conversation.RoleAssistant:
+		w.Assistant(s, l)
+	case l.Role == conversation.RoleSystem && s.Traits.SystemApart:
+		s.apart(l)
+	default:
+		if pieces := s.pieces(l, w.Takes); len(pieces) > 0 {
+			w.Text(s, l, pieces)
+		}
+	}
+	// Where something else was dropped, that is the reason.
+	if len(s.out.Blocks) == blocks && len(s.out.Repairs) == repairs {
+		s.Repair(l.Index, conversation.ReasonEmptyText, -int64(l.Tokens))
+	}
+}
+
+// apart writes a system message for a provider that takes them in system_json alone: there if it leads, else as the user's.
+func (s *Sheet) apart(l *Line) {
+	pieces := s.pieces(l, func(*conversation.Media) bool { return false })
+	if len(pieces) == 0 {
+		return
+	}
+	role := "system"
+	if !s.Context.Leading {
+		role = "user"
+		pieces[0].Text = systemHeader + pieces[0].Text
+		n := s.Context.count(systemHeader)
+		pieces[0].Tokens += n
+		s.Repair(l.Index, conversation.ReasonSystemAsUser, int64(n))
+	}
+	for i := range pieces {
+		s.add(Block{System: s.Context.Leading, Role: role, JSON: s.Traits.AppendText(nil, pieces[i].Text), Tokens: s.Charge(l, pieces[i].Tokens), Index: l.Index})
+	}
+}
+
+// pieces are the texts and media of a line; media that takes refuses become a line of text.
+func (s *Sheet) pieces(l *Line, takes func(*conversation.Media) bool) []Piece {
+	out := make([]Piece, 0, len(l.Parts))
+	for i := range l.Parts {
+		p := &l.Parts[i]
+		switch {
+		case p.Kind == conversation.PartText && s.Blank(p.Text.Inline):
+		case p.Kind == conversation.PartText:
+			out = append(out, Piece{Text: p.Text.Inline, Tokens: p.Tokens})
+		case p.Kind == conversation.PartMedia && l.Role != conversation.RoleSystem && takes(p.Media):
+			out = append(out, Piece{Media: p.Media, Tokens: p.Tokens})
+		case p.Kind == conversation.PartMedia:
+			line, tokens := s.MediaAsText(l.Index, p)
+			out = append(out, Piece{Text: line, Tokens: tokens})
+		default:
+			s.Drop(l.Index, p)
+		}
+	}
+	return out
+}
+
+// Blank says whether text cannot be shown because there is nothing in it.
+func (s *Sheet) Blank(text string) bool {
+	return text == "" || s.Traits.NoBlank && strings.TrimSpace(text) == ""
+}
+
+// MediaAsText is the line that stands for a part of media, and what it weighs.
+func (s *Sheet) MediaAsText(index int32, p *conversation.Part) (line string, tokens int32) {
+	line = MediaLine(p.Media)
+	tokens = s.Context.count(line)
+	s.Repair(index, conversation.ReasonMediaAsText, int64(tokens-p.Tokens))
+	return line, tokens
+}
+
+// Drop records that a part is not shown because the provider cannot take it back.
+func (s *Sheet) Drop(index int32, p *conversation.Part) {
+	s.Repair(index, conversation.ReasonForeignBlock, -int64(p.Tokens))
+}
+
+// Repair records a change for legality's sake.
+func (s *Sheet) Repair(index int32, reason conversation.Reason, tokens int64) {
+	s.out.Repairs = append(s.out.Repairs, Repair{Index: index, Reason: reason, Tokens: tokens})
+}
+
+// Add writes a block of a line; tokens is what its content weighs.
+func (s *Sheet) Add(l *Line, role string, json []byte, tokens int32) {
+	s.add(Block{Role: role, JSON: json, Tokens: s.Charge(l, tokens), Index: l.Index})
+}
+
+func (s *Sheet) add(b Block) { s.out.Blocks = append(s.out.Blocks, b) }
+
+// Charge adds to a weight what the line weighs beside its content, the first time that it is asked.
+func (s *Sheet) Charge(l *Line, tokens int32) int32 {
+	n := l.overhead()
+	l.Tokens -= n
+	return tokens + n
+}
+
+// Renamed is what a call's clean name weighs beyond the stored count, if it is not the name itself.
+func (s *Sheet) Renamed(index int32, name, clean string) int32 {
+	if clean == name {
+		return 0
+	}
+	n := s.Context.count(clean)
+	s.Repair(index, conversation.ReasonNameReplaced, int64(n))
+	return n
+}
+
+// Arguments are a call's arguments as they are written, and what they weigh beyond the stored count. Legal says which
+// arguments can stand as they are.
+func (s *Sheet) Arguments(index int32, arguments string, legal func(string) bool) (string, int32) {
+	switch {
+	case strings.TrimSpace(arguments) == "":
+		return "{}", s.Context.count("{}")
+	case legal(arguments):
+		return arguments, 0
+	}
+	raw := AppendString([]byte(`{"_raw":`), arguments)
+	wrapped := string(append(raw, '}'))
+	n := max(0, s.Context.count(wrapped)-s.Context.count(arguments))
+	s.Repair(index, conversation.ReasonArgumentsWrapped, int64(n))
+	return wrapped, n
+}
+
+// Native says whether reasoning or an opaque block of a provider, in a line, may go back to the model that is called.
+func (s *Sheet) Native(l *Line, p *conversation.Part) bool {
+	switch p.Kind {
+	case conversation.PartReasoning:
+		model := p.Reasoning.Model
+		if model == "" {
+			model = l.Model
+		}
+		return p.Reasoning.Provider == s.Traits.Provider && p.Reasoning.Signature.Inline != "" && SameModel(s.Context.Model, model)
+	case conversation.PartOpaque:
+		return p.Opaque.Provider == s.Traits.Provider && SameModel(s.Context.Model, l.Model)
+	default:
+		return false
+	}
+}
+
+// Weigh is what pieces weigh together.
+func Weigh(pieces []Piece) int32 {
+	var n int32
+	for i := range pieces {
+		n += pieces[i].Tokens
+	}
+	return n
+}
