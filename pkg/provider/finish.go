@@ -4,15 +4,13 @@ import (
 	"slices"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/tokens"
 )
 
 const (
 	openerText   = "[Conversation continues.]"
 	continueText = "Continue."
 )
-
-// Overhead is what a message weighs beside its content.
-const Overhead = 4
 
 // Opener is the user's block that is put before a context that another role opens.
 func Opener(t Traits, count func(string) int) Block {
@@ -26,7 +24,7 @@ func Continue(t Traits, count func(string) int) Block {
 
 func fixed(t Traits, text string, count func(string) int) Block {
 	c := UnitContext{Count: count}
-	return Block{Role: "user", JSON: t.AppendText(nil, text), Tokens: c.count(text) + Overhead, Index: -1}
+	return Block{Role: "user", JSON: t.AppendText(nil, text), Tokens: c.count(text) + tokens.PerMessage, Index: -1}
 }
 
 // AppendText appends the user's text as a block of the provider.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/tokens"
 )
 
 // Fixed texts that stand for what the record does not have.
@@ -112,7 +113,7 @@ func (p *pairing) weigh(it *conversation.Item, number int, parts []conversation.
 	case !p.charged[number]:
 		n = it.Message.Overhead()
 	case !p.traits.Merge:
-		n = Overhead
+		n = tokens.PerMessage
 	}
 	p.charged[number] = true
 	for i := range parts {
@@ -166,15 +167,15 @@ func (p *pairing) answer() {
 }
 
 func (p *pairing) close(call *conversation.ToolCall) {
-	tokens := p.context.count(unansweredText)
-	part := conversation.Part{Kind: conversation.PartToolResult, Tokens: tokens, Result: &conversation.ToolResult{
+	weight := p.context.count(unansweredText)
+	part := conversation.Part{Kind: conversation.PartToolResult, Tokens: weight, Result: &conversation.ToolResult{
 		CallID: CallID(call.Ordinal), Name: call.Name, Ordinal: call.Ordinal,
 		State: conversation.ResultError, Text: conversation.Content{Inline: unansweredText},
 	}}
 	p.lines = append(p.lines, Line{Call: call, Message: Message{
-		Role: conversation.RoleTool, Parts: []conversation.Part{part}, Tokens: tokens + Overhead, Index: -1, Synthetic: neverAnswered,
+		Role: conversation.RoleTool, Parts: []conversation.Part{part}, Tokens: weight + tokens.PerMessage, Index: -1, Synthetic: neverAnswered,
 	}})
-	p.repair(p.lines[0].Index, conversation.ReasonCallNeverAnswered, tokens+Overhead)
+	p.repair(p.lines[0].Index, conversation.ReasonCallNeverAnswered, weight+tokens.PerMessage)
 }
 
 // aside writes what a message holds beside results that answer calls, as the user's.
@@ -223,10 +224,10 @@ func text(s string, tokens int32) conversation.Part {
 // summary writes a summary as the assistant's text: what it says is the past's word, and must not gain the system's authority.
 func (p *pairing) summary(e *conversation.Edit) Line {
 	header := fmt.Sprintf("[Summary of messages %d-%d]\n", e.Range.First, e.Range.End-1)
-	tokens := p.context.count(header) + e.Summary.Tokens
+	weight := p.context.count(header) + e.Summary.Tokens
 	return Line{Message: Message{
-		Role: conversation.RoleAssistant, Parts: []conversation.Part{text(header+e.Summary.Text.Inline, tokens)},
-		Tokens: tokens + Overhead, EditSeq: e.Seq, Index: -1, Summary: e.Summary.ID,
+		Role: conversation.RoleAssistant, Parts: []conversation.Part{text(header+e.Summary.Text.Inline, weight)},
+		Tokens: weight + tokens.PerMessage, EditSeq: e.Seq, Index: -1, Summary: e.Summary.ID,
 	}}
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
+	"github.com/palimpsest-context/palimpsest/pkg/tokens"
 )
 
 // New makes the format.
@@ -116,11 +117,11 @@ func (w *items) flush() {
 	if len(w.pieces) == 0 {
 		return
 	}
-	tokens := provider.Weigh(w.pieces)
+	weight := provider.Weigh(w.pieces)
 	if w.messages++; w.messages > 1 {
-		tokens += provider.Overhead // the record has one message where the items are two
+		weight += tokens.PerMessage // the record has one message where the items are two
 	}
-	w.item("assistant", message("assistant", "output_text", w.pieces), tokens)
+	w.item("assistant", message("assistant", "output_text", w.pieces), weight)
 	w.pieces = nil
 }
 
