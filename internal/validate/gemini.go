@@ -1,0 +1,170 @@
+package validate
+
+import (
+	"regexp"
+	"slices"
+)
+
+var geminiName = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}$`).MatchString
+
+// geminiSystem reads systemInstruction: a content of text alone.
+func geminiSystem(r *reader, raw []byte) entry {
+	o, ok := r.object(raw, "", "role", "parts")
+	if !ok {
+		return entry{}
+	}
+	if o.has("role") {
+		o.one("role", RuleRole, "system", "user")
+	}
+	e := entry{role: "system"}
+	for i, part := range o.list("parts") {
+		b := r.geminiPart(part, at(".parts", i), "system")
+		if len(b.Items) > 0 && b.Items[0].Kind != Text {
+			r.fault(at(".parts", i), RuleValue)
+		}
+		e.blocks = append(e.blocks, b)
+	}
+	return e
+}
+
+func geminiContent(r *reader, raw []byte) entry {
+	o, ok := r.object(raw, "", "role", "parts")
+	if !ok {
+		return entry{}
+	}
+	e := entry{role: o.one("role", RuleRole, "user", "model")}
+	for i, part := range o.list("parts") {
+		where := at(".parts", i)
+		b := r.geminiPart(part, where, e.role)
+		e.blocks = append(e.blocks, b)
+		for _, item := range b.Items {
+			if item.Kind == Call {
+				e.calls = append(e.calls, item.Name)
+			}
+			if item.Kind == Call && e.role != "model" || item.Kind == Result && e.role != "user" {
+				r.fault(where, RuleRole)
+			}
+		}
+	}
+	return e
+}
+
+func (r *reader) geminiPart(raw []byte, where, role string) Block {
+	o, ok := r.object(raw, where, "text", "thought", "thoughtSignature", "inlineData", "fileData", "functionCall", "functionResponse",
+		"executableCode", "codeExecutionResult", "videoMetadata", "mediaResolution")
+	if !ok {
+		return r.block(role, raw)
+	}
+	data := []string{"text", "inlineData", "fileData", "functionCall", "functionResponse", "executableCode", "codeExecutionResult"}
+	held := slices.DeleteFunc(data, func(key string) bool { return !o.has(key) })
+	if len(held) != 1 {
+		r.fault(where, RuleValue)
+		return r.block(role, raw)
+	}
+	o.optional("thoughtSignature")
+	item := o.geminiItem(held[0], raw)
+	if o.truth("thought") {
+		item.Kind = Reasoning
+		if o.optional("thoughtSignature") == "" {
+			r.fault(where, RuleSignature)
+		}
+	}
+	return r.block(role, raw, item)
+}
+
+func (o object) geminiItem(kind string, raw []byte) Item {
+	switch kind {
+	case "text":
+		return Item{Kind: Text, Texts: []string{o.full("text")}}
+	case "inlineData":
+		if d, ok := o.r.object(o.fields[kind], o.path(kind), "mimeType", "data", "displayName"); ok {
+			d.full("mimeType")
+			d.full("data")
+		}
+		return Item{Kind: Media, Media: 1}
+	case "fileData":
+		if d, ok := o.r.object(o.fields[kind], o.path(kind), "mimeType", "fileUri", "displayName"); ok {
+			d.full("fileUri")
+		}
+		return Item{Kind: Media, Media: 1}
+	case "functionCall":
+		return o.geminiCall()
+	case "functionResponse":
+		return o.geminiResponse()
+	default:
+		return Item{Kind: Opaque, Texts: []string{string(raw)}}
+	}
+}
+
+func (o object) geminiCall() Item {
+	c, ok := o.r.object(o.fields["functionCall"], o.path("functionCall"), "id", "name", "args")
+	if !ok {
+		return Item{Kind: Call}
+	}
+	item := Item{Kind: Call, ID: c.optional("id"), Name: c.matched("name", RuleName, geminiName)}
+	args := c.fields["args"]
+	if len(args) > 0 && args[0] != '{' {
+		o.r.fault(c.path("args"), RuleArguments)
+	}
+	item.Texts = []string{string(args)}
+	return item
+}
+
+func (o object) geminiResponse() Item {
+	c, ok := o.r.object(o.fields["functionResponse"], o.path("functionResponse"), "id", "name", "response", "parts")
+	if !ok {
+		return Item{Kind: Result}
+	}
+	item := Item{Kind: Result, ID: c.optional("id"), Name: c.matched("name", RuleName, geminiName)}
+	response := c.fields["response"]
+	if len(response) == 0 || response[0] != '{' {
+		o.r.fault(c.path("response"), RuleType)
+		return item
+	}
+	item.Texts = []string{wrapped(response)}
+	if c.has("parts") {
+		item.Media = len(c.list("parts"))
+	}
+	return item
+}
+
+// wrapped returns the text of a response that wraps nothing but one text, as
+// text results must be wrapped for Gemini: the wrapping is no content. Of any
+// other response it is the JSON.
+func wrapped(response []byte) string {
+	members := splitObject(response)
+	if len(members) != 1 || members[0].raw[0] != '"' {
+		return string(response)
+	}
+	text, _ := (&reader{}).text(members[0].raw, "")
+	return text
+}
+
+// geminiOrder: the user first and last, in turns, and in the content after
+// calls as many responses, of the same names in the same order.
+func geminiOrder(r *reader, entries []*entry) {
+	r.turns("contents", entries)
+	var asked []string
+	for i, e := range entries {
+		var answered []string
+		for _, b := range e.blocks {
+			for _, item := range b.Items {
+				if item.Kind == Result {
+					answered = append(answered, item.Name)
+				}
+			}
+		}
+		r.pairs(asked, answered, at("contents", i))
+		asked = e.calls
+	}
+	r.pairs(asked, nil, "contents")
+}
+
+func (r *reader) pairs(asked, answered []string, where string) {
+	switch {
+	case len(answered) != len(asked):
+		r.fault(where, RuleCount)
+	case !slices.Equal(asked, answered):
+		r.fault(where, RuleUnasked)
+	}
+}

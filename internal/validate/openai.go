@@ -1,0 +1,216 @@
+package validate
+
+import (
+	"encoding/json"
+	"regexp"
+	"slices"
+)
+
+var (
+	openAIName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`).MatchString
+	dataURI    = regexp.MustCompile(`^(https?://|data:[a-z]+/[^;]+;base64,)`).MatchString
+)
+
+// OpenAI keeps system messages among the others.
+func noSystem(r *reader, raw []byte) entry {
+	r.fault("", RuleSystem)
+	return entry{role: "system", blocks: []Block{r.block("system", raw, Item{Kind: Opaque, Texts: []string{string(raw)}})}}
+}
+
+// chatMessage reads a message of Chat Completions.
+func chatMessage(r *reader, raw []byte) entry {
+	o, ok := r.object(raw, "", "role", "content", "name", "tool_calls", "tool_call_id", "refusal")
+	if !ok {
+		return entry{}
+	}
+	e := entry{role: o.one("role", RuleRole, "system", "developer", "user", "assistant", "tool")}
+	o.chatKeys(e.role)
+	var items []Item
+	switch e.role {
+	case "assistant":
+		items = o.chatAssistant()
+	case "tool":
+		items = o.chatResult()
+	case "user":
+		items = o.chatContent("text", "image_url", "input_audio", "file")
+	default:
+		items = o.chatContent("text")
+	}
+	for _, item := range items {
+		if item.Kind == Call {
+			e.calls = append(e.calls, item.ID)
+		}
+	}
+	e.blocks = []Block{r.block(e.role, raw, items...)}
+	return e
+}
+
+// chatKeys faults the keys that belong to another role's messages.
+func (o object) chatKeys(role string) {
+	for key, owner := range map[string]string{"tool_calls": "assistant", "refusal": "assistant", "tool_call_id": "tool"} {
+		if o.has(key) && role != owner {
+			o.r.fault(o.path(key), RuleUnknownKey)
+		}
+	}
+	if o.has("name") && role == "tool" {
+		o.r.fault(o.path("name"), RuleUnknownKey)
+	}
+}
+
+func (o object) chatAssistant() []Item {
+	var items []Item
+	if content := o.fields["content"]; content != nil && string(content) != "null" {
+		items = o.chatContent("text", "refusal")
+	} else if !o.has("tool_calls") {
+		o.r.fault(o.path("content"), RuleMissing)
+	}
+	if !o.has("tool_calls") {
+		return items
+	}
+	for i, raw := range o.list("tool_calls") {
+		if call, ok := o.r.chatCall(raw, at(o.path("tool_calls"), i)); ok {
+			items = append(items, call)
+		}
+	}
+	return items
+}
+
+func (r *reader) chatCall(raw []byte, where string) (Item, bool) {
+	o, ok := r.object(raw, where, "id", "type", "function")
+	if !ok {
+		return Item{}, false
+	}
+	id := o.matched("id", RuleID, func(s string) bool { return len(s) >= 1 && len(s) <= 40 })
+	o.one("type", RuleValue, "function")
+	f, ok := r.object(o.fields["function"], o.path("function"), "name", "arguments")
+	if !ok {
+		return Item{}, false
+	}
+	return Item{Kind: Call, ID: id, Name: f.matched("name", RuleName, openAIName), Texts: []string{f.jsonText("arguments")}}, true
+}
+
+// jsonText returns a required string that must hold JSON.
+func (o object) jsonText(key string) string {
+	return o.matched(key, RuleArguments, func(s string) bool { return json.Valid([]byte(s)) })
+}
+
+// chatResult reads a tool message. Its content may be the empty text: a tool
+// that says nothing has still answered.
+func (o object) chatResult() []Item {
+	item := Item{Kind: Result, ID: o.matched("tool_call_id", RuleID, func(s string) bool { return s != "" })}
+	if raw := o.fields["content"]; len(raw) > 0 && raw[0] == '"' {
+		text, _ := o.text("content")
+		item.Texts = []string{text}
+		return []Item{item}
+	}
+	for _, piece := range o.chatContent("text") {
+		item.Texts = append(item.Texts, piece.Texts...)
+	}
+	return []Item{item}
+}
+
+// chatContent reads content that is a text or a list of parts of these types.
+func (o object) chatContent(types ...string) []Item {
+	if raw := o.fields["content"]; len(raw) > 0 && raw[0] == '"' {
+		return []Item{{Kind: Text, Texts: []string{o.full("content")}}}
+	}
+	var items []Item
+	for i, raw := range o.list("content") {
+		p, ok := o.r.object(raw, at(o.path("content"), i), "type", "text", "refusal", "image_url", "input_audio", "file")
+		if !ok {
+			continue
+		}
+		kind := p.one("type", RuleValue, types...)
+		if len(p.fields) > 2 || !p.has(kind) {
+			o.r.fault(p.at, RuleUnknownKey)
+			continue
+		}
+		items = append(items, p.chatPart(kind))
+	}
+	return items
+}
+
+func (o object) chatPart(kind string) Item {
+	switch kind {
+	case "text", "refusal":
+		return Item{Kind: Text, Texts: []string{o.full(kind)}}
+	case "image_url":
+		if image, ok := o.r.object(o.fields[kind], o.path(kind), "url", "detail"); ok {
+			image.matched("url", RuleValue, dataURI)
+			image.detail()
+		}
+	case "input_audio":
+		if audio, ok := o.r.object(o.fields[kind], o.path(kind), "data", "format"); ok {
+			audio.full("data")
+			audio.one("format", RuleValue, "wav", "mp3")
+		}
+	case "file":
+		if file, ok := o.r.object(o.fields[kind], o.path(kind), "file_data", "file_id", "filename"); ok && !file.has("file_data") && !file.has("file_id") {
+			o.r.fault(file.at, RuleMissing)
+		}
+	}
+	return Item{Kind: Media, Media: 1}
+}
+
+func (o object) detail() {
+	if o.has("detail") {
+		o.one("detail", RuleValue, "auto", "low", "high")
+	}
+}
+
+// chatOrder: every call is answered directly after its message, by messages
+// that answer nothing else.
+func chatOrder(r *reader, entries []*entry) {
+	var open []string
+	opener := 0
+	for i, e := range entries {
+		if e.role == "tool" {
+			open = r.answer(open, e, at("messages", i))
+			continue
+		}
+		r.closed(open, at("messages", opener))
+		open, opener = slices.Clone(e.calls), i
+		r.unique(e.calls, at("messages", i))
+	}
+	r.closed(open, at("messages", opener))
+}
+
+// answer takes the calls that an entry answers out of the open ones.
+func (r *reader) answer(open []string, e *entry, where string) []string {
+	for _, id := range e.results() {
+		k := slices.Index(open, id)
+		if k < 0 {
+			r.fault(where, RuleUnasked)
+			continue
+		}
+		open = slices.Delete(open, k, k+1)
+	}
+	return open
+}
+
+func (r *reader) closed(open []string, where string) {
+	for range open {
+		r.fault(where, RuleUnanswered)
+	}
+}
+
+func (r *reader) unique(ids []string, where string) {
+	for i, id := range ids {
+		if slices.Contains(ids[:i], id) {
+			r.fault(where, RuleIDUnique)
+		}
+	}
+}
+
+// results returns the ids of the calls that the entry answers.
+func (e *entry) results() []string {
+	var ids []string
+	for _, b := range e.blocks {
+		for _, item := range b.Items {
+			if item.Kind == Result {
+				ids = append(ids, item.ID)
+			}
+		}
+	}
+	return ids
+}

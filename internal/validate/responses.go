@@ -1,0 +1,215 @@
+package validate
+
+import "slices"
+
+// hostedItems are the items that OpenAI's own tools leave in a conversation.
+// They come back as they came, so their inside is OpenAI's matter.
+func hostedItems() []string {
+	return []string{
+		"file_search_call", "web_search_call", "computer_call", "computer_call_output", "image_generation_call",
+		"code_interpreter_call", "local_shell_call", "local_shell_call_output", "shell_call", "shell_call_output",
+		"apply_patch_call", "apply_patch_call_output", "mcp_list_tools", "mcp_approval_request", "mcp_approval_response",
+		"mcp_call", "custom_tool_call", "custom_tool_call_output", "item_reference", "compaction",
+	}
+}
+
+// responsesItem reads an input item of Responses.
+func responsesItem(r *reader, raw []byte) entry {
+	kind := "message"
+	for _, m := range splitIfObject(raw) {
+		if m.key == "type" {
+			kind, _ = r.text(m.raw, ".type")
+		}
+	}
+	switch {
+	case kind == "message":
+		return responsesMessage(r, raw)
+	case kind == "function_call":
+		return responsesCall(r, raw)
+	case kind == "function_call_output":
+		return responsesOutput(r, raw)
+	case kind == "reasoning":
+		return responsesReasoning(r, raw)
+	case slices.Contains(hostedItems(), kind):
+		item := Item{Kind: Opaque, Texts: []string{string(raw)}}
+		return entry{role: kind, bare: true, blocks: []Block{r.block(kind, raw, item)}}
+	default:
+		r.fault(".type", RuleValue)
+		return entry{}
+	}
+}
+
+func splitIfObject(raw []byte) []member {
+	if len(raw) == 0 || raw[0] != '{' {
+		return nil
+	}
+	return splitObject(raw)
+}
+
+func responsesMessage(r *reader, raw []byte) entry {
+	o, ok := r.object(raw, "", "type", "role", "content", "id", "status", "phase")
+	if !ok {
+		return entry{}
+	}
+	e := entry{role: o.one("role", RuleRole, "system", "developer", "user", "assistant")}
+	var items []Item
+	switch e.role {
+	case "assistant":
+		items = o.responsesContent("content", "output_text", "refusal")
+	case "user":
+		items = o.responsesContent("content", "input_text", "input_image", "input_file", "input_audio")
+	default:
+		items = o.responsesContent("content", "input_text")
+	}
+	if e.role != "assistant" && (o.has("id") || o.has("phase")) {
+		r.fault("", RuleUnknownKey)
+	}
+	e.blocks = []Block{r.block(e.role, raw, items...)}
+	return e
+}
+
+func responsesCall(r *reader, raw []byte) entry {
+	o, ok := r.object(raw, "", "type", "call_id", "name", "arguments", "id", "status")
+	if !ok {
+		return entry{}
+	}
+	id := o.matched("call_id", RuleID, responsesID)
+	call := Item{Kind: Call, ID: id, Name: o.matched("name", RuleName, openAIName), Texts: []string{o.jsonText("arguments")}}
+	return entry{role: "function_call", bare: true, calls: []string{id}, blocks: []Block{r.block("function_call", raw, call)}}
+}
+
+func responsesID(s string) bool { return len(s) >= 1 && len(s) <= 64 }
+
+func responsesOutput(r *reader, raw []byte) entry {
+	o, ok := r.object(raw, "", "type", "call_id", "output", "id", "status")
+	if !ok {
+		return entry{}
+	}
+	result := Item{Kind: Result, ID: o.matched("call_id", RuleID, responsesID)}
+	if out := o.fields["output"]; len(out) > 0 && out[0] == '"' {
+		text, _ := o.text("output")
+		result.Texts = []string{text}
+	} else {
+		for _, piece := range o.responsesContent("output", "input_text", "input_image", "input_file") {
+			result.Texts = append(result.Texts, piece.Texts...)
+			result.Media += piece.Media
+		}
+	}
+	return entry{role: "function_call_output", blocks: []Block{r.block("function_call_output", raw, result)}}
+}
+
+func responsesReasoning(r *reader, raw []byte) entry {
+	o, ok := r.object(raw, "", "type", "id", "summary", "content", "encrypted_content", "status")
+	if !ok {
+		return entry{}
+	}
+	item := Item{Kind: Reasoning}
+	if !o.has("summary") {
+		r.fault(o.path("summary"), RuleMissing)
+	}
+	for _, key := range []string{"summary", "content"} {
+		item.Texts = append(item.Texts, o.reasoningTexts(key)...)
+	}
+	if !o.has("id") && !o.has("encrypted_content") {
+		r.fault("", RuleSignature)
+	}
+	return entry{role: "reasoning", bare: true, blocks: []Block{r.block("reasoning", raw, item)}}
+}
+
+func (o object) reasoningTexts(key string) (texts []string) {
+	raws, ok := splitArray(o.fields[key])
+	if o.has(key) && !ok && string(o.fields[key]) != "null" {
+		o.r.fault(o.path(key), RuleType)
+	}
+	for i, raw := range raws {
+		if p, ok := o.r.object(raw, at(o.path(key), i), "type", "text"); ok {
+			p.one("type", RuleValue, "summary_text", "reasoning_text")
+			text, _ := p.text("text")
+			texts = append(texts, text)
+		}
+	}
+	return texts
+}
+
+// responsesContent reads a text or a list of parts of these types.
+func (o object) responsesContent(key string, types ...string) []Item {
+	if raw := o.fields[key]; len(raw) > 0 && raw[0] == '"' {
+		return []Item{{Kind: Text, Texts: []string{o.full(key)}}}
+	}
+	var items []Item
+	for i, raw := range o.list(key) {
+		p, ok := o.r.object(raw, at(o.path(key), i), "type", "text", "refusal", "annotations", "logprobs",
+			"image_url", "file_id", "detail", "file_data", "file_url", "filename", "input_audio")
+		if ok {
+			items = append(items, p.responsesPart(p.one("type", RuleValue, types...)))
+		}
+	}
+	return items
+}
+
+func (o object) responsesPart(kind string) Item {
+	switch kind {
+	case "input_text":
+		o.only("text")
+		return Item{Kind: Text, Texts: []string{o.full("text")}}
+	case "output_text":
+		o.only("text", "annotations", "logprobs")
+		return Item{Kind: Text, Texts: []string{o.full("text")}}
+	case "refusal":
+		o.only("refusal")
+		return Item{Kind: Text, Texts: []string{o.full("refusal")}}
+	case "input_image":
+		o.only("image_url", "file_id", "detail")
+		o.any("image_url", "file_id")
+		o.detail()
+		if o.has("image_url") {
+			o.matched("image_url", RuleValue, dataURI)
+		}
+	case "input_file":
+		o.only("file_data", "file_id", "file_url", "filename")
+		o.any("file_data", "file_id", "file_url")
+	case "input_audio":
+		o.only("input_audio")
+	}
+	return Item{Kind: Media, Media: 1}
+}
+
+// only faults the keys, beside type, that are not among these.
+func (o object) only(keys ...string) {
+	for key := range o.fields {
+		if key != "type" && !slices.Contains(keys, key) {
+			o.r.fault(o.at, RuleUnknownKey)
+		}
+	}
+}
+
+// any faults an object that has none of the keys.
+func (o object) any(keys ...string) {
+	if !slices.ContainsFunc(keys, o.has) {
+		o.r.fault(o.at, RuleMissing)
+	}
+}
+
+// responsesOrder: one output per call after it, one call per output, and no
+// reasoning that nothing of the model's follows.
+func responsesOrder(r *reader, entries []*entry) {
+	open, used := []string{}, map[string]bool{}
+	for i, e := range entries {
+		where := at("input", i)
+		for _, id := range e.calls {
+			if used[id] {
+				r.fault(where, RuleIDUnique)
+			}
+			used[id] = true
+			open = append(open, id)
+		}
+		open = r.answer(open, e, where)
+		if e.role == "reasoning" && (i+1 == len(entries) || !entries[i+1].byModel()) {
+			r.fault(where, RuleReasoning)
+		}
+	}
+	r.closed(open, "input")
+}
+
+// byModel says whether the model wrote the item.
+func (e *entry) byModel() bool { return e.bare || e.role == "assistant" }
