@@ -2,6 +2,9 @@
 package neutral
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
 )
@@ -26,6 +29,7 @@ func (format) Traits() provider.Traits {
 func (f format) Unit(u *conversation.Unit, c provider.UnitContext) provider.UnitBlocks {
 	lines, repairs := provider.Pair(f.Traits(), u, c)
 	out := provider.UnitBlocks{Repairs: repairs}
+	slices.SortStableFunc(lines, recorded)
 	for i := range lines {
 		m := &lines[i].Message
 		m.Parts = withIDs(m.Parts)
@@ -44,6 +48,14 @@ func (f format) Unit(u *conversation.Unit, c provider.UnitContext) provider.Unit
 		out.Blocks = append(out.Blocks, provider.Block{Role: m.Role.String(), JSON: message(m), Tokens: m.Tokens, Index: m.Index})
 	}
 	return out
+}
+
+// recorded puts tool messages back into the order of the record, made up ones behind; pairs are found by their ids.
+func recorded(a, b provider.Line) int {
+	if a.Role != conversation.RoleTool || b.Role != conversation.RoleTool {
+		return 0
+	}
+	return cmp.Compare(uint32(a.Index), uint32(b.Index)) // -1 is the greatest
 }
 
 // together says whether two tool messages were one in the record.

@@ -1,0 +1,129 @@
+package provider_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/provider"
+)
+
+var update = flag.Bool("update", false, "rewrite the goldens")
+
+// golden is a record and the rules of behaviour §11 that its rendering shows.
+type golden struct {
+	name  string
+	rule  string
+	model string
+	units []conversation.Unit
+}
+
+func goldens() []golden {
+	return []golden{
+		{name: "plain", rule: "roles; system: leading",
+			units: newRecord().system("Be brief.").user("Hello \"you\"\n\u2028é").assistant(text("Hi.")).user("Bye").units()},
+		{name: "opens_and_ends_with_assistant", rule: "roles: first user, last user",
+			units: newRecord().system("Rules.").assistant(text("How can I help?")).assistant(text("Still there?")).units()},
+		{name: "later_system", rule: "system: later in place, or as marked user text",
+			units: newRecord().system("A").system("B").user("q").assistant(text("a")).system("New rule.").user("q2").units()},
+		{name: "parallel_calls", rule: "calls answered; ids; arguments and results",
+			units: newRecord().user("go").assistant(text("Both."), call("get", `{"a": 1}`), call("put", ``), call("raw", `not "json"`), call("list", `[1]`)).
+				tool(asJSON(result(2, "put", `{"ok":true}`))).tool(asJSON(result(1, "get", `[1,2]`)), failed(result(4, "list", "boom"))).
+				tool(result(3, "raw", "plain")).user("next").units()},
+		{name: "unanswered_call", rule: "calls answered: open calls followed by something else are closed",
+			units: newRecord().user("go").assistant(call("a", `{}`), call("b", `{}`)).tool(result(1, "a", "one")).user("never mind").units()},
+		{name: "late_result", rule: "calls answered: a late result is user text that names its call",
+			units: newRecord().user("go").assistant(call("slow", `{}`)).user("waiting").tool(result(1, "slow", "done"),
+				several(result(1, "slow", ""), conversation.ResultPart{Text: inline("again")}, conversation.ResultPart{Media: media("image/png", "PNG", "").Media})).user("ok").units()},
+		{name: "result_twice", rule: "calls answered: one output per call",
+			units: newRecord().user("go").assistant(call("a", `{}`)).tool(result(1, "a", "first")).tool(result(1, "a", "second"), text("plugin says")).units()},
+		{name: "empty_text", rule: "empty text: dropped, or the message with it",
+			units: newRecord().user("").user(" \n").assistant(text(""), call("a", `{}`)).tool(result(1, "a", "")).assistant().user("x").units()},
+		{name: "reasoning", rule: "reasoning, opaque",
+			units: newRecord().user("think").
+				assistant(reasoning("anthropic", "m1", "hmm", "sig"), opaque("anthropic", `{"type":"redacted_thinking","data":"zzz"}`), text("So.")).user("more").
+				assistant(reasoning("openai", "m1", "short", "enc"), call("a", `{}`)).tool(result(1, "a", "r")).
+				assistant(reasoning("gemini", "m1", "let me see", "c2ln"), text("Seen."), reasoning("gemini", "m1", "", "c2lnMg=="), call("b", `{}`)).tool(result(2, "b", "r")).
+				assistant(opaque("openai", `{"type":"reasoning","id":"rs_1","summary":[]}`), text("Done.")).user("x").units()},
+		{name: "reasoning_misplaced", rule: "reasoning: first in its message or dropped whole; with the item it precedes",
+			units: newRecord().user("q").assistant(text("First."), reasoning("anthropic", "", "late", "sig"), reasoning("openai", "", "", "enc")).user("q").
+				assistant(text("A.")).assistant(reasoning("anthropic", "", "after assistant", "sig"), text("B.")).user("q").
+				assistant(reasoning("anthropic", "", "alone", "sig")).user("q").units()},
+		{name: "reasoning_of_another_model", rule: "reasoning of another provider or model is dropped", model: "m2",
+			units: newRecord().user("q").assistant(reasoning("anthropic", "m1", "x", "sig"), reasoning("openai", "m1", "x", "sig"), reasoning("gemini", "m1", "x", "c2ln"), text("A.")).
+				assistant(reasoning("openai", "m2-2025-04-14", "same model", "sig"), text("B.")).user("q").units()},
+		{name: "server_tools", rule: "opaque: as it is where legal",
+			units: newRecord().user("q").assistant(opaque("anthropic", `{"type":"server_tool_use","id":"srv_1","name":"web_search","input":{}}`),
+				opaque("anthropic", `{"type":"web_search_tool_result","tool_use_id":"srv_1","content":[]}`),
+				opaque("anthropic", `{"type":"server_tool_use","id":"srv_2","name":"web_search","input":{}}`),
+				opaque("anthropic", `{"type":"tool_use","id":"t","name":"n","input":{}}`), opaque("openai", `{"type":"web_search_call","id":"ws"}`),
+				opaque("openai", `{"type":"compaction","encrypted_content":"e"}`), opaque("gemini", `{"executableCode":{}}`), text("Found.")).user("x").units()},
+		{name: "media", rule: "media where legal, else a line of text",
+			units: newRecord().add(conversation.RoleUser, text("See"), media("image/png", "PNG", ""), media("image/webp", "", "https://e.x/a.webp"),
+				media("application/pdf", "PDF", ""), media("audio/wav", "WAV", ""), media("video/mp4", "MP4", ""), media("x/\"y\n", "", "ftp://h")).
+				assistant(media("image/png", "PNG", ""), call("shot", "{}")).
+				tool(several(result(1, "shot", ""), conversation.ResultPart{Text: inline("here")}, conversation.ResultPart{Media: media("image/png", "PNG", "").Media},
+					conversation.ResultPart{Media: media("audio/wav", "WAV", "").Media})).units()},
+		{name: "names", rule: "names of tools",
+			units: newRecord().user("q").assistant(call("a.b:c d", "{}"), call("", "{}"), call("9"+strings.Repeat("x", 70), "{}"), call("查询", "{}")).
+				tool(result(1, "a.b:c d", "r"), result(2, "", "r"), result(3, "9", "r"), result(4, "查询", "r")).units()},
+		{name: "hostile_json", rule: "arguments: an object, or _raw",
+			units: newRecord().user("\xff\x00bad").assistant(call("deep", deep(200)), call("half", `{"a":"\ud800"}`), call("huge", `{"a":1e999}`), call("pair", `{"a":"\ud83d\ude00"}`)).
+				tool(asJSON(result(1, "deep", deep(70))), asJSON(result(2, "half", `"x"`)), failed(asJSON(result(3, "huge", `{"e":1}`))), asJSON(result(4, "pair", "no json"))).units()},
+		{name: "summary", rule: "a summary never gets the system role",
+			units: append([]conversation.Unit{{Summary: &conversation.Edit{Seq: 7, Range: conversation.Range{First: 12, End: 41},
+				Summary: &conversation.Summary{ID: 7, Text: inline("They met."), Tokens: 3}}}}, newRecord().user("x").units()...)},
+	}
+}
+
+func TestFormat_Unit_MatchesGolden(t *testing.T) {
+	for _, g := range goldens() {
+		t.Run(g.name, func(t *testing.T) {
+			got := g.render()
+			path := filepath.Join("testdata", g.name+".golden")
+			if *update {
+				if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got != string(want) {
+				t.Errorf("%s: got\n%s\nwant\n%s\n(-update rewrites; RendererVersion must move with it)", g.rule, got, want)
+			}
+		})
+	}
+}
+
+func (g *golden) render() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "rule: %s\n", g.rule)
+	for _, f := range formats() {
+		v := compose(f, g.units, g.model, chars4)
+		fmt.Fprintf(&b, "\n== %s, %d tokens\n", f.Traits().Name, v.tokens())
+		if system, _ := provider.Assemble(f.Traits(), v.blocks); system != nil {
+			fmt.Fprintf(&b, "system %s\n", system)
+		}
+		for _, block := range v.blocks {
+			fmt.Fprintf(&b, "%d %s %dt %s\n", block.Index, block.Role, block.Tokens, block.JSON)
+		}
+		for _, r := range v.repairs {
+			fmt.Fprintf(&b, "repair %d %s %+d\n", r.Index, reasons[r.Reason], r.Tokens)
+		}
+	}
+	return b.String()
+}
+
+var reasons = map[conversation.Reason]string{
+	conversation.ReasonCallNeverAnswered: "CALL_NEVER_ANSWERED", conversation.ReasonResultLate: "RESULT_LATE",
+	conversation.ReasonEmptyText: "EMPTY_TEXT", conversation.ReasonForeignBlock: "FOREIGN_BLOCK",
+	conversation.ReasonArgumentsWrapped: "ARGUMENTS_WRAPPED", conversation.ReasonOpenerAdded: "OPENER_ADDED",
+	conversation.ReasonContinueAdded: "CONTINUE_ADDED", conversation.ReasonSystemAsUser: "SYSTEM_AS_USER",
+	conversation.ReasonMediaAsText: "MEDIA_AS_TEXT", conversation.ReasonNameReplaced: "NAME_REPLACED",
+}

@@ -1,0 +1,303 @@
+package provider_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+)
+
+// checker is a small reading of the table of behaviour §11: it decodes what was rendered, notes what is illegal, and gathers
+// what an independent count would count.
+type checker struct {
+	faults []string
+	texts  []string
+	flat   int // 4 per message, 6 per call
+	ids    map[string]bool
+}
+
+func check(f conversation.Format, system, messages []byte) *checker {
+	c := &checker{ids: map[string]bool{}}
+	switch f {
+	case conversation.FormatOpenAIChat:
+		c.chat(messages)
+	case conversation.FormatOpenAIResponses:
+		c.responses(messages)
+	case conversation.FormatAnthropic:
+		c.anthropic(system, messages)
+	case conversation.FormatGemini:
+		c.gemini(system, messages)
+	default:
+		c.decode(messages, new([]map[string]any))
+	}
+	return c
+}
+
+func (c *checker) fault(format string, args ...any) {
+	c.faults = append(c.faults, fmt.Sprintf(format, args...))
+}
+
+func (c *checker) decode(data []byte, into any) {
+	if err := json.Unmarshal(data, into); err != nil {
+		c.fault("not JSON: %v", err)
+	}
+}
+
+func (c *checker) text(s string) {
+	c.texts = append(c.texts, s)
+}
+
+func (c *checker) call(id, name, arguments string) {
+	c.flat += 6
+	c.text(name)
+	c.text(arguments)
+	if c.ids[id] || !regexp.MustCompile(`^call_[0-9]{1,10}$`).MatchString(id) {
+		c.fault("id %q", id)
+	}
+	c.ids[id] = true
+	if !regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`).MatchString(name) {
+		c.fault("name %q", name)
+	}
+	if !json.Valid([]byte(arguments)) {
+		c.fault("arguments %q", arguments)
+	}
+}
+
+func (c *checker) tokens(count func(string) int) int {
+	n := c.flat
+	for _, s := range c.texts {
+		n += count(s)
+	}
+	return n
+}
+
+// content reads a string or a list of texts.
+func (c *checker) content(raw json.RawMessage, empty bool) {
+	var s string
+	if json.Unmarshal(raw, &s) == nil {
+		c.text(s)
+		if s == "" && !empty {
+			c.fault("empty text")
+		}
+		return
+	}
+	var list []struct{ Type, Text string }
+	c.decode(raw, &list)
+	if len(list) == 0 {
+		c.fault("empty content")
+	}
+	for _, p := range list {
+		c.text(p.Text)
+		if strings.HasSuffix(p.Type, "text") && p.Text == "" {
+			c.fault("empty text")
+		}
+	}
+}
+
+func (c *checker) chat(messages []byte) {
+	var list []struct {
+		Role       string
+		Content    json.RawMessage
+		ToolCallID string `json:"tool_call_id"`
+		ToolCalls  []struct {
+			ID       string
+			Function struct{ Name, Arguments string }
+		} `json:"tool_calls"`
+	}
+	c.decode(messages, &list)
+	var open []string
+	for _, m := range list {
+		c.flat += 4
+		if m.Role == "tool" {
+			if len(open) == 0 || open[0] != m.ToolCallID {
+				c.fault("tool message for %q, open %q", m.ToolCallID, open)
+				return
+			}
+			open = open[1:]
+			c.content(m.Content, true)
+			continue
+		}
+		if len(open) > 0 {
+			c.fault("%s message while %q are open", m.Role, open)
+		}
+		if string(m.Content) != "null" || len(m.ToolCalls) == 0 {
+			c.content(m.Content, false)
+		}
+		for _, call := range m.ToolCalls {
+			c.call(call.ID, call.Function.Name, call.Function.Arguments)
+			open = append(open, call.ID)
+		}
+	}
+	if len(open) > 0 {
+		c.fault("open at the end: %q", open)
+	}
+}
+
+func (c *checker) responses(messages []byte) {
+	var list []struct {
+		Type, Role, Name, Arguments, Output string
+		Content                             json.RawMessage
+		Summary                             []struct{ Text string }
+		CallID                              string `json:"call_id"`
+	}
+	c.decode(messages, &list)
+	open := map[string]bool{}
+	for i, m := range list {
+		switch m.Type {
+		case "message":
+			c.flat += 4
+			c.content(m.Content, false)
+		case "function_call":
+			c.call(m.CallID, m.Name, m.Arguments)
+			open[m.CallID] = true
+		case "function_call_output":
+			c.flat += 4
+			c.text(m.Output)
+			if !open[m.CallID] {
+				c.fault("output for %q", m.CallID)
+			}
+			delete(open, m.CallID)
+		case "reasoning":
+			for _, s := range m.Summary {
+				c.text(s.Text)
+			}
+			if i+1 == len(list) || list[i+1].Type != "function_call" && list[i+1].Role != "assistant" && list[i+1].Type != "reasoning" {
+				c.fault("reasoning without its item")
+			}
+		}
+	}
+	if len(open) > 0 {
+		c.fault("open at the end: %v", open)
+	}
+}
+
+type claudeBlock struct {
+	Type, Text, ID, Name, Thinking, Signature string
+	Input, Content                            json.RawMessage
+	ToolUseID                                 string `json:"tool_use_id"`
+}
+
+func (c *checker) anthropic(system, messages []byte) {
+	if system != nil {
+		c.flat += 4
+		c.content(system, false)
+	}
+	var list []struct {
+		Role    string
+		Content []claudeBlock
+	}
+	c.decode(messages, &list)
+	var open []string
+	for i, m := range list {
+		c.flat += 4
+		if (m.Role == "user") != (i%2 == 0) {
+			c.fault("message %d is the %s's", i, m.Role)
+		}
+		for n, b := range m.Content {
+			if b.Type == "tool_result" && (n >= len(open) || open[n] != b.ToolUseID) || b.Type != "tool_result" && n < len(open) {
+				c.fault("block %d of message %d: %s %s, open %q", n, i, b.Type, b.ToolUseID, open)
+			}
+		}
+		if len(m.Content) < len(open) {
+			c.fault("open after the user: %q", open)
+		}
+		open = c.claudeBlocks(m.Content)
+	}
+	if len(list)%2 == 0 {
+		c.fault("the user is not last")
+	}
+}
+
+func (c *checker) claudeBlocks(blocks []claudeBlock) (open []string) {
+	first := true
+	for n, b := range blocks {
+		switch b.Type {
+		case "text":
+			c.text(b.Text)
+			if strings.TrimSpace(b.Text) == "" {
+				c.fault("blank text")
+			}
+		case "tool_use":
+			c.call(b.ID, b.Name, string(b.Input))
+			c.decode(b.Input, new(map[string]any))
+			open = append(open, b.ID)
+		case "tool_result":
+			if b.Content != nil {
+				c.content(b.Content, false)
+			}
+		case "thinking", "redacted_thinking":
+			c.text(b.Thinking)
+			if !first || n == len(blocks)-1 {
+				c.fault("thinking at %d of %d", n, len(blocks))
+			}
+			continue
+		}
+		first = false
+	}
+	return open
+}
+
+func (c *checker) gemini(system, messages []byte) {
+	type part struct {
+		Text             *string
+		ThoughtSignature string
+		Thought          bool
+		FunctionCall     *struct {
+			Name string
+			Args json.RawMessage
+		}
+		FunctionResponse *struct {
+			Name     string
+			Response map[string]any
+		}
+	}
+	var apart struct{ Parts []part }
+	if system != nil {
+		c.flat += 4
+		c.decode(system, &apart)
+	}
+	var list []struct {
+		Role  string
+		Parts []part
+	}
+	c.decode(messages, &list)
+	var open []string
+	for i, m := range list {
+		c.flat += 4
+		if (m.Role == "user") != (i%2 == 0) {
+			c.fault("content %d is the %s's", i, m.Role)
+		}
+		var answers, calls []string
+		for _, p := range append(m.Parts, apart.Parts...) {
+			switch {
+			case p.Text != nil:
+				c.text(*p.Text)
+				if *p.Text == "" || p.Thought && p.ThoughtSignature == "" {
+					c.fault("text %q, thought %v", *p.Text, p.Thought)
+				}
+			case p.FunctionCall != nil:
+				c.ids = map[string]bool{} // names pair, not ids
+				c.call("call_1", strings.NewReplacer(".", "_", ":", "_").Replace(p.FunctionCall.Name), string(p.FunctionCall.Args))
+				c.decode(p.FunctionCall.Args, new(map[string]any))
+				calls = append(calls, p.FunctionCall.Name)
+			case p.FunctionResponse != nil:
+				for _, v := range p.FunctionResponse.Response {
+					if s, ok := v.(string); ok && len(p.FunctionResponse.Response) == 1 {
+						c.text(s)
+					}
+				}
+				answers = append(answers, p.FunctionResponse.Name)
+			}
+		}
+		apart.Parts = nil
+		if strings.Join(answers, " ") != strings.Join(open, " ") {
+			c.fault("answers %q for %q", answers, open)
+		}
+		open = calls
+	}
+	if len(list)%2 == 0 {
+		c.fault("the user is not last")
+	}
+}

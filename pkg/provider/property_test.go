@@ -1,0 +1,175 @@
+package provider_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"slices"
+	"testing"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/provider"
+	"github.com/palimpsest-context/palimpsest/pkg/tokens/bpe"
+	"pgregory.net/rapid"
+)
+
+var (
+	anyText  = rapid.OneOf(rapid.SampledFrom([]string{"", " ", "\n", "a", "Hello, world.", "数据\u2028", "\"\\\x00"}), rapid.String())
+	anyArgs  = rapid.SampledFrom([]string{"", "{}", `{"a": [1, 2]}`, "[1]", "nope", `"s"`, " ", `{"x":"\udc00"}`, deep(100)})
+	anyName  = rapid.SampledFrom([]string{"get", "put", "a.b", "9 x", "", "查询"})
+	anyModel = rapid.SampledFrom([]string{"", "m1", "m2"})
+	anyMaker = rapid.SampledFrom([]string{"openai", "anthropic", "gemini", "other"})
+	anyMedia = rapid.SampledFrom([]conversation.Part{
+		media("image/png", "PNG", ""), media("image/png", "", "https://e.x/i.png"), media("audio/wav", "W", ""),
+		media("application/pdf", "P", ""), media("x/y\n\"", "Z", ""), media("", "", "file:///x"),
+	})
+	anyBlock = rapid.SampledFrom([]string{
+		`{"type":"redacted_thinking","data":"x"}`, `{"type":"thinking","thinking":"t","signature":"s"}`, `{"type":"reasoning","id":"r","summary":[]}`,
+		`{"type":"reasoning"}`, `{"text":"t","thought":true,"thoughtSignature":"c2ln"}`, `{"type":"text","text":" "}`, `{"type":"tool_use","id":"call_1"}`,
+		`{"type":"server_tool_use","id":"s1"}`, `{"type":"web_search_tool_result","tool_use_id":"s1"}`, `[]`, `{`, "",
+	})
+)
+
+// drawRecord makes a history as messy as real ones: repeated call ids, parallel calls, partial and late results, gaps.
+func drawRecord(t *rapid.T, count func(string) int) []conversation.Unit {
+	r := &record{count: count}
+	for range rapid.IntRange(0, 3).Draw(t, "rules") {
+		r.system(anyText.Draw(t, "rule"))
+	}
+	for range rapid.IntRange(1, 12).Draw(t, "messages") {
+		switch rapid.IntRange(0, 6).Draw(t, "role") {
+		case 0:
+			r.add(conversation.RoleUser, text(anyText.Draw(t, "text")), anyMedia.Draw(t, "media"))
+		case 1:
+			r.user(anyText.Draw(t, "text"))
+		case 2:
+			r.system(anyText.Draw(t, "text"))
+		case 3:
+			r.tool(drawResult(t, r))
+		default:
+			r.assistant(drawAssistant(t)...)
+			for range rapid.IntRange(0, 3).Draw(t, "tools") {
+				r.tool(rapid.SliceOfN(rapid.Custom(func(t *rapid.T) conversation.Part { return drawResult(t, r) }), 1, 3).Draw(t, "results")...)
+			}
+		}
+	}
+	r.items = slices.DeleteFunc(r.items, func(conversation.Item) bool { return rapid.IntRange(0, 9).Draw(t, "gone") == 0 })
+	hidden := rapid.Bool().Draw(t, "hidden")
+	return conversation.Units(r.items, func(conversation.Range) bool { return hidden })
+}
+
+func drawAssistant(t *rapid.T) []conversation.Part {
+	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) conversation.Part {
+		switch rapid.IntRange(0, 5).Draw(t, "part") {
+		case 0:
+			return reasoning(anyMaker.Draw(t, "maker"), anyModel.Draw(t, "model"), anyText.Draw(t, "thought"), rapid.SampledFrom([]string{"", "c2ln", "no base64"}).Draw(t, "signature"))
+		case 1:
+			return opaque(anyMaker.Draw(t, "maker"), anyBlock.Draw(t, "block"))
+		case 2:
+			return anyMedia.Draw(t, "media")
+		case 3:
+			return text(anyText.Draw(t, "text"))
+		default:
+			return call(anyName.Draw(t, "name"), anyArgs.Draw(t, "arguments"))
+		}
+	}), 0, 6).Draw(t, "parts")
+}
+
+func drawResult(t *rapid.T, r *record) conversation.Part {
+	ordinal := max(1, r.ordinals-int32(rapid.IntRange(0, 4).Draw(t, "back")))
+	p := result(ordinal, anyName.Draw(t, "name"), anyText.Draw(t, "result"))
+	switch rapid.IntRange(0, 4).Draw(t, "shape") {
+	case 0:
+		return text("plugin")
+	case 1:
+		return failed(p)
+	case 2:
+		p.Result.Text = inline(anyArgs.Draw(t, "json"))
+		return asJSON(p)
+	case 3:
+		return several(p, conversation.ResultPart{Text: inline(anyText.Draw(t, "piece"))}, conversation.ResultPart{Media: anyMedia.Draw(t, "media").Media})
+	default:
+		return p
+	}
+}
+
+func hasMessages(blocks []provider.Block) bool {
+	return slices.ContainsFunc(blocks, func(b provider.Block) bool { return !b.System })
+}
+
+func legal(t *rapid.T, f provider.Format, v view, count func(string) int) {
+	system, messages := provider.Assemble(f.Traits(), v.blocks)
+	c := check(f.Format(), system, messages)
+	if len(c.faults) > 0 {
+		t.Fatalf("%s: %q in\n%s", f.Traits().Name, c.faults, messages)
+	}
+	if want, got := c.tokens(count), v.tokens(); got < want {
+		t.Fatalf("%s: %d tokens, an independent count says %d, in\n%s", f.Traits().Name, got, want, messages)
+	}
+}
+
+func TestFormat_Unit_AnyRecordIsLegalAndBounded(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		units := drawRecord(t, chars4)
+		model := anyModel.Draw(t, "called")
+		for _, f := range formats() {
+			if v := compose(f, units, model, chars4); hasMessages(v.blocks) {
+				legal(t, f, v, chars4)
+			}
+		}
+	})
+}
+
+func TestFormat_Unit_BoundHoldsForBytePairs(t *testing.T) {
+	counter, err := bpe.New("o200k")
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := func(s string) int { n, _ := counter.Count(s); return n }
+	rapid.Check(t, func(t *rapid.T) {
+		units := drawRecord(t, count)
+		for _, f := range formats() {
+			if v := compose(f, units, "", count); hasMessages(v.blocks) {
+				legal(t, f, v, count)
+			}
+		}
+	})
+}
+
+// Blocks of a unit depend on the unit alone, so a window that starts later shows a suffix of the same blocks.
+func TestFormat_Unit_SameUnitSameBytes(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		units := drawRecord(t, chars4)
+		for _, f := range formats() {
+			for i := range units {
+				c := provider.UnitContext{Count: chars4}
+				a, b := f.Unit(&units[i], c), f.Unit(&units[i], c)
+				if len(a.Blocks) != len(b.Blocks) || provider.Shared(a.Blocks, b.Blocks) != len(a.Blocks) || !slices.Equal(a.Repairs, b.Repairs) {
+					t.Fatalf("%s: unit %d was written in two ways", f.Traits().Name, i)
+				}
+			}
+		}
+	})
+}
+
+func TestAssembly_With_EqualsAssembleAndPlainHash(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		f := rapid.SampledFrom(formats()).Draw(t, "format")
+		tr := f.Traits()
+		a := provider.NewAssembly(tr)
+		var blocks []provider.Block
+		for range rapid.IntRange(1, 8).Draw(t, "builds") {
+			blocks = slices.Clone(blocks[:rapid.IntRange(max(0, len(blocks)-2), len(blocks)).Draw(t, "kept")])
+			for range rapid.IntRange(0, 3).Draw(t, "new") {
+				system := tr.SystemApart && rapid.IntRange(0, 5).Draw(t, "system") == 0
+				role := rapid.SampledFrom([]string{"user", "assistant"}).Draw(t, "role")
+				blocks = append(blocks, provider.Block{System: system, Role: role, JSON: tr.AppendText(nil, anyText.Draw(t, "text"))})
+			}
+			a = a.With(blocks)
+			system, messages := provider.Assemble(tr, blocks)
+			sum := sha256.Sum256(slices.Concat(system, []byte{0}, messages))
+			if !bytes.Equal(a.System(), system) || !bytes.Equal(a.Messages(), messages) || a.Sum() != sum {
+				t.Fatalf("got %s %s\nwant %s %s", a.System(), a.Messages(), system, messages)
+			}
+		}
+	})
+}
