@@ -1,0 +1,49 @@
+package grpcserver
+
+import (
+	"context"
+
+	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine"
+)
+
+func appendMessageRules(messages table[*pb.Message]) table[*pb.AppendMessageRequest] {
+	return table[*pb.AppendMessageRequest]{
+		conversationID("conversation_id", (*pb.AppendMessageRequest).GetConversationId),
+		requiredMessage("message", (*pb.AppendMessageRequest).GetMessage, messages),
+		requestID((*pb.AppendMessageRequest).GetRequestId),
+		optionalNumber("expected_index", indexLimit(), func(r *pb.AppendMessageRequest) *int32 { return r.ExpectedIndex }),
+	}
+}
+
+// AppendMessage puts one message on record.
+func (s *service) AppendMessage(ctx context.Context, req *pb.AppendMessageRequest) (*pb.AppendMessageResponse, error) {
+	request, err := requestOf("AppendMessage", req, &req.RequestId)
+	if err != nil {
+		return nil, err
+	}
+	result, err := s.engine.Append(ctx, engine.AppendRequest{
+		Key:           s.key(req.GetConversationId()),
+		Messages:      []conversation.Message{fromMessage(req.GetMessage())},
+		Request:       request,
+		ExpectedIndex: req.ExpectedIndex,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &pb.AppendMessageResponse{Receipt: toReceipt(result, 0), Events: each(result.Events, toEvent)}, nil
+}
+
+func toReceipt(r *engine.AppendResult, i int) *pb.Receipt {
+	m := &r.Messages[i]
+	return &pb.Receipt{
+		Index:      m.Index,
+		Id:         m.ID,
+		TurnAdded:  m.TurnAdded,
+		TokenCount: m.Tokens,
+		Estimated:  m.Estimated,
+		Revision:   r.Revision,
+		Duplicate:  r.Duplicate,
+	}
+}

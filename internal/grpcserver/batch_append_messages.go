@@ -1,0 +1,44 @@
+package grpcserver
+
+import (
+	"context"
+
+	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine"
+)
+
+func batchAppendMessagesRules(messages table[*pb.Message]) table[*pb.BatchAppendMessagesRequest] {
+	return table[*pb.BatchAppendMessagesRequest]{
+		conversationID("conversation_id", (*pb.BatchAppendMessagesRequest).GetConversationId),
+		list("items", numberRange(1, 1000), (*pb.BatchAppendMessagesRequest).GetItems, table[*pb.BatchAppendItem]{
+			requiredMessage("message", (*pb.BatchAppendItem).GetMessage, messages),
+		}),
+		requestID((*pb.BatchAppendMessagesRequest).GetRequestId),
+		optionalNumber("expected_index", indexLimit(), func(r *pb.BatchAppendMessagesRequest) *int32 { return r.ExpectedIndex }),
+	}
+}
+
+// BatchAppendMessages puts several messages on record, all or nothing.
+func (s *service) BatchAppendMessages(ctx context.Context, req *pb.BatchAppendMessagesRequest) (*pb.BatchAppendMessagesResponse, error) {
+	request, err := requestOf("BatchAppendMessages", req, &req.RequestId)
+	if err != nil {
+		return nil, err
+	}
+	result, err := s.engine.Append(ctx, engine.AppendRequest{
+		Key: s.key(req.GetConversationId()),
+		Messages: each(req.GetItems(), func(item *pb.BatchAppendItem) conversation.Message {
+			return fromMessage(item.GetMessage())
+		}),
+		Request:       request,
+		ExpectedIndex: req.ExpectedIndex,
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := &pb.BatchAppendMessagesResponse{Events: each(result.Events, toEvent)}
+	for i := range result.Messages {
+		out.Receipts = append(out.Receipts, toReceipt(result, i))
+	}
+	return out, nil
+}

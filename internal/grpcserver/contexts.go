@@ -1,0 +1,124 @@
+package grpcserver
+
+import (
+	"encoding/hex"
+	"math"
+
+	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine"
+)
+
+// toBuildResponse converts an answer. It shares the context's bytes with the engine's cache.
+func toBuildResponse(r *engine.BuildResult) *pb.BuildContextResponse {
+	out := &pb.BuildContextResponse{
+		Messages: toContextMessages(r.Messages),
+		Rendered: &pb.Rendered{
+			SystemJson:       r.System,
+			MessagesJson:     r.MessagesJSON,
+			ContentSha256:    hex.EncodeToString(r.Manifest.SHA256[:]),
+			CacheBreakpoints: r.Breakpoints,
+			Blocks:           r.Manifest.Blocks,
+		},
+		Tokens:     toTokenReport(&r.Tokens),
+		Prefix:     toPrefixReport(&r.Prefix),
+		Decisions:  each(r.Decisions, toDecision),
+		Events:     each(r.Events, toEvent),
+		Compaction: &pb.CompactionStatus{UsedPercent: percent(r.Tokens.Total, r.Tokens.Budget), WindowStartIndex: r.Manifest.Window.Start},
+	}
+	setCoordinates(out, r)
+	return out
+}
+
+// setCoordinates fills in what a commit decides last.
+func setCoordinates(out *pb.BuildContextResponse, r *engine.BuildResult) {
+	out.Turn = r.Turn
+	out.ManifestId = formatID("b", r.Manifest.Seq)
+	out.Revision = r.Revision
+	out.PolicyHash = r.Manifest.PolicyHash
+	out.Duplicate = r.Duplicate
+}
+
+func percent(part, whole int64) int32 {
+	if whole <= 0 {
+		return 0
+	}
+	return clamp((part*100 + whole - 1) / whole)
+}
+
+func toTokenReport(t *engine.TokenReport) *pb.TokenReport {
+	return &pb.TokenReport{
+		Fixed:           t.Fixed,
+		Messages:        t.Messages,
+		Total:           t.Total,
+		Budget:          t.Budget,
+		SavedByClipping: t.SavedByClipping,
+		SavedByFit:      t.SavedByFit,
+		Counter:         t.Counter,
+		Factor:          t.Factor,
+		Estimated:       t.Estimated,
+	}
+}
+
+func toPrefixReport(p *engine.PrefixReport) *pb.PrefixReport {
+	return &pb.PrefixReport{
+		StableBlocks:      p.StableBlocks,
+		StableTokens:      p.StableTokens,
+		FixedInputChanged: p.FixedInputChanged,
+		BrokenBy:          pb.PrefixBreak(p.BrokenBy),
+		PreviousBlocks:    p.PreviousBlocks,
+	}
+}
+
+func toContextMessages(messages []engine.Message) []*pb.ContextMessage {
+	if len(messages) == 0 {
+		return nil
+	}
+	out := make([]*pb.ContextMessage, len(messages))
+	for i := range messages {
+		m := &messages[i]
+		out[i] = &pb.ContextMessage{
+			Role:   pb.Role(m.Role),
+			Parts:  toParts(m.Parts),
+			Tokens: m.Tokens,
+			EditId: formatID("e", m.EditSeq),
+			Origin: toOrigin(m),
+		}
+	}
+	return out
+}
+
+func toOrigin(m *engine.Message) *pb.Origin {
+	if m.Synthetic != "" {
+		return &pb.Origin{Source: &pb.Origin_Synthetic{Synthetic: m.Synthetic}}
+	}
+	return &pb.Origin{Source: &pb.Origin_MessageIndex{MessageIndex: m.Index}}
+}
+
+func toManifest(m conversation.Manifest) *pb.Manifest {
+	return &pb.Manifest{
+		Id:               formatID("b", m.Seq),
+		Turn:             m.Turn,
+		Format:           pb.ContextFormat(m.Format),
+		Model:            m.Model,
+		MessageCount:     m.MessageCount,
+		EditSeq:          m.EditSeq,
+		WindowStartIndex: m.Window.Start,
+		BudgetTokens:     m.Budget,
+		TotalTokens:      totalTokens(&m),
+		Counter:          m.Counter,
+		Factor:           m.Factor,
+		PolicyHash:       m.PolicyHash,
+		RendererVersion:  m.RendererVersion,
+		ContentSha256:    hex.EncodeToString(m.SHA256[:]),
+		CreateTime:       toTime(m.Time),
+		Revision:         m.Revision,
+	}
+}
+
+// totalTokens is what the engine reports as the total of a build: everything sent, times the factor, rounded up. The factors'
+// decimal steps are not exact in binary, hence the slack.
+func totalTokens(m *conversation.Manifest) int64 {
+	product := float64(m.Tokens+m.FixedTokens) * m.Factor
+	return int64(math.Ceil(product * (1 - 1e-9)))
+}

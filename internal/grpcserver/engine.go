@@ -1,0 +1,36 @@
+package grpcserver
+
+import (
+	"context"
+	"time"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine"
+)
+
+// Engine is what the edge asks: the methods of *engine.Engine, so that a test can stand in for it.
+type Engine interface {
+	Append(context.Context, engine.AppendRequest) (*engine.AppendResult, error)
+	Build(context.Context, engine.BuildRequest) (*engine.BuildResult, error)
+	ReportUsage(ctx context.Context, key engine.Key, manifest int64, model string, u engine.Usage) (factor float64, counted bool, err error)
+
+	Create(context.Context, engine.CreateRequest) (*engine.Conversation, error)
+	Get(context.Context, engine.Key) (*engine.Conversation, error)
+	List(context.Context, engine.ListRequest) (*engine.ListResult, error)
+	Update(context.Context, engine.UpdateRequest) (*engine.Conversation, error)
+	Delete(context.Context, engine.Key, engine.Request) (tombstoneUntil time.Time, err error)
+
+	Message(ctx context.Context, key engine.Key, index int32) (*engine.MessageInView, error)
+	Messages(context.Context, engine.MessagesRequest) (*engine.MessagesResult, error)
+	Count(context.Context, engine.Key, conversation.Range, engine.Filter) (messages int32, tokens int64, err error)
+	Manifest(ctx context.Context, key engine.Key, seq int64, f conversation.Format) (*engine.ManifestResult, error)
+	Manifests(ctx context.Context, key engine.Key, before int64, limit int) (list []conversation.Manifest, more bool, err error)
+
+	Export(context.Context, engine.Key, func(engine.Record) error) error
+	Import(ctx context.Context, key engine.Key, next func() (*engine.Record, error)) (*engine.Conversation, error)
+
+	PutModelProfile(ctx context.Context, namespace string, p conversation.ModelProfile) error
+	ModelProfile(ctx context.Context, namespace, model string) (*conversation.ModelProfile, error)
+	ModelProfiles(ctx context.Context, namespace, after string, limit int) (list []conversation.ModelProfile, next string, err error)
+	DeleteModelProfile(ctx context.Context, namespace, model string) error
+}

@@ -1,0 +1,141 @@
+package grpcserver
+
+import (
+	"context"
+	"errors"
+
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/protoadapt"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+)
+
+// Domain is the domain of every ErrorInfo.
+const Domain = "palimpsest.dev"
+
+const internalText = "internal error: the sidecar's log says more"
+
+// maxDetailBytes bounds the violations in one answer: they travel in a trailer, and gRPC's C core, under Python, Ruby and
+// others, refuses metadata over 8 KiB, as base64 and with everything beside it.
+const maxDetailBytes = 4500
+
+// codeOf is the error table: each kind of the domain has one code. Cancelled has two, by the context's own error.
+func codeOf(kind conversation.Kind) (codes.Code, bool) {
+	switch kind {
+	case conversation.InvalidField, conversation.ResultWithoutCall:
+		return codes.InvalidArgument, true
+	case conversation.ConversationNotFound, conversation.ConversationDeleted, conversation.MessageNotFound,
+		conversation.ManifestNotFound, conversation.ModelProfileNotFound:
+		return codes.NotFound, true
+	case conversation.ConversationExists, conversation.RequestIDReused:
+		return codes.AlreadyExists, true
+	case conversation.IndexMismatch, conversation.Contention:
+		return codes.Aborted, true
+	case conversation.PendingToolCalls, conversation.EmptyContext, conversation.ContextCannotFit, conversation.TurnPassed,
+		conversation.ManifestNotRebuildable:
+		return codes.FailedPrecondition, true
+	case conversation.ReplyTooLarge, conversation.LimitExceeded, conversation.StoreFull:
+		return codes.ResourceExhausted, true
+	case conversation.StoreUnavailable, conversation.OutcomeUnknown:
+		return codes.Unavailable, true
+	case conversation.CorruptRecord:
+		return codes.DataLoss, true
+	case conversation.Cancelled:
+		return codes.Canceled, true
+	case conversation.Internal:
+		return codes.Internal, true
+	default:
+		return codes.Internal, false
+	}
+}
+
+// toStatus maps an error to what the caller sees. It says whether the error is one that the log must explain.
+func toStatus(err error) (s *status.Status, unexpected bool) {
+	var e *conversation.Error
+	if errors.As(err, &e) {
+		return fromDomain(e)
+	}
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return cancelled(err), false
+	}
+	if s, ok := fromTransport(err); ok {
+		return s, false
+	}
+	return withInfo(codes.Internal, internalText, conversation.Internal), true
+}
+
+func fromDomain(e *conversation.Error) (s *status.Status, unexpected bool) {
+	code, known := codeOf(e.Kind)
+	switch {
+	case !known || e.Kind == conversation.Internal:
+		return withInfo(codes.Internal, internalText, conversation.Internal), true
+	case e.Kind == conversation.Cancelled:
+		return cancelled(e), false
+	case len(e.Violations) > 0:
+		return withInfo(code, e.Error(), e.Kind, badRequest(e.Violations)), false
+	default:
+		return withInfo(code, e.Error(), e.Kind), code == codes.DataLoss || code == codes.Unavailable
+	}
+}
+
+func cancelled(err error) *status.Status {
+	if errors.Is(err, context.DeadlineExceeded) {
+		return withInfo(codes.DeadlineExceeded, "the deadline passed", conversation.Cancelled)
+	}
+	return withInfo(codes.Canceled, "the caller gave up", conversation.Cancelled)
+}
+
+// fromTransport knows the errors that gRPC itself gave to a handler that sends or receives: nothing below the edge makes one.
+func fromTransport(err error) (*status.Status, bool) {
+	var s interface{ GRPCStatus() *status.Status }
+	if !errors.As(err, &s) {
+		return nil, false
+	}
+	switch given := s.GRPCStatus(); given.Code() {
+	case codes.Canceled:
+		return cancelled(context.Canceled), true
+	case codes.DeadlineExceeded:
+		return cancelled(context.DeadlineExceeded), true
+	default:
+		return given, true
+	}
+}
+
+func withInfo(code codes.Code, text string, kind conversation.Kind, more ...protoadapt.MessageV1) *status.Status {
+	info := &errdetails.ErrorInfo{Domain: Domain, Reason: string(kind)}
+	s, err := status.New(code, text).WithDetails(append([]protoadapt.MessageV1{info}, more...)...)
+	if err != nil {
+		return status.New(code, text)
+	}
+	return s
+}
+
+// badRequest lists the violations, as many as an answer can carry, and says how many there are beside them.
+func badRequest(violations []conversation.Violation) *errdetails.BadRequest {
+	out := &errdetails.BadRequest{}
+	for i, v := range violations {
+		out.FieldViolations = append(out.FieldViolations, fieldViolation(v))
+		if proto.Size(out) > maxDetailBytes {
+			out.FieldViolations[i] = fieldViolation(andMore(len(violations) - i))
+			return out
+		}
+	}
+	return out
+}
+
+func fieldViolation(v conversation.Violation) *errdetails.BadRequest_FieldViolation {
+	return &errdetails.BadRequest_FieldViolation{Field: v.Field, Description: v.Text}
+}
+
+// reasonOf is the reason that a status carries, for the log.
+func reasonOf(err error) string {
+	for _, d := range status.Convert(err).Details() {
+		if info, ok := d.(*errdetails.ErrorInfo); ok {
+			return info.GetReason()
+		}
+	}
+	return ""
+}

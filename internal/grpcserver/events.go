@@ -1,0 +1,72 @@
+package grpcserver
+
+import (
+	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+)
+
+func toEvent(e conversation.Event) *pb.LifecycleEvent {
+	return &pb.LifecycleEvent{
+		Type:         pb.EventType(e.Type),
+		Turn:         e.Turn,
+		MessageIndex: e.Index,
+		Reason:       pb.DecisionReason(e.Reason),
+		TokensSaved:  clamp(e.Saved),
+		EditId:       formatID("e", e.EditSeq),
+		View: &pb.MessageView{
+			Level:       toLevel(e.Level),
+			EditId:      formatID("e", e.EditSeq),
+			TokensSaved: clamp(e.Saved),
+			CanExpand:   e.Level != conversation.Full,
+		},
+	}
+}
+
+func toDecision(d conversation.Decision) *pb.Decision {
+	return &pb.Decision{
+		FirstIndex:   d.First,
+		LastIndex:    d.Last,
+		Kind:         pb.DecisionKind(d.Kind),
+		Reason:       pb.DecisionReason(d.Reason),
+		Detail:       detail(d.Reason),
+		TokensBefore: d.Before,
+		TokensAfter:  d.After,
+		EditId:       formatID("e", d.EditSeq),
+	}
+}
+
+// detail says a reason in words. They are fixed, so that no conversation's text can get into them.
+func detail(r conversation.Reason) string {
+	switch r {
+	case conversation.ReasonResultOverShare:
+		return "the tool result was over its share of the budget: head and tail are shown"
+	case conversation.ReasonNewestUnitOverBudget:
+		return "the newest unit did not fit into the budget: its tool results show head and tail"
+	case conversation.ReasonBeforeWindow:
+		return "the messages lie before the window's start, which moved forward to stay in budget"
+	case conversation.ReasonCallNeverAnswered:
+		return "the call was never answered: a fixed result stands for the answer"
+	case conversation.ReasonResultLate:
+		return "the result came after its unit had closed: it is shown as user text"
+	case conversation.ReasonEmptyText:
+		return "the provider takes no empty text: it is left out"
+	case conversation.ReasonForeignBlock:
+		return "the provider or model cannot take this block back: it is left out"
+	case conversation.ReasonArgumentsWrapped:
+		return "the arguments are no JSON object: they are wrapped into one"
+	case conversation.ReasonOpenerAdded:
+		return "the provider wants a user message first: a fixed one opens the context"
+	case conversation.ReasonContinueAdded:
+		return "the provider wants a user message last: a fixed one ends the context"
+	case conversation.ReasonSystemAsUser:
+		return "the provider takes system messages at the start alone: it is shown as marked user text"
+	case conversation.ReasonMediaAsText:
+		return "the provider takes no such media here: one line stands for it"
+	case conversation.ReasonAppended:
+		return "the caller appended it"
+	case conversation.ReasonNameReplaced:
+		return "the tool's name has characters that the provider refuses: they are replaced"
+	default:
+		return ""
+	}
+}

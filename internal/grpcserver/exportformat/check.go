@@ -1,0 +1,261 @@
+package exportformat
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+)
+
+const editSummarise = editName(conversation.EditSummarise)
+
+// checks follows an export and refuses what contradicts itself: an import would be a conversation that cannot be built.
+type checks struct {
+	head      *headLine
+	state     bool
+	parts     []int32 // number of parts by message
+	edits     int64
+	manifests int
+	manifest  int64 // the last one's
+}
+
+// admit checks one line; text is empty if it is good.
+func (c *checks) admit(l *line) (field, text string) {
+	if (l.Conversation == nil) != (c.head != nil) {
+		return "", "comes out of order: the conversation comes once, and first"
+	}
+	switch {
+	case l.Conversation != nil:
+		c.head = &l.Conversation.Head
+		return under("conversation.head", c.checkHead)
+	case l.State != nil:
+		return c.admitState()
+	case l.Message != nil:
+		return under("message", func() (string, string) { return c.admitMessage(l.Message) })
+	case l.Edit != nil:
+		return under("edit", func() (string, string) { return c.admitEdit(l.Edit) })
+	case l.Manifest != nil:
+		return under("manifest", func() (string, string) { return c.admitManifest(l.Manifest) })
+	default:
+		return "", "comes out of order: the header comes once, and first"
+	}
+}
+
+func under(prefix string, check func() (field, text string)) (string, string) {
+	field, text := check()
+	if text == "" {
+		return "", ""
+	}
+	if field == "" {
+		return prefix, text
+	}
+	return prefix + "." + field, text
+}
+
+// bound is a number and what it may be.
+type bound struct {
+	field      string
+	n          int64
+	least, max int64
+}
+
+func firstOutside(bounds ...bound) (field, text string) {
+	for _, b := range bounds {
+		if b.n < b.least || b.n > b.max {
+			return b.field, fmt.Sprintf("must be %d to %d", b.least, b.max)
+		}
+	}
+	return "", ""
+}
+
+func (c *checks) checkHead() (field, text string) {
+	h := c.head
+	messages := int64(h.Messages)
+	if field, text := firstOutside(
+		bound{"messageCount", messages, 0, math.MaxInt32},
+		bound{"version", int64(min(h.Version, math.MaxInt64)), 1, math.MaxInt64 - 1},
+		bound{"revision", h.Revision, 0, math.MaxInt64 - 1},
+		bound{"tokenCount", h.Tokens, 0, math.MaxInt64},
+		bound{"editSeq", h.EditSeq, 0, math.MaxInt64 - 1},
+		bound{"manifestSeq", h.ManifestSeq, 0, math.MaxInt64 - 1},
+		bound{"turn", int64(h.Turn), 0, math.MaxInt32},
+		bound{"seen", int64(h.Seen), 0, messages},
+		bound{"windowStartIndex", int64(h.Start), 0, messages},
+		bound{"unitStart", int64(h.UnitStart), 0, messages},
+		bound{"leadingSystem", int64(h.LeadingSystem), 0, messages},
+		bound{"lastUser", int64(h.LastUser), -1, messages - 1},
+		bound{"callOrdinal", int64(h.CallOrdinal), 0, math.MaxInt32},
+		bound{"lastManifest", int64(len(h.LastManifest)), manifestFormats, manifestFormats},
+	); text != "" {
+		return field, text
+	}
+	for i, n := range h.LastManifest {
+		if n < 0 || n > h.ManifestSeq {
+			return fmt.Sprintf("lastManifest[%d]", i), "names a manifest that there is not"
+		}
+	}
+	return c.checkLists()
+}
+
+const manifestFormats = 6
+
+func (c *checks) checkLists() (field, text string) {
+	for i, call := range c.head.Unanswered {
+		if call.Message < 0 || call.Message >= c.head.Messages || call.Ordinal < 1 || call.Ordinal > c.head.CallOrdinal {
+			return fmt.Sprintf("unanswered[%d]", i), "names a call that there is not"
+		}
+	}
+	return c.checkRanges("pins", c.head.Pins, c.head.Messages)
+}
+
+func (c *checks) checkRanges(field string, ranges []rangeLine, messages int32) (string, string) {
+	for i, r := range ranges {
+		if !r.within(messages) {
+			return fmt.Sprintf("%s[%d]", field, i), "is no range of messages"
+		}
+	}
+	return "", ""
+}
+
+func (l rangeLine) within(messages int32) bool {
+	return 0 <= l.First && l.First < l.End && l.End <= messages
+}
+
+func (c *checks) admitState() (field, text string) {
+	if c.state || len(c.parts) > 0 || c.edits > 0 || c.manifests > 0 {
+		return "state", "comes out of order: it comes once, after the conversation"
+	}
+	c.state = true
+	return "", ""
+}
+
+func (c *checks) admitMessage(m *messageLine) (field, text string) {
+	if int(m.Index) != len(c.parts) || m.Index >= c.head.Messages {
+		return "index", fmt.Sprintf("must be %d, and below the conversation's messageCount", len(c.parts))
+	}
+	if field, text := firstOutside(
+		bound{"turnAdded", int64(m.TurnAdded), 0, int64(c.head.Turn)},
+		bound{"tokenCount", int64(m.Tokens), 0, math.MaxInt32},
+	); text != "" {
+		return field, text
+	}
+	if m.Commit > c.head.Version {
+		return "commit", "must not be above the conversation's version"
+	}
+	for i := range m.Parts {
+		if field, text := c.checkPart(&m.Parts[i]); text != "" {
+			return fmt.Sprintf("parts[%d]%s", i, field), text
+		}
+	}
+	c.parts = append(c.parts, int32(len(m.Parts)))
+	return "", ""
+}
+
+func (c *checks) checkPart(p *partLine) (field, text string) {
+	kinds := 0
+	for _, set := range []bool{
+		p.Text != nil, p.Media != nil, p.ToolCall != nil, p.ToolResult != nil, p.Reasoning != nil, p.Opaque != nil,
+	} {
+		if set {
+			kinds++
+		}
+	}
+	switch {
+	case kinds != 1:
+		return "", "must hold exactly one kind"
+	case p.Tokens < 0:
+		return ".tokens", "must not be negative"
+	case p.ToolCall != nil && (p.ToolCall.Ordinal < 1 || p.ToolCall.Ordinal > c.head.CallOrdinal):
+		return ".toolCall.ordinal", "must be from 1 to the conversation's callOrdinal"
+	case p.ToolResult != nil:
+		return c.checkResult(p.ToolResult)
+	default:
+		return "", ""
+	}
+}
+
+func (c *checks) checkResult(r *resultLine) (field, text string) {
+	if r.Ordinal < 0 || r.Ordinal > c.head.CallOrdinal {
+		return ".toolResult.ordinal", "must be from 0 to the conversation's callOrdinal"
+	}
+	if r.Text != nil && r.JSON != nil || r.Parts != nil && (r.Text != nil || r.JSON != nil) {
+		return ".toolResult", "must hold at most one of text, json and parts"
+	}
+	for i, p := range r.Parts {
+		if (p.Text == nil) == (p.Media == nil) {
+			return fmt.Sprintf(".toolResult.parts[%d]", i), "must hold exactly one kind"
+		}
+	}
+	return "", ""
+}
+
+func (c *checks) admitEdit(e *editLine) (field, text string) {
+	switch {
+	case e.Seq != c.edits+1 || e.Seq > c.head.EditSeq:
+		return "seq", fmt.Sprintf("must be %d, and not above the conversation's editSeq", c.edits+1)
+	case !e.Range.within(int32(len(c.parts))):
+		return "range", "is no range of messages that came before it"
+	case e.Commit > c.head.Version:
+		return "commit", "must not be above the conversation's version"
+	case (e.Summary != nil) != (e.Kind == editSummarise):
+		return "summary", "belongs to edits that summarise, and to all of them"
+	case len(e.Parts)+len(e.Mask) > 0 && e.Range.End != e.Range.First+1:
+		return "range", "must be one message where parts are named"
+	}
+	c.edits++
+	return c.checkShown(e)
+}
+
+func (c *checks) checkShown(e *editLine) (field, text string) {
+	parts := c.parts[e.Range.First]
+	for i := range e.Parts {
+		p := &e.Parts[i]
+		if p.Part < 0 || p.Part >= parts {
+			return fmt.Sprintf("parts[%d].part", i), "names a part that the message has not"
+		}
+		if field, text := c.checkPart(&p.Shown); text != "" {
+			return fmt.Sprintf("parts[%d].shown%s", i, field), text
+		}
+	}
+	for i, part := range e.Mask {
+		if part < 0 || part >= parts {
+			return fmt.Sprintf("mask[%d]", i), "names a part that the message has not"
+		}
+	}
+	return "", ""
+}
+
+func (c *checks) admitManifest(m *manifestLine) (field, text string) {
+	if m.Seq <= c.manifest || m.Seq > c.head.ManifestSeq {
+		return "seq", "must rise, and not above the conversation's manifestSeq"
+	}
+	messages := int64(len(c.parts))
+	if field, text := firstOutside(
+		bound{"messageCount", int64(m.MessageCount), 0, messages},
+		bound{"editSeq", m.EditSeq, 0, c.edits},
+		bound{"turn", int64(m.Turn), 0, int64(c.head.Turn)},
+		bound{"windowStartIndex", int64(m.WindowStart), 0, int64(m.MessageCount)},
+		bound{"windowAnchorIndex", int64(m.WindowAnchor), -1, int64(m.MessageCount) - 1},
+		bound{"leadingSystem", int64(m.LeadingSystem), 0, int64(m.MessageCount)},
+	); text != "" {
+		return field, text
+	}
+	c.manifest = m.Seq
+	c.manifests++
+	return c.checkRanges("pins", m.Pins, m.MessageCount)
+}
+
+// complete compares what came with what the end and the conversation say there is.
+func (c *checks) complete(end *endLine) (field, text string) {
+	switch {
+	case c.head == nil:
+		return "", "comes out of order: there is no conversation"
+	case end.Messages != len(c.parts) || c.head.Messages != int32(len(c.parts)):
+		return "end.messages", "messages are missing"
+	case int64(end.Edits) != c.edits || c.head.EditSeq != c.edits:
+		return "end.edits", "edits are missing"
+	case end.Manifests != c.manifests:
+		return "end.manifests", "manifests are missing"
+	}
+	return "", ""
+}

@@ -1,0 +1,10 @@
+// Package exportformat reads and writes the exports of conversations: JSON lines, complete, and canonical, so that what was
+// imported exports to the same bytes.
+//
+// The first line is {"palimpsest_export":1}. Each further line is an object with one key: conversation, state, message, edit,
+// manifest, in this order, and end, which says how many there were: a file that was cut off is noticed. Field names are those
+// of the API's JSON where the API has the field; what it has not (ordinals, commits, what edits show) stands beside them. The
+// conversation's id is not part of an export, so that one imported under another name is still the same bytes.
+//
+// An import is hostile input: lines are bounded, unknown fields are refused, and whatever refers to something is checked.
+package exportformat

@@ -1,0 +1,238 @@
+package exportformat
+
+import (
+	"time"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+)
+
+// Version is the version of the format.
+const Version = 1
+
+// line is one line of an export: exactly one field is set.
+type line struct {
+	Export       int               `json:"palimpsest_export,omitempty"`
+	Conversation *conversationLine `json:"conversation,omitempty"`
+	State        *stateLine        `json:"state,omitempty"`
+	Message      *messageLine      `json:"message,omitempty"`
+	Edit         *editLine         `json:"edit,omitempty"`
+	Manifest     *manifestLine     `json:"manifest,omitempty"`
+	End          *endLine          `json:"end,omitempty"`
+}
+
+type endLine struct {
+	Messages  int `json:"messages"`
+	Edits     int `json:"edits"`
+	Manifests int `json:"manifests"`
+}
+
+type conversationLine struct {
+	ActorID  string     `json:"actorId,omitempty"`
+	AgentID  string     `json:"agentId,omitempty"`
+	Title    string     `json:"title,omitempty"`
+	Metadata string     `json:"metadataJson,omitempty"`
+	Policy   policyLine `json:"policy,omitzero"`
+	Counter  string     `json:"counter,omitempty"`
+	Head     headLine   `json:"head"`
+}
+
+type policyLine struct {
+	Fit fitLine        `json:"fit,omitzero"`
+	TTL *time.Duration `json:"ttlNanos,omitempty"`
+}
+
+type fitLine struct {
+	MaxContextTokens     *int32 `json:"maxContextTokens,omitempty"`
+	ContextWindowTokens  *int32 `json:"contextWindowTokens,omitempty"`
+	ReservedOutputTokens *int32 `json:"reservedOutputTokens,omitempty"`
+	TargetPercent        *int32 `json:"targetPercent,omitempty"`
+	MaxResultPercent     *int32 `json:"maxResultPercent,omitempty"`
+}
+
+// headLine leaves out what an import makes anew (the incarnation), and what a live conversation has not (the time its
+// tombstone ends).
+type headLine struct {
+	Version       uint64      `json:"version"`
+	Revision      int64       `json:"revision"`
+	Messages      int32       `json:"messageCount"`
+	Tokens        int64       `json:"tokenCount"`
+	EditSeq       int64       `json:"editSeq"`
+	ManifestSeq   int64       `json:"manifestSeq"`
+	Turn          int32       `json:"turn"`
+	Seen          int32       `json:"seen"`
+	Start         int32       `json:"windowStartIndex"`
+	LastManifest  []int64     `json:"lastManifest"`
+	UnitStart     int32       `json:"unitStart"`
+	LeadingSystem int32       `json:"leadingSystem"`
+	LastUser      int32       `json:"lastUser"`
+	CallOrdinal   int32       `json:"callOrdinal"`
+	Unanswered    []openCall  `json:"unanswered,omitempty"`
+	Pins          []rangeLine `json:"pins,omitempty"`
+	CreateTime    time.Time   `json:"createTime,omitzero"`
+	UpdateTime    time.Time   `json:"updateTime,omitzero"`
+	ExpireTime    time.Time   `json:"expireTime,omitzero"`
+	NextDue       time.Time   `json:"nextDueTime,omitzero"`
+}
+
+type openCall struct {
+	CallID  string `json:"callId"`
+	Name    string `json:"name,omitempty"`
+	Ordinal int32  `json:"ordinal"`
+	Message int32  `json:"message"`
+}
+
+type rangeLine struct {
+	First int32 `json:"start"`
+	End   int32 `json:"end"`
+}
+
+type stateLine struct {
+	Slots map[string][]byte `json:"slots,omitempty"`
+}
+
+type messageLine struct {
+	ID         string       `json:"id,omitempty"`
+	Index      int32        `json:"index"`
+	Role       roleName     `json:"role"`
+	Parts      []partLine   `json:"parts"`
+	Type       typeName     `json:"messageType,omitzero"`
+	Actions    []actionLine `json:"actions,omitempty"`
+	Pinned     bool         `json:"pinned,omitempty"`
+	Model      string       `json:"model,omitempty"`
+	RunID      string       `json:"runId,omitempty"`
+	StepID     string       `json:"stepId,omitempty"`
+	Tags       []string     `json:"tags,omitempty"`
+	Metadata   string       `json:"metadataJson,omitempty"`
+	CreateTime time.Time    `json:"createTime,omitzero"`
+	TurnAdded  int32        `json:"turnAdded"`
+	Tokens     int32        `json:"tokenCount"`
+	Estimated  bool         `json:"estimated,omitempty"`
+	RequestID  string       `json:"requestId,omitempty"`
+	Commit     uint64       `json:"commit"`
+}
+
+type actionLine struct {
+	ActionID      string `json:"actionId,omitempty"`
+	AgentActionID string `json:"agentActionId,omitempty"`
+}
+
+// partLine holds exactly one of its kinds.
+type partLine struct {
+	Text       *string        `json:"text,omitempty"`
+	Media      *mediaLine     `json:"media,omitempty"`
+	ToolCall   *callLine      `json:"toolCall,omitempty"`
+	ToolResult *resultLine    `json:"toolResult,omitempty"`
+	Reasoning  *reasoningLine `json:"reasoning,omitempty"`
+	Opaque     *opaqueLine    `json:"opaque,omitempty"`
+	Tokens     int32          `json:"tokens"`
+	Estimated  bool           `json:"estimated,omitempty"`
+}
+
+type mediaLine struct {
+	MIMEType string `json:"mimeType"`
+	Data     []byte `json:"data,omitempty"`
+	URI      string `json:"uri,omitempty"`
+	Detail   string `json:"detail,omitempty"`
+}
+
+type callLine struct {
+	CallID    string `json:"callId"`
+	Name      string `json:"name"`
+	Arguments string `json:"argumentsJson,omitempty"`
+	Ordinal   int32  `json:"ordinal"`
+}
+
+// resultLine holds at most one of text, json and parts.
+type resultLine struct {
+	CallID  string       `json:"callId"`
+	Name    string       `json:"name,omitempty"`
+	State   stateName    `json:"state,omitzero"`
+	Text    *string      `json:"text,omitempty"`
+	JSON    *string      `json:"json,omitempty"`
+	Parts   []pieceLine  `json:"parts,omitempty"`
+	Actions []actionLine `json:"actions,omitempty"`
+	Ordinal int32        `json:"ordinal"`
+}
+
+type pieceLine struct {
+	Text  *string    `json:"text,omitempty"`
+	Media *mediaLine `json:"media,omitempty"`
+}
+
+type reasoningLine struct {
+	Text      string `json:"text,omitempty"`
+	Signature string `json:"signature,omitempty"`
+	Provider  string `json:"provider"`
+	Model     string `json:"model,omitempty"`
+}
+
+type opaqueLine struct {
+	Provider string `json:"provider"`
+	JSON     string `json:"json"`
+}
+
+type editLine struct {
+	Seq     int64        `json:"seq"`
+	Kind    editName     `json:"kind"`
+	Range   rangeLine    `json:"range"`
+	Parts   []shownLine  `json:"parts,omitempty"`
+	Mask    []int32      `json:"mask,omitempty"`
+	Summary *summaryLine `json:"summary,omitempty"`
+	Reason  reasonName   `json:"reason,omitzero"`
+	Turn    int32        `json:"turn"`
+	Time    time.Time    `json:"time,omitzero"`
+	Before  int64        `json:"tokensBefore"`
+	After   int64        `json:"tokensAfter"`
+	Commit  uint64       `json:"commit"`
+}
+
+type shownLine struct {
+	Part  int32     `json:"part"`
+	Level levelName `json:"level"`
+	Shown partLine  `json:"shown"`
+}
+
+type summaryLine struct {
+	ID       int64   `json:"id"`
+	Level    int32   `json:"level"`
+	Children []int64 `json:"children,omitempty"`
+	Text     string  `json:"text"`
+	Tokens   int32   `json:"tokens"`
+}
+
+type manifestLine struct {
+	Seq             int64       `json:"seq"`
+	Turn            int32       `json:"turn"`
+	Format          formatName  `json:"format"`
+	Model           string      `json:"model,omitempty"`
+	MessageCount    int32       `json:"messageCount"`
+	EditSeq         int64       `json:"editSeq"`
+	WindowStart     int32       `json:"windowStartIndex"`
+	WindowAnchor    int32       `json:"windowAnchorIndex"`
+	LeadingSystem   int32       `json:"leadingSystem"`
+	Pins            []rangeLine `json:"pins,omitempty"`
+	Budget          int64       `json:"budgetTokens"`
+	Tokens          int64       `json:"tokens"`
+	FixedTokens     int64       `json:"fixedTokens"`
+	FixedHash       digest      `json:"fixedSha256"`
+	Counter         string      `json:"counter,omitempty"`
+	Factor          float64     `json:"factor"`
+	PolicyHash      string      `json:"policyHash,omitempty"`
+	RendererVersion int32       `json:"rendererVersion"`
+	SHA256          digest      `json:"contentSha256"`
+	Time            time.Time   `json:"createTime,omitzero"`
+	Revision        int64       `json:"revision"`
+	Blocks          int32       `json:"blocks"`
+	UsageReported   bool        `json:"usageReported,omitempty"`
+}
+
+type (
+	roleName   conversation.Role
+	typeName   conversation.MessageType
+	stateName  conversation.ResultState
+	editName   conversation.EditKind
+	reasonName conversation.Reason
+	levelName  conversation.Level
+	formatName conversation.Format
+	digest     [32]byte
+)

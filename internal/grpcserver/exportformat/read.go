@@ -1,0 +1,182 @@
+package exportformat
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/palimpsest-context/palimpsest/pkg/engine"
+)
+
+// MaxLineBytes bounds a line. A message of 16 MiB, every byte of which JSON escapes to six, must still come back.
+const MaxLineBytes = 128 << 20
+
+// Fault is what is wrong with an export. It never holds the export's text.
+type Fault struct {
+	Line  int    // from 1
+	Field string // path in the line; empty for the line as a whole
+	Text  string
+}
+
+// Error says where and what.
+func (f *Fault) Error() string {
+	if f.Field == "" {
+		return fmt.Sprintf("line %d: %s", f.Line, f.Text)
+	}
+	return fmt.Sprintf("line %d, %s: %s", f.Line, f.Field, f.Text)
+}
+
+// Reader reads an export, record by record, and checks all that does not need the API's rules.
+type Reader struct {
+	in    *bufio.Reader
+	line  int
+	check checks
+}
+
+// NewReader returns a reader of r.
+func NewReader(r io.Reader) *Reader {
+	return &Reader{in: bufio.NewReaderSize(r, 256<<10)}
+}
+
+// Line is the number of the line that the last record came from.
+func (r *Reader) Line() int { return r.line }
+
+// Next returns the next record, and io.EOF after a complete export. What is wrong with the export is a *Fault; other errors
+// are the underlying reader's.
+func (r *Reader) Next() (*engine.Record, error) {
+	if r.line == 0 {
+		if err := r.header(); err != nil {
+			return nil, err
+		}
+	}
+	l, err := r.read()
+	if err != nil {
+		return nil, err
+	}
+	if l.End != nil {
+		return nil, r.finish(l.End)
+	}
+	if field, text := r.check.admit(l); text != "" {
+		return nil, &Fault{Line: r.line, Field: field, Text: text}
+	}
+	return l.record(), nil
+}
+
+func (l *line) record() *engine.Record {
+	switch {
+	case l.Conversation != nil:
+		return &engine.Record{Conversation: l.Conversation.record()}
+	case l.State != nil:
+		return &engine.Record{State: &engine.State{Slots: l.State.Slots}}
+	case l.Message != nil:
+		return &engine.Record{Message: l.Message.record()}
+	case l.Edit != nil:
+		return &engine.Record{Edit: l.Edit.record()}
+	default:
+		return &engine.Record{Manifest: l.Manifest.record()}
+	}
+}
+
+func (r *Reader) header() error {
+	l, err := r.read()
+	switch {
+	case err != nil:
+		return err
+	case l.Export == 0:
+		return r.fault("is no export of Palimpsest: it must begin with palimpsest_export")
+	case l.Export != Version:
+		return r.fault("is an export of a version that this sidecar does not know")
+	}
+	return nil
+}
+
+func (r *Reader) finish(end *endLine) error {
+	if field, text := r.check.complete(end); text != "" {
+		return &Fault{Line: r.line, Field: field, Text: text}
+	}
+	switch _, err := r.in.ReadByte(); {
+	case err == nil:
+		r.line++
+		return r.fault("stands after the end")
+	case errors.Is(err, io.EOF):
+		return io.EOF
+	default:
+		return err
+	}
+}
+
+// read returns the next line, which has exactly one key.
+func (r *Reader) read() (*line, error) {
+	raw, err := r.bytes()
+	if err != nil {
+		return nil, err
+	}
+	var l line
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&l); err != nil {
+		return nil, r.refused(err)
+	}
+	if decoder.InputOffset() != int64(len(raw)) {
+		return nil, r.fault("must be one JSON object")
+	}
+	if l.keys() != 1 {
+		return nil, r.fault("must have exactly one key")
+	}
+	return &l, nil
+}
+
+func (l *line) keys() int {
+	n := 0
+	for _, set := range []bool{
+		l.Export != 0, l.Conversation != nil, l.State != nil, l.Message != nil, l.Edit != nil, l.Manifest != nil, l.End != nil,
+	} {
+		if set {
+			n++
+		}
+	}
+	return n
+}
+
+// bytes returns the next line without its line feed.
+func (r *Reader) bytes() ([]byte, error) {
+	r.line++
+	var raw []byte
+	for {
+		piece, err := r.in.ReadSlice('\n')
+		raw = append(raw, piece...)
+		switch {
+		case len(raw) > MaxLineBytes:
+			return nil, r.fault("is too long")
+		case err == nil:
+			return raw[:len(raw)-1], nil
+		case errors.Is(err, io.EOF):
+			return nil, r.fault("is missing, or cut off: the export is not complete")
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return nil, err
+		}
+	}
+}
+
+func (r *Reader) fault(text string) error { return &Fault{Line: r.line, Text: text} }
+
+// refused says what the decoder found without its words, which quote the input; but for the names of fields that are unknown,
+// and the paths of those that are wrong.
+func (r *Reader) refused(err error) error {
+	var wrong *json.UnmarshalTypeError
+	if errors.As(err, &wrong) {
+		return &Fault{Line: r.line, Field: wrong.Field, Text: "has a value of another type"}
+	}
+	switch text := err.Error(); {
+	case strings.HasPrefix(text, "json: unknown field "):
+		return r.fault("has an unknown field")
+	case errors.Is(err, errUnknownName):
+		return r.fault("has an unknown name of a value")
+	default:
+		return r.fault("is no valid JSON")
+	}
+}

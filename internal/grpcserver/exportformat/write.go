@@ -1,0 +1,182 @@
+package exportformat
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine"
+)
+
+// Writer writes an export, record by record.
+type Writer struct {
+	lines *json.Encoder
+	began bool
+	end   endLine
+}
+
+// NewWriter returns a writer to w. Every line is one call of w.Write.
+func NewWriter(w io.Writer) *Writer {
+	lines := json.NewEncoder(w)
+	lines.SetEscapeHTML(false)
+	return &Writer{lines: lines}
+}
+
+// Write writes one record. Its contents must be inline.
+func (w *Writer) Write(r engine.Record) error {
+	if err := w.begin(); err != nil {
+		return err
+	}
+	switch {
+	case r.Conversation != nil:
+		return w.lines.Encode(line{Conversation: fromConversation(r.Conversation)})
+	case r.State != nil:
+		return w.lines.Encode(line{State: &stateLine{Slots: r.State.Slots}})
+	case r.Message != nil:
+		w.end.Messages++
+		return w.lines.Encode(line{Message: fromMessage(r.Message)})
+	case r.Edit != nil:
+		w.end.Edits++
+		return w.lines.Encode(line{Edit: fromEdit(r.Edit)})
+	case r.Manifest != nil:
+		w.end.Manifests++
+		return w.lines.Encode(line{Manifest: fromManifest(r.Manifest)})
+	default:
+		return errors.New("exportformat: an empty record")
+	}
+}
+
+func (w *Writer) begin() error {
+	if w.began {
+		return nil
+	}
+	w.began = true
+	return w.lines.Encode(line{Export: Version})
+}
+
+// End writes the last line. Without it the export does not import.
+func (w *Writer) End() error { return w.lines.Encode(line{End: &w.end}) }
+
+func fromConversation(c *engine.Conversation) *conversationLine {
+	return &conversationLine{
+		ActorID:  c.Info.ActorID,
+		AgentID:  c.Info.AgentID,
+		Title:    c.Info.Title,
+		Metadata: c.Info.Metadata,
+		Policy:   policyLine{Fit: fitLine(c.Info.Policy.Fit), TTL: c.Info.Policy.TTL},
+		Counter:  c.Info.Counter,
+		Head:     fromHead(&c.Head),
+	}
+}
+
+func fromHead(h *engine.Head) headLine {
+	out := headLine{
+		Version: h.Version, Revision: h.Revision,
+		Messages: h.Messages, Tokens: h.Tokens, EditSeq: h.EditSeq, ManifestSeq: h.ManifestSeq,
+		Turn: h.Turn, Seen: h.Seen, Start: h.Start, LastManifest: h.LastManifest[:],
+		UnitStart: h.UnitStart, LeadingSystem: h.LeadingSystem, LastUser: h.LastUser, CallOrdinal: h.CallOrdinal,
+		Pins:       each(h.Pins, func(r *conversation.Range) rangeLine { return rangeLine(*r) }),
+		CreateTime: h.CreateTime.UTC(), UpdateTime: h.UpdateTime.UTC(), ExpireTime: h.ExpireTime.UTC(), NextDue: h.NextDue.UTC(),
+	}
+	for _, c := range h.Unanswered {
+		out.Unanswered = append(out.Unanswered, openCall(c))
+	}
+	return out
+}
+
+func each[A, B any](list []A, convert func(*A) B) []B {
+	if len(list) == 0 {
+		return nil
+	}
+	out := make([]B, len(list))
+	for i := range list {
+		out[i] = convert(&list[i])
+	}
+	return out
+}
+
+func fromMessage(m *conversation.Message) *messageLine {
+	return &messageLine{
+		ID: m.ID, Index: m.Index, Role: roleName(m.Role), Parts: each(m.Parts, fromPart), Type: typeName(m.Type),
+		Actions: each(m.Actions, fromAction), Pinned: m.Pinned, Model: m.Model, RunID: m.RunID, StepID: m.StepID,
+		Tags: m.Tags, Metadata: m.Metadata, CreateTime: m.CreateTime.UTC(), TurnAdded: m.TurnAdded, Tokens: m.Tokens,
+		Estimated: m.Estimated, RequestID: m.RequestID, Commit: m.Commit,
+	}
+}
+
+func fromAction(a *conversation.ActionRef) actionLine { return actionLine(*a) }
+
+func fromPart(p *conversation.Part) partLine {
+	out := partLine{Tokens: p.Tokens, Estimated: p.Estimated}
+	switch p.Kind {
+	case conversation.PartText:
+		out.Text = &p.Text.Inline
+	case conversation.PartMedia:
+		out.Media = fromMedia(p.Media)
+	case conversation.PartToolCall:
+		out.ToolCall = &callLine{CallID: p.Call.CallID, Name: p.Call.Name, Arguments: p.Call.Arguments.Inline, Ordinal: p.Call.Ordinal}
+	case conversation.PartToolResult:
+		out.ToolResult = fromResult(p.Result)
+	case conversation.PartReasoning:
+		r := p.Reasoning
+		out.Reasoning = &reasoningLine{Text: r.Text.Inline, Signature: r.Signature.Inline, Provider: r.Provider, Model: r.Model}
+	case conversation.PartOpaque:
+		out.Opaque = &opaqueLine{Provider: p.Opaque.Provider, JSON: p.Opaque.JSON.Inline}
+	}
+	return out
+}
+
+func fromMedia(m *conversation.Media) *mediaLine {
+	if m == nil {
+		return nil
+	}
+	return &mediaLine{MIMEType: m.MIMEType, Data: []byte(m.Data.Inline), URI: m.URI, Detail: m.Detail}
+}
+
+func fromResult(r *conversation.ToolResult) *resultLine {
+	out := &resultLine{
+		CallID: r.CallID, Name: r.Name, State: stateName(r.State), Actions: each(r.Actions, fromAction), Ordinal: r.Ordinal,
+	}
+	switch r.Output {
+	case conversation.OutputText:
+		out.Text = &r.Text.Inline
+	case conversation.OutputJSON:
+		out.JSON = &r.Text.Inline
+	case conversation.OutputParts:
+		out.Parts = each(r.Parts, fromPiece)
+	}
+	return out
+}
+
+func fromPiece(p *conversation.ResultPart) pieceLine {
+	if p.Media != nil {
+		return pieceLine{Media: fromMedia(p.Media)}
+	}
+	return pieceLine{Text: &p.Text.Inline}
+}
+
+func fromEdit(e *conversation.Edit) *editLine {
+	out := &editLine{
+		Seq: e.Seq, Kind: editName(e.Kind), Range: rangeLine(e.Range), Mask: e.Mask, Reason: reasonName(e.Reason), Turn: e.Turn,
+		Time: e.Time.UTC(), Before: e.Before, After: e.After, Commit: e.Commit,
+		Parts: each(e.Parts, func(p *conversation.PartEdit) shownLine {
+			return shownLine{Part: p.Part, Level: levelName(p.Level), Shown: fromPart(&p.Shown)}
+		}),
+	}
+	if s := e.Summary; s != nil {
+		out.Summary = &summaryLine{ID: s.ID, Level: s.Level, Children: s.Children, Text: s.Text.Inline, Tokens: s.Tokens}
+	}
+	return out
+}
+
+func fromManifest(m *conversation.Manifest) *manifestLine {
+	return &manifestLine{
+		Seq: m.Seq, Turn: m.Turn, Format: formatName(m.Format), Model: m.Model, MessageCount: m.MessageCount, EditSeq: m.EditSeq,
+		WindowStart: m.Window.Start, WindowAnchor: m.Window.Anchor, LeadingSystem: m.LeadingSystem,
+		Pins:   each(m.Pins, func(r *conversation.Range) rangeLine { return rangeLine(*r) }),
+		Budget: m.Budget, Tokens: m.Tokens, FixedTokens: m.FixedTokens, FixedHash: m.FixedHash, Counter: m.Counter,
+		Factor: m.Factor, PolicyHash: m.PolicyHash, RendererVersion: m.RendererVersion, SHA256: m.SHA256, Time: m.Time.UTC(),
+		Revision: m.Revision, Blocks: m.Blocks, UsageReported: m.UsageReported,
+	}
+}

@@ -1,0 +1,96 @@
+package grpcserver
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	mebibyte = 1 << 20
+
+	// The wire carries 16 MiB, and what stands around the largest field that may have them.
+	maxReceiveBytes = 16*mebibyte + 64<<10
+	// The largest answer that max_reply_bytes can ask for.
+	maxReplyBytes     = 64 * mebibyte
+	maxSendBytes      = maxReplyBytes + 64<<10
+	defaultReplyBytes = 3_670_016
+
+	maxContentBytes = 16 * mebibyte
+	maxIndex        = math.MaxInt32
+
+	maxPageSize     = 1000
+	defaultPageSize = 100
+
+	exportChunkBytes = mebibyte
+
+	maxConcurrentStreams = 1024
+	connectionTimeout    = 20 * time.Second
+	keepaliveMinTime     = 10 * time.Second
+	keepaliveTime        = 2 * time.Minute
+	keepaliveTimeout     = 20 * time.Second
+)
+
+// limit is the range of a field: of its length, its number of elements or its value. What it says of itself is what the API's
+// comment must say.
+type limit struct {
+	min, max int64
+	bytes    bool
+}
+
+func atMostBytes(n int64) limit    { return limit{max: n, bytes: true} }
+func byteRange(min, n int64) limit { return limit{min: min, max: n, bytes: true} }
+func atMost(n int64) limit         { return limit{max: n} }
+func numberRange(min, n int64) limit {
+	return limit{min: min, max: n}
+}
+
+// An identifier or a name as long as the API lets names be.
+func nameLimit() limit         { return byteRange(1, 256) }
+func optionalNameLimit() limit { return atMostBytes(256) }
+func tokensLimit() limit       { return numberRange(0, 100_000_000) }
+func windowLimit() limit       { return numberRange(1, 100_000_000) }
+func indexLimit() limit        { return numberRange(0, maxIndex) }
+
+func (l limit) holds(n int64) bool { return l.min <= n && n <= l.max }
+
+// length says the limit of a string or of a list.
+func (l limit) length() string {
+	if l.min == 0 {
+		return "at most " + l.amount(l.max)
+	}
+	return l.span()
+}
+
+// span says the limit of a value.
+func (l limit) span() string {
+	if l.bytes && l.max >= mebibyte {
+		return l.amount(l.min) + " to " + l.amount(l.max)
+	}
+	return grouped(l.min) + " to " + l.amount(l.max)
+}
+
+func (l limit) amount(n int64) string {
+	switch {
+	case l.bytes && n >= mebibyte && n%mebibyte == 0:
+		return grouped(n/mebibyte) + " MiB"
+	case l.bytes:
+		return grouped(n) + " bytes"
+	default:
+		return grouped(n)
+	}
+}
+
+// grouped writes a number as the API's comments do: 65,536.
+func grouped(n int64) string {
+	digits := strconv.FormatInt(n, 10)
+	var b strings.Builder
+	for i, d := range digits {
+		if i > 0 && (len(digits)-i)%3 == 0 {
+			b.WriteByte(',')
+		}
+		b.WriteRune(d)
+	}
+	return b.String()
+}

@@ -1,0 +1,126 @@
+package grpcserver
+
+import (
+	"google.golang.org/protobuf/proto"
+
+	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+)
+
+// ruleBook holds the rules of every request. It is made once and only read.
+type ruleBook struct {
+	// What imports obey too.
+	message      table[*pb.Message]
+	conversation table[*pb.Conversation]
+
+	appendMessage       table[*pb.AppendMessageRequest]
+	batchAppendMessages table[*pb.BatchAppendMessagesRequest]
+	buildContext        table[*pb.BuildContextRequest]
+	reportUsage         table[*pb.ReportUsageRequest]
+	createConversation  table[*pb.CreateConversationRequest]
+	getConversation     table[*pb.GetConversationRequest]
+	listConversations   table[*pb.ListConversationsRequest]
+	updateConversation  table[*pb.UpdateConversationRequest]
+	deleteConversation  table[*pb.DeleteConversationRequest]
+	getMessage          table[*pb.GetMessageRequest]
+	listMessages        table[*pb.ListMessagesRequest]
+	countMessages       table[*pb.CountMessagesRequest]
+	getManifest         table[*pb.GetManifestRequest]
+	listManifests       table[*pb.ListManifestsRequest]
+	exportConversation  table[*pb.ExportConversationRequest]
+	importConversation  table[*pb.ImportConversationRequest]
+	putModelProfile     table[*pb.PutModelProfileRequest]
+	getModelProfile     table[*pb.GetModelProfileRequest]
+	listModelProfiles   table[*pb.ListModelProfilesRequest]
+	deleteModelProfile  table[*pb.DeleteModelProfileRequest]
+}
+
+func newRuleBook() *ruleBook {
+	message := messageRules()
+	return &ruleBook{
+		message:      message,
+		conversation: conversationRules(),
+
+		appendMessage:       appendMessageRules(message),
+		batchAppendMessages: batchAppendMessagesRules(message),
+		buildContext:        buildContextRules(),
+		reportUsage:         reportUsageRules(),
+		createConversation:  createConversationRules(),
+		getConversation:     getConversationRules(),
+		listConversations:   listConversationsRules(),
+		updateConversation:  updateConversationRules(),
+		deleteConversation:  deleteConversationRules(),
+		getMessage:          getMessageRules(),
+		listMessages:        listMessagesRules(),
+		countMessages:       countMessagesRules(),
+		getManifest:         getManifestRules(),
+		listManifests:       listManifestsRules(),
+		exportConversation:  exportConversationRules(),
+		importConversation:  importConversationRules(),
+		putModelProfile:     putModelProfileRules(),
+		getModelProfile:     getModelProfileRules(),
+		listModelProfiles:   listModelProfilesRules(),
+		deleteModelProfile:  deleteModelProfileRules(),
+	}
+}
+
+// validate returns all faults of a request in one error. What is no request of the API (health, reflection) is not its business.
+func (b *ruleBook) validate(req any) error {
+	m, ok := req.(proto.Message)
+	if !ok || m.ProtoReflect().Descriptor().ParentFile().Package() != pb.File_palimpsest_v1_error_proto.Package() {
+		return nil
+	}
+	c := &checker{}
+	if !b.check(c, req) {
+		return conversation.Errorf(conversation.Internal, "no rules for %s", m.ProtoReflect().Descriptor().FullName())
+	}
+	return c.err()
+}
+
+func (b *ruleBook) check(c *checker, req any) bool {
+	switch r := req.(type) {
+	case *pb.AppendMessageRequest:
+		b.appendMessage.check(c, r)
+	case *pb.BatchAppendMessagesRequest:
+		b.batchAppendMessages.check(c, r)
+	case *pb.BuildContextRequest:
+		b.buildContext.check(c, r)
+	case *pb.ReportUsageRequest:
+		b.reportUsage.check(c, r)
+	case *pb.CreateConversationRequest:
+		b.createConversation.check(c, r)
+	case *pb.GetConversationRequest:
+		b.getConversation.check(c, r)
+	case *pb.ListConversationsRequest:
+		b.listConversations.check(c, r)
+	case *pb.UpdateConversationRequest:
+		b.updateConversation.check(c, r)
+	case *pb.DeleteConversationRequest:
+		b.deleteConversation.check(c, r)
+	case *pb.GetMessageRequest:
+		b.getMessage.check(c, r)
+	case *pb.ListMessagesRequest:
+		b.listMessages.check(c, r)
+	case *pb.CountMessagesRequest:
+		b.countMessages.check(c, r)
+	case *pb.GetManifestRequest:
+		b.getManifest.check(c, r)
+	case *pb.ListManifestsRequest:
+		b.listManifests.check(c, r)
+	case *pb.ExportConversationRequest:
+		b.exportConversation.check(c, r)
+	case *pb.ImportConversationRequest:
+		b.importConversation.check(c, r)
+	case *pb.PutModelProfileRequest:
+		b.putModelProfile.check(c, r)
+	case *pb.GetModelProfileRequest:
+		b.getModelProfile.check(c, r)
+	case *pb.ListModelProfilesRequest:
+		b.listModelProfiles.check(c, r)
+	case *pb.DeleteModelProfileRequest:
+		b.deleteModelProfile.check(c, r)
+	default:
+		return false
+	}
+	return true
+}

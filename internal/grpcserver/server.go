@@ -1,0 +1,116 @@
+package grpcserver
+
+import (
+	"context"
+	"errors"
+	"net"
+	"sync"
+
+	"go.uber.org/zap"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/health"
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/keepalive"
+	"google.golang.org/grpc/reflection"
+
+	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/pkg/engine"
+)
+
+// defaultNamespace is everybody's while there are no credentials.
+const defaultNamespace = "default"
+
+// Options is what a Server is made of.
+type Options struct {
+	Engine Engine
+	Log    *zap.Logger
+	// Reflection offers the API's descriptors to whoever asks.
+	Reflection bool
+}
+
+// Server serves the API and its health on any number of listeners.
+type Server struct {
+	grpc   *grpc.Server
+	health *health.Server
+}
+
+// service answers the API's calls. The handlers have a file each.
+type service struct {
+	pb.UnsafeContextServiceServer
+	pb.UnsafeConversationServiceServer
+	pb.UnsafePolicyServiceServer
+
+	engine Engine
+	log    *zap.Logger
+	rules  *ruleBook
+}
+
+// New returns a server that does not listen yet.
+func New(o Options) *Server {
+	s := &service{engine: o.Engine, log: o.Log, rules: newRuleBook()}
+	out := &Server{grpc: grpc.NewServer(append(limits(), s.chain()...)...), health: health.NewServer()}
+	pb.RegisterContextServiceServer(out.grpc, s)
+	pb.RegisterConversationServiceServer(out.grpc, s)
+	pb.RegisterPolicyServiceServer(out.grpc, s)
+	healthpb.RegisterHealthServer(out.grpc, out.health)
+	if o.Reflection {
+		reflection.Register(out.grpc)
+	}
+	for name := range out.grpc.GetServiceInfo() {
+		out.health.SetServingStatus(name, healthpb.HealthCheckResponse_SERVING)
+	}
+	return out
+}
+
+// limits bounds what a client can make the server hold. gRPC's own bounds on sending and on streams are practically none.
+func limits() []grpc.ServerOption {
+	return []grpc.ServerOption{
+		grpc.MaxRecvMsgSize(maxReceiveBytes),
+		grpc.MaxSendMsgSize(maxSendBytes),
+		grpc.MaxConcurrentStreams(maxConcurrentStreams),
+		grpc.ConnectionTimeout(connectionTimeout),
+		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: keepaliveMinTime, PermitWithoutStream: true}),
+		grpc.KeepaliveParams(keepalive.ServerParameters{Time: keepaliveTime, Timeout: keepaliveTimeout}),
+		grpc.WaitForHandlers(true),
+	}
+}
+
+// Serve answers calls on all listeners until Shutdown, and returns nil then, or the first listener's failure. It closes the
+// listeners.
+func (s *Server) Serve(listeners ...net.Listener) error {
+	var serving sync.WaitGroup
+	failures := make([]error, len(listeners))
+	for i, l := range listeners {
+		serving.Go(func() {
+			if failures[i] = s.grpc.Serve(l); failures[i] != nil {
+				s.grpc.Stop()
+			}
+		})
+	}
+	serving.Wait()
+	return errors.Join(failures...)
+}
+
+// Shutdown answers NOT_SERVING, takes no new calls, and waits for those in flight. When ctx ends it cuts them off and returns
+// its error.
+func (s *Server) Shutdown(ctx context.Context) error {
+	s.health.Shutdown()
+	done := make(chan struct{})
+	go func() {
+		s.grpc.GracefulStop()
+		close(done)
+	}()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		s.grpc.Stop()
+		<-done
+		return ctx.Err()
+	}
+}
+
+// key names a conversation of the caller's namespace.
+func (s *service) key(conversation string) engine.Key {
+	return engine.Key{Namespace: defaultNamespace, Conversation: conversation}
+}

@@ -1,0 +1,133 @@
+package grpcserver
+
+import (
+	"math"
+	"time"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine"
+)
+
+// toMessage returns the API's form of a message whose contents are inline. The result shares its text.
+func toMessage(m *conversation.Message) *pb.Message {
+	return &pb.Message{
+		Id:           m.ID,
+		Index:        m.Index,
+		Role:         pb.Role(m.Role),
+		Parts:        toParts(m.Parts),
+		MessageType:  pb.MessageType(m.Type),
+		Actions:      each(m.Actions, toAction),
+		Pinned:       m.Pinned,
+		Model:        m.Model,
+		RunId:        m.RunID,
+		StepId:       m.StepID,
+		Tags:         m.Tags,
+		MetadataJson: m.Metadata,
+		CreateTime:   toTime(m.CreateTime),
+		TurnAdded:    m.TurnAdded,
+		TokenCount:   m.Tokens,
+		Estimated:    m.Estimated,
+	}
+}
+
+func toMessageInView(m *engine.MessageInView) *pb.Message {
+	out := toMessage(&m.Message)
+	out.View = &pb.MessageView{
+		Level:               toLevel(m.Level),
+		EditId:              formatID("e", m.EditSeq),
+		OriginalLengthChars: m.Chars,
+		TokensSaved:         clamp(m.Saved),
+		CanExpand:           m.Level != conversation.Full,
+		CompactedAt:         toTime(m.EditTime),
+		InView:              m.InView,
+	}
+	return out
+}
+
+// toLevel: the API keeps 0 for what is not said.
+func toLevel(l conversation.Level) pb.ViewLevel { return pb.ViewLevel(l + 1) }
+
+func toTime(t time.Time) *timestamppb.Timestamp {
+	if t.IsZero() {
+		return nil
+	}
+	return timestamppb.New(t)
+}
+
+// clamp fits a sum into the API's counts, which are 32 bits wide for the sake of JSON.
+func clamp(n int64) int32 { return int32(max(math.MinInt32, min(n, math.MaxInt32))) }
+
+func toAction(a conversation.ActionRef) *pb.ActionRef {
+	return &pb.ActionRef{ActionId: a.ActionID, AgentActionId: a.AgentActionID}
+}
+
+func toParts(parts []conversation.Part) []*pb.Part {
+	out := make([]*pb.Part, len(parts))
+	for i := range parts {
+		out[i] = toPart(&parts[i])
+	}
+	return out
+}
+
+func toPart(p *conversation.Part) *pb.Part {
+	switch p.Kind {
+	case conversation.PartText:
+		return &pb.Part{Content: &pb.Part_Text{Text: p.Text.Inline}}
+	case conversation.PartMedia:
+		return &pb.Part{Content: &pb.Part_Media{Media: toMedia(p.Media)}}
+	case conversation.PartToolCall:
+		return &pb.Part{Content: &pb.Part_ToolCall{ToolCall: &pb.ToolCall{
+			CallId: p.Call.CallID, Name: p.Call.Name, ArgumentsJson: p.Call.Arguments.Inline,
+		}}}
+	case conversation.PartToolResult:
+		return &pb.Part{Content: &pb.Part_ToolResult{ToolResult: toResult(p.Result)}}
+	case conversation.PartReasoning:
+		return &pb.Part{Content: &pb.Part_Reasoning{Reasoning: toReasoning(p.Reasoning)}}
+	case conversation.PartOpaque:
+		return &pb.Part{Content: &pb.Part_Opaque{Opaque: &pb.Opaque{Provider: p.Opaque.Provider, Json: p.Opaque.JSON.Inline}}}
+	default:
+		return &pb.Part{}
+	}
+}
+
+func toMedia(m *conversation.Media) *pb.Media {
+	out := &pb.Media{MimeType: m.MIMEType, Detail: m.Detail}
+	if m.URI != "" {
+		out.Source = &pb.Media_Uri{Uri: m.URI}
+	} else {
+		out.Source = &pb.Media_Data{Data: bytesOf(m.Data.Inline)}
+	}
+	return out
+}
+
+func toResult(r *conversation.ToolResult) *pb.ToolResult {
+	out := &pb.ToolResult{
+		CallId:  r.CallID,
+		Name:    r.Name,
+		State:   pb.ToolResultState(r.State),
+		Actions: each(r.Actions, toAction),
+	}
+	switch r.Output {
+	case conversation.OutputText:
+		out.Output = &pb.ToolResult_Text{Text: r.Text.Inline}
+	case conversation.OutputJSON:
+		out.Output = &pb.ToolResult_Json{Json: r.Text.Inline}
+	case conversation.OutputParts:
+		out.Output = &pb.ToolResult_Parts{Parts: &pb.ToolResultParts{Parts: each(r.Parts, toPiece)}}
+	}
+	return out
+}
+
+func toPiece(p conversation.ResultPart) *pb.ToolResultPart {
+	if p.Media != nil {
+		return &pb.ToolResultPart{Content: &pb.ToolResultPart_Media{Media: toMedia(p.Media)}}
+	}
+	return &pb.ToolResultPart{Content: &pb.ToolResultPart_Text{Text: p.Text.Inline}}
+}
+
+func toReasoning(r *conversation.Reasoning) *pb.Reasoning {
+	return &pb.Reasoning{Text: r.Text.Inline, Signature: r.Signature.Inline, Provider: r.Provider, Model: r.Model}
+}
