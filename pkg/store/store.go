@@ -16,7 +16,8 @@ import (
 // The errors of the contract. A back end wraps them; every other error means that the back end failed and nothing is known
 // to have been written, unless it is ErrOutcomeUnknown.
 var (
-	// ErrNotFound: the key names no conversation (Read, and Stage or Commit with an incarnation that is gone).
+	// ErrNotFound: the key names no conversation (Read, and Commit with an Expect), or what a Stage or a Commit builds on is gone:
+	// its incarnation, an upload that it refers to. Nothing was written.
 	ErrNotFound = errors.New("store: not found")
 	// ErrConflict: the conversation is not at the version that the commit expects. Nothing was written.
 	ErrConflict = errors.New("store: the conversation moved")
@@ -26,12 +27,16 @@ var (
 	ErrCorrupt = errors.New("store: a stored value is damaged")
 	// ErrFull: the store has the size it was given. Nothing was written.
 	ErrFull = errors.New("store: full")
+	// ErrInvalid: a call that no back end can carry out, whatever is stored: a key that is too long, a version that is not the
+	// next one, indices with a gap. Nothing was written. It is a fault of the caller's code.
+	ErrInvalid = errors.New("store: invalid call")
 	// ErrClosed: the store is closed.
 	ErrClosed = errors.New("store: closed")
 )
 
 // Key names a conversation. An empty Conversation names the namespace's own partition, which holds what belongs to no
-// conversation (model profiles, later prompts and action policies) in slots; List never shows it.
+// conversation (model profiles, later prompts and action policies) in slots; List never shows it. Both are arbitrary bytes,
+// at most MaxName each.
 type Key struct {
 	Namespace    string
 	Conversation string
@@ -46,26 +51,35 @@ type Store interface {
 	Read(ctx context.Context, key Key, q Query) (*Snapshot, error)
 
 	// Commit applies a change to one conversation, atomically and durably in the sense of Durability, if the conversation is at
-	// version c.Expect (0: the name leads nowhere, or c.Head begins a new incarnation of a deleted one: then Expect is the
-	// deleted head's version). ErrConflict otherwise. c is not kept and not changed.
+	// version c.Expect. There are three cases (Change.Against is the rule in code):
+	//   - the name leads nowhere: Expect is 0, and ErrNotFound otherwise;
+	//   - it leads to c.Head.Incarnation: Expect is that head's version, and ErrConflict otherwise;
+	//   - it leads to another one: that one is deleted and Expect is its version, and ErrConflict otherwise. The name then leads
+	//     to the new incarnation; what is left of the old one is due at c.Head.UpdateTime at the latest.
+	// c is not kept and not changed. A commit whose ctx is done before it starts is not made; once it has started, Commit
+	// waits for how it ends.
 	Commit(ctx context.Context, key Key, c *Change) error
 
 	// Stage writes pieces of an upload outside any compare: content chunks, or the records of an import, under an incarnation
-	// that need not exist yet. Nothing staged can be read by name until a commit refers to it (Change.Uploads, or a new head
-	// with the incarnation). What no commit refers to shows up in Due an hour (UploadGrace) after u.Time. Staging the same
-	// piece again overwrites it. A piece is durable when the commit that refers to it is.
+	// that need not exist yet. Nothing staged can be read by name until a commit refers to it: Change.Uploads, or a new head
+	// with the incarnation, which refers to all that was staged under it before. What no commit refers to shows up in Due an
+	// hour (UploadGrace) after the latest u.Time of its pieces. Staging the same piece again overwrites it; a content that a
+	// commit refers to, and the records of an incarnation that has a head, are past staging: ErrConflict. A piece is durable
+	// when the commit that refers to it is.
 	Stage(ctx context.Context, key Key, u *Upload) error
 
-	// Due lists work whose time has come, oldest first, at most limit: conversations by Head.NextDue, and uploads that no commit
-	// refers to. At least once: an entry comes again until a commit moves NextDue or Delete removes what is due.
-	Due(ctx context.Context, before time.Time, limit int) ([]Task, error)
+	// Due lists work whose time has come (not after until), oldest first, at most limit: conversations by Head.NextDue, and
+	// uploads that no commit refers to. At least once: an entry comes again until a commit moves NextDue or Delete removes
+	// what is due.
+	Due(ctx context.Context, until time.Time, limit int) ([]Task, error)
 
 	// List returns at most limit conversation ids of a namespace that are greater than after, in byte order, with their heads.
 	// Deleted ones are included: the caller reads the state.
 	List(ctx context.Context, namespace, after string, limit int) ([]Entry, error)
 
-	// Delete removes records of a dead incarnation or an orphaned upload, at most about limit of them, and says whether all of
-	// them are gone. It never touches a live incarnation: ErrConflict. Idempotent.
+	// Delete removes records of a dead incarnation (deleted, replaced, or staged and never committed) or an upload that no
+	// commit refers to, at most about d.Limit of them, and says whether all of them are gone. It never touches a live
+	// incarnation: ErrConflict. Once it has begun on something staged, no commit can refer to that any more. Idempotent.
 	Delete(ctx context.Context, key Key, d Deletion) (done bool, err error)
 
 	// Wait returns when the conversation is known to be past the version, or when ctx is done (with its error). It may return
@@ -75,7 +89,7 @@ type Store interface {
 	// Durability says what an acknowledged commit survives.
 	Durability() Durability
 
-	// Close waits for commits in flight and releases everything. Calls after it give ErrClosed.
+	// Close waits for commits in flight and releases everything. Calls after it give ErrClosed, and a second Close nothing.
 	Close() error
 }
 
@@ -95,6 +109,14 @@ const (
 // UploadGrace is how long a staged upload may wait for the commit that refers to it.
 const UploadGrace = time.Hour
 
+// The limits of names and of small values.
+const (
+	MaxName = 256      // bytes of a namespace and of a conversation's id
+	MaxSlot = 64 << 10 // bytes of a slot
+
+	MaxSlots = 10_000 // slots that one Query.SlotsOf answers
+)
+
 // Query says what Read returns. The head always comes.
 type Query struct {
 	// Incarnation, if not zero, demands that the key leads to it: ErrNotFound otherwise. It also reads an incarnation that is
@@ -104,14 +126,15 @@ type Query struct {
 	IfNewer uint64
 	Info    bool           // the conversation's attributes
 	Ranges  []MessageRange // messages, answered one after the other into Snapshot.Messages
-	// Edits: those with After < seq <= Upto that touch one of the ranges EditsOf, and all that are about ranges (summarise,
-	// hide, restore). With no EditsOf, all of them. In order of sequence.
-	Edits    *EditRange
-	Since    *Since // messages and edits by commit, for events
+	// Edits: those with After < seq <= Upto that touch one of the ranges Of, and all that are about ranges (summarise, hide,
+	// restore) whether they touch one or not. With no Of, all of them. In order of sequence.
+	Edits *EditRange
+	// Since: messages and edits by commit, for events. They come after those of Ranges and Edits.
+	Since    *Since
 	Request  *RequestKey
 	Manifest *ManifestRange
 	Slots    []string // by name
-	SlotsOf  string   // by prefix of the name, in byte order; at most 10,000
+	SlotsOf  string   // by prefix of the name; the first MaxSlots in byte order
 	Contents []ContentRange
 }
 
@@ -131,8 +154,9 @@ type EditRange struct {
 	Of          []conversation.Range
 }
 
-// Since asks for the messages and edits that commits after Version made, oldest commit first, at most Limit of both together;
-// the records of one commit may be split between two answers only if the commit alone has more than Limit.
+// Since asks for the messages and edits that commits after Version made (by their Commit, which never falls from one message
+// or edit to the next), oldest commit first, at most Limit of both together. The records of one commit are never split: the
+// first commit comes whole, even if it alone has more than Limit, so that the last Commit in an answer resumes after it.
 type Since struct {
 	Version uint64
 	Limit   int
@@ -144,7 +168,8 @@ type ManifestRange struct {
 	Limit  int
 }
 
-// ContentRange asks for bytes of stored content; Length < 0 means to the end. The range is cut to what there is.
+// ContentRange asks for bytes of stored content; Length < 0 means to the end. The range is cut to what there is: past the
+// end, the answer is empty and not nil.
 type ContentRange struct {
 	ID             conversation.ID
 	Offset, Length int64
@@ -238,6 +263,10 @@ type Outcome struct {
 
 // Change is one commit. Every field but Expect and Head may be empty.
 type Change struct {
+	// Aside makes a change of Slots alone, beside the head, that does not compete with appends: Expect is not compared, the
+	// head is not written, and the version stays. Head.Incarnation must be the live one (ErrNotFound, ErrConflict). It is for
+	// leases and their renewal, with ExpectSlots.
+	Aside  bool
 	Expect uint64
 	Head   Head // Version must be Expect + 1; for a new incarnation, any version above the old head's
 	Info   *Info
@@ -247,15 +276,24 @@ type Change struct {
 	Manifest *conversation.Manifest
 	// ReplaceManifests rewrites manifests that exist (a usage report counted for them).
 	ReplaceManifests []conversation.Manifest
+	// ReplaceMessages and ReplaceEdits rewrite records that exist, for erasure: index, seq, range, kind and commit stay.
+	ReplaceMessages []conversation.Message
+	ReplaceEdits    []conversation.Edit
 	// DropManifests removes manifests with a seq below it.
 	DropManifests int64
 	Outcome       *Outcome
-	// DropOutcomes removes request ids remembered before this time; zero removes none.
+	// DropOutcomes removes request ids remembered before this time; zero removes none. It may cost a look at all request ids
+	// of the conversation, so it is for sweeps and not for every append.
 	DropOutcomes time.Time
-	// Slots sets small named values (at most 64 KiB each); nil removes one.
+	// Slots sets small named values (at most MaxSlot bytes each); nil removes one, empty does not.
 	Slots map[string][]byte
-	// Uploads are staged contents that the messages and edits of this change refer to.
+	// ExpectSlots must hold for the commit to be made: the slot has these bytes, or is not there if they are nil. ErrConflict
+	// otherwise.
+	ExpectSlots map[string][]byte
+	// Uploads are staged contents that the messages and edits of this change refer to. ErrNotFound if one is gone.
 	Uploads []conversation.ID
+	// Release are contents that nothing refers to any more. They cannot be read from then on, and are due at Head.UpdateTime.
+	Release []conversation.ID
 }
 
 // Upload is a piece of an upload.
@@ -278,7 +316,7 @@ const ChunkBytes = 256 << 10
 // Task is work that is due.
 type Task struct {
 	Key         Key
-	Incarnation conversation.ID
+	Incarnation conversation.ID // not where the key leads, if that incarnation was replaced
 	Upload      conversation.ID // zero: the conversation, or a whole staged incarnation if Staged
 	Staged      bool
 	Time        time.Time
@@ -296,5 +334,5 @@ type Deletion struct {
 	Incarnation conversation.ID
 	Upload      conversation.ID // not zero: this upload alone
 	KeepHead    bool            // leave the tombstone: the head and the name
-	Limit       int
+	Limit       int             // 0: as many as the back end finds good for one step
 }

@@ -1,0 +1,275 @@
+package bolt
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
+	"github.com/palimpsest-context/palimpsest/pkg/store/record"
+)
+
+// pair is a key and its value; a nil value deletes the key.
+type pair struct{ key, value []byte }
+
+// commit is a change, encoded before it is queued.
+type commit struct {
+	key  store.Key
+	c    *store.Change
+	head []byte
+	// rest are the records beside the head. The head is written last, next to the newest message.
+	rest []pair
+}
+
+// Commit implements store.Store.
+func (s *Store) Commit(ctx context.Context, key store.Key, c *store.Change) error {
+	if err := key.Check(); err != nil {
+		return err
+	}
+	if err := c.Check(); err != nil {
+		return err
+	}
+	return s.submit(ctx, key, encode(s.codec, key, c).apply)
+}
+
+func encode(codec *record.Codec, key store.Key, c *store.Change) *commit {
+	id := c.Head.Incarnation
+	p := &commit{key: key, c: c, head: codec.EncodeHead(&c.Head)}
+	p.rest = appendRecords(p.rest, codec, id, nil, c.Edits, nil)
+	p.rest = appendRecords(p.rest, codec, id, nil, c.ReplaceEdits, c.ReplaceManifests)
+	if c.Manifest != nil {
+		p.put(seqKey(id, kindManifest, c.Manifest.Seq), codec.EncodeManifest(c.Manifest))
+	}
+	if c.Outcome != nil {
+		p.put(outcomeKey(id, c.Outcome.Key), codec.EncodeOutcome(c.Outcome))
+	}
+	for name, value := range c.Slots {
+		p.put(slotKey(id, name), encodeSlot(codec, value))
+	}
+	if c.Info != nil {
+		p.put(infoKey(id), codec.EncodeInfo(c.Info))
+	}
+	p.rest = appendRecords(p.rest, codec, id, c.ReplaceMessages, nil, nil)
+	p.rest = appendRecords(p.rest, codec, id, c.Messages, nil, nil)
+	return p
+}
+
+func (p *commit) put(key, value []byte) { p.rest = append(p.rest, pair{key, value}) }
+
+func encodeSlot(codec *record.Codec, value []byte) []byte {
+	if value == nil {
+		return nil
+	}
+	return codec.EncodeSlot(value)
+}
+
+func appendRecords(out []pair, codec *record.Codec, id conversation.ID, ms []conversation.Message, es []conversation.Edit,
+	fs []conversation.Manifest,
+) []pair {
+	for i := range ms {
+		out = append(out, pair{messageKey(id, ms[i].Index), codec.EncodeMessage(&ms[i])})
+	}
+	for i := range es {
+		out = append(out, pair{editKey(id, kindEdit, es[i].Seq), codec.EncodeEdit(&es[i])}, pair{indexKey(id, &es[i]), []byte{}})
+	}
+	for i := range fs {
+		out = append(out, pair{seqKey(id, kindManifest, fs[i].Seq), codec.EncodeManifest(&fs[i])})
+	}
+	return out
+}
+
+// indexKey is how an edit is found by the messages that it is about.
+func indexKey(id conversation.ID, e *conversation.Edit) []byte {
+	if store.AboutRange(e.Kind) || e.Range.Len() != 1 {
+		return editKey(id, kindWide, e.Seq)
+	}
+	return narrowKey(id, e.Range.First, e.Seq)
+}
+
+// apply makes the change, inside the writer's transaction.
+func (p *commit) apply(t *tx) error {
+	head, err := t.current(p.key)
+	if err != nil {
+		return err
+	}
+	begins, err := p.c.Against(head)
+	if err != nil {
+		return err
+	}
+	if err := p.admit(t, begins); err != nil {
+		return err
+	}
+	if p.c.Aside {
+		return t.putAll(p.rest)
+	}
+	var due time.Time
+	if begins {
+		err = p.begin(t, head)
+	} else {
+		due = head.NextDue
+	}
+	if err != nil {
+		return err
+	}
+	if err := t.moveHeadDue(p.key, p.c.Head.Incarnation, due, p.c.Head.NextDue); err != nil {
+		return err
+	}
+	return p.write(t)
+}
+
+// admit checks what the change demands beside the version.
+func (p *commit) admit(t *tx, begins bool) error {
+	id := p.c.Head.Incarnation
+	if begins {
+		if err := p.admitIncarnation(t, id); err != nil {
+			return err
+		}
+	}
+	for _, upload := range p.c.Uploads {
+		if t.dying(id, upload) || !t.hasChunks(id, upload) {
+			return fmt.Errorf("%w: upload %s", store.ErrNotFound, upload)
+		}
+	}
+	for name, want := range p.c.ExpectSlots {
+		if err := t.expectSlot(id, name, want); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *commit) admitIncarnation(t *tx, id conversation.ID) error {
+	if t.record().Get(headKey(id)) != nil {
+		return fmt.Errorf("%w: the incarnation was used before", store.ErrConflict)
+	}
+	staged, err := t.waits(id, conversation.ID{})
+	switch {
+	case err != nil:
+		return err
+	case staged != nil && staged.Key != p.key:
+		return fmt.Errorf("%w: the incarnation was used before", store.ErrConflict)
+	case t.dying(id, conversation.ID{}), p.c.Staged() && t.record().Get(messageKey(id, 0)) == nil:
+		return fmt.Errorf("%w: what was staged is gone", store.ErrNotFound)
+	default:
+		return nil
+	}
+}
+
+func (t *tx) expectSlot(id conversation.ID, name string, want []byte) error {
+	value := t.record().Get(slotKey(id, name))
+	if value == nil && want == nil {
+		return nil
+	}
+	if value == nil || want == nil {
+		return fmt.Errorf("%w: slot %q", store.ErrConflict, name)
+	}
+	have, err := t.codec.DecodeSlot(value)
+	if err == nil && !bytes.Equal(have, want) {
+		err = fmt.Errorf("%w: slot %q", store.ErrConflict, name)
+	}
+	return err
+}
+
+// begin leads the name to the new incarnation; old is the deleted head that it led to, or nil.
+func (p *commit) begin(t *tx, old *store.Head) error {
+	id := p.c.Head.Incarnation
+	if err := t.name().Put(nameKey(p.key), t.codec.EncodeLink(id)); err != nil {
+		return err
+	}
+	staged, err := t.waits(id, conversation.ID{})
+	if err != nil {
+		return err
+	}
+	if staged != nil {
+		if err := t.settle(staged); err != nil {
+			return err
+		}
+	}
+	if old == nil {
+		return nil
+	}
+	return p.replace(t, *old)
+}
+
+// replace makes what is left of the old incarnation due now, at the latest.
+func (p *commit) replace(t *tx, old store.Head) error {
+	was, now := old.NextDue, p.c.Head.UpdateTime
+	if was.IsZero() || was.After(now) {
+		old.NextDue = now
+	}
+	if err := t.record().Put(headKey(old.Incarnation), t.codec.EncodeHead(&old)); err != nil {
+		return err
+	}
+	return t.moveHeadDue(p.key, old.Incarnation, was, old.NextDue)
+}
+
+func (p *commit) write(t *tx) error {
+	id := p.c.Head.Incarnation
+	for _, upload := range p.c.Uploads {
+		if task, err := t.waits(id, upload); err != nil {
+			return err
+		} else if task != nil {
+			if err := t.settle(task); err != nil {
+				return err
+			}
+		}
+	}
+	for _, upload := range p.c.Release {
+		if err := p.release(t, upload); err != nil {
+			return err
+		}
+	}
+	if err := p.drop(t, id); err != nil {
+		return err
+	}
+	if err := t.putAll(p.rest); err != nil {
+		return err
+	}
+	return t.record().Put(headKey(id), p.head)
+}
+
+func (p *commit) release(t *tx, upload conversation.ID) error {
+	id := p.c.Head.Incarnation
+	old, err := t.waits(id, upload)
+	if err != nil {
+		return err
+	}
+	if err := t.setWaits(old, &store.Task{Key: p.key, Incarnation: id, Upload: upload, Time: p.c.Head.UpdateTime}); err != nil {
+		return err
+	}
+	return t.pending().Put(dyingKey(id, upload), []byte{})
+}
+
+// drop removes the manifests and request ids that the change has no more use for.
+func (p *commit) drop(t *tx, id conversation.ID) error {
+	var gone [][]byte
+	if p.c.DropManifests > 0 {
+		gone = keysUnder(t.record(), recordKey(id, kindManifest, 0), int(p.c.Head.ManifestSeq)+1, func(k, _ []byte) bool {
+			return lastSeq(k) < p.c.DropManifests
+		})
+	}
+	if before := p.c.DropOutcomes; !before.IsZero() {
+		gone = append(gone, keysUnder(t.record(), recordKey(id, kindOutcome, 0), 1<<20, func(_, v []byte) bool {
+			o, err := t.codec.DecodeOutcome(v)
+			return err == nil && o.Time.Before(before)
+		})...)
+	}
+	return deleteKeys(t.record(), gone)
+}
+
+func (t *tx) putAll(pairs []pair) error {
+	for _, p := range pairs {
+		if p.value == nil {
+			if err := t.record().Delete(p.key); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := t.record().Put(p.key, p.value); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,163 @@
+package bolt
+
+import (
+	"context"
+	"fmt"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
+)
+
+// deleteStep is how much one call deletes if it does not say: what a transaction can do in some milliseconds.
+const deleteStep = 1000
+
+// Delete implements store.Store.
+func (s *Store) Delete(ctx context.Context, key store.Key, d store.Deletion) (bool, error) {
+	if err := key.Check(); err != nil {
+		return false, err
+	}
+	if d.Limit <= 0 {
+		d.Limit = deleteStep
+	}
+	var done bool
+	err := s.submit(ctx, key, func(t *tx) (err error) {
+		done, err = t.remove(key, d)
+		return err
+	})
+	return done && err == nil, err
+}
+
+func (t *tx) remove(key store.Key, d store.Deletion) (bool, error) {
+	head, err := t.head(d.Incarnation)
+	if err != nil {
+		return false, err
+	}
+	live := head != nil && head.State != store.Deleted
+	if !d.Upload.IsZero() {
+		return t.removeUpload(key, d, head, live)
+	}
+	if live {
+		return false, fmt.Errorf("%w: the incarnation is live", store.ErrConflict)
+	}
+	if head == nil {
+		if err := t.markDying(d.Incarnation, conversation.ID{}); err != nil {
+			return false, err
+		}
+	}
+	if left, err := t.removeRecords(d.Incarnation, d.Limit); err != nil || left <= 0 {
+		return false, err
+	}
+	return true, t.removeHead(key, d, head)
+}
+
+// markDying keeps commits from what is staged while it goes. What was never staged needs no mark.
+func (t *tx) markDying(id, upload conversation.ID) error {
+	if t.pending().Get(pendingKey(id, upload)) == nil {
+		return nil
+	}
+	return t.pending().Put(dyingKey(id, upload), []byte{})
+}
+
+func (t *tx) removeUpload(key store.Key, d store.Deletion, head *store.Head, live bool) (bool, error) {
+	task, err := t.waits(d.Incarnation, d.Upload)
+	if err != nil {
+		return false, err
+	}
+	if task == nil {
+		if !t.hasChunks(d.Incarnation, d.Upload) {
+			return true, nil
+		}
+		if live {
+			return false, fmt.Errorf("%w: a commit refers to the upload", store.ErrConflict)
+		}
+		if task, err = t.orphan(key, d, head); err != nil {
+			return false, err
+		}
+	}
+	if err := t.markDying(d.Incarnation, d.Upload); err != nil {
+		return false, err
+	}
+	keys := keysUnder(t.chunks(), pendingKey(d.Incarnation, d.Upload), d.Limit, nil)
+	if err := deleteKeys(t.chunks(), keys); err != nil || len(keys) == d.Limit {
+		return false, err
+	}
+	return true, t.settle(task)
+}
+
+// orphan makes a content of a dead incarnation one that waits, due when the incarnation is.
+func (t *tx) orphan(key store.Key, d store.Deletion, head *store.Head) (*store.Task, error) {
+	task := &store.Task{Key: key, Incarnation: d.Incarnation, Upload: d.Upload}
+	if head != nil {
+		task.Time = head.NextDue
+	} else if staged, err := t.waits(d.Incarnation, conversation.ID{}); err != nil {
+		return nil, err
+	} else if staged != nil {
+		task.Time = staged.Time
+	}
+	return task, t.setWaits(nil, task)
+}
+
+// removeRecords removes all that hangs under an incarnation but its head, and returns what is left of the limit.
+func (t *tx) removeRecords(id conversation.ID, limit int) (int, error) {
+	head := string(headKey(id))
+	keys := keysUnder(t.record(), id[:], limit, func(k, _ []byte) bool { return string(k) != head })
+	if err := deleteKeys(t.record(), keys); err != nil {
+		return 0, err
+	}
+	limit -= len(keys)
+	keys = keysUnder(t.chunks(), id[:], limit, nil)
+	if err := deleteKeys(t.chunks(), keys); err != nil {
+		return 0, err
+	}
+	limit -= len(keys)
+	return t.removeWaiting(id, limit)
+}
+
+func (t *tx) removeWaiting(id conversation.ID, limit int) (int, error) {
+	whole := string(pendingKey(id, conversation.ID{}))
+	keys := keysUnder(t.pending(), id[:], limit, func(k, _ []byte) bool {
+		return len(k) == 2*idBytes && string(k) != whole
+	})
+	for _, k := range keys {
+		task, err := t.codec.DecodeTask(t.pending().Get(k))
+		if err != nil {
+			return 0, err
+		}
+		if err := t.settle(&task); err != nil {
+			return 0, err
+		}
+	}
+	return limit - len(keys), nil
+}
+
+// removeHead removes what led to the records that are gone now.
+func (t *tx) removeHead(key store.Key, d store.Deletion, head *store.Head) error {
+	if head == nil {
+		staged, err := t.waits(d.Incarnation, conversation.ID{})
+		if err != nil || staged == nil {
+			return err
+		}
+		return t.settle(staged)
+	}
+	link, err := t.link(key)
+	if err != nil {
+		return err
+	}
+	leads := link == d.Incarnation
+	if leads && d.KeepHead {
+		return nil
+	}
+	if leads {
+		if err := t.name().Delete(nameKey(key)); err != nil {
+			return err
+		}
+	}
+	if err := t.moveDue(&store.Task{Key: key, Incarnation: d.Incarnation, Time: head.NextDue}, nil); err != nil {
+		return err
+	}
+	return t.record().Delete(headKey(d.Incarnation))
+}
+
+var _ cursor = (*bbolt.Cursor)(nil)

@@ -1,0 +1,169 @@
+package bolt
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+
+	"go.etcd.io/bbolt"
+	berrors "go.etcd.io/bbolt/errors"
+
+	"github.com/palimpsest-context/palimpsest/pkg/store"
+)
+
+// layout is the version of the buckets and keys. A file with another one is refused.
+const layout = "1"
+
+const fileMode = 0o600
+
+const defaultMap = min(4<<30, math.MaxInt>>1+1)
+
+func boltOptions(o Options) *bbolt.Options {
+	return &bbolt.Options{
+		Timeout:         o.LockTimeout,
+		NoFreelistSync:  true, // each commit would write the list; opening reads the pages instead
+		FreelistType:    bbolt.FreelistMapType,
+		InitialMmapSize: int(o.MapBytes),
+		MaxSize:         int(o.MaxSize),
+		NoStatistics:    true,
+	}
+}
+
+func openFile(path string, o Options) (*bbolt.DB, error) {
+	db, err := bbolt.Open(path, fileMode, boltOptions(o))
+	if errors.Is(err, berrors.ErrTimeout) {
+		return nil, fmt.Errorf("open %s: another process has it open; stop that one, or give this one a file of its own: %w", path, err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", path, err)
+	}
+	if err := db.View(checkLayout); err != nil {
+		return nil, errors.Join(fmt.Errorf("open %s: %w", path, err), db.Close())
+	}
+	return db, nil
+}
+
+func checkLayout(t *bbolt.Tx) error {
+	meta := t.Bucket(bucketMeta)
+	if meta == nil {
+		return errors.New("it is no store of conversations")
+	}
+	if have := string(meta.Get([]byte("layout"))); have != layout {
+		return fmt.Errorf("it has layout %q, and this version knows %q", have, layout)
+	}
+	return nil
+}
+
+// create makes the file if it is not there. It is complete and durable before it has its name, so that no crash leaves half
+// of one behind.
+func create(path string, o Options) error {
+	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	fresh, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".new-*")
+	if err != nil {
+		return fmt.Errorf("create %s: %w", path, err)
+	}
+	name := fresh.Name()
+	defer func() { _ = os.Remove(name) }()
+	if err := errors.Join(fresh.Close(), fill(name, o)); err != nil {
+		return fmt.Errorf("create %s: %w", path, err)
+	}
+	if err := publish(name, path); err != nil {
+		return fmt.Errorf("create %s: %w", path, err)
+	}
+	return syncFolder(path)
+}
+
+func fill(name string, o Options) error {
+	db, err := bbolt.Open(name, fileMode, boltOptions(o))
+	if err != nil {
+		return err
+	}
+	err = db.Update(func(t *bbolt.Tx) error {
+		for _, bucket := range [][]byte{bucketNames, bucketRecords, bucketChunks, bucketPending, bucketDue} {
+			if _, err := t.CreateBucket(bucket); err != nil {
+				return err
+			}
+		}
+		meta, err := t.CreateBucket(bucketMeta)
+		if err != nil {
+			return err
+		}
+		return meta.Put([]byte("layout"), []byte(layout))
+	})
+	return errors.Join(err, db.Sync(), db.Close())
+}
+
+// publish gives a file its name, but never takes it from one that another process made meanwhile: a rename would, so it
+// is only for file systems without links.
+func publish(name, path string) error {
+	err := os.Link(name, path)
+	if err == nil || errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	return os.Rename(name, path)
+}
+
+func syncFolder(path string) error {
+	folder, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return fmt.Errorf("sync the folder of %s: %w", path, err)
+	}
+	defer folder.Close()
+	if err := folder.Sync(); err != nil {
+		return fmt.Errorf("sync the folder of %s: %w", path, err)
+	}
+	return nil
+}
+
+func closedOr(err error) error {
+	if errors.Is(err, berrors.ErrDatabaseNotOpen) {
+		return store.ErrClosed
+	}
+	return err
+}
+
+// reopen replaces the file by a copy of what can be read of it, and goes on with that. After a failed sync the system may
+// hold pages that it believes to be on disk and that are not; only writing everything again makes sure. Readers use the old
+// file until the new one is open; if a step fails, they go on with it, and reopen can be tried again.
+func (s *Store) reopen() error {
+	name := s.path + ".rewrite"
+	defer func() { _ = os.Remove(name) }()
+	if err := s.copyTo(name); err != nil {
+		return fmt.Errorf("rewrite %s: %w", s.path, err)
+	}
+	if err := os.Rename(name, s.path); err != nil {
+		return fmt.Errorf("rewrite %s: %w", s.path, err)
+	}
+	if err := syncFolder(s.path); err != nil {
+		return err
+	}
+	db, err := openFile(s.path, s.options)
+	if err != nil {
+		return err
+	}
+	s.open.Lock()
+	defer s.open.Unlock()
+	_ = s.db.Close() // its file is gone, whatever closing says
+	s.db = db
+	return nil
+}
+
+func (s *Store) copyTo(name string) error {
+	out, err := os.OpenFile(name, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, fileMode)
+	if err != nil {
+		return err
+	}
+	err = s.db.View(func(t *bbolt.Tx) error {
+		_, err := t.WriteTo(out)
+		return err
+	})
+	if err == nil {
+		err = out.Sync()
+	}
+	return errors.Join(err, out.Close())
+}

@@ -1,0 +1,201 @@
+package bolt
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"syscall"
+
+	"go.etcd.io/bbolt"
+	berrors "go.etcd.io/bbolt/errors"
+
+	"github.com/palimpsest-context/palimpsest/pkg/store"
+)
+
+// maxBatch bounds how many requests share a transaction: how long the first of them waits, and the memory that it takes.
+const maxBatch = 512
+
+// request is a change that waits for the writer.
+type request struct {
+	ctx   context.Context
+	apply func(*tx) error // refuses (see refusal) before it writes anything
+	wake  store.Key
+	err   error
+	done  chan struct{}
+}
+
+// submit has a change made, and returns when it is durable or has failed.
+func (s *Store) submit(ctx context.Context, wake store.Key, apply func(*tx) error) error {
+	r := &request{ctx: ctx, apply: apply, wake: wake, done: make(chan struct{})}
+	if err := s.enqueue(r); err != nil {
+		return err
+	}
+	<-r.done
+	return r.err
+}
+
+// enqueue waits for room in the queue as long as ctx lets it. The gate is held meanwhile: the writer makes room all the time.
+func (s *Store) enqueue(r *request) error {
+	s.gate.RLock()
+	defer s.gate.RUnlock()
+	if s.closed {
+		return store.ErrClosed
+	}
+	if err := r.ctx.Err(); err != nil {
+		return err
+	}
+	select {
+	case s.queue <- r:
+		return nil
+	case <-r.ctx.Done():
+		return r.ctx.Err()
+	}
+}
+
+// write is the writer. While one batch is made durable the next one gathers; nobody waits for a timer.
+func (s *Store) write() {
+	defer close(s.stopped)
+	var sick bool
+	for {
+		batch := s.gather()
+		if len(batch) == 0 {
+			return
+		}
+		if sick {
+			if err := s.reopen(); err != nil {
+				answer(batch, fmt.Errorf("the store failed and cannot go on: %w", err))
+				continue
+			}
+			sick = false
+		}
+		if sick = s.commit(batch); sick {
+			sick = s.reopen() != nil // if it fails, the next batch tries again and says why
+		}
+	}
+}
+
+// gather waits for a request and takes all that are there. Whoever was just answered gets the processor first: they are the
+// ones who bring more.
+func (s *Store) gather() []*request {
+	r, ok := <-s.queue
+	if !ok {
+		return nil
+	}
+	batch := []*request{r}
+	runtime.Gosched()
+	for len(batch) < maxBatch {
+		select {
+		case r, ok := <-s.queue:
+			if !ok {
+				return batch
+			}
+			batch = append(batch, r)
+		default:
+			return batch
+		}
+	}
+	return batch
+}
+
+// answer ends requests that have no answer of their own yet.
+func answer(batch []*request, err error) {
+	for _, r := range batch {
+		if r.err == nil {
+			r.err = err
+		}
+		close(r.done)
+	}
+}
+
+// commit makes a batch durable and answers all of it. It says whether the disk failed in a way that needs a new file.
+func (s *Store) commit(batch []*request) (sick bool) {
+	for len(batch) > 0 {
+		t, err := s.db.Begin(true)
+		if err != nil {
+			answer(batch, fmt.Errorf("begin a transaction: %w", err))
+			return false
+		}
+		spoiler, wrote := s.apply(t, batch)
+		if spoiler != nil {
+			// What it wrote goes, and with it what the others wrote: they start again without it.
+			_ = t.Rollback()
+			answer([]*request{spoiler}, nil)
+			batch = slices.DeleteFunc(batch, func(r *request) bool { return r == spoiler })
+			continue
+		}
+		if !wrote {
+			_ = t.Rollback()
+			answer(batch, nil)
+			return false
+		}
+		return s.finish(t, batch)
+	}
+	return false
+}
+
+// apply runs the requests of a batch in one transaction. It returns the one that failed in the middle of writing, if any did,
+// and whether there is anything to commit.
+func (s *Store) apply(t *bbolt.Tx, batch []*request) (spoiler *request, wrote bool) {
+	view := &tx{tx: t, codec: s.codec}
+	for _, r := range batch {
+		if r.err = r.ctx.Err(); r.err != nil {
+			continue
+		}
+		r.err = r.apply(view)
+		if r.err != nil && !refusal(r.err) {
+			return r, false
+		}
+		wrote = wrote || r.err == nil
+	}
+	return nil, wrote
+}
+
+// refusal says whether a change was refused for what it is, before anything of it was written.
+func refusal(err error) bool {
+	return errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrInvalid)
+}
+
+func (s *Store) finish(t *bbolt.Tx, batch []*request) (sick bool) {
+	id := t.ID()
+	err := s.options.Commit(t.Commit)
+	if err == nil {
+		for _, r := range batch {
+			if r.err == nil {
+				s.wakes.Wake(r.wake)
+			}
+		}
+		answer(batch, nil)
+		return false
+	}
+	_ = t.Rollback() // for a Commit that failed before it began
+	switch {
+	case !full(err) || s.stands(id):
+		answer(batch, fmt.Errorf("%w: %w", store.ErrOutcomeUnknown, err))
+		return true
+	case len(batch) == 1:
+		answer(batch, fmt.Errorf("%w: %w", store.ErrFull, err))
+		return false
+	default:
+		// A small change may still fit where all of them together do not.
+		for i := range batch {
+			sick = s.commit(batch[i:i+1]) || sick
+		}
+		return sick
+	}
+}
+
+func full(err error) bool {
+	return errors.Is(err, berrors.ErrMaxSizeReached) || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+}
+
+// stands says whether a transaction whose commit failed can be seen all the same.
+func (s *Store) stands(id int) bool {
+	t, err := s.db.Begin(false)
+	if err != nil {
+		return true
+	}
+	defer t.Rollback()
+	return t.ID() >= id
+}

@@ -1,0 +1,167 @@
+package store
+
+import (
+	"fmt"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+)
+
+func invalid(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", ErrInvalid, fmt.Sprintf(format, args...))
+}
+
+// Check says whether the names are short enough. Every method of every back end begins with it.
+func (k Key) Check() error {
+	if len(k.Namespace) > MaxName || len(k.Conversation) > MaxName {
+		return invalid("a name is longer than %d bytes", MaxName)
+	}
+	return nil
+}
+
+// Check says whether the change is one that could be committed at all. Every back end asks it before anything else.
+func (c *Change) Check() error {
+	if c.Head.Incarnation.IsZero() {
+		return invalid("a change without an incarnation")
+	}
+	for name, value := range c.Slots {
+		if len(name) > MaxName || len(value) > MaxSlot {
+			return invalid("a slot of %d bytes under a name of %d", len(value), len(name))
+		}
+	}
+	if c.Aside {
+		return c.checkAside()
+	}
+	if c.Head.Version <= c.Expect {
+		return invalid("version %d after %d", c.Head.Version, c.Expect)
+	}
+	if o := c.Outcome; o != nil && (len(o.Key.RPC) > MaxName || len(o.Key.ID) > MaxName) {
+		return invalid("a request id of %d bytes", len(o.Key.ID))
+	}
+	return c.checkLogs()
+}
+
+// checkAside compares what an aside may set with what is set.
+func (c *Change) checkAside() error {
+	if c.Info != nil || c.Outcome != nil || c.Manifest != nil || len(c.Messages)+len(c.Edits)+len(c.Uploads)+len(c.Release)+
+		len(c.ReplaceMessages)+len(c.ReplaceEdits)+len(c.ReplaceManifests) > 0 || c.DropManifests != 0 || !c.DropOutcomes.IsZero() {
+		return invalid("an aside changes more than slots")
+	}
+	return nil
+}
+
+func (c *Change) checkLogs() error {
+	for i := range c.Messages {
+		if want := c.Head.Messages - int32(len(c.Messages)-i); c.Messages[i].Index != want {
+			return invalid("message %d where %d is next", c.Messages[i].Index, want)
+		}
+	}
+	for i := range c.Edits {
+		if want := c.Head.EditSeq - int64(len(c.Edits)-1-i); c.Edits[i].Seq != want {
+			return invalid("edit %d where %d is next", c.Edits[i].Seq, want)
+		}
+	}
+	if c.Manifest != nil && c.Manifest.Seq != c.Head.ManifestSeq {
+		return invalid("manifest %d where %d is next", c.Manifest.Seq, c.Head.ManifestSeq)
+	}
+	return c.checkReplacements()
+}
+
+func (c *Change) checkReplacements() error {
+	for i := range c.ReplaceMessages {
+		if n := c.ReplaceMessages[i].Index; n < 0 || n >= c.Head.Messages-int32(len(c.Messages)) {
+			return invalid("message %d replaced, which is not on record", n)
+		}
+	}
+	for i := range c.ReplaceEdits {
+		if n := c.ReplaceEdits[i].Seq; n < 1 || n > c.Head.EditSeq-int64(len(c.Edits)) {
+			return invalid("edit %d replaced, which is not on record", n)
+		}
+	}
+	return nil
+}
+
+// Against says whether the change may be committed on top of the head that the name leads to, or of nothing (nil), and
+// whether it begins an incarnation.
+func (c *Change) Against(head *Head) (begins bool, err error) {
+	switch {
+	case head == nil && c.Expect != 0, head == nil && c.Aside:
+		return false, fmt.Errorf("%w: the name leads nowhere", ErrNotFound)
+	case head == nil:
+		return true, nil
+	case c.Aside:
+		return false, c.besideOf(head)
+	case head.Version != c.Expect:
+		return false, fmt.Errorf("%w: version %d, expected %d", ErrConflict, head.Version, c.Expect)
+	case head.Incarnation == c.Head.Incarnation:
+		return false, c.follows(head)
+	case head.State != Deleted:
+		return false, fmt.Errorf("%w: another incarnation is live", ErrConflict)
+	default:
+		return true, nil
+	}
+}
+
+func (c *Change) besideOf(head *Head) error {
+	if head.Incarnation != c.Head.Incarnation || head.State == Deleted {
+		return fmt.Errorf("%w: the incarnation is not live", ErrConflict)
+	}
+	return nil
+}
+
+// follows guards what is immutable: new records come after those on record, and never over them.
+func (c *Change) follows(head *Head) error {
+	switch {
+	case c.Head.Version != c.Expect+1:
+		return invalid("version %d after %d", c.Head.Version, c.Expect)
+	case head.Messages+int32(len(c.Messages)) != c.Head.Messages:
+		return invalid("%d messages after %d and %d new ones", c.Head.Messages, head.Messages, len(c.Messages))
+	case head.EditSeq+int64(len(c.Edits)) != c.Head.EditSeq:
+		return invalid("edit %d after %d and %d new ones", c.Head.EditSeq, head.EditSeq, len(c.Edits))
+	default:
+		return nil
+	}
+}
+
+// Staged says whether the change begins an incarnation on records that were staged: then they must be there.
+func (c *Change) Staged() bool { return int(c.Head.Messages) > len(c.Messages) }
+
+// Check says whether the upload is one that could be staged at all.
+func (u *Upload) Check() error {
+	switch {
+	case u.Incarnation.IsZero():
+		return invalid("an upload without an incarnation")
+	case u.ID.IsZero() && len(u.Data) > 0:
+		return invalid("a chunk without an id")
+	case u.Chunk < 0 || len(u.Data) > ChunkBytes:
+		return invalid("chunk %d of %d bytes", u.Chunk, len(u.Data))
+	default:
+		return nil
+	}
+}
+
+// Records says whether the upload holds records of an import.
+func (u *Upload) Records() bool { return len(u.Messages)+len(u.Edits)+len(u.Manifests) > 0 }
+
+// AboutRange says whether an edit of this kind comes with every answer, whatever messages were asked for.
+func AboutRange(k conversation.EditKind) bool {
+	return k == conversation.EditSummarise || k == conversation.EditHide || k == conversation.EditRestore
+}
+
+// Wants says whether the edit is among those that the range asks for.
+func (r *EditRange) Wants(e *conversation.Edit) bool {
+	if !r.Holds(e.Seq) {
+		return false
+	}
+	if len(r.Of) == 0 || AboutRange(e.Kind) {
+		return true
+	}
+	for _, of := range r.Of {
+		if e.Range.Overlaps(of) {
+			return true
+		}
+	}
+	return false
+}
+
+// Holds says whether the sequence number lies in the range.
+func (r *EditRange) Holds(seq int64) bool { return seq > r.After && (r.Upto == 0 || seq <= r.Upto) }

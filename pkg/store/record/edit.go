@@ -1,0 +1,95 @@
+package record
+
+import "github.com/palimpsest-context/palimpsest/pkg/conversation"
+
+func writeEdit(b []byte, e *conversation.Edit) []byte {
+	b = appendInt(b, 1, e.Seq)
+	b = appendInt(b, 2, e.Kind)
+	if e.Range != (conversation.Range{}) {
+		b = appendNested(b, 3, &e.Range, writeRange)
+	}
+	b = appendAll(b, 4, e.Parts, writePartEdit)
+	b = appendPacked(b, 5, e.Mask, false)
+	b = appendOptional(b, 6, e.Summary, writeSummary)
+	b = appendInt(b, 7, e.Reason)
+	b = appendInt(b, 8, e.Turn)
+	b = appendTime(b, 9, e.Time)
+	b = appendInt(b, 10, e.Before)
+	b = appendInt(b, 11, e.After)
+	return appendUint(b, 12, e.Commit)
+}
+
+func readEdit(r *reader, e *conversation.Edit) {
+	for r.next() {
+		switch r.field {
+		case 1:
+			e.Seq = r.int64()
+		case 2:
+			e.Kind = conversation.EditKind(r.int32())
+		case 3:
+			nested(r, &e.Range, readRange)
+		case 4:
+			e.Parts = element(r, e.Parts, readPartEdit)
+		case 5:
+			packed(r, func(v int32) { e.Mask = append(e.Mask, v) })
+		case 6:
+			e.Summary = optional(r, readSummary)
+		case 7:
+			e.Reason = conversation.Reason(r.int32())
+		case 8:
+			e.Turn = r.int32()
+		case 9:
+			e.Time = r.time()
+		case 10:
+			e.Before = r.int64()
+		case 11:
+			e.After = r.int64()
+		case 12:
+			e.Commit = r.uint()
+		}
+	}
+}
+
+func writePartEdit(b []byte, p *conversation.PartEdit) []byte {
+	b = appendInt(b, 1, p.Part)
+	b = appendInt(b, 2, p.Level)
+	return appendNested(b, 3, &p.Shown, writePart)
+}
+
+func readPartEdit(r *reader, p *conversation.PartEdit) {
+	for r.next() {
+		switch r.field {
+		case 1:
+			p.Part = r.int32()
+		case 2:
+			p.Level = conversation.Level(r.int32())
+		case 3:
+			nested(r, &p.Shown, readPart)
+		}
+	}
+}
+
+func writeSummary(b []byte, s *conversation.Summary) []byte {
+	b = appendInt(b, 1, s.ID)
+	b = appendInt(b, 2, s.Level)
+	b = appendPacked(b, 3, s.Children, false)
+	b = appendContent(b, 4, &s.Text)
+	return appendInt(b, 5, s.Tokens)
+}
+
+func readSummary(r *reader, s *conversation.Summary) {
+	for r.next() {
+		switch r.field {
+		case 1:
+			s.ID = r.int64()
+		case 2:
+			s.Level = r.int32()
+		case 3:
+			packed(r, func(v int64) { s.Children = append(s.Children, v) })
+		case 4:
+			nested(r, &s.Text, readContent)
+		case 5:
+			s.Tokens = r.int32()
+		}
+	}
+}

@@ -1,0 +1,217 @@
+package record
+
+import "github.com/palimpsest-context/palimpsest/pkg/conversation"
+
+func writePart(b []byte, p *conversation.Part) []byte {
+	b = appendInt(b, 1, p.Kind)
+	b = appendInt(b, 2, p.Tokens)
+	b = appendBool(b, 3, p.Estimated)
+	b = appendContent(b, 4, &p.Text)
+	b = appendOptional(b, 5, p.Media, writeMedia)
+	b = appendOptional(b, 6, p.Call, writeToolCall)
+	b = appendOptional(b, 7, p.Result, writeResult)
+	b = appendOptional(b, 8, p.Reasoning, writeReasoning)
+	return appendOptional(b, 9, p.Opaque, writeOpaque)
+}
+
+func readPart(r *reader, p *conversation.Part) {
+	for r.next() {
+		switch r.field {
+		case 1:
+			p.Kind = conversation.PartKind(r.int32())
+		case 2:
+			p.Tokens = r.int32()
+		case 3:
+			p.Estimated = r.bool()
+		case 4:
+			nested(r, &p.Text, readContent)
+		case 5:
+			p.Media = optional(r, readMedia)
+		case 6:
+			p.Call = optional(r, readToolCall)
+		case 7:
+			p.Result = optional(r, readResult)
+		case 8:
+			p.Reasoning = optional(r, readReasoning)
+		case 9:
+			p.Opaque = optional(r, readOpaque)
+		}
+	}
+}
+
+func appendContent(b []byte, field int, c *conversation.Content) []byte {
+	if *c == (conversation.Content{}) {
+		return b
+	}
+	return appendNested(b, field, c, writeContent)
+}
+
+func writeContent(b []byte, c *conversation.Content) []byte {
+	b = appendText(b, 1, c.Inline)
+	return appendOptional(b, 2, c.Ref, writeRef)
+}
+
+func readContent(r *reader, c *conversation.Content) {
+	for r.next() {
+		switch r.field {
+		case 1:
+			c.Inline = r.text()
+		case 2:
+			c.Ref = optional(r, readRef)
+		}
+	}
+}
+
+func writeRef(b []byte, ref *conversation.ContentRef) []byte {
+	b = appendID(b, 1, ref.ID)
+	b = appendInt(b, 2, ref.Bytes)
+	b = appendInt(b, 3, ref.Chars)
+	return appendHash(b, 4, ref.SHA256)
+}
+
+func readRef(r *reader, ref *conversation.ContentRef) {
+	for r.next() {
+		switch r.field {
+		case 1:
+			ref.ID = r.id()
+		case 2:
+			ref.Bytes = r.int64()
+		case 3:
+			ref.Chars = r.int64()
+		case 4:
+			ref.SHA256 = r.hash()
+		}
+	}
+}
+
+func writeMedia(b []byte, m *conversation.Media) []byte {
+	b = appendText(b, 1, m.MIMEType)
+	b = appendContent(b, 2, &m.Data)
+	b = appendText(b, 3, m.URI)
+	return appendText(b, 4, m.Detail)
+}
+
+func readMedia(r *reader, m *conversation.Media) {
+	for r.next() {
+		switch r.field {
+		case 1:
+			m.MIMEType = r.text()
+		case 2:
+			nested(r, &m.Data, readContent)
+		case 3:
+			m.URI = r.text()
+		case 4:
+			m.Detail = r.text()
+		}
+	}
+}
+
+func writeToolCall(b []byte, c *conversation.ToolCall) []byte {
+	b = appendText(b, 1, c.CallID)
+	b = appendText(b, 2, c.Name)
+	b = appendContent(b, 3, &c.Arguments)
+	return appendInt(b, 4, c.Ordinal)
+}
+
+func readToolCall(r *reader, c *conversation.ToolCall) {
+	for r.next() {
+		switch r.field {
+		case 1:
+			c.CallID = r.text()
+		case 2:
+			c.Name = r.text()
+		case 3:
+			nested(r, &c.Arguments, readContent)
+		case 4:
+			c.Ordinal = r.int32()
+		}
+	}
+}
+
+func writeResult(b []byte, t *conversation.ToolResult) []byte {
+	b = appendText(b, 1, t.CallID)
+	b = appendText(b, 2, t.Name)
+	b = appendInt(b, 3, t.State)
+	b = appendInt(b, 4, t.Output)
+	b = appendContent(b, 5, &t.Text)
+	b = appendAll(b, 6, t.Parts, writeResultPart)
+	b = appendAll(b, 7, t.Actions, writeAction)
+	return appendInt(b, 8, t.Ordinal)
+}
+
+func readResult(r *reader, t *conversation.ToolResult) {
+	for r.next() {
+		switch r.field {
+		case 1:
+			t.CallID = r.text()
+		case 2:
+			t.Name = r.text()
+		case 3:
+			t.State = conversation.ResultState(r.int32())
+		case 4:
+			t.Output = conversation.OutputKind(r.int32())
+		case 5:
+			nested(r, &t.Text, readContent)
+		case 6:
+			t.Parts = element(r, t.Parts, readResultPart)
+		case 7:
+			t.Actions = element(r, t.Actions, readAction)
+		case 8:
+			t.Ordinal = r.int32()
+		}
+	}
+}
+
+func writeResultPart(b []byte, p *conversation.ResultPart) []byte {
+	b = appendContent(b, 1, &p.Text)
+	return appendOptional(b, 2, p.Media, writeMedia)
+}
+
+func readResultPart(r *reader, p *conversation.ResultPart) {
+	for r.next() {
+		switch r.field {
+		case 1:
+			nested(r, &p.Text, readContent)
+		case 2:
+			p.Media = optional(r, readMedia)
+		}
+	}
+}
+
+func writeReasoning(b []byte, v *conversation.Reasoning) []byte {
+	b = appendContent(b, 1, &v.Text)
+	b = appendContent(b, 2, &v.Signature)
+	b = appendText(b, 3, v.Provider)
+	return appendText(b, 4, v.Model)
+}
+
+func readReasoning(r *reader, v *conversation.Reasoning) {
+	for r.next() {
+		switch r.field {
+		case 1:
+			nested(r, &v.Text, readContent)
+		case 2:
+			nested(r, &v.Signature, readContent)
+		case 3:
+			v.Provider = r.text()
+		case 4:
+			v.Model = r.text()
+		}
+	}
+}
+
+func writeOpaque(b []byte, o *conversation.Opaque) []byte {
+	b = appendText(b, 1, o.Provider)
+	return appendContent(b, 2, &o.JSON)
+}
+
+func readOpaque(r *reader, o *conversation.Opaque) {
+	for r.next() {
+		switch r.field {
+		case 1:
+			o.Provider = r.text()
+		case 2:
+			nested(r, &o.JSON, readContent)
+		}
+	}
+}

@@ -1,0 +1,141 @@
+package record
+
+import (
+	"encoding/binary"
+	"math"
+	"time"
+)
+
+// The wire types of protobuf that records use.
+const (
+	wireVarint = 0
+	wireFixed  = 1
+	wireBytes  = 2
+)
+
+type signed interface {
+	~int8 | ~int32 | ~int64
+}
+
+func appendTag(b []byte, field int, wire uint64) []byte {
+	return binary.AppendUvarint(b, uint64(field)<<3|wire)
+}
+
+func appendUint(b []byte, field int, v uint64) []byte {
+	if v == 0 {
+		return b
+	}
+	return binary.AppendUvarint(appendTag(b, field, wireVarint), v)
+}
+
+func appendInt[T signed](b []byte, field int, v T) []byte {
+	return appendUint(b, field, uint64(int64(v)))
+}
+
+// appendSint is for fields that use -1: it takes one byte there, where appendInt takes ten.
+func appendSint(b []byte, field int, v int32) []byte {
+	return appendUint(b, field, uint64(uint32(v<<1)^uint32(v>>31)))
+}
+
+func appendBool(b []byte, field int, v bool) []byte {
+	if !v {
+		return b
+	}
+	return append(appendTag(b, field, wireVarint), 1)
+}
+
+func appendFloat(b []byte, field int, v float64) []byte {
+	bits := math.Float64bits(v)
+	if bits == 0 {
+		return b
+	}
+	return binary.LittleEndian.AppendUint64(appendTag(b, field, wireFixed), bits)
+}
+
+func appendText[T ~string | ~[]byte](b []byte, field int, v T) []byte {
+	if len(v) == 0 {
+		return b
+	}
+	return appendElement(b, field, v)
+}
+
+// appendElement is appendText for repeated fields, where an empty value counts.
+func appendElement[T ~string | ~[]byte](b []byte, field int, v T) []byte {
+	b = binary.AppendUvarint(appendTag(b, field, wireBytes), uint64(len(v)))
+	return append(b, v...)
+}
+
+func appendID(b []byte, field int, id [16]byte) []byte {
+	if id == [16]byte{} {
+		return b
+	}
+	return appendElement(b, field, id[:])
+}
+
+func appendHash(b []byte, field int, h [32]byte) []byte {
+	if h == [32]byte{} {
+		return b
+	}
+	return appendElement(b, field, h[:])
+}
+
+// appendPacked writes numbers without their trailing zeros if trim says so, or all of them.
+func appendPacked[T signed](b []byte, field int, vs []T, trim bool) []byte {
+	for trim && len(vs) > 0 && vs[len(vs)-1] == 0 {
+		vs = vs[:len(vs)-1]
+	}
+	if len(vs) == 0 {
+		return b
+	}
+	return appendNested(b, field, &vs, func(b []byte, vs *[]T) []byte {
+		for _, v := range *vs {
+			b = binary.AppendUvarint(b, uint64(int64(v)))
+		}
+		return b
+	})
+}
+
+func appendTime(b []byte, field int, t time.Time) []byte {
+	if t.IsZero() {
+		return b
+	}
+	return appendNested(b, field, &t, timestamp)
+}
+
+func timestamp(b []byte, t *time.Time) []byte {
+	b = appendInt(b, 1, t.Unix())
+	return appendInt(b, 2, int32(t.Nanosecond()))
+}
+
+// appendNested writes a nested message. Its length is known only afterwards; one byte is kept for it, and a longer one moves
+// the message up.
+func appendNested[T any](b []byte, field int, v *T, encode func([]byte, *T) []byte) []byte {
+	b = append(appendTag(b, field, wireBytes), 0)
+	start := len(b)
+	b = encode(b, v)
+	n := len(b) - start
+	if n < 0x80 {
+		b[start-1] = byte(n)
+		return b
+	}
+	var length [binary.MaxVarintLen64]byte
+	size := binary.PutUvarint(length[:], uint64(n))
+	b = append(b, length[:size-1]...) // room; the bytes are overwritten
+	copy(b[start-1+size:], b[start:start+n])
+	copy(b[start-1:], length[:size])
+	return b
+}
+
+func appendAll[T any](b []byte, field int, vs []T, encode func([]byte, *T) []byte) []byte {
+	for i := range vs {
+		b = appendNested(b, field, &vs[i], encode)
+	}
+	return b
+}
+
+func appendOptional[T any](b []byte, field int, v *T, encode func([]byte, *T) []byte) []byte {
+	if v == nil {
+		return b
+	}
+	return appendNested(b, field, v, encode)
+}
