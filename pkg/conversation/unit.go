@@ -6,8 +6,9 @@ type Item struct {
 	Message *Message
 	Parts   []Part
 	Level   Level
-	EditSeq int64 // the edit in force, 0 for none
-	Saved   int64 // tokens that the edits in force save
+	EditSeq int64  // the edit in force, 0 for none
+	Reason  Reason // of that edit
+	Saved   int64  // tokens that the edits in force save
 	// Positions of Parts in the original, where a mask dropped some; nil if none was dropped.
 	Positions []int32
 }

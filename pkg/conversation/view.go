@@ -16,6 +16,7 @@ type state struct {
 	parts    map[int32]shownPart
 	mask     map[int32]bool
 	edit     int64 // the edit in force
+	reason   Reason
 	restored int64 // the edit that last brought it back, 0 for none
 	turn     int32 // the turn of that edit
 }
@@ -58,9 +59,9 @@ func (v *View) apply(e *Edit) {
 	case EditParts:
 		v.replace(e)
 	case EditMask:
-		v.update(e.Range.First, func(s *state) { s.mask = withMask(s.mask, e.Mask); s.edit = e.Seq })
+		v.update(e.Range.First, func(s *state) { s.mask = withMask(s.mask, e.Mask); s.by(e) })
 	case EditRemove:
-		v.each(e.Range, func(s *state) { s.removed = true; s.edit = e.Seq })
+		v.each(e.Range, func(s *state) { s.removed = true; s.by(e) })
 	case EditRestore:
 		v.each(e.Range, func(s *state) { *s = state{restored: e.Seq, turn: e.Turn} })
 	case EditSummarise:
@@ -84,12 +85,14 @@ func (v *View) replace(e *Edit) {
 		for _, p := range e.Parts {
 			if old, ok := parts[p.Part]; !ok || stronger(p, old) {
 				parts[p.Part] = shownPart{level: p.Level, part: p.Shown}
-				s.edit = e.Seq
+				s.by(e)
 			}
 		}
 		s.parts = parts
 	})
 }
+
+func (s *state) by(e *Edit) { s.edit, s.reason = e.Seq, e.Reason }
 
 func stronger(e PartEdit, old shownPart) bool {
 	return e.Level > old.level || e.Level == old.level && e.Shown.Tokens < old.part.Tokens
@@ -182,7 +185,7 @@ func (v *View) Item(m *Message) (Item, bool) {
 }
 
 func (s *state) item(m *Message, level Level) (Item, bool) {
-	it := Item{Message: m, Parts: m.Parts, Level: level, EditSeq: s.edit}
+	it := Item{Message: m, Parts: m.Parts, Level: level, EditSeq: s.edit, Reason: s.reason}
 	if s.removed {
 		return it, false
 	}

@@ -135,6 +135,8 @@ type BuildResult struct {
 	Messages     []provider.Message // for the neutral format alone
 	System       []byte             // for the others
 	MessagesJSON []byte
+	SHA256       [32]byte
+	Blocks       int32
 	Breakpoints  []int32
 	Tokens       TokenReport
 	Prefix       PrefixReport

@@ -1,8 +1,11 @@
 package engine
 
-import "github.com/palimpsest-context/palimpsest/pkg/store"
+import (
+	"github.com/palimpsest-context/palimpsest/pkg/provider"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
+)
 
-// The store's words that callers of the engine need: who calls the engine need not know the store.
+// The words of the store and the formats that callers of the engine need: who calls the engine need not know either.
 type (
 	// Key names a conversation.
 	Key = store.Key
@@ -12,4 +15,6 @@ type (
 	Head = store.Head
 	// Durability says what an acknowledged write survives.
 	Durability = store.Durability
+	// Message is a message of a neutral context.
+	Message = provider.Message
 )

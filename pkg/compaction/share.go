@@ -1,0 +1,28 @@
+package compaction
+
+import "slices"
+
+// Allowances says how many tokens each tool result of the newest unit may weigh so that all of them weigh at most room:
+// the largest give first, down to the size of the next, and none is made smaller than it must (behaviour §4).
+func Allowances(weights []int64, room int64) []int64 {
+	sorted := slices.Clone(weights)
+	slices.Sort(sorted)
+	level := int64(0)
+	for i, w := range sorted {
+		rest := int64(len(sorted) - i)
+		if w*rest > room {
+			level = max(room, 0) / rest
+			return capped(weights, level)
+		}
+		room -= w
+	}
+	return weights
+}
+
+func capped(weights []int64, level int64) []int64 {
+	out := make([]int64, len(weights))
+	for i, w := range weights {
+		out[i] = min(w, level)
+	}
+	return out
+}

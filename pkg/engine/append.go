@@ -1,0 +1,217 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
+	"github.com/palimpsest-context/palimpsest/pkg/tokens"
+)
+
+// DefaultCounter counts the tokens of conversations that name no counter.
+const DefaultCounter = "o200k"
+
+// Append puts messages on record, all or nothing, in order. A conversation that does not exist is created.
+func (e *Engine) Append(ctx context.Context, r AppendRequest) (*AppendResult, error) {
+	a := &appending{engine: e, request: r, fresh: e.ids()}
+	err := e.change(ctx, r.Key, func() error { return a.attempt(ctx) })
+	return a.result, err
+}
+
+// appending is one append over its attempts.
+type appending struct {
+	engine  *Engine
+	request AppendRequest
+	fresh   conversation.ID // the incarnation of a conversation that is yet to be
+
+	weighed   bool
+	stagedFor conversation.ID // the incarnation that large contents are staged under
+	staged    []conversation.Message
+	uploads   []conversation.ID
+	result    *AppendResult
+}
+
+func (a *appending) attempt(ctx context.Context) error {
+	snap, err := a.read(ctx)
+	if err != nil {
+		return err
+	}
+	first, err := a.engine.recall(snap, a.request.Request)
+	if err != nil {
+		return err
+	}
+	if first != nil {
+		a.result, err = a.engine.repeatAppend(ctx, a.request.Key, first)
+		return err
+	}
+	change, err := a.plan(ctx, snap)
+	if err != nil {
+		return err
+	}
+	if err := a.engine.store.Commit(ctx, a.request.Key, change); err != nil {
+		return err
+	}
+	a.result = appended(change.Messages, change.Head.Revision, false)
+	return nil
+}
+
+// read reads the conversation, or makes up the head of the one that the append will create.
+func (a *appending) read(ctx context.Context) (*store.Snapshot, error) {
+	snap, err := a.engine.store.Read(ctx, a.request.Key, store.Query{Info: true, Request: a.request.Request.key()})
+	if errors.Is(err, store.ErrNotFound) {
+		now := a.engine.now()
+		return &store.Snapshot{Head: newHead(a.fresh, now), Info: &Info{Counter: DefaultCounter}}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return snap, a.engine.live(&snap.Head)
+}
+
+func newHead(incarnation conversation.ID, now time.Time) Head {
+	return Head{Incarnation: incarnation, LastUser: -1, CreateTime: now}
+}
+
+func (e *Engine) now() time.Time { return e.clock().UTC() }
+
+// plan decides where the messages go and what the head is after them.
+func (a *appending) plan(ctx context.Context, snap *store.Snapshot) (*store.Change, error) {
+	head := snap.Head
+	if err := a.expected(head.Messages); err != nil {
+		return nil, err
+	}
+	if err := a.weigh(ctx, snap.Info); err != nil {
+		return nil, err
+	}
+	now := a.engine.now()
+	c := &store.Change{Expect: head.Version, Head: next(head, now)}
+	c.Head.Revision++
+	c.Head.Unanswered = append([]store.Call(nil), head.Unanswered...)
+	c.Head.Pins = append([]conversation.Range(nil), head.Pins...)
+	if head.Version == 0 {
+		c.Info = snap.Info
+	}
+	if err := a.stage(ctx, head.Incarnation); err != nil {
+		return nil, err
+	}
+	for i := range a.staged {
+		if err := a.place(&c.Head, i, now); err != nil {
+			return nil, err
+		}
+	}
+	c.Messages, c.Uploads = a.staged, a.uploads
+	a.engine.renewTTL(&c.Head, snap.Info, now)
+	a.engine.remember(c, a.request.Request, store.Outcome{
+		FirstIndex: head.Messages, Count: int32(len(c.Messages)), Revision: c.Head.Revision,
+	})
+	return c, nil
+}
+
+func (a *appending) expected(index int32) error {
+	if want := a.request.ExpectedIndex; want != nil && *want != index {
+		return conversation.Errorf(conversation.IndexMismatch, "the message would get index %d, not %d", index, *want)
+	}
+	if int64(index)+int64(len(a.request.Messages)) > math.MaxInt32 {
+		return conversation.Errorf(conversation.LimitExceeded, "a conversation holds at most %d messages", math.MaxInt32)
+	}
+	return nil
+}
+
+// weigh counts once, on the first attempt: a conversation's counter never changes.
+func (a *appending) weigh(ctx context.Context, info *Info) error {
+	if a.weighed {
+		return nil
+	}
+	counter, err := a.engine.counter(info.Counter)
+	if err != nil {
+		return err
+	}
+	for i := range a.request.Messages {
+		m := &a.request.Messages[i]
+		media, err := a.engine.mediaTokens(ctx, a.request.Key.Namespace, m.Model)
+		if err != nil {
+			return err
+		}
+		scale{counter: counter, media: media}.weigh(m)
+	}
+	a.weighed = true
+	return nil
+}
+
+func (e *Engine) counter(name string) (tokens.Counter, error) {
+	if c, ok := e.counters[name]; ok {
+		return c, nil
+	}
+	return nil, conversation.Errorf(conversation.Internal, "the counter %s is not built in", name)
+}
+
+// place gives a message its index and the head what follows from it.
+func (a *appending) place(head *Head, i int, now time.Time) error {
+	m := &a.staged[i]
+	m.Index = head.Messages
+	m.CreateTime, m.TurnAdded, m.Commit = now, head.Turn, head.Version
+	m.RequestID = a.request.Request.ID
+	if m.ID == "" {
+		m.ID = "m" + strconv.Itoa(int(m.Index))
+	}
+	if err := pair(head, m, a.field(i)); err != nil {
+		return err
+	}
+	if err := pin(head, m); err != nil {
+		return err
+	}
+	switch {
+	case m.Role == conversation.RoleSystem && m.Index == head.LeadingSystem:
+		head.LeadingSystem++
+	case m.Role == conversation.RoleUser:
+		head.LastUser = m.Index
+	}
+	head.Messages++
+	head.Tokens += int64(m.Tokens)
+	return nil
+}
+
+// field is the path of a message in its request, for violations.
+func (a *appending) field(i int) string {
+	if a.request.Request.RPC == "AppendMessage" {
+		return "message"
+	}
+	return "items[" + strconv.Itoa(i) + "].message"
+}
+
+// renewTTL moves the end of a conversation with every append.
+func (e *Engine) renewTTL(head *Head, info *Info, now time.Time) {
+	ttl := info.Policy.Or(e.defaults).TTL
+	if ttl == nil || *ttl <= 0 {
+		head.ExpireTime = time.Time{}
+		return
+	}
+	head.ExpireTime = now.Add(*ttl)
+	// NextDue is left alone if it is earlier: the sweeper looks again then, and an append need not move the entry each time.
+	head.NextDue = earlier(head.NextDue, head.ExpireTime)
+}
+
+// repeatAppend answers a retry with the first outcome.
+func (e *Engine) repeatAppend(ctx context.Context, key Key, o *store.Outcome) (*AppendResult, error) {
+	snap, err := e.read(ctx, key, store.Query{Ranges: []store.MessageRange{
+		{Range: conversation.Range{First: o.FirstIndex, End: o.FirstIndex + o.Count}},
+	}})
+	if err != nil {
+		return nil, err
+	}
+	return appended(snap.Messages, o.Revision, true), nil
+}
+
+func appended(messages []conversation.Message, revision int64, duplicate bool) *AppendResult {
+	r := &AppendResult{Messages: messages, Revision: revision, Duplicate: duplicate}
+	for i := range messages {
+		r.Events = append(r.Events, conversation.Event{
+			Type: conversation.EventAdded, Turn: messages[i].TurnAdded, Index: messages[i].Index, Reason: conversation.ReasonAppended,
+		})
+	}
+	return r
+}

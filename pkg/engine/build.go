@@ -1,0 +1,328 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/provider"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
+)
+
+// maxTurnsAhead is how far a build may jump (behaviour §3).
+const maxTurnsAhead = 1000
+
+// Build begins the next turn, unless the request says otherwise, and answers what the model should see now. A refused build
+// begins nothing and commits nothing.
+func (e *Engine) Build(ctx context.Context, r BuildRequest) (*BuildResult, error) {
+	if r.Format == conversation.FormatUnspecified {
+		r.Format = conversation.FormatNeutral
+	}
+	var result *BuildResult
+	err := e.change(ctx, r.Key, func() (err error) {
+		result, err = e.attemptBuild(ctx, &r)
+		return err
+	})
+	return result, err
+}
+
+func (e *Engine) attemptBuild(ctx context.Context, r *BuildRequest) (*BuildResult, error) {
+	w, snap, err := e.open(ctx, r.Key, r.Request)
+	if err != nil {
+		return nil, err
+	}
+	first, err := e.recall(snap, r.Request)
+	if err != nil {
+		return nil, err
+	}
+	if first != nil {
+		return e.repeatBuild(ctx, w, first, r)
+	}
+	d, report, err := e.prepare(ctx, w, r)
+	if err != nil {
+		return nil, err
+	}
+	if err = d.decide(ctx); err == nil {
+		return e.finish(ctx, d, r, report)
+	}
+	d.giveBack()
+	return nil, err
+}
+
+// prepare gets everything together that a build is decided on. report is the manifest that last_usage counted for, nil for none.
+func (e *Engine) prepare(ctx context.Context, w *window, r *BuildRequest) (d *deciding, report *conversation.Manifest, err error) {
+	turn, err := nextTurn(w.head.Turn, r)
+	if err != nil {
+		return nil, nil, err
+	}
+	if report, err = e.lastUsage(ctx, w, r); err != nil {
+		return nil, nil, err
+	}
+	s, err := e.settings(ctx, w, r)
+	if err != nil {
+		return nil, nil, err
+	}
+	kept := conversation.Kept{LeadingSystem: w.head.LeadingSystem, Pins: w.head.Pins}
+	c, err := e.composer(w, kept, r.Format, r.Model, w.info.Counter)
+	if err != nil {
+		return nil, nil, err
+	}
+	d = &deciding{composer: c, settings: s, turn: turn, now: e.now(), fixed: w.weighFixed(r.Fixed, s.counter).tokens}
+	if err := d.open(ctx); err != nil {
+		return nil, nil, err
+	}
+	return d, report, nil
+}
+
+// nextTurn is the turn of a build.
+func nextTurn(current int32, r *BuildRequest) (int32, error) {
+	switch {
+	case r.Turn == nil && r.SameTurn && current > 0:
+		return current, nil
+	case r.Turn == nil:
+		return current + 1, nil
+	case *r.Turn < current || *r.Turn == 0:
+		return 0, conversation.Errorf(conversation.TurnPassed, "turn %d has passed; the current one is %d", *r.Turn, current)
+	case int64(*r.Turn) > int64(current)+maxTurnsAhead:
+		err := conversation.Errorf(conversation.InvalidField, "the turn is too far ahead")
+		err.Violations = []conversation.Violation{{Field: "turn", Text: fmt.Sprintf("at most %d after the current turn, %d", maxTurnsAhead, current)}}
+		return 0, err
+	default:
+		return *r.Turn, nil
+	}
+}
+
+// lastUsage learns from what the provider reported for the previous build.
+func (e *Engine) lastUsage(ctx context.Context, w *window, r *BuildRequest) (*conversation.Manifest, error) {
+	if r.LastUsage == nil || w.head.ManifestSeq == 0 {
+		return nil, nil
+	}
+	m, err := e.manifest(ctx, w, w.head.ManifestSeq)
+	if err != nil {
+		return nil, err
+	}
+	profile, err := e.profile(ctx, w.key.Namespace, m.Model)
+	if err != nil {
+		return nil, err
+	}
+	counted, err := w.observe(m, m.Model, *r.LastUsage, profile)
+	if err != nil || !counted {
+		return nil, err
+	}
+	return m, nil
+}
+
+// open loads what the build may show: from the window in force for this budget, or, for a budget that is new, the newest
+// messages until they exceed it.
+func (d *deciding) open(ctx context.Context) error {
+	w := d.window
+	known, err := w.fits()
+	if err != nil {
+		return err
+	}
+	win, ok := known.of(d.settings.budget)
+	if !ok {
+		win = conversation.Window{Anchor: -1}
+		if win.Start, err = d.discover(ctx); err != nil {
+			return err
+		}
+	}
+	d.start, d.view = win, w.view
+	if err := w.load(ctx, d.engine, d.needed(win)...); err != nil {
+		return err
+	}
+	d.view = w.view
+	return nil
+}
+
+// discover finds where a window may start that nobody has fitted yet: far enough back that the newest messages exceed the
+// budget, at the beginning of a unit.
+func (d *deciding) discover(ctx context.Context) (int32, error) {
+	w := d.window
+	for limit := d.settings.limit; ; limit *= 2 {
+		from, err := w.loadBack(ctx, d.engine, limit, d.settings.share)
+		if err != nil {
+			return 0, err
+		}
+		from = min(from, w.head.UnitStart)
+		if from, err = d.unitStart(ctx, from); err != nil || from == 0 {
+			return from, err
+		}
+		// What is written may weigh less than what is on record: blocks of another provider are dropped.
+		if err := w.load(ctx, d.engine, d.needed(conversation.Window{Start: from, Anchor: -1})...); err != nil {
+			return 0, err
+		}
+		out, err := d.compose(ctx, w.view, conversation.Window{Start: from, Anchor: -1})
+		if err != nil || d.fixed+out.tokens() > d.settings.limit {
+			return from, err
+		}
+	}
+}
+
+// unitStart goes back to the first message of the unit that an index lies in.
+func (d *deciding) unitStart(ctx context.Context, from int32) (int32, error) {
+	for from > 0 {
+		page := conversation.Range{First: max(0, from-unitPage), End: from + 1}
+		if err := d.window.load(ctx, d.engine, page); err != nil {
+			return 0, err
+		}
+		for ; from > page.First; from-- {
+			if m, ok := d.window.message(from); !ok || m.Role != conversation.RoleTool {
+				return from, nil
+			}
+		}
+	}
+	return from, nil
+}
+
+const unitPage = 64
+
+// needed lists what a build may show that starts somewhere.
+func (d *deciding) needed(win conversation.Window) []conversation.Range {
+	ranges := kept(d.kept, win)
+	if last := d.window.head.LastUser; last >= 0 && last < win.Start {
+		ranges = append(ranges, conversation.Range{First: last, End: last + 1})
+	}
+	return append(ranges, conversation.Range{First: win.Start, End: d.window.head.Messages})
+}
+
+// kept lists what is shown before the window's start.
+func kept(k conversation.Kept, win conversation.Window) []conversation.Range {
+	ranges := append([]conversation.Range{{First: 0, End: k.LeadingSystem}}, k.Pins...)
+	if win.Anchor >= 0 {
+		ranges = append(ranges, conversation.Range{First: win.Anchor, End: win.Anchor + 1})
+	}
+	return ranges
+}
+
+// finish makes the answer, lets the caller check it, and commits it.
+func (e *Engine) finish(ctx context.Context, d *deciding, r *BuildRequest, report *conversation.Manifest) (*BuildResult, error) {
+	w := d.window
+	previous, err := e.previous(ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	assembly := d.cache().assembly.With(d.out.blocks)
+	c, manifest, err := d.change(r, report, assembly)
+	if err != nil {
+		return nil, err
+	}
+	result := d.result(assembly, manifest)
+	result.Revision = c.Head.Revision
+	result.Prefix = d.prefix(previous, assembly, &manifest)
+	if r.DryRun {
+		result.Manifest.Seq, result.Revision = 0, w.head.Revision
+	}
+	if r.Check != nil {
+		if err := r.Check(result); err != nil {
+			d.giveBack()
+			return nil, err
+		}
+	}
+	if r.DryRun {
+		d.giveBack()
+		return result, nil
+	}
+	if err := e.store.Commit(ctx, w.key, c); err != nil {
+		return nil, err
+	}
+	d.keepWarm(c, assembly, manifest.Seq)
+	return result, nil
+}
+
+// change is what the build commits.
+func (d *deciding) change(r *BuildRequest, report *conversation.Manifest, a *provider.Assembly) (*store.Change, conversation.Manifest, error) {
+	w := d.window
+	c := &store.Change{Expect: w.head.Version, Head: next(w.head, d.now), Edits: d.edits, Slots: map[string][]byte{}}
+	moved, err := d.changeFits(c)
+	if err != nil {
+		return nil, conversation.Manifest{}, err
+	}
+	if report != nil {
+		c.ReplaceManifests = []conversation.Manifest{*report}
+		c.Slots[usageSlot(report.Model)] = w.slots[usageSlot(report.Model)]
+	}
+	for i := range c.Edits {
+		c.Edits[i].Commit = c.Head.Version
+	}
+	h := &c.Head
+	if len(c.Edits) > 0 || moved {
+		h.Revision++
+	}
+	h.EditSeq, h.Turn, h.Seen, h.Start = d.view.Seq(), d.turn, h.Messages, d.out.window.Start
+	h.ManifestSeq++
+	h.LastManifest[r.Format] = h.ManifestSeq
+	h.NextDue = earlier(h.NextDue, d.now.Add(manifestMemory))
+	if h.ManifestSeq%64 == 0 {
+		c.DropManifests = h.ManifestSeq - manifestsKept + 1
+	}
+	m := d.manifest(r, a, h)
+	c.Manifest = &m
+	d.engine.remember(c, r.Request, store.Outcome{Manifest: m.Seq, Revision: h.Revision})
+	return c, m, nil
+}
+
+// changeFits remembers the window for the budget, and says whether it left messages out that the last one showed.
+func (d *deciding) changeFits(c *store.Change) (moved bool, err error) {
+	known, err := d.window.fits()
+	if err != nil {
+		return false, err
+	}
+	before, ok := known.of(d.settings.budget)
+	if ok && before == d.out.window {
+		return false, nil
+	}
+	c.Slots[fitSlot], err = json.Marshal(known.with(d.settings.budget, d.out.window))
+	return d.out.window.Start != before.Start, err
+}
+
+// manifest holds the coordinates of the build; head is the one that it commits.
+func (d *deciding) manifest(r *BuildRequest, a *provider.Assembly, head *Head) conversation.Manifest {
+	return conversation.Manifest{
+		Seq: head.ManifestSeq, Turn: d.turn, Format: r.Format, Model: r.Model,
+		MessageCount: head.Messages, EditSeq: head.EditSeq, Window: d.out.window,
+		LeadingSystem: d.kept.LeadingSystem, Pins: d.kept.Pins,
+		Budget: d.settings.budget, Tokens: d.out.tokens(), FixedTokens: d.fixed, FixedHash: d.window.fixed.hash,
+		Counter: d.window.info.Counter, Factor: d.settings.factor, PolicyHash: d.settings.hash,
+		RendererVersion: provider.RendererVersion, SHA256: a.Sum(), Time: d.now, Revision: head.Revision, Blocks: int32(len(a.Blocks())),
+	}
+}
+
+// keepWarm keeps the window for the next build.
+func (d *deciding) keepWarm(c *store.Change, a *provider.Assembly, manifest int64) {
+	w, cache := d.window, d.cache()
+	w.committed(c, d.view)
+	cache.assembly, cache.manifest, cache.units = a, manifest, d.out.used
+	if known, err := w.fits(); err == nil {
+		w.trim(known.earliest(d.out.window.Start), d.needed(d.out.window))
+		d.engine.windows.put(w)
+	}
+}
+
+// giveBack keeps the window of a build that committed nothing, without what its undone edits were written as.
+func (d *deciding) giveBack() {
+	for key := range d.cache().units {
+		if key.edit > d.window.head.EditSeq {
+			delete(d.cache().units, key)
+		}
+	}
+	d.engine.windows.put(d.window)
+}
+
+// repeatBuild answers a retry with the first outcome: the manifest rebuilt.
+func (e *Engine) repeatBuild(ctx context.Context, w *window, o *store.Outcome, r *BuildRequest) (*BuildResult, error) {
+	m, err := e.manifest(ctx, w, o.Manifest)
+	if err != nil {
+		return nil, err
+	}
+	result, err := e.rebuild(ctx, w, m, m.Format)
+	if err != nil {
+		return nil, err
+	}
+	result.Revision, result.Duplicate = o.Revision, true
+	if r.Check != nil {
+		return result, r.Check(result)
+	}
+	return result, nil
+}

@@ -1,0 +1,243 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/provider"
+)
+
+// renderKey names a way of writing units.
+type renderKey struct {
+	format conversation.Format
+	model  string
+}
+
+// rendering remembers how units were written, so that a unit that did not change is not written again.
+type rendering struct {
+	units    map[unitKey]provider.UnitBlocks
+	assembly *provider.Assembly
+	manifest int64 // the build that assembly was made for; 0 for none
+}
+
+// unitKey is everything that a unit's blocks depend on, its messages being immutable.
+type unitKey struct {
+	first, last    int32
+	items          int
+	edit           int64
+	summary        bool
+	afterAssistant bool
+	leading        bool
+}
+
+func keyOf(u *conversation.Unit, c provider.UnitContext) unitKey {
+	k := unitKey{first: u.First(), last: u.Last(), items: len(u.Items), afterAssistant: c.AfterAssistant, leading: c.Leading}
+	if u.Summary != nil {
+		k.summary, k.edit = true, u.Summary.Seq
+	}
+	for i := range u.Items {
+		k.edit = max(k.edit, u.Items[i].EditSeq)
+	}
+	return k
+}
+
+func (r *rendering) bytes() int64 {
+	n := int64(0)
+	for _, u := range r.units {
+		for i := range u.Blocks {
+			n += int64(len(u.Blocks[i].JSON)) + 64
+		}
+	}
+	return n
+}
+
+// maxRenderings is how many formats and models a warm window keeps written.
+const maxRenderings = 4
+
+func (w *window) rendering(k renderKey, t provider.Traits) *rendering {
+	r := w.renderings[k]
+	if r == nil {
+		if len(w.renderings) >= maxRenderings {
+			clear(w.renderings)
+		}
+		r = &rendering{units: make(map[unitKey]provider.UnitBlocks), assembly: provider.NewAssembly(t)}
+		w.renderings[k] = r
+	}
+	return r
+}
+
+// composition is a view laid out and written.
+type composition struct {
+	window   conversation.Window
+	units    []conversation.Unit
+	weights  []int64 // of the units as written
+	tail     int     // units before the tail
+	lead     int     // blocks of leading system messages
+	head     int     // blocks before the tail
+	blocks   []provider.Block
+	repairs  []provider.Repair
+	messages []provider.Message
+	used     map[unitKey]provider.UnitBlocks
+}
+
+// composer writes views of one conversation for one format and model.
+type composer struct {
+	engine *Engine
+	window *window
+	kept   conversation.Kept
+	format provider.Format
+	model  string
+	count  func(string) int
+}
+
+func (e *Engine) composer(w *window, kept conversation.Kept, f conversation.Format, model, counter string) (*composer, error) {
+	format, ok := e.formats[f]
+	if !ok {
+		return nil, conversation.Errorf(conversation.Internal, "the format is not built in")
+	}
+	c, err := e.counter(counter)
+	if err != nil {
+		return nil, err
+	}
+	count := func(text string) int { n, _ := c.Count(text); return n }
+	return &composer{engine: e, window: w, kept: kept, format: format, model: model, count: count}, nil
+}
+
+// cache is where this composer's units are remembered.
+func (c *composer) cache() *rendering {
+	return c.window.rendering(renderKey{c.format.Format(), c.model}, c.format.Traits())
+}
+
+// compose lays the view out for a window and writes every unit of it.
+func (c *composer) compose(ctx context.Context, view *conversation.View, win conversation.Window) (*composition, error) {
+	out := &composition{window: win, units: view.Layout(c.window.messages, win, c.kept), used: make(map[unitKey]provider.UnitBlocks)}
+	out.weights = make([]int64, len(out.units))
+	for i := range out.units {
+		if err := c.add(ctx, out, i); err != nil {
+			return nil, err
+		}
+	}
+	blocks, repairs := provider.Finish(c.format.Traits(), out.blocks, c.count)
+	if grown := len(blocks) - len(out.blocks); grown > 0 && out.opened(repairs) {
+		out.head++
+	}
+	out.blocks, out.repairs = blocks, append(out.repairs, repairs...)
+	return out, nil
+}
+
+func (out *composition) opened(repairs []provider.Repair) bool {
+	for _, r := range repairs {
+		if r.Reason == conversation.ReasonOpenerAdded {
+			return true
+		}
+	}
+	return false
+}
+
+func (c *composer) add(ctx context.Context, out *composition, i int) error {
+	u := &out.units[i]
+	written, err := c.write(ctx, out, u)
+	if err != nil {
+		return err
+	}
+	for b := range written.Blocks {
+		out.weights[i] += int64(written.Blocks[b].Tokens)
+	}
+	out.blocks = append(out.blocks, written.Blocks...)
+	out.repairs = append(out.repairs, written.Repairs...)
+	out.messages = append(out.messages, written.Messages...)
+	if u.First() < out.window.Start || u.First() < c.kept.LeadingSystem || u.Summary != nil {
+		out.tail, out.head = i+1, len(out.blocks)
+	}
+	if u.First() < c.kept.LeadingSystem && u.Summary == nil {
+		out.lead = len(out.blocks)
+	}
+	return nil
+}
+
+func (c *composer) write(ctx context.Context, out *composition, u *conversation.Unit) (provider.UnitBlocks, error) {
+	uc := provider.UnitContext{
+		Model: c.model, Count: c.count, AfterAssistant: afterAssistant(out.blocks),
+		Leading: u.Summary == nil && u.First() < c.kept.LeadingSystem,
+	}
+	key := keyOf(u, uc)
+	written, ok := c.cache().units[key]
+	if !ok {
+		whole, err := c.inlineUnit(ctx, u)
+		if err != nil {
+			return written, err
+		}
+		written = c.format.Unit(whole, uc)
+		c.cache().units[key] = written
+	}
+	out.used[key] = written
+	return written, nil
+}
+
+func afterAssistant(blocks []provider.Block) bool {
+	if len(blocks) == 0 {
+		return false
+	}
+	last := &blocks[len(blocks)-1]
+	return !last.System && (last.Role == "assistant" || last.Role == "model")
+}
+
+// inlineUnit is the unit with all contents in memory. What is read for it is not kept: what was written is.
+func (c *composer) inlineUnit(ctx context.Context, u *conversation.Unit) (*conversation.Unit, error) {
+	out := *u
+	out.Items = append([]conversation.Item(nil), u.Items...)
+	for i := range out.Items {
+		parts, err := c.engine.inline(ctx, c.window.key, c.window.head.Incarnation, out.Items[i].Parts)
+		if err != nil {
+			return nil, err
+		}
+		out.Items[i].Parts = parts
+	}
+	return &out, nil
+}
+
+// tokens is what the composition weighs, before the factor.
+func (out *composition) tokens() int64 {
+	n := int64(0)
+	for i := range out.blocks {
+		n += int64(out.blocks[i].Tokens)
+	}
+	return n
+}
+
+// newest is the position of the newest unit that is written as anything: an answer that was aborted before its first word may
+// come after it.
+func (out *composition) newest() int {
+	for i := len(out.units) - 1; i > out.tail; i-- {
+		if out.weights[i] > 0 {
+			return i
+		}
+	}
+	return min(out.tail, len(out.units)-1)
+}
+
+// speaks says whether anybody but the system says anything.
+func (out *composition) speaks() bool {
+	for i := range out.blocks {
+		if b := &out.blocks[i]; !b.System && b.Role != "system" {
+			return true
+		}
+	}
+	return false
+}
+
+// breakpoints are where a cache breakpoint pays: after the system messages, before the tail, and at the end of what is on
+// record (a synthetic last block comes and goes).
+func (out *composition) breakpoints() []int32 {
+	end := len(out.blocks)
+	for end > 0 && out.blocks[end-1].Index < 0 {
+		end--
+	}
+	var points []int32
+	for _, n := range []int{out.lead, out.head, end} {
+		if n > 0 && n <= end && (len(points) == 0 || points[len(points)-1] < int32(n-1)) {
+			points = append(points, int32(n-1))
+		}
+	}
+	return points
+}

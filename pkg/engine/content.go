@@ -1,0 +1,107 @@
+package engine
+
+import (
+	"context"
+	"crypto/sha256"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
+)
+
+// chunkFrom is the size in bytes from which content is stored as chunks (behaviour §14).
+const chunkFrom = 32 << 10
+
+// stage moves large contents out to chunks, outside of any compare. The request's messages stay whole, so that another
+// incarnation can be staged for if the conversation is replaced in between.
+func (a *appending) stage(ctx context.Context, incarnation conversation.ID) error {
+	if a.stagedFor == incarnation {
+		return nil
+	}
+	a.staged, a.uploads = slices.Clone(a.request.Messages), nil
+	for i := range a.staged {
+		m := &a.staged[i]
+		if !large(m.Parts) {
+			continue
+		}
+		m.Parts = conversation.CloneParts(m.Parts)
+		refs, err := a.engine.stageParts(ctx, a.request.Key, incarnation, m.Parts)
+		if err != nil {
+			return err
+		}
+		a.uploads = append(a.uploads, refs...)
+	}
+	a.stagedFor = incarnation
+	return nil
+}
+
+func large(parts []conversation.Part) bool {
+	for _, c := range conversation.Contents(parts) {
+		if len(c.Inline) >= chunkFrom {
+			return true
+		}
+	}
+	return false
+}
+
+// stageParts uploads the large contents of parts and leaves references in their place.
+func (e *Engine) stageParts(ctx context.Context, key Key, incarnation conversation.ID, parts []conversation.Part) ([]conversation.ID, error) {
+	var ids []conversation.ID
+	for _, c := range conversation.Contents(parts) {
+		if len(c.Inline) < chunkFrom {
+			continue
+		}
+		id := e.ids()
+		if err := e.upload(ctx, key, incarnation, id, c.Inline); err != nil {
+			return nil, err
+		}
+		c.Ref = &conversation.ContentRef{
+			ID: id, Bytes: int64(len(c.Inline)), Chars: int64(utf8.RuneCountInString(c.Inline)), SHA256: sha256.Sum256([]byte(c.Inline)),
+		}
+		c.Inline = ""
+		ids = append(ids, id)
+	}
+	return ids, nil
+}
+
+func (e *Engine) upload(ctx context.Context, key Key, incarnation, id conversation.ID, content string) error {
+	data, chunk := []byte(content), int32(0)
+	for piece := range slices.Chunk(data, store.ChunkBytes) {
+		u := &store.Upload{Incarnation: incarnation, Time: e.now(), ID: id, Chunk: chunk, Data: piece}
+		if err := e.store.Stage(ctx, key, u); err != nil {
+			return err
+		}
+		chunk++
+	}
+	return nil
+}
+
+// inline brings the contents of parts into memory. It returns the parts themselves if nothing of them is stored as chunks.
+func (e *Engine) inline(ctx context.Context, key Key, incarnation conversation.ID, parts []conversation.Part) ([]conversation.Part, error) {
+	if !slices.ContainsFunc(conversation.Contents(parts), stored) {
+		return parts, nil
+	}
+	parts = conversation.CloneParts(parts)
+	q := store.Query{Incarnation: incarnation}
+	var wanted []*conversation.Content
+	for _, c := range conversation.Contents(parts) {
+		if stored(c) {
+			wanted = append(wanted, c)
+			q.Contents = append(q.Contents, store.ContentRange{ID: c.Ref.ID, Length: -1})
+		}
+	}
+	snap, err := e.store.Read(ctx, key, q)
+	if err != nil {
+		return nil, failure(err)
+	}
+	for i, c := range wanted {
+		if int64(len(snap.Contents[i])) != c.Ref.Bytes {
+			return nil, conversation.Errorf(conversation.CorruptRecord, "a stored content is not whole")
+		}
+		*c = conversation.Content{Inline: string(snap.Contents[i])}
+	}
+	return parts, nil
+}
+
+func stored(c *conversation.Content) bool { return c.Ref != nil }

@@ -1,0 +1,301 @@
+package engine
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/palimpsest-context/palimpsest/pkg/compaction"
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+)
+
+// deciding is one build on its way to what the model should see: the edits and the window that this attempt would commit.
+type deciding struct {
+	*composer
+	settings *settings
+	fixed    int64
+	turn     int32
+	now      time.Time
+	start    conversation.Window // in force before this build
+	view     *conversation.View  // with the edits of this build
+	edits    []conversation.Edit
+	out      *composition
+}
+
+// decide clips results that are too large for their budget, and fits the view into it.
+func (d *deciding) decide(ctx context.Context) error {
+	var err error
+	if d.out, err = d.compose(ctx, d.view, d.start); err != nil {
+		return err
+	}
+	if err := d.clipOverShare(ctx); err != nil {
+		return err
+	}
+	if err := d.legal(); err != nil {
+		return err
+	}
+	return d.fit(ctx)
+}
+
+// legal refuses what no provider takes: calls that wait for results, and a context without a message.
+func (d *deciding) legal() error {
+	if !d.out.speaks() {
+		return conversation.Errorf(conversation.EmptyContext, "there is nothing to show but system messages")
+	}
+	last := &d.out.units[len(d.out.units)-1]
+	if open := last.OpenCalls(); len(open) > 0 {
+		return conversation.Errorf(conversation.PendingToolCalls, "%d tool calls of message %d wait for their results", len(open), last.First())
+	}
+	return nil
+}
+
+// clipOverShare clips single tool results that are over their share of the budget when they first enter a view.
+func (d *deciding) clipOverShare(ctx context.Context) error {
+	var large []target
+	for _, t := range d.results(d.out.units[d.out.tail:]) {
+		if t.index >= d.window.head.Seen && t.weight > d.settings.share {
+			t.limit = d.settings.share
+			large = append(large, t)
+		}
+	}
+	return d.clip(ctx, large, conversation.ReasonResultOverShare)
+}
+
+// target is a tool result that may be clipped.
+type target struct {
+	index, part int32
+	weight      int64 // as shown
+	limit       int64 // to clip it to
+}
+
+// results lists the tool results that units show.
+func (d *deciding) results(units []conversation.Unit) []target {
+	var out []target
+	for i := range units {
+		for j := range units[i].Items {
+			it := &units[i].Items[j]
+			for k := range it.Parts {
+				if it.Parts[k].Kind == conversation.PartToolResult {
+					out = append(out, target{index: it.Message.Index, part: position(it, k), weight: int64(it.Parts[k].Tokens)})
+				}
+			}
+		}
+	}
+	return out
+}
+
+// position is where a shown part stands in the original.
+func position(it *conversation.Item, shown int) int32 {
+	if it.Positions != nil {
+		return it.Positions[shown]
+	}
+	return int32(shown)
+}
+
+// clip clips results, one edit a message, and writes the view again.
+func (d *deciding) clip(ctx context.Context, targets []target, reason conversation.Reason) error {
+	seq := d.view.Seq()
+	for at := 0; at < len(targets); {
+		end := at + 1
+		for end < len(targets) && targets[end].index == targets[at].index {
+			end++
+		}
+		e, err := d.clipMessage(ctx, targets[at:end], reason)
+		if err != nil {
+			return err
+		}
+		if len(e.Parts) > 0 {
+			e.Seq = d.view.Seq() + 1
+			d.edits = append(d.edits, e)
+			d.view = d.view.Fold([]conversation.Edit{e})
+		}
+		at = end
+	}
+	if d.view.Seq() == seq {
+		return nil
+	}
+	out, err := d.compose(ctx, d.view, d.out.window)
+	d.out = out
+	return err
+}
+
+func (d *deciding) clipMessage(ctx context.Context, targets []target, reason conversation.Reason) (conversation.Edit, error) {
+	index := targets[0].index
+	e := conversation.Edit{
+		Kind: conversation.EditParts, Range: conversation.Range{First: index, End: index + 1},
+		Reason: reason, Turn: d.turn, Time: d.now,
+	}
+	m, ok := d.window.message(index)
+	if !ok {
+		return e, conversation.Errorf(conversation.Internal, "message %d is not loaded", index)
+	}
+	for _, t := range targets {
+		// A stronger edit is always computed from the original.
+		whole, err := d.engine.inline(ctx, d.window.key, d.window.head.Incarnation, m.Parts[t.part:t.part+1])
+		if err != nil {
+			return e, err
+		}
+		shown, ok := compaction.Clip(whole[0], index, t.limit, d.settings.counter)
+		if !ok || int64(shown.Tokens) >= t.weight {
+			continue
+		}
+		e.Before += t.weight
+		e.After += int64(shown.Tokens)
+		e.Parts = append(e.Parts, conversation.PartEdit{Part: t.part, Level: conversation.Shortened, Shown: shown})
+	}
+	return e, nil
+}
+
+// fit moves the window's start until the context is in budget; if the newest unit alone is over it, its results are clipped.
+func (d *deciding) fit(ctx context.Context) error {
+	limit := d.settings.limit
+	for limit > 0 {
+		r := compaction.Fit(d.fitInput(limit))
+		if err := d.move(ctx, r.Window); err != nil {
+			return err
+		}
+		over := d.fixed + d.out.tokens() - d.settings.limit
+		if over <= 0 {
+			return nil
+		}
+		if !r.Fits || d.minimal() {
+			return d.clipNewest(ctx)
+		}
+		limit -= over // what the format adds (an opener, a closing) counts too
+	}
+	return d.clipNewest(ctx)
+}
+
+// minimal says whether the view shows nothing but what it must: the newest unit and what is always kept.
+func (d *deciding) minimal() bool {
+	return d.out.window.Start >= d.out.units[d.out.newest()].First() && d.out.window.Anchor < 0
+}
+
+func (d *deciding) move(ctx context.Context, win conversation.Window) error {
+	if win == d.out.window {
+		return nil
+	}
+	if win.Anchor >= 0 {
+		anchor := conversation.Range{First: win.Anchor, End: win.Anchor + 1}
+		if err := d.window.load(ctx, d.engine, anchor); err != nil {
+			return err
+		}
+	}
+	out, err := d.compose(ctx, d.view, win)
+	d.out = out
+	return err
+}
+
+// fitInput describes the composition to the policy.
+func (d *deciding) fitInput(limit int64) compaction.FitInput {
+	in := compaction.FitInput{Fixed: d.fixed, Now: d.out.window, Limit: limit, Target: min(d.settings.target, limit)}
+	for i := range d.out.units {
+		u := &d.out.units[i]
+		switch {
+		case u.First() == d.out.window.Anchor && i < d.out.tail:
+			// The anchor is weighed apart, because it may leave.
+		case i < d.out.tail:
+			in.Fixed += d.out.weights[i]
+		case i <= d.out.newest(): // what comes after it is written as nothing
+			in.Pieces = append(in.Pieces, compaction.Piece{
+				First: u.First(), Tokens: d.out.weights[i], Always: d.pinned(u.First()), User: user(u),
+			})
+		}
+	}
+	in.Anchor = d.anchor()
+	return in
+}
+
+func (d *deciding) pinned(index int32) bool {
+	return slices.ContainsFunc(d.kept.Pins, func(r conversation.Range) bool { return r.Contains(index) })
+}
+
+func user(u *conversation.Unit) bool {
+	return u.Summary == nil && u.Items[0].Message.Role == conversation.RoleUser
+}
+
+// anchor is the newest user message before the window, or the one that is shown there now.
+func (d *deciding) anchor() *compaction.Piece {
+	index := d.out.window.Anchor
+	if last := d.window.head.LastUser; index < 0 && last >= 0 && last < d.out.window.Start {
+		index = last
+	}
+	if index < 0 || d.pinned(index) {
+		return nil
+	}
+	m, ok := d.window.message(index)
+	if !ok {
+		return nil
+	}
+	it, ok := d.view.Item(m)
+	if !ok {
+		return nil
+	}
+	return &compaction.Piece{First: index, Tokens: it.Tokens(), User: true}
+}
+
+// clipNewest clips the results of the newest unit, largest first, so that it fits with what is always kept; if it does not fit
+// with all of them at the shortest, the build is refused (behaviour §4).
+func (d *deciding) clipNewest(ctx context.Context) error {
+	start := d.out.units[d.out.newest()].First()
+	if err := d.move(ctx, conversation.Window{Start: max(start, d.out.window.Start), Anchor: -1}); err != nil {
+		return err
+	}
+	squeeze := int64(0)
+	for range clipRounds {
+		over := d.over()
+		if over <= 0 {
+			return nil
+		}
+		if err := d.squeeze(ctx, over+squeeze); err != nil {
+			return err
+		}
+		squeeze += over
+	}
+	if err := d.bone(ctx); err != nil {
+		return err
+	}
+	if d.over() > 0 {
+		return d.cannotFit()
+	}
+	return nil
+}
+
+// clipRounds is how often clipping is tried before everything is clipped to the bone: what a format adds to a text is only
+// known once it is written.
+const clipRounds = 3
+
+func (d *deciding) over() int64 { return d.fixed + d.out.tokens() - d.settings.limit }
+
+func (d *deciding) squeeze(ctx context.Context, over int64) error {
+	targets := d.results(d.out.units[d.out.tail:])
+	weights := make([]int64, len(targets))
+	room := -over
+	for i, t := range targets {
+		weights[i] = t.weight
+		room += t.weight
+	}
+	var smaller []target
+	for i, limit := range compaction.Allowances(weights, room) {
+		if limit < targets[i].weight {
+			targets[i].limit = limit
+			smaller = append(smaller, targets[i])
+		}
+	}
+	return d.clip(ctx, smaller, conversation.ReasonNewestUnitOverBudget)
+}
+
+func (d *deciding) bone(ctx context.Context) error {
+	return d.clip(ctx, d.results(d.out.units[d.out.tail:]), conversation.ReasonNewestUnitOverBudget)
+}
+
+func (d *deciding) cannotFit() error {
+	kept := int64(0)
+	for _, n := range d.out.weights[:d.out.tail] {
+		kept += n
+	}
+	newest := d.out.weights[d.out.newest()]
+	return conversation.Errorf(conversation.ContextCannotFit,
+		"fixed input %d + system and pinned messages %d + newest unit %d tokens, clipped as far as clipping goes, exceed %d (budget %d at factor %.2f)",
+		d.fixed, kept, newest, d.settings.limit, d.settings.budget, d.settings.factor)
+}

@@ -1,0 +1,105 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
+)
+
+// Export hands everything on record of a conversation to give, in the order that Import takes it: the conversation, its state,
+// messages, edits and manifests, each oldest first. It is one consistent state: records never change, and the head that comes
+// first says how many of them belong to it. Request ids are not exported: they belong to the callers of this conversation.
+func (e *Engine) Export(ctx context.Context, key Key, give func(Record) error) error {
+	snap, err := e.read(ctx, key, store.Query{Info: true, SlotsOf: slotPrefix})
+	if err != nil {
+		return err
+	}
+	if err := give(Record{Conversation: &Conversation{ID: key.Conversation, Info: *snap.Info, Head: snap.Head}}); err != nil {
+		return err
+	}
+	if err := give(Record{State: &State{Slots: snap.Slots}}); err != nil {
+		return err
+	}
+	x := &exporting{engine: e, key: key, head: snap.Head, give: give}
+	for _, step := range []func(context.Context) error{x.messages, x.edits, x.manifests} {
+		if err := step(ctx); err != nil {
+			return failure(err)
+		}
+	}
+	return nil
+}
+
+type exporting struct {
+	engine *Engine
+	key    Key
+	head   Head
+	give   func(Record) error
+}
+
+func (x *exporting) read(ctx context.Context, q store.Query) (*store.Snapshot, error) {
+	q.Incarnation = x.head.Incarnation
+	return x.engine.store.Read(ctx, x.key, q)
+}
+
+func (x *exporting) messages(ctx context.Context) error {
+	for first := int32(0); first < x.head.Messages; first += listPage {
+		r := conversation.Range{First: first, End: min(first+listPage, x.head.Messages)}
+		snap, err := x.read(ctx, store.Query{Ranges: []store.MessageRange{{Range: r}}})
+		if err != nil {
+			return err
+		}
+		for i := range snap.Messages {
+			m := &snap.Messages[i]
+			if m.Parts, err = x.engine.inline(ctx, x.key, x.head.Incarnation, m.Parts); err != nil {
+				return err
+			}
+			if err := x.give(Record{Message: m}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (x *exporting) edits(ctx context.Context) error {
+	for after := int64(0); after < x.head.EditSeq; after += listPage {
+		snap, err := x.read(ctx, store.Query{Edits: &store.EditRange{After: after, Upto: min(after+listPage, x.head.EditSeq)}})
+		if err != nil {
+			return err
+		}
+		for i := range snap.Edits {
+			if err := x.edit(ctx, &snap.Edits[i]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (x *exporting) edit(ctx context.Context, e *conversation.Edit) error {
+	shown := make([]conversation.PartEdit, len(e.Parts))
+	for i, p := range e.Parts {
+		parts, err := x.engine.inline(ctx, x.key, x.head.Incarnation, []conversation.Part{p.Shown})
+		if err != nil {
+			return err
+		}
+		shown[i] = conversation.PartEdit{Part: p.Part, Level: p.Level, Shown: parts[0]}
+	}
+	out := *e
+	out.Parts = shown
+	return x.give(Record{Edit: &out})
+}
+
+func (x *exporting) manifests(ctx context.Context) error {
+	snap, err := x.read(ctx, store.Query{Manifest: &store.ManifestRange{Before: x.head.ManifestSeq + 1, Limit: 2 * manifestsKept}})
+	if err != nil {
+		return err
+	}
+	for i := len(snap.Manifests) - 1; i >= 0; i-- {
+		if err := x.give(Record{Manifest: &snap.Manifests[i]}); err != nil {
+			return err
+		}
+	}
+	return nil
+}

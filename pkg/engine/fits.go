@@ -1,0 +1,68 @@
+package engine
+
+import (
+	"encoding/json"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+)
+
+const fitSlot = slotPrefix + "fit"
+
+// maxFits is for how many budgets the start of the window is remembered (behaviour §8).
+const maxFits = 4
+
+// fit is the window in force for one budget.
+type fit struct {
+	Budget int64 `json:"budget"`
+	Start  int32 `json:"start"`
+	Anchor int32 `json:"anchor"`
+}
+
+// fits are the windows of the last budgets, oldest budget first.
+type fits []fit
+
+func (w *window) fits() (fits, error) {
+	value, ok := w.slots[fitSlot]
+	if !ok {
+		return nil, nil
+	}
+	var f fits
+	if err := json.Unmarshal(value, &f); err != nil {
+		return nil, conversation.Errorf(conversation.CorruptRecord, "the stored window is damaged").Because(err)
+	}
+	return f, nil
+}
+
+func (f fits) of(budget int64) (conversation.Window, bool) {
+	for _, o := range f {
+		if o.Budget == budget {
+			return conversation.Window{Start: o.Start, Anchor: o.Anchor}, true
+		}
+	}
+	return conversation.Window{}, false
+}
+
+// with is the list with a budget's window put in.
+func (f fits) with(budget int64, win conversation.Window) fits {
+	out := make(fits, 0, len(f)+1)
+	entry := fit{Budget: budget, Start: win.Start, Anchor: win.Anchor}
+	for _, o := range f {
+		if o.Budget == budget {
+			o, entry.Budget = entry, 0
+		}
+		out = append(out, o)
+	}
+	if entry.Budget != 0 {
+		out = append(out, entry)
+	}
+	return out[max(0, len(out)-maxFits):]
+}
+
+// earliest is where the earliest of the windows starts.
+func (f fits) earliest(otherwise int32) int32 {
+	start := otherwise
+	for _, o := range f {
+		start = min(start, o.Start)
+	}
+	return start
+}

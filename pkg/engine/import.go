@@ -1,0 +1,262 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
+)
+
+// importBatch is how many messages are staged at a time.
+const importBatch = 128
+
+// Import creates a conversation from an export, all or nothing, under an id that must not exist. The records are staged under
+// an incarnation that nothing leads to until the last commit, so that a broken import leaves nothing behind. What an append
+// derives (pairs, pins, the newest user message) is derived again, not believed.
+func (e *Engine) Import(ctx context.Context, key Key, next func() (*Record, error)) (*Conversation, error) {
+	if err := e.absent(ctx, key); err != nil {
+		return nil, err
+	}
+	im := &importing{engine: e, key: key, incarnation: e.ids()}
+	if err := im.run(ctx, next); err != nil {
+		return nil, failure(err)
+	}
+	var made *Conversation
+	err := e.change(ctx, key, func() (err error) {
+		made, err = im.commit(ctx)
+		if errors.Is(err, store.ErrConflict) {
+			return conversation.Errorf(conversation.ConversationExists, "a conversation with this id was created meanwhile")
+		}
+		return err
+	})
+	return made, err
+}
+
+func (e *Engine) absent(ctx context.Context, key Key) error {
+	snap, err := e.store.Read(ctx, key, store.Query{})
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return nil
+	case err != nil:
+		return failure(err)
+	}
+	if err := e.live(&snap.Head); err != nil {
+		return err
+	}
+	return conversation.Errorf(conversation.ConversationExists, "a conversation with this id exists")
+}
+
+type importing struct {
+	engine      *Engine
+	key         Key
+	incarnation conversation.ID
+
+	source    *Conversation // as the export has it
+	slots     map[string][]byte
+	head      Head // as it is derived
+	editSeq   int64
+	manifests []conversation.Manifest
+	batch     []conversation.Message
+	uploads   []conversation.ID
+}
+
+func invalid(format string, args ...any) error {
+	err := conversation.Errorf(conversation.InvalidField, "the export cannot be read")
+	err.Violations = []conversation.Violation{{Field: "chunk", Text: fmt.Sprintf(format, args...)}}
+	return err
+}
+
+func (im *importing) run(ctx context.Context, next func() (*Record, error)) error {
+	for {
+		r, err := next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if err := im.take(ctx, r); err != nil {
+			return err
+		}
+	}
+	if im.source == nil {
+		return invalid("the export holds no conversation")
+	}
+	return im.complete(ctx)
+}
+
+func (im *importing) take(ctx context.Context, r *Record) error {
+	switch {
+	case r.Conversation != nil && im.source == nil:
+		im.source = r.Conversation
+		im.head = newHead(im.incarnation, r.Conversation.Head.CreateTime)
+		_, err := im.engine.counter(r.Conversation.Info.Counter)
+		if err != nil {
+			return invalid("the counter is not known")
+		}
+		return nil
+	case im.source == nil:
+		return invalid("the conversation does not come first")
+	case r.State != nil:
+		im.slots = r.State.Slots
+		return nil
+	case r.Message != nil:
+		return im.message(ctx, r.Message)
+	case r.Edit != nil:
+		return im.edit(ctx, r.Edit)
+	case r.Manifest != nil:
+		return im.manifest(r.Manifest)
+	default:
+		return invalid("a second conversation, or an empty record")
+	}
+}
+
+func (im *importing) message(ctx context.Context, m *conversation.Message) error {
+	h := &im.head
+	switch {
+	case m.Index != h.Messages:
+		return invalid("message %d comes where %d should", m.Index, h.Messages)
+	case m.Tokens < 0 || m.TurnAdded < 0 || m.Commit > im.source.Head.Version:
+		return invalid("message %d has impossible figures", m.Index)
+	}
+	if err := im.derive(m); err != nil {
+		return err
+	}
+	h.Messages++
+	h.Tokens += int64(m.Tokens)
+	uploads, err := im.engine.stageParts(ctx, im.key, im.incarnation, m.Parts)
+	if err != nil {
+		return err
+	}
+	im.uploads = append(im.uploads, uploads...)
+	im.batch = append(im.batch, *m)
+	if len(im.batch) == importBatch {
+		return im.flush(ctx)
+	}
+	return nil
+}
+
+// derive does what an append does, and demands the same outcome.
+func (im *importing) derive(m *conversation.Message) error {
+	ordinals := callOrdinals(m)
+	if err := pair(&im.head, m, "message"); err != nil {
+		return invalid("message %d answers no call", m.Index)
+	}
+	if !slices.Equal(ordinals, callOrdinals(m)) {
+		return invalid("message %d is paired with other calls", m.Index)
+	}
+	if err := pin(&im.head, m); err != nil {
+		return err
+	}
+	switch {
+	case m.Role == conversation.RoleSystem && m.Index == im.head.LeadingSystem:
+		im.head.LeadingSystem++
+	case m.Role == conversation.RoleUser:
+		im.head.LastUser = m.Index
+	}
+	return nil
+}
+
+func callOrdinals(m *conversation.Message) []int32 {
+	var out []int32
+	for i := range m.Parts {
+		switch p := &m.Parts[i]; p.Kind {
+		case conversation.PartToolCall:
+			out = append(out, p.Call.Ordinal)
+		case conversation.PartToolResult:
+			out = append(out, p.Result.Ordinal)
+		}
+	}
+	return out
+}
+
+func (im *importing) flush(ctx context.Context) error {
+	if len(im.batch) == 0 {
+		return nil
+	}
+	u := &store.Upload{Incarnation: im.incarnation, Time: im.engine.now(), Messages: im.batch}
+	err := im.engine.store.Stage(ctx, im.key, u)
+	im.batch = nil
+	return err
+}
+
+func (im *importing) edit(ctx context.Context, e *conversation.Edit) error {
+	h := &im.head
+	if e.Seq != im.editSeq+1 || e.Range.First < 0 || e.Range.End > h.Messages || e.Range.Len() <= 0 || e.Commit > im.source.Head.Version {
+		return invalid("edit %d does not fit the record", e.Seq)
+	}
+	im.editSeq++
+	for i := range e.Parts {
+		parts := []conversation.Part{e.Parts[i].Shown}
+		uploads, err := im.engine.stageParts(ctx, im.key, im.incarnation, parts)
+		if err != nil {
+			return err
+		}
+		e.Parts[i].Shown = parts[0]
+		im.uploads = append(im.uploads, uploads...)
+	}
+	return im.engine.store.Stage(ctx, im.key, &store.Upload{
+		Incarnation: im.incarnation, Time: im.engine.now(), Edits: []conversation.Edit{*e},
+	})
+}
+
+func (im *importing) manifest(m *conversation.Manifest) error {
+	last := int64(0)
+	if n := len(im.manifests); n > 0 {
+		last = im.manifests[n-1].Seq
+	}
+	ok := m.Seq > last && m.Seq <= im.source.Head.ManifestSeq && len(im.manifests) < 2*manifestsKept &&
+		0 <= m.MessageCount && m.MessageCount <= im.head.Messages && 0 <= m.EditSeq && m.EditSeq <= im.editSeq &&
+		0 <= m.Window.Start && m.Window.Start <= m.MessageCount && m.Window.Anchor < m.MessageCount && m.LeadingSystem <= m.MessageCount
+	if !ok {
+		return invalid("manifest %d does not fit the record", m.Seq)
+	}
+	im.manifests = append(im.manifests, *m)
+	return nil
+}
+
+// complete stages what is left and takes from the export what cannot be derived.
+func (im *importing) complete(ctx context.Context) error {
+	if err := im.flush(ctx); err != nil {
+		return err
+	}
+	if len(im.manifests) > 0 {
+		u := &store.Upload{Incarnation: im.incarnation, Time: im.engine.now(), Manifests: im.manifests}
+		if err := im.engine.store.Stage(ctx, im.key, u); err != nil {
+			return err
+		}
+	}
+	from, h := &im.source.Head, &im.head
+	if from.Messages != h.Messages || from.EditSeq != im.editSeq || from.Tokens != h.Tokens {
+		return invalid("the export is not whole")
+	}
+	if from.Turn < 0 || from.Seen < 0 || from.Seen > h.Messages || from.Start < 0 || from.Start > h.Messages || from.Version == 0 {
+		return invalid("the conversation has impossible figures")
+	}
+	for name := range im.slots {
+		if len(name) < len(slotPrefix) || name[:len(slotPrefix)] != slotPrefix {
+			return invalid("the state has an unknown entry")
+		}
+	}
+	h.Version, h.Revision, h.Turn, h.EditSeq = from.Version, from.Revision, from.Turn, im.editSeq
+	h.Seen, h.Start, h.ManifestSeq, h.LastManifest = from.Seen, from.Start, from.ManifestSeq, from.LastManifest
+	h.UpdateTime, h.ExpireTime = from.UpdateTime, from.ExpireTime
+	return nil
+}
+
+func (im *importing) commit(ctx context.Context) (*Conversation, error) {
+	now := im.engine.now()
+	if im.engine.live(&im.head) != nil { // past its ttl where it came from; here it begins to live
+		im.engine.renewTTL(&im.head, &im.source.Info, now)
+	}
+	im.head.NextDue = earlier(im.head.ExpireTime, now.Add(requestMemory)) // the sweeper tidies what came
+	c := &store.Change{Head: im.head, Info: &im.source.Info, Slots: im.slots, Uploads: im.uploads}
+	if err := im.engine.store.Commit(ctx, im.key, c); err != nil {
+		return nil, err
+	}
+	return &Conversation{ID: im.key.Conversation, Info: im.source.Info, Head: im.head}, nil
+}

@@ -1,0 +1,266 @@
+package engine
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
+)
+
+// listPage is how many messages are read at a time, and scanPages how many such pages one listing looks through: a filter that
+// matches little ends a page early instead of scanning everything.
+const (
+	listPage  = 128
+	scanPages = 64
+)
+
+// Message returns one message as it was appended, with its place in the view.
+func (e *Engine) Message(ctx context.Context, key Key, index int32) (*MessageInView, error) {
+	l, err := e.listing(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	if index < 0 || index >= l.window.head.Messages {
+		return nil, conversation.Errorf(conversation.MessageNotFound, "no message has index %d", index)
+	}
+	if err := l.window.load(ctx, e, conversation.Range{First: index, End: index + 1}); err != nil {
+		return nil, err
+	}
+	m, ok := l.window.message(index)
+	if !ok {
+		return nil, conversation.Errorf(conversation.MessageNotFound, "no message has index %d", index)
+	}
+	return l.show(ctx, m, false)
+}
+
+// listing looks at messages together with their place in the view of the last build.
+type listing struct {
+	engine *Engine
+	window *window
+	last   *conversation.Manifest // nil before the first build
+}
+
+func (e *Engine) listing(ctx context.Context, key Key) (*listing, error) {
+	snap, err := e.read(ctx, key, store.Query{Info: true, Manifest: &store.ManifestRange{Limit: 1}})
+	if err != nil {
+		return nil, err
+	}
+	l := &listing{engine: e, window: newWindow(key, snap)}
+	if len(snap.Manifests) > 0 {
+		l.last = &snap.Manifests[0]
+	}
+	return l, nil
+}
+
+// show describes a loaded message. Current shows its parts as the view does; nil if the view does not show it at all.
+func (l *listing) show(ctx context.Context, m *conversation.Message, current bool) (*MessageInView, error) {
+	it, visible := l.window.view.Item(m)
+	if current && !visible {
+		return nil, nil
+	}
+	out := &MessageInView{
+		Message: *m, Level: l.window.view.Level(m.Index), EditSeq: it.EditSeq, EditTime: l.edited(it.EditSeq),
+		Chars: characters(m.Parts), Saved: it.Saved, InView: visible && l.inView(m.Index),
+	}
+	if current {
+		out.Message.Parts = it.Parts
+	}
+	var err error
+	out.Message.Parts, err = l.engine.inline(ctx, l.window.key, l.window.head.Incarnation, out.Message.Parts)
+	return out, err
+}
+
+func (l *listing) edited(seq int64) time.Time {
+	for i := range l.window.edits {
+		if l.window.edits[i].Seq == seq {
+			return l.window.edits[i].Time
+		}
+	}
+	return time.Time{}
+}
+
+// inView says whether the last committed build had room for the message.
+func (l *listing) inView(index int32) bool {
+	m := l.last
+	if m == nil || index >= m.MessageCount {
+		return false
+	}
+	return index >= m.Window.Start || index < m.LeadingSystem || index == m.Window.Anchor ||
+		slices.ContainsFunc(m.Pins, func(r conversation.Range) bool { return r.Contains(index) })
+}
+
+func characters(parts []conversation.Part) int64 {
+	n := int64(0)
+	for _, c := range conversation.Contents(parts) {
+		if c.Ref != nil {
+			n += c.Ref.Chars
+			continue
+		}
+		for range c.Inline {
+			n++
+		}
+	}
+	return n
+}
+
+// Messages lists messages of a range. A page ends at the limit, at MaxBytes, or when enough was looked through.
+func (e *Engine) Messages(ctx context.Context, r MessagesRequest) (*MessagesResult, error) {
+	l, err := e.listing(ctx, r.Key)
+	if err != nil {
+		return nil, err
+	}
+	p := &paging{listing: l, request: &r, left: clip(r.Range, l.window.head.Messages), result: &MessagesResult{}}
+	p.resume()
+	for range scanPages {
+		if p.left.Len() <= 0 {
+			return p.result, nil
+		}
+		if done, err := p.page(ctx); err != nil || done {
+			return p.result, err
+		}
+	}
+	p.stop(p.next())
+	return p.result, nil
+}
+
+// clip cuts a range to what is on record; an end below 0 means the end of the record.
+func clip(r conversation.Range, messages int32) conversation.Range {
+	if r.End < 0 || r.End > messages {
+		r.End = messages
+	}
+	r.First = max(r.First, 0)
+	return r
+}
+
+// paging is one listing on its way through a range.
+type paging struct {
+	*listing
+	request *MessagesRequest
+	left    conversation.Range // what is still to be looked at
+	bytes   int
+	result  *MessagesResult
+}
+
+// resume begins where the page before ended.
+func (p *paging) resume() {
+	switch c := p.request.Cursor; {
+	case c == nil:
+	case p.request.Descending:
+		p.left.End = min(p.left.End, *c+1)
+	default:
+		p.left.First = max(p.left.First, *c)
+	}
+}
+
+// next is the index that is to be looked at next.
+func (p *paging) next() int32 {
+	if p.request.Descending {
+		return p.left.End - 1
+	}
+	return p.left.First
+}
+
+func (p *paging) passed(index int32) {
+	if p.request.Descending {
+		p.left.End = index
+	} else {
+		p.left.First = index + 1
+	}
+}
+
+func (p *paging) stop(next int32) {
+	if p.left.Len() > 0 {
+		p.result.Next = &next
+	}
+}
+
+func (p *paging) page(ctx context.Context) (done bool, err error) {
+	page := conversation.Range{First: p.left.First, End: min(p.left.End, p.left.First+listPage)}
+	if p.request.Descending {
+		page = conversation.Range{First: max(p.left.First, p.left.End-listPage), End: p.left.End}
+	}
+	w := newWindow(p.window.key, &store.Snapshot{Head: p.window.head, Info: &p.window.info})
+	if err := w.load(ctx, p.engine, page); err != nil {
+		return false, err
+	}
+	p.window = w
+	if p.request.Descending {
+		slices.Reverse(w.messages)
+	}
+	for i := range w.messages {
+		if done, err := p.add(ctx, &w.messages[i]); err != nil || done {
+			return done, err
+		}
+	}
+	return false, nil
+}
+
+// add puts a message on the page, if it is chosen and there is room.
+func (p *paging) add(ctx context.Context, m *conversation.Message) (done bool, err error) {
+	if !p.request.Filter.matches(m) {
+		p.passed(m.Index)
+		return false, nil
+	}
+	shown, err := p.show(ctx, m, p.request.Current)
+	if err != nil || shown == nil {
+		p.passed(m.Index)
+		return false, err
+	}
+	size := p.request.Size(shown)
+	if p.bytes+size > p.request.MaxBytes {
+		if len(p.result.Messages) == 0 {
+			return true, conversation.Errorf(conversation.ReplyTooLarge, "message %d alone exceeds the reply limit of %d bytes", m.Index, p.request.MaxBytes)
+		}
+		p.stop(m.Index)
+		return true, nil
+	}
+	p.bytes += size
+	p.result.Messages = append(p.result.Messages, *shown)
+	p.passed(m.Index)
+	if len(p.result.Messages) == p.request.Limit {
+		p.stop(p.next())
+		return true, nil
+	}
+	return false, nil
+}
+
+func (f *Filter) matches(m *conversation.Message) bool {
+	return (len(f.Roles) == 0 || slices.Contains(f.Roles, m.Role)) &&
+		(len(f.Types) == 0 || slices.Contains(f.Types, m.Type)) &&
+		(f.RunID == "" || f.RunID == m.RunID) &&
+		(len(f.Tags) == 0 || slices.ContainsFunc(f.Tags, func(t string) bool { return slices.Contains(m.Tags, t) }))
+}
+
+func (f *Filter) empty() bool {
+	return len(f.Roles) == 0 && len(f.Types) == 0 && len(f.Tags) == 0 && f.RunID == ""
+}
+
+// Count counts the messages of a range that a filter chooses, and their tokens.
+func (e *Engine) Count(ctx context.Context, key Key, r conversation.Range, f Filter) (messages int32, tokens int64, err error) {
+	snap, err := e.read(ctx, key, store.Query{})
+	if err != nil {
+		return 0, 0, err
+	}
+	head := snap.Head
+	left := clip(r, head.Messages)
+	if f.empty() && left == (conversation.Range{First: 0, End: head.Messages}) {
+		return head.Messages, head.Tokens, nil
+	}
+	for left.Len() > 0 {
+		page := conversation.Range{First: left.First, End: min(left.End, left.First+listPage)}
+		snap, err := e.store.Read(ctx, key, store.Query{Incarnation: head.Incarnation, Ranges: []store.MessageRange{{Range: page}}})
+		if err != nil {
+			return 0, 0, failure(err)
+		}
+		for i := range snap.Messages {
+			if m := &snap.Messages[i]; f.matches(m) {
+				messages++
+				tokens += int64(m.Tokens)
+			}
+		}
+		left.First = page.End
+	}
+	return messages, tokens, nil
+}

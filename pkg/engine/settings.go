@@ -1,0 +1,123 @@
+package engine
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"math"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/tokens"
+)
+
+// settings is what one build is decided with, resolved field by field: request, conversation, server default.
+type settings struct {
+	policy  conversation.Policy
+	hash    string
+	budget  int64 // B
+	limit   int64 // B before the factor: what counts may add up to
+	target  int64 // where a cut aims, before the factor
+	share   int64 // the most a tool result may weigh when it first enters a view, before the factor
+	counter tokens.Counter
+	factor  float64
+}
+
+func (e *Engine) settings(ctx context.Context, w *window, r *BuildRequest) (*settings, error) {
+	profile, err := e.profile(ctx, w.key.Namespace, r.Model)
+	if err != nil {
+		return nil, err
+	}
+	counter, err := e.counter(w.info.Counter)
+	if err != nil {
+		return nil, err
+	}
+	policy := r.PolicyOverride.Or(w.info.Policy).Or(e.defaults)
+	s := &settings{policy: policy, hash: policy.Hash(), counter: counter}
+	if s.budget = budget(r.Budget, policy.Fit, profile).Tokens(); s.budget <= 0 {
+		return nil, noRoom()
+	}
+	if s.factor, err = w.factor(r.Model, profile); err != nil {
+		return nil, err
+	}
+	s.limit = unscaled(s.budget, s.factor)
+	s.target = s.limit * percent(policy.Fit.TargetPercent, conversation.DefaultTargetPercent) / 100
+	s.share = s.limit * percent(policy.Fit.MaxResultPercent, conversation.DefaultMaxResultPercent) / 100
+	return s, nil
+}
+
+func noRoom() error {
+	err := conversation.Errorf(conversation.InvalidField, "the budget leaves no room")
+	err.Violations = []conversation.Violation{{Field: "budget", Text: "the context window must be larger than the reserved output"}}
+	return err
+}
+
+// budget resolves the room: request, policy, model profile, default.
+func budget(o BudgetOverride, fit conversation.FitPolicy, p conversation.ModelProfile) conversation.Budget {
+	return conversation.Budget{
+		ContextWindow:  first(conversation.DefaultContextWindow, o.ContextWindow, fit.ContextWindowTokens, p.ContextWindowTokens),
+		ReservedOutput: first(conversation.DefaultReservedOutput, o.ReservedOutput, fit.ReservedOutputTokens, p.ReservedOutputTokens),
+		MaxContext:     first(0, o.MaxContext, fit.MaxContextTokens),
+	}
+}
+
+func first(otherwise int64, values ...*int32) int64 {
+	for _, v := range values {
+		if v != nil {
+			return int64(*v)
+		}
+	}
+	return otherwise
+}
+
+func percent(p *int32, otherwise int64) int64 { return first(otherwise, p) }
+
+// unscaled is the largest count that is within the budget once the factor is applied.
+func unscaled(budget int64, factor float64) int64 {
+	n := int64(math.Floor(float64(budget) / factor))
+	for n > 0 && scaled(n, factor) > budget {
+		n--
+	}
+	return n
+}
+
+func scaled(n int64, factor float64) int64 { return int64(tokens.Scale(int(n), factor)) }
+
+// fixedWeight remembers what the last fixed input weighs: agents send the same one with every build.
+type fixedWeight struct {
+	hash   [32]byte
+	tokens int64
+}
+
+// weighFixed counts what the caller sends beside the context (behaviour §12): a system prompt weighs what a message weighs.
+func (w *window) weighFixed(in FixedInput, counter tokens.Counter) fixedWeight {
+	hash := fixedHash(in)
+	if hash == w.fixed.hash {
+		return w.fixed
+	}
+	n := 0
+	switch {
+	case in.Tokens != nil:
+		n = int(*in.Tokens)
+	default:
+		if in.SystemPrompt != "" {
+			n, _ = counter.Count(in.SystemPrompt)
+			n += tokens.PerMessage
+		}
+		tools, _ := counter.Count(in.ToolsJSON)
+		n += tools
+	}
+	w.fixed = fixedWeight{hash: hash, tokens: int64(n)}
+	return w.fixed
+}
+
+func fixedHash(in FixedInput) [32]byte {
+	h := sha256.New()
+	for _, s := range []string{in.SystemPrompt, in.ToolsJSON} {
+		_ = json.NewEncoder(h).Encode(len(s)) // lengths keep the two apart
+		h.Write([]byte(s))
+	}
+	if in.Tokens != nil {
+		_ = json.NewEncoder(h).Encode(*in.Tokens)
+	}
+	return [32]byte(h.Sum(nil))
+}

@@ -1,0 +1,134 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/palimpsest-context/palimpsest/pkg/store"
+)
+
+const (
+	sweepEvery = time.Minute
+	sweepTasks = 256  // in one go
+	sweepSteps = 1000 // records that one deletion removes
+)
+
+// Run sweeps until the context is done: it removes what was deleted, what outlived its ttl, uploads that nothing refers to, and
+// what is remembered for a time only.
+func (e *Engine) Run(ctx context.Context) error {
+	ticker := time.NewTicker(sweepEvery)
+	defer ticker.Stop()
+	for {
+		if err := e.guardedSweep(ctx); err != nil && ctx.Err() == nil {
+			e.onError(err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+		}
+	}
+}
+
+// guardedSweep recovers for itself: nobody above background work does.
+func (e *Engine) guardedSweep(ctx context.Context) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("sweep: panic of type %T", p)
+		}
+	}()
+	return e.Sweep(ctx)
+}
+
+// Sweep does what is due now. Failures of single tasks do not keep it from the others.
+func (e *Engine) Sweep(ctx context.Context) error {
+	e.windows.dropIdle()
+	var failures []error
+	for {
+		tasks, err := e.store.Due(ctx, e.now(), sweepTasks)
+		if err != nil {
+			return failure(err)
+		}
+		failed := 0
+		for _, t := range tasks {
+			if err := e.sweep(ctx, t); err != nil {
+				failed++
+				failures = append(failures, err)
+			}
+		}
+		if len(tasks) < sweepTasks || failed > 0 || ctx.Err() != nil {
+			return errors.Join(failures...)
+		}
+	}
+}
+
+func (e *Engine) sweep(ctx context.Context, t store.Task) error {
+	if t.Staged || !t.Upload.IsZero() {
+		return e.remove(ctx, t.Key, store.Deletion{Incarnation: t.Incarnation, Upload: t.Upload})
+	}
+	return e.change(ctx, t.Key, func() error { return e.sweepConversation(ctx, t) })
+}
+
+// remove deletes in steps, so that no single transaction is long.
+func (e *Engine) remove(ctx context.Context, key Key, d store.Deletion) error {
+	d.Limit = sweepSteps
+	for {
+		done, err := e.store.Delete(ctx, key, d)
+		if err != nil || done {
+			return err
+		}
+	}
+}
+
+func (e *Engine) sweepConversation(ctx context.Context, t store.Task) error {
+	snap, err := e.store.Read(ctx, t.Key, store.Query{Manifest: &store.ManifestRange{Limit: 2 * manifestsKept}})
+	switch {
+	case errors.Is(err, store.ErrNotFound) || err == nil && snap.Head.Incarnation != t.Incarnation:
+		return e.remove(ctx, t.Key, store.Deletion{Incarnation: t.Incarnation})
+	case err != nil:
+		return err
+	case snap.Head.State == store.Deleted:
+		return e.sweepTombstone(ctx, t.Key, snap.Head)
+	case e.live(&snap.Head) != nil:
+		return e.bury(ctx, t.Key, snap.Head, store.Outcome{}, Request{})
+	default:
+		return e.tidy(ctx, t.Key, snap)
+	}
+}
+
+// sweepTombstone removes the records of a deleted conversation, and in the end the tombstone.
+func (e *Engine) sweepTombstone(ctx context.Context, key Key, head Head) error {
+	if !e.now().Before(head.DeleteTime) {
+		return e.remove(ctx, key, store.Deletion{Incarnation: head.Incarnation})
+	}
+	if err := e.remove(ctx, key, store.Deletion{Incarnation: head.Incarnation, KeepHead: true}); err != nil {
+		return err
+	}
+	c := &store.Change{Expect: head.Version, Head: head}
+	c.Head.Version++
+	c.Head.NextDue = head.DeleteTime
+	return e.store.Commit(ctx, key, c)
+}
+
+// tidy forgets request ids and manifests that are past their time, and says when to look again. It is bookkeeping: the public
+// revision and the time of the last change stay.
+func (e *Engine) tidy(ctx context.Context, key Key, snap *store.Snapshot) error {
+	now, h := e.now(), snap.Head
+	c := &store.Change{Expect: h.Version, Head: h, DropOutcomes: now.Add(-requestMemory)}
+	c.Head.Version++
+	c.Head.NextDue = h.ExpireTime
+	if h.UpdateTime.Add(requestMemory).After(now) {
+		c.Head.NextDue = earlier(c.Head.NextDue, now.Add(requestMemory))
+	}
+	for i := len(snap.Manifests) - 1; i >= 0; i-- { // oldest first
+		m := &snap.Manifests[i]
+		if end := m.Time.Add(manifestMemory); end.After(now) {
+			c.Head.NextDue = earlier(c.Head.NextDue, end)
+			break
+		}
+		c.DropManifests = m.Seq + 1
+	}
+	return e.store.Commit(ctx, key, c)
+}

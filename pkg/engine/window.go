@@ -1,0 +1,214 @@
+package engine
+
+import (
+	"context"
+	"slices"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
+)
+
+// slotPrefix is the prefix of the slots that builds need: fit starts and calibrations.
+const slotPrefix = "build/"
+
+// window is what a build touches of a conversation: the messages it may show, and the view over them. Its cost follows the
+// model's window, never the length of the history. A window may be kept warm between builds; it is then brought up to date
+// with what was committed since. One caller at a time uses a window.
+type window struct {
+	key   Key
+	head  Head
+	info  Info
+	slots map[string][]byte
+
+	loaded   []conversation.Range // what messages holds, in order and apart
+	messages []conversation.Message
+	edits    []conversation.Edit
+	view     *conversation.View
+
+	renderings map[renderKey]*rendering
+	fixed      fixedWeight
+}
+
+// open reads the state of a conversation, from a warm window if there is one, and the outcome of the request.
+func (e *Engine) open(ctx context.Context, key Key, r Request) (*window, *store.Snapshot, error) {
+	warm := e.windows.take(key)
+	q := store.Query{Info: true, SlotsOf: slotPrefix, Request: r.key()}
+	if warm != nil {
+		q.Incarnation = warm.head.Incarnation
+		q.Edits = &store.EditRange{After: warm.head.EditSeq}
+		q.Ranges = []store.MessageRange{{Range: conversation.Range{First: warm.head.Messages, End: maxIndex}, Limit: maxDelta}}
+	}
+	snap, err := e.store.Read(ctx, key, q)
+	if warm != nil && (err != nil || snap.Head.Messages-warm.head.Messages > maxDelta) {
+		return e.open(ctx, key, r) // cold: the warm window has left the cache
+	}
+	if err != nil {
+		return nil, nil, failure(err)
+	}
+	if err := e.live(&snap.Head); err != nil {
+		return nil, nil, err
+	}
+	if warm == nil {
+		return newWindow(key, snap), snap, nil
+	}
+	warm.advance(snap)
+	return warm, snap, nil
+}
+
+const maxIndex = 1<<31 - 1
+
+// maxDelta is how many new messages are worth adding to a warm window: with more, the window's start will move past them.
+const maxDelta = 4096
+
+func newWindow(key Key, snap *store.Snapshot) *window {
+	return &window{
+		key: key, head: snap.Head, info: *snap.Info, slots: snap.Slots, view: (&conversation.View{}).Fold(nil),
+		renderings: make(map[renderKey]*rendering),
+	}
+}
+
+// advance takes in what was committed since the window was warm.
+func (w *window) advance(snap *store.Snapshot) {
+	w.head, w.info, w.slots = snap.Head, *snap.Info, snap.Slots
+	if len(snap.Messages) > 0 && len(w.loaded) > 0 {
+		w.messages = append(w.messages, snap.Messages...)
+		w.loaded[len(w.loaded)-1].End = snap.Head.Messages
+	}
+	if len(snap.Edits) > 0 {
+		w.edits = append(w.edits, snap.Edits...)
+		w.view = w.view.Fold(snap.Edits)
+	}
+}
+
+// load makes the window hold the ranges, whatever it holds beside them, with their edits.
+func (w *window) load(ctx context.Context, e *Engine, ranges ...conversation.Range) error {
+	missing := subtract(ranges, w.loaded)
+	if len(missing) == 0 {
+		return nil
+	}
+	q := store.Query{Incarnation: w.head.Incarnation, Edits: &store.EditRange{Upto: w.head.EditSeq, Of: missing}}
+	for _, r := range missing {
+		q.Ranges = append(q.Ranges, store.MessageRange{Range: r})
+	}
+	snap, err := e.store.Read(ctx, w.key, q)
+	if err != nil {
+		return failure(err)
+	}
+	w.take(snap, missing)
+	return nil
+}
+
+// loadBack makes the window hold the newest messages, until they weigh the limit, and says where they begin. Results that will
+// be clipped weigh at most share each.
+func (w *window) loadBack(ctx context.Context, e *Engine, limit, share int64) (int32, error) {
+	from, weight := w.head.Messages, int64(0)
+	for weight <= limit && from > 0 {
+		snap, err := e.store.Read(ctx, w.key, store.Query{
+			Incarnation: w.head.Incarnation,
+			Ranges: []store.MessageRange{{
+				Range: conversation.Range{First: 0, End: from}, Reverse: true, Limit: backPage, MaxTokens: limit - weight + 1,
+			}},
+		})
+		if err != nil {
+			return 0, failure(err)
+		}
+		if len(snap.Messages) == 0 {
+			break
+		}
+		for i := range snap.Messages {
+			weight += clippedWeight(&snap.Messages[i], share)
+		}
+		from = snap.Messages[len(snap.Messages)-1].Index
+	}
+	return from, nil
+}
+
+// backPage is how many messages are read at a time while the start of a window is looked for.
+const backPage = 512
+
+func clippedWeight(m *conversation.Message, share int64) int64 {
+	n := int64(m.Overhead())
+	for i := range m.Parts {
+		t := int64(m.Parts[i].Tokens)
+		if m.Parts[i].Kind == conversation.PartToolResult {
+			t = min(t, share)
+		}
+		n += t
+	}
+	return n
+}
+
+// take adds messages and edits that were read, and folds the view anew: edits of older messages come before edits it has.
+func (w *window) take(snap *store.Snapshot, ranges []conversation.Range) {
+	w.messages = append(w.messages, snap.Messages...)
+	slices.SortFunc(w.messages, func(a, b conversation.Message) int { return int(a.Index) - int(b.Index) })
+	w.loaded = merge(append(w.loaded, ranges...))
+	if len(snap.Edits) == 0 {
+		return
+	}
+	w.edits = append(w.edits, snap.Edits...)
+	slices.SortFunc(w.edits, func(a, b conversation.Edit) int { return int(a.Seq - b.Seq) })
+	w.edits = slices.CompactFunc(w.edits, func(a, b conversation.Edit) bool { return a.Seq == b.Seq })
+	w.view = (&conversation.View{}).Fold(w.edits)
+}
+
+// committed moves the window to what a build has committed.
+func (w *window) committed(c *store.Change, view *conversation.View) {
+	w.head = c.Head
+	w.edits = append(w.edits, c.Edits...)
+	w.view = view
+	slots := make(map[string][]byte, len(w.slots)+len(c.Slots))
+	for name, value := range w.slots {
+		slots[name] = value
+	}
+	for name, value := range c.Slots {
+		slots[name] = value
+	}
+	w.slots = slots
+}
+
+// trim forgets messages and edits before the earliest start that a budget may still need, but for what is kept.
+func (w *window) trim(from int32, kept []conversation.Range) {
+	keep := merge(append(slices.Clone(kept), conversation.Range{First: from, End: w.head.Messages}))
+	if len(subtract(w.loaded, keep)) == 0 {
+		return
+	}
+	within := func(i int32) bool {
+		return slices.ContainsFunc(keep, func(r conversation.Range) bool { return r.Contains(i) })
+	}
+	w.messages = slices.Clip(slices.DeleteFunc(w.messages, func(m conversation.Message) bool { return !within(m.Index) }))
+	w.edits = slices.Clip(slices.DeleteFunc(w.edits, func(ed conversation.Edit) bool {
+		return perMessage(ed.Kind) && !within(ed.Range.First)
+	}))
+	w.loaded = intersect(w.loaded, keep)
+	w.view = (&conversation.View{}).Fold(w.edits)
+}
+
+func perMessage(k conversation.EditKind) bool {
+	return k == conversation.EditParts || k == conversation.EditMask || k == conversation.EditRemove
+}
+
+// message finds a loaded message.
+func (w *window) message(index int32) (*conversation.Message, bool) {
+	i, ok := slices.BinarySearchFunc(w.messages, index, func(m conversation.Message, index int32) int { return int(m.Index) - int(index) })
+	if !ok {
+		return nil, false
+	}
+	return &w.messages[i], true
+}
+
+// size is about what the window takes in memory.
+func (w *window) size() int64 {
+	const perMessage = 512
+	n := int64(4096)
+	for i := range w.messages {
+		n += perMessage
+		for _, c := range conversation.Contents(w.messages[i].Parts) {
+			n += int64(len(c.Inline))
+		}
+	}
+	for _, r := range w.renderings {
+		n += r.bytes()
+	}
+	return n
+}
