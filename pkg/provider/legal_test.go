@@ -9,6 +9,11 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
+var (
+	legalID   = regexp.MustCompile(`^call_[0-9]{1,10}$`)
+	legalName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
+)
+
 // checker is a small reading of the table of behaviour §11: it decodes what was rendered, notes what is illegal, and gathers
 // what an independent count would count.
 type checker struct {
@@ -53,11 +58,11 @@ func (c *checker) call(id, name, arguments string) {
 	c.flat += 6
 	c.text(name)
 	c.text(arguments)
-	if c.ids[id] || !regexp.MustCompile(`^call_[0-9]{1,10}$`).MatchString(id) {
+	if c.ids[id] || !legalID.MatchString(id) {
 		c.fault("id %q", id)
 	}
 	c.ids[id] = true
-	if !regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`).MatchString(name) {
+	if !legalName.MatchString(name) {
 		c.fault("name %q", name)
 	}
 	if !json.Valid([]byte(arguments)) {
