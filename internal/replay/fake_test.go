@@ -1,0 +1,217 @@
+package replay
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"net"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+
+	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+)
+
+// fake is a sidecar that keeps everything in memory, renders OpenAI Chat and
+// leaves nothing out. Its fields break one promise each.
+type fake struct {
+	pb.UnimplementedContextServiceServer
+	pb.UnimplementedConversationServiceServer
+
+	lock     sync.Mutex
+	record   map[string][]*pb.Message
+	previous map[string][]string
+
+	messages func([]*pb.Message) []*pb.Message // what is shown
+	element  func(map[string]any)              // how it is written
+	build    error
+	append   error
+	report   func(*pb.BuildContextResponse)
+	read     func(*pb.Message)
+}
+
+func (f *fake) AppendMessage(_ context.Context, r *pb.AppendMessageRequest) (*pb.AppendMessageResponse, error) {
+	f.lock.Lock()
+	defer f.lock.Unlock()
+	if f.append != nil {
+		return nil, f.append
+	}
+	id := r.GetConversationId()
+	f.record[id] = append(f.record[id], r.GetMessage())
+	return &pb.AppendMessageResponse{Receipt: &pb.Receipt{Index: int32(len(f.record[id]) - 1)}}, nil
+}
+
+func (f *fake) BuildContext(_ context.Context, r *pb.BuildContextRequest) (*pb.BuildContextResponse, error) {
+	f.lock.Lock()
+	defer f.lock.Unlock()
+	if f.build != nil {
+		return nil, f.build
+	}
+	id := r.GetConversationId()
+	messages := f.record[id]
+	if f.messages != nil {
+		messages = f.messages(messages)
+	}
+	blocks := f.chat(messages)
+	stable := 0
+	for before := f.previous[id]; stable < min(len(before), len(blocks)) && before[stable] == blocks[stable]; {
+		stable++
+	}
+	broken := pb.PrefixBreak_PREFIX_BREAK_UNSPECIFIED
+	if stable < len(f.previous[id]) {
+		broken = pb.PrefixBreak_PREFIX_BREAK_WINDOW_MOVED
+	}
+	f.previous[id] = blocks
+	raw, _ := json.Marshal(rawList(blocks))
+	sum := sha256.Sum256(append([]byte{0}, raw...))
+	response := &pb.BuildContextResponse{
+		Rendered: &pb.Rendered{MessagesJson: raw, ContentSha256: hex.EncodeToString(sum[:]), Blocks: int32(len(blocks))},
+		Tokens:   &pb.TokenReport{Budget: int64(r.GetBudget().GetContextWindowTokens() - r.GetBudget().GetReservedOutputTokens())},
+		Prefix:   &pb.PrefixReport{StableBlocks: int32(stable), BrokenBy: broken},
+	}
+	if len(messages) < len(f.record[id]) {
+		response.Decisions = []*pb.Decision{{Kind: pb.DecisionKind_DECISION_KIND_LEFT_OUT}}
+	}
+	if f.report != nil {
+		f.report(response)
+	}
+	return response, nil
+}
+
+func rawList(blocks []string) []json.RawMessage {
+	out := make([]json.RawMessage, len(blocks))
+	for i, b := range blocks {
+		out[i] = json.RawMessage(b)
+	}
+	return out
+}
+
+// chat writes messages for OpenAI Chat.
+func (f *fake) chat(messages []*pb.Message) []string {
+	var out []string
+	for _, m := range messages {
+		element := map[string]any{"role": roleName(m.GetRole())}
+		var calls []any
+		for _, p := range m.GetParts() {
+			if p.GetText() != "" {
+				element["content"] = p.GetText()
+			}
+			if c := p.GetToolCall(); c != nil {
+				calls = append(calls, map[string]any{"id": c.GetCallId(), "type": "function",
+					"function": map[string]any{"name": c.GetName(), "arguments": c.GetArgumentsJson()}})
+			}
+			if r := p.GetToolResult(); r != nil {
+				element["content"], element["tool_call_id"] = r.GetText(), r.GetCallId()
+			}
+		}
+		if calls != nil {
+			element["tool_calls"] = calls
+		}
+		if f.element != nil {
+			f.element(element)
+		}
+		raw, _ := json.Marshal(element)
+		out = append(out, string(raw))
+	}
+	return out
+}
+
+func (f *fake) ListMessages(_ context.Context, r *pb.ListMessagesRequest) (*pb.ListMessagesResponse, error) {
+	f.lock.Lock()
+	defer f.lock.Unlock()
+	start := int(r.GetRange().GetStart())
+	if r.GetPageToken() != "" {
+		start = int(r.GetPageToken()[0])
+	}
+	record := f.record[r.GetConversationId()]
+	end := min(len(record), start+3)
+	out := &pb.ListMessagesResponse{}
+	for i := start; i < end; i++ {
+		out.Messages = append(out.Messages, f.stored(record[i], i))
+	}
+	if end < len(record) {
+		out.NextPageToken = string([]byte{byte(end)})
+	}
+	return out, nil
+}
+
+func (f *fake) GetMessage(_ context.Context, r *pb.GetMessageRequest) (*pb.GetMessageResponse, error) {
+	f.lock.Lock()
+	defer f.lock.Unlock()
+	i := int(r.GetMessageIndex())
+	return &pb.GetMessageResponse{Message: f.stored(f.record[r.GetConversationId()][i], i)}, nil
+}
+
+func (f *fake) stored(m *pb.Message, i int) *pb.Message {
+	m = proto.CloneOf(m)
+	m.Id, m.Index, m.TokenCount, m.TurnAdded = "m1", int32(i), 7, 2
+	if f.read != nil {
+		f.read(m)
+	}
+	return m
+}
+
+func refusal(reason string) error {
+	s, err := status.New(codes.FailedPrecondition, "refused").WithDetails(&errdetails.ErrorInfo{Reason: reason, Domain: "palimpsest.dev"})
+	return errors.Join(s.Err(), err)
+}
+
+// start serves the fake on a free port.
+func (f *fake) start(context.Context) (string, func(), error) {
+	f.record, f.previous = map[string][]*pb.Message{}, map[string][]string{}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", nil, err
+	}
+	server := grpc.NewServer()
+	pb.RegisterContextServiceServer(server, f)
+	pb.RegisterConversationServiceServer(server, f)
+	go func() { _ = server.Serve(listener) }()
+	return listener.Addr().String(), server.Stop, nil
+}
+
+const recorded = `{"id":"c","messages":[
+	{"role":"system","content":"Be brief."},
+	{"role":"user","content":"Read /src/main.go and order_77 please"},
+	{"role":"assistant","content":"","tool_calls":[{"id":"a1","name":"read","arguments":"{\"path\":\"/src/main.go\"}"}]},
+	{"role":"tool","tool_call_id":"a1","name":"read","content":"package main // v1.2.3","raw":"package main // v1.2.3 raw"},
+	{"role":"assistant","content":"It is v1.2.3"},
+	{"role":"user","content":"and order_77?"},
+	{"role":"assistant","content":"order_77 is in /src/main.go"}]}`
+
+func fileOf(t *testing.T, content string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "talk.jsonl")
+	if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// played replays content through f and returns the report.
+func played(t *testing.T, f *fake, content string, change ...func(*Command)) (*Report, error) {
+	t.Helper()
+	c := &Command{Files: []string{fileOf(t, content)}, Format: "openai-chat", Window: 4096, Sample: 1, Parallel: 2, JSON: true}
+	for _, f := range change {
+		f(c)
+	}
+	var out, progress bytes.Buffer
+	err := c.Run(t.Context(), &Env{Start: f.start, Stdout: &out, Stderr: &progress})
+	report := &Report{}
+	if out.Len() > 0 {
+		if err := json.Unmarshal(out.Bytes(), report); err != nil {
+			t.Fatalf("%v in %s", err, out.String())
+		}
+	}
+	return report, err
+}

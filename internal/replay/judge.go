@@ -1,0 +1,120 @@
+package replay
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+
+	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/validate"
+)
+
+// The price table of behaviour §8's simulations, per token.
+const (
+	priceWrite = 1.25
+	priceRead  = 0.1
+)
+
+// judge measures an answered build. Next is the message that it is for.
+func (c *conversation) judge(response *pb.BuildContextResponse, next *pb.Message) {
+	c.notRefused()
+	system, messages := response.GetRendered().GetSystemJson(), response.GetRendered().GetMessagesJson()
+	if c.format == validate.Neutral {
+		messages = neutralJSON(response.GetMessages())
+	} else {
+		c.hash(response.GetRendered())
+	}
+	context := c.checker.Read(system, messages)
+	if len(context.Violations) > 0 {
+		c.fail("illegal_contexts", &c.IllegalContexts, fmt.Sprint(context.Violations[:min(3, len(context.Violations))]))
+	}
+	total := context.Tokens + c.fixed
+	c.weigh(response, total)
+	if missing := missing(c.history.Newest(), context.Blocks); missing != "" {
+		c.fail("newest_unit_missing", &c.NewestUnitMissing, missing)
+	}
+	c.prefix(response, context)
+	c.recall(next, context.Blocks)
+	c.turn(c.history.Tokens+c.fixed, total)
+	c.previous = &build{blocks: context.Blocks, without: c.history.Tokens}
+}
+
+func (c *conversation) hash(r *pb.Rendered) {
+	sum := sha256.New()
+	sum.Write(r.GetSystemJson())
+	sum.Write([]byte{0})
+	sum.Write(r.GetMessagesJson())
+	if hex.EncodeToString(sum.Sum(nil)) != r.GetContentSha256() {
+		c.fail("errors", &c.Errors, "content_sha256 is not that of the bytes")
+	}
+}
+
+// weigh holds the weight against the budget, and measures how full a context is
+// from which something had to be left out.
+func (c *conversation) weigh(response *pb.BuildContextResponse, total int) {
+	c.TokensWithout += int64(c.history.Tokens + c.fixed)
+	c.TokensWith += int64(total)
+	if total > c.budget() {
+		c.fail("over_budget", &c.OverBudget, fmt.Sprintf("%d tokens of %d", total, c.budget()))
+	}
+	if got := response.GetTokens().GetBudget(); got != int64(c.budget()) {
+		c.fail("errors", &c.Errors, fmt.Sprintf("the budget is reported as %d, want %d", got, c.budget()))
+	}
+	for _, d := range response.GetDecisions() {
+		if d.GetKind() == pb.DecisionKind_DECISION_KIND_LEFT_OUT {
+			c.filled += int64(total)
+			c.room += int64(c.budget())
+			return
+		}
+	}
+}
+
+// prefix compares the blocks with the previous build's, byte for byte, and
+// prices both this context and the whole history.
+func (c *conversation) prefix(response *pb.BuildContextResponse, context *validate.Context) {
+	if c.previous == nil {
+		c.price(0, context.Tokens+c.fixed, 0, c.history.Tokens+c.fixed)
+		return
+	}
+	before := c.previous.blocks
+	stable, tokens := 0, 0
+	for stable < min(len(before), len(context.Blocks)) && same(before[stable], context.Blocks[stable]) {
+		tokens += context.Blocks[stable].Tokens
+		stable++
+	}
+	c.stableTokens += int64(tokens)
+	c.comparedTokens += int64(context.Tokens)
+	c.price(tokens+c.fixed, context.Tokens-tokens, c.previous.without+c.fixed, c.history.Tokens-c.previous.without)
+	broken := stable < len(before)
+	if broken {
+		c.Rewrites++
+	}
+	if fault := misreported(response, len(context.Blocks), stable, broken); fault != "" {
+		c.fail("prefix_broken", &c.PrefixBroken, fault)
+	}
+}
+
+func same(a, b validate.Block) bool { return a.Role == b.Role && a.JSON == b.JSON }
+
+// misreported says what the report claims that the bytes do not show.
+func misreported(response *pb.BuildContextResponse, blocks, stable int, broken bool) string {
+	report := response.GetPrefix()
+	switch report.GetBrokenBy() {
+	case pb.PrefixBreak_PREFIX_BREAK_UNSPECIFIED, pb.PrefixBreak_PREFIX_BREAK_FIRST_BUILD:
+		if broken {
+			return fmt.Sprintf("only %d blocks are those of the build before, and no rewrite is reported", stable)
+		}
+	}
+	// The counts compare only where both sides split the bytes alike.
+	if int(response.GetRendered().GetBlocks()) == blocks && int(report.GetStableBlocks()) > stable {
+		return fmt.Sprintf("%d blocks are reported stable, %d are", report.GetStableBlocks(), stable)
+	}
+	return ""
+}
+
+// price adds what a build costs with the sidecar and without it: what a cache
+// holds is read, the rest is written to it.
+func (c *conversation) price(read, written, readWithout, writtenWithout int) {
+	c.CostWith += priceRead*float64(read) + priceWrite*float64(written)
+	c.CostWithout += priceRead*float64(readWithout) + priceWrite*float64(writtenWithout)
+}

@@ -1,0 +1,100 @@
+package replay
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/palimpsest-context/palimpsest/internal/validate"
+)
+
+const (
+	// clippedChars is the length up to which clipping leaves a result alone,
+	// headChars what is left at least of the head of a longer one.
+	clippedChars = 200
+	headChars    = 40
+	// beside is how many items may stand beside the newest unit's at the end of
+	// a context: what providers' rules add.
+	beside = 3
+)
+
+// missing says which piece of the newest unit the end of a context lacks, or
+// "". Words and arguments must be there in full, results by their head.
+func missing(unit []validate.Message, blocks []validate.Block) string {
+	pieces := 0
+	for _, m := range unit {
+		pieces += len(m.Items)
+	}
+	tail := lastItems(blocks, pieces+beside)
+	for i, m := range unit {
+		for j, item := range m.Items {
+			if !slices.ContainsFunc(tail, func(shown validate.Item) bool { return shows(shown, item) }) {
+				return fmt.Sprintf("%s of message %d, part %d", item.Kind, i, j)
+			}
+		}
+	}
+	return ""
+}
+
+// lastItems returns the last n items of a context.
+func lastItems(blocks []validate.Block, n int) []validate.Item {
+	var tail []validate.Item
+	for i := len(blocks) - 1; i >= 0 && len(tail) < n; i-- {
+		tail = append(tail, blocks[i].Items...)
+	}
+	return tail
+}
+
+// shows says whether an item of a context stands for one of the record.
+func shows(shown, item validate.Item) bool {
+	switch item.Kind {
+	case validate.Text:
+		return holds(shown, item.Texts[0])
+	case validate.Call:
+		return shown.Kind == validate.Call && sameArguments(shown.Texts[0], item.Texts[0])
+	case validate.Result:
+		return !slices.ContainsFunc(item.Texts, func(text string) bool { return !holds(shown, head(text)) })
+	default: // a provider may not take media or foreign thinking
+		return true
+	}
+}
+
+// holds says whether one of the item's texts contains the text. Nothing but
+// white space need not be shown.
+func holds(shown validate.Item, text string) bool {
+	return strings.TrimSpace(text) == "" ||
+		slices.ContainsFunc(shown.Texts, func(s string) bool { return strings.Contains(s, text) })
+}
+
+// head returns what clipping leaves of a result in any case.
+func head(text string) string {
+	if utf8.RuneCountInString(text) <= clippedChars {
+		return text
+	}
+	return string([]rune(text)[:headChars])
+}
+
+// sameArguments compares by value, since providers want them written
+// differently; what is no object may be wrapped into one.
+func sameArguments(shown, original string) bool {
+	a, b := canonical(shown), canonical(original)
+	return a == b || b == "" && a == "{}" || strings.Contains(leaves(shown), original)
+}
+
+// canonical writes JSON with sorted keys and without white space; what is no
+// JSON as it stands.
+func canonical(text string) string {
+	decoder := json.NewDecoder(strings.NewReader(text))
+	decoder.UseNumber()
+	var v any
+	if decoder.Decode(&v) != nil || decoder.More() {
+		return strings.TrimSpace(text)
+	}
+	var b bytes.Buffer
+	// What was decoded encodes.
+	_ = json.NewEncoder(&b).Encode(v)
+	return strings.TrimSpace(b.String())
+}

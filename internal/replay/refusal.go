@@ -1,0 +1,76 @@
+package replay
+
+import (
+	"fmt"
+
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+)
+
+// The reasons that a replay judges; see ErrorReason in the contract.
+const (
+	reasonNoCall    = "RESULT_WITHOUT_CALL"
+	reasonPending   = "PENDING_TOOL_CALLS"
+	reasonEmpty     = "EMPTY_CONTEXT"
+	reasonCannotFit = "CONTEXT_CANNOT_FIT"
+	reasonNotFound  = "CONVERSATION_NOT_FOUND"
+	reasonTooLarge  = "REPLY_TOO_LARGE"
+)
+
+// reasonOf returns the reason that the error carries, or "".
+func reasonOf(err error) string {
+	for _, detail := range status.Convert(err).Details() {
+		if info, ok := detail.(*errdetails.ErrorInfo); ok {
+			return info.GetReason()
+		}
+	}
+	return ""
+}
+
+// describe names an error without its text, which is the server's to word.
+func describe(err error) string {
+	return fmt.Sprintf("%v %s", status.Code(err), reasonOf(err))
+}
+
+// refused judges a build that was not answered.
+func (c *conversation) refused(err error) {
+	reason := reasonOf(err)
+	if status.Code(err) == codes.NotFound && reason == reasonNotFound && c.history.Len() == 0 {
+		// Before anything is appended there is no conversation, so nothing to
+		// show: the same refusal by another name.
+		reason = reasonEmpty
+	}
+	wrong := ""
+	switch reason {
+	case reasonPending:
+		if !c.history.Pending() {
+			wrong = "no call waits at the end"
+		}
+	case reasonEmpty:
+		if !c.history.Blank() {
+			wrong = "there is something to show"
+		}
+	case reasonCannotFit:
+		if bone := c.history.Bone() + c.fixed; bone <= c.budget() {
+			wrong = fmt.Sprintf("the least is %d tokens of %d", bone, c.budget())
+		}
+	default:
+		c.fail("errors", &c.Errors, "build: "+describe(err))
+		return
+	}
+	c.Refused[reason]++
+	if wrong != "" {
+		c.fail("wrong_refusals", &c.WrongRefusals, reason+", but "+wrong)
+	}
+}
+
+// notRefused judges that a build was answered at all.
+func (c *conversation) notRefused() {
+	switch {
+	case c.history.Pending():
+		c.fail("wrong_refusals", &c.WrongRefusals, "answered while calls wait at the end")
+	case c.history.SystemOnly():
+		c.fail("wrong_refusals", &c.WrongRefusals, "answered with nothing but system messages")
+	}
+}

@@ -1,0 +1,171 @@
+package replay
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/validate"
+)
+
+// callTimeout bounds one call to the sidecar: a replay that hangs says nothing.
+const callTimeout = time.Minute
+
+// session is what all conversations of one replay share.
+type session struct {
+	contexts pb.ContextServiceClient
+	records  pb.ConversationServiceClient
+	format   validate.Format
+	window   int32
+	reserve  int32
+	model    string
+	run      string // sets this run's conversations apart from earlier ones
+	count    validate.Counter
+	step     func() // called after each build
+}
+
+func (s *session) budget() int { return int(s.window - s.reserve) }
+
+// conversation is one recording while it is played.
+type conversation struct {
+	*session
+	*tally
+	id       string // in the sidecar
+	name     string // in the recording
+	index    int    // of the message at hand
+	tools    string
+	fixed    int // weight of the tools
+	history  *validate.History
+	checker  *validate.Checker
+	appended []*pb.Message
+	said     words // everything that can be referred to
+	words    map[string]words
+	previous *build // the last answered build
+}
+
+// build is what an answered build leaves to compare the next one with.
+type build struct {
+	blocks  []validate.Block
+	without int // weight of the whole history
+}
+
+// play plays one recording and returns its figures.
+func (s *session) play(ctx context.Context, n int, r *recording) *tally {
+	c := s.begin(n, r)
+	for i, m := range r.messages {
+		if ctx.Err() != nil {
+			return c.tally
+		}
+		c.index = i
+		if m.GetRole() == pb.Role_ROLE_ASSISTANT {
+			c.build(ctx, m)
+			s.step()
+		}
+		c.append(ctx, m)
+	}
+	c.readBack(ctx)
+	return c.tally
+}
+
+func (s *session) begin(n int, r *recording) *conversation {
+	counts := map[string]int{}
+	count := func(text string) int {
+		if n, ok := counts[text]; ok {
+			return n
+		}
+		counts[text] = s.count(text)
+		return counts[text]
+	}
+	// The command has refused a format that there is no checker for.
+	checker, _ := validate.NewChecker(s.format, count)
+	t := newTally()
+	t.Conversations = 1
+	return &conversation{
+		session: s, tally: t, id: fmt.Sprintf("replay-%s-%d", s.run, n), name: r.id, tools: r.tools, fixed: count(r.tools),
+		history: validate.NewHistory(count), checker: checker, said: words{}, words: map[string]words{},
+	}
+}
+
+// append puts a message on record, at the sidecar and in the model of it.
+func (c *conversation) append(ctx context.Context, m *pb.Message) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	started := time.Now()
+	response, err := c.contexts.AppendMessage(ctx, &pb.AppendMessageRequest{ConversationId: c.id, Message: m})
+	if err != nil {
+		c.notAppended(m, err)
+		return
+	}
+	c.appends = append(c.appends, time.Since(started))
+	c.Messages++
+	if got := int(response.GetReceipt().GetIndex()); got != len(c.appended) {
+		c.fail("errors", &c.Errors, fmt.Sprintf("appended as %d, want %d", got, len(c.appended)))
+	}
+	c.appended = append(c.appended, m)
+	own := messageOf(m)
+	c.history.Add(own)
+	for _, item := range own.Items {
+		c.said.add(item)
+	}
+}
+
+// notAppended judges a refused append: a result that answers no call is rightly
+// refused.
+func (c *conversation) notAppended(m *pb.Message, err error) {
+	if reasonOf(err) != reasonNoCall {
+		c.fail("errors", &c.Errors, "append: "+describe(err))
+		return
+	}
+	c.RejectedAppends++
+	for _, p := range m.GetParts() {
+		if r := p.GetToolResult(); r != nil && c.history.Orphan(r.GetCallId()) {
+			return
+		}
+	}
+	c.fail("wrong_refusals", &c.WrongRefusals, "append refused, but every result has its call")
+}
+
+// fixedInput is what stands beside the context.
+func (c *conversation) fixedInput() *pb.FixedInput {
+	if c.tools == "" {
+		return nil
+	}
+	return &pb.FixedInput{ToolsJson: c.tools}
+}
+
+// build asks for a context and judges what comes. Next is the message that the
+// context is for.
+func (c *conversation) build(ctx context.Context, next *pb.Message) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	largest := int32(maxMessage)
+	request := &pb.BuildContextRequest{
+		ConversationId: c.id, Format: wireFormat(c.format), Model: c.model, FixedInput: c.fixedInput(), MaxReplyBytes: &largest,
+		Budget: &pb.Budget{ContextWindowTokens: &c.window, ReservedOutputTokens: &c.reserve},
+	}
+	started := time.Now()
+	response, err := c.contexts.BuildContext(ctx, request)
+	c.Builds++
+	if err != nil {
+		c.refused(err)
+		return
+	}
+	c.builds = append(c.builds, time.Since(started))
+	c.judge(response, next)
+}
+
+func wireFormat(f validate.Format) pb.ContextFormat {
+	switch f {
+	case validate.OpenAIChat:
+		return pb.ContextFormat_CONTEXT_FORMAT_OPENAI_CHAT
+	case validate.OpenAIResponses:
+		return pb.ContextFormat_CONTEXT_FORMAT_OPENAI_RESPONSES
+	case validate.Anthropic:
+		return pb.ContextFormat_CONTEXT_FORMAT_ANTHROPIC
+	case validate.Gemini:
+		return pb.ContextFormat_CONTEXT_FORMAT_GEMINI
+	default:
+		return pb.ContextFormat_CONTEXT_FORMAT_NEUTRAL
+	}
+}

@@ -1,0 +1,228 @@
+package replay
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// maxExamples is how many examples of each kind are kept.
+const maxExamples = 5
+
+// Example says where something was found that must not be. It holds no text of
+// the conversation.
+type Example struct {
+	Figure       string `json:"figure"`
+	Conversation string `json:"conversation"`
+	Message      int    `json:"message"` // the index that the build was for
+	Detail       string `json:"detail"`
+}
+
+// Millis are percentiles in milliseconds.
+type Millis struct {
+	P50 float64 `json:"p50"`
+	P99 float64 `json:"p99"`
+}
+
+// Report is what a replay found. docs/replay.md defines each figure.
+type Report struct {
+	Format             string         `json:"format"`
+	Window             int32          `json:"window"`
+	Budget             int32          `json:"budget"`
+	Seconds            float64        `json:"seconds"`
+	Conversations      int            `json:"conversations"`
+	Messages           int            `json:"messages"`
+	Builds             int            `json:"builds"`
+	Refused            map[string]int `json:"refused"`
+	RefusedShare       float64        `json:"refused_share"`
+	RejectedAppends    int            `json:"rejected_appends"`
+	WrongRefusals      int            `json:"wrong_refusals"`
+	IllegalContexts    int            `json:"illegal_contexts"`
+	OverBudget         int            `json:"over_budget"`
+	NewestUnitMissing  int            `json:"newest_unit_missing"`
+	PrefixBroken       int            `json:"prefix_broken"`
+	Errors             int            `json:"errors"`
+	ReadbackMismatches int            `json:"readback_mismatches"`
+	TokensWithout      int64          `json:"tokens_without"`
+	TokensWith         int64          `json:"tokens_with"`
+	MeanFill           float64        `json:"mean_fill"`
+	FilledTokens       int64          `json:"filled_tokens"`
+	FilledRoom         int64          `json:"filled_room"`
+	StablePrefixShare  float64        `json:"stable_prefix_share"`
+	Rewrites           int            `json:"rewrites"`
+	CostWithout        float64        `json:"cost_without"`
+	CostWith           float64        `json:"cost_with"`
+	ReferenceRecall    float64        `json:"reference_recall"`
+	AppendMS           Millis         `json:"append_ms"`
+	BuildMS            Millis         `json:"build_ms"`
+	Examples           []Example      `json:"examples"`
+
+	turns []turn
+}
+
+// turn pools the contexts of all conversations at one turn.
+type turn struct {
+	builds        int
+	without, with int64
+}
+
+// tally is the figures of one conversation, or of several merged.
+type tally struct {
+	Report
+	appends, builds              []time.Duration
+	filled, room                 int64
+	stableTokens, comparedTokens int64
+	references, recalled         int
+	answered                     int
+}
+
+func newTally() *tally {
+	return &tally{Report: Report{Refused: map[string]int{}, Examples: []Example{}}}
+}
+
+// fail counts something that must not be and keeps the first few examples.
+func (c *conversation) fail(figure string, n *int, detail string) {
+	*n++
+	c.example(Example{figure, c.name, c.index, detail})
+}
+
+func (t *tally) example(e Example) {
+	kept := 0
+	for _, old := range t.Examples {
+		if old.Figure == e.Figure {
+			kept++
+		}
+	}
+	if kept < maxExamples {
+		t.Examples = append(t.Examples, e)
+	}
+}
+
+// turn adds a context to the chart of its turn.
+func (t *tally) turn(without, with int) {
+	t.turns = append(t.turns, turn{1, int64(without), int64(with)})
+}
+
+// merge adds another conversation's figures.
+func (t *tally) merge(o *tally) {
+	for _, pair := range [][2]*int{
+		{&t.Conversations, &o.Conversations},
+		{&t.Messages, &o.Messages},
+		{&t.Builds, &o.Builds},
+		{&t.RejectedAppends, &o.RejectedAppends},
+		{&t.WrongRefusals, &o.WrongRefusals},
+		{&t.IllegalContexts, &o.IllegalContexts},
+		{&t.OverBudget, &o.OverBudget},
+		{&t.NewestUnitMissing, &o.NewestUnitMissing},
+		{&t.PrefixBroken, &o.PrefixBroken},
+		{&t.Errors, &o.Errors},
+		{&t.ReadbackMismatches, &o.ReadbackMismatches},
+		{&t.Rewrites, &o.Rewrites},
+		{&t.references, &o.references},
+		{&t.recalled, &o.recalled},
+	} {
+		*pair[0] += *pair[1]
+	}
+	for _, pair := range [][2]*int64{
+		{&t.TokensWithout, &o.TokensWithout},
+		{&t.TokensWith, &o.TokensWith},
+		{&t.filled, &o.filled},
+		{&t.room, &o.room},
+		{&t.stableTokens, &o.stableTokens},
+		{&t.comparedTokens, &o.comparedTokens},
+	} {
+		*pair[0] += *pair[1]
+	}
+	t.CostWith += o.CostWith
+	t.CostWithout += o.CostWithout
+	t.mergeLists(o)
+}
+
+func (t *tally) mergeLists(o *tally) {
+	for reason, n := range o.Refused {
+		t.Refused[reason] += n
+	}
+	for _, e := range o.Examples {
+		t.example(e)
+	}
+	t.appends = append(t.appends, o.appends...)
+	t.builds = append(t.builds, o.builds...)
+	for i, add := range o.turns {
+		if i == len(t.turns) {
+			t.turns = append(t.turns, turn{})
+		}
+		t.turns[i].builds += add.builds
+		t.turns[i].without += add.without
+		t.turns[i].with += add.with
+	}
+}
+
+// report works out the shares.
+func (t *tally) report(c *Command, took time.Duration) *Report {
+	r := t.Report
+	r.Format, r.Window, r.Budget, r.Seconds = c.Format, c.Window, c.Window-c.Reserve, took.Seconds()
+	refused := 0
+	for n := range maps.Values(t.Refused) {
+		refused += n
+	}
+	r.RefusedShare = share(refused, r.Builds)
+	r.MeanFill, r.FilledTokens, r.FilledRoom = share(t.filled, t.room), t.filled, t.room
+	r.StablePrefixShare = share(t.stableTokens, t.comparedTokens)
+	r.ReferenceRecall = share(t.recalled, t.references)
+	r.AppendMS, r.BuildMS = millis(t.appends), millis(t.builds)
+	return &r
+}
+
+// share is part of whole, and 0 of nothing.
+func share[N int | int64](part, whole N) float64 {
+	if whole == 0 {
+		return 0
+	}
+	return float64(part) / float64(whole)
+}
+
+func millis(d []time.Duration) Millis {
+	if len(d) == 0 {
+		return Millis{}
+	}
+	slices.Sort(d)
+	at := func(percent int) float64 { return float64(d[(len(d)-1)*percent/100]) / float64(time.Millisecond) }
+	return Millis{P50: at(50), P99: at(99)}
+}
+
+// verdict returns an error that wraps ErrJudged if a figure that must be 0 is
+// not, or if nothing was built.
+func (r *Report) verdict() error {
+	var broken []string
+	for _, f := range r.mustBeZero() {
+		if f.n != 0 {
+			broken = append(broken, fmt.Sprintf("%s %d", f.name, f.n))
+		}
+	}
+	if r.Builds == 0 {
+		broken = append(broken, "nothing was built")
+	}
+	if len(broken) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%w: %s", ErrJudged, strings.Join(broken, ", "))
+}
+
+type figure struct {
+	name string
+	n    int
+}
+
+func (r *Report) mustBeZero() []figure {
+	return []figure{
+		{"wrong_refusals", r.WrongRefusals},
+		{"illegal_contexts", r.IllegalContexts},
+		{"over_budget", r.OverBudget},
+		{"newest_unit_missing", r.NewestUnitMissing},
+		{"prefix_broken", r.PrefixBroken},
+		{"errors", r.Errors},
+		{"readback_mismatches", r.ReadbackMismatches},
+	}
+}

@@ -1,0 +1,119 @@
+package replay
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+const (
+	chartWidth  = 64
+	chartHeight = 8
+)
+
+// text is the report for people.
+func (r *Report) text(ascii bool) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d conversations, %d messages, %d builds as %s, window %d tokens, budget %d tokens, in %.1f s\n\n",
+		r.Conversations, r.Messages, r.Builds, r.Format, r.Window, r.Budget, r.Seconds)
+	r.promises(&b)
+	r.measures(&b)
+	b.WriteString(chart(r.turns, ascii))
+	for _, e := range r.Examples {
+		fmt.Fprintf(&b, "%s: conversation %s, message %d: %s\n", e.Figure, e.Conversation, e.Message, e.Detail)
+	}
+	return b.String()
+}
+
+func (r *Report) promises(b *strings.Builder) {
+	b.WriteString("Must be 0\n")
+	for _, f := range r.mustBeZero() {
+		mark := ""
+		if f.n != 0 {
+			mark = "  <-- broken"
+		}
+		row(b, strings.ReplaceAll(f.name, "_", " "), fmt.Sprintf("%d%s", f.n, mark))
+	}
+}
+
+func (r *Report) measures(b *strings.Builder) {
+	b.WriteString("\nMeasured\n")
+	reasons := make([]string, 0, len(r.Refused))
+	for reason, n := range r.Refused {
+		reasons = append(reasons, fmt.Sprintf("%s %d", reason, n))
+	}
+	slices.Sort(reasons)
+	row(b, "refused builds", strings.TrimSpace(fmt.Sprintf("%.1f %%  %s", 100*r.RefusedShare, strings.Join(reasons, ", "))))
+	row(b, "tokens sent", fmt.Sprintf("%d, without the sidecar %d (%s)", r.TokensWith, r.TokensWithout, change(float64(r.TokensWith), float64(r.TokensWithout))))
+	row(b, "cost of input", fmt.Sprintf("%.0f token prices, without the sidecar %.0f (%s)", r.CostWith, r.CostWithout, change(r.CostWith, r.CostWithout)))
+	row(b, "mean fill", fmt.Sprintf("%.1f %% of the budget, where something was left out", 100*r.MeanFill))
+	row(b, "stable prefix", fmt.Sprintf("%.1f %% of tokens, %d builds broke it", 100*r.StablePrefixShare, r.Rewrites))
+	row(b, "reference recall", fmt.Sprintf("%.1f %% of what the next message refers to", 100*r.ReferenceRecall))
+	row(b, "append", fmt.Sprintf("%.2f ms (p50), %.2f ms (p99)", r.AppendMS.P50, r.AppendMS.P99))
+	row(b, "build", fmt.Sprintf("%.2f ms (p50), %.2f ms (p99)", r.BuildMS.P50, r.BuildMS.P99))
+	b.WriteByte('\n')
+}
+
+func row(b *strings.Builder, name, value string) { fmt.Fprintf(b, "  %-20s %s\n", name, value) }
+
+// change says how much more or less a is than b.
+func change(a, b float64) string {
+	if b == 0 {
+		return "no change"
+	}
+	return fmt.Sprintf("%+.1f %%", 100*(a/b-1))
+}
+
+// chart draws the mean context of each turn: solid with the sidecar, light what
+// it would be without.
+func chart(turns []turn, ascii bool) string {
+	columns := squeeze(turns)
+	highest := int64(1)
+	for _, c := range columns {
+		highest = max(highest, c.without, c.with)
+	}
+	eighths, light := []rune(" ▁▂▃▄▅▆▇█"), '░'
+	if ascii {
+		eighths, light = []rune("     ####"), '.'
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "Mean context by turn, 1 to %d, top line %d tokens (%c with the sidecar, %c without)\n", len(turns), highest, eighths[8], light)
+	for line := chartHeight - 1; line >= 0; line-- {
+		b.WriteString("  |")
+		for _, c := range columns {
+			b.WriteRune(cell(c, highest, line, eighths, light))
+		}
+		b.WriteByte('\n')
+	}
+	b.WriteString("  +" + strings.Repeat("-", len(columns)) + "\n")
+	return b.String()
+}
+
+// cell is one character of the chart: lines count from the bottom.
+func cell(c turn, highest int64, line int, eighths []rune, light rune) rune {
+	level := func(tokens int64) int { return int(tokens*chartHeight*8/highest) - 8*line }
+	if filled := min(8, level(c.with)); filled > 0 && eighths[filled] != ' ' {
+		return eighths[filled]
+	}
+	if level(c.without) >= 4 {
+		return light
+	}
+	return ' '
+}
+
+// squeeze averages turns into at most chartWidth columns.
+func squeeze(turns []turn) []turn {
+	width := min(chartWidth, len(turns))
+	out := make([]turn, width)
+	for i := range out {
+		var sum turn
+		for _, t := range turns[i*len(turns)/width : (i+1)*len(turns)/width] {
+			sum.builds += t.builds
+			sum.without += t.without
+			sum.with += t.with
+		}
+		n := int64(max(1, sum.builds))
+		out[i] = turn{1, sum.without / n, sum.with / n}
+	}
+	return out
+}
