@@ -1,0 +1,81 @@
+package main
+
+import (
+	"fmt"
+	"text/tabwriter"
+
+	"github.com/alecthomas/kong"
+	"go.yaml.in/yaml/v3"
+)
+
+// configCommand is `sidecar config`.
+type configCommand struct {
+	Print configPrintCommand `cmd:"" help:"Print the values in force, and where each comes from, as a configuration file."`
+}
+
+// configPrintCommand is `sidecar config print`. It takes the flags of serve.
+type configPrintCommand struct {
+	settings
+}
+
+// Run prints all settings. What it prints is itself a configuration file.
+func (c *configPrintCommand) Run(ctx *kong.Context, line *commandLine) error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	w := tabwriter.NewWriter(line.stdout, 0, 8, 2, ' ', 0)
+	for _, flag := range ctx.Selected().Flags {
+		if flag.Name == "config" {
+			continue
+		}
+		if err := printSetting(w, flag, line.sourceOf(ctx, flag)); err != nil {
+			return err
+		}
+	}
+	return w.Flush()
+}
+
+func printSetting(w *tabwriter.Writer, flag *kong.Flag, source string) error {
+	value := flag.Target.Interface()
+	if flag.Target.Kind().String() == "ptr" && flag.Target.IsNil() {
+		_, err := fmt.Fprintf(w, "# %s:\t# not set\n", flag.Name)
+		return err
+	}
+	if s, ok := value.(fmt.Stringer); ok {
+		value = s.String()
+	}
+	var node yaml.Node
+	if err := node.Encode(value); err != nil {
+		return err
+	}
+	node.Style = yaml.FlowStyle
+	text, err := yaml.Marshal(&node)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(w, "%s: %s\t# %s\n", flag.Name, trimLine(text), source)
+	return err
+}
+
+func trimLine(text []byte) string {
+	for len(text) > 0 && text[len(text)-1] == '\n' {
+		text = text[:len(text)-1]
+	}
+	return string(text)
+}
+
+// sourceOf says what set a flag.
+func (c *commandLine) sourceOf(ctx *kong.Context, flag *kong.Flag) string {
+	for _, p := range ctx.Path {
+		if p.Flag == flag && !p.Resolved {
+			return "flag"
+		}
+	}
+	if name := environmentOf(flag); name != "" {
+		return name
+	}
+	if v, ok := c.file.values[flag.Name]; ok {
+		return fmt.Sprintf("%s:%d", c.file.path, v.line)
+	}
+	return "default"
+}

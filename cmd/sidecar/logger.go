@@ -1,0 +1,25 @@
+package main
+
+import (
+	"io"
+
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+)
+
+const logFormatConsole = "console"
+
+func newLogger(w io.Writer, level, format string) (*zap.Logger, error) {
+	least, err := zapcore.ParseLevel(level)
+	if err != nil {
+		return nil, usageError{err}
+	}
+	config := zap.NewProductionEncoderConfig()
+	config.EncodeTime = zapcore.RFC3339NanoTimeEncoder
+	config.TimeKey = "time"
+	encoder := zapcore.NewJSONEncoder(config)
+	if format == logFormatConsole {
+		encoder = zapcore.NewConsoleEncoder(config)
+	}
+	return zap.New(zapcore.NewCore(encoder, zapcore.Lock(zapcore.AddSync(w)), least)), nil
+}

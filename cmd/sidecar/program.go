@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/palimpsest-context/palimpsest/internal/grpcserver"
+	"github.com/palimpsest-context/palimpsest/pkg/engine"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
+)
+
+// drainTime is how long calls in flight may take to finish after a signal.
+const drainTime = 7 * time.Second
+
+// program is a sidecar in this process: what `sidecar serve` runs, and what whole-process tests run on port 0.
+type program struct {
+	log *zap.Logger
+	// ready, if set, is told where the program listens once it does.
+	ready func(addresses []string)
+}
+
+// Run serves until ctx ends; then it finishes the calls in flight and closes the store last.
+func (p *program) Run(ctx context.Context, s *settings) error {
+	listeners, err := listenAll(s.Listen)
+	if err != nil {
+		return err
+	}
+	kept, err := openStore(s)
+	if err != nil {
+		return errors.Join(err, closeAll(listeners))
+	}
+	e, err := newEngine(s, kept, p.log)
+	if err == nil {
+		err = p.serve(ctx, s, e, listeners)
+	}
+	return errors.Join(err, closeStore(kept))
+}
+
+func closeStore(kept store.Store) error {
+	if err := kept.Close(); err != nil {
+		return fmt.Errorf("closing the store: %w", err)
+	}
+	return nil
+}
+
+// serve runs the engine's background work and the server, and returns when both have ended.
+func (p *program) serve(ctx context.Context, s *settings, e *engine.Engine, listeners []net.Listener) error {
+	sweeping, stopSweeping := context.WithCancel(context.WithoutCancel(ctx))
+	swept := make(chan error, 1)
+	go func() { swept <- e.Run(sweeping) }()
+
+	server := grpcserver.New(grpcserver.Options{Engine: e, Log: p.log, Reflection: s.Reflection})
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(listeners...) }()
+	p.announce(s, e, listeners)
+
+	var err error
+	select {
+	case err = <-served:
+	case <-ctx.Done():
+		err = p.drain(server, served)
+	}
+	stopSweeping()
+	if background := <-swept; background != nil && !errors.Is(background, context.Canceled) {
+		err = errors.Join(err, fmt.Errorf("background work: %w", background))
+	}
+	return err
+}
+
+func (p *program) drain(server *grpcserver.Server, served <-chan error) error {
+	deadline, cancel := context.WithTimeout(context.Background(), drainTime)
+	defer cancel()
+	if server.Shutdown(deadline) != nil {
+		p.log.Warn("calls in flight were cut off", zap.Duration("after", drainTime))
+	}
+	err := <-served
+	p.log.Info("stopped")
+	return err
+}
+
+func (p *program) announce(s *settings, e *engine.Engine, listeners []net.Listener) {
+	addresses := make([]string, len(listeners))
+	for i, l := range listeners {
+		addresses[i] = addressOf(l)
+	}
+	fields := []zap.Field{
+		zap.Strings("addresses", addresses),
+		zap.String("store", s.Store),
+		zap.String("durability", string(e.Durability())),
+		zap.String("version", version),
+	}
+	if s.Store == storeBolt {
+		fields = append(fields, zap.String("data_dir", s.DataDir))
+	}
+	p.log.Info("ready", fields...)
+	if p.ready != nil {
+		p.ready(addresses)
+	}
+}

@@ -1,0 +1,145 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+)
+
+// settings is the configuration of a sidecar. Each is a flag, an environment variable and a key of the configuration file, in
+// this order of precedence.
+type settings struct {
+	Config string `help:"Configuration file: YAML, its keys are the flags' names." env:"PALIMPSEST_CONFIG" type:"path" placeholder:"FILE"`
+
+	Listen     []string `help:"Where to listen: host:port, or unix:///path. Repeatable, so that TCP and a Unix socket can be served together." env:"PALIMPSEST_LISTEN" default:"127.0.0.1:7171" placeholder:"ADDRESS"`
+	Insecure   bool     `help:"Listen on addresses that are not loopback, without credentials and without TLS: whoever can reach the port can read and write every conversation." env:"PALIMPSEST_INSECURE"`
+	Reflection bool     `help:"Offer gRPC server reflection." env:"PALIMPSEST_REFLECTION"`
+
+	Store        string `help:"Where conversations are kept: bolt (a file in the data directory) or memory (gone with the process)." env:"PALIMPSEST_STORE" enum:"bolt,memory" default:"bolt"`
+	DataDir      string `help:"Folder of the store's file, made if it is missing. By default $XDG_STATE_HOME/palimpsest, or ~/.local/state/palimpsest." env:"PALIMPSEST_DATA_DIR" type:"path" default:"${state_dir}" placeholder:"DIR"`
+	MaxStoreSize size   `help:"The most bytes the store's file may have, such as 10GiB; 0 sets no limit." env:"PALIMPSEST_MAX_STORE_SIZE" default:"0" placeholder:"SIZE"`
+	CacheSize    size   `help:"Memory for warm windows, such as 256MiB; 0 keeps none." env:"PALIMPSEST_CACHE_SIZE" default:"256MiB" placeholder:"SIZE"`
+
+	LogLevel  string `help:"The least level that is logged: debug shows every call." env:"PALIMPSEST_LOG_LEVEL" enum:"debug,info,warn,error" default:"info"`
+	LogFormat string `help:"How log lines are written, to standard error." env:"PALIMPSEST_LOG_FORMAT" enum:"json,console" default:"json"`
+
+	DefaultWindow      *int32         `help:"Context window in tokens, for conversations whose policy sets none; overrides model profiles." env:"PALIMPSEST_DEFAULT_WINDOW" placeholder:"TOKENS"`
+	DefaultReserve     *int32         `help:"Tokens of the window left for the answer, for conversations whose policy sets none; overrides model profiles." env:"PALIMPSEST_DEFAULT_RESERVE" placeholder:"TOKENS"`
+	DefaultMaxContext  *int32         `help:"The most tokens a context may weigh, for conversations whose policy sets none." env:"PALIMPSEST_DEFAULT_MAX_CONTEXT" placeholder:"TOKENS"`
+	DefaultTarget      int32          `help:"Where a cut of the window aims, in percent of the budget." env:"PALIMPSEST_DEFAULT_TARGET" default:"50" placeholder:"PERCENT"`
+	DefaultResultShare int32          `help:"The most one tool result may take when it first enters a view, in percent of the budget." env:"PALIMPSEST_DEFAULT_RESULT_SHARE" default:"25" placeholder:"PERCENT"`
+	DefaultTTL         *time.Duration `help:"How long a conversation lives after its last append, such as 720h, where its policy does not say; 0 or nothing: for ever." env:"PALIMPSEST_DEFAULT_TTL" placeholder:"DURATION"`
+}
+
+// check finds what the flags' types cannot say.
+func (s *settings) check() error {
+	faults := []error{
+		within("default-window", s.DefaultWindow, 1, 100_000_000),
+		within("default-reserve", s.DefaultReserve, 0, 100_000_000),
+		within("default-max-context", s.DefaultMaxContext, 1, 100_000_000),
+		within("default-target", &s.DefaultTarget, 10, 90),
+		within("default-result-share", &s.DefaultResultShare, 1, 100),
+		s.checkReserve(),
+		s.checkTTL(),
+		s.checkDataDir(),
+		s.checkExposure(),
+	}
+	if err := errors.Join(faults...); err != nil {
+		return usageError{err}
+	}
+	return nil
+}
+
+func within(flag string, n *int32, least, most int32) error {
+	if n != nil && (*n < least || *n > most) {
+		return fmt.Errorf("--%s must be %d to %d", flag, least, most)
+	}
+	return nil
+}
+
+func (s *settings) checkReserve() error {
+	if s.DefaultReserve != nil && s.DefaultWindow != nil && *s.DefaultReserve >= *s.DefaultWindow {
+		return errors.New("--default-reserve must be less than --default-window")
+	}
+	return nil
+}
+
+func (s *settings) checkTTL() error {
+	const longest = 10 * 365 * 24 * time.Hour
+	if t := s.DefaultTTL; t != nil && *t != 0 && (*t < time.Minute || *t > longest) {
+		return errors.New("--default-ttl must be 1 minute to 10 years (87600h), or 0")
+	}
+	return nil
+}
+
+func (s *settings) checkDataDir() error {
+	if s.Store == storeBolt && s.DataDir == "" {
+		return errors.New("--data-dir is needed: there is no home directory to put it into")
+	}
+	return nil
+}
+
+// checkExposure: without credentials, the network must be asked for in words.
+func (s *settings) checkExposure() error {
+	if s.Insecure {
+		return nil
+	}
+	for _, address := range s.Listen {
+		if !isLocal(address) {
+			return fmt.Errorf("--listen %s can be reached from other machines, and there are neither credentials nor TLS: "+
+				"say --insecure if that is what you want, or listen on 127.0.0.1 or a Unix socket", address)
+		}
+	}
+	return nil
+}
+
+// policy is the server's default policy.
+func (s *settings) policy() conversation.Policy {
+	return conversation.Policy{
+		Fit: conversation.FitPolicy{
+			MaxContextTokens:     s.DefaultMaxContext,
+			ContextWindowTokens:  s.DefaultWindow,
+			ReservedOutputTokens: s.DefaultReserve,
+			TargetPercent:        &s.DefaultTarget,
+			MaxResultPercent:     &s.DefaultResultShare,
+		},
+		TTL: s.DefaultTTL,
+	}
+}
+
+// size is a number of bytes, written with a unit or without.
+type size int64
+
+// UnmarshalText reads 1048576, 512KiB, 256MiB or 10GiB.
+func (s *size) UnmarshalText(b []byte) error {
+	digits, unit := string(b), int64(1)
+	for suffix, factor := range map[string]int64{"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40} {
+		if rest, ok := strings.CutSuffix(digits, suffix); ok {
+			digits, unit = rest, factor
+			break
+		}
+	}
+	n, err := strconv.ParseInt(strings.TrimSpace(digits), 10, 64)
+	if err != nil || n < 0 || n > (1<<62)/unit {
+		return errors.New("must be a number of bytes, such as 1048576, 512KiB, 256MiB or 10GiB")
+	}
+	*s = size(n * unit)
+	return nil
+}
+
+// String writes the size with the largest unit that divides it.
+func (s size) String() string {
+	for _, u := range []struct {
+		suffix string
+		factor size
+	}{{"TiB", 1 << 40}, {"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}} {
+		if s > 0 && s%u.factor == 0 {
+			return strconv.FormatInt(int64(s/u.factor), 10) + u.suffix
+		}
+	}
+	return strconv.FormatInt(int64(s), 10)
+}

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine"
+	"github.com/palimpsest-context/palimpsest/pkg/provider"
+	"github.com/palimpsest-context/palimpsest/pkg/provider/anthropic"
+	"github.com/palimpsest-context/palimpsest/pkg/provider/gemini"
+	"github.com/palimpsest-context/palimpsest/pkg/provider/neutral"
+	"github.com/palimpsest-context/palimpsest/pkg/provider/openaichat"
+	"github.com/palimpsest-context/palimpsest/pkg/provider/openairesponses"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
+	"github.com/palimpsest-context/palimpsest/pkg/store/bolt"
+	"github.com/palimpsest-context/palimpsest/pkg/store/memory"
+	"github.com/palimpsest-context/palimpsest/pkg/tokens"
+	"github.com/palimpsest-context/palimpsest/pkg/tokens/bpe"
+	"github.com/palimpsest-context/palimpsest/pkg/tokens/chars4"
+)
+
+// This file is the one place that names implementations.
+
+// The stores, by the names of --store.
+const (
+	storeBolt   = "bolt"
+	storeMemory = "memory"
+)
+
+const storeFile = "palimpsest.db"
+
+func openStore(s *settings) (store.Store, error) {
+	switch s.Store {
+	case storeMemory:
+		return memory.New(memory.Options{}), nil
+	case storeBolt:
+		return openBolt(s)
+	default:
+		return nil, fmt.Errorf("there is no store of the name %q", s.Store)
+	}
+}
+
+func openBolt(s *settings) (store.Store, error) {
+	if err := os.MkdirAll(s.DataDir, 0o700); err != nil {
+		return nil, fmt.Errorf("cannot make the data directory: %w", err)
+	}
+	kept, err := bolt.Open(filepath.Join(s.DataDir, storeFile), bolt.Options{MaxSize: int64(s.MaxStoreSize)})
+	if err != nil {
+		return nil, fmt.Errorf("cannot open the store in %s: %w", s.DataDir, err)
+	}
+	return kept, nil
+}
+
+func newEngine(s *settings, kept store.Store, log *zap.Logger) (*engine.Engine, error) {
+	counters, err := newCounters()
+	if err != nil {
+		return nil, err
+	}
+	return engine.New(engine.Options{
+		Store:      kept,
+		Counters:   counters,
+		Formats:    formats(),
+		Clock:      time.Now,
+		IDs:        newID,
+		Defaults:   s.policy(),
+		CacheBytes: int64(s.CacheSize),
+		OnError:    func(err error) { log.Error("background work failed", zap.String("cause", causeOf(err))) },
+	}), nil
+}
+
+func newCounters() ([]tokens.Counter, error) {
+	o200k, err := bpe.New(bpe.O200k)
+	if err != nil {
+		return nil, err
+	}
+	cl100k, err := bpe.New(bpe.Cl100k)
+	if err != nil {
+		return nil, err
+	}
+	return []tokens.Counter{o200k, cl100k, chars4.New()}, nil
+}
+
+func formats() []provider.Format {
+	return []provider.Format{neutral.New(), openaichat.New(), openairesponses.New(), anthropic.New(), gemini.New()}
+}
+
+func newID() conversation.ID {
+	var id conversation.ID
+	_, _ = rand.Read(id[:]) // never fails: it ends the process instead
+	return id
+}
+
+// causeOf is what the log says of a domain error: its cause too.
+func causeOf(err error) string {
+	var e *conversation.Error
+	if errors.As(err, &e) && e.Cause != nil {
+		return e.Text + ": " + e.Cause.Error()
+	}
+	return err.Error()
+}
