@@ -1,0 +1,238 @@
+package demo
+
+import (
+	"context"
+	"fmt"
+	"iter"
+
+	palimpsestv1 "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+)
+
+// agent plays a script: in each turn it asks the sidecar what the model should see, says what the script says, runs the tools,
+// and puts all of it on record.
+type agent struct {
+	sidecar *client
+	tree    *tree
+	format  palimpsestv1.ContextFormat
+	entries []entry // one for each message on record
+	builds  []built
+	ledgers ledgers
+	calls   int
+	failed  int
+	last    *palimpsestv1.BuildContextResponse // the newest view, in palimpsest's own messages
+}
+
+// entry is what the agent remembers of a message, to compare with what comes back. The content it forgets.
+type entry struct {
+	role      palimpsestv1.Role
+	label     string
+	bytes     int
+	tokens    int64
+	estimated bool
+	saved     int64 // tokens, by clipping
+	sum       [32]byte
+}
+
+// built is what the agent remembers of a build.
+type built struct {
+	manifestID string
+	turn       int32
+	sha256     string
+}
+
+// turn is one iteration of the loop, as it is shown.
+type turn struct {
+	step    *step
+	build   *palimpsestv1.BuildContextResponse
+	strip   string
+	inView  int
+	record  int         // messages
+	clipped []reduction // in this turn
+	results []outcome
+	retried *palimpsestv1.Receipt
+	err     error
+}
+
+// reduction is a result that the view shows shorter.
+type reduction struct {
+	entry         entry
+	index         int32
+	before, after int64
+}
+
+// outcome is what a tool said.
+type outcome struct {
+	call  call
+	bytes int
+	err   error
+}
+
+// retriedCall is the call whose result is appended twice, as if the first reply had been lost.
+const retriedCall = 12
+
+func (c *Command) newAgent(address string, t *tree) (*agent, error) {
+	sidecar, err := dial(address, c.Window)
+	if err != nil {
+		return nil, err
+	}
+	return &agent{sidecar: sidecar, tree: t, format: formatOf(c.Format)}, nil
+}
+
+func formatOf(name string) palimpsestv1.ContextFormat {
+	return map[string]palimpsestv1.ContextFormat{
+		"openai-chat":      palimpsestv1.ContextFormat_CONTEXT_FORMAT_OPENAI_CHAT,
+		"openai-responses": palimpsestv1.ContextFormat_CONTEXT_FORMAT_OPENAI_RESPONSES,
+		"anthropic":        palimpsestv1.ContextFormat_CONTEXT_FORMAT_ANTHROPIC,
+		"gemini":           palimpsestv1.ContextFormat_CONTEXT_FORMAT_GEMINI,
+		"neutral":          palimpsestv1.ContextFormat_CONTEXT_FORMAT_NEUTRAL,
+	}[name]
+}
+
+// turns plays the script to its end. A turn with an error is the last.
+func (a *agent) turns(ctx context.Context) iter.Seq[*turn] {
+	return func(yield func(*turn) bool) {
+		if err := a.open(ctx); err != nil {
+			yield(&turn{err: err})
+			return
+		}
+		for i := range a.tree.script {
+			t := &turn{step: &a.tree.script[i]}
+			if t.err = a.see(ctx, t); t.err == nil {
+				t.err = a.act(ctx, t)
+			}
+			if !yield(t) || t.err != nil {
+				return
+			}
+		}
+	}
+}
+
+func (a *agent) open(ctx context.Context) error {
+	if _, err := a.say(ctx, palimpsestv1.Role_ROLE_SYSTEM, systemPrompt); err != nil {
+		return err
+	}
+	_, err := a.say(ctx, palimpsestv1.Role_ROLE_USER, firstQuestion)
+	return err
+}
+
+// see asks what the model should see now, and looks at the same view message by message.
+func (a *agent) see(ctx context.Context, t *turn) error {
+	var err error
+	if t.build, err = a.sidecar.build(ctx, a.format); err != nil {
+		return fmt.Errorf("building the context: %w", err)
+	}
+	if a.last, err = a.sidecar.look(ctx); err != nil {
+		return fmt.Errorf("looking at the context: %w", err)
+	}
+	a.builds = append(a.builds, built{t.build.ManifestId, t.build.Turn, t.build.GetRendered().GetContentSha256()})
+	t.clipped = a.note(t.build.Decisions)
+	t.strip, t.inView = a.strip(a.last.Messages)
+	t.record = len(a.entries)
+	a.ledgers.send(t.build, a.entries)
+	return nil
+}
+
+// note remembers what was clipped, and returns what had not been before.
+func (a *agent) note(decisions []*palimpsestv1.Decision) (fresh []reduction) {
+	for _, d := range decisions {
+		saved := d.TokensBefore - d.TokensAfter
+		if d.Kind != palimpsestv1.DecisionKind_DECISION_KIND_CLIPPED || a.entries[d.FirstIndex].saved == saved {
+			continue
+		}
+		e := &a.entries[d.FirstIndex]
+		e.saved = saved
+		fresh = append(fresh, reduction{*e, d.FirstIndex, d.TokensBefore, d.TokensAfter})
+	}
+	return fresh
+}
+
+// act says what the script says, runs the tools it asks for and records their results.
+func (a *agent) act(ctx context.Context, t *turn) error {
+	if err := a.ask(ctx, t.step); err != nil {
+		return err
+	}
+	for i, c := range t.step.calls {
+		said, failure := a.tree.run(ctx, c)
+		t.results = append(t.results, outcome{c, len(said), failure})
+		if err := a.record(ctx, t, i, said, failure); err != nil {
+			return fmt.Errorf("recording %s: %w", c, err)
+		}
+	}
+	if t.step.next == "" {
+		return nil
+	}
+	_, err := a.say(ctx, palimpsestv1.Role_ROLE_USER, t.step.next)
+	return err
+}
+
+func (a *agent) ask(ctx context.Context, s *step) error {
+	parts := []*palimpsestv1.Part{{Content: &palimpsestv1.Part_Text{Text: s.says}}}
+	for i, c := range s.calls {
+		parts = append(parts, &palimpsestv1.Part{Content: &palimpsestv1.Part_ToolCall{ToolCall: &palimpsestv1.ToolCall{
+			CallId: callID(i), Name: c.Tool, ArgumentsJson: c.arguments(),
+		}}})
+	}
+	_, err := a.append(ctx, &palimpsestv1.Message{Role: palimpsestv1.Role_ROLE_ASSISTANT, Parts: parts}, s.says, "")
+	return err
+}
+
+// callID repeats from turn to turn, as those of real models do.
+func callID(i int) string { return fmt.Sprintf("call_%d", i) }
+
+func (a *agent) record(ctx context.Context, t *turn, i int, said string, failure error) error {
+	c := t.step.calls[i]
+	result := &palimpsestv1.ToolResult{
+		CallId: callID(i), Name: c.Tool,
+		State:  palimpsestv1.ToolResultState_TOOL_RESULT_STATE_COMPLETED,
+		Output: &palimpsestv1.ToolResult_Text{Text: said},
+	}
+	if failure != nil {
+		result.State = palimpsestv1.ToolResultState_TOOL_RESULT_STATE_ERROR
+		result.Output = &palimpsestv1.ToolResult_Text{Text: failure.Error()}
+		a.failed++
+	}
+	message := &palimpsestv1.Message{
+		Role:  palimpsestv1.Role_ROLE_TOOL,
+		Parts: []*palimpsestv1.Part{{Content: &palimpsestv1.Part_ToolResult{ToolResult: result}}},
+	}
+	requestID := fmt.Sprintf("%s-call-%d", a.sidecar.conversation, a.calls)
+	first, err := a.append(ctx, message, c.String(), requestID)
+	if a.calls++; err != nil || a.calls != retriedCall {
+		return err
+	}
+	return a.retry(ctx, t, message, requestID, first)
+}
+
+// retry appends again under the same request id, which must change nothing.
+func (a *agent) retry(ctx context.Context, t *turn, m *palimpsestv1.Message, requestID string, first *palimpsestv1.Receipt) error {
+	again, err := a.sidecar.append(ctx, m, requestID)
+	if err != nil {
+		return err
+	}
+	if !again.Duplicate || again.Index != first.Index {
+		return fmt.Errorf("a retry of message %d was taken as message %d", first.Index, again.Index)
+	}
+	t.retried = again
+	return nil
+}
+
+func (a *agent) say(ctx context.Context, role palimpsestv1.Role, words string) (*palimpsestv1.Receipt, error) {
+	m := &palimpsestv1.Message{Role: role, Parts: []*palimpsestv1.Part{{Content: &palimpsestv1.Part_Text{Text: words}}}}
+	return a.append(ctx, m, words, "")
+}
+
+func (a *agent) append(ctx context.Context, m *palimpsestv1.Message, label, requestID string) (*palimpsestv1.Receipt, error) {
+	receipt, err := a.sidecar.append(ctx, m, requestID)
+	if err != nil {
+		return nil, err
+	}
+	if int(receipt.Index) != len(a.entries) {
+		return nil, fmt.Errorf("message %d got index %d", len(a.entries), receipt.Index)
+	}
+	sum, size := fingerprint(m)
+	a.entries = append(a.entries, entry{
+		role: m.Role, label: label, bytes: size, sum: sum,
+		tokens: int64(receipt.TokenCount), estimated: receipt.Estimated,
+	})
+	return receipt, nil
+}

@@ -1,0 +1,82 @@
+// Package demo is the command that shows the sidecar at work: a scripted agent with real tools explores a tree of sources over
+// gRPC, and what the model would see is printed turn by turn. It needs no key and no network.
+package demo
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+)
+
+// Command is `sidecar demo`.
+type Command struct {
+	Address string        `help:"Use the sidecar at this address (host:port or unix:///path) instead of starting one with the embedded store in a temporary folder."`
+	Window  int32         `help:"The model's context window in tokens." default:"32768"`
+	Format  string        `help:"The provider's format to build for." default:"openai-chat" enum:"neutral,openai-chat,openai-responses,anthropic,gemini"`
+	Tree    string        `help:"The folder that the agent explores; Go's own sources by default, where Go is installed." type:"existingdir"`
+	Pace    time.Duration `help:"How long to rest after each turn on a terminal." default:"120ms"`
+}
+
+// Env is what a Command needs from the program around it.
+type Env struct {
+	// Start runs a sidecar on a free port, with the embedded store in a temporary folder, and returns its address. Stop ends it
+	// and removes the folder. It is called at most once, and not with --address.
+	Start func(ctx context.Context) (address string, stop func(), err error)
+	// Stdout gets the demo. Colours and pauses are for a terminal alone.
+	Stdout io.Writer
+}
+
+// smallestWindow leaves room for the system prompt, a question and a clipped result.
+const smallestWindow = 4096
+
+// Run plays the whole demo. It fails if anything that the sidecar promises does not hold.
+func (c *Command) Run(ctx context.Context, env *Env) error {
+	if c.Window < smallestWindow {
+		return fmt.Errorf("a window of %d tokens is too small for the demo: at least %d", c.Window, smallestWindow)
+	}
+	show := newScreen(env.Stdout, c.Pace)
+	explored, err := openTree(ctx, c.Tree)
+	if err != nil {
+		return err
+	}
+	defer explored.close()
+	address, stop, err := c.sidecar(ctx, env)
+	if err != nil {
+		return fmt.Errorf("starting a sidecar: %w", err)
+	}
+	defer stop()
+	agent, err := c.newAgent(address, explored)
+	if err != nil {
+		return err
+	}
+	defer agent.sidecar.close()
+	return c.play(ctx, show, agent)
+}
+
+func (c *Command) sidecar(ctx context.Context, env *Env) (address string, stop func(), err error) {
+	if c.Address != "" {
+		return c.Address, func() {}, nil
+	}
+	return env.Start(ctx)
+}
+
+func (c *Command) play(ctx context.Context, show *screen, agent *agent) error {
+	began := time.Now()
+	show.opening(c, agent)
+	for turn := range agent.turns(ctx) {
+		if turn.err != nil {
+			return turn.err
+		}
+		show.turn(turn)
+	}
+	proof, err := agent.prove(ctx)
+	if err != nil {
+		return err
+	}
+	show.summary(agent, proof, time.Since(began))
+	if c.Address != "" {
+		show.paragraph("The conversation stays on record as " + agent.sidecar.conversation + ".")
+	}
+	return nil
+}

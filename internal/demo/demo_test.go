@@ -1,0 +1,126 @@
+package demo
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest"
+
+	"github.com/palimpsest-context/palimpsest/internal/grpcserver"
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine"
+	"github.com/palimpsest-context/palimpsest/pkg/provider"
+	"github.com/palimpsest-context/palimpsest/pkg/provider/anthropic"
+	"github.com/palimpsest-context/palimpsest/pkg/provider/gemini"
+	"github.com/palimpsest-context/palimpsest/pkg/provider/neutral"
+	"github.com/palimpsest-context/palimpsest/pkg/provider/openaichat"
+	"github.com/palimpsest-context/palimpsest/pkg/provider/openairesponses"
+	"github.com/palimpsest-context/palimpsest/pkg/store/bolt"
+	"github.com/palimpsest-context/palimpsest/pkg/tokens"
+	"github.com/palimpsest-context/palimpsest/pkg/tokens/bpe"
+)
+
+// sidecar starts a server in this process.
+func sidecar(t *testing.T) func(context.Context) (string, func(), error) {
+	return func(context.Context) (string, func(), error) {
+		kept, err := bolt.Open(filepath.Join(t.TempDir(), "demo.db"), bolt.Options{})
+		if err != nil {
+			return "", nil, err
+		}
+		counter, err := bpe.New(bpe.O200k)
+		if err != nil {
+			return "", nil, err
+		}
+		server := grpcserver.New(grpcserver.Options{Log: zaptest.NewLogger(t, zaptest.Level(zap.WarnLevel)), Engine: engine.New(engine.Options{
+			Store: kept, Counters: []tokens.Counter{counter}, Clock: time.Now, IDs: randomID, CacheBytes: 64 << 20,
+			Formats: []provider.Format{neutral.New(), openaichat.New(), openairesponses.New(), anthropic.New(), gemini.New()},
+		})})
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return "", nil, err
+		}
+		served := make(chan error, 1)
+		go func() { served <- server.Serve(listener) }()
+		stop := func() {
+			server.Shutdown(context.Background())
+			if err := <-served; err != nil {
+				t.Error(err)
+			}
+			if err := kept.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+		return listener.Addr().String(), stop, nil
+	}
+}
+
+func randomID() (id conversation.ID) {
+	_, _ = rand.Read(id[:])
+	return id
+}
+
+func play(t *testing.T, c *Command) string {
+	t.Helper()
+	var out bytes.Buffer
+	if err := c.Run(t.Context(), &Env{Start: sidecar(t), Stdout: &out}); err != nil {
+		t.Fatalf("%v\n%s", err, out.String())
+	}
+	return out.String()
+}
+
+// TestCommand_Run_AnyTree plays a script that is planned for a tree nobody has seen: here, this repository.
+func TestCommand_Run_AnyTree(t *testing.T) {
+	shown := play(t, &Command{Window: 16384, Format: "anthropic", Tree: "../.."})
+	for _, want := range []string{"turn 40", "clipped", "no such file", "byte for byte", "was built again"} {
+		if !strings.Contains(shown, want) {
+			t.Errorf("nothing says %q", want)
+		}
+	}
+}
+
+func TestCommand_Run_SmallWindow_Refuses(t *testing.T) {
+	err := (&Command{Window: smallestWindow - 1, Format: "gemini"}).Run(t.Context(), &Env{Stdout: &bytes.Buffer{}})
+	if err == nil || !strings.Contains(err.Error(), "too small") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestCommand_Run_EmptyTree_Refuses(t *testing.T) {
+	err := (&Command{Window: smallestWindow, Format: "gemini", Tree: t.TempDir()}).Run(t.Context(), &Env{Stdout: &bytes.Buffer{}})
+	if err == nil || !strings.Contains(err.Error(), "--tree") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestCommand_Run_GoTree plays the demo as it ships, and keeps a copy where PALIMPSEST_DEMO_OUT says.
+func TestCommand_Run_GoTree(t *testing.T) {
+	if goroot(t.Context()) == "" {
+		t.Skip("Go's sources are not installed here")
+	}
+	for _, format := range []string{"openai-chat", "neutral"} {
+		t.Run(format, func(t *testing.T) {
+			shown := play(t, &Command{Window: 32768, Format: format})
+			for _, want := range []string{"turn 45", "clipped", "left out", "still message", "byte for byte", "was built again"} {
+				if !strings.Contains(shown, want) {
+					t.Errorf("nothing says %q", want)
+				}
+			}
+			if strings.Contains(shown, "\x1b") {
+				t.Error("colours in what is no terminal")
+			}
+			if file := os.Getenv("PALIMPSEST_DEMO_OUT"); file != "" {
+				if err := os.WriteFile(file+"."+format, []byte(shown), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,92 @@
+package demo
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	palimpsestv1 "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+)
+
+func (s *screen) opening(c *Command, a *agent) {
+	s.rule("an agent explores " + a.tree.name)
+	s.paragraph("The agent's words are a script. Its tools are real: they read this machine's files now. Everything goes through " +
+		"the sidecar over gRPC, and below stands what a model would be sent in each turn.")
+	s.paragraph(fmt.Sprintf("Window %s tokens, an eighth of it left for the answer. Format %s. No model is called.",
+		number(int64(c.Window)), c.Format))
+	s.paragraph("The row of letters is the record: s system, u user, a assistant, t tool result, T result clipped; ·12· are twelve " +
+		"messages that the model does not see.")
+}
+
+func (s *screen) turn(t *turn) {
+	s.rule(fmt.Sprintf("turn %d", t.build.Turn))
+	s.view(t)
+	for _, r := range t.clipped {
+		s.line("clipped", yellow, fmt.Sprintf("#%d %s: %s → %s tokens", r.index, r.entry.label, number(r.before), number(r.after)))
+	}
+	for _, d := range t.build.Decisions {
+		s.decision(d, t)
+	}
+	s.labelled("agent", cyan, t.step.says)
+	for _, o := range t.results {
+		s.outcome(o)
+	}
+	if t.retried != nil {
+		s.line("retry", green, fmt.Sprintf("reply lost? the same request id again: still message %d, nothing added", t.retried.Index))
+	}
+	if t.step.next != "" {
+		s.labelled("user", bold, t.step.next)
+	}
+	time.Sleep(s.pace)
+}
+
+// view shows what the model sees: how much of the budget, which messages, and what of it the provider's cache has.
+func (s *screen) view(t *turn) {
+	tokens := t.build.GetTokens()
+	fmt.Fprintf(s.out, "  %s%s %s\n", s.in(dim, fmt.Sprintf("%-*s", labelWidth, "context")),
+		s.bar(tokens.GetTotal(), tokens.GetBudget(), s.width/4),
+		fmt.Sprintf("%s of %s tokens, %d of %d messages", number(tokens.GetTotal()), number(tokens.GetBudget()), t.inView, t.record))
+	s.line("sees", plain, shortened(t.strip, s.width-labelWidth-2))
+	s.line("cache", plain, prefixWords(t.build.GetPrefix(), tokens.GetTotal()))
+}
+
+// shortened keeps the end of a row, which is where things happen.
+func shortened(row string, width int) string {
+	runes := []rune(row)
+	if len(runes) <= width {
+		return row
+	}
+	return "…" + string(runes[len(runes)-width+1:])
+}
+
+func prefixWords(p *palimpsestv1.PrefixReport, total int64) string {
+	share := fmt.Sprintf("%d %% of it stood in the last context, byte for byte", p.GetStableTokens()*100/max(total, 1))
+	switch p.GetBrokenBy() {
+	case palimpsestv1.PrefixBreak_PREFIX_BREAK_UNSPECIFIED:
+		return share
+	case palimpsestv1.PrefixBreak_PREFIX_BREAK_FIRST_BUILD:
+		return "nothing yet: the first context"
+	}
+	reason := strings.TrimPrefix(p.GetBrokenBy().String(), "PREFIX_BREAK_")
+	return share + "; changed: " + strings.ReplaceAll(strings.ToLower(reason), "_", " ")
+}
+
+// decision shows a cut of the window in the turn that it is made in; clipping is shown apart, with the tool it concerns.
+func (s *screen) decision(d *palimpsestv1.Decision, t *turn) {
+	moved := t.build.GetPrefix().GetBrokenBy() == palimpsestv1.PrefixBreak_PREFIX_BREAK_WINDOW_MOVED
+	switch {
+	case d.Kind == palimpsestv1.DecisionKind_DECISION_KIND_LEFT_OUT && moved:
+		s.line("left out", yellow, fmt.Sprintf("%d messages up to #%d, %s tokens: before the window's start, still on record",
+			t.record-t.inView, d.LastIndex, number(d.TokensBefore-d.TokensAfter)))
+	case d.Kind == palimpsestv1.DecisionKind_DECISION_KIND_REPAIRED:
+		s.line("repaired", yellow, d.Detail)
+	}
+}
+
+func (s *screen) outcome(o outcome) {
+	if o.err != nil {
+		s.line("tool", red, o.call.String()+": "+o.err.Error())
+		return
+	}
+	s.line("tool", plain, fmt.Sprintf("%s → %s", o.call, weight(int64(o.bytes))))
+}
