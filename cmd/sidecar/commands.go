@@ -6,17 +6,22 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"strconv"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/palimpsest-context/palimpsest/internal/demo"
+	"github.com/palimpsest-context/palimpsest/internal/replay"
 )
 
-// commands is the command line. Commands of other packages (replay, demo) are fields here too, and are given what they need by
-// newCommandLine.
+// commands is the command line. The commands of other packages are clients of the API: parser gives them a sidecar to start.
 type commands struct {
 	Serve       serveCommand       `cmd:"" help:"Serve the API until SIGTERM or SIGINT."`
 	Healthcheck healthcheckCommand `cmd:"" help:"Ask a running sidecar whether it serves: exits with 0 or 1."`
 	Config      configCommand      `cmd:"" help:"Look at the configuration."`
 	Version     versionCommand     `cmd:"" help:"Print the versions of the sidecar and of what it promises."`
+	Demo        demo.Command       `cmd:"" help:"Show an agent's conversation from its first message to a full window."`
+	Replay      replay.Command     `cmd:"" help:"Play recorded conversations, and check what comes back."`
 }
 
 // commandLine parses and runs commands.
@@ -58,10 +63,12 @@ func (c *commandLine) parser(ctx context.Context) (*kong.Kong, error) {
 		kong.Description("Palimpsest owns an agent's conversation and says, before each model call, what the model should see."),
 		kong.Writers(c.stdout, c.stderr),
 		kong.Exit(func(code int) { panic(exit(code)) }),
-		kong.Vars{"state_dir": stateDir()},
+		defaults(stateDir()),
 		kong.Resolvers(c.file),
 		kong.BindTo(ctx, (*context.Context)(nil)),
-		kong.Bind(c, c.file),
+		kong.Bind(c, c.file,
+			&demo.Env{Start: startPrivate, Stdout: c.stdout},
+			&replay.Env{Start: startPrivate, Stdout: c.stdout, Stderr: c.stderr}),
 	)
 }
 
@@ -90,4 +97,14 @@ func stateDir() string {
 		return filepath.Join(home, ".local", "state", "palimpsest")
 	}
 	return ""
+}
+
+// defaults are the values of flags that are known elsewhere in the program.
+func defaults(stateDir string) kong.Vars {
+	return kong.Vars{
+		"state_dir":    stateDir,
+		"cache_size":   defaultCacheSize.String(),
+		"target":       strconv.Itoa(defaultTarget),
+		"result_share": strconv.Itoa(defaultResultShare),
+	}
 }

@@ -22,7 +22,7 @@ type settings struct {
 	Store        string `help:"Where conversations are kept: bolt (a file in the data directory) or memory (gone with the process)." env:"PALIMPSEST_STORE" enum:"bolt,memory" default:"bolt"`
 	DataDir      string `help:"Folder of the store's file, made if it is missing. By default $XDG_STATE_HOME/palimpsest, or ~/.local/state/palimpsest." env:"PALIMPSEST_DATA_DIR" type:"path" default:"${state_dir}" placeholder:"DIR"`
 	MaxStoreSize size   `help:"The most bytes the store's file may have, such as 10GiB; 0 sets no limit." env:"PALIMPSEST_MAX_STORE_SIZE" default:"0" placeholder:"SIZE"`
-	CacheSize    size   `help:"Memory for warm windows, such as 256MiB; 0 keeps none." env:"PALIMPSEST_CACHE_SIZE" default:"256MiB" placeholder:"SIZE"`
+	CacheSize    size   `help:"Memory for warm windows, such as 256MiB; 0 keeps none." env:"PALIMPSEST_CACHE_SIZE" default:"${cache_size}" placeholder:"SIZE"`
 
 	LogLevel  string `help:"The least level that is logged: debug shows every call." env:"PALIMPSEST_LOG_LEVEL" enum:"debug,info,warn,error" default:"info"`
 	LogFormat string `help:"How log lines are written, to standard error." env:"PALIMPSEST_LOG_FORMAT" enum:"json,console" default:"json"`
@@ -30,10 +30,17 @@ type settings struct {
 	DefaultWindow      *int32         `help:"Context window in tokens, for conversations whose policy sets none; overrides model profiles." env:"PALIMPSEST_DEFAULT_WINDOW" placeholder:"TOKENS"`
 	DefaultReserve     *int32         `help:"Tokens of the window left for the answer, for conversations whose policy sets none; overrides model profiles." env:"PALIMPSEST_DEFAULT_RESERVE" placeholder:"TOKENS"`
 	DefaultMaxContext  *int32         `help:"The most tokens a context may weigh, for conversations whose policy sets none." env:"PALIMPSEST_DEFAULT_MAX_CONTEXT" placeholder:"TOKENS"`
-	DefaultTarget      int32          `help:"Where a cut of the window aims, in percent of the budget." env:"PALIMPSEST_DEFAULT_TARGET" default:"50" placeholder:"PERCENT"`
-	DefaultResultShare int32          `help:"The most one tool result may take when it first enters a view, in percent of the budget." env:"PALIMPSEST_DEFAULT_RESULT_SHARE" default:"25" placeholder:"PERCENT"`
+	DefaultTarget      int32          `help:"Where a cut of the window aims, in percent of the budget." env:"PALIMPSEST_DEFAULT_TARGET" default:"${target}" placeholder:"PERCENT"`
+	DefaultResultShare int32          `help:"The most one tool result may take when it first enters a view, in percent of the budget." env:"PALIMPSEST_DEFAULT_RESULT_SHARE" default:"${result_share}" placeholder:"PERCENT"`
 	DefaultTTL         *time.Duration `help:"How long a conversation lives after its last append, such as 720h, where its policy does not say; 0 or nothing: for ever." env:"PALIMPSEST_DEFAULT_TTL" placeholder:"DURATION"`
 }
+
+// The defaults of flags that a sidecar without flags needs too.
+const (
+	defaultCacheSize   size = 256 << 20
+	defaultTarget           = conversation.DefaultTargetPercent
+	defaultResultShare      = conversation.DefaultMaxResultPercent
+)
 
 // check finds what the flags' types cannot say.
 func (s *settings) check() error {
