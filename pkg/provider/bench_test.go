@@ -2,6 +2,7 @@ package provider_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -39,8 +40,8 @@ func BenchmarkAssembly_With_Warm600KB(b *testing.B) {
 		b.Run(f.Traits().Name, func(b *testing.B) {
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {
-				more := append(blocks[:len(blocks):len(blocks)], provider.Block{Role: "user", JSON: fmt.Appendf(nil, `{"n":%d}`, i)})
-				_ = warm.With(more).Messages()
+				next := provider.Block{Role: "user", JSON: fmt.Appendf(nil, `{"n":%d}`, i)}
+				_ = warm.With(slices.Concat(blocks, []provider.Block{next})).Messages()
 			}
 		})
 		b.Run(f.Traits().Name+"/from nothing", func(b *testing.B) {

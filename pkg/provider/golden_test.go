@@ -43,6 +43,9 @@ func goldens() []golden {
 			units: newRecord().user("go").assistant(call("a", `{}`)).tool(result(1, "a", "first")).tool(result(1, "a", "second"), text("plugin says")).units()},
 		{name: "empty_text", rule: "empty text: dropped, or the message with it",
 			units: newRecord().user("").user(" \n").assistant(text(""), call("a", `{}`)).tool(result(1, "a", "")).assistant().user("x").units()},
+		{name: "silent_results", rule: "empty text: an error needs words, other results may be silent",
+			units: newRecord().user("q").assistant(call("a", "{}"), call("b", "{}"), call("c", "{}")).
+				tool(failed(result(1, "a", "")), failed(several(result(2, "b", ""), conversation.ResultPart{})), several(result(3, "c", ""))).units()},
 		{name: "reasoning", rule: "reasoning, opaque",
 			units: newRecord().user("think").
 				assistant(reasoning("anthropic", "m1", "hmm", "sig"), opaque("anthropic", `{"type":"redacted_thinking","data":"zzz"}`), text("So.")).user("more").

@@ -10,7 +10,7 @@ import (
 
 func TestIsValue_ForParsersOfProviders(t *testing.T) {
 	for s, want := range map[string]bool{
-		`{"a":[1,2.5e3,null,"\ud83d\ude00"]}`: true, deep(60): true, "\t[] ": true, `"\\ud800"`: true,
+		`{"a":[1,2.5e3,null,"\ud83d\ude00"]}`: true, deep(60): true, "\t[]\n": true, `"\\ud800"`: true,
 		deep(64): false, `"\ud800"`: false, `"\udc00"`: false, `"\ud800\u0041"`: false, `"\ud800x"`: false, "1e999": false, "[-1e400]": false,
 		"\"\xff\"": false, "": false, "{": false, strings.Repeat("[", 1_000_000): false,
 	} {
@@ -73,14 +73,16 @@ func TestFinish_NoMessages_AddsNothing(t *testing.T) {
 	}
 }
 
-// Finish must not write behind the caller's slice: it is cached.
+// Finish must not write into the caller's slice, or behind it: it is cached.
 func TestFinish_LeavesTheCallersBlocks(t *testing.T) {
 	tr := formats()[3].Traits()
-	room := make([]provider.Block, 1, 4)
-	room[0].Role = "assistant"
-	provider.Finish(tr, room, chars4)
-	if room[0].Role != "assistant" || room[:2][1].Role != "" {
-		t.Error("the caller's blocks changed")
+	for _, roles := range [][2]string{{"assistant", "user"}, {"user", "assistant"}, {"assistant", "assistant"}} {
+		room := make([]provider.Block, 2, 8)
+		room[0].Role, room[1].Role = roles[0], roles[1]
+		provider.Finish(tr, room, chars4)
+		if room[0].Role != roles[0] || room[1].Role != roles[1] || room[:3][2].Role != "" {
+			t.Errorf("the caller's blocks changed: %v", roles)
+		}
 	}
 }
 

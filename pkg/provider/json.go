@@ -3,6 +3,7 @@ package provider
 import (
 	"encoding/base64"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -159,6 +160,16 @@ func Fields(object string) (map[string]json.RawMessage, bool) {
 	var fields map[string]json.RawMessage
 	err := json.Unmarshal([]byte(object), &fields)
 	return fields, err == nil
+}
+
+// Only says whether an object has no members but these: providers refuse requests with keys that they do not know.
+func Only(fields map[string]json.RawMessage, keys ...string) bool {
+	for key := range fields {
+		if !slices.Contains(keys, key) {
+			return false
+		}
+	}
+	return true
 }
 
 // StringField is the value of a member that is a string, or empty.

@@ -6,10 +6,12 @@ import (
 	"slices"
 	"testing"
 
+	"pgregory.net/rapid"
+
+	"github.com/palimpsest-context/palimpsest/internal/validate"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
 	"github.com/palimpsest-context/palimpsest/pkg/tokens/bpe"
-	"pgregory.net/rapid"
 )
 
 var (
@@ -104,6 +106,22 @@ func legal(t *rapid.T, f provider.Format, v view, count func(string) int) {
 	}
 	if want, got := c.tokens(count), v.tokens(); got < want {
 		t.Fatalf("%s: %d tokens, an independent count says %d, in\n%s", f.Traits().Name, got, want, messages)
+	}
+	if f.Format() != conversation.FormatNeutral {
+		legalToo(t, f, v, count)
+	}
+}
+
+// legalToo asks the validator of the end-to-end tests, which was written without sight of the renderers.
+func legalToo(t *rapid.T, f provider.Format, v view, count func(string) int) {
+	name := validate.Format(f.Traits().Name)
+	system, messages := provider.Assemble(f.Traits(), v.blocks)
+	faults, err := validate.Check(name, system, messages)
+	if err != nil || len(faults) > 0 {
+		t.Fatalf("%s: %v, %v in\n%s", name, faults, err, messages)
+	}
+	if want, err := validate.Count(name, system, messages, count); err != nil || v.tokens() < want {
+		t.Fatalf("%s: %d tokens, the validator says %d, in\n%s %s", name, v.tokens(), want, system, messages)
 	}
 }
 

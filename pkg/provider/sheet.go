@@ -120,6 +120,9 @@ func (s *Sheet) Drop(index int32, p *conversation.Part) {
 	s.Repair(index, conversation.ReasonForeignBlock, -int64(p.Tokens))
 }
 
+// Count weighs a text that the record does not hold.
+func (s *Sheet) Count(text string) int32 { return s.Context.count(text) }
+
 // Repair records a change for legality's sake.
 func (s *Sheet) Repair(index int32, reason conversation.Reason, tokens int64) {
 	s.out.Repairs = append(s.out.Repairs, Repair{Index: index, Reason: reason, Tokens: tokens})

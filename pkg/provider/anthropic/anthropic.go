@@ -8,6 +8,9 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
 )
 
+// silentError stands in an error that says nothing: Anthropic wants a text in it.
+const silentError = "[The call failed without a message.]"
+
 // New makes the format.
 func New() provider.Format { return format{} }
 
@@ -107,7 +110,7 @@ func (format) Result(s *provider.Sheet, l *provider.Line, r *conversation.ToolRe
 	out := make([]byte, 0, len(r.Text.Inline)+len(r.Text.Inline)/16+96)
 	out = append(out, `{"type":"tool_result","tool_use_id":`...)
 	out = provider.AppendCallID(out, r.Ordinal)
-	more := int32(0)
+	before, more := len(out), int32(0)
 	switch {
 	case r.Output == conversation.OutputParts:
 		out, more = appendParts(out, s, l, r)
@@ -116,6 +119,10 @@ func (format) Result(s *provider.Sheet, l *provider.Line, r *conversation.ToolRe
 		out = provider.AppendString(out, r.Text.Inline)
 	}
 	if r.State == conversation.ResultError {
+		if len(out) == before {
+			out = append(out, `,"content":"`+silentError+`"`...)
+			more += s.Count(silentError)
+		}
 		out = append(out, `,"is_error":true`...)
 	}
 	s.Add(l, "user", append(out, '}'), l.Parts[0].Tokens+more)

@@ -23,9 +23,9 @@ func readOpaque(s *provider.Sheet, l *provider.Line) map[int]string {
 		fields, _ := provider.Fields(p.Opaque.JSON.Inline)
 		field := func(key string) string { return provider.StringField(fields, key) }
 		switch kind := field("type"); {
-		case kind == "redacted_thinking" && field("data") != "",
-			kind == "thinking" && field("signature") != "",
-			kind == "text" && strings.TrimSpace(field("text")) != "":
+		case kind == "redacted_thinking" && field("data") != "" && provider.Only(fields, "type", "data"),
+			kind == "thinking" && field("signature") != "" && isString(fields["thinking"]) && provider.Only(fields, "type", "thinking", "signature"),
+			kind == "text" && strings.TrimSpace(field("text")) != "" && provider.Only(fields, "type", "text", "citations"):
 			types[i] = kind
 		case kind == "server_tool_use" && field("id") != "":
 			uses[field("id")] = i
@@ -38,6 +38,8 @@ func readOpaque(s *provider.Sheet, l *provider.Line) map[int]string {
 	}
 	return types
 }
+
+func isString(raw []byte) bool { return len(raw) > 0 && raw[0] == '"' }
 
 func isThinkingType(kind string) bool { return kind == "thinking" || kind == "redacted_thinking" }
 

@@ -164,7 +164,7 @@ func isBase64(s string) bool {
 
 func isThought(json string) bool {
 	fields, _ := provider.Fields(json)
-	return string(fields["thought"]) == "true" && provider.StringField(fields, "text") != "" &&
+	return provider.Only(fields, "text", "thought", "thoughtSignature") && string(fields["thought"]) == "true" && provider.StringField(fields, "text") != "" &&
 		isBase64(provider.StringField(fields, "thoughtSignature"))
 }
 
@@ -175,22 +175,26 @@ func (format) Result(s *provider.Sheet, l *provider.Line, r *conversation.ToolRe
 	out = append(out, `{"functionResponse":{"name":`...)
 	out = provider.AppendString(out, cleanName(l.Call.Name))
 	out = append(out, `,"response":`...)
-	out = appendResponse(out, r, text)
+	out, wrapper := appendResponse(out, r, text)
+	more += s.Count(wrapper)
 	s.Add(l, "user", append(out, "}}"...), l.Parts[0].Tokens+more)
 }
 
-func appendResponse(dst []byte, r *conversation.ToolResult, text string) []byte {
+// appendResponse writes a result as an object. A text in a wrapper weighs as text; around JSON the wrapper is JSON that the
+// stored count does not know.
+func appendResponse(dst []byte, r *conversation.ToolResult, text string) (out []byte, wrapper string) {
 	key := `{"result":`
 	if r.State == conversation.ResultError {
 		key = `{"error":`
-	} else if r.Output == conversation.OutputJSON && provider.IsObject(text) {
-		return append(dst, text...)
 	}
-	dst = append(dst, key...)
-	if r.Output == conversation.OutputJSON && provider.IsValue(text) {
-		dst = append(dst, text...)
-	} else {
-		dst = provider.AppendString(dst, text)
+	switch {
+	case r.Output != conversation.OutputJSON || !provider.IsValue(text):
+		dst = provider.AppendString(append(dst, key...), text)
+	case r.State != conversation.ResultError && provider.IsObject(text):
+		return append(dst, text...), ""
+	default:
+		dst = append(append(dst, key...), text...)
+		wrapper = key + "}"
 	}
-	return append(dst, '}')
+	return append(dst, '}'), wrapper
 }

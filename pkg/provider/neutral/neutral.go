@@ -32,6 +32,10 @@ func (f format) Unit(u *conversation.Unit, c provider.UnitContext) provider.Unit
 	slices.SortStableFunc(lines, recorded)
 	for i := range lines {
 		m := &lines[i].Message
+		if len(m.Parts) == 0 {
+			out.Repairs = append(out.Repairs, provider.Repair{Index: m.Index, Reason: conversation.ReasonEmptyText, Tokens: -int64(m.Tokens)})
+			continue
+		}
 		m.Parts = withIDs(m.Parts)
 		if last := len(out.Messages) - 1; last >= 0 && together(&out.Messages[last], m) {
 			before := &out.Messages[last]

@@ -2,6 +2,7 @@
 package openairesponses
 
 import (
+	"encoding/json"
 	"slices"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
@@ -102,7 +103,7 @@ func (format) Assistant(s *provider.Sheet, l *provider.Line) {
 type items struct {
 	sheet     *provider.Sheet
 	line      *provider.Line
-	messages  int
+	written   bool             // an item of the message stands already
 	pieces    []provider.Piece // texts that stand together
 	reasoning []thought        // before the next item
 }
@@ -118,8 +119,8 @@ func (w *items) flush() {
 		return
 	}
 	weight := provider.Weigh(w.pieces)
-	if w.messages++; w.messages > 1 {
-		weight += tokens.PerMessage // the record has one message where the items are two
+	if w.written || len(w.reasoning) > 0 {
+		weight += tokens.PerMessage // the record has one message where the items are more
 	}
 	w.item("assistant", message("assistant", "output_text", w.pieces), weight)
 	w.pieces = nil
@@ -130,7 +131,7 @@ func (w *items) item(role string, json []byte, tokens int32) {
 	for _, r := range w.reasoning {
 		w.sheet.Add(w.line, "reasoning", r.json, r.part.Tokens)
 	}
-	w.reasoning = nil
+	w.reasoning, w.written = nil, true
 	w.sheet.Add(w.line, role, json, tokens)
 }
 
@@ -150,33 +151,39 @@ func (w *items) call(p *conversation.Part) {
 
 // native takes what only OpenAI can read: reasoning waits for the item behind it, a compaction stands for itself.
 func (w *items) native(p *conversation.Part) {
-	json, kind := read(p)
+	item, kind := read(p)
 	if !w.sheet.Native(w.line, p) || kind == "" {
 		w.sheet.Drop(w.line.Index, p)
 		return
 	}
 	w.flush()
 	if kind == "reasoning" {
-		w.reasoning = append(w.reasoning, thought{part: p, json: json})
+		w.reasoning = append(w.reasoning, thought{part: p, json: item})
 		return
 	}
-	w.item(kind, json, p.Tokens)
+	w.item(kind, item, p.Tokens)
 }
 
 // read gives a part as an item, and the item's type; the type is empty if no such item may stand in an input. Other items of
 // OpenAI's own tools are tied by their ids to reasoning that may be gone.
-func read(p *conversation.Part) (json []byte, kind string) {
+func read(p *conversation.Part) (item []byte, kind string) {
 	if p.Kind == conversation.PartReasoning {
 		return summary(p.Reasoning), "reasoning"
 	}
 	fields, _ := provider.Fields(p.Opaque.JSON.Inline)
 	switch kind = provider.StringField(fields, "type"); {
-	case kind == "reasoning" && len(fields["summary"]) > 0 && fields["summary"][0] == '[':
+	case kind == "reasoning" && isReasoning(fields):
 	case kind == "compaction" && provider.StringField(fields, "encrypted_content") != "":
 	default:
 		return nil, ""
 	}
 	return []byte(p.Opaque.JSON.Inline), kind
+}
+
+func isReasoning(fields map[string]json.RawMessage) bool {
+	return len(fields["summary"]) > 0 && fields["summary"][0] == '[' &&
+		provider.StringField(fields, "id")+provider.StringField(fields, "encrypted_content") != "" &&
+		provider.Only(fields, "type", "id", "summary", "content", "encrypted_content", "status")
 }
 
 func summary(r *conversation.Reasoning) []byte {
