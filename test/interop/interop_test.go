@@ -10,8 +10,8 @@ import (
 // formats, export and import.
 func TestClients_AgentLoop_OverTCPAndUnix(t *testing.T) {
 	need(t, "go")
-	binary := buildSidecar(t)
-	targets := []string{startTCP(t, binary), startUnix(t, binary)}
+	tcp, unix := startSidecar(t, buildSidecar(t))
+	targets := []string{tcp, unix}
 
 	t.Run("python", func(t *testing.T) {
 		python := python(t)

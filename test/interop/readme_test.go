@@ -9,12 +9,12 @@ import (
 )
 
 // The address that the README's examples dial.
-const readmeAddress = "127.0.0.1:7411"
+const readmeAddress = "127.0.0.1:7171"
 
 // TestReadme_Examples_RunAgainstSidecar runs the README's clients as they stand, but for the address.
 func TestReadme_Examples_RunAgainstSidecar(t *testing.T) {
 	need(t, "go")
-	address := startTCP(t, buildSidecar(t))
+	address, _ := startSidecar(t, buildSidecar(t))
 
 	t.Run("go", func(t *testing.T) {
 		program := writeExample(t, "go", address, filepath.Join(t.TempDir(), "main.go"))

@@ -43,21 +43,9 @@ func run(t *testing.T, command *exec.Cmd) string {
 	return string(output)
 }
 
-// startTCP runs a sidecar on a free port until the test ends, and returns its address.
-func startTCP(t *testing.T, binary string) string {
-	t.Helper()
-	log := start(t, binary, "127.0.0.1:0")
-	var address string
-	await(t, log, func() bool {
-		address = portOf.FindString(log.String())
-		return address != "" && dials("tcp", address)
-	})
-	return address
-}
-
-// startUnix runs a sidecar on a Unix socket until the test ends, and returns its target. The folder's name is short, because
-// a socket's path may have about a hundred bytes.
-func startUnix(t *testing.T, binary string) string {
+// startSidecar runs a sidecar on a free port and on a Unix socket until the test ends, and returns both targets. The socket's
+// folder has a short name, because a socket's path may have about a hundred bytes.
+func startSidecar(t *testing.T, binary string) (tcp, unix string) {
 	t.Helper()
 	folder, err := os.MkdirTemp("", "palimpsest")
 	if err != nil {
@@ -65,26 +53,31 @@ func startUnix(t *testing.T, binary string) string {
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(folder) })
 	socket := filepath.Join(folder, "s.sock")
-	log := start(t, binary, "unix://"+socket)
-	await(t, log, func() bool { return dials("unix", socket) })
-	return "unix://" + socket
+	log := start(t, binary, "--listen", "127.0.0.1:0", "--listen", "unix://"+socket)
+	await(t, log, func() bool {
+		tcp = portOf.FindString(log.String())
+		return tcp != "" && dials("tcp", tcp) && dials("unix", socket)
+	})
+	return tcp, "unix://" + socket
 }
 
 var portOf = regexp.MustCompile(`127\.0\.0\.1:[1-9]\d*`)
 
-func start(t *testing.T, binary, listen string) *logged {
+func start(t *testing.T, binary string, flags ...string) *logged {
 	t.Helper()
 	log := &logged{}
-	sidecar := exec.Command(binary, "serve", "--listen", listen, "--store", "bolt", "--data-dir", t.TempDir())
+	sidecar := exec.Command(binary, append([]string{"serve", "--store", "bolt", "--data-dir", t.TempDir()}, flags...)...)
 	sidecar.Stdout, sidecar.Stderr = log, log
 	if err := sidecar.Start(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
 		_ = sidecar.Process.Signal(syscall.SIGTERM)
-		_ = sidecar.Wait()
+		if err := sidecar.Wait(); err != nil {
+			t.Errorf("the sidecar ended with %v", err)
+		}
 		if t.Failed() {
-			t.Logf("the sidecar on %s logged:\n%s", listen, log)
+			t.Logf("the sidecar logged:\n%s", log)
 		}
 	})
 	return log
