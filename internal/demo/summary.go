@@ -21,28 +21,35 @@ func (s *screen) summary(a *agent, p *proof, took time.Duration) {
 
 // table compares what was sent with what would have been.
 func (s *screen) table(l *ledgers, counter string) {
-	const row = "  %-38s %14s %12s %12s   %s\n"
 	fmt.Fprintln(s.out)
-	fmt.Fprintf(s.out, row, "input, over all turns", "tokens", "largest", "cost", "fits the window")
-	for _, way := range []struct {
-		name   string
-		ledger *ledger
-	}{
-		{"the whole history, results whole", &l.whole},
-		{"the whole history, results clipped", &l.clipped},
-		{"what the sidecar built", &l.kept},
-	} {
-		fits := "in every turn"
-		if way.ledger.overflow > 0 {
-			fits = fmt.Sprintf("until turn %d", way.ledger.overflow-1)
-		}
-		fmt.Fprintf(s.out, row, way.name, number(way.ledger.sent), number(way.ledger.largest), number(int64(way.ledger.cost)), fits)
-	}
+	s.row("input, over all turns", "tokens", "largest", "cost", "fits the window")
+	s.way("the whole history, results whole", &l.whole)
+	s.way("the whole history, results clipped", &l.clipped)
+	s.way("what the sidecar built", &l.kept)
 	fmt.Fprintln(s.out)
 	s.paragraph("Cost is in plain input tokens: 1.25 for one that is written to the provider's cache, 0.1 for one that is read from " +
 		"it. The first two rows assume a window without end and a cache that never misses. Tokens are counted with " + counter + "; " +
 		"those of very large results are estimates. What such a history costs a model in attention is not in the table, nor is what it misses " +
 		"of the messages it does not see.")
+}
+
+func (s *screen) way(name string, l *ledger) {
+	fits := "in every turn"
+	if l.overflow > 0 {
+		fits = fmt.Sprintf("until turn %d", l.overflow-1)
+	}
+	s.row(name, number(l.sent), number(l.largest), number(int64(l.cost)), fits)
+}
+
+// tableWidth is what a row takes; on narrower screens its name gets a line of its own.
+const tableWidth = 98
+
+func (s *screen) row(name, tokens, largest, cost, fits string) {
+	format := "  %-36s%14s %11s %11s   %s\n"
+	if s.width < tableWidth {
+		format = "  %s\n%14s %11s %11s   %s\n"
+	}
+	fmt.Fprintf(s.out, format, name, tokens, largest, cost, fits)
 }
 
 func (s *screen) biggestResult(a *agent, p *proof) {

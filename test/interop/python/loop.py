@@ -288,7 +288,7 @@ def export_and_import(client, conversation):
 
 def deadline(client, conversation):
     try:
-        client.loop.BuildContext(loop.BuildContextRequest(conversation_id=conversation), timeout=1e-6)
+        client.loop.BuildContext(loop.BuildContextRequest(conversation_id=conversation), timeout=-1)
     except grpc.RpcError as error:
         check(error.code() == grpc.StatusCode.DEADLINE_EXCEEDED, "a deadline that passed", error.code())
         return
