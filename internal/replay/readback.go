@@ -18,12 +18,15 @@ const (
 
 // readBack reads the whole record and compares it with what was appended.
 func (c *conversation) readBack(ctx context.Context) {
-	seen, token := 0, ""
-	for len(c.appended) > 0 {
-		page, err := c.page(ctx, seen, token)
+	// A page token belongs to a listing, so the range stays until a message that
+	// is too large for any page makes it a new one.
+	seen, from, token := 0, 0, ""
+	for from < len(c.appended) {
+		page, err := c.page(ctx, from, token)
 		if reasonOf(err) == reasonTooLarge {
 			c.readOne(ctx, seen)
-			seen, token = seen+1, ""
+			seen++
+			from, token = seen, ""
 			continue
 		}
 		if err != nil {
@@ -51,13 +54,10 @@ func (c *conversation) readBack(ctx context.Context) {
 func (c *conversation) page(ctx context.Context, start int, token string) (*pb.ListMessagesResponse, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	request := &pb.ListMessagesRequest{
-		ConversationId: c.id, View: pb.ListView_LIST_VIEW_ORIGINAL, PageSize: readPage, PageToken: token,
-	}
-	if token == "" {
-		request.Range = &pb.IndexRange{Start: int32(start)}
-	}
-	return c.records.ListMessages(ctx, request)
+	return c.records.ListMessages(ctx, &pb.ListMessagesRequest{
+		ConversationId: c.id, Range: &pb.IndexRange{Start: int32(start)}, View: pb.ListView_LIST_VIEW_ORIGINAL,
+		PageSize: readPage, PageToken: token,
+	})
 }
 
 func (c *conversation) readOne(ctx context.Context, i int) {

@@ -1,0 +1,109 @@
+package replay
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+const (
+	minFill         = 0.65 // pooled over everything
+	minStablePrefix = 0.90 // on mini_swe_agent at 32k
+)
+
+// sidecarProcess builds the real command once, serves with it, and returns
+// where it listens.
+func sidecarProcess(t *testing.T) string {
+	t.Helper()
+	binary := filepath.Join(t.TempDir(), "sidecar")
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", binary, "../../cmd/sidecar").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	process := exec.CommandContext(t.Context(), binary, "serve", "--listen", "127.0.0.1:0", "--data-dir", t.TempDir())
+	log, err := process.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := process.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = process.Process.Signal(os.Interrupt)
+		_ = process.Wait()
+	})
+	lines := bufio.NewReader(log)
+	for {
+		line, err := lines.ReadBytes('\n')
+		if err != nil {
+			t.Fatalf("the sidecar ended before it listened: %v", err)
+		}
+		var entry struct {
+			Msg       string   `json:"msg"`
+			Addresses []string `json:"addresses"`
+		}
+		if json.Unmarshal(line, &entry) == nil && entry.Msg == "ready" && len(entry.Addresses) > 0 {
+			go func() { _, _ = io.Copy(io.Discard, lines) }()
+			return entry.Addresses[0]
+		}
+	}
+}
+
+// replayed plays a tenth of the files and returns the report.
+func replayed(t *testing.T, address string, files []string, window int32, format string) *Report {
+	t.Helper()
+	c := &Command{Files: files, Address: address, Format: format, Window: window, Sample: 10, Parallel: 2, JSON: true}
+	var out bytes.Buffer
+	if err := c.Run(t.Context(), &Env{Stdout: &out, Stderr: io.Discard}); err != nil && !errors.Is(err, ErrJudged) {
+		t.Fatal(err)
+	}
+	r := &Report{}
+	if err := json.Unmarshal(out.Bytes(), r); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range r.mustBeZero() {
+		if f.n != 0 {
+			t.Errorf("window %d, %s: %s is %d: %+v", window, format, f.name, f.n, r.Examples)
+		}
+	}
+	return r
+}
+
+// TestReplay_SampleOfData plays a tenth of all recorded conversations through
+// the real sidecar, at four windows in four formats.
+func TestReplay_SampleOfData(t *testing.T) {
+	data := os.Getenv("PALIMPSEST_DATA")
+	if data == "" {
+		t.Skip("PALIMPSEST_DATA names no folder with recorded conversations")
+	}
+	if testing.Short() {
+		t.Skip("the recorded conversations take a minute or two")
+	}
+	files, err := filepath.Glob(filepath.Join(data, "*", "conversations.jsonl"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no conversations under PALIMPSEST_DATA (%v)", err)
+	}
+	address := sidecarProcess(t)
+	var filled, room int64
+	for _, window := range []int32{4096, 8192, 32768, 131072} {
+		for _, format := range []string{"openai-chat", "openai-responses", "anthropic", "gemini"} {
+			r := replayed(t, address, files, window, format)
+			if r.Builds == 0 {
+				t.Errorf("window %d, %s: nothing was built", window, format)
+			}
+			filled, room = filled+r.FilledTokens, room+r.FilledRoom
+		}
+	}
+	if fill := share(filled, room); fill < minFill {
+		t.Errorf("contexts that something was left out of fill %.1f %% of their budget, want %.0f %%", 100*fill, 100*minFill)
+	}
+	coding := []string{filepath.Join(data, "mini_swe_agent", "conversations.jsonl")}
+	if r := replayed(t, address, coding, 32768, "anthropic"); r.StablePrefixShare < minStablePrefix {
+		t.Errorf("%.1f %% of the coding runs' tokens are a stable prefix, want %.0f %%", 100*r.StablePrefixShare, 100*minStablePrefix)
+	}
+}
