@@ -154,13 +154,13 @@ func (d *deciding) discover(ctx context.Context) (int32, error) {
 			return 0, err
 		}
 		out, err := d.compose(ctx, w.view, conversation.Window{Start: from, Anchor: -1})
-		if err != nil || d.fixed+out.tokens() > d.settings.limit {
+		if err != nil || out.speaks() && d.fixed+out.tokens() > d.settings.limit {
 			return from, err
 		}
 	}
 }
 
-// unitStart goes back to the first message of the unit that an index lies in.
+// unitStart goes back to the first message of the unit that an index lies in; hidden messages do not end a unit.
 func (d *deciding) unitStart(ctx context.Context, from int32) (int32, error) {
 	for from > 0 {
 		page := conversation.Range{First: max(0, from-unitPage), End: from + 1}
@@ -168,7 +168,8 @@ func (d *deciding) unitStart(ctx context.Context, from int32) (int32, error) {
 			return 0, err
 		}
 		for ; from > page.First; from-- {
-			if m, ok := d.window.message(from); !ok || m.Role != conversation.RoleTool {
+			at := conversation.Range{First: from, End: from + 1}
+			if m, ok := d.window.message(from); !ok || m.Role != conversation.RoleTool && !d.window.view.Hidden(at) {
 				return from, nil
 			}
 		}
@@ -250,7 +251,7 @@ func (d *deciding) change(r *BuildRequest, report *conversation.Manifest, a *pro
 	if len(c.Edits) > 0 || moved {
 		h.Revision++
 	}
-	h.EditSeq, h.Turn, h.Seen, h.Start = d.view.Seq(), d.turn, h.Messages, d.out.window.Start
+	h.EditSeq, h.Turn, h.Seen, h.Start = h.EditSeq+int64(len(c.Edits)), d.turn, h.Messages, d.out.window.Start
 	h.ManifestSeq++
 	h.LastManifest[r.Format] = h.ManifestSeq
 	h.NextDue = earlier(h.NextDue, d.now.Add(manifestMemory))

@@ -216,6 +216,16 @@ func (out *composition) newest() int {
 	return min(out.tail, len(out.units)-1)
 }
 
+// silentTail says whether the tail is written as nothing.
+func (out *composition) silentTail() bool {
+	for _, n := range out.weights[out.tail:] {
+		if n > 0 {
+			return false
+		}
+	}
+	return true
+}
+
 // speaks says whether anybody but the system says anything.
 func (out *composition) speaks() bool {
 	for i := range out.blocks {

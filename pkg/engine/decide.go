@@ -28,6 +28,11 @@ func (d *deciding) decide(ctx context.Context) error {
 	if d.out, err = d.compose(ctx, d.view, d.start); err != nil {
 		return err
 	}
+	if d.start.Start > 0 && (!d.out.speaks() || d.out.silentTail() || d.beheaded()) {
+		if err := d.goBack(ctx); err != nil {
+			return err
+		}
+	}
 	if err := d.clipOverShare(ctx); err != nil {
 		return err
 	}
@@ -35,6 +40,30 @@ func (d *deciding) decide(ctx context.Context) error {
 		return err
 	}
 	return d.fit(ctx)
+}
+
+// goBack looks for a window anew where nothing is left of the one in force, because it was hidden. It is the one way
+// for a start to move back.
+func (d *deciding) goBack(ctx context.Context) error {
+	start, err := d.discover(ctx)
+	if err != nil {
+		return err
+	}
+	win := conversation.Window{Start: start, Anchor: -1}
+	if err := d.window.load(ctx, d.engine, d.needed(win)...); err != nil {
+		return err
+	}
+	d.view = d.window.view
+	d.out, err = d.compose(ctx, d.view, win)
+	return err
+}
+
+// beheaded says whether the newest unit may begin before the window: with tool messages whose assistant stands behind messages
+// that were hidden since.
+func (d *deciding) beheaded() bool {
+	u := &d.out.units[d.out.newest()]
+	before := conversation.Range{First: u.First() - 1, End: u.First()}
+	return u.Summary == nil && u.Items[0].Message.Role == conversation.RoleTool && d.view.Hidden(before)
 }
 
 // legal refuses what no provider takes: calls that wait for results, and a context without a message.
@@ -94,7 +123,7 @@ func position(it *conversation.Item, shown int) int32 {
 
 // clip clips results, one edit a message, and writes the view again.
 func (d *deciding) clip(ctx context.Context, targets []target, reason conversation.Reason) error {
-	seq := d.view.Seq()
+	made := len(d.edits)
 	for at := 0; at < len(targets); {
 		end := at + 1
 		for end < len(targets) && targets[end].index == targets[at].index {
@@ -105,13 +134,13 @@ func (d *deciding) clip(ctx context.Context, targets []target, reason conversati
 			return err
 		}
 		if len(e.Parts) > 0 {
-			e.Seq = d.view.Seq() + 1
+			e.Seq = d.window.head.EditSeq + int64(len(d.edits)) + 1
 			d.edits = append(d.edits, e)
 			d.view = d.view.Fold([]conversation.Edit{e})
 		}
 		at = end
 	}
-	if d.view.Seq() == seq {
+	if len(d.edits) == made {
 		return nil
 	}
 	out, err := d.compose(ctx, d.view, d.out.window)

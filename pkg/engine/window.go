@@ -86,7 +86,10 @@ func (w *window) load(ctx context.Context, e *Engine, ranges ...conversation.Ran
 	if len(missing) == 0 {
 		return nil
 	}
-	q := store.Query{Incarnation: w.head.Incarnation, Edits: &store.EditRange{Upto: w.head.EditSeq, Of: missing}}
+	q := store.Query{Incarnation: w.head.Incarnation}
+	if w.head.EditSeq > 0 {
+		q.Edits = &store.EditRange{Upto: w.head.EditSeq, Of: missing}
+	}
 	for _, r := range missing {
 		q.Ranges = append(q.Ranges, store.MessageRange{Range: r})
 	}
