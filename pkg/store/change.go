@@ -130,8 +130,8 @@ func (u *Upload) Check() error {
 	switch {
 	case u.Incarnation.IsZero():
 		return invalid("an upload without an incarnation")
-	case u.ID.IsZero() && len(u.Data) > 0:
-		return invalid("a chunk without an id")
+	case u.ID.IsZero() && (len(u.Data) > 0 || !u.Records()):
+		return invalid("a chunk without an id, or nothing")
 	case u.Chunk < 0 || len(u.Data) > ChunkBytes:
 		return invalid("chunk %d of %d bytes", u.Chunk, len(u.Data))
 	default:

@@ -279,7 +279,7 @@ type Change struct {
 	// ReplaceMessages and ReplaceEdits rewrite records that exist, for erasure: index, seq, range, kind and commit stay.
 	ReplaceMessages []conversation.Message
 	ReplaceEdits    []conversation.Edit
-	// DropManifests removes manifests with a seq below it.
+	// DropManifests removes manifests with a seq below it, before those of this change are written; so does DropOutcomes.
 	DropManifests int64
 	Outcome       *Outcome
 	// DropOutcomes removes request ids remembered before this time; zero removes none. It may cost a look at all request ids

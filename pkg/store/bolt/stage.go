@@ -65,7 +65,12 @@ func (p *piece) apply(t *tx) error {
 
 // admitLive checks an upload to an incarnation that has a head.
 func (p *piece) admitLive(t *tx, head *store.Head) error {
+	link, err := t.link(p.key)
 	switch {
+	case err != nil:
+		return err
+	case link != head.Incarnation:
+		return fmt.Errorf("%w: the key does not lead to the incarnation", store.ErrNotFound)
 	case head.State == store.Deleted:
 		return fmt.Errorf("%w: the incarnation is deleted", store.ErrNotFound)
 	case p.u.Records():

@@ -117,15 +117,15 @@ func (s *Store) apply(inc *incarnation, c *store.Change) {
 	if c.Info != nil {
 		inc.info = s.codec.EncodeInfo(c.Info)
 	}
+	for seq := range min(c.DropManifests, int64(len(inc.manifests))) {
+		inc.manifests[seq] = nil
+	}
+	inc.dropOutcomes(s, c.DropOutcomes)
 	inc.putRecords(s, c.Messages, c.Edits, nil)
 	inc.putRecords(s, c.ReplaceMessages, c.ReplaceEdits, c.ReplaceManifests)
 	if c.Manifest != nil {
 		inc.manifests.put(int(c.Manifest.Seq), s.codec.EncodeManifest(c.Manifest))
 	}
-	for seq := range min(c.DropManifests, int64(len(inc.manifests))) {
-		inc.manifests[seq] = nil
-	}
-	inc.dropOutcomes(s, c.DropOutcomes)
 	if c.Outcome != nil {
 		inc.outcomes[c.Outcome.Key] = s.codec.EncodeOutcome(c.Outcome)
 	}

@@ -52,6 +52,9 @@ func (s *Store) stageable(inc *incarnation, key store.Key, u *store.Upload) erro
 	if inc.dying {
 		return fmt.Errorf("%w: the incarnation is being deleted", store.ErrNotFound)
 	}
+	if inc.head != nil && s.names[key] != u.Incarnation {
+		return fmt.Errorf("%w: the key does not lead to the incarnation", store.ErrNotFound)
+	}
 	if inc.key != key {
 		return fmt.Errorf("%w: the incarnation is another conversation's", store.ErrConflict)
 	}
