@@ -75,7 +75,6 @@ type tally struct {
 	filled, room                 int64
 	stableTokens, comparedTokens int64
 	references, recalled         int
-	answered                     int
 }
 
 func newTally() *tally {
