@@ -166,7 +166,8 @@ func (a *agent) act(ctx context.Context, t *turn) error {
 }
 
 func (a *agent) ask(ctx context.Context, s *step) error {
-	parts := []*palimpsestv1.Part{{Content: &palimpsestv1.Part_Text{Text: s.says}}}
+	parts := make([]*palimpsestv1.Part, 0, 1+len(s.calls))
+	parts = append(parts, &palimpsestv1.Part{Content: &palimpsestv1.Part_Text{Text: s.says}})
 	for i, c := range s.calls {
 		parts = append(parts, &palimpsestv1.Part{Content: &palimpsestv1.Part_ToolCall{ToolCall: &palimpsestv1.ToolCall{
 			CallId: callID(i), Name: c.Tool, ArgumentsJson: c.arguments(),

@@ -6,12 +6,8 @@ import (
 	"slices"
 )
 
-const (
-	// visited bounds how much of a tree is looked at to plan a script.
-	visited = 20_000
-	// planned is how many turns a planned script has at least.
-	planned = 42
-)
+// planned is how many turns a planned script has at least.
+const planned = 42
 
 type sized struct {
 	name string
@@ -22,15 +18,7 @@ type sized struct {
 // one file that does not exist.
 func (t *tree) plan() (sources string, script []step, err error) {
 	var files []sized
-	err = t.walk(".", func(name string, size int64) error {
-		if len(files) == visited {
-			return errEnough
-		}
-		if size > 0 && size < 8<<20 {
-			files = append(files, sized{name, size})
-		}
-		return nil
-	})
+	err = t.walk(".", func(name string, size int64) { files = append(files, sized{name, size}) })
 	if err != nil {
 		return "", nil, err
 	}

@@ -85,7 +85,7 @@ func (s *screen) decision(d *palimpsestv1.Decision, t *turn) {
 
 func (s *screen) outcome(o outcome) {
 	if o.err != nil {
-		s.line("tool", red, o.call.String()+": "+o.err.Error())
+		s.labelled("tool", red, o.call.String()+": "+o.err.Error())
 		return
 	}
 	s.line("tool", plain, fmt.Sprintf("%s → %s", o.call, weight(int64(o.bytes))))

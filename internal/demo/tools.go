@@ -113,13 +113,11 @@ func (t *tree) read(c call) (string, error) {
 // search finds a literal text, as grep -rnF does.
 func (t *tree) search(pattern, under string) (string, error) {
 	var b strings.Builder
-	err := t.walk(under, func(name string, _ int64) error {
+	err := t.walk(under, func(name string, _ int64) {
 		content, err := fs.ReadFile(t.files, name)
-		if err != nil || !bytes.Contains(content, []byte(pattern)) || bytes.IndexByte(content, 0) >= 0 {
-			return nil // unreadable, without a hit, or binary
+		if binary := bytes.IndexByte(content, 0) >= 0; err == nil && !binary && bytes.Contains(content, []byte(pattern)) {
+			matching(&b, name, pattern, content)
 		}
-		matching(&b, name, pattern, content)
-		return nil
 	})
 	return b.String(), err
 }
@@ -135,18 +133,13 @@ func matching(b *strings.Builder, name, pattern string, content []byte) {
 }
 
 func (t *tree) largest(under string, count int) (string, error) {
-	type file struct {
-		name string
-		size int64
-	}
-	var files []file
-	err := t.walk(under, func(name string, size int64) error {
+	var files []sized
+	err := t.walk(under, func(name string, size int64) {
 		if path.Ext(name) == t.sources {
-			files = append(files, file{name, size})
+			files = append(files, sized{name, size})
 		}
-		return nil
 	})
-	slices.SortFunc(files, func(a, b file) int { return cmp.Or(cmp.Compare(b.size, a.size), cmp.Compare(a.name, b.name)) })
+	slices.SortFunc(files, func(a, b sized) int { return cmp.Or(cmp.Compare(b.size, a.size), cmp.Compare(a.name, b.name)) })
 	var b strings.Builder
 	for _, f := range files[:min(count, len(files))] {
 		fmt.Fprintf(&b, "%9d %s\n", f.size, f.name)

@@ -2,7 +2,6 @@ package demo
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -67,32 +66,33 @@ func goroot(ctx context.Context) string {
 	return root
 }
 
-// errEnough ends a walk early.
-var errEnough = errors.New("enough")
+// What a walk looks at: enough of any tree, and no file that is larger than a message may be.
+const (
+	mostFiles   = 20_000
+	largestFile = 8 << 20
+)
 
-// walk visits the regular files under a folder, or the one file, but not what version control and package managers keep.
-func (t *tree) walk(under string, visit func(name string, size int64) error) error {
-	err := fs.WalkDir(t.files, under, func(name string, entry fs.DirEntry, err error) error {
+// walk visits the regular files under a folder, or the one file, but not what version control and package managers keep. What
+// cannot be read, or is gone since it was listed, is passed over.
+func (t *tree) walk(under string, visit func(name string, size int64)) error {
+	files := 0
+	return fs.WalkDir(t.files, under, func(name string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil && name == under:
 			return err
-		case err != nil:
-			return nil // what cannot be read is passed over
-		case entry.IsDir() && skipped(name):
+		case files == mostFiles:
+			return fs.SkipAll
+		case err != nil, entry.IsDir() && skipped(name):
 			return fs.SkipDir
 		case !entry.Type().IsRegular():
 			return nil
 		}
-		info, err := entry.Info()
-		if err != nil {
-			return nil // gone since it was listed
+		if info, err := entry.Info(); err == nil && info.Size() > 0 && info.Size() <= largestFile {
+			files++
+			visit(name, info.Size())
 		}
-		return visit(name, info.Size())
-	})
-	if errors.Is(err, errEnough) {
 		return nil
-	}
-	return err
+	})
 }
 
 func skipped(folder string) bool {

@@ -103,7 +103,7 @@ func cached(t *testing.T, name, version string, files []string, fill func(folder
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer os.RemoveAll(filling)
+	defer func() { _ = os.RemoveAll(filling) }()
 	fill(filling)
 	// Another test process may have been quicker: its folder is as good.
 	if err := os.Rename(filling, folder); err != nil && !errors.Is(err, fs.ErrExist) {
