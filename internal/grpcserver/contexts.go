@@ -16,9 +16,9 @@ func toBuildResponse(r *engine.BuildResult) *pb.BuildContextResponse {
 		Rendered: &pb.Rendered{
 			SystemJson:       r.System,
 			MessagesJson:     r.MessagesJSON,
-			ContentSha256:    hex.EncodeToString(r.Manifest.SHA256[:]),
+			ContentSha256:    hex.EncodeToString(r.SHA256[:]),
 			CacheBreakpoints: r.Breakpoints,
-			Blocks:           r.Manifest.Blocks,
+			Blocks:           r.Blocks,
 		},
 		Tokens:     toTokenReport(&r.Tokens),
 		Prefix:     toPrefixReport(&r.Prefix),

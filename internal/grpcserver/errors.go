@@ -113,13 +113,13 @@ func withInfo(code codes.Code, text string, kind conversation.Kind, more ...prot
 	return s
 }
 
-// badRequest lists the violations, as many as an answer can carry, and says how many there are beside them.
+// badRequest lists the violations, as many as an answer can carry, and says so if there are more.
 func badRequest(violations []conversation.Violation) *errdetails.BadRequest {
 	out := &errdetails.BadRequest{}
 	for i, v := range violations {
 		out.FieldViolations = append(out.FieldViolations, fieldViolation(v))
 		if proto.Size(out) > maxDetailBytes {
-			out.FieldViolations[i] = fieldViolation(andMore(len(violations) - i))
+			out.FieldViolations[i] = &errdetails.BadRequest_FieldViolation{Description: "and more than an answer can hold"}
 			return out
 		}
 	}

@@ -8,7 +8,6 @@ import (
 
 	"go.uber.org/zap"
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/health"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/reflection"
@@ -31,7 +30,7 @@ type Options struct {
 // Server serves the API and its health on any number of listeners.
 type Server struct {
 	grpc   *grpc.Server
-	health *health.Server
+	health *drainedHealth
 }
 
 // service answers the API's calls. The handlers have a file each.
@@ -48,7 +47,7 @@ type service struct {
 // New returns a server that does not listen yet.
 func New(o Options) *Server {
 	s := &service{engine: o.Engine, log: o.Log, rules: newRuleBook()}
-	out := &Server{grpc: grpc.NewServer(append(limits(), s.chain()...)...), health: health.NewServer()}
+	out := &Server{grpc: grpc.NewServer(append(limits(), s.chain()...)...), health: newDrainedHealth()}
 	pb.RegisterContextServiceServer(out.grpc, s)
 	pb.RegisterConversationServiceServer(out.grpc, s)
 	pb.RegisterPolicyServiceServer(out.grpc, s)
@@ -82,7 +81,8 @@ func (s *Server) Serve(listeners ...net.Listener) error {
 	failures := make([]error, len(listeners))
 	for i, l := range listeners {
 		serving.Go(func() {
-			if failures[i] = s.grpc.Serve(l); failures[i] != nil {
+			if err := s.grpc.Serve(l); err != nil && !errors.Is(err, grpc.ErrServerStopped) {
+				failures[i] = err
 				s.grpc.Stop()
 			}
 		})
@@ -94,7 +94,7 @@ func (s *Server) Serve(listeners ...net.Listener) error {
 // Shutdown answers NOT_SERVING, takes no new calls, and waits for those in flight. When ctx ends it cuts them off and returns
 // its error.
 func (s *Server) Shutdown(ctx context.Context) error {
-	s.health.Shutdown()
+	s.health.drain()
 	done := make(chan struct{})
 	go func() {
 		s.grpc.GracefulStop()

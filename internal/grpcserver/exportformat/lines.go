@@ -49,8 +49,8 @@ type fitLine struct {
 	MaxResultPercent     *int32 `json:"maxResultPercent,omitempty"`
 }
 
-// headLine leaves out what an import makes anew (the incarnation), and what a live conversation has not (the time its
-// tombstone ends).
+// headLine leaves out what an import makes anew (the incarnation, when the sweep looks next), and what a live conversation has
+// not (the time its tombstone ends).
 type headLine struct {
 	Version       uint64      `json:"version"`
 	Revision      int64       `json:"revision"`
@@ -71,7 +71,6 @@ type headLine struct {
 	CreateTime    time.Time   `json:"createTime,omitzero"`
 	UpdateTime    time.Time   `json:"updateTime,omitzero"`
 	ExpireTime    time.Time   `json:"expireTime,omitzero"`
-	NextDue       time.Time   `json:"nextDueTime,omitzero"`
 }
 
 type openCall struct {

@@ -28,7 +28,7 @@ func (l *headLine) record() engine.Head {
 		Turn: l.Turn, Seen: l.Seen, Start: l.Start,
 		UnitStart: l.UnitStart, LeadingSystem: l.LeadingSystem, LastUser: l.LastUser, CallOrdinal: l.CallOrdinal,
 		Pins:       each(l.Pins, (*rangeLine).record),
-		CreateTime: l.CreateTime.UTC(), UpdateTime: l.UpdateTime.UTC(), ExpireTime: l.ExpireTime.UTC(), NextDue: l.NextDue.UTC(),
+		CreateTime: l.CreateTime.UTC(), UpdateTime: l.UpdateTime.UTC(), ExpireTime: l.ExpireTime.UTC(),
 	}
 	out.Unanswered = grown(out.Unanswered, len(l.Unanswered))
 	for i, c := range l.Unanswered {

@@ -77,7 +77,7 @@ func fromHead(h *engine.Head) headLine {
 		Turn: h.Turn, Seen: h.Seen, Start: h.Start, LastManifest: h.LastManifest[:],
 		UnitStart: h.UnitStart, LeadingSystem: h.LeadingSystem, LastUser: h.LastUser, CallOrdinal: h.CallOrdinal,
 		Pins:       each(h.Pins, func(r *conversation.Range) rangeLine { return rangeLine(*r) }),
-		CreateTime: h.CreateTime.UTC(), UpdateTime: h.UpdateTime.UTC(), ExpireTime: h.ExpireTime.UTC(), NextDue: h.NextDue.UTC(),
+		CreateTime: h.CreateTime.UTC(), UpdateTime: h.UpdateTime.UTC(), ExpireTime: h.ExpireTime.UTC(),
 	}
 	for _, c := range h.Unanswered {
 		out.Unanswered = append(out.Unanswered, openCall(c))

@@ -1,0 +1,155 @@
+package grpcserver
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/testing/protocmp"
+	"google.golang.org/protobuf/types/known/durationpb"
+	"pgregory.net/rapid"
+
+	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+)
+
+func words() *rapid.Generator[string] { return rapid.StringN(0, 20, -1) }
+
+func drawAction(t *rapid.T) *pb.ActionRef {
+	return &pb.ActionRef{ActionId: words().Draw(t, "action"), AgentActionId: words().Draw(t, "agent action")}
+}
+
+func drawMedia(t *rapid.T) *pb.Media {
+	m := &pb.Media{MimeType: words().Draw(t, "type"), Detail: words().Draw(t, "detail")}
+	if rapid.Bool().Draw(t, "uri?") {
+		m.Source = &pb.Media_Uri{Uri: "u" + words().Draw(t, "uri")}
+	} else {
+		m.Source = &pb.Media_Data{Data: rapid.SliceOfN(rapid.Byte(), 1, 9).Draw(t, "data")}
+	}
+	return m
+}
+
+func drawPiece(t *rapid.T) *pb.ToolResultPart {
+	if rapid.Bool().Draw(t, "media?") {
+		return &pb.ToolResultPart{Content: &pb.ToolResultPart_Media{Media: drawMedia(t)}}
+	}
+	return &pb.ToolResultPart{Content: &pb.ToolResultPart_Text{Text: words().Draw(t, "piece")}}
+}
+
+func drawResult(t *rapid.T) *pb.ToolResult {
+	r := &pb.ToolResult{
+		CallId: words().Draw(t, "call"), Name: words().Draw(t, "name"), State: pb.ToolResultState(rapid.IntRange(0, 2).Draw(t, "state")),
+		Actions: rapid.SliceOfN(rapid.Custom(drawAction), 0, 2).Draw(t, "actions"),
+	}
+	switch rapid.IntRange(0, 2).Draw(t, "output") {
+	case 0:
+		r.Output = &pb.ToolResult_Text{Text: words().Draw(t, "text")}
+	case 1:
+		r.Output = &pb.ToolResult_Json{Json: words().Draw(t, "json")}
+	default:
+		r.Output = &pb.ToolResult_Parts{Parts: &pb.ToolResultParts{Parts: rapid.SliceOfN(rapid.Custom(drawPiece), 1, 3).Draw(t, "pieces")}}
+	}
+	return r
+}
+
+func drawPart(t *rapid.T) *pb.Part {
+	switch rapid.IntRange(0, 5).Draw(t, "kind") {
+	case 0:
+		return textPart(words().Draw(t, "text"))
+	case 1:
+		return mediaPart(drawMedia(t))
+	case 2:
+		c := &pb.ToolCall{CallId: words().Draw(t, "call"), Name: words().Draw(t, "name"), ArgumentsJson: words().Draw(t, "arguments")}
+		return &pb.Part{Content: &pb.Part_ToolCall{ToolCall: c}}
+	case 3:
+		return resultPart(drawResult(t))
+	case 4:
+		r := &pb.Reasoning{Text: words().Draw(t, "text"), Signature: words().Draw(t, "signature"), Provider: words().Draw(t, "provider"), Model: words().Draw(t, "model")}
+		return &pb.Part{Content: &pb.Part_Reasoning{Reasoning: r}}
+	default:
+		return opaquePart(&pb.Opaque{Provider: words().Draw(t, "provider"), Json: words().Draw(t, "json")})
+	}
+}
+
+func drawMessage(t *rapid.T) *pb.Message {
+	return &pb.Message{
+		Id: words().Draw(t, "id"), Role: pb.Role(rapid.IntRange(1, 4).Draw(t, "role")),
+		Parts:       rapid.SliceOfN(rapid.Custom(drawPart), 1, 4).Draw(t, "parts"),
+		MessageType: pb.MessageType(rapid.IntRange(0, 6).Draw(t, "type")),
+		Actions:     rapid.SliceOfN(rapid.Custom(drawAction), 0, 2).Draw(t, "actions"),
+		Pinned:      rapid.Bool().Draw(t, "pinned"), Model: words().Draw(t, "model"), RunId: words().Draw(t, "run"),
+		StepId: words().Draw(t, "step"), Tags: rapid.SliceOfN(words(), 0, 3).Draw(t, "tags"), MetadataJson: words().Draw(t, "metadata"),
+	}
+}
+
+func TestFromMessage_AnyMessage_ComesBack(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		want := drawMessage(t)
+		m := fromMessage(want)
+		if diff := cmp.Diff(want, toMessage(&m), protocmp.Transform()); diff != "" {
+			t.Fatal(diff)
+		}
+	})
+}
+
+func TestFromPolicy_AnyPolicy_ComesBack(t *testing.T) {
+	number := rapid.Ptr(rapid.Int32Range(1, 90), true)
+	rapid.Check(t, func(t *rapid.T) {
+		want := &pb.Policy{Fit: &pb.FitPolicy{
+			MaxContextTokens: number.Draw(t, "max"), ContextWindowTokens: number.Draw(t, "window"),
+			ReservedOutputTokens: number.Draw(t, "reserve"), TargetPercent: number.Draw(t, "target"), MaxResultPercent: number.Draw(t, "share"),
+		}}
+		if proto.Size(want.GetFit()) == 0 {
+			want.Fit = nil
+		}
+		if rapid.Bool().Draw(t, "ttl?") {
+			want.Ttl = durationpb.New(0)
+		}
+		if proto.Size(want) == 0 {
+			want = nil
+		}
+		if diff := cmp.Diff(want, toPolicy(fromPolicy(want)), protocmp.Transform()); diff != "" {
+			t.Fatal(diff)
+		}
+	})
+}
+
+func TestFromProfile_FullProfile_ComesBack(t *testing.T) {
+	want := &pb.ModelProfile{
+		Model: "m", ContextWindowTokens: pointer(int32(1)), ReservedOutputTokens: pointer(int32(2)), Counter: "chars4",
+		Factor: pointer(1.5), MediaTokens: pointer(int32(3)), InputPrice: pointer(4.0), CacheReadPrice: pointer(5.0),
+		CacheWritePrice: pointer(6.0), OutputPrice: pointer(7.0),
+	}
+	if diff := cmp.Diff(want, toProfile(fromProfile(want)), protocmp.Transform()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestNumbers_OfDomainAndAPI_Agree: the conversions cast, so the numbers must be the same, and every value must have words.
+func TestNumbers_OfDomainAndAPI_Agree(t *testing.T) {
+	for domain, api := range map[any]any{
+		conversation.RoleTool:           pb.Role_ROLE_TOOL,
+		conversation.TypeOther:          pb.MessageType_MESSAGE_TYPE_OTHER,
+		conversation.ResultError:        pb.ToolResultState_TOOL_RESULT_STATE_ERROR,
+		conversation.FormatGemini:       pb.ContextFormat_CONTEXT_FORMAT_GEMINI,
+		conversation.DecisionRepaired:   pb.DecisionKind_DECISION_KIND_REPAIRED,
+		conversation.ReasonNameReplaced: pb.DecisionReason_DECISION_REASON_NAME_REPLACED,
+		conversation.EventClipped:       pb.EventType_EVENT_TYPE_CLIPPED,
+	} {
+		if got, want := numberOf(domain), int(api.(protoreflect.Enum).Number()); got != want {
+			t.Errorf("%T %d is the API's %v %d", domain, got, api, want)
+		}
+	}
+	if toLevel(conversation.Removed) != pb.ViewLevel_VIEW_LEVEL_REMOVED {
+		t.Error("levels differ")
+	}
+	for n, name := range pb.DecisionReason_name {
+		if n != 0 && detail(conversation.Reason(n)) == "" {
+			t.Errorf("%s has no words", name)
+		}
+	}
+}
+
+func numberOf(domain any) int { return int(reflect.ValueOf(domain).Int()) }
