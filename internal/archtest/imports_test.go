@@ -78,7 +78,7 @@ var layers = []layer{
 	},
 	{
 		name: "conformance suite", why: "what it demands it demands of every back end alike",
-		dirs:  []string{"pkg/store/storetest"},
+		dirs: []string{"pkg/store/storetest"},
 		// The memory store is the reference model that the others are compared with.
 		allow: []string{vocabulary, "./pkg/store", "./pkg/store/record/...", "./pkg/store/memory"}, deny: transport,
 	},

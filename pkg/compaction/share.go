@@ -7,12 +7,10 @@ import "slices"
 func Allowances(weights []int64, room int64) []int64 {
 	sorted := slices.Clone(weights)
 	slices.Sort(sorted)
-	level := int64(0)
 	for i, w := range sorted {
 		rest := int64(len(sorted) - i)
 		if w*rest > room {
-			level = max(room, 0) / rest
-			return capped(weights, level)
+			return capped(weights, max(room, 0)/rest)
 		}
 		room -= w
 	}

@@ -1,9 +1,11 @@
 package engine
 
 import (
-	"container/list"
+	"math"
 	"sync"
 	"time"
+
+	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
 // windowIdle is how long a window stays warm without a build: a provider's prompt cache does not last longer, and the memory
@@ -16,8 +18,7 @@ type windowCache struct {
 	bound int64
 	bytes int64
 	clock func() time.Time
-	byKey map[Key]*list.Element
-	order *list.List // of *warmWindow, most recent first
+	warm  *simplelru.LRU[Key, warmWindow]
 }
 
 type warmWindow struct {
@@ -27,35 +28,34 @@ type warmWindow struct {
 }
 
 func newWindowCache(bound int64, clock func() time.Time) *windowCache {
-	return &windowCache{bound: bound, clock: clock, byKey: make(map[Key]*list.Element), order: list.New()}
+	c := &windowCache{bound: bound, clock: clock}
+	// It is bounded by bytes, not by number; an error would mean that the number is not positive.
+	c.warm, _ = simplelru.NewLRU(math.MaxInt, func(_ Key, w warmWindow) { c.bytes -= w.bytes })
+	return c
 }
 
 // take gets a window out of the cache, so that nobody else uses it; nil if there is none.
 func (c *windowCache) take(key Key) *window {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	el := c.byKey[key]
-	if el == nil {
-		return nil
-	}
-	return c.remove(el).window
+	entry, _ := c.warm.Peek(key)
+	c.warm.Remove(key)
+	return entry.window
 }
 
 // put keeps a window warm.
 func (c *windowCache) put(w *window) {
-	entry := &warmWindow{window: w, bytes: w.size(), used: c.clock()}
+	entry := warmWindow{window: w, bytes: w.size(), used: c.clock()}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if entry.bytes > c.bound {
 		return
 	}
-	if el := c.byKey[w.key]; el != nil {
-		c.remove(el)
-	}
-	c.byKey[w.key] = c.order.PushFront(entry)
+	c.warm.Remove(w.key)
+	c.warm.Add(w.key, entry)
 	c.bytes += entry.bytes
 	for c.bytes > c.bound {
-		c.remove(c.order.Back())
+		c.warm.RemoveOldest()
 	}
 }
 
@@ -63,17 +63,11 @@ func (c *windowCache) put(w *window) {
 func (c *windowCache) dropIdle() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for el := c.order.Back(); el != nil; el = c.order.Back() {
-		if c.clock().Sub(el.Value.(*warmWindow).used) < windowIdle {
+	for {
+		_, entry, ok := c.warm.GetOldest()
+		if !ok || c.clock().Sub(entry.used) < windowIdle {
 			return
 		}
-		c.remove(el)
+		c.warm.RemoveOldest()
 	}
-}
-
-func (c *windowCache) remove(el *list.Element) *warmWindow {
-	entry := c.order.Remove(el).(*warmWindow)
-	delete(c.byKey, entry.window.key)
-	c.bytes -= entry.bytes
-	return entry
 }

@@ -25,7 +25,7 @@ func merge(ranges []conversation.Range) []conversation.Range {
 func subtract(ranges, others []conversation.Range) []conversation.Range {
 	left := merge(slices.Clone(ranges))
 	for _, o := range others {
-		var next []conversation.Range
+		next := make([]conversation.Range, 0, 2*len(left))
 		for _, r := range left {
 			next = append(next, conversation.Range{First: r.First, End: min(r.End, o.First)},
 				conversation.Range{First: max(r.First, o.End), End: r.End})
@@ -39,7 +39,7 @@ func subtract(ranges, others []conversation.Range) []conversation.Range {
 
 // intersect returns what lies in both.
 func intersect(a, b []conversation.Range) []conversation.Range {
-	var out []conversation.Range
+	out := make([]conversation.Range, 0, len(a)*len(b))
 	for _, r := range a {
 		for _, o := range b {
 			out = append(out, conversation.Range{First: max(r.First, o.First), End: min(r.End, o.End)})

@@ -66,7 +66,7 @@ func clipped(it *conversation.Item) conversation.Decision {
 }
 
 func events(edits []conversation.Edit) []conversation.Event {
-	var out []conversation.Event
+	out := make([]conversation.Event, 0, len(edits))
 	for i := range edits {
 		e := &edits[i]
 		out = append(out, conversation.Event{
