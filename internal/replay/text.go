@@ -44,6 +44,9 @@ func (r *Report) measures(b *strings.Builder) {
 	}
 	slices.Sort(reasons)
 	row(b, "refused builds", strings.TrimSpace(fmt.Sprintf("%.1f %%  %s", 100*r.RefusedShare, strings.Join(reasons, ", "))))
+	if r.RejectedAppends > 0 {
+		row(b, "rejected appends", fmt.Sprintf("%d results that answer no call", r.RejectedAppends))
+	}
 	row(b, "tokens sent", fmt.Sprintf("%d, without the sidecar %d (%s)", r.TokensWith, r.TokensWithout, change(float64(r.TokensWith), float64(r.TokensWithout))))
 	row(b, "cost of input", fmt.Sprintf("%.0f token prices, without the sidecar %.0f (%s)", r.CostWith, r.CostWithout, change(r.CostWith, r.CostWithout)))
 	row(b, "mean fill", fmt.Sprintf("%.1f %% of the budget, where something was left out", 100*r.MeanFill))
