@@ -4,13 +4,9 @@ import (
 	"path/filepath"
 	"testing"
 
-	"go.uber.org/goleak"
-
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 	"github.com/palimpsest-context/palimpsest/pkg/store/storetest"
 )
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func openIn(t testing.TB, folder string) store.Store {
 	t.Helper()
@@ -22,3 +18,5 @@ func openIn(t testing.TB, folder string) store.Store {
 }
 
 func TestStore_Contract(t *testing.T) { storetest.Run(t, openIn) }
+
+func BenchmarkBolt(b *testing.B) { storetest.Bench(b, openIn) }

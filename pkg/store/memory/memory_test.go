@@ -11,3 +11,5 @@ import (
 func open(testing.TB, string) store.Store { return memory.New(memory.Options{}) }
 
 func TestStore_Contract(t *testing.T) { storetest.Run(t, open) }
+
+func BenchmarkMemory(b *testing.B) { storetest.Bench(b, open) }
