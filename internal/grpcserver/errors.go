@@ -58,10 +58,7 @@ func toStatus(err error) (s *status.Status, unexpected bool) {
 	if errors.As(err, &e) {
 		return fromDomain(e)
 	}
-	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		return cancelled(err), false
-	}
-	if s, ok := fromTransport(err); ok {
+	if s := fromOutside(err); s != nil {
 		return s, false
 	}
 	return withInfo(codes.Internal, internalText, conversation.Internal), true
@@ -69,7 +66,11 @@ func toStatus(err error) (s *status.Status, unexpected bool) {
 
 func fromDomain(e *conversation.Error) (s *status.Status, unexpected bool) {
 	code, known := codeOf(e.Kind)
+	outside := fromOutside(e.Cause)
 	switch {
+	case e.Kind == conversation.Internal && outside != nil:
+		// The engine cannot know what a stream that it reads from or writes to fails with.
+		return outside, false
 	case !known || e.Kind == conversation.Internal:
 		return withInfo(codes.Internal, internalText, conversation.Internal), true
 	case e.Kind == conversation.Cancelled:
@@ -88,19 +89,25 @@ func cancelled(err error) *status.Status {
 	return withInfo(codes.Canceled, "the caller gave up", conversation.Cancelled)
 }
 
-// fromTransport knows the errors that gRPC itself gave to a handler that sends or receives: nothing below the edge makes one.
-func fromTransport(err error) (*status.Status, bool) {
-	var s interface{ GRPCStatus() *status.Status }
-	if !errors.As(err, &s) {
-		return nil, false
+// fromOutside knows the errors that are nobody's fault in here: the caller's context, and what gRPC itself gave to a handler
+// that sends or receives. Nothing below the edge makes a status. It is nil for all others.
+func fromOutside(err error) *status.Status {
+	var transport interface{ GRPCStatus() *status.Status }
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return cancelled(err)
+	case !errors.As(err, &transport):
+		return nil
 	}
-	switch given := s.GRPCStatus(); given.Code() {
+	switch given := transport.GRPCStatus(); given.Code() {
 	case codes.Canceled:
-		return cancelled(context.Canceled), true
+		return cancelled(context.Canceled)
 	case codes.DeadlineExceeded:
-		return cancelled(context.DeadlineExceeded), true
+		return cancelled(context.DeadlineExceeded)
 	default:
-		return given, true
+		return given
 	}
 }
 

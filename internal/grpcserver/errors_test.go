@@ -13,6 +13,7 @@ import (
 
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
@@ -92,6 +93,9 @@ func TestToStatus_Errors_Map(t *testing.T) {
 		"unknown":          {errors.New("secret"), codes.Internal, "INTERNAL", true},
 		"unknown kind":     {conversation.Errorf("NEW", "secret"), codes.Internal, "INTERNAL", true},
 		"internal":         {conversation.Errorf(conversation.Internal, "secret"), codes.Internal, "INTERNAL", true},
+		"engine, stream":   {conversation.Errorf(conversation.Internal, "x").Because(status.Error(codes.Canceled, "y")), codes.Canceled, "CANCELLED", false},
+		"stream":           {status.Error(codes.DeadlineExceeded, "y"), codes.DeadlineExceeded, "CANCELLED", false},
+		"stream, too much": {status.Error(codes.ResourceExhausted, "y"), codes.ResourceExhausted, "", false},
 		"store":            {conversation.Errorf(conversation.StoreUnavailable, "x"), codes.Unavailable, "STORE_UNAVAILABLE", true},
 	} {
 		s, unexpected := toStatus(c.err)

@@ -1,0 +1,193 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"go.uber.org/zap"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/status"
+
+	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+)
+
+// launch runs a program until its context ends, and returns a connection to it and what Run returns.
+func launch(t *testing.T, ctx context.Context, s *settings) (*grpc.ClientConn, <-chan error) {
+	t.Helper()
+	ready, ended := make(chan string, 1), make(chan error, 1)
+	p := &program{log: zap.NewNop(), ready: func(addresses []string) { ready <- addresses[0] }}
+	go func() { ended <- p.Run(ctx, s) }()
+	select {
+	case address := <-ready:
+		conn, err := grpc.NewClient(address, grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithNoProxy())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = conn.Close() })
+		return conn, ended
+	case err := <-ended:
+		t.Fatal(err)
+		return nil, nil
+	}
+}
+
+func message(text string) *pb.AppendMessageRequest {
+	return &pb.AppendMessageRequest{ConversationId: "c", Message: &pb.Message{
+		Role: pb.Role_ROLE_USER, Parts: []*pb.Part{{Content: &pb.Part_Text{Text: text}}},
+	}}
+}
+
+func exported(t *testing.T, conn *grpc.ClientConn) []byte {
+	t.Helper()
+	stream, err := pb.NewConversationServiceClient(conn).ExportConversation(t.Context(), &pb.ExportConversationRequest{ConversationId: "c"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []byte
+	for {
+		piece, err := stream.Recv()
+		if errors.Is(err, io.EOF) {
+			return out
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, piece.GetChunk()...)
+	}
+}
+
+func TestProgram_Run_CallsInFlightFinishAndWhatTheyDidIsKept(t *testing.T) {
+	s := privateSettings(t.TempDir())
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	conn, ended := launch(t, ctx, s)
+	if _, err := pb.NewContextServiceClient(conn).AppendMessage(ctx, message("hello")); err != nil {
+		t.Fatal(err)
+	}
+	data := exported(t, conn)
+	inFlight, err := pb.NewConversationServiceClient(conn).ImportConversation(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	send(t, inFlight, &pb.ImportConversationRequest{Payload: &pb.ImportConversationRequest_ConversationId{ConversationId: "late"}})
+	watch, err := healthpb.NewHealthClient(conn).Watch(t.Context(), &healthpb.HealthCheckRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if first, err := watch.Recv(); err != nil || first.GetStatus() != healthpb.HealthCheckResponse_SERVING {
+		t.Fatalf("%v, %v", first, err)
+	}
+	stop()
+	if next, err := watch.Recv(); err != nil || next.GetStatus() != healthpb.HealthCheckResponse_NOT_SERVING {
+		t.Errorf("%v, %v", next, err)
+	}
+	time.Sleep(50 * time.Millisecond)
+	send(t, inFlight, &pb.ImportConversationRequest{Payload: &pb.ImportConversationRequest_Chunk{Chunk: data}})
+	if _, err := inFlight.CloseAndRecv(); err != nil {
+		t.Errorf("the call in flight: %v", err)
+	}
+	if err := <-ended; err != nil {
+		t.Errorf("Run returned %v", err)
+	}
+
+	ctx, stop = context.WithCancel(t.Context())
+	again, ended := launch(t, ctx, s)
+	for _, id := range []string{"c", "late"} {
+		got, err := pb.NewConversationServiceClient(again).GetMessage(ctx, &pb.GetMessageRequest{ConversationId: id})
+		if err != nil || got.GetMessage().GetParts()[0].GetText() != "hello" {
+			t.Errorf("%s after the restart: %v, %v", id, got, err)
+		}
+	}
+	stop()
+	if err := <-ended; err != nil {
+		t.Errorf("Run returned %v", err)
+	}
+}
+
+func send(t *testing.T, stream grpc.ClientStreamingClient[pb.ImportConversationRequest, pb.ImportConversationResponse], r *pb.ImportConversationRequest) {
+	t.Helper()
+	if err := stream.Send(r); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestProgram_Run_FailedStartLeavesNothingBehind(t *testing.T) {
+	folder := t.TempDir()
+	notAFolder := filepath.Join(folder, "file")
+	if err := os.WriteFile(notAFolder, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := privateSettings(filepath.Join(notAFolder, "data"))
+	s.Listen = []string{"unix://" + filepath.Join(folder, "s.sock")}
+	if err := (&program{log: zap.NewNop()}).Run(t.Context(), s); err == nil {
+		t.Fatal("started without a data directory")
+	}
+	if left, err := os.ReadDir(folder); err != nil || len(left) != 1 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+func TestStartPrivate_Stop_RemovesTheFolder(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	address, stop, err := startPrivate(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := net.SplitHostPort(address); err != nil {
+		t.Error(err)
+	}
+	stop()
+	if left, err := os.ReadDir(os.Getenv("TMPDIR")); err != nil || len(left) != 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+func TestProgram_Reflection_IsOffUnlessAskedFor(t *testing.T) {
+	for asked, want := range map[bool]codes.Code{false: codes.Unimplemented, true: codes.OK} {
+		s := privateSettings(t.TempDir())
+		s.Reflection, s.Store = asked, storeMemory
+		ctx, stop := context.WithCancel(t.Context())
+		conn, ended := launch(t, ctx, s)
+		stream, err := conn.NewStream(ctx, &grpc.StreamDesc{ClientStreams: true, ServerStreams: true}, "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := stream.CloseSend(); err != nil {
+			t.Fatal(err)
+		}
+		if err := stream.RecvMsg(&healthpb.HealthCheckRequest{}); status.Code(err) != want && !(want == codes.OK && errors.Is(err, io.EOF)) {
+			t.Errorf("asked for: %v, answers %v", asked, err)
+		}
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestSize_UnmarshalText_Units(t *testing.T) {
+	for text, want := range map[string]size{"0": 0, "1048576": 1 << 20, "512KiB": 512 << 10, "256 MiB": 256 << 20, "10GiB": 10 << 30} {
+		var got size
+		if err := got.UnmarshalText([]byte(text)); err != nil || got != want {
+			t.Errorf("%s: %d, %v", text, got, err)
+		}
+		var again size
+		if err := again.UnmarshalText([]byte(got.String())); err != nil || again != got {
+			t.Errorf("%s is written as %s", text, got)
+		}
+	}
+	for _, text := range []string{"", "-1", "1.5GiB", "10GB", "99999999999TiB", "GiB"} {
+		if err := new(size).UnmarshalText([]byte(text)); err == nil {
+			t.Errorf("%q is taken", text)
+		}
+	}
+}

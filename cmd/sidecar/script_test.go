@@ -1,0 +1,91 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"go.uber.org/goleak"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
+	"google.golang.org/grpc/credentials/insecure"
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
+
+	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(leakChecked{m}, map[string]func(){"sidecar": main})
+}
+
+// leakChecked fails a run that leaves goroutines behind.
+type leakChecked struct{ *testing.M }
+
+// Run runs the tests, and looks for goroutines after them.
+func (m leakChecked) Run() int {
+	code := m.M.Run()
+	if err := goleak.Find(); code == 0 && err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return code
+}
+
+// TestSidecar_Scripts starts the real program. In scripts, `freeport NAME` sets a variable to a free address, `await ADDRESS`
+// waits until a sidecar serves there, `hold ADDRESS` opens a call and leaves it open, and `terminate` sends SIGTERM to the
+// program that was started last.
+func TestSidecar_Scripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script",
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("HOME", env.WorkDir)
+			env.Setenv("XDG_STATE_HOME", "")
+			return nil
+		},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+			"freeport": freeport, "await": await, "hold": hold, "terminate": terminate,
+		},
+	})
+}
+
+func freeport(ts *testscript.TestScript, _ bool, args []string) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	ts.Check(err)
+	ts.Setenv(args[0], l.Addr().String())
+	ts.Check(l.Close())
+}
+
+func await(ts *testscript.TestScript, _ bool, args []string) {
+	conn := dial(ts, args[0])
+	defer conn.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	_, err := healthpb.NewHealthClient(conn).Check(ctx, &healthpb.HealthCheckRequest{}, grpc.WaitForReady(true))
+	ts.Check(err)
+}
+
+func hold(ts *testscript.TestScript, _ bool, args []string) {
+	conn := dial(ts, args[0])
+	stream, err := pb.NewConversationServiceClient(conn).ImportConversation(context.Background())
+	ts.Check(err)
+	ts.Check(stream.Send(&pb.ImportConversationRequest{Payload: &pb.ImportConversationRequest_ConversationId{ConversationId: "held"}}))
+	ts.Defer(func() { _ = conn.Close() })
+	time.Sleep(100 * time.Millisecond) // until the call has arrived: nothing answers it
+}
+
+func terminate(ts *testscript.TestScript, _ bool, _ []string) {
+	running := ts.BackgroundCmds()
+	ts.Check(running[len(running)-1].Process.Signal(syscall.SIGTERM))
+}
+
+func dial(ts *testscript.TestScript, address string) *grpc.ClientConn {
+	conn, err := grpc.NewClient(address, grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithNoProxy(),
+		grpc.WithConnectParams(grpc.ConnectParams{Backoff: backoff.Config{BaseDelay: 20 * time.Millisecond, Multiplier: 1, MaxDelay: 20 * time.Millisecond}}))
+	ts.Check(err)
+	return conn
+}
