@@ -40,7 +40,7 @@ func encode(codec *record.Codec, key store.Key, c *store.Change) *commit {
 	p.rest = appendRecords(p.rest, codec, id, nil, c.Edits, nil)
 	p.rest = appendRecords(p.rest, codec, id, nil, c.ReplaceEdits, c.ReplaceManifests)
 	if c.Manifest != nil {
-		p.put(seqKey(id, kindManifest, c.Manifest.Seq), codec.EncodeManifest(c.Manifest))
+		p.put(manifestKey(id, c.Manifest.Seq), codec.EncodeManifest(c.Manifest))
 	}
 	if c.Outcome != nil {
 		p.put(outcomeKey(id, c.Outcome.Key), codec.EncodeOutcome(c.Outcome))
@@ -75,7 +75,7 @@ func appendRecords(out []pair, codec *record.Codec, id conversation.ID, ms []con
 		out = append(out, pair{editKey(id, kindEdit, es[i].Seq), codec.EncodeEdit(&es[i])}, pair{indexKey(id, &es[i]), []byte{}})
 	}
 	for i := range fs {
-		out = append(out, pair{seqKey(id, kindManifest, fs[i].Seq), codec.EncodeManifest(&fs[i])})
+		out = append(out, pair{manifestKey(id, fs[i].Seq), codec.EncodeManifest(&fs[i])})
 	}
 	return out
 }

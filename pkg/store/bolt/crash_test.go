@@ -49,7 +49,7 @@ func appendForEver(path string) {
 // TestStore_Crash_KeepsWhatWasAcknowledged kills the process at a moment that nobody chose.
 func TestStore_Crash_KeepsWhatWasAcknowledged(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store.db")
-	child := exec.Command(os.Args[0]) //nolint:noctx // it is killed below
+	child := exec.Command(os.Args[0])
 	child.Env = append(os.Environ(), crashFile+"="+path)
 	out, err := child.StdoutPipe()
 	if err != nil {

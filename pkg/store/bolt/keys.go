@@ -54,8 +54,8 @@ func recordKey(id conversation.ID, kind byte, extra int) []byte {
 	return append(append(b, id[:]...), kind)
 }
 
-func seqKey(id conversation.ID, kind byte, seq int64) []byte {
-	return binary.BigEndian.AppendUint64(recordKey(id, kind, 8), uint64(seq))
+func manifestKey(id conversation.ID, seq int64) []byte {
+	return binary.BigEndian.AppendUint64(recordKey(id, kindManifest, 8), uint64(seq))
 }
 
 func editKey(id conversation.ID, kind byte, seq int64) []byte {

@@ -67,7 +67,7 @@ func TestKeys_Head_FollowsNewestMessage(t *testing.T) {
 	message, head := messageKey(id, 1<<31-1), headKey(id)
 	for name, key := range map[string][]byte{
 		"edit": editKey(id, kindEdit, 1<<62), "narrow": narrowKey(id, 1<<30, 1<<62), "wide": editKey(id, kindWide, 1),
-		"manifest": seqKey(id, kindManifest, 1<<62), "slot": slotKey(id, "\xff\xff"), "info": infoKey(id),
+		"manifest": manifestKey(id, 1<<62), "slot": slotKey(id, "\xff\xff"), "info": infoKey(id),
 		"outcome": outcomeKey(id, store.RequestKey{RPC: "\xff", ID: "\xff"}),
 	} {
 		if bytes.Compare(key, messageKey(id, 0)) >= 0 {

@@ -169,7 +169,7 @@ func (r *reader) manifests(q *store.Query) error {
 	}
 	end := recordKey(r.id, kindManifest+1, 0)
 	if q.Manifest.Before > 0 {
-		end = seqKey(r.id, kindManifest, q.Manifest.Before)
+		end = manifestKey(r.id, q.Manifest.Before)
 	}
 	c := r.record().Cursor()
 	prefix := recordKey(r.id, kindManifest, 0)

@@ -68,11 +68,9 @@ func (s *Store) write() {
 				answer(batch, fmt.Errorf("the store failed and cannot go on: %w", err))
 				continue
 			}
-			sick = false
 		}
-		if sick = s.commit(batch); sick {
-			sick = s.reopen() != nil // if it fails, the next batch tries again and says why
-		}
+		// If there is no new file now, the next batch tries again and says why.
+		sick = s.commit(batch) && s.reopen() != nil
 	}
 }
 

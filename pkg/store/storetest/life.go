@@ -56,7 +56,7 @@ func dueFollowsTheHead(b *box) {
 }
 
 func dueOldestFirst(b *box) {
-	var want []store.Task
+	want := make([]store.Task, 0, 20)
 	for i := range 20 {
 		k := b.begin(name(string(rune('a' + i))))
 		at := start().Add(time.Duration(i*7%20) * time.Second)

@@ -18,7 +18,7 @@ func listIDs(b *box, namespace, after string, limit int) []string {
 	b.Helper()
 	entries, err := b.s.List(b.ctx, namespace, after, limit)
 	b.must(err)
-	var ids []string
+	ids := make([]string, 0, len(entries))
 	for _, e := range entries {
 		ids = append(ids, e.ID)
 	}
