@@ -30,7 +30,7 @@ help: ## Say what can be done
 ##@ Run
 
 .PHONY: demo
-demo: build ## Build and show an agent's conversation from first message to compaction
+demo: build ## Build and show an agent's conversation from its first message to a full window
 	@bin/sidecar demo
 
 .PHONY: build
@@ -71,7 +71,12 @@ soak: ## Run the long tests (SOAK=10m says how long each)
 	@PALIMPSEST_SOAK="$${SOAK:-10m}" scripts/focus.sh soak 'Soak' ./...
 
 .PHONY: bench
-bench: ## Run the benchmarks
+bench: build ## Measure speed as ratios to bare gRPC and bare bbolt, against the bars (about 5 minutes)
+	@go run ./bench -sidecar bin/sidecar
+	@go test ./pkg/store/bolt -run '^$$' -bench Ratio
+
+.PHONY: microbench
+microbench: ## Run every package's benchmarks
 	@go test -run '^$$' -bench . -benchmem $(TESTFLAGS) ./...
 
 .PHONY: replay-all

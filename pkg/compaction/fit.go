@@ -37,19 +37,19 @@ const movable = 4
 // Fit chooses the window (behaviour §8). While everything from the window's start on fits, the window stays. Once it does not,
 // the start moves forward, past whole units, until the context weighs about the target: rare deep cuts cost less than frequent
 // shallow ones. The newest unit always stays. The newest user message before the start is shown if it fits; it keeps its place
-// until the start moves again, so that a newer one does not rewrite the prefix.
+// until the start moves again, so that a newer one does not rewrite the prefix. The work grows with the number of pieces.
 func Fit(in FitInput) FitResult {
+	s := newSums(&in)
 	from := in.from()
-	if total := in.total(from, in.Now.Anchor); total <= in.Limit {
-		return FitResult{Window: conversation.Window{Start: in.Now.Start, Anchor: in.Now.Anchor}, Tokens: total, Fits: true}
+	if total := s.total(from, in.Now.Anchor); total <= in.Limit {
+		return FitResult{Window: in.Now, Tokens: total, Fits: true}
 	}
-	last := len(in.Pieces) - 1
-	cut := in.cut(from, last)
-	w := conversation.Window{Start: in.Pieces[cut].First, Anchor: in.anchor(cut)}
-	total := in.total(cut, w.Anchor)
+	cut := in.cut(s, from)
+	w := conversation.Window{Start: in.Pieces[cut].First, Anchor: s.anchors[cut]}
+	total := s.total(cut, w.Anchor)
 	if total > in.Limit && w.Anchor >= 0 {
 		w.Anchor = -1
-		total = in.total(cut, -1)
+		total = s.total(cut, -1)
 	}
 	return FitResult{Window: w, Tokens: total, Fits: total <= in.Limit}
 }
@@ -66,14 +66,15 @@ func (in *FitInput) from() int {
 
 // cut chooses the piece to start at: of the first one that brings the context down to the target and the one before it, the
 // nearer to the target. It never goes back, and never past the newest unit.
-func (in *FitInput) cut(from, last int) int {
-	target := in.target()
+func (in *FitInput) cut(s *sums, from int) int {
+	target := min(max(in.Target, s.always+in.Limit/movable), in.Limit)
+	last := len(in.Pieces) - 1
 	for i := from + 1; i <= last; i++ {
-		below := in.total(i, in.anchor(i))
+		below := s.total(i, s.anchors[i])
 		if below > target {
 			continue
 		}
-		above := in.total(i-1, in.anchor(i-1))
+		above := s.total(i-1, s.anchors[i-1])
 		if i-1 > from && above <= in.Limit && above-target < target-below {
 			return i - 1
 		}
@@ -82,44 +83,64 @@ func (in *FitInput) cut(from, last int) int {
 	return last
 }
 
-func (in *FitInput) target() int64 {
-	always := in.Fixed
-	for i := range in.Pieces {
-		if in.Pieces[i].Always {
-			always += in.Pieces[i].Tokens
-		}
-	}
-	return min(max(in.Target, always+in.Limit/movable), in.Limit)
+// sums answers what a context weighs, for any start, without adding it up again.
+type sums struct {
+	always  int64           // what is shown wherever the window starts
+	tail    []int64         // of the pieces from an index on that are not always shown
+	anchors []int32         // the newest user message before an index that is not shown anyway, or -1
+	users   map[int32]int64 // weights of the messages that may be anchors
 }
 
-// anchor is the newest user message if it lies before the piece at cut and is not shown anyway, else -1.
-func (in *FitInput) anchor(cut int) int32 {
-	for i := len(in.Pieces) - 1; i >= 0; i-- {
-		if !in.Pieces[i].User {
-			continue
-		}
-		if i >= cut || in.Pieces[i].Always {
-			return -1
-		}
-		return in.Pieces[i].First
-	}
+func newSums(in *FitInput) *sums {
+	n := len(in.Pieces)
+	s := &sums{always: in.Fixed, tail: make([]int64, n+1), anchors: make([]int32, n), users: map[int32]int64{}}
+	newest := int32(-1)
 	if in.Anchor != nil {
-		return in.Anchor.First
+		newest = in.Anchor.First
+		s.users[newest] = in.Anchor.Tokens
 	}
-	return -1
-}
-
-// total is what a context weighs that starts at a piece and shows the anchor.
-func (in *FitInput) total(start int, anchor int32) int64 {
-	n := in.Fixed
-	for i := range in.Pieces {
+	for i := n - 1; i >= 0; i-- {
 		p := &in.Pieces[i]
-		if i >= start || p.Always || p.First == anchor {
-			n += p.Tokens
+		s.tail[i] = s.tail[i+1]
+		if p.Always {
+			s.always += p.Tokens
+		} else {
+			s.tail[i] += p.Tokens
 		}
 	}
-	if in.Anchor != nil && in.Anchor.First == anchor {
-		n += in.Anchor.Tokens
+	s.findAnchors(in, newest)
+	return s
+}
+
+// findAnchors says for every start which user message stands before it: the newest of all, if the start has passed it.
+func (s *sums) findAnchors(in *FitInput, before int32) {
+	at := -1
+	for i := range in.Pieces {
+		if in.Pieces[i].User {
+			at = i
+		}
+	}
+	anchor := before
+	if at >= 0 {
+		anchor = -1
+		if p := &in.Pieces[at]; !p.Always {
+			anchor = p.First
+			s.users[anchor] = p.Tokens
+		}
+	}
+	for i := range s.anchors {
+		s.anchors[i] = anchor
+		if i <= at {
+			s.anchors[i] = -1
+		}
+	}
+}
+
+// total is what a context weighs that starts at a piece and shows the anchor before it.
+func (s *sums) total(start int, anchor int32) int64 {
+	n := s.always + s.tail[start]
+	if anchor >= 0 {
+		n += s.users[anchor]
 	}
 	return n
 }
