@@ -131,8 +131,13 @@ func (v *View) Hidden(r Range) bool {
 	return true
 }
 
-func (v *View) hidden(i int32) bool {
-	return slices.ContainsFunc(v.spans, func(e Edit) bool { return e.Kind == EditHide && e.Range.Contains(i) })
+// hidden says whether the message is hidden: by an edit made after the message was last restored.
+func (v *View) hidden(i int32) bool { return v.hiddenSince(i, v.messages[i].restored) }
+
+func (v *View) hiddenSince(i int32, seq int64) bool {
+	return slices.ContainsFunc(v.spans, func(e Edit) bool {
+		return e.Kind == EditHide && e.Range.Contains(i) && e.Seq > seq
+	})
 }
 
 // summarised says whether a summary stands for the message: one made after the message was last restored.
@@ -149,15 +154,17 @@ func (v *View) Restored(i int32) (turn int32, ok bool) {
 	return s.turn, s.restored > 0 && !v.hidden(i) && !v.summarised(i)
 }
 
-// Level is how much of the message the view shows, over all of its parts.
+// Level is how much of the message the view shows, over all of its parts that no mask drops.
 func (v *View) Level(i int32) Level {
 	s := v.messages[i]
 	if s.removed {
 		return Removed
 	}
 	level := Full
-	for _, p := range s.parts {
-		level = max(level, p.level)
+	for i, p := range s.parts {
+		if !s.mask[i] {
+			level = max(level, p.level)
+		}
 	}
 	return level
 }
@@ -216,12 +223,22 @@ func (s *state) item(m *Message, level Level) (Item, bool) {
 func (v *View) Summaries() []Edit {
 	var out []Edit
 	for _, e := range v.spans {
-		if e.Kind == EditSummarise && !v.Hidden(e.Range) {
+		if e.Kind == EditSummarise && !v.buried(e.Range) {
 			out = append(out, e)
 		}
 	}
 	slices.SortFunc(out, func(a, b Edit) int { return int(a.Range.First) - int(b.Range.First) })
 	return out
+}
+
+// buried says whether all of a summary's range was hidden. A message that is restored brings itself back, not the summary.
+func (v *View) buried(r Range) bool {
+	for i := r.First; i < r.End; i++ {
+		if !v.hiddenSince(i, 0) {
+			return false
+		}
+	}
+	return true
 }
 
 // Kept says which messages before the window's start are shown all the same.
