@@ -61,7 +61,7 @@ func (r *rig) startSidecar(ctx context.Context, binary string) error {
 	if err != nil {
 		return err
 	}
-	cmd := exec.CommandContext(ctx, binary, "serve", "--listen", address, "--data-dir", filepath.Join(r.dir, "data"), "--log-level", "error") //nolint:gosec // the caller names the binary
+	cmd := exec.CommandContext(ctx, binary, "serve", "--listen", address, "--data-dir", filepath.Join(r.dir, "data"), "--log-level", "error")
 	cmd.Stderr = os.Stderr
 	if err := cmd.Start(); err != nil {
 		return err
@@ -98,7 +98,7 @@ func (r *rig) startBare(ctx context.Context, _ string) error {
 	if err != nil {
 		return err
 	}
-	cmd := exec.CommandContext(ctx, self, bareArgument) //nolint:gosec // this program itself
+	cmd := exec.CommandContext(ctx, self, bareArgument)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
