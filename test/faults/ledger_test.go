@@ -1,0 +1,178 @@
+package faults
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+
+	"google.golang.org/protobuf/proto"
+
+	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/test/faults/process"
+)
+
+// ledger is what the writers know of a conversation: every call that was made, answered or not.
+type ledger struct {
+	conversation string
+	ops          []*op
+	deleted      bool
+}
+
+// sumOf is the hash that a build names, after it was held against the bytes, where the build has any.
+func sumOf(rendered *pb.Rendered) (string, error) {
+	named := rendered.GetContentSha256()
+	if len(rendered.GetMessagesJson()) == 0 {
+		return named, nil
+	}
+	h := sha256.New()
+	h.Write(rendered.GetSystemJson())
+	h.Write([]byte{0})
+	h.Write(rendered.GetMessagesJson())
+	if hex.EncodeToString(h.Sum(nil)) != named {
+		return "", errors.New("content_sha256 is not the hash of the bytes beside it")
+	}
+	return named, nil
+}
+
+// check compares the record with the ledger: everything acknowledged is there, in its place and byte for byte; of what was
+// never answered there is all or nothing; and there is nothing else.
+func (l *ledger) check(ctx context.Context, c *process.Client) error {
+	record, err := c.Messages(ctx, l.conversation, pb.ListView_LIST_VIEW_ORIGINAL)
+	if process.Reason(err) == "CONVERSATION_NOT_FOUND" {
+		err = nil // nothing was appended yet: an acknowledged message fails below
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", l.conversation, err)
+	}
+	places := map[string]int{}
+	for i, m := range record {
+		if int(m.GetIndex()) != i {
+			return fmt.Errorf("%s: index %d stands where %d should", l.conversation, m.GetIndex(), i)
+		}
+		if _, twice := places[m.GetId()]; twice {
+			return fmt.Errorf("%s: message %s is on record twice", l.conversation, m.GetId())
+		}
+		places[m.GetId()] = i
+	}
+	for _, o := range l.ops {
+		if err := o.check(record, places); err != nil {
+			return fmt.Errorf("%s: request %s: %w", l.conversation, o.request, err)
+		}
+	}
+	if len(places) > 0 {
+		return fmt.Errorf("%s: %d messages are on record that nobody appended", l.conversation, len(places))
+	}
+	return nil
+}
+
+// check finds the op's messages on record, and takes them out of places.
+func (o *op) check(record []*pb.Message, places map[string]int) error {
+	sent := o.messages()
+	if len(sent) == 0 {
+		return nil
+	}
+	at, found := places[sent[0].GetId()]
+	switch {
+	case !found && o.acked:
+		return fmt.Errorf("acknowledged at index %d and lost", o.first)
+	case found && o.acked && at != int(o.first):
+		return fmt.Errorf("acknowledged at index %d and found at %d", o.first, at)
+	}
+	for i, m := range sent {
+		where, there := places[m.GetId()]
+		delete(places, m.GetId())
+		switch {
+		case there != found:
+			return fmt.Errorf("a part of a batch: item 0 is there: %t, item %d: %t", found, i, there)
+		case there && where != at+i:
+			return fmt.Errorf("item %d of a batch at index %d, the first at %d", i, where, at)
+		case there && !proto.Equal(m, asSent(record[where])):
+			return fmt.Errorf("item %d does not come back as it was sent", i)
+		}
+	}
+	return nil
+}
+
+// asSent is a message without what the server adds to it.
+func asSent(m *pb.Message) *pb.Message {
+	out := proto.CloneOf(m)
+	out.Index, out.CreateTime, out.TurnAdded, out.TokenCount, out.View, out.Estimated = 0, nil, 0, 0, nil, false
+	return out
+}
+
+// rebuild has every acknowledged build made again, and compares the hashes.
+func (l *ledger) rebuild(ctx context.Context, c *process.Client) (builds int, err error) {
+	reply := int32(64 << 20)
+	for _, o := range l.ops {
+		if !o.acked || o.kind != building {
+			continue
+		}
+		got, err := c.Conversations.GetManifest(ctx, &pb.GetManifestRequest{
+			ConversationId: l.conversation, ManifestId: o.manifest, MaxReplyBytes: &reply,
+		})
+		if err != nil {
+			return builds, fmt.Errorf("%s: manifest %s: %w", l.conversation, o.manifest, err)
+		}
+		sum, err := sumOf(got.GetRendered())
+		if err != nil || sum != o.sum || got.GetManifest().GetContentSha256() != o.sum {
+			return builds, fmt.Errorf("%s: manifest %s is rebuilt as %s, and was %s (%w)", l.conversation, o.manifest, sum, o.sum, err)
+		}
+		builds++
+	}
+	return builds, nil
+}
+
+// retry sends everything again that was never answered, each twice at a time, and says how many there were.
+func (l *ledger) retry(ctx context.Context, c *process.Client) (int, error) {
+	retried := 0
+	for _, o := range l.ops {
+		if o.acked {
+			continue
+		}
+		retried++
+		if err := o.retry(ctx, c); err != nil {
+			return retried, fmt.Errorf("%s: retrying request %s: %w", l.conversation, o.request, err)
+		}
+	}
+	return retried, nil
+}
+
+func (o *op) retry(ctx context.Context, c *process.Client) error {
+	answers, faults := make([]outcome, 2), make([]error, 2)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		answers[0], faults[0] = o.do(ctx, c)
+	}()
+	answers[1], faults[1] = o.do(ctx, c)
+	<-done
+	if err := errors.Join(faults...); err != nil {
+		return err
+	}
+	if !answers[0].same(answers[1]) || !answers[0].duplicate && !answers[1].duplicate {
+		return fmt.Errorf("two retries at a time were answered %+v and %+v", answers[0], answers[1])
+	}
+	o.outcome, o.acked = answers[0], true
+	return nil
+}
+
+// again sends the newest answered call once more: it must be told what it was told.
+func (l *ledger) again(ctx context.Context, c *process.Client) error {
+	for _, o := range slices.Backward(l.ops) {
+		if !o.acked {
+			continue
+		}
+		got, err := o.do(ctx, c)
+		if err != nil {
+			return fmt.Errorf("%s: request %s again: %w", l.conversation, o.request, err)
+		}
+		if !got.duplicate || !got.same(o.outcome) {
+			return fmt.Errorf("%s: request %s was answered %+v, and again %+v", l.conversation, o.request, o.outcome, got)
+		}
+		return nil
+	}
+	return nil
+}

@@ -1,0 +1,127 @@
+package faults
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+
+	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/test/faults/process"
+)
+
+type kind int
+
+const (
+	single   kind = iota // one small message
+	large                // one message with content that is stored as chunks
+	batch                // several messages, large ones among them
+	building             // a build
+)
+
+// op is one call under a request id. It is made from its seed each time, so that a retry is the same request and nothing that
+// was sent needs to be kept.
+type op struct {
+	kind         kind
+	conversation string
+	request      string
+	seed         uint64
+
+	acked bool
+	outcome
+}
+
+// outcome is what a call was answered.
+type outcome struct {
+	first     int32  // index of the first message
+	manifest  string // of a build
+	sum       string // SHA-256 of what was built
+	duplicate bool
+}
+
+// same says whether a retry was told what the call was told.
+func (o outcome) same(other outcome) bool {
+	return o.first == other.first && o.manifest == other.manifest && o.sum == other.sum
+}
+
+// messages are what the op appends, as they must come back.
+func (o *op) messages() []*pb.Message {
+	r := rand.New(rand.NewPCG(o.seed, 1))
+	var out []*pb.Message
+	switch o.kind {
+	case single:
+		out = []*pb.Message{said(pb.Role_ROLE_USER, r, 20+r.IntN(2000))}
+	case large:
+		out = []*pb.Message{picture(r)}
+	case batch:
+		out = append(out, said(pb.Role_ROLE_USER, r, 100))
+		for i := range 1 + r.IntN(3) {
+			length := 50 + r.IntN(500)
+			if r.IntN(4) == 0 {
+				length = 33_000 + r.IntN(70_000)
+			}
+			out = append(out, exchange(r, fmt.Sprintf("%s-%d", o.request, i), length)...)
+		}
+	}
+	for i, m := range out {
+		m.Id = fmt.Sprintf("%s-%d", o.request, i)
+	}
+	return out
+}
+
+// do makes the call and says how it was answered.
+func (o *op) do(ctx context.Context, c *process.Client) (outcome, error) {
+	switch o.kind {
+	case single, large:
+		return o.append(ctx, c)
+	case batch:
+		return o.appendBatch(ctx, c)
+	default:
+		return o.build(ctx, c)
+	}
+}
+
+func (o *op) append(ctx context.Context, c *process.Client) (outcome, error) {
+	reply, err := c.Context.AppendMessage(ctx, &pb.AppendMessageRequest{
+		ConversationId: o.conversation, RequestId: o.request, Message: o.messages()[0],
+	})
+	return outcome{first: reply.GetReceipt().GetIndex(), duplicate: reply.GetReceipt().GetDuplicate()}, err
+}
+
+func (o *op) appendBatch(ctx context.Context, c *process.Client) (outcome, error) {
+	request := &pb.BatchAppendMessagesRequest{ConversationId: o.conversation, RequestId: o.request}
+	for _, m := range o.messages() {
+		request.Items = append(request.Items, &pb.BatchAppendItem{Message: m})
+	}
+	reply, err := c.Context.BatchAppendMessages(ctx, request)
+	if err != nil {
+		return outcome{}, err
+	}
+	return ofReceipts(reply.GetReceipts(), len(request.GetItems()))
+}
+
+// ofReceipts demands one receipt an item, with indices that follow each other.
+func ofReceipts(receipts []*pb.Receipt, items int) (outcome, error) {
+	if len(receipts) != items {
+		return outcome{}, fmt.Errorf("%d receipts for %d items", len(receipts), items)
+	}
+	for i, r := range receipts {
+		if r.GetIndex() != receipts[0].GetIndex()+int32(i) {
+			return outcome{}, fmt.Errorf("a batch has index %d at item %d and began at %d", r.GetIndex(), i, receipts[0].GetIndex())
+		}
+	}
+	return outcome{first: receipts[0].GetIndex(), duplicate: receipts[0].GetDuplicate()}, nil
+}
+
+func (o *op) build(ctx context.Context, c *process.Client) (outcome, error) {
+	r := rand.New(rand.NewPCG(o.seed, 2))
+	reply, err := c.Context.BuildContext(ctx, &pb.BuildContextRequest{
+		ConversationId: o.conversation, RequestId: o.request, SameTurn: r.IntN(3) == 0,
+		Format: pb.ContextFormat(1 + r.IntN(5)),
+		Budget: &pb.Budget{MaxContextTokens: new([]int32{40_000, 100_000}[r.IntN(2)])},
+	})
+	if err != nil {
+		return outcome{}, err
+	}
+	sum, err := sumOf(reply.GetRendered())
+	return outcome{manifest: reply.GetManifestId(), sum: sum, duplicate: reply.GetDuplicate()}, err
+}

@@ -1,0 +1,149 @@
+package faults
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/palimpsest-context/palimpsest/test/faults/process"
+)
+
+const (
+	writers = 8
+	shared  = 3
+)
+
+// generation is a set of conversations that live through some rounds: one for each writer, and some that all write to.
+type generation struct {
+	number  int
+	ledgers []*ledger
+	// mu guards the ledgers' lists while writers run.
+	mu sync.Mutex
+}
+
+func newGeneration(number int) *generation {
+	g := &generation{number: number}
+	for i := range writers + shared {
+		g.ledgers = append(g.ledgers, &ledger{conversation: fmt.Sprintf("g%d-c%d", number, i)})
+	}
+	return g
+}
+
+func (g *generation) note(l *ledger, o *op) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	l.ops = append(l.ops, o)
+}
+
+// writer makes one call after another until the sidecar is gone.
+type writer struct {
+	number     int
+	round      int
+	generation *generation
+	random     *rand.Rand
+	trigger    *trigger
+	calls      int
+	last       map[*ledger]*op // the last call of this writer's that was answered
+}
+
+// run returns nil when the sidecar is gone, and any other answer that is an error.
+func (w *writer) run(ctx context.Context, c *process.Client) error {
+	for ctx.Err() == nil {
+		l := w.choose()
+		if err := w.resend(ctx, c, l); err != nil {
+			return gone(err)
+		}
+		o := w.next(l)
+		w.generation.note(l, o)
+		w.trigger.sent()
+		answer, err := o.do(ctx, c)
+		if err != nil {
+			return gone(err)
+		}
+		w.trigger.acked()
+		o.outcome, o.acked = answer, true
+		w.last[l] = o
+	}
+	return nil
+}
+
+func (w *writer) choose() *ledger {
+	if w.random.IntN(2) == 0 {
+		return w.generation.ledgers[writers+w.random.IntN(shared)]
+	}
+	return w.generation.ledgers[w.number]
+}
+
+// resend repeats an answered call now and then, while others write.
+func (w *writer) resend(ctx context.Context, c *process.Client, l *ledger) error {
+	o := w.last[l]
+	if o == nil || w.random.IntN(10) > 0 {
+		return nil
+	}
+	got, err := o.do(ctx, c)
+	if err == nil && (!got.duplicate || !got.same(o.outcome)) {
+		err = fmt.Errorf("%s: request %s was answered %+v, and again %+v", l.conversation, o.request, o.outcome, got)
+	}
+	return err
+}
+
+func (w *writer) next(l *ledger) *op {
+	w.calls++
+	o := &op{
+		conversation: l.conversation, seed: w.random.Uint64(),
+		request: fmt.Sprintf("r%d-w%d-%d", w.round, w.number, w.calls),
+	}
+	switch n := w.random.IntN(20); {
+	case n < 3 && w.last[l] != nil: // so that there is something to show
+		o.kind = building
+	case n < 5:
+		o.kind = large
+	case n < 9:
+		o.kind = batch
+	default:
+		o.kind = single
+	}
+	return o
+}
+
+// gone is nil for the error of a call whose server was killed.
+func gone(err error) error {
+	if status.Code(err) == codes.Unavailable && process.Reason(err) == "" || errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
+}
+
+// trigger kills the sidecar from inside a writer, so that nothing but the system's own delay lies between the moment and the
+// kill.
+type trigger struct {
+	kill            func()
+	onSent, onAcked atomic.Int64 // how many more to let pass; below 0 never
+	acks            atomic.Int64
+}
+
+func newTrigger(kill func()) *trigger {
+	t := &trigger{kill: kill}
+	t.onSent.Store(-1)
+	t.onAcked.Store(-1)
+	return t
+}
+
+func (t *trigger) sent() {
+	if t.onSent.Add(-1) == 0 {
+		go t.kill()
+	}
+}
+
+func (t *trigger) acked() {
+	t.acks.Add(1)
+	if t.onAcked.Add(-1) == 0 {
+		t.kill()
+	}
+}
