@@ -48,7 +48,7 @@ func (c *conversation) refused(err error) {
 			wrong = "no call waits at the end"
 		}
 	case reasonEmpty:
-		if !c.history.Blank() {
+		if !c.history.Blank() && c.history.BoneSpoken()+c.fixed <= c.budget() {
 			wrong = "there is something to show"
 		}
 	case reasonCannotFit:

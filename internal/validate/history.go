@@ -117,15 +117,31 @@ const (
 // of its tool results clipped to 200 characters. A refusal for lack of room is
 // right only if this is over the budget. The words that clipping and some
 // providers' rules add are allowed for.
-func (h *History) Bone() int {
+func (h *History) Bone() int { return h.bone(h.newest) }
+
+// BoneSpoken is Bone with the newest unit that says more than white space in
+// the place of the newest unit: a blank one may be rendered as nothing.
+func (h *History) BoneSpoken() int {
+	last := len(h.messages) - 1
+	for last > 0 && !slices.ContainsFunc(h.messages[last].Items, says) {
+		last--
+	}
+	for last > 0 && h.messages[last].Role == "tool" {
+		last--
+	}
+	return h.bone(last)
+}
+
+// bone weighs everything from a message on, and what is always kept before it.
+func (h *History) bone(newest int) int {
 	n, leading := openerTokens, true
 	for i := range h.messages {
 		m := &h.messages[i]
 		leading = leading && m.Role == "system"
 		switch {
-		case i >= h.newest && m.Role == "tool":
+		case i >= newest && m.Role == "tool":
 			n += h.clipped(m)
-		case i >= h.newest || leading || m.Pinned:
+		case i >= newest || leading || m.Pinned:
 			n += h.weights[i]
 		}
 	}

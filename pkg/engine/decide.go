@@ -318,7 +318,13 @@ func (d *deciding) bone(ctx context.Context) error {
 	return d.clip(ctx, d.results(d.out.units[d.out.tail:]), conversation.ReasonNewestUnitOverBudget)
 }
 
+// cannotFit says what does not fit. If the newest units are written as nothing, they would fit: it is what comes before them
+// that does not, and without it nothing is left to show.
 func (d *deciding) cannotFit() error {
+	if d.out.newest() < len(d.out.units)-1 {
+		return conversation.Errorf(conversation.EmptyContext,
+			"the newest messages say nothing, and message %d before them does not fit", d.out.units[d.out.newest()].First())
+	}
 	kept := int64(0)
 	for _, n := range d.out.weights[:d.out.tail] {
 		kept += n

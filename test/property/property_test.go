@@ -274,7 +274,7 @@ func (r *run) refused(err error, budget int32) {
 	h := r.visible()
 	switch kind := conversation.KindOf(err); kind {
 	case conversation.ContextCannotFit:
-		if need := max(bone(h), bone(r.spoken())) + r.pinnedUnits(); need <= int(budget) {
+		if need := bone(h) + r.pinnedUnits(); need <= int(budget) {
 			r.t.Fatalf("refused (%v), but %d tokens fit %d", err, need, budget)
 		}
 	case conversation.PendingToolCalls:
@@ -282,7 +282,7 @@ func (r *run) refused(err error, budget int32) {
 			r.t.Fatalf("refused (%v), but no call waits", err)
 		}
 	case conversation.EmptyContext:
-		if !r.mute() {
+		if need := bone(r.spoken()) + r.pinnedUnits(); !r.mute() && need <= int(budget) {
 			r.t.Fatalf("refused (%v), but there is something to show", err)
 		}
 	default:
