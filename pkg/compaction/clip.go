@@ -47,6 +47,8 @@ func clipTo(text string, chars int, index int32, size int) string {
 		return text
 	}
 	keep := size - utf8.RuneCountInString(annotation(chars, chars, chars, index))
+	// Its figures may have fewer digits than the text's length: what that frees is shown too.
+	keep = size - utf8.RuneCountInString(annotation(keep*headShare/100, keep-keep*headShare/100, chars, index))
 	head := keepHead(text, keep*headShare/100)
 	tail := keepTail(text, keep-keep*headShare/100)
 	return head + annotation(utf8.RuneCountInString(head), utf8.RuneCountInString(tail), chars, index) + tail
@@ -98,16 +100,47 @@ func offset(text string, n int) int {
 const zeroWidthJoiner = '\u200d'
 
 // joined says whether the characters on both sides of the position are drawn as one: a mark or a variation after its letter, a
-// sequence held together by a joiner, a skin tone, a line feed after its carriage return.
+// sequence held together by a joiner, a skin tone, a line feed after its carriage return, the two halves of a flag, a Korean
+// syllable written letter by letter.
 func joined(text string, at int) bool {
 	before, _ := utf8.DecodeLastRuneInString(text[:at])
 	after, _ := utf8.DecodeRuneInString(text[at:])
-	return before == zeroWidthJoiner || after == zeroWidthJoiner || unicode.Is(unicode.M, after) ||
+	return before == zeroWidthJoiner || after == zeroWidthJoiner ||
+		unicode.In(after, unicode.M, unicode.Other_Grapheme_Extend) ||
 		'\U0001f3fb' <= after && after <= '\U0001f3ff' || before == '\r' && after == '\n' ||
-		regional(before) && regional(after)
+		regional(before) && regional(after) && oddRegionals(text[:at]) || syllable(before, after)
 }
 
 func regional(r rune) bool { return '\U0001f1e6' <= r && r <= '\U0001f1ff' }
+
+// oddRegionals says whether a text ends in the first half of a flag.
+func oddRegionals(text string) bool {
+	n := 0
+	for {
+		r, size := utf8.DecodeLastRuneInString(text[:len(text)-n])
+		if !regional(r) {
+			return n/4%2 == 1
+		}
+		n += size
+	}
+}
+
+// syllable says whether a Korean letter goes on with the syllable before it: leading consonant, vowel, trailing consonant.
+func syllable(before, after rune) bool {
+	leading, vowel := hangul(before, 0x1100, 0x115f), hangul(before, 0x1160, 0x11a7)
+	whole := hangul(before, 0xac00, 0xd7a3)
+	open := whole && (before-0xac00)%28 == 0
+	switch {
+	case hangul(after, 0x1160, 0x11a7):
+		return leading || vowel || open
+	case hangul(after, 0x11a8, 0x11ff):
+		return vowel || whole || hangul(before, 0x11a8, 0x11ff)
+	default:
+		return leading && (hangul(after, 0x1100, 0x115f) || hangul(after, 0xac00, 0xd7a3))
+	}
+}
+
+func hangul(r, first, last rune) bool { return first <= r && r <= last }
 
 // ResultText is a tool result as one text; media in it is one line.
 func ResultText(r *conversation.ToolResult) string {
