@@ -414,3 +414,20 @@ func TestOpen_Creation_IsAllOrNothing(t *testing.T) {
 		t.Fatalf("left behind: %v, %v", left, err)
 	}
 }
+
+// TestPublish_ExistingFile_Stays: of two processes that create a store at once, the later must not take away what the earlier
+// one may have written to already.
+func TestPublish_ExistingFile_Stays(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "store.db")
+	for _, text := range []string{"first", "second"} {
+		if err := os.WriteFile(path+".new", []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(publish(path+".new", path), os.Remove(path+".new")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := os.ReadFile(path); err != nil || string(got) != "first" {
+		t.Fatalf("%s, %v", got, err)
+	}
+}
