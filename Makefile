@@ -83,10 +83,6 @@ microbench: ## Run every package's benchmarks
 replay-all: build ## Replay all of PALIMPSEST_DATA at every window and format, against the bars
 	@scripts/replay-all.sh
 
-.PHONY: replay-sample
-replay-sample: build
-	@scripts/replay-all.sh --sample
-
 ##@ Change
 
 .PHONY: gen

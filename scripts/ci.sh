@@ -7,12 +7,6 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 outcomes="$1"
 
 steps=(check-gen proto-lint proto-breaking vet lint test race)
-if [[ -n "${PALIMPSEST_DATA:-}" ]]; then
-  steps+=(replay-sample)
-else
-  echo "PALIMPSEST_DATA is not set: no replay of real conversations"
-fi
-
 broken=()
 for step in "${steps[@]}"; do
   echo "==> $step"

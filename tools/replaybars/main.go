@@ -25,10 +25,22 @@ func main() {
 
 // zero are the figures that must be there and must be 0: each counts a promise
 // broken on a real conversation.
-var zero = []string{"wrong_refusals", "illegal_contexts", "over_budget", "newest_unit_missing", "errors"}
+var zero = []string{
+	"wrong_refusals", "illegal_contexts", "over_budget", "newest_unit_missing", "prefix_broken", "errors", "readback_mismatches",
+}
 
 // shown are figures without a bar.
 var shown = []string{"mean_fill", "stable_prefix_share", "reference_recall"}
+
+const (
+	// meanFill is what builds that leave something out must use of their
+	// budgets, pooled over all results.
+	meanFill = 0.65
+	// stablePrefix is the share of tokens that must stand in the previous
+	// context already, at the window of stablePrefixWindow.
+	stablePrefix       = 0.90
+	stablePrefixWindow = "32768"
+)
 
 func run(files []string, stdout io.Writer) error {
 	if len(files) == 0 {
@@ -38,6 +50,7 @@ func run(files []string, stdout io.Writer) error {
 	columns := append([]string{"window", "format", "conversations", "builds", "refused"}, append(zero, shown...)...)
 	fmt.Fprintln(table, strings.Join(columns, "\t"))
 	var missed []string
+	var tokens, room float64
 	for _, file := range files {
 		window, format, _ := strings.Cut(strings.TrimSuffix(filepath.Base(file), ".json"), "-")
 		window = strings.TrimLeft(window, "0")
@@ -46,7 +59,8 @@ func run(files []string, stdout io.Writer) error {
 			missed = append(missed, fmt.Sprintf("%s %s: no result: %v", window, format, err))
 			continue
 		}
-		for _, fault := range judge(figures) {
+		tokens, room = tokens+number(figures["filled_tokens"]), room+number(figures["filled_room"])
+		for _, fault := range judge(window, figures) {
 			missed = append(missed, fmt.Sprintf("%s %s: %s", window, format, fault))
 		}
 		row := []string{window, format, show(figures["conversations"]), show(figures["builds"]), show(refused(figures))}
@@ -57,6 +71,10 @@ func run(files []string, stdout io.Writer) error {
 	}
 	if err := table.Flush(); err != nil {
 		return err
+	}
+	fmt.Fprintf(stdout, "pooled mean fill %.3f\n", tokens/max(room, 1))
+	if room > 0 && tokens/room < meanFill {
+		missed = append(missed, fmt.Sprintf("pooled mean fill is under %g", meanFill))
 	}
 	for _, line := range missed {
 		fmt.Fprintln(stdout, "missed:", line)
@@ -79,7 +97,7 @@ func read(file string) (map[string]any, error) {
 
 // judge returns the bars that a result misses. A figure that is not reported
 // misses its bar: what nobody counted is not zero.
-func judge(figures map[string]any) (missed []string) {
+func judge(window string, figures map[string]any) (missed []string) {
 	if builds, ok := figures["builds"].(float64); !ok || builds == 0 {
 		missed = append(missed, "nothing was built")
 	}
@@ -91,7 +109,16 @@ func judge(figures map[string]any) (missed []string) {
 			missed = append(missed, fmt.Sprintf("%s is %v, must be 0", name, n))
 		}
 	}
+	if share := number(figures["stable_prefix_share"]); window == stablePrefixWindow && share < stablePrefix {
+		missed = append(missed, fmt.Sprintf("stable_prefix_share is %.3f, must be %g", share, stablePrefix))
+	}
 	return missed
+}
+
+// number is a figure, or 0 if it is not there.
+func number(figure any) float64 {
+	n, _ := figure.(float64)
+	return n
 }
 
 // refused adds up the refusals of all reasons.

@@ -9,7 +9,8 @@ import (
 )
 
 const good = `{"conversations": 2, "builds": 40, "refused": {"PENDING_TOOL_CALLS": 3, "EMPTY_CONTEXT": 1},
-  "wrong_refusals": 0, "illegal_contexts": 0, "over_budget": 0, "newest_unit_missing": 0, "errors": 0, "mean_fill": 0.625}`
+  "wrong_refusals": 0, "illegal_contexts": 0, "over_budget": 0, "newest_unit_missing": 0, "prefix_broken": 0,
+  "errors": 0, "readback_mismatches": 0, "mean_fill": 0.7, "filled_tokens": 70, "filled_room": 100}`
 
 func judged(t *testing.T, result string) (string, error) {
 	t.Helper()
@@ -28,7 +29,7 @@ func TestRun_BarsMet_PrintsRow(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	row := strings.Join(strings.Fields(strings.Split(out, "\n")[1]), " ")
-	if want := "4096 openai-chat 2 40 4 0 0 0 0 0 0.625 - -"; row != want {
+	if want := "4096 openai-chat 2 40 4 0 0 0 0 0 0 0 0.700 - -"; row != want {
 		t.Errorf("row = %q, want %q", row, want)
 	}
 }
@@ -48,5 +49,14 @@ func TestRun_BarMissed_Fails(t *testing.T) {
 	}
 	if err := run(nil, &bytes.Buffer{}); err == nil {
 		t.Error("no result at all must fail")
+	}
+}
+
+func TestRun_FillOrPrefixUnderBar_Fails(t *testing.T) {
+	if out, err := judged(t, strings.Replace(good, `"filled_tokens": 70`, `"filled_tokens": 60`, 1)); err == nil {
+		t.Errorf("a mean fill of 0.6 passes:\n%s", out)
+	}
+	if faults := judge(stablePrefixWindow, map[string]any{"stable_prefix_share": 0.8}); !strings.Contains(strings.Join(faults, " "), "stable_prefix_share") {
+		t.Errorf("a stable prefix of 0.8 passes: %v", faults)
 	}
 }
