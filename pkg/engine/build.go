@@ -3,7 +3,9 @@ package engine
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
@@ -32,22 +34,31 @@ func (e *Engine) attemptBuild(ctx context.Context, r *BuildRequest) (*BuildResul
 	if err != nil {
 		return nil, err
 	}
+	result, committed, err := e.buildIn(ctx, w, snap, r)
+	if !committed && !errors.Is(err, store.ErrConflict) {
+		e.giveBack(w)
+	}
+	return result, err
+}
+
+// buildIn builds in a window; committed says whether the window has moved on with it.
+func (e *Engine) buildIn(ctx context.Context, w *window, snap *store.Snapshot, r *BuildRequest) (result *BuildResult, committed bool, err error) {
 	first, err := e.recall(snap, r.Request)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	if first != nil {
-		return e.repeatBuild(ctx, w, first, r)
+		result, err = e.repeatBuild(ctx, w, first, r)
+		return result, false, err
 	}
 	d, report, err := e.prepare(ctx, w, r)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	if err = d.decide(ctx); err == nil {
-		return e.finish(ctx, d, r, report)
+	if err := d.decide(ctx); err != nil {
+		return nil, false, err
 	}
-	d.giveBack()
-	return nil, err
+	return e.finish(ctx, d, r, report)
 }
 
 // prepare gets everything together that a build is decided on. report is the manifest that last_usage counted for, nil for none.
@@ -198,38 +209,34 @@ func kept(k conversation.Kept, win conversation.Window) []conversation.Range {
 }
 
 // finish makes the answer, lets the caller check it, and commits it.
-func (e *Engine) finish(ctx context.Context, d *deciding, r *BuildRequest, report *conversation.Manifest) (*BuildResult, error) {
-	w := d.window
+func (e *Engine) finish(ctx context.Context, d *deciding, r *BuildRequest, report *conversation.Manifest) (result *BuildResult, committed bool, err error) {
 	previous, err := e.previous(ctx, d)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	assembly := d.cache().assembly.With(d.out.blocks)
 	c, manifest, err := d.change(r, report, assembly)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	result := d.result(assembly, manifest)
-	result.Revision = c.Head.Revision
+	result = d.result(assembly, manifest)
 	result.Prefix = d.prefix(previous, assembly, &manifest)
 	if r.DryRun {
-		result.Manifest.Seq, result.Revision = 0, w.head.Revision
+		result.Manifest.Seq, result.Revision = 0, d.window.head.Revision
 	}
 	if r.Check != nil {
 		if err := r.Check(result); err != nil {
-			d.giveBack()
-			return nil, err
+			return nil, false, err
 		}
 	}
 	if r.DryRun {
-		d.giveBack()
-		return result, nil
+		return result, false, nil
 	}
-	if err := e.store.Commit(ctx, w.key, c); err != nil {
-		return nil, err
+	if err := e.store.Commit(ctx, d.window.key, c); err != nil {
+		return nil, false, err
 	}
 	d.keepWarm(c, assembly, manifest.Seq)
-	return result, nil
+	return result, true, nil
 }
 
 // change is what the build commits.
@@ -301,14 +308,12 @@ func (d *deciding) keepWarm(c *store.Change, a *provider.Assembly, manifest int6
 	}
 }
 
-// giveBack keeps the window of a build that committed nothing, without what its undone edits were written as.
-func (d *deciding) giveBack() {
-	for key := range d.cache().units {
-		if key.edit > d.window.head.EditSeq {
-			delete(d.cache().units, key)
-		}
+// giveBack keeps the window of a call that committed nothing to it, without what undone edits were written as.
+func (e *Engine) giveBack(w *window) {
+	for _, r := range w.renderings {
+		maps.DeleteFunc(r.units, func(key unitKey, _ provider.UnitBlocks) bool { return key.edit > w.head.EditSeq })
 	}
-	d.engine.windows.put(d.window)
+	e.windows.put(w)
 }
 
 // repeatBuild answers a retry with the first outcome: the manifest rebuilt.

@@ -76,6 +76,9 @@ func (e *Engine) ReportUsage(ctx context.Context, key Key, manifest int64, model
 			model = m.Model
 		}
 		factor, counted, err = e.reportUsage(ctx, w, m, model, u)
+		if err == nil {
+			e.giveBack(w)
+		}
 		return err
 	})
 	return factor, counted, err
@@ -99,5 +102,9 @@ func (e *Engine) reportUsage(ctx context.Context, w *window, m *conversation.Man
 		Slots: map[string][]byte{usageSlot(model): w.slots[usageSlot(model)]},
 	}
 	c.Head.Revision++
-	return factor, true, e.store.Commit(ctx, w.key, c)
+	if err := e.store.Commit(ctx, w.key, c); err != nil {
+		return 0, false, err
+	}
+	w.committed(c, w.view)
+	return factor, true, nil
 }
