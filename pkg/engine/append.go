@@ -155,7 +155,7 @@ func (a *appending) place(head *Head, i int, now time.Time) error {
 	m.Index = head.Messages
 	m.CreateTime, m.TurnAdded, m.Commit = now, head.Turn, head.Version
 	m.RequestID = a.request.Request.ID
-	if m.ID == "" {
+	if a.request.Messages[i].ID == "" { // the caller's own; an attempt before this one may have had another index
 		m.ID = "m" + strconv.Itoa(int(m.Index))
 	}
 	if err := pair(head, m, a.field(i)); err != nil {
