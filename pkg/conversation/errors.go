@@ -32,6 +32,7 @@ const (
 	OutcomeUnknown         Kind = "OUTCOME_UNKNOWN"
 	CorruptRecord          Kind = "CORRUPT_RECORD"
 	StoreFull              Kind = "STORE_FULL"
+	ResumeTokenExpired     Kind = "RESUME_TOKEN_EXPIRED"
 	Cancelled              Kind = "CANCELLED"
 	Internal               Kind = "INTERNAL"
 )

@@ -59,6 +59,7 @@ type importing struct {
 	slots     map[string][]byte
 	head      Head // as it is derived
 	editSeq   int64
+	commits   struct{ message, edit uint64 } // of the last of each: they never fall
 	manifests []conversation.Manifest
 	batch     []conversation.Message
 	uploads   []conversation.ID
@@ -120,9 +121,10 @@ func (im *importing) message(ctx context.Context, m *conversation.Message) error
 	switch {
 	case m.Index != h.Messages:
 		return invalid("message %d comes where %d should", m.Index, h.Messages)
-	case m.Tokens < 0 || m.TurnAdded < 0 || m.Commit > im.source.Head.Version:
+	case m.Tokens < 0 || m.TurnAdded < 0 || m.Commit < im.commits.message || m.Commit > im.source.Head.Version:
 		return invalid("message %d has impossible figures", m.Index)
 	}
+	im.commits.message = m.Commit
 	if err := im.derive(m); err != nil {
 		return err
 	}
@@ -186,10 +188,12 @@ func (im *importing) flush(ctx context.Context) error {
 
 func (im *importing) edit(ctx context.Context, e *conversation.Edit) error {
 	h := &im.head
-	if e.Seq != im.editSeq+1 || e.Range.First < 0 || e.Range.End > h.Messages || e.Range.Len() <= 0 || e.Commit > im.source.Head.Version {
+	if e.Seq != im.editSeq+1 || e.Range.First < 0 || e.Range.End > h.Messages || e.Range.Len() <= 0 ||
+		e.Commit < im.commits.edit || e.Commit > im.source.Head.Version {
 		return invalid("edit %d does not fit the record", e.Seq)
 	}
 	im.editSeq++
+	im.commits.edit = e.Commit
 	for i := range e.Parts {
 		parts := []conversation.Part{e.Parts[i].Shown}
 		uploads, err := im.engine.stageParts(ctx, im.key, im.incarnation, parts)

@@ -106,9 +106,13 @@ func (e *Engine) sweepTombstone(ctx context.Context, key Key, head Head) error {
 	if err := e.remove(ctx, key, store.Deletion{Incarnation: head.Incarnation, KeepHead: true}); err != nil {
 		return err
 	}
-	c := &store.Change{Expect: head.Version, Head: head}
+	now := e.now()
+	c := &store.Change{Expect: head.Version, Head: head, DropOutcomes: now.Add(-requestMemory)}
 	c.Head.Version++
 	c.Head.NextDue = head.DeleteTime
+	if next := now.Add(requestMemory); head.UpdateTime.Add(requestMemory).After(now) && next.Before(head.DeleteTime) {
+		c.Head.NextDue = next // a retry of the deletion is still answered; then its memory goes too
+	}
 	return e.store.Commit(ctx, key, c)
 }
 

@@ -333,6 +333,6 @@ type Entry struct {
 type Deletion struct {
 	Incarnation conversation.ID
 	Upload      conversation.ID // not zero: this upload alone
-	KeepHead    bool            // leave the tombstone: the head and the name
+	KeepHead    bool            // leave the tombstone: the head, the name, and what request ids led to
 	Limit       int             // 0: as many as the back end finds good for one step
 }

@@ -46,10 +46,16 @@ func (t *tx) remove(key store.Key, d store.Deletion) (bool, error) {
 			return false, err
 		}
 	}
-	if left, err := t.removeRecords(d.Incarnation, d.Limit); err != nil || left <= 0 {
+	link, err := t.link(key)
+	if err != nil {
 		return false, err
 	}
-	return true, t.removeHead(key, d, head)
+	leads := link == d.Incarnation
+	tombstone := leads && d.KeepHead
+	if left, err := t.removeRecords(d.Incarnation, d.Limit, tombstone); err != nil || left <= 0 || tombstone {
+		return err == nil && left > 0, err
+	}
+	return true, t.removeHead(key, d, head, leads)
 }
 
 // markDying keeps commits from what is staged while it goes. What was never staged needs no mark.
@@ -99,10 +105,13 @@ func (t *tx) orphan(key store.Key, d store.Deletion, head *store.Head) (*store.T
 	return task, t.setWaits(nil, task)
 }
 
-// removeRecords removes all that hangs under an incarnation but its head, and returns what is left of the limit.
-func (t *tx) removeRecords(id conversation.ID, limit int) (int, error) {
-	head := string(headKey(id))
-	keys := keysUnder(t.record(), id[:], limit, func(k, _ []byte) bool { return string(k) != head })
+// removeRecords removes all that hangs under an incarnation but its head, and, of a tombstone, but its outcomes. It returns
+// what is left of the limit.
+func (t *tx) removeRecords(id conversation.ID, limit int, tombstone bool) (int, error) {
+	keys := keysUnder(t.record(), id[:], limit, func(k, _ []byte) bool {
+		kind := k[idBytes]
+		return kind != kindHead && !(tombstone && kind == kindOutcome)
+	})
 	if err := deleteKeys(t.record(), keys); err != nil {
 		return 0, err
 	}
@@ -133,21 +142,13 @@ func (t *tx) removeWaiting(id conversation.ID, limit int) (int, error) {
 }
 
 // removeHead removes what led to the records that are gone now.
-func (t *tx) removeHead(key store.Key, d store.Deletion, head *store.Head) error {
+func (t *tx) removeHead(key store.Key, d store.Deletion, head *store.Head, leads bool) error {
 	if head == nil {
 		staged, err := t.waits(d.Incarnation, conversation.ID{})
 		if err != nil || staged == nil {
 			return err
 		}
 		return t.settle(staged)
-	}
-	link, err := t.link(key)
-	if err != nil {
-		return err
-	}
-	leads := link == d.Incarnation
-	if leads && d.KeepHead {
-		return nil
 	}
 	if leads {
 		if err := t.name().Delete(nameKey(key)); err != nil {

@@ -146,11 +146,12 @@ func (inc *incarnation) deleteUpload(id conversation.ID, live bool, limit int) (
 
 func (s *Store) deleteIncarnation(d store.Deletion, inc *incarnation, limit int) bool {
 	inc.dying = true
-	if inc.clear(limit) {
+	leads := s.names[inc.key] == d.Incarnation
+	tombstone := leads && d.KeepHead
+	if inc.clear(limit, tombstone) {
 		return false
 	}
-	leads := s.names[inc.key] == d.Incarnation
-	if leads && d.KeepHead {
+	if tombstone {
 		return true
 	}
 	if leads {
@@ -160,13 +161,15 @@ func (s *Store) deleteIncarnation(d store.Deletion, inc *incarnation, limit int)
 	return true
 }
 
-// clear drops about limit records, and says whether it used up the limit.
-func (inc *incarnation) clear(limit int) bool {
+// clear drops about limit records, of a tombstone all but the outcomes, and says whether it used up the limit.
+func (inc *incarnation) clear(limit int, tombstone bool) bool {
 	inc.info = nil
 	for _, l := range []log{inc.messages, inc.edits, inc.manifests} {
 		limit -= l.clear(limit)
 	}
-	limit -= clearMap(inc.outcomes, limit)
+	if !tombstone {
+		limit -= clearMap(inc.outcomes, limit)
+	}
 	limit -= clearMap(inc.slots, limit)
 	for id, u := range inc.contents {
 		if limit -= u.chunks.clear(limit); limit > 0 {

@@ -148,6 +148,7 @@ func deleteKeepsTombstone(b *box) {
 	b.deleteAll(k.key, store.Deletion{Incarnation: k.head.Incarnation, KeepHead: true, Limit: 3})
 	snap := b.read(k.key, everything())
 	b.equal(snap, &store.Snapshot{Head: k.head})
+	b.equal(b.read(k.key, store.Query{Request: &store.RequestKey{RPC: "r", ID: "i"}}).Outcome.Time, start())
 	b.equal(b.due(start()), []store.Task{k.task(start())})
 	k.dueAt(k.head.DeleteTime)
 	b.equal(b.due(start()), []store.Task(nil))

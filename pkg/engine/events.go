@@ -1,0 +1,202 @@
+package engine
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"time"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
+)
+
+const (
+	// eventMemory is how far back events can be read (behaviour §13).
+	eventMemory = 7 * 24 * time.Hour
+	// eventPage is how many records one read for events looks at.
+	eventPage = 256
+	// eventPoll is how long a watcher waits before it looks again without being woken: another process may have committed.
+	eventPoll = 2 * time.Second
+)
+
+// EventAt is an event with the place in the stream right behind it. Events are not stored: messages and edits carry the
+// commit that made them, and the stream is those records in the order of their commits.
+type EventAt struct {
+	Event conversation.Event
+	Time  time.Time
+	Token string // resumes behind the event
+}
+
+// place is a place in the stream of events: behind the first Done events of a commit.
+type place struct {
+	incarnation conversation.ID
+	version     uint64
+	done        uint32
+}
+
+func (p place) token() string {
+	b := binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint64(p.incarnation[:], p.version), p.done)
+	return base64.RawURLEncoding.EncodeToString(b)
+}
+
+func parsePlace(token string) (p place, err error) {
+	b, err := base64.RawURLEncoding.DecodeString(token)
+	if err != nil || len(b) != len(p.incarnation)+12 {
+		return p, badToken()
+	}
+	copy(p.incarnation[:], b)
+	p.version, p.done = binary.BigEndian.Uint64(b[16:]), binary.BigEndian.Uint32(b[24:])
+	return p, nil
+}
+
+func badToken() error {
+	err := conversation.Errorf(conversation.InvalidField, "the resume token cannot be read")
+	err.Violations = []conversation.Violation{{Field: "resume_token", Text: "is no token of this stream"}}
+	return err
+}
+
+// Watch hands the events of a conversation to give, from the one behind the token on (the oldest that is kept, without a
+// token), each once and in order, until the context is done or give fails. It waits for new ones.
+func (e *Engine) Watch(ctx context.Context, key Key, token string, give func(EventAt) error) error {
+	at, err := e.resume(ctx, key, token)
+	if err != nil {
+		return err
+	}
+	for {
+		next, err := e.events(ctx, key, at, give)
+		if err != nil {
+			return failure(err)
+		}
+		if next == at {
+			if err := e.awaitCommit(ctx, key, at.version); err != nil {
+				return failure(err)
+			}
+		}
+		at = next
+	}
+}
+
+// awaitCommit returns when there may be something new.
+func (e *Engine) awaitCommit(ctx context.Context, key Key, version uint64) error {
+	poll, cancel := context.WithTimeout(ctx, eventPoll)
+	defer cancel()
+	snap, err := e.read(ctx, key, store.Query{})
+	if err != nil {
+		return err
+	}
+	err = e.store.Wait(poll, key, max(version, snap.Head.Version))
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+		return nil
+	}
+	return err
+}
+
+// events gives a page of events and returns the place behind them.
+func (e *Engine) events(ctx context.Context, key Key, at place, give func(EventAt) error) (place, error) {
+	since := at.version
+	if at.done > 0 {
+		since-- // of this commit, some have been given
+	}
+	snap, err := e.read(ctx, key, store.Query{Incarnation: at.incarnation, Since: &store.Since{Version: since, Limit: eventPage}})
+	if err != nil {
+		return at, err
+	}
+	oldest := e.now().Add(-eventMemory)
+	skip := at.done
+	for _, ev := range eventsOf(snap) {
+		if ev.commit != at.version {
+			at.version, at.done, skip = ev.commit, 0, 0
+			// The place moves to the commit; nothing of it has been given yet.
+		}
+		if skip > 0 {
+			skip--
+			continue
+		}
+		at.done++
+		if ev.Time.Before(oldest) {
+			continue
+		}
+		ev.Token = at.token()
+		if err := give(ev.EventAt); err != nil {
+			return at, err
+		}
+	}
+	return at, nil
+}
+
+// committedEvent is an event with the commit that made it.
+type committedEvent struct {
+	EventAt
+	commit uint64
+}
+
+// eventsOf makes events of records: by commit, and in one commit messages before edits.
+func eventsOf(snap *store.Snapshot) []committedEvent {
+	out := make([]committedEvent, 0, len(snap.Messages)+len(snap.Edits))
+	edits := snap.Edits
+	for i := range snap.Messages {
+		m := &snap.Messages[i]
+		for len(edits) > 0 && edits[0].Commit < m.Commit {
+			out, edits = appendEdit(out, &edits[0]), edits[1:]
+		}
+		ev := conversation.Event{Type: conversation.EventAdded, Turn: m.TurnAdded, Index: m.Index, Reason: conversation.ReasonAppended}
+		out = append(out, committedEvent{EventAt{Event: ev, Time: m.CreateTime}, m.Commit})
+	}
+	for i := range edits {
+		out = appendEdit(out, &edits[i])
+	}
+	return out
+}
+
+func appendEdit(out []committedEvent, ed *conversation.Edit) []committedEvent {
+	for _, ev := range events([]conversation.Edit{*ed}) {
+		out = append(out, committedEvent{EventAt{Event: ev, Time: ed.Time}, ed.Commit})
+	}
+	return out
+}
+
+// resume turns a token into a place, and refuses one that lies before the oldest event that is kept.
+func (e *Engine) resume(ctx context.Context, key Key, token string) (place, error) {
+	snap, err := e.read(ctx, key, store.Query{})
+	if err != nil {
+		return place{}, err
+	}
+	oldest, err := e.oldest(ctx, key, &snap.Head)
+	if err != nil || token == "" {
+		return oldest, err
+	}
+	at, err := parsePlace(token)
+	if err != nil {
+		return at, err
+	}
+	if at.version > snap.Head.Version && at.incarnation == oldest.incarnation {
+		return at, badToken()
+	}
+	if at.incarnation != oldest.incarnation || at.version < oldest.version {
+		return at, conversation.Errorf(conversation.ResumeTokenExpired, "the events behind the token are no longer kept; the oldest token is %s", oldest.token())
+	}
+	return at, nil
+}
+
+// oldest is the place before the oldest event that is kept. Messages are in order of time, so it is found by halving.
+func (e *Engine) oldest(ctx context.Context, key Key, head *Head) (place, error) {
+	from := e.now().Add(-eventMemory)
+	at := place{incarnation: head.Incarnation}
+	low, high := int32(0), head.Messages // the first message that is young enough lies in [low, high]
+	for low < high {
+		middle := low + (high-low)/2
+		snap, err := e.store.Read(ctx, key, store.Query{Incarnation: head.Incarnation, Ranges: []store.MessageRange{
+			{Range: conversation.Range{First: middle, End: middle + 1}},
+		}})
+		if err != nil {
+			return at, failure(err)
+		}
+		if m := &snap.Messages[0]; m.CreateTime.Before(from) {
+			low, at.version = middle+1, m.Commit
+		} else {
+			high = middle
+		}
+	}
+	return at, nil
+}
