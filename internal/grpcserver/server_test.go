@@ -262,7 +262,9 @@ func TestServer_Panic_AnswersFixedWordsAndServesOn(t *testing.T) {
 func TestServer_Shutdown_TellsWatchersAndWaitsForCalls(t *testing.T) {
 	entered, leave := make(chan struct{}), make(chan struct{})
 	s := start(t, blocking{entered: entered, leave: leave})
-	watching, err := healthpb.NewHealthClient(s.conn).Watch(t.Context(), &healthpb.HealthCheckRequest{Service: "palimpsest.v1.ContextService"})
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	watching, err := healthpb.NewHealthClient(s.conn).Watch(ctx, &healthpb.HealthCheckRequest{Service: "palimpsest.v1.ContextService"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -280,8 +282,8 @@ func TestServer_Shutdown_TellsWatchersAndWaitsForCalls(t *testing.T) {
 	if r, err := watching.Recv(); err != nil || r.GetStatus() != healthpb.HealthCheckResponse_NOT_SERVING {
 		t.Errorf("then %v, %v", r, err)
 	}
-	if _, err := watching.Recv(); err == nil {
-		t.Error("the watch goes on")
+	if _, err := watching.Recv(); err == nil || ctx.Err() != nil {
+		t.Errorf("the watch goes on: %v", err)
 	}
 	select {
 	case <-stopped:

@@ -1,0 +1,33 @@
+package grpcserver
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+)
+
+func TestLogging_Line_HasTheseFieldsAlone(t *testing.T) {
+	s := start(t, realEngine(t))
+	if _, err := s.contexts.AppendMessage(t.Context(), &pb.AppendMessageRequest{ConversationId: "c", Message: userText("x")}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.conversations.GetConversation(t.Context(), &pb.GetConversationRequest{ConversationId: "d"}); err == nil {
+		t.Fatal("found")
+	}
+	lines := strings.Split(strings.TrimSpace(s.log.String()), "\n")
+	good := []string{"code", "duration_ms", "level", "method", "msg", "request_bytes", "service", "ts"}
+	for i, want := range [][]string{good, append(slices.Clone(good), "error", "reason")} {
+		var line map[string]any
+		if err := json.Unmarshal([]byte(lines[i]), &line); err != nil {
+			t.Fatal(err)
+		}
+		slices.Sort(want)
+		if got := slices.Sorted(maps.Keys(line)); !slices.Equal(got, want) {
+			t.Errorf("line %d has %q", i, got)
+		}
+	}
+}
