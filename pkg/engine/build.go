@@ -271,18 +271,21 @@ func (d *deciding) change(r *BuildRequest, report *conversation.Manifest, a *pro
 	return c, m, nil
 }
 
-// changeFits remembers the window for the budget, and says whether it left messages out that the last one showed.
+// changeFits remembers the window for the budget, and says whether it shows other messages than the last one did.
 func (d *deciding) changeFits(c *store.Change) (moved bool, err error) {
 	known, err := d.window.fits()
 	if err != nil {
 		return false, err
 	}
 	before, ok := known.of(d.settings.budget)
+	if !ok {
+		before.Anchor = -1
+	}
 	if ok && before == d.out.window {
 		return false, nil
 	}
 	c.Slots[fitSlot], err = json.Marshal(known.with(d.settings.budget, d.out.window))
-	return d.out.window.Start != before.Start, err
+	return d.out.window != before, err
 }
 
 // manifest holds the coordinates of the build; head is the one that it commits.
