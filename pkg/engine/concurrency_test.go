@@ -34,7 +34,7 @@ func stores(t *testing.T, test func(t *testing.T, s store.Store)) {
 // second is another process on the same store: ids that differ from the first's.
 func second(b *bench) *bench {
 	other := newBenchOn(b.store, 1<<20)
-	other.ids = 1 << 32
+	other.ids.Store(1 << 32)
 	return other
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -26,7 +27,7 @@ type bench struct {
 	*engine.Engine
 	store store.Store
 	now   time.Time
-	ids   uint64
+	ids   atomic.Uint64
 }
 
 func newBench(cacheBytes int64) *bench {
@@ -48,9 +49,9 @@ func newBenchOn(s store.Store, cacheBytes int64) *bench {
 }
 
 func (b *bench) id() conversation.ID {
-	b.ids++
+	n := b.ids.Add(1)
 	var id conversation.ID
-	binary.BigEndian.PutUint64(id[8:], b.ids)
+	binary.BigEndian.PutUint64(id[8:], n)
 	return id
 }
 
