@@ -200,7 +200,11 @@ func (p *pairing) aside(it *conversation.Item, number int, rest []*conversation.
 // carries the weight of all: a result is counted as a whole.
 func (p *pairing) late(it *conversation.Item, part *conversation.Part) []conversation.Part {
 	r := part.Result
-	header := fmt.Sprintf("[Late result of %s (%s)]\n", r.Name, CallID(r.Ordinal))
+	call := CallID(r.Ordinal)
+	if r.Name != "" {
+		call = fmt.Sprintf("%s (%s)", r.Name, call)
+	}
+	header := fmt.Sprintf("[Late result of %s]\n", call)
 	tokens := p.context.count(header)
 	p.repair(it.Message.Index, conversation.ReasonResultLate, tokens)
 	parts := []conversation.Part{text(header, tokens+part.Tokens)}
