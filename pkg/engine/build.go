@@ -281,7 +281,7 @@ func (d *deciding) changeFits(c *store.Change) (moved bool, err error) {
 	if !ok {
 		before.Anchor = -1
 	}
-	if ok && before == d.out.window {
+	if ok && before == d.out.window && known.last(d.settings.budget) {
 		return false, nil
 	}
 	c.Slots[fitSlot], err = json.Marshal(known.with(d.settings.budget, d.out.window))

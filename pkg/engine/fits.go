@@ -2,6 +2,7 @@ package engine
 
 import (
 	"encoding/json"
+	"slices"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
@@ -18,7 +19,7 @@ type fit struct {
 	Anchor int32 `json:"anchor"`
 }
 
-// fits are the windows of the last budgets, oldest budget first.
+// fits are the windows of the budgets that were built for last, the least recent first.
 type fits []fit
 
 func (w *window) fits() (fits, error) {
@@ -42,21 +43,15 @@ func (f fits) of(budget int64) (conversation.Window, bool) {
 	return conversation.Window{}, false
 }
 
-// with is the list with a budget's window put in.
+// with is the list with a budget's window put in, as the most recent.
 func (f fits) with(budget int64, win conversation.Window) fits {
-	out := make(fits, 0, len(f)+1)
-	entry := fit{Budget: budget, Start: win.Start, Anchor: win.Anchor}
-	for _, o := range f {
-		if o.Budget == budget {
-			o, entry.Budget = entry, 0
-		}
-		out = append(out, o)
-	}
-	if entry.Budget != 0 {
-		out = append(out, entry)
-	}
+	out := slices.DeleteFunc(slices.Clone(f), func(o fit) bool { return o.Budget == budget })
+	out = append(out, fit{Budget: budget, Start: win.Start, Anchor: win.Anchor})
 	return out[max(0, len(out)-maxFits):]
 }
+
+// last says whether the budget is the one that was built for last.
+func (f fits) last(budget int64) bool { return len(f) > 0 && f[len(f)-1].Budget == budget }
 
 // earliest is where the earliest of the windows starts.
 func (f fits) earliest(otherwise int32) int32 {
