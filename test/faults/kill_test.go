@@ -27,7 +27,6 @@ const (
 // campaign is a row of rounds over one data folder.
 type campaign struct {
 	t      *testing.T
-	binary string
 	folder string
 	random *rand.Rand
 
@@ -41,7 +40,7 @@ type campaign struct {
 // has after the restart with what it had acknowledged.
 func TestKill_ConcurrentWriters_NothingAcknowledgedIsLost(t *testing.T) {
 	rounds, seed := roundsOf(t), rand.Uint64()
-	c := &campaign{t: t, binary: process.Build(t, "../.."), folder: t.TempDir(), random: rand.New(rand.NewPCG(seed, 0))}
+	c := &campaign{t: t, folder: t.TempDir(), random: rand.New(rand.NewPCG(seed, 0))}
 	begin := time.Now()
 	for round := range rounds {
 		c.round(round)
@@ -88,7 +87,7 @@ func (c *campaign) round(round int) {
 
 // killWhileStarting kills the sidecar before, or just after, it serves.
 func (c *campaign) killWhileStarting() {
-	sidecar, err := process.Launch(c.binary, c.folder)
+	sidecar, err := process.Launch(binary, c.folder)
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -97,7 +96,7 @@ func (c *campaign) killWhileStarting() {
 }
 
 func (c *campaign) start() *process.Sidecar {
-	sidecar, err := process.Start(c.binary, c.folder)
+	sidecar, err := process.Start(binary, c.folder)
 	if err != nil {
 		c.t.Fatal(err)
 	}

@@ -1,0 +1,75 @@
+package badinput
+
+import (
+	"fmt"
+	"testing"
+
+	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+)
+
+// tokens are page tokens that the sidecar gave, by the request they belong to.
+func (w *world) messageToken(t *testing.T, request *pb.ListMessagesRequest) string {
+	t.Helper()
+	request.PageSize = 2
+	token := must[*pb.ListMessagesResponse](t)(w.Conversations.ListMessages(w.ctx, request)).GetNextPageToken()
+	if token == "" {
+		t.Fatal("a listing of two messages has no next page")
+	}
+	return token
+}
+
+// TestPageToken_Tampered_IsRefused changes every letter of a token, and takes tokens to where they do not belong.
+func TestPageToken_Tampered_IsRefused(t *testing.T) {
+	w := newWorld(t)
+	token := w.messageToken(t, &pb.ListMessagesRequest{ConversationId: target})
+	for i := range token {
+		letter := byte('A')
+		if token[i] == letter {
+			letter = 'B'
+		}
+		changed := token[:i] + string(letter) + token[i+1:]
+		invalid("page_token").holds(t, w.send(t, &pb.ListMessagesRequest{ConversationId: target, PageToken: changed}))
+	}
+	for _, changed := range []string{token[1:], token[:len(token)-1], token + "A", token + "=", token + token, " " + token} {
+		invalid("page_token").holds(t, w.send(t, &pb.ListMessagesRequest{ConversationId: target, PageToken: changed}))
+	}
+	w.unchanged(t)
+}
+
+// TestPageToken_OfAnotherListing_IsRefused takes a token to listings that ask for something else.
+func TestPageToken_OfAnotherListing_IsRefused(t *testing.T) {
+	w := newWorld(t)
+	token := w.messageToken(t, &pb.ListMessagesRequest{ConversationId: target})
+	for i, request := range []any{
+		&pb.ListMessagesRequest{ConversationId: nobody, PageToken: token},
+		&pb.ListMessagesRequest{ConversationId: target, PageToken: token, Order: pb.ListOrder_LIST_ORDER_DESCENDING},
+		&pb.ListMessagesRequest{ConversationId: target, PageToken: token, View: pb.ListView_LIST_VIEW_CURRENT},
+		&pb.ListMessagesRequest{ConversationId: target, PageToken: token, Range: &pb.IndexRange{Start: 1}},
+		&pb.ListMessagesRequest{ConversationId: target, PageToken: token, Filter: &pb.MessageFilter{Roles: []pb.Role{pb.Role_ROLE_USER}}},
+		&pb.ListManifestsRequest{ConversationId: target, PageToken: token},
+		&pb.ListConversationsRequest{PageToken: token},
+		&pb.ListModelProfilesRequest{PageToken: token},
+	} {
+		t.Run(fmt.Sprint(i), func(t *testing.T) { invalid("page_token").holds(t, w.send(t, request)) })
+	}
+	w.unchanged(t)
+}
+
+// TestBuild_RefusedForItsSize_CommitsNothing: the turn stays, the request id is not remembered, and the build goes on as if
+// nobody had asked.
+func TestBuild_RefusedForItsSize_CommitsNothing(t *testing.T) {
+	w := newWorld(t)
+	build := func(limit int32) *pb.BuildContextRequest {
+		return &pb.BuildContextRequest{ConversationId: target, RequestId: "small", Format: pb.ContextFormat_CONTEXT_FORMAT_OPENAI_CHAT, MaxReplyBytes: &limit}
+	}
+	for range 3 {
+		if err := w.send(t, build(300)); err == nil {
+			t.Fatal("a build of thousands of bytes fits into 300")
+		}
+	}
+	w.unchanged(t)
+	reply := must[*pb.BuildContextResponse](t)(w.Context.BuildContext(w.ctx, build(0)))
+	if reply.GetTurn() != 3 || reply.GetManifestId() != "b3" || reply.GetDuplicate() {
+		t.Errorf("after refused builds the next is turn %d, manifest %s, duplicate %t; want 3, b3, false", reply.GetTurn(), reply.GetManifestId(), reply.GetDuplicate())
+	}
+}

@@ -1,0 +1,65 @@
+package badinput
+
+import (
+	"testing"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/proto"
+
+	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+)
+
+// wire is a codec that sends bytes as they are: what no generated client would send.
+type wire struct{}
+
+// Marshal implements encoding.Codec.
+func (wire) Marshal(v any) ([]byte, error) { return *v.(*[]byte), nil }
+
+// Unmarshal implements encoding.Codec.
+func (wire) Unmarshal(data []byte, v any) error {
+	*v.(*[]byte) = append([]byte(nil), data...)
+	return nil
+}
+
+// Name implements encoding.Codec.
+func (wire) Name() string { return "proto" }
+
+// TestWire_NoMessageAtAll_AnswersAsGRPCDoes sends what gRPC refuses before a handler runs (behaviour §15).
+func TestWire_NoMessageAtAll_AnswersAsGRPCDoes(t *testing.T) {
+	w := newWorld(t)
+	good, err := proto.Marshal(&pb.AppendMessageRequest{ConversationId: target, Message: user(secret)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, c := range map[string]struct {
+		method string
+		body   []byte
+		want   codes.Code
+	}{
+		"cut off":       {pb.ContextService_AppendMessage_FullMethodName, good[:len(good)-3], codes.Internal},
+		"noise":         {pb.ContextService_AppendMessage_FullMethodName, []byte("\xff\xff\xff" + secret), codes.Internal},
+		"invalid UTF-8": {pb.ContextService_AppendMessage_FullMethodName, append([]byte{0x0a, byte(len(secret) + 1)}, "\xff"+secret...), codes.Internal},
+		"no such call":  {"/palimpsest.v1.ContextService/Nothing", good, codes.Unimplemented},
+		"no service":    {"/palimpsest.v2.ContextService/AppendMessage", good, codes.Unimplemented},
+	} {
+		t.Run(what, func(t *testing.T) {
+			var reply []byte
+			err := w.Connection.Invoke(w.ctx, c.method, &c.body, &reply, grpc.ForceCodec(wire{}))
+			refusal{c.want, "", nil}.holds(t, err)
+			w.unchanged(t)
+		})
+	}
+}
+
+// TestWire_UnknownFields_AreNotKept sends a field of a later version: no fault, but it must not come back either.
+func TestWire_UnknownFields_AreNotKept(t *testing.T) {
+	w := newWorld(t)
+	m := user("known")
+	m.ProtoReflect().SetUnknown([]byte("\xfa\x7f" + string(rune(len(secret))) + secret))
+	must[*pb.AppendMessageResponse](t)(w.Context.AppendMessage(w.ctx, &pb.AppendMessageRequest{ConversationId: "later", Message: m}))
+	reply := must[*pb.GetMessageResponse](t)(w.Conversations.GetMessage(w.ctx, &pb.GetMessageRequest{ConversationId: "later"}))
+	if unknown := reply.GetMessage().ProtoReflect().GetUnknown(); len(unknown) > 0 {
+		t.Errorf("an unknown field came back: %q", unknown)
+	}
+}
