@@ -111,7 +111,7 @@ func (e *Engine) lastUsage(ctx context.Context, w *window, r *BuildRequest) (*co
 	}
 	m, err := e.manifest(ctx, w, w.head.ManifestSeq)
 	if err != nil {
-		return nil, err
+		return nil, lost(err, conversation.ManifestNotFound)
 	}
 	profile, err := e.profile(ctx, w.key.Namespace, m.Model)
 	if err != nil {
