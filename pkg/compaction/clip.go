@@ -3,8 +3,9 @@ package compaction
 import (
 	"fmt"
 	"strings"
-	"unicode"
 	"unicode/utf8"
+
+	"github.com/rivo/uniseg"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/tokens"
@@ -61,12 +62,8 @@ func annotation(head, tail, chars int, index int32) string {
 
 // keepHead returns at most n characters from the beginning, without cutting what is drawn as one.
 func keepHead(text string, n int) string {
-	end := offset(text, n)
-	for end > 0 && end < len(text) && joined(text, end) {
-		_, size := utf8.DecodeLastRuneInString(text[:end])
-		end -= size
-	}
-	return text[:end]
+	before, _ := clusters(text, offset(text, n))
+	return text[:before]
 }
 
 // keepTail returns at most n characters from the end, without cutting what is drawn as one.
@@ -76,11 +73,8 @@ func keepTail(text string, n int) string {
 		_, size := utf8.DecodeLastRuneInString(text[:start])
 		start -= size
 	}
-	for start > 0 && start < len(text) && joined(text, start) {
-		_, size := utf8.DecodeRuneInString(text[start:])
-		start += size
-	}
-	return text[start:]
+	_, after := clusters(text, start)
+	return text[after:]
 }
 
 // offset is where the nth character begins, or the end of the text.
@@ -97,50 +91,30 @@ func offset(text string, n int) int {
 	return len(text)
 }
 
-const zeroWidthJoiner = '\u200d'
+// lookBack is how far back, in bytes, a beginning of a line is looked for from which grapheme clusters are told apart.
+const lookBack = 4 << 10
 
-// joined says whether the characters on both sides of the position are drawn as one: a mark or a variation after its letter, a
-// sequence held together by a joiner, a skin tone, a line feed after its carriage return, the two halves of a flag, a Korean
-// syllable written letter by letter.
-func joined(text string, at int) bool {
-	before, _ := utf8.DecodeLastRuneInString(text[:at])
-	after, _ := utf8.DecodeRuneInString(text[at:])
-	return before == zeroWidthJoiner || after == zeroWidthJoiner ||
-		unicode.In(after, unicode.M, unicode.Other_Grapheme_Extend) ||
-		'\U0001f3fb' <= after && after <= '\U0001f3ff' || before == '\r' && after == '\n' ||
-		regional(before) && regional(after) && oddRegionals(text[:at]) || syllable(before, after)
-}
-
-func regional(r rune) bool { return '\U0001f1e6' <= r && r <= '\U0001f1ff' }
-
-// oddRegionals says whether a text ends in the first half of a flag.
-func oddRegionals(text string) bool {
-	n := 0
-	for {
-		r, size := utf8.DecodeLastRuneInString(text[:len(text)-n])
-		if !regional(r) {
-			return n/4%2 == 1
-		}
-		n += size
+// clusters returns the borders of grapheme clusters (UAX #29) nearest to a position: the last one not after it, and the first
+// one not before it.
+func clusters(text string, at int) (before, after int) {
+	from := max(0, at-lookBack)
+	if line := strings.LastIndexByte(text[from:at], '\n'); line >= 0 {
+		from += line + 1
 	}
-}
-
-// syllable says whether a Korean letter goes on with the syllable before it: leading consonant, vowel, trailing consonant.
-func syllable(before, after rune) bool {
-	leading, vowel := hangul(before, 0x1100, 0x115f), hangul(before, 0x1160, 0x11a7)
-	whole := hangul(before, 0xac00, 0xd7a3)
-	open := whole && (before-0xac00)%28 == 0
-	switch {
-	case hangul(after, 0x1160, 0x11a7):
-		return leading || vowel || open
-	case hangul(after, 0x11a8, 0x11ff):
-		return vowel || whole || hangul(before, 0x11a8, 0x11ff)
-	default:
-		return leading && (hangul(after, 0x1100, 0x115f) || hangul(after, 0xac00, 0xd7a3))
+	for from > 0 && from < len(text) && !utf8.RuneStart(text[from]) {
+		from--
 	}
+	before = from
+	for after = from; after < at; {
+		before = after
+		cluster, _, _, _ := uniseg.FirstGraphemeClusterInString(text[after:], -1)
+		after += len(cluster)
+	}
+	if after == at {
+		before = at
+	}
+	return before, after
 }
-
-func hangul(r, first, last rune) bool { return first <= r && r <= last }
 
 // ResultText is a tool result as one text; media in it is one line.
 func ResultText(r *conversation.ToolResult) string {
