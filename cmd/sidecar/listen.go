@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -31,10 +32,10 @@ func isLocal(address string) bool {
 }
 
 // listenAll listens on every address or on none.
-func listenAll(addresses []string) ([]net.Listener, error) {
+func listenAll(ctx context.Context, addresses []string) ([]net.Listener, error) {
 	var listeners []net.Listener
 	for _, address := range addresses {
-		l, err := listen(address)
+		l, err := listen(ctx, address)
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("cannot listen on %s: %w", address, plain(err)), closeAll(listeners))
 		}
@@ -56,26 +57,26 @@ func plain(err error) error {
 }
 
 func closeAll(listeners []net.Listener) error {
-	var faults []error
-	for _, l := range listeners {
-		faults = append(faults, l.Close())
+	faults := make([]error, len(listeners))
+	for i, l := range listeners {
+		faults[i] = l.Close()
 	}
 	return errors.Join(faults...)
 }
 
-func listen(address string) (net.Listener, error) {
+func listen(ctx context.Context, address string) (net.Listener, error) {
 	path, ok := strings.CutPrefix(address, unixScheme)
 	if !ok {
-		return net.Listen("tcp", address)
+		return (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	}
-	if err := vacate(path); err != nil {
+	if err := vacate(ctx, path); err != nil {
 		return nil, err
 	}
 	return listenUnix(path)
 }
 
 // vacate allows a socket file to be replaced if nobody answers on it: one that a killed sidecar left behind.
-func vacate(path string) error {
+func vacate(ctx context.Context, path string) error {
 	info, err := os.Lstat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -85,7 +86,7 @@ func vacate(path string) error {
 	case info.Mode().Type() != fs.ModeSocket:
 		return errors.New("a file is there that is no socket")
 	}
-	conn, err := net.DialTimeout("unix", path, time.Second)
+	conn, err := (&net.Dialer{Timeout: time.Second}).DialContext(ctx, "unix", path)
 	switch {
 	case err == nil:
 		return errors.Join(errors.New("another process answers on this socket"), conn.Close())

@@ -22,7 +22,7 @@ func startPrivate(ctx context.Context) (address string, stop func(), err error) 
 	case address := <-ready:
 		return address, func() {
 			cancel()
-			<-ended
+			<-ended //nolint:errcheck // its caller wants the folder gone, however it ended
 			_ = os.RemoveAll(folder)
 		}, nil
 	case err := <-ended:

@@ -26,7 +26,7 @@ type program struct {
 
 // Run serves until ctx ends; then it finishes the calls in flight and closes the store last.
 func (p *program) Run(ctx context.Context, s *settings) error {
-	listeners, err := listenAll(s.Listen)
+	listeners, err := listenAll(ctx, s.Listen)
 	if err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func (p *program) serve(ctx context.Context, s *settings, e *engine.Engine, list
 	select {
 	case err = <-served:
 	case <-ctx.Done():
-		err = p.drain(server, served)
+		err = p.drain(context.WithoutCancel(ctx), server, served)
 	}
 	stopSweeping()
 	if background := <-swept; background != nil && !errors.Is(background, context.Canceled) {
@@ -72,8 +72,8 @@ func (p *program) serve(ctx context.Context, s *settings, e *engine.Engine, list
 	return err
 }
 
-func (p *program) drain(server *grpcserver.Server, served <-chan error) error {
-	deadline, cancel := context.WithTimeout(context.Background(), drainTime)
+func (p *program) drain(ctx context.Context, server *grpcserver.Server, served <-chan error) error {
+	deadline, cancel := context.WithTimeout(ctx, drainTime)
 	defer cancel()
 	if server.Shutdown(deadline) != nil {
 		p.log.Warn("calls in flight were cut off", zap.Duration("after", drainTime))

@@ -21,7 +21,7 @@ import (
 )
 
 // launch runs a program until its context ends, and returns a connection to it and what Run returns.
-func launch(t *testing.T, ctx context.Context, s *settings) (*grpc.ClientConn, <-chan error) {
+func launch(ctx context.Context, t *testing.T, s *settings) (*grpc.ClientConn, <-chan error) {
 	t.Helper()
 	ready, ended := make(chan string, 1), make(chan error, 1)
 	p := &program{log: zap.NewNop(), ready: func(addresses []string) { ready <- addresses[0] }}
@@ -69,7 +69,7 @@ func TestProgram_Run_CallsInFlightFinishAndWhatTheyDidIsKept(t *testing.T) {
 	s := privateSettings(t.TempDir())
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
-	conn, ended := launch(t, ctx, s)
+	conn, ended := launch(ctx, t, s)
 	if _, err := pb.NewContextServiceClient(conn).AppendMessage(ctx, message("hello")); err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +100,7 @@ func TestProgram_Run_CallsInFlightFinishAndWhatTheyDidIsKept(t *testing.T) {
 	}
 
 	ctx, stop = context.WithCancel(t.Context())
-	again, ended := launch(t, ctx, s)
+	again, ended := launch(ctx, t, s)
 	for _, id := range []string{"c", "late"} {
 		got, err := pb.NewConversationServiceClient(again).GetMessage(ctx, &pb.GetMessageRequest{ConversationId: id})
 		if err != nil || got.GetMessage().GetParts()[0].GetText() != "hello" {
@@ -156,7 +156,7 @@ func TestProgram_Reflection_IsOffUnlessAskedFor(t *testing.T) {
 		s := privateSettings(t.TempDir())
 		s.Reflection, s.Store = asked, storeMemory
 		ctx, stop := context.WithCancel(t.Context())
-		conn, ended := launch(t, ctx, s)
+		conn, ended := launch(ctx, t, s)
 		stream, err := conn.NewStream(ctx, &grpc.StreamDesc{ClientStreams: true, ServerStreams: true}, "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo")
 		if err != nil {
 			t.Fatal(err)

@@ -129,7 +129,7 @@ func TestFromProfile_FullProfile_ComesBack(t *testing.T) {
 
 // TestNumbers_OfDomainAndAPI_Agree: the conversions cast, so the numbers must be the same, and every value must have words.
 func TestNumbers_OfDomainAndAPI_Agree(t *testing.T) {
-	for domain, api := range map[any]any{
+	for domain, api := range map[any]protoreflect.Enum{
 		conversation.RoleTool:           pb.Role_ROLE_TOOL,
 		conversation.TypeOther:          pb.MessageType_MESSAGE_TYPE_OTHER,
 		conversation.ResultError:        pb.ToolResultState_TOOL_RESULT_STATE_ERROR,
@@ -138,7 +138,7 @@ func TestNumbers_OfDomainAndAPI_Agree(t *testing.T) {
 		conversation.ReasonNameReplaced: pb.DecisionReason_DECISION_REASON_NAME_REPLACED,
 		conversation.EventClipped:       pb.EventType_EVENT_TYPE_CLIPPED,
 	} {
-		if got, want := numberOf(domain), int(api.(protoreflect.Enum).Number()); got != want {
+		if got, want := numberOf(domain), int(api.Number()); got != want {
 			t.Errorf("%T %d is the API's %v %d", domain, got, api, want)
 		}
 	}

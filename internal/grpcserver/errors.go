@@ -41,6 +41,8 @@ func codeOf(kind conversation.Kind) (codes.Code, bool) {
 		return codes.ResourceExhausted, true
 	case conversation.StoreUnavailable, conversation.OutcomeUnknown:
 		return codes.Unavailable, true
+	case conversation.ResumeTokenExpired:
+		return codes.OutOfRange, true
 	case conversation.CorruptRecord:
 		return codes.DataLoss, true
 	case conversation.Cancelled:

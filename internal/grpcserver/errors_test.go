@@ -30,7 +30,11 @@ func kinds(t *testing.T) []conversation.Kind {
 	var out []conversation.Kind
 	ast.Inspect(file, func(n ast.Node) bool {
 		if spec, ok := n.(*ast.ValueSpec); ok && fmt.Sprint(spec.Type) == "Kind" {
-			kind, err := strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value)
+			literal, ok := spec.Values[0].(*ast.BasicLit)
+			if !ok {
+				t.Fatalf("%s is no literal", spec.Names[0])
+			}
+			kind, err := strconv.Unquote(literal.Value)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -122,7 +126,11 @@ func TestToStatus_ManyViolations_AnswerFitsAnyClient(t *testing.T) {
 		if base64 := len(raw) * 4 / 3; base64 > 7000 {
 			t.Errorf("%d violations take %d bytes of metadata", n, base64)
 		}
-		listed := s.Details()[1].(*errdetails.BadRequest).GetFieldViolations()
+		bad, ok := s.Details()[1].(*errdetails.BadRequest)
+		if !ok {
+			t.Fatalf("details %v", s.Details())
+		}
+		listed := bad.GetFieldViolations()
 		last := listed[len(listed)-1].GetDescription()
 		if counted := len(listed) == n || strings.HasPrefix(last, "and "); !counted {
 			t.Errorf("%d violations: %d listed, the last says %q", n, len(listed), last)

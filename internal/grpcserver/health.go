@@ -22,7 +22,7 @@ type drainedHealth struct {
 
 func newDrainedHealth() *drainedHealth {
 	h := &drainedHealth{Server: health.NewServer()}
-	h.drained, h.end = context.WithCancel(context.Background())
+	h.drained, h.end = context.WithCancel(context.Background()) //nolint:gosec // drain calls it
 	return h
 }
 

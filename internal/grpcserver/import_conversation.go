@@ -60,7 +60,7 @@ type importReader struct {
 
 func (r *importReader) next() (*engine.Record, error) {
 	record, err := r.lines.Next()
-	var fault *exportformat.Fault
+	var fault *exportformat.FaultError
 	if errors.As(err, &fault) {
 		return nil, violation("chunk", "%s", fault.Error())
 	}

@@ -39,11 +39,11 @@ type limit struct {
 	bytes    bool
 }
 
-func atMostBytes(n int64) limit    { return limit{max: n, bytes: true} }
-func byteRange(min, n int64) limit { return limit{min: min, max: n, bytes: true} }
-func atMost(n int64) limit         { return limit{max: n} }
-func numberRange(min, n int64) limit {
-	return limit{min: min, max: n}
+func atMostBytes(n int64) limit         { return limit{max: n, bytes: true} }
+func byteRange(least, most int64) limit { return limit{min: least, max: most, bytes: true} }
+func atMost(n int64) limit              { return limit{max: n} }
+func numberRange(least, most int64) limit {
+	return limit{min: least, max: most}
 }
 
 // An identifier or a name as long as the API lets names be.

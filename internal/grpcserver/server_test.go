@@ -286,8 +286,8 @@ func TestServer_Shutdown_TellsWatchersAndWaitsForCalls(t *testing.T) {
 		t.Errorf("the watch goes on: %v", err)
 	}
 	select {
-	case <-stopped:
-		t.Error("stopped with a call in flight")
+	case err := <-stopped:
+		t.Errorf("stopped with a call in flight: %v", err)
 	case <-time.After(50 * time.Millisecond):
 	}
 	close(leave)

@@ -75,6 +75,8 @@ const (
 	ErrorReason_ERROR_REASON_MANIFEST_NOT_REBUILDABLE ErrorReason = 23
 	// CANCELLED or DEADLINE_EXCEEDED. The caller gave up first.
 	ErrorReason_ERROR_REASON_CANCELLED ErrorReason = 24
+	// OUT_OF_RANGE. The events behind the resume token are no longer kept; the message names the oldest token.
+	ErrorReason_ERROR_REASON_RESUME_TOKEN_EXPIRED ErrorReason = 25
 )
 
 // Enum value maps for ErrorReason.
@@ -105,6 +107,7 @@ var (
 		22: "ERROR_REASON_INTERNAL",
 		23: "ERROR_REASON_MANIFEST_NOT_REBUILDABLE",
 		24: "ERROR_REASON_CANCELLED",
+		25: "ERROR_REASON_RESUME_TOKEN_EXPIRED",
 	}
 	ErrorReason_value = map[string]int32{
 		"ERROR_REASON_UNSPECIFIED":              0,
@@ -132,6 +135,7 @@ var (
 		"ERROR_REASON_INTERNAL":                 22,
 		"ERROR_REASON_MANIFEST_NOT_REBUILDABLE": 23,
 		"ERROR_REASON_CANCELLED":                24,
+		"ERROR_REASON_RESUME_TOKEN_EXPIRED":     25,
 	}
 )
 
@@ -166,7 +170,7 @@ var File_palimpsest_v1_error_proto protoreflect.FileDescriptor
 
 const file_palimpsest_v1_error_proto_rawDesc = "" +
 	"\n" +
-	"\x19palimpsest/v1/error.proto\x12\rpalimpsest.v1*\xed\x06\n" +
+	"\x19palimpsest/v1/error.proto\x12\rpalimpsest.v1*\x94\a\n" +
 	"\vErrorReason\x12\x1c\n" +
 	"\x18ERROR_REASON_UNSPECIFIED\x10\x00\x12\x1e\n" +
 	"\x1aERROR_REASON_INVALID_FIELD\x10\x01\x12'\n" +
@@ -193,7 +197,8 @@ const file_palimpsest_v1_error_proto_rawDesc = "" +
 	"\x17ERROR_REASON_STORE_FULL\x10\x15\x12\x19\n" +
 	"\x15ERROR_REASON_INTERNAL\x10\x16\x12)\n" +
 	"%ERROR_REASON_MANIFEST_NOT_REBUILDABLE\x10\x17\x12\x1a\n" +
-	"\x16ERROR_REASON_CANCELLED\x10\x18BIZGgithub.com/palimpsest-context/palimpsest/gen/palimpsest/v1;palimpsestv1b\x06proto3"
+	"\x16ERROR_REASON_CANCELLED\x10\x18\x12%\n" +
+	"!ERROR_REASON_RESUME_TOKEN_EXPIRED\x10\x19BIZGgithub.com/palimpsest-context/palimpsest/gen/palimpsest/v1;palimpsestv1b\x06proto3"
 
 var (
 	file_palimpsest_v1_error_proto_rawDescOnce sync.Once

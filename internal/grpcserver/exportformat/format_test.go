@@ -87,16 +87,16 @@ func (f *filler) parts() []conversation.Part {
 
 func (f *filler) choose(p, full *conversation.Part, i int) {
 	p.Kind = conversation.PartKind(min(i+1, int(conversation.PartOpaque)))
-	switch {
-	case i == 0:
+	switch i {
+	case 0:
 		p.Text = full.Text
-	case i == 1:
+	case 1:
 		p.Media = full.Media
-	case i == 2:
+	case 2:
 		p.Call = full.Call
-	case i == 4:
+	case 4:
 		p.Reasoning = full.Reasoning
-	case i == 5:
+	case 5:
 		p.Opaque = full.Opaque
 	default:
 		p.Kind, p.Result = conversation.PartToolResult, f.result(full.Result, i)
@@ -282,7 +282,7 @@ func TestReader_Hostile_IsRefusedByLine(t *testing.T) {
 			}
 			lines[c.line-1] = changed
 			_, err := readAll(strings.Join(lines, "") + "\n")
-			var fault *Fault
+			var fault *FaultError
 			if !errors.As(err, &fault) || fault.Line != c.line || fault.Field != c.field {
 				t.Errorf("got %#v", err)
 			}
@@ -319,7 +319,7 @@ func (endless) Read(p []byte) (int, error) {
 
 func TestReader_EndlessLine_IsRefused(t *testing.T) {
 	_, err := NewReader(endless{}).Next()
-	var fault *Fault
+	var fault *FaultError
 	if !errors.As(err, &fault) || fault.Line != 1 {
 		t.Errorf("got %v", err)
 	}

@@ -15,15 +15,15 @@ import (
 // MaxLineBytes bounds a line. A message of 16 MiB, every byte of which JSON escapes to six, must still come back.
 const MaxLineBytes = 128 << 20
 
-// Fault is what is wrong with an export. It never holds the export's text.
-type Fault struct {
+// FaultError is what is wrong with an export. It never holds the export's text.
+type FaultError struct {
 	Line  int    // from 1
 	Field string // path in the line; empty for the line as a whole
 	Text  string
 }
 
 // Error says where and what.
-func (f *Fault) Error() string {
+func (f *FaultError) Error() string {
 	if f.Field == "" {
 		return fmt.Sprintf("line %d: %s", f.Line, f.Text)
 	}
@@ -45,7 +45,7 @@ func NewReader(r io.Reader) *Reader {
 // Line is the number of the line that the last record came from.
 func (r *Reader) Line() int { return r.line }
 
-// Next returns the next record, and io.EOF after a complete export. What is wrong with the export is a *Fault; other errors
+// Next returns the next record, and io.EOF after a complete export. What is wrong with the export is a *FaultError; other errors
 // are the underlying reader's.
 func (r *Reader) Next() (*engine.Record, error) {
 	if r.line == 0 {
@@ -61,7 +61,7 @@ func (r *Reader) Next() (*engine.Record, error) {
 		return nil, r.finish(l.End)
 	}
 	if field, text := r.check.admit(l); text != "" {
-		return nil, &Fault{Line: r.line, Field: field, Text: text}
+		return nil, &FaultError{Line: r.line, Field: field, Text: text}
 	}
 	return l.record(), nil
 }
@@ -96,7 +96,7 @@ func (r *Reader) header() error {
 
 func (r *Reader) finish(end *endLine) error {
 	if field, text := r.check.complete(end); text != "" {
-		return &Fault{Line: r.line, Field: field, Text: text}
+		return &FaultError{Line: r.line, Field: field, Text: text}
 	}
 	switch _, err := r.in.ReadByte(); {
 	case err == nil:
@@ -162,14 +162,14 @@ func (r *Reader) bytes() ([]byte, error) {
 	}
 }
 
-func (r *Reader) fault(text string) error { return &Fault{Line: r.line, Text: text} }
+func (r *Reader) fault(text string) error { return &FaultError{Line: r.line, Text: text} }
 
 // refused says what the decoder found without its words, which quote the input; but for the names of fields that are unknown,
 // and the paths of those that are wrong.
 func (r *Reader) refused(err error) error {
 	var wrong *json.UnmarshalTypeError
 	if errors.As(err, &wrong) {
-		return &Fault{Line: r.line, Field: wrong.Field, Text: "has a value of another type"}
+		return &FaultError{Line: r.line, Field: wrong.Field, Text: "has a value of another type"}
 	}
 	switch text := err.Error(); {
 	case strings.HasPrefix(text, "json: unknown field "):
