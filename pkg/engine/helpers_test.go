@@ -167,3 +167,10 @@ func (b *bench) steps(t testing.TB, id string, n, tokens int) {
 }
 
 func ptr[T any](v T) *T { return &v }
+
+// tb is what a test and a property have in common.
+type tb interface {
+	Helper()
+	Fatal(...any)
+	Fatalf(string, ...any)
+}
