@@ -1,0 +1,106 @@
+package faults
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/test/faults/process"
+)
+
+// fixture is a sidecar over a folder, and what was acknowledged by it.
+type fixture struct {
+	t       *testing.T
+	folder  string
+	sidecar *process.Sidecar
+	*process.Client
+	ctx    context.Context
+	ledger *ledger
+}
+
+func newFixture(t *testing.T, flags ...string) *fixture {
+	t.Helper()
+	f := &fixture{t: t, folder: t.TempDir(), ledger: &ledger{conversation: "c"}}
+	f.start(flags...)
+	return f
+}
+
+// start starts the sidecar, again too.
+func (f *fixture) start(flags ...string) {
+	f.t.Helper()
+	sidecar, err := process.Start(binary, f.folder, flags...)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	f.t.Cleanup(sidecar.Kill)
+	f.call(sidecar)
+}
+
+// call makes the fixture's calls go to a sidecar.
+func (f *fixture) call(sidecar *process.Sidecar) {
+	f.t.Helper()
+	client, err := sidecar.Dial()
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	f.sidecar, f.Client = sidecar, client
+	f.t.Cleanup(f.Client.Close)
+	ctx, cancel := context.WithTimeout(f.t.Context(), 2*time.Minute)
+	f.t.Cleanup(cancel)
+	f.ctx = ctx
+}
+
+func (f *fixture) need(err error) {
+	if err != nil {
+		f.t.Helper()
+		f.t.Fatalf("%v\nthe sidecar wrote:\n%s", err, f.sidecar.Log())
+	}
+}
+
+// fill makes n calls of a kind, or calls until one is refused, and returns its error.
+func (f *fixture) fill(k kind, n int) error {
+	for i := range n {
+		o := &op{kind: k, conversation: f.ledger.conversation, request: fmt.Sprintf("%d-%d-%d", k, len(f.ledger.ops), i), seed: rand.Uint64()}
+		answer, err := o.do(f.ctx, f.Client)
+		if err != nil {
+			return err
+		}
+		o.outcome, o.acked = answer, true
+		f.ledger.ops = append(f.ledger.ops, o)
+	}
+	return nil
+}
+
+// TestDisk_StoreFull_IsSaidAndReadingGoesOn fills a store to its limit: what was acknowledged stays, reads go on, nothing is
+// half there, and with more room writing goes on.
+func TestDisk_StoreFull_IsSaidAndReadingGoesOn(t *testing.T) {
+	f := newFixture(t, "--max-store-size", "32MiB")
+	f.need(f.fill(single, 3))
+	f.need(f.fill(building, 1))
+	for range 3 { // again, and it is the same
+		err := f.fill(batch, 10_000)
+		if status.Code(err) != codes.ResourceExhausted || process.Reason(err) != "STORE_FULL" {
+			t.Fatalf("a full store answers %v %q", err, process.Reason(err))
+		}
+		f.need(f.ledger.check(f.ctx, f.Client))
+	}
+	_, err := f.Context.BuildContext(f.ctx, &pb.BuildContextRequest{ConversationId: "c", DryRun: true})
+	f.need(err)
+	_, err = f.ledger.rebuild(f.ctx, f.Client)
+	f.need(err)
+	full := len(f.ledger.ops)
+	f.need(f.sidecar.Stop())
+
+	f.start("--max-store-size", "96MiB")
+	f.need(f.ledger.check(f.ctx, f.Client))
+	f.need(f.fill(batch, 5))
+	f.need(f.fill(building, 1))
+	f.need(f.ledger.check(f.ctx, f.Client))
+	t.Logf("%d calls until the store was full, and %d after it had more room", full, len(f.ledger.ops)-full)
+}
