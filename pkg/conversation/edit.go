@@ -25,7 +25,7 @@ const (
 	EditRemove
 	// EditMask drops parts of one message, whatever their level.
 	EditMask
-	// EditRestore brings messages back in full: it undoes levels, masks and the range edits before it.
+	// EditRestore brings messages back in full: it undoes levels, masks and the summaries before it.
 	EditRestore
 	// EditSummarise lets a summary stand for a range.
 	EditSummarise

@@ -37,7 +37,12 @@ func (r *reference) about(i int32, kind conversation.EditKind) []conversation.Ed
 	return out
 }
 
-func (r *reference) is(i int32, kind conversation.EditKind) bool { return len(r.about(i, kind)) > 0 }
+func (r *reference) is(i int32, kind conversation.EditKind) bool {
+	if kind == conversation.EditHide { // no restoration undoes it
+		return slices.ContainsFunc(r.edits, func(e conversation.Edit) bool { return e.Kind == kind && e.Range.Contains(i) })
+	}
+	return len(r.about(i, kind)) > 0
+}
 
 func (r *reference) masked(i, part int32) bool {
 	return slices.ContainsFunc(r.about(i, conversation.EditMask), func(e conversation.Edit) bool { return slices.Contains(e.Mask, part) })

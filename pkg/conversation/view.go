@@ -131,13 +131,9 @@ func (v *View) Hidden(r Range) bool {
 	return true
 }
 
-// hidden says whether the message is hidden: by an edit made after the message was last restored.
-func (v *View) hidden(i int32) bool { return v.hiddenSince(i, v.messages[i].restored) }
-
-func (v *View) hiddenSince(i int32, seq int64) bool {
-	return slices.ContainsFunc(v.spans, func(e Edit) bool {
-		return e.Kind == EditHide && e.Range.Contains(i) && e.Seq > seq
-	})
+// hidden says whether the message is hidden. That outlasts a restoration: what was rewound is gone for everybody.
+func (v *View) hidden(i int32) bool {
+	return slices.ContainsFunc(v.spans, func(e Edit) bool { return e.Kind == EditHide && e.Range.Contains(i) })
 }
 
 // summarised says whether a summary stands for the message: one made after the message was last restored.
@@ -223,22 +219,12 @@ func (s *state) item(m *Message, level Level) (Item, bool) {
 func (v *View) Summaries() []Edit {
 	var out []Edit
 	for _, e := range v.spans {
-		if e.Kind == EditSummarise && !v.buried(e.Range) {
+		if e.Kind == EditSummarise && !v.Hidden(e.Range) {
 			out = append(out, e)
 		}
 	}
 	slices.SortFunc(out, func(a, b Edit) int { return int(a.Range.First) - int(b.Range.First) })
 	return out
-}
-
-// buried says whether all of a summary's range was hidden. A message that is restored brings itself back, not the summary.
-func (v *View) buried(r Range) bool {
-	for i := r.First; i < r.End; i++ {
-		if !v.hiddenSince(i, 0) {
-			return false
-		}
-	}
-	return true
 }
 
 // Kept says which messages before the window's start are shown all the same.

@@ -145,7 +145,7 @@ func TestView_Fold_RangesAndRestoration(t *testing.T) {
 		{"hidden", []conversation.Edit{ranged(1, hide, 1, 3)}, "a--d", false},
 		{"a restoration overrides an earlier summary", []conversation.Edit{ranged(1, summarise, 0, 3), ranged(2, restore, 1, 2)}, "-b-d", true},
 		{"a later summary overrides a restoration", []conversation.Edit{ranged(1, restore, 1, 2), ranged(2, summarise, 0, 3)}, "---d", false},
-		{"a restoration overrides an earlier hiding", []conversation.Edit{ranged(1, hide, 0, 3), ranged(2, restore, 1, 2)}, "-b-d", true},
+		{"hiding outlasts a restoration", []conversation.Edit{ranged(1, hide, 0, 3), ranged(2, restore, 1, 2)}, "---d", false},
 		{"a later hiding overrides a restoration", []conversation.Edit{ranged(1, restore, 1, 2), ranged(2, hide, 0, 3)}, "---d", false},
 		{"summaries lie above levels", []conversation.Edit{ranged(1, summarise, 0, 2), shorter(2, 0, 0, conversation.Shortened, 1)}, "--cd", false},
 		{"a restoration is about its range alone", []conversation.Edit{shorter(1, 0, 0, conversation.Shortened, 1), ranged(2, restore, 1, 2)}, "[by 1]bcd", true},
