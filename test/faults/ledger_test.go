@@ -2,8 +2,6 @@ package faults
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -19,22 +17,6 @@ type ledger struct {
 	conversation string
 	ops          []*op
 	deleted      bool
-}
-
-// sumOf is the hash that a build names, after it was held against the bytes, where the build has any.
-func sumOf(rendered *pb.Rendered) (string, error) {
-	named := rendered.GetContentSha256()
-	if len(rendered.GetMessagesJson()) == 0 {
-		return named, nil
-	}
-	h := sha256.New()
-	h.Write(rendered.GetSystemJson())
-	h.Write([]byte{0})
-	h.Write(rendered.GetMessagesJson())
-	if hex.EncodeToString(h.Sum(nil)) != named {
-		return "", errors.New("content_sha256 is not the hash of the bytes beside it")
-	}
-	return named, nil
 }
 
 // check compares the record with the ledger: everything acknowledged is there, in its place and byte for byte; of what was
@@ -116,7 +98,7 @@ func (l *ledger) rebuild(ctx context.Context, c *process.Client) (builds int, er
 		if err != nil {
 			return builds, fmt.Errorf("%s: manifest %s: %w", l.conversation, o.manifest, err)
 		}
-		sum, err := sumOf(got.GetRendered())
+		sum, err := process.Sum(got.GetRendered())
 		if err != nil || sum != o.sum || got.GetManifest().GetContentSha256() != o.sum {
 			return builds, fmt.Errorf("%s: manifest %s is rebuilt as %s, and was %s (%w)", l.conversation, o.manifest, sum, o.sum, err)
 		}

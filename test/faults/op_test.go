@@ -122,6 +122,6 @@ func (o *op) build(ctx context.Context, c *process.Client) (outcome, error) {
 	if err != nil {
 		return outcome{}, err
 	}
-	sum, err := sumOf(reply.GetRendered())
+	sum, err := process.Sum(reply.GetRendered())
 	return outcome{manifest: reply.GetManifestId(), sum: sum, duplicate: reply.GetDuplicate()}, err
 }

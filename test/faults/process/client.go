@@ -3,6 +3,8 @@ package process
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"io"
 
@@ -125,4 +127,20 @@ func (c *Client) ImportPieces(ctx context.Context, pieces ...*pb.ImportConversat
 	}
 	reply, err := stream.CloseAndRecv()
 	return reply.GetConversation(), err
+}
+
+// Sum is the hash that a build names, after it was held against the bytes, where the build has any.
+func Sum(rendered *pb.Rendered) (string, error) {
+	named := rendered.GetContentSha256()
+	if len(rendered.GetMessagesJson()) == 0 {
+		return named, nil
+	}
+	h := sha256.New()
+	h.Write(rendered.GetSystemJson())
+	h.Write([]byte{0})
+	h.Write(rendered.GetMessagesJson())
+	if hex.EncodeToString(h.Sum(nil)) != named {
+		return "", errors.New("content_sha256 is not the hash of the bytes beside it")
+	}
+	return named, nil
 }

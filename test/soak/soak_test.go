@@ -1,0 +1,170 @@
+package soak
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/palimpsest-context/palimpsest/test/faults/process"
+)
+
+const (
+	agents       = 6
+	mortals      = 3 // conversations with a ttl
+	defaultSoak  = 3 * time.Second
+	ttl          = time.Minute
+	goroutineGap = 10 // how many goroutines more than a fresh process may be left when nobody calls
+)
+
+// TestSoak_MixedAgents_StayInBoundsAndLoseNothing lets agents work, and looks at the process meanwhile and at the record after.
+func TestSoak_MixedAgents_StayInBoundsAndLoseNothing(t *testing.T) {
+	length, seed := soakFor(t), rand.Uint64()
+	binary, err := process.Build(t.TempDir(), "../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	sidecar := start(t, binary, folder)
+	done := &counts{}
+	crew := hire(t, sidecar, seed, done)
+
+	stop, watched := make(chan struct{}), make(chan error, 1)
+	go func() {
+		samples, err := watch(sidecar.PID(), stop)
+		was, is, grown := growth(samples)
+		t.Logf("memory %d MiB, then %d MiB; threads %d, then %d; files %d, then %d",
+			was.memory>>20, is.memory>>20, was.threads, is.threads, was.files, is.files)
+		watched <- errors.Join(err, grown)
+	}()
+	soak(t, crew, length)
+	close(stop)
+	need(t, sidecar, <-watched)
+	for _, a := range crew {
+		need(t, sidecar, a.check(t.Context()))
+		a.Close()
+	}
+	time.Sleep(time.Second) // for the sidecar to notice
+	left, fresh := goroutines(t, sidecar), goroutines(t, start(t, binary, t.TempDir()))
+	if left > fresh+goroutineGap {
+		t.Errorf("%d goroutines are left when nobody calls, a fresh process has %d:\n%s", left, fresh, sidecar.Log())
+	}
+	again(t, start(t, binary, folder), crew)
+	t.Logf("%s, seed %d: %d messages, %d builds, %d exports imported and compared, %d deletions, %d expiries; %d goroutines left, a fresh process has %d",
+		length, seed, done.appends.Load(), done.builds.Load(), done.copies.Load(), done.deletions.Load(), done.expiries.Load(), left, fresh)
+}
+
+func soakFor(t *testing.T) time.Duration {
+	set := os.Getenv("PALIMPSEST_SOAK")
+	if set == "" {
+		return defaultSoak
+	}
+	length, err := time.ParseDuration(set)
+	if err != nil {
+		t.Fatalf("PALIMPSEST_SOAK must be a duration, such as 10m: %q", set)
+	}
+	return length
+}
+
+func start(t *testing.T, binary, folder string) *process.Sidecar {
+	t.Helper()
+	sidecar, err := process.Start(binary, folder, "--cache-size", "16MiB")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(sidecar.Kill)
+	return sidecar
+}
+
+func need(t *testing.T, sidecar *process.Sidecar, err error) {
+	if err != nil {
+		t.Helper()
+		t.Fatalf("%v\nthe sidecar wrote:\n%s", err, sidecar.Log())
+	}
+}
+
+func hire(t *testing.T, sidecar *process.Sidecar, seed uint64, done *counts) (crew []*agent) {
+	t.Helper()
+	for i := range agents {
+		client, err := sidecar.Dial()
+		need(t, sidecar, err)
+		crew = append(crew, newAgent(i, seed, client, done))
+	}
+	return crew
+}
+
+// soak lets all agents work for a time; the first error of one ends the work of all.
+func soak(t *testing.T, crew []*agent, length time.Duration) {
+	t.Helper()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	defer cancel(nil)
+	deadline := time.Now().Add(length)
+	var working sync.WaitGroup
+	for i, a := range crew {
+		working.Go(func() {
+			if err := a.shift(ctx, deadline, i == 0 && length > ttl+ttl/2); err != nil {
+				cancel(fmt.Errorf("agent %d: %w", i, err))
+			}
+		})
+	}
+	working.Wait()
+	if err := context.Cause(ctx); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// shift works until the deadline; the agent that minds the mortals looks after their ends too.
+func (a *agent) shift(ctx context.Context, deadline time.Time, minds bool) error {
+	born := time.Now()
+	for round := 0; time.Now().Before(deadline); {
+		if minds && round == 0 {
+			for i := range mortals {
+				if err := a.mortal(ctx, fmt.Sprint("mortal-", i)); err != nil {
+					return err
+				}
+			}
+			round++
+		}
+		if minds && round == 1 && time.Since(born) > ttl+5*time.Second {
+			for i := range mortals {
+				if err := a.ended(ctx, fmt.Sprint("mortal-", i)); err != nil {
+					return err
+				}
+			}
+			round++
+		}
+		if err := a.work(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// goroutines ends a process and counts what it was doing.
+func goroutines(t *testing.T, sidecar *process.Sidecar) int {
+	t.Helper()
+	need(t, sidecar, sidecar.Dump())
+	n := strings.Count(sidecar.Log(), "\ngoroutine ")
+	if n == 0 {
+		t.Fatalf("the dump shows no goroutine:\n%s", sidecar.Log())
+	}
+	return n
+}
+
+// again checks every agent's conversation once more after a restart, and that the sidecar stops when it is asked to.
+func again(t *testing.T, sidecar *process.Sidecar, crew []*agent) {
+	t.Helper()
+	for _, a := range crew {
+		client, err := sidecar.Dial()
+		need(t, sidecar, err)
+		a.Client = client
+		need(t, sidecar, a.check(t.Context()))
+		client.Close()
+	}
+	need(t, sidecar, sidecar.Stop())
+}
