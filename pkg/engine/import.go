@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
@@ -188,7 +189,7 @@ func (im *importing) flush(ctx context.Context) error {
 
 func (im *importing) edit(ctx context.Context, e *conversation.Edit) error {
 	h := &im.head
-	if e.Seq != im.editSeq+1 || e.Range.First < 0 || e.Range.End > h.Messages || e.Range.Len() <= 0 ||
+	if e.Seq != im.editSeq+1 || e.Range.First < 0 || e.Range.End > h.Messages || e.Range.Len() <= 0 || !whole(e) ||
 		e.Commit < im.commits.edit || e.Commit > im.source.Head.Version {
 		return invalid("edit %d does not fit the record", e.Seq)
 	}
@@ -206,6 +207,20 @@ func (im *importing) edit(ctx context.Context, e *conversation.Edit) error {
 	return im.engine.store.Stage(ctx, im.key, &store.Upload{
 		Incarnation: im.incarnation, Time: im.engine.now(), Edits: []conversation.Edit{*e},
 	})
+}
+
+// whole says whether an edit has what its kind needs.
+func whole(e *conversation.Edit) bool {
+	switch e.Kind {
+	case conversation.EditParts, conversation.EditMask:
+		return e.Range.Len() == 1
+	case conversation.EditSummarise:
+		return e.Summary != nil
+	case conversation.EditRemove, conversation.EditRestore, conversation.EditHide:
+		return true
+	default:
+		return false
+	}
 }
 
 func (im *importing) manifest(m *conversation.Manifest) error {
@@ -238,7 +253,7 @@ func (im *importing) complete(ctx context.Context) error {
 	if from.Messages != h.Messages || from.EditSeq != im.editSeq || from.Tokens != h.Tokens {
 		return invalid("the export is not whole")
 	}
-	if from.Turn < 0 || from.Seen < 0 || from.Seen > h.Messages || from.Start < 0 || from.Start > h.Messages || from.Version == 0 {
+	if from.Seen < 0 || from.Seen > h.Messages || from.Start < 0 || from.Start > h.Messages || !possible(from) {
 		return invalid("the conversation has impossible figures")
 	}
 	for name := range im.slots {
@@ -250,6 +265,16 @@ func (im *importing) complete(ctx context.Context) error {
 	h.Seen, h.Start, h.ManifestSeq, h.LastManifest = from.Seen, from.Start, from.ManifestSeq, from.LastManifest
 	h.UpdateTime, h.ExpireTime = from.UpdateTime, from.ExpireTime
 	return nil
+}
+
+// maxImported bounds the counters of an import, so that they do not overflow however long the conversation goes on.
+const maxImported = 1 << 48
+
+// possible says whether counters are such that commits can have made them: each moves by one with a commit, the turn by at most
+// maxTurnsAhead.
+func possible(h *Head) bool {
+	return 0 < h.Version && h.Version <= maxImported && 0 <= h.Revision && uint64(h.Revision) <= h.Version &&
+		0 <= h.ManifestSeq && uint64(h.ManifestSeq) <= h.Version && 0 <= h.Turn && h.Turn <= math.MaxInt32/2
 }
 
 func (im *importing) commit(ctx context.Context) (*Conversation, error) {
