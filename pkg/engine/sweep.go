@@ -107,7 +107,7 @@ func (e *Engine) sweepTombstone(ctx context.Context, key Key, head Head) error {
 		return err
 	}
 	now := e.now()
-	c := &store.Change{Expect: head.Version, Head: head, DropOutcomes: now.Add(-requestMemory)}
+	c := &store.Change{Expect: head.Version, Head: head, DropOutcomes: forgotten(now)}
 	c.Head.Version++
 	c.Head.NextDue = head.DeleteTime
 	if next := now.Add(requestMemory); head.UpdateTime.Add(requestMemory).After(now) && next.Before(head.DeleteTime) {
@@ -116,11 +116,14 @@ func (e *Engine) sweepTombstone(ctx context.Context, key Key, head Head) error {
 	return e.store.Commit(ctx, key, c)
 }
 
+// forgotten is the time before which outcomes go: all that recall does not know any more, the one that is due right now included.
+func forgotten(now time.Time) time.Time { return now.Add(time.Nanosecond - requestMemory) }
+
 // tidy forgets request ids and manifests that are past their time, and says when to look again. It is bookkeeping: the public
 // revision and the time of the last change stay.
 func (e *Engine) tidy(ctx context.Context, key Key, snap *store.Snapshot) error {
 	now, h := e.now(), snap.Head
-	c := &store.Change{Expect: h.Version, Head: h, DropOutcomes: now.Add(-requestMemory)}
+	c := &store.Change{Expect: h.Version, Head: h, DropOutcomes: forgotten(now)}
 	c.Head.Version++
 	c.Head.NextDue = h.ExpireTime
 	if h.UpdateTime.Add(requestMemory).After(now) {
