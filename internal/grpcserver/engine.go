@@ -26,6 +26,7 @@ type Engine interface {
 	Manifest(ctx context.Context, key engine.Key, seq int64, f conversation.Format) (*engine.ManifestResult, error)
 	Manifests(ctx context.Context, key engine.Key, before int64, limit int) (list []conversation.Manifest, more bool, err error)
 
+	Watch(ctx context.Context, key engine.Key, token string, give func(engine.EventAt) error) error
 	Export(context.Context, engine.Key, func(engine.Record) error) error
 	Import(ctx context.Context, key engine.Key, next func() (*engine.Record, error)) (*engine.Conversation, error)
 

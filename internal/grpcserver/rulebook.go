@@ -27,6 +27,7 @@ type ruleBook struct {
 	countMessages       table[*pb.CountMessagesRequest]
 	getManifest         table[*pb.GetManifestRequest]
 	listManifests       table[*pb.ListManifestsRequest]
+	watchEvents         table[*pb.WatchEventsRequest]
 	exportConversation  table[*pb.ExportConversationRequest]
 	importConversation  table[*pb.ImportConversationRequest]
 	putModelProfile     table[*pb.PutModelProfileRequest]
@@ -55,6 +56,7 @@ func newRuleBook() *ruleBook {
 		countMessages:       countMessagesRules(),
 		getManifest:         getManifestRules(),
 		listManifests:       listManifestsRules(),
+		watchEvents:         watchEventsRules(),
 		exportConversation:  exportConversationRules(),
 		importConversation:  importConversationRules(),
 		putModelProfile:     putModelProfileRules(),
@@ -107,6 +109,8 @@ func (b *ruleBook) check(c *checker, req any) bool {
 		b.getManifest.check(c, r)
 	case *pb.ListManifestsRequest:
 		b.listManifests.check(c, r)
+	case *pb.WatchEventsRequest:
+		b.watchEvents.check(c, r)
 	case *pb.ExportConversationRequest:
 		b.exportConversation.check(c, r)
 	case *pb.ImportConversationRequest:

@@ -28,6 +28,7 @@ func requestTables(b *ruleBook) map[string][]facts {
 		"CountMessagesRequest":       b.countMessages.facts(),
 		"GetManifestRequest":         b.getManifest.facts(),
 		"ListManifestsRequest":       b.listManifests.facts(),
+		"WatchEventsRequest":         b.watchEvents.facts(),
 		"ExportConversationRequest":  b.exportConversation.facts(),
 		"ImportConversationRequest":  b.importConversation.facts(),
 		"PutModelProfileRequest":     b.putModelProfile.facts(),

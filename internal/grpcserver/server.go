@@ -39,15 +39,17 @@ type service struct {
 	pb.UnsafeConversationServiceServer
 	pb.UnsafePolicyServiceServer
 
-	engine Engine
-	log    *zap.Logger
-	rules  *ruleBook
+	engine  Engine
+	log     *zap.Logger
+	rules   *ruleBook
+	drained context.Context // ends when streams must
 }
 
 // New returns a server that does not listen yet.
 func New(o Options) *Server {
-	s := &service{engine: o.Engine, log: o.Log, rules: newRuleBook()}
-	out := &Server{grpc: grpc.NewServer(append(limits(), s.chain()...)...), health: newDrainedHealth()}
+	health := newDrainedHealth()
+	s := &service{engine: o.Engine, log: o.Log, rules: newRuleBook(), drained: health.drained}
+	out := &Server{grpc: grpc.NewServer(append(limits(), s.chain()...)...), health: health}
 	pb.RegisterContextServiceServer(out.grpc, s)
 	pb.RegisterConversationServiceServer(out.grpc, s)
 	pb.RegisterPolicyServiceServer(out.grpc, s)

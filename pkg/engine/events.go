@@ -64,12 +64,12 @@ func (e *Engine) Watch(ctx context.Context, key Key, token string, give func(Eve
 		return err
 	}
 	for {
-		next, err := e.events(ctx, key, at, give)
+		next, version, err := e.events(ctx, key, at, give)
 		if err != nil {
 			return failure(err)
 		}
 		if next == at {
-			if err := e.awaitCommit(ctx, key, at.version); err != nil {
+			if err := e.awaitCommit(ctx, key, version); err != nil {
 				return failure(err)
 			}
 		}
@@ -77,37 +77,32 @@ func (e *Engine) Watch(ctx context.Context, key Key, token string, give func(Eve
 	}
 }
 
-// awaitCommit returns when there may be something new.
+// awaitCommit returns when there may be something after a version.
 func (e *Engine) awaitCommit(ctx context.Context, key Key, version uint64) error {
 	poll, cancel := context.WithTimeout(ctx, eventPoll)
 	defer cancel()
-	snap, err := e.read(ctx, key, store.Query{})
-	if err != nil {
-		return err
-	}
-	err = e.store.Wait(poll, key, max(version, snap.Head.Version))
+	err := e.store.Wait(poll, key, version)
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
 		return nil
 	}
 	return err
 }
 
-// events gives a page of events and returns the place behind them.
-func (e *Engine) events(ctx context.Context, key Key, at place, give func(EventAt) error) (place, error) {
+// events gives a page of events and returns the place behind them, and the version up to which it has looked.
+func (e *Engine) events(ctx context.Context, key Key, at place, give func(EventAt) error) (behind place, version uint64, err error) {
 	since := at.version
 	if at.done > 0 {
 		since-- // of this commit, some have been given
 	}
 	snap, err := e.read(ctx, key, store.Query{Incarnation: at.incarnation, Since: &store.Since{Version: since, Limit: eventPage}})
 	if err != nil {
-		return at, err
+		return at, 0, err
 	}
 	oldest := e.now().Add(-eventMemory)
 	skip := at.done
 	for _, ev := range eventsOf(snap) {
 		if ev.commit != at.version {
 			at.version, at.done, skip = ev.commit, 0, 0
-			// The place moves to the commit; nothing of it has been given yet.
 		}
 		if skip > 0 {
 			skip--
@@ -119,10 +114,10 @@ func (e *Engine) events(ctx context.Context, key Key, at place, give func(EventA
 		}
 		ev.Token = at.token()
 		if err := give(ev.EventAt); err != nil {
-			return at, err
+			return at, 0, err
 		}
 	}
-	return at, nil
+	return at, snap.Head.Version, nil
 }
 
 // committedEvent is an event with the commit that made it.

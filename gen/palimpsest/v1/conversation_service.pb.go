@@ -1611,6 +1611,126 @@ func (x *ListManifestsResponse) GetNextPageToken() string {
 	return ""
 }
 
+// WatchEventsRequest asks for a conversation's events.
+type WatchEventsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Required. The conversation; 1 to 256 bytes, no control characters.
+	ConversationId string `protobuf:"bytes,1,opt,name=conversation_id,json=conversationId,proto3" json:"conversation_id,omitempty"`
+	// Optional. The resume_token of the last event that was received: the stream goes on behind it, without gap or repeat; at most
+	// 4,096 bytes. From the oldest event that is kept by default. Events are kept for 7 days.
+	ResumeToken   string `protobuf:"bytes,2,opt,name=resume_token,json=resumeToken,proto3" json:"resume_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WatchEventsRequest) Reset() {
+	*x = WatchEventsRequest{}
+	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WatchEventsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WatchEventsRequest) ProtoMessage() {}
+
+func (x *WatchEventsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WatchEventsRequest.ProtoReflect.Descriptor instead.
+func (*WatchEventsRequest) Descriptor() ([]byte, []int) {
+	return file_palimpsest_v1_conversation_service_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *WatchEventsRequest) GetConversationId() string {
+	if x != nil {
+		return x.ConversationId
+	}
+	return ""
+}
+
+func (x *WatchEventsRequest) GetResumeToken() string {
+	if x != nil {
+		return x.ResumeToken
+	}
+	return ""
+}
+
+// WatchEventsResponse is one event.
+type WatchEventsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Output only. What happened.
+	Event *LifecycleEvent `protobuf:"bytes,1,opt,name=event,proto3" json:"event,omitempty"`
+	// Output only. When it happened.
+	EventTime *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=event_time,json=eventTime,proto3" json:"event_time,omitempty"`
+	// Output only. Resumes the stream behind this event, across restarts of the server too.
+	ResumeToken   string `protobuf:"bytes,3,opt,name=resume_token,json=resumeToken,proto3" json:"resume_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WatchEventsResponse) Reset() {
+	*x = WatchEventsResponse{}
+	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[24]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WatchEventsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WatchEventsResponse) ProtoMessage() {}
+
+func (x *WatchEventsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[24]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WatchEventsResponse.ProtoReflect.Descriptor instead.
+func (*WatchEventsResponse) Descriptor() ([]byte, []int) {
+	return file_palimpsest_v1_conversation_service_proto_rawDescGZIP(), []int{24}
+}
+
+func (x *WatchEventsResponse) GetEvent() *LifecycleEvent {
+	if x != nil {
+		return x.Event
+	}
+	return nil
+}
+
+func (x *WatchEventsResponse) GetEventTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.EventTime
+	}
+	return nil
+}
+
+func (x *WatchEventsResponse) GetResumeToken() string {
+	if x != nil {
+		return x.ResumeToken
+	}
+	return ""
+}
+
 // ExportConversationRequest asks for everything on record.
 type ExportConversationRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1622,7 +1742,7 @@ type ExportConversationRequest struct {
 
 func (x *ExportConversationRequest) Reset() {
 	*x = ExportConversationRequest{}
-	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[23]
+	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1634,7 +1754,7 @@ func (x *ExportConversationRequest) String() string {
 func (*ExportConversationRequest) ProtoMessage() {}
 
 func (x *ExportConversationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[23]
+	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1647,7 +1767,7 @@ func (x *ExportConversationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportConversationRequest.ProtoReflect.Descriptor instead.
 func (*ExportConversationRequest) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_conversation_service_proto_rawDescGZIP(), []int{23}
+	return file_palimpsest_v1_conversation_service_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *ExportConversationRequest) GetConversationId() string {
@@ -1668,7 +1788,7 @@ type ExportConversationResponse struct {
 
 func (x *ExportConversationResponse) Reset() {
 	*x = ExportConversationResponse{}
-	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[24]
+	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1680,7 +1800,7 @@ func (x *ExportConversationResponse) String() string {
 func (*ExportConversationResponse) ProtoMessage() {}
 
 func (x *ExportConversationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[24]
+	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1693,7 +1813,7 @@ func (x *ExportConversationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportConversationResponse.ProtoReflect.Descriptor instead.
 func (*ExportConversationResponse) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_conversation_service_proto_rawDescGZIP(), []int{24}
+	return file_palimpsest_v1_conversation_service_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *ExportConversationResponse) GetChunk() []byte {
@@ -1719,7 +1839,7 @@ type ImportConversationRequest struct {
 
 func (x *ImportConversationRequest) Reset() {
 	*x = ImportConversationRequest{}
-	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[25]
+	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1731,7 +1851,7 @@ func (x *ImportConversationRequest) String() string {
 func (*ImportConversationRequest) ProtoMessage() {}
 
 func (x *ImportConversationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[25]
+	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1744,7 +1864,7 @@ func (x *ImportConversationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImportConversationRequest.ProtoReflect.Descriptor instead.
 func (*ImportConversationRequest) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_conversation_service_proto_rawDescGZIP(), []int{25}
+	return file_palimpsest_v1_conversation_service_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *ImportConversationRequest) GetPayload() isImportConversationRequest_Payload {
@@ -1801,7 +1921,7 @@ type ImportConversationResponse struct {
 
 func (x *ImportConversationResponse) Reset() {
 	*x = ImportConversationResponse{}
-	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[26]
+	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1813,7 +1933,7 @@ func (x *ImportConversationResponse) String() string {
 func (*ImportConversationResponse) ProtoMessage() {}
 
 func (x *ImportConversationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[26]
+	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1826,7 +1946,7 @@ func (x *ImportConversationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImportConversationResponse.ProtoReflect.Descriptor instead.
 func (*ImportConversationResponse) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_conversation_service_proto_rawDescGZIP(), []int{26}
+	return file_palimpsest_v1_conversation_service_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *ImportConversationResponse) GetConversation() *Conversation {
@@ -1840,7 +1960,7 @@ var File_palimpsest_v1_conversation_service_proto protoreflect.FileDescriptor
 
 const file_palimpsest_v1_conversation_service_proto_rawDesc = "" +
 	"\n" +
-	"(palimpsest/v1/conversation_service.proto\x12\rpalimpsest.v1\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bpalimpsest/v1/context.proto\x1a\x1bpalimpsest/v1/message.proto\x1a\x1apalimpsest/v1/policy.proto\"\xb3\x04\n" +
+	"(palimpsest/v1/conversation_service.proto\x12\rpalimpsest.v1\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bpalimpsest/v1/context.proto\x1a\x19palimpsest/v1/event.proto\x1a\x1bpalimpsest/v1/message.proto\x1a\x1apalimpsest/v1/policy.proto\"\xb3\x04\n" +
 	"\fConversation\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x19\n" +
 	"\bactor_id\x18\x02 \x01(\tR\aactorId\x12\x19\n" +
@@ -1952,7 +2072,15 @@ const file_palimpsest_v1_conversation_service_proto_rawDesc = "" +
 	"page_token\x18\x03 \x01(\tR\tpageToken\"v\n" +
 	"\x15ListManifestsResponse\x125\n" +
 	"\tmanifests\x18\x01 \x03(\v2\x17.palimpsest.v1.ManifestR\tmanifests\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"D\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"`\n" +
+	"\x12WatchEventsRequest\x12'\n" +
+	"\x0fconversation_id\x18\x01 \x01(\tR\x0econversationId\x12!\n" +
+	"\fresume_token\x18\x02 \x01(\tR\vresumeToken\"\xa8\x01\n" +
+	"\x13WatchEventsResponse\x123\n" +
+	"\x05event\x18\x01 \x01(\v2\x1d.palimpsest.v1.LifecycleEventR\x05event\x129\n" +
+	"\n" +
+	"event_time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\teventTime\x12!\n" +
+	"\fresume_token\x18\x03 \x01(\tR\vresumeToken\"D\n" +
 	"\x19ExportConversationRequest\x12'\n" +
 	"\x0fconversation_id\x18\x01 \x01(\tR\x0econversationId\"2\n" +
 	"\x1aExportConversationResponse\x12\x14\n" +
@@ -1970,7 +2098,8 @@ const file_palimpsest_v1_conversation_service_proto_rawDesc = "" +
 	"\bListView\x12\x19\n" +
 	"\x15LIST_VIEW_UNSPECIFIED\x10\x00\x12\x16\n" +
 	"\x12LIST_VIEW_ORIGINAL\x10\x01\x12\x15\n" +
-	"\x11LIST_VIEW_CURRENT\x10\x022\xb4\t\n" +
+	"\x11LIST_VIEW_CURRENT\x10\x022\x8c\n" +
+	"\n" +
 	"\x13ConversationService\x12i\n" +
 	"\x12CreateConversation\x12(.palimpsest.v1.CreateConversationRequest\x1a).palimpsest.v1.CreateConversationResponse\x12`\n" +
 	"\x0fGetConversation\x12%.palimpsest.v1.GetConversationRequest\x1a&.palimpsest.v1.GetConversationResponse\x12f\n" +
@@ -1982,7 +2111,8 @@ const file_palimpsest_v1_conversation_service_proto_rawDesc = "" +
 	"\fListMessages\x12\".palimpsest.v1.ListMessagesRequest\x1a#.palimpsest.v1.ListMessagesResponse\x12Z\n" +
 	"\rCountMessages\x12#.palimpsest.v1.CountMessagesRequest\x1a$.palimpsest.v1.CountMessagesResponse\x12T\n" +
 	"\vGetManifest\x12!.palimpsest.v1.GetManifestRequest\x1a\".palimpsest.v1.GetManifestResponse\x12Z\n" +
-	"\rListManifests\x12#.palimpsest.v1.ListManifestsRequest\x1a$.palimpsest.v1.ListManifestsResponse\x12k\n" +
+	"\rListManifests\x12#.palimpsest.v1.ListManifestsRequest\x1a$.palimpsest.v1.ListManifestsResponse\x12V\n" +
+	"\vWatchEvents\x12!.palimpsest.v1.WatchEventsRequest\x1a\".palimpsest.v1.WatchEventsResponse0\x01\x12k\n" +
 	"\x12ExportConversation\x12(.palimpsest.v1.ExportConversationRequest\x1a).palimpsest.v1.ExportConversationResponse0\x01\x12k\n" +
 	"\x12ImportConversation\x12(.palimpsest.v1.ImportConversationRequest\x1a).palimpsest.v1.ImportConversationResponse(\x01BIZGgithub.com/palimpsest-context/palimpsest/gen/palimpsest/v1;palimpsestv1b\x06proto3"
 
@@ -1999,7 +2129,7 @@ func file_palimpsest_v1_conversation_service_proto_rawDescGZIP() []byte {
 }
 
 var file_palimpsest_v1_conversation_service_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_palimpsest_v1_conversation_service_proto_msgTypes = make([]protoimpl.MessageInfo, 27)
+var file_palimpsest_v1_conversation_service_proto_msgTypes = make([]protoimpl.MessageInfo, 29)
 var file_palimpsest_v1_conversation_service_proto_goTypes = []any{
 	(ListOrder)(0),                     // 0: palimpsest.v1.ListOrder
 	(ListView)(0),                      // 1: palimpsest.v1.ListView
@@ -2026,79 +2156,86 @@ var file_palimpsest_v1_conversation_service_proto_goTypes = []any{
 	(*GetManifestResponse)(nil),        // 22: palimpsest.v1.GetManifestResponse
 	(*ListManifestsRequest)(nil),       // 23: palimpsest.v1.ListManifestsRequest
 	(*ListManifestsResponse)(nil),      // 24: palimpsest.v1.ListManifestsResponse
-	(*ExportConversationRequest)(nil),  // 25: palimpsest.v1.ExportConversationRequest
-	(*ExportConversationResponse)(nil), // 26: palimpsest.v1.ExportConversationResponse
-	(*ImportConversationRequest)(nil),  // 27: palimpsest.v1.ImportConversationRequest
-	(*ImportConversationResponse)(nil), // 28: palimpsest.v1.ImportConversationResponse
-	(*Policy)(nil),                     // 29: palimpsest.v1.Policy
-	(*timestamppb.Timestamp)(nil),      // 30: google.protobuf.Timestamp
-	(*fieldmaskpb.FieldMask)(nil),      // 31: google.protobuf.FieldMask
-	(*Message)(nil),                    // 32: palimpsest.v1.Message
-	(Role)(0),                          // 33: palimpsest.v1.Role
-	(MessageType)(0),                   // 34: palimpsest.v1.MessageType
-	(ContextFormat)(0),                 // 35: palimpsest.v1.ContextFormat
-	(*Manifest)(nil),                   // 36: palimpsest.v1.Manifest
-	(*ContextMessage)(nil),             // 37: palimpsest.v1.ContextMessage
-	(*Rendered)(nil),                   // 38: palimpsest.v1.Rendered
+	(*WatchEventsRequest)(nil),         // 25: palimpsest.v1.WatchEventsRequest
+	(*WatchEventsResponse)(nil),        // 26: palimpsest.v1.WatchEventsResponse
+	(*ExportConversationRequest)(nil),  // 27: palimpsest.v1.ExportConversationRequest
+	(*ExportConversationResponse)(nil), // 28: palimpsest.v1.ExportConversationResponse
+	(*ImportConversationRequest)(nil),  // 29: palimpsest.v1.ImportConversationRequest
+	(*ImportConversationResponse)(nil), // 30: palimpsest.v1.ImportConversationResponse
+	(*Policy)(nil),                     // 31: palimpsest.v1.Policy
+	(*timestamppb.Timestamp)(nil),      // 32: google.protobuf.Timestamp
+	(*fieldmaskpb.FieldMask)(nil),      // 33: google.protobuf.FieldMask
+	(*Message)(nil),                    // 34: palimpsest.v1.Message
+	(Role)(0),                          // 35: palimpsest.v1.Role
+	(MessageType)(0),                   // 36: palimpsest.v1.MessageType
+	(ContextFormat)(0),                 // 37: palimpsest.v1.ContextFormat
+	(*Manifest)(nil),                   // 38: palimpsest.v1.Manifest
+	(*ContextMessage)(nil),             // 39: palimpsest.v1.ContextMessage
+	(*Rendered)(nil),                   // 40: palimpsest.v1.Rendered
+	(*LifecycleEvent)(nil),             // 41: palimpsest.v1.LifecycleEvent
 }
 var file_palimpsest_v1_conversation_service_proto_depIdxs = []int32{
-	29, // 0: palimpsest.v1.Conversation.policy:type_name -> palimpsest.v1.Policy
-	30, // 1: palimpsest.v1.Conversation.create_time:type_name -> google.protobuf.Timestamp
-	30, // 2: palimpsest.v1.Conversation.update_time:type_name -> google.protobuf.Timestamp
-	30, // 3: palimpsest.v1.Conversation.expire_time:type_name -> google.protobuf.Timestamp
+	31, // 0: palimpsest.v1.Conversation.policy:type_name -> palimpsest.v1.Policy
+	32, // 1: palimpsest.v1.Conversation.create_time:type_name -> google.protobuf.Timestamp
+	32, // 2: palimpsest.v1.Conversation.update_time:type_name -> google.protobuf.Timestamp
+	32, // 3: palimpsest.v1.Conversation.expire_time:type_name -> google.protobuf.Timestamp
 	2,  // 4: palimpsest.v1.CreateConversationRequest.conversation:type_name -> palimpsest.v1.Conversation
 	2,  // 5: palimpsest.v1.CreateConversationResponse.conversation:type_name -> palimpsest.v1.Conversation
 	2,  // 6: palimpsest.v1.GetConversationResponse.conversation:type_name -> palimpsest.v1.Conversation
 	2,  // 7: palimpsest.v1.ListConversationsResponse.conversations:type_name -> palimpsest.v1.Conversation
 	2,  // 8: palimpsest.v1.UpdateConversationRequest.conversation:type_name -> palimpsest.v1.Conversation
-	31, // 9: palimpsest.v1.UpdateConversationRequest.update_mask:type_name -> google.protobuf.FieldMask
+	33, // 9: palimpsest.v1.UpdateConversationRequest.update_mask:type_name -> google.protobuf.FieldMask
 	2,  // 10: palimpsest.v1.UpdateConversationResponse.conversation:type_name -> palimpsest.v1.Conversation
-	30, // 11: palimpsest.v1.DeleteConversationResponse.tombstone_expire_time:type_name -> google.protobuf.Timestamp
-	32, // 12: palimpsest.v1.GetMessageResponse.message:type_name -> palimpsest.v1.Message
-	33, // 13: palimpsest.v1.MessageFilter.roles:type_name -> palimpsest.v1.Role
-	34, // 14: palimpsest.v1.MessageFilter.message_types:type_name -> palimpsest.v1.MessageType
+	32, // 11: palimpsest.v1.DeleteConversationResponse.tombstone_expire_time:type_name -> google.protobuf.Timestamp
+	34, // 12: palimpsest.v1.GetMessageResponse.message:type_name -> palimpsest.v1.Message
+	35, // 13: palimpsest.v1.MessageFilter.roles:type_name -> palimpsest.v1.Role
+	36, // 14: palimpsest.v1.MessageFilter.message_types:type_name -> palimpsest.v1.MessageType
 	15, // 15: palimpsest.v1.ListMessagesRequest.range:type_name -> palimpsest.v1.IndexRange
 	0,  // 16: palimpsest.v1.ListMessagesRequest.order:type_name -> palimpsest.v1.ListOrder
 	1,  // 17: palimpsest.v1.ListMessagesRequest.view:type_name -> palimpsest.v1.ListView
 	16, // 18: palimpsest.v1.ListMessagesRequest.filter:type_name -> palimpsest.v1.MessageFilter
-	32, // 19: palimpsest.v1.ListMessagesResponse.messages:type_name -> palimpsest.v1.Message
+	34, // 19: palimpsest.v1.ListMessagesResponse.messages:type_name -> palimpsest.v1.Message
 	15, // 20: palimpsest.v1.CountMessagesRequest.range:type_name -> palimpsest.v1.IndexRange
 	16, // 21: palimpsest.v1.CountMessagesRequest.filter:type_name -> palimpsest.v1.MessageFilter
-	35, // 22: palimpsest.v1.GetManifestRequest.format:type_name -> palimpsest.v1.ContextFormat
-	36, // 23: palimpsest.v1.GetManifestResponse.manifest:type_name -> palimpsest.v1.Manifest
-	37, // 24: palimpsest.v1.GetManifestResponse.messages:type_name -> palimpsest.v1.ContextMessage
-	38, // 25: palimpsest.v1.GetManifestResponse.rendered:type_name -> palimpsest.v1.Rendered
-	36, // 26: palimpsest.v1.ListManifestsResponse.manifests:type_name -> palimpsest.v1.Manifest
-	2,  // 27: palimpsest.v1.ImportConversationResponse.conversation:type_name -> palimpsest.v1.Conversation
-	3,  // 28: palimpsest.v1.ConversationService.CreateConversation:input_type -> palimpsest.v1.CreateConversationRequest
-	5,  // 29: palimpsest.v1.ConversationService.GetConversation:input_type -> palimpsest.v1.GetConversationRequest
-	7,  // 30: palimpsest.v1.ConversationService.ListConversations:input_type -> palimpsest.v1.ListConversationsRequest
-	9,  // 31: palimpsest.v1.ConversationService.UpdateConversation:input_type -> palimpsest.v1.UpdateConversationRequest
-	11, // 32: palimpsest.v1.ConversationService.DeleteConversation:input_type -> palimpsest.v1.DeleteConversationRequest
-	13, // 33: palimpsest.v1.ConversationService.GetMessage:input_type -> palimpsest.v1.GetMessageRequest
-	17, // 34: palimpsest.v1.ConversationService.ListMessages:input_type -> palimpsest.v1.ListMessagesRequest
-	19, // 35: palimpsest.v1.ConversationService.CountMessages:input_type -> palimpsest.v1.CountMessagesRequest
-	21, // 36: palimpsest.v1.ConversationService.GetManifest:input_type -> palimpsest.v1.GetManifestRequest
-	23, // 37: palimpsest.v1.ConversationService.ListManifests:input_type -> palimpsest.v1.ListManifestsRequest
-	25, // 38: palimpsest.v1.ConversationService.ExportConversation:input_type -> palimpsest.v1.ExportConversationRequest
-	27, // 39: palimpsest.v1.ConversationService.ImportConversation:input_type -> palimpsest.v1.ImportConversationRequest
-	4,  // 40: palimpsest.v1.ConversationService.CreateConversation:output_type -> palimpsest.v1.CreateConversationResponse
-	6,  // 41: palimpsest.v1.ConversationService.GetConversation:output_type -> palimpsest.v1.GetConversationResponse
-	8,  // 42: palimpsest.v1.ConversationService.ListConversations:output_type -> palimpsest.v1.ListConversationsResponse
-	10, // 43: palimpsest.v1.ConversationService.UpdateConversation:output_type -> palimpsest.v1.UpdateConversationResponse
-	12, // 44: palimpsest.v1.ConversationService.DeleteConversation:output_type -> palimpsest.v1.DeleteConversationResponse
-	14, // 45: palimpsest.v1.ConversationService.GetMessage:output_type -> palimpsest.v1.GetMessageResponse
-	18, // 46: palimpsest.v1.ConversationService.ListMessages:output_type -> palimpsest.v1.ListMessagesResponse
-	20, // 47: palimpsest.v1.ConversationService.CountMessages:output_type -> palimpsest.v1.CountMessagesResponse
-	22, // 48: palimpsest.v1.ConversationService.GetManifest:output_type -> palimpsest.v1.GetManifestResponse
-	24, // 49: palimpsest.v1.ConversationService.ListManifests:output_type -> palimpsest.v1.ListManifestsResponse
-	26, // 50: palimpsest.v1.ConversationService.ExportConversation:output_type -> palimpsest.v1.ExportConversationResponse
-	28, // 51: palimpsest.v1.ConversationService.ImportConversation:output_type -> palimpsest.v1.ImportConversationResponse
-	40, // [40:52] is the sub-list for method output_type
-	28, // [28:40] is the sub-list for method input_type
-	28, // [28:28] is the sub-list for extension type_name
-	28, // [28:28] is the sub-list for extension extendee
-	0,  // [0:28] is the sub-list for field type_name
+	37, // 22: palimpsest.v1.GetManifestRequest.format:type_name -> palimpsest.v1.ContextFormat
+	38, // 23: palimpsest.v1.GetManifestResponse.manifest:type_name -> palimpsest.v1.Manifest
+	39, // 24: palimpsest.v1.GetManifestResponse.messages:type_name -> palimpsest.v1.ContextMessage
+	40, // 25: palimpsest.v1.GetManifestResponse.rendered:type_name -> palimpsest.v1.Rendered
+	38, // 26: palimpsest.v1.ListManifestsResponse.manifests:type_name -> palimpsest.v1.Manifest
+	41, // 27: palimpsest.v1.WatchEventsResponse.event:type_name -> palimpsest.v1.LifecycleEvent
+	32, // 28: palimpsest.v1.WatchEventsResponse.event_time:type_name -> google.protobuf.Timestamp
+	2,  // 29: palimpsest.v1.ImportConversationResponse.conversation:type_name -> palimpsest.v1.Conversation
+	3,  // 30: palimpsest.v1.ConversationService.CreateConversation:input_type -> palimpsest.v1.CreateConversationRequest
+	5,  // 31: palimpsest.v1.ConversationService.GetConversation:input_type -> palimpsest.v1.GetConversationRequest
+	7,  // 32: palimpsest.v1.ConversationService.ListConversations:input_type -> palimpsest.v1.ListConversationsRequest
+	9,  // 33: palimpsest.v1.ConversationService.UpdateConversation:input_type -> palimpsest.v1.UpdateConversationRequest
+	11, // 34: palimpsest.v1.ConversationService.DeleteConversation:input_type -> palimpsest.v1.DeleteConversationRequest
+	13, // 35: palimpsest.v1.ConversationService.GetMessage:input_type -> palimpsest.v1.GetMessageRequest
+	17, // 36: palimpsest.v1.ConversationService.ListMessages:input_type -> palimpsest.v1.ListMessagesRequest
+	19, // 37: palimpsest.v1.ConversationService.CountMessages:input_type -> palimpsest.v1.CountMessagesRequest
+	21, // 38: palimpsest.v1.ConversationService.GetManifest:input_type -> palimpsest.v1.GetManifestRequest
+	23, // 39: palimpsest.v1.ConversationService.ListManifests:input_type -> palimpsest.v1.ListManifestsRequest
+	25, // 40: palimpsest.v1.ConversationService.WatchEvents:input_type -> palimpsest.v1.WatchEventsRequest
+	27, // 41: palimpsest.v1.ConversationService.ExportConversation:input_type -> palimpsest.v1.ExportConversationRequest
+	29, // 42: palimpsest.v1.ConversationService.ImportConversation:input_type -> palimpsest.v1.ImportConversationRequest
+	4,  // 43: palimpsest.v1.ConversationService.CreateConversation:output_type -> palimpsest.v1.CreateConversationResponse
+	6,  // 44: palimpsest.v1.ConversationService.GetConversation:output_type -> palimpsest.v1.GetConversationResponse
+	8,  // 45: palimpsest.v1.ConversationService.ListConversations:output_type -> palimpsest.v1.ListConversationsResponse
+	10, // 46: palimpsest.v1.ConversationService.UpdateConversation:output_type -> palimpsest.v1.UpdateConversationResponse
+	12, // 47: palimpsest.v1.ConversationService.DeleteConversation:output_type -> palimpsest.v1.DeleteConversationResponse
+	14, // 48: palimpsest.v1.ConversationService.GetMessage:output_type -> palimpsest.v1.GetMessageResponse
+	18, // 49: palimpsest.v1.ConversationService.ListMessages:output_type -> palimpsest.v1.ListMessagesResponse
+	20, // 50: palimpsest.v1.ConversationService.CountMessages:output_type -> palimpsest.v1.CountMessagesResponse
+	22, // 51: palimpsest.v1.ConversationService.GetManifest:output_type -> palimpsest.v1.GetManifestResponse
+	24, // 52: palimpsest.v1.ConversationService.ListManifests:output_type -> palimpsest.v1.ListManifestsResponse
+	26, // 53: palimpsest.v1.ConversationService.WatchEvents:output_type -> palimpsest.v1.WatchEventsResponse
+	28, // 54: palimpsest.v1.ConversationService.ExportConversation:output_type -> palimpsest.v1.ExportConversationResponse
+	30, // 55: palimpsest.v1.ConversationService.ImportConversation:output_type -> palimpsest.v1.ImportConversationResponse
+	43, // [43:56] is the sub-list for method output_type
+	30, // [30:43] is the sub-list for method input_type
+	30, // [30:30] is the sub-list for extension type_name
+	30, // [30:30] is the sub-list for extension extendee
+	0,  // [0:30] is the sub-list for field type_name
 }
 
 func init() { file_palimpsest_v1_conversation_service_proto_init() }
@@ -2107,13 +2244,14 @@ func file_palimpsest_v1_conversation_service_proto_init() {
 		return
 	}
 	file_palimpsest_v1_context_proto_init()
+	file_palimpsest_v1_event_proto_init()
 	file_palimpsest_v1_message_proto_init()
 	file_palimpsest_v1_policy_proto_init()
 	file_palimpsest_v1_conversation_service_proto_msgTypes[11].OneofWrappers = []any{}
 	file_palimpsest_v1_conversation_service_proto_msgTypes[13].OneofWrappers = []any{}
 	file_palimpsest_v1_conversation_service_proto_msgTypes[15].OneofWrappers = []any{}
 	file_palimpsest_v1_conversation_service_proto_msgTypes[19].OneofWrappers = []any{}
-	file_palimpsest_v1_conversation_service_proto_msgTypes[25].OneofWrappers = []any{
+	file_palimpsest_v1_conversation_service_proto_msgTypes[27].OneofWrappers = []any{
 		(*ImportConversationRequest_ConversationId)(nil),
 		(*ImportConversationRequest_Chunk)(nil),
 	}
@@ -2123,7 +2261,7 @@ func file_palimpsest_v1_conversation_service_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_palimpsest_v1_conversation_service_proto_rawDesc), len(file_palimpsest_v1_conversation_service_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   27,
+			NumMessages:   29,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

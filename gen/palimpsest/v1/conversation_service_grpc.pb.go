@@ -29,6 +29,7 @@ const (
 	ConversationService_CountMessages_FullMethodName      = "/palimpsest.v1.ConversationService/CountMessages"
 	ConversationService_GetManifest_FullMethodName        = "/palimpsest.v1.ConversationService/GetManifest"
 	ConversationService_ListManifests_FullMethodName      = "/palimpsest.v1.ConversationService/ListManifests"
+	ConversationService_WatchEvents_FullMethodName        = "/palimpsest.v1.ConversationService/WatchEvents"
 	ConversationService_ExportConversation_FullMethodName = "/palimpsest.v1.ConversationService/ExportConversation"
 	ConversationService_ImportConversation_FullMethodName = "/palimpsest.v1.ConversationService/ImportConversation"
 )
@@ -59,6 +60,9 @@ type ConversationServiceClient interface {
 	GetManifest(ctx context.Context, in *GetManifestRequest, opts ...grpc.CallOption) (*GetManifestResponse, error)
 	// ListManifests lists the builds on record, newest first.
 	ListManifests(ctx context.Context, in *ListManifestsRequest, opts ...grpc.CallOption) (*ListManifestsResponse, error)
+	// WatchEvents streams what happens to the messages of a conversation, from a place in the past on, until the caller leaves. A
+	// server that shuts down ends it with UNAVAILABLE; the last token resumes it.
+	WatchEvents(ctx context.Context, in *WatchEventsRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchEventsResponse], error)
 	// ExportConversation streams everything on record as JSON lines.
 	ExportConversation(ctx context.Context, in *ExportConversationRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ExportConversationResponse], error)
 	// ImportConversation creates a conversation from an export. All or nothing.
@@ -173,9 +177,28 @@ func (c *conversationServiceClient) ListManifests(ctx context.Context, in *ListM
 	return out, nil
 }
 
+func (c *conversationServiceClient) WatchEvents(ctx context.Context, in *WatchEventsRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchEventsResponse], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &ConversationService_ServiceDesc.Streams[0], ConversationService_WatchEvents_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[WatchEventsRequest, WatchEventsResponse]{ClientStream: stream}
+	if err := x.ClientStream.SendMsg(in); err != nil {
+		return nil, err
+	}
+	if err := x.ClientStream.CloseSend(); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type ConversationService_WatchEventsClient = grpc.ServerStreamingClient[WatchEventsResponse]
+
 func (c *conversationServiceClient) ExportConversation(ctx context.Context, in *ExportConversationRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ExportConversationResponse], error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	stream, err := c.cc.NewStream(ctx, &ConversationService_ServiceDesc.Streams[0], ConversationService_ExportConversation_FullMethodName, cOpts...)
+	stream, err := c.cc.NewStream(ctx, &ConversationService_ServiceDesc.Streams[1], ConversationService_ExportConversation_FullMethodName, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -194,7 +217,7 @@ type ConversationService_ExportConversationClient = grpc.ServerStreamingClient[E
 
 func (c *conversationServiceClient) ImportConversation(ctx context.Context, opts ...grpc.CallOption) (grpc.ClientStreamingClient[ImportConversationRequest, ImportConversationResponse], error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	stream, err := c.cc.NewStream(ctx, &ConversationService_ServiceDesc.Streams[1], ConversationService_ImportConversation_FullMethodName, cOpts...)
+	stream, err := c.cc.NewStream(ctx, &ConversationService_ServiceDesc.Streams[2], ConversationService_ImportConversation_FullMethodName, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -231,6 +254,9 @@ type ConversationServiceServer interface {
 	GetManifest(context.Context, *GetManifestRequest) (*GetManifestResponse, error)
 	// ListManifests lists the builds on record, newest first.
 	ListManifests(context.Context, *ListManifestsRequest) (*ListManifestsResponse, error)
+	// WatchEvents streams what happens to the messages of a conversation, from a place in the past on, until the caller leaves. A
+	// server that shuts down ends it with UNAVAILABLE; the last token resumes it.
+	WatchEvents(*WatchEventsRequest, grpc.ServerStreamingServer[WatchEventsResponse]) error
 	// ExportConversation streams everything on record as JSON lines.
 	ExportConversation(*ExportConversationRequest, grpc.ServerStreamingServer[ExportConversationResponse]) error
 	// ImportConversation creates a conversation from an export. All or nothing.
@@ -274,6 +300,9 @@ func (UnimplementedConversationServiceServer) GetManifest(context.Context, *GetM
 }
 func (UnimplementedConversationServiceServer) ListManifests(context.Context, *ListManifestsRequest) (*ListManifestsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListManifests not implemented")
+}
+func (UnimplementedConversationServiceServer) WatchEvents(*WatchEventsRequest, grpc.ServerStreamingServer[WatchEventsResponse]) error {
+	return status.Error(codes.Unimplemented, "method WatchEvents not implemented")
 }
 func (UnimplementedConversationServiceServer) ExportConversation(*ExportConversationRequest, grpc.ServerStreamingServer[ExportConversationResponse]) error {
 	return status.Error(codes.Unimplemented, "method ExportConversation not implemented")
@@ -482,6 +511,17 @@ func _ConversationService_ListManifests_Handler(srv interface{}, ctx context.Con
 	return interceptor(ctx, in, info, handler)
 }
 
+func _ConversationService_WatchEvents_Handler(srv interface{}, stream grpc.ServerStream) error {
+	m := new(WatchEventsRequest)
+	if err := stream.RecvMsg(m); err != nil {
+		return err
+	}
+	return srv.(ConversationServiceServer).WatchEvents(m, &grpc.GenericServerStream[WatchEventsRequest, WatchEventsResponse]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type ConversationService_WatchEventsServer = grpc.ServerStreamingServer[WatchEventsResponse]
+
 func _ConversationService_ExportConversation_Handler(srv interface{}, stream grpc.ServerStream) error {
 	m := new(ExportConversationRequest)
 	if err := stream.RecvMsg(m); err != nil {
@@ -549,6 +589,11 @@ var ConversationService_ServiceDesc = grpc.ServiceDesc{
 		},
 	},
 	Streams: []grpc.StreamDesc{
+		{
+			StreamName:    "WatchEvents",
+			Handler:       _ConversationService_WatchEvents_Handler,
+			ServerStreams: true,
+		},
 		{
 			StreamName:    "ExportConversation",
 			Handler:       _ConversationService_ExportConversation_Handler,

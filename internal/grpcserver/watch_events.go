@@ -1,0 +1,36 @@
+package grpcserver
+
+import (
+	"context"
+
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine"
+)
+
+func watchEventsRules() table[*pb.WatchEventsRequest] {
+	return table[*pb.WatchEventsRequest]{
+		conversationID("conversation_id", (*pb.WatchEventsRequest).GetConversationId),
+		text("resume_token", atMostBytes(4096), (*pb.WatchEventsRequest).GetResumeToken),
+	}
+}
+
+// WatchEvents streams events until the caller leaves or the server drains: a graceful stop waits for every stream, and this one
+// would never end by itself.
+func (s *service) WatchEvents(req *pb.WatchEventsRequest, stream grpc.ServerStreamingServer[pb.WatchEventsResponse]) error {
+	ctx, cancel := context.WithCancel(stream.Context())
+	defer cancel()
+	defer context.AfterFunc(s.drained, cancel)()
+	err := s.engine.Watch(ctx, s.key(req.GetConversationId()), req.GetResumeToken(), func(e engine.EventAt) error {
+		return stream.Send(&pb.WatchEventsResponse{
+			Event: toEvent(e.Event), EventTime: timestamppb.New(e.Time), ResumeToken: e.Token,
+		})
+	})
+	if s.drained.Err() != nil && stream.Context().Err() == nil {
+		return conversation.Errorf(conversation.StoreUnavailable, "the sidecar is shutting down; resume with the last token")
+	}
+	return err
+}
