@@ -70,31 +70,30 @@ func where(lines []line, key string, n int) int {
 	panic("the export has not enough lines with the key " + key)
 }
 
-// in returns what a path leads to, from the n-th line with the path's first key: names, and numbers for elements.
-func in(lines []line, n int, path ...any) (holder any, last any) {
-	key, _ := path[0].(string)
-	holder = lines[where(lines, key, n)]
-	for _, step := range path[:len(path)-1] {
-		switch step := step.(type) {
-		case string:
-			holder = holder.(line)[step]
-		case int:
-			holder = holder.([]any)[step]
+// slot is what a path's last step leads to in what the others lead to: a name in an object, or a number in a list.
+func slot(holder, step any) (get func() any, put func(any)) {
+	switch step := step.(type) {
+	case string:
+		if l, ok := holder.(line); ok {
+			return func() any { return l[step] }, func(v any) { l[step] = v }
+		}
+	case int:
+		if l, ok := holder.([]any); ok {
+			return func() any { return l[step] }, func(v any) { l[step] = v }
 		}
 	}
-	return holder, path[len(path)-1]
+	panic(fmt.Sprintf("the export has no %v where one was expected", step))
 }
 
-// set is the forgery of one value.
-func set(n int, value any, path ...any) forgery {
-	return forgery{fmt.Sprintf("%v of line %d set to %.40v", path, n, value), func(lines []line) []line {
-		holder, last := in(lines, n, path...)
-		switch holder := holder.(type) {
-		case line:
-			holder[last.(string)] = value
-		case []any:
-			holder[last.(int)] = value
+// set is the forgery of one value, by the path to it from the n-th line with a key.
+func set(n int, value any, key string, path ...any) forgery {
+	what := fmt.Sprintf("%s %d %v set to %.40v", key, n, path, value)
+	return forgery{what, func(lines []line) []line {
+		get, put := slot(lines[where(lines, key, n)], key)
+		for _, step := range path {
+			get, put = slot(get(), step)
 		}
+		put(value)
 		return lines
 	}}
 }

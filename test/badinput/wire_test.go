@@ -1,6 +1,7 @@
 package badinput
 
 import (
+	"fmt"
 	"testing"
 
 	"google.golang.org/grpc"
@@ -14,11 +15,21 @@ import (
 type wire struct{}
 
 // Marshal implements encoding.Codec.
-func (wire) Marshal(v any) ([]byte, error) { return *v.(*[]byte), nil }
+func (wire) Marshal(v any) ([]byte, error) {
+	b, ok := v.(*[]byte)
+	if !ok {
+		return nil, fmt.Errorf("no bytes: %T", v)
+	}
+	return *b, nil
+}
 
 // Unmarshal implements encoding.Codec.
 func (wire) Unmarshal(data []byte, v any) error {
-	*v.(*[]byte) = append([]byte(nil), data...)
+	b, ok := v.(*[]byte)
+	if !ok {
+		return fmt.Errorf("no bytes: %T", v)
+	}
+	*b = append([]byte(nil), data...)
 	return nil
 }
 

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -206,7 +205,7 @@ func domain(answer *status.Status) string {
 func silent(t *testing.T, what string, answer *status.Status) {
 	t.Helper()
 	wire, err := proto.Marshal(answer.Proto())
-	if err = errors.Join(err, nil); err != nil {
+	if err != nil {
 		t.Fatal(err)
 	}
 	if bytes.Contains(wire, []byte(secret)) {

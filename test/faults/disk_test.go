@@ -83,8 +83,8 @@ func TestDisk_StoreFull_IsSaidAndReadingGoesOn(t *testing.T) {
 	f := newFixture(t, "--max-store-size", "32MiB")
 	f.need(f.fill(single, 3))
 	f.need(f.fill(building, 1))
-	for range 3 { // again, and it is the same
-		err := f.fill(batch, 10_000)
+	for _, k := range []kind{large, batch, batch} { // also where a part of a batch would still fit
+		err := f.fill(k, 10_000)
 		if status.Code(err) != codes.ResourceExhausted || process.Reason(err) != "STORE_FULL" {
 			t.Fatalf("a full store answers %v %q", err, process.Reason(err))
 		}

@@ -118,27 +118,32 @@ func soak(t *testing.T, crew []*agent, length time.Duration) {
 	}
 }
 
-// shift works until the deadline; the agent that minds the mortals looks after their ends too.
+// shift works until the deadline. The agent that minds the mortals begins them first, and looks after their ends.
 func (a *agent) shift(ctx context.Context, deadline time.Time, minds bool) error {
-	born := time.Now()
-	for round := 0; time.Now().Before(deadline); {
-		if minds && round == 0 {
-			for i := range mortals {
-				if err := a.mortal(ctx, fmt.Sprint("mortal-", i)); err != nil {
-					return err
-				}
-			}
-			round++
+	var ends time.Time
+	if minds {
+		ends = time.Now().Add(ttl + 5*time.Second)
+		if err := each(ctx, a.mortal); err != nil {
+			return err
 		}
-		if minds && round == 1 && time.Since(born) > ttl+5*time.Second {
-			for i := range mortals {
-				if err := a.ended(ctx, fmt.Sprint("mortal-", i)); err != nil {
-					return err
-				}
+	}
+	for time.Now().Before(deadline) {
+		if !ends.IsZero() && time.Now().After(ends) {
+			ends = time.Time{}
+			if err := each(ctx, a.ended); err != nil {
+				return err
 			}
-			round++
 		}
 		if err := a.work(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func each(ctx context.Context, do func(ctx context.Context, name string) error) error {
+	for i := range mortals {
+		if err := do(ctx, fmt.Sprint("mortal-", i)); err != nil {
 			return err
 		}
 	}
