@@ -84,6 +84,7 @@ func newCounters() ([]tokens.Counter, error) {
 	if err != nil {
 		return nil, err
 	}
+	go o200k.Count("x") // loads the default vocabulary, so that the first append need not wait for it
 	return []tokens.Counter{o200k, cl100k, chars4.New()}, nil
 }
 
