@@ -174,3 +174,7 @@ type tb interface {
 	Fatal(...any)
 	Fatalf(string, ...any)
 }
+
+func buildRequest(id string, f conversation.Format, budget int32) engine.BuildRequest {
+	return engine.BuildRequest{Key: keyOf(id), Format: f, Budget: budgetOf(budget)}
+}
