@@ -122,6 +122,14 @@ func TestEngine_Build_CannotFit(t *testing.T) {
 	if r.Tokens.Total > int64(sum) {
 		t.Errorf("%d tokens in a budget of %d", r.Tokens.Total, sum)
 	}
+	for _, e := range r.Events {
+		if e.Reason != conversation.ReasonNewestUnitOverBudget && e.Reason != conversation.ReasonResultOverShare || e.Index != 4 {
+			t.Errorf("event %+v", e)
+		}
+	}
+	if last := r.Events[len(r.Events)-1]; last.Reason != conversation.ReasonNewestUnitOverBudget {
+		t.Errorf("clipped to the bone because %d", last.Reason)
+	}
 }
 
 // TestEngine_Build_NewestUserTextIsNeverCut: the newest unit is never expired, pruned, summarised or cut but for tool results.

@@ -214,3 +214,23 @@ func TestEngine_Build_AnchorLeaving(t *testing.T) {
 		t.Error("the view changed, and the revision did not")
 	}
 }
+
+// TestEngine_Build_AfterUndoneEdits: what a dry run clipped, and how that was written, is forgotten: the edit that is committed
+// later has the same number and another text.
+func TestEngine_Build_AfterUndoneEdits(t *testing.T) {
+	warm := newBench(1 << 20)
+	cold := newBenchOn(warm.store, 0)
+	warm.append(t, "c", user("go"), call("a"), result("a", words(900)))
+	dry := func(b *bench, budget int32) *engine.BuildResult {
+		return b.asked(t, "c", budget, func(r *engine.BuildRequest) { r.DryRun = true })
+	}
+	dry(warm, 400)
+	_, err := warm.ask("c", 600, func(r *engine.BuildRequest) {
+		r.Check = func(*engine.BuildResult) error { return conversation.Errorf(conversation.ReplyTooLarge, "too large") }
+	})
+	expect(t, err, conversation.ReplyTooLarge)
+	want := dry(cold, 1000)
+	if got := warm.build(t, "c", conversation.FormatOpenAIChat, 1000); got.SHA256 != want.SHA256 || got.Tokens != want.Tokens {
+		t.Errorf("warm %s\ncold %s", got.MessagesJSON, want.MessagesJSON)
+	}
+}
