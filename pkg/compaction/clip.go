@@ -104,6 +104,9 @@ func clusters(text string, at int) (before, after int) {
 	for from > 0 && from < len(text) && !utf8.RuneStart(text[from]) {
 		from--
 	}
+	for from > 0 && endsInRegional(text[:from]) { // flags are pairs, counted from the first
+		from -= utf8.UTFMax
+	}
 	before = from
 	for after = from; after < at; {
 		before = after
@@ -114,6 +117,12 @@ func clusters(text string, at int) (before, after int) {
 		before = at
 	}
 	return before, after
+}
+
+// endsInRegional says whether the last character of a text is half a flag: a regional indicator, which takes four bytes.
+func endsInRegional(text string) bool {
+	r, _ := utf8.DecodeLastRuneInString(text)
+	return '\U0001f1e6' <= r && r <= '\U0001f1ff'
 }
 
 // ResultText is a tool result as one text; media in it is one line.
