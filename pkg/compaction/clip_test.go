@@ -239,3 +239,20 @@ func TestClip_JSONResult_IsTextAfterwards(t *testing.T) {
 		t.Errorf("clipped %v: what is no JSON any more is said to be %d", ok, got.Result.Output)
 	}
 }
+
+// TestClip_LongRunsOfFlags: what is one cluster may depend on text far before it.
+func TestClip_LongRunsOfFlags(t *testing.T) {
+	for _, before := range []string{"", "x", "你"} {
+		text := before + strings.Repeat("🇩🇪", 3000)
+		for limit := int64(400); limit < 9000; limit += 331 {
+			got, ok := compaction.Clip(textResult(text, perChar{}), 7, limit, perChar{})
+			if !ok {
+				t.Fatalf("limit %d: not clipped", limit)
+			}
+			head, tail := pieces(t, text, got.Result.Text.Inline, 7)
+			if (len(head)-len(before))%len("🇩🇪") != 0 || len(tail)%len("🇩🇪") != 0 {
+				t.Fatalf("%q, limit %d: half a flag in a head of %d or a tail of %d bytes", before, limit, len(head), len(tail))
+			}
+		}
+	}
+}
