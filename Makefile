@@ -63,8 +63,8 @@ tokens: ## Show how far our token counts are from the providers' (reads PALIMPSE
 	@scripts/focus.sh tokens 'Accuracy|Usage' ./pkg/tokens/... ./test/...
 
 .PHONY: faults
-faults: ## Run the tests that kill, corrupt, fill and time out
-	@scripts/focus.sh faults 'Fault|Crash|Kill|Corrupt|Disk' ./...
+faults: ## Run the tests that kill, corrupt and fill (ROUNDS=200 says how often it kills)
+	@PALIMPSEST_FAULT_ROUNDS="$${ROUNDS:-200}" scripts/focus.sh faults 'Fault|Crash|Kill|Corrupt|Disk' ./...
 
 .PHONY: soak
 soak: ## Run the long tests (SOAK=10m says how long each)

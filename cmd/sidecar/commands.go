@@ -39,8 +39,12 @@ type exit int
 
 func (c *commandLine) run(ctx context.Context, args []string) (code int) {
 	defer func() {
-		if early, ok := recover().(exit); ok {
-			code = int(early)
+		switch p := recover().(type) {
+		case nil:
+		case exit:
+			code = int(p)
+		default:
+			panic(p)
 		}
 	}()
 	parser, err := c.parser(ctx)

@@ -228,7 +228,7 @@ func (im *importing) manifest(m *conversation.Manifest) error {
 	if n := len(im.manifests); n > 0 {
 		last = im.manifests[n-1].Seq
 	}
-	ok := m.Seq > last && m.Seq <= im.source.Head.ManifestSeq && len(im.manifests) < 2*manifestsKept &&
+	ok := m.Seq > last && m.Counter == im.source.Info.Counter && im.engine.formats[m.Format] != nil && m.Seq <= im.source.Head.ManifestSeq && len(im.manifests) < 2*manifestsKept &&
 		0 <= m.MessageCount && m.MessageCount <= im.head.Messages && 0 <= m.EditSeq && m.EditSeq <= im.editSeq &&
 		0 <= m.Window.Start && m.Window.Start <= m.MessageCount && m.Window.Anchor < m.MessageCount && m.LeadingSystem <= m.MessageCount
 	if !ok {
@@ -256,10 +256,8 @@ func (im *importing) complete(ctx context.Context) error {
 	if from.Seen < 0 || from.Seen > h.Messages || from.Start < 0 || from.Start > h.Messages || !possible(from) {
 		return invalid("the conversation has impossible figures")
 	}
-	for name := range im.slots {
-		if len(name) < len(slotPrefix) || name[:len(slotPrefix)] != slotPrefix {
-			return invalid("the state has an unknown entry")
-		}
+	if err := im.checkSlots(); err != nil {
+		return err
 	}
 	h.Version, h.Revision, h.Turn, h.EditSeq = from.Version, from.Revision, from.Turn, im.editSeq
 	h.Seen, h.Start, h.ManifestSeq, h.LastManifest = from.Seen, from.Start, from.ManifestSeq, from.LastManifest

@@ -387,6 +387,31 @@ func TestOpen_Files_ThatAreNotOurs(t *testing.T) {
 	}
 }
 
+// TestOpen_CutFile_IsRefused: a file that lost its end says so, wherever it was cut, instead of ending the process later.
+func TestOpen_CutFile_IsRefused(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "store.db")
+	s, err := Open(path, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	used := readMeta(bytes.NewReader(whole), 0)
+	for _, size := range []int{8209, 3 * os.Getpagesize(), int(used.pages)*int(used.pageSize) - 1} {
+		if err := os.WriteFile(path, whole[:size], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if s, err := Open(path, Options{}); !errors.Is(err, store.ErrCorrupt) {
+			t.Errorf("cut to %d of %d bytes: %v, %v", size, len(whole), s, err)
+		}
+	}
+}
+
 // TestOpen_Creation_IsAllOrNothing: what a crash leaves of a creation is not taken for a store, and many may create at once.
 func TestOpen_Creation_IsAllOrNothing(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store.db")

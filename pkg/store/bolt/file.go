@@ -33,6 +33,9 @@ func boltOptions(o Options) *bbolt.Options {
 }
 
 func openFile(path string, o Options) (*bbolt.DB, error) {
+	if err := checkWhole(path); err != nil {
+		return nil, fmt.Errorf("open %s: %w", path, err)
+	}
 	db, err := bbolt.Open(path, fileMode, boltOptions(o))
 	if errors.Is(err, berrors.ErrTimeout) {
 		return nil, fmt.Errorf("open %s: another process has it open; stop that one, or give this one a file of its own: %w", path, err)

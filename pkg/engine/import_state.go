@@ -1,0 +1,58 @@
+package engine
+
+import (
+	"encoding/json"
+	"math"
+	"strings"
+
+	"github.com/palimpsest-context/palimpsest/pkg/tokens"
+)
+
+// maxImportedSlots bounds the calibrations of an import: one a model.
+const maxImportedSlots = 256
+
+// checkSlots demands of imported state what builds rely on.
+func (im *importing) checkSlots() error {
+	if len(im.slots) > maxImportedSlots {
+		return invalid("the state has more than %d entries", maxImportedSlots)
+	}
+	for name, value := range im.slots {
+		known := false
+		switch {
+		case name == fitSlot:
+			known = im.fits(value)
+		case strings.HasPrefix(name, usageSlot("")):
+			known = calibrates(value)
+		}
+		if !known {
+			return invalid("the state has an entry that is unknown or damaged")
+		}
+	}
+	return nil
+}
+
+func (im *importing) fits(value []byte) bool {
+	var known fits
+	if json.Unmarshal(value, &known) != nil || len(known) > maxFits {
+		return false
+	}
+	for _, f := range known {
+		if f.Budget <= 0 || f.Start < 0 || f.Start > im.head.Messages || f.Anchor < -1 || f.Anchor >= f.Start {
+			return false
+		}
+	}
+	return true
+}
+
+func calibrates(value []byte) bool {
+	var c tokens.Calibration
+	if json.Unmarshal(value, &c) != nil {
+		return false
+	}
+	for _, f := range []float64{c.Prior, c.CountedSum, c.ReportedSum} {
+		if f < 0 || f > math.MaxInt32 {
+			return false
+		}
+	}
+	return c.Counted >= 0 && c.Reported >= 0
+}
