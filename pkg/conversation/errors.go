@@ -32,7 +32,7 @@ const (
 	OutcomeUnknown         Kind = "OUTCOME_UNKNOWN"
 	CorruptRecord          Kind = "CORRUPT_RECORD"
 	StoreFull              Kind = "STORE_FULL"
-	ResumeTokenExpired     Kind = "RESUME_TOKEN_EXPIRED"
+	ResumeTokenExpired     Kind = "RESUME_TOKEN_EXPIRED" //nolint:gosec // the name of a reason, no credential
 	Cancelled              Kind = "CANCELLED"
 	Internal               Kind = "INTERNAL"
 )

@@ -32,7 +32,8 @@ func fill(v reflect.Value) {
 // contents finds every Content that can be reached from a value.
 func contents(v reflect.Value, found *[]*conversation.Content) {
 	if v.Type() == reflect.TypeFor[conversation.Content]() {
-		*found = append(*found, v.Addr().Interface().(*conversation.Content))
+		content, _ := v.Addr().Interface().(*conversation.Content)
+		*found = append(*found, content)
 		return
 	}
 	switch v.Kind() {
@@ -80,7 +81,6 @@ func TestContents_EveryKind_ListsEveryContent(t *testing.T) {
 			continue
 		}
 		p := parts[i]
-		p.Text = conversation.Content{}
 		var found []*conversation.Content
 		for _, field := range []any{p.Media, p.Call, p.Result, p.Reasoning, p.Opaque} {
 			contents(reflect.ValueOf(field), &found)

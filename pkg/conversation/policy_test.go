@@ -79,7 +79,7 @@ func TestPolicy_Hash_DiffersWhereThePolicyDiffers(t *testing.T) {
 			note(fmt.Sprint(path, " = ", n), policyWith(path, n))
 		}
 	}
-	if policyWith("TTL", 5).Hash() != policyWith("TTL", 5).Hash() {
+	if one, other := policyWith("TTL", 5), policyWith("TTL", 5); one.Hash() != other.Hash() {
 		t.Error("the hash of equal policies differs")
 	}
 	if got := (conversation.Policy{TTL: new(time.Duration)}).Hash(); got == (conversation.Policy{}).Hash() {

@@ -66,7 +66,7 @@ func indices(units []conversation.Unit) [][]int32 {
 }
 
 func equal(a, b [][]int32) bool {
-	return slices.EqualFunc(a, b, func(x, y []int32) bool { return slices.Equal(x, y) })
+	return slices.EqualFunc(a, b, slices.Equal[[]int32])
 }
 
 // TestUnits_Record_GroupsByPosition holds units to behaviour §1.

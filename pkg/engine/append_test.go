@@ -108,8 +108,8 @@ func TestEngine_Append_ResultWithoutCall(t *testing.T) {
 		b.append(t, "c", append([]conversation.Message{user("hi")}, tt.before...)...)
 		before := b.head(t, "c")
 		_, err := b.Append(ctx, engine.AppendRequest{Key: keyOf("c"), Messages: []conversation.Message{tt.m}, Request: engine.Request{RPC: "AppendMessage"}})
-		if expect(t, err, conversation.ResultWithoutCall); !strings.HasPrefix(err.(*conversation.Error).Violations[0].Field, "message.parts[") {
-			t.Errorf("%s: field %v", tt.name, err.(*conversation.Error).Violations)
+		if expect(t, err, conversation.ResultWithoutCall); !strings.HasPrefix(violation(err), "message.parts[") {
+			t.Errorf("%s: field %v", tt.name, violation(err))
 		}
 		if after := b.head(t, "c"); after.Version != before.Version {
 			t.Errorf("%s: something was committed", tt.name)
@@ -198,7 +198,7 @@ func TestEngine_Append_BatchAllOrNothing(t *testing.T) {
 		Request: engine.Request{RPC: "AppendMessages"},
 	})
 	expect(t, err, conversation.ResultWithoutCall)
-	if got := err.(*conversation.Error).Violations[0].Field; got != "items[2].message.parts[0].tool_result.call_id" {
+	if got := violation(err); got != "items[2].message.parts[0].tool_result.call_id" {
 		t.Errorf("field %s", got)
 	}
 	if after := b.head(t, "c"); after.Version != before.Version || len(after.Unanswered) != 1 {

@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -80,10 +81,20 @@ func expect(t testing.TB, err error, want conversation.Kind) {
 }
 
 func causeOf(err error) error {
-	if e, ok := err.(*conversation.Error); ok {
+	var e *conversation.Error
+	if errors.As(err, &e) {
 		return e.Cause
 	}
 	return nil
+}
+
+// violation is the field of the first fault that an error names.
+func violation(err error) string {
+	var e *conversation.Error
+	if !errors.As(err, &e) || len(e.Violations) == 0 {
+		return ""
+	}
+	return e.Violations[0].Field
 }
 
 // request is a request id of an RPC with content.

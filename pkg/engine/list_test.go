@@ -52,11 +52,11 @@ func (b *bench) pages(t tb, r engine.MessagesRequest) (indices []int32, pages in
 }
 
 func chosen(f *engine.Filter, m *conversation.Message) bool {
-	any := len(f.Tags) == 0
+	tagged := len(f.Tags) == 0
 	for _, tag := range m.Tags {
-		any = any || slices.Contains(f.Tags, tag)
+		tagged = tagged || slices.Contains(f.Tags, tag)
 	}
-	return any && (len(f.Roles) == 0 || slices.Contains(f.Roles, m.Role)) &&
+	return tagged && (len(f.Roles) == 0 || slices.Contains(f.Roles, m.Role)) &&
 		(len(f.Types) == 0 || slices.Contains(f.Types, m.Type)) && (f.RunID == "" || f.RunID == m.RunID)
 }
 

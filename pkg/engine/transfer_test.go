@@ -93,7 +93,7 @@ func lived(t testing.TB, b *bench, id string) {
 }
 
 // comparable is an export without what an import makes anew.
-func comparable(records []engine.Record) []engine.Record {
+func likened(records []engine.Record) []engine.Record {
 	out := make([]engine.Record, len(records))
 	for i, r := range records {
 		if r = clone(r); r.Conversation != nil {
@@ -119,7 +119,7 @@ func TestEngine_Import_OfAnExport(t *testing.T) {
 		if c.ID != "copy" || c.Head.Messages != b.head(t, "c").Messages || c.Head.Incarnation == b.head(t, "c").Incarnation {
 			t.Errorf("%+v", c)
 		}
-		again, want := comparable(b.export(t, "copy")), comparable(first)
+		again, want := likened(b.export(t, "copy")), likened(first)
 		if len(again) != len(want) {
 			t.Fatalf("%d records, want %d", len(again), len(want))
 		}

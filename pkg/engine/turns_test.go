@@ -85,14 +85,14 @@ func TestEngine_Build_DryRunCommitsNothing(t *testing.T) {
 		if after.Version != before.Version || after.Revision != before.Revision || after.Turn != 0 || after.EditSeq != 0 {
 			t.Fatalf("before %+v, after %+v", before, after)
 		}
-		real := b.asked(t, "c", 1000, func(r *engine.BuildRequest) { r.Request = request("BuildContext", "r", "x") })
+		built := b.asked(t, "c", 1000, func(r *engine.BuildRequest) { r.Request = request("BuildContext", "r", "x") })
 		for _, d := range dry {
-			if d.Manifest.Seq != 0 || d.Revision != before.Revision || d.Turn != real.Turn || d.SHA256 != real.SHA256 ||
-				d.Tokens != real.Tokens || len(d.Events) == 0 || len(d.Events) != len(real.Events) {
-				t.Errorf("dry %+v\nreal %+v", d, real)
+			if d.Manifest.Seq != 0 || d.Revision != before.Revision || d.Turn != built.Turn || d.SHA256 != built.SHA256 ||
+				d.Tokens != built.Tokens || len(d.Events) == 0 || len(d.Events) != len(built.Events) {
+				t.Errorf("dry %+v\nreal %+v", d, built)
 			}
 		}
-		if real.Duplicate || b.head(t, "c").EditSeq == 0 {
+		if built.Duplicate || b.head(t, "c").EditSeq == 0 {
 			t.Error("a dry run was remembered, or nothing was clipped")
 		}
 	}

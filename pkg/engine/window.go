@@ -181,7 +181,7 @@ func (w *window) trim(from int32, kept []conversation.Range) {
 	}
 	w.messages = slices.Clip(slices.DeleteFunc(w.messages, func(m conversation.Message) bool { return !within(m.Index) }))
 	w.edits = slices.Clip(slices.DeleteFunc(w.edits, func(ed conversation.Edit) bool {
-		return perMessage(ed.Kind) && !within(ed.Range.First)
+		return perMessage(ed.Kind) && !slices.ContainsFunc(keep, ed.Range.Overlaps)
 	}))
 	w.loaded = intersect(w.loaded, keep)
 	w.view = (&conversation.View{}).Fold(w.edits)

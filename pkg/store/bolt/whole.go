@@ -25,7 +25,7 @@ const (
 // checkWhole fails if the file is shorter than its newest meta page says: bbolt maps the file into memory, and a page that is
 // not there ends the process instead of an error. A file that is no bbolt file is bbolt's to refuse.
 func checkWhole(path string) error {
-	f, err := os.Open(path) //nolint:gosec // the operator names the file
+	f, err := os.Open(path)
 	if err != nil {
 		return err
 	}

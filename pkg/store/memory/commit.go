@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
@@ -117,14 +118,12 @@ func (s *Store) apply(inc *incarnation, c *store.Change) {
 	if c.Info != nil {
 		inc.info = s.codec.EncodeInfo(c.Info)
 	}
-	for seq := range min(c.DropManifests, int64(len(inc.manifests))) {
-		inc.manifests[seq] = nil
-	}
+	maps.DeleteFunc(inc.manifests, func(seq int64, _ []byte) bool { return seq < c.DropManifests })
 	inc.dropOutcomes(s, c.DropOutcomes)
 	inc.putRecords(s, c.Messages, c.Edits, nil)
 	inc.putRecords(s, c.ReplaceMessages, c.ReplaceEdits, c.ReplaceManifests)
 	if c.Manifest != nil {
-		inc.manifests.put(int(c.Manifest.Seq), s.codec.EncodeManifest(c.Manifest))
+		inc.manifests[c.Manifest.Seq] = s.codec.EncodeManifest(c.Manifest)
 	}
 	if c.Outcome != nil {
 		inc.outcomes[c.Outcome.Key] = s.codec.EncodeOutcome(c.Outcome)
@@ -147,7 +146,7 @@ func (inc *incarnation) putRecords(s *Store, ms []conversation.Message, es []con
 		inc.edits.put(int(es[i].Seq), s.codec.EncodeEdit(&es[i]))
 	}
 	for i := range fs {
-		inc.manifests.put(int(fs[i].Seq), s.codec.EncodeManifest(&fs[i]))
+		inc.manifests[fs[i].Seq] = s.codec.EncodeManifest(&fs[i])
 	}
 }
 

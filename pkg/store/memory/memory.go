@@ -49,9 +49,9 @@ type incarnation struct {
 	due       time.Time
 	dying     bool // Delete has begun on what was staged
 	info      []byte
-	messages  log // by index
-	edits     log // by seq
-	manifests log // by seq
+	messages  log              // by index
+	edits     log              // by seq
+	manifests map[int64][]byte // by seq: the old ones go
 	outcomes  map[store.RequestKey][]byte
 	slots     map[string][]byte
 	contents  map[conversation.ID]*content
@@ -95,10 +95,11 @@ func (l log) clear(limit int) int {
 
 func newIncarnation(key store.Key) *incarnation {
 	return &incarnation{
-		key:      key,
-		outcomes: make(map[store.RequestKey][]byte),
-		slots:    make(map[string][]byte),
-		contents: make(map[conversation.ID]*content),
+		key:       key,
+		manifests: make(map[int64][]byte),
+		outcomes:  make(map[store.RequestKey][]byte),
+		slots:     make(map[string][]byte),
+		contents:  make(map[conversation.ID]*content),
 	}
 }
 

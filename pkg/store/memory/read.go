@@ -1,8 +1,11 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"sort"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
@@ -195,12 +198,12 @@ func (r *reader) manifests(q *store.Query) error {
 	if q.Manifest == nil {
 		return nil
 	}
-	end := int64(len(r.inc.manifests))
-	if q.Manifest.Before > 0 {
-		end = min(end, q.Manifest.Before)
-	}
-	for seq := end - 1; seq >= 0 && len(r.snap.Manifests) < q.Manifest.Limit; seq-- {
-		if r.inc.manifests[seq] == nil {
+	seqs := slices.SortedFunc(maps.Keys(r.inc.manifests), func(a, b int64) int { return cmp.Compare(b, a) })
+	for _, seq := range seqs {
+		if len(r.snap.Manifests) == q.Manifest.Limit {
+			break
+		}
+		if q.Manifest.Before > 0 && seq >= q.Manifest.Before {
 			continue
 		}
 		m, err := r.s.codec.DecodeManifest(r.inc.manifests[seq])

@@ -164,9 +164,10 @@ func (s *Store) deleteIncarnation(d store.Deletion, inc *incarnation, limit int)
 // clear drops about limit records, of a tombstone all but the outcomes, and says whether it used up the limit.
 func (inc *incarnation) clear(limit int, tombstone bool) bool {
 	inc.info = nil
-	for _, l := range []log{inc.messages, inc.edits, inc.manifests} {
+	for _, l := range []log{inc.messages, inc.edits} {
 		limit -= l.clear(limit)
 	}
+	limit -= clearMap(inc.manifests, limit)
 	if !tombstone {
 		limit -= clearMap(inc.outcomes, limit)
 	}
