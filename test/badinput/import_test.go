@@ -232,7 +232,7 @@ func TestImport_Damaged_IsRefusedOrUsable(t *testing.T) {
 	r := rand.New(rand.NewPCG(seed, 0))
 	taken := 0
 	for i := range mutations {
-		export, id := damaged(r, w.export), fmt.Sprintf("damaged-%d", i)
+		export, id := damage(r, w.export), fmt.Sprintf("damaged-%d", i)
 		if _, err := w.Import(w.ctx, id, export, 1<<20); err != nil {
 			invalid("chunk").holds(t, err)
 			continue
@@ -244,17 +244,6 @@ func TestImport_Damaged_IsRefusedOrUsable(t *testing.T) {
 		}
 	}
 	t.Logf("seed %d: %d of %d damaged exports were taken, and can be used", seed, taken, mutations)
-}
-
-// damaged damages the conversation, or the messages and edits. The state and the manifests are left alone: an import takes
-// them as they are, and what is wrong in them shows when they are used.
-func damaged(r *rand.Rand, export []byte) []byte {
-	state := bytes.Index(export, []byte("{\"state\""))
-	messages, manifests := bytes.Index(export, []byte("{\"message\"")), bytes.Index(export, []byte("{\"manifest\""))
-	if r.IntN(2) == 0 {
-		return slices.Concat(damage(r, export[:state]), export[state:])
-	}
-	return slices.Concat(export[:messages], damage(r, export[messages:manifests]), export[manifests:])
 }
 
 // damage changes a bit or a digit, or puts a digit in, or takes a few bytes out.

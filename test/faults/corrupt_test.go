@@ -49,7 +49,9 @@ func (k *kept) over(t *testing.T, file []byte) *fixture {
 	}
 	t.Cleanup(sidecar.Kill)
 	if sidecar.Ready() != nil {
-		t.Logf("the sidecar does not serve (%v): %.200s", sidecar.Ended(), sidecar.Log())
+		if ended := sidecar.Ended(); ended == nil {
+			t.Errorf("the sidecar neither serves nor fails: %.200s", sidecar.Log())
+		}
 		return nil
 	}
 	f.call(sidecar)
