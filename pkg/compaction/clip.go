@@ -136,18 +136,10 @@ func ResultText(r *conversation.ToolResult) string {
 			b.WriteByte('\n')
 		}
 		if m := r.Parts[i].Media; m != nil {
-			b.WriteString(MediaLine(m))
+			b.WriteString(m.Line())
 		} else {
 			b.WriteString(r.Parts[i].Text.Inline)
 		}
 	}
 	return b.String()
-}
-
-// MediaLine is what stands for media where only text can.
-func MediaLine(m *conversation.Media) string {
-	if m.URI != "" {
-		return fmt.Sprintf("[%s: %s]", m.MIMEType, m.URI)
-	}
-	return fmt.Sprintf("[%s, %d bytes]", m.MIMEType, m.Data.Bytes())
 }

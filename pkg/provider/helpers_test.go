@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
 )
 
@@ -41,20 +40,6 @@ func TestSameModel_IgnoresReleaseDates(t *testing.T) {
 	} {
 		if got := provider.SameModel(c.a, c.b); got != c.want {
 			t.Errorf("SameModel(%q, %q) = %v", c.a, c.b, got)
-		}
-	}
-}
-
-func TestMediaLine_IsOneLine(t *testing.T) {
-	for want, m := range map[string]*conversation.Media{
-		"[Media: image/png, 3 bytes]":          {MIMEType: "image/png", Data: inline("PNG")},
-		"[Media: unknown type, https://e.x/a]": {URI: "https://e.x/\na"},
-		"[Media: x, 9 bytes]":                  {MIMEType: "x", Data: conversation.Content{Ref: &conversation.ContentRef{Bytes: 9}}},
-		"[Media: y, 600 bytes]":                {MIMEType: "y", URI: strings.Repeat("u", 600)},
-		"[Media: z, 7 bytes]":                  {MIMEType: "z", URI: "data:,x"},
-	} {
-		if got := provider.MediaLine(m); got != want {
-			t.Errorf("got %q, want %q", got, want)
 		}
 	}
 }

@@ -1,37 +1,11 @@
 package provider
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
-
-// maxURI is how much of an address a line of text is worth.
-const maxURI = 500
-
-// MediaLine is the one line of text that stands for media where a provider cannot take them.
-func MediaLine(m *conversation.Media) string {
-	mime := oneLine(m.MIMEType, 100)
-	if mime == "" {
-		mime = "unknown type"
-	}
-	if m.URI != "" && len(m.URI) <= maxURI && !strings.HasPrefix(m.URI, "data:") {
-		return fmt.Sprintf("[Media: %s, %s]", mime, oneLine(m.URI, maxURI))
-	}
-	return fmt.Sprintf("[Media: %s, %d bytes]", mime, max(m.Data.Bytes(), int64(len(m.URI))))
-}
-
-func oneLine(s string, limit int) string {
-	s = strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
-			return -1
-		}
-		return r
-	}, s)
-	return strings.ToValidUTF8(s[:min(len(s), limit)], "")
-}
 
 // The images that every provider takes.
 var images = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
@@ -72,7 +46,7 @@ func (s *Sheet) ResultText(r *conversation.ToolResult, index int32) (out string,
 			b.WriteString(p.Text.Inline)
 			continue
 		}
-		line := MediaLine(p.Media)
+		line := p.Media.Line()
 		n := s.Context.count(line)
 		s.Repair(index, conversation.ReasonMediaAsText, int64(n))
 		extra += n

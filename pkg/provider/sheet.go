@@ -109,7 +109,7 @@ func (s *Sheet) Blank(text string) bool {
 
 // MediaAsText is the line that stands for a part of media, and what it weighs.
 func (s *Sheet) MediaAsText(index int32, p *conversation.Part) (line string, tokens int32) {
-	line = MediaLine(p.Media)
+	line = p.Media.Line()
 	tokens = s.Context.count(line)
 	s.Repair(index, conversation.ReasonMediaAsText, int64(tokens-p.Tokens))
 	return line, tokens
