@@ -180,11 +180,15 @@ func (r *rig) stepAndBuild(ctx context.Context, conversation string) (time.Durat
 	})
 }
 
-// idleMemory reads the sidecar's memory after a pause, with a million messages on record.
+// idleMemory reads the sidecar's memory after a pause, with a million messages on record and a build of each conversation.
 func idleMemory(pause time.Duration) func(context.Context, *rig) (float64, string, error) {
 	return func(ctx context.Context, r *rig) (float64, string, error) {
 		for i := range 10_000 {
-			if err := r.fill(ctx, fmt.Sprint("c", i), 100, 100); err != nil {
+			conversation := fmt.Sprint("c", i)
+			if err := r.fill(ctx, conversation, 100, 100); err != nil {
+				return 0, "", err
+			}
+			if _, err := r.sidecar.BuildContext(ctx, &pb.BuildContextRequest{ConversationId: conversation}); err != nil {
 				return 0, "", err
 			}
 		}
@@ -198,7 +202,7 @@ func idleMemory(pause time.Duration) func(context.Context, *rig) (float64, strin
 			return 0, "", ctx.Err()
 		}
 		idle, err := r.rssAnon()
-		return idle, fmt.Sprintf("%.0f MiB right after the last append, %.0f MiB after %v", busy, idle, pause), err
+		return idle, fmt.Sprintf("%.0f MiB right after the last build, %.0f MiB after %v", busy, idle, pause), err
 	}
 }
 

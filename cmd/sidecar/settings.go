@@ -22,7 +22,7 @@ type settings struct {
 	Store        string `help:"Where conversations are kept: bolt (a file in the data directory) or memory (gone with the process)." env:"PALIMPSEST_STORE" enum:"bolt,memory" default:"bolt"`
 	DataDir      string `help:"Folder of the store's file, made if it is missing. By default $XDG_STATE_HOME/palimpsest, or ~/.local/state/palimpsest." env:"PALIMPSEST_DATA_DIR" type:"path" default:"${state_dir}" placeholder:"DIR"`
 	MaxStoreSize size   `help:"The most bytes the store's file may have, such as 10GiB; 0 sets no limit." env:"PALIMPSEST_MAX_STORE_SIZE" default:"0" placeholder:"SIZE"`
-	CacheSize    size   `help:"Memory for warm windows, such as 256MiB; 0 keeps none." env:"PALIMPSEST_CACHE_SIZE" default:"${cache_size}" placeholder:"SIZE"`
+	CacheSize    size   `help:"Memory for warm windows, such as 64MiB; 0 keeps none." env:"PALIMPSEST_CACHE_SIZE" default:"${cache_size}" placeholder:"SIZE"`
 
 	LogLevel  string `help:"The least level that is logged: debug shows every call." env:"PALIMPSEST_LOG_LEVEL" enum:"debug,info,warn,error" default:"info"`
 	LogFormat string `help:"How log lines are written, to standard error." env:"PALIMPSEST_LOG_FORMAT" enum:"json,console" default:"json"`
@@ -37,7 +37,7 @@ type settings struct {
 
 // The defaults of flags that a sidecar without flags needs too.
 const (
-	defaultCacheSize   size = 256 << 20
+	defaultCacheSize   size = 64 << 20
 	defaultTarget           = conversation.DefaultTargetPercent
 	defaultResultShare      = conversation.DefaultMaxResultPercent
 )

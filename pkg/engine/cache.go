@@ -8,9 +8,9 @@ import (
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
-// windowIdle is how long a window stays warm without a build: a provider's prompt cache does not last longer, and the memory
-// serves others better.
-const windowIdle = 5 * time.Minute
+// windowIdle is how long a window stays warm without a build. A cold build costs some milliseconds more; an agent that has been
+// silent for so long does not notice, and the memory serves others better.
+const windowIdle = 30 * time.Second
 
 // windowCache keeps windows warm, the least recently used ones leaving first once they take more than their bound.
 type windowCache struct {
@@ -59,14 +59,15 @@ func (c *windowCache) put(w *window) {
 	}
 }
 
-// dropIdle forgets windows that were not used for a while.
-func (c *windowCache) dropIdle() {
+// dropIdle forgets windows that were not used for a while, and says how many bytes they took.
+func (c *windowCache) dropIdle() (freed int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	before := c.bytes
 	for {
 		_, entry, ok := c.warm.GetOldest()
 		if !ok || c.clock().Sub(entry.used) < windowIdle {
-			return
+			return before - c.bytes
 		}
 		c.warm.RemoveOldest()
 	}

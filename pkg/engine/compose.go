@@ -45,7 +45,7 @@ func (r *rendering) bytes() int64 {
 	n := int64(0)
 	for _, u := range r.units {
 		for i := range u.Blocks {
-			n += int64(len(u.Blocks[i].JSON)) + 64
+			n += int64(len(u.Blocks[i].JSON)) + 384 // and its entries in the map and in two assemblies
 		}
 	}
 	return n

@@ -4,15 +4,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"time"
 
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
 const (
-	sweepEvery = time.Minute
+	sweepEvery = 20 * time.Second
 	sweepTasks = 256  // in one go
 	sweepSteps = 1000 // records that one deletion removes
+
+	// worthReturning is how many bytes of windows must have gone for the memory to be given back to the machine at once.
+	worthReturning = 8 << 20
 )
 
 // Run sweeps until the context is done: it removes what was deleted, what outlived its ttl, uploads that nothing refers to, and
@@ -44,7 +48,9 @@ func (e *Engine) guardedSweep(ctx context.Context) (err error) {
 
 // Sweep does what is due now. Failures of single tasks do not keep it from the others.
 func (e *Engine) Sweep(ctx context.Context) error {
-	e.windows.dropIdle()
+	if e.windows.dropIdle() > worthReturning {
+		debug.FreeOSMemory() // an idle process collects nothing by itself, and its neighbours in the pod want the memory
+	}
 	var failures []error
 	for {
 		tasks, err := e.store.Due(ctx, e.now(), sweepTasks)

@@ -204,8 +204,8 @@ func TestEngine_Sweep_FailureOfOne(t *testing.T) {
 	b.sweep(t)
 }
 
-// TestEngine_Run_SweepsEveryMinuteAndRecovers: and ends with its context.
-func TestEngine_Run_SweepsEveryMinuteAndRecovers(t *testing.T) {
+// TestEngine_Run_SweepsInTurnAndRecovers: and ends with its context.
+func TestEngine_Run_SweepsInTurnAndRecovers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		due := 0
 		var told []error
@@ -223,7 +223,7 @@ func TestEngine_Run_SweepsEveryMinuteAndRecovers(t *testing.T) {
 		running, stop := contextWithCancel()
 		done := make(chan error)
 		go func() { done <- e.Run(running) }()
-		time.Sleep(4*time.Minute + time.Second) // the bubble's time
+		time.Sleep(81 * time.Second) // the bubble's time: four times the interval
 		stop()
 		if err := <-done; err != nil || due != 5 || len(told) != 2 {
 			t.Fatalf("%v after %d sweeps, told %v", err, due, told)

@@ -202,7 +202,7 @@ func (w *window) message(index int32) (*conversation.Message, bool) {
 
 // size is about what the window takes in memory.
 func (w *window) size() int64 {
-	const perMessage = 512
+	const perMessage = 768 // the structs of a message and of its place in the view
 	n := int64(4096)
 	for i := range w.messages {
 		n += perMessage
