@@ -30,8 +30,8 @@ type Engine interface {
 	Export(context.Context, engine.Key, func(engine.Record) error) error
 	Import(ctx context.Context, key engine.Key, next func() (*engine.Record, error)) (*engine.Conversation, error)
 
-	PutModelProfile(ctx context.Context, namespace string, p conversation.ModelProfile) error
+	PutModelProfile(ctx context.Context, namespace string, p conversation.ModelProfile, r engine.Request) error
 	ModelProfile(ctx context.Context, namespace, model string) (*conversation.ModelProfile, error)
 	ModelProfiles(ctx context.Context, namespace, after string, limit int) (list []conversation.ModelProfile, next string, err error)
-	DeleteModelProfile(ctx context.Context, namespace, model string) error
+	DeleteModelProfile(ctx context.Context, namespace, model string, r engine.Request) error
 }

@@ -325,11 +325,20 @@ func (e *Engine) repeatBuild(ctx context.Context, w *window, o *store.Outcome, r
 	if err != nil {
 		return nil, err
 	}
-	result, err := e.rebuild(ctx, w, m, m.Format)
+	result, out, err := e.rebuild(ctx, w, m, m.Format)
+	if err != nil {
+		return nil, err
+	}
+	later, err := e.weightFrom(ctx, w, m.MessageCount)
 	if err != nil {
 		return nil, err
 	}
 	result.Revision, result.Duplicate = o.Revision, true
+	result.Tokens = TokenReport{
+		Fixed: m.FixedTokens, Messages: out.tokens(), Total: scaled(m.FixedTokens+out.tokens(), m.Factor),
+		Budget: m.Budget, Counter: m.Counter, Factor: m.Factor,
+	}
+	result.explain(out, m, w.head.Tokens-later)
 	if r.Check != nil {
 		return result, r.Check(result)
 	}

@@ -55,7 +55,9 @@ func TestEngine_StoreFails_KindPerError(t *testing.T) {
 				_, err := b.Update(ctx, engine.UpdateRequest{Key: keyOf("c"), Change: func(i store.Info) (store.Info, error) { return i, nil }})
 				return err
 			},
-			"profile": func() error { return b.PutModelProfile(ctx, "default", conversation.ModelProfile{Model: "m"}) },
+			"profile": func() error {
+				return b.PutModelProfile(ctx, "default", conversation.ModelProfile{Model: "m"}, engine.Request{})
+			},
 		}
 		check := func(name string, err error) {
 			t.Helper()

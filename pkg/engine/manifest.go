@@ -36,7 +36,7 @@ func (e *Engine) Manifest(ctx context.Context, key Key, seq int64, f conversatio
 	if f == conversation.FormatUnspecified {
 		f = m.Format
 	}
-	r, err := e.rebuild(ctx, w, m, f)
+	r, _, err := e.rebuild(ctx, w, m, f)
 	if err != nil {
 		return nil, err
 	}
@@ -79,22 +79,23 @@ func (e *Engine) recompose(ctx context.Context, w *window, m *conversation.Manif
 	return c.compose(ctx, past.view, m.Window)
 }
 
-// rebuild answers an earlier build again. In its own format the bytes must be the same.
-func (e *Engine) rebuild(ctx context.Context, w *window, m *conversation.Manifest, f conversation.Format) (*BuildResult, error) {
+// rebuild writes an earlier build again. In its own format the bytes must be the same.
+func (e *Engine) rebuild(ctx context.Context, w *window, m *conversation.Manifest, f conversation.Format) (*BuildResult, *composition, error) {
 	out, err := e.recompose(ctx, w, m, f)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	assembly := provider.NewAssembly(e.formats[f].Traits()).With(out.blocks)
 	if f == m.Format && assembly.Sum() != m.SHA256 {
-		return nil, conversation.Errorf(conversation.ManifestNotRebuildable, "the rebuilt context differs from the recorded one")
+		return nil, nil, conversation.Errorf(conversation.ManifestNotRebuildable, "the rebuilt context differs from the recorded one")
 	}
 	r := &BuildResult{Turn: m.Turn, Manifest: *m, Revision: m.Revision}
 	r.write(f, out, assembly)
-	r.Tokens = TokenReport{
-		Fixed: m.FixedTokens, Messages: out.tokens(), Budget: m.Budget, Counter: m.Counter, Factor: m.Factor,
-		Total: scaled(m.FixedTokens+out.tokens(), m.Factor),
-	}
-	r.explain(out, m, w.head.Tokens)
-	return r, nil
+	return r, out, nil
+}
+
+// weightFrom is what the messages from an index on weigh: what was appended after a build.
+func (e *Engine) weightFrom(ctx context.Context, w *window, index int32) (int64, error) {
+	_, tokens, err := e.count(ctx, w.key, w.head.Incarnation, conversation.Range{First: index, End: w.head.Messages}, &Filter{})
+	return tokens, err
 }

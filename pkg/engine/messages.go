@@ -248,9 +248,14 @@ func (e *Engine) Count(ctx context.Context, key Key, r conversation.Range, f Fil
 	if f.empty() && left == (conversation.Range{First: 0, End: head.Messages}) {
 		return head.Messages, head.Tokens, nil
 	}
+	return e.count(ctx, key, head.Incarnation, left, &f)
+}
+
+// count counts page by page.
+func (e *Engine) count(ctx context.Context, key Key, incarnation conversation.ID, left conversation.Range, f *Filter) (messages int32, tokens int64, err error) {
 	for left.Len() > 0 {
 		page := conversation.Range{First: left.First, End: min(left.End, left.First+listPage)}
-		snap, err := e.store.Read(ctx, key, store.Query{Incarnation: head.Incarnation, Ranges: []store.MessageRange{{Range: page}}})
+		snap, err := e.store.Read(ctx, key, store.Query{Incarnation: incarnation, Ranges: []store.MessageRange{{Range: page}}})
 		if err != nil {
 			return 0, 0, failure(err)
 		}

@@ -79,28 +79,31 @@ func (e *Engine) readProfiles(ctx context.Context, namespace string, cached prof
 }
 
 // PutModelProfile creates or replaces a model's profile in a namespace.
-func (e *Engine) PutModelProfile(ctx context.Context, namespace string, p conversation.ModelProfile) error {
+func (e *Engine) PutModelProfile(ctx context.Context, namespace string, p conversation.ModelProfile, r Request) error {
 	value, err := json.Marshal(p)
 	if err != nil {
 		return failure(err)
 	}
-	return e.changeProfile(ctx, namespace, p.Model, value)
+	return e.changeProfile(ctx, namespace, p.Model, value, r)
 }
 
 // DeleteModelProfile removes a model's profile.
-func (e *Engine) DeleteModelProfile(ctx context.Context, namespace, model string) error {
-	return e.changeProfile(ctx, namespace, model, nil)
+func (e *Engine) DeleteModelProfile(ctx context.Context, namespace, model string, r Request) error {
+	return e.changeProfile(ctx, namespace, model, nil, r)
 }
 
 // changeProfile sets or, with a nil value, removes the slot of a model.
-func (e *Engine) changeProfile(ctx context.Context, namespace, model string, value []byte) error {
+func (e *Engine) changeProfile(ctx context.Context, namespace, model string, value []byte, r Request) error {
 	key := Key{Namespace: namespace}
 	err := e.change(ctx, key, func() error {
-		snap, err := e.store.Read(ctx, key, store.Query{SlotsOf: profileSlot})
+		snap, err := e.store.Read(ctx, key, store.Query{SlotsOf: profileSlot, Request: r.key()})
 		if errors.Is(err, store.ErrNotFound) {
 			snap, err = &store.Snapshot{Head: newHead(e.ids(), e.now())}, nil
 		}
 		if err != nil {
+			return err
+		}
+		if first, err := e.recall(snap, r); err != nil || first != nil {
 			return err
 		}
 		_, exists := snap.Slots[profileSlot+model]
@@ -110,9 +113,11 @@ func (e *Engine) changeProfile(ctx context.Context, namespace, model string, val
 		case value != nil && !exists && len(snap.Slots) >= maxProfiles:
 			return conversation.Errorf(conversation.LimitExceeded, "a namespace holds at most %d model profiles", maxProfiles)
 		}
-		return e.store.Commit(ctx, key, &store.Change{
+		c := &store.Change{
 			Expect: snap.Head.Version, Head: next(snap.Head, e.now()), Slots: map[string][]byte{profileSlot + model: value},
-		})
+		}
+		e.remember(c, r, store.Outcome{})
+		return e.store.Commit(ctx, key, c)
 	})
 	e.profiles.mu.Lock()
 	delete(e.profiles.namespaces, namespace)

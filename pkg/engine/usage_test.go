@@ -117,7 +117,7 @@ func TestEngine_Build_ModelProfile(t *testing.T) {
 	b := newBench(0)
 	put := func(p conversation.ModelProfile) {
 		t.Helper()
-		if err := b.PutModelProfile(ctx, "default", p); err != nil {
+		if err := b.PutModelProfile(ctx, "default", p, engine.Request{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -164,7 +164,7 @@ func TestEngine_ModelProfiles_PutListDelete(t *testing.T) {
 	other := second(b)
 	for i := range 5 {
 		for range 2 { // twice is replacing
-			if err := b.PutModelProfile(ctx, "default", conversation.ModelProfile{Model: fmt.Sprint("m", i), MediaTokens: ptr(int32(i))}); err != nil {
+			if err := b.PutModelProfile(ctx, "default", conversation.ModelProfile{Model: fmt.Sprint("m", i), MediaTokens: ptr(int32(i))}, engine.Request{}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -183,16 +183,36 @@ func TestEngine_ModelProfiles_PutListDelete(t *testing.T) {
 	if _, err := other.ModelProfile(ctx, "default", "m1"); err != nil {
 		t.Error(err)
 	}
-	if err := b.DeleteModelProfile(ctx, "default", "m1"); err != nil {
+	if err := b.DeleteModelProfile(ctx, "default", "m1", engine.Request{}); err != nil {
 		t.Fatal(err)
 	}
 	_, err = b.ModelProfile(ctx, "default", "m1")
 	expect(t, err, conversation.ModelProfileNotFound)
-	expect(t, b.DeleteModelProfile(ctx, "default", "m1"), conversation.ModelProfileNotFound)
+	expect(t, b.DeleteModelProfile(ctx, "default", "m1", engine.Request{}), conversation.ModelProfileNotFound)
 	other.now = other.now.Add(time.Second) // what another process knows is a second old at most
 	_, err = other.ModelProfile(ctx, "default", "m1")
 	expect(t, err, conversation.ModelProfileNotFound)
 	if list, err := b.List(ctx, engine.ListRequest{Namespace: "default", Limit: 10}); err != nil || len(list.Conversations) != 0 {
 		t.Errorf("profiles are listed as %+v, %v", list, err)
 	}
+}
+
+// TestEngine_PutModelProfile_Retry: a request id makes a change of profiles safe to repeat (behaviour §3).
+func TestEngine_PutModelProfile_Retry(t *testing.T) {
+	b := newBench(0)
+	p := conversation.ModelProfile{Model: "m", MediaTokens: ptr(int32(7))}
+	put, other := request("PutModelProfile", "r", "one"), request("PutModelProfile", "r", "two")
+	for range 2 {
+		if err := b.PutModelProfile(ctx, "default", p, put); err != nil {
+			t.Fatal(err)
+		}
+	}
+	expect(t, b.PutModelProfile(ctx, "default", p, other), conversation.RequestIDReused)
+	drop := request("DeleteModelProfile", "r", "m")
+	for range 2 {
+		if err := b.DeleteModelProfile(ctx, "default", "m", drop); err != nil {
+			t.Fatal(err)
+		}
+	}
+	expect(t, b.DeleteModelProfile(ctx, "default", "m", engine.Request{}), conversation.ModelProfileNotFound)
 }

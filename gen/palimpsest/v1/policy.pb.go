@@ -240,7 +240,7 @@ type ModelProfile struct {
 	Counter string `protobuf:"bytes,4,opt,name=counter,proto3" json:"counter,omitempty"`
 	// Optional. What a count is multiplied by before anything was reported; 0.5 to 2. Default 1.
 	Factor *float64 `protobuf:"fixed64,5,opt,name=factor,proto3,oneof" json:"factor,omitempty"`
-	// Optional. Flat weight of a media part in tokens; 0 to 1,000,000. Default 1,600.
+	// Optional. Flat weight of a media part in tokens, for messages that name the model; 0 to 1,000,000. Default 1,600.
 	MediaTokens *int32 `protobuf:"varint,6,opt,name=media_tokens,json=mediaTokens,proto3,oneof" json:"media_tokens,omitempty"`
 	// Optional. Price of uncached input, per million tokens, in any one currency; 0 to 1,000,000. Default 1.
 	InputPrice *float64 `protobuf:"fixed64,7,opt,name=input_price,json=inputPrice,proto3,oneof" json:"input_price,omitempty"`

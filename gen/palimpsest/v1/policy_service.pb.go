@@ -25,7 +25,9 @@ const (
 type PutModelProfileRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Required. The profile, replaced whole.
-	Profile       *ModelProfile `protobuf:"bytes,1,opt,name=profile,proto3" json:"profile,omitempty"`
+	Profile *ModelProfile `protobuf:"bytes,1,opt,name=profile,proto3" json:"profile,omitempty"`
+	// Optional. Makes a retry safe for 24 hours; at most 256 bytes.
+	RequestId     string `protobuf:"bytes,2,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -65,6 +67,13 @@ func (x *PutModelProfileRequest) GetProfile() *ModelProfile {
 		return x.Profile
 	}
 	return nil
+}
+
+func (x *PutModelProfileRequest) GetRequestId() string {
+	if x != nil {
+		return x.RequestId
+	}
+	return ""
 }
 
 // PutModelProfileResponse answers PutModelProfile.
@@ -319,7 +328,9 @@ func (x *ListModelProfilesResponse) GetNextPageToken() string {
 type DeleteModelProfileRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Required. The model's name; 1 to 256 bytes.
-	Model         string `protobuf:"bytes,1,opt,name=model,proto3" json:"model,omitempty"`
+	Model string `protobuf:"bytes,1,opt,name=model,proto3" json:"model,omitempty"`
+	// Optional. Makes a retry safe for 24 hours; at most 256 bytes.
+	RequestId     string `protobuf:"bytes,2,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -357,6 +368,13 @@ func (*DeleteModelProfileRequest) Descriptor() ([]byte, []int) {
 func (x *DeleteModelProfileRequest) GetModel() string {
 	if x != nil {
 		return x.Model
+	}
+	return ""
+}
+
+func (x *DeleteModelProfileRequest) GetRequestId() string {
+	if x != nil {
+		return x.RequestId
 	}
 	return ""
 }
@@ -402,9 +420,11 @@ var File_palimpsest_v1_policy_service_proto protoreflect.FileDescriptor
 
 const file_palimpsest_v1_policy_service_proto_rawDesc = "" +
 	"\n" +
-	"\"palimpsest/v1/policy_service.proto\x12\rpalimpsest.v1\x1a\x1apalimpsest/v1/policy.proto\"O\n" +
+	"\"palimpsest/v1/policy_service.proto\x12\rpalimpsest.v1\x1a\x1apalimpsest/v1/policy.proto\"n\n" +
 	"\x16PutModelProfileRequest\x125\n" +
-	"\aprofile\x18\x01 \x01(\v2\x1b.palimpsest.v1.ModelProfileR\aprofile\"P\n" +
+	"\aprofile\x18\x01 \x01(\v2\x1b.palimpsest.v1.ModelProfileR\aprofile\x12\x1d\n" +
+	"\n" +
+	"request_id\x18\x02 \x01(\tR\trequestId\"P\n" +
 	"\x17PutModelProfileResponse\x125\n" +
 	"\aprofile\x18\x01 \x01(\v2\x1b.palimpsest.v1.ModelProfileR\aprofile\".\n" +
 	"\x16GetModelProfileRequest\x12\x14\n" +
@@ -417,9 +437,11 @@ const file_palimpsest_v1_policy_service_proto_rawDesc = "" +
 	"page_token\x18\x02 \x01(\tR\tpageToken\"|\n" +
 	"\x19ListModelProfilesResponse\x127\n" +
 	"\bprofiles\x18\x01 \x03(\v2\x1b.palimpsest.v1.ModelProfileR\bprofiles\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"1\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"P\n" +
 	"\x19DeleteModelProfileRequest\x12\x14\n" +
-	"\x05model\x18\x01 \x01(\tR\x05model\"\x1c\n" +
+	"\x05model\x18\x01 \x01(\tR\x05model\x12\x1d\n" +
+	"\n" +
+	"request_id\x18\x02 \x01(\tR\trequestId\"\x1c\n" +
 	"\x1aDeleteModelProfileResponse2\xa6\x03\n" +
 	"\rPolicyService\x12`\n" +
 	"\x0fPutModelProfile\x12%.palimpsest.v1.PutModelProfileRequest\x1a&.palimpsest.v1.PutModelProfileResponse\x12`\n" +
