@@ -226,10 +226,11 @@ func (out *composition) silentTail() bool {
 	return true
 }
 
-// speaks says whether anybody but the system says anything.
+// speaks says whether anybody but the system says anything, in whatever role a format writes it.
 func (out *composition) speaks() bool {
-	for i := range out.blocks {
-		if b := &out.blocks[i]; !b.System && b.Role != "system" {
+	for i := range out.units {
+		u := &out.units[i]
+		if out.weights[i] > 0 && (u.Summary != nil || u.Items[0].Message.Role != conversation.RoleSystem) {
 			return true
 		}
 	}

@@ -216,6 +216,9 @@ func (r *run) build(f conversation.Format, budget int32) {
 	if dryErr != nil || !bytes.Equal(expected.MessagesJSON, got.MessagesJSON) || !bytes.Equal(expected.System, got.System) {
 		r.t.Fatalf("the dry run differs (%v):\n%s\n%s", dryErr, expected.MessagesJSON, got.MessagesJSON)
 	}
+	if h := r.visible(); h.Pending() || h.SystemOnly() {
+		r.t.Fatalf("built, though calls wait (%v) or nobody speaks (%v)", h.Pending(), h.SystemOnly())
+	}
 	r.built = append(r.built, got)
 	r.check(f, budget, got)
 }
