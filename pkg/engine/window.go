@@ -69,11 +69,11 @@ func newWindow(key Key, snap *store.Snapshot) *window {
 
 // advance takes in what was committed since the window was warm.
 func (w *window) advance(snap *store.Snapshot) {
+	added := conversation.Range{First: w.head.Messages, End: snap.Head.Messages}
 	w.head, w.info, w.slots = snap.Head, *snap.Info, snap.Slots
-	if len(snap.Messages) > 0 && len(w.loaded) > 0 {
-		w.messages = append(w.messages, snap.Messages...)
-		w.loaded[len(w.loaded)-1].End = snap.Head.Messages
-	}
+	// A build that was cut short may have left a window that does not reach to the end: the new messages are a range of their own.
+	w.messages = append(w.messages, snap.Messages...)
+	w.loaded = merge(append(w.loaded, added))
 	if len(snap.Edits) > 0 {
 		w.edits = append(w.edits, snap.Edits...)
 		w.view = w.view.Fold(snap.Edits)

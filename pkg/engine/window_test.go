@@ -1,12 +1,14 @@
 package engine_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
 // TestEngine_Build_WindowsPerBudget: the start is remembered for the last 4 budgets and never moves back within one
@@ -243,5 +245,36 @@ func TestEngine_Build_WarmWindowsAreBounded(t *testing.T) {
 	}
 	if idle := reads(b, "a"); idle <= warm {
 		t.Errorf("after five minutes without a build: %d reads, warm %d", idle, warm)
+	}
+}
+
+// TestEngine_Build_CutShort_LeavesNoGap: a build that a failing read ends anywhere on its way leaves a warm window in which
+// later builds miss nothing.
+func TestEngine_Build_CutShort_LeavesNoGap(t *testing.T) {
+	for fail := 1; fail < 12; fail++ {
+		f := newFaulty()
+		b := newBenchOn(f, 1<<20)
+		for i := range 300 {
+			b.append(t, "c", user(fmt.Sprint("message ", i)))
+		}
+		b.append(t, "c", call("a"), result("a", words(2000)))
+		f.reads, f.read = 0, func(store.Query) error {
+			if f.reads == fail {
+				return context.Canceled
+			}
+			return nil
+		}
+		_, _ = b.ask("c", 1000, nil)
+		f.read = nil
+		b.append(t, "c", user("one more"), user("and another"))
+		dry := func(r *engine.BuildRequest) { r.DryRun = true }
+		got, err := b.ask("c", 1000, dry)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := newBenchOn(f.Store, 0).ask("c", 1000, dry)
+		if err != nil || got.SHA256 != want.SHA256 {
+			t.Errorf("read %d failed: the warm window builds another context (%v)", fail, err)
+		}
 	}
 }
