@@ -78,6 +78,22 @@ func TestHistory_SystemOnlyAndBlank_Differ(t *testing.T) {
 	}
 }
 
+// TestHistory_BoneSpoken_LooksPastBlankMessages: a blank newest message weighs next to nothing, the one before it does not.
+func TestHistory_BoneSpoken_LooksPastBlankMessages(t *testing.T) {
+	long := say("user", strings.Repeat("word ", 1000))
+	blank := historyOf(long, say("user", " "))
+	if blank.Bone() > 100 || blank.BoneSpoken() < 1000 {
+		t.Errorf("bone %d, of what is spoken %d", blank.Bone(), blank.BoneSpoken())
+	}
+	if h := historyOf(long, say("user", "short")); h.BoneSpoken() != h.Bone() {
+		t.Errorf("bone %d, of what is spoken %d", h.Bone(), h.BoneSpoken())
+	}
+	unit := historyOf(say("user", "go"), calls("a"), result("a", "found"), say("assistant", ""))
+	if with := historyOf(say("user", "go"), calls("a"), result("a", "found")); unit.BoneSpoken() < with.Bone() {
+		t.Errorf("a unit before a blank message weighs %d, and %d without it", unit.BoneSpoken(), with.Bone())
+	}
+}
+
 func TestHistory_Bone_ClipsTheNewestResultsAlone(t *testing.T) {
 	long := strings.Repeat("word ", 1000) // 200 characters are 40 words
 	pinned := say("user", "keep this")

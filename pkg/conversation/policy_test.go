@@ -132,17 +132,9 @@ func TestKindOf_AnyError_OfTheChain(t *testing.T) {
 	}
 }
 
-func TestID_String_AndBack(t *testing.T) {
+func TestID_String_IsHexadecimal(t *testing.T) {
 	id := conversation.ID{0: 1, 15: 0xfe}
-	if s := id.String(); s != "010000000000000000000000000000fe" {
-		t.Errorf("got %s", s)
-	}
-	if back, err := conversation.ParseID(id.String()); err != nil || back != id || id.IsZero() || !(conversation.ID{}).IsZero() {
-		t.Errorf("got %v, %v", back, err)
-	}
-	for _, bad := range []string{"", "01", id.String() + "00", strings.Repeat("x", 32)} {
-		if _, err := conversation.ParseID(bad); err == nil {
-			t.Errorf("%q was read", bad)
-		}
+	if s := id.String(); s != "010000000000000000000000000000fe" || id.IsZero() || !(conversation.ID{}).IsZero() {
+		t.Errorf("got %s, zero %v", s, id.IsZero())
 	}
 }

@@ -7,11 +7,7 @@ import (
 	"slices"
 )
 
-// Assemble joins blocks into the provider's JSON. System is nil if no block is for it.
-func Assemble(t Traits, blocks []Block) (system, messages []byte) {
-	return assembleSystem(t, blocks), assembleMessages(t, blocks)
-}
-
+// assembleSystem joins the blocks that are for it; nil if there are none.
 func assembleSystem(t Traits, blocks []Block) []byte {
 	var out []byte
 	for i := range blocks {

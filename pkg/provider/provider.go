@@ -2,7 +2,7 @@
 // pure: the same units give the same bytes, for ever under one RendererVersion.
 //
 // A context is a sequence of blocks. Each unit of the view becomes blocks without regard to its neighbours, but for one bit
-// (whether an assistant's block stands before it); Assemble joins them into the provider's JSON. So a unit that did not change
+// (whether an assistant's block stands before it); an Assembly joins them into the provider's JSON. So a unit that did not change
 // need not be rendered again, and a prefix of equal blocks is a prefix of equal bytes.
 package provider
 

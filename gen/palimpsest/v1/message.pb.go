@@ -846,7 +846,7 @@ type ToolResult struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Required. The id of the call it answers; 1 to 512 bytes. A call with this id must stand unanswered in the conversation.
 	CallId string `protobuf:"bytes,1,opt,name=call_id,json=callId,proto3" json:"call_id,omitempty"`
-	// Optional. The tool's name; at most 256 bytes. Taken from the call if empty.
+	// Optional. The tool's name; at most 256 bytes. A rendering that needs it takes the call's if empty.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	// Optional. How the call ended.
 	State ToolResultState `protobuf:"varint,3,opt,name=state,proto3,enum=palimpsest.v1.ToolResultState" json:"state,omitempty"`

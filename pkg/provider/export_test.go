@@ -1,0 +1,6 @@
+package provider
+
+// Assemble joins blocks into the provider's JSON from nothing: what an Assembly, which remembers, must agree with.
+func Assemble(t Traits, blocks []Block) (system, messages []byte) {
+	return assembleSystem(t, blocks), assembleMessages(t, blocks)
+}
