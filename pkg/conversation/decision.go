@@ -8,6 +8,11 @@ const (
 	DecisionClipped DecisionKind = iota + 1
 	DecisionLeftOut
 	DecisionRepaired
+	DecisionCompacted
+	DecisionCleared
+	DecisionRemoved
+	DecisionMasked
+	DecisionDeferred
 )
 
 // Reason says why something was decided. It is a closed set.
@@ -30,6 +35,15 @@ const (
 	ReasonMediaAsText
 	ReasonAppended
 	ReasonNameReplaced
+	ReasonExpired
+	ReasonUnitExpired
+	ReasonExpiredFirstChars
+	ReasonExpiredSummary
+	ReasonExpiredExtract
+	ReasonRetention
+	ReasonExpandRequest
+	ReasonHeldForRewrite
+	ReasonSummaryNotReady
 )
 
 // Decision explains why messages First to Last (inclusive) are not shown as they were appended. Both are -1 for a message
@@ -49,6 +63,11 @@ type EventType int8
 const (
 	EventAdded EventType = iota + 1
 	EventClipped
+	EventExpired
+	EventCompacted
+	EventRemoved
+	EventRetentionApplied
+	EventExpanded
 )
 
 // Event is something that happened to a message.

@@ -23,7 +23,7 @@ const (
 	EditParts EditKind = iota + 1
 	// EditRemove takes messages out of the view.
 	EditRemove
-	// EditMask drops parts of one message, whatever their level.
+	// EditMask drops parts of one message, whatever their level, and shows its persistent variant from then on.
 	EditMask
 	// EditRestore brings messages back in full: it undoes levels, masks and the summaries before it.
 	EditRestore
@@ -50,7 +50,8 @@ type Edit struct {
 	Commit  uint64 // the version that the commit made
 }
 
-// PartEdit says what the view shows for one part.
+// PartEdit says what the view shows for one part: nothing if the kind of Shown is unspecified, because another part of the
+// message tells its content too.
 type PartEdit struct {
 	Part  int32 // position in the message
 	Level Level

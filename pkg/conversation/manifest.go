@@ -20,6 +20,8 @@ const (
 type Window struct {
 	Start  int32 // the first message of the tail; always the first of a unit
 	Anchor int32 // the user message that was the newest when the start last moved; -1 for none
+	// Restored is the last edit whose restoration no longer keeps a unit before the start in view.
+	Restored int64
 }
 
 // Manifest holds the coordinates of one committed build: enough to rebuild its bytes.

@@ -1,6 +1,9 @@
 package conversation
 
-import "time"
+import (
+	"time"
+	"unicode/utf8"
+)
 
 // Role says who speaks.
 type Role int8
@@ -46,12 +49,14 @@ const (
 
 // Message is one entry of the record. It is immutable once it has an index: whoever holds one may keep it, nobody may change it.
 type Message struct {
-	ID         string
-	Index      int32 // position in the record, from 0; never shifts, never returns
-	Role       Role
-	Parts      []Part
-	Type       MessageType
-	Actions    []ActionRef
+	ID      string
+	Index   int32 // position in the record, from 0; never shifts, never returns
+	Role    Role
+	Parts   []Part
+	Type    MessageType
+	Actions []ActionRef
+	// Expiration is how long the message's words live, resolved at append; nil where nothing says.
+	Expiration *Expiration
 	Pinned     bool
 	Model      string // the model that wrote it
 	RunID      string
@@ -63,8 +68,14 @@ type Message struct {
 	Tokens     int32 // all parts and the flat cost of a message, before the factor
 	Estimated  bool  // a part was counted by sampling
 	RequestID  string
-	Commit     uint64 // the version that the commit made: what events are ordered by
+	// Place is the message's number among those that count for retention, for one that carries retention.
+	Place  Place
+	Commit uint64 // the version that the commit made: what events are ordered by
 }
+
+// Place numbers a message, from 1, in the two ways of counting for retention: among the messages that carry retention, and
+// among all of the user's and the tools'.
+type Place struct{ Carrying, Inputs int32 }
 
 // ActionRef names an action of the agent framework.
 type ActionRef struct {
@@ -97,13 +108,24 @@ type Part struct {
 	Opaque    *Opaque
 	Tokens    int32 // weight of the part, before the factor
 	Estimated bool
+	Retention Retention
+	Plugin    string // that added the part; empty for the caller's own
+	Variant   Variant
 }
 
-// Content is a run of text or bytes that is held in memory, or lies in the store's content chunks and is named by Ref. At
-// most one of the two is set; neither means empty.
+// Content is a run of text or bytes that is held in memory, or lies in the store's content chunks and is named by Ref, or was
+// erased. At most one of the three is set; none means empty.
 type Content struct {
 	Inline string
 	Ref    *ContentRef
+	Erased *ErasedContent
+}
+
+// ErasedContent is what is left of content that its owner had erased.
+type ErasedContent struct {
+	Bytes int64
+	Chars int64    // Unicode code points; 0 for media
+	Hash  [32]byte // keyed: it says nothing to who does not know the conversation's secret
 }
 
 // ContentRef names content that is stored as chunks.
@@ -116,10 +138,26 @@ type ContentRef struct {
 
 // Bytes is the length in bytes, wherever the content is.
 func (c Content) Bytes() int64 {
-	if c.Ref != nil {
+	switch {
+	case c.Ref != nil:
 		return c.Ref.Bytes
+	case c.Erased != nil:
+		return c.Erased.Bytes
+	default:
+		return int64(len(c.Inline))
 	}
-	return int64(len(c.Inline))
+}
+
+// Chars is the length in Unicode code points, wherever the content is.
+func (c Content) Chars() int64 {
+	switch {
+	case c.Ref != nil:
+		return c.Ref.Chars
+	case c.Erased != nil:
+		return c.Erased.Chars
+	default:
+		return int64(utf8.RuneCountInString(c.Inline))
+	}
 }
 
 // Media is content that is not text.
@@ -167,7 +205,9 @@ type ToolResult struct {
 	Text    Content      // for OutputText and OutputJSON
 	Parts   []ResultPart // for OutputParts
 	Actions []ActionRef
-	Ordinal int32 // the ordinal of the call it answers, fixed at append
+	// Expiration is how long the result lives, resolved at append; nil where nothing says.
+	Expiration *Expiration
+	Ordinal    int32 // the ordinal of the call it answers, fixed at append
 }
 
 // ResultPart is one piece of a result of several: media if Media is set, else text.
@@ -264,6 +304,16 @@ func cloneMedia(m *Media) *Media {
 	}
 	c := *m
 	return &c
+}
+
+// Erased says whether anything of the parts was erased.
+func Erased(parts []Part) bool {
+	for _, c := range Contents(parts) {
+		if c.Erased != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // HasCalls says whether the message asks for tools.

@@ -1,7 +1,9 @@
 package conversation
 
 import (
+	"fmt"
 	"hash/fnv"
+	"io"
 	"strconv"
 	"time"
 )
@@ -9,8 +11,43 @@ import (
 // Policy says how a conversation's view is kept. A nil field is not set: it comes from the next policy in line (request,
 // conversation, server default).
 type Policy struct {
-	Fit FitPolicy
-	TTL *time.Duration // 0 switches it off
+	Expiration ExpirationPolicy
+	Retention  RetentionPolicy
+	Rewrite    RewritePolicy
+	Fit        FitPolicy
+	MaxWait    *time.Duration // for summarisers, in all of one build
+	TTL        *time.Duration // 0 switches it off
+}
+
+// ExpirationPolicy is expiry for a whole conversation.
+type ExpirationPolicy struct {
+	Off *bool // nothing expires, whatever says so; erasures are made all the same
+	// Results is for tool results, and messages of the types ACTION_RESULT and SUB_AGENT_RESULT, of which nothing else says
+	// how long they live.
+	Results Expiration
+}
+
+// RetentionPolicy says which messages count when blocks of plugins age.
+type RetentionPolicy struct {
+	AllInputs *bool // every message of the user's and the tools' counts
+}
+
+// RewriteMode says when due edits are made.
+type RewriteMode int8
+
+// The modes. The numbers are those of the API.
+const (
+	RewriteUnspecified RewriteMode = iota
+	RewriteEager
+	RewriteCoalesced
+)
+
+// RewritePolicy says when due edits are made: changing old text makes the provider read all that follows it anew.
+type RewritePolicy struct {
+	Mode             RewriteMode
+	MinGainTokens    *int32         // that due edits free together before they are made
+	MaxDeferralTurns *int32         // that one waits at most
+	ColdAfter        *time.Duration // without a build: the provider has forgotten the prefix by then
 }
 
 // FitPolicy keeps a view inside its budget.
@@ -28,11 +65,26 @@ const (
 	DefaultReservedOutput   = 16_384
 	DefaultTargetPercent    = 50
 	DefaultMaxResultPercent = 25
+	DefaultMinGainTokens    = 5_000
+	DefaultMaxDeferralTurns = 10
+	DefaultColdAfter        = 5 * time.Minute
+	DefaultMaxWait          = 3 * time.Second
 )
 
 // Or returns the policy with what is not set taken from next, field by field.
 func (p Policy) Or(next Policy) Policy {
-	return Policy{
+	out := Policy{
+		Expiration: ExpirationPolicy{
+			Off:     either(p.Expiration.Off, next.Expiration.Off),
+			Results: p.Expiration.Results.Or(next.Expiration.Results),
+		},
+		Retention: RetentionPolicy{AllInputs: either(p.Retention.AllInputs, next.Retention.AllInputs)},
+		Rewrite: RewritePolicy{
+			Mode:             p.Rewrite.Mode,
+			MinGainTokens:    either(p.Rewrite.MinGainTokens, next.Rewrite.MinGainTokens),
+			MaxDeferralTurns: either(p.Rewrite.MaxDeferralTurns, next.Rewrite.MaxDeferralTurns),
+			ColdAfter:        either(p.Rewrite.ColdAfter, next.Rewrite.ColdAfter),
+		},
 		Fit: FitPolicy{
 			MaxContextTokens:     either(p.Fit.MaxContextTokens, next.Fit.MaxContextTokens),
 			ContextWindowTokens:  either(p.Fit.ContextWindowTokens, next.Fit.ContextWindowTokens),
@@ -40,11 +92,17 @@ func (p Policy) Or(next Policy) Policy {
 			TargetPercent:        either(p.Fit.TargetPercent, next.Fit.TargetPercent),
 			MaxResultPercent:     either(p.Fit.MaxResultPercent, next.Fit.MaxResultPercent),
 		},
-		TTL: either(p.TTL, next.TTL),
+		MaxWait: either(p.MaxWait, next.MaxWait),
+		TTL:     either(p.TTL, next.TTL),
 	}
+	if out.Rewrite.Mode == RewriteUnspecified {
+		out.Rewrite.Mode = next.Rewrite.Mode
+	}
+	return out
 }
 
-// Hash is 16 hexadecimal digits that differ where the policy differs.
+// Hash is 16 hexadecimal digits that differ where the policy differs. A policy that sets nothing new since an earlier version
+// of this code has the hash that it had then.
 func (p Policy) Hash() string {
 	h := fnv.New64a()
 	for _, v := range []*int32{p.Fit.MaxContextTokens, p.Fit.ContextWindowTokens, p.Fit.ReservedOutputTokens,
@@ -52,8 +110,27 @@ func (p Policy) Hash() string {
 		writeSetting(h.Write, v)
 	}
 	writeSetting(h.Write, p.TTL)
+	if later, none := p.lifecycle(), (Policy{}).lifecycle(); later != none {
+		_, _ = io.WriteString(h, later)
+	}
 	s := strconv.FormatUint(h.Sum64(), 16)
 	return "0000000000000000"[len(s):] + s
+}
+
+// lifecycle writes the settings of expiry, retention and rewriting down, each in its place.
+func (p Policy) lifecycle() string {
+	e, r := p.Expiration, p.Rewrite
+	return fmt.Sprint(value(e.Off), value(e.Results.Turns), e.Results.Mode, e.Results.CompactMode, value(e.Results.CompactLength),
+		strconv.Quote(e.Results.CompactPromptID), value(e.Results.PreserveOriginal), value(p.Retention.AllInputs),
+		r.Mode, value(r.MinGainTokens), value(r.MaxDeferralTurns), value(r.ColdAfter), value(p.MaxWait))
+}
+
+// value is what a setting is set to, for writing it down.
+func value[T any](v *T) any {
+	if v == nil {
+		return "-"
+	}
+	return *v
 }
 
 func writeSetting[T ~int32 | ~int64](write func([]byte) (int, error), v *T) {

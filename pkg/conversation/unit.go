@@ -6,11 +6,20 @@ type Item struct {
 	Message *Message
 	Parts   []Part
 	Level   Level
-	EditSeq int64  // the edit in force, 0 for none
-	Reason  Reason // of that edit
-	Saved   int64  // tokens that the edits in force save
-	// Positions of Parts in the original, where a mask dropped some; nil if none was dropped.
+	EditSeq int64  // the last edit of it, 0 for none
+	Reason  Reason // why its parts are replaced, or it is removed
+	Saved   int64  // tokens that replaced parts save
+	Masked  int64  // tokens of the blocks that a mask drops
+	// Positions of Parts in the original, where some are not shown; nil if all are.
 	Positions []int32
+}
+
+// Position is where a shown part stands in the original.
+func (it *Item) Position(shown int) int32 {
+	if it.Positions == nil {
+		return int32(shown)
+	}
+	return it.Positions[shown]
 }
 
 // Tokens is what the item weighs, before the factor.

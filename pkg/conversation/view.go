@@ -15,10 +15,11 @@ type state struct {
 	removed  bool
 	parts    map[int32]shownPart
 	mask     map[int32]bool
-	edit     int64 // the edit in force
-	reason   Reason
-	restored int64 // the edit that last brought it back, 0 for none
-	turn     int32 // the turn of that edit
+	settled  bool   // the persistent variant is shown, not the display variant
+	edit     int64  // the last edit of it
+	reason   Reason // why its parts are replaced, or it is removed
+	restored int64  // the edit that last brought it back, 0 for none
+	turn     int32  // the turn of that edit
 }
 
 type shownPart struct {
@@ -59,11 +60,11 @@ func (v *View) apply(e *Edit) {
 	case EditParts:
 		v.replace(e)
 	case EditMask:
-		v.update(e.Range.First, func(s *state) { s.mask = withMask(s.mask, e.Mask); s.by(e) })
+		v.update(e.Range.First, func(s *state) { s.mask, s.settled, s.edit = withMask(s.mask, e.Mask), true, e.Seq })
 	case EditRemove:
 		v.each(e.Range, func(s *state) { s.removed = true; s.by(e) })
 	case EditRestore:
-		v.each(e.Range, func(s *state) { *s = state{restored: e.Seq, turn: e.Turn} })
+		v.each(e.Range, func(s *state) { *s = state{settled: s.settled, edit: e.Seq, restored: e.Seq, turn: e.Turn} })
 	case EditSummarise:
 		// A summary is superseded by its successor, which covers it.
 		v.spans = slices.DeleteFunc(v.spans, func(o Edit) bool {
@@ -75,7 +76,7 @@ func (v *View) apply(e *Edit) {
 	}
 }
 
-// replace applies the rule of levels: they only rise, and at the same level the lighter form wins.
+// replace applies the rule of levels: they only rise; at the same level the later form wins, whose maker knew the earlier one.
 func (v *View) replace(e *Edit) {
 	v.update(e.Range.First, func(s *state) {
 		parts := make(map[int32]shownPart, len(s.parts)+len(e.Parts))
@@ -83,7 +84,7 @@ func (v *View) replace(e *Edit) {
 			parts[i] = p
 		}
 		for _, p := range e.Parts {
-			if old, ok := parts[p.Part]; !ok || stronger(p, old) {
+			if old, ok := parts[p.Part]; !ok || p.Level >= old.level {
 				parts[p.Part] = shownPart{level: p.Level, part: p.Shown}
 				s.by(e)
 			}
@@ -93,10 +94,6 @@ func (v *View) replace(e *Edit) {
 }
 
 func (s *state) by(e *Edit) { s.edit, s.reason = e.Seq, e.Reason }
-
-func stronger(e PartEdit, old shownPart) bool {
-	return e.Level > old.level || e.Level == old.level && e.Shown.Tokens < old.part.Tokens
-}
 
 func (v *View) update(index int32, change func(*state)) {
 	s := v.messages[index]
@@ -144,11 +141,32 @@ func (v *View) summarised(i int32) bool {
 	})
 }
 
-// Restored says whether an expansion brought the message back, and in which turn.
-func (v *View) Restored(i int32) (turn int32, ok bool) {
+// Restored says whether an expansion brought the message back, by which edit and in which turn.
+func (v *View) Restored(i int32) (edit int64, turn int32, ok bool) {
 	s := v.messages[i]
-	return s.turn, s.restored > 0 && !v.hidden(i) && !v.summarised(i)
+	return s.restored, s.turn, s.restored > 0 && !v.hidden(i) && !v.summarised(i)
 }
+
+// Restorations returns the ranges that expansions brought back after an edit, in order of index.
+func (v *View) Restorations(after int64) []Range {
+	var out []Range
+	for i := range v.messages {
+		if edit, _, ok := v.Restored(i); ok && edit > after {
+			out = append(out, Range{First: i, End: i + 1})
+		}
+	}
+	slices.SortFunc(out, func(a, b Range) int { return int(a.First) - int(b.First) })
+	return out
+}
+
+// Settled says whether the persistent variant of the message is shown.
+func (v *View) Settled(i int32) bool { return v.messages[i].settled }
+
+// Masked says whether the part is dropped by a mask.
+func (v *View) Masked(i, part int32) bool { return v.messages[i].mask[part] }
+
+// Summarised says whether a summary stands for the message.
+func (v *View) Summarised(i int32) bool { return v.summarised(i) }
 
 // Level is how much of the message the view shows, over all of its parts that no mask drops.
 func (v *View) Level(i int32) Level {
@@ -181,7 +199,7 @@ func (v *View) Item(m *Message) (Item, bool) {
 	if len(v.spans) > 0 && (v.hidden(m.Index) || v.summarised(m.Index)) {
 		return Item{}, false
 	}
-	if !touched {
+	if !touched && !m.Varied() {
 		return Item{Message: m, Parts: m.Parts}, true
 	}
 	return s.item(m, v.Level(m.Index))
@@ -192,27 +210,39 @@ func (s *state) item(m *Message, level Level) (Item, bool) {
 	if s.removed {
 		return it, false
 	}
-	if len(s.parts) == 0 && len(s.mask) == 0 {
+	if len(s.parts) == 0 && len(s.mask) == 0 && !m.Varied() {
 		return it, true
 	}
 	it.Parts = make([]Part, 0, len(m.Parts))
 	for i := range m.Parts {
-		if s.mask[int32(i)] {
-			it.Saved += int64(m.Parts[i].Tokens)
-			continue
-		}
-		p := m.Parts[i]
-		if e, ok := s.parts[int32(i)]; ok {
-			it.Saved += int64(p.Tokens - e.part.Tokens)
-			p = e.part
-		}
-		it.Parts = append(it.Parts, p)
-		it.Positions = append(it.Positions, int32(i))
+		s.show(&it, int32(i))
 	}
-	if len(s.mask) == 0 {
+	if len(it.Parts) == len(m.Parts) {
 		it.Positions = nil
 	}
 	return it, len(it.Parts) > 0 || len(m.Parts) == 0
+}
+
+// show adds a part to the item as the view shows it: not at all if it stands in the other variant, is masked, or is told by
+// another part.
+func (s *state) show(it *Item, i int32) {
+	p := &it.Message.Parts[i]
+	if !p.Shows(s.settled) {
+		return
+	}
+	if s.mask[i] {
+		it.Masked += int64(p.Tokens)
+		return
+	}
+	shown := *p
+	if e, ok := s.parts[i]; ok {
+		it.Saved += int64(p.Tokens - e.part.Tokens)
+		if shown = e.part; shown.Kind == PartUnspecified {
+			return
+		}
+	}
+	it.Parts = append(it.Parts, shown)
+	it.Positions = append(it.Positions, i)
 }
 
 // Summaries returns the summaries in force, by range.
@@ -279,7 +309,7 @@ func (v *View) group(u *Unit, w Window, kept Kept) (int, bool) {
 			return pinned, true
 		}
 	}
-	if _, ok := v.Restored(first); ok {
+	if edit, _, ok := v.Restored(first); ok && edit > w.Restored {
 		return restored, true
 	}
 	return anchor, first == w.Anchor

@@ -162,7 +162,7 @@ func TestView_Fold_RangesAndRestoration(t *testing.T) {
 			if got != tt.want {
 				t.Errorf("shown %s, want %s", got, tt.want)
 			}
-			if turn, ok := v.Restored(1); ok != tt.restored || ok && turn == 0 {
+			if _, _, turn, ok := v.Restored(1); ok != tt.restored || ok && turn == 0 {
 				t.Errorf("restored %v in turn %d", ok, turn)
 			}
 		})

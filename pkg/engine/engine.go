@@ -8,6 +8,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
+	"github.com/palimpsest-context/palimpsest/pkg/summarize"
 	"github.com/palimpsest-context/palimpsest/pkg/tokens"
 )
 
@@ -25,6 +26,8 @@ type Options struct {
 	Defaults conversation.Policy
 	// CacheBytes bounds the memory of warm windows; 0 keeps none.
 	CacheBytes int64
+	// Summaries makes summaries and extracts.
+	Summaries *summarize.Desk
 	// OnError is told of failures of background work, which no caller sees.
 	OnError func(error)
 }
@@ -76,10 +79,20 @@ type Request struct {
 // AppendRequest asks for messages to be put on record, all or nothing. Index, Tokens, TurnAdded, CreateTime, ordinals and part
 // tokens of the messages are the engine's to set; all content is inline. The engine may keep the messages.
 type AppendRequest struct {
-	Key           store.Key
-	Messages      []conversation.Message
+	Key      store.Key
+	Messages []conversation.Message
+	// Extras are what comes with the messages: nil, or one for each.
+	Extras        []AppendExtra
 	Request       Request
 	ExpectedIndex *int32
+	// Variants asks for the two variants of the messages.
+	Variants bool
+}
+
+// AppendExtra is what comes with a message.
+type AppendExtra struct {
+	Additions []conversation.Addition
+	Override  *conversation.ExpirationOverride
 }
 
 // AppendResult is the outcome of an append.
@@ -88,6 +101,8 @@ type AppendResult struct {
 	Events    []conversation.Event
 	Revision  int64
 	Duplicate bool
+	// Display and Persistent are the variants of the messages, contents inline, if they were asked for.
+	Display, Persistent []conversation.Message
 }
 
 // BuildRequest asks what the model should see now.
@@ -102,7 +117,9 @@ type BuildRequest struct {
 	Fixed          FixedInput
 	LastUsage      *Usage
 	PolicyOverride conversation.Policy
-	DryRun         bool
+	// Override replaces settings of tool results and of messages that carry results, for what falls due in this build.
+	Override *conversation.ExpirationOverride
+	DryRun   bool
 	// Check sees the answer before it is committed and may refuse it: a reply limit is its use.
 	Check func(*BuildResult) error
 }
@@ -142,13 +159,21 @@ type BuildResult struct {
 	Prefix       PrefixReport
 	Decisions    []conversation.Decision
 	Events       []conversation.Event
+	Degradations []Degradation
 	Duplicate    bool
+}
+
+// Degradation is something that was asked for and not done. Its texts are safe: they hold nothing of the conversation.
+type Degradation struct {
+	Asked, Reason, Done string
 }
 
 // TokenReport says what a context weighs.
 type TokenReport struct {
 	Fixed, Messages, Total, Budget int64
 	SavedByClipping, SavedByFit    int64
+	SavedByExpiry                  int64
+	SavedByRetention               int64
 	Counter                        string
 	Factor                         float64
 	Estimated                      bool
@@ -166,6 +191,9 @@ const (
 	BreakOtherCoordinates
 	BreakTailReplaced
 	BreakPinned
+	BreakExpired
+	BreakRetention
+	BreakExpanded
 )
 
 // PrefixReport compares a context with the previous build's in the same format.
@@ -243,6 +271,7 @@ type MessageInView struct {
 	EditTime time.Time
 	Chars    int64 // length of the original's text in code points
 	Saved    int64 // tokens
+	Expired  bool  // its level is that of an expiry
 	InView   bool  // in the last committed build
 }
 
@@ -275,4 +304,57 @@ type Record struct {
 // State is what a conversation holds beside its head and its records, so that an import builds as the original would.
 type State struct {
 	Slots map[string][]byte
+}
+
+// RangeUnit says what a range counts.
+type RangeUnit int8
+
+// The units of ranges.
+const (
+	RangeNone RangeUnit = iota
+	RangeChars
+	RangeLines
+	RangeItems
+)
+
+// ExpandRequest asks for something back that left the view. One of Index, MessageID and Summary is set.
+type ExpandRequest struct {
+	Key       store.Key
+	Request   Request
+	Index     *int32
+	MessageID string
+	Summary   int64
+	// ReturnOnly leaves the view as it is. It is implied by a range, by MaxTokens and by a summary.
+	ReturnOnly bool
+	Unit       RangeUnit
+	Range      conversation.Range // of Unit
+	MaxTokens  int32              // of the returned text; 0: no limit
+	Limit      int                // children of a summary on a page
+	// Cursor is where the page begins: the Next of the page before.
+	Cursor *int32
+	// MaxBytes is the reply limit, and Size weighs a message for it.
+	MaxBytes int
+	Size     func(*MessageInView) int
+}
+
+// ExpandResult is what left the view.
+type ExpandResult struct {
+	// Message is the original; with a range, MaxTokens or on a page, one with a single text part. Nil for a summary.
+	Message *MessageInView
+	// Returned is which characters (items, if those were asked for) came, if not all.
+	Returned      *conversation.Range
+	TotalChars    int64
+	Children      []ExpandedChild
+	Events        []conversation.Event
+	Revision      int64
+	RewriteTokens int64
+	Next          *int32 // where the next page begins; nil on the last
+	Duplicate     bool
+}
+
+// ExpandedChild is something a summary stands for: a message, or an earlier summary.
+type ExpandedChild struct {
+	Message *MessageInView
+	Summary int64
+	Range   conversation.Range
 }

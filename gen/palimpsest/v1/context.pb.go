@@ -105,6 +105,12 @@ const (
 	PrefixBreak_PREFIX_BREAK_TAIL_REPLACED PrefixBreak = 5
 	// A message was pinned or a system message led the record after the previous build.
 	PrefixBreak_PREFIX_BREAK_PINNED PrefixBreak = 6
+	// A message expired.
+	PrefixBreak_PREFIX_BREAK_EXPIRED PrefixBreak = 7
+	// Blocks of plugins were switched to the persistent variant or dropped.
+	PrefixBreak_PREFIX_BREAK_RETENTION PrefixBreak = 8
+	// ExpandMessage brought a message back.
+	PrefixBreak_PREFIX_BREAK_EXPANDED PrefixBreak = 9
 )
 
 // Enum value maps for PrefixBreak.
@@ -117,6 +123,9 @@ var (
 		4: "PREFIX_BREAK_OTHER_COORDINATES",
 		5: "PREFIX_BREAK_TAIL_REPLACED",
 		6: "PREFIX_BREAK_PINNED",
+		7: "PREFIX_BREAK_EXPIRED",
+		8: "PREFIX_BREAK_RETENTION",
+		9: "PREFIX_BREAK_EXPANDED",
 	}
 	PrefixBreak_value = map[string]int32{
 		"PREFIX_BREAK_UNSPECIFIED":       0,
@@ -126,6 +135,9 @@ var (
 		"PREFIX_BREAK_OTHER_COORDINATES": 4,
 		"PREFIX_BREAK_TAIL_REPLACED":     5,
 		"PREFIX_BREAK_PINNED":            6,
+		"PREFIX_BREAK_EXPIRED":           7,
+		"PREFIX_BREAK_RETENTION":         8,
+		"PREFIX_BREAK_EXPANDED":          9,
 	}
 )
 
@@ -570,6 +582,10 @@ type TokenReport struct {
 	SavedByClipping int64 `protobuf:"varint,6,opt,name=saved_by_clipping,json=savedByClipping,proto3" json:"saved_by_clipping,omitempty"`
 	// Output only. Tokens of the messages before the window's start.
 	SavedByFit int64 `protobuf:"varint,7,opt,name=saved_by_fit,json=savedByFit,proto3" json:"saved_by_fit,omitempty"`
+	// Output only. Tokens that expiry keeps out of this context: compacted, cleared and removed.
+	SavedByExpiry int64 `protobuf:"varint,8,opt,name=saved_by_expiry,json=savedByExpiry,proto3" json:"saved_by_expiry,omitempty"`
+	// Output only. Tokens of blocks that retention keeps out of this context.
+	SavedByRetention int64 `protobuf:"varint,9,opt,name=saved_by_retention,json=savedByRetention,proto3" json:"saved_by_retention,omitempty"`
 	// Output only. The counter: o200k, cl100k or chars4.
 	Counter string `protobuf:"bytes,20,opt,name=counter,proto3" json:"counter,omitempty"`
 	// Output only. The calibration factor in force for the model.
@@ -648,6 +664,20 @@ func (x *TokenReport) GetSavedByClipping() int64 {
 func (x *TokenReport) GetSavedByFit() int64 {
 	if x != nil {
 		return x.SavedByFit
+	}
+	return 0
+}
+
+func (x *TokenReport) GetSavedByExpiry() int64 {
+	if x != nil {
+		return x.SavedByExpiry
+	}
+	return 0
+}
+
+func (x *TokenReport) GetSavedByRetention() int64 {
+	if x != nil {
+		return x.SavedByRetention
 	}
 	return 0
 }
@@ -1125,7 +1155,7 @@ const file_palimpsest_v1_context_proto_rawDesc = "" +
 	"\rmessages_json\x18\x02 \x01(\fR\fmessagesJson\x12%\n" +
 	"\x0econtent_sha256\x18\x03 \x01(\tR\rcontentSha256\x12+\n" +
 	"\x11cache_breakpoints\x18\x04 \x03(\x05R\x10cacheBreakpoints\x12\x16\n" +
-	"\x06blocks\x18\x05 \x01(\x05R\x06blocks\"\x8b\x02\n" +
+	"\x06blocks\x18\x05 \x01(\x05R\x06blocks\"\xe1\x02\n" +
 	"\vTokenReport\x12\x14\n" +
 	"\x05fixed\x18\x01 \x01(\x03R\x05fixed\x12\x1a\n" +
 	"\bmessages\x18\x02 \x01(\x03R\bmessages\x12\x14\n" +
@@ -1133,7 +1163,9 @@ const file_palimpsest_v1_context_proto_rawDesc = "" +
 	"\x06budget\x18\x05 \x01(\x03R\x06budget\x12*\n" +
 	"\x11saved_by_clipping\x18\x06 \x01(\x03R\x0fsavedByClipping\x12 \n" +
 	"\fsaved_by_fit\x18\a \x01(\x03R\n" +
-	"savedByFit\x12\x18\n" +
+	"savedByFit\x12&\n" +
+	"\x0fsaved_by_expiry\x18\b \x01(\x03R\rsavedByExpiry\x12,\n" +
+	"\x12saved_by_retention\x18\t \x01(\x03R\x10savedByRetention\x12\x18\n" +
 	"\acounter\x18\x14 \x01(\tR\acounter\x12\x16\n" +
 	"\x06factor\x18\x15 \x01(\x01R\x06factor\x12\x1c\n" +
 	"\testimated\x18\x16 \x01(\bR\testimated\"\xea\x01\n" +
@@ -1182,7 +1214,7 @@ const file_palimpsest_v1_context_proto_rawDesc = "" +
 	"\x1aCONTEXT_FORMAT_OPENAI_CHAT\x10\x02\x12#\n" +
 	"\x1fCONTEXT_FORMAT_OPENAI_RESPONSES\x10\x03\x12\x1c\n" +
 	"\x18CONTEXT_FORMAT_ANTHROPIC\x10\x04\x12\x19\n" +
-	"\x15CONTEXT_FORMAT_GEMINI\x10\x05*\xde\x01\n" +
+	"\x15CONTEXT_FORMAT_GEMINI\x10\x05*\xaf\x02\n" +
 	"\vPrefixBreak\x12\x1c\n" +
 	"\x18PREFIX_BREAK_UNSPECIFIED\x10\x00\x12\x1c\n" +
 	"\x18PREFIX_BREAK_FIRST_BUILD\x10\x01\x12\x1d\n" +
@@ -1190,7 +1222,10 @@ const file_palimpsest_v1_context_proto_rawDesc = "" +
 	"\x13PREFIX_BREAK_EDITED\x10\x03\x12\"\n" +
 	"\x1ePREFIX_BREAK_OTHER_COORDINATES\x10\x04\x12\x1e\n" +
 	"\x1aPREFIX_BREAK_TAIL_REPLACED\x10\x05\x12\x17\n" +
-	"\x13PREFIX_BREAK_PINNED\x10\x06BIZGgithub.com/palimpsest-context/palimpsest/gen/palimpsest/v1;palimpsestv1b\x06proto3"
+	"\x13PREFIX_BREAK_PINNED\x10\x06\x12\x18\n" +
+	"\x14PREFIX_BREAK_EXPIRED\x10\a\x12\x1a\n" +
+	"\x16PREFIX_BREAK_RETENTION\x10\b\x12\x19\n" +
+	"\x15PREFIX_BREAK_EXPANDED\x10\tBIZGgithub.com/palimpsest-context/palimpsest/gen/palimpsest/v1;palimpsestv1b\x06proto3"
 
 var (
 	file_palimpsest_v1_context_proto_rawDescOnce sync.Once

@@ -21,6 +21,60 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// ExpandMode says what an expansion does to the view.
+type ExpandMode int32
+
+const (
+	// Not said: restore.
+	ExpandMode_EXPAND_MODE_UNSPECIFIED ExpandMode = 0
+	// The unit comes back in full: an edit clears its levels and masks, and restarts its clock for expiry and retention. That
+	// rewrites the cached prefix from there on.
+	ExpandMode_EXPAND_MODE_RESTORE ExpandMode = 1
+	// Nothing: the original is returned. What an agent's tool should use.
+	ExpandMode_EXPAND_MODE_RETURN_ONLY ExpandMode = 2
+)
+
+// Enum value maps for ExpandMode.
+var (
+	ExpandMode_name = map[int32]string{
+		0: "EXPAND_MODE_UNSPECIFIED",
+		1: "EXPAND_MODE_RESTORE",
+		2: "EXPAND_MODE_RETURN_ONLY",
+	}
+	ExpandMode_value = map[string]int32{
+		"EXPAND_MODE_UNSPECIFIED": 0,
+		"EXPAND_MODE_RESTORE":     1,
+		"EXPAND_MODE_RETURN_ONLY": 2,
+	}
+)
+
+func (x ExpandMode) Enum() *ExpandMode {
+	p := new(ExpandMode)
+	*p = x
+	return p
+}
+
+func (x ExpandMode) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (ExpandMode) Descriptor() protoreflect.EnumDescriptor {
+	return file_palimpsest_v1_context_service_proto_enumTypes[0].Descriptor()
+}
+
+func (ExpandMode) Type() protoreflect.EnumType {
+	return &file_palimpsest_v1_context_service_proto_enumTypes[0]
+}
+
+func (x ExpandMode) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use ExpandMode.Descriptor instead.
+func (ExpandMode) EnumDescriptor() ([]byte, []int) {
+	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{0}
+}
+
 // AppendMessageRequest asks for one message to be put on record.
 type AppendMessageRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -28,12 +82,18 @@ type AppendMessageRequest struct {
 	ConversationId string `protobuf:"bytes,1,opt,name=conversation_id,json=conversationId,proto3" json:"conversation_id,omitempty"`
 	// Required. The message.
 	Message *Message `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	// Optional. What plugins add to it, for a message of the user's or a tool's; at most 64.
+	AdditionalContent []*AdditionalContent `protobuf:"bytes,3,rep,name=additional_content,json=additionalContent,proto3" json:"additional_content,omitempty"`
 	// Optional. Makes a retry safe for 24 hours: the same id with the same request returns the first outcome; at most 256 bytes.
 	RequestId string `protobuf:"bytes,4,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	// Optional. The index the message must get; 0 to 2,147,483,647.
 	ExpectedIndex *int32 `protobuf:"varint,5,opt,name=expected_index,json=expectedIndex,proto3,oneof" json:"expected_index,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	// Optional. Settings that replace those of the message, of its results and of action policies.
+	ExpirationOverride *ExpirationOverride `protobuf:"bytes,6,opt,name=expiration_override,json=expirationOverride,proto3" json:"expiration_override,omitempty"`
+	// Optional. Returns the two variants of the message.
+	ReturnVariants bool `protobuf:"varint,7,opt,name=return_variants,json=returnVariants,proto3" json:"return_variants,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *AppendMessageRequest) Reset() {
@@ -80,6 +140,13 @@ func (x *AppendMessageRequest) GetMessage() *Message {
 	return nil
 }
 
+func (x *AppendMessageRequest) GetAdditionalContent() []*AdditionalContent {
+	if x != nil {
+		return x.AdditionalContent
+	}
+	return nil
+}
+
 func (x *AppendMessageRequest) GetRequestId() string {
 	if x != nil {
 		return x.RequestId
@@ -94,15 +161,33 @@ func (x *AppendMessageRequest) GetExpectedIndex() int32 {
 	return 0
 }
 
+func (x *AppendMessageRequest) GetExpirationOverride() *ExpirationOverride {
+	if x != nil {
+		return x.ExpirationOverride
+	}
+	return nil
+}
+
+func (x *AppendMessageRequest) GetReturnVariants() bool {
+	if x != nil {
+		return x.ReturnVariants
+	}
+	return false
+}
+
 // AppendMessageResponse answers AppendMessage.
 type AppendMessageResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Output only. The proof.
 	Receipt *Receipt `protobuf:"bytes,1,opt,name=receipt,proto3" json:"receipt,omitempty"`
 	// Output only. What happened.
-	Events        []*LifecycleEvent `protobuf:"bytes,2,rep,name=events,proto3" json:"events,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Events []*LifecycleEvent `protobuf:"bytes,2,rep,name=events,proto3" json:"events,omitempty"`
+	// Output only. The message as the next build shows it, if return_variants.
+	DisplayMessage *Message `protobuf:"bytes,3,opt,name=display_message,json=displayMessage,proto3" json:"display_message,omitempty"`
+	// Output only. The message as later builds show it, if return_variants.
+	PersistentMessage *Message `protobuf:"bytes,4,opt,name=persistent_message,json=persistentMessage,proto3" json:"persistent_message,omitempty"`
+	unknownFields     protoimpl.UnknownFields
+	sizeCache         protoimpl.SizeCache
 }
 
 func (x *AppendMessageResponse) Reset() {
@@ -149,13 +234,31 @@ func (x *AppendMessageResponse) GetEvents() []*LifecycleEvent {
 	return nil
 }
 
+func (x *AppendMessageResponse) GetDisplayMessage() *Message {
+	if x != nil {
+		return x.DisplayMessage
+	}
+	return nil
+}
+
+func (x *AppendMessageResponse) GetPersistentMessage() *Message {
+	if x != nil {
+		return x.PersistentMessage
+	}
+	return nil
+}
+
 // BatchAppendItem is one message of a batch.
 type BatchAppendItem struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Required. The message.
-	Message       *Message `protobuf:"bytes,1,opt,name=message,proto3" json:"message,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Message *Message `protobuf:"bytes,1,opt,name=message,proto3" json:"message,omitempty"`
+	// Optional. What plugins add to it, for a message of the user's or a tool's; at most 64.
+	AdditionalContent []*AdditionalContent `protobuf:"bytes,2,rep,name=additional_content,json=additionalContent,proto3" json:"additional_content,omitempty"`
+	// Optional. Settings that replace those of the message, of its results and of action policies.
+	ExpirationOverride *ExpirationOverride `protobuf:"bytes,3,opt,name=expiration_override,json=expirationOverride,proto3" json:"expiration_override,omitempty"`
+	unknownFields      protoimpl.UnknownFields
+	sizeCache          protoimpl.SizeCache
 }
 
 func (x *BatchAppendItem) Reset() {
@@ -191,6 +294,20 @@ func (*BatchAppendItem) Descriptor() ([]byte, []int) {
 func (x *BatchAppendItem) GetMessage() *Message {
 	if x != nil {
 		return x.Message
+	}
+	return nil
+}
+
+func (x *BatchAppendItem) GetAdditionalContent() []*AdditionalContent {
+	if x != nil {
+		return x.AdditionalContent
+	}
+	return nil
+}
+
+func (x *BatchAppendItem) GetExpirationOverride() *ExpirationOverride {
+	if x != nil {
+		return x.ExpirationOverride
 	}
 	return nil
 }
@@ -346,6 +463,9 @@ type BuildContextRequest struct {
 	FixedInput *FixedInput `protobuf:"bytes,8,opt,name=fixed_input,json=fixedInput,proto3" json:"fixed_input,omitempty"`
 	// Optional. What the provider reported for the previous build of the conversation. At most one report counts for a build.
 	LastUsage *Usage `protobuf:"bytes,9,opt,name=last_usage,json=lastUsage,proto3" json:"last_usage,omitempty"`
+	// Optional. Settings that replace those of tool results, and of messages of type ACTION_RESULT and SUB_AGENT_RESULT, for what
+	// falls due in this build.
+	ExpirationOverride *ExpirationOverride `protobuf:"bytes,10,opt,name=expiration_override,json=expirationOverride,proto3" json:"expiration_override,omitempty"`
 	// Optional. Settings for this build alone.
 	PolicyOverride *Policy `protobuf:"bytes,11,opt,name=policy_override,json=policyOverride,proto3" json:"policy_override,omitempty"`
 	// Optional. Computes the answer and commits nothing: no turn, no edit, no manifest.
@@ -445,6 +565,13 @@ func (x *BuildContextRequest) GetFixedInput() *FixedInput {
 func (x *BuildContextRequest) GetLastUsage() *Usage {
 	if x != nil {
 		return x.LastUsage
+	}
+	return nil
+}
+
+func (x *BuildContextRequest) GetExpirationOverride() *ExpirationOverride {
+	if x != nil {
+		return x.ExpirationOverride
 	}
 	return nil
 }
@@ -624,6 +751,520 @@ func (x *BuildContextResponse) GetDuplicate() bool {
 	return false
 }
 
+// Range is half-open and counted from 0.
+type Range struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Optional. The first; 0 to 2,147,483,647.
+	Start int32 `protobuf:"varint,1,opt,name=start,proto3" json:"start,omitempty"`
+	// Required. Behind the last; 1 to 2,147,483,647, greater than start. Past the end means to the end.
+	End           int32 `protobuf:"varint,2,opt,name=end,proto3" json:"end,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Range) Reset() {
+	*x = Range{}
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Range) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Range) ProtoMessage() {}
+
+func (x *Range) ProtoReflect() protoreflect.Message {
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Range.ProtoReflect.Descriptor instead.
+func (*Range) Descriptor() ([]byte, []int) {
+	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *Range) GetStart() int32 {
+	if x != nil {
+		return x.Start
+	}
+	return 0
+}
+
+func (x *Range) GetEnd() int32 {
+	if x != nil {
+		return x.End
+	}
+	return 0
+}
+
+// ExpandMessageRequest asks for something back that left the view.
+type ExpandMessageRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Required. The conversation; 1 to 256 bytes, no control characters.
+	ConversationId string `protobuf:"bytes,1,opt,name=conversation_id,json=conversationId,proto3" json:"conversation_id,omitempty"`
+	// Required. What to expand.
+	//
+	// Types that are valid to be assigned to Target:
+	//
+	//	*ExpandMessageRequest_MessageIndex
+	//	*ExpandMessageRequest_MessageId
+	//	*ExpandMessageRequest_SummaryId
+	Target isExpandMessageRequest_Target `protobuf_oneof:"target"`
+	// Optional. Why; at most 1,024 bytes. It is not kept.
+	Reason string `protobuf:"bytes,5,opt,name=reason,proto3" json:"reason,omitempty"`
+	// Optional. Restore by default; RETURN_ONLY with a range, with max_tokens, or for a summary.
+	Mode ExpandMode `protobuf:"varint,6,opt,name=mode,proto3,enum=palimpsest.v1.ExpandMode" json:"mode,omitempty"`
+	// Optional. A part of the message's text alone: its text parts and tool results, each from a new line on.
+	//
+	// Types that are valid to be assigned to Range:
+	//
+	//	*ExpandMessageRequest_Chars
+	//	*ExpandMessageRequest_Lines
+	//	*ExpandMessageRequest_Items
+	Range isExpandMessageRequest_Range `protobuf_oneof:"range"`
+	// Optional. The most tokens the returned text may weigh; 0 to 100,000,000. No limit by default, and for 0. What does not fit comes
+	// with the next page.
+	MaxTokens int32 `protobuf:"varint,10,opt,name=max_tokens,json=maxTokens,proto3" json:"max_tokens,omitempty"`
+	// Optional. Makes a retry safe for 24 hours; at most 256 bytes.
+	RequestId string `protobuf:"bytes,11,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
+	// Optional. The most children of a summary on a page; 0 to 1,000; 100 by default, and for 0.
+	PageSize int32 `protobuf:"varint,12,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// Optional. The next_page_token of the page before; at most 4,096 bytes.
+	PageToken     string `protobuf:"bytes,13,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ExpandMessageRequest) Reset() {
+	*x = ExpandMessageRequest{}
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ExpandMessageRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ExpandMessageRequest) ProtoMessage() {}
+
+func (x *ExpandMessageRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ExpandMessageRequest.ProtoReflect.Descriptor instead.
+func (*ExpandMessageRequest) Descriptor() ([]byte, []int) {
+	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *ExpandMessageRequest) GetConversationId() string {
+	if x != nil {
+		return x.ConversationId
+	}
+	return ""
+}
+
+func (x *ExpandMessageRequest) GetTarget() isExpandMessageRequest_Target {
+	if x != nil {
+		return x.Target
+	}
+	return nil
+}
+
+func (x *ExpandMessageRequest) GetMessageIndex() int32 {
+	if x != nil {
+		if x, ok := x.Target.(*ExpandMessageRequest_MessageIndex); ok {
+			return x.MessageIndex
+		}
+	}
+	return 0
+}
+
+func (x *ExpandMessageRequest) GetMessageId() string {
+	if x != nil {
+		if x, ok := x.Target.(*ExpandMessageRequest_MessageId); ok {
+			return x.MessageId
+		}
+	}
+	return ""
+}
+
+func (x *ExpandMessageRequest) GetSummaryId() string {
+	if x != nil {
+		if x, ok := x.Target.(*ExpandMessageRequest_SummaryId); ok {
+			return x.SummaryId
+		}
+	}
+	return ""
+}
+
+func (x *ExpandMessageRequest) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *ExpandMessageRequest) GetMode() ExpandMode {
+	if x != nil {
+		return x.Mode
+	}
+	return ExpandMode_EXPAND_MODE_UNSPECIFIED
+}
+
+func (x *ExpandMessageRequest) GetRange() isExpandMessageRequest_Range {
+	if x != nil {
+		return x.Range
+	}
+	return nil
+}
+
+func (x *ExpandMessageRequest) GetChars() *Range {
+	if x != nil {
+		if x, ok := x.Range.(*ExpandMessageRequest_Chars); ok {
+			return x.Chars
+		}
+	}
+	return nil
+}
+
+func (x *ExpandMessageRequest) GetLines() *Range {
+	if x != nil {
+		if x, ok := x.Range.(*ExpandMessageRequest_Lines); ok {
+			return x.Lines
+		}
+	}
+	return nil
+}
+
+func (x *ExpandMessageRequest) GetItems() *Range {
+	if x != nil {
+		if x, ok := x.Range.(*ExpandMessageRequest_Items); ok {
+			return x.Items
+		}
+	}
+	return nil
+}
+
+func (x *ExpandMessageRequest) GetMaxTokens() int32 {
+	if x != nil {
+		return x.MaxTokens
+	}
+	return 0
+}
+
+func (x *ExpandMessageRequest) GetRequestId() string {
+	if x != nil {
+		return x.RequestId
+	}
+	return ""
+}
+
+func (x *ExpandMessageRequest) GetPageSize() int32 {
+	if x != nil {
+		return x.PageSize
+	}
+	return 0
+}
+
+func (x *ExpandMessageRequest) GetPageToken() string {
+	if x != nil {
+		return x.PageToken
+	}
+	return ""
+}
+
+type isExpandMessageRequest_Target interface {
+	isExpandMessageRequest_Target()
+}
+
+type ExpandMessageRequest_MessageIndex struct {
+	// Optional. The message's index; 0 to 2,147,483,647.
+	MessageIndex int32 `protobuf:"varint,2,opt,name=message_index,json=messageIndex,proto3,oneof"`
+}
+
+type ExpandMessageRequest_MessageId struct {
+	// Optional. The message's id; 1 to 128 bytes. The newest message with it.
+	MessageId string `protobuf:"bytes,3,opt,name=message_id,json=messageId,proto3,oneof"`
+}
+
+type ExpandMessageRequest_SummaryId struct {
+	// Optional. The summary's id, such as s7; 1 to 256 bytes.
+	SummaryId string `protobuf:"bytes,4,opt,name=summary_id,json=summaryId,proto3,oneof"`
+}
+
+func (*ExpandMessageRequest_MessageIndex) isExpandMessageRequest_Target() {}
+
+func (*ExpandMessageRequest_MessageId) isExpandMessageRequest_Target() {}
+
+func (*ExpandMessageRequest_SummaryId) isExpandMessageRequest_Target() {}
+
+type isExpandMessageRequest_Range interface {
+	isExpandMessageRequest_Range()
+}
+
+type ExpandMessageRequest_Chars struct {
+	// Optional. By characters (Unicode code points).
+	Chars *Range `protobuf:"bytes,7,opt,name=chars,proto3,oneof"`
+}
+
+type ExpandMessageRequest_Lines struct {
+	// Optional. By lines.
+	Lines *Range `protobuf:"bytes,8,opt,name=lines,proto3,oneof"`
+}
+
+type ExpandMessageRequest_Items struct {
+	// Optional. By items: the text is a JSON array, or an object with one array in it.
+	Items *Range `protobuf:"bytes,9,opt,name=items,proto3,oneof"`
+}
+
+func (*ExpandMessageRequest_Chars) isExpandMessageRequest_Range() {}
+
+func (*ExpandMessageRequest_Lines) isExpandMessageRequest_Range() {}
+
+func (*ExpandMessageRequest_Items) isExpandMessageRequest_Range() {}
+
+// ExpandMessageResponse is what left the view.
+type ExpandMessageResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Output only. The original, byte for byte; with a range, max_tokens or on a page, a message with one text part that holds
+	// that much of its text.
+	Message *Message `protobuf:"bytes,1,opt,name=message,proto3" json:"message,omitempty"`
+	// Output only. Which characters of the message's text were returned, if not all; for items, which items.
+	Returned *Range `protobuf:"bytes,2,opt,name=returned,proto3" json:"returned,omitempty"`
+	// Output only. Characters of the message's text in all.
+	TotalChars int64 `protobuf:"varint,3,opt,name=total_chars,json=totalChars,proto3" json:"total_chars,omitempty"`
+	// Output only. What a summary stands for, oldest first.
+	Children []*ExpandedChild `protobuf:"bytes,4,rep,name=children,proto3" json:"children,omitempty"`
+	// Output only. What happened: nothing but in mode RESTORE.
+	Events []*LifecycleEvent `protobuf:"bytes,5,rep,name=events,proto3" json:"events,omitempty"`
+	// Output only. The conversation's revision after it.
+	Revision int64 `protobuf:"varint,6,opt,name=revision,proto3" json:"revision,omitempty"`
+	// Output only. About how many tokens the provider will read anew because the view changed; 0 if it did not.
+	RewriteTokens int64 `protobuf:"varint,7,opt,name=rewrite_tokens,json=rewriteTokens,proto3" json:"rewrite_tokens,omitempty"`
+	// Output only. Where the rest begins; empty if this is all.
+	NextPageToken string `protobuf:"bytes,8,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	// Output only. True if the request id had been used before: this is the first outcome.
+	Duplicate     bool `protobuf:"varint,9,opt,name=duplicate,proto3" json:"duplicate,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ExpandMessageResponse) Reset() {
+	*x = ExpandMessageResponse{}
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ExpandMessageResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ExpandMessageResponse) ProtoMessage() {}
+
+func (x *ExpandMessageResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ExpandMessageResponse.ProtoReflect.Descriptor instead.
+func (*ExpandMessageResponse) Descriptor() ([]byte, []int) {
+	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *ExpandMessageResponse) GetMessage() *Message {
+	if x != nil {
+		return x.Message
+	}
+	return nil
+}
+
+func (x *ExpandMessageResponse) GetReturned() *Range {
+	if x != nil {
+		return x.Returned
+	}
+	return nil
+}
+
+func (x *ExpandMessageResponse) GetTotalChars() int64 {
+	if x != nil {
+		return x.TotalChars
+	}
+	return 0
+}
+
+func (x *ExpandMessageResponse) GetChildren() []*ExpandedChild {
+	if x != nil {
+		return x.Children
+	}
+	return nil
+}
+
+func (x *ExpandMessageResponse) GetEvents() []*LifecycleEvent {
+	if x != nil {
+		return x.Events
+	}
+	return nil
+}
+
+func (x *ExpandMessageResponse) GetRevision() int64 {
+	if x != nil {
+		return x.Revision
+	}
+	return 0
+}
+
+func (x *ExpandMessageResponse) GetRewriteTokens() int64 {
+	if x != nil {
+		return x.RewriteTokens
+	}
+	return 0
+}
+
+func (x *ExpandMessageResponse) GetNextPageToken() string {
+	if x != nil {
+		return x.NextPageToken
+	}
+	return ""
+}
+
+func (x *ExpandMessageResponse) GetDuplicate() bool {
+	if x != nil {
+		return x.Duplicate
+	}
+	return false
+}
+
+// ExpandedChild is something a summary stands for.
+type ExpandedChild struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Output only. One of these.
+	//
+	// Types that are valid to be assigned to Child:
+	//
+	//	*ExpandedChild_Message
+	//	*ExpandedChild_SummaryId
+	Child isExpandedChild_Child `protobuf_oneof:"child"`
+	// Output only. The first message that an earlier summary stands for.
+	FirstIndex int32 `protobuf:"varint,3,opt,name=first_index,json=firstIndex,proto3" json:"first_index,omitempty"`
+	// Output only. The last one, inclusive.
+	LastIndex     int32 `protobuf:"varint,4,opt,name=last_index,json=lastIndex,proto3" json:"last_index,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ExpandedChild) Reset() {
+	*x = ExpandedChild{}
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ExpandedChild) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ExpandedChild) ProtoMessage() {}
+
+func (x *ExpandedChild) ProtoReflect() protoreflect.Message {
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ExpandedChild.ProtoReflect.Descriptor instead.
+func (*ExpandedChild) Descriptor() ([]byte, []int) {
+	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *ExpandedChild) GetChild() isExpandedChild_Child {
+	if x != nil {
+		return x.Child
+	}
+	return nil
+}
+
+func (x *ExpandedChild) GetMessage() *Message {
+	if x != nil {
+		if x, ok := x.Child.(*ExpandedChild_Message); ok {
+			return x.Message
+		}
+	}
+	return nil
+}
+
+func (x *ExpandedChild) GetSummaryId() string {
+	if x != nil {
+		if x, ok := x.Child.(*ExpandedChild_SummaryId); ok {
+			return x.SummaryId
+		}
+	}
+	return ""
+}
+
+func (x *ExpandedChild) GetFirstIndex() int32 {
+	if x != nil {
+		return x.FirstIndex
+	}
+	return 0
+}
+
+func (x *ExpandedChild) GetLastIndex() int32 {
+	if x != nil {
+		return x.LastIndex
+	}
+	return 0
+}
+
+type isExpandedChild_Child interface {
+	isExpandedChild_Child()
+}
+
+type ExpandedChild_Message struct {
+	// Output only. A message, as it was appended.
+	Message *Message `protobuf:"bytes,1,opt,name=message,proto3,oneof"`
+}
+
+type ExpandedChild_SummaryId struct {
+	// Output only. An earlier summary, such as s3: expand it for its own children.
+	SummaryId string `protobuf:"bytes,2,opt,name=summary_id,json=summaryId,proto3,oneof"`
+}
+
+func (*ExpandedChild_Message) isExpandedChild_Child() {}
+
+func (*ExpandedChild_SummaryId) isExpandedChild_Child() {}
+
 // ReportUsageRequest tells what the provider counted for a build.
 type ReportUsageRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -641,7 +1282,7 @@ type ReportUsageRequest struct {
 
 func (x *ReportUsageRequest) Reset() {
 	*x = ReportUsageRequest{}
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[7]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -653,7 +1294,7 @@ func (x *ReportUsageRequest) String() string {
 func (*ReportUsageRequest) ProtoMessage() {}
 
 func (x *ReportUsageRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[7]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -666,7 +1307,7 @@ func (x *ReportUsageRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReportUsageRequest.ProtoReflect.Descriptor instead.
 func (*ReportUsageRequest) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{7}
+	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ReportUsageRequest) GetConversationId() string {
@@ -710,7 +1351,7 @@ type ReportUsageResponse struct {
 
 func (x *ReportUsageResponse) Reset() {
 	*x = ReportUsageResponse{}
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[8]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -722,7 +1363,7 @@ func (x *ReportUsageResponse) String() string {
 func (*ReportUsageResponse) ProtoMessage() {}
 
 func (x *ReportUsageResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[8]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -735,7 +1376,7 @@ func (x *ReportUsageResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReportUsageResponse.ProtoReflect.Descriptor instead.
 func (*ReportUsageResponse) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{8}
+	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *ReportUsageResponse) GetFactor() float64 {
@@ -756,19 +1397,26 @@ var File_palimpsest_v1_context_service_proto protoreflect.FileDescriptor
 
 const file_palimpsest_v1_context_service_proto_rawDesc = "" +
 	"\n" +
-	"#palimpsest/v1/context_service.proto\x12\rpalimpsest.v1\x1a\x1bpalimpsest/v1/context.proto\x1a\x19palimpsest/v1/event.proto\x1a\x1bpalimpsest/v1/message.proto\x1a\x1apalimpsest/v1/policy.proto\"\xcf\x01\n" +
+	"#palimpsest/v1/context_service.proto\x12\rpalimpsest.v1\x1a\x1bpalimpsest/v1/context.proto\x1a\x19palimpsest/v1/event.proto\x1a\x1epalimpsest/v1/expiration.proto\x1a\x1bpalimpsest/v1/message.proto\x1a\x1apalimpsest/v1/policy.proto\x1a\x1dpalimpsest/v1/retention.proto\"\x9d\x03\n" +
 	"\x14AppendMessageRequest\x12'\n" +
 	"\x0fconversation_id\x18\x01 \x01(\tR\x0econversationId\x120\n" +
-	"\amessage\x18\x02 \x01(\v2\x16.palimpsest.v1.MessageR\amessage\x12\x1d\n" +
+	"\amessage\x18\x02 \x01(\v2\x16.palimpsest.v1.MessageR\amessage\x12O\n" +
+	"\x12additional_content\x18\x03 \x03(\v2 .palimpsest.v1.AdditionalContentR\x11additionalContent\x12\x1d\n" +
 	"\n" +
 	"request_id\x18\x04 \x01(\tR\trequestId\x12*\n" +
-	"\x0eexpected_index\x18\x05 \x01(\x05H\x00R\rexpectedIndex\x88\x01\x01B\x11\n" +
-	"\x0f_expected_index\"\x80\x01\n" +
+	"\x0eexpected_index\x18\x05 \x01(\x05H\x00R\rexpectedIndex\x88\x01\x01\x12R\n" +
+	"\x13expiration_override\x18\x06 \x01(\v2!.palimpsest.v1.ExpirationOverrideR\x12expirationOverride\x12'\n" +
+	"\x0freturn_variants\x18\a \x01(\bR\x0ereturnVariantsB\x11\n" +
+	"\x0f_expected_index\"\x88\x02\n" +
 	"\x15AppendMessageResponse\x120\n" +
 	"\areceipt\x18\x01 \x01(\v2\x16.palimpsest.v1.ReceiptR\areceipt\x125\n" +
-	"\x06events\x18\x02 \x03(\v2\x1d.palimpsest.v1.LifecycleEventR\x06events\"C\n" +
+	"\x06events\x18\x02 \x03(\v2\x1d.palimpsest.v1.LifecycleEventR\x06events\x12?\n" +
+	"\x0fdisplay_message\x18\x03 \x01(\v2\x16.palimpsest.v1.MessageR\x0edisplayMessage\x12E\n" +
+	"\x12persistent_message\x18\x04 \x01(\v2\x16.palimpsest.v1.MessageR\x11persistentMessage\"\xe8\x01\n" +
 	"\x0fBatchAppendItem\x120\n" +
-	"\amessage\x18\x01 \x01(\v2\x16.palimpsest.v1.MessageR\amessage\"\xd9\x01\n" +
+	"\amessage\x18\x01 \x01(\v2\x16.palimpsest.v1.MessageR\amessage\x12O\n" +
+	"\x12additional_content\x18\x02 \x03(\v2 .palimpsest.v1.AdditionalContentR\x11additionalContent\x12R\n" +
+	"\x13expiration_override\x18\x03 \x01(\v2!.palimpsest.v1.ExpirationOverrideR\x12expirationOverride\"\xd9\x01\n" +
 	"\x1aBatchAppendMessagesRequest\x12'\n" +
 	"\x0fconversation_id\x18\x01 \x01(\tR\x0econversationId\x124\n" +
 	"\x05items\x18\x02 \x03(\v2\x1e.palimpsest.v1.BatchAppendItemR\x05items\x12\x1d\n" +
@@ -778,7 +1426,7 @@ const file_palimpsest_v1_context_service_proto_rawDesc = "" +
 	"\x0f_expected_index\"\x88\x01\n" +
 	"\x1bBatchAppendMessagesResponse\x122\n" +
 	"\breceipts\x18\x01 \x03(\v2\x16.palimpsest.v1.ReceiptR\breceipts\x125\n" +
-	"\x06events\x18\x02 \x03(\v2\x1d.palimpsest.v1.LifecycleEventR\x06events\"\xa2\x04\n" +
+	"\x06events\x18\x02 \x03(\v2\x1d.palimpsest.v1.LifecycleEventR\x06events\"\xf6\x04\n" +
 	"\x13BuildContextRequest\x12'\n" +
 	"\x0fconversation_id\x18\x01 \x01(\tR\x0econversationId\x12\x17\n" +
 	"\x04turn\x18\x02 \x01(\x05H\x00R\x04turn\x88\x01\x01\x12\x1b\n" +
@@ -791,7 +1439,9 @@ const file_palimpsest_v1_context_service_proto_rawDesc = "" +
 	"\vfixed_input\x18\b \x01(\v2\x19.palimpsest.v1.FixedInputR\n" +
 	"fixedInput\x123\n" +
 	"\n" +
-	"last_usage\x18\t \x01(\v2\x14.palimpsest.v1.UsageR\tlastUsage\x12>\n" +
+	"last_usage\x18\t \x01(\v2\x14.palimpsest.v1.UsageR\tlastUsage\x12R\n" +
+	"\x13expiration_override\x18\n" +
+	" \x01(\v2!.palimpsest.v1.ExpirationOverrideR\x12expirationOverride\x12>\n" +
 	"\x0fpolicy_override\x18\v \x01(\v2\x15.palimpsest.v1.PolicyR\x0epolicyOverride\x12\x17\n" +
 	"\adry_run\x18\f \x01(\bR\x06dryRun\x12+\n" +
 	"\x0fmax_reply_bytes\x18\r \x01(\x05H\x01R\rmaxReplyBytes\x88\x01\x01B\a\n" +
@@ -815,7 +1465,52 @@ const file_palimpsest_v1_context_service_proto_rawDesc = "" +
 	"\fdegradations\x18\v \x03(\v2\x1a.palimpsest.v1.DegradationR\fdegradations\x12\x1f\n" +
 	"\vpolicy_hash\x18\f \x01(\tR\n" +
 	"policyHash\x12\x1c\n" +
-	"\tduplicate\x18\r \x01(\bR\tduplicate\"\xa0\x01\n" +
+	"\tduplicate\x18\r \x01(\bR\tduplicate\"/\n" +
+	"\x05Range\x12\x14\n" +
+	"\x05start\x18\x01 \x01(\x05R\x05start\x12\x10\n" +
+	"\x03end\x18\x02 \x01(\x05R\x03end\"\x86\x04\n" +
+	"\x14ExpandMessageRequest\x12'\n" +
+	"\x0fconversation_id\x18\x01 \x01(\tR\x0econversationId\x12%\n" +
+	"\rmessage_index\x18\x02 \x01(\x05H\x00R\fmessageIndex\x12\x1f\n" +
+	"\n" +
+	"message_id\x18\x03 \x01(\tH\x00R\tmessageId\x12\x1f\n" +
+	"\n" +
+	"summary_id\x18\x04 \x01(\tH\x00R\tsummaryId\x12\x16\n" +
+	"\x06reason\x18\x05 \x01(\tR\x06reason\x12-\n" +
+	"\x04mode\x18\x06 \x01(\x0e2\x19.palimpsest.v1.ExpandModeR\x04mode\x12,\n" +
+	"\x05chars\x18\a \x01(\v2\x14.palimpsest.v1.RangeH\x01R\x05chars\x12,\n" +
+	"\x05lines\x18\b \x01(\v2\x14.palimpsest.v1.RangeH\x01R\x05lines\x12,\n" +
+	"\x05items\x18\t \x01(\v2\x14.palimpsest.v1.RangeH\x01R\x05items\x12\x1d\n" +
+	"\n" +
+	"max_tokens\x18\n" +
+	" \x01(\x05R\tmaxTokens\x12\x1d\n" +
+	"\n" +
+	"request_id\x18\v \x01(\tR\trequestId\x12\x1b\n" +
+	"\tpage_size\x18\f \x01(\x05R\bpageSize\x12\x1d\n" +
+	"\n" +
+	"page_token\x18\r \x01(\tR\tpageTokenB\b\n" +
+	"\x06targetB\a\n" +
+	"\x05range\"\x96\x03\n" +
+	"\x15ExpandMessageResponse\x120\n" +
+	"\amessage\x18\x01 \x01(\v2\x16.palimpsest.v1.MessageR\amessage\x120\n" +
+	"\breturned\x18\x02 \x01(\v2\x14.palimpsest.v1.RangeR\breturned\x12\x1f\n" +
+	"\vtotal_chars\x18\x03 \x01(\x03R\n" +
+	"totalChars\x128\n" +
+	"\bchildren\x18\x04 \x03(\v2\x1c.palimpsest.v1.ExpandedChildR\bchildren\x125\n" +
+	"\x06events\x18\x05 \x03(\v2\x1d.palimpsest.v1.LifecycleEventR\x06events\x12\x1a\n" +
+	"\brevision\x18\x06 \x01(\x03R\brevision\x12%\n" +
+	"\x0erewrite_tokens\x18\a \x01(\x03R\rrewriteTokens\x12&\n" +
+	"\x0fnext_page_token\x18\b \x01(\tR\rnextPageToken\x12\x1c\n" +
+	"\tduplicate\x18\t \x01(\bR\tduplicate\"\xad\x01\n" +
+	"\rExpandedChild\x122\n" +
+	"\amessage\x18\x01 \x01(\v2\x16.palimpsest.v1.MessageH\x00R\amessage\x12\x1f\n" +
+	"\n" +
+	"summary_id\x18\x02 \x01(\tH\x00R\tsummaryId\x12\x1f\n" +
+	"\vfirst_index\x18\x03 \x01(\x05R\n" +
+	"firstIndex\x12\x1d\n" +
+	"\n" +
+	"last_index\x18\x04 \x01(\x05R\tlastIndexB\a\n" +
+	"\x05child\"\xa0\x01\n" +
 	"\x12ReportUsageRequest\x12'\n" +
 	"\x0fconversation_id\x18\x01 \x01(\tR\x0econversationId\x12\x1f\n" +
 	"\vmanifest_id\x18\x02 \x01(\tR\n" +
@@ -824,11 +1519,17 @@ const file_palimpsest_v1_context_service_proto_rawDesc = "" +
 	"\x05usage\x18\x04 \x01(\v2\x14.palimpsest.v1.UsageR\x05usage\"G\n" +
 	"\x13ReportUsageResponse\x12\x16\n" +
 	"\x06factor\x18\x01 \x01(\x01R\x06factor\x12\x18\n" +
-	"\acounted\x18\x02 \x01(\bR\acounted2\x89\x03\n" +
+	"\acounted\x18\x02 \x01(\bR\acounted*_\n" +
+	"\n" +
+	"ExpandMode\x12\x1b\n" +
+	"\x17EXPAND_MODE_UNSPECIFIED\x10\x00\x12\x17\n" +
+	"\x13EXPAND_MODE_RESTORE\x10\x01\x12\x1b\n" +
+	"\x17EXPAND_MODE_RETURN_ONLY\x10\x022\xe5\x03\n" +
 	"\x0eContextService\x12Z\n" +
 	"\rAppendMessage\x12#.palimpsest.v1.AppendMessageRequest\x1a$.palimpsest.v1.AppendMessageResponse\x12l\n" +
 	"\x13BatchAppendMessages\x12).palimpsest.v1.BatchAppendMessagesRequest\x1a*.palimpsest.v1.BatchAppendMessagesResponse\x12W\n" +
-	"\fBuildContext\x12\".palimpsest.v1.BuildContextRequest\x1a#.palimpsest.v1.BuildContextResponse\x12T\n" +
+	"\fBuildContext\x12\".palimpsest.v1.BuildContextRequest\x1a#.palimpsest.v1.BuildContextResponse\x12Z\n" +
+	"\rExpandMessage\x12#.palimpsest.v1.ExpandMessageRequest\x1a$.palimpsest.v1.ExpandMessageResponse\x12T\n" +
 	"\vReportUsage\x12!.palimpsest.v1.ReportUsageRequest\x1a\".palimpsest.v1.ReportUsageResponseBIZGgithub.com/palimpsest-context/palimpsest/gen/palimpsest/v1;palimpsestv1b\x06proto3"
 
 var (
@@ -843,68 +1544,94 @@ func file_palimpsest_v1_context_service_proto_rawDescGZIP() []byte {
 	return file_palimpsest_v1_context_service_proto_rawDescData
 }
 
-var file_palimpsest_v1_context_service_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
+var file_palimpsest_v1_context_service_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
+var file_palimpsest_v1_context_service_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
 var file_palimpsest_v1_context_service_proto_goTypes = []any{
-	(*AppendMessageRequest)(nil),        // 0: palimpsest.v1.AppendMessageRequest
-	(*AppendMessageResponse)(nil),       // 1: palimpsest.v1.AppendMessageResponse
-	(*BatchAppendItem)(nil),             // 2: palimpsest.v1.BatchAppendItem
-	(*BatchAppendMessagesRequest)(nil),  // 3: palimpsest.v1.BatchAppendMessagesRequest
-	(*BatchAppendMessagesResponse)(nil), // 4: palimpsest.v1.BatchAppendMessagesResponse
-	(*BuildContextRequest)(nil),         // 5: palimpsest.v1.BuildContextRequest
-	(*BuildContextResponse)(nil),        // 6: palimpsest.v1.BuildContextResponse
-	(*ReportUsageRequest)(nil),          // 7: palimpsest.v1.ReportUsageRequest
-	(*ReportUsageResponse)(nil),         // 8: palimpsest.v1.ReportUsageResponse
-	(*Message)(nil),                     // 9: palimpsest.v1.Message
-	(*Receipt)(nil),                     // 10: palimpsest.v1.Receipt
-	(*LifecycleEvent)(nil),              // 11: palimpsest.v1.LifecycleEvent
-	(ContextFormat)(0),                  // 12: palimpsest.v1.ContextFormat
-	(*Budget)(nil),                      // 13: palimpsest.v1.Budget
-	(*FixedInput)(nil),                  // 14: palimpsest.v1.FixedInput
-	(*Usage)(nil),                       // 15: palimpsest.v1.Usage
-	(*Policy)(nil),                      // 16: palimpsest.v1.Policy
-	(*ContextMessage)(nil),              // 17: palimpsest.v1.ContextMessage
-	(*Rendered)(nil),                    // 18: palimpsest.v1.Rendered
-	(*TokenReport)(nil),                 // 19: palimpsest.v1.TokenReport
-	(*PrefixReport)(nil),                // 20: palimpsest.v1.PrefixReport
-	(*Decision)(nil),                    // 21: palimpsest.v1.Decision
-	(*CompactionStatus)(nil),            // 22: palimpsest.v1.CompactionStatus
-	(*Degradation)(nil),                 // 23: palimpsest.v1.Degradation
+	(ExpandMode)(0),                     // 0: palimpsest.v1.ExpandMode
+	(*AppendMessageRequest)(nil),        // 1: palimpsest.v1.AppendMessageRequest
+	(*AppendMessageResponse)(nil),       // 2: palimpsest.v1.AppendMessageResponse
+	(*BatchAppendItem)(nil),             // 3: palimpsest.v1.BatchAppendItem
+	(*BatchAppendMessagesRequest)(nil),  // 4: palimpsest.v1.BatchAppendMessagesRequest
+	(*BatchAppendMessagesResponse)(nil), // 5: palimpsest.v1.BatchAppendMessagesResponse
+	(*BuildContextRequest)(nil),         // 6: palimpsest.v1.BuildContextRequest
+	(*BuildContextResponse)(nil),        // 7: palimpsest.v1.BuildContextResponse
+	(*Range)(nil),                       // 8: palimpsest.v1.Range
+	(*ExpandMessageRequest)(nil),        // 9: palimpsest.v1.ExpandMessageRequest
+	(*ExpandMessageResponse)(nil),       // 10: palimpsest.v1.ExpandMessageResponse
+	(*ExpandedChild)(nil),               // 11: palimpsest.v1.ExpandedChild
+	(*ReportUsageRequest)(nil),          // 12: palimpsest.v1.ReportUsageRequest
+	(*ReportUsageResponse)(nil),         // 13: palimpsest.v1.ReportUsageResponse
+	(*Message)(nil),                     // 14: palimpsest.v1.Message
+	(*AdditionalContent)(nil),           // 15: palimpsest.v1.AdditionalContent
+	(*ExpirationOverride)(nil),          // 16: palimpsest.v1.ExpirationOverride
+	(*Receipt)(nil),                     // 17: palimpsest.v1.Receipt
+	(*LifecycleEvent)(nil),              // 18: palimpsest.v1.LifecycleEvent
+	(ContextFormat)(0),                  // 19: palimpsest.v1.ContextFormat
+	(*Budget)(nil),                      // 20: palimpsest.v1.Budget
+	(*FixedInput)(nil),                  // 21: palimpsest.v1.FixedInput
+	(*Usage)(nil),                       // 22: palimpsest.v1.Usage
+	(*Policy)(nil),                      // 23: palimpsest.v1.Policy
+	(*ContextMessage)(nil),              // 24: palimpsest.v1.ContextMessage
+	(*Rendered)(nil),                    // 25: palimpsest.v1.Rendered
+	(*TokenReport)(nil),                 // 26: palimpsest.v1.TokenReport
+	(*PrefixReport)(nil),                // 27: palimpsest.v1.PrefixReport
+	(*Decision)(nil),                    // 28: palimpsest.v1.Decision
+	(*CompactionStatus)(nil),            // 29: palimpsest.v1.CompactionStatus
+	(*Degradation)(nil),                 // 30: palimpsest.v1.Degradation
 }
 var file_palimpsest_v1_context_service_proto_depIdxs = []int32{
-	9,  // 0: palimpsest.v1.AppendMessageRequest.message:type_name -> palimpsest.v1.Message
-	10, // 1: palimpsest.v1.AppendMessageResponse.receipt:type_name -> palimpsest.v1.Receipt
-	11, // 2: palimpsest.v1.AppendMessageResponse.events:type_name -> palimpsest.v1.LifecycleEvent
-	9,  // 3: palimpsest.v1.BatchAppendItem.message:type_name -> palimpsest.v1.Message
-	2,  // 4: palimpsest.v1.BatchAppendMessagesRequest.items:type_name -> palimpsest.v1.BatchAppendItem
-	10, // 5: palimpsest.v1.BatchAppendMessagesResponse.receipts:type_name -> palimpsest.v1.Receipt
-	11, // 6: palimpsest.v1.BatchAppendMessagesResponse.events:type_name -> palimpsest.v1.LifecycleEvent
-	12, // 7: palimpsest.v1.BuildContextRequest.format:type_name -> palimpsest.v1.ContextFormat
-	13, // 8: palimpsest.v1.BuildContextRequest.budget:type_name -> palimpsest.v1.Budget
-	14, // 9: palimpsest.v1.BuildContextRequest.fixed_input:type_name -> palimpsest.v1.FixedInput
-	15, // 10: palimpsest.v1.BuildContextRequest.last_usage:type_name -> palimpsest.v1.Usage
-	16, // 11: palimpsest.v1.BuildContextRequest.policy_override:type_name -> palimpsest.v1.Policy
-	17, // 12: palimpsest.v1.BuildContextResponse.messages:type_name -> palimpsest.v1.ContextMessage
-	18, // 13: palimpsest.v1.BuildContextResponse.rendered:type_name -> palimpsest.v1.Rendered
-	19, // 14: palimpsest.v1.BuildContextResponse.tokens:type_name -> palimpsest.v1.TokenReport
-	20, // 15: palimpsest.v1.BuildContextResponse.prefix:type_name -> palimpsest.v1.PrefixReport
-	21, // 16: palimpsest.v1.BuildContextResponse.decisions:type_name -> palimpsest.v1.Decision
-	11, // 17: palimpsest.v1.BuildContextResponse.events:type_name -> palimpsest.v1.LifecycleEvent
-	22, // 18: palimpsest.v1.BuildContextResponse.compaction:type_name -> palimpsest.v1.CompactionStatus
-	23, // 19: palimpsest.v1.BuildContextResponse.degradations:type_name -> palimpsest.v1.Degradation
-	15, // 20: palimpsest.v1.ReportUsageRequest.usage:type_name -> palimpsest.v1.Usage
-	0,  // 21: palimpsest.v1.ContextService.AppendMessage:input_type -> palimpsest.v1.AppendMessageRequest
-	3,  // 22: palimpsest.v1.ContextService.BatchAppendMessages:input_type -> palimpsest.v1.BatchAppendMessagesRequest
-	5,  // 23: palimpsest.v1.ContextService.BuildContext:input_type -> palimpsest.v1.BuildContextRequest
-	7,  // 24: palimpsest.v1.ContextService.ReportUsage:input_type -> palimpsest.v1.ReportUsageRequest
-	1,  // 25: palimpsest.v1.ContextService.AppendMessage:output_type -> palimpsest.v1.AppendMessageResponse
-	4,  // 26: palimpsest.v1.ContextService.BatchAppendMessages:output_type -> palimpsest.v1.BatchAppendMessagesResponse
-	6,  // 27: palimpsest.v1.ContextService.BuildContext:output_type -> palimpsest.v1.BuildContextResponse
-	8,  // 28: palimpsest.v1.ContextService.ReportUsage:output_type -> palimpsest.v1.ReportUsageResponse
-	25, // [25:29] is the sub-list for method output_type
-	21, // [21:25] is the sub-list for method input_type
-	21, // [21:21] is the sub-list for extension type_name
-	21, // [21:21] is the sub-list for extension extendee
-	0,  // [0:21] is the sub-list for field type_name
+	14, // 0: palimpsest.v1.AppendMessageRequest.message:type_name -> palimpsest.v1.Message
+	15, // 1: palimpsest.v1.AppendMessageRequest.additional_content:type_name -> palimpsest.v1.AdditionalContent
+	16, // 2: palimpsest.v1.AppendMessageRequest.expiration_override:type_name -> palimpsest.v1.ExpirationOverride
+	17, // 3: palimpsest.v1.AppendMessageResponse.receipt:type_name -> palimpsest.v1.Receipt
+	18, // 4: palimpsest.v1.AppendMessageResponse.events:type_name -> palimpsest.v1.LifecycleEvent
+	14, // 5: palimpsest.v1.AppendMessageResponse.display_message:type_name -> palimpsest.v1.Message
+	14, // 6: palimpsest.v1.AppendMessageResponse.persistent_message:type_name -> palimpsest.v1.Message
+	14, // 7: palimpsest.v1.BatchAppendItem.message:type_name -> palimpsest.v1.Message
+	15, // 8: palimpsest.v1.BatchAppendItem.additional_content:type_name -> palimpsest.v1.AdditionalContent
+	16, // 9: palimpsest.v1.BatchAppendItem.expiration_override:type_name -> palimpsest.v1.ExpirationOverride
+	3,  // 10: palimpsest.v1.BatchAppendMessagesRequest.items:type_name -> palimpsest.v1.BatchAppendItem
+	17, // 11: palimpsest.v1.BatchAppendMessagesResponse.receipts:type_name -> palimpsest.v1.Receipt
+	18, // 12: palimpsest.v1.BatchAppendMessagesResponse.events:type_name -> palimpsest.v1.LifecycleEvent
+	19, // 13: palimpsest.v1.BuildContextRequest.format:type_name -> palimpsest.v1.ContextFormat
+	20, // 14: palimpsest.v1.BuildContextRequest.budget:type_name -> palimpsest.v1.Budget
+	21, // 15: palimpsest.v1.BuildContextRequest.fixed_input:type_name -> palimpsest.v1.FixedInput
+	22, // 16: palimpsest.v1.BuildContextRequest.last_usage:type_name -> palimpsest.v1.Usage
+	16, // 17: palimpsest.v1.BuildContextRequest.expiration_override:type_name -> palimpsest.v1.ExpirationOverride
+	23, // 18: palimpsest.v1.BuildContextRequest.policy_override:type_name -> palimpsest.v1.Policy
+	24, // 19: palimpsest.v1.BuildContextResponse.messages:type_name -> palimpsest.v1.ContextMessage
+	25, // 20: palimpsest.v1.BuildContextResponse.rendered:type_name -> palimpsest.v1.Rendered
+	26, // 21: palimpsest.v1.BuildContextResponse.tokens:type_name -> palimpsest.v1.TokenReport
+	27, // 22: palimpsest.v1.BuildContextResponse.prefix:type_name -> palimpsest.v1.PrefixReport
+	28, // 23: palimpsest.v1.BuildContextResponse.decisions:type_name -> palimpsest.v1.Decision
+	18, // 24: palimpsest.v1.BuildContextResponse.events:type_name -> palimpsest.v1.LifecycleEvent
+	29, // 25: palimpsest.v1.BuildContextResponse.compaction:type_name -> palimpsest.v1.CompactionStatus
+	30, // 26: palimpsest.v1.BuildContextResponse.degradations:type_name -> palimpsest.v1.Degradation
+	0,  // 27: palimpsest.v1.ExpandMessageRequest.mode:type_name -> palimpsest.v1.ExpandMode
+	8,  // 28: palimpsest.v1.ExpandMessageRequest.chars:type_name -> palimpsest.v1.Range
+	8,  // 29: palimpsest.v1.ExpandMessageRequest.lines:type_name -> palimpsest.v1.Range
+	8,  // 30: palimpsest.v1.ExpandMessageRequest.items:type_name -> palimpsest.v1.Range
+	14, // 31: palimpsest.v1.ExpandMessageResponse.message:type_name -> palimpsest.v1.Message
+	8,  // 32: palimpsest.v1.ExpandMessageResponse.returned:type_name -> palimpsest.v1.Range
+	11, // 33: palimpsest.v1.ExpandMessageResponse.children:type_name -> palimpsest.v1.ExpandedChild
+	18, // 34: palimpsest.v1.ExpandMessageResponse.events:type_name -> palimpsest.v1.LifecycleEvent
+	14, // 35: palimpsest.v1.ExpandedChild.message:type_name -> palimpsest.v1.Message
+	22, // 36: palimpsest.v1.ReportUsageRequest.usage:type_name -> palimpsest.v1.Usage
+	1,  // 37: palimpsest.v1.ContextService.AppendMessage:input_type -> palimpsest.v1.AppendMessageRequest
+	4,  // 38: palimpsest.v1.ContextService.BatchAppendMessages:input_type -> palimpsest.v1.BatchAppendMessagesRequest
+	6,  // 39: palimpsest.v1.ContextService.BuildContext:input_type -> palimpsest.v1.BuildContextRequest
+	9,  // 40: palimpsest.v1.ContextService.ExpandMessage:input_type -> palimpsest.v1.ExpandMessageRequest
+	12, // 41: palimpsest.v1.ContextService.ReportUsage:input_type -> palimpsest.v1.ReportUsageRequest
+	2,  // 42: palimpsest.v1.ContextService.AppendMessage:output_type -> palimpsest.v1.AppendMessageResponse
+	5,  // 43: palimpsest.v1.ContextService.BatchAppendMessages:output_type -> palimpsest.v1.BatchAppendMessagesResponse
+	7,  // 44: palimpsest.v1.ContextService.BuildContext:output_type -> palimpsest.v1.BuildContextResponse
+	10, // 45: palimpsest.v1.ContextService.ExpandMessage:output_type -> palimpsest.v1.ExpandMessageResponse
+	13, // 46: palimpsest.v1.ContextService.ReportUsage:output_type -> palimpsest.v1.ReportUsageResponse
+	42, // [42:47] is the sub-list for method output_type
+	37, // [37:42] is the sub-list for method input_type
+	37, // [37:37] is the sub-list for extension type_name
+	37, // [37:37] is the sub-list for extension extendee
+	0,  // [0:37] is the sub-list for field type_name
 }
 
 func init() { file_palimpsest_v1_context_service_proto_init() }
@@ -914,23 +1641,38 @@ func file_palimpsest_v1_context_service_proto_init() {
 	}
 	file_palimpsest_v1_context_proto_init()
 	file_palimpsest_v1_event_proto_init()
+	file_palimpsest_v1_expiration_proto_init()
 	file_palimpsest_v1_message_proto_init()
 	file_palimpsest_v1_policy_proto_init()
+	file_palimpsest_v1_retention_proto_init()
 	file_palimpsest_v1_context_service_proto_msgTypes[0].OneofWrappers = []any{}
 	file_palimpsest_v1_context_service_proto_msgTypes[3].OneofWrappers = []any{}
 	file_palimpsest_v1_context_service_proto_msgTypes[5].OneofWrappers = []any{}
+	file_palimpsest_v1_context_service_proto_msgTypes[8].OneofWrappers = []any{
+		(*ExpandMessageRequest_MessageIndex)(nil),
+		(*ExpandMessageRequest_MessageId)(nil),
+		(*ExpandMessageRequest_SummaryId)(nil),
+		(*ExpandMessageRequest_Chars)(nil),
+		(*ExpandMessageRequest_Lines)(nil),
+		(*ExpandMessageRequest_Items)(nil),
+	}
+	file_palimpsest_v1_context_service_proto_msgTypes[10].OneofWrappers = []any{
+		(*ExpandedChild_Message)(nil),
+		(*ExpandedChild_SummaryId)(nil),
+	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_palimpsest_v1_context_service_proto_rawDesc), len(file_palimpsest_v1_context_service_proto_rawDesc)),
-			NumEnums:      0,
-			NumMessages:   9,
+			NumEnums:      1,
+			NumMessages:   13,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
 		GoTypes:           file_palimpsest_v1_context_service_proto_goTypes,
 		DependencyIndexes: file_palimpsest_v1_context_service_proto_depIdxs,
+		EnumInfos:         file_palimpsest_v1_context_service_proto_enumTypes,
 		MessageInfos:      file_palimpsest_v1_context_service_proto_msgTypes,
 	}.Build()
 	File_palimpsest_v1_context_service_proto = out.File

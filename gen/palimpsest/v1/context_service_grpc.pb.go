@@ -22,6 +22,7 @@ const (
 	ContextService_AppendMessage_FullMethodName       = "/palimpsest.v1.ContextService/AppendMessage"
 	ContextService_BatchAppendMessages_FullMethodName = "/palimpsest.v1.ContextService/BatchAppendMessages"
 	ContextService_BuildContext_FullMethodName        = "/palimpsest.v1.ContextService/BuildContext"
+	ContextService_ExpandMessage_FullMethodName       = "/palimpsest.v1.ContextService/ExpandMessage"
 	ContextService_ReportUsage_FullMethodName         = "/palimpsest.v1.ContextService/ReportUsage"
 )
 
@@ -38,6 +39,8 @@ type ContextServiceClient interface {
 	BatchAppendMessages(ctx context.Context, in *BatchAppendMessagesRequest, opts ...grpc.CallOption) (*BatchAppendMessagesResponse, error)
 	// BuildContext begins the next turn and answers what the model should see now.
 	BuildContext(ctx context.Context, in *BuildContextRequest, opts ...grpc.CallOption) (*BuildContextResponse, error)
+	// ExpandMessage brings back what left the view: it returns the original, and in mode RESTORE puts the whole unit back in full.
+	ExpandMessage(ctx context.Context, in *ExpandMessageRequest, opts ...grpc.CallOption) (*ExpandMessageResponse, error)
 	// ReportUsage tells what the provider counted for a build, to calibrate the counter.
 	ReportUsage(ctx context.Context, in *ReportUsageRequest, opts ...grpc.CallOption) (*ReportUsageResponse, error)
 }
@@ -80,6 +83,16 @@ func (c *contextServiceClient) BuildContext(ctx context.Context, in *BuildContex
 	return out, nil
 }
 
+func (c *contextServiceClient) ExpandMessage(ctx context.Context, in *ExpandMessageRequest, opts ...grpc.CallOption) (*ExpandMessageResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ExpandMessageResponse)
+	err := c.cc.Invoke(ctx, ContextService_ExpandMessage_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *contextServiceClient) ReportUsage(ctx context.Context, in *ReportUsageRequest, opts ...grpc.CallOption) (*ReportUsageResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ReportUsageResponse)
@@ -103,6 +116,8 @@ type ContextServiceServer interface {
 	BatchAppendMessages(context.Context, *BatchAppendMessagesRequest) (*BatchAppendMessagesResponse, error)
 	// BuildContext begins the next turn and answers what the model should see now.
 	BuildContext(context.Context, *BuildContextRequest) (*BuildContextResponse, error)
+	// ExpandMessage brings back what left the view: it returns the original, and in mode RESTORE puts the whole unit back in full.
+	ExpandMessage(context.Context, *ExpandMessageRequest) (*ExpandMessageResponse, error)
 	// ReportUsage tells what the provider counted for a build, to calibrate the counter.
 	ReportUsage(context.Context, *ReportUsageRequest) (*ReportUsageResponse, error)
 	mustEmbedUnimplementedContextServiceServer()
@@ -123,6 +138,9 @@ func (UnimplementedContextServiceServer) BatchAppendMessages(context.Context, *B
 }
 func (UnimplementedContextServiceServer) BuildContext(context.Context, *BuildContextRequest) (*BuildContextResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method BuildContext not implemented")
+}
+func (UnimplementedContextServiceServer) ExpandMessage(context.Context, *ExpandMessageRequest) (*ExpandMessageResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ExpandMessage not implemented")
 }
 func (UnimplementedContextServiceServer) ReportUsage(context.Context, *ReportUsageRequest) (*ReportUsageResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ReportUsage not implemented")
@@ -202,6 +220,24 @@ func _ContextService_BuildContext_Handler(srv interface{}, ctx context.Context, 
 	return interceptor(ctx, in, info, handler)
 }
 
+func _ContextService_ExpandMessage_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ExpandMessageRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ContextServiceServer).ExpandMessage(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ContextService_ExpandMessage_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ContextServiceServer).ExpandMessage(ctx, req.(*ExpandMessageRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _ContextService_ReportUsage_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(ReportUsageRequest)
 	if err := dec(in); err != nil {
@@ -238,6 +274,10 @@ var ContextService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "BuildContext",
 			Handler:    _ContextService_BuildContext_Handler,
+		},
+		{
+			MethodName: "ExpandMessage",
+			Handler:    _ContextService_ExpandMessage_Handler,
 		},
 		{
 			MethodName: "ReportUsage",

@@ -77,6 +77,18 @@ const (
 	ErrorReason_ERROR_REASON_CANCELLED ErrorReason = 24
 	// OUT_OF_RANGE. The events behind the resume token are no longer kept; the message names the oldest token.
 	ErrorReason_ERROR_REASON_RESUME_TOKEN_EXPIRED ErrorReason = 25
+	// NOT_FOUND. No such action policy.
+	ErrorReason_ERROR_REASON_ACTION_POLICY_NOT_FOUND ErrorReason = 26
+	// NOT_FOUND. No such prompt.
+	ErrorReason_ERROR_REASON_PROMPT_NOT_FOUND ErrorReason = 27
+	// NOT_FOUND. No summary has this id.
+	ErrorReason_ERROR_REASON_SUMMARY_NOT_FOUND ErrorReason = 28
+	// FAILED_PRECONDITION. The message is shown in full already: there is nothing to restore.
+	ErrorReason_ERROR_REASON_NOT_EDITED ErrorReason = 29
+	// FAILED_PRECONDITION. The original was erased, as its expiration asked for. Do not retry.
+	ErrorReason_ERROR_REASON_ORIGINAL_ERASED ErrorReason = 30
+	// FAILED_PRECONDITION. The unit in full would take more than half of the budget; the message names ranges to ask for.
+	ErrorReason_ERROR_REASON_EXPANSION_TOO_LARGE ErrorReason = 31
 )
 
 // Enum value maps for ErrorReason.
@@ -108,6 +120,12 @@ var (
 		23: "ERROR_REASON_MANIFEST_NOT_REBUILDABLE",
 		24: "ERROR_REASON_CANCELLED",
 		25: "ERROR_REASON_RESUME_TOKEN_EXPIRED",
+		26: "ERROR_REASON_ACTION_POLICY_NOT_FOUND",
+		27: "ERROR_REASON_PROMPT_NOT_FOUND",
+		28: "ERROR_REASON_SUMMARY_NOT_FOUND",
+		29: "ERROR_REASON_NOT_EDITED",
+		30: "ERROR_REASON_ORIGINAL_ERASED",
+		31: "ERROR_REASON_EXPANSION_TOO_LARGE",
 	}
 	ErrorReason_value = map[string]int32{
 		"ERROR_REASON_UNSPECIFIED":              0,
@@ -136,6 +154,12 @@ var (
 		"ERROR_REASON_MANIFEST_NOT_REBUILDABLE": 23,
 		"ERROR_REASON_CANCELLED":                24,
 		"ERROR_REASON_RESUME_TOKEN_EXPIRED":     25,
+		"ERROR_REASON_ACTION_POLICY_NOT_FOUND":  26,
+		"ERROR_REASON_PROMPT_NOT_FOUND":         27,
+		"ERROR_REASON_SUMMARY_NOT_FOUND":        28,
+		"ERROR_REASON_NOT_EDITED":               29,
+		"ERROR_REASON_ORIGINAL_ERASED":          30,
+		"ERROR_REASON_EXPANSION_TOO_LARGE":      31,
 	}
 )
 
@@ -170,7 +194,7 @@ var File_palimpsest_v1_error_proto protoreflect.FileDescriptor
 
 const file_palimpsest_v1_error_proto_rawDesc = "" +
 	"\n" +
-	"\x19palimpsest/v1/error.proto\x12\rpalimpsest.v1*\x94\a\n" +
+	"\x19palimpsest/v1/error.proto\x12\rpalimpsest.v1*\xea\b\n" +
 	"\vErrorReason\x12\x1c\n" +
 	"\x18ERROR_REASON_UNSPECIFIED\x10\x00\x12\x1e\n" +
 	"\x1aERROR_REASON_INVALID_FIELD\x10\x01\x12'\n" +
@@ -198,7 +222,13 @@ const file_palimpsest_v1_error_proto_rawDesc = "" +
 	"\x15ERROR_REASON_INTERNAL\x10\x16\x12)\n" +
 	"%ERROR_REASON_MANIFEST_NOT_REBUILDABLE\x10\x17\x12\x1a\n" +
 	"\x16ERROR_REASON_CANCELLED\x10\x18\x12%\n" +
-	"!ERROR_REASON_RESUME_TOKEN_EXPIRED\x10\x19BIZGgithub.com/palimpsest-context/palimpsest/gen/palimpsest/v1;palimpsestv1b\x06proto3"
+	"!ERROR_REASON_RESUME_TOKEN_EXPIRED\x10\x19\x12(\n" +
+	"$ERROR_REASON_ACTION_POLICY_NOT_FOUND\x10\x1a\x12!\n" +
+	"\x1dERROR_REASON_PROMPT_NOT_FOUND\x10\x1b\x12\"\n" +
+	"\x1eERROR_REASON_SUMMARY_NOT_FOUND\x10\x1c\x12\x1b\n" +
+	"\x17ERROR_REASON_NOT_EDITED\x10\x1d\x12 \n" +
+	"\x1cERROR_REASON_ORIGINAL_ERASED\x10\x1e\x12$\n" +
+	" ERROR_REASON_EXPANSION_TOO_LARGE\x10\x1fBIZGgithub.com/palimpsest-context/palimpsest/gen/palimpsest/v1;palimpsestv1b\x06proto3"
 
 var (
 	file_palimpsest_v1_error_proto_rawDescOnce sync.Once

@@ -31,6 +31,16 @@ const (
 	EventType_EVENT_TYPE_ADDED EventType = 1
 	// Tool results in it were clipped to fit.
 	EventType_EVENT_TYPE_CLIPPED EventType = 2
+	// Its turns, or those of tool results in it, were over, and it is to leave.
+	EventType_EVENT_TYPE_EXPIRED EventType = 3
+	// Its turns, or those of tool results in it, were over, and it was compacted.
+	EventType_EVENT_TYPE_COMPACTED EventType = 4
+	// It left the view.
+	EventType_EVENT_TYPE_REMOVED EventType = 5
+	// Blocks of plugins in it were switched to the persistent variant or dropped.
+	EventType_EVENT_TYPE_RETENTION_APPLIED EventType = 6
+	// ExpandMessage brought it back in full.
+	EventType_EVENT_TYPE_EXPANDED EventType = 7
 )
 
 // Enum value maps for EventType.
@@ -39,11 +49,21 @@ var (
 		0: "EVENT_TYPE_UNSPECIFIED",
 		1: "EVENT_TYPE_ADDED",
 		2: "EVENT_TYPE_CLIPPED",
+		3: "EVENT_TYPE_EXPIRED",
+		4: "EVENT_TYPE_COMPACTED",
+		5: "EVENT_TYPE_REMOVED",
+		6: "EVENT_TYPE_RETENTION_APPLIED",
+		7: "EVENT_TYPE_EXPANDED",
 	}
 	EventType_value = map[string]int32{
-		"EVENT_TYPE_UNSPECIFIED": 0,
-		"EVENT_TYPE_ADDED":       1,
-		"EVENT_TYPE_CLIPPED":     2,
+		"EVENT_TYPE_UNSPECIFIED":       0,
+		"EVENT_TYPE_ADDED":             1,
+		"EVENT_TYPE_CLIPPED":           2,
+		"EVENT_TYPE_EXPIRED":           3,
+		"EVENT_TYPE_COMPACTED":         4,
+		"EVENT_TYPE_REMOVED":           5,
+		"EVENT_TYPE_RETENTION_APPLIED": 6,
+		"EVENT_TYPE_EXPANDED":          7,
 	}
 )
 
@@ -86,6 +106,16 @@ const (
 	DecisionKind_DECISION_KIND_LEFT_OUT DecisionKind = 2
 	// The rendering repaired the history for the provider; the record is as it was.
 	DecisionKind_DECISION_KIND_REPAIRED DecisionKind = 3
+	// Text was shortened because its turns were over.
+	DecisionKind_DECISION_KIND_COMPACTED DecisionKind = 4
+	// A placeholder stands for a tool result whose turns are over, in a unit that stays.
+	DecisionKind_DECISION_KIND_CLEARED DecisionKind = 5
+	// The message left the view because its turns were over.
+	DecisionKind_DECISION_KIND_REMOVED DecisionKind = 6
+	// Blocks of plugins are not shown.
+	DecisionKind_DECISION_KIND_MASKED DecisionKind = 7
+	// Something is due and was not done in this build; the message is shown as before.
+	DecisionKind_DECISION_KIND_DEFERRED DecisionKind = 8
 )
 
 // Enum value maps for DecisionKind.
@@ -95,12 +125,22 @@ var (
 		1: "DECISION_KIND_CLIPPED",
 		2: "DECISION_KIND_LEFT_OUT",
 		3: "DECISION_KIND_REPAIRED",
+		4: "DECISION_KIND_COMPACTED",
+		5: "DECISION_KIND_CLEARED",
+		6: "DECISION_KIND_REMOVED",
+		7: "DECISION_KIND_MASKED",
+		8: "DECISION_KIND_DEFERRED",
 	}
 	DecisionKind_value = map[string]int32{
 		"DECISION_KIND_UNSPECIFIED": 0,
 		"DECISION_KIND_CLIPPED":     1,
 		"DECISION_KIND_LEFT_OUT":    2,
 		"DECISION_KIND_REPAIRED":    3,
+		"DECISION_KIND_COMPACTED":   4,
+		"DECISION_KIND_CLEARED":     5,
+		"DECISION_KIND_REMOVED":     6,
+		"DECISION_KIND_MASKED":      7,
+		"DECISION_KIND_DEFERRED":    8,
 	}
 )
 
@@ -165,6 +205,24 @@ const (
 	DecisionReason_DECISION_REASON_APPENDED DecisionReason = 13
 	// A tool's name has characters that the provider refuses; they are replaced.
 	DecisionReason_DECISION_REASON_NAME_REPLACED DecisionReason = 14
+	// Its turns are over.
+	DecisionReason_DECISION_REASON_EXPIRED DecisionReason = 15
+	// The turns of everything else in its unit are over too.
+	DecisionReason_DECISION_REASON_UNIT_EXPIRED DecisionReason = 16
+	// Its turns are over; its first characters are shown.
+	DecisionReason_DECISION_REASON_EXPIRED_FIRST_CHARS DecisionReason = 17
+	// Its turns are over; a model's summary is shown.
+	DecisionReason_DECISION_REASON_EXPIRED_SUMMARY DecisionReason = 18
+	// Its turns are over; the sidecar's own extract is shown.
+	DecisionReason_DECISION_REASON_EXPIRED_EXTRACT DecisionReason = 19
+	// Blocks that plugins added are past their retention, or were for the first build alone.
+	DecisionReason_DECISION_REASON_RETENTION DecisionReason = 20
+	// ExpandMessage asked for it.
+	DecisionReason_DECISION_REASON_EXPAND_REQUEST DecisionReason = 21
+	// Doing it now would make the provider read more anew than it saves.
+	DecisionReason_DECISION_REASON_HELD_FOR_REWRITE DecisionReason = 22
+	// The model's summary is not there yet.
+	DecisionReason_DECISION_REASON_SUMMARY_NOT_READY DecisionReason = 23
 )
 
 // Enum value maps for DecisionReason.
@@ -185,6 +243,15 @@ var (
 		12: "DECISION_REASON_MEDIA_AS_TEXT",
 		13: "DECISION_REASON_APPENDED",
 		14: "DECISION_REASON_NAME_REPLACED",
+		15: "DECISION_REASON_EXPIRED",
+		16: "DECISION_REASON_UNIT_EXPIRED",
+		17: "DECISION_REASON_EXPIRED_FIRST_CHARS",
+		18: "DECISION_REASON_EXPIRED_SUMMARY",
+		19: "DECISION_REASON_EXPIRED_EXTRACT",
+		20: "DECISION_REASON_RETENTION",
+		21: "DECISION_REASON_EXPAND_REQUEST",
+		22: "DECISION_REASON_HELD_FOR_REWRITE",
+		23: "DECISION_REASON_SUMMARY_NOT_READY",
 	}
 	DecisionReason_value = map[string]int32{
 		"DECISION_REASON_UNSPECIFIED":             0,
@@ -202,6 +269,15 @@ var (
 		"DECISION_REASON_MEDIA_AS_TEXT":           12,
 		"DECISION_REASON_APPENDED":                13,
 		"DECISION_REASON_NAME_REPLACED":           14,
+		"DECISION_REASON_EXPIRED":                 15,
+		"DECISION_REASON_UNIT_EXPIRED":            16,
+		"DECISION_REASON_EXPIRED_FIRST_CHARS":     17,
+		"DECISION_REASON_EXPIRED_SUMMARY":         18,
+		"DECISION_REASON_EXPIRED_EXTRACT":         19,
+		"DECISION_REASON_RETENTION":               20,
+		"DECISION_REASON_EXPAND_REQUEST":          21,
+		"DECISION_REASON_HELD_FOR_REWRITE":        22,
+		"DECISION_REASON_SUMMARY_NOT_READY":       23,
 	}
 )
 
@@ -532,16 +608,26 @@ const file_palimpsest_v1_event_proto_rawDesc = "" +
 	"\vDegradation\x12\x14\n" +
 	"\x05asked\x18\x01 \x01(\tR\x05asked\x12\x16\n" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x12\n" +
-	"\x04done\x18\x03 \x01(\tR\x04done*U\n" +
+	"\x04done\x18\x03 \x01(\tR\x04done*\xda\x01\n" +
 	"\tEventType\x12\x1a\n" +
 	"\x16EVENT_TYPE_UNSPECIFIED\x10\x00\x12\x14\n" +
 	"\x10EVENT_TYPE_ADDED\x10\x01\x12\x16\n" +
-	"\x12EVENT_TYPE_CLIPPED\x10\x02*\x80\x01\n" +
+	"\x12EVENT_TYPE_CLIPPED\x10\x02\x12\x16\n" +
+	"\x12EVENT_TYPE_EXPIRED\x10\x03\x12\x18\n" +
+	"\x14EVENT_TYPE_COMPACTED\x10\x04\x12\x16\n" +
+	"\x12EVENT_TYPE_REMOVED\x10\x05\x12 \n" +
+	"\x1cEVENT_TYPE_RETENTION_APPLIED\x10\x06\x12\x17\n" +
+	"\x13EVENT_TYPE_EXPANDED\x10\a*\x89\x02\n" +
 	"\fDecisionKind\x12\x1d\n" +
 	"\x19DECISION_KIND_UNSPECIFIED\x10\x00\x12\x19\n" +
 	"\x15DECISION_KIND_CLIPPED\x10\x01\x12\x1a\n" +
 	"\x16DECISION_KIND_LEFT_OUT\x10\x02\x12\x1a\n" +
-	"\x16DECISION_KIND_REPAIRED\x10\x03*\xaa\x04\n" +
+	"\x16DECISION_KIND_REPAIRED\x10\x03\x12\x1b\n" +
+	"\x17DECISION_KIND_COMPACTED\x10\x04\x12\x19\n" +
+	"\x15DECISION_KIND_CLEARED\x10\x05\x12\x19\n" +
+	"\x15DECISION_KIND_REMOVED\x10\x06\x12\x18\n" +
+	"\x14DECISION_KIND_MASKED\x10\a\x12\x1a\n" +
+	"\x16DECISION_KIND_DEFERRED\x10\b*\xec\x06\n" +
 	"\x0eDecisionReason\x12\x1f\n" +
 	"\x1bDECISION_REASON_UNSPECIFIED\x10\x00\x12%\n" +
 	"!DECISION_REASON_RESULT_OVER_SHARE\x10\x01\x12+\n" +
@@ -558,7 +644,16 @@ const file_palimpsest_v1_event_proto_rawDesc = "" +
 	"\x1eDECISION_REASON_SYSTEM_AS_USER\x10\v\x12!\n" +
 	"\x1dDECISION_REASON_MEDIA_AS_TEXT\x10\f\x12\x1c\n" +
 	"\x18DECISION_REASON_APPENDED\x10\r\x12!\n" +
-	"\x1dDECISION_REASON_NAME_REPLACED\x10\x0eBIZGgithub.com/palimpsest-context/palimpsest/gen/palimpsest/v1;palimpsestv1b\x06proto3"
+	"\x1dDECISION_REASON_NAME_REPLACED\x10\x0e\x12\x1b\n" +
+	"\x17DECISION_REASON_EXPIRED\x10\x0f\x12 \n" +
+	"\x1cDECISION_REASON_UNIT_EXPIRED\x10\x10\x12'\n" +
+	"#DECISION_REASON_EXPIRED_FIRST_CHARS\x10\x11\x12#\n" +
+	"\x1fDECISION_REASON_EXPIRED_SUMMARY\x10\x12\x12#\n" +
+	"\x1fDECISION_REASON_EXPIRED_EXTRACT\x10\x13\x12\x1d\n" +
+	"\x19DECISION_REASON_RETENTION\x10\x14\x12\"\n" +
+	"\x1eDECISION_REASON_EXPAND_REQUEST\x10\x15\x12$\n" +
+	" DECISION_REASON_HELD_FOR_REWRITE\x10\x16\x12%\n" +
+	"!DECISION_REASON_SUMMARY_NOT_READY\x10\x17BIZGgithub.com/palimpsest-context/palimpsest/gen/palimpsest/v1;palimpsestv1b\x06proto3"
 
 var (
 	file_palimpsest_v1_event_proto_rawDescOnce sync.Once

@@ -152,6 +152,60 @@ func (MessageType) EnumDescriptor() ([]byte, []int) {
 	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{1}
 }
 
+// PartVariant says which variant of its message a part stands in. The display variant is what builds show for messages appended
+// since the last committed build of an earlier turn; the persistent variant is what they show afterwards.
+type PartVariant int32
+
+const (
+	// In both.
+	PartVariant_PART_VARIANT_UNSPECIFIED PartVariant = 0
+	// In the display variant alone.
+	PartVariant_PART_VARIANT_DISPLAY_ONLY PartVariant = 1
+	// In the persistent variant alone.
+	PartVariant_PART_VARIANT_PERSISTENT_ONLY PartVariant = 2
+)
+
+// Enum value maps for PartVariant.
+var (
+	PartVariant_name = map[int32]string{
+		0: "PART_VARIANT_UNSPECIFIED",
+		1: "PART_VARIANT_DISPLAY_ONLY",
+		2: "PART_VARIANT_PERSISTENT_ONLY",
+	}
+	PartVariant_value = map[string]int32{
+		"PART_VARIANT_UNSPECIFIED":     0,
+		"PART_VARIANT_DISPLAY_ONLY":    1,
+		"PART_VARIANT_PERSISTENT_ONLY": 2,
+	}
+)
+
+func (x PartVariant) Enum() *PartVariant {
+	p := new(PartVariant)
+	*p = x
+	return p
+}
+
+func (x PartVariant) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (PartVariant) Descriptor() protoreflect.EnumDescriptor {
+	return file_palimpsest_v1_message_proto_enumTypes[2].Descriptor()
+}
+
+func (PartVariant) Type() protoreflect.EnumType {
+	return &file_palimpsest_v1_message_proto_enumTypes[2]
+}
+
+func (x PartVariant) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use PartVariant.Descriptor instead.
+func (PartVariant) EnumDescriptor() ([]byte, []int) {
+	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{2}
+}
+
 // ToolResultState says how a call ended.
 type ToolResultState int32
 
@@ -189,11 +243,11 @@ func (x ToolResultState) String() string {
 }
 
 func (ToolResultState) Descriptor() protoreflect.EnumDescriptor {
-	return file_palimpsest_v1_message_proto_enumTypes[2].Descriptor()
+	return file_palimpsest_v1_message_proto_enumTypes[3].Descriptor()
 }
 
 func (ToolResultState) Type() protoreflect.EnumType {
-	return &file_palimpsest_v1_message_proto_enumTypes[2]
+	return &file_palimpsest_v1_message_proto_enumTypes[3]
 }
 
 func (x ToolResultState) Number() protoreflect.EnumNumber {
@@ -202,7 +256,7 @@ func (x ToolResultState) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ToolResultState.Descriptor instead.
 func (ToolResultState) EnumDescriptor() ([]byte, []int) {
-	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{2}
+	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{3}
 }
 
 // ViewLevel says how much of a message the view shows.
@@ -254,11 +308,11 @@ func (x ViewLevel) String() string {
 }
 
 func (ViewLevel) Descriptor() protoreflect.EnumDescriptor {
-	return file_palimpsest_v1_message_proto_enumTypes[3].Descriptor()
+	return file_palimpsest_v1_message_proto_enumTypes[4].Descriptor()
 }
 
 func (ViewLevel) Type() protoreflect.EnumType {
-	return &file_palimpsest_v1_message_proto_enumTypes[3]
+	return &file_palimpsest_v1_message_proto_enumTypes[4]
 }
 
 func (x ViewLevel) Number() protoreflect.EnumNumber {
@@ -267,7 +321,7 @@ func (x ViewLevel) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ViewLevel.Descriptor instead.
 func (ViewLevel) EnumDescriptor() ([]byte, []int) {
-	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{3}
+	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{4}
 }
 
 // Message is one entry of a conversation's record. It never changes once it is appended.
@@ -286,6 +340,9 @@ type Message struct {
 	MessageType MessageType `protobuf:"varint,5,opt,name=message_type,json=messageType,proto3,enum=palimpsest.v1.MessageType" json:"message_type,omitempty"`
 	// Optional. The actions whose results the message carries as text; at most 64.
 	Actions []*ActionRef `protobuf:"bytes,6,rep,name=actions,proto3" json:"actions,omitempty"`
+	// Optional. How long the message's words live, and its tool results that say nothing themselves. Where nothing is said, action
+	// policies decide. On replies: what is in force, with its source.
+	Expiration *Expiration `protobuf:"bytes,7,opt,name=expiration,proto3" json:"expiration,omitempty"`
 	// Optional. Keeps the message in every view, before the window's start too. At most 128 pinned messages a conversation.
 	Pinned bool `protobuf:"varint,8,opt,name=pinned,proto3" json:"pinned,omitempty"`
 	// Optional. The model that wrote the message (role assistant); at most 256 bytes. Reasoning and opaque blocks are only
@@ -381,6 +438,13 @@ func (x *Message) GetMessageType() MessageType {
 func (x *Message) GetActions() []*ActionRef {
 	if x != nil {
 		return x.Actions
+	}
+	return nil
+}
+
+func (x *Message) GetExpiration() *Expiration {
+	if x != nil {
+		return x.Expiration
 	}
 	return nil
 }
@@ -530,7 +594,15 @@ type Part struct {
 	//	*Part_ToolResult
 	//	*Part_Reasoning
 	//	*Part_Opaque
-	Content       isPart_Content `protobuf_oneof:"content"`
+	Content isPart_Content `protobuf_oneof:"content"`
+	// Optional. How long later builds show the part, in a message of the user's or a tool's. Permanent by default.
+	Retention *Retention `protobuf:"bytes,8,opt,name=retention,proto3" json:"retention,omitempty"`
+	// Output only. The plugin that added the part; empty for the message's own.
+	Plugin string `protobuf:"bytes,9,opt,name=plugin,proto3" json:"plugin,omitempty"`
+	// Output only. The variant of the message that the part stands in.
+	Variant PartVariant `protobuf:"varint,10,opt,name=variant,proto3,enum=palimpsest.v1.PartVariant" json:"variant,omitempty"`
+	// Output only. Set if the part's content was erased: what is left of it.
+	Erasure       *Erasure `protobuf:"bytes,11,opt,name=erasure,proto3" json:"erasure,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -626,6 +698,34 @@ func (x *Part) GetOpaque() *Opaque {
 	return nil
 }
 
+func (x *Part) GetRetention() *Retention {
+	if x != nil {
+		return x.Retention
+	}
+	return nil
+}
+
+func (x *Part) GetPlugin() string {
+	if x != nil {
+		return x.Plugin
+	}
+	return ""
+}
+
+func (x *Part) GetVariant() PartVariant {
+	if x != nil {
+		return x.Variant
+	}
+	return PartVariant_PART_VARIANT_UNSPECIFIED
+}
+
+func (x *Part) GetErasure() *Erasure {
+	if x != nil {
+		return x.Erasure
+	}
+	return nil
+}
+
 type isPart_Content interface {
 	isPart_Content()
 }
@@ -672,6 +772,148 @@ func (*Part_Reasoning) isPart_Content() {}
 
 func (*Part_Opaque) isPart_Content() {}
 
+// Retention says how long builds after the first show a part.
+type Retention struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Required. How long.
+	//
+	// Types that are valid to be assigned to Policy:
+	//
+	//	*Retention_Permanent
+	//	*Retention_KeepLast
+	Policy        isRetention_Policy `protobuf_oneof:"policy"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Retention) Reset() {
+	*x = Retention{}
+	mi := &file_palimpsest_v1_message_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Retention) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Retention) ProtoMessage() {}
+
+func (x *Retention) ProtoReflect() protoreflect.Message {
+	mi := &file_palimpsest_v1_message_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Retention.ProtoReflect.Descriptor instead.
+func (*Retention) Descriptor() ([]byte, []int) {
+	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *Retention) GetPolicy() isRetention_Policy {
+	if x != nil {
+		return x.Policy
+	}
+	return nil
+}
+
+func (x *Retention) GetPermanent() bool {
+	if x != nil {
+		if x, ok := x.Policy.(*Retention_Permanent); ok {
+			return x.Permanent
+		}
+	}
+	return false
+}
+
+func (x *Retention) GetKeepLast() int32 {
+	if x != nil {
+		if x, ok := x.Policy.(*Retention_KeepLast); ok {
+			return x.KeepLast
+		}
+	}
+	return 0
+}
+
+type isRetention_Policy interface {
+	isRetention_Policy()
+}
+
+type Retention_Permanent struct {
+	// Optional. Must be true. For ever.
+	Permanent bool `protobuf:"varint,1,opt,name=permanent,proto3,oneof"`
+}
+
+type Retention_KeepLast struct {
+	// Optional. While fewer than so many newer messages carry retention; 1 to 1,000,000.
+	KeepLast int32 `protobuf:"varint,2,opt,name=keep_last,json=keepLast,proto3,oneof"`
+}
+
+func (*Retention_Permanent) isRetention_Policy() {}
+
+func (*Retention_KeepLast) isRetention_Policy() {}
+
+// Erasure is what is left of content that was erased because its expiration did not preserve it.
+type Erasure struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Output only. Length of the original in bytes.
+	OriginalLengthBytes int64 `protobuf:"varint,1,opt,name=original_length_bytes,json=originalLengthBytes,proto3" json:"original_length_bytes,omitempty"`
+	// Output only. Length of the original in Unicode code points.
+	OriginalLengthChars int64 `protobuf:"varint,2,opt,name=original_length_chars,json=originalLengthChars,proto3" json:"original_length_chars,omitempty"`
+	unknownFields       protoimpl.UnknownFields
+	sizeCache           protoimpl.SizeCache
+}
+
+func (x *Erasure) Reset() {
+	*x = Erasure{}
+	mi := &file_palimpsest_v1_message_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Erasure) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Erasure) ProtoMessage() {}
+
+func (x *Erasure) ProtoReflect() protoreflect.Message {
+	mi := &file_palimpsest_v1_message_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Erasure.ProtoReflect.Descriptor instead.
+func (*Erasure) Descriptor() ([]byte, []int) {
+	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *Erasure) GetOriginalLengthBytes() int64 {
+	if x != nil {
+		return x.OriginalLengthBytes
+	}
+	return 0
+}
+
+func (x *Erasure) GetOriginalLengthChars() int64 {
+	if x != nil {
+		return x.OriginalLengthChars
+	}
+	return 0
+}
+
 // Media is content that is not text.
 type Media struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -692,7 +934,7 @@ type Media struct {
 
 func (x *Media) Reset() {
 	*x = Media{}
-	mi := &file_palimpsest_v1_message_proto_msgTypes[3]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -704,7 +946,7 @@ func (x *Media) String() string {
 func (*Media) ProtoMessage() {}
 
 func (x *Media) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_message_proto_msgTypes[3]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -717,7 +959,7 @@ func (x *Media) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Media.ProtoReflect.Descriptor instead.
 func (*Media) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{3}
+	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Media) GetMimeType() string {
@@ -792,7 +1034,7 @@ type ToolCall struct {
 
 func (x *ToolCall) Reset() {
 	*x = ToolCall{}
-	mi := &file_palimpsest_v1_message_proto_msgTypes[4]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -804,7 +1046,7 @@ func (x *ToolCall) String() string {
 func (*ToolCall) ProtoMessage() {}
 
 func (x *ToolCall) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_message_proto_msgTypes[4]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -817,7 +1059,7 @@ func (x *ToolCall) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolCall.ProtoReflect.Descriptor instead.
 func (*ToolCall) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{4}
+	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *ToolCall) GetCallId() string {
@@ -858,7 +1100,10 @@ type ToolResult struct {
 	//	*ToolResult_Json
 	//	*ToolResult_Parts
 	Output isToolResult_Output `protobuf_oneof:"output"`
-	// Optional. The actions behind the result; at most 64.
+	// Optional. How long the result lives. The message's expiration by default, then what action policies say. On replies: what is
+	// in force, with its source.
+	Expiration *Expiration `protobuf:"bytes,7,opt,name=expiration,proto3" json:"expiration,omitempty"`
+	// Optional. The actions behind the result; at most 64. The message's by default.
 	Actions       []*ActionRef `protobuf:"bytes,8,rep,name=actions,proto3" json:"actions,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -866,7 +1111,7 @@ type ToolResult struct {
 
 func (x *ToolResult) Reset() {
 	*x = ToolResult{}
-	mi := &file_palimpsest_v1_message_proto_msgTypes[5]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -878,7 +1123,7 @@ func (x *ToolResult) String() string {
 func (*ToolResult) ProtoMessage() {}
 
 func (x *ToolResult) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_message_proto_msgTypes[5]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -891,7 +1136,7 @@ func (x *ToolResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolResult.ProtoReflect.Descriptor instead.
 func (*ToolResult) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{5}
+	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *ToolResult) GetCallId() string {
@@ -949,6 +1194,13 @@ func (x *ToolResult) GetParts() *ToolResultParts {
 	return nil
 }
 
+func (x *ToolResult) GetExpiration() *Expiration {
+	if x != nil {
+		return x.Expiration
+	}
+	return nil
+}
+
 func (x *ToolResult) GetActions() []*ActionRef {
 	if x != nil {
 		return x.Actions
@@ -992,7 +1244,7 @@ type ToolResultParts struct {
 
 func (x *ToolResultParts) Reset() {
 	*x = ToolResultParts{}
-	mi := &file_palimpsest_v1_message_proto_msgTypes[6]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1004,7 +1256,7 @@ func (x *ToolResultParts) String() string {
 func (*ToolResultParts) ProtoMessage() {}
 
 func (x *ToolResultParts) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_message_proto_msgTypes[6]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1017,7 +1269,7 @@ func (x *ToolResultParts) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolResultParts.ProtoReflect.Descriptor instead.
 func (*ToolResultParts) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{6}
+	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *ToolResultParts) GetParts() []*ToolResultPart {
@@ -1043,7 +1295,7 @@ type ToolResultPart struct {
 
 func (x *ToolResultPart) Reset() {
 	*x = ToolResultPart{}
-	mi := &file_palimpsest_v1_message_proto_msgTypes[7]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1055,7 +1307,7 @@ func (x *ToolResultPart) String() string {
 func (*ToolResultPart) ProtoMessage() {}
 
 func (x *ToolResultPart) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_message_proto_msgTypes[7]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1068,7 +1320,7 @@ func (x *ToolResultPart) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolResultPart.ProtoReflect.Descriptor instead.
 func (*ToolResultPart) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{7}
+	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *ToolResultPart) GetContent() isToolResultPart_Content {
@@ -1131,7 +1383,7 @@ type Reasoning struct {
 
 func (x *Reasoning) Reset() {
 	*x = Reasoning{}
-	mi := &file_palimpsest_v1_message_proto_msgTypes[8]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1143,7 +1395,7 @@ func (x *Reasoning) String() string {
 func (*Reasoning) ProtoMessage() {}
 
 func (x *Reasoning) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_message_proto_msgTypes[8]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1156,7 +1408,7 @@ func (x *Reasoning) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reasoning.ProtoReflect.Descriptor instead.
 func (*Reasoning) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{8}
+	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Reasoning) GetText() string {
@@ -1200,7 +1452,7 @@ type Opaque struct {
 
 func (x *Opaque) Reset() {
 	*x = Opaque{}
-	mi := &file_palimpsest_v1_message_proto_msgTypes[9]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1212,7 +1464,7 @@ func (x *Opaque) String() string {
 func (*Opaque) ProtoMessage() {}
 
 func (x *Opaque) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_message_proto_msgTypes[9]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1225,7 +1477,7 @@ func (x *Opaque) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Opaque.ProtoReflect.Descriptor instead.
 func (*Opaque) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{9}
+	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Opaque) GetProvider() string {
@@ -1253,10 +1505,12 @@ type MessageView struct {
 	OriginalLengthChars int64 `protobuf:"varint,3,opt,name=original_length_chars,json=originalLengthChars,proto3" json:"original_length_chars,omitempty"`
 	// Output only. Tokens that the edit in force saves.
 	TokensSaved int32 `protobuf:"varint,4,opt,name=tokens_saved,json=tokensSaved,proto3" json:"tokens_saved,omitempty"`
-	// Output only. True if more is on record than is shown.
+	// Output only. True if more is on record than is shown, and nothing of it was erased.
 	CanExpand bool `protobuf:"varint,5,opt,name=can_expand,json=canExpand,proto3" json:"can_expand,omitempty"`
 	// Output only. When the edit in force was made.
 	CompactedAt *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=compacted_at,json=compactedAt,proto3" json:"compacted_at,omitempty"`
+	// Output only. True if it has expired: it is compacted, cleared or removed because its turns were over.
+	Expired bool `protobuf:"varint,7,opt,name=expired,proto3" json:"expired,omitempty"`
 	// Output only. True if the last committed build showed it, shortened or not.
 	InView        bool `protobuf:"varint,8,opt,name=in_view,json=inView,proto3" json:"in_view,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -1265,7 +1519,7 @@ type MessageView struct {
 
 func (x *MessageView) Reset() {
 	*x = MessageView{}
-	mi := &file_palimpsest_v1_message_proto_msgTypes[10]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1277,7 +1531,7 @@ func (x *MessageView) String() string {
 func (*MessageView) ProtoMessage() {}
 
 func (x *MessageView) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_message_proto_msgTypes[10]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1290,7 +1544,7 @@ func (x *MessageView) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MessageView.ProtoReflect.Descriptor instead.
 func (*MessageView) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{10}
+	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *MessageView) GetLevel() ViewLevel {
@@ -1335,6 +1589,13 @@ func (x *MessageView) GetCompactedAt() *timestamppb.Timestamp {
 	return nil
 }
 
+func (x *MessageView) GetExpired() bool {
+	if x != nil {
+		return x.Expired
+	}
+	return false
+}
+
 func (x *MessageView) GetInView() bool {
 	if x != nil {
 		return x.InView
@@ -1346,14 +1607,17 @@ var File_palimpsest_v1_message_proto protoreflect.FileDescriptor
 
 const file_palimpsest_v1_message_proto_rawDesc = "" +
 	"\n" +
-	"\x1bpalimpsest/v1/message.proto\x12\rpalimpsest.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\xd8\x04\n" +
+	"\x1bpalimpsest/v1/message.proto\x12\rpalimpsest.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1epalimpsest/v1/expiration.proto\"\x93\x05\n" +
 	"\aMessage\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n" +
 	"\x05index\x18\x02 \x01(\x05R\x05index\x12'\n" +
 	"\x04role\x18\x03 \x01(\x0e2\x13.palimpsest.v1.RoleR\x04role\x12)\n" +
 	"\x05parts\x18\x04 \x03(\v2\x13.palimpsest.v1.PartR\x05parts\x12=\n" +
 	"\fmessage_type\x18\x05 \x01(\x0e2\x1a.palimpsest.v1.MessageTypeR\vmessageType\x122\n" +
-	"\aactions\x18\x06 \x03(\v2\x18.palimpsest.v1.ActionRefR\aactions\x12\x16\n" +
+	"\aactions\x18\x06 \x03(\v2\x18.palimpsest.v1.ActionRefR\aactions\x129\n" +
+	"\n" +
+	"expiration\x18\a \x01(\v2\x19.palimpsest.v1.ExpirationR\n" +
+	"expiration\x12\x16\n" +
 	"\x06pinned\x18\b \x01(\bR\x06pinned\x12\x14\n" +
 	"\x05model\x18\t \x01(\tR\x05model\x12\x15\n" +
 	"\x06run_id\x18\n" +
@@ -1371,7 +1635,7 @@ const file_palimpsest_v1_message_proto_rawDesc = "" +
 	"\testimated\x18\x12 \x01(\bR\testimated\"P\n" +
 	"\tActionRef\x12\x1b\n" +
 	"\taction_id\x18\x01 \x01(\tR\bactionId\x12&\n" +
-	"\x0fagent_action_id\x18\x02 \x01(\tR\ragentActionId\"\xb6\x02\n" +
+	"\x0fagent_action_id\x18\x02 \x01(\tR\ragentActionId\"\xee\x03\n" +
 	"\x04Part\x12\x14\n" +
 	"\x04text\x18\x01 \x01(\tH\x00R\x04text\x12,\n" +
 	"\x05media\x18\x02 \x01(\v2\x14.palimpsest.v1.MediaH\x00R\x05media\x126\n" +
@@ -1379,8 +1643,20 @@ const file_palimpsest_v1_message_proto_rawDesc = "" +
 	"\vtool_result\x18\x04 \x01(\v2\x19.palimpsest.v1.ToolResultH\x00R\n" +
 	"toolResult\x128\n" +
 	"\treasoning\x18\x05 \x01(\v2\x18.palimpsest.v1.ReasoningH\x00R\treasoning\x12/\n" +
-	"\x06opaque\x18\a \x01(\v2\x15.palimpsest.v1.OpaqueH\x00R\x06opaqueB\t\n" +
-	"\acontent\"p\n" +
+	"\x06opaque\x18\a \x01(\v2\x15.palimpsest.v1.OpaqueH\x00R\x06opaque\x126\n" +
+	"\tretention\x18\b \x01(\v2\x18.palimpsest.v1.RetentionR\tretention\x12\x16\n" +
+	"\x06plugin\x18\t \x01(\tR\x06plugin\x124\n" +
+	"\avariant\x18\n" +
+	" \x01(\x0e2\x1a.palimpsest.v1.PartVariantR\avariant\x120\n" +
+	"\aerasure\x18\v \x01(\v2\x16.palimpsest.v1.ErasureR\aerasureB\t\n" +
+	"\acontent\"T\n" +
+	"\tRetention\x12\x1e\n" +
+	"\tpermanent\x18\x01 \x01(\bH\x00R\tpermanent\x12\x1d\n" +
+	"\tkeep_last\x18\x02 \x01(\x05H\x00R\bkeepLastB\b\n" +
+	"\x06policy\"q\n" +
+	"\aErasure\x122\n" +
+	"\x15original_length_bytes\x18\x01 \x01(\x03R\x13originalLengthBytes\x122\n" +
+	"\x15original_length_chars\x18\x02 \x01(\x03R\x13originalLengthChars\"p\n" +
 	"\x05Media\x12\x1b\n" +
 	"\tmime_type\x18\x01 \x01(\tR\bmimeType\x12\x14\n" +
 	"\x04data\x18\x02 \x01(\fH\x00R\x04data\x12\x12\n" +
@@ -1390,7 +1666,7 @@ const file_palimpsest_v1_message_proto_rawDesc = "" +
 	"\bToolCall\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\tR\x06callId\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12%\n" +
-	"\x0earguments_json\x18\x03 \x01(\tR\rargumentsJson\"\x91\x02\n" +
+	"\x0earguments_json\x18\x03 \x01(\tR\rargumentsJson\"\xcc\x02\n" +
 	"\n" +
 	"ToolResult\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\tR\x06callId\x12\x12\n" +
@@ -1398,7 +1674,10 @@ const file_palimpsest_v1_message_proto_rawDesc = "" +
 	"\x05state\x18\x03 \x01(\x0e2\x1e.palimpsest.v1.ToolResultStateR\x05state\x12\x14\n" +
 	"\x04text\x18\x04 \x01(\tH\x00R\x04text\x12\x14\n" +
 	"\x04json\x18\x05 \x01(\tH\x00R\x04json\x126\n" +
-	"\x05parts\x18\x06 \x01(\v2\x1e.palimpsest.v1.ToolResultPartsH\x00R\x05parts\x122\n" +
+	"\x05parts\x18\x06 \x01(\v2\x1e.palimpsest.v1.ToolResultPartsH\x00R\x05parts\x129\n" +
+	"\n" +
+	"expiration\x18\a \x01(\v2\x19.palimpsest.v1.ExpirationR\n" +
+	"expiration\x122\n" +
 	"\aactions\x18\b \x03(\v2\x18.palimpsest.v1.ActionRefR\aactionsB\b\n" +
 	"\x06output\"F\n" +
 	"\x0fToolResultParts\x123\n" +
@@ -1414,7 +1693,7 @@ const file_palimpsest_v1_message_proto_rawDesc = "" +
 	"\x05model\x18\x04 \x01(\tR\x05model\"8\n" +
 	"\x06Opaque\x12\x1a\n" +
 	"\bprovider\x18\x01 \x01(\tR\bprovider\x12\x12\n" +
-	"\x04json\x18\x02 \x01(\tR\x04json\"\xa4\x02\n" +
+	"\x04json\x18\x02 \x01(\tR\x04json\"\xbe\x02\n" +
 	"\vMessageView\x12.\n" +
 	"\x05level\x18\x01 \x01(\x0e2\x18.palimpsest.v1.ViewLevelR\x05level\x12\x17\n" +
 	"\aedit_id\x18\x02 \x01(\tR\x06editId\x122\n" +
@@ -1422,7 +1701,8 @@ const file_palimpsest_v1_message_proto_rawDesc = "" +
 	"\ftokens_saved\x18\x04 \x01(\x05R\vtokensSaved\x12\x1d\n" +
 	"\n" +
 	"can_expand\x18\x05 \x01(\bR\tcanExpand\x12=\n" +
-	"\fcompacted_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\vcompactedAt\x12\x17\n" +
+	"\fcompacted_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\vcompactedAt\x12\x18\n" +
+	"\aexpired\x18\a \x01(\bR\aexpired\x12\x17\n" +
 	"\ain_view\x18\b \x01(\bR\x06inView*_\n" +
 	"\x04Role\x12\x14\n" +
 	"\x10ROLE_UNSPECIFIED\x10\x00\x12\x0f\n" +
@@ -1437,7 +1717,11 @@ const file_palimpsest_v1_message_proto_rawDesc = "" +
 	"\x1dMESSAGE_TYPE_SUB_AGENT_RESULT\x10\x03\x12\x1e\n" +
 	"\x1aMESSAGE_TYPE_RETRY_CONTEXT\x10\x04\x12\x17\n" +
 	"\x13MESSAGE_TYPE_SYSTEM\x10\x05\x12\x16\n" +
-	"\x12MESSAGE_TYPE_OTHER\x10\x06*r\n" +
+	"\x12MESSAGE_TYPE_OTHER\x10\x06*l\n" +
+	"\vPartVariant\x12\x1c\n" +
+	"\x18PART_VARIANT_UNSPECIFIED\x10\x00\x12\x1d\n" +
+	"\x19PART_VARIANT_DISPLAY_ONLY\x10\x01\x12 \n" +
+	"\x1cPART_VARIANT_PERSISTENT_ONLY\x10\x02*r\n" +
 	"\x0fToolResultState\x12!\n" +
 	"\x1dTOOL_RESULT_STATE_UNSPECIFIED\x10\x00\x12\x1f\n" +
 	"\x1bTOOL_RESULT_STATE_COMPLETED\x10\x01\x12\x1b\n" +
@@ -1462,50 +1746,59 @@ func file_palimpsest_v1_message_proto_rawDescGZIP() []byte {
 	return file_palimpsest_v1_message_proto_rawDescData
 }
 
-var file_palimpsest_v1_message_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_palimpsest_v1_message_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
+var file_palimpsest_v1_message_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
+var file_palimpsest_v1_message_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
 var file_palimpsest_v1_message_proto_goTypes = []any{
 	(Role)(0),                     // 0: palimpsest.v1.Role
 	(MessageType)(0),              // 1: palimpsest.v1.MessageType
-	(ToolResultState)(0),          // 2: palimpsest.v1.ToolResultState
-	(ViewLevel)(0),                // 3: palimpsest.v1.ViewLevel
-	(*Message)(nil),               // 4: palimpsest.v1.Message
-	(*ActionRef)(nil),             // 5: palimpsest.v1.ActionRef
-	(*Part)(nil),                  // 6: palimpsest.v1.Part
-	(*Media)(nil),                 // 7: palimpsest.v1.Media
-	(*ToolCall)(nil),              // 8: palimpsest.v1.ToolCall
-	(*ToolResult)(nil),            // 9: palimpsest.v1.ToolResult
-	(*ToolResultParts)(nil),       // 10: palimpsest.v1.ToolResultParts
-	(*ToolResultPart)(nil),        // 11: palimpsest.v1.ToolResultPart
-	(*Reasoning)(nil),             // 12: palimpsest.v1.Reasoning
-	(*Opaque)(nil),                // 13: palimpsest.v1.Opaque
-	(*MessageView)(nil),           // 14: palimpsest.v1.MessageView
-	(*timestamppb.Timestamp)(nil), // 15: google.protobuf.Timestamp
+	(PartVariant)(0),              // 2: palimpsest.v1.PartVariant
+	(ToolResultState)(0),          // 3: palimpsest.v1.ToolResultState
+	(ViewLevel)(0),                // 4: palimpsest.v1.ViewLevel
+	(*Message)(nil),               // 5: palimpsest.v1.Message
+	(*ActionRef)(nil),             // 6: palimpsest.v1.ActionRef
+	(*Part)(nil),                  // 7: palimpsest.v1.Part
+	(*Retention)(nil),             // 8: palimpsest.v1.Retention
+	(*Erasure)(nil),               // 9: palimpsest.v1.Erasure
+	(*Media)(nil),                 // 10: palimpsest.v1.Media
+	(*ToolCall)(nil),              // 11: palimpsest.v1.ToolCall
+	(*ToolResult)(nil),            // 12: palimpsest.v1.ToolResult
+	(*ToolResultParts)(nil),       // 13: palimpsest.v1.ToolResultParts
+	(*ToolResultPart)(nil),        // 14: palimpsest.v1.ToolResultPart
+	(*Reasoning)(nil),             // 15: palimpsest.v1.Reasoning
+	(*Opaque)(nil),                // 16: palimpsest.v1.Opaque
+	(*MessageView)(nil),           // 17: palimpsest.v1.MessageView
+	(*Expiration)(nil),            // 18: palimpsest.v1.Expiration
+	(*timestamppb.Timestamp)(nil), // 19: google.protobuf.Timestamp
 }
 var file_palimpsest_v1_message_proto_depIdxs = []int32{
 	0,  // 0: palimpsest.v1.Message.role:type_name -> palimpsest.v1.Role
-	6,  // 1: palimpsest.v1.Message.parts:type_name -> palimpsest.v1.Part
+	7,  // 1: palimpsest.v1.Message.parts:type_name -> palimpsest.v1.Part
 	1,  // 2: palimpsest.v1.Message.message_type:type_name -> palimpsest.v1.MessageType
-	5,  // 3: palimpsest.v1.Message.actions:type_name -> palimpsest.v1.ActionRef
-	15, // 4: palimpsest.v1.Message.create_time:type_name -> google.protobuf.Timestamp
-	14, // 5: palimpsest.v1.Message.view:type_name -> palimpsest.v1.MessageView
-	7,  // 6: palimpsest.v1.Part.media:type_name -> palimpsest.v1.Media
-	8,  // 7: palimpsest.v1.Part.tool_call:type_name -> palimpsest.v1.ToolCall
-	9,  // 8: palimpsest.v1.Part.tool_result:type_name -> palimpsest.v1.ToolResult
-	12, // 9: palimpsest.v1.Part.reasoning:type_name -> palimpsest.v1.Reasoning
-	13, // 10: palimpsest.v1.Part.opaque:type_name -> palimpsest.v1.Opaque
-	2,  // 11: palimpsest.v1.ToolResult.state:type_name -> palimpsest.v1.ToolResultState
-	10, // 12: palimpsest.v1.ToolResult.parts:type_name -> palimpsest.v1.ToolResultParts
-	5,  // 13: palimpsest.v1.ToolResult.actions:type_name -> palimpsest.v1.ActionRef
-	11, // 14: palimpsest.v1.ToolResultParts.parts:type_name -> palimpsest.v1.ToolResultPart
-	7,  // 15: palimpsest.v1.ToolResultPart.media:type_name -> palimpsest.v1.Media
-	3,  // 16: palimpsest.v1.MessageView.level:type_name -> palimpsest.v1.ViewLevel
-	15, // 17: palimpsest.v1.MessageView.compacted_at:type_name -> google.protobuf.Timestamp
-	18, // [18:18] is the sub-list for method output_type
-	18, // [18:18] is the sub-list for method input_type
-	18, // [18:18] is the sub-list for extension type_name
-	18, // [18:18] is the sub-list for extension extendee
-	0,  // [0:18] is the sub-list for field type_name
+	6,  // 3: palimpsest.v1.Message.actions:type_name -> palimpsest.v1.ActionRef
+	18, // 4: palimpsest.v1.Message.expiration:type_name -> palimpsest.v1.Expiration
+	19, // 5: palimpsest.v1.Message.create_time:type_name -> google.protobuf.Timestamp
+	17, // 6: palimpsest.v1.Message.view:type_name -> palimpsest.v1.MessageView
+	10, // 7: palimpsest.v1.Part.media:type_name -> palimpsest.v1.Media
+	11, // 8: palimpsest.v1.Part.tool_call:type_name -> palimpsest.v1.ToolCall
+	12, // 9: palimpsest.v1.Part.tool_result:type_name -> palimpsest.v1.ToolResult
+	15, // 10: palimpsest.v1.Part.reasoning:type_name -> palimpsest.v1.Reasoning
+	16, // 11: palimpsest.v1.Part.opaque:type_name -> palimpsest.v1.Opaque
+	8,  // 12: palimpsest.v1.Part.retention:type_name -> palimpsest.v1.Retention
+	2,  // 13: palimpsest.v1.Part.variant:type_name -> palimpsest.v1.PartVariant
+	9,  // 14: palimpsest.v1.Part.erasure:type_name -> palimpsest.v1.Erasure
+	3,  // 15: palimpsest.v1.ToolResult.state:type_name -> palimpsest.v1.ToolResultState
+	13, // 16: palimpsest.v1.ToolResult.parts:type_name -> palimpsest.v1.ToolResultParts
+	18, // 17: palimpsest.v1.ToolResult.expiration:type_name -> palimpsest.v1.Expiration
+	6,  // 18: palimpsest.v1.ToolResult.actions:type_name -> palimpsest.v1.ActionRef
+	14, // 19: palimpsest.v1.ToolResultParts.parts:type_name -> palimpsest.v1.ToolResultPart
+	10, // 20: palimpsest.v1.ToolResultPart.media:type_name -> palimpsest.v1.Media
+	4,  // 21: palimpsest.v1.MessageView.level:type_name -> palimpsest.v1.ViewLevel
+	19, // 22: palimpsest.v1.MessageView.compacted_at:type_name -> google.protobuf.Timestamp
+	23, // [23:23] is the sub-list for method output_type
+	23, // [23:23] is the sub-list for method input_type
+	23, // [23:23] is the sub-list for extension type_name
+	23, // [23:23] is the sub-list for extension extendee
+	0,  // [0:23] is the sub-list for field type_name
 }
 
 func init() { file_palimpsest_v1_message_proto_init() }
@@ -1513,6 +1806,7 @@ func file_palimpsest_v1_message_proto_init() {
 	if File_palimpsest_v1_message_proto != nil {
 		return
 	}
+	file_palimpsest_v1_expiration_proto_init()
 	file_palimpsest_v1_message_proto_msgTypes[2].OneofWrappers = []any{
 		(*Part_Text)(nil),
 		(*Part_Media)(nil),
@@ -1522,15 +1816,19 @@ func file_palimpsest_v1_message_proto_init() {
 		(*Part_Opaque)(nil),
 	}
 	file_palimpsest_v1_message_proto_msgTypes[3].OneofWrappers = []any{
+		(*Retention_Permanent)(nil),
+		(*Retention_KeepLast)(nil),
+	}
+	file_palimpsest_v1_message_proto_msgTypes[5].OneofWrappers = []any{
 		(*Media_Data)(nil),
 		(*Media_Uri)(nil),
 	}
-	file_palimpsest_v1_message_proto_msgTypes[5].OneofWrappers = []any{
+	file_palimpsest_v1_message_proto_msgTypes[7].OneofWrappers = []any{
 		(*ToolResult_Text)(nil),
 		(*ToolResult_Json)(nil),
 		(*ToolResult_Parts)(nil),
 	}
-	file_palimpsest_v1_message_proto_msgTypes[7].OneofWrappers = []any{
+	file_palimpsest_v1_message_proto_msgTypes[9].OneofWrappers = []any{
 		(*ToolResultPart_Text)(nil),
 		(*ToolResultPart_Media)(nil),
 	}
@@ -1539,8 +1837,8 @@ func file_palimpsest_v1_message_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_palimpsest_v1_message_proto_rawDesc), len(file_palimpsest_v1_message_proto_rawDesc)),
-			NumEnums:      4,
-			NumMessages:   11,
+			NumEnums:      5,
+			NumMessages:   13,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -22,6 +22,60 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// RewriteMode says when due edits are made. An edit of old text makes the provider read all that follows it anew.
+type RewriteMode int32
+
+const (
+	// Not said: coalesced.
+	RewriteMode_REWRITE_MODE_UNSPECIFIED RewriteMode = 0
+	// As soon as they are due.
+	RewriteMode_REWRITE_MODE_EAGER RewriteMode = 1
+	// Together, when it pays: held until they free min_gain_tokens, the view overflows, one has waited max_deferral_turns, or the
+	// provider's cache is cold anyway. A rewrite that must be made takes every due edit behind it along.
+	RewriteMode_REWRITE_MODE_COALESCED RewriteMode = 2
+)
+
+// Enum value maps for RewriteMode.
+var (
+	RewriteMode_name = map[int32]string{
+		0: "REWRITE_MODE_UNSPECIFIED",
+		1: "REWRITE_MODE_EAGER",
+		2: "REWRITE_MODE_COALESCED",
+	}
+	RewriteMode_value = map[string]int32{
+		"REWRITE_MODE_UNSPECIFIED": 0,
+		"REWRITE_MODE_EAGER":       1,
+		"REWRITE_MODE_COALESCED":   2,
+	}
+)
+
+func (x RewriteMode) Enum() *RewriteMode {
+	p := new(RewriteMode)
+	*p = x
+	return p
+}
+
+func (x RewriteMode) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (RewriteMode) Descriptor() protoreflect.EnumDescriptor {
+	return file_palimpsest_v1_policy_proto_enumTypes[0].Descriptor()
+}
+
+func (RewriteMode) Type() protoreflect.EnumType {
+	return &file_palimpsest_v1_policy_proto_enumTypes[0]
+}
+
+func (x RewriteMode) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use RewriteMode.Descriptor instead.
+func (RewriteMode) EnumDescriptor() ([]byte, []int) {
+	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{0}
+}
+
 // Policy says how a conversation's view is kept. Every setting is optional: what is not set comes from the conversation's
 // policy, and then from the server's default.
 type Policy struct {
@@ -29,7 +83,15 @@ type Policy struct {
 	// Optional. How the view is fitted into the budget.
 	Fit *FitPolicy `protobuf:"bytes,1,opt,name=fit,proto3" json:"fit,omitempty"`
 	// Optional. How long the conversation lives after its last append; 1 minute to 10 years; 0 switches it off. Off by default.
-	Ttl           *durationpb.Duration `protobuf:"bytes,2,opt,name=ttl,proto3" json:"ttl,omitempty"`
+	Ttl *durationpb.Duration `protobuf:"bytes,2,opt,name=ttl,proto3" json:"ttl,omitempty"`
+	// Optional. When results expire that nothing else says so of. Off until asked for.
+	Expiration *ExpirationPolicy `protobuf:"bytes,3,opt,name=expiration,proto3" json:"expiration,omitempty"`
+	// Optional. How blocks that plugins add age.
+	Retention *RetentionPolicy `protobuf:"bytes,4,opt,name=retention,proto3" json:"retention,omitempty"`
+	// Optional. When due edits are made.
+	Rewrite *RewritePolicy `protobuf:"bytes,5,opt,name=rewrite,proto3" json:"rewrite,omitempty"`
+	// Optional. How long one build waits for summarisers in all; 0 to 60 seconds; 3 seconds by default. Appends never wait for them.
+	MaxWait       *durationpb.Duration `protobuf:"bytes,6,opt,name=max_wait,json=maxWait,proto3" json:"max_wait,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -78,6 +140,209 @@ func (x *Policy) GetTtl() *durationpb.Duration {
 	return nil
 }
 
+func (x *Policy) GetExpiration() *ExpirationPolicy {
+	if x != nil {
+		return x.Expiration
+	}
+	return nil
+}
+
+func (x *Policy) GetRetention() *RetentionPolicy {
+	if x != nil {
+		return x.Retention
+	}
+	return nil
+}
+
+func (x *Policy) GetRewrite() *RewritePolicy {
+	if x != nil {
+		return x.Rewrite
+	}
+	return nil
+}
+
+func (x *Policy) GetMaxWait() *durationpb.Duration {
+	if x != nil {
+		return x.MaxWait
+	}
+	return nil
+}
+
+// ExpirationPolicy is expiry for a whole conversation.
+type ExpirationPolicy struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Optional. True: nothing expires, whatever says so. It undoes nothing. What is to be erased is erased all the same. False by default.
+	Off *bool `protobuf:"varint,1,opt,name=off,proto3,oneof" json:"off,omitempty"`
+	// Optional. For tool results, and messages of type ACTION_RESULT and SUB_AGENT_RESULT, of which neither they themselves nor an
+	// action policy says how long they live. preserve_original_content cannot be set here: erasing is asked for by name. Nothing by default.
+	Results       *Expiration `protobuf:"bytes,2,opt,name=results,proto3" json:"results,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ExpirationPolicy) Reset() {
+	*x = ExpirationPolicy{}
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ExpirationPolicy) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ExpirationPolicy) ProtoMessage() {}
+
+func (x *ExpirationPolicy) ProtoReflect() protoreflect.Message {
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ExpirationPolicy.ProtoReflect.Descriptor instead.
+func (*ExpirationPolicy) Descriptor() ([]byte, []int) {
+	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *ExpirationPolicy) GetOff() bool {
+	if x != nil && x.Off != nil {
+		return *x.Off
+	}
+	return false
+}
+
+func (x *ExpirationPolicy) GetResults() *Expiration {
+	if x != nil {
+		return x.Results
+	}
+	return nil
+}
+
+// RetentionPolicy says which messages count when the blocks of plugins age.
+type RetentionPolicy struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Optional. True: every message of the user's and of tools counts, not only those that carry retention. False by default.
+	AllInputs     *bool `protobuf:"varint,1,opt,name=all_inputs,json=allInputs,proto3,oneof" json:"all_inputs,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RetentionPolicy) Reset() {
+	*x = RetentionPolicy{}
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RetentionPolicy) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RetentionPolicy) ProtoMessage() {}
+
+func (x *RetentionPolicy) ProtoReflect() protoreflect.Message {
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RetentionPolicy.ProtoReflect.Descriptor instead.
+func (*RetentionPolicy) Descriptor() ([]byte, []int) {
+	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *RetentionPolicy) GetAllInputs() bool {
+	if x != nil && x.AllInputs != nil {
+		return *x.AllInputs
+	}
+	return false
+}
+
+// RewritePolicy says when due edits are made.
+type RewritePolicy struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Optional. When. Coalesced by default.
+	Mode RewriteMode `protobuf:"varint,1,opt,name=mode,proto3,enum=palimpsest.v1.RewriteMode" json:"mode,omitempty"`
+	// Optional. Tokens that due edits must free together; 0 to 100,000,000; 5,000 by default.
+	MinGainTokens *int32 `protobuf:"varint,2,opt,name=min_gain_tokens,json=minGainTokens,proto3,oneof" json:"min_gain_tokens,omitempty"`
+	// Optional. The most turns that an edit waits once it is due; 0 to 1,000; 10 by default.
+	MaxDeferralTurns *int32 `protobuf:"varint,3,opt,name=max_deferral_turns,json=maxDeferralTurns,proto3,oneof" json:"max_deferral_turns,omitempty"`
+	// Optional. After how long without a build the provider's prompt cache has forgotten the context; 0 seconds to 24 hours; 5 minutes by default.
+	ColdAfter     *durationpb.Duration `protobuf:"bytes,4,opt,name=cold_after,json=coldAfter,proto3" json:"cold_after,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RewritePolicy) Reset() {
+	*x = RewritePolicy{}
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RewritePolicy) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RewritePolicy) ProtoMessage() {}
+
+func (x *RewritePolicy) ProtoReflect() protoreflect.Message {
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RewritePolicy.ProtoReflect.Descriptor instead.
+func (*RewritePolicy) Descriptor() ([]byte, []int) {
+	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *RewritePolicy) GetMode() RewriteMode {
+	if x != nil {
+		return x.Mode
+	}
+	return RewriteMode_REWRITE_MODE_UNSPECIFIED
+}
+
+func (x *RewritePolicy) GetMinGainTokens() int32 {
+	if x != nil && x.MinGainTokens != nil {
+		return *x.MinGainTokens
+	}
+	return 0
+}
+
+func (x *RewritePolicy) GetMaxDeferralTurns() int32 {
+	if x != nil && x.MaxDeferralTurns != nil {
+		return *x.MaxDeferralTurns
+	}
+	return 0
+}
+
+func (x *RewritePolicy) GetColdAfter() *durationpb.Duration {
+	if x != nil {
+		return x.ColdAfter
+	}
+	return nil
+}
+
 // FitPolicy keeps a view inside its budget.
 type FitPolicy struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -100,7 +365,7 @@ type FitPolicy struct {
 
 func (x *FitPolicy) Reset() {
 	*x = FitPolicy{}
-	mi := &file_palimpsest_v1_policy_proto_msgTypes[1]
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -112,7 +377,7 @@ func (x *FitPolicy) String() string {
 func (*FitPolicy) ProtoMessage() {}
 
 func (x *FitPolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_policy_proto_msgTypes[1]
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -125,7 +390,7 @@ func (x *FitPolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FitPolicy.ProtoReflect.Descriptor instead.
 func (*FitPolicy) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{1}
+	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *FitPolicy) GetMaxContextTokens() int32 {
@@ -178,7 +443,7 @@ type Budget struct {
 
 func (x *Budget) Reset() {
 	*x = Budget{}
-	mi := &file_palimpsest_v1_policy_proto_msgTypes[2]
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -190,7 +455,7 @@ func (x *Budget) String() string {
 func (*Budget) ProtoMessage() {}
 
 func (x *Budget) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_policy_proto_msgTypes[2]
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -203,7 +468,7 @@ func (x *Budget) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Budget.ProtoReflect.Descriptor instead.
 func (*Budget) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{2}
+	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Budget) GetContextWindowTokens() int32 {
@@ -256,7 +521,7 @@ type ModelProfile struct {
 
 func (x *ModelProfile) Reset() {
 	*x = ModelProfile{}
-	mi := &file_palimpsest_v1_policy_proto_msgTypes[3]
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -268,7 +533,7 @@ func (x *ModelProfile) String() string {
 func (*ModelProfile) ProtoMessage() {}
 
 func (x *ModelProfile) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_policy_proto_msgTypes[3]
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -281,7 +546,7 @@ func (x *ModelProfile) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelProfile.ProtoReflect.Descriptor instead.
 func (*ModelProfile) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{3}
+	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *ModelProfile) GetModel() string {
@@ -354,14 +619,244 @@ func (x *ModelProfile) GetOutputPrice() float64 {
 	return 0
 }
 
+// ActionPolicy is what an operator says of the results of an action or a tool. It is looked up when a message is appended: by
+// agent_action_id, then action_id, then tool name; the first found counts.
+type ActionPolicy struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Required. What the policy is for.
+	//
+	// Types that are valid to be assigned to Key:
+	//
+	//	*ActionPolicy_AgentActionId
+	//	*ActionPolicy_ActionId
+	//	*ActionPolicy_ToolName
+	Key isActionPolicy_Key `protobuf_oneof:"key"`
+	// Optional. How long the results live.
+	Expiration *Expiration `protobuf:"bytes,4,opt,name=expiration,proto3" json:"expiration,omitempty"`
+	// Optional. The prompt for AI summaries of results whose expiration names none; at most 256 bytes.
+	DefaultCompactPromptId string `protobuf:"bytes,5,opt,name=default_compact_prompt_id,json=defaultCompactPromptId,proto3" json:"default_compact_prompt_id,omitempty"`
+	unknownFields          protoimpl.UnknownFields
+	sizeCache              protoimpl.SizeCache
+}
+
+func (x *ActionPolicy) Reset() {
+	*x = ActionPolicy{}
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ActionPolicy) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ActionPolicy) ProtoMessage() {}
+
+func (x *ActionPolicy) ProtoReflect() protoreflect.Message {
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ActionPolicy.ProtoReflect.Descriptor instead.
+func (*ActionPolicy) Descriptor() ([]byte, []int) {
+	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *ActionPolicy) GetKey() isActionPolicy_Key {
+	if x != nil {
+		return x.Key
+	}
+	return nil
+}
+
+func (x *ActionPolicy) GetAgentActionId() string {
+	if x != nil {
+		if x, ok := x.Key.(*ActionPolicy_AgentActionId); ok {
+			return x.AgentActionId
+		}
+	}
+	return ""
+}
+
+func (x *ActionPolicy) GetActionId() string {
+	if x != nil {
+		if x, ok := x.Key.(*ActionPolicy_ActionId); ok {
+			return x.ActionId
+		}
+	}
+	return ""
+}
+
+func (x *ActionPolicy) GetToolName() string {
+	if x != nil {
+		if x, ok := x.Key.(*ActionPolicy_ToolName); ok {
+			return x.ToolName
+		}
+	}
+	return ""
+}
+
+func (x *ActionPolicy) GetExpiration() *Expiration {
+	if x != nil {
+		return x.Expiration
+	}
+	return nil
+}
+
+func (x *ActionPolicy) GetDefaultCompactPromptId() string {
+	if x != nil {
+		return x.DefaultCompactPromptId
+	}
+	return ""
+}
+
+type isActionPolicy_Key interface {
+	isActionPolicy_Key()
+}
+
+type ActionPolicy_AgentActionId struct {
+	// Optional. An action as one agent uses it; 1 to 256 bytes.
+	AgentActionId string `protobuf:"bytes,1,opt,name=agent_action_id,json=agentActionId,proto3,oneof"`
+}
+
+type ActionPolicy_ActionId struct {
+	// Optional. An action; 1 to 256 bytes.
+	ActionId string `protobuf:"bytes,2,opt,name=action_id,json=actionId,proto3,oneof"`
+}
+
+type ActionPolicy_ToolName struct {
+	// Optional. A tool; 1 to 256 bytes.
+	ToolName string `protobuf:"bytes,3,opt,name=tool_name,json=toolName,proto3,oneof"`
+}
+
+func (*ActionPolicy_AgentActionId) isActionPolicy_Key() {}
+
+func (*ActionPolicy_ActionId) isActionPolicy_Key() {}
+
+func (*ActionPolicy_ToolName) isActionPolicy_Key() {}
+
+// Prompt asks a model for a summary.
+type Prompt struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Required. The prompt's id; 1 to 256 bytes. A prompt with the id "default" is used where nothing names one.
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Output only. Counts the changes of the prompt, from 1.
+	Version int32 `protobuf:"varint,2,opt,name=version,proto3" json:"version,omitempty"`
+	// Required. What the model is told; 1 to 32,768 bytes. Replaced in it: {{content}} (needed: the content, as a JSON string),
+	// {{length}} (characters of it), {{target_length}}, {{message_type}}, {{turn_added}}, {{tool}}. The model must answer with a
+	// JSON object whose "summary" is a string.
+	Template string `protobuf:"bytes,3,opt,name=template,proto3" json:"template,omitempty"`
+	// Optional. The models to ask, in order of priority, as provider/model, such as openai/gpt-5-mini; at most 8, each 1 to 256
+	// bytes. The server's models by default.
+	Models []string `protobuf:"bytes,4,rep,name=models,proto3" json:"models,omitempty"`
+	// Optional. The most tokens a model may answer with; 0 to 100,000. By default, and for 0, what the target length takes.
+	MaxOutputTokens int32 `protobuf:"varint,5,opt,name=max_output_tokens,json=maxOutputTokens,proto3" json:"max_output_tokens,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
+}
+
+func (x *Prompt) Reset() {
+	*x = Prompt{}
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Prompt) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Prompt) ProtoMessage() {}
+
+func (x *Prompt) ProtoReflect() protoreflect.Message {
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Prompt.ProtoReflect.Descriptor instead.
+func (*Prompt) Descriptor() ([]byte, []int) {
+	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *Prompt) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *Prompt) GetVersion() int32 {
+	if x != nil {
+		return x.Version
+	}
+	return 0
+}
+
+func (x *Prompt) GetTemplate() string {
+	if x != nil {
+		return x.Template
+	}
+	return ""
+}
+
+func (x *Prompt) GetModels() []string {
+	if x != nil {
+		return x.Models
+	}
+	return nil
+}
+
+func (x *Prompt) GetMaxOutputTokens() int32 {
+	if x != nil {
+		return x.MaxOutputTokens
+	}
+	return 0
+}
+
 var File_palimpsest_v1_policy_proto protoreflect.FileDescriptor
 
 const file_palimpsest_v1_policy_proto_rawDesc = "" +
 	"\n" +
-	"\x1apalimpsest/v1/policy.proto\x12\rpalimpsest.v1\x1a\x1egoogle/protobuf/duration.proto\"a\n" +
+	"\x1apalimpsest/v1/policy.proto\x12\rpalimpsest.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1epalimpsest/v1/expiration.proto\"\xce\x02\n" +
 	"\x06Policy\x12*\n" +
 	"\x03fit\x18\x01 \x01(\v2\x18.palimpsest.v1.FitPolicyR\x03fit\x12+\n" +
-	"\x03ttl\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\x03ttl\"\x87\x03\n" +
+	"\x03ttl\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\x03ttl\x12?\n" +
+	"\n" +
+	"expiration\x18\x03 \x01(\v2\x1f.palimpsest.v1.ExpirationPolicyR\n" +
+	"expiration\x12<\n" +
+	"\tretention\x18\x04 \x01(\v2\x1e.palimpsest.v1.RetentionPolicyR\tretention\x126\n" +
+	"\arewrite\x18\x05 \x01(\v2\x1c.palimpsest.v1.RewritePolicyR\arewrite\x124\n" +
+	"\bmax_wait\x18\x06 \x01(\v2\x19.google.protobuf.DurationR\amaxWait\"f\n" +
+	"\x10ExpirationPolicy\x12\x15\n" +
+	"\x03off\x18\x01 \x01(\bH\x00R\x03off\x88\x01\x01\x123\n" +
+	"\aresults\x18\x02 \x01(\v2\x19.palimpsest.v1.ExpirationR\aresultsB\x06\n" +
+	"\x04_off\"D\n" +
+	"\x0fRetentionPolicy\x12\"\n" +
+	"\n" +
+	"all_inputs\x18\x01 \x01(\bH\x00R\tallInputs\x88\x01\x01B\r\n" +
+	"\v_all_inputs\"\x84\x02\n" +
+	"\rRewritePolicy\x12.\n" +
+	"\x04mode\x18\x01 \x01(\x0e2\x1a.palimpsest.v1.RewriteModeR\x04mode\x12+\n" +
+	"\x0fmin_gain_tokens\x18\x02 \x01(\x05H\x00R\rminGainTokens\x88\x01\x01\x121\n" +
+	"\x12max_deferral_turns\x18\x03 \x01(\x05H\x01R\x10maxDeferralTurns\x88\x01\x01\x128\n" +
+	"\n" +
+	"cold_after\x18\x04 \x01(\v2\x19.google.protobuf.DurationR\tcoldAfterB\x12\n" +
+	"\x10_min_gain_tokensB\x15\n" +
+	"\x13_max_deferral_turns\"\x87\x03\n" +
 	"\tFitPolicy\x121\n" +
 	"\x12max_context_tokens\x18\x01 \x01(\x05H\x00R\x10maxContextTokens\x88\x01\x01\x127\n" +
 	"\x15context_window_tokens\x18\x02 \x01(\x05H\x01R\x13contextWindowTokens\x88\x01\x01\x129\n" +
@@ -400,7 +895,26 @@ const file_palimpsest_v1_policy_proto_rawDesc = "" +
 	"\f_input_priceB\x13\n" +
 	"\x11_cache_read_priceB\x14\n" +
 	"\x12_cache_write_priceB\x0f\n" +
-	"\r_output_priceBIZGgithub.com/palimpsest-context/palimpsest/gen/palimpsest/v1;palimpsestv1b\x06proto3"
+	"\r_output_price\"\xf3\x01\n" +
+	"\fActionPolicy\x12(\n" +
+	"\x0fagent_action_id\x18\x01 \x01(\tH\x00R\ragentActionId\x12\x1d\n" +
+	"\taction_id\x18\x02 \x01(\tH\x00R\bactionId\x12\x1d\n" +
+	"\ttool_name\x18\x03 \x01(\tH\x00R\btoolName\x129\n" +
+	"\n" +
+	"expiration\x18\x04 \x01(\v2\x19.palimpsest.v1.ExpirationR\n" +
+	"expiration\x129\n" +
+	"\x19default_compact_prompt_id\x18\x05 \x01(\tR\x16defaultCompactPromptIdB\x05\n" +
+	"\x03key\"\x92\x01\n" +
+	"\x06Prompt\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x18\n" +
+	"\aversion\x18\x02 \x01(\x05R\aversion\x12\x1a\n" +
+	"\btemplate\x18\x03 \x01(\tR\btemplate\x12\x16\n" +
+	"\x06models\x18\x04 \x03(\tR\x06models\x12*\n" +
+	"\x11max_output_tokens\x18\x05 \x01(\x05R\x0fmaxOutputTokens*_\n" +
+	"\vRewriteMode\x12\x1c\n" +
+	"\x18REWRITE_MODE_UNSPECIFIED\x10\x00\x12\x16\n" +
+	"\x12REWRITE_MODE_EAGER\x10\x01\x12\x1a\n" +
+	"\x16REWRITE_MODE_COALESCED\x10\x02BIZGgithub.com/palimpsest-context/palimpsest/gen/palimpsest/v1;palimpsestv1b\x06proto3"
 
 var (
 	file_palimpsest_v1_policy_proto_rawDescOnce sync.Once
@@ -414,22 +928,38 @@ func file_palimpsest_v1_policy_proto_rawDescGZIP() []byte {
 	return file_palimpsest_v1_policy_proto_rawDescData
 }
 
-var file_palimpsest_v1_policy_proto_msgTypes = make([]protoimpl.MessageInfo, 4)
+var file_palimpsest_v1_policy_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
+var file_palimpsest_v1_policy_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
 var file_palimpsest_v1_policy_proto_goTypes = []any{
-	(*Policy)(nil),              // 0: palimpsest.v1.Policy
-	(*FitPolicy)(nil),           // 1: palimpsest.v1.FitPolicy
-	(*Budget)(nil),              // 2: palimpsest.v1.Budget
-	(*ModelProfile)(nil),        // 3: palimpsest.v1.ModelProfile
-	(*durationpb.Duration)(nil), // 4: google.protobuf.Duration
+	(RewriteMode)(0),            // 0: palimpsest.v1.RewriteMode
+	(*Policy)(nil),              // 1: palimpsest.v1.Policy
+	(*ExpirationPolicy)(nil),    // 2: palimpsest.v1.ExpirationPolicy
+	(*RetentionPolicy)(nil),     // 3: palimpsest.v1.RetentionPolicy
+	(*RewritePolicy)(nil),       // 4: palimpsest.v1.RewritePolicy
+	(*FitPolicy)(nil),           // 5: palimpsest.v1.FitPolicy
+	(*Budget)(nil),              // 6: palimpsest.v1.Budget
+	(*ModelProfile)(nil),        // 7: palimpsest.v1.ModelProfile
+	(*ActionPolicy)(nil),        // 8: palimpsest.v1.ActionPolicy
+	(*Prompt)(nil),              // 9: palimpsest.v1.Prompt
+	(*durationpb.Duration)(nil), // 10: google.protobuf.Duration
+	(*Expiration)(nil),          // 11: palimpsest.v1.Expiration
 }
 var file_palimpsest_v1_policy_proto_depIdxs = []int32{
-	1, // 0: palimpsest.v1.Policy.fit:type_name -> palimpsest.v1.FitPolicy
-	4, // 1: palimpsest.v1.Policy.ttl:type_name -> google.protobuf.Duration
-	2, // [2:2] is the sub-list for method output_type
-	2, // [2:2] is the sub-list for method input_type
-	2, // [2:2] is the sub-list for extension type_name
-	2, // [2:2] is the sub-list for extension extendee
-	0, // [0:2] is the sub-list for field type_name
+	5,  // 0: palimpsest.v1.Policy.fit:type_name -> palimpsest.v1.FitPolicy
+	10, // 1: palimpsest.v1.Policy.ttl:type_name -> google.protobuf.Duration
+	2,  // 2: palimpsest.v1.Policy.expiration:type_name -> palimpsest.v1.ExpirationPolicy
+	3,  // 3: palimpsest.v1.Policy.retention:type_name -> palimpsest.v1.RetentionPolicy
+	4,  // 4: palimpsest.v1.Policy.rewrite:type_name -> palimpsest.v1.RewritePolicy
+	10, // 5: palimpsest.v1.Policy.max_wait:type_name -> google.protobuf.Duration
+	11, // 6: palimpsest.v1.ExpirationPolicy.results:type_name -> palimpsest.v1.Expiration
+	0,  // 7: palimpsest.v1.RewritePolicy.mode:type_name -> palimpsest.v1.RewriteMode
+	10, // 8: palimpsest.v1.RewritePolicy.cold_after:type_name -> google.protobuf.Duration
+	11, // 9: palimpsest.v1.ActionPolicy.expiration:type_name -> palimpsest.v1.Expiration
+	10, // [10:10] is the sub-list for method output_type
+	10, // [10:10] is the sub-list for method input_type
+	10, // [10:10] is the sub-list for extension type_name
+	10, // [10:10] is the sub-list for extension extendee
+	0,  // [0:10] is the sub-list for field type_name
 }
 
 func init() { file_palimpsest_v1_policy_proto_init() }
@@ -437,21 +967,31 @@ func file_palimpsest_v1_policy_proto_init() {
 	if File_palimpsest_v1_policy_proto != nil {
 		return
 	}
+	file_palimpsest_v1_expiration_proto_init()
 	file_palimpsest_v1_policy_proto_msgTypes[1].OneofWrappers = []any{}
 	file_palimpsest_v1_policy_proto_msgTypes[2].OneofWrappers = []any{}
 	file_palimpsest_v1_policy_proto_msgTypes[3].OneofWrappers = []any{}
+	file_palimpsest_v1_policy_proto_msgTypes[4].OneofWrappers = []any{}
+	file_palimpsest_v1_policy_proto_msgTypes[5].OneofWrappers = []any{}
+	file_palimpsest_v1_policy_proto_msgTypes[6].OneofWrappers = []any{}
+	file_palimpsest_v1_policy_proto_msgTypes[7].OneofWrappers = []any{
+		(*ActionPolicy_AgentActionId)(nil),
+		(*ActionPolicy_ActionId)(nil),
+		(*ActionPolicy_ToolName)(nil),
+	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_palimpsest_v1_policy_proto_rawDesc), len(file_palimpsest_v1_policy_proto_rawDesc)),
-			NumEnums:      0,
-			NumMessages:   4,
+			NumEnums:      1,
+			NumMessages:   9,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
 		GoTypes:           file_palimpsest_v1_policy_proto_goTypes,
 		DependencyIndexes: file_palimpsest_v1_policy_proto_depIdxs,
+		EnumInfos:         file_palimpsest_v1_policy_proto_enumTypes,
 		MessageInfos:      file_palimpsest_v1_policy_proto_msgTypes,
 	}.Build()
 	File_palimpsest_v1_policy_proto = out.File

@@ -416,6 +416,912 @@ func (*DeleteModelProfileResponse) Descriptor() ([]byte, []int) {
 	return file_palimpsest_v1_policy_service_proto_rawDescGZIP(), []int{7}
 }
 
+// PutActionPolicyRequest asks for an action policy to be stored.
+type PutActionPolicyRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Required. The action policy, replaced whole.
+	Policy *ActionPolicy `protobuf:"bytes,1,opt,name=policy,proto3" json:"policy,omitempty"`
+	// Optional. Makes a retry safe for 24 hours; at most 256 bytes.
+	RequestId     string `protobuf:"bytes,2,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PutActionPolicyRequest) Reset() {
+	*x = PutActionPolicyRequest{}
+	mi := &file_palimpsest_v1_policy_service_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PutActionPolicyRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PutActionPolicyRequest) ProtoMessage() {}
+
+func (x *PutActionPolicyRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_palimpsest_v1_policy_service_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PutActionPolicyRequest.ProtoReflect.Descriptor instead.
+func (*PutActionPolicyRequest) Descriptor() ([]byte, []int) {
+	return file_palimpsest_v1_policy_service_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *PutActionPolicyRequest) GetPolicy() *ActionPolicy {
+	if x != nil {
+		return x.Policy
+	}
+	return nil
+}
+
+func (x *PutActionPolicyRequest) GetRequestId() string {
+	if x != nil {
+		return x.RequestId
+	}
+	return ""
+}
+
+// PutActionPolicyResponse answers PutActionPolicy.
+type PutActionPolicyResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Output only. The action policy as stored.
+	Policy        *ActionPolicy `protobuf:"bytes,1,opt,name=policy,proto3" json:"policy,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PutActionPolicyResponse) Reset() {
+	*x = PutActionPolicyResponse{}
+	mi := &file_palimpsest_v1_policy_service_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PutActionPolicyResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PutActionPolicyResponse) ProtoMessage() {}
+
+func (x *PutActionPolicyResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_palimpsest_v1_policy_service_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PutActionPolicyResponse.ProtoReflect.Descriptor instead.
+func (*PutActionPolicyResponse) Descriptor() ([]byte, []int) {
+	return file_palimpsest_v1_policy_service_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *PutActionPolicyResponse) GetPolicy() *ActionPolicy {
+	if x != nil {
+		return x.Policy
+	}
+	return nil
+}
+
+// GetActionPolicyRequest asks for an action policy.
+type GetActionPolicyRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Required. What the policy is for.
+	//
+	// Types that are valid to be assigned to Key:
+	//
+	//	*GetActionPolicyRequest_AgentActionId
+	//	*GetActionPolicyRequest_ActionId
+	//	*GetActionPolicyRequest_ToolName
+	Key           isGetActionPolicyRequest_Key `protobuf_oneof:"key"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetActionPolicyRequest) Reset() {
+	*x = GetActionPolicyRequest{}
+	mi := &file_palimpsest_v1_policy_service_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetActionPolicyRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetActionPolicyRequest) ProtoMessage() {}
+
+func (x *GetActionPolicyRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_palimpsest_v1_policy_service_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetActionPolicyRequest.ProtoReflect.Descriptor instead.
+func (*GetActionPolicyRequest) Descriptor() ([]byte, []int) {
+	return file_palimpsest_v1_policy_service_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *GetActionPolicyRequest) GetKey() isGetActionPolicyRequest_Key {
+	if x != nil {
+		return x.Key
+	}
+	return nil
+}
+
+func (x *GetActionPolicyRequest) GetAgentActionId() string {
+	if x != nil {
+		if x, ok := x.Key.(*GetActionPolicyRequest_AgentActionId); ok {
+			return x.AgentActionId
+		}
+	}
+	return ""
+}
+
+func (x *GetActionPolicyRequest) GetActionId() string {
+	if x != nil {
+		if x, ok := x.Key.(*GetActionPolicyRequest_ActionId); ok {
+			return x.ActionId
+		}
+	}
+	return ""
+}
+
+func (x *GetActionPolicyRequest) GetToolName() string {
+	if x != nil {
+		if x, ok := x.Key.(*GetActionPolicyRequest_ToolName); ok {
+			return x.ToolName
+		}
+	}
+	return ""
+}
+
+type isGetActionPolicyRequest_Key interface {
+	isGetActionPolicyRequest_Key()
+}
+
+type GetActionPolicyRequest_AgentActionId struct {
+	// Optional. An action as one agent uses it; 1 to 256 bytes.
+	AgentActionId string `protobuf:"bytes,1,opt,name=agent_action_id,json=agentActionId,proto3,oneof"`
+}
+
+type GetActionPolicyRequest_ActionId struct {
+	// Optional. An action; 1 to 256 bytes.
+	ActionId string `protobuf:"bytes,2,opt,name=action_id,json=actionId,proto3,oneof"`
+}
+
+type GetActionPolicyRequest_ToolName struct {
+	// Optional. A tool; 1 to 256 bytes.
+	ToolName string `protobuf:"bytes,3,opt,name=tool_name,json=toolName,proto3,oneof"`
+}
+
+func (*GetActionPolicyRequest_AgentActionId) isGetActionPolicyRequest_Key() {}
+
+func (*GetActionPolicyRequest_ActionId) isGetActionPolicyRequest_Key() {}
+
+func (*GetActionPolicyRequest_ToolName) isGetActionPolicyRequest_Key() {}
+
+// GetActionPolicyResponse answers GetActionPolicy.
+type GetActionPolicyResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Output only. The action policy.
+	Policy        *ActionPolicy `protobuf:"bytes,1,opt,name=policy,proto3" json:"policy,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetActionPolicyResponse) Reset() {
+	*x = GetActionPolicyResponse{}
+	mi := &file_palimpsest_v1_policy_service_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetActionPolicyResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetActionPolicyResponse) ProtoMessage() {}
+
+func (x *GetActionPolicyResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_palimpsest_v1_policy_service_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetActionPolicyResponse.ProtoReflect.Descriptor instead.
+func (*GetActionPolicyResponse) Descriptor() ([]byte, []int) {
+	return file_palimpsest_v1_policy_service_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *GetActionPolicyResponse) GetPolicy() *ActionPolicy {
+	if x != nil {
+		return x.Policy
+	}
+	return nil
+}
+
+// ListActionPoliciesRequest asks for the action policies.
+type ListActionPoliciesRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Optional. The most on a page; 0 to 1,000; 100 by default, and for 0.
+	PageSize int32 `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// Optional. The next_page_token of the page before; at most 4,096 bytes.
+	PageToken     string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListActionPoliciesRequest) Reset() {
+	*x = ListActionPoliciesRequest{}
+	mi := &file_palimpsest_v1_policy_service_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListActionPoliciesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListActionPoliciesRequest) ProtoMessage() {}
+
+func (x *ListActionPoliciesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_palimpsest_v1_policy_service_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListActionPoliciesRequest.ProtoReflect.Descriptor instead.
+func (*ListActionPoliciesRequest) Descriptor() ([]byte, []int) {
+	return file_palimpsest_v1_policy_service_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *ListActionPoliciesRequest) GetPageSize() int32 {
+	if x != nil {
+		return x.PageSize
+	}
+	return 0
+}
+
+func (x *ListActionPoliciesRequest) GetPageToken() string {
+	if x != nil {
+		return x.PageToken
+	}
+	return ""
+}
+
+// ListActionPoliciesResponse answers ListActionPolicies.
+type ListActionPoliciesResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Output only. By key.
+	Policies []*ActionPolicy `protobuf:"bytes,1,rep,name=policies,proto3" json:"policies,omitempty"`
+	// Output only. Where the next page begins; empty on the last.
+	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListActionPoliciesResponse) Reset() {
+	*x = ListActionPoliciesResponse{}
+	mi := &file_palimpsest_v1_policy_service_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListActionPoliciesResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListActionPoliciesResponse) ProtoMessage() {}
+
+func (x *ListActionPoliciesResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_palimpsest_v1_policy_service_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListActionPoliciesResponse.ProtoReflect.Descriptor instead.
+func (*ListActionPoliciesResponse) Descriptor() ([]byte, []int) {
+	return file_palimpsest_v1_policy_service_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *ListActionPoliciesResponse) GetPolicies() []*ActionPolicy {
+	if x != nil {
+		return x.Policies
+	}
+	return nil
+}
+
+func (x *ListActionPoliciesResponse) GetNextPageToken() string {
+	if x != nil {
+		return x.NextPageToken
+	}
+	return ""
+}
+
+// DeleteActionPolicyRequest asks for an action policy to be removed.
+type DeleteActionPolicyRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Required. What the policy is for.
+	//
+	// Types that are valid to be assigned to Key:
+	//
+	//	*DeleteActionPolicyRequest_AgentActionId
+	//	*DeleteActionPolicyRequest_ActionId
+	//	*DeleteActionPolicyRequest_ToolName
+	Key isDeleteActionPolicyRequest_Key `protobuf_oneof:"key"`
+	// Optional. Makes a retry safe for 24 hours; at most 256 bytes.
+	RequestId     string `protobuf:"bytes,4,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DeleteActionPolicyRequest) Reset() {
+	*x = DeleteActionPolicyRequest{}
+	mi := &file_palimpsest_v1_policy_service_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DeleteActionPolicyRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DeleteActionPolicyRequest) ProtoMessage() {}
+
+func (x *DeleteActionPolicyRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_palimpsest_v1_policy_service_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DeleteActionPolicyRequest.ProtoReflect.Descriptor instead.
+func (*DeleteActionPolicyRequest) Descriptor() ([]byte, []int) {
+	return file_palimpsest_v1_policy_service_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *DeleteActionPolicyRequest) GetKey() isDeleteActionPolicyRequest_Key {
+	if x != nil {
+		return x.Key
+	}
+	return nil
+}
+
+func (x *DeleteActionPolicyRequest) GetAgentActionId() string {
+	if x != nil {
+		if x, ok := x.Key.(*DeleteActionPolicyRequest_AgentActionId); ok {
+			return x.AgentActionId
+		}
+	}
+	return ""
+}
+
+func (x *DeleteActionPolicyRequest) GetActionId() string {
+	if x != nil {
+		if x, ok := x.Key.(*DeleteActionPolicyRequest_ActionId); ok {
+			return x.ActionId
+		}
+	}
+	return ""
+}
+
+func (x *DeleteActionPolicyRequest) GetToolName() string {
+	if x != nil {
+		if x, ok := x.Key.(*DeleteActionPolicyRequest_ToolName); ok {
+			return x.ToolName
+		}
+	}
+	return ""
+}
+
+func (x *DeleteActionPolicyRequest) GetRequestId() string {
+	if x != nil {
+		return x.RequestId
+	}
+	return ""
+}
+
+type isDeleteActionPolicyRequest_Key interface {
+	isDeleteActionPolicyRequest_Key()
+}
+
+type DeleteActionPolicyRequest_AgentActionId struct {
+	// Optional. An action as one agent uses it; 1 to 256 bytes.
+	AgentActionId string `protobuf:"bytes,1,opt,name=agent_action_id,json=agentActionId,proto3,oneof"`
+}
+
+type DeleteActionPolicyRequest_ActionId struct {
+	// Optional. An action; 1 to 256 bytes.
+	ActionId string `protobuf:"bytes,2,opt,name=action_id,json=actionId,proto3,oneof"`
+}
+
+type DeleteActionPolicyRequest_ToolName struct {
+	// Optional. A tool; 1 to 256 bytes.
+	ToolName string `protobuf:"bytes,3,opt,name=tool_name,json=toolName,proto3,oneof"`
+}
+
+func (*DeleteActionPolicyRequest_AgentActionId) isDeleteActionPolicyRequest_Key() {}
+
+func (*DeleteActionPolicyRequest_ActionId) isDeleteActionPolicyRequest_Key() {}
+
+func (*DeleteActionPolicyRequest_ToolName) isDeleteActionPolicyRequest_Key() {}
+
+// DeleteActionPolicyResponse answers DeleteActionPolicy.
+type DeleteActionPolicyResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DeleteActionPolicyResponse) Reset() {
+	*x = DeleteActionPolicyResponse{}
+	mi := &file_palimpsest_v1_policy_service_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DeleteActionPolicyResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DeleteActionPolicyResponse) ProtoMessage() {}
+
+func (x *DeleteActionPolicyResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_palimpsest_v1_policy_service_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DeleteActionPolicyResponse.ProtoReflect.Descriptor instead.
+func (*DeleteActionPolicyResponse) Descriptor() ([]byte, []int) {
+	return file_palimpsest_v1_policy_service_proto_rawDescGZIP(), []int{15}
+}
+
+// PutPromptRequest asks for a prompt to be stored.
+type PutPromptRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Required. The prompt, replaced whole.
+	Prompt *Prompt `protobuf:"bytes,1,opt,name=prompt,proto3" json:"prompt,omitempty"`
+	// Optional. Makes a retry safe for 24 hours; at most 256 bytes.
+	RequestId     string `protobuf:"bytes,2,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PutPromptRequest) Reset() {
+	*x = PutPromptRequest{}
+	mi := &file_palimpsest_v1_policy_service_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PutPromptRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PutPromptRequest) ProtoMessage() {}
+
+func (x *PutPromptRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_palimpsest_v1_policy_service_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PutPromptRequest.ProtoReflect.Descriptor instead.
+func (*PutPromptRequest) Descriptor() ([]byte, []int) {
+	return file_palimpsest_v1_policy_service_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *PutPromptRequest) GetPrompt() *Prompt {
+	if x != nil {
+		return x.Prompt
+	}
+	return nil
+}
+
+func (x *PutPromptRequest) GetRequestId() string {
+	if x != nil {
+		return x.RequestId
+	}
+	return ""
+}
+
+// PutPromptResponse answers PutPrompt.
+type PutPromptResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Output only. The prompt as stored.
+	Prompt        *Prompt `protobuf:"bytes,1,opt,name=prompt,proto3" json:"prompt,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PutPromptResponse) Reset() {
+	*x = PutPromptResponse{}
+	mi := &file_palimpsest_v1_policy_service_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PutPromptResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PutPromptResponse) ProtoMessage() {}
+
+func (x *PutPromptResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_palimpsest_v1_policy_service_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PutPromptResponse.ProtoReflect.Descriptor instead.
+func (*PutPromptResponse) Descriptor() ([]byte, []int) {
+	return file_palimpsest_v1_policy_service_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *PutPromptResponse) GetPrompt() *Prompt {
+	if x != nil {
+		return x.Prompt
+	}
+	return nil
+}
+
+// GetPromptRequest asks for a prompt.
+type GetPromptRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Required. The prompt's id; 1 to 256 bytes.
+	Id            string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetPromptRequest) Reset() {
+	*x = GetPromptRequest{}
+	mi := &file_palimpsest_v1_policy_service_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetPromptRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetPromptRequest) ProtoMessage() {}
+
+func (x *GetPromptRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_palimpsest_v1_policy_service_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetPromptRequest.ProtoReflect.Descriptor instead.
+func (*GetPromptRequest) Descriptor() ([]byte, []int) {
+	return file_palimpsest_v1_policy_service_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *GetPromptRequest) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+// GetPromptResponse answers GetPrompt.
+type GetPromptResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Output only. The prompt.
+	Prompt        *Prompt `protobuf:"bytes,1,opt,name=prompt,proto3" json:"prompt,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetPromptResponse) Reset() {
+	*x = GetPromptResponse{}
+	mi := &file_palimpsest_v1_policy_service_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetPromptResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetPromptResponse) ProtoMessage() {}
+
+func (x *GetPromptResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_palimpsest_v1_policy_service_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetPromptResponse.ProtoReflect.Descriptor instead.
+func (*GetPromptResponse) Descriptor() ([]byte, []int) {
+	return file_palimpsest_v1_policy_service_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *GetPromptResponse) GetPrompt() *Prompt {
+	if x != nil {
+		return x.Prompt
+	}
+	return nil
+}
+
+// ListPromptsRequest asks for the prompts.
+type ListPromptsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Optional. The most on a page; 0 to 1,000; 100 by default, and for 0.
+	PageSize int32 `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// Optional. The next_page_token of the page before; at most 4,096 bytes.
+	PageToken     string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListPromptsRequest) Reset() {
+	*x = ListPromptsRequest{}
+	mi := &file_palimpsest_v1_policy_service_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListPromptsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListPromptsRequest) ProtoMessage() {}
+
+func (x *ListPromptsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_palimpsest_v1_policy_service_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListPromptsRequest.ProtoReflect.Descriptor instead.
+func (*ListPromptsRequest) Descriptor() ([]byte, []int) {
+	return file_palimpsest_v1_policy_service_proto_rawDescGZIP(), []int{20}
+}
+
+func (x *ListPromptsRequest) GetPageSize() int32 {
+	if x != nil {
+		return x.PageSize
+	}
+	return 0
+}
+
+func (x *ListPromptsRequest) GetPageToken() string {
+	if x != nil {
+		return x.PageToken
+	}
+	return ""
+}
+
+// ListPromptsResponse answers ListPrompts.
+type ListPromptsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Output only. By key.
+	Prompts []*Prompt `protobuf:"bytes,1,rep,name=prompts,proto3" json:"prompts,omitempty"`
+	// Output only. Where the next page begins; empty on the last.
+	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListPromptsResponse) Reset() {
+	*x = ListPromptsResponse{}
+	mi := &file_palimpsest_v1_policy_service_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListPromptsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListPromptsResponse) ProtoMessage() {}
+
+func (x *ListPromptsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_palimpsest_v1_policy_service_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListPromptsResponse.ProtoReflect.Descriptor instead.
+func (*ListPromptsResponse) Descriptor() ([]byte, []int) {
+	return file_palimpsest_v1_policy_service_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *ListPromptsResponse) GetPrompts() []*Prompt {
+	if x != nil {
+		return x.Prompts
+	}
+	return nil
+}
+
+func (x *ListPromptsResponse) GetNextPageToken() string {
+	if x != nil {
+		return x.NextPageToken
+	}
+	return ""
+}
+
+// DeletePromptRequest asks for a prompt to be removed.
+type DeletePromptRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Required. The prompt's id; 1 to 256 bytes.
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Optional. Makes a retry safe for 24 hours; at most 256 bytes.
+	RequestId     string `protobuf:"bytes,2,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DeletePromptRequest) Reset() {
+	*x = DeletePromptRequest{}
+	mi := &file_palimpsest_v1_policy_service_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DeletePromptRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DeletePromptRequest) ProtoMessage() {}
+
+func (x *DeletePromptRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_palimpsest_v1_policy_service_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DeletePromptRequest.ProtoReflect.Descriptor instead.
+func (*DeletePromptRequest) Descriptor() ([]byte, []int) {
+	return file_palimpsest_v1_policy_service_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *DeletePromptRequest) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *DeletePromptRequest) GetRequestId() string {
+	if x != nil {
+		return x.RequestId
+	}
+	return ""
+}
+
+// DeletePromptResponse answers DeletePrompt.
+type DeletePromptResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DeletePromptResponse) Reset() {
+	*x = DeletePromptResponse{}
+	mi := &file_palimpsest_v1_policy_service_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DeletePromptResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DeletePromptResponse) ProtoMessage() {}
+
+func (x *DeletePromptResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_palimpsest_v1_policy_service_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DeletePromptResponse.ProtoReflect.Descriptor instead.
+func (*DeletePromptResponse) Descriptor() ([]byte, []int) {
+	return file_palimpsest_v1_policy_service_proto_rawDescGZIP(), []int{23}
+}
+
 var File_palimpsest_v1_policy_service_proto protoreflect.FileDescriptor
 
 const file_palimpsest_v1_policy_service_proto_rawDesc = "" +
@@ -442,12 +1348,70 @@ const file_palimpsest_v1_policy_service_proto_rawDesc = "" +
 	"\x05model\x18\x01 \x01(\tR\x05model\x12\x1d\n" +
 	"\n" +
 	"request_id\x18\x02 \x01(\tR\trequestId\"\x1c\n" +
-	"\x1aDeleteModelProfileResponse2\xa6\x03\n" +
+	"\x1aDeleteModelProfileResponse\"l\n" +
+	"\x16PutActionPolicyRequest\x123\n" +
+	"\x06policy\x18\x01 \x01(\v2\x1b.palimpsest.v1.ActionPolicyR\x06policy\x12\x1d\n" +
+	"\n" +
+	"request_id\x18\x02 \x01(\tR\trequestId\"N\n" +
+	"\x17PutActionPolicyResponse\x123\n" +
+	"\x06policy\x18\x01 \x01(\v2\x1b.palimpsest.v1.ActionPolicyR\x06policy\"\x87\x01\n" +
+	"\x16GetActionPolicyRequest\x12(\n" +
+	"\x0fagent_action_id\x18\x01 \x01(\tH\x00R\ragentActionId\x12\x1d\n" +
+	"\taction_id\x18\x02 \x01(\tH\x00R\bactionId\x12\x1d\n" +
+	"\ttool_name\x18\x03 \x01(\tH\x00R\btoolNameB\x05\n" +
+	"\x03key\"N\n" +
+	"\x17GetActionPolicyResponse\x123\n" +
+	"\x06policy\x18\x01 \x01(\v2\x1b.palimpsest.v1.ActionPolicyR\x06policy\"W\n" +
+	"\x19ListActionPoliciesRequest\x12\x1b\n" +
+	"\tpage_size\x18\x01 \x01(\x05R\bpageSize\x12\x1d\n" +
+	"\n" +
+	"page_token\x18\x02 \x01(\tR\tpageToken\"}\n" +
+	"\x1aListActionPoliciesResponse\x127\n" +
+	"\bpolicies\x18\x01 \x03(\v2\x1b.palimpsest.v1.ActionPolicyR\bpolicies\x12&\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xa9\x01\n" +
+	"\x19DeleteActionPolicyRequest\x12(\n" +
+	"\x0fagent_action_id\x18\x01 \x01(\tH\x00R\ragentActionId\x12\x1d\n" +
+	"\taction_id\x18\x02 \x01(\tH\x00R\bactionId\x12\x1d\n" +
+	"\ttool_name\x18\x03 \x01(\tH\x00R\btoolName\x12\x1d\n" +
+	"\n" +
+	"request_id\x18\x04 \x01(\tR\trequestIdB\x05\n" +
+	"\x03key\"\x1c\n" +
+	"\x1aDeleteActionPolicyResponse\"`\n" +
+	"\x10PutPromptRequest\x12-\n" +
+	"\x06prompt\x18\x01 \x01(\v2\x15.palimpsest.v1.PromptR\x06prompt\x12\x1d\n" +
+	"\n" +
+	"request_id\x18\x02 \x01(\tR\trequestId\"B\n" +
+	"\x11PutPromptResponse\x12-\n" +
+	"\x06prompt\x18\x01 \x01(\v2\x15.palimpsest.v1.PromptR\x06prompt\"\"\n" +
+	"\x10GetPromptRequest\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\"B\n" +
+	"\x11GetPromptResponse\x12-\n" +
+	"\x06prompt\x18\x01 \x01(\v2\x15.palimpsest.v1.PromptR\x06prompt\"P\n" +
+	"\x12ListPromptsRequest\x12\x1b\n" +
+	"\tpage_size\x18\x01 \x01(\x05R\bpageSize\x12\x1d\n" +
+	"\n" +
+	"page_token\x18\x02 \x01(\tR\tpageToken\"n\n" +
+	"\x13ListPromptsResponse\x12/\n" +
+	"\aprompts\x18\x01 \x03(\v2\x15.palimpsest.v1.PromptR\aprompts\x12&\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"D\n" +
+	"\x13DeletePromptRequest\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1d\n" +
+	"\n" +
+	"request_id\x18\x02 \x01(\tR\trequestId\"\x16\n" +
+	"\x14DeletePromptResponse2\x8f\t\n" +
 	"\rPolicyService\x12`\n" +
 	"\x0fPutModelProfile\x12%.palimpsest.v1.PutModelProfileRequest\x1a&.palimpsest.v1.PutModelProfileResponse\x12`\n" +
 	"\x0fGetModelProfile\x12%.palimpsest.v1.GetModelProfileRequest\x1a&.palimpsest.v1.GetModelProfileResponse\x12f\n" +
 	"\x11ListModelProfiles\x12'.palimpsest.v1.ListModelProfilesRequest\x1a(.palimpsest.v1.ListModelProfilesResponse\x12i\n" +
-	"\x12DeleteModelProfile\x12(.palimpsest.v1.DeleteModelProfileRequest\x1a).palimpsest.v1.DeleteModelProfileResponseBIZGgithub.com/palimpsest-context/palimpsest/gen/palimpsest/v1;palimpsestv1b\x06proto3"
+	"\x12DeleteModelProfile\x12(.palimpsest.v1.DeleteModelProfileRequest\x1a).palimpsest.v1.DeleteModelProfileResponse\x12`\n" +
+	"\x0fPutActionPolicy\x12%.palimpsest.v1.PutActionPolicyRequest\x1a&.palimpsest.v1.PutActionPolicyResponse\x12`\n" +
+	"\x0fGetActionPolicy\x12%.palimpsest.v1.GetActionPolicyRequest\x1a&.palimpsest.v1.GetActionPolicyResponse\x12i\n" +
+	"\x12ListActionPolicies\x12(.palimpsest.v1.ListActionPoliciesRequest\x1a).palimpsest.v1.ListActionPoliciesResponse\x12i\n" +
+	"\x12DeleteActionPolicy\x12(.palimpsest.v1.DeleteActionPolicyRequest\x1a).palimpsest.v1.DeleteActionPolicyResponse\x12N\n" +
+	"\tPutPrompt\x12\x1f.palimpsest.v1.PutPromptRequest\x1a .palimpsest.v1.PutPromptResponse\x12N\n" +
+	"\tGetPrompt\x12\x1f.palimpsest.v1.GetPromptRequest\x1a .palimpsest.v1.GetPromptResponse\x12T\n" +
+	"\vListPrompts\x12!.palimpsest.v1.ListPromptsRequest\x1a\".palimpsest.v1.ListPromptsResponse\x12W\n" +
+	"\fDeletePrompt\x12\".palimpsest.v1.DeletePromptRequest\x1a#.palimpsest.v1.DeletePromptResponseBIZGgithub.com/palimpsest-context/palimpsest/gen/palimpsest/v1;palimpsestv1b\x06proto3"
 
 var (
 	file_palimpsest_v1_policy_service_proto_rawDescOnce sync.Once
@@ -461,7 +1425,7 @@ func file_palimpsest_v1_policy_service_proto_rawDescGZIP() []byte {
 	return file_palimpsest_v1_policy_service_proto_rawDescData
 }
 
-var file_palimpsest_v1_policy_service_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
+var file_palimpsest_v1_policy_service_proto_msgTypes = make([]protoimpl.MessageInfo, 24)
 var file_palimpsest_v1_policy_service_proto_goTypes = []any{
 	(*PutModelProfileRequest)(nil),     // 0: palimpsest.v1.PutModelProfileRequest
 	(*PutModelProfileResponse)(nil),    // 1: palimpsest.v1.PutModelProfileResponse
@@ -471,26 +1435,68 @@ var file_palimpsest_v1_policy_service_proto_goTypes = []any{
 	(*ListModelProfilesResponse)(nil),  // 5: palimpsest.v1.ListModelProfilesResponse
 	(*DeleteModelProfileRequest)(nil),  // 6: palimpsest.v1.DeleteModelProfileRequest
 	(*DeleteModelProfileResponse)(nil), // 7: palimpsest.v1.DeleteModelProfileResponse
-	(*ModelProfile)(nil),               // 8: palimpsest.v1.ModelProfile
+	(*PutActionPolicyRequest)(nil),     // 8: palimpsest.v1.PutActionPolicyRequest
+	(*PutActionPolicyResponse)(nil),    // 9: palimpsest.v1.PutActionPolicyResponse
+	(*GetActionPolicyRequest)(nil),     // 10: palimpsest.v1.GetActionPolicyRequest
+	(*GetActionPolicyResponse)(nil),    // 11: palimpsest.v1.GetActionPolicyResponse
+	(*ListActionPoliciesRequest)(nil),  // 12: palimpsest.v1.ListActionPoliciesRequest
+	(*ListActionPoliciesResponse)(nil), // 13: palimpsest.v1.ListActionPoliciesResponse
+	(*DeleteActionPolicyRequest)(nil),  // 14: palimpsest.v1.DeleteActionPolicyRequest
+	(*DeleteActionPolicyResponse)(nil), // 15: palimpsest.v1.DeleteActionPolicyResponse
+	(*PutPromptRequest)(nil),           // 16: palimpsest.v1.PutPromptRequest
+	(*PutPromptResponse)(nil),          // 17: palimpsest.v1.PutPromptResponse
+	(*GetPromptRequest)(nil),           // 18: palimpsest.v1.GetPromptRequest
+	(*GetPromptResponse)(nil),          // 19: palimpsest.v1.GetPromptResponse
+	(*ListPromptsRequest)(nil),         // 20: palimpsest.v1.ListPromptsRequest
+	(*ListPromptsResponse)(nil),        // 21: palimpsest.v1.ListPromptsResponse
+	(*DeletePromptRequest)(nil),        // 22: palimpsest.v1.DeletePromptRequest
+	(*DeletePromptResponse)(nil),       // 23: palimpsest.v1.DeletePromptResponse
+	(*ModelProfile)(nil),               // 24: palimpsest.v1.ModelProfile
+	(*ActionPolicy)(nil),               // 25: palimpsest.v1.ActionPolicy
+	(*Prompt)(nil),                     // 26: palimpsest.v1.Prompt
 }
 var file_palimpsest_v1_policy_service_proto_depIdxs = []int32{
-	8, // 0: palimpsest.v1.PutModelProfileRequest.profile:type_name -> palimpsest.v1.ModelProfile
-	8, // 1: palimpsest.v1.PutModelProfileResponse.profile:type_name -> palimpsest.v1.ModelProfile
-	8, // 2: palimpsest.v1.GetModelProfileResponse.profile:type_name -> palimpsest.v1.ModelProfile
-	8, // 3: palimpsest.v1.ListModelProfilesResponse.profiles:type_name -> palimpsest.v1.ModelProfile
-	0, // 4: palimpsest.v1.PolicyService.PutModelProfile:input_type -> palimpsest.v1.PutModelProfileRequest
-	2, // 5: palimpsest.v1.PolicyService.GetModelProfile:input_type -> palimpsest.v1.GetModelProfileRequest
-	4, // 6: palimpsest.v1.PolicyService.ListModelProfiles:input_type -> palimpsest.v1.ListModelProfilesRequest
-	6, // 7: palimpsest.v1.PolicyService.DeleteModelProfile:input_type -> palimpsest.v1.DeleteModelProfileRequest
-	1, // 8: palimpsest.v1.PolicyService.PutModelProfile:output_type -> palimpsest.v1.PutModelProfileResponse
-	3, // 9: palimpsest.v1.PolicyService.GetModelProfile:output_type -> palimpsest.v1.GetModelProfileResponse
-	5, // 10: palimpsest.v1.PolicyService.ListModelProfiles:output_type -> palimpsest.v1.ListModelProfilesResponse
-	7, // 11: palimpsest.v1.PolicyService.DeleteModelProfile:output_type -> palimpsest.v1.DeleteModelProfileResponse
-	8, // [8:12] is the sub-list for method output_type
-	4, // [4:8] is the sub-list for method input_type
-	4, // [4:4] is the sub-list for extension type_name
-	4, // [4:4] is the sub-list for extension extendee
-	0, // [0:4] is the sub-list for field type_name
+	24, // 0: palimpsest.v1.PutModelProfileRequest.profile:type_name -> palimpsest.v1.ModelProfile
+	24, // 1: palimpsest.v1.PutModelProfileResponse.profile:type_name -> palimpsest.v1.ModelProfile
+	24, // 2: palimpsest.v1.GetModelProfileResponse.profile:type_name -> palimpsest.v1.ModelProfile
+	24, // 3: palimpsest.v1.ListModelProfilesResponse.profiles:type_name -> palimpsest.v1.ModelProfile
+	25, // 4: palimpsest.v1.PutActionPolicyRequest.policy:type_name -> palimpsest.v1.ActionPolicy
+	25, // 5: palimpsest.v1.PutActionPolicyResponse.policy:type_name -> palimpsest.v1.ActionPolicy
+	25, // 6: palimpsest.v1.GetActionPolicyResponse.policy:type_name -> palimpsest.v1.ActionPolicy
+	25, // 7: palimpsest.v1.ListActionPoliciesResponse.policies:type_name -> palimpsest.v1.ActionPolicy
+	26, // 8: palimpsest.v1.PutPromptRequest.prompt:type_name -> palimpsest.v1.Prompt
+	26, // 9: palimpsest.v1.PutPromptResponse.prompt:type_name -> palimpsest.v1.Prompt
+	26, // 10: palimpsest.v1.GetPromptResponse.prompt:type_name -> palimpsest.v1.Prompt
+	26, // 11: palimpsest.v1.ListPromptsResponse.prompts:type_name -> palimpsest.v1.Prompt
+	0,  // 12: palimpsest.v1.PolicyService.PutModelProfile:input_type -> palimpsest.v1.PutModelProfileRequest
+	2,  // 13: palimpsest.v1.PolicyService.GetModelProfile:input_type -> palimpsest.v1.GetModelProfileRequest
+	4,  // 14: palimpsest.v1.PolicyService.ListModelProfiles:input_type -> palimpsest.v1.ListModelProfilesRequest
+	6,  // 15: palimpsest.v1.PolicyService.DeleteModelProfile:input_type -> palimpsest.v1.DeleteModelProfileRequest
+	8,  // 16: palimpsest.v1.PolicyService.PutActionPolicy:input_type -> palimpsest.v1.PutActionPolicyRequest
+	10, // 17: palimpsest.v1.PolicyService.GetActionPolicy:input_type -> palimpsest.v1.GetActionPolicyRequest
+	12, // 18: palimpsest.v1.PolicyService.ListActionPolicies:input_type -> palimpsest.v1.ListActionPoliciesRequest
+	14, // 19: palimpsest.v1.PolicyService.DeleteActionPolicy:input_type -> palimpsest.v1.DeleteActionPolicyRequest
+	16, // 20: palimpsest.v1.PolicyService.PutPrompt:input_type -> palimpsest.v1.PutPromptRequest
+	18, // 21: palimpsest.v1.PolicyService.GetPrompt:input_type -> palimpsest.v1.GetPromptRequest
+	20, // 22: palimpsest.v1.PolicyService.ListPrompts:input_type -> palimpsest.v1.ListPromptsRequest
+	22, // 23: palimpsest.v1.PolicyService.DeletePrompt:input_type -> palimpsest.v1.DeletePromptRequest
+	1,  // 24: palimpsest.v1.PolicyService.PutModelProfile:output_type -> palimpsest.v1.PutModelProfileResponse
+	3,  // 25: palimpsest.v1.PolicyService.GetModelProfile:output_type -> palimpsest.v1.GetModelProfileResponse
+	5,  // 26: palimpsest.v1.PolicyService.ListModelProfiles:output_type -> palimpsest.v1.ListModelProfilesResponse
+	7,  // 27: palimpsest.v1.PolicyService.DeleteModelProfile:output_type -> palimpsest.v1.DeleteModelProfileResponse
+	9,  // 28: palimpsest.v1.PolicyService.PutActionPolicy:output_type -> palimpsest.v1.PutActionPolicyResponse
+	11, // 29: palimpsest.v1.PolicyService.GetActionPolicy:output_type -> palimpsest.v1.GetActionPolicyResponse
+	13, // 30: palimpsest.v1.PolicyService.ListActionPolicies:output_type -> palimpsest.v1.ListActionPoliciesResponse
+	15, // 31: palimpsest.v1.PolicyService.DeleteActionPolicy:output_type -> palimpsest.v1.DeleteActionPolicyResponse
+	17, // 32: palimpsest.v1.PolicyService.PutPrompt:output_type -> palimpsest.v1.PutPromptResponse
+	19, // 33: palimpsest.v1.PolicyService.GetPrompt:output_type -> palimpsest.v1.GetPromptResponse
+	21, // 34: palimpsest.v1.PolicyService.ListPrompts:output_type -> palimpsest.v1.ListPromptsResponse
+	23, // 35: palimpsest.v1.PolicyService.DeletePrompt:output_type -> palimpsest.v1.DeletePromptResponse
+	24, // [24:36] is the sub-list for method output_type
+	12, // [12:24] is the sub-list for method input_type
+	12, // [12:12] is the sub-list for extension type_name
+	12, // [12:12] is the sub-list for extension extendee
+	0,  // [0:12] is the sub-list for field type_name
 }
 
 func init() { file_palimpsest_v1_policy_service_proto_init() }
@@ -499,13 +1505,23 @@ func file_palimpsest_v1_policy_service_proto_init() {
 		return
 	}
 	file_palimpsest_v1_policy_proto_init()
+	file_palimpsest_v1_policy_service_proto_msgTypes[10].OneofWrappers = []any{
+		(*GetActionPolicyRequest_AgentActionId)(nil),
+		(*GetActionPolicyRequest_ActionId)(nil),
+		(*GetActionPolicyRequest_ToolName)(nil),
+	}
+	file_palimpsest_v1_policy_service_proto_msgTypes[14].OneofWrappers = []any{
+		(*DeleteActionPolicyRequest_AgentActionId)(nil),
+		(*DeleteActionPolicyRequest_ActionId)(nil),
+		(*DeleteActionPolicyRequest_ToolName)(nil),
+	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_palimpsest_v1_policy_service_proto_rawDesc), len(file_palimpsest_v1_policy_service_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   8,
+			NumMessages:   24,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -23,6 +23,14 @@ const (
 	PolicyService_GetModelProfile_FullMethodName    = "/palimpsest.v1.PolicyService/GetModelProfile"
 	PolicyService_ListModelProfiles_FullMethodName  = "/palimpsest.v1.PolicyService/ListModelProfiles"
 	PolicyService_DeleteModelProfile_FullMethodName = "/palimpsest.v1.PolicyService/DeleteModelProfile"
+	PolicyService_PutActionPolicy_FullMethodName    = "/palimpsest.v1.PolicyService/PutActionPolicy"
+	PolicyService_GetActionPolicy_FullMethodName    = "/palimpsest.v1.PolicyService/GetActionPolicy"
+	PolicyService_ListActionPolicies_FullMethodName = "/palimpsest.v1.PolicyService/ListActionPolicies"
+	PolicyService_DeleteActionPolicy_FullMethodName = "/palimpsest.v1.PolicyService/DeleteActionPolicy"
+	PolicyService_PutPrompt_FullMethodName          = "/palimpsest.v1.PolicyService/PutPrompt"
+	PolicyService_GetPrompt_FullMethodName          = "/palimpsest.v1.PolicyService/GetPrompt"
+	PolicyService_ListPrompts_FullMethodName        = "/palimpsest.v1.PolicyService/ListPrompts"
+	PolicyService_DeletePrompt_FullMethodName       = "/palimpsest.v1.PolicyService/DeletePrompt"
 )
 
 // PolicyServiceClient is the client API for PolicyService service.
@@ -39,6 +47,22 @@ type PolicyServiceClient interface {
 	ListModelProfiles(ctx context.Context, in *ListModelProfilesRequest, opts ...grpc.CallOption) (*ListModelProfilesResponse, error)
 	// DeleteModelProfile removes a model's profile; the defaults apply again.
 	DeleteModelProfile(ctx context.Context, in *DeleteModelProfileRequest, opts ...grpc.CallOption) (*DeleteModelProfileResponse, error)
+	// PutActionPolicy creates or replaces an action policy.
+	PutActionPolicy(ctx context.Context, in *PutActionPolicyRequest, opts ...grpc.CallOption) (*PutActionPolicyResponse, error)
+	// GetActionPolicy returns an action policy.
+	GetActionPolicy(ctx context.Context, in *GetActionPolicyRequest, opts ...grpc.CallOption) (*GetActionPolicyResponse, error)
+	// ListActionPolicies lists them by key.
+	ListActionPolicies(ctx context.Context, in *ListActionPoliciesRequest, opts ...grpc.CallOption) (*ListActionPoliciesResponse, error)
+	// DeleteActionPolicy removes an action policy. What was appended keeps the settings that it got.
+	DeleteActionPolicy(ctx context.Context, in *DeleteActionPolicyRequest, opts ...grpc.CallOption) (*DeleteActionPolicyResponse, error)
+	// PutPrompt creates or replaces a prompt.
+	PutPrompt(ctx context.Context, in *PutPromptRequest, opts ...grpc.CallOption) (*PutPromptResponse, error)
+	// GetPrompt returns a prompt.
+	GetPrompt(ctx context.Context, in *GetPromptRequest, opts ...grpc.CallOption) (*GetPromptResponse, error)
+	// ListPrompts lists them by key.
+	ListPrompts(ctx context.Context, in *ListPromptsRequest, opts ...grpc.CallOption) (*ListPromptsResponse, error)
+	// DeletePrompt removes a prompt. What was appended keeps the settings that it got.
+	DeletePrompt(ctx context.Context, in *DeletePromptRequest, opts ...grpc.CallOption) (*DeletePromptResponse, error)
 }
 
 type policyServiceClient struct {
@@ -89,6 +113,86 @@ func (c *policyServiceClient) DeleteModelProfile(ctx context.Context, in *Delete
 	return out, nil
 }
 
+func (c *policyServiceClient) PutActionPolicy(ctx context.Context, in *PutActionPolicyRequest, opts ...grpc.CallOption) (*PutActionPolicyResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(PutActionPolicyResponse)
+	err := c.cc.Invoke(ctx, PolicyService_PutActionPolicy_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *policyServiceClient) GetActionPolicy(ctx context.Context, in *GetActionPolicyRequest, opts ...grpc.CallOption) (*GetActionPolicyResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(GetActionPolicyResponse)
+	err := c.cc.Invoke(ctx, PolicyService_GetActionPolicy_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *policyServiceClient) ListActionPolicies(ctx context.Context, in *ListActionPoliciesRequest, opts ...grpc.CallOption) (*ListActionPoliciesResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListActionPoliciesResponse)
+	err := c.cc.Invoke(ctx, PolicyService_ListActionPolicies_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *policyServiceClient) DeleteActionPolicy(ctx context.Context, in *DeleteActionPolicyRequest, opts ...grpc.CallOption) (*DeleteActionPolicyResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(DeleteActionPolicyResponse)
+	err := c.cc.Invoke(ctx, PolicyService_DeleteActionPolicy_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *policyServiceClient) PutPrompt(ctx context.Context, in *PutPromptRequest, opts ...grpc.CallOption) (*PutPromptResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(PutPromptResponse)
+	err := c.cc.Invoke(ctx, PolicyService_PutPrompt_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *policyServiceClient) GetPrompt(ctx context.Context, in *GetPromptRequest, opts ...grpc.CallOption) (*GetPromptResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(GetPromptResponse)
+	err := c.cc.Invoke(ctx, PolicyService_GetPrompt_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *policyServiceClient) ListPrompts(ctx context.Context, in *ListPromptsRequest, opts ...grpc.CallOption) (*ListPromptsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListPromptsResponse)
+	err := c.cc.Invoke(ctx, PolicyService_ListPrompts_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *policyServiceClient) DeletePrompt(ctx context.Context, in *DeletePromptRequest, opts ...grpc.CallOption) (*DeletePromptResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(DeletePromptResponse)
+	err := c.cc.Invoke(ctx, PolicyService_DeletePrompt_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // PolicyServiceServer is the server API for PolicyService service.
 // All implementations must embed UnimplementedPolicyServiceServer
 // for forward compatibility.
@@ -103,6 +207,22 @@ type PolicyServiceServer interface {
 	ListModelProfiles(context.Context, *ListModelProfilesRequest) (*ListModelProfilesResponse, error)
 	// DeleteModelProfile removes a model's profile; the defaults apply again.
 	DeleteModelProfile(context.Context, *DeleteModelProfileRequest) (*DeleteModelProfileResponse, error)
+	// PutActionPolicy creates or replaces an action policy.
+	PutActionPolicy(context.Context, *PutActionPolicyRequest) (*PutActionPolicyResponse, error)
+	// GetActionPolicy returns an action policy.
+	GetActionPolicy(context.Context, *GetActionPolicyRequest) (*GetActionPolicyResponse, error)
+	// ListActionPolicies lists them by key.
+	ListActionPolicies(context.Context, *ListActionPoliciesRequest) (*ListActionPoliciesResponse, error)
+	// DeleteActionPolicy removes an action policy. What was appended keeps the settings that it got.
+	DeleteActionPolicy(context.Context, *DeleteActionPolicyRequest) (*DeleteActionPolicyResponse, error)
+	// PutPrompt creates or replaces a prompt.
+	PutPrompt(context.Context, *PutPromptRequest) (*PutPromptResponse, error)
+	// GetPrompt returns a prompt.
+	GetPrompt(context.Context, *GetPromptRequest) (*GetPromptResponse, error)
+	// ListPrompts lists them by key.
+	ListPrompts(context.Context, *ListPromptsRequest) (*ListPromptsResponse, error)
+	// DeletePrompt removes a prompt. What was appended keeps the settings that it got.
+	DeletePrompt(context.Context, *DeletePromptRequest) (*DeletePromptResponse, error)
 	mustEmbedUnimplementedPolicyServiceServer()
 }
 
@@ -124,6 +244,30 @@ func (UnimplementedPolicyServiceServer) ListModelProfiles(context.Context, *List
 }
 func (UnimplementedPolicyServiceServer) DeleteModelProfile(context.Context, *DeleteModelProfileRequest) (*DeleteModelProfileResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method DeleteModelProfile not implemented")
+}
+func (UnimplementedPolicyServiceServer) PutActionPolicy(context.Context, *PutActionPolicyRequest) (*PutActionPolicyResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method PutActionPolicy not implemented")
+}
+func (UnimplementedPolicyServiceServer) GetActionPolicy(context.Context, *GetActionPolicyRequest) (*GetActionPolicyResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetActionPolicy not implemented")
+}
+func (UnimplementedPolicyServiceServer) ListActionPolicies(context.Context, *ListActionPoliciesRequest) (*ListActionPoliciesResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListActionPolicies not implemented")
+}
+func (UnimplementedPolicyServiceServer) DeleteActionPolicy(context.Context, *DeleteActionPolicyRequest) (*DeleteActionPolicyResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method DeleteActionPolicy not implemented")
+}
+func (UnimplementedPolicyServiceServer) PutPrompt(context.Context, *PutPromptRequest) (*PutPromptResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method PutPrompt not implemented")
+}
+func (UnimplementedPolicyServiceServer) GetPrompt(context.Context, *GetPromptRequest) (*GetPromptResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetPrompt not implemented")
+}
+func (UnimplementedPolicyServiceServer) ListPrompts(context.Context, *ListPromptsRequest) (*ListPromptsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListPrompts not implemented")
+}
+func (UnimplementedPolicyServiceServer) DeletePrompt(context.Context, *DeletePromptRequest) (*DeletePromptResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method DeletePrompt not implemented")
 }
 func (UnimplementedPolicyServiceServer) mustEmbedUnimplementedPolicyServiceServer() {}
 func (UnimplementedPolicyServiceServer) testEmbeddedByValue()                       {}
@@ -218,6 +362,150 @@ func _PolicyService_DeleteModelProfile_Handler(srv interface{}, ctx context.Cont
 	return interceptor(ctx, in, info, handler)
 }
 
+func _PolicyService_PutActionPolicy_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(PutActionPolicyRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PolicyServiceServer).PutActionPolicy(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: PolicyService_PutActionPolicy_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PolicyServiceServer).PutActionPolicy(ctx, req.(*PutActionPolicyRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _PolicyService_GetActionPolicy_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetActionPolicyRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PolicyServiceServer).GetActionPolicy(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: PolicyService_GetActionPolicy_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PolicyServiceServer).GetActionPolicy(ctx, req.(*GetActionPolicyRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _PolicyService_ListActionPolicies_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListActionPoliciesRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PolicyServiceServer).ListActionPolicies(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: PolicyService_ListActionPolicies_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PolicyServiceServer).ListActionPolicies(ctx, req.(*ListActionPoliciesRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _PolicyService_DeleteActionPolicy_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(DeleteActionPolicyRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PolicyServiceServer).DeleteActionPolicy(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: PolicyService_DeleteActionPolicy_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PolicyServiceServer).DeleteActionPolicy(ctx, req.(*DeleteActionPolicyRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _PolicyService_PutPrompt_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(PutPromptRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PolicyServiceServer).PutPrompt(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: PolicyService_PutPrompt_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PolicyServiceServer).PutPrompt(ctx, req.(*PutPromptRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _PolicyService_GetPrompt_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetPromptRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PolicyServiceServer).GetPrompt(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: PolicyService_GetPrompt_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PolicyServiceServer).GetPrompt(ctx, req.(*GetPromptRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _PolicyService_ListPrompts_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListPromptsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PolicyServiceServer).ListPrompts(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: PolicyService_ListPrompts_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PolicyServiceServer).ListPrompts(ctx, req.(*ListPromptsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _PolicyService_DeletePrompt_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(DeletePromptRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PolicyServiceServer).DeletePrompt(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: PolicyService_DeletePrompt_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PolicyServiceServer).DeletePrompt(ctx, req.(*DeletePromptRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // PolicyService_ServiceDesc is the grpc.ServiceDesc for PolicyService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -240,6 +528,38 @@ var PolicyService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "DeleteModelProfile",
 			Handler:    _PolicyService_DeleteModelProfile_Handler,
+		},
+		{
+			MethodName: "PutActionPolicy",
+			Handler:    _PolicyService_PutActionPolicy_Handler,
+		},
+		{
+			MethodName: "GetActionPolicy",
+			Handler:    _PolicyService_GetActionPolicy_Handler,
+		},
+		{
+			MethodName: "ListActionPolicies",
+			Handler:    _PolicyService_ListActionPolicies_Handler,
+		},
+		{
+			MethodName: "DeleteActionPolicy",
+			Handler:    _PolicyService_DeleteActionPolicy_Handler,
+		},
+		{
+			MethodName: "PutPrompt",
+			Handler:    _PolicyService_PutPrompt_Handler,
+		},
+		{
+			MethodName: "GetPrompt",
+			Handler:    _PolicyService_GetPrompt_Handler,
+		},
+		{
+			MethodName: "ListPrompts",
+			Handler:    _PolicyService_ListPrompts_Handler,
+		},
+		{
+			MethodName: "DeletePrompt",
+			Handler:    _PolicyService_DeletePrompt_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

@@ -1,0 +1,123 @@
+package conversation
+
+// ExpirationMode says what happens to what has outlived its turns.
+type ExpirationMode int8
+
+// The modes. The numbers are those of the API. In an override, unspecified inherits; everywhere else it is none.
+const (
+	ExpirationUnspecified ExpirationMode = iota
+	ExpirationNone
+	ExpirationRemove
+	ExpirationCompact
+)
+
+// CompactMode says how text is compacted.
+type CompactMode int8
+
+// The modes. The numbers are those of the API. In an override, unspecified inherits; everywhere else it is the first characters.
+const (
+	CompactUnspecified CompactMode = iota
+	CompactFirstChars
+	CompactSummary
+)
+
+// ExpirationSource says where a resolved expiration comes from.
+type ExpirationSource int8
+
+// The sources. The numbers are those of the API.
+const (
+	SourceUnspecified ExpirationSource = iota
+	SourceExplicit
+	SourceAgentAction
+	SourceAction
+	SourceTool
+	SourceOverride
+	SourcePolicy
+)
+
+// DefaultCompactLength is how many characters compaction leaves where nothing else is said (behaviour §5).
+const DefaultCompactLength = 500
+
+// Expiration says how many turns something is shown in full, and what happens then (behaviour §5). A nil or zero field is not
+// set.
+type Expiration struct {
+	Turns           *int32
+	Mode            ExpirationMode
+	CompactMode     CompactMode
+	CompactLength   *int32 // characters
+	CompactPromptID string
+	// PreserveOriginal false erases the original when it is due.
+	PreserveOriginal *bool
+	// Source says where it comes from, once it is resolved.
+	Source ExpirationSource
+}
+
+// ExpirationOverride replaces what is set in it, field by field. Disable keeps everything as it is, and undoes nothing.
+type ExpirationOverride struct {
+	Expiration
+	Disable bool
+}
+
+// Expires says whether it ever does anything.
+func (e *Expiration) Expires() bool {
+	return e != nil && e.Turns != nil && (e.Mode == ExpirationRemove || e.Mode == ExpirationCompact)
+}
+
+// Erases says whether the original goes when it is due.
+func (e *Expiration) Erases() bool {
+	return e.Expires() && e.PreserveOriginal != nil && !*e.PreserveOriginal
+}
+
+// Length is how many characters compaction leaves.
+func (e *Expiration) Length() int {
+	if e.CompactLength == nil {
+		return DefaultCompactLength
+	}
+	return int(*e.CompactLength)
+}
+
+// Or returns the expiration with what is not set taken from next, field by field. The source is next's if nothing was set.
+func (e Expiration) Or(next Expiration) Expiration {
+	source := e.Source
+	if e == (Expiration{Source: e.Source}) {
+		source = next.Source
+	}
+	e.Source = source
+	e.Turns = either(e.Turns, next.Turns)
+	e.CompactLength = either(e.CompactLength, next.CompactLength)
+	e.PreserveOriginal = either(e.PreserveOriginal, next.PreserveOriginal)
+	if e.Mode == ExpirationUnspecified {
+		e.Mode = next.Mode
+	}
+	if e.CompactMode == CompactUnspecified {
+		e.CompactMode = next.CompactMode
+	}
+	if e.CompactPromptID == "" {
+		e.CompactPromptID = next.CompactPromptID
+	}
+	return e
+}
+
+// ActionKey names what an action policy is for: exactly one field is set.
+type ActionKey struct {
+	AgentActionID string
+	ActionID      string
+	ToolName      string
+}
+
+// ActionPolicy is what an operator says of an action's or a tool's results.
+type ActionPolicy struct {
+	Key        ActionKey
+	Expiration Expiration
+	// DefaultPromptID is the prompt for results whose expiration names none.
+	DefaultPromptID string
+}
+
+// Prompt asks a model to summarise. Its template is the operator's.
+type Prompt struct {
+	ID        string
+	Version   int32 // counts the changes of a stored prompt, from 1; 0 is built in
+	Template  string
+	Models    []string // provider/model, in order of priority
+	MaxOutput int32    // tokens
+}
