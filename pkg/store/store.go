@@ -214,6 +214,7 @@ type Head struct {
 	ManifestSeq int64 // the last manifest's
 	Turn        int32
 	Seen        int32 // messages at the last committed build
+	SeenBefore  int32 // messages at the last committed build of an earlier turn than the current one
 	Start       int32 // window start of the last committed build
 	// LastManifest is the seq of the last manifest by format, 0 for none.
 	LastManifest [6]int64
@@ -221,6 +222,7 @@ type Head struct {
 	UnitStart     int32                // first message of the newest unit
 	LeadingSystem int32                // messages [0, n) are the system's
 	LastUser      int32                // newest user message; -1 for none
+	Place         conversation.Place   // of the last message that has one: how many count for retention
 	CallOrdinal   int32                // of the last call
 	Unanswered    []Call               // calls without a result, oldest first
 	Pins          []conversation.Range // units with a pinned message
