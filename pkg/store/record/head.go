@@ -25,7 +25,10 @@ func writeHead(b []byte, h *store.Head) []byte {
 	b = appendTime(b, 20, h.UpdateTime)
 	b = appendTime(b, 21, h.ExpireTime)
 	b = appendTime(b, 22, h.DeleteTime)
-	return appendTime(b, 23, h.NextDue)
+	b = appendTime(b, 23, h.NextDue)
+	b = appendInt(b, 24, h.SeenBefore)
+	b = appendInt(b, 25, h.Place.Carrying)
+	return appendInt(b, 26, h.Place.Inputs)
 }
 
 func readHead(r *reader, h *store.Head) {
@@ -77,6 +80,12 @@ func readHead(r *reader, h *store.Head) {
 			h.DeleteTime = r.time()
 		case 23:
 			h.NextDue = r.time()
+		case 24:
+			h.SeenBefore = r.int32()
+		case 25:
+			h.Place.Carrying = r.int32()
+		case 26:
+			h.Place.Inputs = r.int32()
 		}
 	}
 }

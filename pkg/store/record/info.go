@@ -1,8 +1,6 @@
 package record
 
 import (
-	"time"
-
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
@@ -35,50 +33,6 @@ func readInfo(r *reader, i *store.Info) {
 			i.Counter = r.text()
 		}
 	}
-}
-
-func writePolicy(b []byte, p *conversation.Policy) []byte {
-	b = appendSetting(b, 1, p.Fit.MaxContextTokens)
-	b = appendSetting(b, 2, p.Fit.ContextWindowTokens)
-	b = appendSetting(b, 3, p.Fit.ReservedOutputTokens)
-	b = appendSetting(b, 4, p.Fit.TargetPercent)
-	b = appendSetting(b, 5, p.Fit.MaxResultPercent)
-	return appendSetting(b, 6, p.TTL)
-}
-
-func readPolicy(r *reader, p *conversation.Policy) {
-	for r.next() {
-		switch r.field {
-		case 1:
-			p.Fit.MaxContextTokens = setting[int32](r)
-		case 2:
-			p.Fit.ContextWindowTokens = setting[int32](r)
-		case 3:
-			p.Fit.ReservedOutputTokens = setting[int32](r)
-		case 4:
-			p.Fit.TargetPercent = setting[int32](r)
-		case 5:
-			p.Fit.MaxResultPercent = setting[int32](r)
-		case 6:
-			p.TTL = setting[time.Duration](r)
-		}
-	}
-}
-
-// appendSetting writes zero too: a setting that is zero is not one that is not set.
-func appendSetting[T signed](b []byte, field int, v *T) []byte {
-	if v == nil {
-		return b
-	}
-	if *v == 0 {
-		return append(appendTag(b, field, wireVarint), 0)
-	}
-	return appendInt(b, field, *v)
-}
-
-func setting[T signed](r *reader) *T {
-	v := T(r.int64())
-	return &v
 }
 
 func writeOutcome(b []byte, o *store.Outcome) []byte {

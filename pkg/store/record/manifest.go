@@ -25,7 +25,8 @@ func writeManifest(b []byte, m *conversation.Manifest) []byte {
 	b = appendTime(b, 20, m.Time)
 	b = appendInt(b, 21, m.Revision)
 	b = appendInt(b, 22, m.Blocks)
-	return appendBool(b, 23, m.UsageReported)
+	b = appendBool(b, 23, m.UsageReported)
+	return appendInt(b, 24, m.Window.Restored)
 }
 
 func readManifest(r *reader, m *conversation.Manifest) {
@@ -77,6 +78,8 @@ func readManifest(r *reader, m *conversation.Manifest) {
 			m.Blocks = r.int32()
 		case 23:
 			m.UsageReported = r.bool()
+		case 24:
+			m.Window.Restored = r.int64()
 		}
 	}
 }

@@ -22,7 +22,10 @@ func writeMessage(b []byte, m *conversation.Message) []byte {
 	b = appendInt(b, 15, m.Tokens)
 	b = appendBool(b, 16, m.Estimated)
 	b = appendText(b, 17, m.RequestID)
-	return appendUint(b, 18, m.Commit)
+	b = appendUint(b, 18, m.Commit)
+	b = appendOptional(b, 19, m.Expiration, writeExpiration)
+	b = appendInt(b, 20, m.Place.Carrying)
+	return appendInt(b, 21, m.Place.Inputs)
 }
 
 func readMessage(r *reader, m *conversation.Message) {
@@ -64,6 +67,12 @@ func readMessage(r *reader, m *conversation.Message) {
 			m.RequestID = r.text()
 		case 18:
 			m.Commit = r.uint()
+		case 19:
+			m.Expiration = optional(r, readExpiration)
+		case 20:
+			m.Place.Carrying = r.int32()
+		case 21:
+			m.Place.Inputs = r.int32()
 		}
 	}
 }

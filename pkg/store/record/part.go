@@ -11,7 +11,11 @@ func writePart(b []byte, p *conversation.Part) []byte {
 	b = appendOptional(b, 6, p.Call, writeToolCall)
 	b = appendOptional(b, 7, p.Result, writeResult)
 	b = appendOptional(b, 8, p.Reasoning, writeReasoning)
-	return appendOptional(b, 9, p.Opaque, writeOpaque)
+	b = appendOptional(b, 9, p.Opaque, writeOpaque)
+	b = appendInt(b, 10, p.Retention.Kind)
+	b = appendInt(b, 11, p.Retention.Last)
+	b = appendText(b, 12, p.Plugin)
+	return appendInt(b, 13, p.Variant)
 }
 
 func readPart(r *reader, p *conversation.Part) {
@@ -35,51 +39,14 @@ func readPart(r *reader, p *conversation.Part) {
 			p.Reasoning = optional(r, readReasoning)
 		case 9:
 			p.Opaque = optional(r, readOpaque)
-		}
-	}
-}
-
-func appendContent(b []byte, field int, c *conversation.Content) []byte {
-	if *c == (conversation.Content{}) {
-		return b
-	}
-	return appendNested(b, field, c, writeContent)
-}
-
-func writeContent(b []byte, c *conversation.Content) []byte {
-	b = appendText(b, 1, c.Inline)
-	return appendOptional(b, 2, c.Ref, writeRef)
-}
-
-func readContent(r *reader, c *conversation.Content) {
-	for r.next() {
-		switch r.field {
-		case 1:
-			c.Inline = r.text()
-		case 2:
-			c.Ref = optional(r, readRef)
-		}
-	}
-}
-
-func writeRef(b []byte, ref *conversation.ContentRef) []byte {
-	b = appendID(b, 1, ref.ID)
-	b = appendInt(b, 2, ref.Bytes)
-	b = appendInt(b, 3, ref.Chars)
-	return appendHash(b, 4, ref.SHA256)
-}
-
-func readRef(r *reader, ref *conversation.ContentRef) {
-	for r.next() {
-		switch r.field {
-		case 1:
-			ref.ID = r.id()
-		case 2:
-			ref.Bytes = r.int64()
-		case 3:
-			ref.Chars = r.int64()
-		case 4:
-			ref.SHA256 = r.hash()
+		case 10:
+			p.Retention.Kind = conversation.RetentionKind(r.int32())
+		case 11:
+			p.Retention.Last = r.int32()
+		case 12:
+			p.Plugin = r.text()
+		case 13:
+			p.Variant = conversation.Variant(r.int32())
 		}
 	}
 }
@@ -136,7 +103,8 @@ func writeResult(b []byte, t *conversation.ToolResult) []byte {
 	b = appendContent(b, 5, &t.Text)
 	b = appendAll(b, 6, t.Parts, writeResultPart)
 	b = appendAll(b, 7, t.Actions, writeAction)
-	return appendInt(b, 8, t.Ordinal)
+	b = appendInt(b, 8, t.Ordinal)
+	return appendOptional(b, 9, t.Expiration, writeExpiration)
 }
 
 func readResult(r *reader, t *conversation.ToolResult) {
@@ -158,6 +126,8 @@ func readResult(r *reader, t *conversation.ToolResult) {
 			t.Actions = element(r, t.Actions, readAction)
 		case 8:
 			t.Ordinal = r.int32()
+		case 9:
+			t.Expiration = optional(r, readExpiration)
 		}
 	}
 }

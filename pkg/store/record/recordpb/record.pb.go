@@ -90,6 +90,7 @@ type Content struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Inline        []byte                 `protobuf:"bytes,1,opt,name=inline,proto3" json:"inline,omitempty"`
 	Ref           *ContentRef            `protobuf:"bytes,2,opt,name=ref,proto3" json:"ref,omitempty"`
+	Erased        *ErasedContent         `protobuf:"bytes,3,opt,name=erased,proto3" json:"erased,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -134,6 +135,13 @@ func (x *Content) GetInline() []byte {
 func (x *Content) GetRef() *ContentRef {
 	if x != nil {
 		return x.Ref
+	}
+	return nil
+}
+
+func (x *Content) GetErased() *ErasedContent {
+	if x != nil {
+		return x.Erased
 	}
 	return nil
 }
@@ -207,6 +215,67 @@ func (x *ContentRef) GetSha256() []byte {
 	return nil
 }
 
+// What is left of content that was erased.
+type ErasedContent struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Bytes         int64                  `protobuf:"varint,1,opt,name=bytes,proto3" json:"bytes,omitempty"`
+	Chars         int64                  `protobuf:"varint,2,opt,name=chars,proto3" json:"chars,omitempty"`
+	Hash          []byte                 `protobuf:"bytes,3,opt,name=hash,proto3" json:"hash,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ErasedContent) Reset() {
+	*x = ErasedContent{}
+	mi := &file_recordpb_record_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ErasedContent) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ErasedContent) ProtoMessage() {}
+
+func (x *ErasedContent) ProtoReflect() protoreflect.Message {
+	mi := &file_recordpb_record_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ErasedContent.ProtoReflect.Descriptor instead.
+func (*ErasedContent) Descriptor() ([]byte, []int) {
+	return file_recordpb_record_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *ErasedContent) GetBytes() int64 {
+	if x != nil {
+		return x.Bytes
+	}
+	return 0
+}
+
+func (x *ErasedContent) GetChars() int64 {
+	if x != nil {
+		return x.Chars
+	}
+	return 0
+}
+
+func (x *ErasedContent) GetHash() []byte {
+	if x != nil {
+		return x.Hash
+	}
+	return nil
+}
+
 // One entry of the record.
 type Message struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -228,13 +297,16 @@ type Message struct {
 	Estimated     bool                   `protobuf:"varint,16,opt,name=estimated,proto3" json:"estimated,omitempty"`
 	RequestId     string                 `protobuf:"bytes,17,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	Commit        uint64                 `protobuf:"varint,18,opt,name=commit,proto3" json:"commit,omitempty"`
+	Expiration    *Expiration            `protobuf:"bytes,19,opt,name=expiration,proto3" json:"expiration,omitempty"`
+	PlaceCarrying int32                  `protobuf:"varint,20,opt,name=place_carrying,json=placeCarrying,proto3" json:"place_carrying,omitempty"`
+	PlaceInputs   int32                  `protobuf:"varint,21,opt,name=place_inputs,json=placeInputs,proto3" json:"place_inputs,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Message) Reset() {
 	*x = Message{}
-	mi := &file_recordpb_record_proto_msgTypes[3]
+	mi := &file_recordpb_record_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -246,7 +318,7 @@ func (x *Message) String() string {
 func (*Message) ProtoMessage() {}
 
 func (x *Message) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[3]
+	mi := &file_recordpb_record_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -259,7 +331,7 @@ func (x *Message) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Message.ProtoReflect.Descriptor instead.
 func (*Message) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{3}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Message) GetId() string {
@@ -388,6 +460,120 @@ func (x *Message) GetCommit() uint64 {
 	return 0
 }
 
+func (x *Message) GetExpiration() *Expiration {
+	if x != nil {
+		return x.Expiration
+	}
+	return nil
+}
+
+func (x *Message) GetPlaceCarrying() int32 {
+	if x != nil {
+		return x.PlaceCarrying
+	}
+	return 0
+}
+
+func (x *Message) GetPlaceInputs() int32 {
+	if x != nil {
+		return x.PlaceInputs
+	}
+	return 0
+}
+
+// How long something is shown in full, and what happens then. One that is present and empty is not an absent one.
+type Expiration struct {
+	state            protoimpl.MessageState `protogen:"open.v1"`
+	Turns            *int32                 `protobuf:"varint,1,opt,name=turns,proto3,oneof" json:"turns,omitempty"`
+	Mode             int32                  `protobuf:"varint,2,opt,name=mode,proto3" json:"mode,omitempty"`
+	CompactMode      int32                  `protobuf:"varint,3,opt,name=compact_mode,json=compactMode,proto3" json:"compact_mode,omitempty"`
+	CompactLength    *int32                 `protobuf:"varint,4,opt,name=compact_length,json=compactLength,proto3,oneof" json:"compact_length,omitempty"`
+	CompactPromptId  string                 `protobuf:"bytes,5,opt,name=compact_prompt_id,json=compactPromptId,proto3" json:"compact_prompt_id,omitempty"`
+	PreserveOriginal *bool                  `protobuf:"varint,6,opt,name=preserve_original,json=preserveOriginal,proto3,oneof" json:"preserve_original,omitempty"`
+	Source           int32                  `protobuf:"varint,7,opt,name=source,proto3" json:"source,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
+}
+
+func (x *Expiration) Reset() {
+	*x = Expiration{}
+	mi := &file_recordpb_record_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Expiration) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Expiration) ProtoMessage() {}
+
+func (x *Expiration) ProtoReflect() protoreflect.Message {
+	mi := &file_recordpb_record_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Expiration.ProtoReflect.Descriptor instead.
+func (*Expiration) Descriptor() ([]byte, []int) {
+	return file_recordpb_record_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *Expiration) GetTurns() int32 {
+	if x != nil && x.Turns != nil {
+		return *x.Turns
+	}
+	return 0
+}
+
+func (x *Expiration) GetMode() int32 {
+	if x != nil {
+		return x.Mode
+	}
+	return 0
+}
+
+func (x *Expiration) GetCompactMode() int32 {
+	if x != nil {
+		return x.CompactMode
+	}
+	return 0
+}
+
+func (x *Expiration) GetCompactLength() int32 {
+	if x != nil && x.CompactLength != nil {
+		return *x.CompactLength
+	}
+	return 0
+}
+
+func (x *Expiration) GetCompactPromptId() string {
+	if x != nil {
+		return x.CompactPromptId
+	}
+	return ""
+}
+
+func (x *Expiration) GetPreserveOriginal() bool {
+	if x != nil && x.PreserveOriginal != nil {
+		return *x.PreserveOriginal
+	}
+	return false
+}
+
+func (x *Expiration) GetSource() int32 {
+	if x != nil {
+		return x.Source
+	}
+	return 0
+}
+
 // Names an action of the agent framework.
 type ActionRef struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -399,7 +585,7 @@ type ActionRef struct {
 
 func (x *ActionRef) Reset() {
 	*x = ActionRef{}
-	mi := &file_recordpb_record_proto_msgTypes[4]
+	mi := &file_recordpb_record_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -411,7 +597,7 @@ func (x *ActionRef) String() string {
 func (*ActionRef) ProtoMessage() {}
 
 func (x *ActionRef) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[4]
+	mi := &file_recordpb_record_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -424,7 +610,7 @@ func (x *ActionRef) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ActionRef.ProtoReflect.Descriptor instead.
 func (*ActionRef) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{4}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *ActionRef) GetActionId() string {
@@ -453,13 +639,17 @@ type Part struct {
 	Result        *ToolResult            `protobuf:"bytes,7,opt,name=result,proto3" json:"result,omitempty"`
 	Reasoning     *Reasoning             `protobuf:"bytes,8,opt,name=reasoning,proto3" json:"reasoning,omitempty"`
 	Opaque        *Opaque                `protobuf:"bytes,9,opt,name=opaque,proto3" json:"opaque,omitempty"`
+	RetentionKind int32                  `protobuf:"varint,10,opt,name=retention_kind,json=retentionKind,proto3" json:"retention_kind,omitempty"`
+	RetentionLast int32                  `protobuf:"varint,11,opt,name=retention_last,json=retentionLast,proto3" json:"retention_last,omitempty"`
+	Plugin        string                 `protobuf:"bytes,12,opt,name=plugin,proto3" json:"plugin,omitempty"`
+	Variant       int32                  `protobuf:"varint,13,opt,name=variant,proto3" json:"variant,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Part) Reset() {
 	*x = Part{}
-	mi := &file_recordpb_record_proto_msgTypes[5]
+	mi := &file_recordpb_record_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -471,7 +661,7 @@ func (x *Part) String() string {
 func (*Part) ProtoMessage() {}
 
 func (x *Part) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[5]
+	mi := &file_recordpb_record_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -484,7 +674,7 @@ func (x *Part) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Part.ProtoReflect.Descriptor instead.
 func (*Part) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{5}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Part) GetKind() int32 {
@@ -550,6 +740,34 @@ func (x *Part) GetOpaque() *Opaque {
 	return nil
 }
 
+func (x *Part) GetRetentionKind() int32 {
+	if x != nil {
+		return x.RetentionKind
+	}
+	return 0
+}
+
+func (x *Part) GetRetentionLast() int32 {
+	if x != nil {
+		return x.RetentionLast
+	}
+	return 0
+}
+
+func (x *Part) GetPlugin() string {
+	if x != nil {
+		return x.Plugin
+	}
+	return ""
+}
+
+func (x *Part) GetVariant() int32 {
+	if x != nil {
+		return x.Variant
+	}
+	return 0
+}
+
 // Content that is not text.
 type Media struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -563,7 +781,7 @@ type Media struct {
 
 func (x *Media) Reset() {
 	*x = Media{}
-	mi := &file_recordpb_record_proto_msgTypes[6]
+	mi := &file_recordpb_record_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -575,7 +793,7 @@ func (x *Media) String() string {
 func (*Media) ProtoMessage() {}
 
 func (x *Media) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[6]
+	mi := &file_recordpb_record_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -588,7 +806,7 @@ func (x *Media) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Media.ProtoReflect.Descriptor instead.
 func (*Media) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{6}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Media) GetMimeType() string {
@@ -632,7 +850,7 @@ type ToolCall struct {
 
 func (x *ToolCall) Reset() {
 	*x = ToolCall{}
-	mi := &file_recordpb_record_proto_msgTypes[7]
+	mi := &file_recordpb_record_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -644,7 +862,7 @@ func (x *ToolCall) String() string {
 func (*ToolCall) ProtoMessage() {}
 
 func (x *ToolCall) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[7]
+	mi := &file_recordpb_record_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -657,7 +875,7 @@ func (x *ToolCall) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolCall.ProtoReflect.Descriptor instead.
 func (*ToolCall) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{7}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *ToolCall) GetCallId() string {
@@ -699,13 +917,14 @@ type ToolResult struct {
 	Parts         []*ResultPart          `protobuf:"bytes,6,rep,name=parts,proto3" json:"parts,omitempty"`
 	Actions       []*ActionRef           `protobuf:"bytes,7,rep,name=actions,proto3" json:"actions,omitempty"`
 	Ordinal       int32                  `protobuf:"varint,8,opt,name=ordinal,proto3" json:"ordinal,omitempty"`
+	Expiration    *Expiration            `protobuf:"bytes,9,opt,name=expiration,proto3" json:"expiration,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ToolResult) Reset() {
 	*x = ToolResult{}
-	mi := &file_recordpb_record_proto_msgTypes[8]
+	mi := &file_recordpb_record_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -717,7 +936,7 @@ func (x *ToolResult) String() string {
 func (*ToolResult) ProtoMessage() {}
 
 func (x *ToolResult) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[8]
+	mi := &file_recordpb_record_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -730,7 +949,7 @@ func (x *ToolResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolResult.ProtoReflect.Descriptor instead.
 func (*ToolResult) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{8}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *ToolResult) GetCallId() string {
@@ -789,6 +1008,13 @@ func (x *ToolResult) GetOrdinal() int32 {
 	return 0
 }
 
+func (x *ToolResult) GetExpiration() *Expiration {
+	if x != nil {
+		return x.Expiration
+	}
+	return nil
+}
+
 // One piece of a result of several.
 type ResultPart struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -800,7 +1026,7 @@ type ResultPart struct {
 
 func (x *ResultPart) Reset() {
 	*x = ResultPart{}
-	mi := &file_recordpb_record_proto_msgTypes[9]
+	mi := &file_recordpb_record_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -812,7 +1038,7 @@ func (x *ResultPart) String() string {
 func (*ResultPart) ProtoMessage() {}
 
 func (x *ResultPart) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[9]
+	mi := &file_recordpb_record_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -825,7 +1051,7 @@ func (x *ResultPart) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResultPart.ProtoReflect.Descriptor instead.
 func (*ResultPart) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{9}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ResultPart) GetText() *Content {
@@ -855,7 +1081,7 @@ type Reasoning struct {
 
 func (x *Reasoning) Reset() {
 	*x = Reasoning{}
-	mi := &file_recordpb_record_proto_msgTypes[10]
+	mi := &file_recordpb_record_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -867,7 +1093,7 @@ func (x *Reasoning) String() string {
 func (*Reasoning) ProtoMessage() {}
 
 func (x *Reasoning) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[10]
+	mi := &file_recordpb_record_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -880,7 +1106,7 @@ func (x *Reasoning) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reasoning.ProtoReflect.Descriptor instead.
 func (*Reasoning) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{10}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Reasoning) GetText() *Content {
@@ -922,7 +1148,7 @@ type Opaque struct {
 
 func (x *Opaque) Reset() {
 	*x = Opaque{}
-	mi := &file_recordpb_record_proto_msgTypes[11]
+	mi := &file_recordpb_record_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -934,7 +1160,7 @@ func (x *Opaque) String() string {
 func (*Opaque) ProtoMessage() {}
 
 func (x *Opaque) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[11]
+	mi := &file_recordpb_record_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -947,7 +1173,7 @@ func (x *Opaque) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Opaque.ProtoReflect.Descriptor instead.
 func (*Opaque) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{11}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Opaque) GetProvider() string {
@@ -985,7 +1211,7 @@ type Edit struct {
 
 func (x *Edit) Reset() {
 	*x = Edit{}
-	mi := &file_recordpb_record_proto_msgTypes[12]
+	mi := &file_recordpb_record_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -997,7 +1223,7 @@ func (x *Edit) String() string {
 func (*Edit) ProtoMessage() {}
 
 func (x *Edit) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[12]
+	mi := &file_recordpb_record_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1010,7 +1236,7 @@ func (x *Edit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Edit.ProtoReflect.Descriptor instead.
 func (*Edit) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{12}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Edit) GetSeq() int64 {
@@ -1109,7 +1335,7 @@ type PartEdit struct {
 
 func (x *PartEdit) Reset() {
 	*x = PartEdit{}
-	mi := &file_recordpb_record_proto_msgTypes[13]
+	mi := &file_recordpb_record_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1121,7 +1347,7 @@ func (x *PartEdit) String() string {
 func (*PartEdit) ProtoMessage() {}
 
 func (x *PartEdit) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[13]
+	mi := &file_recordpb_record_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1134,7 +1360,7 @@ func (x *PartEdit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PartEdit.ProtoReflect.Descriptor instead.
 func (*PartEdit) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{13}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *PartEdit) GetPart() int32 {
@@ -1172,7 +1398,7 @@ type Summary struct {
 
 func (x *Summary) Reset() {
 	*x = Summary{}
-	mi := &file_recordpb_record_proto_msgTypes[14]
+	mi := &file_recordpb_record_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1184,7 +1410,7 @@ func (x *Summary) String() string {
 func (*Summary) ProtoMessage() {}
 
 func (x *Summary) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[14]
+	mi := &file_recordpb_record_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1197,7 +1423,7 @@ func (x *Summary) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Summary.ProtoReflect.Descriptor instead.
 func (*Summary) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{14}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Summary) GetId() int64 {
@@ -1261,13 +1487,14 @@ type Manifest struct {
 	Revision        int64                  `protobuf:"varint,21,opt,name=revision,proto3" json:"revision,omitempty"`
 	Blocks          int32                  `protobuf:"varint,22,opt,name=blocks,proto3" json:"blocks,omitempty"`
 	UsageReported   bool                   `protobuf:"varint,23,opt,name=usage_reported,json=usageReported,proto3" json:"usage_reported,omitempty"`
+	WindowRestored  int64                  `protobuf:"varint,24,opt,name=window_restored,json=windowRestored,proto3" json:"window_restored,omitempty"`
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
 }
 
 func (x *Manifest) Reset() {
 	*x = Manifest{}
-	mi := &file_recordpb_record_proto_msgTypes[15]
+	mi := &file_recordpb_record_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1279,7 +1506,7 @@ func (x *Manifest) String() string {
 func (*Manifest) ProtoMessage() {}
 
 func (x *Manifest) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[15]
+	mi := &file_recordpb_record_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1292,7 +1519,7 @@ func (x *Manifest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Manifest.ProtoReflect.Descriptor instead.
 func (*Manifest) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{15}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Manifest) GetSeq() int64 {
@@ -1456,6 +1683,13 @@ func (x *Manifest) GetUsageReported() bool {
 	return false
 }
 
+func (x *Manifest) GetWindowRestored() int64 {
+	if x != nil {
+		return x.WindowRestored
+	}
+	return 0
+}
+
 // What changes with every commit.
 type Head struct {
 	state       protoimpl.MessageState `protogen:"open.v1"`
@@ -1483,13 +1717,16 @@ type Head struct {
 	ExpireTime    *timestamppb.Timestamp `protobuf:"bytes,21,opt,name=expire_time,json=expireTime,proto3" json:"expire_time,omitempty"`
 	DeleteTime    *timestamppb.Timestamp `protobuf:"bytes,22,opt,name=delete_time,json=deleteTime,proto3" json:"delete_time,omitempty"`
 	NextDue       *timestamppb.Timestamp `protobuf:"bytes,23,opt,name=next_due,json=nextDue,proto3" json:"next_due,omitempty"`
+	SeenBefore    int32                  `protobuf:"varint,24,opt,name=seen_before,json=seenBefore,proto3" json:"seen_before,omitempty"`
+	PlaceCarrying int32                  `protobuf:"varint,25,opt,name=place_carrying,json=placeCarrying,proto3" json:"place_carrying,omitempty"`
+	PlaceInputs   int32                  `protobuf:"varint,26,opt,name=place_inputs,json=placeInputs,proto3" json:"place_inputs,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Head) Reset() {
 	*x = Head{}
-	mi := &file_recordpb_record_proto_msgTypes[16]
+	mi := &file_recordpb_record_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1501,7 +1738,7 @@ func (x *Head) String() string {
 func (*Head) ProtoMessage() {}
 
 func (x *Head) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[16]
+	mi := &file_recordpb_record_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1514,7 +1751,7 @@ func (x *Head) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Head.ProtoReflect.Descriptor instead.
 func (*Head) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{16}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Head) GetIncarnation() []byte {
@@ -1678,6 +1915,27 @@ func (x *Head) GetNextDue() *timestamppb.Timestamp {
 	return nil
 }
 
+func (x *Head) GetSeenBefore() int32 {
+	if x != nil {
+		return x.SeenBefore
+	}
+	return 0
+}
+
+func (x *Head) GetPlaceCarrying() int32 {
+	if x != nil {
+		return x.PlaceCarrying
+	}
+	return 0
+}
+
+func (x *Head) GetPlaceInputs() int32 {
+	if x != nil {
+		return x.PlaceInputs
+	}
+	return 0
+}
+
 // An unanswered call.
 type Call struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1691,7 +1949,7 @@ type Call struct {
 
 func (x *Call) Reset() {
 	*x = Call{}
-	mi := &file_recordpb_record_proto_msgTypes[17]
+	mi := &file_recordpb_record_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1703,7 +1961,7 @@ func (x *Call) String() string {
 func (*Call) ProtoMessage() {}
 
 func (x *Call) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[17]
+	mi := &file_recordpb_record_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1716,7 +1974,7 @@ func (x *Call) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Call.ProtoReflect.Descriptor instead.
 func (*Call) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{17}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Call) GetCallId() string {
@@ -1762,7 +2020,7 @@ type Info struct {
 
 func (x *Info) Reset() {
 	*x = Info{}
-	mi := &file_recordpb_record_proto_msgTypes[18]
+	mi := &file_recordpb_record_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1774,7 +2032,7 @@ func (x *Info) String() string {
 func (*Info) ProtoMessage() {}
 
 func (x *Info) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[18]
+	mi := &file_recordpb_record_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1787,7 +2045,7 @@ func (x *Info) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Info.ProtoReflect.Descriptor instead.
 func (*Info) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{18}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Info) GetActorId() string {
@@ -1841,13 +2099,22 @@ type Policy struct {
 	TargetPercent        *int32                 `protobuf:"varint,4,opt,name=target_percent,json=targetPercent,proto3,oneof" json:"target_percent,omitempty"`
 	MaxResultPercent     *int32                 `protobuf:"varint,5,opt,name=max_result_percent,json=maxResultPercent,proto3,oneof" json:"max_result_percent,omitempty"`
 	TtlNanos             *int64                 `protobuf:"varint,6,opt,name=ttl_nanos,json=ttlNanos,proto3,oneof" json:"ttl_nanos,omitempty"`
-	unknownFields        protoimpl.UnknownFields
-	sizeCache            protoimpl.SizeCache
+	ExpirationOff        *bool                  `protobuf:"varint,7,opt,name=expiration_off,json=expirationOff,proto3,oneof" json:"expiration_off,omitempty"`
+	// For results of which nothing else says how long they live. One that sets nothing is absent.
+	ResultExpiration        *Expiration `protobuf:"bytes,8,opt,name=result_expiration,json=resultExpiration,proto3" json:"result_expiration,omitempty"`
+	RetentionAllInputs      *bool       `protobuf:"varint,9,opt,name=retention_all_inputs,json=retentionAllInputs,proto3,oneof" json:"retention_all_inputs,omitempty"`
+	RewriteMode             int32       `protobuf:"varint,10,opt,name=rewrite_mode,json=rewriteMode,proto3" json:"rewrite_mode,omitempty"`
+	RewriteMinGainTokens    *int32      `protobuf:"varint,11,opt,name=rewrite_min_gain_tokens,json=rewriteMinGainTokens,proto3,oneof" json:"rewrite_min_gain_tokens,omitempty"`
+	RewriteMaxDeferralTurns *int32      `protobuf:"varint,12,opt,name=rewrite_max_deferral_turns,json=rewriteMaxDeferralTurns,proto3,oneof" json:"rewrite_max_deferral_turns,omitempty"`
+	RewriteColdAfterNanos   *int64      `protobuf:"varint,13,opt,name=rewrite_cold_after_nanos,json=rewriteColdAfterNanos,proto3,oneof" json:"rewrite_cold_after_nanos,omitempty"`
+	MaxWaitNanos            *int64      `protobuf:"varint,14,opt,name=max_wait_nanos,json=maxWaitNanos,proto3,oneof" json:"max_wait_nanos,omitempty"`
+	unknownFields           protoimpl.UnknownFields
+	sizeCache               protoimpl.SizeCache
 }
 
 func (x *Policy) Reset() {
 	*x = Policy{}
-	mi := &file_recordpb_record_proto_msgTypes[19]
+	mi := &file_recordpb_record_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1859,7 +2126,7 @@ func (x *Policy) String() string {
 func (*Policy) ProtoMessage() {}
 
 func (x *Policy) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[19]
+	mi := &file_recordpb_record_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1872,7 +2139,7 @@ func (x *Policy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Policy.ProtoReflect.Descriptor instead.
 func (*Policy) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{19}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Policy) GetMaxContextTokens() int32 {
@@ -1917,6 +2184,62 @@ func (x *Policy) GetTtlNanos() int64 {
 	return 0
 }
 
+func (x *Policy) GetExpirationOff() bool {
+	if x != nil && x.ExpirationOff != nil {
+		return *x.ExpirationOff
+	}
+	return false
+}
+
+func (x *Policy) GetResultExpiration() *Expiration {
+	if x != nil {
+		return x.ResultExpiration
+	}
+	return nil
+}
+
+func (x *Policy) GetRetentionAllInputs() bool {
+	if x != nil && x.RetentionAllInputs != nil {
+		return *x.RetentionAllInputs
+	}
+	return false
+}
+
+func (x *Policy) GetRewriteMode() int32 {
+	if x != nil {
+		return x.RewriteMode
+	}
+	return 0
+}
+
+func (x *Policy) GetRewriteMinGainTokens() int32 {
+	if x != nil && x.RewriteMinGainTokens != nil {
+		return *x.RewriteMinGainTokens
+	}
+	return 0
+}
+
+func (x *Policy) GetRewriteMaxDeferralTurns() int32 {
+	if x != nil && x.RewriteMaxDeferralTurns != nil {
+		return *x.RewriteMaxDeferralTurns
+	}
+	return 0
+}
+
+func (x *Policy) GetRewriteColdAfterNanos() int64 {
+	if x != nil && x.RewriteColdAfterNanos != nil {
+		return *x.RewriteColdAfterNanos
+	}
+	return 0
+}
+
+func (x *Policy) GetMaxWaitNanos() int64 {
+	if x != nil && x.MaxWaitNanos != nil {
+		return *x.MaxWaitNanos
+	}
+	return 0
+}
+
 // What a request id led to.
 type Outcome struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1934,7 +2257,7 @@ type Outcome struct {
 
 func (x *Outcome) Reset() {
 	*x = Outcome{}
-	mi := &file_recordpb_record_proto_msgTypes[20]
+	mi := &file_recordpb_record_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1946,7 +2269,7 @@ func (x *Outcome) String() string {
 func (*Outcome) ProtoMessage() {}
 
 func (x *Outcome) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[20]
+	mi := &file_recordpb_record_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1959,7 +2282,7 @@ func (x *Outcome) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Outcome.ProtoReflect.Descriptor instead.
 func (*Outcome) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{20}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Outcome) GetRpc() string {
@@ -2028,7 +2351,7 @@ type Link struct {
 
 func (x *Link) Reset() {
 	*x = Link{}
-	mi := &file_recordpb_record_proto_msgTypes[21]
+	mi := &file_recordpb_record_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2040,7 +2363,7 @@ func (x *Link) String() string {
 func (*Link) ProtoMessage() {}
 
 func (x *Link) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[21]
+	mi := &file_recordpb_record_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2053,7 +2376,7 @@ func (x *Link) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Link.ProtoReflect.Descriptor instead.
 func (*Link) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{21}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Link) GetIncarnation() []byte {
@@ -2078,7 +2401,7 @@ type Task struct {
 
 func (x *Task) Reset() {
 	*x = Task{}
-	mi := &file_recordpb_record_proto_msgTypes[22]
+	mi := &file_recordpb_record_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2090,7 +2413,7 @@ func (x *Task) String() string {
 func (*Task) ProtoMessage() {}
 
 func (x *Task) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[22]
+	mi := &file_recordpb_record_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2103,7 +2426,7 @@ func (x *Task) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Task.ProtoReflect.Descriptor instead.
 func (*Task) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{22}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Task) GetNamespace() []byte {
@@ -2155,16 +2478,21 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\x15recordpb/record.proto\x12\x14palimpsest.record.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"/\n" +
 	"\x05Range\x12\x14\n" +
 	"\x05first\x18\x01 \x01(\x05R\x05first\x12\x10\n" +
-	"\x03end\x18\x02 \x01(\x05R\x03end\"U\n" +
+	"\x03end\x18\x02 \x01(\x05R\x03end\"\x92\x01\n" +
 	"\aContent\x12\x16\n" +
 	"\x06inline\x18\x01 \x01(\fR\x06inline\x122\n" +
-	"\x03ref\x18\x02 \x01(\v2 .palimpsest.record.v1.ContentRefR\x03ref\"`\n" +
+	"\x03ref\x18\x02 \x01(\v2 .palimpsest.record.v1.ContentRefR\x03ref\x12;\n" +
+	"\x06erased\x18\x03 \x01(\v2#.palimpsest.record.v1.ErasedContentR\x06erased\"`\n" +
 	"\n" +
 	"ContentRef\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\fR\x02id\x12\x14\n" +
 	"\x05bytes\x18\x02 \x01(\x03R\x05bytes\x12\x14\n" +
 	"\x05chars\x18\x03 \x01(\x03R\x05chars\x12\x16\n" +
-	"\x06sha256\x18\x04 \x01(\fR\x06sha256\"\x9b\x04\n" +
+	"\x06sha256\x18\x04 \x01(\fR\x06sha256\"O\n" +
+	"\rErasedContent\x12\x14\n" +
+	"\x05bytes\x18\x01 \x01(\x03R\x05bytes\x12\x14\n" +
+	"\x05chars\x18\x02 \x01(\x03R\x05chars\x12\x12\n" +
+	"\x04hash\x18\x03 \x01(\fR\x04hash\"\xa7\x05\n" +
 	"\aMessage\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n" +
 	"\x05index\x18\x02 \x01(\x05R\x05index\x12\x12\n" +
@@ -2187,10 +2515,27 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\testimated\x18\x10 \x01(\bR\testimated\x12\x1d\n" +
 	"\n" +
 	"request_id\x18\x11 \x01(\tR\trequestId\x12\x16\n" +
-	"\x06commit\x18\x12 \x01(\x04R\x06commit\"P\n" +
+	"\x06commit\x18\x12 \x01(\x04R\x06commit\x12@\n" +
+	"\n" +
+	"expiration\x18\x13 \x01(\v2 .palimpsest.record.v1.ExpirationR\n" +
+	"expiration\x12%\n" +
+	"\x0eplace_carrying\x18\x14 \x01(\x05R\rplaceCarrying\x12!\n" +
+	"\fplace_inputs\x18\x15 \x01(\x05R\vplaceInputs\"\xb3\x02\n" +
+	"\n" +
+	"Expiration\x12\x19\n" +
+	"\x05turns\x18\x01 \x01(\x05H\x00R\x05turns\x88\x01\x01\x12\x12\n" +
+	"\x04mode\x18\x02 \x01(\x05R\x04mode\x12!\n" +
+	"\fcompact_mode\x18\x03 \x01(\x05R\vcompactMode\x12*\n" +
+	"\x0ecompact_length\x18\x04 \x01(\x05H\x01R\rcompactLength\x88\x01\x01\x12*\n" +
+	"\x11compact_prompt_id\x18\x05 \x01(\tR\x0fcompactPromptId\x120\n" +
+	"\x11preserve_original\x18\x06 \x01(\bH\x02R\x10preserveOriginal\x88\x01\x01\x12\x16\n" +
+	"\x06source\x18\a \x01(\x05R\x06sourceB\b\n" +
+	"\x06_turnsB\x11\n" +
+	"\x0f_compact_lengthB\x14\n" +
+	"\x12_preserve_original\"P\n" +
 	"\tActionRef\x12\x1b\n" +
 	"\taction_id\x18\x01 \x01(\tR\bactionId\x12&\n" +
-	"\x0fagent_action_id\x18\x02 \x01(\tR\ragentActionId\"\x99\x03\n" +
+	"\x0fagent_action_id\x18\x02 \x01(\tR\ragentActionId\"\x99\x04\n" +
 	"\x04Part\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\x05R\x04kind\x12\x16\n" +
 	"\x06tokens\x18\x02 \x01(\x05R\x06tokens\x12\x1c\n" +
@@ -2200,7 +2545,12 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\x04call\x18\x06 \x01(\v2\x1e.palimpsest.record.v1.ToolCallR\x04call\x128\n" +
 	"\x06result\x18\a \x01(\v2 .palimpsest.record.v1.ToolResultR\x06result\x12=\n" +
 	"\treasoning\x18\b \x01(\v2\x1f.palimpsest.record.v1.ReasoningR\treasoning\x124\n" +
-	"\x06opaque\x18\t \x01(\v2\x1c.palimpsest.record.v1.OpaqueR\x06opaque\"\x81\x01\n" +
+	"\x06opaque\x18\t \x01(\v2\x1c.palimpsest.record.v1.OpaqueR\x06opaque\x12%\n" +
+	"\x0eretention_kind\x18\n" +
+	" \x01(\x05R\rretentionKind\x12%\n" +
+	"\x0eretention_last\x18\v \x01(\x05R\rretentionLast\x12\x16\n" +
+	"\x06plugin\x18\f \x01(\tR\x06plugin\x12\x18\n" +
+	"\avariant\x18\r \x01(\x05R\avariant\"\x81\x01\n" +
 	"\x05Media\x12\x1b\n" +
 	"\tmime_type\x18\x01 \x01(\tR\bmimeType\x121\n" +
 	"\x04data\x18\x02 \x01(\v2\x1d.palimpsest.record.v1.ContentR\x04data\x12\x10\n" +
@@ -2210,7 +2560,7 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\acall_id\x18\x01 \x01(\tR\x06callId\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12;\n" +
 	"\targuments\x18\x03 \x01(\v2\x1d.palimpsest.record.v1.ContentR\targuments\x12\x18\n" +
-	"\aordinal\x18\x04 \x01(\x05R\aordinal\"\xa7\x02\n" +
+	"\aordinal\x18\x04 \x01(\x05R\aordinal\"\xe9\x02\n" +
 	"\n" +
 	"ToolResult\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\tR\x06callId\x12\x12\n" +
@@ -2220,7 +2570,10 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\x04text\x18\x05 \x01(\v2\x1d.palimpsest.record.v1.ContentR\x04text\x126\n" +
 	"\x05parts\x18\x06 \x03(\v2 .palimpsest.record.v1.ResultPartR\x05parts\x129\n" +
 	"\aactions\x18\a \x03(\v2\x1f.palimpsest.record.v1.ActionRefR\aactions\x12\x18\n" +
-	"\aordinal\x18\b \x01(\x05R\aordinal\"r\n" +
+	"\aordinal\x18\b \x01(\x05R\aordinal\x12@\n" +
+	"\n" +
+	"expiration\x18\t \x01(\v2 .palimpsest.record.v1.ExpirationR\n" +
+	"expiration\"r\n" +
 	"\n" +
 	"ResultPart\x121\n" +
 	"\x04text\x18\x01 \x01(\v2\x1d.palimpsest.record.v1.ContentR\x04text\x121\n" +
@@ -2256,7 +2609,7 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\x05level\x18\x02 \x01(\x05R\x05level\x12\x1a\n" +
 	"\bchildren\x18\x03 \x03(\x03R\bchildren\x121\n" +
 	"\x04text\x18\x04 \x01(\v2\x1d.palimpsest.record.v1.ContentR\x04text\x12\x16\n" +
-	"\x06tokens\x18\x05 \x01(\x05R\x06tokens\"\xd1\x05\n" +
+	"\x06tokens\x18\x05 \x01(\x05R\x06tokens\"\xfa\x05\n" +
 	"\bManifest\x12\x10\n" +
 	"\x03seq\x18\x01 \x01(\x03R\x03seq\x12\x12\n" +
 	"\x04turn\x18\x02 \x01(\x05R\x04turn\x12\x16\n" +
@@ -2283,7 +2636,8 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\x04time\x18\x14 \x01(\v2\x1a.google.protobuf.TimestampR\x04time\x12\x1a\n" +
 	"\brevision\x18\x15 \x01(\x03R\brevision\x12\x16\n" +
 	"\x06blocks\x18\x16 \x01(\x05R\x06blocks\x12%\n" +
-	"\x0eusage_reported\x18\x17 \x01(\bR\rusageReported\"\xe7\x06\n" +
+	"\x0eusage_reported\x18\x17 \x01(\bR\rusageReported\x12'\n" +
+	"\x0fwindow_restored\x18\x18 \x01(\x03R\x0ewindowRestored\"\xd2\a\n" +
 	"\x04Head\x12 \n" +
 	"\vincarnation\x18\x01 \x01(\fR\vincarnation\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\x04R\aversion\x12\x1a\n" +
@@ -2315,7 +2669,11 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"expireTime\x12;\n" +
 	"\vdelete_time\x18\x16 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
 	"deleteTime\x125\n" +
-	"\bnext_due\x18\x17 \x01(\v2\x1a.google.protobuf.TimestampR\anextDue\"g\n" +
+	"\bnext_due\x18\x17 \x01(\v2\x1a.google.protobuf.TimestampR\anextDue\x12\x1f\n" +
+	"\vseen_before\x18\x18 \x01(\x05R\n" +
+	"seenBefore\x12%\n" +
+	"\x0eplace_carrying\x18\x19 \x01(\x05R\rplaceCarrying\x12!\n" +
+	"\fplace_inputs\x18\x1a \x01(\x05R\vplaceInputs\"g\n" +
 	"\x04Call\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\tR\x06callId\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x18\n" +
@@ -2327,21 +2685,37 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\x05title\x18\x03 \x01(\tR\x05title\x12\x1a\n" +
 	"\bmetadata\x18\x04 \x01(\fR\bmetadata\x124\n" +
 	"\x06policy\x18\x05 \x01(\v2\x1c.palimpsest.record.v1.PolicyR\x06policy\x12\x18\n" +
-	"\acounter\x18\x06 \x01(\tR\acounter\"\xb4\x03\n" +
+	"\acounter\x18\x06 \x01(\tR\acounter\"\x87\b\n" +
 	"\x06Policy\x121\n" +
 	"\x12max_context_tokens\x18\x01 \x01(\x05H\x00R\x10maxContextTokens\x88\x01\x01\x127\n" +
 	"\x15context_window_tokens\x18\x02 \x01(\x05H\x01R\x13contextWindowTokens\x88\x01\x01\x129\n" +
 	"\x16reserved_output_tokens\x18\x03 \x01(\x05H\x02R\x14reservedOutputTokens\x88\x01\x01\x12*\n" +
 	"\x0etarget_percent\x18\x04 \x01(\x05H\x03R\rtargetPercent\x88\x01\x01\x121\n" +
 	"\x12max_result_percent\x18\x05 \x01(\x05H\x04R\x10maxResultPercent\x88\x01\x01\x12 \n" +
-	"\tttl_nanos\x18\x06 \x01(\x03H\x05R\bttlNanos\x88\x01\x01B\x15\n" +
+	"\tttl_nanos\x18\x06 \x01(\x03H\x05R\bttlNanos\x88\x01\x01\x12*\n" +
+	"\x0eexpiration_off\x18\a \x01(\bH\x06R\rexpirationOff\x88\x01\x01\x12M\n" +
+	"\x11result_expiration\x18\b \x01(\v2 .palimpsest.record.v1.ExpirationR\x10resultExpiration\x125\n" +
+	"\x14retention_all_inputs\x18\t \x01(\bH\aR\x12retentionAllInputs\x88\x01\x01\x12!\n" +
+	"\frewrite_mode\x18\n" +
+	" \x01(\x05R\vrewriteMode\x12:\n" +
+	"\x17rewrite_min_gain_tokens\x18\v \x01(\x05H\bR\x14rewriteMinGainTokens\x88\x01\x01\x12@\n" +
+	"\x1arewrite_max_deferral_turns\x18\f \x01(\x05H\tR\x17rewriteMaxDeferralTurns\x88\x01\x01\x12<\n" +
+	"\x18rewrite_cold_after_nanos\x18\r \x01(\x03H\n" +
+	"R\x15rewriteColdAfterNanos\x88\x01\x01\x12)\n" +
+	"\x0emax_wait_nanos\x18\x0e \x01(\x03H\vR\fmaxWaitNanos\x88\x01\x01B\x15\n" +
 	"\x13_max_context_tokensB\x18\n" +
 	"\x16_context_window_tokensB\x19\n" +
 	"\x17_reserved_output_tokensB\x11\n" +
 	"\x0f_target_percentB\x15\n" +
 	"\x13_max_result_percentB\f\n" +
 	"\n" +
-	"_ttl_nanos\"\xed\x01\n" +
+	"_ttl_nanosB\x11\n" +
+	"\x0f_expiration_offB\x17\n" +
+	"\x15_retention_all_inputsB\x1a\n" +
+	"\x18_rewrite_min_gain_tokensB\x1d\n" +
+	"\x1b_rewrite_max_deferral_turnsB\x1b\n" +
+	"\x19_rewrite_cold_after_nanosB\x11\n" +
+	"\x0f_max_wait_nanos\"\xed\x01\n" +
 	"\aOutcome\x12\x10\n" +
 	"\x03rpc\x18\x01 \x01(\tR\x03rpc\x12\x1d\n" +
 	"\n" +
@@ -2375,77 +2749,83 @@ func file_recordpb_record_proto_rawDescGZIP() []byte {
 	return file_recordpb_record_proto_rawDescData
 }
 
-var file_recordpb_record_proto_msgTypes = make([]protoimpl.MessageInfo, 23)
+var file_recordpb_record_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
 var file_recordpb_record_proto_goTypes = []any{
 	(*Range)(nil),                 // 0: palimpsest.record.v1.Range
 	(*Content)(nil),               // 1: palimpsest.record.v1.Content
 	(*ContentRef)(nil),            // 2: palimpsest.record.v1.ContentRef
-	(*Message)(nil),               // 3: palimpsest.record.v1.Message
-	(*ActionRef)(nil),             // 4: palimpsest.record.v1.ActionRef
-	(*Part)(nil),                  // 5: palimpsest.record.v1.Part
-	(*Media)(nil),                 // 6: palimpsest.record.v1.Media
-	(*ToolCall)(nil),              // 7: palimpsest.record.v1.ToolCall
-	(*ToolResult)(nil),            // 8: palimpsest.record.v1.ToolResult
-	(*ResultPart)(nil),            // 9: palimpsest.record.v1.ResultPart
-	(*Reasoning)(nil),             // 10: palimpsest.record.v1.Reasoning
-	(*Opaque)(nil),                // 11: palimpsest.record.v1.Opaque
-	(*Edit)(nil),                  // 12: palimpsest.record.v1.Edit
-	(*PartEdit)(nil),              // 13: palimpsest.record.v1.PartEdit
-	(*Summary)(nil),               // 14: palimpsest.record.v1.Summary
-	(*Manifest)(nil),              // 15: palimpsest.record.v1.Manifest
-	(*Head)(nil),                  // 16: palimpsest.record.v1.Head
-	(*Call)(nil),                  // 17: palimpsest.record.v1.Call
-	(*Info)(nil),                  // 18: palimpsest.record.v1.Info
-	(*Policy)(nil),                // 19: palimpsest.record.v1.Policy
-	(*Outcome)(nil),               // 20: palimpsest.record.v1.Outcome
-	(*Link)(nil),                  // 21: palimpsest.record.v1.Link
-	(*Task)(nil),                  // 22: palimpsest.record.v1.Task
-	(*timestamppb.Timestamp)(nil), // 23: google.protobuf.Timestamp
+	(*ErasedContent)(nil),         // 3: palimpsest.record.v1.ErasedContent
+	(*Message)(nil),               // 4: palimpsest.record.v1.Message
+	(*Expiration)(nil),            // 5: palimpsest.record.v1.Expiration
+	(*ActionRef)(nil),             // 6: palimpsest.record.v1.ActionRef
+	(*Part)(nil),                  // 7: palimpsest.record.v1.Part
+	(*Media)(nil),                 // 8: palimpsest.record.v1.Media
+	(*ToolCall)(nil),              // 9: palimpsest.record.v1.ToolCall
+	(*ToolResult)(nil),            // 10: palimpsest.record.v1.ToolResult
+	(*ResultPart)(nil),            // 11: palimpsest.record.v1.ResultPart
+	(*Reasoning)(nil),             // 12: palimpsest.record.v1.Reasoning
+	(*Opaque)(nil),                // 13: palimpsest.record.v1.Opaque
+	(*Edit)(nil),                  // 14: palimpsest.record.v1.Edit
+	(*PartEdit)(nil),              // 15: palimpsest.record.v1.PartEdit
+	(*Summary)(nil),               // 16: palimpsest.record.v1.Summary
+	(*Manifest)(nil),              // 17: palimpsest.record.v1.Manifest
+	(*Head)(nil),                  // 18: palimpsest.record.v1.Head
+	(*Call)(nil),                  // 19: palimpsest.record.v1.Call
+	(*Info)(nil),                  // 20: palimpsest.record.v1.Info
+	(*Policy)(nil),                // 21: palimpsest.record.v1.Policy
+	(*Outcome)(nil),               // 22: palimpsest.record.v1.Outcome
+	(*Link)(nil),                  // 23: palimpsest.record.v1.Link
+	(*Task)(nil),                  // 24: palimpsest.record.v1.Task
+	(*timestamppb.Timestamp)(nil), // 25: google.protobuf.Timestamp
 }
 var file_recordpb_record_proto_depIdxs = []int32{
 	2,  // 0: palimpsest.record.v1.Content.ref:type_name -> palimpsest.record.v1.ContentRef
-	5,  // 1: palimpsest.record.v1.Message.parts:type_name -> palimpsest.record.v1.Part
-	4,  // 2: palimpsest.record.v1.Message.actions:type_name -> palimpsest.record.v1.ActionRef
-	23, // 3: palimpsest.record.v1.Message.create_time:type_name -> google.protobuf.Timestamp
-	1,  // 4: palimpsest.record.v1.Part.text:type_name -> palimpsest.record.v1.Content
-	6,  // 5: palimpsest.record.v1.Part.media:type_name -> palimpsest.record.v1.Media
-	7,  // 6: palimpsest.record.v1.Part.call:type_name -> palimpsest.record.v1.ToolCall
-	8,  // 7: palimpsest.record.v1.Part.result:type_name -> palimpsest.record.v1.ToolResult
-	10, // 8: palimpsest.record.v1.Part.reasoning:type_name -> palimpsest.record.v1.Reasoning
-	11, // 9: palimpsest.record.v1.Part.opaque:type_name -> palimpsest.record.v1.Opaque
-	1,  // 10: palimpsest.record.v1.Media.data:type_name -> palimpsest.record.v1.Content
-	1,  // 11: palimpsest.record.v1.ToolCall.arguments:type_name -> palimpsest.record.v1.Content
-	1,  // 12: palimpsest.record.v1.ToolResult.text:type_name -> palimpsest.record.v1.Content
-	9,  // 13: palimpsest.record.v1.ToolResult.parts:type_name -> palimpsest.record.v1.ResultPart
-	4,  // 14: palimpsest.record.v1.ToolResult.actions:type_name -> palimpsest.record.v1.ActionRef
-	1,  // 15: palimpsest.record.v1.ResultPart.text:type_name -> palimpsest.record.v1.Content
-	6,  // 16: palimpsest.record.v1.ResultPart.media:type_name -> palimpsest.record.v1.Media
-	1,  // 17: palimpsest.record.v1.Reasoning.text:type_name -> palimpsest.record.v1.Content
-	1,  // 18: palimpsest.record.v1.Reasoning.signature:type_name -> palimpsest.record.v1.Content
-	1,  // 19: palimpsest.record.v1.Opaque.json:type_name -> palimpsest.record.v1.Content
-	0,  // 20: palimpsest.record.v1.Edit.range:type_name -> palimpsest.record.v1.Range
-	13, // 21: palimpsest.record.v1.Edit.parts:type_name -> palimpsest.record.v1.PartEdit
-	14, // 22: palimpsest.record.v1.Edit.summary:type_name -> palimpsest.record.v1.Summary
-	23, // 23: palimpsest.record.v1.Edit.time:type_name -> google.protobuf.Timestamp
-	5,  // 24: palimpsest.record.v1.PartEdit.shown:type_name -> palimpsest.record.v1.Part
-	1,  // 25: palimpsest.record.v1.Summary.text:type_name -> palimpsest.record.v1.Content
-	0,  // 26: palimpsest.record.v1.Manifest.pins:type_name -> palimpsest.record.v1.Range
-	23, // 27: palimpsest.record.v1.Manifest.time:type_name -> google.protobuf.Timestamp
-	17, // 28: palimpsest.record.v1.Head.unanswered:type_name -> palimpsest.record.v1.Call
-	0,  // 29: palimpsest.record.v1.Head.pins:type_name -> palimpsest.record.v1.Range
-	23, // 30: palimpsest.record.v1.Head.create_time:type_name -> google.protobuf.Timestamp
-	23, // 31: palimpsest.record.v1.Head.update_time:type_name -> google.protobuf.Timestamp
-	23, // 32: palimpsest.record.v1.Head.expire_time:type_name -> google.protobuf.Timestamp
-	23, // 33: palimpsest.record.v1.Head.delete_time:type_name -> google.protobuf.Timestamp
-	23, // 34: palimpsest.record.v1.Head.next_due:type_name -> google.protobuf.Timestamp
-	19, // 35: palimpsest.record.v1.Info.policy:type_name -> palimpsest.record.v1.Policy
-	23, // 36: palimpsest.record.v1.Outcome.time:type_name -> google.protobuf.Timestamp
-	23, // 37: palimpsest.record.v1.Task.time:type_name -> google.protobuf.Timestamp
-	38, // [38:38] is the sub-list for method output_type
-	38, // [38:38] is the sub-list for method input_type
-	38, // [38:38] is the sub-list for extension type_name
-	38, // [38:38] is the sub-list for extension extendee
-	0,  // [0:38] is the sub-list for field type_name
+	3,  // 1: palimpsest.record.v1.Content.erased:type_name -> palimpsest.record.v1.ErasedContent
+	7,  // 2: palimpsest.record.v1.Message.parts:type_name -> palimpsest.record.v1.Part
+	6,  // 3: palimpsest.record.v1.Message.actions:type_name -> palimpsest.record.v1.ActionRef
+	25, // 4: palimpsest.record.v1.Message.create_time:type_name -> google.protobuf.Timestamp
+	5,  // 5: palimpsest.record.v1.Message.expiration:type_name -> palimpsest.record.v1.Expiration
+	1,  // 6: palimpsest.record.v1.Part.text:type_name -> palimpsest.record.v1.Content
+	8,  // 7: palimpsest.record.v1.Part.media:type_name -> palimpsest.record.v1.Media
+	9,  // 8: palimpsest.record.v1.Part.call:type_name -> palimpsest.record.v1.ToolCall
+	10, // 9: palimpsest.record.v1.Part.result:type_name -> palimpsest.record.v1.ToolResult
+	12, // 10: palimpsest.record.v1.Part.reasoning:type_name -> palimpsest.record.v1.Reasoning
+	13, // 11: palimpsest.record.v1.Part.opaque:type_name -> palimpsest.record.v1.Opaque
+	1,  // 12: palimpsest.record.v1.Media.data:type_name -> palimpsest.record.v1.Content
+	1,  // 13: palimpsest.record.v1.ToolCall.arguments:type_name -> palimpsest.record.v1.Content
+	1,  // 14: palimpsest.record.v1.ToolResult.text:type_name -> palimpsest.record.v1.Content
+	11, // 15: palimpsest.record.v1.ToolResult.parts:type_name -> palimpsest.record.v1.ResultPart
+	6,  // 16: palimpsest.record.v1.ToolResult.actions:type_name -> palimpsest.record.v1.ActionRef
+	5,  // 17: palimpsest.record.v1.ToolResult.expiration:type_name -> palimpsest.record.v1.Expiration
+	1,  // 18: palimpsest.record.v1.ResultPart.text:type_name -> palimpsest.record.v1.Content
+	8,  // 19: palimpsest.record.v1.ResultPart.media:type_name -> palimpsest.record.v1.Media
+	1,  // 20: palimpsest.record.v1.Reasoning.text:type_name -> palimpsest.record.v1.Content
+	1,  // 21: palimpsest.record.v1.Reasoning.signature:type_name -> palimpsest.record.v1.Content
+	1,  // 22: palimpsest.record.v1.Opaque.json:type_name -> palimpsest.record.v1.Content
+	0,  // 23: palimpsest.record.v1.Edit.range:type_name -> palimpsest.record.v1.Range
+	15, // 24: palimpsest.record.v1.Edit.parts:type_name -> palimpsest.record.v1.PartEdit
+	16, // 25: palimpsest.record.v1.Edit.summary:type_name -> palimpsest.record.v1.Summary
+	25, // 26: palimpsest.record.v1.Edit.time:type_name -> google.protobuf.Timestamp
+	7,  // 27: palimpsest.record.v1.PartEdit.shown:type_name -> palimpsest.record.v1.Part
+	1,  // 28: palimpsest.record.v1.Summary.text:type_name -> palimpsest.record.v1.Content
+	0,  // 29: palimpsest.record.v1.Manifest.pins:type_name -> palimpsest.record.v1.Range
+	25, // 30: palimpsest.record.v1.Manifest.time:type_name -> google.protobuf.Timestamp
+	19, // 31: palimpsest.record.v1.Head.unanswered:type_name -> palimpsest.record.v1.Call
+	0,  // 32: palimpsest.record.v1.Head.pins:type_name -> palimpsest.record.v1.Range
+	25, // 33: palimpsest.record.v1.Head.create_time:type_name -> google.protobuf.Timestamp
+	25, // 34: palimpsest.record.v1.Head.update_time:type_name -> google.protobuf.Timestamp
+	25, // 35: palimpsest.record.v1.Head.expire_time:type_name -> google.protobuf.Timestamp
+	25, // 36: palimpsest.record.v1.Head.delete_time:type_name -> google.protobuf.Timestamp
+	25, // 37: palimpsest.record.v1.Head.next_due:type_name -> google.protobuf.Timestamp
+	21, // 38: palimpsest.record.v1.Info.policy:type_name -> palimpsest.record.v1.Policy
+	5,  // 39: palimpsest.record.v1.Policy.result_expiration:type_name -> palimpsest.record.v1.Expiration
+	25, // 40: palimpsest.record.v1.Outcome.time:type_name -> google.protobuf.Timestamp
+	25, // 41: palimpsest.record.v1.Task.time:type_name -> google.protobuf.Timestamp
+	42, // [42:42] is the sub-list for method output_type
+	42, // [42:42] is the sub-list for method input_type
+	42, // [42:42] is the sub-list for extension type_name
+	42, // [42:42] is the sub-list for extension extendee
+	0,  // [0:42] is the sub-list for field type_name
 }
 
 func init() { file_recordpb_record_proto_init() }
@@ -2453,14 +2833,15 @@ func file_recordpb_record_proto_init() {
 	if File_recordpb_record_proto != nil {
 		return
 	}
-	file_recordpb_record_proto_msgTypes[19].OneofWrappers = []any{}
+	file_recordpb_record_proto_msgTypes[5].OneofWrappers = []any{}
+	file_recordpb_record_proto_msgTypes[21].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_recordpb_record_proto_rawDesc), len(file_recordpb_record_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   23,
+			NumMessages:   25,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

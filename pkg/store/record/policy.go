@@ -1,0 +1,124 @@
+package record
+
+import (
+	"time"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+)
+
+func writePolicy(b []byte, p *conversation.Policy) []byte {
+	b = appendSetting(b, 1, p.Fit.MaxContextTokens)
+	b = appendSetting(b, 2, p.Fit.ContextWindowTokens)
+	b = appendSetting(b, 3, p.Fit.ReservedOutputTokens)
+	b = appendSetting(b, 4, p.Fit.TargetPercent)
+	b = appendSetting(b, 5, p.Fit.MaxResultPercent)
+	b = appendSetting(b, 6, p.TTL)
+	b = appendSwitch(b, 7, p.Expiration.Off)
+	if p.Expiration.Results != (conversation.Expiration{}) {
+		b = appendNested(b, 8, &p.Expiration.Results, writeExpiration)
+	}
+	b = appendSwitch(b, 9, p.Retention.AllInputs)
+	b = appendInt(b, 10, p.Rewrite.Mode)
+	b = appendSetting(b, 11, p.Rewrite.MinGainTokens)
+	b = appendSetting(b, 12, p.Rewrite.MaxDeferralTurns)
+	b = appendSetting(b, 13, p.Rewrite.ColdAfter)
+	return appendSetting(b, 14, p.MaxWait)
+}
+
+func readPolicy(r *reader, p *conversation.Policy) {
+	for r.next() {
+		switch r.field {
+		case 1:
+			p.Fit.MaxContextTokens = setting[int32](r)
+		case 2:
+			p.Fit.ContextWindowTokens = setting[int32](r)
+		case 3:
+			p.Fit.ReservedOutputTokens = setting[int32](r)
+		case 4:
+			p.Fit.TargetPercent = setting[int32](r)
+		case 5:
+			p.Fit.MaxResultPercent = setting[int32](r)
+		case 6:
+			p.TTL = setting[time.Duration](r)
+		case 7:
+			p.Expiration.Off = toggle(r)
+		case 8:
+			nested(r, &p.Expiration.Results, readExpiration)
+		case 9:
+			p.Retention.AllInputs = toggle(r)
+		case 10:
+			p.Rewrite.Mode = conversation.RewriteMode(r.int32())
+		case 11:
+			p.Rewrite.MinGainTokens = setting[int32](r)
+		case 12:
+			p.Rewrite.MaxDeferralTurns = setting[int32](r)
+		case 13:
+			p.Rewrite.ColdAfter = setting[time.Duration](r)
+		case 14:
+			p.MaxWait = setting[time.Duration](r)
+		}
+	}
+}
+
+func writeExpiration(b []byte, e *conversation.Expiration) []byte {
+	b = appendSetting(b, 1, e.Turns)
+	b = appendInt(b, 2, e.Mode)
+	b = appendInt(b, 3, e.CompactMode)
+	b = appendSetting(b, 4, e.CompactLength)
+	b = appendText(b, 5, e.CompactPromptID)
+	b = appendSwitch(b, 6, e.PreserveOriginal)
+	return appendInt(b, 7, e.Source)
+}
+
+func readExpiration(r *reader, e *conversation.Expiration) {
+	for r.next() {
+		switch r.field {
+		case 1:
+			e.Turns = setting[int32](r)
+		case 2:
+			e.Mode = conversation.ExpirationMode(r.int32())
+		case 3:
+			e.CompactMode = conversation.CompactMode(r.int32())
+		case 4:
+			e.CompactLength = setting[int32](r)
+		case 5:
+			e.CompactPromptID = r.text()
+		case 6:
+			e.PreserveOriginal = toggle(r)
+		case 7:
+			e.Source = conversation.ExpirationSource(r.int32())
+		}
+	}
+}
+
+// appendSetting writes zero too: a setting that is zero is not one that is not set.
+func appendSetting[T signed](b []byte, field int, v *T) []byte {
+	if v == nil {
+		return b
+	}
+	if *v == 0 {
+		return append(appendTag(b, field, wireVarint), 0)
+	}
+	return appendInt(b, field, *v)
+}
+
+func setting[T signed](r *reader) *T {
+	v := T(r.int64())
+	return &v
+}
+
+// appendSwitch is appendSetting for what is on or off.
+func appendSwitch(b []byte, field int, v *bool) []byte {
+	if v == nil {
+		return b
+	}
+	if !*v {
+		return append(appendTag(b, field, wireVarint), 0)
+	}
+	return appendBool(b, field, true)
+}
+
+func toggle(r *reader) *bool {
+	v := r.bool()
+	return &v
+}
