@@ -1,11 +1,12 @@
-// Package summarize is the one port to a model.
+// Package summarize is the one port to a model. A [Desk] takes requests for summaries, asks models for them in the background,
+// checks what comes back, and keeps it for whoever asks again. Clients of providers live in the subpackages openai and
+// anthropic, the summariser that needs no model in extractive.
+//
+// A summary is a convenience: whatever goes wrong ends a request with a [Failure], and the caller goes on without a model.
+// Nothing here decides what is shown; an answer is text and only ever becomes text.
 package summarize
 
-import (
-	"context"
-
-	"github.com/palimpsest-context/palimpsest/pkg/conversation"
-)
+import "github.com/palimpsest-context/palimpsest/pkg/conversation"
 
 // Scope is whose content it is: what is cached, limited and forgotten together.
 type Scope struct{ Namespace, Conversation string }
@@ -28,24 +29,6 @@ type Request struct {
 type Result struct {
 	Text  string
 	Model string // that wrote it, as provider/model
-	// Err says why there is no text; it is safe to show.
+	// Err says why there is no text, as a *Failure; it is safe to show.
 	Err error
 }
-
-// Desk takes requests for summaries.
-type Desk struct{}
-
-// Look returns how a request ended; false if it has not.
-func (d *Desk) Look(r *Request) (Result, bool) { return Result{}, false }
-
-// Start begins a request in the background, unless it is under way or has ended.
-func (d *Desk) Start(r *Request) {}
-
-// Wait returns when all of the requests have ended, or when the context is done.
-func (d *Desk) Wait(ctx context.Context, requests []*Request) {}
-
-// Forget drops what is known of a content, and what is under way.
-func (d *Desk) Forget(s Scope, hash [32]byte) {}
-
-// Extract makes an extract without a model.
-func (d *Desk) Extract(text string, target int) string { return "" }

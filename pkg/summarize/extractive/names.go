@@ -1,0 +1,108 @@
+package extractive
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// mostNames is how many names of a text are ranked.
+const mostNames = 400
+
+// names returns the names in a text that a reader may ask for again (addresses, paths, identifiers, codes): those first that
+// occur most and say most.
+func names(text string) []string {
+	count := map[string]int{}
+	var inOrder []string
+	eachName(text, func(name string) {
+		if count[name]++; count[name] == 1 {
+			inOrder = append(inOrder, name)
+		}
+	})
+	slices.SortStableFunc(inOrder, func(a, b string) int {
+		return cmp.Compare(nameWorth(b, count[b]), nameWorth(a, count[a]))
+	})
+	return inOrder[:min(len(inOrder), mostNames)]
+}
+
+// eachName calls yield for every name in a text, in order.
+func eachName(text string, yield func(string)) {
+	for i := 0; i < len(text); {
+		if endsName(text[i]) {
+			i++
+			continue
+		}
+		end := i + 1
+		for end < len(text) && !endsName(text[end]) {
+			end++
+		}
+		if name := strings.Trim(text[i:end], ".:!?-\\/#&+~^%"); isName(name) {
+			yield(name)
+		}
+		i = end
+	}
+}
+
+func endsName(c byte) bool {
+	return c <= ' ' || strings.IndexByte("\"'`()[]{}<>,;|=*", c) >= 0
+}
+
+// isName says whether a word is a name rather than a word of a language or a bare number.
+func isName(s string) bool {
+	if len(s) < 4 || len(s) > 100 {
+		return false
+	}
+	letters, marks, digits := 0, 0, 0
+	for i := range len(s) {
+		switch c := s[i]; {
+		case isLetter(c):
+			letters++
+			if i > 0 && c < 'a' && 'a' <= s[i-1] && s[i-1] <= 'z' {
+				marks++ // as in camelCase
+			}
+		case isDigit(c):
+			digits++
+		case c >= utf8.RuneSelf:
+			return false
+		case i > 0 && i < len(s)-1 && strings.IndexByte("_/.@:", c) >= 0:
+			marks++
+		}
+	}
+	return letters > 1 && (marks > 0 || digits > 0)
+}
+
+func nameWorth(name string, n int) float64 {
+	worth := math.Log1p(float64(n))
+	switch {
+	case strings.Contains(name, "://"):
+		worth *= 1.5
+	case strings.Contains(name, "/"):
+		worth *= 1.3
+	case len(name) > 30:
+		worth *= 0.6 // long codes are rarely told apart by reading
+	}
+	return worth
+}
+
+// alsoNamed lists the names that an extract's lines leave out, as many as fit into room characters.
+func alsoNamed(ranked []string, body string, room int) string {
+	const lead = "\nAlso: "
+	var b strings.Builder
+	room -= len(lead)
+	for _, name := range ranked {
+		if len(name)+2 > room || strings.Contains(body, name) || strings.Contains(b.String(), name) {
+			continue
+		}
+		if b.Len() > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(name)
+		room -= len(name) + 2
+	}
+	if b.Len() == 0 {
+		return ""
+	}
+	return lead + b.String()
+}

@@ -1,0 +1,218 @@
+package extractive
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// template is what lines have in common that differ in their variable parts only: numbers, addresses, identifiers, times.
+type template struct {
+	// words are the hashes of its words, variable parts masked.
+	words []uint64
+	level severity
+	// count is how many units have the template, first and last are the units that have it at either end.
+	count, first, last int
+	// novelty is from 0 to 1: how rare its words are among all the words of the text.
+	novelty float64
+}
+
+// templates groups units by template, and says for each unit which it has. The groups are in the order of their first unit.
+func templates(all []unit) (groups []template, of []int32) {
+	of = make([]int32, len(all))
+	seen := make(map[uint64]int32, len(all)/4+1)
+	var words []uint64
+	for i, u := range all {
+		words = maskedWords(words[:0], u.text)
+		key := combine(words)
+		g, ok := seen[key]
+		if !ok {
+			g = int32(len(groups))
+			seen[key] = g
+			level, _ := severityOf(u.text)
+			groups = append(groups, template{words: slices.Clone(words), level: level, first: i})
+		}
+		groups[g].count++
+		groups[g].last = i
+		of[i] = g
+	}
+	return merge(groups, of)
+}
+
+// mostWords is how many words of a line its template looks at.
+const mostWords = 48
+
+// variable is the hash of a word of which nothing is constant.
+const variable uint64 = 1
+
+// maskedWords appends the hashes of the words of a line, with what varies masked. Variable words in a row count as one.
+func maskedWords(words []uint64, line string) []uint64 {
+	for i := 0; i < len(line) && len(words) < mostWords; {
+		if line[i] == ' ' || line[i] == '\t' {
+			i++
+			continue
+		}
+		end := i + 1
+		for end < len(line) && line[end] != ' ' && line[end] != '\t' {
+			end++
+		}
+		h := maskedHash(line[i:end])
+		if h != variable || len(words) == 0 || words[len(words)-1] != variable {
+			words = append(words, h)
+		}
+		i = end
+	}
+	return words
+}
+
+const (
+	hashOffset uint64 = 14695981039346656037
+	hashPrime  uint64 = 1099511628211
+)
+
+// maskedHash is a word's hash (FNV-1a) with its variable runs masked, or variable if no letter is left.
+func maskedHash(word string) uint64 {
+	if strings.Count(word, "/") > 1 && (word[0] == '/' || word[0] == '.') {
+		return variable
+	}
+	h, constant := hashOffset, false
+	for i := 0; i < len(word); {
+		end, varies := run(word, i)
+		if varies {
+			h = (h ^ '#') * hashPrime
+		} else {
+			for _, c := range []byte(word[i:end]) {
+				h = (h ^ uint64(c)) * hashPrime
+				constant = constant || isLetter(c) || c >= 0x80
+			}
+		}
+		i = end
+	}
+	if !constant {
+		return variable
+	}
+	return h | 2 // never the hash of a variable word
+}
+
+// run returns the end of the run of characters at a position that vary together or not: what a digit is among is variable.
+func run(word string, i int) (end int, varies bool) {
+	end = i
+	for end < len(word) && (isWord(word[end]) || (end > i && joins(word, end))) {
+		varies = varies || isDigit(word[end])
+		end++
+	}
+	return max(end, i+1), varies
+}
+
+// joins says whether the character at a position is part of a name or number: of 10.2.0.1:80, blk_-12, 2024-05-01.
+func joins(word string, at int) bool {
+	if at+1 >= len(word) || (!isWord(word[at+1]) && word[at+1] != '-') {
+		return false
+	}
+	switch word[at] {
+	case '-', '.', '/', '\\', '@', '+', '%':
+		return true
+	case ':', ',':
+		return isDigit(word[at-1])
+	}
+	return false
+}
+
+func combine(words []uint64) uint64 {
+	h := hashOffset
+	for _, w := range words {
+		h = (h ^ w) * hashPrime
+		h ^= h >> 29
+	}
+	return h
+}
+
+// mergeAmong is how many templates of one shape a further one is compared with.
+const mergeAmong = 24
+
+// merge joins templates that differ in a word or two, which are variable parts that no digit gave away: names of users, of
+// hosts. Reports of errors are joined only where a single word differs.
+func merge(groups []template, of []int32) ([]template, []int32) {
+	to := make([]int32, len(groups))
+	byShape := map[[2]uint64][]int32{}
+	for g := range groups {
+		t := &groups[g]
+		to[g] = int32(g)
+		shape := [2]uint64{uint64(len(t.words)), uint64(t.level)}
+		same := byShape[shape]
+		if i := slices.IndexFunc(same, func(other int32) bool { return alike(&groups[other], t) }); i >= 0 {
+			to[g] = same[i]
+		} else if len(same) < mergeAmong {
+			byShape[shape] = append(same, int32(g))
+		}
+	}
+	return renumber(groups, of, to)
+}
+
+func alike(a, b *template) bool {
+	most := len(a.words) / 5
+	if a.level >= failing {
+		most = min(most, 1)
+	}
+	differ := 0
+	for i, w := range a.words {
+		if w != b.words[i] {
+			if differ++; differ > most {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// renumber adds groups to those they were merged into and leaves no gaps.
+func renumber(groups []template, of, to []int32) (kept []template, _ []int32) {
+	at := make([]int32, len(groups))
+	for g, t := range groups {
+		if to[g] == int32(g) {
+			at[g] = int32(len(kept))
+			kept = append(kept, t)
+			continue
+		}
+		into := &kept[at[to[g]]]
+		at[g] = at[to[g]]
+		into.count += t.count
+		into.last = max(into.last, t.last)
+	}
+	for i, g := range of {
+		of[i] = at[g]
+	}
+	setNovelty(kept, len(of))
+	return kept, of
+}
+
+// setNovelty weighs each template's words by how few units have them.
+func setNovelty(groups []template, n int) {
+	in := map[uint64]int{}
+	for _, t := range groups {
+		for _, w := range t.words {
+			in[w] += t.count
+		}
+	}
+	for g := range groups {
+		t := &groups[g]
+		sum, constant := 0.0, 0
+		for _, w := range t.words {
+			if w != variable {
+				sum += rarity(in[w], n)
+				constant++
+			}
+		}
+		t.novelty = sum / float64(max(constant, 1))
+	}
+}
+
+// byCount returns the groups' numbers, those of the most units first.
+func byCount(groups []template) []int {
+	order := make([]int, len(groups))
+	for g := range groups {
+		order[g] = g
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(groups[b].count, groups[a].count) })
+	return order
+}

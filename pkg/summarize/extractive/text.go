@@ -1,0 +1,176 @@
+package extractive
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/rivo/uniseg"
+)
+
+const ellipsis = "…"
+
+// clip returns at most n characters of a text: all of it, or its beginning and an ellipsis.
+func clip(s string, n int) string {
+	if len(s) <= n || offset(s, n) == len(s) {
+		return s
+	}
+	if n < 1 {
+		return ""
+	}
+	return strings.TrimRight(s[:clusterEnd(s, n-1)], " \t") + ellipsis
+}
+
+// offset is where the nth character begins, or the end of the text.
+func offset(s string, n int) int {
+	if n <= 0 {
+		return 0
+	}
+	for i := range s {
+		if n == 0 {
+			return i
+		}
+		n--
+	}
+	return len(s)
+}
+
+// clusterEnd returns the end of the last grapheme cluster (UAX #29) that ends within the first n characters.
+func clusterEnd(s string, n int) int {
+	limit := offset(s, n)
+	// Of the cluster that crosses the limit only so much is looked at as says that it does.
+	seen := s[:offset(s, n+1)]
+	end := 0
+	for end < limit {
+		next := end + nextCluster(seen[end:])
+		if next > limit {
+			break
+		}
+		end = next
+	}
+	return end
+}
+
+// nextCluster is the length of the first grapheme cluster of a text. Nearly all end where it can be seen without the tables.
+func nextCluster(s string) int {
+	r, size := utf8.DecodeRuneInString(s)
+	if size == len(s) {
+		return size
+	}
+	next, _ := utf8.DecodeRuneInString(s[size:])
+	if certainBorder(r, next) {
+		return size
+	}
+	cluster, _, _, _ := uniseg.FirstGraphemeClusterInString(s, -1)
+	return len(cluster)
+}
+
+// certainBorder says whether a grapheme cluster certainly ends between two characters: the second is one that extends nothing
+// (printable ASCII, Han, kana, their punctuation), and the first is none that would be put before it.
+func certainBorder(r, next rune) bool {
+	prepends := r < ' ' || (0x600 <= r && r < 0x2000) || r > 0xffff
+	if prepends {
+		return false
+	}
+	return (' ' <= next && next < 0x7f) || (0x4e00 <= next && next <= 0x9fff) || (0x3041 <= next && next <= 0x3096) ||
+		(0x30a1 <= next && next <= 0x30fa) || next == '。' || next == '、' || next == '，' || next == '！' || next == '？'
+}
+
+// escape begins a sequence that colours a terminal.
+const escape = "\x1b["
+
+// plain leaves out the sequences that colour a terminal: they are for no reader, and hide what lines have in common.
+func plain(text string) string {
+	if !strings.Contains(text, escape) {
+		return text
+	}
+	var b strings.Builder
+	b.Grow(len(text))
+	for {
+		before, after, found := strings.Cut(text, escape)
+		b.WriteString(before)
+		if !found {
+			return b.String()
+		}
+		text = after[sequenceEnd(after):]
+	}
+}
+
+// sequenceEnd is how many bytes of what follows an escape belong to the sequence: parameters, then one final byte.
+func sequenceEnd(s string) int {
+	i := 0
+	for i < len(s) && (isDigit(s[i]) || s[i] == ';' || s[i] == '?') {
+		i++
+	}
+	if i < len(s) && isLetter(s[i]) {
+		i++
+	}
+	return i
+}
+
+// unit is what lines are judged by: a line, or a part of one that is too long to be shown.
+type unit struct {
+	text string
+	// line is the number of its line in the text, from 1.
+	line int
+}
+
+// longLine is how many bytes a line may have before it is taken in parts, and about how long its parts are.
+const (
+	longLine = 1200
+	partSize = 280
+)
+
+// splitLines returns the lines of a text, without what ends them. A line that a program drew anew counts as last drawn.
+func splitLines(text string) []string {
+	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	for i, line := range lines {
+		if strings.IndexByte(line, '\r') < 0 {
+			continue
+		}
+		line = strings.TrimRight(line, "\r")
+		lines[i] = line[strings.LastIndexByte(line, '\r')+1:]
+	}
+	return lines
+}
+
+// units takes lines apart where they are too long, and leaves out those that are blank.
+func units(lines []string) []unit {
+	all := make([]unit, 0, len(lines))
+	for i, line := range lines {
+		for len(line) > longLine {
+			n := partEnd(line)
+			all = append(all, unit{strings.TrimSpace(line[:n]), i + 1})
+			line = line[n:]
+		}
+		if strings.TrimSpace(line) != "" {
+			all = append(all, unit{strings.TrimRight(line, " \t"), i + 1})
+		}
+	}
+	return all
+}
+
+// partEnd is where the first part of a long line ends: after a sentence or a record, else between words, else anywhere
+// between two grapheme clusters.
+func partEnd(line string) int {
+	window := line[:partSize*2]
+	for _, sep := range []string{". ", "; ", "},", "。", "; ", ", ", " ", ","} {
+		if at := strings.LastIndex(window, sep); at > partSize/2 && asciiAt(line, at+len(sep)) {
+			return at + len(sep)
+		}
+	}
+	if n := clusterEnd(line, partSize); n > 0 {
+		return n
+	}
+	return len(line)
+}
+
+// asciiAt says whether an ASCII character stands at a position, which is therefore the border of a grapheme cluster.
+func asciiAt(s string, at int) bool {
+	return at < len(s) && ' ' <= s[at] && s[at] < 0x7f
+}
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+
+func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
+
+func isWord(c byte) bool { return isLetter(c) || isDigit(c) || c == '_' }
