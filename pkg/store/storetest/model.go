@@ -37,6 +37,7 @@ func checkModel(t *testing.T, open Factory) {
 			"stage":   m.stage,
 			"upload":  m.upload,
 			"release": m.release,
+			"erase":   m.erase,
 			"lease":   m.lease,
 			"delete":  m.delete,
 			"read":    m.read,
@@ -145,14 +146,18 @@ func (m *machine) append(rt *rapid.T) {
 	c := m.next(rt, key)
 	for range rapid.IntRange(0, 3).Draw(rt, "messages") {
 		say(c, int32(rapid.IntRange(0, 5).Draw(rt, "tokens")))
+		adornMessage(rt, &c.Messages[len(c.Messages)-1])
 	}
 	for range rapid.IntRange(0, 3).Draw(rt, "edits") {
 		first := int32(rapid.IntRange(0, 6).Draw(rt, "first"))
 		kind := conversation.EditKind(rapid.IntRange(1, 6).Draw(rt, "kind"))
 		edit(c, kind, first, first+int32(rapid.SampledFrom([]int{1, 1, 1, 0, 2, 4}).Draw(rt, "length")))
+		adornEdit(rt, &c.Edits[len(c.Edits)-1])
 	}
 	if rapid.Bool().Draw(rt, "build") {
 		build(c)
+		c.Manifest.Window.Restored = int64(rapid.IntRange(0, 2).Draw(rt, "restored"))
+		c.Head.SeenBefore, c.Head.Seen = c.Head.Seen, c.Head.Messages
 		c.DropManifests = int64(rapid.IntRange(0, 3).Draw(rt, "keep"))
 	}
 	if rapid.Bool().Draw(rt, "request") {
@@ -172,7 +177,7 @@ func (m *machine) create(rt *rapid.T) {
 	id := drawID(rt, "incarnation")
 	c.Head = store.Head{Incarnation: id, Version: c.Head.Version, UpdateTime: m.now, NextDue: c.Head.NextDue}
 	c.Head.Messages = int32(rapid.IntRange(0, 1).Draw(rt, "staged"))
-	c.Info = &store.Info{Title: fmt.Sprint(m.now)}
+	c.Info = &store.Info{Title: fmt.Sprint(m.now), Policy: drawPolicy(rt)}
 	m.commit(rt, key, c)
 }
 
@@ -195,6 +200,7 @@ func (m *machine) stage(rt *rapid.T) {
 	if rapid.Bool().Draw(rt, "records") {
 		index := int32(rapid.IntRange(0, 2).Draw(rt, "index"))
 		u.Messages = []conversation.Message{{Index: index, Tokens: 3}}
+		adornMessage(rt, &u.Messages[0])
 		u.Edits = []conversation.Edit{{Seq: int64(index) + 1, Kind: conversation.EditRemove, Range: conversation.Range{End: 1}}}
 	}
 	want := m.model.Stage(m.ctx, key, u)

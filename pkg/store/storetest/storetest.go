@@ -32,6 +32,7 @@ func Run(t *testing.T, open Factory) {
 		{"Logs", logCases()},
 		{"Slots", slotCases()},
 		{"Stage", stageCases()},
+		{"Erasure", erasureCases()},
 		{"Life", lifeCases()},
 		{"List", listCases()},
 		{"Concurrency", concurrencyCases()},
