@@ -16,12 +16,19 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// crashFile makes the test binary a process that appends to this file until it is killed.
-const crashFile = "PALIMPSEST_TEST_CRASH_FILE"
+// These make the test binary a process that appends to this file, or erases in it, until it is killed.
+const (
+	crashFile    = "PALIMPSEST_TEST_CRASH_FILE"
+	crashErasing = "PALIMPSEST_TEST_CRASH_ERASING"
+)
 
 func TestMain(m *testing.M) {
 	if path := os.Getenv(crashFile); path != "" {
 		appendForEver(path)
+		os.Exit(1)
+	}
+	if path := os.Getenv(crashErasing); path != "" {
+		eraseForEver(path)
 		os.Exit(1)
 	}
 	goleak.VerifyTestMain(m)
