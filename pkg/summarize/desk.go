@@ -1,13 +1,20 @@
 package summarize
 
 import (
+	"cmp"
 	"context"
+	"maps"
+	"strings"
+	"sync"
 	"time"
+	"unicode/utf8"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
 // Options is what a Desk is made of. The zero value makes a desk without models: every request ends at once, without a text.
 type Options struct {
-	// Providers are the clients by provider: what stands before the / in a model's name.
+	// Providers are the clients by provider: what stands before the first / in a model's name.
 	Providers map[string]Model
 	// Models are asked, in order, for prompts that name none: provider/model.
 	Models []string
@@ -15,55 +22,241 @@ type Options struct {
 	Extract func(text string, target int) string
 	// Deadline is how long a request may take in all, from its start; 30 seconds by default.
 	Deadline time.Duration
-	// TokensPerMinute and TokensPerConversation bound what is spent, in input and output tokens; 0 sets no limit. What a
-	// conversation has spent is counted while the process lives.
+	// TokensPerMinute bounds what all conversations spend together, and TokensPerConversation what each does while the
+	// process lives, in input and output tokens; 0 sets no limit.
 	TokensPerMinute       int64
 	TokensPerConversation int64
 	// CacheBytes bounds the memory of finished results; 16 MiB by default.
 	CacheBytes int
-	// Parallel is how many calls are made at once; 4 by default. What waits is waiting in its own time.
+	// Parallel is how many calls are made at once; 4 by default. What waits for its place waits in its own time.
 	Parallel int
-	// Clock tells the time; time.Now by default.
+	// Clock tells the time; time.Now by default. Deadlines and breakers are timers of the runtime and do not ask it.
 	Clock func() time.Time
-	// OnFailure, if set, is told of each request that ended without a text. It must not block.
+	// OnFailure, if set, is told of each request that ended without a text, by the goroutine that worked on it.
 	OnFailure func(*Failure)
 }
 
-// Desk takes requests for summaries. It is safe for concurrent use.
-type Desk struct{}
+// The defaults of behaviour §14, and of Options.
+const (
+	DefaultDeadline = 30 * time.Second
 
-// New returns a desk. Close ends it.
-func New(o Options) *Desk { return &Desk{} }
+	defaultCacheBytes = 16 << 20
+	defaultParallel   = 4
+)
 
-// Look returns how a request ended; false if it has not.
-func (d *Desk) Look(r *Request) (Result, bool) { return Result{Err: &Failure{Reason: NoModel}}, true }
+// maxUnderWay bounds the requests that wait or are worked on: each holds its content.
+const maxUnderWay = 256
 
-// Start begins a request in the background, unless it is under way or has ended.
-func (d *Desk) Start(r *Request) {}
+// Desk takes requests for summaries (behaviour §5 and §8). It is safe for concurrent use. Its zero value is a desk without
+// models.
+type Desk struct {
+	options Options
+	base    context.Context // ends when the desk is closed
+	end     context.CancelCauseFunc
+	running sync.WaitGroup
+	places  chan struct{} // one for each call under way
+	routes  *routes
+	spent   *spending
 
-// Wait returns when all of the requests have ended, or when the context is done.
-func (d *Desk) Wait(ctx context.Context, requests []*Request) {}
+	mu      sync.Mutex
+	closed  bool
+	jobs    map[key]*job
+	results results
+	usage   Usage
+}
 
-// Forget drops what is known of a content, and what is under way.
-func (d *Desk) Forget(s Scope, hash [32]byte) {}
+// New returns a desk. Close ends it; its providers stay the caller's.
+func New(o Options) *Desk {
+	o.Deadline = cmp.Or(max(o.Deadline, 0), DefaultDeadline)
+	o.CacheBytes = cmp.Or(max(o.CacheBytes, 0), defaultCacheBytes)
+	o.Parallel = cmp.Or(max(o.Parallel, 0), defaultParallel)
+	if o.Clock == nil {
+		o.Clock = time.Now
+	}
+	d := &Desk{
+		options: o,
+		places:  make(chan struct{}, o.Parallel),
+		routes:  newRoutes(),
+		spent:   newSpending(o.TokensPerMinute, o.TokensPerConversation, o.Clock()),
+		jobs:    map[key]*job{},
+		results: newResults(o.CacheBytes),
+		usage:   Usage{Failures: map[Reason]int64{}},
+	}
+	d.base, d.end = context.WithCancelCause(context.Background())
+	return d
+}
 
-// ForgetConversation drops what is known of all of a conversation's contents, and what is under way.
-func (d *Desk) ForgetConversation(s Scope) {}
+// Look returns how a request ended; false if it has not, which includes that it was never started. A request that no model can
+// be asked for has ended before it began, as [NoModel]. A failure is forgotten after a minute, so that the request can start
+// again.
+func (d *Desk) Look(r *Request) (Result, bool) {
+	if failure := d.withoutModel(&r.Prompt); failure != nil {
+		return Result{Err: failure}, true
+	}
+	k := d.keyOf(r)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if result, ok := d.results.get(k, d.options.Clock()); ok {
+		return result, true
+	}
+	if d.closed {
+		return Result{Err: &Failure{Reason: Closed}}, true
+	}
+	return Result{}, false
+}
 
-// Extract makes an extract without a model.
-func (d *Desk) Extract(text string, target int) string { return text }
+// Start begins a request in the background, unless it is under way or has ended. The same content with the same prompt, models
+// and target in one conversation is one request, however often it is started. It does not block.
+func (d *Desk) Start(r *Request) {
+	if d.withoutModel(&r.Prompt) != nil {
+		return
+	}
+	k := d.keyOf(r)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if _, ended := d.results.get(k, d.options.Clock()); ended || d.closed || d.jobs[k] != nil {
+		return
+	}
+	if len(d.jobs) >= maxUnderWay {
+		d.keep(k, Result{Err: &Failure{Reason: Busy}})
+		d.usage.Failures[Busy]++
+		return
+	}
+	j := &job{key: k, request: *r, done: make(chan struct{})}
+	ctx, cancel := context.WithCancelCause(d.base)
+	j.cancel = cancel
+	d.jobs[k] = j
+	d.running.Add(1)
+	go d.run(ctx, j)
+}
+
+// Wait returns when all of the requests have ended, or when the context is done. It does not wait for what was not started.
+func (d *Desk) Wait(ctx context.Context, requests []*Request) {
+	for _, r := range requests {
+		done := d.underWay(r)
+		if done == nil {
+			continue
+		}
+		select {
+		case <-done:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (d *Desk) underWay(r *Request) <-chan struct{} {
+	k := d.keyOf(r)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if j := d.jobs[k]; j != nil {
+		return j.done
+	}
+	return nil
+}
+
+// Forget drops what is known of a content, and what is under way: an answer that still comes is thrown away.
+func (d *Desk) Forget(s Scope, hash [32]byte) {
+	d.forget(func(c content) bool { return c == content{s, hash} })
+}
+
+// ForgetConversation drops what is known of all of a conversation's contents, and what is under way. What the conversation has
+// spent is remembered.
+func (d *Desk) ForgetConversation(s Scope) {
+	d.forget(func(c content) bool { return c.scope == s })
+}
+
+func (d *Desk) forget(gone func(content) bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.results.drop(gone)
+	for k, j := range d.jobs {
+		if gone(k.content) {
+			delete(d.jobs, k)
+			j.cancel(&Failure{Reason: Forgotten})
+		}
+	}
+}
+
+// Extract makes an extract of about target characters (Unicode code points) without a model.
+func (d *Desk) Extract(text string, target int) string {
+	if d.options.Extract != nil {
+		return d.options.Extract(text, target)
+	}
+	return firstChars(text, target)
+}
+
+func firstChars(text string, n int) string {
+	for at := range text {
+		if n--; n < 0 {
+			return text[:at]
+		}
+	}
+	return text
+}
 
 // Usage counts what was asked of models since the desk was made.
 type Usage struct {
-	Calls        int64 // sent to a provider
+	Calls int64 // made to a provider
+	// InputTokens and OutputTokens are what the provider reported; where it does not say, what was reckoned.
 	InputTokens  int64
 	OutputTokens int64
-	// Failures are calls that failed, answers that were refused, and models that were not asked, by reason.
+	// Failures are calls that failed, answers that were refused, models that were not asked, and requests that were turned
+	// away, by reason.
 	Failures map[Reason]int64
 }
 
 // Usage returns the counts so far; the caller owns them.
-func (d *Desk) Usage() Usage { return Usage{} }
+func (d *Desk) Usage() Usage {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	usage := d.usage
+	usage.Failures = maps.Clone(d.usage.Failures)
+	return usage
+}
 
-// Close cancels what is under way and returns when it has ended. Requests end as [Closed] from then on.
-func (d *Desk) Close() {}
+// Close cancels what is under way and returns when it has ended. What is not known by then ends as [Closed].
+func (d *Desk) Close() {
+	d.mu.Lock()
+	d.closed = true
+	d.mu.Unlock()
+	if d.end != nil {
+		d.end(&Failure{Reason: Closed})
+	}
+	d.running.Wait()
+}
+
+// modelsOf are the models to ask for a prompt, in order.
+func (d *Desk) modelsOf(p *conversation.Prompt) []string {
+	if len(p.Models) > 0 {
+		return p.Models
+	}
+	return d.options.Models
+}
+
+// provider is the client for a model, and the provider's own name of the model; nil if there is none.
+func (d *Desk) provider(model string) (client Model, name string) {
+	provider, name, ok := strings.Cut(model, "/")
+	if !ok || name == "" {
+		return nil, ""
+	}
+	return d.options.Providers[provider], name
+}
+
+// withoutModel is the failure of a prompt none of whose models can be asked.
+func (d *Desk) withoutModel(p *conversation.Prompt) *Failure {
+	var failures []*Failure
+	for _, model := range d.modelsOf(p) {
+		if client, _ := d.provider(model); client != nil {
+			return nil
+		}
+		failures = append(failures, &Failure{Reason: NoModel, Model: model})
+	}
+	if len(failures) == 0 {
+		return &Failure{Reason: NoModel}
+	}
+	return chain(failures)
+}
+
+// charsOf counts as the contract does: in Unicode code points.
+func charsOf(text string) int { return utf8.RuneCountInString(text) }

@@ -1,8 +1,10 @@
 package summarize
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"time"
 )
@@ -10,14 +12,14 @@ import (
 // Reason says why there is no summary. The set is closed.
 type Reason string
 
-// The reasons. Those from BadAnswer to Echo are of an answer that came and was refused.
+// The reasons.
 const (
 	NoModel     Reason = "no_model"     // none is named, or none of those named has a provider here
 	Unreachable Reason = "unreachable"  // the connection failed
 	Timeout     Reason = "timeout"      // the time was over
 	RateLimited Reason = "rate_limited" // the provider says to come back later
 	Status      Reason = "status"       // the provider answered with the failure's HTTP status
-	BadAnswer   Reason = "bad_answer"   // not the JSON that was asked for
+	BadAnswer   Reason = "bad_answer"   // not what the provider's API promises, or not the JSON that was asked for
 	Truncated   Reason = "truncated"    // the same, because it was cut off at the most tokens it may have
 	Empty       Reason = "empty"        // nothing that can be read
 	NotShorter  Reason = "not_shorter"  // than the content
@@ -26,7 +28,7 @@ const (
 	BreakerOpen Reason = "breaker_open" // the model failed again and again, and rests
 	SpendLimit  Reason = "spend_limit"  // the tokens of this minute, or of this conversation, are spent
 	Busy        Reason = "busy"         // too many requests wait already
-	BadTemplate Reason = "bad_template" // the prompt's template fails [CheckTemplate]
+	BadTemplate Reason = "bad_template" // the prompt's template fails CheckTemplate
 	Forgotten   Reason = "forgotten"    // the content was dropped meanwhile
 	Closed      Reason = "closed"       // the desk was closed
 	Internal    Reason = "internal"     // a fault in this program
@@ -39,13 +41,17 @@ type Failure struct {
 	Model  string // provider/model, where the failure is one model's
 	// RetryAfter is how long the provider says to wait; 0 if it does not.
 	RetryAfter time.Duration
-	// Earlier are the failures of models that were to be asked before this one.
+	// Earlier are the failures of the models that were asked, or skipped, before this one.
 	Earlier []*Failure
 }
 
 // Error says what failed, with the models' names.
 func (f *Failure) Error() string {
 	var b strings.Builder
+	for _, e := range f.Earlier {
+		b.WriteString(e.Error())
+		b.WriteString("; ")
+	}
 	if f.Model != "" {
 		fmt.Fprintf(&b, "%q: ", f.Model)
 	}
@@ -53,14 +59,11 @@ func (f *Failure) Error() string {
 	if f.Status != 0 {
 		fmt.Fprintf(&b, " (HTTP %d)", f.Status)
 	}
-	for _, e := range f.Earlier {
-		b.WriteString("; before it ")
-		b.WriteString(e.Error())
-	}
 	return b.String()
 }
 
-// ReasonOf is the reason of a result's error: "" for nil, [Internal] for an error that is no failure.
+// ReasonOf is the reason of a result's error: "" for nil, [Internal] for an error that is no failure. Where several models
+// failed, it is the last one's.
 func ReasonOf(err error) Reason {
 	var f *Failure
 	switch {
@@ -71,4 +74,60 @@ func ReasonOf(err error) Reason {
 	default:
 		return Internal
 	}
+}
+
+// chain makes one failure of several, at least one.
+func chain(failures []*Failure) *Failure {
+	last := *failures[len(failures)-1]
+	last.Earlier = failures[:len(failures)-1]
+	return &last
+}
+
+func (f *Failure) of(model string) *Failure {
+	named := *f
+	named.Model = model
+	return &named
+}
+
+// endOf says why a context ended.
+func endOf(ctx context.Context) Reason {
+	var f *Failure
+	if errors.As(context.Cause(ctx), &f) {
+		return f.Reason
+	}
+	return Timeout
+}
+
+// failureOf is an error of a Model's as a failure of our own: what else it may say stays unsaid.
+func failureOf(ctx context.Context, err error) *Failure {
+	var f *Failure
+	switch {
+	case ctx.Err() != nil:
+		return &Failure{Reason: endOf(ctx)}
+	case errors.As(err, &f):
+		return &Failure{Reason: f.Reason, Status: f.Status, RetryAfter: f.RetryAfter}
+	default:
+		return &Failure{Reason: Unreachable}
+	}
+}
+
+// isBlameless says that a failure is not the model's: it says nothing of whether the next call will work. Requests that a model
+// refuses for what is in them must not let one conversation open the breaker for all.
+func (f *Failure) isBlameless() bool {
+	switch f.Reason {
+	case Forgotten, Closed:
+		return true
+	case Status:
+		return f.Status == http.StatusBadRequest || f.Status == http.StatusRequestEntityTooLarge || f.Status == http.StatusUnprocessableEntity
+	default:
+		return false
+	}
+}
+
+// blameless marks a failure that a breaker must not count.
+type blameless struct{ error }
+
+func isBlameless(err error) bool {
+	var b blameless
+	return errors.As(err, &b)
 }

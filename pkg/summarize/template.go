@@ -1,4 +1,161 @@
 package summarize
 
-// CheckTemplate says what is wrong with a prompt's template, in words for whoever wrote it; nil if nothing is.
-func CheckTemplate(template string) error { return nil }
+import (
+	"bytes"
+	_ "embed" // for the prompts
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// The prompts of our own. system goes with every call, whoever wrote its template; compact is the built-in template.
+var (
+	//go:embed prompts/system.md
+	system string
+	//go:embed prompts/compact.md
+	compact string
+)
+
+// What is sent of a content at most, in characters: a longer one loses its middle. A head tells what a text is, a tail how it
+// ended, and all of it together fits the windows of the models that summarise.
+const (
+	maxSentHead = 300_000
+	maxSentTail = 100_000
+)
+
+// The most tokens of an answer where the prompt does not say: room for the target where a character is a token, and for what a
+// reasoning model thinks before it writes.
+const thinkingTokens = 1024
+
+// placeholder stands in a template for a value.
+type placeholder string
+
+const contentPlaceholder placeholder = "content"
+
+// piece is a stretch of a template: text that stays, or a placeholder.
+type piece struct {
+	text  string
+	value placeholder
+}
+
+// CheckTemplate says what is wrong with a prompt's template, in words for whoever wrote it; nil if nothing is. A template has
+// {{content}} once, which becomes a JSON string with its quotation marks, and may have {{length}}, {{target_length}},
+// {{turn_added}}, which become numbers, and {{message_type}} and {{tool}}, which become JSON strings. Nothing else may follow
+// two opening braces.
+func CheckTemplate(template string) error {
+	_, err := parseTemplate(template)
+	return err
+}
+
+func parseTemplate(template string) ([]piece, error) {
+	var pieces []piece
+	contents := 0
+	for template != "" {
+		text, rest, found := strings.Cut(template, "{{")
+		pieces = append(pieces, piece{text: text})
+		if !found {
+			break
+		}
+		name, after, closed := strings.Cut(rest, "}}")
+		if _, known := new(Request).value(placeholder(name)); !closed || !known {
+			return nil, fmt.Errorf("has %s, which is none of {{content}}, {{length}}, {{target_length}}, {{message_type}}, {{turn_added}}, {{tool}}",
+				strconv.Quote("{{"+firstChars(name, 30)))
+		}
+		if placeholder(name) == contentPlaceholder {
+			contents++
+		}
+		pieces = append(pieces, piece{value: placeholder(name)})
+		template = after
+	}
+	if contents != 1 {
+		return nil, errors.New("must have {{content}}, and only once")
+	}
+	return pieces, nil
+}
+
+// value is what a placeholder becomes. Everything that is not a number becomes a JSON string, which no text can leave.
+func (r *Request) value(p placeholder) (string, bool) {
+	switch p {
+	case contentPlaceholder:
+		return quoted(sent(r.Content)), true
+	case "length":
+		return strconv.Itoa(r.Chars), true
+	case "target_length":
+		return strconv.Itoa(r.Target), true
+	case "message_type":
+		return quoted(r.MessageType), true
+	case "turn_added":
+		return strconv.Itoa(int(r.TurnAdded)), true
+	case "tool":
+		return quoted(r.Tool), true
+	default:
+		return "", false
+	}
+}
+
+// template is the request's own, or the built-in one.
+func (r *Request) template() string {
+	if r.Prompt.Template != "" {
+		return r.Prompt.Template
+	}
+	return compact
+}
+
+// call is what a model is told for the request. The template is read once, before any value is in it: what a content looks like
+// cannot change that.
+func (r *Request) call(model string) (Call, error) {
+	pieces, err := parseTemplate(r.template())
+	if err != nil {
+		return Call{}, err
+	}
+	var b strings.Builder
+	for _, p := range pieces {
+		text, isValue := r.value(p.value)
+		if !isValue {
+			text = p.text
+		}
+		b.WriteString(text)
+	}
+	return Call{Model: model, System: system, Prompt: b.String(), MaxOutput: r.maxOutput()}, nil
+}
+
+func (r *Request) maxOutput() int {
+	if r.Prompt.MaxOutput > 0 {
+		return int(r.Prompt.MaxOutput)
+	}
+	return thinkingTokens + r.Target
+}
+
+// quoted is a text as a JSON string. The characters < > & stay as they are: escaped, markup would take several times the tokens.
+func quoted(text string) string {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(text) // a string always can be
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// sent is what is sent of a content.
+func sent(content string) string {
+	if len(content) <= maxSentHead+maxSentTail {
+		return content
+	}
+	chars := charsOf(content)
+	left := chars - maxSentHead - maxSentTail
+	if left <= 0 {
+		return content
+	}
+	return firstChars(content, maxSentHead) + fmt.Sprintf("\n\n[%d characters left out here]\n\n", left) + lastChars(content, maxSentTail)
+}
+
+func lastChars(text string, n int) string {
+	at := len(text)
+	for ; n > 0 && at > 0; n-- {
+		_, size := utf8.DecodeLastRuneInString(text[:at])
+		at -= size
+	}
+	return text[at:]
+}

@@ -1,0 +1,130 @@
+package summarize
+
+import (
+	"encoding/json"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// What is looked at of an answer at most: its bytes, and the places where its JSON object might begin.
+const (
+	maxAnswerBytes = 1 << 20
+	maxBeginnings  = 16
+)
+
+// readAnswer is the summary in an answer, or why it is refused (behaviour §5): if it is not the JSON asked for, empty, an echo,
+// over its cap, or not shorter than the content.
+func readAnswer(a Answer, r *Request) (string, Reason) {
+	summary, ok := summaryIn(a.Text)
+	switch {
+	case !ok && a.Truncated:
+		return "", Truncated
+	case !ok:
+		return "", BadAnswer
+	}
+	summary = strings.TrimSpace(withoutControls(summary))
+	chars := charsOf(summary)
+	switch {
+	case !strings.ContainsFunc(summary, isVisible):
+		return "", Empty
+	case isEcho(summary, r):
+		return "", Echo
+	case chars > maxSummaryChars(r.Target):
+		return "", TooLong
+	case chars >= r.Chars:
+		return "", NotShorter
+	default:
+		return summary, ""
+	}
+}
+
+// maxSummaryChars is the cap for a target: models count badly, and a text that is half as dense as asked is still of use.
+func maxSummaryChars(target int) int { return 2*target + 200 }
+
+// summaryIn finds the one JSON object with a string "summary" in a text that may have words or a Markdown fence around it. Two
+// objects with different summaries are none: which of them was meant is not ours to guess.
+func summaryIn(text string) (summary string, found bool) {
+	if len(text) > maxAnswerBytes || !utf8.ValidString(text) {
+		return "", false
+	}
+	for range maxBeginnings {
+		begin := strings.IndexByte(text, '{')
+		if begin < 0 {
+			return summary, found
+		}
+		s, ok, length := objectAt(text[begin:])
+		if ok && found && s != summary {
+			return "", false
+		}
+		if ok {
+			summary, found = s, true
+		}
+		text = text[begin+length:]
+	}
+	return summary, found && !strings.Contains(text, "{")
+}
+
+// objectAt reads the JSON object at the beginning of a text, and says how long it is: 1, just its brace, if it is none.
+func objectAt(text string) (summary string, ok bool, length int) {
+	d := json.NewDecoder(strings.NewReader(text))
+	var members map[string]json.RawMessage
+	if d.Decode(&members) != nil {
+		return "", false, 1
+	}
+	var value *string
+	if json.Unmarshal(members["summary"], &value) != nil || value == nil {
+		return "", false, int(d.InputOffset())
+	}
+	return *value, true, int(d.InputOffset())
+}
+
+// withoutControls drops the control characters but for line feeds and tabs.
+func withoutControls(text string) string {
+	return strings.Map(func(c rune) rune {
+		if unicode.IsControl(c) && c != '\n' && c != '\t' {
+			return -1
+		}
+		return c
+	}, text)
+}
+
+// isVisible says whether a character shows anything: spaces, and marks for layout alone, do not.
+func isVisible(c rune) bool { return unicode.IsGraphic(c) && !unicode.IsSpace(c) }
+
+// An answer is an echo if it says back so much in a row, white space aside: bytes of the prompt's own text, or all of the first
+// characters of a content that has more.
+const (
+	echoOfPrompt  = 80
+	echoOfContent = 200
+)
+
+func isEcho(summary string, r *Request) bool {
+	said := collapsed(summary)
+	if head := collapsed(firstChars(r.Content, 2*echoOfContent)); charsOf(head) > echoOfContent &&
+		strings.Contains(said, firstChars(head, echoOfContent)) {
+		return true
+	}
+	own := map[string]struct{}{}
+	addRuns(own, system)
+	pieces, _ := parseTemplate(r.template()) // it was read before the call
+	for _, p := range pieces {
+		addRuns(own, p.text)
+	}
+	for i := echoOfPrompt; i <= len(said); i++ {
+		if _, echoed := own[said[i-echoOfPrompt:i]]; echoed {
+			return true
+		}
+	}
+	return false
+}
+
+// addRuns adds every run of a text that is long enough to be an echo.
+func addRuns(runs map[string]struct{}, text string) {
+	text = collapsed(text)
+	for i := echoOfPrompt; i <= len(text); i++ {
+		runs[text[i-echoOfPrompt:i]] = struct{}{}
+	}
+}
+
+func collapsed(text string) string { return strings.Join(strings.Fields(text), " ") }

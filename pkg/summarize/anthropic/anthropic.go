@@ -1,0 +1,105 @@
+// Package anthropic asks models through Anthropic's Messages API.
+package anthropic
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"strings"
+
+	"github.com/palimpsest-context/palimpsest/pkg/summarize"
+)
+
+// DefaultURL is Anthropic's own.
+const DefaultURL = "https://api.anthropic.com"
+
+// apiVersion is the version of the API that this client speaks.
+const apiVersion = "2023-06-01"
+
+// Options is what a Client is made of.
+type Options struct {
+	// URL is the base of the API, without its version: https://api.anthropic.com. Its query, if it has one, goes with every
+	// request.
+	URL string
+	// Key goes as x-api-key; without one, the header is not sent.
+	Key string
+	// UserAgent names this program to the server; palimpsest by default.
+	UserAgent string
+}
+
+// Client asks the models of one endpoint. It implements summarize.Model.
+type Client struct {
+	endpoint *summarize.Endpoint
+}
+
+// New returns a client, or says what is wrong with the URL. Close lets go of its connections.
+func New(o Options) (*Client, error) {
+	header := http.Header{"User-Agent": {cmp.Or(o.UserAgent, "palimpsest")}}
+	header.Set("Anthropic-Version", apiVersion)
+	if o.Key != "" {
+		header.Set("X-Api-Key", o.Key)
+	}
+	endpoint, err := summarize.NewEndpoint(summarize.EndpointOptions{
+		URL: o.URL, Path: []string{"v1", "messages"}, Header: header, HasKey: o.Key != "",
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &Client{endpoint: endpoint}, nil
+}
+
+// Close lets go of the connections that are idle.
+func (c *Client) Close() { c.endpoint.Close() }
+
+type question struct {
+	Model     string    `json:"model"`
+	MaxTokens int       `json:"max_tokens"`
+	System    string    `json:"system"`
+	Messages  []message `json:"messages"`
+}
+
+type message struct {
+	Role    string `json:"role"`
+	Content string `json:"content"`
+}
+
+type answer struct {
+	Content []struct {
+		Type string `json:"type"`
+		Text string `json:"text"`
+	} `json:"content"`
+	StopReason string `json:"stop_reason"`
+	Usage      struct {
+		InputTokens              int64 `json:"input_tokens"`
+		CacheCreationInputTokens int64 `json:"cache_creation_input_tokens"`
+		CacheReadInputTokens     int64 `json:"cache_read_input_tokens"`
+		OutputTokens             int64 `json:"output_tokens"`
+	} `json:"usage"`
+}
+
+// Complete asks a model. The text of the answer is that of its text blocks; what was read from the provider's cache counts as
+// input.
+func (c *Client) Complete(ctx context.Context, call summarize.Call) (summarize.Answer, error) {
+	var a answer
+	_, err := c.endpoint.Post(ctx, question{
+		Model: call.Model, MaxTokens: call.MaxOutput, System: call.System, Messages: []message{{"user", call.Prompt}},
+	}, &a)
+	if err != nil {
+		return summarize.Answer{}, err
+	}
+	if a.Content == nil {
+		return summarize.Answer{}, &summarize.Failure{Reason: summarize.BadAnswer}
+	}
+	var text strings.Builder
+	for _, block := range a.Content {
+		if block.Type == "text" {
+			text.WriteString(block.Text)
+		}
+	}
+	return summarize.Answer{
+		Text:         text.String(),
+		Truncated:    a.StopReason == "max_tokens",
+		InputTokens:  a.Usage.InputTokens + a.Usage.CacheCreationInputTokens + a.Usage.CacheReadInputTokens,
+		OutputTokens: a.Usage.OutputTokens,
+	}, nil
+}

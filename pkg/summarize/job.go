@@ -1,0 +1,254 @@
+package summarize
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+	"github.com/sony/gobreaker/v2"
+)
+
+// How often a model is asked again after a failure that may pass, and how soon.
+const (
+	maxTries   = 3
+	firstPause = 500 * time.Millisecond
+	longPause  = 5 * time.Second
+)
+
+// job is a request under way.
+type job struct {
+	key     key
+	request Request
+	cancel  context.CancelCauseFunc
+	done    chan struct{} // closed when it has ended, and its result is known
+}
+
+// run works on a job until it ends. Nobody waits for it by name, so a fault in it must not end the process.
+func (d *Desk) run(ctx context.Context, j *job) {
+	defer d.running.Done()
+	defer j.cancel(nil)
+	ctx, cancel := context.WithTimeout(ctx, d.options.Deadline)
+	defer cancel()
+	result := d.guarded(ctx, &j.request)
+	d.finish(j, result)
+	close(j.done)
+	d.report(result.Err)
+}
+
+func (d *Desk) guarded(ctx context.Context, r *Request) (result Result) {
+	defer func() {
+		if recover() != nil {
+			d.failed(Internal)
+			result = Result{Err: &Failure{Reason: Internal}}
+		}
+	}()
+	return d.ask(ctx, r)
+}
+
+// finish keeps the result, unless its content was forgotten meanwhile.
+func (d *Desk) finish(j *job, result Result) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.jobs[j.key] != j {
+		return
+	}
+	delete(d.jobs, j.key)
+	if ReasonOf(result.Err) != Closed {
+		d.keep(j.key, result)
+	}
+}
+
+func (d *Desk) keep(k key, result Result) {
+	var until time.Time
+	switch ReasonOf(result.Err) {
+	case "":
+	case Busy:
+		until = d.options.Clock().Add(busyMemory)
+	default:
+		until = d.options.Clock().Add(failureMemory)
+	}
+	d.results.put(k, result, until)
+}
+
+func (d *Desk) report(err error) {
+	var failure *Failure
+	if d.options.OnFailure == nil || !errors.As(err, &failure) || failure.Reason == Forgotten || failure.Reason == Closed {
+		return
+	}
+	d.options.OnFailure(failure)
+}
+
+// ask asks one model after the other until one gives a good answer.
+func (d *Desk) ask(ctx context.Context, r *Request) Result {
+	models := d.modelsOf(&r.Prompt)
+	var failures []*Failure
+	for i, model := range models {
+		client, name := d.provider(model)
+		if client == nil {
+			failures = append(failures, d.failed(NoModel).of(model))
+			continue
+		}
+		c := candidate{model: model, name: name, client: client, route: d.routes.of(model)}
+		text, failure := d.askOne(ctx, r, c, d.askable(models[i:]))
+		if failure == nil {
+			return Result{Text: text, Model: model}
+		}
+		failures = append(failures, failure.of(model))
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	return Result{Err: chain(failures)}
+}
+
+// askable counts the models that have a provider.
+func (d *Desk) askable(models []string) (n int) {
+	for _, model := range models {
+		if client, _ := d.provider(model); client != nil {
+			n++
+		}
+	}
+	return n
+}
+
+// candidate is a model that can be asked.
+type candidate struct {
+	model  string // provider/model
+	name   string // without the provider
+	client Model
+	route  *route
+}
+
+// askOne asks one model, again if a failure may pass. Of the time that is left, it gets an equal share with those that follow:
+// a model that never answers must not take the others' time.
+func (d *Desk) askOne(ctx context.Context, r *Request, c candidate, sharers int) (string, *Failure) {
+	deadline, _ := ctx.Deadline()
+	share := time.Until(deadline) / time.Duration(sharers)
+	if share <= 0 {
+		return "", d.failed(endOf(ctx))
+	}
+	ctx, cancel := context.WithTimeout(ctx, share)
+	defer cancel()
+	var last *Failure
+	text, err := backoff.Retry(ctx, func() (string, error) {
+		var text string
+		text, last = d.attempt(ctx, r, c)
+		return text, retryable(last)
+	}, backoff.WithBackOff(pauses()), backoff.WithMaxTries(maxTries), backoff.WithMaxElapsedTime(share))
+	if err == nil {
+		return text, nil
+	}
+	return "", last
+}
+
+func pauses() backoff.BackOff {
+	b := backoff.NewExponentialBackOff()
+	b.InitialInterval, b.MaxInterval, b.Multiplier = firstPause, longPause, 2
+	return b
+}
+
+// retryable is a failure in the words of the back-off: one that will not pass, one that passes at a time that the provider
+// names, or one that may pass at any time. A pause that does not fit into the share ends the tries at once.
+func retryable(f *Failure) error {
+	switch {
+	case f == nil:
+		return nil
+	case f.Reason == RateLimited, f.Reason == Unreachable, f.Reason == Status && (f.Status >= 500 || f.Status == 408):
+		if f.RetryAfter > 0 {
+			return &backoff.RetryAfterError{Duration: f.RetryAfter}
+		}
+		return f
+	default:
+		return backoff.Permanent(f)
+	}
+}
+
+// attempt makes one call, when there is a place for it, and checks its answer.
+func (d *Desk) attempt(ctx context.Context, r *Request, c candidate) (string, *Failure) {
+	began := time.Now()
+	select {
+	case d.places <- struct{}{}:
+		defer func() { <-d.places }()
+	case <-ctx.Done():
+		return "", d.failed(endOf(ctx))
+	}
+	if pause := c.route.pausedFor(d.options.Clock()); pause > 0 {
+		failure := d.failed(RateLimited)
+		failure.RetryAfter = pause
+		return "", failure
+	}
+	call, err := r.call(c.name)
+	if err != nil {
+		return "", d.failed(BadTemplate)
+	}
+	answer, failure := d.pay(ctx, r.Scope, c, call, time.Since(began))
+	if failure != nil {
+		return "", failure
+	}
+	text, reason := readAnswer(answer, r)
+	if reason != "" {
+		return "", d.failed(reason)
+	}
+	return text, nil
+}
+
+// pay makes a call within the limits of what may be spent.
+func (d *Desk) pay(ctx context.Context, s Scope, c candidate, call Call, waited time.Duration) (Answer, *Failure) {
+	reckoned := cost{input: int64(charsOf(call.System)+charsOf(call.Prompt)) / 4, output: int64(call.MaxOutput)}
+	if !d.spent.reserve(s, reckoned.sum(), d.options.Clock()) {
+		return Answer{}, d.failed(SpendLimit)
+	}
+	answer, failure := d.callModel(ctx, c, call, waited)
+	paid := costOf(&call, answer, failure, reckoned)
+	d.spent.correct(s, paid.sum()-reckoned.sum())
+	d.count(paid, failure)
+	return answer, failure
+}
+
+// callModel calls a model that is not at rest.
+func (d *Desk) callModel(ctx context.Context, c candidate, call Call, waited time.Duration) (Answer, *Failure) {
+	var failure *Failure
+	answer, err := c.route.breaker.Execute(func() (Answer, error) {
+		deadline, _ := ctx.Deadline()
+		starved := waited > time.Until(deadline)
+		answer, err := c.client.Complete(ctx, call)
+		if err == nil {
+			return answer, nil
+		}
+		failure = failureOf(ctx, err)
+		if failure.RetryAfter > 0 {
+			c.route.pause(d.options.Clock().Add(min(failure.RetryAfter, longestPause)))
+		}
+		if failure.isBlameless() || failure.Reason == Timeout && starved {
+			return Answer{}, blameless{failure}
+		}
+		return Answer{}, failure
+	})
+	if errors.Is(err, gobreaker.ErrOpenState) || errors.Is(err, gobreaker.ErrTooManyRequests) {
+		failure = &Failure{Reason: BreakerOpen}
+	}
+	return answer, failure
+}
+
+// count adds a call, or one that was not made, to the usage.
+func (d *Desk) count(paid cost, failure *Failure) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if failure == nil || failure.Reason != BreakerOpen {
+		d.usage.Calls++
+	}
+	d.usage.InputTokens += paid.input
+	d.usage.OutputTokens += paid.output
+	if failure != nil {
+		d.usage.Failures[failure.Reason]++
+	}
+}
+
+// failed counts a failure and makes it.
+func (d *Desk) failed(reason Reason) *Failure {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.usage.Failures[reason]++
+	return &Failure{Reason: reason}
+}

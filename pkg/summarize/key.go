@@ -1,0 +1,36 @@
+package summarize
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+)
+
+// key names a request by all that its result depends on.
+type key struct {
+	content content
+	asked   [sha256.Size]byte
+}
+
+// content is one content in one conversation: what can be forgotten.
+type content struct {
+	scope Scope
+	hash  [32]byte
+}
+
+func (d *Desk) keyOf(r *Request) key {
+	h := sha256.New()
+	var b []byte
+	number := func(n int) { b = binary.AppendVarint(b[:0], int64(n)); _, _ = h.Write(b) }
+	text := func(s string) { number(len(s)); _, _ = h.Write([]byte(s)) }
+	text(r.Prompt.ID)
+	number(int(r.Prompt.Version))
+	text(r.Prompt.Template)
+	number(int(r.Prompt.MaxOutput))
+	number(r.Target)
+	for _, model := range d.modelsOf(&r.Prompt) {
+		text(model)
+	}
+	k := key{content: content{r.Scope, r.Hash}}
+	h.Sum(k.asked[:0])
+	return k
+}

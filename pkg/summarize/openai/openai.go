@@ -1,0 +1,134 @@
+// Package openai asks models through the Chat Completions API, as OpenAI offers it and vLLM, Ollama, LiteLLM and many others
+// speak it.
+package openai
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/palimpsest-context/palimpsest/pkg/summarize"
+)
+
+// DefaultURL is OpenAI's own.
+const DefaultURL = "https://api.openai.com/v1"
+
+// Options is what a Client is made of.
+type Options struct {
+	// URL is the base of the API, with its version: https://api.openai.com/v1, http://localhost:11434/v1. Its query, if it has
+	// one, goes with every request.
+	URL string
+	// Key goes as a bearer token; without one, no Authorization is sent.
+	Key string
+	// UserAgent names this program to the server; palimpsest by default.
+	UserAgent string
+}
+
+// Client asks the models of one endpoint. It implements summarize.Model.
+type Client struct {
+	endpoint *summarize.Endpoint
+	newer    bool // max_completion_tokens is tried first
+}
+
+// New returns a client, or says what is wrong with the URL. Close lets go of its connections.
+func New(o Options) (*Client, error) {
+	header := http.Header{"User-Agent": {cmp.Or(o.UserAgent, "palimpsest")}}
+	if o.Key != "" {
+		header.Set("Authorization", "Bearer "+o.Key)
+	}
+	endpoint, err := summarize.NewEndpoint(summarize.EndpointOptions{
+		URL: o.URL, Path: []string{"chat", "completions"}, Header: header, HasKey: o.Key != "",
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &Client{endpoint: endpoint, newer: isOpenAI(o.URL)}, nil
+}
+
+// isOpenAI says whether the endpoint is OpenAI's or Azure's.
+func isOpenAI(raw string) bool {
+	u, err := url.Parse(raw)
+	return err == nil && (u.Hostname() == "api.openai.com" || strings.HasSuffix(u.Hostname(), ".openai.azure.com"))
+}
+
+// Close lets go of the connections that are idle.
+func (c *Client) Close() { c.endpoint.Close() }
+
+type question struct {
+	Model    string    `json:"model"`
+	Messages []message `json:"messages"`
+	// One of these two is set.
+	MaxTokens           int `json:"max_tokens,omitempty"`
+	MaxCompletionTokens int `json:"max_completion_tokens,omitempty"`
+}
+
+type message struct {
+	Role    string `json:"role"`
+	Content string `json:"content"`
+}
+
+type answer struct {
+	Choices []struct {
+		Message struct {
+			Content *string `json:"content"`
+		} `json:"message"`
+		FinishReason string `json:"finish_reason"`
+	} `json:"choices"`
+	Usage struct {
+		PromptTokens     int64 `json:"prompt_tokens"`
+		CompletionTokens int64 `json:"completion_tokens"`
+	} `json:"usage"`
+}
+
+// Complete asks a model. Only what every server knows is sent: no response_format, no temperature, which some refuse; the answer
+// is checked by whoever asked.
+//
+// What bounds the answer has two names: OpenAI's newer models take max_completion_tokens alone, most other servers max_tokens.
+// The endpoint's address decides which one goes first; a server that answers 400 and names the field gets the other, once.
+func (c *Client) Complete(ctx context.Context, call summarize.Call) (summarize.Answer, error) {
+	out, refusal, err := c.post(ctx, call, c.newer)
+	if isAboutTheField(refusal, err) {
+		out, _, err = c.post(ctx, call, !c.newer)
+	}
+	if err != nil {
+		return summarize.Answer{}, err
+	}
+	return read(out)
+}
+
+func (c *Client) post(ctx context.Context, call summarize.Call, newer bool) (out answer, refusal []byte, err error) {
+	q := question{Model: call.Model, Messages: []message{{"system", call.System}, {"user", call.Prompt}}}
+	if newer {
+		q.MaxCompletionTokens = call.MaxOutput
+	} else {
+		q.MaxTokens = call.MaxOutput
+	}
+	refusal, err = c.endpoint.Post(ctx, q, &out)
+	return out, refusal, err
+}
+
+// isAboutTheField says whether a request was refused for the name of the field.
+func isAboutTheField(refusal []byte, err error) bool {
+	var f *summarize.Failure
+	return errors.As(err, &f) && f.Status == http.StatusBadRequest &&
+		(bytes.Contains(refusal, []byte("max_tokens")) || bytes.Contains(refusal, []byte("max_completion_tokens")))
+}
+
+func read(a answer) (summarize.Answer, error) {
+	if len(a.Choices) == 0 {
+		return summarize.Answer{}, &summarize.Failure{Reason: summarize.BadAnswer}
+	}
+	out := summarize.Answer{
+		Truncated:    a.Choices[0].FinishReason == "length",
+		InputTokens:  a.Usage.PromptTokens,
+		OutputTokens: a.Usage.CompletionTokens,
+	}
+	if content := a.Choices[0].Message.Content; content != nil {
+		out.Text = *content
+	}
+	return out, nil
+}
