@@ -45,7 +45,7 @@ func Fit(in FitInput) FitResult {
 		return FitResult{Window: in.Now, Tokens: total, Fits: true}
 	}
 	cut := in.cut(s, from)
-	w := conversation.Window{Start: in.Pieces[cut].First, Anchor: s.anchors[cut]}
+	w := conversation.Window{Start: in.Pieces[cut].First, Anchor: s.anchors[cut], Restored: in.Now.Restored}
 	total := s.total(cut, w.Anchor)
 	if total > in.Limit && w.Anchor >= 0 {
 		w.Anchor = -1

@@ -10,6 +10,7 @@ type Item struct {
 	Reason  Reason // why its parts are replaced, or it is removed
 	Saved   int64  // tokens that replaced parts save
 	Masked  int64  // tokens of the blocks that a mask drops
+	Unseen  int64  // tokens of the blocks that were for the first build alone
 	// Positions of Parts in the original, where some are not shown; nil if all are.
 	Positions []int32
 }

@@ -23,8 +23,9 @@ type state struct {
 }
 
 type shownPart struct {
-	level Level
-	part  Part
+	level  Level
+	part   Part
+	reason Reason
 }
 
 // Seq is the sequence number of the last edit in the view.
@@ -85,7 +86,7 @@ func (v *View) replace(e *Edit) {
 		}
 		for _, p := range e.Parts {
 			if old, ok := parts[p.Part]; !ok || p.Level >= old.level {
-				parts[p.Part] = shownPart{level: p.Level, part: p.Shown}
+				parts[p.Part] = shownPart{level: p.Level, part: p.Shown, reason: e.Reason}
 				s.by(e)
 			}
 		}
@@ -159,14 +160,44 @@ func (v *View) Restorations(after int64) []Range {
 	return out
 }
 
+// LastRestored is the last restoration in force that was made in a turn or before, 0 for none.
+func (v *View) LastRestored(turn int32) int64 {
+	last := int64(0)
+	for i, s := range v.messages {
+		if _, _, ok := v.Restored(i); ok && s.turn <= turn {
+			last = max(last, s.restored)
+		}
+	}
+	return last
+}
+
+// Edited is the last edit of the message, 0 for none.
+func (v *View) Edited(i int32) int64 { return v.messages[i].edit }
+
 // Settled says whether the persistent variant of the message is shown.
 func (v *View) Settled(i int32) bool { return v.messages[i].settled }
 
 // Masked says whether the part is dropped by a mask.
 func (v *View) Masked(i, part int32) bool { return v.messages[i].mask[part] }
 
-// Summarised says whether a summary stands for the message.
-func (v *View) Summarised(i int32) bool { return v.summarised(i) }
+// Gone lists the messages from an index on that the view does not show because they were removed or all of their blocks
+// were dropped. Messages are in index order.
+func (v *View) Gone(messages []Message, from int32) []Item {
+	if len(v.messages) == 0 {
+		return nil
+	}
+	var out []Item
+	for i := range messages {
+		m := &messages[i]
+		if m.Index < from || v.hidden(m.Index) || v.summarised(m.Index) {
+			continue
+		}
+		if it, ok := v.Item(m); !ok {
+			out = append(out, it)
+		}
+	}
+	return out
+}
 
 // Level is how much of the message the view shows, over all of its parts that no mask drops.
 func (v *View) Level(i int32) Level {
@@ -183,13 +214,13 @@ func (v *View) Level(i int32) Level {
 	return level
 }
 
-// PartLevel is how much of one part the view shows.
-func (v *View) PartLevel(i, part int32) Level {
+// Part is how much of one part the view shows, and why.
+func (v *View) Part(i, part int32) (Level, Reason) {
 	s := v.messages[i]
 	if s.removed {
-		return Removed
+		return Removed, s.reason
 	}
-	return s.parts[part].level
+	return s.parts[part].level, s.parts[part].reason
 }
 
 // Item is the message as the view shows it. It is false if the view does not show the message at all: hidden, summarised,
@@ -228,6 +259,9 @@ func (s *state) item(m *Message, level Level) (Item, bool) {
 func (s *state) show(it *Item, i int32) {
 	p := &it.Message.Parts[i]
 	if !p.Shows(s.settled) {
+		if s.settled {
+			it.Unseen += int64(p.Tokens)
+		}
 		return
 	}
 	if s.mask[i] {

@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/expiry"
+	"github.com/palimpsest-context/palimpsest/pkg/retention"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 	"github.com/palimpsest-context/palimpsest/pkg/tokens"
 )
@@ -18,6 +21,9 @@ const DefaultCounter = "o200k"
 // Append puts messages on record, all or nothing, in order. A conversation that does not exist is created.
 func (e *Engine) Append(ctx context.Context, r AppendRequest) (*AppendResult, error) {
 	a := &appending{engine: e, request: r, fresh: e.ids()}
+	for i := range r.Extras {
+		r.Messages[i].Parts = retention.Lay(r.Messages[i].Parts, r.Extras[i].Additions)
+	}
 	err := e.change(ctx, r.Key, func() error { return a.attempt(ctx) })
 	return a.result, err
 }
@@ -29,6 +35,7 @@ type appending struct {
 	fresh   conversation.ID // the incarnation of a conversation that is yet to be
 
 	weighed   bool
+	resolved  bool
 	stagedFor conversation.ID // the incarnation that large contents are staged under
 	staged    []conversation.Message
 	uploads   []conversation.ID
@@ -45,7 +52,7 @@ func (a *appending) attempt(ctx context.Context) error {
 		return err
 	}
 	if first != nil {
-		a.result, err = a.engine.repeatAppend(ctx, a.request.Key, first)
+		a.result, err = a.engine.repeatAppend(ctx, a.request.Key, first, a.request.Variants)
 		return err
 	}
 	change, err := a.plan(ctx, snap)
@@ -56,7 +63,19 @@ func (a *appending) attempt(ctx context.Context) error {
 		return err
 	}
 	a.result = appended(change.Messages, change.Head.Revision, false)
+	if a.request.Variants {
+		a.result.variants(a.whole())
+	}
 	return nil
+}
+
+// whole are the messages as they are on record, contents inline.
+func (a *appending) whole() []conversation.Message {
+	out := slices.Clone(a.staged)
+	for i := range out {
+		out[i].Parts = a.request.Messages[i].Parts
+	}
+	return out
 }
 
 // read reads the conversation, or makes up the head of the one that the append will create.
@@ -87,6 +106,9 @@ func (a *appending) plan(ctx context.Context, snap *store.Snapshot) (*store.Chan
 	if err := a.weigh(ctx, snap.Info); err != nil {
 		return nil, err
 	}
+	if err := a.resolve(ctx); err != nil {
+		return nil, err
+	}
 	now := a.engine.now()
 	c := &store.Change{Expect: head.Version, Head: next(head, now)}
 	c.Head.Revision++
@@ -104,6 +126,9 @@ func (a *appending) plan(ctx context.Context, snap *store.Snapshot) (*store.Chan
 		}
 	}
 	c.Messages, c.Uploads = a.staged, a.uploads
+	if err := a.engine.scheduleErasures(ctx, a.request.Key, c); err != nil {
+		return nil, err
+	}
 	a.engine.renewTTL(&c.Head, snap.Info, now)
 	a.engine.remember(c, a.request.Request, store.Outcome{
 		FirstIndex: head.Messages, Count: int32(len(c.Messages)), Revision: c.Head.Revision,
@@ -170,9 +195,66 @@ func (a *appending) place(head *Head, i int, now time.Time) error {
 	case m.Role == conversation.RoleUser:
 		head.LastUser = m.Index
 	}
+	number(head, m)
 	head.Messages++
 	head.Tokens += int64(m.Tokens)
 	return nil
+}
+
+// number counts the messages that retention counts.
+func number(head *Head, m *conversation.Message) {
+	m.Place = conversation.Place{}
+	if m.Role != conversation.RoleUser && m.Role != conversation.RoleTool {
+		return
+	}
+	head.Place.Inputs++
+	if m.Carries() {
+		head.Place.Carrying++
+		m.Place = head.Place
+	}
+}
+
+// resolve says once for each message and each of its results how long it lives (behaviour §5).
+func (a *appending) resolve(ctx context.Context) error {
+	if a.resolved {
+		return nil
+	}
+	c, err := a.engine.catalogue(ctx, a.request.Key.Namespace)
+	if err != nil {
+		return err
+	}
+	for i := range a.request.Messages {
+		var override *conversation.ExpirationOverride
+		if a.request.Extras != nil {
+			override = a.request.Extras[i].Override
+		}
+		resolve(&a.request.Messages[i], override, c.policies)
+	}
+	a.resolved = true
+	return nil
+}
+
+// resolve replaces what the caller said of a message and its results by what is in force.
+func resolve(m *conversation.Message, override *conversation.ExpirationOverride, policies expiry.Policies) {
+	given := m.Expiration
+	for i := range m.Parts {
+		r := m.Parts[i].Result
+		if r == nil {
+			continue
+		}
+		o := expiry.Origin{Explicit: r.Expiration, Actions: r.Actions, Tool: r.Name, Override: override}
+		if o.Explicit == nil {
+			o.Explicit = given
+		}
+		if len(o.Actions) == 0 {
+			o.Actions = m.Actions
+		}
+		r.Expiration = o.Resolve(policies)
+	}
+	if given != nil || len(expiry.WordsOf(m)) > 0 {
+		words := expiry.Origin{Explicit: given, Actions: m.Actions, Override: override}
+		m.Expiration = words.Resolve(policies)
+	}
 }
 
 // field is the path of a message in its request, for violations.
@@ -196,14 +278,32 @@ func (e *Engine) renewTTL(head *Head, info *Info, now time.Time) {
 }
 
 // repeatAppend answers a retry with the first outcome.
-func (e *Engine) repeatAppend(ctx context.Context, key Key, o *store.Outcome) (*AppendResult, error) {
+func (e *Engine) repeatAppend(ctx context.Context, key Key, o *store.Outcome, variants bool) (*AppendResult, error) {
 	snap, err := e.read(ctx, key, store.Query{Ranges: []store.MessageRange{
 		{Range: conversation.Range{First: o.FirstIndex, End: o.FirstIndex + o.Count}},
 	}})
 	if err != nil {
 		return nil, err
 	}
-	return appended(snap.Messages, o.Revision, true), nil
+	r := appended(snap.Messages, o.Revision, true)
+	if !variants {
+		return r, nil
+	}
+	whole := slices.Clone(snap.Messages)
+	for i := range whole {
+		if whole[i].Parts, err = e.inline(ctx, key, snap.Head.Incarnation, whole[i].Parts); err != nil {
+			return nil, err
+		}
+	}
+	r.variants(whole)
+	return r, nil
+}
+
+func (r *AppendResult) variants(whole []conversation.Message) {
+	for i := range whole {
+		r.Display = append(r.Display, retention.Variant(&whole[i], false))
+		r.Persistent = append(r.Persistent, retention.Variant(&whole[i], true))
+	}
 }
 
 func appended(messages []conversation.Message, revision int64, duplicate bool) *AppendResult {

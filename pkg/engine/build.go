@@ -22,19 +22,26 @@ func (e *Engine) Build(ctx context.Context, r BuildRequest) (*BuildResult, error
 		r.Format = conversation.FormatNeutral
 	}
 	var result *BuildResult
-	err := e.change(ctx, r.Key, func() (err error) {
-		result, err = e.attemptBuild(ctx, &r)
-		return err
-	})
-	return result, err
+	w := &waits{}
+	for {
+		err := e.change(ctx, r.Key, func() (err error) {
+			result, err = e.attemptBuild(ctx, &r, w)
+			return err
+		})
+		if !errors.Is(err, errWait) {
+			return result, err
+		}
+		e.wait(ctx, w) // nobody is kept from the conversation meanwhile
+	}
 }
 
-func (e *Engine) attemptBuild(ctx context.Context, r *BuildRequest) (*BuildResult, error) {
+func (e *Engine) attemptBuild(ctx context.Context, r *BuildRequest, wait *waits) (*BuildResult, error) {
+	wait.want = nil
 	w, snap, err := e.open(ctx, r.Key, r.Request)
 	if err != nil {
 		return nil, err
 	}
-	result, committed, err := e.buildIn(ctx, w, snap, r)
+	result, committed, err := e.buildIn(ctx, w, snap, r, wait)
 	if !committed && !errors.Is(err, store.ErrConflict) {
 		e.giveBack(w)
 	}
@@ -42,7 +49,7 @@ func (e *Engine) attemptBuild(ctx context.Context, r *BuildRequest) (*BuildResul
 }
 
 // buildIn builds in a window; committed says whether the window has moved on with it.
-func (e *Engine) buildIn(ctx context.Context, w *window, snap *store.Snapshot, r *BuildRequest) (result *BuildResult, committed bool, err error) {
+func (e *Engine) buildIn(ctx context.Context, w *window, snap *store.Snapshot, r *BuildRequest, wait *waits) (result *BuildResult, committed bool, err error) {
 	first, err := e.recall(snap, r.Request)
 	if err != nil {
 		return nil, false, err
@@ -55,6 +62,7 @@ func (e *Engine) buildIn(ctx context.Context, w *window, snap *store.Snapshot, r
 	if err != nil {
 		return nil, false, err
 	}
+	d.await(wait)
 	if err := d.decide(ctx); err != nil {
 		return nil, false, err
 	}
@@ -79,11 +87,23 @@ func (e *Engine) prepare(ctx context.Context, w *window, r *BuildRequest) (d *de
 	if err != nil {
 		return nil, nil, err
 	}
-	d = &deciding{composer: c, settings: s, turn: turn, now: e.now(), fixed: w.weighFixed(r.Fixed, s.counter).tokens}
+	d = &deciding{
+		composer: c, settings: s, turn: turn, aging: turn > w.head.Turn, dry: r.DryRun, now: e.now(),
+		fixed: w.weighFixed(r.Fixed, s.counter).tokens,
+	}
 	if err := d.open(ctx); err != nil {
 		return nil, nil, err
 	}
-	return d, report, nil
+	d.before, err = e.previous(ctx, d)
+	return d, report, err
+}
+
+// await gives the build what it may wait for models; the first attempt knows how long that is.
+func (d *deciding) await(w *waits) {
+	if !w.begun {
+		w.begun, w.left = true, d.settings.maxWait
+	}
+	d.waits = w
 }
 
 // nextTurn is the turn of a build.
@@ -139,8 +159,8 @@ func (d *deciding) open(ctx context.Context) error {
 			return err
 		}
 	}
-	d.start, d.view = win, w.view
-	if err := w.load(ctx, d.engine, d.needed(win)...); err != nil {
+	d.start = win
+	if err := w.loadView(ctx, d.engine, func() []conversation.Range { return d.needed(win) }); err != nil {
 		return err
 	}
 	d.view = w.view
@@ -171,28 +191,9 @@ func (d *deciding) discover(ctx context.Context) (int32, error) {
 	}
 }
 
-// unitStart goes back to the first message of the unit that an index lies in; hidden messages do not end a unit.
-func (d *deciding) unitStart(ctx context.Context, from int32) (int32, error) {
-	for from > 0 {
-		page := conversation.Range{First: max(0, from-unitPage), End: from + 1}
-		if err := d.window.load(ctx, d.engine, page); err != nil {
-			return 0, err
-		}
-		for ; from > page.First; from-- {
-			at := conversation.Range{First: from, End: from + 1}
-			if m, ok := d.window.message(from); !ok || m.Role != conversation.RoleTool && !d.window.view.Hidden(at) {
-				return from, nil
-			}
-		}
-	}
-	return from, nil
-}
-
-const unitPage = 64
-
 // needed lists what a build may show that starts somewhere.
 func (d *deciding) needed(win conversation.Window) []conversation.Range {
-	ranges := kept(d.kept, win)
+	ranges := append(kept(d.kept, win), d.window.view.Restorations(win.Restored)...)
 	if last := d.window.head.LastUser; last >= 0 && last < win.Start {
 		ranges = append(ranges, conversation.Range{First: last, End: last + 1})
 	}
@@ -210,17 +211,13 @@ func kept(k conversation.Kept, win conversation.Window) []conversation.Range {
 
 // finish makes the answer, lets the caller check it, and commits it.
 func (e *Engine) finish(ctx context.Context, d *deciding, r *BuildRequest, report *conversation.Manifest) (result *BuildResult, committed bool, err error) {
-	previous, err := e.previous(ctx, d)
-	if err != nil {
-		return nil, false, err
-	}
 	assembly := d.cache().assembly.With(d.out.blocks)
 	c, manifest, err := d.change(r, report, assembly)
 	if err != nil {
 		return nil, false, err
 	}
 	result = d.result(assembly, manifest)
-	result.Prefix = d.prefix(previous, assembly, &manifest)
+	result.Prefix = d.prefix(d.before, assembly, &manifest)
 	if r.DryRun {
 		result.Manifest.Seq, result.Revision = 0, d.window.head.Revision
 	}
@@ -235,7 +232,12 @@ func (e *Engine) finish(ctx context.Context, d *deciding, r *BuildRequest, repor
 	if err := e.store.Commit(ctx, d.window.key, c); err != nil {
 		return nil, false, err
 	}
-	d.keepWarm(c, assembly, manifest.Seq)
+	d.prepare(ctx)
+	if len(d.erased.messages) > 0 {
+		d.forgetErased()
+	} else {
+		d.keepWarm(c, assembly, manifest.Seq)
+	}
 	return result, true, nil
 }
 
@@ -254,7 +256,13 @@ func (d *deciding) change(r *BuildRequest, report *conversation.Manifest, a *pro
 	for i := range c.Edits {
 		c.Edits[i].Commit = c.Head.Version
 	}
+	if err := d.changeErased(c); err != nil {
+		return nil, conversation.Manifest{}, err
+	}
 	h := &c.Head
+	if d.aging {
+		h.SeenBefore = h.Seen
+	}
 	if len(c.Edits) > 0 || moved {
 		h.Revision++
 	}

@@ -77,6 +77,7 @@ type composition struct {
 	blocks   []provider.Block
 	repairs  []provider.Repair
 	messages []provider.Message
+	gone     []conversation.Item // in the tail, and not shown: removed, or all of their blocks dropped
 	used     map[unitKey]provider.UnitBlocks
 }
 
@@ -112,6 +113,7 @@ func (c *composer) cache() *rendering {
 func (c *composer) compose(ctx context.Context, view *conversation.View, win conversation.Window) (*composition, error) {
 	out := &composition{window: win, units: view.Layout(c.window.messages, win, c.kept), used: make(map[unitKey]provider.UnitBlocks)}
 	out.weights = make([]int64, len(out.units))
+	out.gone = view.Gone(c.window.messages, max(win.Start, c.kept.LeadingSystem))
 	for i := range out.units {
 		if err := c.add(ctx, out, i); err != nil {
 			return nil, err
@@ -252,3 +254,23 @@ func (out *composition) breakpoints() []int32 {
 	}
 	return points
 }
+
+// unitStart goes back to the first message of the unit that an index lies in; hidden messages do not end a unit.
+func (c *composer) unitStart(ctx context.Context, from int32) (int32, error) {
+	for from > 0 {
+		page := conversation.Range{First: max(0, from-unitPage), End: from + 1}
+		if err := c.window.load(ctx, c.engine, page); err != nil {
+			return 0, err
+		}
+		for ; from > page.First; from-- {
+			at := conversation.Range{First: from, End: from + 1}
+			if m, ok := c.window.message(from); !ok || m.Role != conversation.RoleTool && !c.window.view.Hidden(at) {
+				return from, nil
+			}
+		}
+	}
+	return from, nil
+}
+
+// unitPage is how many messages are read at a time while the beginning or the end of a unit is looked for.
+const unitPage = 64

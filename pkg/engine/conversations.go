@@ -7,6 +7,7 @@ import (
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
+	"github.com/palimpsest-context/palimpsest/pkg/summarize"
 )
 
 // tombstoneLife is how long a deleted conversation's id stays taken (behaviour §3).
@@ -179,6 +180,7 @@ func (e *Engine) bury(ctx context.Context, key Key, head Head, o store.Outcome, 
 	e.remember(c, r, o)
 	c.Head.NextDue = now
 	e.windows.take(key) // forget it
+	e.summaries.ForgetConversation(summarize.Scope{Namespace: key.Namespace, Conversation: key.Conversation})
 	return e.store.Commit(ctx, key, c)
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/palimpsest-context/palimpsest/pkg/compaction"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/expiry"
 )
 
 // deciding is one build on its way to what the model should see: the edits and the window that this attempt would commit.
@@ -16,13 +17,24 @@ type deciding struct {
 	fixed    int64
 	turn     int32
 	now      time.Time
+	aging    bool                // it begins a turn
+	dry      bool                // it commits nothing, and asks no model
+	before   earlierBuild        // the previous build in this format
 	start    conversation.Window // in force before this build
 	view     *conversation.View  // with the edits of this build
 	edits    []conversation.Edit
 	out      *composition
+
+	waits        *waits
+	deferred     []conversation.Decision
+	degradations []Degradation
+	foreseen     []expiry.Due // whose summaries later builds will want
+	erasures     []erasure    // that are left, if aging
+	erased       erasing
+	forget       [][32]byte // contents that were erased
 }
 
-// decide clips results that are too large for their budget, and fits the view into it.
+// decide lets go what is past its time, clips results that are too large for their budget, and fits the view into it.
 func (d *deciding) decide(ctx context.Context) error {
 	var err error
 	if d.out, err = d.compose(ctx, d.view, d.start); err != nil {
@@ -33,10 +45,13 @@ func (d *deciding) decide(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := d.clipOverShare(ctx); err != nil {
+	if err := d.legal(); err != nil {
 		return err
 	}
-	if err := d.legal(); err != nil {
+	if err := d.age(ctx); err != nil {
+		return err
+	}
+	if err := d.clipOverShare(ctx); err != nil {
 		return err
 	}
 	return d.fit(ctx)
@@ -105,20 +120,12 @@ func (d *deciding) results(units []conversation.Unit) []target {
 			it := &units[i].Items[j]
 			for k := range it.Parts {
 				if it.Parts[k].Kind == conversation.PartToolResult {
-					out = append(out, target{index: it.Message.Index, part: position(it, k), weight: int64(it.Parts[k].Tokens)})
+					out = append(out, target{index: it.Message.Index, part: it.Position(k), weight: int64(it.Parts[k].Tokens)})
 				}
 			}
 		}
 	}
 	return out
-}
-
-// position is where a shown part stands in the original.
-func position(it *conversation.Item, shown int) int32 {
-	if it.Positions != nil {
-		return it.Positions[shown]
-	}
-	return int32(shown)
 }
 
 // clip clips results, one edit a message, and writes the view again.
@@ -134,9 +141,7 @@ func (d *deciding) clip(ctx context.Context, targets []target, reason conversati
 			return err
 		}
 		if len(e.Parts) > 0 {
-			e.Seq = d.window.head.EditSeq + int64(len(d.edits)) + 1
-			d.edits = append(d.edits, e)
-			d.view = d.view.Fold([]conversation.Edit{e})
+			d.add(e)
 		}
 		at = end
 	}
@@ -150,10 +155,7 @@ func (d *deciding) clip(ctx context.Context, targets []target, reason conversati
 
 func (d *deciding) clipMessage(ctx context.Context, targets []target, reason conversation.Reason) (conversation.Edit, error) {
 	index := targets[0].index
-	e := conversation.Edit{
-		Kind: conversation.EditParts, Range: conversation.Range{First: index, End: index + 1},
-		Reason: reason, Turn: d.turn, Time: d.now,
-	}
+	e := conversation.Edit{Kind: conversation.EditParts, Range: conversation.Range{First: index, End: index + 1}, Reason: reason}
 	m, ok := d.window.message(index)
 	if !ok {
 		return e, conversation.Errorf(conversation.Internal, "message %d is not loaded", index)
@@ -177,22 +179,54 @@ func (d *deciding) clipMessage(ctx context.Context, targets []target, reason con
 
 // fit moves the window's start until the context is in budget; if the newest unit alone is over it, its results are clipped.
 func (d *deciding) fit(ctx context.Context) error {
+	win := d.out.window
+	if done, err := d.fitWindow(ctx); done || err != nil {
+		return err
+	}
+	// What was expanded gives way before the newest unit does.
+	if win.Restored < d.view.LastRestored(d.turn) {
+		win.Restored = d.view.LastRestored(d.turn)
+		if err := d.move(ctx, win); err != nil {
+			return err
+		}
+		if done, err := d.fitWindow(ctx); done || err != nil {
+			return err
+		}
+	}
+	return d.clipNewest(ctx)
+}
+
+// fitWindow moves the window's start; it is false if not even the newest unit alone fits.
+func (d *deciding) fitWindow(ctx context.Context) (done bool, err error) {
 	limit := d.settings.limit
 	for limit > 0 {
 		r := compaction.Fit(d.fitInput(limit))
-		if err := d.move(ctx, r.Window); err != nil {
-			return err
+		if r.Window.Start != d.out.window.Start {
+			r.Window.Restored = max(r.Window.Restored, d.view.LastRestored(d.turn-protectedTurns))
 		}
-		over := d.fixed + d.out.tokens() - d.settings.limit
+		if err := d.move(ctx, r.Window); err != nil {
+			return false, err
+		}
+		over := d.over()
 		if over <= 0 {
-			return nil
+			return true, nil
 		}
 		if !r.Fits || d.minimal() {
-			return d.clipNewest(ctx)
+			return false, nil
 		}
 		limit -= over // what the format adds (an opener, a closing) counts too
 	}
-	return d.clipNewest(ctx)
+	return false, nil
+}
+
+// protectedTurns is for how long what was expanded is kept from giving way to the window (behaviour §10). After that it does
+// when the window's start moves anyway.
+const protectedTurns = 5
+
+// protected says whether a unit stays in view wherever the window starts: it is pinned, or was expanded lately.
+func (d *deciding) protected(index int32) bool {
+	edit, turn, ok := d.view.Restored(index)
+	return d.pinned(index) || ok && edit > d.out.window.Restored && turn > d.turn-protectedTurns
 }
 
 // minimal says whether the view shows nothing but what it must: the newest unit and what is always kept.
@@ -227,7 +261,7 @@ func (d *deciding) fitInput(limit int64) compaction.FitInput {
 			in.Fixed += d.out.weights[i]
 		case i <= d.out.newest(): // what comes after it is written as nothing
 			in.Pieces = append(in.Pieces, compaction.Piece{
-				First: u.First(), Tokens: d.out.weights[i], Always: d.pinned(u.First()), User: user(u),
+				First: u.First(), Tokens: d.out.weights[i], Always: d.protected(u.First()), User: user(u),
 			})
 		}
 	}
@@ -267,7 +301,8 @@ func (d *deciding) anchor() *compaction.Piece {
 // with all of them at the shortest, the build is refused (behaviour §4).
 func (d *deciding) clipNewest(ctx context.Context) error {
 	start := d.out.units[d.out.newest()].First()
-	if err := d.move(ctx, conversation.Window{Start: max(start, d.out.window.Start), Anchor: -1}); err != nil {
+	win := conversation.Window{Start: max(start, d.out.window.Start), Anchor: -1, Restored: d.view.LastRestored(d.turn)}
+	if err := d.move(ctx, win); err != nil {
 		return err
 	}
 	squeeze := int64(0)

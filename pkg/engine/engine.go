@@ -26,7 +26,7 @@ type Options struct {
 	Defaults conversation.Policy
 	// CacheBytes bounds the memory of warm windows; 0 keeps none.
 	CacheBytes int64
-	// Summaries makes summaries and extracts.
+	// Summaries makes summaries and extracts; nil knows no model. The caller closes it after the engine's last call.
 	Summaries *summarize.Desk
 	// OnError is told of failures of background work, which no caller sees.
 	OnError func(error)
@@ -34,31 +34,36 @@ type Options struct {
 
 // Engine answers the sidecar's calls. It is safe for concurrent use.
 type Engine struct {
-	store    store.Store
-	counters map[string]tokens.Counter
-	formats  map[conversation.Format]provider.Format
-	clock    func() time.Time
-	ids      func() conversation.ID
-	defaults conversation.Policy
-	onError  func(error)
-	locks    *keyLocks
-	windows  *windowCache
-	profiles *profileCache
+	store      store.Store
+	counters   map[string]tokens.Counter
+	formats    map[conversation.Format]provider.Format
+	clock      func() time.Time
+	ids        func() conversation.ID
+	defaults   conversation.Policy
+	onError    func(error)
+	locks      *keyLocks
+	windows    *windowCache
+	catalogues *catalogueCache
+	summaries  *summarize.Desk
 }
 
 // New returns an engine. The caller keeps the store, and closes it after the engine's last call.
 func New(o Options) *Engine {
 	e := &Engine{
-		store:    o.Store,
-		counters: make(map[string]tokens.Counter, len(o.Counters)),
-		formats:  make(map[conversation.Format]provider.Format, len(o.Formats)),
-		clock:    o.Clock,
-		ids:      o.IDs,
-		defaults: o.Defaults,
-		onError:  o.OnError,
-		locks:    newKeyLocks(),
-		windows:  newWindowCache(o.CacheBytes, o.Clock),
-		profiles: newProfileCache(),
+		store:      o.Store,
+		counters:   make(map[string]tokens.Counter, len(o.Counters)),
+		formats:    make(map[conversation.Format]provider.Format, len(o.Formats)),
+		clock:      o.Clock,
+		ids:        o.IDs,
+		defaults:   o.Defaults,
+		onError:    o.OnError,
+		locks:      newKeyLocks(),
+		windows:    newWindowCache(o.CacheBytes, o.Clock),
+		catalogues: newCatalogueCache(),
+		summaries:  o.Summaries,
+	}
+	if e.summaries == nil {
+		e.summaries = summarize.New(summarize.Options{})
 	}
 	for _, c := range o.Counters {
 		e.counters[c.Name()] = c

@@ -17,6 +17,8 @@ type fit struct {
 	Budget int64 `json:"budget"`
 	Start  int32 `json:"start"`
 	Anchor int32 `json:"anchor"`
+	// Restored is as in conversation.Window.
+	Restored int64 `json:"restored,omitempty"`
 }
 
 // fits are the windows of the budgets that were built for last, the least recent first.
@@ -37,7 +39,7 @@ func (w *window) fits() (fits, error) {
 func (f fits) of(budget int64) (conversation.Window, bool) {
 	for _, o := range f {
 		if o.Budget == budget {
-			return conversation.Window{Start: o.Start, Anchor: o.Anchor}, true
+			return conversation.Window{Start: o.Start, Anchor: o.Anchor, Restored: o.Restored}, true
 		}
 	}
 	return conversation.Window{}, false
@@ -46,7 +48,7 @@ func (f fits) of(budget int64) (conversation.Window, bool) {
 // with is the list with a budget's window put in, as the most recent.
 func (f fits) with(budget int64, win conversation.Window) fits {
 	out := slices.DeleteFunc(slices.Clone(f), func(o fit) bool { return o.Budget == budget })
-	out = append(out, fit{Budget: budget, Start: win.Start, Anchor: win.Anchor})
+	out = append(out, fit{Budget: budget, Start: win.Start, Anchor: win.Anchor, Restored: win.Restored})
 	return out[max(0, len(out)-maxFits):]
 }
 

@@ -161,6 +161,7 @@ func (im *importing) derive(m *conversation.Message) error {
 	case m.Role == conversation.RoleUser:
 		im.head.LastUser = m.Index
 	}
+	number(&im.head, m)
 	return nil
 }
 
@@ -230,7 +231,8 @@ func (im *importing) manifest(m *conversation.Manifest) error {
 	}
 	ok := m.Seq > last && m.Counter == im.source.Info.Counter && im.engine.formats[m.Format] != nil && m.Seq <= im.source.Head.ManifestSeq && len(im.manifests) < 2*manifestsKept &&
 		0 <= m.MessageCount && m.MessageCount <= im.head.Messages && 0 <= m.EditSeq && m.EditSeq <= im.editSeq &&
-		0 <= m.Window.Start && m.Window.Start <= m.MessageCount && m.Window.Anchor < m.MessageCount && m.LeadingSystem <= m.MessageCount
+		0 <= m.Window.Start && m.Window.Start <= m.MessageCount && m.Window.Anchor < m.MessageCount && m.LeadingSystem <= m.MessageCount &&
+		0 <= m.Window.Restored && m.Window.Restored <= m.EditSeq
 	if !ok {
 		return invalid("manifest %d does not fit the record", m.Seq)
 	}
@@ -253,14 +255,14 @@ func (im *importing) complete(ctx context.Context) error {
 	if from.Messages != h.Messages || from.EditSeq != im.editSeq || from.Tokens != h.Tokens {
 		return invalid("the export is not whole")
 	}
-	if from.Seen < 0 || from.Seen > h.Messages || from.Start < 0 || from.Start > h.Messages || !possible(from) {
+	if from.Seen < 0 || from.Seen > h.Messages || from.SeenBefore < 0 || from.SeenBefore > from.Seen || from.Start < 0 || from.Start > h.Messages || !possible(from) {
 		return invalid("the conversation has impossible figures")
 	}
 	if err := im.checkSlots(); err != nil {
 		return err
 	}
 	h.Version, h.Revision, h.Turn, h.EditSeq = from.Version, from.Revision, from.Turn, im.editSeq
-	h.Seen, h.Start, h.ManifestSeq, h.LastManifest = from.Seen, from.Start, from.ManifestSeq, from.LastManifest
+	h.SeenBefore, h.Seen, h.Start, h.ManifestSeq, h.LastManifest = from.SeenBefore, from.Seen, from.Start, from.ManifestSeq, from.LastManifest
 	h.UpdateTime, h.ExpireTime = from.UpdateTime, from.ExpireTime
 	return nil
 }

@@ -23,6 +23,8 @@ func (im *importing) checkSlots() error {
 			known = im.fits(value)
 		case strings.HasPrefix(name, usageSlot("")):
 			known = calibrates(value)
+		case name == eraseSlot:
+			known = im.erasures(value)
 		}
 		if !known {
 			return invalid("the state has an entry that is unknown or damaged")
@@ -37,7 +39,20 @@ func (im *importing) fits(value []byte) bool {
 		return false
 	}
 	for _, f := range known {
-		if f.Budget <= 0 || f.Start < 0 || f.Start > im.head.Messages || f.Anchor < -1 || f.Anchor >= f.Start {
+		if f.Budget <= 0 || f.Start < 0 || f.Start > im.head.Messages || f.Anchor < -1 || f.Anchor >= f.Start || f.Restored < 0 || f.Restored > im.editSeq {
+			return false
+		}
+	}
+	return true
+}
+
+func (im *importing) erasures(value []byte) bool {
+	list, err := parseErasures(value)
+	if err != nil || len(list) > maxErasures {
+		return false
+	}
+	for _, x := range list {
+		if x.Index < 0 || x.Index >= im.head.Messages || x.Turn < 0 {
 			return false
 		}
 	}

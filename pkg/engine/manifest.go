@@ -69,7 +69,10 @@ func (e *Engine) recompose(ctx context.Context, w *window, m *conversation.Manif
 	past.head.Messages, past.head.EditSeq = m.MessageCount, m.EditSeq
 	k := conversation.Kept{LeadingSystem: m.LeadingSystem, Pins: m.Pins}
 	tail := conversation.Range{First: m.Window.Start, End: m.MessageCount}
-	if err := past.load(ctx, e, append(kept(k, m.Window), tail)...); err != nil {
+	needed := func() []conversation.Range {
+		return append(append(kept(k, m.Window), tail), past.view.Restorations(m.Window.Restored)...)
+	}
+	if err := past.loadView(ctx, e, needed); err != nil {
 		return nil, err
 	}
 	c, err := e.composer(past, k, f, m.Model, m.Counter)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/expiry"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
@@ -62,7 +63,8 @@ func (l *listing) show(ctx context.Context, m *conversation.Message, current boo
 	}
 	out := &MessageInView{
 		Message: *m, Level: l.window.view.Level(m.Index), EditSeq: it.EditSeq, EditTime: l.edited(it.EditSeq),
-		Chars: characters(m.Parts), Saved: it.Saved, InView: visible && l.inView(m.Index),
+		Chars: characters(m.Parts), Saved: it.Saved + it.Masked + it.Unseen, Expired: it.Level > conversation.Full && expiry.Expired(it.Reason),
+		InView: visible && l.inView(m.Index),
 	}
 	if current {
 		out.Message.Parts = it.Parts
@@ -87,20 +89,15 @@ func (l *listing) inView(index int32) bool {
 	if m == nil || index >= m.MessageCount {
 		return false
 	}
-	return index >= m.Window.Start || index < m.LeadingSystem || index == m.Window.Anchor ||
+	edit, _, restored := l.window.view.Restored(index)
+	return index >= m.Window.Start || index < m.LeadingSystem || index == m.Window.Anchor || restored && edit > m.Window.Restored ||
 		slices.ContainsFunc(m.Pins, func(r conversation.Range) bool { return r.Contains(index) })
 }
 
 func characters(parts []conversation.Part) int64 {
 	n := int64(0)
 	for _, c := range conversation.Contents(parts) {
-		if c.Ref != nil {
-			n += c.Ref.Chars
-			continue
-		}
-		for range c.Inline {
-			n++
-		}
+		n += c.Chars()
 	}
 	return n
 }

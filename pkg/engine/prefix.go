@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/expiry"
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
 )
 
@@ -77,6 +78,37 @@ func (d *deciding) brokenBy(before earlierBuild, stable int, m *conversation.Man
 		return BreakWindowMoved
 	case p.LeadingSystem != m.LeadingSystem || !slices.Equal(p.Pins, m.Pins):
 		return BreakPinned
+	default:
+		return d.editedBy(p.EditSeq, before.blocks[stable].Index)
+	}
+}
+
+// editedBy says what kind of edit, since an earlier build, changed what a message was shown as.
+func (d *deciding) editedBy(since int64, index int32) Break {
+	restored := false
+	for _, edits := range [][]conversation.Edit{d.window.edits, d.edits} {
+		for i := range edits {
+			e := &edits[i]
+			restored = restored || e.Seq > since && e.Kind == conversation.EditRestore
+			if e.Seq > since && e.Range.Contains(index) {
+				return breakOf(e)
+			}
+		}
+	}
+	if restored { // what came back before the window's start has no block of the earlier build
+		return BreakExpanded
+	}
+	return BreakEdited
+}
+
+func breakOf(e *conversation.Edit) Break {
+	switch {
+	case e.Kind == conversation.EditRestore:
+		return BreakExpanded
+	case e.Kind == conversation.EditMask:
+		return BreakRetention
+	case expiry.Expired(e.Reason):
+		return BreakExpired
 	default:
 		return BreakEdited
 	}

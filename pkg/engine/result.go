@@ -2,6 +2,7 @@ package engine
 
 import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/expiry"
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
 )
 
@@ -15,7 +16,8 @@ func (d *deciding) result(a *provider.Assembly, m conversation.Manifest) *BuildR
 		Counter: d.settings.counter.Name(), Factor: d.settings.factor,
 	}
 	r.explain(d.out, &m, d.window.head.Tokens)
-	r.Events = events(d.edits)
+	r.Decisions = append(r.Decisions, d.deferred...)
+	r.Events, r.Degradations = events(d.edits), d.degradations
 	return r
 }
 
@@ -31,20 +33,21 @@ func (r *BuildResult) write(f conversation.Format, out *composition, a *provider
 
 // explain says why messages are not shown as they were appended. recorded is what all messages on record weigh.
 func (r *BuildResult) explain(out *composition, m *conversation.Manifest, recorded int64) {
-	shown := int64(0)
+	left := recorded
 	for i := range out.units {
 		for j := range out.units[i].Items {
 			it := &out.units[i].Items[j]
-			shown += int64(it.Message.Tokens)
-			r.Tokens.SavedByClipping += it.Saved
+			left -= int64(it.Message.Tokens)
 			r.Tokens.Estimated = r.Tokens.Estimated || it.Message.Estimated
-			if it.Level > conversation.Full {
-				r.Decisions = append(r.Decisions, clipped(it))
-			}
+			r.explainItem(it)
 		}
 	}
+	for i := range out.gone {
+		left -= int64(out.gone[i].Message.Tokens)
+		r.explainGone(&out.gone[i])
+	}
 	if m.Window.Start > m.LeadingSystem {
-		r.Tokens.SavedByFit = max(recorded-shown, 0)
+		r.Tokens.SavedByFit = max(left, 0)
 		r.Decisions = append(r.Decisions, conversation.Decision{
 			First: m.LeadingSystem, Last: m.Window.Start - 1,
 			Kind: conversation.DecisionLeftOut, Reason: conversation.ReasonBeforeWindow, Before: r.Tokens.SavedByFit,
@@ -57,22 +60,103 @@ func (r *BuildResult) explain(out *composition, m *conversation.Manifest, record
 	}
 }
 
-func clipped(it *conversation.Item) conversation.Decision {
+// explainItem says why a message is shown, but not as it was appended.
+func (r *BuildResult) explainItem(it *conversation.Item) {
 	after := it.Tokens()
-	return conversation.Decision{
-		First: it.Message.Index, Last: it.Message.Index, Kind: conversation.DecisionClipped, Reason: it.Reason,
-		Before: after + it.Saved, After: after, EditSeq: it.EditSeq,
+	if it.Masked > 0 || it.Unseen > 0 {
+		r.Tokens.SavedByRetention += it.Masked + it.Unseen
+		r.decide(it, conversation.DecisionMasked, conversation.ReasonRetention, after+it.Masked+it.Unseen, after)
 	}
+	if it.Level == conversation.Full {
+		return
+	}
+	kind := conversation.DecisionClipped
+	switch {
+	case !expiry.Expired(it.Reason):
+		r.Tokens.SavedByClipping += it.Saved
+	case it.Level == conversation.Cleared:
+		kind = conversation.DecisionCleared
+		r.Tokens.SavedByExpiry += it.Saved
+	default:
+		kind = conversation.DecisionCompacted
+		r.Tokens.SavedByExpiry += it.Saved
+	}
+	r.decide(it, kind, it.Reason, after+it.Saved, after)
+}
+
+// explainGone says why a message is not shown at all.
+func (r *BuildResult) explainGone(it *conversation.Item) {
+	n := int64(it.Message.Tokens)
+	if it.Level == conversation.Removed {
+		r.Tokens.SavedByExpiry += n
+		r.decide(it, conversation.DecisionRemoved, it.Reason, n, 0)
+		return
+	}
+	r.Tokens.SavedByRetention += n
+	r.decide(it, conversation.DecisionMasked, conversation.ReasonRetention, n, 0)
+}
+
+func (r *BuildResult) decide(it *conversation.Item, kind conversation.DecisionKind, why conversation.Reason, before, after int64) {
+	r.Decisions = append(r.Decisions, conversation.Decision{
+		First: it.Message.Index, Last: it.Message.Index, Kind: kind, Reason: why, Before: before, After: after, EditSeq: it.EditSeq,
+	})
 }
 
 func events(edits []conversation.Edit) []conversation.Event {
 	out := make([]conversation.Event, 0, len(edits))
 	for i := range edits {
-		e := &edits[i]
-		out = append(out, conversation.Event{
-			Type: conversation.EventClipped, Turn: e.Turn, Index: e.Range.First, Reason: e.Reason,
-			Saved: e.Before - e.After, EditSeq: e.Seq, Level: conversation.Shortened,
-		})
+		out = append(out, eventsOfEdit(&edits[i])...)
 	}
 	return out
+}
+
+// eventsOfEdit says what an edit means for its messages. The tokens that it saves are told once.
+func eventsOfEdit(e *conversation.Edit) []conversation.Event {
+	var out []conversation.Event
+	for index := e.Range.First; index < e.Range.End; index++ {
+		ev := conversation.Event{Turn: e.Turn, Index: index, Reason: e.Reason, EditSeq: e.Seq}
+		switch e.Kind {
+		case conversation.EditParts:
+			ev.Type, ev.Level = eventOfParts(e), levelOf(e)
+			out = append(out, ev)
+		case conversation.EditMask:
+			ev.Type = conversation.EventRetentionApplied
+			out = append(out, ev)
+		case conversation.EditRestore:
+			ev.Type = conversation.EventExpanded
+			out = append(out, ev)
+		case conversation.EditRemove:
+			ev.Level = conversation.Removed
+			if e.Reason == conversation.ReasonExpired {
+				ev.Type = conversation.EventExpired
+				out = append(out, ev)
+			}
+			ev.Type = conversation.EventRemoved
+			out = append(out, ev)
+		}
+	}
+	if len(out) > 0 {
+		out[len(out)-1].Saved = e.Before - e.After
+	}
+	return out
+}
+
+// eventOfParts is the event of an edit that replaces parts.
+func eventOfParts(e *conversation.Edit) conversation.EventType {
+	switch {
+	case e.Reason == conversation.ReasonExpired:
+		return conversation.EventExpired
+	case expiry.Expired(e.Reason):
+		return conversation.EventCompacted
+	default:
+		return conversation.EventClipped
+	}
+}
+
+func levelOf(e *conversation.Edit) conversation.Level {
+	level := conversation.Full
+	for i := range e.Parts {
+		level = max(level, e.Parts[i].Level)
+	}
+	return level
 }

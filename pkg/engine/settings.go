@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"math"
+	"time"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/tokens"
@@ -20,6 +21,15 @@ type settings struct {
 	share   int64 // the most a tool result may weigh when it first enters a view, before the factor
 	counter tokens.Counter
 	factor  float64
+
+	catalogue   *catalogue
+	override    *conversation.ExpirationOverride
+	eager       bool
+	minGain     int64
+	maxDeferral int32
+	coldAfter   time.Duration
+	maxWait     time.Duration
+	read, write float64 // prices of a token from the provider's cache, and into it
 }
 
 func (e *Engine) settings(ctx context.Context, w *window, r *BuildRequest) (*settings, error) {
@@ -42,7 +52,36 @@ func (e *Engine) settings(ctx context.Context, w *window, r *BuildRequest) (*set
 	s.limit = unscaled(s.budget, s.factor)
 	s.target = s.limit * percent(policy.Fit.TargetPercent, conversation.DefaultTargetPercent) / 100
 	s.share = s.limit * percent(policy.Fit.MaxResultPercent, conversation.DefaultMaxResultPercent) / 100
-	return s, nil
+	s.override = r.Override
+	s.rewrite(policy, profile)
+	s.catalogue, err = e.catalogue(ctx, w.key.Namespace)
+	return s, err
+}
+
+// rewrite sets when due edits are made, and what reading anew costs.
+func (s *settings) rewrite(policy conversation.Policy, profile conversation.ModelProfile) {
+	p := policy.Rewrite
+	s.eager = p.Mode == conversation.RewriteEager
+	s.minGain = first(conversation.DefaultMinGainTokens, p.MinGainTokens)
+	s.maxDeferral = int32(first(conversation.DefaultMaxDeferralTurns, p.MaxDeferralTurns))
+	s.coldAfter = or(p.ColdAfter, conversation.DefaultColdAfter)
+	s.maxWait = or(policy.MaxWait, conversation.DefaultMaxWait)
+	input := or(profile.InputPrice, 1)
+	s.read = or(profile.CacheReadPrice, cacheReadShare*input)
+	s.write = or(profile.CacheWritePrice, cacheWriteShare*input)
+}
+
+// The prices of cached input as shares of the price of input, where a profile does not say.
+const (
+	cacheReadShare  = 0.1
+	cacheWriteShare = 1.25
+)
+
+func or[T any](p *T, otherwise T) T {
+	if p == nil {
+		return otherwise
+	}
+	return *p
 }
 
 func noRoom() error {

@@ -101,6 +101,14 @@ func (w *window) load(ctx context.Context, e *Engine, ranges ...conversation.Ran
 	return nil
 }
 
+// loadView makes the window hold what a view needs: what that is shows once the edits about ranges are known.
+func (w *window) loadView(ctx context.Context, e *Engine, needed func() []conversation.Range) error {
+	if err := w.load(ctx, e, needed()...); err != nil {
+		return err
+	}
+	return w.load(ctx, e, needed()...)
+}
+
 // loadBack makes the window hold the newest messages, until they weigh the limit, and says where they begin. Results that will
 // be clipped weigh at most share each.
 func (w *window) loadBack(ctx context.Context, e *Engine, limit, share int64) (int32, error) {
@@ -166,6 +174,9 @@ func (w *window) committed(c *store.Change, view *conversation.View) {
 	}
 	for name, value := range c.Slots {
 		slots[name] = value
+		if value == nil {
+			delete(slots, name)
+		}
 	}
 	w.slots = slots
 }

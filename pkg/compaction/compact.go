@@ -1,0 +1,58 @@
+package compaction
+
+import (
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+)
+
+// Original names the text that something short stands for.
+type Original struct {
+	Index  int32 // the message to expand for it
+	Chars  int   // its length in Unicode code points
+	Erased bool  // it cannot be had back
+}
+
+func (o Original) annotation(what string) string {
+	if o.Erased {
+		return "[" + what + "]"
+	}
+	return fmt.Sprintf("[%s Full text: expand_message(%d)]", what, o.Index)
+}
+
+// FirstChars is what the view shows for a text that is compacted to its first n characters (behaviour §5): never more of them,
+// and fewer where what is drawn as one would be cut. It is false if the text is no longer than that.
+func FirstChars(text string, n int, o Original) (string, bool) {
+	if o.Chars <= n {
+		return "", false
+	}
+	head := keepHead(text, n)
+	what := fmt.Sprintf("Compacted: first %d of %d characters shown.", utf8.RuneCountInString(head), o.Chars)
+	return head + "...\n\n" + o.annotation(what), true
+}
+
+// Summarised is what the view shows for a text that a model has summarised.
+func Summarised(summary string, o Original) string {
+	return o.annotation(fmt.Sprintf("Summary of %d characters.", o.Chars)) + "\n\n" + summary
+}
+
+// Extracted is what the view shows for a text that the sidecar has extracted from.
+func Extracted(extract string, o Original) string {
+	return o.annotation(fmt.Sprintf("Extract of %d characters.", o.Chars)) + "\n\n" + extract
+}
+
+// Cleared is the placeholder for an expired tool result, or words, in a unit that stays.
+func Cleared(what string, o Original) string {
+	return o.annotation("Expired " + what + " removed.")
+}
+
+// AnnotationChars is about how long what stands beside compacted text is, in characters.
+const AnnotationChars = 80
+
+// Replaced is a tool result that shows a text in the place of what the tool said.
+func Replaced(r *conversation.ToolResult, text string) conversation.Part {
+	shown := *r
+	shown.Output, shown.Text, shown.Parts = conversation.OutputText, conversation.Content{Inline: text}, nil
+	return conversation.Part{Kind: conversation.PartToolResult, Result: &shown}
+}

@@ -1,0 +1,100 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
+)
+
+// expandSummary lists what a summary stands for: what lies between and behind its earlier summaries are messages.
+func (l *listing) expandSummary(ctx context.Context, r *ExpandRequest) (*ExpandResult, error) {
+	all, err := l.summaries(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s, ok := all[r.Summary]
+	if !ok {
+		return nil, conversation.Errorf(conversation.SummaryNotFound, "no summary has this id")
+	}
+	at := s.Range.First
+	if r.Cursor != nil {
+		at = max(at, *r.Cursor)
+	}
+	c := &children{listing: l, request: r, out: &ExpandResult{Revision: l.window.head.Revision}}
+	for _, id := range s.Summary.Children {
+		child := all[id].Range
+		if more, err := c.messages(ctx, conversation.Range{First: at, End: child.First}); more || err != nil {
+			return c.out, err
+		}
+		if child.First >= at {
+			if c.full() {
+				return c.stop(child.First), nil
+			}
+			c.out.Children = append(c.out.Children, ExpandedChild{Summary: id, Range: child})
+		}
+		at = max(at, child.End)
+	}
+	_, err = c.messages(ctx, conversation.Range{First: at, End: s.Range.End})
+	return c.out, err
+}
+
+// summaries are all summaries that were ever made, by id.
+func (l *listing) summaries(ctx context.Context) (map[int64]conversation.Edit, error) {
+	out := make(map[int64]conversation.Edit)
+	// A range without messages asks for the edits of ranges alone.
+	none := []conversation.Range{{First: l.window.head.Messages, End: l.window.head.Messages + 1}}
+	snap, err := l.engine.store.Read(ctx, l.window.key, store.Query{
+		Incarnation: l.window.head.Incarnation, Edits: &store.EditRange{Of: none},
+	})
+	if err != nil {
+		return nil, failure(err)
+	}
+	for i := range snap.Edits {
+		if s := snap.Edits[i].Summary; s != nil {
+			out[s.ID] = snap.Edits[i]
+		}
+	}
+	return out, nil
+}
+
+// children is a page of what a summary stands for.
+type children struct {
+	*listing
+	request *ExpandRequest
+	out     *ExpandResult
+	bytes   int
+}
+
+func (c *children) full() bool { return len(c.out.Children) >= c.request.Limit }
+
+func (c *children) stop(next int32) *ExpandResult {
+	c.out.Next = &next
+	return c.out
+}
+
+// messages adds the messages of a range; more says that the page ended before its end.
+func (c *children) messages(ctx context.Context, r conversation.Range) (more bool, err error) {
+	for index := r.First; index < r.End; index++ {
+		m, err := c.load(ctx, index)
+		if err != nil {
+			return false, err
+		}
+		shown, err := c.show(ctx, m, false)
+		if err != nil {
+			return false, err
+		}
+		size := c.request.Size(shown)
+		if c.full() || c.bytes+size > c.request.MaxBytes && len(c.out.Children) > 0 {
+			c.stop(index)
+			return true, nil
+		}
+		if size > c.request.MaxBytes {
+			return false, conversation.Errorf(conversation.ReplyTooLarge,
+				"message %d alone exceeds the reply limit of %d bytes: expand it by itself", index, c.request.MaxBytes)
+		}
+		c.bytes += size
+		c.out.Children = append(c.out.Children, ExpandedChild{Message: shown, Range: conversation.Range{First: index, End: index + 1}})
+	}
+	return false, nil
+}

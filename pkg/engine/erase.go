@@ -1,0 +1,275 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/expiry"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
+	"github.com/palimpsest-context/palimpsest/pkg/summarize"
+)
+
+// eraseSlot holds which messages have something to be erased, and when: they must be found wherever they are by then, in the
+// view or not (behaviour §2).
+const eraseSlot = slotPrefix + "erase"
+
+// maxErasures is how many messages of a conversation may wait to be erased.
+const maxErasures = 2048
+
+// erasure is a message of which something is to be erased in a turn.
+type erasure struct {
+	Index int32 `json:"i"`
+	Turn  int32 `json:"t"`
+}
+
+func parseErasures(value []byte) ([]erasure, error) {
+	if value == nil {
+		return nil, nil
+	}
+	var list []erasure
+	if err := json.Unmarshal(value, &list); err != nil {
+		return nil, conversation.Errorf(conversation.CorruptRecord, "the stored erasures are damaged").Because(err)
+	}
+	return list, nil
+}
+
+// scheduleErasures adds to an append what of its messages is to be erased, and when.
+func (e *Engine) scheduleErasures(ctx context.Context, key Key, c *store.Change) error {
+	var fresh []erasure
+	for i := range c.Messages {
+		fresh = append(fresh, erasuresOf(&c.Messages[i])...)
+	}
+	if len(fresh) == 0 {
+		return nil
+	}
+	var stored []byte
+	if c.Expect > 0 {
+		snap, err := e.store.Read(ctx, key, store.Query{Incarnation: c.Head.Incarnation, Slots: []string{eraseSlot}})
+		if err != nil {
+			return failure(err)
+		}
+		stored = snap.Slots[eraseSlot]
+	}
+	list, err := parseErasures(stored)
+	if err != nil {
+		return err
+	}
+	if len(list)+len(fresh) > maxErasures {
+		return conversation.Errorf(conversation.LimitExceeded, "at most %d messages of a conversation may wait to be erased", maxErasures)
+	}
+	value, err := json.Marshal(append(list, fresh...))
+	c.Slots = map[string][]byte{eraseSlot: value}
+	return err
+}
+
+// erasuresOf is when something of a message is to be erased: once for each turn.
+func erasuresOf(m *conversation.Message) []erasure {
+	var out []erasure
+	add := func(x *conversation.Expiration) {
+		turn, ok := expiry.EraseTurn(x, m.TurnAdded)
+		if e := (erasure{Index: m.Index, Turn: turn}); ok && !m.Pinned && !slices.Contains(out, e) {
+			out = append(out, e)
+		}
+	}
+	add(m.Expiration)
+	for i := range m.Parts {
+		if r := m.Parts[i].Result; r != nil {
+			add(r.Expiration)
+		}
+	}
+	return out
+}
+
+// erasing is what a build erases: messages rewritten, edits rewritten, contents released.
+type erasing struct {
+	messages map[int32]*conversation.Message
+	edits    map[int64]*conversation.Edit
+	release  []conversation.ID
+}
+
+// erase erases parts of a message: a tool result, or its words; and what earlier edits showed of them.
+func (d *deciding) erase(index int32, positions []int32) {
+	m, ok := d.window.message(index)
+	if !ok {
+		return
+	}
+	if d.erased.messages == nil {
+		d.erased = erasing{messages: map[int32]*conversation.Message{}, edits: map[int64]*conversation.Edit{}}
+	}
+	copied := d.erased.messages[index]
+	if copied == nil {
+		whole := *m
+		whole.Parts = conversation.CloneParts(m.Parts)
+		copied = &whole
+		d.erased.messages[index] = copied
+	}
+	for _, p := range positions {
+		d.eraseContents(conversation.Contents(copied.Parts[p : p+1]))
+	}
+	d.eraseEdits(index, positions)
+}
+
+func (d *deciding) eraseContents(contents []*conversation.Content) {
+	for _, c := range contents {
+		switch {
+		case c.Erased != nil || c.Bytes() == 0:
+			continue
+		case c.Ref != nil:
+			d.erased.release = append(d.erased.release, c.Ref.ID)
+			*c = d.blank(*c, c.Ref.SHA256)
+		default:
+			*c = d.blank(*c, sha256.Sum256([]byte(c.Inline)))
+		}
+	}
+}
+
+func (d *deciding) blank(c conversation.Content, sum [32]byte) conversation.Content {
+	return conversation.Content{Erased: &conversation.ErasedContent{
+		Bytes: c.Bytes(), Chars: c.Chars(), Hash: keyed(d.window.head.Incarnation, sum),
+	}}
+}
+
+// eraseEdits erases what edits before this build showed of the parts: excerpts of what is erased.
+func (d *deciding) eraseEdits(index int32, positions []int32) {
+	for i := range d.window.edits {
+		e := &d.window.edits[i]
+		if e.Kind != conversation.EditParts || e.Range.First != index {
+			continue
+		}
+		for p := range e.Parts {
+			if slices.Contains(positions, e.Parts[p].Part) {
+				shown := []conversation.Part{d.copyEdit(e).Parts[p].Shown}
+				d.eraseContents(conversation.Contents(shown))
+				d.copyEdit(e).Parts[p].Shown = shown[0]
+			}
+		}
+	}
+}
+
+// copyEdit is the edit as it is rewritten in this build; its shown parts are copies.
+func (d *deciding) copyEdit(e *conversation.Edit) *conversation.Edit {
+	if c := d.erased.edits[e.Seq]; c != nil {
+		return c
+	}
+	c := *e
+	c.Parts = slices.Clone(e.Parts)
+	for i := range c.Parts {
+		c.Parts[i].Shown = conversation.CloneParts([]conversation.Part{c.Parts[i].Shown})[0]
+	}
+	d.erased.edits[e.Seq] = &c
+	return &c
+}
+
+// loadErasures loads the messages of which something is to be erased in this turn, wherever they are.
+func (d *deciding) loadErasures(ctx context.Context) error {
+	list, err := parseErasures(d.window.slots[eraseSlot])
+	if err != nil || !d.aging {
+		return err
+	}
+	var ranges []conversation.Range
+	for _, x := range list {
+		if x.Turn <= d.turn {
+			ranges = append(ranges, conversation.Range{First: x.Index, End: x.Index + 1})
+		}
+	}
+	d.erasures = list
+	if err := d.window.load(ctx, d.engine, merge(ranges)...); err != nil {
+		return err
+	}
+	d.view = d.window.view // no edit of this build is in it yet
+	return nil
+}
+
+// eraseApart erases what is due of messages that the view does not show, and takes what is done off the list.
+func (d *deciding) eraseApart(ctx context.Context) error {
+	shown := make(map[int32]bool)
+	for i := range d.out.units {
+		for j := range d.out.units[i].Items {
+			shown[d.out.units[i].Items[j].Message.Index] = true
+		}
+	}
+	var left []erasure
+	for _, x := range d.erasures {
+		if x.Turn > d.turn {
+			left = append(left, x)
+			continue
+		}
+		if !shown[x.Index] {
+			if err := d.eraseUnseen(ctx, x.Index); err != nil {
+				return err
+			}
+		}
+		if d.waitsToBeErased(x.Index) {
+			left = append(left, erasure{Index: x.Index, Turn: d.turn + 1})
+		}
+	}
+	d.erasures = left
+	return nil
+}
+
+// eraseUnseen lets go what is due of a message that the view does not show.
+func (d *deciding) eraseUnseen(ctx context.Context, index int32) error {
+	m, ok := d.window.message(index)
+	if !ok || index < d.kept.LeadingSystem || d.pinned(index) {
+		return nil
+	}
+	in := d.expiryInput([]conversation.Unit{{Items: []conversation.Item{{Message: m, Parts: m.Parts}}}})
+	in.Apart = true
+	for _, x := range expiry.Plan(in) {
+		if len(x.Erase) == 0 {
+			continue
+		}
+		if err := d.let(ctx, &x); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// waitsToBeErased says whether a message whose turn has come is still to be erased: it is in the newest unit, or was expanded.
+func (d *deciding) waitsToBeErased(index int32) bool {
+	if d.erased.messages[index] != nil || index < d.kept.LeadingSystem || d.pinned(index) {
+		return false
+	}
+	_, _, expanded := d.view.Restored(index)
+	return expanded || index >= d.out.units[d.out.newest()].First()
+}
+
+// changeErased adds what is erased to the build's change.
+func (d *deciding) changeErased(c *store.Change) error {
+	for _, index := range slices.Sorted(maps.Keys(d.erased.messages)) {
+		c.ReplaceMessages = append(c.ReplaceMessages, *d.erased.messages[index])
+	}
+	for _, seq := range slices.Sorted(maps.Keys(d.erased.edits)) {
+		c.ReplaceEdits = append(c.ReplaceEdits, *d.erased.edits[seq])
+	}
+	c.Release = d.erased.release
+	stored := d.window.slots[eraseSlot]
+	if !d.aging || stored == nil {
+		return nil
+	}
+	var value []byte
+	if len(d.erasures) > 0 {
+		var err error
+		if value, err = json.Marshal(d.erasures); err != nil {
+			return err
+		}
+	}
+	if !bytes.Equal(value, stored) {
+		c.Slots[eraseSlot] = value
+	}
+	return nil
+}
+
+// forgetErased makes everybody forget what was erased: the window, which is not kept warm, and who summarises.
+func (d *deciding) forgetErased() {
+	scope := summarize.Scope{Namespace: d.window.key.Namespace, Conversation: d.window.key.Conversation}
+	for _, hash := range d.forget {
+		d.engine.summaries.Forget(scope, hash)
+	}
+}

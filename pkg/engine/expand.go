@@ -1,0 +1,254 @@
+package engine
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
+)
+
+// maxExpansion is the share of the budget that a restored unit may take, in percent (behaviour §10).
+const maxExpansion = 50
+
+// Expand brings back what left the view: it returns the original, and, unless only that is asked for, puts its unit back in
+// full.
+func (e *Engine) Expand(ctx context.Context, r ExpandRequest) (*ExpandResult, error) {
+	l, err := e.listing(ctx, r.Key)
+	if err != nil {
+		return nil, err
+	}
+	if r.Summary > 0 {
+		return l.expandSummary(ctx, &r)
+	}
+	index, err := l.find(ctx, &r)
+	if err != nil {
+		return nil, err
+	}
+	if r.ReturnOnly || r.Unit != RangeNone || r.MaxTokens > 0 || r.Cursor != nil {
+		return l.original(ctx, index, &r)
+	}
+	var out *ExpandResult
+	err = e.change(ctx, r.Key, func() error {
+		out, err = e.restore(ctx, index, &r)
+		return err
+	})
+	return out, err
+}
+
+// find is the index of the message that a request names.
+func (l *listing) find(ctx context.Context, r *ExpandRequest) (int32, error) {
+	head := &l.window.head
+	if r.Index != nil {
+		if *r.Index < 0 || *r.Index >= head.Messages {
+			return 0, conversation.Errorf(conversation.MessageNotFound, "no message has index %d", *r.Index)
+		}
+		return *r.Index, nil
+	}
+	if n, ok := madeID(r.MessageID); ok && n < head.Messages {
+		m, err := l.load(ctx, n)
+		if err != nil || m.ID == r.MessageID {
+			return n, err
+		}
+	}
+	return l.search(ctx, r.MessageID)
+}
+
+// madeID reads the index out of an id that the engine made.
+func madeID(id string) (int32, bool) {
+	if len(id) < 2 || id[0] != 'm' {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(id[1:], 10, 32)
+	return int32(n), err == nil && n >= 0
+}
+
+// search looks through the record, newest first, for a message with an id of its caller's.
+func (l *listing) search(ctx context.Context, id string) (int32, error) {
+	for end := l.window.head.Messages; end > 0; end -= listPage {
+		page := conversation.Range{First: max(0, end-listPage), End: end}
+		snap, err := l.engine.store.Read(ctx, l.window.key, store.Query{
+			Incarnation: l.window.head.Incarnation, Ranges: []store.MessageRange{{Range: page, Reverse: true}},
+		})
+		if err != nil {
+			return 0, failure(err)
+		}
+		for i := range snap.Messages {
+			if snap.Messages[i].ID == id {
+				return snap.Messages[i].Index, nil
+			}
+		}
+	}
+	return 0, conversation.Errorf(conversation.MessageNotFound, "no message has this id")
+}
+
+// load loads one message with its edits.
+func (l *listing) load(ctx context.Context, index int32) (*conversation.Message, error) {
+	if err := l.window.load(ctx, l.engine, conversation.Range{First: index, End: index + 1}); err != nil {
+		return nil, err
+	}
+	m, ok := l.window.message(index)
+	if !ok {
+		return nil, conversation.Errorf(conversation.MessageNotFound, "no message has index %d", index)
+	}
+	return m, nil
+}
+
+// restore puts a unit back in full, as one attempt.
+func (e *Engine) restore(ctx context.Context, index int32, r *ExpandRequest) (*ExpandResult, error) {
+	snap, err := e.read(ctx, r.Key, store.Query{
+		Info: true, Request: r.Request.key(), Manifest: &store.ManifestRange{Limit: 1}, SlotsOf: slotPrefix,
+	})
+	if err != nil {
+		return nil, err
+	}
+	l := &listing{engine: e, window: newWindow(r.Key, snap)}
+	if len(snap.Manifests) > 0 {
+		l.last = &snap.Manifests[0]
+	}
+	first, err := e.recall(snap, r.Request)
+	if err != nil {
+		return nil, err
+	}
+	if first != nil {
+		return l.repeatRestore(ctx, index, first, r)
+	}
+	u, err := l.unit(ctx, index)
+	if err != nil {
+		return nil, err
+	}
+	if err := l.restorable(ctx, u); err != nil {
+		return nil, err
+	}
+	out, err := l.original(ctx, index, r)
+	if err != nil {
+		return nil, err
+	}
+	return out, e.commitRestore(ctx, l, u, r, out)
+}
+
+func (l *listing) repeatRestore(ctx context.Context, index int32, o *store.Outcome, r *ExpandRequest) (*ExpandResult, error) {
+	out, err := l.original(ctx, index, r)
+	if err != nil {
+		return nil, err
+	}
+	out.Revision, out.Duplicate = o.Revision, true
+	return out, nil
+}
+
+// unit is the unit that a message belongs to, of originals.
+func (l *listing) unit(ctx context.Context, index int32) (*conversation.Unit, error) {
+	c := &composer{engine: l.engine, window: l.window}
+	first, err := c.unitStart(ctx, index)
+	if err != nil {
+		return nil, err
+	}
+	for end := index + unitPage; ; end += unitPage {
+		end = min(end, l.window.head.Messages)
+		if err := l.window.load(ctx, l.engine, conversation.Range{First: first, End: end}); err != nil {
+			return nil, err
+		}
+		u, last := l.unitIn(conversation.Range{First: first, End: end}, index)
+		if u == nil {
+			return nil, conversation.Errorf(conversation.NotEdited, "the message was taken back by a rewind, which an expansion does not undo")
+		}
+		if !last || end == l.window.head.Messages {
+			return u, nil
+		}
+	}
+}
+
+// unitIn finds the unit of a message in a loaded range; last says that it reaches to the end of that.
+func (l *listing) unitIn(r conversation.Range, index int32) (u *conversation.Unit, last bool) {
+	var items []conversation.Item
+	for i := r.First; i < r.End; i++ {
+		if m, ok := l.window.message(i); ok && !l.window.view.Hidden(conversation.Range{First: i, End: i + 1}) {
+			items = append(items, conversation.Item{Message: m, Parts: m.Parts})
+		}
+	}
+	units := conversation.Units(items, l.window.view.Hidden)
+	for i := range units {
+		for j := range units[i].Items {
+			if units[i].Items[j].Message.Index == index {
+				return &units[i], i == len(units)-1
+			}
+		}
+	}
+	return nil, false
+}
+
+// restorable refuses what cannot come back: what was erased, what is in view in full, and what would take too much room.
+func (l *listing) restorable(ctx context.Context, u *conversation.Unit) error {
+	full := true
+	for i := range u.Items {
+		m := u.Items[i].Message
+		if conversation.Erased(m.Parts) {
+			return erasedError(m.Index)
+		}
+		it, visible := l.window.view.Item(m)
+		full = full && visible && it.Level == conversation.Full && it.Masked == 0 && l.inView(m.Index)
+	}
+	if full || l.last == nil {
+		return conversation.Errorf(conversation.NotEdited, "message %d is in view in full", u.First())
+	}
+	weight, room := scaled(u.Tokens(), l.last.Factor), l.last.Budget*maxExpansion/100
+	if weight > room {
+		return conversation.Errorf(conversation.ExpansionTooLarge,
+			"the unit of messages %d-%d weighs %d tokens in full, and an expansion may take %d: ask with RETURN_ONLY for ranges, such as chars 0 to %d",
+			u.First(), u.Last(), weight, room, max(1, characters(u.Items[0].Message.Parts)*room/max(weight, 1)))
+	}
+	return nil
+}
+
+func erasedError(index int32) error {
+	return conversation.Errorf(conversation.OriginalErased, "the original of message %d was erased, as its expiration asked for; do not retry", index)
+}
+
+// commitRestore makes the edit that restores a unit, and tells what it costs.
+func (e *Engine) commitRestore(ctx context.Context, l *listing, u *conversation.Unit, r *ExpandRequest, out *ExpandResult) error {
+	w := l.window
+	cost, before, err := l.cost(ctx, u)
+	if err != nil {
+		return err
+	}
+	c := &store.Change{Expect: w.head.Version, Head: next(w.head, e.now())}
+	c.Head.Revision++
+	c.Head.EditSeq++
+	c.Edits = []conversation.Edit{{
+		Seq: c.Head.EditSeq, Kind: conversation.EditRestore, Range: conversation.Range{First: u.First(), End: u.Last() + 1},
+		Reason: conversation.ReasonExpandRequest, Turn: w.head.Turn, Time: c.Head.UpdateTime, Commit: c.Head.Version,
+		Before: before, After: u.Tokens(),
+	}}
+	out.Events, out.Revision, out.RewriteTokens = events(c.Edits), c.Head.Revision, cost
+	e.remember(c, r.Request, store.Outcome{FirstIndex: u.First(), Count: u.Last() + 1 - u.First(), Revision: c.Head.Revision})
+	return e.store.Commit(ctx, w.key, c)
+}
+
+// cost is what the provider will read anew once a unit is back: the unit, and what stood behind its place in the last build. It
+// also says what the view showed of the unit.
+func (l *listing) cost(ctx context.Context, u *conversation.Unit) (cost, before int64, err error) {
+	m := l.last
+	win := l.window
+	kept, tail := kept(conversation.Kept{LeadingSystem: m.LeadingSystem, Pins: m.Pins}, m.Window), conversation.Range{First: m.Window.Start, End: m.MessageCount}
+	err = win.loadView(ctx, l.engine, func() []conversation.Range {
+		return append(append(kept, tail), win.view.Restorations(m.Window.Restored)...)
+	})
+	if err != nil {
+		return 0, 0, err
+	}
+	units := win.view.Layout(win.messages, m.Window, conversation.Kept{LeadingSystem: m.LeadingSystem, Pins: m.Pins})
+	cost = u.Tokens()
+	for i := range units {
+		for j := range units[i].Items {
+			it := &units[i].Items[j]
+			switch index := it.Message.Index; {
+			case index >= m.MessageCount:
+			case u.First() <= index && index <= u.Last():
+				before += it.Tokens()
+			case index > u.Last() && (index >= m.Window.Start || u.First() < m.Window.Start):
+				cost += it.Tokens()
+			}
+		}
+	}
+	return cost, before, nil
+}

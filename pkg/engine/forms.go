@@ -1,0 +1,141 @@
+package engine
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+
+	"github.com/palimpsest-context/palimpsest/pkg/compaction"
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/expiry"
+	"github.com/palimpsest-context/palimpsest/pkg/summarize"
+)
+
+// maxSummaryDeferral is for how many turns something is shown in full because its summary is not there (behaviour §5).
+const maxSummaryDeferral = 3
+
+// form is one way of showing a text shorter.
+type form struct {
+	text     string
+	reason   conversation.Reason
+	degraded []Degradation // what the form says was not done
+}
+
+// forms lists the ways of showing a text shorter, the one that was asked for first (behaviour §5: model, extract, first
+// characters). There is none if it has to wait for its summary.
+func (d *deciding) forms(x *expiry.Due, o *original) []form {
+	if o.Chars <= x.Expiration.Length() { // nothing to shorten but media
+		f := form{reason: conversation.ReasonExpiredFirstChars}
+		if x.Part != expiry.Words {
+			f.text = o.text
+		}
+		return []form{f}
+	}
+	if x.Expiration.CompactMode != conversation.CompactSummary {
+		return firstChars(nil, x, o, nil)
+	}
+	s, ok := d.summary(x, o)
+	if !ok {
+		d.hold(x, conversation.ReasonSummaryNotReady)
+		d.degrade(x, "the summary is not ready", "it is shown in full, for a few turns at most")
+		return nil
+	}
+	return d.chain(x, o, s)
+}
+
+// chain lists a summary, if there is one, and what is shown if it does not do.
+func (d *deciding) chain(x *expiry.Due, o *original, s summarize.Result) []form {
+	var out []form
+	why := "the summary weighs no less than what it would replace"
+	if s.Err != nil {
+		why = s.Err.Error()
+	} else {
+		text := compaction.Summarised(s.Text, o.Original)
+		out = append(out, form{text: text, reason: conversation.ReasonExpiredSummary, degraded: d.promptGone(x)})
+	}
+	asked := summaryOf(x)
+	if extract := d.engine.summaries.Extract(o.text, x.Expiration.Length()); extract != "" {
+		out = append(out, form{
+			text: compaction.Extracted(extract, o.Original), reason: conversation.ReasonExpiredExtract,
+			degraded: []Degradation{{Asked: asked, Reason: why, Done: "the sidecar's own extract is shown"}},
+		})
+	}
+	return firstChars(out, x, o, []Degradation{{Asked: asked, Reason: why, Done: "its first characters are shown"}})
+}
+
+func summaryOf(x *expiry.Due) string { return fmt.Sprintf("AI summary of message %d", x.Index) }
+
+func (d *deciding) degrade(x *expiry.Due, why, done string) {
+	d.degradations = append(d.degradations, Degradation{Asked: summaryOf(x), Reason: why, Done: done})
+}
+
+func firstChars(forms []form, x *expiry.Due, o *original, degraded []Degradation) []form {
+	if text, ok := compaction.FirstChars(o.text, x.Expiration.Length(), o.Original); ok {
+		forms = append(forms, form{text: text, reason: conversation.ReasonExpiredFirstChars, degraded: degraded})
+	}
+	return forms
+}
+
+// promptGone tells that a prompt that was named is not there, so that the default stood in for it.
+func (d *deciding) promptGone(x *expiry.Due) []Degradation {
+	if _, ok := d.settings.catalogue.prompt(x.Expiration.CompactPromptID); ok {
+		return nil
+	}
+	return []Degradation{{
+		Asked: fmt.Sprintf("the prompt of message %d", x.Index), Reason: "no such prompt", Done: "the default prompt was used",
+	}}
+}
+
+// summary finds the summary of an original, or says why there is none. It is false if it is worth waiting for in a later turn.
+func (d *deciding) summary(x *expiry.Due, o *original) (summarize.Result, bool) {
+	if x.Message().Role == conversation.RoleSystem {
+		return summarize.Result{Err: errSystem}, true
+	}
+	r := d.request(x, o)
+	if s, ended := d.engine.summaries.Look(r); ended {
+		return s, true
+	}
+	if !d.dry && d.waits.worth(r) {
+		d.waits.want = append(d.waits.want, r) // this attempt ends, and the next one knows
+	}
+	late := d.turn-x.Since >= maxSummaryDeferral || len(x.Erase) > 0
+	return summarize.Result{Err: errNotReady}, late
+}
+
+var (
+	errSystem   = errors.New("system messages are never given to a model")
+	errNotReady = errors.New("the summary was not ready in time")
+)
+
+// request asks for a summary of an original.
+func (d *deciding) request(x *expiry.Due, o *original) *summarize.Request {
+	m := x.Message()
+	r := &summarize.Request{
+		Scope:   summarize.Scope{Namespace: d.window.key.Namespace, Conversation: d.window.key.Conversation},
+		Content: o.text, Hash: sha256.Sum256([]byte(o.text)), Chars: o.Chars, Target: x.Expiration.Length(),
+		MessageType: messageType(m.Type), TurnAdded: m.TurnAdded,
+	}
+	r.Prompt, _ = d.settings.catalogue.prompt(x.Expiration.CompactPromptID)
+	if x.Part != expiry.Words {
+		r.Tool = m.Parts[x.Part].Result.Name
+	}
+	return r
+}
+
+// messageType is a message's type as prompts name it.
+func messageType(t conversation.MessageType) string {
+	switch t {
+	case conversation.TypeUserInput:
+		return "user input"
+	case conversation.TypeActionResult:
+		return "action result"
+	case conversation.TypeSubAgentResult:
+		return "sub-agent result"
+	case conversation.TypeRetryContext:
+		return "retry context"
+	case conversation.TypeSystem:
+		return "system"
+	default:
+		return "unspecified"
+	}
+}

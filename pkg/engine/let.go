@@ -1,0 +1,190 @@
+package engine
+
+import (
+	"context"
+	"crypto/sha256"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/palimpsest-context/palimpsest/pkg/compaction"
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/expiry"
+)
+
+// let makes the edits for something that is due, and erases what goes with it.
+func (d *deciding) let(ctx context.Context, x *expiry.Due) error {
+	switch x.Kind {
+	case expiry.Remove:
+		d.remove(x)
+		return nil
+	default:
+		return d.shorten(ctx, x)
+	}
+}
+
+// add takes an edit into the build.
+func (d *deciding) add(e conversation.Edit) {
+	e.Seq, e.Turn, e.Time = d.window.head.EditSeq+int64(len(d.edits))+1, d.turn, d.now
+	d.edits = append(d.edits, e)
+	d.view = d.view.Fold([]conversation.Edit{e})
+}
+
+// remove takes a unit out of the view, one edit for messages that expire by it and one for those that go with them.
+func (d *deciding) remove(x *expiry.Due) {
+	for i := range x.Unit.Items {
+		it := &x.Unit.Items[i]
+		e := conversation.Edit{
+			Kind: conversation.EditRemove, Range: conversation.Range{First: it.Message.Index, End: it.Message.Index + 1},
+			Reason: conversation.ReasonUnitExpired, Before: it.Tokens(),
+		}
+		if x.Fresh[it.Message.Index] {
+			e.Reason = conversation.ReasonExpired
+		}
+		d.add(e)
+	}
+	d.eraseAll(x)
+}
+
+func (d *deciding) eraseAll(x *expiry.Due) {
+	for _, p := range x.Erase {
+		positions := []int32{p.Part}
+		if m, ok := d.window.message(p.Index); ok && p.Part == expiry.Words {
+			positions = expiry.WordsOf(m)
+		}
+		d.erase(p.Index, positions)
+	}
+}
+
+// shorten replaces a tool result, or a message's words, by something shorter. Without anything shorter it stays as it is: what
+// is compacted to what it is already need not be erased.
+func (d *deciding) shorten(ctx context.Context, x *expiry.Due) error {
+	o, err := d.original(ctx, x)
+	if err != nil {
+		return err
+	}
+	shown, reason := d.shorter(x, o)
+	if shown == nil {
+		return nil
+	}
+	e := conversation.Edit{
+		Kind: conversation.EditParts, Range: conversation.Range{First: x.Index, End: x.Index + 1},
+		Parts: shown, Reason: reason, Before: d.weightOf(x), After: weightOf(shown),
+	}
+	d.add(e)
+	d.eraseAll(x)
+	if o.Erased {
+		d.forget = append(d.forget, sha256.Sum256([]byte(o.text)))
+	}
+	return nil
+}
+
+func weightOf(parts []conversation.PartEdit) int64 {
+	n := int64(0)
+	for i := range parts {
+		n += int64(parts[i].Shown.Tokens)
+	}
+	return n
+}
+
+// original is what is due, in full and inline.
+type original struct {
+	compaction.Original
+	positions []int32
+	parts     []conversation.Part // at the positions
+	text      string
+}
+
+func (d *deciding) original(ctx context.Context, x *expiry.Due) (*original, error) {
+	m := x.Message()
+	o := &original{positions: []int32{x.Part}}
+	if x.Part == expiry.Words {
+		o.positions = expiry.WordsOf(m)
+	}
+	for _, p := range o.positions {
+		o.parts = append(o.parts, m.Parts[p])
+	}
+	var err error
+	if o.parts, err = d.engine.inline(ctx, d.window.key, d.window.head.Incarnation, o.parts); err != nil {
+		return nil, err
+	}
+	o.text = textOf(o.parts)
+	o.Original = compaction.Original{Index: x.Index, Chars: utf8.RuneCountInString(o.text), Erased: len(x.Erase) > 0}
+	return o, nil
+}
+
+// textOf is the text of a tool result, or of words, as one.
+func textOf(parts []conversation.Part) string {
+	var b strings.Builder
+	for i := range parts {
+		switch p := &parts[i]; p.Kind {
+		case conversation.PartToolResult:
+			b.WriteString(compaction.ResultText(p.Result))
+		case conversation.PartText:
+			b.WriteString(p.Text.Inline)
+		}
+	}
+	return b.String()
+}
+
+// shorter finds the first form of a text that weighs less than what the view shows; what is erased has to give way in any case.
+// It is nil if there is none, or if it has to wait.
+func (d *deciding) shorter(x *expiry.Due, o *original) ([]conversation.PartEdit, conversation.Reason) {
+	if x.Kind == expiry.Clear || d.clearedBefore(x, o) {
+		return d.show(o, compaction.Cleared(what(x), o.Original), conversation.Cleared), conversation.ReasonExpired
+	}
+	for _, f := range d.forms(x, o) {
+		shown := d.show(o, f.text, conversation.Shortened)
+		if weightOf(shown) < d.weightOf(x) || o.Erased && o.Chars > x.Expiration.Length() {
+			d.degradations = append(d.degradations, f.degraded...)
+			return shown, f.reason
+		}
+	}
+	return nil, 0
+}
+
+// clearedBefore says whether what is to be erased is behind a placeholder already, which names the original.
+func (d *deciding) clearedBefore(x *expiry.Due, o *original) bool {
+	level, _ := d.view.Part(x.Index, o.positions[0])
+	return level == conversation.Cleared
+}
+
+func what(x *expiry.Due) string {
+	if x.Part == expiry.Words {
+		return "text"
+	}
+	return "tool result"
+}
+
+// show is how the view shows a text in the place of the original: a result with that text, or words of which the first part
+// holds it and the others nothing. Media become one line each.
+func (d *deciding) show(o *original, text string, level conversation.Level) []conversation.PartEdit {
+	out := make([]conversation.PartEdit, 0, len(o.parts))
+	placed := text == ""
+	for i := range o.parts {
+		e := conversation.PartEdit{Part: o.positions[i], Level: level}
+		switch p := &o.parts[i]; {
+		case p.Kind == conversation.PartToolResult:
+			e.Shown = compaction.Replaced(p.Result, text)
+			d.weigh(&e.Shown, text)
+		case p.Kind == conversation.PartMedia && level == conversation.Shortened:
+			e.Shown = line(p.Media.Line())
+			d.weigh(&e.Shown, p.Media.Line())
+		case !placed:
+			e.Shown, placed = line(text), true
+			d.weigh(&e.Shown, text)
+		case text == "": // it is short enough as it is
+			continue
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+func line(text string) conversation.Part {
+	return conversation.Part{Kind: conversation.PartText, Text: conversation.Content{Inline: text}}
+}
+
+func (d *deciding) weigh(p *conversation.Part, text string) {
+	n, estimated := d.settings.counter.Count(text)
+	p.Tokens, p.Estimated = int32(n), estimated
+}

@@ -1,0 +1,259 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/palimpsest-context/palimpsest/pkg/compaction"
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/expiry"
+)
+
+// age lets go what is past its time: blocks of plugins, and, at the beginning of a turn, what has expired.
+func (d *deciding) age(ctx context.Context) error {
+	if err := d.loadErasures(ctx); err != nil {
+		return err
+	}
+	d.retain()
+	if d.aging && !d.settings.keepAll() {
+		if err := d.expire(ctx); err != nil {
+			return err
+		}
+	}
+	if len(d.edits) == 0 {
+		return nil
+	}
+	out, err := d.compose(ctx, d.view, d.out.window)
+	d.out = out
+	return err
+}
+
+// keepAll says whether nothing is to expire in this build.
+func (s *settings) keepAll() bool {
+	return s.override != nil && s.override.Disable || s.policy.Expiration.Off != nil && *s.policy.Expiration.Off
+}
+
+// expiryInput describes units to the policy.
+func (d *deciding) expiryInput(units []conversation.Unit) expiry.Input {
+	return expiry.Input{
+		Turn: d.turn, Units: units, View: d.view, Policy: d.settings.policy.Expiration.Results, Override: d.settings.override,
+	}
+}
+
+// ageing are the units of the view that may expire: neither the newest, nor leading system messages, nor pinned ones.
+func (d *deciding) ageing() []conversation.Unit {
+	var out []conversation.Unit
+	for i := range d.out.units[:d.out.newest()] {
+		u := &d.out.units[i]
+		if u.First() >= d.kept.LeadingSystem && !d.pinned(u.First()) {
+			out = append(out, *u)
+		}
+	}
+	return out
+}
+
+// candidate is something due with what it is worth.
+type candidate struct {
+	expiry.Due
+	gain   int64 // tokens that it frees, by an estimate
+	behind int64 // tokens of the previous build's context from it on
+}
+
+// expire makes those due edits that are to be made now, and says of the others that they wait.
+func (d *deciding) expire(ctx context.Context) error {
+	in := d.expiryInput(d.ageing())
+	at := d.positions()
+	var due []candidate
+	for _, x := range expiry.Plan(in) {
+		if c := (candidate{Due: x, gain: d.gain(&x), behind: at[x.Index]}); c.gain > 0 || erases(&x) {
+			due = append(due, c)
+		}
+	}
+	coming := expiry.Coming(in)
+	for i, now := range d.choose(due, coming, at) {
+		if !now {
+			d.hold(&due[i].Due, conversation.ReasonHeldForRewrite)
+			continue
+		}
+		if err := d.let(ctx, &due[i].Due); err != nil {
+			return err
+		}
+	}
+	if len(d.waits.want) > 0 {
+		return errWait
+	}
+	d.foresee(due, coming)
+	return d.eraseApart(ctx)
+}
+
+// erases says whether something is erased by what is due: a text that is no longer than what compaction leaves is not.
+func erases(x *expiry.Due) bool {
+	o := measure(x)
+	return len(x.Erase) > 0 && (x.Kind != expiry.Compact || o.chars > int64(x.Expiration.Length()) || o.mediaLines > 0)
+}
+
+// hold says that something due waits.
+func (d *deciding) hold(x *expiry.Due, why conversation.Reason) {
+	n := d.weightOf(x)
+	held := conversation.Decision{
+		First: x.Index, Last: x.Index, Kind: conversation.DecisionDeferred, Reason: why, Before: n, After: n,
+	}
+	if x.Kind == expiry.Remove {
+		held.Last = x.Unit.Last()
+	}
+	d.deferred = append(d.deferred, held)
+}
+
+// positions says for every message that the previous build showed how much of its context lies behind where the message
+// begins. What is new in this build counts nothing: nobody has cached it.
+func (d *deciding) positions() map[int32]int64 {
+	at := make(map[int32]int64)
+	behind := int64(0)
+	for i := len(d.out.units) - 1; i >= 0; i-- {
+		u := &d.out.units[i]
+		if u.Summary != nil {
+			behind += u.Tokens()
+		}
+		for j := len(u.Items) - 1; j >= 0; j-- {
+			if m := u.Items[j].Message; m.Index < d.window.head.Seen {
+				behind += u.Items[j].Tokens()
+			}
+			at[u.Items[j].Message.Index] = behind
+		}
+	}
+	return at
+}
+
+// choose says which due edits to make now (behaviour §8). What is erased is never deferred.
+func (d *deciding) choose(due []candidate, coming []expiry.Due, at map[int32]int64) []bool {
+	s := d.settings
+	in := compaction.RewriteInput{
+		Free: d.rewritten(at), View: d.fixed + d.out.tokens(), Overflow: d.over() > 0, Cold: d.cold(),
+		MinGain: s.minGain, MaxTurns: s.maxDeferral, Read: s.read, Write: s.write,
+	}
+	for i := range due {
+		c := &due[i]
+		if len(c.Erase) > 0 || s.eager {
+			in.Free = max(in.Free, c.behind)
+		}
+		in.Due = append(in.Due, compaction.DueEdit{Behind: c.behind, Gain: c.gain, Waited: d.turn - c.Since})
+	}
+	for i := range coming {
+		if c := &coming[i]; d.gain(c) > 0 {
+			in.Coming = append(in.Coming, compaction.ComingEdit{Behind: at[c.Index], Left: c.Since - d.turn})
+		}
+	}
+	return compaction.Rewrite(in)
+}
+
+// rewritten is how much of the previous build's context is read anew in any case: from the foremost message that changed since.
+func (d *deciding) rewritten(at map[int32]int64) int64 {
+	since := int64(0)
+	if d.before.manifest != nil {
+		since = d.before.manifest.EditSeq
+	}
+	behind := int64(0)
+	for i := range d.out.units {
+		for j := range d.out.units[i].Items {
+			if m := d.out.units[i].Items[j].Message; d.view.Edited(m.Index) > since {
+				behind = max(behind, at[m.Index])
+			}
+		}
+	}
+	return behind
+}
+
+// cold says whether the provider has nothing cached of the context: the last build is too long ago, was another model's, or stood
+// behind another system prompt or other tools.
+func (d *deciding) cold() bool {
+	m := d.before.manifest
+	return m == nil || d.now.Sub(m.Time) >= d.settings.coldAfter || m.Model != d.model || m.FixedHash != d.window.fixed.hash
+}
+
+// weightOf is what the view shows now for what is due, in tokens.
+func (d *deciding) weightOf(x *expiry.Due) int64 {
+	if x.Kind == expiry.Remove {
+		return x.Unit.Tokens()
+	}
+	n := int64(0)
+	for _, p := range d.shownOf(x) {
+		n += int64(p.Tokens)
+	}
+	return n
+}
+
+// shownOf lists what the view shows for a tool result, or for the words of a message.
+func (d *deciding) shownOf(x *expiry.Due) []*conversation.Part {
+	var out []*conversation.Part
+	for i := range x.Unit.Items {
+		it := &x.Unit.Items[i]
+		if it.Message.Index != x.Index {
+			continue
+		}
+		for j := range it.Parts {
+			if x.Part == it.Position(j) || x.Part == expiry.Words && words(it.Parts[j].Kind) {
+				out = append(out, &it.Parts[j])
+			}
+		}
+	}
+	return out
+}
+
+func words(k conversation.PartKind) bool {
+	return k == conversation.PartText || k == conversation.PartMedia
+}
+
+// placeholderTokens is about what a placeholder weighs, and annotationTokens what stands beside a shortened text.
+const (
+	placeholderTokens = 20
+	annotationTokens  = 25
+)
+
+// gain is about how many tokens it frees to let go what is due.
+func (d *deciding) gain(x *expiry.Due) int64 {
+	now := d.weightOf(x)
+	switch x.Kind {
+	case expiry.Remove:
+		return now
+	case expiry.Clear:
+		return now - placeholderTokens
+	}
+	o := measure(x)
+	freed := o.media - o.mediaLines*placeholderTokens
+	if length := int64(x.Expiration.Length()); o.chars > length {
+		freed += o.text - o.text*length/o.chars - annotationTokens
+	}
+	return freed - (o.text + o.media - now) // a part of it may have been shortened before
+}
+
+// measured is what the original of a tool result, or of a message's words, weighs and how long its text is.
+type measured struct {
+	chars, text       int64 // its text: characters, tokens
+	media, mediaLines int64 // its media: tokens, pieces
+}
+
+func measure(x *expiry.Due) (o measured) {
+	m := x.Message()
+	positions := []int32{x.Part}
+	if x.Part == expiry.Words {
+		positions = expiry.WordsOf(m)
+	}
+	for _, p := range positions {
+		switch part := &m.Parts[p]; part.Kind {
+		case conversation.PartMedia:
+			o.mediaLines, o.media = o.mediaLines+1, o.media+int64(part.Tokens)
+		case conversation.PartToolResult:
+			o.chars, o.text = o.chars+resultChars(part.Result), o.text+int64(part.Tokens)
+		default:
+			o.chars, o.text = o.chars+part.Text.Chars(), o.text+int64(part.Tokens)
+		}
+	}
+	return o
+}
+
+func resultChars(r *conversation.ToolResult) int64 {
+	n := r.Text.Chars()
+	for i := range r.Parts {
+		n += r.Parts[i].Text.Chars()
+	}
+	return n
+}

@@ -1,0 +1,131 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/summarize"
+)
+
+// policyName is the name of an action policy's entry; it orders them by kind of key, then by key.
+func policyName(k conversation.ActionKey) string {
+	switch {
+	case k.AgentActionID != "":
+		return "agent_action/" + k.AgentActionID
+	case k.ActionID != "":
+		return "action/" + k.ActionID
+	default:
+		return "tool/" + k.ToolName
+	}
+}
+
+// PutActionPolicy creates or replaces an action policy in a namespace.
+func (e *Engine) PutActionPolicy(ctx context.Context, namespace string, p conversation.ActionPolicy, r Request) error {
+	return e.changeCatalogue(ctx, namespace, catalogueChange{prefix: policySlot, name: policyName(p.Key), value: put(p)}, r)
+}
+
+// DeleteActionPolicy removes an action policy.
+func (e *Engine) DeleteActionPolicy(ctx context.Context, namespace string, key conversation.ActionKey, r Request) error {
+	ch := catalogueChange{prefix: policySlot, name: policyName(key), value: remove, absent: noPolicy()}
+	return e.changeCatalogue(ctx, namespace, ch, r)
+}
+
+func noPolicy() *conversation.Error {
+	return conversation.Errorf(conversation.ActionPolicyNotFound, "no such action policy")
+}
+
+// ActionPolicy returns an action policy.
+func (e *Engine) ActionPolicy(ctx context.Context, namespace string, key conversation.ActionKey) (*conversation.ActionPolicy, error) {
+	c, err := e.catalogue(ctx, namespace)
+	if err != nil {
+		return nil, err
+	}
+	return entry(c.policies, key, noPolicy())
+}
+
+// ActionPolicies lists the action policies of a namespace, those of agents' actions first, then those of actions, then those
+// of tools, each by key; after is the next of the page before. next is empty on the last page.
+func (e *Engine) ActionPolicies(ctx context.Context, namespace, after string, limit int) (list []conversation.ActionPolicy, next string, err error) {
+	c, err := e.catalogue(ctx, namespace)
+	if err != nil {
+		return nil, "", err
+	}
+	named := make(map[string]conversation.ActionPolicy, len(c.policies))
+	for key, p := range c.policies {
+		named[policyName(key)] = p
+	}
+	list, next = page(named, after, limit)
+	return list, next, nil
+}
+
+// PutPrompt creates or replaces a prompt in a namespace, and returns it with its version.
+func (e *Engine) PutPrompt(ctx context.Context, namespace string, p conversation.Prompt, r Request) (*conversation.Prompt, error) {
+	ch := catalogueChange{prefix: promptSlot, name: p.ID, value: func(old []byte) ([]byte, error) {
+		p.Version = 1
+		if old != nil {
+			var before conversation.Prompt
+			if err := json.Unmarshal(old, &before); err != nil {
+				return nil, err
+			}
+			p.Version = before.Version + 1
+		}
+		return json.Marshal(p)
+	}}
+	if err := e.changeCatalogue(ctx, namespace, ch, r); err != nil {
+		return nil, err
+	}
+	if p.Version > 0 {
+		return &p, nil
+	}
+	return e.Prompt(ctx, namespace, p.ID) // the request was answered before
+}
+
+// DeletePrompt removes a prompt.
+func (e *Engine) DeletePrompt(ctx context.Context, namespace, id string, r Request) error {
+	return e.changeCatalogue(ctx, namespace, catalogueChange{prefix: promptSlot, name: id, value: remove, absent: noPrompt()}, r)
+}
+
+func noPrompt() *conversation.Error {
+	return conversation.Errorf(conversation.PromptNotFound, "no such prompt")
+}
+
+// Prompt returns a prompt.
+func (e *Engine) Prompt(ctx context.Context, namespace, id string) (*conversation.Prompt, error) {
+	c, err := e.catalogue(ctx, namespace)
+	if err != nil {
+		return nil, err
+	}
+	return entry(c.prompts, id, noPrompt())
+}
+
+// Prompts lists the prompts of a namespace by id, after an id. next is empty on the last page.
+func (e *Engine) Prompts(ctx context.Context, namespace, after string, limit int) (list []conversation.Prompt, next string, err error) {
+	c, err := e.catalogue(ctx, namespace)
+	if err != nil {
+		return nil, "", err
+	}
+	list, next = page(c.prompts, after, limit)
+	return list, next, nil
+}
+
+// CheckTemplate says what is wrong with a prompt's template; empty if nothing is.
+func CheckTemplate(template string) string {
+	if err := summarize.CheckTemplate(template); err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
+// defaultPrompt is the id of the prompt that is used where nothing names one; without it, the built-in one is.
+const defaultPrompt = "default"
+
+// prompt finds the prompt that something names. It is false if that is gone, and the default stands in for it.
+func (c *catalogue) prompt(id string) (conversation.Prompt, bool) {
+	if id != "" {
+		if p, ok := c.prompts[id]; ok {
+			return p, true
+		}
+	}
+	return c.prompts[defaultPrompt], id == ""
+}

@@ -1,0 +1,74 @@
+package engine
+
+import (
+	"slices"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/retention"
+)
+
+// retain shows the persistent variant of messages that an earlier turn has seen, and, at the beginning of a turn, drops blocks
+// that are past their time (behaviour §6). None of it is ever deferred.
+func (d *deciding) retain() {
+	for i := range d.out.units {
+		for j := range d.out.units[i].Items {
+			if it := &d.out.units[i].Items[j]; it.Message.Index < d.boundary() && it.Message.Carries() {
+				d.retainMessage(it)
+			}
+		}
+	}
+}
+
+// boundary is how many messages an earlier turn's build has seen.
+func (d *deciding) boundary() int32 {
+	if d.aging {
+		return d.window.head.Seen
+	}
+	return d.window.head.SeenBefore
+}
+
+func (d *deciding) retainMessage(it *conversation.Item) {
+	m := it.Message
+	var past []int32
+	if d.aging {
+		past = slices.DeleteFunc(retention.Past(m, d.number(m)), func(p int32) bool { return d.view.Masked(m.Index, p) })
+	}
+	if len(past) == 0 && (d.view.Settled(m.Index) || !m.Varied()) {
+		return
+	}
+	e := conversation.Edit{
+		Kind: conversation.EditMask, Range: conversation.Range{First: m.Index, End: m.Index + 1}, Mask: past,
+		Reason: conversation.ReasonRetention, Before: it.Tokens(),
+	}
+	if after, ok := d.view.Fold([]conversation.Edit{{Seq: d.view.Seq() + 1, Kind: e.Kind, Range: e.Range, Mask: past}}).Item(m); ok {
+		e.After = after.Tokens()
+	}
+	d.add(e)
+}
+
+// number is the message's number from the newest, among the messages that count. For one that was expanded, those count that
+// came since.
+func (d *deciding) number(m *conversation.Message) int32 {
+	all := d.settings.policy.Retention.AllInputs
+	inputs := all != nil && *all
+	if _, turn, ok := d.view.Restored(m.Index); ok {
+		return d.since(m, turn, inputs)
+	}
+	if inputs {
+		return d.window.head.Place.Inputs - m.Place.Inputs
+	}
+	return d.window.head.Place.Carrying - m.Place.Carrying
+}
+
+// since counts the messages of the window behind a message that were appended in a turn or later.
+func (d *deciding) since(m *conversation.Message, turn int32, inputs bool) int32 {
+	n := int32(0)
+	for i := range d.window.messages {
+		o := &d.window.messages[i]
+		counts := o.Carries() || inputs && (o.Role == conversation.RoleUser || o.Role == conversation.RoleTool)
+		if o.Index > m.Index && o.Index >= d.start.Start && o.TurnAdded >= turn && counts {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,84 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/expiry"
+	"github.com/palimpsest-context/palimpsest/pkg/summarize"
+)
+
+// maxWaits is how many summaries a build starts and waits for (behaviour §5).
+const maxWaits = 2
+
+// waits is what one build may wait for models, over all of its attempts.
+type waits struct {
+	left  time.Duration
+	begun bool                 // left is set
+	asked []*summarize.Request // waited for already
+	want  []*summarize.Request // of the attempt at hand
+}
+
+// errWait ends an attempt that would wait for summaries: nobody waits while he holds the conversation.
+var errWait = errors.New("engine: wait for summaries")
+
+// worth says whether a build can wait for a request.
+func (w *waits) worth(r *summarize.Request) bool {
+	same := func(o *summarize.Request) bool { return o.Hash == r.Hash && o.Target == r.Target }
+	return w.left > 0 && len(w.asked)+len(w.want) < maxWaits && !slices.ContainsFunc(w.asked, same) && !slices.ContainsFunc(w.want, same)
+}
+
+// wait starts what the last attempt wanted and waits for it, as long as the build may.
+func (e *Engine) wait(ctx context.Context, w *waits) {
+	for _, r := range w.want {
+		e.summaries.Start(r)
+	}
+	bounded, cancel := context.WithTimeout(ctx, w.left)
+	defer cancel()
+	started := time.Now() // a timer of the runtime ends the wait, not the engine's clock
+	e.summaries.Wait(bounded, w.want)
+	w.left -= time.Since(started)
+	w.asked, w.want = append(w.asked, w.want...), nil
+}
+
+// foresee notes whose summaries to prepare: of what waits for one, and of what falls due in the next turn.
+func (d *deciding) foresee(due []candidate, coming []expiry.Due) {
+	for i := range due {
+		d.foreseeOne(&due[i].Due)
+	}
+	for i := range coming {
+		if coming[i].Since == d.turn+1 {
+			d.foreseeOne(&coming[i])
+		}
+	}
+}
+
+func (d *deciding) foreseeOne(x *expiry.Due) {
+	if x.Kind != expiry.Compact || x.Expiration.CompactMode != conversation.CompactSummary {
+		return
+	}
+	if m := x.Message(); m.Role == conversation.RoleSystem || measure(x).chars <= int64(x.Expiration.Length()) {
+		return
+	}
+	if _, reason := d.view.Part(x.Index, max(x.Part, 0)); expiry.Expired(reason) {
+		return // it was made in this build
+	}
+	d.foreseen = append(d.foreseen, *x)
+}
+
+// prepare starts, in the background, the summaries that later builds will want. It is a favour: failures are left to them.
+func (d *deciding) prepare(ctx context.Context) {
+	for i := range d.foreseen {
+		x := &d.foreseen[i]
+		prompt, _ := d.settings.catalogue.prompt(x.Expiration.CompactPromptID)
+		if _, ended := d.engine.summaries.Look(&summarize.Request{Prompt: prompt}); ended {
+			continue // there is no model to ask
+		}
+		if o, err := d.original(ctx, x); err == nil {
+			d.engine.summaries.Start(d.request(x, o))
+		}
+	}
+}

@@ -1,0 +1,253 @@
+package expiry
+
+import (
+	"strings"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+)
+
+// Words names a message's text and media, taken together, where a part is named.
+const Words int32 = -1
+
+// Kind says what is to happen to what is due.
+type Kind int8
+
+// The kinds.
+const (
+	// Compact shortens a tool result, or a message's words.
+	Compact Kind = iota + 1
+	// Clear puts a placeholder in the place of a tool result, or of a message's words, in a unit that stays.
+	Clear
+	// Remove takes a whole unit out of the view.
+	Remove
+)
+
+// Due is something that is past its time.
+type Due struct {
+	Kind       Kind
+	Unit       *conversation.Unit
+	Index      int32 // the message; of Remove, the unit's first
+	Part       int32 // the tool result's position, or Words
+	Expiration conversation.Expiration
+	Since      int32 // the first turn that it was due in
+	// Fresh says of Remove which messages expire by it; the others had nothing to expire, or had done so.
+	Fresh map[int32]bool
+	// Erase lists what is to be erased with it.
+	Erase []Place
+}
+
+// Message is the message that is due; of Remove, the unit's first.
+func (d *Due) Message() *conversation.Message {
+	for i := range d.Unit.Items {
+		if m := d.Unit.Items[i].Message; m.Index == d.Index {
+			return m
+		}
+	}
+	return nil
+}
+
+// Place is a tool result, or the words, of a message.
+type Place struct{ Index, Part int32 }
+
+// Input is what expiry is decided on.
+type Input struct {
+	Turn  int32
+	Units []conversation.Unit // none that never expires: neither the newest, nor leading system messages, nor pinned ones
+	View  *conversation.View
+	// Policy is for results of which nothing else says how long they live; Override is above everything.
+	Policy   conversation.Expiration
+	Override *conversation.ExpirationOverride
+	// Apart keeps units: for messages that are not in the view, of which the rest of the unit is not known.
+	Apart bool
+}
+
+// Plan lists what of the units is due at the build of a turn and has not expired yet, in order.
+func Plan(in Input) []Due {
+	if in.Override != nil && in.Override.Disable {
+		return nil
+	}
+	var out []Due
+	for i := range in.Units {
+		if u := &in.Units[i]; u.Summary == nil {
+			out = append(out, in.unit(u)...)
+		}
+	}
+	return out
+}
+
+// unit lists what of a unit is due: the whole, if all of it is to be removed, else each thing for itself.
+func (in *Input) unit(u *conversation.Unit) []Due {
+	things := in.things(u)
+	if len(things) == 0 {
+		return nil
+	}
+	if whole, ok := removal(u, things); ok && !in.Apart {
+		return []Due{whole}
+	}
+	var out []Due
+	for i := range things {
+		if t := &things[i]; t.due && !t.done && !t.waits() {
+			out = append(out, t.Due)
+		}
+	}
+	return out
+}
+
+// thing is something in a unit that has a life of its own: a tool result, or the words of a message.
+type thing struct {
+	Due
+	expires bool
+	due     bool
+	done    bool // it has expired before, at the level that it would get now or above
+}
+
+func (in *Input) things(u *conversation.Unit) []thing {
+	var out []thing
+	for i := range u.Items {
+		m := u.Items[i].Message
+		if positions := WordsOf(m); len(positions) > 0 {
+			out = append(out, in.thing(u, m, Words, positions[0], m.Expiration))
+		}
+		for p := range m.Parts {
+			if m.Parts[p].Kind == conversation.PartToolResult {
+				out = append(out, in.thing(u, m, int32(p), int32(p), m.Parts[p].Result.Expiration))
+			}
+		}
+	}
+	return out
+}
+
+func (in *Input) thing(u *conversation.Unit, m *conversation.Message, part, at int32, stored *conversation.Expiration) thing {
+	t := thing{Due: Due{Unit: u, Index: m.Index, Part: part, Expiration: in.inForce(m, part, stored)}}
+	_, expanded, _ := in.View.Restored(m.Index)
+	t.Since, t.expires = since(&t.Expiration, max(m.TurnAdded, expanded))
+	t.due = t.expires && in.Turn >= t.Since
+	if t.Expiration.Erases() {
+		t.Erase = []Place{{m.Index, part}}
+	}
+	t.Kind = Compact
+	level := conversation.Shortened
+	if t.Expiration.Mode == conversation.ExpirationRemove {
+		t.Kind, level = Clear, conversation.Cleared
+	}
+	shown, reason := in.View.Part(m.Index, at)
+	t.done = shown > level || shown == level && Expired(reason)
+	if len(t.Erase) > 0 {
+		t.done = conversation.Erased(m.Parts[at : at+1])
+	}
+	return t
+}
+
+// inForce is the expiration of a thing in this build.
+func (in *Input) inForce(m *conversation.Message, part int32, stored *conversation.Expiration) conversation.Expiration {
+	var e conversation.Expiration
+	carries := part != Words || m.Type == conversation.TypeActionResult || m.Type == conversation.TypeSubAgentResult
+	switch {
+	case stored != nil:
+		e = *stored
+	case carries:
+		e = in.Policy
+		e.Source = conversation.SourcePolicy
+	}
+	if in.Override != nil && carries {
+		set := in.Override.Expiration
+		set.Source = conversation.SourceOverride
+		e = set.Or(e)
+	}
+	return e
+}
+
+// since is the first turn that something is due in: the one in which its age, counted from the turn it was added or expanded in,
+// is greater than its turns. False if it never is.
+func since(e *conversation.Expiration, from int32) (int32, bool) {
+	if !e.Expires() {
+		return 0, false
+	}
+	turn := int64(from) + int64(*e.Turns) + 1
+	if turn > int64(maxTurn) {
+		return 0, false
+	}
+	return int32(turn), true
+}
+
+const maxTurn = 1<<31 - 1
+
+// removal says that a unit leaves: when all of it is due to be removed. What has no life of its own, such as a message that
+// only calls tools, leaves with the rest.
+func removal(u *conversation.Unit, things []thing) (Due, bool) {
+	out := Due{Kind: Remove, Unit: u, Index: u.First(), Part: Words, Fresh: map[int32]bool{}}
+	for i := range things {
+		t := &things[i]
+		if !t.due || t.Expiration.Mode != conversation.ExpirationRemove {
+			return out, false
+		}
+		if t.Since >= out.Since {
+			out.Since, out.Expiration = t.Since, t.Expiration
+		}
+		if !t.done {
+			out.Fresh[t.Index] = true
+		}
+		out.Erase = append(out.Erase, t.Erase...)
+	}
+	return out, true
+}
+
+// waits says whether a thing waits for its unit to leave: the words of a message do, unless they are to be erased.
+func (t *thing) waits() bool { return t.Kind == Clear && t.Part == Words && len(t.Erase) == 0 }
+
+// WordsOf lists the parts of a message that expire together as its words: text that is not blank, and media, that plugins have
+// not given a retention of its own.
+func WordsOf(m *conversation.Message) []int32 {
+	var out []int32
+	for i := range m.Parts {
+		p := &m.Parts[i]
+		words := p.Kind == conversation.PartMedia || p.Kind == conversation.PartText && !blank(p.Text)
+		if words && p.Retention.Kind != conversation.RetentionKeepLast && p.Variant != conversation.DisplayOnly {
+			out = append(out, int32(i))
+		}
+	}
+	return out
+}
+
+func blank(c conversation.Content) bool {
+	return c.Ref == nil && c.Erased == nil && strings.TrimSpace(c.Inline) == ""
+}
+
+// Expired says whether a reason is that of an expiry.
+func Expired(r conversation.Reason) bool {
+	switch r {
+	case conversation.ReasonExpired, conversation.ReasonUnitExpired, conversation.ReasonExpiredFirstChars,
+		conversation.ReasonExpiredSummary, conversation.ReasonExpiredExtract:
+		return true
+	default:
+		return false
+	}
+}
+
+// Coming lists what of the units will fall due in a later turn.
+func Coming(in Input) []Due {
+	if in.Override != nil && in.Override.Disable {
+		return nil
+	}
+	var out []Due
+	for i := range in.Units {
+		u := &in.Units[i]
+		if u.Summary != nil {
+			continue
+		}
+		for _, t := range in.things(u) {
+			if t.expires && !t.due && !t.done {
+				out = append(out, t.Due)
+			}
+		}
+	}
+	return out
+}
+
+// EraseTurn is the turn in which something that is not preserved will be due; false if it is preserved.
+func EraseTurn(e *conversation.Expiration, added int32) (int32, bool) {
+	if !e.Erases() {
+		return 0, false
+	}
+	return since(e, added)
+}
