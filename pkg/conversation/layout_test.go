@@ -48,6 +48,25 @@ func TestView_Layout_MessageOfSeveralGroupsOnce(t *testing.T) {
 	}
 }
 
+// TestView_Layout_RestoredUntilTheWindowSaysSo: a restoration holds its unit in view until its edit is the window's Restored,
+// or before it. What is in the tail is there anyway.
+func TestView_Layout_RestoredUntilTheWindowSaysSo(t *testing.T) {
+	messages := script("ucttuau")
+	v := fold(ranged(3, conversation.EditRestore, 1, 4), ranged(5, conversation.EditRestore, 0, 1), ranged(6, conversation.EditRestore, 6, 7))
+	for restored, want := range map[int64][]int64{
+		0: {0, 1, 2, 3, 5, 6}, 2: {0, 1, 2, 3, 5, 6}, 3: {0, 5, 6}, 4: {0, 5, 6}, 5: {5, 6}, 9: {5, 6},
+	} {
+		w := conversation.Window{Start: 5, Anchor: -1, Restored: restored}
+		if got := laidOut(v, messages, w, conversation.Kept{}); !slices.Equal(got, want) {
+			t.Errorf("restored %d: got %v, want %v", restored, got, want)
+		}
+	}
+	anchored := conversation.Window{Start: 5, Anchor: 0, Restored: 5}
+	if got, want := laidOut(v, messages, anchored, conversation.Kept{}), []int64{0, 5, 6}; !slices.Equal(got, want) {
+		t.Errorf("an anchor that was restored: got %v, want %v", got, want)
+	}
+}
+
 // TestView_Layout_UnitsMoveWhole: a pinned or restored unit comes with its results, and messages that are not loaded are not
 // missed.
 func TestView_Layout_UnitsMoveWhole(t *testing.T) {

@@ -12,8 +12,8 @@ import (
 func fill(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer:
-		if v.Type() == reflect.TypeFor[*conversation.ContentRef]() {
-			return // a reference is inside a content
+		if v.Type() == reflect.TypeFor[*conversation.ContentRef]() || v.Type() == reflect.TypeFor[*conversation.ErasedContent]() {
+			return // these are inside a content
 		}
 		v.Set(reflect.New(v.Type().Elem()))
 		fill(v.Elem())
@@ -65,8 +65,9 @@ func fullParts(t *testing.T) []conversation.Part {
 		{Kind: conversation.PartReasoning, Reasoning: all.Reasoning},
 		{Kind: conversation.PartOpaque, Opaque: all.Opaque},
 	}
-	// What Kind names is one field of a part each: a new field needs a new kind here.
-	if fields := reflect.TypeFor[conversation.Part]().NumField(); fields != len(parts)+3 {
+	// What Kind names is one field of a part each: a new field needs a new kind here. These are beside it.
+	beside := []string{"Kind", "Tokens", "Estimated", "Retention", "Plugin", "Variant"}
+	if fields := reflect.TypeFor[conversation.Part]().NumField(); fields != len(parts)+len(beside) {
 		t.Fatalf("a part has %d fields: a kind is missing in this test", fields)
 	}
 	return parts
@@ -125,13 +126,36 @@ func TestCloneParts_EveryKind_SharesNoContent(t *testing.T) {
 	}
 }
 
-func TestContent_Bytes_WhereverItIs(t *testing.T) {
-	for want, c := range map[int64]conversation.Content{
-		0: {}, 6: {Inline: "你好"}, 1 << 40: {Ref: &conversation.ContentRef{Bytes: 1 << 40}},
+func TestContent_Lengths_WhereverItIs(t *testing.T) {
+	for _, tt := range []struct {
+		c            conversation.Content
+		bytes, chars int64
+	}{
+		{conversation.Content{}, 0, 0},
+		{conversation.Content{Inline: "你好"}, 6, 2},
+		{conversation.Content{Inline: "a\xff\xfe"}, 3, 3}, // as bytes of media have it
+		{conversation.Content{Ref: &conversation.ContentRef{Bytes: 1 << 40, Chars: 1 << 39}}, 1 << 40, 1 << 39},
+		{conversation.Content{Erased: &conversation.ErasedContent{Bytes: 9, Chars: 7}}, 9, 7},
+		{conversation.Content{Erased: &conversation.ErasedContent{}}, 0, 0},
 	} {
-		if got := c.Bytes(); got != want {
-			t.Errorf("%d bytes, want %d", got, want)
+		if tt.c.Bytes() != tt.bytes || tt.c.Chars() != tt.chars {
+			t.Errorf("%+v: %d bytes and %d characters, want %d and %d", tt.c, tt.c.Bytes(), tt.c.Chars(), tt.bytes, tt.chars)
 		}
+	}
+}
+
+// TestErased_Parts_WhereverItIs: one run of content that is erased, in whatever part, makes the parts erased.
+func TestErased_Parts_WhereverItIs(t *testing.T) {
+	parts := fullParts(t)
+	if conversation.Erased(parts) {
+		t.Error("nothing is erased")
+	}
+	for i, c := range conversation.Contents(parts) {
+		c.Erased = &conversation.ErasedContent{}
+		if !conversation.Erased(parts) {
+			t.Errorf("content %d is erased", i)
+		}
+		c.Erased = nil
 	}
 }
 

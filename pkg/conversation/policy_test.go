@@ -9,18 +9,38 @@ import (
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
-// settings visits every nil-able setting of a policy.
+// settings visits every setting of a policy: pointers where a zero is a value, and others where it is not. The source of an
+// expiration is none: it says who set the rest.
 func settings(v reflect.Value, visit func(path string, field reflect.Value)) {
 	for i := range v.NumField() {
 		name := v.Type().Field(i).Name
-		if f := v.Field(i); f.Kind() == reflect.Pointer {
-			visit(name, f)
-		} else {
+		switch f := v.Field(i); {
+		case name == "Source":
+		case f.Kind() == reflect.Struct:
 			settings(f, func(path string, field reflect.Value) { visit(name+"."+path, field) })
+		default:
+			visit(name, f)
 		}
+	}
+}
+
+// set sets a setting to a number, in the way of its type.
+func set(f reflect.Value, n int64) {
+	switch f.Kind() {
+	case reflect.Pointer:
+		f.Set(reflect.New(f.Type().Elem()))
+		set(f.Elem(), n)
+	case reflect.Bool:
+		f.SetBool(n > 0)
+	case reflect.String:
+		f.SetString(fmt.Sprint(n))
+	default:
+		f.SetInt(n)
 	}
 }
 
@@ -29,31 +49,38 @@ func policyWith(path string, n int64) conversation.Policy {
 	var p conversation.Policy
 	settings(reflect.ValueOf(&p).Elem(), func(at string, f reflect.Value) {
 		if path == "" || path == at {
-			f.Set(reflect.New(f.Type().Elem()))
-			f.Elem().SetInt(n)
+			set(f, n)
 		}
 	})
 	return p
 }
 
-func policyPaths() []string {
-	var out []string
-	settings(reflect.ValueOf(&conversation.Policy{}).Elem(), func(path string, _ reflect.Value) { out = append(out, path) })
+// policyPaths are the settings, and the least number that each can be set to.
+func policyPaths() map[string]int64 {
+	out := map[string]int64{}
+	settings(reflect.ValueOf(&conversation.Policy{}).Elem(), func(path string, f reflect.Value) {
+		out[path] = 1
+		if f.Kind() == reflect.Pointer {
+			out[path] = 0
+		}
+	})
 	return out
 }
 
 // TestPolicy_Or_EveryFieldByItself: policy resolves per field (behaviour §4), and a zero is a value.
 func TestPolicy_Or_EveryFieldByItself(t *testing.T) {
-	for _, path := range policyPaths() {
-		got := policyWith(path, 0).Or(policyWith("", 9))
+	for path, least := range policyPaths() {
+		got, mine, next := policyWith(path, least).Or(policyWith("", 9)), policyWith("", least), policyWith("", 9)
 		settings(reflect.ValueOf(&got).Elem(), func(at string, f reflect.Value) {
-			want := int64(9)
+			want := next
 			if at == path {
-				want = 0
+				want = mine
 			}
-			if f.IsNil() || f.Elem().Int() != want {
-				t.Errorf("%s set: %s is %v, want %d", path, at, f, want)
-			}
+			settings(reflect.ValueOf(&want).Elem(), func(same string, w reflect.Value) {
+				if same == at && !reflect.DeepEqual(f.Interface(), w.Interface()) {
+					t.Errorf("%s set: %s is %v, want %v", path, at, f, w)
+				}
+			})
 		})
 		if got := (conversation.Policy{}).Or(policyWith(path, 3)); !reflect.DeepEqual(got, policyWith(path, 3)) {
 			t.Errorf("%s is not taken from the next policy", path)
@@ -74,9 +101,11 @@ func TestPolicy_Hash_DiffersWhereThePolicyDiffers(t *testing.T) {
 		seen[h] = what
 	}
 	note("nothing", conversation.Policy{})
-	for _, path := range policyPaths() {
+	for path, least := range policyPaths() {
 		for _, n := range []int64{0, 1, 50} {
-			note(fmt.Sprint(path, " = ", n), policyWith(path, n))
+			if p := policyWith(path, n); n >= least && (n < 2 || !reflect.DeepEqual(p, policyWith(path, 1))) {
+				note(fmt.Sprint(path, " = ", n), p)
+			}
 		}
 	}
 	if one, other := policyWith("TTL", 5), policyWith("TTL", 5); one.Hash() != other.Hash() {
@@ -84,6 +113,56 @@ func TestPolicy_Hash_DiffersWhereThePolicyDiffers(t *testing.T) {
 	}
 	if got := (conversation.Policy{TTL: new(time.Duration)}).Hash(); got == (conversation.Policy{}).Hash() {
 		t.Error("off is not unset")
+	}
+}
+
+// TestPolicy_Hash_NeighboursDoNotRunTogether: two settings side by side are not one in another place.
+func TestPolicy_Hash_NeighboursDoNotRunTogether(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var a, b conversation.Policy
+		drawn := map[string]int64{}
+		number := rapid.SampledFrom([]int64{-1, -1, 1, 11})
+		settings(reflect.ValueOf(&a).Elem(), func(path string, f reflect.Value) {
+			if drawn[path] = number.Draw(t, path); drawn[path] >= 0 {
+				set(f, drawn[path])
+			}
+		})
+		settings(reflect.ValueOf(&b).Elem(), func(path string, f reflect.Value) {
+			n := drawn[path]
+			if rapid.IntRange(0, 9).Draw(t, "other") == 0 {
+				n = number.Draw(t, path)
+			}
+			if n >= 0 {
+				set(f, n)
+			}
+		})
+		if (a.Hash() == b.Hash()) != reflect.DeepEqual(a, b) {
+			t.Fatalf("%+v\n%+v\nhash %s and %s", a, b, a.Hash(), b.Hash())
+		}
+	})
+}
+
+// TestPolicy_Hash_OfEarlierVersions: manifests hold hashes of policies from before there were settings for expiry, retention
+// and rewriting; one that sets none of them keeps its hash. The last one is pinned for those who come after.
+func TestPolicy_Hash_OfEarlierVersions(t *testing.T) {
+	hour := time.Hour
+	fit := conversation.Policy{
+		Fit: conversation.FitPolicy{MaxContextTokens: new(int32(8000)), MaxResultPercent: new(int32)}, TTL: &hour,
+	}
+	later := fit
+	later.Expiration.Results = conversation.Expiration{Turns: new(int32(2)), Mode: conversation.ExpirationCompact, CompactPromptID: "brief"}
+	later.Rewrite.ColdAfter, later.Retention.AllInputs = &hour, new(bool)
+	for want, p := range map[string]conversation.Policy{
+		"446da448e4ed4b65": {}, "284749fe9d587763": fit, "fd2f2dc78a3070aa": later,
+	} {
+		if got := p.Hash(); got != want {
+			t.Errorf("%+v: hash %s, and it was %s", p, got, want)
+		}
+	}
+	sourced := later
+	sourced.Expiration.Results.Source = conversation.SourcePolicy
+	if sourced.Hash() != later.Hash() {
+		t.Error("who set an expiration is no setting")
 	}
 }
 

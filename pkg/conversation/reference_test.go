@@ -2,9 +2,6 @@ package conversation_test
 
 import (
 	"slices"
-	"testing"
-
-	"pgregory.net/rapid"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
@@ -48,41 +45,71 @@ func (r *reference) masked(i, part int32) bool {
 	return slices.ContainsFunc(r.about(i, conversation.EditMask), func(e conversation.Edit) bool { return slices.Contains(e.Mask, part) })
 }
 
-// part is the form of a part that counts: of the highest level, the lightest, the oldest.
-func (r *reference) part(i, part int32) (best conversation.PartEdit, seq int64) {
+// settled says whether the persistent variant is shown: after the first mask, whatever was restored since.
+func (r *reference) settled(i int32) bool {
+	return slices.ContainsFunc(r.edits, func(e conversation.Edit) bool {
+		return e.Kind == conversation.EditMask && e.Range.Contains(i)
+	})
+}
+
+// stands says whether a part belongs to the variant that is shown.
+func (r *reference) stands(i int32, p *conversation.Part) bool {
+	switch p.Variant {
+	case conversation.DisplayOnly:
+		return !r.settled(i)
+	case conversation.PersistentOnly:
+		return r.settled(i)
+	default:
+		return true
+	}
+}
+
+// part is the form of a part that counts: of those of the highest level, the last. by.Seq is 0 if there is none.
+func (r *reference) part(i, part int32) (best conversation.PartEdit, by conversation.Edit) {
 	for _, e := range r.about(i, conversation.EditParts) {
 		for _, p := range e.Parts {
-			better := seq == 0 || p.Level > best.Level || p.Level == best.Level && p.Shown.Tokens < best.Shown.Tokens
-			if p.Part == part && better {
-				best, seq = p, e.Seq
+			if p.Part == part && (by.Seq == 0 || p.Level >= best.Level) {
+				best, by = p, e
 			}
 		}
 	}
-	return best, seq
+	return best, by
 }
 
-// by is the last edit that changed what is shown for the message.
-func (r *reference) by(m *conversation.Message) int64 {
-	seq := int64(0)
-	for _, kind := range []conversation.EditKind{conversation.EditMask, conversation.EditRemove} {
-		for _, e := range r.about(m.Index, kind) {
-			seq = max(seq, e.Seq)
+// by is the last edit that changed what is shown for the message, and why the last one that replaces or removes does so.
+func (r *reference) by(m *conversation.Message) (seq int64, reason conversation.Reason) {
+	var last int64
+	note := func(e conversation.Edit) {
+		if e.Seq > last {
+			last, reason = e.Seq, e.Reason
 		}
 	}
-	for part := range m.Parts {
-		_, by := r.part(m.Index, int32(part))
-		seq = max(seq, by)
+	for _, e := range r.about(m.Index, conversation.EditRemove) {
+		note(e)
 	}
-	return seq
+	for part := range m.Parts {
+		_, e := r.part(m.Index, int32(part))
+		note(e)
+	}
+	seq = max(last, r.since(m.Index))
+	for _, e := range r.about(m.Index, conversation.EditMask) {
+		seq = max(seq, e.Seq)
+	}
+	return seq, reason
 }
 
+// look is an item, written down.
 type look struct {
-	shown  bool
-	level  conversation.Level
-	edit   int64
-	texts  []string
-	tokens int64
-	saved  int64
+	Shown     bool
+	Level     conversation.Level
+	Edit      int64
+	Reason    conversation.Reason
+	Texts     []string
+	Positions []int32
+	Tokens    int64
+	Saved     int64
+	Masked    int64
+	Unseen    int64
 }
 
 func (r *reference) item(m *conversation.Message) look {
@@ -90,23 +117,71 @@ func (r *reference) item(m *conversation.Message) look {
 	if r.is(i, conversation.EditHide) || r.is(i, conversation.EditSummarise) || r.is(i, conversation.EditRemove) {
 		return look{}
 	}
-	l := look{tokens: int64(m.Overhead()), edit: r.by(m)}
+	l := look{Shown: true, Tokens: int64(m.Overhead())}
+	l.Edit, l.Reason = r.by(m)
 	for p := range m.Parts {
-		if r.masked(i, int32(p)) {
-			continue
-		}
-		part := m.Parts[p]
-		if e, seq := r.part(i, int32(p)); seq > 0 {
-			part, l.level = e.Shown, max(l.level, e.Level)
-		}
-		l.texts = append(l.texts, part.Text.Inline)
-		l.tokens += int64(part.Tokens)
+		r.look(&l, m, int32(p))
 	}
-	if len(l.texts) == 0 && len(m.Parts) > 0 {
+	if len(l.Texts) == 0 && len(m.Parts) > 0 {
 		return look{}
 	}
-	l.shown, l.saved = true, int64(m.Tokens)-l.tokens
 	return l
+}
+
+func (r *reference) look(l *look, m *conversation.Message, p int32) {
+	part := m.Parts[p]
+	form, by := r.part(m.Index, p)
+	if by.Seq > 0 && !r.masked(m.Index, p) {
+		l.Level = max(l.Level, form.Level)
+	}
+	if !r.stands(m.Index, &part) {
+		if r.settled(m.Index) {
+			l.Unseen += int64(part.Tokens)
+		}
+		return
+	}
+	if r.masked(m.Index, p) {
+		l.Masked += int64(part.Tokens)
+		return
+	}
+	if by.Seq > 0 {
+		l.Saved += int64(part.Tokens) - int64(form.Shown.Tokens)
+		part = form.Shown
+	}
+	if part.Kind == conversation.PartUnspecified {
+		return
+	}
+	l.Tokens += int64(part.Tokens)
+	l.Texts, l.Positions = append(l.Texts, part.Text.Inline), append(l.Positions, p)
+}
+
+// restored says whether a restoration is what the message owes its place to.
+func (r *reference) restored(i int32) bool {
+	return r.since(i) > 0 && !r.is(i, conversation.EditHide) && !r.is(i, conversation.EditSummarise)
+}
+
+// gone lists the edited messages that are not shown and that no range edit stands for.
+func (r *reference) gone(from int32) []int32 {
+	var out []int32
+	for i := from; i < int32(len(r.messages)); i++ {
+		m := &r.messages[i]
+		edit, _ := r.by(m)
+		if edit > 0 && !r.item(m).Shown && !r.is(i, conversation.EditHide) && !r.is(i, conversation.EditSummarise) {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// lastRestored: edits are numbered by turn in these tests.
+func (r *reference) lastRestored(turn int32) int64 {
+	last := int64(0)
+	for i := range int32(len(r.messages)) {
+		if seq := r.since(i); r.restored(i) && seq <= int64(turn) {
+			last = max(last, seq)
+		}
+	}
+	return last
 }
 
 // owner is the first message of the unit that a shown message belongs to: looked for backwards, past hidden messages.
@@ -117,7 +192,7 @@ func (r *reference) owner(i int32) int32 {
 	for j := i - 1; j >= 0; j-- {
 		switch m := &r.messages[j]; {
 		case r.is(j, conversation.EditHide):
-		case !r.item(m).shown:
+		case !r.item(m).Shown:
 			return i
 		case m.Role == conversation.RoleTool && r.owner(j) != j || m.Role == conversation.RoleAssistant && m.HasCalls():
 			return r.owner(j)
@@ -139,7 +214,7 @@ func (r *reference) layout(w conversation.Window, kept conversation.Kept) []int6
 		func(i int32) bool { return i < kept.LeadingSystem },
 		func(i int32) bool { return i < w.Start && inPins(i) },
 		nil, // summaries
-		func(i int32) bool { return i < w.Start && r.since(i) > 0 },
+		func(i int32) bool { return i < w.Start && r.since(i) > w.Restored },
 		func(i int32) bool { return i < w.Start && i == w.Anchor },
 		func(i int32) bool { return i >= w.Start },
 	}
@@ -151,7 +226,7 @@ func (r *reference) layout(w conversation.Window, kept conversation.Kept) []int6
 			continue
 		}
 		for i := range int32(len(r.messages)) {
-			if r.item(&r.messages[i]).shown && !taken[i] && rule(r.owner(i)) {
+			if r.item(&r.messages[i]).Shown && !taken[i] && rule(r.owner(i)) {
 				taken[i] = true
 				out = append(out, int64(i))
 			}
@@ -182,174 +257,4 @@ func (r *reference) summaries() []int64 {
 		out = append(out, e.Summary.ID-1000)
 	}
 	return out
-}
-
-func drawMessages(t *rapid.T) []conversation.Message {
-	letters := ""
-	for range rapid.IntRange(1, 14).Draw(t, "messages") {
-		letters += rapid.SampledFrom([]string{"s", "u", "a", "c", "c", "t", "t", "t"}).Draw(t, "kind")
-	}
-	messages := script(letters)
-	for i := range messages {
-		m := &messages[i]
-		for range rapid.IntRange(0, 2).Draw(t, "more parts") {
-			m.Parts = append(m.Parts, conversation.Part{
-				Kind: conversation.PartText, Text: conversation.Content{Inline: "more"}, Tokens: 10,
-			})
-			m.Tokens += 10
-		}
-	}
-	return messages
-}
-
-func drawEdits(t *rapid.T, messages []conversation.Message) []conversation.Edit {
-	var edits []conversation.Edit
-	n := int32(len(messages))
-	for seq := range rapid.Int64Range(0, 12).Draw(t, "edits") {
-		kind := conversation.EditKind(rapid.IntRange(int(conversation.EditParts), int(conversation.EditHide)).Draw(t, "edit"))
-		first := rapid.Int32Range(0, n-1).Draw(t, "first")
-		end := rapid.Int32Range(first+1, min(n, first+5)).Draw(t, "end")
-		parts := int32(len(messages[first].Parts))
-		switch kind {
-		case conversation.EditParts:
-			e := conversation.Edit{Seq: seq + 1, Kind: kind, Range: at(first, first+1)}
-			for range rapid.IntRange(1, 2).Draw(t, "parts") {
-				more := shorter(seq+1, first, rapid.Int32Range(0, parts-1).Draw(t, "part"),
-					conversation.Level(rapid.IntRange(1, 3).Draw(t, "level")), rapid.Int32Range(1, 9).Draw(t, "tokens"))
-				e.Parts = append(e.Parts, more.Parts...)
-			}
-			edits = append(edits, e)
-		case conversation.EditMask:
-			edits = append(edits, mask(seq+1, first, rapid.Int32Range(0, parts-1).Draw(t, "masked")))
-		default:
-			edits = append(edits, ranged(seq+1, kind, first, end))
-		}
-	}
-	return edits
-}
-
-func drawWindow(t *rapid.T, messages []conversation.Message) (conversation.Window, conversation.Kept) {
-	n := int32(len(messages))
-	w := conversation.Window{Start: rapid.Int32Range(0, n).Draw(t, "start"), Anchor: rapid.Int32Range(-1, n-1).Draw(t, "anchor")}
-	kept := conversation.Kept{LeadingSystem: rapid.Int32Range(0, min(n, 2)).Draw(t, "leading")}
-	for range rapid.IntRange(0, 2).Draw(t, "pins") {
-		first := rapid.Int32Range(0, n-1).Draw(t, "pin")
-		kept.Pins = append(kept.Pins, at(first, first+1))
-	}
-	return w, kept
-}
-
-func seen(v *conversation.View, m *conversation.Message) look {
-	it, ok := v.Item(m)
-	if !ok {
-		return look{}
-	}
-	l := look{shown: true, level: it.Level, edit: it.EditSeq, tokens: it.Tokens(), saved: it.Saved}
-	for _, p := range it.Parts {
-		l.texts = append(l.texts, p.Text.Inline)
-	}
-	return l
-}
-
-func (l look) equal(o look) bool {
-	return l.shown == o.shown && l.level == o.level && l.edit == o.edit && l.tokens == o.tokens && l.saved == o.saved &&
-		slices.Equal(l.texts, o.texts)
-}
-
-func laidOut(v *conversation.View, messages []conversation.Message, w conversation.Window, kept conversation.Kept) []int64 {
-	var out []int64
-	for _, u := range v.Layout(messages, w, kept) {
-		if u.Summary != nil {
-			out = append(out, u.Summary.Summary.ID-1000)
-		}
-		for i := range u.Items {
-			out = append(out, int64(u.Items[i].Message.Index))
-		}
-	}
-	return out
-}
-
-func TestView_AnyEdits_AgreesWithReference(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		messages := drawMessages(t)
-		r := &reference{messages: messages, edits: drawEdits(t, messages)}
-		v := fold(r.edits...)
-		for i := range messages {
-			if got, want := seen(v, &messages[i]), r.item(&messages[i]); !got.equal(want) {
-				t.Fatalf("message %d: got %+v, want %+v", i, got, want)
-			}
-			if got, want := v.Hidden(at(int32(i), int32(i)+1)), r.is(int32(i), conversation.EditHide); got != want {
-				t.Fatalf("message %d: hidden %v", i, got)
-			}
-		}
-		w, kept := drawWindow(t, messages)
-		got, want := laidOut(v, messages, w, kept), r.layout(w, kept)
-		if !slices.Equal(got, want) {
-			t.Fatalf("layout for %+v, %+v: got %v, want %v", w, kept, got, want)
-		}
-		slices.Sort(got)
-		if len(slices.Compact(got)) != len(want) {
-			t.Fatalf("something is shown twice: %v", want)
-		}
-	})
-}
-
-// picture is everything that a view shows.
-func picture(v *conversation.View, messages []conversation.Message) []look {
-	var out []look
-	for i := range messages {
-		out = append(out, seen(v, &messages[i]))
-		out = append(out, look{level: v.Level(int32(i)), shown: v.Hidden(at(int32(i), int32(i)+1))})
-	}
-	for _, s := range v.Summaries() {
-		out = append(out, look{edit: s.Seq})
-	}
-	return append(out, look{edit: v.Seq()})
-}
-
-func same(a, b []look) bool { return slices.EqualFunc(a, b, look.equal) }
-
-func TestView_Fold_InPiecesAndTwiceIsAtOnce(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		messages := drawMessages(t)
-		edits := drawEdits(t, messages)
-		whole := picture(fold(edits...), messages)
-		v := fold()
-		for from := 0; from < len(edits); {
-			to := rapid.IntRange(from+1, len(edits)).Draw(t, "piece")
-			before := picture(v, messages)
-			next := v.Fold(edits[from:to])
-			if !same(picture(v, messages), before) {
-				t.Fatal("folding changed the view before")
-			}
-			old := rapid.IntRange(0, from).Draw(t, "again from")
-			again := next.Fold(edits[old:rapid.IntRange(old, to).Draw(t, "again to")])
-			if !same(picture(again, messages), picture(next, messages)) {
-				t.Fatal("folding a piece twice changed the view")
-			}
-			v, from = again, to
-		}
-		if !same(picture(v, messages), whole) {
-			t.Fatal("folding in pieces differs from folding at once")
-		}
-	})
-}
-
-func TestView_Fold_NeverChangesMessagesOrEdits(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		messages := drawMessages(t)
-		edits := drawEdits(t, messages)
-		before := picture(fold(), messages)
-		v := fold(edits...)
-		w, kept := drawWindow(t, messages)
-		v.Layout(messages, w, kept)
-		for i := range messages {
-			if it, ok := v.Item(&messages[i]); ok && v.Level(int32(i)) > conversation.Full {
-				it.Parts[0].Text.Inline = "scribbled on"
-			}
-		}
-		if !same(picture(fold(), messages), before) {
-			t.Fatal("the record changed")
-		}
-	})
 }
