@@ -12,13 +12,19 @@ func appendMessageRules(messages table[*pb.Message]) table[*pb.AppendMessageRequ
 	return table[*pb.AppendMessageRequest]{
 		conversationID("conversation_id", (*pb.AppendMessageRequest).GetConversationId),
 		requiredMessage("message", (*pb.AppendMessageRequest).GetMessage, messages),
+		additionsRule[*pb.AppendMessageRequest](),
 		requestID((*pb.AppendMessageRequest).GetRequestId),
 		optionalNumber("expected_index", indexLimit(), func(r *pb.AppendMessageRequest) *int32 { return r.ExpectedIndex }),
+		message("expiration_override", (*pb.AppendMessageRequest).GetExpirationOverride, overrideRules()),
+		anything[*pb.AppendMessageRequest]("return_variants"),
 	}
 }
 
 // AppendMessage puts one message on record.
 func (s *service) AppendMessage(ctx context.Context, req *pb.AppendMessageRequest) (*pb.AppendMessageResponse, error) {
+	if err := checkVariants(req); err != nil {
+		return nil, err
+	}
 	request, err := requestOf("AppendMessage", req, &req.RequestId)
 	if err != nil {
 		return nil, err
@@ -26,13 +32,28 @@ func (s *service) AppendMessage(ctx context.Context, req *pb.AppendMessageReques
 	result, err := s.engine.Append(ctx, engine.AppendRequest{
 		Key:           s.key(req.GetConversationId()),
 		Messages:      []conversation.Message{fromMessage(req.GetMessage())},
+		Extras:        []engine.AppendExtra{fromExtra(req)},
 		Request:       request,
 		ExpectedIndex: req.ExpectedIndex,
+		Variants:      req.GetReturnVariants(),
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &pb.AppendMessageResponse{Receipt: toReceipt(result, 0), Events: each(result.Events, toEvent)}, nil
+	return &pb.AppendMessageResponse{
+		Receipt:           toReceipt(result, 0),
+		Events:            each(result.Events, toEvent),
+		DisplayMessage:    toVariant(result.Display),
+		PersistentMessage: toVariant(result.Persistent),
+	}, nil
+}
+
+// toVariant converts the variant of an append's one message; nil if it was not asked for.
+func toVariant(messages []conversation.Message) *pb.Message {
+	if len(messages) == 0 {
+		return nil
+	}
+	return toMessage(&messages[0])
 }
 
 func toReceipt(r *engine.AppendResult, i int) *pb.Receipt {

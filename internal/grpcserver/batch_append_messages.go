@@ -13,6 +13,8 @@ func batchAppendMessagesRules(messages table[*pb.Message]) table[*pb.BatchAppend
 		conversationID("conversation_id", (*pb.BatchAppendMessagesRequest).GetConversationId),
 		list("items", numberRange(1, 1000), (*pb.BatchAppendMessagesRequest).GetItems, table[*pb.BatchAppendItem]{
 			requiredMessage("message", (*pb.BatchAppendItem).GetMessage, messages),
+			additionsRule[*pb.BatchAppendItem](),
+			message("expiration_override", (*pb.BatchAppendItem).GetExpirationOverride, overrideRules()),
 		}),
 		requestID((*pb.BatchAppendMessagesRequest).GetRequestId),
 		optionalNumber("expected_index", indexLimit(), func(r *pb.BatchAppendMessagesRequest) *int32 { return r.ExpectedIndex }),
@@ -30,6 +32,7 @@ func (s *service) BatchAppendMessages(ctx context.Context, req *pb.BatchAppendMe
 		Messages: each(req.GetItems(), func(item *pb.BatchAppendItem) conversation.Message {
 			return fromMessage(item.GetMessage())
 		}),
+		Extras:        each(req.GetItems(), func(item *pb.BatchAppendItem) engine.AppendExtra { return fromExtra(item) }),
 		Request:       request,
 		ExpectedIndex: req.ExpectedIndex,
 	})

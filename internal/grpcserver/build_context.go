@@ -19,6 +19,7 @@ func buildContextRules() table[*pb.BuildContextRequest] {
 		message("budget", (*pb.BuildContextRequest).GetBudget, budgetRules()),
 		message("fixed_input", (*pb.BuildContextRequest).GetFixedInput, fixedInputRules()),
 		message("last_usage", (*pb.BuildContextRequest).GetLastUsage, usageRules()),
+		message("expiration_override", (*pb.BuildContextRequest).GetExpirationOverride, overrideRules()),
 		message("policy_override", (*pb.BuildContextRequest).GetPolicyOverride, policyRules()),
 		anything[*pb.BuildContextRequest]("dry_run"),
 		replyBytes(func(r *pb.BuildContextRequest) *int32 { return r.MaxReplyBytes }),
@@ -53,6 +54,7 @@ func (s *service) BuildContext(ctx context.Context, req *pb.BuildContextRequest)
 		Fixed:          fromFixedInput(req.GetFixedInput()),
 		LastUsage:      fromUsage(req.GetLastUsage()),
 		PolicyOverride: fromPolicy(req.GetPolicyOverride()),
+		Override:       fromOverride(req.GetExpirationOverride()),
 		DryRun:         req.GetDryRun(),
 		Check:          reply.check,
 	})

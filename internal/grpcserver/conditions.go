@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 
 	"google.golang.org/protobuf/types/known/durationpb"
@@ -49,16 +50,30 @@ func counterName(s string) string {
 }
 
 func buildID(s string) string {
-	if _, ok := parseBuildID(s); !ok {
+	if _, ok := parseID(buildPrefix, s); !ok {
 		return "must be the id of a build, such as b12"
 	}
 	return ""
 }
 
-func parseBuildID(s string) (int64, bool) {
-	digits, ok := strings.CutPrefix(s, "b")
+func summaryID(s string) string {
+	if _, ok := parseID(summaryPrefix, s); !ok {
+		return "must be the id of a summary, such as s7"
+	}
+	return ""
+}
+
+// What the ids of the API begin with.
+const (
+	editPrefix    = "e"
+	buildPrefix   = "b"
+	summaryPrefix = "s"
+)
+
+func parseID(prefix, s string) (int64, bool) {
+	digits, ok := strings.CutPrefix(s, prefix)
 	n, err := strconv.ParseInt(digits, 10, 64)
-	return n, ok && err == nil && n > 0 && formatID("b", n) == s
+	return n, ok && err == nil && n > 0 && formatID(prefix, n) == s
 }
 
 // formatID writes the id of an edit (e12), a build (b12) or a summary (s7); 0 names none.
@@ -70,27 +85,28 @@ func formatID(prefix string, n int64) string {
 }
 
 const (
-	minTTLSeconds = 60
-	maxTTLSeconds = 10 * 365 * 24 * 60 * 60
-	ttlSpan       = "1 minute to 10 years"
+	minTTL  = time.Minute
+	maxTTL  = 10 * 365 * 24 * time.Hour
+	ttlSpan = "1 minute to 10 years"
 )
 
-// ttl compares seconds: the range of a Duration of the API is wider than Go's.
 func ttl(field string) rule[*pb.Policy] {
-	return rule[*pb.Policy]{facts{field: field, limits: []string{ttlSpan}}, func(c *checker, p *pb.Policy) {
-		if d := p.GetTtl(); d != nil && !goodTTL(d) {
-			c.fail("must be %s, or 0", ttlSpan)
-		}
-	}}
+	return durationIf(field, ttlSpan, "must be "+ttlSpan+", or 0", (*pb.Policy).GetTtl, func(d time.Duration) bool {
+		return d == 0 || minTTL <= d && d <= maxTTL
+	})
 }
 
-func goodTTL(d *durationpb.Duration) bool {
-	if d.CheckValid() != nil {
-		return false
-	}
-	if d.GetSeconds() == 0 && d.GetNanos() == 0 {
-		return true
-	}
-	s := d.GetSeconds()
-	return minTTLSeconds <= s && (s < maxTTLSeconds || s == maxTTLSeconds && d.GetNanos() == 0)
+// duration is a time from nothing to most, which span says in words.
+func duration[M any](field, span string, most time.Duration, get func(M) *durationpb.Duration) rule[M] {
+	return durationIf(field, span, "must be "+span, get, func(d time.Duration) bool { return 0 <= d && d <= most })
+}
+
+// durationIf is a time that is good if it says so. The range of a Duration of the API is wider than Go's, which takes the
+// nearest that it has: far beyond all limits.
+func durationIf[M any](field, span, fault string, get func(M) *durationpb.Duration, good func(time.Duration) bool) rule[M] {
+	return rule[M]{facts{field: field, limits: []string{span}}, func(c *checker, m M) {
+		if d := get(m); d != nil && (d.CheckValid() != nil || !good(d.AsDuration())) {
+			c.fail("%s", fault)
+		}
+	}}
 }

@@ -20,11 +20,12 @@ func toBuildResponse(r *engine.BuildResult) *pb.BuildContextResponse {
 			CacheBreakpoints: r.Breakpoints,
 			Blocks:           r.Blocks,
 		},
-		Tokens:     toTokenReport(&r.Tokens),
-		Prefix:     toPrefixReport(&r.Prefix),
-		Decisions:  each(r.Decisions, toDecision),
-		Events:     each(r.Events, toEvent),
-		Compaction: &pb.CompactionStatus{UsedPercent: percent(r.Tokens.Total, r.Tokens.Budget), WindowStartIndex: r.Manifest.Window.Start},
+		Tokens:       toTokenReport(&r.Tokens),
+		Prefix:       toPrefixReport(&r.Prefix),
+		Decisions:    each(r.Decisions, toDecision),
+		Events:       each(r.Events, toEvent),
+		Degradations: each(r.Degradations, toDegradation),
+		Compaction:   &pb.CompactionStatus{UsedPercent: percent(r.Tokens.Total, r.Tokens.Budget), WindowStartIndex: r.Manifest.Window.Start},
 	}
 	setCoordinates(out, r)
 	return out
@@ -33,7 +34,7 @@ func toBuildResponse(r *engine.BuildResult) *pb.BuildContextResponse {
 // setCoordinates fills in what a commit decides last.
 func setCoordinates(out *pb.BuildContextResponse, r *engine.BuildResult) {
 	out.Turn = r.Turn
-	out.ManifestId = formatID("b", r.Manifest.Seq)
+	out.ManifestId = formatID(buildPrefix, r.Manifest.Seq)
 	out.Revision = r.Revision
 	out.PolicyHash = r.Manifest.PolicyHash
 	out.Duplicate = r.Duplicate
@@ -48,15 +49,17 @@ func percent(part, whole int64) int32 {
 
 func toTokenReport(t *engine.TokenReport) *pb.TokenReport {
 	return &pb.TokenReport{
-		Fixed:           t.Fixed,
-		Messages:        t.Messages,
-		Total:           t.Total,
-		Budget:          t.Budget,
-		SavedByClipping: t.SavedByClipping,
-		SavedByFit:      t.SavedByFit,
-		Counter:         t.Counter,
-		Factor:          t.Factor,
-		Estimated:       t.Estimated,
+		Fixed:            t.Fixed,
+		Messages:         t.Messages,
+		Total:            t.Total,
+		Budget:           t.Budget,
+		SavedByClipping:  t.SavedByClipping,
+		SavedByFit:       t.SavedByFit,
+		SavedByExpiry:    t.SavedByExpiry,
+		SavedByRetention: t.SavedByRetention,
+		Counter:          t.Counter,
+		Factor:           t.Factor,
+		Estimated:        t.Estimated,
 	}
 }
 
@@ -81,7 +84,7 @@ func toContextMessages(messages []engine.Message) []*pb.ContextMessage {
 			Role:   pb.Role(m.Role),
 			Parts:  toParts(m.Parts),
 			Tokens: m.Tokens,
-			EditId: formatID("e", m.EditSeq),
+			EditId: formatID(editPrefix, m.EditSeq),
 			Origin: toOrigin(m),
 		}
 	}
@@ -97,7 +100,7 @@ func toOrigin(m *engine.Message) *pb.Origin {
 
 func toManifest(m conversation.Manifest) *pb.Manifest {
 	return &pb.Manifest{
-		Id:               formatID("b", m.Seq),
+		Id:               formatID(buildPrefix, m.Seq),
 		Turn:             m.Turn,
 		Format:           pb.ContextFormat(m.Format),
 		Model:            m.Model,

@@ -12,6 +12,7 @@ import (
 type Engine interface {
 	Append(context.Context, engine.AppendRequest) (*engine.AppendResult, error)
 	Build(context.Context, engine.BuildRequest) (*engine.BuildResult, error)
+	Expand(context.Context, engine.ExpandRequest) (*engine.ExpandResult, error)
 	ReportUsage(ctx context.Context, key engine.Key, manifest int64, model string, u engine.Usage) (factor float64, counted bool, err error)
 
 	Create(context.Context, engine.CreateRequest) (*engine.Conversation, error)
@@ -34,4 +35,14 @@ type Engine interface {
 	ModelProfile(ctx context.Context, namespace, model string) (*conversation.ModelProfile, error)
 	ModelProfiles(ctx context.Context, namespace, after string, limit int) (list []conversation.ModelProfile, next string, err error)
 	DeleteModelProfile(ctx context.Context, namespace, model string, r engine.Request) error
+
+	PutActionPolicy(ctx context.Context, namespace string, p conversation.ActionPolicy, r engine.Request) error
+	ActionPolicy(ctx context.Context, namespace string, key conversation.ActionKey) (*conversation.ActionPolicy, error)
+	ActionPolicies(ctx context.Context, namespace, after string, limit int) (list []conversation.ActionPolicy, next string, err error)
+	DeleteActionPolicy(ctx context.Context, namespace string, key conversation.ActionKey, r engine.Request) error
+
+	PutPrompt(ctx context.Context, namespace string, p conversation.Prompt, r engine.Request) (*conversation.Prompt, error)
+	Prompt(ctx context.Context, namespace, id string) (*conversation.Prompt, error)
+	Prompts(ctx context.Context, namespace, after string, limit int) (list []conversation.Prompt, next string, err error)
+	DeletePrompt(ctx context.Context, namespace, id string, r engine.Request) error
 }

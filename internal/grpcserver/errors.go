@@ -28,14 +28,15 @@ func codeOf(kind conversation.Kind) (codes.Code, bool) {
 	case conversation.InvalidField, conversation.ResultWithoutCall:
 		return codes.InvalidArgument, true
 	case conversation.ConversationNotFound, conversation.ConversationDeleted, conversation.MessageNotFound,
-		conversation.ManifestNotFound, conversation.ModelProfileNotFound:
+		conversation.ManifestNotFound, conversation.ModelProfileNotFound, conversation.ActionPolicyNotFound,
+		conversation.PromptNotFound, conversation.SummaryNotFound:
 		return codes.NotFound, true
 	case conversation.ConversationExists, conversation.RequestIDReused:
 		return codes.AlreadyExists, true
 	case conversation.IndexMismatch, conversation.Contention:
 		return codes.Aborted, true
 	case conversation.PendingToolCalls, conversation.EmptyContext, conversation.ContextCannotFit, conversation.TurnPassed,
-		conversation.ManifestNotRebuildable:
+		conversation.ManifestNotRebuildable, conversation.NotEdited, conversation.OriginalErased, conversation.ExpansionTooLarge:
 		return codes.FailedPrecondition, true
 	case conversation.ReplyTooLarge, conversation.LimitExceeded, conversation.StoreFull:
 		return codes.ResourceExhausted, true

@@ -3,6 +3,7 @@ package grpcserver
 import (
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine"
 )
 
 func toEvent(e conversation.Event) *pb.LifecycleEvent {
@@ -12,14 +13,30 @@ func toEvent(e conversation.Event) *pb.LifecycleEvent {
 		MessageIndex: e.Index,
 		Reason:       pb.DecisionReason(e.Reason),
 		TokensSaved:  clamp(e.Saved),
-		EditId:       formatID("e", e.EditSeq),
+		EditId:       formatID(editPrefix, e.EditSeq),
 		View: &pb.MessageView{
 			Level:       toLevel(e.Level),
-			EditId:      formatID("e", e.EditSeq),
+			EditId:      formatID(editPrefix, e.EditSeq),
 			TokensSaved: clamp(e.Saved),
 			CanExpand:   e.Level != conversation.Full,
+			Expired:     expired(e.Reason),
 		},
 	}
+}
+
+// expired says whether something is not shown in full because its turns were over.
+func expired(r conversation.Reason) bool {
+	switch r {
+	case conversation.ReasonExpired, conversation.ReasonUnitExpired, conversation.ReasonExpiredFirstChars,
+		conversation.ReasonExpiredSummary, conversation.ReasonExpiredExtract:
+		return true
+	default:
+		return false
+	}
+}
+
+func toDegradation(d engine.Degradation) *pb.Degradation {
+	return &pb.Degradation{Asked: d.Asked, Reason: d.Reason, Done: d.Done}
 }
 
 func toDecision(d conversation.Decision) *pb.Decision {
@@ -31,7 +48,7 @@ func toDecision(d conversation.Decision) *pb.Decision {
 		Detail:       detail(d.Reason),
 		TokensBefore: d.Before,
 		TokensAfter:  d.After,
-		EditId:       formatID("e", d.EditSeq),
+		EditId:       formatID(editPrefix, d.EditSeq),
 	}
 }
 
@@ -66,6 +83,31 @@ func detail(r conversation.Reason) string {
 		return "the caller appended it"
 	case conversation.ReasonNameReplaced:
 		return "the tool's name has characters that the provider refuses: they are replaced"
+	default:
+		return lifecycleDetail(r)
+	}
+}
+
+func lifecycleDetail(r conversation.Reason) string {
+	switch r {
+	case conversation.ReasonExpired:
+		return "its turns are over"
+	case conversation.ReasonUnitExpired:
+		return "the turns of everything else in its unit are over too: the whole unit leaves"
+	case conversation.ReasonExpiredFirstChars:
+		return "its turns are over: its first characters are shown"
+	case conversation.ReasonExpiredSummary:
+		return "its turns are over: a model's summary is shown"
+	case conversation.ReasonExpiredExtract:
+		return "its turns are over: the sidecar's own extract is shown"
+	case conversation.ReasonRetention:
+		return "blocks that plugins added are past their retention, or were for the first build alone"
+	case conversation.ReasonExpandRequest:
+		return "ExpandMessage brought it back in full"
+	case conversation.ReasonHeldForRewrite:
+		return "doing it now would make the provider read more anew than it saves"
+	case conversation.ReasonSummaryNotReady:
+		return "the model's summary is not there yet"
 	default:
 		return ""
 	}

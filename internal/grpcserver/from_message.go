@@ -8,17 +8,18 @@ import (
 // fromMessage takes a validated message of the API. The result shares its text; what is output only is left out.
 func fromMessage(m *pb.Message) conversation.Message {
 	return conversation.Message{
-		ID:       m.GetId(),
-		Role:     conversation.Role(m.GetRole()),
-		Parts:    each(m.GetParts(), fromPart),
-		Type:     conversation.MessageType(m.GetMessageType()),
-		Actions:  each(m.GetActions(), fromAction),
-		Pinned:   m.GetPinned(),
-		Model:    m.GetModel(),
-		RunID:    m.GetRunId(),
-		StepID:   m.GetStepId(),
-		Tags:     m.GetTags(),
-		Metadata: m.GetMetadataJson(),
+		ID:         m.GetId(),
+		Role:       conversation.Role(m.GetRole()),
+		Parts:      each(m.GetParts(), fromPart),
+		Type:       conversation.MessageType(m.GetMessageType()),
+		Actions:    each(m.GetActions(), fromAction),
+		Expiration: fromExpiration(m.GetExpiration()),
+		Pinned:     m.GetPinned(),
+		Model:      m.GetModel(),
+		RunID:      m.GetRunId(),
+		StepID:     m.GetStepId(),
+		Tags:       m.GetTags(),
+		Metadata:   m.GetMetadataJson(),
 	}
 }
 
@@ -39,6 +40,12 @@ func fromAction(a *pb.ActionRef) conversation.ActionRef {
 }
 
 func fromPart(p *pb.Part) conversation.Part {
+	out := fromContent(p)
+	out.Retention = fromRetention(p.GetRetention())
+	return out
+}
+
+func fromContent(p *pb.Part) conversation.Part {
 	switch content := p.GetContent().(type) {
 	case *pb.Part_Text:
 		return conversation.Part{Kind: conversation.PartText, Text: inline(content.Text)}
@@ -78,6 +85,8 @@ func fromResult(r *pb.ToolResult) *conversation.ToolResult {
 		Name:    r.GetName(),
 		State:   conversation.ResultState(r.GetState()),
 		Actions: each(r.GetActions(), fromAction),
+
+		Expiration: fromExpiration(r.GetExpiration()),
 	}
 	switch output := r.GetOutput().(type) {
 	case *pb.ToolResult_Text:

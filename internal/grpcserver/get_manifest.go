@@ -19,7 +19,7 @@ func getManifestRules() table[*pb.GetManifestRequest] {
 
 // GetManifest rebuilds an earlier build.
 func (s *service) GetManifest(ctx context.Context, req *pb.GetManifestRequest) (*pb.GetManifestResponse, error) {
-	build, _ := parseBuildID(req.GetManifestId())
+	build, _ := parseID(buildPrefix, req.GetManifestId())
 	found, err := s.engine.Manifest(ctx, s.key(req.GetConversationId()), build, conversation.Format(req.GetFormat()))
 	if err != nil {
 		return nil, err

@@ -13,13 +13,14 @@ const (
 )
 
 func messageRules() table[*pb.Message] {
-	actions := actionRules()
+	actions, expiration := actionRules(), expirationRules()
 	return table[*pb.Message]{
 		optionalText("id", byteRange(1, 128), (*pb.Message).GetId),
 		requiredEnum("role", (*pb.Message).GetRole),
-		partsRule(partRules(actions)),
+		partsRule(partRules(actions, expiration)),
 		enum("message_type", (*pb.Message).GetMessageType),
 		list("actions", atMost(64), (*pb.Message).GetActions, actions),
+		message("expiration", (*pb.Message).GetExpiration, expiration),
 		anything[*pb.Message]("pinned"),
 		text("model", optionalNameLimit(), (*pb.Message).GetModel),
 		text("run_id", optionalNameLimit(), (*pb.Message).GetRunId),
@@ -64,6 +65,7 @@ func partsRule(rules table[*pb.Part]) rule[*pb.Message] {
 				calls++
 			}
 			checkKind(c, m.GetRole(), i, p)
+			checkRetention(c, m.GetRole(), i, p)
 		}
 		if calls > maxCalls {
 			c.fail("must have at most %d tool calls", maxCalls)
@@ -78,6 +80,15 @@ func checkKind(c *checker, role pb.Role, i int, p *pb.Part) {
 	}
 	c.element(i)
 	c.failIn(kind, "is no part for this role, which holds "+holds)
+	c.leave()
+}
+
+func checkRetention(c *checker, role pb.Role, i int, p *pb.Part) {
+	if p.GetRetention() == nil || input(role) {
+		return
+	}
+	c.element(i)
+	c.failIn("retention", "belongs to messages of role user and tool alone")
 	c.leave()
 }
 
@@ -118,16 +129,20 @@ func partKind(p *pb.Part) string {
 	}
 }
 
-func partRules(actions table[*pb.ActionRef]) table[*pb.Part] {
+func partRules(actions table[*pb.ActionRef], expiration table[*pb.Expiration]) table[*pb.Part] {
 	media := mediaRules()
 	return table[*pb.Part]{
 		either("content", func(p *pb.Part) bool { return p.GetContent() != nil }),
 		text("text", atMostBytes(maxContentBytes), (*pb.Part).GetText),
 		message("media", (*pb.Part).GetMedia, media),
 		message("tool_call", (*pb.Part).GetToolCall, callRules()),
-		message("tool_result", (*pb.Part).GetToolResult, resultRules(actions, media)),
+		message("tool_result", (*pb.Part).GetToolResult, resultRules(actions, expiration, media)),
 		message("reasoning", (*pb.Part).GetReasoning, reasoningRules()),
 		message("opaque", (*pb.Part).GetOpaque, opaqueRules()),
+		message("retention", (*pb.Part).GetRetention, retentionRules()),
+		outputOnly[*pb.Part]("plugin"),
+		outputOnly[*pb.Part]("variant"),
+		outputOnly[*pb.Part]("erasure"),
 	}
 }
 
@@ -149,7 +164,7 @@ func callRules() table[*pb.ToolCall] {
 	}
 }
 
-func resultRules(actions table[*pb.ActionRef], media table[*pb.Media]) table[*pb.ToolResult] {
+func resultRules(actions table[*pb.ActionRef], expiration table[*pb.Expiration], media table[*pb.Media]) table[*pb.ToolResult] {
 	return table[*pb.ToolResult]{
 		text("call_id", byteRange(1, 512), (*pb.ToolResult).GetCallId),
 		text("name", optionalNameLimit(), (*pb.ToolResult).GetName),
@@ -159,6 +174,7 @@ func resultRules(actions table[*pb.ActionRef], media table[*pb.Media]) table[*pb
 		message("parts", (*pb.ToolResult).GetParts, table[*pb.ToolResultParts]{
 			list("parts", numberRange(1, maxResultPieces), (*pb.ToolResultParts).GetParts, pieceRules(media)),
 		}),
+		message("expiration", (*pb.ToolResult).GetExpiration, expiration),
 		list("actions", atMost(64), (*pb.ToolResult).GetActions, actions),
 	}
 }

@@ -11,7 +11,34 @@ import (
 )
 
 func fromPolicy(p *pb.Policy) conversation.Policy {
-	return conversation.Policy{Fit: fromFit(p.GetFit()), TTL: fromDuration(p.GetTtl())}
+	out := conversation.Policy{
+		Fit:     fromFit(p.GetFit()),
+		Rewrite: fromRewrite(p.GetRewrite()),
+		MaxWait: fromDuration(p.GetMaxWait()),
+		TTL:     fromDuration(p.GetTtl()),
+	}
+	if e := p.GetExpiration(); e != nil {
+		out.Expiration.Off = e.Off
+		if results := fromExpiration(e.GetResults()); results != nil {
+			out.Expiration.Results = *results
+		}
+	}
+	if r := p.GetRetention(); r != nil {
+		out.Retention.AllInputs = r.AllInputs
+	}
+	return out
+}
+
+func fromRewrite(r *pb.RewritePolicy) conversation.RewritePolicy {
+	if r == nil {
+		return conversation.RewritePolicy{}
+	}
+	return conversation.RewritePolicy{
+		Mode:             conversation.RewriteMode(r.GetMode()),
+		MinGainTokens:    r.MinGainTokens,
+		MaxDeferralTurns: r.MaxDeferralTurns,
+		ColdAfter:        fromDuration(r.GetColdAfter()),
+	}
 }
 
 func fromFit(f *pb.FitPolicy) conversation.FitPolicy {
@@ -40,7 +67,15 @@ func toPolicy(p conversation.Policy) *pb.Policy {
 	if p == (conversation.Policy{}) {
 		return nil
 	}
-	out := &pb.Policy{}
+	out := &pb.Policy{
+		Expiration: toExpirationPolicy(p.Expiration),
+		Rewrite:    toRewrite(p.Rewrite),
+		MaxWait:    toDuration(p.MaxWait),
+		Ttl:        toDuration(p.TTL),
+	}
+	if p.Retention != (conversation.RetentionPolicy{}) {
+		out.Retention = &pb.RetentionPolicy{AllInputs: p.Retention.AllInputs}
+	}
 	if p.Fit != (conversation.FitPolicy{}) {
 		out.Fit = &pb.FitPolicy{
 			MaxContextTokens:     p.Fit.MaxContextTokens,
@@ -50,10 +85,33 @@ func toPolicy(p conversation.Policy) *pb.Policy {
 			MaxResultPercent:     p.Fit.MaxResultPercent,
 		}
 	}
-	if p.TTL != nil {
-		out.Ttl = durationpb.New(*p.TTL)
-	}
 	return out
+}
+
+func toExpirationPolicy(p conversation.ExpirationPolicy) *pb.ExpirationPolicy {
+	if p == (conversation.ExpirationPolicy{}) {
+		return nil
+	}
+	return &pb.ExpirationPolicy{Off: p.Off, Results: toExpiration(&p.Results)}
+}
+
+func toRewrite(p conversation.RewritePolicy) *pb.RewritePolicy {
+	if p == (conversation.RewritePolicy{}) {
+		return nil
+	}
+	return &pb.RewritePolicy{
+		Mode:             pb.RewriteMode(p.Mode),
+		MinGainTokens:    p.MinGainTokens,
+		MaxDeferralTurns: p.MaxDeferralTurns,
+		ColdAfter:        toDuration(p.ColdAfter),
+	}
+}
+
+func toDuration(d *time.Duration) *durationpb.Duration {
+	if d == nil {
+		return nil
+	}
+	return durationpb.New(*d)
 }
 
 func fromBudget(b *pb.Budget) engine.BudgetOverride {

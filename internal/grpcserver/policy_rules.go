@@ -1,6 +1,8 @@
 package grpcserver
 
 import (
+	"time"
+
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
 )
 
@@ -8,6 +10,39 @@ func policyRules() table[*pb.Policy] {
 	return table[*pb.Policy]{
 		message("fit", (*pb.Policy).GetFit, fitRules()),
 		ttl("ttl"),
+		message("expiration", (*pb.Policy).GetExpiration, table[*pb.ExpirationPolicy]{
+			anything[*pb.ExpirationPolicy]("off"),
+			message("results", (*pb.ExpirationPolicy).GetResults, preservingRules()),
+		}),
+		message("retention", (*pb.Policy).GetRetention, table[*pb.RetentionPolicy]{
+			anything[*pb.RetentionPolicy]("all_inputs"),
+		}),
+		message("rewrite", (*pb.Policy).GetRewrite, rewriteRules()),
+		duration("max_wait", "0 to 60 seconds", time.Minute, (*pb.Policy).GetMaxWait),
+	}
+}
+
+// preservingRules are those of an expiration that erases nothing: a policy for whatever comes must not.
+func preservingRules() table[*pb.Expiration] {
+	rules := expirationRules()
+	for i := range rules {
+		if rules[i].field == "preserve_original_content" {
+			rules[i].check = func(c *checker, e *pb.Expiration) {
+				if e.PreserveOriginalContent != nil {
+					c.fail("must not be set in a policy: erasing is asked for by message, by result or by action")
+				}
+			}
+		}
+	}
+	return rules
+}
+
+func rewriteRules() table[*pb.RewritePolicy] {
+	return table[*pb.RewritePolicy]{
+		enum("mode", (*pb.RewritePolicy).GetMode),
+		optionalNumber("min_gain_tokens", tokensLimit(), func(p *pb.RewritePolicy) *int32 { return p.MinGainTokens }),
+		optionalNumber("max_deferral_turns", numberRange(0, 1000), func(p *pb.RewritePolicy) *int32 { return p.MaxDeferralTurns }),
+		duration("cold_after", "0 to 24 hours", 24*time.Hour, (*pb.RewritePolicy).GetColdAfter),
 	}
 }
 

@@ -17,7 +17,7 @@ func reportUsageRules() table[*pb.ReportUsageRequest] {
 
 // ReportUsage calibrates the counter by what a provider counted.
 func (s *service) ReportUsage(ctx context.Context, req *pb.ReportUsageRequest) (*pb.ReportUsageResponse, error) {
-	build, _ := parseBuildID(req.GetManifestId())
+	build, _ := parseID(buildPrefix, req.GetManifestId())
 	factor, counted, err := s.engine.ReportUsage(ctx, s.key(req.GetConversationId()), build, req.GetModel(), *fromUsage(req.GetUsage()))
 	if err != nil {
 		return nil, err

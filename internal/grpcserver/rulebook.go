@@ -16,6 +16,7 @@ type ruleBook struct {
 	appendMessage       table[*pb.AppendMessageRequest]
 	batchAppendMessages table[*pb.BatchAppendMessagesRequest]
 	buildContext        table[*pb.BuildContextRequest]
+	expandMessage       table[*pb.ExpandMessageRequest]
 	reportUsage         table[*pb.ReportUsageRequest]
 	createConversation  table[*pb.CreateConversationRequest]
 	getConversation     table[*pb.GetConversationRequest]
@@ -34,6 +35,14 @@ type ruleBook struct {
 	getModelProfile     table[*pb.GetModelProfileRequest]
 	listModelProfiles   table[*pb.ListModelProfilesRequest]
 	deleteModelProfile  table[*pb.DeleteModelProfileRequest]
+	putActionPolicy     table[*pb.PutActionPolicyRequest]
+	getActionPolicy     table[*pb.GetActionPolicyRequest]
+	listActionPolicies  table[*pb.ListActionPoliciesRequest]
+	deleteActionPolicy  table[*pb.DeleteActionPolicyRequest]
+	putPrompt           table[*pb.PutPromptRequest]
+	getPrompt           table[*pb.GetPromptRequest]
+	listPrompts         table[*pb.ListPromptsRequest]
+	deletePrompt        table[*pb.DeletePromptRequest]
 }
 
 func newRuleBook() *ruleBook {
@@ -45,6 +54,7 @@ func newRuleBook() *ruleBook {
 		appendMessage:       appendMessageRules(message),
 		batchAppendMessages: batchAppendMessagesRules(message),
 		buildContext:        buildContextRules(),
+		expandMessage:       expandMessageRules(),
 		reportUsage:         reportUsageRules(),
 		createConversation:  createConversationRules(),
 		getConversation:     getConversationRules(),
@@ -63,6 +73,14 @@ func newRuleBook() *ruleBook {
 		getModelProfile:     getModelProfileRules(),
 		listModelProfiles:   listModelProfilesRules(),
 		deleteModelProfile:  deleteModelProfileRules(),
+		putActionPolicy:     putActionPolicyRules(),
+		getActionPolicy:     getActionPolicyRules(),
+		listActionPolicies:  listActionPoliciesRules(),
+		deleteActionPolicy:  deleteActionPolicyRules(),
+		putPrompt:           putPromptRules(),
+		getPrompt:           getPromptRules(),
+		listPrompts:         listPromptsRules(),
+		deletePrompt:        deletePromptRules(),
 	}
 }
 
@@ -87,6 +105,8 @@ func (b *ruleBook) check(c *checker, req any) bool {
 		b.batchAppendMessages.check(c, r)
 	case *pb.BuildContextRequest:
 		b.buildContext.check(c, r)
+	case *pb.ExpandMessageRequest:
+		b.expandMessage.check(c, r)
 	case *pb.ReportUsageRequest:
 		b.reportUsage.check(c, r)
 	case *pb.CreateConversationRequest:
@@ -123,6 +143,22 @@ func (b *ruleBook) check(c *checker, req any) bool {
 		b.listModelProfiles.check(c, r)
 	case *pb.DeleteModelProfileRequest:
 		b.deleteModelProfile.check(c, r)
+	case *pb.PutActionPolicyRequest:
+		b.putActionPolicy.check(c, r)
+	case *pb.GetActionPolicyRequest:
+		b.getActionPolicy.check(c, r)
+	case *pb.ListActionPoliciesRequest:
+		b.listActionPolicies.check(c, r)
+	case *pb.DeleteActionPolicyRequest:
+		b.deleteActionPolicy.check(c, r)
+	case *pb.PutPromptRequest:
+		b.putPrompt.check(c, r)
+	case *pb.GetPromptRequest:
+		b.getPrompt.check(c, r)
+	case *pb.ListPromptsRequest:
+		b.listPrompts.check(c, r)
+	case *pb.DeletePromptRequest:
+		b.deletePrompt.check(c, r)
 	default:
 		return false
 	}

@@ -17,6 +17,7 @@ func requestTables(b *ruleBook) map[string][]facts {
 		"AppendMessageRequest":       b.appendMessage.facts(),
 		"BatchAppendMessagesRequest": b.batchAppendMessages.facts(),
 		"BuildContextRequest":        b.buildContext.facts(),
+		"ExpandMessageRequest":       b.expandMessage.facts(),
 		"ReportUsageRequest":         b.reportUsage.facts(),
 		"CreateConversationRequest":  b.createConversation.facts(),
 		"GetConversationRequest":     b.getConversation.facts(),
@@ -35,6 +36,14 @@ func requestTables(b *ruleBook) map[string][]facts {
 		"GetModelProfileRequest":     b.getModelProfile.facts(),
 		"ListModelProfilesRequest":   b.listModelProfiles.facts(),
 		"DeleteModelProfileRequest":  b.deleteModelProfile.facts(),
+		"PutActionPolicyRequest":     b.putActionPolicy.facts(),
+		"GetActionPolicyRequest":     b.getActionPolicy.facts(),
+		"ListActionPoliciesRequest":  b.listActionPolicies.facts(),
+		"DeleteActionPolicyRequest":  b.deleteActionPolicy.facts(),
+		"PutPromptRequest":           b.putPrompt.facts(),
+		"GetPromptRequest":           b.getPrompt.facts(),
+		"ListPromptsRequest":         b.listPrompts.facts(),
+		"DeletePromptRequest":        b.deletePrompt.facts(),
 	}
 }
 

@@ -20,6 +20,7 @@ func toMessage(m *conversation.Message) *pb.Message {
 		Parts:        toParts(m.Parts),
 		MessageType:  pb.MessageType(m.Type),
 		Actions:      each(m.Actions, toAction),
+		Expiration:   toExpiration(m.Expiration),
 		Pinned:       m.Pinned,
 		Model:        m.Model,
 		RunId:        m.RunID,
@@ -37,11 +38,12 @@ func toMessageInView(m *engine.MessageInView) *pb.Message {
 	out := toMessage(&m.Message)
 	out.View = &pb.MessageView{
 		Level:               toLevel(m.Level),
-		EditId:              formatID("e", m.EditSeq),
+		EditId:              formatID(editPrefix, m.EditSeq),
 		OriginalLengthChars: m.Chars,
 		TokensSaved:         clamp(m.Saved),
-		CanExpand:           m.Level != conversation.Full,
+		CanExpand:           m.Level != conversation.Full && !conversation.Erased(m.Message.Parts),
 		CompactedAt:         toTime(m.EditTime),
+		Expired:             m.Expired,
 		InView:              m.InView,
 	}
 	return out
@@ -68,11 +70,36 @@ func toParts(parts []conversation.Part) []*pb.Part {
 	out := make([]*pb.Part, len(parts))
 	for i := range parts {
 		out[i] = toPart(&parts[i])
+		out[i].Erasure = toErasure(parts[i : i+1])
 	}
 	return out
 }
 
 func toPart(p *conversation.Part) *pb.Part {
+	out := toContent(p)
+	out.Retention = toRetention(p.Retention)
+	out.Plugin = p.Plugin
+	out.Variant = pb.PartVariant(p.Variant)
+	return out
+}
+
+// toErasure sums up what was erased of a part; nil if nothing was.
+func toErasure(part []conversation.Part) *pb.Erasure {
+	var out *pb.Erasure
+	for _, c := range conversation.Contents(part) {
+		if c.Erased == nil {
+			continue
+		}
+		if out == nil {
+			out = &pb.Erasure{}
+		}
+		out.OriginalLengthBytes += c.Erased.Bytes
+		out.OriginalLengthChars += c.Erased.Chars
+	}
+	return out
+}
+
+func toContent(p *conversation.Part) *pb.Part {
 	switch p.Kind {
 	case conversation.PartText:
 		return &pb.Part{Content: &pb.Part_Text{Text: p.Text.Inline}}
@@ -95,9 +122,10 @@ func toPart(p *conversation.Part) *pb.Part {
 
 func toMedia(m *conversation.Media) *pb.Media {
 	out := &pb.Media{MimeType: m.MIMEType, Detail: m.Detail}
-	if m.URI != "" {
+	switch {
+	case m.URI != "":
 		out.Source = &pb.Media_Uri{Uri: m.URI}
-	} else {
+	case m.Data.Erased == nil:
 		out.Source = &pb.Media_Data{Data: bytesOf(m.Data.Inline)}
 	}
 	return out
@@ -109,6 +137,8 @@ func toResult(r *conversation.ToolResult) *pb.ToolResult {
 		Name:    r.Name,
 		State:   pb.ToolResultState(r.State),
 		Actions: each(r.Actions, toAction),
+
+		Expiration: toExpiration(r.Expiration),
 	}
 	switch r.Output {
 	case conversation.OutputText:

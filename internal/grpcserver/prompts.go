@@ -1,0 +1,66 @@
+package grpcserver
+
+import (
+	"slices"
+	"strings"
+
+	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+)
+
+func promptRules() table[*pb.Prompt] {
+	return table[*pb.Prompt]{
+		text("id", nameLimit(), (*pb.Prompt).GetId),
+		outputOnly[*pb.Prompt]("version"),
+		text("template", byteRange(1, 32_768), (*pb.Prompt).GetTemplate, promptTemplate),
+		modelNames("models", (*pb.Prompt).GetModels),
+		number("max_output_tokens", numberRange(0, 100_000), (*pb.Prompt).GetMaxOutputTokens),
+	}
+}
+
+// promptTemplate demands the content, once, and knows all that may stand in a template.
+func promptTemplate(s string) string {
+	contents := 0
+	for _, rest := range strings.Split(s, "{{")[1:] {
+		name, _, closed := strings.Cut(rest, "}}")
+		if name == "content" {
+			contents++
+		}
+		if !closed || !slices.Contains(placeholders(), name) {
+			return templateRule
+		}
+	}
+	if contents != 1 {
+		return templateRule
+	}
+	return ""
+}
+
+func placeholders() []string {
+	return []string{"content", "length", "target_length", "message_type", "turn_added", "tool"}
+}
+
+const templateRule = "must have {{content}} once, and may have {{length}}, {{target_length}}, {{message_type}}, {{turn_added}}, {{tool}}; " +
+	"nothing else may follow two opening braces"
+
+// modelNames is a list of models, each with its provider.
+func modelNames[M any](field string, get func(M) []string) rule[M] {
+	each := nameLimit()
+	return scalars(field, atMost(8), []string{"each " + each.length()}, get, func(c *checker, model string) {
+		if !each.holds(int64(len(model))) {
+			c.fail("must have %s", each.length())
+			return
+		}
+		if provider, name, ok := strings.Cut(model, "/"); !ok || provider == "" || name == "" {
+			c.fail("must be a provider, a slash and a model, such as openai/gpt-5-mini")
+		}
+	})
+}
+
+func fromPrompt(p *pb.Prompt) conversation.Prompt {
+	return conversation.Prompt{ID: p.GetId(), Template: p.GetTemplate(), Models: p.GetModels(), MaxOutput: p.GetMaxOutputTokens()}
+}
+
+func toPrompt(p conversation.Prompt) *pb.Prompt {
+	return &pb.Prompt{Id: p.ID, Version: p.Version, Template: p.Template, Models: p.Models, MaxOutputTokens: p.MaxOutput}
+}
