@@ -117,7 +117,7 @@ func (e *Engine) restore(ctx context.Context, index int32, r *ExpandRequest) (*E
 	if err != nil {
 		return nil, err
 	}
-	if err := l.restorable(ctx, u); err != nil {
+	if err := l.restorable(u, index); err != nil {
 		return nil, err
 	}
 	out, err := l.original(ctx, index, r)
@@ -178,7 +178,7 @@ func (l *listing) unitIn(r conversation.Range, index int32) (u *conversation.Uni
 }
 
 // restorable refuses what cannot come back: what was erased, what is in view in full, and what would take too much room.
-func (l *listing) restorable(ctx context.Context, u *conversation.Unit) error {
+func (l *listing) restorable(u *conversation.Unit, index int32) error {
 	full := true
 	for i := range u.Items {
 		m := u.Items[i].Message
@@ -189,7 +189,7 @@ func (l *listing) restorable(ctx context.Context, u *conversation.Unit) error {
 		full = full && visible && it.Level == conversation.Full && it.Masked == 0 && l.inView(m.Index)
 	}
 	if full || l.last == nil {
-		return conversation.Errorf(conversation.NotEdited, "message %d is in view in full", u.First())
+		return conversation.Errorf(conversation.NotEdited, "message %d is in view in full", index)
 	}
 	weight, room := scaled(u.Tokens(), l.last.Factor), l.last.Budget*maxExpansion/100
 	if weight > room {
