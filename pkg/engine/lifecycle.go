@@ -61,14 +61,17 @@ type candidate struct {
 // expire makes those due edits that are to be made now, and says of the others that they wait.
 func (d *deciding) expire(ctx context.Context) error {
 	in := d.expiryInput(d.ageing())
+	planned, coming := expiry.Plan(in), expiry.Coming(in)
+	if len(planned)+len(coming)+len(d.erasures) == 0 {
+		return nil
+	}
 	at := d.positions()
 	var due []candidate
-	for _, x := range expiry.Plan(in) {
+	for _, x := range planned {
 		if c := (candidate{Due: x, gain: d.gain(&x), behind: at[x.Index]}); c.gain > 0 || erases(&x) {
 			due = append(due, c)
 		}
 	}
-	coming := expiry.Coming(in)
 	for i, now := range d.choose(due, coming, at) {
 		if !now {
 			d.hold(&due[i].Due, conversation.ReasonHeldForRewrite)

@@ -66,6 +66,9 @@ func (l *listing) show(ctx context.Context, m *conversation.Message, current boo
 		Chars: characters(m.Parts), Saved: it.Saved + it.Masked + it.Unseen, Expired: it.Level > conversation.Full && expiry.Expired(it.Reason),
 		InView: visible && l.inView(m.Index),
 	}
+	if out.Level == conversation.Removed {
+		out.Saved = int64(m.Tokens)
+	}
 	if current {
 		out.Message.Parts = it.Parts
 	}

@@ -151,7 +151,8 @@ func clippedWeight(m *conversation.Message, share int64) int64 {
 
 // take adds messages and edits that were read, and folds the view anew: edits of older messages come before edits it has.
 func (w *window) take(snap *store.Snapshot, ranges []conversation.Range) {
-	w.messages = append(w.messages, snap.Messages...)
+	// Views that were laid out before point at their messages: those must stay where they are.
+	w.messages = append(slices.Clip(w.messages), snap.Messages...)
 	slices.SortFunc(w.messages, func(a, b conversation.Message) int { return int(a.Index) - int(b.Index) })
 	w.loaded = merge(append(w.loaded, ranges...))
 	if len(snap.Edits) == 0 {

@@ -68,11 +68,30 @@ func Plan(in Input) []Due {
 	}
 	var out []Due
 	for i := range in.Units {
-		if u := &in.Units[i]; u.Summary == nil {
+		if u := &in.Units[i]; in.mortal(u) {
 			out = append(out, in.unit(u)...)
 		}
 	}
 	return out
+}
+
+// mortal says whether anything in a unit may expire. Most of what most views show never does, and is passed by at once.
+func (in *Input) mortal(u *conversation.Unit) bool {
+	if in.Policy.Turns != nil || in.Override != nil {
+		return u.Summary == nil
+	}
+	for i := range u.Items {
+		m := u.Items[i].Message
+		if m.Expiration != nil {
+			return true
+		}
+		for p := range m.Parts {
+			if r := m.Parts[p].Result; r != nil && r.Expiration != nil {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // unit lists what of a unit is due: the whole, if all of it is to be removed, else each thing for itself.
@@ -232,7 +251,7 @@ func Coming(in Input) []Due {
 	var out []Due
 	for i := range in.Units {
 		u := &in.Units[i]
-		if u.Summary != nil {
+		if !in.mortal(u) {
 			continue
 		}
 		for _, t := range in.things(u) {

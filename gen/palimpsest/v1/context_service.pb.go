@@ -90,7 +90,7 @@ type AppendMessageRequest struct {
 	ExpectedIndex *int32 `protobuf:"varint,5,opt,name=expected_index,json=expectedIndex,proto3,oneof" json:"expected_index,omitempty"`
 	// Optional. Settings that replace those of the message, of its results and of action policies.
 	ExpirationOverride *ExpirationOverride `protobuf:"bytes,6,opt,name=expiration_override,json=expirationOverride,proto3" json:"expiration_override,omitempty"`
-	// Optional. Returns the two variants of the message.
+	// Optional. Returns the two variants of the message. An append is refused whose variants might pass 3.5 MiB together.
 	ReturnVariants bool `protobuf:"varint,7,opt,name=return_variants,json=returnVariants,proto3" json:"return_variants,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
@@ -821,7 +821,8 @@ type ExpandMessageRequest struct {
 	Target isExpandMessageRequest_Target `protobuf_oneof:"target"`
 	// Optional. Why; at most 1,024 bytes. It is not kept.
 	Reason string `protobuf:"bytes,5,opt,name=reason,proto3" json:"reason,omitempty"`
-	// Optional. Restore by default; RETURN_ONLY with a range, with max_tokens, or for a summary.
+	// Optional. Restore by default; RETURN_ONLY with a range, with max_tokens, with page_token, or for a summary, where RESTORE must
+	// not be said.
 	Mode ExpandMode `protobuf:"varint,6,opt,name=mode,proto3,enum=palimpsest.v1.ExpandMode" json:"mode,omitempty"`
 	// Optional. A part of the message's text alone: its text parts and tool results, each from a new line on.
 	//
@@ -838,8 +839,11 @@ type ExpandMessageRequest struct {
 	RequestId string `protobuf:"bytes,11,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	// Optional. The most children of a summary on a page; 0 to 1,000; 100 by default, and for 0.
 	PageSize int32 `protobuf:"varint,12,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// Optional. The next_page_token of the page before; at most 4,096 bytes.
-	PageToken     string `protobuf:"bytes,13,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	// Optional. The next_page_token of the page before, with everything else as it was asked for there; at most 4,096 bytes.
+	PageToken string `protobuf:"bytes,13,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	// Optional. The largest answer in bytes; 0 to 67,108,864. 3,670,016 (3.5 MiB) by default, and for 0. What does not fit comes with
+	// the next page. Raise your client's receive limit with it.
+	MaxReplyBytes *int32 `protobuf:"varint,14,opt,name=max_reply_bytes,json=maxReplyBytes,proto3,oneof" json:"max_reply_bytes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -989,6 +993,13 @@ func (x *ExpandMessageRequest) GetPageToken() string {
 		return x.PageToken
 	}
 	return ""
+}
+
+func (x *ExpandMessageRequest) GetMaxReplyBytes() int32 {
+	if x != nil && x.MaxReplyBytes != nil {
+		return *x.MaxReplyBytes
+	}
+	return 0
 }
 
 type isExpandMessageRequest_Target interface {
@@ -1468,7 +1479,7 @@ const file_palimpsest_v1_context_service_proto_rawDesc = "" +
 	"\tduplicate\x18\r \x01(\bR\tduplicate\"/\n" +
 	"\x05Range\x12\x14\n" +
 	"\x05start\x18\x01 \x01(\x05R\x05start\x12\x10\n" +
-	"\x03end\x18\x02 \x01(\x05R\x03end\"\x86\x04\n" +
+	"\x03end\x18\x02 \x01(\x05R\x03end\"\xc7\x04\n" +
 	"\x14ExpandMessageRequest\x12'\n" +
 	"\x0fconversation_id\x18\x01 \x01(\tR\x0econversationId\x12%\n" +
 	"\rmessage_index\x18\x02 \x01(\x05H\x00R\fmessageIndex\x12\x1f\n" +
@@ -1488,9 +1499,11 @@ const file_palimpsest_v1_context_service_proto_rawDesc = "" +
 	"request_id\x18\v \x01(\tR\trequestId\x12\x1b\n" +
 	"\tpage_size\x18\f \x01(\x05R\bpageSize\x12\x1d\n" +
 	"\n" +
-	"page_token\x18\r \x01(\tR\tpageTokenB\b\n" +
+	"page_token\x18\r \x01(\tR\tpageToken\x12+\n" +
+	"\x0fmax_reply_bytes\x18\x0e \x01(\x05H\x02R\rmaxReplyBytes\x88\x01\x01B\b\n" +
 	"\x06targetB\a\n" +
-	"\x05range\"\x96\x03\n" +
+	"\x05rangeB\x12\n" +
+	"\x10_max_reply_bytes\"\x96\x03\n" +
 	"\x15ExpandMessageResponse\x120\n" +
 	"\amessage\x18\x01 \x01(\v2\x16.palimpsest.v1.MessageR\amessage\x120\n" +
 	"\breturned\x18\x02 \x01(\v2\x14.palimpsest.v1.RangeR\breturned\x12\x1f\n" +

@@ -171,7 +171,7 @@ func (x *Policy) GetMaxWait() *durationpb.Duration {
 // ExpirationPolicy is expiry for a whole conversation.
 type ExpirationPolicy struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Optional. True: nothing expires, whatever says so. It undoes nothing. What is to be erased is erased all the same. False by default.
+	// Optional. True: nothing expires, whatever says so, and nothing is erased. It undoes nothing. False by default.
 	Off *bool `protobuf:"varint,1,opt,name=off,proto3,oneof" json:"off,omitempty"`
 	// Optional. For tool results, and messages of type ACTION_RESULT and SUB_AGENT_RESULT, of which neither they themselves nor an
 	// action policy says how long they live. preserve_original_content cannot be set here: erasing is asked for by name. Nothing by default.
@@ -279,7 +279,7 @@ type RewritePolicy struct {
 	MinGainTokens *int32 `protobuf:"varint,2,opt,name=min_gain_tokens,json=minGainTokens,proto3,oneof" json:"min_gain_tokens,omitempty"`
 	// Optional. The most turns that an edit waits once it is due; 0 to 1,000; 10 by default.
 	MaxDeferralTurns *int32 `protobuf:"varint,3,opt,name=max_deferral_turns,json=maxDeferralTurns,proto3,oneof" json:"max_deferral_turns,omitempty"`
-	// Optional. After how long without a build the provider's prompt cache has forgotten the context; 0 seconds to 24 hours; 5 minutes by default.
+	// Optional. After how long without a build the provider's prompt cache has forgotten the context; 0 to 24 hours; 5 minutes by default.
 	ColdAfter     *durationpb.Duration `protobuf:"bytes,4,opt,name=cold_after,json=coldAfter,proto3" json:"cold_after,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -509,9 +509,9 @@ type ModelProfile struct {
 	MediaTokens *int32 `protobuf:"varint,6,opt,name=media_tokens,json=mediaTokens,proto3,oneof" json:"media_tokens,omitempty"`
 	// Optional. Price of uncached input, per million tokens, in any one currency; 0 to 1,000,000. Default 1.
 	InputPrice *float64 `protobuf:"fixed64,7,opt,name=input_price,json=inputPrice,proto3,oneof" json:"input_price,omitempty"`
-	// Optional. Price of input read from the prompt cache, per million tokens; 0 to 1,000,000. Default 0.1.
+	// Optional. Price of input read from the prompt cache, per million tokens; 0 to 1,000,000. Default a tenth of input_price.
 	CacheReadPrice *float64 `protobuf:"fixed64,8,opt,name=cache_read_price,json=cacheReadPrice,proto3,oneof" json:"cache_read_price,omitempty"`
-	// Optional. Price of input written to the prompt cache, per million tokens; 0 to 1,000,000. Default 1.25.
+	// Optional. Price of input written to the prompt cache, per million tokens; 0 to 1,000,000. Default 1.25 times input_price.
 	CacheWritePrice *float64 `protobuf:"fixed64,9,opt,name=cache_write_price,json=cacheWritePrice,proto3,oneof" json:"cache_write_price,omitempty"`
 	// Optional. Price of output, per million tokens; 0 to 1,000,000. Default 5.
 	OutputPrice   *float64 `protobuf:"fixed64,10,opt,name=output_price,json=outputPrice,proto3,oneof" json:"output_price,omitempty"`
@@ -749,9 +749,9 @@ type Prompt struct {
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	// Output only. Counts the changes of the prompt, from 1.
 	Version int32 `protobuf:"varint,2,opt,name=version,proto3" json:"version,omitempty"`
-	// Required. What the model is told; 1 to 32,768 bytes. Replaced in it: {{content}} (needed: the content, as a JSON string),
-	// {{length}} (characters of it), {{target_length}}, {{message_type}}, {{turn_added}}, {{tool}}. The model must answer with a
-	// JSON object whose "summary" is a string.
+	// Required. What the model is told; 1 to 32,768 bytes. Replaced in it: {{content}} (needed, once: the content, as a JSON string),
+	// {{length}} (characters of it), {{target_length}}, {{message_type}}, {{turn_added}}, {{tool}}. Nothing else may follow two
+	// opening braces. The model must answer with a JSON object whose "summary" is a string.
 	Template string `protobuf:"bytes,3,opt,name=template,proto3" json:"template,omitempty"`
 	// Optional. The models to ask, in order of priority, as provider/model, such as openai/gpt-5-mini; at most 8, each 1 to 256
 	// bytes. The server's models by default.
