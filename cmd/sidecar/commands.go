@@ -110,5 +110,9 @@ func defaults(stateDir string) kong.Vars {
 		"cache_size":   defaultCacheSize.String(),
 		"target":       strconv.Itoa(defaultTarget),
 		"result_share": strconv.Itoa(defaultResultShare),
+
+		"summary_deadline":                defaultSummaryDeadline.String(),
+		"summary_tokens_per_minute":       strconv.Itoa(defaultSummaryTokensPerMinute),
+		"summary_tokens_per_conversation": strconv.Itoa(defaultSummaryTokensPerConversation),
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"reflect"
 	"text/tabwriter"
 
 	"github.com/alecthomas/kong"
@@ -37,7 +38,7 @@ func (c *configPrintCommand) Run(ctx *kong.Context, line *commandLine) error {
 
 func printSetting(w *tabwriter.Writer, flag *kong.Flag, source string) error {
 	value := flag.Target.Interface()
-	if flag.Target.Kind().String() == "ptr" && flag.Target.IsNil() {
+	if isUnset(flag.Target) {
 		_, err := fmt.Fprintf(w, "# %s:\t# not set\n", flag.Name)
 		return err
 	}
@@ -55,6 +56,18 @@ func printSetting(w *tabwriter.Writer, flag *kong.Flag, source string) error {
 	}
 	_, err = fmt.Fprintf(w, "%s: %s\t# %s\n", flag.Name, trimLine(text), source)
 	return err
+}
+
+// isUnset says that a setting has no value that a configuration file could have.
+func isUnset(v reflect.Value) bool {
+	switch v.Kind() {
+	case reflect.Pointer:
+		return v.IsNil()
+	case reflect.Slice, reflect.String:
+		return v.Len() == 0
+	default:
+		return false
+	}
 }
 
 func trimLine(text []byte) string {

@@ -34,7 +34,12 @@ func (p *program) Run(ctx context.Context, s *settings) error {
 	if err != nil {
 		return errors.Join(err, closeAll(listeners))
 	}
-	e, err := newEngine(s, kept, p.log)
+	summaries, err := newSummaries(s, p.log)
+	if err != nil {
+		return errors.Join(err, closeAll(listeners), closeStore(kept))
+	}
+	defer summaries.close() // the server has stopped by then: nobody asks any more
+	e, err := newEngine(s, kept, summaries.desk, p.log)
 	if err == nil {
 		err = p.serve(ctx, s, e, listeners)
 	}

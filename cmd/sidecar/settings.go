@@ -33,6 +33,9 @@ type settings struct {
 	DefaultTarget      int32          `help:"Where a cut of the window aims, in percent of the budget." env:"PALIMPSEST_DEFAULT_TARGET" default:"${target}" placeholder:"PERCENT"`
 	DefaultResultShare int32          `help:"The most one tool result may take when it first enters a view, in percent of the budget." env:"PALIMPSEST_DEFAULT_RESULT_SHARE" default:"${result_share}" placeholder:"PERCENT"`
 	DefaultTTL         *time.Duration `help:"How long a conversation lives after its last append, such as 720h, where its policy does not say; 0 or nothing: for ever." env:"PALIMPSEST_DEFAULT_TTL" placeholder:"DURATION"`
+
+	lifecycleSettings
+	summarySettings
 }
 
 // The defaults of flags that a sidecar without flags needs too.
@@ -54,6 +57,8 @@ func (s *settings) check() error {
 		s.checkTTL(),
 		s.checkDataDir(),
 		s.checkExposure(),
+		s.checkLifecycle(),
+		s.checkSummaries(),
 	}
 	if err := errors.Join(faults...); err != nil {
 		return usageError{err}
@@ -107,6 +112,9 @@ func (s *settings) checkExposure() error {
 // policy is the server's default policy.
 func (s *settings) policy() conversation.Policy {
 	return conversation.Policy{
+		Expiration: conversation.ExpirationPolicy{Results: s.expiration()},
+		Rewrite:    conversation.RewritePolicy{Mode: s.rewriteMode()},
+		MaxWait:    s.DefaultMaxWait,
 		Fit: conversation.FitPolicy{
 			MaxContextTokens:     s.DefaultMaxContext,
 			ContextWindowTokens:  s.DefaultWindow,

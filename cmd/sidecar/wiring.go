@@ -21,6 +21,10 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 	"github.com/palimpsest-context/palimpsest/pkg/store/bolt"
 	"github.com/palimpsest-context/palimpsest/pkg/store/memory"
+	"github.com/palimpsest-context/palimpsest/pkg/summarize"
+	anthropicmodels "github.com/palimpsest-context/palimpsest/pkg/summarize/anthropic"
+	"github.com/palimpsest-context/palimpsest/pkg/summarize/extractive"
+	openaimodels "github.com/palimpsest-context/palimpsest/pkg/summarize/openai"
 	"github.com/palimpsest-context/palimpsest/pkg/tokens"
 	"github.com/palimpsest-context/palimpsest/pkg/tokens/bpe"
 	"github.com/palimpsest-context/palimpsest/pkg/tokens/chars4"
@@ -58,7 +62,7 @@ func openBolt(s *settings) (store.Store, error) {
 	return kept, nil
 }
 
-func newEngine(s *settings, kept store.Store, log *zap.Logger) (*engine.Engine, error) {
+func newEngine(s *settings, kept store.Store, summaries *summarize.Desk, log *zap.Logger) (*engine.Engine, error) {
 	counters, err := newCounters()
 	if err != nil {
 		return nil, err
@@ -71,8 +75,73 @@ func newEngine(s *settings, kept store.Store, log *zap.Logger) (*engine.Engine, 
 		IDs:        newID,
 		Defaults:   s.policy(),
 		CacheBytes: int64(s.CacheSize),
+		Summaries:  summaries,
 		OnError:    func(err error) { log.Error("background work failed", zap.String("cause", causeOf(err))) },
 	}), nil
+}
+
+// connection is a client of a provider.
+type connection interface {
+	summarize.Model
+	Close()
+}
+
+func newConnection(a access, key string) (connection, error) {
+	userAgent := "palimpsest/" + version
+	switch a.provider {
+	case providerOpenAI:
+		return openaimodels.New(openaimodels.Options{URL: a.url, Key: key, UserAgent: userAgent})
+	case providerAnthropic:
+		return anthropicmodels.New(anthropicmodels.Options{URL: a.url, Key: key, UserAgent: userAgent})
+	default:
+		return nil, fmt.Errorf("there is no provider of the name %q", a.provider)
+	}
+}
+
+// summaries is what makes summaries, with its connections to providers.
+type summaries struct {
+	desk        *summarize.Desk
+	connections []connection
+}
+
+// close ends the work, then the connections.
+func (s *summaries) close() {
+	s.desk.Close()
+	for _, c := range s.connections {
+		c.Close()
+	}
+}
+
+func newSummaries(s *settings, log *zap.Logger) (*summaries, error) {
+	made, providers := &summaries{}, map[string]summarize.Model{}
+	for _, a := range s.accesses() {
+		if a.url == "" {
+			continue
+		}
+		key, err := a.key()
+		if err != nil {
+			return nil, err
+		}
+		c, err := newConnection(a, key)
+		if err != nil {
+			return nil, fmt.Errorf("--%s-url %w", a.provider, err)
+		}
+		providers[a.provider], made.connections = c, append(made.connections, c)
+	}
+	made.desk = newDesk(s, providers, log)
+	return made, nil
+}
+
+func newDesk(s *settings, providers map[string]summarize.Model, log *zap.Logger) *summarize.Desk {
+	return summarize.New(summarize.Options{
+		Providers:             providers,
+		Models:                s.SummaryModels,
+		Extract:               extractive.Extract,
+		Deadline:              s.SummaryDeadline,
+		TokensPerMinute:       s.SummaryTokensPerMinute,
+		TokensPerConversation: s.SummaryTokensPerConversation,
+		OnFailure:             func(f *summarize.Failure) { log.Warn("no model wrote a summary", zap.String("reason", f.Error())) },
+	})
 }
 
 func newCounters() ([]tokens.Counter, error) {

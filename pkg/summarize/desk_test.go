@@ -605,6 +605,9 @@ func TestDesk_Close_CancelsAndWaits(t *testing.T) {
 			t.Errorf("ended %v, after %v", ended.Load(), time.Since(began))
 		}
 		d.Start(next)
+		if len(d.jobs) > 0 {
+			t.Error("begins after it was closed")
+		}
 		d.Wait(t.Context(), []*Request{r, next})
 		for _, r := range []*Request{r, next} {
 			got, ok := d.Look(r)

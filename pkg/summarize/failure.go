@@ -35,7 +35,7 @@ const (
 )
 
 // Failure is the error of a request or of a call. Its text never has any of the conversation, of an answer, or of a key.
-type Failure struct {
+type Failure struct { //nolint:errname // it is how a request ended, and the package's name says of what
 	Reason Reason
 	Status int    // HTTP, where a provider answered with one; or 0
 	Model  string // provider/model, where the failure is one model's

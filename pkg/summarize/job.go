@@ -39,8 +39,7 @@ func (d *Desk) run(ctx context.Context, j *job) {
 func (d *Desk) guarded(ctx context.Context, r *Request) (result Result) {
 	defer func() {
 		if recover() != nil {
-			d.failed(Internal)
-			result = Result{Err: &Failure{Reason: Internal}}
+			result = Result{Err: d.failed(Internal)}
 		}
 	}()
 	return d.ask(ctx, r)
@@ -171,6 +170,8 @@ func (d *Desk) attempt(ctx context.Context, r *Request, c candidate) (string, *F
 	case d.places <- struct{}{}:
 		defer func() { <-d.places }()
 	case <-ctx.Done():
+	}
+	if ctx.Err() != nil { // also where a place was free: then either case may be taken
 		return "", d.failed(endOf(ctx))
 	}
 	if pause := c.route.pausedFor(d.options.Clock()); pause > 0 {

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"errors"
+	"time"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+)
+
+// lifecycleSettings are the parts of the default policy that say when old text changes.
+type lifecycleSettings struct {
+	DefaultExpireTurns   *int32         `help:"How many turns results of tools and actions are shown in full after their own, where nothing else says so." env:"PALIMPSEST_DEFAULT_EXPIRE_TURNS" placeholder:"TURNS"`
+	DefaultExpireMode    string         `help:"What happens to them then: none, remove or compact." env:"PALIMPSEST_DEFAULT_EXPIRE_MODE" enum:"none,remove,compact" default:"none"`
+	DefaultCompactMode   string         `help:"How they are compacted: first-chars, or summary by a model (see --summary-models; an extract where no model answers)." env:"PALIMPSEST_DEFAULT_COMPACT_MODE" enum:"first-chars,summary" default:"first-chars"`
+	DefaultCompactLength *int32         `help:"How many characters compaction leaves, or a summary aims at; 500 if it is not set." env:"PALIMPSEST_DEFAULT_COMPACT_LENGTH" placeholder:"CHARACTERS"`
+	DefaultRewrite       string         `help:"When due changes of old text are made: coalesced (together, when it pays for the provider's prompt cache) or eager (at once)." env:"PALIMPSEST_DEFAULT_REWRITE" enum:"coalesced,eager" default:"coalesced"`
+	DefaultMaxWait       *time.Duration `help:"How long one build waits for summaries in all, such as 500ms; 3s if it is not set." env:"PALIMPSEST_DEFAULT_MAX_WAIT" placeholder:"DURATION"`
+}
+
+// The words of the settings.
+const (
+	expireNone    = "none"
+	expireRemove  = "remove"
+	expireCompact = "compact"
+
+	compactSummary = "summary"
+
+	rewriteEager = "eager"
+)
+
+func (s *lifecycleSettings) checkLifecycle() error {
+	return errors.Join(
+		within("default-expire-turns", s.DefaultExpireTurns, 0, 1_000_000),
+		within("default-compact-length", s.DefaultCompactLength, 1, 1_000_000),
+		s.checkExpiry(),
+		s.checkMaxWait(),
+	)
+}
+
+func (s *lifecycleSettings) checkExpiry() error {
+	expires := s.DefaultExpireMode == expireRemove || s.DefaultExpireMode == expireCompact
+	switch {
+	case expires && s.DefaultExpireTurns == nil:
+		return errors.New("--default-expire-mode needs --default-expire-turns: nothing expires without it")
+	case !expires && s.DefaultExpireTurns != nil:
+		return errors.New("--default-expire-turns needs --default-expire-mode remove or compact: nothing expires without it")
+	default:
+		return nil
+	}
+}
+
+func (s *lifecycleSettings) checkMaxWait() error {
+	if w := s.DefaultMaxWait; w != nil && (*w < 0 || *w > time.Minute) {
+		return errors.New("--default-max-wait must be 0s to 60s")
+	}
+	return nil
+}
+
+// expiration is the default for results. What a setting's default stands for is left unset: a policy that sets nothing keeps
+// its hash.
+func (s *lifecycleSettings) expiration() conversation.Expiration {
+	e := conversation.Expiration{Turns: s.DefaultExpireTurns, CompactLength: s.DefaultCompactLength}
+	switch s.DefaultExpireMode {
+	case expireRemove:
+		e.Mode = conversation.ExpirationRemove
+	case expireCompact:
+		e.Mode = conversation.ExpirationCompact
+	}
+	if s.DefaultCompactMode == compactSummary {
+		e.CompactMode = conversation.CompactSummary
+	}
+	return e
+}
+
+func (s *lifecycleSettings) rewriteMode() conversation.RewriteMode {
+	if s.DefaultRewrite == rewriteEager {
+		return conversation.RewriteEager
+	}
+	return conversation.RewriteUnspecified
+}

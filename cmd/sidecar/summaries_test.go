@@ -1,0 +1,116 @@
+package main
+
+import (
+	"crypto/sha256"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+	"go.uber.org/zap/zaptest/observer"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/summarize"
+)
+
+func TestNewSummaries_AsksTheConfiguredModelsWithTheirKeys(t *testing.T) {
+	const key = "sk-of-the-operator"
+	openai := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/v1/chat/completions" || r.Header.Get("Authorization") != "Bearer "+key || r.Header.Get("User-Agent") != "palimpsest/"+version {
+			t.Errorf("%s %v", r.URL, r.Header)
+		}
+		w.WriteHeader(http.StatusUnauthorized)
+		_, _ = io.WriteString(w, "wrong: "+key)
+	}))
+	defer openai.Close()
+	anthropic := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/v1/messages" || r.Header.Get("X-Api-Key") != key {
+			t.Errorf("%s %v", r.URL, r.Header)
+		}
+		_, _ = io.WriteString(w, `{"content":[{"type":"text","text":"{\"summary\":\"short\"}"}]}`)
+	}))
+	defer anthropic.Close()
+
+	t.Setenv("PALIMPSEST_OPENAI_KEY", key)
+	file := filepath.Join(t.TempDir(), "key")
+	if err := os.WriteFile(file, []byte(key+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	core, logged := observer.New(zapcore.DebugLevel)
+	s := privateSettings("")
+	s.summarySettings = summarySettings{
+		OpenAIURL: openai.URL + "/v1", AnthropicURL: anthropic.URL, AnthropicKeyFile: file, SummaryModels: []string{"openai/a", "anthropic/b"},
+	}
+	if err := s.checkSummaries(); err != nil {
+		t.Fatal(err)
+	}
+	made, err := newSummaries(s, zap.New(core))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer made.close()
+	if got := ask(t, made.desk, "first", nil); got.Text != "short" || got.Model != "anthropic/b" {
+		t.Errorf("%+v", got)
+	}
+	ask(t, made.desk, "second", []string{"openai/a"})
+	made.close()
+	lines := logged.All()
+	if len(lines) != 1 || lines[0].ContextMap()["reason"] != `"openai/a": status (HTTP 401)` {
+		t.Errorf("%+v", lines)
+	}
+}
+
+func ask(t *testing.T, d *summarize.Desk, name string, models []string) summarize.Result {
+	t.Helper()
+	content := name + strings.Repeat(" content", 100)
+	r := &summarize.Request{
+		Content: content, Hash: sha256.Sum256([]byte(content)), Chars: len(content), Target: 100, Prompt: conversation.Prompt{Models: models},
+	}
+	d.Start(r)
+	d.Wait(t.Context(), []*summarize.Request{r})
+	got, _ := d.Look(r)
+	return got
+}
+
+func TestNewSummaries_WithoutProviders_MakesExtracts(t *testing.T) {
+	made, err := newSummaries(privateSettings(""), zap.NewNop())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer made.close()
+	text := strings.Repeat("Nothing happened. ", 50) + "ERROR: disk sda1 is full\n"
+	if got := made.desk.Extract(text, 100); !strings.Contains(got, "sda1") {
+		t.Errorf("%q", got)
+	}
+	if got := ask(t, made.desk, "first", nil); summarize.ReasonOf(got.Err) != summarize.NoModel {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestSettings_Policy_LifecycleFlags(t *testing.T) {
+	s := privateSettings("")
+	if got, want := s.policy().Hash(), (conversation.Policy{Fit: s.policy().Fit}).Hash(); got != want {
+		t.Errorf("flags that are not set change the policy: %s, not %s", got, want)
+	}
+	turns, length, wait := int32(5), int32(800), 2*time.Second
+	s.lifecycleSettings = lifecycleSettings{
+		DefaultExpireTurns: &turns, DefaultExpireMode: expireCompact, DefaultCompactMode: compactSummary,
+		DefaultCompactLength: &length, DefaultRewrite: rewriteEager, DefaultMaxWait: &wait,
+	}
+	got := s.policy()
+	e := got.Expiration.Results
+	if *e.Turns != 5 || e.Mode != conversation.ExpirationCompact || e.CompactMode != conversation.CompactSummary || *e.CompactLength != 800 ||
+		got.Rewrite.Mode != conversation.RewriteEager || *got.MaxWait != wait {
+		t.Errorf("%+v", got)
+	}
+	s.DefaultExpireMode = expireRemove
+	if s.policy().Expiration.Results.Mode != conversation.ExpirationRemove {
+		t.Error("remove is lost")
+	}
+}
