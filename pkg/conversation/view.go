@@ -148,7 +148,7 @@ func (v *View) Restored(i int32) (edit int64, turn int32, ok bool) {
 	return s.restored, s.turn, s.restored > 0 && !v.hidden(i) && !v.summarised(i)
 }
 
-// Restorations returns the ranges that expansions brought back after an edit, in order of index.
+// Restorations returns the messages that expansions after an edit brought back, each as a range, in order of index.
 func (v *View) Restorations(after int64) []Range {
 	var out []Range
 	for i := range v.messages {
@@ -189,7 +189,7 @@ func (v *View) Gone(messages []Message, from int32) []Item {
 	var out []Item
 	for i := range messages {
 		m := &messages[i]
-		if m.Index < from || v.hidden(m.Index) || v.summarised(m.Index) {
+		if _, touched := v.messages[m.Index]; !touched || m.Index < from || v.hidden(m.Index) || v.summarised(m.Index) {
 			continue
 		}
 		if it, ok := v.Item(m); !ok {
