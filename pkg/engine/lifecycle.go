@@ -23,8 +23,11 @@ func (d *deciding) age(ctx context.Context) error {
 		return nil
 	}
 	out, err := d.compose(ctx, d.view, d.out.window)
+	if err != nil {
+		return err
+	}
 	d.out = out
-	return err
+	return d.legal() // all that was said may have been a plugin's, for the first build alone
 }
 
 // keepAll says whether nothing is to expire in this build.
