@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"crypto/sha256"
 	"io"
 	"net/http"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -15,6 +17,7 @@ import (
 	"go.uber.org/zap/zapcore"
 	"go.uber.org/zap/zaptest/observer"
 
+	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/summarize"
 )
@@ -112,5 +115,58 @@ func TestSettings_Policy_LifecycleFlags(t *testing.T) {
 	s.DefaultExpireMode = expireRemove
 	if s.policy().Expiration.Results.Mode != conversation.ExpirationRemove {
 		t.Error("remove is lost")
+	}
+}
+
+// TestProgram_Run_AModelsSummaryReachesTheView: the flags that switch it on, a model, and what the agent's model sees then.
+func TestProgram_Run_AModelsSummaryReachesTheView(t *testing.T) {
+	const said = "service-7 restarted three times; the disk sda1 is full"
+	var calls atomic.Int64
+	provider := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		calls.Add(1)
+		_, _ = io.WriteString(w, `{"choices":[{"message":{"content":"{\"summary\":\"`+said+`\"}"}}]}`)
+	}))
+	defer provider.Close()
+	s, turns := privateSettings(t.TempDir()), int32(1)
+	s.Store, s.OpenAIURL, s.SummaryModels = storeMemory, provider.URL, []string{"openai/a"}
+	s.DefaultExpireTurns, s.DefaultExpireMode, s.DefaultCompactMode, s.DefaultRewrite = &turns, expireCompact, compactSummary, rewriteEager
+	ctx, stop := context.WithCancel(t.Context())
+	conn, ended := launch(ctx, t, s)
+	client := pb.NewContextServiceClient(conn)
+
+	result := strings.Repeat("The watchdog saw nothing that was worth a line of its own. ", 100)
+	add(t, client, pb.Role_ROLE_USER, &pb.Part{Content: &pb.Part_Text{Text: "What happened?"}})
+	add(t, client, pb.Role_ROLE_ASSISTANT, &pb.Part{Content: &pb.Part_ToolCall{ToolCall: &pb.ToolCall{CallId: "1", Name: "log"}}})
+	add(t, client, pb.Role_ROLE_TOOL, &pb.Part{Content: &pb.Part_ToolResult{
+		ToolResult: &pb.ToolResult{CallId: "1", Output: &pb.ToolResult_Text{Text: result}},
+	}})
+	var shown string
+	for range 6 {
+		built, err := client.BuildContext(ctx, &pb.BuildContextRequest{ConversationId: "c"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		shown = built.String()
+		add(t, client, pb.Role_ROLE_ASSISTANT, &pb.Part{Content: &pb.Part_Text{Text: "I am still thinking."}})
+	}
+	if !strings.Contains(shown, "[Summary of 5900 characters.") || !strings.Contains(shown, said) || strings.Contains(shown, "watchdog") {
+		t.Errorf("the model sees: %.2000s", shown)
+	}
+	if calls.Load() != 1 {
+		t.Errorf("%d calls", calls.Load())
+	}
+	stop()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+func add(t *testing.T, client pb.ContextServiceClient, role pb.Role, part *pb.Part) {
+	t.Helper()
+	_, err := client.AppendMessage(t.Context(), &pb.AppendMessageRequest{
+		ConversationId: "c", Message: &pb.Message{Role: role, Parts: []*pb.Part{part}},
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }

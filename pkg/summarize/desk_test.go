@@ -711,3 +711,17 @@ func TestSpending_Conversations_AreBounded(t *testing.T) {
 		t.Errorf("%d remembered", n)
 	}
 }
+
+func TestRoutes_Models_AreBounded(t *testing.T) {
+	r := newRoutes()
+	first := r.of("m/0")
+	for i := range maxRoutes {
+		if r.of(fmt.Sprint("m/", i)); r.of("m/0") != first {
+			t.Fatal("a model that is used is forgotten")
+		}
+	}
+	r.of("m/one more")
+	if n := r.known.Len(); n != maxRoutes {
+		t.Errorf("%d remembered", n)
+	}
+}
