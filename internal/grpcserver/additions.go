@@ -83,12 +83,16 @@ func additionParts() rule[*pb.AdditionalContent] {
 	}}
 }
 
-func checkAddition(c *checker, p *pb.Part) {
+func checkAddable(c *checker, p *pb.Part) {
 	switch kind := partKind(p); kind {
 	case "", "text", "media":
 	default:
 		c.failIn(kind, "is no part for an addition, which holds text and media")
 	}
+}
+
+func checkAddition(c *checker, p *pb.Part) {
+	checkAddable(c, p)
 	if p.GetRetention() != nil {
 		c.failIn("retention", "must not be set in an addition, whose save_to_chat_history says it")
 	}

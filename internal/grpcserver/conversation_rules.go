@@ -2,9 +2,6 @@ package grpcserver
 
 import (
 	"fmt"
-	"slices"
-
-	"google.golang.org/protobuf/types/known/fieldmaskpb"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
 )
@@ -37,40 +34,6 @@ func conversationRules() table[*pb.Conversation] {
 		outputOnly[*pb.Conversation]("create_time"),
 		outputOnly[*pb.Conversation]("update_time"),
 		outputOnly[*pb.Conversation]("expire_time"),
-	}
-}
-
-// The paths of an update mask.
-const (
-	pathActorID  = "actor_id"
-	pathAgentID  = "agent_id"
-	pathTitle    = "title"
-	pathMetadata = "metadata_json"
-	pathPolicy   = "policy"
-	pathFit      = "policy.fit"
-	pathTTL      = "policy.ttl"
-	pathMax      = "policy.fit.max_context_tokens"
-	pathWindow   = "policy.fit.context_window_tokens"
-	pathReserved = "policy.fit.reserved_output_tokens"
-	pathTarget   = "policy.fit.target_percent"
-	pathResult   = "policy.fit.max_result_percent"
-)
-
-func maskPaths() []string {
-	return []string{
-		pathActorID, pathAgentID, pathTitle, pathMetadata, pathPolicy, pathFit, pathTTL,
-		pathMax, pathWindow, pathReserved, pathTarget, pathResult,
-	}
-}
-
-func maskRules() table[*fieldmaskpb.FieldMask] {
-	known := maskPaths()
-	return table[*fieldmaskpb.FieldMask]{
-		scalars("paths", numberRange(1, int64(len(known))), nil, (*fieldmaskpb.FieldMask).GetPaths, func(c *checker, path string) {
-			if !slices.Contains(known, path) {
-				c.fail("is not a path that can be changed")
-			}
-		}),
 	}
 }
 

@@ -26,6 +26,7 @@ func expandMessageRules() table[*pb.ExpandMessageRequest] {
 		requestID((*pb.ExpandMessageRequest).GetRequestId),
 		pageSize((*pb.ExpandMessageRequest).GetPageSize),
 		indexPageToken[*pb.ExpandMessageRequest](),
+		replyBytes(func(r *pb.ExpandMessageRequest) *int32 { return r.MaxReplyBytes }),
 	}
 }
 
@@ -92,7 +93,10 @@ func (s *service) ExpandMessage(ctx context.Context, req *pb.ExpandMessageReques
 			return nil, err
 		}
 	}
-	return out, checkReply(out, defaultReplyBytes, 0)
+	if len(out.GetEvents()) > 0 {
+		return out, nil // the engine weighed it before it changed the view
+	}
+	return out, checkReply(out, replyLimit(req.MaxReplyBytes), 0)
 }
 
 func (s *service) expansion(req *pb.ExpandMessageRequest) (engine.ExpandRequest, error) {
@@ -115,7 +119,7 @@ func (s *service) expansion(req *pb.ExpandMessageRequest) (engine.ExpandRequest,
 		MaxTokens:  req.GetMaxTokens(),
 		Limit:      pageLimit(req),
 		Cursor:     cursor,
-		MaxBytes:   defaultReplyBytes - pageTokenBytes,
+		MaxBytes:   max(1, replyLimit(req.MaxReplyBytes)-pageTokenBytes),
 		Size:       func(m *engine.MessageInView) int { return elementBytes(toMessageInView(m)) },
 	}
 	setTarget(&out, req)

@@ -10,14 +10,27 @@ const (
 	maxParts        = 1024
 	maxCalls        = 512
 	maxResultPieces = 256
+
+	// The blocks that additions become: their parts, a header and a spacing each.
+	maxAdded = maxAdditions * (maxAdditionParts + 2)
 )
 
+// messageRules are those of what is appended: what parts say of plugins is output only.
 func messageRules() table[*pb.Message] {
+	return messageTable(func(*pb.Part) bool { return false })
+}
+
+// recordRules are those of messages that come back from an export: what plugins added is among their parts.
+func recordRules() table[*pb.Message] {
+	return messageTable(func(p *pb.Part) bool { return p.GetPlugin() != "" })
+}
+
+func messageTable(added func(*pb.Part) bool) table[*pb.Message] {
 	actions, expiration := actionRules(), expirationRules()
 	return table[*pb.Message]{
 		optionalText("id", byteRange(1, 128), (*pb.Message).GetId),
 		requiredEnum("role", (*pb.Message).GetRole),
-		partsRule(partRules(actions, expiration)),
+		partsRule(partRules(actions, expiration), added),
 		enum("message_type", (*pb.Message).GetMessageType),
 		list("actions", atMost(64), (*pb.Message).GetActions, actions),
 		message("expiration", (*pb.Message).GetExpiration, expiration),
@@ -53,43 +66,69 @@ func tags[M any](field string, get func(M) []string) rule[M] {
 }
 
 // partsRule checks the parts of a message, and what only the message knows of them: what its role may hold, and how many calls.
-func partsRule(rules table[*pb.Part]) rule[*pb.Message] {
-	parts := list("parts", numberRange(1, maxParts), (*pb.Message).GetParts, rules)
-	promised := parts.facts
+// What plugins added is counted apart.
+func partsRule(rules table[*pb.Part], added func(*pb.Part) bool) rule[*pb.Message] {
+	own := numberRange(1, maxParts)
+	promised := list("parts", own, (*pb.Message).GetParts, rules).facts
 	promised.limits = append(promised.limits, fmt.Sprintf("at most %d tool calls", maxCalls))
 	return rule[*pb.Message]{promised, func(c *checker, m *pb.Message) {
-		parts.check(c, m)
-		calls := 0
+		count := countParts(m, added)
+		checkCount(c, own, count.own)
+		checkCount(c, atMost(maxAdded), count.added)
 		for i, p := range m.GetParts() {
-			if p.GetToolCall() != nil {
-				calls++
+			c.element(i)
+			rules.check(c, p)
+			if added(p) {
+				checkAdded(c, m.GetRole(), p)
+			} else {
+				checkKind(c, m.GetRole(), p)
 			}
-			checkKind(c, m.GetRole(), i, p)
-			checkRetention(c, m.GetRole(), i, p)
+			checkRetention(c, m.GetRole(), p)
+			c.leave()
 		}
-		if calls > maxCalls {
+		if count.calls > maxCalls {
 			c.fail("must have at most %d tool calls", maxCalls)
 		}
 	}}
 }
 
-func checkKind(c *checker, role pb.Role, i int, p *pb.Part) {
-	kind, holds, ok := kindAllowed(role, p)
-	if ok {
-		return
+type partCount struct{ own, added, calls int }
+
+func countParts(m *pb.Message, added func(*pb.Part) bool) (n partCount) {
+	for _, p := range m.GetParts() {
+		if p.GetToolCall() != nil {
+			n.calls++
+		}
+		if added(p) {
+			n.added++
+		} else {
+			n.own++
+		}
 	}
-	c.element(i)
-	c.failIn(kind, "is no part for this role, which holds "+holds)
-	c.leave()
+	return n
 }
 
-func checkRetention(c *checker, role pb.Role, i int, p *pb.Part) {
-	if p.GetRetention() == nil || input(role) {
-		return
+func checkKind(c *checker, role pb.Role, p *pb.Part) {
+	if kind, holds, ok := kindAllowed(role, p); !ok {
+		c.failIn(kind, "is no part for this role, which holds "+holds)
 	}
-	c.element(i)
-	c.failIn("retention", "belongs to messages of role user and tool alone")
-	c.leave()
+}
+
+// checkAdded checks a part that a plugin added.
+func checkAdded(c *checker, role pb.Role, p *pb.Part) {
+	if !input(role) {
+		c.failIn("plugin", "belongs to messages of role user and tool alone")
+	}
+	if !nameLimit().holds(int64(len(p.GetPlugin()))) {
+		c.failIn("plugin", "must have "+nameLimit().length())
+	}
+	checkAddable(c, p)
+}
+
+func checkRetention(c *checker, role pb.Role, p *pb.Part) {
+	if p.GetRetention() != nil && !input(role) {
+		c.failIn("retention", "belongs to messages of role user and tool alone")
+	}
 }
 
 // kindAllowed says which kind a part has, what the role may hold, and whether the two agree. A role or a kind that is not known

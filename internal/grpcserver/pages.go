@@ -47,7 +47,7 @@ func openPage(req paged) (cursor string, ok bool) {
 // pageSum covers the question: the request without what may change from page to page.
 func pageSum(req paged, cursor string) ([]byte, error) {
 	question := proto.Clone(req).ProtoReflect()
-	for _, name := range []protoreflect.Name{"page_token", "page_size", "max_reply_bytes"} {
+	for _, name := range []protoreflect.Name{"page_token", "page_size", "max_reply_bytes", "request_id"} {
 		if field := question.Descriptor().Fields().ByName(name); field != nil {
 			question.Clear(field)
 		}

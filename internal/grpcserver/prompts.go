@@ -1,11 +1,11 @@
 package grpcserver
 
 import (
-	"slices"
 	"strings"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine"
 )
 
 func promptRules() table[*pb.Prompt] {
@@ -18,26 +18,12 @@ func promptRules() table[*pb.Prompt] {
 	}
 }
 
-// promptTemplate demands the content, once, and knows all that may stand in a template.
+// promptTemplate says in fixed words what the engine says with the template's own.
 func promptTemplate(s string) string {
-	contents := 0
-	for _, rest := range strings.Split(s, "{{")[1:] {
-		name, _, closed := strings.Cut(rest, "}}")
-		if name == "content" {
-			contents++
-		}
-		if !closed || !slices.Contains(placeholders(), name) {
-			return templateRule
-		}
+	if engine.CheckTemplate(s) == "" {
+		return ""
 	}
-	if contents != 1 {
-		return templateRule
-	}
-	return ""
-}
-
-func placeholders() []string {
-	return []string{"content", "length", "target_length", "message_type", "turn_added", "tool"}
+	return templateRule
 }
 
 const templateRule = "must have {{content}} once, and may have {{length}}, {{target_length}}, {{message_type}}, {{turn_added}}, {{tool}}; " +

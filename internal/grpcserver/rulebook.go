@@ -48,7 +48,7 @@ type ruleBook struct {
 func newRuleBook() *ruleBook {
 	message := messageRules()
 	return &ruleBook{
-		message:      message,
+		message:      recordRules(),
 		conversation: conversationRules(),
 
 		appendMessage:       appendMessageRules(message),

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
-	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
 )
 
@@ -37,48 +36,13 @@ func (s *service) UpdateConversation(ctx context.Context, req *pb.UpdateConversa
 
 // changed takes from wanted what the paths name. What holds of a policy as a whole must hold of the outcome too.
 func changed(info, wanted engine.Info, paths []string) (engine.Info, error) {
+	settable := settables()
 	for _, path := range paths {
-		change(&info, &wanted, path)
+		settable[path](&info, &wanted)
 	}
 	fit := info.Policy.Fit
 	if r, w := fit.ReservedOutputTokens, fit.ContextWindowTokens; r != nil && w != nil && *r >= *w {
 		return info, violation("conversation."+pathReserved, reservedOverWindow)
 	}
 	return info, nil
-}
-
-func change(to, from *engine.Info, path string) {
-	switch path {
-	case pathActorID:
-		to.ActorID = from.ActorID
-	case pathAgentID:
-		to.AgentID = from.AgentID
-	case pathTitle:
-		to.Title = from.Title
-	case pathMetadata:
-		to.Metadata = from.Metadata
-	case pathPolicy:
-		to.Policy = from.Policy
-	case pathFit:
-		to.Policy.Fit = from.Policy.Fit
-	case pathTTL:
-		to.Policy.TTL = from.Policy.TTL
-	default:
-		changeFit(&to.Policy.Fit, &from.Policy.Fit, path)
-	}
-}
-
-func changeFit(to, from *conversation.FitPolicy, path string) {
-	switch path {
-	case pathMax:
-		to.MaxContextTokens = from.MaxContextTokens
-	case pathWindow:
-		to.ContextWindowTokens = from.ContextWindowTokens
-	case pathReserved:
-		to.ReservedOutputTokens = from.ReservedOutputTokens
-	case pathTarget:
-		to.TargetPercent = from.TargetPercent
-	case pathResult:
-		to.MaxResultPercent = from.MaxResultPercent
-	}
 }

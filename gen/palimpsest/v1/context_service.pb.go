@@ -842,7 +842,7 @@ type ExpandMessageRequest struct {
 	// Optional. The next_page_token of the page before, with everything else as it was asked for there; at most 4,096 bytes.
 	PageToken string `protobuf:"bytes,13,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	// Optional. The largest answer in bytes; 0 to 67,108,864. 3,670,016 (3.5 MiB) by default, and for 0. What does not fit comes with
-	// the next page. Raise your client's receive limit with it.
+	// the next page; RESTORE is refused. Raise your client's receive limit with it.
 	MaxReplyBytes *int32 `protobuf:"varint,14,opt,name=max_reply_bytes,json=maxReplyBytes,proto3,oneof" json:"max_reply_bytes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

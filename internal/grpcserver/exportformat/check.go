@@ -80,6 +80,9 @@ func (c *checks) checkHead() (field, text string) {
 		bound{"manifestSeq", h.ManifestSeq, 0, math.MaxInt64 - 1},
 		bound{"turn", int64(h.Turn), 0, math.MaxInt32},
 		bound{"seen", int64(h.Seen), 0, messages},
+		bound{"seenBefore", int64(h.SeenBefore), 0, int64(h.Seen)},
+		bound{"place.inputs", int64(h.Place.Inputs), 0, messages},
+		bound{"place.carrying", int64(h.Place.Carrying), 0, int64(h.Place.Inputs)},
 		bound{"windowStartIndex", int64(h.Start), 0, messages},
 		bound{"unitStart", int64(h.UnitStart), 0, messages},
 		bound{"leadingSystem", int64(h.LeadingSystem), 0, messages},
@@ -136,7 +139,12 @@ func (c *checks) admitMessage(m *messageLine) (field, text string) {
 	if field, text := firstOutside(
 		bound{"turnAdded", int64(m.TurnAdded), 0, int64(c.head.Turn)},
 		bound{"tokenCount", int64(m.Tokens), 0, math.MaxInt32},
+		bound{"place.inputs", int64(m.Place.Inputs), 0, int64(m.Index) + 1},
+		bound{"place.carrying", int64(m.Place.Carrying), 0, int64(m.Place.Inputs)},
 	); text != "" {
+		return field, text
+	}
+	if field, text := checkExpiration(m.Expiration); text != "" {
 		return field, text
 	}
 	if m.Commit > c.head.Version {
@@ -148,44 +156,6 @@ func (c *checks) admitMessage(m *messageLine) (field, text string) {
 		}
 	}
 	c.parts = append(c.parts, int32(len(m.Parts)))
-	return "", ""
-}
-
-func (c *checks) checkPart(p *partLine) (field, text string) {
-	kinds := 0
-	for _, set := range []bool{
-		p.Text != nil, p.Media != nil, p.ToolCall != nil, p.ToolResult != nil, p.Reasoning != nil, p.Opaque != nil,
-	} {
-		if set {
-			kinds++
-		}
-	}
-	switch {
-	case kinds != 1:
-		return "", "must hold exactly one kind"
-	case p.Tokens < 0:
-		return ".tokens", "must not be negative"
-	case p.ToolCall != nil && (p.ToolCall.Ordinal < 1 || p.ToolCall.Ordinal > c.head.CallOrdinal):
-		return ".toolCall.ordinal", "must be from 1 to the conversation's callOrdinal"
-	case p.ToolResult != nil:
-		return c.checkResult(p.ToolResult)
-	default:
-		return "", ""
-	}
-}
-
-func (c *checks) checkResult(r *resultLine) (field, text string) {
-	if r.Ordinal < 0 || r.Ordinal > c.head.CallOrdinal {
-		return ".toolResult.ordinal", "must be from 0 to the conversation's callOrdinal"
-	}
-	if r.Text != nil && r.JSON != nil || r.Parts != nil && (r.Text != nil || r.JSON != nil) {
-		return ".toolResult", "must hold at most one of text, json and parts"
-	}
-	for i, p := range r.Parts {
-		if (p.Text == nil) == (p.Media == nil) {
-			return fmt.Sprintf(".toolResult.parts[%d]", i), "must hold exactly one kind"
-		}
-	}
 	return "", ""
 }
 
@@ -213,7 +183,11 @@ func (c *checks) checkShown(e *editLine) (field, text string) {
 		if p.Part < 0 || p.Part >= parts {
 			return fmt.Sprintf("parts[%d].part", i), "names a part that the message has not"
 		}
-		if field, text := c.checkPart(&p.Shown); text != "" {
+		check := c.checkPart
+		if p.Shown.kinds() == 0 && len(p.Shown.Erased) == 0 { // another part tells its content too
+			check = (*partLine).checkFrame
+		}
+		if field, text := check(&p.Shown); text != "" {
 			return fmt.Sprintf("parts[%d].shown%s", i, field), text
 		}
 	}
@@ -222,7 +196,13 @@ func (c *checks) checkShown(e *editLine) (field, text string) {
 			return fmt.Sprintf("mask[%d]", i), "names a part that the message has not"
 		}
 	}
-	return "", ""
+	switch {
+	case e.Summary == nil || e.Summary.Erased == nil:
+		return "", ""
+	case e.Summary.Erased.Content != 0:
+		return "summary.erased.content", "must be 0: a summary has one"
+	}
+	return under("summary.erased", func() (string, string) { return e.Summary.Erased.check(int64(len(e.Summary.Text))) })
 }
 
 func (c *checks) admitManifest(m *manifestLine) (field, text string) {
@@ -236,6 +216,7 @@ func (c *checks) admitManifest(m *manifestLine) (field, text string) {
 		bound{"turn", int64(m.Turn), 0, int64(c.head.Turn)},
 		bound{"windowStartIndex", int64(m.WindowStart), 0, int64(m.MessageCount)},
 		bound{"windowAnchorIndex", int64(m.WindowAnchor), -1, int64(m.MessageCount) - 1},
+		bound{"windowRestoredEdit", m.WindowRestored, 0, m.EditSeq},
 		bound{"leadingSystem", int64(m.LeadingSystem), 0, int64(m.MessageCount)},
 	); text != "" {
 		return field, text

@@ -31,7 +31,7 @@ func (f *filler) fill(v reflect.Value) {
 		v.Set(reflect.ValueOf(time.Unix(f.next(), f.next()).UTC()))
 		return
 	case conversation.Content:
-		v.Set(reflect.ValueOf(conversation.Content{Inline: "text " + strings.Repeat("ü", int(f.next()))}))
+		v.Set(reflect.ValueOf(f.content()))
 		return
 	case conversation.ID:
 		return // made anew by an import
@@ -73,19 +73,30 @@ func (f *filler) fill(v reflect.Value) {
 	}
 }
 
+// content is text, or, every third time, what is left of an erased one.
+func (f *filler) content() conversation.Content {
+	n := f.next()
+	if n%3 > 0 {
+		return conversation.Content{Inline: "text " + strings.Repeat("ü", int(n))}
+	}
+	return conversation.Content{Erased: &conversation.ErasedContent{Bytes: 2 * n, Chars: n, Hash: [32]byte{byte(n), 31: 255}}}
+}
+
 // parts returns one part of each kind, everything in it set.
 func (f *filler) parts() []conversation.Part {
-	out := make([]conversation.Part, 9)
+	out := make([]conversation.Part, 18)
 	for i := range out {
 		f.fill(reflect.ValueOf(&out[i]).Elem())
 		full := out[i]
-		out[i] = conversation.Part{Tokens: full.Tokens, Estimated: full.Estimated}
-		f.choose(&out[i], &full, i)
+		f.choose(&out[i], &full, i%9)
+		out[i].Retention = []conversation.Retention{{Kind: conversation.RetentionPermanent}, {Kind: conversation.RetentionKeepLast, Last: full.Retention.Last}}[i%2]
 	}
 	return out
 }
 
+// choose leaves of the contents the one of a kind. All other fields stay, those that are yet to come too.
 func (f *filler) choose(p, full *conversation.Part, i int) {
+	p.Text, p.Media, p.Call, p.Result, p.Reasoning, p.Opaque = conversation.Content{}, nil, nil, nil, nil, nil
 	p.Kind = conversation.PartKind(min(i+1, int(conversation.PartOpaque)))
 	switch i {
 	case 0:
@@ -160,7 +171,8 @@ func TestWriter_EveryFieldOfEveryRecord_ComesBack(t *testing.T) {
 func TestWriter_ZeroRecords_ComeBack(t *testing.T) {
 	for _, want := range []engine.Record{
 		{Conversation: &engine.Conversation{}}, {State: &engine.State{}}, {Message: &conversation.Message{Role: 1}},
-		{Edit: &conversation.Edit{Kind: 1}}, {Manifest: &conversation.Manifest{}},
+		{Edit: &conversation.Edit{Kind: 1}}, {Edit: &conversation.Edit{Kind: 1, Parts: make([]conversation.PartEdit, 1)}},
+		{Manifest: &conversation.Manifest{}},
 	} {
 		var out bytes.Buffer
 		if err := NewWriter(&out).Write(want); err != nil {
@@ -241,6 +253,34 @@ func TestReader_CutOff_IsRefused(t *testing.T) {
 	}
 }
 
+// erased is what is left of two bytes, one character.
+const erased = `{"content":0,"originalLengthBytes":2,"originalLengthChars":1,"keyedHash":"0000000000000000000000000000000000000000000000000000000000000000"}`
+
+// TestReader_OldExport_IsRead reads what was written before messages could expire.
+func TestReader_OldExport_IsRead(t *testing.T) {
+	const old = `{"palimpsest_export":1}
+{"conversation":{"policy":{"fit":{"targetPercent":40},"ttlNanos":60000000000},"head":{"version":5,"revision":0,"messageCount":1,"tokenCount":0,"editSeq":1,"manifestSeq":1,"turn":1,"seen":1,"windowStartIndex":0,"lastManifest":[0,0,0,0,0,0],"unitStart":0,"leadingSystem":0,"lastUser":0,"callOrdinal":0}}}
+{"message":{"index":0,"role":"ROLE_USER","parts":[{"text":"hello","tokens":1}],"turnAdded":0,"tokenCount":5,"commit":1}}
+{"edit":{"seq":1,"kind":"EDIT_PARTS","range":{"start":0,"end":1},"parts":[{"part":0,"level":"VIEW_LEVEL_SHORTENED","shown":{"text":"h","tokens":1}}],"turn":1,"tokensBefore":0,"tokensAfter":0,"commit":0}}
+{"manifest":{"seq":1,"turn":1,"format":"CONTEXT_FORMAT_NEUTRAL","messageCount":1,"editSeq":1,"windowStartIndex":0,"windowAnchorIndex":0,"leadingSystem":0,"budgetTokens":0,"tokens":0,"fixedTokens":0,"fixedSha256":"0000000000000000000000000000000000000000000000000000000000000000","factor":1,"rendererVersion":0,"contentSha256":"0000000000000000000000000000000000000000000000000000000000000000","revision":0,"blocks":0}}
+{"end":{"messages":1,"edits":1,"manifests":1}}
+`
+	records, err := readAll(old)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var again bytes.Buffer
+	w := NewWriter(&again)
+	for _, r := range records {
+		if err := w.Write(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.End(); err != nil || again.String() != old {
+		t.Errorf("a conversation without what is new is written otherwise than then: %v\n%s", err, again.String())
+	}
+}
+
 func TestReader_Hostile_IsRefusedByLine(t *testing.T) {
 	for name, c := range map[string]struct {
 		line     int // that is changed, from 1
@@ -272,6 +312,31 @@ func TestReader_Hostile_IsRefusedByLine(t *testing.T) {
 		"a negative ordinal":   {4, `{"text":"hello"`, `{"toolResult":{"callId":"a","ordinal":-1}`, "message.parts[0].toolResult.ordinal"},
 		"an unknown ordinal":   {4, `{"text":"hello"`, `{"toolCall":{"callId":"a","name":"b","ordinal":2}`, "message.parts[0].toolCall.ordinal"},
 		"upper case":           {7, `000"`, `00A"`, ""},
+		"turns":                {4, `"index":0`, `"index":0,"expiration":{"turns":-1}`, "message.expiration.turns"},
+		"compact length":       {4, `"index":0`, `"index":0,"expiration":{"compactLength":0}`, "message.expiration.compactLength"},
+		"expiration mode":      {4, `"index":0`, `"index":0,"expiration":{"mode":"EXPIRATION_MODE_BURN"}`, ""},
+		"expiration source":    {4, `"index":0`, `"index":0,"expiration":{"source":"EXPIRATION_SOURCE_WHIM"}`, ""},
+		"compact mode":         {4, `"index":0`, `"index":0,"expiration":{"compactMode":1}`, "message.expiration.compactMode"},
+		"result's turns":       {4, `{"text":"hello"`, `{"toolResult":{"callId":"a","ordinal":1,"expiration":{"turns":-1}}`, "message.parts[0].toolResult.expiration.turns"},
+		"place":                {4, `"index":0`, `"index":0,"place":{"inputs":2}`, "message.place.inputs"},
+		"place, carrying":      {4, `"index":0`, `"index":0,"place":{"carrying":1}`, "message.place.carrying"},
+		"keep none":            {4, `{"text":"hello"`, `{"text":"hello","retention":{"keepLast":0}`, "message.parts[0].retention.keepLast"},
+		"keep all and some":    {4, `{"text":"hello"`, `{"text":"hello","retention":{"keepLast":1,"permanent":true}`, "message.parts[0].retention"},
+		"variant":              {4, `{"text":"hello"`, `{"text":"hello","plugin":"p","variant":"PART_VARIANT_NEITHER"`, ""},
+		"variant of no plugin": {4, `{"text":"hello"`, `{"text":"hello","variant":"PART_VARIANT_DISPLAY_ONLY"`, "message.parts[0].variant"},
+		"erased and there":     {4, `{"text":"hello"`, `{"text":"hello","erased":[` + erased + `]`, "message.parts[0].erased[0].originalLengthBytes"},
+		"erased twice":         {4, `{"text":"hello"`, `{"text":"","erased":[` + erased + `,` + erased + `]`, "message.parts[0].erased[1].content"},
+		"erased nowhere":       {4, `{"text":"hello"`, `{"text":"","erased":[` + strings.Replace(erased, `:0`, `:1`, 1) + `]`, "message.parts[0].erased[0].content"},
+		"erased before all":    {4, `{"text":"hello"`, `{"text":"","erased":[` + strings.Replace(erased, `:0`, `:-1`, 1) + `]`, "message.parts[0].erased[0].content"},
+		"erased bytes":         {4, `{"text":"hello"`, `{"text":"","erased":[` + strings.Replace(erased, `:2`, `:-2`, 1) + `]`, "message.parts[0].erased[0].originalLengthBytes"},
+		"too much erased":      {4, `{"text":"hello"`, `{"text":"","erased":[` + strings.Replace(erased, `:2`, `:9223372036854775807`, 1) + `]`, "message.parts[0].erased[0].originalLengthBytes"},
+		"erased characters":    {4, `{"text":"hello"`, `{"text":"","erased":[` + strings.Replace(erased, `:1`, `:3`, 1) + `]`, "message.parts[0].erased[0].originalLengthChars"},
+		"nothing shown erased": {6, `{"text":"hello"`, `{"erased":[` + erased + `]`, "edit.parts[0].shown"},
+		"shown keeps none":     {6, `{"text":"hello"`, `{"text":"hello","retention":{"keepLast":-1}`, "edit.parts[0].shown.retention.keepLast"},
+		"shown, nothing":       {6, `{"text":"hello"`, `{"retention":{"keepLast":-1}`, "edit.parts[0].shown.retention.keepLast"},
+		"restored edit":        {7, `"leadingSystem":0`, `"leadingSystem":0,"windowRestoredEdit":2`, "manifest.windowRestoredEdit"},
+		"seen before":          {2, `"seen":0`, `"seen":0,"seenBefore":1`, "conversation.head.seenBefore"},
+		"head's place":         {2, `"lastUser":1`, `"lastUser":1,"place":{"inputs":3}`, "conversation.head.place.inputs"},
 		"another conversation": {3, `{"state":{"slots":{"s":"AQ=="}}}`, `{"conversation":{"head":{}}}`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -330,6 +395,7 @@ func FuzzReader_AnyBytes(f *testing.F) {
 	for _, l := range small(f) {
 		f.Add(l)
 	}
+	f.Add(strings.Replace(strings.Join(small(f), "")+"\n", `{"text":"hello"`, `{"text":"","plugin":"p","variant":"PART_VARIANT_DISPLAY_ONLY","retention":{"keepLast":2},"erased":[`+erased+`]`, 2))
 	f.Fuzz(func(t *testing.T, text string) {
 		records, err := readAll(text)
 		if err != nil {

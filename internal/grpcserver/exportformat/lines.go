@@ -37,8 +37,28 @@ type conversationLine struct {
 }
 
 type policyLine struct {
-	Fit fitLine        `json:"fit,omitzero"`
-	TTL *time.Duration `json:"ttlNanos,omitempty"`
+	Fit        fitLine              `json:"fit,omitzero"`
+	TTL        *time.Duration       `json:"ttlNanos,omitempty"`
+	Expiration expirationPolicyLine `json:"expiration,omitzero"`
+	Retention  retentionPolicyLine  `json:"retention,omitzero"`
+	Rewrite    rewriteLine          `json:"rewrite,omitzero"`
+	MaxWait    *time.Duration       `json:"maxWaitNanos,omitempty"`
+}
+
+type expirationPolicyLine struct {
+	Off     *bool          `json:"off,omitempty"`
+	Results expirationLine `json:"results,omitzero"`
+}
+
+type retentionPolicyLine struct {
+	AllInputs *bool `json:"allInputs,omitempty"`
+}
+
+type rewriteLine struct {
+	Mode             rewriteName    `json:"mode,omitzero"`
+	MinGainTokens    *int32         `json:"minGainTokens,omitempty"`
+	MaxDeferralTurns *int32         `json:"maxDeferralTurns,omitempty"`
+	ColdAfter        *time.Duration `json:"coldAfterNanos,omitempty"`
 }
 
 type fitLine struct {
@@ -60,11 +80,13 @@ type headLine struct {
 	ManifestSeq   int64       `json:"manifestSeq"`
 	Turn          int32       `json:"turn"`
 	Seen          int32       `json:"seen"`
+	SeenBefore    int32       `json:"seenBefore,omitempty"`
 	Start         int32       `json:"windowStartIndex"`
 	LastManifest  []int64     `json:"lastManifest"`
 	UnitStart     int32       `json:"unitStart"`
 	LeadingSystem int32       `json:"leadingSystem"`
 	LastUser      int32       `json:"lastUser"`
+	Place         placeLine   `json:"place,omitzero"`
 	CallOrdinal   int32       `json:"callOrdinal"`
 	Unanswered    []openCall  `json:"unanswered,omitempty"`
 	Pins          []rangeLine `json:"pins,omitempty"`
@@ -80,6 +102,11 @@ type openCall struct {
 	Message int32  `json:"message"`
 }
 
+type placeLine struct {
+	Carrying int32 `json:"carrying,omitempty"`
+	Inputs   int32 `json:"inputs,omitempty"`
+}
+
 type rangeLine struct {
 	First int32 `json:"start"`
 	End   int32 `json:"end"`
@@ -90,24 +117,26 @@ type stateLine struct {
 }
 
 type messageLine struct {
-	ID         string       `json:"id,omitempty"`
-	Index      int32        `json:"index"`
-	Role       roleName     `json:"role"`
-	Parts      []partLine   `json:"parts"`
-	Type       typeName     `json:"messageType,omitzero"`
-	Actions    []actionLine `json:"actions,omitempty"`
-	Pinned     bool         `json:"pinned,omitempty"`
-	Model      string       `json:"model,omitempty"`
-	RunID      string       `json:"runId,omitempty"`
-	StepID     string       `json:"stepId,omitempty"`
-	Tags       []string     `json:"tags,omitempty"`
-	Metadata   string       `json:"metadataJson,omitempty"`
-	CreateTime time.Time    `json:"createTime,omitzero"`
-	TurnAdded  int32        `json:"turnAdded"`
-	Tokens     int32        `json:"tokenCount"`
-	Estimated  bool         `json:"estimated,omitempty"`
-	RequestID  string       `json:"requestId,omitempty"`
-	Commit     uint64       `json:"commit"`
+	ID         string          `json:"id,omitempty"`
+	Index      int32           `json:"index"`
+	Role       roleName        `json:"role"`
+	Parts      []partLine      `json:"parts"`
+	Type       typeName        `json:"messageType,omitzero"`
+	Actions    []actionLine    `json:"actions,omitempty"`
+	Expiration *expirationLine `json:"expiration,omitempty"`
+	Pinned     bool            `json:"pinned,omitempty"`
+	Model      string          `json:"model,omitempty"`
+	RunID      string          `json:"runId,omitempty"`
+	StepID     string          `json:"stepId,omitempty"`
+	Tags       []string        `json:"tags,omitempty"`
+	Metadata   string          `json:"metadataJson,omitempty"`
+	CreateTime time.Time       `json:"createTime,omitzero"`
+	TurnAdded  int32           `json:"turnAdded"`
+	Tokens     int32           `json:"tokenCount"`
+	Estimated  bool            `json:"estimated,omitempty"`
+	RequestID  string          `json:"requestId,omitempty"`
+	Place      placeLine       `json:"place,omitzero"`
+	Commit     uint64          `json:"commit"`
 }
 
 type actionLine struct {
@@ -115,7 +144,17 @@ type actionLine struct {
 	AgentActionID string `json:"agentActionId,omitempty"`
 }
 
-// partLine holds exactly one of its kinds.
+type expirationLine struct {
+	Turns            *int32      `json:"turns,omitempty"`
+	Mode             modeName    `json:"mode,omitzero"`
+	CompactMode      compactName `json:"compactMode,omitzero"`
+	CompactLength    *int32      `json:"compactLength,omitempty"`
+	CompactPromptID  string      `json:"compactPromptId,omitempty"`
+	PreserveOriginal *bool       `json:"preserveOriginalContent,omitempty"`
+	Source           sourceName  `json:"source,omitzero"`
+}
+
+// partLine holds exactly one of its kinds; none where an edit shows nothing of a part.
 type partLine struct {
 	Text       *string        `json:"text,omitempty"`
 	Media      *mediaLine     `json:"media,omitempty"`
@@ -125,6 +164,25 @@ type partLine struct {
 	Opaque     *opaqueLine    `json:"opaque,omitempty"`
 	Tokens     int32          `json:"tokens"`
 	Estimated  bool           `json:"estimated,omitempty"`
+	Retention  retentionLine  `json:"retention,omitzero"`
+	Plugin     string         `json:"plugin,omitempty"`
+	Variant    variantName    `json:"variant,omitzero"`
+	Erased     []erasedLine   `json:"erased,omitempty"`
+}
+
+// retentionLine holds at most one of its fields.
+type retentionLine struct {
+	Permanent bool   `json:"permanent,omitempty"`
+	KeepLast  *int32 `json:"keepLast,omitempty"`
+}
+
+// erasedLine is what is left of one run of content of a part, which is empty otherwise. Content counts the part's runs as the
+// domain lists them.
+type erasedLine struct {
+	Content int32  `json:"content"`
+	Bytes   int64  `json:"originalLengthBytes"`
+	Chars   int64  `json:"originalLengthChars"`
+	Hash    digest `json:"keyedHash"`
 }
 
 type mediaLine struct {
@@ -143,14 +201,15 @@ type callLine struct {
 
 // resultLine holds at most one of text, json and parts.
 type resultLine struct {
-	CallID  string       `json:"callId"`
-	Name    string       `json:"name,omitempty"`
-	State   stateName    `json:"state,omitzero"`
-	Text    *string      `json:"text,omitempty"`
-	JSON    *string      `json:"json,omitempty"`
-	Parts   []pieceLine  `json:"parts,omitempty"`
-	Actions []actionLine `json:"actions,omitempty"`
-	Ordinal int32        `json:"ordinal"`
+	CallID     string          `json:"callId"`
+	Name       string          `json:"name,omitempty"`
+	State      stateName       `json:"state,omitzero"`
+	Text       *string         `json:"text,omitempty"`
+	JSON       *string         `json:"json,omitempty"`
+	Parts      []pieceLine     `json:"parts,omitempty"`
+	Actions    []actionLine    `json:"actions,omitempty"`
+	Expiration *expirationLine `json:"expiration,omitempty"`
+	Ordinal    int32           `json:"ordinal"`
 }
 
 type pieceLine struct {
@@ -192,11 +251,12 @@ type shownLine struct {
 }
 
 type summaryLine struct {
-	ID       int64   `json:"id"`
-	Level    int32   `json:"level"`
-	Children []int64 `json:"children,omitempty"`
-	Text     string  `json:"text"`
-	Tokens   int32   `json:"tokens"`
+	ID       int64       `json:"id"`
+	Level    int32       `json:"level"`
+	Children []int64     `json:"children,omitempty"`
+	Text     string      `json:"text"`
+	Erased   *erasedLine `json:"erased,omitempty"`
+	Tokens   int32       `json:"tokens"`
 }
 
 type manifestLine struct {
@@ -208,6 +268,7 @@ type manifestLine struct {
 	EditSeq         int64       `json:"editSeq"`
 	WindowStart     int32       `json:"windowStartIndex"`
 	WindowAnchor    int32       `json:"windowAnchorIndex"`
+	WindowRestored  int64       `json:"windowRestoredEdit,omitempty"`
 	LeadingSystem   int32       `json:"leadingSystem"`
 	Pins            []rangeLine `json:"pins,omitempty"`
 	Budget          int64       `json:"budgetTokens"`
@@ -226,12 +287,17 @@ type manifestLine struct {
 }
 
 type (
-	roleName   conversation.Role
-	typeName   conversation.MessageType
-	stateName  conversation.ResultState
-	editName   conversation.EditKind
-	reasonName conversation.Reason
-	levelName  conversation.Level
-	formatName conversation.Format
-	digest     [32]byte
+	roleName    conversation.Role
+	typeName    conversation.MessageType
+	stateName   conversation.ResultState
+	editName    conversation.EditKind
+	reasonName  conversation.Reason
+	levelName   conversation.Level
+	formatName  conversation.Format
+	modeName    conversation.ExpirationMode
+	compactName conversation.CompactMode
+	sourceName  conversation.ExpirationSource
+	rewriteName conversation.RewriteMode
+	variantName conversation.Variant
+	digest      [32]byte
 )

@@ -42,6 +42,36 @@ func (n formatName) MarshalText() ([]byte, error) { return name(int32(n), pb.Con
 // UnmarshalText reads the API's name.
 func (n *formatName) UnmarshalText(b []byte) error { return number(n, b, pb.ContextFormat_value) }
 
+// MarshalText writes the API's name.
+func (n modeName) MarshalText() ([]byte, error) { return name(int32(n), pb.ExpirationMode_name) }
+
+// UnmarshalText reads the API's name.
+func (n *modeName) UnmarshalText(b []byte) error { return number(n, b, pb.ExpirationMode_value) }
+
+// MarshalText writes the API's name.
+func (n compactName) MarshalText() ([]byte, error) { return name(int32(n), pb.CompactMode_name) }
+
+// UnmarshalText reads the API's name.
+func (n *compactName) UnmarshalText(b []byte) error { return number(n, b, pb.CompactMode_value) }
+
+// MarshalText writes the API's name.
+func (n sourceName) MarshalText() ([]byte, error) { return name(int32(n), pb.ExpirationSource_name) }
+
+// UnmarshalText reads the API's name.
+func (n *sourceName) UnmarshalText(b []byte) error { return number(n, b, pb.ExpirationSource_value) }
+
+// MarshalText writes the API's name.
+func (n rewriteName) MarshalText() ([]byte, error) { return name(int32(n), pb.RewriteMode_name) }
+
+// UnmarshalText reads the API's name.
+func (n *rewriteName) UnmarshalText(b []byte) error { return number(n, b, pb.RewriteMode_value) }
+
+// MarshalText writes the API's name.
+func (n variantName) MarshalText() ([]byte, error) { return name(int32(n), pb.PartVariant_name) }
+
+// UnmarshalText reads the API's name.
+func (n *variantName) UnmarshalText(b []byte) error { return number(n, b, pb.PartVariant_value) }
+
 // MarshalText writes the API's name; the domain's numbers are the API's less one.
 func (n levelName) MarshalText() ([]byte, error) { return name(int32(n)+1, pb.ViewLevel_name) }
 

@@ -12,7 +12,7 @@ func (l *conversationLine) record() *engine.Conversation {
 			AgentID:  l.AgentID,
 			Title:    l.Title,
 			Metadata: l.Metadata,
-			Policy:   conversation.Policy{Fit: conversation.FitPolicy(l.Policy.Fit), TTL: l.Policy.TTL},
+			Policy:   l.Policy.record(),
 			Counter:  l.Counter,
 		},
 		Head: l.Head.record(),
@@ -25,8 +25,9 @@ func (l *headLine) record() engine.Head {
 	out := engine.Head{
 		Version: l.Version, Revision: l.Revision,
 		Messages: l.Messages, Tokens: l.Tokens, EditSeq: l.EditSeq, ManifestSeq: l.ManifestSeq,
-		Turn: l.Turn, Seen: l.Seen, Start: l.Start,
+		Turn: l.Turn, Seen: l.Seen, SeenBefore: l.SeenBefore, Start: l.Start,
 		UnitStart: l.UnitStart, LeadingSystem: l.LeadingSystem, LastUser: l.LastUser, CallOrdinal: l.CallOrdinal,
+		Place:      conversation.Place(l.Place),
 		Pins:       each(l.Pins, (*rangeLine).record),
 		CreateTime: l.CreateTime.UTC(), UpdateTime: l.UpdateTime.UTC(), ExpireTime: l.ExpireTime.UTC(),
 	}
@@ -36,6 +37,28 @@ func (l *headLine) record() engine.Head {
 		o.CallID, o.Name, o.Ordinal, o.Message = c.CallID, c.Name, c.Ordinal, c.Message
 	}
 	return out
+}
+
+func (l *policyLine) record() conversation.Policy {
+	return conversation.Policy{
+		Fit: conversation.FitPolicy(l.Fit), TTL: l.TTL, Retention: conversation.RetentionPolicy(l.Retention), MaxWait: l.MaxWait,
+		Expiration: conversation.ExpirationPolicy{Off: l.Expiration.Off, Results: *l.Expiration.Results.record()},
+		Rewrite: conversation.RewritePolicy{
+			Mode: conversation.RewriteMode(l.Rewrite.Mode), MinGainTokens: l.Rewrite.MinGainTokens,
+			MaxDeferralTurns: l.Rewrite.MaxDeferralTurns, ColdAfter: l.Rewrite.ColdAfter,
+		},
+	}
+}
+
+func (l *expirationLine) record() *conversation.Expiration {
+	if l == nil {
+		return nil
+	}
+	return &conversation.Expiration{
+		Turns: l.Turns, Mode: conversation.ExpirationMode(l.Mode), CompactMode: conversation.CompactMode(l.CompactMode),
+		CompactLength: l.CompactLength, CompactPromptID: l.CompactPromptID, PreserveOriginal: l.PreserveOriginal,
+		Source: conversation.ExpirationSource(l.Source),
+	}
 }
 
 // grown makes a list of n elements like those of list, whose type belongs to the store and has no name here.
@@ -56,14 +79,44 @@ func (l *messageLine) record() *conversation.Message {
 		Type: conversation.MessageType(l.Type), Actions: each(l.Actions, (*actionLine).record), Pinned: l.Pinned, Model: l.Model,
 		RunID: l.RunID, StepID: l.StepID, Tags: l.Tags, Metadata: l.Metadata, CreateTime: l.CreateTime.UTC(), TurnAdded: l.TurnAdded,
 		Tokens: l.Tokens, Estimated: l.Estimated, RequestID: l.RequestID, Commit: l.Commit,
+		Expiration: l.Expiration.record(), Place: conversation.Place(l.Place),
 	}
 }
 
 func inline(s string) conversation.Content { return conversation.Content{Inline: s} }
 
-// record trusts that check found exactly one kind.
+// record trusts that check found at most one kind, and that what is erased names contents of it.
 func (l *partLine) record() conversation.Part {
-	out := conversation.Part{Tokens: l.Tokens, Estimated: l.Estimated}
+	out := []conversation.Part{l.content()}
+	p := &out[0]
+	p.Tokens, p.Estimated = l.Tokens, l.Estimated
+	p.Retention, p.Plugin, p.Variant = l.Retention.record(), l.Plugin, conversation.Variant(l.Variant)
+	if len(l.Erased) > 0 {
+		contents := conversation.Contents(out)
+		for i := range l.Erased {
+			*contents[l.Erased[i].Content] = l.Erased[i].record()
+		}
+	}
+	return *p
+}
+
+func (l *retentionLine) record() conversation.Retention {
+	switch {
+	case l.Permanent:
+		return conversation.Retention{Kind: conversation.RetentionPermanent}
+	case l.KeepLast != nil:
+		return conversation.Retention{Kind: conversation.RetentionKeepLast, Last: *l.KeepLast}
+	default:
+		return conversation.Retention{}
+	}
+}
+
+func (l *erasedLine) record() conversation.Content {
+	return conversation.Content{Erased: &conversation.ErasedContent{Bytes: l.Bytes, Chars: l.Chars, Hash: l.Hash}}
+}
+
+func (l *partLine) content() conversation.Part {
+	var out conversation.Part
 	switch {
 	case l.Text != nil:
 		out.Kind, out.Text = conversation.PartText, inline(*l.Text)
@@ -95,7 +148,7 @@ func (l *mediaLine) record() *conversation.Media {
 func (l *resultLine) record() *conversation.ToolResult {
 	out := &conversation.ToolResult{
 		CallID: l.CallID, Name: l.Name, State: conversation.ResultState(l.State), Actions: each(l.Actions, (*actionLine).record),
-		Ordinal: l.Ordinal,
+		Expiration: l.Expiration.record(), Ordinal: l.Ordinal,
 	}
 	switch {
 	case l.Text != nil:
@@ -125,6 +178,9 @@ func (l *editLine) record() *conversation.Edit {
 	}
 	if s := l.Summary; s != nil {
 		out.Summary = &conversation.Summary{ID: s.ID, Level: s.Level, Children: s.Children, Text: inline(s.Text), Tokens: s.Tokens}
+		if s.Erased != nil {
+			out.Summary.Text = s.Erased.record()
+		}
 	}
 	return out
 }
@@ -132,7 +188,7 @@ func (l *editLine) record() *conversation.Edit {
 func (l *manifestLine) record() *conversation.Manifest {
 	return &conversation.Manifest{
 		Seq: l.Seq, Turn: l.Turn, Format: conversation.Format(l.Format), Model: l.Model, MessageCount: l.MessageCount,
-		EditSeq: l.EditSeq, Window: conversation.Window{Start: l.WindowStart, Anchor: l.WindowAnchor},
+		EditSeq: l.EditSeq, Window: conversation.Window{Start: l.WindowStart, Anchor: l.WindowAnchor, Restored: l.WindowRestored},
 		LeadingSystem: l.LeadingSystem, Pins: each(l.Pins, (*rangeLine).record), Budget: l.Budget, Tokens: l.Tokens,
 		FixedTokens: l.FixedTokens, FixedHash: l.FixedHash, Counter: l.Counter, Factor: l.Factor, PolicyHash: l.PolicyHash,
 		RendererVersion: l.RendererVersion, SHA256: l.SHA256, Time: l.Time.UTC(), Revision: l.Revision, Blocks: l.Blocks,

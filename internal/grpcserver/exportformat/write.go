@@ -64,7 +64,7 @@ func fromConversation(c *engine.Conversation) *conversationLine {
 		AgentID:  c.Info.AgentID,
 		Title:    c.Info.Title,
 		Metadata: c.Info.Metadata,
-		Policy:   policyLine{Fit: fitLine(c.Info.Policy.Fit), TTL: c.Info.Policy.TTL},
+		Policy:   fromPolicy(&c.Info.Policy),
 		Counter:  c.Info.Counter,
 		Head:     fromHead(&c.Head),
 	}
@@ -74,8 +74,9 @@ func fromHead(h *engine.Head) headLine {
 	out := headLine{
 		Version: h.Version, Revision: h.Revision,
 		Messages: h.Messages, Tokens: h.Tokens, EditSeq: h.EditSeq, ManifestSeq: h.ManifestSeq,
-		Turn: h.Turn, Seen: h.Seen, Start: h.Start, LastManifest: h.LastManifest[:],
+		Turn: h.Turn, Seen: h.Seen, SeenBefore: h.SeenBefore, Start: h.Start, LastManifest: h.LastManifest[:],
 		UnitStart: h.UnitStart, LeadingSystem: h.LeadingSystem, LastUser: h.LastUser, CallOrdinal: h.CallOrdinal,
+		Place:      placeLine(h.Place),
 		Pins:       each(h.Pins, func(r *conversation.Range) rangeLine { return rangeLine(*r) }),
 		CreateTime: h.CreateTime.UTC(), UpdateTime: h.UpdateTime.UTC(), ExpireTime: h.ExpireTime.UTC(),
 	}
@@ -83,6 +84,27 @@ func fromHead(h *engine.Head) headLine {
 		out.Unanswered = append(out.Unanswered, openCall(c))
 	}
 	return out
+}
+
+func fromPolicy(p *conversation.Policy) policyLine {
+	return policyLine{
+		Fit: fitLine(p.Fit), TTL: p.TTL, Retention: retentionPolicyLine(p.Retention), MaxWait: p.MaxWait,
+		Expiration: expirationPolicyLine{Off: p.Expiration.Off, Results: *fromExpiration(&p.Expiration.Results)},
+		Rewrite: rewriteLine{
+			Mode: rewriteName(p.Rewrite.Mode), MinGainTokens: p.Rewrite.MinGainTokens,
+			MaxDeferralTurns: p.Rewrite.MaxDeferralTurns, ColdAfter: p.Rewrite.ColdAfter,
+		},
+	}
+}
+
+func fromExpiration(e *conversation.Expiration) *expirationLine {
+	if e == nil {
+		return nil
+	}
+	return &expirationLine{
+		Turns: e.Turns, Mode: modeName(e.Mode), CompactMode: compactName(e.CompactMode), CompactLength: e.CompactLength,
+		CompactPromptID: e.CompactPromptID, PreserveOriginal: e.PreserveOriginal, Source: sourceName(e.Source),
+	}
 }
 
 func each[A, B any](list []A, convert func(*A) B) []B {
@@ -102,13 +124,17 @@ func fromMessage(m *conversation.Message) *messageLine {
 		Actions: each(m.Actions, fromAction), Pinned: m.Pinned, Model: m.Model, RunID: m.RunID, StepID: m.StepID,
 		Tags: m.Tags, Metadata: m.Metadata, CreateTime: m.CreateTime.UTC(), TurnAdded: m.TurnAdded, Tokens: m.Tokens,
 		Estimated: m.Estimated, RequestID: m.RequestID, Commit: m.Commit,
+		Expiration: fromExpiration(m.Expiration), Place: placeLine(m.Place),
 	}
 }
 
 func fromAction(a *conversation.ActionRef) actionLine { return actionLine(*a) }
 
 func fromPart(p *conversation.Part) partLine {
-	out := partLine{Tokens: p.Tokens, Estimated: p.Estimated}
+	out := partLine{
+		Tokens: p.Tokens, Estimated: p.Estimated,
+		Retention: fromRetention(p.Retention), Plugin: p.Plugin, Variant: variantName(p.Variant), Erased: fromErased(p),
+	}
 	switch p.Kind {
 	case conversation.PartText:
 		out.Text = &p.Text.Inline
@@ -127,6 +153,28 @@ func fromPart(p *conversation.Part) partLine {
 	return out
 }
 
+func fromRetention(r conversation.Retention) retentionLine {
+	switch r.Kind {
+	case conversation.RetentionPermanent:
+		return retentionLine{Permanent: true}
+	case conversation.RetentionKeepLast:
+		return retentionLine{KeepLast: &r.Last}
+	default:
+		return retentionLine{}
+	}
+}
+
+// fromErased lists what of a part's contents is erased.
+func fromErased(p *conversation.Part) []erasedLine {
+	var out []erasedLine
+	for i, c := range conversation.Contents([]conversation.Part{*p}) {
+		if e := c.Erased; e != nil {
+			out = append(out, erasedLine{Content: int32(i), Bytes: e.Bytes, Chars: e.Chars, Hash: e.Hash})
+		}
+	}
+	return out
+}
+
 func fromMedia(m *conversation.Media) *mediaLine {
 	if m == nil {
 		return nil
@@ -137,6 +185,7 @@ func fromMedia(m *conversation.Media) *mediaLine {
 func fromResult(r *conversation.ToolResult) *resultLine {
 	out := &resultLine{
 		CallID: r.CallID, Name: r.Name, State: stateName(r.State), Actions: each(r.Actions, fromAction), Ordinal: r.Ordinal,
+		Expiration: fromExpiration(r.Expiration),
 	}
 	switch r.Output {
 	case conversation.OutputText:
@@ -166,6 +215,9 @@ func fromEdit(e *conversation.Edit) *editLine {
 	}
 	if s := e.Summary; s != nil {
 		out.Summary = &summaryLine{ID: s.ID, Level: s.Level, Children: s.Children, Text: s.Text.Inline, Tokens: s.Tokens}
+		if x := s.Text.Erased; x != nil {
+			out.Summary.Erased = &erasedLine{Bytes: x.Bytes, Chars: x.Chars, Hash: x.Hash}
+		}
 	}
 	return out
 }
@@ -173,7 +225,7 @@ func fromEdit(e *conversation.Edit) *editLine {
 func fromManifest(m *conversation.Manifest) *manifestLine {
 	return &manifestLine{
 		Seq: m.Seq, Turn: m.Turn, Format: formatName(m.Format), Model: m.Model, MessageCount: m.MessageCount, EditSeq: m.EditSeq,
-		WindowStart: m.Window.Start, WindowAnchor: m.Window.Anchor, LeadingSystem: m.LeadingSystem,
+		WindowStart: m.Window.Start, WindowAnchor: m.Window.Anchor, WindowRestored: m.Window.Restored, LeadingSystem: m.LeadingSystem,
 		Pins:   each(m.Pins, func(r *conversation.Range) rangeLine { return rangeLine(*r) }),
 		Budget: m.Budget, Tokens: m.Tokens, FixedTokens: m.FixedTokens, FixedHash: m.FixedHash, Counter: m.Counter,
 		Factor: m.Factor, PolicyHash: m.PolicyHash, RendererVersion: m.RendererVersion, SHA256: m.SHA256, Time: m.Time.UTC(),
