@@ -32,6 +32,8 @@ type Command struct {
 	Format   string   `help:"Format of the contexts: ${enum}." enum:"openai-chat,openai-responses,anthropic,gemini,neutral" default:"openai-chat"`
 	Window   int32    `help:"The model's context window in tokens." default:"128000"`
 	Reserve  int32    `help:"Tokens of the window that are left for the answer." default:"0"`
+	Policy   string   `help:"Play under the policy in this file: see docs/replay.md." type:"existingfile"`
+	Alone    bool     `help:"With --policy: do not play everything without it too, to compare."`
 	Raw      bool     `help:"Append what a tool printed before its agent cut it, where that was recorded."`
 	JSON     bool     `name:"json" help:"Print the report as one JSON object."`
 	Sample   int      `help:"Play every Nth conversation." default:"1" placeholder:"N"`
@@ -63,12 +65,18 @@ func (c *Command) Run(ctx context.Context, env *Env) error {
 	if err != nil {
 		return err
 	}
+	var under *policy
+	if c.Policy != "" {
+		if under, err = loadPolicy(c.Policy); err != nil {
+			return err
+		}
+	}
 	address, stop, err := c.sidecar(ctx, env)
 	if err != nil {
 		return err
 	}
 	defer stop()
-	report, err := c.play(ctx, env, address, recordings)
+	report, err := c.play(ctx, env, address, recordings, under)
 	if err != nil {
 		return err
 	}
@@ -99,52 +107,109 @@ func (c *Command) sidecar(ctx context.Context, env *Env) (string, func(), error)
 }
 
 // play plays all recordings, several at once, into one report.
-func (c *Command) play(ctx context.Context, env *Env, address string, recordings []recording) (*Report, error) {
-	counter, err := bpe.New(bpe.O200k)
+func (c *Command) play(ctx context.Context, env *Env, address string, recordings []recording, under *policy) (*Report, error) {
+	s, closed, err := c.session(address, under)
 	if err != nil {
 		return nil, err
+	}
+	defer closed()
+	if under != nil {
+		if err := s.tryOut(ctx, under); err != nil {
+			return nil, err
+		}
+	}
+	jobs, sum, none := c.jobs(s, recordings)
+	bar := newProgress(env.Stderr, jobs, c.plain())
+	defer bar.stop()
+	for _, j := range jobs {
+		j.step = bar.step
+	}
+	started := time.Now()
+	err = all(ctx, jobs, c.Parallel)
+	report := sum.report(c, s.budget(), time.Since(started))
+	if report.Policy = c.Policy; none != nil {
+		report.None = none.report(c, int(c.Window-c.Reserve), time.Since(started))
+	}
+	return report, err
+}
+
+// session is what the conversations of this replay share, under a policy or,
+// if that is nil, under the sidecar's own.
+func (c *Command) session(address string, under *policy) (s *session, closed func(), err error) {
+	counter, err := bpe.New(bpe.O200k)
+	if err != nil {
+		return nil, nil, err
 	}
 	conn, err := grpc.NewClient(address, grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxMessage+1<<20), grpc.MaxCallSendMsgSize(maxMessage)))
 	if err != nil {
-		return nil, fmt.Errorf("replay: %w", err)
+		return nil, nil, fmt.Errorf("replay: %w", err)
 	}
-	defer conn.Close()
-	s := &session{
+	return &session{
 		contexts: pb.NewContextServiceClient(conn), records: pb.NewConversationServiceClient(conn),
 		format: validate.Format(c.Format), window: c.Window, reserve: c.Reserve, model: c.Model, run: rand.Text()[:12],
-		count: func(text string) int { n, _ := counter.Count(text); return n },
-	}
-	sum := newTally()
-	bar := newProgress(env.Stderr, recordings, c.plain())
-	defer bar.stop()
-	s.step = bar.step
-	started := time.Now()
-	err = s.all(ctx, recordings, c.Parallel, sum.merge)
-	return sum.report(c, time.Since(started)), err
+		count:  func(text string) int { n, _ := counter.Count(text); return n },
+		policy: under,
+	}, func() { _ = conn.Close() }, nil
 }
 
-// all plays the recordings with so many workers. Done is called for each
-// conversation, by one goroutine at a time.
-func (s *session) all(ctx context.Context, recordings []recording, workers int, done func(*tally)) error {
+// job is a recording to be played.
+type job struct {
+	*session
+	id        string
+	recording *recording
+	into      *tally
+}
+
+// jobs lists what is to be played: each recording, and if there is a policy
+// then without it too.
+func (c *Command) jobs(s *session, recordings []recording) (jobs []job, sum, none *tally) {
+	sum = newTally()
+	sum.Files = c.files()
+	plain := s
+	if s.policy != nil && !c.Alone {
+		without := *s
+		plain, none = &without, newTally()
+		plain.policy, none.Files = bare(), c.files()
+	}
+	for i := range recordings {
+		id := fmt.Sprintf("replay-%s-%d", s.run, i)
+		jobs = append(jobs, job{s, id, &recordings[i], sum})
+		if none != nil {
+			jobs = append(jobs, job{plain, id + "-none", &recordings[i], none})
+		}
+	}
+	return jobs, sum, none
+}
+
+func (c *Command) files() []FileReport {
+	out := make([]FileReport, len(c.Files))
+	for i := range out {
+		out[i].File = c.Files[i]
+	}
+	return out
+}
+
+// all plays the jobs with so many workers.
+func all(ctx context.Context, jobs []job, workers int) error {
 	var wait sync.WaitGroup
 	var lock sync.Mutex
-	next := make(chan int)
+	next := make(chan job)
 	for range workers {
 		wait.Go(func() {
-			for i := range next {
-				t := s.play(ctx, i, &recordings[i])
+			for j := range next {
+				t := j.play(ctx, j.id, j.recording)
 				lock.Lock()
-				done(t)
+				j.into.merge(t)
 				lock.Unlock()
 			}
 		})
 	}
-	for i := range recordings {
+	for _, j := range jobs {
 		if ctx.Err() != nil {
 			break
 		}
-		next <- i
+		next <- j
 	}
 	close(next)
 	wait.Wait()

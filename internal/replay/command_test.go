@@ -171,7 +171,7 @@ func TestCommand_Run_Text_HoldsNoConversation(t *testing.T) {
 }
 
 func TestReport_JSON_HasTheDocumentedKeys(t *testing.T) {
-	raw, err := json.Marshal(newTally().report(&Command{}, 0))
+	raw, err := json.Marshal(newTally().report(&Command{}, 0, 0))
 	if err != nil {
 		t.Fatal(err)
 	}

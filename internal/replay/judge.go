@@ -18,6 +18,7 @@ const (
 // judge measures an answered build. Next is the message that it is for.
 func (c *conversation) judge(response *pb.BuildContextResponse, next *pb.Message) {
 	c.notRefused()
+	c.LetGo.built(response)
 	system, messages := response.GetRendered().GetSystemJson(), response.GetRendered().GetMessagesJson()
 	if c.format == validate.Neutral {
 		messages = neutralJSON(response.GetMessages())

@@ -32,10 +32,10 @@ type progress struct {
 	ended    sync.WaitGroup
 }
 
-func newProgress(w io.Writer, recordings []recording, ascii bool) *progress {
+func newProgress(w io.Writer, jobs []job, ascii bool) *progress {
 	p := &progress{w: w, terminal: isTerminal(w), ascii: ascii, started: time.Now(), quit: make(chan struct{})}
-	for i := range recordings {
-		for _, m := range recordings[i].messages {
+	for i := range jobs {
+		for _, m := range jobs[i].recording.messages {
 			if m.GetRole() == pb.Role_ROLE_ASSISTANT {
 				p.total++
 			}

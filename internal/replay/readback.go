@@ -81,17 +81,34 @@ func (c *conversation) compare(i int, got *pb.Message) {
 }
 
 // asSent returns what came back without what the server adds: ids, counts,
-// times, and the name of a tool that a result did not give.
+// times, how long it lives, and the name of a tool that a result did not give.
 func asSent(got, sent *pb.Message) *pb.Message {
 	m := proto.CloneOf(got)
 	m.Index, m.CreateTime, m.TurnAdded, m.TokenCount, m.View, m.Estimated = 0, nil, 0, 0, nil, false
+	m.Expiration = asSaid(m.GetExpiration(), sent.GetExpiration())
 	if sent.GetId() == "" {
 		m.Id = ""
 	}
 	for i, p := range m.GetParts() {
-		if r := p.GetToolResult(); r != nil && i < len(sent.GetParts()) && sent.GetParts()[i].GetToolResult().GetName() == "" {
+		r := p.GetToolResult()
+		if r == nil || i >= len(sent.GetParts()) {
+			continue
+		}
+		said := sent.GetParts()[i].GetToolResult()
+		r.Expiration = asSaid(r.GetExpiration(), said.GetExpiration())
+		if said.GetName() == "" {
 			r.Name = ""
 		}
 	}
 	return m
+}
+
+// asSaid returns what came back of an expiration without what the server adds:
+// where it comes from, or all of it if nothing was said.
+func asSaid(got, said *pb.Expiration) *pb.Expiration {
+	if said != nil && got != nil {
+		got.Source = pb.ExpirationSource_EXPIRATION_SOURCE_UNSPECIFIED
+		return got
+	}
+	return nil
 }

@@ -15,6 +15,7 @@ import (
 
 // recording is one recorded conversation, ready to be appended.
 type recording struct {
+	file     string
 	id       string
 	messages []*pb.Message
 	tools    string // definitions as JSON, sent as fixed input; empty if none
@@ -38,6 +39,7 @@ func load(files []string, o loading) ([]recording, error) {
 				return nil
 			}
 			r, err := parse(raw, id, o)
+			r.file = file
 			out = append(out, r)
 			return err
 		})

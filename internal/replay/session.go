@@ -22,10 +22,11 @@ type session struct {
 	model    string
 	run      string // sets this run's conversations apart from earlier ones
 	count    validate.Counter
-	step     func() // called after each build
+	step     func()  // called after each build
+	policy   *policy // nil: that of the sidecar
 }
 
-func (s *session) budget() int { return int(s.window - s.reserve) }
+func (s *session) budget() int { return s.policy.budget(int(s.window - s.reserve)) }
 
 // conversation is one recording while it is played.
 type conversation struct {
@@ -41,7 +42,8 @@ type conversation struct {
 	appended []*pb.Message
 	said     words // everything that can be referred to
 	words    map[string]words
-	previous *build // the last answered build
+	previous *build            // the last answered build
+	names    map[string]string // of the tools that were called, by the call's id
 }
 
 // build is what an answered build leaves to compare the next one with.
@@ -51,8 +53,9 @@ type build struct {
 }
 
 // play plays one recording and returns its figures.
-func (s *session) play(ctx context.Context, n int, r *recording) *tally {
-	c := s.begin(n, r)
+func (s *session) play(ctx context.Context, id string, r *recording) *tally {
+	c := s.begin(id, r)
+	c.create(ctx)
 	for i, m := range r.messages {
 		if ctx.Err() != nil {
 			return c.tally
@@ -65,10 +68,11 @@ func (s *session) play(ctx context.Context, n int, r *recording) *tally {
 		c.append(ctx, m)
 	}
 	c.readBack(ctx)
+	c.expandAll(ctx)
 	return c.tally
 }
 
-func (s *session) begin(n int, r *recording) *conversation {
+func (s *session) begin(id string, r *recording) *conversation {
 	counts := map[string]int{}
 	count := func(text string) int {
 		if n, ok := counts[text]; ok {
@@ -80,10 +84,27 @@ func (s *session) begin(n int, r *recording) *conversation {
 	// The command has refused a format that there is no checker for.
 	checker, _ := validate.NewChecker(s.format, count)
 	t := newTally()
-	t.Conversations = 1
+	t.Conversations, t.file = 1, r.file
 	return &conversation{
-		session: s, tally: t, id: fmt.Sprintf("replay-%s-%d", s.run, n), name: r.id, tools: r.tools, fixed: count(r.tools),
+		session: s, tally: t, id: id, name: r.id, tools: r.tools, fixed: count(r.tools),
 		history: validate.NewHistory(count), checker: checker, said: words{}, words: map[string]words{},
+		names: map[string]string{},
+	}
+}
+
+// create begins the conversation under the policy; without one, the first
+// append creates it.
+func (c *conversation) create(ctx context.Context) {
+	if c.policy == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	_, err := c.records.CreateConversation(ctx, &pb.CreateConversationRequest{
+		Conversation: &pb.Conversation{Id: c.id, Policy: c.policy.conversation},
+	})
+	if err != nil {
+		c.fail("errors", &c.Errors, "create: "+describe(err))
 	}
 }
 
@@ -91,6 +112,7 @@ func (s *session) begin(n int, r *recording) *conversation {
 func (c *conversation) append(ctx context.Context, m *pb.Message) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
+	m = c.policy.apply(m, c.names)
 	started := time.Now()
 	response, err := c.contexts.AppendMessage(ctx, &pb.AppendMessageRequest{ConversationId: c.id, Message: m})
 	if err != nil {
@@ -103,10 +125,14 @@ func (c *conversation) append(ctx context.Context, m *pb.Message) {
 		c.fail("errors", &c.Errors, fmt.Sprintf("appended as %d, want %d", got, len(c.appended)))
 	}
 	c.appended = append(c.appended, m)
+	c.LetGo.happened(response.GetEvents())
 	own := messageOf(m)
 	c.history.Add(own)
 	for _, item := range own.Items {
 		c.said.add(item)
+		if item.Kind == validate.Call {
+			c.names[item.ID] = item.Name
+		}
 	}
 }
 

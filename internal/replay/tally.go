@@ -45,19 +45,29 @@ type Report struct {
 	PrefixBroken       int            `json:"prefix_broken"`
 	Errors             int            `json:"errors"`
 	ReadbackMismatches int            `json:"readback_mismatches"`
-	TokensWithout      int64          `json:"tokens_without"`
-	TokensWith         int64          `json:"tokens_with"`
-	MeanFill           float64        `json:"mean_fill"`
-	FilledTokens       int64          `json:"filled_tokens"`
-	FilledRoom         int64          `json:"filled_room"`
-	StablePrefixShare  float64        `json:"stable_prefix_share"`
-	Rewrites           int            `json:"rewrites"`
-	CostWithout        float64        `json:"cost_without"`
-	CostWith           float64        `json:"cost_with"`
-	ReferenceRecall    float64        `json:"reference_recall"`
-	AppendMS           Millis         `json:"append_ms"`
-	BuildMS            Millis         `json:"build_ms"`
-	Examples           []Example      `json:"examples"`
+
+	ExpansionMismatches int       `json:"expansion_mismatches"`
+	Expansions          int       `json:"expansions"`
+	TokensWithout       int64     `json:"tokens_without"`
+	TokensWith          int64     `json:"tokens_with"`
+	MeanFill            float64   `json:"mean_fill"`
+	FilledTokens        int64     `json:"filled_tokens"`
+	FilledRoom          int64     `json:"filled_room"`
+	StablePrefixShare   float64   `json:"stable_prefix_share"`
+	Rewrites            int       `json:"rewrites"`
+	CostWithout         float64   `json:"cost_without"`
+	CostWith            float64   `json:"cost_with"`
+	ReferenceRecall     float64   `json:"reference_recall"`
+	AppendMS            Millis    `json:"append_ms"`
+	BuildMS             Millis    `json:"build_ms"`
+	Examples            []Example `json:"examples"`
+
+	LetGo LetGo        `json:"let_go"`
+	Files []FileReport `json:"files"`
+	// Policy is the file that was played under, and None what the same
+	// recordings came to under none.
+	Policy string  `json:"policy,omitempty"`
+	None   *Report `json:"none,omitempty"`
 
 	turns []turn
 }
@@ -71,6 +81,7 @@ type turn struct {
 // tally is the figures of one conversation, or of several merged.
 type tally struct {
 	Report
+	file                         string // of one conversation
 	appends, builds              []time.Duration
 	filled, room                 int64
 	stableTokens, comparedTokens int64
@@ -78,7 +89,7 @@ type tally struct {
 }
 
 func newTally() *tally {
-	return &tally{Report: Report{Refused: map[string]int{}, Examples: []Example{}}}
+	return &tally{Report: Report{Refused: map[string]int{}, Examples: []Example{}, LetGo: newLetGo()}}
 }
 
 // fail counts something that must not be and keeps the first few examples.
@@ -118,6 +129,8 @@ func (t *tally) merge(o *tally) {
 		{&t.PrefixBroken, &o.PrefixBroken},
 		{&t.Errors, &o.Errors},
 		{&t.ReadbackMismatches, &o.ReadbackMismatches},
+		{&t.ExpansionMismatches, &o.ExpansionMismatches},
+		{&t.Expansions, &o.Expansions},
 		{&t.Rewrites, &o.Rewrites},
 		{&t.references, &o.references},
 		{&t.recalled, &o.recalled},
@@ -136,6 +149,8 @@ func (t *tally) merge(o *tally) {
 	}
 	t.CostWith += o.CostWith
 	t.CostWithout += o.CostWithout
+	t.LetGo.add(&o.LetGo)
+	o.addTo(t.Files)
 	t.mergeLists(o)
 }
 
@@ -159,9 +174,9 @@ func (t *tally) mergeLists(o *tally) {
 }
 
 // report works out the shares.
-func (t *tally) report(c *Command, took time.Duration) *Report {
+func (t *tally) report(c *Command, budget int, took time.Duration) *Report {
 	r := t.Report
-	r.Format, r.Window, r.Budget, r.Seconds = c.Format, c.Window, c.Window-c.Reserve, took.Seconds()
+	r.Format, r.Window, r.Budget, r.Seconds = c.Format, c.Window, int32(budget), took.Seconds()
 	refused := 0
 	for n := range maps.Values(t.Refused) {
 		refused += n
@@ -203,6 +218,11 @@ func (r *Report) verdict() error {
 	if r.Builds == 0 {
 		broken = append(broken, "nothing was built")
 	}
+	if r.None != nil {
+		if err := r.None.verdict(); err != nil {
+			broken = append(broken, "without the policy: "+strings.TrimPrefix(err.Error(), ErrJudged.Error()+": "))
+		}
+	}
 	if len(broken) == 0 {
 		return nil
 	}
@@ -223,5 +243,6 @@ func (r *Report) mustBeZero() []figure {
 		{"prefix_broken", r.PrefixBroken},
 		{"errors", r.Errors},
 		{"readback_mismatches", r.ReadbackMismatches},
+		{"expansion_mismatches", r.ExpansionMismatches},
 	}
 }

@@ -1,0 +1,126 @@
+package replay
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/known/durationpb"
+)
+
+// yamlReader reads YAML into messages of the contract: keys are the names of
+// fields, enums their values in lower case without the prefix, durations such
+// as 30s. What it does not know it refuses, with the line.
+type yamlReader struct {
+	file   string
+	faults []error
+}
+
+func (r *yamlReader) fault(n *yaml.Node, format string, args ...any) {
+	r.faults = append(r.faults, fmt.Errorf("%s:%d: %s", r.file, n.Line, fmt.Sprintf(format, args...)))
+}
+
+func (r *yamlReader) err() error { return errors.Join(r.faults...) }
+
+// pairs calls do for each key of a mapping, once.
+func (r *yamlReader) pairs(n *yaml.Node, do func(key, value *yaml.Node)) {
+	if n.Kind == yaml.AliasNode {
+		n = n.Alias
+	}
+	if n.Kind != yaml.MappingNode {
+		r.fault(n, "must be keys and values")
+		return
+	}
+	seen := map[string]bool{}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key := n.Content[i]
+		if seen[key.Value] {
+			r.fault(key, "the key %q stands twice", key.Value)
+			continue
+		}
+		seen[key.Value] = true
+		do(key, n.Content[i+1])
+	}
+}
+
+// message reads a mapping into a message. Refused says why a field, by its full
+// name, cannot be set here, or "".
+func (r *yamlReader) message(n *yaml.Node, m proto.Message, refused func(field string) string) {
+	r.pairs(n, func(key, value *yaml.Node) {
+		field := m.ProtoReflect().Descriptor().Fields().ByTextName(key.Value)
+		if field == nil {
+			r.fault(key, "unknown key %q", key.Value)
+			return
+		}
+		if why := refused(string(field.FullName())); why != "" {
+			r.fault(key, "the key %q cannot be set here: %s", key.Value, why)
+			return
+		}
+		r.field(value, m.ProtoReflect(), field, refused)
+	})
+}
+
+func (r *yamlReader) field(n *yaml.Node, m protoreflect.Message, field protoreflect.FieldDescriptor, refused func(string) string) {
+	if field.Kind() == protoreflect.MessageKind && field.Message().FullName() != durationName {
+		r.message(n, m.Mutable(field).Message().Interface(), refused)
+		return
+	}
+	value, err := scalar(n, field)
+	if err != nil {
+		r.fault(n, "the key %q must be %v", field.TextName(), err)
+		return
+	}
+	m.Set(field, value)
+}
+
+var durationName = (*durationpb.Duration)(nil).ProtoReflect().Descriptor().FullName()
+
+// scalar reads a plain value for a field. Its error says what it must be.
+func scalar(n *yaml.Node, field protoreflect.FieldDescriptor) (protoreflect.Value, error) {
+	switch field.Kind() {
+	case protoreflect.BoolKind:
+		v, err := strconv.ParseBool(n.Value)
+		return protoreflect.ValueOfBool(v), or(err, "true or false")
+	case protoreflect.Int32Kind:
+		v, err := strconv.ParseInt(n.Value, 10, 32)
+		return protoreflect.ValueOfInt32(int32(v)), or(err, "a whole number")
+	case protoreflect.EnumKind:
+		return enum(n, field.Enum())
+	case protoreflect.MessageKind:
+		v, err := time.ParseDuration(n.Value)
+		return protoreflect.ValueOfMessage(durationpb.New(v).ProtoReflect()), or(err, "a duration such as 30s")
+	case protoreflect.StringKind:
+		if n.Kind == yaml.ScalarNode {
+			return protoreflect.ValueOfString(n.Value), nil
+		}
+	}
+	return protoreflect.Value{}, errors.New("a plain value")
+}
+
+// or is what a value must be, if it is not.
+func or(err error, must string) error {
+	if err != nil {
+		return errors.New(must)
+	}
+	return nil
+}
+
+// enum reads a value by its name without the enum's prefix.
+func enum(n *yaml.Node, e protoreflect.EnumDescriptor) (protoreflect.Value, error) {
+	prefix := strings.TrimSuffix(string(e.Values().Get(0).Name()), "UNSPECIFIED")
+	var names []string
+	for i := 1; i < e.Values().Len(); i++ {
+		v := e.Values().Get(i)
+		name := strings.ToLower(strings.TrimPrefix(string(v.Name()), prefix))
+		if name == n.Value {
+			return protoreflect.ValueOfEnum(v.Number()), nil
+		}
+		names = append(names, name)
+	}
+	return protoreflect.Value{}, fmt.Errorf("one of %s", strings.Join(names, ", "))
+}
