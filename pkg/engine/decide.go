@@ -161,6 +161,9 @@ func (d *deciding) clipMessage(ctx context.Context, targets []target, reason con
 		return e, conversation.Errorf(conversation.Internal, "message %d is not loaded", index)
 	}
 	for _, t := range targets {
+		if d.isErased(m, t.part) { // there is no original to show more or less of
+			continue
+		}
 		// A stronger edit is always computed from the original.
 		whole, err := d.engine.inline(ctx, d.window.key, d.window.head.Incarnation, m.Parts[t.part:t.part+1])
 		if err != nil {

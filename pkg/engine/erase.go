@@ -231,13 +231,29 @@ func (d *deciding) eraseUnseen(ctx context.Context, index int32) error {
 	return nil
 }
 
-// waitsToBeErased says whether a message whose turn has come is still to be erased: it is in the newest unit, or was expanded.
+// waitsToBeErased says whether a message whose turn has come is still to be erased: it is in the newest unit, was expanded, or
+// is given more time by an override of this build.
 func (d *deciding) waitsToBeErased(index int32) bool {
-	if d.erased.messages[index] != nil || index < d.kept.LeadingSystem || d.pinned(index) {
+	m := d.erased.messages[index]
+	if m == nil {
+		m, _ = d.window.message(index)
+	}
+	if m == nil || index < d.kept.LeadingSystem || d.pinned(index) {
 		return false
 	}
-	_, _, expanded := d.view.Restored(index)
-	return expanded || index >= d.out.units[d.out.newest()].First()
+	asAppended := expiry.Input{
+		Turn: d.turn, Units: []conversation.Unit{{Items: []conversation.Item{{Message: m, Parts: m.Parts}}}},
+		View: &conversation.View{}, Apart: true,
+	}
+	return slices.ContainsFunc(expiry.Plan(asAppended), func(x expiry.Due) bool { return erases(&x) })
+}
+
+// isErased says whether a part of a message is gone, before this build or by it.
+func (d *deciding) isErased(m *conversation.Message, part int32) bool {
+	if e := d.erased.messages[m.Index]; e != nil {
+		m = e
+	}
+	return conversation.Erased(m.Parts[part : part+1])
 }
 
 // changeErased adds what is erased to the build's change.

@@ -15,8 +15,7 @@ import (
 func (d *deciding) let(ctx context.Context, x *expiry.Due) error {
 	switch x.Kind {
 	case expiry.Remove:
-		d.remove(x)
-		return nil
+		return d.remove(ctx, x)
 	default:
 		return d.shorten(ctx, x)
 	}
@@ -30,7 +29,7 @@ func (d *deciding) add(e conversation.Edit) {
 }
 
 // remove takes a unit out of the view, one edit for messages that expire by it and one for those that go with them.
-func (d *deciding) remove(x *expiry.Due) {
+func (d *deciding) remove(ctx context.Context, x *expiry.Due) error {
 	for i := range x.Unit.Items {
 		it := &x.Unit.Items[i]
 		e := conversation.Edit{
@@ -42,7 +41,15 @@ func (d *deciding) remove(x *expiry.Due) {
 		}
 		d.add(e)
 	}
+	for _, p := range x.Erase { // a summary may have been made for a life that it did not get
+		o, err := d.original(ctx, &expiry.Due{Unit: x.Unit, Index: p.Index, Part: p.Part})
+		if err != nil {
+			return err
+		}
+		d.forget = append(d.forget, sha256.Sum256([]byte(o.text)))
+	}
 	d.eraseAll(x)
+	return nil
 }
 
 func (d *deciding) eraseAll(x *expiry.Due) {
@@ -96,10 +103,7 @@ type original struct {
 
 func (d *deciding) original(ctx context.Context, x *expiry.Due) (*original, error) {
 	m := x.Message()
-	o := &original{positions: []int32{x.Part}}
-	if x.Part == expiry.Words {
-		o.positions = expiry.WordsOf(m)
-	}
+	o := &original{positions: positionsOf(x)}
 	for _, p := range o.positions {
 		o.parts = append(o.parts, m.Parts[p])
 	}
@@ -134,7 +138,7 @@ func (d *deciding) shorter(x *expiry.Due, o *original) ([]conversation.PartEdit,
 	}
 	for _, f := range d.forms(x, o) {
 		shown := d.show(o, f.text, conversation.Shortened)
-		if weightOf(shown) < d.weightOf(x) || o.Erased && o.Chars > x.Expiration.Length() {
+		if weightOf(shown) < d.weightOf(x) || erases(x) {
 			d.degradations = append(d.degradations, f.degraded...)
 			return shown, f.reason
 		}

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"slices"
 
 	"github.com/palimpsest-context/palimpsest/pkg/compaction"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
@@ -14,7 +15,7 @@ func (d *deciding) age(ctx context.Context) error {
 		return err
 	}
 	d.retain()
-	if d.aging && !d.settings.keepAll() {
+	if d.aging && !d.settings.disabled() {
 		if err := d.expire(ctx); err != nil {
 			return err
 		}
@@ -30,15 +31,17 @@ func (d *deciding) age(ctx context.Context) error {
 	return d.legal() // all that was said may have been a plugin's, for the first build alone
 }
 
-// keepAll says whether nothing is to expire in this build.
-func (s *settings) keepAll() bool {
-	return s.override != nil && s.override.Disable || s.policy.Expiration.Off != nil && *s.policy.Expiration.Off
-}
+// disabled says whether nothing at all is to expire in this build.
+func (s *settings) disabled() bool { return s.override != nil && s.override.Disable }
+
+// off says whether nothing is to expire but what is erased with it.
+func (s *settings) off() bool { return s.policy.Expiration.Off != nil && *s.policy.Expiration.Off }
 
 // expiryInput describes units to the policy.
 func (d *deciding) expiryInput(units []conversation.Unit) expiry.Input {
 	return expiry.Input{
 		Turn: d.turn, Units: units, View: d.view, Policy: d.settings.policy.Expiration.Results, Override: d.settings.override,
+		ErasuresAlone: d.settings.off(),
 	}
 }
 
@@ -190,13 +193,14 @@ func (d *deciding) weightOf(x *expiry.Due) int64 {
 // shownOf lists what the view shows for a tool result, or for the words of a message.
 func (d *deciding) shownOf(x *expiry.Due) []*conversation.Part {
 	var out []*conversation.Part
+	positions := positionsOf(x)
 	for i := range x.Unit.Items {
 		it := &x.Unit.Items[i]
 		if it.Message.Index != x.Index {
 			continue
 		}
 		for j := range it.Parts {
-			if x.Part == it.Position(j) || x.Part == expiry.Words && words(it.Parts[j].Kind) {
+			if slices.Contains(positions, it.Position(j)) {
 				out = append(out, &it.Parts[j])
 			}
 		}
@@ -204,8 +208,12 @@ func (d *deciding) shownOf(x *expiry.Due) []*conversation.Part {
 	return out
 }
 
-func words(k conversation.PartKind) bool {
-	return k == conversation.PartText || k == conversation.PartMedia
+// positionsOf are the parts that expire together as what is due.
+func positionsOf(x *expiry.Due) []int32 {
+	if x.Part == expiry.Words {
+		return expiry.WordsOf(x.Message())
+	}
+	return []int32{x.Part}
 }
 
 // placeholderTokens is about what a placeholder weighs, and annotationTokens what stands beside a shortened text.
@@ -239,16 +247,12 @@ type measured struct {
 
 func measure(x *expiry.Due) (o measured) {
 	m := x.Message()
-	positions := []int32{x.Part}
-	if x.Part == expiry.Words {
-		positions = expiry.WordsOf(m)
-	}
-	for _, p := range positions {
+	for _, p := range positionsOf(x) {
 		switch part := &m.Parts[p]; part.Kind {
 		case conversation.PartMedia:
 			o.mediaLines, o.media = o.mediaLines+1, o.media+int64(part.Tokens)
 		case conversation.PartToolResult:
-			o.chars, o.text = o.chars+resultChars(part.Result), o.text+int64(part.Tokens)
+			o.addResult(part)
 		default:
 			o.chars, o.text = o.chars+part.Text.Chars(), o.text+int64(part.Tokens)
 		}
@@ -256,10 +260,19 @@ func measure(x *expiry.Due) (o measured) {
 	return o
 }
 
-func resultChars(r *conversation.ToolResult) int64 {
-	n := r.Text.Chars()
-	for i := range r.Parts {
-		n += r.Parts[i].Text.Chars()
+// addResult adds a tool result. What its text weighs beside its media is not on record: about a token for four characters.
+func (o *measured) addResult(p *conversation.Part) {
+	chars, media := p.Result.Text.Chars(), int64(0)
+	for i := range p.Result.Parts {
+		chars += p.Result.Parts[i].Text.Chars()
+		if p.Result.Parts[i].Media != nil {
+			media++
+		}
 	}
-	return n
+	text := int64(p.Tokens)
+	if media > 0 {
+		text = min(text, (chars+3)/4)
+	}
+	o.chars, o.text = o.chars+chars, o.text+text
+	o.mediaLines, o.media = o.mediaLines+media, o.media+int64(p.Tokens)-text
 }

@@ -205,7 +205,9 @@ func lives(turns int32, mode conversation.ExpirationMode) *conversation.Expirati
 	return &conversation.Expiration{Turns: &turns, Mode: mode}
 }
 
-func removed(turns int32) *conversation.Expiration { return lives(turns, conversation.ExpirationRemove) }
+func removed(turns int32) *conversation.Expiration {
+	return lives(turns, conversation.ExpirationRemove)
+}
 
 func compacted(turns, length int32) *conversation.Expiration {
 	e := lives(turns, conversation.ExpirationCompact)

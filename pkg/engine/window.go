@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/expiry"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
@@ -39,7 +40,7 @@ func (e *Engine) open(ctx context.Context, key Key, r Request) (*window, *store.
 		q.Ranges = []store.MessageRange{{Range: conversation.Range{First: warm.head.Messages, End: maxIndex}, Limit: maxDelta}}
 	}
 	snap, err := e.store.Read(ctx, key, q)
-	if warm != nil && (err != nil || snap.Head.Messages-warm.head.Messages > maxDelta) {
+	if warm != nil && (err != nil || snap.Head.Messages-warm.head.Messages > maxDelta || slices.ContainsFunc(snap.Edits, mayErase)) {
 		return e.open(ctx, key, r) // cold: the warm window has left the cache
 	}
 	if err != nil {
@@ -54,6 +55,10 @@ func (e *Engine) open(ctx context.Context, key Key, r Request) (*window, *store.
 	warm.advance(snap)
 	return warm, snap, nil
 }
+
+// mayErase says whether what an edit is about may have been erased with it, by another process: messages that are warm here would
+// still hold it.
+func mayErase(e conversation.Edit) bool { return expiry.Expired(e.Reason) }
 
 const maxIndex = 1<<31 - 1
 

@@ -59,6 +59,8 @@ type Input struct {
 	Override *conversation.ExpirationOverride
 	// Apart keeps units: for messages that are not in the view, of which the rest of the unit is not known.
 	Apart bool
+	// ErasuresAlone lets nothing go but what is erased with it.
+	ErasuresAlone bool
 }
 
 // Plan lists what of the units is due at the build of a turn and has not expired yet, in order.
@@ -143,6 +145,8 @@ func (in *Input) thing(u *conversation.Unit, m *conversation.Message, part, at i
 	t.due = t.expires && in.Turn >= t.Since
 	if t.Expiration.Erases() {
 		t.Erase = []Place{{m.Index, part}}
+	} else if in.ErasuresAlone {
+		t.expires, t.due = false, false
 	}
 	t.Kind = Compact
 	level := conversation.Shortened
@@ -162,11 +166,14 @@ func (in *Input) inForce(m *conversation.Message, part int32, stored *conversati
 	var e conversation.Expiration
 	carries := part != Words || m.Type == conversation.TypeActionResult || m.Type == conversation.TypeSubAgentResult
 	switch {
-	case stored != nil:
-		e = *stored
-	case carries:
+	case carries && (stored == nil || stored.Turns == nil && stored.Mode == conversation.ExpirationUnspecified):
 		e = in.Policy
 		e.Source = conversation.SourcePolicy
+		if stored != nil { // a length or a prompt alone: it says nothing of how long it lives
+			e = stored.Or(e)
+		}
+	case stored != nil:
+		e = *stored
 	}
 	if in.Override != nil && carries {
 		set := in.Override.Expiration
