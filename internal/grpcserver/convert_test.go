@@ -13,6 +13,7 @@ import (
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine"
 )
 
 func words() *rapid.Generator[string] { return rapid.StringN(0, 20, -1) }
@@ -41,7 +42,8 @@ func drawPiece(t *rapid.T) *pb.ToolResultPart {
 func drawResult(t *rapid.T) *pb.ToolResult {
 	r := &pb.ToolResult{
 		CallId: words().Draw(t, "call"), Name: words().Draw(t, "name"), State: pb.ToolResultState(rapid.IntRange(0, 2).Draw(t, "state")),
-		Actions: rapid.SliceOfN(rapid.Custom(drawAction), 0, 2).Draw(t, "actions"),
+		Actions:    rapid.SliceOfN(rapid.Custom(drawAction), 0, 2).Draw(t, "actions"),
+		Expiration: drawExpiration(t),
 	}
 	switch rapid.IntRange(0, 2).Draw(t, "output") {
 	case 0:
@@ -54,7 +56,36 @@ func drawResult(t *rapid.T) *pb.ToolResult {
 	return r
 }
 
+// drawExpiration draws none where it would set nothing.
+func drawExpiration(t *rapid.T) *pb.Expiration {
+	number := rapid.Ptr(rapid.Int32Range(0, 1_000_000), true)
+	e := &pb.Expiration{
+		Turns: number.Draw(t, "turns"), Mode: pb.ExpirationMode(rapid.IntRange(0, 3).Draw(t, "mode")),
+		CompactMode: pb.CompactMode(rapid.IntRange(0, 2).Draw(t, "compact mode")), CompactLength: number.Draw(t, "length"),
+		CompactPromptId: words().Draw(t, "prompt"), PreserveOriginalContent: rapid.Ptr(rapid.Bool(), true).Draw(t, "preserve"),
+	}
+	if proto.Size(e) == 0 {
+		return nil
+	}
+	return e
+}
+
+func drawRetention(t *rapid.T) *pb.Retention {
+	switch rapid.IntRange(0, 2).Draw(t, "retention") {
+	case 0:
+		return permanent(true)
+	case 1:
+		return keepLast(rapid.Int32Range(1, 1_000_000).Draw(t, "last"))
+	default:
+		return nil
+	}
+}
+
 func drawPart(t *rapid.T) *pb.Part {
+	return kept(drawContent(t), drawRetention(t))
+}
+
+func drawContent(t *rapid.T) *pb.Part {
 	switch rapid.IntRange(0, 5).Draw(t, "kind") {
 	case 0:
 		return textPart(words().Draw(t, "text"))
@@ -79,6 +110,7 @@ func drawMessage(t *rapid.T) *pb.Message {
 		Parts:       rapid.SliceOfN(rapid.Custom(drawPart), 1, 4).Draw(t, "parts"),
 		MessageType: pb.MessageType(rapid.IntRange(0, 6).Draw(t, "type")),
 		Actions:     rapid.SliceOfN(rapid.Custom(drawAction), 0, 2).Draw(t, "actions"),
+		Expiration:  drawExpiration(t),
 		Pinned:      rapid.Bool().Draw(t, "pinned"), Model: words().Draw(t, "model"), RunId: words().Draw(t, "run"),
 		StepId: words().Draw(t, "step"), Tags: rapid.SliceOfN(words(), 0, 3).Draw(t, "tags"), MetadataJson: words().Draw(t, "metadata"),
 	}
@@ -105,8 +137,9 @@ func TestFromPolicy_AnyPolicy_ComesBack(t *testing.T) {
 			want.Fit = nil
 		}
 		if rapid.Bool().Draw(t, "ttl?") {
-			want.Ttl = durationpb.New(0)
+			want.Ttl, want.MaxWait = durationpb.New(0), durationpb.New(1)
 		}
+		drawLifecyclePolicy(t, want)
 		if proto.Size(want) == 0 {
 			want = nil
 		}
@@ -114,6 +147,27 @@ func TestFromPolicy_AnyPolicy_ComesBack(t *testing.T) {
 			t.Fatal(diff)
 		}
 	})
+}
+
+func drawLifecyclePolicy(t *rapid.T, p *pb.Policy) {
+	number, flag := rapid.Ptr(rapid.Int32Range(0, 9), true), rapid.Ptr(rapid.Bool(), true)
+	p.Expiration = &pb.ExpirationPolicy{Off: flag.Draw(t, "off"), Results: drawExpiration(t)}
+	p.Retention = &pb.RetentionPolicy{AllInputs: flag.Draw(t, "all")}
+	p.Rewrite = &pb.RewritePolicy{
+		Mode: pb.RewriteMode(rapid.IntRange(0, 2).Draw(t, "rewrite")), MinGainTokens: number.Draw(t, "gain"), MaxDeferralTurns: number.Draw(t, "deferral"),
+	}
+	if rapid.Bool().Draw(t, "cold?") {
+		p.Rewrite.ColdAfter = durationpb.New(0)
+	}
+	if proto.Size(p.GetExpiration()) == 0 {
+		p.Expiration = nil
+	}
+	if proto.Size(p.GetRetention()) == 0 {
+		p.Retention = nil
+	}
+	if proto.Size(p.GetRewrite()) == 0 {
+		p.Rewrite = nil
+	}
 }
 
 func TestFromProfile_FullProfile_ComesBack(t *testing.T) {
@@ -137,6 +191,17 @@ func TestNumbers_OfDomainAndAPI_Agree(t *testing.T) {
 		conversation.DecisionRepaired:   pb.DecisionKind_DECISION_KIND_REPAIRED,
 		conversation.ReasonNameReplaced: pb.DecisionReason_DECISION_REASON_NAME_REPLACED,
 		conversation.EventClipped:       pb.EventType_EVENT_TYPE_CLIPPED,
+
+		conversation.DecisionDeferred:      pb.DecisionKind_DECISION_KIND_DEFERRED,
+		conversation.ReasonSummaryNotReady: pb.DecisionReason_DECISION_REASON_SUMMARY_NOT_READY,
+		conversation.EventExpanded:         pb.EventType_EVENT_TYPE_EXPANDED,
+		conversation.ExpirationCompact:     pb.ExpirationMode_EXPIRATION_MODE_COMPACT,
+		conversation.CompactSummary:        pb.CompactMode_COMPACT_MODE_AI_SUMMARY,
+		conversation.SourceOverride:        pb.ExpirationSource_EXPIRATION_SOURCE_OVERRIDE,
+		conversation.RewriteCoalesced:      pb.RewriteMode_REWRITE_MODE_COALESCED,
+		conversation.PersistentOnly:        pb.PartVariant_PART_VARIANT_PERSISTENT_ONLY,
+		engine.BreakPinned:                 pb.PrefixBreak_PREFIX_BREAK_PINNED,
+		engine.BreakExpanded:               pb.PrefixBreak_PREFIX_BREAK_EXPANDED,
 	} {
 		if got, want := numberOf(domain), int(api.Number()); got != want {
 			t.Errorf("%T %d is the API's %v %d", domain, got, api, want)

@@ -57,16 +57,9 @@ func pointer[T any](v T) *T { return &v }
 const long = 300
 
 // bad are requests and the fields that break a rule in them. Nothing else may be found.
-func bad() map[string]struct {
-	req    proto.Message
-	fields []string
-} {
-	type c = struct {
-		req    proto.Message
-		fields []string
-	}
+func bad() map[string]badRequestCase {
 	longText := strings.Repeat("x", long)
-	return map[string]c{
+	return map[string]badRequestCase{
 		"empty append":        {&pb.AppendMessageRequest{}, []string{"conversation_id", "message"}},
 		"empty message":       {&pb.AppendMessageRequest{ConversationId: "c", Message: &pb.Message{}}, []string{"message.role", "message.parts"}},
 		"control characters":  {&pb.GetConversationRequest{ConversationId: "a\x00b"}, []string{"conversation_id"}},
@@ -139,7 +132,11 @@ func bad() map[string]struct {
 
 func TestRuleBook_BadRequests_EveryFaultByItsPath(t *testing.T) {
 	rules := newRuleBook()
-	for name, c := range bad() {
+	cases := bad()
+	for _, more := range []map[string]badRequestCase{badAppends(), badExpansions(), badCatalogues()} {
+		maps.Copy(cases, more)
+	}
+	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			var e *conversation.Error
 			if !errors.As(rules.validate(c.req), &e) {
@@ -158,7 +155,8 @@ func TestRuleBook_BadRequests_EveryFaultByItsPath(t *testing.T) {
 
 func TestRuleBook_GoodRequests_Pass(t *testing.T) {
 	rules := newRuleBook()
-	for name, req := range map[string]proto.Message{
+	cases := goodLifecycle()
+	maps.Copy(cases, map[string]proto.Message{
 		"empty text":      appendOf(pb.Role_ROLE_USER, textPart("")),
 		"odd arguments":   appendOf(pb.Role_ROLE_ASSISTANT, &pb.Part{Content: &pb.Part_ToolCall{ToolCall: &pb.ToolCall{CallId: "a", Name: "b", ArgumentsJson: "{not json"}}}),
 		"empty result":    appendOf(pb.Role_ROLE_TOOL, resultPart(&pb.ToolResult{CallId: "a"})),
@@ -172,7 +170,8 @@ func TestRuleBook_GoodRequests_Pass(t *testing.T) {
 		"first page":      &pb.ListConversationsRequest{},
 		"chunk":           &pb.ImportConversationRequest{Payload: &pb.ImportConversationRequest_Chunk{}},
 		"zero reply size": build(func(r *pb.BuildContextRequest) { r.MaxReplyBytes = pointer(int32(0)) }),
-	} {
+	})
+	for name, req := range cases {
 		if err := rules.validate(req); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
