@@ -373,9 +373,9 @@ func TestDesk_Breaker_ACallThatWaitedForItsPlaceIsNotTheModelsFault(t *testing.T
 				return Answer{}, ctx.Err()
 			}
 		}}
-		d := desk(t, m, func(o *Options) { o.Parallel = 1 })
+		d := desk(t, m, func(o *Options) { o.Parallel = failuresToRest })
 		var all []*Request
-		for i := range 7 {
+		for i := range 2 * failuresToRest {
 			all = append(all, request(longText(fmt.Sprint(i))))
 			d.Start(all[i])
 		}
@@ -552,9 +552,13 @@ func TestDesk_Forget_AnAnswerThatStillComesIsThrownAway(t *testing.T) {
 		r := request(longText("a"))
 		d.Start(r)
 		synctest.Wait()
+		began := time.Now()
 		d.Forget(r.Scope, r.Hash)
 		close(release)
-		synctest.Wait()
+		d.running.Wait()
+		if took := time.Since(began); took != 0 {
+			t.Errorf("it went on for %v", took)
+		}
 		if got, ok := d.Look(r); ok {
 			t.Errorf("known: %+v", got)
 		}

@@ -105,7 +105,7 @@ func failureOf(ctx context.Context, err error) *Failure {
 	case ctx.Err() != nil:
 		return &Failure{Reason: endOf(ctx)}
 	case errors.As(err, &f):
-		return &Failure{Reason: f.Reason, Status: f.Status, RetryAfter: f.RetryAfter}
+		return f
 	default:
 		return &Failure{Reason: Unreachable}
 	}

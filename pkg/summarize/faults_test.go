@@ -378,3 +378,29 @@ func TestClients_ContextEnds_TheCallDoes(t *testing.T) {
 		c.Close()
 	}
 }
+
+// TestClients_AnswerThatIsLeftUnread_LetsGoOfItsConnection, though the context goes on: the server's writing fails, and it ends.
+func TestClients_AnswerThatIsLeftUnread_LetsGoOfItsConnection(t *testing.T) {
+	for _, with := range wires {
+		ended := make(chan struct{})
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			defer close(ended)
+			flood(w, r, nil)
+		}))
+		c, err := with.dial(server.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Complete(t.Context(), summarize.Call{}); summarize.ReasonOf(err) != summarize.BadAnswer {
+			t.Error(err)
+		}
+		select {
+		case <-ended:
+		case <-time.After(5 * time.Second):
+			t.Error("the server still writes")
+			server.CloseClientConnections()
+		}
+		c.Close()
+		server.Close()
+	}
+}
