@@ -115,7 +115,7 @@ func retentionRules() table[*pb.Retention] {
 }
 
 // What a block adds to a variant beside its content and its plugin's name: its frame, its retention, and the spacing behind it.
-const blockBytes = 64
+const blockBytes = 32
 
 // checkVariants refuses an append whose answer could be over the reply limit, before anything is on record. The additions count
 // for both variants: what they become is not known yet.
@@ -125,7 +125,7 @@ func checkVariants(req *pb.AppendMessageRequest) error {
 	}
 	size := proto.Size(req.GetMessage()) + blockBytes*len(req.GetMessage().GetParts())
 	for _, a := range req.GetAdditionalContent() {
-		size += proto.Size(a) + (len(a.GetParts())+2)*(blockBytes+2*len(a.GetPlugin()))
+		size += proto.Size(a) + (len(a.GetParts())+2)*(blockBytes+len(a.GetPlugin()))
 	}
 	if most := 2*size + coordinatesBytes; most > defaultReplyBytes {
 		return conversation.Errorf(conversation.ReplyTooLarge,
