@@ -147,7 +147,7 @@ func told(p *conversation.Part) string {
 	case conversation.PartText:
 		return p.Text.Inline
 	case conversation.PartToolCall:
-		return "call:" + p.Call.CallID
+		return "call"
 	case conversation.PartToolResult:
 		if p.Result.Output == conversation.OutputParts {
 			return fmt.Sprintf("result of %d parts", len(p.Result.Parts))
@@ -223,8 +223,9 @@ func summarised(turns, target int32) *conversation.Expiration {
 
 // erasing is an expiration that does not preserve the original.
 func erasing(e *conversation.Expiration) *conversation.Expiration {
-	e.PreserveOriginal = ptr(false)
-	return e
+	out := *e
+	out.PreserveOriginal = ptr(false)
+	return &out
 }
 
 // living is a message whose words, and whose results, live so long.
