@@ -250,3 +250,12 @@ func long(name string, chars int) string {
 func firstChars(s string, n int, index int32) string {
 	return fmt.Sprintf("%s...\n\n[Compacted: first %d of %d characters shown. Full text: expand_message(%d)]", s[:n], n, len(s), index)
 }
+
+// neutralMessages are messages as the neutral form would show them.
+func neutralMessages(messages ...conversation.Message) []provider.Message {
+	var out []provider.Message
+	for i := range messages {
+		out = append(out, provider.Message{Role: messages[i].Role, Parts: messages[i].Parts, Index: messages[i].Index})
+	}
+	return out
+}
