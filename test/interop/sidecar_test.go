@@ -45,7 +45,7 @@ func run(t *testing.T, command *exec.Cmd) string {
 
 // startSidecar runs a sidecar on a free port and on a Unix socket until the test ends, and returns both targets. The socket's
 // folder has a short name, because a socket's path may have about a hundred bytes.
-func startSidecar(t *testing.T, binary string) (tcp, unix string) {
+func startSidecar(t *testing.T, binary string, flags ...string) (tcp, unix string) {
 	t.Helper()
 	folder, err := os.MkdirTemp("", "palimpsest")
 	if err != nil {
@@ -53,7 +53,7 @@ func startSidecar(t *testing.T, binary string) (tcp, unix string) {
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(folder) })
 	socket := filepath.Join(folder, "s.sock")
-	log := start(t, binary, "--listen", "127.0.0.1:0", "--listen", "unix://"+socket)
+	log := start(t, binary, append([]string{"--listen", "127.0.0.1:0", "--listen", "unix://" + socket}, flags...)...)
 	await(t, log, func() bool {
 		tcp = portOf.FindString(log.String())
 		return tcp != "" && dials("tcp", tcp) && dials("unix", socket)
