@@ -1,0 +1,358 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine"
+	"github.com/palimpsest-context/palimpsest/pkg/summarize"
+)
+
+const gist = "It went well: 3 of 4 tests pass."
+
+func summaryOf(chars int, index int32, s string) string {
+	return fmt.Sprintf("[Summary of %d characters. Full text: expand_message(%d)]\n\n%s", chars, index, s)
+}
+
+func extractOf(s string, n int, index int32) string {
+	return fmt.Sprintf("[Extract of %d characters. Full text: expand_message(%d)]\n\n%s", len(s), index, s[:n])
+}
+
+// timed says how long something took, by the clock of its bubble.
+func timed(do func()) time.Duration {
+	started := time.Now()
+	do()
+	return time.Since(started)
+}
+
+// TestEngine_Build_PreparesSummaries: the due turn is known before: the summary is asked for when age = turns, and used when due, without a
+// wait (behaviour §5); asked once, whatever is built later.
+func TestEngine_Build_PreparesSummaries(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := writes(gist, 20*time.Second)
+		b := modelBench(t, m, nil)
+		whole := long("result", 4000)
+		b.append(t, "c", user("go"))
+		b.turn(t, "c")
+		b.append(t, "c", call("k"), resultLiving("k", whole, summarised(2, 300)), user("next"))
+		b.turn(t, "c")
+		if synctest.Wait(); len(m.calls()) != 0 {
+			t.Fatal("asked for two turns ahead")
+		}
+		b.turn(t, "c", dry)
+		if synctest.Wait(); len(m.calls()) != 0 {
+			t.Fatal("a dry run asked a model")
+		}
+		b.turn(t, "c") // turn 3: age 2
+		if synctest.Wait(); len(m.calls()) != 1 {
+			t.Fatalf("%d calls at age = turns", len(m.calls()))
+		}
+		prompt := m.calls()[0].Prompt
+		for _, in := range []string{whole, "4000", "300"} {
+			if !strings.Contains(prompt, in) {
+				t.Errorf("the prompt lacks %s", abridged(in))
+			}
+		}
+		time.Sleep(30 * time.Second)
+		var r *engine.BuildResult
+		if took := timed(func() { r = b.turn(t, "c") }); took != 0 {
+			t.Errorf("the build waited for %s", took)
+		}
+		wantShown(t, r, 2, summaryOf(4000, 2, gist))
+		if d := decision(r, 2); d == nil || d.Kind != conversation.DecisionCompacted || d.Reason != conversation.ReasonExpiredSummary || len(r.Degradations) != 0 {
+			t.Errorf("decision %+v, degradations %+v", d, r.Degradations)
+		}
+		for range 4 {
+			wantShown(t, b.turn(t, "c"), 2, summaryOf(4000, 2, gist))
+		}
+		if len(m.calls()) != 1 {
+			t.Errorf("%d calls", len(m.calls()))
+		}
+		b.rebuildsAll(t, "c", 8)
+	})
+}
+
+// TestEngine_Build_WaitsForTwoSummaries: a build starts at most 2 calls and waits for no more; all waits share max_wait; what is not
+// ready stays in full, deferred, and says so (behaviour §5).
+func TestEngine_Build_WaitsForTwoSummaries(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		latency time.Duration
+		wait    *time.Duration
+		took    time.Duration
+		ready   int
+	}{
+		{"both in time", 2 * time.Second, nil, 2 * time.Second, 2},
+		{"none in time", 20 * time.Second, nil, 3 * time.Second, 0},
+		{"no time at all", time.Second, ptr(time.Duration(0)), 0, 0},
+		{"more time", 20 * time.Second, ptr(25 * time.Second), 20 * time.Second, 2},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				m := writes(gist, tt.latency)
+				b := modelBench(t, m, func(o *engine.Options) { o.Defaults.MaxWait = tt.wait })
+				b.append(t, "c", user("go"), call("a", "b", "c", "d"))
+				var results []string
+				for i, id := range []string{"a", "b", "c", "d"} {
+					results = append(results, long(id, 4000+i))
+					b.append(t, "c", resultLiving(id, results[i], summarised(0, 300)))
+				}
+				b.append(t, "c", user("next"))
+				var r *engine.BuildResult
+				if took := timed(func() { r = b.turn(t, "c") }); took != tt.took {
+					t.Errorf("the build took %s, want %s", took, tt.took)
+				}
+				for i := range results {
+					index := int32(2 + i)
+					if i < tt.ready {
+						wantShown(t, r, index, summaryOf(4000+i, index, gist))
+						continue
+					}
+					wantShown(t, r, index, results[i])
+					if d := decision(r, index); d == nil || d.Kind != conversation.DecisionDeferred || d.Reason != conversation.ReasonSummaryNotReady || d.Before != d.After {
+						t.Errorf("decision about %d: %+v", index, d)
+					}
+				}
+				if len(r.Degradations) != 4-tt.ready {
+					t.Errorf("degradations %+v", r.Degradations)
+				}
+				for _, d := range r.Degradations {
+					if !strings.HasPrefix(d.Asked, "AI summary of message ") || d.Reason == "" || d.Done == "" {
+						t.Errorf("%+v", d)
+					}
+				}
+				time.Sleep(time.Minute) // by then all are there
+				r = b.turn(t, "c")
+				for i := range results {
+					wantShown(t, r, int32(2+i), summaryOf(4000+i, int32(2+i), gist))
+				}
+				if len(m.calls()) != 4 {
+					t.Errorf("%d calls", len(m.calls()))
+				}
+			})
+		})
+	}
+}
+
+// TestEngine_Build_SummaryDeferral: what is not ready stays in full for at most 3 turns; then the sidecar's own extract serves, and a
+// degradation says why (behaviour §5).
+func TestEngine_Build_SummaryDeferral(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := writes(gist, 25*time.Second)
+		b := modelBench(t, m, func(o *engine.Options) { o.Defaults.MaxWait = ptr(time.Millisecond) })
+		whole := long("result", 4000)
+		b.append(t, "c", user("go"), call("k"), resultLiving("k", whole, summarised(0, 300)), user("next"))
+		for range 3 { // turns 1 to 3
+			r := b.turn(t, "c")
+			wantShown(t, r, 2, whole)
+			if d := decision(r, 2); d == nil || d.Reason != conversation.ReasonSummaryNotReady || len(r.Degradations) != 1 || len(r.Events) != 0 {
+				t.Errorf("turn %d: %+v, %+v", r.Turn, d, r.Degradations)
+			}
+		}
+		r := b.turn(t, "c")
+		wantShown(t, r, 2, extractOf(whole, 300, 2))
+		if len(r.Degradations) != 1 || !strings.Contains(r.Degradations[0].Reason, "not ready in time") || !strings.Contains(r.Degradations[0].Done, "extract") {
+			t.Errorf("%+v", r.Degradations)
+		}
+		time.Sleep(time.Minute)
+		wantShown(t, b.turn(t, "c"), 2, extractOf(whole, 300, 2)) // frozen
+		if len(m.calls()) != 1 {
+			t.Errorf("%d calls", len(m.calls()))
+		}
+	})
+}
+
+// TestEngine_Build_FailingModel: model, extract, first characters: each step down in the same build, and each says why (behaviour §5).
+func TestEngine_Build_FailingModel(t *testing.T) {
+	whole := long("result", 4000)
+	for _, tt := range []struct {
+		name    string
+		summary string
+		err     error
+		why     string
+	}{
+		{"an error", "", errors.New("boom: the key is xyz"), ""},
+		{"an empty answer", " ", nil, ""},
+		{"not shorter", strings.Repeat("b", 4000), nil, ""},
+		{"over its cap", strings.Repeat("b ", 700), nil, ""},
+		{"an echo", whole[:900], nil, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				m := &scribe{reply: func(context.Context, int, summarize.Call) (string, error) { return tt.summary, tt.err }}
+				b := modelBench(t, m, func(o *engine.Options) { o.Defaults.MaxWait = ptr(20 * time.Second) })
+				b.append(t, "c", user("go"), call("k"), resultLiving("k", whole, summarised(0, 300)), user("next"))
+				r := b.turn(t, "c")
+				wantShown(t, r, 2, extractOf(whole, 300, 2))
+				d := decision(r, 2)
+				if d == nil || d.Reason != conversation.ReasonExpiredExtract || len(r.Degradations) != 1 {
+					t.Fatalf("%+v, %+v", d, r.Degradations)
+				}
+				if why := r.Degradations[0].Reason; why == "" || strings.Contains(why, "xyz") || strings.Contains(why, "and so on") {
+					t.Errorf("it says %q", why)
+				}
+			})
+		})
+	}
+}
+
+// TestEngine_Build_SummaryHeavierThanWhatItReplaces: a summary that saves nothing is not used.
+func TestEngine_Build_SummaryTooHeavy(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := writes(strings.Repeat("b", 380), 0)
+		b := modelBench(t, m, nil)
+		whole := long("r", 400)
+		b.append(t, "c", user("go"), call("k"), resultLiving("k", whole, summarised(0, 200)), user("next"))
+		r := b.turn(t, "c")
+		wantShown(t, r, 2, extractOf(whole, 200, 2))
+		if len(r.Degradations) != 1 || !strings.Contains(r.Degradations[0].Reason, "weighs no less") {
+			t.Errorf("%+v", r.Degradations)
+		}
+	})
+}
+
+// TestEngine_Build_SummaryPrompts: the prompt that is named, with its template's values; if it is gone, the default, and the answer
+// says so (behaviour §5).
+func TestEngine_Build_SummaryPrompts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := writes(gist, 0)
+		b := modelBench(t, m, nil)
+		put := func(id, head string) {
+			p := conversation.Prompt{ID: id, Template: head + " {{tool}}/{{message_type}}/{{turn_added}}/{{length}}/{{target_length}}: {{content}}"}
+			if _, err := b.PutPrompt(ctx, "default", p, engine.Request{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		put("mine", "Mine")
+		put("default", "Default")
+		b.append(t, "c", user("go"))
+		b.turn(t, "c")
+		for i, id := range []string{"mine", "gone", ""} {
+			e := summarised(0, 300)
+			e.CompactPromptID = id
+			msg := resultLiving("k", long(fmt.Sprint("r", i), 4000), e)
+			msg.Type, msg.Parts[0].Result.Name = conversation.TypeActionResult, "search"
+			b.append(t, "c", call("k"), msg, answer("done"))
+			b.now = b.now.Add(2 * time.Second) // catalogues are looked up again
+			r := b.turn(t, "c")
+			index := int32(2 + 3*i)
+			wantShown(t, r, index, summaryOf(4000, index, gist))
+			if (len(r.Degradations) == 1) != (id == "gone") {
+				t.Errorf("%s: %+v", id, r.Degradations)
+			}
+			head := "Default"
+			if id == "mine" {
+				head = "Mine"
+			}
+			want := fmt.Sprintf("%s \"search\"/\"action result\"/%d/4000/300: ", head, i+1)
+			if got := m.calls()[i].Prompt; !strings.HasPrefix(got, want) {
+				t.Errorf("asked %q, want %q", abridged(got), want)
+			}
+		}
+	})
+}
+
+// TestEngine_Build_WhatNoModelSees: system messages never reach a model, nor what never expires (behaviour §5, §8).
+func TestEngine_Build_WhatNoModelSees(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := writes(gist, 0)
+		b := modelBench(t, m, nil)
+		whole := long("secret", 4000)
+		e := summarised(0, 300)
+		b.append(t, "c", living(text(conversation.RoleSystem, whole), e), user("go"), living(text(conversation.RoleSystem, whole), e),
+			living(pinned(user(whole)), e), living(user(whole), e))
+		r := b.turn(t, "c")
+		for index, want := range map[int32]string{0: whole, 2: extractOf(whole, 300, 2), 3: whole, 4: whole} {
+			wantShown(t, r, index, want)
+		}
+		if len(r.Degradations) != 1 || !strings.Contains(r.Degradations[0].Reason, "system messages") {
+			t.Errorf("%+v", r.Degradations)
+		}
+		b.turn(t, "c", dry, overriding(conversation.ExpirationOverride{Expiration: *summarised(0, 10)}))
+		synctest.Wait()
+		if n := len(m.calls()); n != 0 {
+			t.Errorf("%d calls", n)
+		}
+	})
+}
+
+// TestEngine_Build_AppendsWhileItWaits: calls happen while the conversation is not held: an append during the wait returns at once, and the
+// build shows it.
+func TestEngine_Build_AppendsWhileItWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := writes(gist, 2*time.Second)
+		b := modelBench(t, m, nil)
+		whole := long("result", 4000)
+		b.append(t, "c", user("go"), call("k"), resultLiving("k", whole, summarised(0, 300)), user("next"))
+		done := make(chan *engine.BuildResult)
+		go func() { done <- b.turn(t, "c") }()
+		time.Sleep(time.Second)
+		if took := timed(func() { b.append(t, "c", user("meanwhile")) }); took != 0 {
+			t.Errorf("an append took %s", took)
+		}
+		if took := timed(func() { _ = b.records(t, "c") }); took != 0 {
+			t.Errorf("a listing took %s", took)
+		}
+		r := <-done
+		wantShown(t, r, 2, summaryOf(4000, 2, gist))
+		wantShown(t, r, 4, "meanwhile")
+		if r.Turn != 1 || b.head(t, "c").ManifestSeq != 1 {
+			t.Errorf("turn %d, %d manifests", r.Turn, b.head(t, "c").ManifestSeq)
+		}
+	})
+}
+
+// TestEngine_Build_OneCallForOneContent: two engines' worth of builds, a repeated content and an expansion ask once.
+func TestEngine_Build_OneCallForOneContent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := writes(gist, time.Second)
+		b := modelBench(t, m, nil)
+		whole := long("result", 4000)
+		b.append(t, "c", user("go"), call("k", "j"), resultLiving("k", whole, summarised(0, 300)), resultLiving("j", whole, summarised(0, 300)), user("next"))
+		r := b.turn(t, "c")
+		wantShown(t, r, 2, summaryOf(4000, 2, gist))
+		wantShown(t, r, 3, summaryOf(4000, 3, gist))
+		b.expanded(t, 2)
+		wantShown(t, b.turn(t, "c"), 3, summaryOf(4000, 3, gist))
+		wantShown(t, b.turn(t, "c"), 2, summaryOf(4000, 2, gist))
+		if n := len(m.calls()); n != 1 {
+			t.Errorf("%d calls", n)
+		}
+	})
+}
+
+// TestEngine_Build_ForgetsSummariesOfErased: what was erased leaves the cache of summaries, in whatever mode it went.
+func TestEngine_Build_ForgetsSummariesOfErased(t *testing.T) {
+	for name, change := range map[string]func(*engine.BuildRequest){
+		"compacted": func(*engine.BuildRequest) {},
+		"removed":   overriding(conversation.ExpirationOverride{Expiration: conversation.Expiration{Mode: conversation.ExpirationRemove}}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				m := writes(gist, 0)
+				b := modelBench(t, m, nil)
+				whole := long("result", 4000)
+				b.append(t, "c", user("go"), call("k"), resultLiving("k", whole, erasing(summarised(1, 300))), user("next"))
+				b.turn(t, "c")
+				if synctest.Wait(); len(m.calls()) != 1 {
+					t.Fatalf("%d calls", len(m.calls()))
+				}
+				r := b.turn(t, "c", change)
+				if got, _ := message(r, 2); name == "compacted" && got != "[Summary of 4000 characters.]\n\n"+gist {
+					t.Errorf("shows %s", got)
+				}
+				b.append(t, "c", call("k"), resultLiving("k", whole, summarised(0, 300)), user("again"))
+				b.turn(t, "c")
+				if n := len(m.calls()); n != 2 {
+					t.Errorf("%d calls: the summary was remembered", n)
+				}
+			})
+		})
+	}
+}
