@@ -15,7 +15,7 @@ from palimpsest.v1 import policy_service_pb2 as policies
 sidecar = Sidecar(sys.argv[1] if len(sys.argv) > 1 else "127.0.0.1:7171")
 conversation = f"quick-truncation-{uuid.uuid4()}"
 
-# [policy]
+# [tool]
 # Once, by whoever operates the agent: what the tool "web_search" returns lives for two turns.
 sidecar.policy.PutActionPolicy(policies.PutActionPolicyRequest(policy=policy.ActionPolicy(
     tool_name="web_search",
@@ -26,13 +26,15 @@ sidecar.policy.PutActionPolicy(policies.PutActionPolicyRequest(policy=policy.Act
         compact_length=500,
     ),
 )), timeout=SECONDS)
+# [/tool]
 
+# [eager]
 # This conversation makes such changes in the very turn they are due. Without this they are made when that pays.
 sidecar.record.CreateConversation(record.CreateConversationRequest(conversation=record.Conversation(
     id=conversation,
     policy=policy.Policy(rewrite=policy.RewritePolicy(mode=policy.REWRITE_MODE_EAGER)),
 )), timeout=SECONDS)
-# [/policy]
+# [/eager]
 
 hits = "".join(f"{n:02d}  https://example.com/page-{n:02d}  what page {n:02d} says of gardens in Kyoto\n" for n in range(1, 100))[:5000]
 
