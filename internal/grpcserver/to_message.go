@@ -70,7 +70,11 @@ func toParts(parts []conversation.Part) []*pb.Part {
 	out := make([]*pb.Part, len(parts))
 	for i := range parts {
 		out[i] = toPart(&parts[i])
-		out[i].Erasure = toErasure(parts[i : i+1])
+	}
+	if conversation.Erased(parts) {
+		for i := range parts {
+			out[i].Erasure = toErasure(parts[i : i+1])
+		}
 	}
 	return out
 }

@@ -167,7 +167,7 @@ func forgeries() []forgery {
 func TestImport_Forged_IsRefusedAndLeavesNothing(t *testing.T) {
 	w := newWorld(t)
 	for _, f := range forgeries() {
-		t.Run(f.what, func(t *testing.T) { w.refusesImport(t, joined(t, f.change(w.lines(t)))) })
+		t.Run(f.what, func(t *testing.T) { w.refusesImport(t, joined(t, f.change(linesOf(t, w.export)))) })
 	}
 	for what, tail := range map[string]string{"an empty line": "\n", "a word": secret, "another export": string(w.export)} {
 		t.Run("behind the end "+what, func(t *testing.T) { w.refusesImport(t, append(slices.Clone(w.export), tail...)) })
@@ -222,7 +222,7 @@ func TestImport_PiecesOutOfPlace_AreRefused(t *testing.T) {
 }
 
 // mutations is how many damaged exports are tried.
-const mutations = 200
+const mutations = 300
 
 // TestImport_Damaged_IsRefusedOrUsable damages an export anywhere. What is taken all the same, because it contradicts nothing,
 // must be a conversation that every call can be made about.
@@ -231,8 +231,10 @@ func TestImport_Damaged_IsRefusedOrUsable(t *testing.T) {
 	seed := rand.Uint64()
 	r := rand.New(rand.NewPCG(seed, 0))
 	taken := 0
+	sources := [][]byte{w.export, w.before[agedExport]}
 	for i := range mutations {
-		export, id := damage(r, w.export), fmt.Sprintf("damaged-%d", i)
+		source := sources[i%len(sources)]
+		export, id := damage(r, source), fmt.Sprintf("damaged-%d", i)
 		if _, err := w.Import(w.ctx, id, export, 1<<20); err != nil {
 			invalid("chunk").holds(t, err)
 			continue
@@ -240,7 +242,7 @@ func TestImport_Damaged_IsRefusedOrUsable(t *testing.T) {
 		taken++
 		w.usable(t, id)
 		if t.Failed() {
-			t.Fatalf("seed %d, damage %d: %s", seed, i, difference(w.export, export))
+			t.Fatalf("seed %d, damage %d: %s", seed, i, difference(source, export))
 		}
 	}
 	t.Logf("seed %d: %d of %d damaged exports were taken, and can be used", seed, taken, mutations)
@@ -283,6 +285,8 @@ func (w *world) usable(t *testing.T, id string) {
 		"BuildContext smaller": w.send(t, &pb.BuildContextRequest{ConversationId: id, Format: 3, Budget: &pb.Budget{MaxContextTokens: new(int32(2000))}}),
 		"AppendMessage":        w.send(t, &pb.AppendMessageRequest{ConversationId: id, Message: user("more")}),
 		"ListManifests":        w.send(t, &pb.ListManifestsRequest{ConversationId: id}),
+		"ExpandMessage":        w.send(t, &pb.ExpandMessageRequest{ConversationId: id, Target: &pb.ExpandMessageRequest_MessageIndex{MessageIndex: 2}}),
+		"ExpandMessage, text":  w.send(t, &pb.ExpandMessageRequest{ConversationId: id, Target: &pb.ExpandMessageRequest_MessageIndex{MessageIndex: 4}, MaxTokens: 50}),
 		"GetManifest":          w.send(t, &pb.GetManifestRequest{ConversationId: id, ManifestId: "b1"}),
 		"ListMessages":         w.send(t, &pb.ListMessagesRequest{ConversationId: id, View: pb.ListView_LIST_VIEW_CURRENT}),
 		"CountMessages":        w.send(t, &pb.CountMessagesRequest{ConversationId: id}),

@@ -49,6 +49,9 @@ func TestPageToken_OfAnotherListing_IsRefused(t *testing.T) {
 		&pb.ListManifestsRequest{ConversationId: target, PageToken: token},
 		&pb.ListConversationsRequest{PageToken: token},
 		&pb.ListModelProfilesRequest{PageToken: token},
+		&pb.ListActionPoliciesRequest{PageToken: token},
+		&pb.ListPromptsRequest{PageToken: token},
+		&pb.ExpandMessageRequest{ConversationId: target, Target: &pb.ExpandMessageRequest_MessageIndex{}, PageToken: token},
 	} {
 		t.Run(fmt.Sprint(i), func(t *testing.T) { invalid("page_token").holds(t, w.send(t, request)) })
 	}

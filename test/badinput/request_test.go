@@ -23,6 +23,7 @@ func TestRequest_OfEveryFault_IsRefusedAndChangesNothing(t *testing.T) {
 	w := newWorld(t)
 	for _, table := range [][]row{
 		identityRows(), messageRows(), partRows(), appendRows(), budgetRows(), buildRows(), listRows(), updateRows(), profileRows(), largeRows(),
+		expirationRows(), additionRows(), expandRows(), policyRows(), catalogueRows(),
 	} {
 		for _, r := range table {
 			t.Run(r.rpc+"/"+r.what, func(t *testing.T) {
@@ -46,6 +47,8 @@ func (w *world) send(t *testing.T, request any) (err error) {
 		_, err = w.Context.BatchAppendMessages(w.ctx, r)
 	case *pb.BuildContextRequest:
 		_, err = w.Context.BuildContext(w.ctx, r)
+	case *pb.ExpandMessageRequest:
+		_, err = w.Context.ExpandMessage(w.ctx, r)
 	case *pb.ReportUsageRequest:
 		_, err = w.Context.ReportUsage(w.ctx, r)
 	case *pb.CreateConversationRequest:
@@ -79,6 +82,32 @@ func (w *world) send(t *testing.T, request any) (err error) {
 	case *pb.DeleteModelProfileRequest:
 		_, err = w.Policies.DeleteModelProfile(w.ctx, r)
 	default:
+		return w.sendCatalogue(t, request)
+	}
+	return err
+}
+
+// sendCatalogue makes the calls about action policies and prompts.
+func (w *world) sendCatalogue(t *testing.T, request any) (err error) {
+	t.Helper()
+	switch r := request.(type) {
+	case *pb.PutActionPolicyRequest:
+		_, err = w.Policies.PutActionPolicy(w.ctx, r)
+	case *pb.GetActionPolicyRequest:
+		_, err = w.Policies.GetActionPolicy(w.ctx, r)
+	case *pb.ListActionPoliciesRequest:
+		_, err = w.Policies.ListActionPolicies(w.ctx, r)
+	case *pb.DeleteActionPolicyRequest:
+		_, err = w.Policies.DeleteActionPolicy(w.ctx, r)
+	case *pb.PutPromptRequest:
+		_, err = w.Policies.PutPrompt(w.ctx, r)
+	case *pb.GetPromptRequest:
+		_, err = w.Policies.GetPrompt(w.ctx, r)
+	case *pb.ListPromptsRequest:
+		_, err = w.Policies.ListPrompts(w.ctx, r)
+	case *pb.DeletePromptRequest:
+		_, err = w.Policies.DeletePrompt(w.ctx, r)
+	default:
 		t.Fatalf("no RPC takes %T", request)
 	}
 	return err
@@ -90,6 +119,7 @@ func about(id string) map[string]any {
 		"AppendMessage":       &pb.AppendMessageRequest{ConversationId: id, Message: user(secret)},
 		"BatchAppendMessages": &pb.BatchAppendMessagesRequest{ConversationId: id, Items: []*pb.BatchAppendItem{{Message: user(secret)}}},
 		"BuildContext":        &pb.BuildContextRequest{ConversationId: id},
+		"ExpandMessage":       &pb.ExpandMessageRequest{ConversationId: id, Target: &pb.ExpandMessageRequest_MessageIndex{}},
 		"ReportUsage":         &pb.ReportUsageRequest{ConversationId: id, ManifestId: "b1", Usage: &pb.Usage{InputTokens: 1}},
 		"GetConversation":     &pb.GetConversationRequest{ConversationId: id},
 		"UpdateConversation": &pb.UpdateConversationRequest{

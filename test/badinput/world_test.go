@@ -22,8 +22,11 @@ const (
 	secret = "pl4nted-s3cret"
 	// target is the conversation that the faulty requests are about.
 	target = "target"
-	gone   = "deleted"
-	nobody = "unknown"
+	// aged is a conversation in which results have expired and been erased, and plugins' blocks have gone.
+	aged       = "aged"
+	agedExport = "the export of the aged one"
+	gone       = "deleted"
+	nobody     = "unknown"
 )
 
 // world is a sidecar and the conversations that must not change.
@@ -89,6 +92,8 @@ func (w *world) populate(t *testing.T) {
 	w.build(t, pb.ContextFormat_CONTEXT_FORMAT_NEUTRAL)
 	must[*pb.AppendMessageResponse](t)(w.Context.AppendMessage(w.ctx, &pb.AppendMessageRequest{ConversationId: gone, Message: history[1]}))
 	must[*pb.DeleteConversationResponse](t)(w.Conversations.DeleteConversation(w.ctx, &pb.DeleteConversationRequest{ConversationId: gone}))
+	w.age(t)
+	w.configure(t)
 	w.export = must[[]byte](t)(w.Export(w.ctx, target))
 }
 
@@ -117,7 +122,10 @@ func (w *world) look(t *testing.T) map[string][]byte {
 		"ListConversations":  canonical(t)(w.Conversations.ListConversations(w.ctx, &pb.ListConversationsRequest{})),
 		"ListManifests":      canonical(t)(w.Conversations.ListManifests(w.ctx, &pb.ListManifestsRequest{ConversationId: target})),
 		"ListModelProfiles":  canonical(t)(w.Policies.ListModelProfiles(w.ctx, &pb.ListModelProfilesRequest{})),
+		"ListActionPolicies": canonical(t)(w.Policies.ListActionPolicies(w.ctx, &pb.ListActionPoliciesRequest{})),
+		"ListPrompts":        canonical(t)(w.Policies.ListPrompts(w.ctx, &pb.ListPromptsRequest{})),
 		"ExportConversation": must[[]byte](t)(w.Export(w.ctx, target)),
+		agedExport:           must[[]byte](t)(w.Export(w.ctx, aged)),
 	}
 	for _, view := range []pb.ListView{pb.ListView_LIST_VIEW_ORIGINAL, pb.ListView_LIST_VIEW_CURRENT} {
 		seen["ListMessages "+view.String()] = canonical(t)(w.Conversations.ListMessages(w.ctx, &pb.ListMessagesRequest{ConversationId: target, View: view}))
@@ -216,10 +224,10 @@ func silent(t *testing.T, what string, answer *status.Status) {
 // line is a line of an export, to be changed.
 type line = map[string]any
 
-func (w *world) lines(t *testing.T) []line {
+func linesOf(t *testing.T, export []byte) []line {
 	t.Helper()
 	var out []line
-	for raw := range bytes.Lines(w.export) {
+	for raw := range bytes.Lines(export) {
 		decoder := json.NewDecoder(bytes.NewReader(raw))
 		decoder.UseNumber()
 		var l line

@@ -3,6 +3,7 @@ package exportformat
 import (
 	"fmt"
 	"math"
+	"reflect"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
@@ -183,11 +184,10 @@ func (c *checks) checkShown(e *editLine) (field, text string) {
 		if p.Part < 0 || p.Part >= parts {
 			return fmt.Sprintf("parts[%d].part", i), "names a part that the message has not"
 		}
-		check := c.checkPart
-		if p.Shown.kinds() == 0 && len(p.Shown.Erased) == 0 { // another part tells its content too
-			check = (*partLine).checkFrame
+		if reflect.ValueOf(p.Shown).IsZero() {
+			continue // another part tells its content too
 		}
-		if field, text := check(&p.Shown); text != "" {
+		if field, text := c.checkPart(&p.Shown); text != "" {
 			return fmt.Sprintf("parts[%d].shown%s", i, field), text
 		}
 	}

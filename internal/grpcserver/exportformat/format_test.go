@@ -244,6 +244,19 @@ func TestReader_Complete_RoundTrips(t *testing.T) {
 	}
 }
 
+// TestReader_PartToldByAnother_IsRead reads an edit that shows nothing of a part, because another part tells its content too.
+func TestReader_PartToldByAnother_IsRead(t *testing.T) {
+	text := strings.Join(small(t), "") + "\n"
+	text = strings.Replace(text, `"shown":{"text":"hello","tokens":1}`, `"shown":{"tokens":0}`, 1)
+	records, err := readAll(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if shown := records[4].Edit.Parts[0].Shown; shown != (conversation.Part{}) {
+		t.Errorf("shown %+v", shown)
+	}
+}
+
 func TestReader_CutOff_IsRefused(t *testing.T) {
 	text := strings.Join(small(t), "") + "\n"
 	for n := range len(text) - 1 {
@@ -333,7 +346,7 @@ func TestReader_Hostile_IsRefusedByLine(t *testing.T) {
 		"erased characters":    {4, `{"text":"hello"`, `{"text":"","erased":[` + strings.Replace(erased, `:1`, `:3`, 1) + `]`, "message.parts[0].erased[0].originalLengthChars"},
 		"nothing shown erased": {6, `{"text":"hello"`, `{"erased":[` + erased + `]`, "edit.parts[0].shown"},
 		"shown keeps none":     {6, `{"text":"hello"`, `{"text":"hello","retention":{"keepLast":-1}`, "edit.parts[0].shown.retention.keepLast"},
-		"shown, nothing":       {6, `{"text":"hello"`, `{"retention":{"keepLast":-1}`, "edit.parts[0].shown.retention.keepLast"},
+		"shown, nothing":       {6, `{"text":"hello",`, `{`, "edit.parts[0].shown"},
 		"restored edit":        {7, `"leadingSystem":0`, `"leadingSystem":0,"windowRestoredEdit":2`, "manifest.windowRestoredEdit"},
 		"seen before":          {2, `"seen":0`, `"seen":0,"seenBefore":1`, "conversation.head.seenBefore"},
 		"head's place":         {2, `"lastUser":1`, `"lastUser":1,"place":{"inputs":3}`, "conversation.head.place.inputs"},
