@@ -221,7 +221,7 @@ func (d *deciding) eraseUnseen(ctx context.Context, index int32) error {
 	in := d.expiryInput([]conversation.Unit{{Items: []conversation.Item{{Message: m, Parts: m.Parts}}}})
 	in.Apart = true
 	for _, x := range expiry.Plan(in) {
-		if len(x.Erase) == 0 {
+		if !erases(&x) {
 			continue
 		}
 		if err := d.let(ctx, &x); err != nil {

@@ -186,7 +186,7 @@ func (l *listing) restorable(u *conversation.Unit, index int32) error {
 			return erasedError(m.Index)
 		}
 		it, visible := l.window.view.Item(m)
-		full = full && visible && it.Level == conversation.Full && it.Masked == 0 && l.inView(m.Index)
+		full = full && visible && it.Level == conversation.Full && it.Masked == 0 && (l.inView(m.Index) || l.unseen(m.Index))
 	}
 	if full || l.last == nil {
 		return conversation.Errorf(conversation.NotEdited, "message %d is in view in full", index)
@@ -199,6 +199,9 @@ func (l *listing) restorable(u *conversation.Unit, index int32) error {
 	}
 	return nil
 }
+
+// unseen says whether the message is newer than the last build: the next one shows it.
+func (l *listing) unseen(index int32) bool { return l.last != nil && index >= l.last.MessageCount }
 
 func erasedError(index int32) error {
 	return conversation.Errorf(conversation.OriginalErased, "the original of message %d was erased, as its expiration asked for; do not retry", index)

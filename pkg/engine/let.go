@@ -78,11 +78,19 @@ func (d *deciding) shorten(ctx context.Context, x *expiry.Due) error {
 		Parts: shown, Reason: reason, Before: d.weightOf(x), After: weightOf(shown),
 	}
 	d.add(e)
-	d.eraseAll(x)
-	if o.Erased {
+	if o.Erased { // what is short enough to stay as it is beside its media stays on record too
+		d.erase(x.Index, positionsIn(shown))
 		d.forget = append(d.forget, sha256.Sum256([]byte(o.text)))
 	}
 	return nil
+}
+
+func positionsIn(parts []conversation.PartEdit) []int32 {
+	out := make([]int32, len(parts))
+	for i := range parts {
+		out[i] = parts[i].Part
+	}
+	return out
 }
 
 func weightOf(parts []conversation.PartEdit) int64 {

@@ -34,6 +34,9 @@ func (e *Engine) previous(ctx context.Context, d *deciding) (earlierBuild, error
 	if err != nil {
 		return earlierBuild{}, lost(err, conversation.ManifestNotRebuildable)
 	}
+	if provider.NewAssembly(d.format.Traits()).With(r.blocks).Sum() != m.SHA256 { // something that it showed was erased since
+		return earlierBuild{}, nil
+	}
 	return earlierBuild{manifest: m, blocks: r.blocks}, nil
 }
 

@@ -51,8 +51,8 @@ func (d *deciding) retainMessage(it *conversation.Item) {
 func (d *deciding) number(m *conversation.Message) int32 {
 	all := d.settings.policy.Retention.AllInputs
 	inputs := all != nil && *all
-	if _, turn, ok := d.view.Restored(m.Index); ok {
-		return d.since(m, turn, inputs)
+	if edit, _, ok := d.view.Restored(m.Index); ok {
+		return d.since(m, edit, inputs)
 	}
 	if inputs {
 		return d.window.head.Place.Inputs - m.Place.Inputs
@@ -60,13 +60,18 @@ func (d *deciding) number(m *conversation.Message) int32 {
 	return d.window.head.Place.Carrying - m.Place.Carrying
 }
 
-// since counts the messages of the window behind a message that were appended in a turn or later.
-func (d *deciding) since(m *conversation.Message, turn int32, inputs bool) int32 {
-	n := int32(0)
+// since counts the messages of the window that were appended after an edit restored a message. A turn would not tell: what the
+// agent appended in it before it asked for the expansion would count, and drop at once what was asked for.
+func (d *deciding) since(m *conversation.Message, edit int64, inputs bool) int32 {
+	at := slices.IndexFunc(d.window.edits, func(e conversation.Edit) bool { return e.Seq == edit })
+	if at < 0 {
+		return 0
+	}
+	n, restored := int32(0), d.window.edits[at].Commit
 	for i := range d.window.messages {
 		o := &d.window.messages[i]
 		counts := o.Carries() || inputs && (o.Role == conversation.RoleUser || o.Role == conversation.RoleTool)
-		if o.Index > m.Index && o.Index >= d.start.Start && o.TurnAdded >= turn && counts {
+		if o.Index > m.Index && o.Index >= d.start.Start && o.Commit > restored && counts {
 			n++
 		}
 	}

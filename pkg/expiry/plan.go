@@ -1,6 +1,7 @@
 package expiry
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
@@ -143,7 +144,7 @@ func (in *Input) thing(u *conversation.Unit, m *conversation.Message, part, at i
 	_, expanded, _ := in.View.Restored(m.Index)
 	t.Since, t.expires = since(&t.Expiration, max(m.TurnAdded, expanded))
 	t.due = t.expires && in.Turn >= t.Since
-	if t.Expiration.Erases() {
+	if t.Expiration.Erases() && !t.empty() {
 		t.Erase = []Place{{m.Index, part}}
 	} else if in.ErasuresAlone {
 		t.expires, t.due = false, false
@@ -156,9 +157,31 @@ func (in *Input) thing(u *conversation.Unit, m *conversation.Message, part, at i
 	shown, reason := in.View.Part(m.Index, at)
 	t.done = shown > level || shown == level && Expired(reason)
 	if len(t.Erase) > 0 {
-		t.done = conversation.Erased(m.Parts[at : at+1])
+		t.done = t.erased()
 	}
 	return t
+}
+
+// contents are the contents of a thing.
+func (t *thing) contents() []*conversation.Content {
+	m := t.Message()
+	if t.Part != Words {
+		return conversation.Contents(m.Parts[t.Part : t.Part+1])
+	}
+	var out []*conversation.Content
+	for _, p := range WordsOf(m) {
+		out = append(out, conversation.Contents(m.Parts[p:p+1])...)
+	}
+	return out
+}
+
+// empty says whether there is nothing to erase: nothing said, or media elsewhere.
+func (t *thing) empty() bool {
+	return !slices.ContainsFunc(t.contents(), func(c *conversation.Content) bool { return c.Bytes() > 0 })
+}
+
+func (t *thing) erased() bool {
+	return slices.ContainsFunc(t.contents(), func(c *conversation.Content) bool { return c.Erased != nil })
 }
 
 // inForce is the expiration of a thing in this build.
