@@ -21,6 +21,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
 	"github.com/palimpsest-context/palimpsest/pkg/provider/anthropic"
 	"github.com/palimpsest-context/palimpsest/pkg/provider/gemini"
+	"github.com/palimpsest-context/palimpsest/pkg/provider/neutral"
 	"github.com/palimpsest-context/palimpsest/pkg/provider/openaichat"
 	"github.com/palimpsest-context/palimpsest/pkg/provider/openairesponses"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
@@ -49,6 +50,7 @@ var formats = map[conversation.Format]validate.Format{
 	conversation.FormatOpenAIResponses: validate.OpenAIResponses,
 	conversation.FormatAnthropic:       validate.Anthropic,
 	conversation.FormatGemini:          validate.Gemini,
+	conversation.FormatNeutral:         validate.Neutral,
 }
 
 var ctx = context.Background()
@@ -62,11 +64,13 @@ func (counter) Name() string { return engine.DefaultCounter }
 
 func count(text string) int { return (utf8.RuneCountInString(text) + 3) / 4 }
 
-func newEngine(s store.Store, cache int64) *engine.Engine {
+func newEngine(s store.Store, cache int64) *engine.Engine { return engine.New(options(s, cache)) }
+
+func options(s store.Store, cache int64) engine.Options {
 	n := uint64(0)
-	return engine.New(engine.Options{
+	return engine.Options{
 		Store: s, Counters: []tokens.Counter{counter{chars4.New()}},
-		Formats: []provider.Format{openaichat.New(), openairesponses.New(), anthropic.New(), gemini.New()},
+		Formats: []provider.Format{openaichat.New(), openairesponses.New(), anthropic.New(), gemini.New(), neutral.New()},
 		Clock:   func() time.Time { return time.Unix(1_800_000_000, 0) },
 		IDs: func() (id conversation.ID) {
 			n++
@@ -74,7 +78,7 @@ func newEngine(s store.Store, cache int64) *engine.Engine {
 			return id
 		},
 		CacheBytes: cache, OnError: func(error) {},
-	})
+	}
 }
 
 // run is one case: a history that grows, and builds of it.

@@ -1,0 +1,412 @@
+package property
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/palimpsest-context/palimpsest/internal/validate"
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
+	"github.com/palimpsest-context/palimpsest/pkg/store/memory"
+	"github.com/palimpsest-context/palimpsest/pkg/summarize"
+)
+
+// life is one case with the lifecycle on: a history that grows, is built, forgotten, erased and brought back.
+type life struct {
+	t        *rapid.T
+	g        *generator
+	store    store.Store
+	engine   *engine.Engine
+	desk     *summarize.Desk
+	model    *minded
+	policies map[conversation.ActionKey]conversation.ActionPolicy
+	policy   conversation.Policy
+	removes  bool // a build's override, or the policy, removes
+	ample    bool // budgets have room for everything
+	summed   bool // an AI summary was asked for: what is shown depends on what models have said by then
+
+	record []*entry
+	edits  []conversation.Edit
+	turn   int32
+	builds []build
+	format conversation.Format
+	last   map[conversation.Format]*validate.Context
+	judges map[conversation.Format]*validate.Checker
+}
+
+// build is a committed build.
+type build struct {
+	*engine.BuildResult
+	turn  int32
+	count int32 // messages then
+	time  time.Time
+	model string
+	shown []byte
+}
+
+// roomy is a budget that nothing here reaches.
+const roomy = int32(5_000_000)
+
+// TestEngine_AnyLife_KeepsItsPromises holds what is let go, kept, erased and brought back to independent models of the rules.
+// Time is the bubble's: models take as long as they like, and no test waits.
+func TestEngine_AnyLife_KeepsItsPromises(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		var failure any
+		synctest.Test(t, func(*testing.T) {
+			defer func() { failure = recover() }()
+			live(rt)
+		})
+		switch {
+		case failure == nil:
+		case fmt.Sprintf("%T", failure) == "rapid.invalidData": // it tells failures apart by where they come from
+			panic(failure)
+		default:
+			panic(failure)
+		}
+	})
+}
+
+func live(t *rapid.T) {
+	l := begin(t)
+	defer l.end()
+	formats := rapid.SliceOfN(rapid.SampledFrom([]conversation.Format{
+		conversation.FormatOpenAIChat, conversation.FormatOpenAIResponses, conversation.FormatAnthropic, conversation.FormatGemini,
+		conversation.FormatNeutral,
+	}), 1, 2).Draw(t, "formats")
+	budgets := []int32{roomy}
+	if !l.ample {
+		budgets = rapid.SliceOfN(rapid.Int32Range(60, 4000), 1, 3).Draw(t, "budgets")
+	}
+	pick := func() (conversation.Format, int32) {
+		return rapid.SampledFrom(formats).Draw(t, "format"), rapid.SampledFrom(budgets).Draw(t, "budget")
+	}
+	for range rapid.IntRange(1, 25).Draw(t, "messages") {
+		l.append(l.g.message())
+		for range rapid.SampledFrom([]int{0, 1, 1, 2}).Draw(t, "steps") {
+			f, budget := pick()
+			l.step(f, budget)
+		}
+	}
+	f, budget := pick()
+	l.build(f, budget)
+	l.finish(f, budget)
+}
+
+func begin(t *rapid.T) *life {
+	l := &life{
+		t: t, g: newGenerator(t), store: memory.New(memory.Options{}), model: &minded{},
+		last: map[conversation.Format]*validate.Context{}, judges: map[conversation.Format]*validate.Checker{},
+	}
+	l.model.manner = rapid.SampledFrom([]string{"", "fails", "rambles", "hangs", "slow"}).Draw(t, "model is")
+	l.desk = summarize.New(summarize.Options{Providers: map[string]summarize.Model{"test": l.model}, Models: []string{"test/m"}})
+	l.engine = l.newEngine(rapid.SampledFrom([]int64{0, 1 << 20}).Draw(t, "cache"))
+	l.policies, l.policy = l.g.policies(), l.g.policy()
+	l.ample = rapid.Bool().Draw(t, "ample")
+	for _, p := range l.policies {
+		if err := l.engine.PutActionPolicy(ctx, key.Namespace, p, engine.Request{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err := l.engine.Create(ctx, engine.CreateRequest{Key: key, Info: store.Info{Counter: engine.DefaultCounter, Policy: l.policy}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func (l *life) newEngine(cache int64) *engine.Engine {
+	o := options(l.store, cache)
+	o.Summaries, o.Clock = l.desk, time.Now
+	return engine.New(o)
+}
+
+func (l *life) end() {
+	l.desk.Close()
+	_ = l.store.Close()
+}
+
+// finish looks at everything once more.
+func (l *life) finish(f conversation.Format, budget int32) {
+	l.originals()
+	l.current()
+	l.manifests()
+	l.forgotten()
+	l.copied(f, budget)
+}
+
+func (l *life) step(f conversation.Format, budget int32) {
+	switch rapid.IntRange(0, 11).Draw(l.t, "step") {
+	case 0:
+		l.expand(true)
+	case 1, 2:
+		l.expand(false)
+	case 3:
+		time.Sleep(rapid.SampledFrom([]time.Duration{time.Second, time.Minute, 6 * time.Minute}).Draw(l.t, "silence"))
+	case 4:
+		l.originals()
+	case 5:
+		l.sameAsCold(f, budget)
+	default:
+		l.build(f, budget)
+	}
+}
+
+func (l *life) append(m conversation.Message) {
+	l.g.lived(&m)
+	extra := l.g.extraOf(&m)
+	e := l.entryOf(m, extra)
+	_, err := l.engine.Append(ctx, engine.AppendRequest{Key: key, Messages: []conversation.Message{m}, Extras: []engine.AppendExtra{extra}})
+	if err != nil {
+		l.t.Fatalf("append: %v", err)
+	}
+	l.record = append(l.record, e)
+	for _, u := range naiveUnits(l.record) {
+		pinned := slices.ContainsFunc(u, func(e *entry) bool { return e.message.Pinned })
+		for _, e := range u {
+			e.pinned = pinned
+		}
+	}
+	l.t.Logf("append %d: %s %s added in turn %d, lives %s", e.index, e.message.Role, e.sketch(), e.turn, e.sketchLives())
+}
+
+func (l *life) entryOf(m conversation.Message, extra engine.AppendExtra) *entry {
+	e := &entry{
+		index: int32(len(l.record)), turn: l.turn, restored: -1, lives: map[int32]*conversation.Expiration{},
+		shown: map[int32]shownForm{}, masked: map[int32]bool{}, erased: map[int32]bool{}, erasedAfter: map[int32]int64{}, message: m,
+	}
+	e.leading = m.Role == conversation.RoleSystem && (len(l.record) == 0 || l.record[len(l.record)-1].leading)
+	e.message.Parts = laid(conversation.CloneParts(m.Parts), extra.Additions)
+	e.lives[words] = resolved(m.Expiration, m.Actions, "", extra.Override, l.policies)
+	for i := range e.message.Parts {
+		r := e.message.Parts[i].Result
+		if r == nil {
+			continue
+		}
+		said, actions := r.Expiration, r.Actions
+		if said == nil {
+			said = m.Expiration
+		}
+		if len(actions) == 0 {
+			actions = m.Actions
+		}
+		e.lives[int32(i)] = resolved(said, actions, r.Name, extra.Override, l.policies)
+	}
+	for _, x := range e.lives {
+		l.summed = l.summed || x != nil && x.CompactMode == conversation.CompactSummary
+	}
+	l.summed = l.summed || l.policy.Expiration.Results.CompactMode == conversation.CompactSummary
+	return e
+}
+
+func (e *entry) sketch() string {
+	var out []string
+	for i := range e.message.Parts {
+		p := &e.message.Parts[i]
+		text := blockText(p)
+		if len(text) > 24 {
+			text = fmt.Sprintf("%.10s...%s (%d)", text, text[len(text)-6:], len([]rune(text)))
+		}
+		out = append(out, fmt.Sprintf("%d:%d/%d%+v %q", i, p.Kind, p.Variant, p.Retention, text))
+	}
+	return "[" + strings.Join(out, "; ") + "]"
+}
+
+func (e *entry) sketchLives() string {
+	var out []string
+	for p, x := range e.lives {
+		if x != nil && x.Turns != nil {
+			out = append(out, fmt.Sprintf("%d: %d turns, mode %d/%d, length %d, preserve %t",
+				p, *x.Turns, x.Mode, x.CompactMode, (&thing{life: *x}).length(), x.PreserveOriginal == nil || *x.PreserveOriginal))
+		}
+	}
+	slices.Sort(out)
+	return "{" + strings.Join(out, "; ") + "}"
+}
+
+// request draws a build.
+func (l *life) request(f conversation.Format, budget int32) engine.BuildRequest {
+	zero := int32(0)
+	r := engine.BuildRequest{
+		Key: key, Format: f, Model: rapid.SampledFrom([]string{"", "", "", "m1"}).Draw(l.t, "model"),
+		Budget: engine.BudgetOverride{ContextWindow: &budget, ReservedOutput: &zero}, Override: l.g.override(),
+	}
+	switch rapid.IntRange(0, 7).Draw(l.t, "turn") {
+	case 0:
+		r.SameTurn = true
+	case 1:
+		r.Turn = new(l.turn + int32(rapid.IntRange(1, 4).Draw(l.t, "jump")))
+	}
+	l.removes = l.policy.Expiration.Results.Mode == conversation.ExpirationRemove ||
+		r.Override != nil && r.Override.Mode == conversation.ExpirationRemove
+	if r.Override != nil && r.Override.CompactMode == conversation.CompactSummary {
+		l.summed = true
+	}
+	return r
+}
+
+// build builds, first dry, and holds what was decided to the models.
+func (l *life) build(f conversation.Format, budget int32) {
+	r := l.request(f, budget)
+	dry := r
+	dry.DryRun = true
+	before, calls := l.version(), l.model.calls.Load()
+	expected, dryErr := l.engine.Build(ctx, dry)
+	if l.version() != before || l.model.calls.Load() != calls {
+		l.t.Fatalf("a dry run commits, or asks a model")
+	}
+	asked := time.Now()
+	got, err := l.engine.Build(ctx, r)
+	waited := time.Since(asked)
+	synctest.Wait() // for what is prepared in the background
+	if most := l.maxWait(); waited > most {
+		l.t.Fatalf("the build waited %s, and may wait %s", waited, most)
+	}
+	if err != nil {
+		l.refused(err, dryErr, budget)
+		return
+	}
+	if !l.summed && (dryErr != nil || !bytes.Equal(written(expected), written(got))) {
+		l.t.Fatalf("the dry run differs (%v):\n%s\n%s", dryErr, written(expected), written(got))
+	}
+	b := build{BuildResult: got, turn: got.Turn, count: int32(len(l.record)), time: time.Now(), model: r.Model, shown: written(got)}
+	l.t.Logf("build %d: turn %d (same: %t), format %d, override %s, window %+v", got.Manifest.Seq, got.Turn, r.SameTurn, f, sketchOver(r.Override), got.Manifest.Window)
+	d := &decision{life: l, build: &b, request: &r, aging: got.Turn > l.turn}
+	d.check()
+	l.turn = got.Turn
+	l.builds = append(l.builds, b)
+	l.legal(f, budget, &b)
+}
+
+func sketchOver(o *conversation.ExpirationOverride) string {
+	if o == nil {
+		return "none"
+	}
+	e := &entry{lives: map[int32]*conversation.Expiration{0: &o.Expiration}}
+	return fmt.Sprintf("disable %t %s", o.Disable, e.sketchLives())
+}
+
+func (l *life) maxWait() time.Duration {
+	if l.policy.MaxWait == nil {
+		return conversation.DefaultMaxWait
+	}
+	return *l.policy.MaxWait
+}
+
+func (l *life) version() uint64 {
+	snap, err := l.store.Read(ctx, key, store.Query{})
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return snap.Head.Version
+}
+
+// written is a context's bytes, of whatever format.
+func written(b *engine.BuildResult) []byte {
+	if b == nil {
+		return nil
+	}
+	if b.Manifest.Format == conversation.FormatNeutral {
+		return neutralJSON(b.Messages)
+	}
+	return slices.Concat(b.System, []byte{0}, b.MessagesJSON)
+}
+
+// refused demands that a refusal is a documented one, and right.
+func (l *life) refused(err, dryErr error, budget int32) {
+	l.t.Logf("refused: %v", err)
+	if !l.summed && conversation.KindOf(dryErr) != conversation.KindOf(err) {
+		l.t.Fatalf("a dry run answers %v, the build %v", dryErr, err)
+	}
+	h := l.history(len(l.record))
+	switch kind := conversation.KindOf(err); kind {
+	case conversation.PendingToolCalls:
+		if !h.Pending() {
+			l.t.Fatalf("refused (%v), but no call waits", err)
+		}
+	case conversation.EmptyContext:
+		if l.ample && slices.ContainsFunc(l.record, l.lasts) {
+			l.t.Fatalf("refused (%v), but there is something to show", err)
+		}
+	case conversation.ContextCannotFit:
+		if l.ample {
+			l.t.Fatalf("refused (%v) with room for everything", err)
+		}
+	default:
+		l.t.Fatalf("not a documented refusal: %v (%v) for %d", err, errors.Unwrap(err), budget)
+	}
+}
+
+// lasts says whether a message speaks for others than the system, and nothing of it may be removed.
+func (l *life) lasts(e *entry) bool {
+	for _, x := range e.lives {
+		if x != nil && x.Mode == conversation.ExpirationRemove {
+			return false
+		}
+	}
+	return e.message.Role != conversation.RoleSystem && e.speaks() && !l.removes
+}
+
+// history is the record in the words of the judge.
+func (l *life) history(end int) *validate.History {
+	h := validate.NewHistory(count)
+	for _, e := range l.record[:end] {
+		h.Add(model(&e.message))
+	}
+	return h
+}
+
+// legal holds the context to its provider's rules and to its budget, and its prefix to what is reported of it.
+func (l *life) legal(f conversation.Format, budget int32, b *build) {
+	judge := l.judges[f]
+	if judge == nil {
+		var err error
+		if judge, err = validate.NewChecker(formats[f], count); err != nil {
+			l.t.Fatal(err)
+		}
+		l.judges[f] = judge
+	}
+	system, messages := b.System, b.MessagesJSON
+	if f == conversation.FormatNeutral {
+		messages = b.shown
+	}
+	read := judge.Read(system, messages)
+	if len(read.Violations) > 0 {
+		l.t.Fatalf("illegal: %v\n%s\n%s", read.Violations, system, messages)
+	}
+	if read.Tokens > int(budget) {
+		l.t.Fatalf("%d tokens by an independent count (%d by ours) in a budget of %d\n%s", read.Tokens, b.Tokens.Total, budget, messages)
+	}
+	before := l.last[f]
+	l.last[f] = read
+	if before == nil || b.Prefix.BrokenBy != engine.BreakNone {
+		return
+	}
+	for i := range before.Blocks {
+		if i >= len(read.Blocks) || before.Blocks[i].JSON != read.Blocks[i].JSON || before.Blocks[i].Role != read.Blocks[i].Role {
+			l.t.Fatalf("block %d of the previous build is not in place, and no rewrite is reported:\n%s\n%s", i, before.Blocks[i].JSON, read.Blocks[min(i, len(read.Blocks)-1)].JSON)
+		}
+	}
+}
+
+// sameAsCold demands of the warm engine what one builds that has never seen the conversation.
+func (l *life) sameAsCold(f conversation.Format, budget int32) {
+	r := l.request(f, budget)
+	r.DryRun = true
+	warm, err := l.engine.Build(ctx, r)
+	cold, coldErr := l.newEngine(0).Build(ctx, r)
+	if conversation.KindOf(err) != conversation.KindOf(coldErr) || !bytes.Equal(written(warm), written(cold)) {
+		l.t.Fatalf("warm builds (%v)\n%s\ncold builds (%v)\n%s", err, written(warm), coldErr, written(cold))
+	}
+	if err == nil && warm.Prefix != cold.Prefix {
+		l.t.Fatalf("warm reports %+v, cold %+v", warm.Prefix, cold.Prefix)
+	}
+}
