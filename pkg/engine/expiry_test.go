@@ -85,7 +85,7 @@ func TestEngine_Build_ZeroTurns(t *testing.T) {
 	wantShown(t, b.turn(t, "c"), 5, firstChars(whole, 100, 5))
 }
 
-// TestEngine_Build_OverLength: the sample words of behaviour §5, and what is not worth an edit.
+// TestEngine_Build_OnlyIfLighter: the sample words of behaviour §5, and what is not worth an edit.
 func TestEngine_Build_OnlyIfLighter(t *testing.T) {
 	for _, tt := range []struct {
 		chars, length int32
@@ -171,7 +171,7 @@ func TestEngine_Build_TurnsJumpAndRepeat(t *testing.T) {
 	wantShown(t, b.turn(t, "c", sameTurn), 2, short)
 }
 
-// TestEngine_Build_ZeroTurnsInSameTurn: what came since the build of a turn does not expire in that turn.
+// TestEngine_Build_SameTurnAgesNothing: what came since the build of a turn does not expire in that turn.
 func TestEngine_Build_SameTurnAgesNothing(t *testing.T) {
 	whole := long("result", 2000)
 	b := newEager()

@@ -202,7 +202,7 @@ func TestEngine_Build_FailingModel(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_SummaryHeavierThanWhatItReplaces: a summary that saves nothing is not used.
+// TestEngine_Build_SummaryTooHeavy: a summary that saves nothing is not used.
 func TestEngine_Build_SummaryTooHeavy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := writes(strings.Repeat("b", 380), 0)
