@@ -18,7 +18,7 @@ func toEvent(e conversation.Event) *pb.LifecycleEvent {
 			Level:       toLevel(e.Level),
 			EditId:      formatID(editPrefix, e.EditSeq),
 			TokensSaved: clamp(e.Saved),
-			CanExpand:   e.Level != conversation.Full,
+			CanExpand:   e.Expandable,
 			Expired:     expired(e.Reason),
 		},
 	}
@@ -105,7 +105,7 @@ func lifecycleDetail(r conversation.Reason) string {
 	case conversation.ReasonExpandRequest:
 		return "ExpandMessage brought it back in full"
 	case conversation.ReasonHeldForRewrite:
-		return "doing it now would make the provider read more anew than it saves"
+		return "doing it now is not worth what the provider would read anew for it"
 	case conversation.ReasonSummaryNotReady:
 		return "the model's summary is not there yet"
 	default:

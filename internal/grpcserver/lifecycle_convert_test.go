@@ -130,7 +130,7 @@ func TestToParts_ErasedPluginPart_SaysWhatIsLeft(t *testing.T) {
 }
 
 func TestToMessageInView_Lifecycle(t *testing.T) {
-	m := &engine.MessageInView{Level: conversation.Shortened, Expired: true, Message: conversation.Message{
+	m := &engine.MessageInView{Level: conversation.Shortened, Expired: true, Expandable: true, Message: conversation.Message{
 		Expiration: &conversation.Expiration{Turns: pointer(int32(1)), Source: conversation.SourceOverride},
 		Parts:      []conversation.Part{{Kind: conversation.PartText, Text: inline("x")}},
 	}}
@@ -138,7 +138,7 @@ func TestToMessageInView_Lifecycle(t *testing.T) {
 	if !got.GetView().GetExpired() || !got.GetView().GetCanExpand() || got.GetExpiration().GetSource() != pb.ExpirationSource_EXPIRATION_SOURCE_OVERRIDE {
 		t.Errorf("got %v", got)
 	}
-	m.Message.Parts[0].Text = conversation.Content{Erased: &conversation.ErasedContent{}}
+	m.Expandable = false
 	if toMessageInView(m).GetView().GetCanExpand() {
 		t.Error("what was erased can be expanded")
 	}

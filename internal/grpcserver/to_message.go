@@ -41,7 +41,7 @@ func toMessageInView(m *engine.MessageInView) *pb.Message {
 		EditId:              formatID(editPrefix, m.EditSeq),
 		OriginalLengthChars: m.Chars,
 		TokensSaved:         clamp(m.Saved),
-		CanExpand:           m.Level != conversation.Full && !conversation.Erased(m.Message.Parts),
+		CanExpand:           m.Expandable,
 		CompactedAt:         toTime(m.EditTime),
 		Expired:             m.Expired,
 		InView:              m.InView,

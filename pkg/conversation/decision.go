@@ -79,4 +79,6 @@ type Event struct {
 	Saved   int64 // tokens
 	EditSeq int64
 	Level   Level // of the message after it
+	// Expandable says that more is on record than it leaves shown.
+	Expandable bool
 }

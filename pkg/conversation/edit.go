@@ -47,6 +47,7 @@ type Edit struct {
 	Time    time.Time
 	Before  int64  // tokens that the view showed for it before
 	After   int64  // tokens that it shows now
+	Erases  bool   // the original went with it
 	Commit  uint64 // the version that the commit made
 }
 

@@ -32,7 +32,6 @@ const (
 	SourceAction
 	SourceTool
 	SourceOverride
-	SourcePolicy
 )
 
 // DefaultCompactLength is how many characters compaction leaves where nothing else is said (behaviour §5).

@@ -160,7 +160,7 @@ func TestPolicy_Hash_OfEarlierVersions(t *testing.T) {
 		}
 	}
 	sourced := later
-	sourced.Expiration.Results.Source = conversation.SourcePolicy
+	sourced.Expiration.Results.Source = conversation.SourceTool
 	if sourced.Hash() != later.Hash() {
 		t.Error("who set an expiration is no setting")
 	}

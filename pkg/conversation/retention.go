@@ -19,7 +19,7 @@ type Retention struct {
 // Variant says in which variant of its message a part stands.
 type Variant int8
 
-// The variants. The numbers are those of the API less one.
+// The variants. The numbers are those of the API.
 const (
 	BothVariants Variant = iota
 	DisplayOnly

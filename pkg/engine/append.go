@@ -106,7 +106,7 @@ func (a *appending) plan(ctx context.Context, snap *store.Snapshot) (*store.Chan
 	if err := a.weigh(ctx, snap.Info); err != nil {
 		return nil, err
 	}
-	if err := a.resolve(ctx); err != nil {
+	if err := a.resolve(ctx, &head); err != nil {
 		return nil, err
 	}
 	now := a.engine.now()
@@ -215,7 +215,7 @@ func number(head *Head, m *conversation.Message) {
 }
 
 // resolve says once for each message and each of its results how long it lives (behaviour §5).
-func (a *appending) resolve(ctx context.Context) error {
+func (a *appending) resolve(ctx context.Context, head *Head) error {
 	if a.resolved {
 		return nil
 	}
@@ -228,21 +228,41 @@ func (a *appending) resolve(ctx context.Context) error {
 		if a.request.Extras != nil {
 			override = a.request.Extras[i].Override
 		}
-		resolve(&a.request.Messages[i], override, c.policies)
+		tool := func(r *conversation.ToolResult) string { return toolOf(head, a.request.Messages[:i], r) }
+		resolve(&a.request.Messages[i], override, c.policies, tool)
 	}
 	a.resolved = true
 	return nil
 }
 
+// toolOf is the tool that a result is of: the one that it names, or else that of the call with its id, in the same request or
+// before it.
+func toolOf(head *Head, before []conversation.Message, r *conversation.ToolResult) string {
+	if r.Name != "" {
+		return r.Name
+	}
+	for i := len(before) - 1; i >= 0; i-- {
+		for j := range before[i].Parts {
+			if c := before[i].Parts[j].Call; c != nil && c.CallID == r.CallID {
+				return c.Name
+			}
+		}
+	}
+	if at := answered(head, r.CallID); at >= 0 {
+		return head.Unanswered[at].Name
+	}
+	return ""
+}
+
 // resolve replaces what the caller said of a message and its results by what is in force.
-func resolve(m *conversation.Message, override *conversation.ExpirationOverride, policies expiry.Policies) {
+func resolve(m *conversation.Message, override *conversation.ExpirationOverride, policies expiry.Policies, tool func(*conversation.ToolResult) string) {
 	given := m.Expiration
 	for i := range m.Parts {
 		r := m.Parts[i].Result
 		if r == nil {
 			continue
 		}
-		o := expiry.Origin{Explicit: r.Expiration, Actions: r.Actions, Tool: r.Name, Override: override}
+		o := expiry.Origin{Explicit: r.Expiration, Actions: r.Actions, Tool: tool(r), Override: override}
 		if o.Explicit == nil {
 			o.Explicit = given
 		}

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -146,18 +147,29 @@ func entries[T any](slots map[string][]byte, prefix string) (map[string]T, error
 type catalogueChange struct {
 	prefix, name string
 	// value makes the new entry from the old one, nil if there is none; a nil result removes it.
-	value  func(old []byte) ([]byte, error)
-	absent *conversation.Error // when there is nothing to remove
+	value func(old []byte) ([]byte, error)
+	// version of the new entry, for a retry to be told; nil for entries without one.
+	version *int32
+	absent  *conversation.Error // when there is nothing to remove
 }
 
 // put encodes a value as the new entry.
 func put[T any](value T) func([]byte) ([]byte, error) {
-	return func([]byte) ([]byte, error) { return json.Marshal(value) }
+	return func([]byte) ([]byte, error) { return encode(value) }
+}
+
+// encode writes an entry down. The letters of HTML stay as they are: escaped, a prompt would take several times its size.
+func encode(value any) ([]byte, error) {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	err := encoder.Encode(value)
+	return b.Bytes(), err
 }
 
 func remove([]byte) ([]byte, error) { return nil, nil }
 
-// changeCatalogue changes an entry of a namespace.
+// changeCatalogue changes an entry of a namespace. A request that was answered before changes nothing; its version is told again.
 func (e *Engine) changeCatalogue(ctx context.Context, namespace string, ch catalogueChange, r Request) error {
 	key := Key{Namespace: namespace}
 	err := e.change(ctx, key, func() error {
@@ -168,8 +180,15 @@ func (e *Engine) changeCatalogue(ctx context.Context, namespace string, ch catal
 		if err != nil {
 			return err
 		}
-		if first, err := e.recall(snap, r); err != nil || first != nil {
+		first, err := e.recall(snap, r)
+		if err != nil {
 			return err
+		}
+		if first != nil {
+			if ch.version != nil {
+				*ch.version = int32(first.Revision)
+			}
+			return nil
 		}
 		value, err := ch.next(snap.Slots)
 		if err != nil {
@@ -178,7 +197,11 @@ func (e *Engine) changeCatalogue(ctx context.Context, namespace string, ch catal
 		c := &store.Change{
 			Expect: snap.Head.Version, Head: next(snap.Head, e.now()), Slots: map[string][]byte{ch.prefix + ch.name: value},
 		}
-		e.remember(c, r, store.Outcome{})
+		outcome := store.Outcome{}
+		if ch.version != nil {
+			outcome.Revision = int64(*ch.version)
+		}
+		e.remember(c, r, outcome)
 		return e.store.Commit(ctx, key, c)
 	})
 	e.catalogues.put(namespace, nil)

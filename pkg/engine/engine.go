@@ -277,7 +277,9 @@ type MessageInView struct {
 	Chars    int64 // length of the original's text in code points
 	Saved    int64 // tokens
 	Expired  bool  // its level is that of an expiry
-	InView   bool  // in the last committed build
+	// Expandable says that more is on record than is shown, and nothing of it was erased.
+	Expandable bool
+	InView     bool // in the last committed build
 }
 
 // MessagesResult is a page of messages. Next is where the next page begins; nil on the last.

@@ -188,16 +188,28 @@ func (l *listing) restorable(u *conversation.Unit, index int32) error {
 		it, visible := l.window.view.Item(m)
 		full = full && visible && it.Level == conversation.Full && it.Masked == 0 && (l.inView(m.Index) || l.unseen(m.Index))
 	}
-	if full || l.last == nil {
+	switch {
+	case l.last == nil:
+		return conversation.Errorf(conversation.NotEdited, "no context was built yet, so that nothing has left the view")
+	case full:
 		return conversation.Errorf(conversation.NotEdited, "message %d is in view in full", index)
 	}
 	weight, room := scaled(u.Tokens(), l.last.Factor), l.last.Budget*maxExpansion/100
 	if weight > room {
 		return conversation.Errorf(conversation.ExpansionTooLarge,
 			"the unit of messages %d-%d weighs %d tokens in full, and an expansion may take %d: ask with RETURN_ONLY for ranges, such as chars 0 to %d",
-			u.First(), u.Last(), weight, room, max(1, characters(u.Items[0].Message.Parts)*room/max(weight, 1)))
+			u.First(), u.Last(), weight, room, max(1, l.unitChars(u)*room/max(weight, 1)))
 	}
 	return nil
+}
+
+// unitChars is how long the texts of a unit are.
+func (l *listing) unitChars(u *conversation.Unit) int64 {
+	n := int64(0)
+	for i := range u.Items {
+		n += characters(u.Items[i].Message.Parts)
+	}
+	return n
 }
 
 // unseen says whether the message is newer than the last build: the next one shows it.

@@ -131,7 +131,7 @@ func TestEngine_Build_ExplainsExpiry(t *testing.T) {
 	}
 	want := conversation.Event{
 		Type: conversation.EventCompacted, Turn: 1, Index: 2, Reason: conversation.ReasonExpiredFirstChars, Saved: 1000 - after, EditSeq: 1,
-		Level: conversation.Shortened,
+		Level: conversation.Shortened, Expandable: true,
 	}
 	if len(r.Events) != 1 || r.Events[0] != want {
 		t.Errorf("events %+v, want %+v", r.Events, want)

@@ -117,9 +117,22 @@ func (d *deciding) request(x *expiry.Due, o *original) *summarize.Request {
 	}
 	r.Prompt, _ = d.settings.catalogue.prompt(x.Expiration.CompactPromptID)
 	if x.Part != expiry.Words {
-		r.Tool = m.Parts[x.Part].Result.Name
+		r.Tool = toolIn(x.Unit, m.Parts[x.Part].Result)
 	}
 	return r
+}
+
+// toolIn is the tool that a result of a unit is of: the one that it names, or else that of the call that it answers.
+func toolIn(u *conversation.Unit, r *conversation.ToolResult) string {
+	if r.Name != "" {
+		return r.Name
+	}
+	for i := range u.Items[0].Message.Parts {
+		if c := u.Items[0].Message.Parts[i].Call; c != nil && c.Ordinal == r.Ordinal {
+			return c.Name
+		}
+	}
+	return ""
 }
 
 // messageType is a message's type as prompts name it.

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"crypto/sha256"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -35,6 +36,7 @@ func (d *deciding) remove(ctx context.Context, x *expiry.Due) error {
 		e := conversation.Edit{
 			Kind: conversation.EditRemove, Range: conversation.Range{First: it.Message.Index, End: it.Message.Index + 1},
 			Reason: conversation.ReasonUnitExpired, Before: it.Tokens(),
+			Erases: slices.ContainsFunc(x.Erase, func(p expiry.Place) bool { return p.Index == it.Message.Index }),
 		}
 		if x.Fresh[it.Message.Index] {
 			e.Reason = conversation.ReasonExpired
@@ -75,7 +77,7 @@ func (d *deciding) shorten(ctx context.Context, x *expiry.Due) error {
 	}
 	e := conversation.Edit{
 		Kind: conversation.EditParts, Range: conversation.Range{First: x.Index, End: x.Index + 1},
-		Parts: shown, Reason: reason, Before: d.weightOf(x), After: weightOf(shown),
+		Parts: shown, Reason: reason, Before: d.weightOf(x), After: weightOf(shown), Erases: erases(x),
 	}
 	d.add(e)
 	if o.Erased { // what is short enough to stay as it is beside its media stays on record too

@@ -64,7 +64,8 @@ func (l *listing) show(ctx context.Context, m *conversation.Message, current boo
 	out := &MessageInView{
 		Message: *m, Level: l.window.view.Level(m.Index), EditSeq: it.EditSeq, EditTime: l.edited(it.EditSeq),
 		Chars: characters(m.Parts), Saved: it.Saved + it.Masked + it.Unseen, Expired: it.Level > conversation.Full && expiry.Expired(it.Reason),
-		InView: visible && l.inView(m.Index),
+		InView:     visible && l.inView(m.Index),
+		Expandable: !conversation.Erased(m.Parts) && (!visible || it.Level > conversation.Full || it.Masked > 0),
 	}
 	if out.Level == conversation.Removed {
 		out.Saved = int64(m.Tokens)

@@ -18,7 +18,7 @@ func (l *listing) original(ctx context.Context, index int32, r *ExpandRequest) (
 	if err != nil {
 		return nil, err
 	}
-	if conversation.Erased(m.Parts) {
+	if allErased(m.Parts) {
 		return nil, erasedError(index)
 	}
 	shown, err := l.show(ctx, m, false)
@@ -31,11 +31,22 @@ func (l *listing) original(ctx context.Context, index int32, r *ExpandRequest) (
 	if whole && (r.MaxBytes == 0 || r.Size(shown) <= r.MaxBytes) {
 		return out, nil
 	}
-	if whole && !r.ReturnOnly {
+	if whole && (!r.ReturnOnly || text == "") {
 		return nil, conversation.Errorf(conversation.ReplyTooLarge,
 			"message %d exceeds the reply limit of %d bytes: ask with RETURN_ONLY for ranges", index, r.MaxBytes)
 	}
 	return out, l.cut(out, text, r)
+}
+
+// allErased says whether something of a message was erased and none of its texts and results is left.
+func allErased(parts []conversation.Part) bool {
+	for i := range parts {
+		kind := parts[i].Kind
+		if (kind == conversation.PartToolResult || kind == conversation.PartText || kind == conversation.PartMedia) && !conversation.Erased(parts[i:i+1]) {
+			return false
+		}
+	}
+	return conversation.Erased(parts)
 }
 
 // messageText is the text of a message: its texts and tool results, each from a new line on.
@@ -68,8 +79,8 @@ func (l *listing) cut(out *ExpandResult, text string, r *ExpandRequest) error {
 	if err != nil {
 		return err
 	}
-	c := cutting{counter: counter, tokens: int(r.MaxTokens), bytes: r.MaxBytes / 2} // escaping takes room too
-	if c.bytes <= 0 {
+	c := cutting{counter: counter, tokens: int(r.MaxTokens), bytes: (r.MaxBytes + 1) / 2} // what stands beside the text takes room too
+	if c.bytes == 0 {
 		c.bytes = len(text) + 2
 	}
 	var piece string

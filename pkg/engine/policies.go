@@ -61,7 +61,7 @@ func (e *Engine) ActionPolicies(ctx context.Context, namespace, after string, li
 
 // PutPrompt creates or replaces a prompt in a namespace, and returns it with its version.
 func (e *Engine) PutPrompt(ctx context.Context, namespace string, p conversation.Prompt, r Request) (*conversation.Prompt, error) {
-	ch := catalogueChange{prefix: promptSlot, name: p.ID, value: func(old []byte) ([]byte, error) {
+	ch := catalogueChange{prefix: promptSlot, name: p.ID, version: &p.Version, value: func(old []byte) ([]byte, error) {
 		p.Version = 1
 		if old != nil {
 			var before conversation.Prompt
@@ -70,15 +70,12 @@ func (e *Engine) PutPrompt(ctx context.Context, namespace string, p conversation
 			}
 			p.Version = before.Version + 1
 		}
-		return json.Marshal(p)
+		return encode(p)
 	}}
 	if err := e.changeCatalogue(ctx, namespace, ch, r); err != nil {
 		return nil, err
 	}
-	if p.Version > 0 {
-		return &p, nil
-	}
-	return e.Prompt(ctx, namespace, p.ID) // the request was answered before
+	return &p, nil
 }
 
 // DeletePrompt removes a prompt.

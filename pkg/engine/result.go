@@ -117,16 +117,16 @@ func eventsOfEdit(e *conversation.Edit) []conversation.Event {
 		ev := conversation.Event{Turn: e.Turn, Index: index, Reason: e.Reason, EditSeq: e.Seq}
 		switch e.Kind {
 		case conversation.EditParts:
-			ev.Type, ev.Level = eventOfParts(e), levelOf(e)
+			ev.Type, ev.Level, ev.Expandable = eventOfParts(e), levelOf(e), !e.Erases
 			out = append(out, ev)
 		case conversation.EditMask:
-			ev.Type = conversation.EventRetentionApplied
+			ev.Type, ev.Expandable = conversation.EventRetentionApplied, len(e.Mask) > 0
 			out = append(out, ev)
 		case conversation.EditRestore:
 			ev.Type = conversation.EventExpanded
 			out = append(out, ev)
 		case conversation.EditRemove:
-			ev.Level = conversation.Removed
+			ev.Level, ev.Expandable = conversation.Removed, !e.Erases
 			if e.Reason == conversation.ReasonExpired {
 				ev.Type = conversation.EventExpired
 				out = append(out, ev)

@@ -191,7 +191,6 @@ func (in *Input) inForce(m *conversation.Message, part int32, stored *conversati
 	switch {
 	case carries && (stored == nil || stored.Turns == nil && stored.Mode == conversation.ExpirationUnspecified):
 		e = in.Policy
-		e.Source = conversation.SourcePolicy
 		if stored != nil { // a length or a prompt alone: it says nothing of how long it lives
 			e = stored.Or(e)
 		}

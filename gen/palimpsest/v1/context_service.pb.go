@@ -1072,7 +1072,7 @@ type ExpandMessageResponse struct {
 	RewriteTokens int64 `protobuf:"varint,7,opt,name=rewrite_tokens,json=rewriteTokens,proto3" json:"rewrite_tokens,omitempty"`
 	// Output only. Where the rest begins; empty if this is all.
 	NextPageToken string `protobuf:"bytes,8,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
-	// Output only. True if the request id had been used before: this is the first outcome.
+	// Output only. True if the request id had been used before: this is the first outcome, without its events and its cost.
 	Duplicate     bool `protobuf:"varint,9,opt,name=duplicate,proto3" json:"duplicate,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

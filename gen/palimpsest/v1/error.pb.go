@@ -87,7 +87,8 @@ const (
 	ErrorReason_ERROR_REASON_NOT_EDITED ErrorReason = 29
 	// FAILED_PRECONDITION. The original was erased, as its expiration asked for. Do not retry.
 	ErrorReason_ERROR_REASON_ORIGINAL_ERASED ErrorReason = 30
-	// FAILED_PRECONDITION. The unit in full would take more than half of the budget; the message names ranges to ask for.
+	// FAILED_PRECONDITION. The unit in full would take more than half of the budget, or not even the smallest piece of what was
+	// asked for has room in the answer; the message names ranges to ask for.
 	ErrorReason_ERROR_REASON_EXPANSION_TOO_LARGE ErrorReason = 31
 )
 

@@ -219,7 +219,7 @@ const (
 	DecisionReason_DECISION_REASON_RETENTION DecisionReason = 20
 	// ExpandMessage asked for it.
 	DecisionReason_DECISION_REASON_EXPAND_REQUEST DecisionReason = 21
-	// Doing it now would make the provider read more anew than it saves.
+	// Doing it now is not worth what the provider would read anew for it.
 	DecisionReason_DECISION_REASON_HELD_FOR_REWRITE DecisionReason = 22
 	// The model's summary is not there yet.
 	DecisionReason_DECISION_REASON_SUMMARY_NOT_READY DecisionReason = 23

@@ -171,7 +171,7 @@ func (x *Policy) GetMaxWait() *durationpb.Duration {
 // ExpirationPolicy is expiry for a whole conversation.
 type ExpirationPolicy struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Optional. True: nothing expires, whatever says so, and nothing is erased. It undoes nothing. False by default.
+	// Optional. True: nothing expires, whatever says so, but what is to be erased. It undoes nothing. False by default.
 	Off *bool `protobuf:"varint,1,opt,name=off,proto3,oneof" json:"off,omitempty"`
 	// Optional. For tool results, and messages of type ACTION_RESULT and SUB_AGENT_RESULT, of which neither they themselves nor an
 	// action policy says how long they live. preserve_original_content cannot be set here: erasing is asked for by name. Nothing by default.

@@ -241,6 +241,7 @@ type editLine struct {
 	Time    time.Time    `json:"time,omitzero"`
 	Before  int64        `json:"tokensBefore"`
 	After   int64        `json:"tokensAfter"`
+	Erases  bool         `json:"erases,omitempty"`
 	Commit  uint64       `json:"commit"`
 }
 

@@ -171,7 +171,7 @@ func (l *pieceLine) record() conversation.ResultPart {
 func (l *editLine) record() *conversation.Edit {
 	out := &conversation.Edit{
 		Seq: l.Seq, Kind: conversation.EditKind(l.Kind), Range: l.Range.record(), Mask: l.Mask, Reason: conversation.Reason(l.Reason),
-		Turn: l.Turn, Time: l.Time.UTC(), Before: l.Before, After: l.After, Commit: l.Commit,
+		Turn: l.Turn, Time: l.Time.UTC(), Before: l.Before, After: l.After, Erases: l.Erases, Commit: l.Commit,
 		Parts: each(l.Parts, func(p *shownLine) conversation.PartEdit {
 			return conversation.PartEdit{Part: p.Part, Level: conversation.Level(p.Level), Shown: p.Shown.record()}
 		}),

@@ -208,7 +208,7 @@ func fromPiece(p *conversation.ResultPart) pieceLine {
 func fromEdit(e *conversation.Edit) *editLine {
 	out := &editLine{
 		Seq: e.Seq, Kind: editName(e.Kind), Range: rangeLine(e.Range), Mask: e.Mask, Reason: reasonName(e.Reason), Turn: e.Turn,
-		Time: e.Time.UTC(), Before: e.Before, After: e.After, Commit: e.Commit,
+		Time: e.Time.UTC(), Before: e.Before, After: e.After, Erases: e.Erases, Commit: e.Commit,
 		Parts: each(e.Parts, func(p *conversation.PartEdit) shownLine {
 			return shownLine{Part: p.Part, Level: levelName(p.Level), Shown: fromPart(&p.Shown)}
 		}),

@@ -16,7 +16,8 @@ func writeEdit(b []byte, e *conversation.Edit) []byte {
 	b = appendTime(b, 9, e.Time)
 	b = appendInt(b, 10, e.Before)
 	b = appendInt(b, 11, e.After)
-	return appendUint(b, 12, e.Commit)
+	b = appendUint(b, 12, e.Commit)
+	return appendBool(b, 13, e.Erases)
 }
 
 func readEdit(r *reader, e *conversation.Edit) {
@@ -46,6 +47,8 @@ func readEdit(r *reader, e *conversation.Edit) {
 			e.After = r.int64()
 		case 12:
 			e.Commit = r.uint()
+		case 13:
+			e.Erases = r.bool()
 		}
 	}
 }

@@ -1205,6 +1205,7 @@ type Edit struct {
 	Before        int64                  `protobuf:"varint,10,opt,name=before,proto3" json:"before,omitempty"`
 	After         int64                  `protobuf:"varint,11,opt,name=after,proto3" json:"after,omitempty"`
 	Commit        uint64                 `protobuf:"varint,12,opt,name=commit,proto3" json:"commit,omitempty"`
+	Erases        bool                   `protobuf:"varint,13,opt,name=erases,proto3" json:"erases,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1321,6 +1322,13 @@ func (x *Edit) GetCommit() uint64 {
 		return x.Commit
 	}
 	return 0
+}
+
+func (x *Edit) GetErases() bool {
+	if x != nil {
+		return x.Erases
+	}
+	return false
 }
 
 // What the view shows for one part.
@@ -2585,7 +2593,7 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\x05model\x18\x04 \x01(\tR\x05model\"W\n" +
 	"\x06Opaque\x12\x1a\n" +
 	"\bprovider\x18\x01 \x01(\tR\bprovider\x121\n" +
-	"\x04json\x18\x02 \x01(\v2\x1d.palimpsest.record.v1.ContentR\x04json\"\x84\x03\n" +
+	"\x04json\x18\x02 \x01(\v2\x1d.palimpsest.record.v1.ContentR\x04json\"\x9c\x03\n" +
 	"\x04Edit\x12\x10\n" +
 	"\x03seq\x18\x01 \x01(\x03R\x03seq\x12\x12\n" +
 	"\x04kind\x18\x02 \x01(\x05R\x04kind\x121\n" +
@@ -2599,7 +2607,8 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\x06before\x18\n" +
 	" \x01(\x03R\x06before\x12\x14\n" +
 	"\x05after\x18\v \x01(\x03R\x05after\x12\x16\n" +
-	"\x06commit\x18\f \x01(\x04R\x06commit\"f\n" +
+	"\x06commit\x18\f \x01(\x04R\x06commit\x12\x16\n" +
+	"\x06erases\x18\r \x01(\bR\x06erases\"f\n" +
 	"\bPartEdit\x12\x12\n" +
 	"\x04part\x18\x01 \x01(\x05R\x04part\x12\x14\n" +
 	"\x05level\x18\x02 \x01(\x05R\x05level\x120\n" +
