@@ -217,7 +217,7 @@ func (e *Engine) finish(ctx context.Context, d *deciding, r *BuildRequest, repor
 		return nil, false, err
 	}
 	result = d.result(assembly, manifest)
-	result.Prefix = d.prefix(d.before, assembly, &manifest)
+	result.Prefix = d.prefix(d.before, &manifest)
 	if r.DryRun {
 		result.Manifest.Seq, result.Revision = 0, d.window.head.Revision
 	}

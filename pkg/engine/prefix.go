@@ -50,11 +50,11 @@ func lost(err error, kind conversation.Kind) error {
 }
 
 // prefix compares the build with the previous one.
-func (d *deciding) prefix(before earlierBuild, now *provider.Assembly, m *conversation.Manifest) PrefixReport {
+func (d *deciding) prefix(before earlierBuild, m *conversation.Manifest) PrefixReport {
 	if before.manifest == nil {
 		return PrefixReport{BrokenBy: BreakFirstBuild}
 	}
-	blocks := now.Blocks()
+	blocks := d.out.blocks // the assembly may hold an earlier build's, of the same bytes and of other weights
 	stable := provider.Shared(before.blocks, blocks)
 	r := PrefixReport{
 		StableBlocks: int32(stable), PreviousBlocks: int32(len(before.blocks)),
