@@ -50,9 +50,16 @@ func TestEngine_AnyHistory_FailuresInBetween(t *testing.T) {
 		warm := newEngine(s, 1<<20)
 		g := newGenerator(t)
 		request := engine.BuildRequest{Key: key, Format: conversation.FormatAnthropic, Budget: engine.BudgetOverride{ReservedOutput: new(int32)}}
+		request.PolicyOverride = g.policy()
+		request.PolicyOverride.Expiration.Results.CompactMode = conversation.CompactFirstChars
 		for n := range rapid.IntRange(1, 20).Draw(t, "messages") {
 			s.on = true
-			appendOnce(t, warm, g.message(), n)
+			m := g.message()
+			g.lived(&m)
+			appendOnce(t, warm, m, g.extraOf(&m), n)
+			if rapid.IntRange(0, 4).Draw(t, "expand") == 4 {
+				expandOnce(t, warm, int32(rapid.IntRange(0, n).Draw(t, "expanded")), n)
+			}
 			if rapid.Bool().Draw(t, "build") {
 				budget := rapid.SampledFrom([]int32{150, 600, 3000}).Draw(t, "budget")
 				request.Budget.ContextWindow = &budget
@@ -65,12 +72,12 @@ func TestEngine_AnyHistory_FailuresInBetween(t *testing.T) {
 }
 
 // appendOnce tries until the append is acknowledged.
-func appendOnce(t *rapid.T, e *engine.Engine, m conversation.Message, index int) {
+func appendOnce(t *rapid.T, e *engine.Engine, m conversation.Message, extra engine.AppendExtra, index int) {
 	for range 200 {
 		again := m
 		again.Parts = conversation.CloneParts(m.Parts)
 		r, err := e.Append(ctx, engine.AppendRequest{
-			Key: key, Messages: []conversation.Message{again}, Request: engine.Request{RPC: "AppendMessage", ID: fmt.Sprint(index)},
+			Key: key, Messages: []conversation.Message{again}, Extras: []engine.AppendExtra{extra}, Request: engine.Request{RPC: "AppendMessage", ID: fmt.Sprint(index)},
 		})
 		switch {
 		case err == nil && r.Messages[0].Index != int32(index):
@@ -82,6 +89,17 @@ func appendOnce(t *rapid.T, e *engine.Engine, m conversation.Message, index int)
 		}
 	}
 	t.Fatalf("message %d is never acknowledged", index)
+}
+
+// expandOnce tries until the expansion is answered, which must put one edit on record, or none.
+func expandOnce(t *rapid.T, e *engine.Engine, index int32, n int) {
+	for range 200 {
+		_, err := e.Expand(ctx, engine.ExpandRequest{Key: key, Index: &index, Request: engine.Request{RPC: "ExpandMessage", ID: fmt.Sprint("x", n)}})
+		if kind := conversation.KindOf(err); kind != conversation.Cancelled && kind != conversation.OutcomeUnknown {
+			return
+		}
+	}
+	t.Fatalf("the expansion of message %d is never answered", index)
 }
 
 func sameAsCold(t *rapid.T, s store.Store, warm *engine.Engine, r engine.BuildRequest) {

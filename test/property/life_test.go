@@ -347,9 +347,11 @@ func (l *life) refused(err, dryErr error, budget int32) {
 
 // lasts says whether a message speaks for others than the system, and nothing of it may be removed.
 func (l *life) lasts(e *entry) bool {
-	for _, x := range e.lives {
-		if x != nil && x.Mode == conversation.ExpirationRemove {
-			return false
+	for _, other := range (&decision{life: l}).unitOf(e) {
+		for _, x := range other.lives {
+			if x != nil && x.Mode == conversation.ExpirationRemove {
+				return false
+			}
 		}
 	}
 	return e.message.Role != conversation.RoleSystem && e.speaks() && !l.removes
