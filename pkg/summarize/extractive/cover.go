@@ -16,14 +16,18 @@ type terms struct {
 	of [][]int32
 }
 
+// mostCompared is about how many units are compared by their words: of more, some spread over the text.
+const mostCompared = 5000
+
 // mostTerms is how many words of a unit are looked at.
 const mostTerms = 40
 
 func termsOf(all []unit) *terms {
 	t := &terms{id: map[string]int32{}, of: make([][]int32, len(all))}
 	var in []int32
-	for i, u := range all {
-		t.of[i] = t.unit(u.text)
+	step := 1 + len(all)/mostCompared
+	for i := 0; i < len(all); i += step {
+		t.of[i] = t.unit(all[i].text)
 		for _, id := range t.of[i] {
 			for int(id) >= len(in) {
 				in = append(in, 0)
@@ -97,7 +101,7 @@ func telling(word string) float64 {
 	}
 	for i := range len(word) {
 		c := word[i]
-		if isDigit(c) || c == '_' || (i > 0 && 'A' <= c && c <= 'Z' && 'a' <= word[i-1] && word[i-1] <= 'z') {
+		if isDigit(c) || c == '_' || (i == 0 && 'A' <= c && c <= 'Z') || (i > 0 && 'A' <= c && c <= 'Z' && 'a' <= word[i-1] && word[i-1] <= 'z') {
 			return 1.5
 		}
 	}
@@ -107,10 +111,16 @@ func telling(word string) float64 {
 // functionWord says whether a word only holds others together, in English or in code.
 func functionWord(word string) bool {
 	switch word {
-	case "the", "The", "and", "for", "that", "this", "This", "with", "are", "was", "were", "not", "but", "from", "have", "has", "had",
-		"its", "can", "will", "they", "their", "which", "who", "been", "also", "than", "then", "into", "you", "your", "she", "her", "his",
+	case "really", "very", "just", "like", "want", "good", "great", "thanks", "Thanks", "make", "made", "know", "think", "get", "got", "going",
+		"been", "more", "most", "some", "much", "many", "about", "over", "out", "only", "other", "one", "two", "own", "take", "keep", "give",
+		"help", "lot", "way", "things", "thing", "time", "yeah", "Yeah", "hey", "Hey", "That", "What", "How", "You", "Your", "They", "She",
+		"And", "But", "For", "Its", "There", "It", "In", "If", "When", "don", "didn", "doesn", "isn", "won", "let", "because", "while",
+		"being", "does", "did", "said", "see", "use", "used", "using", "were":
+		return true
+	case "the", "The", "and", "for", "that", "this", "This", "with", "are", "was", "not", "but", "from", "have", "has", "had",
+		"its", "can", "will", "they", "their", "which", "who", "also", "than", "then", "into", "you", "your", "she", "her", "his",
 		"him", "our", "any", "all", "would", "could", "should", "there", "when", "what", "how", "may", "these", "those", "such",
-		"self", "return", "def", "None", "True", "False", "true", "false", "null", "nil", "const", "let", "var", "func", "function",
+		"self", "return", "def", "None", "True", "False", "true", "false", "null", "nil", "const", "var", "func", "function",
 		"public", "private", "static", "void", "new", "else", "elif", "case", "break", "int", "str", "string", "bool", "isinstance", "len":
 		return true
 	}
@@ -123,13 +133,13 @@ const mostCandidates = 500
 // cover returns units in the order in which they should be given room: each adds the most that those before it did not say,
 // for its length. boost is a factor for each unit; a unit with the factor 0 is left out.
 func (t *terms) cover(all []unit, boost func(i int) float64, most int) []int {
-	candidates := t.candidates(all, boost)
+	candidates, factor := t.candidates(all, boost)
 	said := make([]bool, len(t.worth))
 	var order []int
 	for len(order) < most && len(candidates) > 0 {
 		best, bestGain := 0, -1.0
 		for k, c := range candidates {
-			if gain := t.gain(c, all, said) * boost(c); gain > bestGain {
+			if gain := t.gain(c, all, said) * factor[c]; gain > bestGain {
 				best, bestGain = k, gain
 			}
 		}
@@ -143,20 +153,24 @@ func (t *terms) cover(all []unit, boost func(i int) float64, most int) []int {
 	return order
 }
 
-// candidates are the units worth most alone, in the order of the text.
-func (t *terms) candidates(all []unit, boost func(i int) float64) []int {
+// candidates are the units worth most alone, in the order of the text. It also returns what each unit's boost is.
+func (t *terms) candidates(all []unit, boost func(i int) float64) (order []int, factor []float64) {
 	none := make([]bool, len(t.worth))
 	worth := make([]float64, len(all))
-	var order []int
+	factor = make([]float64, len(all))
 	for i := range all {
-		if worth[i] = t.gain(i, all, none) * boost(i); worth[i] > 0 {
+		if len(t.of[i]) == 0 {
+			continue
+		}
+		factor[i] = boost(i)
+		if worth[i] = t.gain(i, all, none) * factor[i]; worth[i] > 0 {
 			order = append(order, i)
 		}
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(worth[b], worth[a]) })
 	order = order[:min(len(order), mostCandidates)]
 	slices.Sort(order)
-	return order
+	return order, factor
 }
 
 // gain is what a unit says that is not said yet, for its length: a line costs its label too.

@@ -23,7 +23,7 @@ func Extract(text string, target int) string {
 	if size <= target {
 		return text
 	}
-	return compose(recognise(plain(text), target, 0), size, target)
+	return compose(recognise(source{text: plain(text), target: target}), size, target)
 }
 
 // draft is what a kind of text offers for its extract, before anybody has looked at how much of it fits.
@@ -33,14 +33,13 @@ type draft struct {
 	pieces []piece
 	// mentions are names and references in the text, those that matter most first: room that is left lists them.
 	mentions []string
+	// named is the part of the extract, in percent, that is kept for mentions that the shown lines leave out: a reader can ask
+	// for what is named.
+	named int
 	// total is how many of unit ("lines", "items") the text holds, where it is worth saying how many are not shown.
 	total int
 	unit  string
 }
-
-// mentionShare is the part of an extract, in percent, that is kept for the names that the shown lines leave out: a reader
-// can ask for what is named.
-const mentionShare = 14
 
 // compose fits a draft of a text of so many characters into target characters.
 func compose(d draft, size, target int) string {
@@ -49,12 +48,11 @@ func compose(d draft, size, target int) string {
 	if room < 0 {
 		return shortHead(head, target)
 	}
-	kept := 0
-	if len(d.mentions) > 0 {
-		kept = room * mentionShare / 100
-	}
 	note := d.longestNote()
-	body, stands := pack(d.pieces, room-kept-utf8.RuneCountInString(note))
+	if utf8.RuneCountInString(note) > room/4 {
+		note = ""
+	}
+	body, stands := pack(d.pieces, room-room*d.named/100-utf8.RuneCountInString(note))
 	out := head + body
 	if note != "" && stands < d.total {
 		out += d.note(stands)
@@ -64,7 +62,7 @@ func compose(d draft, size, target int) string {
 
 // note says how many of the text's lines or items no shown one stands for.
 func (d draft) note(stands int) string {
-	return fmt.Sprintf("\n(+%s other %s)", grouped(d.total-stands), d.unit)
+	return "\n(+" + counted(d.total-stands, "other "+d.unit) + ")"
 }
 
 func (d draft) longestNote() string {

@@ -1,10 +1,9 @@
 package extractive
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // lined is a text of lines, as logs and the output of commands are.
@@ -18,9 +17,8 @@ type lined struct {
 	target int
 }
 
-func newLined(text string, target int) *lined {
-	lines := splitLines(text)
-	l := &lined{units: units(lines), lines: len(lines), target: target}
+func newLined(s source) *lined {
+	l := &lined{units: s.units, lines: len(s.lines), target: s.target}
 	l.groups, l.of = templates(l.units)
 	return l
 }
@@ -34,8 +32,13 @@ func (l *lined) repetitive() bool {
 type choice struct {
 	of     *lined
 	pieces []piece
-	// at is the piece of each chosen unit.
-	at map[int]int
+	// at is the piece of each chosen unit, speakers the unit that speaks for each template.
+	at       map[int]int
+	speakers map[int32]int
+}
+
+func (l *lined) choose() *choice {
+	return &choice{of: l, at: map[int]int{}, speakers: map[int32]int{}}
 }
 
 // add chooses a unit of which at most most characters are shown. If it speaks for its template it says for how many lines.
@@ -43,58 +46,85 @@ func (c *choice) add(i, most int, speaks bool) {
 	u, group := c.of.units[i], c.of.groups[c.of.of[i]]
 	if _, ok := c.at[i]; !ok {
 		c.at[i] = len(c.pieces)
-		c.pieces = append(c.pieces, piece{
-			label: fmt.Sprintf("L%d: ", u.line), text: strings.TrimSpace(u.text), most: most,
-			order: i, worth: -float64(len(c.pieces)), stands: 1,
-		})
+		p := piece{label: fmt.Sprintf("L%d: ", u.line), text: strings.TrimSpace(u.text), most: most, order: i, unit: i, stands: 1}
+		if u.rest {
+			p.stands = 0
+		}
+		p.worth = -float64(len(c.pieces))
+		c.pieces = append(c.pieces, p)
 	}
 	p := &c.pieces[c.at[i]]
-	if speaks && group.count > 1 {
+	if _, spoken := c.speakers[c.of.of[i]]; speaks && group.count > 1 && !spoken {
+		c.speakers[c.of.of[i]] = i
 		p.label, p.stands = fmt.Sprintf("L%d ×%s: ", u.line, grouped(group.count)), group.count
 	}
 	p.most = max(p.most, most)
 }
 
+// finish returns what was chosen. Lines that are too long lose their variable parts first.
+func (c *choice) finish() []piece {
+	for i := range c.pieces {
+		p := &c.pieces[i]
+		if utf8.RuneCountInString(p.text) > p.most {
+			p.text = squeeze(p.text, p.most)
+		}
+		if speaker, ok := c.speakers[c.of.of[p.unit]]; ok && speaker != p.unit {
+			p.stands = 0 // the speaker stands for this line too
+		}
+	}
+	return c.pieces
+}
+
 // draftLog shows what is rare and bad, how the log begins and ends, and an example for each template.
 func (l *lined) draftLog() draft {
-	c := &choice{of: l, at: map[int]int{}}
-	bad := l.failures()
-	bad = l.addRare(c, bad)
+	c := l.choose()
+	bad := l.addRare(c, l.failures())
 	l.addEnds(c)
 	l.addExamples(c, bad)
-	l.frequentBelow(c)
-	title := fmt.Sprintf("Log, %s in %s", counted(l.lines, "lines"), counted(len(l.groups), "templates"))
+	l.addMore(c)
+	name := "Output"
+	if l.dated() {
+		name = "Log"
+		l.frequentBelow(c)
+	}
+	title := fmt.Sprintf("%s, %s in %s", name, counted(l.lines, "lines"), counted(len(l.groups), "templates"))
 	if n := l.failing(); n > 0 {
 		title += ", " + grouped(n) + " with error words"
 	}
-	return draft{title: title, pieces: c.pieces, total: len(l.units), unit: "lines"}
+	return draft{title: title, pieces: c.finish(), total: l.filled(), unit: "lines"}
 }
 
-// failing counts the units that look like reports of errors.
+// dated says whether the lines of a text begin as those of logs do.
+func (l *lined) dated() bool {
+	n := 0
+	for _, u := range l.units {
+		if dated(u.text) {
+			n++
+		}
+	}
+	return n*2 > len(l.units)
+}
+
+// failing counts the lines that look like reports of errors.
 func (l *lined) failing() (n int) {
-	for _, g := range l.groups {
-		if g.level >= failing {
-			n += g.count
+	counted := 0
+	for i, g := range l.of {
+		if l.groups[g].level >= failing && l.units[i].line != counted {
+			counted = l.units[i].line
+			n++
 		}
 	}
 	return n
 }
 
-// failures returns the templates that report errors, those first that a reader must not miss: rare ones, in words that
-// nothing else in the text uses.
-func (l *lined) failures() []int {
-	var bad []int
-	for g, t := range l.groups {
-		if t.level >= failing {
-			bad = append(bad, g)
+// filled counts the lines that are not blank.
+func (l *lined) filled() (n int) {
+	for i := range l.units {
+		if !l.units[i].rest {
+			n++
 		}
 	}
-	worth := func(g int) float64 {
-		t := l.groups[g]
-		return 6*t.novelty + 2*rarity(t.count, len(l.units)) + float64(t.level)
-	}
-	slices.SortStableFunc(bad, func(a, b int) int { return cmp.Compare(worth(b), worth(a)) })
-	return bad
+	return n
 }
 
 // rareShare is the part of an extract, in percent, that rare errors take before all else.
@@ -111,8 +141,8 @@ func (l *lined) addRare(c *choice, bad []int) []int {
 			left = append(left, g)
 			continue
 		}
-		room -= min(size, l.target*8/10) + len("L1234: ")
-		c.add(t.first, l.target*8/10, true)
+		room -= size + len("L1234: ")
+		c.add(t.first, max(60, l.target*rareShare/100), true)
 	}
 	return left
 }
@@ -120,13 +150,15 @@ func (l *lined) addRare(c *choice, bad []int) []int {
 // addEnds chooses the last error, and the lines at both ends.
 func (l *lined) addEnds(c *choice) {
 	short := max(60, l.target/6)
+	n := len(l.units)
+	if n == 0 {
+		return
+	}
+	c.add(n-1, short, false)
 	if last, ok := l.lastFailure(); ok {
 		c.add(last, max(short, l.target*2/5), false)
 	}
-	if n := len(l.units); n > 0 {
-		c.add(0, short, false)
-		c.add(n-1, short, false)
-	}
+	c.add(0, short, false)
 }
 
 func (l *lined) lastFailure() (last int, ok bool) {
@@ -155,6 +187,16 @@ func (l *lined) addExamples(c *choice, bad []int) {
 			l.addExample(c, bad[0], 2*most)
 			bad = bad[1:]
 		}
+	}
+}
+
+// addMore chooses lines spread over the text, for the room that a few templates leave.
+func (l *lined) addMore(c *choice) {
+	for _, i := range spread(len(l.units), l.target/100) {
+		if len(c.pieces) > l.target/20 {
+			return
+		}
+		c.add(i, max(90, min(400, l.target/6)), false)
 	}
 }
 

@@ -11,9 +11,15 @@ import (
 // mostNames is how many names of a text are ranked.
 const mostNames = 400
 
+// namesWithin is how many bytes from both ends of a text names are looked for.
+const namesWithin = 150_000
+
 // names returns the names in a text that a reader may ask for again (addresses, paths, identifiers, codes): those first that
 // occur most and say most.
 func names(text string) []string {
+	if len(text) > 2*namesWithin {
+		text = text[:namesWithin] + " " + text[len(text)-namesWithin:]
+	}
 	count := map[string]int{}
 	var inOrder []string
 	eachName(text, func(name string) {
@@ -38,7 +44,7 @@ func eachName(text string, yield func(string)) {
 		for end < len(text) && !endsName(text[end]) {
 			end++
 		}
-		if name := strings.Trim(text[i:end], ".:!?-\\/#&+~^%"); isName(name) {
+		if name := strings.TrimRight(strings.TrimLeft(text[i:end], ":!?-#&+~^"), ".:!?-/#&+~^"); isName(name) {
 			yield(name)
 		}
 		i = end
@@ -64,8 +70,8 @@ func isName(s string) bool {
 			}
 		case isDigit(c):
 			digits++
-		case c >= utf8.RuneSelf:
-			return false
+		case c >= utf8.RuneSelf || c == '%' || c == '\\':
+			return false // a format, an escape
 		case i > 0 && i < len(s)-1 && strings.IndexByte("_/.@:", c) >= 0:
 			marks++
 		}

@@ -7,12 +7,12 @@ import (
 // draftOutput shows the lines of a command's output that say most: its errors, its ends, and of the rest what its words
 // return to.
 func (l *lined) draftOutput(text string) draft {
-	c := &choice{of: l, at: map[int]int{}}
+	c := l.choose()
 	bad := l.addRare(c, l.failures())
 	l.addEnds(c)
 	l.addTelling(c, bad)
 	return draft{
-		title: "Text, " + counted(l.lines, "lines"), pieces: c.pieces, mentions: names(text), total: len(l.units), unit: "lines",
+		title: "Text, " + counted(l.lines, "lines"), pieces: c.finish(), mentions: names(text), named: 22, total: l.filled(), unit: "lines",
 	}
 }
 
@@ -41,7 +41,7 @@ func (l *lined) addTelling(c *choice, bad []int) {
 // prominence weighs a line by its form: headings and sums stand out, rules and code that goes on do not.
 func prominence(line string) float64 {
 	s := strings.TrimSpace(line)
-	level, _ := severityOf(s)
+	level := severityOf(s)
 	switch {
 	case level >= failing:
 		return 2

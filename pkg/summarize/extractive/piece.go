@@ -14,6 +14,8 @@ type piece struct {
 	text  string
 	// order is where the piece stands among those that are shown.
 	order int
+	// unit is which of its text's units the piece shows, where that is needed.
+	unit int
 	// worth decides who gets room first.
 	worth float64
 	// most is how many characters of text are shown at most; more are cut with an ellipsis.

@@ -11,7 +11,7 @@ type template struct {
 	// words are the hashes of its words, variable parts masked.
 	words []uint64
 	level severity
-	// count is how many units have the template, first and last are the units that have it at either end.
+	// count is how many lines begin with the template, first and last are the units that have it at either end.
 	count, first, last int
 	// novelty is from 0 to 1: how rare its words are among all the words of the text.
 	novelty float64
@@ -29,10 +29,12 @@ func templates(all []unit) (groups []template, of []int32) {
 		if !ok {
 			g = int32(len(groups))
 			seen[key] = g
-			level, _ := severityOf(u.text)
+			level := lineSeverity(u.text)
 			groups = append(groups, template{words: slices.Clone(words), level: level, first: i})
 		}
-		groups[g].count++
+		if !u.rest {
+			groups[g].count++
+		}
 		groups[g].last = i
 		of[i] = g
 	}
@@ -48,12 +50,12 @@ const variable uint64 = 1
 // maskedWords appends the hashes of the words of a line, with what varies masked. Variable words in a row count as one.
 func maskedWords(words []uint64, line string) []uint64 {
 	for i := 0; i < len(line) && len(words) < mostWords; {
-		if line[i] == ' ' || line[i] == '\t' {
+		if separates(line[i]) {
 			i++
 			continue
 		}
 		end := i + 1
-		for end < len(line) && line[end] != ' ' && line[end] != '\t' {
+		for end < len(line) && !separates(line[end]) {
 			end++
 		}
 		h := maskedHash(line[i:end])
@@ -65,6 +67,8 @@ func maskedWords(words []uint64, line string) []uint64 {
 	return words
 }
 
+func separates(c byte) bool { return c == ' ' || c == '\t' || c == '|' }
+
 const (
 	hashOffset uint64 = 14695981039346656037
 	hashPrime  uint64 = 1099511628211
@@ -72,7 +76,7 @@ const (
 
 // maskedHash is a word's hash (FNV-1a) with its variable runs masked, or variable if no letter is left.
 func maskedHash(word string) uint64 {
-	if strings.Count(word, "/") > 1 && (word[0] == '/' || word[0] == '.') {
+	if isPath(word) {
 		return variable
 	}
 	h, constant := hashOffset, false
@@ -92,6 +96,48 @@ func maskedHash(word string) uint64 {
 		return variable
 	}
 	return h | 2 // never the hash of a variable word
+}
+
+// squeeze leaves out variable words of a line that is longer than n characters, with an ellipsis for each run of them: those
+// at its beginning first (times, hosts, numbers of processes), then long ones anywhere.
+func squeeze(line string, n int) string {
+	var b strings.Builder
+	leading, omitted := true, false
+	for i := 0; i < len(line) && b.Len() < 4*n; {
+		start := i + len(line[i:]) - len(strings.TrimLeft(line[i:], " \t"))
+		end := start
+		for end < len(line) && line[end] != ' ' && line[end] != '\t' {
+			end++
+		}
+		varies := end == start || maskedHash(line[start:end]) == variable
+		leading = leading && varies
+		switch {
+		case leading || (varies && end-start > longVariable):
+			omitted = true
+		case omitted:
+			b.WriteString(ellipsis + line[i:end])
+			omitted = false
+		default:
+			b.WriteString(line[i:end])
+		}
+		i = end
+	}
+	if b.Len() == 0 {
+		return line
+	}
+	return b.String()
+}
+
+// longVariable is how many bytes a variable word has that is left out rather than shown.
+const longVariable = 14
+
+// isPath says whether a word is the path of a file, or of a test in one.
+func isPath(word string) bool {
+	slash := strings.IndexByte(word, '/')
+	if slash < 0 || strings.Contains(word, "://") {
+		return false
+	}
+	return (slash <= 1 && strings.Count(word, "/") > 1) || strings.IndexByte(word[slash:], '.') > 0
 }
 
 // run returns the end of the run of characters at a position that vary together or not: what a digit is among is variable.

@@ -112,6 +112,8 @@ type unit struct {
 	text string
 	// line is the number of its line in the text, from 1.
 	line int
+	// rest is whether the line began in the unit before.
+	rest bool
 }
 
 // longLine is how many bytes a line may have before it is taken in parts, and about how long its parts are.
@@ -133,35 +135,68 @@ func splitLines(text string) []string {
 	return lines
 }
 
-// units takes lines apart where they are too long, and leaves out those that are blank.
-func units(lines []string) []unit {
+// units takes lines apart where they are too long, and leaves out those that are blank. So many lines stand before them.
+func units(lines []string, before int) []unit {
 	all := make([]unit, 0, len(lines))
 	for i, line := range lines {
+		first := len(all)
 		for len(line) > longLine {
 			n := partEnd(line)
-			all = append(all, unit{strings.TrimSpace(line[:n]), i + 1})
+			all = appendUnit(all, strings.TrimSpace(line[:n]), before+i+1, first)
 			line = line[n:]
 		}
-		if strings.TrimSpace(line) != "" {
-			all = append(all, unit{strings.TrimRight(line, " \t"), i + 1})
-		}
+		all = appendUnit(all, strings.TrimRight(line, " \t"), before+i+1, first)
 	}
 	return all
+}
+
+// appendUnit appends a part of a line whose first part is or would be at some place.
+func appendUnit(all []unit, text string, line, first int) []unit {
+	if text == "" {
+		return all
+	}
+	return append(all, unit{text: text, line: line, rest: len(all) > first})
 }
 
 // partEnd is where the first part of a long line ends: after a sentence or a record, else between words, else anywhere
 // between two grapheme clusters.
 func partEnd(line string) int {
-	window := line[:partSize*2]
-	for _, sep := range []string{". ", "; ", "},", "。", "; ", ", ", " ", ","} {
-		if at := strings.LastIndex(window, sep); at > partSize/2 && asciiAt(line, at+len(sep)) {
-			return at + len(sep)
+	best, rank := 0, 0
+	for at := 2 * partSize; at > partSize/2 && rank < 3; at-- {
+		if r := breakRank(line, at); r > rank {
+			best, rank = at, r
 		}
 	}
-	if n := clusterEnd(line, partSize); n > 0 {
-		return n
+	if rank == 0 {
+		best = clusterEnd(line, partSize)
 	}
-	return len(line)
+	if best == 0 {
+		return len(line)
+	}
+	return best
+}
+
+// breakRank says how well a line can be broken before a position at which an ASCII character stands, which is therefore the
+// border of a grapheme cluster: 3 after a sentence or record, 2 after a comma, 1 after a space, 0 not at all.
+func breakRank(line string, at int) int {
+	if line[at] < ' ' || line[at] >= 0x7f {
+		return 0
+	}
+	switch line[at-1] {
+	case ';':
+		return 3
+	case ' ':
+		if before := line[at-2]; before == '.' || before == ';' {
+			return 3
+		}
+		return 1
+	case ',':
+		if line[at-2] == '}' {
+			return 3
+		}
+		return 2
+	}
+	return 0
 }
 
 // asciiAt says whether an ASCII character stands at a position, which is therefore the border of a grapheme cluster.

@@ -1,0 +1,303 @@
+package extractive
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// codeLine is a line of a source file.
+type codeLine struct {
+	unit
+	definition
+	// report is how much the line looks like a report of an error among the code, 0 for not at all.
+	report int
+	// shown is whether the line is offered as such.
+	shown bool
+}
+
+// codeReader offers what an extract of a source file may show.
+type codeReader struct {
+	lines  []codeLine
+	units  []unit
+	target int
+	pieces []piece
+}
+
+// readCode recognises source code: by the ends of its lines, and by what they begin with.
+func readCode(s source) (draft, bool) {
+	listed := slices.Clone(s.units)
+	numbered := stripNumbers(listed)
+	if !looksLikeCode(listed) {
+		return draft{}, false
+	}
+	r := &codeReader{target: s.target, units: listed}
+	for i, u := range listed {
+		r.lines = append(r.lines, codeLine{unit: u, definition: defined(u.text), report: reportsError(listed, i)})
+	}
+	r.addReports()
+	r.addDefinitions()
+	r.addTelling()
+	title := fmt.Sprintf("%s, %s", language(s.text), counted(len(s.lines), "lines"))
+	if numbered && len(listed) > 0 {
+		title += fmt.Sprintf(" (%d to %d)", listed[0].line, listed[len(listed)-1].line)
+	}
+	d := draft{title: title + r.counts(), pieces: r.pieces, mentions: names(s.text), named: 38}
+	return d, true
+}
+
+// stripNumbers takes the numbers off lines that a tool numbered, and uses them. It says whether it did.
+func stripNumbers(all []unit) bool {
+	sample := all[:min(len(all), 1000)]
+	numbered := 0
+	for _, u := range sample {
+		if _, _, ok := numberedLine(u.text); ok {
+			numbered++
+		}
+	}
+	if numbered*10 < len(sample)*8 {
+		return false
+	}
+	before := 0
+	for i, u := range all {
+		n, rest, ok := numberedLine(u.text)
+		// What begins with a number can be another line, such as a date, among the numbered ones.
+		if ok && n > before && (n == before+1 || followed(n, all[i+1:])) {
+			all[i], before = unit{text: rest, line: n}, n
+		} else {
+			all[i].line = before
+		}
+	}
+	return true
+}
+
+// followed says whether a line that is numbered n may stand before others.
+func followed(n int, next []unit) bool {
+	for _, u := range next[:min(len(next), 4)] {
+		if m, _, ok := numberedLine(u.text); ok {
+			return m > n
+		}
+	}
+	return len(next) == 0
+}
+
+// numberedLine takes apart a line such as "12: x", "12-x", "  12\tx" or "12→x".
+func numberedLine(line string) (n int, rest string, ok bool) {
+	s := strings.TrimLeft(line, " ")
+	end := 0
+	for end < len(s) && end < 7 && isDigit(s[end]) {
+		end++
+	}
+	n, err := strconv.Atoi(s[:end])
+	if err != nil {
+		return 0, "", false
+	}
+	for _, mark := range []string{":", "-", "\t", "|", "→", " |", " "} {
+		if rest, found := strings.CutPrefix(s[end:], mark); found {
+			return n, rest, mark != " " || strings.HasPrefix(line, " ")
+		}
+	}
+	return n, "", end > 0 && end == len(s)
+}
+
+// looksLikeCode judges lines: most of a source file's end or begin as only code does.
+func looksLikeCode(all []unit) bool {
+	if len(all) < 5 {
+		return false
+	}
+	marked, telling, dated := 0, 0, 0
+	step := max(1, len(all)/2000)
+	n := 0
+	for i := 0; i < len(all); i += step {
+		n++
+		s := strings.TrimSpace(all[i].text)
+		if s == "" {
+			continue
+		}
+		if beginsAsCode(s) {
+			telling++
+			marked++
+		} else if strings.IndexByte("{}();,:[]'\"\\", s[len(s)-1]) >= 0 && len(s) < 200 {
+			marked++
+		}
+		if isDigit(s[0]) || isBareTag(s) || strings.HasPrefix(s, "File \"") {
+			dated++
+		}
+	}
+	return marked*100 >= n*50 && telling*100 >= n*10 && dated*5 < n
+}
+
+// beginsAsCode says whether a line begins as a statement or a comment of a common language does.
+func beginsAsCode(s string) bool {
+	word := firstWord(s)
+	switch word {
+	case "def", "class", "import", "from", "return", "if", "elif", "else", "for", "while", "try", "except", "raise", "with", "yield",
+		"assert", "async", "await", "func", "package", "type", "var", "const", "let", "function", "export", "public", "private",
+		"protected", "static", "struct", "enum", "interface", "impl", "fn", "pub", "use", "mod", "match", "switch", "case", "throw",
+		"catch", "finally", "namespace", "using", "template", "typedef", "extern", "void", "int", "self", "this", "end", "require",
+		"module", "SELECT", "CREATE", "INSERT", "lambda", "pass", "break", "continue", "defer", "go", "abstract", "final", "override":
+		return len(s) == len(word) || s[len(word)] != ':' || word == "else" || word == "try" || word == "finally"
+	}
+	for _, mark := range []string{"//", "/*", "* ", "*/", "# ", "#include", "#define", "#if", "@", "\"\"\"", "'''", "}", "{", "<!--"} {
+		if strings.HasPrefix(s, mark) {
+			return true
+		}
+	}
+	rest := strings.TrimLeft(s[len(word):], " ")
+	return word != "" && (strings.HasPrefix(rest, "= ") || strings.HasPrefix(rest, ":= ") || strings.HasPrefix(s[len(word):], "(") && strings.HasSuffix(s, ")"))
+}
+
+func firstWord(s string) string {
+	i := 0
+	for i < len(s) && (isWord(s[i]) || (s[i] == '.' && i > 0)) {
+		i++
+	}
+	return s[:i]
+}
+
+// language names the language of a source text as far as its beginning tells.
+func language(text string) string {
+	sample := clipBytes(text, 30_000)
+	best, most := "Code", 1
+	for _, l := range []struct {
+		name  string
+		marks []string
+	}{
+		{"Python code", []string{"def ", "self.", "elif ", "    return ", "import ", "None", "\"\"\""}},
+		{"Go code", []string{"\nfunc ", ":= ", "package ", "err != nil", "\ttype "}},
+		{"TypeScript or JavaScript code", []string{"const ", "=> ", "function ", "export ", "import {", "===", "this."}},
+		{"Rust code", []string{"fn ", "let mut ", "impl ", "pub ", "-> ", "::new("}},
+		{"Java or C# code", []string{"public ", "private ", "void ", "new ", "final ", "@Override", "namespace "}},
+		{"C or C++ code", []string{"#include", "#define", "->", "std::", "void ", "nullptr", "NULL"}},
+	} {
+		n := 0
+		for _, mark := range l.marks {
+			n += strings.Count(sample, mark)
+		}
+		if n > most {
+			best, most = l.name, n
+		}
+	}
+	return best
+}
+
+// counts says how many classes and functions the code defines.
+func (r *codeReader) counts() (text string) {
+	types, functions := 0, 0
+	for i := range r.lines {
+		switch r.lines[i].kind {
+		case definesType:
+			types++
+		case definesFunction:
+			functions++
+		}
+	}
+	if types > 0 {
+		text = ", " + counted(types, "types")
+	}
+	if functions > 0 {
+		text += ", " + counted(functions, "functions")
+	}
+	return text
+}
+
+// reportShare is the part of an extract, in percent, that lines take which report errors among code.
+const reportShare = 45
+
+// addReports offers the lines that are no code but reports of errors.
+func (r *codeReader) addReports() {
+	var reports []int
+	for i := range r.lines {
+		if r.lines[i].report > 0 {
+			reports = append(reports, i)
+		}
+	}
+	slices.SortStableFunc(reports, func(a, b int) int { return r.lines[b].report - r.lines[a].report })
+	room := r.target * reportShare / 100
+	for k, i := range reports {
+		if room -= len(strings.TrimSpace(r.lines[i].text)) + 7; room < 0 && k > 0 {
+			return
+		}
+		r.add(i, r.target*6/10, 2000-float64(k))
+		r.lines[i].shown = true
+	}
+}
+
+func (r *codeReader) add(i, most int, worth float64) {
+	l := r.lines[i]
+	r.pieces = append(r.pieces, piece{
+		label: fmt.Sprintf("L%d: ", l.line), text: strings.TrimSpace(l.text), most: most, order: i, worth: worth,
+	})
+}
+
+// lineShare and nameShare are the parts of an extract, in percent, for definitions shown as lines, and for those of which
+// there is only the name.
+const (
+	lineShare = 22
+	nameShare = 32
+)
+
+// addDefinitions offers what the code defines: the lines of as many definitions as fit, the outer ones first, and the names
+// of the others with the numbers of their lines.
+func (r *codeReader) addDefinitions() {
+	room := r.target * lineShare / 100
+	shown := map[int]bool{}
+	for depth := 0; depth <= 2; depth++ {
+		for i := range r.lines {
+			l := &r.lines[i]
+			size := len("L1234: ") + min(len(strings.TrimSpace(l.text)), 140)
+			if l.kind == 0 || l.kind == imports || min(l.depth, 2) != depth || size > room || l.shown {
+				continue
+			}
+			room -= size
+			shown[i] = true
+			r.add(i, 140, 900-float64(len(shown))/100)
+		}
+	}
+	r.addOtherNames(shown)
+}
+
+func (r *codeReader) addOtherNames(shown map[int]bool) {
+	var parts []string
+	size := 0
+	for i := range r.lines {
+		l := &r.lines[i]
+		if (l.kind != definesType && l.kind != definesFunction) || shown[i] || size > r.target {
+			continue
+		}
+		parts = append(parts, fmt.Sprintf("%s L%d", l.name, l.line))
+		size += len(parts[len(parts)-1]) + 2
+	}
+	if len(parts) > 0 {
+		r.pieces = append(r.pieces, piece{
+			label: "Also defines: ", text: strings.Join(parts, ", "), most: r.target * nameShare / 100, order: len(r.lines), worth: 850,
+		})
+	}
+}
+
+// addTelling offers the lines that say most about what the code does.
+func (r *codeReader) addTelling() {
+	boost := func(i int) float64 { return r.lines[i].boost() }
+	for rank, i := range termsOf(r.units).cover(r.units, boost, 10+r.target/25) {
+		r.add(i, max(100, min(200, r.target/5)), 500-float64(rank))
+	}
+}
+
+// boost weighs a line of code: comments and what is raised or returned say what it is for.
+func (l *codeLine) boost() float64 {
+	s := strings.TrimSpace(l.text)
+	switch {
+	case l.kind != 0 && l.kind != imports || l.shown || len(s) < 8:
+		return 0 // offered already, or a bracket
+	case l.kind == imports:
+		return 0.8
+	case strings.Contains(s, "TODO") || strings.Contains(s, "FIXME"):
+		return 2
+	case strings.HasPrefix(s, "#") || strings.HasPrefix(s, "//") || strings.HasPrefix(s, "*") || strings.HasPrefix(s, "\"\"\""):
+		return 1.3
+	case strings.HasPrefix(s, "raise ") || strings.HasPrefix(s, "throw ") || strings.HasPrefix(s, "return "):
+		return 1.2
+	}
+	return 1
+}

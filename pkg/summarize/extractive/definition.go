@@ -1,0 +1,119 @@
+package extractive
+
+import "strings"
+
+// definition is what a line of code defines, if anything.
+type definition struct {
+	kind  definitionKind
+	name  string
+	depth int
+}
+
+type definitionKind int8
+
+const (
+	definesType definitionKind = iota + 1
+	definesFunction
+	imports
+)
+
+// defined recognises the lines of common languages that define something.
+func defined(line string) definition {
+	s := strings.TrimLeft(line, " \t")
+	d := definition{depth: indent(line[:len(line)-len(s)])}
+	for {
+		word := firstWord(s)
+		rest := strings.TrimLeft(s[len(word):], " ")
+		if strings.HasPrefix(rest, "(crate)") {
+			rest = strings.TrimLeft(rest[len("(crate)"):], " ")
+		}
+		if !modifies(word) || rest == "" || !isWord(rest[0]) {
+			d.kind, d.name = definedBy(word, s, rest)
+			return d
+		}
+		s = rest
+	}
+}
+
+// indent is how deep a line is nested: one tab or up to four spaces are a level.
+func indent(space string) int {
+	return strings.Count(space, "\t") + (strings.Count(space, " ")+3)/4
+}
+
+func modifies(word string) bool {
+	switch word {
+	case "export", "default", "async", "public", "private", "protected", "static", "final", "abstract", "pub", "virtual", "override",
+		"declare", "readonly", "inline", "extern", "internal", "sealed", "synchronized", "partial":
+		return true
+	}
+	return false
+}
+
+// definedBy says what a line defines that begins, after its modifiers, with a word.
+func definedBy(word, s, rest string) (kind definitionKind, name string) {
+	switch word {
+	case "class", "interface", "struct", "enum", "trait", "impl", "namespace", "module", "record", "protocol", "type":
+		name = firstWord(rest)
+		if name != "" && (word != "type" || strings.ContainsAny(rest, "={")) {
+			return definesType, name
+		}
+	case "def", "function", "fn", "sub", "proc":
+		if name = firstWord(rest); name != "" && len(rest) > len(name) {
+			return definesFunction, name
+		}
+	case "func":
+		return goFunction(rest)
+	case "import", "from", "use", "using", "require", "include":
+		if rest != "" && (word != "from" || strings.Contains(rest, " import")) {
+			return imports, ""
+		}
+	case "const", "let", "var":
+		name = firstWord(rest)
+		if strings.Contains(rest, "=> {") || strings.Contains(rest, "= function") {
+			return definesFunction, name
+		}
+		return 0, ""
+	}
+	if strings.HasPrefix(s, "#include") || strings.HasPrefix(s, "#define") {
+		return imports, ""
+	}
+	return braced(word, s)
+}
+
+// goFunction recognises a function of Go after its keyword, with or without a receiver.
+func goFunction(rest string) (kind definitionKind, name string) {
+	if strings.HasPrefix(rest, "(") {
+		if end := strings.Index(rest, ") "); end > 0 {
+			rest = rest[end+2:]
+		}
+	}
+	if name = firstWord(rest); name != "" && strings.HasPrefix(rest[len(name):], "(") {
+		return definesFunction, name
+	}
+	return 0, ""
+}
+
+// braced recognises a function that no keyword gives away: words, then parameters, then the brace that opens its body.
+func braced(word, s string) (kind definitionKind, name string) {
+	open := strings.IndexByte(s, '(')
+	if open < 1 || !strings.HasSuffix(s, "{") || controls(word) || strings.ContainsAny(s[:open], "=.;\"'!&|+?:[]{}") {
+		return 0, ""
+	}
+	start := open
+	for start > 0 && isWord(s[start-1]) {
+		start--
+	}
+	if start == open || controls(s[start:open]) {
+		return 0, ""
+	}
+	return definesFunction, s[start:open]
+}
+
+func controls(word string) bool {
+	switch word {
+	case "", "if", "for", "while", "switch", "catch", "else", "try", "do", "return", "with", "match", "func", "new", "await", "throw",
+		"case", "select", "go", "defer", "until", "unless", "foreach", "lock", "using", "elif":
+		return true
+	}
+	return false
+}

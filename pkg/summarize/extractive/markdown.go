@@ -1,0 +1,122 @@
+package extractive
+
+import (
+	"strings"
+)
+
+// readMarkdown recognises Markdown: headings, with lists, fences, links or tables.
+func readMarkdown(s source) (draft, bool) {
+	lines := s.lines
+	if !looksLikeMarkdown(lines) {
+		return draft{}, false
+	}
+	o := &outline{}
+	for i := 0; i < len(lines); {
+		i = o.readMarkdown(lines, i)
+	}
+	return o.draft("Markdown, "+counted(len(lines), "lines"), s.target), true
+}
+
+func looksLikeMarkdown(lines []string) bool {
+	headings, others := 0, 0
+	fenced := false
+	for i, line := range lines {
+		s := strings.TrimLeft(line, " ")
+		if strings.HasPrefix(s, "```") {
+			fenced = !fenced
+		}
+		switch {
+		case fenced:
+		case headingLevel(line) > 0 && standsAlone(lines, i):
+			headings++
+		case headingLevel(line) > 0 || defined(line).kind == definesFunction:
+			headings-- // a comment in code
+		case strings.HasPrefix(s, "- ") || strings.HasPrefix(s, "* ") || strings.HasPrefix(s, "```") || strings.Contains(s, "](") ||
+			strings.HasPrefix(s, "| ") || strings.Contains(s, "**"):
+			others++
+		}
+	}
+	return headings > 1 && headings+others > 2 && (headings+others)*25 > len(lines)
+}
+
+// standsAlone says whether a line is among blank lines or headings, as comments in code are not.
+func standsAlone(lines []string, i int) bool {
+	level := headingLevel(lines[i])
+	free := func(k int) bool {
+		if k < 0 || k >= len(lines) || strings.TrimSpace(lines[k]) == "" {
+			return true
+		}
+		other := headingLevel(lines[k])
+		return other > 0 && other != level
+	}
+	return free(i-1) && (free(i+1) || level > 1)
+}
+
+// headingLevel is the level of a line that is a heading, or 0.
+func headingLevel(line string) int {
+	level := 0
+	for level < len(line) && line[level] == '#' {
+		level++
+	}
+	if level > 6 || level == len(line) || line[level] != ' ' {
+		return 0
+	}
+	return level
+}
+
+// readMarkdown reads the block that begins at a line, and returns where the next begins.
+func (o *outline) readMarkdown(lines []string, i int) (next int) {
+	line := lines[i]
+	level := headingLevel(line)
+	switch {
+	case level > 0:
+		o.add(block{kind: heading, level: level, text: strings.TrimSpace(line[level:])})
+	case strings.HasPrefix(strings.TrimLeft(line, " "), "```"):
+		return o.readFence(lines, i)
+	case strings.HasPrefix(line, "|") && i+1 < len(lines) && isRule(lines[i+1]):
+		return o.readTable(lines, i)
+	default:
+		o.addLinks(line)
+		o.add(block{kind: paragraph, text: strings.TrimSpace(line)})
+	}
+	return i + 1
+}
+
+func (o *outline) readFence(lines []string, i int) (next int) {
+	end := i + 1
+	for end < len(lines) && !strings.HasPrefix(strings.TrimLeft(lines[end], " "), "```") {
+		end++
+	}
+	o.add(block{kind: code, text: strings.Join(lines[i+1:end], "\n")})
+	return end + 1
+}
+
+// isRule says whether a line is the rule below the head of a table.
+func isRule(line string) bool {
+	return strings.Contains(line, "--") && strings.Trim(line, "|-: \t") == ""
+}
+
+func (o *outline) readTable(lines []string, i int) (next int) {
+	rows := []string{lines[i]}
+	end := i + 2
+	for end < len(lines) && strings.HasPrefix(lines[end], "|") {
+		rows = append(rows, lines[end])
+		end++
+	}
+	o.addTable(rows, false)
+	return end
+}
+
+// addLinks notes where the links of a line lead.
+func (o *outline) addLinks(line string) {
+	for {
+		at := strings.Index(line, "](")
+		if at < 0 {
+			return
+		}
+		line = line[at+2:]
+		if end := strings.IndexAny(line, ") "); end > 0 {
+			o.addLink(line[:end], false)
+		}
+	}
+}

@@ -1,0 +1,122 @@
+package extractive
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// match is a line that a search found: in which file, where, what.
+type match struct {
+	path string
+	line int
+	text string
+}
+
+// readMatches recognises the results of a search in files: lines of "path:12:text", or of "path-12-text" around them.
+func readMatches(s source) (draft, bool) {
+	var found []match
+	var rest []piece
+	for i, line := range s.lines {
+		if m, ok := parseMatch(line); ok {
+			found = append(found, m)
+		} else if line != "" && line != "--" {
+			rest = append(rest, piece{label: fmt.Sprintf("L%d: ", s.line+i+1), text: line, most: 160})
+		}
+		if i == 200 && len(found) < 50 {
+			return draft{}, false
+		}
+	}
+	if len(found) < 5 || len(rest)*4 > len(found) || !differ(found) {
+		return draft{}, false
+	}
+	d := draftMatches(found, s)
+	d.around(nil, failuresFirst(rest))
+	return d, true
+}
+
+// differ says whether most results stand in places of their own; in logs "path-12:" can be part of a time.
+func differ(found []match) bool {
+	places := map[string]bool{}
+	for _, m := range found {
+		places[fmt.Sprint(m.path, ":", m.line)] = true
+	}
+	return len(places)*2 > len(found)
+}
+
+// parseMatch takes a search result apart. The path has no spaces, and a dot or a slash.
+func parseMatch(line string) (match, bool) {
+	for _, sep := range []string{":", "-"} {
+		for from := 0; ; {
+			at := strings.Index(line[from:], sep)
+			if at < 0 {
+				break
+			}
+			at += from
+			end := at + 1
+			for end < len(line) && isDigit(line[end]) {
+				end++
+			}
+			if end > at+1 && end < len(line) && line[end:end+1] == sep && isFilePath(line[:at]) {
+				n, err := strconv.Atoi(line[at+1 : end])
+				return match{line[:at], n, line[end+1:]}, err == nil
+			}
+			from = at + 1
+		}
+	}
+	return match{}, false
+}
+
+func isFilePath(s string) bool {
+	return s != "" && len(s) < 250 && !strings.ContainsAny(s, " \t\"'()<>{}=") && strings.ContainsAny(s, "./") &&
+		!strings.Contains(s, "://") && strings.ContainsAny(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+}
+
+// failuresFirst keeps of the lines that are no results those that report errors, and a few others.
+func failuresFirst(rest []piece) (kept []piece) {
+	for _, p := range rest {
+		if level := severityOf(p.text); level >= failing || len(rest) < 5 {
+			kept = append(kept, p)
+		}
+	}
+	return kept[:min(len(kept), mostBeside)]
+}
+
+// draftMatches groups results by file: each file with how many it has, and below it the lines that say most.
+func draftMatches(found []match, s source) draft {
+	count := map[string]int{}
+	for _, m := range found {
+		count[m.path]++
+	}
+	d := draft{
+		title: fmt.Sprintf("Search results, %s in %s", counted(len(found), "lines"), counted(len(count), "files")),
+		total: len(found), unit: "lines",
+	}
+	all := make([]unit, len(found))
+	seen := map[string]bool{}
+	for i, m := range found {
+		all[i] = unit{text: m.text, line: m.line}
+		if !seen[m.path] {
+			seen[m.path] = true
+			label := fmt.Sprintf("(%s) ", grouped(count[m.path]))
+			d.pieces = append(d.pieces, piece{label: label, text: m.path, most: 250, order: 2 * i, worth: 800 - float64(len(seen))/100, whole: true})
+		}
+	}
+	boost := func(i int) float64 { return prominence(all[i].text) }
+	for rank, i := range termsOf(all).cover(all, boost, 10+s.target/25) {
+		d.pieces = append(d.pieces, piece{
+			label: fmt.Sprintf("%d: ", all[i].line), text: strings.TrimSpace(all[i].text), most: max(90, s.target/6), order: 2*i + 1,
+			worth: 500 - float64(rank), stands: 1,
+		})
+	}
+	d.mentions, d.named = names(textOf(all)), 15
+	return d
+}
+
+func textOf(all []unit) string {
+	var b strings.Builder
+	for _, u := range all {
+		b.WriteString(u.text + "\n")
+	}
+	return b.String()
+}

@@ -1,0 +1,242 @@
+package extractive
+
+import (
+	"fmt"
+	"strings"
+)
+
+// blockKind is what a part of a document is.
+type blockKind int8
+
+const (
+	paragraph blockKind = iota
+	heading
+	code
+	tableHead
+	tableRow
+)
+
+// block is a part of a document, in its order.
+type block struct {
+	kind blockKind
+	// level is a heading's, from 1, or how many rows a table has.
+	level int
+	text  string
+	// aside is whether it is navigation rather than content.
+	aside bool
+}
+
+// longestBlock is how many bytes of a block are read.
+const longestBlock = 100_000
+
+// outline is a document as headings and what stands below them.
+type outline struct {
+	title  string
+	blocks []block
+	// links are where the content leads, asides where navigation does, each once.
+	links, asides []string
+	linked        map[string]bool
+	// headings, tables and listings count the blocks outside navigation.
+	headings, tables, listings int
+}
+
+func (o *outline) size() int { return len(o.blocks) * 10 }
+
+func (o *outline) add(b block) {
+	if b.text == "" {
+		return
+	}
+	if !b.aside {
+		switch b.kind {
+		case heading:
+			o.headings++
+		case code:
+			o.listings++
+		case tableHead:
+			o.tables++
+		}
+	}
+	o.blocks = append(o.blocks, b)
+}
+
+func (o *outline) addTable(rows []string, aside bool) {
+	if len(rows) == 0 {
+		return
+	}
+	o.add(block{kind: tableHead, level: len(rows), text: rows[0], aside: aside})
+	for _, row := range rows[1:] {
+		o.add(block{kind: tableRow, text: row, aside: aside})
+	}
+}
+
+func (o *outline) addLink(href string, aside bool) {
+	href = strings.TrimSpace(href)
+	if href == "" || href[0] == '#' || o.linked[href] || len(href) > 300 || !mayBeShown(href) {
+		return
+	}
+	if o.linked == nil {
+		o.linked = map[string]bool{}
+	}
+	o.linked[href] = true
+	if aside || !strings.Contains(href, "/") {
+		o.asides = append(o.asides, href)
+		return
+	}
+	o.links = append(o.links, href)
+}
+
+// mayBeShown says whether an address is one that can be told apart by reading.
+func mayBeShown(href string) bool {
+	return !strings.HasPrefix(href, "javascript:") && !strings.HasPrefix(href, "data:") && !strings.ContainsAny(href, " \n\t")
+}
+
+func (o *outline) describe(name string) string {
+	for _, c := range []struct {
+		n    int
+		what string
+	}{{o.headings, "headings"}, {o.tables, "tables"}, {o.listings, "code blocks"}, {len(o.links), "links"}} {
+		if c.n > 0 {
+			name += ", " + counted(c.n, c.what)
+		}
+	}
+	return name
+}
+
+// headingShare is the part of an extract, in percent, that headings take before sentences.
+const headingShare = 40
+
+// draft offers the headings in order, and below them the sentences that say most, tables' heads and code's first lines.
+func (o *outline) draft(name string, target int) draft {
+	d := draft{title: o.describe(name)}
+	d.pieces = o.headingPieces(target)
+	all, of := o.parts(target)
+	t := termsOf(all)
+	boost := func(i int) float64 { return all[i].boost(o.blocks[of[i]]) }
+	for rank, i := range t.cover(all, boost, 20+target/30) {
+		b := o.blocks[of[i]]
+		d.pieces = append(d.pieces, piece{
+			label: b.label(all[i].text), text: all[i].text, most: max(120, min(400, target/4)), order: of[i]*64 + min(all[i].line, 60), worth: 500 - float64(rank),
+		})
+	}
+	d.mentions, d.named = o.mentions(), 20
+	return d
+}
+
+// label is put before a line of a block, where its text does not say what it is.
+func (b *block) label(text string) string {
+	switch {
+	case b.kind == tableHead:
+		return fmt.Sprintf("Table, %s: ", counted(b.level, "rows"))
+	case b.kind == code:
+		return "Code: "
+	case strings.HasPrefix(text, "- ") || strings.HasPrefix(text, "* ") || strings.HasPrefix(text, "|"):
+		return ""
+	}
+	return "- "
+}
+
+// headingPieces are the headings: within their share those of high level first, then the others with little worth.
+func (o *outline) headingPieces(target int) (pieces []piece) {
+	room := target * headingShare / 100
+	for level := 1; level <= 6; level++ {
+		for i, b := range o.blocks {
+			if b.kind != heading || b.level != level || b.aside {
+				continue
+			}
+			p := piece{label: strings.Repeat("#", level) + " ", text: b.text, most: 100, order: i * 64, worth: 900 - float64(len(pieces))/1000}
+			if room -= len(b.text) + level + 2; room < 0 {
+				p.worth = 400
+			}
+			pieces = append(pieces, p)
+		}
+	}
+	return pieces
+}
+
+// mostParts is how many sentences of a document are compared.
+const mostParts = 20_000
+
+// parts takes the blocks apart into sentences; of says which block each is from. The unit's line is its number in its block.
+func (o *outline) parts(target int) (all []unit, of []int) {
+	for i, b := range o.blocks {
+		switch {
+		case b.kind == heading || len(all) > mostParts:
+			continue
+		case b.kind == code:
+			all = append(all, unit{text: firstLines(b.text, max(100, target/10)), line: 1})
+		case b.kind == paragraph:
+			for k, s := range sentences(b.text) {
+				all = append(all, unit{text: s, line: k + 1})
+			}
+		default:
+			all = append(all, unit{text: b.text, line: 1})
+		}
+		for len(of) < len(all) {
+			of = append(of, i)
+		}
+	}
+	return all, of
+}
+
+// firstLines is the beginning of a listing: its first line, and on the same line the next ones as far as about n bytes.
+func firstLines(text string, n int) string {
+	line, rest, _ := strings.Cut(text, "\n")
+	if len(line) >= n/3 || rest == "" {
+		return line
+	}
+	next, _, _ := strings.Cut(rest, "\n")
+	return strings.TrimSpace(line) + " ⏎ " + strings.TrimSpace(next)
+}
+
+// boost weighs a sentence by where it stands: the first below a heading says what a section is about.
+func (u unit) boost(b block) float64 {
+	level := severityOf(u.text)
+	switch {
+	case b.aside:
+		return 0.05
+	case len(u.text) < 15:
+		return 0.3
+	case b.kind == tableHead:
+		return 1.5
+	case level >= failing && b.kind == paragraph:
+		return 1.4
+	case u.line == 1 && b.kind == paragraph:
+		return 1.3
+	case b.kind == code || b.kind == tableRow:
+		return 0.8
+	}
+	return 1
+}
+
+// mentions are the links of the content, whole addresses first, and then the names in it.
+func (o *outline) mentions() []string {
+	var whole, relative []string
+	for _, l := range o.links {
+		if strings.Contains(l, "://") {
+			whole = append(whole, l)
+		} else {
+			relative = append(relative, l)
+		}
+	}
+	var b strings.Builder
+	for _, block := range o.blocks {
+		if !block.aside {
+			b.WriteString(block.text + "\n")
+		}
+	}
+	all := interleave(names(b.String()), append(whole, relative...))
+	return append(all, o.asides...)
+}
+
+// interleave takes turns between two lists.
+func interleave(a, b []string) (all []string) {
+	for i := 0; i < max(len(a), len(b)); i++ {
+		if i < len(a) {
+			all = append(all, a[i])
+		}
+		if i < len(b) {
+			all = append(all, b[i])
+		}
+	}
+	return all
+}

@@ -1,0 +1,60 @@
+package extractive
+
+import (
+	"fmt"
+	"strings"
+)
+
+// readTabular recognises lines of separated values: each has as many separators as the first.
+func readTabular(s source) (draft, bool) {
+	lines := s.units
+	sep := separator(lines)
+	if sep == "" {
+		return draft{}, false
+	}
+	columns := strings.Count(lines[0].text, sep) + 1
+	l := newLined(s)
+	c := l.choose()
+	l.addRare(c, l.failures())
+	for _, i := range spread(len(lines)-1, s.target/20) {
+		c.add(i+1, max(100, s.target/5), false)
+	}
+	top := piece{text: lines[0].text, most: max(120, s.target/3), worth: 1, order: -1, stands: 1}
+	title := fmt.Sprintf("Table of separated values, %s with the head, %d columns", counted(len(lines), "lines"), columns)
+	return draft{title: title, pieces: append(c.finish(), top), total: l.filled(), unit: "lines"}, true
+}
+
+// separator is what separates the values of nearly all lines into as many as the first has, or nothing.
+func separator(lines []unit) string {
+	if len(lines) < 4 {
+		return ""
+	}
+	for _, sep := range []string{"\t", ",", ";", "|"} {
+		n := strings.Count(lines[0].text, sep)
+		if n < 2 || !isHead(lines[0].text, sep) {
+			continue
+		}
+		same := 0
+		for _, u := range lines {
+			// Quoted values may hold separators.
+			if k := strings.Count(u.text, sep); k == n || (k > n && strings.Contains(u.text, `"`)) {
+				same++
+			}
+		}
+		if same*100 >= len(lines)*95 {
+			return sep
+		}
+	}
+	return ""
+}
+
+// isHead says whether a line names columns: short names, none a number or a date.
+func isHead(line, sep string) bool {
+	for _, name := range strings.Split(line, sep) {
+		name = strings.Trim(name, "\" ")
+		if len(name) > 50 || strings.ContainsAny(name, "{}<>=") || (name != "" && isDigit(name[0])) {
+			return false
+		}
+	}
+	return true
+}
