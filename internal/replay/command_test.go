@@ -85,6 +85,10 @@ func TestCommand_Run_BrokenPromise_IsCounted(t *testing.T) {
 				m.Parts[0].Content = &pb.Part_Text{Text: "other"}
 			}
 		}}, 4096, func(r *Report) int { return r.ReadbackMismatches }},
+		"savings":        {&fake{report: func(r *pb.BuildContextResponse) { r.Tokens.SavedByFit++ }}, 4096, func(r *Report) int { return r.SavingsMisstated }},
+		"another turn":   {&fake{report: func(r *pb.BuildContextResponse) { r.Turn++ }}, 4096, func(r *Report) int { return r.Errors }},
+		"another origin": {&fake{messages: firstLost, expand: otherText}, 4096, func(r *Report) int { return r.ExpansionMismatches }},
+		"no origin":      {&fake{messages: firstLost, expand: neither}, 4096, func(r *Report) int { return r.ExpansionMismatches }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, err := played(t, c.fake, recorded, func(cmd *Command) { cmd.Window = c.window })
@@ -97,6 +101,21 @@ func TestCommand_Run_BrokenPromise_IsCounted(t *testing.T) {
 		})
 	}
 }
+
+// firstLost leaves out the newest user message once it is not the newest.
+func firstLost(m []*pb.Message) []*pb.Message {
+	if len(m) < 6 {
+		return m
+	}
+	return append([]*pb.Message{m[0]}, m[2:]...)
+}
+
+func otherText(m *pb.Message) error {
+	m.Parts[0].Content = &pb.Part_Text{Text: "other"}
+	return nil
+}
+
+func neither(*pb.Message) error { return errors.New("no") }
 
 func lastTwo(m []*pb.Message) []*pb.Message {
 	if len(m) < 5 {
@@ -176,7 +195,8 @@ func TestReport_JSON_HasTheDocumentedKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, key := range strings.Fields(`conversations messages builds refused refused_share wrong_refusals illegal_contexts over_budget
-		newest_unit_missing prefix_broken errors readback_mismatches tokens_without tokens_with mean_fill stable_prefix_share rewrites
+		newest_unit_missing prefix_broken errors readback_mismatches expansion_mismatches expansions expired_early expired_late
+		savings_misstated 		let_go files tokens_without tokens_with mean_fill stable_prefix_share rewrites
 		cost_without cost_with reference_recall append_ms build_ms examples`) {
 		if !bytes.Contains(raw, []byte(`"`+key+`":`)) {
 			t.Errorf("%s is missing", key)

@@ -20,6 +20,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/pkg/tokens/bpe"
 )
 
 // fake is a sidecar that keeps everything in memory, renders OpenAI Chat and
@@ -31,6 +32,9 @@ type fake struct {
 	lock     sync.Mutex
 	record   map[string][]*pb.Message
 	previous map[string][]string
+	turns    map[string]int32
+	policies map[string]*pb.Policy
+	counter  *bpe.Counter
 
 	messages func([]*pb.Message) []*pb.Message // what is shown
 	element  func(map[string]any)              // how it is written
@@ -38,6 +42,35 @@ type fake struct {
 	append   error
 	report   func(*pb.BuildContextResponse)
 	read     func(*pb.Message)
+	expand   func(*pb.Message) error
+	create   error
+}
+
+func (f *fake) CreateConversation(_ context.Context, r *pb.CreateConversationRequest) (*pb.CreateConversationResponse, error) {
+	f.lock.Lock()
+	defer f.lock.Unlock()
+	f.policies[r.GetConversation().GetId()] = r.GetConversation().GetPolicy()
+	return &pb.CreateConversationResponse{}, f.create
+}
+
+func (f *fake) DeleteConversation(_ context.Context, r *pb.DeleteConversationRequest) (*pb.DeleteConversationResponse, error) {
+	f.lock.Lock()
+	defer f.lock.Unlock()
+	delete(f.policies, r.GetConversationId())
+	delete(f.record, r.GetConversationId())
+	return &pb.DeleteConversationResponse{}, nil
+}
+
+func (f *fake) ExpandMessage(_ context.Context, r *pb.ExpandMessageRequest) (*pb.ExpandMessageResponse, error) {
+	f.lock.Lock()
+	defer f.lock.Unlock()
+	m := f.stored(f.record[r.GetConversationId()][r.GetMessageIndex()], int(r.GetMessageIndex()))
+	if f.expand != nil {
+		if err := f.expand(m); err != nil {
+			return nil, err
+		}
+	}
+	return &pb.ExpandMessageResponse{Message: m}, nil
 }
 
 func (f *fake) AppendMessage(_ context.Context, r *pb.AppendMessageRequest) (*pb.AppendMessageResponse, error) {
@@ -62,6 +95,7 @@ func (f *fake) BuildContext(_ context.Context, r *pb.BuildContextRequest) (*pb.B
 	if f.messages != nil {
 		messages = f.messages(messages)
 	}
+	f.turns[id]++
 	blocks := f.chat(messages)
 	stable := 0
 	for before := f.previous[id]; stable < min(len(before), len(blocks)) && before[stable] == blocks[stable]; {
@@ -75,10 +109,12 @@ func (f *fake) BuildContext(_ context.Context, r *pb.BuildContextRequest) (*pb.B
 	raw, _ := json.Marshal(rawList(blocks))
 	sum := sha256.Sum256(append([]byte{0}, raw...))
 	response := &pb.BuildContextResponse{
+		Turn:     f.turns[id],
 		Rendered: &pb.Rendered{MessagesJson: raw, ContentSha256: hex.EncodeToString(sum[:]), Blocks: int32(len(blocks))},
 		Tokens:   &pb.TokenReport{Budget: int64(r.GetBudget().GetContextWindowTokens() - r.GetBudget().GetReservedOutputTokens())},
 		Prefix:   &pb.PrefixReport{StableBlocks: int32(stable), BrokenBy: broken},
 	}
+	response.Tokens.SavedByExpiry = f.weightOf(f.record[id]) - f.weightOf(messages)
 	if len(messages) < len(f.record[id]) {
 		response.Decisions = []*pb.Decision{{Kind: pb.DecisionKind_DECISION_KIND_LEFT_OUT}}
 	}
@@ -86,6 +122,14 @@ func (f *fake) BuildContext(_ context.Context, r *pb.BuildContextRequest) (*pb.B
 		f.report(response)
 	}
 	return response, nil
+}
+
+func (f *fake) weightOf(messages []*pb.Message) (n int64) {
+	for _, m := range messages {
+		own := messageOf(m)
+		n += int64(own.Tokens(func(text string) int { n, _ := f.counter.Count(text); return n }))
+	}
+	return n
 }
 
 func rawList(blocks []string) []json.RawMessage {
@@ -169,6 +213,11 @@ func refusal(reason string) error {
 // start serves the fake on a free port.
 func (f *fake) start(context.Context) (string, func(), error) {
 	f.record, f.previous = map[string][]*pb.Message{}, map[string][]string{}
+	f.turns, f.policies = map[string]int32{}, map[string]*pb.Policy{}
+	var err error
+	if f.counter, err = bpe.New(bpe.O200k); err != nil {
+		return "", nil, err
+	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return "", nil, err

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
 	"github.com/palimpsest-context/palimpsest/internal/validate"
@@ -31,7 +32,8 @@ func (c *conversation) judge(response *pb.BuildContextResponse, next *pb.Message
 	}
 	total := context.Tokens + c.fixed
 	c.weigh(response, total)
-	if missing := missing(c.history.Newest(), context.Blocks); missing != "" {
+	c.punctual(response, context.Blocks)
+	if missing := missing(c.history.Newest(), context.Blocks, c.roomy()); missing != "" {
 		c.fail("newest_unit_missing", &c.NewestUnitMissing, missing)
 	}
 	c.prefix(response, context)
@@ -55,6 +57,7 @@ func (c *conversation) hash(r *pb.Rendered) {
 func (c *conversation) weigh(response *pb.BuildContextResponse, total int) {
 	c.TokensWithout += int64(c.history.Tokens + c.fixed)
 	c.TokensWith += int64(total)
+	c.saved(response, total)
 	if total > c.budget() {
 		c.fail("over_budget", &c.OverBudget, fmt.Sprintf("%d tokens of %d", total, c.budget()))
 	}
@@ -118,4 +121,37 @@ func misreported(response *pb.BuildContextResponse, blocks, stable int, broken b
 func (c *conversation) price(read, written, readWithout, writtenWithout int) {
 	c.CostWith += priceRead*float64(read) + priceWrite*float64(written)
 	c.CostWithout += priceRead*float64(readWithout) + priceWrite*float64(writtenWithout)
+}
+
+// roomy says whether the newest unit has room in full, so that none of its
+// results may be clipped. Some that have are not seen to, never the reverse.
+func (c *conversation) roomy() bool {
+	weight, largest := 0, 0
+	for _, m := range c.history.Newest() {
+		weight += m.Tokens(c.count)
+		for _, item := range m.Items {
+			if item.Kind == validate.Result {
+				one := validate.Message{Items: []validate.Item{item}}
+				largest = max(largest, one.Tokens(c.count))
+			}
+		}
+	}
+	return c.history.Bone()+weight+c.fixed <= c.budget() && largest*100 <= c.policy.clipShare()*c.budget()
+}
+
+// saved holds what a build says it kept out against what is not there. Only
+// these two formats write a message as one, and only without repairs does
+// everything that was appended stand in the context or among the savings.
+func (c *conversation) saved(response *pb.BuildContextResponse, total int) {
+	repaired := slices.ContainsFunc(response.GetDecisions(), func(d *pb.Decision) bool {
+		return d.GetKind() == pb.DecisionKind_DECISION_KIND_REPAIRED
+	})
+	if repaired || c.format != validate.OpenAIChat && c.format != validate.Neutral {
+		return
+	}
+	t := response.GetTokens()
+	saved := int(t.GetSavedByClipping() + t.GetSavedByFit() + t.GetSavedByExpiry() + t.GetSavedByRetention())
+	if got, want := total+saved, c.history.Tokens+c.fixed; got != want {
+		c.fail("savings_misstated", &c.SavingsMisstated, fmt.Sprintf("%d tokens and %d saved are not %d", total, saved, want))
+	}
 }

@@ -22,8 +22,9 @@ const (
 )
 
 // missing says which piece of the newest unit the end of a context lacks, or
-// "". Words and arguments must be there in full, results by their head.
-func missing(unit []validate.Message, blocks []validate.Block) string {
+// "". Words and arguments must be there in full; results too, or by their head
+// where they may be clipped.
+func missing(unit []validate.Message, blocks []validate.Block, full bool) string {
 	pieces := 0
 	for _, m := range unit {
 		pieces += len(m.Items)
@@ -31,7 +32,7 @@ func missing(unit []validate.Message, blocks []validate.Block) string {
 	tail := lastItems(blocks, pieces+beside)
 	for i, m := range unit {
 		for j, item := range m.Items {
-			if !slices.ContainsFunc(tail, func(shown validate.Item) bool { return shows(shown, item) }) {
+			if !slices.ContainsFunc(tail, func(shown validate.Item) bool { return shows(shown, item, full) }) {
 				return fmt.Sprintf("%s of message %d, part %d", item.Kind, i, j)
 			}
 		}
@@ -49,14 +50,19 @@ func lastItems(blocks []validate.Block, n int) []validate.Item {
 }
 
 // shows says whether an item of a context stands for one of the record.
-func shows(shown, item validate.Item) bool {
+func shows(shown, item validate.Item, full bool) bool {
 	switch item.Kind {
 	case validate.Text:
 		return holds(shown, item.Texts[0])
 	case validate.Call:
 		return shown.Kind == validate.Call && sameArguments(shown.Texts[0], item.Texts[0])
 	case validate.Result:
-		return !slices.ContainsFunc(item.Texts, func(text string) bool { return !holds(shown, head(text)) })
+		return !slices.ContainsFunc(item.Texts, func(text string) bool {
+			if full {
+				return !holds(shown, text) && !holds(shown, canonical(text))
+			}
+			return !holds(shown, head(text))
+		})
 	default: // a provider may not take media or foreign thinking
 		return true
 	}

@@ -74,6 +74,8 @@ func notHere(field string) string {
 		return "--reserve says it"
 	case "palimpsest.v1.Policy.ttl":
 		return "the conversations are read back at the end"
+	case "palimpsest.v1.Expiration.preserve_original_content":
+		return "everything is read back at the end"
 	case "palimpsest.v1.Expiration.source":
 		return "the sidecar says it"
 	default:
@@ -104,6 +106,18 @@ func (p *policy) budget(room int) int {
 	}
 	return room
 }
+
+// clipShare is how much of B a tool result may take when it enters a view, in
+// percent.
+func (p *policy) clipShare() int {
+	if share := p.fit().MaxResultPercent; share != nil {
+		return int(*share)
+	}
+	return defaultClipShare
+}
+
+// defaultClipShare is that of behaviour §4.
+const defaultClipShare = 25
 
 // apply returns a message as it is appended under the policy: results of named
 // tools say how long they live. A result that does not name its tool has the

@@ -44,6 +44,8 @@ type conversation struct {
 	words    map[string]words
 	previous *build            // the last answered build
 	names    map[string]string // of the tools that were called, by the call's id
+	now      int               // the turn, by our own count
+	mortals  []mortal
 }
 
 // build is what an answered build leaves to compare the next one with.
@@ -128,6 +130,7 @@ func (c *conversation) append(ctx context.Context, m *pb.Message) {
 	c.LetGo.happened(response.GetEvents())
 	own := messageOf(m)
 	c.history.Add(own)
+	c.watch(m)
 	for _, item := range own.Items {
 		c.said.add(item)
 		if item.Kind == validate.Call {

@@ -48,6 +48,9 @@ type Report struct {
 
 	ExpansionMismatches int       `json:"expansion_mismatches"`
 	Expansions          int       `json:"expansions"`
+	ExpiredEarly        int       `json:"expired_early"`
+	ExpiredLate         int       `json:"expired_late"`
+	SavingsMisstated    int       `json:"savings_misstated"`
 	TokensWithout       int64     `json:"tokens_without"`
 	TokensWith          int64     `json:"tokens_with"`
 	MeanFill            float64   `json:"mean_fill"`
@@ -131,6 +134,9 @@ func (t *tally) merge(o *tally) {
 		{&t.ReadbackMismatches, &o.ReadbackMismatches},
 		{&t.ExpansionMismatches, &o.ExpansionMismatches},
 		{&t.Expansions, &o.Expansions},
+		{&t.ExpiredEarly, &o.ExpiredEarly},
+		{&t.ExpiredLate, &o.ExpiredLate},
+		{&t.SavingsMisstated, &o.SavingsMisstated},
 		{&t.Rewrites, &o.Rewrites},
 		{&t.references, &o.references},
 		{&t.recalled, &o.recalled},
@@ -244,5 +250,8 @@ func (r *Report) mustBeZero() []figure {
 		{"errors", r.Errors},
 		{"readback_mismatches", r.ReadbackMismatches},
 		{"expansion_mismatches", r.ExpansionMismatches},
+		{"expired_early", r.ExpiredEarly},
+		{"expired_late", r.ExpiredLate},
+		{"savings_misstated", r.SavingsMisstated},
 	}
 }

@@ -18,6 +18,7 @@ func (r *Report) text(ascii bool) string {
 		r.Conversations, r.Messages, r.Builds, r.Format, r.Window, r.Budget, r.Seconds)
 	r.promises(&b)
 	r.measures(&b)
+	r.compared(&b)
 	b.WriteString(chart(r.turns, ascii))
 	for _, e := range r.Examples {
 		fmt.Fprintf(&b, "%s: conversation %s, message %d: %s\n", e.Figure, e.Conversation, e.Message, e.Detail)
@@ -52,6 +53,7 @@ func (r *Report) measures(b *strings.Builder) {
 	row(b, "mean fill", fmt.Sprintf("%.1f %% of the budget, where something was left out", 100*r.MeanFill))
 	row(b, "stable prefix", fmt.Sprintf("%.1f %% of tokens, %d builds broke it", 100*r.StablePrefixShare, r.Rewrites))
 	row(b, "reference recall", fmt.Sprintf("%.1f %% of what the next message refers to", 100*r.ReferenceRecall))
+	row(b, "asked back", fmt.Sprintf("%d messages that the last context does not show in full", r.Expansions))
 	row(b, "append", fmt.Sprintf("%.2f ms (p50), %.2f ms (p99)", r.AppendMS.P50, r.AppendMS.P99))
 	row(b, "build", fmt.Sprintf("%.2f ms (p50), %.2f ms (p99)", r.BuildMS.P50, r.BuildMS.P99))
 	b.WriteByte('\n')

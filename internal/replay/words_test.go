@@ -51,14 +51,14 @@ func TestMissing_NewestUnit_AllowsClippingAlone(t *testing.T) {
 			{Items: []validate.Item{{Kind: validate.Text, Texts: []string{"Continue."}}}},
 		}
 	}
-	if got := missing(unit, shown(`{"a": [], "b": 1}`, long[:100]+"...")); got != "" {
+	if got := missing(unit, shown(`{"a": [], "b": 1}`, long[:100]+"..."), false); got != "" {
 		t.Error(got)
 	}
-	if got := missing(unit, shown(`{"_raw":"{\"b\":1,\"a\":[]}"}`, long)); got != "" {
+	if got := missing(unit, shown(`{"_raw":"{\"b\":1,\"a\":[]}"}`, long), false); got != "" {
 		t.Error(got)
 	}
 	for _, blocks := range [][]validate.Block{shown(`{"a":[],"b":2}`, long), shown(`{"b":1,"a":[]}`, long[:20]), nil} {
-		if missing(unit, blocks) == "" {
+		if missing(unit, blocks, false) == "" {
 			t.Errorf("nothing is missing in %+v", blocks)
 		}
 	}
@@ -66,7 +66,7 @@ func TestMissing_NewestUnit_AllowsClippingAlone(t *testing.T) {
 	for range 9 {
 		far = append(far, validate.Block{Items: []validate.Item{{Kind: validate.Text, Texts: []string{"later"}}}})
 	}
-	if missing(unit, far) == "" {
+	if missing(unit, far, false) == "" {
 		t.Error("the newest unit must stand at the end")
 	}
 }

@@ -1,0 +1,224 @@
+package replay
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+
+	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+)
+
+func policyFile(t *testing.T, content string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "policy.yaml")
+	if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+func TestLoadPolicy_Whole_IsRead(t *testing.T) {
+	p, err := loadPolicy(policyFile(t, `
+conversation:
+  expiration:
+    results: &two {turns: 2, mode: compact, compact_length: 200}
+  retention: {all_inputs: true}
+  rewrite: {mode: eager, cold_after: 1m30s}
+  fit: {max_context_tokens: 5000, max_result_percent: 10}
+  max_wait: 0s
+tools:
+  bash: *two
+  read: {turns: 0, mode: compact, compact_mode: ai_summary, compact_prompt_id: "42"}
+  keep: {mode: none}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := p.conversation
+	if r := c.GetExpiration().GetResults(); r.GetTurns() != 2 || r.GetMode() != pb.ExpirationMode_EXPIRATION_MODE_COMPACT || r.GetCompactLength() != 200 {
+		t.Errorf("results are %v", r)
+	}
+	if !c.GetRetention().GetAllInputs() || c.GetRewrite().GetMode() != pb.RewriteMode_REWRITE_MODE_EAGER ||
+		c.GetRewrite().GetColdAfter().AsDuration().Seconds() != 90 || c.GetMaxWait() == nil {
+		t.Errorf("the policy is %v", c)
+	}
+	if p.budget(8000) != 5000 || p.budget(4000) != 4000 || p.clipShare() != 10 {
+		t.Errorf("B is %d, a result's share %d", p.budget(8000), p.clipShare())
+	}
+	if !proto.Equal(p.tools["bash"], c.GetExpiration().GetResults()) || p.tools["read"].GetCompactPromptId() != "42" ||
+		p.tools["read"].Turns == nil || p.tools["keep"].GetMode() != pb.ExpirationMode_EXPIRATION_MODE_NONE {
+		t.Errorf("tools are %v", p.tools)
+	}
+}
+
+func TestLoadPolicy_Faults_AreRefusedByLine(t *testing.T) {
+	for content, want := range map[string]string{
+		"":                                     "says nothing",
+		"- a":                                  "policy.yaml:1: must be keys and values",
+		"conversations: {}":                    `policy.yaml:1: unknown key "conversations"`,
+		"conversation:\n  fit:\n    target: 5": `policy.yaml:3: unknown key "target"`,
+		"conversation: {expiration: {results: {mode: shrink}}}": `the key "mode" must be one of none, remove, compact`,
+		"conversation:\n  rewrite: {mode: unspecified}":         `policy.yaml:2: the key "mode" must be one of eager, coalesced`,
+		"conversation: {max_wait: soon}":                        `the key "max_wait" must be a duration such as 30s`,
+		"conversation: {max_wait: 1s, max_wait: 2s}":            "max_wait",
+		"conversation: {retention: {all_inputs: perhaps}}":      "must be true or false",
+		"conversation: {fit: 7}":                                "must be keys and values",
+		"conversation: {ttl: 1h}":                               `the key "ttl" cannot be set here`,
+		"conversation: {fit: {context_window_tokens: 9}}":       "--window says it",
+		"conversation: {fit: {reserved_output_tokens: 9}}":      "--reserve says it",
+		"tools:\n  bash:\n    turns: two":                       `policy.yaml:3: the key "turns" must be a whole number`,
+		"tools: {bash: {turns: 99999999999}}":                   "must be a whole number",
+		"tools: {bash: {compact_prompt_id: [a]}}":               "must be a plain value",
+		"tools: {bash: {preserve_original_content: false}}":     "everything is read back",
+		"tools: {bash: {source: explicit}}":                     "the sidecar says it",
+		"tools: {bash: {turns: 1}, bash: {turns: 2}}":           "bash",
+		"conversation: {":                                       "policy.yaml: yaml:",
+	} {
+		_, err := loadPolicy(policyFile(t, content))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", content, err, want)
+		}
+	}
+	_, err := loadPolicy(policyFile(t, "conversation: {a: 1, b: 2}"))
+	if err == nil || !strings.Contains(err.Error(), `"a"`) || !strings.Contains(err.Error(), `"b"`) {
+		t.Errorf("not every fault is named: %v", err)
+	}
+	if _, err := loadPolicy("absent.yaml"); err == nil {
+		t.Error("a file that is not there was read")
+	}
+}
+
+func TestPolicy_Apply_NamesToolsByTheirCalls(t *testing.T) {
+	turns := int32(3)
+	p := &policy{conversation: &pb.Policy{}, tools: map[string]*pb.Expiration{"bash": {Turns: &turns}}}
+	result := func(name string) *pb.Message {
+		r := &pb.ToolResult{CallId: "c1", Name: name}
+		return &pb.Message{Role: pb.Role_ROLE_TOOL, Parts: []*pb.Part{{Content: &pb.Part_ToolResult{ToolResult: r}}}}
+	}
+	for name, want := range map[string]bool{"": true, "bash": true, "read": false} {
+		m := result(name)
+		got := p.apply(m, map[string]string{"c1": "bash"})
+		if has := got.GetParts()[0].GetToolResult().GetExpiration() != nil; has != want {
+			t.Errorf("%q: an expiration %v, want %v", name, has, want)
+		}
+		if m.GetParts()[0].GetToolResult().GetExpiration() != nil {
+			t.Error("the recording was changed")
+		}
+	}
+	var none *policy
+	if m := result("bash"); none.apply(m, nil) != m {
+		t.Error("without a policy something was changed")
+	}
+}
+
+// longer is a recording with one result that is long enough to expire.
+var longer = strings.Replace(recorded, `"content":"package main // v1.2.3"`, `"content":"package main // v1.2.3 `+strings.Repeat("x ", 600)+`"`, 1)
+
+const compactAtOnce = "conversation: {expiration: {results: {turns: 0, mode: compact}}, rewrite: {mode: eager}}"
+
+// compacting shows the result at index 3 short once it is not in the newest unit.
+func compacting(after int) func([]*pb.Message) []*pb.Message {
+	return func(m []*pb.Message) []*pb.Message {
+		if len(m) < after {
+			return m
+		}
+		out := append([]*pb.Message{}, m...)
+		out[3] = proto.CloneOf(m[3])
+		out[3].Parts[0].GetToolResult().Output = &pb.ToolResult_Text{Text: "package..."}
+		return out
+	}
+}
+
+func under(t *testing.T, content string) func(*Command) {
+	return func(c *Command) { c.Policy, c.Alone = policyFile(t, content), true }
+}
+
+func TestCommand_Run_Policy_IsJudgedByTheTurn(t *testing.T) {
+	for name, c := range map[string]struct {
+		after       int
+		policy      string
+		early, late bool
+	}{
+		"when it is due":       {6, compactAtOnce, false, false},
+		"never":                {99, compactAtOnce, false, true},
+		"too early":            {4, compactAtOnce, true, false},
+		"of a tool that keeps": {6, compactAtOnce + "\ntools: {read: {mode: none}}", true, false},
+		"of a tool alone":      {6, "tools: {read: {turns: 0, mode: remove}}", false, false},
+		"put off":              {99, "conversation: {expiration: {results: {turns: 0, mode: remove}}}", false, false},
+		"switched off":         {6, "conversation: {expiration: {off: true, results: {turns: 0, mode: remove}}}", true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, err := played(t, &fake{messages: compacting(c.after)}, longer, under(t, c.policy))
+			if (r.ExpiredEarly > 0) != c.early || (r.ExpiredLate > 0) != c.late || errors.Is(err, ErrJudged) != (c.early || c.late) {
+				t.Errorf("early %d, late %d, %v, %+v", r.ExpiredEarly, r.ExpiredLate, err, r.Examples)
+			}
+			// The last message, which no context was built after, and the one that is short.
+			if want := 1 + min(1, max(0, 7-c.after)); !c.early && r.Expansions != want {
+				t.Errorf("%d messages were asked back, want %d", r.Expansions, want)
+			}
+		})
+	}
+}
+
+func TestCommand_Run_Policy_IsComparedWithNone(t *testing.T) {
+	f := &fake{messages: compacting(6)}
+	r, err := played(t, f, longer, under(t, compactAtOnce), func(c *Command) { c.Alone = false })
+	if r.None == nil || r.None.Builds != r.Builds || r.None.TokensWith != r.TokensWith {
+		t.Fatalf("%v, %+v", err, r)
+	}
+	// This sidecar shortens without a policy too, which is what the second
+	// replay is judged by.
+	if !errors.Is(err, ErrJudged) || !strings.Contains(err.Error(), "without the policy: expired_early 1") || r.None.ExpiredEarly != 1 {
+		t.Errorf("%v", err)
+	}
+	off := 0
+	for id, p := range f.policies {
+		if strings.HasSuffix(id, "-policy") {
+			t.Error("the conversation that the policy was tried in is still there")
+		}
+		if p.GetExpiration().GetOff() {
+			off++
+		}
+	}
+	if len(f.policies) != 2 || off != 1 {
+		t.Errorf("policies are %v", f.policies)
+	}
+	if text := r.text(true); !strings.Contains(text, "Against none") || !strings.Contains(text, "done otherwise") == (r.LetGo.Degraded > 0) {
+		t.Errorf("the report is\n%s", text)
+	}
+}
+
+func TestCommand_Run_PolicyThatTheSidecarRefuses_EndsAtOnce(t *testing.T) {
+	refused := status.Error(codes.InvalidArgument, "turns must be less")
+	for name, f := range map[string]*fake{"conversation": {create: refused}, "tools: read": {append: refused}} {
+		_, err := played(t, f, recorded, under(t, "tools: {read: {turns: 5, mode: remove}}"))
+		if err == nil || !strings.Contains(err.Error(), name+": turns must be less") || errors.Is(err, ErrJudged) {
+			t.Errorf("%v", err)
+		}
+	}
+}
+
+func TestRun_NewestUnit_MayNotBeShortenedWhereItFits(t *testing.T) {
+	f := &fake{messages: func(m []*pb.Message) []*pb.Message {
+		if len(m) != 4 {
+			return m
+		}
+		out := append([]*pb.Message{}, m...)
+		out[3] = proto.CloneOf(m[3])
+		r := out[3].Parts[0].GetToolResult()
+		r.Output = &pb.ToolResult_Text{Text: r.GetText()[:300]}
+		return out
+	}}
+	if r, err := played(t, f, longer, func(c *Command) { c.Window = 128000 }); r.NewestUnitMissing != 1 || !errors.Is(err, ErrJudged) {
+		t.Errorf("%v, %d missing", err, r.NewestUnitMissing)
+	}
+	if r, err := played(t, f, longer, func(c *Command) { c.Window = 1400 }); r.NewestUnitMissing != 0 || err != nil {
+		t.Errorf("what may be clipped was missed: %v, %d missing, %+v", err, r.NewestUnitMissing, r.Examples)
+	}
+}
