@@ -83,6 +83,10 @@ microbench: ## Run every package's benchmarks
 replay-all: build ## Replay all of PALIMPSEST_DATA at every window and format, against the bars
 	@scripts/replay-all.sh
 
+.PHONY: replay-lifecycle
+replay-lifecycle: build ## Replay all of PALIMPSEST_DATA under policies of expiry, against the bars (about 15 minutes)
+	@scripts/replay-lifecycle.sh
+
 ##@ Change
 
 .PHONY: gen

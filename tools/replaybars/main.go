@@ -1,7 +1,8 @@
 // Command replaybars prints the results of `sidecar replay --json` as a table
 // and fails if one misses a bar.
 //
-//	replaybars FILE...      FILE is WINDOW-FORMAT.json
+//	replaybars FILE...              FILE is WINDOW-FORMAT.json
+//	replaybars lifecycle FILE...    FILE is none.json, MODE-TURNS.json or the result of any other policy
 package main
 
 import (
@@ -9,8 +10,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -27,6 +30,7 @@ func main() {
 // broken on a real conversation.
 var zero = []string{
 	"wrong_refusals", "illegal_contexts", "over_budget", "newest_unit_missing", "prefix_broken", "errors", "readback_mismatches",
+	"expansion_mismatches", "expired_early", "expired_late", "savings_misstated",
 }
 
 // shown are figures without a bar.
@@ -45,6 +49,9 @@ const (
 func run(files []string, stdout io.Writer) error {
 	if len(files) == 0 {
 		return errors.New("no result to judge")
+	}
+	if files[0] == "lifecycle" {
+		return lifecycle(files[1:], stdout)
 	}
 	table := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
 	columns := append([]string{"window", "format", "conversations", "builds", "refused"}, append(zero, shown...)...)
@@ -76,15 +83,22 @@ func run(files []string, stdout io.Writer) error {
 	if room > 0 && tokens/room < meanFill {
 		missed = append(missed, fmt.Sprintf("pooled mean fill is under %g", meanFill))
 	}
+	return verdict(stdout, missed, len(files))
+}
+
+// verdict says which bars were missed.
+func verdict(stdout io.Writer, missed []string, replays int) error {
 	for _, line := range missed {
 		fmt.Fprintln(stdout, "missed:", line)
 	}
 	if len(missed) > 0 {
 		return fmt.Errorf("%d bars missed", len(missed))
 	}
-	fmt.Fprintf(stdout, "all bars met in %d replays\n", len(files))
+	fmt.Fprintf(stdout, "all bars met in %d replays\n", replays)
 	return nil
 }
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
 func read(file string) (map[string]any, error) {
 	data, err := os.ReadFile(file)
@@ -95,9 +109,18 @@ func read(file string) (map[string]any, error) {
 	return figures, json.Unmarshal(data, &figures)
 }
 
-// judge returns the bars that a result misses. A figure that is not reported
-// misses its bar: what nobody counted is not zero.
+// judge returns the bars that a result misses.
 func judge(window string, figures map[string]any) (missed []string) {
+	missed = judgeZero(figures)
+	if share := number(figures["stable_prefix_share"]); window == stablePrefixWindow && share < stablePrefix {
+		missed = append(missed, fmt.Sprintf("stable_prefix_share is %.3f, must be %g", share, stablePrefix))
+	}
+	return missed
+}
+
+// judgeZero returns which figures are not 0. One that is not reported misses
+// its bar: what nobody counted is not zero.
+func judgeZero(figures map[string]any) (missed []string) {
 	if builds, ok := figures["builds"].(float64); !ok || builds == 0 {
 		missed = append(missed, "nothing was built")
 	}
@@ -108,9 +131,6 @@ func judge(window string, figures map[string]any) (missed []string) {
 		case n != 0:
 			missed = append(missed, fmt.Sprintf("%s is %v, must be 0", name, n))
 		}
-	}
-	if share := number(figures["stable_prefix_share"]); window == stablePrefixWindow && share < stablePrefix {
-		missed = append(missed, fmt.Sprintf("stable_prefix_share is %.3f, must be %g", share, stablePrefix))
 	}
 	return missed
 }
