@@ -55,9 +55,12 @@ func sidecarProcess(t *testing.T) string {
 }
 
 // replayed plays a tenth of the files and returns the report.
-func replayed(t *testing.T, address string, files []string, window int32, format string) *Report {
+func replayed(t *testing.T, address string, files []string, window int32, format string, change ...func(*Command)) *Report {
 	t.Helper()
 	c := &Command{Files: files, Address: address, Format: format, Window: window, Sample: 10, Parallel: 2, JSON: true}
+	for _, f := range change {
+		f(c)
+	}
 	var out bytes.Buffer
 	if err := c.Run(t.Context(), &Env{Stdout: &out, Stderr: io.Discard}); err != nil && !errors.Is(err, ErrJudged) {
 		t.Fatal(err)
@@ -74,11 +77,10 @@ func replayed(t *testing.T, address string, files []string, window int32, format
 	return r
 }
 
-// TestReplay_SampleOfData plays a tenth of all recorded conversations through
-// the real sidecar, at four windows in four formats.
-func TestReplay_SampleOfData(t *testing.T) {
-	data := os.Getenv("PALIMPSEST_DATA")
-	if data == "" {
+// recordedData is the folder with recorded conversations, and their files.
+func recordedData(t *testing.T) (data string, files []string) {
+	t.Helper()
+	if data = os.Getenv("PALIMPSEST_DATA"); data == "" {
 		t.Skip("PALIMPSEST_DATA names no folder with recorded conversations")
 	}
 	if testing.Short() {
@@ -88,6 +90,13 @@ func TestReplay_SampleOfData(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no conversations under PALIMPSEST_DATA (%v)", err)
 	}
+	return data, files
+}
+
+// TestReplay_SampleOfData plays a tenth of all recorded conversations through
+// the real sidecar, at four windows in four formats.
+func TestReplay_SampleOfData(t *testing.T) {
+	data, files := recordedData(t)
 	address := sidecarProcess(t)
 	var filled, room int64
 	for _, window := range []int32{4096, 8192, 32768, 131072} {
