@@ -254,7 +254,7 @@ func TestExtract_Clusters_AreNotCut(t *testing.T) {
 	family, flag, accent := "👨‍👩‍👧‍👦", "🇩🇪", "q\u0301\u0323"
 	for _, cluster := range []string{family, flag, accent, "한", "नि"} {
 		for _, text := range []string{strings.Repeat(cluster, 400), strings.Repeat(cluster+" "+cluster+"\n", 200), `{"a":"` + strings.Repeat(cluster, 300) + `"}`} {
-			for n := 40; n < 240; n++ {
+			for n := 40; n < 240; n += 7 {
 				if rest := strings.ReplaceAll(checkExtract(t, text, n), cluster, ""); strings.ContainsAny(rest, cluster) {
 					t.Fatalf("%q is cut in %q", cluster, extractive.Extract(text, n))
 				}

@@ -111,11 +111,14 @@ func (r *jsonReader) mostJSONPieces() int {
 	return 60 + r.target/8
 }
 
+// longestPath is how many bytes the way to a member may take to be worth showing.
+const longestPath = 200
+
 // collect offers what a value holds: members by their path, lists of objects as tables.
 func (r *jsonReader) collect(i int32, s *shape, path string) {
 	n := &r.doc.nodes[i]
 	switch {
-	case len(r.pieces) > r.mostJSONPieces():
+	case len(r.pieces) > r.mostJSONPieces() || len(path) > longestPath:
 	case n.kind != '{' && n.kind != '[':
 		r.addMember(i, path)
 	case n.size == 0:

@@ -187,7 +187,7 @@ func (s *shape) describe(detail bool, depth int) string {
 		return s.describeList(detail, depth)
 	case s.kind == '{':
 		return "{" + strings.Join(s.describeMembers(detail, depth), ", ") + "}"
-	case detail:
+	case detail && s.count > 1: // a single value is shown as a member
 		return s.values.describe()
 	}
 	return ""

@@ -117,7 +117,7 @@ func (t *table) choose() {
 			candidates = append(candidates, c)
 		}
 	}
-	room := max(90, min(420, t.target/5))
+	room := max(90, min(420, t.target/5), t.target/2/max(len(t.rows), 1))
 	byWorth := make([]int, len(candidates))
 	for k := range candidates {
 		byWorth[k] = k

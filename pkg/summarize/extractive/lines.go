@@ -76,22 +76,24 @@ func (c *choice) finish() []piece {
 }
 
 // draftLog shows what is rare and bad, how the log begins and ends, and an example for each template.
-func (l *lined) draftLog() draft {
+func (l *lined) draftLog(text string) draft {
 	c := l.choose()
 	bad := l.addRare(c, l.failures())
 	l.addEnds(c)
 	l.addExamples(c, bad)
 	l.addMore(c)
-	name := "Output"
+	d := draft{title: "Log", total: l.filled(), unit: "lines"}
 	if l.dated() {
-		name = "Log"
 		l.frequentBelow(c)
+	} else {
+		d.title, d.mentions, d.named = "Output", names(text), 15
 	}
-	title := fmt.Sprintf("%s, %s in %s", name, counted(l.lines, "lines"), counted(len(l.groups), "templates"))
+	d.title += fmt.Sprintf(", %s in %s", counted(l.lines, "lines"), counted(len(l.groups), "templates"))
 	if n := l.failing(); n > 0 {
-		title += ", " + grouped(n) + " with error words"
+		d.title += ", " + grouped(n) + " with error words"
 	}
-	return draft{title: title, pieces: c.finish(), total: l.filled(), unit: "lines"}
+	d.pieces = c.finish()
+	return d
 }
 
 // dated says whether the lines of a text begin as those of logs do.
@@ -149,7 +151,7 @@ func (l *lined) addRare(c *choice, bad []int) []int {
 
 // addEnds chooses the last error, and the lines at both ends.
 func (l *lined) addEnds(c *choice) {
-	short := max(60, l.target/6)
+	short := max(60, l.target/8)
 	n := len(l.units)
 	if n == 0 {
 		return

@@ -17,7 +17,11 @@ func readMarkdown(s source) (draft, bool) {
 	return o.draft("Markdown, "+counted(len(lines), "lines"), s.target), true
 }
 
+// judgedLines is how many lines of a text are judged.
+const judgedLines = 5000
+
 func looksLikeMarkdown(lines []string) bool {
+	lines = lines[:min(len(lines), judgedLines)]
 	headings, others := 0, 0
 	fenced := false
 	for i, line := range lines {

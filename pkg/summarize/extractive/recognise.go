@@ -27,7 +27,7 @@ func recognise(s source) draft {
 	l := newLined(s)
 	switch {
 	case l.repetitive():
-		return l.draftLog()
+		return l.draftLog(s.text)
 	case l.isProse():
 		return draftProse(s)
 	}

@@ -51,6 +51,9 @@ func beginsAsReport(s string) bool {
 
 // dated says whether a line begins with a date or a time, as those of logs do.
 func dated(s string) bool {
+	if strings.HasPrefix(s, "|") {
+		return false // a table
+	}
 	begin := clipBytes(strings.TrimLeft(s, "[<( "), 28)
 	digits, first := 0, 0
 	for i := range len(begin) {
