@@ -36,12 +36,17 @@ func (v *View) Seq() int64 { return v.seq }
 func (v *View) Fold(edits []Edit) *View {
 	out := v.clone()
 	for i := range edits {
-		if edits[i].Seq > out.seq {
-			out.apply(&edits[i])
-			out.seq = edits[i].Seq
-		}
+		out.Extend(&edits[i])
 	}
 	return out
+}
+
+// Extend applies an edit to the view itself, as Fold would: for the only owner of a view, who has many to apply one by one.
+func (v *View) Extend(e *Edit) {
+	if e.Seq > v.seq {
+		v.apply(e)
+		v.seq = e.Seq
+	}
 }
 
 func (v *View) clone() *View {

@@ -26,7 +26,10 @@ func (d *deciding) let(ctx context.Context, x *expiry.Due) error {
 func (d *deciding) add(e conversation.Edit) {
 	e.Seq, e.Turn, e.Time = d.window.head.EditSeq+int64(len(d.edits))+1, d.turn, d.now
 	d.edits = append(d.edits, e)
-	d.view = d.view.Fold([]conversation.Edit{e})
+	if d.view == d.window.view { // which is not this build's alone
+		d.view = d.view.Fold(nil)
+	}
+	d.view.Extend(&e)
 }
 
 // remove takes a unit out of the view, one edit for messages that expire by it and one for those that go with them.
