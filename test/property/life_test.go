@@ -35,6 +35,7 @@ type life struct {
 	summed   bool // an AI summary was asked for: what is shown depends on what models have said by then
 
 	record []*entry
+	calls  []call // that wait for a result
 	edits  []conversation.Edit
 	turn   int32
 	builds []build
@@ -188,6 +189,9 @@ func (l *life) entryOf(m conversation.Message, extra engine.AppendExtra) *entry 
 	e.lives[words] = resolved(m.Expiration, m.Actions, "", extra.Override, l.policies)
 	for i := range e.message.Parts {
 		r := e.message.Parts[i].Result
+		if c := e.message.Parts[i].Call; c != nil {
+			l.calls = append(l.calls, call{id: c.CallID, name: c.Name, message: e.index})
+		}
 		if r == nil {
 			continue
 		}
@@ -198,13 +202,44 @@ func (l *life) entryOf(m conversation.Message, extra engine.AppendExtra) *entry 
 		if len(actions) == 0 {
 			actions = m.Actions
 		}
-		e.lives[int32(i)] = resolved(said, actions, r.Name, extra.Override, l.policies)
+		called := l.answered(r.CallID)
+		if r.Name != "" {
+			called = r.Name
+		}
+		e.lives[int32(i)] = resolved(said, actions, called, extra.Override, l.policies)
 	}
 	for _, x := range e.lives {
 		l.summed = l.summed || x != nil && x.CompactMode == conversation.CompactSummary
 	}
 	l.summed = l.summed || l.policy.Expiration.Results.CompactMode == conversation.CompactSummary
 	return e
+}
+
+// call is a call that no result has answered yet.
+type call struct {
+	id, name string
+	message  int32
+}
+
+// answered is the tool of the call that the next result with an id answers: of the newest unit the first, else the newest.
+func (l *life) answered(id string) string {
+	at, opened := -1, int32(-1)
+	for _, e := range l.record {
+		if e.message.Role != conversation.RoleTool {
+			opened = e.index
+		}
+	}
+	for i, c := range l.calls {
+		if c.id != id {
+			continue
+		}
+		if at = i; c.message == opened {
+			break
+		}
+	}
+	name := l.calls[at].name
+	l.calls = slices.Delete(l.calls, at, at+1)
+	return name
 }
 
 func (e *entry) sketch() string {
@@ -354,7 +389,7 @@ func (l *life) lasts(e *entry) bool {
 			}
 		}
 	}
-	return e.message.Role != conversation.RoleSystem && e.speaks() && !l.removes
+	return e.message.Role != conversation.RoleSystem && e.speaks() && len(e.wordsAt()) > 0 && !e.varied() && !l.removes
 }
 
 // history is the record in the words of the judge.

@@ -52,7 +52,10 @@ func (g *generator) lived(m *conversation.Message) {
 		g.tail(&m.Parts[i])
 		if r := m.Parts[i].Result; r != nil {
 			r.Expiration, r.Actions = g.expiration("result"), g.actions()
-			r.Name = rapid.SampledFrom([]string{"", "search", "fs.read"}).Draw(g.t, "name")
+			r.Name = rapid.SampledFrom([]string{"search", "fs.read", ""}).Draw(g.t, "name")
+			if r.Name == "" && len(m.Parts) > 1 { // which call a nameless one answers is known once those before it are paired
+				r.Name = "1st tool"
+			}
 		}
 	}
 	m.Type = rapid.SampledFrom([]conversation.MessageType{0, 0, conversation.TypeActionResult, conversation.TypeSubAgentResult}).Draw(g.t, "type")

@@ -23,16 +23,18 @@ func (d *decision) erasures() {
 		for _, th := range d.things(e) {
 			var gone []int32
 			for _, p := range th.positions {
-				if conversation.Erased(list[e.index].Message.Parts[p : p+1]) {
+				is := conversation.Erased(list[e.index].Message.Parts[p : p+1])
+				if e.erased[p] && !is {
+					d.fatalf("part %d of message %d was erased, and is back", p, e.index)
+				}
+				if is && !e.erased[p] {
 					gone = append(gone, p)
 				}
 			}
 			switch {
-			case th.isErased() == (len(gone) > 0):
+			case len(gone) == 0:
 				d.missed(&th)
 				continue
-			case len(gone) == 0:
-				d.fatalf("part %d of message %d was erased, and is back", th.part, e.index)
 			case !d.aging || d.disabled() || !th.erases() || !th.due(d.build.turn) || d.immortal(e) || e.index >= d.perhaps:
 				d.fatalf("part %d of message %d is erased: due in %d, erases %t", th.part, e.index, th.since, th.erases())
 			}
