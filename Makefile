@@ -30,7 +30,7 @@ help: ## Say what can be done
 ##@ Run
 
 .PHONY: demo
-demo: build ## Build and show an agent's conversation from its first message to a full window
+demo: build ## Build and show an agent's conversation: what its model sees, what expires, what it costs
 	@bin/sidecar demo
 
 .PHONY: build

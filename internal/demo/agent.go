@@ -9,14 +9,17 @@ import (
 )
 
 // agent plays a script: in each turn it asks the sidecar what the model should see, says what the script says, runs the tools,
-// and puts all of it on record.
+// and puts all of it on record. Beside it, it keeps the same conversation once more, in which nothing expires and no plugin
+// speaks, to compare.
 type agent struct {
 	sidecar *client
+	plain   *client
 	tree    *tree
 	format  palimpsestv1.ContextFormat
 	entries []entry // one for each message on record
 	builds  []built
 	ledgers ledgers
+	let     map[palimpsestv1.EventType]int
 	calls   int
 	failed  int
 	last    *palimpsestv1.BuildContextResponse // the newest view, in palimpsest's own messages
@@ -29,7 +32,8 @@ type entry struct {
 	bytes     int
 	tokens    int64
 	estimated bool
-	saved     int64 // tokens, by clipping
+	saved     int64                     // tokens, by clipping
+	shown     palimpsestv1.DecisionKind // what the newest view shows of it; not specified: all of it
 	sum       [32]byte
 }
 
@@ -42,15 +46,19 @@ type built struct {
 
 // turn is one iteration of the loop, as it is shown.
 type turn struct {
-	step    *step
-	build   *palimpsestv1.BuildContextResponse
-	strip   string
-	inView  int
-	record  int         // messages
-	clipped []reduction // in this turn
-	results []outcome
-	retried *palimpsestv1.Receipt
-	err     error
+	step     *step
+	build    *palimpsestv1.BuildContextResponse
+	strip    string
+	inView   int
+	record   int         // messages
+	clipped  []reduction // in this turn
+	changes  []change    // in this turn, by what expired, and by blocks that are shown no longer
+	waiting  int         // due, and held until changing old text pays
+	results  []outcome
+	retried  *palimpsestv1.Receipt
+	restored *restored
+	noted    string // the plugins that spoke
+	err      error
 }
 
 // reduction is a result that the view shows shorter.
@@ -67,6 +75,14 @@ type outcome struct {
 	err   error
 }
 
+// restored is a message that was put back into the view.
+type restored struct {
+	index   int32
+	label   string
+	reply   *palimpsestv1.ExpandMessageResponse
+	refused error
+}
+
 // retriedCall is the call whose result is appended twice, as if the first reply had been lost.
 const retriedCall = 12
 
@@ -75,7 +91,9 @@ func (c *Command) newAgent(address string, t *tree) (*agent, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &agent{sidecar: sidecar, tree: t, format: formatOf(c.Format)}, nil
+	return &agent{
+		sidecar: sidecar, plain: sidecar.beside(), tree: t, format: formatOf(c.Format), let: map[palimpsestv1.EventType]int{},
+	}, nil
 }
 
 func formatOf(name string) palimpsestv1.ContextFormat {
@@ -108,11 +126,10 @@ func (a *agent) turns(ctx context.Context) iter.Seq[*turn] {
 }
 
 func (a *agent) open(ctx context.Context) error {
-	if _, err := a.say(ctx, palimpsestv1.Role_ROLE_SYSTEM, systemPrompt); err != nil {
+	if err := a.say(ctx, palimpsestv1.Role_ROLE_SYSTEM, systemPrompt, nil); err != nil {
 		return err
 	}
-	_, err := a.say(ctx, palimpsestv1.Role_ROLE_USER, firstQuestion)
-	return err
+	return a.say(ctx, palimpsestv1.Role_ROLE_USER, firstQuestion, a.questionNotes())
 }
 
 // see asks what the model should see now, and looks at the same view message by message.
@@ -124,56 +141,50 @@ func (a *agent) see(ctx context.Context, t *turn) error {
 	if a.last, err = a.sidecar.look(ctx); err != nil {
 		return fmt.Errorf("looking at the context: %w", err)
 	}
+	plain, err := a.plain.build(ctx, a.format)
+	if err != nil {
+		return fmt.Errorf("building the context in which nothing expires: %w", err)
+	}
 	a.builds = append(a.builds, built{t.build.ManifestId, t.build.Turn, t.build.GetRendered().GetContentSha256()})
-	t.clipped = a.note(t.build.Decisions)
+	a.note(t)
 	t.strip, t.inView = a.strip(a.last.Messages)
 	t.record = len(a.entries)
-	a.ledgers.send(t.build, a.entries)
+	a.ledgers.send(t.build, plain, a.entries)
 	return nil
-}
-
-// note remembers what was clipped, and returns what had not been before.
-func (a *agent) note(decisions []*palimpsestv1.Decision) (fresh []reduction) {
-	for _, d := range decisions {
-		saved := d.TokensBefore - d.TokensAfter
-		if d.Kind != palimpsestv1.DecisionKind_DECISION_KIND_CLIPPED || a.entries[d.FirstIndex].saved == saved {
-			continue
-		}
-		e := &a.entries[d.FirstIndex]
-		e.saved = saved
-		fresh = append(fresh, reduction{*e, d.FirstIndex, d.TokensBefore, d.TokensAfter})
-	}
-	return fresh
 }
 
 // act says what the script says, runs the tools it asks for and records their results.
 func (a *agent) act(ctx context.Context, t *turn) error {
-	if err := a.ask(ctx, t.step); err != nil {
+	calls := a.resolve(t.step.calls)
+	if err := a.ask(ctx, t.step, calls); err != nil {
 		return err
 	}
-	for i, c := range t.step.calls {
-		said, failure := a.tree.run(ctx, c)
+	for i, c := range calls {
+		said, failure := a.run(ctx, c)
 		t.results = append(t.results, outcome{c, len(said), failure})
 		if err := a.record(ctx, t, i, said, failure); err != nil {
 			return fmt.Errorf("recording %s: %w", c, err)
 		}
 	}
-	if t.step.next == "" {
-		return nil
+	if err := a.restore(ctx, t); err != nil || t.step.next == "" {
+		return err
 	}
-	_, err := a.say(ctx, palimpsestv1.Role_ROLE_USER, t.step.next)
-	return err
+	t.noted = questionNoted
+	return a.say(ctx, palimpsestv1.Role_ROLE_USER, t.step.next, a.questionNotes())
 }
 
-func (a *agent) ask(ctx context.Context, s *step) error {
-	parts := make([]*palimpsestv1.Part, 0, 1+len(s.calls))
-	parts = append(parts, &palimpsestv1.Part{Content: &palimpsestv1.Part_Text{Text: s.says}})
-	for i, c := range s.calls {
+func (a *agent) ask(ctx context.Context, s *step, calls []call) error {
+	parts := words(s.says)
+	for i, c := range calls {
 		parts = append(parts, &palimpsestv1.Part{Content: &palimpsestv1.Part_ToolCall{ToolCall: &palimpsestv1.ToolCall{
 			CallId: callID(i), Name: c.Tool, ArgumentsJson: c.arguments(),
 		}}})
 	}
-	_, err := a.append(ctx, &palimpsestv1.Message{Role: palimpsestv1.Role_ROLE_ASSISTANT, Parts: parts}, s.says, "")
+	m := &palimpsestv1.Message{Role: palimpsestv1.Role_ROLE_ASSISTANT, Parts: parts}
+	if s.fleeting() {
+		m.Expiration = lives("list")
+	}
+	_, err := a.append(ctx, m, nil, s.says, "")
 	return err
 }
 
@@ -181,15 +192,17 @@ func (a *agent) ask(ctx context.Context, s *step) error {
 func callID(i int) string { return fmt.Sprintf("call_%d", i) }
 
 func (a *agent) record(ctx context.Context, t *turn, i int, said string, failure error) error {
-	c := t.step.calls[i]
+	c := t.results[i].call
 	result := &palimpsestv1.ToolResult{
-		CallId: callID(i), Name: c.Tool,
+		CallId: callID(i), Name: c.Tool, Expiration: lives(c.Tool),
 		State:  palimpsestv1.ToolResultState_TOOL_RESULT_STATE_COMPLETED,
 		Output: &palimpsestv1.ToolResult_Text{Text: said},
 	}
+	var notes []*palimpsestv1.AdditionalContent
 	if failure != nil {
 		result.State = palimpsestv1.ToolResultState_TOOL_RESULT_STATE_ERROR
 		result.Output = &palimpsestv1.ToolResult_Text{Text: failure.Error()}
+		notes, t.noted = failureNotes(), failureNoted
 		a.failed++
 	}
 	message := &palimpsestv1.Message{
@@ -197,16 +210,18 @@ func (a *agent) record(ctx context.Context, t *turn, i int, said string, failure
 		Parts: []*palimpsestv1.Part{{Content: &palimpsestv1.Part_ToolResult{ToolResult: result}}},
 	}
 	requestID := fmt.Sprintf("%s-call-%d", a.sidecar.conversation, a.calls)
-	first, err := a.append(ctx, message, c.String(), requestID)
+	first, err := a.append(ctx, message, notes, c.String(), requestID)
 	if a.calls++; err != nil || a.calls != retriedCall {
 		return err
 	}
-	return a.retry(ctx, t, message, requestID, first)
+	return a.retry(ctx, t, message, notes, requestID, first)
 }
 
 // retry appends again under the same request id, which must change nothing.
-func (a *agent) retry(ctx context.Context, t *turn, m *palimpsestv1.Message, requestID string, first *palimpsestv1.Receipt) error {
-	again, err := a.sidecar.append(ctx, m, requestID)
+func (a *agent) retry(
+	ctx context.Context, t *turn, m *palimpsestv1.Message, notes []*palimpsestv1.AdditionalContent, requestID string, first *palimpsestv1.Receipt,
+) error {
+	again, err := a.sidecar.append(ctx, m, notes, requestID)
 	if err != nil {
 		return err
 	}
@@ -217,13 +232,20 @@ func (a *agent) retry(ctx context.Context, t *turn, m *palimpsestv1.Message, req
 	return nil
 }
 
-func (a *agent) say(ctx context.Context, role palimpsestv1.Role, words string) (*palimpsestv1.Receipt, error) {
-	m := &palimpsestv1.Message{Role: role, Parts: []*palimpsestv1.Part{{Content: &palimpsestv1.Part_Text{Text: words}}}}
-	return a.append(ctx, m, words, "")
+func (a *agent) say(ctx context.Context, role palimpsestv1.Role, said string, notes []*palimpsestv1.AdditionalContent) error {
+	_, err := a.append(ctx, &palimpsestv1.Message{Role: role, Parts: words(said)}, notes, said, "")
+	return err
 }
 
-func (a *agent) append(ctx context.Context, m *palimpsestv1.Message, label, requestID string) (*palimpsestv1.Receipt, error) {
-	receipt, err := a.sidecar.append(ctx, m, requestID)
+// append puts a message on record, in both conversations.
+func (a *agent) append(
+	ctx context.Context, m *palimpsestv1.Message, notes []*palimpsestv1.AdditionalContent, label, requestID string,
+) (*palimpsestv1.Receipt, error) {
+	receipt, err := a.sidecar.append(ctx, m, notes, requestID)
+	if err != nil {
+		return nil, err
+	}
+	other, err := a.plain.append(ctx, immortal(m), nil, "")
 	if err != nil {
 		return nil, err
 	}
@@ -233,7 +255,7 @@ func (a *agent) append(ctx context.Context, m *palimpsestv1.Message, label, requ
 	sum, size := fingerprint(m)
 	a.entries = append(a.entries, entry{
 		role: m.Role, label: label, bytes: size, sum: sum,
-		tokens: int64(receipt.TokenCount), estimated: receipt.Estimated,
+		tokens: int64(other.TokenCount), estimated: receipt.Estimated,
 	})
 	return receipt, nil
 }

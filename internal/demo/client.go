@@ -29,6 +29,13 @@ type client struct {
 	budget       *palimpsestv1.Budget
 }
 
+// beside is another conversation of the same sidecar.
+func (c *client) beside() *client {
+	other := *c
+	other.conversation += "-plain"
+	return &other
+}
+
 func dial(address string, window int32) (*client, error) {
 	connection, err := grpc.NewClient(address,
 		grpc.WithTransportCredentials(insecure.NewCredentials()),
@@ -48,13 +55,26 @@ func dial(address string, window int32) (*client, error) {
 
 func (c *client) close() { _ = c.connection.Close() }
 
-func (c *client) append(ctx context.Context, m *palimpsestv1.Message, requestID string) (*palimpsestv1.Receipt, error) {
+func (c *client) append(
+	ctx context.Context, m *palimpsestv1.Message, notes []*palimpsestv1.AdditionalContent, requestID string,
+) (*palimpsestv1.Receipt, error) {
 	ctx, cancel := context.WithTimeout(ctx, deadline)
 	defer cancel()
 	reply, err := c.loop.AppendMessage(ctx, &palimpsestv1.AppendMessageRequest{
-		ConversationId: c.conversation, Message: m, RequestId: requestID,
+		ConversationId: c.conversation, Message: m, AdditionalContent: notes, RequestId: requestID,
 	})
 	return reply.GetReceipt(), err
+}
+
+// expand asks for a message back.
+func (c *client) expand(ctx context.Context, index int32, mode palimpsestv1.ExpandMode) (*palimpsestv1.ExpandMessageResponse, error) {
+	ctx, cancel := context.WithTimeout(ctx, deadline)
+	defer cancel()
+	limit := int32(largest)
+	return c.loop.ExpandMessage(ctx, &palimpsestv1.ExpandMessageRequest{
+		ConversationId: c.conversation, Target: &palimpsestv1.ExpandMessageRequest_MessageIndex{MessageIndex: index},
+		Mode: mode, MaxReplyBytes: &limit,
+	})
 }
 
 // build begins the next turn.

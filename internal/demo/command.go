@@ -16,6 +16,7 @@ type Command struct {
 	Format  string        `help:"The provider's format to build for." default:"openai-chat" enum:"neutral,openai-chat,openai-responses,anthropic,gemini"`
 	Tree    string        `help:"The folder that the agent explores; Go's own sources by default, where Go is installed." type:"existingdir"`
 	Pace    time.Duration `help:"How long to rest after each turn on a terminal." default:"120ms"`
+	ASCII   bool          `name:"ascii" help:"Draw without Unicode; the default where the locale is not UTF-8."`
 }
 
 // Env is what a Command needs from the program around it.
@@ -35,7 +36,7 @@ func (c *Command) Run(ctx context.Context, env *Env) error {
 	if c.Window < smallestWindow {
 		return fmt.Errorf("a window of %d tokens is too small for the demo: at least %d", c.Window, smallestWindow)
 	}
-	show := newScreen(env.Stdout, c.Pace)
+	show := newScreen(env.Stdout, c.Pace, c.ASCII || !unicodeLocale())
 	explored, err := openTree(ctx, c.Tree)
 	if err != nil {
 		return err

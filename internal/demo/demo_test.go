@@ -77,7 +77,9 @@ func play(t *testing.T, c *Command) string {
 func TestCommand_Run_AnyTree(t *testing.T) {
 	// Words may be broken over lines.
 	shown := strings.Join(strings.Fields(play(t, &Command{Window: 16384, Format: "anthropic", Tree: "../.."})), " ")
-	for _, want := range []string{"turn 40", "clipped", "no such file", "byte for byte", "was built again"} {
+	for _, want := range []string{
+		"turn 30", "clipped", "compacted", "cleared", "retention", "expand_message #", "restored", "no such file", "byte for byte", "was built again",
+	} {
 		if !strings.Contains(shown, want) {
 			t.Errorf("nothing says %q", want)
 		}
@@ -109,7 +111,10 @@ func TestCommand_Run_GoTree(t *testing.T) {
 				t.Skip("one format is enough for a short run")
 			}
 			shown := play(t, &Command{Window: 32768, Format: format})
-			for _, want := range []string{"turn 45", "clipped", "left out", "still message", "byte for byte", "was built again"} {
+			for _, want := range []string{
+				"turn 32", "clipped", "compacted", "cleared", "removed", "retention", "waiting", "[Extract of", "the view stays",
+				"back in full", " cuts", "tokens by expiry", "still message", "byte for byte", "was built again",
+			} {
 				if !strings.Contains(shown, want) {
 					t.Errorf("nothing says %q", want)
 				}

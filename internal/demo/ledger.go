@@ -15,6 +15,7 @@ type ledger struct {
 	cost     float64
 	previous int64
 	overflow int32 // the first turn that does not fit; 0 if all do
+	cuts     int   // moves of the window's start
 }
 
 // pay books one request of which the provider has the first stable tokens in its cache.
@@ -28,20 +29,38 @@ func (l *ledger) pay(turn int32, total, stable, budget int64) {
 	}
 }
 
-// ledgers compare what was built with two ways of doing without: sending the history whole, and clipping results alone. Both
-// have the best cache there is: nothing that was sent ever changes.
-type ledgers struct {
-	whole, clipped, kept ledger
+// built books a context of the sidecar's.
+func (l *ledger) built(b *palimpsestv1.BuildContextResponse) {
+	l.pay(b.Turn, b.GetTokens().GetTotal(), b.GetPrefix().GetStableTokens(), b.GetTokens().GetBudget())
+	if b.GetPrefix().GetBrokenBy() == palimpsestv1.PrefixBreak_PREFIX_BREAK_WINDOW_MOVED {
+		l.cuts++
+	}
 }
 
-func (l *ledgers) send(b *palimpsestv1.BuildContextResponse, record []entry) {
-	var whole, saved int64
+// ledgers compare what was built with three ways of doing without: sending the history whole, and clipping results alone, both
+// with the best cache there is, because nothing that was sent ever changes; and the sidecar with nothing that expires.
+type ledgers struct {
+	whole, clipped, plain, kept ledger
+	saved                       saved
+}
+
+// saved is what was kept out of the contexts, in tokens over all turns, as the sidecar says.
+type saved struct{ clipping, window, expiry, retention int64 }
+
+func (l *ledgers) send(b, plain *palimpsestv1.BuildContextResponse, record []entry) {
+	var whole, clipped int64
 	for i := range record {
 		whole += record[i].tokens
-		saved += record[i].saved
+		clipped += record[i].tokens - record[i].saved
 	}
 	budget := b.GetTokens().GetBudget()
 	l.whole.pay(b.Turn, whole, l.whole.previous, budget)
-	l.clipped.pay(b.Turn, whole-saved, min(l.clipped.previous, whole-saved), budget)
-	l.kept.pay(b.Turn, b.GetTokens().GetTotal(), b.GetPrefix().GetStableTokens(), budget)
+	l.clipped.pay(b.Turn, clipped, min(l.clipped.previous, clipped), budget)
+	l.plain.built(plain)
+	l.kept.built(b)
+	t := b.GetTokens()
+	l.saved.clipping += t.GetSavedByClipping()
+	l.saved.window += t.GetSavedByFit()
+	l.saved.expiry += t.GetSavedByExpiry()
+	l.saved.retention += t.GetSavedByRetention()
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // planned is how many turns a planned script has at least.
-const planned = 42
+const planned = 28
 
 type sized struct {
 	name string
@@ -43,8 +43,9 @@ func commonEnding(files []sized) string {
 // planSteps takes files evenly over their sizes, from the smallest to the largest and back.
 func planSteps(files []sized) []step {
 	steps := []step{says("First the lie of the land.", list("."), biggest(".", 25))}
+	pick := func(i int) string { return files[(i*37%planned)*(len(files)-1)/(planned-1)].name }
 	for i := range planned {
-		at := files[(i*37%planned)*(len(files)-1)/(planned-1)].name
+		at := pick(i)
 		stem := path.Base(at[:len(at)-len(path.Ext(at))])
 		switch i % 4 {
 		case 0:
@@ -60,5 +61,9 @@ func planSteps(files []sized) []step {
 			steps = append(steps, answers("So much for the first half.", "Go on with the rest, and name what surprises you."))
 		}
 	}
-	return append(steps, says("That is what there is to see."))
+	earlier := read(pick(8)) // of middling size: long enough to be compacted, short enough to come back
+	return append(steps,
+		says("One of the files, once more: I ask for it rather than read it again.", again(earlier)),
+		says("It belongs in sight for the answer.").keeping(earlier),
+		says("That is what there is to see."))
 }

@@ -1,6 +1,8 @@
 package demo
 
 import (
+	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -23,7 +25,7 @@ type screen struct {
 	pace  time.Duration
 }
 
-func newScreen(out io.Writer, pace time.Duration) *screen {
+func newScreen(out io.Writer, pace time.Duration, ascii bool) *screen {
 	file, ok := out.(*os.File)
 	terminal := ok && isTerminal(file)
 	s := &screen{out: out, width: 100}
@@ -36,7 +38,45 @@ func newScreen(out io.Writer, pace time.Duration) *screen {
 		s.width = columns
 	}
 	s.width = min(max(s.width, narrowest), widest)
+	if ascii {
+		s.out = asciiWriter{out}
+	}
 	return s
+}
+
+// unicodeLocale says whether the locale promises UTF-8.
+func unicodeLocale() bool {
+	locale := cmp.Or(os.Getenv("LC_ALL"), os.Getenv("LC_CTYPE"), os.Getenv("LANG"))
+	return strings.Contains(strings.ReplaceAll(strings.ToUpper(locale), "-", ""), "UTF8")
+}
+
+// asciiWriter writes one character of ASCII for each of Unicode's, so that columns stay where they are. It is given whole
+// characters.
+type asciiWriter struct{ out io.Writer }
+
+func (w asciiWriter) Write(b []byte) (int, error) {
+	_, err := w.out.Write(bytes.Map(inASCII, b))
+	return len(b), err
+}
+
+func inASCII(r rune) rune {
+	switch {
+	case r < utf8.RuneSelf:
+		return r
+	case r == '─':
+		return '-'
+	case r == '█':
+		return '#'
+	case r == '░', r == '·':
+		return '.'
+	case r == '→':
+		return '>'
+	case r == '…':
+		return '~'
+	case r == '✓':
+		return '+'
+	}
+	return '?'
 }
 
 func isTerminal(file *os.File) bool {

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"google.golang.org/grpc/status"
+
 	palimpsestv1 "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
 )
 
@@ -14,8 +16,10 @@ func (s *screen) opening(c *Command, a *agent) {
 		"the sidecar over gRPC, and below stands what a model would be sent in each turn.")
 	s.paragraph(fmt.Sprintf("Window %s tokens, an eighth of it left for the answer. Format %s. No model is called.",
 		number(int64(c.Window)), c.Format))
-	s.paragraph("The row of letters is the record: s system, u user, a assistant, t tool result, T result clipped; ·12· are twelve " +
-		"messages that the model does not see.")
+	s.paragraph("Results live for some turns in full: listings for 1, then they leave; what was searched for 3 and what was read " +
+		"for 2, then a short form stays; manuals for 4. Plugins add words to questions and to failures, for one build, for a while or for good.")
+	s.paragraph("The row of letters is the record: s system, u user, a assistant, t tool result, T clipped, c compacted, - cleared; ·12· " +
+		"are twelve messages that the model does not see.")
 }
 
 func (s *screen) turn(t *turn) {
@@ -23,6 +27,12 @@ func (s *screen) turn(t *turn) {
 	s.view(t)
 	for _, r := range t.clipped {
 		s.line("clipped", yellow, fmt.Sprintf("#%d %s: %s → %s tokens", r.index, r.entry.label, number(r.before), number(r.after)))
+	}
+	for _, c := range t.changes {
+		s.change(&c)
+	}
+	if t.waiting > 0 {
+		s.line("waiting", dim, fmt.Sprintf("%d due, until changing old text costs less than it saves", t.waiting))
 	}
 	for _, d := range t.build.Decisions {
 		s.decision(d, t)
@@ -34,8 +44,12 @@ func (s *screen) turn(t *turn) {
 	if t.retried != nil {
 		s.line("retry", green, fmt.Sprintf("reply lost? the same request id again: still message %d, nothing added", t.retried.Index))
 	}
+	s.restored(t.restored)
 	if t.step.next != "" {
 		s.labelled("user", bold, t.step.next)
+	}
+	if t.noted != "" {
+		s.line("plugins", cyan, t.noted)
 	}
 	time.Sleep(s.pace)
 }
@@ -60,7 +74,7 @@ func shortened(row string, width int) string {
 }
 
 func prefixWords(p *palimpsestv1.PrefixReport, total int64) string {
-	share := fmt.Sprintf("%d %% of it stood in the last context, byte for byte", p.GetStableTokens()*100/max(total, 1))
+	share := fmt.Sprintf("%d %% stood in the last one, byte for byte", p.GetStableTokens()*100/max(total, 1))
 	switch p.GetBrokenBy() {
 	case palimpsestv1.PrefixBreak_PREFIX_BREAK_UNSPECIFIED:
 		return share
@@ -83,7 +97,68 @@ func (s *screen) decision(d *palimpsestv1.Decision, t *turn) {
 	}
 }
 
+// exampleLines is how much is shown of what stands for a result.
+const exampleLines = 3
+
+// change shows what expired, and which blocks of plugins are shown no longer.
+func (s *screen) change(c *change) {
+	var label, what string
+	switch c.kind {
+	case palimpsestv1.EventType_EVENT_TYPE_COMPACTED:
+		label, what = "compacted", "a short form stays"
+	case palimpsestv1.EventType_EVENT_TYPE_EXPIRED:
+		label, what = "cleared", "a placeholder stays"
+	case palimpsestv1.EventType_EVENT_TYPE_REMOVED:
+		label, what = "removed", "with what was said about it"
+	case palimpsestv1.EventType_EVENT_TYPE_RETENTION_APPLIED:
+		label, what = "retention", "words of plugins are shown no longer"
+	default:
+		return
+	}
+	s.line(label, yellow, fmt.Sprintf("%s: %s, %s tokens fewer", indexes(c.messages), what, number(c.saved)))
+	if c.example == "" {
+		return
+	}
+	lines := wrap(c.example, s.width-labelWidth-2)
+	for _, line := range lines[:min(exampleLines, len(lines))] {
+		s.line("", dim, line)
+	}
+}
+
+// indexes names messages, the first few of them.
+func indexes(messages []int32) string {
+	const most = 6
+	var b strings.Builder
+	for i, m := range messages {
+		if i == most {
+			fmt.Fprintf(&b, " and %d more", len(messages)-most)
+			break
+		}
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		fmt.Fprintf(&b, "#%d", m)
+	}
+	return b.String()
+}
+
+// restored shows what was put back into the view, and what that costs.
+func (s *screen) restored(r *restored) {
+	switch {
+	case r == nil:
+	case r.refused != nil:
+		s.labelled("restore", red, fmt.Sprintf("#%d %s: %s", r.index, r.label, status.Convert(r.refused).Message()))
+	default:
+		s.labelled("restored", green, fmt.Sprintf("#%d %s: back in full, and its turns begin again; about %s tokens are read anew for it",
+			r.index, r.label, number(r.reply.GetRewriteTokens())))
+	}
+}
+
 func (s *screen) outcome(o outcome) {
+	if o.call.Tool == expandTool && o.err == nil {
+		s.labelled("tool", green, fmt.Sprintf("%s → %s, as it was appended; the view stays as it is", o.call, weight(int64(o.bytes))))
+		return
+	}
 	if o.err != nil {
 		s.labelled("tool", red, o.call.String()+": "+o.err.Error())
 		return

@@ -8,12 +8,12 @@ import (
 )
 
 // strip writes the record as a row of letters, one for each message that the model sees: s, u, a and t for who speaks, T for a
-// clipped result. What it does not see is a number between dots.
+// clipped result, c for a compacted one and - for one that a placeholder stands for. What it does not see is a number between dots.
 func (a *agent) strip(view []*palimpsestv1.ContextMessage) (row string, inView int) {
 	seen := make(map[int32]bool, len(view))
 	for _, m := range view {
-		if origin, ok := m.GetOrigin().GetSource().(*palimpsestv1.Origin_MessageIndex); ok {
-			seen[origin.MessageIndex] = true
+		if index, ok := originOf(m); ok {
+			seen[index] = true
 		}
 	}
 	var b strings.Builder
@@ -31,6 +31,15 @@ func (a *agent) strip(view []*palimpsestv1.ContextMessage) (row string, inView i
 	return b.String(), len(seen)
 }
 
+// originOf is the message of the record that a message of a context shows; false if it shows none.
+func originOf(m *palimpsestv1.ContextMessage) (int32, bool) {
+	origin, ok := m.GetOrigin().GetSource().(*palimpsestv1.Origin_MessageIndex)
+	if !ok {
+		return 0, false
+	}
+	return origin.MessageIndex, true
+}
+
 func writeGap(b *strings.Builder, n int) {
 	if n > 0 {
 		fmt.Fprintf(b, "·%d·", n)
@@ -38,14 +47,20 @@ func writeGap(b *strings.Builder, n int) {
 }
 
 func (e *entry) letter() byte {
-	switch {
-	case e.role == palimpsestv1.Role_ROLE_TOOL && e.saved > 0:
+	switch e.shown {
+	case palimpsestv1.DecisionKind_DECISION_KIND_CLIPPED:
 		return 'T'
-	case e.role == palimpsestv1.Role_ROLE_TOOL:
+	case palimpsestv1.DecisionKind_DECISION_KIND_COMPACTED:
+		return 'c'
+	case palimpsestv1.DecisionKind_DECISION_KIND_CLEARED:
+		return '-'
+	}
+	switch e.role {
+	case palimpsestv1.Role_ROLE_TOOL:
 		return 't'
-	case e.role == palimpsestv1.Role_ROLE_ASSISTANT:
+	case palimpsestv1.Role_ROLE_ASSISTANT:
 		return 'a'
-	case e.role == palimpsestv1.Role_ROLE_USER:
+	case palimpsestv1.Role_ROLE_USER:
 		return 'u'
 	}
 	return 's'

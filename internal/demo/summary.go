@@ -4,6 +4,8 @@ import (
 	"encoding/hex"
 	"fmt"
 	"time"
+
+	palimpsestv1 "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
 )
 
 func (s *screen) summary(a *agent, p *proof, took time.Duration) {
@@ -15,6 +17,7 @@ func (s *screen) summary(a *agent, p *proof, took time.Duration) {
 	s.paragraph(fmt.Sprintf("%d turns, %d tool calls (%d failed), %d messages, %s on record, %.1f s.",
 		len(a.builds), a.calls, a.failed, len(a.entries), weight(bytes), took.Seconds()))
 	s.table(&a.ledgers, a.last.GetTokens().GetCounter())
+	s.letGo(a)
 	s.biggestResult(a, p)
 	s.proofs(a, p)
 }
@@ -25,18 +28,40 @@ func (s *screen) table(l *ledgers, counter string) {
 	s.row("input, over all turns", "tokens", "largest", "cost", "fits the window")
 	s.way("the whole history, results whole", &l.whole)
 	s.way("the whole history, results clipped", &l.clipped)
+	s.way("the sidecar, if nothing expires", &l.plain)
 	s.way("what the sidecar built", &l.kept)
 	fmt.Fprintln(s.out)
 	s.paragraph("Cost is in plain input tokens: 1.25 for one that is written to the provider's cache, 0.1 for one that is read from " +
-		"it. The first two rows assume a window without end and a cache that never misses. Tokens are counted with " + counter + "; " +
-		"those of very large results are estimates. What such a history costs a model in attention is not in the table, nor is what it misses " +
-		"of the messages it does not see.")
+		"it. The first two rows assume a window without end and a cache that never misses. The third is the same conversation, kept beside " +
+		"this one without lives and plugins. Tokens are counted with " + counter + "; those of very large results are estimates. What such a " +
+		"history costs a model in attention is not in the table, nor is what it misses of the messages it does not see.")
+	s.paragraph(fmt.Sprintf("In money, at $%g for a million plain input tokens: $%.2f whole, $%.2f if nothing expires, $%.2f as built.",
+		dollars, money(l.whole.cost), money(l.plain.cost), money(l.kept.cost)))
+}
+
+// dollars is what a million plain input tokens may cost: a round figure among those of 2026.
+const dollars = 3.0
+
+func money(cost float64) float64 { return cost * dollars / 1e6 }
+
+// letGo says what the sidecar let go and brought back.
+func (s *screen) letGo(a *agent) {
+	saved := &a.ledgers.saved
+	fmt.Fprintln(s.out)
+	s.paragraph(fmt.Sprintf("Let go: %d messages compacted, %d removed or cleared, %d without words of plugins; %d put back. Kept out of the contexts, "+
+		"over all turns and of the originals: %s tokens by expiry, %s by retention, %s by clipping, %s by the window.",
+		a.let[palimpsestv1.EventType_EVENT_TYPE_COMPACTED], a.let[palimpsestv1.EventType_EVENT_TYPE_REMOVED]+a.let[palimpsestv1.EventType_EVENT_TYPE_EXPIRED],
+		a.let[palimpsestv1.EventType_EVENT_TYPE_RETENTION_APPLIED], a.let[palimpsestv1.EventType_EVENT_TYPE_EXPANDED],
+		number(saved.expiry), number(saved.retention), number(saved.clipping), number(saved.window)))
 }
 
 func (s *screen) way(name string, l *ledger) {
 	fits := "in every turn"
-	if l.overflow > 0 {
+	switch {
+	case l.overflow > 0:
 		fits = fmt.Sprintf("until turn %d", l.overflow-1)
+	case l.cuts > 0:
+		fits = fmt.Sprintf("by %d cuts", l.cuts)
 	}
 	s.row(name, number(l.sent), number(l.largest), number(int64(l.cost)), fits)
 }
@@ -65,8 +90,8 @@ func (s *screen) biggestResult(a *agent, p *proof) {
 
 func (s *screen) proofs(a *agent, p *proof) {
 	fmt.Fprintln(s.out)
-	s.labelled("✓", green, fmt.Sprintf("The last context leaves out or clips %d messages, %s. All %d on record were read back just now: "+
-		"SHA-256 equal, byte for byte.", p.keptOut, weight(p.bytes), len(a.entries)))
+	s.labelled("✓", green, fmt.Sprintf("The last context leaves out or shortens %d messages, %s: each was asked back just now, "+
+		"and all %d on record were read. SHA-256 equal, byte for byte.", p.keptOut, weight(p.bytes), len(a.entries)))
 	e := a.entries[p.biggest]
 	s.labelled("✓", green, fmt.Sprintf("The biggest among them: message %d, %s bytes, SHA-256 %s….",
 		p.biggest, number(int64(e.bytes)), hex.EncodeToString(e.sum[:8])))

@@ -23,7 +23,12 @@ type call struct {
 	From    int    `json:"from,omitempty"`
 	Lines   int    `json:"lines,omitempty"`
 	Count   int    `json:"count,omitempty"`
+	Index   *int32 `json:"message_index,omitempty"`
+	Of      string `json:"-"` // what Index stands for, found when the call is made
 }
+
+// expandTool is the name under which the notes in a context tell a model to ask for what left it.
+const expandTool = "expand_message"
 
 func list(path string) call { return call{Tool: "list", Path: path} }
 func read(path string) call { return call{Tool: "read", Path: path} }
@@ -33,6 +38,7 @@ func excerpt(path string, from, lines int) call {
 func search(pattern, path string) call    { return call{Tool: "search", Pattern: pattern, Path: path} }
 func biggest(path string, count int) call { return call{Tool: "largest", Path: path, Count: count} }
 func doc(symbol string) call              { return call{Tool: "go_doc", Symbol: symbol} }
+func again(of call) call                  { return call{Tool: expandTool, Of: of.String()} }
 
 func (c call) arguments() string {
 	encoded, err := json.Marshal(c)
@@ -45,6 +51,9 @@ func (c call) arguments() string {
 // String is the call as a person would write it.
 func (c call) String() string {
 	words := c.Tool
+	if c.Index != nil {
+		words += fmt.Sprintf(" #%d (%s)", *c.Index, c.Of)
+	}
 	for _, word := range []string{quoted(c.Pattern), c.Symbol, c.Path} {
 		if word != "" {
 			words += " " + word

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -66,13 +67,16 @@ func TestTree_Run_FailuresAreErrors(t *testing.T) {
 func TestAgent_Strip_ShowsGapsAndRoles(t *testing.T) {
 	a := &agent{entries: []entry{
 		{role: palimpsestv1.Role_ROLE_SYSTEM}, {role: palimpsestv1.Role_ROLE_USER}, {role: palimpsestv1.Role_ROLE_ASSISTANT},
-		{role: palimpsestv1.Role_ROLE_TOOL, saved: 9}, {role: palimpsestv1.Role_ROLE_TOOL}, {role: palimpsestv1.Role_ROLE_USER},
+		{role: palimpsestv1.Role_ROLE_TOOL, shown: palimpsestv1.DecisionKind_DECISION_KIND_CLIPPED},
+		{role: palimpsestv1.Role_ROLE_TOOL}, {role: palimpsestv1.Role_ROLE_USER},
+		{role: palimpsestv1.Role_ROLE_TOOL, shown: palimpsestv1.DecisionKind_DECISION_KIND_COMPACTED},
+		{role: palimpsestv1.Role_ROLE_TOOL, shown: palimpsestv1.DecisionKind_DECISION_KIND_CLEARED},
 	}}
 	var view []*palimpsestv1.ContextMessage
-	for _, i := range []int32{0, 3, 4} {
+	for _, i := range []int32{0, 3, 4, 6, 7} {
 		view = append(view, &palimpsestv1.ContextMessage{Origin: &palimpsestv1.Origin{Source: &palimpsestv1.Origin_MessageIndex{MessageIndex: i}}})
 	}
-	if row, n := a.strip(view); row != "s·2·Tt·1·" || n != 3 {
+	if row, n := a.strip(view); row != "s·2·Tt·1·c-" || n != 5 {
 		t.Errorf("got %q with %d", row, n)
 	}
 }
@@ -89,7 +93,7 @@ func TestLedger_Pay_AddsUp(t *testing.T) {
 func TestScreen_Narrow_StaysInside(t *testing.T) {
 	t.Setenv("COLUMNS", "60")
 	var out bytes.Buffer
-	s := newScreen(&out, 0)
+	s := newScreen(&out, 0, false)
 	s.rule("turn 1")
 	s.line("tool", red, strings.Repeat("a long word ", 30))
 	s.labelled("agent", cyan, strings.Repeat("a long word ", 30))
@@ -117,5 +121,95 @@ func TestScreen_Bar_FillsItsShare(t *testing.T) {
 		if got := s.bar(part, 100, 4); got != want {
 			t.Errorf("%d: %s, want %s", part, got, want)
 		}
+	}
+}
+
+func TestScreen_ASCII_KeepsColumns(t *testing.T) {
+	var out bytes.Buffer
+	s := newScreen(&out, 0, true)
+	s.rule("turn 1")
+	s.line("tool", red, "list . → 12 B · ✓ ü "+strings.Repeat("a long word ", 30))
+	for line := range strings.Lines(out.String()) {
+		if n := len(strings.TrimSuffix(line, "\n")); n > s.width {
+			t.Errorf("%d bytes in %d columns: %s", n, s.width, line)
+		}
+	}
+	if got := s.bar(1, 2, 4); strings.Map(inASCII, got+"·✓ü") != "##...+?" {
+		t.Errorf("a bar is %q", got)
+	}
+	if !strings.Contains(out.String(), "-- turn 1 --") || !strings.Contains(out.String(), "list . > 12 B . + ? a") {
+		t.Errorf("shown:\n%s", out.String())
+	}
+}
+
+func TestUnicodeLocale_FollowsTheFirstThatIsSet(t *testing.T) {
+	for _, c := range []struct {
+		all, ctype, lang string
+		want             bool
+	}{{"", "", "", false}, {"", "", "en_US.UTF-8", true}, {"C", "", "en_US.UTF-8", false}, {"", "C.utf8", "C", true}} {
+		t.Setenv("LC_ALL", c.all)
+		t.Setenv("LC_CTYPE", c.ctype)
+		t.Setenv("LANG", c.lang)
+		if got := unicodeLocale(); got != c.want {
+			t.Errorf("%+v: %v", c, got)
+		}
+	}
+}
+
+func TestChangesOf_GroupsAndShowsRemovedOnce(t *testing.T) {
+	event := func(kind palimpsestv1.EventType, index, saved int32) *palimpsestv1.LifecycleEvent {
+		return &palimpsestv1.LifecycleEvent{Type: kind, MessageIndex: index, TokensSaved: saved}
+	}
+	got := changesOf([]*palimpsestv1.LifecycleEvent{
+		event(palimpsestv1.EventType_EVENT_TYPE_CLIPPED, 1, 9),
+		event(palimpsestv1.EventType_EVENT_TYPE_COMPACTED, 2, 10),
+		event(palimpsestv1.EventType_EVENT_TYPE_EXPIRED, 3, 0),
+		event(palimpsestv1.EventType_EVENT_TYPE_REMOVED, 3, 5),
+		event(palimpsestv1.EventType_EVENT_TYPE_EXPIRED, 4, 7),
+		event(palimpsestv1.EventType_EVENT_TYPE_COMPACTED, 5, 20),
+	})
+	want := []change{
+		{kind: palimpsestv1.EventType_EVENT_TYPE_COMPACTED, messages: []int32{2, 5}, saved: 30},
+		{kind: palimpsestv1.EventType_EVENT_TYPE_REMOVED, messages: []int32{3}, saved: 5},
+		{kind: palimpsestv1.EventType_EVENT_TYPE_EXPIRED, messages: []int32{4}, saved: 7},
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	if got := indexes([]int32{1, 2, 3, 4, 5, 6, 7, 8}); got != "#1, #2, #3, #4, #5, #6 and 2 more" {
+		t.Error(got)
+	}
+}
+
+func TestAgent_Resolve_MeansTheNewestAnswer(t *testing.T) {
+	a := &agent{entries: []entry{{label: "x"}, {label: "list ."}, {label: "list ."}}}
+	got := a.resolve([]call{again(list(".")), list("."), again(list("b"))})
+	if got[0].Index == nil || *got[0].Index != 2 || got[1].Index != nil || got[2].Index != nil {
+		t.Errorf("got %v", got)
+	}
+	if got[0].arguments() != `{"message_index":2}` || got[0].String() != "expand_message #2 (list .)" {
+		t.Errorf("got %s, %s", got[0].arguments(), got[0])
+	}
+}
+
+func TestStep_Fleeting_OnlyLooksAround(t *testing.T) {
+	for _, c := range []struct {
+		step step
+		want bool
+	}{{says("x"), false}, {says("x", list(".")), true}, {says("x", list("."), read("a")), false}} {
+		if got := c.step.fleeting(); got != c.want {
+			t.Errorf("%+v: %v", c.step, got)
+		}
+	}
+}
+
+func TestFingerprint_LeavesPluginsOut(t *testing.T) {
+	bare := &palimpsestv1.Message{Parts: words("a")}
+	noted := &palimpsestv1.Message{Parts: append(words("a"), words("b")...)}
+	noted.Parts[1].Plugin = coach
+	one, _ := fingerprint(bare)
+	two, size := fingerprint(noted)
+	if one != two || size != 1 {
+		t.Errorf("%x, %x, %d", one, two, size)
 	}
 }

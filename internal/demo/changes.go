@@ -1,0 +1,98 @@
+package demo
+
+import (
+	palimpsestv1 "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+)
+
+// change is what happened to messages in one build in the same way.
+type change struct {
+	kind     palimpsestv1.EventType
+	messages []int32
+	saved    int64  // tokens
+	example  string // what the view shows of one of them, in the first change of its kind
+}
+
+// note remembers what the newest view shows of each message, and what has changed.
+func (a *agent) note(t *turn) {
+	for i := range a.entries {
+		a.entries[i].shown = palimpsestv1.DecisionKind_DECISION_KIND_UNSPECIFIED
+	}
+	for _, d := range t.build.Decisions {
+		a.decided(t, d)
+	}
+	t.changes = changesOf(t.build.Events)
+	for i := range t.changes {
+		if c := &t.changes[i]; a.let[c.kind] == 0 {
+			c.example = a.example(c)
+		}
+	}
+	a.count(t.build.Events)
+}
+
+// example is what the newest view shows of a tool result that was compacted or cleared: the last of them, which is the largest
+// as often as not.
+func (a *agent) example(c *change) string {
+	if c.kind == palimpsestv1.EventType_EVENT_TYPE_RETENTION_APPLIED {
+		return ""
+	}
+	for _, m := range a.last.Messages {
+		if index, ok := originOf(m); ok && index == c.messages[len(c.messages)-1] {
+			return m.Parts[0].GetToolResult().GetText()
+		}
+	}
+	return ""
+}
+
+func (a *agent) decided(t *turn, d *palimpsestv1.Decision) {
+	switch d.Kind {
+	case palimpsestv1.DecisionKind_DECISION_KIND_DEFERRED:
+		t.waiting++
+	case palimpsestv1.DecisionKind_DECISION_KIND_CLIPPED:
+		a.clipped(t, d)
+		a.entries[d.FirstIndex].shown = d.Kind
+	case palimpsestv1.DecisionKind_DECISION_KIND_COMPACTED, palimpsestv1.DecisionKind_DECISION_KIND_CLEARED:
+		a.entries[d.FirstIndex].shown = d.Kind
+	case palimpsestv1.DecisionKind_DECISION_KIND_REMOVED:
+		for i := d.FirstIndex; i <= d.LastIndex; i++ {
+			a.entries[i].shown = d.Kind
+		}
+	}
+}
+
+// clipped remembers a result that had not been clipped before.
+func (a *agent) clipped(t *turn, d *palimpsestv1.Decision) {
+	e := &a.entries[d.FirstIndex]
+	if saved := d.TokensBefore - d.TokensAfter; e.saved != saved {
+		e.saved = saved
+		t.clipped = append(t.clipped, reduction{*e, d.FirstIndex, d.TokensBefore, d.TokensAfter})
+	}
+}
+
+// count adds events up for the end.
+func (a *agent) count(events []*palimpsestv1.LifecycleEvent) {
+	for _, e := range events {
+		a.let[e.Type]++
+	}
+}
+
+// changesOf brings together what happened in the same way, in the order of what came first.
+func changesOf(events []*palimpsestv1.LifecycleEvent) (out []change) {
+	at, left := map[palimpsestv1.EventType]int{}, map[int32]bool{}
+	for _, e := range events {
+		left[e.MessageIndex] = left[e.MessageIndex] || e.Type == palimpsestv1.EventType_EVENT_TYPE_REMOVED
+	}
+	for _, e := range events {
+		expired := e.Type == palimpsestv1.EventType_EVENT_TYPE_EXPIRED
+		if e.Type == palimpsestv1.EventType_EVENT_TYPE_CLIPPED || expired && left[e.MessageIndex] {
+			continue // shown apart, or with the rest of its unit
+		}
+		i, ok := at[e.Type]
+		if !ok {
+			i, at[e.Type] = len(out), len(out)
+			out = append(out, change{kind: e.Type})
+		}
+		out[i].messages = append(out[i].messages, e.MessageIndex)
+		out[i].saved += int64(e.TokensSaved)
+	}
+	return out
+}
