@@ -39,7 +39,6 @@ type life struct {
 	edits  []conversation.Edit
 	turn   int32
 	builds []build
-	format conversation.Format
 	last   map[conversation.Format]*validate.Context
 	judges map[conversation.Format]*validate.Checker
 }
@@ -68,7 +67,7 @@ func TestEngine_AnyLife_KeepsItsPromises(t *testing.T) {
 		})
 		switch {
 		case failure == nil:
-		case fmt.Sprintf("%T", failure) == "rapid.invalidData": // it tells failures apart by where they come from
+		case fmt.Sprintf("%T", failure) == "rapid.invalidData": // rapid tells failures apart by where they come from
 			panic(failure)
 		default:
 			panic(failure)
@@ -90,7 +89,7 @@ func live(t *rapid.T) {
 	pick := func() (conversation.Format, int32) {
 		return rapid.SampledFrom(formats).Draw(t, "format"), rapid.SampledFrom(budgets).Draw(t, "budget")
 	}
-	for range rapid.IntRange(1, 25).Draw(t, "messages") {
+	for range rapid.IntRange(1, 16).Draw(t, "messages") {
 		l.append(l.g.message())
 		for range rapid.SampledFrom([]int{0, 1, 1, 2}).Draw(t, "steps") {
 			f, budget := pick()

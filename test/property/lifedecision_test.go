@@ -41,9 +41,7 @@ func (d *decision) check() {
 		d.edit(&d.edits[i])
 		fold(d.record, &d.edits[i])
 	}
-	for i := range d.edits {
-		d.life.edits = append(d.life.edits, d.edits[i])
-	}
+	d.life.edits = append(d.life.edits, d.edits...)
 	d.kept()
 	d.expired()
 	d.erasures()
@@ -274,12 +272,13 @@ func (d *decision) expiry(e *entry, ed *conversation.Edit) {
 		if !slices.ContainsFunc(ed.Parts, func(p conversation.PartEdit) bool { return slices.Contains(th.positions, p.Part) }) {
 			continue
 		}
+		fresh := slices.ContainsFunc(ed.Parts, func(p conversation.PartEdit) bool { return !e.shown[p.Part].expiry })
 		switch {
 		case e.removed:
 			d.fatalf("message %d expires again", e.index)
 		case !th.due(d.build.turn):
 			d.fatalf("part %d of message %d expires in turn %d, due in %d", th.part, e.index, d.build.turn, th.since)
-		case th.made() && (!th.erases() || th.isErased()):
+		case th.made() && !fresh && (!th.erases() || th.isErased()):
 			d.fatalf("part %d of message %d expires again", th.part, e.index)
 		}
 		d.form(&th, ed)

@@ -52,7 +52,6 @@ func TestEngine_ManyCallers_OneSummaryPerContent(t *testing.T) {
 // crowded is one conversation that many use.
 type crowded struct {
 	key     engine.Key
-	results int // exchanges that were appended at first
 	mu      sync.Mutex
 	indices map[int32]bool
 	builds  []*engine.BuildResult
