@@ -278,7 +278,8 @@ type Change struct {
 	Manifest *conversation.Manifest
 	// ReplaceManifests rewrites manifests that exist (a usage report counted for them).
 	ReplaceManifests []conversation.Manifest
-	// ReplaceMessages and ReplaceEdits rewrite records that exist, for erasure: index, seq, range, kind and commit stay.
+	// ReplaceMessages and ReplaceEdits rewrite records that exist, for erasure: index, seq, range, kind and commit stay. A back
+	// end that keeps files of its own leaves no copy in them of what they, Release and Delete remove, in a time that it documents.
 	ReplaceMessages []conversation.Message
 	ReplaceEdits    []conversation.Edit
 	// DropManifests removes manifests with a seq below it, before those of this change are written; so does DropOutcomes.

@@ -20,6 +20,7 @@ import (
 const (
 	crashFile    = "PALIMPSEST_TEST_CRASH_FILE"
 	crashErasing = "PALIMPSEST_TEST_CRASH_ERASING"
+	crashRound   = "PALIMPSEST_TEST_CRASH_ROUND" // the first of its conversations
 )
 
 func TestMain(m *testing.M) {
@@ -28,7 +29,7 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	if path := os.Getenv(crashErasing); path != "" {
-		eraseForEver(path)
+		eraseForEver(path, os.Getenv(crashRound))
 		os.Exit(1)
 	}
 	goleak.VerifyTestMain(m)

@@ -85,6 +85,7 @@ func (t *tx) removeUpload(key store.Key, d store.Deletion, head *store.Head, liv
 	if err := t.markDying(d.Incarnation, d.Upload); err != nil {
 		return false, err
 	}
+	t.erased = true
 	keys := keysUnder(t.chunks(), pendingKey(d.Incarnation, d.Upload), d.Limit, nil)
 	if err := deleteKeys(t.chunks(), keys); err != nil || len(keys) == d.Limit {
 		return false, err
@@ -108,6 +109,7 @@ func (t *tx) orphan(key store.Key, d store.Deletion, head *store.Head) (*store.T
 // removeRecords removes all that hangs under an incarnation but its head, and, of a tombstone, but its outcomes. It returns
 // what is left of the limit.
 func (t *tx) removeRecords(id conversation.ID, limit int, tombstone bool) (int, error) {
+	most := limit
 	keys := keysUnder(t.record(), id[:], limit, func(k, _ []byte) bool {
 		kind := k[idBytes]
 		return kind != kindHead && !(tombstone && kind == kindOutcome)
@@ -121,6 +123,7 @@ func (t *tx) removeRecords(id conversation.ID, limit int, tombstone bool) (int, 
 		return 0, err
 	}
 	limit -= len(keys)
+	t.erased = t.erased || limit < most
 	return t.removeWaiting(id, limit)
 }
 
@@ -150,6 +153,7 @@ func (t *tx) removeHead(key store.Key, d store.Deletion, head *store.Head, leads
 		}
 		return t.settle(staged)
 	}
+	t.erased = true // its names, if nothing else
 	if leads {
 		if err := t.name().Delete(nameKey(key)); err != nil {
 			return err

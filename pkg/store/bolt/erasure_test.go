@@ -6,10 +6,14 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"maps"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"testing"
+	"time"
 
 	"go.etcd.io/bbolt"
 
@@ -149,18 +153,28 @@ func TestStore_Erasure_FaultyDisk(t *testing.T) {
 	}
 }
 
-// eraseForEver prints each erasure once it is acknowledged.
-func eraseForEver(path string) {
-	s, err := Open(path, Options{})
+// eraseForEver writes messages and erases each second one, and prints each erasure once it is acknowledged. Writing over what was
+// erased is slow, so that the process is often killed in the middle of it.
+func eraseForEver(path, round string) {
+	s, err := Open(path, Options{Wipe: func(step func() error) error {
+		time.Sleep(time.Duration(rand.IntN(2000)) * time.Microsecond)
+		return step()
+	}})
 	if err != nil {
 		panic(err)
 	}
-	for conv := range 4 {
+	first, err := strconv.Atoi(round)
+	if err != nil {
+		panic(err)
+	}
+	for conv := first; conv < first+crashConversations; conv++ {
 		go func() {
 			d := newDiary(s, conv)
-			for n := int32(0); ; n++ {
-				if err := errors.Join(d.write(context.Background()), d.erase(context.Background(), n)); err != nil {
-					panic(err)
+			for n := int32(1); ; n += 2 {
+				err := errors.Join(d.write(context.Background()), d.write(context.Background()), d.erase(context.Background(), n))
+				upload := store.Deletion{Incarnation: d.head.Incarnation, Upload: contentOf(n)}
+				if _, failed := s.Delete(context.Background(), ratioKey(conv), upload); err != nil || failed != nil {
+					panic(errors.Join(err, failed))
 				}
 				fmt.Println(conv, n)
 			}
@@ -169,12 +183,54 @@ func eraseForEver(path string) {
 	select {}
 }
 
-// TestStore_Crash_ErasureIsWhole kills the process at a moment that nobody chose: what was acknowledged as erased stays so, and
-// nothing is erased in part.
+const crashConversations = 4
+
+// TestStore_Crash_ErasureIsWhole kills the process at moments that nobody chose, one after the other in one file: what was
+// acknowledged as erased stays so, nothing is erased in part, all else is there, and soon after the file is opened again nothing
+// that was erased is left in it.
 func TestStore_Crash_ErasureIsWhole(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store.db")
+	acknowledged := make(map[int]int)
+	for round := range 6 {
+		maps.Copy(acknowledged, crashErasingIn(t, path, round))
+		checked(t, path)
+		s, err := Open(path, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var secrets []string
+		for conv, last := range acknowledged {
+			d := newDiary(s, conv)
+			d.erased(t, 0) // loads the head
+			for n := range d.head.Messages {
+				switch {
+				case n%2 == 0:
+					d.intact(t, n)
+				case d.erased(t, n): // in part it never is
+				case n <= int32(last):
+					t.Errorf("conversation %d, message %d was erased, and is back", conv, n)
+				}
+				if n%2 == 1 && n <= int32(last) {
+					secrets = append(secrets, secretOf(conv, n))
+				}
+			}
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		raw := read(t, path)
+		for _, secret := range secrets {
+			if n := bytes.Count(raw, []byte(secret)); n > 0 {
+				t.Errorf("%d copies of %.40q are left", n, secret)
+			}
+		}
+	}
+}
+
+func crashErasingIn(t *testing.T, path string, round int) map[int]int {
+	t.Helper()
 	child := exec.Command(os.Args[0])
-	child.Env = append(os.Environ(), crashErasing+"="+path)
+	child.Env = append(os.Environ(), crashErasing+"="+path, crashRound+"="+strconv.Itoa(round*crashConversations))
 	out, err := child.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -182,29 +238,13 @@ func TestStore_Crash_ErasureIsWhole(t *testing.T) {
 	if err := child.Start(); err != nil {
 		t.Fatal(err)
 	}
-	acknowledged := readAcknowledged(t, out, 200, func() { _ = child.Process.Kill() })
+	acknowledged := readAcknowledged(t, out, 40+rand.IntN(40), func() { _ = child.Process.Kill() })
 	_ = child.Wait() // it was killed
-	s, err := Open(path, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	for conv, last := range acknowledged {
-		d := newDiary(s, conv)
-		for n := range int32(last) + 1 {
-			if !d.erased(t, n) {
-				t.Errorf("conversation %d, message %d was erased, and is back", conv, n)
-			}
-		}
-		for n := int32(last) + 1; n < d.head.Messages; n++ {
-			d.erased(t, n) // or not: but as a whole
-		}
-	}
+	return acknowledged
 }
 
 // TestStore_Erasure_NothingLiveKeepsIt: after an erasure and the sweep of its content no record holds the words any more. What
-// is looked at is the file as compaction writes it, because bbolt does not overwrite pages that it frees: until they are used
-// again, the words can be found in them by who reads the disk.
+// is looked at is the file as compaction writes it; that they are not in what is free either is another matter (wipe_test.go).
 func TestStore_Erasure_NothingLiveKeepsIt(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store.db")
 	s, err := Open(path, Options{})
@@ -222,8 +262,7 @@ func TestStore_Erasure_NothingLiveKeepsIt(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	raw, compact := read(t, path), compacted(t, path)
-	t.Logf("%d copies of what was erased are left in pages that are free", bytes.Count(raw, []byte(secretOf(1, 0))))
+	compact := compacted(t, path)
 	if n := bytes.Count(compact, []byte(secretOf(1, 0))); n > 0 {
 		t.Errorf("%d records hold what was erased", n)
 	}

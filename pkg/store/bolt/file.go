@@ -32,21 +32,28 @@ func boltOptions(o Options) *bbolt.Options {
 	}
 }
 
-func openFile(path string, o Options) (*bbolt.DB, error) {
+// openFile returns the file too that bbolt opened: closing another descriptor of it gives up the lock on some systems.
+func openFile(path string, o Options) (*bbolt.DB, *os.File, error) {
 	if err := checkWhole(path); err != nil {
-		return nil, fmt.Errorf("open %s: %w", path, err)
+		return nil, nil, fmt.Errorf("open %s: %w", path, err)
 	}
-	db, err := bbolt.Open(path, fileMode, boltOptions(o))
+	var file *os.File
+	options := boltOptions(o)
+	options.OpenFile = func(name string, flag int, mode os.FileMode) (_ *os.File, err error) {
+		file, err = os.OpenFile(name, flag, mode)
+		return file, err
+	}
+	db, err := bbolt.Open(path, fileMode, options)
 	if errors.Is(err, berrors.ErrTimeout) {
-		return nil, fmt.Errorf("open %s: another process has it open; stop that one, or give this one a file of its own: %w", path, err)
+		return nil, nil, fmt.Errorf("open %s: another process has it open; stop that one, or give this one a file of its own: %w", path, err)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("open %s: %w", path, err)
+		return nil, nil, fmt.Errorf("open %s: %w", path, err)
 	}
 	if err := db.View(checkLayout); err != nil {
-		return nil, errors.Join(fmt.Errorf("open %s: %w", path, err), db.Close())
+		return nil, nil, errors.Join(fmt.Errorf("open %s: %w", path, err), db.Close())
 	}
-	return db, nil
+	return db, file, nil
 }
 
 func checkLayout(t *bbolt.Tx) error {
@@ -130,11 +137,14 @@ func closedOr(err error) error {
 	return err
 }
 
+// rewriting ends the name of the copy that reopen makes.
+const rewriting = ".rewrite"
+
 // reopen replaces the file by a copy of what can be read of it, and goes on with that. After a failed sync the system may
 // hold pages that it believes to be on disk and that are not; only writing everything again makes sure. Readers use the old
 // file until the new one is open; if a step fails, they go on with it, and reopen can be tried again.
 func (s *Store) reopen() error {
-	name := s.path + ".rewrite"
+	name := s.path + rewriting
 	defer func() { _ = os.Remove(name) }()
 	if err := s.copyTo(name); err != nil {
 		return fmt.Errorf("rewrite %s: %w", s.path, err)
@@ -145,14 +155,14 @@ func (s *Store) reopen() error {
 	if err := syncFolder(s.path); err != nil {
 		return err
 	}
-	db, err := openFile(s.path, s.options)
+	db, file, err := openFile(s.path, s.options)
 	if err != nil {
 		return err
 	}
 	s.open.Lock()
 	defer s.open.Unlock()
 	_ = s.db.Close() // its file is gone, whatever closing says
-	s.db = db
+	s.db, s.file, s.wiper = db, file, s.wiper.renewed()
 	return nil
 }
 

@@ -18,6 +18,8 @@ type tx struct {
 	codec   *record.Codec
 	names   *bbolt.Bucket
 	records *bbolt.Bucket
+	// erased says that something was replaced or deleted that must not stay in the file (see wipe.go).
+	erased bool
 }
 
 func (t *tx) name() *bbolt.Bucket {

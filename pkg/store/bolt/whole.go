@@ -16,6 +16,8 @@ const (
 	metaMagic    = 0xED0CDAED
 	metaHeader   = 16
 	metaPageSize = 8
+	metaRoot     = 16
+	metaFreelist = 32
 	metaPages    = 40
 	metaTx       = 48
 	metaChecksum = 56
@@ -49,8 +51,15 @@ func checkWhole(path string) error {
 }
 
 type meta struct {
-	pageSize  uint32
-	pages, tx uint64
+	pageSize       uint32
+	root, freelist uint64
+	pages, tx      uint64
+}
+
+// agrees says whether two meta pages lead to the same pages.
+func (m meta) agrees(o meta) bool {
+	m.tx = o.tx
+	return m == o && m.pageSize != 0
 }
 
 // readMeta reads the meta page at an offset; the zero meta, if there is none that is sound.
@@ -65,5 +74,8 @@ func readMeta(f io.ReaderAt, at int64) meta {
 	if order.Uint32(b[:]) != metaMagic || order.Uint64(b[metaChecksum:]) != sum.Sum64() {
 		return meta{}
 	}
-	return meta{order.Uint32(b[metaPageSize:]), order.Uint64(b[metaPages:]), order.Uint64(b[metaTx:])}
+	return meta{
+		pageSize: order.Uint32(b[metaPageSize:]), root: order.Uint64(b[metaRoot:]), freelist: order.Uint64(b[metaFreelist:]),
+		pages: order.Uint64(b[metaPages:]), tx: order.Uint64(b[metaTx:]),
+	}
 }

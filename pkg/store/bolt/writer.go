@@ -7,8 +7,8 @@ import (
 	"runtime"
 	"slices"
 	"syscall"
+	"time"
 
-	"go.etcd.io/bbolt"
 	berrors "go.etcd.io/bbolt/errors"
 
 	"github.com/palimpsest-context/palimpsest/pkg/store"
@@ -59,42 +59,58 @@ func (s *Store) write() {
 	defer close(s.stopped)
 	var sick bool
 	for {
-		batch := s.gather()
-		if len(batch) == 0 {
-			return
+		var wipes <-chan time.Time
+		if !sick { // what is free in a file that failed may be needed when it is opened again
+			wipes = s.wiper.timer()
 		}
-		if sick {
-			if err := s.reopen(); err != nil {
-				answer(batch, fmt.Errorf("the store failed and cannot go on: %w", err))
-				continue
+		batch, open := s.gather(wipes)
+		if !open {
+			break
+		}
+		if len(batch) > 0 {
+			if sick {
+				if err := s.reopen(); err != nil {
+					answer(batch, fmt.Errorf("the store failed and cannot go on: %w", err))
+					continue
+				}
 			}
+			// If there is no new file now, the next batch tries again and says why.
+			sick = s.commit(batch) && s.reopen() != nil
 		}
-		// If there is no new file now, the next batch tries again and says why.
-		sick = s.commit(batch) && s.reopen() != nil
+		if !sick && s.wiper.ready() {
+			sick = s.wipe() && s.reopen() != nil
+		}
+	}
+	if !sick {
+		s.finishWiping()
 	}
 }
 
-// gather waits for a request and takes all that are there. Whoever was just answered gets the processor first: they are the
-// ones who bring more.
-func (s *Store) gather() []*request {
-	r, ok := <-s.queue
-	if !ok {
-		return nil
+// gather waits for a request and takes all that are there; or for the timer, and takes none. Whoever was just answered gets the
+// processor first: they are the ones who bring more.
+func (s *Store) gather(timer <-chan time.Time) (batch []*request, open bool) {
+	select {
+	case r, ok := <-s.queue:
+		if !ok {
+			return nil, false
+		}
+		batch = append(batch, r)
+	case <-timer:
+		return nil, true
 	}
-	batch := []*request{r}
 	runtime.Gosched()
 	for len(batch) < maxBatch {
 		select {
 		case r, ok := <-s.queue:
 			if !ok {
-				return batch
+				return batch, true
 			}
 			batch = append(batch, r)
 		default:
-			return batch
+			return batch, true
 		}
 	}
-	return batch
+	return batch, true
 }
 
 // answer ends requests that have no answer of their own yet.
@@ -115,7 +131,8 @@ func (s *Store) commit(batch []*request) (sick bool) {
 			answer(batch, fmt.Errorf("begin a transaction: %w", err))
 			return false
 		}
-		spoiler, wrote := s.apply(t, batch)
+		view := &tx{tx: t, codec: s.codec}
+		spoiler, wrote := s.apply(view, batch)
 		if spoiler != nil {
 			// What it wrote goes, and with it what the others wrote: they start again without it.
 			_ = t.Rollback()
@@ -128,15 +145,14 @@ func (s *Store) commit(batch []*request) (sick bool) {
 			answer(batch, nil)
 			return false
 		}
-		return s.finish(t, batch)
+		return s.finish(view, batch)
 	}
 	return false
 }
 
 // apply runs the requests of a batch in one transaction. It returns the one that failed in the middle of writing, if any did,
 // and whether there is anything to commit.
-func (s *Store) apply(t *bbolt.Tx, batch []*request) (spoiler *request, wrote bool) {
-	view := &tx{tx: t, codec: s.codec}
+func (s *Store) apply(view *tx, batch []*request) (spoiler *request, wrote bool) {
 	for _, r := range batch {
 		if r.err = r.ctx.Err(); r.err != nil {
 			continue
@@ -155,10 +171,15 @@ func refusal(err error) bool {
 	return errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrInvalid)
 }
 
-func (s *Store) finish(t *bbolt.Tx, batch []*request) (sick bool) {
+func (s *Store) finish(view *tx, batch []*request) (sick bool) {
+	t := view.tx
 	id := t.ID()
 	err := s.options.Commit(t.Commit)
 	if err == nil {
+		s.wiper.moved()
+		if view.erased {
+			s.wiper.want()
+		}
 		for _, r := range batch {
 			if r.err == nil {
 				s.wakes.Wake(r.wake)
@@ -168,6 +189,7 @@ func (s *Store) finish(t *bbolt.Tx, batch []*request) (sick bool) {
 		return false
 	}
 	_ = t.Rollback() // for a Commit that failed before it began
+	s.wiper.failed()
 	switch {
 	case !full(err) || s.stands(id):
 		answer(batch, fmt.Errorf("%w: %w", store.ErrOutcomeUnknown, err))
