@@ -3,7 +3,6 @@ package property
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
@@ -488,27 +487,4 @@ func (d *decision) shows() {
 			d.fatalf("the newest unit's %s is missing in\n%s", m, d.build.shown)
 		}
 	}
-}
-
-// flat is everything that a part says, for comparison.
-func flat(p *conversation.Part) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%d/%d/%+v|", p.Kind, p.Variant, p.Retention)
-	for _, c := range conversation.Contents([]conversation.Part{*p}) {
-		switch {
-		case c.Erased != nil:
-			fmt.Fprintf(&b, "erased %d bytes|", c.Erased.Bytes)
-		default:
-			fmt.Fprintf(&b, "%q|", c.Inline)
-		}
-	}
-	switch p.Kind {
-	case conversation.PartToolCall:
-		fmt.Fprintf(&b, "%s %s", p.Call.CallID, p.Call.Name)
-	case conversation.PartToolResult:
-		fmt.Fprintf(&b, "%s %d %d", p.Result.CallID, p.Result.State, p.Result.Output)
-	case conversation.PartMedia:
-		fmt.Fprintf(&b, "%s %s", p.Media.MIMEType, p.Media.URI)
-	}
-	return b.String()
 }

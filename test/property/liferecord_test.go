@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"pgregory.net/rapid"
@@ -361,4 +362,27 @@ func neutralJSON(messages []provider.Message) []byte {
 		panic(err)
 	}
 	return text
+}
+
+// flat is everything that a part says, for comparison.
+func flat(p *conversation.Part) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d/%d/%+v|", p.Kind, p.Variant, p.Retention)
+	for _, c := range conversation.Contents([]conversation.Part{*p}) {
+		switch {
+		case c.Erased != nil:
+			fmt.Fprintf(&b, "erased %d bytes|", c.Erased.Bytes)
+		default:
+			fmt.Fprintf(&b, "%q|", c.Inline)
+		}
+	}
+	switch p.Kind {
+	case conversation.PartToolCall:
+		fmt.Fprintf(&b, "%s %s", p.Call.CallID, p.Call.Name)
+	case conversation.PartToolResult:
+		fmt.Fprintf(&b, "%s %d %d", p.Result.CallID, p.Result.State, p.Result.Output)
+	case conversation.PartMedia:
+		fmt.Fprintf(&b, "%s %s", p.Media.MIMEType, p.Media.URI)
+	}
+	return b.String()
 }
