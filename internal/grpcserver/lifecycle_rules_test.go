@@ -72,6 +72,7 @@ func badAppends() map[string]badRequestCase {
 		"retention, not permanent":  {appendOf(pb.Role_ROLE_USER, kept(textPart("x"), permanent(false))), []string{"message.parts[0].retention.permanent"}},
 		"retention of none":         {appendOf(pb.Role_ROLE_USER, kept(textPart("x"), keepLast(0))), []string{"message.parts[0].retention.keep_last"}},
 		"retention of too many":     {appendOf(pb.Role_ROLE_USER, kept(textPart("x"), keepLast(1_000_001))), []string{"message.parts[0].retention.keep_last"}},
+		"retention of a result":     {appendOf(pb.Role_ROLE_TOOL, kept(resultPart(&pb.ToolResult{CallId: "a"}), keepLast(1))), []string{"message.parts[0].retention"}},
 		"retention of the system's": {system, []string{"message.parts[0].retention"}},
 		"retention of the model's":  {appendOf(pb.Role_ROLE_ASSISTANT, textPart("x"), kept(textPart("x"), keepLast(1))), []string{"message.parts[1].retention"}},
 		"addition, empty":           {with(&pb.AdditionalContent{}), []string{"additional_content[0].plugin", "additional_content[0].parts"}},

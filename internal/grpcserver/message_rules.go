@@ -126,8 +126,12 @@ func checkAdded(c *checker, role pb.Role, p *pb.Part) {
 }
 
 func checkRetention(c *checker, role pb.Role, p *pb.Part) {
-	if p.GetRetention() != nil && !input(role) {
+	switch {
+	case p.GetRetention() == nil:
+	case !input(role):
 		c.failIn("retention", "belongs to messages of role user and tool alone")
+	case p.GetToolResult() != nil && p.GetRetention().GetKeepLast() > 0:
+		c.failIn("retention", "must not let a tool result go, whose call would stand unanswered: that is what expiration is for")
 	}
 }
 

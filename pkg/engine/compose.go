@@ -229,14 +229,17 @@ func (out *composition) silentTail() bool {
 }
 
 // speaks says whether anybody but the system says anything, in whatever role a format writes it.
-func (out *composition) speaks() bool {
-	for i := range out.units {
+func (out *composition) speaks() bool { return out.lastSpeaker() >= 0 }
+
+// lastSpeaker is the position of the newest unit in which anybody but the system says anything; -1 if there is none.
+func (out *composition) lastSpeaker() int {
+	for i := len(out.units) - 1; i >= 0; i-- {
 		u := &out.units[i]
 		if out.weights[i] > 0 && (u.Summary != nil || u.Items[0].Message.Role != conversation.RoleSystem) {
-			return true
+			return i
 		}
 	}
-	return false
+	return -1
 }
 
 // breakpoints are where a cache breakpoint pays: after the system messages, before the tail, and at the end of what is on

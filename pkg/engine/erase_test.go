@@ -108,6 +108,10 @@ func TestEngine_Build_Erases(t *testing.T) {
 				b.append(t, "c", answer("well"))
 			}
 			b.append(t, "c", tt.m)
+			contents := b.contents(t, "c")
+			if (len(contents) > 0) != (tt.original == large) {
+				t.Fatalf("%d contents in chunks", len(contents))
+			}
 			first := b.turn(t, "c", within(tt.window))
 			events := b.watch(t, "c", "", 3)
 			b.append(t, "c", user("more"))
@@ -118,6 +122,10 @@ func TestEngine_Build_Erases(t *testing.T) {
 			wantShown(t, r, 2, tt.want)
 			b.wantErased(t, "c", 2, 0, tt.original)
 			b.wantNothingRebuilt(t, "c", first, r)
+			snap, err := b.store.Read(ctx, keyOf("c"), store.Query{Contents: contents})
+			if err != nil || slices.ContainsFunc(snap.Contents, func(c []byte) bool { return c != nil }) {
+				t.Errorf("contents in chunks are still there (%v)", err)
+			}
 			for i, e := range b.watch(t, "c", "", 3) {
 				if e != events[i] {
 					t.Errorf("event %d became %+v, was %+v", i, e, events[i])
@@ -127,6 +135,23 @@ func TestEngine_Build_Erases(t *testing.T) {
 			wantShown(t, b.turn(t, "c", within(tt.window)), 2, tt.want)
 		})
 	}
+}
+
+// contents are the contents of a conversation that lie in chunks.
+func (b *bench) contents(t testing.TB, id string) (out []store.ContentRange) {
+	t.Helper()
+	snap, err := b.store.Read(ctx, keyOf(id), store.Query{Ranges: []store.MessageRange{{Range: conversation.Range{End: 1 << 30}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range snap.Messages {
+		for _, c := range conversation.Contents(snap.Messages[i].Parts) {
+			if c.Ref != nil {
+				out = append(out, store.ContentRange{ID: c.Ref.ID, Length: -1})
+			}
+		}
+	}
+	return out
 }
 
 // wantNothingRebuilt: the manifest of a build before the erasure says that it cannot be rebuilt, and the one after it can be.

@@ -157,6 +157,7 @@ func TestEngine_Expand_Refusals(t *testing.T) {
 	b.expanded(t, 2)
 	b.append(t, "c", user("x"))
 	b.turn(t, "c", within(600))
+	b.turn(t, "c", within(600))
 	_, err = b.expand(2)
 	expect(t, err, conversation.ExpansionTooLarge)
 	if text := err.Error(); !strings.Contains(text, "messages 1-2") || !strings.Contains(text, "chars 0 to ") || strings.Contains(text, "word") {
@@ -229,6 +230,7 @@ func TestEngine_Expand_RequestIDs(t *testing.T) {
 	}
 	b.append(t, "c", user("later"))
 	b.turn(t, "c")
+	b.turn(t, "c")
 	before := b.head(t, "c")
 	again, err := once("x")
 	if err != nil || !again.Duplicate || again.Revision != first.Revision || told(&again.Message.Message.Parts[0]) != whole {
@@ -296,4 +298,17 @@ func TestEngine_Expand_GivesWay(t *testing.T) {
 	b.append(t, "c", user("small"))
 	wantShown(t, b.turn(t, "c", within(1000)), 2, "") // once given way, gone until asked for again
 	b.rebuildsAll(t, "c", 5)
+}
+
+// TestEngine_Expand_GivesWayAlone: when what was expanded gives way, all that fits without it stays.
+func TestEngine_Expand_GivesWayAlone(t *testing.T) {
+	b := newEager()
+	b.append(t, "c", user("go"), call("k"), result("k", words(450)), answer(words(400)), user(words(300)))
+	b.turn(t, "c", within(1000))
+	b.expanded(t, 2)
+	b.append(t, "c", answer("kept"), user(words(560)))
+	r := b.turn(t, "c", within(1000), by(conversation.Policy{Fit: conversation.FitPolicy{TargetPercent: ptr(int32(90))}}))
+	wantShown(t, r, 2, "")
+	wantShown(t, r, 5, "kept")
+	wantShown(t, r, 6, words(560))
 }

@@ -180,6 +180,15 @@ func TestEngine_Build_SameTurnAgesNothing(t *testing.T) {
 	b.append(t, "c", call("k"), resultLiving("k", whole, compacted(0, 100)), answer("done"), user("more"))
 	wantShown(t, b.turn(t, "c", sameTurn), 2, whole)
 	wantShown(t, b.turn(t, "c"), 2, firstChars(whole, 100, 2))
+
+	// Nor does what was due in the turn, and was in the newest unit at its build.
+	b.append(t, "c", call("k"), resultLiving("k", whole, compacted(0, 100)))
+	for range 3 {
+		wantShown(t, b.turn(t, "c"), 6, whole)
+	}
+	b.append(t, "c", answer("done"))
+	wantShown(t, b.turn(t, "c", sameTurn), 6, whole)
+	wantShown(t, b.turn(t, "c"), 6, firstChars(whole, 100, 6))
 }
 
 // TestEngine_Build_Frozen: what a committed build decided stays, whatever policies and overrides say later; disable undoes

@@ -45,12 +45,14 @@ func (d *deciding) expiryInput(units []conversation.Unit) expiry.Input {
 	}
 }
 
-// ageing are the units of the view that may expire: neither the newest, nor leading system messages, nor pinned ones.
+// ageing are the units of the view that may expire: neither the newest, nor leading system messages, nor pinned ones, nor the
+// last in which anybody but the system speaks.
 func (d *deciding) ageing() []conversation.Unit {
 	var out []conversation.Unit
+	last := d.out.lastSpeaker()
 	for i := range d.out.units[:d.out.newest()] {
 		u := &d.out.units[i]
-		if u.First() >= d.kept.LeadingSystem && !d.pinned(u.First()) {
+		if u.First() >= d.kept.LeadingSystem && !d.pinned(u.First()) && i != last {
 			out = append(out, *u)
 		}
 	}

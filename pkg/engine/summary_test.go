@@ -308,7 +308,39 @@ func TestEngine_Build_AppendsWhileItWaits(t *testing.T) {
 	})
 }
 
-// TestEngine_Build_OneCallForOneContent: two engines' worth of builds, a repeated content and an expansion ask once.
+// TestEngine_Build_WaitsShareTheirTime: however often a build decides again, all of its waits together take max_wait at most; a dry run neither
+// asks nor waits (behaviour §3.3, §5).
+func TestEngine_Build_WaitsShareTheirTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := &scribe{reply: func(ctx context.Context, n int, _ summarize.Call) (string, error) {
+			time.Sleep([]time.Duration{2 * time.Second, 20 * time.Second}[n-1])
+			return gist, ctx.Err()
+		}}
+		b := modelBench(t, m, nil)
+		whole := long("result", 4000)
+		b.append(t, "c", user("go"), call("k"), resultLiving("k", whole, summarised(0, 300)), living(user(long("u", 4000)), summarised(0, 300)))
+		if took := timed(func() { wantShown(t, b.turn(t, "c", dry), 2, whole) }); took != 0 || len(m.calls()) != 0 {
+			t.Errorf("a dry run took %s and made %d calls", took, len(m.calls()))
+		}
+		var took time.Duration
+		done := make(chan *engine.BuildResult)
+		go func() {
+			var r *engine.BuildResult
+			took = timed(func() { r = b.turn(t, "c") })
+			done <- r
+		}()
+		time.Sleep(time.Second)
+		b.append(t, "c", user("meanwhile")) // the user's words are due now too
+		r := <-done
+		wantShown(t, r, 2, summaryOf(4000, 2, gist))
+		wantShown(t, r, 3, long("u", 4000))
+		if took != 3*time.Second || len(m.calls()) != 2 {
+			t.Errorf("it took %s, with %d calls", took, len(m.calls()))
+		}
+	})
+}
+
+// TestEngine_Build_OneCallForOneContent: later builds, a repeated content and an expansion ask once.
 func TestEngine_Build_OneCallForOneContent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := writes(gist, time.Second)
@@ -319,6 +351,7 @@ func TestEngine_Build_OneCallForOneContent(t *testing.T) {
 		wantShown(t, r, 2, summaryOf(4000, 2, gist))
 		wantShown(t, r, 3, summaryOf(4000, 3, gist))
 		b.expanded(t, 2)
+		wantShown(t, b.turn(t, "c"), 3, whole) // the whole unit is back, for a turn at least
 		wantShown(t, b.turn(t, "c"), 3, summaryOf(4000, 3, gist))
 		wantShown(t, b.turn(t, "c"), 2, summaryOf(4000, 2, gist))
 		if n := len(m.calls()); n != 1 {

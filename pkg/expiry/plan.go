@@ -141,8 +141,11 @@ func (in *Input) things(u *conversation.Unit) []thing {
 
 func (in *Input) thing(u *conversation.Unit, m *conversation.Message, part, at int32, stored *conversation.Expiration) thing {
 	t := thing{Due: Due{Unit: u, Index: m.Index, Part: part, Expiration: in.inForce(m, part, stored)}}
-	_, expanded, _ := in.View.Restored(m.Index)
+	_, expanded, back := in.View.Restored(m.Index)
 	t.Since, t.expires = since(&t.Expiration, max(m.TurnAdded, expanded))
+	if back { // with 0 turns too it is shown once: the turn after the one it was expanded in is the first that shows it
+		t.Since = max(t.Since, expanded+2)
+	}
 	t.due = t.expires && in.Turn >= t.Since
 	if t.Expiration.Erases() && !t.empty() {
 		t.Erase = []Place{{m.Index, part}}

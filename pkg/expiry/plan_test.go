@@ -188,7 +188,8 @@ func TestPlan_Once(t *testing.T) {
 		{"cleared before", short, []conversation.Edit{edit(conversation.Cleared, conversation.ReasonExpired)}, 1, ""},
 		{"compacted, and now to be removed", gone, []conversation.Edit{edit(conversation.Shortened, conversation.ReasonExpiredFirstChars)}, 1, "remove 0 words since 1"},
 		{"expanded in turn 4", short, []conversation.Edit{edit(conversation.Shortened, conversation.ReasonExpiredFirstChars), restore}, 4, ""},
-		{"and a turn later", short, []conversation.Edit{edit(conversation.Shortened, conversation.ReasonExpiredFirstChars), restore}, 5, "compact 0 0 since 5"},
+		{"shown once, with 0 turns too", short, []conversation.Edit{edit(conversation.Shortened, conversation.ReasonExpiredFirstChars), restore}, 5, ""},
+		{"and a turn later", short, []conversation.Edit{edit(conversation.Shortened, conversation.ReasonExpiredFirstChars), restore}, 6, "compact 0 0 since 6"},
 	} {
 		u := unit(0, 0, message(tool1, nil, found(&tt.e)))
 		if got := plan(tt.turn, u, func(in *expiry.Input) { in.View = in.View.Fold(tt.edits) }); got != tt.want {

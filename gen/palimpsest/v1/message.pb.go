@@ -595,7 +595,8 @@ type Part struct {
 	//	*Part_Reasoning
 	//	*Part_Opaque
 	Content isPart_Content `protobuf_oneof:"content"`
-	// Optional. How long later builds show the part, in a message of the user's or a tool's. Permanent by default.
+	// Optional. How long later builds show the part, in a message of the user's or a tool's. Permanent by default. A tool result
+	// is always permanent for retention: its call would stand unanswered. Expiration lets it go.
 	Retention *Retention `protobuf:"bytes,8,opt,name=retention,proto3" json:"retention,omitempty"`
 	// Output only. The plugin that added the part; empty for the message's own.
 	Plugin string `protobuf:"bytes,9,opt,name=plugin,proto3" json:"plugin,omitempty"`
