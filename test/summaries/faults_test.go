@@ -1,11 +1,11 @@
 package summaries
 
 import (
+	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"os"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -21,6 +21,9 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m, goleak.Cleanup(os.Exit)) 
 
 // slack is what a build may take beside its wait.
 const slack = 100 * time.Millisecond
+
+// budget is what a context may weigh: what the tests append comes to more.
+const budget = 4000
 
 // faults are what servers do that are no help.
 var faults = map[string]http.HandlerFunc{
@@ -106,25 +109,24 @@ func TestBuild_FaultySummariser_AnswersInTime(t *testing.T) {
 func faulty(t *testing.T, w *world, wait time.Duration) {
 	t.Helper()
 	key := engine.Key{Namespace: "default", Conversation: "c"}
-	found := w.begun(t, key, wait)
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	degraded := 0
+	found := w.begunWithin(t, key, wait, conversation.FitPolicy{MaxContextTokens: new(int32(budget))})
+	degraded, moved := 0, false
 	for turn := int32(1); turn <= 7; turn++ {
 		if turn == 2 { // not prepared: the build that it is due in asks and waits
 			w.say(t, key, append(exchange("c2", output("another")), text(conversation.RoleUser, "go on"))...)
 		}
+		w.say(t, key, text(conversation.RoleUser, filler(turn)))
 		began := time.Now()
 		got := w.build(t, key, turn, conversation.FormatAnthropic)
 		if took := time.Since(began); took > wait+slack {
 			t.Errorf("turn %d took %s, and may wait %s", turn, took, wait)
 		}
 		legal(t, got)
+		moved = moved || got.Manifest.Window.Start > 0
 		degraded += len(got.Degradations)
 	}
-	runtime.ReadMemStats(&after)
-	if grown := int64(after.HeapAlloc) - int64(before.HeapAlloc); grown > 64<<20 {
-		t.Logf("the heap grew by %d MiB, with all that runs beside", grown>>20)
+	if !moved {
+		t.Error("the conversation never outgrew its budget: nothing is tested")
 	}
 	if degraded == 0 {
 		t.Error("no build says that there was no summary")
@@ -138,6 +140,14 @@ func faulty(t *testing.T, w *world, wait time.Duration) {
 	}
 }
 
+// filler makes the conversation outgrow its budget in its last turns, when nothing waits for a summary any more.
+func filler(turn int32) string {
+	if turn < 6 {
+		return "go on"
+	}
+	return strings.Repeat(fmt.Sprintf("turn %d goes on ", turn), 550)
+}
+
 func legal(t *testing.T, got *engine.BuildResult) {
 	t.Helper()
 	violations, err := validate.Check(validate.Anthropic, got.System, got.MessagesJSON)
@@ -146,5 +156,8 @@ func legal(t *testing.T, got *engine.BuildResult) {
 	}
 	if !strings.Contains(string(got.System), secretSystem) || !strings.Contains(string(got.MessagesJSON), secretPinned) {
 		t.Error("a rule is missing")
+	}
+	if got.Tokens.Total > got.Tokens.Budget || got.Tokens.Budget > budget {
+		t.Errorf("%d tokens for a budget of %d", got.Tokens.Total, got.Tokens.Budget)
 	}
 }

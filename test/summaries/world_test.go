@@ -153,11 +153,16 @@ const (
 // begun is a conversation with rules, and a result that falls due in turn 2.
 func (w *world) begun(t *testing.T, key engine.Key, maxWait time.Duration) string {
 	t.Helper()
+	return w.begunWithin(t, key, maxWait, conversation.FitPolicy{})
+}
+
+func (w *world) begunWithin(t *testing.T, key engine.Key, maxWait time.Duration, fit conversation.FitPolicy) string {
+	t.Helper()
 	found := output(key.Conversation)
 	pinned := text(conversation.RoleUser, secretPinned)
 	pinned.Pinned = true
 	_, err := w.Create(t.Context(), engine.CreateRequest{Key: key, Info: store.Info{Counter: engine.DefaultCounter, Policy: conversation.Policy{
-		MaxWait: &maxWait, Rewrite: conversation.RewritePolicy{Mode: conversation.RewriteEager},
+		Fit: fit, MaxWait: &maxWait, Rewrite: conversation.RewritePolicy{Mode: conversation.RewriteEager},
 	}}})
 	if err != nil {
 		t.Fatal(err)
