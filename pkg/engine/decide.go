@@ -205,7 +205,7 @@ func (d *deciding) fitWindow(ctx context.Context) (done bool, err error) {
 	for limit > 0 {
 		r := compaction.Fit(d.fitInput(limit))
 		if r.Window.Start != d.out.window.Start {
-			r.Window.Restored = max(r.Window.Restored, d.view.LastRestored(d.turn-protectedTurns))
+			r.Window.Restored = max(r.Window.Restored, d.view.LastRestored(d.turn-protectedTurns-1))
 		}
 		if err := d.move(ctx, r.Window); err != nil {
 			return false, err
@@ -229,7 +229,7 @@ const protectedTurns = 5
 // protected says whether a unit stays in view wherever the window starts: it is pinned, or was expanded lately.
 func (d *deciding) protected(index int32) bool {
 	edit, turn, ok := d.view.Restored(index)
-	return d.pinned(index) || ok && edit > d.out.window.Restored && turn > d.turn-protectedTurns
+	return d.pinned(index) || ok && edit > d.out.window.Restored && d.turn-turn <= protectedTurns
 }
 
 // minimal says whether the view shows nothing but what it must: the newest unit and what is always kept.

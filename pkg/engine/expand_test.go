@@ -275,7 +275,7 @@ func TestEngine_Expand_BeforeTheWindow(t *testing.T) {
 	for turn := int32(2); turn <= 8; turn++ { // every build moves the window
 		b.append(t, "c", user(fmt.Sprint(turn, words(900))))
 		r = b.turn(t, "c", within(2000))
-		if _, ok := message(r, 3); ok != (turn <= 5) {
+		if _, ok := message(r, 3); ok != (turn <= 6) {
 			t.Errorf("turn %d: in view is %v", turn, ok)
 		}
 	}

@@ -127,7 +127,13 @@ func TestEngine_Build_WaitsForTwoSummaries(t *testing.T) {
 						t.Errorf("%+v", d)
 					}
 				}
-				time.Sleep(time.Minute) // by then all are there
+				synctest.Wait()
+				if n := len(m.calls()); n != 2 {
+					t.Errorf("one build has started %d calls", n)
+				}
+				time.Sleep(time.Minute) // by then two are there, and the next build starts the other two
+				b.turn(t, "c")
+				time.Sleep(time.Minute)
 				r = b.turn(t, "c")
 				for i := range results {
 					wantShown(t, r, int32(2+i), summaryOf(4000+i, int32(2+i), gist))

@@ -63,22 +63,32 @@ func (d *deciding) foreseeOne(x *expiry.Due) {
 	if m := x.Message(); m.Role == conversation.RoleSystem || measure(x).chars <= int64(x.Expiration.Length()) {
 		return
 	}
-	if _, reason := d.view.Part(x.Index, max(x.Part, 0)); expiry.Expired(reason) {
+	if _, reason := d.view.Part(x.Index, positionsOf(x)[0]); expiry.Expired(reason) {
 		return // it was made in this build
 	}
 	d.foreseen = append(d.foreseen, *x)
 }
 
-// prepare starts, in the background, the summaries that later builds will want. It is a favour: failures are left to them.
+// prepare starts, in the background, summaries that later builds will want, as many as this build may still start. It is a
+// favour: failures are left to them.
 func (d *deciding) prepare(ctx context.Context) {
+	left := maxWaits - len(d.waits.asked)
 	for i := range d.foreseen {
+		if left <= 0 {
+			return
+		}
 		x := &d.foreseen[i]
 		prompt, _ := d.settings.catalogue.prompt(x.Expiration.CompactPromptID)
 		if _, ended := d.engine.summaries.Look(&summarize.Request{Prompt: prompt}); ended {
 			continue // there is no model to ask
 		}
-		if o, err := d.original(ctx, x); err == nil {
-			d.engine.summaries.Start(d.request(x, o))
+		o, err := d.original(ctx, x)
+		if err != nil {
+			continue
+		}
+		if r := d.request(x, o); !d.engine.summaries.Knows(r) {
+			d.engine.summaries.Start(r)
+			left--
 		}
 	}
 }

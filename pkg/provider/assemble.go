@@ -106,7 +106,12 @@ func startAssembly(t Traits, blocks []Block) *Assembly {
 func (a *Assembly) With(blocks []Block) *Assembly {
 	from := a.start(blocks)
 	if len(from.blocks) == len(blocks) {
-		return from
+		if slices.EqualFunc(from.blocks, blocks, func(x, y Block) bool { return x.Index == y.Index && x.Tokens == y.Tokens }) {
+			return from
+		}
+		same := *from
+		same.blocks = blocks // equal bytes, and other messages'
+		return &same
 	}
 	last := len(blocks) - 1
 	if blocks[last].System {

@@ -130,6 +130,12 @@ func (d *Desk) Start(r *Request) {
 	go d.run(ctx, j)
 }
 
+// Knows says whether a request is under way or has ended, so that starting it would start nothing.
+func (d *Desk) Knows(r *Request) bool {
+	_, ended := d.Look(r)
+	return ended || d.underWay(r) != nil
+}
+
 // Wait returns when all of the requests have ended, or when the context is done. It does not wait for what was not started.
 func (d *Desk) Wait(ctx context.Context, requests []*Request) {
 	for _, r := range requests {

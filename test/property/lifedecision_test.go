@@ -20,6 +20,7 @@ type decision struct {
 
 	newest   int32 // the first message that is surely in the newest unit
 	perhaps  int32 // the first message of the unit before it, if some formats write nothing of the newest
+	speaker  int32 // the first message of the newest unit in which anybody but the system surely speaks
 	boundary int32 // how many messages an earlier turn's build has seen
 }
 
@@ -30,6 +31,7 @@ func (d *decision) fatalf(format string, args ...any) {
 func (d *decision) check() {
 	d.edits = d.news()
 	d.newest, d.perhaps = d.newestUnits()
+	d.speaker = d.lastSpeaker()
 	for _, b := range d.builds {
 		if b.turn < d.build.turn {
 			d.boundary = b.count
@@ -101,6 +103,16 @@ func (d *decision) newestUnits() (sure, perhaps int32) {
 		}
 	}
 	return 0, max(perhaps, 0)
+}
+
+// lastSpeaker finds the newest unit in which anybody but the system surely speaks: it never expires.
+func (d *decision) lastSpeaker() int32 {
+	for _, u := range slices.Backward(naiveUnits(d.record)) {
+		if u[0].message.Role != conversation.RoleSystem && slices.ContainsFunc(u, (*entry).speaks) {
+			return u[0].index
+		}
+	}
+	return 0
 }
 
 // immortal says what never expires.
@@ -346,7 +358,7 @@ func (d *decision) expired() {
 		return
 	}
 	for _, u := range naiveUnits(d.record) {
-		if u[0].index >= d.newest || d.immortal(u[0]) || !d.visible(u[0]) {
+		if u[0].index >= min(d.newest, d.speaker) || d.immortal(u[0]) || !d.visible(u[0]) {
 			continue
 		}
 		if d.whole(u) {
@@ -378,7 +390,7 @@ func (d *decision) latest(u []*entry) *thing {
 
 func (d *decision) erasing(u []*entry) bool {
 	return slices.ContainsFunc(u, func(e *entry) bool {
-		return slices.ContainsFunc(d.things(e), func(th thing) bool { return th.erases() })
+		return slices.ContainsFunc(d.things(e), func(th thing) bool { return th.erases() && (th.text() != "" || th.hasMedia()) })
 	})
 }
 

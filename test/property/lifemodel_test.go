@@ -242,7 +242,13 @@ func (e *entry) thing(part int32, positions []int32, carries bool, results conve
 }
 
 // dueAt is the first turn that its age, counted from the turn it was added or expanded in, is over its turns.
-func (th *thing) dueAt() int32 { return max(th.entry.turn, th.entry.restored) + *th.life.Turns + 1 }
+func (th *thing) dueAt() int32 {
+	due := max(th.entry.turn, th.entry.restored) + *th.life.Turns + 1
+	if th.entry.restored >= 0 { // what came back is shown once at least
+		due = max(due, th.entry.restored+2)
+	}
+	return due
+}
 
 // above lays what is set of one configuration over another, field by field.
 func above(a, b conversation.Expiration) conversation.Expiration {

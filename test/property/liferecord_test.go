@@ -49,7 +49,7 @@ func (d *decision) erasures() {
 
 // missed demands that what is not erased did not have to be.
 func (d *decision) missed(th *thing) {
-	if th.isErased() || !d.aging || d.disabled() || !th.erases() || !th.due(d.build.turn) || d.immortal(th.entry) || th.entry.index >= d.newest {
+	if th.isErased() || !d.aging || d.disabled() || !th.erases() || !th.due(d.build.turn) || d.immortal(th.entry) || th.entry.index >= min(d.newest, d.speaker) {
 		return
 	}
 	stored := th.entry.lives[th.part] // what a policy or a build says may come too late for what is not in view
