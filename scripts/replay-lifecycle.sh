@@ -34,17 +34,20 @@ replay() { # NAME FLAG...: plays everything into NAME.json
     echo "replay of $1 ended with exit code $?" >&2
 }
 
-replay none --sample "${SAMPLE:-1}"
+# The long session took place in a window of 200,000 tokens: there, and only
+# there, none of it is cut, and what is saved is saved by expiry alone.
+large=(--window 200000 --sample "${SAMPLE:-1}")
+replay none "${large[@]}"
 for turns in 2 5 10 20; do
   for mode in eager coalesced; do
     policy "$mode-$turns" "turns: $turns, mode: compact, compact_length: 500" "$mode"
-    replay "$mode-$turns" --policy "$results/$mode-$turns.yaml" --alone --sample "${SAMPLE:-1}"
+    replay "$mode-$turns" --policy "$results/$mode-$turns.yaml" --alone "${large[@]}"
   done
 done
 policy removed "turns: 0, mode: remove" eager
 policy summarised "turns: 2, mode: compact, compact_mode: ai_summary, compact_length: 500" coalesced
 for name in removed summarised; do
-  replay "$name" --policy "$results/$name.yaml" --alone --sample "${SAMPLE:-1}"
+  replay "$name" --policy "$results/$name.yaml" --alone "${large[@]}"
 done
 for name in removed summarised coalesced-2; do
   for window in 8192 32768; do

@@ -40,7 +40,7 @@ func parseErasures(value []byte) ([]erasure, error) {
 
 // scheduleErasures adds to an append what of its messages is to be erased, and when.
 func (e *Engine) scheduleErasures(ctx context.Context, key Key, c *store.Change) error {
-	var fresh []erasure
+	fresh := make([]erasure, 0, len(c.Messages))
 	for i := range c.Messages {
 		fresh = append(fresh, erasuresOf(&c.Messages[i])...)
 	}

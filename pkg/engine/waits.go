@@ -34,7 +34,7 @@ func (w *waits) worth(r *summarize.Request) bool {
 // wait starts what the last attempt wanted and waits for it, as long as the build may.
 func (e *Engine) wait(ctx context.Context, w *waits) {
 	for _, r := range w.want {
-		e.summaries.Start(r)
+		e.summaries.Start(r) //nolint:contextcheck // it goes on when the build has given up waiting
 	}
 	bounded, cancel := context.WithTimeout(ctx, w.left)
 	defer cancel()
@@ -87,7 +87,7 @@ func (d *deciding) prepare(ctx context.Context) {
 			continue
 		}
 		if r := d.request(x, o); !d.engine.summaries.Knows(r) {
-			d.engine.summaries.Start(r)
+			d.engine.summaries.Start(r) //nolint:contextcheck // it goes on behind the build
 			left--
 		}
 	}

@@ -30,12 +30,9 @@ type frugal struct {
 	tokens, whole, price float64
 }
 
-// In the one long session 76,000 of 145,000 tokens are calls, words and what
-// stands around them, which never expire, and 22,000 are what results come to
-// when all are compacted: no way of rewriting gets it under 0.68.
 var frugals = []frugal{
 	{set: "mini_swe_agent", tokens: 0.72, whole: 0.72, price: 0.90},
-	{set: "pi_sessions", tokens: 0.70, whole: 0.65, price: 0.70},
+	{set: "pi_sessions", tokens: 0.65, whole: 0.65, price: 0.70},
 }
 
 // result is what is read of a replay's report.
