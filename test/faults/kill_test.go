@@ -3,6 +3,7 @@ package faults
 import (
 	"context"
 	"errors"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"strconv"
@@ -34,6 +35,7 @@ type campaign struct {
 	acked       int
 	retried     int
 	builds      int
+	lives       tally
 }
 
 // TestKill_ConcurrentWriters_NothingAcknowledgedIsLost kills the sidecar while 8 writers append and build, and compares what it
@@ -46,8 +48,11 @@ func TestKill_ConcurrentWriters_NothingAcknowledgedIsLost(t *testing.T) {
 		c.round(round)
 	}
 	c.last()
-	t.Logf("%d rounds in %s, seed %d: %d calls acknowledged, %d in flight retried, %d builds rebuilt, 0 lost, 0 duplicates, %d MiB",
-		rounds, time.Since(begin).Round(time.Second), seed, c.acked, c.retried, c.builds, size(t, c.folder)>>20)
+	t.Logf("%d rounds in %s, seed %d: %d calls acknowledged, %d in flight retried, %d builds rebuilt, 0 lost, 0 duplicates, %d MiB; %s",
+		rounds, time.Since(begin).Round(time.Second), seed, c.acked, c.retried, c.builds, size(t, c.folder)>>20, &c.lives)
+	if rounds >= 2*roundsOfGeneration && !c.lives.full() {
+		t.Errorf("the lives of messages are not tested: %s", &c.lives)
+	}
 }
 
 func roundsOf(t *testing.T) int {
@@ -81,6 +86,7 @@ func (c *campaign) round(round int) {
 	}
 	if round%roundsOfGeneration == 0 {
 		c.generations = append(c.generations, newGeneration(len(c.generations)))
+		c.open(sidecar)
 	}
 	c.write(sidecar, round)
 }
@@ -132,6 +138,22 @@ func (c *campaign) verify(sidecar *process.Sidecar) {
 			c.need(sidecar, l.check(ctx, client))
 		}
 		c.need(sidecar, l.again(ctx, client))
+		_, err = l.rebuild(ctx, client)
+		c.need(sidecar, err)
+	}
+}
+
+// open creates the newest generation's conversations: in most, what is due goes at once.
+func (c *campaign) open(sidecar *process.Sidecar) {
+	client, ctx, end := c.dial(sidecar)
+	defer end()
+	for i, l := range c.newest().ledgers {
+		policy := &pb.Policy{Rewrite: &pb.RewritePolicy{Mode: pb.RewriteMode_REWRITE_MODE_EAGER}}
+		if i%4 == 3 {
+			policy = nil
+		}
+		_, err := client.Conversations.CreateConversation(ctx, &pb.CreateConversationRequest{Conversation: &pb.Conversation{Id: l.conversation, Policy: policy}})
+		c.need(sidecar, err)
 	}
 }
 
@@ -147,11 +169,12 @@ func (c *campaign) write(sidecar *process.Sidecar, round int) {
 	trigger := newTrigger(sidecar.Strike)
 	c.arm(trigger, round)
 	faults := make([]error, writers)
+	known := c.newest().mortals()
 	var running sync.WaitGroup
 	for i := range writers {
 		client, ctx, end := c.dial(sidecar)
 		w := &writer{
-			number: i, round: round, generation: c.newest(), trigger: trigger, last: map[*ledger]*op{},
+			number: i, round: round, generation: c.newest(), trigger: trigger, last: map[*ledger]*op{}, mortals: maps.Clone(known),
 			random: rand.New(rand.NewPCG(c.random.Uint64(), uint64(i))),
 		}
 		running.Go(func() {
@@ -196,6 +219,7 @@ func (c *campaign) last() {
 			builds, err := l.rebuild(ctx, client)
 			c.need(sidecar, err)
 			c.builds += builds
+			c.lives.add(l)
 			if i%2 == 0 && len(l.ops) > 0 {
 				_, err := client.Conversations.DeleteConversation(ctx, &pb.DeleteConversationRequest{ConversationId: l.conversation})
 				c.need(sidecar, err)

@@ -17,6 +17,7 @@ type ledger struct {
 	conversation string
 	ops          []*op
 	deleted      bool
+	state        state // as of the last check
 }
 
 // check compares the record with the ledger: everything acknowledged is there, in its place and byte for byte; of what was
@@ -47,6 +48,9 @@ func (l *ledger) check(ctx context.Context, c *process.Client) error {
 	if len(places) > 0 {
 		return fmt.Errorf("%s: %d messages are on record that nobody appended", l.conversation, len(places))
 	}
+	if err := l.checkLives(ctx, c, record); err != nil {
+		return fmt.Errorf("%s: %w", l.conversation, err)
+	}
 	return nil
 }
 
@@ -71,8 +75,10 @@ func (o *op) check(record []*pb.Message, places map[string]int) error {
 			return fmt.Errorf("a part of a batch: item 0 is there: %t, item %d: %t", found, i, there)
 		case there && where != at+i:
 			return fmt.Errorf("item %d of a batch at index %d, the first at %d", i, where, at)
-		case there && !proto.Equal(m, asSent(record[where])):
-			return fmt.Errorf("item %d does not come back as it was sent", i)
+		case there:
+			if err := comesBack(m, record[where]); err != nil {
+				return fmt.Errorf("item %d: %w", i, err)
+			}
 		}
 	}
 	return nil
@@ -82,10 +88,14 @@ func (o *op) check(record []*pb.Message, places map[string]int) error {
 func asSent(m *pb.Message) *pb.Message {
 	out := proto.CloneOf(m)
 	out.Index, out.CreateTime, out.TurnAdded, out.TokenCount, out.View, out.Estimated = 0, nil, 0, 0, nil, false
+	for _, e := range lives(out) {
+		e.Source = 0
+	}
 	return out
 }
 
-// rebuild has every acknowledged build made again, and compares the hashes.
+// rebuild has every acknowledged build made again, and compares the hashes. Only where something that it may have shown was
+// erased since, a build may not come back; it never comes back otherwise than it was.
 func (l *ledger) rebuild(ctx context.Context, c *process.Client) (builds int, err error) {
 	reply := int32(64 << 20)
 	for _, o := range l.ops {
@@ -95,6 +105,12 @@ func (l *ledger) rebuild(ctx context.Context, c *process.Client) (builds int, er
 		got, err := c.Conversations.GetManifest(ctx, &pb.GetManifestRequest{
 			ConversationId: l.conversation, ManifestId: o.manifest, MaxReplyBytes: &reply,
 		})
+		if process.Reason(err) == "MANIFEST_NOT_REBUILDABLE" {
+			err = l.excused(ctx, c, o.manifest)
+			if err == nil {
+				continue
+			}
+		}
 		if err != nil {
 			return builds, fmt.Errorf("%s: manifest %s: %w", l.conversation, o.manifest, err)
 		}
@@ -111,7 +127,7 @@ func (l *ledger) rebuild(ctx context.Context, c *process.Client) (builds int, er
 func (l *ledger) retry(ctx context.Context, c *process.Client) (int, error) {
 	retried := 0
 	for _, o := range l.ops {
-		if o.acked {
+		if o.acked || o.refused {
 			continue
 		}
 		retried++
@@ -131,6 +147,10 @@ func (o *op) retry(ctx context.Context, c *process.Client) error {
 	}()
 	answers[1], faults[1] = o.do(ctx, c)
 	<-done
+	if o.declined(faults[0]) && o.declined(faults[1]) {
+		o.refused = true
+		return nil
+	}
 	if err := errors.Join(faults...); err != nil {
 		return err
 	}
@@ -148,6 +168,9 @@ func (l *ledger) again(ctx context.Context, c *process.Client) error {
 			continue
 		}
 		got, err := o.do(ctx, c)
+		if o.spent(err) && len(l.state.erasures) > 0 {
+			continue
+		}
 		if err != nil {
 			return fmt.Errorf("%s: request %s again: %w", l.conversation, o.request, err)
 		}

@@ -12,10 +12,13 @@ import (
 type kind int
 
 const (
-	single   kind = iota // one small message
-	large                // one message with content that is stored as chunks
-	batch                // several messages, large ones among them
-	building             // a build
+	single    kind = iota // one small message
+	large                 // one message with content that is stored as chunks
+	batch                 // several messages, large ones among them
+	building              // a build
+	mortal                // a batch of what expires
+	added                 // a message with what plugins add to it
+	restoring             // an expansion that puts a unit back
 )
 
 // op is one call under a request id. It is made from its seed each time, so that a retry is the same request and nothing that
@@ -25,8 +28,11 @@ type op struct {
 	conversation string
 	request      string
 	seed         uint64
+	target       int32 // of restoring
 
 	acked bool
+	// refused says that a retry was told that it cannot be answered any more: what it asks for is erased, or in view.
+	refused bool
 	outcome
 }
 
@@ -35,23 +41,37 @@ type outcome struct {
 	first     int32  // index of the first message
 	manifest  string // of a build
 	sum       string // SHA-256 of what was built
+	revision  int64  // of a restoration
 	duplicate bool
 }
 
 // same says whether a retry was told what the call was told.
 func (o outcome) same(other outcome) bool {
-	return o.first == other.first && o.manifest == other.manifest && o.sum == other.sum
+	return o.first == other.first && o.manifest == other.manifest && o.sum == other.sum && o.revision == other.revision
 }
 
 // messages are what the op appends, as they must come back.
 func (o *op) messages() []*pb.Message {
+	out := o.own()
+	if o.kind == added {
+		out[0] = laid(out[0], o.additions())
+	}
+	return out
+}
+
+// own are the messages as they are sent.
+func (o *op) own() []*pb.Message {
 	r := rand.New(rand.NewPCG(o.seed, 1))
 	var out []*pb.Message
 	switch o.kind {
 	case single:
 		out = []*pb.Message{said(pb.Role_ROLE_USER, r, 20+r.IntN(2000))}
+	case added:
+		out = []*pb.Message{said(pb.Role_ROLE_USER, r, 20+r.IntN(200))}
 	case large:
 		out = []*pb.Message{picture(r)}
+	case mortal:
+		out = passing(r, o.request)
 	case batch:
 		out = append(out, said(pb.Role_ROLE_USER, r, 100))
 		for i := range 1 + r.IntN(3) {
@@ -71,10 +91,12 @@ func (o *op) messages() []*pb.Message {
 // do makes the call and says how it was answered.
 func (o *op) do(ctx context.Context, c *process.Client) (outcome, error) {
 	switch o.kind {
-	case single, large:
+	case single, large, added:
 		return o.append(ctx, c)
-	case batch:
+	case batch, mortal:
 		return o.appendBatch(ctx, c)
+	case restoring:
+		return o.restore(ctx, c)
 	default:
 		return o.build(ctx, c)
 	}
@@ -82,7 +104,7 @@ func (o *op) do(ctx context.Context, c *process.Client) (outcome, error) {
 
 func (o *op) append(ctx context.Context, c *process.Client) (outcome, error) {
 	reply, err := c.Context.AppendMessage(ctx, &pb.AppendMessageRequest{
-		ConversationId: o.conversation, RequestId: o.request, Message: o.messages()[0],
+		ConversationId: o.conversation, RequestId: o.request, Message: o.own()[0], AdditionalContent: o.additions(),
 	})
 	return outcome{first: reply.GetReceipt().GetIndex(), duplicate: reply.GetReceipt().GetDuplicate()}, err
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -41,6 +42,20 @@ func (g *generation) note(l *ledger, o *op) {
 	l.ops = append(l.ops, o)
 }
 
+// mortals are the answered calls whose messages expire, while nobody writes.
+func (g *generation) mortals() map[*ledger][]*op {
+	out := map[*ledger][]*op{}
+	for _, l := range g.ledgers {
+		for _, o := range l.ops {
+			if o.kind == mortal && o.acked {
+				out[l] = append(out[l], o)
+			}
+		}
+		out[l] = slices.Clip(out[l]) // each writer appends its own
+	}
+	return out
+}
+
 // writer makes one call after another until the sidecar is gone.
 type writer struct {
 	number     int
@@ -49,7 +64,8 @@ type writer struct {
 	random     *rand.Rand
 	trigger    *trigger
 	calls      int
-	last       map[*ledger]*op // the last call of this writer's that was answered
+	last       map[*ledger]*op   // the last call of this writer's that was answered
+	mortals    map[*ledger][]*op // what was answered that expires: before this round, and to this writer
 }
 
 // run returns nil when the sidecar is gone, and any other answer that is an error.
@@ -63,12 +79,19 @@ func (w *writer) run(ctx context.Context, c *process.Client) error {
 		w.generation.note(l, o)
 		w.trigger.sent()
 		answer, err := o.do(ctx, c)
+		if o.declined(err) {
+			o.refused = true
+			continue
+		}
 		if err != nil {
 			return gone(err)
 		}
 		w.trigger.acked()
 		o.outcome, o.acked = answer, true
 		w.last[l] = o
+		if o.kind == mortal {
+			w.mortals[l] = append(w.mortals[l], o)
+		}
 	}
 	return nil
 }
@@ -87,6 +110,9 @@ func (w *writer) resend(ctx context.Context, c *process.Client, l *ledger) error
 		return nil
 	}
 	got, err := o.do(ctx, c)
+	if o.spent(err) {
+		return nil // others build meanwhile
+	}
 	if err == nil && (!got.duplicate || !got.same(o.outcome)) {
 		err = fmt.Errorf("%s: request %s was answered %+v, and again %+v", l.conversation, o.request, o.outcome, got)
 	}
@@ -99,13 +125,20 @@ func (w *writer) next(l *ledger) *op {
 		conversation: l.conversation, seed: w.random.Uint64(),
 		request: fmt.Sprintf("r%d-w%d-%d", w.round, w.number, w.calls),
 	}
-	switch n := w.random.IntN(20); {
-	case n < 3 && w.last[l] != nil: // so that there is something to show
+	switch n := w.random.IntN(24); {
+	case n < 4 && w.last[l] != nil: // so that there is something to show
 		o.kind = building
-	case n < 5:
+	case n < 6:
 		o.kind = large
 	case n < 9:
 		o.kind = batch
+	case n < 13:
+		o.kind = mortal
+	case n < 15:
+		o.kind = added
+	case n < 18 && len(w.mortals[l]) > 0:
+		m := w.mortals[l][w.random.IntN(len(w.mortals[l]))]
+		o.kind, o.target = restoring, m.first+w.random.Int32N(int32(len(m.messages())))
 	default:
 		o.kind = single
 	}
