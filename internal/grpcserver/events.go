@@ -19,19 +19,8 @@ func toEvent(e conversation.Event) *pb.LifecycleEvent {
 			EditId:      formatID(editPrefix, e.EditSeq),
 			TokensSaved: clamp(e.Saved),
 			CanExpand:   e.Expandable,
-			Expired:     expired(e.Reason),
+			Expired:     e.Reason.Expired(),
 		},
-	}
-}
-
-// expired says whether something is not shown in full because its turns were over.
-func expired(r conversation.Reason) bool {
-	switch r {
-	case conversation.ReasonExpired, conversation.ReasonUnitExpired, conversation.ReasonExpiredFirstChars,
-		conversation.ReasonExpiredSummary, conversation.ReasonExpiredExtract:
-		return true
-	default:
-		return false
 	}
 }
 

@@ -46,6 +46,16 @@ const (
 	ReasonSummaryNotReady
 )
 
+// Expired says whether the reason is that of an expiry.
+func (r Reason) Expired() bool {
+	switch r {
+	case ReasonExpired, ReasonUnitExpired, ReasonExpiredFirstChars, ReasonExpiredSummary, ReasonExpiredExtract:
+		return true
+	default:
+		return false
+	}
+}
+
 // Decision explains why messages First to Last (inclusive) are not shown as they were appended. Both are -1 for a message
 // that the rendering made up.
 type Decision struct {

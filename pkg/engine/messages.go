@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
-	"github.com/palimpsest-context/palimpsest/pkg/expiry"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
@@ -63,7 +62,7 @@ func (l *listing) show(ctx context.Context, m *conversation.Message, current boo
 	}
 	out := &MessageInView{
 		Message: *m, Level: l.window.view.Level(m.Index), EditSeq: it.EditSeq, EditTime: l.edited(it.EditSeq),
-		Chars: characters(m.Parts), Saved: it.Saved + it.Masked + it.Unseen, Expired: it.Level > conversation.Full && expiry.Expired(it.Reason),
+		Chars: characters(m.Parts), Saved: it.Saved + it.Masked + it.Unseen, Expired: it.Level > conversation.Full && it.Reason.Expired(),
 		InView:     visible && l.inView(m.Index),
 		Expandable: !conversation.Erased(m.Parts) && (!visible || it.Level > conversation.Full || it.Masked > 0),
 	}

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
-	"github.com/palimpsest-context/palimpsest/pkg/expiry"
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
 )
 
@@ -110,7 +109,7 @@ func breakOf(e *conversation.Edit) Break {
 		return BreakExpanded
 	case e.Kind == conversation.EditMask:
 		return BreakRetention
-	case expiry.Expired(e.Reason):
+	case e.Reason.Expired():
 		return BreakExpired
 	default:
 		return BreakEdited

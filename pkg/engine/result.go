@@ -2,7 +2,6 @@ package engine
 
 import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
-	"github.com/palimpsest-context/palimpsest/pkg/expiry"
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
 )
 
@@ -72,7 +71,7 @@ func (r *BuildResult) explainItem(it *conversation.Item) {
 	}
 	kind := conversation.DecisionClipped
 	switch {
-	case !expiry.Expired(it.Reason):
+	case !it.Reason.Expired():
 		r.Tokens.SavedByClipping += it.Saved
 	case it.Level == conversation.Cleared:
 		kind = conversation.DecisionCleared
@@ -146,7 +145,7 @@ func eventOfParts(e *conversation.Edit) conversation.EventType {
 	switch {
 	case e.Reason == conversation.ReasonExpired:
 		return conversation.EventExpired
-	case expiry.Expired(e.Reason):
+	case e.Reason.Expired():
 		return conversation.EventCompacted
 	default:
 		return conversation.EventClipped

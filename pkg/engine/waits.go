@@ -63,7 +63,7 @@ func (d *deciding) foreseeOne(x *expiry.Due) {
 	if m := x.Message(); m.Role == conversation.RoleSystem || measure(x).chars <= int64(x.Expiration.Length()) {
 		return
 	}
-	if _, reason := d.view.Part(x.Index, positionsOf(x)[0]); expiry.Expired(reason) {
+	if _, reason := d.view.Part(x.Index, positionsOf(x)[0]); reason.Expired() {
 		return // it was made in this build
 	}
 	d.foreseen = append(d.foreseen, *x)

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
-	"github.com/palimpsest-context/palimpsest/pkg/expiry"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
@@ -58,7 +57,7 @@ func (e *Engine) open(ctx context.Context, key Key, r Request) (*window, *store.
 
 // mayErase says whether what an edit is about may have been erased with it, by another process: messages that are warm here would
 // still hold it.
-func mayErase(e conversation.Edit) bool { return expiry.Expired(e.Reason) }
+func mayErase(e conversation.Edit) bool { return e.Reason.Expired() }
 
 const maxIndex = 1<<31 - 1
 

@@ -158,7 +158,7 @@ func (in *Input) thing(u *conversation.Unit, m *conversation.Message, part, at i
 		t.Kind, level = Clear, conversation.Cleared
 	}
 	shown, reason := in.View.Part(m.Index, at)
-	t.done = shown > level || shown == level && Expired(reason)
+	t.done = shown > level || shown == level && reason.Expired()
 	if len(t.Erase) > 0 {
 		t.done = t.erased()
 	}
@@ -262,17 +262,6 @@ func WordsOf(m *conversation.Message) []int32 {
 
 func blank(c conversation.Content) bool {
 	return c.Ref == nil && c.Erased == nil && strings.TrimSpace(c.Inline) == ""
-}
-
-// Expired says whether a reason is that of an expiry.
-func Expired(r conversation.Reason) bool {
-	switch r {
-	case conversation.ReasonExpired, conversation.ReasonUnitExpired, conversation.ReasonExpiredFirstChars,
-		conversation.ReasonExpiredSummary, conversation.ReasonExpiredExtract:
-		return true
-	default:
-		return false
-	}
 }
 
 // Coming lists what of the units will fall due in a later turn.
