@@ -57,6 +57,10 @@ func TestSoak_MixedAgents_StayInBoundsAndLoseNothing(t *testing.T) {
 	again(t, start(t, binary, folder), crew)
 	t.Logf("%s, seed %d: %d messages, %d builds, %d exports imported and compared, %d deletions, %d expiries; %d goroutines left, a fresh process has %d",
 		length, seed, done.appends.Load(), done.builds.Load(), done.copies.Load(), done.deletions.Load(), done.expiries.Load(), left, fresh)
+	t.Logf("%d expansions, %d messages found erased, %d builds beyond erasures", done.expansions.Load(), done.erased.Load(), done.beyond.Load())
+	if length > ttl/2 && min(done.expansions.Load(), done.erased.Load()) == 0 {
+		t.Error("nobody used the lifecycle")
+	}
 }
 
 func soakFor(t *testing.T) time.Duration {
@@ -123,7 +127,7 @@ func (a *agent) shift(ctx context.Context, deadline time.Time, minds bool) error
 	var ends time.Time
 	if minds {
 		ends = time.Now().Add(ttl + 5*time.Second)
-		if err := each(ctx, a.mortal); err != nil {
+		if err := each(ctx, a.ending); err != nil {
 			return err
 		}
 	}
