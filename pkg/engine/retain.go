@@ -36,14 +36,13 @@ func (d *deciding) retainMessage(it *conversation.Item) {
 	if len(past) == 0 && (d.view.Settled(m.Index) || !m.Varied()) {
 		return
 	}
-	e := conversation.Edit{
+	d.add(conversation.Edit{
 		Kind: conversation.EditMask, Range: conversation.Range{First: m.Index, End: m.Index + 1}, Mask: past,
 		Reason: conversation.ReasonRetention, Before: it.Tokens(),
+	})
+	if after, ok := d.view.Item(m); ok {
+		d.edits[len(d.edits)-1].After = after.Tokens()
 	}
-	if after, ok := d.view.Fold([]conversation.Edit{{Seq: d.view.Seq() + 1, Kind: e.Kind, Range: e.Range, Mask: past}}).Item(m); ok {
-		e.After = after.Tokens()
-	}
-	d.add(e)
 }
 
 // number is the message's number from the newest, among the messages that count. For one that was expanded, those count that

@@ -39,7 +39,7 @@ func (e *Engine) open(ctx context.Context, key Key, r Request) (*window, *store.
 		q.Ranges = []store.MessageRange{{Range: conversation.Range{First: warm.head.Messages, End: maxIndex}, Limit: maxDelta}}
 	}
 	snap, err := e.store.Read(ctx, key, q)
-	if warm != nil && (err != nil || snap.Head.Messages-warm.head.Messages > maxDelta || slices.ContainsFunc(snap.Edits, mayErase)) {
+	if warm != nil && (err != nil || snap.Head.Messages-warm.head.Messages > maxDelta || slices.ContainsFunc(snap.Edits, erased)) {
 		return e.open(ctx, key, r) // cold: the warm window has left the cache
 	}
 	if err != nil {
@@ -55,9 +55,8 @@ func (e *Engine) open(ctx context.Context, key Key, r Request) (*window, *store.
 	return warm, snap, nil
 }
 
-// mayErase says whether what an edit is about may have been erased with it, by another process: messages that are warm here would
-// still hold it.
-func mayErase(e conversation.Edit) bool { return e.Reason.Expired() }
+// erased says whether another process has erased what an edit is about: messages that are warm here would still hold it.
+func erased(e conversation.Edit) bool { return e.Erases }
 
 const maxIndex = 1<<31 - 1
 
