@@ -13,6 +13,8 @@ type Engine interface {
 	Append(context.Context, engine.AppendRequest) (*engine.AppendResult, error)
 	Build(context.Context, engine.BuildRequest) (*engine.BuildResult, error)
 	Expand(context.Context, engine.ExpandRequest) (*engine.ExpandResult, error)
+	Compact(context.Context, engine.CompactRequest) (*engine.CompactResult, error)
+	Rewind(context.Context, engine.RewindRequest) (*engine.RewindResult, error)
 	ReportUsage(ctx context.Context, key engine.Key, manifest int64, model string, u engine.Usage) (factor float64, counted bool, err error)
 
 	Create(context.Context, engine.CreateRequest) (*engine.Conversation, error)

@@ -13,6 +13,9 @@ const (
 	DecisionRemoved
 	DecisionMasked
 	DecisionDeferred
+	DecisionSummarised
+	DecisionPruned
+	DecisionHidden
 )
 
 // Reason says why something was decided. It is a closed set.
@@ -44,6 +47,12 @@ const (
 	ReasonExpandRequest
 	ReasonHeldForRewrite
 	ReasonSummaryNotReady
+	ReasonPruned
+	ReasonOverflow
+	ReasonMessageThreshold
+	ReasonCompactRequest
+	ReasonSummariesMerged
+	ReasonRewindRequest
 )
 
 // Expired says whether the reason is that of an expiry.
@@ -64,6 +73,7 @@ type Decision struct {
 	Reason        Reason
 	Before, After int64 // tokens
 	EditSeq       int64 // 0 if no edit did it
+	Summary       int64 // that stands for the messages; 0 for none
 }
 
 // EventType says what happened to a message.
@@ -78,13 +88,19 @@ const (
 	EventRemoved
 	EventRetentionApplied
 	EventExpanded
+	EventPruned
+	EventSummarised
+	EventHidden
+	EventCompactionFailed
 )
 
-// Event is something that happened to a message.
+// Event is something that happened to a message, or to the messages up to Last.
 type Event struct {
 	Type    EventType
 	Turn    int32
 	Index   int32
+	Last    int32 // inclusive; Index for one message
+	Summary int64 // that it is about; 0 for none
 	Reason  Reason
 	Saved   int64 // tokens
 	EditSeq int64

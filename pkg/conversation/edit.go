@@ -1,6 +1,9 @@
 package conversation
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Level says how much of a part, or of a message, the view shows. Levels only rise, but for an expansion.
 type Level int8
@@ -63,9 +66,43 @@ type PartEdit struct {
 type Summary struct {
 	ID       int64 // s7
 	Level    int32
-	Children []int64
-	Text     Content
+	Children []int64 // the summaries that it has taken up, in order of their ranges
+	Text     Content // with the list of what it would have lost
 	Tokens   int32
+	// Except are the messages in the range that it does not stand for: pinned units, the system's messages that are shown again,
+	// and units that had been expanded a short while before.
+	Except []Range
+	// Facts is the JSON of the []Fact of all that it stands for, so that a successor loses none of them unnoticed.
+	Facts    Content
+	Model    string // that wrote it, as provider/model; empty for an extract
+	Recorded int64  // tokens of the messages that it stands for, as they were appended
+	Erased   bool   // something that it stands for was erased since
+}
+
+// Covers says whether the summary stands for a message of its edit's range.
+func (s *Summary) Covers(index int32) bool {
+	return !slices.ContainsFunc(s.Except, func(r Range) bool { return r.Contains(index) })
+}
+
+// FactKind says what a fact is.
+type FactKind int8
+
+// The kinds of facts. The numbers are stored.
+const (
+	FactCall   FactKind = iota + 1 // a call that was never answered
+	FactRule                       // a sentence of the user's that says what must, or must never, be done
+	FactPath                       // a file
+	FactURL                        // an address
+	FactID                         // a name that only a machine would give
+	FactNumber                     // a number with its unit
+	FactError                      // the words of an error
+)
+
+// Fact is something of a stretch of conversation that a summary must not lose unnoticed.
+type Fact struct {
+	Kind  FactKind `json:"k"`
+	Text  string   `json:"t"`
+	Count int32    `json:"n"` // how often it was mentioned
 }
 
 // Range is a half-open range of message indices.

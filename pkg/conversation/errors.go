@@ -24,6 +24,8 @@ const (
 	NotEdited              Kind = "NOT_EDITED"
 	OriginalErased         Kind = "ORIGINAL_ERASED"
 	ExpansionTooLarge      Kind = "EXPANSION_TOO_LARGE"
+	NothingToCompact       Kind = "NOTHING_TO_COMPACT"
+	AlreadyRewound         Kind = "ALREADY_REWOUND"
 	IndexMismatch          Kind = "INDEX_MISMATCH"
 	Contention             Kind = "CONTENTION"
 	RequestIDReused        Kind = "REQUEST_ID_REUSED"

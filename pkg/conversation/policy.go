@@ -15,6 +15,8 @@ type Policy struct {
 	Retention  RetentionPolicy
 	Rewrite    RewritePolicy
 	Fit        FitPolicy
+	Pruning    PruningPolicy
+	Compaction CompactionPolicy
 	MaxWait    *time.Duration // for summarisers, in all of one build
 	TTL        *time.Duration // 0 switches it off
 }
@@ -59,6 +61,57 @@ type FitPolicy struct {
 	MaxResultPercent     *int32 // of the budget: the most one tool result may take when it first enters a view
 }
 
+// PruningPolicy says when old tool results are cleared.
+type PruningPolicy struct {
+	Off               *bool
+	ProtectTokens     *int32    // of the newest parts, which are left alone
+	MinimumTokens     *int32    // that must go together
+	MaxPartTokens     *int32    // what a part counts at most
+	ProtectedTools    *[]string // by name
+	ProtectedPrefixes *[]string // by the beginning of the name
+	EraseAfter        *time.Duration
+}
+
+// Strategy says how a view that outgrows its budget becomes smaller.
+type Strategy int8
+
+// The strategies. The numbers are those of the API.
+const (
+	StrategyUnspecified Strategy = iota
+	StrategySummarize
+	StrategyHierarchical
+	StrategySlidingWindow
+)
+
+// CompactionPolicy says how a view that outgrows its budget becomes smaller.
+type CompactionPolicy struct {
+	Strategy          Strategy
+	ThresholdMessages *int32 // in the view since the last summary; 0 switches it off
+	PreparePercent    *int32 // of the budget, from which on a summary is prepared
+	KeepRecent        *int32 // messages that are left alone
+	TailPercent       *int32 // of the budget: what these may take
+	TargetPercent     *int32 // of the budget: what the view weighs afterwards
+	MinShrinkPercent  *int32
+	FanOut            *int32
+	SummaryTokens     *int32
+	PromptID          *string
+	CountReasoning    *bool
+}
+
+// The defaults of behaviour §7, §8 and §14.
+const (
+	DefaultProtectTokens    = 40_000
+	DefaultMinimumTokens    = 20_000
+	DefaultMaxPartTokens    = 50_000
+	DefaultPreparePercent   = 80
+	DefaultKeepRecent       = 20
+	DefaultTailPercent      = 25
+	DefaultCompactPercent   = 50
+	DefaultMinShrinkPercent = 10
+	DefaultFanOut           = 4
+	DefaultSummaryTokens    = 4_000
+)
+
 // The defaults of behaviour §14.
 const (
 	DefaultContextWindow    = 128_000
@@ -92,11 +145,45 @@ func (p Policy) Or(next Policy) Policy {
 			TargetPercent:        either(p.Fit.TargetPercent, next.Fit.TargetPercent),
 			MaxResultPercent:     either(p.Fit.MaxResultPercent, next.Fit.MaxResultPercent),
 		},
-		MaxWait: either(p.MaxWait, next.MaxWait),
-		TTL:     either(p.TTL, next.TTL),
+		Pruning:    p.Pruning.or(next.Pruning),
+		Compaction: p.Compaction.or(next.Compaction),
+		MaxWait:    either(p.MaxWait, next.MaxWait),
+		TTL:        either(p.TTL, next.TTL),
 	}
 	if out.Rewrite.Mode == RewriteUnspecified {
 		out.Rewrite.Mode = next.Rewrite.Mode
+	}
+	return out
+}
+
+func (p PruningPolicy) or(next PruningPolicy) PruningPolicy {
+	return PruningPolicy{
+		Off:               either(p.Off, next.Off),
+		ProtectTokens:     either(p.ProtectTokens, next.ProtectTokens),
+		MinimumTokens:     either(p.MinimumTokens, next.MinimumTokens),
+		MaxPartTokens:     either(p.MaxPartTokens, next.MaxPartTokens),
+		ProtectedTools:    either(p.ProtectedTools, next.ProtectedTools),
+		ProtectedPrefixes: either(p.ProtectedPrefixes, next.ProtectedPrefixes),
+		EraseAfter:        either(p.EraseAfter, next.EraseAfter),
+	}
+}
+
+func (p CompactionPolicy) or(next CompactionPolicy) CompactionPolicy {
+	out := CompactionPolicy{
+		Strategy:          p.Strategy,
+		ThresholdMessages: either(p.ThresholdMessages, next.ThresholdMessages),
+		PreparePercent:    either(p.PreparePercent, next.PreparePercent),
+		KeepRecent:        either(p.KeepRecent, next.KeepRecent),
+		TailPercent:       either(p.TailPercent, next.TailPercent),
+		TargetPercent:     either(p.TargetPercent, next.TargetPercent),
+		MinShrinkPercent:  either(p.MinShrinkPercent, next.MinShrinkPercent),
+		FanOut:            either(p.FanOut, next.FanOut),
+		SummaryTokens:     either(p.SummaryTokens, next.SummaryTokens),
+		PromptID:          either(p.PromptID, next.PromptID),
+		CountReasoning:    either(p.CountReasoning, next.CountReasoning),
+	}
+	if out.Strategy == StrategyUnspecified {
+		out.Strategy = next.Strategy
 	}
 	return out
 }
@@ -113,6 +200,9 @@ func (p Policy) Hash() string {
 	if later, none := p.lifecycle(), (Policy{}).lifecycle(); later != none {
 		_, _ = io.WriteString(h, later)
 	}
+	if later, none := p.window(), (Policy{}).window(); later != none {
+		_, _ = io.WriteString(h, later)
+	}
 	s := strconv.FormatUint(h.Sum64(), 16)
 	return "0000000000000000"[len(s):] + s
 }
@@ -123,6 +213,22 @@ func (p Policy) lifecycle() string {
 	return fmt.Sprint(value(e.Off), value(e.Results.Turns), e.Results.Mode, e.Results.CompactMode, value(e.Results.CompactLength),
 		strconv.Quote(e.Results.CompactPromptID), value(e.Results.PreserveOriginal), value(p.Retention.AllInputs),
 		r.Mode, value(r.MinGainTokens), value(r.MaxDeferralTurns), value(r.ColdAfter), value(p.MaxWait))
+}
+
+// window writes the settings of pruning and compaction down, each in its place.
+func (p Policy) window() string {
+	r, c := p.Pruning, p.Compaction
+	return fmt.Sprint(value(r.Off), value(r.ProtectTokens), value(r.MinimumTokens), value(r.MaxPartTokens),
+		names(r.ProtectedTools), names(r.ProtectedPrefixes), value(r.EraseAfter),
+		c.Strategy, value(c.ThresholdMessages), value(c.PreparePercent), value(c.KeepRecent), value(c.TailPercent),
+		value(c.TargetPercent), value(c.MinShrinkPercent), value(c.FanOut), value(c.SummaryTokens), value(c.PromptID), value(c.CountReasoning))
+}
+
+func names(list *[]string) string {
+	if list == nil {
+		return "-"
+	}
+	return fmt.Sprintf("%q", *list)
 }
 
 // value is what a setting is set to, for writing it down.

@@ -39,6 +39,9 @@ func set(f reflect.Value, n int64) {
 		f.SetBool(n > 0)
 	case reflect.String:
 		f.SetString(fmt.Sprint(n))
+	case reflect.Slice:
+		f.Set(reflect.MakeSlice(f.Type(), 1, 1))
+		set(f.Index(0), n)
 	default:
 		f.SetInt(n)
 	}

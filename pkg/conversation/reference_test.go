@@ -38,7 +38,33 @@ func (r *reference) is(i int32, kind conversation.EditKind) bool {
 	if kind == conversation.EditHide { // no restoration undoes it
 		return slices.ContainsFunc(r.edits, func(e conversation.Edit) bool { return e.Kind == kind && e.Range.Contains(i) })
 	}
+	if kind == conversation.EditSummarise {
+		return slices.ContainsFunc(r.edits, func(e conversation.Edit) bool {
+			return r.standing(e) && e.Range.Contains(i) && e.Seq > r.since(i) && !r.excepted(e, i)
+		})
+	}
 	return len(r.about(i, kind)) > 0
+}
+
+// standing says whether an edit is a summary in force: nothing of its range was hidden after it, and no later summary in force
+// covers it.
+func (r *reference) standing(e conversation.Edit) bool {
+	return e.Kind == conversation.EditSummarise && !slices.ContainsFunc(r.edits, func(o conversation.Edit) bool {
+		overlap := o.Range.First < e.Range.End && e.Range.First < o.Range.End
+		covers := o.Range.First <= e.Range.First && e.Range.End <= o.Range.End
+		return o.Seq > e.Seq && (o.Kind == conversation.EditHide && overlap || covers && r.standing(o))
+	})
+}
+
+func (r *reference) excepted(e conversation.Edit, i int32) bool {
+	return slices.ContainsFunc(e.Summary.Except, func(x conversation.Range) bool { return x.First <= i && i < x.End })
+}
+
+// shownAgain says whether a message is the system's, and a summary in force leaves it out.
+func (r *reference) shownAgain(i int32) bool {
+	return r.messages[i].Role == conversation.RoleSystem && slices.ContainsFunc(r.edits, func(e conversation.Edit) bool {
+		return r.standing(e) && r.excepted(e, i)
+	})
 }
 
 func (r *reference) masked(i, part int32) bool {
@@ -212,7 +238,7 @@ func (r *reference) layout(w conversation.Window, kept conversation.Kept) []int6
 	}
 	rules := []func(first int32) bool{
 		func(i int32) bool { return i < kept.LeadingSystem },
-		func(i int32) bool { return i < w.Start && inPins(i) },
+		func(i int32) bool { return i < w.Start && (inPins(i) || r.shownAgain(i) && r.since(i) <= w.Restored) },
 		nil, // summaries
 		func(i int32) bool { return i < w.Start && r.since(i) > w.Restored },
 		func(i int32) bool { return i < w.Start && i == w.Anchor },
@@ -237,17 +263,8 @@ func (r *reference) layout(w conversation.Window, kept conversation.Kept) []int6
 
 func (r *reference) summaries() []int64 {
 	var found []conversation.Edit
-	for i, e := range r.edits {
-		superseded := slices.ContainsFunc(r.edits[i+1:], func(o conversation.Edit) bool {
-			return o.Kind == conversation.EditSummarise && o.Range.First <= e.Range.First && e.Range.End <= o.Range.End
-		})
-		hidden := true
-		for j := e.Range.First; j < e.Range.End; j++ {
-			hidden = hidden && slices.ContainsFunc(r.edits, func(o conversation.Edit) bool {
-				return o.Kind == conversation.EditHide && o.Range.Contains(j)
-			})
-		}
-		if e.Kind == conversation.EditSummarise && !superseded && !hidden {
+	for _, e := range r.edits {
+		if r.standing(e) {
 			found = append(found, e)
 		}
 	}

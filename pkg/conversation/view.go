@@ -7,7 +7,7 @@ import "slices"
 type View struct {
 	seq      int64
 	messages map[int32]state
-	spans    []Edit // summaries in force and hidden ranges, in order of sequence
+	spans    spans
 }
 
 // state is what the view shows for one message.
@@ -53,7 +53,7 @@ func (v *View) clone() *View {
 	out := &View{messages: make(map[int32]state)}
 	if v != nil {
 		out.seq = v.seq
-		out.spans = slices.Clone(v.spans)
+		out.spans = v.spans
 		for i, s := range v.messages {
 			out.messages[i] = s
 		}
@@ -71,14 +71,8 @@ func (v *View) apply(e *Edit) {
 		v.each(e.Range, func(s *state) { s.removed = true; s.by(e) })
 	case EditRestore:
 		v.each(e.Range, func(s *state) { *s = state{settled: s.settled, edit: e.Seq, restored: e.Seq, turn: e.Turn} })
-	case EditSummarise:
-		// A summary is superseded by its successor, which covers it.
-		v.spans = slices.DeleteFunc(v.spans, func(o Edit) bool {
-			return o.Kind == EditSummarise && e.Range.Covers(o.Range)
-		})
-		v.spans = append(v.spans, *e)
-	case EditHide:
-		v.spans = append(v.spans, *e)
+	case EditSummarise, EditHide:
+		v.spans = v.spans.with(e)
 	}
 }
 
@@ -136,15 +130,21 @@ func (v *View) Hidden(r Range) bool {
 
 // hidden says whether the message is hidden. That outlasts a restoration: what was rewound is gone for everybody.
 func (v *View) hidden(i int32) bool {
-	return slices.ContainsFunc(v.spans, func(e Edit) bool { return e.Kind == EditHide && e.Range.Contains(i) })
+	return slices.ContainsFunc(v.spans.hidden, func(e Edit) bool { return e.Range.Contains(i) })
 }
 
 // summarised says whether a summary stands for the message: one made after the message was last restored.
-func (v *View) summarised(i int32) bool {
+func (v *View) summarised(i int32) bool { return v.SummaryOf(i) != nil }
+
+// SummaryOf is the summary that stands for a message; nil if none does. It must not be changed.
+func (v *View) SummaryOf(i int32) *Edit {
 	restored := v.messages[i].restored
-	return slices.ContainsFunc(v.spans, func(e Edit) bool {
-		return e.Kind == EditSummarise && e.Range.Contains(i) && e.Seq > restored
-	})
+	for n := range v.spans.inForce {
+		if e := &v.spans.inForce[n]; e.Range.Contains(i) && e.Seq > restored && e.Summary.Covers(i) {
+			return e
+		}
+	}
+	return nil
 }
 
 // Restored says whether an expansion brought the message back, by which edit and in which turn.
@@ -232,7 +232,7 @@ func (v *View) Part(i, part int32) (Level, Reason) {
 // removed, or no block of it left.
 func (v *View) Item(m *Message) (Item, bool) {
 	s, touched := v.messages[m.Index]
-	if len(v.spans) > 0 && (v.hidden(m.Index) || v.summarised(m.Index)) {
+	if !v.spans.empty() && (v.hidden(m.Index) || v.summarised(m.Index)) {
 		return Item{}, false
 	}
 	if !touched && !m.Varied() {
@@ -284,15 +284,27 @@ func (s *state) show(it *Item, i int32) {
 	it.Positions = append(it.Positions, i)
 }
 
-// Summaries returns the summaries in force, by range.
-func (v *View) Summaries() []Edit {
-	var out []Edit
-	for _, e := range v.spans {
-		if e.Kind == EditSummarise && !v.Hidden(e.Range) {
-			out = append(out, e)
-		}
+// Summaries returns the summaries in force, by range. They must not be changed.
+func (v *View) Summaries() []Edit { return v.spans.inForce }
+
+// Hides returns what was taken back, in the order in which it was. It must not be changed.
+func (v *View) Hides() []Edit { return v.spans.hidden }
+
+// SummarisedTo is where the messages begin that no summary was made over.
+func (v *View) SummarisedTo() int32 {
+	end := int32(0)
+	for i := range v.spans.inForce {
+		end = max(end, v.spans.inForce[i].Range.End)
 	}
-	slices.SortFunc(out, func(a, b Edit) int { return int(a.Range.First) - int(b.Range.First) })
+	return end
+}
+
+// Excepted are the messages that lie in the ranges of summaries in force, and that those do not stand for.
+func (v *View) Excepted() []Range {
+	var out []Range
+	for i := range v.spans.inForce {
+		out = append(out, v.spans.inForce[i].Summary.Except...)
+	}
 	return out
 }
 
@@ -302,8 +314,8 @@ type Kept struct {
 	Pins          []Range // pinned units
 }
 
-// Layout returns the units of the view in its order: leading system messages, pinned units before the start, summaries by
-// range, restored units before the start, the anchor, and the tail from the start on; index order inside each. Messages are
+// Layout returns the units of the view in its order: leading system messages, pinned units before the start and system messages
+// that are shown again beside a summary, summaries by range, restored units before the start, the anchor, and the tail from the start on; index order inside each. Messages are
 // in index order and hold at least what the layout shows; what they hold beside that is ignored.
 func (v *View) Layout(messages []Message, w Window, kept Kept) []Unit {
 	items := make([]Item, 0, len(messages))
@@ -319,8 +331,8 @@ func (v *View) Layout(messages []Message, w Window, kept Kept) []Unit {
 			groups[g] = append(groups[g], u)
 		}
 	}
-	for _, s := range v.Summaries() {
-		groups[summaries] = append(groups[summaries], Unit{Summary: &s})
+	for i := range v.spans.inForce {
+		groups[summaries] = append(groups[summaries], Unit{Summary: &v.spans.inForce[i]})
 	}
 	return slices.Concat(groups[:]...)
 }
@@ -350,6 +362,9 @@ func (v *View) group(u *Unit, w Window, kept Kept) (int, bool) {
 	}
 	if edit, _, ok := v.Restored(first); ok && edit > w.Restored {
 		return restored, true
+	}
+	if u.Items[0].Message.Role == RoleSystem && slices.ContainsFunc(v.Excepted(), func(r Range) bool { return r.Contains(first) }) {
+		return pinned, true
 	}
 	return anchor, first == w.Anchor
 }

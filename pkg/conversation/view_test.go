@@ -266,7 +266,9 @@ func TestView_Summaries_SupersededByWhatCoversThem(t *testing.T) {
 		{"a smaller one inside supersedes nothing", []conversation.Edit{ranged(1, summarise, 0, 8), ranged(2, summarise, 2, 4)}, []int64{1, 2}},
 		{"hidden whole", []conversation.Edit{ranged(1, summarise, 0, 4), ranged(2, hide, 0, 8)}, nil},
 		{"hidden by two", []conversation.Edit{ranged(1, summarise, 0, 4), ranged(2, hide, 0, 2), ranged(3, hide, 2, 4)}, nil},
-		{"hidden in part", []conversation.Edit{ranged(1, summarise, 0, 4), ranged(2, hide, 2, 8)}, []int64{1}},
+		{"hidden in part: it speaks of what was taken back", []conversation.Edit{ranged(1, summarise, 0, 4), ranged(2, hide, 2, 8)}, nil},
+		{"what it had taken up stands again", []conversation.Edit{ranged(1, summarise, 0, 4), ranged(2, summarise, 0, 8), ranged(3, hide, 6, 9)}, []int64{1}},
+		{"made after the hiding", []conversation.Edit{ranged(1, hide, 2, 4), ranged(2, summarise, 0, 8)}, []int64{2}},
 		{"a message brought back does not bring back the summary", []conversation.Edit{ranged(1, summarise, 0, 4), ranged(2, hide, 0, 8), ranged(3, restore, 1, 2)}, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

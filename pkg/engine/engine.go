@@ -165,7 +165,33 @@ type BuildResult struct {
 	Decisions    []conversation.Decision
 	Events       []conversation.Event
 	Degradations []Degradation
+	Compaction   CompactionStatus
 	Duplicate    bool
+}
+
+// CompactionState says how far the next summary is. The numbers are those of the API.
+type CompactionState int8
+
+// The states.
+const (
+	CompactionIdle CompactionState = iota
+	CompactionPreparing
+	CompactionReady
+)
+
+// CompactionStatus says how a view stands to its budget.
+type CompactionStatus struct {
+	Used     int64 // tokens, times the factor
+	Reported bool  // Used rests on a usage report
+	State    CompactionState
+	Summary  int64 // the newest in the context; 0 for none
+	OwnCalls ModelUsage
+}
+
+// ModelUsage is what the sidecar's own model calls for a conversation took since the process started.
+type ModelUsage struct {
+	Calls, Input, Output int64
+	Cost                 float64
 }
 
 // Degradation is something that was asked for and not done. Its texts are safe: they hold nothing of the conversation.
@@ -176,9 +202,12 @@ type Degradation struct {
 // TokenReport says what a context weighs.
 type TokenReport struct {
 	Fixed, Messages, Total, Budget int64
+	Summaries                      int64 // among Messages
 	SavedByClipping, SavedByFit    int64
 	SavedByExpiry                  int64
 	SavedByRetention               int64
+	SavedByPruning                 int64
+	SavedByCompaction              int64
 	Counter                        string
 	Factor                         float64
 	Estimated                      bool
@@ -199,6 +228,9 @@ const (
 	BreakExpired
 	BreakRetention
 	BreakExpanded
+	BreakPruned
+	BreakSummarised
+	BreakRewound
 )
 
 // PrefixReport compares a context with the previous build's in the same format.
@@ -279,13 +311,65 @@ type MessageInView struct {
 	Expired  bool  // its level is that of an expiry
 	// Expandable says that more is on record than is shown, and nothing of it was erased.
 	Expandable bool
-	InView     bool // in the last committed build
+	InView     bool  // in the last committed build
+	Summary    int64 // that stands for it; 0 for none
+	Hidden     bool  // a rewind took it back
 }
 
 // MessagesResult is a page of messages. Next is where the next page begins; nil on the last.
 type MessagesResult struct {
-	Messages []MessageInView
-	Next     *int32
+	Messages  []MessageInView
+	Summaries []SummaryInView // of the page's range, if Current was asked for
+	Next      *int32
+}
+
+// SummaryInView is a summary with its text.
+type SummaryInView struct {
+	ID       int64
+	Range    conversation.Range
+	Level    int32
+	Children []int64
+	Text     string
+	Tokens   int32
+	Model    string // that wrote it; empty for an extract
+	EditSeq  int64
+	Erased   bool // something that it stands for was erased since
+}
+
+// CompactRequest asks for a smaller view. Nil and unspecified options come from the conversation's policy.
+type CompactRequest struct {
+	Key          store.Key
+	Request      Request
+	Strategy     conversation.Strategy
+	KeepRecent   *int32
+	TargetTokens *int32
+}
+
+// CompactResult says what a compaction did.
+type CompactResult struct {
+	Summaries    []SummaryInView // in order of their ranges
+	Range        conversation.Range
+	Saved        int64 // tokens, before the factor
+	Events       []conversation.Event
+	Degradations []Degradation
+	Revision     int64
+	Duplicate    bool
+}
+
+// RewindRequest takes back the messages from an index on.
+type RewindRequest struct {
+	Key     store.Key
+	Request Request
+	From    int32
+}
+
+// RewindResult says what was taken back.
+type RewindResult struct {
+	Range     conversation.Range
+	Dissolved []int64 // summaries that spoke of it and no longer stand
+	Events    []conversation.Event
+	Revision  int64
+	Duplicate bool
 }
 
 // ManifestResult is an earlier build.

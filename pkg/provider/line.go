@@ -227,7 +227,7 @@ func text(s string, tokens int32) conversation.Part {
 
 // summary writes a summary as the assistant's text: what it says is the past's word, and must not gain the system's authority.
 func (p *pairing) summary(e *conversation.Edit) Line {
-	header := fmt.Sprintf("[Summary of messages %d-%d]\n", e.Range.First, e.Range.End-1)
+	header := fmt.Sprintf("[Summary of messages %d-%d. What it stands for: expand_message(\"s%d\")]\n\n", e.Range.First, e.Range.End-1, e.Summary.ID)
 	weight := p.context.count(header) + e.Summary.Tokens
 	return Line{Message: Message{
 		Role: conversation.RoleAssistant, Parts: []conversation.Part{text(header+e.Summary.Text.Inline, weight)},

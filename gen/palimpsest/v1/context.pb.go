@@ -111,21 +111,30 @@ const (
 	PrefixBreak_PREFIX_BREAK_RETENTION PrefixBreak = 8
 	// ExpandMessage brought a message back.
 	PrefixBreak_PREFIX_BREAK_EXPANDED PrefixBreak = 9
+	// Old tool results were cleared.
+	PrefixBreak_PREFIX_BREAK_PRUNED PrefixBreak = 10
+	// A summary took the place of messages.
+	PrefixBreak_PREFIX_BREAK_SUMMARISED PrefixBreak = 11
+	// RewindConversation took messages back.
+	PrefixBreak_PREFIX_BREAK_REWOUND PrefixBreak = 12
 )
 
 // Enum value maps for PrefixBreak.
 var (
 	PrefixBreak_name = map[int32]string{
-		0: "PREFIX_BREAK_UNSPECIFIED",
-		1: "PREFIX_BREAK_FIRST_BUILD",
-		2: "PREFIX_BREAK_WINDOW_MOVED",
-		3: "PREFIX_BREAK_EDITED",
-		4: "PREFIX_BREAK_OTHER_COORDINATES",
-		5: "PREFIX_BREAK_TAIL_REPLACED",
-		6: "PREFIX_BREAK_PINNED",
-		7: "PREFIX_BREAK_EXPIRED",
-		8: "PREFIX_BREAK_RETENTION",
-		9: "PREFIX_BREAK_EXPANDED",
+		0:  "PREFIX_BREAK_UNSPECIFIED",
+		1:  "PREFIX_BREAK_FIRST_BUILD",
+		2:  "PREFIX_BREAK_WINDOW_MOVED",
+		3:  "PREFIX_BREAK_EDITED",
+		4:  "PREFIX_BREAK_OTHER_COORDINATES",
+		5:  "PREFIX_BREAK_TAIL_REPLACED",
+		6:  "PREFIX_BREAK_PINNED",
+		7:  "PREFIX_BREAK_EXPIRED",
+		8:  "PREFIX_BREAK_RETENTION",
+		9:  "PREFIX_BREAK_EXPANDED",
+		10: "PREFIX_BREAK_PRUNED",
+		11: "PREFIX_BREAK_SUMMARISED",
+		12: "PREFIX_BREAK_REWOUND",
 	}
 	PrefixBreak_value = map[string]int32{
 		"PREFIX_BREAK_UNSPECIFIED":       0,
@@ -138,6 +147,9 @@ var (
 		"PREFIX_BREAK_EXPIRED":           7,
 		"PREFIX_BREAK_RETENTION":         8,
 		"PREFIX_BREAK_EXPANDED":          9,
+		"PREFIX_BREAK_PRUNED":            10,
+		"PREFIX_BREAK_SUMMARISED":        11,
+		"PREFIX_BREAK_REWOUND":           12,
 	}
 )
 
@@ -166,6 +178,59 @@ func (x PrefixBreak) Number() protoreflect.EnumNumber {
 // Deprecated: Use PrefixBreak.Descriptor instead.
 func (PrefixBreak) EnumDescriptor() ([]byte, []int) {
 	return file_palimpsest_v1_context_proto_rawDescGZIP(), []int{1}
+}
+
+// CompactionState says how far the next summary is.
+type CompactionState int32
+
+const (
+	// None is asked for.
+	CompactionState_COMPACTION_STATE_UNSPECIFIED CompactionState = 0
+	// It is being prepared, by this process or by another.
+	CompactionState_COMPACTION_STATE_PREPARING CompactionState = 1
+	// It is ready: the build that overflows takes it.
+	CompactionState_COMPACTION_STATE_READY CompactionState = 2
+)
+
+// Enum value maps for CompactionState.
+var (
+	CompactionState_name = map[int32]string{
+		0: "COMPACTION_STATE_UNSPECIFIED",
+		1: "COMPACTION_STATE_PREPARING",
+		2: "COMPACTION_STATE_READY",
+	}
+	CompactionState_value = map[string]int32{
+		"COMPACTION_STATE_UNSPECIFIED": 0,
+		"COMPACTION_STATE_PREPARING":   1,
+		"COMPACTION_STATE_READY":       2,
+	}
+)
+
+func (x CompactionState) Enum() *CompactionState {
+	p := new(CompactionState)
+	*p = x
+	return p
+}
+
+func (x CompactionState) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (CompactionState) Descriptor() protoreflect.EnumDescriptor {
+	return file_palimpsest_v1_context_proto_enumTypes[2].Descriptor()
+}
+
+func (CompactionState) Type() protoreflect.EnumType {
+	return &file_palimpsest_v1_context_proto_enumTypes[2]
+}
+
+func (x CompactionState) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use CompactionState.Descriptor instead.
+func (CompactionState) EnumDescriptor() ([]byte, []int) {
+	return file_palimpsest_v1_context_proto_rawDescGZIP(), []int{2}
 }
 
 // FixedInput is what the caller sends to the model beside the context. It is counted and hashed, neither stored nor rendered.
@@ -323,6 +388,7 @@ type Origin struct {
 	// Types that are valid to be assigned to Source:
 	//
 	//	*Origin_MessageIndex
+	//	*Origin_SummaryId
 	//	*Origin_Synthetic
 	Source        isOrigin_Source `protobuf_oneof:"source"`
 	unknownFields protoimpl.UnknownFields
@@ -375,6 +441,15 @@ func (x *Origin) GetMessageIndex() int32 {
 	return 0
 }
 
+func (x *Origin) GetSummaryId() string {
+	if x != nil {
+		if x, ok := x.Source.(*Origin_SummaryId); ok {
+			return x.SummaryId
+		}
+	}
+	return ""
+}
+
 func (x *Origin) GetSynthetic() string {
 	if x != nil {
 		if x, ok := x.Source.(*Origin_Synthetic); ok {
@@ -393,12 +468,19 @@ type Origin_MessageIndex struct {
 	MessageIndex int32 `protobuf:"varint,1,opt,name=message_index,json=messageIndex,proto3,oneof"`
 }
 
+type Origin_SummaryId struct {
+	// Output only. The summary, such as s7.
+	SummaryId string `protobuf:"bytes,2,opt,name=summary_id,json=summaryId,proto3,oneof"`
+}
+
 type Origin_Synthetic struct {
 	// Output only. Why the sidecar made it: opener, continue, call_never_answered, result_late or system_as_user.
 	Synthetic string `protobuf:"bytes,3,opt,name=synthetic,proto3,oneof"`
 }
 
 func (*Origin_MessageIndex) isOrigin_Source() {}
+
+func (*Origin_SummaryId) isOrigin_Source() {}
 
 func (*Origin_Synthetic) isOrigin_Source() {}
 
@@ -572,8 +654,10 @@ type TokenReport struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Output only. System prompt and tools given as fixed_input.
 	Fixed int64 `protobuf:"varint,1,opt,name=fixed,proto3" json:"fixed,omitempty"`
-	// Output only. The messages in the context.
+	// Output only. The messages in the context, summaries included.
 	Messages int64 `protobuf:"varint,2,opt,name=messages,proto3" json:"messages,omitempty"`
+	// Output only. The summaries among them.
+	Summaries int64 `protobuf:"varint,3,opt,name=summaries,proto3" json:"summaries,omitempty"`
 	// Output only. Fixed and messages, times the factor.
 	Total int64 `protobuf:"varint,4,opt,name=total,proto3" json:"total,omitempty"`
 	// Output only. What total may be at most: B.
@@ -586,6 +670,10 @@ type TokenReport struct {
 	SavedByExpiry int64 `protobuf:"varint,8,opt,name=saved_by_expiry,json=savedByExpiry,proto3" json:"saved_by_expiry,omitempty"`
 	// Output only. Tokens of blocks that retention keeps out of this context.
 	SavedByRetention int64 `protobuf:"varint,9,opt,name=saved_by_retention,json=savedByRetention,proto3" json:"saved_by_retention,omitempty"`
+	// Output only. Tokens of tool results that pruning keeps out of this context.
+	SavedByPruning int64 `protobuf:"varint,10,opt,name=saved_by_pruning,json=savedByPruning,proto3" json:"saved_by_pruning,omitempty"`
+	// Output only. Tokens of the messages that summaries stand for, as they were appended, less what the summaries weigh.
+	SavedByCompaction int64 `protobuf:"varint,11,opt,name=saved_by_compaction,json=savedByCompaction,proto3" json:"saved_by_compaction,omitempty"`
 	// Output only. The counter: o200k, cl100k or chars4.
 	Counter string `protobuf:"bytes,20,opt,name=counter,proto3" json:"counter,omitempty"`
 	// Output only. The calibration factor in force for the model.
@@ -640,6 +728,13 @@ func (x *TokenReport) GetMessages() int64 {
 	return 0
 }
 
+func (x *TokenReport) GetSummaries() int64 {
+	if x != nil {
+		return x.Summaries
+	}
+	return 0
+}
+
 func (x *TokenReport) GetTotal() int64 {
 	if x != nil {
 		return x.Total
@@ -678,6 +773,20 @@ func (x *TokenReport) GetSavedByExpiry() int64 {
 func (x *TokenReport) GetSavedByRetention() int64 {
 	if x != nil {
 		return x.SavedByRetention
+	}
+	return 0
+}
+
+func (x *TokenReport) GetSavedByPruning() int64 {
+	if x != nil {
+		return x.SavedByPruning
+	}
+	return 0
+}
+
+func (x *TokenReport) GetSavedByCompaction() int64 {
+	if x != nil {
+		return x.SavedByCompaction
 	}
 	return 0
 }
@@ -966,20 +1075,104 @@ func (x *Manifest) GetRevision() int64 {
 	return 0
 }
 
+// ModelUsage is what the sidecar's own model calls took.
+type ModelUsage struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Output only. Calls made.
+	Calls int64 `protobuf:"varint,1,opt,name=calls,proto3" json:"calls,omitempty"`
+	// Output only. Input tokens, as the providers reported them; where one did not, as reckoned.
+	InputTokens int64 `protobuf:"varint,2,opt,name=input_tokens,json=inputTokens,proto3" json:"input_tokens,omitempty"`
+	// Output only. Output tokens, likewise.
+	OutputTokens int64 `protobuf:"varint,3,opt,name=output_tokens,json=outputTokens,proto3" json:"output_tokens,omitempty"`
+	// Output only. What they cost by the model profiles' prices, in their currency.
+	Cost          float64 `protobuf:"fixed64,4,opt,name=cost,proto3" json:"cost,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ModelUsage) Reset() {
+	*x = ModelUsage{}
+	mi := &file_palimpsest_v1_context_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ModelUsage) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ModelUsage) ProtoMessage() {}
+
+func (x *ModelUsage) ProtoReflect() protoreflect.Message {
+	mi := &file_palimpsest_v1_context_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ModelUsage.ProtoReflect.Descriptor instead.
+func (*ModelUsage) Descriptor() ([]byte, []int) {
+	return file_palimpsest_v1_context_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *ModelUsage) GetCalls() int64 {
+	if x != nil {
+		return x.Calls
+	}
+	return 0
+}
+
+func (x *ModelUsage) GetInputTokens() int64 {
+	if x != nil {
+		return x.InputTokens
+	}
+	return 0
+}
+
+func (x *ModelUsage) GetOutputTokens() int64 {
+	if x != nil {
+		return x.OutputTokens
+	}
+	return 0
+}
+
+func (x *ModelUsage) GetCost() float64 {
+	if x != nil {
+		return x.Cost
+	}
+	return 0
+}
+
 // CompactionStatus says how the view stands to its budget.
 type CompactionStatus struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Output only. Tokens used, times the factor, in percent of the budget, rounded up.
+	// Output only. used_tokens in percent of the budget, rounded up.
 	UsedPercent int32 `protobuf:"varint,1,opt,name=used_percent,json=usedPercent,proto3" json:"used_percent,omitempty"`
 	// Output only. The window's start.
 	WindowStartIndex int32 `protobuf:"varint,2,opt,name=window_start_index,json=windowStartIndex,proto3" json:"window_start_index,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	// Output only. Tokens used: what the provider last reported for this model and what the view has gained or lost since, or, without
+	// a report, TokenReport.total.
+	UsedTokens int64 `protobuf:"varint,3,opt,name=used_tokens,json=usedTokens,proto3" json:"used_tokens,omitempty"`
+	// Output only. True if used_tokens rests on a report.
+	Reported bool `protobuf:"varint,4,opt,name=reported,proto3" json:"reported,omitempty"`
+	// Output only. How far the next summary is.
+	State CompactionState `protobuf:"varint,5,opt,name=state,proto3,enum=palimpsest.v1.CompactionState" json:"state,omitempty"`
+	// Output only. The newest summary in the context, such as s7; empty if there is none.
+	SummaryId string `protobuf:"bytes,6,opt,name=summary_id,json=summaryId,proto3" json:"summary_id,omitempty"`
+	// Output only. The sidecar's own model calls for the conversation since the sidecar was started.
+	OwnCalls      *ModelUsage `protobuf:"bytes,7,opt,name=own_calls,json=ownCalls,proto3" json:"own_calls,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *CompactionStatus) Reset() {
 	*x = CompactionStatus{}
-	mi := &file_palimpsest_v1_context_proto_msgTypes[8]
+	mi := &file_palimpsest_v1_context_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -991,7 +1184,7 @@ func (x *CompactionStatus) String() string {
 func (*CompactionStatus) ProtoMessage() {}
 
 func (x *CompactionStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_context_proto_msgTypes[8]
+	mi := &file_palimpsest_v1_context_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1004,7 +1197,7 @@ func (x *CompactionStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompactionStatus.ProtoReflect.Descriptor instead.
 func (*CompactionStatus) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_context_proto_rawDescGZIP(), []int{8}
+	return file_palimpsest_v1_context_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *CompactionStatus) GetUsedPercent() int32 {
@@ -1019,6 +1212,168 @@ func (x *CompactionStatus) GetWindowStartIndex() int32 {
 		return x.WindowStartIndex
 	}
 	return 0
+}
+
+func (x *CompactionStatus) GetUsedTokens() int64 {
+	if x != nil {
+		return x.UsedTokens
+	}
+	return 0
+}
+
+func (x *CompactionStatus) GetReported() bool {
+	if x != nil {
+		return x.Reported
+	}
+	return false
+}
+
+func (x *CompactionStatus) GetState() CompactionState {
+	if x != nil {
+		return x.State
+	}
+	return CompactionState_COMPACTION_STATE_UNSPECIFIED
+}
+
+func (x *CompactionStatus) GetSummaryId() string {
+	if x != nil {
+		return x.SummaryId
+	}
+	return ""
+}
+
+func (x *CompactionStatus) GetOwnCalls() *ModelUsage {
+	if x != nil {
+		return x.OwnCalls
+	}
+	return nil
+}
+
+// Summary stands for a range of messages.
+type Summary struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Output only. Such as s7.
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Output only. The first message that it stands for.
+	FirstIndex int32 `protobuf:"varint,2,opt,name=first_index,json=firstIndex,proto3" json:"first_index,omitempty"`
+	// Output only. The last one, inclusive.
+	LastIndex int32 `protobuf:"varint,3,opt,name=last_index,json=lastIndex,proto3" json:"last_index,omitempty"`
+	// Output only. How many levels of summaries lie below it.
+	Level int32 `protobuf:"varint,4,opt,name=level,proto3" json:"level,omitempty"`
+	// Output only. The earlier summaries that it has taken up.
+	Children []string `protobuf:"bytes,5,rep,name=children,proto3" json:"children,omitempty"`
+	// Output only. Its text, with the list of what it would have lost.
+	Text string `protobuf:"bytes,6,opt,name=text,proto3" json:"text,omitempty"`
+	// Output only. Weight in tokens, before the factor.
+	Tokens int32 `protobuf:"varint,7,opt,name=tokens,proto3" json:"tokens,omitempty"`
+	// Output only. The model that wrote it, as provider/model; empty for the sidecar's own extract.
+	Model string `protobuf:"bytes,8,opt,name=model,proto3" json:"model,omitempty"`
+	// Output only. The edit that made it, such as e12.
+	EditId string `protobuf:"bytes,9,opt,name=edit_id,json=editId,proto3" json:"edit_id,omitempty"`
+	// Output only. True if something that it stands for was erased since.
+	OriginalErased bool `protobuf:"varint,10,opt,name=original_erased,json=originalErased,proto3" json:"original_erased,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *Summary) Reset() {
+	*x = Summary{}
+	mi := &file_palimpsest_v1_context_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Summary) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Summary) ProtoMessage() {}
+
+func (x *Summary) ProtoReflect() protoreflect.Message {
+	mi := &file_palimpsest_v1_context_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Summary.ProtoReflect.Descriptor instead.
+func (*Summary) Descriptor() ([]byte, []int) {
+	return file_palimpsest_v1_context_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *Summary) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *Summary) GetFirstIndex() int32 {
+	if x != nil {
+		return x.FirstIndex
+	}
+	return 0
+}
+
+func (x *Summary) GetLastIndex() int32 {
+	if x != nil {
+		return x.LastIndex
+	}
+	return 0
+}
+
+func (x *Summary) GetLevel() int32 {
+	if x != nil {
+		return x.Level
+	}
+	return 0
+}
+
+func (x *Summary) GetChildren() []string {
+	if x != nil {
+		return x.Children
+	}
+	return nil
+}
+
+func (x *Summary) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
+func (x *Summary) GetTokens() int32 {
+	if x != nil {
+		return x.Tokens
+	}
+	return 0
+}
+
+func (x *Summary) GetModel() string {
+	if x != nil {
+		return x.Model
+	}
+	return ""
+}
+
+func (x *Summary) GetEditId() string {
+	if x != nil {
+		return x.EditId
+	}
+	return ""
+}
+
+func (x *Summary) GetOriginalErased() bool {
+	if x != nil {
+		return x.OriginalErased
+	}
+	return false
 }
 
 // Receipt is the proof that a message is on record.
@@ -1044,7 +1399,7 @@ type Receipt struct {
 
 func (x *Receipt) Reset() {
 	*x = Receipt{}
-	mi := &file_palimpsest_v1_context_proto_msgTypes[9]
+	mi := &file_palimpsest_v1_context_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1056,7 +1411,7 @@ func (x *Receipt) String() string {
 func (*Receipt) ProtoMessage() {}
 
 func (x *Receipt) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_context_proto_msgTypes[9]
+	mi := &file_palimpsest_v1_context_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1069,7 +1424,7 @@ func (x *Receipt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Receipt.ProtoReflect.Descriptor instead.
 func (*Receipt) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_context_proto_rawDescGZIP(), []int{9}
+	return file_palimpsest_v1_context_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Receipt) GetIndex() int32 {
@@ -1138,9 +1493,11 @@ const file_palimpsest_v1_context_proto_rawDesc = "" +
 	"\x11cache_read_tokens\x18\x02 \x01(\x05R\x0fcacheReadTokens\x12,\n" +
 	"\x12cache_write_tokens\x18\x03 \x01(\x05R\x10cacheWriteTokens\x12#\n" +
 	"\routput_tokens\x18\x04 \x01(\x05R\foutputTokens\x12)\n" +
-	"\x10reasoning_tokens\x18\x05 \x01(\x05R\x0freasoningTokens\"Y\n" +
+	"\x10reasoning_tokens\x18\x05 \x01(\x05R\x0freasoningTokens\"z\n" +
 	"\x06Origin\x12%\n" +
-	"\rmessage_index\x18\x01 \x01(\x05H\x00R\fmessageIndex\x12\x1e\n" +
+	"\rmessage_index\x18\x01 \x01(\x05H\x00R\fmessageIndex\x12\x1f\n" +
+	"\n" +
+	"summary_id\x18\x02 \x01(\tH\x00R\tsummaryId\x12\x1e\n" +
 	"\tsynthetic\x18\x03 \x01(\tH\x00R\tsyntheticB\b\n" +
 	"\x06source\"\xc4\x01\n" +
 	"\x0eContextMessage\x12'\n" +
@@ -1155,17 +1512,21 @@ const file_palimpsest_v1_context_proto_rawDesc = "" +
 	"\rmessages_json\x18\x02 \x01(\fR\fmessagesJson\x12%\n" +
 	"\x0econtent_sha256\x18\x03 \x01(\tR\rcontentSha256\x12+\n" +
 	"\x11cache_breakpoints\x18\x04 \x03(\x05R\x10cacheBreakpoints\x12\x16\n" +
-	"\x06blocks\x18\x05 \x01(\x05R\x06blocks\"\xe1\x02\n" +
+	"\x06blocks\x18\x05 \x01(\x05R\x06blocks\"\xd9\x03\n" +
 	"\vTokenReport\x12\x14\n" +
 	"\x05fixed\x18\x01 \x01(\x03R\x05fixed\x12\x1a\n" +
-	"\bmessages\x18\x02 \x01(\x03R\bmessages\x12\x14\n" +
+	"\bmessages\x18\x02 \x01(\x03R\bmessages\x12\x1c\n" +
+	"\tsummaries\x18\x03 \x01(\x03R\tsummaries\x12\x14\n" +
 	"\x05total\x18\x04 \x01(\x03R\x05total\x12\x16\n" +
 	"\x06budget\x18\x05 \x01(\x03R\x06budget\x12*\n" +
 	"\x11saved_by_clipping\x18\x06 \x01(\x03R\x0fsavedByClipping\x12 \n" +
 	"\fsaved_by_fit\x18\a \x01(\x03R\n" +
 	"savedByFit\x12&\n" +
 	"\x0fsaved_by_expiry\x18\b \x01(\x03R\rsavedByExpiry\x12,\n" +
-	"\x12saved_by_retention\x18\t \x01(\x03R\x10savedByRetention\x12\x18\n" +
+	"\x12saved_by_retention\x18\t \x01(\x03R\x10savedByRetention\x12(\n" +
+	"\x10saved_by_pruning\x18\n" +
+	" \x01(\x03R\x0esavedByPruning\x12.\n" +
+	"\x13saved_by_compaction\x18\v \x01(\x03R\x11savedByCompaction\x12\x18\n" +
 	"\acounter\x18\x14 \x01(\tR\acounter\x12\x16\n" +
 	"\x06factor\x18\x15 \x01(\x01R\x06factor\x12\x1c\n" +
 	"\testimated\x18\x16 \x01(\bR\testimated\"\xea\x01\n" +
@@ -1194,10 +1555,37 @@ const file_palimpsest_v1_context_proto_rawDesc = "" +
 	"\x0econtent_sha256\x18\x0e \x01(\tR\rcontentSha256\x12;\n" +
 	"\vcreate_time\x18\x0f \x01(\v2\x1a.google.protobuf.TimestampR\n" +
 	"createTime\x12\x1a\n" +
-	"\brevision\x18\x10 \x01(\x03R\brevision\"c\n" +
+	"\brevision\x18\x10 \x01(\x03R\brevision\"~\n" +
+	"\n" +
+	"ModelUsage\x12\x14\n" +
+	"\x05calls\x18\x01 \x01(\x03R\x05calls\x12!\n" +
+	"\finput_tokens\x18\x02 \x01(\x03R\vinputTokens\x12#\n" +
+	"\routput_tokens\x18\x03 \x01(\x03R\foutputTokens\x12\x12\n" +
+	"\x04cost\x18\x04 \x01(\x01R\x04cost\"\xad\x02\n" +
 	"\x10CompactionStatus\x12!\n" +
 	"\fused_percent\x18\x01 \x01(\x05R\vusedPercent\x12,\n" +
-	"\x12window_start_index\x18\x02 \x01(\x05R\x10windowStartIndex\"\xc7\x01\n" +
+	"\x12window_start_index\x18\x02 \x01(\x05R\x10windowStartIndex\x12\x1f\n" +
+	"\vused_tokens\x18\x03 \x01(\x03R\n" +
+	"usedTokens\x12\x1a\n" +
+	"\breported\x18\x04 \x01(\bR\breported\x124\n" +
+	"\x05state\x18\x05 \x01(\x0e2\x1e.palimpsest.v1.CompactionStateR\x05state\x12\x1d\n" +
+	"\n" +
+	"summary_id\x18\x06 \x01(\tR\tsummaryId\x126\n" +
+	"\town_calls\x18\a \x01(\v2\x19.palimpsest.v1.ModelUsageR\bownCalls\"\x8f\x02\n" +
+	"\aSummary\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1f\n" +
+	"\vfirst_index\x18\x02 \x01(\x05R\n" +
+	"firstIndex\x12\x1d\n" +
+	"\n" +
+	"last_index\x18\x03 \x01(\x05R\tlastIndex\x12\x14\n" +
+	"\x05level\x18\x04 \x01(\x05R\x05level\x12\x1a\n" +
+	"\bchildren\x18\x05 \x03(\tR\bchildren\x12\x12\n" +
+	"\x04text\x18\x06 \x01(\tR\x04text\x12\x16\n" +
+	"\x06tokens\x18\a \x01(\x05R\x06tokens\x12\x14\n" +
+	"\x05model\x18\b \x01(\tR\x05model\x12\x17\n" +
+	"\aedit_id\x18\t \x01(\tR\x06editId\x12'\n" +
+	"\x0foriginal_erased\x18\n" +
+	" \x01(\bR\x0eoriginalErased\"\xc7\x01\n" +
 	"\aReceipt\x12\x14\n" +
 	"\x05index\x18\x01 \x01(\x05R\x05index\x12\x0e\n" +
 	"\x02id\x18\x02 \x01(\tR\x02id\x12\x1d\n" +
@@ -1214,7 +1602,7 @@ const file_palimpsest_v1_context_proto_rawDesc = "" +
 	"\x1aCONTEXT_FORMAT_OPENAI_CHAT\x10\x02\x12#\n" +
 	"\x1fCONTEXT_FORMAT_OPENAI_RESPONSES\x10\x03\x12\x1c\n" +
 	"\x18CONTEXT_FORMAT_ANTHROPIC\x10\x04\x12\x19\n" +
-	"\x15CONTEXT_FORMAT_GEMINI\x10\x05*\xaf\x02\n" +
+	"\x15CONTEXT_FORMAT_GEMINI\x10\x05*\xff\x02\n" +
 	"\vPrefixBreak\x12\x1c\n" +
 	"\x18PREFIX_BREAK_UNSPECIFIED\x10\x00\x12\x1c\n" +
 	"\x18PREFIX_BREAK_FIRST_BUILD\x10\x01\x12\x1d\n" +
@@ -1225,7 +1613,15 @@ const file_palimpsest_v1_context_proto_rawDesc = "" +
 	"\x13PREFIX_BREAK_PINNED\x10\x06\x12\x18\n" +
 	"\x14PREFIX_BREAK_EXPIRED\x10\a\x12\x1a\n" +
 	"\x16PREFIX_BREAK_RETENTION\x10\b\x12\x19\n" +
-	"\x15PREFIX_BREAK_EXPANDED\x10\tBIZGgithub.com/palimpsest-context/palimpsest/gen/palimpsest/v1;palimpsestv1b\x06proto3"
+	"\x15PREFIX_BREAK_EXPANDED\x10\t\x12\x17\n" +
+	"\x13PREFIX_BREAK_PRUNED\x10\n" +
+	"\x12\x1b\n" +
+	"\x17PREFIX_BREAK_SUMMARISED\x10\v\x12\x18\n" +
+	"\x14PREFIX_BREAK_REWOUND\x10\f*o\n" +
+	"\x0fCompactionState\x12 \n" +
+	"\x1cCOMPACTION_STATE_UNSPECIFIED\x10\x00\x12\x1e\n" +
+	"\x1aCOMPACTION_STATE_PREPARING\x10\x01\x12\x1a\n" +
+	"\x16COMPACTION_STATE_READY\x10\x02BIZGgithub.com/palimpsest-context/palimpsest/gen/palimpsest/v1;palimpsestv1b\x06proto3"
 
 var (
 	file_palimpsest_v1_context_proto_rawDescOnce sync.Once
@@ -1239,37 +1635,42 @@ func file_palimpsest_v1_context_proto_rawDescGZIP() []byte {
 	return file_palimpsest_v1_context_proto_rawDescData
 }
 
-var file_palimpsest_v1_context_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_palimpsest_v1_context_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
+var file_palimpsest_v1_context_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
+var file_palimpsest_v1_context_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
 var file_palimpsest_v1_context_proto_goTypes = []any{
 	(ContextFormat)(0),            // 0: palimpsest.v1.ContextFormat
 	(PrefixBreak)(0),              // 1: palimpsest.v1.PrefixBreak
-	(*FixedInput)(nil),            // 2: palimpsest.v1.FixedInput
-	(*Usage)(nil),                 // 3: palimpsest.v1.Usage
-	(*Origin)(nil),                // 4: palimpsest.v1.Origin
-	(*ContextMessage)(nil),        // 5: palimpsest.v1.ContextMessage
-	(*Rendered)(nil),              // 6: palimpsest.v1.Rendered
-	(*TokenReport)(nil),           // 7: palimpsest.v1.TokenReport
-	(*PrefixReport)(nil),          // 8: palimpsest.v1.PrefixReport
-	(*Manifest)(nil),              // 9: palimpsest.v1.Manifest
-	(*CompactionStatus)(nil),      // 10: palimpsest.v1.CompactionStatus
-	(*Receipt)(nil),               // 11: palimpsest.v1.Receipt
-	(Role)(0),                     // 12: palimpsest.v1.Role
-	(*Part)(nil),                  // 13: palimpsest.v1.Part
-	(*timestamppb.Timestamp)(nil), // 14: google.protobuf.Timestamp
+	(CompactionState)(0),          // 2: palimpsest.v1.CompactionState
+	(*FixedInput)(nil),            // 3: palimpsest.v1.FixedInput
+	(*Usage)(nil),                 // 4: palimpsest.v1.Usage
+	(*Origin)(nil),                // 5: palimpsest.v1.Origin
+	(*ContextMessage)(nil),        // 6: palimpsest.v1.ContextMessage
+	(*Rendered)(nil),              // 7: palimpsest.v1.Rendered
+	(*TokenReport)(nil),           // 8: palimpsest.v1.TokenReport
+	(*PrefixReport)(nil),          // 9: palimpsest.v1.PrefixReport
+	(*Manifest)(nil),              // 10: palimpsest.v1.Manifest
+	(*ModelUsage)(nil),            // 11: palimpsest.v1.ModelUsage
+	(*CompactionStatus)(nil),      // 12: palimpsest.v1.CompactionStatus
+	(*Summary)(nil),               // 13: palimpsest.v1.Summary
+	(*Receipt)(nil),               // 14: palimpsest.v1.Receipt
+	(Role)(0),                     // 15: palimpsest.v1.Role
+	(*Part)(nil),                  // 16: palimpsest.v1.Part
+	(*timestamppb.Timestamp)(nil), // 17: google.protobuf.Timestamp
 }
 var file_palimpsest_v1_context_proto_depIdxs = []int32{
-	12, // 0: palimpsest.v1.ContextMessage.role:type_name -> palimpsest.v1.Role
-	13, // 1: palimpsest.v1.ContextMessage.parts:type_name -> palimpsest.v1.Part
-	4,  // 2: palimpsest.v1.ContextMessage.origin:type_name -> palimpsest.v1.Origin
+	15, // 0: palimpsest.v1.ContextMessage.role:type_name -> palimpsest.v1.Role
+	16, // 1: palimpsest.v1.ContextMessage.parts:type_name -> palimpsest.v1.Part
+	5,  // 2: palimpsest.v1.ContextMessage.origin:type_name -> palimpsest.v1.Origin
 	1,  // 3: palimpsest.v1.PrefixReport.broken_by:type_name -> palimpsest.v1.PrefixBreak
 	0,  // 4: palimpsest.v1.Manifest.format:type_name -> palimpsest.v1.ContextFormat
-	14, // 5: palimpsest.v1.Manifest.create_time:type_name -> google.protobuf.Timestamp
-	6,  // [6:6] is the sub-list for method output_type
-	6,  // [6:6] is the sub-list for method input_type
-	6,  // [6:6] is the sub-list for extension type_name
-	6,  // [6:6] is the sub-list for extension extendee
-	0,  // [0:6] is the sub-list for field type_name
+	17, // 5: palimpsest.v1.Manifest.create_time:type_name -> google.protobuf.Timestamp
+	2,  // 6: palimpsest.v1.CompactionStatus.state:type_name -> palimpsest.v1.CompactionState
+	11, // 7: palimpsest.v1.CompactionStatus.own_calls:type_name -> palimpsest.v1.ModelUsage
+	8,  // [8:8] is the sub-list for method output_type
+	8,  // [8:8] is the sub-list for method input_type
+	8,  // [8:8] is the sub-list for extension type_name
+	8,  // [8:8] is the sub-list for extension extendee
+	0,  // [0:8] is the sub-list for field type_name
 }
 
 func init() { file_palimpsest_v1_context_proto_init() }
@@ -1281,6 +1682,7 @@ func file_palimpsest_v1_context_proto_init() {
 	file_palimpsest_v1_context_proto_msgTypes[0].OneofWrappers = []any{}
 	file_palimpsest_v1_context_proto_msgTypes[2].OneofWrappers = []any{
 		(*Origin_MessageIndex)(nil),
+		(*Origin_SummaryId)(nil),
 		(*Origin_Synthetic)(nil),
 	}
 	type x struct{}
@@ -1288,8 +1690,8 @@ func file_palimpsest_v1_context_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_palimpsest_v1_context_proto_rawDesc), len(file_palimpsest_v1_context_proto_rawDesc)),
-			NumEnums:      2,
-			NumMessages:   10,
+			NumEnums:      3,
+			NumMessages:   12,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -1404,6 +1404,436 @@ func (x *ReportUsageResponse) GetCounted() bool {
 	return false
 }
 
+// CompactionOptions says how to compact. What is not set comes from the conversation's policy.
+type CompactionOptions struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Optional. How.
+	Strategy CompactionStrategy `protobuf:"varint,1,opt,name=strategy,proto3,enum=palimpsest.v1.CompactionStrategy" json:"strategy,omitempty"`
+	// Optional. The newest messages that are left alone; 0 to 10,000. The newest unit is always left alone.
+	KeepRecent *int32 `protobuf:"varint,2,opt,name=keep_recent,json=keepRecent,proto3,oneof" json:"keep_recent,omitempty"`
+	// Optional. What the view should weigh at most afterwards, in tokens; 1 to 100,000,000. It is reached where the newest messages, pinned
+	// ones and summaries leave room for it.
+	TargetTokens  *int32 `protobuf:"varint,3,opt,name=target_tokens,json=targetTokens,proto3,oneof" json:"target_tokens,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CompactionOptions) Reset() {
+	*x = CompactionOptions{}
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CompactionOptions) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CompactionOptions) ProtoMessage() {}
+
+func (x *CompactionOptions) ProtoReflect() protoreflect.Message {
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CompactionOptions.ProtoReflect.Descriptor instead.
+func (*CompactionOptions) Descriptor() ([]byte, []int) {
+	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *CompactionOptions) GetStrategy() CompactionStrategy {
+	if x != nil {
+		return x.Strategy
+	}
+	return CompactionStrategy_COMPACTION_STRATEGY_UNSPECIFIED
+}
+
+func (x *CompactionOptions) GetKeepRecent() int32 {
+	if x != nil && x.KeepRecent != nil {
+		return *x.KeepRecent
+	}
+	return 0
+}
+
+func (x *CompactionOptions) GetTargetTokens() int32 {
+	if x != nil && x.TargetTokens != nil {
+		return *x.TargetTokens
+	}
+	return 0
+}
+
+// CompactConversationRequest asks for a smaller view.
+type CompactConversationRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Required. The conversation; 1 to 256 bytes, no control characters.
+	ConversationId string `protobuf:"bytes,1,opt,name=conversation_id,json=conversationId,proto3" json:"conversation_id,omitempty"`
+	// Optional. How.
+	Options *CompactionOptions `protobuf:"bytes,2,opt,name=options,proto3" json:"options,omitempty"`
+	// Optional. Makes a retry safe for 24 hours; at most 256 bytes.
+	RequestId     string `protobuf:"bytes,3,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CompactConversationRequest) Reset() {
+	*x = CompactConversationRequest{}
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CompactConversationRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CompactConversationRequest) ProtoMessage() {}
+
+func (x *CompactConversationRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CompactConversationRequest.ProtoReflect.Descriptor instead.
+func (*CompactConversationRequest) Descriptor() ([]byte, []int) {
+	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *CompactConversationRequest) GetConversationId() string {
+	if x != nil {
+		return x.ConversationId
+	}
+	return ""
+}
+
+func (x *CompactConversationRequest) GetOptions() *CompactionOptions {
+	if x != nil {
+		return x.Options
+	}
+	return nil
+}
+
+func (x *CompactConversationRequest) GetRequestId() string {
+	if x != nil {
+		return x.RequestId
+	}
+	return ""
+}
+
+// CompactionResult says what a compaction did.
+type CompactionResult struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Output only. The summaries that it made, in order of their ranges; none for a sliding window.
+	Summaries []*Summary `protobuf:"bytes,1,rep,name=summaries,proto3" json:"summaries,omitempty"`
+	// Output only. The messages that left the view: from start up to, not including, end.
+	CompactedRange *Range `protobuf:"bytes,2,opt,name=compacted_range,json=compactedRange,proto3" json:"compacted_range,omitempty"`
+	// Output only. By how much the view shrank, in tokens, before the factor.
+	TokensSaved   int64 `protobuf:"varint,3,opt,name=tokens_saved,json=tokensSaved,proto3" json:"tokens_saved,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CompactionResult) Reset() {
+	*x = CompactionResult{}
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CompactionResult) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CompactionResult) ProtoMessage() {}
+
+func (x *CompactionResult) ProtoReflect() protoreflect.Message {
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CompactionResult.ProtoReflect.Descriptor instead.
+func (*CompactionResult) Descriptor() ([]byte, []int) {
+	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *CompactionResult) GetSummaries() []*Summary {
+	if x != nil {
+		return x.Summaries
+	}
+	return nil
+}
+
+func (x *CompactionResult) GetCompactedRange() *Range {
+	if x != nil {
+		return x.CompactedRange
+	}
+	return nil
+}
+
+func (x *CompactionResult) GetTokensSaved() int64 {
+	if x != nil {
+		return x.TokensSaved
+	}
+	return 0
+}
+
+// CompactConversationResponse answers CompactConversation.
+type CompactConversationResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Output only. What was done.
+	Result *CompactionResult `protobuf:"bytes,1,opt,name=result,proto3" json:"result,omitempty"`
+	// Output only. What happened.
+	Events []*LifecycleEvent `protobuf:"bytes,2,rep,name=events,proto3" json:"events,omitempty"`
+	// Output only. What was asked for and not done, such as a model's summary.
+	Degradations []*Degradation `protobuf:"bytes,3,rep,name=degradations,proto3" json:"degradations,omitempty"`
+	// Output only. The conversation's revision after it.
+	Revision int64 `protobuf:"varint,4,opt,name=revision,proto3" json:"revision,omitempty"`
+	// Output only. True if the request id had been used before: this is the first outcome, without its events and degradations.
+	Duplicate     bool `protobuf:"varint,5,opt,name=duplicate,proto3" json:"duplicate,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CompactConversationResponse) Reset() {
+	*x = CompactConversationResponse{}
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CompactConversationResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CompactConversationResponse) ProtoMessage() {}
+
+func (x *CompactConversationResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CompactConversationResponse.ProtoReflect.Descriptor instead.
+func (*CompactConversationResponse) Descriptor() ([]byte, []int) {
+	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *CompactConversationResponse) GetResult() *CompactionResult {
+	if x != nil {
+		return x.Result
+	}
+	return nil
+}
+
+func (x *CompactConversationResponse) GetEvents() []*LifecycleEvent {
+	if x != nil {
+		return x.Events
+	}
+	return nil
+}
+
+func (x *CompactConversationResponse) GetDegradations() []*Degradation {
+	if x != nil {
+		return x.Degradations
+	}
+	return nil
+}
+
+func (x *CompactConversationResponse) GetRevision() int64 {
+	if x != nil {
+		return x.Revision
+	}
+	return 0
+}
+
+func (x *CompactConversationResponse) GetDuplicate() bool {
+	if x != nil {
+		return x.Duplicate
+	}
+	return false
+}
+
+// RewindConversationRequest asks for messages to be taken back.
+type RewindConversationRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Required. The conversation; 1 to 256 bytes, no control characters.
+	ConversationId string `protobuf:"bytes,1,opt,name=conversation_id,json=conversationId,proto3" json:"conversation_id,omitempty"`
+	// Required. The first message to take back; 0 to 2,147,483,647. All that were appended after it go with it.
+	FromIndex int32 `protobuf:"varint,2,opt,name=from_index,json=fromIndex,proto3" json:"from_index,omitempty"`
+	// Optional. Makes a retry safe for 24 hours; at most 256 bytes.
+	RequestId     string `protobuf:"bytes,3,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RewindConversationRequest) Reset() {
+	*x = RewindConversationRequest{}
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RewindConversationRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RewindConversationRequest) ProtoMessage() {}
+
+func (x *RewindConversationRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RewindConversationRequest.ProtoReflect.Descriptor instead.
+func (*RewindConversationRequest) Descriptor() ([]byte, []int) {
+	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *RewindConversationRequest) GetConversationId() string {
+	if x != nil {
+		return x.ConversationId
+	}
+	return ""
+}
+
+func (x *RewindConversationRequest) GetFromIndex() int32 {
+	if x != nil {
+		return x.FromIndex
+	}
+	return 0
+}
+
+func (x *RewindConversationRequest) GetRequestId() string {
+	if x != nil {
+		return x.RequestId
+	}
+	return ""
+}
+
+// RewindConversationResponse answers RewindConversation.
+type RewindConversationResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Output only. The first message that was taken back.
+	FirstIndex int32 `protobuf:"varint,1,opt,name=first_index,json=firstIndex,proto3" json:"first_index,omitempty"`
+	// Output only. The last one, inclusive.
+	LastIndex int32 `protobuf:"varint,2,opt,name=last_index,json=lastIndex,proto3" json:"last_index,omitempty"`
+	// Output only. The summaries that spoke of them and no longer stand; what they stood for is shown again, or an earlier summary of it.
+	DissolvedSummaries []string `protobuf:"bytes,3,rep,name=dissolved_summaries,json=dissolvedSummaries,proto3" json:"dissolved_summaries,omitempty"`
+	// Output only. What happened.
+	Events []*LifecycleEvent `protobuf:"bytes,4,rep,name=events,proto3" json:"events,omitempty"`
+	// Output only. The conversation's revision after it.
+	Revision int64 `protobuf:"varint,5,opt,name=revision,proto3" json:"revision,omitempty"`
+	// Output only. True if the request id had been used before: this is the first outcome, without its events.
+	Duplicate     bool `protobuf:"varint,6,opt,name=duplicate,proto3" json:"duplicate,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RewindConversationResponse) Reset() {
+	*x = RewindConversationResponse{}
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RewindConversationResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RewindConversationResponse) ProtoMessage() {}
+
+func (x *RewindConversationResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RewindConversationResponse.ProtoReflect.Descriptor instead.
+func (*RewindConversationResponse) Descriptor() ([]byte, []int) {
+	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *RewindConversationResponse) GetFirstIndex() int32 {
+	if x != nil {
+		return x.FirstIndex
+	}
+	return 0
+}
+
+func (x *RewindConversationResponse) GetLastIndex() int32 {
+	if x != nil {
+		return x.LastIndex
+	}
+	return 0
+}
+
+func (x *RewindConversationResponse) GetDissolvedSummaries() []string {
+	if x != nil {
+		return x.DissolvedSummaries
+	}
+	return nil
+}
+
+func (x *RewindConversationResponse) GetEvents() []*LifecycleEvent {
+	if x != nil {
+		return x.Events
+	}
+	return nil
+}
+
+func (x *RewindConversationResponse) GetRevision() int64 {
+	if x != nil {
+		return x.Revision
+	}
+	return 0
+}
+
+func (x *RewindConversationResponse) GetDuplicate() bool {
+	if x != nil {
+		return x.Duplicate
+	}
+	return false
+}
+
 var File_palimpsest_v1_context_service_proto protoreflect.FileDescriptor
 
 const file_palimpsest_v1_context_service_proto_rawDesc = "" +
@@ -1532,17 +1962,56 @@ const file_palimpsest_v1_context_service_proto_rawDesc = "" +
 	"\x05usage\x18\x04 \x01(\v2\x14.palimpsest.v1.UsageR\x05usage\"G\n" +
 	"\x13ReportUsageResponse\x12\x16\n" +
 	"\x06factor\x18\x01 \x01(\x01R\x06factor\x12\x18\n" +
-	"\acounted\x18\x02 \x01(\bR\acounted*_\n" +
+	"\acounted\x18\x02 \x01(\bR\acounted\"\xc4\x01\n" +
+	"\x11CompactionOptions\x12=\n" +
+	"\bstrategy\x18\x01 \x01(\x0e2!.palimpsest.v1.CompactionStrategyR\bstrategy\x12$\n" +
+	"\vkeep_recent\x18\x02 \x01(\x05H\x00R\n" +
+	"keepRecent\x88\x01\x01\x12(\n" +
+	"\rtarget_tokens\x18\x03 \x01(\x05H\x01R\ftargetTokens\x88\x01\x01B\x0e\n" +
+	"\f_keep_recentB\x10\n" +
+	"\x0e_target_tokens\"\xa0\x01\n" +
+	"\x1aCompactConversationRequest\x12'\n" +
+	"\x0fconversation_id\x18\x01 \x01(\tR\x0econversationId\x12:\n" +
+	"\aoptions\x18\x02 \x01(\v2 .palimpsest.v1.CompactionOptionsR\aoptions\x12\x1d\n" +
+	"\n" +
+	"request_id\x18\x03 \x01(\tR\trequestId\"\xaa\x01\n" +
+	"\x10CompactionResult\x124\n" +
+	"\tsummaries\x18\x01 \x03(\v2\x16.palimpsest.v1.SummaryR\tsummaries\x12=\n" +
+	"\x0fcompacted_range\x18\x02 \x01(\v2\x14.palimpsest.v1.RangeR\x0ecompactedRange\x12!\n" +
+	"\ftokens_saved\x18\x03 \x01(\x03R\vtokensSaved\"\x87\x02\n" +
+	"\x1bCompactConversationResponse\x127\n" +
+	"\x06result\x18\x01 \x01(\v2\x1f.palimpsest.v1.CompactionResultR\x06result\x125\n" +
+	"\x06events\x18\x02 \x03(\v2\x1d.palimpsest.v1.LifecycleEventR\x06events\x12>\n" +
+	"\fdegradations\x18\x03 \x03(\v2\x1a.palimpsest.v1.DegradationR\fdegradations\x12\x1a\n" +
+	"\brevision\x18\x04 \x01(\x03R\brevision\x12\x1c\n" +
+	"\tduplicate\x18\x05 \x01(\bR\tduplicate\"\x82\x01\n" +
+	"\x19RewindConversationRequest\x12'\n" +
+	"\x0fconversation_id\x18\x01 \x01(\tR\x0econversationId\x12\x1d\n" +
+	"\n" +
+	"from_index\x18\x02 \x01(\x05R\tfromIndex\x12\x1d\n" +
+	"\n" +
+	"request_id\x18\x03 \x01(\tR\trequestId\"\xfe\x01\n" +
+	"\x1aRewindConversationResponse\x12\x1f\n" +
+	"\vfirst_index\x18\x01 \x01(\x05R\n" +
+	"firstIndex\x12\x1d\n" +
+	"\n" +
+	"last_index\x18\x02 \x01(\x05R\tlastIndex\x12/\n" +
+	"\x13dissolved_summaries\x18\x03 \x03(\tR\x12dissolvedSummaries\x125\n" +
+	"\x06events\x18\x04 \x03(\v2\x1d.palimpsest.v1.LifecycleEventR\x06events\x12\x1a\n" +
+	"\brevision\x18\x05 \x01(\x03R\brevision\x12\x1c\n" +
+	"\tduplicate\x18\x06 \x01(\bR\tduplicate*_\n" +
 	"\n" +
 	"ExpandMode\x12\x1b\n" +
 	"\x17EXPAND_MODE_UNSPECIFIED\x10\x00\x12\x17\n" +
 	"\x13EXPAND_MODE_RESTORE\x10\x01\x12\x1b\n" +
-	"\x17EXPAND_MODE_RETURN_ONLY\x10\x022\xe5\x03\n" +
+	"\x17EXPAND_MODE_RETURN_ONLY\x10\x022\xbe\x05\n" +
 	"\x0eContextService\x12Z\n" +
 	"\rAppendMessage\x12#.palimpsest.v1.AppendMessageRequest\x1a$.palimpsest.v1.AppendMessageResponse\x12l\n" +
 	"\x13BatchAppendMessages\x12).palimpsest.v1.BatchAppendMessagesRequest\x1a*.palimpsest.v1.BatchAppendMessagesResponse\x12W\n" +
 	"\fBuildContext\x12\".palimpsest.v1.BuildContextRequest\x1a#.palimpsest.v1.BuildContextResponse\x12Z\n" +
-	"\rExpandMessage\x12#.palimpsest.v1.ExpandMessageRequest\x1a$.palimpsest.v1.ExpandMessageResponse\x12T\n" +
+	"\rExpandMessage\x12#.palimpsest.v1.ExpandMessageRequest\x1a$.palimpsest.v1.ExpandMessageResponse\x12l\n" +
+	"\x13CompactConversation\x12).palimpsest.v1.CompactConversationRequest\x1a*.palimpsest.v1.CompactConversationResponse\x12i\n" +
+	"\x12RewindConversation\x12(.palimpsest.v1.RewindConversationRequest\x1a).palimpsest.v1.RewindConversationResponse\x12T\n" +
 	"\vReportUsage\x12!.palimpsest.v1.ReportUsageRequest\x1a\".palimpsest.v1.ReportUsageResponseBIZGgithub.com/palimpsest-context/palimpsest/gen/palimpsest/v1;palimpsestv1b\x06proto3"
 
 var (
@@ -1558,7 +2027,7 @@ func file_palimpsest_v1_context_service_proto_rawDescGZIP() []byte {
 }
 
 var file_palimpsest_v1_context_service_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_palimpsest_v1_context_service_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
+var file_palimpsest_v1_context_service_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
 var file_palimpsest_v1_context_service_proto_goTypes = []any{
 	(ExpandMode)(0),                     // 0: palimpsest.v1.ExpandMode
 	(*AppendMessageRequest)(nil),        // 1: palimpsest.v1.AppendMessageRequest
@@ -1574,77 +2043,97 @@ var file_palimpsest_v1_context_service_proto_goTypes = []any{
 	(*ExpandedChild)(nil),               // 11: palimpsest.v1.ExpandedChild
 	(*ReportUsageRequest)(nil),          // 12: palimpsest.v1.ReportUsageRequest
 	(*ReportUsageResponse)(nil),         // 13: palimpsest.v1.ReportUsageResponse
-	(*Message)(nil),                     // 14: palimpsest.v1.Message
-	(*AdditionalContent)(nil),           // 15: palimpsest.v1.AdditionalContent
-	(*ExpirationOverride)(nil),          // 16: palimpsest.v1.ExpirationOverride
-	(*Receipt)(nil),                     // 17: palimpsest.v1.Receipt
-	(*LifecycleEvent)(nil),              // 18: palimpsest.v1.LifecycleEvent
-	(ContextFormat)(0),                  // 19: palimpsest.v1.ContextFormat
-	(*Budget)(nil),                      // 20: palimpsest.v1.Budget
-	(*FixedInput)(nil),                  // 21: palimpsest.v1.FixedInput
-	(*Usage)(nil),                       // 22: palimpsest.v1.Usage
-	(*Policy)(nil),                      // 23: palimpsest.v1.Policy
-	(*ContextMessage)(nil),              // 24: palimpsest.v1.ContextMessage
-	(*Rendered)(nil),                    // 25: palimpsest.v1.Rendered
-	(*TokenReport)(nil),                 // 26: palimpsest.v1.TokenReport
-	(*PrefixReport)(nil),                // 27: palimpsest.v1.PrefixReport
-	(*Decision)(nil),                    // 28: palimpsest.v1.Decision
-	(*CompactionStatus)(nil),            // 29: palimpsest.v1.CompactionStatus
-	(*Degradation)(nil),                 // 30: palimpsest.v1.Degradation
+	(*CompactionOptions)(nil),           // 14: palimpsest.v1.CompactionOptions
+	(*CompactConversationRequest)(nil),  // 15: palimpsest.v1.CompactConversationRequest
+	(*CompactionResult)(nil),            // 16: palimpsest.v1.CompactionResult
+	(*CompactConversationResponse)(nil), // 17: palimpsest.v1.CompactConversationResponse
+	(*RewindConversationRequest)(nil),   // 18: palimpsest.v1.RewindConversationRequest
+	(*RewindConversationResponse)(nil),  // 19: palimpsest.v1.RewindConversationResponse
+	(*Message)(nil),                     // 20: palimpsest.v1.Message
+	(*AdditionalContent)(nil),           // 21: palimpsest.v1.AdditionalContent
+	(*ExpirationOverride)(nil),          // 22: palimpsest.v1.ExpirationOverride
+	(*Receipt)(nil),                     // 23: palimpsest.v1.Receipt
+	(*LifecycleEvent)(nil),              // 24: palimpsest.v1.LifecycleEvent
+	(ContextFormat)(0),                  // 25: palimpsest.v1.ContextFormat
+	(*Budget)(nil),                      // 26: palimpsest.v1.Budget
+	(*FixedInput)(nil),                  // 27: palimpsest.v1.FixedInput
+	(*Usage)(nil),                       // 28: palimpsest.v1.Usage
+	(*Policy)(nil),                      // 29: palimpsest.v1.Policy
+	(*ContextMessage)(nil),              // 30: palimpsest.v1.ContextMessage
+	(*Rendered)(nil),                    // 31: palimpsest.v1.Rendered
+	(*TokenReport)(nil),                 // 32: palimpsest.v1.TokenReport
+	(*PrefixReport)(nil),                // 33: palimpsest.v1.PrefixReport
+	(*Decision)(nil),                    // 34: palimpsest.v1.Decision
+	(*CompactionStatus)(nil),            // 35: palimpsest.v1.CompactionStatus
+	(*Degradation)(nil),                 // 36: palimpsest.v1.Degradation
+	(CompactionStrategy)(0),             // 37: palimpsest.v1.CompactionStrategy
+	(*Summary)(nil),                     // 38: palimpsest.v1.Summary
 }
 var file_palimpsest_v1_context_service_proto_depIdxs = []int32{
-	14, // 0: palimpsest.v1.AppendMessageRequest.message:type_name -> palimpsest.v1.Message
-	15, // 1: palimpsest.v1.AppendMessageRequest.additional_content:type_name -> palimpsest.v1.AdditionalContent
-	16, // 2: palimpsest.v1.AppendMessageRequest.expiration_override:type_name -> palimpsest.v1.ExpirationOverride
-	17, // 3: palimpsest.v1.AppendMessageResponse.receipt:type_name -> palimpsest.v1.Receipt
-	18, // 4: palimpsest.v1.AppendMessageResponse.events:type_name -> palimpsest.v1.LifecycleEvent
-	14, // 5: palimpsest.v1.AppendMessageResponse.display_message:type_name -> palimpsest.v1.Message
-	14, // 6: palimpsest.v1.AppendMessageResponse.persistent_message:type_name -> palimpsest.v1.Message
-	14, // 7: palimpsest.v1.BatchAppendItem.message:type_name -> palimpsest.v1.Message
-	15, // 8: palimpsest.v1.BatchAppendItem.additional_content:type_name -> palimpsest.v1.AdditionalContent
-	16, // 9: palimpsest.v1.BatchAppendItem.expiration_override:type_name -> palimpsest.v1.ExpirationOverride
+	20, // 0: palimpsest.v1.AppendMessageRequest.message:type_name -> palimpsest.v1.Message
+	21, // 1: palimpsest.v1.AppendMessageRequest.additional_content:type_name -> palimpsest.v1.AdditionalContent
+	22, // 2: palimpsest.v1.AppendMessageRequest.expiration_override:type_name -> palimpsest.v1.ExpirationOverride
+	23, // 3: palimpsest.v1.AppendMessageResponse.receipt:type_name -> palimpsest.v1.Receipt
+	24, // 4: palimpsest.v1.AppendMessageResponse.events:type_name -> palimpsest.v1.LifecycleEvent
+	20, // 5: palimpsest.v1.AppendMessageResponse.display_message:type_name -> palimpsest.v1.Message
+	20, // 6: palimpsest.v1.AppendMessageResponse.persistent_message:type_name -> palimpsest.v1.Message
+	20, // 7: palimpsest.v1.BatchAppendItem.message:type_name -> palimpsest.v1.Message
+	21, // 8: palimpsest.v1.BatchAppendItem.additional_content:type_name -> palimpsest.v1.AdditionalContent
+	22, // 9: palimpsest.v1.BatchAppendItem.expiration_override:type_name -> palimpsest.v1.ExpirationOverride
 	3,  // 10: palimpsest.v1.BatchAppendMessagesRequest.items:type_name -> palimpsest.v1.BatchAppendItem
-	17, // 11: palimpsest.v1.BatchAppendMessagesResponse.receipts:type_name -> palimpsest.v1.Receipt
-	18, // 12: palimpsest.v1.BatchAppendMessagesResponse.events:type_name -> palimpsest.v1.LifecycleEvent
-	19, // 13: palimpsest.v1.BuildContextRequest.format:type_name -> palimpsest.v1.ContextFormat
-	20, // 14: palimpsest.v1.BuildContextRequest.budget:type_name -> palimpsest.v1.Budget
-	21, // 15: palimpsest.v1.BuildContextRequest.fixed_input:type_name -> palimpsest.v1.FixedInput
-	22, // 16: palimpsest.v1.BuildContextRequest.last_usage:type_name -> palimpsest.v1.Usage
-	16, // 17: palimpsest.v1.BuildContextRequest.expiration_override:type_name -> palimpsest.v1.ExpirationOverride
-	23, // 18: palimpsest.v1.BuildContextRequest.policy_override:type_name -> palimpsest.v1.Policy
-	24, // 19: palimpsest.v1.BuildContextResponse.messages:type_name -> palimpsest.v1.ContextMessage
-	25, // 20: palimpsest.v1.BuildContextResponse.rendered:type_name -> palimpsest.v1.Rendered
-	26, // 21: palimpsest.v1.BuildContextResponse.tokens:type_name -> palimpsest.v1.TokenReport
-	27, // 22: palimpsest.v1.BuildContextResponse.prefix:type_name -> palimpsest.v1.PrefixReport
-	28, // 23: palimpsest.v1.BuildContextResponse.decisions:type_name -> palimpsest.v1.Decision
-	18, // 24: palimpsest.v1.BuildContextResponse.events:type_name -> palimpsest.v1.LifecycleEvent
-	29, // 25: palimpsest.v1.BuildContextResponse.compaction:type_name -> palimpsest.v1.CompactionStatus
-	30, // 26: palimpsest.v1.BuildContextResponse.degradations:type_name -> palimpsest.v1.Degradation
+	23, // 11: palimpsest.v1.BatchAppendMessagesResponse.receipts:type_name -> palimpsest.v1.Receipt
+	24, // 12: palimpsest.v1.BatchAppendMessagesResponse.events:type_name -> palimpsest.v1.LifecycleEvent
+	25, // 13: palimpsest.v1.BuildContextRequest.format:type_name -> palimpsest.v1.ContextFormat
+	26, // 14: palimpsest.v1.BuildContextRequest.budget:type_name -> palimpsest.v1.Budget
+	27, // 15: palimpsest.v1.BuildContextRequest.fixed_input:type_name -> palimpsest.v1.FixedInput
+	28, // 16: palimpsest.v1.BuildContextRequest.last_usage:type_name -> palimpsest.v1.Usage
+	22, // 17: palimpsest.v1.BuildContextRequest.expiration_override:type_name -> palimpsest.v1.ExpirationOverride
+	29, // 18: palimpsest.v1.BuildContextRequest.policy_override:type_name -> palimpsest.v1.Policy
+	30, // 19: palimpsest.v1.BuildContextResponse.messages:type_name -> palimpsest.v1.ContextMessage
+	31, // 20: palimpsest.v1.BuildContextResponse.rendered:type_name -> palimpsest.v1.Rendered
+	32, // 21: palimpsest.v1.BuildContextResponse.tokens:type_name -> palimpsest.v1.TokenReport
+	33, // 22: palimpsest.v1.BuildContextResponse.prefix:type_name -> palimpsest.v1.PrefixReport
+	34, // 23: palimpsest.v1.BuildContextResponse.decisions:type_name -> palimpsest.v1.Decision
+	24, // 24: palimpsest.v1.BuildContextResponse.events:type_name -> palimpsest.v1.LifecycleEvent
+	35, // 25: palimpsest.v1.BuildContextResponse.compaction:type_name -> palimpsest.v1.CompactionStatus
+	36, // 26: palimpsest.v1.BuildContextResponse.degradations:type_name -> palimpsest.v1.Degradation
 	0,  // 27: palimpsest.v1.ExpandMessageRequest.mode:type_name -> palimpsest.v1.ExpandMode
 	8,  // 28: palimpsest.v1.ExpandMessageRequest.chars:type_name -> palimpsest.v1.Range
 	8,  // 29: palimpsest.v1.ExpandMessageRequest.lines:type_name -> palimpsest.v1.Range
 	8,  // 30: palimpsest.v1.ExpandMessageRequest.items:type_name -> palimpsest.v1.Range
-	14, // 31: palimpsest.v1.ExpandMessageResponse.message:type_name -> palimpsest.v1.Message
+	20, // 31: palimpsest.v1.ExpandMessageResponse.message:type_name -> palimpsest.v1.Message
 	8,  // 32: palimpsest.v1.ExpandMessageResponse.returned:type_name -> palimpsest.v1.Range
 	11, // 33: palimpsest.v1.ExpandMessageResponse.children:type_name -> palimpsest.v1.ExpandedChild
-	18, // 34: palimpsest.v1.ExpandMessageResponse.events:type_name -> palimpsest.v1.LifecycleEvent
-	14, // 35: palimpsest.v1.ExpandedChild.message:type_name -> palimpsest.v1.Message
-	22, // 36: palimpsest.v1.ReportUsageRequest.usage:type_name -> palimpsest.v1.Usage
-	1,  // 37: palimpsest.v1.ContextService.AppendMessage:input_type -> palimpsest.v1.AppendMessageRequest
-	4,  // 38: palimpsest.v1.ContextService.BatchAppendMessages:input_type -> palimpsest.v1.BatchAppendMessagesRequest
-	6,  // 39: palimpsest.v1.ContextService.BuildContext:input_type -> palimpsest.v1.BuildContextRequest
-	9,  // 40: palimpsest.v1.ContextService.ExpandMessage:input_type -> palimpsest.v1.ExpandMessageRequest
-	12, // 41: palimpsest.v1.ContextService.ReportUsage:input_type -> palimpsest.v1.ReportUsageRequest
-	2,  // 42: palimpsest.v1.ContextService.AppendMessage:output_type -> palimpsest.v1.AppendMessageResponse
-	5,  // 43: palimpsest.v1.ContextService.BatchAppendMessages:output_type -> palimpsest.v1.BatchAppendMessagesResponse
-	7,  // 44: palimpsest.v1.ContextService.BuildContext:output_type -> palimpsest.v1.BuildContextResponse
-	10, // 45: palimpsest.v1.ContextService.ExpandMessage:output_type -> palimpsest.v1.ExpandMessageResponse
-	13, // 46: palimpsest.v1.ContextService.ReportUsage:output_type -> palimpsest.v1.ReportUsageResponse
-	42, // [42:47] is the sub-list for method output_type
-	37, // [37:42] is the sub-list for method input_type
-	37, // [37:37] is the sub-list for extension type_name
-	37, // [37:37] is the sub-list for extension extendee
-	0,  // [0:37] is the sub-list for field type_name
+	24, // 34: palimpsest.v1.ExpandMessageResponse.events:type_name -> palimpsest.v1.LifecycleEvent
+	20, // 35: palimpsest.v1.ExpandedChild.message:type_name -> palimpsest.v1.Message
+	28, // 36: palimpsest.v1.ReportUsageRequest.usage:type_name -> palimpsest.v1.Usage
+	37, // 37: palimpsest.v1.CompactionOptions.strategy:type_name -> palimpsest.v1.CompactionStrategy
+	14, // 38: palimpsest.v1.CompactConversationRequest.options:type_name -> palimpsest.v1.CompactionOptions
+	38, // 39: palimpsest.v1.CompactionResult.summaries:type_name -> palimpsest.v1.Summary
+	8,  // 40: palimpsest.v1.CompactionResult.compacted_range:type_name -> palimpsest.v1.Range
+	16, // 41: palimpsest.v1.CompactConversationResponse.result:type_name -> palimpsest.v1.CompactionResult
+	24, // 42: palimpsest.v1.CompactConversationResponse.events:type_name -> palimpsest.v1.LifecycleEvent
+	36, // 43: palimpsest.v1.CompactConversationResponse.degradations:type_name -> palimpsest.v1.Degradation
+	24, // 44: palimpsest.v1.RewindConversationResponse.events:type_name -> palimpsest.v1.LifecycleEvent
+	1,  // 45: palimpsest.v1.ContextService.AppendMessage:input_type -> palimpsest.v1.AppendMessageRequest
+	4,  // 46: palimpsest.v1.ContextService.BatchAppendMessages:input_type -> palimpsest.v1.BatchAppendMessagesRequest
+	6,  // 47: palimpsest.v1.ContextService.BuildContext:input_type -> palimpsest.v1.BuildContextRequest
+	9,  // 48: palimpsest.v1.ContextService.ExpandMessage:input_type -> palimpsest.v1.ExpandMessageRequest
+	15, // 49: palimpsest.v1.ContextService.CompactConversation:input_type -> palimpsest.v1.CompactConversationRequest
+	18, // 50: palimpsest.v1.ContextService.RewindConversation:input_type -> palimpsest.v1.RewindConversationRequest
+	12, // 51: palimpsest.v1.ContextService.ReportUsage:input_type -> palimpsest.v1.ReportUsageRequest
+	2,  // 52: palimpsest.v1.ContextService.AppendMessage:output_type -> palimpsest.v1.AppendMessageResponse
+	5,  // 53: palimpsest.v1.ContextService.BatchAppendMessages:output_type -> palimpsest.v1.BatchAppendMessagesResponse
+	7,  // 54: palimpsest.v1.ContextService.BuildContext:output_type -> palimpsest.v1.BuildContextResponse
+	10, // 55: palimpsest.v1.ContextService.ExpandMessage:output_type -> palimpsest.v1.ExpandMessageResponse
+	17, // 56: palimpsest.v1.ContextService.CompactConversation:output_type -> palimpsest.v1.CompactConversationResponse
+	19, // 57: palimpsest.v1.ContextService.RewindConversation:output_type -> palimpsest.v1.RewindConversationResponse
+	13, // 58: palimpsest.v1.ContextService.ReportUsage:output_type -> palimpsest.v1.ReportUsageResponse
+	52, // [52:59] is the sub-list for method output_type
+	45, // [45:52] is the sub-list for method input_type
+	45, // [45:45] is the sub-list for extension type_name
+	45, // [45:45] is the sub-list for extension extendee
+	0,  // [0:45] is the sub-list for field type_name
 }
 
 func init() { file_palimpsest_v1_context_service_proto_init() }
@@ -1673,13 +2162,14 @@ func file_palimpsest_v1_context_service_proto_init() {
 		(*ExpandedChild_Message)(nil),
 		(*ExpandedChild_SummaryId)(nil),
 	}
+	file_palimpsest_v1_context_service_proto_msgTypes[13].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_palimpsest_v1_context_service_proto_rawDesc), len(file_palimpsest_v1_context_service_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   13,
+			NumMessages:   19,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -23,6 +23,8 @@ const (
 	ContextService_BatchAppendMessages_FullMethodName = "/palimpsest.v1.ContextService/BatchAppendMessages"
 	ContextService_BuildContext_FullMethodName        = "/palimpsest.v1.ContextService/BuildContext"
 	ContextService_ExpandMessage_FullMethodName       = "/palimpsest.v1.ContextService/ExpandMessage"
+	ContextService_CompactConversation_FullMethodName = "/palimpsest.v1.ContextService/CompactConversation"
+	ContextService_RewindConversation_FullMethodName  = "/palimpsest.v1.ContextService/RewindConversation"
 	ContextService_ReportUsage_FullMethodName         = "/palimpsest.v1.ContextService/ReportUsage"
 )
 
@@ -41,6 +43,13 @@ type ContextServiceClient interface {
 	BuildContext(ctx context.Context, in *BuildContextRequest, opts ...grpc.CallOption) (*BuildContextResponse, error)
 	// ExpandMessage brings back what left the view: it returns the original, and in mode RESTORE puts the whole unit back in full.
 	ExpandMessage(ctx context.Context, in *ExpandMessageRequest, opts ...grpc.CallOption) (*ExpandMessageResponse, error)
+	// CompactConversation makes the conversation's view smaller now, as a build that overflows would: a summary takes the place of
+	// what is older than the newest messages, or the window's start moves on. It begins no turn. It waits for a model as long as
+	// summarisers may take; then the sidecar's own extract serves.
+	CompactConversation(ctx context.Context, in *CompactConversationRequest, opts ...grpc.CallOption) (*CompactConversationResponse, error)
+	// RewindConversation takes back the newest messages, to generate them anew or to edit and send them again. They stay on record,
+	// and nothing shows them or counts with them any more.
+	RewindConversation(ctx context.Context, in *RewindConversationRequest, opts ...grpc.CallOption) (*RewindConversationResponse, error)
 	// ReportUsage tells what the provider counted for a build, to calibrate the counter.
 	ReportUsage(ctx context.Context, in *ReportUsageRequest, opts ...grpc.CallOption) (*ReportUsageResponse, error)
 }
@@ -93,6 +102,26 @@ func (c *contextServiceClient) ExpandMessage(ctx context.Context, in *ExpandMess
 	return out, nil
 }
 
+func (c *contextServiceClient) CompactConversation(ctx context.Context, in *CompactConversationRequest, opts ...grpc.CallOption) (*CompactConversationResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(CompactConversationResponse)
+	err := c.cc.Invoke(ctx, ContextService_CompactConversation_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *contextServiceClient) RewindConversation(ctx context.Context, in *RewindConversationRequest, opts ...grpc.CallOption) (*RewindConversationResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(RewindConversationResponse)
+	err := c.cc.Invoke(ctx, ContextService_RewindConversation_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *contextServiceClient) ReportUsage(ctx context.Context, in *ReportUsageRequest, opts ...grpc.CallOption) (*ReportUsageResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ReportUsageResponse)
@@ -118,6 +147,13 @@ type ContextServiceServer interface {
 	BuildContext(context.Context, *BuildContextRequest) (*BuildContextResponse, error)
 	// ExpandMessage brings back what left the view: it returns the original, and in mode RESTORE puts the whole unit back in full.
 	ExpandMessage(context.Context, *ExpandMessageRequest) (*ExpandMessageResponse, error)
+	// CompactConversation makes the conversation's view smaller now, as a build that overflows would: a summary takes the place of
+	// what is older than the newest messages, or the window's start moves on. It begins no turn. It waits for a model as long as
+	// summarisers may take; then the sidecar's own extract serves.
+	CompactConversation(context.Context, *CompactConversationRequest) (*CompactConversationResponse, error)
+	// RewindConversation takes back the newest messages, to generate them anew or to edit and send them again. They stay on record,
+	// and nothing shows them or counts with them any more.
+	RewindConversation(context.Context, *RewindConversationRequest) (*RewindConversationResponse, error)
 	// ReportUsage tells what the provider counted for a build, to calibrate the counter.
 	ReportUsage(context.Context, *ReportUsageRequest) (*ReportUsageResponse, error)
 	mustEmbedUnimplementedContextServiceServer()
@@ -141,6 +177,12 @@ func (UnimplementedContextServiceServer) BuildContext(context.Context, *BuildCon
 }
 func (UnimplementedContextServiceServer) ExpandMessage(context.Context, *ExpandMessageRequest) (*ExpandMessageResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ExpandMessage not implemented")
+}
+func (UnimplementedContextServiceServer) CompactConversation(context.Context, *CompactConversationRequest) (*CompactConversationResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method CompactConversation not implemented")
+}
+func (UnimplementedContextServiceServer) RewindConversation(context.Context, *RewindConversationRequest) (*RewindConversationResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method RewindConversation not implemented")
 }
 func (UnimplementedContextServiceServer) ReportUsage(context.Context, *ReportUsageRequest) (*ReportUsageResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ReportUsage not implemented")
@@ -238,6 +280,42 @@ func _ContextService_ExpandMessage_Handler(srv interface{}, ctx context.Context,
 	return interceptor(ctx, in, info, handler)
 }
 
+func _ContextService_CompactConversation_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(CompactConversationRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ContextServiceServer).CompactConversation(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ContextService_CompactConversation_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ContextServiceServer).CompactConversation(ctx, req.(*CompactConversationRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _ContextService_RewindConversation_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(RewindConversationRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ContextServiceServer).RewindConversation(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ContextService_RewindConversation_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ContextServiceServer).RewindConversation(ctx, req.(*RewindConversationRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _ContextService_ReportUsage_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(ReportUsageRequest)
 	if err := dec(in); err != nil {
@@ -278,6 +356,14 @@ var ContextService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ExpandMessage",
 			Handler:    _ContextService_ExpandMessage_Handler,
+		},
+		{
+			MethodName: "CompactConversation",
+			Handler:    _ContextService_CompactConversation_Handler,
+		},
+		{
+			MethodName: "RewindConversation",
+			Handler:    _ContextService_RewindConversation_Handler,
 		},
 		{
 			MethodName: "ReportUsage",

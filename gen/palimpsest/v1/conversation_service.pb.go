@@ -1189,6 +1189,9 @@ type ListMessagesResponse struct {
 	Messages []*Message `protobuf:"bytes,1,rep,name=messages,proto3" json:"messages,omitempty"`
 	// Output only. Where the next page begins; empty on the last.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	// Output only. For view CURRENT, the summaries that stand for messages of this page's range, in order of their ranges. Each comes on one
+	// page: the one on which the last message that it stands for would be (the first, in a descending order).
+	Summaries     []*Summary `protobuf:"bytes,3,rep,name=summaries,proto3" json:"summaries,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1235,6 +1238,13 @@ func (x *ListMessagesResponse) GetNextPageToken() string {
 		return x.NextPageToken
 	}
 	return ""
+}
+
+func (x *ListMessagesResponse) GetSummaries() []*Summary {
+	if x != nil {
+		return x.Summaries
+	}
+	return nil
 }
 
 // CountMessagesRequest asks for counts.
@@ -2043,10 +2053,11 @@ const file_palimpsest_v1_conversation_service_proto_rawDesc = "" +
 	"\n" +
 	"page_token\x18\a \x01(\tR\tpageToken\x12+\n" +
 	"\x0fmax_reply_bytes\x18\b \x01(\x05H\x00R\rmaxReplyBytes\x88\x01\x01B\x12\n" +
-	"\x10_max_reply_bytes\"r\n" +
+	"\x10_max_reply_bytes\"\xa8\x01\n" +
 	"\x14ListMessagesResponse\x122\n" +
 	"\bmessages\x18\x01 \x03(\v2\x16.palimpsest.v1.MessageR\bmessages\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xa6\x01\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x124\n" +
+	"\tsummaries\x18\x03 \x03(\v2\x16.palimpsest.v1.SummaryR\tsummaries\"\xa6\x01\n" +
 	"\x14CountMessagesRequest\x12'\n" +
 	"\x0fconversation_id\x18\x01 \x01(\tR\x0econversationId\x12/\n" +
 	"\x05range\x18\x02 \x01(\v2\x19.palimpsest.v1.IndexRangeR\x05range\x124\n" +
@@ -2169,11 +2180,12 @@ var file_palimpsest_v1_conversation_service_proto_goTypes = []any{
 	(*Message)(nil),                    // 34: palimpsest.v1.Message
 	(Role)(0),                          // 35: palimpsest.v1.Role
 	(MessageType)(0),                   // 36: palimpsest.v1.MessageType
-	(ContextFormat)(0),                 // 37: palimpsest.v1.ContextFormat
-	(*Manifest)(nil),                   // 38: palimpsest.v1.Manifest
-	(*ContextMessage)(nil),             // 39: palimpsest.v1.ContextMessage
-	(*Rendered)(nil),                   // 40: palimpsest.v1.Rendered
-	(*LifecycleEvent)(nil),             // 41: palimpsest.v1.LifecycleEvent
+	(*Summary)(nil),                    // 37: palimpsest.v1.Summary
+	(ContextFormat)(0),                 // 38: palimpsest.v1.ContextFormat
+	(*Manifest)(nil),                   // 39: palimpsest.v1.Manifest
+	(*ContextMessage)(nil),             // 40: palimpsest.v1.ContextMessage
+	(*Rendered)(nil),                   // 41: palimpsest.v1.Rendered
+	(*LifecycleEvent)(nil),             // 42: palimpsest.v1.LifecycleEvent
 }
 var file_palimpsest_v1_conversation_service_proto_depIdxs = []int32{
 	31, // 0: palimpsest.v1.Conversation.policy:type_name -> palimpsest.v1.Policy
@@ -2196,47 +2208,48 @@ var file_palimpsest_v1_conversation_service_proto_depIdxs = []int32{
 	1,  // 17: palimpsest.v1.ListMessagesRequest.view:type_name -> palimpsest.v1.ListView
 	16, // 18: palimpsest.v1.ListMessagesRequest.filter:type_name -> palimpsest.v1.MessageFilter
 	34, // 19: palimpsest.v1.ListMessagesResponse.messages:type_name -> palimpsest.v1.Message
-	15, // 20: palimpsest.v1.CountMessagesRequest.range:type_name -> palimpsest.v1.IndexRange
-	16, // 21: palimpsest.v1.CountMessagesRequest.filter:type_name -> palimpsest.v1.MessageFilter
-	37, // 22: palimpsest.v1.GetManifestRequest.format:type_name -> palimpsest.v1.ContextFormat
-	38, // 23: palimpsest.v1.GetManifestResponse.manifest:type_name -> palimpsest.v1.Manifest
-	39, // 24: palimpsest.v1.GetManifestResponse.messages:type_name -> palimpsest.v1.ContextMessage
-	40, // 25: palimpsest.v1.GetManifestResponse.rendered:type_name -> palimpsest.v1.Rendered
-	38, // 26: palimpsest.v1.ListManifestsResponse.manifests:type_name -> palimpsest.v1.Manifest
-	41, // 27: palimpsest.v1.WatchEventsResponse.event:type_name -> palimpsest.v1.LifecycleEvent
-	32, // 28: palimpsest.v1.WatchEventsResponse.event_time:type_name -> google.protobuf.Timestamp
-	2,  // 29: palimpsest.v1.ImportConversationResponse.conversation:type_name -> palimpsest.v1.Conversation
-	3,  // 30: palimpsest.v1.ConversationService.CreateConversation:input_type -> palimpsest.v1.CreateConversationRequest
-	5,  // 31: palimpsest.v1.ConversationService.GetConversation:input_type -> palimpsest.v1.GetConversationRequest
-	7,  // 32: palimpsest.v1.ConversationService.ListConversations:input_type -> palimpsest.v1.ListConversationsRequest
-	9,  // 33: palimpsest.v1.ConversationService.UpdateConversation:input_type -> palimpsest.v1.UpdateConversationRequest
-	11, // 34: palimpsest.v1.ConversationService.DeleteConversation:input_type -> palimpsest.v1.DeleteConversationRequest
-	13, // 35: palimpsest.v1.ConversationService.GetMessage:input_type -> palimpsest.v1.GetMessageRequest
-	17, // 36: palimpsest.v1.ConversationService.ListMessages:input_type -> palimpsest.v1.ListMessagesRequest
-	19, // 37: palimpsest.v1.ConversationService.CountMessages:input_type -> palimpsest.v1.CountMessagesRequest
-	21, // 38: palimpsest.v1.ConversationService.GetManifest:input_type -> palimpsest.v1.GetManifestRequest
-	23, // 39: palimpsest.v1.ConversationService.ListManifests:input_type -> palimpsest.v1.ListManifestsRequest
-	25, // 40: palimpsest.v1.ConversationService.WatchEvents:input_type -> palimpsest.v1.WatchEventsRequest
-	27, // 41: palimpsest.v1.ConversationService.ExportConversation:input_type -> palimpsest.v1.ExportConversationRequest
-	29, // 42: palimpsest.v1.ConversationService.ImportConversation:input_type -> palimpsest.v1.ImportConversationRequest
-	4,  // 43: palimpsest.v1.ConversationService.CreateConversation:output_type -> palimpsest.v1.CreateConversationResponse
-	6,  // 44: palimpsest.v1.ConversationService.GetConversation:output_type -> palimpsest.v1.GetConversationResponse
-	8,  // 45: palimpsest.v1.ConversationService.ListConversations:output_type -> palimpsest.v1.ListConversationsResponse
-	10, // 46: palimpsest.v1.ConversationService.UpdateConversation:output_type -> palimpsest.v1.UpdateConversationResponse
-	12, // 47: palimpsest.v1.ConversationService.DeleteConversation:output_type -> palimpsest.v1.DeleteConversationResponse
-	14, // 48: palimpsest.v1.ConversationService.GetMessage:output_type -> palimpsest.v1.GetMessageResponse
-	18, // 49: palimpsest.v1.ConversationService.ListMessages:output_type -> palimpsest.v1.ListMessagesResponse
-	20, // 50: palimpsest.v1.ConversationService.CountMessages:output_type -> palimpsest.v1.CountMessagesResponse
-	22, // 51: palimpsest.v1.ConversationService.GetManifest:output_type -> palimpsest.v1.GetManifestResponse
-	24, // 52: palimpsest.v1.ConversationService.ListManifests:output_type -> palimpsest.v1.ListManifestsResponse
-	26, // 53: palimpsest.v1.ConversationService.WatchEvents:output_type -> palimpsest.v1.WatchEventsResponse
-	28, // 54: palimpsest.v1.ConversationService.ExportConversation:output_type -> palimpsest.v1.ExportConversationResponse
-	30, // 55: palimpsest.v1.ConversationService.ImportConversation:output_type -> palimpsest.v1.ImportConversationResponse
-	43, // [43:56] is the sub-list for method output_type
-	30, // [30:43] is the sub-list for method input_type
-	30, // [30:30] is the sub-list for extension type_name
-	30, // [30:30] is the sub-list for extension extendee
-	0,  // [0:30] is the sub-list for field type_name
+	37, // 20: palimpsest.v1.ListMessagesResponse.summaries:type_name -> palimpsest.v1.Summary
+	15, // 21: palimpsest.v1.CountMessagesRequest.range:type_name -> palimpsest.v1.IndexRange
+	16, // 22: palimpsest.v1.CountMessagesRequest.filter:type_name -> palimpsest.v1.MessageFilter
+	38, // 23: palimpsest.v1.GetManifestRequest.format:type_name -> palimpsest.v1.ContextFormat
+	39, // 24: palimpsest.v1.GetManifestResponse.manifest:type_name -> palimpsest.v1.Manifest
+	40, // 25: palimpsest.v1.GetManifestResponse.messages:type_name -> palimpsest.v1.ContextMessage
+	41, // 26: palimpsest.v1.GetManifestResponse.rendered:type_name -> palimpsest.v1.Rendered
+	39, // 27: palimpsest.v1.ListManifestsResponse.manifests:type_name -> palimpsest.v1.Manifest
+	42, // 28: palimpsest.v1.WatchEventsResponse.event:type_name -> palimpsest.v1.LifecycleEvent
+	32, // 29: palimpsest.v1.WatchEventsResponse.event_time:type_name -> google.protobuf.Timestamp
+	2,  // 30: palimpsest.v1.ImportConversationResponse.conversation:type_name -> palimpsest.v1.Conversation
+	3,  // 31: palimpsest.v1.ConversationService.CreateConversation:input_type -> palimpsest.v1.CreateConversationRequest
+	5,  // 32: palimpsest.v1.ConversationService.GetConversation:input_type -> palimpsest.v1.GetConversationRequest
+	7,  // 33: palimpsest.v1.ConversationService.ListConversations:input_type -> palimpsest.v1.ListConversationsRequest
+	9,  // 34: palimpsest.v1.ConversationService.UpdateConversation:input_type -> palimpsest.v1.UpdateConversationRequest
+	11, // 35: palimpsest.v1.ConversationService.DeleteConversation:input_type -> palimpsest.v1.DeleteConversationRequest
+	13, // 36: palimpsest.v1.ConversationService.GetMessage:input_type -> palimpsest.v1.GetMessageRequest
+	17, // 37: palimpsest.v1.ConversationService.ListMessages:input_type -> palimpsest.v1.ListMessagesRequest
+	19, // 38: palimpsest.v1.ConversationService.CountMessages:input_type -> palimpsest.v1.CountMessagesRequest
+	21, // 39: palimpsest.v1.ConversationService.GetManifest:input_type -> palimpsest.v1.GetManifestRequest
+	23, // 40: palimpsest.v1.ConversationService.ListManifests:input_type -> palimpsest.v1.ListManifestsRequest
+	25, // 41: palimpsest.v1.ConversationService.WatchEvents:input_type -> palimpsest.v1.WatchEventsRequest
+	27, // 42: palimpsest.v1.ConversationService.ExportConversation:input_type -> palimpsest.v1.ExportConversationRequest
+	29, // 43: palimpsest.v1.ConversationService.ImportConversation:input_type -> palimpsest.v1.ImportConversationRequest
+	4,  // 44: palimpsest.v1.ConversationService.CreateConversation:output_type -> palimpsest.v1.CreateConversationResponse
+	6,  // 45: palimpsest.v1.ConversationService.GetConversation:output_type -> palimpsest.v1.GetConversationResponse
+	8,  // 46: palimpsest.v1.ConversationService.ListConversations:output_type -> palimpsest.v1.ListConversationsResponse
+	10, // 47: palimpsest.v1.ConversationService.UpdateConversation:output_type -> palimpsest.v1.UpdateConversationResponse
+	12, // 48: palimpsest.v1.ConversationService.DeleteConversation:output_type -> palimpsest.v1.DeleteConversationResponse
+	14, // 49: palimpsest.v1.ConversationService.GetMessage:output_type -> palimpsest.v1.GetMessageResponse
+	18, // 50: palimpsest.v1.ConversationService.ListMessages:output_type -> palimpsest.v1.ListMessagesResponse
+	20, // 51: palimpsest.v1.ConversationService.CountMessages:output_type -> palimpsest.v1.CountMessagesResponse
+	22, // 52: palimpsest.v1.ConversationService.GetManifest:output_type -> palimpsest.v1.GetManifestResponse
+	24, // 53: palimpsest.v1.ConversationService.ListManifests:output_type -> palimpsest.v1.ListManifestsResponse
+	26, // 54: palimpsest.v1.ConversationService.WatchEvents:output_type -> palimpsest.v1.WatchEventsResponse
+	28, // 55: palimpsest.v1.ConversationService.ExportConversation:output_type -> palimpsest.v1.ExportConversationResponse
+	30, // 56: palimpsest.v1.ConversationService.ImportConversation:output_type -> palimpsest.v1.ImportConversationResponse
+	44, // [44:57] is the sub-list for method output_type
+	31, // [31:44] is the sub-list for method input_type
+	31, // [31:31] is the sub-list for extension type_name
+	31, // [31:31] is the sub-list for extension extendee
+	0,  // [0:31] is the sub-list for field type_name
 }
 
 func init() { file_palimpsest_v1_conversation_service_proto_init() }

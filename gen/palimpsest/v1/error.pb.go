@@ -90,6 +90,11 @@ const (
 	// FAILED_PRECONDITION. The unit in full would take more than half of the budget, or not even the smallest piece of what was
 	// asked for has room in the answer; the message names ranges to ask for.
 	ErrorReason_ERROR_REASON_EXPANSION_TOO_LARGE ErrorReason = 31
+	// FAILED_PRECONDITION. Nothing lies between the last summary and the newest messages that would make the view smaller; or the model
+	// or the extract did not make it smaller by enough.
+	ErrorReason_ERROR_REASON_NOTHING_TO_COMPACT ErrorReason = 32
+	// FAILED_PRECONDITION. A rewind has taken the messages back already.
+	ErrorReason_ERROR_REASON_ALREADY_REWOUND ErrorReason = 33
 )
 
 // Enum value maps for ErrorReason.
@@ -127,6 +132,8 @@ var (
 		29: "ERROR_REASON_NOT_EDITED",
 		30: "ERROR_REASON_ORIGINAL_ERASED",
 		31: "ERROR_REASON_EXPANSION_TOO_LARGE",
+		32: "ERROR_REASON_NOTHING_TO_COMPACT",
+		33: "ERROR_REASON_ALREADY_REWOUND",
 	}
 	ErrorReason_value = map[string]int32{
 		"ERROR_REASON_UNSPECIFIED":              0,
@@ -161,6 +168,8 @@ var (
 		"ERROR_REASON_NOT_EDITED":               29,
 		"ERROR_REASON_ORIGINAL_ERASED":          30,
 		"ERROR_REASON_EXPANSION_TOO_LARGE":      31,
+		"ERROR_REASON_NOTHING_TO_COMPACT":       32,
+		"ERROR_REASON_ALREADY_REWOUND":          33,
 	}
 )
 
@@ -195,7 +204,7 @@ var File_palimpsest_v1_error_proto protoreflect.FileDescriptor
 
 const file_palimpsest_v1_error_proto_rawDesc = "" +
 	"\n" +
-	"\x19palimpsest/v1/error.proto\x12\rpalimpsest.v1*\xea\b\n" +
+	"\x19palimpsest/v1/error.proto\x12\rpalimpsest.v1*\xb1\t\n" +
 	"\vErrorReason\x12\x1c\n" +
 	"\x18ERROR_REASON_UNSPECIFIED\x10\x00\x12\x1e\n" +
 	"\x1aERROR_REASON_INVALID_FIELD\x10\x01\x12'\n" +
@@ -229,7 +238,9 @@ const file_palimpsest_v1_error_proto_rawDesc = "" +
 	"\x1eERROR_REASON_SUMMARY_NOT_FOUND\x10\x1c\x12\x1b\n" +
 	"\x17ERROR_REASON_NOT_EDITED\x10\x1d\x12 \n" +
 	"\x1cERROR_REASON_ORIGINAL_ERASED\x10\x1e\x12$\n" +
-	" ERROR_REASON_EXPANSION_TOO_LARGE\x10\x1fBIZGgithub.com/palimpsest-context/palimpsest/gen/palimpsest/v1;palimpsestv1b\x06proto3"
+	" ERROR_REASON_EXPANSION_TOO_LARGE\x10\x1f\x12#\n" +
+	"\x1fERROR_REASON_NOTHING_TO_COMPACT\x10 \x12 \n" +
+	"\x1cERROR_REASON_ALREADY_REWOUND\x10!BIZGgithub.com/palimpsest-context/palimpsest/gen/palimpsest/v1;palimpsestv1b\x06proto3"
 
 var (
 	file_palimpsest_v1_error_proto_rawDescOnce sync.Once

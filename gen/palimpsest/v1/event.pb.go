@@ -41,19 +41,31 @@ const (
 	EventType_EVENT_TYPE_RETENTION_APPLIED EventType = 6
 	// ExpandMessage brought it back in full.
 	EventType_EVENT_TYPE_EXPANDED EventType = 7
+	// Old tool results in it were cleared.
+	EventType_EVENT_TYPE_PRUNED EventType = 8
+	// A summary stands for it and the messages up to last_index.
+	EventType_EVENT_TYPE_SUMMARISED EventType = 9
+	// RewindConversation took it back, with the messages up to last_index.
+	EventType_EVENT_TYPE_HIDDEN EventType = 10
+	// The messages up to last_index were to be summarised, and what came was of no use. In answers alone, not in the stream.
+	EventType_EVENT_TYPE_COMPACTION_FAILED EventType = 11
 )
 
 // Enum value maps for EventType.
 var (
 	EventType_name = map[int32]string{
-		0: "EVENT_TYPE_UNSPECIFIED",
-		1: "EVENT_TYPE_ADDED",
-		2: "EVENT_TYPE_CLIPPED",
-		3: "EVENT_TYPE_EXPIRED",
-		4: "EVENT_TYPE_COMPACTED",
-		5: "EVENT_TYPE_REMOVED",
-		6: "EVENT_TYPE_RETENTION_APPLIED",
-		7: "EVENT_TYPE_EXPANDED",
+		0:  "EVENT_TYPE_UNSPECIFIED",
+		1:  "EVENT_TYPE_ADDED",
+		2:  "EVENT_TYPE_CLIPPED",
+		3:  "EVENT_TYPE_EXPIRED",
+		4:  "EVENT_TYPE_COMPACTED",
+		5:  "EVENT_TYPE_REMOVED",
+		6:  "EVENT_TYPE_RETENTION_APPLIED",
+		7:  "EVENT_TYPE_EXPANDED",
+		8:  "EVENT_TYPE_PRUNED",
+		9:  "EVENT_TYPE_SUMMARISED",
+		10: "EVENT_TYPE_HIDDEN",
+		11: "EVENT_TYPE_COMPACTION_FAILED",
 	}
 	EventType_value = map[string]int32{
 		"EVENT_TYPE_UNSPECIFIED":       0,
@@ -64,6 +76,10 @@ var (
 		"EVENT_TYPE_REMOVED":           5,
 		"EVENT_TYPE_RETENTION_APPLIED": 6,
 		"EVENT_TYPE_EXPANDED":          7,
+		"EVENT_TYPE_PRUNED":            8,
+		"EVENT_TYPE_SUMMARISED":        9,
+		"EVENT_TYPE_HIDDEN":            10,
+		"EVENT_TYPE_COMPACTION_FAILED": 11,
 	}
 )
 
@@ -116,20 +132,29 @@ const (
 	DecisionKind_DECISION_KIND_MASKED DecisionKind = 7
 	// Something is due and was not done in this build; the message is shown as before.
 	DecisionKind_DECISION_KIND_DEFERRED DecisionKind = 8
+	// A summary stands for the messages.
+	DecisionKind_DECISION_KIND_SUMMARISED DecisionKind = 9
+	// A placeholder stands for old tool results.
+	DecisionKind_DECISION_KIND_PRUNED DecisionKind = 10
+	// RewindConversation took the messages back.
+	DecisionKind_DECISION_KIND_HIDDEN DecisionKind = 11
 )
 
 // Enum value maps for DecisionKind.
 var (
 	DecisionKind_name = map[int32]string{
-		0: "DECISION_KIND_UNSPECIFIED",
-		1: "DECISION_KIND_CLIPPED",
-		2: "DECISION_KIND_LEFT_OUT",
-		3: "DECISION_KIND_REPAIRED",
-		4: "DECISION_KIND_COMPACTED",
-		5: "DECISION_KIND_CLEARED",
-		6: "DECISION_KIND_REMOVED",
-		7: "DECISION_KIND_MASKED",
-		8: "DECISION_KIND_DEFERRED",
+		0:  "DECISION_KIND_UNSPECIFIED",
+		1:  "DECISION_KIND_CLIPPED",
+		2:  "DECISION_KIND_LEFT_OUT",
+		3:  "DECISION_KIND_REPAIRED",
+		4:  "DECISION_KIND_COMPACTED",
+		5:  "DECISION_KIND_CLEARED",
+		6:  "DECISION_KIND_REMOVED",
+		7:  "DECISION_KIND_MASKED",
+		8:  "DECISION_KIND_DEFERRED",
+		9:  "DECISION_KIND_SUMMARISED",
+		10: "DECISION_KIND_PRUNED",
+		11: "DECISION_KIND_HIDDEN",
 	}
 	DecisionKind_value = map[string]int32{
 		"DECISION_KIND_UNSPECIFIED": 0,
@@ -141,6 +166,9 @@ var (
 		"DECISION_KIND_REMOVED":     6,
 		"DECISION_KIND_MASKED":      7,
 		"DECISION_KIND_DEFERRED":    8,
+		"DECISION_KIND_SUMMARISED":  9,
+		"DECISION_KIND_PRUNED":      10,
+		"DECISION_KIND_HIDDEN":      11,
 	}
 )
 
@@ -223,6 +251,18 @@ const (
 	DecisionReason_DECISION_REASON_HELD_FOR_REWRITE DecisionReason = 22
 	// The model's summary is not there yet.
 	DecisionReason_DECISION_REASON_SUMMARY_NOT_READY DecisionReason = 23
+	// It is a tool result older than the newest tokens, which pruning leaves alone.
+	DecisionReason_DECISION_REASON_PRUNED DecisionReason = 24
+	// The view outgrew its budget.
+	DecisionReason_DECISION_REASON_OVERFLOW DecisionReason = 25
+	// More messages had gathered since the last summary than the policy allows.
+	DecisionReason_DECISION_REASON_MESSAGE_THRESHOLD DecisionReason = 26
+	// CompactConversation asked for it.
+	DecisionReason_DECISION_REASON_COMPACT_REQUEST DecisionReason = 27
+	// Enough summaries of a level had gathered to become one of the next.
+	DecisionReason_DECISION_REASON_SUMMARIES_MERGED DecisionReason = 28
+	// RewindConversation asked for it.
+	DecisionReason_DECISION_REASON_REWIND_REQUEST DecisionReason = 29
 )
 
 // Enum value maps for DecisionReason.
@@ -252,6 +292,12 @@ var (
 		21: "DECISION_REASON_EXPAND_REQUEST",
 		22: "DECISION_REASON_HELD_FOR_REWRITE",
 		23: "DECISION_REASON_SUMMARY_NOT_READY",
+		24: "DECISION_REASON_PRUNED",
+		25: "DECISION_REASON_OVERFLOW",
+		26: "DECISION_REASON_MESSAGE_THRESHOLD",
+		27: "DECISION_REASON_COMPACT_REQUEST",
+		28: "DECISION_REASON_SUMMARIES_MERGED",
+		29: "DECISION_REASON_REWIND_REQUEST",
 	}
 	DecisionReason_value = map[string]int32{
 		"DECISION_REASON_UNSPECIFIED":             0,
@@ -278,6 +324,12 @@ var (
 		"DECISION_REASON_EXPAND_REQUEST":          21,
 		"DECISION_REASON_HELD_FOR_REWRITE":        22,
 		"DECISION_REASON_SUMMARY_NOT_READY":       23,
+		"DECISION_REASON_PRUNED":                  24,
+		"DECISION_REASON_OVERFLOW":                25,
+		"DECISION_REASON_MESSAGE_THRESHOLD":       26,
+		"DECISION_REASON_COMPACT_REQUEST":         27,
+		"DECISION_REASON_SUMMARIES_MERGED":        28,
+		"DECISION_REASON_REWIND_REQUEST":          29,
 	}
 )
 
@@ -324,7 +376,11 @@ type LifecycleEvent struct {
 	// Output only. The edit that did it, such as e12; empty for an append.
 	EditId string `protobuf:"bytes,6,opt,name=edit_id,json=editId,proto3" json:"edit_id,omitempty"`
 	// Output only. The message's place in the view after it.
-	View          *MessageView `protobuf:"bytes,7,opt,name=view,proto3" json:"view,omitempty"`
+	View *MessageView `protobuf:"bytes,7,opt,name=view,proto3" json:"view,omitempty"`
+	// Output only. The last message that it happened to, inclusive; message_index for most events.
+	LastIndex int32 `protobuf:"varint,8,opt,name=last_index,json=lastIndex,proto3" json:"last_index,omitempty"`
+	// Output only. The summary that it is about, such as s7; empty for most events.
+	SummaryId     string `protobuf:"bytes,9,opt,name=summary_id,json=summaryId,proto3" json:"summary_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -408,6 +464,20 @@ func (x *LifecycleEvent) GetView() *MessageView {
 	return nil
 }
 
+func (x *LifecycleEvent) GetLastIndex() int32 {
+	if x != nil {
+		return x.LastIndex
+	}
+	return 0
+}
+
+func (x *LifecycleEvent) GetSummaryId() string {
+	if x != nil {
+		return x.SummaryId
+	}
+	return ""
+}
+
 // Decision explains why messages are not shown as they were appended.
 type Decision struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -426,7 +496,9 @@ type Decision struct {
 	// Output only. Tokens after.
 	TokensAfter int64 `protobuf:"varint,7,opt,name=tokens_after,json=tokensAfter,proto3" json:"tokens_after,omitempty"`
 	// Output only. The edit in force, such as e12; empty if none.
-	EditId        string `protobuf:"bytes,8,opt,name=edit_id,json=editId,proto3" json:"edit_id,omitempty"`
+	EditId string `protobuf:"bytes,8,opt,name=edit_id,json=editId,proto3" json:"edit_id,omitempty"`
+	// Output only. The summary that stands for the messages, such as s7; empty if none.
+	SummaryId     string `protobuf:"bytes,9,opt,name=summary_id,json=summaryId,proto3" json:"summary_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -517,6 +589,13 @@ func (x *Decision) GetEditId() string {
 	return ""
 }
 
+func (x *Decision) GetSummaryId() string {
+	if x != nil {
+		return x.SummaryId
+	}
+	return ""
+}
+
 // Degradation is something that was asked for and not done.
 type Degradation struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -585,7 +664,7 @@ var File_palimpsest_v1_event_proto protoreflect.FileDescriptor
 
 const file_palimpsest_v1_event_proto_rawDesc = "" +
 	"\n" +
-	"\x19palimpsest/v1/event.proto\x12\rpalimpsest.v1\x1a\x1bpalimpsest/v1/message.proto\"\x9a\x02\n" +
+	"\x19palimpsest/v1/event.proto\x12\rpalimpsest.v1\x1a\x1bpalimpsest/v1/message.proto\"\xd8\x02\n" +
 	"\x0eLifecycleEvent\x12,\n" +
 	"\x04type\x18\x01 \x01(\x0e2\x18.palimpsest.v1.EventTypeR\x04type\x12\x12\n" +
 	"\x04turn\x18\x02 \x01(\x05R\x04turn\x12#\n" +
@@ -593,7 +672,11 @@ const file_palimpsest_v1_event_proto_rawDesc = "" +
 	"\x06reason\x18\x04 \x01(\x0e2\x1d.palimpsest.v1.DecisionReasonR\x06reason\x12!\n" +
 	"\ftokens_saved\x18\x05 \x01(\x05R\vtokensSaved\x12\x17\n" +
 	"\aedit_id\x18\x06 \x01(\tR\x06editId\x12.\n" +
-	"\x04view\x18\a \x01(\v2\x1a.palimpsest.v1.MessageViewR\x04view\"\xab\x02\n" +
+	"\x04view\x18\a \x01(\v2\x1a.palimpsest.v1.MessageViewR\x04view\x12\x1d\n" +
+	"\n" +
+	"last_index\x18\b \x01(\x05R\tlastIndex\x12\x1d\n" +
+	"\n" +
+	"summary_id\x18\t \x01(\tR\tsummaryId\"\xca\x02\n" +
 	"\bDecision\x12\x1f\n" +
 	"\vfirst_index\x18\x01 \x01(\x05R\n" +
 	"firstIndex\x12\x1d\n" +
@@ -604,11 +687,13 @@ const file_palimpsest_v1_event_proto_rawDesc = "" +
 	"\x06detail\x18\x05 \x01(\tR\x06detail\x12#\n" +
 	"\rtokens_before\x18\x06 \x01(\x03R\ftokensBefore\x12!\n" +
 	"\ftokens_after\x18\a \x01(\x03R\vtokensAfter\x12\x17\n" +
-	"\aedit_id\x18\b \x01(\tR\x06editId\"O\n" +
+	"\aedit_id\x18\b \x01(\tR\x06editId\x12\x1d\n" +
+	"\n" +
+	"summary_id\x18\t \x01(\tR\tsummaryId\"O\n" +
 	"\vDegradation\x12\x14\n" +
 	"\x05asked\x18\x01 \x01(\tR\x05asked\x12\x16\n" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x12\n" +
-	"\x04done\x18\x03 \x01(\tR\x04done*\xda\x01\n" +
+	"\x04done\x18\x03 \x01(\tR\x04done*\xc5\x02\n" +
 	"\tEventType\x12\x1a\n" +
 	"\x16EVENT_TYPE_UNSPECIFIED\x10\x00\x12\x14\n" +
 	"\x10EVENT_TYPE_ADDED\x10\x01\x12\x16\n" +
@@ -617,7 +702,12 @@ const file_palimpsest_v1_event_proto_rawDesc = "" +
 	"\x14EVENT_TYPE_COMPACTED\x10\x04\x12\x16\n" +
 	"\x12EVENT_TYPE_REMOVED\x10\x05\x12 \n" +
 	"\x1cEVENT_TYPE_RETENTION_APPLIED\x10\x06\x12\x17\n" +
-	"\x13EVENT_TYPE_EXPANDED\x10\a*\x89\x02\n" +
+	"\x13EVENT_TYPE_EXPANDED\x10\a\x12\x15\n" +
+	"\x11EVENT_TYPE_PRUNED\x10\b\x12\x19\n" +
+	"\x15EVENT_TYPE_SUMMARISED\x10\t\x12\x15\n" +
+	"\x11EVENT_TYPE_HIDDEN\x10\n" +
+	"\x12 \n" +
+	"\x1cEVENT_TYPE_COMPACTION_FAILED\x10\v*\xdb\x02\n" +
 	"\fDecisionKind\x12\x1d\n" +
 	"\x19DECISION_KIND_UNSPECIFIED\x10\x00\x12\x19\n" +
 	"\x15DECISION_KIND_CLIPPED\x10\x01\x12\x1a\n" +
@@ -627,7 +717,11 @@ const file_palimpsest_v1_event_proto_rawDesc = "" +
 	"\x15DECISION_KIND_CLEARED\x10\x05\x12\x19\n" +
 	"\x15DECISION_KIND_REMOVED\x10\x06\x12\x18\n" +
 	"\x14DECISION_KIND_MASKED\x10\a\x12\x1a\n" +
-	"\x16DECISION_KIND_DEFERRED\x10\b*\xec\x06\n" +
+	"\x16DECISION_KIND_DEFERRED\x10\b\x12\x1c\n" +
+	"\x18DECISION_KIND_SUMMARISED\x10\t\x12\x18\n" +
+	"\x14DECISION_KIND_PRUNED\x10\n" +
+	"\x12\x18\n" +
+	"\x14DECISION_KIND_HIDDEN\x10\v*\xbc\b\n" +
 	"\x0eDecisionReason\x12\x1f\n" +
 	"\x1bDECISION_REASON_UNSPECIFIED\x10\x00\x12%\n" +
 	"!DECISION_REASON_RESULT_OVER_SHARE\x10\x01\x12+\n" +
@@ -653,7 +747,13 @@ const file_palimpsest_v1_event_proto_rawDesc = "" +
 	"\x19DECISION_REASON_RETENTION\x10\x14\x12\"\n" +
 	"\x1eDECISION_REASON_EXPAND_REQUEST\x10\x15\x12$\n" +
 	" DECISION_REASON_HELD_FOR_REWRITE\x10\x16\x12%\n" +
-	"!DECISION_REASON_SUMMARY_NOT_READY\x10\x17BIZGgithub.com/palimpsest-context/palimpsest/gen/palimpsest/v1;palimpsestv1b\x06proto3"
+	"!DECISION_REASON_SUMMARY_NOT_READY\x10\x17\x12\x1a\n" +
+	"\x16DECISION_REASON_PRUNED\x10\x18\x12\x1c\n" +
+	"\x18DECISION_REASON_OVERFLOW\x10\x19\x12%\n" +
+	"!DECISION_REASON_MESSAGE_THRESHOLD\x10\x1a\x12#\n" +
+	"\x1fDECISION_REASON_COMPACT_REQUEST\x10\x1b\x12$\n" +
+	" DECISION_REASON_SUMMARIES_MERGED\x10\x1c\x12\"\n" +
+	"\x1eDECISION_REASON_REWIND_REQUEST\x10\x1dBIZGgithub.com/palimpsest-context/palimpsest/gen/palimpsest/v1;palimpsestv1b\x06proto3"
 
 var (
 	file_palimpsest_v1_event_proto_rawDescOnce sync.Once

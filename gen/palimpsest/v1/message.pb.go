@@ -1513,7 +1513,11 @@ type MessageView struct {
 	// Output only. True if it has expired: it is compacted, cleared or removed because its turns were over.
 	Expired bool `protobuf:"varint,7,opt,name=expired,proto3" json:"expired,omitempty"`
 	// Output only. True if the last committed build showed it, shortened or not.
-	InView        bool `protobuf:"varint,8,opt,name=in_view,json=inView,proto3" json:"in_view,omitempty"`
+	InView bool `protobuf:"varint,8,opt,name=in_view,json=inView,proto3" json:"in_view,omitempty"`
+	// Output only. The summary that stands for it, such as s7; empty if none does.
+	SummaryId string `protobuf:"bytes,9,opt,name=summary_id,json=summaryId,proto3" json:"summary_id,omitempty"`
+	// Output only. True if RewindConversation took it back.
+	Hidden        bool `protobuf:"varint,10,opt,name=hidden,proto3" json:"hidden,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1600,6 +1604,20 @@ func (x *MessageView) GetExpired() bool {
 func (x *MessageView) GetInView() bool {
 	if x != nil {
 		return x.InView
+	}
+	return false
+}
+
+func (x *MessageView) GetSummaryId() string {
+	if x != nil {
+		return x.SummaryId
+	}
+	return ""
+}
+
+func (x *MessageView) GetHidden() bool {
+	if x != nil {
+		return x.Hidden
 	}
 	return false
 }
@@ -1694,7 +1712,7 @@ const file_palimpsest_v1_message_proto_rawDesc = "" +
 	"\x05model\x18\x04 \x01(\tR\x05model\"8\n" +
 	"\x06Opaque\x12\x1a\n" +
 	"\bprovider\x18\x01 \x01(\tR\bprovider\x12\x12\n" +
-	"\x04json\x18\x02 \x01(\tR\x04json\"\xbe\x02\n" +
+	"\x04json\x18\x02 \x01(\tR\x04json\"\xf5\x02\n" +
 	"\vMessageView\x12.\n" +
 	"\x05level\x18\x01 \x01(\x0e2\x18.palimpsest.v1.ViewLevelR\x05level\x12\x17\n" +
 	"\aedit_id\x18\x02 \x01(\tR\x06editId\x122\n" +
@@ -1704,7 +1722,11 @@ const file_palimpsest_v1_message_proto_rawDesc = "" +
 	"can_expand\x18\x05 \x01(\bR\tcanExpand\x12=\n" +
 	"\fcompacted_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\vcompactedAt\x12\x18\n" +
 	"\aexpired\x18\a \x01(\bR\aexpired\x12\x17\n" +
-	"\ain_view\x18\b \x01(\bR\x06inView*_\n" +
+	"\ain_view\x18\b \x01(\bR\x06inView\x12\x1d\n" +
+	"\n" +
+	"summary_id\x18\t \x01(\tR\tsummaryId\x12\x16\n" +
+	"\x06hidden\x18\n" +
+	" \x01(\bR\x06hidden*_\n" +
 	"\x04Role\x12\x14\n" +
 	"\x10ROLE_UNSPECIFIED\x10\x00\x12\x0f\n" +
 	"\vROLE_SYSTEM\x10\x01\x12\r\n" +

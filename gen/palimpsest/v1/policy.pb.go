@@ -22,6 +22,63 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// CompactionStrategy says how a view that outgrows its budget becomes smaller.
+type CompactionStrategy int32
+
+const (
+	// Not said: summarize.
+	CompactionStrategy_COMPACTION_STRATEGY_UNSPECIFIED CompactionStrategy = 0
+	// What is older than the newest messages becomes one summary, which takes up the summary before it.
+	CompactionStrategy_COMPACTION_STRATEGY_SUMMARIZE CompactionStrategy = 1
+	// What is older becomes a summary of its own; when fan_out summaries of a level have gathered, they become one of the next level.
+	CompactionStrategy_COMPACTION_STRATEGY_HIERARCHICAL CompactionStrategy = 2
+	// No summary: the window's start moves on.
+	CompactionStrategy_COMPACTION_STRATEGY_SLIDING_WINDOW CompactionStrategy = 3
+)
+
+// Enum value maps for CompactionStrategy.
+var (
+	CompactionStrategy_name = map[int32]string{
+		0: "COMPACTION_STRATEGY_UNSPECIFIED",
+		1: "COMPACTION_STRATEGY_SUMMARIZE",
+		2: "COMPACTION_STRATEGY_HIERARCHICAL",
+		3: "COMPACTION_STRATEGY_SLIDING_WINDOW",
+	}
+	CompactionStrategy_value = map[string]int32{
+		"COMPACTION_STRATEGY_UNSPECIFIED":    0,
+		"COMPACTION_STRATEGY_SUMMARIZE":      1,
+		"COMPACTION_STRATEGY_HIERARCHICAL":   2,
+		"COMPACTION_STRATEGY_SLIDING_WINDOW": 3,
+	}
+)
+
+func (x CompactionStrategy) Enum() *CompactionStrategy {
+	p := new(CompactionStrategy)
+	*p = x
+	return p
+}
+
+func (x CompactionStrategy) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (CompactionStrategy) Descriptor() protoreflect.EnumDescriptor {
+	return file_palimpsest_v1_policy_proto_enumTypes[0].Descriptor()
+}
+
+func (CompactionStrategy) Type() protoreflect.EnumType {
+	return &file_palimpsest_v1_policy_proto_enumTypes[0]
+}
+
+func (x CompactionStrategy) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use CompactionStrategy.Descriptor instead.
+func (CompactionStrategy) EnumDescriptor() ([]byte, []int) {
+	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{0}
+}
+
 // RewriteMode says when due edits are made. An edit of old text makes the provider read all that follows it anew.
 type RewriteMode int32
 
@@ -60,11 +117,11 @@ func (x RewriteMode) String() string {
 }
 
 func (RewriteMode) Descriptor() protoreflect.EnumDescriptor {
-	return file_palimpsest_v1_policy_proto_enumTypes[0].Descriptor()
+	return file_palimpsest_v1_policy_proto_enumTypes[1].Descriptor()
 }
 
 func (RewriteMode) Type() protoreflect.EnumType {
-	return &file_palimpsest_v1_policy_proto_enumTypes[0]
+	return &file_palimpsest_v1_policy_proto_enumTypes[1]
 }
 
 func (x RewriteMode) Number() protoreflect.EnumNumber {
@@ -73,7 +130,7 @@ func (x RewriteMode) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use RewriteMode.Descriptor instead.
 func (RewriteMode) EnumDescriptor() ([]byte, []int) {
-	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{0}
+	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{1}
 }
 
 // Policy says how a conversation's view is kept. Every setting is optional: what is not set comes from the conversation's
@@ -91,7 +148,11 @@ type Policy struct {
 	// Optional. When due edits are made.
 	Rewrite *RewritePolicy `protobuf:"bytes,5,opt,name=rewrite,proto3" json:"rewrite,omitempty"`
 	// Optional. How long one build waits for summarisers in all; 0 to 60 seconds; 3 seconds by default. Appends never wait for them.
-	MaxWait       *durationpb.Duration `protobuf:"bytes,6,opt,name=max_wait,json=maxWait,proto3" json:"max_wait,omitempty"`
+	MaxWait *durationpb.Duration `protobuf:"bytes,6,opt,name=max_wait,json=maxWait,proto3" json:"max_wait,omitempty"`
+	// Optional. When old tool results are cleared. On by default.
+	Pruning *PruningPolicy `protobuf:"bytes,7,opt,name=pruning,proto3" json:"pruning,omitempty"`
+	// Optional. How a view that outgrows its budget becomes smaller. Summaries by default.
+	Compaction    *CompactionPolicy `protobuf:"bytes,8,opt,name=compaction,proto3" json:"compaction,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -168,6 +229,306 @@ func (x *Policy) GetMaxWait() *durationpb.Duration {
 	return nil
 }
 
+func (x *Policy) GetPruning() *PruningPolicy {
+	if x != nil {
+		return x.Pruning
+	}
+	return nil
+}
+
+func (x *Policy) GetCompaction() *CompactionPolicy {
+	if x != nil {
+		return x.Compaction
+	}
+	return nil
+}
+
+// NameList is a list of names that replaces another as a whole.
+type NameList struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Optional. The names; at most 256, each 1 to 256 bytes. None at all is a list too.
+	Names         []string `protobuf:"bytes,1,rep,name=names,proto3" json:"names,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *NameList) Reset() {
+	*x = NameList{}
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *NameList) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*NameList) ProtoMessage() {}
+
+func (x *NameList) ProtoReflect() protoreflect.Message {
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use NameList.ProtoReflect.Descriptor instead.
+func (*NameList) Descriptor() ([]byte, []int) {
+	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *NameList) GetNames() []string {
+	if x != nil {
+		return x.Names
+	}
+	return nil
+}
+
+// PruningPolicy says when old tool results are cleared: all of them that are old enough at once, when that frees enough.
+type PruningPolicy struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Optional. True: nothing is pruned. False by default.
+	Off *bool `protobuf:"varint,1,opt,name=off,proto3,oneof" json:"off,omitempty"`
+	// Optional. Tokens of the newest parts that are left alone; 0 to 100,000,000; 40,000 by default. The part that crosses the line is
+	// left alone too.
+	ProtectTokens *int32 `protobuf:"varint,2,opt,name=protect_tokens,json=protectTokens,proto3,oneof" json:"protect_tokens,omitempty"`
+	// Optional. Tokens that results which can be cleared must have together; 0 to 100,000,000; 20,000 by default.
+	MinimumTokens *int32 `protobuf:"varint,3,opt,name=minimum_tokens,json=minimumTokens,proto3,oneof" json:"minimum_tokens,omitempty"`
+	// Optional. What one part counts at most for both, in tokens; 1 to 100,000,000; 50,000 by default.
+	MaxPartTokens *int32 `protobuf:"varint,4,opt,name=max_part_tokens,json=maxPartTokens,proto3,oneof" json:"max_part_tokens,omitempty"`
+	// Optional. Tools whose results are never cleared. By default skill, expand_message, retrieve_content and search_conversation.
+	ProtectedTools *NameList `protobuf:"bytes,5,opt,name=protected_tools,json=protectedTools,proto3" json:"protected_tools,omitempty"`
+	// Optional. Beginnings of names of tools whose results are never cleared. By default tool-.
+	ProtectedToolPrefixes *NameList `protobuf:"bytes,6,opt,name=protected_tool_prefixes,json=protectedToolPrefixes,proto3" json:"protected_tool_prefixes,omitempty"`
+	// Optional. How long after it was cleared a result's original is erased; 1 minute to 10 years; 0 for never. Never by default. What
+	// is erased cannot be had back.
+	EraseAfter    *durationpb.Duration `protobuf:"bytes,7,opt,name=erase_after,json=eraseAfter,proto3" json:"erase_after,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PruningPolicy) Reset() {
+	*x = PruningPolicy{}
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PruningPolicy) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PruningPolicy) ProtoMessage() {}
+
+func (x *PruningPolicy) ProtoReflect() protoreflect.Message {
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PruningPolicy.ProtoReflect.Descriptor instead.
+func (*PruningPolicy) Descriptor() ([]byte, []int) {
+	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *PruningPolicy) GetOff() bool {
+	if x != nil && x.Off != nil {
+		return *x.Off
+	}
+	return false
+}
+
+func (x *PruningPolicy) GetProtectTokens() int32 {
+	if x != nil && x.ProtectTokens != nil {
+		return *x.ProtectTokens
+	}
+	return 0
+}
+
+func (x *PruningPolicy) GetMinimumTokens() int32 {
+	if x != nil && x.MinimumTokens != nil {
+		return *x.MinimumTokens
+	}
+	return 0
+}
+
+func (x *PruningPolicy) GetMaxPartTokens() int32 {
+	if x != nil && x.MaxPartTokens != nil {
+		return *x.MaxPartTokens
+	}
+	return 0
+}
+
+func (x *PruningPolicy) GetProtectedTools() *NameList {
+	if x != nil {
+		return x.ProtectedTools
+	}
+	return nil
+}
+
+func (x *PruningPolicy) GetProtectedToolPrefixes() *NameList {
+	if x != nil {
+		return x.ProtectedToolPrefixes
+	}
+	return nil
+}
+
+func (x *PruningPolicy) GetEraseAfter() *durationpb.Duration {
+	if x != nil {
+		return x.EraseAfter
+	}
+	return nil
+}
+
+// CompactionPolicy says how a view that outgrows its budget becomes smaller. Summaries are made by builds at the conversation's own
+// budget alone: the one that its policy sets, or else the largest of the last 4.
+type CompactionPolicy struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Optional. How. Summarize by default.
+	Strategy CompactionStrategy `protobuf:"varint,1,opt,name=strategy,proto3,enum=palimpsest.v1.CompactionStrategy" json:"strategy,omitempty"`
+	// Optional. Messages in the view since the last summary, beyond which the view is compacted though it is in budget; 0 to 1,000,000;
+	// 0 for never. Never by default.
+	ThresholdMessages *int32 `protobuf:"varint,2,opt,name=threshold_messages,json=thresholdMessages,proto3,oneof" json:"threshold_messages,omitempty"`
+	// Optional. From which share of the budget on a summary is prepared in the background, in percent; 1 to 100; 80 by default.
+	PreparePercent *int32 `protobuf:"varint,3,opt,name=prepare_percent,json=preparePercent,proto3,oneof" json:"prepare_percent,omitempty"`
+	// Optional. The newest messages that a summary leaves alone; 0 to 10,000; 20 by default. The newest unit is always left alone.
+	KeepRecent *int32 `protobuf:"varint,4,opt,name=keep_recent,json=keepRecent,proto3,oneof" json:"keep_recent,omitempty"`
+	// Optional. The share of the budget that these may take at most, in percent; 1 to 90; 25 by default.
+	TailPercent *int32 `protobuf:"varint,5,opt,name=tail_percent,json=tailPercent,proto3,oneof" json:"tail_percent,omitempty"`
+	// Optional. What the view weighs at most after a compaction where that can be had, in percent of the budget; 10 to 90; 50 by default.
+	TargetPercent *int32 `protobuf:"varint,6,opt,name=target_percent,json=targetPercent,proto3,oneof" json:"target_percent,omitempty"`
+	// Optional. By how much the view must shrink for a summary to be used, in percent; 1 to 90; 10 by default.
+	MinShrinkPercent *int32 `protobuf:"varint,7,opt,name=min_shrink_percent,json=minShrinkPercent,proto3,oneof" json:"min_shrink_percent,omitempty"`
+	// Optional. How many summaries of a level become one of the next, for hierarchical; 2 to 16; 4 by default.
+	FanOut *int32 `protobuf:"varint,8,opt,name=fan_out,json=fanOut,proto3,oneof" json:"fan_out,omitempty"`
+	// Optional. What a model's summary may weigh, in tokens; 100 to 8,000; 4,000 by default, and never more than a tenth of the budget.
+	SummaryTokens *int32 `protobuf:"varint,9,opt,name=summary_tokens,json=summaryTokens,proto3,oneof" json:"summary_tokens,omitempty"`
+	// Optional. The prompt that summaries are asked for with; at most 256 bytes. The built-in one by default.
+	PromptId *string `protobuf:"bytes,10,opt,name=prompt_id,json=promptId,proto3,oneof" json:"prompt_id,omitempty"`
+	// Optional. True: reasoning tokens of usage reports count as used. False by default: providers do not send reasoning back.
+	CountReasoning *bool `protobuf:"varint,11,opt,name=count_reasoning,json=countReasoning,proto3,oneof" json:"count_reasoning,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *CompactionPolicy) Reset() {
+	*x = CompactionPolicy{}
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CompactionPolicy) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CompactionPolicy) ProtoMessage() {}
+
+func (x *CompactionPolicy) ProtoReflect() protoreflect.Message {
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CompactionPolicy.ProtoReflect.Descriptor instead.
+func (*CompactionPolicy) Descriptor() ([]byte, []int) {
+	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *CompactionPolicy) GetStrategy() CompactionStrategy {
+	if x != nil {
+		return x.Strategy
+	}
+	return CompactionStrategy_COMPACTION_STRATEGY_UNSPECIFIED
+}
+
+func (x *CompactionPolicy) GetThresholdMessages() int32 {
+	if x != nil && x.ThresholdMessages != nil {
+		return *x.ThresholdMessages
+	}
+	return 0
+}
+
+func (x *CompactionPolicy) GetPreparePercent() int32 {
+	if x != nil && x.PreparePercent != nil {
+		return *x.PreparePercent
+	}
+	return 0
+}
+
+func (x *CompactionPolicy) GetKeepRecent() int32 {
+	if x != nil && x.KeepRecent != nil {
+		return *x.KeepRecent
+	}
+	return 0
+}
+
+func (x *CompactionPolicy) GetTailPercent() int32 {
+	if x != nil && x.TailPercent != nil {
+		return *x.TailPercent
+	}
+	return 0
+}
+
+func (x *CompactionPolicy) GetTargetPercent() int32 {
+	if x != nil && x.TargetPercent != nil {
+		return *x.TargetPercent
+	}
+	return 0
+}
+
+func (x *CompactionPolicy) GetMinShrinkPercent() int32 {
+	if x != nil && x.MinShrinkPercent != nil {
+		return *x.MinShrinkPercent
+	}
+	return 0
+}
+
+func (x *CompactionPolicy) GetFanOut() int32 {
+	if x != nil && x.FanOut != nil {
+		return *x.FanOut
+	}
+	return 0
+}
+
+func (x *CompactionPolicy) GetSummaryTokens() int32 {
+	if x != nil && x.SummaryTokens != nil {
+		return *x.SummaryTokens
+	}
+	return 0
+}
+
+func (x *CompactionPolicy) GetPromptId() string {
+	if x != nil && x.PromptId != nil {
+		return *x.PromptId
+	}
+	return ""
+}
+
+func (x *CompactionPolicy) GetCountReasoning() bool {
+	if x != nil && x.CountReasoning != nil {
+		return *x.CountReasoning
+	}
+	return false
+}
+
 // ExpirationPolicy is expiry for a whole conversation.
 type ExpirationPolicy struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -182,7 +543,7 @@ type ExpirationPolicy struct {
 
 func (x *ExpirationPolicy) Reset() {
 	*x = ExpirationPolicy{}
-	mi := &file_palimpsest_v1_policy_proto_msgTypes[1]
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -194,7 +555,7 @@ func (x *ExpirationPolicy) String() string {
 func (*ExpirationPolicy) ProtoMessage() {}
 
 func (x *ExpirationPolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_policy_proto_msgTypes[1]
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -207,7 +568,7 @@ func (x *ExpirationPolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExpirationPolicy.ProtoReflect.Descriptor instead.
 func (*ExpirationPolicy) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{1}
+	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *ExpirationPolicy) GetOff() bool {
@@ -235,7 +596,7 @@ type RetentionPolicy struct {
 
 func (x *RetentionPolicy) Reset() {
 	*x = RetentionPolicy{}
-	mi := &file_palimpsest_v1_policy_proto_msgTypes[2]
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -247,7 +608,7 @@ func (x *RetentionPolicy) String() string {
 func (*RetentionPolicy) ProtoMessage() {}
 
 func (x *RetentionPolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_policy_proto_msgTypes[2]
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -260,7 +621,7 @@ func (x *RetentionPolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RetentionPolicy.ProtoReflect.Descriptor instead.
 func (*RetentionPolicy) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{2}
+	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *RetentionPolicy) GetAllInputs() bool {
@@ -287,7 +648,7 @@ type RewritePolicy struct {
 
 func (x *RewritePolicy) Reset() {
 	*x = RewritePolicy{}
-	mi := &file_palimpsest_v1_policy_proto_msgTypes[3]
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -299,7 +660,7 @@ func (x *RewritePolicy) String() string {
 func (*RewritePolicy) ProtoMessage() {}
 
 func (x *RewritePolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_policy_proto_msgTypes[3]
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -312,7 +673,7 @@ func (x *RewritePolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RewritePolicy.ProtoReflect.Descriptor instead.
 func (*RewritePolicy) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{3}
+	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *RewritePolicy) GetMode() RewriteMode {
@@ -365,7 +726,7 @@ type FitPolicy struct {
 
 func (x *FitPolicy) Reset() {
 	*x = FitPolicy{}
-	mi := &file_palimpsest_v1_policy_proto_msgTypes[4]
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -377,7 +738,7 @@ func (x *FitPolicy) String() string {
 func (*FitPolicy) ProtoMessage() {}
 
 func (x *FitPolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_policy_proto_msgTypes[4]
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -390,7 +751,7 @@ func (x *FitPolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FitPolicy.ProtoReflect.Descriptor instead.
 func (*FitPolicy) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{4}
+	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *FitPolicy) GetMaxContextTokens() int32 {
@@ -443,7 +804,7 @@ type Budget struct {
 
 func (x *Budget) Reset() {
 	*x = Budget{}
-	mi := &file_palimpsest_v1_policy_proto_msgTypes[5]
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -455,7 +816,7 @@ func (x *Budget) String() string {
 func (*Budget) ProtoMessage() {}
 
 func (x *Budget) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_policy_proto_msgTypes[5]
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -468,7 +829,7 @@ func (x *Budget) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Budget.ProtoReflect.Descriptor instead.
 func (*Budget) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{5}
+	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Budget) GetContextWindowTokens() int32 {
@@ -521,7 +882,7 @@ type ModelProfile struct {
 
 func (x *ModelProfile) Reset() {
 	*x = ModelProfile{}
-	mi := &file_palimpsest_v1_policy_proto_msgTypes[6]
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -533,7 +894,7 @@ func (x *ModelProfile) String() string {
 func (*ModelProfile) ProtoMessage() {}
 
 func (x *ModelProfile) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_policy_proto_msgTypes[6]
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -546,7 +907,7 @@ func (x *ModelProfile) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelProfile.ProtoReflect.Descriptor instead.
 func (*ModelProfile) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{6}
+	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *ModelProfile) GetModel() string {
@@ -641,7 +1002,7 @@ type ActionPolicy struct {
 
 func (x *ActionPolicy) Reset() {
 	*x = ActionPolicy{}
-	mi := &file_palimpsest_v1_policy_proto_msgTypes[7]
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -653,7 +1014,7 @@ func (x *ActionPolicy) String() string {
 func (*ActionPolicy) ProtoMessage() {}
 
 func (x *ActionPolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_policy_proto_msgTypes[7]
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -666,7 +1027,7 @@ func (x *ActionPolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ActionPolicy.ProtoReflect.Descriptor instead.
 func (*ActionPolicy) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{7}
+	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *ActionPolicy) GetKey() isActionPolicy_Key {
@@ -764,7 +1125,7 @@ type Prompt struct {
 
 func (x *Prompt) Reset() {
 	*x = Prompt{}
-	mi := &file_palimpsest_v1_policy_proto_msgTypes[8]
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -776,7 +1137,7 @@ func (x *Prompt) String() string {
 func (*Prompt) ProtoMessage() {}
 
 func (x *Prompt) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_policy_proto_msgTypes[8]
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -789,7 +1150,7 @@ func (x *Prompt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Prompt.ProtoReflect.Descriptor instead.
 func (*Prompt) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{8}
+	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Prompt) GetId() string {
@@ -831,7 +1192,7 @@ var File_palimpsest_v1_policy_proto protoreflect.FileDescriptor
 
 const file_palimpsest_v1_policy_proto_rawDesc = "" +
 	"\n" +
-	"\x1apalimpsest/v1/policy.proto\x12\rpalimpsest.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1epalimpsest/v1/expiration.proto\"\xce\x02\n" +
+	"\x1apalimpsest/v1/policy.proto\x12\rpalimpsest.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1epalimpsest/v1/expiration.proto\"\xc7\x03\n" +
 	"\x06Policy\x12*\n" +
 	"\x03fit\x18\x01 \x01(\v2\x18.palimpsest.v1.FitPolicyR\x03fit\x12+\n" +
 	"\x03ttl\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\x03ttl\x12?\n" +
@@ -840,7 +1201,52 @@ const file_palimpsest_v1_policy_proto_rawDesc = "" +
 	"expiration\x12<\n" +
 	"\tretention\x18\x04 \x01(\v2\x1e.palimpsest.v1.RetentionPolicyR\tretention\x126\n" +
 	"\arewrite\x18\x05 \x01(\v2\x1c.palimpsest.v1.RewritePolicyR\arewrite\x124\n" +
-	"\bmax_wait\x18\x06 \x01(\v2\x19.google.protobuf.DurationR\amaxWait\"f\n" +
+	"\bmax_wait\x18\x06 \x01(\v2\x19.google.protobuf.DurationR\amaxWait\x126\n" +
+	"\apruning\x18\a \x01(\v2\x1c.palimpsest.v1.PruningPolicyR\apruning\x12?\n" +
+	"\n" +
+	"compaction\x18\b \x01(\v2\x1f.palimpsest.v1.CompactionPolicyR\n" +
+	"compaction\" \n" +
+	"\bNameList\x12\x14\n" +
+	"\x05names\x18\x01 \x03(\tR\x05names\"\xbc\x03\n" +
+	"\rPruningPolicy\x12\x15\n" +
+	"\x03off\x18\x01 \x01(\bH\x00R\x03off\x88\x01\x01\x12*\n" +
+	"\x0eprotect_tokens\x18\x02 \x01(\x05H\x01R\rprotectTokens\x88\x01\x01\x12*\n" +
+	"\x0eminimum_tokens\x18\x03 \x01(\x05H\x02R\rminimumTokens\x88\x01\x01\x12+\n" +
+	"\x0fmax_part_tokens\x18\x04 \x01(\x05H\x03R\rmaxPartTokens\x88\x01\x01\x12@\n" +
+	"\x0fprotected_tools\x18\x05 \x01(\v2\x17.palimpsest.v1.NameListR\x0eprotectedTools\x12O\n" +
+	"\x17protected_tool_prefixes\x18\x06 \x01(\v2\x17.palimpsest.v1.NameListR\x15protectedToolPrefixes\x12:\n" +
+	"\verase_after\x18\a \x01(\v2\x19.google.protobuf.DurationR\n" +
+	"eraseAfterB\x06\n" +
+	"\x04_offB\x11\n" +
+	"\x0f_protect_tokensB\x11\n" +
+	"\x0f_minimum_tokensB\x12\n" +
+	"\x10_max_part_tokens\"\xb1\x05\n" +
+	"\x10CompactionPolicy\x12=\n" +
+	"\bstrategy\x18\x01 \x01(\x0e2!.palimpsest.v1.CompactionStrategyR\bstrategy\x122\n" +
+	"\x12threshold_messages\x18\x02 \x01(\x05H\x00R\x11thresholdMessages\x88\x01\x01\x12,\n" +
+	"\x0fprepare_percent\x18\x03 \x01(\x05H\x01R\x0epreparePercent\x88\x01\x01\x12$\n" +
+	"\vkeep_recent\x18\x04 \x01(\x05H\x02R\n" +
+	"keepRecent\x88\x01\x01\x12&\n" +
+	"\ftail_percent\x18\x05 \x01(\x05H\x03R\vtailPercent\x88\x01\x01\x12*\n" +
+	"\x0etarget_percent\x18\x06 \x01(\x05H\x04R\rtargetPercent\x88\x01\x01\x121\n" +
+	"\x12min_shrink_percent\x18\a \x01(\x05H\x05R\x10minShrinkPercent\x88\x01\x01\x12\x1c\n" +
+	"\afan_out\x18\b \x01(\x05H\x06R\x06fanOut\x88\x01\x01\x12*\n" +
+	"\x0esummary_tokens\x18\t \x01(\x05H\aR\rsummaryTokens\x88\x01\x01\x12 \n" +
+	"\tprompt_id\x18\n" +
+	" \x01(\tH\bR\bpromptId\x88\x01\x01\x12,\n" +
+	"\x0fcount_reasoning\x18\v \x01(\bH\tR\x0ecountReasoning\x88\x01\x01B\x15\n" +
+	"\x13_threshold_messagesB\x12\n" +
+	"\x10_prepare_percentB\x0e\n" +
+	"\f_keep_recentB\x0f\n" +
+	"\r_tail_percentB\x11\n" +
+	"\x0f_target_percentB\x15\n" +
+	"\x13_min_shrink_percentB\n" +
+	"\n" +
+	"\b_fan_outB\x11\n" +
+	"\x0f_summary_tokensB\f\n" +
+	"\n" +
+	"_prompt_idB\x12\n" +
+	"\x10_count_reasoning\"f\n" +
 	"\x10ExpirationPolicy\x12\x15\n" +
 	"\x03off\x18\x01 \x01(\bH\x00R\x03off\x88\x01\x01\x123\n" +
 	"\aresults\x18\x02 \x01(\v2\x19.palimpsest.v1.ExpirationR\aresultsB\x06\n" +
@@ -910,7 +1316,12 @@ const file_palimpsest_v1_policy_proto_rawDesc = "" +
 	"\aversion\x18\x02 \x01(\x05R\aversion\x12\x1a\n" +
 	"\btemplate\x18\x03 \x01(\tR\btemplate\x12\x16\n" +
 	"\x06models\x18\x04 \x03(\tR\x06models\x12*\n" +
-	"\x11max_output_tokens\x18\x05 \x01(\x05R\x0fmaxOutputTokens*_\n" +
+	"\x11max_output_tokens\x18\x05 \x01(\x05R\x0fmaxOutputTokens*\xaa\x01\n" +
+	"\x12CompactionStrategy\x12#\n" +
+	"\x1fCOMPACTION_STRATEGY_UNSPECIFIED\x10\x00\x12!\n" +
+	"\x1dCOMPACTION_STRATEGY_SUMMARIZE\x10\x01\x12$\n" +
+	" COMPACTION_STRATEGY_HIERARCHICAL\x10\x02\x12&\n" +
+	"\"COMPACTION_STRATEGY_SLIDING_WINDOW\x10\x03*_\n" +
 	"\vRewriteMode\x12\x1c\n" +
 	"\x18REWRITE_MODE_UNSPECIFIED\x10\x00\x12\x16\n" +
 	"\x12REWRITE_MODE_EAGER\x10\x01\x12\x1a\n" +
@@ -928,38 +1339,48 @@ func file_palimpsest_v1_policy_proto_rawDescGZIP() []byte {
 	return file_palimpsest_v1_policy_proto_rawDescData
 }
 
-var file_palimpsest_v1_policy_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_palimpsest_v1_policy_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
+var file_palimpsest_v1_policy_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
+var file_palimpsest_v1_policy_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
 var file_palimpsest_v1_policy_proto_goTypes = []any{
-	(RewriteMode)(0),            // 0: palimpsest.v1.RewriteMode
-	(*Policy)(nil),              // 1: palimpsest.v1.Policy
-	(*ExpirationPolicy)(nil),    // 2: palimpsest.v1.ExpirationPolicy
-	(*RetentionPolicy)(nil),     // 3: palimpsest.v1.RetentionPolicy
-	(*RewritePolicy)(nil),       // 4: palimpsest.v1.RewritePolicy
-	(*FitPolicy)(nil),           // 5: palimpsest.v1.FitPolicy
-	(*Budget)(nil),              // 6: palimpsest.v1.Budget
-	(*ModelProfile)(nil),        // 7: palimpsest.v1.ModelProfile
-	(*ActionPolicy)(nil),        // 8: palimpsest.v1.ActionPolicy
-	(*Prompt)(nil),              // 9: palimpsest.v1.Prompt
-	(*durationpb.Duration)(nil), // 10: google.protobuf.Duration
-	(*Expiration)(nil),          // 11: palimpsest.v1.Expiration
+	(CompactionStrategy)(0),     // 0: palimpsest.v1.CompactionStrategy
+	(RewriteMode)(0),            // 1: palimpsest.v1.RewriteMode
+	(*Policy)(nil),              // 2: palimpsest.v1.Policy
+	(*NameList)(nil),            // 3: palimpsest.v1.NameList
+	(*PruningPolicy)(nil),       // 4: palimpsest.v1.PruningPolicy
+	(*CompactionPolicy)(nil),    // 5: palimpsest.v1.CompactionPolicy
+	(*ExpirationPolicy)(nil),    // 6: palimpsest.v1.ExpirationPolicy
+	(*RetentionPolicy)(nil),     // 7: palimpsest.v1.RetentionPolicy
+	(*RewritePolicy)(nil),       // 8: palimpsest.v1.RewritePolicy
+	(*FitPolicy)(nil),           // 9: palimpsest.v1.FitPolicy
+	(*Budget)(nil),              // 10: palimpsest.v1.Budget
+	(*ModelProfile)(nil),        // 11: palimpsest.v1.ModelProfile
+	(*ActionPolicy)(nil),        // 12: palimpsest.v1.ActionPolicy
+	(*Prompt)(nil),              // 13: palimpsest.v1.Prompt
+	(*durationpb.Duration)(nil), // 14: google.protobuf.Duration
+	(*Expiration)(nil),          // 15: palimpsest.v1.Expiration
 }
 var file_palimpsest_v1_policy_proto_depIdxs = []int32{
-	5,  // 0: palimpsest.v1.Policy.fit:type_name -> palimpsest.v1.FitPolicy
-	10, // 1: palimpsest.v1.Policy.ttl:type_name -> google.protobuf.Duration
-	2,  // 2: palimpsest.v1.Policy.expiration:type_name -> palimpsest.v1.ExpirationPolicy
-	3,  // 3: palimpsest.v1.Policy.retention:type_name -> palimpsest.v1.RetentionPolicy
-	4,  // 4: palimpsest.v1.Policy.rewrite:type_name -> palimpsest.v1.RewritePolicy
-	10, // 5: palimpsest.v1.Policy.max_wait:type_name -> google.protobuf.Duration
-	11, // 6: palimpsest.v1.ExpirationPolicy.results:type_name -> palimpsest.v1.Expiration
-	0,  // 7: palimpsest.v1.RewritePolicy.mode:type_name -> palimpsest.v1.RewriteMode
-	10, // 8: palimpsest.v1.RewritePolicy.cold_after:type_name -> google.protobuf.Duration
-	11, // 9: palimpsest.v1.ActionPolicy.expiration:type_name -> palimpsest.v1.Expiration
-	10, // [10:10] is the sub-list for method output_type
-	10, // [10:10] is the sub-list for method input_type
-	10, // [10:10] is the sub-list for extension type_name
-	10, // [10:10] is the sub-list for extension extendee
-	0,  // [0:10] is the sub-list for field type_name
+	9,  // 0: palimpsest.v1.Policy.fit:type_name -> palimpsest.v1.FitPolicy
+	14, // 1: palimpsest.v1.Policy.ttl:type_name -> google.protobuf.Duration
+	6,  // 2: palimpsest.v1.Policy.expiration:type_name -> palimpsest.v1.ExpirationPolicy
+	7,  // 3: palimpsest.v1.Policy.retention:type_name -> palimpsest.v1.RetentionPolicy
+	8,  // 4: palimpsest.v1.Policy.rewrite:type_name -> palimpsest.v1.RewritePolicy
+	14, // 5: palimpsest.v1.Policy.max_wait:type_name -> google.protobuf.Duration
+	4,  // 6: palimpsest.v1.Policy.pruning:type_name -> palimpsest.v1.PruningPolicy
+	5,  // 7: palimpsest.v1.Policy.compaction:type_name -> palimpsest.v1.CompactionPolicy
+	3,  // 8: palimpsest.v1.PruningPolicy.protected_tools:type_name -> palimpsest.v1.NameList
+	3,  // 9: palimpsest.v1.PruningPolicy.protected_tool_prefixes:type_name -> palimpsest.v1.NameList
+	14, // 10: palimpsest.v1.PruningPolicy.erase_after:type_name -> google.protobuf.Duration
+	0,  // 11: palimpsest.v1.CompactionPolicy.strategy:type_name -> palimpsest.v1.CompactionStrategy
+	15, // 12: palimpsest.v1.ExpirationPolicy.results:type_name -> palimpsest.v1.Expiration
+	1,  // 13: palimpsest.v1.RewritePolicy.mode:type_name -> palimpsest.v1.RewriteMode
+	14, // 14: palimpsest.v1.RewritePolicy.cold_after:type_name -> google.protobuf.Duration
+	15, // 15: palimpsest.v1.ActionPolicy.expiration:type_name -> palimpsest.v1.Expiration
+	16, // [16:16] is the sub-list for method output_type
+	16, // [16:16] is the sub-list for method input_type
+	16, // [16:16] is the sub-list for extension type_name
+	16, // [16:16] is the sub-list for extension extendee
+	0,  // [0:16] is the sub-list for field type_name
 }
 
 func init() { file_palimpsest_v1_policy_proto_init() }
@@ -968,13 +1389,15 @@ func file_palimpsest_v1_policy_proto_init() {
 		return
 	}
 	file_palimpsest_v1_expiration_proto_init()
-	file_palimpsest_v1_policy_proto_msgTypes[1].OneofWrappers = []any{}
 	file_palimpsest_v1_policy_proto_msgTypes[2].OneofWrappers = []any{}
 	file_palimpsest_v1_policy_proto_msgTypes[3].OneofWrappers = []any{}
 	file_palimpsest_v1_policy_proto_msgTypes[4].OneofWrappers = []any{}
 	file_palimpsest_v1_policy_proto_msgTypes[5].OneofWrappers = []any{}
 	file_palimpsest_v1_policy_proto_msgTypes[6].OneofWrappers = []any{}
-	file_palimpsest_v1_policy_proto_msgTypes[7].OneofWrappers = []any{
+	file_palimpsest_v1_policy_proto_msgTypes[7].OneofWrappers = []any{}
+	file_palimpsest_v1_policy_proto_msgTypes[8].OneofWrappers = []any{}
+	file_palimpsest_v1_policy_proto_msgTypes[9].OneofWrappers = []any{}
+	file_palimpsest_v1_policy_proto_msgTypes[10].OneofWrappers = []any{
 		(*ActionPolicy_AgentActionId)(nil),
 		(*ActionPolicy_ActionId)(nil),
 		(*ActionPolicy_ToolName)(nil),
@@ -984,8 +1407,8 @@ func file_palimpsest_v1_policy_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_palimpsest_v1_policy_proto_rawDesc), len(file_palimpsest_v1_policy_proto_rawDesc)),
-			NumEnums:      1,
-			NumMessages:   9,
+			NumEnums:      2,
+			NumMessages:   12,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -77,7 +77,14 @@ func writeSummary(b []byte, s *conversation.Summary) []byte {
 	b = appendInt(b, 2, s.Level)
 	b = appendPacked(b, 3, s.Children, false)
 	b = appendContent(b, 4, &s.Text)
-	return appendInt(b, 5, s.Tokens)
+	b = appendInt(b, 5, s.Tokens)
+	b = appendAll(b, 6, s.Except, writeRange)
+	if s.Facts != (conversation.Content{}) {
+		b = appendContent(b, 7, &s.Facts)
+	}
+	b = appendText(b, 8, s.Model)
+	b = appendInt(b, 9, s.Recorded)
+	return appendBool(b, 10, s.Erased)
 }
 
 func readSummary(r *reader, s *conversation.Summary) {
@@ -93,6 +100,16 @@ func readSummary(r *reader, s *conversation.Summary) {
 			nested(r, &s.Text, readContent)
 		case 5:
 			s.Tokens = r.int32()
+		case 6:
+			s.Except = element(r, s.Except, readRange)
+		case 7:
+			nested(r, &s.Facts, readContent)
+		case 8:
+			s.Model = r.text()
+		case 9:
+			s.Recorded = r.int64()
+		case 10:
+			s.Erased = r.bool()
 		}
 	}
 }

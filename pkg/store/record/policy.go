@@ -22,7 +22,106 @@ func writePolicy(b []byte, p *conversation.Policy) []byte {
 	b = appendSetting(b, 11, p.Rewrite.MinGainTokens)
 	b = appendSetting(b, 12, p.Rewrite.MaxDeferralTurns)
 	b = appendSetting(b, 13, p.Rewrite.ColdAfter)
-	return appendSetting(b, 14, p.MaxWait)
+	b = appendSetting(b, 14, p.MaxWait)
+	if p.Pruning != (conversation.PruningPolicy{}) {
+		b = appendNested(b, 15, &p.Pruning, writePruning)
+	}
+	if p.Compaction != (conversation.CompactionPolicy{}) {
+		b = appendNested(b, 16, &p.Compaction, writeCompaction)
+	}
+	return b
+}
+
+func writePruning(b []byte, p *conversation.PruningPolicy) []byte {
+	b = appendSwitch(b, 1, p.Off)
+	b = appendSetting(b, 2, p.ProtectTokens)
+	b = appendSetting(b, 3, p.MinimumTokens)
+	b = appendSetting(b, 4, p.MaxPartTokens)
+	b = appendOptional(b, 5, p.ProtectedTools, writeNames)
+	b = appendOptional(b, 6, p.ProtectedPrefixes, writeNames)
+	return appendSetting(b, 7, p.EraseAfter)
+}
+
+func readPruning(r *reader, p *conversation.PruningPolicy) {
+	for r.next() {
+		switch r.field {
+		case 1:
+			p.Off = toggle(r)
+		case 2:
+			p.ProtectTokens = setting[int32](r)
+		case 3:
+			p.MinimumTokens = setting[int32](r)
+		case 4:
+			p.MaxPartTokens = setting[int32](r)
+		case 5:
+			p.ProtectedTools = optional(r, readNames)
+		case 6:
+			p.ProtectedPrefixes = optional(r, readNames)
+		case 7:
+			p.EraseAfter = setting[time.Duration](r)
+		}
+	}
+}
+
+func writeNames(b []byte, names *[]string) []byte {
+	for _, name := range *names {
+		b = appendElement(b, 1, name)
+	}
+	return b
+}
+
+func readNames(r *reader, names *[]string) {
+	for r.next() {
+		if r.field == 1 {
+			*names = append(*names, r.text())
+		}
+	}
+}
+
+func writeCompaction(b []byte, p *conversation.CompactionPolicy) []byte {
+	b = appendInt(b, 1, p.Strategy)
+	b = appendSetting(b, 2, p.ThresholdMessages)
+	b = appendSetting(b, 3, p.PreparePercent)
+	b = appendSetting(b, 4, p.KeepRecent)
+	b = appendSetting(b, 5, p.TailPercent)
+	b = appendSetting(b, 6, p.TargetPercent)
+	b = appendSetting(b, 7, p.MinShrinkPercent)
+	b = appendSetting(b, 8, p.FanOut)
+	b = appendSetting(b, 9, p.SummaryTokens)
+	if p.PromptID != nil {
+		b = appendElement(b, 10, *p.PromptID)
+	}
+	return appendSwitch(b, 11, p.CountReasoning)
+}
+
+func readCompaction(r *reader, p *conversation.CompactionPolicy) {
+	for r.next() {
+		switch r.field {
+		case 1:
+			p.Strategy = conversation.Strategy(r.int32())
+		case 2:
+			p.ThresholdMessages = setting[int32](r)
+		case 3:
+			p.PreparePercent = setting[int32](r)
+		case 4:
+			p.KeepRecent = setting[int32](r)
+		case 5:
+			p.TailPercent = setting[int32](r)
+		case 6:
+			p.TargetPercent = setting[int32](r)
+		case 7:
+			p.MinShrinkPercent = setting[int32](r)
+		case 8:
+			p.FanOut = setting[int32](r)
+		case 9:
+			p.SummaryTokens = setting[int32](r)
+		case 10:
+			id := r.text()
+			p.PromptID = &id
+		case 11:
+			p.CountReasoning = toggle(r)
+		}
+	}
 }
 
 func readPolicy(r *reader, p *conversation.Policy) {
@@ -56,6 +155,10 @@ func readPolicy(r *reader, p *conversation.Policy) {
 			p.Rewrite.ColdAfter = setting[time.Duration](r)
 		case 14:
 			p.MaxWait = setting[time.Duration](r)
+		case 15:
+			nested(r, &p.Pruning, readPruning)
+		case 16:
+			nested(r, &p.Compaction, readCompaction)
 		}
 	}
 }

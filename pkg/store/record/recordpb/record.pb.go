@@ -1400,6 +1400,11 @@ type Summary struct {
 	Children      []int64                `protobuf:"varint,3,rep,packed,name=children,proto3" json:"children,omitempty"`
 	Text          *Content               `protobuf:"bytes,4,opt,name=text,proto3" json:"text,omitempty"`
 	Tokens        int32                  `protobuf:"varint,5,opt,name=tokens,proto3" json:"tokens,omitempty"`
+	Except        []*Range               `protobuf:"bytes,6,rep,name=except,proto3" json:"except,omitempty"`
+	Facts         *Content               `protobuf:"bytes,7,opt,name=facts,proto3" json:"facts,omitempty"`
+	Model         string                 `protobuf:"bytes,8,opt,name=model,proto3" json:"model,omitempty"`
+	Recorded      int64                  `protobuf:"varint,9,opt,name=recorded,proto3" json:"recorded,omitempty"`
+	Erased        bool                   `protobuf:"varint,10,opt,name=erased,proto3" json:"erased,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1467,6 +1472,41 @@ func (x *Summary) GetTokens() int32 {
 		return x.Tokens
 	}
 	return 0
+}
+
+func (x *Summary) GetExcept() []*Range {
+	if x != nil {
+		return x.Except
+	}
+	return nil
+}
+
+func (x *Summary) GetFacts() *Content {
+	if x != nil {
+		return x.Facts
+	}
+	return nil
+}
+
+func (x *Summary) GetModel() string {
+	if x != nil {
+		return x.Model
+	}
+	return ""
+}
+
+func (x *Summary) GetRecorded() int64 {
+	if x != nil {
+		return x.Recorded
+	}
+	return 0
+}
+
+func (x *Summary) GetErased() bool {
+	if x != nil {
+		return x.Erased
+	}
+	return false
 }
 
 // The coordinates of one committed build.
@@ -2116,8 +2156,11 @@ type Policy struct {
 	RewriteMaxDeferralTurns *int32      `protobuf:"varint,12,opt,name=rewrite_max_deferral_turns,json=rewriteMaxDeferralTurns,proto3,oneof" json:"rewrite_max_deferral_turns,omitempty"`
 	RewriteColdAfterNanos   *int64      `protobuf:"varint,13,opt,name=rewrite_cold_after_nanos,json=rewriteColdAfterNanos,proto3,oneof" json:"rewrite_cold_after_nanos,omitempty"`
 	MaxWaitNanos            *int64      `protobuf:"varint,14,opt,name=max_wait_nanos,json=maxWaitNanos,proto3,oneof" json:"max_wait_nanos,omitempty"`
-	unknownFields           protoimpl.UnknownFields
-	sizeCache               protoimpl.SizeCache
+	// Absent if they set nothing.
+	Pruning       *PruningPolicy    `protobuf:"bytes,15,opt,name=pruning,proto3" json:"pruning,omitempty"`
+	Compaction    *CompactionPolicy `protobuf:"bytes,16,opt,name=compaction,proto3" json:"compaction,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Policy) Reset() {
@@ -2248,6 +2291,283 @@ func (x *Policy) GetMaxWaitNanos() int64 {
 	return 0
 }
 
+func (x *Policy) GetPruning() *PruningPolicy {
+	if x != nil {
+		return x.Pruning
+	}
+	return nil
+}
+
+func (x *Policy) GetCompaction() *CompactionPolicy {
+	if x != nil {
+		return x.Compaction
+	}
+	return nil
+}
+
+// When old tool results are cleared. What is absent is not set.
+type PruningPolicy struct {
+	state             protoimpl.MessageState `protogen:"open.v1"`
+	Off               *bool                  `protobuf:"varint,1,opt,name=off,proto3,oneof" json:"off,omitempty"`
+	ProtectTokens     *int32                 `protobuf:"varint,2,opt,name=protect_tokens,json=protectTokens,proto3,oneof" json:"protect_tokens,omitempty"`
+	MinimumTokens     *int32                 `protobuf:"varint,3,opt,name=minimum_tokens,json=minimumTokens,proto3,oneof" json:"minimum_tokens,omitempty"`
+	MaxPartTokens     *int32                 `protobuf:"varint,4,opt,name=max_part_tokens,json=maxPartTokens,proto3,oneof" json:"max_part_tokens,omitempty"`
+	ProtectedTools    *Names                 `protobuf:"bytes,5,opt,name=protected_tools,json=protectedTools,proto3" json:"protected_tools,omitempty"`
+	ProtectedPrefixes *Names                 `protobuf:"bytes,6,opt,name=protected_prefixes,json=protectedPrefixes,proto3" json:"protected_prefixes,omitempty"`
+	EraseAfterNanos   *int64                 `protobuf:"varint,7,opt,name=erase_after_nanos,json=eraseAfterNanos,proto3,oneof" json:"erase_after_nanos,omitempty"`
+	unknownFields     protoimpl.UnknownFields
+	sizeCache         protoimpl.SizeCache
+}
+
+func (x *PruningPolicy) Reset() {
+	*x = PruningPolicy{}
+	mi := &file_recordpb_record_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PruningPolicy) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PruningPolicy) ProtoMessage() {}
+
+func (x *PruningPolicy) ProtoReflect() protoreflect.Message {
+	mi := &file_recordpb_record_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PruningPolicy.ProtoReflect.Descriptor instead.
+func (*PruningPolicy) Descriptor() ([]byte, []int) {
+	return file_recordpb_record_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *PruningPolicy) GetOff() bool {
+	if x != nil && x.Off != nil {
+		return *x.Off
+	}
+	return false
+}
+
+func (x *PruningPolicy) GetProtectTokens() int32 {
+	if x != nil && x.ProtectTokens != nil {
+		return *x.ProtectTokens
+	}
+	return 0
+}
+
+func (x *PruningPolicy) GetMinimumTokens() int32 {
+	if x != nil && x.MinimumTokens != nil {
+		return *x.MinimumTokens
+	}
+	return 0
+}
+
+func (x *PruningPolicy) GetMaxPartTokens() int32 {
+	if x != nil && x.MaxPartTokens != nil {
+		return *x.MaxPartTokens
+	}
+	return 0
+}
+
+func (x *PruningPolicy) GetProtectedTools() *Names {
+	if x != nil {
+		return x.ProtectedTools
+	}
+	return nil
+}
+
+func (x *PruningPolicy) GetProtectedPrefixes() *Names {
+	if x != nil {
+		return x.ProtectedPrefixes
+	}
+	return nil
+}
+
+func (x *PruningPolicy) GetEraseAfterNanos() int64 {
+	if x != nil && x.EraseAfterNanos != nil {
+		return *x.EraseAfterNanos
+	}
+	return 0
+}
+
+// A list that may be set and empty.
+type Names struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Names         []string               `protobuf:"bytes,1,rep,name=names,proto3" json:"names,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Names) Reset() {
+	*x = Names{}
+	mi := &file_recordpb_record_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Names) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Names) ProtoMessage() {}
+
+func (x *Names) ProtoReflect() protoreflect.Message {
+	mi := &file_recordpb_record_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Names.ProtoReflect.Descriptor instead.
+func (*Names) Descriptor() ([]byte, []int) {
+	return file_recordpb_record_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *Names) GetNames() []string {
+	if x != nil {
+		return x.Names
+	}
+	return nil
+}
+
+// How a view becomes smaller. What is absent is not set.
+type CompactionPolicy struct {
+	state             protoimpl.MessageState `protogen:"open.v1"`
+	Strategy          int32                  `protobuf:"varint,1,opt,name=strategy,proto3" json:"strategy,omitempty"`
+	ThresholdMessages *int32                 `protobuf:"varint,2,opt,name=threshold_messages,json=thresholdMessages,proto3,oneof" json:"threshold_messages,omitempty"`
+	PreparePercent    *int32                 `protobuf:"varint,3,opt,name=prepare_percent,json=preparePercent,proto3,oneof" json:"prepare_percent,omitempty"`
+	KeepRecent        *int32                 `protobuf:"varint,4,opt,name=keep_recent,json=keepRecent,proto3,oneof" json:"keep_recent,omitempty"`
+	TailPercent       *int32                 `protobuf:"varint,5,opt,name=tail_percent,json=tailPercent,proto3,oneof" json:"tail_percent,omitempty"`
+	TargetPercent     *int32                 `protobuf:"varint,6,opt,name=target_percent,json=targetPercent,proto3,oneof" json:"target_percent,omitempty"`
+	MinShrinkPercent  *int32                 `protobuf:"varint,7,opt,name=min_shrink_percent,json=minShrinkPercent,proto3,oneof" json:"min_shrink_percent,omitempty"`
+	FanOut            *int32                 `protobuf:"varint,8,opt,name=fan_out,json=fanOut,proto3,oneof" json:"fan_out,omitempty"`
+	SummaryTokens     *int32                 `protobuf:"varint,9,opt,name=summary_tokens,json=summaryTokens,proto3,oneof" json:"summary_tokens,omitempty"`
+	PromptId          *string                `protobuf:"bytes,10,opt,name=prompt_id,json=promptId,proto3,oneof" json:"prompt_id,omitempty"`
+	CountReasoning    *bool                  `protobuf:"varint,11,opt,name=count_reasoning,json=countReasoning,proto3,oneof" json:"count_reasoning,omitempty"`
+	unknownFields     protoimpl.UnknownFields
+	sizeCache         protoimpl.SizeCache
+}
+
+func (x *CompactionPolicy) Reset() {
+	*x = CompactionPolicy{}
+	mi := &file_recordpb_record_proto_msgTypes[24]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CompactionPolicy) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CompactionPolicy) ProtoMessage() {}
+
+func (x *CompactionPolicy) ProtoReflect() protoreflect.Message {
+	mi := &file_recordpb_record_proto_msgTypes[24]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CompactionPolicy.ProtoReflect.Descriptor instead.
+func (*CompactionPolicy) Descriptor() ([]byte, []int) {
+	return file_recordpb_record_proto_rawDescGZIP(), []int{24}
+}
+
+func (x *CompactionPolicy) GetStrategy() int32 {
+	if x != nil {
+		return x.Strategy
+	}
+	return 0
+}
+
+func (x *CompactionPolicy) GetThresholdMessages() int32 {
+	if x != nil && x.ThresholdMessages != nil {
+		return *x.ThresholdMessages
+	}
+	return 0
+}
+
+func (x *CompactionPolicy) GetPreparePercent() int32 {
+	if x != nil && x.PreparePercent != nil {
+		return *x.PreparePercent
+	}
+	return 0
+}
+
+func (x *CompactionPolicy) GetKeepRecent() int32 {
+	if x != nil && x.KeepRecent != nil {
+		return *x.KeepRecent
+	}
+	return 0
+}
+
+func (x *CompactionPolicy) GetTailPercent() int32 {
+	if x != nil && x.TailPercent != nil {
+		return *x.TailPercent
+	}
+	return 0
+}
+
+func (x *CompactionPolicy) GetTargetPercent() int32 {
+	if x != nil && x.TargetPercent != nil {
+		return *x.TargetPercent
+	}
+	return 0
+}
+
+func (x *CompactionPolicy) GetMinShrinkPercent() int32 {
+	if x != nil && x.MinShrinkPercent != nil {
+		return *x.MinShrinkPercent
+	}
+	return 0
+}
+
+func (x *CompactionPolicy) GetFanOut() int32 {
+	if x != nil && x.FanOut != nil {
+		return *x.FanOut
+	}
+	return 0
+}
+
+func (x *CompactionPolicy) GetSummaryTokens() int32 {
+	if x != nil && x.SummaryTokens != nil {
+		return *x.SummaryTokens
+	}
+	return 0
+}
+
+func (x *CompactionPolicy) GetPromptId() string {
+	if x != nil && x.PromptId != nil {
+		return *x.PromptId
+	}
+	return ""
+}
+
+func (x *CompactionPolicy) GetCountReasoning() bool {
+	if x != nil && x.CountReasoning != nil {
+		return *x.CountReasoning
+	}
+	return false
+}
+
 // What a request id led to.
 type Outcome struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -2265,7 +2585,7 @@ type Outcome struct {
 
 func (x *Outcome) Reset() {
 	*x = Outcome{}
-	mi := &file_recordpb_record_proto_msgTypes[22]
+	mi := &file_recordpb_record_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2277,7 +2597,7 @@ func (x *Outcome) String() string {
 func (*Outcome) ProtoMessage() {}
 
 func (x *Outcome) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[22]
+	mi := &file_recordpb_record_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2290,7 +2610,7 @@ func (x *Outcome) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Outcome.ProtoReflect.Descriptor instead.
 func (*Outcome) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{22}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Outcome) GetRpc() string {
@@ -2359,7 +2679,7 @@ type Link struct {
 
 func (x *Link) Reset() {
 	*x = Link{}
-	mi := &file_recordpb_record_proto_msgTypes[23]
+	mi := &file_recordpb_record_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2371,7 +2691,7 @@ func (x *Link) String() string {
 func (*Link) ProtoMessage() {}
 
 func (x *Link) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[23]
+	mi := &file_recordpb_record_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2384,7 +2704,7 @@ func (x *Link) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Link.ProtoReflect.Descriptor instead.
 func (*Link) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{23}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Link) GetIncarnation() []byte {
@@ -2409,7 +2729,7 @@ type Task struct {
 
 func (x *Task) Reset() {
 	*x = Task{}
-	mi := &file_recordpb_record_proto_msgTypes[24]
+	mi := &file_recordpb_record_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2421,7 +2741,7 @@ func (x *Task) String() string {
 func (*Task) ProtoMessage() {}
 
 func (x *Task) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[24]
+	mi := &file_recordpb_record_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2434,7 +2754,7 @@ func (x *Task) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Task.ProtoReflect.Descriptor instead.
 func (*Task) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{24}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Task) GetNamespace() []byte {
@@ -2612,13 +2932,19 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\bPartEdit\x12\x12\n" +
 	"\x04part\x18\x01 \x01(\x05R\x04part\x12\x14\n" +
 	"\x05level\x18\x02 \x01(\x05R\x05level\x120\n" +
-	"\x05shown\x18\x03 \x01(\v2\x1a.palimpsest.record.v1.PartR\x05shown\"\x96\x01\n" +
+	"\x05shown\x18\x03 \x01(\v2\x1a.palimpsest.record.v1.PartR\x05shown\"\xca\x02\n" +
 	"\aSummary\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x14\n" +
 	"\x05level\x18\x02 \x01(\x05R\x05level\x12\x1a\n" +
 	"\bchildren\x18\x03 \x03(\x03R\bchildren\x121\n" +
 	"\x04text\x18\x04 \x01(\v2\x1d.palimpsest.record.v1.ContentR\x04text\x12\x16\n" +
-	"\x06tokens\x18\x05 \x01(\x05R\x06tokens\"\xfa\x05\n" +
+	"\x06tokens\x18\x05 \x01(\x05R\x06tokens\x123\n" +
+	"\x06except\x18\x06 \x03(\v2\x1b.palimpsest.record.v1.RangeR\x06except\x123\n" +
+	"\x05facts\x18\a \x01(\v2\x1d.palimpsest.record.v1.ContentR\x05facts\x12\x14\n" +
+	"\x05model\x18\b \x01(\tR\x05model\x12\x1a\n" +
+	"\brecorded\x18\t \x01(\x03R\brecorded\x12\x16\n" +
+	"\x06erased\x18\n" +
+	" \x01(\bR\x06erased\"\xfa\x05\n" +
 	"\bManifest\x12\x10\n" +
 	"\x03seq\x18\x01 \x01(\x03R\x03seq\x12\x12\n" +
 	"\x04turn\x18\x02 \x01(\x05R\x04turn\x12\x16\n" +
@@ -2694,7 +3020,7 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\x05title\x18\x03 \x01(\tR\x05title\x12\x1a\n" +
 	"\bmetadata\x18\x04 \x01(\fR\bmetadata\x124\n" +
 	"\x06policy\x18\x05 \x01(\v2\x1c.palimpsest.record.v1.PolicyR\x06policy\x12\x18\n" +
-	"\acounter\x18\x06 \x01(\tR\acounter\"\x87\b\n" +
+	"\acounter\x18\x06 \x01(\tR\acounter\"\x8e\t\n" +
 	"\x06Policy\x121\n" +
 	"\x12max_context_tokens\x18\x01 \x01(\x05H\x00R\x10maxContextTokens\x88\x01\x01\x127\n" +
 	"\x15context_window_tokens\x18\x02 \x01(\x05H\x01R\x13contextWindowTokens\x88\x01\x01\x129\n" +
@@ -2711,7 +3037,11 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\x1arewrite_max_deferral_turns\x18\f \x01(\x05H\tR\x17rewriteMaxDeferralTurns\x88\x01\x01\x12<\n" +
 	"\x18rewrite_cold_after_nanos\x18\r \x01(\x03H\n" +
 	"R\x15rewriteColdAfterNanos\x88\x01\x01\x12)\n" +
-	"\x0emax_wait_nanos\x18\x0e \x01(\x03H\vR\fmaxWaitNanos\x88\x01\x01B\x15\n" +
+	"\x0emax_wait_nanos\x18\x0e \x01(\x03H\vR\fmaxWaitNanos\x88\x01\x01\x12=\n" +
+	"\apruning\x18\x0f \x01(\v2#.palimpsest.record.v1.PruningPolicyR\apruning\x12F\n" +
+	"\n" +
+	"compaction\x18\x10 \x01(\v2&.palimpsest.record.v1.CompactionPolicyR\n" +
+	"compactionB\x15\n" +
 	"\x13_max_context_tokensB\x18\n" +
 	"\x16_context_window_tokensB\x19\n" +
 	"\x17_reserved_output_tokensB\x11\n" +
@@ -2724,7 +3054,48 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\x18_rewrite_min_gain_tokensB\x1d\n" +
 	"\x1b_rewrite_max_deferral_turnsB\x1b\n" +
 	"\x19_rewrite_cold_after_nanosB\x11\n" +
-	"\x0f_max_wait_nanos\"\xed\x01\n" +
+	"\x0f_max_wait_nanos\"\xc6\x03\n" +
+	"\rPruningPolicy\x12\x15\n" +
+	"\x03off\x18\x01 \x01(\bH\x00R\x03off\x88\x01\x01\x12*\n" +
+	"\x0eprotect_tokens\x18\x02 \x01(\x05H\x01R\rprotectTokens\x88\x01\x01\x12*\n" +
+	"\x0eminimum_tokens\x18\x03 \x01(\x05H\x02R\rminimumTokens\x88\x01\x01\x12+\n" +
+	"\x0fmax_part_tokens\x18\x04 \x01(\x05H\x03R\rmaxPartTokens\x88\x01\x01\x12D\n" +
+	"\x0fprotected_tools\x18\x05 \x01(\v2\x1b.palimpsest.record.v1.NamesR\x0eprotectedTools\x12J\n" +
+	"\x12protected_prefixes\x18\x06 \x01(\v2\x1b.palimpsest.record.v1.NamesR\x11protectedPrefixes\x12/\n" +
+	"\x11erase_after_nanos\x18\a \x01(\x03H\x04R\x0feraseAfterNanos\x88\x01\x01B\x06\n" +
+	"\x04_offB\x11\n" +
+	"\x0f_protect_tokensB\x11\n" +
+	"\x0f_minimum_tokensB\x12\n" +
+	"\x10_max_part_tokensB\x14\n" +
+	"\x12_erase_after_nanos\"\x1d\n" +
+	"\x05Names\x12\x14\n" +
+	"\x05names\x18\x01 \x03(\tR\x05names\"\x8e\x05\n" +
+	"\x10CompactionPolicy\x12\x1a\n" +
+	"\bstrategy\x18\x01 \x01(\x05R\bstrategy\x122\n" +
+	"\x12threshold_messages\x18\x02 \x01(\x05H\x00R\x11thresholdMessages\x88\x01\x01\x12,\n" +
+	"\x0fprepare_percent\x18\x03 \x01(\x05H\x01R\x0epreparePercent\x88\x01\x01\x12$\n" +
+	"\vkeep_recent\x18\x04 \x01(\x05H\x02R\n" +
+	"keepRecent\x88\x01\x01\x12&\n" +
+	"\ftail_percent\x18\x05 \x01(\x05H\x03R\vtailPercent\x88\x01\x01\x12*\n" +
+	"\x0etarget_percent\x18\x06 \x01(\x05H\x04R\rtargetPercent\x88\x01\x01\x121\n" +
+	"\x12min_shrink_percent\x18\a \x01(\x05H\x05R\x10minShrinkPercent\x88\x01\x01\x12\x1c\n" +
+	"\afan_out\x18\b \x01(\x05H\x06R\x06fanOut\x88\x01\x01\x12*\n" +
+	"\x0esummary_tokens\x18\t \x01(\x05H\aR\rsummaryTokens\x88\x01\x01\x12 \n" +
+	"\tprompt_id\x18\n" +
+	" \x01(\tH\bR\bpromptId\x88\x01\x01\x12,\n" +
+	"\x0fcount_reasoning\x18\v \x01(\bH\tR\x0ecountReasoning\x88\x01\x01B\x15\n" +
+	"\x13_threshold_messagesB\x12\n" +
+	"\x10_prepare_percentB\x0e\n" +
+	"\f_keep_recentB\x0f\n" +
+	"\r_tail_percentB\x11\n" +
+	"\x0f_target_percentB\x15\n" +
+	"\x13_min_shrink_percentB\n" +
+	"\n" +
+	"\b_fan_outB\x11\n" +
+	"\x0f_summary_tokensB\f\n" +
+	"\n" +
+	"_prompt_idB\x12\n" +
+	"\x10_count_reasoning\"\xed\x01\n" +
 	"\aOutcome\x12\x10\n" +
 	"\x03rpc\x18\x01 \x01(\tR\x03rpc\x12\x1d\n" +
 	"\n" +
@@ -2758,7 +3129,7 @@ func file_recordpb_record_proto_rawDescGZIP() []byte {
 	return file_recordpb_record_proto_rawDescData
 }
 
-var file_recordpb_record_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
+var file_recordpb_record_proto_msgTypes = make([]protoimpl.MessageInfo, 28)
 var file_recordpb_record_proto_goTypes = []any{
 	(*Range)(nil),                 // 0: palimpsest.record.v1.Range
 	(*Content)(nil),               // 1: palimpsest.record.v1.Content
@@ -2782,17 +3153,20 @@ var file_recordpb_record_proto_goTypes = []any{
 	(*Call)(nil),                  // 19: palimpsest.record.v1.Call
 	(*Info)(nil),                  // 20: palimpsest.record.v1.Info
 	(*Policy)(nil),                // 21: palimpsest.record.v1.Policy
-	(*Outcome)(nil),               // 22: palimpsest.record.v1.Outcome
-	(*Link)(nil),                  // 23: palimpsest.record.v1.Link
-	(*Task)(nil),                  // 24: palimpsest.record.v1.Task
-	(*timestamppb.Timestamp)(nil), // 25: google.protobuf.Timestamp
+	(*PruningPolicy)(nil),         // 22: palimpsest.record.v1.PruningPolicy
+	(*Names)(nil),                 // 23: palimpsest.record.v1.Names
+	(*CompactionPolicy)(nil),      // 24: palimpsest.record.v1.CompactionPolicy
+	(*Outcome)(nil),               // 25: palimpsest.record.v1.Outcome
+	(*Link)(nil),                  // 26: palimpsest.record.v1.Link
+	(*Task)(nil),                  // 27: palimpsest.record.v1.Task
+	(*timestamppb.Timestamp)(nil), // 28: google.protobuf.Timestamp
 }
 var file_recordpb_record_proto_depIdxs = []int32{
 	2,  // 0: palimpsest.record.v1.Content.ref:type_name -> palimpsest.record.v1.ContentRef
 	3,  // 1: palimpsest.record.v1.Content.erased:type_name -> palimpsest.record.v1.ErasedContent
 	7,  // 2: palimpsest.record.v1.Message.parts:type_name -> palimpsest.record.v1.Part
 	6,  // 3: palimpsest.record.v1.Message.actions:type_name -> palimpsest.record.v1.ActionRef
-	25, // 4: palimpsest.record.v1.Message.create_time:type_name -> google.protobuf.Timestamp
+	28, // 4: palimpsest.record.v1.Message.create_time:type_name -> google.protobuf.Timestamp
 	5,  // 5: palimpsest.record.v1.Message.expiration:type_name -> palimpsest.record.v1.Expiration
 	1,  // 6: palimpsest.record.v1.Part.text:type_name -> palimpsest.record.v1.Content
 	8,  // 7: palimpsest.record.v1.Part.media:type_name -> palimpsest.record.v1.Media
@@ -2814,27 +3188,33 @@ var file_recordpb_record_proto_depIdxs = []int32{
 	0,  // 23: palimpsest.record.v1.Edit.range:type_name -> palimpsest.record.v1.Range
 	15, // 24: palimpsest.record.v1.Edit.parts:type_name -> palimpsest.record.v1.PartEdit
 	16, // 25: palimpsest.record.v1.Edit.summary:type_name -> palimpsest.record.v1.Summary
-	25, // 26: palimpsest.record.v1.Edit.time:type_name -> google.protobuf.Timestamp
+	28, // 26: palimpsest.record.v1.Edit.time:type_name -> google.protobuf.Timestamp
 	7,  // 27: palimpsest.record.v1.PartEdit.shown:type_name -> palimpsest.record.v1.Part
 	1,  // 28: palimpsest.record.v1.Summary.text:type_name -> palimpsest.record.v1.Content
-	0,  // 29: palimpsest.record.v1.Manifest.pins:type_name -> palimpsest.record.v1.Range
-	25, // 30: palimpsest.record.v1.Manifest.time:type_name -> google.protobuf.Timestamp
-	19, // 31: palimpsest.record.v1.Head.unanswered:type_name -> palimpsest.record.v1.Call
-	0,  // 32: palimpsest.record.v1.Head.pins:type_name -> palimpsest.record.v1.Range
-	25, // 33: palimpsest.record.v1.Head.create_time:type_name -> google.protobuf.Timestamp
-	25, // 34: palimpsest.record.v1.Head.update_time:type_name -> google.protobuf.Timestamp
-	25, // 35: palimpsest.record.v1.Head.expire_time:type_name -> google.protobuf.Timestamp
-	25, // 36: palimpsest.record.v1.Head.delete_time:type_name -> google.protobuf.Timestamp
-	25, // 37: palimpsest.record.v1.Head.next_due:type_name -> google.protobuf.Timestamp
-	21, // 38: palimpsest.record.v1.Info.policy:type_name -> palimpsest.record.v1.Policy
-	5,  // 39: palimpsest.record.v1.Policy.result_expiration:type_name -> palimpsest.record.v1.Expiration
-	25, // 40: palimpsest.record.v1.Outcome.time:type_name -> google.protobuf.Timestamp
-	25, // 41: palimpsest.record.v1.Task.time:type_name -> google.protobuf.Timestamp
-	42, // [42:42] is the sub-list for method output_type
-	42, // [42:42] is the sub-list for method input_type
-	42, // [42:42] is the sub-list for extension type_name
-	42, // [42:42] is the sub-list for extension extendee
-	0,  // [0:42] is the sub-list for field type_name
+	0,  // 29: palimpsest.record.v1.Summary.except:type_name -> palimpsest.record.v1.Range
+	1,  // 30: palimpsest.record.v1.Summary.facts:type_name -> palimpsest.record.v1.Content
+	0,  // 31: palimpsest.record.v1.Manifest.pins:type_name -> palimpsest.record.v1.Range
+	28, // 32: palimpsest.record.v1.Manifest.time:type_name -> google.protobuf.Timestamp
+	19, // 33: palimpsest.record.v1.Head.unanswered:type_name -> palimpsest.record.v1.Call
+	0,  // 34: palimpsest.record.v1.Head.pins:type_name -> palimpsest.record.v1.Range
+	28, // 35: palimpsest.record.v1.Head.create_time:type_name -> google.protobuf.Timestamp
+	28, // 36: palimpsest.record.v1.Head.update_time:type_name -> google.protobuf.Timestamp
+	28, // 37: palimpsest.record.v1.Head.expire_time:type_name -> google.protobuf.Timestamp
+	28, // 38: palimpsest.record.v1.Head.delete_time:type_name -> google.protobuf.Timestamp
+	28, // 39: palimpsest.record.v1.Head.next_due:type_name -> google.protobuf.Timestamp
+	21, // 40: palimpsest.record.v1.Info.policy:type_name -> palimpsest.record.v1.Policy
+	5,  // 41: palimpsest.record.v1.Policy.result_expiration:type_name -> palimpsest.record.v1.Expiration
+	22, // 42: palimpsest.record.v1.Policy.pruning:type_name -> palimpsest.record.v1.PruningPolicy
+	24, // 43: palimpsest.record.v1.Policy.compaction:type_name -> palimpsest.record.v1.CompactionPolicy
+	23, // 44: palimpsest.record.v1.PruningPolicy.protected_tools:type_name -> palimpsest.record.v1.Names
+	23, // 45: palimpsest.record.v1.PruningPolicy.protected_prefixes:type_name -> palimpsest.record.v1.Names
+	28, // 46: palimpsest.record.v1.Outcome.time:type_name -> google.protobuf.Timestamp
+	28, // 47: palimpsest.record.v1.Task.time:type_name -> google.protobuf.Timestamp
+	48, // [48:48] is the sub-list for method output_type
+	48, // [48:48] is the sub-list for method input_type
+	48, // [48:48] is the sub-list for extension type_name
+	48, // [48:48] is the sub-list for extension extendee
+	0,  // [0:48] is the sub-list for field type_name
 }
 
 func init() { file_recordpb_record_proto_init() }
@@ -2844,13 +3224,15 @@ func file_recordpb_record_proto_init() {
 	}
 	file_recordpb_record_proto_msgTypes[5].OneofWrappers = []any{}
 	file_recordpb_record_proto_msgTypes[21].OneofWrappers = []any{}
+	file_recordpb_record_proto_msgTypes[22].OneofWrappers = []any{}
+	file_recordpb_record_proto_msgTypes[24].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_recordpb_record_proto_rawDesc), len(file_recordpb_record_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   25,
+			NumMessages:   28,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -1,0 +1,47 @@
+package conversation
+
+import (
+	"cmp"
+	"slices"
+)
+
+// spans are the edits about ranges. It is a value: what it holds is never changed.
+type spans struct {
+	summaries []Edit // all that were made, in order of sequence
+	hidden    []Edit // in order of sequence
+	inForce   []Edit // summaries that stand, by range
+}
+
+func (s *spans) empty() bool { return len(s.inForce)+len(s.hidden) == 0 }
+
+// with is the spans after a further edit.
+func (s *spans) with(e *Edit) spans {
+	out := *s
+	if e.Kind == EditHide {
+		out.hidden = append(slices.Clip(s.hidden), *e)
+	} else {
+		out.summaries = append(slices.Clip(s.summaries), *e)
+	}
+	out.inForce = out.standing()
+	return out
+}
+
+// standing are the summaries in force, by range. One that speaks of messages that were taken back since does not stand any
+// more: the earlier summaries that it has taken up do, and the messages between them. One is superseded by a later one that
+// covers it, as long as that stands.
+func (s *spans) standing() []Edit {
+	var out []Edit
+	for i := len(s.summaries) - 1; i >= 0; i-- {
+		e := &s.summaries[i]
+		if s.dissolved(e) || slices.ContainsFunc(out, func(later Edit) bool { return later.Range.Covers(e.Range) }) {
+			continue
+		}
+		out = append(out, *e)
+	}
+	slices.SortFunc(out, func(a, b Edit) int { return cmp.Or(cmp.Compare(a.Range.First, b.Range.First), cmp.Compare(a.Seq, b.Seq)) })
+	return out
+}
+
+func (s *spans) dissolved(e *Edit) bool {
+	return slices.ContainsFunc(s.hidden, func(h Edit) bool { return h.Seq > e.Seq && h.Range.Overlaps(e.Range) })
+}
