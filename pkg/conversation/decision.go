@@ -53,6 +53,7 @@ const (
 	ReasonCompactRequest
 	ReasonSummariesMerged
 	ReasonRewindRequest
+	ReasonCacheCold
 )
 
 // Expired says whether the reason is that of an expiry.

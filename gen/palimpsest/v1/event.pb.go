@@ -263,6 +263,8 @@ const (
 	DecisionReason_DECISION_REASON_SUMMARIES_MERGED DecisionReason = 28
 	// RewindConversation asked for it.
 	DecisionReason_DECISION_REASON_REWIND_REQUEST DecisionReason = 29
+	// A summary was ready before the view outgrew its budget, and the provider had nothing cached that it would have spoiled.
+	DecisionReason_DECISION_REASON_CACHE_COLD DecisionReason = 30
 )
 
 // Enum value maps for DecisionReason.
@@ -298,6 +300,7 @@ var (
 		27: "DECISION_REASON_COMPACT_REQUEST",
 		28: "DECISION_REASON_SUMMARIES_MERGED",
 		29: "DECISION_REASON_REWIND_REQUEST",
+		30: "DECISION_REASON_CACHE_COLD",
 	}
 	DecisionReason_value = map[string]int32{
 		"DECISION_REASON_UNSPECIFIED":             0,
@@ -330,6 +333,7 @@ var (
 		"DECISION_REASON_COMPACT_REQUEST":         27,
 		"DECISION_REASON_SUMMARIES_MERGED":        28,
 		"DECISION_REASON_REWIND_REQUEST":          29,
+		"DECISION_REASON_CACHE_COLD":              30,
 	}
 )
 
@@ -721,7 +725,7 @@ const file_palimpsest_v1_event_proto_rawDesc = "" +
 	"\x18DECISION_KIND_SUMMARISED\x10\t\x12\x18\n" +
 	"\x14DECISION_KIND_PRUNED\x10\n" +
 	"\x12\x18\n" +
-	"\x14DECISION_KIND_HIDDEN\x10\v*\xbc\b\n" +
+	"\x14DECISION_KIND_HIDDEN\x10\v*\xdc\b\n" +
 	"\x0eDecisionReason\x12\x1f\n" +
 	"\x1bDECISION_REASON_UNSPECIFIED\x10\x00\x12%\n" +
 	"!DECISION_REASON_RESULT_OVER_SHARE\x10\x01\x12+\n" +
@@ -753,7 +757,8 @@ const file_palimpsest_v1_event_proto_rawDesc = "" +
 	"!DECISION_REASON_MESSAGE_THRESHOLD\x10\x1a\x12#\n" +
 	"\x1fDECISION_REASON_COMPACT_REQUEST\x10\x1b\x12$\n" +
 	" DECISION_REASON_SUMMARIES_MERGED\x10\x1c\x12\"\n" +
-	"\x1eDECISION_REASON_REWIND_REQUEST\x10\x1dBIZGgithub.com/palimpsest-context/palimpsest/gen/palimpsest/v1;palimpsestv1b\x06proto3"
+	"\x1eDECISION_REASON_REWIND_REQUEST\x10\x1d\x12\x1e\n" +
+	"\x1aDECISION_REASON_CACHE_COLD\x10\x1eBIZGgithub.com/palimpsest-context/palimpsest/gen/palimpsest/v1;palimpsestv1b\x06proto3"
 
 var (
 	file_palimpsest_v1_event_proto_rawDescOnce sync.Once
