@@ -4,8 +4,9 @@ import "github.com/palimpsest-context/palimpsest/pkg/conversation"
 
 // Piece is a unit as fit sees it.
 type Piece struct {
-	First  int32
-	Tokens int64
+	First    int32
+	Messages int32 // that the unit has
+	Tokens   int64
 	// Always: the unit is shown wherever the window starts (pinned, or before the start by an expansion).
 	Always bool
 	// User: the unit is a user message; the newest one before the start is shown if it fits.

@@ -1,0 +1,79 @@
+package compaction
+
+// CutInput is what the place of a cut is decided on.
+type CutInput struct {
+	// Pieces are the units of the tail that a summary may take, oldest first, and the newest units.
+	Pieces []Piece
+	Keep   int32 // newest messages that are left alone, at most
+	Tail   int64 // tokens that these may weigh at most
+}
+
+// userWithin is how many messages a cut moves at most to fall at a user message.
+const userWithin = 5
+
+// Cut says where a compaction cuts (behaviour §8): the index of the first piece that stays; 0 if there is nothing to summarise.
+// What stays are the newest units, at most Keep messages of at most Tail tokens, but always the newest unit. If a user message
+// begins a unit within 5 messages of that cut, the cut moves to the nearest, of two to the earlier: further back as long as what
+// stays weighs at most Tail, and further on as long as the newest unit stays. It never moves so far back that nothing is left to
+// summarise.
+func Cut(in CutInput) int {
+	cut, tokens := in.newest()
+	if cut == 0 {
+		return 0
+	}
+	earlier, back := in.earlier(cut, tokens)
+	later, on := in.later(cut)
+	switch {
+	case min(back, on) > userWithin:
+		return cut
+	case back <= on:
+		return earlier
+	default:
+		return later
+	}
+}
+
+// newest finds the first of the newest pieces that stay, and what they weigh.
+func (in *CutInput) newest() (cut int, tokens int64) {
+	cut = len(in.Pieces)
+	for messages := int32(0); cut > 0; cut-- {
+		p := &in.Pieces[cut-1]
+		if messages += p.Messages; cut < len(in.Pieces) && (messages > in.Keep || tokens+p.Tokens > in.Tail) {
+			break
+		}
+		tokens += p.Tokens
+	}
+	return cut, tokens
+}
+
+// earlier finds the nearest user message before a cut, and how far that is in messages.
+func (in *CutInput) earlier(cut int, tokens int64) (at int, back int32) {
+	for at = cut - 1; at > 0 && back <= userWithin; at-- {
+		p := &in.Pieces[at]
+		back += p.Messages
+		if tokens += p.Tokens; tokens > in.Tail {
+			break
+		}
+		if p.User {
+			return at, back
+		}
+	}
+	return 0, userWithin + 1
+}
+
+// later finds the nearest user message from a cut on, and how far that is in messages.
+func (in *CutInput) later(cut int) (at int, on int32) {
+	for at = cut; at < len(in.Pieces) && on <= userWithin; at++ {
+		p := &in.Pieces[at]
+		if p.User {
+			return at, on
+		}
+		on += p.Messages
+	}
+	return 0, userWithin + 1
+}
+
+// Shrinks says whether a view became smaller by at least so many percent. One that did not become smaller never did.
+func Shrinks(before, after, percent int64) bool {
+	return after < before && after*100 <= before*(100-percent)
+}

@@ -1,0 +1,95 @@
+package prune
+
+import (
+	"slices"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+)
+
+// Input is what pruning is decided on.
+type Input struct {
+	Units []conversation.Unit // of the view, in any order; large contents may be references
+	View  *conversation.View  // that shows them: it knows what has become of each part
+	// Protect are the tokens of the newest parts, which are left alone; Minimum those that must go together; MaxPart is what one
+	// part counts at most for both.
+	Protect, Minimum, MaxPart int64
+	// Tools are never cleared of, by name, and neither are those that begin with one of Prefixes.
+	Tools, Prefixes []string
+	// Keep says by the first message of which units nothing is cleared, though they count: pinned ones, leading system messages,
+	// the newest, those that were expanded lately. Nil keeps none.
+	Keep func(first int32) bool
+	// Placeholder is what a message's result weighs once it is cleared, in tokens.
+	Placeholder func(index int32) int64
+}
+
+// Target is a tool result that is to be cleared.
+type Target struct {
+	Index  int32
+	Part   int32 // position in the original message
+	Weight int64 // what the view shows of it now, in tokens: all of it, though it counts MaxPart at most
+}
+
+// Plan lists what is to be cleared, by message and part; nothing if that is less than Minimum. From the newest message back,
+// parts are protected until those before them cover Protect: the part that crosses that line is protected too. What is older is
+// cleared if it is a tool result that is shown, has ended, is no placeholder yet, and weighs more than one. Summaries neither
+// count nor are cleared. Once the targets are cleared, a plan of what is left is empty.
+func Plan(in Input) []Target {
+	var out []Target
+	var newer, prunable int64
+	for _, p := range newestFirst(in.Units) {
+		it := &p.unit.Items[p.item]
+		for shown := len(it.Parts) - 1; shown >= 0; shown-- {
+			tokens := int64(it.Parts[shown].Tokens)
+			if newer >= in.Protect && in.clears(p.unit, it, shown) {
+				out = append(out, Target{Index: it.Message.Index, Part: it.Position(shown), Weight: tokens})
+				prunable += min(tokens, in.MaxPart)
+			}
+			newer += min(tokens, in.MaxPart)
+		}
+	}
+	if prunable < in.Minimum {
+		return nil
+	}
+	slices.Reverse(out)
+	return out
+}
+
+// clears says whether a part that is old enough can be cleared.
+func (in *Input) clears(u *conversation.Unit, it *conversation.Item, shown int) bool {
+	p, index := &it.Parts[shown], it.Message.Index
+	if p.Kind != conversation.PartToolResult || !ended(p.Result.State) || int64(p.Tokens) <= in.Placeholder(index) {
+		return false
+	}
+	level, _ := in.View.Part(index, it.Position(shown))
+	return level < conversation.Cleared && !in.spared(toolOf(u, p.Result)) && (in.Keep == nil || !in.Keep(u.First()))
+}
+
+// ended says whether a result is one that nothing more will come of. One that does not say how it ended has completed.
+func ended(s conversation.ResultState) bool {
+	switch s {
+	case conversation.ResultUnspecified, conversation.ResultCompleted, conversation.ResultError:
+		return true
+	default:
+		return false
+	}
+}
+
+// place is a message in its unit, whose calls name the tools of its results.
+type place struct {
+	unit *conversation.Unit
+	item int
+}
+
+func (p place) index() int32 { return p.unit.Items[p.item].Message.Index }
+
+// newestFirst lists the messages of units, not their summaries.
+func newestFirst(units []conversation.Unit) []place {
+	var out []place
+	for u := range units {
+		for i := range units[u].Items {
+			out = append(out, place{&units[u], i})
+		}
+	}
+	slices.SortFunc(out, func(a, b place) int { return int(b.index()) - int(a.index()) })
+	return out
+}
