@@ -20,6 +20,9 @@ type Options struct {
 	Models []string
 	// Extract makes an extract of about target characters without a model; the first characters if nil.
 	Extract func(text string, target int) string
+	// ExtractSpan makes an extract of about target characters of a stretch of conversation, with the summaries of what was before
+	// it; something simpler if nil.
+	ExtractSpan func(earlier []string, units []conversation.Unit, target int) string
 	// Deadline is how long a request may take in all, from its start; 30 seconds by default.
 	Deadline time.Duration
 	// TokensPerMinute bounds what all conversations spend together, and TokensPerConversation what each does while the
@@ -63,6 +66,7 @@ type Desk struct {
 	jobs    map[key]*job
 	results results
 	usage   Usage
+	ledger  ledger
 }
 
 // New returns a desk. Close ends it; its providers stay the caller's.
@@ -81,6 +85,7 @@ func New(o Options) *Desk {
 		jobs:    map[key]*job{},
 		results: newResults(o.CacheBytes),
 		usage:   Usage{Failures: map[Reason]int64{}},
+		ledger:  newLedger(),
 	}
 	d.base, d.end = context.WithCancelCause(context.Background())
 	return d
@@ -163,21 +168,27 @@ func (d *Desk) underWay(r *Request) <-chan struct{} {
 
 // Forget drops what is known of a content, and what is under way: an answer that still comes is thrown away.
 func (d *Desk) Forget(s Scope, hash [32]byte) {
-	d.forget(func(c content) bool { return c == content{s, hash} })
+	d.forget(func(k key) bool { return k.content == content{s, hash} })
 }
 
 // ForgetConversation drops what is known of all of a conversation's contents, and what is under way. What the conversation has
 // spent is remembered.
 func (d *Desk) ForgetConversation(s Scope) {
-	d.forget(func(c content) bool { return c.scope == s })
+	d.forget(func(k key) bool { return k.content.scope == s })
 }
 
-func (d *Desk) forget(gone func(content) bool) {
+// ForgetSpans drops what is known of a conversation's spans, and what is under way, for an erasure: its text may be in any of
+// them. What is known of single contents stays.
+func (d *Desk) ForgetSpans(s Scope) {
+	d.forget(func(k key) bool { return k.span && k.content.scope == s })
+}
+
+func (d *Desk) forget(gone func(key) bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.results.drop(gone)
 	for k, j := range d.jobs {
-		if gone(k.content) {
+		if gone(k) {
 			delete(d.jobs, k)
 			j.cancel(&Failure{Reason: Forgotten})
 		}
@@ -190,6 +201,15 @@ func (d *Desk) Extract(text string, target int) string {
 		return d.options.Extract(text, target)
 	}
 	return firstChars(text, target)
+}
+
+// ExtractSpan makes an extract of about target characters of a stretch of conversation, with the summaries of what was before it,
+// without a model.
+func (d *Desk) ExtractSpan(earlier []string, units []conversation.Unit, target int) string {
+	if d.options.ExtractSpan != nil {
+		return d.options.ExtractSpan(earlier, units, target)
+	}
+	return spanExtract(earlier, units, target)
 }
 
 func firstChars(text string, n int) string {
@@ -232,8 +252,8 @@ func (d *Desk) Close() {
 	d.running.Wait()
 }
 
-// modelsOf are the models to ask for a prompt, in order.
-func (d *Desk) modelsOf(p *conversation.Prompt) []string {
+// ModelsOf are the models that are asked for a prompt, in order, as provider/model. They must not be changed.
+func (d *Desk) ModelsOf(p *conversation.Prompt) []string {
 	if len(p.Models) > 0 {
 		return p.Models
 	}
@@ -249,10 +269,13 @@ func (d *Desk) provider(model string) (client Model, name string) {
 	return d.options.Providers[provider], name
 }
 
+// CanAsk says whether one of a prompt's models has a provider here. It may fail all the same when it is asked.
+func (d *Desk) CanAsk(p *conversation.Prompt) bool { return d.withoutModel(p) == nil }
+
 // withoutModel is the failure of a prompt none of whose models can be asked.
 func (d *Desk) withoutModel(p *conversation.Prompt) *Failure {
 	var failures []*Failure
-	for _, model := range d.modelsOf(p) {
+	for _, model := range d.ModelsOf(p) {
 		if client, _ := d.provider(model); client != nil {
 			return nil
 		}

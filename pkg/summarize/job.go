@@ -80,7 +80,7 @@ func (d *Desk) report(err error) {
 
 // ask asks one model after the other until one gives a good answer.
 func (d *Desk) ask(ctx context.Context, r *Request) Result {
-	models := d.modelsOf(&r.Prompt)
+	models := d.ModelsOf(&r.Prompt)
 	var failures []*Failure
 	for i, model := range models {
 		client, name := d.provider(model)
@@ -203,7 +203,7 @@ func (d *Desk) pay(ctx context.Context, s Scope, c candidate, call Call, waited 
 	answer, failure := d.callModel(ctx, c, call, waited)
 	paid := costOf(&call, answer, failure, reckoned)
 	d.spent.correct(s, paid.sum()-reckoned.sum())
-	d.count(paid, failure)
+	d.count(s, c.model, paid, failure)
 	return answer, failure
 }
 
@@ -232,12 +232,13 @@ func (d *Desk) callModel(ctx context.Context, c candidate, call Call, waited tim
 	return answer, failure
 }
 
-// count adds a call, or one that was not made, to the usage.
-func (d *Desk) count(paid cost, failure *Failure) {
+// count adds a call, or one that was not made, to the usage and to what its conversation spent.
+func (d *Desk) count(s Scope, model string, paid cost, failure *Failure) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if failure == nil || failure.Reason != BreakerOpen {
 		d.usage.Calls++
+		d.ledger.add(s, model, paid)
 	}
 	d.usage.InputTokens += paid.input
 	d.usage.OutputTokens += paid.output

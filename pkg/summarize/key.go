@@ -8,6 +8,7 @@ import (
 // key names a request by all that its result depends on.
 type key struct {
 	content content
+	span    bool
 	asked   [sha256.Size]byte
 }
 
@@ -27,10 +28,10 @@ func (d *Desk) keyOf(r *Request) key {
 	text(r.Prompt.Template)
 	number(int(r.Prompt.MaxOutput))
 	number(r.Target)
-	for _, model := range d.modelsOf(&r.Prompt) {
+	for _, model := range d.ModelsOf(&r.Prompt) {
 		text(model)
 	}
-	k := key{content: content{r.Scope, r.Hash}}
+	k := key{content: content{r.Scope, r.Hash}, span: r.Span}
 	h.Sum(k.asked[:0])
 	return k
 }

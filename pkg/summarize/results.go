@@ -70,12 +70,12 @@ func (r *results) remove(k key, f finished) {
 }
 
 // drop looks at every key: there are some ten thousand at most, and contents are rarely erased.
-func (r *results) drop(gone func(content) bool) {
+func (r *results) drop(gone func(key) bool) {
 	if r.kept == nil {
 		return
 	}
 	for _, k := range r.kept.Keys() {
-		if gone(k.content) {
+		if gone(k) {
 			f, _ := r.kept.Peek(k)
 			r.remove(k, f)
 		}

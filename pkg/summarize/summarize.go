@@ -11,7 +11,7 @@ import "github.com/palimpsest-context/palimpsest/pkg/conversation"
 // Scope is whose content it is: what is cached, limited and forgotten together.
 type Scope struct{ Namespace, Conversation string }
 
-// Request asks for a summary of one content.
+// Request asks for a summary of one content, or of a stretch of conversation.
 type Request struct {
 	Scope   Scope
 	Content string
@@ -19,6 +19,8 @@ type Request struct {
 	Chars   int                 // Unicode code points of Content
 	Target  int                 // characters that the summary aims at
 	Prompt  conversation.Prompt // its Template is empty for the built-in one
+	// Span says that Content is a stretch of conversation: a document of [SpanContent].
+	Span bool
 	// What the prompt may tell the model of the content.
 	MessageType string
 	Tool        string

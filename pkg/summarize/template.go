@@ -11,12 +11,15 @@ import (
 	"unicode/utf8"
 )
 
-// The prompts of our own. system goes with every call, whoever wrote its template; compact is the built-in template.
+// The prompts of our own. system goes with every call, whoever wrote its template; compact is the built-in template for contents,
+// span for stretches of conversation.
 var (
 	//go:embed prompts/system.md
 	system string
 	//go:embed prompts/compact.md
 	compact string
+	//go:embed prompts/span.md
+	span string
 )
 
 // What is sent of a content at most, in characters: a longer one loses its middle. A head tells what a text is, a tail how it
@@ -42,7 +45,7 @@ type piece struct {
 }
 
 // CheckTemplate says what is wrong with a prompt's template, in words for whoever wrote it; nil if nothing is. A template has
-// {{content}} once, which becomes a JSON string with its quotation marks, and may have {{length}}, {{target_length}},
+// {{content}} once, which becomes a JSON string with its quotation marks, or the JSON document of a span, and may have {{length}}, {{target_length}},
 // {{turn_added}}, which become numbers, and {{message_type}} and {{tool}}, which become JSON strings. Nothing else may follow
 // two opening braces.
 func CheckTemplate(template string) error {
@@ -80,7 +83,7 @@ func parseTemplate(template string) ([]piece, error) {
 func (r *Request) value(p placeholder) (string, bool) {
 	switch p {
 	case contentPlaceholder:
-		return quoted(sent(r.Content)), true
+		return r.data(), true
 	case "length":
 		return strconv.Itoa(r.Chars), true
 	case "target_length":
@@ -101,7 +104,18 @@ func (r *Request) template() string {
 	if r.Prompt.Template != "" {
 		return r.Prompt.Template
 	}
+	if r.Span {
+		return span
+	}
 	return compact
+}
+
+// data is the content as JSON. A span is JSON already, and whoever made it has seen to its length.
+func (r *Request) data() string {
+	if r.Span && json.Valid([]byte(r.Content)) {
+		return r.Content
+	}
+	return quoted(sent(r.Content))
 }
 
 // call is what a model is told for the request. The template is read once, before any value is in it: what a content looks like

@@ -1,0 +1,305 @@
+package summarize
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+)
+
+// spanDocument is a stretch of conversation as models are given it.
+type spanDocument struct {
+	Earlier  []string      `json:"earlier_summaries"`
+	Messages []spanMessage `json:"messages"`
+}
+
+type spanMessage struct {
+	Index   int32        `json:"index"`
+	Role    string       `json:"role"`
+	Text    string       `json:"text,omitempty"`
+	Calls   []spanCall   `json:"tool_calls,omitempty"`
+	Results []spanResult `json:"tool_results,omitempty"`
+}
+
+type spanCall struct {
+	Name      string `json:"name"`
+	Arguments string `json:"arguments"`
+	Answered  *bool  `json:"answered,omitempty"` // false, or left out
+}
+
+type spanResult struct {
+	Tool  string `json:"tool"`
+	State string `json:"state,omitempty"` // error, or left out
+	Text  string `json:"text"`
+}
+
+// SpanContent is what a model is given of a stretch of conversation, as one JSON document: the summaries of what was before it,
+// then its messages as the view shows them, with their indices, calls and results. Media is one line. Reasoning and opaque blocks
+// are left out, and system messages always (behaviour §8). A unit that is a summary stands with the earlier ones. Contents must
+// be in memory.
+//
+// The document has at most maxChars characters, if that is positive: where it would have more, the longest texts lose their
+// middles, and only if their bare frame is too long, calls, results and messages in the middle are left out.
+func SpanContent(earlier []string, units []conversation.Unit, maxChars int) string {
+	d := documentOf(earlier, units)
+	if maxChars > 0 {
+		d.shrink(maxChars)
+	}
+	return d.encode()
+}
+
+// SplitSpan splits units into runs, in order, each of which SpanContent makes a document of at most maxChars characters of without
+// cutting a text. A unit that alone takes more stands alone. Room for earlier summaries is the caller's to leave.
+func SplitSpan(units []conversation.Unit, maxChars int) [][]conversation.Unit {
+	empty := documentOf(nil, nil).chars()
+	var runs [][]conversation.Unit
+	start, size := 0, empty
+	for i := range units {
+		// A comma parts a unit from the one before.
+		alone := documentOf(nil, units[i:i+1]).chars() - empty + 1
+		if i > start && size+alone > maxChars+1 {
+			runs = append(runs, units[start:i:i])
+			start, size = i, empty
+		}
+		size += alone
+	}
+	if start < len(units) {
+		runs = append(runs, units[start:])
+	}
+	return runs
+}
+
+func documentOf(earlier []string, units []conversation.Unit) *spanDocument {
+	d := &spanDocument{Earlier: []string{}, Messages: []spanMessage{}}
+	for _, text := range earlier {
+		d.Earlier = append(d.Earlier, valid(text))
+	}
+	names, answered := callsIn(units)
+	for i := range units {
+		if s := units[i].Summary; s != nil {
+			d.Earlier = append(d.Earlier, valid(s.Summary.Text.Inline))
+		}
+		for k := range units[i].Items {
+			it := &units[i].Items[k]
+			if m, ok := spanMessageOf(it, names, answered); ok && it.Message.Role != conversation.RoleSystem {
+				d.Messages = append(d.Messages, m)
+			}
+		}
+	}
+	return d
+}
+
+// callsIn are the names of the calls in units, and which of them are answered there, by ordinal.
+func callsIn(units []conversation.Unit) (names map[int32]string, answered map[int32]bool) {
+	names, answered = map[int32]string{}, map[int32]bool{}
+	for i := range units {
+		for k := range units[i].Items {
+			for p := range units[i].Items[k].Parts {
+				switch part := &units[i].Items[k].Parts[p]; part.Kind {
+				case conversation.PartToolCall:
+					names[part.Call.Ordinal] = part.Call.Name
+				case conversation.PartToolResult:
+					answered[part.Result.Ordinal] = true
+				}
+			}
+		}
+	}
+	return names, answered
+}
+
+// spanMessageOf is false for a message that shows nothing here.
+func spanMessageOf(it *conversation.Item, names map[int32]string, answered map[int32]bool) (spanMessage, bool) {
+	m := spanMessage{Index: it.Message.Index, Role: it.Message.Role.String()}
+	var texts []string
+	for i := range it.Parts {
+		switch p := &it.Parts[i]; p.Kind {
+		case conversation.PartText:
+			texts = append(texts, p.Text.Inline)
+		case conversation.PartMedia:
+			texts = append(texts, p.Media.Line())
+		case conversation.PartToolCall:
+			call := spanCall{Name: valid(p.Call.Name), Arguments: valid(p.Call.Arguments.Inline)}
+			if !answered[p.Call.Ordinal] {
+				call.Answered = new(bool)
+			}
+			m.Calls = append(m.Calls, call)
+		case conversation.PartToolResult:
+			m.Results = append(m.Results, spanResultOf(p.Result, names))
+		}
+	}
+	m.Text = valid(strings.Join(texts, "\n"))
+	return m, m.Text != "" || len(m.Calls) > 0 || len(m.Results) > 0
+}
+
+func spanResultOf(r *conversation.ToolResult, names map[int32]string) spanResult {
+	out := spanResult{Tool: r.Name, Text: r.Text.Inline}
+	if out.Tool == "" {
+		out.Tool = names[r.Ordinal]
+	}
+	if r.State == conversation.ResultError {
+		out.State = "error"
+	}
+	if r.Output == conversation.OutputParts {
+		texts := make([]string, len(r.Parts))
+		for i := range r.Parts {
+			if texts[i] = r.Parts[i].Text.Inline; r.Parts[i].Media != nil {
+				texts[i] = r.Parts[i].Media.Line()
+			}
+		}
+		out.Text = strings.Join(texts, "\n")
+	}
+	out.Tool, out.Text = valid(out.Tool), valid(out.Text)
+	return out
+}
+
+// valid is a text as JSON can hold it.
+func valid(text string) string { return strings.ToValidUTF8(text, "\ufffd") }
+
+// encode leaves < > & as they are, as quoted does.
+func (d *spanDocument) encode() string {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(d) // texts and numbers always can be
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+func (d *spanDocument) chars() int { return charsOf(d.encode()) }
+
+// texts are all texts of the document, whatever they are for.
+func (d *spanDocument) texts() []*string {
+	var all []*string
+	for i := range d.Earlier {
+		all = append(all, &d.Earlier[i])
+	}
+	for i := range d.Messages {
+		m := &d.Messages[i]
+		all = append(all, &m.Text)
+		for k := range m.Calls {
+			all = append(all, &m.Calls[k].Name, &m.Calls[k].Arguments)
+		}
+		for k := range m.Results {
+			all = append(all, &m.Results[k].Tool, &m.Results[k].Text)
+		}
+	}
+	return all
+}
+
+// shrink brings the document to at most so many characters.
+func (d *spanDocument) shrink(maxChars int) {
+	size := d.chars()
+	if size <= maxChars {
+		return
+	}
+	texts := d.texts()
+	sizes := make([]int, len(texts))
+	for i, text := range texts {
+		sizes[i] = escapedChars(*text)
+		size -= sizes[i]
+	}
+	if size > maxChars && d.thin() {
+		d.shrink(maxChars)
+		return
+	}
+	limit := level(sizes, maxChars-size)
+	for i, text := range texts {
+		if sizes[i] > limit {
+			*text = withoutMiddle(*text, limit)
+		}
+	}
+}
+
+// level is the length to which the longest have to be cut so that all together take the room.
+func level(sizes []int, room int) int {
+	ascending := slices.Sorted(slices.Values(sizes))
+	for i, size := range ascending {
+		share := room / (len(ascending) - i)
+		if size > share {
+			return max(share, 0)
+		}
+		room -= size
+	}
+	return room
+}
+
+// thin leaves out the middle half of whatever there is most of; false if nothing is left that could be.
+func (d *spanDocument) thin() bool {
+	longest := len(d.Messages)
+	for i := range d.Messages {
+		longest = max(longest, len(d.Messages[i].Calls), len(d.Messages[i].Results))
+	}
+	if longest < 3 {
+		return false
+	}
+	d.Messages = ends(d.Messages, longest)
+	for i := range d.Messages {
+		d.Messages[i].Calls = ends(d.Messages[i].Calls, longest)
+		d.Messages[i].Results = ends(d.Messages[i].Results, longest)
+	}
+	return true
+}
+
+func ends[T any](all []T, longest int) []T {
+	if len(all) < longest {
+		return all
+	}
+	side := (longest + 3) / 4
+	return slices.Delete(all, side, len(all)-side)
+}
+
+// leftOut stands for the middle of a text.
+const leftOut = "\n[the middle is left out]\n"
+
+// withoutMiddle is a text cut to so many escaped characters: three quarters of them from its beginning, and its end.
+func withoutMiddle(text string, limit int) string {
+	room := limit - escapedChars(leftOut)
+	if room < 0 {
+		return text[:escapedHead(text, limit)]
+	}
+	tail := room / 4
+	return text[:escapedHead(text, room-tail)] + leftOut + text[escapedTail(text, tail):]
+}
+
+func escapedHead(text string, room int) int {
+	for at, c := range text {
+		if room -= escaped(c); room < 0 {
+			return at
+		}
+	}
+	return len(text)
+}
+
+func escapedTail(text string, room int) int {
+	at := len(text)
+	for at > 0 {
+		c, size := utf8.DecodeLastRuneInString(text[:at])
+		if room -= escaped(c); room < 0 {
+			break
+		}
+		at -= size
+	}
+	return at
+}
+
+func escapedChars(text string) int {
+	n := 0
+	for _, c := range text {
+		n += escaped(c)
+	}
+	return n
+}
+
+// escaped is how many characters a JSON string takes for one, as the encoder writes it.
+func escaped(c rune) int {
+	switch {
+	case c == '"' || c == '\\' || c == '\n' || c == '\r' || c == '\t' || c == '\b' || c == '\f':
+		return 2
+	case c < ' ' || c == '\u2028' || c == '\u2029':
+		return 6
+	default:
+		return 1
+	}
+}

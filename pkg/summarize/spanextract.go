@@ -1,0 +1,34 @@
+package summarize
+
+import (
+	"strings"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+)
+
+// spanExtract is the extract of a desk that was given nothing better: the earlier summaries, what the user said, and what the
+// assistant said last, each from its beginning, in equal shares.
+func spanExtract(earlier []string, units []conversation.Unit, target int) string {
+	d := documentOf(earlier, units)
+	var users []string
+	last := ""
+	for _, m := range d.Messages {
+		switch {
+		case m.Text == "":
+		case m.Role == conversation.RoleUser.String():
+			users = append(users, m.Text)
+		case m.Role == conversation.RoleAssistant.String():
+			last = m.Text
+		}
+	}
+	var texts []string
+	for _, text := range []string{strings.Join(d.Earlier, "\n"), strings.Join(users, "\n"), last} {
+		if text != "" {
+			texts = append(texts, text)
+		}
+	}
+	for i, text := range texts {
+		texts[i] = firstChars(text, target/len(texts))
+	}
+	return withoutControls(strings.Join(texts, "\n\n"))
+}

@@ -1,0 +1,62 @@
+package summarize
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/hashicorp/golang-lru/v2/simplelru"
+)
+
+// ModelSpent is what calls to one model took, in tokens as [Usage] counts them.
+type ModelSpent struct {
+	Model string // provider/model; empty for those beyond the number that is told apart in one conversation
+	Calls int64
+	Input int64
+	// Output has what a model thought before it wrote.
+	Output int64
+}
+
+// maxModelsTold bounds the models that are told apart in one conversation: prompts can name any.
+const maxModelsTold = 32
+
+// ledger is what conversations' calls took, by model. One that asks for nothing while maxSpenders others do starts at zero again.
+type ledger struct {
+	conversations *simplelru.LRU[Scope, []ModelSpent] // sorted by model
+}
+
+func newLedger() ledger {
+	conversations, _ := simplelru.NewLRU[Scope, []ModelSpent](maxSpenders, nil) // fails for a size that is not positive
+	return ledger{conversations}
+}
+
+func (l *ledger) add(s Scope, model string, paid cost) {
+	all, _ := l.conversations.Get(s)
+	at, found := find(all, model)
+	if !found && len(all) >= maxModelsTold {
+		model = ""
+		at, found = find(all, model)
+	}
+	if !found {
+		all = slices.Insert(all, at, ModelSpent{Model: model})
+	}
+	all[at].Calls++
+	all[at].Input += paid.input
+	all[at].Output += paid.output
+	l.conversations.Add(s, all)
+}
+
+func find(all []ModelSpent, model string) (at int, found bool) {
+	return slices.BinarySearchFunc(all, model, func(m ModelSpent, model string) int { return cmp.Compare(m.Model, model) })
+}
+
+// Spent is what a conversation's own calls took since the process started, sorted by model; the caller owns it. A call that was
+// not made, because the model rests or the spend limit is reached, is none.
+func (d *Desk) Spent(s Scope) []ModelSpent {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.ledger.conversations == nil {
+		return nil
+	}
+	all, _ := d.ledger.conversations.Peek(s)
+	return slices.Clone(all)
+}
