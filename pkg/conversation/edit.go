@@ -72,7 +72,8 @@ type Summary struct {
 	// Except are the messages in the range that it does not stand for: pinned units, the system's messages that are shown again,
 	// and units that had been expanded a short while before.
 	Except []Range
-	// Facts is the JSON of the []Fact of all that it stands for, so that a successor loses none of them unnoticed.
+	// Facts is JSON: the facts of all that it stands for, so that a successor loses none of them unnoticed, and how much of Text is
+	// not the list.
 	Facts    Content
 	Model    string // that wrote it, as provider/model; empty for an extract
 	Recorded int64  // tokens of the messages that it stands for, as they were appended
