@@ -104,9 +104,13 @@ var layers = []layer{
 	},
 	{
 		name: "client commands", why: "they see what any client sees: the API, and no inside to judge itself by",
-		dirs:  []string{"internal/replay", "internal/replay/*", "internal/demo", "internal/demo/*"},
-		allow: []string{vocabulary, apiGen, "./internal/replay/...", "./internal/demo/...", "./internal/validate", "./pkg/tokens/..."},
+		dirs:  []string{"internal/replay", "internal/replay/*", "internal/demo", "internal/demo/*", "internal/inspect"},
+		allow: []string{vocabulary, apiGen, "./internal/replay/...", "./internal/demo/...", "./internal/validate", "./internal/terminal", "./pkg/tokens/..."},
 		deny:  []string{"go.etcd.io/bbolt"},
+	},
+	{
+		name: "terminal", why: "it knows where commands print and nothing of what they print",
+		dirs: []string{"internal/terminal"}, deny: transport,
 	},
 	{
 		name: "independent judge", why: "it judges the renderers, so it shares nothing with them but the way tokens are counted",
@@ -120,7 +124,7 @@ var layers = []layer{
 
 // The API's generated code is for the edge and for clients.
 var apiGenImporters = []string{
-	"internal/grpcserver", "internal/replay", "internal/demo", "cmd/sidecar", "test", "bench", "clients", "gen",
+	"internal/grpcserver", "internal/replay", "internal/demo", "internal/inspect", "cmd/sidecar", "test", "bench", "clients", "gen",
 }
 
 // layerOf returns the row of a folder, or nil for folders outside the table.

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"time"
+
+	"github.com/palimpsest-context/palimpsest/internal/terminal"
 )
 
 // Command is `sidecar demo`.
@@ -36,7 +38,7 @@ func (c *Command) Run(ctx context.Context, env *Env) error {
 	if c.Window < smallestWindow {
 		return fmt.Errorf("a window of %d tokens is too small for the demo: at least %d", c.Window, smallestWindow)
 	}
-	show := newScreen(env.Stdout, c.Pace, c.ASCII || !unicodeLocale())
+	show := newScreen(env.Stdout, c.Pace, c.ASCII || !terminal.Unicode())
 	explored, err := openTree(ctx, c.Tree)
 	if err != nil {
 		return err

@@ -2,14 +2,14 @@ package demo
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"io"
 	"os"
-	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/palimpsest-context/palimpsest/internal/terminal"
 )
 
 const (
@@ -26,28 +26,15 @@ type screen struct {
 }
 
 func newScreen(out io.Writer, pace time.Duration, ascii bool) *screen {
-	file, ok := out.(*os.File)
-	terminal := ok && isTerminal(file)
-	s := &screen{out: out, width: 100}
-	if terminal {
+	s := &screen{out: out, width: min(max(terminal.Width(out), narrowest), widest)}
+	if terminal.Is(out) {
 		s.pace = pace
-		s.width = terminalWidth(file)
 		s.color = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 	}
-	if columns, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil {
-		s.width = columns
-	}
-	s.width = min(max(s.width, narrowest), widest)
 	if ascii {
 		s.out = asciiWriter{out}
 	}
 	return s
-}
-
-// unicodeLocale says whether the locale promises UTF-8.
-func unicodeLocale() bool {
-	locale := cmp.Or(os.Getenv("LC_ALL"), os.Getenv("LC_CTYPE"), os.Getenv("LANG"))
-	return strings.Contains(strings.ReplaceAll(strings.ToUpper(locale), "-", ""), "UTF8")
 }
 
 // asciiWriter writes one character of ASCII for each of Unicode's, so that columns stay where they are. It is given whole
@@ -77,11 +64,6 @@ func inASCII(r rune) rune {
 		return '+'
 	}
 	return '?'
-}
-
-func isTerminal(file *os.File) bool {
-	info, err := file.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
 // style is an SGR code.
@@ -160,15 +142,6 @@ func (s *screen) bar(part, whole int64, width int) string {
 		code = yellow
 	}
 	return s.in(code, strings.Repeat("█", filled)) + s.in(dim, strings.Repeat("░", width-filled))
-}
-
-// number groups digits by thousands.
-func number(n int64) string {
-	digits := strconv.FormatInt(n, 10)
-	for i := len(digits) - 3; i > 0 && digits[i-1] != '-'; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	return digits
 }
 
 // weight is a size in bytes for people.

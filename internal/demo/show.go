@@ -8,6 +8,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	palimpsestv1 "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/terminal"
 )
 
 func (s *screen) opening(c *Command, a *agent) {
@@ -15,7 +16,7 @@ func (s *screen) opening(c *Command, a *agent) {
 	s.paragraph("The agent's words are a script. Its tools are real: they read this machine's files now. Everything goes through " +
 		"the sidecar over gRPC, and below stands what a model would be sent in each turn.")
 	s.paragraph(fmt.Sprintf("Window %s tokens, an eighth of it left for the answer. Format %s. No model is called.",
-		number(int64(c.Window)), c.Format))
+		terminal.Number(int64(c.Window)), c.Format))
 	s.paragraph("Results live for some turns in full: listings for 1, then they leave; what was searched for 3 and what was read " +
 		"for 2, then a short form stays; manuals for 4. Plugins add words to questions and to failures, for one build, for a while or for good.")
 	s.paragraph("The row of letters is the record: s system, u user, a assistant, t tool result, T clipped, c compacted, - cleared; ·12· " +
@@ -26,7 +27,7 @@ func (s *screen) turn(t *turn) {
 	s.rule(fmt.Sprintf("turn %d", t.build.Turn))
 	s.view(t)
 	for _, r := range t.clipped {
-		s.line("clipped", yellow, fmt.Sprintf("#%d %s: %s → %s tokens", r.index, r.entry.label, number(r.before), number(r.after)))
+		s.line("clipped", yellow, fmt.Sprintf("#%d %s: %s → %s tokens", r.index, r.entry.label, terminal.Number(r.before), terminal.Number(r.after)))
 	}
 	for _, c := range t.changes {
 		s.change(&c)
@@ -59,7 +60,7 @@ func (s *screen) view(t *turn) {
 	tokens := t.build.GetTokens()
 	fmt.Fprintf(s.out, "  %s%s %s\n", s.in(dim, fmt.Sprintf("%-*s", labelWidth, "context")),
 		s.bar(tokens.GetTotal(), tokens.GetBudget(), s.width/4),
-		fmt.Sprintf("%s of %s tokens, %d of %d messages", number(tokens.GetTotal()), number(tokens.GetBudget()), t.inView, t.record))
+		fmt.Sprintf("%s of %s tokens, %d of %d messages", terminal.Number(tokens.GetTotal()), terminal.Number(tokens.GetBudget()), t.inView, t.record))
 	s.line("sees", plain, shortened(t.strip, s.width-labelWidth-2))
 	s.line("cache", plain, prefixWords(t.build.GetPrefix(), tokens.GetTotal()))
 }
@@ -91,7 +92,7 @@ func (s *screen) decision(d *palimpsestv1.Decision, t *turn) {
 	switch {
 	case d.Kind == palimpsestv1.DecisionKind_DECISION_KIND_LEFT_OUT && moved:
 		s.line("left out", yellow, fmt.Sprintf("%d messages up to #%d, %s tokens: before the window's start, still on record",
-			t.record-t.inView, d.LastIndex, number(d.TokensBefore-d.TokensAfter)))
+			t.record-t.inView, d.LastIndex, terminal.Number(d.TokensBefore-d.TokensAfter)))
 	case d.Kind == palimpsestv1.DecisionKind_DECISION_KIND_REPAIRED:
 		s.line("repaired", yellow, d.Detail)
 	}
@@ -115,7 +116,7 @@ func (s *screen) change(c *change) {
 	default:
 		return
 	}
-	s.line(label, yellow, fmt.Sprintf("%s: %s, %s tokens fewer", indexes(c.messages), what, number(c.saved)))
+	s.line(label, yellow, fmt.Sprintf("%s: %s, %s tokens fewer", indexes(c.messages), what, terminal.Number(c.saved)))
 	if c.example == "" {
 		return
 	}
@@ -150,7 +151,7 @@ func (s *screen) restored(r *restored) {
 		s.labelled("restore", red, fmt.Sprintf("#%d %s: %s", r.index, r.label, status.Convert(r.refused).Message()))
 	default:
 		s.labelled("restored", green, fmt.Sprintf("#%d %s: back in full, and its turns begin again; about %s tokens are read anew for it",
-			r.index, r.label, number(r.reply.GetRewriteTokens())))
+			r.index, r.label, terminal.Number(r.reply.GetRewriteTokens())))
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	palimpsestv1 "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/terminal"
 )
 
 func (s *screen) summary(a *agent, p *proof, took time.Duration) {
@@ -52,7 +53,7 @@ func (s *screen) letGo(a *agent) {
 		"over all turns and of the originals: %s tokens by expiry, %s by retention, %s by clipping, %s by the window.",
 		a.let[palimpsestv1.EventType_EVENT_TYPE_COMPACTED], a.let[palimpsestv1.EventType_EVENT_TYPE_REMOVED]+a.let[palimpsestv1.EventType_EVENT_TYPE_EXPIRED],
 		a.let[palimpsestv1.EventType_EVENT_TYPE_RETENTION_APPLIED], a.let[palimpsestv1.EventType_EVENT_TYPE_EXPANDED],
-		number(saved.expiry), number(saved.retention), number(saved.clipping), number(saved.window)))
+		terminal.Number(saved.expiry), terminal.Number(saved.retention), terminal.Number(saved.clipping), terminal.Number(saved.window)))
 }
 
 func (s *screen) way(name string, l *ledger) {
@@ -63,7 +64,7 @@ func (s *screen) way(name string, l *ledger) {
 	case l.cuts > 0:
 		fits = fmt.Sprintf("by %d cuts", l.cuts)
 	}
-	s.row(name, number(l.sent), number(l.largest), number(int64(l.cost)), fits)
+	s.row(name, terminal.Number(l.sent), terminal.Number(l.largest), terminal.Number(int64(l.cost)), fits)
 }
 
 // tableWidth is what a row takes; on narrower screens its name gets a line of its own.
@@ -85,7 +86,7 @@ func (s *screen) biggestResult(a *agent, p *proof) {
 	}
 	fmt.Fprintln(s.out)
 	s.paragraph(fmt.Sprintf("The biggest result: %s, %s, %s%s tokens. The model saw %s%s of them, head and tail.",
-		e.label, weight(int64(e.bytes)), about, number(e.tokens), about, number(p.shown)))
+		e.label, weight(int64(e.bytes)), about, terminal.Number(e.tokens), about, terminal.Number(p.shown)))
 }
 
 func (s *screen) proofs(a *agent, p *proof) {
@@ -94,7 +95,7 @@ func (s *screen) proofs(a *agent, p *proof) {
 		"and all %d on record were read. SHA-256 equal, byte for byte.", p.keptOut, weight(p.bytes), len(a.entries)))
 	e := a.entries[p.biggest]
 	s.labelled("✓", green, fmt.Sprintf("The biggest among them: message %d, %s bytes, SHA-256 %s….",
-		p.biggest, number(int64(e.bytes)), hex.EncodeToString(e.sum[:8])))
+		p.biggest, terminal.Number(int64(e.bytes)), hex.EncodeToString(e.sum[:8])))
 	s.labelled("✓", green, "The system prompt stands in the last context as it was written.")
 	how := "the hash of its bytes is the one it was built with"
 	if !p.rebuilds {

@@ -107,14 +107,6 @@ func TestScreen_Narrow_StaysInside(t *testing.T) {
 	}
 }
 
-func TestNumber_GroupsThousands(t *testing.T) {
-	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567", -1000: "-1,000", -999: "-999"} {
-		if got := number(n); got != want {
-			t.Errorf("%d: %s, want %s", n, got, want)
-		}
-	}
-}
-
 func TestScreen_Bar_FillsItsShare(t *testing.T) {
 	s := &screen{}
 	for part, want := range map[int64]string{0: "░░░░", 50: "██░░", 100: "████", 500: "████"} {
@@ -139,20 +131,6 @@ func TestScreen_ASCII_KeepsColumns(t *testing.T) {
 	}
 	if !strings.Contains(out.String(), "-- turn 1 --") || !strings.Contains(out.String(), "list . > 12 B . + ? a") {
 		t.Errorf("shown:\n%s", out.String())
-	}
-}
-
-func TestUnicodeLocale_FollowsTheFirstThatIsSet(t *testing.T) {
-	for _, c := range []struct {
-		all, ctype, lang string
-		want             bool
-	}{{"", "", "", false}, {"", "", "en_US.UTF-8", true}, {"C", "", "en_US.UTF-8", false}, {"", "C.utf8", "C", true}} {
-		t.Setenv("LC_ALL", c.all)
-		t.Setenv("LC_CTYPE", c.ctype)
-		t.Setenv("LANG", c.lang)
-		if got := unicodeLocale(); got != c.want {
-			t.Errorf("%+v: %v", c, got)
-		}
 	}
 }
 

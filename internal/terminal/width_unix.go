@@ -1,6 +1,6 @@
 //go:build unix
 
-package demo
+package terminal
 
 import (
 	"os"
@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// terminalWidth is the number of columns of a terminal.
-func terminalWidth(file *os.File) int {
+// columns is the number of columns of a terminal.
+func columns(file *os.File) int {
 	size, err := unix.IoctlGetWinsize(int(file.Fd()), unix.TIOCGWINSZ)
 	if err != nil || size.Col == 0 {
 		return 80
