@@ -8,8 +8,6 @@ import (
 	"unicode"
 
 	"google.golang.org/protobuf/types/known/durationpb"
-
-	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
 )
 
 func noControls(s string) string {
@@ -90,8 +88,9 @@ const (
 	ttlSpan = "1 minute to 10 years"
 )
 
-func ttl(field string) rule[*pb.Policy] {
-	return durationIf(field, ttlSpan, "must be "+ttlSpan+", or 0", (*pb.Policy).GetTtl, func(d time.Duration) bool {
+// lifetime is a time that something is kept, or 0.
+func lifetime[M any](field string, get func(M) *durationpb.Duration) rule[M] {
+	return durationIf(field, ttlSpan, "must be "+ttlSpan+", or 0", get, func(d time.Duration) bool {
 		return d == 0 || minTTL <= d && d <= maxTTL
 	})
 }

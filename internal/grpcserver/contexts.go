@@ -25,7 +25,7 @@ func toBuildResponse(r *engine.BuildResult) *pb.BuildContextResponse {
 		Decisions:    each(r.Decisions, toDecision),
 		Events:       each(r.Events, toEvent),
 		Degradations: each(r.Degradations, toDegradation),
-		Compaction:   &pb.CompactionStatus{UsedPercent: percent(r.Tokens.Total, r.Tokens.Budget), WindowStartIndex: r.Manifest.Window.Start},
+		Compaction:   toCompactionStatus(r),
 	}
 	setCoordinates(out, r)
 	return out
@@ -40,6 +40,21 @@ func setCoordinates(out *pb.BuildContextResponse, r *engine.BuildResult) {
 	out.Duplicate = r.Duplicate
 }
 
+func toCompactionStatus(r *engine.BuildResult) *pb.CompactionStatus {
+	c := &r.Compaction
+	return &pb.CompactionStatus{
+		UsedPercent:      percent(c.Used, r.Tokens.Budget),
+		WindowStartIndex: r.Manifest.Window.Start,
+		UsedTokens:       c.Used,
+		Reported:         c.Reported,
+		State:            pb.CompactionState(c.State),
+		SummaryId:        toSummaryID(c.Summary),
+		OwnCalls: &pb.ModelUsage{
+			Calls: c.OwnCalls.Calls, InputTokens: c.OwnCalls.Input, OutputTokens: c.OwnCalls.Output, Cost: c.OwnCalls.Cost,
+		},
+	}
+}
+
 func percent(part, whole int64) int32 {
 	if whole <= 0 {
 		return 0
@@ -49,17 +64,20 @@ func percent(part, whole int64) int32 {
 
 func toTokenReport(t *engine.TokenReport) *pb.TokenReport {
 	return &pb.TokenReport{
-		Fixed:            t.Fixed,
-		Messages:         t.Messages,
-		Total:            t.Total,
-		Budget:           t.Budget,
-		SavedByClipping:  t.SavedByClipping,
-		SavedByFit:       t.SavedByFit,
-		SavedByExpiry:    t.SavedByExpiry,
-		SavedByRetention: t.SavedByRetention,
-		Counter:          t.Counter,
-		Factor:           t.Factor,
-		Estimated:        t.Estimated,
+		Fixed:             t.Fixed,
+		Messages:          t.Messages,
+		Summaries:         t.Summaries,
+		Total:             t.Total,
+		Budget:            t.Budget,
+		SavedByClipping:   t.SavedByClipping,
+		SavedByFit:        t.SavedByFit,
+		SavedByExpiry:     t.SavedByExpiry,
+		SavedByRetention:  t.SavedByRetention,
+		SavedByPruning:    t.SavedByPruning,
+		SavedByCompaction: t.SavedByCompaction,
+		Counter:           t.Counter,
+		Factor:            t.Factor,
+		Estimated:         t.Estimated,
 	}
 }
 
@@ -92,10 +110,14 @@ func toContextMessages(messages []engine.Message) []*pb.ContextMessage {
 }
 
 func toOrigin(m *engine.Message) *pb.Origin {
-	if m.Synthetic != "" {
+	switch {
+	case m.Summary > 0:
+		return &pb.Origin{Source: &pb.Origin_SummaryId{SummaryId: toSummaryID(m.Summary)}}
+	case m.Synthetic != "":
 		return &pb.Origin{Source: &pb.Origin_Synthetic{Synthetic: m.Synthetic}}
+	default:
+		return &pb.Origin{Source: &pb.Origin_MessageIndex{MessageIndex: m.Index}}
 	}
-	return &pb.Origin{Source: &pb.Origin_MessageIndex{MessageIndex: m.Index}}
 }
 
 func toManifest(m conversation.Manifest) *pb.Manifest {

@@ -140,6 +140,7 @@ func TestFromPolicy_AnyPolicy_ComesBack(t *testing.T) {
 			want.Ttl, want.MaxWait = durationpb.New(0), durationpb.New(1)
 		}
 		drawLifecyclePolicy(t, want)
+		drawWindowPolicy(t, want)
 		if proto.Size(want) == 0 {
 			want = nil
 		}
@@ -202,6 +203,13 @@ func TestNumbers_OfDomainAndAPI_Agree(t *testing.T) {
 		conversation.PersistentOnly:        pb.PartVariant_PART_VARIANT_PERSISTENT_ONLY,
 		engine.BreakPinned:                 pb.PrefixBreak_PREFIX_BREAK_PINNED,
 		engine.BreakExpanded:               pb.PrefixBreak_PREFIX_BREAK_EXPANDED,
+
+		conversation.DecisionHidden:        pb.DecisionKind_DECISION_KIND_HIDDEN,
+		conversation.ReasonCacheCold:       pb.DecisionReason_DECISION_REASON_CACHE_COLD,
+		conversation.EventCompactionFailed: pb.EventType_EVENT_TYPE_COMPACTION_FAILED,
+		conversation.StrategySlidingWindow: pb.CompactionStrategy_COMPACTION_STRATEGY_SLIDING_WINDOW,
+		engine.BreakRewound:                pb.PrefixBreak_PREFIX_BREAK_REWOUND,
+		engine.CompactionReady:             pb.CompactionState_COMPACTION_STATE_READY,
 	} {
 		if got, want := numberOf(domain), int(api.Number()); got != want {
 			t.Errorf("%T %d is the API's %v %d", domain, got, api, want)

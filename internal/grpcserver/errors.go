@@ -36,7 +36,8 @@ func codeOf(kind conversation.Kind) (codes.Code, bool) {
 	case conversation.IndexMismatch, conversation.Contention:
 		return codes.Aborted, true
 	case conversation.PendingToolCalls, conversation.EmptyContext, conversation.ContextCannotFit, conversation.TurnPassed,
-		conversation.ManifestNotRebuildable, conversation.NotEdited, conversation.OriginalErased, conversation.ExpansionTooLarge:
+		conversation.ManifestNotRebuildable, conversation.NotEdited, conversation.OriginalErased, conversation.ExpansionTooLarge,
+		conversation.NothingToCompact, conversation.AlreadyRewound:
 		return codes.FailedPrecondition, true
 	case conversation.ReplyTooLarge, conversation.LimitExceeded, conversation.StoreFull:
 		return codes.ResourceExhausted, true

@@ -14,14 +14,26 @@ func toEvent(e conversation.Event) *pb.LifecycleEvent {
 		Reason:       pb.DecisionReason(e.Reason),
 		TokensSaved:  clamp(e.Saved),
 		EditId:       formatID(editPrefix, e.EditSeq),
+		LastIndex:    max(e.Index, e.Last),
+		SummaryId:    toSummaryID(e.Summary),
 		View: &pb.MessageView{
 			Level:       toLevel(e.Level),
 			EditId:      formatID(editPrefix, e.EditSeq),
 			TokensSaved: clamp(e.Saved),
 			CanExpand:   e.Expandable,
 			Expired:     e.Reason.Expired(),
+			SummaryId:   standsFor(e),
+			Hidden:      e.Type == conversation.EventHidden,
 		},
 	}
+}
+
+// standsFor is the summary that stands for the messages after the event.
+func standsFor(e conversation.Event) string {
+	if e.Type != conversation.EventSummarised {
+		return ""
+	}
+	return toSummaryID(e.Summary)
 }
 
 func toDegradation(d engine.Degradation) *pb.Degradation {
@@ -38,6 +50,7 @@ func toDecision(d conversation.Decision) *pb.Decision {
 		TokensBefore: d.Before,
 		TokensAfter:  d.After,
 		EditId:       formatID(editPrefix, d.EditSeq),
+		SummaryId:    toSummaryID(d.Summary),
 	}
 }
 
@@ -97,6 +110,27 @@ func lifecycleDetail(r conversation.Reason) string {
 		return "doing it now is not worth what the provider would read anew for it"
 	case conversation.ReasonSummaryNotReady:
 		return "the model's summary is not there yet"
+	default:
+		return windowDetail(r)
+	}
+}
+
+func windowDetail(r conversation.Reason) string {
+	switch r {
+	case conversation.ReasonPruned:
+		return "the tool result is older than the newest tokens, which pruning leaves alone"
+	case conversation.ReasonOverflow:
+		return "the view outgrew its budget"
+	case conversation.ReasonMessageThreshold:
+		return "more messages had gathered since the last summary than the policy allows"
+	case conversation.ReasonCompactRequest:
+		return "CompactConversation asked for it"
+	case conversation.ReasonSummariesMerged:
+		return "enough summaries of a level had gathered to become one of the next"
+	case conversation.ReasonRewindRequest:
+		return "RewindConversation took it back"
+	case conversation.ReasonCacheCold:
+		return "the summary was ready, and the provider had nothing cached that it would have spoiled"
 	default:
 		return ""
 	}

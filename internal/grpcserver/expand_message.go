@@ -175,7 +175,7 @@ func toExpandedChild(c engine.ExpandedChild) *pb.ExpandedChild {
 		return &pb.ExpandedChild{Child: &pb.ExpandedChild_Message{Message: toMessageInView(c.Message)}}
 	}
 	return &pb.ExpandedChild{
-		Child:      &pb.ExpandedChild_SummaryId{SummaryId: formatID(summaryPrefix, c.Summary)},
+		Child:      &pb.ExpandedChild_SummaryId{SummaryId: toSummaryID(c.Summary)},
 		FirstIndex: c.Range.First,
 		LastIndex:  c.Range.End - 1,
 	}

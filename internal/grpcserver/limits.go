@@ -52,6 +52,7 @@ func optionalNameLimit() limit { return atMostBytes(256) }
 func tokensLimit() limit       { return numberRange(0, 100_000_000) }
 func windowLimit() limit       { return numberRange(1, 100_000_000) }
 func indexLimit() limit        { return numberRange(0, maxIndex) }
+func recentLimit() limit       { return numberRange(0, 10_000) }
 
 func (l limit) holds(n int64) bool { return l.min <= n && n <= l.max }
 

@@ -25,6 +25,8 @@ func settables() map[string]setter {
 	}
 	maps.Copy(out, policySettables())
 	maps.Copy(out, fitSettables())
+	maps.Copy(out, pruningSettables())
+	maps.Copy(out, compactionSettables())
 	return out
 }
 
@@ -54,6 +56,46 @@ func fitSettables() map[string]setter {
 		pathReserved:                       func(to, from *engine.Info) { to.Policy.Fit.ReservedOutputTokens = from.Policy.Fit.ReservedOutputTokens },
 		"policy.fit.target_percent":        func(to, from *engine.Info) { to.Policy.Fit.TargetPercent = from.Policy.Fit.TargetPercent },
 		"policy.fit.max_result_percent":    func(to, from *engine.Info) { to.Policy.Fit.MaxResultPercent = from.Policy.Fit.MaxResultPercent },
+	}
+}
+
+func pruningSettables() map[string]setter {
+	return map[string]setter{
+		"policy.pruning":                 func(to, from *engine.Info) { to.Policy.Pruning = from.Policy.Pruning },
+		"policy.pruning.off":             func(to, from *engine.Info) { to.Policy.Pruning.Off = from.Policy.Pruning.Off },
+		"policy.pruning.protect_tokens":  func(to, from *engine.Info) { to.Policy.Pruning.ProtectTokens = from.Policy.Pruning.ProtectTokens },
+		"policy.pruning.minimum_tokens":  func(to, from *engine.Info) { to.Policy.Pruning.MinimumTokens = from.Policy.Pruning.MinimumTokens },
+		"policy.pruning.max_part_tokens": func(to, from *engine.Info) { to.Policy.Pruning.MaxPartTokens = from.Policy.Pruning.MaxPartTokens },
+		"policy.pruning.protected_tools": func(to, from *engine.Info) { to.Policy.Pruning.ProtectedTools = from.Policy.Pruning.ProtectedTools },
+		"policy.pruning.protected_tool_prefixes": func(to, from *engine.Info) {
+			to.Policy.Pruning.ProtectedPrefixes = from.Policy.Pruning.ProtectedPrefixes
+		},
+		"policy.pruning.erase_after": func(to, from *engine.Info) { to.Policy.Pruning.EraseAfter = from.Policy.Pruning.EraseAfter },
+	}
+}
+
+func compactionSettables() map[string]setter {
+	return map[string]setter{
+		"policy.compaction":          func(to, from *engine.Info) { to.Policy.Compaction = from.Policy.Compaction },
+		"policy.compaction.strategy": func(to, from *engine.Info) { to.Policy.Compaction.Strategy = from.Policy.Compaction.Strategy },
+		"policy.compaction.threshold_messages": func(to, from *engine.Info) {
+			to.Policy.Compaction.ThresholdMessages = from.Policy.Compaction.ThresholdMessages
+		},
+		"policy.compaction.prepare_percent": func(to, from *engine.Info) {
+			to.Policy.Compaction.PreparePercent = from.Policy.Compaction.PreparePercent
+		},
+		"policy.compaction.keep_recent":    func(to, from *engine.Info) { to.Policy.Compaction.KeepRecent = from.Policy.Compaction.KeepRecent },
+		"policy.compaction.tail_percent":   func(to, from *engine.Info) { to.Policy.Compaction.TailPercent = from.Policy.Compaction.TailPercent },
+		"policy.compaction.target_percent": func(to, from *engine.Info) { to.Policy.Compaction.TargetPercent = from.Policy.Compaction.TargetPercent },
+		"policy.compaction.min_shrink_percent": func(to, from *engine.Info) {
+			to.Policy.Compaction.MinShrinkPercent = from.Policy.Compaction.MinShrinkPercent
+		},
+		"policy.compaction.fan_out":        func(to, from *engine.Info) { to.Policy.Compaction.FanOut = from.Policy.Compaction.FanOut },
+		"policy.compaction.summary_tokens": func(to, from *engine.Info) { to.Policy.Compaction.SummaryTokens = from.Policy.Compaction.SummaryTokens },
+		"policy.compaction.prompt_id":      func(to, from *engine.Info) { to.Policy.Compaction.PromptID = from.Policy.Compaction.PromptID },
+		"policy.compaction.count_reasoning": func(to, from *engine.Info) {
+			to.Policy.Compaction.CountReasoning = from.Policy.Compaction.CountReasoning
+		},
 	}
 }
 

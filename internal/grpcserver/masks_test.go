@@ -23,6 +23,14 @@ func fullPolicy() *pb.Policy {
 		Expiration: &pb.ExpirationPolicy{Off: pointer(true), Results: &pb.Expiration{Turns: n}},
 		Retention:  &pb.RetentionPolicy{AllInputs: pointer(true)},
 		Rewrite:    &pb.RewritePolicy{Mode: 1, MinGainTokens: n, MaxDeferralTurns: n, ColdAfter: durationpb.New(1e9)},
+		Pruning: &pb.PruningPolicy{
+			Off: pointer(false), ProtectTokens: n, MinimumTokens: n, MaxPartTokens: n, ProtectedTools: &pb.NameList{},
+			ProtectedToolPrefixes: &pb.NameList{Names: []string{"a"}}, EraseAfter: durationpb.New(0),
+		},
+		Compaction: &pb.CompactionPolicy{
+			Strategy: 2, ThresholdMessages: n, PreparePercent: n, KeepRecent: n, TailPercent: n, TargetPercent: n, MinShrinkPercent: n,
+			FanOut: n, SummaryTokens: n, PromptId: pointer(""), CountReasoning: pointer(true),
+		},
 	}
 }
 

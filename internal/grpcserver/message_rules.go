@@ -56,10 +56,13 @@ func actionRules() table[*pb.ActionRef] {
 	}
 }
 
-func tags[M any](field string, get func(M) []string) rule[M] {
+func tags[M any](field string, get func(M) []string) rule[M] { return names(field, 64, get) }
+
+// names is a list of at most so many names.
+func names[M any](field string, most int64, get func(M) []string) rule[M] {
 	each := nameLimit()
-	return scalars(field, atMost(64), []string{"each " + each.length()}, get, func(c *checker, tag string) {
-		if !each.holds(int64(len(tag))) {
+	return scalars(field, atMost(most), []string{"each " + each.length()}, get, func(c *checker, name string) {
+		if !each.holds(int64(len(name))) {
 			c.fail("must have %s", each.length())
 		}
 	})

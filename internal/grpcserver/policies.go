@@ -12,10 +12,12 @@ import (
 
 func fromPolicy(p *pb.Policy) conversation.Policy {
 	out := conversation.Policy{
-		Fit:     fromFit(p.GetFit()),
-		Rewrite: fromRewrite(p.GetRewrite()),
-		MaxWait: fromDuration(p.GetMaxWait()),
-		TTL:     fromDuration(p.GetTtl()),
+		Fit:        fromFit(p.GetFit()),
+		Rewrite:    fromRewrite(p.GetRewrite()),
+		Pruning:    fromPruning(p.GetPruning()),
+		Compaction: fromCompaction(p.GetCompaction()),
+		MaxWait:    fromDuration(p.GetMaxWait()),
+		TTL:        fromDuration(p.GetTtl()),
 	}
 	if e := p.GetExpiration(); e != nil {
 		out.Expiration.Off = e.Off
@@ -70,6 +72,8 @@ func toPolicy(p conversation.Policy) *pb.Policy {
 	out := &pb.Policy{
 		Expiration: toExpirationPolicy(p.Expiration),
 		Rewrite:    toRewrite(p.Rewrite),
+		Pruning:    toPruning(p.Pruning),
+		Compaction: toCompaction(p.Compaction),
 		MaxWait:    toDuration(p.MaxWait),
 		Ttl:        toDuration(p.TTL),
 	}

@@ -9,7 +9,7 @@ import (
 func policyRules() table[*pb.Policy] {
 	return table[*pb.Policy]{
 		message("fit", (*pb.Policy).GetFit, fitRules()),
-		ttl("ttl"),
+		lifetime("ttl", (*pb.Policy).GetTtl),
 		message("expiration", (*pb.Policy).GetExpiration, table[*pb.ExpirationPolicy]{
 			anything[*pb.ExpirationPolicy]("off"),
 			message("results", (*pb.ExpirationPolicy).GetResults, preservingRules()),
@@ -19,6 +19,8 @@ func policyRules() table[*pb.Policy] {
 		}),
 		message("rewrite", (*pb.Policy).GetRewrite, rewriteRules()),
 		duration("max_wait", "0 to 60 seconds", time.Minute, (*pb.Policy).GetMaxWait),
+		message("pruning", (*pb.Policy).GetPruning, pruningRules()),
+		message("compaction", (*pb.Policy).GetCompaction, compactionRules()),
 	}
 }
 

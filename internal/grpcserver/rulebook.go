@@ -17,6 +17,8 @@ type ruleBook struct {
 	batchAppendMessages table[*pb.BatchAppendMessagesRequest]
 	buildContext        table[*pb.BuildContextRequest]
 	expandMessage       table[*pb.ExpandMessageRequest]
+	compactConversation table[*pb.CompactConversationRequest]
+	rewindConversation  table[*pb.RewindConversationRequest]
 	reportUsage         table[*pb.ReportUsageRequest]
 	createConversation  table[*pb.CreateConversationRequest]
 	getConversation     table[*pb.GetConversationRequest]
@@ -55,6 +57,8 @@ func newRuleBook() *ruleBook {
 		batchAppendMessages: batchAppendMessagesRules(message),
 		buildContext:        buildContextRules(),
 		expandMessage:       expandMessageRules(),
+		compactConversation: compactConversationRules(),
+		rewindConversation:  rewindConversationRules(),
 		reportUsage:         reportUsageRules(),
 		createConversation:  createConversationRules(),
 		getConversation:     getConversationRules(),
@@ -107,6 +111,10 @@ func (b *ruleBook) check(c *checker, req any) bool {
 		b.buildContext.check(c, r)
 	case *pb.ExpandMessageRequest:
 		b.expandMessage.check(c, r)
+	case *pb.CompactConversationRequest:
+		b.compactConversation.check(c, r)
+	case *pb.RewindConversationRequest:
+		b.rewindConversation.check(c, r)
 	case *pb.ReportUsageRequest:
 		b.reportUsage.check(c, r)
 	case *pb.CreateConversationRequest:

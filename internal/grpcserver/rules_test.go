@@ -18,6 +18,8 @@ func requestTables(b *ruleBook) map[string][]facts {
 		"BatchAppendMessagesRequest": b.batchAppendMessages.facts(),
 		"BuildContextRequest":        b.buildContext.facts(),
 		"ExpandMessageRequest":       b.expandMessage.facts(),
+		"CompactConversationRequest": b.compactConversation.facts(),
+		"RewindConversationRequest":  b.rewindConversation.facts(),
 		"ReportUsageRequest":         b.reportUsage.facts(),
 		"CreateConversationRequest":  b.createConversation.facts(),
 		"GetConversationRequest":     b.getConversation.facts(),

@@ -45,6 +45,8 @@ func toMessageInView(m *engine.MessageInView) *pb.Message {
 		CompactedAt:         toTime(m.EditTime),
 		Expired:             m.Expired,
 		InView:              m.InView,
+		SummaryId:           toSummaryID(m.Summary),
+		Hidden:              m.Hidden,
 	}
 	return out
 }

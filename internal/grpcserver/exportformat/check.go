@@ -16,6 +16,7 @@ type checks struct {
 	state     bool
 	parts     []int32 // number of parts by message
 	edits     int64
+	summaries map[int64]rangeLine // by id
 	manifests int
 	manifest  int64 // the last one's
 }
@@ -196,13 +197,10 @@ func (c *checks) checkShown(e *editLine) (field, text string) {
 			return fmt.Sprintf("mask[%d]", i), "names a part that the message has not"
 		}
 	}
-	switch {
-	case e.Summary == nil || e.Summary.Erased == nil:
+	if e.Summary == nil {
 		return "", ""
-	case e.Summary.Erased.Content != 0:
-		return "summary.erased.content", "must be 0: a summary has one"
 	}
-	return under("summary.erased", func() (string, string) { return e.Summary.Erased.check(int64(len(e.Summary.Text))) })
+	return under("summary", func() (string, string) { return c.admitSummary(e.Summary, e.Range) })
 }
 
 func (c *checks) admitManifest(m *manifestLine) (field, text string) {

@@ -43,6 +43,8 @@ type policyLine struct {
 	Retention  retentionPolicyLine  `json:"retention,omitzero"`
 	Rewrite    rewriteLine          `json:"rewrite,omitzero"`
 	MaxWait    *time.Duration       `json:"maxWaitNanos,omitempty"`
+	Pruning    pruningLine          `json:"pruning,omitzero"`
+	Compaction compactionLine       `json:"compaction,omitzero"`
 }
 
 type expirationPolicyLine struct {
@@ -59,6 +61,31 @@ type rewriteLine struct {
 	MinGainTokens    *int32         `json:"minGainTokens,omitempty"`
 	MaxDeferralTurns *int32         `json:"maxDeferralTurns,omitempty"`
 	ColdAfter        *time.Duration `json:"coldAfterNanos,omitempty"`
+}
+
+// pruningLine has lists that are absent where they are not set, and [] where they are set to none.
+type pruningLine struct {
+	Off               *bool          `json:"off,omitempty"`
+	ProtectTokens     *int32         `json:"protectTokens,omitempty"`
+	MinimumTokens     *int32         `json:"minimumTokens,omitempty"`
+	MaxPartTokens     *int32         `json:"maxPartTokens,omitempty"`
+	ProtectedTools    *[]string      `json:"protectedTools,omitempty"`
+	ProtectedPrefixes *[]string      `json:"protectedToolPrefixes,omitempty"`
+	EraseAfter        *time.Duration `json:"eraseAfterNanos,omitempty"`
+}
+
+type compactionLine struct {
+	Strategy          strategyName `json:"strategy,omitzero"`
+	ThresholdMessages *int32       `json:"thresholdMessages,omitempty"`
+	PreparePercent    *int32       `json:"preparePercent,omitempty"`
+	KeepRecent        *int32       `json:"keepRecent,omitempty"`
+	TailPercent       *int32       `json:"tailPercent,omitempty"`
+	TargetPercent     *int32       `json:"targetPercent,omitempty"`
+	MinShrinkPercent  *int32       `json:"minShrinkPercent,omitempty"`
+	FanOut            *int32       `json:"fanOut,omitempty"`
+	SummaryTokens     *int32       `json:"summaryTokens,omitempty"`
+	PromptID          *string      `json:"promptId,omitempty"`
+	CountReasoning    *bool        `json:"countReasoning,omitempty"`
 }
 
 type fitLine struct {
@@ -251,13 +278,20 @@ type shownLine struct {
 	Shown partLine  `json:"shown"`
 }
 
+// summaryLine has, of its text and of its facts, either the content or what is left of it.
 type summaryLine struct {
-	ID       int64       `json:"id"`
-	Level    int32       `json:"level"`
-	Children []int64     `json:"children,omitempty"`
-	Text     string      `json:"text"`
-	Erased   *erasedLine `json:"erased,omitempty"`
-	Tokens   int32       `json:"tokens"`
+	ID             int64       `json:"id"`
+	Level          int32       `json:"level"`
+	Children       []int64     `json:"children,omitempty"`
+	Text           string      `json:"text"`
+	Erased         *erasedLine `json:"erased,omitempty"`
+	Tokens         int32       `json:"tokens"`
+	Except         []rangeLine `json:"except,omitempty"`
+	Facts          string      `json:"factsJson,omitempty"`
+	FactsErased    *erasedLine `json:"factsErased,omitempty"`
+	Model          string      `json:"model,omitempty"`
+	Recorded       int64       `json:"tokensRecorded,omitempty"`
+	OriginalErased bool        `json:"originalErased,omitempty"`
 }
 
 type manifestLine struct {
@@ -300,5 +334,8 @@ type (
 	sourceName  conversation.ExpirationSource
 	rewriteName conversation.RewriteMode
 	variantName conversation.Variant
-	digest      [32]byte
+
+	strategyName conversation.Strategy
+
+	digest [32]byte
 )

@@ -72,6 +72,16 @@ func (n variantName) MarshalText() ([]byte, error) { return name(int32(n), pb.Pa
 // UnmarshalText reads the API's name.
 func (n *variantName) UnmarshalText(b []byte) error { return number(n, b, pb.PartVariant_value) }
 
+// MarshalText writes the API's name.
+func (n strategyName) MarshalText() ([]byte, error) {
+	return name(int32(n), pb.CompactionStrategy_name)
+}
+
+// UnmarshalText reads the API's name.
+func (n *strategyName) UnmarshalText(b []byte) error {
+	return number(n, b, pb.CompactionStrategy_value)
+}
+
 // MarshalText writes the API's name; the domain's numbers are the API's less one.
 func (n levelName) MarshalText() ([]byte, error) { return name(int32(n)+1, pb.ViewLevel_name) }
 

@@ -47,6 +47,13 @@ func (l *policyLine) record() conversation.Policy {
 			Mode: conversation.RewriteMode(l.Rewrite.Mode), MinGainTokens: l.Rewrite.MinGainTokens,
 			MaxDeferralTurns: l.Rewrite.MaxDeferralTurns, ColdAfter: l.Rewrite.ColdAfter,
 		},
+		Pruning: conversation.PruningPolicy(l.Pruning),
+		Compaction: conversation.CompactionPolicy{
+			Strategy: conversation.Strategy(l.Compaction.Strategy), ThresholdMessages: l.Compaction.ThresholdMessages,
+			PreparePercent: l.Compaction.PreparePercent, KeepRecent: l.Compaction.KeepRecent, TailPercent: l.Compaction.TailPercent,
+			TargetPercent: l.Compaction.TargetPercent, MinShrinkPercent: l.Compaction.MinShrinkPercent, FanOut: l.Compaction.FanOut,
+			SummaryTokens: l.Compaction.SummaryTokens, PromptID: l.Compaction.PromptID, CountReasoning: l.Compaction.CountReasoning,
+		},
 	}
 }
 
@@ -176,11 +183,22 @@ func (l *editLine) record() *conversation.Edit {
 			return conversation.PartEdit{Part: p.Part, Level: conversation.Level(p.Level), Shown: p.Shown.record()}
 		}),
 	}
-	if s := l.Summary; s != nil {
-		out.Summary = &conversation.Summary{ID: s.ID, Level: s.Level, Children: s.Children, Text: inline(s.Text), Tokens: s.Tokens}
-		if s.Erased != nil {
-			out.Summary.Text = s.Erased.record()
-		}
+	if l.Summary != nil {
+		out.Summary = l.Summary.record()
+	}
+	return out
+}
+
+func (l *summaryLine) record() *conversation.Summary {
+	out := &conversation.Summary{
+		ID: l.ID, Level: l.Level, Children: l.Children, Text: inline(l.Text), Tokens: l.Tokens,
+		Except: each(l.Except, (*rangeLine).record), Facts: inline(l.Facts), Model: l.Model, Recorded: l.Recorded, Erased: l.OriginalErased,
+	}
+	if l.Erased != nil {
+		out.Text = l.Erased.record()
+	}
+	if l.FactsErased != nil {
+		out.Facts = l.FactsErased.record()
 	}
 	return out
 }

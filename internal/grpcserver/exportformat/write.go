@@ -94,7 +94,27 @@ func fromPolicy(p *conversation.Policy) policyLine {
 			Mode: rewriteName(p.Rewrite.Mode), MinGainTokens: p.Rewrite.MinGainTokens,
 			MaxDeferralTurns: p.Rewrite.MaxDeferralTurns, ColdAfter: p.Rewrite.ColdAfter,
 		},
+		Pruning: fromPruning(p.Pruning),
+		Compaction: compactionLine{
+			Strategy: strategyName(p.Compaction.Strategy), ThresholdMessages: p.Compaction.ThresholdMessages,
+			PreparePercent: p.Compaction.PreparePercent, KeepRecent: p.Compaction.KeepRecent, TailPercent: p.Compaction.TailPercent,
+			TargetPercent: p.Compaction.TargetPercent, MinShrinkPercent: p.Compaction.MinShrinkPercent, FanOut: p.Compaction.FanOut,
+			SummaryTokens: p.Compaction.SummaryTokens, PromptID: p.Compaction.PromptID, CountReasoning: p.Compaction.CountReasoning,
+		},
 	}
+}
+
+func fromPruning(p conversation.PruningPolicy) pruningLine {
+	p.ProtectedTools, p.ProtectedPrefixes = fromNames(p.ProtectedTools), fromNames(p.ProtectedPrefixes)
+	return pruningLine(p)
+}
+
+// fromNames writes a list that is set and empty as [], and never as null, which is read as a list that is not set.
+func fromNames(list *[]string) *[]string {
+	if list == nil || len(*list) > 0 {
+		return list
+	}
+	return &[]string{}
 }
 
 func fromExpiration(e *conversation.Expiration) *expirationLine {
@@ -169,7 +189,9 @@ func fromErased(p *conversation.Part) []erasedLine {
 	var out []erasedLine
 	for i, c := range conversation.Contents([]conversation.Part{*p}) {
 		if e := c.Erased; e != nil {
-			out = append(out, erasedLine{Content: int32(i), Bytes: e.Bytes, Chars: e.Chars, Hash: e.Hash})
+			left := fromErasedContent(e)
+			left.Content = int32(i)
+			out = append(out, *left)
 		}
 	}
 	return out
@@ -214,12 +236,25 @@ func fromEdit(e *conversation.Edit) *editLine {
 		}),
 	}
 	if s := e.Summary; s != nil {
-		out.Summary = &summaryLine{ID: s.ID, Level: s.Level, Children: s.Children, Text: s.Text.Inline, Tokens: s.Tokens}
-		if x := s.Text.Erased; x != nil {
-			out.Summary.Erased = &erasedLine{Bytes: x.Bytes, Chars: x.Chars, Hash: x.Hash}
-		}
+		out.Summary = fromSummary(s)
 	}
 	return out
+}
+
+func fromSummary(s *conversation.Summary) *summaryLine {
+	return &summaryLine{
+		ID: s.ID, Level: s.Level, Children: s.Children, Text: s.Text.Inline, Erased: fromErasedContent(s.Text.Erased), Tokens: s.Tokens,
+		Except: each(s.Except, func(r *conversation.Range) rangeLine { return rangeLine(*r) }),
+		Facts:  s.Facts.Inline, FactsErased: fromErasedContent(s.Facts.Erased),
+		Model: s.Model, Recorded: s.Recorded, OriginalErased: s.Erased,
+	}
+}
+
+func fromErasedContent(e *conversation.ErasedContent) *erasedLine {
+	if e == nil {
+		return nil
+	}
+	return &erasedLine{Bytes: e.Bytes, Chars: e.Chars, Hash: e.Hash}
 }
 
 func fromManifest(m *conversation.Manifest) *manifestLine {

@@ -1,0 +1,152 @@
+package grpcserver
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/testing/protocmp"
+
+	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine"
+)
+
+// shrinking is an engine that keeps what it was asked, and refuses all of it.
+type shrinking struct {
+	Engine
+	compact engine.CompactRequest
+	rewind  engine.RewindRequest
+	build   engine.BuildRequest
+}
+
+func (s *shrinking) Compact(_ context.Context, r engine.CompactRequest) (*engine.CompactResult, error) {
+	s.compact = r
+	return nil, conversation.Errorf(conversation.NothingToCompact, "nothing")
+}
+
+func (s *shrinking) Rewind(_ context.Context, r engine.RewindRequest) (*engine.RewindResult, error) {
+	s.rewind = r
+	return nil, conversation.Errorf(conversation.AlreadyRewound, "nothing")
+}
+
+func (s *shrinking) Build(_ context.Context, r engine.BuildRequest) (*engine.BuildResult, error) {
+	s.build = r
+	return nil, conversation.Errorf(conversation.EmptyContext, "nothing")
+}
+
+func TestServer_CompactConversation_AsksWhatWasAsked(t *testing.T) {
+	e := &shrinking{}
+	s, ctx := start(t, e), t.Context()
+	_, err := s.contexts.CompactConversation(ctx, compact(nil))
+	wantReason(t, err, codes.FailedPrecondition, "NOTHING_TO_COMPACT")
+	if diff := cmp.Diff(engine.CompactRequest{
+		Key: engine.Key{Namespace: "default", Conversation: "c"}, Request: engine.Request{RPC: "CompactConversation"},
+	}, e.compact); diff != "" {
+		t.Error(diff)
+	}
+	req := compact(&pb.CompactionOptions{Strategy: 2, KeepRecent: pointer(int32(0)), TargetTokens: pointer(int32(9))})
+	req.RequestId = "r"
+	_, err = s.contexts.CompactConversation(ctx, req)
+	wantReason(t, err, codes.FailedPrecondition, "NOTHING_TO_COMPACT")
+	digest := e.compact.Request.Digest
+	e.compact.Request.Digest = [32]byte{}
+	if diff := cmp.Diff(engine.CompactRequest{
+		Key: engine.Key{Namespace: "default", Conversation: "c"}, Request: engine.Request{RPC: "CompactConversation", ID: "r"},
+		Strategy: conversation.StrategyHierarchical, KeepRecent: pointer(int32(0)), TargetTokens: pointer(int32(9)),
+	}, e.compact); diff != "" || digest == [32]byte{} {
+		t.Error(diff, digest)
+	}
+	req.Options.KeepRecent = nil
+	_, _ = s.contexts.CompactConversation(ctx, req)
+	if e.compact.Request.Digest == digest {
+		t.Error("the options are not in the digest")
+	}
+}
+
+func TestServer_RewindConversation_AsksWhatWasAsked(t *testing.T) {
+	e := &shrinking{}
+	s, ctx := start(t, e), t.Context()
+	req := &pb.RewindConversationRequest{ConversationId: "c", FromIndex: 4, RequestId: "r"}
+	_, err := s.contexts.RewindConversation(ctx, req)
+	wantReason(t, err, codes.FailedPrecondition, "ALREADY_REWOUND")
+	digest := e.rewind.Request.Digest
+	if e.rewind.From != 4 || e.rewind.Request.RPC != "RewindConversation" || e.rewind.Request.ID != "r" || digest == [32]byte{} {
+		t.Errorf("asked %+v", e.rewind)
+	}
+	req.FromIndex = 5
+	_, _ = s.contexts.RewindConversation(ctx, req)
+	if e.rewind.Request.Digest == digest {
+		t.Error("the index is not in the digest")
+	}
+}
+
+func TestServer_BuildContext_OverridesTheWindow(t *testing.T) {
+	e := &shrinking{}
+	s := start(t, e)
+	full := fullPolicy()
+	full.Fit.ReservedOutputTokens, full.Compaction.SummaryTokens = pointer(int32(0)), nil
+	_, err := s.contexts.BuildContext(t.Context(), build(func(r *pb.BuildContextRequest) { r.PolicyOverride = full }))
+	wantReason(t, err, codes.FailedPrecondition, "EMPTY_CONTEXT")
+	if diff := cmp.Diff(full, toPolicy(e.build.PolicyOverride), protocmp.Transform()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// summarised is an engine whose listings hold messages of a size, as many as fit, and a summary of a size for each four.
+type summarised struct {
+	Engine
+	message, summary int
+	asked            int
+}
+
+func (s *summarised) Messages(_ context.Context, r engine.MessagesRequest) (*engine.MessagesResult, error) {
+	s.asked++
+	out, bytes := &engine.MessagesResult{}, 0
+	for i := range int32(r.Limit) {
+		m := engine.MessageInView{Message: conversation.Message{Index: i, Parts: []conversation.Part{
+			{Kind: conversation.PartText, Text: conversation.Content{Inline: strings.Repeat("m", s.message)}},
+		}}}
+		if bytes += r.Size(&m); bytes > r.MaxBytes && i > 0 {
+			out.Next = &i
+			break
+		}
+		out.Messages = append(out.Messages, m)
+		if i%4 == 0 && r.Current {
+			one := fullSummary()
+			one.Text = strings.Repeat("s", s.summary)
+			out.Summaries = append(out.Summaries, one)
+		}
+	}
+	return out, nil
+}
+
+func TestServer_ListMessages_ShowsSummaries(t *testing.T) {
+	s := start(t, &summarised{message: 1, summary: 1})
+	got, err := s.conversations.ListMessages(t.Context(), &pb.ListMessagesRequest{ConversationId: "c", PageSize: 2, View: pb.ListView_LIST_VIEW_CURRENT})
+	if err != nil || len(got.GetSummaries()) != 1 {
+		t.Fatalf("%v, %v", got, err)
+	}
+	want := wantSummary()
+	want.Text = "s"
+	if diff := cmp.Diff(want, got.GetSummaries()[0], protocmp.Transform()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestServer_ListMessages_SummariesLeaveRoom: what summaries take of an answer, messages have less.
+func TestServer_ListMessages_SummariesLeaveRoom(t *testing.T) {
+	e := &summarised{message: 20_000, summary: 40_000}
+	s := start(t, e)
+	req := &pb.ListMessagesRequest{ConversationId: "c", PageSize: 1000, View: pb.ListView_LIST_VIEW_CURRENT}
+	got, err := s.conversations.ListMessages(t.Context(), req)
+	if err != nil || proto.Size(got) > defaultReplyBytes || len(got.GetMessages()) < 50 || got.GetNextPageToken() == "" || e.asked != 2 {
+		t.Errorf("%d messages, %d bytes, asked %d times, %v", len(got.GetMessages()), proto.Size(got), e.asked, err)
+	}
+	req.MaxReplyBytes = pointer(int32(30_000))
+	_, err = s.conversations.ListMessages(t.Context(), req)
+	wantReason(t, err, codes.ResourceExhausted, "REPLY_TOO_LARGE")
+}
