@@ -13,7 +13,7 @@ type Input struct {
 	// Protect are the tokens of the newest parts, which are left alone; Minimum those that must go together; MaxPart is what one
 	// part counts at most for both.
 	Protect, Minimum, MaxPart int64
-	// Tools are never cleared of, by name, and neither are those that begin with one of Prefixes.
+	// Results of Tools, by name, and of tools whose names begin with one of Prefixes, are never cleared.
 	Tools, Prefixes []string
 	// Keep says by the first message of which units nothing is cleared, though they count: pinned ones, leading system messages,
 	// the newest, those that were expanded lately. Nil keeps none.
@@ -30,9 +30,9 @@ type Target struct {
 }
 
 // Plan lists what is to be cleared, by message and part; nothing if that is less than Minimum. From the newest message back,
-// parts are protected until those before them cover Protect: the part that crosses that line is protected too. What is older is
-// cleared if it is a tool result that is shown, has ended, is no placeholder yet, and weighs more than one. Summaries neither
-// count nor are cleared. Once the targets are cleared, a plan of what is left is empty.
+// parts of every kind are protected until they cover Protect; the part that crosses that line is protected too. What is older is
+// cleared if it is a tool result that has ended, is no placeholder yet, and weighs more than one. Summaries neither count nor are
+// cleared. Once the targets are cleared, a plan of what is left is empty.
 func Plan(in Input) []Target {
 	var out []Target
 	var newer, prunable int64
@@ -57,11 +57,14 @@ func Plan(in Input) []Target {
 // clears says whether a part that is old enough can be cleared.
 func (in *Input) clears(u *conversation.Unit, it *conversation.Item, shown int) bool {
 	p, index := &it.Parts[shown], it.Message.Index
-	if p.Kind != conversation.PartToolResult || !ended(p.Result.State) || int64(p.Tokens) <= in.Placeholder(index) {
+	if p.Kind != conversation.PartToolResult || !ended(p.Result.State) {
 		return false
 	}
-	level, _ := in.View.Part(index, it.Position(shown))
-	return level < conversation.Cleared && !in.spared(toolOf(u, p.Result)) && (in.Keep == nil || !in.Keep(u.First()))
+	if level, _ := in.View.Part(index, it.Position(shown)); level >= conversation.Cleared {
+		return false
+	}
+	kept := in.Keep != nil && in.Keep(u.First())
+	return !kept && !in.spared(toolOf(u, p.Result)) && int64(p.Tokens) > in.Placeholder(index)
 }
 
 // ended says whether a result is one that nothing more will come of. One that does not say how it ended has completed.

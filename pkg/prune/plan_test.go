@@ -186,6 +186,7 @@ func TestPlan_Level(t *testing.T) {
 			edit(1, 1, 0, conversation.Shortened, found(9_999, 1)), edit(2, 1, 1, conversation.Shortened, found(10_000, 2)),
 		}, ""},
 		{"dropped by a mask", []conversation.Edit{mask}, "1.1=30000"},
+		{"dropped by a mask, the other cleared", []conversation.Edit{mask, edit(2, 1, 1, conversation.Cleared, found(30_000, 2))}, ""},
 	} {
 		if got := planned(seed(messages, tt.edits...)); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)

@@ -40,8 +40,8 @@ func (w *world) add(t *rapid.T, role conversation.Role, parts []conversation.Par
 			p.clearable = r.State <= 2 && tools[i] != "skill" && tools[i] != "tool-x"
 			w.change(t, &p, parts[i])
 		}
-		// Some of a message stays in the view, and so do calls: their results would lie apart from them.
-		if p.hidden = i > 0 && parts[i].Call == nil && rapid.IntRange(0, 5).Draw(t, "masked") == 0; p.hidden {
+		// Something of a message stays in the view, and so do calls: their results would lie apart from them.
+		if p.hidden = i < len(parts)-1 && parts[i].Call == nil && rapid.IntRange(0, 3).Draw(t, "masked") == 0; p.hidden {
 			w.edit(conversation.Edit{Kind: conversation.EditMask, Range: conversation.Range{First: index, End: index + 1}, Mask: []int32{p.part}})
 		}
 		w.pieces = append(w.pieces, p)
@@ -67,7 +67,7 @@ func (w *world) edit(e conversation.Edit) {
 
 // exchange appends calls and a message for each result, or one for all. Some results name the tool themselves.
 func (w *world) exchange(t *rapid.T) {
-	tools := rapid.SliceOfN(rapid.SampledFrom([]string{"read", "grep", "skill", "tool-x"}), 1, 3).Draw(t, "tools")
+	tools := rapid.SliceOfN(rapid.SampledFrom([]string{"read", "grep", "skill", "tool-x"}), 1, 5).Draw(t, "tools")
 	w.add(t, conversation.RoleAssistant, append(calls(tools...), conversation.Part{Kind: conversation.PartText}), nil)
 	var results []conversation.Part
 	for i, tool := range tools {
@@ -88,7 +88,7 @@ func (w *world) exchange(t *rapid.T) {
 
 func drawWorld(t *rapid.T) *world {
 	w := &world{}
-	for range rapid.IntRange(0, 10).Draw(t, "units") {
+	for range rapid.IntRange(0, 12).Draw(t, "units") {
 		if rapid.Bool().Draw(t, "exchange") {
 			w.exchange(t)
 		} else {
@@ -125,8 +125,8 @@ func TestPlan_AnyView_AgreesWithReference(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := drawWorld(t)
 		in := seed(w.messages, w.edits...)
-		in.Protect, in.Minimum = rapid.Int64Range(0, 120).Draw(t, "protect"), rapid.Int64Range(0, 60).Draw(t, "minimum")
-		in.MaxPart = rapid.Int64Range(1, 40).Draw(t, "part")
+		in.Protect, in.Minimum = rapid.SampledFrom([]int64{0, 1, 20, 60}).Draw(t, "protect"), rapid.SampledFrom([]int64{0, 1, 10, 40}).Draw(t, "minimum")
+		in.MaxPart = rapid.SampledFrom([]int64{1, 10, 25}).Draw(t, "part")
 		kept := rapid.Int32Range(0, 30).Draw(t, "kept")
 		in.Keep = func(first int32) bool { return first == kept }
 		in.Placeholder = func(index int32) int64 { return int64(index % 7) }
