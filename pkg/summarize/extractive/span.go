@@ -1,14 +1,124 @@
 package extractive
 
 import (
+	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
-	"github.com/palimpsest-context/palimpsest/pkg/summarize"
 )
 
-// Span returns an extract of about target characters of a stretch of conversation, with the summaries of what was before it
-// (behaviour §8).
+// The headings of a span's extract, in their order. Every other line begins with a dash, so that no text can imitate one.
+const (
+	headBefore = "Told before:"
+	headRules  = "Rules of the user:"
+	headAsked  = "The user said:"
+	headFiles  = "Files and addresses:"
+	headTools  = "Tools:"
+	headCalls  = "Calls:"
+	headSaid   = "The assistant said:"
+	headOpen   = "Open:"
+	headNamed  = "Also named:"
+)
+
+// Span returns an extract of about target characters, and never more, of a stretch of conversation and of the summaries of what
+// was before it (behaviour §8): what the next step needs first, in the words of those who spoke. Rules of the user's come
+// verbatim, what is newer in more detail. Where an earlier summary is such an extract itself, its lines join those of their kind,
+// so that extracts of extracts keep their form. System messages are left out. A target below 1 gives an empty text.
 func Span(earlier []string, units []conversation.Unit, target int) string {
-	return Extract(strings.Join(earlier, "\n")+"\n"+summarize.SpanContent(nil, units, 0), target)
+	if target < 1 {
+		return ""
+	}
+	s := readStory(earlier, units)
+	head := fmt.Sprintf("Extract of the conversation up to message %d.", s.last)
+	out := sheet{room: target - utf8.RuneCountInString(head), target: target}
+	for _, part := range s.sections(target) {
+		out.write(part)
+	}
+	out.writeNames(s, earlier)
+	return clip(head+out.text(), target)
+}
+
+// section is what an extract says of one kind, from which the room decides what is shown.
+type section struct {
+	heading string
+	// share is how much of the extract it may take, in percent, beside what those before it left.
+	share    int
+	old, now []piece
+}
+
+// sections are in the order in which they get room: what one leaves, the next ones may take.
+func (s *story) sections(target int) []section {
+	return []section{
+		{heading: headRules, share: 14, old: s.old.pieces(headRules), now: s.rules()},
+		{heading: headOpen, share: 14, old: nil, now: s.open(target)},
+		{heading: headAsked, share: 16, old: s.old.pieces(headAsked), now: s.asked(target * 16 / 100)},
+		{heading: headBefore, share: s.old.foreignShare(), old: nil, now: s.old.foreign()},
+		{heading: headTools, share: 3, now: s.tools()},
+		{heading: headFiles, share: 12, old: s.oldFiles(), now: s.files()},
+		{heading: headCalls, share: 12, old: s.old.pieces(headCalls), now: s.calls()},
+		{heading: headSaid, share: 15, old: s.old.pieces(headSaid), now: s.said(target)},
+	}
+}
+
+// sheet is an extract that is being written.
+type sheet struct {
+	room, target int
+	carry        int // what the sections so far left of their shares
+	written      map[string]string
+}
+
+// mostOld is how much of a section's room what was told before may take, in percent, where what is new needs the rest.
+const mostOld = 40
+
+func (o *sheet) write(s section) {
+	room := min(o.target*s.share/100+o.carry, o.room)
+	o.carry = room
+	inside := room - utf8.RuneCountInString(s.heading) - 1
+	needed := 0
+	for _, p := range s.now {
+		needed += min(utf8.RuneCountInString(p.text), p.most) + 3
+	}
+	old, _ := pack(s.old, max(inside*mostOld/100, inside-needed))
+	now, _ := pack(s.now, inside-utf8.RuneCountInString(old))
+	o.add(s.heading, old+now)
+}
+
+func (o *sheet) add(heading, lines string) {
+	if lines == "" {
+		return
+	}
+	if o.written == nil {
+		o.written = map[string]string{}
+	}
+	o.written[heading] = lines
+	used := utf8.RuneCountInString(heading) + 1 + utf8.RuneCountInString(lines)
+	o.room -= used
+	o.carry -= used
+}
+
+// writeNames lists what else is named in the room that is left.
+func (o *sheet) writeNames(s *story, earlier []string) {
+	shown := o.text()
+	lead := "\n" + headNamed + "\n- "
+	if lines := listNames(s.named(), shown, o.room-len(lead)); lines != "" {
+		o.add(headNamed, "\n- "+lines)
+	}
+}
+
+func (o *sheet) text() string {
+	var b strings.Builder
+	for _, heading := range []string{
+		headBefore, headRules, headAsked, headFiles, headTools, headCalls, headSaid, headOpen, headNamed,
+	} {
+		if lines := o.written[heading]; lines != "" {
+			b.WriteString("\n" + heading + lines)
+		}
+	}
+	return b.String()
+}
+
+// item is a line of an extract: a dash, and a text without line breaks.
+func item(text string, order int, worth float64, most int) piece {
+	return piece{label: "- ", text: strings.Join(strings.Fields(text), " "), order: order, worth: worth, most: most}
 }

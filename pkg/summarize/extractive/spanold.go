@@ -1,0 +1,83 @@
+package extractive
+
+import "strings"
+
+// told is what earlier summaries tell: an extract's lines by their kind, and the lines of all others as they are.
+type told struct {
+	byHeading map[string][]string
+	lines     []string // of summaries that are no extracts
+}
+
+// read adds a summary, each newer than the one before.
+func (o *told) read(text string) {
+	if o.byHeading == nil {
+		o.byHeading = map[string][]string{}
+	}
+	heading := ""
+	for line := range strings.SplitSeq(text, "\n") {
+		switch line {
+		case headBefore, headRules, headAsked, headFiles, headTools, headCalls, headSaid, headOpen, headNamed:
+			heading = line
+			continue
+		}
+		entry, isItem := strings.CutPrefix(line, "- ")
+		switch entry = oneLine(entry); {
+		case entry == "" || strings.HasPrefix(line, "Extract of the conversation up to message "):
+		case isItem && heading != "" && heading != headBefore:
+			o.byHeading[heading] = append(o.byHeading[heading], entry)
+		default:
+			o.lines = append(o.lines, entry)
+		}
+	}
+}
+
+func (o *told) items(heading string) []string { return o.byHeading[heading] }
+
+// pieces are the lines under a heading: whole or not at all, so that lines are not worn down from extract to extract. The newer
+// are worth more, and the first, which often says what all is for.
+func (o *told) pieces(heading string) (all []piece) {
+	lines := o.items(heading)
+	for i, line := range lines {
+		p := item(line, i-len(lines)-1, float64(i), len(line))
+		if i == 0 {
+			p.worth = float64(len(lines))
+		}
+		p.whole = true
+		all = append(all, p)
+	}
+	return all
+}
+
+// names are the names that were listed before.
+func (o *told) names() (all []string) {
+	for _, line := range o.items(headNamed) {
+		all = append(all, strings.Split(line, ", ")...)
+	}
+	return all
+}
+
+func (o *told) foreignShare() int {
+	if len(o.lines) == 0 {
+		return 0
+	}
+	return mostOld
+}
+
+// foreign are the lines of summaries that are no extracts: those that say most.
+func (o *told) foreign() (all []piece) {
+	lines := make([]unit, len(o.lines))
+	for i, line := range o.lines {
+		lines[i] = unit{text: line}
+	}
+	boost := func(i int) float64 {
+		weight := 0.5 + float64(i+1)/float64(len(lines))
+		if saysRule(lines[i].text) {
+			weight *= 2
+		}
+		return weight
+	}
+	for rank, i := range termsOf(lines).cover(lines, boost, 200) {
+		all = append(all, item(lines[i].text, i, -float64(rank), 600))
+	}
+	return all
+}

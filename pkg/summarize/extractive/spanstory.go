@@ -1,0 +1,153 @@
+package extractive
+
+import (
+	"strings"
+	"unicode"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+)
+
+// story is what a stretch of conversation holds, before anybody has looked at how much of it fits.
+type story struct {
+	last     int32 // the index of the last message
+	users    []saying
+	speeches []saying // of the assistant
+	actions  []*action
+	byCall   map[int32]*action // by ordinal
+	mentions mentions
+	old      told
+	now      int // how many messages were read
+}
+
+// saying is what somebody said in one message.
+type saying struct {
+	text string
+	at   int // the number of the message in the stretch
+}
+
+// action is a call, and what came of it.
+type action struct {
+	callDetails
+	at       int
+	open     bool // no result came
+	failed   bool
+	outcome  string // the words of the failure, or a short result
+	answered bool
+}
+
+func readStory(earlier []string, units []conversation.Unit) *story {
+	s := &story{byCall: map[int32]*action{}, mentions: mentions{}}
+	for _, text := range earlier {
+		s.old.read(clean(text))
+	}
+	for i := range units {
+		u := &units[i]
+		s.last = u.Last()
+		if u.Summary != nil {
+			s.old.read(clean(u.Summary.Summary.Text.Inline))
+		}
+		for k := range u.Items {
+			if u.Items[k].Message.Role != conversation.RoleSystem {
+				s.read(&u.Items[k])
+			}
+		}
+	}
+	return s
+}
+
+func (s *story) read(it *conversation.Item) {
+	s.now++
+	var texts []string
+	for i := range it.Parts {
+		switch p := &it.Parts[i]; p.Kind {
+		case conversation.PartText:
+			texts = append(texts, clean(p.Text.Inline))
+		case conversation.PartMedia:
+			texts = append(texts, p.Media.Line())
+		case conversation.PartToolCall:
+			s.readCall(p.Call)
+		case conversation.PartToolResult:
+			s.readResult(p.Result)
+		}
+	}
+	text := strings.TrimSpace(strings.Join(texts, "\n"))
+	if text == "" {
+		return
+	}
+	switch it.Message.Role {
+	case conversation.RoleUser:
+		s.users = append(s.users, saying{text, s.now})
+		s.mentions.read(text, s.now, byUser)
+	case conversation.RoleAssistant:
+		s.speeches = append(s.speeches, saying{text, s.now})
+		s.mentions.read(text, s.now, byAssistant)
+	default:
+		s.mentions.read(text, s.now, byTool)
+	}
+}
+
+func (s *story) readCall(c *conversation.ToolCall) {
+	arguments := clean(c.Arguments.Inline)
+	a := &action{callDetails: detailsOf(clean(c.Name), arguments), at: s.now, open: true}
+	s.actions = append(s.actions, a)
+	s.byCall[c.Ordinal] = a
+	s.mentions.read(unescaped(arguments), s.now, byAssistant)
+}
+
+func (s *story) readResult(r *conversation.ToolResult) {
+	a := s.byCall[r.Ordinal]
+	if a == nil {
+		a = &action{callDetails: callDetails{tool: clean(r.Name)}, at: s.now}
+		s.actions = append(s.actions, a)
+	}
+	text := resultText(r)
+	a.open = false
+	a.outcome, a.failed = outcomeOf(text, r.State == conversation.ResultError)
+	s.mentions.read(text, s.now, byTool)
+}
+
+func resultText(r *conversation.ToolResult) string {
+	if r.Output != conversation.OutputParts {
+		return clean(r.Text.Inline)
+	}
+	var texts []string
+	for i := range r.Parts {
+		if r.Parts[i].Media == nil {
+			texts = append(texts, clean(r.Parts[i].Text.Inline))
+		}
+	}
+	return strings.Join(texts, "\n")
+}
+
+// clean is a text without what is for no reader: control characters, bytes that are no UTF-8, and notes that stood in a view for
+// what it did not show. What they name can be had, but not by who reads the extract.
+func clean(text string) string {
+	text = plain(strings.ToValidUTF8(text, "\uFFFD"))
+	if strings.ContainsFunc(text, isNoise) {
+		text = strings.Map(func(c rune) rune {
+			if isNoise(c) {
+				return -1
+			}
+			return c
+		}, text)
+	}
+	if !strings.Contains(text, "expand_message(") && !strings.Contains(text, "retrieve_content(") {
+		return text
+	}
+	var kept []string
+	for line := range strings.SplitSeq(text, "\n") {
+		if !isNote(strings.TrimSpace(line)) {
+			kept = append(kept, line)
+		}
+	}
+	return strings.Join(kept, "\n")
+}
+
+// isNoise says whether a character shows nothing but may change how others are shown.
+func isNoise(c rune) bool {
+	return c != '\n' && c != '\t' && (unicode.IsControl(c) || '\u202a' <= c && c <= '\u202e' || '\u2066' <= c && c <= '\u2069')
+}
+
+func isNote(line string) bool {
+	return strings.HasPrefix(line, "[") && (strings.Contains(line, "expand_message(") || strings.Contains(line, "retrieve_content("))
+}
