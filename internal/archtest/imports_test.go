@@ -105,8 +105,12 @@ var layers = []layer{
 	{
 		name: "client commands", why: "they see what any client sees: the API, and no inside to judge itself by",
 		dirs:  []string{"internal/replay", "internal/replay/*", "internal/demo", "internal/demo/*", "internal/inspect"},
-		allow: []string{vocabulary, apiGen, "./internal/replay/...", "./internal/demo/...", "./internal/validate", "./internal/terminal", "./pkg/tokens/..."},
+		allow: []string{vocabulary, apiGen, "./internal/replay/...", "./internal/demo/...", "./internal/validate", "./internal/terminal", "./internal/policies", "./pkg/tokens/..."},
 		deny:  []string{"go.etcd.io/bbolt"},
+	},
+	{
+		name: "named policies", why: "the server and its clients read them alike, and they decide nothing",
+		dirs: []string{"internal/policies"}, allow: []string{apiGen}, deny: transport,
 	},
 	{
 		name: "terminal", why: "it knows where commands print and nothing of what they print",
@@ -124,7 +128,7 @@ var layers = []layer{
 
 // The API's generated code is for the edge and for clients.
 var apiGenImporters = []string{
-	"internal/grpcserver", "internal/replay", "internal/demo", "internal/inspect", "cmd/sidecar", "test", "bench", "clients", "gen",
+	"internal/grpcserver", "internal/replay", "internal/demo", "internal/inspect", "internal/policies", "cmd/sidecar", "test", "bench", "clients", "gen",
 }
 
 // layerOf returns the row of a folder, or nil for folders outside the table.

@@ -1,15 +1,12 @@
 package replay
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"strings"
 	"sync"
 	"time"
 
@@ -17,6 +14,7 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/terminal"
 	"github.com/palimpsest-context/palimpsest/internal/validate"
 	"github.com/palimpsest-context/palimpsest/pkg/tokens/bpe"
 )
@@ -32,8 +30,8 @@ type Command struct {
 	Format   string   `help:"Format of the contexts: ${enum}." enum:"openai-chat,openai-responses,anthropic,gemini,neutral" default:"openai-chat"`
 	Window   int32    `help:"The model's context window in tokens." default:"128000"`
 	Reserve  int32    `help:"Tokens of the window that are left for the answer." default:"0"`
-	Policy   string   `help:"Play under the policy in this file: see docs/replay.md." type:"existingfile"`
-	Alone    bool     `help:"With --policy: do not play everything without it too, to compare."`
+	Policy   []string `help:"Play under this policy: a file, or the name of one that ships. Repeat it to compare several. See docs/policies.md." sep:"none" placeholder:"NAME|FILE"`
+	Alone    bool     `help:"With --policy: do not play everything under none too, to compare."`
 	Raw      bool     `help:"Append what a tool printed before its agent cut it, where that was recorded."`
 	JSON     bool     `name:"json" help:"Print the report as one JSON object."`
 	Sample   int      `help:"Play every Nth conversation." default:"1" placeholder:"N"`
@@ -65,11 +63,9 @@ func (c *Command) Run(ctx context.Context, env *Env) error {
 	if err != nil {
 		return err
 	}
-	var under *policy
-	if c.Policy != "" {
-		if under, err = loadPolicy(c.Policy); err != nil {
-			return err
-		}
+	under, err := c.policies()
+	if err != nil {
+		return err
 	}
 	address, stop, err := c.sidecar(ctx, env)
 	if err != nil {
@@ -106,36 +102,40 @@ func (c *Command) sidecar(ctx context.Context, env *Env) (string, func(), error)
 	return env.Start(ctx)
 }
 
-// play plays all recordings, several at once, into one report.
-func (c *Command) play(ctx context.Context, env *Env, address string, recordings []recording, under *policy) (*Report, error) {
-	s, closed, err := c.session(address, under)
+// play plays all recordings under each policy, several at once. The report is
+// that of the first policy, with the others' against it.
+func (c *Command) play(ctx context.Context, env *Env, address string, recordings []recording, under []*policy) (*Report, error) {
+	s, closed, err := c.session(ctx, address)
 	if err != nil {
 		return nil, err
 	}
 	defer closed()
-	if under != nil {
-		if err := s.tryOut(ctx, under); err != nil {
+	sessions, sums := make([]*session, len(under)), make([]*tally, len(under))
+	for i, p := range under {
+		sessions[i], sums[i] = s.under(p), newTally()
+		sums[i].Files = c.files()
+		if err := sessions[i].tryOut(ctx); err != nil {
 			return nil, err
 		}
 	}
-	jobs, sum, none := c.jobs(s, recordings)
+	jobs := jobs(sessions, sums, recordings)
 	bar := newProgress(env.Stderr, jobs, c.plain())
 	defer bar.stop()
-	for _, j := range jobs {
-		j.step = bar.step
+	for _, s := range sessions {
+		s.step = bar.step
 	}
 	started := time.Now()
 	err = all(ctx, jobs, c.Parallel)
-	report := sum.report(c, s.budget(), time.Since(started))
-	if report.Policy = c.Policy; none != nil {
-		report.None = none.report(c, int(c.Window-c.Reserve), time.Since(started))
+	reports := make([]*Report, len(under))
+	for i := range reports {
+		reports[i] = sums[i].report(c, sessions[i], time.Since(started))
 	}
-	return report, err
+	reports[0].Against = reports[1:]
+	return reports[0], err
 }
 
-// session is what the conversations of this replay share, under a policy or,
-// if that is nil, under the sidecar's own.
-func (c *Command) session(address string, under *policy) (s *session, closed func(), err error) {
+// session is what the conversations of this replay share, under whatever policy.
+func (c *Command) session(ctx context.Context, address string) (s *session, closed func(), err error) {
 	counter, err := bpe.New(bpe.O200k)
 	if err != nil {
 		return nil, nil, err
@@ -145,11 +145,15 @@ func (c *Command) session(address string, under *policy) (s *session, closed fun
 	if err != nil {
 		return nil, nil, fmt.Errorf("replay: %w", err)
 	}
+	prices, err := pricesOf(ctx, pb.NewPolicyServiceClient(conn), c.Model)
+	if err != nil {
+		return nil, nil, errors.Join(err, conn.Close())
+	}
 	return &session{
 		contexts: pb.NewContextServiceClient(conn), records: pb.NewConversationServiceClient(conn),
 		format: validate.Format(c.Format), window: c.Window, reserve: c.Reserve, model: c.Model, run: rand.Text()[:12],
 		count:  func(text string) int { n, _ := counter.Count(text); return n },
-		policy: under,
+		prices: prices,
 	}, func() { _ = conn.Close() }, nil
 }
 
@@ -161,25 +165,15 @@ type job struct {
 	into      *tally
 }
 
-// jobs lists what is to be played: each recording, and if there is a policy
-// then without it too.
-func (c *Command) jobs(s *session, recordings []recording) (jobs []job, sum, none *tally) {
-	sum = newTally()
-	sum.Files = c.files()
-	plain := s
-	if s.policy != nil && !c.Alone {
-		without := *s
-		plain, none = &without, newTally()
-		plain.policy, none.Files = bare(), c.files()
-	}
+// jobs lists what is to be played: each recording under each policy in turn, so
+// that what slows the machine down slows all of them down.
+func jobs(sessions []*session, sums []*tally, recordings []recording) (out []job) {
 	for i := range recordings {
-		id := fmt.Sprintf("replay-%s-%d", s.run, i)
-		jobs = append(jobs, job{s, id, &recordings[i], sum})
-		if none != nil {
-			jobs = append(jobs, job{plain, id + "-none", &recordings[i], none})
+		for k, s := range sessions {
+			out = append(out, job{s, fmt.Sprintf("replay-%s-%d-%d", s.run, i, k), &recordings[i], sums[k]})
 		}
 	}
-	return jobs, sum, none
+	return out
 }
 
 func (c *Command) files() []FileReport {
@@ -218,10 +212,7 @@ func all(ctx context.Context, jobs []job, workers int) error {
 
 // plain says whether to draw in ASCII: where asked to, and where the locale does
 // not promise UTF-8.
-func (c *Command) plain() bool {
-	locale := cmp.Or(os.Getenv("LC_ALL"), os.Getenv("LC_CTYPE"), os.Getenv("LANG"))
-	return c.ASCII || !strings.Contains(strings.ReplaceAll(strings.ToUpper(locale), "-", ""), "UTF8")
-}
+func (c *Command) plain() bool { return c.ASCII || !terminal.Unicode() }
 
 func (c *Command) print(w io.Writer, r *Report) error {
 	if c.JSON {

@@ -85,6 +85,8 @@ func TestCommand_Run_BrokenPromise_IsCounted(t *testing.T) {
 				m.Parts[0].Content = &pb.Part_Text{Text: "other"}
 			}
 		}}, 4096, func(r *Report) int { return r.ReadbackMismatches }},
+		"unexplained": {&fake{messages: firstLost, report: func(r *pb.BuildContextResponse) { r.Decisions = nil }}, 4096,
+			func(r *Report) int { return r.Unexplained }},
 		"savings":        {&fake{report: func(r *pb.BuildContextResponse) { r.Tokens.SavedByFit++ }}, 4096, func(r *Report) int { return r.SavingsMisstated }},
 		"another turn":   {&fake{report: func(r *pb.BuildContextResponse) { r.Turn++ }}, 4096, func(r *Report) int { return r.Errors }},
 		"another origin": {&fake{messages: firstLost, expand: otherText}, 4096, func(r *Report) int { return r.ExpansionMismatches }},
@@ -190,13 +192,13 @@ func TestCommand_Run_Text_HoldsNoConversation(t *testing.T) {
 }
 
 func TestReport_JSON_HasTheDocumentedKeys(t *testing.T) {
-	raw, err := json.Marshal(newTally().report(&Command{}, 0, 0))
+	raw, err := json.Marshal(newTally().report(&Command{}, &session{}, 0))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, key := range strings.Fields(`conversations messages builds refused refused_share wrong_refusals illegal_contexts over_budget
 		newest_unit_missing prefix_broken errors readback_mismatches expansion_mismatches expansions expired_early expired_late
-		savings_misstated 		let_go files tokens_without tokens_with mean_fill stable_prefix_share rewrites
+		pruned_early savings_misstated unexplained unreachable let_go compactions reached own_calls files tokens_without tokens_with mean_fill stable_prefix_share rewrites
 		cost_without cost_with reference_recall append_ms build_ms examples`) {
 		if !bytes.Contains(raw, []byte(`"`+key+`":`)) {
 			t.Errorf("%s is missing", key)

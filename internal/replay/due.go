@@ -2,6 +2,7 @@ package replay
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -24,6 +25,7 @@ const (
 // must have, by the judge's own count.
 type mortal struct {
 	message int
+	part    int // its place in conversation.parts
 	text    string
 	may     int // the first turn in which it is due; 0: never
 	must    int // the first one in which it cannot be shown in full any more; 0: never
@@ -58,7 +60,7 @@ func (p *policy) patience(e *pb.Expiration) int {
 
 // mortal says when a result that was just appended may and must expire.
 func (c *conversation) mortal(r *pb.ToolResult) mortal {
-	out := mortal{message: len(c.appended) - 1, text: r.GetText()}
+	out := mortal{message: len(c.appended) - 1, part: len(c.parts) - 1, text: r.GetText()}
 	e := c.policy.expirationOf(r)
 	mode := e.GetMode()
 	if e == nil || e.Turns == nil || mode == pb.ExpirationMode_EXPIRATION_MODE_UNSPECIFIED || mode == pb.ExpirationMode_EXPIRATION_MODE_NONE {
@@ -77,13 +79,14 @@ func (c *conversation) mortal(r *pb.ToolResult) mortal {
 	return out
 }
 
-// watch remembers the results of a message that was just appended, of one text
-// each. Gemini's format may write what is JSON in another way.
+// watch remembers the parts of a message that was just appended, and its
+// results of one text each. Gemini's format may write what is JSON in another way.
 func (c *conversation) watch(m *pb.Message) {
 	if c.policy == nil {
 		return
 	}
 	for _, part := range m.GetParts() {
+		c.parts = append(c.parts, c.weighed(part))
 		r := part.GetToolResult()
 		json := strings.IndexAny(strings.TrimSpace(r.GetText()), "{[\"-0123456789tfn") == 0
 		if text := r.GetText(); strings.TrimSpace(text) != "" && !(json && c.format == validate.Gemini) {
@@ -93,39 +96,49 @@ func (c *conversation) watch(m *pb.Message) {
 }
 
 // punctual holds the results that a context shows in full against those that
-// must and may be. It judges only where nothing else takes from a view.
+// must and may be. What clipping, the window or a summary keeps out need not be.
 func (c *conversation) punctual(response *pb.BuildContextResponse, blocks []validate.Block) {
 	c.now++
 	if got := int(response.GetTurn()); got != c.now {
 		c.fail("errors", &c.Errors, fmt.Sprintf("turn %d, want %d", got, c.now))
 	}
-	for _, d := range response.GetDecisions() {
-		if k := d.GetKind(); k == pb.DecisionKind_DECISION_KIND_LEFT_OUT || k == pb.DecisionKind_DECISION_KIND_CLIPPED {
-			return
-		}
-	}
-	least, most := c.fullBounds()
+	least, most := c.fullBounds(decided(response, pb.DecisionKind_DECISION_KIND_LEFT_OUT,
+		pb.DecisionKind_DECISION_KIND_CLIPPED, pb.DecisionKind_DECISION_KIND_SUMMARISED))
 	for text, shown := range resultTexts(blocks) {
 		if _, watched := most[text]; watched && shown > most[text] {
 			c.fail("expired_late", &c.ExpiredLate, fmt.Sprintf("%d results of %d characters are in full, %d may be", shown, utf8.RuneCountInString(text), most[text]))
 		}
 		least[text] -= shown
 	}
+	pruned := decided(response, pb.DecisionKind_DECISION_KIND_PRUNED)
 	for text, lacking := range least {
 		if lacking > 0 {
-			c.fail("expired_early", &c.ExpiredEarly, fmt.Sprintf("%d results of %d characters are not in full", lacking, utf8.RuneCountInString(text)))
+			c.early(text, lacking, pruned)
 		}
 	}
 }
 
+// early counts results that are not in full and must be: for what the sidecar
+// says that it did to one of them.
+func (c *conversation) early(text string, lacking int, pruned indices) {
+	detail := fmt.Sprintf("%d results of %d characters are not in full", lacking, utf8.RuneCountInString(text))
+	if slices.ContainsFunc(c.mortals, func(m mortal) bool { return m.text == text && pruned.hold(m.message) }) {
+		c.fail("pruned_early", &c.PrunedEarly, detail)
+		return
+	}
+	c.fail("expired_early", &c.ExpiredEarly, detail)
+}
+
 // fullBounds says for each text how many results that say it must at least be
-// in full at this turn, and how many may be.
-func (c *conversation) fullBounds() (least, most map[string]int) {
+// in full at this turn, those of the messages aside left out, and how many may
+// be.
+func (c *conversation) fullBounds(aside indices) (least, most map[string]int) {
 	least, most = map[string]int{}, map[string]int{}
-	newest := c.history.Len() - len(c.history.Newest())
+	newest, prunable := c.history.Len()-len(c.history.Newest()), c.prunable()
 	for i := range c.mortals {
 		m := &c.mortals[i]
-		if m.message >= newest || m.may == 0 || c.now < m.may {
+		due := m.may > 0 && c.now >= m.may || m.part < prunable || aside.hold(m.message)
+		if m.message >= newest || !due {
 			least[m.text]++
 		}
 		most[m.text] += 0

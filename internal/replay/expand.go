@@ -13,7 +13,10 @@ import (
 // full, and compares it with what was appended. Which ones those are is read
 // off the bytes of that context.
 func (c *conversation) expandAll(ctx context.Context) {
-	shown := c.lastTexts()
+	shown := map[string]bool{"": true}
+	if c.previous != nil {
+		shown = textsOf(c.previous.blocks)
+	}
 	for i, m := range c.appended {
 		if ctx.Err() != nil {
 			return
@@ -24,14 +27,11 @@ func (c *conversation) expandAll(ctx context.Context) {
 	}
 }
 
-// lastTexts are all texts of the last context.
-func (c *conversation) lastTexts() map[string]bool {
+// textsOf are all texts of a context, and the empty one.
+func textsOf(blocks []validate.Block) map[string]bool {
 	shown := map[string]bool{"": true}
-	if c.previous == nil {
-		return shown
-	}
-	for _, b := range c.previous.blocks {
-		for _, item := range b.Items {
+	for i := range blocks {
+		for _, item := range blocks[i].Items {
 			for _, text := range item.Texts {
 				shown[text] = true
 			}

@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 
@@ -115,13 +116,28 @@ func (f *fake) BuildContext(_ context.Context, r *pb.BuildContextRequest) (*pb.B
 		Prefix:   &pb.PrefixReport{StableBlocks: int32(stable), BrokenBy: broken},
 	}
 	response.Tokens.SavedByExpiry = f.weightOf(f.record[id]) - f.weightOf(messages)
-	if len(messages) < len(f.record[id]) {
-		response.Decisions = []*pb.Decision{{Kind: pb.DecisionKind_DECISION_KIND_LEFT_OUT}}
-	}
+	response.Decisions = decisionsOf(f.record[id], messages)
 	if f.report != nil {
 		f.report(response)
 	}
 	return response, nil
+}
+
+// decisionsOf explains what is shown of a record: what is shorter than it has
+// been compacted, what is not there lies before the window, or does in the
+// middle.
+func decisionsOf(record, shown []*pb.Message) (out []*pb.Decision) {
+	short := len(record) == len(shown)
+	for i, m := range record {
+		kind := pb.DecisionKind_DECISION_KIND_LEFT_OUT
+		if short {
+			kind = pb.DecisionKind_DECISION_KIND_COMPACTED
+		}
+		if !slices.Contains(shown, m) {
+			out = append(out, &pb.Decision{Kind: kind, FirstIndex: int32(i), LastIndex: int32(i)})
+		}
+	}
+	return out
 }
 
 func (f *fake) weightOf(messages []*pb.Message) (n int64) {

@@ -10,12 +10,6 @@ import (
 	"github.com/palimpsest-context/palimpsest/internal/validate"
 )
 
-// The price table of behaviour §8's simulations, per token.
-const (
-	priceWrite = 1.25
-	priceRead  = 0.1
-)
-
 // judge measures an answered build. Next is the message that it is for.
 func (c *conversation) judge(response *pb.BuildContextResponse, next *pb.Message) {
 	c.notRefused()
@@ -32,7 +26,10 @@ func (c *conversation) judge(response *pb.BuildContextResponse, next *pb.Message
 	}
 	total := context.Tokens + c.fixed
 	c.weigh(response, total)
+	c.compaction(response, total)
+	c.own(response.GetCompaction().GetOwnCalls())
 	c.punctual(response, context.Blocks)
+	c.explained(response, context.Blocks)
 	if missing := missing(c.history.Newest(), context.Blocks, c.roomy()); missing != "" {
 		c.fail("newest_unit_missing", &c.NewestUnitMissing, missing)
 	}
@@ -64,12 +61,9 @@ func (c *conversation) weigh(response *pb.BuildContextResponse, total int) {
 	if got := response.GetTokens().GetBudget(); got != int64(c.budget()) {
 		c.fail("errors", &c.Errors, fmt.Sprintf("the budget is reported as %d, want %d", got, c.budget()))
 	}
-	for _, d := range response.GetDecisions() {
-		if d.GetKind() == pb.DecisionKind_DECISION_KIND_LEFT_OUT {
-			c.filled += int64(total)
-			c.room += int64(c.budget())
-			return
-		}
+	if compacts(response) {
+		c.filled += int64(total)
+		c.room += int64(c.budget())
 	}
 }
 
@@ -119,8 +113,8 @@ func misreported(response *pb.BuildContextResponse, blocks, stable int, broken b
 // price adds what a build costs with the sidecar and without it: what a cache
 // holds is read, the rest is written to it.
 func (c *conversation) price(read, written, readWithout, writtenWithout int) {
-	c.CostWith += priceRead*float64(read) + priceWrite*float64(written)
-	c.CostWithout += priceRead*float64(readWithout) + priceWrite*float64(writtenWithout)
+	c.CostWith += c.prices.of(read, written)
+	c.CostWithout += c.prices.of(readWithout, writtenWithout)
 }
 
 // roomy says whether the newest unit has room in full, so that none of its
@@ -150,7 +144,8 @@ func (c *conversation) saved(response *pb.BuildContextResponse, total int) {
 		return
 	}
 	t := response.GetTokens()
-	saved := int(t.GetSavedByClipping() + t.GetSavedByFit() + t.GetSavedByExpiry() + t.GetSavedByRetention())
+	saved := int(t.GetSavedByClipping() + t.GetSavedByFit() + t.GetSavedByExpiry() + t.GetSavedByRetention() +
+		t.GetSavedByPruning() + t.GetSavedByCompaction())
 	if got, want := total+saved, c.history.Tokens+c.fixed; got != want {
 		c.fail("savings_misstated", &c.SavingsMisstated, fmt.Sprintf("%d tokens and %d saved are not %d", total, saved, want))
 	}

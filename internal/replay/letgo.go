@@ -9,11 +9,13 @@ import (
 // LetGo is what the sidecar says it let go, and why not yet. Nothing of it is
 // judged by itself: the bytes are.
 type LetGo struct {
-	SavedByExpiry    int64          `json:"saved_by_expiry"`
-	SavedByRetention int64          `json:"saved_by_retention"`
-	Events           map[string]int `json:"events"`
-	Deferred         map[string]int `json:"deferred"`
-	Degraded         int            `json:"degraded"`
+	SavedByExpiry     int64          `json:"saved_by_expiry"`
+	SavedByRetention  int64          `json:"saved_by_retention"`
+	SavedByPruning    int64          `json:"saved_by_pruning"`
+	SavedByCompaction int64          `json:"saved_by_compaction"`
+	Events            map[string]int `json:"events"`
+	Deferred          map[string]int `json:"deferred"`
+	Degraded          int            `json:"degraded"`
 }
 
 func newLetGo() LetGo {
@@ -23,6 +25,8 @@ func newLetGo() LetGo {
 func (l *LetGo) add(o *LetGo) {
 	l.SavedByExpiry += o.SavedByExpiry
 	l.SavedByRetention += o.SavedByRetention
+	l.SavedByPruning += o.SavedByPruning
+	l.SavedByCompaction += o.SavedByCompaction
 	l.Degraded += o.Degraded
 	for kind, n := range o.Events {
 		l.Events[kind] += n
@@ -46,6 +50,8 @@ func (l *LetGo) built(r *pb.BuildContextResponse) {
 	l.happened(r.GetEvents())
 	l.SavedByExpiry += r.GetTokens().GetSavedByExpiry()
 	l.SavedByRetention += r.GetTokens().GetSavedByRetention()
+	l.SavedByPruning += r.GetTokens().GetSavedByPruning()
+	l.SavedByCompaction += r.GetTokens().GetSavedByCompaction()
 	l.Degraded += len(r.GetDegradations())
 	for _, d := range r.GetDecisions() {
 		if d.GetKind() == pb.DecisionKind_DECISION_KIND_DEFERRED {

@@ -40,7 +40,7 @@ func TestReplay_Policy_RealSidecar(t *testing.T) {
 			if got := r.LetGo.Deferred["HELD_FOR_REWRITE"]; fmt.Sprint(r.LetGo.Events) != fmt.Sprint(c.want) || got != c.put {
 				t.Errorf("events %v, put off %d; want %v, %d", r.LetGo.Events, got, c.want, c.put)
 			}
-			saved := r.None.TokensWith - r.TokensWith
+			saved := r.Against[0].TokensWith - r.TokensWith
 			if saved != r.LetGo.SavedByExpiry || (saved > 0) != (len(c.want) > 0) {
 				t.Errorf("%d tokens fewer, %d saved by expiry", saved, r.LetGo.SavedByExpiry)
 			}
@@ -70,7 +70,7 @@ func TestReplay_Lifecycle_SampleOfData(t *testing.T) {
 	}
 	long := []string{filepath.Join(data, "pi_sessions", "conversations.jsonl")}
 	r := replayed(t, address, long, 128000, "openai-chat", after(t, 2, "coalesced"), func(c *Command) { c.Sample, c.Alone = 1, false })
-	if r.CostWith > 0.7*r.None.CostWith || float64(r.TokensWith) > 0.7*float64(r.None.TokensWith) {
-		t.Errorf("long sessions: %.3f of the tokens, %.3f of the cost", float64(r.TokensWith)/float64(r.None.TokensWith), r.CostWith/r.None.CostWith)
+	if r.CostWith > 0.7*r.Against[0].CostWith || float64(r.TokensWith) > 0.7*float64(r.Against[0].TokensWith) {
+		t.Errorf("long sessions: %.3f of the tokens, %.3f of the cost", float64(r.TokensWith)/float64(r.Against[0].TokensWith), r.CostWith/r.Against[0].CostWith)
 	}
 }

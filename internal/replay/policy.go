@@ -3,18 +3,15 @@ package replay
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"maps"
-	"os"
 	"slices"
 
-	"go.yaml.in/yaml/v3"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/policies"
 )
 
 // policy is what recordings are played under: the policy of each conversation,
@@ -24,45 +21,34 @@ import (
 // action policy: a sidecar that runs already keeps its catalogue as it is, also
 // if the replay is killed, and replays with different files do not meet in it.
 type policy struct {
+	name         string // as it was asked for
 	conversation *pb.Policy
 	tools        map[string]*pb.Expiration
 }
 
-// bare is the policy that others are compared with: nothing expires, whatever
-// the sidecar's defaults say.
-func bare() *policy {
-	off := true
-	return &policy{conversation: &pb.Policy{Expiration: &pb.ExpirationPolicy{Off: &off}}}
-}
-
-func loadPolicy(file string) (*policy, error) {
-	raw, err := os.ReadFile(file)
-	if err != nil {
-		return nil, fmt.Errorf("replay: %w", err)
+// policies reads what is to be played under, and beside it none unless that is
+// named too or nothing is to be compared. Without any, what there is is the
+// sidecar's own: nil.
+func (c *Command) policies() ([]*policy, error) {
+	if len(c.Policy) == 0 {
+		return []*policy{nil}, nil
 	}
-	var document yaml.Node
-	if err := yaml.Unmarshal(raw, &document); err != nil && !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("replay: %s: %w", file, err)
+	names := slices.Clone(c.Policy)
+	if !c.Alone && !slices.Contains(names, policies.None) {
+		names = append(names, policies.None)
 	}
-	if len(document.Content) == 0 {
-		return nil, fmt.Errorf("replay: %s: says nothing", file)
-	}
-	r := &yamlReader{file: file}
-	p := &policy{conversation: &pb.Policy{}, tools: map[string]*pb.Expiration{}}
-	r.pairs(document.Content[0], func(key, value *yaml.Node) {
-		switch key.Value {
-		case "conversation":
-			r.message(value, p.conversation, notHere)
-		case "tools":
-			p.readTools(r, value)
-		default:
-			r.fault(key, "unknown key %q", key.Value)
+	out := make([]*policy, len(names))
+	for i, name := range names {
+		if slices.Contains(names[:i], name) {
+			return nil, fmt.Errorf("replay: --policy %s is given twice", name)
 		}
-	})
-	if err := r.err(); err != nil {
-		return nil, fmt.Errorf("replay: %w", err)
+		file, err := policies.Read(name, notHere)
+		if err != nil {
+			return nil, fmt.Errorf("replay: %w", err)
+		}
+		out[i] = &policy{name: name, conversation: file.Conversation, tools: file.Tools}
 	}
-	return p, nil
+	return out, nil
 }
 
 // notHere says why a field has no place in a policy that is played under.
@@ -74,21 +60,13 @@ func notHere(field string) string {
 		return "--reserve says it"
 	case "palimpsest.v1.Policy.ttl":
 		return "the conversations are read back at the end"
-	case "palimpsest.v1.Expiration.preserve_original_content":
+	case "palimpsest.v1.Expiration.preserve_original_content", "palimpsest.v1.PruningPolicy.erase_after":
 		return "everything is read back at the end"
 	case "palimpsest.v1.Expiration.source":
 		return "the sidecar says it"
 	default:
 		return ""
 	}
-}
-
-func (p *policy) readTools(r *yamlReader, n *yaml.Node) {
-	r.pairs(n, func(key, value *yaml.Node) {
-		e := &pb.Expiration{}
-		r.message(value, e, notHere)
-		p.tools[key.Value] = e
-	})
 }
 
 // fit is what is said of how the view is fitted.
@@ -142,18 +120,21 @@ func (p *policy) apply(m *pb.Message, calls map[string]string) *pb.Message {
 // tryOut has the sidecar look at a policy before anything is played, in a
 // conversation that is deleted again: what it refuses is said once, in its
 // words, and not counted as an error of each message.
-func (s *session) tryOut(ctx context.Context, p *policy) error {
+func (s *session) tryOut(ctx context.Context) error {
+	if s.policy == nil {
+		return nil
+	}
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	id := "replay-" + s.run + "-policy"
+	p, id := s.policy, "replay-"+s.run+"-policy"
 	_, err := s.records.CreateConversation(ctx, &pb.CreateConversationRequest{Conversation: &pb.Conversation{Id: id, Policy: p.conversation}})
 	if err != nil {
-		return fmt.Errorf("replay: the sidecar refuses the policy: conversation: %s", status.Convert(err).Message())
+		return fmt.Errorf("replay: the sidecar refuses the policy %s: conversation: %s", p.name, status.Convert(err).Message())
 	}
 	for _, tool := range slices.Sorted(maps.Keys(p.tools)) {
 		m := &pb.Message{Role: pb.Role_ROLE_USER, Parts: []*pb.Part{textPart("x")}, Expiration: p.tools[tool]}
 		if _, err := s.contexts.AppendMessage(ctx, &pb.AppendMessageRequest{ConversationId: id, Message: m}); err != nil {
-			return fmt.Errorf("replay: the sidecar refuses the policy: tools: %s: %s", tool, status.Convert(err).Message())
+			return fmt.Errorf("replay: the sidecar refuses the policy %s: tools: %s: %s", p.name, tool, status.Convert(err).Message())
 		}
 	}
 	_, err = s.records.DeleteConversation(ctx, &pb.DeleteConversationRequest{ConversationId: id})

@@ -23,8 +23,17 @@ func policyFile(t *testing.T, content string) string {
 	return file
 }
 
-func TestLoadPolicy_Whole_IsRead(t *testing.T) {
-	p, err := loadPolicy(policyFile(t, `
+func loadPolicy(t *testing.T, content string) (*policy, error) {
+	t.Helper()
+	all, err := (&Command{Policy: []string{policyFile(t, content)}, Alone: true}).policies()
+	if err != nil {
+		return nil, err
+	}
+	return all[0], nil
+}
+
+func TestCommand_Policies_Whole_IsRead(t *testing.T) {
+	p, err := loadPolicy(t, `
 conversation:
   expiration:
     results: &two {turns: 2, mode: compact, compact_length: 200}
@@ -36,7 +45,7 @@ tools:
   bash: *two
   read: {turns: 0, mode: compact, compact_mode: ai_summary, compact_prompt_id: "42"}
   keep: {mode: none}
-`))
+`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,40 +66,45 @@ tools:
 	}
 }
 
-func TestLoadPolicy_Faults_AreRefusedByLine(t *testing.T) {
+func TestCommand_Policies_WhatAReplayCannotTake_IsRefused(t *testing.T) {
 	for content, want := range map[string]string{
-		"":                                     "says nothing",
-		"- a":                                  "policy.yaml:1: must be keys and values",
-		"conversations: {}":                    `policy.yaml:1: unknown key "conversations"`,
-		"conversation:\n  fit:\n    target: 5": `policy.yaml:3: unknown key "target"`,
-		"conversation: {expiration: {results: {mode: shrink}}}": `the key "mode" must be one of none, remove, compact`,
-		"conversation:\n  rewrite: {mode: unspecified}":         `policy.yaml:2: the key "mode" must be one of eager, coalesced`,
-		"conversation: {max_wait: soon}":                        `the key "max_wait" must be a duration such as 30s`,
-		"conversation: {max_wait: 1s, max_wait: 2s}":            "max_wait",
-		"conversation: {retention: {all_inputs: perhaps}}":      "must be true or false",
-		"conversation: {fit: 7}":                                "must be keys and values",
 		"conversation: {ttl: 1h}":                               `the key "ttl" cannot be set here`,
 		"conversation: {fit: {context_window_tokens: 9}}":       "--window says it",
 		"conversation: {fit: {reserved_output_tokens: 9}}":      "--reserve says it",
-		"tools:\n  bash:\n    turns: two":                       `policy.yaml:3: the key "turns" must be a whole number`,
-		"tools: {bash: {turns: 99999999999}}":                   "must be a whole number",
-		"tools: {bash: {compact_prompt_id: [a]}}":               "must be a plain value",
+		"conversation: {pruning: {erase_after: 9h}}":            "everything is read back",
 		"tools: {bash: {preserve_original_content: false}}":     "everything is read back",
 		"tools: {bash: {source: explicit}}":                     "the sidecar says it",
-		"tools: {bash: {turns: 1}, bash: {turns: 2}}":           "bash",
-		"conversation: {":                                       "policy.yaml: yaml:",
+		"conversation: {expiration: {results: {turns: later}}}": "policy.yaml:1",
 	} {
-		_, err := loadPolicy(policyFile(t, content))
-		if err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := loadPolicy(t, content); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", content, err, want)
 		}
 	}
-	_, err := loadPolicy(policyFile(t, "conversation: {a: 1, b: 2}"))
-	if err == nil || !strings.Contains(err.Error(), `"a"`) || !strings.Contains(err.Error(), `"b"`) {
-		t.Errorf("not every fault is named: %v", err)
+}
+
+func TestCommand_Policies_None_IsAddedOnceUnlessAlone(t *testing.T) {
+	for want, c := range map[string]*Command{
+		"":                    {},
+		"balanced none":       {Policy: []string{"balanced"}},
+		"balanced":            {Policy: []string{"balanced"}, Alone: true},
+		"none expiry":         {Policy: []string{"none", "expiry"}},
+		"sliding expiry none": {Policy: []string{"sliding", "expiry"}},
+	} {
+		all, err := c.policies()
+		var names []string
+		for _, p := range all {
+			if p != nil {
+				names = append(names, p.name)
+			}
+		}
+		if got := strings.Join(names, " "); err != nil || got != want {
+			t.Errorf("%q, want %q: %v", got, want, err)
+		}
 	}
-	if _, err := loadPolicy("absent.yaml"); err == nil {
-		t.Error("a file that is not there was read")
+	for _, twice := range []string{"none", "balanced"} {
+		if _, err := (&Command{Policy: []string{twice, "expiry", twice}}).policies(); err == nil || !strings.Contains(err.Error(), "twice") {
+			t.Errorf("%s twice: %v", twice, err)
+		}
 	}
 }
 
@@ -136,7 +150,7 @@ func compacting(after int) func([]*pb.Message) []*pb.Message {
 }
 
 func under(t *testing.T, content string) func(*Command) {
-	return func(c *Command) { c.Policy, c.Alone = policyFile(t, content), true }
+	return func(c *Command) { c.Policy, c.Alone = append(c.Policy, policyFile(t, content)), true }
 }
 
 func TestCommand_Run_Policy_IsJudgedByTheTurn(t *testing.T) {
@@ -169,12 +183,12 @@ func TestCommand_Run_Policy_IsJudgedByTheTurn(t *testing.T) {
 func TestCommand_Run_Policy_IsComparedWithNone(t *testing.T) {
 	f := &fake{messages: compacting(6)}
 	r, err := played(t, f, longer, under(t, compactAtOnce), func(c *Command) { c.Alone = false })
-	if r.None == nil || r.None.Builds != r.Builds || r.None.TokensWith != r.TokensWith {
+	if len(r.Against) != 1 || r.Against[0].Builds != r.Builds || r.Against[0].TokensWith != r.TokensWith {
 		t.Fatalf("%v, %+v", err, r)
 	}
 	// This sidecar shortens without a policy too, which is what the second
 	// replay is judged by.
-	if !errors.Is(err, ErrJudged) || !strings.Contains(err.Error(), "without the policy: expired_early 1") || r.None.ExpiredEarly != 1 {
+	if none := r.Against[0]; !errors.Is(err, ErrJudged) || !strings.Contains(err.Error(), "under none: expired_early 1") || none.ExpiredEarly != 1 {
 		t.Errorf("%v", err)
 	}
 	off := 0
@@ -189,7 +203,7 @@ func TestCommand_Run_Policy_IsComparedWithNone(t *testing.T) {
 	if len(f.policies) != 2 || off != 1 {
 		t.Errorf("policies are %v", f.policies)
 	}
-	if text := r.text(true); !strings.Contains(text, "Against none") || !strings.Contains(text, "done otherwise") == (r.LetGo.Degraded > 0) {
+	if text := r.text(true); !strings.Contains(text, "The same recordings") || !strings.Contains(text, "done otherwise") == (r.LetGo.Degraded > 0) {
 		t.Errorf("the report is\n%s", text)
 	}
 }

@@ -3,13 +3,13 @@ package replay
 import (
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/terminal"
 )
 
 const (
@@ -33,7 +33,7 @@ type progress struct {
 }
 
 func newProgress(w io.Writer, jobs []job, ascii bool) *progress {
-	p := &progress{w: w, terminal: isTerminal(w), ascii: ascii, started: time.Now(), quit: make(chan struct{})}
+	p := &progress{w: w, terminal: terminal.Is(w), ascii: ascii, started: time.Now(), quit: make(chan struct{})}
 	for i := range jobs {
 		for _, m := range jobs[i].recording.messages {
 			if m.GetRole() == pb.Role_ROLE_ASSISTANT {
@@ -43,15 +43,6 @@ func newProgress(w io.Writer, jobs []job, ascii bool) *progress {
 	}
 	p.ended.Go(p.run)
 	return p
-}
-
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
 func (p *progress) step() { p.done.Add(1) }

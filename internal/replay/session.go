@@ -22,8 +22,16 @@ type session struct {
 	model    string
 	run      string // sets this run's conversations apart from earlier ones
 	count    validate.Counter
+	prices   prices
 	step     func()  // called after each build
 	policy   *policy // nil: that of the sidecar
+}
+
+// under is the session under a policy.
+func (s *session) under(p *policy) *session {
+	out := *s
+	out.policy = p
+	return &out
 }
 
 func (s *session) budget() int { return s.policy.budget(int(s.window - s.reserve)) }
@@ -46,6 +54,8 @@ type conversation struct {
 	names    map[string]string // of the tools that were called, by the call's id
 	now      int               // the turn, by our own count
 	mortals  []mortal
+	parts    []weighed // of the record, as pruning counts them
+	filling  filling
 }
 
 // build is what an answered build leaves to compare the next one with.
@@ -71,6 +81,7 @@ func (s *session) play(ctx context.Context, id string, r *recording) *tally {
 	}
 	c.readBack(ctx)
 	c.expandAll(ctx)
+	c.reachAll(ctx)
 	return c.tally
 }
 

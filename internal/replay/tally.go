@@ -23,6 +23,7 @@ type Example struct {
 // Millis are percentiles in milliseconds.
 type Millis struct {
 	P50 float64 `json:"p50"`
+	P95 float64 `json:"p95"`
 	P99 float64 `json:"p99"`
 }
 
@@ -50,7 +51,10 @@ type Report struct {
 	Expansions          int       `json:"expansions"`
 	ExpiredEarly        int       `json:"expired_early"`
 	ExpiredLate         int       `json:"expired_late"`
+	PrunedEarly         int       `json:"pruned_early"`
 	SavingsMisstated    int       `json:"savings_misstated"`
+	Unexplained         int       `json:"unexplained"`
+	Unreachable         int       `json:"unreachable"`
 	TokensWithout       int64     `json:"tokens_without"`
 	TokensWith          int64     `json:"tokens_with"`
 	MeanFill            float64   `json:"mean_fill"`
@@ -65,12 +69,15 @@ type Report struct {
 	BuildMS             Millis    `json:"build_ms"`
 	Examples            []Example `json:"examples"`
 
-	LetGo LetGo        `json:"let_go"`
-	Files []FileReport `json:"files"`
-	// Policy is the file that was played under, and None what the same
-	// recordings came to under none.
-	Policy string  `json:"policy,omitempty"`
-	None   *Report `json:"none,omitempty"`
+	LetGo       LetGo        `json:"let_go"`
+	Compactions Compactions  `json:"compactions"`
+	Reached     Reached      `json:"reached"`
+	OwnCalls    OwnCalls     `json:"own_calls"`
+	Files       []FileReport `json:"files"`
+	// Policy is what was played under, empty for the sidecar's own, and Against
+	// what the same recordings came to under the others, in their order.
+	Policy  string    `json:"policy,omitempty"`
+	Against []*Report `json:"against,omitempty"`
 
 	turns []turn
 }
@@ -136,6 +143,9 @@ func (t *tally) merge(o *tally) {
 		{&t.Expansions, &o.Expansions},
 		{&t.ExpiredEarly, &o.ExpiredEarly},
 		{&t.ExpiredLate, &o.ExpiredLate},
+		{&t.PrunedEarly, &o.PrunedEarly},
+		{&t.Unexplained, &o.Unexplained},
+		{&t.Unreachable, &o.Unreachable},
 		{&t.SavingsMisstated, &o.SavingsMisstated},
 		{&t.Rewrites, &o.Rewrites},
 		{&t.references, &o.references},
@@ -156,6 +166,10 @@ func (t *tally) merge(o *tally) {
 	t.CostWith += o.CostWith
 	t.CostWithout += o.CostWithout
 	t.LetGo.add(&o.LetGo)
+	t.Compactions.add(o.Compactions)
+	t.OwnCalls.add(o.OwnCalls)
+	t.Reached.Summaries += o.Reached.Summaries
+	t.Reached.Messages += o.Reached.Messages
 	o.addTo(t.Files)
 	t.mergeLists(o)
 }
@@ -180,9 +194,12 @@ func (t *tally) mergeLists(o *tally) {
 }
 
 // report works out the shares.
-func (t *tally) report(c *Command, budget int, took time.Duration) *Report {
+func (t *tally) report(c *Command, s *session, took time.Duration) *Report {
 	r := t.Report
-	r.Format, r.Window, r.Budget, r.Seconds = c.Format, c.Window, int32(budget), took.Seconds()
+	r.Format, r.Window, r.Budget, r.Seconds = c.Format, c.Window, int32(s.budget()), took.Seconds()
+	if s.policy != nil {
+		r.Policy = s.policy.name
+	}
 	refused := 0
 	for n := range maps.Values(t.Refused) {
 		refused += n
@@ -209,30 +226,41 @@ func millis(d []time.Duration) Millis {
 	}
 	slices.Sort(d)
 	at := func(percent int) float64 { return float64(d[(len(d)-1)*percent/100]) / float64(time.Millisecond) }
-	return Millis{P50: at(50), P99: at(99)}
+	return Millis{P50: at(50), P95: at(95), P99: at(99)}
 }
 
 // verdict returns an error that wraps ErrJudged if a figure that must be 0 is
-// not, or if nothing was built.
+// not, or if nothing was built, under whatever policy.
 func (r *Report) verdict() error {
 	var broken []string
-	for _, f := range r.mustBeZero() {
-		if f.n != 0 {
-			broken = append(broken, fmt.Sprintf("%s %d", f.name, f.n))
-		}
-	}
-	if r.Builds == 0 {
-		broken = append(broken, "nothing was built")
-	}
-	if r.None != nil {
-		if err := r.None.verdict(); err != nil {
-			broken = append(broken, "without the policy: "+strings.TrimPrefix(err.Error(), ErrJudged.Error()+": "))
+	for _, r := range r.all() {
+		for _, fault := range r.broken() {
+			if r.Policy != "" {
+				fault = "under " + r.Policy + ": " + fault
+			}
+			broken = append(broken, fault)
 		}
 	}
 	if len(broken) == 0 {
 		return nil
 	}
 	return fmt.Errorf("%w: %s", ErrJudged, strings.Join(broken, ", "))
+}
+
+// all are the reports of all policies, this one first.
+func (r *Report) all() []*Report { return append([]*Report{r}, r.Against...) }
+
+// broken says what must not be.
+func (r *Report) broken() (out []string) {
+	for _, f := range r.mustBeZero() {
+		if f.n != 0 {
+			out = append(out, fmt.Sprintf("%s %d", f.name, f.n))
+		}
+	}
+	if r.Builds == 0 {
+		out = append(out, "nothing was built")
+	}
+	return out
 }
 
 type figure struct {
@@ -252,6 +280,9 @@ func (r *Report) mustBeZero() []figure {
 		{"expansion_mismatches", r.ExpansionMismatches},
 		{"expired_early", r.ExpiredEarly},
 		{"expired_late", r.ExpiredLate},
+		{"pruned_early", r.PrunedEarly},
 		{"savings_misstated", r.SavingsMisstated},
+		{"unexplained", r.Unexplained},
+		{"unreachable", r.Unreachable},
 	}
 }

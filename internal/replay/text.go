@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/palimpsest-context/palimpsest/internal/policies"
 )
 
 const (
@@ -11,19 +13,40 @@ const (
 	chartHeight = 8
 )
 
-// text is the report for people.
+// text is the report for people: of one policy all there is to say, of several
+// what sets them apart.
 func (r *Report) text(ascii bool) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d conversations, %d messages, %d builds as %s, window %d tokens, budget %d tokens, in %.1f s\n\n",
 		r.Conversations, r.Messages, r.Builds, r.Format, r.Window, r.Budget, r.Seconds)
-	r.promises(&b)
-	r.measures(&b)
-	r.compared(&b)
-	b.WriteString(chart(r.turns, ascii))
-	for _, e := range r.Examples {
-		fmt.Fprintf(&b, "%s: conversation %s, message %d: %s\n", e.Figure, e.Conversation, e.Message, e.Detail)
+	if r.single() {
+		r.promises(&b)
+		r.measures(&b)
+		r.gone(&b)
+	}
+	r.comparison(&b)
+	if r.single() {
+		b.WriteString(chart(r.turns, ascii))
+	}
+	for _, o := range r.all() {
+		o.faults(&b)
 	}
 	return b.String()
+}
+
+// single says whether one policy was asked for, or none at all.
+func (r *Report) single() bool {
+	return len(r.Against) == 0 || len(r.Against) == 1 && r.Against[0].Policy == policies.None
+}
+
+// faults says what must not be, and where it was found.
+func (r *Report) faults(b *strings.Builder) {
+	if broken := r.broken(); len(broken) > 0 && r.Policy != "" {
+		fmt.Fprintf(b, "under %s: %s\n", r.Policy, strings.Join(broken, ", "))
+	}
+	for _, e := range r.Examples {
+		fmt.Fprintf(b, "%s: conversation %s, message %d: %s\n", e.Figure, e.Conversation, e.Message, e.Detail)
+	}
 }
 
 func (r *Report) promises(b *strings.Builder) {
@@ -53,10 +76,27 @@ func (r *Report) measures(b *strings.Builder) {
 	row(b, "mean fill", fmt.Sprintf("%.1f %% of the budget, where something was left out", 100*r.MeanFill))
 	row(b, "stable prefix", fmt.Sprintf("%.1f %% of tokens, %d builds broke it", 100*r.StablePrefixShare, r.Rewrites))
 	row(b, "reference recall", fmt.Sprintf("%.1f %% of what the next message refers to", 100*r.ReferenceRecall))
+	r.compactions(b)
 	row(b, "asked back", fmt.Sprintf("%d messages that the last context does not show in full", r.Expansions))
-	row(b, "append", fmt.Sprintf("%.2f ms (p50), %.2f ms (p99)", r.AppendMS.P50, r.AppendMS.P99))
-	row(b, "build", fmt.Sprintf("%.2f ms (p50), %.2f ms (p99)", r.BuildMS.P50, r.BuildMS.P99))
+	row(b, "append", fmt.Sprintf("%.2f ms (p50), %.2f ms (p95), %.2f ms (p99)", r.AppendMS.P50, r.AppendMS.P95, r.AppendMS.P99))
+	row(b, "build", fmt.Sprintf("%.2f ms (p50), %.2f ms (p95), %.2f ms (p99)", r.BuildMS.P50, r.BuildMS.P95, r.BuildMS.P99))
 	b.WriteByte('\n')
+}
+
+// compactions says how often views were made smaller, by whom, and whether all
+// that summaries stand for came back.
+func (r *Report) compactions(b *strings.Builder) {
+	if n := r.Compactions; n.Count > 0 {
+		row(b, "compactions", fmt.Sprintf("%d, with %d summaries; the largest view after one was %.1f %% of the budget, %d were over %.0f %%; %d came early",
+			n.Count, n.Summaries, 100*n.Largest, n.Over, 100*compacted, n.Early))
+	}
+	if r.Reached.Summaries > 0 {
+		row(b, "summaries expanded", fmt.Sprintf("%d, down to %d messages", r.Reached.Summaries, r.Reached.Messages))
+	}
+	if r.OwnCalls.Calls > 0 {
+		row(b, "own model calls", fmt.Sprintf("%d, %d tokens in, %d out, %.0f token prices of the cost",
+			r.OwnCalls.Calls, r.OwnCalls.InputTokens, r.OwnCalls.OutputTokens, r.OwnCalls.Cost))
+	}
 }
 
 func row(b *strings.Builder, name, value string) { fmt.Fprintf(b, "  %-20s %s\n", name, value) }

@@ -60,7 +60,7 @@ func TestMillis_Percentiles(t *testing.T) {
 	for i := range 101 {
 		d = append(d, time.Duration(100-i)*time.Millisecond)
 	}
-	if got := millis(d); got != (Millis{50, 99}) {
+	if got := millis(d); got != (Millis{50, 95, 99}) {
 		t.Error(got)
 	}
 }

@@ -1,4 +1,4 @@
-package replay
+package policies
 
 import (
 	"errors"
@@ -13,22 +13,21 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 )
 
-// yamlReader reads YAML into messages of the contract: keys are the names of
+// reader reads YAML into messages of the contract: keys are the names of
 // fields, enums their values in lower case without the prefix, durations such
 // as 30s. What it does not know it refuses, with the line.
-type yamlReader struct {
-	file   string
-	faults []error
+type reader struct {
+	file    string
+	refused func(field string) string
+	faults  []error
 }
 
-func (r *yamlReader) fault(n *yaml.Node, format string, args ...any) {
+func (r *reader) fault(n *yaml.Node, format string, args ...any) {
 	r.faults = append(r.faults, fmt.Errorf("%s:%d: %s", r.file, n.Line, fmt.Sprintf(format, args...)))
 }
 
-func (r *yamlReader) err() error { return errors.Join(r.faults...) }
-
 // pairs calls do for each key of a mapping, once.
-func (r *yamlReader) pairs(n *yaml.Node, do func(key, value *yaml.Node)) {
+func (r *reader) pairs(n *yaml.Node, do func(key, value *yaml.Node)) {
 	if n.Kind == yaml.AliasNode {
 		n = n.Alias
 	}
@@ -48,26 +47,29 @@ func (r *yamlReader) pairs(n *yaml.Node, do func(key, value *yaml.Node)) {
 	}
 }
 
-// message reads a mapping into a message. Refused says why a field, by its full
-// name, cannot be set here, or "".
-func (r *yamlReader) message(n *yaml.Node, m proto.Message, refused func(field string) string) {
+// message reads a mapping into a message.
+func (r *reader) message(n *yaml.Node, m proto.Message) {
 	r.pairs(n, func(key, value *yaml.Node) {
 		field := m.ProtoReflect().Descriptor().Fields().ByTextName(key.Value)
 		if field == nil {
 			r.fault(key, "unknown key %q", key.Value)
 			return
 		}
-		if why := refused(string(field.FullName())); why != "" {
+		if why := r.refused(string(field.FullName())); why != "" {
 			r.fault(key, "the key %q cannot be set here: %s", key.Value, why)
 			return
 		}
-		r.field(value, m.ProtoReflect(), field, refused)
+		r.field(value, m.ProtoReflect(), field)
 	})
 }
 
-func (r *yamlReader) field(n *yaml.Node, m protoreflect.Message, field protoreflect.FieldDescriptor, refused func(string) string) {
-	if field.Kind() == protoreflect.MessageKind && field.Message().FullName() != durationName {
-		r.message(n, m.Mutable(field).Message().Interface(), refused)
+func (r *reader) field(n *yaml.Node, m protoreflect.Message, field protoreflect.FieldDescriptor) {
+	switch {
+	case field.IsList():
+		r.list(n, m.Mutable(field).List(), field)
+		return
+	case field.Kind() == protoreflect.MessageKind && field.Message().FullName() != durationName:
+		r.message(n, m.Mutable(field).Message().Interface())
 		return
 	}
 	value, err := scalar(n, field)
@@ -76,6 +78,22 @@ func (r *yamlReader) field(n *yaml.Node, m protoreflect.Message, field protorefl
 		return
 	}
 	m.Set(field, value)
+}
+
+// list reads a list of plain values.
+func (r *reader) list(n *yaml.Node, into protoreflect.List, field protoreflect.FieldDescriptor) {
+	if n.Kind != yaml.SequenceNode {
+		r.fault(n, "the key %q must be a list", field.TextName())
+		return
+	}
+	for _, item := range n.Content {
+		value, err := scalar(item, field)
+		if err != nil {
+			r.fault(item, "the key %q must hold %v", field.TextName(), err)
+			continue
+		}
+		into.Append(value)
+	}
 }
 
 var durationName = (*durationpb.Duration)(nil).ProtoReflect().Descriptor().FullName()

@@ -1,0 +1,96 @@
+package policies
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+
+	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+)
+
+// File is a policy as it is written down: that of each conversation, and how
+// long the results of single tools live.
+type File struct {
+	Conversation *pb.Policy
+	Tools        map[string]*pb.Expiration
+}
+
+// Load returns the policy of conversations that ships under a name, or else
+// that a file holds. A file may say nothing of single tools here: that is for
+// action policies, which a policy does not hold.
+func Load(nameOrFile string) (*pb.Policy, error) {
+	file, err := Read(nameOrFile, refusedInAny)
+	if err != nil {
+		return nil, err
+	}
+	if len(file.Tools) > 0 {
+		return nil, fmt.Errorf("policies: %s: what is said of single tools belongs into action policies", nameOrFile)
+	}
+	return file.Conversation, nil
+}
+
+// refusedInAny says why a field has no place in any policy.
+func refusedInAny(field string) string {
+	switch field {
+	case "palimpsest.v1.Expiration.source":
+		return "the sidecar says it"
+	case "palimpsest.v1.Expiration.preserve_original_content":
+		return "erasing is asked for by name, in messages and action policies"
+	default:
+		return ""
+	}
+}
+
+// Read reads the policy that ships under a name, or else a file. Refused says
+// why a field, by its full name in the contract, cannot be set, or "". Every
+// fault is named with its line.
+func Read(nameOrFile string, refused func(field string) string) (*File, error) {
+	raw, err := source(nameOrFile)
+	if err != nil {
+		return nil, fmt.Errorf("policies: %w", err)
+	}
+	var document yaml.Node
+	if err := yaml.Unmarshal(raw, &document); err != nil && !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("policies: %s: %w", nameOrFile, err)
+	}
+	if len(document.Content) == 0 {
+		return nil, fmt.Errorf("policies: %s: says nothing", nameOrFile)
+	}
+	r := &reader{file: nameOrFile, refused: refused}
+	file := r.read(document.Content[0])
+	if err := errors.Join(r.faults...); err != nil {
+		return nil, fmt.Errorf("policies: %w", err)
+	}
+	return file, nil
+}
+
+// source returns the YAML. A name that ships is never a file: ./NAME is.
+func source(nameOrFile string) ([]byte, error) {
+	if slices.Contains(Names(), nameOrFile) {
+		return []byte(Text(nameOrFile)), nil
+	}
+	return os.ReadFile(nameOrFile)
+}
+
+func (r *reader) read(n *yaml.Node) *File {
+	file := &File{Conversation: &pb.Policy{}, Tools: map[string]*pb.Expiration{}}
+	r.pairs(n, func(key, value *yaml.Node) {
+		switch key.Value {
+		case "conversation":
+			r.message(value, file.Conversation)
+		case "tools":
+			r.pairs(value, func(tool, value *yaml.Node) {
+				e := &pb.Expiration{}
+				r.message(value, e)
+				file.Tools[tool.Value] = e
+			})
+		default:
+			r.fault(key, "unknown key %q", key.Value)
+		}
+	})
+	return file
+}

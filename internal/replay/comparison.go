@@ -1,0 +1,149 @@
+package replay
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/palimpsest-context/palimpsest/internal/policies"
+)
+
+// gone says what was let go under the policy.
+func (r *Report) gone(b *strings.Builder) {
+	if r.Policy == "" {
+		return
+	}
+	fmt.Fprintf(b, "Let go under %s\n", r.Policy)
+	row(b, "events", cmp.Or(counts(r.LetGo.Events), "none"))
+	for _, saved := range []struct {
+		by     string
+		tokens int64
+	}{
+		{"expiry", r.LetGo.SavedByExpiry}, {"retention", r.LetGo.SavedByRetention},
+		{"pruning", r.LetGo.SavedByPruning}, {"compaction", r.LetGo.SavedByCompaction},
+	} {
+		if saved.tokens != 0 {
+			row(b, "saved by "+saved.by, fmt.Sprintf("%d tokens over all builds, as the sidecar says", saved.tokens))
+		}
+	}
+	row(b, "put off", cmp.Or(counts(r.LetGo.Deferred), "nothing"))
+	if r.LetGo.Degraded > 0 {
+		row(b, "done otherwise", fmt.Sprintf("%d times something else than was asked for", r.LetGo.Degraded))
+	}
+	b.WriteByte('\n')
+}
+
+// counts writes figures down, the largest first.
+func counts(of map[string]int) string {
+	keys := slices.SortedFunc(maps.Keys(of), func(a, b string) int {
+		return cmp.Or(cmp.Compare(of[b], of[a]), cmp.Compare(a, b))
+	})
+	for i, key := range keys {
+		keys[i] = fmt.Sprintf("%d %s", of[key], strings.ToLower(strings.ReplaceAll(key, "_", " ")))
+	}
+	return strings.Join(keys, ", ")
+}
+
+// comparison writes the policies side by side, and in shares of none where that
+// was played too: one row each, over everything and for each file.
+func (r *Report) comparison(b *strings.Builder) {
+	if len(r.Against) == 0 {
+		return
+	}
+	all, none := r.all(), &Report{}
+	if i := slices.IndexFunc(all, func(o *Report) bool { return o.Policy == policies.None }); i >= 0 {
+		none = all[i]
+	}
+	b.WriteString("The same recordings in the same window\n")
+	table := tabwriter.NewWriter(b, 0, 0, 2, ' ', tabwriter.AlignRight)
+	cells(table, "", "tokens", "of", "", "of", "", "of", "re-", "fill", "com-", "sum-", "own", "own", "build, ms", "", "must")
+	cells(table, "", "sent", "none", "cost", "none", "recall", "none", "writes", "%", "pacted", "maries", "calls", "cost", "p50", "p95", "be 0")
+	for _, o := range all {
+		cells(table, append(append([]string{label(o.Policy)}, o.total().against(none.total())...),
+			short(100*o.MeanFill), short(o.Compactions.Count), short(o.Compactions.Summaries), short(o.OwnCalls.Calls), short(o.OwnCalls.Cost),
+			fmt.Sprintf("%.1f", o.BuildMS.P50), fmt.Sprintf("%.1f", o.BuildMS.P95), short(len(o.broken())))...)
+	}
+	// A Builder takes everything.
+	_ = table.Flush()
+	byFile(b, all, none)
+}
+
+// byFile writes the policies side by side for each file, if there are several.
+func byFile(b *strings.Builder, all []*Report, none *Report) {
+	if len(all[0].Files) < 2 {
+		b.WriteByte('\n')
+		return
+	}
+	b.WriteString("\nBy file\n")
+	table := tabwriter.NewWriter(b, 0, 0, 2, ' ', tabwriter.AlignRight)
+	cells(table, "", "", "tokens", "of", "", "of", "", "of", "re-")
+	cells(table, "", "", "sent", "none", "cost", "none", "recall", "none", "writes")
+	for i := range all[0].Files {
+		file := label(all[0].Files[i].File)
+		for _, o := range all {
+			with := &FileReport{}
+			if none.Files != nil {
+				with = &none.Files[i]
+			}
+			cells(table, append([]string{file, label(o.Policy)}, o.Files[i].against(with)...)...)
+			file = ""
+		}
+	}
+	_ = table.Flush()
+	b.WriteByte('\n')
+}
+
+// against are tokens, cost, recall and rewrites, the first three beside their
+// shares of none.
+func (f *FileReport) against(none *FileReport) []string {
+	return []string{
+		short(f.TokensWith), of(float64(f.TokensWith), float64(none.TokensWith)), short(f.CostWith), of(f.CostWith, none.CostWith),
+		fmt.Sprintf("%.3f", f.ReferenceRecall), of(f.ReferenceRecall, none.ReferenceRecall), short(f.Rewrites),
+	}
+}
+
+func (r *Report) total() *FileReport {
+	return &FileReport{TokensWith: r.TokensWith, CostWith: r.CostWith, Rewrites: r.Rewrites, ReferenceRecall: r.ReferenceRecall}
+}
+
+func cells(w io.Writer, row ...string) { fmt.Fprintln(w, strings.Join(row, "\t")+"\t") }
+
+// of is a share of the whole, if there is one.
+func of(part, whole float64) string {
+	if whole == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.3f", part/whole)
+}
+
+// short writes a number down with three digits.
+func short[N int | int64 | float64](n N) string {
+	v := float64(n)
+	for _, unit := range []string{"", "k", "M"} {
+		switch {
+		case v >= 999.5:
+			v /= 1000
+		case v >= 99.95 || v == math.Trunc(v):
+			return fmt.Sprintf("%.0f%s", v, unit)
+		case v >= 9.995:
+			return fmt.Sprintf("%.1f%s", v, unit)
+		default:
+			return fmt.Sprintf("%.2f%s", v, unit)
+		}
+	}
+	return fmt.Sprintf("%.1fG", v)
+}
+
+// label is the end of a file's path, its folder and its name; or a name.
+func label(file string) string {
+	if filepath.Base(file) == file {
+		return file
+	}
+	return filepath.Join(filepath.Base(filepath.Dir(file)), filepath.Base(file))
+}
