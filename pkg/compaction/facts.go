@@ -3,6 +3,8 @@ package compaction
 import (
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
@@ -112,16 +114,31 @@ func (c *collector) item(it *conversation.Item) {
 	}
 }
 
-// The most that a fact says, in bytes.
+func (c *collector) text(text string) {
+	w := words{text: text, found: func(kind conversation.FactKind, text string) { c.add(kind, text, 1) }}
+	w.run()
+}
+
+// The most that a fact says, in characters.
 const (
 	maxRule = 400
 	maxText = 200
 )
 
+// clean is a text on one line, without control characters, of at most so many characters.
 func clean(text string, limit int) string {
-	text = strings.Join(strings.Fields(text), " ")
-	if len(text) > limit {
-		text = strings.ToValidUTF8(text[:limit-len("…")], "") + "…"
+	text = collapse(text)
+	if utf8.RuneCountInString(text) > limit {
+		text = text[:offset(text, limit-1)] + "…"
 	}
 	return text
+}
+
+// collapse makes one space of all white space and of what is not seen: control characters, and those that turn a text around.
+func collapse(text string) string {
+	return strings.Join(strings.FieldsFunc(text, isBlank), " ")
+}
+
+func isBlank(r rune) bool {
+	return unicode.IsSpace(r) || unicode.IsControl(r) || r == utf8.RuneError || '\u202a' <= r && r <= '\u202e' || '\u2066' <= r && r <= '\u2069'
 }

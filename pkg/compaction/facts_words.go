@@ -1,36 +1,121 @@
 package compaction
 
 import (
-	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
-var wordForms = []struct {
-	kind conversation.FactKind
-	form *regexp.Regexp
-}{
-	{conversation.FactURL, regexp.MustCompile(`\bhttps?://[^\s"'<>\\]+`)},
-	{conversation.FactPath, regexp.MustCompile(`[\w.~-]*(?:/[\w.@~-]+)+\.\w+`)},
-	{conversation.FactID, regexp.MustCompile(`\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|\b[A-Z]{2,}-\d+\b|#?\b[A-Z]?\d{5,}\b|\b\w+_\w*\d\w*\b`)},
+// words finds facts in a text, in one pass that looks a bounded number of bytes ahead: time is linear on any input.
+type words struct {
+	text   string
+	found  func(kind conversation.FactKind, text string)
+	failed int // where the error that was found last ends
 }
 
-func (c *collector) text(text string) {
-	for _, w := range wordForms {
-		for _, found := range w.form.FindAllString(text, -1) {
-			c.add(w.kind, clean(found, maxText), 1)
+func (w *words) run() {
+	for at := 0; at < len(w.text); {
+		size := wordSize(w.text[at:])
+		if size == 0 {
+			at += gap(w.text[at:])
+			continue
 		}
+		end := at + size
+		for n := size; n > 0; end += n {
+			n = wordSize(w.text[end:])
+		}
+		at = w.word(at, end)
 	}
 }
 
-var ruleWords = regexp.MustCompile(`(?i)\b(?:must|never|always|do not|don't|should not|only|make sure|important|required|forbidden|from now on)\b`)
+// wordSize is how many bytes of a word a text begins with: those of one character, or 0. Characters of scripts that know no
+// space between words end one.
+func wordSize(text string) int {
+	if text == "" {
+		return 0
+	}
+	if c := text[0]; c < utf8.RuneSelf {
+		if isWordByte(c) || strings.IndexByte("-./~@+#%$", c) >= 0 {
+			return 1
+		}
+		return 0
+	}
+	r, size := utf8.DecodeRuneInString(text)
+	if r < 0x2e80 && (unicode.IsLetter(r) || unicode.IsMark(r)) || strings.ContainsRune("€£¥₹", r) {
+		return size
+	}
+	return 0
+}
 
-var sentence = regexp.MustCompile(`[^.!?\n]+(?:[.!?]+|\n|$)`)
+func isWordByte(c byte) bool { return isLetter(c) || isDigit(c) || c == '_' }
 
-func (c *collector) rules(text string) {
-	for _, s := range sentence.FindAllString(text, -1) {
-		if ruleWords.MatchString(s) {
-			c.add(conversation.FactRule, clean(s, maxRule), 1)
+func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+
+// gap is how many bytes of no word a text begins with. The letter of an escape, as in JSON, belongs to no word.
+func gap(text string) int {
+	if len(text) > 1 && text[0] == '\\' && strings.IndexByte("nrtbf\\", text[1]) >= 0 {
+		return 2
+	}
+	_, size := utf8.DecodeRuneInString(text)
+	return size
+}
+
+// word looks at the word between two positions, and returns where to go on.
+func (w *words) word(start, end int) int {
+	w.failure(start, end)
+	for _, form := range []func(start, end int) int{w.url, w.drive, w.number} {
+		if next := form(start, end); next > start {
+			return next
 		}
 	}
+	before := byte(' ')
+	if start > 0 {
+		before = w.text[start-1]
+	}
+	w.name(w.text[start:end], before)
+	return end
+}
+
+// url takes a word with :// behind it up to the end of the address.
+func (w *words) url(start, end int) int {
+	if !strings.HasPrefix(w.text[end:], "://") || !isLetter(w.text[end-1]) {
+		return 0
+	}
+	for start < end && strings.IndexByte("-./~@+#%$_", w.text[start]) >= 0 {
+		start++
+	}
+	stop := end + len("://")
+	for stop < len(w.text) && (w.text[stop] > ' ' && w.text[stop] < utf8.RuneSelf && strings.IndexByte("\"'`<>\\|{}^[]", w.text[stop]) < 0) {
+		stop++
+	}
+	address := strings.TrimRight(w.text[start:stop], ".,;:!?*/")
+	if !strings.Contains(address, "(") {
+		address = strings.TrimRight(address, ").,;:!?*/")
+	}
+	if len(address) <= len("https://") {
+		return 0
+	}
+	w.inner(address)
+	w.found(conversation.FactURL, clean(address, maxText))
+	return stop
+}
+
+// drive takes a path of Windows, whose separators may be doubled as in JSON.
+func (w *words) drive(start, end int) int {
+	if end-start != 1 || !isLetter(w.text[start]) || len(w.text) < end+3 || w.text[end] != ':' || strings.IndexByte(`\/`, w.text[end+1]) < 0 {
+		return 0
+	}
+	stop := end + 1
+	for stop < len(w.text) && (w.text[stop] == '\\' || wordSize(w.text[stop:]) > 0) {
+		stop += max(1, wordSize(w.text[stop:]))
+	}
+	if path := strings.TrimRight(w.text[start:stop], `\/.-`); len(path) > 3 && len(path) <= maxText {
+		w.inner(path)
+		w.found(conversation.FactPath, path)
+	}
+	return stop
 }

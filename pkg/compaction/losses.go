@@ -1,57 +1,159 @@
 package compaction
 
 import (
-	"cmp"
-	"fmt"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/tokens"
 )
 
-// LossList is the list of the facts that a summary lost, to be appended to it, of at most limit tokens, and how many did not
-// fit; "" if nothing is lost (behaviour §8).
+// LossList is the list, to be appended to a summary, of the facts that it lacks, in at most limit tokens: open calls and the
+// user's rules first, then what was mentioned most. Left is how many did not fit, which its last line says. It is "" if nothing
+// is lost, or if not even that line fits (behaviour §8, "No loss unnoticed").
 func LossList(facts []conversation.Fact, summary string, limit int64, counter tokens.Counter) (list string, left int) {
-	summary = strings.Join(strings.Fields(summary), " ")
-	var lost []conversation.Fact
+	l := losses{limit: limit, counter: counter}
+	l.sort(facts, collapse(summary))
+	if l.must == nil && l.rest == nil {
+		return "", 0
+	}
+	l.fitMust()
+	l.fitRest()
+	list, left = l.write()
+	if !l.fits(list) {
+		return "", left
+	}
+	return list, left
+}
+
+// losses are the facts that a summary lacks.
+type losses struct {
+	limit   int64
+	counter tokens.Counter
+	must    []conversation.Fact // calls and rules, in order of rank
+	time    map[mention]int     // the order in which they came
+	cut     int                 // to how many characters rules are cut
+	rest    []conversation.Fact // in order of rank
+	within  []int               // for each of the rest, the first other in which it is contained
+	musts   int                 // how many of must are listed
+	rests   int                 // how many of rest are listed, or contained in those that are
+}
+
+// sort finds what is lost.
+func (l *losses) sort(facts []conversation.Fact, summary string) {
+	l.time = make(map[mention]int, len(facts))
+	for i, f := range facts {
+		l.time[mention{f.Kind, f.Text}] = i
+	}
 	for _, f := range rank(facts) {
-		if !strings.Contains(summary, f.Text) {
-			lost = append(lost, f)
+		switch isMust := weight(f) <= lastMust; {
+		case isMust && !strings.Contains(summary, f.Text):
+			l.must = append(l.must, f)
+		case !isMust && !mentions(summary, f.Text):
+			l.rest = append(l.rest, f)
 		}
 	}
-	for n := len(lost); n > 0; n-- {
-		list = written(lost[:n], len(lost)-n)
-		if weight, _ := counter.Count(list); int64(weight) <= limit {
-			return list, len(lost) - n
+}
+
+// The lengths to which rules are cut, in characters, until all fit.
+var cuts = []int{maxRule, 240, 160, 100}
+
+// fitMust lists all that must be listed, with long rules cut if they do not fit, or as many as fit.
+func (l *losses) fitMust() {
+	l.musts = len(l.must)
+	for _, l.cut = range cuts {
+		if list, _ := l.write(); l.fits(list) {
+			return
 		}
-		n -= n / 20
 	}
-	return "", len(lost)
+	l.musts = l.most(len(l.must), func(n int) { l.musts = n })
 }
 
-func written(facts []conversation.Fact, left int) string {
-	var b strings.Builder
-	b.WriteString("Not in the summary above:")
-	for _, f := range facts {
-		b.WriteString("\n" + f.Text)
-	}
-	if left > 0 {
-		fmt.Fprintf(&b, "\n(and %d more)", left)
-	}
-	return b.String()
+// fitRest lists as many of the others as fit: those that what is listed so far does not name anyway.
+func (l *losses) fitRest() {
+	list, _ := l.write()
+	l.rest = slices.DeleteFunc(l.rest, func(f conversation.Fact) bool { return mentions(list, f.Text) })
+	l.within = containers(l.rest)
+	l.rests = l.most(len(l.rest), func(n int) { l.rests = n })
 }
 
-// rank is the facts by how much they matter: calls, rules, then what was mentioned most; the newest first.
-func rank(facts []conversation.Fact) []conversation.Fact {
-	out := slices.Clone(facts)
-	slices.Reverse(out)
-	slices.SortStableFunc(out, func(a, b conversation.Fact) int {
-		return cmp.Or(cmp.Compare(order(a.Kind), order(b.Kind)), cmp.Compare(b.Count, a.Count))
+// most is the greatest number up to n with which the list fits, as far as a search by halves can tell; 0 if none does.
+func (l *losses) most(n int, set func(int)) int {
+	return sort.Search(n, func(i int) bool {
+		set(i + 1)
+		list, _ := l.write()
+		return !l.fits(list)
 	})
+}
+
+func (l *losses) fits(list string) bool {
+	n, _ := l.counter.Count(list)
+	return int64(n) <= l.limit
+}
+
+// mentions says whether a text holds a name, and not only as a piece of another.
+func mentions(text, name string) bool {
+	for from := 0; ; {
+		at := strings.Index(text[from:], name)
+		if at < 0 {
+			return false
+		}
+		start, end := from+at, from+at+len(name)
+		if isBorder(text, start) && isBorder(text, end) {
+			return true
+		}
+		from = start + 1
+	}
+}
+
+// isBorder says whether a name may begin or end at a position.
+func isBorder(text string, at int) bool {
+	return at == 0 || at == len(text) || !isWordByte(text[at-1]) || !isWordByte(text[at])
+}
+
+// containers says for each fact which is the first of the others that contains it, or len(facts).
+func containers(facts []conversation.Fact) []int {
+	number := make(map[string]int, len(facts))
+	out := make([]int, len(facts))
+	for i, f := range facts {
+		out[i] = len(facts)
+		if _, ok := number[f.Text]; !ok {
+			number[f.Text] = i
+		}
+	}
+	for i, f := range facts {
+		eachPiece(f.Text, func(piece string) {
+			if n, ok := number[piece]; ok && n != i {
+				out[n] = min(out[n], i)
+			}
+		})
+	}
 	return out
 }
 
-func order(k conversation.FactKind) int {
-	return int(min(k, conversation.FactPath))
+// eachPiece calls do for what stands in a text between two borders.
+func eachPiece(text string, do func(string)) {
+	var borders []int
+	for at := 0; at <= len(text); at++ {
+		if isBorder(text, at) {
+			borders = append(borders, at)
+		}
+	}
+	for i, start := range borders {
+		for _, end := range borders[i+1:] {
+			if len(text) != end-start {
+				do(text[start:end])
+			}
+		}
+	}
+}
+
+// byTime is facts in the order in which they came.
+func (l *losses) byTime(facts []conversation.Fact) []conversation.Fact {
+	out := slices.Clone(facts)
+	slices.SortFunc(out, func(a, b conversation.Fact) int {
+		return l.time[mention{a.Kind, a.Text}] - l.time[mention{b.Kind, b.Text}]
+	})
+	return out
 }

@@ -1,0 +1,72 @@
+package compaction
+
+import (
+	"strings"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+)
+
+// failure takes an error's words, from the one that says so to the end of its line, or an exit code.
+func (w *words) failure(start, end int) {
+	if start < w.failed {
+		return // the line was taken
+	}
+	if stop := w.exitCode(start, end); stop > end {
+		w.failed = stop
+		w.found(conversation.FactError, clean(w.text[start:stop], maxText))
+		return
+	}
+	if !strings.HasPrefix(w.text[end:], ": ") || !isFailure(w.text[start:end]) {
+		return
+	}
+	line := w.text[start:min(len(w.text), start+4*maxText)]
+	for _, stop := range []string{"\n", "\r", `\n`} {
+		line, _, _ = strings.Cut(line, stop)
+	}
+	w.failed = start + len(line)
+	if text := clean(line, maxText); len(text) > end-start+len(": x") {
+		w.found(conversation.FactError, text)
+	}
+}
+
+// isFailure says whether a word announces an error.
+func isFailure(word string) bool {
+	if len(word) > 80 {
+		return false
+	}
+	switch lower := strings.ToLower(word); lower {
+	case "fatal", "panic", "failed", "fail", "failure", "err":
+		return true
+	default:
+		return strings.HasSuffix(lower, "error") || strings.HasSuffix(lower, "exception")
+	}
+}
+
+// exitCode is where the code ends with which a program failed, if the word begins to say it.
+func (w *words) exitCode(start, end int) int {
+	word := strings.ToLower(w.text[start:end])
+	rest := w.text[end:min(len(w.text), end+24)]
+	switch word {
+	case "exit", "exited":
+		rest = strings.TrimPrefix(rest, " with")
+		rest = strings.TrimLeft(rest, " _")
+		after, ok := strings.CutPrefix(rest, "code")
+		if !ok {
+			after, ok = strings.CutPrefix(rest, "status")
+		}
+		if !ok {
+			return 0
+		}
+		rest = after
+	case "returncode", "exitcode", "exit_code":
+	default:
+		return 0
+	}
+	rest = strings.TrimLeft(rest, " :=>\"")
+	digits := len(rest) - len(strings.TrimLeft(rest, "-0123456789"))
+	if digits == 0 || strings.Trim(rest[:digits], "0") == "" {
+		return 0
+	}
+	taken := len(w.text[end:min(len(w.text), end+24)]) - len(rest)
+	return end + taken + digits
+}

@@ -1,0 +1,70 @@
+package compaction
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+)
+
+// rank is facts, which are in order of time, by how much it matters that none of them is lost: the weightiest first; of the
+// same weight those mentioned most; of these the newest.
+func rank(facts []conversation.Fact) []conversation.Fact {
+	type ranked struct {
+		fact   conversation.Fact
+		weight int
+	}
+	out := make([]ranked, len(facts))
+	for i, f := range facts {
+		out[len(facts)-1-i] = ranked{f, weight(f)}
+	}
+	slices.SortStableFunc(out, func(a, b ranked) int {
+		if by := cmp.Compare(a.weight, b.weight); by != 0 || a.weight <= lastMust {
+			return by
+		}
+		return cmp.Compare(b.fact.Count, a.fact.Count)
+	})
+	sorted := make([]conversation.Fact, len(out))
+	for i := range out {
+		sorted[i] = out[i].fact
+	}
+	return sorted
+}
+
+// The weights of facts, weightiest first.
+const (
+	openCall = iota
+	strictRule
+	otherRule
+	nameAgain // a name of the world that was mentioned twice or more
+	wordAgain // the same of a name of code, a number or an error
+	once
+	codeOnce
+
+	lastMust = otherRule // up to here, all must be there
+)
+
+func weight(f conversation.Fact) int {
+	switch f.Kind {
+	case conversation.FactCall:
+		return openCall
+	case conversation.FactRule:
+		if _, strict := ruleWord(f.Text); strict {
+			return strictRule
+		}
+		return otherRule
+	}
+	code := f.Kind == conversation.FactID && !strings.ContainsAny(f.Text, "0123456789@")
+	named := f.Kind == conversation.FactPath || f.Kind == conversation.FactURL || f.Kind == conversation.FactID && !code
+	switch {
+	case f.Count > 1 && named:
+		return nameAgain
+	case f.Count > 1:
+		return wordAgain
+	case code:
+		return codeOnce
+	default:
+		return once
+	}
+}

@@ -1,0 +1,232 @@
+package compaction
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+)
+
+// rules adds the sentences of a user's text that say what must, or must never, be done.
+func (c *collector) rules(text string) {
+	for paragraph := range paragraphs(text) {
+		for sentence := range sentences(paragraph) {
+			for _, rule := range rulesOf(collapse(sentence)) {
+				c.add(conversation.FactRule, rule, 1)
+			}
+		}
+	}
+}
+
+// paragraphs are the lines of a text, those together that were only wrapped: a line goes on if the next begins in lower case.
+func paragraphs(text string) func(yield func(string) bool) {
+	return func(yield func(string) bool) {
+		start := 0
+		for at := 0; at < len(text); {
+			n := strings.IndexAny(text[at:], "\n\r\u2028\u2029")
+			if n < 0 {
+				break
+			}
+			_, size := utf8.DecodeRuneInString(text[at+n:])
+			end := at + n
+			at = end + size
+			if strings.HasPrefix(text[end:], "\r\n") {
+				at++
+			}
+			if isWrapped(text[start:end], text[at:]) {
+				continue
+			}
+			if !yield(text[start:end]) {
+				return
+			}
+			start = at
+		}
+		yield(text[start:])
+	}
+}
+
+// isWrapped says whether a line goes on in the text behind it.
+func isWrapped(line, rest string) bool {
+	line = strings.TrimRight(line, " \t")
+	last, _ := utf8.DecodeLastRuneInString(line)
+	rest = strings.TrimLeft(rest, " \t")
+	next, _ := utf8.DecodeRuneInString(rest)
+	return len(line) > 40 && (unicode.IsLetter(last) || last == ',') && unicode.IsLower(next)
+}
+
+// sentences are those of a line. A full stop ends one only before white space and no small letter: behind an abbreviation, in
+// a number or a name, or after the number of a list's item, it does not.
+func sentences(line string) func(yield func(string) bool) {
+	return func(yield func(string) bool) {
+		start := 0
+		for at, r := range line {
+			end := at + utf8.RuneLen(r)
+			if !endsSentence(r, line[start:at], line[min(end, len(line)):]) {
+				continue
+			}
+			if !yield(line[start:end]) {
+				return
+			}
+			start = end
+		}
+		yield(line[start:])
+	}
+}
+
+func endsSentence(r rune, sentence, rest string) bool {
+	switch r {
+	case '。', '！', '？', '।', '؟', '۔', '｡':
+		return true
+	case '.', '!', '?', ';':
+	default:
+		return false
+	}
+	if rest == "" || !isBlank(rune(rest[0])) {
+		return false
+	}
+	next, _ := utf8.DecodeRuneInString(strings.TrimLeft(rest[:min(len(rest), 16)], " \t"))
+	return r != ';' && !unicode.IsLower(next) && strings.Trim(sentence, " \t0123456789") != ""
+}
+
+// rulesOf is a sentence if it is a rule. A long one is cut around the words that make it one: several times if they lie far
+// from one another.
+func rulesOf(sentence string) []string {
+	if utf8.RuneCountInString(sentence) <= maxRule {
+		if at, _ := ruleWord(sentence); at < 0 {
+			return nil
+		}
+		return []string{sentence}
+	}
+	var out []string
+	for from := 0; from < len(sentence); {
+		piece := sentence[from:min(len(sentence), from+4*maxRule)]
+		at, _ := ruleWord(piece)
+		if at < 0 {
+			from += len(piece)
+			continue
+		}
+		rule, end := around(sentence, from+at, maxRule)
+		out = append(out, rule)
+		from = end
+	}
+	return out
+}
+
+// around is what stands in a text around a position, in at most so many characters with an ellipsis where it is cut, and
+// where it ends in the text.
+func around(text string, at, limit int) (cut string, end int) {
+	head := keepTail(text[:at], limit/3)
+	start := at - len(head)
+	if start > 0 {
+		start += leap(text[start:at])
+	}
+	end = start + offset(text[start:], limit-2)
+	if end < len(text) {
+		if space := strings.LastIndexByte(text[at:end], ' '); space > (end-at)/2 {
+			end = at + space
+		}
+	}
+	cut = text[start:end]
+	if start > 0 {
+		cut = "…" + cut
+	}
+	if end < len(text) {
+		cut += "…"
+	}
+	return cut, end
+}
+
+// leap is how far it is to the beginning of the next word, or nothing.
+func leap(text string) int { return strings.IndexByte(text, ' ') + 1 }
+
+// ruleWord is where the words stand in a text that make it a rule, or -1, and whether they leave no doubt: those that do win.
+func ruleWord(text string) (at int, strict bool) {
+	at = -1
+	lower := lowered(text)
+	for start := 0; start < len(lower); {
+		end := start + letters(lower[start:])
+		if end == start {
+			_, size := utf8.DecodeRuneInString(lower[start:])
+			start += size
+			continue
+		}
+		for _, p := range phrases[firstWord(lower[start:end])] {
+			if !follows(lower[end:], p.rest) {
+				continue
+			}
+			if p.strict {
+				return start, true
+			}
+			if at < 0 {
+				at = start
+			}
+		}
+		start = end
+	}
+	return unspaced(lower, at)
+}
+
+// firstWord is a word as the phrases have it: with a plain apostrophe, and the French negation in full.
+func firstWord(word string) string {
+	word = strings.ReplaceAll(word, "’", "'")
+	if strings.HasPrefix(word, "n'") {
+		return "ne"
+	}
+	return word
+}
+
+// unspaced looks for the phrases of languages that put no space between words.
+func unspaced(text string, found int) (at int, strict bool) {
+	if !strings.ContainsFunc(text, func(r rune) bool { return r >= 0x2e80 }) {
+		return found, false
+	}
+	for _, p := range unspacedPhrases {
+		if i := strings.Index(text, p.rest); i >= 0 {
+			if p.strict {
+				return i, true
+			}
+			if found < 0 {
+				found = i
+			}
+		}
+	}
+	return found, false
+}
+
+// follows says whether a phrase's further words come next.
+func follows(text, rest string) bool {
+	if rest == "" {
+		return true
+	}
+	text = strings.TrimLeft(text, " *_")
+	return strings.HasPrefix(text, rest) && letters(text[len(rest):]) == 0
+}
+
+// lowered is a text in small letters of the same places: a letter whose small form takes another number of bytes stays.
+func lowered(text string) string {
+	var b strings.Builder
+	b.Grow(len(text))
+	for i, r := range text {
+		size := utf8.RuneLen(r)
+		if r == utf8.RuneError {
+			_, size = utf8.DecodeRuneInString(text[i:])
+		}
+		if small := unicode.ToLower(r); small != r && utf8.RuneLen(small) == size {
+			b.WriteRune(small)
+		} else {
+			b.WriteString(text[i : i+size])
+		}
+	}
+	return b.String()
+}
+
+// letters is how many bytes of a word of a language a text begins with.
+func letters(text string) int {
+	for i, r := range text {
+		if !unicode.IsLetter(r) && !unicode.IsMark(r) && r != '\'' && r != '’' {
+			return i
+		}
+	}
+	return len(text)
+}
