@@ -108,6 +108,7 @@ func samples() map[string]sample {
 		}, (*Codec).EncodeTask, (*Codec).DecodeTask),
 	}
 	maps.Copy(all, lifecycleSamples(at, id))
+	maps.Copy(all, windowSamples(at, id))
 	return all
 }
 

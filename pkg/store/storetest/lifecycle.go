@@ -32,6 +32,7 @@ func drawPolicy(rt *rapid.T) (p conversation.Policy) {
 			Mode: conversation.RewriteEager, MinGainTokens: &gain, MaxDeferralTurns: &gain, ColdAfter: &wait,
 		}
 	}
+	drawWindowPolicy(rt, &p)
 	return p
 }
 
@@ -63,6 +64,8 @@ func adornEdit(rt *rapid.T, e *conversation.Edit) {
 		}).Draw(rt, "shown")
 	case conversation.EditMask:
 		e.Mask = rapid.SampledFrom([][]int32{nil, {0}, {0, 1}}).Draw(rt, "mask")
+	case conversation.EditSummarise:
+		e.Summary = drawSummary(rt)
 	}
 }
 

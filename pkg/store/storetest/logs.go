@@ -11,6 +11,7 @@ func logCases() []check {
 		{"EditsOfRanges", editsOfRanges},
 		{"SinceGivesWholeCommits", sinceWholeCommits},
 		{"SincePagesWithoutGapOrRepeat", sincePages},
+		{"SummariesComeBackWhole", summariesComeBackWhole},
 	}
 }
 
