@@ -49,14 +49,8 @@ func (l *summaryLine) checkContents() (field, text string) {
 	if field, text := l.FactsErased.checkOnly("factsErased", l.Facts); text != "" || l.Facts == "" {
 		return field, text
 	}
-	var facts []conversation.Fact
-	if json.Unmarshal([]byte(l.Facts), &facts) != nil {
-		return "factsJson", "must be a JSON array of facts"
-	}
-	for i, f := range facts {
-		if f.Kind < conversation.FactCall || f.Kind > conversation.FactError || f.Count < 0 {
-			return "factsJson", fmt.Sprintf("has a fact at [%d] that there cannot be", i)
-		}
+	if !json.Valid([]byte(l.Facts)) {
+		return "factsJson", "must be JSON"
 	}
 	return "", ""
 }
