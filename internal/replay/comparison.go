@@ -62,12 +62,12 @@ func (r *Report) comparison(b *strings.Builder) {
 	}
 	b.WriteString("The same recordings in the same window\n")
 	table := tabwriter.NewWriter(b, 0, 0, 2, ' ', tabwriter.AlignRight)
-	cells(table, "", "tokens", "of", "", "of", "", "of", "re-", "fill", "com-", "sum-", "own", "own", "build, ms", "", "must")
+	cells(table, "", "tokens", "of", "", "of", "", "of", "re-", "fill", "com-", "sum-", "own", "own", "build", "ms", "must")
 	cells(table, "", "sent", "none", "cost", "none", "recall", "none", "writes", "%", "pacted", "maries", "calls", "cost", "p50", "p95", "be 0")
 	for _, o := range all {
 		cells(table, append(append([]string{label(o.Policy)}, o.total().against(none.total())...),
 			short(100*o.MeanFill), short(o.Compactions.Count), short(o.Compactions.Summaries), short(o.OwnCalls.Calls), short(o.OwnCalls.Cost),
-			fmt.Sprintf("%.1f", o.BuildMS.P50), fmt.Sprintf("%.1f", o.BuildMS.P95), short(len(o.broken())))...)
+			short(o.BuildMS.P50), short(o.BuildMS.P95), short(len(o.broken())))...)
 	}
 	// A Builder takes everything.
 	_ = table.Flush()
@@ -124,20 +124,19 @@ func of(part, whole float64) string {
 
 // short writes a number down with three digits.
 func short[N int | int64 | float64](n N) string {
-	v := float64(n)
-	for _, unit := range []string{"", "k", "M"} {
-		switch {
-		case v >= 999.5:
-			v /= 1000
-		case v >= 99.95 || v == math.Trunc(v):
-			return fmt.Sprintf("%.0f%s", v, unit)
-		case v >= 9.995:
-			return fmt.Sprintf("%.1f%s", v, unit)
-		default:
-			return fmt.Sprintf("%.2f%s", v, unit)
-		}
+	v, units := float64(n), "kMG"
+	unit := ""
+	for v >= 999.5 && units != "" {
+		v, unit, units = v/1000, units[:1], units[1:]
 	}
-	return fmt.Sprintf("%.1fG", v)
+	switch {
+	case v >= 99.95 || unit == "" && v == math.Trunc(v):
+		return fmt.Sprintf("%.0f%s", v, unit)
+	case v >= 9.995:
+		return fmt.Sprintf("%.1f%s", v, unit)
+	default:
+		return fmt.Sprintf("%.2f%s", v, unit)
+	}
 }
 
 // label is the end of a file's path, its folder and its name; or a name.

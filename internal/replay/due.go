@@ -137,8 +137,8 @@ func (c *conversation) fullBounds(aside indices) (least, most map[string]int) {
 	newest, prunable := c.history.Len()-len(c.history.Newest()), c.prunable()
 	for i := range c.mortals {
 		m := &c.mortals[i]
-		due := m.may > 0 && c.now >= m.may || m.part < prunable || aside.hold(m.message)
-		if m.message >= newest || !due {
+		due := m.may > 0 && c.now >= m.may || m.part < prunable
+		if (m.message >= newest || !due) && !aside.hold(m.message) {
 			least[m.text]++
 		}
 		most[m.text] += 0

@@ -29,6 +29,7 @@ import (
 type fake struct {
 	pb.UnimplementedContextServiceServer
 	pb.UnimplementedConversationServiceServer
+	pb.UnimplementedPolicyServiceServer
 
 	lock     sync.Mutex
 	record   map[string][]*pb.Message
@@ -45,6 +46,8 @@ type fake struct {
 	read     func(*pb.Message)
 	expand   func(*pb.Message) error
 	create   error
+	chapters *chapters
+	profile  *pb.ModelProfile
 }
 
 func (f *fake) CreateConversation(_ context.Context, r *pb.CreateConversationRequest) (*pb.CreateConversationResponse, error) {
@@ -65,6 +68,9 @@ func (f *fake) DeleteConversation(_ context.Context, r *pb.DeleteConversationReq
 func (f *fake) ExpandMessage(_ context.Context, r *pb.ExpandMessageRequest) (*pb.ExpandMessageResponse, error) {
 	f.lock.Lock()
 	defer f.lock.Unlock()
+	if r.GetSummaryId() != "" {
+		return f.expandSummary(r)
+	}
 	m := f.stored(f.record[r.GetConversationId()][r.GetMessageIndex()], int(r.GetMessageIndex()))
 	if f.expand != nil {
 		if err := f.expand(m); err != nil {
@@ -199,6 +205,9 @@ func (f *fake) ListMessages(_ context.Context, r *pb.ListMessagesRequest) (*pb.L
 	for i := start; i < end; i++ {
 		out.Messages = append(out.Messages, f.stored(record[i], i))
 	}
+	if f.chapters != nil && start == 0 && r.GetView() == pb.ListView_LIST_VIEW_CURRENT {
+		out.Summaries = f.chapters.inForce
+	}
 	if end < len(record) {
 		out.NextPageToken = string([]byte{byte(end)})
 	}
@@ -241,6 +250,7 @@ func (f *fake) start(context.Context) (string, func(), error) {
 	server := grpc.NewServer()
 	pb.RegisterContextServiceServer(server, f)
 	pb.RegisterConversationServiceServer(server, f)
+	pb.RegisterPolicyServiceServer(server, f)
 	go func() { _ = server.Serve(listener) }()
 	return listener.Addr().String(), server.Stop, nil
 }

@@ -17,8 +17,8 @@ const (
 // what sets them apart.
 func (r *Report) text(ascii bool) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d conversations, %d messages, %d builds as %s, window %d tokens, budget %d tokens, in %.1f s\n\n",
-		r.Conversations, r.Messages, r.Builds, r.Format, r.Window, r.Budget, r.Seconds)
+	fmt.Fprintf(&b, "%d conversations, %d messages, %d builds as %s, window %d tokens, in %.1f s\n\n",
+		r.Conversations, r.Messages, r.Builds, r.Format, r.Window, r.Seconds)
 	if r.single() {
 		r.promises(&b)
 		r.measures(&b)
@@ -73,7 +73,7 @@ func (r *Report) measures(b *strings.Builder) {
 	}
 	row(b, "tokens sent", fmt.Sprintf("%d, without the sidecar %d (%s)", r.TokensWith, r.TokensWithout, change(float64(r.TokensWith), float64(r.TokensWithout))))
 	row(b, "cost of input", fmt.Sprintf("%.0f token prices, without the sidecar %.0f (%s)", r.CostWith, r.CostWithout, change(r.CostWith, r.CostWithout)))
-	row(b, "mean fill", fmt.Sprintf("%.1f %% of the budget, where something was left out", 100*r.MeanFill))
+	row(b, "mean fill", fmt.Sprintf("%.1f %% of the budget of %d tokens, where something was left out", 100*r.MeanFill, r.Budget))
 	row(b, "stable prefix", fmt.Sprintf("%.1f %% of tokens, %d builds broke it", 100*r.StablePrefixShare, r.Rewrites))
 	row(b, "reference recall", fmt.Sprintf("%.1f %% of what the next message refers to", 100*r.ReferenceRecall))
 	r.compactions(b)
