@@ -30,13 +30,23 @@ func Span(earlier []string, units []conversation.Unit, target int) string {
 		return ""
 	}
 	s := readStory(earlier, units)
-	head := fmt.Sprintf("Extract of the conversation up to message %d.", s.last)
+	head := s.head()
 	out := sheet{room: target - utf8.RuneCountInString(head), target: target}
 	for _, part := range s.sections(target) {
 		out.write(part)
 	}
-	out.writeNames(s, earlier)
+	out.writeNames(s)
 	return clip(head+out.text(), target)
+}
+
+// headBegins is what the first line of every extract of a span begins with.
+const headBegins = "Extract of the conversation"
+
+func (s *story) head() string {
+	if s.now == 0 {
+		return headBegins + "."
+	}
+	return fmt.Sprintf("%s up to message %d.", headBegins, s.last)
 }
 
 // section is what an extract says of one kind, from which the room decides what is shown.
@@ -47,18 +57,28 @@ type section struct {
 	old, now []piece
 }
 
-// sections are in the order in which they get room: what one leaves, the next ones may take.
+// sections are in the order in which they get room: what one leaves, the next ones may take. Where summaries that are no extracts
+// have to be told of, all others have so much less.
 func (s *story) sections(target int) []section {
-	return []section{
-		{heading: headRules, share: 14, old: s.old.pieces(headRules), now: s.rules()},
-		{heading: headOpen, share: 14, old: nil, now: s.open(target)},
-		{heading: headAsked, share: 16, old: s.old.pieces(headAsked), now: s.asked(target * 16 / 100)},
-		{heading: headBefore, share: s.old.foreignShare(), old: nil, now: s.old.foreign()},
-		{heading: headTools, share: 3, now: s.tools()},
-		{heading: headFiles, share: 12, old: s.oldFiles(), now: s.files()},
-		{heading: headCalls, share: 12, old: s.old.pieces(headCalls), now: s.calls()},
-		{heading: headSaid, share: 15, old: s.old.pieces(headSaid), now: s.said(target)},
+	before := section{heading: headBefore, now: s.old.foreign()}
+	if len(before.now) > 0 {
+		before.share = mostOld
 	}
+	others := target * (100 - before.share) / 100
+	files, oldFiles := s.files()
+	all := []section{
+		{heading: headRules, share: 14, old: s.old.pieces(headRules), now: s.rules()},
+		{heading: headOpen, share: 12, old: s.old.pieces(headOpen), now: s.open(others)},
+		{heading: headAsked, share: 18, old: s.old.pieces(headAsked), now: s.asked(others * 18 / 100)},
+		{heading: headTools, share: 3, now: s.tools()},
+		{heading: headFiles, share: 12, old: oldFiles, now: files},
+		{heading: headCalls, share: 11, old: s.old.pieces(headCalls), now: s.calls()},
+		{heading: headSaid, share: 15, old: s.old.pieces(headSaid), now: s.said(others)},
+	}
+	for i := range all {
+		all[i].share = all[i].share * (100 - before.share) / 100
+	}
+	return append([]section{before}, all...)
 }
 
 // sheet is an extract that is being written.
@@ -98,7 +118,7 @@ func (o *sheet) add(heading, lines string) {
 }
 
 // writeNames lists what else is named in the room that is left.
-func (o *sheet) writeNames(s *story, earlier []string) {
+func (o *sheet) writeNames(s *story) {
 	shown := o.text()
 	lead := "\n" + headNamed + "\n- "
 	if lines := listNames(s.named(), shown, o.room-len(lead)); lines != "" {

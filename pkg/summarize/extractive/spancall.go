@@ -2,7 +2,6 @@ package extractive
 
 import (
 	"encoding/json"
-	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -28,11 +27,11 @@ const (
 	longestTarget  = 200
 )
 
-func detailsOf(tool, arguments string) callDetails {
+func detailsOf(tool, arguments string, members []member) callDetails {
 	d := callDetails{tool: tool, verb: tool}
 	var brief []string
 	command := ""
-	for _, m := range membersOf(arguments) {
+	for _, m := range members {
 		switch {
 		case d.target == "" && namesTarget(m.key) && isTarget(m.value):
 			d.target = m.value
@@ -46,16 +45,13 @@ func detailsOf(tool, arguments string) callDetails {
 	case command != "" && d.target != "" && !strings.ContainsAny(command, " \n"):
 		d.verb = command // of an editor: view, create
 	case command != "":
-		d.target, d.line = "", clip(oneLine(command), longestCommand)
-	case len(brief) > 0:
+		d.command(command)
+	case len(brief) > 0 && d.target == "":
 		d.line = clip(strings.Join(brief, ", "), longestCommand)
-	case d.target == "" && len(membersOf(arguments)) == 0:
+	case len(members) == 0 && arguments != "{}":
 		d.line = clip(oneLine(arguments), longestCommand)
 	}
-	if d.line == "{}" {
-		d.line = ""
-	}
-	d.writes = changes(d.verb)
+	d.writes = d.writes || changes(d.verb)
 	return d
 }
 
@@ -147,6 +143,9 @@ func wordsOfName(name string) []string {
 // told is the call as a line.
 func (a *action) told() string {
 	what := a.tool
+	if a.verb != a.tool {
+		what += " " + a.verb
+	}
 	if a.target != "" {
 		what += " " + a.target
 	}
@@ -185,10 +184,24 @@ func outcomeOf(text string, failed bool) (outcome string, _ bool) {
 	if failed || saysFailed(ends) {
 		return clip(oneLine(worstLine(ends)), longestFailure), true
 	}
-	if utf8.RuneCountInString(text) <= shortResult {
-		return oneLine(text), false
+	if text = withoutFrame(text); utf8.RuneCountInString(text) <= shortResult {
+		return text, false
 	}
 	return "", false
+}
+
+// withoutFrame is a result on one line, without the tags that a tool puts around it.
+func withoutFrame(text string) string {
+	if len(text) > outcomeWithin {
+		return text
+	}
+	var kept []string
+	for line := range strings.SplitSeq(text, "\n") {
+		if line = strings.TrimSpace(line); !isBareTag(line) && line != "<returncode>0</returncode>" {
+			kept = append(kept, line)
+		}
+	}
+	return oneLine(strings.Join(kept, " "))
 }
 
 // saysFailed says whether a result tells of a command that ended with a status other than 0, or begins as reports of errors do.
@@ -226,15 +239,3 @@ func worstLine(text string) string {
 }
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
-
-// unescaped shows names in arguments as they are: between line breaks rather than behind their escapes.
-func unescaped(arguments string) string {
-	return strings.NewReplacer(`\n`, "\n", `\"`, `"`, `\t`, "\t", `\\`, `\`).Replace(arguments)
-}
-
-func counts(n int) string {
-	if n == 1 {
-		return ""
-	}
-	return fmt.Sprintf(" ×%d", n)
-}

@@ -1,45 +1,43 @@
 package extractive
 
 import (
-	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 )
 
-// tools counts the calls of each tool, as one line.
-func (s *story) tools() []piece {
-	type count struct{ calls, failed int }
-	counted := map[string]*count{}
-	var names []string
+// tools counts the calls of each tool, and how many of them failed, with those that were told of before.
+func (s *story) tools() (all []piece) {
+	var calls, failed tally
+	for _, line := range s.old.items(headTools) {
+		if list, isFailed := strings.CutPrefix(line, failedCalls); isFailed {
+			failed.parse(list)
+		} else {
+			calls.parse(line)
+		}
+	}
 	for _, a := range s.actions {
-		if counted[a.tool] == nil {
-			counted[a.tool] = &count{}
-			names = append(names, a.tool)
-		}
-		counted[a.tool].calls++
+		calls.add(clip(oneLine(a.tool), 60), 1)
 		if a.failed {
-			counted[a.tool].failed++
+			failed.add(clip(oneLine(a.tool), 60), 1)
 		}
 	}
-	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(counted[b].calls, counted[a].calls) })
-	for i, name := range names {
-		c := counted[name]
-		if names[i] = clip(name, 60) + counts(c.calls); c.failed > 0 {
-			names[i] += fmt.Sprintf(" (%d failed)", c.failed)
-		}
+	if len(calls.names) > 0 {
+		all = append(all, item(calls.text(), 0, 1, 1000))
 	}
-	if len(names) == 0 {
-		return nil
+	if len(failed.names) > 0 {
+		all = append(all, item(failedCalls+failed.text(), 1, 0, 1000))
 	}
-	return []piece{item(strings.Join(names, ", "), 0, 0, 1000)}
+	return all
 }
+
+const failedCalls = "failed: "
 
 // touched is a file or an address, and how often what was done to it.
 type touched struct {
 	target string
-	verbs  []string
-	counts map[string]int
+	done   tally
 	last   int
 	writes bool
 }
@@ -53,49 +51,48 @@ func (s *story) touched() []*touched {
 		}
 		t := byTarget[a.target]
 		if t == nil {
-			t = &touched{target: a.target, counts: map[string]int{}}
+			t = &touched{target: a.target}
 			byTarget[a.target] = t
 			all = append(all, t)
 		}
-		if t.counts[a.verb]++; t.counts[a.verb] == 1 {
-			t.verbs = append(t.verbs, a.verb)
-		}
+		t.done.add(clip(oneLine(a.verb), 40), 1)
 		t.last = a.at
 		t.writes = t.writes || a.writes
 	}
 	return all
 }
 
-// files tells what was done to which files and addresses: what was changed first, then what was touched last.
-func (s *story) files() (all []piece) {
-	for _, t := range s.touched() {
-		var done []string
-		for _, verb := range t.verbs {
-			done = append(done, clip(verb, 40)+counts(t.counts[verb]))
+// targetMark stands between a file and what was done to it.
+const targetMark = ": "
+
+// files tells what was done to which files and addresses, now and before: what was changed first, then what was touched last. The
+// second result is those of before that were not touched again.
+func (s *story) files() (now, old []piece) {
+	before := map[string]string{}
+	for _, line := range s.old.items(headFiles) {
+		if at := strings.LastIndex(line, targetMark); at > 0 {
+			before[line[:at]] = line[at+len(targetMark):]
 		}
-		worth := s.recency(t.last)
+	}
+	again := map[string]bool{}
+	for i, t := range s.touched() {
+		target := oneLine(t.target)
+		again[target] = true
+		var done tally
+		done.parse(before[target])
+		done.addAll(&t.done)
+		worth := s.recency(t.last) + 0.3*math.Log(float64(done.sum()))
 		if t.writes {
 			worth++
 		}
-		p := item(t.target+fileMark+strings.Join(done, ", "), len(all), worth, longestTarget+100)
+		p := item(target+targetMark+done.text(), i, worth, longestTarget+100)
 		p.whole = true
-		all = append(all, p)
+		now = append(now, p)
 	}
-	return all
-}
-
-const fileMark = ": "
-
-// oldFiles are the files that were told of before and are not touched again.
-func (s *story) oldFiles() []piece {
-	again := map[string]bool{}
-	for _, t := range s.touched() {
-		again[oneLine(t.target)] = true
-	}
-	return slices.DeleteFunc(s.old.pieces(headFiles), func(p piece) bool {
-		target := p.text[:max(strings.LastIndex(p.text, fileMark), 0)]
-		return again[target]
+	old = slices.DeleteFunc(s.old.pieces(headFiles), func(p piece) bool {
+		return again[p.text[:max(strings.LastIndex(p.text, targetMark), 0)]]
 	})
+	return now, old
 }
 
 // recency is from 0 for the oldest message to 1 for the newest.

@@ -22,13 +22,25 @@ func (o *told) read(text string) {
 		}
 		entry, isItem := strings.CutPrefix(line, "- ")
 		switch entry = oneLine(entry); {
-		case entry == "" || strings.HasPrefix(line, "Extract of the conversation up to message "):
+		case entry == "" || strings.HasPrefix(line, headBegins):
 		case isItem && heading != "" && heading != headBefore:
-			o.byHeading[heading] = append(o.byHeading[heading], entry)
+			o.keep(heading, entry)
 		default:
 			o.lines = append(o.lines, entry)
 		}
 	}
+}
+
+// keep keeps a line of an extract. Of what was open then, only calls without a result still are; what was said last is said.
+func (o *told) keep(heading, entry string) {
+	if heading == headOpen && !strings.HasPrefix(entry, noResult) {
+		said, isSaid := strings.CutPrefix(entry, saidLast)
+		if !isSaid {
+			return
+		}
+		heading, entry = headSaid, said
+	}
+	o.byHeading[heading] = append(o.byHeading[heading], entry)
 }
 
 func (o *told) items(heading string) []string { return o.byHeading[heading] }
@@ -54,13 +66,6 @@ func (o *told) names() (all []string) {
 		all = append(all, strings.Split(line, ", ")...)
 	}
 	return all
-}
-
-func (o *told) foreignShare() int {
-	if len(o.lines) == 0 {
-		return 0
-	}
-	return mostOld
 }
 
 // foreign are the lines of summaries that are no extracts: those that say most.

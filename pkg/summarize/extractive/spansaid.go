@@ -1,6 +1,7 @@
 package extractive
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -17,7 +18,7 @@ func (s *story) rules() (all []piece) {
 	for i := len(s.users) - 1; i >= 0 && len(all) < mostRules; i-- {
 		for k, sentence := range sentencesOf(s.users[i].text) {
 			p := item(sentence, s.users[i].at*1000+k, s.recency(s.users[i].at), longestSentence)
-			if !saysRule(sentence) || seen[p.text] {
+			if seen[p.text] || strings.HasPrefix(sentence, "#") || isBareTag(sentence) || !saysRule(sentence) {
 				continue
 			}
 			seen[p.text] = true
@@ -27,14 +28,55 @@ func (s *story) rules() (all []piece) {
 	return all
 }
 
-// sentencesOf are the sentences of a text, each on one line.
+// bullets begin the entries of lists.
+var bullets = []string{"- ", "* ", "• ", "+ "}
+
+// sentencesOf are the sentences of a text, each on one line. Entries of lists are sentences of their own.
 func sentencesOf(text string) (all []string) {
-	for _, p := range paragraphs(strings.Split(text, "\n"), 0) {
-		for _, sentence := range sentences(p.text) {
-			all = append(all, oneLine(sentence))
+	lines := strings.Split(text, "\n")
+	for from := 0; from < len(lines); {
+		to := from + 1
+		for to < len(lines) && !beginsEntry(lines[to]) {
+			to++
 		}
+		for _, p := range paragraphs(lines[from:to], 0) {
+			all = append(all, entrySentences(p.text)...)
+		}
+		from = to
 	}
 	return all
+}
+
+// entrySentences keeps the number of an entry with its first sentence, and leaves out other marks.
+func entrySentences(text string) (all []string) {
+	text = strings.TrimLeft(text, " \t")
+	for _, mark := range bullets {
+		text = strings.TrimPrefix(text, mark)
+	}
+	number := ""
+	for _, sentence := range sentences(text) {
+		if sentence = number + oneLine(sentence); strings.Trim(sentence, "0123456789.)") == "" && len(sentence) < 5 {
+			number = sentence + " "
+			continue
+		}
+		number = ""
+		all = append(all, sentence)
+	}
+	return all
+}
+
+func beginsEntry(line string) bool {
+	line = strings.TrimLeft(line, " \t")
+	for _, begin := range bullets {
+		if strings.HasPrefix(line, begin) {
+			return true
+		}
+	}
+	if strings.HasPrefix(line, "#") {
+		return true
+	}
+	digits := strings.TrimLeft(line, "0123456789")
+	return len(digits) < len(line) && (strings.HasPrefix(digits, ". ") || strings.HasPrefix(digits, ") "))
 }
 
 // asked are the user's messages, newer ones in more detail, and the first, which often says what all is for.
@@ -46,21 +88,62 @@ func (s *story) asked(room int) (all []piece) {
 		if i == 0 {
 			worth, n = 1, max(room*3/10, 160)
 		}
-		all = append(all, item(shortened(u.text, n), u.at, worth, n))
 		most /= 2
+		if line := oneLine(u.text); utf8.RuneCountInString(line) > n {
+			all = append(all, item(digest(u.text, n, fromBeginning), u.at, worth, n))
+		} else if !saysRule(line) || len(sentencesOf(u.text)) > 1 { // what is a rule alone stands among them
+			all = append(all, item(line, u.at, worth, n))
+		}
 	}
 	return all
 }
 
-// longText is how many characters a text has of which an extract is worth more than its beginning.
-const longText = 600
+// side says at which side a text says what it is about.
+type side int
 
-// shortened is a text in at most n characters, on one line.
-func shortened(text string, n int) string {
-	if utf8.RuneCountInString(text) > max(n, longText) {
-		text = strings.ReplaceAll(Extract(text, n), "\n", " / ")
+const (
+	fromBeginning side = iota
+	fromEnd
+)
+
+// gap stands in a digest where sentences are left out.
+const gap = " … "
+
+// digest tells a text in at most n characters, on one line: half of them from one side, then the sentences that say most.
+func digest(text string, n int, from side) string {
+	all := sentencesOf(text)
+	lines := make([]unit, len(all))
+	for i := range all {
+		lines[i].text = all[i]
 	}
-	return clip(oneLine(text), n)
+	half := n / 2
+	rank := map[int]int{}
+	for k := range lines {
+		i := k
+		if from == fromEnd {
+			i = len(lines) - 1 - k
+		}
+		if half -= utf8.RuneCountInString(lines[i].text) + len(gap); half < 0 && k > 0 {
+			break
+		}
+		rank[i] = k
+	}
+	boost := func(i int) float64 {
+		if _, shown := rank[i]; shown || from == fromBeginning && saysRule(all[i]) { // rules stand elsewhere
+			return 0
+		}
+		return 1
+	}
+	for _, i := range termsOf(lines).cover(lines, boost, n/40) {
+		rank[i] = len(rank)
+	}
+	var pieces []piece
+	for i, k := range rank {
+		pieces = append(pieces, piece{text: lines[i].text, order: i, worth: -float64(k), most: max(n/2, 80)})
+	}
+	slices.SortFunc(pieces, func(a, b piece) int { return a.order - b.order })
+	body, _ := pack(pieces, n*9/10)
+	return clip(strings.ReplaceAll(strings.TrimPrefix(body, "\n"), "\n", gap), n)
 }
 
 // said are the sentences of the assistant's that say most: what was found and decided, not what was to be done next and is done
@@ -81,6 +164,9 @@ func (s *story) said(target int) (all []piece) {
 		if isFinding(lines[i].text) {
 			weight *= 1.5
 		}
+		if strings.HasSuffix(lines[i].text, ":") {
+			weight *= 0.4
+		}
 		return weight
 	}
 	for rank, i := range t.cover(lines, boost, 10+target/60) {
@@ -89,35 +175,57 @@ func (s *story) said(target int) (all []piece) {
 	return all
 }
 
-// open is what the next step begins from: calls without a result, the last error, what the assistant said last.
+// What the lines of what is open begin with, so that a later extract knows them.
+const (
+	noResult  = "no result: "
+	saidLast  = "said last: "
+	lastError = "last error: "
+	intended  = "intended: "
+)
+
+// open is what the next step begins from: what the assistant said last, calls without a result, what it meant to do, the last
+// error.
 func (s *story) open(target int) (all []piece) {
-	for _, a := range s.actions {
-		if a.open {
-			all = append(all, item("no result: "+a.told(), a.at, 10+s.recency(a.at), 300))
+	if n := len(s.speeches); n > 0 {
+		last := s.speeches[n-1]
+		most := max(target*6/100, 200)
+		text := oneLine(last.text)
+		if utf8.RuneCountInString(text) > most {
+			text = digest(last.text, most, fromEnd)
+		}
+		all = append(all, item(saidLast+text, last.at, 20, most+len(saidLast)))
+	}
+	seen := map[string]bool{}
+	for i := len(s.actions) - 1; i >= 0; i-- {
+		a := s.actions[i]
+		if told := a.told(); a.open && !seen[told] {
+			seen[told] = true
+			all = append(all, item(noResult+told, a.at, 10+s.recency(a.at), 300))
 		}
 	}
 	for i := len(s.actions) - 1; i >= 0; i-- {
 		if a := s.actions[i]; a.failed {
-			all = append(all, item("last error: "+a.told()+": "+a.outcome, a.at, 3, 400))
+			all = append(all, item(lastError+a.told()+": "+a.outcome, a.at, 15, 400))
 			break
 		}
-	}
-	if n := len(s.speeches); n > 0 {
-		most := max(target*6/100, 200)
-		all = append(all, item("said last: "+shortened(s.speeches[n-1].text, most), s.speeches[n-1].at, 5, most+20))
 	}
 	return append(all, s.intents()...)
 }
 
-// intents are the assistant's last words on what it is about to do.
+// What of the assistant's words is looked at for what it meant to do: its last messages but one, and sentences of some length.
+const (
+	intentsWithin = 5
+	leastIntent   = 30
+)
+
 func (s *story) intents() (all []piece) {
-	for i := len(s.speeches) - 1; i >= max(0, len(s.speeches)-5) && len(all) < 2; i-- {
+	n := len(s.speeches) - 1
+	for i := n - 1; i >= max(0, n-intentsWithin); i-- {
 		for _, sentence := range sentencesOf(s.speeches[i].text) {
-			if isIntent(sentence) && i < len(s.speeches)-1 {
-				all = append(all, item("intended: "+sentence, s.speeches[i].at, 2+s.recency(s.speeches[i].at), 300))
-				break
+			if isIntent(sentence) && len(sentence) >= leastIntent {
+				return []piece{item(intended+sentence, s.speeches[i].at, 2, 300)}
 			}
 		}
 	}
-	return all
+	return nil
 }

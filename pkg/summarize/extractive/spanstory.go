@@ -88,10 +88,16 @@ func (s *story) read(it *conversation.Item) {
 
 func (s *story) readCall(c *conversation.ToolCall) {
 	arguments := clean(c.Arguments.Inline)
-	a := &action{callDetails: detailsOf(clean(c.Name), arguments), at: s.now, open: true}
+	members := membersOf(arguments)
+	a := &action{callDetails: detailsOf(clean(c.Name), arguments, members), at: s.now, open: true}
 	s.actions = append(s.actions, a)
 	s.byCall[c.Ordinal] = a
-	s.mentions.read(unescaped(arguments), s.now, byAssistant)
+	if len(members) == 0 {
+		s.mentions.read(arguments, s.now, byAssistant)
+	}
+	for _, m := range members {
+		s.mentions.read(m.value, s.now, byAssistant)
+	}
 }
 
 func (s *story) readResult(r *conversation.ToolResult) {

@@ -10,7 +10,13 @@ var ruleWords = regexp.MustCompile(`(?i)\b(?:must|never|always|do not|don[’']t
 	`muss|müssen|niemals|immer|auf keinen fall|verboten|darf|dürfen|jamais|toujours|interdit|nunca|siempre|jamás|prohibido|sempre|никогда|всегда|нельзя)\b|` +
 	`必须|必須|不要|不得|绝不|絶対|總是|总是|务必|禁止|只能|必ず|してはいけ|しないで|항상|절대|반드시`)
 
-func saysRule(sentence string) bool { return ruleWords.MatchString(sentence) }
+// notRules are such words where somebody speaks of himself.
+var notRules = regexp.MustCompile(`(?i)\b(?:i|we|they|it|that|you) (?:really |also |still )?(?:do not|don[’']t|only)\b`)
+
+// saysRule says whether a sentence says what must, or must never, be done.
+func saysRule(sentence string) bool {
+	return ruleWords.MatchString(sentence) && ruleWords.MatchString(notRules.ReplaceAllString(sentence, ""))
+}
 
 // isIntent says whether a sentence of the assistant's says what comes next.
 func isIntent(sentence string) bool {
