@@ -91,6 +91,13 @@ func TestNewSummaries_WithoutProviders_MakesExtracts(t *testing.T) {
 	if got := made.desk.Extract(text, 100); !strings.Contains(got, "sda1") {
 		t.Errorf("%q", got)
 	}
+	rule := conversation.Message{Role: conversation.RoleUser, Parts: []conversation.Part{
+		{Kind: conversation.PartText, Text: conversation.Content{Inline: "You must never push to main."}},
+	}}
+	span := []conversation.Unit{{Items: []conversation.Item{{Message: &rule, Parts: rule.Parts}}}}
+	if got := made.desk.ExtractSpan(nil, span, 400); !strings.Contains(got, "Rules of the user:") || !strings.Contains(got, "never push") {
+		t.Errorf("%q", got)
+	}
 	if got := ask(t, made.desk, "first", nil); summarize.ReasonOf(got.Err) != summarize.NoModel {
 		t.Errorf("%+v", got)
 	}

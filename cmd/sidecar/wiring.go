@@ -137,6 +137,7 @@ func newDesk(s *settings, providers map[string]summarize.Model, log *zap.Logger)
 		Providers:             providers,
 		Models:                s.SummaryModels,
 		Extract:               extractive.Extract,
+		ExtractSpan:           extractive.Span,
 		Deadline:              s.SummaryDeadline,
 		TokensPerMinute:       s.SummaryTokensPerMinute,
 		TokensPerConversation: s.SummaryTokensPerConversation,

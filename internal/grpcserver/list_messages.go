@@ -4,8 +4,6 @@ import (
 	"context"
 	"strconv"
 
-	"google.golang.org/protobuf/proto"
-
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
 )
@@ -31,7 +29,7 @@ func (s *service) ListMessages(ctx context.Context, req *pb.ListMessagesRequest)
 	}
 	limit := replyLimit(req.MaxReplyBytes)
 	page := messagesPage{converted: make(map[int32]*pb.Message)}
-	asked := engine.MessagesRequest{
+	result, err := s.engine.Messages(ctx, engine.MessagesRequest{
 		Key:        s.key(req.GetConversationId()),
 		Range:      fromRange(req.GetRange()),
 		Descending: req.GetOrder() == pb.ListOrder_LIST_ORDER_DESCENDING,
@@ -41,27 +39,15 @@ func (s *service) ListMessages(ctx context.Context, req *pb.ListMessagesRequest)
 		Cursor:     cursor,
 		MaxBytes:   max(1, limit-pageTokenBytes),
 		Size:       page.size,
-	}
-	out, err := s.messages(ctx, req, asked, &page)
+	})
 	if err != nil {
 		return nil, err
 	}
-	if over := proto.Size(out) - limit; over > 0 && len(out.GetMessages()) > 1 {
-		// Summaries come on top of what was weighed, and fewer messages never bring more of them.
-		asked.MaxBytes = max(1, asked.MaxBytes-over)
-		if out, err = s.messages(ctx, req, asked, &page); err != nil {
-			return nil, err
-		}
+	out, err := page.of(req, result)
+	if err != nil {
+		return nil, err
 	}
 	return out, checkReply(out, limit, 0)
-}
-
-func (s *service) messages(ctx context.Context, req *pb.ListMessagesRequest, asked engine.MessagesRequest, page *messagesPage) (*pb.ListMessagesResponse, error) {
-	result, err := s.engine.Messages(ctx, asked)
-	if err != nil {
-		return nil, err
-	}
-	return page.of(req, result)
 }
 
 // indexCursor is the cursor of a listing of messages; nil for the first page.
