@@ -330,7 +330,7 @@ func appended(messages []conversation.Message, revision int64, duplicate bool) *
 	r := &AppendResult{Messages: messages, Revision: revision, Duplicate: duplicate}
 	for i := range messages {
 		r.Events = append(r.Events, conversation.Event{
-			Type: conversation.EventAdded, Turn: messages[i].TurnAdded, Index: messages[i].Index, Reason: conversation.ReasonAppended,
+			Type: conversation.EventAdded, Turn: messages[i].TurnAdded, Index: messages[i].Index, Last: messages[i].Index, Reason: conversation.ReasonAppended,
 		})
 	}
 	return r

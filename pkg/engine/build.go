@@ -36,7 +36,7 @@ func (e *Engine) Build(ctx context.Context, r BuildRequest) (*BuildResult, error
 }
 
 func (e *Engine) attemptBuild(ctx context.Context, r *BuildRequest, wait *waits) (*BuildResult, error) {
-	wait.want = nil
+	wait.want, wait.work = nil, nil
 	w, snap, err := e.open(ctx, r.Key, r.Request)
 	if err != nil {
 		return nil, err
@@ -159,16 +159,17 @@ func (d *deciding) open(ctx context.Context) error {
 			return err
 		}
 	}
-	d.start = win
 	if err := w.loadView(ctx, d.engine, func() []conversation.Range { return d.needed(win) }); err != nil {
 		return err
 	}
 	d.view = w.view
+	d.start = win
+	d.start.Start = max(win.Start, d.view.SummarisedTo()) // builds for another budget have summarised more
 	return nil
 }
 
 // discover finds where a window may start that nobody has fitted yet: far enough back that the newest messages exceed the
-// budget, at the beginning of a unit.
+// budget, at the beginning of a unit, but never before the end of the last summary.
 func (d *deciding) discover(ctx context.Context) (int32, error) {
 	w := d.window
 	for limit := d.settings.limit; ; limit *= 2 {
@@ -184,6 +185,9 @@ func (d *deciding) discover(ctx context.Context) (int32, error) {
 		if err := w.load(ctx, d.engine, d.needed(conversation.Window{Start: from, Anchor: -1})...); err != nil {
 			return 0, err
 		}
+		if done := w.view.SummarisedTo(); from <= done && done > 0 {
+			return done, nil
+		}
 		out, err := d.compose(ctx, w.view, conversation.Window{Start: from, Anchor: -1})
 		if err != nil || out.speaks() && d.fixed+out.tokens() > d.settings.limit {
 			return from, err
@@ -194,6 +198,7 @@ func (d *deciding) discover(ctx context.Context) (int32, error) {
 // needed lists what a build may show that starts somewhere.
 func (d *deciding) needed(win conversation.Window) []conversation.Range {
 	ranges := append(kept(d.kept, win), d.window.view.Restorations(win.Restored)...)
+	ranges = append(ranges, d.window.view.Excepted()...)
 	if last := d.window.head.LastUser; last >= 0 && last < win.Start {
 		ranges = append(ranges, conversation.Range{First: last, End: last + 1})
 	}
@@ -229,10 +234,15 @@ func (e *Engine) finish(ctx context.Context, d *deciding, r *BuildRequest, repor
 	if r.DryRun {
 		return result, false, nil
 	}
+	if c.Edits, c.Uploads, err = e.stageSummaries(ctx, d.window.key, d.window.head.Incarnation, c.Edits); err != nil {
+		return nil, false, err
+	}
 	if err := e.store.Commit(ctx, d.window.key, c); err != nil {
 		return nil, false, err
 	}
 	d.prepare(ctx)
+	d.prepareSummary(ctx)
+	result.Compaction.State = d.draftState()
 	if len(d.erased.messages) > 0 {
 		d.forgetErased()
 	} else {
@@ -251,12 +261,15 @@ func (d *deciding) change(r *BuildRequest, report *conversation.Manifest, a *pro
 	}
 	if report != nil {
 		c.ReplaceManifests = []conversation.Manifest{*report}
-		c.Slots[usageSlot(report.Model)] = w.slots[usageSlot(report.Model)]
+		c.Slots[usageSlot(report.Model)], c.Slots[usedSlot] = w.slots[usageSlot(report.Model)], w.slots[usedSlot]
 	}
 	for i := range c.Edits {
 		c.Edits[i].Commit = c.Head.Version
 	}
 	if err := d.changeErased(c); err != nil {
+		return nil, conversation.Manifest{}, err
+	}
+	if err := d.changeDraft(c); err != nil {
 		return nil, conversation.Manifest{}, err
 	}
 	h := &c.Head

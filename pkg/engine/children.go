@@ -9,9 +9,15 @@ import (
 
 // expandSummary lists what a summary stands for: what lies between and behind its earlier summaries are messages.
 func (l *listing) expandSummary(ctx context.Context, r *ExpandRequest) (*ExpandResult, error) {
-	all, err := l.summaries(ctx)
+	all := make(map[int64]conversation.Edit)
+	spans, err := l.engine.spans(ctx, l.window)
 	if err != nil {
 		return nil, err
+	}
+	for _, e := range spans {
+		if e.Summary != nil {
+			all[e.Summary.ID] = e
+		}
 	}
 	s, ok := all[r.Summary]
 	if !ok {
@@ -39,23 +45,15 @@ func (l *listing) expandSummary(ctx context.Context, r *ExpandRequest) (*ExpandR
 	return c.out, err
 }
 
-// summaries are all summaries that were ever made, by id.
-func (l *listing) summaries(ctx context.Context) (map[int64]conversation.Edit, error) {
-	out := make(map[int64]conversation.Edit)
+// spans are all edits about ranges that were ever made, in order of sequence.
+func (e *Engine) spans(ctx context.Context, w *window) ([]conversation.Edit, error) {
 	// A range without messages asks for the edits of ranges alone.
-	none := []conversation.Range{{First: l.window.head.Messages, End: l.window.head.Messages + 1}}
-	snap, err := l.engine.store.Read(ctx, l.window.key, store.Query{
-		Incarnation: l.window.head.Incarnation, Edits: &store.EditRange{Of: none},
-	})
+	none := []conversation.Range{{First: w.head.Messages, End: w.head.Messages + 1}}
+	snap, err := e.store.Read(ctx, w.key, store.Query{Incarnation: w.head.Incarnation, Edits: &store.EditRange{Of: none}})
 	if err != nil {
 		return nil, failure(err)
 	}
-	for i := range snap.Edits {
-		if s := snap.Edits[i].Summary; s != nil {
-			out[s.ID] = snap.Edits[i]
-		}
-	}
-	return out, nil
+	return snap.Edits, nil
 }
 
 // children is a page of what a summary stands for.

@@ -2,11 +2,201 @@ package engine
 
 import (
 	"context"
+	"errors"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// Compact makes a conversation's view smaller now.
+// Compact makes a conversation's view smaller now, at its own budget. It begins no turn. It waits for a model as long as
+// summarisers may take, while nobody is kept from the conversation.
 func (e *Engine) Compact(ctx context.Context, r CompactRequest) (*CompactResult, error) {
-	return nil, conversation.Errorf(conversation.NothingToCompact, "there is nothing to compact")
+	var out *CompactResult
+	w := &waits{begun: true, left: e.summaries.Deadline()}
+	for {
+		err := e.change(ctx, r.Key, func() (err error) {
+			out, err = e.compactOnce(ctx, &r, w)
+			return err
+		})
+		if !errors.Is(err, errWait) {
+			return out, err
+		}
+		e.wait(ctx, w)
+	}
+}
+
+// compactOnce is one attempt.
+func (e *Engine) compactOnce(ctx context.Context, r *CompactRequest, wait *waits) (*CompactResult, error) {
+	wait.want, wait.work = nil, nil
+	w, snap, err := e.open(ctx, r.Key, r.Request)
+	if err != nil {
+		return nil, err
+	}
+	first, err := e.recall(snap, r.Request)
+	if err != nil || first != nil {
+		return e.repeatCompact(ctx, w, first)
+	}
+	d, err := e.decidingOn(ctx, w, r)
+	if err != nil {
+		return nil, err
+	}
+	d.waits = wait
+	before := d.fixed + d.out.tokens()
+	if err := d.compactNow(ctx, r); err != nil {
+		return nil, err
+	}
+	return e.commitCompact(ctx, d, r, before-d.fixed-d.out.tokens())
+}
+
+// decidingOn lays the conversation's view out as the last build at its own budget did.
+func (e *Engine) decidingOn(ctx context.Context, w *window, r *CompactRequest) (*deciding, error) {
+	build := &BuildRequest{Key: r.Key, Format: conversation.FormatNeutral}
+	if w.head.ManifestSeq > 0 {
+		m, err := e.manifest(ctx, w, w.head.ManifestSeq)
+		if err := lost(err, conversation.ManifestNotFound); err != nil {
+			return nil, err
+		}
+		if m != nil {
+			build.Format, build.Model = m.Format, m.Model
+		}
+	}
+	known, err := w.fits()
+	if err != nil {
+		return nil, err
+	}
+	standing := w.info.Policy.Or(e.defaults).Fit
+	for _, f := range known {
+		if standing.MaxContextTokens == nil && standing.ContextWindowTokens == nil {
+			own, none := int32(max(f.Budget, int64(or(build.Budget.ContextWindow, 0)))), int32(0)
+			build.Budget = BudgetOverride{ContextWindow: &own, ReservedOutput: &none}
+		}
+	}
+	build.PolicyOverride.Compaction.Strategy = r.Strategy
+	build.SameTurn = true
+	d, _, err := e.prepare(ctx, w, build)
+	if err != nil {
+		return nil, err
+	}
+	d.turn, d.aging = w.head.Turn, false
+	d.out, err = d.compose(ctx, d.view, d.start)
+	return d, err
+}
+
+// compactNow summarises, or moves the window's start.
+func (d *deciding) compactNow(ctx context.Context, r *CompactRequest) error {
+	c := &d.settings.compact
+	target, keep := c.target, or(r.KeepRecent, c.keep)
+	if r.TargetTokens != nil {
+		target = unscaled(int64(*r.TargetTokens), d.settings.factor)
+	}
+	if len(d.out.units) == 0 {
+		return nothingToCompact()
+	}
+	if c.strategy == conversation.StrategySlidingWindow {
+		return d.slide(ctx, target, keep)
+	}
+	done, err := d.compact(ctx, conversation.ReasonCompactRequest, target, keep)
+	if err == nil && !done {
+		return nothingToCompact()
+	}
+	return err
+}
+
+// slide moves the window's start to the newest messages.
+func (d *deciding) slide(ctx context.Context, target int64, keep int32) error {
+	cut := d.cut(max(0, min(d.settings.compact.tail, target-d.fixed)), keep)
+	if cut <= d.out.window.Start {
+		return nothingToCompact()
+	}
+	win := d.out.window
+	win.Start = cut
+	if last := d.window.head.LastUser; last < cut {
+		win.Anchor = last
+	}
+	return d.move(ctx, win)
+}
+
+func nothingToCompact() error {
+	return conversation.Errorf(conversation.NothingToCompact, "nothing lies between the last summary and the newest messages that would make the view smaller by enough")
+}
+
+func (e *Engine) commitCompact(ctx context.Context, d *deciding, r *CompactRequest, saved int64) (*CompactResult, error) {
+	w := d.window
+	c := &store.Change{Expect: w.head.Version, Head: next(w.head, d.now), Slots: map[string][]byte{}}
+	c.Head.Revision++
+	c.Head.EditSeq += int64(len(d.edits))
+	c.Head.Start = d.out.window.Start
+	for i := range d.edits {
+		d.edits[i].Commit = c.Head.Version
+	}
+	if _, err := d.changeFits(c); err != nil {
+		return nil, err
+	}
+	if err := d.changeDraft(c); err != nil {
+		return nil, err
+	}
+	out := &CompactResult{
+		Range: conversation.Range{First: d.start.Start, End: d.out.window.Start}, Saved: saved, Events: events(d.edits),
+		Degradations: d.degradations, Revision: c.Head.Revision,
+	}
+	for i := range d.edits {
+		out.Summaries = append(out.Summaries, inView(&d.edits[i], d.edits[i].Summary.Text.Inline))
+		out.Range.First = min(out.Range.First, d.edits[i].Range.First)
+	}
+	var err error
+	if c.Edits, c.Uploads, err = e.stageSummaries(ctx, w.key, w.head.Incarnation, d.edits); err != nil {
+		return nil, err
+	}
+	o := store.Outcome{FirstIndex: out.Range.First, Count: out.Range.Len(), Manifest: -saved, Revision: c.Head.Revision}
+	if len(d.edits) > 0 { // what they say tells a retry what they saved
+		o.Manifest, out.Saved = d.edits[0].Seq, savedBy(d.edits)
+	}
+	e.remember(c, r.Request, o)
+	return out, e.store.Commit(ctx, w.key, c)
+}
+
+// savedBy is by how much summaries have made the view smaller.
+func savedBy(edits []conversation.Edit) int64 {
+	n := int64(0)
+	for i := range edits {
+		n += edits[i].Before - edits[i].After
+	}
+	return n
+}
+
+// inView describes a summary whose text was read.
+func inView(e *conversation.Edit, text string) SummaryInView {
+	s := e.Summary
+	return SummaryInView{
+		ID: s.ID, Range: e.Range, Level: s.Level, Children: s.Children, Text: text, Tokens: s.Tokens, Model: s.Model, EditSeq: e.Seq, Erased: s.Erased,
+	}
+}
+
+// repeatCompact answers a retry with the first outcome: which edit was its first, or what the window's start saved, is remembered.
+func (e *Engine) repeatCompact(ctx context.Context, w *window, o *store.Outcome) (*CompactResult, error) {
+	out := &CompactResult{
+		Range: conversation.Range{First: o.FirstIndex, End: o.FirstIndex + o.Count}, Revision: o.Revision, Saved: max(0, -o.Manifest), Duplicate: true,
+	}
+	if o.Manifest <= 0 {
+		return out, nil
+	}
+	spans, err := e.spans(ctx, w)
+	if err != nil {
+		return nil, err
+	}
+	var made []conversation.Edit
+	for _, s := range spans {
+		if s.Summary != nil && s.Seq >= o.Manifest && (len(made) == 0 || s.Commit == made[0].Commit) {
+			made = append(made, s)
+		}
+	}
+	for i := range made {
+		texts, err := e.contents(ctx, w.key, w.head.Incarnation, made[i].Summary.Text)
+		if err != nil {
+			return nil, err
+		}
+		out.Summaries = append(out.Summaries, inView(&made[i], texts[0]))
+	}
+	out.Saved = savedBy(made)
+	return out, nil
 }

@@ -78,6 +78,7 @@ type composition struct {
 	repairs  []provider.Repair
 	messages []provider.Message
 	gone     []conversation.Item // in the tail, and not shown: removed, or all of their blocks dropped
+	hides    []conversation.Edit // what was taken back
 	used     map[unitKey]provider.UnitBlocks
 }
 
@@ -113,6 +114,7 @@ func (c *composer) cache() *rendering {
 func (c *composer) compose(ctx context.Context, view *conversation.View, win conversation.Window) (*composition, error) {
 	out := &composition{window: win, units: view.Layout(c.window.messages, win, c.kept), used: make(map[unitKey]provider.UnitBlocks)}
 	out.weights = make([]int64, len(out.units))
+	out.hides = view.Hides()
 	out.gone = view.Gone(c.window.messages, max(win.Start, c.kept.LeadingSystem))
 	for i := range out.units {
 		if err := c.add(ctx, out, i); err != nil {
@@ -187,6 +189,9 @@ func afterAssistant(blocks []provider.Block) bool {
 // inlineUnit is the unit with all contents in memory. What is read for it is not kept: what was written is.
 func (c *composer) inlineUnit(ctx context.Context, u *conversation.Unit) (*conversation.Unit, error) {
 	out := *u
+	if u.Summary != nil {
+		return c.inlineSummary(ctx, u.Summary)
+	}
 	out.Items = append([]conversation.Item(nil), u.Items...)
 	for i := range out.Items {
 		parts, err := c.engine.inline(ctx, c.window.key, c.window.head.Incarnation, out.Items[i].Parts)
@@ -196,6 +201,16 @@ func (c *composer) inlineUnit(ctx context.Context, u *conversation.Unit) (*conve
 		out.Items[i].Parts = parts
 	}
 	return &out, nil
+}
+
+func (c *composer) inlineSummary(ctx context.Context, e *conversation.Edit) (*conversation.Unit, error) {
+	texts, err := c.engine.contents(ctx, c.window.key, c.window.head.Incarnation, e.Summary.Text)
+	if err != nil {
+		return nil, err
+	}
+	edit, summary := *e, *e.Summary
+	summary.Text, edit.Summary = conversation.Content{Inline: texts[0]}, &summary
+	return &conversation.Unit{Summary: &edit}, nil
 }
 
 // tokens is what the composition weighs, before the factor.

@@ -52,17 +52,24 @@ func (e *Engine) stageParts(ctx context.Context, key Key, incarnation conversati
 		if len(c.Inline) < chunkFrom {
 			continue
 		}
-		id := e.ids()
-		if err := e.upload(ctx, key, incarnation, id, c.Inline); err != nil {
+		ref, err := e.stageContent(ctx, key, incarnation, c.Inline)
+		if err != nil {
 			return nil, err
 		}
-		c.Ref = &conversation.ContentRef{
-			ID: id, Bytes: int64(len(c.Inline)), Chars: int64(utf8.RuneCountInString(c.Inline)), SHA256: sha256.Sum256([]byte(c.Inline)),
-		}
-		c.Inline = ""
-		ids = append(ids, id)
+		*c = conversation.Content{Ref: ref}
+		ids = append(ids, ref.ID)
 	}
 	return ids, nil
+}
+
+func (e *Engine) stageContent(ctx context.Context, key Key, incarnation conversation.ID, content string) (*conversation.ContentRef, error) {
+	id := e.ids()
+	if err := e.upload(ctx, key, incarnation, id, content); err != nil {
+		return nil, err
+	}
+	return &conversation.ContentRef{
+		ID: id, Bytes: int64(len(content)), Chars: int64(utf8.RuneCountInString(content)), SHA256: sha256.Sum256([]byte(content)),
+	}, nil
 }
 
 func (e *Engine) upload(ctx context.Context, key Key, incarnation, id conversation.ID, content string) error {
@@ -102,6 +109,51 @@ func (e *Engine) inline(ctx context.Context, key Key, incarnation conversation.I
 		*c = conversation.Content{Inline: string(snap.Contents[i])}
 	}
 	return parts, nil
+}
+
+// stageSummaries moves what summaries say out to contents: builds read the edits about ranges again and again, and what summaries
+// say only where it is shown. It returns the edits as they are to be stored.
+func (e *Engine) stageSummaries(ctx context.Context, key Key, incarnation conversation.ID, edits []conversation.Edit) ([]conversation.Edit, []conversation.ID, error) {
+	out, ids := slices.Clone(edits), []conversation.ID(nil)
+	for i := range out {
+		if out[i].Summary == nil {
+			continue
+		}
+		s := *out[i].Summary
+		for _, c := range []*conversation.Content{&s.Text, &s.Facts} {
+			if len(c.Inline) < summaryFrom {
+				continue
+			}
+			ref, err := e.stageContent(ctx, key, incarnation, c.Inline)
+			if err != nil {
+				return nil, nil, err
+			}
+			*c = conversation.Content{Ref: ref}
+			ids = append(ids, ref.ID)
+		}
+		out[i].Summary = &s
+	}
+	return out, ids, nil
+}
+
+// summaryFrom is the size in bytes from which what a summary says is stored apart from its edit.
+const summaryFrom = 512
+
+// contents reads contents into memory.
+func (e *Engine) contents(ctx context.Context, key Key, incarnation conversation.ID, contents ...conversation.Content) ([]string, error) {
+	parts := make([]conversation.Part, len(contents))
+	for i, c := range contents {
+		parts[i] = conversation.Part{Kind: conversation.PartText, Text: c}
+	}
+	parts, err := e.inline(ctx, key, incarnation, parts)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]string, len(parts))
+	for i := range parts {
+		out[i] = parts[i].Text.Inline
+	}
+	return out, nil
 }
 
 func stored(c *conversation.Content) bool { return c.Ref != nil }

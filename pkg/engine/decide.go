@@ -31,7 +31,9 @@ type deciding struct {
 	foreseen     []expiry.Due // whose summaries later builds will want
 	erasures     []erasure    // that are left, if aging
 	erased       erasing
-	forget       [][32]byte // contents that were erased
+	forget       [][32]byte           // contents that were erased
+	failures     []conversation.Event // compactions that were of no use
+	preparing    bool                 // a summary was begun in the background
 }
 
 // decide lets go what is past its time, clips results that are too large for their budget, and fits the view into it.
@@ -48,13 +50,12 @@ func (d *deciding) decide(ctx context.Context) error {
 	if err := d.legal(); err != nil {
 		return err
 	}
-	if err := d.age(ctx); err != nil {
-		return err
+	for _, step := range []func(context.Context) error{d.age, d.prune, d.clipOverShare, d.compactIfFull, d.fit} {
+		if err := step(ctx); err != nil {
+			return err
+		}
 	}
-	if err := d.clipOverShare(ctx); err != nil {
-		return err
-	}
-	return d.fit(ctx)
+	return nil
 }
 
 // goBack looks for a window anew where nothing is left of the one in force, because it was hidden. It is the one way

@@ -3,6 +3,8 @@
 package engine
 
 import (
+	"context"
+	"sync"
 	"time"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
@@ -45,6 +47,13 @@ type Engine struct {
 	windows    *windowCache
 	catalogues *catalogueCache
 	summaries  *summarize.Desk
+
+	base       context.Context // of background work; ends with Close
+	end        context.CancelFunc
+	background sync.WaitGroup
+	mu         sync.Mutex
+	closed     bool
+	preparing  map[Key]*preparing
 }
 
 // New returns an engine. The caller keeps the store, and closes it after the engine's last call.
@@ -61,7 +70,9 @@ func New(o Options) *Engine {
 		windows:    newWindowCache(o.CacheBytes, o.Clock),
 		catalogues: newCatalogueCache(),
 		summaries:  o.Summaries,
+		preparing:  make(map[Key]*preparing),
 	}
+	e.base, e.end = context.WithCancel(context.Background())
 	if e.summaries == nil {
 		e.summaries = summarize.New(summarize.Options{})
 	}

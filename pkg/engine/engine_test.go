@@ -43,9 +43,18 @@ func newBenchOn(s store.Store, cacheBytes int64) *bench {
 		Clock:      func() time.Time { return b.now },
 		IDs:        b.id,
 		CacheBytes: cacheBytes,
+		Defaults:   sliding(),
 		OnError:    func(err error) { panic(err) },
 	})
 	return b
+}
+
+// sliding is the policy of tests that are about something else than pruning and compaction: the window's start moves.
+func sliding() conversation.Policy {
+	return conversation.Policy{
+		Pruning:    conversation.PruningPolicy{Off: ptr(true)},
+		Compaction: conversation.CompactionPolicy{Strategy: conversation.StrategySlidingWindow},
+	}
 }
 
 func (b *bench) id() conversation.ID {

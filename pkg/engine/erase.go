@@ -112,6 +112,16 @@ func (d *deciding) erase(index int32, positions []int32) {
 		d.eraseContents(conversation.Contents(copied.Parts[p : p+1]))
 	}
 	d.eraseEdits(index, positions)
+	d.markSummaries(index)
+}
+
+// markSummaries says of the summaries that stand for a message that something of what they stand for is gone. They stay.
+func (d *deciding) markSummaries(index int32) {
+	for i := range d.window.edits {
+		if e := &d.window.edits[i]; e.Summary != nil && e.Range.Contains(index) && !e.Summary.Erased {
+			d.copyEdit(e).Summary.Erased = true
+		}
+	}
 }
 
 func (d *deciding) eraseContents(contents []*conversation.Content) {
@@ -157,6 +167,10 @@ func (d *deciding) copyEdit(e *conversation.Edit) *conversation.Edit {
 		return c
 	}
 	c := *e
+	if e.Summary != nil {
+		s := *e.Summary
+		c.Summary = &s
+	}
 	c.Parts = slices.Clone(e.Parts)
 	for i := range c.Parts {
 		c.Parts[i].Shown = conversation.CloneParts([]conversation.Part{c.Parts[i].Shown})[0]
@@ -288,4 +302,5 @@ func (d *deciding) forgetErased() {
 	for _, hash := range d.forget {
 		d.engine.summaries.Forget(scope, hash)
 	}
+	d.engine.summaries.ForgetSpans(scope)
 }

@@ -135,7 +135,7 @@ func eventsOf(snap *store.Snapshot) []committedEvent {
 		for len(edits) > 0 && edits[0].Commit < m.Commit {
 			out, edits = appendEdit(out, &edits[0]), edits[1:]
 		}
-		ev := conversation.Event{Type: conversation.EventAdded, Turn: m.TurnAdded, Index: m.Index, Reason: conversation.ReasonAppended}
+		ev := conversation.Event{Type: conversation.EventAdded, Turn: m.TurnAdded, Index: m.Index, Last: m.Index, Reason: conversation.ReasonAppended}
 		out = append(out, committedEvent{EventAt{Event: ev, Time: m.CreateTime}, m.Commit})
 	}
 	for i := range edits {

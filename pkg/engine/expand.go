@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"slices"
 	"strconv"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
@@ -186,7 +187,7 @@ func (l *listing) restorable(u *conversation.Unit, index int32) error {
 			return erasedError(m.Index)
 		}
 		it, visible := l.window.view.Item(m)
-		full = full && visible && it.Level == conversation.Full && it.Masked == 0 && (l.inView(m.Index) || l.unseen(m.Index))
+		full = full && visible && it.Level == conversation.Full && it.Masked == 0 && (l.inView(m) || l.unseen(m.Index))
 	}
 	switch {
 	case l.last == nil:
@@ -246,7 +247,7 @@ func (l *listing) cost(ctx context.Context, u *conversation.Unit) (cost, before 
 	win := l.window
 	kept, tail := kept(conversation.Kept{LeadingSystem: m.LeadingSystem, Pins: m.Pins}, m.Window), conversation.Range{First: m.Window.Start, End: m.MessageCount}
 	err = win.loadView(ctx, l.engine, func() []conversation.Range {
-		return append(append(kept, tail), win.view.Restorations(m.Window.Restored)...)
+		return slices.Concat(kept, []conversation.Range{tail}, win.view.Restorations(m.Window.Restored), win.view.Excepted())
 	})
 	if err != nil {
 		return 0, 0, err

@@ -130,7 +130,7 @@ func TestEngine_Build_ExplainsExpiry(t *testing.T) {
 		t.Errorf("decision %+v; want %d tokens saved", d, 1000-after)
 	}
 	want := conversation.Event{
-		Type: conversation.EventCompacted, Turn: 1, Index: 2, Reason: conversation.ReasonExpiredFirstChars, Saved: 1000 - after, EditSeq: 1,
+		Type: conversation.EventCompacted, Turn: 1, Index: 2, Last: 2, Reason: conversation.ReasonExpiredFirstChars, Saved: 1000 - after, EditSeq: 1,
 		Level: conversation.Shortened, Expandable: true,
 	}
 	if len(r.Events) != 1 || r.Events[0] != want {

@@ -88,6 +88,15 @@ func (x *exporting) edit(ctx context.Context, e *conversation.Edit) error {
 	}
 	out := *e
 	out.Parts = shown
+	if e.Summary != nil {
+		texts, err := x.engine.contents(ctx, x.key, x.head.Incarnation, e.Summary.Text, e.Summary.Facts)
+		if err != nil {
+			return err
+		}
+		s := *e.Summary
+		s.Text, s.Facts = conversation.Content{Inline: texts[0]}, conversation.Content{Inline: texts[1]}
+		out.Summary = &s
+	}
 	return x.give(Record{Edit: &out})
 }
 

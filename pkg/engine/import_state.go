@@ -21,6 +21,8 @@ func (im *importing) checkSlots() error {
 		switch {
 		case name == fitSlot:
 			known = im.fits(value)
+		case name == usedSlot:
+			known = im.reported(value)
 		case strings.HasPrefix(name, usageSlot("")):
 			known = calibrates(value)
 		case name == eraseSlot:
@@ -58,6 +60,15 @@ func (im *importing) erasures(value []byte) bool {
 	}
 	return true
 }
+
+func (im *importing) reported(value []byte) bool {
+	var r reported
+	return json.Unmarshal(value, &r) == nil && r.Messages >= 0 && r.Messages <= im.head.Messages &&
+		min(r.Manifest, r.Counted, r.Context, r.Output, r.Thought) >= 0 && max(r.Counted, r.Context, r.Output, r.Thought) <= maxReported
+}
+
+// maxReported is more tokens than any provider takes.
+const maxReported = 1 << 40
 
 func calibrates(value []byte) bool {
 	var c tokens.Calibration

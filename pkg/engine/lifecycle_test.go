@@ -39,6 +39,7 @@ func lifeBench(s store.Store, change func(*engine.Options)) *bench {
 	if change != nil {
 		change(&o)
 	}
+	o.Defaults = o.Defaults.Or(sliding())
 	b.Engine = engine.New(o)
 	return b
 }

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"slices"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
@@ -70,7 +71,7 @@ func (e *Engine) recompose(ctx context.Context, w *window, m *conversation.Manif
 	k := conversation.Kept{LeadingSystem: m.LeadingSystem, Pins: m.Pins}
 	tail := conversation.Range{First: m.Window.Start, End: m.MessageCount}
 	needed := func() []conversation.Range {
-		return append(append(kept(k, m.Window), tail), past.view.Restorations(m.Window.Restored)...)
+		return slices.Concat(kept(k, m.Window), []conversation.Range{tail}, past.view.Restorations(m.Window.Restored), past.view.Excepted())
 	}
 	if err := past.loadView(ctx, e, needed); err != nil {
 		return nil, err

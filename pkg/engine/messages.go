@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -63,8 +64,12 @@ func (l *listing) show(ctx context.Context, m *conversation.Message, current boo
 	out := &MessageInView{
 		Message: *m, Level: l.window.view.Level(m.Index), EditSeq: it.EditSeq, EditTime: l.edited(it.EditSeq),
 		Chars: characters(m.Parts), Saved: it.Saved + it.Masked + it.Unseen, Expired: it.Level > conversation.Full && it.Reason.Expired(),
-		InView:     visible && l.inView(m.Index),
-		Expandable: !conversation.Erased(m.Parts) && (!visible || it.Level > conversation.Full || it.Masked > 0),
+		InView: visible && l.inView(m),
+		Hidden: l.window.view.Hidden(conversation.Range{First: m.Index, End: m.Index + 1}),
+	}
+	out.Expandable = !conversation.Erased(m.Parts) && !out.Hidden && (!visible || it.Level > conversation.Full || it.Masked > 0)
+	if s := l.window.view.SummaryOf(m.Index); s != nil && !out.Hidden {
+		out.Summary = s.Summary.ID
 	}
 	if out.Level == conversation.Removed {
 		out.Saved = int64(m.Tokens)
@@ -87,13 +92,14 @@ func (l *listing) edited(seq int64) time.Time {
 }
 
 // inView says whether the last committed build had room for the message.
-func (l *listing) inView(index int32) bool {
-	m := l.last
+func (l *listing) inView(message *conversation.Message) bool {
+	m, index := l.last, message.Index
 	if m == nil || index >= m.MessageCount {
 		return false
 	}
 	edit, _, restored := l.window.view.Restored(index)
-	return index >= m.Window.Start || index < m.LeadingSystem || index == m.Window.Anchor || restored && edit > m.Window.Restored ||
+	shownAgain := message.Role == conversation.RoleSystem && slices.ContainsFunc(l.window.view.Excepted(), func(r conversation.Range) bool { return r.Contains(index) })
+	return shownAgain || index >= m.Window.Start || index < m.LeadingSystem || index == m.Window.Anchor || restored && edit > m.Window.Restored ||
 		slices.ContainsFunc(m.Pins, func(r conversation.Range) bool { return r.Contains(index) })
 }
 
@@ -113,16 +119,23 @@ func (e *Engine) Messages(ctx context.Context, r MessagesRequest) (*MessagesResu
 	}
 	p := &paging{listing: l, request: &r, left: clip(r.Range, l.window.head.Messages), result: &MessagesResult{}}
 	p.resume()
-	for range scanPages {
-		if p.left.Len() <= 0 {
-			return p.result, nil
-		}
-		if done, err := p.page(ctx); err != nil || done {
-			return p.result, err
+	if r.Current && r.Filter.empty() {
+		if err := p.findSummaries(ctx); err != nil {
+			return nil, err
 		}
 	}
-	p.stop(p.next())
-	return p.result, nil
+	for range scanPages {
+		if p.left.Len() <= 0 {
+			break
+		}
+		if done, err := p.page(ctx); err != nil || done {
+			return p.result, errors.Join(err, p.addSummaries(ctx))
+		}
+	}
+	if p.left.Len() > 0 {
+		p.stop(p.next())
+	}
+	return p.result, p.addSummaries(ctx)
 }
 
 // clip cuts a range to what is on record; an end below 0 means the end of the record.
@@ -138,9 +151,12 @@ func clip(r conversation.Range, messages int32) conversation.Range {
 type paging struct {
 	*listing
 	request *MessagesRequest
+	all     conversation.Range // what this page began with
 	left    conversation.Range // what is still to be looked at
 	bytes   int
 	result  *MessagesResult
+
+	summaries []conversation.Edit // in force, over messages of this page or of later ones
 }
 
 // resume begins where the page before ended.
@@ -152,6 +168,54 @@ func (p *paging) resume() {
 	default:
 		p.left.First = max(p.left.First, *c)
 	}
+	p.all = p.left
+}
+
+// findSummaries finds the summaries in force, and keeps room for them on the page.
+func (p *paging) findSummaries(ctx context.Context) error {
+	spans, err := p.engine.spans(ctx, p.window)
+	if err != nil {
+		return err
+	}
+	room := int64(0)
+	for _, s := range (&conversation.View{}).Fold(spans).Summaries() {
+		if s.Range.Overlaps(p.all) {
+			p.summaries = append(p.summaries, s)
+			room += s.Summary.Text.Bytes() + summaryBytes
+		}
+	}
+	p.bytes += int(min(room, int64(p.request.MaxBytes/2)))
+	return nil
+}
+
+// summaryBytes is what a summary takes in an answer beside its text.
+const summaryBytes = 256
+
+// addSummaries adds the summaries whose last message (first, from the end on) this page has passed.
+func (p *paging) addSummaries(ctx context.Context) error {
+	passed := conversation.Range{First: p.all.First, End: p.left.First}
+	if p.request.Descending {
+		passed = conversation.Range{First: p.left.End, End: p.all.End}
+	}
+	if p.left.Len() <= 0 {
+		passed = p.all
+	}
+	for i := range p.summaries {
+		s := &p.summaries[i]
+		at := min(s.Range.End, p.all.End) - 1
+		if p.request.Descending {
+			at = max(s.Range.First, p.all.First)
+		}
+		if !passed.Contains(at) {
+			continue
+		}
+		texts, err := p.engine.contents(ctx, p.window.key, p.window.head.Incarnation, s.Summary.Text)
+		if err != nil {
+			return err
+		}
+		p.result.Summaries = append(p.result.Summaries, inView(s, texts[0]))
+	}
+	return nil
 }
 
 // next is the index that is to be looked at next.

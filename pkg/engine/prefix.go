@@ -76,6 +76,8 @@ func (d *deciding) brokenBy(before earlierBuild, stable int, m *conversation.Man
 		return BreakTailReplaced
 	case p.Budget != m.Budget || p.Model != m.Model:
 		return BreakOtherCoordinates
+	case d.spannedSince(p.EditSeq) != BreakNone:
+		return d.spannedSince(p.EditSeq)
 	case p.Window != m.Window:
 		return BreakWindowMoved
 	case p.LeadingSystem != m.LeadingSystem || !slices.Equal(p.Pins, m.Pins):
@@ -103,12 +105,31 @@ func (d *deciding) editedBy(since int64, index int32) Break {
 	return BreakEdited
 }
 
+// spannedSince says whether a range was summarised or taken back after an edit.
+func (d *deciding) spannedSince(since int64) Break {
+	what := BreakNone
+	for _, edits := range [][]conversation.Edit{d.window.edits, d.edits} {
+		for i := range edits {
+			if e := &edits[i]; e.Seq > since && (e.Kind == conversation.EditSummarise || e.Kind == conversation.EditHide) {
+				what = max(what, breakOf(e))
+			}
+		}
+	}
+	return what
+}
+
 func breakOf(e *conversation.Edit) Break {
 	switch {
 	case e.Kind == conversation.EditRestore:
 		return BreakExpanded
 	case e.Kind == conversation.EditMask:
 		return BreakRetention
+	case e.Kind == conversation.EditSummarise:
+		return BreakSummarised
+	case e.Kind == conversation.EditHide:
+		return BreakRewound
+	case e.Reason == conversation.ReasonPruned:
+		return BreakPruned
 	case e.Reason.Expired():
 		return BreakExpired
 	default:

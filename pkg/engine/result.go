@@ -16,7 +16,8 @@ func (d *deciding) result(a *provider.Assembly, m conversation.Manifest) *BuildR
 	}
 	r.explain(d.out, &m, d.window.head.Tokens)
 	r.Decisions = append(r.Decisions, d.deferred...)
-	r.Events, r.Degradations = events(d.edits), d.degradations
+	r.Events, r.Degradations = append(events(d.edits), d.failures...), d.degradations
+	r.Compaction.Used, r.Compaction.Reported = d.used()
 	return r
 }
 
@@ -34,6 +35,10 @@ func (r *BuildResult) write(f conversation.Format, out *composition, a *provider
 func (r *BuildResult) explain(out *composition, m *conversation.Manifest, recorded int64) {
 	left := recorded
 	for i := range out.units {
+		if s := out.units[i].Summary; s != nil {
+			left -= s.Summary.Recorded
+			r.explainSummary(s, out.weights[i])
+		}
 		for j := range out.units[i].Items {
 			it := &out.units[i].Items[j]
 			left -= int64(it.Message.Tokens)
@@ -45,10 +50,16 @@ func (r *BuildResult) explain(out *composition, m *conversation.Manifest, record
 		left -= int64(out.gone[i].Message.Tokens)
 		r.explainGone(&out.gone[i])
 	}
-	if m.Window.Start > m.LeadingSystem {
+	for _, h := range out.hides {
+		left -= h.Before
+		r.Decisions = append(r.Decisions, conversation.Decision{
+			First: h.Range.First, Last: h.Range.End - 1, Kind: conversation.DecisionHidden, Reason: h.Reason, Before: h.Before, EditSeq: h.Seq,
+		})
+	}
+	if from := max(m.LeadingSystem, out.summarisedTo()); m.Window.Start > from {
 		r.Tokens.SavedByFit = max(left, 0)
 		r.Decisions = append(r.Decisions, conversation.Decision{
-			First: m.LeadingSystem, Last: m.Window.Start - 1,
+			First: from, Last: m.Window.Start - 1,
 			Kind: conversation.DecisionLeftOut, Reason: conversation.ReasonBeforeWindow, Before: r.Tokens.SavedByFit,
 		})
 	}
@@ -57,6 +68,29 @@ func (r *BuildResult) explain(out *composition, m *conversation.Manifest, record
 		d.Before, d.After = max(-p.Tokens, 0), max(p.Tokens, 0)
 		r.Decisions = append(r.Decisions, d)
 	}
+}
+
+// explainSummary says which messages a summary stands for.
+func (r *BuildResult) explainSummary(e *conversation.Edit, weight int64) {
+	s := e.Summary
+	r.Tokens.Summaries += weight
+	r.Tokens.SavedByCompaction += max(s.Recorded-weight, 0)
+	r.Compaction.Summary = max(r.Compaction.Summary, s.ID)
+	r.Decisions = append(r.Decisions, conversation.Decision{
+		First: e.Range.First, Last: e.Range.End - 1, Kind: conversation.DecisionSummarised, Reason: e.Reason,
+		Before: s.Recorded, After: weight, EditSeq: e.Seq, Summary: s.ID,
+	})
+}
+
+// summarisedTo is where the messages begin that no summary stands for.
+func (out *composition) summarisedTo() int32 {
+	end := int32(0)
+	for i := range out.units {
+		if s := out.units[i].Summary; s != nil {
+			end = max(end, s.Range.End)
+		}
+	}
+	return end
 }
 
 // explainItem says why a message is shown, but not as it was appended.
@@ -71,6 +105,9 @@ func (r *BuildResult) explainItem(it *conversation.Item) {
 	}
 	kind := conversation.DecisionClipped
 	switch {
+	case it.Reason == conversation.ReasonPruned:
+		kind = conversation.DecisionPruned
+		r.Tokens.SavedByPruning += it.Saved
 	case !it.Reason.Expired():
 		r.Tokens.SavedByClipping += it.Saved
 	case it.Level == conversation.Cleared:
@@ -112,8 +149,11 @@ func events(edits []conversation.Edit) []conversation.Event {
 // eventsOfEdit says what an edit means for its messages. The tokens that it saves are told once.
 func eventsOfEdit(e *conversation.Edit) []conversation.Event {
 	var out []conversation.Event
+	if e.Kind == conversation.EditSummarise || e.Kind == conversation.EditHide {
+		return []conversation.Event{eventOfSpan(e)}
+	}
 	for index := e.Range.First; index < e.Range.End; index++ {
-		ev := conversation.Event{Turn: e.Turn, Index: index, Reason: e.Reason, EditSeq: e.Seq}
+		ev := conversation.Event{Turn: e.Turn, Index: index, Last: index, Reason: e.Reason, EditSeq: e.Seq}
 		switch e.Kind {
 		case conversation.EditParts:
 			ev.Type, ev.Level, ev.Expandable = eventOfParts(e), levelOf(e), !e.Erases
@@ -140,9 +180,23 @@ func eventsOfEdit(e *conversation.Edit) []conversation.Event {
 	return out
 }
 
+// eventOfSpan is the one event of an edit that is about a range as a whole.
+func eventOfSpan(e *conversation.Edit) conversation.Event {
+	ev := conversation.Event{
+		Type: conversation.EventHidden, Turn: e.Turn, Index: e.Range.First, Last: e.Range.End - 1, Reason: e.Reason, EditSeq: e.Seq,
+		Saved: e.Before - e.After,
+	}
+	if e.Summary != nil {
+		ev.Type, ev.Summary, ev.Expandable = conversation.EventSummarised, e.Summary.ID, true
+	}
+	return ev
+}
+
 // eventOfParts is the event of an edit that replaces parts.
 func eventOfParts(e *conversation.Edit) conversation.EventType {
 	switch {
+	case e.Reason == conversation.ReasonPruned:
+		return conversation.EventPruned
 	case e.Reason == conversation.ReasonExpired:
 		return conversation.EventExpired
 	case e.Reason.Expired():

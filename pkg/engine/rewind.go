@@ -2,11 +2,216 @@ package engine
 
 import (
 	"context"
+	"encoding/json"
+	"slices"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// Rewind takes back the newest messages.
+// Rewind takes back the messages from an index on (behaviour §8): they stay on record, and nothing shows them or counts with
+// them any more.
 func (e *Engine) Rewind(ctx context.Context, r RewindRequest) (*RewindResult, error) {
-	return nil, conversation.Errorf(conversation.AlreadyRewound, "there is nothing to take back")
+	var out *RewindResult
+	err := e.change(ctx, r.Key, func() (err error) {
+		out, err = e.rewind(ctx, &r)
+		return err
+	})
+	return out, err
+}
+
+// rewind is one attempt.
+func (e *Engine) rewind(ctx context.Context, r *RewindRequest) (*RewindResult, error) {
+	snap, err := e.read(ctx, r.Key, store.Query{Info: true, Request: r.Request.key(), SlotsOf: slotPrefix})
+	if err != nil {
+		return nil, err
+	}
+	first, err := e.recall(snap, r.Request)
+	if err != nil {
+		return nil, err
+	}
+	if first != nil {
+		hidden := conversation.Range{First: first.FirstIndex, End: first.FirstIndex + first.Count}
+		return &RewindResult{Range: hidden, Revision: first.Revision, Duplicate: true}, nil
+	}
+	b := &rewinding{engine: e, window: newWindow(r.Key, snap), from: r.From}
+	if err := b.take(ctx); err != nil {
+		return nil, err
+	}
+	c, err := b.change(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := &RewindResult{Range: b.hidden, Dissolved: b.dissolved(), Events: events(c.Edits), Revision: c.Head.Revision}
+	e.remember(c, r.Request, store.Outcome{FirstIndex: b.hidden.First, Count: b.hidden.Len(), Revision: c.Head.Revision})
+	return out, e.store.Commit(ctx, r.Key, c)
+}
+
+// rewinding is a rewind on its way.
+type rewinding struct {
+	engine *Engine
+	window *window
+	from   int32
+	hidden conversation.Range
+	weight int64 // of what is taken back, as it was appended
+	edit   conversation.Edit
+}
+
+// take loads what is taken back and weighs it.
+func (b *rewinding) take(ctx context.Context) error {
+	head := &b.window.head
+	if b.from >= head.Messages {
+		return conversation.Errorf(conversation.MessageNotFound, "no message has index %d", b.from)
+	}
+	b.hidden = conversation.Range{First: b.from, End: head.Messages}
+	for at := b.from; at < head.Messages; at += listPage {
+		page := conversation.Range{First: at, End: min(at+listPage, head.Messages)}
+		if err := b.window.load(ctx, b.engine, page); err != nil {
+			return err
+		}
+	}
+	if b.window.view.Hidden(b.hidden) {
+		return conversation.Errorf(conversation.AlreadyRewound, "messages %d-%d were taken back already", b.hidden.First, b.hidden.End-1)
+	}
+	for i := range b.window.messages {
+		if m := &b.window.messages[i]; b.hidden.Contains(m.Index) && b.visible(m) {
+			b.weight += int64(m.Tokens)
+		}
+	}
+	return nil
+}
+
+func (b *rewinding) visible(m *conversation.Message) bool {
+	return !b.window.view.Hidden(conversation.Range{First: m.Index, End: m.Index + 1})
+}
+
+// dissolved are the summaries that stand no longer.
+func (b *rewinding) dissolved() []int64 {
+	var out []int64
+	after := b.window.view.Fold([]conversation.Edit{b.edit}).Summaries()
+	for _, e := range b.window.view.Summaries() {
+		if !slices.ContainsFunc(after, func(o conversation.Edit) bool { return o.Summary.ID == e.Summary.ID }) {
+			out = append(out, e.Summary.ID)
+		}
+	}
+	return out
+}
+
+// change is what the rewind commits. What is prepared is dropped, and windows that start behind the messages that are the newest
+// now are found anew.
+func (b *rewinding) change(ctx context.Context) (*store.Change, error) {
+	w := b.window
+	c := &store.Change{Expect: w.head.Version, Head: next(w.head, b.engine.now()), Slots: map[string][]byte{}}
+	c.Head.Revision++
+	c.Head.EditSeq++
+	b.edit = conversation.Edit{
+		Seq: c.Head.EditSeq, Kind: conversation.EditHide, Range: b.hidden, Reason: conversation.ReasonRewindRequest,
+		Turn: w.head.Turn, Time: c.Head.UpdateTime, Commit: c.Head.Version, Before: b.weight,
+	}
+	c.Edits = []conversation.Edit{b.edit}
+	if err := w.dropDraft(c); err != nil {
+		return nil, err
+	}
+	if err := b.changeFits(c); err != nil {
+		return nil, err
+	}
+	return c, b.changeHead(ctx, &c.Head)
+}
+
+func (b *rewinding) changeFits(c *store.Change) error {
+	known, err := b.window.fits()
+	if err != nil {
+		return err
+	}
+	dissolves := len(b.dissolved()) > 0
+	kept := slices.DeleteFunc(slices.Clone(known), func(f fit) bool { return dissolves || f.Start >= b.from || f.Anchor >= b.from })
+	if len(kept) == len(known) {
+		return nil
+	}
+	c.Slots[fitSlot], err = json.Marshal(kept)
+	return err
+}
+
+// changeHead makes the head what it would be without what is taken back, but for the indices, which never return.
+func (b *rewinding) changeHead(ctx context.Context, h *Head) error {
+	if b.from <= h.LeadingSystem { // nothing but leading system messages is left, and the next system message is one too
+		h.LeadingSystem = h.Messages
+	}
+	h.Unanswered = slices.DeleteFunc(slices.Clone(h.Unanswered), func(c store.Call) bool { return c.Message >= b.from })
+	h.Pins = slices.DeleteFunc(slices.Clone(h.Pins), func(p conversation.Range) bool { return p.First >= b.from })
+	h.UnitStart, h.LastUser = h.Messages, -1
+	carries := h.Place.Carrying > 0
+	inputs := int32(0)
+	for at := b.from; at > 0; {
+		page := conversation.Range{First: max(0, at-unitPage), End: at}
+		if err := b.window.load(ctx, b.engine, page); err != nil {
+			return err
+		}
+		for ; at > page.First; at-- {
+			m, ok := b.window.message(at - 1)
+			if !ok || !b.visible(m) {
+				continue
+			}
+			if h.LastUser < 0 && m.Role == conversation.RoleUser {
+				h.LastUser = m.Index
+			}
+			if carries && m.Place.Carrying > 0 {
+				h.Place, carries = conversation.Place{Carrying: m.Place.Carrying, Inputs: m.Place.Inputs + inputs}, false
+			}
+			if m.Role == conversation.RoleUser || m.Role == conversation.RoleTool {
+				inputs++
+			}
+		}
+		if h.LastUser >= 0 && !carries {
+			break
+		}
+	}
+	if carries {
+		h.Place = conversation.Place{Inputs: inputs}
+	}
+	return b.reopen(ctx, h)
+}
+
+// reopen lets the newest unit that is left go on where it was: its calls without a result wait for one again.
+func (b *rewinding) reopen(ctx context.Context, h *Head) error {
+	newest := b.from - 1
+	for ; newest >= 0; newest-- {
+		if err := b.window.load(ctx, b.engine, conversation.Range{First: newest, End: newest + 1}); err != nil {
+			return err
+		}
+		if m, ok := b.window.message(newest); ok && b.visible(m) {
+			break
+		}
+	}
+	if newest < 0 {
+		return nil
+	}
+	past := &listing{engine: b.engine, window: b.window.until(b.edit)}
+	u, err := past.unit(ctx, newest)
+	if err != nil {
+		return err
+	}
+	pins := len(h.Pins) - 1
+	if pins >= 0 && h.Pins[pins].First == u.First() {
+		h.Pins[pins].End = u.Last() + 1
+		if !slices.ContainsFunc(u.Items, func(it conversation.Item) bool { return it.Message.Pinned }) {
+			h.Pins = h.Pins[:pins]
+		}
+	}
+	if m := u.Items[0].Message; m.Role != conversation.RoleAssistant || !m.HasCalls() {
+		return nil // nothing joins it
+	}
+	h.UnitStart = u.First()
+	h.Unanswered = slices.DeleteFunc(h.Unanswered, func(c store.Call) bool { return c.Message == u.First() })
+	for _, c := range u.OpenCalls() {
+		h.Unanswered = append(h.Unanswered, store.Call{CallID: c.CallID, Name: c.Name, Ordinal: c.Ordinal, Message: u.First()})
+	}
+	return nil
+}
+
+// until is the window with one edit more.
+func (w *window) until(e conversation.Edit) *window {
+	out := *w
+	out.view = w.view.Fold([]conversation.Edit{e})
+	return &out
 }

@@ -29,6 +29,8 @@ type settings struct {
 	maxDeferral int32
 	coldAfter   time.Duration
 	maxWait     time.Duration
+	compact     compacting
+	own         bool    // the budget is the conversation's own: its builds make summaries
 	read, write float64 // prices of a token from the provider's cache, and into it
 }
 
@@ -54,6 +56,10 @@ func (e *Engine) settings(ctx context.Context, w *window, r *BuildRequest) (*set
 	s.share = s.limit * percent(policy.Fit.MaxResultPercent, conversation.DefaultMaxResultPercent) / 100
 	s.override = r.Override
 	s.rewrite(policy, profile)
+	s.compact = s.compacting(policy.Compaction)
+	if s.own, err = e.ownBudget(w, s.budget, profile); err != nil {
+		return nil, err
+	}
 	s.catalogue, err = e.catalogue(ctx, w.key.Namespace)
 	return s, err
 }

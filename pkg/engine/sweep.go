@@ -25,7 +25,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	ticker := time.NewTicker(sweepEvery)
 	defer ticker.Stop()
 	for {
-		if err := e.guardedSweep(ctx); err != nil && ctx.Err() == nil {
+		if err := e.guarded(func() error { return e.Sweep(ctx) }); err != nil && ctx.Err() == nil {
 			e.onError(err)
 		}
 		select {
@@ -36,14 +36,14 @@ func (e *Engine) Run(ctx context.Context) error {
 	}
 }
 
-// guardedSweep recovers for itself: nobody above background work does.
-func (e *Engine) guardedSweep(ctx context.Context) (err error) {
+// guarded recovers for background work: nobody above it does.
+func (e *Engine) guarded(work func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("sweep: panic of type %T", p)
+			err = fmt.Errorf("background work: panic of type %T", p)
 		}
 	}()
-	return e.Sweep(ctx)
+	return work()
 }
 
 // Sweep does what is due now. Failures of single tasks do not keep it from the others.

@@ -228,7 +228,7 @@ func TestEngine_Run_SweepsInTurnAndRecovers(t *testing.T) {
 		if err := <-done; err != nil || due != 5 || len(told) != 2 {
 			t.Fatalf("%v after %d sweeps, told %v", err, due, told)
 		}
-		if told[0].Error() != "sweep: panic of type string" || conversation.KindOf(told[1]) != conversation.CorruptRecord {
+		if told[0].Error() != "background work: panic of type string" || conversation.KindOf(told[1]) != conversation.CorruptRecord {
 			t.Errorf("told %v", told)
 		}
 	})

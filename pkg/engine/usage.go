@@ -47,7 +47,7 @@ func (w *window) observe(m *conversation.Manifest, model string, u Usage, profil
 	}
 	w.setSlot(usageSlot(model), value)
 	m.UsageReported = true
-	return true, nil
+	return true, w.report(m, model, u)
 }
 
 // setSlot changes a slot in the window; the commit that follows makes it stand.
@@ -99,7 +99,7 @@ func (e *Engine) reportUsage(ctx context.Context, w *window, m *conversation.Man
 	}
 	c := &store.Change{
 		Expect: w.head.Version, Head: next(w.head, e.now()), ReplaceManifests: []conversation.Manifest{*m},
-		Slots: map[string][]byte{usageSlot(model): w.slots[usageSlot(model)]},
+		Slots: map[string][]byte{usageSlot(model): w.slots[usageSlot(model)], usedSlot: w.slots[usedSlot]},
 	}
 	c.Head.Revision++
 	if err := e.store.Commit(ctx, w.key, c); err != nil {

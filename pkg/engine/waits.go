@@ -20,6 +20,14 @@ type waits struct {
 	begun bool                 // left is set
 	asked []*summarize.Request // waited for already
 	want  []*summarize.Request // of the attempt at hand
+
+	work    *work  // summaries of spans that the attempt at hand wants
+	model   bool   // a model is to write them, in time that is left
+	stored  []byte // what the draft's slot held
+	tried   bool   // a model was waited for
+	rounds  int    // how often summaries of spans were wanted
+	written *draft // without a model
+	lost    []Degradation
 }
 
 // errWait ends an attempt that would wait for summaries: nobody waits while he holds the conversation.
@@ -33,6 +41,31 @@ func (w *waits) worth(r *summarize.Request) bool {
 
 // wait starts what the last attempt wanted and waits for it, as long as the build may.
 func (e *Engine) wait(ctx context.Context, w *waits) {
+	if len(w.want) > 0 {
+		e.waitForTexts(ctx, w)
+	}
+	if w.work != nil {
+		e.waitForSpans(ctx, w)
+	}
+}
+
+// waitForSpans has summaries of spans written: by a model, if there is time for it, or else as extracts.
+func (e *Engine) waitForSpans(ctx context.Context, w *waits) {
+	if !w.model {
+		w.written = w.work.extract(e.summaries)
+		return
+	}
+	w.tried = true
+	bounded, cancel := context.WithTimeout(ctx, w.left)
+	defer cancel()
+	started := time.Now()
+	e.prepareDraft(w.work, w.stored) //nolint:contextcheck // it goes on when the build has given up waiting
+	e.awaitDraft(bounded, w.work)
+	w.left -= time.Since(started)
+	w.lost = []Degradation{degraded(&w.work.plan, e.whyNoDraft(ctx, w.work))}
+}
+
+func (e *Engine) waitForTexts(ctx context.Context, w *waits) {
 	for _, r := range w.want {
 		e.summaries.Start(r) //nolint:contextcheck // it goes on when the build has given up waiting
 	}

@@ -83,7 +83,7 @@ func TestEngine_Build_PrefixPerCause(t *testing.T) {
 			b.asked(t, "c", 1000, func(r *engine.BuildRequest) { r.Format = conversation.FormatAnthropic })
 			b.append(t, "c", user("more"))
 		}, 1000, nil, engine.BreakTailReplaced},
-		{"hidden", func(t *testing.T, b *bench) { b.edit(t, "c", hide(2, 4)) }, 1000, nil, engine.BreakEdited},
+		{"hidden", func(t *testing.T, b *bench) { b.edit(t, "c", hide(2, 4)) }, 1000, nil, engine.BreakRewound},
 	} {
 		for _, cache := range []int64{0, 1 << 20} {
 			b := base(t, cache)

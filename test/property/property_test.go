@@ -67,7 +67,7 @@ func count(text string) int { return (utf8.RuneCountInString(text) + 3) / 4 }
 func newEngine(s store.Store, cache int64) *engine.Engine { return engine.New(options(s, cache)) }
 
 func options(s store.Store, cache int64) engine.Options {
-	n := uint64(0)
+	n, off := uint64(0), true
 	return engine.Options{
 		Store: s, Counters: []tokens.Counter{counter{chars4.New()}},
 		Formats: []provider.Format{openaichat.New(), openairesponses.New(), anthropic.New(), gemini.New(), neutral.New()},
@@ -78,6 +78,10 @@ func options(s store.Store, cache int64) engine.Options {
 			return id
 		},
 		CacheBytes: cache, OnError: func(error) {},
+		Defaults: conversation.Policy{ // what these tests are about is not how old messages are summarised
+			Pruning:    conversation.PruningPolicy{Off: &off},
+			Compaction: conversation.CompactionPolicy{Strategy: conversation.StrategySlidingWindow},
+		},
 	}
 }
 

@@ -43,7 +43,12 @@ type world struct {
 
 func newWorld(s store.Store, m summarize.Model) *world {
 	w := &world{desk: summarize.New(summarize.Options{Providers: map[string]summarize.Model{"openai": m}, Models: []string{"openai/m"}})}
+	off := true
 	w.Engine = engine.New(engine.Options{
+		Defaults: conversation.Policy{ // what these tests are about is not how old messages are summarised
+			Pruning:    conversation.PruningPolicy{Off: &off},
+			Compaction: conversation.CompactionPolicy{Strategy: conversation.StrategySlidingWindow},
+		},
 		Store: s, Counters: []tokens.Counter{counter{chars4.New()}}, Clock: time.Now, CacheBytes: 8 << 20, Summaries: w.desk,
 		Formats: []provider.Format{openaichat.New(), openairesponses.New(), anthropic.New(), gemini.New(), neutral.New()},
 		IDs:     func() (id conversation.ID) { _, _ = rand.Read(id[:]); return id },

@@ -1,0 +1,158 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
+)
+
+// A draft is prepared while the conversation goes on, by one process: whoever holds the lease. It lies in slots beside the head,
+// so that every process may publish it, and a restart finds it or lets it go.
+const draftSlot = slotPrefix + "draft"
+
+// draftTextSlot holds the text of a draft's step. It is read when the draft is published.
+func draftTextSlot(step int) string { return fmt.Sprintf("draft/%d", step) }
+
+// draftState says how far a draft is.
+type draftState string
+
+const (
+	draftPreparing draftState = "preparing" // until its lease ends
+	draftReady     draftState = "ready"
+	draftFailed    draftState = "failed" // and is not tried again for a while
+)
+
+// draftRecord is what the slot holds.
+type draftRecord struct {
+	State  draftState `json:"state"`
+	Owner  string     `json:"owner,omitempty"`
+	Until  time.Time  `json:"until,omitzero"`
+	Reason string     `json:"reason,omitempty"` // of a failure; safe to show
+	plan
+}
+
+func (w *window) draft() (r draftRecord, stored []byte, err error) {
+	stored, ok := w.slots[draftSlot]
+	if !ok {
+		return r, nil, nil
+	}
+	if err := json.Unmarshal(stored, &r); err != nil {
+		return r, nil, conversation.Errorf(conversation.CorruptRecord, "the stored draft is damaged").Because(err)
+	}
+	return r, stored, nil
+}
+
+// pending says whether nothing should be begun: a summary is on its way, is there, or has failed a short while ago.
+func (r *draftRecord) pending(now time.Time) bool {
+	return r.State == draftReady || r.State != "" && now.Before(r.Until)
+}
+
+// stands says whether a plan is still true of the conversation (behaviour §8): the summaries that it takes up are in force,
+// and nothing of its range was taken back, summarised otherwise, expanded or erased since, by any of the edits.
+func (d *deciding) stands(p *plan, edits ...conversation.Edit) bool {
+	if len(p.Steps) == 0 || p.Cut > d.out.units[d.out.newest()].First() {
+		return false
+	}
+	for i := range p.Steps {
+		s := &p.Steps[i]
+		for _, id := range s.Children {
+			if !slices.ContainsFunc(d.view.Summaries(), func(e conversation.Edit) bool { return e.Summary.ID == id }) {
+				return false
+			}
+		}
+		for j := range edits {
+			if e := &edits[j]; e.Seq > p.EditSeq && s.Range.Overlaps(e.Range) && breaksDraft(e) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// draftStands says whether a draft that was prepared before this build still stands, after what the build has done so far.
+func (d *deciding) draftStands(p *plan) bool {
+	return d.stands(p, d.window.edits...) && d.stands(p, d.edits...)
+}
+
+func breaksDraft(e *conversation.Edit) bool {
+	switch e.Kind {
+	case conversation.EditSummarise, conversation.EditHide, conversation.EditRestore:
+		return true
+	default:
+		return e.Erases
+	}
+}
+
+// ready is the draft that was prepared, if it still stands; nil otherwise.
+func (d *deciding) ready(ctx context.Context) (*draft, error) {
+	r, _, err := d.window.draft()
+	if err != nil || r.State != draftReady {
+		return nil, err
+	}
+	if !d.draftStands(&r.plan) {
+		return nil, nil
+	}
+	q := store.Query{Incarnation: d.window.head.Incarnation}
+	for i := range r.Steps {
+		q.Slots = append(q.Slots, draftTextSlot(i))
+	}
+	snap, err := d.engine.store.Read(ctx, d.window.key, q)
+	if err != nil {
+		return nil, failure(err)
+	}
+	out := &draft{plan: r.plan}
+	for i := range r.Steps {
+		var text written
+		value, ok := snap.Slots[draftTextSlot(i)]
+		if !ok || json.Unmarshal(value, &text) != nil {
+			return nil, nil // another build has just published it: the commit will find out
+		}
+		out.written = append(out.written, text)
+	}
+	return out, nil
+}
+
+// changeDraft takes a draft away that was published, or that does not stand any more.
+func (d *deciding) changeDraft(c *store.Change) error {
+	r, stored, err := d.window.draft()
+	if err != nil || stored == nil || r.State == draftFailed && !d.published() || !d.published() && d.draftStands(&r.plan) {
+		return err
+	}
+	return d.window.dropDraft(c)
+}
+
+// draftState says how far the next summary is after the build's commit.
+func (d *deciding) draftState() CompactionState {
+	r, _, err := d.window.draft()
+	switch {
+	case err != nil || d.published():
+		return CompactionIdle
+	case d.preparing || r.State == draftPreparing && d.now.Before(r.Until):
+		return CompactionPreparing
+	case r.State == draftReady && d.draftStands(&r.plan):
+		return CompactionReady
+	default:
+		return CompactionIdle
+	}
+}
+
+// dropDraft makes a change take the draft away, whatever its state: who prepares it finds out by its lease.
+func (w *window) dropDraft(c *store.Change) error {
+	r, stored, err := w.draft()
+	if err != nil || stored == nil {
+		return err
+	}
+	if c.Slots == nil {
+		c.Slots = map[string][]byte{}
+	}
+	c.Slots[draftSlot] = nil
+	for i := range r.Steps {
+		c.Slots[draftTextSlot(i)] = nil
+	}
+	return nil
+}

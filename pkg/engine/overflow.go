@@ -1,0 +1,252 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/palimpsest-context/palimpsest/pkg/compaction"
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+)
+
+// overTarget is by how much a view may be over the target of a compaction before more is summarised, in percent of the target.
+const overTarget = 105
+
+// compactIfFull makes the view smaller if it has outgrown its budget, or if a summary is ready that costs nothing now.
+func (d *deciding) compactIfFull(ctx context.Context) error {
+	if !d.summarises() {
+		return d.makeRoom(ctx)
+	}
+	why := d.trigger()
+	if r, _, err := d.window.draft(); err != nil {
+		return err
+	} else if why == conversation.ReasonUnspecified && r.State == draftReady && d.cold() {
+		why = conversation.ReasonCacheCold
+	}
+	if why == conversation.ReasonUnspecified || d.hopeless() {
+		return nil
+	}
+	if _, err := d.compact(ctx, why, d.settings.compact.target, d.settings.compact.keep); err != nil {
+		return err
+	}
+	return d.makeRoom(ctx)
+}
+
+// hopeless says whether not even the newest unit has room beside what is always sent: such a build is refused, and must not have
+// asked a model for it.
+func (d *deciding) hopeless() bool {
+	return d.fixed+d.out.weights[d.out.newest()] > d.settings.limit
+}
+
+// makeRoom moves the window's start where the provider has reported more than the budget and our count has not noticed.
+func (d *deciding) makeRoom(ctx context.Context) error {
+	used, _ := d.used()
+	total := d.fixed + d.out.tokens()
+	if used <= d.settings.budget || total > d.settings.limit || total <= d.settings.target {
+		return nil
+	}
+	r := compaction.Fit(d.fitInput(total - 1))
+	if !r.Fits {
+		return nil
+	}
+	return d.move(ctx, r.Window)
+}
+
+// compact lets summaries take the place of what is older than the newest messages. A draft that stands is published first; what
+// it leaves over the target is summarised without a model. It says whether the view has become smaller by enough; if not, the view
+// is left as it was.
+func (d *deciding) compact(ctx context.Context, why conversation.Reason, target int64, keep int32) (bool, error) {
+	before, saved := d.fixed+d.out.tokens(), d.save()
+	if dr, err := d.ready(ctx); err != nil {
+		return false, err
+	} else if dr != nil {
+		if err := d.publish(ctx, dr, why); err != nil {
+			return false, err
+		}
+	}
+	if why == conversation.ReasonCacheCold {
+		return d.settle(before, saved), nil
+	}
+	if len(d.edits) == saved.edits || d.fixed+d.out.tokens() > target*overTarget/100 {
+		if err := d.summariseRest(ctx, why, target, keep); err != nil {
+			return false, err
+		}
+	}
+	return d.settle(before, saved), nil
+}
+
+// summariseRest plans anew and publishes what was written for the plan: by a model, if the build may wait for one, or else as an
+// extract.
+func (d *deciding) summariseRest(ctx context.Context, why conversation.Reason, target int64, keep int32) error {
+	p, err := d.planned(ctx, d.tailRoom(target, 0), keep)
+	if err != nil || p == nil {
+		return err
+	}
+	if dr := d.waits.written; dr != nil && d.stands(&dr.plan, d.window.edits...) {
+		d.degradations = append(d.degradations, d.waits.lost...)
+		return d.publish(ctx, dr, why)
+	}
+	if d.waits.rounds++; d.waits.rounds > maxRounds {
+		return nil // the conversation moves faster than it can be summarised: the window's start moves instead
+	}
+	w, err := d.work(ctx, p)
+	if err != nil {
+		return err
+	}
+	d.waits.work, d.waits.stored, d.waits.model = w, d.window.slots[draftSlot], false
+	if !d.published() && d.engine.summaries.CanAsk(&w.prompt) {
+		var why string
+		if d.waits.model, why = d.mayWait(w); !d.waits.model && !d.waits.tried {
+			d.waits.lost = []Degradation{degraded(p, why)}
+		}
+	}
+	return errWait // nobody holds the conversation while summaries are written
+}
+
+// maxRounds is how often a build has summaries written.
+const maxRounds = 4
+
+// published says whether this build has published a summary already: what is added to it is not worth a wait.
+func (d *deciding) published() bool {
+	for i := range d.edits {
+		if d.edits[i].Kind == conversation.EditSummarise {
+			return true
+		}
+	}
+	return false
+}
+
+// mayWait says whether the build can wait for a model to do the work, and if not, why (behaviour §5: at most two calls in a build).
+func (d *deciding) mayWait(w *work) (may bool, why string) {
+	switch r, _, _ := d.window.draft(); {
+	case d.dry:
+		return false, "a dry run asks no model"
+	case r.State == draftFailed && d.now.Before(r.Until):
+		return false, r.Reason
+	case d.waits.left <= 0 || d.waits.tried || len(d.waits.asked)+w.calls() > maxWaits:
+		return false, errNotReady.Error()
+	default:
+		return true, ""
+	}
+}
+
+// saved is the state of a decision, to come back to.
+type saved struct {
+	view  *conversation.View
+	out   *composition
+	edits int
+}
+
+func (d *deciding) save() saved {
+	s := saved{view: d.view, out: d.out, edits: len(d.edits)}
+	d.view = d.view.Fold(nil)
+	return s
+}
+
+// settle keeps what was done since if it was worth it, and goes back otherwise.
+func (d *deciding) settle(before int64, s saved) bool {
+	if len(d.edits) > s.edits && d.shrunk(before) {
+		return true
+	}
+	for _, e := range d.edits[s.edits:] {
+		d.degradations = append(d.degradations, Degradation{
+			Asked:  fmt.Sprintf("a summary of messages %d-%d", e.Range.First, e.Range.End-1),
+			Reason: "it would not have made the view smaller by enough", Done: "the window's start moves instead, if the view is over its budget",
+		})
+		d.failures = append(d.failures, conversation.Event{
+			Type: conversation.EventCompactionFailed, Turn: d.turn, Index: e.Range.First, Last: e.Range.End - 1, Reason: e.Reason,
+		})
+	}
+	d.edits, d.view, d.out = d.edits[:s.edits], s.view, s.out
+	return false
+}
+
+// publish makes the edits of a draft and lays the view out behind it.
+func (d *deciding) publish(ctx context.Context, dr *draft, why conversation.Reason) error {
+	ids := make([]int64, len(dr.Steps))
+	for i := range dr.Steps {
+		e, err := d.summaryEdit(dr, i, ids)
+		if err != nil {
+			return err
+		}
+		e.Reason = why
+		if len(dr.Steps[i].Children)+len(dr.Steps[i].Steps) > 0 && dr.Steps[i].Own.Len() == 0 {
+			e.Reason = conversation.ReasonSummariesMerged
+		}
+		d.add(e)
+		ids[i] = e.Summary.ID
+	}
+	win := d.out.window
+	win.Start, win.Anchor = max(win.Start, dr.Cut), -1
+	if last := d.window.head.LastUser; last >= 0 && last < win.Start {
+		if err := d.window.load(ctx, d.engine, conversation.Range{First: last, End: last + 1}); err != nil {
+			return err
+		}
+		if m, ok := d.window.message(last); ok {
+			if it, shown := d.view.Item(m); shown && it.Tokens() <= d.settings.compact.anchor {
+				win.Anchor = last
+			}
+		}
+	}
+	var err error
+	d.out, err = d.compose(ctx, d.view, win)
+	return err
+}
+
+// summaryEdit is the edit of a draft's step. ids are those of the steps before it.
+func (d *deciding) summaryEdit(dr *draft, i int, ids []int64) (conversation.Edit, error) {
+	step, text := &dr.Steps[i], &dr.written[i]
+	facts, err := json.Marshal(&text.known)
+	if err != nil {
+		return conversation.Edit{}, err
+	}
+	n, _ := d.settings.counter.Count(text.Text)
+	s := &conversation.Summary{
+		ID: d.window.head.EditSeq + int64(len(d.edits)) + 1, Level: step.Level, Model: text.Model, Tokens: int32(n),
+		Text: conversation.Content{Inline: text.Text}, Facts: conversation.Content{Inline: string(facts)},
+		Except: d.except(step.Range), Children: append([]int64(nil), step.Children...),
+	}
+	for _, at := range step.Steps {
+		s.Children = append(s.Children, ids[at])
+	}
+	e := conversation.Edit{Kind: conversation.EditSummarise, Range: step.Range, Summary: s, After: int64(n)}
+	for _, older := range d.view.Summaries() {
+		if step.Range.Covers(older.Range) {
+			e.Before += int64(older.Summary.Tokens)
+			s.Recorded += older.Summary.Recorded
+		}
+	}
+	for _, m := range d.window.messages {
+		if !step.Own.Contains(m.Index) || !s.Covers(m.Index) || d.view.Hidden(conversation.Range{First: m.Index, End: m.Index + 1}) {
+			continue
+		}
+		s.Recorded += int64(m.Tokens)
+		if it, shown := d.view.Item(&m); shown {
+			e.Before += it.Tokens()
+		}
+	}
+	return e, nil
+}
+
+// prepareSummary has a summary prepared in the background for when the view overflows, once the view has come near to it.
+func (d *deciding) prepareSummary(ctx context.Context) {
+	used, _ := d.used()
+	c := &d.settings.compact
+	r, stored, err := d.window.draft()
+	if err != nil || !d.summarises() || used < c.prepare || used > d.settings.budget || r.pending(d.now) {
+		return
+	}
+	prompt, _ := d.settings.catalogue.prompt(or(c.PromptID, ""))
+	if !d.engine.summaries.CanAsk(&prompt) {
+		return
+	}
+	growth := unscaled(d.settings.budget-used, d.settings.factor)
+	p, err := d.planned(ctx, d.tailRoom(c.target, growth), c.keep)
+	if err != nil || p == nil {
+		return // the build has been committed: a later one tries again
+	}
+	p.EditSeq += int64(len(d.edits))                                                     // which are committed by now
+	if w, err := d.work(ctx, p); err == nil && d.engine.prepareDraft(w, stored) != nil { //nolint:contextcheck // it goes on behind the build
+		d.preparing = true
+	}
+}

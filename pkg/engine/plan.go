@@ -1,0 +1,237 @@
+package engine
+
+import (
+	"context"
+	"slices"
+
+	"github.com/palimpsest-context/palimpsest/pkg/compaction"
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+)
+
+// plan is which summaries a compaction would make, in order: later ones may take up earlier ones.
+type plan struct {
+	EditSeq int64  `json:"seq"` // the view that it was made on
+	Cut     int32  `json:"cut"` // the first message that stays
+	Steps   []step `json:"steps"`
+}
+
+// step is one summary that is to be.
+type step struct {
+	Range conversation.Range `json:"range"`
+	Own   conversation.Range `json:"own"` // messages that no earlier summary stands for; empty for a merge
+	Level int32              `json:"level"`
+	// Children are the ids of summaries in force that it takes up, and Steps the positions in the plan of those that are yet to be.
+	Children []int64 `json:"children,omitempty"`
+	Steps    []int   `json:"steps,omitempty"`
+}
+
+// planned says what would be summarised so that the newest messages, of at most tail tokens, are left; nil if nothing would.
+func (d *deciding) planned(ctx context.Context, tail int64, keep int32) (*plan, error) {
+	cut := d.cut(tail, keep)
+	if cut <= max(d.kept.LeadingSystem, d.view.SummarisedTo()) {
+		return nil, nil
+	}
+	from, err := d.reachBack(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p := &plan{EditSeq: d.window.head.EditSeq, Cut: cut}
+	if d.settings.compact.strategy == conversation.StrategyHierarchical {
+		d.planLeaves(p, from)
+	} else {
+		p.Steps = []step{d.successor(from, cut)}
+	}
+	return p, nil
+}
+
+// cut is the first message that a compaction leaves; 0 if nothing would go.
+func (d *deciding) cut(tail int64, keep int32) int32 {
+	in := compaction.CutInput{Keep: keep, Tail: tail}
+	for i := d.out.tail; i <= d.out.newest(); i++ {
+		u := &d.out.units[i]
+		in.Pieces = append(in.Pieces, compaction.Piece{
+			First: u.First(), Tokens: d.out.weights[i], User: user(u), Messages: int32(len(u.Items)),
+		})
+	}
+	if at := compaction.Cut(in); at > 0 {
+		return in.Pieces[at].First
+	}
+	return 0
+}
+
+// tailRoom is what the newest messages may weigh so that the view reaches its target beside all that stays, and with a summary as
+// long as it may be. growth is what will be appended until the summary is used.
+func (d *deciding) tailRoom(target, growth int64) int64 {
+	c := &d.settings.compact
+	room := target - growth - d.fixed - c.summary - c.losses
+	for i := range d.out.units[:d.out.tail] {
+		if u := &d.out.units[i]; u.Summary == nil {
+			room -= d.out.weights[i]
+		}
+	}
+	return max(0, min(c.tail, room))
+}
+
+// reachBack is where the messages begin that a summary takes up: behind the last one. Where the window has left out more than a
+// budget's worth of messages since, the oldest of these are not taken up.
+func (d *deciding) reachBack(ctx context.Context) (int32, error) {
+	from, at, room := max(d.kept.LeadingSystem, d.view.SummarisedTo()), d.out.window.Start, d.settings.limit
+	for at > from && room > 0 {
+		page := conversation.Range{First: max(from, at-unitPage), End: at}
+		if err := d.window.load(ctx, d.engine, page); err != nil {
+			return 0, err
+		}
+		for ; at > page.First && room > 0; at-- {
+			if m, ok := d.window.message(at - 1); ok {
+				room -= clippedWeight(m, d.settings.share)
+			}
+		}
+	}
+	d.followView()
+	if at <= from {
+		return from, nil
+	}
+	return d.unitStart(ctx, at)
+}
+
+// followView takes in edits that loading has shown: of messages that were not part of the window.
+func (d *deciding) followView() {
+	if d.view.Seq() == d.window.head.EditSeq {
+		d.view = d.window.view
+		return
+	}
+	d.view = d.window.view.Fold(d.edits)
+}
+
+// successor is the one summary of SUMMARIZE: it takes up all before it, if it follows on them.
+func (d *deciding) successor(from, cut int32) step {
+	own := conversation.Range{First: from, End: cut}
+	s := step{Range: own, Own: own}
+	if !d.follows(from) {
+		return s
+	}
+	for _, e := range d.view.Summaries() {
+		s.Range.First = min(s.Range.First, e.Range.First)
+		s.Level = max(s.Level, e.Summary.Level+1)
+		s.Children = append(s.Children, e.Summary.ID)
+	}
+	return s
+}
+
+// follows says whether messages from an index on follow on the last summary. Where some between them were left out, a summary over
+// both would stand for what nobody has summarised.
+func (d *deciding) follows(from int32) bool {
+	gap := conversation.Range{First: d.view.SummarisedTo(), End: from}
+	return gap.First == 0 || gap.Len() <= 0 || d.view.Hidden(gap)
+}
+
+// planLeaves adds leaves over chunks, and the summaries of summaries that they make necessary.
+func (d *deciding) planLeaves(p *plan, from int32) {
+	var nodes []compaction.Node
+	var refs []ref
+	if d.follows(from) {
+		nodes, refs = d.nodes()
+	}
+	for _, own := range d.chunks(from, p.Cut) {
+		refs = append(refs, ref{step: len(p.Steps)})
+		nodes = append(nodes, compaction.Node{Range: own})
+		p.Steps = append(p.Steps, step{Range: own, Own: own})
+	}
+	for _, m := range compaction.Merges(nodes, d.settings.compact.fanOut) {
+		s := step{Range: m.Into.Range, Level: m.Into.Level}
+		for _, r := range refs[m.First:m.End] {
+			if r.id > 0 {
+				s.Children = append(s.Children, r.id)
+			} else {
+				s.Steps = append(s.Steps, r.step)
+			}
+		}
+		refs = slices.Replace(refs, m.First, m.End, ref{step: len(p.Steps)})
+		p.Steps = append(p.Steps, s)
+	}
+}
+
+// ref names a summary: by its id, or by its place in a plan.
+type ref struct {
+	id   int64
+	step int
+}
+
+func (d *deciding) nodes() (nodes []compaction.Node, refs []ref) {
+	for _, e := range d.view.Summaries() {
+		nodes = append(nodes, compaction.Node{Range: e.Range, Level: e.Summary.Level})
+		refs = append(refs, ref{id: e.Summary.ID})
+	}
+	return nodes, refs
+}
+
+// chunks splits messages into what leaves stand for: whole units, of about a chunk's weight each.
+func (d *deciding) chunks(from, cut int32) []conversation.Range {
+	var out []conversation.Range
+	weight := int64(0)
+	units := d.spanUnits(conversation.Range{First: from, End: cut})
+	for i := range units {
+		if n := units[i].Tokens(); len(out) == 0 || weight+n > d.settings.compact.chunk {
+			if len(out) > 0 {
+				out[len(out)-1].End = units[i].First()
+			}
+			out, weight = append(out, conversation.Range{First: units[i].First(), End: cut}), 0
+		}
+		weight += units[i].Tokens()
+	}
+	if len(out) > 0 {
+		out[0].First = from
+	}
+	return out
+}
+
+// spanUnits are the units of a stretch as the view shows them, without what never enters a summariser: the system's messages and
+// pinned units.
+func (d *deciding) spanUnits(r conversation.Range) []conversation.Unit {
+	var items []conversation.Item
+	for i := range d.window.messages {
+		m := &d.window.messages[i]
+		if !r.Contains(m.Index) || m.Role == conversation.RoleSystem || d.pinned(m.Index) {
+			continue
+		}
+		if it, ok := d.view.Item(m); ok {
+			items = append(items, it)
+		}
+	}
+	return conversation.Units(items, d.view.Hidden)
+}
+
+// except are the messages of a range that a summary over it does not stand for (behaviour §8): pinned units, the system's messages,
+// newest first, as far as they have room; the newest user message, if it is not too large; and units that were expanded lately.
+func (d *deciding) except(r conversation.Range) []conversation.Range {
+	var out []conversation.Range
+	for _, p := range d.kept.Pins {
+		if r.Contains(p.First) {
+			out = append(out, p)
+		}
+	}
+	room := d.settings.compact.system
+	for i := len(d.window.messages) - 1; i >= 0; i-- {
+		m := &d.window.messages[i]
+		if !r.Contains(m.Index) || m.Index < d.kept.LeadingSystem {
+			continue
+		}
+		it, shown := d.view.Item(m)
+		switch n := it.Tokens(); {
+		case !shown:
+		case m.Role == conversation.RoleSystem:
+			if room -= n; room >= 0 {
+				out = append(out, conversation.Range{First: m.Index, End: m.Index + 1})
+			}
+		case m.Index == d.window.head.LastUser && n <= d.settings.compact.anchor || d.expandedLately(m.Index):
+			out = append(out, conversation.Range{First: m.Index, End: m.Index + 1})
+		}
+	}
+	return merge(out)
+}
+
+// expandedLately says whether a message was brought back so short a while ago that nothing takes it away again (behaviour §10).
+func (d *deciding) expandedLately(index int32) bool {
+	_, turn, ok := d.view.Restored(index)
+	return ok && d.turn-turn <= protectedTurns
+}

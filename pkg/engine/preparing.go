@@ -1,0 +1,214 @@
+package engine
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"time"
+	"unicode/utf8"
+
+	"github.com/palimpsest-context/palimpsest/pkg/store"
+	"github.com/palimpsest-context/palimpsest/pkg/summarize"
+)
+
+const (
+	// leaseMargin is how much longer a lease is than the calls under it may take.
+	leaseMargin = 15 * time.Second
+	// failedFor is how long nobody tries again after a failure.
+	failedFor = time.Minute
+	// draftPoll is how often a build that waits for another process looks whether the draft is there.
+	draftPoll = 50 * time.Millisecond
+)
+
+// preparing is a draft on its way in this process.
+type preparing struct{ done chan struct{} }
+
+// prepareDraft has a model write a work's summaries in the background, and keeps them in the conversation's slots. One process
+// at a time does, and in it one goroutine for a conversation. stored is what the draft's slot held. It returns what is under way.
+func (e *Engine) prepareDraft(w *work, stored []byte) *preparing {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if p := e.preparing[w.key]; p != nil || e.closed {
+		return p
+	}
+	p := &preparing{done: make(chan struct{})}
+	e.preparing[w.key] = p
+	e.background.Add(1)
+	go func() {
+		defer e.background.Done()
+		if err := e.guarded(func() error { return e.prepareNow(w, stored) }); err != nil && e.onError != nil {
+			e.onError(err)
+		}
+		e.mu.Lock()
+		delete(e.preparing, w.key)
+		e.mu.Unlock()
+		close(p.done)
+	}()
+	return p
+}
+
+// underWay is the draft that this process prepares for a conversation; nil if it prepares none.
+func (e *Engine) underWay(key Key) *preparing {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.preparing[key]
+}
+
+// Close ends the background work of the engine and waits for it. Calls that still come begin none.
+func (e *Engine) Close() {
+	e.mu.Lock()
+	e.closed = true
+	e.mu.Unlock()
+	e.end()
+	e.background.Wait()
+}
+
+// prepareNow takes the lease, has the summaries written, and keeps them, unless the lease is lost meanwhile: the conversation was
+// rewound or summarised otherwise, or something in it was erased.
+func (e *Engine) prepareNow(w *work, stored []byte) error {
+	patience := time.Duration(w.calls())*e.summaries.Deadline() + leaseMargin
+	ctx, cancel := context.WithTimeout(e.base, patience)
+	defer cancel()
+	lease := draftRecord{State: draftPreparing, Owner: fmt.Sprintf("%x", e.ids()), Until: e.now().Add(patience), plan: w.plan}
+	held, err := e.setDraft(ctx, w, stored, &lease, nil)
+	if err != nil || held == nil {
+		return err
+	}
+	d, err := e.summarise(ctx, w)
+	texts, err := slotsOf(d, err)
+	outcome := draftRecord{State: draftReady, plan: w.plan}
+	if err != nil {
+		outcome = draftRecord{State: draftFailed, Until: e.now().Add(failedFor), Reason: reasonOf(err)}
+	}
+	if e.base.Err() != nil { // the process ends: whoever comes next may begin at once
+		last, done := context.WithTimeout(context.Background(), time.Second)
+		defer done()
+		_, err := e.setDraft(last, w, held, nil, nil)
+		return err
+	}
+	_, err = e.setDraft(ctx, w, held, &outcome, texts)
+	return err
+}
+
+// setDraft replaces what the draft's slot holds, if it holds what it is said to, and returns what it holds then; nil if somebody
+// else was faster, or the conversation is gone.
+func (e *Engine) setDraft(ctx context.Context, w *work, before []byte, after *draftRecord, texts map[string][]byte) ([]byte, error) {
+	var value []byte
+	if after != nil {
+		var err error
+		if value, err = json.Marshal(after); err != nil {
+			return nil, failure(err)
+		}
+	}
+	c := &store.Change{
+		Aside: true, Head: Head{Incarnation: w.incarnation},
+		Slots: map[string][]byte{draftSlot: value}, ExpectSlots: map[string][]byte{draftSlot: before},
+	}
+	maps.Copy(c.Slots, texts)
+	err := e.store.Commit(ctx, w.key, c)
+	if errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrNotFound) {
+		return nil, nil
+	}
+	return value, err
+}
+
+// slotsOf are a draft's texts as slots. What is too large for one is a failure like any other.
+func slotsOf(d *draft, err error) (map[string][]byte, error) {
+	if err != nil {
+		return nil, err
+	}
+	out := map[string][]byte{}
+	for i := range d.written {
+		value, err := json.Marshal(&d.written[i])
+		if err != nil {
+			return nil, err
+		}
+		if len(value) > store.MaxSlot {
+			return nil, &summarize.Failure{Reason: summarize.TooLong}
+		}
+		out[draftTextSlot(i)] = value
+	}
+	return out, nil
+}
+
+func reasonOf(err error) string {
+	var f *summarize.Failure
+	if errors.As(err, &f) {
+		return f.Error()
+	}
+	return "the summary could not be prepared"
+}
+
+// ask asks a model for a summary of one document and waits for it.
+func (e *Engine) ask(ctx context.Context, w *work, document string) summarize.Result {
+	r := &summarize.Request{
+		Scope: w.scope(), Content: document, Hash: sha256.Sum256([]byte(document)), Chars: utf8.RuneCountInString(document),
+		Target: w.target(), Prompt: w.prompt, Span: true,
+	}
+	if result, ended := e.summaries.Look(r); ended {
+		return result
+	}
+	e.summaries.Start(r) //nolint:contextcheck // the desk has deadlines of its own
+	e.summaries.Wait(ctx, []*summarize.Request{r})
+	if result, ended := e.summaries.Look(r); ended {
+		return result
+	}
+	return summarize.Result{Err: &summarize.Failure{Reason: summarize.Timeout}}
+}
+
+func (w *work) scope() summarize.Scope {
+	return summarize.Scope{Namespace: w.key.Namespace, Conversation: w.key.Conversation}
+}
+
+// awaitDraft waits until a conversation's draft is there or has failed, here or in another process, or the time is over.
+func (e *Engine) awaitDraft(ctx context.Context, w *work) {
+	ticker := time.NewTicker(draftPoll)
+	defer ticker.Stop()
+	for {
+		var done <-chan struct{}
+		if p := e.underWay(w.key); p != nil {
+			done = p.done
+		} else if !e.leased(ctx, w) {
+			return
+		}
+		select {
+		case <-done:
+			return
+		case <-ticker.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// leased says whether some process is preparing a draft.
+func (e *Engine) leased(ctx context.Context, w *work) bool {
+	snap, err := e.store.Read(ctx, w.key, store.Query{Incarnation: w.incarnation, Slots: []string{draftSlot}})
+	if err != nil {
+		return false
+	}
+	var r draftRecord
+	return json.Unmarshal(snap.Slots[draftSlot], &r) == nil && r.State == draftPreparing && e.now().Before(r.Until)
+}
+
+// whyNoDraft says why a wait for a draft was in vain.
+func (e *Engine) whyNoDraft(ctx context.Context, w *work) string {
+	snap, err := e.store.Read(ctx, w.key, store.Query{Incarnation: w.incarnation, Slots: []string{draftSlot}})
+	var r draftRecord
+	if err == nil && json.Unmarshal(snap.Slots[draftSlot], &r) == nil && r.State == draftFailed {
+		return r.Reason
+	}
+	return errNotReady.Error()
+}
+
+// degraded says in words that a model's summary did not come.
+func degraded(p *plan, why string) Degradation {
+	last := p.Steps[len(p.Steps)-1].Range
+	return Degradation{
+		Asked:  fmt.Sprintf("a model's summary of messages %d-%d", last.First, last.End-1),
+		Reason: why, Done: "the sidecar's own extract was used",
+	}
+}

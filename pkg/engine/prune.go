@@ -1,0 +1,82 @@
+package engine
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/palimpsest-context/palimpsest/pkg/compaction"
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/prune"
+)
+
+// prune clears old tool results (behaviour §7), one edit a message.
+func (d *deciding) prune(ctx context.Context) error {
+	targets := d.prunable()
+	if len(targets) == 0 {
+		return nil
+	}
+	for at := 0; at < len(targets); {
+		end := at + 1
+		for end < len(targets) && targets[end].Index == targets[at].Index {
+			end++
+		}
+		d.clearResults(targets[at:end])
+		at = end
+	}
+	out, err := d.compose(ctx, d.view, d.out.window)
+	d.out = out
+	return err
+}
+
+// prunable are the results that are to be cleared in this build.
+func (d *deciding) prunable() []prune.Target {
+	p := &d.settings.policy.Pruning
+	if !d.aging || p.Off != nil && *p.Off {
+		return nil
+	}
+	newest := d.out.units[d.out.newest()].First()
+	return prune.Plan(prune.Input{
+		Units: d.out.units, View: d.view,
+		Protect: first(conversation.DefaultProtectTokens, p.ProtectTokens),
+		Minimum: first(conversation.DefaultMinimumTokens, p.MinimumTokens),
+		MaxPart: first(conversation.DefaultMaxPartTokens, p.MaxPartTokens),
+		Tools:   or(p.ProtectedTools, prune.DefaultTools()), Prefixes: or(p.ProtectedPrefixes, prune.DefaultPrefixes()),
+		Keep: func(index int32) bool {
+			return index >= newest || index < d.kept.LeadingSystem || d.pinned(index) || d.expandedLately(index)
+		},
+		Placeholder: d.placeholder(),
+	})
+}
+
+// placeholder weighs placeholders. They differ in a number alone, and are counted once for each length of it.
+func (d *deciding) placeholder() func(index int32) int64 {
+	weights := map[int]int64{}
+	return func(index int32) int64 {
+		digits := len(strconv.Itoa(int(index)))
+		if _, ok := weights[digits]; !ok {
+			n, _ := d.settings.counter.Count(prune.Cleared(index, false))
+			weights[digits] = int64(n)
+		}
+		return weights[digits]
+	}
+}
+
+// clearResults puts placeholders in the place of a message's results.
+func (d *deciding) clearResults(targets []prune.Target) {
+	index := targets[0].Index
+	m, ok := d.window.message(index)
+	if !ok {
+		return
+	}
+	e := conversation.Edit{
+		Kind: conversation.EditParts, Range: conversation.Range{First: index, End: index + 1}, Reason: conversation.ReasonPruned,
+	}
+	for _, t := range targets {
+		text := prune.Cleared(index, d.isErased(m, t.Part))
+		shown := compaction.Replaced(m.Parts[t.Part].Result, text)
+		d.weigh(&shown, text)
+		e.Parts = append(e.Parts, conversation.PartEdit{Part: t.Part, Level: conversation.Cleared, Shown: shown})
+		e.Before, e.After = e.Before+t.Weight, e.After+int64(shown.Tokens)
+	}
+	d.add(e)
+}
