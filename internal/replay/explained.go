@@ -27,7 +27,8 @@ func decided(response *pb.BuildContextResponse, kinds ...pb.DecisionKind) (out i
 }
 
 // explained demands a decision for every message that a context does not show
-// in full. Only these two formats write every text as it was appended.
+// in full, and measures how far back from the newest one all of them are, but
+// for clipping. Only these two formats write every text as it was appended.
 func (c *conversation) explained(response *pb.BuildContextResponse, blocks []validate.Block) {
 	if c.format != validate.OpenAIChat && c.format != validate.Neutral {
 		return
@@ -38,10 +39,19 @@ func (c *conversation) explained(response *pb.BuildContextResponse, blocks []val
 			said = append(said, [2]int{int(d.GetFirstIndex()), int(d.GetLastIndex())})
 		}
 	}
-	shown := textsOf(blocks)
-	for i, m := range c.appended {
-		if !said.hold(i) && !inFull(m, shown) {
+	clipped := decided(response, pb.DecisionKind_DECISION_KIND_CLIPPED)
+	shown, kept, whole := textsOf(blocks), 0, true
+	for i := len(c.appended) - 1; i >= 0; i-- {
+		full := inFull(c.appended[i], shown)
+		if !full && !said.hold(i) {
 			c.fail("unexplained", &c.Unexplained, fmt.Sprintf("message %d is not in full, and no decision says why", i))
 		}
+		whole = whole && (full || clipped.hold(i))
+		if whole {
+			kept += c.weights[i]
+		}
+	}
+	if !whole {
+		c.NewestKept = leastOf(c.NewestKept, kept)
 	}
 }

@@ -11,6 +11,7 @@ type FileReport struct {
 	CostWithout     float64 `json:"cost_without"`
 	Rewrites        int     `json:"rewrites"`
 	ReferenceRecall float64 `json:"reference_recall"`
+	NewestKept      int     `json:"newest_kept"`
 
 	references, recalled int
 }
@@ -29,9 +30,18 @@ func (t *tally) addTo(files []FileReport) {
 		f.CostWith += t.CostWith
 		f.CostWithout += t.CostWithout
 		f.Rewrites += t.Rewrites
+		f.NewestKept = leastOf(f.NewestKept, t.NewestKept)
 		f.references += t.references
 		f.recalled += t.recalled
 		f.ReferenceRecall = share(f.recalled, f.references)
 		return
 	}
+}
+
+// leastOf is the smaller of two figures of which 0 says that there is none.
+func leastOf(a, b int) int {
+	if a == 0 || b == 0 {
+		return max(a, b)
+	}
+	return min(a, b)
 }

@@ -48,6 +48,7 @@ type conversation struct {
 	history  *validate.History
 	checker  *validate.Checker
 	appended []*pb.Message
+	weights  []int // of these, in full
 	said     words // everything that can be referred to
 	words    map[string]words
 	previous *build            // the last answered build
@@ -141,6 +142,7 @@ func (c *conversation) append(ctx context.Context, m *pb.Message) {
 	c.LetGo.happened(response.GetEvents())
 	own := messageOf(m)
 	c.history.Add(own)
+	c.weights = append(c.weights, own.Tokens(c.count))
 	c.watch(m)
 	for _, item := range own.Items {
 		c.said.add(item)

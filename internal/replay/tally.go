@@ -61,6 +61,7 @@ type Report struct {
 	FilledTokens        int64     `json:"filled_tokens"`
 	FilledRoom          int64     `json:"filled_room"`
 	StablePrefixShare   float64   `json:"stable_prefix_share"`
+	NewestKept          int       `json:"newest_kept"`
 	Rewrites            int       `json:"rewrites"`
 	CostWithout         float64   `json:"cost_without"`
 	CostWith            float64   `json:"cost_with"`
@@ -163,6 +164,7 @@ func (t *tally) merge(o *tally) {
 	} {
 		*pair[0] += *pair[1]
 	}
+	t.NewestKept = leastOf(t.NewestKept, o.NewestKept)
 	t.CostWith += o.CostWith
 	t.CostWithout += o.CostWithout
 	t.LetGo.add(&o.LetGo)
