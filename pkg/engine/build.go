@@ -222,6 +222,9 @@ func (e *Engine) finish(ctx context.Context, d *deciding, r *BuildRequest, repor
 		return nil, false, err
 	}
 	result = d.result(assembly, manifest)
+	if result.Compaction.OwnCalls, err = e.ownCalls(ctx, d.window.key); err != nil {
+		return nil, false, err
+	}
 	result.Prefix = d.prefix(d.before, &manifest)
 	if r.DryRun {
 		result.Manifest.Seq, result.Revision = 0, d.window.head.Revision

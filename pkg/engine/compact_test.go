@@ -68,3 +68,157 @@ func TestEngine_Build_SummarisesWhatOutgrowsItsBudget(t *testing.T) {
 	}
 	b.rebuildsAll(t, "c", 301)
 }
+
+// unfolded are the indices of the messages that a summary stands for, through all of its children.
+func (b *bench) unfolded(t testing.TB, id string, summary int64) (out []int32) {
+	t.Helper()
+	var cursor *int32
+	for {
+		r, err := b.Expand(ctx, engine.ExpandRequest{
+			Key: keyOf(id), Summary: summary, Limit: 50, Cursor: cursor, MaxBytes: 1 << 30, Size: func(*engine.MessageInView) int { return 1 },
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range r.Children {
+			if c.Summary > 0 {
+				out = append(out, b.unfolded(t, id, c.Summary)...)
+			} else {
+				out = append(out, c.Message.Message.Index)
+			}
+		}
+		if cursor = r.Next; cursor == nil {
+			return out
+		}
+	}
+}
+
+// TestEngine_Build_Hierarchy: children tile the range, few summaries stand beside each other, and each expands down to originals.
+func TestEngine_Build_Hierarchy(t *testing.T) {
+	b := summarises(conversation.StrategyHierarchical)
+	b.append(t, "c", user("Read the parts. You must never delete a file."))
+	for i, r := range b.worked(t, "c", 0, 1000, 100, 8000) {
+		if len(summarisedIn(r)) > 0 && r.Tokens.Total*100 > 55*r.Tokens.Budget {
+			t.Errorf("build %d: %d tokens after a compaction", i, r.Tokens.Total)
+		}
+	}
+	r := b.turn(t, "c", within(8000))
+	next, most := int32(0), int32(0)
+	for _, d := range r.Decisions {
+		if d.Kind != conversation.DecisionSummarised {
+			continue
+		}
+		if d.First != next {
+			t.Errorf("summary s%d begins at %d, want %d", d.Summary, d.First, next)
+		}
+		below := b.unfolded(t, "c", d.Summary)
+		for i, index := range below {
+			if index != d.First+int32(i) {
+				t.Fatalf("s%d expands to %d at %d", d.Summary, index, i)
+			}
+		}
+		if len(below) != int(d.Last-d.First+1) {
+			t.Errorf("s%d stands for %d-%d and expands to %d messages", d.Summary, d.First, d.Last, len(below))
+		}
+		next, most = d.Last+1, max(most, d.Last-d.First)
+	}
+	if most < 500 {
+		t.Errorf("the largest summary stands for %d messages: nothing was merged?", most)
+	}
+}
+
+func TestEngine_Compact_AndRetry(t *testing.T) {
+	b := summarises(conversation.StrategySummarize)
+	b.append(t, "c", user("Read the parts."))
+	b.worked(t, "c", 0, 30, 100, 8000)
+	r := engine.CompactRequest{Key: keyOf("c"), Request: request("CompactConversation", "r1", "x"), KeepRecent: ptr(int32(4))}
+	first, err := b.Compact(ctx, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(first.Summaries) != 1 || first.Range != (conversation.Range{First: 0, End: 57}) || first.Saved <= 0 || first.Duplicate {
+		t.Errorf("%+v", first)
+	}
+	again, err := b.Compact(ctx, r)
+	if err != nil || !again.Duplicate || again.Saved != first.Saved || again.Range != first.Range || len(again.Summaries) != 1 ||
+		again.Summaries[0].Text != first.Summaries[0].Text || again.Revision != first.Revision {
+		t.Errorf("%+v, %v; first %+v", again, err, first)
+	}
+	if _, err := b.Compact(ctx, engine.CompactRequest{Key: keyOf("c"), KeepRecent: ptr(int32(4))}); conversation.KindOf(err) != conversation.NothingToCompact {
+		t.Errorf("again: %v", err)
+	}
+	listed, err := b.Messages(ctx, engine.MessagesRequest{
+		Key: keyOf("c"), Range: conversation.Range{End: -1}, Current: true, Limit: 1000, MaxBytes: 1 << 30, Size: func(*engine.MessageInView) int { return 1 },
+	})
+	if err != nil || len(listed.Summaries) != 1 || len(listed.Messages) != 5 { // the newest user message stays beside the summary
+		t.Errorf("%d messages and %d summaries, %v", len(listed.Messages), len(listed.Summaries), err)
+	}
+	b.rebuildsAll(t, "c", 30)
+}
+
+// TestEngine_Rewind: what is taken back is on record and counts no more; the calls before it wait again; a summary that speaks of
+// it dissolves (behaviour §8).
+func TestEngine_Rewind(t *testing.T) {
+	b := summarises(conversation.StrategySummarize)
+	b.append(t, "c", text(conversation.RoleSystem, "s"), user("first"), call("k"), result("k", "one"), answer("wrong"), user("and?"), answer("worse"))
+	b.turn(t, "c")
+	r, err := b.Rewind(ctx, engine.RewindRequest{Key: keyOf("c"), From: 3, Request: request("RewindConversation", "r", "x")})
+	if err != nil || r.Range != (conversation.Range{First: 3, End: 7}) {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	if _, err := b.tryTurn("c"); conversation.KindOf(err) != conversation.PendingToolCalls {
+		t.Errorf("the call does not wait: %v", err)
+	}
+	b.append(t, "c", result("k", "two"), user("now?"))
+	shown := b.turn(t, "c")
+	if len(shown.Messages) != 5 || shown.Prefix.BrokenBy != engine.BreakRewound {
+		t.Errorf("%d messages, %+v", len(shown.Messages), shown.Prefix)
+	}
+	if again, err := b.Rewind(ctx, engine.RewindRequest{Key: keyOf("c"), From: 3, Request: request("RewindConversation", "r", "x")}); err != nil || !again.Duplicate || again.Range != r.Range {
+		t.Errorf("%+v, %v", again, err)
+	}
+	for from, want := range map[int32]conversation.Kind{9: conversation.MessageNotFound, 3: ""} {
+		if _, err := b.Rewind(ctx, engine.RewindRequest{Key: keyOf("c"), From: from}); from == 9 && conversation.KindOf(err) != want {
+			t.Errorf("from %d: %v", from, err)
+		}
+	}
+	if _, err := b.Rewind(ctx, engine.RewindRequest{Key: keyOf("c"), From: 4}); conversation.KindOf(err) != conversation.AlreadyRewound {
+		t.Errorf("again: %v", err)
+	}
+	b.append(t, "c", result("k", "three"))
+	if r := b.turn(t, "c"); len(r.Messages) != 4 {
+		t.Errorf("%d messages", len(r.Messages))
+	}
+}
+
+func TestEngine_Rewind_DissolvesSummaries(t *testing.T) {
+	b := summarises(conversation.StrategySummarize)
+	b.append(t, "c", user("Read the parts."))
+	var summaries []conversation.Event
+	for _, r := range b.worked(t, "c", 0, 130, 100, 8000) {
+		summaries = append(summaries, summarisedIn(r)...)
+	}
+	if len(summaries) < 2 {
+		t.Fatal("too few summaries")
+	}
+	older, newer := summaries[len(summaries)-2], summaries[len(summaries)-1]
+	from := (older.Last+newer.Last)/4*2 + 1 // a call, between the ends of the two
+	r, err := b.Rewind(ctx, engine.RewindRequest{Key: keyOf("c"), From: from})
+	if err != nil || len(r.Dissolved) != 1 || r.Dissolved[0] != newer.Summary {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	b.append(t, "c", user("Go on."))
+	shown := b.turn(t, "c", within(8000))
+	seen := map[int32]bool{}
+	for _, m := range shown.Messages {
+		seen[m.Index] = true
+	}
+	for i := older.Last + 1; i < from; i++ {
+		if !seen[i] {
+			t.Errorf("message %d between the older summary and the rewind is not shown", i)
+		}
+	}
+	if shown.Compaction.Summary != older.Summary {
+		t.Errorf("summary %d is shown, want %d", shown.Compaction.Summary, older.Summary)
+	}
+}

@@ -217,8 +217,10 @@ func (d *deciding) except(r conversation.Range) []conversation.Range {
 			continue
 		}
 		it, shown := d.view.Item(m)
+		if !shown {
+			continue
+		}
 		switch n := it.Tokens(); {
-		case !shown:
 		case m.Role == conversation.RoleSystem:
 			if room -= n; room >= 0 {
 				out = append(out, conversation.Range{First: m.Index, End: m.Index + 1})

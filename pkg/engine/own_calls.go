@@ -1,0 +1,28 @@
+package engine
+
+import (
+	"context"
+	"strings"
+
+	"github.com/palimpsest-context/palimpsest/pkg/summarize"
+)
+
+// outputPrice is the price of output per million tokens where a model's profile says none.
+const outputPrice = 5
+
+const perMillion = 1e6
+
+// ownCalls is what the sidecar's own model calls for a conversation took, by the prices of the models' profiles.
+func (e *Engine) ownCalls(ctx context.Context, key Key) (ModelUsage, error) {
+	var out ModelUsage
+	for _, s := range e.summaries.Spent(summarize.Scope{Namespace: key.Namespace, Conversation: key.Conversation}) {
+		_, model, _ := strings.Cut(s.Model, "/")
+		p, err := e.profile(ctx, key.Namespace, model)
+		if err != nil {
+			return out, err
+		}
+		out.Calls, out.Input, out.Output = out.Calls+s.Calls, out.Input+s.Input, out.Output+s.Output
+		out.Cost += (float64(s.Input)*or(p.InputPrice, 1) + float64(s.Output)*or(p.OutputPrice, outputPrice)) / perMillion
+	}
+	return out, nil
+}
