@@ -74,6 +74,7 @@ func (p *program) serve(ctx context.Context, s *settings, e *engine.Engine, list
 	if background := <-swept; background != nil && !errors.Is(background, context.Canceled) {
 		err = errors.Join(err, fmt.Errorf("background work: %w", background))
 	}
+	e.Close()
 	return err
 }
 

@@ -23,8 +23,13 @@ import (
 // launch runs a program until its context ends, and returns a connection to it and what Run returns.
 func launch(ctx context.Context, t *testing.T, s *settings) (*grpc.ClientConn, <-chan error) {
 	t.Helper()
+	return launchLogged(ctx, t, s, zap.NewNop())
+}
+
+func launchLogged(ctx context.Context, t *testing.T, s *settings, log *zap.Logger) (*grpc.ClientConn, <-chan error) {
+	t.Helper()
 	ready, ended := make(chan string, 1), make(chan error, 1)
-	p := &program{log: zap.NewNop(), ready: func(addresses []string) { ready <- addresses[0] }}
+	p := &program{log: log, ready: func(addresses []string) { ready <- addresses[0] }}
 	go func() { ended <- p.Run(ctx, s) }()
 	select {
 	case address := <-ready:

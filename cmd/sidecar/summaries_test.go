@@ -168,6 +168,46 @@ func TestProgram_Run_AModelsSummaryReachesTheView(t *testing.T) {
 	}
 }
 
+// TestProgram_Run_WhatIsPreparedEndsBeforeTheStore: a model is writing a summary when the sidecar is stopped.
+func TestProgram_Run_WhatIsPreparedEndsBeforeTheStore(t *testing.T) {
+	called, window := make(chan struct{}, 9), int32(2000)
+	provider := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body) // the server notices that the caller is gone once it has read all
+		called <- struct{}{}
+		<-r.Context().Done()
+	}))
+	defer provider.Close()
+	s := privateSettings(t.TempDir())
+	s.OpenAIURL, s.SummaryModels, s.DefaultMaxContext = provider.URL, []string{"openai/a"}, &window
+	core, logged := observer.New(zapcore.WarnLevel)
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	conn, ended := launchLogged(ctx, t, s, zap.New(core))
+	client := pb.NewContextServiceClient(conn)
+	var status *pb.CompactionStatus
+	for status.GetUsedPercent() < 80 {
+		add(t, client, pb.Role_ROLE_USER, &pb.Part{Content: &pb.Part_Text{Text: strings.Repeat("We go on. ", 30)}})
+		add(t, client, pb.Role_ROLE_ASSISTANT, &pb.Part{Content: &pb.Part_Text{Text: strings.Repeat("So we do. ", 30)}})
+		built, err := client.BuildContext(ctx, &pb.BuildContextRequest{ConversationId: "c", Format: pb.ContextFormat_CONTEXT_FORMAT_ANTHROPIC})
+		if err != nil {
+			t.Fatal(err)
+		}
+		status = built.GetCompaction()
+	}
+	if status.GetState() != pb.CompactionState_COMPACTION_STATE_PREPARING {
+		t.Fatalf("%v", status)
+	}
+	<-called
+	stop()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	time.Sleep(50 * time.Millisecond) // what still ran would find the store closed by now
+	for _, line := range logged.All() {
+		t.Errorf("%s %v", line.Message, line.ContextMap())
+	}
+}
+
 func add(t *testing.T, client pb.ContextServiceClient, role pb.Role, part *pb.Part) {
 	t.Helper()
 	_, err := client.AppendMessage(t.Context(), &pb.AppendMessageRequest{

@@ -31,8 +31,9 @@ func toBuildResponse(r *engine.BuildResult) *pb.BuildContextResponse {
 	return out
 }
 
-// setCoordinates fills in what a commit decides last.
+// setCoordinates fills in what a commit decides last, and what begins behind it.
 func setCoordinates(out *pb.BuildContextResponse, r *engine.BuildResult) {
+	out.Compaction.State = pb.CompactionState(r.Compaction.State)
 	out.Turn = r.Turn
 	out.ManifestId = formatID(buildPrefix, r.Manifest.Seq)
 	out.Revision = r.Revision
@@ -47,7 +48,6 @@ func toCompactionStatus(r *engine.BuildResult) *pb.CompactionStatus {
 		WindowStartIndex: r.Manifest.Window.Start,
 		UsedTokens:       c.Used,
 		Reported:         c.Reported,
-		State:            pb.CompactionState(c.State),
 		SummaryId:        toSummaryID(c.Summary),
 		OwnCalls: &pb.ModelUsage{
 			Calls: c.OwnCalls.Calls, InputTokens: c.OwnCalls.Input, OutputTokens: c.OwnCalls.Output, Cost: c.OwnCalls.Cost,

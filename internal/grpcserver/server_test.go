@@ -89,7 +89,7 @@ func realEngine(t testing.TB) *engine.Engine {
 		t.Fatal(err)
 	}
 	var ids atomic.Uint32
-	return engine.New(engine.Options{
+	e := engine.New(engine.Options{
 		Store:    kept,
 		Counters: []tokens.Counter{o200k, chars4.New()},
 		Formats:  []provider.Format{neutral.New(), openaichat.New(), openairesponses.New(), anthropic.New(), gemini.New()},
@@ -101,6 +101,8 @@ func realEngine(t testing.TB) *engine.Engine {
 		CacheBytes: 1 << 20,
 		OnError:    func(err error) { t.Error(err) },
 	})
+	t.Cleanup(e.Close)
+	return e
 }
 
 func userText(s string) *pb.Message {
