@@ -38,7 +38,9 @@ func (s *spans) standing() []Edit {
 		}
 		out = append(out, *e)
 	}
-	slices.SortFunc(out, func(a, b Edit) int { return cmp.Or(cmp.Compare(a.Range.First, b.Range.First), cmp.Compare(a.Seq, b.Seq)) })
+	slices.SortFunc(out, func(a, b Edit) int {
+		return cmp.Or(cmp.Compare(a.Range.First, b.Range.First), cmp.Compare(a.Seq, b.Seq))
+	})
 	return out
 }
 

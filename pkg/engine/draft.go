@@ -109,8 +109,11 @@ func (d *deciding) ready(ctx context.Context) (*draft, error) {
 	for i := range r.Steps {
 		var text written
 		value, ok := snap.Slots[draftTextSlot(i)]
-		if !ok || json.Unmarshal(value, &text) != nil {
+		if !ok {
 			return nil, nil // another build has just published it: the commit will find out
+		}
+		if err := json.Unmarshal(value, &text); err != nil {
+			return nil, conversation.Errorf(conversation.CorruptRecord, "the stored draft is damaged").Because(err)
 		}
 		out.written = append(out.written, text)
 	}

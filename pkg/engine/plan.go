@@ -127,10 +127,9 @@ func (d *deciding) follows(from int32) bool {
 
 // planLeaves adds leaves over chunks, and the summaries of summaries that they make necessary.
 func (d *deciding) planLeaves(p *plan, from int32) {
-	var nodes []compaction.Node
-	var refs []ref
-	if d.follows(from) {
-		nodes, refs = d.nodes()
+	nodes, refs := d.nodes()
+	if !d.follows(from) {
+		nodes, refs = nil, nil
 	}
 	for _, own := range d.chunks(from, p.Cut) {
 		refs = append(refs, ref{step: len(p.Steps)})
@@ -157,8 +156,10 @@ type ref struct {
 	step int
 }
 
-func (d *deciding) nodes() (nodes []compaction.Node, refs []ref) {
-	for _, e := range d.view.Summaries() {
+func (d *deciding) nodes() ([]compaction.Node, []ref) {
+	inForce := d.view.Summaries()
+	nodes, refs := make([]compaction.Node, 0, len(inForce)), make([]ref, 0, len(inForce))
+	for _, e := range inForce {
 		nodes = append(nodes, compaction.Node{Range: e.Range, Level: e.Summary.Level})
 		refs = append(refs, ref{id: e.Summary.ID})
 	}

@@ -165,11 +165,12 @@ func (w *work) calls() int {
 
 // texts are the summaries that a step takes up, in order, those of the plan among them.
 func (w *work) texts(i int, done []written) []written {
-	var out []written
-	for _, id := range w.Steps[i].Children {
+	s := &w.Steps[i]
+	out := make([]written, 0, len(s.Children)+len(s.Steps))
+	for _, id := range s.Children {
 		out = append(out, w.earlier[id])
 	}
-	for _, step := range w.Steps[i].Steps {
+	for _, step := range s.Steps {
 		out = append(out, done[step])
 	}
 	return out
@@ -199,13 +200,13 @@ func (w *work) extract(desk *summarize.Desk) *draft {
 	d := &draft{plan: w.plan}
 	for i := range w.Steps {
 		earlier := w.texts(i, d.written)
-		text, model := "", ""
+		var text string
 		if whole := joined(earlier); len(w.units[i]) > 0 && whole != "" && w.fits(whole) {
 			text = strings.TrimSpace(whole + "\n\n" + desk.ExtractSpan(nil, w.units[i], w.target()/3))
 		} else {
 			text = desk.ExtractSpan(textsOf(earlier), w.units[i], w.target())
 		}
-		d.written = append(d.written, w.finished(w.capped(text), model, w.facts(i, earlier)))
+		d.written = append(d.written, w.finished(w.capped(text), "", w.facts(i, earlier)))
 	}
 	return d
 }
@@ -226,9 +227,9 @@ func (w *work) capped(text string) string {
 }
 
 func textsOf(earlier []written) []string {
-	var out []string
+	out := make([]string, len(earlier))
 	for i := range earlier {
-		out = append(out, earlier[i].body())
+		out[i] = earlier[i].body()
 	}
 	return out
 }
