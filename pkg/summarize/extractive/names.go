@@ -35,6 +35,32 @@ func names(text string) []string {
 
 // eachName calls yield for every name in a text, in order.
 func eachName(text string, yield func(string)) {
+	eachWord(text, func(word string) {
+		if isName(word) {
+			yield(word)
+		}
+	})
+}
+
+// eachReference calls yield for every name and every number that may be one: a key, a year, the end of a card's.
+func eachReference(text string, yield func(string)) {
+	eachWord(text, func(word string) {
+		if isName(word) || isNumber(word) {
+			yield(word)
+		}
+	})
+}
+
+// leastNumber is how many digits a number has that tells one thing from another even in a tool's result.
+const leastNumber = 6
+
+// isNumber says whether a word is four digits or more.
+func isNumber(s string) bool {
+	return 4 <= len(s) && len(s) <= 20 && strings.Trim(s, "0123456789") == ""
+}
+
+// eachWord calls yield for every word of a text, without what stands around it.
+func eachWord(text string, yield func(string)) {
 	for i := 0; i < len(text); {
 		if endsName(text[i]) {
 			i++
@@ -44,8 +70,8 @@ func eachName(text string, yield func(string)) {
 		for end < len(text) && !endsName(text[end]) {
 			end++
 		}
-		if name := strings.TrimRight(strings.TrimLeft(text[i:end], ":!?-#&+~^"), ".:!?-/#&+~^"); isName(name) {
-			yield(name)
+		if word := strings.TrimRight(strings.TrimLeft(text[i:end], ":!?-#&+~^"), ".:!?-/#&+~^"); word != "" {
+			yield(word)
 		}
 		i = end
 	}

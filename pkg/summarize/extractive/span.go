@@ -67,13 +67,13 @@ func (s *story) sections(target int) []section {
 	others := target * (100 - before.share) / 100
 	files, oldFiles := s.files()
 	all := []section{
-		{heading: headRules, share: 14, old: s.old.pieces(headRules), now: s.rules()},
+		{heading: headRules, share: 20, old: s.old.pieces(headRules), now: s.rules()},
 		{heading: headOpen, share: 12, old: s.old.pieces(headOpen), now: s.open(others)},
-		{heading: headAsked, share: 18, old: s.old.pieces(headAsked), now: s.asked(others * 18 / 100)},
+		{heading: headAsked, share: 17, old: s.old.pieces(headAsked), now: s.asked(others * 18 / 100)},
 		{heading: headTools, share: 3, now: s.tools()},
-		{heading: headFiles, share: 12, old: oldFiles, now: files},
-		{heading: headCalls, share: 11, old: s.old.pieces(headCalls), now: s.calls()},
-		{heading: headSaid, share: 15, old: s.old.pieces(headSaid), now: s.said(others)},
+		{heading: headFiles, share: 10, old: oldFiles, now: files},
+		{heading: headCalls, share: 9, old: s.old.pieces(headCalls), now: s.calls()},
+		{heading: headSaid, share: 13, old: s.old.pieces(headSaid), now: s.said(others)},
 	}
 	for i := range all {
 		all[i].share = all[i].share * (100 - before.share) / 100

@@ -21,19 +21,24 @@ type mention struct {
 	messages int // that it occurs in
 	spoken   int // of those, that no tool wrote
 	last     int // the last of them
+	users    bool
 }
 
 // mentions are the names of a stretch of conversation.
 type mentions map[string]*mention
 
 func (m mentions) read(text string, at int, by speaker) {
-	eachName(text, func(name string) {
+	eachReference(text, func(name string) {
+		if by == byTool && len(name) < leastNumber && isNumber(name) {
+			return
+		}
 		found := m[name]
 		if found == nil {
 			found = &mention{}
 			m[strings.Clone(name)] = found
 		}
-		if found.last == at && found.messages > 0 {
+		found.users = found.users || by == byUser
+		if found.last == at {
 			return
 		}
 		found.messages++
@@ -46,22 +51,28 @@ func (m mentions) read(text string, at int, by speaker) {
 
 // named are the names of a stretch of conversation and of what was told before it: those first that are most likely named again.
 func (s *story) named() []string {
-	all := make([]string, 0, len(s.mentions))
-	worth := make(map[string]float64, len(s.mentions))
-	for name, m := range s.mentions {
-		all = append(all, name)
-		worth[name] = s.nameWorth(name, m)
-	}
+	before := map[string]float64{}
 	for i, name := range s.old.names() {
-		if _, again := worth[name]; !again {
-			all = append(all, name)
-		}
-		worth[name] += 1 / (1 + float64(i)/50)
+		before[name] = max(before[name], 1/(1+float64(i)/50))
 	}
-	slices.SortFunc(all, func(a, b string) int {
-		return cmp.Or(cmp.Compare(worth[b], worth[a]), cmp.Compare(a, b))
-	})
-	return all
+	type ranked struct {
+		name  string
+		worth float64
+	}
+	all := make([]ranked, 0, len(s.mentions)+len(before))
+	for name, m := range s.mentions {
+		all = append(all, ranked{name, s.nameWorth(name, m) + before[name]})
+		delete(before, name)
+	}
+	for name, worth := range before {
+		all = append(all, ranked{name, worth})
+	}
+	slices.SortFunc(all, func(a, b ranked) int { return cmp.Or(cmp.Compare(b.worth, a.worth), cmp.Compare(a.name, b.name)) })
+	names := make([]string, min(len(all), longestNames))
+	for i := range names {
+		names[i] = all[i].name
+	}
+	return names
 }
 
 func (s *story) nameWorth(name string, m *mention) float64 {
@@ -69,18 +80,23 @@ func (s *story) nameWorth(name string, m *mention) float64 {
 	if len(name) > 40 {
 		worth *= 0.7
 	}
-	return worth * (0.3 + s.recency(m.last))
+	recency := s.recency(m.last)
+	if m.users {
+		worth += 0.7
+		recency = max(recency, 0.7)
+	}
+	return worth * (0.5 + recency)
 }
 
-// longestNames is how many names are tried for their room.
-const longestNames = 4000
+// longestNames is how many names are tried for their room at most.
+const longestNames = 8000
 
 // listNames lists the names that a text leaves out, as many as fit into room characters.
 func listNames(ranked []string, shown string, room int) string {
 	var b strings.Builder
 	known := map[string]bool{}
-	eachName(shown, func(name string) { known[name] = true })
-	for _, name := range ranked[:min(len(ranked), longestNames)] {
+	eachReference(shown, func(name string) { known[name] = true })
+	for _, name := range ranked {
 		if room < 6 {
 			break
 		}

@@ -1,6 +1,7 @@
 package extractive
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 
@@ -137,16 +138,11 @@ func clean(text string) string {
 			return c
 		}, text)
 	}
-	if !strings.Contains(text, "expand_message(") && !strings.Contains(text, "retrieve_content(") {
+	if !strings.Contains(text, "[") {
 		return text
 	}
-	var kept []string
-	for line := range strings.SplitSeq(text, "\n") {
-		if !isNote(strings.TrimSpace(line)) {
-			kept = append(kept, line)
-		}
-	}
-	return strings.Join(kept, "\n")
+	lines := strings.Split(text, "\n")
+	return strings.Join(slices.DeleteFunc(lines, func(line string) bool { return isNote(strings.TrimSpace(line)) }), "\n")
 }
 
 // isNoise says whether a character shows nothing but may change how others are shown.
@@ -154,6 +150,15 @@ func isNoise(c rune) bool {
 	return c != '\n' && c != '\t' && (unicode.IsControl(c) || '\u202a' <= c && c <= '\u202e' || '\u2066' <= c && c <= '\u2069')
 }
 
+// isNote knows the notes that stand in a view for what it does not show (behaviour §5 to §8), and whatever looks like one.
 func isNote(line string) bool {
-	return strings.HasPrefix(line, "[") && (strings.Contains(line, "expand_message(") || strings.Contains(line, "retrieve_content("))
+	if !strings.HasPrefix(line, "[") {
+		return false
+	}
+	for _, begin := range []string{"[Compacted: ", "[Summary of ", "[Extract of ", "[Old tool result content cleared"} {
+		if strings.HasPrefix(line, begin) {
+			return true
+		}
+	}
+	return strings.Contains(line, "expand_message(") || strings.Contains(line, "retrieve_content(")
 }
