@@ -67,13 +67,13 @@ func (s *story) sections(target int) []section {
 	others := target * (100 - before.share) / 100
 	files, oldFiles := s.files()
 	all := []section{
-		{heading: headRules, share: 20, old: s.old.pieces(headRules), now: s.rules()},
-		{heading: headOpen, share: 12, old: s.old.pieces(headOpen), now: s.open(others)},
-		{heading: headAsked, share: 17, old: s.old.pieces(headAsked), now: s.asked(others * 18 / 100)},
+		{heading: headRules, share: 18, old: s.old.pieces(headRules), now: s.rules()},
+		{heading: headOpen, share: 11, old: s.old.pieces(headOpen), now: s.open(others)},
+		{heading: headAsked, share: 15, old: s.old.pieces(headAsked), now: s.asked(others * 15 / 100)},
 		{heading: headTools, share: 3, now: s.tools()},
 		{heading: headFiles, share: 10, old: oldFiles, now: files},
 		{heading: headCalls, share: 9, old: s.old.pieces(headCalls), now: s.calls()},
-		{heading: headSaid, share: 13, old: s.old.pieces(headSaid), now: s.said(others)},
+		{heading: headSaid, share: 12, old: s.old.pieces(headSaid), now: s.said(others)},
 	}
 	for i := range all {
 		all[i].share = all[i].share * (100 - before.share) / 100
@@ -88,11 +88,14 @@ type sheet struct {
 	written      map[string]string
 }
 
+// namedShare is how much of an extract is kept for names, in percent: most of what is named again fits into little room.
+const namedShare = 22
+
 // mostOld is how much of a section's room what was told before may take, in percent, where what is new needs the rest.
 const mostOld = 40
 
 func (o *sheet) write(s section) {
-	room := min(o.target*s.share/100+o.carry, o.room)
+	room := min(o.target*s.share/100+o.carry, o.room-o.target*namedShare/100)
 	o.carry = room
 	inside := room - utf8.RuneCountInString(s.heading) - 1
 	needed := 0

@@ -161,7 +161,7 @@ func stretches(t testing.TB, set string) (all []stretch) {
 // conversation, and holds it above what the same length of its beginning has.
 func TestSpan_Recall_BeatsFirstCharacters(t *testing.T) {
 	type sum struct{ spans, all, in, first, last int }
-	for _, n := range []int{6000, 16000} {
+	for n, bar := range spanBars {
 		sums := map[string]*sum{"all": {}}
 		for _, set := range []string{"pi_sessions", "swe_agent", "mini_swe_agent", "tau2_gpt41", "tau2_claude45", "tau2_gptoss", "tau_airline_gpt4o"} {
 			sums[set] = &sum{}
@@ -190,8 +190,17 @@ func TestSpan_Recall_BeatsFirstCharacters(t *testing.T) {
 					x.spans, x.all, percent(x.in, x.all), percent(x.first, x.all), percent(x.last, x.all))
 			}
 		}
+		if x := sums["all"]; percent(x.in, x.all) < bar.least || x.in*100 < x.first*bar.gain {
+			t.Errorf("%d characters: %d of %d in the extract, %d in the first characters", n, x.in, x.all, x.first)
+		}
 	}
 }
+
+// spanBars are what extracts recall at least, in percent of all, and of what beginnings of the same length recall.
+var spanBars = map[int]struct {
+	least float64
+	gain  int
+}{6000: {least: 70, gain: 300}, 16_000: {least: 90, gain: 200}}
 
 func btoi(b bool) int {
 	if b {

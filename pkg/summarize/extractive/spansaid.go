@@ -16,7 +16,7 @@ func (s *story) rules() (all []piece) {
 		seen[rule] = true
 	}
 	for i := len(s.users) - 1; i >= 0 && len(all) < mostRules; i-- {
-		for k, sentence := range sentencesOf(s.users[i].text) {
+		for k, sentence := range s.users[i].sentences {
 			p := item(sentence, s.users[i].at*1000+k, s.recency(s.users[i].at), longestSentence)
 			if seen[p.text] || strings.HasPrefix(sentence, "#") || isBareTag(sentence) || !saysRule(sentence) {
 				continue
@@ -90,8 +90,8 @@ func (s *story) asked(room int) (all []piece) {
 		}
 		most /= 2
 		if line := oneLine(u.text); utf8.RuneCountInString(line) > n {
-			all = append(all, item(digest(u.text, n, fromBeginning), u.at, worth, n))
-		} else if !saysRule(line) || len(sentencesOf(u.text)) > 1 { // what is a rule alone stands among them
+			all = append(all, item(digest(u.sentences, n, fromBeginning), u.at, worth, n))
+		} else if !saysRule(line) || len(u.sentences) > 1 { // what is a rule alone stands among them
 			all = append(all, item(line, u.at, worth, n))
 		}
 	}
@@ -109,9 +109,8 @@ const (
 // gap stands in a digest where sentences are left out.
 const gap = " … "
 
-// digest tells a text in at most n characters, on one line: half of them from one side, then the sentences that say most.
-func digest(text string, n int, from side) string {
-	all := sentencesOf(text)
+// digest tells sentences in at most n characters, on one line: half of them from one side, then the sentences that say most.
+func digest(all []string, n int, from side) string {
 	lines := make([]unit, len(all))
 	for i := range all {
 		lines[i].text = all[i]
@@ -151,7 +150,7 @@ func digest(text string, n int, from side) string {
 func (s *story) said(target int) (all []piece) {
 	var lines []unit
 	for _, speech := range s.speeches {
-		for _, sentence := range sentencesOf(speech.text) {
+		for _, sentence := range speech.sentences {
 			lines = append(lines, unit{text: sentence, line: speech.at})
 		}
 	}
@@ -191,7 +190,7 @@ func (s *story) open(target int) (all []piece) {
 		most := max(target*6/100, 200)
 		text := oneLine(last.text)
 		if utf8.RuneCountInString(text) > most {
-			text = digest(last.text, most, fromEnd)
+			text = digest(last.sentences, most, fromEnd)
 		}
 		all = append(all, item(saidLast+text, last.at, 20, most+len(saidLast)))
 	}
@@ -221,7 +220,7 @@ const (
 func (s *story) intents() (all []piece) {
 	n := len(s.speeches) - 1
 	for i := n - 1; i >= max(0, n-intentsWithin); i-- {
-		for _, sentence := range sentencesOf(s.speeches[i].text) {
+		for _, sentence := range s.speeches[i].sentences {
 			if isIntent(sentence) && len(sentence) >= leastIntent {
 				return []piece{item(intended+sentence, s.speeches[i].at, 2, 300)}
 			}

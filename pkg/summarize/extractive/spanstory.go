@@ -22,8 +22,9 @@ type story struct {
 
 // saying is what somebody said in one message.
 type saying struct {
-	text string
-	at   int // the number of the message in the stretch
+	text      string
+	sentences []string
+	at        int // the number of the message in the stretch
 }
 
 // action is a call, and what came of it.
@@ -77,10 +78,10 @@ func (s *story) read(it *conversation.Item) {
 	}
 	switch it.Message.Role {
 	case conversation.RoleUser:
-		s.users = append(s.users, saying{text, s.now})
+		s.users = append(s.users, saying{text, sentencesOf(text), s.now})
 		s.mentions.read(text, s.now, byUser)
 	case conversation.RoleAssistant:
-		s.speeches = append(s.speeches, saying{text, s.now})
+		s.speeches = append(s.speeches, saying{text, sentencesOf(text), s.now})
 		s.mentions.read(text, s.now, byAssistant)
 	default:
 		s.mentions.read(text, s.now, byTool)
