@@ -80,7 +80,7 @@ func start(t testing.TB, e Engine) *sidecar {
 	}
 }
 
-func realEngine(t testing.TB) *engine.Engine {
+func realEngine(t testing.TB, change ...func(*engine.Options)) *engine.Engine {
 	t.Helper()
 	kept := memory.New(memory.Options{})
 	t.Cleanup(func() { _ = kept.Close() })
@@ -89,7 +89,7 @@ func realEngine(t testing.TB) *engine.Engine {
 		t.Fatal(err)
 	}
 	var ids atomic.Uint32
-	e := engine.New(engine.Options{
+	o := engine.Options{
 		Store:    kept,
 		Counters: []tokens.Counter{o200k, chars4.New()},
 		Formats:  []provider.Format{neutral.New(), openaichat.New(), openairesponses.New(), anthropic.New(), gemini.New()},
@@ -100,7 +100,11 @@ func realEngine(t testing.TB) *engine.Engine {
 		},
 		CacheBytes: 1 << 20,
 		OnError:    func(err error) { t.Error(err) },
-	})
+	}
+	for _, c := range change {
+		c(&o)
+	}
+	e := engine.New(o)
 	t.Cleanup(e.Close)
 	return e
 }
