@@ -272,6 +272,9 @@ func (d *deciding) change(r *BuildRequest, report *conversation.Manifest, a *pro
 	if err := d.changeErased(c); err != nil {
 		return nil, conversation.Manifest{}, err
 	}
+	if err := d.changeReclaims(c); err != nil {
+		return nil, conversation.Manifest{}, err
+	}
 	if err := d.changeDraft(c); err != nil {
 		return nil, conversation.Manifest{}, err
 	}

@@ -406,6 +406,8 @@ type Record struct {
 // State is what a conversation holds beside its head and its records, so that an import builds as the original would.
 type State struct {
 	Slots map[string][]byte
+	// Rewinds are the ranges that were taken back, in the order in which they were: what came after them was paired without them.
+	Rewinds []conversation.Range
 }
 
 // RangeUnit says what a range counts.

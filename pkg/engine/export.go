@@ -18,7 +18,18 @@ func (e *Engine) Export(ctx context.Context, key Key, give func(Record) error) e
 	if err := give(Record{Conversation: &Conversation{ID: key.Conversation, Info: *snap.Info, Head: snap.Head}}); err != nil {
 		return err
 	}
-	if err := give(Record{State: &State{Slots: snap.Slots}}); err != nil {
+	state := &State{Slots: snap.Slots}
+	delete(state.Slots, draftSlot) // its texts are no part of the record
+	spans, err := e.spans(ctx, newWindow(key, snap))
+	if err != nil {
+		return err
+	}
+	for _, s := range spans {
+		if s.Kind == conversation.EditHide {
+			state.Rewinds = append(state.Rewinds, s.Range)
+		}
+	}
+	if err := give(Record{State: state}); err != nil {
 		return err
 	}
 	x := &exporting{engine: e, key: key, head: snap.Head, give: give}

@@ -58,7 +58,9 @@ type importing struct {
 
 	source    *Conversation // as the export has it
 	slots     map[string][]byte
-	head      Head // as it is derived
+	head      Head      // as it is derived
+	rewinds   []rewound // in order
+	hides     int       // edits that have come of them
 	editSeq   int64
 	commits   struct{ message, edit uint64 } // of the last of each: they never fall
 	manifests []conversation.Manifest
@@ -105,7 +107,7 @@ func (im *importing) take(ctx context.Context, r *Record) error {
 		return invalid("the conversation does not come first")
 	case r.State != nil:
 		im.slots = r.State.Slots
-		return nil
+		return im.checkRewinds(r.State.Rewinds)
 	case r.Message != nil:
 		return im.message(ctx, r.Message)
 	case r.Edit != nil:
@@ -145,6 +147,7 @@ func (im *importing) message(ctx context.Context, m *conversation.Message) error
 
 // derive does what an append does, and demands the same outcome.
 func (im *importing) derive(m *conversation.Message) error {
+	im.passRewinds(m.Index)
 	ordinals := callOrdinals(m)
 	if err := pair(&im.head, m, "message"); err != nil {
 		return invalid("message %d answers no call", m.Index)
@@ -194,6 +197,12 @@ func (im *importing) edit(ctx context.Context, e *conversation.Edit) error {
 		e.Commit < im.commits.edit || e.Commit > im.source.Head.Version {
 		return invalid("edit %d does not fit the record", e.Seq)
 	}
+	if e.Kind == conversation.EditHide {
+		if im.hides == len(im.rewinds) || im.rewinds[im.hides].Range != e.Range {
+			return invalid("edit %d takes back what the state does not", e.Seq)
+		}
+		im.hides++
+	}
 	im.editSeq++
 	im.commits.edit = e.Commit
 	for i := range e.Parts {
@@ -205,9 +214,12 @@ func (im *importing) edit(ctx context.Context, e *conversation.Edit) error {
 		e.Parts[i].Shown = parts[0]
 		im.uploads = append(im.uploads, uploads...)
 	}
-	return im.engine.store.Stage(ctx, im.key, &store.Upload{
-		Incarnation: im.incarnation, Time: im.engine.now(), Edits: []conversation.Edit{*e},
-	})
+	edits, uploads, err := im.engine.stageSummaries(ctx, im.key, im.incarnation, []conversation.Edit{*e})
+	if err != nil {
+		return err
+	}
+	im.uploads = append(im.uploads, uploads...)
+	return im.engine.store.Stage(ctx, im.key, &store.Upload{Incarnation: im.incarnation, Time: im.engine.now(), Edits: edits})
 }
 
 // whole says whether an edit has what its kind needs.
@@ -252,6 +264,10 @@ func (im *importing) complete(ctx context.Context) error {
 		}
 	}
 	from, h := &im.source.Head, &im.head
+	im.passRewinds(h.Messages)
+	if im.hides != len(im.rewinds) {
+		return invalid("the export is not whole")
+	}
 	if from.Messages != h.Messages || from.EditSeq != im.editSeq || from.Tokens != h.Tokens {
 		return invalid("the export is not whole")
 	}

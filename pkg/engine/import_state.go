@@ -3,6 +3,7 @@ package engine
 import (
 	"encoding/json"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/palimpsest-context/palimpsest/pkg/tokens"
@@ -27,6 +28,8 @@ func (im *importing) checkSlots() error {
 			known = calibrates(value)
 		case name == eraseSlot:
 			known = im.erasures(value)
+		case name == reclaimSlot:
+			known = im.reclaims(value)
 		}
 		if !known {
 			return invalid("the state has an entry that is unknown or damaged")
@@ -59,6 +62,13 @@ func (im *importing) erasures(value []byte) bool {
 		}
 	}
 	return true
+}
+
+func (im *importing) reclaims(value []byte) bool {
+	list, err := parseReclaims(value)
+	return err == nil && len(list) <= maxErasures && !slices.ContainsFunc(list, func(r reclaim) bool {
+		return r.Index < 0 || r.Index >= im.head.Messages || r.Part < 0
+	})
 }
 
 func (im *importing) reported(value []byte) bool {

@@ -79,4 +79,5 @@ func (d *deciding) clearResults(targets []prune.Target) {
 		e.Before, e.After = e.Before+t.Weight, e.After+int64(shown.Tokens)
 	}
 	d.add(e)
+	d.schedule(targets)
 }

@@ -1,0 +1,186 @@
+package engine_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
+	"github.com/palimpsest-context/palimpsest/pkg/store/memory"
+	"github.com/palimpsest-context/palimpsest/pkg/summarize"
+)
+
+// beside is one of several processes over one store, with a desk of its own.
+func beside(t testing.TB, s store.Store, n uint64, m summarize.Model, change func(*conversation.Policy)) *bench {
+	desk := summarize.New(summarize.Options{Providers: map[string]summarize.Model{"m": m}, Models: []string{"m/x"}})
+	b := lifeBench(s, func(o *engine.Options) {
+		o.Summaries = desk
+		o.Defaults.Compaction.Strategy = conversation.StrategySummarize
+		if change != nil {
+			change(&o.Defaults)
+		}
+	})
+	b.ids.Store(n << 32)
+	t.Cleanup(func() {
+		b.Close()
+		desk.Close()
+	})
+	return b
+}
+
+// nearlyFull builds until a summary is being prepared.
+func (b *bench) nearlyFull(t testing.TB, id string) {
+	t.Helper()
+	for i := range 100 {
+		if b.worked(t, id, i, 1, 100, 8000)[0].Compaction.State == engine.CompactionPreparing {
+			synctest.Wait()
+			return
+		}
+	}
+	t.Fatal("nothing is prepared")
+}
+
+// drafts is what the slots hold of drafts.
+func (b *bench) drafts(t testing.TB, id string) string {
+	t.Helper()
+	var all []string
+	for _, prefix := range []string{"build/draft", "draft/"} {
+		snap, err := b.store.Read(ctx, keyOf(id), store.Query{SlotsOf: prefix})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, value := range snap.Slots {
+			all = append(all, name+"="+string(value))
+		}
+	}
+	return strings.Join(all, "\n")
+}
+
+// TestEngine_Build_AnotherProcessPrepares_WaitsForIt: a build that overflows waits for the summary that another process prepares, and
+// asks no model for a second.
+func TestEngine_Build_AnotherProcessPrepares_WaitsForIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, m := memory.New(memory.Options{}), writes(gist, 5*time.Second)
+		one, two := beside(t, s, 1, m, nil), beside(t, s, 2, m, nil)
+		one.append(t, "c", user("Read the parts."))
+		one.nearlyFull(t, "c")
+		time.Sleep(3 * time.Second)
+		two.steps(t, "c", 20, 100)
+		var r *engine.BuildResult
+		took := timed(func() { r = two.turn(t, "c", within(8000)) })
+		if took < 2*time.Second || took > 2100*time.Millisecond || len(r.Degradations) > 0 || len(summarisedIn(r)) == 0 {
+			t.Errorf("took %s; %d summaries, degradations %+v", took, len(summarisedIn(r)), r.Degradations)
+		}
+		if n := len(m.calls()); n != 1 {
+			t.Errorf("%d calls", n)
+		}
+	})
+}
+
+// blocked is a store that holds the next lease back until it is let.
+type blocked struct {
+	store.Store
+	once sync.Once
+	let  chan struct{}
+}
+
+func (b *blocked) Commit(ctx context.Context, key store.Key, c *store.Change) error {
+	if c.Aside {
+		b.once.Do(func() { <-b.let })
+	}
+	return b.Store.Commit(ctx, key, c)
+}
+
+// TestEngine_Prepare_ErasedBeforeTheLease_AsksNobody: what was erased between the build that planned a summary and the lease of who
+// writes it is given to no model and kept in no draft.
+func TestEngine_Prepare_ErasedBeforeTheLease_AsksNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := &scribe{reply: func(_ context.Context, _ int, c summarize.Call) (string, error) { return c.Prompt[len(c.Prompt)/2:][:200], nil }}
+		s := &blocked{Store: memory.New(memory.Options{}), let: make(chan struct{})}
+		b := beside(t, s, 1, m, nil)
+		life := removed(99)
+		life.PreserveOriginal = ptr(false)
+		b.append(t, "c", user("Read the parts."), call("x"), resultLiving("x", "file /srv/"+secret+".csv is here", life))
+		b.nearlyFull(t, "c")
+		turn := int32(150)
+		b.turn(t, "c", within(8000), func(r *engine.BuildRequest) { r.Turn = &turn })
+		close(s.let)
+		synctest.Wait()
+		if n := len(m.calls()); n > 0 {
+			t.Errorf("%d calls about what was erased", n)
+		}
+		if held := b.drafts(t, "c"); strings.Contains(held, secret) {
+			t.Errorf("erased text in %.300s", held)
+		}
+	})
+}
+
+// TestEngine_Build_FailingModelAndEndlessOverflow_AsksOnceAMinute: an extract that was published because a model failed does not
+// make the next build ask it again.
+func TestEngine_Build_FailingModelAndEndlessOverflow_AsksOnceAMinute(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := &scribe{reply: func(context.Context, int, summarize.Call) (string, error) { return "", nil }}
+		b := beside(t, memory.New(memory.Options{}), 1, m, nil)
+		b.append(t, "c", user("Read the parts."))
+		made := 0
+		for i := range 40 {
+			made += len(summarisedIn(b.worked(t, "c", 10*i, 1, 3500, 8000)[0]))
+			time.Sleep(time.Second)
+		}
+		if n := len(m.calls()); made < 10 || n > 2 {
+			t.Errorf("%d calls in 40 seconds for %d summaries", n, made)
+		}
+	})
+}
+
+// TestEngine_Build_Refused_AsksNoModel: a build that cannot fit, whatever is summarised, asks nobody and does not wait.
+func TestEngine_Build_Refused_AsksNoModel(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := writes(gist, time.Second)
+		b := beside(t, memory.New(memory.Options{}), 1, m, nil)
+		b.append(t, "c", pinned(user(words(4000))), pinned(user(words(4200))), user("Read the parts."))
+		b.steps(t, "c", 60, 100)
+		took := timed(func() {
+			for range 5 {
+				_, err := b.tryTurn("c", within(8000))
+				expect(t, err, conversation.ContextCannotFit)
+			}
+		})
+		if n := len(m.calls()); n > 0 || took > 0 {
+			t.Errorf("%d calls, %s", n, took)
+		}
+	})
+}
+
+// TestEngine_Build_DraftReplaced_LeavesNoText: a draft of several summaries that stands no more leaves nothing behind when one of
+// fewer takes its place.
+func TestEngine_Build_DraftReplaced_LeavesNoText(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := beside(t, memory.New(memory.Options{}), 1, writes(gist, 0), func(p *conversation.Policy) {
+			p.Compaction.Strategy = conversation.StrategyHierarchical
+		})
+		b.append(t, "c", user("Read the parts."))
+		b.nearlyFull(t, "c")
+		steps := strings.Count(b.drafts(t, "c"), "draft/")
+		if steps < 3 {
+			t.Fatalf("%d steps: nothing is tested", steps)
+		}
+		b.edit(t, "c", conversation.Edit{Kind: conversation.EditRestore, Range: conversation.Range{First: 3, End: 5}})
+		b.steps(t, "c", 20, 100)
+		b.turn(t, "c", within(8000), by(conversation.Policy{Compaction: conversation.CompactionPolicy{Strategy: conversation.StrategySummarize}}))
+		synctest.Wait()
+		if held := b.drafts(t, "c"); held != "" {
+			t.Errorf("left after it was published: %.300s", held)
+		}
+	})
+}
+
+var _ = fmt.Sprint
+var _ = json.Marshal

@@ -1,0 +1,108 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/palimpsest-context/palimpsest/pkg/compaction"
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/prune"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
+)
+
+// reclaimSlot holds which pruned results are to be erased, and when (behaviour §7, erase_after).
+const reclaimSlot = slotPrefix + "reclaim"
+
+// reclaim is a pruned result that is to be erased.
+type reclaim struct {
+	Index int32 `json:"i"`
+	Part  int32 `json:"p"`
+	At    int64 `json:"at"` // Unix seconds
+}
+
+func parseReclaims(value []byte) ([]reclaim, error) {
+	if value == nil {
+		return nil, nil
+	}
+	var list []reclaim
+	if err := json.Unmarshal(value, &list); err != nil {
+		return nil, conversation.Errorf(conversation.CorruptRecord, "the list of results to reclaim is damaged").Because(err)
+	}
+	return list, nil
+}
+
+// schedule notes that results which were pruned are to be erased. Beyond what the list holds, they stay on record.
+func (d *deciding) schedule(targets []prune.Target) {
+	after := or(d.settings.policy.Pruning.EraseAfter, 0)
+	if after <= 0 {
+		return
+	}
+	at := d.now.Add(after).Unix()
+	for _, t := range targets {
+		if len(d.reclaims) < maxErasures {
+			d.reclaims = append(d.reclaims, reclaim{Index: t.Index, Part: t.Part, At: at})
+		}
+	}
+}
+
+// reclaimPruned erases the results whose time has come. One that was expanded since is not pruned any more, and stays.
+func (d *deciding) reclaimPruned(ctx context.Context) error {
+	var err error
+	if d.reclaims, err = parseReclaims(d.window.slots[reclaimSlot]); err != nil || !d.aging {
+		return err
+	}
+	due := func(r reclaim) bool { return !d.now.Before(time.Unix(r.At, 0)) }
+	var ranges []conversation.Range
+	for _, r := range d.reclaims {
+		if due(r) {
+			ranges = append(ranges, conversation.Range{First: r.Index, End: r.Index + 1})
+		}
+	}
+	if len(ranges) == 0 {
+		return nil
+	}
+	if err := d.window.load(ctx, d.engine, merge(ranges)...); err != nil {
+		return err
+	}
+	d.followView()
+	for _, r := range d.reclaims {
+		if due(r) {
+			d.reclaimOne(r)
+		}
+	}
+	d.reclaims = slices.DeleteFunc(d.reclaims, due)
+	d.out, err = d.compose(ctx, d.view, d.out.window)
+	return err
+}
+
+func (d *deciding) reclaimOne(r reclaim) {
+	m, ok := d.window.message(r.Index)
+	level, reason := d.view.Part(r.Index, r.Part)
+	if !ok || level != conversation.Cleared || reason != conversation.ReasonPruned || d.isErased(m, r.Part) {
+		return
+	}
+	text := prune.Cleared(r.Index, true)
+	shown := compaction.Replaced(m.Parts[r.Part].Result, text)
+	d.weigh(&shown, text)
+	d.add(conversation.Edit{
+		Kind: conversation.EditParts, Range: conversation.Range{First: r.Index, End: r.Index + 1}, Reason: conversation.ReasonPruned,
+		Parts:  []conversation.PartEdit{{Part: r.Part, Level: conversation.Cleared, Shown: shown}},
+		Before: int64(shown.Tokens), After: int64(shown.Tokens), Erases: true,
+	})
+	d.erase(r.Index, []int32{r.Part})
+}
+
+// changeReclaims puts the list into the build's change.
+func (d *deciding) changeReclaims(c *store.Change) error {
+	stored, err := parseReclaims(d.window.slots[reclaimSlot])
+	if err != nil || slices.Equal(stored, d.reclaims) {
+		return err
+	}
+	c.Slots[reclaimSlot] = nil
+	if len(d.reclaims) > 0 {
+		c.Slots[reclaimSlot], err = json.Marshal(d.reclaims)
+	}
+	return err
+}
