@@ -11,6 +11,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/palimpsest-context/palimpsest/internal/demo"
+	"github.com/palimpsest-context/palimpsest/internal/inspect"
 	"github.com/palimpsest-context/palimpsest/internal/replay"
 )
 
@@ -22,6 +23,8 @@ type commands struct {
 	Version     versionCommand     `cmd:"" help:"Print the versions of the sidecar and of what it promises."`
 	Demo        demo.Command       `cmd:"" help:"Show an agent's conversation from its first message to a full window."`
 	Replay      replay.Command     `cmd:"" help:"Play recorded conversations, and check what comes back."`
+
+	inspect.Commands
 }
 
 // commandLine parses and runs commands.
@@ -72,7 +75,8 @@ func (c *commandLine) parser(ctx context.Context) (*kong.Kong, error) {
 		kong.BindTo(ctx, (*context.Context)(nil)),
 		kong.Bind(c, c.file,
 			&demo.Env{Start: startPrivate, Stdout: c.stdout},
-			&replay.Env{Start: startPrivate, Stdout: c.stdout, Stderr: c.stderr}),
+			&replay.Env{Start: startPrivate, Stdout: c.stdout, Stderr: c.stderr},
+			&inspect.Env{Stdout: c.stdout, Stderr: c.stderr}),
 	)
 }
 

@@ -1,0 +1,88 @@
+// Package inspect is the commands that show what a sidecar has on record, what a model sees of it and why: tables for people, JSON
+// for programs. They are clients of the API like any other. None but `expand --restore` changes anything.
+package inspect
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+
+	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+)
+
+// Commands are the commands, for kong.
+type Commands struct {
+	Context       ContextCommand       `cmd:"" help:"Show what the model would see now: what is in, what is out and why, and what it weighs."`
+	Events        EventsCommand        `cmd:"" help:"Show what happened to a conversation's messages, and go on with --follow."`
+	Conversations ConversationsCommand `cmd:"" help:"List conversations."`
+	Messages      MessagesCommand      `cmd:"" help:"List messages, and whether the model sees them."`
+	Expand        ExpandCommand        `cmd:"" help:"Print a message as it was appended, or what a summary stands for."`
+	Explain       ExplainCommand       `cmd:"" help:"Tell a message's life: what was done to it, when and why, and what the model sees of it now."`
+}
+
+// Env is what the commands need from the program around them.
+type Env struct {
+	// Stdout gets what was asked for, Stderr remarks about it.
+	Stdout, Stderr io.Writer
+}
+
+// Sidecar is the flags that all commands share.
+type Sidecar struct {
+	Address string        `help:"The sidecar: host:port, or unix:///path." env:"PALIMPSEST_ADDRESS" default:"127.0.0.1:7171"`
+	Timeout time.Duration `help:"How long to wait for each answer." default:"30s"`
+	JSON    bool          `name:"json" help:"Print JSON, one object a line, as protobuf maps the API's messages to JSON."`
+	ASCII   bool          `name:"ascii" help:"Print nothing but ASCII; the default for tables where the locale is not UTF-8."`
+}
+
+const (
+	// largest is the largest answer that the API gives, and what is asked for: originals may have megabytes.
+	largest = 64 << 20
+	// envelope is what gRPC's limit allows above it.
+	envelope = 1 << 20
+	// pageSize is how many entries of a list are asked for at once.
+	pageSize = 100
+)
+
+// session is one run of a command: a sidecar, and where to print.
+type session struct {
+	loop   pb.ContextServiceClient
+	record pb.ConversationServiceClient
+	out    *sheet
+	remark *sheet
+}
+
+// run does a command's work with a session. Errors come back in words.
+func (s *Sidecar) run(env *Env, work func(*session) error) error {
+	conn, err := grpc.NewClient(s.Address,
+		grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithNoProxy(),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(largest+envelope)),
+		grpc.WithUnaryInterceptor(s.bounded))
+	if err != nil {
+		return inWords(s.Address, err)
+	}
+	defer func() { _ = conn.Close() }()
+	return inWords(s.Address, work(&session{
+		loop:   pb.NewContextServiceClient(conn),
+		record: pb.NewConversationServiceClient(conn),
+		out:    newSheet(env.Stdout, s),
+		remark: newSheet(env.Stderr, &Sidecar{ASCII: s.ASCII}),
+	}))
+}
+
+// bounded gives a call its deadline. Streams have none: they are watched until somebody leaves.
+func (s *Sidecar) bounded(
+	ctx context.Context, method string, request, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption,
+) error {
+	ctx, cancel := context.WithTimeout(ctx, s.Timeout)
+	defer cancel()
+	return invoke(ctx, method, request, reply, conn, opts...)
+}
+
+// replyLimit is the value of a field max_reply_bytes.
+func replyLimit() *int32 {
+	limit := int32(largest)
+	return &limit
+}

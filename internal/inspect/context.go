@@ -1,0 +1,141 @@
+package inspect
+
+import (
+	"context"
+	"fmt"
+
+	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+)
+
+// ContextCommand is `sidecar context`.
+type ContextCommand struct {
+	Sidecar
+	textWidth
+	Conversation string `arg:"" help:"The conversation's id."`
+	Model        string `help:"The model to build for; by default that of the newest build."`
+	Format       string `help:"The provider's format whose repairs and cache prefix are shown: neutral, openai-chat, openai-responses, anthropic or gemini; by default that of the newest build." enum:",neutral,openai-chat,openai-responses,anthropic,gemini" default:""`
+	Window       *int32 `help:"The model's context window in tokens. Without --window, --reserve and --max, the budget is that of the newest build."`
+	Reserve      *int32 `help:"Tokens of the window that are left for the answer."`
+	Max          *int32 `help:"The most tokens that the context may weigh."`
+	Fixed        int32  `help:"Tokens of the system prompt and the tools that the agent sends beside the context: the sidecar does not keep them."`
+	Manifest     string `help:"Show an earlier build, such as b12, instead of what a build would show now." placeholder:"ID"`
+}
+
+// formats are the formats by their names in flags.
+var formats = map[string]pb.ContextFormat{
+	"neutral":          pb.ContextFormat_CONTEXT_FORMAT_NEUTRAL,
+	"openai-chat":      pb.ContextFormat_CONTEXT_FORMAT_OPENAI_CHAT,
+	"openai-responses": pb.ContextFormat_CONTEXT_FORMAT_OPENAI_RESPONSES,
+	"anthropic":        pb.ContextFormat_CONTEXT_FORMAT_ANTHROPIC,
+	"gemini":           pb.ContextFormat_CONTEXT_FORMAT_GEMINI,
+}
+
+// Run shows the context of a build that commits nothing, or of an earlier one.
+func (c *ContextCommand) Run(ctx context.Context, env *Env) error {
+	return c.run(env, func(s *session) error {
+		if c.Manifest != "" {
+			return c.earlier(ctx, s)
+		}
+		return c.now(ctx, s)
+	})
+}
+
+func (c *ContextCommand) now(ctx context.Context, s *session) error {
+	newest, err := s.newestBuild(ctx, c.Conversation)
+	if err != nil {
+		return err
+	}
+	build, err := s.dryRun(ctx, c.request(newest))
+	if err != nil {
+		return pendingHint(err, newest)
+	}
+	if s.out.json {
+		return s.out.object(build)
+	}
+	reply, err := s.record.GetConversation(ctx, &pb.GetConversationRequest{ConversationId: c.Conversation})
+	if err != nil {
+		return err
+	}
+	v := &contextView{sheet: s.out, textWidth: c.textWidth, conversation: reply.GetConversation(), build: build}
+	return v.print()
+}
+
+// request asks what the newest build asked, but for what flags say.
+func (c *ContextCommand) request(newest *pb.Manifest) *pb.BuildContextRequest {
+	r := buildLike(c.Conversation, newest)
+	if c.Model != "" {
+		r.Model = c.Model
+	}
+	if c.Format != "" {
+		r.Format = formats[c.Format]
+	}
+	if c.Window != nil || c.Reserve != nil || c.Max != nil {
+		r.Budget = &pb.Budget{ContextWindowTokens: c.Window, ReservedOutputTokens: c.Reserve, MaxContextTokens: c.Max}
+	}
+	if c.Fixed > 0 {
+		r.FixedInput = &pb.FixedInput{Tokens: &c.Fixed}
+	}
+	return r
+}
+
+// buildLike asks for the current turn as the newest build did, and for nothing to be committed. Another budget or model would
+// show what no model is sent.
+func buildLike(conversation string, newest *pb.Manifest) *pb.BuildContextRequest {
+	r := &pb.BuildContextRequest{
+		ConversationId: conversation, SameTurn: true, DryRun: true, MaxReplyBytes: replyLimit(),
+		Format: pb.ContextFormat_CONTEXT_FORMAT_NEUTRAL,
+	}
+	if newest != nil {
+		budget, none := int32(newest.GetBudgetTokens()), int32(0)
+		r.Model, r.Format = newest.GetModel(), newest.GetFormat()
+		r.Budget = &pb.Budget{ContextWindowTokens: &budget, ReservedOutputTokens: &none, MaxContextTokens: &budget}
+	}
+	return r
+}
+
+// newestBuild is nil for a conversation that nothing was built of.
+func (s *session) newestBuild(ctx context.Context, conversation string) (*pb.Manifest, error) {
+	reply, err := s.record.ListManifests(ctx, &pb.ListManifestsRequest{ConversationId: conversation, PageSize: 1})
+	if err != nil || len(reply.GetManifests()) == 0 {
+		return nil, err
+	}
+	return reply.GetManifests()[0], nil
+}
+
+// dryRun asks for a context in a provider's format, for the decisions that its rules lead to, and takes the messages from a
+// neutral one, which alone says where they come from.
+func (s *session) dryRun(ctx context.Context, r *pb.BuildContextRequest) (*pb.BuildContextResponse, error) {
+	build, err := s.loop.BuildContext(ctx, r)
+	if err != nil || r.GetFormat() == pb.ContextFormat_CONTEXT_FORMAT_NEUTRAL {
+		return build, err
+	}
+	r.Format = pb.ContextFormat_CONTEXT_FORMAT_NEUTRAL
+	neutral, err := s.loop.BuildContext(ctx, r)
+	build.Messages = neutral.GetMessages()
+	if rendered := build.GetRendered(); rendered != nil {
+		rendered.SystemJson, rendered.MessagesJson = nil, nil // the messages say it all
+	}
+	return build, err
+}
+
+// pendingHint points to the newest build where a new one is refused because the agent is at work.
+func pendingHint(err error, newest *pb.Manifest) error {
+	if reasonOf(err) != reasonPending || newest == nil {
+		return err
+	}
+	return fmt.Errorf("%s: the agent's tools are at work, and no model can be asked before they are done; --manifest %s shows the newest build",
+		reasonPending, newest.GetId())
+}
+
+func (c *ContextCommand) earlier(ctx context.Context, s *session) error {
+	reply, err := s.record.GetManifest(ctx, &pb.GetManifestRequest{
+		ConversationId: c.Conversation, ManifestId: c.Manifest, MaxReplyBytes: replyLimit(), Format: pb.ContextFormat_CONTEXT_FORMAT_NEUTRAL,
+	})
+	if err != nil {
+		return err
+	}
+	if s.out.json {
+		return s.out.object(reply)
+	}
+	return (&manifestView{s.out, c.textWidth, reply}).print(c.Conversation)
+}

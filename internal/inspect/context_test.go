@@ -1,0 +1,84 @@
+package inspect
+
+import (
+	"strings"
+	"testing"
+
+	"google.golang.org/grpc/codes"
+
+	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+)
+
+func TestContextCommand_Run_EverythingThatCanHappen(t *testing.T) {
+	for _, c := range []struct {
+		name, columns string
+		ascii         bool
+		text          int
+	}{{"context-80", "80", false, 60}, {"context-120", "120", false, 60}, {"context-ascii", "80", true, 60}, {"context-no-text", "80", true, 0}} {
+		t.Run(c.name, func(t *testing.T) {
+			command := &ContextCommand{Sidecar: story().flags(t), Conversation: "support-42", textWidth: textWidth{c.text}}
+			command.ASCII = c.ascii
+			out, _, err := run(t, command, c.columns)
+			if err != nil {
+				t.Fatal(err)
+			}
+			golden(t, c.name, out)
+		})
+	}
+}
+
+// TestContextCommand_Run_AsksAsTheAgentDid: another budget or model would show what no model is sent.
+func TestContextCommand_Run_AsksAsTheAgentDid(t *testing.T) {
+	f := story()
+	if _, _, err := run(t, &ContextCommand{Sidecar: f.flags(t), Conversation: "c"}, "80"); err != nil {
+		t.Fatal(err)
+	}
+	if len(f.built) != 2 || f.built[0].GetFormat() != pb.ContextFormat_CONTEXT_FORMAT_ANTHROPIC || f.built[1].GetFormat() != pb.ContextFormat_CONTEXT_FORMAT_NEUTRAL {
+		t.Fatalf("asked %v", f.built)
+	}
+	for _, r := range f.built {
+		if b := r.GetBudget(); r.GetModel() != "model-1" || b.GetMaxContextTokens() != 28_000 || b.GetContextWindowTokens() != 28_000 || b.GetReservedOutputTokens() != 0 {
+			t.Errorf("asked %v", r)
+		}
+	}
+}
+
+func TestContextCommand_Run_FlagsWin(t *testing.T) {
+	f := story()
+	_, _, err := run(t, &ContextCommand{
+		Sidecar: f.flags(t), Conversation: "c", Model: "other", Format: "neutral", Window: pointer(int32(9000)), Reserve: pointer(int32(1000)), Fixed: 70,
+	}, "80")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := f.built[0]
+	if b := r.GetBudget(); len(f.built) != 1 || r.GetModel() != "other" || b.GetContextWindowTokens() != 9000 || b.GetReservedOutputTokens() != 1000 ||
+		b.MaxContextTokens != nil || r.GetFixedInput().GetTokens() != 70 {
+		t.Errorf("asked %v", f.built)
+	}
+}
+
+func TestContextCommand_Run_ToolsAtWork_PointsToTheNewestBuild(t *testing.T) {
+	f := story()
+	f.fault = refusal(codes.FailedPrecondition, reasonPending, "calls wait")
+	_, _, err := run(t, &ContextCommand{Sidecar: f.flags(t), Conversation: "c"}, "80")
+	if err == nil || !strings.Contains(err.Error(), "--manifest b14") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestContextCommand_Run_EarlierBuild(t *testing.T) {
+	f := story()
+	f.manifest = &pb.GetManifestResponse{
+		Manifest: &pb.Manifest{
+			Id: "b9", Turn: 9, Format: pb.ContextFormat_CONTEXT_FORMAT_OPENAI_CHAT, Model: "model-1", MessageCount: 50, EditSeq: 12, WindowStartIndex: 21,
+			BudgetTokens: 28_000, TotalTokens: 27_999, Counter: "o200k", Factor: 0.98, PolicyHash: "0123456789abcdef", RendererVersion: 2, ContentSha256: "ab12", CreateTime: at(5),
+		},
+		Messages: f.build.GetMessages(),
+	}
+	out, _, err := run(t, &ContextCommand{Sidecar: f.flags(t), Conversation: "support-42", Manifest: "b9", textWidth: textWidth{20}}, "80")
+	if err != nil || len(f.built) != 0 {
+		t.Fatalf("%v, built %v", err, f.built)
+	}
+	golden(t, "context-manifest", out)
+}

@@ -1,0 +1,286 @@
+package inspect
+
+import (
+	"fmt"
+	"strings"
+
+	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/terminal"
+)
+
+// contextView prints what a build shows.
+type contextView struct {
+	*sheet
+	textWidth
+	conversation *pb.Conversation
+	build        *pb.BuildContextResponse
+}
+
+func (v *contextView) print() error {
+	for _, f := range v.fields() {
+		if f.value == "" {
+			continue
+		}
+		if err := v.field(f.label, labelWidth, f.value); err != nil {
+			return err
+		}
+	}
+	if err := v.in(); err != nil {
+		return err
+	}
+	if err := v.out(); err != nil {
+		return err
+	}
+	return v.degraded()
+}
+
+// field is a line of a heading. Without a value it is left out.
+type field struct{ label, value string }
+
+func (v *contextView) fields() []field {
+	b := v.build
+	t := b.GetTokens()
+	return []field{
+		{"conversation", fmt.Sprintf("%s, turn %d, revision %d: %s on record, %s tokens", v.conversation.GetId(), b.GetTurn(), b.GetRevision(),
+			count(int(v.conversation.GetMessageCount()), "message"), terminal.Number(v.conversation.GetTokenCount()))},
+		{"context", v.share(t.GetTotal(), t.GetBudget())},
+		{"of it", v.shares()},
+		{"saved by", saved(t)},
+		{"counted by", countedBy(t)},
+		{"used", v.used()},
+		{"compaction", compactionWords(b.GetCompaction())},
+		{"own calls", ownCalls(b.GetCompaction().GetOwnCalls())},
+		{"prefix", v.prefix()},
+		{"policy", b.GetPolicyHash()},
+	}
+}
+
+// share is a bar, and the same in figures.
+func (s *sheet) share(part, whole int64) string {
+	percent := (part*100 + max(whole, 1) - 1) / max(whole, 1)
+	return fmt.Sprintf("%s %s of %s tokens, %d %%",
+		s.bar(part, whole, s.width/4, s.glyph("░", ".")), terminal.Number(part), terminal.Number(whole), percent)
+}
+
+// shares says what the context is made of.
+func (v *contextView) shares() string {
+	t, summaries := v.build.GetTokens(), 0
+	for _, m := range v.build.GetMessages() {
+		if m.GetOrigin().GetSummaryId() != "" {
+			summaries++
+		}
+	}
+	words := []string{fmt.Sprintf("%s in %s", terminal.Number(t.GetMessages()-t.GetSummaries()), count(len(v.build.GetMessages())-summaries, "message"))}
+	if summaries > 0 {
+		words = append(words, fmt.Sprintf("%s in %s", terminal.Number(t.GetSummaries()), count(summaries, "summary")))
+	}
+	if t.GetFixed() > 0 {
+		words = append(words, terminal.Number(t.GetFixed())+" in system prompt and tools")
+	}
+	return strings.Join(words, ", ")
+}
+
+// saved says what each mechanism keeps out of the context.
+func saved(t *pb.TokenReport) string {
+	words := make([]string, 0, 6)
+	for _, by := range []struct {
+		name   string
+		tokens int64
+	}{
+		{"compaction", t.GetSavedByCompaction()}, {"pruning", t.GetSavedByPruning()}, {"expiry", t.GetSavedByExpiry()},
+		{"retention", t.GetSavedByRetention()}, {"clipping", t.GetSavedByClipping()}, {"the window's start", t.GetSavedByFit()},
+	} {
+		if by.tokens != 0 {
+			words = append(words, by.name+" "+terminal.Number(by.tokens))
+		}
+	}
+	return together(", ", words...)
+}
+
+func countedBy(t *pb.TokenReport) string {
+	words := fmt.Sprintf("%s, factor %.2f", t.GetCounter(), t.GetFactor())
+	if t.GetEstimated() {
+		words += ", in part estimated"
+	}
+	return words
+}
+
+// used tells the provider's own figure apart from ours.
+func (v *contextView) used() string {
+	c := v.build.GetCompaction()
+	if !c.GetReported() {
+		return ""
+	}
+	return v.share(c.GetUsedTokens(), v.build.GetTokens().GetBudget()) + ", by the provider's last report"
+}
+
+func compactionWords(c *pb.CompactionStatus) string {
+	next := ""
+	switch c.GetState() {
+	case pb.CompactionState_COMPACTION_STATE_PREPARING:
+		next = "the next summary is being prepared"
+	case pb.CompactionState_COMPACTION_STATE_READY:
+		next = "the next summary is ready for the build that overflows"
+	}
+	newest := ""
+	if c.GetSummaryId() != "" {
+		newest = "newest summary " + c.GetSummaryId()
+	}
+	return together("; ", newest, next, fmt.Sprintf("the window starts at message %d", c.GetWindowStartIndex()))
+}
+
+func ownCalls(u *pb.ModelUsage) string {
+	if u.GetCalls() == 0 {
+		return ""
+	}
+	words := fmt.Sprintf("%s, %s tokens in, %s out", count(int(u.GetCalls()), "model call"), terminal.Number(u.GetInputTokens()), terminal.Number(u.GetOutputTokens()))
+	if u.GetCost() > 0 {
+		words += fmt.Sprintf(", cost %.4f", u.GetCost())
+	}
+	return words
+}
+
+func (v *contextView) prefix() string {
+	p := v.build.GetPrefix()
+	if p.GetBrokenBy() == pb.PrefixBreak_PREFIX_BREAK_FIRST_BUILD {
+		return "no earlier build in this format"
+	}
+	words := fmt.Sprintf("%d of the last build's %s are the same, %s tokens", p.GetStableBlocks(), count(int(p.GetPreviousBlocks()), "block"),
+		terminal.Number(p.GetStableTokens()))
+	if p.GetBrokenBy() != pb.PrefixBreak_PREFIX_BREAK_UNSPECIFIED {
+		words += "; changed: " + word(p.GetBrokenBy())
+	}
+	if p.GetFixedInputChanged() {
+		words += "; system prompt or tools differ from the last build's"
+	}
+	return words
+}
+
+// in lists what the model sees, in its order.
+func (v *contextView) in() error {
+	forms := formsOf(v.build.GetDecisions())
+	return v.shown("In", v.textWidth, v.build.GetMessages(), func(m *pb.ContextMessage) string {
+		index, ok := indexOf(m)
+		if ok && forms[index] == "" {
+			return "full" // an edit that no decision speaks of has brought it back
+		}
+		return forms[index]
+	})
+}
+
+// shown is a table of a context's messages.
+func (s *sheet) shown(title string, width textWidth, messages []*pb.ContextMessage, form func(*pb.ContextMessage) string) error {
+	if err := s.title(title); err != nil {
+		return err
+	}
+	heaviest := int64(1)
+	for _, m := range messages {
+		heaviest = max(heaviest, int64(m.GetTokens()))
+	}
+	list := &table{sheet: s, columns: width.column([]column{
+		{title: "#", right: true}, {title: "message", most: 20}, {title: "tokens", right: true}, {title: ""}, {title: "shown", most: 20},
+	})}
+	rows := make([][]string, len(messages))
+	for i, m := range messages {
+		rows[i] = []string{
+			name(m), kindOf(m), terminal.Number(int64(m.GetTokens())), s.bar(int64(m.GetTokens()), heaviest, s.width/10, " "), shownAs(m, form(m)),
+			width.excerpt(s, m.GetParts()),
+		}[:len(list.columns)]
+	}
+	return list.rows(rows)
+}
+
+// indexOf is the message of the record that a message of a context shows; false if it shows none.
+func indexOf(m *pb.ContextMessage) (int32, bool) {
+	origin, ok := m.GetOrigin().GetSource().(*pb.Origin_MessageIndex)
+	if !ok {
+		return 0, false
+	}
+	return origin.MessageIndex, true
+}
+
+// name is how a command asks for what a message of a context shows.
+func name(m *pb.ContextMessage) string {
+	if index, ok := indexOf(m); ok {
+		return fmt.Sprint(index)
+	}
+	return m.GetOrigin().GetSummaryId()
+}
+
+func kindOf(m *pb.ContextMessage) string {
+	switch {
+	case m.GetOrigin().GetSummaryId() != "":
+		return "summary"
+	case m.GetOrigin().GetSynthetic() != "":
+		return word(m.GetRole()) + ", made up"
+	default:
+		return subject(m.GetRole(), m.GetParts())
+	}
+}
+
+// shownAs is the form that decisions know of, or what can be told without them.
+func shownAs(m *pb.ContextMessage, form string) string {
+	switch _, ok := indexOf(m); {
+	case form != "":
+		return together(" ", form, m.GetEditId())
+	case m.GetOrigin().GetSummaryId() != "":
+		return together(" ", "summary", m.GetEditId())
+	case !ok:
+		return m.GetOrigin().GetSynthetic()
+	case m.GetEditId() != "":
+		return "edited " + m.GetEditId()
+	default:
+		return "full"
+	}
+}
+
+// formKinds are the decisions about messages that are shown, from what says least of how much is left to what says most.
+var formKinds = []pb.DecisionKind{
+	pb.DecisionKind_DECISION_KIND_DEFERRED, pb.DecisionKind_DECISION_KIND_MASKED, pb.DecisionKind_DECISION_KIND_CLIPPED,
+	pb.DecisionKind_DECISION_KIND_COMPACTED, pb.DecisionKind_DECISION_KIND_PRUNED, pb.DecisionKind_DECISION_KIND_CLEARED,
+}
+
+// formsOf says of messages that are shown, by index, in which form.
+func formsOf(decisions []*pb.Decision) map[int32]string {
+	forms := map[int32]string{}
+	for _, kind := range formKinds {
+		for _, d := range decisions {
+			for i := d.GetFirstIndex(); d.GetKind() == kind && i <= d.GetLastIndex(); i++ {
+				forms[i] = word(kind)
+			}
+		}
+	}
+	return forms
+}
+
+// out lists what the model does not see as it was appended, and what was made up for the provider.
+func (v *contextView) out() error {
+	if len(v.build.GetDecisions()) == 0 {
+		return v.say("Everything on record is in, as it was appended.")
+	}
+	if err := v.title("Out, or not as it was appended"); err != nil {
+		return err
+	}
+	list := &table{sheet: v.sheet, wrapped: true, columns: []column{
+		{title: "#", right: true}, {title: "what", most: 12}, {title: "tokens", right: true}, {title: "left", right: true}, {title: "by"}, {title: "why"},
+	}}
+	return show(list, v.build.GetDecisions(), func(d *pb.Decision) []string {
+		because := d.GetDetail()
+		if because == "" {
+			because = why(d.GetReason())
+		}
+		return []string{
+			span(d.GetFirstIndex(), d.GetLastIndex()), word(d.GetKind()), terminal.Number(d.GetTokensBefore()), terminal.Number(d.GetTokensAfter()),
+			together(" ", d.GetSummaryId(), d.GetEditId()), because,
+		}
+	})
+}
+
+func (v *contextView) degraded() error {
+	for _, d := range v.build.GetDegradations() {
+		if err := v.field("not done", labelWidth, fmt.Sprintf("%s: %s; instead: %s", d.GetAsked(), d.GetReason(), d.GetDone())); err != nil {
+			return err
+		}
+	}
+	return nil
+}

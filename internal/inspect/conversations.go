@@ -1,0 +1,44 @@
+package inspect
+
+import (
+	"context"
+	"fmt"
+
+	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/terminal"
+)
+
+// ConversationsCommand is `sidecar conversations`.
+type ConversationsCommand struct {
+	Sidecar
+	Actor string `help:"Only those that serve this actor."`
+	Agent string `help:"Only those of this agent."`
+	Limit int    `help:"The most conversations to list; 0 lists all."`
+}
+
+// Run lists the conversations, page by page.
+func (c *ConversationsCommand) Run(ctx context.Context, env *Env) error {
+	return c.run(env, func(s *session) error {
+		list := &table{sheet: s.out, columns: []column{
+			{title: "id"}, {title: "messages", right: true}, {title: "tokens", right: true}, {title: "turn", right: true},
+			{title: "start", right: true}, {title: "updated (UTC)"}, {title: "title"},
+		}}
+		request := &pb.ListConversationsRequest{PageSize: pageSize, ActorId: c.Actor, AgentId: c.Agent}
+		return pages(&request.PageToken, c.Limit, func(room int) (next string, n int, err error) {
+			reply, err := s.record.ListConversations(ctx, request)
+			if err != nil {
+				return "", 0, err
+			}
+			found := reply.GetConversations()
+			found = found[:min(len(found), room)]
+			return reply.GetNextPageToken(), len(found), show(list, found, conversationRow)
+		})
+	})
+}
+
+func conversationRow(v *pb.Conversation) []string {
+	return []string{
+		v.GetId(), terminal.Number(int64(v.GetMessageCount())), terminal.Number(v.GetTokenCount()), fmt.Sprint(v.GetTurn()),
+		fmt.Sprint(v.GetWindowStartIndex()), moment(v.GetUpdateTime()), v.GetTitle(),
+	}
+}

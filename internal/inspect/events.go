@@ -1,0 +1,114 @@
+package inspect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/signal"
+	"syscall"
+	"time"
+
+	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/terminal"
+)
+
+// EventsCommand is `sidecar events`.
+type EventsCommand struct {
+	Sidecar
+	Conversation string `arg:"" help:"The conversation's id."`
+	Follow       bool   `short:"f" help:"Go on with what happens from now on, until Ctrl-C. Without it the command ends when no event has come for half a second."`
+	Since        string `help:"Go on behind the event that had this resume token; by default from the oldest that is kept, 7 days." placeholder:"TOKEN"`
+	Limit        int    `help:"The most events to show; 0 shows all."`
+}
+
+// quiet is how long no event comes before those of the past are taken to be through: the stream itself does not say.
+const quiet = 500 * time.Millisecond
+
+// Run prints events as they come, and at the end where to go on.
+func (c *EventsCommand) Run(ctx context.Context, env *Env) error {
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	return c.run(env, func(s *session) error {
+		list, left, token := eventTable(s.out), c.Limit, c.Since
+		patience := quiet
+		if c.Follow {
+			patience = 0
+		}
+		err := s.watch(ctx, c.Conversation, c.Since, patience, func(e *pb.WatchEventsResponse) (more bool, err error) {
+			token, left = e.GetResumeToken(), left-1
+			return left != 0, show(list, []*pb.WatchEventsResponse{e}, eventRow)
+		})
+		if token != "" {
+			err = errors.Join(err, s.remark.say("go on with --since "+token))
+		}
+		return err
+	})
+}
+
+// watch gives the events behind a token to take until it wants no more, the caller leaves, or none has come for so long; with a
+// patience of 0 it waits for ever.
+func (s *session) watch(
+	ctx context.Context, conversation, since string, patience time.Duration, take func(*pb.WatchEventsResponse) (more bool, err error),
+) error {
+	watching, cancel := context.WithCancel(ctx)
+	defer cancel()
+	stream, err := s.record.WatchEvents(watching, &pb.WatchEventsRequest{ConversationId: conversation, ResumeToken: since})
+	if err != nil {
+		return err
+	}
+	silent := time.AfterFunc(max(patience, time.Hour), cancel)
+	defer silent.Stop()
+	for {
+		if patience > 0 {
+			silent.Reset(patience)
+		}
+		event, err := stream.Recv()
+		switch {
+		case watching.Err() != nil: // we have left, and no event is lost: the token stands before it
+			return nil
+		case err != nil:
+			return err
+		}
+		if more, err := take(event); err != nil || !more {
+			return err
+		}
+	}
+}
+
+func eventTable(s *sheet) *table {
+	return &table{sheet: s, wrapped: true, columns: []column{
+		{title: "time (UTC)", least: len(dayAndTime)}, {title: "turn", right: true}, {title: "#", right: true, least: 7},
+		{title: "saved", right: true, least: 7}, {title: "by", least: 7}, {title: "what happened"},
+	}}
+}
+
+func eventRow(w *pb.WatchEventsResponse) []string {
+	e := w.GetEvent()
+	return []string{
+		w.GetEventTime().AsTime().UTC().Format(dayAndTime), fmt.Sprint(e.GetTurn()), span(e.GetMessageIndex(), e.GetLastIndex()),
+		savedTokens(e), together(" ", e.GetSummaryId(), e.GetEditId()), happening(e),
+	}
+}
+
+// dayAndTime needs no year: events are kept for days.
+const dayAndTime = "01-02 15:04:05"
+
+// happening says what happened, and why where that is not plain.
+func happening(e *pb.LifecycleEvent) string {
+	what := word(e.GetType())
+	switch {
+	case e.GetType() == pb.EventType_EVENT_TYPE_ADDED:
+		return what
+	case e.GetType() == pb.EventType_EVENT_TYPE_EXPIRED && e.GetView().GetLevel() == pb.ViewLevel_VIEW_LEVEL_CLEARED:
+		what += " and cleared"
+	}
+	return what + ": " + why(e.GetReason())
+}
+
+// savedTokens is empty where nothing was to be saved.
+func savedTokens(e *pb.LifecycleEvent) string {
+	if e.GetTokensSaved() == 0 {
+		return ""
+	}
+	return terminal.Number(int64(e.GetTokensSaved()))
+}

@@ -1,0 +1,135 @@
+package inspect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/terminal"
+)
+
+// ExpandCommand is `sidecar expand`.
+type ExpandCommand struct {
+	Sidecar
+	textWidth
+	Conversation string   `arg:"" help:"The conversation's id."`
+	Target       Target   `arg:"" help:"The message's index or id, or the summary's id, such as s7. An id that looks like one of the others: id:ID."`
+	Chars        *Stretch `help:"Only these characters of its text: A:B, A: or :B, counted from 0, without B." xor:"stretch" placeholder:"A:B"`
+	Lines        *Stretch `help:"Only these lines." xor:"stretch" placeholder:"A:B"`
+	Items        *Stretch `help:"Only these items, of a text that is a JSON list." xor:"stretch" placeholder:"A:B"`
+	MaxTokens    int32    `help:"The most tokens to print; 0 prints everything."`
+	Restore      bool     `help:"Also put the message back into the view in full, with what belongs to it. The provider reads anew what stands behind it."`
+}
+
+// Validate refuses what RESTORE cannot do.
+func (c *ExpandCommand) Validate() error {
+	if c.Restore && (c.ranged() || c.MaxTokens > 0 || c.Target.summary != "") {
+		return errors.New("--restore puts back whole messages: not summaries, and not together with --chars, --lines, --items or --max-tokens")
+	}
+	return nil
+}
+
+func (c *ExpandCommand) ranged() bool { return c.Chars != nil || c.Lines != nil || c.Items != nil }
+
+// Run prints the original: as it is into a file or pipe, without what must not reach a terminal on one.
+func (c *ExpandCommand) Run(ctx context.Context, env *Env) error {
+	return c.run(env, func(s *session) error {
+		e := &expansion{session: s, width: c.textWidth, list: &table{sheet: s.out, columns: c.column([]column{
+			{title: "#", right: true}, {title: "message", most: 20}, {title: "tokens", right: true},
+		})}}
+		request := c.request()
+		limit := 0
+		if c.MaxTokens > 0 {
+			limit = 1 // what does not fit comes with the next page
+		}
+		return errors.Join(pages(&request.PageToken, limit, func(int) (string, int, error) {
+			reply, err := s.loop.ExpandMessage(ctx, request)
+			if err != nil {
+				return "", 0, err
+			}
+			return reply.GetNextPageToken(), 1, e.page(reply, limit > 0)
+		}), e.end())
+	})
+}
+
+func (c *ExpandCommand) request() *pb.ExpandMessageRequest {
+	r := &pb.ExpandMessageRequest{
+		ConversationId: c.Conversation, Mode: pb.ExpandMode_EXPAND_MODE_RETURN_ONLY, MaxTokens: c.MaxTokens, MaxReplyBytes: replyLimit(),
+	}
+	c.Target.into(r)
+	switch {
+	case c.Restore:
+		r.Mode = pb.ExpandMode_EXPAND_MODE_RESTORE
+	case c.Chars != nil:
+		r.Range = &pb.ExpandMessageRequest_Chars{Chars: c.Chars.pb}
+	case c.Lines != nil:
+		r.Range = &pb.ExpandMessageRequest_Lines{Lines: c.Lines.pb}
+	case c.Items != nil:
+		r.Range = &pb.ExpandMessageRequest_Items{Items: c.Items.pb}
+	}
+	return r
+}
+
+// expansion prints the pages of one answer.
+type expansion struct {
+	*session
+	width textWidth
+	list  *table
+	open  bool // what was printed last ends within a line
+}
+
+// page prints a page. If it is the only one that was asked for, it says where the rest is.
+func (e *expansion) page(reply *pb.ExpandMessageResponse, only bool) error {
+	if e.out.json {
+		return e.out.object(reply)
+	}
+	if len(reply.GetChildren()) > 0 {
+		return show(e.list, reply.GetChildren(), e.child)
+	}
+	if err := e.text(textOf(reply.GetMessage().GetParts())); err != nil {
+		return err
+	}
+	return e.remarks(reply, only)
+}
+
+func (e *expansion) text(text string) error {
+	if e.out.terminal {
+		text = plainLines(text, e.out.ascii)
+	}
+	if text != "" {
+		e.open = !strings.HasSuffix(text, "\n")
+	}
+	_, err := io.WriteString(e.out.out, text)
+	return err
+}
+
+// end leaves a terminal at the start of a line. A file gets no byte that is not the message's.
+func (e *expansion) end() error {
+	if !e.open || !e.out.terminal {
+		return nil
+	}
+	return e.out.line("")
+}
+
+func (e *expansion) remarks(reply *pb.ExpandMessageResponse, only bool) error {
+	if len(reply.GetEvents()) > 0 {
+		return e.remark.say(fmt.Sprintf("It is back in the view; the provider will read about %s tokens anew.", terminal.Number(reply.GetRewriteTokens())))
+	}
+	if only && reply.GetNextPageToken() != "" {
+		return e.remark.say(fmt.Sprintf("There is more behind %d of %d characters or items.", reply.GetReturned().GetEnd(), reply.GetTotalChars()))
+	}
+	return nil
+}
+
+func (e *expansion) child(c *pb.ExpandedChild) []string {
+	row := []string{c.GetSummaryId(), "for " + span(c.GetFirstIndex(), c.GetLastIndex()), "", ""}
+	if m := c.GetMessage(); m != nil {
+		row = []string{
+			fmt.Sprint(m.GetIndex()), subject(m.GetRole(), m.GetParts()), terminal.Number(int64(m.GetTokenCount())), e.width.excerpt(e.out, m.GetParts()),
+		}
+	}
+	return row[:len(e.list.columns)]
+}

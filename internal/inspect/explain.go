@@ -1,0 +1,141 @@
+package inspect
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"google.golang.org/protobuf/proto"
+
+	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+)
+
+// ExplainCommand is `sidecar explain`.
+type ExplainCommand struct {
+	Sidecar
+	textWidth
+	Conversation string `arg:"" help:"The conversation's id."`
+	Message      Target `arg:"" help:"The message's index or id. An id that looks like an index: id:ID."`
+}
+
+// Validate refuses summaries.
+func (c *ExplainCommand) Validate() error {
+	if c.Message.summary != "" {
+		return errSummary
+	}
+	return nil
+}
+
+// Run reads all that the sidecar tells of a message and puts it in order.
+func (c *ExplainCommand) Run(ctx context.Context, env *Env) error {
+	return c.run(env, func(s *session) error {
+		l := &life{sheet: s.out, textWidth: c.textWidth, conversation: c.Conversation}
+		index, err := s.find(ctx, c.Conversation, &c.Message)
+		if err != nil {
+			return err
+		}
+		reply, err := s.record.GetMessage(ctx, &pb.GetMessageRequest{ConversationId: c.Conversation, MessageIndex: index, MaxReplyBytes: replyLimit()})
+		if err != nil {
+			return err
+		}
+		l.message = reply.GetMessage()
+		if err := s.watch(ctx, c.Conversation, "", quiet, l.take); err != nil {
+			return err
+		}
+		if err := s.look(ctx, l); err != nil {
+			return err
+		}
+		if s.out.json {
+			return l.object()
+		}
+		return l.print()
+	})
+}
+
+// find is a message's index.
+func (s *session) find(ctx context.Context, conversation string, t *Target) (int32, error) {
+	if t.index != nil {
+		return *t.index, nil
+	}
+	r := &pb.ExpandMessageRequest{
+		ConversationId: conversation, Mode: pb.ExpandMode_EXPAND_MODE_RETURN_ONLY, MaxReplyBytes: replyLimit(),
+	}
+	t.into(r)
+	reply, err := s.loop.ExpandMessage(ctx, r)
+	return reply.GetMessage().GetIndex(), err
+}
+
+// look sees what a build would show of a message now. Where a build is refused, because tools are at work or there is nothing but
+// system messages, that is part of the answer.
+func (s *session) look(ctx context.Context, l *life) error {
+	newest, err := s.newestBuild(ctx, l.conversation)
+	if err != nil {
+		return err
+	}
+	build, err := s.dryRun(ctx, buildLike(l.conversation, newest))
+	if reason := reasonOf(err); reason != "" {
+		l.refused = reason
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	l.built = true
+	l.see(build)
+	return nil
+}
+
+// see keeps what a build shows and decides of the message.
+func (l *life) see(build *pb.BuildContextResponse) {
+	for _, m := range build.GetMessages() {
+		if index, ok := indexOf(m); ok && index == l.message.GetIndex() {
+			l.shownNow = m
+		}
+	}
+	for _, d := range build.GetDecisions() {
+		if d.GetFirstIndex() <= l.message.GetIndex() && l.message.GetIndex() <= d.GetLastIndex() {
+			l.decisions = append(l.decisions, d)
+		}
+	}
+}
+
+// lifeJSON is what `sidecar explain --json` prints.
+type lifeJSON struct {
+	Message json.RawMessage `json:"message"`
+	// Events are those about the message, oldest first.
+	Events []json.RawMessage `json:"events"`
+	// Decisions are those of a build now.
+	Decisions []json.RawMessage `json:"decisions"`
+	// Shown is the message as a build now shows it; nothing if it does not.
+	Shown json.RawMessage `json:"shown,omitempty"`
+	// Refused is why nothing can be built now.
+	Refused string `json:"refused,omitempty"`
+}
+
+func (l *life) object() error {
+	message, first := compactJSON(l.message)
+	events, second := list(l.events)
+	decisions, third := list(l.decisions)
+	out := lifeJSON{Message: message, Events: events, Decisions: decisions, Refused: l.refused}
+	var fourth error
+	if l.shownNow != nil {
+		out.Shown, fourth = compactJSON(l.shownNow)
+	}
+	line, fifth := json.Marshal(out)
+	if err := errors.Join(first, second, third, fourth, fifth); err != nil {
+		return err
+	}
+	return l.rawObject(line)
+}
+
+func list[M proto.Message](messages []M) ([]json.RawMessage, error) {
+	out := make([]json.RawMessage, len(messages))
+	for i, m := range messages {
+		line, err := compactJSON(m)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = line
+	}
+	return out, nil
+}

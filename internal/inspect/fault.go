@@ -1,0 +1,71 @@
+package inspect
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+)
+
+// The reasons that a hint is given for; see ErrorReason in the contract.
+const (
+	reasonPending        = "PENDING_TOOL_CALLS"
+	reasonNoConversation = "CONVERSATION_NOT_FOUND"
+	reasonErased         = "ORIGINAL_ERASED"
+)
+
+// reasonOf is the reason that an error of the sidecar's carries, or "".
+func reasonOf(err error) string {
+	if info := detail[*errdetails.ErrorInfo](err); info != nil {
+		return info.GetReason()
+	}
+	return ""
+}
+
+func detail[T any](err error) (found T) {
+	for _, d := range status.Convert(err).Details() {
+		if d, ok := d.(T); ok {
+			return d
+		}
+	}
+	return found
+}
+
+// inWords says an error of gRPC's for people: with its reason, what was wrong with which field, and what to do.
+func inWords(address string, err error) error {
+	answer, ok := status.FromError(err)
+	if err == nil || !ok {
+		return err
+	}
+	reason := reasonOf(err)
+	words := plain(answer.Message(), maxErrorBytes, false)
+	for _, v := range detail[*errdetails.BadRequest](err).GetFieldViolations() {
+		words += plain(fmt.Sprintf("; %s %s", v.GetField(), v.GetDescription()), maxErrorBytes, false)
+	}
+	switch {
+	case reason == reasonNoConversation:
+		return fmt.Errorf("%s: %s; `sidecar conversations` lists those on record", reason, words)
+	case reason != "":
+		return fmt.Errorf("%s: %s", plain(reason, maxErrorBytes, false), words)
+	case answer.Code() == codes.DeadlineExceeded:
+		return fmt.Errorf("%s gave no answer in time; --timeout waits longer", address)
+	case answer.Code() == codes.Unavailable:
+		return fmt.Errorf("%s does not answer: %s; is a sidecar listening there? --address names another", address, cause(words))
+	default:
+		return fmt.Errorf("%s: %s", strings.ToLower(answer.Code().String()), words)
+	}
+}
+
+// cause is the end of what gRPC says of a connection: all before it says that it is one.
+func cause(words string) string {
+	return strings.Trim(words[strings.LastIndex(words, ": ")+1:], ` "`)
+}
+
+// maxErrorBytes bounds what is printed of a text that came with an error.
+const maxErrorBytes = 2048
+
+// errSummary is the error of asking for a message's life by the id of a summary.
+var errSummary = errors.New("a summary has no life of its own: `sidecar expand` prints what it stands for")

@@ -1,0 +1,217 @@
+package inspect
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/terminal"
+)
+
+// life is what is known of a message.
+type life struct {
+	*sheet
+	textWidth
+	conversation string
+	message      *pb.Message
+	events       []*pb.WatchEventsResponse // about it, oldest first
+	built        bool                      // a build was possible
+	refused      string                    // why it was not
+	shownNow     *pb.ContextMessage        // nil if a build does not show it
+	decisions    []*pb.Decision            // about it, of a build now
+}
+
+// take keeps an event that is about the message.
+func (l *life) take(w *pb.WatchEventsResponse) (more bool, err error) {
+	e, index := w.GetEvent(), l.message.GetIndex()
+	if e.GetMessageIndex() <= index && index <= max(e.GetMessageIndex(), e.GetLastIndex()) {
+		l.events = append(l.events, w)
+	}
+	return true, nil
+}
+
+func (l *life) print() error {
+	m := l.message
+	about := fmt.Sprintf("Message %d of %s: %s, %s tokens", m.GetIndex(), l.conversation, subject(m.GetRole(), m.GetParts()), terminal.Number(int64(m.GetTokenCount())))
+	if err := l.say(about + pinnedWords(m) + "."); err != nil {
+		return err
+	}
+	if text := l.excerpt(l.sheet, m.GetParts()); text != "" {
+		if err := l.say(text); err != nil {
+			return err
+		}
+	}
+	if err := l.line(""); err != nil {
+		return err
+	}
+	if err := l.past(); err != nil {
+		return err
+	}
+	if err := l.line(""); err != nil {
+		return err
+	}
+	for _, sentence := range l.now() {
+		if err := l.say(sentence); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func pinnedWords(m *pb.Message) string {
+	if m.GetPinned() {
+		return ", pinned"
+	}
+	return ""
+}
+
+// past tells what was done to the message, in the order in which it was done.
+func (l *life) past() error {
+	m := l.message
+	list := &table{sheet: l.sheet, wrapped: true, columns: []column{
+		{title: "turn", right: true}, {title: "time (UTC)"}, {title: "saved", right: true}, {title: "by"}, {title: "what happened"},
+	}}
+	rows := [][]string{{fmt.Sprint(m.GetTurnAdded()), moment(m.GetCreateTime()), "", "", together(": ", "appended", l.clock())}}
+	for _, w := range l.events {
+		e := w.GetEvent()
+		if e.GetType() == pb.EventType_EVENT_TYPE_ADDED {
+			continue // the message itself says it, for longer than events are kept
+		}
+		what := happening(e)
+		if e.GetLastIndex() > e.GetMessageIndex() {
+			what += " (messages " + span(e.GetMessageIndex(), e.GetLastIndex()) + ")"
+		}
+		rows = append(rows, []string{
+			fmt.Sprint(e.GetTurn()), moment(w.GetEventTime()), savedTokens(e), together(" ", e.GetSummaryId(), e.GetEditId()), what,
+		})
+	}
+	if err := list.rows(rows); err != nil {
+		return err
+	}
+	return l.forgotten()
+}
+
+// clock says how long the message, or a result in it, lives in full.
+func (l *life) clock() string {
+	x := l.message.GetExpiration()
+	for _, p := range l.message.GetParts() {
+		if r := p.GetToolResult().GetExpiration(); r != nil && r.Turns != nil {
+			x = r
+		}
+	}
+	if x == nil || x.Turns == nil || x.GetMode() <= pb.ExpirationMode_EXPIRATION_MODE_NONE {
+		return ""
+	}
+	return fmt.Sprintf("in full for %s, then %sed", count(int(x.GetTurns()), "turn"), strings.TrimSuffix(word(x.GetMode()), "e"))
+}
+
+// forgotten says if the edit in force was made before the oldest event that is kept.
+func (l *life) forgotten() error {
+	edit := l.message.GetView().GetEditId()
+	if edit == "" {
+		return nil
+	}
+	for _, w := range l.events {
+		if w.GetEvent().GetEditId() == edit {
+			return nil
+		}
+	}
+	return l.say(fmt.Sprintf("Edit %s is in force; its event is no longer kept.", edit))
+}
+
+// now says what the model sees of the message.
+func (l *life) now() []string {
+	sentences := []string{l.sight()}
+	for _, d := range l.decisions {
+		if d.GetKind() == pb.DecisionKind_DECISION_KIND_DEFERRED {
+			sentences = append(sentences, fmt.Sprintf("Something is due and waits: %s.", whyDecided(d)))
+		}
+		if d.GetKind() == pb.DecisionKind_DECISION_KIND_REPAIRED {
+			sentences = append(sentences, fmt.Sprintf("For the provider, the rendering repairs it: %s.", whyDecided(d)))
+		}
+	}
+	if l.shownNow == nil || l.form() != "" {
+		sentences = append(sentences, l.original())
+	}
+	return sentences
+}
+
+// whyDecided prefers the words for one message to the sidecar's own, which may speak of many.
+func whyDecided(d *pb.Decision) string {
+	if words, ok := reasons[d.GetReason()]; ok || d.GetDetail() == "" {
+		return cmp.Or(words, word(d.GetReason()))
+	}
+	return d.GetDetail()
+}
+
+// sight is the one sentence about whether and how the model sees it.
+func (l *life) sight() string {
+	v, m := l.message.GetView(), l.message
+	switch {
+	case v.GetHidden():
+		return "Now the model does not see it: RewindConversation took it back."
+	case v.GetSummaryId() != "":
+		return fmt.Sprintf("Now the model does not see it itself: summary %s stands for %s.", v.GetSummaryId(), l.company())
+	case l.refused != "":
+		return fmt.Sprintf("Nothing can be built now (%s). %s", l.refused, lastSeen(v))
+	case l.shownNow == nil:
+		return fmt.Sprintf("Now the model does not see it: %s.", l.absence())
+	case l.form() != "":
+		return fmt.Sprintf("Now the model sees %s of its %s tokens: %s.",
+			terminal.Number(int64(l.shownNow.GetTokens())), terminal.Number(int64(m.GetTokenCount())), l.form())
+	default:
+		return "Now the model sees it in full, as it was appended."
+	}
+}
+
+func lastSeen(v *pb.MessageView) string {
+	if v.GetInView() {
+		return fmt.Sprintf("The newest build showed it: %s.", together(" ", word(v.GetLevel()), v.GetEditId()))
+	}
+	return "The newest build did not show it."
+}
+
+// company is the message with all that the same summary stands for.
+func (l *life) company() string {
+	for _, d := range l.decisions {
+		if d.GetSummaryId() == l.message.GetView().GetSummaryId() && d.GetLastIndex() > d.GetFirstIndex() {
+			return "messages " + span(d.GetFirstIndex(), d.GetLastIndex())
+		}
+	}
+	return "it"
+}
+
+// absence says why a build does not show it.
+func (l *life) absence() string {
+	for _, d := range l.decisions {
+		switch d.GetKind() {
+		case pb.DecisionKind_DECISION_KIND_LEFT_OUT, pb.DecisionKind_DECISION_KIND_REMOVED, pb.DecisionKind_DECISION_KIND_MASKED,
+			pb.DecisionKind_DECISION_KIND_SUMMARISED, pb.DecisionKind_DECISION_KIND_HIDDEN, pb.DecisionKind_DECISION_KIND_REPAIRED:
+			return whyDecided(d)
+		}
+	}
+	return "no decision names it"
+}
+
+// form says in which form a build shows it and why, if it is not in full.
+func (l *life) form() string {
+	for _, kind := range formKinds[1:] {
+		for _, d := range l.decisions {
+			if d.GetKind() == kind {
+				return together("; ", together(" ", word(kind), d.GetEditId()), whyDecided(d))
+			}
+		}
+	}
+	return ""
+}
+
+// original says whether it can be had back, and how.
+func (l *life) original() string {
+	for _, p := range l.message.GetParts() {
+		if p.GetErasure() != nil {
+			return "Something of it was erased, as its expiration asked for, and cannot be had back."
+		}
+	}
+	return fmt.Sprintf("It is on record as it was appended: `sidecar expand %s %d` prints it.", l.conversation, l.message.GetIndex())
+}

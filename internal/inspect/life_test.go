@@ -1,0 +1,101 @@
+package inspect
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/proto"
+
+	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+)
+
+func TestExplainCommand_Run_TellsALife(t *testing.T) {
+	f := story()
+	f.message.Parts[0].GetToolResult().Expiration = &pb.Expiration{Turns: pointer(int32(2)), Mode: pb.ExpirationMode_EXPIRATION_MODE_REMOVE}
+	out, _, err := run(t, &ExplainCommand{Sidecar: f.flags(t), Conversation: "support-42", Message: Target{index: pointer(int32(23))}, textWidth: textWidth{60}}, "80")
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "explain", out)
+}
+
+func TestExplainCommand_Run_ByID_FindsItsIndex(t *testing.T) {
+	f := story()
+	f.expansions = []*pb.ExpandMessageResponse{{Message: &pb.Message{Index: 23}}}
+	out, _, err := run(t, &ExplainCommand{Sidecar: f.flags(t), Conversation: "c", Message: Target{id: "m-23"}}, "80")
+	if err != nil || !strings.HasPrefix(out, "Message 23 of c: ") || f.expanded[0].GetMessageId() != "m-23" {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+func TestExplainCommand_Run_JSON_HoldsAllThatIsTold(t *testing.T) {
+	f := story()
+	command := &ExplainCommand{Sidecar: f.flags(t), Conversation: "c", Message: Target{index: pointer(int32(23))}}
+	command.JSON = true
+	out, _, err := run(t, command, "80")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		Message, Shown    map[string]any
+		Events, Decisions []map[string]any
+	}
+	if err := json.Unmarshal([]byte(out), &got); err != nil || strings.Count(out, "\n") != 1 {
+		t.Fatalf("%v in %s", err, out)
+	}
+	if got.Message["index"] != 23.0 || len(got.Events) != 2 || len(got.Decisions) != 1 || got.Shown["editId"] != "e30" {
+		t.Errorf("%s", out)
+	}
+}
+
+// TestLife_Now_SaysWhatTheModelSees goes through the ends that a message can come to.
+func TestLife_Now_SaysWhatTheModelSees(t *testing.T) {
+	hidden, summarised := &pb.MessageView{Hidden: true}, &pb.MessageView{SummaryId: "s7"}
+	full := &pb.MessageView{Level: pb.ViewLevel_VIEW_LEVEL_FULL, InView: true}
+	for _, c := range []struct {
+		index int32
+		view  *pb.MessageView
+		want  string
+	}{
+		{30, hidden, "Now the model does not see it: RewindConversation took it back."},
+		{5, summarised, "Now the model does not see it itself: summary s7 stands for messages 1-20."},
+		{21, full, "Now the model sees it in full, as it was appended."},
+		{23, full, "Now the model sees 17 of its 500 tokens: pruned e30; a tool result older than the newest tokens, which stay."},
+		{46, &pb.MessageView{}, "Now the model does not see it: the turns of all that belongs together were over."},
+		{99, &pb.MessageView{}, "Now the model does not see it: no decision names it."},
+	} {
+		l := &life{conversation: "c", message: &pb.Message{Index: c.index, View: c.view, TokenCount: 500}}
+		l.see(story().build)
+		if got := l.now()[0]; got != c.want {
+			t.Errorf("%d: %s, want %s", c.index, got, c.want)
+		}
+	}
+}
+
+func TestLife_Now_NothingCanBeBuilt_FallsBackOnTheNewestBuild(t *testing.T) {
+	f := story()
+	f.fault = refusal(codes.FailedPrecondition, reasonPending, "calls wait")
+	out, _, err := run(t, &ExplainCommand{Sidecar: f.flags(t), Conversation: "c", Message: Target{index: pointer(int32(23))}}, "120")
+	if want := "Nothing can be built now (PENDING_TOOL_CALLS). The newest build showed it: cleared e30."; err != nil || !strings.Contains(out, want) {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+func TestLife_Original_Erased_IsNotPromised(t *testing.T) {
+	l := &life{message: &pb.Message{Parts: []*pb.Part{{Erasure: &pb.Erasure{OriginalLengthChars: 9}}}}}
+	if got := l.original(); strings.Contains(got, "sidecar expand") {
+		t.Error(got)
+	}
+}
+
+func TestLife_Forgotten_EditWithoutEvent_IsSaid(t *testing.T) {
+	f := story()
+	f.message = proto.CloneOf(f.message)
+	f.message.View.EditId = "e2"
+	out, _, err := run(t, &ExplainCommand{Sidecar: f.flags(t), Conversation: "c", Message: Target{index: pointer(int32(23))}}, "120")
+	if err != nil || !strings.Contains(out, "Edit e2 is in force; its event is no longer kept.") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}

@@ -1,0 +1,136 @@
+package inspect
+
+import (
+	"context"
+	"fmt"
+
+	"google.golang.org/protobuf/proto"
+
+	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/terminal"
+)
+
+// MessagesCommand is `sidecar messages`.
+type MessagesCommand struct {
+	Sidecar
+	textWidth
+	Conversation string   `arg:"" help:"The conversation's id."`
+	Current      bool     `help:"Show messages as the view has them, with summaries and without what was removed or taken back, instead of as they were appended."`
+	From         int32    `help:"The first index."`
+	To           *int32   `help:"One past the last index."`
+	Role         []string `help:"Only messages of these roles: system, user, assistant, tool." enum:"system,user,assistant,tool"`
+	Tag          []string `help:"Only messages with any of these tags."`
+	Limit        int      `help:"The most messages to list; 0 lists all."`
+}
+
+var roles = map[string]pb.Role{
+	"system": pb.Role_ROLE_SYSTEM, "user": pb.Role_ROLE_USER, "assistant": pb.Role_ROLE_ASSISTANT, "tool": pb.Role_ROLE_TOOL,
+}
+
+// Run lists the messages, page by page.
+func (c *MessagesCommand) Run(ctx context.Context, env *Env) error {
+	return c.run(env, func(s *session) error {
+		reply, err := s.record.GetConversation(ctx, &pb.GetConversationRequest{ConversationId: c.Conversation})
+		if err != nil {
+			return err
+		}
+		l := &messageList{
+			textWidth: c.textWidth, start: reply.GetConversation().GetWindowStartIndex(),
+			table: &table{sheet: s.out, columns: c.column([]column{
+				{title: "#", right: true, least: 3}, {title: "message", least: 12, most: 20}, {title: "tokens", right: true, least: 7},
+				{title: "turn", right: true}, {title: "in the view", least: 20, most: 24},
+			})},
+		}
+		request := c.request()
+		return pages(&request.PageToken, c.Limit, func(room int) (string, int, error) {
+			reply, err := s.record.ListMessages(ctx, request)
+			if err != nil {
+				return "", 0, err
+			}
+			n, err := l.page(reply, room)
+			return reply.GetNextPageToken(), n, err
+		})
+	})
+}
+
+func (c *MessagesCommand) request() *pb.ListMessagesRequest {
+	r := &pb.ListMessagesRequest{
+		ConversationId: c.Conversation, PageSize: pageSize, MaxReplyBytes: replyLimit(),
+		Range:  &pb.IndexRange{Start: c.From, End: c.To},
+		Filter: &pb.MessageFilter{Tags: c.Tag},
+	}
+	if c.Current {
+		r.View = pb.ListView_LIST_VIEW_CURRENT
+	}
+	for _, role := range c.Role {
+		r.Filter.Roles = append(r.Filter.Roles, roles[role])
+	}
+	return r
+}
+
+// messageList prints messages, and summaries where they stand among them.
+type messageList struct {
+	*table
+	textWidth
+	start int32 // of the window
+}
+
+// page prints at most so many messages of a page, and says how many.
+func (l *messageList) page(reply *pb.ListMessagesResponse, room int) (int, error) {
+	messages, summaries := reply.GetMessages(), reply.GetSummaries()
+	messages = messages[:min(len(messages), room)]
+	entries := make([]proto.Message, 0, len(messages)+len(summaries))
+	for _, m := range messages {
+		for len(summaries) > 0 && summaries[0].GetFirstIndex() < m.GetIndex() {
+			entries, summaries = append(entries, summaries[0]), summaries[1:]
+		}
+		entries = append(entries, m)
+	}
+	for _, s := range summaries {
+		entries = append(entries, s)
+	}
+	return len(messages), show(l.table, entries, l.entry)
+}
+
+func (l *messageList) entry(e proto.Message) []string {
+	if s, ok := e.(*pb.Summary); ok {
+		return l.summaryRow(s)
+	}
+	m, _ := e.(*pb.Message)
+	return l.row(m)
+}
+
+func (l *messageList) row(m *pb.Message) []string {
+	return []string{
+		fmt.Sprint(m.GetIndex()), subject(m.GetRole(), m.GetParts()), terminal.Number(int64(m.GetTokenCount())), fmt.Sprint(m.GetTurnAdded()),
+		l.place(m), l.excerpt(l.sheet, m.GetParts()),
+	}[:len(l.columns)]
+}
+
+func (l *messageList) summaryRow(s *pb.Summary) []string {
+	return []string{
+		s.GetId(), "summary", terminal.Number(int64(s.GetTokens())), "", "for " + span(s.GetFirstIndex(), s.GetLastIndex()),
+		l.excerpt(l.sheet, []*pb.Part{{Content: &pb.Part_Text{Text: s.GetText()}}}),
+	}[:len(l.columns)]
+}
+
+// place says how the view shows a message, or why it does not.
+func (l *messageList) place(m *pb.Message) string {
+	v := m.GetView()
+	switch {
+	case v.GetHidden():
+		return together(" ", "taken back", v.GetEditId())
+	case v.GetSummaryId() != "":
+		return "in summary " + v.GetSummaryId()
+	case v.GetLevel() == pb.ViewLevel_VIEW_LEVEL_REMOVED:
+		return together(" ", "removed", v.GetEditId())
+	case !v.GetInView() && m.GetIndex() < l.start:
+		return "before the window"
+	case !v.GetInView():
+		return "not yet in a build"
+	case v.GetExpired():
+		return together(" ", word(v.GetLevel()), v.GetEditId()) + ", expired"
+	default:
+		return together(" ", word(v.GetLevel()), v.GetEditId())
+	}
+}

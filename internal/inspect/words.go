@@ -1,0 +1,96 @@
+package inspect
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/terminal"
+)
+
+// word is an enum's value for people: what follows the name of its type, in lower case.
+func word(e protoreflect.Enum) string {
+	values := e.Descriptor().Values()
+	value := values.ByNumber(e.Number())
+	if value == nil {
+		return fmt.Sprint(e.Number()) // of a newer sidecar
+	}
+	prefix := strings.TrimSuffix(string(values.ByNumber(0).Name()), "UNSPECIFIED")
+	return strings.ReplaceAll(strings.ToLower(strings.TrimPrefix(string(value.Name()), prefix)), "_", " ")
+}
+
+// reasons says why an edit was made. What has no words here says its name.
+var reasons = map[pb.DecisionReason]string{
+	pb.DecisionReason_DECISION_REASON_RESULT_OVER_SHARE:       "a tool result was over its share of the budget",
+	pb.DecisionReason_DECISION_REASON_NEWEST_UNIT_OVER_BUDGET: "the newest messages did not fit into the budget",
+	pb.DecisionReason_DECISION_REASON_BEFORE_WINDOW:           "the window's start moved past it to stay in budget",
+	pb.DecisionReason_DECISION_REASON_APPENDED:                "the caller appended it",
+	pb.DecisionReason_DECISION_REASON_EXPIRED:                 "its turns were over",
+	pb.DecisionReason_DECISION_REASON_UNIT_EXPIRED:            "the turns of all that belongs together were over",
+	pb.DecisionReason_DECISION_REASON_EXPIRED_FIRST_CHARS:     "its turns were over; its first characters stay",
+	pb.DecisionReason_DECISION_REASON_EXPIRED_SUMMARY:         "its turns were over; a model's summary stays",
+	pb.DecisionReason_DECISION_REASON_EXPIRED_EXTRACT:         "its turns were over; the sidecar's extract stays",
+	pb.DecisionReason_DECISION_REASON_RETENTION:               "words of plugins were past their retention",
+	pb.DecisionReason_DECISION_REASON_EXPAND_REQUEST:          "ExpandMessage asked for it",
+	pb.DecisionReason_DECISION_REASON_HELD_FOR_REWRITE:        "not yet worth what the provider would read anew",
+	pb.DecisionReason_DECISION_REASON_SUMMARY_NOT_READY:       "the model's summary is not there yet",
+	pb.DecisionReason_DECISION_REASON_PRUNED:                  "a tool result older than the newest tokens, which stay",
+	pb.DecisionReason_DECISION_REASON_OVERFLOW:                "the view outgrew its budget",
+	pb.DecisionReason_DECISION_REASON_MESSAGE_THRESHOLD:       "more messages had gathered than the policy allows",
+	pb.DecisionReason_DECISION_REASON_CACHE_COLD:              "the provider's cache was cold, so that rewriting cost nothing",
+	pb.DecisionReason_DECISION_REASON_COMPACT_REQUEST:         "CompactConversation asked for it",
+	pb.DecisionReason_DECISION_REASON_SUMMARIES_MERGED:        "enough summaries of a level had gathered",
+	pb.DecisionReason_DECISION_REASON_REWIND_REQUEST:          "RewindConversation asked for it",
+}
+
+func why(r pb.DecisionReason) string {
+	if words, ok := reasons[r]; ok {
+		return words
+	}
+	return word(r)
+}
+
+// span names messages by their indices, the last one inclusive.
+func span(first, last int32) string {
+	switch {
+	case first < 0:
+		return "-" // made by the rendering
+	case last <= first:
+		return fmt.Sprint(first)
+	default:
+		return fmt.Sprintf("%d-%d", first, last)
+	}
+}
+
+// count is a number of things.
+func count(n int, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	if stem, ok := strings.CutSuffix(one, "y"); ok {
+		one = stem + "ie"
+	}
+	return fmt.Sprintf("%s %ss", terminal.Number(int64(n)), one)
+}
+
+func moment(t *timestamppb.Timestamp) string {
+	if t == nil {
+		return ""
+	}
+	return t.AsTime().UTC().Format(time.DateTime)
+}
+
+// together joins what is not empty.
+func together(separator string, words ...string) string {
+	kept := words[:0]
+	for _, w := range words {
+		if w != "" {
+			kept = append(kept, w)
+		}
+	}
+	return strings.Join(kept, separator)
+}
