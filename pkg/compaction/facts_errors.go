@@ -44,29 +44,27 @@ func isFailure(word string) bool {
 
 // exitCode is where the code ends with which a program failed, if the word begins to say it.
 func (w *words) exitCode(start, end int) int {
-	word := strings.ToLower(w.text[start:end])
-	rest := w.text[end:min(len(w.text), end+24)]
-	switch word {
+	if end-start > len("returncode") {
+		return 0
+	}
+	behind := w.text[end:min(len(w.text), end+len(" with status code: -1234567890"))]
+	rest := behind
+	switch strings.ToLower(w.text[start:end]) {
+	case "returncode", "exitcode", "exit_code":
 	case "exit", "exited":
-		rest = strings.TrimPrefix(rest, " with")
-		rest = strings.TrimLeft(rest, " _")
-		after, ok := strings.CutPrefix(rest, "code")
-		if !ok {
-			after, ok = strings.CutPrefix(rest, "status")
-		}
-		if !ok {
+		words := strings.TrimPrefix(behind, " with")
+		words = strings.TrimPrefix(words, " status")
+		rest = strings.TrimPrefix(words, " code")
+		if len(rest) == len(strings.TrimPrefix(behind, " with")) {
 			return 0
 		}
-		rest = after
-	case "returncode", "exitcode", "exit_code":
 	default:
 		return 0
 	}
 	rest = strings.TrimLeft(rest, " :=>\"")
 	digits := len(rest) - len(strings.TrimLeft(rest, "-0123456789"))
-	if digits == 0 || strings.Trim(rest[:digits], "0") == "" {
+	if strings.Trim(rest[:digits], "-0") == "" {
 		return 0
 	}
-	taken := len(w.text[end:min(len(w.text), end+24)]) - len(rest)
-	return end + taken + digits
+	return end + len(behind) - len(rest) + digits
 }

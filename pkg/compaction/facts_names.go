@@ -19,9 +19,16 @@ func (w *words) name(word string, before byte) {
 		w.slashed(word)
 	case isEmail(word):
 		w.found(conversation.FactID, word)
+	case isCapitals(word) && (before == '"' || before == '\''):
+		w.found(conversation.FactID, word) // a code, such as that of a booking
 	default:
 		w.plain(word)
 	}
+}
+
+// isCapitals says whether a word is of capitals alone, and longer than most abbreviations.
+func isCapitals(word string) bool {
+	return len(word) > 4 && len(word) < 13 && strings.Trim(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
 }
 
 // trimName takes off a word what sentences, lists and options put around it.
@@ -62,6 +69,7 @@ func (w *words) slashed(word string) {
 	shape := shapeOf(word)
 	switch {
 	case shape.letters+shape.foreign == 0:
+	case word[0] == '/' && !isWordByte(word[1]) && strings.Count(word, "/") == 1:
 	case rooted, strings.Count(word, "/") > 1, hasExtension(word):
 		w.inner(word)
 		w.found(conversation.FactPath, word)
@@ -82,14 +90,14 @@ func hasExtension(path string) bool {
 }
 
 // extensions are of files that are named without a folder. They are words of no language and no domains that people write about.
-const extensions = " bash bat bmp bz2 c cc cfg class cmd conf cpp crt cs css csv cxx dart db diff doc docx dll env erl ex exe exs gif go gradle gz h hpp hs " +
-	"htm html ico ini ipynb jar java jpeg jpg js json jsonl jsx key kt less lock log lua m4 md mdx mjs mod mov mp3 mp4 odt parquet patch pdf pem php pkl pl " +
-	"png ppt pptx proto ps1 py pyc pyi pyx r rar rb rs rst sass scala scss sh so sol sql sqlite sum svelte svg swift tar tex tf tgz tif tiff toml ts tsv " +
+const extensions = " bash bat bmp bz2 c cc cfg conf cpp crt cs css csv cxx dart db docx dll erl ex exe exs gif go gradle gz h hpp hs " +
+	"htm html ico ini ipynb jar java jpeg jpg js json jsonl jsx kt less lock log lua m4 md mdx mjs mov mp3 mp4 odt parquet patch pdf pem php pkl pl " +
+	"png ppt pptx proto ps1 py pyc pyi pyx rar rb rs rst sass scala scss sh so sol sql sqlite svelte svg swift tar tex tf tgz tif tiff toml ts tsv " +
 	"tsx ttf txt vue wasm wav webp whl woff xls xlsx xml yaml yml zig zip "
 
 func isFileName(word string) bool {
 	dot := strings.LastIndexByte(word, '.')
-	return dot > 0 && dot < len(word)-1 && strings.Contains(extensions, " "+strings.ToLower(word[dot+1:])+" ")
+	return dot > 0 && dot < len(word)-1 && word != "console.log" && strings.Contains(extensions, " "+strings.ToLower(word[dot+1:])+" ")
 }
 
 // plain is a word without a slash.
@@ -110,20 +118,28 @@ func (w *words) plain(word string) {
 		w.found(conversation.FactID, word)
 	case shape.letters > 0 && shape.dots > 0:
 		w.dotted(word)
-	case shape.letters > 3 && (shape.under || shape.camel):
+	case shape.letters == 0 && shape.digits > 5: // too exact to be known without its text
+		w.found(conversation.FactNumber, word)
+	case isCode(word, shape):
 		w.found(conversation.FactID, word)
 	}
 }
 
-// dotted is a name of several, as code has them.
+// dotted is a name of several, as code has them: a module of at least three folders, and the names in it that code made.
 func (w *words) dotted(word string) {
-	w.found(conversation.FactID, word)
-	for piece := range strings.SplitSeq(word, ".") {
-		if shape := shapeOf(piece); shape.letters > 3 && (shape.under || shape.camel) {
+	pieces := strings.Split(word, ".")
+	if len(pieces) > 2 && pieces[0] != "this" && pieces[0] != "self" && !shapeOf(word).camel {
+		w.found(conversation.FactID, word)
+	}
+	for _, piece := range pieces {
+		if isCode(piece, shapeOf(piece)) {
 			w.found(conversation.FactID, piece)
 		}
 	}
 }
+
+// isCode says whether a word is joined of others as code joins them.
+func isCode(word string, s shape) bool { return len(word) > 4 && s.letters > 3 && (s.under || s.camel) }
 
 // inner are the ids within a longer name: one may be named in several ways.
 func (w *words) inner(word string) {
@@ -132,7 +148,7 @@ func (w *words) inner(word string) {
 		for at < len(word) && isWordByte(word[at]) {
 			at++
 		}
-		if piece := word[start:at]; len(piece) > 3 && len(piece) < len(word) && isMachineMade(piece, shapeOf(piece)) {
+		if piece := word[start:at]; len(piece) > 3 && len(piece) < len(word) && len(piece) <= maxText && isMachineMade(piece, shapeOf(piece)) {
 			w.found(conversation.FactID, piece)
 		}
 	}
@@ -148,8 +164,17 @@ func isMachineMade(word string, s shape) bool {
 	case s.letters == 0:
 		return s.digits > 4 && s.dots == 0
 	default:
-		return len(word) > 3
+		return (len(word) > 3 || s.under) && !isCounted(word)
 	}
+}
+
+// isCounted says whether a word is an ordinal, or an adjective with a small number, such as 2-digit.
+func isCounted(word string) bool {
+	rest := strings.TrimLeft(word, "0123456789")
+	if rest == "st" || rest == "nd" || rest == "rd" || rest == "th" {
+		return true
+	}
+	return len(word)-len(rest) < 4 && len(rest) > 1 && rest[0] == '-' && strings.Trim(rest, "-abcdefghijklmnopqrstuvwxyz") == ""
 }
 
 func isUUID(word string) bool {

@@ -10,7 +10,13 @@ import (
 // units are the words behind a number that make it a measure, a date or a time.
 const units = " % percent ms s sec secs second seconds min mins minute minutes h hr hrs hour hours day days week weeks month months year years " +
 	"am pm a.m. p.m. b kb mb gb tb kib mib gib bytes byte bit bits tokens token px rem mm cm m km mi miles kg g mg lb lbs oz ml l kw kwh mw w v hz khz mhz ghz " +
-	"usd eur gbp chf jpy cny inr rub brl dollar dollars euro euros cents k bps kbps mbps gbps rps qps °c °f °" + months
+	"usd eur gbp chf jpy cny inr rub brl dollar dollars euro euros cents k bps kbps mbps gbps rps qps °c °f ° € £ ¥ ₹ ₽ " +
+	"uhr euro stunde stunden tag tage woche wochen monat monate jahr jahre minuten sekunde sekunden prozent jour jours heure heures semaine semaines mois an ans " +
+	"día días hora horas semana semanas mes meses año años dia dias mês ano anos giorno giorni ora ore settimana mese mesi anno anni minuti " +
+	"руб рубля рублей сек мин ч час часа часов день дня дней мс кб мб гб "
+
+// counters are units that stand directly behind a number, one character each.
+const counters = "元円圆圓块塊万萬亿億天日月年时時点點分秒个個件度米克升％页頁歳岁人名次回원개명일월년시분초"
 
 const months = " jan january feb february mar march apr april may jun june jul july aug august sep sept september oct october nov november dec december "
 
@@ -30,13 +36,16 @@ func (w *words) number(start, end int) int {
 		w.found(conversation.FactNumber, w.text[start:stop])
 		return stop
 	}
-	end = w.thousands(start, end)
+	end = w.figures(start, end)
 	word = strings.TrimRight(w.text[start:end], ".-+/")
 	stop := start + len(word)
 	if stop-start > maxNumber {
 		return 0
 	}
 	unit := w.unit(stop)
+	if unit == stop && len(word) <= 2 {
+		unit = w.month(stop)
+	}
 	if unit == stop && sign == 0 && !isDate(word) && !hasUnit(word) {
 		return 0
 	}
@@ -56,11 +65,10 @@ func currency(word string) int {
 	return 0
 }
 
-// thousands is where a number with commas ends.
-func (w *words) thousands(start, end int) int {
-	for isDigit(w.text[end-1]) && end-start < maxNumber && len(w.text) > end+3 && w.text[end] == ',' &&
-		isDigit(w.text[end+1]) && isDigit(w.text[end+2]) && isDigit(w.text[end+3]) {
-		end += 4
+// figures is where a number ends that goes on with commas.
+func (w *words) figures(start, end int) int {
+	for isDigit(w.text[end-1]) && end-start < maxNumber && len(w.text) > end+1 && w.text[end] == ',' && isDigit(w.text[end+1]) {
+		end += 2
 		for end < len(w.text) && end-start < maxNumber && (isDigit(w.text[end]) || w.text[end] == '.' || w.text[end] == '%') {
 			end++
 		}
@@ -90,18 +98,37 @@ func (w *words) clock(start, end int) int {
 
 // unit is where the unit ends that follows a position, or the position.
 func (w *words) unit(at int) int {
+	if r, size := utf8.DecodeRuneInString(w.text[at:]); size > 1 && strings.ContainsRune(counters, r) {
+		return at + size
+	}
 	stop := at
 	if stop < len(w.text) && w.text[stop] == ' ' {
 		stop++
 	}
 	from := stop
-	for n := wordSize(w.text[stop:]); n > 0 && stop-from < 12; n = wordSize(w.text[stop:]) {
+	for n := wordSize(w.text[stop:]); n > 0 && stop-from < 16; n = wordSize(w.text[stop:]) {
 		stop += n
 	}
 	if word := strings.TrimRight(w.text[from:stop], "."); isUnit(word) {
 		return from + len(word)
 	}
 	return at
+}
+
+// month is where the name of a month ends that follows a day, and the year behind it, or the position.
+func (w *words) month(at int) int {
+	end := at + 1
+	for end < len(w.text) && isLetter(w.text[end]) && end-at < 12 {
+		end++
+	}
+	if end > len(w.text) || w.text[at] != ' ' || !isMonth(w.text[at+1:end]) {
+		return at
+	}
+	return w.digits(end, " ", 4)
+}
+
+func isMonth(word string) bool {
+	return word != "" && strings.Contains(months, " "+strings.ToLower(word)+" ")
 }
 
 func isUnit(word string) bool {
@@ -140,7 +167,7 @@ func isDate(word string) bool {
 
 // monthDay takes a date that begins with the month's name.
 func (w *words) monthDay(start, end int) int {
-	if end-start > len("september") || !strings.Contains(months, " "+strings.ToLower(w.text[start:end])+" ") {
+	if end-start > len("september") || !isMonth(w.text[start:end]) {
 		return 0
 	}
 	at := w.digits(end, " ", 2)

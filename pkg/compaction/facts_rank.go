@@ -34,10 +34,11 @@ func rank(facts []conversation.Fact) []conversation.Fact {
 
 // The weights of facts, weightiest first.
 const (
-	openCall = iota
-	strictRule
+	openCall   = iota
+	strictRule // with must, never, always and their like
 	otherRule
 	nameAgain // a name of the world that was mentioned twice or more
+	remark    // a sentence with the words of a rule, but of who speaks
 	wordAgain // the same of a name of code, a number or an error
 	once
 	codeOnce
@@ -50,8 +51,8 @@ func weight(f conversation.Fact) int {
 	case conversation.FactCall:
 		return openCall
 	case conversation.FactRule:
-		if _, strict := ruleWord(f.Text); strict {
-			return strictRule
+		if at, weighs := ruleWord(f.Text); at >= 0 {
+			return weighs
 		}
 		return otherRule
 	}

@@ -1,6 +1,8 @@
 package compaction
 
 import (
+	"math"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -100,7 +102,7 @@ func rulesOf(sentence string) []string {
 	}
 	var out []string
 	for from := 0; from < len(sentence); {
-		piece := sentence[from:min(len(sentence), from+4*maxRule)]
+		piece := sentence[from:min(len(sentence), from+2*maxRule)]
 		at, _ := ruleWord(piece)
 		if at < 0 {
 			from += len(piece)
@@ -116,8 +118,11 @@ func rulesOf(sentence string) []string {
 // around is what stands in a text around a position, in at most so many characters with an ellipsis where it is cut, and
 // where it ends in the text.
 func around(text string, at, limit int) (cut string, end int) {
-	head := keepTail(text[:at], limit/3)
-	start := at - len(head)
+	start := at
+	for n := limit / 3; n > 0 && start > 0; n-- {
+		_, size := utf8.DecodeLastRuneInString(text[:start])
+		start -= size
+	}
 	if start > 0 {
 		start += leap(text[start:at])
 	}
@@ -140,58 +145,88 @@ func around(text string, at, limit int) (cut string, end int) {
 // leap is how far it is to the beginning of the next word, or nothing.
 func leap(text string) int { return strings.IndexByte(text, ' ') + 1 }
 
-// ruleWord is where the words stand in a text that make it a rule, or -1, and whether they leave no doubt: those that do win.
-func ruleWord(text string) (at int, strict bool) {
-	at = -1
+// ruleWord is where the words stand in a text that make it a rule, or -1, and what a fact of these words weighs: the
+// weightiest win, then the first.
+func ruleWord(text string) (at, weighs int) {
+	at, weighs = -1, math.MaxInt
+	found := func(i, w int) (done bool) {
+		if w < weighs {
+			at, weighs = i, w
+		}
+		return weighs == strictRule
+	}
 	lower := lowered(text)
-	for start := 0; start < len(lower); {
-		end := start + letters(lower[start:])
+	eachPhrase(lower, found)
+	if weighs > strictRule && strings.ContainsFunc(lower, isUnspaced) {
+		for _, p := range unspacedPhrases {
+			if i := strings.Index(lower, p.words); i >= 0 && found(i, p.weighs) {
+				break
+			}
+		}
+	}
+	return at, weighs
+}
+
+// isUnspaced says whether a character is of a script whose words are not parted by spaces, or not as ours are.
+func isUnspaced(r rune) bool { return r >= 0x2e80 }
+
+// eachPhrase calls found for the phrases of a text in small letters, of languages that put space between words, until it is done.
+func eachPhrase(text string, found func(at, weighs int) (done bool)) {
+	before := ""
+	spoken := make(map[string]bool) // which languages the text has words of, by their companions
+	for start := 0; start < len(text); {
+		end := start + letters(text[start:])
 		if end == start {
-			_, size := utf8.DecodeRuneInString(lower[start:])
+			_, size := utf8.DecodeRuneInString(text[start:])
 			start += size
 			continue
 		}
-		for _, p := range phrases[firstWord(lower[start:end])] {
-			if !follows(lower[end:], p.rest) {
+		word := firstWord(text[start:end])
+		for _, p := range phrases[word] {
+			weighs := p.weighs
+			switch {
+			case !follows(text[end:], p.words), p.words == "" && !hasCompanion(text, companions[word], spoken):
 				continue
+			case weighs == otherRule && strings.Contains(speakers, " "+before+" "):
+				weighs = remark
 			}
-			if p.strict {
-				return start, true
-			}
-			if at < 0 {
-				at = start
+			if found(start, weighs) {
+				return
 			}
 		}
-		start = end
+		before, start = word, end
 	}
-	return unspaced(lower, at)
 }
 
-// firstWord is a word as the phrases have it: with a plain apostrophe, and the French negation in full.
+// speakers are who says something of themselves, rather than tell the assistant what to do.
+const speakers = " i we they he she it "
+
+// hasCompanion says whether a sentence has one of some words; it has if there are none. It remembers in known.
+func hasCompanion(sentence, words string, known map[string]bool) bool {
+	if words == "" {
+		return true
+	}
+	has, ok := known[words]
+	if !ok {
+		has = slices.ContainsFunc(strings.Fields(sentence), func(word string) bool {
+			return strings.Contains(words, " "+strings.Trim(word, ",;:!?¿¡")+" ")
+		})
+		known[words] = has
+	}
+	return has
+}
+
+// firstWord is a word as the phrases have it: with a plain apostrophe, and without what is drawn together with it.
 func firstWord(word string) string {
 	word = strings.ReplaceAll(word, "’", "'")
-	if strings.HasPrefix(word, "n'") {
+	switch {
+	case strings.HasPrefix(word, "n'"):
 		return "ne"
+	case strings.HasPrefix(word, "must'"):
+		return "must"
+	default:
+		return word
 	}
-	return word
-}
-
-// unspaced looks for the phrases of languages that put no space between words.
-func unspaced(text string, found int) (at int, strict bool) {
-	if !strings.ContainsFunc(text, func(r rune) bool { return r >= 0x2e80 }) {
-		return found, false
-	}
-	for _, p := range unspacedPhrases {
-		if i := strings.Index(text, p.rest); i >= 0 {
-			if p.strict {
-				return i, true
-			}
-			if found < 0 {
-				found = i
-			}
-		}
-	}
-	return found, false
 }
 
 // follows says whether a phrase's further words come next.

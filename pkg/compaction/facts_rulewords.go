@@ -4,14 +4,14 @@ import "strings"
 
 // phrase is what makes a sentence a rule: the words behind the first one, or all of it where words are not spaced.
 type phrase struct {
-	rest   string
-	strict bool // must, never, always and their like, which are kept before all others
+	words  string
+	weighs int // strictRule or otherRule
 }
 
 // strictWords say what must, must never, must always be done; in English, German, French, Spanish, Portuguese, Italian,
 // Russian, Arabic and Hindi. A comma parts phrases.
 const strictWords = "must,mustn't,mustnt,never,always,forbidden,mandatory,prohibited,not allowed,from now on,under no circumstances,at all times,make sure," +
-	"be sure,required,shall,no matter what,not permitted,at all costs,without exception,without fail,ensure,compulsory,obligatory,have to,has to," +
+	"be sure,required,shall,no matter what,not permitted,at all costs,without exception,without fail,compulsory,obligatory," +
 	"muss,musst,müssen,müsst,muß,nie,niemals,nimmer,immer,stets,verboten,untersagt,zwingend,unbedingt,ab jetzt,ab sofort,von nun an,in zukunft,künftig," +
 	"auf keinen fall,auf jeden fall,in jedem fall,unter keinen umständen,keinesfalls,darf,darfst,dürfen,dürft,stelle sicher,stell sicher,sicherstellen," +
 	"erforderlich,verpflichtend,jedes mal,grundsätzlich,ausnahmslos," +
@@ -29,7 +29,7 @@ const strictWords = "must,mustn't,mustnt,never,always,forbidden,mandatory,prohib
 	"हमेशा,सदैव,कभी नहीं,कभी भी,कभी,ज़रूरी,जरूरी,अनिवार्य,आवश्यक,अब से,आगे से,वर्जित,मना है,निषिद्ध,सुनिश्चित,अवश्य,ज़रूर,जरूर,चाहिए,किसी भी हालत"
 
 // otherWords say what should, or should not, be done, or merely deny something.
-const otherWords = "do not,don't,dont,should not,shouldn't,only,important,importantly,cannot,critical,crucial,avoid,refrain,strictly,exclusively," +
+const otherWords = "do not,don't,have to,has to,ensure,dont,should not,shouldn't,only,important,importantly,cannot,critical,crucial,avoid,refrain,strictly,exclusively," +
 	"" +
 	"nicht,nur,wichtig,ausschließlich,kein,keine,keinen,keinem,keiner,soll,sollst,sollt,sollen,sollte,solltest,sollten,vermeide,vermeiden,achte darauf,notwendig,nötig,lediglich," +
 	"ne,seulement,uniquement,important,importante,évite,évitez,pas de,exclusivement,nécessaire," +
@@ -39,6 +39,21 @@ const otherWords = "do not,don't,dont,should not,shouldn't,only,important,import
 	"не,только,важно,следует,избегай,избегайте,исключительно,не надо,не нужно," +
 	"لا,ولا,لن,فقط,مهم,هام,تجنب,تجنبي,ضروري,المهم," +
 	"मत,न,नहीं,केवल,सिर्फ,सिर्फ़,महत्वपूर्ण,बचें,याद रखें"
+
+// companions are the words of which a sentence must have one for a word to count that means something else in other languages.
+var companions = map[string]string{
+	"no":   spanish,
+	"solo": spanish + italian,
+	"mai":  italian,
+	"non":  italian,
+	"dois": " tu je le la les de du des ne pas ",
+	"nie":  " du ich sie ihr wir man bitte der die das den ein eine es und mit in auf zu an von ist nicht ",
+}
+
+const (
+	spanish = " el la los las un una unos de del que en por para con se es lo al tu su mi este esta nada "
+	italian = " il lo la gli di che del della un una è nel con per questo questa si da al e "
+)
 
 // In Chinese, Japanese and Korean.
 const (
@@ -52,26 +67,26 @@ const (
 )
 
 var (
-	phrases         = phrasesOf(map[string]bool{strictWords: true, otherWords: false})
-	unspacedPhrases = append(unspacedOf(strictUnspaced, true), unspacedOf(otherUnspaced, false)...)
+	phrases         = phrasesOf(map[string]int{strictWords: strictRule, otherWords: otherRule})
+	unspacedPhrases = append(unspacedOf(strictUnspaced, strictRule), unspacedOf(otherUnspaced, otherRule)...)
 )
 
 // phrasesOf sorts phrases by their first word, as far as it is letters.
-func phrasesOf(lists map[string]bool) map[string][]phrase {
+func phrasesOf(lists map[string]int) map[string][]phrase {
 	out := map[string][]phrase{}
-	for list, strict := range lists {
+	for list, weighs := range lists {
 		for p := range strings.SplitSeq(list, ",") {
 			first := letters(p)
-			out[p[:first]] = append(out[p[:first]], phrase{rest: strings.TrimLeft(p[first:], " "), strict: strict})
+			out[p[:first]] = append(out[p[:first]], phrase{strings.TrimLeft(p[first:], " "), weighs})
 		}
 	}
 	return out
 }
 
-func unspacedOf(list string, strict bool) []phrase {
+func unspacedOf(list string, weighs int) []phrase {
 	var out []phrase
 	for p := range strings.SplitSeq(list, ",") {
-		out = append(out, phrase{rest: p, strict: strict})
+		out = append(out, phrase{p, weighs})
 	}
 	return out
 }

@@ -55,13 +55,39 @@ func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// gap is how many bytes of no word a text begins with. The letter of an escape, as in JSON, belongs to no word.
+// gap is how many bytes of no word a text begins with. The letters of an escape, as in JSON or on a terminal, belong to no word.
 func gap(text string) int {
-	if len(text) > 1 && text[0] == '\\' && strings.IndexByte("nrtbf\\", text[1]) >= 0 {
-		return 2
+	rest := strings.TrimLeft(text[:min(len(text), maxGap)], `\`)
+	n := min(len(text), maxGap) - len(rest)
+	switch {
+	case n == 0 && text[0] != '\x1b':
+		_, n = utf8.DecodeRuneInString(text)
+		return n
+	case n == 0 || strings.HasPrefix(rest, "u001b["):
+		n += len(rest) - len(strings.TrimLeft(rest, "\x1bu01b["))
+		return n + colour(text[n:])
+	case rest != "" && rest[0] == 'u':
+		return min(len(text), n+len("u0000"))
+	case rest != "" && strings.IndexByte("nrtbf", rest[0]) >= 0:
+		return n + 1
+	default:
+		return n
 	}
-	_, size := utf8.DecodeRuneInString(text)
-	return size
+}
+
+// maxGap bounds how far an escape is looked for.
+const maxGap = 16
+
+// colour is how many bytes the rest of a terminal's escape takes.
+func colour(text string) int {
+	n := 0
+	for n < len(text) && n < maxGap && (isDigit(text[n]) || text[n] == ';') {
+		n++
+	}
+	if n < len(text) && isLetter(text[n]) {
+		return n + 1
+	}
+	return n
 }
 
 // word looks at the word between two positions, and returns where to go on.
@@ -113,7 +139,13 @@ func (w *words) drive(start, end int) int {
 	for stop < len(w.text) && (w.text[stop] == '\\' || wordSize(w.text[stop:]) > 0) {
 		stop += max(1, wordSize(w.text[stop:]))
 	}
-	if path := strings.TrimRight(w.text[start:stop], `\/.-`); len(path) > 3 && len(path) <= maxText {
+	path := strings.TrimRight(w.text[start:stop], `\/.-`)
+	for folder := range strings.FieldsFuncSeq(path[min(len(path), 2):], func(r rune) bool { return r == '\\' || r == '/' }) {
+		if len(folder) < 2 {
+			return 0 // an escape, not a separator
+		}
+	}
+	if len(path) > 3 && len(path) <= maxText {
 		w.inner(path)
 		w.found(conversation.FactPath, path)
 	}

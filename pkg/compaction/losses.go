@@ -33,6 +33,7 @@ type losses struct {
 	counter tokens.Counter
 	must    []conversation.Fact // calls and rules, in order of rank
 	time    map[mention]int     // the order in which they came
+	calls   int                 // to how many characters calls are cut
 	cut     int                 // to how many characters rules are cut
 	rest    []conversation.Fact // in order of rank
 	within  []int               // for each of the rest, the first other in which it is contained
@@ -56,13 +57,25 @@ func (l *losses) sort(facts []conversation.Fact, summary string) {
 	}
 }
 
-// The lengths to which rules are cut, in characters, until all fit.
-var cuts = []int{maxRule, 240, 160, 100}
+// The lengths to which calls and rules are cut, in characters, until all fit that should.
+var (
+	callCuts = []int{maxText, 120, 80}
+	ruleCuts = []int{maxRule, 240, 160, 100}
+)
 
-// fitMust lists all that must be listed, with long rules cut if they do not fit, or as many as fit.
+// fitMust lists all that must be listed: with the arguments of calls cut if else a name would not fit that was mentioned
+// twice or more, with long rules cut if they do not fit themselves, or as many as fit then.
 func (l *losses) fitMust() {
-	l.musts = len(l.must)
-	for _, l.cut = range cuts {
+	l.musts, l.cut = len(l.must), maxRule
+	l.rests = sort.Search(len(l.rest), func(i int) bool { return weight(l.rest[i]) > nameAgain })
+	l.within = containers(l.rest)
+	for _, l.calls = range callCuts {
+		if list, _ := l.write(); l.fits(list) {
+			break
+		}
+	}
+	l.rests = 0
+	for _, l.cut = range ruleCuts {
 		if list, _ := l.write(); l.fits(list) {
 			return
 		}
@@ -123,6 +136,9 @@ func containers(facts []conversation.Fact) []int {
 		}
 	}
 	for i, f := range facts {
+		if strings.Contains(f.Text, " ") {
+			continue // no name
+		}
 		eachPiece(f.Text, func(piece string) {
 			if n, ok := number[piece]; ok && n != i {
 				out[n] = min(out[n], i)

@@ -8,8 +8,8 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
-// group is how facts of a kind are listed: on a line of their own each, or with commas. No fact can pass for a heading,
-// because a heading begins a line and a fact never does.
+// group is how facts of a kind are listed: on a line of their own each if they are sentences, with commas if they hold spaces,
+// else with spaces, which cost less. No fact can pass for a heading, because a heading begins a line and a fact never does.
 type group struct {
 	kind    conversation.FactKind
 	heading string
@@ -21,9 +21,9 @@ const line = "\n "
 var groups = []group{
 	{conversation.FactCall, "Open calls:", line},
 	{conversation.FactRule, "The user's rules:", line},
-	{conversation.FactPath, "Files:", ", "},
-	{conversation.FactURL, "Addresses:", ", "},
-	{conversation.FactID, "Names:", ", "},
+	{conversation.FactPath, "Files:", " "},
+	{conversation.FactURL, "Addresses:", " "},
+	{conversation.FactID, "Names:", " "},
 	{conversation.FactNumber, "Figures:", ", "},
 	{conversation.FactError, "Errors:", line},
 }
@@ -75,10 +75,14 @@ func (l *losses) writeGroup(b *strings.Builder, g group, facts []conversation.Fa
 
 // shown is a fact as it is listed.
 func (l *losses) shown(f conversation.Fact) string {
-	if f.Kind == conversation.FactRule && utf8.RuneCountInString(f.Text) > l.cut {
+	switch {
+	case f.Kind == conversation.FactCall:
+		return clean(f.Text, l.calls)
+	case f.Kind == conversation.FactRule && utf8.RuneCountInString(f.Text) > l.cut:
 		at, _ := ruleWord(f.Text)
 		cut, _ := around(f.Text, max(at, 0), l.cut)
 		return cut
+	default:
+		return f.Text
 	}
-	return f.Text
 }
