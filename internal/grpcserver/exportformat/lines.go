@@ -140,7 +140,8 @@ type rangeLine struct {
 }
 
 type stateLine struct {
-	Slots map[string][]byte `json:"slots,omitempty"`
+	Slots   map[string][]byte `json:"slots,omitempty"`
+	Rewinds []rangeLine       `json:"rewinds,omitempty"`
 }
 
 type messageLine struct {

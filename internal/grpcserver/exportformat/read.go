@@ -71,7 +71,7 @@ func (l *line) record() *engine.Record {
 	case l.Conversation != nil:
 		return &engine.Record{Conversation: l.Conversation.record()}
 	case l.State != nil:
-		return &engine.Record{State: &engine.State{Slots: l.State.Slots}}
+		return &engine.Record{State: &engine.State{Slots: l.State.Slots, Rewinds: each(l.State.Rewinds, (*rangeLine).record)}}
 	case l.Message != nil:
 		return &engine.Record{Message: l.Message.record()}
 	case l.Edit != nil:

@@ -32,7 +32,7 @@ func (w *Writer) Write(r engine.Record) error {
 	case r.Conversation != nil:
 		return w.lines.Encode(line{Conversation: fromConversation(r.Conversation)})
 	case r.State != nil:
-		return w.lines.Encode(line{State: &stateLine{Slots: r.State.Slots}})
+		return w.lines.Encode(line{State: &stateLine{Slots: r.State.Slots, Rewinds: each(r.State.Rewinds, func(r *conversation.Range) rangeLine { return rangeLine(*r) })}})
 	case r.Message != nil:
 		w.end.Messages++
 		return w.lines.Encode(line{Message: fromMessage(r.Message)})
