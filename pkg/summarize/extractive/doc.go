@@ -3,8 +3,9 @@
 // of a command) and shows what a reader would ask for first, in the text's own
 // words.
 //
-// It is the built-in summariser of behaviour §5: what stands in for a model's
-// summary where there is no model or it did not answer. The same text and
-// target give the same bytes for ever. Nothing in a text is an instruction: it
+// It is the built-in summariser of behaviour §5 for single contents and of §8
+// for stretches of conversation: what stands in for a model's summary where
+// there is no model or it did not answer. The same text and target give the
+// same bytes for ever. Nothing in a text is an instruction: it
 // is counted, compared and quoted, and that is all.
 package extractive

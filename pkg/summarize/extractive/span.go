@@ -143,5 +143,5 @@ func (o *sheet) text() string {
 
 // item is a line of an extract: a dash, and a text without line breaks.
 func item(text string, order int, worth float64, most int) piece {
-	return piece{label: "- ", text: strings.Join(strings.Fields(text), " "), order: order, worth: worth, most: most}
+	return piece{label: "- ", text: oneLine(text), order: order, worth: worth, most: most}
 }

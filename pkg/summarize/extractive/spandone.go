@@ -102,7 +102,7 @@ func (s *story) recency(at int) float64 { return float64(at) / float64(max(s.now
 // before others that changed something.
 func (s *story) calls() (all []piece) {
 	place := map[string]int{}
-	times := map[string]int{}
+	count := map[string]int{}
 	for _, a := range s.actions {
 		if a.open || a.target != "" && !a.failed {
 			continue
@@ -115,10 +115,10 @@ func (s *story) calls() (all []piece) {
 		if a.failed {
 			worth += 0.1
 		}
-		times[text]++
+		count[text]++
 		p := item(text, a.at, worth, longestCommand+longestFailure)
 		if at, again := place[text]; again {
-			p.label = fmt.Sprintf("- ×%d ", times[text])
+			p.label = fmt.Sprintf("- ×%d ", count[text])
 			all[at] = p
 			continue
 		}

@@ -5,13 +5,14 @@ import "strings"
 // told is what earlier summaries tell: an extract's lines by their kind, and the lines of all others as they are.
 type told struct {
 	byHeading map[string][]string
-	lines     []string // of summaries that are no extracts
+	seen      map[[2]string]bool // by heading and line
+	lines     []string           // of summaries that are no extracts
 }
 
 // read adds a summary, each newer than the one before.
 func (o *told) read(text string) {
 	if o.byHeading == nil {
-		o.byHeading = map[string][]string{}
+		o.byHeading, o.seen = map[string][]string{}, map[[2]string]bool{}
 	}
 	heading := ""
 	for line := range strings.SplitSeq(text, "\n") {
@@ -40,7 +41,10 @@ func (o *told) keep(heading, entry string) {
 		}
 		heading, entry = headSaid, said
 	}
-	o.byHeading[heading] = append(o.byHeading[heading], entry)
+	if at := [2]string{heading, entry}; !o.seen[at] {
+		o.seen[at] = true
+		o.byHeading[heading] = append(o.byHeading[heading], entry)
+	}
 }
 
 func (o *told) items(heading string) []string { return o.byHeading[heading] }

@@ -1,7 +1,6 @@
 package extractive
 
 import (
-	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -28,57 +27,6 @@ func (s *story) rules() (all []piece) {
 	return all
 }
 
-// bullets begin the entries of lists.
-var bullets = []string{"- ", "* ", "• ", "+ "}
-
-// sentencesOf are the sentences of a text, each on one line. Entries of lists are sentences of their own.
-func sentencesOf(text string) (all []string) {
-	lines := strings.Split(text, "\n")
-	for from := 0; from < len(lines); {
-		to := from + 1
-		for to < len(lines) && !beginsEntry(lines[to]) {
-			to++
-		}
-		for _, p := range paragraphs(lines[from:to], 0) {
-			all = append(all, entrySentences(p.text)...)
-		}
-		from = to
-	}
-	return all
-}
-
-// entrySentences keeps the number of an entry with its first sentence, and leaves out other marks.
-func entrySentences(text string) (all []string) {
-	text = strings.TrimLeft(text, " \t")
-	for _, mark := range bullets {
-		text = strings.TrimPrefix(text, mark)
-	}
-	number := ""
-	for _, sentence := range sentences(text) {
-		if sentence = number + oneLine(sentence); strings.Trim(sentence, "0123456789.)") == "" && len(sentence) < 5 {
-			number = sentence + " "
-			continue
-		}
-		number = ""
-		all = append(all, sentence)
-	}
-	return all
-}
-
-func beginsEntry(line string) bool {
-	line = strings.TrimLeft(line, " \t")
-	for _, begin := range bullets {
-		if strings.HasPrefix(line, begin) {
-			return true
-		}
-	}
-	if strings.HasPrefix(line, "#") {
-		return true
-	}
-	digits := strings.TrimLeft(line, "0123456789")
-	return len(digits) < len(line) && (strings.HasPrefix(digits, ". ") || strings.HasPrefix(digits, ") "))
-}
-
 // asked are the user's messages, newer ones in more detail, and the first, which often says what all is for.
 func (s *story) asked(room int) (all []piece) {
 	most := room * 3 / 10
@@ -90,59 +38,12 @@ func (s *story) asked(room int) (all []piece) {
 		}
 		most /= 2
 		if line := oneLine(u.text); utf8.RuneCountInString(line) > n {
-			all = append(all, item(digest(u.sentences, n, fromBeginning), u.at, worth, n))
+			all = append(all, item(digest(u.sentences, n, atBeginning), u.at, worth, n))
 		} else if !saysRule(line) || len(u.sentences) > 1 { // what is a rule alone stands among them
 			all = append(all, item(line, u.at, worth, n))
 		}
 	}
 	return all
-}
-
-// side says at which side a text says what it is about.
-type side int
-
-const (
-	fromBeginning side = iota
-	fromEnd
-)
-
-// gap stands in a digest where sentences are left out.
-const gap = " … "
-
-// digest tells sentences in at most n characters, on one line: half of them from one side, then the sentences that say most.
-func digest(all []string, n int, from side) string {
-	lines := make([]unit, len(all))
-	for i := range all {
-		lines[i].text = all[i]
-	}
-	half := n / 2
-	rank := map[int]int{}
-	for k := range lines {
-		i := k
-		if from == fromEnd {
-			i = len(lines) - 1 - k
-		}
-		if half -= utf8.RuneCountInString(lines[i].text) + len(gap); half < 0 && k > 0 {
-			break
-		}
-		rank[i] = k
-	}
-	boost := func(i int) float64 {
-		if _, shown := rank[i]; shown || from == fromBeginning && saysRule(all[i]) { // rules stand elsewhere
-			return 0
-		}
-		return 1
-	}
-	for _, i := range termsOf(lines).cover(lines, boost, n/40) {
-		rank[i] = len(rank)
-	}
-	var pieces []piece
-	for i, k := range rank {
-		pieces = append(pieces, piece{text: lines[i].text, order: i, worth: -float64(k), most: max(n/2, 80)})
-	}
-	slices.SortFunc(pieces, func(a, b piece) int { return a.order - b.order })
-	body, _ := pack(pieces, n*9/10)
-	return clip(strings.ReplaceAll(strings.TrimPrefix(body, "\n"), "\n", gap), n)
 }
 
 // said are the sentences of the assistant's that say most: what was found and decided, not what was to be done next and is done
@@ -190,7 +91,7 @@ func (s *story) open(target int) (all []piece) {
 		most := max(target*6/100, 200)
 		text := oneLine(last.text)
 		if utf8.RuneCountInString(text) > most {
-			text = digest(last.sentences, most, fromEnd)
+			text = digest(last.sentences, most, atEnd)
 		}
 		all = append(all, item(saidLast+text, last.at, 20, most+len(saidLast)))
 	}

@@ -30,11 +30,10 @@ type saying struct {
 // action is a call, and what came of it.
 type action struct {
 	callDetails
-	at       int
-	open     bool // no result came
-	failed   bool
-	outcome  string // the words of the failure, or a short result
-	answered bool
+	at      int
+	open    bool // no result came
+	failed  bool
+	outcome string // the words of the failure, or a short result
 }
 
 func readStory(earlier []string, units []conversation.Unit) *story {

@@ -1,0 +1,141 @@
+package summarize
+
+import (
+	"slices"
+	"unicode/utf8"
+)
+
+// texts are all texts of the document, whatever they are for.
+func (d *spanDocument) texts() []*string {
+	var all []*string
+	for i := range d.Earlier {
+		all = append(all, &d.Earlier[i])
+	}
+	for i := range d.Messages {
+		m := &d.Messages[i]
+		all = append(all, &m.Text)
+		for k := range m.Calls {
+			all = append(all, &m.Calls[k].Name, &m.Calls[k].Arguments)
+		}
+		for k := range m.Results {
+			all = append(all, &m.Results[k].Tool, &m.Results[k].Text)
+		}
+	}
+	return all
+}
+
+// shrink brings the document to at most so many characters.
+func (d *spanDocument) shrink(maxChars int) {
+	size := d.chars()
+	if size <= maxChars {
+		return
+	}
+	texts := d.texts()
+	sizes := make([]int, len(texts))
+	for i, text := range texts {
+		sizes[i] = escapedChars(*text)
+		size -= sizes[i]
+	}
+	if size > maxChars && d.thin() {
+		d.shrink(maxChars)
+		return
+	}
+	limit := level(sizes, maxChars-size)
+	for i, text := range texts {
+		if sizes[i] > limit {
+			*text = withoutMiddle(*text, limit)
+		}
+	}
+}
+
+// level is the length to which the longest have to be cut so that all together take the room.
+func level(sizes []int, room int) int {
+	ascending := slices.Sorted(slices.Values(sizes))
+	for i, size := range ascending {
+		share := room / (len(ascending) - i)
+		if size > share {
+			return max(share, 0)
+		}
+		room -= size
+	}
+	return room
+}
+
+// thin leaves out the middle half of whatever there is most of; false if nothing is left that could be.
+func (d *spanDocument) thin() bool {
+	longest := len(d.Messages)
+	for i := range d.Messages {
+		longest = max(longest, len(d.Messages[i].Calls), len(d.Messages[i].Results))
+	}
+	if longest < 3 {
+		return false
+	}
+	d.Messages = ends(d.Messages, longest)
+	for i := range d.Messages {
+		d.Messages[i].Calls = ends(d.Messages[i].Calls, longest)
+		d.Messages[i].Results = ends(d.Messages[i].Results, longest)
+	}
+	return true
+}
+
+func ends[T any](all []T, longest int) []T {
+	if len(all) < longest {
+		return all
+	}
+	side := (longest + 3) / 4
+	return slices.Delete(all, side, len(all)-side)
+}
+
+// leftOut stands for the middle of a text.
+const leftOut = "\n[the middle is left out]\n"
+
+// withoutMiddle is a text cut to so many escaped characters: three quarters of them from its beginning, and its end.
+func withoutMiddle(text string, limit int) string {
+	room := limit - escapedChars(leftOut)
+	if room < 0 {
+		return text[:escapedHead(text, limit)]
+	}
+	tail := room / 4
+	return text[:escapedHead(text, room-tail)] + leftOut + text[escapedTail(text, tail):]
+}
+
+func escapedHead(text string, room int) int {
+	for at, c := range text {
+		if room -= escaped(c); room < 0 {
+			return at
+		}
+	}
+	return len(text)
+}
+
+func escapedTail(text string, room int) int {
+	at := len(text)
+	for at > 0 {
+		c, size := utf8.DecodeLastRuneInString(text[:at])
+		if room -= escaped(c); room < 0 {
+			break
+		}
+		at -= size
+	}
+	return at
+}
+
+func escapedChars(text string) int {
+	n := 0
+	for _, c := range text {
+		n += escaped(c)
+	}
+	return n
+}
+
+// escaped is how many characters a JSON string takes for one, as the encoder writes it.
+func escaped(c rune) int {
+	switch {
+	case c == '"' || c == '\\' || c == '\n' || c == '\r' || c == '\t' || c == '\b' || c == '\f':
+		return 2
+	case c < ' ' || c == '\u2028' || c == '\u2029':
+		return 6
+	default:
+		return 1
+	}
+}
