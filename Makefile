@@ -88,6 +88,10 @@ replay-all: build ## Replay all of PALIMPSEST_DATA at every window and format, a
 replay-lifecycle: build ## Replay all of PALIMPSEST_DATA under policies of expiry, against the bars (about 15 minutes)
 	@scripts/replay-lifecycle.sh
 
+.PHONY: replay-policies
+replay-policies: build ## Replay all of PALIMPSEST_DATA under the policies that ship, against the bars (about 8 minutes; FRONTIER=FILE draws)
+	@scripts/replay-policies.sh
+
 ##@ Change
 
 .PHONY: gen

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Replays every real conversation of PALIMPSEST_DATA through the sidecar, at
-# every window and in every provider's format, prints one row for each pair and
-# fails on a missed bar (tools/replaybars says which bars there are).
+# every window and in every provider's format, under the policy none, so that the
+# window's limit alone is at work, prints one row for each pair and fails on a
+# missed bar (tools/replaybars says which bars there are).
 # The coding runs are replayed once more alone, where their prompt cache has a bar.
 # WINDOWS, FORMATS and SAMPLE (every how many conversations) override what is replayed.
 set -euo pipefail
@@ -21,7 +22,7 @@ if ((${#files[@]} == 0)); then
   exit 1
 fi
 
-flags=(--json --reserve 0)
+flags=(--json --reserve 0 --policy none --alone)
 if ((sample > 0)); then flags+=(--sample "$sample"); fi
 
 results="$(mktemp -d)"

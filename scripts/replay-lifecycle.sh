@@ -24,8 +24,9 @@ fi
 
 results="$(mktemp -d)"
 trap 'rm -rf "$results"' EXIT
-policy() { # NAME RESULTS MODE: writes a policy
-  printf 'conversation:\n  expiration:\n    results: {%s}\n  rewrite: {mode: %s}\n' "$2" "$3" >"$results/$1.yaml"
+policy() { # NAME RESULTS MODE: writes a policy under which results expire, and nothing else but the window is at work
+  printf 'conversation:\n  expiration:\n    results: {%s}\n  rewrite: {mode: %s}\n  pruning: {off: true}\n  compaction: {strategy: sliding_window}\n' \
+    "$2" "$3" >"$results/$1.yaml"
 }
 replay() { # NAME FLAG...: plays everything into NAME.json
   echo "replaying: $1" >&2
@@ -37,7 +38,7 @@ replay() { # NAME FLAG...: plays everything into NAME.json
 # The long session took place in a window of 200,000 tokens: there, and only
 # there, none of it is cut, and what is saved is saved by expiry alone.
 large=(--window 200000 --sample "${SAMPLE:-1}")
-replay none "${large[@]}"
+replay none --policy none --alone "${large[@]}"
 for turns in 2 5 10 20; do
   for mode in eager coalesced; do
     policy "$mode-$turns" "turns: $turns, mode: compact, compact_length: 500" "$mode"

@@ -10,6 +10,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"github.com/palimpsest-context/palimpsest/internal/policies"
 )
 
 const (
@@ -69,12 +71,17 @@ func replayed(t *testing.T, address string, files []string, window int32, format
 	if err := json.Unmarshal(out.Bytes(), r); err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range r.mustBeZero() {
-		if f.n != 0 {
-			t.Errorf("window %d, %s: %s is %d: %+v", window, format, f.name, f.n, r.Examples)
+	for _, r := range r.all() {
+		if broken := r.broken(); len(broken) > 0 {
+			t.Errorf("window %d, %s, %s: %v: %+v", window, format, r.Policy, broken, r.Examples)
 		}
 	}
 	return r
+}
+
+// alone plays under these policies, and none only if it is one of them.
+func alone(names ...string) func(*Command) {
+	return func(c *Command) { c.Policy, c.Alone = names, true }
 }
 
 // recordedData is the folder with recorded conversations, and their files.
@@ -94,14 +101,15 @@ func recordedData(t *testing.T) (data string, files []string) {
 }
 
 // TestReplay_SampleOfData plays a tenth of all recorded conversations through
-// the real sidecar, at four windows in four formats.
+// the real sidecar, at four windows in four formats, with nothing but the
+// window's limit at work.
 func TestReplay_SampleOfData(t *testing.T) {
 	data, files := recordedData(t)
 	address := sidecarProcess(t)
 	var filled, room int64
 	for _, window := range []int32{4096, 8192, 32768, 131072} {
 		for _, format := range []string{"openai-chat", "openai-responses", "anthropic", "gemini"} {
-			r := replayed(t, address, files, window, format)
+			r := replayed(t, address, files, window, format, alone(policies.None))
 			if r.Builds == 0 {
 				t.Errorf("window %d, %s: nothing was built", window, format)
 			}
@@ -112,7 +120,7 @@ func TestReplay_SampleOfData(t *testing.T) {
 		t.Errorf("contexts that something was left out of fill %.1f %% of their budget, want %.0f %%", 100*fill, 100*minFill)
 	}
 	coding := []string{filepath.Join(data, "mini_swe_agent", "conversations.jsonl")}
-	if r := replayed(t, address, coding, 32768, "anthropic"); r.StablePrefixShare < minStablePrefix {
+	if r := replayed(t, address, coding, 32768, "anthropic", alone(policies.None)); r.StablePrefixShare < minStablePrefix {
 		t.Errorf("%.1f %% of the coding runs' tokens are a stable prefix, want %.0f %%", 100*r.StablePrefixShare, 100*minStablePrefix)
 	}
 }

@@ -4,11 +4,14 @@ import (
 	"fmt"
 	"path/filepath"
 	"testing"
+
+	"github.com/palimpsest-context/palimpsest/internal/policies"
 )
 
 // after compacts results to 500 characters after so many turns.
 func after(t *testing.T, turns int, mode string) func(*Command) {
-	return under(t, fmt.Sprintf("conversation: {expiration: {results: {turns: %d, mode: compact}}, rewrite: {mode: %s}}", turns, mode))
+	return under(t, fmt.Sprintf("conversation: {expiration: {results: {turns: %d, mode: compact}}, rewrite: {mode: %s}, "+
+		"pruning: {off: true}, compaction: {strategy: sliding_window}}", turns, mode))
 }
 
 // TestReplay_Policy_RealSidecar plays a small recording through the real
@@ -53,7 +56,7 @@ func TestReplay_Policy_RealSidecar(t *testing.T) {
 func TestReplay_Lifecycle_SampleOfData(t *testing.T) {
 	data, files := recordedData(t)
 	address := sidecarProcess(t)
-	none := replayed(t, address, files, 128000, "openai-chat")
+	none := replayed(t, address, files, 128000, "openai-chat", alone(policies.None))
 	for _, turns := range []int{2, 10} {
 		eager := replayed(t, address, files, 128000, "openai-chat", after(t, turns, "eager"))
 		coalesced := replayed(t, address, files, 128000, "openai-chat", after(t, turns, "coalesced"))

@@ -50,7 +50,11 @@ type set struct {
 	Cost        float64 `json:"cost_with"`
 	CostWhole   float64 `json:"cost_without"`
 	Recall      float64 `json:"reference_recall"`
+	NewestKept  int     `json:"newest_kept"`
 }
+
+// folder is the last folder of the set's path.
+func (s *set) folder() string { return filepath.Base(filepath.Dir(s.File)) }
 
 // lifecycle judges replays under policies against one without, none.json.
 func lifecycle(files []string, stdout io.Writer) error {
@@ -67,19 +71,19 @@ func lifecycle(files []string, stdout io.Writer) error {
 			missed = append(missed, name+": "+fault)
 		}
 	}
-	none := results["none"]
-	if none == nil {
+	plain := results[none]
+	if plain == nil {
 		return errors.Join(errors.New("there is no none.json to compare with"), errors.New(strings.Join(missed, "; ")))
 	}
 	table := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "set\tturns\ttokens eager\tcoalesced\tcost eager\tcoalesced\trecall eager\tcoalesced\tnone")
 	for _, turns := range lifecycleTurns {
-		missed = append(missed, judgeTurns(table, none, results, turns)...)
+		missed = append(missed, judgeTurns(table, plain, results, turns)...)
 	}
 	if err := table.Flush(); err != nil {
 		return err
 	}
-	missed = append(missed, judgeFrugal(stdout, none, results[name(coalesced, 2)])...)
+	missed = append(missed, judgeFrugal(stdout, plain, results[name(coalesced, 2)])...)
 	return verdict(stdout, missed, len(files))
 }
 
@@ -98,7 +102,7 @@ func readResult(file string) (*result, error) {
 		return nil, err
 	}
 	for _, s := range report.Files {
-		r.sets[filepath.Base(filepath.Dir(s.File))] = s
+		r.sets[s.folder()] = s
 	}
 	return r, nil
 }

@@ -3,6 +3,8 @@
 //
 //	replaybars FILE...              FILE is WINDOW-FORMAT.json
 //	replaybars lifecycle FILE...    FILE is none.json, MODE-TURNS.json or the result of any other policy
+//	replaybars policies FILE...     FILE is money.json, long-WINDOW.json or any other result under several policies
+//	replaybars frontier FILE...     draws cost against recall under all policies of the files, as SVG
 package main
 
 import (
@@ -30,7 +32,7 @@ func main() {
 // broken on a real conversation.
 var zero = []string{
 	"wrong_refusals", "illegal_contexts", "over_budget", "newest_unit_missing", "prefix_broken", "errors", "readback_mismatches",
-	"expansion_mismatches", "expired_early", "expired_late", "savings_misstated",
+	"expansion_mismatches", "expired_early", "expired_late", "pruned_early", "savings_misstated", "unexplained", "unreachable",
 }
 
 // shown are figures without a bar.
@@ -50,8 +52,13 @@ func run(files []string, stdout io.Writer) error {
 	if len(files) == 0 {
 		return errors.New("no result to judge")
 	}
-	if files[0] == "lifecycle" {
+	switch files[0] {
+	case "lifecycle":
 		return lifecycle(files[1:], stdout)
+	case "policies":
+		return policies(files[1:], stdout)
+	case "frontier":
+		return frontier(files[1:], stdout)
 	}
 	table := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
 	columns := append([]string{"window", "format", "conversations", "builds", "refused"}, append(zero, shown...)...)

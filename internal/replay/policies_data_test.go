@@ -1,0 +1,50 @@
+package replay
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/palimpsest-context/palimpsest/internal/policies"
+)
+
+// recordings is the file with the recordings of a folder.
+func recordings(data, folder string) string {
+	return filepath.Join(data, folder, "conversations.jsonl")
+}
+
+// every plays every Nth conversation.
+func every(n int) func(*Command) { return func(c *Command) { c.Sample = n } }
+
+// TestReplay_Compactions_LongSession holds the longest recording against the
+// bars of `make replay-policies`: every view is small after a compaction, there
+// is at most one for each window filled, and all of it can be had back.
+func TestReplay_Compactions_LongSession(t *testing.T) {
+	data, _ := recordedData(t)
+	address := sidecarProcess(t)
+	long := []string{recordings(data, "pi_sessions")}
+	for _, window := range []int32{131072, 65536, 32768} {
+		for _, r := range replayed(t, address, long, window, "openai-chat", alone("summarize", "balanced"), every(1)).all() {
+			c := r.Compactions
+			if c.Over != 0 || c.Early != 0 || r.Policy == "summarize" && c.Summaries == 0 || c.Summaries > 0 && r.Reached.Messages == 0 {
+				t.Errorf("window %d, %s: %+v, %+v", window, r.Policy, c, r.Reached)
+			}
+		}
+	}
+}
+
+// TestReplay_Money_SampleOfData holds balanced on a few coding runs and on the
+// long session against the bars of `make replay-policies`.
+func TestReplay_Money_SampleOfData(t *testing.T) {
+	data, _ := recordedData(t)
+	files := []string{recordings(data, "mini_swe_agent"), recordings(data, "pi_sessions")}
+	r := replayed(t, sidecarProcess(t), files, 128000, "openai-chat", alone("balanced", policies.None), every(9))
+	for i, bar := range []struct{ cost, recall float64 }{{0.90, 0.97}, {0.68, 0.96}} {
+		with, none := r.Files[i], r.Against[0].Files[i]
+		if cost, recall := with.CostWith/none.CostWith, with.ReferenceRecall/none.ReferenceRecall; cost > bar.cost || recall < bar.recall {
+			t.Errorf("%s: cost %.3f of none, want %.2f; recall %.3f of none's, want %.2f", with.File, cost, bar.cost, recall, bar.recall)
+		}
+		if with.NewestKept > 0 && with.NewestKept < 8000 {
+			t.Errorf("%s: all of the newest %d tokens alone are shown", with.File, with.NewestKept)
+		}
+	}
+}
