@@ -19,11 +19,24 @@ func (s *spans) with(e *Edit) spans {
 	out := *s
 	if e.Kind == EditHide {
 		out.hidden = append(slices.Clip(s.hidden), *e)
-	} else {
-		out.summaries = append(slices.Clip(s.summaries), *e)
+		out.inForce = out.standing()
+		return out
 	}
-	out.inForce = out.standing()
+	out.summaries = append(slices.Clip(s.summaries), *e)
+	out.inForce = []Edit{*e} // nothing later speaks against it, and it takes the place of what it covers
+	for i := range s.inForce {
+		if !e.Range.Covers(s.inForce[i].Range) {
+			out.inForce = append(out.inForce, s.inForce[i])
+		}
+	}
+	sortSpans(out.inForce)
 	return out
+}
+
+func sortSpans(edits []Edit) {
+	slices.SortFunc(edits, func(a, b Edit) int {
+		return cmp.Or(cmp.Compare(a.Range.First, b.Range.First), cmp.Compare(a.Seq, b.Seq))
+	})
 }
 
 // standing are the summaries in force, by range. One that speaks of messages that were taken back since does not stand any
@@ -38,9 +51,7 @@ func (s *spans) standing() []Edit {
 		}
 		out = append(out, *e)
 	}
-	slices.SortFunc(out, func(a, b Edit) int {
-		return cmp.Or(cmp.Compare(a.Range.First, b.Range.First), cmp.Compare(a.Seq, b.Seq))
-	})
+	sortSpans(out)
 	return out
 }
 
