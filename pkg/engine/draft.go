@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -37,14 +38,34 @@ type draftRecord struct {
 }
 
 func (w *window) draft() (r draftRecord, stored []byte, err error) {
-	stored, ok := w.slots[draftSlot]
-	if !ok {
-		return r, nil, nil
+	stored = w.slots[draftSlot]
+	r, err = parseDraft(stored)
+	return r, stored, err
+}
+
+// parseDraft reads what the slot holds; nothing, if it is not there.
+func parseDraft(stored []byte) (r draftRecord, err error) {
+	if stored == nil {
+		return r, nil
 	}
 	if err := json.Unmarshal(stored, &r); err != nil {
-		return r, nil, conversation.Errorf(conversation.CorruptRecord, "the stored draft is damaged").Because(err)
+		return r, conversation.Errorf(conversation.CorruptRecord, "the stored draft is damaged").Because(err)
 	}
-	return r, stored, nil
+	return r, nil
+}
+
+// leased says whether somebody is at work on the draft.
+func (r *draftRecord) leased(now time.Time) bool {
+	return r.State == draftPreparing && now.Before(r.Until)
+}
+
+// withoutTexts takes the draft's texts out of their slots.
+func (r *draftRecord) withoutTexts() map[string][]byte {
+	slots := map[string][]byte{}
+	for i := range r.Steps {
+		slots[draftTextSlot(i)] = nil
+	}
+	return slots
 }
 
 // pending says whether nothing should be begun: a summary is on its way, is there, or has failed a short while ago.
@@ -65,13 +86,18 @@ func (d *deciding) stands(p *plan, edits ...conversation.Edit) bool {
 				return false
 			}
 		}
-		for j := range edits {
-			if e := &edits[j]; e.Seq > p.EditSeq && s.Range.Overlaps(e.Range) && breaksDraft(e) {
-				return false
-			}
+		if s.broken(p.EditSeq, edits) {
+			return false
 		}
 	}
 	return true
+}
+
+// broken says whether one of the edits since a sequence lets a step stand no more.
+func (s *step) broken(since int64, edits []conversation.Edit) bool {
+	return slices.ContainsFunc(edits, func(e conversation.Edit) bool {
+		return e.Seq > since && s.Range.Overlaps(e.Range) && breaksDraft(&e)
+	})
 }
 
 // draftStands says whether a draft that was prepared before this build still stands, after what the build has done so far.
@@ -123,10 +149,22 @@ func (d *deciding) ready(ctx context.Context) (*draft, error) {
 // changeDraft takes a draft away that was published, or that does not stand any more.
 func (d *deciding) changeDraft(c *store.Change) error {
 	r, stored, err := d.window.draft()
-	if err != nil || stored == nil || r.State == draftFailed && !d.published() || !d.published() && d.draftStands(&r.plan) {
+	if err != nil {
 		return err
 	}
-	return d.window.dropDraft(c)
+	if len(d.erased.messages) > 0 { // what was begun a moment ago may hold it: it has to be seen, and dropped
+		c.ExpectSlots = map[string][]byte{draftSlot: stored}
+	}
+	if stored == nil || r.State == draftFailed || !d.published() && d.draftStands(&r.plan) {
+		return nil
+	}
+	if err := d.window.dropDraft(c); err != nil || !d.waits.tried || !r.leased(d.now) {
+		return err
+	}
+	// It did not come in time, so that an extract was published: the next build that overflows must not wait as long again.
+	late := draftRecord{State: draftFailed, Until: d.now.Add(failedFor), Reason: errNotReady.Error()}
+	c.Slots[draftSlot], err = json.Marshal(&late)
+	return err
 }
 
 // draftState says how far the next summary is after the build's commit.
@@ -135,7 +173,7 @@ func (d *deciding) draftState() CompactionState {
 	switch {
 	case err != nil || d.published():
 		return CompactionIdle
-	case d.preparing || r.State == draftPreparing && d.now.Before(r.Until):
+	case d.preparing || r.leased(d.now):
 		return CompactionPreparing
 	case r.State == draftReady && d.draftStands(&r.plan):
 		return CompactionReady
@@ -154,8 +192,6 @@ func (w *window) dropDraft(c *store.Change) error {
 		c.Slots = map[string][]byte{}
 	}
 	c.Slots[draftSlot] = nil
-	for i := range r.Steps {
-		c.Slots[draftTextSlot(i)] = nil
-	}
+	maps.Copy(c.Slots, r.withoutTexts())
 	return nil
 }

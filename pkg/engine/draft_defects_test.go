@@ -2,8 +2,6 @@ package engine_test
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -102,7 +100,9 @@ func (b *blocked) Commit(ctx context.Context, key store.Key, c *store.Change) er
 // writes it is given to no model and kept in no draft.
 func TestEngine_Prepare_ErasedBeforeTheLease_AsksNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := &scribe{reply: func(_ context.Context, _ int, c summarize.Call) (string, error) { return c.Prompt[len(c.Prompt)/2:][:200], nil }}
+		m := &scribe{reply: func(_ context.Context, _ int, c summarize.Call) (string, error) {
+			return c.Prompt[len(c.Prompt)/2:][:200], nil
+		}}
 		s := &blocked{Store: memory.New(memory.Options{}), let: make(chan struct{})}
 		b := beside(t, s, 1, m, nil)
 		life := removed(99)
@@ -125,19 +125,23 @@ func TestEngine_Prepare_ErasedBeforeTheLease_AsksNobody(t *testing.T) {
 // TestEngine_Build_FailingModelAndEndlessOverflow_AsksOnceAMinute: an extract that was published because a model failed does not
 // make the next build ask it again.
 func TestEngine_Build_FailingModelAndEndlessOverflow_AsksOnceAMinute(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		m := &scribe{reply: func(context.Context, int, summarize.Call) (string, error) { return "", nil }}
-		b := beside(t, memory.New(memory.Options{}), 1, m, nil)
-		b.append(t, "c", user("Read the parts."))
-		made := 0
-		for i := range 40 {
-			made += len(summarisedIn(b.worked(t, "c", 10*i, 1, 3500, 8000)[0]))
-			time.Sleep(time.Second)
-		}
-		if n := len(m.calls()); made < 10 || n > 2 {
-			t.Errorf("%d calls in 40 seconds for %d summaries", n, made)
-		}
-	})
+	for name, m := range map[string]*scribe{"fails": writes("", 0), "is late": writes(gist, 10*time.Second)} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := beside(t, memory.New(memory.Options{}), 1, m, nil)
+				b.append(t, "c", user("Read the parts."))
+				made, began := 0, time.Now()
+				for i := range 40 {
+					b.now = time.Now()
+					made += len(summarisedIn(b.worked(t, "c", i, 1, 3500, 8000)[0]))
+					time.Sleep(time.Second)
+				}
+				if n, took := len(m.calls()), time.Since(began); made < 10 || n > 1 || took > 44*time.Second {
+					t.Errorf("%d calls in %s for %d summaries", n, took, made)
+				}
+			})
+		})
+	}
 }
 
 // TestEngine_Build_Refused_AsksNoModel: a build that cannot fit, whatever is summarised, asks nobody and does not wait.
@@ -181,6 +185,3 @@ func TestEngine_Build_DraftReplaced_LeavesNoText(t *testing.T) {
 		}
 	})
 }
-
-var _ = fmt.Sprint
-var _ = json.Marshal

@@ -35,7 +35,14 @@ func (d *deciding) compactIfFull(ctx context.Context) error {
 // hopeless says whether not even the newest unit has room beside what is always sent: such a build is refused, and must not have
 // asked a model for it.
 func (d *deciding) hopeless() bool {
-	return d.fixed+d.out.weights[d.out.newest()] > d.settings.limit
+	least, newest := d.fixed, d.out.newest()
+	for i := range d.out.units {
+		u := &d.out.units[i]
+		if i == newest || u.Summary == nil && (u.First() < d.kept.LeadingSystem || d.pinned(u.First())) {
+			least += d.out.weights[i]
+		}
+	}
+	return least > d.settings.limit
 }
 
 // makeRoom moves the window's start where the provider has reported more than the budget and our count has not noticed.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 	"unicode/utf8"
 
@@ -69,13 +70,21 @@ func (e *Engine) Close() {
 // prepareNow takes the lease, has the summaries written, and keeps them, unless the lease is lost meanwhile: the conversation was
 // rewound or summarised otherwise, or something in it was erased.
 func (e *Engine) prepareNow(w *work, stored []byte) error {
+	earlier, err := parseDraft(stored)
+	if err != nil || earlier.leased(e.now()) {
+		return err // another process is at it
+	}
 	patience := time.Duration(w.calls())*e.summaries.Deadline() + leaseMargin
 	ctx, cancel := context.WithTimeout(e.base, patience)
 	defer cancel()
 	lease := draftRecord{State: draftPreparing, Owner: fmt.Sprintf("%x", e.ids()), Until: e.now().Add(patience), plan: w.plan}
-	held, err := e.setDraft(ctx, w, stored, &lease, nil)
+	held, err := e.setDraft(ctx, w, stored, &lease, earlier.withoutTexts())
 	if err != nil || held == nil {
 		return err
+	}
+	if outlived, err := e.outlived(ctx, w); err != nil || outlived {
+		_, failed := e.setDraft(ctx, w, held, nil, nil)
+		return errors.Join(err, failed)
 	}
 	d, err := e.summarise(ctx, w)
 	texts, err := slotsOf(d, err)
@@ -91,6 +100,16 @@ func (e *Engine) prepareNow(w *work, stored []byte) error {
 	}
 	_, err = e.setDraft(ctx, w, held, &outcome, texts)
 	return err
+}
+
+// outlived says whether a work's plan stands no more: what was erased, above all, must not be given to a model. From here on it is
+// the lease that is lost.
+func (e *Engine) outlived(ctx context.Context, w *work) (bool, error) {
+	snap, err := e.store.Read(ctx, w.key, store.Query{Incarnation: w.incarnation, Edits: &store.EditRange{After: w.EditSeq}})
+	if err != nil {
+		return false, err
+	}
+	return slices.ContainsFunc(w.Steps, func(s step) bool { return s.broken(w.EditSeq, snap.Edits) }), nil
 }
 
 // setDraft replaces what the draft's slot holds, if it holds what it is said to, and returns what it holds then; nil if somebody
@@ -175,8 +194,7 @@ func (e *Engine) awaitDraft(ctx context.Context, w *work) {
 			return
 		}
 		select {
-		case <-done:
-			return
+		case <-done: // unless another process was faster, it has ended
 		case <-ticker.C:
 		case <-ctx.Done():
 			return
@@ -190,16 +208,17 @@ func (e *Engine) leased(ctx context.Context, w *work) bool {
 	if err != nil {
 		return false
 	}
-	var r draftRecord
-	return json.Unmarshal(snap.Slots[draftSlot], &r) == nil && r.State == draftPreparing && e.now().Before(r.Until)
+	r, err := parseDraft(snap.Slots[draftSlot])
+	return err == nil && r.leased(e.now())
 }
 
 // whyNoDraft says why a wait for a draft was in vain.
 func (e *Engine) whyNoDraft(ctx context.Context, w *work) string {
 	snap, err := e.store.Read(ctx, w.key, store.Query{Incarnation: w.incarnation, Slots: []string{draftSlot}})
-	var r draftRecord
-	if err == nil && json.Unmarshal(snap.Slots[draftSlot], &r) == nil && r.State == draftFailed {
-		return r.Reason
+	if err == nil {
+		if r, err := parseDraft(snap.Slots[draftSlot]); err == nil && r.State == draftFailed {
+			return r.Reason
+		}
 	}
 	return errNotReady.Error()
 }
