@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// spans are the edits about ranges. It is a value: what it holds is never changed.
+// spans are the edits about ranges. What they hold is never changed; a copy that goes on by itself is made by clone.
 type spans struct {
 	summaries []Edit // all that were made, in order of sequence
 	hidden    []Edit // in order of sequence
@@ -14,15 +14,20 @@ type spans struct {
 
 func (s *spans) empty() bool { return len(s.inForce)+len(s.hidden) == 0 }
 
+// clone returns spans whose next edit does not write where those of the original would.
+func (s *spans) clone() spans {
+	return spans{summaries: slices.Clip(s.summaries), hidden: slices.Clip(s.hidden), inForce: s.inForce}
+}
+
 // with is the spans after a further edit.
 func (s *spans) with(e *Edit) spans {
 	out := *s
 	if e.Kind == EditHide {
-		out.hidden = append(slices.Clip(s.hidden), *e)
+		out.hidden = append(s.hidden, *e)
 		out.inForce = out.standing()
 		return out
 	}
-	out.summaries = append(slices.Clip(s.summaries), *e)
+	out.summaries = append(s.summaries, *e)
 	out.inForce = []Edit{*e} // nothing later speaks against it, and it takes the place of what it covers
 	for i := range s.inForce {
 		if !e.Range.Covers(s.inForce[i].Range) {

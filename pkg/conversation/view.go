@@ -53,7 +53,7 @@ func (v *View) clone() *View {
 	out := &View{messages: make(map[int32]state)}
 	if v != nil {
 		out.seq = v.seq
-		out.spans = v.spans
+		out.spans = v.spans.clone()
 		for i, s := range v.messages {
 			out.messages[i] = s
 		}
