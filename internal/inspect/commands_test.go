@@ -103,8 +103,8 @@ func TestEventsCommand_Run_Limit_EndsThere(t *testing.T) {
 func TestEventsCommand_Run_Follow_GoesOnUntilItIsEnded(t *testing.T) {
 	f := story()
 	t.Setenv("COLUMNS", "80")
-	ctx, end := context.WithTimeout(t.Context(), 2*quiet)
-	defer end()
+	ctx, end := context.WithCancel(t.Context())
+	defer time.AfterFunc(2*quiet, end).Stop()
 	var out, remarks bytes.Buffer
 	began := time.Now()
 	err := (&EventsCommand{Sidecar: f.flags(t), Conversation: "c", Follow: true}).Run(ctx, &Env{Stdout: &out, Stderr: &remarks})
@@ -147,7 +147,7 @@ func TestExpandCommand_Run_MaxTokens_SaysThatThereIsMore(t *testing.T) {
 	out, remarks, err := run(t, &ExpandCommand{
 		Sidecar: f.flags(t), Conversation: "c", Target: Target{id: "m"}, MaxTokens: 2, Lines: &Stretch{&pb.Range{Start: 3, End: 9}},
 	}, "80")
-	if err != nil || out != "begin" || !strings.Contains(remarks, "5 of 900") {
+	if err != nil || out != "begin" || remarks != "There is more, of 900 characters in all: go on with --chars 5:\n" {
 		t.Errorf("%v, %q, %q", err, out, remarks)
 	}
 	if r := f.expanded[0]; r.GetMessageId() != "m" || r.GetMaxTokens() != 2 || r.GetLines().GetStart() != 3 {
@@ -189,6 +189,16 @@ func TestExpandCommand_Run_Summary_ListsItsChildren(t *testing.T) {
 		t.Fatal(err)
 	}
 	golden(t, "expand-summary", out)
+}
+
+// TestExpandCommand_Run_Refused_IsInWords: the error passes through one that joins several.
+func TestExpandCommand_Run_Refused_IsInWords(t *testing.T) {
+	f := story()
+	f.refused = refusal(codes.NotFound, "MESSAGE_NOT_FOUND", "no message has this id")
+	_, _, err := run(t, &ExpandCommand{Sidecar: f.flags(t), Conversation: "c", Target: Target{id: "m"}}, "80")
+	if err == nil || err.Error() != "MESSAGE_NOT_FOUND: no message has this id" {
+		t.Errorf("%v", err)
+	}
 }
 
 func TestTarget_UnmarshalText_TellsIndexSummaryAndID(t *testing.T) {

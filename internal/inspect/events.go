@@ -24,6 +24,9 @@ type EventsCommand struct {
 // quiet is how long no event comes before those of the past are taken to be through: the stream itself does not say.
 const quiet = 500 * time.Millisecond
 
+// toBegin is how long the first event may take: the sidecar may be far, and its store cold.
+const toBegin = 4 * quiet
+
 // Run prints events as they come, and at the end where to go on.
 func (c *EventsCommand) Run(ctx context.Context, env *Env) error {
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
@@ -39,7 +42,7 @@ func (c *EventsCommand) Run(ctx context.Context, env *Env) error {
 			return left != 0, show(list, []*pb.WatchEventsResponse{e}, eventRow)
 		})
 		if token != "" {
-			err = errors.Join(err, s.remark.say("go on with --since "+token))
+			err = errors.Join(err, s.remark.line(s.remark.clean("go on with --since "+token)))
 		}
 		return err
 	})
@@ -56,12 +59,16 @@ func (s *session) watch(
 	if err != nil {
 		return err
 	}
-	silent := time.AfterFunc(max(patience, time.Hour), cancel)
-	defer silent.Stop()
-	for {
-		if patience > 0 {
+	if patience > 0 {
+		silent := time.AfterFunc(toBegin, cancel)
+		defer silent.Stop()
+		taken := take
+		take = func(e *pb.WatchEventsResponse) (bool, error) {
 			silent.Reset(patience)
+			return taken(e)
 		}
+	}
+	for {
 		event, err := stream.Recv()
 		switch {
 		case watching.Err() != nil: // we have left, and no event is lost: the token stands before it

@@ -37,9 +37,12 @@ func (c *ExpandCommand) ranged() bool { return c.Chars != nil || c.Lines != nil 
 // Run prints the original: as it is into a file or pipe, without what must not reach a terminal on one.
 func (c *ExpandCommand) Run(ctx context.Context, env *Env) error {
 	return c.run(env, func(s *session) error {
-		e := &expansion{session: s, width: c.textWidth, list: &table{sheet: s.out, columns: c.column([]column{
+		e := &expansion{session: s, width: c.textWidth, counted: "--chars", list: &table{sheet: s.out, columns: c.column([]column{
 			{title: "#", right: true}, {title: "message", most: 20}, {title: "tokens", right: true},
 		})}}
+		if c.Items != nil {
+			e.counted = "--items"
+		}
 		request := c.request()
 		limit := 0
 		if c.MaxTokens > 0 {
@@ -79,6 +82,8 @@ type expansion struct {
 	width textWidth
 	list  *table
 	open  bool // what was printed last ends within a line
+	// counted is the flag that asks for the rest: what was asked for by lines goes on by characters.
+	counted string
 }
 
 // page prints a page. If it is the only one that was asked for, it says where the rest is.
@@ -119,7 +124,7 @@ func (e *expansion) remarks(reply *pb.ExpandMessageResponse, only bool) error {
 		return e.remark.say(fmt.Sprintf("It is back in the view; the provider will read about %s tokens anew.", terminal.Number(reply.GetRewriteTokens())))
 	}
 	if only && reply.GetNextPageToken() != "" {
-		return e.remark.say(fmt.Sprintf("There is more behind %d of %d characters or items.", reply.GetReturned().GetEnd(), reply.GetTotalChars()))
+		return e.remark.say(fmt.Sprintf("There is more, of %s characters in all: go on with %s %d:", terminal.Number(reply.GetTotalChars()), e.counted, reply.GetReturned().GetEnd()))
 	}
 	return nil
 }

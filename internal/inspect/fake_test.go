@@ -41,6 +41,7 @@ type fake struct {
 	expansions    []*pb.ExpandMessageResponse // pages
 	events        []*pb.WatchEventsResponse
 	fault         error // of builds
+	refused       error // of expansions
 	missing       error // of everything about the conversation
 
 	built    []*pb.BuildContextRequest
@@ -92,6 +93,9 @@ func (f *fake) BuildContext(_ context.Context, r *pb.BuildContextRequest) (*pb.B
 
 func (f *fake) ExpandMessage(_ context.Context, r *pb.ExpandMessageRequest) (*pb.ExpandMessageResponse, error) {
 	f.expanded = append(f.expanded, r)
+	if f.refused != nil {
+		return nil, f.refused
+	}
 	return page(f.expansions, r.GetPageToken()), nil
 }
 

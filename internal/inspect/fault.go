@@ -36,11 +36,11 @@ func detail[T any](err error) (found T) {
 
 // inWords says an error of gRPC's for people: with its reason, what was wrong with which field, and what to do.
 func inWords(address string, err error) error {
-	answer, ok := status.FromError(err)
-	if err == nil || !ok {
+	var carrier interface{ GRPCStatus() *status.Status }
+	if !errors.As(err, &carrier) {
 		return err
 	}
-	reason := reasonOf(err)
+	answer, reason := carrier.GRPCStatus(), reasonOf(err)
 	words := plain(answer.Message(), maxErrorBytes, false)
 	for _, v := range detail[*errdetails.BadRequest](err).GetFieldViolations() {
 		words += plain(fmt.Sprintf("; %s %s", v.GetField(), v.GetDescription()), maxErrorBytes, false)

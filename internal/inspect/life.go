@@ -56,7 +56,10 @@ func (l *life) print() error {
 			return err
 		}
 	}
-	return nil
+	if l.shownNow != nil && l.form() == "" {
+		return nil
+	}
+	return l.original()
 }
 
 func pinnedWords(m *pb.Message) string {
@@ -131,9 +134,6 @@ func (l *life) now() []string {
 			sentences = append(sentences, fmt.Sprintf("For the provider, the rendering repairs it: %s.", whyDecided(d)))
 		}
 	}
-	if l.shownNow == nil || l.form() != "" {
-		sentences = append(sentences, l.original())
-	}
 	return sentences
 }
 
@@ -206,12 +206,23 @@ func (l *life) form() string {
 	return ""
 }
 
-// original says whether it can be had back, and how.
-func (l *life) original() string {
+// original says whether what was appended can be had back, and how.
+func (l *life) original() error {
 	for _, p := range l.message.GetParts() {
 		if p.GetErasure() != nil {
-			return "Something of it was erased, as its expiration asked for, and cannot be had back."
+			return l.say("Something of it was erased, as its expiration asked for, and cannot be had back.")
 		}
 	}
-	return fmt.Sprintf("It is on record as it was appended: `sidecar expand %s %d` prints it.", l.conversation, l.message.GetIndex())
+	if err := l.say("It is on record as it was appended:"); err != nil {
+		return err
+	}
+	return l.line("  " + l.clean(fmt.Sprintf("sidecar expand %s %d", shellWord(l.conversation), l.message.GetIndex())))
+}
+
+// shellWord quotes what a shell would not take as one word: ids are chosen by clients, and commands are copied.
+func shellWord(id string) string {
+	if strings.Trim(id, "-._:/@0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == "" {
+		return id
+	}
+	return "'" + strings.ReplaceAll(id, "'", `'\''`) + "'"
 }

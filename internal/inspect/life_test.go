@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"bytes"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -84,9 +85,18 @@ func TestLife_Now_NothingCanBeBuilt_FallsBackOnTheNewestBuild(t *testing.T) {
 }
 
 func TestLife_Original_Erased_IsNotPromised(t *testing.T) {
-	l := &life{message: &pb.Message{Parts: []*pb.Part{{Erasure: &pb.Erasure{OriginalLengthChars: 9}}}}}
-	if got := l.original(); strings.Contains(got, "sidecar expand") {
-		t.Error(got)
+	var out bytes.Buffer
+	l := &life{sheet: &sheet{out: &out, width: 80}, message: &pb.Message{Parts: []*pb.Part{{Erasure: &pb.Erasure{OriginalLengthChars: 9}}}}}
+	if err := l.original(); err != nil || strings.Contains(out.String(), "sidecar expand") || out.Len() == 0 {
+		t.Errorf("%v, %q", err, out.String())
+	}
+}
+
+func TestShellWord_IsOneWord(t *testing.T) {
+	for id, want := range map[string]string{"chat-1.a:b/c@d": "chat-1.a:b/c@d", "a b": "'a b'", "$(x)": "'$(x)'", "a'b": `'a'\''b'`, "äö": "'äö'"} {
+		if got := shellWord(id); got != want {
+			t.Errorf("%s: %s, want %s", id, got, want)
+		}
 	}
 }
 
