@@ -41,20 +41,33 @@ type world struct {
 	desk *summarize.Desk
 }
 
-func newWorld(s store.Store, m summarize.Model) *world {
-	w := &world{desk: summarize.New(summarize.Options{Providers: map[string]summarize.Model{"openai": m}, Models: []string{"openai/m"}})}
+func newWorld(s store.Store, m summarize.Model) *world { return worldOf(s, m, nil) }
+
+// worldOf is a world whose options a test changes.
+func worldOf(s store.Store, m summarize.Model, change func(*engine.Options, *summarize.Options)) *world {
+	desk := summarize.Options{Providers: map[string]summarize.Model{"openai": m}, Models: []string{"openai/m"}}
 	off := true
-	w.Engine = engine.New(engine.Options{
+	o := engine.Options{
 		Defaults: conversation.Policy{ // what these tests are about is not how old messages are summarised
 			Pruning:    conversation.PruningPolicy{Off: &off},
 			Compaction: conversation.CompactionPolicy{Strategy: conversation.StrategySlidingWindow},
 		},
-		Store: s, Counters: []tokens.Counter{counter{chars4.New()}}, Clock: time.Now, CacheBytes: 8 << 20, Summaries: w.desk,
+		Store: s, Counters: []tokens.Counter{counter{chars4.New()}}, Clock: time.Now, CacheBytes: 8 << 20,
 		Formats: []provider.Format{openaichat.New(), openairesponses.New(), anthropic.New(), gemini.New(), neutral.New()},
 		IDs:     func() (id conversation.ID) { _, _ = rand.Read(id[:]); return id },
 		OnError: func(error) {},
-	})
-	return w
+	}
+	if change != nil {
+		change(&o, &desk)
+	}
+	o.Summaries = summarize.New(desk)
+	return &world{Engine: engine.New(o), desk: o.Summaries}
+}
+
+// close ends what is under way.
+func (w *world) close() {
+	w.Engine.Close()
+	w.desk.Close()
 }
 
 // served is a world whose model is an HTTP server, asked as the sidecar asks it.
