@@ -87,6 +87,36 @@ func TestCommand_Run_PrunedResults_AreJudgedByTheNewestTokens(t *testing.T) {
 	}
 }
 
+// windowed shows the system message and what comes from message 4 on.
+func windowed(m []*pb.Message) []*pb.Message {
+	if len(m) < 6 {
+		return m
+	}
+	return append([]*pb.Message{m[0]}, m[4:]...)
+}
+
+func TestCommand_Run_WhatTheWindowLeavesOut_IsNotExpiredEarly(t *testing.T) {
+	f := &fake{messages: windowed, report: func(r *pb.BuildContextResponse) {
+		r.Tokens.SavedByCompaction, r.Tokens.SavedByExpiry = r.GetTokens().GetSavedByExpiry(), 0
+	}}
+	r, err := played(t, f, recorded, under(t, "conversation: {pruning: {off: true}}"))
+	if err != nil {
+		t.Errorf("%v, %+v", err, r.Examples)
+	}
+	// What messages 4 and 5 weigh: the last context, of 6 messages, shows no others from the end on.
+	want := 0
+	for _, text := range []string{"It is v1.2.3", "and order_77?"} {
+		n, _ := f.counter.Count(text)
+		want += n + 4
+	}
+	if r.NewestKept != want || r.Files[0].NewestKept != want {
+		t.Errorf("the newest %d tokens are kept, want %d", r.NewestKept, want)
+	}
+	if whole, _ := played(t, &fake{}, recorded); whole.NewestKept != 0 {
+		t.Errorf("all was shown, and the newest %d tokens are kept", whole.NewestKept)
+	}
+}
+
 func TestReport_Comparison_FitsTheWidth(t *testing.T) {
 	large := func(name string) *Report {
 		return &Report{

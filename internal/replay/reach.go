@@ -69,7 +69,7 @@ func (c *conversation) child(ctx context.Context, summary string, child *pb.Expa
 		first, last = int(m.GetIndex()), int(m.GetIndex())
 	}
 	switch {
-	case first != next || last < first:
+	case first != next:
 		c.unreachable(next, summary, fmt.Sprintf("a child stands for %d to %d, want it from %d on", first, last, next))
 	case m == nil:
 		c.reach(ctx, child.GetSummaryId(), first, last)

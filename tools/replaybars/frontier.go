@@ -80,27 +80,28 @@ const frame = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %[1]d %[2]d"
 
 // axes places costs and recalls in a panel.
 type axes struct {
-	x                    int // where the panel begins
-	cheapest, leastKnown float64
+	x                             int // where the panel begins
+	cheapest, dearest, leastKnown float64
 }
 
 // newAxes leaves room for all points, to the next 0.1 of cost and 0.02 of recall.
 func newAxes(panel int, points []point) *axes {
-	a := &axes{x: 10 + panel*(panelWidth+10), cheapest: 0.9, leastKnown: 0.98}
+	a := &axes{x: 10 + panel*(panelWidth+10), cheapest: 0.9, dearest: 1.1, leastKnown: 0.98}
 	for _, p := range points {
 		a.cheapest = min(a.cheapest, math.Floor(10*(p.cost-0.01))/10)
+		a.dearest = max(a.dearest, math.Ceil(10*(p.cost+0.01))/10)
 		a.leastKnown = min(a.leastKnown, math.Floor(50*(p.recall-0.001))/50)
 	}
 	return a
 }
 
-// The right and upper ends of the axes.
-const dearest, all = 1.1, 1.005
+// whole is the upper end of the axes.
+const whole = 1.005
 
 func (a *axes) at(cost, recall float64) (x, y float64) {
 	wide, high := float64(panelWidth-left-right), float64(height-top-bottom)
-	x = float64(a.x+left) + wide*(min(cost, dearest)-a.cheapest)/(dearest-a.cheapest)
-	return x, float64(top) + high*(all-recall)/(all-a.leastKnown)
+	x = float64(a.x+left) + wide*(cost-a.cheapest)/(a.dearest-a.cheapest)
+	return x, float64(top) + high*(whole-recall)/(whole-a.leastKnown)
 }
 
 func (a *axes) draw(b *strings.Builder, title string, points []point) {
@@ -115,13 +116,13 @@ func (a *axes) draw(b *strings.Builder, title string, points []point) {
 // grid draws the axes with their numbers.
 func (a *axes) grid(b *strings.Builder) {
 	x0, y0 := a.at(a.cheapest, a.leastKnown)
-	x1, y1 := a.at(dearest, all)
-	for cost := a.cheapest; cost < dearest+0.001; cost += 0.1 {
+	x1, y1 := a.at(a.dearest, whole)
+	for cost := a.cheapest; cost < a.dearest+0.001; cost += 0.1 {
 		x, _ := a.at(cost, 1)
 		fmt.Fprintf(b, "  <path d=\"M%.0f %.0f V%.0f\" stroke=\"#e4dfd0\"/>", x, y0, y1)
 		fmt.Fprintf(b, "<text x=\"%.0f\" y=\"%.0f\" text-anchor=\"middle\" fill=\"#52606d\">%.1f</text>\n", x, y0+18, cost)
 	}
-	for recall := a.leastKnown; recall < all; recall += 0.02 {
+	for recall := a.leastKnown; recall < whole; recall += 0.02 {
 		_, y := a.at(1, recall)
 		fmt.Fprintf(b, "  <path d=\"M%.0f %.0f H%.0f\" stroke=\"#e4dfd0\"/>", x0, y, x1)
 		fmt.Fprintf(b, "<text x=\"%.0f\" y=\"%.0f\" text-anchor=\"end\" fill=\"#52606d\">%.2f</text>\n", x0-8, y+4, recall)
@@ -192,9 +193,9 @@ func (a *axes) names(b *strings.Builder, points []point) {
 
 // legend says what the lines are.
 func legend(b *strings.Builder, all []*played) {
-	var points []point
-	for _, p := range all {
-		points = append(points, point{family: p.family()})
+	points := make([]point, len(all))
+	for i, p := range all {
+		points[i].family = p.family()
 	}
 	x := 10 + left
 	for i, family := range families(points) {
