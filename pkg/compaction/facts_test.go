@@ -59,6 +59,7 @@ func TestFacts_WhatMachinesName_IsFound(t *testing.T) {
 		{"open setup.py, then", conversation.FactPath, "setup.py"},
 		{"(see README.md)", conversation.FactPath, "README.md"},
 		{`open C:\Users\ann\report.docx now`, conversation.FactPath, `C:\Users\ann\report.docx`},
+		{`open C:\temp\new.txt now`, conversation.FactPath, `C:\temp\new.txt`},
 		{`{"path":"C:\\temp\\new.txt"}`, conversation.FactPath, `C:\\temp\\new.txt`},
 		{`{"command":"cd /testbed\nls src/a.py"}`, conversation.FactPath, "/testbed"},
 		{`{"command":"cd /testbed\nsrc/a.py"}`, conversation.FactPath, "src/a.py"},
@@ -111,11 +112,19 @@ func TestFacts_WhatMachinesName_IsFound(t *testing.T) {
 func TestFacts_WhatPeopleSay_IsNoFact(t *testing.T) {
 	for _, text := range []string{
 		"Yes and/or no, i.e. well-known e.g. this... Hello!", "the 2nd of 3 tries, a 2-digit number", "</div><br/>", "x := 1/2 // half", "exit code 0",
-		"returncode>0<", "except Exception:", "console.log(x)", `f"{e}:\n"`, "It failed.", "a-b--c", "@ # $ % ~ / // .. ...", "I paid 5 for 4096 of it",
+		"returncode>0<", "except Exception:", "console.log(x)", `f"{e}:\n"`, `"Option B:\nfoo bar"`, "It failed.", "a-b--c", "@ # $ % ~ / // .. ...", "I paid 5 for 4096 of it",
 	} {
 		if facts := factsOf(conversation.RoleAssistant, text); len(facts) > 0 {
 			t.Errorf("%q: %+v", text, facts)
 		}
+	}
+}
+
+func TestFacts_HostileOutput_IsBounded(t *testing.T) {
+	facts := factsOf(conversation.RoleTool, "https://a.example/"+strings.Repeat("f00", 300)+" Error: one Error: two Error: three\n/"+strings.Repeat("p", 300)+"/x.go")
+	checkFacts(t, "https://a.example/"+strings.Repeat("f00", 300)+" Error: one Error: two Error: three", facts)
+	if got := ofKind(facts, conversation.FactError); !slices.Equal(got, []string{"Error: one Error: two Error: three"}) || len(facts) != 2 {
+		t.Errorf("facts are %+v", facts)
 	}
 }
 

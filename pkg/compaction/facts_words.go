@@ -140,10 +140,8 @@ func (w *words) drive(start, end int) int {
 		stop += max(1, wordSize(w.text[stop:]))
 	}
 	path := strings.TrimRight(w.text[start:stop], `\/.-`)
-	for folder := range strings.FieldsFuncSeq(path[min(len(path), 2):], func(r rune) bool { return r == '\\' || r == '/' }) {
-		if len(folder) < 2 {
-			return 0 // an escape, not a separator
-		}
+	if strings.Count(path, `\`) == 1 && strings.IndexByte("nrt", w.text[end+2]) >= 0 {
+		return 0 // the end of a line, escaped
 	}
 	if len(path) > 3 && len(path) <= maxText {
 		w.inner(path)

@@ -37,9 +37,13 @@ type losses struct {
 	cut     int                 // to how many characters rules are cut
 	rest    []conversation.Fact // in order of rank
 	within  []int               // for each of the rest, the first other in which it is contained
+	beyond  int                 // how many more there are that nobody looked at
 	musts   int                 // how many of must are listed
 	rests   int                 // how many of rest are listed, or contained in those that are
 }
+
+// mostLost bounds the work on the facts of hostile output: what comes after so many in order of rank counts as lost.
+const mostLost = 10_000
 
 // sort finds what is lost.
 func (l *losses) sort(facts []conversation.Fact, summary string) {
@@ -47,7 +51,11 @@ func (l *losses) sort(facts []conversation.Fact, summary string) {
 	for i, f := range facts {
 		l.time[mention{f.Kind, f.Text}] = i
 	}
-	for _, f := range rank(facts) {
+	for i, f := range rank(facts) {
+		if len(l.rest) == mostLost {
+			l.beyond = len(facts) - i
+			break
+		}
 		switch isMust := weight(f) <= lastMust; {
 		case isMust && !strings.Contains(summary, f.Text):
 			l.must = append(l.must, f)

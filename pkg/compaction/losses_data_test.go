@@ -69,8 +69,8 @@ func recordedUnits(messages []recordedMessage) []conversation.Unit {
 	}
 	for i, r := range messages {
 		m := &conversation.Message{Index: int32(i), Role: roles[r.Role]}
-		switch {
-		case m.Role == conversation.RoleTool:
+		switch m.Role {
+		case conversation.RoleTool:
 			m.Parts = []conversation.Part{{Kind: conversation.PartToolResult, Result: &conversation.ToolResult{
 				CallID: r.ToolCallID, Name: r.Name, Ordinal: ordinals[r.ToolCallID], Text: conversation.Content{Inline: r.Content},
 			}}}

@@ -33,7 +33,7 @@ const listHeading = "Not told above, in the words of the original:"
 // write is the list as it stands, and how many facts it leaves out.
 func (l *losses) write() (list string, left int) {
 	listed := l.byTime(l.must[:l.musts])
-	left = len(l.must) + len(l.rest) - l.musts
+	left = len(l.must) + len(l.rest) + l.beyond - l.musts
 	for i, f := range l.rest {
 		contained := l.rests > 0 && l.within[i] < l.rests
 		if contained || i < l.rests {
@@ -77,7 +77,7 @@ func (l *losses) writeGroup(b *strings.Builder, g group, facts []conversation.Fa
 func (l *losses) shown(f conversation.Fact) string {
 	switch {
 	case f.Kind == conversation.FactCall:
-		return clean(f.Text, l.calls)
+		return clean(f.Text, max(l.calls, named(f.Text)))
 	case f.Kind == conversation.FactRule && utf8.RuneCountInString(f.Text) > l.cut:
 		at, _ := ruleWord(f.Text)
 		cut, _ := around(f.Text, max(at, 0), l.cut)
@@ -85,4 +85,11 @@ func (l *losses) shown(f conversation.Fact) string {
 	default:
 		return f.Text
 	}
+}
+
+// named is how many characters of a call its name and its id take: they are never cut.
+func named(call string) int {
+	name, rest, _ := strings.Cut(call, " ")
+	id, _, _ := strings.Cut(rest, " ")
+	return utf8.RuneCountInString(name + " " + id + "…")
 }

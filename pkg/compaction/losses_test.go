@@ -99,7 +99,7 @@ func TestLossList_RulesBeyondTheLimit_AreCutThenTheOldestGo(t *testing.T) {
 	if n := strings.Count(list, "must never"); n+left != 10 || n < 3 {
 		t.Errorf("%d rules, %d left: %q", n, left, list)
 	}
-	facts[9].Text, facts[0].Text = "The newest must stay.", "The oldest must go."
+	facts[9].Text, facts[0].Text, facts[0].Count = "The newest must stay.", "The oldest must go.", 9
 	list, _ = compaction.LossList(facts, "", 500, perChar{})
 	if !strings.Contains(list, facts[9].Text) || strings.Contains(list, facts[0].Text) {
 		t.Errorf("not the newest: %q", list)
@@ -109,12 +109,12 @@ func TestLossList_RulesBeyondTheLimit_AreCutThenTheOldestGo(t *testing.T) {
 func TestLossList_CallsWithLongArguments_LeaveRoomForNames(t *testing.T) {
 	var facts []conversation.Fact
 	for i := range 10 {
-		facts = append(facts, fact(conversation.FactCall, fmt.Sprintf("read call_%d %s", i, strings.Repeat("x", 180)), 1),
+		facts = append(facts, fact(conversation.FactCall, fmt.Sprintf("read_%s call_%d %s", strings.Repeat("n", 80), i, strings.Repeat("x", 100)), 1),
 			fact(conversation.FactPath, fmt.Sprintf("src/number%d.go", i), 2), fact(conversation.FactPath, fmt.Sprintf("src/once%d.go", i), 1))
 	}
-	list, left := compaction.LossList(facts, "", 1400, perChar{})
+	list, left := compaction.LossList(facts, "", 1250, perChar{})
 	for _, f := range facts {
-		if f.Kind == conversation.FactPath && f.Count > 1 && !strings.Contains(list, f.Text) || f.Kind == conversation.FactCall && !strings.Contains(list, f.Text[:12]) {
+		if f.Kind == conversation.FactPath && f.Count > 1 && !strings.Contains(list, f.Text) || f.Kind == conversation.FactCall && !strings.Contains(list, f.Text[:92]) {
 			t.Errorf("%s is not there, %d left: %q", f.Text, left, list)
 		}
 	}
@@ -132,6 +132,19 @@ func TestLossList_HostileOutput_PassesForNoHeading(t *testing.T) {
 		if l = strings.TrimSuffix(l, "\n"); !strings.HasPrefix(l, " ") && !strings.HasPrefix(l, "Files: /a/b.go") && l != "Errors:" && l != "Not told above, in the words of the original:" {
 			t.Errorf("a line is %q of %q", l, list)
 		}
+	}
+}
+
+// TestLossList_MoreThanAnyoneLooksAt_AreCounted: output of a tool can name as many things as it likes.
+func TestLossList_MoreThanAnyoneLooksAt_AreCounted(t *testing.T) {
+	var text strings.Builder
+	for i := range 30_000 {
+		fmt.Fprintf(&text, "user_%05d\n", i)
+	}
+	facts := factsOf(conversation.RoleTool, text.String())
+	list, left := compaction.LossList(facts, "user_29999", 500, perChar{})
+	if there := strings.Count(list, "user_"); there < 30 || there+left < 29_999 || there+left > 30_000 {
+		t.Errorf("%d are there, %d left: %q", there, left, list)
 	}
 }
 
