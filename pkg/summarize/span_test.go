@@ -420,3 +420,11 @@ func TestDesk_Spent_ManyAtOnce_NothingIsLost(t *testing.T) {
 		t.Errorf("%+v of %d models", sum, len(spent))
 	}
 }
+
+func TestEscapedChars_AsTheEncoderWrites(t *testing.T) {
+	for c := range rune(0x3000) {
+		if want := charsOf(quoted(string(c))) - 2; utf8.ValidRune(c) && escapedChars(string(c)) != want {
+			t.Errorf("%U: %d, want %d", c, escapedChars(string(c)), want)
+		}
+	}
+}

@@ -82,7 +82,7 @@ func isHeading(line string) bool {
 // work is a stretch of work on a program.
 func work() *talk {
 	k := &talk{}
-	k.add(conversation.RoleSystem, textPart("SYSTEM-SECRET: you are an agent"))
+	k.add(conversation.RoleSystem, textPart("SYSTEM_SECRET: you are an agent"))
 	k.user("Please port the parser in src/parse.go to the new API.\nNever touch vendor/. Keep the public names; you must run `make check` before you are done.")
 	k.assistant("I'll read the parser first.")
 	k.call("read_file", `{"path":"src/parse.go"}`, "package parse\n\nfunc Old() {}\n"+strings.Repeat("// filler line of code\n", 200))
@@ -108,7 +108,7 @@ func TestSpan_Work_TellsWhatTheNextStepNeeds(t *testing.T) {
 			t.Errorf("no %q in:\n%s", want, got)
 		}
 	}
-	if strings.Contains(got, "SYSTEM-SECRET") {
+	if strings.Contains(got, "SYSTEM_SECRET") {
 		t.Errorf("the system's words:\n%s", got)
 	}
 }

@@ -1,0 +1,34 @@
+package extractive
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestTold_Pieces_WholeAndTheFirstStays(t *testing.T) {
+	var o told
+	line := "bash make check " + strings.Repeat("x", 100)
+	o.read(headBegins + ".\n" + headCalls + "\n- " + line + "\n" + headAsked + "\n- port the parser\n- then the rest\n- and more")
+	if body, _ := pack(o.pieces(headCalls), 80); body != "" {
+		t.Errorf("an old line is cut again: %q", body)
+	}
+	if body, _ := pack(o.pieces(headAsked), 20); body != "\n- port the parser" {
+		t.Errorf("%q", body)
+	}
+	if body, _ := pack(o.pieces(headAsked), 32); body != "\n- port the parser\n- and more" {
+		t.Errorf("%q", body)
+	}
+}
+
+func TestTally_Text_CanBeReadAgain(t *testing.T) {
+	for text, want := range map[string]string{
+		"edit ×3, read": "edit ×3, read", "read, edit ×3, read": "edit ×3, read ×2", "": "",
+		"a ×-4, b ×99999999999999999999, c ×0, d ×4000000000, e ×x": "a, b, c, d, e",
+	} {
+		var c tally
+		c.parse(text)
+		if got := c.text(); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
