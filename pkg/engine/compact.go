@@ -140,8 +140,11 @@ func (e *Engine) commitCompact(ctx context.Context, d *deciding, r *CompactReque
 		Degradations: d.degradations, Revision: c.Head.Revision,
 	}
 	for i := range d.edits {
-		out.Summaries = append(out.Summaries, inView(&d.edits[i], d.edits[i].Summary.Text.Inline))
-		out.Range.First = min(out.Range.First, d.edits[i].Range.First)
+		e := &d.edits[i]
+		out.Summaries = append(out.Summaries, inView(e, e.Summary.Text.Inline))
+		if i == 0 || e.Range.First < out.Range.First {
+			out.Range.First = e.Range.First
+		}
 	}
 	var err error
 	if c.Edits, c.Uploads, err = e.stageSummaries(ctx, w.key, w.head.Incarnation, d.edits); err != nil {

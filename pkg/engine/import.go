@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -228,12 +229,21 @@ func whole(e *conversation.Edit) bool {
 	case conversation.EditParts, conversation.EditMask:
 		return e.Range.Len() == 1
 	case conversation.EditSummarise:
-		return e.Summary != nil
+		return e.Summary != nil && knows(e.Summary)
 	case conversation.EditRemove, conversation.EditRestore, conversation.EditHide:
 		return true
 	default:
 		return false
 	}
+}
+
+// knows says whether what is stored beside a summary's text is what its successor will read.
+func knows(s *conversation.Summary) bool {
+	if s.Facts.Inline == "" {
+		return true
+	}
+	var k known
+	return json.Unmarshal([]byte(s.Facts.Inline), &k) == nil && 0 <= k.Body && k.Body <= len(s.Text.Inline)
 }
 
 func (im *importing) manifest(m *conversation.Manifest) error {

@@ -134,6 +134,7 @@ func (b *rewinding) changeFits(c *store.Change) error {
 
 // changeHead makes the head what it would be without what is taken back, but for the indices, which never return.
 func (b *rewinding) changeHead(ctx context.Context, h *Head) error {
+	h.Start = min(h.Start, b.from)
 	if b.from <= h.LeadingSystem { // nothing but leading system messages is left, and the next system message is one too
 		h.LeadingSystem = h.Messages
 	}
