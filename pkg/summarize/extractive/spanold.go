@@ -24,6 +24,7 @@ func (o *told) read(text string) {
 		entry, isItem := strings.CutPrefix(line, "- ")
 		switch entry = oneLine(entry); {
 		case entry == "" || strings.HasPrefix(line, headBegins):
+			heading = "" // an extract ends; what follows is another text's
 		case isItem && heading != "" && heading != headBefore:
 			o.keep(heading, entry)
 		default:

@@ -20,6 +20,20 @@ func TestTold_Pieces_WholeAndTheFirstStays(t *testing.T) {
 	}
 }
 
+func TestTold_Read_AnExtractEndsWithABlankLine(t *testing.T) {
+	var o told
+	o.read(headBegins + ".\n" + headNamed + "\n- a.go, b.go\n\n- a model's point\nand a line\n\n" + headBegins + ".\n" + headRules + "\n- Never push.\n- Never push.")
+	if got := strings.Join(o.names(), "|"); got != "a.go|b.go" {
+		t.Errorf("names %q", got)
+	}
+	if got := strings.Join(o.lines, "|"); got != "a model's point|and a line" {
+		t.Errorf("lines %q", got)
+	}
+	if got := strings.Join(o.items(headRules), "|"); got != "Never push." {
+		t.Errorf("rules %q", got)
+	}
+}
+
 func TestTally_Text_CanBeReadAgain(t *testing.T) {
 	for text, want := range map[string]string{
 		"edit ×3, read": "edit ×3, read", "read, edit ×3, read": "edit ×3, read ×2", "": "",
