@@ -65,10 +65,11 @@ func (l *losses) sort(facts []conversation.Fact, summary string) {
 	}
 }
 
-// The lengths to which calls and rules are cut, in characters, until all fit that should.
+// The lengths to which calls and rules are cut, in characters, until all fit that should. A call that is cut shorter than the
+// last can hardly be told from others; if not even calls and rules fit, calls keep only their names and ids.
 var (
-	callCuts = []int{maxText, 120, 80}
-	ruleCuts = []int{maxRule, 240, 160, 100}
+	callCuts = []int{maxText, 160, 120}
+	ruleCuts = []int{maxRule, maxRule, 240, 160, 100}
 )
 
 // fitMust lists all that must be listed: with the arguments of calls cut if else a name would not fit that was mentioned
@@ -87,6 +88,7 @@ func (l *losses) fitMust() {
 		if list, _ := l.write(); l.fits(list) {
 			return
 		}
+		l.calls = 0
 	}
 	l.musts = l.most(len(l.must), func(n int) { l.musts = n })
 }
