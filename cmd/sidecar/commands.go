@@ -7,12 +7,15 @@ import (
 	"io"
 	"path/filepath"
 	"strconv"
+	"strings"
 
 	"github.com/alecthomas/kong"
 
 	"github.com/palimpsest-context/palimpsest/internal/demo"
 	"github.com/palimpsest-context/palimpsest/internal/inspect"
+	"github.com/palimpsest-context/palimpsest/internal/policies"
 	"github.com/palimpsest-context/palimpsest/internal/replay"
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
 // commands is the command line. The commands of other packages are clients of the API: parser gives them a sidecar to start.
@@ -112,8 +115,9 @@ func defaults(stateDir string) kong.Vars {
 	return kong.Vars{
 		"state_dir":    stateDir,
 		"cache_size":   defaultCacheSize.String(),
-		"target":       strconv.Itoa(defaultTarget),
-		"result_share": strconv.Itoa(defaultResultShare),
+		"target":       strconv.Itoa(conversation.DefaultTargetPercent),
+		"policies":     strings.Join(policies.Names(), ", "),
+		"result_share": strconv.Itoa(conversation.DefaultMaxResultPercent),
 
 		"summary_deadline":                defaultSummaryDeadline.String(),
 		"summary_tokens_per_minute":       strconv.Itoa(defaultSummaryTokensPerMinute),

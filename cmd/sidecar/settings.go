@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/palimpsest-context/palimpsest/internal/grpcserver"
+	"github.com/palimpsest-context/palimpsest/internal/policies"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
@@ -27,11 +29,12 @@ type settings struct {
 	LogLevel  string `help:"The least level that is logged: debug shows every call." env:"PALIMPSEST_LOG_LEVEL" enum:"debug,info,warn,error" default:"info"`
 	LogFormat string `help:"How log lines are written, to standard error." env:"PALIMPSEST_LOG_FORMAT" enum:"json,console" default:"json"`
 
+	DefaultPolicy      string         `help:"The policy of conversations that set none: a name (${policies}) or a YAML file (see docs/policies.md). What other settings say comes before it. If it is not set, the defaults of the contract: old results are pruned, and what outgrows the budget is summarised." env:"PALIMPSEST_DEFAULT_POLICY" placeholder:"NAME|FILE"`
 	DefaultWindow      *int32         `help:"Context window in tokens, for conversations whose policy sets none; overrides model profiles." env:"PALIMPSEST_DEFAULT_WINDOW" placeholder:"TOKENS"`
 	DefaultReserve     *int32         `help:"Tokens of the window left for the answer, for conversations whose policy sets none; overrides model profiles." env:"PALIMPSEST_DEFAULT_RESERVE" placeholder:"TOKENS"`
 	DefaultMaxContext  *int32         `help:"The most tokens a context may weigh, for conversations whose policy sets none." env:"PALIMPSEST_DEFAULT_MAX_CONTEXT" placeholder:"TOKENS"`
-	DefaultTarget      int32          `help:"Where a cut of the window aims, in percent of the budget." env:"PALIMPSEST_DEFAULT_TARGET" default:"${target}" placeholder:"PERCENT"`
-	DefaultResultShare int32          `help:"The most one tool result may take when it first enters a view, in percent of the budget." env:"PALIMPSEST_DEFAULT_RESULT_SHARE" default:"${result_share}" placeholder:"PERCENT"`
+	DefaultTarget      *int32         `help:"Where a cut of the window aims, in percent of the budget; ${target} if it is not set." env:"PALIMPSEST_DEFAULT_TARGET" placeholder:"PERCENT"`
+	DefaultResultShare *int32         `help:"The most one tool result may take when it first enters a view, in percent of the budget; ${result_share} if it is not set." env:"PALIMPSEST_DEFAULT_RESULT_SHARE" placeholder:"PERCENT"`
 	DefaultTTL         *time.Duration `help:"How long a conversation lives after its last append, such as 720h, where its policy does not say; 0 or nothing: for ever." env:"PALIMPSEST_DEFAULT_TTL" placeholder:"DURATION"`
 
 	lifecycleSettings
@@ -40,9 +43,7 @@ type settings struct {
 
 // The defaults of flags that a sidecar without flags needs too.
 const (
-	defaultCacheSize   size = 64 << 20
-	defaultTarget           = conversation.DefaultTargetPercent
-	defaultResultShare      = conversation.DefaultMaxResultPercent
+	defaultCacheSize size = 64 << 20
 )
 
 // check finds what the flags' types cannot say.
@@ -51,12 +52,13 @@ func (s *settings) check() error {
 		within("default-window", s.DefaultWindow, 1, 100_000_000),
 		within("default-reserve", s.DefaultReserve, 0, 100_000_000),
 		within("default-max-context", s.DefaultMaxContext, 1, 100_000_000),
-		within("default-target", &s.DefaultTarget, 10, 90),
-		within("default-result-share", &s.DefaultResultShare, 1, 100),
+		within("default-target", s.DefaultTarget, 10, 90),
+		within("default-result-share", s.DefaultResultShare, 1, 100),
 		s.checkReserve(),
 		s.checkTTL(),
 		s.checkDataDir(),
 		s.checkExposure(),
+		s.checkPolicy(),
 		s.checkLifecycle(),
 		s.checkSummaries(),
 	}
@@ -109,9 +111,9 @@ func (s *settings) checkExposure() error {
 	return nil
 }
 
-// policy is the server's default policy.
-func (s *settings) policy() conversation.Policy {
-	return conversation.Policy{
+// policy is the server's default policy: what single settings say, and then the named policy.
+func (s *settings) policy() (conversation.Policy, error) {
+	single := conversation.Policy{
 		Expiration: conversation.ExpirationPolicy{Results: s.expiration()},
 		Rewrite:    conversation.RewritePolicy{Mode: s.rewriteMode()},
 		MaxWait:    s.DefaultMaxWait,
@@ -119,11 +121,27 @@ func (s *settings) policy() conversation.Policy {
 			MaxContextTokens:     s.DefaultMaxContext,
 			ContextWindowTokens:  s.DefaultWindow,
 			ReservedOutputTokens: s.DefaultReserve,
-			TargetPercent:        &s.DefaultTarget,
-			MaxResultPercent:     &s.DefaultResultShare,
+			TargetPercent:        s.DefaultTarget,
+			MaxResultPercent:     s.DefaultResultShare,
 		},
 		TTL: s.DefaultTTL,
 	}
+	if s.DefaultPolicy == "" {
+		return single, nil
+	}
+	named, err := policies.Load(s.DefaultPolicy)
+	if err != nil {
+		return single, err
+	}
+	policy, err := grpcserver.PolicyOf(named)
+	return single.Or(policy), err
+}
+
+func (s *settings) checkPolicy() error {
+	if _, err := s.policy(); err != nil {
+		return fmt.Errorf("--default-policy: %w", err)
+	}
+	return nil
 }
 
 // size is a number of bytes, written with a unit or without.

@@ -105,7 +105,7 @@ func TestNewSummaries_WithoutProviders_MakesExtracts(t *testing.T) {
 
 func TestSettings_Policy_LifecycleFlags(t *testing.T) {
 	s := privateSettings("")
-	if got, want := s.policy().Hash(), (conversation.Policy{Fit: s.policy().Fit}).Hash(); got != want {
+	if got, want := policyOf(t, s).Hash(), (conversation.Policy{}).Hash(); got != want {
 		t.Errorf("flags that are not set change the policy: %s, not %s", got, want)
 	}
 	turns, length, wait := int32(5), int32(800), 2*time.Second
@@ -113,14 +113,14 @@ func TestSettings_Policy_LifecycleFlags(t *testing.T) {
 		DefaultExpireTurns: &turns, DefaultExpireMode: expireCompact, DefaultCompactMode: compactSummary,
 		DefaultCompactLength: &length, DefaultRewrite: rewriteEager, DefaultMaxWait: &wait,
 	}
-	got := s.policy()
+	got := policyOf(t, s)
 	e := got.Expiration.Results
 	if *e.Turns != 5 || e.Mode != conversation.ExpirationCompact || e.CompactMode != conversation.CompactSummary || *e.CompactLength != 800 ||
 		got.Rewrite.Mode != conversation.RewriteEager || *got.MaxWait != wait {
 		t.Errorf("%+v", got)
 	}
 	s.DefaultExpireMode = expireRemove
-	if s.policy().Expiration.Results.Mode != conversation.ExpirationRemove {
+	if policyOf(t, s).Expiration.Results.Mode != conversation.ExpirationRemove {
 		t.Error("remove is lost")
 	}
 }
@@ -215,5 +215,36 @@ func add(t *testing.T, client pb.ContextServiceClient, role pb.Role, part *pb.Pa
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+func policyOf(t *testing.T, s *settings) conversation.Policy {
+	t.Helper()
+	p, err := s.policy()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// TestSettings_DefaultPolicy: a policy by name or file stands behind what single settings say.
+func TestSettings_DefaultPolicy(t *testing.T) {
+	s := privateSettings(t.TempDir())
+	s.DefaultPolicy, s.DefaultMaxContext = "sliding", new(int32(9000))
+	p := policyOf(t, s)
+	if p.Compaction.Strategy != conversation.StrategySlidingWindow || *p.Fit.MaxContextTokens != 9000 || *p.Fit.TargetPercent != 50 {
+		t.Errorf("%+v", p)
+	}
+	s.DefaultPolicy = "no such policy"
+	if err := s.check(); err == nil || !strings.Contains(err.Error(), "--default-policy") {
+		t.Errorf("%v", err)
+	}
+	file := filepath.Join(t.TempDir(), "p.yaml")
+	if err := os.WriteFile(file, []byte("conversation:\n  compaction: {fan_out: 99}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.DefaultPolicy = file
+	if err := s.check(); err == nil || !strings.Contains(err.Error(), "fan_out") {
+		t.Errorf("%v", err)
 	}
 }

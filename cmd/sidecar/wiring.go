@@ -67,13 +67,17 @@ func newEngine(s *settings, kept store.Store, summaries *summarize.Desk, log *za
 	if err != nil {
 		return nil, err
 	}
+	policy, err := s.policy()
+	if err != nil {
+		return nil, err
+	}
 	return engine.New(engine.Options{
 		Store:      kept,
 		Counters:   counters,
 		Formats:    formats(),
 		Clock:      time.Now,
 		IDs:        newID,
-		Defaults:   s.policy(),
+		Defaults:   policy,
 		CacheBytes: int64(s.CacheSize),
 		Summaries:  summaries,
 		OnError:    func(err error) { log.Error("background work failed", zap.String("cause", causeOf(err))) },

@@ -10,6 +10,13 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
 )
 
+// PolicyOf is a policy of the contract in the engine's words. Settings beyond their limits are an error that names them all.
+func PolicyOf(p *pb.Policy) (conversation.Policy, error) {
+	c := &checker{}
+	policyRules().check(c, p)
+	return fromPolicy(p), c.err()
+}
+
 func fromPolicy(p *pb.Policy) conversation.Policy {
 	out := conversation.Policy{
 		Fit:        fromFit(p.GetFit()),

@@ -221,6 +221,9 @@ func firstChars(text string, n int) string {
 	return text
 }
 
+// Deadline is how long a request may take in all.
+func (d *Desk) Deadline() time.Duration { return d.options.Deadline }
+
 // Usage counts what was asked of models since the desk was made.
 type Usage struct {
 	Calls int64 // made to a provider
