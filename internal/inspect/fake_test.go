@@ -16,6 +16,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
@@ -88,6 +89,11 @@ func (f *fake) BuildContext(_ context.Context, r *pb.BuildContextRequest) (*pb.B
 	if !r.GetDryRun() || !r.GetSameTurn() {
 		return nil, errors.New("a look must commit nothing")
 	}
+	if f.fault == nil && r.GetFormat() != pb.ContextFormat_CONTEXT_FORMAT_NEUTRAL {
+		rendered := proto.CloneOf(f.build)
+		rendered.Messages = nil // a provider's format has its bytes alone
+		return rendered, nil
+	}
 	return f.build, f.fault
 }
 
@@ -105,6 +111,7 @@ func (f *fake) WatchEvents(r *pb.WatchEventsRequest, stream grpc.ServerStreaming
 		return f.missing
 	}
 	for _, e := range f.events {
+		time.Sleep(quiet / 20) // events of the past come one by one
 		if err := stream.Send(e); err != nil {
 			return err
 		}

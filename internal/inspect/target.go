@@ -20,12 +20,11 @@ type Target struct {
 // UnmarshalText reads a target as it is written on the command line.
 func (t *Target) UnmarshalText(raw []byte) error {
 	text := string(raw)
-	id, forced := strings.CutPrefix(text, "id:")
 	number, summary := strings.CutPrefix(text, "s")
 	n, err := strconv.ParseUint(number, 10, 63)
 	switch {
-	case forced || err != nil:
-		t.id = id
+	case err != nil:
+		t.id = strings.TrimPrefix(text, "id:")
 	case summary:
 		t.summary = text
 	case n > math.MaxInt32:
