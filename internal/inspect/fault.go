@@ -14,7 +14,6 @@ import (
 const (
 	reasonPending        = "PENDING_TOOL_CALLS"
 	reasonNoConversation = "CONVERSATION_NOT_FOUND"
-	reasonErased         = "ORIGINAL_ERASED"
 )
 
 // reasonOf is the reason that an error of the sidecar's carries, or "".
