@@ -82,42 +82,89 @@ func TestEngine_Build_AnotherProcessPrepares_WaitsForIt(t *testing.T) {
 	})
 }
 
-// blocked is a store that holds the next lease back until it is let.
+// blocked is a store that holds the first lease back until it is let, or until something is about to be erased.
 type blocked struct {
 	store.Store
-	once sync.Once
-	let  chan struct{}
+	once       sync.Once
+	let, taken chan struct{}
+	late       bool // the lease is let by the commit of an erasure
+}
+
+func newBlocked(late bool) *blocked {
+	return &blocked{Store: memory.New(memory.Options{}), let: make(chan struct{}), taken: make(chan struct{}), late: late}
 }
 
 func (b *blocked) Commit(ctx context.Context, key store.Key, c *store.Change) error {
-	if c.Aside {
-		b.once.Do(func() { <-b.let })
+	switch {
+	case c.Aside:
+		first := false
+		b.once.Do(func() {
+			<-b.let
+			first = true
+		})
+		err := b.Store.Commit(ctx, key, c)
+		if first {
+			close(b.taken)
+		}
+		return err
+	case b.late && len(c.ReplaceMessages) > 0:
+		b.late = false
+		close(b.let)
+		<-b.taken
 	}
 	return b.Store.Commit(ctx, key, c)
 }
 
-// TestEngine_Prepare_ErasedBeforeTheLease_AsksNobody: what was erased between the build that planned a summary and the lease of who
-// writes it is given to no model and kept in no draft.
-func TestEngine_Prepare_ErasedBeforeTheLease_AsksNobody(t *testing.T) {
+// echoing is a model that says back a piece of what it was given.
+func echoing() *scribe {
+	return &scribe{reply: func(_ context.Context, _ int, c summarize.Call) (string, error) {
+		return c.Prompt[len(c.Prompt)/2:][:200], nil
+	}}
+}
+
+// TestEngine_Prepare_ErasedAroundTheLease_LeavesNothing: what is erased between the build that planned a summary and the lease of who
+// writes it, or while the lease is taken, is given to no model and kept in no draft.
+func TestEngine_Prepare_ErasedAroundTheLease_LeavesNothing(t *testing.T) {
+	for name, late := range map[string]bool{"before the lease": false, "during the erasing build": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				m, s := echoing(), newBlocked(late)
+				b := beside(t, s, 1, m, nil)
+				life := removed(99)
+				life.PreserveOriginal = ptr(false)
+				b.append(t, "c", user("Read the parts."), call("x"), resultLiving("x", "file /srv/"+secret+".csv is here", life))
+				b.nearlyFull(t, "c")
+				turn := int32(150)
+				b.turn(t, "c", within(8000), func(r *engine.BuildRequest) { r.Turn = &turn })
+				if !late {
+					close(s.let)
+				}
+				synctest.Wait()
+				if n := len(m.calls()); n > 0 && !late {
+					t.Errorf("%d calls about what was erased", n)
+				}
+				if held := b.drafts(t, "c"); strings.Contains(held, secret) {
+					t.Errorf("erased text in %.300s", held)
+				}
+			})
+		})
+	}
+}
+
+// TestEngine_Prepare_RewoundBeforeTheLease_AsksNobody: nobody pays for a summary of what was taken back.
+func TestEngine_Prepare_RewoundBeforeTheLease_AsksNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := &scribe{reply: func(_ context.Context, _ int, c summarize.Call) (string, error) {
-			return c.Prompt[len(c.Prompt)/2:][:200], nil
-		}}
-		s := &blocked{Store: memory.New(memory.Options{}), let: make(chan struct{})}
+		m, s := echoing(), newBlocked(false)
 		b := beside(t, s, 1, m, nil)
-		life := removed(99)
-		life.PreserveOriginal = ptr(false)
-		b.append(t, "c", user("Read the parts."), call("x"), resultLiving("x", "file /srv/"+secret+".csv is here", life))
+		b.append(t, "c", user("Read the parts."))
 		b.nearlyFull(t, "c")
-		turn := int32(150)
-		b.turn(t, "c", within(8000), func(r *engine.BuildRequest) { r.Turn = &turn })
+		if _, err := b.Rewind(ctx, engine.RewindRequest{Key: keyOf("c"), From: 5}); err != nil {
+			t.Fatal(err)
+		}
 		close(s.let)
 		synctest.Wait()
-		if n := len(m.calls()); n > 0 {
-			t.Errorf("%d calls about what was erased", n)
-		}
-		if held := b.drafts(t, "c"); strings.Contains(held, secret) {
-			t.Errorf("erased text in %.300s", held)
+		if n, held := len(m.calls()), b.drafts(t, "c"); n > 0 || held != "" {
+			t.Errorf("%d calls, %.300s", n, held)
 		}
 	})
 }
