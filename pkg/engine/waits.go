@@ -60,7 +60,13 @@ func (e *Engine) waitForSpans(ctx context.Context, w *waits) {
 	defer cancel()
 	started := time.Now()
 	e.prepareDraft(w.work, w.stored) //nolint:contextcheck // it goes on when the build has given up waiting
+	extracted := make(chan *draft, 1)
+	go func() { // meanwhile, so that nothing is left to be done when the time is over
+		defer close(extracted)
+		_ = e.guarded(func() error { extracted <- w.work.extract(e.summaries); return nil })
+	}()
 	e.awaitDraft(bounded, w.work)
+	w.written = <-extracted
 	w.left -= time.Since(started)
 	w.lost = []Degradation{degraded(&w.work.plan, e.whyNoDraft(ctx, w.work))}
 }
