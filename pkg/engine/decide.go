@@ -203,6 +203,9 @@ func (d *deciding) fit(ctx context.Context) error {
 
 // fitWindow moves the window's start; it is false if not even the newest unit alone fits.
 func (d *deciding) fitWindow(ctx context.Context) (done bool, err error) {
+	if d.out.tail == len(d.out.units) { // all since the last summary was taken back
+		return d.over() <= 0, nil
+	}
 	limit := d.settings.limit
 	for limit > 0 {
 		r := compaction.Fit(d.fitInput(limit))
