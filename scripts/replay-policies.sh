@@ -29,8 +29,9 @@ replay() { # NAME FLAG...: plays into NAME.json
   bin/sidecar replay "${@:2}" --json >"$results/$1.json" 2>/dev/null ||
     echo "replay of $1 ended with exit code $?" >&2
 }
+printf 'conversation: {}\n' >"$results/default.yaml" # what the server does of itself
 shipped=()
-for name in none sliding prune-40k expiry summarize balanced; do shipped+=(--policy "$name"); done
+for name in none sliding prune-40k expiry summarize balanced "$results/default.yaml"; do shipped+=(--policy "$name"); done
 
 policy() { # FILE PRUNING COMPACTION EXPIRATION MAX_TOKENS: writes a policy
   mkdir -p "$(dirname "$results/$1")"

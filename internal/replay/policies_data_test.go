@@ -22,10 +22,11 @@ func TestReplay_Compactions_LongSession(t *testing.T) {
 	data, _ := recordedData(t)
 	address := sidecarProcess(t)
 	long := []string{recordings(data, "pi_sessions")}
+	whole := policyFile(t, "conversation: {pruning: {off: true}, compaction: {strategy: summarize}}")
 	for _, window := range []int32{131072, 65536, 32768} {
-		for _, r := range replayed(t, address, long, window, "openai-chat", alone("summarize", "balanced"), every(1)).all() {
+		for _, r := range replayed(t, address, long, window, "openai-chat", alone(whole, "summarize", "balanced"), every(1)).all() {
 			c := r.Compactions
-			if c.Over != 0 || c.Early != 0 || r.Policy == "summarize" && c.Summaries == 0 || c.Summaries > 0 && r.Reached.Messages == 0 {
+			if c.Over != 0 || c.Early != 0 || c.Count == 0 || r.Policy == whole && c.Summaries == 0 || c.Summaries > 0 && r.Reached.Messages == 0 {
 				t.Errorf("window %d, %s: %+v, %+v", window, r.Policy, c, r.Reached)
 			}
 		}

@@ -13,9 +13,10 @@ import (
 
 // The policies that have bars, and the one that they are compared with.
 const (
-	none      = "none"
-	balanced  = "balanced"
-	summarize = "summarize"
+	none     = "none"
+	balanced = "balanced"
+	// summaries is a file's: summarize in the whole of every window.
+	summaries = "summaries"
 )
 
 // money is what balanced may cost at most, and how much of the references it
@@ -57,9 +58,9 @@ type played struct {
 func (p *played) name() string { return strings.TrimSuffix(filepath.Base(p.Policy), ".yaml") }
 
 // family is the folder of a file, which several of a kind lie in; empty for a
-// policy that ships.
+// policy that ships, and for a file that leaves everything to the server.
 func (p *played) family() string {
-	if p.Policy == filepath.Base(p.Policy) {
+	if p.Policy == filepath.Base(p.Policy) || p.name() == "default" {
 		return ""
 	}
 	return filepath.Base(filepath.Dir(p.Policy))
@@ -150,7 +151,7 @@ func judgeCompactions(w io.Writer, name string, p *played) (missed []string) {
 			missed = append(missed, fmt.Sprintf("%s: %s: %s is %v of compactions, must be 0", name, p.name(), figure, n))
 		}
 	}
-	if c["count"] == 0 && p.name() == summarize {
+	if c["count"] == 0 || c["summaries"] == 0 && p.name() == summaries {
 		missed = append(missed, fmt.Sprintf("%s: %s: nothing was compacted, so nothing is shown", name, p.name()))
 	}
 	if c["summaries"] > 0 && p.Reached["messages"] == 0 {
@@ -219,10 +220,18 @@ func writeTables(w io.Writer, all []*played) error {
 		fmt.Fprintf(table, "| %s ", s.folder())
 		for _, p := range all {
 			of := p.in(s.folder())
-			fmt.Fprintf(table, "\t| %.2f, %.3f ", of.Cost/s.Cost, of.Recall/s.Recall)
+			fmt.Fprintf(table, "\t| %s ", shares(&of, &s))
 		}
 		fmt.Fprintln(table, "|")
 	}
 	fmt.Fprintln(table)
 	return table.Flush()
+}
+
+// shares are cost and recall as shares of none, where anything was referred to.
+func shares(s, of *set) string {
+	if of.Recall == 0 {
+		return fmt.Sprintf("%.2f", s.Cost/of.Cost)
+	}
+	return fmt.Sprintf("%.2f, %.3f", s.Cost/of.Cost, s.Recall/of.Recall)
 }

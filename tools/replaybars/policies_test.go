@@ -79,6 +79,9 @@ func TestPolicies_BarsMet_PrintsTables(t *testing.T) {
 	if strings.Contains(out, "empty") {
 		t.Error("a row for a set that was not played")
 	}
+	if got := shares(&set{Cost: 3}, &set{Cost: 4}); got != "0.75" {
+		t.Errorf("without references %q", got)
+	}
 }
 
 func TestPolicies_BarMissed_Fails(t *testing.T) {
