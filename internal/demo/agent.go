@@ -20,6 +20,8 @@ type agent struct {
 	builds  []built
 	ledgers ledgers
 	let     map[palimpsestv1.EventType]int
+	alone   bool // the plain conversation has been left behind
+	asked   int  // the message in which the user asked last
 	calls   int
 	failed  int
 	last    *palimpsestv1.BuildContextResponse // the newest view, in palimpsest's own messages
@@ -46,19 +48,22 @@ type built struct {
 
 // turn is one iteration of the loop, as it is shown.
 type turn struct {
-	step     *step
-	build    *palimpsestv1.BuildContextResponse
-	strip    string
-	inView   int
-	record   int         // messages
-	clipped  []reduction // in this turn
-	changes  []change    // in this turn, by what expired, and by blocks that are shown no longer
-	waiting  int         // due, and held until changing old text pays
-	results  []outcome
-	retried  *palimpsestv1.Receipt
-	restored *restored
-	noted    string // the plugins that spoke
-	err      error
+	step      *step
+	build     *palimpsestv1.BuildContextResponse
+	strip     string
+	inView    int
+	record    int         // messages
+	clipped   []reduction // in this turn
+	changes   []change    // in this turn, by what expired, and by blocks that are shown no longer
+	waiting   int         // due, and held until changing old text pays
+	results   []outcome
+	retried   *palimpsestv1.Receipt
+	restored  *restored
+	compacted *compacted
+	cleared   int32 // results older than so many tokens may be cleared from now on
+	rewound   *palimpsestv1.RewindConversationResponse
+	noted     string // the plugins that spoke
+	err       error
 }
 
 // reduction is a result that the view shows shorter.
@@ -141,16 +146,27 @@ func (a *agent) see(ctx context.Context, t *turn) error {
 	if a.last, err = a.sidecar.look(ctx); err != nil {
 		return fmt.Errorf("looking at the context: %w", err)
 	}
-	plain, err := a.plain.build(ctx, a.format)
-	if err != nil {
-		return fmt.Errorf("building the context in which nothing expires: %w", err)
-	}
 	a.builds = append(a.builds, built{t.build.ManifestId, t.build.Turn, t.build.GetRendered().GetContentSha256()})
 	a.note(t)
 	t.strip, t.inView = a.strip(a.last.Messages)
 	t.record = len(a.entries)
-	a.ledgers.send(t.build, plain, a.entries)
+	if err := a.compare(ctx, t.build); err != nil {
+		return fmt.Errorf("building the context in which nothing expires: %w", err)
+	}
 	return nil
+}
+
+// compare books a context, and what it would have been without the sidecar, or if nothing expired.
+func (a *agent) compare(ctx context.Context, b *palimpsestv1.BuildContextResponse) error {
+	a.ledgers.saved.add(b.GetTokens())
+	if a.alone {
+		return nil
+	}
+	plain, err := a.plain.build(ctx, a.format)
+	if err == nil {
+		a.ledgers.send(b, plain, a.entries)
+	}
+	return err
 }
 
 // act says what the script says, runs the tools it asks for and records their results.
@@ -169,7 +185,15 @@ func (a *agent) act(ctx context.Context, t *turn) error {
 	if err := a.restore(ctx, t); err != nil || t.step.next == "" {
 		return err
 	}
-	t.noted = questionNoted
+	return a.listen(ctx, t)
+}
+
+// listen hears what people say when the agent has spoken.
+func (a *agent) listen(ctx context.Context, t *turn) error {
+	if err := a.between(ctx, t); err != nil {
+		return err
+	}
+	t.noted, a.asked = questionNoted, len(a.entries)
 	return a.say(ctx, palimpsestv1.Role_ROLE_USER, t.step.next, a.questionNotes())
 }
 

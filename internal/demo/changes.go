@@ -10,6 +10,7 @@ type change struct {
 	messages []int32
 	saved    int64  // tokens
 	example  string // what the view shows of one of them, in the first change of its kind
+	summary  string // the id of the one that stands for them; messages are its first and its last then
 }
 
 // note remembers what the newest view shows of each message, and what has changed.
@@ -20,9 +21,14 @@ func (a *agent) note(t *turn) {
 	for _, d := range t.build.Decisions {
 		a.decided(t, d)
 	}
+	for i := range seenIn(a.last.Messages) {
+		if a.entries[i].summarised() { // an exception: the summary does not stand for it
+			a.entries[i].shown = palimpsestv1.DecisionKind_DECISION_KIND_UNSPECIFIED
+		}
+	}
 	t.changes = changesOf(t.build.Events)
 	for i := range t.changes {
-		if c := &t.changes[i]; a.let[c.kind] == 0 {
+		if c := &t.changes[i]; a.let[c.kind] == 0 || c.summary != "" {
 			c.example = a.example(c)
 		}
 	}
@@ -30,12 +36,15 @@ func (a *agent) note(t *turn) {
 }
 
 // example is what the newest view shows of a tool result that was compacted or cleared: the last of them, which is the largest
-// as often as not.
+// as often as not. Of a summary it is the summary.
 func (a *agent) example(c *change) string {
 	if c.kind == palimpsestv1.EventType_EVENT_TYPE_RETENTION_APPLIED {
 		return ""
 	}
 	for _, m := range a.last.Messages {
+		if id := m.GetOrigin().GetSummaryId(); id != "" && id == c.summary {
+			return m.Parts[0].GetText()
+		}
 		if index, ok := originOf(m); ok && index == c.messages[len(c.messages)-1] {
 			return m.Parts[0].GetToolResult().GetText()
 		}
@@ -50,9 +59,10 @@ func (a *agent) decided(t *turn, d *palimpsestv1.Decision) {
 	case palimpsestv1.DecisionKind_DECISION_KIND_CLIPPED:
 		a.clipped(t, d)
 		a.entries[d.FirstIndex].shown = d.Kind
-	case palimpsestv1.DecisionKind_DECISION_KIND_COMPACTED, palimpsestv1.DecisionKind_DECISION_KIND_CLEARED:
+	case palimpsestv1.DecisionKind_DECISION_KIND_COMPACTED, palimpsestv1.DecisionKind_DECISION_KIND_CLEARED,
+		palimpsestv1.DecisionKind_DECISION_KIND_PRUNED:
 		a.entries[d.FirstIndex].shown = d.Kind
-	case palimpsestv1.DecisionKind_DECISION_KIND_REMOVED:
+	case palimpsestv1.DecisionKind_DECISION_KIND_REMOVED, palimpsestv1.DecisionKind_DECISION_KIND_SUMMARISED:
 		for i := d.FirstIndex; i <= d.LastIndex; i++ {
 			a.entries[i].shown = d.Kind
 		}
@@ -85,6 +95,10 @@ func changesOf(events []*palimpsestv1.LifecycleEvent) (out []change) {
 		expired := e.Type == palimpsestv1.EventType_EVENT_TYPE_EXPIRED
 		if e.Type == palimpsestv1.EventType_EVENT_TYPE_CLIPPED || expired && left[e.MessageIndex] {
 			continue // shown apart, or with the rest of its unit
+		}
+		if e.Type == palimpsestv1.EventType_EVENT_TYPE_SUMMARISED {
+			out = append(out, change{kind: e.Type, messages: []int32{e.MessageIndex, e.LastIndex}, saved: int64(e.TokensSaved), summary: e.SummaryId})
+			continue
 		}
 		i, ok := at[e.Type]
 		if !ok {

@@ -77,6 +77,17 @@ func (c *client) expand(ctx context.Context, index int32, mode palimpsestv1.Expa
 	})
 }
 
+// children asks for what a summary stands for, a page of it.
+func (c *client) children(ctx context.Context, id, page string) (*palimpsestv1.ExpandMessageResponse, error) {
+	ctx, cancel := context.WithTimeout(ctx, deadline)
+	defer cancel()
+	limit := int32(largest)
+	return c.loop.ExpandMessage(ctx, &palimpsestv1.ExpandMessageRequest{
+		ConversationId: c.conversation, Target: &palimpsestv1.ExpandMessageRequest_SummaryId{SummaryId: id},
+		Mode: palimpsestv1.ExpandMode_EXPAND_MODE_RETURN_ONLY, PageToken: page, MaxReplyBytes: &limit,
+	})
+}
+
 // build begins the next turn.
 func (c *client) build(ctx context.Context, format palimpsestv1.ContextFormat) (*palimpsestv1.BuildContextResponse, error) {
 	return c.ask(ctx, &palimpsestv1.BuildContextRequest{Format: format})

@@ -25,6 +25,8 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/provider/openaichat"
 	"github.com/palimpsest-context/palimpsest/pkg/provider/openairesponses"
 	"github.com/palimpsest-context/palimpsest/pkg/store/bolt"
+	"github.com/palimpsest-context/palimpsest/pkg/summarize"
+	"github.com/palimpsest-context/palimpsest/pkg/summarize/extractive"
 	"github.com/palimpsest-context/palimpsest/pkg/tokens"
 	"github.com/palimpsest-context/palimpsest/pkg/tokens/bpe"
 )
@@ -42,6 +44,7 @@ func sidecar(t *testing.T) func(context.Context) (string, func(), error) {
 		}
 		server := grpcserver.New(grpcserver.Options{Log: zaptest.NewLogger(t, zaptest.Level(zap.WarnLevel)), Engine: engine.New(engine.Options{
 			Store: kept, Counters: []tokens.Counter{counter}, Clock: time.Now, IDs: randomID, CacheBytes: 64 << 20,
+			Summaries: summarize.New(summarize.Options{Extract: extractive.Extract, ExtractSpan: extractive.Span}),
 			Formats: []provider.Format{neutral.New(), openaichat.New(), openairesponses.New(), anthropic.New(), gemini.New()},
 		})})
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -78,7 +81,7 @@ func TestCommand_Run_AnyTree(t *testing.T) {
 	// Words may be broken over lines.
 	shown := strings.Join(strings.Fields(play(t, &Command{Window: 16384, Format: "anthropic", Tree: "../.."})), " ")
 	for _, want := range []string{
-		"turn 30", "clipped", "compacted", "cleared", "retention", "expand_message #", "restored", "no such file", "byte for byte", "was built again",
+		"turn 35", "clipped", "pruned", "Extract of the conversation", "rewound", "messages of its range", "compacted", "cleared", "retention", "expand_message #", "restored", "no such file", "byte for byte", "was built again",
 	} {
 		if !strings.Contains(shown, want) {
 			t.Errorf("nothing says %q", want)
@@ -112,8 +115,9 @@ func TestCommand_Run_GoTree(t *testing.T) {
 			}
 			shown := play(t, &Command{Window: 32768, Format: format})
 			for _, want := range []string{
-				"turn 32", "clipped", "compacted", "cleared", "removed", "retention", "waiting", "[Extract of", "the view stays",
-				"back in full", " cuts", "tokens by expiry", "still message", "byte for byte", "was built again",
+				"turn 37", "clipped", "compacted", "cleared", "removed", "retention", "waiting", "[Extract of", "the view stays",
+				"back in full", "pruned", "Old tool result content cleared", "Extract of the conversation", "changed: summarised", "rewound",
+				"changed: rewound", " summaries\n", "tokens by expiry", "messages of its range", "still message", "byte for byte", "was built again",
 			} {
 				if !strings.Contains(shown, want) {
 					t.Errorf("nothing says %q", want)

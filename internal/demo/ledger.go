@@ -16,6 +16,7 @@ type ledger struct {
 	previous int64
 	overflow int32 // the first turn that does not fit; 0 if all do
 	cuts     int   // moves of the window's start
+	sums     int   // summaries
 }
 
 // pay books one request of which the provider has the first stable tokens in its cache.
@@ -35,17 +36,32 @@ func (l *ledger) built(b *palimpsestv1.BuildContextResponse) {
 	if b.GetPrefix().GetBrokenBy() == palimpsestv1.PrefixBreak_PREFIX_BREAK_WINDOW_MOVED {
 		l.cuts++
 	}
+	for _, e := range b.Events {
+		if e.Type == palimpsestv1.EventType_EVENT_TYPE_SUMMARISED {
+			l.sums++
+		}
+	}
 }
 
-// ledgers compare what was built with three ways of doing without: sending the history whole, and clipping results alone, both
+// ledgers compare what was built with three others: sending the history whole, and clipping results alone, both
 // with the best cache there is, because nothing that was sent ever changes; and the sidecar with nothing that expires.
 type ledgers struct {
 	whole, clipped, plain, kept ledger
+	turns                       int
 	saved                       saved
 }
 
 // saved is what was kept out of the contexts, in tokens over all turns, as the sidecar says.
-type saved struct{ clipping, window, expiry, retention int64 }
+type saved struct{ clipping, window, expiry, retention, pruning, summaries int64 }
+
+func (s *saved) add(t *palimpsestv1.TokenReport) {
+	s.clipping += t.GetSavedByClipping()
+	s.window += t.GetSavedByFit()
+	s.expiry += t.GetSavedByExpiry()
+	s.retention += t.GetSavedByRetention()
+	s.pruning += t.GetSavedByPruning()
+	s.summaries += t.GetSavedByCompaction()
+}
 
 func (l *ledgers) send(b, plain *palimpsestv1.BuildContextResponse, record []entry) {
 	var whole, clipped int64
@@ -58,9 +74,5 @@ func (l *ledgers) send(b, plain *palimpsestv1.BuildContextResponse, record []ent
 	l.clipped.pay(b.Turn, clipped, min(l.clipped.previous, clipped), budget)
 	l.plain.built(plain)
 	l.kept.built(b)
-	t := b.GetTokens()
-	l.saved.clipping += t.GetSavedByClipping()
-	l.saved.window += t.GetSavedByFit()
-	l.saved.expiry += t.GetSavedByExpiry()
-	l.saved.retention += t.GetSavedByRetention()
+	l.turns++
 }

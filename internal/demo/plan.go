@@ -65,5 +65,9 @@ func planSteps(files []sized) []step {
 	return append(steps,
 		says("One of the files, once more: I ask for it rather than read it again.", again(earlier)),
 		says("It belongs in sight for the answer.").keeping(earlier),
-		says("That is what there is to see."))
+		says("That is what there is to see.").before("Look at two of them again.", clearing),
+		says("One of middling size, and another.", read(pick(13)), read(pick(21))),
+		says("I have seen them.").before("Is there a third?", compacting),
+		says("There is.").before("No: which of the two is larger?", rewinding),
+		says("The second one."))
 }

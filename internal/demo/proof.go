@@ -18,6 +18,8 @@ type proof struct {
 	biggest  int
 	shown    int64 // tokens of the biggest result that the model saw
 	rebuilds bool  // true if the bytes themselves were hashed, not their hash compared
+	summary  string
+	children int // messages that came back from the summary
 }
 
 func (a *agent) prove(ctx context.Context) (*proof, error) {
@@ -29,18 +31,32 @@ func (a *agent) prove(ctx context.Context) (*proof, error) {
 	if err := a.systemStands(); err != nil {
 		return nil, err
 	}
+	if err := a.expandNewest(ctx, p); err != nil {
+		return nil, err
+	}
 	return p, a.rebuild(ctx, p)
+}
+
+// expandNewest expands the newest summary of the last view, if it shows one, down to its messages.
+func (a *agent) expandNewest(ctx context.Context, p *proof) (err error) {
+	for _, m := range a.last.Messages {
+		if id := m.GetOrigin().GetSummaryId(); id != "" {
+			p.summary = id
+		}
+	}
+	if p.summary == "" {
+		return nil
+	}
+	if p.children, err = a.expandSummary(ctx, p.summary); err != nil {
+		return fmt.Errorf("expanding summary %s: %w", p.summary, err)
+	}
+	return nil
 }
 
 // readBack reads every message of the record again and compares it with what was appended: what the last view does not show in
 // full as a model would ask for it, the rest by its index.
 func (a *agent) readBack(ctx context.Context, p *proof) error {
-	seen := map[int32]bool{}
-	for _, m := range a.last.Messages {
-		if index, ok := originOf(m); ok {
-			seen[index] = true
-		}
-	}
+	seen := seenIn(a.last.Messages)
 	for i := range a.entries {
 		e := &a.entries[i]
 		out := !seen[int32(i)] || e.shown != palimpsestv1.DecisionKind_DECISION_KIND_UNSPECIFIED

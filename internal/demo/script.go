@@ -7,12 +7,29 @@ type step struct {
 	calls []call
 	next  string
 	keep  string // the call whose result is put back into the view in full, as String writes it
+	then  event  // what people do when the agent has spoken, before the next question
 }
+
+// event is something that is not the agent's doing.
+type event int
+
+const (
+	nothing    event = iota
+	clearing         // the operator lets old results be cleared
+	compacting       // the operator asks for a smaller view
+	rewinding        // the user takes the last question back, and all that followed on it
+)
 
 func says(words string, calls ...call) step { return step{says: words, calls: calls} }
 
 // answers ends a question and opens the next one.
 func answers(words, next string) step { return step{says: words, next: next} }
+
+// before lets something happen between an answer and the next question.
+func (s step) before(next string, then event) step {
+	s.next, s.then = next, then
+	return s
+}
 
 // keeping puts the result of an earlier call back into the view, at the end of a step.
 func (s step) keeping(of call) step {
@@ -79,6 +96,13 @@ func goScript() []step {
 			"Back to the start: which limit would you raise first for many requests to one host?"),
 		says("I have read about it. I ask for what I found rather than search again.", again(limits)),
 		says("Transport's documentation belongs in sight for this.").keeping(doc("net/http.Transport")),
-		says("MaxIdleConnsPerHost: its default is 2 (transport.go), so a third idle connection to one host is closed."),
+		says("MaxIdleConnsPerHost: its default is 2 (transport.go), so a third idle connection to one host is closed.").
+			before("And the server: when does it close a connection that nobody uses?", clearing),
+		says("The server, whole, and who sets its timeouts.", read(http+"/server.go"), search("IdleTimeout", http)),
+		says("After IdleTimeout; where that is zero, after ReadTimeout; where both are, never (server.go).").
+			before("Where is that tested in HTTP/3?", compacting),
+		says("net/http has no HTTP/3.").before("I meant HTTP/1: where is it tested?", rewinding),
+		says("In the tests of serving.", search("IdleTimeout", http+"/serve_test.go")),
+		says("Its tests set IdleTimeout and look at the connection (serve_test.go)."),
 	}
 }

@@ -2,6 +2,7 @@ package demo
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,7 +21,7 @@ func (s *screen) opening(c *Command, a *agent) {
 	s.paragraph("Results live for some turns in full: listings for 1, then they leave; what was searched for 3 and what was read " +
 		"for 2, then a short form stays; manuals for 4. Plugins add words to questions and to failures, for one build, for a while or for good.")
 	s.paragraph("The row of letters is the record: s system, u user, a assistant, t tool result, T clipped, c compacted, - cleared; ·12· " +
-		"are twelve messages that the model does not see.")
+		"are twelve messages that the model does not see, [12] twelve that a summary stands for.")
 }
 
 func (s *screen) turn(t *turn) {
@@ -46,6 +47,7 @@ func (s *screen) turn(t *turn) {
 		s.line("retry", green, fmt.Sprintf("reply lost? the same request id again: still message %d, nothing added", t.retried.Index))
 	}
 	s.restored(t.restored)
+	s.between(t)
 	if t.step.next != "" {
 		s.labelled("user", bold, t.step.next)
 	}
@@ -99,7 +101,10 @@ func (s *screen) decision(d *palimpsestv1.Decision, t *turn) {
 }
 
 // exampleLines is how much is shown of what stands for a result.
-const exampleLines = 3
+const (
+	exampleLines = 3
+	summaryLines = 6
+)
 
 // change shows what expired, and which blocks of plugins are shown no longer.
 func (s *screen) change(c *change) {
@@ -113,17 +118,38 @@ func (s *screen) change(c *change) {
 		label, what = "removed", "with what was said about it"
 	case palimpsestv1.EventType_EVENT_TYPE_RETENTION_APPLIED:
 		label, what = "retention", "words of plugins are shown no longer"
+	case palimpsestv1.EventType_EVENT_TYPE_PRUNED:
+		label, what = "pruned", "a placeholder stays"
+	case palimpsestv1.EventType_EVENT_TYPE_SUMMARISED:
+		label, what = "summary", c.summary+" stands for them"
 	default:
 		return
 	}
-	s.line(label, yellow, fmt.Sprintf("%s: %s, %s tokens fewer", indexes(c.messages), what, terminal.Number(c.saved)))
+	s.line(label, yellow, fmt.Sprintf("%s: %s, %s tokens fewer", c.which(), what, terminal.Number(c.saved)))
 	if c.example == "" {
 		return
 	}
-	lines := wrap(c.example, s.width-labelWidth-2)
-	for _, line := range lines[:min(exampleLines, len(lines))] {
+	for _, line := range c.lines(s.width - labelWidth - 2) {
 		s.line("", dim, line)
 	}
+}
+
+// lines are the first of the example: of a summary, as they stand there.
+func (c *change) lines(width int) []string {
+	if c.summary != "" {
+		lines := slices.DeleteFunc(strings.Split(c.example, "\n"), func(line string) bool { return strings.TrimSpace(line) == "" })
+		return lines[:min(summaryLines, len(lines))]
+	}
+	lines := wrap(c.example, width)
+	return lines[:min(exampleLines, len(lines))]
+}
+
+// which names the messages: the first and the last of those that a summary stands for.
+func (c *change) which() string {
+	if c.summary != "" {
+		return fmt.Sprintf("#%d to #%d", c.messages[0], c.messages[1])
+	}
+	return indexes(c.messages)
 }
 
 // indexes names messages, the first few of them.
@@ -153,6 +179,29 @@ func (s *screen) restored(r *restored) {
 		s.labelled("restored", green, fmt.Sprintf("#%d %s: back in full, and its turns begin again; about %s tokens are read anew for it",
 			r.index, r.label, terminal.Number(r.reply.GetRewriteTokens())))
 	}
+}
+
+// between shows what people did between an answer and the next question.
+func (s *screen) between(t *turn) {
+	if t.cleared > 0 {
+		s.labelled("operator", bold, fmt.Sprintf("Results older than the newest %s tokens may be cleared.", terminal.Number(int64(t.cleared))))
+	}
+	s.compacted(t.compacted)
+	if r := t.rewound; r != nil {
+		s.labelled("rewound", yellow, fmt.Sprintf("#%d to #%d: the user takes the question back, to edit it; on record it stays", r.FirstIndex, r.LastIndex))
+	}
+}
+
+// compacted shows a summary that was asked for.
+func (s *screen) compacted(c *compacted) {
+	if c == nil {
+		return
+	}
+	s.labelled("operator", bold, "Make the view smaller now. A build does so by itself once the view outgrows its budget.")
+	if c.refused != nil {
+		s.labelled("refused", red, status.Convert(c.refused).Message())
+	}
+	s.change(&c.change)
 }
 
 func (s *screen) outcome(o outcome) {

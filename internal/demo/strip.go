@@ -8,27 +8,35 @@ import (
 )
 
 // strip writes the record as a row of letters, one for each message that the model sees: s, u, a and t for who speaks, T for a
-// clipped result, c for a compacted one and - for one that a placeholder stands for. What it does not see is a number between dots.
+// clipped result, c for a compacted one and - for one that a placeholder stands for. What it does not see is a number: between dots,
+// or in brackets where a summary stands for it.
 func (a *agent) strip(view []*palimpsestv1.ContextMessage) (row string, inView int) {
+	seen := seenIn(view)
+	var b strings.Builder
+	for i := 0; i < len(a.entries); {
+		if seen[int32(i)] {
+			b.WriteByte(a.entries[i].letter())
+			i++
+			continue
+		}
+		first, summarised := i, a.entries[i].summarised()
+		for i < len(a.entries) && !seen[int32(i)] && a.entries[i].summarised() == summarised {
+			i++
+		}
+		b.WriteString(gap(i-first, summarised))
+	}
+	return b.String(), len(seen)
+}
+
+// seenIn says which messages of the record a context shows.
+func seenIn(view []*palimpsestv1.ContextMessage) map[int32]bool {
 	seen := make(map[int32]bool, len(view))
 	for _, m := range view {
 		if index, ok := originOf(m); ok {
 			seen[index] = true
 		}
 	}
-	var b strings.Builder
-	gap := 0
-	for i := range a.entries {
-		if !seen[int32(i)] {
-			gap++
-			continue
-		}
-		writeGap(&b, gap)
-		gap = 0
-		b.WriteByte(a.entries[i].letter())
-	}
-	writeGap(&b, gap)
-	return b.String(), len(seen)
+	return seen
 }
 
 // originOf is the message of the record that a message of a context shows; false if it shows none.
@@ -40,10 +48,15 @@ func originOf(m *palimpsestv1.ContextMessage) (int32, bool) {
 	return origin.MessageIndex, true
 }
 
-func writeGap(b *strings.Builder, n int) {
-	if n > 0 {
-		fmt.Fprintf(b, "·%d·", n)
+func gap(n int, summarised bool) string {
+	if summarised {
+		return fmt.Sprintf("[%d]", n)
 	}
+	return fmt.Sprintf("·%d·", n)
+}
+
+func (e *entry) summarised() bool {
+	return e.shown == palimpsestv1.DecisionKind_DECISION_KIND_SUMMARISED
 }
 
 func (e *entry) letter() byte {
@@ -52,7 +65,7 @@ func (e *entry) letter() byte {
 		return 'T'
 	case palimpsestv1.DecisionKind_DECISION_KIND_COMPACTED:
 		return 'c'
-	case palimpsestv1.DecisionKind_DECISION_KIND_CLEARED:
+	case palimpsestv1.DecisionKind_DECISION_KIND_CLEARED, palimpsestv1.DecisionKind_DECISION_KIND_PRUNED:
 		return '-'
 	}
 	switch e.role {

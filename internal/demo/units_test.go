@@ -71,12 +71,15 @@ func TestAgent_Strip_ShowsGapsAndRoles(t *testing.T) {
 		{role: palimpsestv1.Role_ROLE_TOOL}, {role: palimpsestv1.Role_ROLE_USER},
 		{role: palimpsestv1.Role_ROLE_TOOL, shown: palimpsestv1.DecisionKind_DECISION_KIND_COMPACTED},
 		{role: palimpsestv1.Role_ROLE_TOOL, shown: palimpsestv1.DecisionKind_DECISION_KIND_CLEARED},
+		{role: palimpsestv1.Role_ROLE_TOOL, shown: palimpsestv1.DecisionKind_DECISION_KIND_PRUNED},
+		{shown: palimpsestv1.DecisionKind_DECISION_KIND_SUMMARISED}, {shown: palimpsestv1.DecisionKind_DECISION_KIND_SUMMARISED},
+		{role: palimpsestv1.Role_ROLE_ASSISTANT},
 	}}
 	var view []*palimpsestv1.ContextMessage
-	for _, i := range []int32{0, 3, 4, 6, 7} {
+	for _, i := range []int32{0, 3, 4, 6, 7, 8} {
 		view = append(view, &palimpsestv1.ContextMessage{Origin: &palimpsestv1.Origin{Source: &palimpsestv1.Origin_MessageIndex{MessageIndex: i}}})
 	}
-	if row, n := a.strip(view); row != "s·2·Tt·1·c-" || n != 5 {
+	if row, n := a.strip(view); row != "s·2·Tt·1·c--[2]·1·" || n != 6 {
 		t.Errorf("got %q with %d", row, n)
 	}
 }
@@ -146,6 +149,11 @@ func TestChangesOf_GroupsAndShowsRemovedOnce(t *testing.T) {
 		event(palimpsestv1.EventType_EVENT_TYPE_EXPIRED, 4, 7),
 		event(palimpsestv1.EventType_EVENT_TYPE_COMPACTED, 5, 20),
 	})
+	summary := event(palimpsestv1.EventType_EVENT_TYPE_SUMMARISED, 1, 99)
+	summary.LastIndex, summary.SummaryId = 7, "s3"
+	if c := changesOf([]*palimpsestv1.LifecycleEvent{summary})[0]; c.which() != "#1 to #7" || c.saved != 99 {
+		t.Errorf("got %+v", c)
+	}
 	want := []change{
 		{kind: palimpsestv1.EventType_EVENT_TYPE_COMPACTED, messages: []int32{2, 5}, saved: 30},
 		{kind: palimpsestv1.EventType_EVENT_TYPE_REMOVED, messages: []int32{3}, saved: 5},
