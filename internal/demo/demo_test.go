@@ -45,7 +45,7 @@ func sidecar(t *testing.T) func(context.Context) (string, func(), error) {
 		server := grpcserver.New(grpcserver.Options{Log: zaptest.NewLogger(t, zaptest.Level(zap.WarnLevel)), Engine: engine.New(engine.Options{
 			Store: kept, Counters: []tokens.Counter{counter}, Clock: time.Now, IDs: randomID, CacheBytes: 64 << 20,
 			Summaries: summarize.New(summarize.Options{Extract: extractive.Extract, ExtractSpan: extractive.Span}),
-			Formats: []provider.Format{neutral.New(), openaichat.New(), openairesponses.New(), anthropic.New(), gemini.New()},
+			Formats:   []provider.Format{neutral.New(), openaichat.New(), openairesponses.New(), anthropic.New(), gemini.New()},
 		})})
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
