@@ -68,6 +68,8 @@ func measurements(idle time.Duration) []measurement {
 		{"lone append / (bare call + bare commit)", bar{limit: 2.5, unit: " ×"}, loneAppend},
 		{"appends at 64 callers / bare echo calls", bar{limit: 0.14, atLeast: true, unit: " ×"}, manyAppends},
 		{"build over 1,000,000 messages / over 1,000", bar{limit: 1.2, unit: " ×"}, longBuild},
+		{"warm build, all policies, 100,000 messages / 1,000", bar{limit: 1.2, unit: " ×"}, windowBuild()},
+		{"cold build, all policies, 100,000 messages / 1,000", bar{limit: 1.2, unit: " ×"}, windowBuild("--cache-size", "0")},
 		{"RssAnon, idle, 1,000,000 messages in 10,000 conversations", bar{limit: 200, unit: " MiB"}, idleMemory(idle)},
 	}
 }

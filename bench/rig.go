@@ -24,7 +24,10 @@ import (
 // rig holds what is compared: the sidecar, a bare gRPC server in a process of its own, and a bare bbolt file.
 type rig struct {
 	dir     string
+	binary  string // the sidecar's
 	sidecar pb.ContextServiceClient
+	stop    func() // ends the sidecar
+	set     pb.ConversationServiceClient
 	bare    pb.ContextServiceClient
 	pid     int
 	db      *bbolt.DB
@@ -37,10 +40,10 @@ func newRig(ctx context.Context, sidecar string) (*rig, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &rig{dir: dir}
+	r := &rig{dir: dir, binary: sidecar}
 	r.onClose(func() { _ = os.RemoveAll(dir) })
-	for _, start := range []func(context.Context, string) error{r.startSidecar, r.startBare, r.openBolt} {
-		if err := start(ctx, sidecar); err != nil {
+	for _, start := range []func(context.Context) error{r.startSidecar, r.startBare, r.openBolt} {
+		if err := start(ctx); err != nil {
 			r.close()
 			return nil, err
 		}
@@ -56,24 +59,38 @@ func (r *rig) close() {
 	}
 }
 
-func (r *rig) startSidecar(ctx context.Context, binary string) error {
+func (r *rig) startSidecar(ctx context.Context) error {
+	r.onClose(func() { r.stop() })
+	r.stop = func() {}
+	return r.launch(ctx)
+}
+
+// launch starts the sidecar over the rig's data.
+func (r *rig) launch(ctx context.Context, flags ...string) error {
 	address, err := freeAddress()
 	if err != nil {
 		return err
 	}
-	cmd := exec.CommandContext(ctx, binary, "serve", "--listen", address, "--data-dir", filepath.Join(r.dir, "data"), "--log-level", "error")
+	flags = append([]string{"serve", "--listen", address, "--data-dir", filepath.Join(r.dir, "data"), "--log-level", "error"}, flags...)
+	cmd := exec.CommandContext(ctx, r.binary, flags...)
 	cmd.Stderr = os.Stderr
 	if err := cmd.Start(); err != nil {
 		return err
 	}
 	r.pid = cmd.Process.Pid
-	r.onClose(func() { _ = cmd.Process.Signal(os.Interrupt); _ = cmd.Wait() })
+	r.stop = func() { _ = cmd.Process.Signal(os.Interrupt); _ = cmd.Wait() }
 	conn, err := r.dial(address)
 	if err != nil {
 		return err
 	}
-	r.sidecar = pb.NewContextServiceClient(conn)
+	r.sidecar, r.set = pb.NewContextServiceClient(conn), pb.NewConversationServiceClient(conn)
 	return ready(ctx, conn)
+}
+
+// relaunch stops the sidecar and starts it with other flags, over the same data.
+func (r *rig) relaunch(ctx context.Context, flags ...string) error {
+	r.stop()
+	return r.launch(ctx, flags...)
 }
 
 func ready(ctx context.Context, conn *grpc.ClientConn) error {
@@ -93,7 +110,7 @@ func (r *rig) dial(address string) (*grpc.ClientConn, error) {
 }
 
 // startBare starts this program again as the bare server.
-func (r *rig) startBare(ctx context.Context, _ string) error {
+func (r *rig) startBare(ctx context.Context) error {
 	self, err := os.Executable()
 	if err != nil {
 		return err
@@ -118,7 +135,7 @@ func (r *rig) startBare(ctx context.Context, _ string) error {
 }
 
 // openBolt opens a bare file with the options that the store uses.
-func (r *rig) openBolt(context.Context, string) error {
+func (r *rig) openBolt(context.Context) error {
 	db, err := bbolt.Open(filepath.Join(r.dir, "bare.db"), 0o600, &bbolt.Options{
 		FreelistType: bbolt.FreelistMapType, NoFreelistSync: true, InitialMmapSize: 1 << 30,
 	})

@@ -24,6 +24,9 @@ type state struct {
 	erased   int // messages
 	expanded int // originals compared
 	excused  int // builds that cannot be made again, because of erasures
+
+	summaries, models int // and those of them that a model wrote
+	hidden            []edit
 }
 
 type edit struct {
@@ -33,7 +36,11 @@ type edit struct {
 		Start int32
 		End   int32
 	}
-	Erases bool
+	Erases  bool
+	Summary *struct {
+		Text  string
+		Model string
+	}
 }
 
 func (e *edit) covers(index int32) bool { return e.Range.Start <= index && index < e.Range.End }
@@ -43,11 +50,9 @@ var needles = regexp.MustCompile(`needle\([^)]+\)`)
 // exported reads the state out of an export.
 func exported(export []byte) (s state, err error) {
 	s.needles = map[string]bool{}
-	for _, found := range needles.FindAll(export, -1) {
-		s.needles[string(found)] = true
-	}
 	for line := range bytes.Lines(export) {
 		if !bytes.HasPrefix(line, []byte(`{"edit":`)) {
+			s.search(line)
 			continue
 		}
 		var l struct{ Edit edit }
@@ -55,6 +60,16 @@ func exported(export []byte) (s state, err error) {
 			return s, err
 		}
 		s.edits++
+		if l.Edit.Summary != nil { // it stays whatever is erased of what it stands for
+			if err := s.summary(&l.Edit); err != nil {
+				return s, err
+			}
+			continue
+		}
+		s.search(line)
+		if l.Edit.Kind == "EDIT_HIDE" {
+			s.hidden = append(s.hidden, l.Edit)
+		}
 		if l.Edit.Kind == "EDIT_RESTORE" {
 			s.restores++
 		}
@@ -252,7 +267,7 @@ func (l *ledger) excuse(m *pb.Manifest) error {
 }
 
 // tally sums up what became of messages.
-type tally struct{ edits, erased, expanded, restores, excused int }
+type tally struct{ edits, erased, expanded, restores, excused, summaries, models, rewinds int }
 
 func (t *tally) add(l *ledger) {
 	t.edits += l.state.edits
@@ -260,12 +275,17 @@ func (t *tally) add(l *ledger) {
 	t.expanded += l.state.expanded
 	t.restores += l.state.restores
 	t.excused += l.state.excused
+	t.summaries += l.state.summaries
+	t.models += l.state.models
+	t.rewinds += len(l.state.hidden)
 }
 
-func (t *tally) full() bool { return min(t.erased, t.expanded, t.restores, t.excused) > 0 }
+func (t *tally) full() bool {
+	return min(t.erased, t.expanded, t.restores, t.excused, t.summaries, t.models, t.rewinds) > 0
+}
 
 // String implements fmt.Stringer.
 func (t *tally) String() string {
-	return fmt.Sprintf("%d edits, %d messages erased, %d originals expanded, %d restored, %d builds beyond erasures",
-		t.edits, t.erased, t.expanded, t.restores, t.excused)
+	return fmt.Sprintf("%d edits, %d messages erased, %d originals expanded, %d restored, %d builds beyond erasures, %d summaries, %d of them a model's, %d rewinds",
+		t.edits, t.erased, t.expanded, t.restores, t.excused, t.summaries, t.models, t.rewinds)
 }

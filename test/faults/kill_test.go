@@ -13,6 +13,8 @@ import (
 
 	"github.com/palimpsest-context/palimpsest/test/faults/process"
 
+	"google.golang.org/protobuf/types/known/durationpb"
+
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
 )
 
@@ -30,6 +32,7 @@ type campaign struct {
 	t      *testing.T
 	folder string
 	random *rand.Rand
+	models *models
 
 	generations []*generation
 	acked       int
@@ -42,7 +45,7 @@ type campaign struct {
 // has after the restart with what it had acknowledged.
 func TestKill_ConcurrentWriters_NothingAcknowledgedIsLost(t *testing.T) {
 	rounds, seed := roundsOf(t), rand.Uint64()
-	c := &campaign{t: t, folder: t.TempDir(), random: rand.New(rand.NewPCG(seed, 0))}
+	c := &campaign{t: t, folder: t.TempDir(), random: rand.New(rand.NewPCG(seed, 0)), models: serveModels(t)}
 	begin := time.Now()
 	for round := range rounds {
 		c.round(round)
@@ -50,6 +53,7 @@ func TestKill_ConcurrentWriters_NothingAcknowledgedIsLost(t *testing.T) {
 	c.last()
 	t.Logf("%d rounds in %s, seed %d: %d calls acknowledged, %d in flight retried, %d builds rebuilt, 0 lost, 0 duplicates, %d MiB; %s",
 		rounds, time.Since(begin).Round(time.Second), seed, c.acked, c.retried, c.builds, size(t, c.folder)>>20, &c.lives)
+	t.Logf("%d calls of the model", c.models.calls.Load())
 	if rounds >= 2*roundsOfGeneration && !c.lives.full() {
 		t.Errorf("the lives of messages are not tested: %s", &c.lives)
 	}
@@ -102,7 +106,7 @@ func (c *campaign) killWhileStarting() {
 }
 
 func (c *campaign) start() *process.Sidecar {
-	sidecar, err := process.Start(binary, c.folder)
+	sidecar, err := process.Start(binary, c.folder, c.models.flags()...)
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -151,6 +155,11 @@ func (c *campaign) open(sidecar *process.Sidecar) {
 		policy := &pb.Policy{Rewrite: &pb.RewritePolicy{Mode: pb.RewriteMode_REWRITE_MODE_EAGER}}
 		if i%4 == 3 {
 			policy = nil
+		}
+		if l.tight {
+			policy.Fit = &pb.FitPolicy{MaxContextTokens: new(int32(tightBudget))}
+			policy.Compaction = &pb.CompactionPolicy{Strategy: pb.CompactionStrategy(1 + i%4/2), KeepRecent: new(int32(6))}
+			policy.MaxWait = durationpb.New(100 * time.Millisecond)
 		}
 		_, err := client.Conversations.CreateConversation(ctx, &pb.CreateConversationRequest{Conversation: &pb.Conversation{Id: l.conversation, Policy: policy}})
 		c.need(sidecar, err)

@@ -17,6 +17,7 @@ type ledger struct {
 	conversation string
 	ops          []*op
 	deleted      bool
+	tight        bool  // it summarises all the time
 	state        state // as of the last check
 }
 

@@ -124,6 +124,12 @@ func (o *op) declined(err error) bool {
 	switch process.Reason(err) {
 	case "NOT_EDITED", "EXPANSION_TOO_LARGE":
 		return o.kind == restoring
+	case "NOTHING_TO_COMPACT":
+		return o.kind == compacting
+	case "ALREADY_REWOUND":
+		return o.kind == rewinding
+	case "EMPTY_CONTEXT", "PENDING_TOOL_CALLS": // what was to be answered, or shown, was taken back
+		return o.tight && (o.kind == building || o.kind == compacting)
 	default:
 		return o.spent(err)
 	}

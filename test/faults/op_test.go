@@ -12,13 +12,15 @@ import (
 type kind int
 
 const (
-	single    kind = iota // one small message
-	large                 // one message with content that is stored as chunks
-	batch                 // several messages, large ones among them
-	building              // a build
-	mortal                // a batch of what expires
-	added                 // a message with what plugins add to it
-	restoring             // an expansion that puts a unit back
+	single     kind = iota // one small message
+	large                  // one message with content that is stored as chunks
+	batch                  // several messages, large ones among them
+	building               // a build
+	mortal                 // a batch of what expires
+	added                  // a message with what plugins add to it
+	restoring              // an expansion that puts a unit back
+	compacting             // a compaction that is asked for
+	rewinding              // what takes messages back
 )
 
 // op is one call under a request id. It is made from its seed each time, so that a retry is the same request and nothing that
@@ -28,7 +30,8 @@ type op struct {
 	conversation string
 	request      string
 	seed         uint64
-	target       int32 // of restoring
+	target       int32 // of restoring and rewinding
+	tight        bool  // builds have little room, so that they summarise
 
 	acked bool
 	// refused says that a retry was told that it cannot be answered any more: what it asks for is erased, or in view.
@@ -41,7 +44,7 @@ type outcome struct {
 	first     int32  // index of the first message
 	manifest  string // of a build
 	sum       string // SHA-256 of what was built
-	revision  int64  // of a restoration
+	revision  int64  // of a restoration, a compaction, a rewind
 	duplicate bool
 }
 
@@ -97,6 +100,10 @@ func (o *op) do(ctx context.Context, c *process.Client) (outcome, error) {
 		return o.appendBatch(ctx, c)
 	case restoring:
 		return o.restore(ctx, c)
+	case compacting:
+		return o.compact(ctx, c)
+	case rewinding:
+		return o.rewind(ctx, c)
 	default:
 		return o.build(ctx, c)
 	}
@@ -139,11 +146,24 @@ func (o *op) build(ctx context.Context, c *process.Client) (outcome, error) {
 	reply, err := c.Context.BuildContext(ctx, &pb.BuildContextRequest{
 		ConversationId: o.conversation, RequestId: o.request, SameTurn: r.IntN(3) == 0,
 		Format: pb.ContextFormat(1 + r.IntN(5)),
-		Budget: &pb.Budget{MaxContextTokens: new([]int32{40_000, 100_000}[r.IntN(2)])},
+		Budget: &pb.Budget{MaxContextTokens: new(o.budget(r))},
 	})
 	if err != nil {
 		return outcome{}, err
 	}
 	sum, err := process.Sum(reply.GetRendered())
 	return outcome{manifest: reply.GetManifestId(), sum: sum, duplicate: reply.GetDuplicate()}, err
+}
+
+func (o *op) appends() bool { return len(o.messages()) > 0 }
+
+// tightBudget is what conversations have that summarise all the time.
+const tightBudget = 10_000
+
+func (o *op) budget(r *rand.Rand) int32 {
+	n := []int32{40_000, 100_000}[r.IntN(2)]
+	if o.tight {
+		return tightBudget
+	}
+	return n
 }

@@ -31,7 +31,7 @@ type generation struct {
 func newGeneration(number int) *generation {
 	g := &generation{number: number}
 	for i := range writers + shared {
-		g.ledgers = append(g.ledgers, &ledger{conversation: fmt.Sprintf("g%d-c%d", number, i)})
+		g.ledgers = append(g.ledgers, &ledger{conversation: fmt.Sprintf("g%d-c%d", number, i), tight: i%2 == 0})
 	}
 	return g
 }
@@ -125,7 +125,12 @@ func (w *writer) next(l *ledger) *op {
 		conversation: l.conversation, seed: w.random.Uint64(),
 		request: fmt.Sprintf("r%d-w%d-%d", w.round, w.number, w.calls),
 	}
+	o.tight = l.tight
 	switch n := w.random.IntN(24); {
+	case l.tight && n == 23:
+		o.kind = compacting
+	case l.tight && n >= 21 && w.last[l] != nil && w.last[l].appends():
+		o.kind, o.target = rewinding, w.last[l].first
 	case n < 4 && w.last[l] != nil: // so that there is something to show
 		o.kind = building
 	case n < 6:

@@ -35,7 +35,7 @@ func (a *alone) Complete(ctx context.Context, _ summarize.Call) (summarize.Answe
 	}
 	defer a.busy.Add(-1)
 	if a.ignoresContexts {
-		ctx = context.Background()
+		ctx = context.WithoutCancel(ctx)
 	}
 	select {
 	case <-time.After(a.wait):
