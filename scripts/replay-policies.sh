@@ -58,7 +58,7 @@ curve() { # FILE...: the policy is one of a family's
   policy "$@"
   curves+=(--policy "$results/$1.yaml")
 }
-for thousands in 16 32 64 96; do
+for thousands in 24 32 64 96; do
   curve "window/${thousands}k" "off: true" "strategy: sliding_window" "off: true" "${thousands}000"
 done
 for thousands in 32 48 64 96; do

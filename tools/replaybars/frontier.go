@@ -168,26 +168,62 @@ func sortedByCost(points []point) []point {
 	return out
 }
 
-// names draws the policies that ship, each beside its name: below its point
-// where there is one already.
+// names draws the policies that ship, each beside its name; those that come to
+// the same share one point.
 func (a *axes) names(b *strings.Builder, points []point) {
-	type box struct{ x, y, w float64 }
-	var taken []box
+	shipped := a.shipped(points)
+	taken := make([]box, 0, 2*len(shipped))
+	for _, p := range shipped {
+		fmt.Fprintf(b, "  <circle cx=\"%.1f\" cy=\"%.1f\" r=\"6\" fill=\"none\" stroke=\"#1f2933\" stroke-width=\"2\"><title>%s: cost %.3f, recall %.3f</title></circle>\n",
+			p.x, p.y, p.name, p.cost, p.recall)
+		taken = append(taken, box{p.x - 6, p.y - 6, 12, 12})
+	}
+	for _, p := range shipped {
+		label := a.free(p.x, p.y, 7.6*float64(len(p.name)), taken)
+		taken = append(taken, label)
+		fmt.Fprintf(b, "  <text x=\"%.1f\" y=\"%.1f\" font-weight=\"bold\" stroke=\"#fbfaf6\" stroke-width=\"4\" paint-order=\"stroke\">%s</text>\n", label.x, label.y+11, p.name)
+	}
+}
+
+// placed is a point in the picture.
+type placed struct {
+	point
+	x, y float64
+}
+
+// shipped are the policies that ship, from the cheapest.
+func (a *axes) shipped(points []point) (out []placed) {
 	for _, p := range sortedByCost(points) {
 		if p.family != "" {
 			continue
 		}
 		x, y := a.at(p.cost, p.recall)
-		label := box{x + 8, y + 4, 7.4 * float64(len(p.name))}
-		for slices.ContainsFunc(taken, func(t box) bool {
-			return math.Abs(t.y-label.y) < lineHeight && label.x < t.x+t.w && t.x < label.x+label.w
-		}) {
-			label.y += lineHeight
+		if last := len(out) - 1; last >= 0 && math.Hypot(out[last].x-x, out[last].y-y) < 2 {
+			out[last].name += ", " + p.name
+			continue
 		}
-		taken = append(taken, label)
-		fmt.Fprintf(b, "  <circle cx=\"%.1f\" cy=\"%.1f\" r=\"6\" fill=\"none\" stroke=\"#1f2933\" stroke-width=\"2\"><title>%s: cost %.3f, recall %.3f</title></circle>\n",
-			x, y, p.name, p.cost, p.recall)
-		fmt.Fprintf(b, "  <text x=\"%.1f\" y=\"%.1f\" font-weight=\"bold\">%s</text>\n", label.x, label.y, p.name)
+		out = append(out, placed{p, x, y})
+	}
+	return out
+}
+
+// box is what a label or a mark takes up.
+type box struct{ x, y, w, h float64 }
+
+func (a box) overlaps(b box) bool {
+	return a.x < b.x+b.w && b.x < a.x+a.w && a.y < b.y+b.h && b.y < a.y+a.h
+}
+
+// free is the place for a label beside a point that nothing takes up yet: to its
+// right or, where the panel ends, to its left, and ever further below.
+func (a *axes) free(x, y, wide float64, taken []box) box {
+	for below := 0.0; ; below += lineHeight {
+		for _, left := range []float64{x + 9, x - 9 - wide} {
+			at := box{left, y - 7 + below, wide, lineHeight - 1}
+			if at.x+wide <= float64(a.x+panelWidth) && !slices.ContainsFunc(taken, at.overlaps) {
+				return at
+			}
+		}
 	}
 }
 
