@@ -77,8 +77,9 @@ type composition struct {
 	blocks   []provider.Block
 	repairs  []provider.Repair
 	messages []provider.Message
-	gone     []conversation.Item // in the tail, and not shown: removed, or all of their blocks dropped
-	hides    []conversation.Edit // what was taken back
+	gone     []conversation.Item  // in the tail, and not shown: removed, or all of their blocks dropped
+	hides    []conversation.Edit  // what was taken back
+	stoodFor []conversation.Range // what the summaries in force stand for
 	used     map[unitKey]provider.UnitBlocks
 }
 
@@ -114,7 +115,7 @@ func (c *composer) cache() *rendering {
 func (c *composer) compose(ctx context.Context, view *conversation.View, win conversation.Window) (*composition, error) {
 	out := &composition{window: win, units: view.Layout(c.window.messages, win, c.kept), used: make(map[unitKey]provider.UnitBlocks)}
 	out.weights = make([]int64, len(out.units))
-	out.hides = view.Hides()
+	out.hides, out.stoodFor = view.Hides(), stoodFor(view)
 	out.gone = view.Gone(c.window.messages, max(win.Start, c.kept.LeadingSystem))
 	for i := range out.units {
 		if err := c.add(ctx, out, i); err != nil {

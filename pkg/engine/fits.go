@@ -15,7 +15,7 @@ const maxFits = 4
 // fit is the window in force for one budget.
 type fit struct {
 	Budget int64 `json:"budget"`
-	Start  int32 `json:"start"`
+	Start  int32 `json:"start"` // below 0: it is to be found anew
 	Anchor int32 `json:"anchor"`
 	// Restored is as in conversation.Window.
 	Restored int64 `json:"restored,omitempty"`
@@ -38,7 +38,7 @@ func (w *window) fits() (fits, error) {
 
 func (f fits) of(budget int64) (conversation.Window, bool) {
 	for _, o := range f {
-		if o.Budget == budget {
+		if o.Budget == budget && o.Start >= 0 {
 			return conversation.Window{Start: o.Start, Anchor: o.Anchor, Restored: o.Restored}, true
 		}
 	}
@@ -59,7 +59,9 @@ func (f fits) last(budget int64) bool { return len(f) > 0 && f[len(f)-1].Budget 
 func (f fits) earliest(otherwise int32) int32 {
 	start := otherwise
 	for _, o := range f {
-		start = min(start, o.Start)
+		if o.Start >= 0 {
+			start = min(start, o.Start)
+		}
 	}
 	return start
 }

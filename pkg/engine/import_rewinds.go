@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
-	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
 // rewound is a range that was taken back, with the head as it was before the first message of it.
@@ -56,18 +55,8 @@ func (im *importing) goBack(i int) {
 	if h.Place.Carrying > 0 {
 		h.Place = before.Place
 	}
-	joins := takesResults(before, r.First)
-	h.Unanswered = slices.DeleteFunc(slices.Clone(h.Unanswered), func(c store.Call) bool {
-		return c.Message >= r.First || joins && c.Message == before.UnitStart
-	})
-	h.UnitStart = h.Messages
-	if !joins {
-		return
-	}
-	h.UnitStart = before.UnitStart
-	for _, c := range before.Unanswered {
-		if c.Message == before.UnitStart {
-			h.Unanswered = append(h.Unanswered, c)
-		}
+	h.Unanswered, h.UnitStart = slices.Clone(before.Unanswered), h.Messages
+	if takesResults(before, r.First) {
+		h.UnitStart = before.UnitStart
 	}
 }

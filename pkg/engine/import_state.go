@@ -44,7 +44,8 @@ func (im *importing) fits(value []byte) bool {
 		return false
 	}
 	for _, f := range known {
-		if f.Budget <= 0 || f.Start < 0 || f.Start > im.head.Messages || f.Anchor < -1 || f.Anchor >= f.Start || f.Restored < 0 || f.Restored > im.editSeq {
+		unknown := f == fit{Budget: f.Budget, Start: -1, Anchor: -1}
+		if f.Budget <= 0 || !unknown && f.Start < 0 || f.Start > im.head.Messages || f.Anchor < -1 || !unknown && f.Anchor >= f.Start || f.Restored < 0 || f.Restored > im.editSeq {
 			return false
 		}
 	}

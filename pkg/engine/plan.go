@@ -41,6 +41,9 @@ func (d *deciding) planned(ctx context.Context, tail int64, keep int32) (*plan, 
 	} else {
 		p.Steps = []step{d.successor(from, cut)}
 	}
+	if len(p.Steps) == 0 { // nothing of it enters a summariser
+		return nil, nil
+	}
 	return p, nil
 }
 

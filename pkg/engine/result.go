@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"slices"
+
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
 )
@@ -56,13 +58,7 @@ func (r *BuildResult) explain(out *composition, m *conversation.Manifest, record
 			First: h.Range.First, Last: h.Range.End - 1, Kind: conversation.DecisionHidden, Reason: h.Reason, Before: h.Before, EditSeq: h.Seq,
 		})
 	}
-	if from := max(m.LeadingSystem, out.summarisedTo()); m.Window.Start > from {
-		r.Tokens.SavedByFit = max(left, 0)
-		r.Decisions = append(r.Decisions, conversation.Decision{
-			First: from, Last: m.Window.Start - 1,
-			Kind: conversation.DecisionLeftOut, Reason: conversation.ReasonBeforeWindow, Before: r.Tokens.SavedByFit,
-		})
-	}
+	r.explainLeftOut(out.leftOut(m), max(left, 0))
 	for _, p := range out.repairs {
 		d := conversation.Decision{First: p.Index, Last: p.Index, Kind: conversation.DecisionRepaired, Reason: p.Reason}
 		d.Before, d.After = max(-p.Tokens, 0), max(p.Tokens, 0)
@@ -82,15 +78,47 @@ func (r *BuildResult) explainSummary(e *conversation.Edit, weight int64) {
 	})
 }
 
-// summarisedTo is where the messages begin that no summary stands for.
-func (out *composition) summarisedTo() int32 {
-	end := int32(0)
+// explainLeftOut says which messages lie before the window, and nothing stands for. What they weigh together is told of the last.
+func (r *BuildResult) explainLeftOut(ranges []conversation.Range, weight int64) {
+	for i, o := range ranges {
+		d := conversation.Decision{First: o.First, Last: o.End - 1, Kind: conversation.DecisionLeftOut, Reason: conversation.ReasonBeforeWindow}
+		if i == len(ranges)-1 {
+			d.Before, r.Tokens.SavedByFit = weight, weight
+		}
+		r.Decisions = append(r.Decisions, d)
+	}
+}
+
+// leftOut is everything before the window's start, but for what summaries stand for: one range behind the last of them. Before
+// that, what is shown beside them or was taken back is left aside too.
+func (out *composition) leftOut(m *conversation.Manifest) []conversation.Range {
+	known, end := slices.Clone(out.stoodFor), int32(0)
 	for i := range out.units {
 		if s := out.units[i].Summary; s != nil {
 			end = max(end, s.Range.End)
 		}
 	}
-	return end
+	aside := func(r conversation.Range) {
+		known = append(known, conversation.Range{First: r.First, End: min(r.End, end)})
+	}
+	for i := range out.units {
+		if u := &out.units[i]; u.Summary == nil {
+			aside(conversation.Range{First: u.First(), End: u.Last() + 1})
+		}
+	}
+	for _, h := range out.hides {
+		aside(h.Range)
+	}
+	return subtract([]conversation.Range{{First: m.LeadingSystem, End: m.Window.Start}}, known)
+}
+
+// stoodFor are the messages that the summaries in force stand for.
+func stoodFor(view *conversation.View) []conversation.Range {
+	var out []conversation.Range
+	for _, e := range view.Summaries() {
+		out = append(out, subtract([]conversation.Range{e.Range}, append(view.Restorations(e.Seq), e.Summary.Except...))...)
+	}
+	return out
 }
 
 // explainItem says why a message is shown, but not as it was appended.

@@ -124,11 +124,14 @@ func (b *rewinding) changeFits(c *store.Change) error {
 		return err
 	}
 	dissolves := len(b.dissolved()) > 0
-	kept := slices.DeleteFunc(slices.Clone(known), func(f fit) bool { return dissolves || f.Start >= b.from || f.Anchor >= b.from })
-	if len(kept) == len(known) {
-		return nil
+	for i, f := range known { // what the budgets were is remembered: the largest makes the summaries
+		if dissolves || f.Start >= b.from || f.Anchor >= b.from {
+			known[i] = fit{Budget: f.Budget, Start: -1, Anchor: -1}
+		}
 	}
-	c.Slots[fitSlot], err = json.Marshal(kept)
+	if len(known) > 0 {
+		c.Slots[fitSlot], err = json.Marshal(known)
+	}
 	return err
 }
 
@@ -170,7 +173,60 @@ func (b *rewinding) changeHead(ctx context.Context, h *Head) error {
 	if carries {
 		h.Place = conversation.Place{Inputs: inputs}
 	}
+	if err := b.unanswer(ctx, h); err != nil {
+		return err
+	}
 	return b.reopen(ctx, h)
+}
+
+// unanswer lets calls wait again whose late results are taken back. They come before the calls of the newest unit.
+func (b *rewinding) unanswer(ctx context.Context, h *Head) error {
+	late := b.lateResults()
+	for at := b.from; len(late) > 0 && at > 0; {
+		page := conversation.Range{First: max(0, at-unitPage), End: at}
+		if err := b.window.load(ctx, b.engine, page); err != nil {
+			return err
+		}
+		for ; at > page.First; at-- {
+			m, ok := b.window.message(at - 1)
+			if !ok || !b.visible(m) {
+				continue
+			}
+			for i := range m.Parts {
+				if c := m.Parts[i].Call; c != nil && late[c.Ordinal] {
+					delete(late, c.Ordinal)
+					h.Unanswered = append(h.Unanswered, store.Call{CallID: c.CallID, Name: c.Name, Ordinal: c.Ordinal, Message: m.Index})
+				}
+			}
+		}
+	}
+	slices.SortFunc(h.Unanswered, func(x, y store.Call) int { return int(x.Ordinal) - int(y.Ordinal) })
+	return nil
+}
+
+// lateResults are the calls that what is taken back answers, and that it does not take back with their answers.
+func (b *rewinding) lateResults() map[int32]bool {
+	out := map[int32]bool{}
+	for i := range b.window.messages {
+		m := &b.window.messages[i]
+		if !b.hidden.Contains(m.Index) || !b.visible(m) {
+			continue
+		}
+		for p := range m.Parts {
+			if r := m.Parts[p].Result; r != nil {
+				out[r.Ordinal] = true
+			}
+		}
+	}
+	for i := range b.window.messages {
+		m := &b.window.messages[i]
+		for p := range m.Parts {
+			if c := m.Parts[p].Call; c != nil && b.hidden.Contains(m.Index) {
+				delete(out, c.Ordinal)
+			}
+		}
+	}
+	return out
 }
 
 // reopen lets the newest unit that is left go on where it was: its calls without a result wait for one again.

@@ -1,0 +1,102 @@
+package engine_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine"
+)
+
+func (b *bench) rewound(t testing.TB, id string, from int32) *engine.RewindResult {
+	t.Helper()
+	r, err := b.Rewind(ctx, engine.RewindRequest{Key: keyOf(id), From: from})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// TestEngine_Rewind_LateResult_CallWaitsAgain: hidden messages are invisible to pairing, late results among them; a copy of the
+// conversation knows it too.
+func TestEngine_Rewind_LateResult_CallWaitsAgain(t *testing.T) {
+	b := summarises(conversation.StrategySummarize)
+	b.append(t, "c", call("k"), user("never mind"), result("k", "late"), user("and?"))
+	b.rewound(t, "c", 2)
+	if _, err := b.imports("copy", b.export(t, "c")); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []string{"c", "copy"} {
+		b.append(t, id, result("k", "later"))
+		if r := b.turn(t, id); !slices.ContainsFunc(r.Decisions, func(d conversation.Decision) bool { return d.Reason == conversation.ReasonResultLate }) {
+			t.Errorf("%s: %+v", id, r.Decisions)
+		}
+	}
+}
+
+// TestEngine_Rewind_OwnBudgetIsRemembered: a build for a smaller budget than was built for before makes no summary, whatever was
+// taken back in between.
+func TestEngine_Rewind_OwnBudgetIsRemembered(t *testing.T) {
+	b := summarises(conversation.StrategySummarize)
+	b.append(t, "c", user("Read the parts."))
+	b.worked(t, "c", 0, 20, 100, 16_000)
+	b.rewound(t, "c", 1)
+	for _, r := range b.worked(t, "c", 100, 20, 100, 1_000) {
+		if made := summarisedIn(r); len(made) > 0 {
+			t.Fatalf("a summary was made: %+v", made)
+		}
+	}
+	if _, err := b.imports("copy", b.export(t, "c")); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestEngine_Build_NothingToSummarise_Hierarchy: where nothing may enter a summariser, nothing is planned.
+func TestEngine_Build_NothingToSummarise_Hierarchy(t *testing.T) {
+	b := summarises(conversation.StrategyHierarchical)
+	b.append(t, "c", user("go"))
+	b.asked(t, "c", 1000, nil)
+	for range 12 {
+		b.append(t, "c", text(conversation.RoleSystem, words(100)))
+	}
+	b.append(t, "c", user("now"))
+	b.rewound(t, "c", 0)
+	b.append(t, "c", answer("hm"))
+	for range 12 {
+		b.append(t, "c", pinned(text(conversation.RoleSystem, words(60))))
+	}
+	b.append(t, "c", user("now"))
+	b.asked(t, "c", 1000, func(r *engine.BuildRequest) { r.Format = conversation.FormatNeutral })
+}
+
+// TestEngine_Build_WhatLiesBeforeASummary_IsExplained: every message that is not shown has a reason.
+func TestEngine_Build_WhatLiesBeforeASummary_IsExplained(t *testing.T) {
+	b := summarises(conversation.StrategySummarize)
+	b.append(t, "c", user("Read the parts."))
+	for i := range 40 {
+		b.append(t, "c", answer(words(100)+string(rune('a'+i))))
+	}
+	b.append(t, "c", user("And?"))
+	r := b.asked(t, "c", 1000, func(r *engine.BuildRequest) { r.Format = conversation.FormatNeutral })
+	if len(summarisedIn(r)) == 0 {
+		t.Fatal("nothing was summarised")
+	}
+	reasons := make([]int, 42)
+	for _, m := range r.Messages {
+		if m.Index >= 0 {
+			reasons[m.Index]++
+		}
+	}
+	for _, d := range r.Decisions {
+		if d.Kind == conversation.DecisionLeftOut || d.Kind == conversation.DecisionSummarised {
+			for i := d.First; i <= d.Last; i++ {
+				reasons[i]++
+			}
+		}
+	}
+	for i, n := range reasons {
+		if n != 1 {
+			t.Errorf("message %d is told of %d times: %+v", i, n, r.Decisions)
+		}
+	}
+}
