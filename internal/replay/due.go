@@ -86,7 +86,7 @@ func (c *conversation) watch(m *pb.Message) {
 		return
 	}
 	for _, part := range m.GetParts() {
-		c.parts = append(c.parts, c.weighed(part))
+		c.parts = append(c.parts, c.prunedFor(part))
 		r := part.GetToolResult()
 		json := strings.IndexAny(strings.TrimSpace(r.GetText()), "{[\"-0123456789tfn") == 0
 		if text := r.GetText(); strings.TrimSpace(text) != "" && !(json && c.format == validate.Gemini) {

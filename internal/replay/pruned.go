@@ -11,18 +11,16 @@ const (
 	maxPartTokens = 50_000
 )
 
-// weighed is what a part weighs, by the judge's own count and never less than
-// what pruning takes it for: what the judge sees as protected is.
-type weighed int
-
-// weighed weighs a part, with the frame of a message of its own.
-func (c *conversation) weighed(part *pb.Part) weighed {
+// prunedFor is what a part weighs, by the judge's own count and never less than
+// what pruning takes it for, since it counts the frame of a message too: what
+// the judge sees as protected is.
+func (c *conversation) prunedFor(part *pb.Part) int {
 	most := maxPartTokens
 	if said := c.policy.pruning().GetMaxPartTokens(); said > 0 {
 		most = int(said)
 	}
 	alone := validate.Message{Items: itemsOf([]*pb.Part{part})}
-	return weighed(min(alone.Tokens(c.count), most))
+	return min(alone.Tokens(c.count), most)
 }
 
 // prunable is how many of the oldest parts pruning may clear: none that the
@@ -40,7 +38,7 @@ func (c *conversation) prunable() int {
 		if protect <= 0 {
 			return i + 1
 		}
-		protect -= int(c.parts[i])
+		protect -= c.parts[i]
 	}
 	return 0
 }

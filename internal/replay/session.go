@@ -55,7 +55,7 @@ type conversation struct {
 	names    map[string]string // of the tools that were called, by the call's id
 	now      int               // the turn, by our own count
 	mortals  []mortal
-	parts    []weighed // of the record, as pruning counts them
+	parts    []int // of the record, as pruning counts them
 	filling  filling
 }
 
