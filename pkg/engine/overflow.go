@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/palimpsest-context/palimpsest/pkg/compaction"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
@@ -89,7 +90,7 @@ func (d *deciding) summariseRest(ctx context.Context, why conversation.Reason, t
 	if err != nil || p == nil {
 		return err
 	}
-	if dr := d.waits.written; dr != nil && d.stands(&dr.plan, d.window.edits...) {
+	if dr := d.waits.written; dr != nil && d.stands(&dr.plan, d.window.edits...) && d.followsOn(&dr.plan) {
 		d.degradations = append(d.degradations, d.waits.lost...)
 		return d.publish(ctx, dr, why)
 	}
@@ -108,6 +109,16 @@ func (d *deciding) summariseRest(ctx context.Context, why conversation.Reason, t
 		}
 	}
 	return errWait // nobody holds the conversation while summaries are written
+}
+
+// followsOn says whether a plan was made behind what this build has published: it takes up what of that lies in its ranges. A draft
+// may have become ready, and been published, after the plan was made.
+func (d *deciding) followsOn(p *plan) bool {
+	return !slices.ContainsFunc(d.view.Summaries(), func(e conversation.Edit) bool {
+		overlaps := func(s step) bool { return s.Range.Overlaps(e.Range) }
+		takesUp := func(s step) bool { return slices.Contains(s.Children, e.Summary.ID) }
+		return e.Seq > d.window.head.EditSeq && slices.ContainsFunc(p.Steps, overlaps) && !slices.ContainsFunc(p.Steps, takesUp)
+	})
 }
 
 // maxRounds is how often a build has summaries written.
