@@ -70,6 +70,7 @@ const (
 	left, right   = 70, 20 // of a panel
 	top, bottom   = 70, 120
 	lineHeight    = 15
+	margin        = 10 // around and between the panels
 )
 
 const frame = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %[1]d %[2]d" width="%[1]d" height="%[2]d" role="img" aria-labelledby="title description" font-family="Helvetica, Arial, 'DejaVu Sans', sans-serif" font-size="13" fill="#1f2933">
@@ -86,7 +87,7 @@ type axes struct {
 
 // newAxes leaves room for all points, to the next 0.1 of cost and 0.02 of recall.
 func newAxes(panel int, points []point) *axes {
-	a := &axes{x: 10 + panel*(panelWidth+10), cheapest: 0.9, dearest: 1.1, leastKnown: 0.98}
+	a := &axes{x: margin + panel*(panelWidth+margin), cheapest: 0.9, dearest: 1.2, leastKnown: 0.98}
 	for _, p := range points {
 		a.cheapest = min(a.cheapest, math.Floor(10*(p.cost-0.01))/10)
 		a.dearest = max(a.dearest, math.Ceil(10*(p.cost+0.01))/10)
@@ -220,7 +221,7 @@ func (a *axes) free(x, y, wide float64, taken []box) box {
 	for below := 0.0; ; below += lineHeight {
 		for _, left := range []float64{x + 9, x - 9 - wide} {
 			at := box{left, y - 7 + below, wide, lineHeight - 1}
-			if at.x+wide <= float64(a.x+panelWidth) && !slices.ContainsFunc(taken, at.overlaps) {
+			if at.x+wide <= float64(a.x+panelWidth+margin) && !slices.ContainsFunc(taken, at.overlaps) {
 				return at
 			}
 		}
@@ -233,7 +234,7 @@ func legend(b *strings.Builder, all []*played) {
 	for i, p := range all {
 		points[i].family = p.family()
 	}
-	x := 10 + left
+	x := margin + left
 	for i, family := range families(points) {
 		fmt.Fprintf(b, "\n  <circle cx=\"%d\" cy=\"%d\" r=\"3.5\" fill=\"%s\"/><text x=\"%d\" y=\"%d\">%s</text>", x, height-34, colours[i%len(colours)], x+10, height-30, family)
 		x += 40 + 7*len(family)
