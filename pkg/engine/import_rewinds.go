@@ -26,15 +26,15 @@ func (im *importing) checkRewinds(ranges []conversation.Range) error {
 // passRewinds does to the head what rewinds before a message did, and remembers it for those that will go back to that message.
 func (im *importing) passRewinds(index int32) {
 	for i := range im.rewinds {
+		if im.rewinds[i].End == index {
+			im.goBack(i)
+		}
+	}
+	for i := range im.rewinds {
 		r := &im.rewinds[i]
 		if r.First == index {
 			r.before = im.head
 			r.before.Unanswered, r.before.Pins = slices.Clone(im.head.Unanswered), slices.Clone(im.head.Pins)
-		}
-	}
-	for i := range im.rewinds {
-		if im.rewinds[i].End == index {
-			im.goBack(i)
 		}
 	}
 }

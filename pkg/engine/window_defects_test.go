@@ -34,6 +34,22 @@ func TestEngine_Rewind_LateResult_CallWaitsAgain(t *testing.T) {
 	}
 }
 
+// TestEngine_Import_RewindAfterRewind: a rewind to where an earlier one ended goes back to what that one left.
+func TestEngine_Import_RewindAfterRewind(t *testing.T) {
+	b := summarises(conversation.StrategySummarize)
+	b.append(t, "c", call("k"), user("never mind"), result("k", "late"))
+	b.rewound(t, "c", 2)
+	b.append(t, "c", user("wrong"))
+	b.rewound(t, "c", 3)
+	b.append(t, "c", result("k", "later"), user("and?"))
+	if _, err := b.imports("copy", b.export(t, "c")); err != nil {
+		t.Fatal(err)
+	}
+	if r := b.turn(t, "copy"); len(r.Messages) != len(b.turn(t, "c").Messages) {
+		t.Errorf("%d messages", len(r.Messages))
+	}
+}
+
 // TestEngine_Rewind_OwnBudgetIsRemembered: a build for a smaller budget than was built for before makes no summary, whatever was
 // taken back in between.
 func TestEngine_Rewind_OwnBudgetIsRemembered(t *testing.T) {
