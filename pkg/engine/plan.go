@@ -113,7 +113,7 @@ func (d *deciding) successor(from, cut int32) step {
 	if !d.follows(from) {
 		return s
 	}
-	for _, e := range d.view.Summaries() {
+	for _, e := range d.newestSummaries() {
 		s.Range.First = min(s.Range.First, e.Range.First)
 		s.Level = max(s.Level, e.Summary.Level+1)
 		s.Children = append(s.Children, e.Summary.ID)
@@ -159,8 +159,20 @@ type ref struct {
 	step int
 }
 
+// newestSummaries are those in force that follow on each other up to the last: between others lie messages that were left out.
+func (d *deciding) newestSummaries() []conversation.Edit {
+	all := d.view.Summaries()
+	for at := len(all) - 1; at > 0; at-- {
+		gap := conversation.Range{First: all[at-1].Range.End, End: all[at].Range.First}
+		if gap.Len() > 0 && !d.view.Hidden(gap) {
+			return all[at:]
+		}
+	}
+	return all
+}
+
 func (d *deciding) nodes() ([]compaction.Node, []ref) {
-	inForce := d.view.Summaries()
+	inForce := d.newestSummaries()
 	nodes, refs := make([]compaction.Node, 0, len(inForce)), make([]ref, 0, len(inForce))
 	for _, e := range inForce {
 		nodes = append(nodes, compaction.Node{Range: e.Range, Level: e.Summary.Level})

@@ -116,3 +116,29 @@ func TestEngine_Build_WhatLiesBeforeASummary_IsExplained(t *testing.T) {
 		}
 	}
 }
+
+// TestEngine_Compact_GapBetweenSummaries: a summary takes up those that it follows on, and none behind which messages were left out.
+func TestEngine_Compact_GapBetweenSummaries(t *testing.T) {
+	for _, strategy := range []conversation.Strategy{conversation.StrategySummarize, conversation.StrategyHierarchical} {
+		b := summarises(strategy)
+		b.append(t, "c", user("go"))
+		for range 30 {
+			b.append(t, "c", answer(words(100)))
+		}
+		for i, r := range []conversation.Range{{First: 0, End: 3}, {First: 6, End: 8}, {First: 8, End: 10}} {
+			b.edit(t, "c", conversation.Edit{Kind: conversation.EditSummarise, Range: r, Summary: &conversation.Summary{
+				ID: int64(i + 1), Tokens: 1, Text: conversation.Content{Inline: "s"},
+			}})
+		}
+		two, some := int32(2), int32(200)
+		r, err := b.Compact(ctx, engine.CompactRequest{Key: keyOf("c"), KeepRecent: &two, TargetTokens: &some})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range r.Summaries {
+			if s.Range.First < 6 || slices.Contains(s.Children, 1) {
+				t.Errorf("strategy %d: %+v takes up what messages 3-5 lie behind", strategy, s)
+			}
+		}
+	}
+}
