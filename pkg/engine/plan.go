@@ -238,7 +238,7 @@ func (d *deciding) except(r conversation.Range) []conversation.Range {
 		}
 		switch n := it.Tokens(); {
 		case m.Role == conversation.RoleSystem:
-			if room -= n; room >= 0 {
+			if room -= n; room >= 0 || d.expandedLately(m.Index) {
 				out = append(out, conversation.Range{First: m.Index, End: m.Index + 1})
 			}
 		case m.Index == d.window.head.LastUser && n <= d.settings.compact.anchor || d.expandedLately(m.Index):
