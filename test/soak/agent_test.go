@@ -23,7 +23,10 @@ const (
 )
 
 // counts is what all agents have done.
-type counts struct{ appends, builds, copies, deletions, expiries, expansions, erased, beyond atomic.Int64 }
+type counts struct {
+	appends, builds, copies, deletions, expiries, expansions, erased, beyond atomic.Int64
+	summaries, pruned, compactions, rewinds                                  atomic.Int64
+}
 
 // entry is what an agent remembers of a message that it appended.
 type entry struct {
@@ -42,6 +45,7 @@ type agent struct {
 	lives        int
 	conversation string
 	record       []entry // of what was appended, in order
+	turns        []int32 // the first message of each
 }
 
 func newAgent(number int, seed uint64, c *process.Client, done *counts) *agent {
@@ -52,7 +56,7 @@ func newAgent(number int, seed uint64, c *process.Client, done *counts) *agent {
 
 func (a *agent) begin() {
 	a.lives++
-	a.conversation, a.record = fmt.Sprintf("agent-%d-%d", a.number, a.lives), nil
+	a.conversation, a.record, a.turns = fmt.Sprintf("agent-%d-%d", a.number, a.lives), nil, nil
 }
 
 // work does one of the things that agents do.
@@ -64,6 +68,10 @@ func (a *agent) work(ctx context.Context) error {
 		return a.copied(ctx)
 	case n < 15:
 		return a.expand(ctx)
+	case n < 18:
+		return a.compact(ctx)
+	case n < 22:
+		return a.rewind(ctx)
 	default:
 		return a.turn(ctx)
 	}
@@ -80,6 +88,7 @@ func (a *agent) turn(ctx context.Context) error {
 	for range a.random.IntN(4) {
 		messages = append(messages, a.exchange()...)
 	}
+	a.turns = append(a.turns, int32(len(a.record)))
 	if err := a.append(ctx, messages); err != nil {
 		return err
 	}
@@ -149,6 +158,7 @@ func (a *agent) build(ctx context.Context) error {
 		return err
 	}
 	a.done.builds.Add(1)
+	a.note(reply.GetEvents())
 	if t := reply.GetTokens(); t.GetTotal() > t.GetBudget() {
 		return fmt.Errorf("%s: a build of %d tokens for a budget of %d", a.conversation, t.GetTotal(), t.GetBudget())
 	}

@@ -26,6 +26,9 @@ func (a *agent) open(ctx context.Context) error {
 		return nil // the first append creates it
 	}
 	policy := &pb.Policy{
+		Fit:        &pb.FitPolicy{MaxContextTokens: new(int32(budget))},
+		Pruning:    &pb.PruningPolicy{ProtectTokens: new(int32(2000)), MinimumTokens: new(int32(500))},
+		Compaction: &pb.CompactionPolicy{Strategy: pb.CompactionStrategy(1 + a.random.IntN(3))},
 		Expiration: &pb.ExpirationPolicy{Results: &pb.Expiration{
 			Turns: new(1 + a.random.Int32N(4)), Mode: pb.ExpirationMode_EXPIRATION_MODE_COMPACT, CompactMode: pb.CompactMode(1 + a.random.IntN(2)),
 			CompactLength: new(int32(200)),

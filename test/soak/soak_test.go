@@ -30,7 +30,7 @@ func TestSoak_MixedAgents_StayInBoundsAndLoseNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	folder := t.TempDir()
-	sidecar := start(t, binary, folder)
+	sidecar := start(t, binary, folder, serveModel(t)...)
 	done := &counts{}
 	crew := hire(t, sidecar, seed, done)
 
@@ -58,8 +58,13 @@ func TestSoak_MixedAgents_StayInBoundsAndLoseNothing(t *testing.T) {
 	t.Logf("%s, seed %d: %d messages, %d builds, %d exports imported and compared, %d deletions, %d expiries; %d goroutines left, a fresh process has %d",
 		length, seed, done.appends.Load(), done.builds.Load(), done.copies.Load(), done.deletions.Load(), done.expiries.Load(), left, fresh)
 	t.Logf("%d expansions, %d messages found erased, %d builds beyond erasures", done.expansions.Load(), done.erased.Load(), done.beyond.Load())
+	t.Logf("%d summaries, %d results pruned, %d compactions asked for, %d rewinds",
+		done.summaries.Load(), done.pruned.Load(), done.compactions.Load(), done.rewinds.Load())
 	if length > ttl/2 && min(done.expansions.Load(), done.erased.Load()) == 0 {
 		t.Error("nobody used the lifecycle")
+	}
+	if length > ttl/2 && min(done.summaries.Load(), done.pruned.Load(), done.compactions.Load(), done.rewinds.Load()) == 0 {
+		t.Error("no window was worked on")
 	}
 }
 
@@ -75,9 +80,9 @@ func soakFor(t *testing.T) time.Duration {
 	return length
 }
 
-func start(t *testing.T, binary, folder string) *process.Sidecar {
+func start(t *testing.T, binary, folder string, flags ...string) *process.Sidecar {
 	t.Helper()
-	sidecar, err := process.Start(binary, folder, "--cache-size", "16MiB")
+	sidecar, err := process.Start(binary, folder, append(flags, "--cache-size", "16MiB")...)
 	if err != nil {
 		t.Fatal(err)
 	}
