@@ -29,9 +29,13 @@ examples = pathlib.Path(__file__).resolve().parent.parent
 # [handler]
 def expand_message(index, unit=None, start=0, end=2**31 - 1):
     """Answers the model's call of the tool expand_message: a text for it, and whether the call failed."""
+    if str(index).startswith("s"):
+        return stands_for(index, start)
+    if not str(index).isdecimal():
+        return f"There is no message {index}.", True
     request = api.ExpandMessageRequest(
         conversation_id=conversation,
-        message_index=index,
+        message_index=int(index),
         mode=api.EXPAND_MODE_RETURN_ONLY,  # the view stays as it is, and with it the provider's cache
         max_tokens=2000,  # what does not fit is asked for with another start
     )
@@ -48,6 +52,36 @@ def expand_message(index, unit=None, start=0, end=2**31 - 1):
     return text, False
 
 
+def stands_for(summary_id, start=0):
+    """What a summary stands for, as a list for the model: the messages, and the earlier summaries, from a message's number on."""
+    lines, page = [], ""
+    while True:
+        request = api.ExpandMessageRequest(conversation_id=conversation, summary_id=summary_id, page_token=page)
+        try:
+            reply = sidecar.context.ExpandMessage(request, timeout=SECONDS)
+        except grpc.RpcError as error:
+            return advice(error, summary_id), True
+        for child in reply.children:
+            is_message = child.HasField("message")
+            last = child.message.index if is_message else child.last_index
+            if last < start:
+                continue
+            if len(lines) == 100:
+                return "\n".join([*lines, f"[There is more: ask again with start {last}.]"]), False
+            lines.append(f"{last}: {beginning(child.message)}" if is_message else
+                         f"{child.summary_id}: summary of messages {child.first_index}-{last}")
+        page = reply.next_page_token
+        if not page:
+            return "\n".join(lines), False
+
+
+def beginning(message):
+    """The first words of a message."""
+    parts = [part.text or part.tool_result.text or f"{part.tool_call.name} {part.tool_call.arguments_json}" for part in message.parts]
+    role = message_pb2.Role.Name(message.role).removeprefix("ROLE_").lower()
+    return f"{role}: {' '.join(' '.join(parts).split())[:120]}"
+
+
 def advice(error, index):
     """What the model is told when it cannot have the text. An outage is no answer for a model, and is raised."""
     match reason(error):
@@ -55,6 +89,8 @@ def advice(error, index):
             return f"The text of message {index} was erased. Run the tool again if you need it."
         case "MESSAGE_NOT_FOUND":
             return f"There is no message {index}."
+        case "SUMMARY_NOT_FOUND":
+            return f"There is no summary {index}."
         case "EXPANSION_TOO_LARGE":
             return "A single entry is too large. Ask with unit chars."
         case "INVALID_FIELD":
@@ -117,6 +153,7 @@ check(shown[secret]["content"].endswith("[Compacted: first 20 of 38 characters s
 print("the model calls expand_message for one entry")
 asked = {"index": found, "unit": "items", "start": 47, "end": 48}
 text, failed = expand_message(**asked)
+text_of_47 = text
 check(json.loads(text) == [{"rank": 47, "title": "Book 47", "shelf": "5-2"}] and not failed, f"it gets {text}")
 sidecar.append(conversation, call("c3", "expand_message", **asked))
 answer = sidecar.append(conversation, result("c3", "expand_message", text))
@@ -162,3 +199,21 @@ room = policy.Budget(max_context_tokens=3000)
 built, shown = sidecar.build(conversation, fixed_input=beside, budget=room)
 check(refusal(message_index=found) == "EXPANSION_TOO_LARGE", "in a budget of 3,000 tokens it is refused: EXPANSION_TOO_LARGE")
 check(not expand_message(found, unit="items", start=10, end=20)[1], "a part of it can be had there too")
+
+print("the older half becomes a summary, and the model asks what it stands for")
+for n in range(3):
+    go_on(f"I have looked at shelf {n}, and found nothing on gardens. " * 200)
+# [compact]
+compacted = sidecar.context.CompactConversation(api.CompactConversationRequest(
+    conversation_id=conversation,
+    options=api.CompactionOptions(keep_recent=2),
+), timeout=60)  # longer than a summary may take
+# [/compact]
+summary = compacted.result.summaries[0]
+built, shown = sidecar.build(conversation, fixed_input=beside)
+note = f'[Summary of messages {summary.first_index}-{summary.last_index}. What it stands for: expand_message("{summary.id}")]'
+check(any((m["content"] or "").startswith(note) for m in shown), f"the view says: {note}")
+lines, failed = expand_message(summary.id)
+check(not failed and f"{found}: tool: [" in lines, f"it gets a list of messages, {len(lines.splitlines())} of them")
+check(expand_message(str(found), unit="items", start=47, end=48) == (text_of_47, False), "and with a number from the list, the text")
+check(expand_message("s999") == ("There is no summary s999.", True), "of a summary that never was, advice")
