@@ -109,7 +109,7 @@ func (d *deciding) slide(ctx context.Context, target int64, keep int32) error {
 		return nothingToCompact()
 	}
 	win := d.out.window
-	win.Start = cut
+	win.Start, win.Anchor = cut, -1
 	if last := d.window.head.LastUser; last < cut {
 		win.Anchor = last
 	}

@@ -142,3 +142,21 @@ func TestEngine_Compact_GapBetweenSummaries(t *testing.T) {
 		}
 	}
 }
+
+// TestEngine_Compact_Sliding_OldAnchorLeaves: only the newest user message is shown before the window, if it lies there.
+func TestEngine_Compact_Sliding_OldAnchorLeaves(t *testing.T) {
+	b := summarises(conversation.StrategySlidingWindow)
+	b.append(t, "c", user("first"))
+	b.worked(t, "c", 0, 30, 100, 2_000)
+	if r := b.asked(t, "c", 2_000, nil); r.Manifest.Window.Anchor != 0 {
+		t.Fatalf("window %+v: nothing is tested", r.Manifest.Window)
+	}
+	b.append(t, "c", user("second"), answer("yes"), user("third"))
+	none := int32(0)
+	if _, err := b.Compact(ctx, engine.CompactRequest{Key: keyOf("c"), KeepRecent: &none}); err != nil {
+		t.Fatal(err)
+	}
+	if r := b.asked(t, "c", 2_000, nil); r.Manifest.Window.Anchor >= 0 {
+		t.Errorf("window %+v", r.Manifest.Window)
+	}
+}
