@@ -39,8 +39,7 @@ type life struct {
 	edits  []conversation.Edit
 	turn   int32
 	builds []build
-	last   map[conversation.Format]*validate.Context
-	judges map[conversation.Format]*validate.Checker
+	court  court
 }
 
 // build is a committed build.
@@ -60,19 +59,24 @@ const roomy = int32(5_000_000)
 // Time is the bubble's: models take as long as they like, and no test waits.
 func TestEngine_AnyLife_KeepsItsPromises(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		var failure any
-		synctest.Test(t, func(*testing.T) {
-			defer func() { failure = recover() }()
-			live(rt)
-		})
-		switch {
-		case failure == nil:
-		case fmt.Sprintf("%T", failure) == "rapid.invalidData": // rapid tells failures apart by where they come from
-			panic(failure)
-		default:
-			panic(failure)
-		}
+		bubbled(t, func() { live(rt) })
 	})
+}
+
+// bubbled runs a case in a bubble of its own time. rapid tells failures apart by where they come from.
+func bubbled(t *testing.T, do func()) {
+	var failure any
+	synctest.Test(t, func(*testing.T) {
+		defer func() { failure = recover() }()
+		do()
+	})
+	switch {
+	case failure == nil:
+	case fmt.Sprintf("%T", failure) == "rapid.invalidData": // not on the line of failures
+		panic(failure)
+	default:
+		panic(failure)
+	}
 }
 
 func live(t *rapid.T) {
@@ -104,7 +108,7 @@ func live(t *rapid.T) {
 func begin(t *rapid.T) *life {
 	l := &life{
 		t: t, g: newGenerator(t), store: memory.New(memory.Options{}), model: &minded{},
-		last: map[conversation.Format]*validate.Context{}, judges: map[conversation.Format]*validate.Checker{},
+		court: newCourt(t),
 	}
 	l.model.manner = rapid.SampledFrom([]string{"", "fails", "rambles", "hangs", "slow"}).Draw(t, "model is")
 	l.desk = summarize.New(summarize.Options{Providers: map[string]summarize.Model{"test": l.model}, Models: []string{"test/m"}})
@@ -317,7 +321,7 @@ func (l *life) build(f conversation.Format, budget int32) {
 	d.check()
 	l.turn = got.Turn
 	l.builds = append(l.builds, b)
-	l.legal(f, budget, &b)
+	l.court.legal(f, budget, &b)
 }
 
 func sketchOver(o *conversation.ExpirationOverride) string {
@@ -398,39 +402,6 @@ func (l *life) history(end int) *validate.History {
 		h.Add(model(&e.message))
 	}
 	return h
-}
-
-// legal holds the context to its provider's rules and to its budget, and its prefix to what is reported of it.
-func (l *life) legal(f conversation.Format, budget int32, b *build) {
-	judge := l.judges[f]
-	if judge == nil {
-		var err error
-		if judge, err = validate.NewChecker(formats[f], count); err != nil {
-			l.t.Fatal(err)
-		}
-		l.judges[f] = judge
-	}
-	system, messages := b.System, b.MessagesJSON
-	if f == conversation.FormatNeutral {
-		messages = b.shown
-	}
-	read := judge.Read(system, messages)
-	if len(read.Violations) > 0 {
-		l.t.Fatalf("illegal: %v\n%s\n%s", read.Violations, system, messages)
-	}
-	if read.Tokens > int(budget) {
-		l.t.Fatalf("%d tokens by an independent count (%d by ours) in a budget of %d\n%s", read.Tokens, b.Tokens.Total, budget, messages)
-	}
-	before := l.last[f]
-	l.last[f] = read
-	if before == nil || b.Prefix.BrokenBy != engine.BreakNone {
-		return
-	}
-	for i := range before.Blocks {
-		if i >= len(read.Blocks) || before.Blocks[i].JSON != read.Blocks[i].JSON || before.Blocks[i].Role != read.Blocks[i].Role {
-			l.t.Fatalf("block %d of the previous build is not in place, and no rewrite is reported:\n%s\n%s", i, before.Blocks[i].JSON, read.Blocks[min(i, len(read.Blocks)-1)].JSON)
-		}
-	}
 }
 
 // sameAsCold demands of the warm engine what one builds that has never seen the conversation.

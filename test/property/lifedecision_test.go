@@ -30,7 +30,7 @@ func (d *decision) fatalf(format string, args ...any) {
 
 func (d *decision) check() {
 	d.edits = d.news()
-	d.newest, d.perhaps = d.newestUnits()
+	d.newest, d.perhaps = newestOf(d.record)
 	d.speaker = d.lastSpeaker()
 	for _, b := range d.builds {
 		if b.turn < d.build.turn {
@@ -85,24 +85,6 @@ func frozen(was, is *conversation.Edit) bool {
 		}
 	}
 	return true
-}
-
-// newestUnits finds where the newest unit begins that is surely written, and the one that is the newest if it is not.
-func (d *decision) newestUnits() (sure, perhaps int32) {
-	units := naiveUnits(d.record)
-	perhaps = -1
-	for i, u := range slices.Backward(units) {
-		if slices.ContainsFunc(u, (*entry).speaks) {
-			if perhaps < 0 {
-				perhaps = u[0].index
-			}
-			return u[0].index, perhaps
-		}
-		if perhaps < 0 && slices.ContainsFunc(u, (*entry).stays) {
-			perhaps = units[i][0].index
-		}
-	}
-	return 0, max(perhaps, 0)
 }
 
 // lastSpeaker finds the newest unit in which anybody but the system surely speaks: it never expires.
@@ -240,14 +222,7 @@ func (d *decision) whole(u []*entry) bool {
 	return n > 0
 }
 
-func (d *decision) unitOf(e *entry) []*entry {
-	for _, u := range naiveUnits(d.record) {
-		if slices.Contains(u, e) {
-			return u
-		}
-	}
-	return nil
-}
+func (d *decision) unitOf(e *entry) []*entry { return unitOf(d.record, e) }
 
 func (d *decision) removal(e *entry, ed *conversation.Edit) {
 	d.mayExpire(e)

@@ -27,6 +27,8 @@ type entry struct {
 	masked      map[int32]bool
 	settled     bool
 	removed     bool
+	hidden      bool  // a rewind took it back
+	restoredSeq int64 // the edit of the last expansion
 	restored    int32 // the turn of the last expansion; -1 for none
 	restoredAt  int32 // how many messages there were then
 	fresh       bool  // no build was made since
@@ -41,10 +43,14 @@ type shownForm struct {
 	expiry bool
 }
 
-// naiveUnits groups what is on record: an assistant's message with calls takes the tool messages directly after it.
+// naiveUnits groups what is on record and was not taken back: an assistant's message with calls takes the tool messages directly
+// after it.
 func naiveUnits(record []*entry) [][]*entry {
 	var out [][]*entry
 	for _, e := range record {
+		if e.hidden {
+			continue
+		}
 		last := len(out) - 1
 		if e.message.Role == conversation.RoleTool && last >= 0 && out[last][0].message.HasCalls() {
 			out[last] = append(out[last], e)
@@ -53,6 +59,33 @@ func naiveUnits(record []*entry) [][]*entry {
 		out = append(out, []*entry{e})
 	}
 	return out
+}
+
+// unitOf is the unit that a message is in.
+func unitOf(record []*entry, e *entry) []*entry {
+	for _, u := range naiveUnits(record) {
+		if slices.Contains(u, e) {
+			return u
+		}
+	}
+	return nil
+}
+
+// newestOf finds where the newest unit begins that is surely written, and the one that is the newest if it is not.
+func newestOf(record []*entry) (sure, perhaps int32) {
+	perhaps = -1
+	for _, u := range slices.Backward(naiveUnits(record)) {
+		if slices.ContainsFunc(u, (*entry).speaks) {
+			if perhaps < 0 {
+				perhaps = u[0].index
+			}
+			return u[0].index, perhaps
+		}
+		if perhaps < 0 && slices.ContainsFunc(u, (*entry).stays) {
+			perhaps = u[0].index
+		}
+	}
+	return 0, max(perhaps, 0)
 }
 
 // blockText is the text of a part, if it has any that is looked for.
@@ -170,7 +203,9 @@ func fold(record []*entry, ed *conversation.Edit) {
 			e.removed = true
 		case conversation.EditRestore:
 			e.shown, e.masked, e.removed = map[int32]shownForm{}, map[int32]bool{}, false
-			e.restored, e.restoredAt, e.fresh = ed.Turn, int32(len(record)), true
+			e.restored, e.restoredAt, e.restoredSeq, e.fresh = ed.Turn, int32(len(record)), ed.Seq, true
+		case conversation.EditHide:
+			e.hidden = true
 		}
 	}
 }

@@ -1,0 +1,358 @@
+package property
+
+import (
+	"bytes"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine"
+	"github.com/palimpsest-context/palimpsest/pkg/provider"
+)
+
+func (j *journey) buildRequest(f conversation.Format, budget int32) engine.BuildRequest {
+	zero := int32(0)
+	r := engine.BuildRequest{
+		Key: j.key, Format: f, Model: rapid.SampledFrom([]string{"", "", "", "m1"}).Draw(j.t, "model"), Request: j.request("BuildContext"),
+		Budget: engine.BudgetOverride{ContextWindow: &budget, ReservedOutput: &zero},
+		Fixed:  engine.FixedInput{Tokens: rapid.SampledFrom([]*int32{nil, nil, new(int32(30))}).Draw(j.t, "fixed")},
+	}
+	switch rapid.IntRange(0, 9).Draw(j.t, "turn") {
+	case 0, 1:
+		r.SameTurn = true
+	case 2:
+		r.Turn = new(j.turn + int32(rapid.IntRange(1, 7).Draw(j.t, "jump")))
+	}
+	if rapid.IntRange(0, 7).Draw(j.t, "other policy") == 0 {
+		r.PolicyOverride = j.g.windowPolicy()
+	}
+	return r
+}
+
+// build builds, first dry, and holds what was decided to the models.
+func (j *journey) build(f conversation.Format, budget int32) {
+	r := j.buildRequest(f, budget)
+	dry := r
+	dry.DryRun, dry.Request = true, engine.Request{}
+	before, calls := j.head(), j.asks()
+	expected, dryErr := j.engine.Build(ctx, dry)
+	if after := j.head(); after.Version != before.Version || j.asks() != calls {
+		j.t.Fatal("a dry run commits, or asks a model")
+	}
+	var got *engine.BuildResult
+	asked := time.Now()
+	err := j.insist(func() (err error) { got, err = j.engine.Build(ctx, r); return err })
+	j.listen()
+	if waited, most := time.Since(asked), or(r.PolicyOverride.Or(j.policy).MaxWait, conversation.DefaultMaxWait); waited > most {
+		j.t.Fatalf("the build waited %s, and may wait %s", waited, most)
+	}
+	if err != nil {
+		j.refused(err, budget)
+		if j.head().Revision != before.Revision || j.head().Turn != before.Turn || len(j.news()) > 0 {
+			j.t.Fatal("a refused build commits")
+		}
+		return
+	}
+	if j.model == nil && (dryErr != nil || !bytes.Equal(written(expected), written(got)) || !got.Duplicate && !reflect.DeepEqual(expected.Decisions, got.Decisions)) {
+		j.t.Fatalf("the dry run differs (%v):\n%s\n%s", dryErr, written(expected), written(got))
+	}
+	b := &build{BuildResult: got, turn: got.Turn, count: int32(len(j.record)), time: time.Now(), model: r.Model, shown: written(got)}
+	j.t.Logf("build %d: turn %d, format %d, budget %d, window %+v", got.Manifest.Seq, got.Turn, f, budget, got.Manifest.Window)
+	j.arrived(b, &r, before.Revision)
+	j.again(b, &r)
+}
+
+func (j *journey) asks() int64 {
+	if j.model == nil {
+		return 0
+	}
+	return j.model.calls.Load()
+}
+
+// arrived holds a committed build to the models.
+func (j *journey) arrived(b *build, r *engine.BuildRequest, revision int64) {
+	if j.history().Pending() {
+		j.t.Fatal("built, though calls wait")
+	}
+	own := !slices.ContainsFunc(j.budgets, func(o int64) bool { return o > b.Manifest.Budget })
+	a := &journal{journey: j, policy: r.PolicyOverride.Or(j.policy), turn: b.turn, aging: b.turn > j.turn, own: own, start: b.Manifest.Window.Start}
+	made := a.take()
+	j.revised(b, made, revision)
+	v := j.viewOf(b)
+	v.composed()
+	v.explained()
+	v.newestWhole()
+	if b.Duplicate { // its first answer was lost, with what it said of the prefix
+		delete(j.court.last, b.Manifest.Format)
+	}
+	j.court.legal(b.Manifest.Format, int32(b.Manifest.Budget), b)
+	j.turn, j.builds = b.turn, append(j.builds, *b)
+	if !slices.Contains(j.budgets, b.Manifest.Budget) {
+		j.budgets = append(j.budgets, b.Manifest.Budget)
+	}
+}
+
+// revised demands that the revision moves by one if the view changed, and not if it did not (behaviour §3).
+func (j *journey) revised(b *build, made []conversation.Edit, before int64) {
+	moved := b.Revision - before
+	same := false
+	for _, o := range j.builds {
+		if o.Manifest.Budget == b.Manifest.Budget {
+			same = o.Manifest.Window == b.Manifest.Window
+		}
+	}
+	if moved < 0 || moved > 1 || len(made) > 0 && moved == 0 || j.head().Revision != b.Revision || b.Manifest.Revision != b.Revision {
+		j.t.Fatalf("%d edits move the revision by %d, to %d", len(made), moved, j.head().Revision)
+	}
+	if same && len(made) == 0 && moved != 0 && len(j.court.last) > 0 {
+		j.t.Fatalf("the revision moves, and the view does not")
+	}
+}
+
+// again asks with the same request id, and must get the same.
+func (j *journey) again(b *build, r *engine.BuildRequest) {
+	before := j.head()
+	got, err := j.engine.Build(ctx, *r)
+	if err != nil || !got.Duplicate || !bytes.Equal(written(got), b.shown) || got.Revision != b.Revision || got.Manifest.Seq != b.Manifest.Seq {
+		j.t.Fatalf("a retried build answers %v, and other bytes:\n%s\n%s", err, written(got), b.shown)
+	}
+	if j.head().Version != before.Version {
+		j.t.Fatal("a retried build commits")
+	}
+}
+
+func sketchSummary(e *conversation.Edit) string {
+	if e.Summary == nil {
+		return ""
+	}
+	return fmt.Sprintf("s%d of %v, except %v", e.Summary.ID, e.Summary.Children, e.Summary.Except)
+}
+
+// refused demands that a refusal is a documented one, and right.
+func (j *journey) refused(err error, budget int32) {
+	j.t.Logf("refused: %v", err)
+	switch kind := conversation.KindOf(err); kind {
+	case conversation.PendingToolCalls:
+		if !j.history().Pending() {
+			j.t.Fatalf("refused (%v), but no call waits", err)
+		}
+	case conversation.EmptyContext, conversation.ContextCannotFit:
+		least := bone(j.history())
+		for _, s := range j.standing() {
+			least += int(s.Summary.Tokens) + 4
+		}
+		for _, e := range j.visible() {
+			excepted := j.over(e.index) != nil && !covers(j.over(e.index), e.index)
+			if e.pinned || e.message.Role == conversation.RoleSystem && excepted {
+				m := model(&e.message)
+				least += m.Tokens(count) + 24
+			}
+		}
+		spoken := slices.ContainsFunc(j.visible(), func(e *entry) bool {
+			return e.message.Role != conversation.RoleSystem && e.speaks() && !j.summarised(e)
+		})
+		if sure, perhaps := j.newest(); sure == perhaps && spoken && 2*(least+60) <= int(budget) { // the factor is at most 2
+			j.t.Fatalf("refused (%v), but %d tokens fit %d", err, least, budget)
+		}
+	default:
+		j.t.Fatalf("not a documented refusal: %v", err)
+	}
+}
+
+// manifests demands every earlier build again, byte for byte, from a cold engine.
+func (j *journey) manifests() {
+	cold := j.newEngine(0)
+	defer cold.Close()
+	for _, b := range j.builds {
+		again, err := cold.Manifest(ctx, j.key, b.Manifest.Seq, conversation.FormatUnspecified)
+		if err != nil {
+			j.t.Fatalf("manifest %d: %v", b.Manifest.Seq, err)
+		}
+		text := slices.Concat(again.System, []byte{0}, again.MessagesJSON)
+		if b.Manifest.Format == conversation.FormatNeutral {
+			text = neutralJSON(again.Messages)
+		}
+		if again.SHA256 != b.Manifest.SHA256 || !bytes.Equal(text, b.shown) {
+			j.t.Fatalf("manifest %d rebuilds to other bytes:\n%s\n%s", b.Manifest.Seq, text, b.shown)
+		}
+	}
+}
+
+// seen is a view as a build has shown it: its messages by index, and its summaries in order.
+type seen struct {
+	*journey
+	build     *build
+	messages  map[int32]*provider.Message
+	order     []int32
+	summaries []*provider.Message
+}
+
+// viewOf reads a build's view in the neutral format, which says what each of its messages is.
+func (j *journey) viewOf(b *build) *seen {
+	m, err := j.engine.Manifest(ctx, j.key, b.Manifest.Seq, conversation.FormatNeutral)
+	if err != nil {
+		j.t.Fatalf("manifest %d: %v", b.Manifest.Seq, err)
+	}
+	v := &seen{journey: j, build: b, messages: map[int32]*provider.Message{}}
+	for i := range m.Messages {
+		switch n := &m.Messages[i]; {
+		case n.Summary > 0:
+			v.summaries = append(v.summaries, n)
+		case n.Index >= 0 && v.messages[n.Index] == nil: // a late result in it is told once more
+			v.messages[n.Index], v.order = n, append(v.order, n.Index)
+		}
+	}
+	return v
+}
+
+// composed demands that the view shows what the log of edits says, in the view's order, and that the bytes show the same.
+func (v *seen) composed() {
+	standing, known := v.standing(), ""
+	if len(standing) != len(v.summaries) {
+		v.t.Fatalf("%d summaries are in force, %d are shown", len(standing), len(v.summaries))
+	}
+	for i, m := range v.summaries {
+		s := standing[i].Summary
+		known += s.Text.Inline + "\n"
+		if m.Summary != s.ID || len(m.Parts) != 1 || m.Role != conversation.RoleAssistant || !strings.HasSuffix(m.Parts[0].Text.Inline, s.Text.Inline) {
+			v.t.Fatalf("summary s%d is shown as %+v", s.ID, m)
+		}
+	}
+	want, bytes := map[string]bool{}, map[string]bool{}
+	for _, e := range v.record {
+		if v.messages[e.index] != nil {
+			e.marksShown(want)
+			v.entire(e)
+		}
+	}
+	for _, m := range marks.FindAllString(string(v.build.shown), -1) {
+		if bytes[m] = true; !want[m] && !strings.Contains(known, m) {
+			v.t.Fatalf("%s is shown, and should not be:\n%s", m, v.build.shown)
+		}
+	}
+	for m := range want {
+		if !bytes[m] {
+			v.t.Fatalf("%s is not shown, and should be:\n%s", m, v.build.shown)
+		}
+	}
+	v.ordered()
+}
+
+// entire demands of a message that leads or is pinned that its words are shown as they were appended.
+func (v *seen) entire(e *entry) {
+	for i := range e.message.Parts {
+		p := &e.message.Parts[i]
+		if !e.leading && !e.pinned || p.Kind != conversation.PartText || strings.TrimSpace(p.Text.Inline) == "" {
+			continue
+		}
+		if !slices.ContainsFunc(v.messages[e.index].Parts, func(o conversation.Part) bool { return o.Text.Inline == p.Text.Inline }) {
+			v.t.Fatalf("message %d leads (%t) or is pinned (%t), and is shown as %+v", e.index, e.leading, e.pinned, v.messages[e.index])
+		}
+	}
+}
+
+// ordered demands the tail in order at the end, and before it nothing but what is kept there.
+func (v *seen) ordered() {
+	win := v.build.Manifest.Window
+	tail := slices.IndexFunc(v.order, func(i int32) bool { return i >= win.Start && !v.record[i].leading })
+	if tail < 0 {
+		tail = len(v.order)
+	}
+	byUnit := func(x, y int32) int { return int(v.unitStart(x) - v.unitStart(y)) } // formats order what is in one
+	if !slices.IsSortedFunc(v.order[tail:], byUnit) {
+		v.t.Fatalf("the tail is out of order: %v, window %+v", v.order, win)
+	}
+	for _, i := range v.order[:tail] {
+		e := v.record[i]
+		switch s := v.over(i); {
+		case e.leading || e.pinned || e.restored >= 0:
+		case e.message.Role == conversation.RoleSystem && s != nil && !covers(s, i):
+		case i != win.Anchor:
+			v.t.Fatalf("message %d is shown before the window, %+v", i, win)
+		case e.message.Role != conversation.RoleUser || slices.ContainsFunc(v.visible(), func(o *entry) bool {
+			return o.index > i && o.index < win.Start && o.message.Role == conversation.RoleUser && !v.gone(o)
+		}):
+			v.t.Fatalf("message %d is shown before the window, %+v, and is not the newest of the user's there", i, win)
+		}
+	}
+}
+
+func (v *seen) unitStart(index int32) int32 { return unitOf(v.record, v.record[index])[0].index }
+
+func (v *seen) gone(e *entry) bool { return e.removed || v.messages[e.index] == nil && v.summarised(e) }
+
+// explained demands for every message that is not shown exactly one reason, and for every one that is shown otherwise exactly
+// one decision.
+func (v *seen) explained() {
+	for _, e := range v.record {
+		if !e.hidden && !e.speaks() && !e.removed {
+			continue // formats differ in what they write of it
+		}
+		why := v.reasons(e)
+		shown := v.messages[e.index] != nil
+		var want []string
+		switch {
+		case e.hidden:
+			want = []string{"hidden"}
+		case v.summarised(e):
+			want = []string{"summarised"}
+		case shown && len(e.shown) > 0:
+			want = []string{"edited"}
+		case !shown && e.removed && len(why) == 1 && why[0] == "removed":
+			continue
+		case !shown:
+			want = []string{"left out"}
+		}
+		if !slices.Equal(why, want) || shown && (e.hidden || v.summarised(e)) {
+			v.t.Fatalf("message %d (shown %t, removed %t) is explained by %v, not %v: window %+v, decisions %+v",
+				e.index, shown, e.removed, why, want, v.build.Manifest.Window, v.build.Decisions)
+		}
+	}
+}
+
+// reasons are what decisions say of a message.
+func (v *seen) reasons(e *entry) []string {
+	var out []string
+	for _, d := range v.build.Decisions {
+		if e.index < d.First || d.Last < e.index {
+			continue
+		}
+		switch d.Kind {
+		case conversation.DecisionHidden:
+			if e.hidden && !slices.Contains(out, "hidden") { // what is taken back again was taken back before
+				out = append(out, "hidden")
+			}
+		case conversation.DecisionSummarised:
+			if s := v.over(e.index); s != nil && s.Summary.ID == d.Summary && v.summarised(e) && !e.hidden {
+				out = append(out, "summarised")
+			}
+		case conversation.DecisionLeftOut:
+			if v.messages[e.index] == nil && !e.hidden && !v.summarised(e) {
+				out = append(out, "left out")
+			}
+		case conversation.DecisionRemoved:
+			out = append(out, "removed")
+		case conversation.DecisionClipped, conversation.DecisionCompacted, conversation.DecisionCleared, conversation.DecisionPruned:
+			out = append(out, "edited")
+		}
+	}
+	return out
+}
+
+// newestWhole demands the newest unit: whole, or with results that were clipped.
+func (v *seen) newestWhole() {
+	sure, perhaps := v.newest()
+	if sure != perhaps {
+		return // formats differ in which one it is
+	}
+	for _, e := range unitOf(v.record, v.record[sure]) {
+		if v.messages[e.index] == nil && e.speaks() {
+			v.t.Fatalf("message %d, of the newest unit, is not shown", e.index)
+		}
+	}
+}
