@@ -114,8 +114,9 @@ func (out *composition) leftOut(m *conversation.Manifest) []conversation.Range {
 
 // stoodFor are the messages that the summaries in force stand for.
 func stoodFor(view *conversation.View) []conversation.Range {
-	var out []conversation.Range
-	for _, e := range view.Summaries() {
+	summaries := view.Summaries()
+	out := make([]conversation.Range, 0, len(summaries))
+	for _, e := range summaries {
 		out = append(out, subtract([]conversation.Range{e.Range}, append(view.Restorations(e.Seq), e.Summary.Except...))...)
 	}
 	return out
