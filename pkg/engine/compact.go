@@ -43,6 +43,7 @@ func (e *Engine) compactOnce(ctx context.Context, r *CompactRequest, wait *waits
 	d.waits = wait
 	before := d.fixed + d.out.tokens()
 	if err := d.compactNow(ctx, r); err != nil {
+		e.giveBack(w) // whoever has waited comes back to it
 		return nil, err
 	}
 	return e.commitCompact(ctx, d, r, before-d.fixed-d.out.tokens())
