@@ -254,7 +254,7 @@ func (d *deciding) prepareSummary(ctx context.Context) {
 	if err != nil || !d.summarises() || used < c.prepare || used > d.settings.budget || r.pending(d.now) {
 		return
 	}
-	prompt, _ := d.settings.catalogue.prompt(or(c.PromptID, ""))
+	prompt := d.spanPrompt()
 	if !d.engine.summaries.CanAsk(&prompt) {
 		return
 	}

@@ -54,7 +54,7 @@ func (d *deciding) work(ctx context.Context, p *plan) (*work, error) {
 		plan: *p, key: d.window.key, incarnation: d.window.head.Incarnation, counter: d.settings.counter,
 		summary: c.summary, losses: c.losses, earlier: map[int64]written{},
 	}
-	w.prompt, _ = d.settings.catalogue.prompt(or(c.PromptID, ""))
+	w.prompt = d.spanPrompt()
 	for i := range p.Steps {
 		units, err := d.ownUnits(ctx, p.Steps[i].Own)
 		if err != nil {
@@ -68,6 +68,17 @@ func (d *deciding) work(ctx context.Context, p *plan) (*work, error) {
 	var err error
 	w.span, err = d.engine.spanChars(ctx, w)
 	return w, err
+}
+
+// spanPrompt is what summaries of spans are asked for with: the prompt that the policy names, if there is one, or the built-in one.
+// The prompt with the id "default" is for single results.
+func (d *deciding) spanPrompt() conversation.Prompt {
+	if id := or(d.settings.compact.PromptID, ""); id != "" {
+		if p, ok := d.settings.catalogue.prompt(id); ok {
+			return p
+		}
+	}
+	return conversation.Prompt{}
 }
 
 // ownUnits are copies of the units of a stretch: what the window holds changes under it once the conversation is let go.

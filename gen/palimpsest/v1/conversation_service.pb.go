@@ -628,8 +628,8 @@ type UpdateConversationRequest struct {
 	// Required. The id, and the new values of what the mask names.
 	Conversation *Conversation `protobuf:"bytes,1,opt,name=conversation,proto3" json:"conversation,omitempty"`
 	// Required. What to change: actor_id, agent_id, title, metadata_json, policy, a field of policy, such as policy.ttl, or a field
-	// of policy.fit, policy.expiration, policy.retention or policy.rewrite, such as policy.rewrite.mode. A named field that is not
-	// set is cleared.
+	// of policy.fit, policy.expiration, policy.retention, policy.rewrite, policy.pruning or policy.compaction, such as
+	// policy.rewrite.mode. A named field that is not set is cleared.
 	UpdateMask *fieldmaskpb.FieldMask `protobuf:"bytes,2,opt,name=update_mask,json=updateMask,proto3" json:"update_mask,omitempty"`
 	// Optional. Makes a retry safe for 24 hours; at most 256 bytes.
 	RequestId     string `protobuf:"bytes,3,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`

@@ -414,7 +414,8 @@ type CompactionPolicy struct {
 	FanOut *int32 `protobuf:"varint,8,opt,name=fan_out,json=fanOut,proto3,oneof" json:"fan_out,omitempty"`
 	// Optional. What a model's summary may weigh, in tokens; 100 to 8,000; 4,000 by default, and never more than a tenth of the budget.
 	SummaryTokens *int32 `protobuf:"varint,9,opt,name=summary_tokens,json=summaryTokens,proto3,oneof" json:"summary_tokens,omitempty"`
-	// Optional. The prompt that summaries are asked for with; at most 256 bytes. The built-in one by default.
+	// Optional. The prompt that summaries are asked for with; at most 256 bytes. The built-in one by default, and where no prompt has
+	// the id.
 	PromptId *string `protobuf:"bytes,10,opt,name=prompt_id,json=promptId,proto3,oneof" json:"prompt_id,omitempty"`
 	// Optional. True: reasoning tokens of usage reports count as used. False by default: providers do not send reasoning back.
 	CountReasoning *bool `protobuf:"varint,11,opt,name=count_reasoning,json=countReasoning,proto3,oneof" json:"count_reasoning,omitempty"`
