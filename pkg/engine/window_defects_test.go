@@ -56,7 +56,8 @@ func TestEngine_Rewind_OwnBudgetIsRemembered(t *testing.T) {
 	b := summarises(conversation.StrategySummarize)
 	b.append(t, "c", user("Read the parts."))
 	b.worked(t, "c", 0, 20, 100, 16_000)
-	b.rewound(t, "c", 1)
+	b.rewound(t, "c", 0)
+	b.append(t, "c", user("Read them again."))
 	for _, r := range b.worked(t, "c", 100, 20, 100, 1_000) {
 		if made := summarisedIn(r); len(made) > 0 {
 			t.Fatalf("a summary was made: %+v", made)
@@ -69,20 +70,13 @@ func TestEngine_Rewind_OwnBudgetIsRemembered(t *testing.T) {
 
 // TestEngine_Build_NothingToSummarise_Hierarchy: where nothing may enter a summariser, nothing is planned.
 func TestEngine_Build_NothingToSummarise_Hierarchy(t *testing.T) {
-	b := summarises(conversation.StrategyHierarchical)
-	b.append(t, "c", user("go"))
-	b.asked(t, "c", 1000, nil)
+	b := drafting(t, writes(gist, 0), conversation.StrategyHierarchical)
+	b.append(t, "c", pinned(user("go")))
 	for range 12 {
 		b.append(t, "c", text(conversation.RoleSystem, words(100)))
 	}
 	b.append(t, "c", user("now"))
-	b.rewound(t, "c", 0)
-	b.append(t, "c", answer("hm"))
-	for range 12 {
-		b.append(t, "c", pinned(text(conversation.RoleSystem, words(60))))
-	}
-	b.append(t, "c", user("now"))
-	b.asked(t, "c", 1000, func(r *engine.BuildRequest) { r.Format = conversation.FormatNeutral })
+	b.turn(t, "c", within(1000), dry)
 }
 
 // TestEngine_Build_WhatLiesBeforeASummary_IsExplained: every message that is not shown has a reason.
