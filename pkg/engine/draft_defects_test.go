@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -254,5 +255,43 @@ func TestEngine_Rewind_AllSinceTheSummary_ShowsTheSummary(t *testing.T) {
 	b.append(t, "c", user("Go on."))
 	if again := b.turn(t, "c", within(8000)); len(again.Messages) != len(r.Messages)+1 {
 		t.Errorf("%d messages, then %d", len(r.Messages), len(again.Messages))
+	}
+}
+
+// TestEngine_Summary_CommitFails_ItsTextIsSwept: a summary that was staged and never committed is gone after the grace of uploads.
+func TestEngine_Summary_CommitFails_ItsTextIsSwept(t *testing.T) {
+	f := newFaulty()
+	var staged []conversation.ID
+	f.stage = func(u *store.Upload) error { staged = append(staged, u.ID); return nil }
+	f.commit = func(_ store.Key, c *store.Change) error {
+		if len(c.Uploads) > 0 {
+			return store.ErrOutcomeUnknown
+		}
+		return nil
+	}
+	b := lifeBench(f, func(o *engine.Options) { o.Defaults.Compaction.Strategy = conversation.StrategySummarize })
+	b.append(t, "c", user("Read the parts."))
+	for i := range 60 {
+		k := fmt.Sprint("k", i)
+		b.append(t, "c", call(k), result(k, fmt.Sprintf("file /srv/data/part%d.csv was read. %s", i, words(200))))
+	}
+	_, err := b.tryTurn("c", within(8000))
+	expect(t, err, conversation.OutcomeUnknown)
+	f.commit = nil
+	b.now = b.now.Add(store.UploadGrace + time.Minute)
+	if err := b.Sweep(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if len(staged) == 0 {
+		t.Fatal("nothing was staged: nothing is tested")
+	}
+	for _, id := range staged {
+		snap, err := f.Read(ctx, keyOf("c"), store.Query{Contents: []store.ContentRange{{ID: id, Length: -1}}})
+		if err != nil || snap.Contents[0] != nil {
+			t.Errorf("the text is still there (%v)", err)
+		}
+	}
+	if r := b.turn(t, "c", within(8000)); len(summarisedIn(r)) != 1 {
+		t.Errorf("%d summaries", len(summarisedIn(r)))
 	}
 }
