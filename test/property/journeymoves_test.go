@@ -146,6 +146,7 @@ func (j *journey) compact() {
 	if got.Revision != before.Revision+1 || j.head().Revision != got.Revision || j.head().Turn != before.Turn {
 		j.t.Fatalf("a compaction answers revision %d, turn %d, after %d, %d", got.Revision, j.head().Turn, before.Revision, before.Turn)
 	}
+	j.slid = true
 	policy := j.policy
 	policy.Compaction.Strategy = cmp.Or(r.Strategy, policy.Compaction.Strategy)
 	at := j.journal()
