@@ -67,7 +67,7 @@ func (e *Engine) decidingOn(ctx context.Context, w *window, r *CompactRequest) (
 	}
 	standing := w.info.Policy.Or(e.defaults).Fit
 	for _, f := range known {
-		if standing.MaxContextTokens == nil && standing.ContextWindowTokens == nil {
+		if standing.ContextWindowTokens == nil {
 			own, none := int32(max(f.Budget, int64(or(build.Budget.ContextWindow, 0)))), int32(0)
 			build.Budget = BudgetOverride{ContextWindow: &own, ReservedOutput: &none}
 		}

@@ -222,3 +222,60 @@ func TestEngine_Rewind_DissolvesSummaries(t *testing.T) {
 		t.Errorf("summary %d is shown, want %d", shown.Compaction.Summary, older.Summary)
 	}
 }
+
+// TestEngine_Build_SummaryTellsWhatItStandsFor: what a summary leaves out it does not count, and what an earlier one left out and
+// it does not, it does.
+func TestEngine_Build_SummaryTellsWhatItStandsFor(t *testing.T) {
+	b := summarises(conversation.StrategySummarize)
+	b.append(t, "c", text(conversation.RoleSystem, "s"), user("Read the parts."))
+	b.worked(t, "c", 0, 70, 100, 8000)
+	b.append(t, "c", user("Read some more."))
+	b.worked(t, "c", 70, 70, 100, 8000)
+	r := b.turn(t, "c", within(8000))
+	shown := map[int32]bool{}
+	for _, m := range r.Messages {
+		shown[m.Index] = true
+	}
+	summaries := 0
+	for _, d := range r.Decisions {
+		if d.Kind != conversation.DecisionSummarised {
+			continue
+		}
+		summaries++
+		want := int64(0)
+		for _, m := range b.records(t, "c")[d.First : d.Last+1] {
+			if !shown[m.Index] {
+				want += int64(m.Tokens)
+			}
+		}
+		if d.Before != want {
+			t.Errorf("s%d stands for %d tokens, want %d", d.Summary, d.Before, want)
+		}
+	}
+	if summaries != 1 || r.Compaction.Summary < 2 || r.Tokens.SavedByFit != 0 {
+		t.Errorf("%d summaries, %+v, %+v", summaries, r.Compaction, r.Tokens)
+	}
+}
+
+// TestEngine_Build_SummarisesUnderACap: a cap that is larger than what a model takes keeps nobody from making summaries.
+func TestEngine_Build_SummarisesUnderACap(t *testing.T) {
+	b := lifeBench(memory.New(memory.Options{}), func(o *engine.Options) {
+		o.Defaults = conversation.Policy{
+			Compaction: conversation.CompactionPolicy{Strategy: conversation.StrategySummarize},
+			Fit:        conversation.FitPolicy{MaxContextTokens: ptr(int32(48_000))},
+		}
+	})
+	b.append(t, "c", user("Read the parts."))
+	made := 0
+	for _, r := range b.worked(t, "c", 0, 100, 100, 8000) {
+		made += len(summarisedIn(r))
+	}
+	if made == 0 {
+		t.Error("no summaries")
+	}
+	for _, r := range b.worked(t, "c", 100, 20, 100, 4000) { // a smaller budget than the largest
+		if len(summarisedIn(r)) > 0 {
+			t.Error("a smaller build made a summary")
+		}
+	}
+}

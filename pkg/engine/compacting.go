@@ -61,12 +61,12 @@ func (s *settings) compacting(p conversation.CompactionPolicy) compacting {
 	return c
 }
 
-// ownBudget says whether a budget is the conversation's own: the one that its policy, or the server's, sets, or else the largest
-// of those that are remembered. Builds for smaller ones fit for themselves: a summary would take from the others what has room
-// there.
+// ownBudget says whether a budget is the conversation's own: that of the window that its policy, or the server's, sets, or else the
+// largest of those that are remembered. Builds for smaller ones fit for themselves: a summary would take from the others what has
+// room there.
 func (e *Engine) ownBudget(w *window, tokens int64, profile conversation.ModelProfile) (bool, error) {
 	standing := w.info.Policy.Or(e.defaults).Fit
-	if standing.MaxContextTokens != nil || standing.ContextWindowTokens != nil {
+	if standing.ContextWindowTokens != nil {
 		return tokens >= budget(BudgetOverride{}, standing, profile).Tokens(), nil
 	}
 	known, err := w.fits()

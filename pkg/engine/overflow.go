@@ -228,22 +228,38 @@ func (d *deciding) summaryEdit(dr *draft, i int, ids []int64) (conversation.Edit
 		s.Children = append(s.Children, ids[at])
 	}
 	e := conversation.Edit{Kind: conversation.EditSummarise, Range: step.Range, Summary: s, After: int64(n)}
+	d.weighReplaced(&e)
+	return e, nil
+}
+
+// weighReplaced says what a summary takes the place of: as the view shows it, and as it was appended. What an earlier summary left
+// out it may stand for, and the other way round.
+func (d *deciding) weighReplaced(e *conversation.Edit) {
+	s := e.Summary
+	var takenUp []conversation.Edit
 	for _, older := range d.view.Summaries() {
-		if step.Range.Covers(older.Range) {
+		if e.Range.Covers(older.Range) {
+			takenUp = append(takenUp, older)
 			e.Before += int64(older.Summary.Tokens)
 			s.Recorded += older.Summary.Recorded
 		}
 	}
-	for _, m := range d.window.messages {
-		if !step.Own.Contains(m.Index) || !s.Covers(m.Index) || d.view.Hidden(conversation.Range{First: m.Index, End: m.Index + 1}) {
+	for i := range d.window.messages {
+		m := &d.window.messages[i]
+		if !e.Range.Contains(m.Index) || d.view.Hidden(conversation.Range{First: m.Index, End: m.Index + 1}) {
 			continue
 		}
-		s.Recorded += int64(m.Tokens)
-		if it, shown := d.view.Item(&m); shown {
+		before := slices.ContainsFunc(takenUp, func(o conversation.Edit) bool { return o.Range.Contains(m.Index) && o.Summary.Covers(m.Index) })
+		switch now := s.Covers(m.Index); {
+		case now && !before:
+			s.Recorded += int64(m.Tokens)
+		case before && !now:
+			s.Recorded -= int64(m.Tokens)
+		}
+		if it, shown := d.view.Item(m); shown && s.Covers(m.Index) {
 			e.Before += it.Tokens()
 		}
 	}
-	return e, nil
 }
 
 // prepareSummary has a summary prepared in the background for when the view overflows, once the view has come near to it.
