@@ -82,17 +82,13 @@ func (e *Engine) prepareNow(w *work, stored []byte) error {
 	if err != nil || held == nil {
 		return err
 	}
-	if outlived, err := e.outlived(ctx, w); err != nil || outlived {
-		_, failed := e.setDraft(ctx, w, held, nil, nil)
-		return errors.Join(err, failed)
-	}
 	d, err := e.summarise(ctx, w)
 	texts, err := slotsOf(d, err)
 	outcome := draftRecord{State: draftReady, plan: w.plan}
 	if err != nil {
 		outcome = draftRecord{State: draftFailed, Until: e.now().Add(failedFor), Reason: reasonOf(err)}
 	}
-	if e.base.Err() != nil { // the process ends: whoever comes next may begin at once
+	if e.base.Err() != nil || errors.Is(err, errOutlived) { // whoever comes next may begin at once
 		last, done := context.WithTimeout(context.Background(), time.Second)
 		defer done()
 		_, err := e.setDraft(last, w, held, nil, nil)
@@ -102,14 +98,19 @@ func (e *Engine) prepareNow(w *work, stored []byte) error {
 	return err
 }
 
-// outlived says whether a work's plan stands no more: what was erased, above all, must not be given to a model. From here on it is
-// the lease that is lost.
-func (e *Engine) outlived(ctx context.Context, w *work) (bool, error) {
+// errOutlived ends work on a plan that stands no more.
+var errOutlived = errors.New("engine: what was to be summarised has changed")
+
+// outlived is an error if a work's plan stands no more: what was erased, above all, must not be given to a model.
+func (e *Engine) outlived(ctx context.Context, w *work) error {
 	snap, err := e.store.Read(ctx, w.key, store.Query{Incarnation: w.incarnation, Edits: &store.EditRange{After: w.EditSeq}})
 	if err != nil {
-		return false, err
+		return err
 	}
-	return slices.ContainsFunc(w.Steps, func(s step) bool { return s.broken(w.EditSeq, snap.Edits) }), nil
+	if slices.ContainsFunc(w.Steps, func(s step) bool { return s.broken(w.EditSeq, snap.Edits) }) {
+		return errOutlived
+	}
+	return nil
 }
 
 // setDraft replaces what the draft's slot holds, if it holds what it is said to, and returns what it holds then; nil if somebody

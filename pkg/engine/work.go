@@ -259,6 +259,9 @@ func (e *Engine) summarise(ctx context.Context, w *work) (*draft, error) {
 			pieces = [][]conversation.Unit{nil}
 		}
 		for _, units := range pieces {
+			if err := e.outlived(ctx, w); err != nil {
+				return nil, err
+			}
 			result := e.ask(ctx, w, summarize.SpanContent(texts, units, w.span))
 			if result.Err != nil {
 				return nil, result.Err
