@@ -182,13 +182,14 @@ func (d *deciding) discover(ctx context.Context) (int32, error) {
 			return from, err
 		}
 		// What is written may weigh less than what is on record: blocks of another provider are dropped.
-		if err := w.load(ctx, d.engine, d.needed(conversation.Window{Start: from, Anchor: -1})...); err != nil {
+		win := conversation.Window{Start: from, Anchor: -1}
+		if err := w.loadView(ctx, d.engine, func() []conversation.Range { return d.needed(win) }); err != nil {
 			return 0, err
 		}
 		if done := w.view.SummarisedTo(); from <= done && done > 0 {
 			return done, nil
 		}
-		out, err := d.compose(ctx, w.view, conversation.Window{Start: from, Anchor: -1})
+		out, err := d.compose(ctx, w.view, win)
 		if err != nil || out.speaks() && d.fixed+out.tokens() > d.settings.limit {
 			return from, err
 		}
@@ -197,7 +198,7 @@ func (d *deciding) discover(ctx context.Context) (int32, error) {
 
 // needed lists what a build may show that starts somewhere.
 func (d *deciding) needed(win conversation.Window) []conversation.Range {
-	ranges := append(kept(d.kept, win), d.window.view.Restorations(win.Restored)...)
+	ranges := append(kept(d.kept, win), d.window.restored(win.Restored)...)
 	ranges = append(ranges, d.window.view.Excepted()...)
 	if last := d.window.head.LastUser; last >= 0 && last < win.Start {
 		ranges = append(ranges, conversation.Range{First: last, End: last + 1})

@@ -67,7 +67,7 @@ func (d *deciding) goBack(ctx context.Context) error {
 		return err
 	}
 	win := conversation.Window{Start: start, Anchor: -1}
-	if err := d.window.load(ctx, d.engine, d.needed(win)...); err != nil {
+	if err := d.window.loadView(ctx, d.engine, func() []conversation.Range { return d.needed(win) }); err != nil {
 		return err
 	}
 	d.view = d.window.view
@@ -88,9 +88,14 @@ func (d *deciding) legal() error {
 	if !d.out.speaks() {
 		return conversation.Errorf(conversation.EmptyContext, "there is nothing to show but system messages")
 	}
-	last := &d.out.units[len(d.out.units)-1]
-	if open := last.OpenCalls(); len(open) > 0 {
-		return conversation.Errorf(conversation.PendingToolCalls, "%d tool calls of message %d wait for their results", len(open), last.First())
+	for i := range d.out.units {
+		u := &d.out.units[i]
+		if u.Summary != nil || u.First() != d.window.head.UnitStart { // not the newest: nobody waits for it any more
+			continue
+		}
+		if open := u.OpenCalls(); len(open) > 0 {
+			return conversation.Errorf(conversation.PendingToolCalls, "%d tool calls of message %d wait for their results", len(open), u.First())
+		}
 	}
 	return nil
 }

@@ -247,7 +247,7 @@ func (l *listing) cost(ctx context.Context, u *conversation.Unit) (cost, before 
 	win := l.window
 	kept, tail := kept(conversation.Kept{LeadingSystem: m.LeadingSystem, Pins: m.Pins}, m.Window), conversation.Range{First: m.Window.Start, End: m.MessageCount}
 	err = win.loadView(ctx, l.engine, func() []conversation.Range {
-		return slices.Concat(kept, []conversation.Range{tail}, win.view.Restorations(m.Window.Restored), win.view.Excepted())
+		return slices.Concat(kept, []conversation.Range{tail}, win.restored(m.Window.Restored), win.view.Excepted())
 	})
 	if err != nil {
 		return 0, 0, err

@@ -71,7 +71,7 @@ func (e *Engine) recompose(ctx context.Context, w *window, m *conversation.Manif
 	k := conversation.Kept{LeadingSystem: m.LeadingSystem, Pins: m.Pins}
 	tail := conversation.Range{First: m.Window.Start, End: m.MessageCount}
 	needed := func() []conversation.Range {
-		return slices.Concat(kept(k, m.Window), []conversation.Range{tail}, past.view.Restorations(m.Window.Restored), past.view.Excepted())
+		return slices.Concat(kept(k, m.Window), []conversation.Range{tail}, past.restored(m.Window.Restored), past.view.Excepted())
 	}
 	if err := past.loadView(ctx, e, needed); err != nil {
 		return nil, err

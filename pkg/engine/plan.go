@@ -94,7 +94,8 @@ func (d *deciding) reachBack(ctx context.Context) (int32, error) {
 	if at <= from {
 		return from, nil
 	}
-	return d.unitStart(ctx, at)
+	start, err := d.unitStart(ctx, at)
+	return max(start, from), err // a unit that a rewind has opened again may begin in what is summarised
 }
 
 // followView takes in edits that loading has shown: of messages that were not part of the window.

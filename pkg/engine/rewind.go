@@ -55,6 +55,7 @@ type rewinding struct {
 	hidden conversation.Range
 	weight int64 // of what is taken back, as it was appended
 	edit   conversation.Edit
+	newest *conversation.Unit // of what is left; nil if nothing is
 }
 
 // take loads what is taken back and weighs it.
@@ -115,7 +116,32 @@ func (b *rewinding) change(ctx context.Context) (*store.Change, error) {
 	if err := b.changeFits(c); err != nil {
 		return nil, err
 	}
-	return c, b.changeHead(ctx, &c.Head)
+	if err := b.changeHead(ctx, &c.Head); err != nil {
+		return nil, err
+	}
+	if u := b.newest; u != nil && b.lost(u) {
+		c.Head.EditSeq++
+		c.Edits = append(c.Edits, conversation.Edit{
+			Seq: c.Head.EditSeq, Kind: conversation.EditRestore, Range: conversation.Range{First: u.First(), End: u.Last() + 1},
+			Reason: conversation.ReasonRewindRequest, Turn: b.edit.Turn, Time: b.edit.Time, Commit: b.edit.Commit, After: u.Tokens(),
+		})
+	}
+	return c, nil
+}
+
+// lost says whether what is the newest unit now has to be brought back, because it had left the view: the newest unit is always
+// shown. Where calls of it wait again, all of it is.
+func (b *rewinding) lost(u *conversation.Unit) bool {
+	lost, open := false, len(u.OpenCalls()) > 0
+	for i := range u.Items {
+		m := u.Items[i].Message
+		if conversation.Erased(m.Parts) {
+			return false
+		}
+		now, shown := b.window.view.Item(m)
+		lost = lost || !shown || open && (now.Level > conversation.Full || now.Masked > 0)
+	}
+	return lost
 }
 
 func (b *rewinding) changeFits(c *store.Change) error {
@@ -248,6 +274,7 @@ func (b *rewinding) reopen(ctx context.Context, h *Head) error {
 	if err != nil {
 		return err
 	}
+	b.newest = u
 	pins := len(h.Pins) - 1
 	if pins >= 0 && h.Pins[pins].First == u.First() {
 		h.Pins[pins].End = u.Last() + 1

@@ -72,7 +72,7 @@ func (d *deciding) unseenOutput(r *reported) int64 {
 		output += r.Thought
 	}
 	m, ok := d.window.message(r.Messages)
-	if !ok || m.Role != conversation.RoleAssistant {
+	if !ok || r.Messages < d.out.window.Start || m.Role != conversation.RoleAssistant {
 		return 0 // it left the view since, or was never appended
 	}
 	return max(0, min(output, d.settings.budget)-scaled(int64(m.Tokens), d.settings.factor))

@@ -104,12 +104,57 @@ func (w *window) load(ctx context.Context, e *Engine, ranges ...conversation.Ran
 	return nil
 }
 
-// loadView makes the window hold what a view needs: what that is shows once the edits about ranges are known.
+// loadView makes the window hold what a view needs: what that is shows bit by bit, once the edits about ranges are known and the
+// ends of units that were brought back.
 func (w *window) loadView(ctx context.Context, e *Engine, needed func() []conversation.Range) error {
-	if err := w.load(ctx, e, needed()...); err != nil {
-		return err
+	for ranges := needed(); len(subtract(ranges, w.loaded)) > 0; ranges = needed() {
+		if err := w.load(ctx, e, ranges...); err != nil {
+			return err
+		}
 	}
-	return w.load(ctx, e, needed()...)
+	return nil
+}
+
+// restored lists what was brought back after an edit, to the ends of its units: one that was the newest then may have grown since.
+// Where the end is not known yet, it lists what has to be looked at.
+func (w *window) restored(after int64) []conversation.Range {
+	var out []conversation.Range
+	for _, r := range merge(w.view.Restorations(after)) {
+		for {
+			next := w.pastHidden(r.End)
+			if next >= w.head.Messages {
+				break
+			}
+			m, ok := w.message(next)
+			if !ok {
+				out = append(out, conversation.Range{First: next, End: min(next+lookAhead, w.head.Messages)})
+				break
+			}
+			if m.Role != conversation.RoleTool {
+				out = append(out, conversation.Range{First: next, End: next + 1}) // so that it need not be looked at again
+				break
+			}
+			r.End = next + 1
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// lookAhead is how many messages are read at a time while the end of a unit that was brought back is looked for.
+const lookAhead = 4
+
+// pastHidden is the first message from an index on that is not hidden.
+func (w *window) pastHidden(index int32) int32 {
+	for moved := true; moved; {
+		moved = false
+		for _, h := range w.view.Hides() {
+			if h.Range.Contains(index) {
+				index, moved = h.Range.End, true
+			}
+		}
+	}
+	return index
 }
 
 // loadBack makes the window hold the newest messages, until they weigh the limit, and says where they begin. Results that will

@@ -271,7 +271,7 @@ func (v *seen) ordered() {
 	for _, i := range v.order[:tail] {
 		e := v.record[i]
 		switch s := v.over(i); {
-		case e.leading || e.pinned || e.restored >= 0:
+		case e.leading || e.pinned || v.record[v.unitStart(i)].restored >= 0: // which may have grown since
 		case e.message.Role == conversation.RoleSystem && s != nil && !covers(s, i):
 		case i != win.Anchor:
 			v.t.Fatalf("message %d is shown before the window, %+v", i, win)
