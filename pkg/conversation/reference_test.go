@@ -50,7 +50,7 @@ func (r *reference) is(i int32, kind conversation.EditKind) bool {
 // covers it.
 func (r *reference) standing(e conversation.Edit) bool {
 	return e.Kind == conversation.EditSummarise && !slices.ContainsFunc(r.edits, func(o conversation.Edit) bool {
-		overlap := o.Range.First < e.Range.End && e.Range.First < o.Range.End
+		overlap := o.Range.First <= e.Range.End && e.Range.First < o.Range.End
 		covers := o.Range.First <= e.Range.First && e.Range.End <= o.Range.End
 		return o.Seq > e.Seq && (o.Kind == conversation.EditHide && overlap || covers && r.standing(o))
 	})

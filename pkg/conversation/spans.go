@@ -44,9 +44,9 @@ func sortSpans(edits []Edit) {
 	})
 }
 
-// standing are the summaries in force, by range. One that speaks of messages that were taken back since does not stand any
-// more: the earlier summaries that it has taken up do, and the messages between them. One is superseded by a later one that
-// covers it, as long as that stands.
+// standing are the summaries in force, by range. One that speaks of messages that were taken back since, or after which nothing
+// is left, does not stand any more: the earlier summaries that it has taken up do, and the messages between them. One is
+// superseded by a later one that covers it, as long as that stands.
 func (s *spans) standing() []Edit {
 	var out []Edit
 	for i := len(s.summaries) - 1; i >= 0; i-- {
@@ -60,6 +60,10 @@ func (s *spans) standing() []Edit {
 	return out
 }
 
+// dissolved says whether something was taken back since that the summary speaks of, or that stood right behind it: then what is the
+// newest would be in the summary, and the newest is always shown.
 func (s *spans) dissolved(e *Edit) bool {
-	return slices.ContainsFunc(s.hidden, func(h Edit) bool { return h.Seq > e.Seq && h.Range.Overlaps(e.Range) })
+	return slices.ContainsFunc(s.hidden, func(h Edit) bool {
+		return h.Seq > e.Seq && h.Range.First <= e.Range.End && e.Range.First < h.Range.End
+	})
 }

@@ -234,20 +234,22 @@ func TestEngine_Build_DraftReplaced_LeavesNoText(t *testing.T) {
 	})
 }
 
-// TestEngine_Rewind_AllSinceTheSummary_ShowsTheSummary: nothing but a summary is left to show, and the next message follows on it.
-func TestEngine_Rewind_AllSinceTheSummary_ShowsTheSummary(t *testing.T) {
+// TestEngine_Rewind_AllSinceTheSummary_ShowsWhatIsTheNewest: the summary gives way, because the newest unit is always shown, and the
+// next message follows on it.
+func TestEngine_Rewind_AllSinceTheSummary_ShowsWhatIsTheNewest(t *testing.T) {
 	b := summarises(conversation.StrategySummarize)
 	b.append(t, "c", text(conversation.RoleSystem, "s"), user("Read the parts."))
 	var made []conversation.Event
 	for i := 0; len(made) == 0; i++ {
 		made = summarisedIn(b.worked(t, "c", i, 1, 100, 8000)[0])
 	}
-	if _, err := b.Rewind(ctx, engine.RewindRequest{Key: keyOf("c"), From: made[0].Last + 1}); err != nil {
-		t.Fatal(err)
+	back, err := b.Rewind(ctx, engine.RewindRequest{Key: keyOf("c"), From: made[0].Last + 1})
+	if err != nil || len(back.Dissolved) != 1 {
+		t.Fatalf("%+v, %v", back, err)
 	}
 	r := b.turn(t, "c", within(8000))
-	if r.Compaction.Summary != made[0].Summary {
-		t.Errorf("summary %d is shown, want %d", r.Compaction.Summary, made[0].Summary)
+	if last := r.Messages[len(r.Messages)-1]; last.Index != made[0].Last || r.Compaction.Summary == made[0].Summary {
+		t.Errorf("the last message is %d, and summary %d is shown", last.Index, r.Compaction.Summary)
 	}
 	if _, err := b.tryTurn("c", within(200)); err != nil {
 		expect(t, err, conversation.ContextCannotFit)

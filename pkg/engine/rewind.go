@@ -132,13 +132,13 @@ func (b *rewinding) change(ctx context.Context) (*store.Change, error) {
 // lost says whether what is the newest unit now has to be brought back, because it had left the view: the newest unit is always
 // shown. Where calls of it wait again, all of it is.
 func (b *rewinding) lost(u *conversation.Unit) bool {
-	lost, open := false, len(u.OpenCalls()) > 0
+	lost, open, view := false, len(u.OpenCalls()) > 0, b.window.until(b.edit).view
 	for i := range u.Items {
 		m := u.Items[i].Message
 		if conversation.Erased(m.Parts) {
 			return false
 		}
-		now, shown := b.window.view.Item(m)
+		now, shown := view.Item(m)
 		lost = lost || !shown || open && (now.Level > conversation.Full || now.Masked > 0)
 	}
 	return lost

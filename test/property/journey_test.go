@@ -219,9 +219,6 @@ func (j *journey) rewind() {
 	if rapid.IntRange(0, 3).Draw(j.t, "far") > 0 {
 		from = max(from, len(j.record)-4)
 	}
-	if j.intoSummary(int32(from)) {
-		return
-	}
 	r := engine.RewindRequest{Key: j.key, From: int32(from), Request: j.request("RewindConversation")}
 	before, standing := j.head(), j.standing()
 	var got *engine.RewindResult
@@ -255,19 +252,6 @@ func (j *journey) rewind() {
 	if err != nil || !again.Duplicate || again.Range != got.Range || again.Revision != got.Revision {
 		j.t.Fatalf("a retried rewind answers %+v (%v), not %+v", again, err, got)
 	}
-}
-
-// intoSummary says whether the newest unit that a rewind leaves would be one that a summary has passed. What is shown then is
-// not held to anything here.
-func (j *journey) intoSummary(from int32) bool {
-	units := naiveUnits(j.record[:from])
-	if len(units) == 0 {
-		return false
-	}
-	newest := units[len(units)-1][0].index
-	return slices.ContainsFunc(j.edits, func(e conversation.Edit) bool {
-		return e.Kind == conversation.EditSummarise && e.Range.Contains(newest) && e.Range.End <= from && !j.dissolved(&e)
-	})
 }
 
 // pairAnew tells the generator which calls wait now, and which were never answered.

@@ -76,7 +76,7 @@ func (j *journey) over(index int32) *conversation.Edit {
 
 func (j *journey) dissolved(s *conversation.Edit) bool {
 	return slices.ContainsFunc(j.edits, func(e conversation.Edit) bool {
-		return e.Kind == conversation.EditHide && e.Seq > s.Seq && e.Range.Overlaps(s.Range)
+		return e.Kind == conversation.EditHide && e.Seq > s.Seq && e.Range.First <= s.Range.End && e.Range.End > s.Range.First
 	})
 }
 

@@ -1750,7 +1750,8 @@ type RewindConversationResponse struct {
 	FirstIndex int32 `protobuf:"varint,1,opt,name=first_index,json=firstIndex,proto3" json:"first_index,omitempty"`
 	// Output only. The last one, inclusive.
 	LastIndex int32 `protobuf:"varint,2,opt,name=last_index,json=lastIndex,proto3" json:"last_index,omitempty"`
-	// Output only. The summaries that spoke of them and no longer stand; what they stood for is shown again, or an earlier summary of it.
+	// Output only. The summaries that no longer stand, because they spoke of what was taken back, or of what is the newest now; what they
+	// stood for is shown again, or an earlier summary of it.
 	DissolvedSummaries []string `protobuf:"bytes,3,rep,name=dissolved_summaries,json=dissolvedSummaries,proto3" json:"dissolved_summaries,omitempty"`
 	// Output only. What happened.
 	Events []*LifecycleEvent `protobuf:"bytes,4,rep,name=events,proto3" json:"events,omitempty"`
