@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"slices"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 
@@ -73,7 +75,11 @@ func source(nameOrFile string) ([]byte, error) {
 	if slices.Contains(Names(), nameOrFile) {
 		return []byte(Text(nameOrFile)), nil
 	}
-	return os.ReadFile(nameOrFile)
+	raw, err := os.ReadFile(nameOrFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%q is neither a policy that ships (%s) nor a file", nameOrFile, strings.Join(Names(), ", "))
+	}
+	return raw, err
 }
 
 func (r *reader) read(n *yaml.Node) *File {

@@ -2,12 +2,8 @@ package policies
 
 import (
 	"embed"
-	"fmt"
 	"path"
-	"slices"
 	"strings"
-
-	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
 )
 
 //go:embed *.yaml
@@ -28,15 +24,6 @@ func Names() []string {
 		names[i] = strings.TrimSuffix(entry.Name(), path.Ext(entry.Name()))
 	}
 	return names
-}
-
-// Named returns a policy that ships. An unknown name is an error that lists the
-// known ones.
-func Named(name string) (*pb.Policy, error) {
-	if !slices.Contains(Names(), name) {
-		return nil, fmt.Errorf("policies: no policy is named %q: %s", name, strings.Join(Names(), ", "))
-	}
-	return Load(name)
 }
 
 // Text is the YAML of a policy that ships; empty if no policy has the name.

@@ -22,7 +22,7 @@ func write(t *testing.T, content string) string {
 
 // The page shows each policy as it ships: what differs from it by a letter is
 // a policy that nobody measured.
-func TestNamed_AllThatShip_LoadAndStandInTheDocs(t *testing.T) {
+func TestLoad_AllThatShip_LoadAndStandInTheDocs(t *testing.T) {
 	page, err := os.ReadFile("../../docs/policies.md")
 	if err != nil {
 		t.Fatal(err)
@@ -32,7 +32,7 @@ func TestNamed_AllThatShip_LoadAndStandInTheDocs(t *testing.T) {
 		t.Errorf("%s ship", got)
 	}
 	for _, name := range Names() {
-		p, err := Named(name)
+		p, err := Load(name)
 		if err != nil || p.GetPruning() == nil || p.GetCompaction().GetStrategy() == 0 {
 			t.Errorf("%s: %v, %v: a policy that ships leaves neither pruning nor compaction to the server", name, err, p)
 		}
@@ -45,8 +45,8 @@ func TestNamed_AllThatShip_LoadAndStandInTheDocs(t *testing.T) {
 	}
 }
 
-func TestNamed_Unknown_ListsTheKnown(t *testing.T) {
-	_, err := Named("frugal")
+func TestLoad_Unknown_ListsTheKnown(t *testing.T) {
+	_, err := Load("frugal")
 	if err == nil || !strings.Contains(err.Error(), `"frugal"`) || !strings.Contains(err.Error(), "balanced, expiry, none") {
 		t.Error(err)
 	}

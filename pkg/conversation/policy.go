@@ -218,10 +218,14 @@ func (p Policy) lifecycle() string {
 // window writes the settings of pruning and compaction down, each in its place.
 func (p Policy) window() string {
 	r, c := p.Pruning, p.Compaction
-	return fmt.Sprint(value(r.Off), value(r.ProtectTokens), value(r.MinimumTokens), value(r.MaxPartTokens),
+	prompt := "-"
+	if c.PromptID != nil {
+		prompt = strconv.Quote(*c.PromptID)
+	}
+	return fmt.Sprintln(value(r.Off), value(r.ProtectTokens), value(r.MinimumTokens), value(r.MaxPartTokens),
 		names(r.ProtectedTools), names(r.ProtectedPrefixes), value(r.EraseAfter),
 		c.Strategy, value(c.ThresholdMessages), value(c.PreparePercent), value(c.KeepRecent), value(c.TailPercent),
-		value(c.TargetPercent), value(c.MinShrinkPercent), value(c.FanOut), value(c.SummaryTokens), value(c.PromptID), value(c.CountReasoning))
+		value(c.TargetPercent), value(c.MinShrinkPercent), value(c.FanOut), value(c.SummaryTokens), prompt, value(c.CountReasoning))
 }
 
 func names(list *[]string) string {

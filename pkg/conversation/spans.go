@@ -19,23 +19,22 @@ func (s *spans) clone() spans {
 	return spans{summaries: slices.Clip(s.summaries), hidden: slices.Clip(s.hidden), inForce: s.inForce}
 }
 
-// with is the spans after a further edit.
-func (s *spans) with(e *Edit) spans {
-	out := *s
+// take takes in a further edit.
+func (s *spans) take(e *Edit) {
 	if e.Kind == EditHide {
-		out.hidden = append(s.hidden, *e)
-		out.inForce = out.standing()
-		return out
+		s.hidden = append(s.hidden, *e)
+		s.inForce = s.standing()
+		return
 	}
-	out.summaries = append(s.summaries, *e)
-	out.inForce = []Edit{*e} // nothing later speaks against it, and it takes the place of what it covers
+	s.summaries = append(s.summaries, *e)
+	inForce := []Edit{*e} // nothing later speaks against it, and it takes the place of what it covers
 	for i := range s.inForce {
 		if !e.Range.Covers(s.inForce[i].Range) {
-			out.inForce = append(out.inForce, s.inForce[i])
+			inForce = append(inForce, s.inForce[i])
 		}
 	}
-	sortSpans(out.inForce)
-	return out
+	sortSpans(inForce)
+	s.inForce = inForce
 }
 
 func sortSpans(edits []Edit) {

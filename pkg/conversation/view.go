@@ -72,7 +72,7 @@ func (v *View) apply(e *Edit) {
 	case EditRestore:
 		v.each(e.Range, func(s *state) { *s = state{settled: s.settled, edit: e.Seq, restored: e.Seq, turn: e.Turn} })
 	case EditSummarise, EditHide:
-		v.spans = v.spans.with(e)
+		v.spans.take(e)
 	}
 }
 
