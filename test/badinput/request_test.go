@@ -22,7 +22,7 @@ type row struct {
 func TestRequest_OfEveryFault_IsRefusedAndChangesNothing(t *testing.T) {
 	w := newWorld(t)
 	for _, table := range [][]row{
-		identityRows(), messageRows(), partRows(), appendRows(), budgetRows(), buildRows(), listRows(), updateRows(), profileRows(), largeRows(),
+		identityRows(), messageRows(), partRows(), appendRows(), budgetRows(), buildRows(), listRows(), updateRows(), profileRows(), largeRows(), windowRows(),
 		expirationRows(), additionRows(), expandRows(), policyRows(), catalogueRows(),
 	} {
 		for _, r := range table {
@@ -49,6 +49,10 @@ func (w *world) send(t *testing.T, request any) (err error) {
 		_, err = w.Context.BuildContext(w.ctx, r)
 	case *pb.ExpandMessageRequest:
 		_, err = w.Context.ExpandMessage(w.ctx, r)
+	case *pb.CompactConversationRequest:
+		_, err = w.Context.CompactConversation(w.ctx, r)
+	case *pb.RewindConversationRequest:
+		_, err = w.Context.RewindConversation(w.ctx, r)
 	case *pb.ReportUsageRequest:
 		_, err = w.Context.ReportUsage(w.ctx, r)
 	case *pb.CreateConversationRequest:
@@ -119,6 +123,8 @@ func about(id string) map[string]any {
 		"AppendMessage":       &pb.AppendMessageRequest{ConversationId: id, Message: user(secret)},
 		"BatchAppendMessages": &pb.BatchAppendMessagesRequest{ConversationId: id, Items: []*pb.BatchAppendItem{{Message: user(secret)}}},
 		"BuildContext":        &pb.BuildContextRequest{ConversationId: id},
+		"CompactConversation": &pb.CompactConversationRequest{ConversationId: id},
+		"RewindConversation":  &pb.RewindConversationRequest{ConversationId: id},
 		"ExpandMessage":       &pb.ExpandMessageRequest{ConversationId: id, Target: &pb.ExpandMessageRequest_MessageIndex{}},
 		"ReportUsage":         &pb.ReportUsageRequest{ConversationId: id, ManifestId: "b1", Usage: &pb.Usage{InputTokens: 1}},
 		"GetConversation":     &pb.GetConversationRequest{ConversationId: id},
