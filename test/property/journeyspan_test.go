@@ -34,14 +34,15 @@ func (a *journal) summary(e *conversation.Edit) {
 	a.told(s.Text.Inline, func(m *entry) bool { return r.Contains(m.index) })
 }
 
-// takenUp are the summaries in force that a new one covers; one that it covers in part would not tile with it.
+// takenUp are the summaries in force that a new one covers; one that it covers in part would not tile with it. What a model wrote
+// may have been prepared before the strategy was changed.
 func (a *journal) takenUp(e *conversation.Edit) []int64 {
 	var out []int64
 	for _, o := range a.standing() {
 		switch {
 		case e.Range.Covers(o.Range):
 			out = append(out, o.Summary.ID)
-			if a.hierarchical() && len(e.Summary.Children) > 0 && o.Summary.Level != e.Summary.Level-1 {
+			if a.hierarchical() && e.Summary.Model == "" && len(e.Summary.Children) > 0 && o.Summary.Level != e.Summary.Level-1 {
 				a.t.Fatalf("summary s%d, of level %d, takes up s%d, of level %d", e.Summary.ID, e.Summary.Level, o.Summary.ID, o.Summary.Level)
 			}
 		case e.Range.Overlaps(o.Range):
