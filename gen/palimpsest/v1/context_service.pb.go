@@ -1757,7 +1757,7 @@ type RewindConversationResponse struct {
 	Events []*LifecycleEvent `protobuf:"bytes,4,rep,name=events,proto3" json:"events,omitempty"`
 	// Output only. The conversation's revision after it.
 	Revision int64 `protobuf:"varint,5,opt,name=revision,proto3" json:"revision,omitempty"`
-	// Output only. True if the request id had been used before: this is the first outcome, without its events.
+	// Output only. True if the request id had been used before: this is the first outcome, without its events and dissolved summaries.
 	Duplicate     bool `protobuf:"varint,6,opt,name=duplicate,proto3" json:"duplicate,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
