@@ -101,7 +101,7 @@ func (e *Engine) prepare(ctx context.Context, w *window, r *BuildRequest) (d *de
 // await gives the build what it may wait for models; the first attempt knows how long that is.
 func (d *deciding) await(w *waits) {
 	if !w.begun {
-		w.begun, w.left = true, d.settings.maxWait
+		w.begun, w.left, w.calls = true, d.settings.maxWait, maxWaits
 	}
 	d.waits = w
 }
@@ -246,7 +246,7 @@ func (e *Engine) finish(ctx context.Context, d *deciding, r *BuildRequest, repor
 	}
 	d.prepare(ctx)
 	d.prepareSummary(ctx)
-	result.Compaction.State = d.draftState()
+	result.Compaction.State = d.draftState() // a draft may have been begun
 	if len(d.erased.messages) > 0 {
 		d.forgetErased()
 	} else {
@@ -366,6 +366,7 @@ func (e *Engine) repeatBuild(ctx context.Context, w *window, o *store.Outcome, r
 		Fixed: m.FixedTokens, Messages: out.tokens(), Total: scaled(m.FixedTokens+out.tokens(), m.Factor),
 		Budget: m.Budget, Counter: m.Counter, Factor: m.Factor,
 	}
+	result.Compaction.Used = result.Tokens.Total
 	result.explain(out, m, w.head.Tokens-later)
 	if r.Check != nil {
 		return result, r.Check(result)

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"math"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
@@ -12,7 +13,7 @@ import (
 // summarisers may take, while nobody is kept from the conversation.
 func (e *Engine) Compact(ctx context.Context, r CompactRequest) (*CompactResult, error) {
 	var out *CompactResult
-	w := &waits{begun: true, left: e.summaries.Deadline()}
+	w := &waits{begun: true, left: e.summaries.Deadline(), calls: math.MaxInt}
 	for {
 		err := e.change(ctx, r.Key, func() (err error) {
 			out, err = e.compactOnce(ctx, &r, w)

@@ -33,8 +33,8 @@ func (d *deciding) compactIfFull(ctx context.Context) error {
 	return d.makeRoom(ctx)
 }
 
-// hopeless says whether not even the newest unit has room beside what is always sent: such a build is refused, and must not have
-// asked a model for it.
+// hopeless says whether not even the newest unit has room beside what is always sent. Clipping it may help, and a summary does not:
+// no model is asked for one, as the build may well be refused.
 func (d *deciding) hopeless() bool {
 	least, newest := d.fixed, d.out.newest()
 	for i := range d.out.units {
@@ -134,14 +134,14 @@ func (d *deciding) published() bool {
 	return false
 }
 
-// mayWait says whether the build can wait for a model to do the work, and if not, why (behaviour §5: at most two calls in a build).
+// mayWait says whether the build can wait for a model to do the work, and if not, why.
 func (d *deciding) mayWait(w *work) (may bool, why string) {
 	switch r, _, _ := d.window.draft(); {
 	case d.dry:
 		return false, "a dry run asks no model"
 	case r.State == draftFailed && d.now.Before(r.Until):
 		return false, r.Reason
-	case d.waits.left <= 0 || d.waits.tried || len(d.waits.asked)+w.calls() > maxWaits:
+	case d.waits.left <= 0 || d.waits.tried || len(d.waits.asked)+w.calls() > d.waits.calls:
 		return false, errNotReady.Error()
 	default:
 		return true, ""

@@ -82,8 +82,7 @@ func (e *Engine) prepareNow(w *work, stored []byte) error {
 	if err != nil || held == nil {
 		return err
 	}
-	d, err := e.summarise(ctx, w)
-	texts, err := slotsOf(d, err)
+	texts, err := e.draftTexts(ctx, w)
 	outcome := draftRecord{State: draftReady, plan: w.plan}
 	if err != nil {
 		outcome = draftRecord{State: draftFailed, Until: e.now().Add(failedFor), Reason: reasonOf(err)}
@@ -135,8 +134,9 @@ func (e *Engine) setDraft(ctx context.Context, w *work, before []byte, after *dr
 	return value, err
 }
 
-// slotsOf are a draft's texts as slots. What is too large for one is a failure like any other.
-func slotsOf(d *draft, err error) (map[string][]byte, error) {
+// draftTexts has a model write the summaries, and returns them as slots. What is too large for one is a failure like any other.
+func (e *Engine) draftTexts(ctx context.Context, w *work) (map[string][]byte, error) {
+	d, err := e.summarise(ctx, w)
 	if err != nil {
 		return nil, err
 	}

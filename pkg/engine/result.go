@@ -20,6 +20,7 @@ func (d *deciding) result(a *provider.Assembly, m conversation.Manifest) *BuildR
 	r.Decisions = append(r.Decisions, d.deferred...)
 	r.Events, r.Degradations = append(events(d.edits), d.failures...), d.degradations
 	r.Compaction.Used, r.Compaction.Reported = d.used()
+	r.Compaction.State = d.draftState()
 	return r
 }
 

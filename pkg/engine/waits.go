@@ -11,13 +11,14 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/summarize"
 )
 
-// maxWaits is how many summaries a build starts and waits for (behaviour §5).
+// maxWaits is how many calls of models a build starts and waits for (behaviour §5).
 const maxWaits = 2
 
 // waits is what one build may wait for models, over all of its attempts.
 type waits struct {
 	left  time.Duration
 	begun bool                 // left is set
+	calls int                  // of models that may be waited for
 	asked []*summarize.Request // waited for already
 	want  []*summarize.Request // of the attempt at hand
 
@@ -36,7 +37,7 @@ var errWait = errors.New("engine: wait for summaries")
 // worth says whether a build can wait for a request.
 func (w *waits) worth(r *summarize.Request) bool {
 	same := func(o *summarize.Request) bool { return o.Hash == r.Hash && o.Target == r.Target }
-	return w.left > 0 && len(w.asked)+len(w.want) < maxWaits && !slices.ContainsFunc(w.asked, same) && !slices.ContainsFunc(w.want, same)
+	return w.left > 0 && len(w.asked)+len(w.want) < w.calls && !slices.ContainsFunc(w.asked, same) && !slices.ContainsFunc(w.want, same)
 }
 
 // wait starts what the last attempt wanted and waits for it, as long as the build may.
@@ -111,7 +112,7 @@ func (d *deciding) foreseeOne(x *expiry.Due) {
 // prepare starts, in the background, summaries that later builds will want, as many as this build may still start. It is a
 // favour: failures are left to them.
 func (d *deciding) prepare(ctx context.Context) {
-	left := maxWaits - len(d.waits.asked)
+	left := d.waits.calls - len(d.waits.asked)
 	for i := range d.foreseen {
 		if left <= 0 {
 			return
