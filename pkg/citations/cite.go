@@ -25,7 +25,9 @@ type Citation struct {
 // Make cites a content: handle, first 500 characters (of its text, for HTML), location, length, source, media type, how to get more; small
 // members of a JSON object beside it, and for lists their count, keys and first item. It weighs at most 300 tokens by count, 400 with
 // a list: the excerpt gives way. head is the content, or at least its first 64 KiB if it is larger than MaxCited; whole says which.
-func Make(s Source, kind Kind, head string, whole bool, count func(string) int) Citation { return Citation{} }
+func Make(s Source, kind Kind, head string, whole bool, count func(string) int) Citation {
+	return Citation{}
+}
 
 // MaxCited is up to which size, in bytes, a content is cited by all of it; of a larger one, by its beginning.
 const MaxCited = 16 << 20

@@ -18,7 +18,9 @@ type Hit struct {
 
 // SearchMessages ranks messages of several runs, whose indices rise from run to run, best first, at most limit. Messages that keep
 // refuses are not hits (nil keeps all).
-func SearchMessages(q *Query, runs []*Messages, keep func(index int32) bool, limit int) []Hit { return nil }
+func SearchMessages(q *Query, runs []*Messages, keep func(index int32) bool, limit int) []Hit {
+	return nil
+}
 
 // Snippet is the part of a text that answers a query best, at most maxChars characters.
 func Snippet(q *Query, text string, maxChars int) string { return "" }

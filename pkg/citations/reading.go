@@ -9,7 +9,9 @@ type Reading struct {
 }
 
 // Read reads a content. It takes any bytes, and what a kind does not fit is read as text.
-func Read(kind Kind, content string) *Reading { return &Reading{Kind: kind, Content: content, Text: content} }
+func Read(kind Kind, content string) *Reading {
+	return &Reading{Kind: kind, Content: content, Text: content}
+}
 
 // Starts are where sections begin in Text, in order: headed stretches of Markdown and HTML, members and items of JSON, lines of
 // logs, paragraphs, top-level declarations of code. What passages are made of: small enough to be told apart, with all of Text in them.
