@@ -91,3 +91,36 @@ func TestEngine_Build_WaitsForASummary(t *testing.T) {
 		})
 	}
 }
+
+// TestEngine_Build_DryRun_ShowsTheDraft: a dry run says how far the next summary is, begins none, and takes none away
+// (behaviour §3.3).
+func TestEngine_Build_DryRun_ShowsTheDraft(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := writes(gist, 10*time.Second)
+		b := drafting(t, m, conversation.StrategySummarize)
+		shows := func(want engine.CompactionState, made int) {
+			t.Helper()
+			r := b.turn(t, "c", within(8000), dry)
+			if r.Compaction.State != want || len(summarisedIn(r)) != made {
+				t.Errorf("state %d and %d summaries, want %d and %d", r.Compaction.State, len(summarisedIn(r)), want, made)
+			}
+		}
+		b.append(t, "c", user("Read the parts."))
+		b.steps(t, "c", 33, 200)
+		shows(engine.CompactionIdle, 0)
+		synctest.Wait()
+		if n := len(m.calls()); n > 0 {
+			t.Errorf("a dry run has made %d calls", n)
+		}
+		b.turn(t, "c", within(8000))
+		synctest.Wait()
+		shows(engine.CompactionPreparing, 0)
+		time.Sleep(11 * time.Second)
+		shows(engine.CompactionReady, 0)
+		b.steps(t, "c", 8, 200)
+		shows(engine.CompactionIdle, 1) // it would publish the draft
+		if r := b.turn(t, "c", within(8000)); len(summarisedIn(r)) != 1 || len(r.Degradations) > 0 || len(m.calls()) != 1 {
+			t.Errorf("%d summaries and %d calls after it, degradations %+v", len(summarisedIn(r)), len(m.calls()), r.Degradations)
+		}
+	})
+}
