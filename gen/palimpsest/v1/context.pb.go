@@ -674,6 +674,8 @@ type TokenReport struct {
 	SavedByPruning int64 `protobuf:"varint,10,opt,name=saved_by_pruning,json=savedByPruning,proto3" json:"saved_by_pruning,omitempty"`
 	// Output only. Tokens of the messages that summaries stand for, as they were appended, less what the summaries weigh.
 	SavedByCompaction int64 `protobuf:"varint,11,opt,name=saved_by_compaction,json=savedByCompaction,proto3" json:"saved_by_compaction,omitempty"`
+	// Output only. Tokens that citations keep out of this context.
+	SavedByCiting int64 `protobuf:"varint,12,opt,name=saved_by_citing,json=savedByCiting,proto3" json:"saved_by_citing,omitempty"`
 	// Output only. The counter: o200k, cl100k or chars4.
 	Counter string `protobuf:"bytes,20,opt,name=counter,proto3" json:"counter,omitempty"`
 	// Output only. The calibration factor in force for the model.
@@ -787,6 +789,13 @@ func (x *TokenReport) GetSavedByPruning() int64 {
 func (x *TokenReport) GetSavedByCompaction() int64 {
 	if x != nil {
 		return x.SavedByCompaction
+	}
+	return 0
+}
+
+func (x *TokenReport) GetSavedByCiting() int64 {
+	if x != nil {
+		return x.SavedByCiting
 	}
 	return 0
 }
@@ -1389,6 +1398,8 @@ type Receipt struct {
 	TokenCount int32 `protobuf:"varint,4,opt,name=token_count,json=tokenCount,proto3" json:"token_count,omitempty"`
 	// Output only. True if a part was too large to be counted in full.
 	Estimated bool `protobuf:"varint,5,opt,name=estimated,proto3" json:"estimated,omitempty"`
+	// Output only. What stands in the view for results of the message that are kept outside of it.
+	Citations []*Citation `protobuf:"bytes,6,rep,name=citations,proto3" json:"citations,omitempty"`
 	// Output only. The conversation's revision after the append.
 	Revision int64 `protobuf:"varint,7,opt,name=revision,proto3" json:"revision,omitempty"`
 	// Output only. True if the request id had been used before with the same content: this is the first outcome.
@@ -1462,6 +1473,13 @@ func (x *Receipt) GetEstimated() bool {
 	return false
 }
 
+func (x *Receipt) GetCitations() []*Citation {
+	if x != nil {
+		return x.Citations
+	}
+	return nil
+}
+
 func (x *Receipt) GetRevision() int64 {
 	if x != nil {
 		return x.Revision
@@ -1480,7 +1498,7 @@ var File_palimpsest_v1_context_proto protoreflect.FileDescriptor
 
 const file_palimpsest_v1_context_proto_rawDesc = "" +
 	"\n" +
-	"\x1bpalimpsest/v1/context.proto\x12\rpalimpsest.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bpalimpsest/v1/message.proto\"x\n" +
+	"\x1bpalimpsest/v1/context.proto\x12\rpalimpsest.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bpalimpsest/v1/content.proto\x1a\x1bpalimpsest/v1/message.proto\"x\n" +
 	"\n" +
 	"FixedInput\x12#\n" +
 	"\rsystem_prompt\x18\x01 \x01(\tR\fsystemPrompt\x12\x1d\n" +
@@ -1512,7 +1530,7 @@ const file_palimpsest_v1_context_proto_rawDesc = "" +
 	"\rmessages_json\x18\x02 \x01(\fR\fmessagesJson\x12%\n" +
 	"\x0econtent_sha256\x18\x03 \x01(\tR\rcontentSha256\x12+\n" +
 	"\x11cache_breakpoints\x18\x04 \x03(\x05R\x10cacheBreakpoints\x12\x16\n" +
-	"\x06blocks\x18\x05 \x01(\x05R\x06blocks\"\xd9\x03\n" +
+	"\x06blocks\x18\x05 \x01(\x05R\x06blocks\"\x81\x04\n" +
 	"\vTokenReport\x12\x14\n" +
 	"\x05fixed\x18\x01 \x01(\x03R\x05fixed\x12\x1a\n" +
 	"\bmessages\x18\x02 \x01(\x03R\bmessages\x12\x1c\n" +
@@ -1526,7 +1544,8 @@ const file_palimpsest_v1_context_proto_rawDesc = "" +
 	"\x12saved_by_retention\x18\t \x01(\x03R\x10savedByRetention\x12(\n" +
 	"\x10saved_by_pruning\x18\n" +
 	" \x01(\x03R\x0esavedByPruning\x12.\n" +
-	"\x13saved_by_compaction\x18\v \x01(\x03R\x11savedByCompaction\x12\x18\n" +
+	"\x13saved_by_compaction\x18\v \x01(\x03R\x11savedByCompaction\x12&\n" +
+	"\x0fsaved_by_citing\x18\f \x01(\x03R\rsavedByCiting\x12\x18\n" +
 	"\acounter\x18\x14 \x01(\tR\acounter\x12\x16\n" +
 	"\x06factor\x18\x15 \x01(\x01R\x06factor\x12\x1c\n" +
 	"\testimated\x18\x16 \x01(\bR\testimated\"\xea\x01\n" +
@@ -1585,7 +1604,7 @@ const file_palimpsest_v1_context_proto_rawDesc = "" +
 	"\x05model\x18\b \x01(\tR\x05model\x12\x17\n" +
 	"\aedit_id\x18\t \x01(\tR\x06editId\x12'\n" +
 	"\x0foriginal_erased\x18\n" +
-	" \x01(\bR\x0eoriginalErased\"\xc7\x01\n" +
+	" \x01(\bR\x0eoriginalErased\"\xfe\x01\n" +
 	"\aReceipt\x12\x14\n" +
 	"\x05index\x18\x01 \x01(\x05R\x05index\x12\x0e\n" +
 	"\x02id\x18\x02 \x01(\tR\x02id\x12\x1d\n" +
@@ -1593,7 +1612,8 @@ const file_palimpsest_v1_context_proto_rawDesc = "" +
 	"turn_added\x18\x03 \x01(\x05R\tturnAdded\x12\x1f\n" +
 	"\vtoken_count\x18\x04 \x01(\x05R\n" +
 	"tokenCount\x12\x1c\n" +
-	"\testimated\x18\x05 \x01(\bR\testimated\x12\x1a\n" +
+	"\testimated\x18\x05 \x01(\bR\testimated\x125\n" +
+	"\tcitations\x18\x06 \x03(\v2\x17.palimpsest.v1.CitationR\tcitations\x12\x1a\n" +
 	"\brevision\x18\a \x01(\x03R\brevision\x12\x1c\n" +
 	"\tduplicate\x18\b \x01(\bR\tduplicate*\xc9\x01\n" +
 	"\rContextFormat\x12\x1e\n" +
@@ -1656,6 +1676,7 @@ var file_palimpsest_v1_context_proto_goTypes = []any{
 	(Role)(0),                     // 15: palimpsest.v1.Role
 	(*Part)(nil),                  // 16: palimpsest.v1.Part
 	(*timestamppb.Timestamp)(nil), // 17: google.protobuf.Timestamp
+	(*Citation)(nil),              // 18: palimpsest.v1.Citation
 }
 var file_palimpsest_v1_context_proto_depIdxs = []int32{
 	15, // 0: palimpsest.v1.ContextMessage.role:type_name -> palimpsest.v1.Role
@@ -1666,11 +1687,12 @@ var file_palimpsest_v1_context_proto_depIdxs = []int32{
 	17, // 5: palimpsest.v1.Manifest.create_time:type_name -> google.protobuf.Timestamp
 	2,  // 6: palimpsest.v1.CompactionStatus.state:type_name -> palimpsest.v1.CompactionState
 	11, // 7: palimpsest.v1.CompactionStatus.own_calls:type_name -> palimpsest.v1.ModelUsage
-	8,  // [8:8] is the sub-list for method output_type
-	8,  // [8:8] is the sub-list for method input_type
-	8,  // [8:8] is the sub-list for extension type_name
-	8,  // [8:8] is the sub-list for extension extendee
-	0,  // [0:8] is the sub-list for field type_name
+	18, // 8: palimpsest.v1.Receipt.citations:type_name -> palimpsest.v1.Citation
+	9,  // [9:9] is the sub-list for method output_type
+	9,  // [9:9] is the sub-list for method input_type
+	9,  // [9:9] is the sub-list for extension type_name
+	9,  // [9:9] is the sub-list for extension extendee
+	0,  // [0:9] is the sub-list for field type_name
 }
 
 func init() { file_palimpsest_v1_context_proto_init() }
@@ -1678,6 +1700,7 @@ func file_palimpsest_v1_context_proto_init() {
 	if File_palimpsest_v1_context_proto != nil {
 		return
 	}
+	file_palimpsest_v1_content_proto_init()
 	file_palimpsest_v1_message_proto_init()
 	file_palimpsest_v1_context_proto_msgTypes[0].OneofWrappers = []any{}
 	file_palimpsest_v1_context_proto_msgTypes[2].OneofWrappers = []any{

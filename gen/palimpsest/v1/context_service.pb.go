@@ -1835,6 +1835,126 @@ func (x *RewindConversationResponse) GetDuplicate() bool {
 	return false
 }
 
+// AnswerToolCallRequest is a call that a model made.
+type AnswerToolCallRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Required. The conversation; 1 to 256 bytes, no control characters.
+	ConversationId string `protobuf:"bytes,1,opt,name=conversation_id,json=conversationId,proto3" json:"conversation_id,omitempty"`
+	// Required. The call as the model made it: expand_message, retrieve_content or search_conversation. Its arguments may be anything:
+	// what is wrong with them is told in the answer, for the model.
+	ToolCall *ToolCall `protobuf:"bytes,2,opt,name=tool_call,json=toolCall,proto3" json:"tool_call,omitempty"`
+	// Optional. The most tokens the answer may weigh by the conversation's counter; 0, or 100 to 100,000,000; 2,000 by default, and for 0.
+	MaxTokens     int32 `protobuf:"varint,3,opt,name=max_tokens,json=maxTokens,proto3" json:"max_tokens,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AnswerToolCallRequest) Reset() {
+	*x = AnswerToolCallRequest{}
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AnswerToolCallRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AnswerToolCallRequest) ProtoMessage() {}
+
+func (x *AnswerToolCallRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AnswerToolCallRequest.ProtoReflect.Descriptor instead.
+func (*AnswerToolCallRequest) Descriptor() ([]byte, []int) {
+	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *AnswerToolCallRequest) GetConversationId() string {
+	if x != nil {
+		return x.ConversationId
+	}
+	return ""
+}
+
+func (x *AnswerToolCallRequest) GetToolCall() *ToolCall {
+	if x != nil {
+		return x.ToolCall
+	}
+	return nil
+}
+
+func (x *AnswerToolCallRequest) GetMaxTokens() int32 {
+	if x != nil {
+		return x.MaxTokens
+	}
+	return 0
+}
+
+// AnswerToolCallResponse answers a call.
+type AnswerToolCallResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Output only. The result to append, in a message of role tool. It says itself what it was recalled from.
+	ToolResult *ToolResult `protobuf:"bytes,1,opt,name=tool_result,json=toolResult,proto3" json:"tool_result,omitempty"`
+	// Output only. Its weight in tokens, before the factor.
+	TokenCount    int32 `protobuf:"varint,2,opt,name=token_count,json=tokenCount,proto3" json:"token_count,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AnswerToolCallResponse) Reset() {
+	*x = AnswerToolCallResponse{}
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AnswerToolCallResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AnswerToolCallResponse) ProtoMessage() {}
+
+func (x *AnswerToolCallResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AnswerToolCallResponse.ProtoReflect.Descriptor instead.
+func (*AnswerToolCallResponse) Descriptor() ([]byte, []int) {
+	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{20}
+}
+
+func (x *AnswerToolCallResponse) GetToolResult() *ToolResult {
+	if x != nil {
+		return x.ToolResult
+	}
+	return nil
+}
+
+func (x *AnswerToolCallResponse) GetTokenCount() int32 {
+	if x != nil {
+		return x.TokenCount
+	}
+	return 0
+}
+
 var File_palimpsest_v1_context_service_proto protoreflect.FileDescriptor
 
 const file_palimpsest_v1_context_service_proto_rawDesc = "" +
@@ -2000,19 +2120,30 @@ const file_palimpsest_v1_context_service_proto_rawDesc = "" +
 	"\x13dissolved_summaries\x18\x03 \x03(\tR\x12dissolvedSummaries\x125\n" +
 	"\x06events\x18\x04 \x03(\v2\x1d.palimpsest.v1.LifecycleEventR\x06events\x12\x1a\n" +
 	"\brevision\x18\x05 \x01(\x03R\brevision\x12\x1c\n" +
-	"\tduplicate\x18\x06 \x01(\bR\tduplicate*_\n" +
+	"\tduplicate\x18\x06 \x01(\bR\tduplicate\"\x95\x01\n" +
+	"\x15AnswerToolCallRequest\x12'\n" +
+	"\x0fconversation_id\x18\x01 \x01(\tR\x0econversationId\x124\n" +
+	"\ttool_call\x18\x02 \x01(\v2\x17.palimpsest.v1.ToolCallR\btoolCall\x12\x1d\n" +
+	"\n" +
+	"max_tokens\x18\x03 \x01(\x05R\tmaxTokens\"u\n" +
+	"\x16AnswerToolCallResponse\x12:\n" +
+	"\vtool_result\x18\x01 \x01(\v2\x19.palimpsest.v1.ToolResultR\n" +
+	"toolResult\x12\x1f\n" +
+	"\vtoken_count\x18\x02 \x01(\x05R\n" +
+	"tokenCount*_\n" +
 	"\n" +
 	"ExpandMode\x12\x1b\n" +
 	"\x17EXPAND_MODE_UNSPECIFIED\x10\x00\x12\x17\n" +
 	"\x13EXPAND_MODE_RESTORE\x10\x01\x12\x1b\n" +
-	"\x17EXPAND_MODE_RETURN_ONLY\x10\x022\xbe\x05\n" +
+	"\x17EXPAND_MODE_RETURN_ONLY\x10\x022\x9d\x06\n" +
 	"\x0eContextService\x12Z\n" +
 	"\rAppendMessage\x12#.palimpsest.v1.AppendMessageRequest\x1a$.palimpsest.v1.AppendMessageResponse\x12l\n" +
 	"\x13BatchAppendMessages\x12).palimpsest.v1.BatchAppendMessagesRequest\x1a*.palimpsest.v1.BatchAppendMessagesResponse\x12W\n" +
 	"\fBuildContext\x12\".palimpsest.v1.BuildContextRequest\x1a#.palimpsest.v1.BuildContextResponse\x12Z\n" +
 	"\rExpandMessage\x12#.palimpsest.v1.ExpandMessageRequest\x1a$.palimpsest.v1.ExpandMessageResponse\x12l\n" +
 	"\x13CompactConversation\x12).palimpsest.v1.CompactConversationRequest\x1a*.palimpsest.v1.CompactConversationResponse\x12i\n" +
-	"\x12RewindConversation\x12(.palimpsest.v1.RewindConversationRequest\x1a).palimpsest.v1.RewindConversationResponse\x12T\n" +
+	"\x12RewindConversation\x12(.palimpsest.v1.RewindConversationRequest\x1a).palimpsest.v1.RewindConversationResponse\x12]\n" +
+	"\x0eAnswerToolCall\x12$.palimpsest.v1.AnswerToolCallRequest\x1a%.palimpsest.v1.AnswerToolCallResponse\x12T\n" +
 	"\vReportUsage\x12!.palimpsest.v1.ReportUsageRequest\x1a\".palimpsest.v1.ReportUsageResponseBIZGgithub.com/palimpsest-context/palimpsest/gen/palimpsest/v1;palimpsestv1b\x06proto3"
 
 var (
@@ -2028,7 +2159,7 @@ func file_palimpsest_v1_context_service_proto_rawDescGZIP() []byte {
 }
 
 var file_palimpsest_v1_context_service_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_palimpsest_v1_context_service_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
+var file_palimpsest_v1_context_service_proto_msgTypes = make([]protoimpl.MessageInfo, 21)
 var file_palimpsest_v1_context_service_proto_goTypes = []any{
 	(ExpandMode)(0),                     // 0: palimpsest.v1.ExpandMode
 	(*AppendMessageRequest)(nil),        // 1: palimpsest.v1.AppendMessageRequest
@@ -2050,91 +2181,99 @@ var file_palimpsest_v1_context_service_proto_goTypes = []any{
 	(*CompactConversationResponse)(nil), // 17: palimpsest.v1.CompactConversationResponse
 	(*RewindConversationRequest)(nil),   // 18: palimpsest.v1.RewindConversationRequest
 	(*RewindConversationResponse)(nil),  // 19: palimpsest.v1.RewindConversationResponse
-	(*Message)(nil),                     // 20: palimpsest.v1.Message
-	(*AdditionalContent)(nil),           // 21: palimpsest.v1.AdditionalContent
-	(*ExpirationOverride)(nil),          // 22: palimpsest.v1.ExpirationOverride
-	(*Receipt)(nil),                     // 23: palimpsest.v1.Receipt
-	(*LifecycleEvent)(nil),              // 24: palimpsest.v1.LifecycleEvent
-	(ContextFormat)(0),                  // 25: palimpsest.v1.ContextFormat
-	(*Budget)(nil),                      // 26: palimpsest.v1.Budget
-	(*FixedInput)(nil),                  // 27: palimpsest.v1.FixedInput
-	(*Usage)(nil),                       // 28: palimpsest.v1.Usage
-	(*Policy)(nil),                      // 29: palimpsest.v1.Policy
-	(*ContextMessage)(nil),              // 30: palimpsest.v1.ContextMessage
-	(*Rendered)(nil),                    // 31: palimpsest.v1.Rendered
-	(*TokenReport)(nil),                 // 32: palimpsest.v1.TokenReport
-	(*PrefixReport)(nil),                // 33: palimpsest.v1.PrefixReport
-	(*Decision)(nil),                    // 34: palimpsest.v1.Decision
-	(*CompactionStatus)(nil),            // 35: palimpsest.v1.CompactionStatus
-	(*Degradation)(nil),                 // 36: palimpsest.v1.Degradation
-	(CompactionStrategy)(0),             // 37: palimpsest.v1.CompactionStrategy
-	(*Summary)(nil),                     // 38: palimpsest.v1.Summary
+	(*AnswerToolCallRequest)(nil),       // 20: palimpsest.v1.AnswerToolCallRequest
+	(*AnswerToolCallResponse)(nil),      // 21: palimpsest.v1.AnswerToolCallResponse
+	(*Message)(nil),                     // 22: palimpsest.v1.Message
+	(*AdditionalContent)(nil),           // 23: palimpsest.v1.AdditionalContent
+	(*ExpirationOverride)(nil),          // 24: palimpsest.v1.ExpirationOverride
+	(*Receipt)(nil),                     // 25: palimpsest.v1.Receipt
+	(*LifecycleEvent)(nil),              // 26: palimpsest.v1.LifecycleEvent
+	(ContextFormat)(0),                  // 27: palimpsest.v1.ContextFormat
+	(*Budget)(nil),                      // 28: palimpsest.v1.Budget
+	(*FixedInput)(nil),                  // 29: palimpsest.v1.FixedInput
+	(*Usage)(nil),                       // 30: palimpsest.v1.Usage
+	(*Policy)(nil),                      // 31: palimpsest.v1.Policy
+	(*ContextMessage)(nil),              // 32: palimpsest.v1.ContextMessage
+	(*Rendered)(nil),                    // 33: palimpsest.v1.Rendered
+	(*TokenReport)(nil),                 // 34: palimpsest.v1.TokenReport
+	(*PrefixReport)(nil),                // 35: palimpsest.v1.PrefixReport
+	(*Decision)(nil),                    // 36: palimpsest.v1.Decision
+	(*CompactionStatus)(nil),            // 37: palimpsest.v1.CompactionStatus
+	(*Degradation)(nil),                 // 38: palimpsest.v1.Degradation
+	(CompactionStrategy)(0),             // 39: palimpsest.v1.CompactionStrategy
+	(*Summary)(nil),                     // 40: palimpsest.v1.Summary
+	(*ToolCall)(nil),                    // 41: palimpsest.v1.ToolCall
+	(*ToolResult)(nil),                  // 42: palimpsest.v1.ToolResult
 }
 var file_palimpsest_v1_context_service_proto_depIdxs = []int32{
-	20, // 0: palimpsest.v1.AppendMessageRequest.message:type_name -> palimpsest.v1.Message
-	21, // 1: palimpsest.v1.AppendMessageRequest.additional_content:type_name -> palimpsest.v1.AdditionalContent
-	22, // 2: palimpsest.v1.AppendMessageRequest.expiration_override:type_name -> palimpsest.v1.ExpirationOverride
-	23, // 3: palimpsest.v1.AppendMessageResponse.receipt:type_name -> palimpsest.v1.Receipt
-	24, // 4: palimpsest.v1.AppendMessageResponse.events:type_name -> palimpsest.v1.LifecycleEvent
-	20, // 5: palimpsest.v1.AppendMessageResponse.display_message:type_name -> palimpsest.v1.Message
-	20, // 6: palimpsest.v1.AppendMessageResponse.persistent_message:type_name -> palimpsest.v1.Message
-	20, // 7: palimpsest.v1.BatchAppendItem.message:type_name -> palimpsest.v1.Message
-	21, // 8: palimpsest.v1.BatchAppendItem.additional_content:type_name -> palimpsest.v1.AdditionalContent
-	22, // 9: palimpsest.v1.BatchAppendItem.expiration_override:type_name -> palimpsest.v1.ExpirationOverride
+	22, // 0: palimpsest.v1.AppendMessageRequest.message:type_name -> palimpsest.v1.Message
+	23, // 1: palimpsest.v1.AppendMessageRequest.additional_content:type_name -> palimpsest.v1.AdditionalContent
+	24, // 2: palimpsest.v1.AppendMessageRequest.expiration_override:type_name -> palimpsest.v1.ExpirationOverride
+	25, // 3: palimpsest.v1.AppendMessageResponse.receipt:type_name -> palimpsest.v1.Receipt
+	26, // 4: palimpsest.v1.AppendMessageResponse.events:type_name -> palimpsest.v1.LifecycleEvent
+	22, // 5: palimpsest.v1.AppendMessageResponse.display_message:type_name -> palimpsest.v1.Message
+	22, // 6: palimpsest.v1.AppendMessageResponse.persistent_message:type_name -> palimpsest.v1.Message
+	22, // 7: palimpsest.v1.BatchAppendItem.message:type_name -> palimpsest.v1.Message
+	23, // 8: palimpsest.v1.BatchAppendItem.additional_content:type_name -> palimpsest.v1.AdditionalContent
+	24, // 9: palimpsest.v1.BatchAppendItem.expiration_override:type_name -> palimpsest.v1.ExpirationOverride
 	3,  // 10: palimpsest.v1.BatchAppendMessagesRequest.items:type_name -> palimpsest.v1.BatchAppendItem
-	23, // 11: palimpsest.v1.BatchAppendMessagesResponse.receipts:type_name -> palimpsest.v1.Receipt
-	24, // 12: palimpsest.v1.BatchAppendMessagesResponse.events:type_name -> palimpsest.v1.LifecycleEvent
-	25, // 13: palimpsest.v1.BuildContextRequest.format:type_name -> palimpsest.v1.ContextFormat
-	26, // 14: palimpsest.v1.BuildContextRequest.budget:type_name -> palimpsest.v1.Budget
-	27, // 15: palimpsest.v1.BuildContextRequest.fixed_input:type_name -> palimpsest.v1.FixedInput
-	28, // 16: palimpsest.v1.BuildContextRequest.last_usage:type_name -> palimpsest.v1.Usage
-	22, // 17: palimpsest.v1.BuildContextRequest.expiration_override:type_name -> palimpsest.v1.ExpirationOverride
-	29, // 18: palimpsest.v1.BuildContextRequest.policy_override:type_name -> palimpsest.v1.Policy
-	30, // 19: palimpsest.v1.BuildContextResponse.messages:type_name -> palimpsest.v1.ContextMessage
-	31, // 20: palimpsest.v1.BuildContextResponse.rendered:type_name -> palimpsest.v1.Rendered
-	32, // 21: palimpsest.v1.BuildContextResponse.tokens:type_name -> palimpsest.v1.TokenReport
-	33, // 22: palimpsest.v1.BuildContextResponse.prefix:type_name -> palimpsest.v1.PrefixReport
-	34, // 23: palimpsest.v1.BuildContextResponse.decisions:type_name -> palimpsest.v1.Decision
-	24, // 24: palimpsest.v1.BuildContextResponse.events:type_name -> palimpsest.v1.LifecycleEvent
-	35, // 25: palimpsest.v1.BuildContextResponse.compaction:type_name -> palimpsest.v1.CompactionStatus
-	36, // 26: palimpsest.v1.BuildContextResponse.degradations:type_name -> palimpsest.v1.Degradation
+	25, // 11: palimpsest.v1.BatchAppendMessagesResponse.receipts:type_name -> palimpsest.v1.Receipt
+	26, // 12: palimpsest.v1.BatchAppendMessagesResponse.events:type_name -> palimpsest.v1.LifecycleEvent
+	27, // 13: palimpsest.v1.BuildContextRequest.format:type_name -> palimpsest.v1.ContextFormat
+	28, // 14: palimpsest.v1.BuildContextRequest.budget:type_name -> palimpsest.v1.Budget
+	29, // 15: palimpsest.v1.BuildContextRequest.fixed_input:type_name -> palimpsest.v1.FixedInput
+	30, // 16: palimpsest.v1.BuildContextRequest.last_usage:type_name -> palimpsest.v1.Usage
+	24, // 17: palimpsest.v1.BuildContextRequest.expiration_override:type_name -> palimpsest.v1.ExpirationOverride
+	31, // 18: palimpsest.v1.BuildContextRequest.policy_override:type_name -> palimpsest.v1.Policy
+	32, // 19: palimpsest.v1.BuildContextResponse.messages:type_name -> palimpsest.v1.ContextMessage
+	33, // 20: palimpsest.v1.BuildContextResponse.rendered:type_name -> palimpsest.v1.Rendered
+	34, // 21: palimpsest.v1.BuildContextResponse.tokens:type_name -> palimpsest.v1.TokenReport
+	35, // 22: palimpsest.v1.BuildContextResponse.prefix:type_name -> palimpsest.v1.PrefixReport
+	36, // 23: palimpsest.v1.BuildContextResponse.decisions:type_name -> palimpsest.v1.Decision
+	26, // 24: palimpsest.v1.BuildContextResponse.events:type_name -> palimpsest.v1.LifecycleEvent
+	37, // 25: palimpsest.v1.BuildContextResponse.compaction:type_name -> palimpsest.v1.CompactionStatus
+	38, // 26: palimpsest.v1.BuildContextResponse.degradations:type_name -> palimpsest.v1.Degradation
 	0,  // 27: palimpsest.v1.ExpandMessageRequest.mode:type_name -> palimpsest.v1.ExpandMode
 	8,  // 28: palimpsest.v1.ExpandMessageRequest.chars:type_name -> palimpsest.v1.Range
 	8,  // 29: palimpsest.v1.ExpandMessageRequest.lines:type_name -> palimpsest.v1.Range
 	8,  // 30: palimpsest.v1.ExpandMessageRequest.items:type_name -> palimpsest.v1.Range
-	20, // 31: palimpsest.v1.ExpandMessageResponse.message:type_name -> palimpsest.v1.Message
+	22, // 31: palimpsest.v1.ExpandMessageResponse.message:type_name -> palimpsest.v1.Message
 	8,  // 32: palimpsest.v1.ExpandMessageResponse.returned:type_name -> palimpsest.v1.Range
 	11, // 33: palimpsest.v1.ExpandMessageResponse.children:type_name -> palimpsest.v1.ExpandedChild
-	24, // 34: palimpsest.v1.ExpandMessageResponse.events:type_name -> palimpsest.v1.LifecycleEvent
-	20, // 35: palimpsest.v1.ExpandedChild.message:type_name -> palimpsest.v1.Message
-	28, // 36: palimpsest.v1.ReportUsageRequest.usage:type_name -> palimpsest.v1.Usage
-	37, // 37: palimpsest.v1.CompactionOptions.strategy:type_name -> palimpsest.v1.CompactionStrategy
+	26, // 34: palimpsest.v1.ExpandMessageResponse.events:type_name -> palimpsest.v1.LifecycleEvent
+	22, // 35: palimpsest.v1.ExpandedChild.message:type_name -> palimpsest.v1.Message
+	30, // 36: palimpsest.v1.ReportUsageRequest.usage:type_name -> palimpsest.v1.Usage
+	39, // 37: palimpsest.v1.CompactionOptions.strategy:type_name -> palimpsest.v1.CompactionStrategy
 	14, // 38: palimpsest.v1.CompactConversationRequest.options:type_name -> palimpsest.v1.CompactionOptions
-	38, // 39: palimpsest.v1.CompactionResult.summaries:type_name -> palimpsest.v1.Summary
+	40, // 39: palimpsest.v1.CompactionResult.summaries:type_name -> palimpsest.v1.Summary
 	8,  // 40: palimpsest.v1.CompactionResult.compacted_range:type_name -> palimpsest.v1.Range
 	16, // 41: palimpsest.v1.CompactConversationResponse.result:type_name -> palimpsest.v1.CompactionResult
-	24, // 42: palimpsest.v1.CompactConversationResponse.events:type_name -> palimpsest.v1.LifecycleEvent
-	36, // 43: palimpsest.v1.CompactConversationResponse.degradations:type_name -> palimpsest.v1.Degradation
-	24, // 44: palimpsest.v1.RewindConversationResponse.events:type_name -> palimpsest.v1.LifecycleEvent
-	1,  // 45: palimpsest.v1.ContextService.AppendMessage:input_type -> palimpsest.v1.AppendMessageRequest
-	4,  // 46: palimpsest.v1.ContextService.BatchAppendMessages:input_type -> palimpsest.v1.BatchAppendMessagesRequest
-	6,  // 47: palimpsest.v1.ContextService.BuildContext:input_type -> palimpsest.v1.BuildContextRequest
-	9,  // 48: palimpsest.v1.ContextService.ExpandMessage:input_type -> palimpsest.v1.ExpandMessageRequest
-	15, // 49: palimpsest.v1.ContextService.CompactConversation:input_type -> palimpsest.v1.CompactConversationRequest
-	18, // 50: palimpsest.v1.ContextService.RewindConversation:input_type -> palimpsest.v1.RewindConversationRequest
-	12, // 51: palimpsest.v1.ContextService.ReportUsage:input_type -> palimpsest.v1.ReportUsageRequest
-	2,  // 52: palimpsest.v1.ContextService.AppendMessage:output_type -> palimpsest.v1.AppendMessageResponse
-	5,  // 53: palimpsest.v1.ContextService.BatchAppendMessages:output_type -> palimpsest.v1.BatchAppendMessagesResponse
-	7,  // 54: palimpsest.v1.ContextService.BuildContext:output_type -> palimpsest.v1.BuildContextResponse
-	10, // 55: palimpsest.v1.ContextService.ExpandMessage:output_type -> palimpsest.v1.ExpandMessageResponse
-	17, // 56: palimpsest.v1.ContextService.CompactConversation:output_type -> palimpsest.v1.CompactConversationResponse
-	19, // 57: palimpsest.v1.ContextService.RewindConversation:output_type -> palimpsest.v1.RewindConversationResponse
-	13, // 58: palimpsest.v1.ContextService.ReportUsage:output_type -> palimpsest.v1.ReportUsageResponse
-	52, // [52:59] is the sub-list for method output_type
-	45, // [45:52] is the sub-list for method input_type
-	45, // [45:45] is the sub-list for extension type_name
-	45, // [45:45] is the sub-list for extension extendee
-	0,  // [0:45] is the sub-list for field type_name
+	26, // 42: palimpsest.v1.CompactConversationResponse.events:type_name -> palimpsest.v1.LifecycleEvent
+	38, // 43: palimpsest.v1.CompactConversationResponse.degradations:type_name -> palimpsest.v1.Degradation
+	26, // 44: palimpsest.v1.RewindConversationResponse.events:type_name -> palimpsest.v1.LifecycleEvent
+	41, // 45: palimpsest.v1.AnswerToolCallRequest.tool_call:type_name -> palimpsest.v1.ToolCall
+	42, // 46: palimpsest.v1.AnswerToolCallResponse.tool_result:type_name -> palimpsest.v1.ToolResult
+	1,  // 47: palimpsest.v1.ContextService.AppendMessage:input_type -> palimpsest.v1.AppendMessageRequest
+	4,  // 48: palimpsest.v1.ContextService.BatchAppendMessages:input_type -> palimpsest.v1.BatchAppendMessagesRequest
+	6,  // 49: palimpsest.v1.ContextService.BuildContext:input_type -> palimpsest.v1.BuildContextRequest
+	9,  // 50: palimpsest.v1.ContextService.ExpandMessage:input_type -> palimpsest.v1.ExpandMessageRequest
+	15, // 51: palimpsest.v1.ContextService.CompactConversation:input_type -> palimpsest.v1.CompactConversationRequest
+	18, // 52: palimpsest.v1.ContextService.RewindConversation:input_type -> palimpsest.v1.RewindConversationRequest
+	20, // 53: palimpsest.v1.ContextService.AnswerToolCall:input_type -> palimpsest.v1.AnswerToolCallRequest
+	12, // 54: palimpsest.v1.ContextService.ReportUsage:input_type -> palimpsest.v1.ReportUsageRequest
+	2,  // 55: palimpsest.v1.ContextService.AppendMessage:output_type -> palimpsest.v1.AppendMessageResponse
+	5,  // 56: palimpsest.v1.ContextService.BatchAppendMessages:output_type -> palimpsest.v1.BatchAppendMessagesResponse
+	7,  // 57: palimpsest.v1.ContextService.BuildContext:output_type -> palimpsest.v1.BuildContextResponse
+	10, // 58: palimpsest.v1.ContextService.ExpandMessage:output_type -> palimpsest.v1.ExpandMessageResponse
+	17, // 59: palimpsest.v1.ContextService.CompactConversation:output_type -> palimpsest.v1.CompactConversationResponse
+	19, // 60: palimpsest.v1.ContextService.RewindConversation:output_type -> palimpsest.v1.RewindConversationResponse
+	21, // 61: palimpsest.v1.ContextService.AnswerToolCall:output_type -> palimpsest.v1.AnswerToolCallResponse
+	13, // 62: palimpsest.v1.ContextService.ReportUsage:output_type -> palimpsest.v1.ReportUsageResponse
+	55, // [55:63] is the sub-list for method output_type
+	47, // [47:55] is the sub-list for method input_type
+	47, // [47:47] is the sub-list for extension type_name
+	47, // [47:47] is the sub-list for extension extendee
+	0,  // [0:47] is the sub-list for field type_name
 }
 
 func init() { file_palimpsest_v1_context_service_proto_init() }
@@ -2170,7 +2309,7 @@ func file_palimpsest_v1_context_service_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_palimpsest_v1_context_service_proto_rawDesc), len(file_palimpsest_v1_context_service_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   19,
+			NumMessages:   21,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -25,6 +25,7 @@ const (
 	ContextService_ExpandMessage_FullMethodName       = "/palimpsest.v1.ContextService/ExpandMessage"
 	ContextService_CompactConversation_FullMethodName = "/palimpsest.v1.ContextService/CompactConversation"
 	ContextService_RewindConversation_FullMethodName  = "/palimpsest.v1.ContextService/RewindConversation"
+	ContextService_AnswerToolCall_FullMethodName      = "/palimpsest.v1.ContextService/AnswerToolCall"
 	ContextService_ReportUsage_FullMethodName         = "/palimpsest.v1.ContextService/ReportUsage"
 )
 
@@ -50,6 +51,9 @@ type ContextServiceClient interface {
 	// RewindConversation takes back the newest messages, to generate them anew or to edit and send them again. They stay on record,
 	// and nothing shows them or counts with them any more.
 	RewindConversation(ctx context.Context, in *RewindConversationRequest, opts ...grpc.CallOption) (*RewindConversationResponse, error)
+	// AnswerToolCall answers a call that a model made of one of the tools that recall: expand_message, retrieve_content and
+	// search_conversation, as sidecar tools defines them. The answer is a tool result to append as it is.
+	AnswerToolCall(ctx context.Context, in *AnswerToolCallRequest, opts ...grpc.CallOption) (*AnswerToolCallResponse, error)
 	// ReportUsage tells what the provider counted for a build, to calibrate the counter.
 	ReportUsage(ctx context.Context, in *ReportUsageRequest, opts ...grpc.CallOption) (*ReportUsageResponse, error)
 }
@@ -122,6 +126,16 @@ func (c *contextServiceClient) RewindConversation(ctx context.Context, in *Rewin
 	return out, nil
 }
 
+func (c *contextServiceClient) AnswerToolCall(ctx context.Context, in *AnswerToolCallRequest, opts ...grpc.CallOption) (*AnswerToolCallResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(AnswerToolCallResponse)
+	err := c.cc.Invoke(ctx, ContextService_AnswerToolCall_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *contextServiceClient) ReportUsage(ctx context.Context, in *ReportUsageRequest, opts ...grpc.CallOption) (*ReportUsageResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ReportUsageResponse)
@@ -154,6 +168,9 @@ type ContextServiceServer interface {
 	// RewindConversation takes back the newest messages, to generate them anew or to edit and send them again. They stay on record,
 	// and nothing shows them or counts with them any more.
 	RewindConversation(context.Context, *RewindConversationRequest) (*RewindConversationResponse, error)
+	// AnswerToolCall answers a call that a model made of one of the tools that recall: expand_message, retrieve_content and
+	// search_conversation, as sidecar tools defines them. The answer is a tool result to append as it is.
+	AnswerToolCall(context.Context, *AnswerToolCallRequest) (*AnswerToolCallResponse, error)
 	// ReportUsage tells what the provider counted for a build, to calibrate the counter.
 	ReportUsage(context.Context, *ReportUsageRequest) (*ReportUsageResponse, error)
 	mustEmbedUnimplementedContextServiceServer()
@@ -183,6 +200,9 @@ func (UnimplementedContextServiceServer) CompactConversation(context.Context, *C
 }
 func (UnimplementedContextServiceServer) RewindConversation(context.Context, *RewindConversationRequest) (*RewindConversationResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method RewindConversation not implemented")
+}
+func (UnimplementedContextServiceServer) AnswerToolCall(context.Context, *AnswerToolCallRequest) (*AnswerToolCallResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method AnswerToolCall not implemented")
 }
 func (UnimplementedContextServiceServer) ReportUsage(context.Context, *ReportUsageRequest) (*ReportUsageResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ReportUsage not implemented")
@@ -316,6 +336,24 @@ func _ContextService_RewindConversation_Handler(srv interface{}, ctx context.Con
 	return interceptor(ctx, in, info, handler)
 }
 
+func _ContextService_AnswerToolCall_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(AnswerToolCallRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ContextServiceServer).AnswerToolCall(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ContextService_AnswerToolCall_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ContextServiceServer).AnswerToolCall(ctx, req.(*AnswerToolCallRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _ContextService_ReportUsage_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(ReportUsageRequest)
 	if err := dec(in); err != nil {
@@ -364,6 +402,10 @@ var ContextService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "RewindConversation",
 			Handler:    _ContextService_RewindConversation_Handler,
+		},
+		{
+			MethodName: "AnswerToolCall",
+			Handler:    _ContextService_AnswerToolCall_Handler,
 		},
 		{
 			MethodName: "ReportUsage",

@@ -628,8 +628,8 @@ type UpdateConversationRequest struct {
 	// Required. The id, and the new values of what the mask names.
 	Conversation *Conversation `protobuf:"bytes,1,opt,name=conversation,proto3" json:"conversation,omitempty"`
 	// Required. What to change: actor_id, agent_id, title, metadata_json, policy, a field of policy, such as policy.ttl, or a field
-	// of policy.fit, policy.expiration, policy.retention, policy.rewrite, policy.pruning or policy.compaction, such as
-	// policy.rewrite.mode. A named field that is not set is cleared.
+	// of policy.fit, policy.expiration, policy.retention, policy.rewrite, policy.pruning, policy.compaction or policy.citations, such
+	// as policy.rewrite.mode. A named field that is not set is cleared.
 	UpdateMask *fieldmaskpb.FieldMask `protobuf:"bytes,2,opt,name=update_mask,json=updateMask,proto3" json:"update_mask,omitempty"`
 	// Optional. Makes a retry safe for 24 hours; at most 256 bytes.
 	RequestId     string `protobuf:"bytes,3,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
@@ -1366,6 +1366,279 @@ func (x *CountMessagesResponse) GetTokenCount() int64 {
 	return 0
 }
 
+// SearchMessagesRequest asks for messages that answer a query.
+type SearchMessagesRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Required. The conversation; 1 to 256 bytes, no control characters.
+	ConversationId string `protobuf:"bytes,1,opt,name=conversation_id,json=conversationId,proto3" json:"conversation_id,omitempty"`
+	// Required. Words, a question or a whole request, in any language; 1 to 65,536 bytes.
+	Query string `protobuf:"bytes,2,opt,name=query,proto3" json:"query,omitempty"`
+	// Optional. The messages to look at. All by default.
+	Range *IndexRange `protobuf:"bytes,3,opt,name=range,proto3" json:"range,omitempty"`
+	// Optional. Which messages.
+	Filter *MessageFilter `protobuf:"bytes,4,opt,name=filter,proto3" json:"filter,omitempty"`
+	// Optional. The most hits; 0 to 100; 10 by default, and for 0.
+	MaxHits int32 `protobuf:"varint,5,opt,name=max_hits,json=maxHits,proto3" json:"max_hits,omitempty"`
+	// Optional. The longest snippet, in Unicode code points; 0 to 500; 200 by default, and for 0.
+	MaxSnippetChars int32 `protobuf:"varint,6,opt,name=max_snippet_chars,json=maxSnippetChars,proto3" json:"max_snippet_chars,omitempty"`
+	// Optional. True: messages that RewindConversation took back are looked at too.
+	IncludeHidden bool `protobuf:"varint,7,opt,name=include_hidden,json=includeHidden,proto3" json:"include_hidden,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SearchMessagesRequest) Reset() {
+	*x = SearchMessagesRequest{}
+	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SearchMessagesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SearchMessagesRequest) ProtoMessage() {}
+
+func (x *SearchMessagesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SearchMessagesRequest.ProtoReflect.Descriptor instead.
+func (*SearchMessagesRequest) Descriptor() ([]byte, []int) {
+	return file_palimpsest_v1_conversation_service_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *SearchMessagesRequest) GetConversationId() string {
+	if x != nil {
+		return x.ConversationId
+	}
+	return ""
+}
+
+func (x *SearchMessagesRequest) GetQuery() string {
+	if x != nil {
+		return x.Query
+	}
+	return ""
+}
+
+func (x *SearchMessagesRequest) GetRange() *IndexRange {
+	if x != nil {
+		return x.Range
+	}
+	return nil
+}
+
+func (x *SearchMessagesRequest) GetFilter() *MessageFilter {
+	if x != nil {
+		return x.Filter
+	}
+	return nil
+}
+
+func (x *SearchMessagesRequest) GetMaxHits() int32 {
+	if x != nil {
+		return x.MaxHits
+	}
+	return 0
+}
+
+func (x *SearchMessagesRequest) GetMaxSnippetChars() int32 {
+	if x != nil {
+		return x.MaxSnippetChars
+	}
+	return 0
+}
+
+func (x *SearchMessagesRequest) GetIncludeHidden() bool {
+	if x != nil {
+		return x.IncludeHidden
+	}
+	return false
+}
+
+// SearchMessagesResponse answers SearchMessages.
+type SearchMessagesResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Output only. The messages, best first.
+	Hits []*MessageHit `protobuf:"bytes,1,rep,name=hits,proto3" json:"hits,omitempty"`
+	// Output only. Messages that were searched.
+	SearchedMessages int32 `protobuf:"varint,2,opt,name=searched_messages,json=searchedMessages,proto3" json:"searched_messages,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
+}
+
+func (x *SearchMessagesResponse) Reset() {
+	*x = SearchMessagesResponse{}
+	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SearchMessagesResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SearchMessagesResponse) ProtoMessage() {}
+
+func (x *SearchMessagesResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SearchMessagesResponse.ProtoReflect.Descriptor instead.
+func (*SearchMessagesResponse) Descriptor() ([]byte, []int) {
+	return file_palimpsest_v1_conversation_service_proto_rawDescGZIP(), []int{20}
+}
+
+func (x *SearchMessagesResponse) GetHits() []*MessageHit {
+	if x != nil {
+		return x.Hits
+	}
+	return nil
+}
+
+func (x *SearchMessagesResponse) GetSearchedMessages() int32 {
+	if x != nil {
+		return x.SearchedMessages
+	}
+	return 0
+}
+
+// MessageHit is a message that answers a query.
+type MessageHit struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Output only. Its index.
+	Index int32 `protobuf:"varint,1,opt,name=index,proto3" json:"index,omitempty"`
+	// Output only. How well it answers; comparable within one answer alone.
+	Score float64 `protobuf:"fixed64,2,opt,name=score,proto3" json:"score,omitempty"`
+	// Output only. The part of it that answers best.
+	Snippet string `protobuf:"bytes,3,opt,name=snippet,proto3" json:"snippet,omitempty"`
+	// Output only. Who speaks.
+	Role Role `protobuf:"varint,4,opt,name=role,proto3,enum=palimpsest.v1.Role" json:"role,omitempty"`
+	// Output only. When the server took it.
+	CreateTime *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
+	// Output only. Its id.
+	Id string `protobuf:"bytes,6,opt,name=id,proto3" json:"id,omitempty"`
+	// Output only. True if the last committed build showed it, shortened or not.
+	InView bool `protobuf:"varint,7,opt,name=in_view,json=inView,proto3" json:"in_view,omitempty"`
+	// Output only. True if RewindConversation took it back.
+	Hidden bool `protobuf:"varint,8,opt,name=hidden,proto3" json:"hidden,omitempty"`
+	// Output only. Its weight in tokens, before the factor.
+	TokenCount    int32 `protobuf:"varint,9,opt,name=token_count,json=tokenCount,proto3" json:"token_count,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MessageHit) Reset() {
+	*x = MessageHit{}
+	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MessageHit) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MessageHit) ProtoMessage() {}
+
+func (x *MessageHit) ProtoReflect() protoreflect.Message {
+	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MessageHit.ProtoReflect.Descriptor instead.
+func (*MessageHit) Descriptor() ([]byte, []int) {
+	return file_palimpsest_v1_conversation_service_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *MessageHit) GetIndex() int32 {
+	if x != nil {
+		return x.Index
+	}
+	return 0
+}
+
+func (x *MessageHit) GetScore() float64 {
+	if x != nil {
+		return x.Score
+	}
+	return 0
+}
+
+func (x *MessageHit) GetSnippet() string {
+	if x != nil {
+		return x.Snippet
+	}
+	return ""
+}
+
+func (x *MessageHit) GetRole() Role {
+	if x != nil {
+		return x.Role
+	}
+	return Role_ROLE_UNSPECIFIED
+}
+
+func (x *MessageHit) GetCreateTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.CreateTime
+	}
+	return nil
+}
+
+func (x *MessageHit) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *MessageHit) GetInView() bool {
+	if x != nil {
+		return x.InView
+	}
+	return false
+}
+
+func (x *MessageHit) GetHidden() bool {
+	if x != nil {
+		return x.Hidden
+	}
+	return false
+}
+
+func (x *MessageHit) GetTokenCount() int32 {
+	if x != nil {
+		return x.TokenCount
+	}
+	return 0
+}
+
 // GetManifestRequest asks for an earlier build.
 type GetManifestRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1383,7 +1656,7 @@ type GetManifestRequest struct {
 
 func (x *GetManifestRequest) Reset() {
 	*x = GetManifestRequest{}
-	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[19]
+	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1395,7 +1668,7 @@ func (x *GetManifestRequest) String() string {
 func (*GetManifestRequest) ProtoMessage() {}
 
 func (x *GetManifestRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[19]
+	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1408,7 +1681,7 @@ func (x *GetManifestRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetManifestRequest.ProtoReflect.Descriptor instead.
 func (*GetManifestRequest) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_conversation_service_proto_rawDescGZIP(), []int{19}
+	return file_palimpsest_v1_conversation_service_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *GetManifestRequest) GetConversationId() string {
@@ -1454,7 +1727,7 @@ type GetManifestResponse struct {
 
 func (x *GetManifestResponse) Reset() {
 	*x = GetManifestResponse{}
-	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[20]
+	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1466,7 +1739,7 @@ func (x *GetManifestResponse) String() string {
 func (*GetManifestResponse) ProtoMessage() {}
 
 func (x *GetManifestResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[20]
+	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1479,7 +1752,7 @@ func (x *GetManifestResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetManifestResponse.ProtoReflect.Descriptor instead.
 func (*GetManifestResponse) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_conversation_service_proto_rawDescGZIP(), []int{20}
+	return file_palimpsest_v1_conversation_service_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *GetManifestResponse) GetManifest() *Manifest {
@@ -1518,7 +1791,7 @@ type ListManifestsRequest struct {
 
 func (x *ListManifestsRequest) Reset() {
 	*x = ListManifestsRequest{}
-	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[21]
+	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1530,7 +1803,7 @@ func (x *ListManifestsRequest) String() string {
 func (*ListManifestsRequest) ProtoMessage() {}
 
 func (x *ListManifestsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[21]
+	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1543,7 +1816,7 @@ func (x *ListManifestsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListManifestsRequest.ProtoReflect.Descriptor instead.
 func (*ListManifestsRequest) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_conversation_service_proto_rawDescGZIP(), []int{21}
+	return file_palimpsest_v1_conversation_service_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *ListManifestsRequest) GetConversationId() string {
@@ -1580,7 +1853,7 @@ type ListManifestsResponse struct {
 
 func (x *ListManifestsResponse) Reset() {
 	*x = ListManifestsResponse{}
-	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[22]
+	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1592,7 +1865,7 @@ func (x *ListManifestsResponse) String() string {
 func (*ListManifestsResponse) ProtoMessage() {}
 
 func (x *ListManifestsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[22]
+	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1605,7 +1878,7 @@ func (x *ListManifestsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListManifestsResponse.ProtoReflect.Descriptor instead.
 func (*ListManifestsResponse) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_conversation_service_proto_rawDescGZIP(), []int{22}
+	return file_palimpsest_v1_conversation_service_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *ListManifestsResponse) GetManifests() []*Manifest {
@@ -1636,7 +1909,7 @@ type WatchEventsRequest struct {
 
 func (x *WatchEventsRequest) Reset() {
 	*x = WatchEventsRequest{}
-	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[23]
+	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1648,7 +1921,7 @@ func (x *WatchEventsRequest) String() string {
 func (*WatchEventsRequest) ProtoMessage() {}
 
 func (x *WatchEventsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[23]
+	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1661,7 +1934,7 @@ func (x *WatchEventsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchEventsRequest.ProtoReflect.Descriptor instead.
 func (*WatchEventsRequest) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_conversation_service_proto_rawDescGZIP(), []int{23}
+	return file_palimpsest_v1_conversation_service_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *WatchEventsRequest) GetConversationId() string {
@@ -1693,7 +1966,7 @@ type WatchEventsResponse struct {
 
 func (x *WatchEventsResponse) Reset() {
 	*x = WatchEventsResponse{}
-	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[24]
+	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1705,7 +1978,7 @@ func (x *WatchEventsResponse) String() string {
 func (*WatchEventsResponse) ProtoMessage() {}
 
 func (x *WatchEventsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[24]
+	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1718,7 +1991,7 @@ func (x *WatchEventsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchEventsResponse.ProtoReflect.Descriptor instead.
 func (*WatchEventsResponse) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_conversation_service_proto_rawDescGZIP(), []int{24}
+	return file_palimpsest_v1_conversation_service_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *WatchEventsResponse) GetEvent() *LifecycleEvent {
@@ -1753,7 +2026,7 @@ type ExportConversationRequest struct {
 
 func (x *ExportConversationRequest) Reset() {
 	*x = ExportConversationRequest{}
-	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[25]
+	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1765,7 +2038,7 @@ func (x *ExportConversationRequest) String() string {
 func (*ExportConversationRequest) ProtoMessage() {}
 
 func (x *ExportConversationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[25]
+	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1778,7 +2051,7 @@ func (x *ExportConversationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportConversationRequest.ProtoReflect.Descriptor instead.
 func (*ExportConversationRequest) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_conversation_service_proto_rawDescGZIP(), []int{25}
+	return file_palimpsest_v1_conversation_service_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *ExportConversationRequest) GetConversationId() string {
@@ -1799,7 +2072,7 @@ type ExportConversationResponse struct {
 
 func (x *ExportConversationResponse) Reset() {
 	*x = ExportConversationResponse{}
-	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[26]
+	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1811,7 +2084,7 @@ func (x *ExportConversationResponse) String() string {
 func (*ExportConversationResponse) ProtoMessage() {}
 
 func (x *ExportConversationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[26]
+	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1824,7 +2097,7 @@ func (x *ExportConversationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportConversationResponse.ProtoReflect.Descriptor instead.
 func (*ExportConversationResponse) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_conversation_service_proto_rawDescGZIP(), []int{26}
+	return file_palimpsest_v1_conversation_service_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *ExportConversationResponse) GetChunk() []byte {
@@ -1850,7 +2123,7 @@ type ImportConversationRequest struct {
 
 func (x *ImportConversationRequest) Reset() {
 	*x = ImportConversationRequest{}
-	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[27]
+	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1862,7 +2135,7 @@ func (x *ImportConversationRequest) String() string {
 func (*ImportConversationRequest) ProtoMessage() {}
 
 func (x *ImportConversationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[27]
+	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1875,7 +2148,7 @@ func (x *ImportConversationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImportConversationRequest.ProtoReflect.Descriptor instead.
 func (*ImportConversationRequest) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_conversation_service_proto_rawDescGZIP(), []int{27}
+	return file_palimpsest_v1_conversation_service_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *ImportConversationRequest) GetPayload() isImportConversationRequest_Payload {
@@ -1932,7 +2205,7 @@ type ImportConversationResponse struct {
 
 func (x *ImportConversationResponse) Reset() {
 	*x = ImportConversationResponse{}
-	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[28]
+	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1944,7 +2217,7 @@ func (x *ImportConversationResponse) String() string {
 func (*ImportConversationResponse) ProtoMessage() {}
 
 func (x *ImportConversationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[28]
+	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1957,7 +2230,7 @@ func (x *ImportConversationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImportConversationResponse.ProtoReflect.Descriptor instead.
 func (*ImportConversationResponse) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_conversation_service_proto_rawDescGZIP(), []int{28}
+	return file_palimpsest_v1_conversation_service_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *ImportConversationResponse) GetConversation() *Conversation {
@@ -2065,6 +2338,30 @@ const file_palimpsest_v1_conversation_service_proto_rawDesc = "" +
 	"\x15CountMessagesResponse\x12#\n" +
 	"\rmessage_count\x18\x01 \x01(\x05R\fmessageCount\x12\x1f\n" +
 	"\vtoken_count\x18\x02 \x01(\x03R\n" +
+	"tokenCount\"\xab\x02\n" +
+	"\x15SearchMessagesRequest\x12'\n" +
+	"\x0fconversation_id\x18\x01 \x01(\tR\x0econversationId\x12\x14\n" +
+	"\x05query\x18\x02 \x01(\tR\x05query\x12/\n" +
+	"\x05range\x18\x03 \x01(\v2\x19.palimpsest.v1.IndexRangeR\x05range\x124\n" +
+	"\x06filter\x18\x04 \x01(\v2\x1c.palimpsest.v1.MessageFilterR\x06filter\x12\x19\n" +
+	"\bmax_hits\x18\x05 \x01(\x05R\amaxHits\x12*\n" +
+	"\x11max_snippet_chars\x18\x06 \x01(\x05R\x0fmaxSnippetChars\x12%\n" +
+	"\x0einclude_hidden\x18\a \x01(\bR\rincludeHidden\"t\n" +
+	"\x16SearchMessagesResponse\x12-\n" +
+	"\x04hits\x18\x01 \x03(\v2\x19.palimpsest.v1.MessageHitR\x04hits\x12+\n" +
+	"\x11searched_messages\x18\x02 \x01(\x05R\x10searchedMessages\"\x9a\x02\n" +
+	"\n" +
+	"MessageHit\x12\x14\n" +
+	"\x05index\x18\x01 \x01(\x05R\x05index\x12\x14\n" +
+	"\x05score\x18\x02 \x01(\x01R\x05score\x12\x18\n" +
+	"\asnippet\x18\x03 \x01(\tR\asnippet\x12'\n" +
+	"\x04role\x18\x04 \x01(\x0e2\x13.palimpsest.v1.RoleR\x04role\x12;\n" +
+	"\vcreate_time\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
+	"createTime\x12\x0e\n" +
+	"\x02id\x18\x06 \x01(\tR\x02id\x12\x17\n" +
+	"\ain_view\x18\a \x01(\bR\x06inView\x12\x16\n" +
+	"\x06hidden\x18\b \x01(\bR\x06hidden\x12\x1f\n" +
+	"\vtoken_count\x18\t \x01(\x05R\n" +
 	"tokenCount\"\xd5\x01\n" +
 	"\x12GetManifestRequest\x12'\n" +
 	"\x0fconversation_id\x18\x01 \x01(\tR\x0econversationId\x12\x1f\n" +
@@ -2110,7 +2407,7 @@ const file_palimpsest_v1_conversation_service_proto_rawDesc = "" +
 	"\bListView\x12\x19\n" +
 	"\x15LIST_VIEW_UNSPECIFIED\x10\x00\x12\x16\n" +
 	"\x12LIST_VIEW_ORIGINAL\x10\x01\x12\x15\n" +
-	"\x11LIST_VIEW_CURRENT\x10\x022\x8c\n" +
+	"\x11LIST_VIEW_CURRENT\x10\x022\xeb\n" +
 	"\n" +
 	"\x13ConversationService\x12i\n" +
 	"\x12CreateConversation\x12(.palimpsest.v1.CreateConversationRequest\x1a).palimpsest.v1.CreateConversationResponse\x12`\n" +
@@ -2121,7 +2418,8 @@ const file_palimpsest_v1_conversation_service_proto_rawDesc = "" +
 	"\n" +
 	"GetMessage\x12 .palimpsest.v1.GetMessageRequest\x1a!.palimpsest.v1.GetMessageResponse\x12W\n" +
 	"\fListMessages\x12\".palimpsest.v1.ListMessagesRequest\x1a#.palimpsest.v1.ListMessagesResponse\x12Z\n" +
-	"\rCountMessages\x12#.palimpsest.v1.CountMessagesRequest\x1a$.palimpsest.v1.CountMessagesResponse\x12T\n" +
+	"\rCountMessages\x12#.palimpsest.v1.CountMessagesRequest\x1a$.palimpsest.v1.CountMessagesResponse\x12]\n" +
+	"\x0eSearchMessages\x12$.palimpsest.v1.SearchMessagesRequest\x1a%.palimpsest.v1.SearchMessagesResponse\x12T\n" +
 	"\vGetManifest\x12!.palimpsest.v1.GetManifestRequest\x1a\".palimpsest.v1.GetManifestResponse\x12Z\n" +
 	"\rListManifests\x12#.palimpsest.v1.ListManifestsRequest\x1a$.palimpsest.v1.ListManifestsResponse\x12V\n" +
 	"\vWatchEvents\x12!.palimpsest.v1.WatchEventsRequest\x1a\".palimpsest.v1.WatchEventsResponse0\x01\x12k\n" +
@@ -2141,7 +2439,7 @@ func file_palimpsest_v1_conversation_service_proto_rawDescGZIP() []byte {
 }
 
 var file_palimpsest_v1_conversation_service_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_palimpsest_v1_conversation_service_proto_msgTypes = make([]protoimpl.MessageInfo, 29)
+var file_palimpsest_v1_conversation_service_proto_msgTypes = make([]protoimpl.MessageInfo, 32)
 var file_palimpsest_v1_conversation_service_proto_goTypes = []any{
 	(ListOrder)(0),                     // 0: palimpsest.v1.ListOrder
 	(ListView)(0),                      // 1: palimpsest.v1.ListView
@@ -2164,92 +2462,102 @@ var file_palimpsest_v1_conversation_service_proto_goTypes = []any{
 	(*ListMessagesResponse)(nil),       // 18: palimpsest.v1.ListMessagesResponse
 	(*CountMessagesRequest)(nil),       // 19: palimpsest.v1.CountMessagesRequest
 	(*CountMessagesResponse)(nil),      // 20: palimpsest.v1.CountMessagesResponse
-	(*GetManifestRequest)(nil),         // 21: palimpsest.v1.GetManifestRequest
-	(*GetManifestResponse)(nil),        // 22: palimpsest.v1.GetManifestResponse
-	(*ListManifestsRequest)(nil),       // 23: palimpsest.v1.ListManifestsRequest
-	(*ListManifestsResponse)(nil),      // 24: palimpsest.v1.ListManifestsResponse
-	(*WatchEventsRequest)(nil),         // 25: palimpsest.v1.WatchEventsRequest
-	(*WatchEventsResponse)(nil),        // 26: palimpsest.v1.WatchEventsResponse
-	(*ExportConversationRequest)(nil),  // 27: palimpsest.v1.ExportConversationRequest
-	(*ExportConversationResponse)(nil), // 28: palimpsest.v1.ExportConversationResponse
-	(*ImportConversationRequest)(nil),  // 29: palimpsest.v1.ImportConversationRequest
-	(*ImportConversationResponse)(nil), // 30: palimpsest.v1.ImportConversationResponse
-	(*Policy)(nil),                     // 31: palimpsest.v1.Policy
-	(*timestamppb.Timestamp)(nil),      // 32: google.protobuf.Timestamp
-	(*fieldmaskpb.FieldMask)(nil),      // 33: google.protobuf.FieldMask
-	(*Message)(nil),                    // 34: palimpsest.v1.Message
-	(Role)(0),                          // 35: palimpsest.v1.Role
-	(MessageType)(0),                   // 36: palimpsest.v1.MessageType
-	(*Summary)(nil),                    // 37: palimpsest.v1.Summary
-	(ContextFormat)(0),                 // 38: palimpsest.v1.ContextFormat
-	(*Manifest)(nil),                   // 39: palimpsest.v1.Manifest
-	(*ContextMessage)(nil),             // 40: palimpsest.v1.ContextMessage
-	(*Rendered)(nil),                   // 41: palimpsest.v1.Rendered
-	(*LifecycleEvent)(nil),             // 42: palimpsest.v1.LifecycleEvent
+	(*SearchMessagesRequest)(nil),      // 21: palimpsest.v1.SearchMessagesRequest
+	(*SearchMessagesResponse)(nil),     // 22: palimpsest.v1.SearchMessagesResponse
+	(*MessageHit)(nil),                 // 23: palimpsest.v1.MessageHit
+	(*GetManifestRequest)(nil),         // 24: palimpsest.v1.GetManifestRequest
+	(*GetManifestResponse)(nil),        // 25: palimpsest.v1.GetManifestResponse
+	(*ListManifestsRequest)(nil),       // 26: palimpsest.v1.ListManifestsRequest
+	(*ListManifestsResponse)(nil),      // 27: palimpsest.v1.ListManifestsResponse
+	(*WatchEventsRequest)(nil),         // 28: palimpsest.v1.WatchEventsRequest
+	(*WatchEventsResponse)(nil),        // 29: palimpsest.v1.WatchEventsResponse
+	(*ExportConversationRequest)(nil),  // 30: palimpsest.v1.ExportConversationRequest
+	(*ExportConversationResponse)(nil), // 31: palimpsest.v1.ExportConversationResponse
+	(*ImportConversationRequest)(nil),  // 32: palimpsest.v1.ImportConversationRequest
+	(*ImportConversationResponse)(nil), // 33: palimpsest.v1.ImportConversationResponse
+	(*Policy)(nil),                     // 34: palimpsest.v1.Policy
+	(*timestamppb.Timestamp)(nil),      // 35: google.protobuf.Timestamp
+	(*fieldmaskpb.FieldMask)(nil),      // 36: google.protobuf.FieldMask
+	(*Message)(nil),                    // 37: palimpsest.v1.Message
+	(Role)(0),                          // 38: palimpsest.v1.Role
+	(MessageType)(0),                   // 39: palimpsest.v1.MessageType
+	(*Summary)(nil),                    // 40: palimpsest.v1.Summary
+	(ContextFormat)(0),                 // 41: palimpsest.v1.ContextFormat
+	(*Manifest)(nil),                   // 42: palimpsest.v1.Manifest
+	(*ContextMessage)(nil),             // 43: palimpsest.v1.ContextMessage
+	(*Rendered)(nil),                   // 44: palimpsest.v1.Rendered
+	(*LifecycleEvent)(nil),             // 45: palimpsest.v1.LifecycleEvent
 }
 var file_palimpsest_v1_conversation_service_proto_depIdxs = []int32{
-	31, // 0: palimpsest.v1.Conversation.policy:type_name -> palimpsest.v1.Policy
-	32, // 1: palimpsest.v1.Conversation.create_time:type_name -> google.protobuf.Timestamp
-	32, // 2: palimpsest.v1.Conversation.update_time:type_name -> google.protobuf.Timestamp
-	32, // 3: palimpsest.v1.Conversation.expire_time:type_name -> google.protobuf.Timestamp
+	34, // 0: palimpsest.v1.Conversation.policy:type_name -> palimpsest.v1.Policy
+	35, // 1: palimpsest.v1.Conversation.create_time:type_name -> google.protobuf.Timestamp
+	35, // 2: palimpsest.v1.Conversation.update_time:type_name -> google.protobuf.Timestamp
+	35, // 3: palimpsest.v1.Conversation.expire_time:type_name -> google.protobuf.Timestamp
 	2,  // 4: palimpsest.v1.CreateConversationRequest.conversation:type_name -> palimpsest.v1.Conversation
 	2,  // 5: palimpsest.v1.CreateConversationResponse.conversation:type_name -> palimpsest.v1.Conversation
 	2,  // 6: palimpsest.v1.GetConversationResponse.conversation:type_name -> palimpsest.v1.Conversation
 	2,  // 7: palimpsest.v1.ListConversationsResponse.conversations:type_name -> palimpsest.v1.Conversation
 	2,  // 8: palimpsest.v1.UpdateConversationRequest.conversation:type_name -> palimpsest.v1.Conversation
-	33, // 9: palimpsest.v1.UpdateConversationRequest.update_mask:type_name -> google.protobuf.FieldMask
+	36, // 9: palimpsest.v1.UpdateConversationRequest.update_mask:type_name -> google.protobuf.FieldMask
 	2,  // 10: palimpsest.v1.UpdateConversationResponse.conversation:type_name -> palimpsest.v1.Conversation
-	32, // 11: palimpsest.v1.DeleteConversationResponse.tombstone_expire_time:type_name -> google.protobuf.Timestamp
-	34, // 12: palimpsest.v1.GetMessageResponse.message:type_name -> palimpsest.v1.Message
-	35, // 13: palimpsest.v1.MessageFilter.roles:type_name -> palimpsest.v1.Role
-	36, // 14: palimpsest.v1.MessageFilter.message_types:type_name -> palimpsest.v1.MessageType
+	35, // 11: palimpsest.v1.DeleteConversationResponse.tombstone_expire_time:type_name -> google.protobuf.Timestamp
+	37, // 12: palimpsest.v1.GetMessageResponse.message:type_name -> palimpsest.v1.Message
+	38, // 13: palimpsest.v1.MessageFilter.roles:type_name -> palimpsest.v1.Role
+	39, // 14: palimpsest.v1.MessageFilter.message_types:type_name -> palimpsest.v1.MessageType
 	15, // 15: palimpsest.v1.ListMessagesRequest.range:type_name -> palimpsest.v1.IndexRange
 	0,  // 16: palimpsest.v1.ListMessagesRequest.order:type_name -> palimpsest.v1.ListOrder
 	1,  // 17: palimpsest.v1.ListMessagesRequest.view:type_name -> palimpsest.v1.ListView
 	16, // 18: palimpsest.v1.ListMessagesRequest.filter:type_name -> palimpsest.v1.MessageFilter
-	34, // 19: palimpsest.v1.ListMessagesResponse.messages:type_name -> palimpsest.v1.Message
-	37, // 20: palimpsest.v1.ListMessagesResponse.summaries:type_name -> palimpsest.v1.Summary
+	37, // 19: palimpsest.v1.ListMessagesResponse.messages:type_name -> palimpsest.v1.Message
+	40, // 20: palimpsest.v1.ListMessagesResponse.summaries:type_name -> palimpsest.v1.Summary
 	15, // 21: palimpsest.v1.CountMessagesRequest.range:type_name -> palimpsest.v1.IndexRange
 	16, // 22: palimpsest.v1.CountMessagesRequest.filter:type_name -> palimpsest.v1.MessageFilter
-	38, // 23: palimpsest.v1.GetManifestRequest.format:type_name -> palimpsest.v1.ContextFormat
-	39, // 24: palimpsest.v1.GetManifestResponse.manifest:type_name -> palimpsest.v1.Manifest
-	40, // 25: palimpsest.v1.GetManifestResponse.messages:type_name -> palimpsest.v1.ContextMessage
-	41, // 26: palimpsest.v1.GetManifestResponse.rendered:type_name -> palimpsest.v1.Rendered
-	39, // 27: palimpsest.v1.ListManifestsResponse.manifests:type_name -> palimpsest.v1.Manifest
-	42, // 28: palimpsest.v1.WatchEventsResponse.event:type_name -> palimpsest.v1.LifecycleEvent
-	32, // 29: palimpsest.v1.WatchEventsResponse.event_time:type_name -> google.protobuf.Timestamp
-	2,  // 30: palimpsest.v1.ImportConversationResponse.conversation:type_name -> palimpsest.v1.Conversation
-	3,  // 31: palimpsest.v1.ConversationService.CreateConversation:input_type -> palimpsest.v1.CreateConversationRequest
-	5,  // 32: palimpsest.v1.ConversationService.GetConversation:input_type -> palimpsest.v1.GetConversationRequest
-	7,  // 33: palimpsest.v1.ConversationService.ListConversations:input_type -> palimpsest.v1.ListConversationsRequest
-	9,  // 34: palimpsest.v1.ConversationService.UpdateConversation:input_type -> palimpsest.v1.UpdateConversationRequest
-	11, // 35: palimpsest.v1.ConversationService.DeleteConversation:input_type -> palimpsest.v1.DeleteConversationRequest
-	13, // 36: palimpsest.v1.ConversationService.GetMessage:input_type -> palimpsest.v1.GetMessageRequest
-	17, // 37: palimpsest.v1.ConversationService.ListMessages:input_type -> palimpsest.v1.ListMessagesRequest
-	19, // 38: palimpsest.v1.ConversationService.CountMessages:input_type -> palimpsest.v1.CountMessagesRequest
-	21, // 39: palimpsest.v1.ConversationService.GetManifest:input_type -> palimpsest.v1.GetManifestRequest
-	23, // 40: palimpsest.v1.ConversationService.ListManifests:input_type -> palimpsest.v1.ListManifestsRequest
-	25, // 41: palimpsest.v1.ConversationService.WatchEvents:input_type -> palimpsest.v1.WatchEventsRequest
-	27, // 42: palimpsest.v1.ConversationService.ExportConversation:input_type -> palimpsest.v1.ExportConversationRequest
-	29, // 43: palimpsest.v1.ConversationService.ImportConversation:input_type -> palimpsest.v1.ImportConversationRequest
-	4,  // 44: palimpsest.v1.ConversationService.CreateConversation:output_type -> palimpsest.v1.CreateConversationResponse
-	6,  // 45: palimpsest.v1.ConversationService.GetConversation:output_type -> palimpsest.v1.GetConversationResponse
-	8,  // 46: palimpsest.v1.ConversationService.ListConversations:output_type -> palimpsest.v1.ListConversationsResponse
-	10, // 47: palimpsest.v1.ConversationService.UpdateConversation:output_type -> palimpsest.v1.UpdateConversationResponse
-	12, // 48: palimpsest.v1.ConversationService.DeleteConversation:output_type -> palimpsest.v1.DeleteConversationResponse
-	14, // 49: palimpsest.v1.ConversationService.GetMessage:output_type -> palimpsest.v1.GetMessageResponse
-	18, // 50: palimpsest.v1.ConversationService.ListMessages:output_type -> palimpsest.v1.ListMessagesResponse
-	20, // 51: palimpsest.v1.ConversationService.CountMessages:output_type -> palimpsest.v1.CountMessagesResponse
-	22, // 52: palimpsest.v1.ConversationService.GetManifest:output_type -> palimpsest.v1.GetManifestResponse
-	24, // 53: palimpsest.v1.ConversationService.ListManifests:output_type -> palimpsest.v1.ListManifestsResponse
-	26, // 54: palimpsest.v1.ConversationService.WatchEvents:output_type -> palimpsest.v1.WatchEventsResponse
-	28, // 55: palimpsest.v1.ConversationService.ExportConversation:output_type -> palimpsest.v1.ExportConversationResponse
-	30, // 56: palimpsest.v1.ConversationService.ImportConversation:output_type -> palimpsest.v1.ImportConversationResponse
-	44, // [44:57] is the sub-list for method output_type
-	31, // [31:44] is the sub-list for method input_type
-	31, // [31:31] is the sub-list for extension type_name
-	31, // [31:31] is the sub-list for extension extendee
-	0,  // [0:31] is the sub-list for field type_name
+	15, // 23: palimpsest.v1.SearchMessagesRequest.range:type_name -> palimpsest.v1.IndexRange
+	16, // 24: palimpsest.v1.SearchMessagesRequest.filter:type_name -> palimpsest.v1.MessageFilter
+	23, // 25: palimpsest.v1.SearchMessagesResponse.hits:type_name -> palimpsest.v1.MessageHit
+	38, // 26: palimpsest.v1.MessageHit.role:type_name -> palimpsest.v1.Role
+	35, // 27: palimpsest.v1.MessageHit.create_time:type_name -> google.protobuf.Timestamp
+	41, // 28: palimpsest.v1.GetManifestRequest.format:type_name -> palimpsest.v1.ContextFormat
+	42, // 29: palimpsest.v1.GetManifestResponse.manifest:type_name -> palimpsest.v1.Manifest
+	43, // 30: palimpsest.v1.GetManifestResponse.messages:type_name -> palimpsest.v1.ContextMessage
+	44, // 31: palimpsest.v1.GetManifestResponse.rendered:type_name -> palimpsest.v1.Rendered
+	42, // 32: palimpsest.v1.ListManifestsResponse.manifests:type_name -> palimpsest.v1.Manifest
+	45, // 33: palimpsest.v1.WatchEventsResponse.event:type_name -> palimpsest.v1.LifecycleEvent
+	35, // 34: palimpsest.v1.WatchEventsResponse.event_time:type_name -> google.protobuf.Timestamp
+	2,  // 35: palimpsest.v1.ImportConversationResponse.conversation:type_name -> palimpsest.v1.Conversation
+	3,  // 36: palimpsest.v1.ConversationService.CreateConversation:input_type -> palimpsest.v1.CreateConversationRequest
+	5,  // 37: palimpsest.v1.ConversationService.GetConversation:input_type -> palimpsest.v1.GetConversationRequest
+	7,  // 38: palimpsest.v1.ConversationService.ListConversations:input_type -> palimpsest.v1.ListConversationsRequest
+	9,  // 39: palimpsest.v1.ConversationService.UpdateConversation:input_type -> palimpsest.v1.UpdateConversationRequest
+	11, // 40: palimpsest.v1.ConversationService.DeleteConversation:input_type -> palimpsest.v1.DeleteConversationRequest
+	13, // 41: palimpsest.v1.ConversationService.GetMessage:input_type -> palimpsest.v1.GetMessageRequest
+	17, // 42: palimpsest.v1.ConversationService.ListMessages:input_type -> palimpsest.v1.ListMessagesRequest
+	19, // 43: palimpsest.v1.ConversationService.CountMessages:input_type -> palimpsest.v1.CountMessagesRequest
+	21, // 44: palimpsest.v1.ConversationService.SearchMessages:input_type -> palimpsest.v1.SearchMessagesRequest
+	24, // 45: palimpsest.v1.ConversationService.GetManifest:input_type -> palimpsest.v1.GetManifestRequest
+	26, // 46: palimpsest.v1.ConversationService.ListManifests:input_type -> palimpsest.v1.ListManifestsRequest
+	28, // 47: palimpsest.v1.ConversationService.WatchEvents:input_type -> palimpsest.v1.WatchEventsRequest
+	30, // 48: palimpsest.v1.ConversationService.ExportConversation:input_type -> palimpsest.v1.ExportConversationRequest
+	32, // 49: palimpsest.v1.ConversationService.ImportConversation:input_type -> palimpsest.v1.ImportConversationRequest
+	4,  // 50: palimpsest.v1.ConversationService.CreateConversation:output_type -> palimpsest.v1.CreateConversationResponse
+	6,  // 51: palimpsest.v1.ConversationService.GetConversation:output_type -> palimpsest.v1.GetConversationResponse
+	8,  // 52: palimpsest.v1.ConversationService.ListConversations:output_type -> palimpsest.v1.ListConversationsResponse
+	10, // 53: palimpsest.v1.ConversationService.UpdateConversation:output_type -> palimpsest.v1.UpdateConversationResponse
+	12, // 54: palimpsest.v1.ConversationService.DeleteConversation:output_type -> palimpsest.v1.DeleteConversationResponse
+	14, // 55: palimpsest.v1.ConversationService.GetMessage:output_type -> palimpsest.v1.GetMessageResponse
+	18, // 56: palimpsest.v1.ConversationService.ListMessages:output_type -> palimpsest.v1.ListMessagesResponse
+	20, // 57: palimpsest.v1.ConversationService.CountMessages:output_type -> palimpsest.v1.CountMessagesResponse
+	22, // 58: palimpsest.v1.ConversationService.SearchMessages:output_type -> palimpsest.v1.SearchMessagesResponse
+	25, // 59: palimpsest.v1.ConversationService.GetManifest:output_type -> palimpsest.v1.GetManifestResponse
+	27, // 60: palimpsest.v1.ConversationService.ListManifests:output_type -> palimpsest.v1.ListManifestsResponse
+	29, // 61: palimpsest.v1.ConversationService.WatchEvents:output_type -> palimpsest.v1.WatchEventsResponse
+	31, // 62: palimpsest.v1.ConversationService.ExportConversation:output_type -> palimpsest.v1.ExportConversationResponse
+	33, // 63: palimpsest.v1.ConversationService.ImportConversation:output_type -> palimpsest.v1.ImportConversationResponse
+	50, // [50:64] is the sub-list for method output_type
+	36, // [36:50] is the sub-list for method input_type
+	36, // [36:36] is the sub-list for extension type_name
+	36, // [36:36] is the sub-list for extension extendee
+	0,  // [0:36] is the sub-list for field type_name
 }
 
 func init() { file_palimpsest_v1_conversation_service_proto_init() }
@@ -2264,8 +2572,8 @@ func file_palimpsest_v1_conversation_service_proto_init() {
 	file_palimpsest_v1_conversation_service_proto_msgTypes[11].OneofWrappers = []any{}
 	file_palimpsest_v1_conversation_service_proto_msgTypes[13].OneofWrappers = []any{}
 	file_palimpsest_v1_conversation_service_proto_msgTypes[15].OneofWrappers = []any{}
-	file_palimpsest_v1_conversation_service_proto_msgTypes[19].OneofWrappers = []any{}
-	file_palimpsest_v1_conversation_service_proto_msgTypes[27].OneofWrappers = []any{
+	file_palimpsest_v1_conversation_service_proto_msgTypes[22].OneofWrappers = []any{}
+	file_palimpsest_v1_conversation_service_proto_msgTypes[30].OneofWrappers = []any{
 		(*ImportConversationRequest_ConversationId)(nil),
 		(*ImportConversationRequest_Chunk)(nil),
 	}
@@ -2275,7 +2583,7 @@ func file_palimpsest_v1_conversation_service_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_palimpsest_v1_conversation_service_proto_rawDesc), len(file_palimpsest_v1_conversation_service_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   29,
+			NumMessages:   32,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

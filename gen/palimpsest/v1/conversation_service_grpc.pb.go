@@ -27,6 +27,7 @@ const (
 	ConversationService_GetMessage_FullMethodName         = "/palimpsest.v1.ConversationService/GetMessage"
 	ConversationService_ListMessages_FullMethodName       = "/palimpsest.v1.ConversationService/ListMessages"
 	ConversationService_CountMessages_FullMethodName      = "/palimpsest.v1.ConversationService/CountMessages"
+	ConversationService_SearchMessages_FullMethodName     = "/palimpsest.v1.ConversationService/SearchMessages"
 	ConversationService_GetManifest_FullMethodName        = "/palimpsest.v1.ConversationService/GetManifest"
 	ConversationService_ListManifests_FullMethodName      = "/palimpsest.v1.ConversationService/ListManifests"
 	ConversationService_WatchEvents_FullMethodName        = "/palimpsest.v1.ConversationService/WatchEvents"
@@ -56,6 +57,9 @@ type ConversationServiceClient interface {
 	ListMessages(ctx context.Context, in *ListMessagesRequest, opts ...grpc.CallOption) (*ListMessagesResponse, error)
 	// CountMessages counts messages and their tokens.
 	CountMessages(ctx context.Context, in *CountMessagesRequest, opts ...grpc.CallOption) (*CountMessagesResponse, error)
+	// SearchMessages ranks the messages on record by how well they answer a query, whether the view shows them or not. Of one message,
+	// the first 262,144 characters are searched.
+	SearchMessages(ctx context.Context, in *SearchMessagesRequest, opts ...grpc.CallOption) (*SearchMessagesResponse, error)
 	// GetManifest rebuilds an earlier build.
 	GetManifest(ctx context.Context, in *GetManifestRequest, opts ...grpc.CallOption) (*GetManifestResponse, error)
 	// ListManifests lists the builds on record, newest first.
@@ -157,6 +161,16 @@ func (c *conversationServiceClient) CountMessages(ctx context.Context, in *Count
 	return out, nil
 }
 
+func (c *conversationServiceClient) SearchMessages(ctx context.Context, in *SearchMessagesRequest, opts ...grpc.CallOption) (*SearchMessagesResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(SearchMessagesResponse)
+	err := c.cc.Invoke(ctx, ConversationService_SearchMessages_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *conversationServiceClient) GetManifest(ctx context.Context, in *GetManifestRequest, opts ...grpc.CallOption) (*GetManifestResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(GetManifestResponse)
@@ -250,6 +264,9 @@ type ConversationServiceServer interface {
 	ListMessages(context.Context, *ListMessagesRequest) (*ListMessagesResponse, error)
 	// CountMessages counts messages and their tokens.
 	CountMessages(context.Context, *CountMessagesRequest) (*CountMessagesResponse, error)
+	// SearchMessages ranks the messages on record by how well they answer a query, whether the view shows them or not. Of one message,
+	// the first 262,144 characters are searched.
+	SearchMessages(context.Context, *SearchMessagesRequest) (*SearchMessagesResponse, error)
 	// GetManifest rebuilds an earlier build.
 	GetManifest(context.Context, *GetManifestRequest) (*GetManifestResponse, error)
 	// ListManifests lists the builds on record, newest first.
@@ -294,6 +311,9 @@ func (UnimplementedConversationServiceServer) ListMessages(context.Context, *Lis
 }
 func (UnimplementedConversationServiceServer) CountMessages(context.Context, *CountMessagesRequest) (*CountMessagesResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method CountMessages not implemented")
+}
+func (UnimplementedConversationServiceServer) SearchMessages(context.Context, *SearchMessagesRequest) (*SearchMessagesResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method SearchMessages not implemented")
 }
 func (UnimplementedConversationServiceServer) GetManifest(context.Context, *GetManifestRequest) (*GetManifestResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetManifest not implemented")
@@ -475,6 +495,24 @@ func _ConversationService_CountMessages_Handler(srv interface{}, ctx context.Con
 	return interceptor(ctx, in, info, handler)
 }
 
+func _ConversationService_SearchMessages_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(SearchMessagesRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ConversationServiceServer).SearchMessages(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ConversationService_SearchMessages_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ConversationServiceServer).SearchMessages(ctx, req.(*SearchMessagesRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _ConversationService_GetManifest_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(GetManifestRequest)
 	if err := dec(in); err != nil {
@@ -578,6 +616,10 @@ var ConversationService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "CountMessages",
 			Handler:    _ConversationService_CountMessages_Handler,
+		},
+		{
+			MethodName: "SearchMessages",
+			Handler:    _ConversationService_SearchMessages_Handler,
 		},
 		{
 			MethodName: "GetManifest",

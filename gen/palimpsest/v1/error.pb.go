@@ -95,6 +95,16 @@ const (
 	ErrorReason_ERROR_REASON_NOTHING_TO_COMPACT ErrorReason = 32
 	// FAILED_PRECONDITION. A rewind has taken the messages back already.
 	ErrorReason_ERROR_REASON_ALREADY_REWOUND ErrorReason = 33
+	// NOT_FOUND. No content of the conversation has this handle.
+	ErrorReason_ERROR_REASON_CONTENT_NOT_FOUND ErrorReason = 34
+	// NOT_FOUND. The content is gone for good: its run has ended, or its message was erased. Do not retry.
+	ErrorReason_ERROR_REASON_CONTENT_EXPIRED ErrorReason = 35
+	// FAILED_PRECONDITION. The content is not UTF-8 text: it has bytes alone.
+	ErrorReason_ERROR_REASON_CONTENT_NOT_TEXT ErrorReason = 36
+	// FAILED_PRECONDITION. The run has ended: store for another run, or for the conversation.
+	ErrorReason_ERROR_REASON_RUN_ENDED ErrorReason = 37
+	// INVALID_ARGUMENT. The bytes do not have the SHA-256 that the header gives. Nothing was stored.
+	ErrorReason_ERROR_REASON_CHECKSUM_MISMATCH ErrorReason = 38
 )
 
 // Enum value maps for ErrorReason.
@@ -134,6 +144,11 @@ var (
 		31: "ERROR_REASON_EXPANSION_TOO_LARGE",
 		32: "ERROR_REASON_NOTHING_TO_COMPACT",
 		33: "ERROR_REASON_ALREADY_REWOUND",
+		34: "ERROR_REASON_CONTENT_NOT_FOUND",
+		35: "ERROR_REASON_CONTENT_EXPIRED",
+		36: "ERROR_REASON_CONTENT_NOT_TEXT",
+		37: "ERROR_REASON_RUN_ENDED",
+		38: "ERROR_REASON_CHECKSUM_MISMATCH",
 	}
 	ErrorReason_value = map[string]int32{
 		"ERROR_REASON_UNSPECIFIED":              0,
@@ -170,6 +185,11 @@ var (
 		"ERROR_REASON_EXPANSION_TOO_LARGE":      31,
 		"ERROR_REASON_NOTHING_TO_COMPACT":       32,
 		"ERROR_REASON_ALREADY_REWOUND":          33,
+		"ERROR_REASON_CONTENT_NOT_FOUND":        34,
+		"ERROR_REASON_CONTENT_EXPIRED":          35,
+		"ERROR_REASON_CONTENT_NOT_TEXT":         36,
+		"ERROR_REASON_RUN_ENDED":                37,
+		"ERROR_REASON_CHECKSUM_MISMATCH":        38,
 	}
 )
 
@@ -204,7 +224,8 @@ var File_palimpsest_v1_error_proto protoreflect.FileDescriptor
 
 const file_palimpsest_v1_error_proto_rawDesc = "" +
 	"\n" +
-	"\x19palimpsest/v1/error.proto\x12\rpalimpsest.v1*\xb1\t\n" +
+	"\x19palimpsest/v1/error.proto\x12\rpalimpsest.v1*\xda\n" +
+	"\n" +
 	"\vErrorReason\x12\x1c\n" +
 	"\x18ERROR_REASON_UNSPECIFIED\x10\x00\x12\x1e\n" +
 	"\x1aERROR_REASON_INVALID_FIELD\x10\x01\x12'\n" +
@@ -240,7 +261,12 @@ const file_palimpsest_v1_error_proto_rawDesc = "" +
 	"\x1cERROR_REASON_ORIGINAL_ERASED\x10\x1e\x12$\n" +
 	" ERROR_REASON_EXPANSION_TOO_LARGE\x10\x1f\x12#\n" +
 	"\x1fERROR_REASON_NOTHING_TO_COMPACT\x10 \x12 \n" +
-	"\x1cERROR_REASON_ALREADY_REWOUND\x10!BIZGgithub.com/palimpsest-context/palimpsest/gen/palimpsest/v1;palimpsestv1b\x06proto3"
+	"\x1cERROR_REASON_ALREADY_REWOUND\x10!\x12\"\n" +
+	"\x1eERROR_REASON_CONTENT_NOT_FOUND\x10\"\x12 \n" +
+	"\x1cERROR_REASON_CONTENT_EXPIRED\x10#\x12!\n" +
+	"\x1dERROR_REASON_CONTENT_NOT_TEXT\x10$\x12\x1a\n" +
+	"\x16ERROR_REASON_RUN_ENDED\x10%\x12\"\n" +
+	"\x1eERROR_REASON_CHECKSUM_MISMATCH\x10&BIZGgithub.com/palimpsest-context/palimpsest/gen/palimpsest/v1;palimpsestv1b\x06proto3"
 
 var (
 	file_palimpsest_v1_error_proto_rawDescOnce sync.Once

@@ -49,6 +49,12 @@ const (
 	EventType_EVENT_TYPE_HIDDEN EventType = 10
 	// The messages up to last_index were to be summarised, and what came was of no use. In answers alone, not in the stream.
 	EventType_EVENT_TYPE_COMPACTION_FAILED EventType = 11
+	// A citation stands for a result in it, which is kept outside of the view.
+	EventType_EVENT_TYPE_CITED EventType = 12
+	// StoreContent stored a content. message_index is the number of messages on record then.
+	EventType_EVENT_TYPE_CONTENT_STORED EventType = 13
+	// A content is gone for good. message_index is its message, or the number of messages on record then if StoreContent stored it.
+	EventType_EVENT_TYPE_CONTENT_EXPIRED EventType = 14
 )
 
 // Enum value maps for EventType.
@@ -66,6 +72,9 @@ var (
 		9:  "EVENT_TYPE_SUMMARISED",
 		10: "EVENT_TYPE_HIDDEN",
 		11: "EVENT_TYPE_COMPACTION_FAILED",
+		12: "EVENT_TYPE_CITED",
+		13: "EVENT_TYPE_CONTENT_STORED",
+		14: "EVENT_TYPE_CONTENT_EXPIRED",
 	}
 	EventType_value = map[string]int32{
 		"EVENT_TYPE_UNSPECIFIED":       0,
@@ -80,6 +89,9 @@ var (
 		"EVENT_TYPE_SUMMARISED":        9,
 		"EVENT_TYPE_HIDDEN":            10,
 		"EVENT_TYPE_COMPACTION_FAILED": 11,
+		"EVENT_TYPE_CITED":             12,
+		"EVENT_TYPE_CONTENT_STORED":    13,
+		"EVENT_TYPE_CONTENT_EXPIRED":   14,
 	}
 )
 
@@ -138,6 +150,8 @@ const (
 	DecisionKind_DECISION_KIND_PRUNED DecisionKind = 10
 	// RewindConversation took the messages back.
 	DecisionKind_DECISION_KIND_HIDDEN DecisionKind = 11
+	// A citation stands for tool results, or for text of an action's.
+	DecisionKind_DECISION_KIND_CITED DecisionKind = 12
 )
 
 // Enum value maps for DecisionKind.
@@ -155,6 +169,7 @@ var (
 		9:  "DECISION_KIND_SUMMARISED",
 		10: "DECISION_KIND_PRUNED",
 		11: "DECISION_KIND_HIDDEN",
+		12: "DECISION_KIND_CITED",
 	}
 	DecisionKind_value = map[string]int32{
 		"DECISION_KIND_UNSPECIFIED": 0,
@@ -169,6 +184,7 @@ var (
 		"DECISION_KIND_SUMMARISED":  9,
 		"DECISION_KIND_PRUNED":      10,
 		"DECISION_KIND_HIDDEN":      11,
+		"DECISION_KIND_CITED":       12,
 	}
 )
 
@@ -265,6 +281,12 @@ const (
 	DecisionReason_DECISION_REASON_REWIND_REQUEST DecisionReason = 29
 	// A summary was ready before the view outgrew its budget, and the provider had nothing cached that it would have spoiled.
 	DecisionReason_DECISION_REASON_CACHE_COLD DecisionReason = 30
+	// It was longer than the policy lets in when it was appended.
+	DecisionReason_DECISION_REASON_OVER_CITATION_THRESHOLD DecisionReason = 31
+	// StoreContent asked for it.
+	DecisionReason_DECISION_REASON_STORE_CONTENT_REQUEST DecisionReason = 32
+	// Its run has ended, or was not used for a day.
+	DecisionReason_DECISION_REASON_RUN_ENDED DecisionReason = 33
 )
 
 // Enum value maps for DecisionReason.
@@ -301,6 +323,9 @@ var (
 		28: "DECISION_REASON_SUMMARIES_MERGED",
 		29: "DECISION_REASON_REWIND_REQUEST",
 		30: "DECISION_REASON_CACHE_COLD",
+		31: "DECISION_REASON_OVER_CITATION_THRESHOLD",
+		32: "DECISION_REASON_STORE_CONTENT_REQUEST",
+		33: "DECISION_REASON_RUN_ENDED",
 	}
 	DecisionReason_value = map[string]int32{
 		"DECISION_REASON_UNSPECIFIED":             0,
@@ -334,6 +359,9 @@ var (
 		"DECISION_REASON_SUMMARIES_MERGED":        28,
 		"DECISION_REASON_REWIND_REQUEST":          29,
 		"DECISION_REASON_CACHE_COLD":              30,
+		"DECISION_REASON_OVER_CITATION_THRESHOLD": 31,
+		"DECISION_REASON_STORE_CONTENT_REQUEST":   32,
+		"DECISION_REASON_RUN_ENDED":               33,
 	}
 )
 
@@ -384,7 +412,9 @@ type LifecycleEvent struct {
 	// Output only. The last message that it happened to, inclusive; message_index for most events.
 	LastIndex int32 `protobuf:"varint,8,opt,name=last_index,json=lastIndex,proto3" json:"last_index,omitempty"`
 	// Output only. The summary that it is about, such as s7; empty for most events.
-	SummaryId     string `protobuf:"bytes,9,opt,name=summary_id,json=summaryId,proto3" json:"summary_id,omitempty"`
+	SummaryId string `protobuf:"bytes,9,opt,name=summary_id,json=summaryId,proto3" json:"summary_id,omitempty"`
+	// Output only. The content that it is about, such as c12-k3v9q2mz; empty for most events.
+	ContentId     string `protobuf:"bytes,10,opt,name=content_id,json=contentId,proto3" json:"content_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -478,6 +508,13 @@ func (x *LifecycleEvent) GetLastIndex() int32 {
 func (x *LifecycleEvent) GetSummaryId() string {
 	if x != nil {
 		return x.SummaryId
+	}
+	return ""
+}
+
+func (x *LifecycleEvent) GetContentId() string {
+	if x != nil {
+		return x.ContentId
 	}
 	return ""
 }
@@ -668,7 +705,7 @@ var File_palimpsest_v1_event_proto protoreflect.FileDescriptor
 
 const file_palimpsest_v1_event_proto_rawDesc = "" +
 	"\n" +
-	"\x19palimpsest/v1/event.proto\x12\rpalimpsest.v1\x1a\x1bpalimpsest/v1/message.proto\"\xd8\x02\n" +
+	"\x19palimpsest/v1/event.proto\x12\rpalimpsest.v1\x1a\x1bpalimpsest/v1/message.proto\"\xf7\x02\n" +
 	"\x0eLifecycleEvent\x12,\n" +
 	"\x04type\x18\x01 \x01(\x0e2\x18.palimpsest.v1.EventTypeR\x04type\x12\x12\n" +
 	"\x04turn\x18\x02 \x01(\x05R\x04turn\x12#\n" +
@@ -680,7 +717,10 @@ const file_palimpsest_v1_event_proto_rawDesc = "" +
 	"\n" +
 	"last_index\x18\b \x01(\x05R\tlastIndex\x12\x1d\n" +
 	"\n" +
-	"summary_id\x18\t \x01(\tR\tsummaryId\"\xca\x02\n" +
+	"summary_id\x18\t \x01(\tR\tsummaryId\x12\x1d\n" +
+	"\n" +
+	"content_id\x18\n" +
+	" \x01(\tR\tcontentId\"\xca\x02\n" +
 	"\bDecision\x12\x1f\n" +
 	"\vfirst_index\x18\x01 \x01(\x05R\n" +
 	"firstIndex\x12\x1d\n" +
@@ -697,7 +737,7 @@ const file_palimpsest_v1_event_proto_rawDesc = "" +
 	"\vDegradation\x12\x14\n" +
 	"\x05asked\x18\x01 \x01(\tR\x05asked\x12\x16\n" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x12\n" +
-	"\x04done\x18\x03 \x01(\tR\x04done*\xc5\x02\n" +
+	"\x04done\x18\x03 \x01(\tR\x04done*\x9a\x03\n" +
 	"\tEventType\x12\x1a\n" +
 	"\x16EVENT_TYPE_UNSPECIFIED\x10\x00\x12\x14\n" +
 	"\x10EVENT_TYPE_ADDED\x10\x01\x12\x16\n" +
@@ -711,7 +751,10 @@ const file_palimpsest_v1_event_proto_rawDesc = "" +
 	"\x15EVENT_TYPE_SUMMARISED\x10\t\x12\x15\n" +
 	"\x11EVENT_TYPE_HIDDEN\x10\n" +
 	"\x12 \n" +
-	"\x1cEVENT_TYPE_COMPACTION_FAILED\x10\v*\xdb\x02\n" +
+	"\x1cEVENT_TYPE_COMPACTION_FAILED\x10\v\x12\x14\n" +
+	"\x10EVENT_TYPE_CITED\x10\f\x12\x1d\n" +
+	"\x19EVENT_TYPE_CONTENT_STORED\x10\r\x12\x1e\n" +
+	"\x1aEVENT_TYPE_CONTENT_EXPIRED\x10\x0e*\xf4\x02\n" +
 	"\fDecisionKind\x12\x1d\n" +
 	"\x19DECISION_KIND_UNSPECIFIED\x10\x00\x12\x19\n" +
 	"\x15DECISION_KIND_CLIPPED\x10\x01\x12\x1a\n" +
@@ -725,7 +768,8 @@ const file_palimpsest_v1_event_proto_rawDesc = "" +
 	"\x18DECISION_KIND_SUMMARISED\x10\t\x12\x18\n" +
 	"\x14DECISION_KIND_PRUNED\x10\n" +
 	"\x12\x18\n" +
-	"\x14DECISION_KIND_HIDDEN\x10\v*\xdc\b\n" +
+	"\x14DECISION_KIND_HIDDEN\x10\v\x12\x17\n" +
+	"\x13DECISION_KIND_CITED\x10\f*\xd3\t\n" +
 	"\x0eDecisionReason\x12\x1f\n" +
 	"\x1bDECISION_REASON_UNSPECIFIED\x10\x00\x12%\n" +
 	"!DECISION_REASON_RESULT_OVER_SHARE\x10\x01\x12+\n" +
@@ -758,7 +802,10 @@ const file_palimpsest_v1_event_proto_rawDesc = "" +
 	"\x1fDECISION_REASON_COMPACT_REQUEST\x10\x1b\x12$\n" +
 	" DECISION_REASON_SUMMARIES_MERGED\x10\x1c\x12\"\n" +
 	"\x1eDECISION_REASON_REWIND_REQUEST\x10\x1d\x12\x1e\n" +
-	"\x1aDECISION_REASON_CACHE_COLD\x10\x1eBIZGgithub.com/palimpsest-context/palimpsest/gen/palimpsest/v1;palimpsestv1b\x06proto3"
+	"\x1aDECISION_REASON_CACHE_COLD\x10\x1e\x12+\n" +
+	"'DECISION_REASON_OVER_CITATION_THRESHOLD\x10\x1f\x12)\n" +
+	"%DECISION_REASON_STORE_CONTENT_REQUEST\x10 \x12\x1d\n" +
+	"\x19DECISION_REASON_RUN_ENDED\x10!BIZGgithub.com/palimpsest-context/palimpsest/gen/palimpsest/v1;palimpsestv1b\x06proto3"
 
 var (
 	file_palimpsest_v1_event_proto_rawDescOnce sync.Once

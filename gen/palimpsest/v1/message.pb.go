@@ -593,6 +593,7 @@ type Part struct {
 	//	*Part_ToolCall
 	//	*Part_ToolResult
 	//	*Part_Reasoning
+	//	*Part_Citation
 	//	*Part_Opaque
 	Content isPart_Content `protobuf_oneof:"content"`
 	// Optional. How long later builds show the part, in a message of the user's or a tool's. Permanent by default. A tool result
@@ -690,6 +691,15 @@ func (x *Part) GetReasoning() *Reasoning {
 	return nil
 }
 
+func (x *Part) GetCitation() *Citation {
+	if x != nil {
+		if x, ok := x.Content.(*Part_Citation); ok {
+			return x.Citation
+		}
+	}
+	return nil
+}
+
 func (x *Part) GetOpaque() *Opaque {
 	if x != nil {
 		if x, ok := x.Content.(*Part_Opaque); ok {
@@ -756,6 +766,11 @@ type Part_Reasoning struct {
 	Reasoning *Reasoning `protobuf:"bytes,5,opt,name=reasoning,proto3,oneof"`
 }
 
+type Part_Citation struct {
+	// Output only. What a view shows for text that is kept outside of it; its text field is what the model reads.
+	Citation *Citation `protobuf:"bytes,6,opt,name=citation,proto3,oneof"`
+}
+
 type Part_Opaque struct {
 	// Optional. A block of a provider's own that must come back as it was.
 	Opaque *Opaque `protobuf:"bytes,7,opt,name=opaque,proto3,oneof"`
@@ -770,6 +785,8 @@ func (*Part_ToolCall) isPart_Content() {}
 func (*Part_ToolResult) isPart_Content() {}
 
 func (*Part_Reasoning) isPart_Content() {}
+
+func (*Part_Citation) isPart_Content() {}
 
 func (*Part_Opaque) isPart_Content() {}
 
@@ -1105,7 +1122,12 @@ type ToolResult struct {
 	// in force, with its source.
 	Expiration *Expiration `protobuf:"bytes,7,opt,name=expiration,proto3" json:"expiration,omitempty"`
 	// Optional. The actions behind the result; at most 64. The message's by default.
-	Actions       []*ActionRef `protobuf:"bytes,8,rep,name=actions,proto3" json:"actions,omitempty"`
+	Actions []*ActionRef `protobuf:"bytes,8,rep,name=actions,proto3" json:"actions,omitempty"`
+	// Optional. What the result was recalled from, as AnswerToolCall fills it in. Such a result is never cited, and when it leaves the view
+	// what stands for it names its source.
+	RecalledFrom *RecalledFrom `protobuf:"bytes,9,opt,name=recalled_from,json=recalledFrom,proto3" json:"recalled_from,omitempty"`
+	// Output only. Set where a view shows a citation in text's place: what it cites.
+	Citation      *Citation `protobuf:"bytes,10,opt,name=citation,proto3" json:"citation,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1209,6 +1231,20 @@ func (x *ToolResult) GetActions() []*ActionRef {
 	return nil
 }
 
+func (x *ToolResult) GetRecalledFrom() *RecalledFrom {
+	if x != nil {
+		return x.RecalledFrom
+	}
+	return nil
+}
+
+func (x *ToolResult) GetCitation() *Citation {
+	if x != nil {
+		return x.Citation
+	}
+	return nil
+}
+
 type isToolResult_Output interface {
 	isToolResult_Output()
 }
@@ -1234,6 +1270,93 @@ func (*ToolResult_Json) isToolResult_Output() {}
 
 func (*ToolResult_Parts) isToolResult_Output() {}
 
+// RecalledFrom names what a tool result brought back.
+type RecalledFrom struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Required. What it was.
+	//
+	// Types that are valid to be assigned to Source:
+	//
+	//	*RecalledFrom_ContentId
+	//	*RecalledFrom_MessageIndex
+	Source        isRecalledFrom_Source `protobuf_oneof:"source"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RecalledFrom) Reset() {
+	*x = RecalledFrom{}
+	mi := &file_palimpsest_v1_message_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RecalledFrom) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RecalledFrom) ProtoMessage() {}
+
+func (x *RecalledFrom) ProtoReflect() protoreflect.Message {
+	mi := &file_palimpsest_v1_message_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RecalledFrom.ProtoReflect.Descriptor instead.
+func (*RecalledFrom) Descriptor() ([]byte, []int) {
+	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *RecalledFrom) GetSource() isRecalledFrom_Source {
+	if x != nil {
+		return x.Source
+	}
+	return nil
+}
+
+func (x *RecalledFrom) GetContentId() string {
+	if x != nil {
+		if x, ok := x.Source.(*RecalledFrom_ContentId); ok {
+			return x.ContentId
+		}
+	}
+	return ""
+}
+
+func (x *RecalledFrom) GetMessageIndex() int32 {
+	if x != nil {
+		if x, ok := x.Source.(*RecalledFrom_MessageIndex); ok {
+			return x.MessageIndex
+		}
+	}
+	return 0
+}
+
+type isRecalledFrom_Source interface {
+	isRecalledFrom_Source()
+}
+
+type RecalledFrom_ContentId struct {
+	// Optional. A content of the conversation; 1 to 64 bytes.
+	ContentId string `protobuf:"bytes,1,opt,name=content_id,json=contentId,proto3,oneof"`
+}
+
+type RecalledFrom_MessageIndex struct {
+	// Optional. A message of the conversation; 0 to 2,147,483,647.
+	MessageIndex int32 `protobuf:"varint,2,opt,name=message_index,json=messageIndex,proto3,oneof"`
+}
+
+func (*RecalledFrom_ContentId) isRecalledFrom_Source() {}
+
+func (*RecalledFrom_MessageIndex) isRecalledFrom_Source() {}
+
 // ToolResultParts is a result of several pieces.
 type ToolResultParts struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1245,7 +1368,7 @@ type ToolResultParts struct {
 
 func (x *ToolResultParts) Reset() {
 	*x = ToolResultParts{}
-	mi := &file_palimpsest_v1_message_proto_msgTypes[8]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1257,7 +1380,7 @@ func (x *ToolResultParts) String() string {
 func (*ToolResultParts) ProtoMessage() {}
 
 func (x *ToolResultParts) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_message_proto_msgTypes[8]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1270,7 +1393,7 @@ func (x *ToolResultParts) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolResultParts.ProtoReflect.Descriptor instead.
 func (*ToolResultParts) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{8}
+	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *ToolResultParts) GetParts() []*ToolResultPart {
@@ -1296,7 +1419,7 @@ type ToolResultPart struct {
 
 func (x *ToolResultPart) Reset() {
 	*x = ToolResultPart{}
-	mi := &file_palimpsest_v1_message_proto_msgTypes[9]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1308,7 +1431,7 @@ func (x *ToolResultPart) String() string {
 func (*ToolResultPart) ProtoMessage() {}
 
 func (x *ToolResultPart) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_message_proto_msgTypes[9]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1321,7 +1444,7 @@ func (x *ToolResultPart) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolResultPart.ProtoReflect.Descriptor instead.
 func (*ToolResultPart) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{9}
+	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *ToolResultPart) GetContent() isToolResultPart_Content {
@@ -1384,7 +1507,7 @@ type Reasoning struct {
 
 func (x *Reasoning) Reset() {
 	*x = Reasoning{}
-	mi := &file_palimpsest_v1_message_proto_msgTypes[10]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1396,7 +1519,7 @@ func (x *Reasoning) String() string {
 func (*Reasoning) ProtoMessage() {}
 
 func (x *Reasoning) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_message_proto_msgTypes[10]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1409,7 +1532,7 @@ func (x *Reasoning) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reasoning.ProtoReflect.Descriptor instead.
 func (*Reasoning) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{10}
+	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Reasoning) GetText() string {
@@ -1453,7 +1576,7 @@ type Opaque struct {
 
 func (x *Opaque) Reset() {
 	*x = Opaque{}
-	mi := &file_palimpsest_v1_message_proto_msgTypes[11]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1465,7 +1588,7 @@ func (x *Opaque) String() string {
 func (*Opaque) ProtoMessage() {}
 
 func (x *Opaque) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_message_proto_msgTypes[11]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1478,7 +1601,7 @@ func (x *Opaque) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Opaque.ProtoReflect.Descriptor instead.
 func (*Opaque) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{11}
+	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Opaque) GetProvider() string {
@@ -1524,7 +1647,7 @@ type MessageView struct {
 
 func (x *MessageView) Reset() {
 	*x = MessageView{}
-	mi := &file_palimpsest_v1_message_proto_msgTypes[12]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1536,7 +1659,7 @@ func (x *MessageView) String() string {
 func (*MessageView) ProtoMessage() {}
 
 func (x *MessageView) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_message_proto_msgTypes[12]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1549,7 +1672,7 @@ func (x *MessageView) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MessageView.ProtoReflect.Descriptor instead.
 func (*MessageView) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{12}
+	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *MessageView) GetLevel() ViewLevel {
@@ -1626,7 +1749,7 @@ var File_palimpsest_v1_message_proto protoreflect.FileDescriptor
 
 const file_palimpsest_v1_message_proto_rawDesc = "" +
 	"\n" +
-	"\x1bpalimpsest/v1/message.proto\x12\rpalimpsest.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1epalimpsest/v1/expiration.proto\"\x93\x05\n" +
+	"\x1bpalimpsest/v1/message.proto\x12\rpalimpsest.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bpalimpsest/v1/content.proto\x1a\x1epalimpsest/v1/expiration.proto\"\x93\x05\n" +
 	"\aMessage\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n" +
 	"\x05index\x18\x02 \x01(\x05R\x05index\x12'\n" +
@@ -1654,14 +1777,15 @@ const file_palimpsest_v1_message_proto_rawDesc = "" +
 	"\testimated\x18\x12 \x01(\bR\testimated\"P\n" +
 	"\tActionRef\x12\x1b\n" +
 	"\taction_id\x18\x01 \x01(\tR\bactionId\x12&\n" +
-	"\x0fagent_action_id\x18\x02 \x01(\tR\ragentActionId\"\xee\x03\n" +
+	"\x0fagent_action_id\x18\x02 \x01(\tR\ragentActionId\"\xa5\x04\n" +
 	"\x04Part\x12\x14\n" +
 	"\x04text\x18\x01 \x01(\tH\x00R\x04text\x12,\n" +
 	"\x05media\x18\x02 \x01(\v2\x14.palimpsest.v1.MediaH\x00R\x05media\x126\n" +
 	"\ttool_call\x18\x03 \x01(\v2\x17.palimpsest.v1.ToolCallH\x00R\btoolCall\x12<\n" +
 	"\vtool_result\x18\x04 \x01(\v2\x19.palimpsest.v1.ToolResultH\x00R\n" +
 	"toolResult\x128\n" +
-	"\treasoning\x18\x05 \x01(\v2\x18.palimpsest.v1.ReasoningH\x00R\treasoning\x12/\n" +
+	"\treasoning\x18\x05 \x01(\v2\x18.palimpsest.v1.ReasoningH\x00R\treasoning\x125\n" +
+	"\bcitation\x18\x06 \x01(\v2\x17.palimpsest.v1.CitationH\x00R\bcitation\x12/\n" +
 	"\x06opaque\x18\a \x01(\v2\x15.palimpsest.v1.OpaqueH\x00R\x06opaque\x126\n" +
 	"\tretention\x18\b \x01(\v2\x18.palimpsest.v1.RetentionR\tretention\x12\x16\n" +
 	"\x06plugin\x18\t \x01(\tR\x06plugin\x124\n" +
@@ -1685,7 +1809,7 @@ const file_palimpsest_v1_message_proto_rawDesc = "" +
 	"\bToolCall\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\tR\x06callId\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12%\n" +
-	"\x0earguments_json\x18\x03 \x01(\tR\rargumentsJson\"\xcc\x02\n" +
+	"\x0earguments_json\x18\x03 \x01(\tR\rargumentsJson\"\xc3\x03\n" +
 	"\n" +
 	"ToolResult\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\tR\x06callId\x12\x12\n" +
@@ -1697,8 +1821,16 @@ const file_palimpsest_v1_message_proto_rawDesc = "" +
 	"\n" +
 	"expiration\x18\a \x01(\v2\x19.palimpsest.v1.ExpirationR\n" +
 	"expiration\x122\n" +
-	"\aactions\x18\b \x03(\v2\x18.palimpsest.v1.ActionRefR\aactionsB\b\n" +
-	"\x06output\"F\n" +
+	"\aactions\x18\b \x03(\v2\x18.palimpsest.v1.ActionRefR\aactions\x12@\n" +
+	"\rrecalled_from\x18\t \x01(\v2\x1b.palimpsest.v1.RecalledFromR\frecalledFrom\x123\n" +
+	"\bcitation\x18\n" +
+	" \x01(\v2\x17.palimpsest.v1.CitationR\bcitationB\b\n" +
+	"\x06output\"`\n" +
+	"\fRecalledFrom\x12\x1f\n" +
+	"\n" +
+	"content_id\x18\x01 \x01(\tH\x00R\tcontentId\x12%\n" +
+	"\rmessage_index\x18\x02 \x01(\x05H\x00R\fmessageIndexB\b\n" +
+	"\x06source\"F\n" +
 	"\x0fToolResultParts\x123\n" +
 	"\x05parts\x18\x01 \x03(\v2\x1d.palimpsest.v1.ToolResultPartR\x05parts\"_\n" +
 	"\x0eToolResultPart\x12\x14\n" +
@@ -1770,7 +1902,7 @@ func file_palimpsest_v1_message_proto_rawDescGZIP() []byte {
 }
 
 var file_palimpsest_v1_message_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
-var file_palimpsest_v1_message_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
+var file_palimpsest_v1_message_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
 var file_palimpsest_v1_message_proto_goTypes = []any{
 	(Role)(0),                     // 0: palimpsest.v1.Role
 	(MessageType)(0),              // 1: palimpsest.v1.MessageType
@@ -1785,43 +1917,48 @@ var file_palimpsest_v1_message_proto_goTypes = []any{
 	(*Media)(nil),                 // 10: palimpsest.v1.Media
 	(*ToolCall)(nil),              // 11: palimpsest.v1.ToolCall
 	(*ToolResult)(nil),            // 12: palimpsest.v1.ToolResult
-	(*ToolResultParts)(nil),       // 13: palimpsest.v1.ToolResultParts
-	(*ToolResultPart)(nil),        // 14: palimpsest.v1.ToolResultPart
-	(*Reasoning)(nil),             // 15: palimpsest.v1.Reasoning
-	(*Opaque)(nil),                // 16: palimpsest.v1.Opaque
-	(*MessageView)(nil),           // 17: palimpsest.v1.MessageView
-	(*Expiration)(nil),            // 18: palimpsest.v1.Expiration
-	(*timestamppb.Timestamp)(nil), // 19: google.protobuf.Timestamp
+	(*RecalledFrom)(nil),          // 13: palimpsest.v1.RecalledFrom
+	(*ToolResultParts)(nil),       // 14: palimpsest.v1.ToolResultParts
+	(*ToolResultPart)(nil),        // 15: palimpsest.v1.ToolResultPart
+	(*Reasoning)(nil),             // 16: palimpsest.v1.Reasoning
+	(*Opaque)(nil),                // 17: palimpsest.v1.Opaque
+	(*MessageView)(nil),           // 18: palimpsest.v1.MessageView
+	(*Expiration)(nil),            // 19: palimpsest.v1.Expiration
+	(*timestamppb.Timestamp)(nil), // 20: google.protobuf.Timestamp
+	(*Citation)(nil),              // 21: palimpsest.v1.Citation
 }
 var file_palimpsest_v1_message_proto_depIdxs = []int32{
 	0,  // 0: palimpsest.v1.Message.role:type_name -> palimpsest.v1.Role
 	7,  // 1: palimpsest.v1.Message.parts:type_name -> palimpsest.v1.Part
 	1,  // 2: palimpsest.v1.Message.message_type:type_name -> palimpsest.v1.MessageType
 	6,  // 3: palimpsest.v1.Message.actions:type_name -> palimpsest.v1.ActionRef
-	18, // 4: palimpsest.v1.Message.expiration:type_name -> palimpsest.v1.Expiration
-	19, // 5: palimpsest.v1.Message.create_time:type_name -> google.protobuf.Timestamp
-	17, // 6: palimpsest.v1.Message.view:type_name -> palimpsest.v1.MessageView
+	19, // 4: palimpsest.v1.Message.expiration:type_name -> palimpsest.v1.Expiration
+	20, // 5: palimpsest.v1.Message.create_time:type_name -> google.protobuf.Timestamp
+	18, // 6: palimpsest.v1.Message.view:type_name -> palimpsest.v1.MessageView
 	10, // 7: palimpsest.v1.Part.media:type_name -> palimpsest.v1.Media
 	11, // 8: palimpsest.v1.Part.tool_call:type_name -> palimpsest.v1.ToolCall
 	12, // 9: palimpsest.v1.Part.tool_result:type_name -> palimpsest.v1.ToolResult
-	15, // 10: palimpsest.v1.Part.reasoning:type_name -> palimpsest.v1.Reasoning
-	16, // 11: palimpsest.v1.Part.opaque:type_name -> palimpsest.v1.Opaque
-	8,  // 12: palimpsest.v1.Part.retention:type_name -> palimpsest.v1.Retention
-	2,  // 13: palimpsest.v1.Part.variant:type_name -> palimpsest.v1.PartVariant
-	9,  // 14: palimpsest.v1.Part.erasure:type_name -> palimpsest.v1.Erasure
-	3,  // 15: palimpsest.v1.ToolResult.state:type_name -> palimpsest.v1.ToolResultState
-	13, // 16: palimpsest.v1.ToolResult.parts:type_name -> palimpsest.v1.ToolResultParts
-	18, // 17: palimpsest.v1.ToolResult.expiration:type_name -> palimpsest.v1.Expiration
-	6,  // 18: palimpsest.v1.ToolResult.actions:type_name -> palimpsest.v1.ActionRef
-	14, // 19: palimpsest.v1.ToolResultParts.parts:type_name -> palimpsest.v1.ToolResultPart
-	10, // 20: palimpsest.v1.ToolResultPart.media:type_name -> palimpsest.v1.Media
-	4,  // 21: palimpsest.v1.MessageView.level:type_name -> palimpsest.v1.ViewLevel
-	19, // 22: palimpsest.v1.MessageView.compacted_at:type_name -> google.protobuf.Timestamp
-	23, // [23:23] is the sub-list for method output_type
-	23, // [23:23] is the sub-list for method input_type
-	23, // [23:23] is the sub-list for extension type_name
-	23, // [23:23] is the sub-list for extension extendee
-	0,  // [0:23] is the sub-list for field type_name
+	16, // 10: palimpsest.v1.Part.reasoning:type_name -> palimpsest.v1.Reasoning
+	21, // 11: palimpsest.v1.Part.citation:type_name -> palimpsest.v1.Citation
+	17, // 12: palimpsest.v1.Part.opaque:type_name -> palimpsest.v1.Opaque
+	8,  // 13: palimpsest.v1.Part.retention:type_name -> palimpsest.v1.Retention
+	2,  // 14: palimpsest.v1.Part.variant:type_name -> palimpsest.v1.PartVariant
+	9,  // 15: palimpsest.v1.Part.erasure:type_name -> palimpsest.v1.Erasure
+	3,  // 16: palimpsest.v1.ToolResult.state:type_name -> palimpsest.v1.ToolResultState
+	14, // 17: palimpsest.v1.ToolResult.parts:type_name -> palimpsest.v1.ToolResultParts
+	19, // 18: palimpsest.v1.ToolResult.expiration:type_name -> palimpsest.v1.Expiration
+	6,  // 19: palimpsest.v1.ToolResult.actions:type_name -> palimpsest.v1.ActionRef
+	13, // 20: palimpsest.v1.ToolResult.recalled_from:type_name -> palimpsest.v1.RecalledFrom
+	21, // 21: palimpsest.v1.ToolResult.citation:type_name -> palimpsest.v1.Citation
+	15, // 22: palimpsest.v1.ToolResultParts.parts:type_name -> palimpsest.v1.ToolResultPart
+	10, // 23: palimpsest.v1.ToolResultPart.media:type_name -> palimpsest.v1.Media
+	4,  // 24: palimpsest.v1.MessageView.level:type_name -> palimpsest.v1.ViewLevel
+	20, // 25: palimpsest.v1.MessageView.compacted_at:type_name -> google.protobuf.Timestamp
+	26, // [26:26] is the sub-list for method output_type
+	26, // [26:26] is the sub-list for method input_type
+	26, // [26:26] is the sub-list for extension type_name
+	26, // [26:26] is the sub-list for extension extendee
+	0,  // [0:26] is the sub-list for field type_name
 }
 
 func init() { file_palimpsest_v1_message_proto_init() }
@@ -1829,6 +1966,7 @@ func file_palimpsest_v1_message_proto_init() {
 	if File_palimpsest_v1_message_proto != nil {
 		return
 	}
+	file_palimpsest_v1_content_proto_init()
 	file_palimpsest_v1_expiration_proto_init()
 	file_palimpsest_v1_message_proto_msgTypes[2].OneofWrappers = []any{
 		(*Part_Text)(nil),
@@ -1836,6 +1974,7 @@ func file_palimpsest_v1_message_proto_init() {
 		(*Part_ToolCall)(nil),
 		(*Part_ToolResult)(nil),
 		(*Part_Reasoning)(nil),
+		(*Part_Citation)(nil),
 		(*Part_Opaque)(nil),
 	}
 	file_palimpsest_v1_message_proto_msgTypes[3].OneofWrappers = []any{
@@ -1851,7 +1990,11 @@ func file_palimpsest_v1_message_proto_init() {
 		(*ToolResult_Json)(nil),
 		(*ToolResult_Parts)(nil),
 	}
-	file_palimpsest_v1_message_proto_msgTypes[9].OneofWrappers = []any{
+	file_palimpsest_v1_message_proto_msgTypes[8].OneofWrappers = []any{
+		(*RecalledFrom_ContentId)(nil),
+		(*RecalledFrom_MessageIndex)(nil),
+	}
+	file_palimpsest_v1_message_proto_msgTypes[10].OneofWrappers = []any{
 		(*ToolResultPart_Text)(nil),
 		(*ToolResultPart_Media)(nil),
 	}
@@ -1861,7 +2004,7 @@ func file_palimpsest_v1_message_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_palimpsest_v1_message_proto_rawDesc), len(file_palimpsest_v1_message_proto_rawDesc)),
 			NumEnums:      5,
-			NumMessages:   13,
+			NumMessages:   14,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -152,7 +152,9 @@ type Policy struct {
 	// Optional. When old tool results are cleared. On by default.
 	Pruning *PruningPolicy `protobuf:"bytes,7,opt,name=pruning,proto3" json:"pruning,omitempty"`
 	// Optional. How a view that outgrows its budget becomes smaller. Summaries by default.
-	Compaction    *CompactionPolicy `protobuf:"bytes,8,opt,name=compaction,proto3" json:"compaction,omitempty"`
+	Compaction *CompactionPolicy `protobuf:"bytes,8,opt,name=compaction,proto3" json:"compaction,omitempty"`
+	// Optional. Which results are kept outside of the view. Off until asked for.
+	Citations     *CitationsPolicy `protobuf:"bytes,9,opt,name=citations,proto3" json:"citations,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -243,6 +245,79 @@ func (x *Policy) GetCompaction() *CompactionPolicy {
 	return nil
 }
 
+func (x *Policy) GetCitations() *CitationsPolicy {
+	if x != nil {
+		return x.Citations
+	}
+	return nil
+}
+
+// CitationsPolicy says which tool results, and texts of type ACTION_RESULT and SUB_AGENT_RESULT, enter the view as a citation. It
+// counts when they are appended: what is on record stays as it is shown.
+type CitationsPolicy struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Optional. True: what is longer than the threshold is cited. False by default.
+	Enabled *bool `protobuf:"varint,1,opt,name=enabled,proto3,oneof" json:"enabled,omitempty"`
+	// Optional. Unicode code points up to which a result is shown in full; 200 to 100,000,000; 1,000 by default.
+	ThresholdChars *int32 `protobuf:"varint,2,opt,name=threshold_chars,json=thresholdChars,proto3,oneof" json:"threshold_chars,omitempty"`
+	// Optional. True: the originals of what a run's messages cite go when the run has ended. False by default: they live as long as
+	// the message's record.
+	ReleaseOnEndRun *bool `protobuf:"varint,3,opt,name=release_on_end_run,json=releaseOnEndRun,proto3,oneof" json:"release_on_end_run,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
+}
+
+func (x *CitationsPolicy) Reset() {
+	*x = CitationsPolicy{}
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CitationsPolicy) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CitationsPolicy) ProtoMessage() {}
+
+func (x *CitationsPolicy) ProtoReflect() protoreflect.Message {
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CitationsPolicy.ProtoReflect.Descriptor instead.
+func (*CitationsPolicy) Descriptor() ([]byte, []int) {
+	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *CitationsPolicy) GetEnabled() bool {
+	if x != nil && x.Enabled != nil {
+		return *x.Enabled
+	}
+	return false
+}
+
+func (x *CitationsPolicy) GetThresholdChars() int32 {
+	if x != nil && x.ThresholdChars != nil {
+		return *x.ThresholdChars
+	}
+	return 0
+}
+
+func (x *CitationsPolicy) GetReleaseOnEndRun() bool {
+	if x != nil && x.ReleaseOnEndRun != nil {
+		return *x.ReleaseOnEndRun
+	}
+	return false
+}
+
 // NameList is a list of names that replaces another as a whole.
 type NameList struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -254,7 +329,7 @@ type NameList struct {
 
 func (x *NameList) Reset() {
 	*x = NameList{}
-	mi := &file_palimpsest_v1_policy_proto_msgTypes[1]
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -266,7 +341,7 @@ func (x *NameList) String() string {
 func (*NameList) ProtoMessage() {}
 
 func (x *NameList) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_policy_proto_msgTypes[1]
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -279,7 +354,7 @@ func (x *NameList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NameList.ProtoReflect.Descriptor instead.
 func (*NameList) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{1}
+	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *NameList) GetNames() []string {
@@ -314,7 +389,7 @@ type PruningPolicy struct {
 
 func (x *PruningPolicy) Reset() {
 	*x = PruningPolicy{}
-	mi := &file_palimpsest_v1_policy_proto_msgTypes[2]
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -326,7 +401,7 @@ func (x *PruningPolicy) String() string {
 func (*PruningPolicy) ProtoMessage() {}
 
 func (x *PruningPolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_policy_proto_msgTypes[2]
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -339,7 +414,7 @@ func (x *PruningPolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PruningPolicy.ProtoReflect.Descriptor instead.
 func (*PruningPolicy) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{2}
+	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *PruningPolicy) GetOff() bool {
@@ -425,7 +500,7 @@ type CompactionPolicy struct {
 
 func (x *CompactionPolicy) Reset() {
 	*x = CompactionPolicy{}
-	mi := &file_palimpsest_v1_policy_proto_msgTypes[3]
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -437,7 +512,7 @@ func (x *CompactionPolicy) String() string {
 func (*CompactionPolicy) ProtoMessage() {}
 
 func (x *CompactionPolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_policy_proto_msgTypes[3]
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -450,7 +525,7 @@ func (x *CompactionPolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompactionPolicy.ProtoReflect.Descriptor instead.
 func (*CompactionPolicy) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{3}
+	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *CompactionPolicy) GetStrategy() CompactionStrategy {
@@ -544,7 +619,7 @@ type ExpirationPolicy struct {
 
 func (x *ExpirationPolicy) Reset() {
 	*x = ExpirationPolicy{}
-	mi := &file_palimpsest_v1_policy_proto_msgTypes[4]
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -556,7 +631,7 @@ func (x *ExpirationPolicy) String() string {
 func (*ExpirationPolicy) ProtoMessage() {}
 
 func (x *ExpirationPolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_policy_proto_msgTypes[4]
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -569,7 +644,7 @@ func (x *ExpirationPolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExpirationPolicy.ProtoReflect.Descriptor instead.
 func (*ExpirationPolicy) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{4}
+	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *ExpirationPolicy) GetOff() bool {
@@ -597,7 +672,7 @@ type RetentionPolicy struct {
 
 func (x *RetentionPolicy) Reset() {
 	*x = RetentionPolicy{}
-	mi := &file_palimpsest_v1_policy_proto_msgTypes[5]
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -609,7 +684,7 @@ func (x *RetentionPolicy) String() string {
 func (*RetentionPolicy) ProtoMessage() {}
 
 func (x *RetentionPolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_policy_proto_msgTypes[5]
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -622,7 +697,7 @@ func (x *RetentionPolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RetentionPolicy.ProtoReflect.Descriptor instead.
 func (*RetentionPolicy) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{5}
+	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *RetentionPolicy) GetAllInputs() bool {
@@ -649,7 +724,7 @@ type RewritePolicy struct {
 
 func (x *RewritePolicy) Reset() {
 	*x = RewritePolicy{}
-	mi := &file_palimpsest_v1_policy_proto_msgTypes[6]
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -661,7 +736,7 @@ func (x *RewritePolicy) String() string {
 func (*RewritePolicy) ProtoMessage() {}
 
 func (x *RewritePolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_policy_proto_msgTypes[6]
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -674,7 +749,7 @@ func (x *RewritePolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RewritePolicy.ProtoReflect.Descriptor instead.
 func (*RewritePolicy) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{6}
+	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *RewritePolicy) GetMode() RewriteMode {
@@ -727,7 +802,7 @@ type FitPolicy struct {
 
 func (x *FitPolicy) Reset() {
 	*x = FitPolicy{}
-	mi := &file_palimpsest_v1_policy_proto_msgTypes[7]
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -739,7 +814,7 @@ func (x *FitPolicy) String() string {
 func (*FitPolicy) ProtoMessage() {}
 
 func (x *FitPolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_policy_proto_msgTypes[7]
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -752,7 +827,7 @@ func (x *FitPolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FitPolicy.ProtoReflect.Descriptor instead.
 func (*FitPolicy) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{7}
+	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *FitPolicy) GetMaxContextTokens() int32 {
@@ -805,7 +880,7 @@ type Budget struct {
 
 func (x *Budget) Reset() {
 	*x = Budget{}
-	mi := &file_palimpsest_v1_policy_proto_msgTypes[8]
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -817,7 +892,7 @@ func (x *Budget) String() string {
 func (*Budget) ProtoMessage() {}
 
 func (x *Budget) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_policy_proto_msgTypes[8]
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -830,7 +905,7 @@ func (x *Budget) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Budget.ProtoReflect.Descriptor instead.
 func (*Budget) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{8}
+	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Budget) GetContextWindowTokens() int32 {
@@ -883,7 +958,7 @@ type ModelProfile struct {
 
 func (x *ModelProfile) Reset() {
 	*x = ModelProfile{}
-	mi := &file_palimpsest_v1_policy_proto_msgTypes[9]
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -895,7 +970,7 @@ func (x *ModelProfile) String() string {
 func (*ModelProfile) ProtoMessage() {}
 
 func (x *ModelProfile) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_policy_proto_msgTypes[9]
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -908,7 +983,7 @@ func (x *ModelProfile) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelProfile.ProtoReflect.Descriptor instead.
 func (*ModelProfile) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{9}
+	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *ModelProfile) GetModel() string {
@@ -1003,7 +1078,7 @@ type ActionPolicy struct {
 
 func (x *ActionPolicy) Reset() {
 	*x = ActionPolicy{}
-	mi := &file_palimpsest_v1_policy_proto_msgTypes[10]
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1015,7 +1090,7 @@ func (x *ActionPolicy) String() string {
 func (*ActionPolicy) ProtoMessage() {}
 
 func (x *ActionPolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_policy_proto_msgTypes[10]
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1028,7 +1103,7 @@ func (x *ActionPolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ActionPolicy.ProtoReflect.Descriptor instead.
 func (*ActionPolicy) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{10}
+	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ActionPolicy) GetKey() isActionPolicy_Key {
@@ -1126,7 +1201,7 @@ type Prompt struct {
 
 func (x *Prompt) Reset() {
 	*x = Prompt{}
-	mi := &file_palimpsest_v1_policy_proto_msgTypes[11]
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1138,7 +1213,7 @@ func (x *Prompt) String() string {
 func (*Prompt) ProtoMessage() {}
 
 func (x *Prompt) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_policy_proto_msgTypes[11]
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1151,7 +1226,7 @@ func (x *Prompt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Prompt.ProtoReflect.Descriptor instead.
 func (*Prompt) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{11}
+	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Prompt) GetId() string {
@@ -1193,7 +1268,7 @@ var File_palimpsest_v1_policy_proto protoreflect.FileDescriptor
 
 const file_palimpsest_v1_policy_proto_rawDesc = "" +
 	"\n" +
-	"\x1apalimpsest/v1/policy.proto\x12\rpalimpsest.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1epalimpsest/v1/expiration.proto\"\xc7\x03\n" +
+	"\x1apalimpsest/v1/policy.proto\x12\rpalimpsest.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1epalimpsest/v1/expiration.proto\"\x85\x04\n" +
 	"\x06Policy\x12*\n" +
 	"\x03fit\x18\x01 \x01(\v2\x18.palimpsest.v1.FitPolicyR\x03fit\x12+\n" +
 	"\x03ttl\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\x03ttl\x12?\n" +
@@ -1206,7 +1281,16 @@ const file_palimpsest_v1_policy_proto_rawDesc = "" +
 	"\apruning\x18\a \x01(\v2\x1c.palimpsest.v1.PruningPolicyR\apruning\x12?\n" +
 	"\n" +
 	"compaction\x18\b \x01(\v2\x1f.palimpsest.v1.CompactionPolicyR\n" +
-	"compaction\" \n" +
+	"compaction\x12<\n" +
+	"\tcitations\x18\t \x01(\v2\x1e.palimpsest.v1.CitationsPolicyR\tcitations\"\xc7\x01\n" +
+	"\x0fCitationsPolicy\x12\x1d\n" +
+	"\aenabled\x18\x01 \x01(\bH\x00R\aenabled\x88\x01\x01\x12,\n" +
+	"\x0fthreshold_chars\x18\x02 \x01(\x05H\x01R\x0ethresholdChars\x88\x01\x01\x120\n" +
+	"\x12release_on_end_run\x18\x03 \x01(\bH\x02R\x0freleaseOnEndRun\x88\x01\x01B\n" +
+	"\n" +
+	"\b_enabledB\x12\n" +
+	"\x10_threshold_charsB\x15\n" +
+	"\x13_release_on_end_run\" \n" +
 	"\bNameList\x12\x14\n" +
 	"\x05names\x18\x01 \x03(\tR\x05names\"\xbc\x03\n" +
 	"\rPruningPolicy\x12\x15\n" +
@@ -1341,47 +1425,49 @@ func file_palimpsest_v1_policy_proto_rawDescGZIP() []byte {
 }
 
 var file_palimpsest_v1_policy_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_palimpsest_v1_policy_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
+var file_palimpsest_v1_policy_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
 var file_palimpsest_v1_policy_proto_goTypes = []any{
 	(CompactionStrategy)(0),     // 0: palimpsest.v1.CompactionStrategy
 	(RewriteMode)(0),            // 1: palimpsest.v1.RewriteMode
 	(*Policy)(nil),              // 2: palimpsest.v1.Policy
-	(*NameList)(nil),            // 3: palimpsest.v1.NameList
-	(*PruningPolicy)(nil),       // 4: palimpsest.v1.PruningPolicy
-	(*CompactionPolicy)(nil),    // 5: palimpsest.v1.CompactionPolicy
-	(*ExpirationPolicy)(nil),    // 6: palimpsest.v1.ExpirationPolicy
-	(*RetentionPolicy)(nil),     // 7: palimpsest.v1.RetentionPolicy
-	(*RewritePolicy)(nil),       // 8: palimpsest.v1.RewritePolicy
-	(*FitPolicy)(nil),           // 9: palimpsest.v1.FitPolicy
-	(*Budget)(nil),              // 10: palimpsest.v1.Budget
-	(*ModelProfile)(nil),        // 11: palimpsest.v1.ModelProfile
-	(*ActionPolicy)(nil),        // 12: palimpsest.v1.ActionPolicy
-	(*Prompt)(nil),              // 13: palimpsest.v1.Prompt
-	(*durationpb.Duration)(nil), // 14: google.protobuf.Duration
-	(*Expiration)(nil),          // 15: palimpsest.v1.Expiration
+	(*CitationsPolicy)(nil),     // 3: palimpsest.v1.CitationsPolicy
+	(*NameList)(nil),            // 4: palimpsest.v1.NameList
+	(*PruningPolicy)(nil),       // 5: palimpsest.v1.PruningPolicy
+	(*CompactionPolicy)(nil),    // 6: palimpsest.v1.CompactionPolicy
+	(*ExpirationPolicy)(nil),    // 7: palimpsest.v1.ExpirationPolicy
+	(*RetentionPolicy)(nil),     // 8: palimpsest.v1.RetentionPolicy
+	(*RewritePolicy)(nil),       // 9: palimpsest.v1.RewritePolicy
+	(*FitPolicy)(nil),           // 10: palimpsest.v1.FitPolicy
+	(*Budget)(nil),              // 11: palimpsest.v1.Budget
+	(*ModelProfile)(nil),        // 12: palimpsest.v1.ModelProfile
+	(*ActionPolicy)(nil),        // 13: palimpsest.v1.ActionPolicy
+	(*Prompt)(nil),              // 14: palimpsest.v1.Prompt
+	(*durationpb.Duration)(nil), // 15: google.protobuf.Duration
+	(*Expiration)(nil),          // 16: palimpsest.v1.Expiration
 }
 var file_palimpsest_v1_policy_proto_depIdxs = []int32{
-	9,  // 0: palimpsest.v1.Policy.fit:type_name -> palimpsest.v1.FitPolicy
-	14, // 1: palimpsest.v1.Policy.ttl:type_name -> google.protobuf.Duration
-	6,  // 2: palimpsest.v1.Policy.expiration:type_name -> palimpsest.v1.ExpirationPolicy
-	7,  // 3: palimpsest.v1.Policy.retention:type_name -> palimpsest.v1.RetentionPolicy
-	8,  // 4: palimpsest.v1.Policy.rewrite:type_name -> palimpsest.v1.RewritePolicy
-	14, // 5: palimpsest.v1.Policy.max_wait:type_name -> google.protobuf.Duration
-	4,  // 6: palimpsest.v1.Policy.pruning:type_name -> palimpsest.v1.PruningPolicy
-	5,  // 7: palimpsest.v1.Policy.compaction:type_name -> palimpsest.v1.CompactionPolicy
-	3,  // 8: palimpsest.v1.PruningPolicy.protected_tools:type_name -> palimpsest.v1.NameList
-	3,  // 9: palimpsest.v1.PruningPolicy.protected_tool_prefixes:type_name -> palimpsest.v1.NameList
-	14, // 10: palimpsest.v1.PruningPolicy.erase_after:type_name -> google.protobuf.Duration
-	0,  // 11: palimpsest.v1.CompactionPolicy.strategy:type_name -> palimpsest.v1.CompactionStrategy
-	15, // 12: palimpsest.v1.ExpirationPolicy.results:type_name -> palimpsest.v1.Expiration
-	1,  // 13: palimpsest.v1.RewritePolicy.mode:type_name -> palimpsest.v1.RewriteMode
-	14, // 14: palimpsest.v1.RewritePolicy.cold_after:type_name -> google.protobuf.Duration
-	15, // 15: palimpsest.v1.ActionPolicy.expiration:type_name -> palimpsest.v1.Expiration
-	16, // [16:16] is the sub-list for method output_type
-	16, // [16:16] is the sub-list for method input_type
-	16, // [16:16] is the sub-list for extension type_name
-	16, // [16:16] is the sub-list for extension extendee
-	0,  // [0:16] is the sub-list for field type_name
+	10, // 0: palimpsest.v1.Policy.fit:type_name -> palimpsest.v1.FitPolicy
+	15, // 1: palimpsest.v1.Policy.ttl:type_name -> google.protobuf.Duration
+	7,  // 2: palimpsest.v1.Policy.expiration:type_name -> palimpsest.v1.ExpirationPolicy
+	8,  // 3: palimpsest.v1.Policy.retention:type_name -> palimpsest.v1.RetentionPolicy
+	9,  // 4: palimpsest.v1.Policy.rewrite:type_name -> palimpsest.v1.RewritePolicy
+	15, // 5: palimpsest.v1.Policy.max_wait:type_name -> google.protobuf.Duration
+	5,  // 6: palimpsest.v1.Policy.pruning:type_name -> palimpsest.v1.PruningPolicy
+	6,  // 7: palimpsest.v1.Policy.compaction:type_name -> palimpsest.v1.CompactionPolicy
+	3,  // 8: palimpsest.v1.Policy.citations:type_name -> palimpsest.v1.CitationsPolicy
+	4,  // 9: palimpsest.v1.PruningPolicy.protected_tools:type_name -> palimpsest.v1.NameList
+	4,  // 10: palimpsest.v1.PruningPolicy.protected_tool_prefixes:type_name -> palimpsest.v1.NameList
+	15, // 11: palimpsest.v1.PruningPolicy.erase_after:type_name -> google.protobuf.Duration
+	0,  // 12: palimpsest.v1.CompactionPolicy.strategy:type_name -> palimpsest.v1.CompactionStrategy
+	16, // 13: palimpsest.v1.ExpirationPolicy.results:type_name -> palimpsest.v1.Expiration
+	1,  // 14: palimpsest.v1.RewritePolicy.mode:type_name -> palimpsest.v1.RewriteMode
+	15, // 15: palimpsest.v1.RewritePolicy.cold_after:type_name -> google.protobuf.Duration
+	16, // 16: palimpsest.v1.ActionPolicy.expiration:type_name -> palimpsest.v1.Expiration
+	17, // [17:17] is the sub-list for method output_type
+	17, // [17:17] is the sub-list for method input_type
+	17, // [17:17] is the sub-list for extension type_name
+	17, // [17:17] is the sub-list for extension extendee
+	0,  // [0:17] is the sub-list for field type_name
 }
 
 func init() { file_palimpsest_v1_policy_proto_init() }
@@ -1390,7 +1476,7 @@ func file_palimpsest_v1_policy_proto_init() {
 		return
 	}
 	file_palimpsest_v1_expiration_proto_init()
-	file_palimpsest_v1_policy_proto_msgTypes[2].OneofWrappers = []any{}
+	file_palimpsest_v1_policy_proto_msgTypes[1].OneofWrappers = []any{}
 	file_palimpsest_v1_policy_proto_msgTypes[3].OneofWrappers = []any{}
 	file_palimpsest_v1_policy_proto_msgTypes[4].OneofWrappers = []any{}
 	file_palimpsest_v1_policy_proto_msgTypes[5].OneofWrappers = []any{}
@@ -1398,7 +1484,8 @@ func file_palimpsest_v1_policy_proto_init() {
 	file_palimpsest_v1_policy_proto_msgTypes[7].OneofWrappers = []any{}
 	file_palimpsest_v1_policy_proto_msgTypes[8].OneofWrappers = []any{}
 	file_palimpsest_v1_policy_proto_msgTypes[9].OneofWrappers = []any{}
-	file_palimpsest_v1_policy_proto_msgTypes[10].OneofWrappers = []any{
+	file_palimpsest_v1_policy_proto_msgTypes[10].OneofWrappers = []any{}
+	file_palimpsest_v1_policy_proto_msgTypes[11].OneofWrappers = []any{
 		(*ActionPolicy_AgentActionId)(nil),
 		(*ActionPolicy_ActionId)(nil),
 		(*ActionPolicy_ToolName)(nil),
@@ -1409,7 +1496,7 @@ func file_palimpsest_v1_policy_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_palimpsest_v1_policy_proto_rawDesc), len(file_palimpsest_v1_policy_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   12,
+			NumMessages:   13,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
