@@ -30,8 +30,8 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/tokens/chars4"
 )
 
-// cases is how many of each kind are tried unless -rapid.checks says otherwise; 10000 is what a change to the engine is held to.
-const cases = "700"
+// cases is how many histories are tried unless -rapid.checks says otherwise.
+const cases = "10000"
 
 func TestMain(m *testing.M) {
 	flag.Parse()
