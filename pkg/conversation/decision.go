@@ -16,6 +16,7 @@ const (
 	DecisionSummarised
 	DecisionPruned
 	DecisionHidden
+	DecisionCited
 )
 
 // Reason says why something was decided. It is a closed set.
@@ -54,6 +55,9 @@ const (
 	ReasonSummariesMerged
 	ReasonRewindRequest
 	ReasonCacheCold
+	ReasonOverCitationThreshold
+	ReasonStoreContentRequest
+	ReasonRunEnded
 )
 
 // Expired says whether the reason is that of an expiry.
@@ -93,6 +97,9 @@ const (
 	EventSummarised
 	EventHidden
 	EventCompactionFailed
+	EventCited
+	EventContentStored
+	EventContentExpired
 )
 
 // Event is something that happened to a message, or to the messages up to Last.
@@ -100,8 +107,9 @@ type Event struct {
 	Type    EventType
 	Turn    int32
 	Index   int32
-	Last    int32 // inclusive; Index for one message
-	Summary int64 // that it is about; 0 for none
+	Last    int32  // inclusive; Index for one message
+	Summary int64  // that it is about; 0 for none
+	Content string // that it is about, by its handle; empty for none
 	Reason  Reason
 	Saved   int64 // tokens
 	EditSeq int64

@@ -34,6 +34,10 @@ const (
 	EditSummarise
 	// EditHide makes a range invisible to everything.
 	EditHide
+	// EditStoreContent and EditExpireContent change nothing of the view: they say that a content came, and that one is gone. The range
+	// is the message that cites it, or empty and after the last message.
+	EditStoreContent
+	EditExpireContent
 )
 
 // Edit is an entry of the append-only log about the view. It holds its result (parts as shown), never a recipe, so that it
@@ -51,6 +55,7 @@ type Edit struct {
 	Before  int64  // tokens that the view showed for it before
 	After   int64  // tokens that it shows now
 	Erases  bool   // the original went with it
+	Content string // the handle of the content that came or went, for EditStoreContent and EditExpireContent
 	Commit  uint64 // the version that the commit made
 }
 

@@ -111,6 +111,8 @@ type Part struct {
 	Retention Retention
 	Plugin    string // that added the part; empty for the caller's own
 	Variant   Variant
+	// Citation says what a shown text or result stands for, at level Cited; nil otherwise.
+	Citation *Citation
 }
 
 // Content is a run of text or bytes that is held in memory, or lies in the store's content chunks and is named by Ref, or was
@@ -208,6 +210,8 @@ type ToolResult struct {
 	// Expiration is how long the result lives, resolved at append; nil where nothing says.
 	Expiration *Expiration
 	Ordinal    int32 // the ordinal of the call it answers, fixed at append
+	// Recalled is what the result was brought back from; nil for most.
+	Recalled *Recalled
 }
 
 // ResultPart is one piece of a result of several: media if Media is set, else text.

@@ -17,6 +17,7 @@ type Policy struct {
 	Fit        FitPolicy
 	Pruning    PruningPolicy
 	Compaction CompactionPolicy
+	Citations  CitationsPolicy
 	MaxWait    *time.Duration // for summarisers, in all of one build
 	TTL        *time.Duration // 0 switches it off
 }
@@ -98,6 +99,16 @@ type CompactionPolicy struct {
 	CountReasoning    *bool
 }
 
+// CitationsPolicy says which results enter the view as a citation (behaviour §9).
+type CitationsPolicy struct {
+	On              *bool
+	ThresholdChars  *int32 // Unicode code points up to which a result is shown in full
+	ReleaseOnEndRun *bool  // the originals of what a run's messages cite go when the run has ended
+}
+
+// DefaultThresholdChars is the longest result that is shown in full, with citations on (behaviour §9).
+const DefaultThresholdChars = 1_000
+
 // The defaults of behaviour §7, §8 and §14.
 const (
 	DefaultProtectTokens    = 40_000
@@ -147,8 +158,13 @@ func (p Policy) Or(next Policy) Policy {
 		},
 		Pruning:    p.Pruning.or(next.Pruning),
 		Compaction: p.Compaction.or(next.Compaction),
-		MaxWait:    either(p.MaxWait, next.MaxWait),
-		TTL:        either(p.TTL, next.TTL),
+		Citations: CitationsPolicy{
+			On:              either(p.Citations.On, next.Citations.On),
+			ThresholdChars:  either(p.Citations.ThresholdChars, next.Citations.ThresholdChars),
+			ReleaseOnEndRun: either(p.Citations.ReleaseOnEndRun, next.Citations.ReleaseOnEndRun),
+		},
+		MaxWait: either(p.MaxWait, next.MaxWait),
+		TTL:     either(p.TTL, next.TTL),
 	}
 	if out.Rewrite.Mode == RewriteUnspecified {
 		out.Rewrite.Mode = next.Rewrite.Mode
@@ -203,6 +219,9 @@ func (p Policy) Hash() string {
 	if later, none := p.window(), (Policy{}).window(); later != none {
 		_, _ = io.WriteString(h, later)
 	}
+	if later, none := p.citations(), (Policy{}).citations(); later != none {
+		_, _ = io.WriteString(h, later)
+	}
 	s := strconv.FormatUint(h.Sum64(), 16)
 	return "0000000000000000"[len(s):] + s
 }
@@ -226,6 +245,12 @@ func (p Policy) window() string {
 		names(r.ProtectedTools), names(r.ProtectedPrefixes), value(r.EraseAfter),
 		c.Strategy, value(c.ThresholdMessages), value(c.PreparePercent), value(c.KeepRecent), value(c.TailPercent),
 		value(c.TargetPercent), value(c.MinShrinkPercent), value(c.FanOut), value(c.SummaryTokens), prompt, value(c.CountReasoning))
+}
+
+// citations writes the settings of citations down, each in its place.
+func (p Policy) citations() string {
+	c := p.Citations
+	return fmt.Sprintln("citations", value(c.On), value(c.ThresholdChars), value(c.ReleaseOnEndRun))
 }
 
 func names(list *[]string) string {

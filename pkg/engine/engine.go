@@ -28,6 +28,8 @@ type Options struct {
 	Defaults conversation.Policy
 	// CacheBytes bounds the memory of warm windows; 0 keeps none.
 	CacheBytes int64
+	// ContentCacheBytes bounds the memory of contents and messages that are ready to be searched; 0 keeps none.
+	ContentCacheBytes int64
 	// Summaries makes summaries and extracts; nil knows no model. The caller closes it after the engine's last call.
 	Summaries *summarize.Desk
 	// OnError is told of failures of background work, which no caller sees.
@@ -117,6 +119,8 @@ type AppendResult struct {
 	Events    []conversation.Event
 	Revision  int64
 	Duplicate bool
+	// Citations are what stands for results of each message, if they are cited.
+	Citations [][]Cited
 	// Display and Persistent are the variants of the messages, contents inline, if they were asked for.
 	Display, Persistent []conversation.Message
 }
@@ -218,6 +222,7 @@ type TokenReport struct {
 	SavedByExpiry                  int64
 	SavedByRetention               int64
 	SavedByPruning                 int64
+	SavedByCiting                  int64
 	SavedByCompaction              int64
 	Counter                        string
 	Factor                         float64
@@ -401,6 +406,30 @@ type Record struct {
 	Message      *conversation.Message
 	Edit         *conversation.Edit
 	Manifest     *conversation.Manifest
+	Source       *SourceRecord // after all of these
+	Chunk        *SourceChunk  // after its source, in order of offset
+}
+
+// SourceRecord is a source record as an export holds it. Accessed and Expires are exact to the millisecond.
+type SourceRecord struct {
+	Source  Source
+	Message int32 // whose text it is, if Source.AtAppend
+	Part    int32 // of that message
+}
+
+// SourceChunk is a piece of a content that StoreContent stored.
+type SourceChunk struct {
+	ContentID string
+	Offset    int64
+	Data      []byte
+}
+
+// Run is what is known of a run that contents belong to.
+type Run struct {
+	ID   string
+	Used time.Time // when something of it was last stored or read
+	End  time.Time // when its contents go; zero until it is ended
+	Gone bool      // they are gone
 }
 
 // State is what a conversation holds beside its head and its records, so that an import builds as the original would.
@@ -408,6 +437,8 @@ type State struct {
 	Slots map[string][]byte
 	// Rewinds are the ranges that were taken back, in the order in which they were: what came after them was paired without them.
 	Rewinds []conversation.Range
+	// Runs are those that contents belong to.
+	Runs []Run
 }
 
 // RangeUnit says what a range counts.

@@ -138,6 +138,9 @@ func (r *BuildResult) explainItem(it *conversation.Item) {
 	case it.Reason == conversation.ReasonPruned:
 		kind = conversation.DecisionPruned
 		r.Tokens.SavedByPruning += it.Saved
+	case it.Level == conversation.Cited:
+		kind = conversation.DecisionCited
+		r.Tokens.SavedByCiting += it.Saved
 	case !it.Reason.Expired():
 		r.Tokens.SavedByClipping += it.Saved
 	case it.Level == conversation.Cleared:
@@ -179,14 +182,18 @@ func events(edits []conversation.Edit) []conversation.Event {
 // eventsOfEdit says what an edit means for its messages. The tokens that it saves are told once.
 func eventsOfEdit(e *conversation.Edit) []conversation.Event {
 	var out []conversation.Event
-	if e.Kind == conversation.EditSummarise || e.Kind == conversation.EditHide {
+	switch e.Kind {
+	case conversation.EditSummarise, conversation.EditHide:
 		return []conversation.Event{eventOfSpan(e)}
+	case conversation.EditStoreContent, conversation.EditExpireContent:
+		return []conversation.Event{eventOfContent(e)}
 	}
 	for index := e.Range.First; index < e.Range.End; index++ {
 		ev := conversation.Event{Turn: e.Turn, Index: index, Last: index, Reason: e.Reason, EditSeq: e.Seq}
 		switch e.Kind {
 		case conversation.EditParts:
 			ev.Type, ev.Level, ev.Expandable = eventOfParts(e), levelOf(e), !e.Erases
+			ev.Content = citedBy(e)
 			out = append(out, ev)
 		case conversation.EditMask:
 			ev.Type, ev.Expandable = conversation.EventRetentionApplied, len(e.Mask) > 0
@@ -210,6 +217,18 @@ func eventsOfEdit(e *conversation.Edit) []conversation.Event {
 	return out
 }
 
+// eventOfContent is the event of a content that came or went.
+func eventOfContent(e *conversation.Edit) conversation.Event {
+	ev := conversation.Event{
+		Type: conversation.EventContentStored, Turn: e.Turn, Index: e.Range.First, Last: e.Range.First, Reason: e.Reason, EditSeq: e.Seq,
+		Content: e.Content,
+	}
+	if e.Kind == conversation.EditExpireContent {
+		ev.Type = conversation.EventContentExpired
+	}
+	return ev
+}
+
 // eventOfSpan is the one event of an edit that is about a range as a whole.
 func eventOfSpan(e *conversation.Edit) conversation.Event {
 	ev := conversation.Event{
@@ -227,6 +246,8 @@ func eventOfParts(e *conversation.Edit) conversation.EventType {
 	switch {
 	case e.Reason == conversation.ReasonPruned:
 		return conversation.EventPruned
+	case e.Reason == conversation.ReasonOverCitationThreshold:
+		return conversation.EventCited
 	case e.Reason == conversation.ReasonExpired:
 		return conversation.EventExpired
 	case e.Reason.Expired():
@@ -234,6 +255,14 @@ func eventOfParts(e *conversation.Edit) conversation.EventType {
 	default:
 		return conversation.EventClipped
 	}
+}
+
+// citedBy is the handle of the content that an edit cites; empty for all others.
+func citedBy(e *conversation.Edit) string {
+	if e.Reason == conversation.ReasonOverCitationThreshold && e.Parts[0].Shown.Citation != nil {
+		return e.Parts[0].Shown.Citation.ContentID
+	}
+	return ""
 }
 
 func levelOf(e *conversation.Edit) conversation.Level {
