@@ -1,5 +1,10 @@
 package citations
 
+import (
+	"mime"
+	"strings"
+)
+
 // Kind says how a content is read.
 type Kind int8
 
@@ -15,7 +20,48 @@ const (
 
 // KindOf is how a content is read, by its media type if that says something ("text/html", "application/json; charset=utf-8"), and by
 // looking at it otherwise.
-func KindOf(contentType, content string) Kind { return KindText }
+func KindOf(contentType, content string) Kind {
+	if kind, ok := kindOfMedia(contentType); ok {
+		return kind
+	}
+	return look(content)
+}
+
+// kindOfMedia is the kind of contents of a media type. Plain text and what is not known says nothing.
+func kindOfMedia(contentType string) (Kind, bool) {
+	media, _, err := mime.ParseMediaType(contentType)
+	if err != nil {
+		media, _, _ = strings.Cut(strings.ToLower(contentType), ";")
+	}
+	media = strings.TrimSpace(media)
+	switch media {
+	case "text/html", "application/xhtml+xml", "html":
+		return KindHTML, true
+	case "text/markdown", "text/x-markdown", "markdown":
+		return KindMarkdown, true
+	case "application/json", "text/json", "json":
+		return KindJSON, true
+	case "text/csv", "text/tab-separated-values", "application/x-ndjson", "application/jsonl", "application/x-jsonlines", "text/x-log":
+		return KindLines, true
+	case "text/javascript", "application/javascript", "text/css", "application/x-sh", "application/sql", "application/typescript":
+		return KindCode, true
+	}
+	if strings.HasSuffix(media, "+json") {
+		return KindJSON, true
+	}
+	return KindText, false
+}
 
 // MediaType is the media type of contents of the kind, for those that came without one.
-func (k Kind) MediaType() string { return "text/plain" }
+func (k Kind) MediaType() string {
+	switch k {
+	case KindMarkdown:
+		return "text/markdown"
+	case KindHTML:
+		return "text/html"
+	case KindJSON:
+		return "application/json"
+	default:
+		return "text/plain"
+	}
+}
