@@ -20,17 +20,17 @@ const headShare = 60
 
 // Clip returns what the view shows for a tool result that may weigh at most limit tokens: head, tail, and how to get the rest
 // (behaviour §4). It is never shorter than BoneChars, even if that is over the limit. It is false if clipping saves nothing.
-// The part's contents are inline, index is the message's.
+// The part's contents are inline, index is the message's: what brings the text back, unless it was recalled from elsewhere.
 func Clip(p conversation.Part, index int32, limit int64, counter tokens.Counter) (conversation.Part, bool) {
-	text := ResultText(p.Result)
+	text, recall := ResultText(p.Result), p.Result.Recall(index)
 	chars := utf8.RuneCountInString(text)
 	size := int(int64(chars) * max(limit, 0) / max(int64(p.Tokens), 1))
-	shown := clipTo(text, chars, index, size)
+	shown := clipTo(text, chars, recall, size)
 	n, estimated := counter.Count(shown)
 	// The estimate by proportion is near; a few steps of correction bring it under the limit.
 	for int64(n) > limit && size > BoneChars {
 		size = min(size*9/10, int(int64(size)*limit/int64(n)))
-		shown = clipTo(text, chars, index, size)
+		shown = clipTo(text, chars, recall, size)
 		n, estimated = counter.Count(shown)
 	}
 	if int64(n) >= int64(p.Tokens) {
@@ -42,22 +42,22 @@ func Clip(p conversation.Part, index int32, limit int64, counter tokens.Counter)
 }
 
 // clipTo cuts text of so many characters to about size characters, at least BoneChars, its annotation included.
-func clipTo(text string, chars int, index int32, size int) string {
+func clipTo(text string, chars int, recall string, size int) string {
 	size = max(size, BoneChars)
 	if chars <= size {
 		return text
 	}
-	keep := size - utf8.RuneCountInString(annotation(chars, chars, chars, index))
+	keep := size - utf8.RuneCountInString(annotation(chars, chars, chars, recall))
 	// Its figures may have fewer digits than the text's length: what that frees is shown too.
-	keep = size - utf8.RuneCountInString(annotation(keep*headShare/100, keep-keep*headShare/100, chars, index))
+	keep = size - utf8.RuneCountInString(annotation(keep*headShare/100, keep-keep*headShare/100, chars, recall))
 	head := keepHead(text, keep*headShare/100)
 	tail := keepTail(text, keep-keep*headShare/100)
-	return head + annotation(utf8.RuneCountInString(head), utf8.RuneCountInString(tail), chars, index) + tail
+	return head + annotation(utf8.RuneCountInString(head), utf8.RuneCountInString(tail), chars, recall) + tail
 }
 
-func annotation(head, tail, chars int, index int32) string {
-	return fmt.Sprintf("\n...\n[Clipped: first %d and last %d of %d characters shown. Full text: expand_message(%d)]\n...\n",
-		head, tail, chars, index)
+func annotation(head, tail, chars int, recall string) string {
+	return fmt.Sprintf("\n...\n[Clipped: first %d and last %d of %d characters shown. Full text: %s]\n...\n",
+		head, tail, chars, recall)
 }
 
 // keepHead returns at most n characters from the beginning, without cutting what is drawn as one.

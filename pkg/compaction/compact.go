@@ -9,16 +9,16 @@ import (
 
 // Original names the text that something short stands for.
 type Original struct {
-	Index  int32 // the message to expand for it
-	Chars  int   // its length in Unicode code points
-	Erased bool  // it cannot be had back
+	Recall string // the call of a tool that brings it back, such as expand_message(12)
+	Chars  int    // its length in Unicode code points
+	Erased bool   // it cannot be had back
 }
 
 func (o Original) annotation(what string) string {
 	if o.Erased {
 		return "[" + what + "]"
 	}
-	return fmt.Sprintf("[%s Full text: expand_message(%d)]", what, o.Index)
+	return fmt.Sprintf("[%s Full text: %s]", what, o.Recall)
 }
 
 // FirstChars is what the view shows for a text that is compacted to its first n characters (behaviour §5): never more of them,

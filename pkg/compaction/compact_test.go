@@ -45,7 +45,7 @@ func TestFirstChars_Words(t *testing.T) {
 		{"skin", "👍🏽x", 1, "", "0 of 3"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			o := compaction.Original{Index: 12, Chars: utf8.RuneCountInString(tt.text)}
+			o := compaction.Original{Recall: "expand_message(12)", Chars: utf8.RuneCountInString(tt.text)}
 			got, ok := compaction.FirstChars(tt.text, tt.n, o)
 			if !ok {
 				if tt.want != "-" {
@@ -67,16 +67,16 @@ func TestFirstChars_Words(t *testing.T) {
 
 // TestAnnotations_Words are the exact words of the other forms.
 func TestAnnotations_Words(t *testing.T) {
-	kept, erased := compaction.Original{Index: 5, Chars: 1234}, compaction.Original{Index: 5, Chars: 1234, Erased: true}
+	kept, erased := compaction.Original{Recall: "expand_message(5)", Chars: 1234}, compaction.Original{Recall: "expand_message(5)", Chars: 1234, Erased: true}
 	for got, want := range map[string]string{
-		compaction.Summarised("gist", kept):              "[Summary of 1234 characters. Full text: expand_message(5)]\n\ngist",
-		compaction.Summarised("gist", erased):            "[Summary of 1234 characters.]\n\ngist",
-		compaction.Extracted("gist", kept):               "[Extract of 1234 characters. Full text: expand_message(5)]\n\ngist",
-		compaction.Extracted("gist", erased):             "[Extract of 1234 characters.]\n\ngist",
-		compaction.Cleared("tool result", kept):          "[Expired tool result removed. Full text: expand_message(5)]",
-		compaction.Cleared("tool result", erased):        "[Expired tool result removed.]",
-		compaction.Cleared("text", kept):                 "[Expired text removed. Full text: expand_message(5)]",
-		compaction.Summarised("", compaction.Original{}): "[Summary of 0 characters. Full text: expand_message(0)]\n\n",
+		compaction.Summarised("gist", kept):                                         "[Summary of 1234 characters. Full text: expand_message(5)]\n\ngist",
+		compaction.Summarised("gist", erased):                                       "[Summary of 1234 characters.]\n\ngist",
+		compaction.Extracted("gist", kept):                                          "[Extract of 1234 characters. Full text: expand_message(5)]\n\ngist",
+		compaction.Extracted("gist", erased):                                        "[Extract of 1234 characters.]\n\ngist",
+		compaction.Cleared("tool result", kept):                                     "[Expired tool result removed. Full text: expand_message(5)]",
+		compaction.Cleared("tool result", erased):                                   "[Expired tool result removed.]",
+		compaction.Cleared("text", kept):                                            "[Expired text removed. Full text: expand_message(5)]",
+		compaction.Summarised("", compaction.Original{Recall: "expand_message(0)"}): "[Summary of 0 characters. Full text: expand_message(0)]\n\n",
 	} {
 		if got != want {
 			t.Errorf("got %q, want %q", got, want)

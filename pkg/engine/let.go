@@ -125,8 +125,16 @@ func (d *deciding) original(ctx context.Context, x *expiry.Due) (*original, erro
 		return nil, err
 	}
 	o.text = textOf(o.parts)
-	o.Original = compaction.Original{Index: x.Index, Chars: utf8.RuneCountInString(o.text), Erased: len(x.Erase) > 0}
+	o.Original = compaction.Original{Recall: recallOf(x), Chars: utf8.RuneCountInString(o.text), Erased: len(x.Erase) > 0}
 	return o, nil
+}
+
+// recallOf is the call of a tool that brings what is due back.
+func recallOf(x *expiry.Due) string {
+	if x.Part == expiry.Words {
+		return conversation.ExpandCall(x.Index)
+	}
+	return x.Message().Parts[x.Part].Result.Recall(x.Index)
 }
 
 // textOf is the text of a tool result, or of words, as one.

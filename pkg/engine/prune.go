@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"strconv"
 
 	"github.com/palimpsest-context/palimpsest/pkg/compaction"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
@@ -48,16 +47,15 @@ func (d *deciding) prunable() []prune.Target {
 	})
 }
 
-// placeholder weighs placeholders. They differ in a number alone, and are counted once for each length of it.
-func (d *deciding) placeholder() func(index int32) int64 {
+// placeholder weighs placeholders. They differ in a few letters alone, and are counted once for each length.
+func (d *deciding) placeholder() func(recall string) int64 {
 	weights := map[int]int64{}
-	return func(index int32) int64 {
-		digits := len(strconv.Itoa(int(index)))
-		if _, ok := weights[digits]; !ok {
-			n, _ := d.settings.counter.Count(prune.Cleared(index, false))
-			weights[digits] = int64(n)
+	return func(recall string) int64 {
+		if _, ok := weights[len(recall)]; !ok {
+			n, _ := d.settings.counter.Count(prune.Cleared(recall, false))
+			weights[len(recall)] = int64(n)
 		}
-		return weights[digits]
+		return weights[len(recall)]
 	}
 }
 
@@ -72,7 +70,7 @@ func (d *deciding) clearResults(targets []prune.Target) {
 		Kind: conversation.EditParts, Range: conversation.Range{First: index, End: index + 1}, Reason: conversation.ReasonPruned,
 	}
 	for _, t := range targets {
-		text := prune.Cleared(index, d.isErased(m, t.Part))
+		text := prune.Cleared(m.Parts[t.Part].Result.Recall(index), d.isErased(m, t.Part))
 		shown := compaction.Replaced(m.Parts[t.Part].Result, text)
 		d.weigh(&shown, text)
 		e.Parts = append(e.Parts, conversation.PartEdit{Part: t.Part, Level: conversation.Cleared, Shown: shown})

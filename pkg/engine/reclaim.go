@@ -83,7 +83,7 @@ func (d *deciding) reclaimOne(r reclaim) {
 	if !ok || level != conversation.Cleared || reason != conversation.ReasonPruned || d.isErased(m, r.Part) {
 		return
 	}
-	text := prune.Cleared(r.Index, true)
+	text := prune.Cleared("", true)
 	shown := compaction.Replaced(m.Parts[r.Part].Result, text)
 	d.weigh(&shown, text)
 	d.add(conversation.Edit{

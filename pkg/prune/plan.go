@@ -18,8 +18,8 @@ type Input struct {
 	// Keep says by the first message of which units nothing is cleared, though they count: pinned ones, leading system messages,
 	// the newest, those that were expanded lately. Nil keeps none.
 	Keep func(first int32) bool
-	// Placeholder is what a message's result weighs once it is cleared, in tokens.
-	Placeholder func(index int32) int64
+	// Placeholder is what a result weighs once it is cleared, in tokens, by the call of a tool that brings it back.
+	Placeholder func(recall string) int64
 }
 
 // Target is a tool result that is to be cleared.
@@ -64,7 +64,7 @@ func (in *Input) clears(u *conversation.Unit, it *conversation.Item, shown int) 
 		return false
 	}
 	kept := in.Keep != nil && in.Keep(u.First())
-	return !kept && !in.spared(toolOf(u, p.Result)) && int64(p.Tokens) > in.Placeholder(index)
+	return !kept && !in.spared(toolOf(u, p.Result)) && int64(p.Tokens) > in.Placeholder(p.Result.Recall(index))
 }
 
 // ended says whether a result is one that nothing more will come of. One that does not say how it ended has completed.

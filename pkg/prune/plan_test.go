@@ -60,8 +60,8 @@ func seed(messages []conversation.Message, edits ...conversation.Edit) prune.Inp
 		Units: v.Layout(messages, conversation.Window{Anchor: -1}, conversation.Kept{}), View: v,
 		Protect: conversation.DefaultProtectTokens, Minimum: conversation.DefaultMinimumTokens, MaxPart: conversation.DefaultMaxPartTokens,
 		Tools: prune.DefaultTools(), Prefixes: prune.DefaultPrefixes(),
-		Placeholder: func(index int32) int64 {
-			n, _ := chars4.New().Count(prune.Cleared(index, false))
+		Placeholder: func(recall string) int64 {
+			n, _ := chars4.New().Count(prune.Cleared(recall, false))
 			return int64(n)
 		},
 	}
@@ -231,10 +231,10 @@ func TestPlan_Order(t *testing.T) {
 }
 
 func TestCleared_Words(t *testing.T) {
-	if got := prune.Cleared(12, false); got != "[Old tool result content cleared. Full text: expand_message(12)]" {
+	if got := prune.Cleared("expand_message(12)", false); got != "[Old tool result content cleared. Full text: expand_message(12)]" {
 		t.Error(got)
 	}
-	if got := prune.Cleared(12, true); got != "[Old tool result content cleared.]" {
+	if got := prune.Cleared("expand_message(12)", true); got != "[Old tool result content cleared.]" {
 		t.Error(got)
 	}
 }

@@ -109,7 +109,7 @@ func (w *world) naive(in prune.Input) []prune.Target {
 				newer += min(q.tokens, in.MaxPart)
 			}
 		}
-		if !p.hidden && p.clearable && newer >= in.Protect && p.tokens > in.Placeholder(p.index) && !in.Keep(p.unit) {
+		if !p.hidden && p.clearable && newer >= in.Protect && p.tokens > in.Placeholder(conversation.ExpandCall(p.index)) && !in.Keep(p.unit) {
 			out = append(out, prune.Target{Index: p.index, Part: p.part, Weight: p.tokens})
 			sum += min(p.tokens, in.MaxPart)
 		}
@@ -129,7 +129,7 @@ func TestPlan_AnyView_AgreesWithReference(t *testing.T) {
 		in.MaxPart = rapid.SampledFrom([]int64{1, 10, 25}).Draw(t, "part")
 		kept := rapid.Int32Range(0, 30).Draw(t, "kept")
 		in.Keep = func(first int32) bool { return first == kept }
-		in.Placeholder = func(index int32) int64 { return int64(index % 7) }
+		in.Placeholder = func(recall string) int64 { return int64(recall[len(recall)-2] % 7) }
 		in.Units = rapid.Permutation(in.Units).Draw(t, "order")
 		got := prune.Plan(in)
 		if want := w.naive(in); !slices.Equal(got, want) {
@@ -137,7 +137,7 @@ func TestPlan_AnyView_AgreesWithReference(t *testing.T) {
 		}
 		for _, target := range got {
 			shown := w.messages[target.Index].Parts[target.Part]
-			shown.Tokens = int32(in.Placeholder(target.Index))
+			shown.Tokens = int32(in.Placeholder(conversation.ExpandCall(target.Index)))
 			w.edit(edit(0, target.Index, target.Part, conversation.Cleared, shown))
 		}
 		if in.View = in.View.Fold(w.edits); len(got) > 0 {

@@ -10,7 +10,7 @@ import (
 // DefaultTools are the tools whose results are never cleared where a policy does not say: what they give was asked for to be kept
 // in sight, or was brought back from where clearing would send it.
 func DefaultTools() []string {
-	return []string{"skill", "expand_message", "retrieve_content", "search_conversation"}
+	return []string{"skill", conversation.ToolExpand, conversation.ToolRetrieve, conversation.ToolSearch}
 }
 
 // DefaultPrefixes are the beginnings of names of tools whose results are never cleared where a policy does not say.

@@ -1,13 +1,12 @@
 package prune
 
-import "fmt"
-
 const cleared = "Old tool result content cleared."
 
-// Cleared is the placeholder for a pruned result of a message; erased says that the original cannot be had back.
-func Cleared(index int32, erased bool) string {
+// Cleared is the placeholder for a pruned result that a call of a tool brings back, such as expand_message(12); erased says that
+// the original cannot be had back.
+func Cleared(recall string, erased bool) string {
 	if erased {
 		return "[" + cleared + "]"
 	}
-	return fmt.Sprintf("[%s Full text: expand_message(%d)]", cleared, index)
+	return "[" + cleared + " Full text: " + recall + "]"
 }
