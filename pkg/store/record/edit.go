@@ -17,7 +17,8 @@ func writeEdit(b []byte, e *conversation.Edit) []byte {
 	b = appendInt(b, 10, e.Before)
 	b = appendInt(b, 11, e.After)
 	b = appendUint(b, 12, e.Commit)
-	return appendBool(b, 13, e.Erases)
+	b = appendBool(b, 13, e.Erases)
+	return appendText(b, 14, e.Content)
 }
 
 func readEdit(r *reader, e *conversation.Edit) {
@@ -49,6 +50,8 @@ func readEdit(r *reader, e *conversation.Edit) {
 			e.Commit = r.uint()
 		case 13:
 			e.Erases = r.bool()
+		case 14:
+			e.Content = r.text()
 		}
 	}
 }

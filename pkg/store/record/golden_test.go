@@ -109,6 +109,7 @@ func samples() map[string]sample {
 	}
 	maps.Copy(all, lifecycleSamples(at, id))
 	maps.Copy(all, windowSamples(at, id))
+	maps.Copy(all, citationSamples(at))
 	return all
 }
 

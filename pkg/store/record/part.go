@@ -15,7 +15,8 @@ func writePart(b []byte, p *conversation.Part) []byte {
 	b = appendInt(b, 10, p.Retention.Kind)
 	b = appendInt(b, 11, p.Retention.Last)
 	b = appendText(b, 12, p.Plugin)
-	return appendInt(b, 13, p.Variant)
+	b = appendInt(b, 13, p.Variant)
+	return appendOptional(b, 14, p.Citation, writeCitation)
 }
 
 func readPart(r *reader, p *conversation.Part) {
@@ -47,6 +48,8 @@ func readPart(r *reader, p *conversation.Part) {
 			p.Plugin = r.text()
 		case 13:
 			p.Variant = conversation.Variant(r.int32())
+		case 14:
+			p.Citation = optional(r, readCitation)
 		}
 	}
 }
@@ -104,7 +107,8 @@ func writeResult(b []byte, t *conversation.ToolResult) []byte {
 	b = appendAll(b, 6, t.Parts, writeResultPart)
 	b = appendAll(b, 7, t.Actions, writeAction)
 	b = appendInt(b, 8, t.Ordinal)
-	return appendOptional(b, 9, t.Expiration, writeExpiration)
+	b = appendOptional(b, 9, t.Expiration, writeExpiration)
+	return appendOptional(b, 10, t.Recalled, writeRecalled)
 }
 
 func readResult(r *reader, t *conversation.ToolResult) {
@@ -128,6 +132,8 @@ func readResult(r *reader, t *conversation.ToolResult) {
 			t.Ordinal = r.int32()
 		case 9:
 			t.Expiration = optional(r, readExpiration)
+		case 10:
+			t.Recalled = optional(r, readRecalled)
 		}
 	}
 }

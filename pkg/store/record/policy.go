@@ -29,6 +29,9 @@ func writePolicy(b []byte, p *conversation.Policy) []byte {
 	if p.Compaction != (conversation.CompactionPolicy{}) {
 		b = appendNested(b, 16, &p.Compaction, writeCompaction)
 	}
+	if p.Citations != (conversation.CitationsPolicy{}) {
+		b = appendNested(b, 17, &p.Citations, writeCitations)
+	}
 	return b
 }
 
@@ -159,6 +162,8 @@ func readPolicy(r *reader, p *conversation.Policy) {
 			nested(r, &p.Pruning, readPruning)
 		case 16:
 			nested(r, &p.Compaction, readCompaction)
+		case 17:
+			nested(r, &p.Citations, readCitations)
 		}
 	}
 }

@@ -643,6 +643,7 @@ type Part struct {
 	RetentionLast int32                  `protobuf:"varint,11,opt,name=retention_last,json=retentionLast,proto3" json:"retention_last,omitempty"`
 	Plugin        string                 `protobuf:"bytes,12,opt,name=plugin,proto3" json:"plugin,omitempty"`
 	Variant       int32                  `protobuf:"varint,13,opt,name=variant,proto3" json:"variant,omitempty"`
+	Citation      *Citation              `protobuf:"bytes,14,opt,name=citation,proto3" json:"citation,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -768,6 +769,131 @@ func (x *Part) GetVariant() int32 {
 	return 0
 }
 
+func (x *Part) GetCitation() *Citation {
+	if x != nil {
+		return x.Citation
+	}
+	return nil
+}
+
+// What a shown text stands for. The numbers count bytes of that text.
+type Citation struct {
+	state       protoimpl.MessageState `protogen:"open.v1"`
+	ContentId   string                 `protobuf:"bytes,1,opt,name=content_id,json=contentId,proto3" json:"content_id,omitempty"`
+	SourceType  int32                  `protobuf:"varint,2,opt,name=source_type,json=sourceType,proto3" json:"source_type,omitempty"`
+	SourceUrl   string                 `protobuf:"bytes,3,opt,name=source_url,json=sourceUrl,proto3" json:"source_url,omitempty"`
+	ContentType string                 `protobuf:"bytes,4,opt,name=content_type,json=contentType,proto3" json:"content_type,omitempty"`
+	TotalBytes  int64                  `protobuf:"varint,5,opt,name=total_bytes,json=totalBytes,proto3" json:"total_bytes,omitempty"`
+	TotalChars  int64                  `protobuf:"varint,6,opt,name=total_chars,json=totalChars,proto3" json:"total_chars,omitempty"`
+	// It may quote the content.
+	Location      []byte `protobuf:"bytes,7,opt,name=location,proto3" json:"location,omitempty"`
+	ExcerptFrom   int32  `protobuf:"varint,8,opt,name=excerpt_from,json=excerptFrom,proto3" json:"excerpt_from,omitempty"`
+	ExcerptEnd    int32  `protobuf:"varint,9,opt,name=excerpt_end,json=excerptEnd,proto3" json:"excerpt_end,omitempty"`
+	HowFrom       int32  `protobuf:"varint,10,opt,name=how_from,json=howFrom,proto3" json:"how_from,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Citation) Reset() {
+	*x = Citation{}
+	mi := &file_recordpb_record_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Citation) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Citation) ProtoMessage() {}
+
+func (x *Citation) ProtoReflect() protoreflect.Message {
+	mi := &file_recordpb_record_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Citation.ProtoReflect.Descriptor instead.
+func (*Citation) Descriptor() ([]byte, []int) {
+	return file_recordpb_record_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *Citation) GetContentId() string {
+	if x != nil {
+		return x.ContentId
+	}
+	return ""
+}
+
+func (x *Citation) GetSourceType() int32 {
+	if x != nil {
+		return x.SourceType
+	}
+	return 0
+}
+
+func (x *Citation) GetSourceUrl() string {
+	if x != nil {
+		return x.SourceUrl
+	}
+	return ""
+}
+
+func (x *Citation) GetContentType() string {
+	if x != nil {
+		return x.ContentType
+	}
+	return ""
+}
+
+func (x *Citation) GetTotalBytes() int64 {
+	if x != nil {
+		return x.TotalBytes
+	}
+	return 0
+}
+
+func (x *Citation) GetTotalChars() int64 {
+	if x != nil {
+		return x.TotalChars
+	}
+	return 0
+}
+
+func (x *Citation) GetLocation() []byte {
+	if x != nil {
+		return x.Location
+	}
+	return nil
+}
+
+func (x *Citation) GetExcerptFrom() int32 {
+	if x != nil {
+		return x.ExcerptFrom
+	}
+	return 0
+}
+
+func (x *Citation) GetExcerptEnd() int32 {
+	if x != nil {
+		return x.ExcerptEnd
+	}
+	return 0
+}
+
+func (x *Citation) GetHowFrom() int32 {
+	if x != nil {
+		return x.HowFrom
+	}
+	return 0
+}
+
 // Content that is not text.
 type Media struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -781,7 +907,7 @@ type Media struct {
 
 func (x *Media) Reset() {
 	*x = Media{}
-	mi := &file_recordpb_record_proto_msgTypes[8]
+	mi := &file_recordpb_record_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -793,7 +919,7 @@ func (x *Media) String() string {
 func (*Media) ProtoMessage() {}
 
 func (x *Media) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[8]
+	mi := &file_recordpb_record_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -806,7 +932,7 @@ func (x *Media) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Media.ProtoReflect.Descriptor instead.
 func (*Media) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{8}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Media) GetMimeType() string {
@@ -850,7 +976,7 @@ type ToolCall struct {
 
 func (x *ToolCall) Reset() {
 	*x = ToolCall{}
-	mi := &file_recordpb_record_proto_msgTypes[9]
+	mi := &file_recordpb_record_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -862,7 +988,7 @@ func (x *ToolCall) String() string {
 func (*ToolCall) ProtoMessage() {}
 
 func (x *ToolCall) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[9]
+	mi := &file_recordpb_record_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -875,7 +1001,7 @@ func (x *ToolCall) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolCall.ProtoReflect.Descriptor instead.
 func (*ToolCall) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{9}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *ToolCall) GetCallId() string {
@@ -918,13 +1044,14 @@ type ToolResult struct {
 	Actions       []*ActionRef           `protobuf:"bytes,7,rep,name=actions,proto3" json:"actions,omitempty"`
 	Ordinal       int32                  `protobuf:"varint,8,opt,name=ordinal,proto3" json:"ordinal,omitempty"`
 	Expiration    *Expiration            `protobuf:"bytes,9,opt,name=expiration,proto3" json:"expiration,omitempty"`
+	Recalled      *Recalled              `protobuf:"bytes,10,opt,name=recalled,proto3" json:"recalled,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ToolResult) Reset() {
 	*x = ToolResult{}
-	mi := &file_recordpb_record_proto_msgTypes[10]
+	mi := &file_recordpb_record_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -936,7 +1063,7 @@ func (x *ToolResult) String() string {
 func (*ToolResult) ProtoMessage() {}
 
 func (x *ToolResult) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[10]
+	mi := &file_recordpb_record_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -949,7 +1076,7 @@ func (x *ToolResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolResult.ProtoReflect.Descriptor instead.
 func (*ToolResult) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{10}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ToolResult) GetCallId() string {
@@ -1015,6 +1142,66 @@ func (x *ToolResult) GetExpiration() *Expiration {
 	return nil
 }
 
+func (x *ToolResult) GetRecalled() *Recalled {
+	if x != nil {
+		return x.Recalled
+	}
+	return nil
+}
+
+// What a result brought back: a content if it has an id, or else a message.
+type Recalled struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	ContentId     string                 `protobuf:"bytes,1,opt,name=content_id,json=contentId,proto3" json:"content_id,omitempty"`
+	Index         int32                  `protobuf:"varint,2,opt,name=index,proto3" json:"index,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Recalled) Reset() {
+	*x = Recalled{}
+	mi := &file_recordpb_record_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Recalled) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Recalled) ProtoMessage() {}
+
+func (x *Recalled) ProtoReflect() protoreflect.Message {
+	mi := &file_recordpb_record_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Recalled.ProtoReflect.Descriptor instead.
+func (*Recalled) Descriptor() ([]byte, []int) {
+	return file_recordpb_record_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *Recalled) GetContentId() string {
+	if x != nil {
+		return x.ContentId
+	}
+	return ""
+}
+
+func (x *Recalled) GetIndex() int32 {
+	if x != nil {
+		return x.Index
+	}
+	return 0
+}
+
 // One piece of a result of several.
 type ResultPart struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1026,7 +1213,7 @@ type ResultPart struct {
 
 func (x *ResultPart) Reset() {
 	*x = ResultPart{}
-	mi := &file_recordpb_record_proto_msgTypes[11]
+	mi := &file_recordpb_record_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1038,7 +1225,7 @@ func (x *ResultPart) String() string {
 func (*ResultPart) ProtoMessage() {}
 
 func (x *ResultPart) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[11]
+	mi := &file_recordpb_record_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1051,7 +1238,7 @@ func (x *ResultPart) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResultPart.ProtoReflect.Descriptor instead.
 func (*ResultPart) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{11}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ResultPart) GetText() *Content {
@@ -1081,7 +1268,7 @@ type Reasoning struct {
 
 func (x *Reasoning) Reset() {
 	*x = Reasoning{}
-	mi := &file_recordpb_record_proto_msgTypes[12]
+	mi := &file_recordpb_record_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1093,7 +1280,7 @@ func (x *Reasoning) String() string {
 func (*Reasoning) ProtoMessage() {}
 
 func (x *Reasoning) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[12]
+	mi := &file_recordpb_record_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1106,7 +1293,7 @@ func (x *Reasoning) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reasoning.ProtoReflect.Descriptor instead.
 func (*Reasoning) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{12}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Reasoning) GetText() *Content {
@@ -1148,7 +1335,7 @@ type Opaque struct {
 
 func (x *Opaque) Reset() {
 	*x = Opaque{}
-	mi := &file_recordpb_record_proto_msgTypes[13]
+	mi := &file_recordpb_record_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1160,7 +1347,7 @@ func (x *Opaque) String() string {
 func (*Opaque) ProtoMessage() {}
 
 func (x *Opaque) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[13]
+	mi := &file_recordpb_record_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1173,7 +1360,7 @@ func (x *Opaque) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Opaque.ProtoReflect.Descriptor instead.
 func (*Opaque) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{13}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Opaque) GetProvider() string {
@@ -1206,13 +1393,14 @@ type Edit struct {
 	After         int64                  `protobuf:"varint,11,opt,name=after,proto3" json:"after,omitempty"`
 	Commit        uint64                 `protobuf:"varint,12,opt,name=commit,proto3" json:"commit,omitempty"`
 	Erases        bool                   `protobuf:"varint,13,opt,name=erases,proto3" json:"erases,omitempty"`
+	ContentId     string                 `protobuf:"bytes,14,opt,name=content_id,json=contentId,proto3" json:"content_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Edit) Reset() {
 	*x = Edit{}
-	mi := &file_recordpb_record_proto_msgTypes[14]
+	mi := &file_recordpb_record_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1224,7 +1412,7 @@ func (x *Edit) String() string {
 func (*Edit) ProtoMessage() {}
 
 func (x *Edit) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[14]
+	mi := &file_recordpb_record_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1237,7 +1425,7 @@ func (x *Edit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Edit.ProtoReflect.Descriptor instead.
 func (*Edit) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{14}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Edit) GetSeq() int64 {
@@ -1331,6 +1519,13 @@ func (x *Edit) GetErases() bool {
 	return false
 }
 
+func (x *Edit) GetContentId() string {
+	if x != nil {
+		return x.ContentId
+	}
+	return ""
+}
+
 // What the view shows for one part.
 type PartEdit struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1343,7 +1538,7 @@ type PartEdit struct {
 
 func (x *PartEdit) Reset() {
 	*x = PartEdit{}
-	mi := &file_recordpb_record_proto_msgTypes[15]
+	mi := &file_recordpb_record_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1355,7 +1550,7 @@ func (x *PartEdit) String() string {
 func (*PartEdit) ProtoMessage() {}
 
 func (x *PartEdit) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[15]
+	mi := &file_recordpb_record_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1368,7 +1563,7 @@ func (x *PartEdit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PartEdit.ProtoReflect.Descriptor instead.
 func (*PartEdit) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{15}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *PartEdit) GetPart() int32 {
@@ -1411,7 +1606,7 @@ type Summary struct {
 
 func (x *Summary) Reset() {
 	*x = Summary{}
-	mi := &file_recordpb_record_proto_msgTypes[16]
+	mi := &file_recordpb_record_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1423,7 +1618,7 @@ func (x *Summary) String() string {
 func (*Summary) ProtoMessage() {}
 
 func (x *Summary) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[16]
+	mi := &file_recordpb_record_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1436,7 +1631,7 @@ func (x *Summary) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Summary.ProtoReflect.Descriptor instead.
 func (*Summary) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{16}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Summary) GetId() int64 {
@@ -1542,7 +1737,7 @@ type Manifest struct {
 
 func (x *Manifest) Reset() {
 	*x = Manifest{}
-	mi := &file_recordpb_record_proto_msgTypes[17]
+	mi := &file_recordpb_record_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1554,7 +1749,7 @@ func (x *Manifest) String() string {
 func (*Manifest) ProtoMessage() {}
 
 func (x *Manifest) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[17]
+	mi := &file_recordpb_record_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1567,7 +1762,7 @@ func (x *Manifest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Manifest.ProtoReflect.Descriptor instead.
 func (*Manifest) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{17}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Manifest) GetSeq() int64 {
@@ -1774,7 +1969,7 @@ type Head struct {
 
 func (x *Head) Reset() {
 	*x = Head{}
-	mi := &file_recordpb_record_proto_msgTypes[18]
+	mi := &file_recordpb_record_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1786,7 +1981,7 @@ func (x *Head) String() string {
 func (*Head) ProtoMessage() {}
 
 func (x *Head) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[18]
+	mi := &file_recordpb_record_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1799,7 +1994,7 @@ func (x *Head) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Head.ProtoReflect.Descriptor instead.
 func (*Head) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{18}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Head) GetIncarnation() []byte {
@@ -1997,7 +2192,7 @@ type Call struct {
 
 func (x *Call) Reset() {
 	*x = Call{}
-	mi := &file_recordpb_record_proto_msgTypes[19]
+	mi := &file_recordpb_record_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2009,7 +2204,7 @@ func (x *Call) String() string {
 func (*Call) ProtoMessage() {}
 
 func (x *Call) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[19]
+	mi := &file_recordpb_record_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2022,7 +2217,7 @@ func (x *Call) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Call.ProtoReflect.Descriptor instead.
 func (*Call) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{19}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Call) GetCallId() string {
@@ -2068,7 +2263,7 @@ type Info struct {
 
 func (x *Info) Reset() {
 	*x = Info{}
-	mi := &file_recordpb_record_proto_msgTypes[20]
+	mi := &file_recordpb_record_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2080,7 +2275,7 @@ func (x *Info) String() string {
 func (*Info) ProtoMessage() {}
 
 func (x *Info) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[20]
+	mi := &file_recordpb_record_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2093,7 +2288,7 @@ func (x *Info) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Info.ProtoReflect.Descriptor instead.
 func (*Info) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{20}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Info) GetActorId() string {
@@ -2159,13 +2354,14 @@ type Policy struct {
 	// Absent if they set nothing.
 	Pruning       *PruningPolicy    `protobuf:"bytes,15,opt,name=pruning,proto3" json:"pruning,omitempty"`
 	Compaction    *CompactionPolicy `protobuf:"bytes,16,opt,name=compaction,proto3" json:"compaction,omitempty"`
+	Citations     *CitationsPolicy  `protobuf:"bytes,17,opt,name=citations,proto3" json:"citations,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Policy) Reset() {
 	*x = Policy{}
-	mi := &file_recordpb_record_proto_msgTypes[21]
+	mi := &file_recordpb_record_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2177,7 +2373,7 @@ func (x *Policy) String() string {
 func (*Policy) ProtoMessage() {}
 
 func (x *Policy) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[21]
+	mi := &file_recordpb_record_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2190,7 +2386,7 @@ func (x *Policy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Policy.ProtoReflect.Descriptor instead.
 func (*Policy) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{21}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Policy) GetMaxContextTokens() int32 {
@@ -2305,6 +2501,74 @@ func (x *Policy) GetCompaction() *CompactionPolicy {
 	return nil
 }
 
+func (x *Policy) GetCitations() *CitationsPolicy {
+	if x != nil {
+		return x.Citations
+	}
+	return nil
+}
+
+// Which results enter the view as a citation. What is absent is not set.
+type CitationsPolicy struct {
+	state           protoimpl.MessageState `protogen:"open.v1"`
+	On              *bool                  `protobuf:"varint,1,opt,name=on,proto3,oneof" json:"on,omitempty"`
+	ThresholdChars  *int32                 `protobuf:"varint,2,opt,name=threshold_chars,json=thresholdChars,proto3,oneof" json:"threshold_chars,omitempty"`
+	ReleaseOnEndRun *bool                  `protobuf:"varint,3,opt,name=release_on_end_run,json=releaseOnEndRun,proto3,oneof" json:"release_on_end_run,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
+}
+
+func (x *CitationsPolicy) Reset() {
+	*x = CitationsPolicy{}
+	mi := &file_recordpb_record_proto_msgTypes[24]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CitationsPolicy) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CitationsPolicy) ProtoMessage() {}
+
+func (x *CitationsPolicy) ProtoReflect() protoreflect.Message {
+	mi := &file_recordpb_record_proto_msgTypes[24]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CitationsPolicy.ProtoReflect.Descriptor instead.
+func (*CitationsPolicy) Descriptor() ([]byte, []int) {
+	return file_recordpb_record_proto_rawDescGZIP(), []int{24}
+}
+
+func (x *CitationsPolicy) GetOn() bool {
+	if x != nil && x.On != nil {
+		return *x.On
+	}
+	return false
+}
+
+func (x *CitationsPolicy) GetThresholdChars() int32 {
+	if x != nil && x.ThresholdChars != nil {
+		return *x.ThresholdChars
+	}
+	return 0
+}
+
+func (x *CitationsPolicy) GetReleaseOnEndRun() bool {
+	if x != nil && x.ReleaseOnEndRun != nil {
+		return *x.ReleaseOnEndRun
+	}
+	return false
+}
+
 // When old tool results are cleared. What is absent is not set.
 type PruningPolicy struct {
 	state             protoimpl.MessageState `protogen:"open.v1"`
@@ -2321,7 +2585,7 @@ type PruningPolicy struct {
 
 func (x *PruningPolicy) Reset() {
 	*x = PruningPolicy{}
-	mi := &file_recordpb_record_proto_msgTypes[22]
+	mi := &file_recordpb_record_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2333,7 +2597,7 @@ func (x *PruningPolicy) String() string {
 func (*PruningPolicy) ProtoMessage() {}
 
 func (x *PruningPolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[22]
+	mi := &file_recordpb_record_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2346,7 +2610,7 @@ func (x *PruningPolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PruningPolicy.ProtoReflect.Descriptor instead.
 func (*PruningPolicy) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{22}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *PruningPolicy) GetOff() bool {
@@ -2408,7 +2672,7 @@ type Names struct {
 
 func (x *Names) Reset() {
 	*x = Names{}
-	mi := &file_recordpb_record_proto_msgTypes[23]
+	mi := &file_recordpb_record_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2420,7 +2684,7 @@ func (x *Names) String() string {
 func (*Names) ProtoMessage() {}
 
 func (x *Names) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[23]
+	mi := &file_recordpb_record_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2433,7 +2697,7 @@ func (x *Names) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Names.ProtoReflect.Descriptor instead.
 func (*Names) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{23}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Names) GetNames() []string {
@@ -2463,7 +2727,7 @@ type CompactionPolicy struct {
 
 func (x *CompactionPolicy) Reset() {
 	*x = CompactionPolicy{}
-	mi := &file_recordpb_record_proto_msgTypes[24]
+	mi := &file_recordpb_record_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2475,7 +2739,7 @@ func (x *CompactionPolicy) String() string {
 func (*CompactionPolicy) ProtoMessage() {}
 
 func (x *CompactionPolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[24]
+	mi := &file_recordpb_record_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2488,7 +2752,7 @@ func (x *CompactionPolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompactionPolicy.ProtoReflect.Descriptor instead.
 func (*CompactionPolicy) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{24}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *CompactionPolicy) GetStrategy() int32 {
@@ -2585,7 +2849,7 @@ type Outcome struct {
 
 func (x *Outcome) Reset() {
 	*x = Outcome{}
-	mi := &file_recordpb_record_proto_msgTypes[25]
+	mi := &file_recordpb_record_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2597,7 +2861,7 @@ func (x *Outcome) String() string {
 func (*Outcome) ProtoMessage() {}
 
 func (x *Outcome) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[25]
+	mi := &file_recordpb_record_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2610,7 +2874,7 @@ func (x *Outcome) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Outcome.ProtoReflect.Descriptor instead.
 func (*Outcome) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{25}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *Outcome) GetRpc() string {
@@ -2679,7 +2943,7 @@ type Link struct {
 
 func (x *Link) Reset() {
 	*x = Link{}
-	mi := &file_recordpb_record_proto_msgTypes[26]
+	mi := &file_recordpb_record_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2691,7 +2955,7 @@ func (x *Link) String() string {
 func (*Link) ProtoMessage() {}
 
 func (x *Link) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[26]
+	mi := &file_recordpb_record_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2704,7 +2968,7 @@ func (x *Link) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Link.ProtoReflect.Descriptor instead.
 func (*Link) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{26}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *Link) GetIncarnation() []byte {
@@ -2729,7 +2993,7 @@ type Task struct {
 
 func (x *Task) Reset() {
 	*x = Task{}
-	mi := &file_recordpb_record_proto_msgTypes[27]
+	mi := &file_recordpb_record_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2741,7 +3005,7 @@ func (x *Task) String() string {
 func (*Task) ProtoMessage() {}
 
 func (x *Task) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[27]
+	mi := &file_recordpb_record_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2754,7 +3018,7 @@ func (x *Task) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Task.ProtoReflect.Descriptor instead.
 func (*Task) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{27}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *Task) GetNamespace() []byte {
@@ -2863,7 +3127,7 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\x12_preserve_original\"P\n" +
 	"\tActionRef\x12\x1b\n" +
 	"\taction_id\x18\x01 \x01(\tR\bactionId\x12&\n" +
-	"\x0fagent_action_id\x18\x02 \x01(\tR\ragentActionId\"\x99\x04\n" +
+	"\x0fagent_action_id\x18\x02 \x01(\tR\ragentActionId\"\xd5\x04\n" +
 	"\x04Part\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\x05R\x04kind\x12\x16\n" +
 	"\x06tokens\x18\x02 \x01(\x05R\x06tokens\x12\x1c\n" +
@@ -2878,7 +3142,26 @@ const file_recordpb_record_proto_rawDesc = "" +
 	" \x01(\x05R\rretentionKind\x12%\n" +
 	"\x0eretention_last\x18\v \x01(\x05R\rretentionLast\x12\x16\n" +
 	"\x06plugin\x18\f \x01(\tR\x06plugin\x12\x18\n" +
-	"\avariant\x18\r \x01(\x05R\avariant\"\x81\x01\n" +
+	"\avariant\x18\r \x01(\x05R\avariant\x12:\n" +
+	"\bcitation\x18\x0e \x01(\v2\x1e.palimpsest.record.v1.CitationR\bcitation\"\xc9\x02\n" +
+	"\bCitation\x12\x1d\n" +
+	"\n" +
+	"content_id\x18\x01 \x01(\tR\tcontentId\x12\x1f\n" +
+	"\vsource_type\x18\x02 \x01(\x05R\n" +
+	"sourceType\x12\x1d\n" +
+	"\n" +
+	"source_url\x18\x03 \x01(\tR\tsourceUrl\x12!\n" +
+	"\fcontent_type\x18\x04 \x01(\tR\vcontentType\x12\x1f\n" +
+	"\vtotal_bytes\x18\x05 \x01(\x03R\n" +
+	"totalBytes\x12\x1f\n" +
+	"\vtotal_chars\x18\x06 \x01(\x03R\n" +
+	"totalChars\x12\x1a\n" +
+	"\blocation\x18\a \x01(\fR\blocation\x12!\n" +
+	"\fexcerpt_from\x18\b \x01(\x05R\vexcerptFrom\x12\x1f\n" +
+	"\vexcerpt_end\x18\t \x01(\x05R\n" +
+	"excerptEnd\x12\x19\n" +
+	"\bhow_from\x18\n" +
+	" \x01(\x05R\ahowFrom\"\x81\x01\n" +
 	"\x05Media\x12\x1b\n" +
 	"\tmime_type\x18\x01 \x01(\tR\bmimeType\x121\n" +
 	"\x04data\x18\x02 \x01(\v2\x1d.palimpsest.record.v1.ContentR\x04data\x12\x10\n" +
@@ -2888,7 +3171,7 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\acall_id\x18\x01 \x01(\tR\x06callId\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12;\n" +
 	"\targuments\x18\x03 \x01(\v2\x1d.palimpsest.record.v1.ContentR\targuments\x12\x18\n" +
-	"\aordinal\x18\x04 \x01(\x05R\aordinal\"\xe9\x02\n" +
+	"\aordinal\x18\x04 \x01(\x05R\aordinal\"\xa5\x03\n" +
 	"\n" +
 	"ToolResult\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\tR\x06callId\x12\x12\n" +
@@ -2901,7 +3184,13 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\aordinal\x18\b \x01(\x05R\aordinal\x12@\n" +
 	"\n" +
 	"expiration\x18\t \x01(\v2 .palimpsest.record.v1.ExpirationR\n" +
-	"expiration\"r\n" +
+	"expiration\x12:\n" +
+	"\brecalled\x18\n" +
+	" \x01(\v2\x1e.palimpsest.record.v1.RecalledR\brecalled\"?\n" +
+	"\bRecalled\x12\x1d\n" +
+	"\n" +
+	"content_id\x18\x01 \x01(\tR\tcontentId\x12\x14\n" +
+	"\x05index\x18\x02 \x01(\x05R\x05index\"r\n" +
 	"\n" +
 	"ResultPart\x121\n" +
 	"\x04text\x18\x01 \x01(\v2\x1d.palimpsest.record.v1.ContentR\x04text\x121\n" +
@@ -2913,7 +3202,7 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\x05model\x18\x04 \x01(\tR\x05model\"W\n" +
 	"\x06Opaque\x12\x1a\n" +
 	"\bprovider\x18\x01 \x01(\tR\bprovider\x121\n" +
-	"\x04json\x18\x02 \x01(\v2\x1d.palimpsest.record.v1.ContentR\x04json\"\x9c\x03\n" +
+	"\x04json\x18\x02 \x01(\v2\x1d.palimpsest.record.v1.ContentR\x04json\"\xbb\x03\n" +
 	"\x04Edit\x12\x10\n" +
 	"\x03seq\x18\x01 \x01(\x03R\x03seq\x12\x12\n" +
 	"\x04kind\x18\x02 \x01(\x05R\x04kind\x121\n" +
@@ -2928,7 +3217,9 @@ const file_recordpb_record_proto_rawDesc = "" +
 	" \x01(\x03R\x06before\x12\x14\n" +
 	"\x05after\x18\v \x01(\x03R\x05after\x12\x16\n" +
 	"\x06commit\x18\f \x01(\x04R\x06commit\x12\x16\n" +
-	"\x06erases\x18\r \x01(\bR\x06erases\"f\n" +
+	"\x06erases\x18\r \x01(\bR\x06erases\x12\x1d\n" +
+	"\n" +
+	"content_id\x18\x0e \x01(\tR\tcontentId\"f\n" +
 	"\bPartEdit\x12\x12\n" +
 	"\x04part\x18\x01 \x01(\x05R\x04part\x12\x14\n" +
 	"\x05level\x18\x02 \x01(\x05R\x05level\x120\n" +
@@ -3020,7 +3311,7 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\x05title\x18\x03 \x01(\tR\x05title\x12\x1a\n" +
 	"\bmetadata\x18\x04 \x01(\fR\bmetadata\x124\n" +
 	"\x06policy\x18\x05 \x01(\v2\x1c.palimpsest.record.v1.PolicyR\x06policy\x12\x18\n" +
-	"\acounter\x18\x06 \x01(\tR\acounter\"\x8e\t\n" +
+	"\acounter\x18\x06 \x01(\tR\acounter\"\xd3\t\n" +
 	"\x06Policy\x121\n" +
 	"\x12max_context_tokens\x18\x01 \x01(\x05H\x00R\x10maxContextTokens\x88\x01\x01\x127\n" +
 	"\x15context_window_tokens\x18\x02 \x01(\x05H\x01R\x13contextWindowTokens\x88\x01\x01\x129\n" +
@@ -3041,7 +3332,8 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\apruning\x18\x0f \x01(\v2#.palimpsest.record.v1.PruningPolicyR\apruning\x12F\n" +
 	"\n" +
 	"compaction\x18\x10 \x01(\v2&.palimpsest.record.v1.CompactionPolicyR\n" +
-	"compactionB\x15\n" +
+	"compaction\x12C\n" +
+	"\tcitations\x18\x11 \x01(\v2%.palimpsest.record.v1.CitationsPolicyR\tcitationsB\x15\n" +
 	"\x13_max_context_tokensB\x18\n" +
 	"\x16_context_window_tokensB\x19\n" +
 	"\x17_reserved_output_tokensB\x11\n" +
@@ -3054,7 +3346,14 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\x18_rewrite_min_gain_tokensB\x1d\n" +
 	"\x1b_rewrite_max_deferral_turnsB\x1b\n" +
 	"\x19_rewrite_cold_after_nanosB\x11\n" +
-	"\x0f_max_wait_nanos\"\xc6\x03\n" +
+	"\x0f_max_wait_nanos\"\xb8\x01\n" +
+	"\x0fCitationsPolicy\x12\x13\n" +
+	"\x02on\x18\x01 \x01(\bH\x00R\x02on\x88\x01\x01\x12,\n" +
+	"\x0fthreshold_chars\x18\x02 \x01(\x05H\x01R\x0ethresholdChars\x88\x01\x01\x120\n" +
+	"\x12release_on_end_run\x18\x03 \x01(\bH\x02R\x0freleaseOnEndRun\x88\x01\x01B\x05\n" +
+	"\x03_onB\x12\n" +
+	"\x10_threshold_charsB\x15\n" +
+	"\x13_release_on_end_run\"\xc6\x03\n" +
 	"\rPruningPolicy\x12\x15\n" +
 	"\x03off\x18\x01 \x01(\bH\x00R\x03off\x88\x01\x01\x12*\n" +
 	"\x0eprotect_tokens\x18\x02 \x01(\x05H\x01R\rprotectTokens\x88\x01\x01\x12*\n" +
@@ -3129,7 +3428,7 @@ func file_recordpb_record_proto_rawDescGZIP() []byte {
 	return file_recordpb_record_proto_rawDescData
 }
 
-var file_recordpb_record_proto_msgTypes = make([]protoimpl.MessageInfo, 28)
+var file_recordpb_record_proto_msgTypes = make([]protoimpl.MessageInfo, 31)
 var file_recordpb_record_proto_goTypes = []any{
 	(*Range)(nil),                 // 0: palimpsest.record.v1.Range
 	(*Content)(nil),               // 1: palimpsest.record.v1.Content
@@ -3139,82 +3438,88 @@ var file_recordpb_record_proto_goTypes = []any{
 	(*Expiration)(nil),            // 5: palimpsest.record.v1.Expiration
 	(*ActionRef)(nil),             // 6: palimpsest.record.v1.ActionRef
 	(*Part)(nil),                  // 7: palimpsest.record.v1.Part
-	(*Media)(nil),                 // 8: palimpsest.record.v1.Media
-	(*ToolCall)(nil),              // 9: palimpsest.record.v1.ToolCall
-	(*ToolResult)(nil),            // 10: palimpsest.record.v1.ToolResult
-	(*ResultPart)(nil),            // 11: palimpsest.record.v1.ResultPart
-	(*Reasoning)(nil),             // 12: palimpsest.record.v1.Reasoning
-	(*Opaque)(nil),                // 13: palimpsest.record.v1.Opaque
-	(*Edit)(nil),                  // 14: palimpsest.record.v1.Edit
-	(*PartEdit)(nil),              // 15: palimpsest.record.v1.PartEdit
-	(*Summary)(nil),               // 16: palimpsest.record.v1.Summary
-	(*Manifest)(nil),              // 17: palimpsest.record.v1.Manifest
-	(*Head)(nil),                  // 18: palimpsest.record.v1.Head
-	(*Call)(nil),                  // 19: palimpsest.record.v1.Call
-	(*Info)(nil),                  // 20: palimpsest.record.v1.Info
-	(*Policy)(nil),                // 21: palimpsest.record.v1.Policy
-	(*PruningPolicy)(nil),         // 22: palimpsest.record.v1.PruningPolicy
-	(*Names)(nil),                 // 23: palimpsest.record.v1.Names
-	(*CompactionPolicy)(nil),      // 24: palimpsest.record.v1.CompactionPolicy
-	(*Outcome)(nil),               // 25: palimpsest.record.v1.Outcome
-	(*Link)(nil),                  // 26: palimpsest.record.v1.Link
-	(*Task)(nil),                  // 27: palimpsest.record.v1.Task
-	(*timestamppb.Timestamp)(nil), // 28: google.protobuf.Timestamp
+	(*Citation)(nil),              // 8: palimpsest.record.v1.Citation
+	(*Media)(nil),                 // 9: palimpsest.record.v1.Media
+	(*ToolCall)(nil),              // 10: palimpsest.record.v1.ToolCall
+	(*ToolResult)(nil),            // 11: palimpsest.record.v1.ToolResult
+	(*Recalled)(nil),              // 12: palimpsest.record.v1.Recalled
+	(*ResultPart)(nil),            // 13: palimpsest.record.v1.ResultPart
+	(*Reasoning)(nil),             // 14: palimpsest.record.v1.Reasoning
+	(*Opaque)(nil),                // 15: palimpsest.record.v1.Opaque
+	(*Edit)(nil),                  // 16: palimpsest.record.v1.Edit
+	(*PartEdit)(nil),              // 17: palimpsest.record.v1.PartEdit
+	(*Summary)(nil),               // 18: palimpsest.record.v1.Summary
+	(*Manifest)(nil),              // 19: palimpsest.record.v1.Manifest
+	(*Head)(nil),                  // 20: palimpsest.record.v1.Head
+	(*Call)(nil),                  // 21: palimpsest.record.v1.Call
+	(*Info)(nil),                  // 22: palimpsest.record.v1.Info
+	(*Policy)(nil),                // 23: palimpsest.record.v1.Policy
+	(*CitationsPolicy)(nil),       // 24: palimpsest.record.v1.CitationsPolicy
+	(*PruningPolicy)(nil),         // 25: palimpsest.record.v1.PruningPolicy
+	(*Names)(nil),                 // 26: palimpsest.record.v1.Names
+	(*CompactionPolicy)(nil),      // 27: palimpsest.record.v1.CompactionPolicy
+	(*Outcome)(nil),               // 28: palimpsest.record.v1.Outcome
+	(*Link)(nil),                  // 29: palimpsest.record.v1.Link
+	(*Task)(nil),                  // 30: palimpsest.record.v1.Task
+	(*timestamppb.Timestamp)(nil), // 31: google.protobuf.Timestamp
 }
 var file_recordpb_record_proto_depIdxs = []int32{
 	2,  // 0: palimpsest.record.v1.Content.ref:type_name -> palimpsest.record.v1.ContentRef
 	3,  // 1: palimpsest.record.v1.Content.erased:type_name -> palimpsest.record.v1.ErasedContent
 	7,  // 2: palimpsest.record.v1.Message.parts:type_name -> palimpsest.record.v1.Part
 	6,  // 3: palimpsest.record.v1.Message.actions:type_name -> palimpsest.record.v1.ActionRef
-	28, // 4: palimpsest.record.v1.Message.create_time:type_name -> google.protobuf.Timestamp
+	31, // 4: palimpsest.record.v1.Message.create_time:type_name -> google.protobuf.Timestamp
 	5,  // 5: palimpsest.record.v1.Message.expiration:type_name -> palimpsest.record.v1.Expiration
 	1,  // 6: palimpsest.record.v1.Part.text:type_name -> palimpsest.record.v1.Content
-	8,  // 7: palimpsest.record.v1.Part.media:type_name -> palimpsest.record.v1.Media
-	9,  // 8: palimpsest.record.v1.Part.call:type_name -> palimpsest.record.v1.ToolCall
-	10, // 9: palimpsest.record.v1.Part.result:type_name -> palimpsest.record.v1.ToolResult
-	12, // 10: palimpsest.record.v1.Part.reasoning:type_name -> palimpsest.record.v1.Reasoning
-	13, // 11: palimpsest.record.v1.Part.opaque:type_name -> palimpsest.record.v1.Opaque
-	1,  // 12: palimpsest.record.v1.Media.data:type_name -> palimpsest.record.v1.Content
-	1,  // 13: palimpsest.record.v1.ToolCall.arguments:type_name -> palimpsest.record.v1.Content
-	1,  // 14: palimpsest.record.v1.ToolResult.text:type_name -> palimpsest.record.v1.Content
-	11, // 15: palimpsest.record.v1.ToolResult.parts:type_name -> palimpsest.record.v1.ResultPart
-	6,  // 16: palimpsest.record.v1.ToolResult.actions:type_name -> palimpsest.record.v1.ActionRef
-	5,  // 17: palimpsest.record.v1.ToolResult.expiration:type_name -> palimpsest.record.v1.Expiration
-	1,  // 18: palimpsest.record.v1.ResultPart.text:type_name -> palimpsest.record.v1.Content
-	8,  // 19: palimpsest.record.v1.ResultPart.media:type_name -> palimpsest.record.v1.Media
-	1,  // 20: palimpsest.record.v1.Reasoning.text:type_name -> palimpsest.record.v1.Content
-	1,  // 21: palimpsest.record.v1.Reasoning.signature:type_name -> palimpsest.record.v1.Content
-	1,  // 22: palimpsest.record.v1.Opaque.json:type_name -> palimpsest.record.v1.Content
-	0,  // 23: palimpsest.record.v1.Edit.range:type_name -> palimpsest.record.v1.Range
-	15, // 24: palimpsest.record.v1.Edit.parts:type_name -> palimpsest.record.v1.PartEdit
-	16, // 25: palimpsest.record.v1.Edit.summary:type_name -> palimpsest.record.v1.Summary
-	28, // 26: palimpsest.record.v1.Edit.time:type_name -> google.protobuf.Timestamp
-	7,  // 27: palimpsest.record.v1.PartEdit.shown:type_name -> palimpsest.record.v1.Part
-	1,  // 28: palimpsest.record.v1.Summary.text:type_name -> palimpsest.record.v1.Content
-	0,  // 29: palimpsest.record.v1.Summary.except:type_name -> palimpsest.record.v1.Range
-	1,  // 30: palimpsest.record.v1.Summary.facts:type_name -> palimpsest.record.v1.Content
-	0,  // 31: palimpsest.record.v1.Manifest.pins:type_name -> palimpsest.record.v1.Range
-	28, // 32: palimpsest.record.v1.Manifest.time:type_name -> google.protobuf.Timestamp
-	19, // 33: palimpsest.record.v1.Head.unanswered:type_name -> palimpsest.record.v1.Call
-	0,  // 34: palimpsest.record.v1.Head.pins:type_name -> palimpsest.record.v1.Range
-	28, // 35: palimpsest.record.v1.Head.create_time:type_name -> google.protobuf.Timestamp
-	28, // 36: palimpsest.record.v1.Head.update_time:type_name -> google.protobuf.Timestamp
-	28, // 37: palimpsest.record.v1.Head.expire_time:type_name -> google.protobuf.Timestamp
-	28, // 38: palimpsest.record.v1.Head.delete_time:type_name -> google.protobuf.Timestamp
-	28, // 39: palimpsest.record.v1.Head.next_due:type_name -> google.protobuf.Timestamp
-	21, // 40: palimpsest.record.v1.Info.policy:type_name -> palimpsest.record.v1.Policy
-	5,  // 41: palimpsest.record.v1.Policy.result_expiration:type_name -> palimpsest.record.v1.Expiration
-	22, // 42: palimpsest.record.v1.Policy.pruning:type_name -> palimpsest.record.v1.PruningPolicy
-	24, // 43: palimpsest.record.v1.Policy.compaction:type_name -> palimpsest.record.v1.CompactionPolicy
-	23, // 44: palimpsest.record.v1.PruningPolicy.protected_tools:type_name -> palimpsest.record.v1.Names
-	23, // 45: palimpsest.record.v1.PruningPolicy.protected_prefixes:type_name -> palimpsest.record.v1.Names
-	28, // 46: palimpsest.record.v1.Outcome.time:type_name -> google.protobuf.Timestamp
-	28, // 47: palimpsest.record.v1.Task.time:type_name -> google.protobuf.Timestamp
-	48, // [48:48] is the sub-list for method output_type
-	48, // [48:48] is the sub-list for method input_type
-	48, // [48:48] is the sub-list for extension type_name
-	48, // [48:48] is the sub-list for extension extendee
-	0,  // [0:48] is the sub-list for field type_name
+	9,  // 7: palimpsest.record.v1.Part.media:type_name -> palimpsest.record.v1.Media
+	10, // 8: palimpsest.record.v1.Part.call:type_name -> palimpsest.record.v1.ToolCall
+	11, // 9: palimpsest.record.v1.Part.result:type_name -> palimpsest.record.v1.ToolResult
+	14, // 10: palimpsest.record.v1.Part.reasoning:type_name -> palimpsest.record.v1.Reasoning
+	15, // 11: palimpsest.record.v1.Part.opaque:type_name -> palimpsest.record.v1.Opaque
+	8,  // 12: palimpsest.record.v1.Part.citation:type_name -> palimpsest.record.v1.Citation
+	1,  // 13: palimpsest.record.v1.Media.data:type_name -> palimpsest.record.v1.Content
+	1,  // 14: palimpsest.record.v1.ToolCall.arguments:type_name -> palimpsest.record.v1.Content
+	1,  // 15: palimpsest.record.v1.ToolResult.text:type_name -> palimpsest.record.v1.Content
+	13, // 16: palimpsest.record.v1.ToolResult.parts:type_name -> palimpsest.record.v1.ResultPart
+	6,  // 17: palimpsest.record.v1.ToolResult.actions:type_name -> palimpsest.record.v1.ActionRef
+	5,  // 18: palimpsest.record.v1.ToolResult.expiration:type_name -> palimpsest.record.v1.Expiration
+	12, // 19: palimpsest.record.v1.ToolResult.recalled:type_name -> palimpsest.record.v1.Recalled
+	1,  // 20: palimpsest.record.v1.ResultPart.text:type_name -> palimpsest.record.v1.Content
+	9,  // 21: palimpsest.record.v1.ResultPart.media:type_name -> palimpsest.record.v1.Media
+	1,  // 22: palimpsest.record.v1.Reasoning.text:type_name -> palimpsest.record.v1.Content
+	1,  // 23: palimpsest.record.v1.Reasoning.signature:type_name -> palimpsest.record.v1.Content
+	1,  // 24: palimpsest.record.v1.Opaque.json:type_name -> palimpsest.record.v1.Content
+	0,  // 25: palimpsest.record.v1.Edit.range:type_name -> palimpsest.record.v1.Range
+	17, // 26: palimpsest.record.v1.Edit.parts:type_name -> palimpsest.record.v1.PartEdit
+	18, // 27: palimpsest.record.v1.Edit.summary:type_name -> palimpsest.record.v1.Summary
+	31, // 28: palimpsest.record.v1.Edit.time:type_name -> google.protobuf.Timestamp
+	7,  // 29: palimpsest.record.v1.PartEdit.shown:type_name -> palimpsest.record.v1.Part
+	1,  // 30: palimpsest.record.v1.Summary.text:type_name -> palimpsest.record.v1.Content
+	0,  // 31: palimpsest.record.v1.Summary.except:type_name -> palimpsest.record.v1.Range
+	1,  // 32: palimpsest.record.v1.Summary.facts:type_name -> palimpsest.record.v1.Content
+	0,  // 33: palimpsest.record.v1.Manifest.pins:type_name -> palimpsest.record.v1.Range
+	31, // 34: palimpsest.record.v1.Manifest.time:type_name -> google.protobuf.Timestamp
+	21, // 35: palimpsest.record.v1.Head.unanswered:type_name -> palimpsest.record.v1.Call
+	0,  // 36: palimpsest.record.v1.Head.pins:type_name -> palimpsest.record.v1.Range
+	31, // 37: palimpsest.record.v1.Head.create_time:type_name -> google.protobuf.Timestamp
+	31, // 38: palimpsest.record.v1.Head.update_time:type_name -> google.protobuf.Timestamp
+	31, // 39: palimpsest.record.v1.Head.expire_time:type_name -> google.protobuf.Timestamp
+	31, // 40: palimpsest.record.v1.Head.delete_time:type_name -> google.protobuf.Timestamp
+	31, // 41: palimpsest.record.v1.Head.next_due:type_name -> google.protobuf.Timestamp
+	23, // 42: palimpsest.record.v1.Info.policy:type_name -> palimpsest.record.v1.Policy
+	5,  // 43: palimpsest.record.v1.Policy.result_expiration:type_name -> palimpsest.record.v1.Expiration
+	25, // 44: palimpsest.record.v1.Policy.pruning:type_name -> palimpsest.record.v1.PruningPolicy
+	27, // 45: palimpsest.record.v1.Policy.compaction:type_name -> palimpsest.record.v1.CompactionPolicy
+	24, // 46: palimpsest.record.v1.Policy.citations:type_name -> palimpsest.record.v1.CitationsPolicy
+	26, // 47: palimpsest.record.v1.PruningPolicy.protected_tools:type_name -> palimpsest.record.v1.Names
+	26, // 48: palimpsest.record.v1.PruningPolicy.protected_prefixes:type_name -> palimpsest.record.v1.Names
+	31, // 49: palimpsest.record.v1.Outcome.time:type_name -> google.protobuf.Timestamp
+	31, // 50: palimpsest.record.v1.Task.time:type_name -> google.protobuf.Timestamp
+	51, // [51:51] is the sub-list for method output_type
+	51, // [51:51] is the sub-list for method input_type
+	51, // [51:51] is the sub-list for extension type_name
+	51, // [51:51] is the sub-list for extension extendee
+	0,  // [0:51] is the sub-list for field type_name
 }
 
 func init() { file_recordpb_record_proto_init() }
@@ -3223,16 +3528,17 @@ func file_recordpb_record_proto_init() {
 		return
 	}
 	file_recordpb_record_proto_msgTypes[5].OneofWrappers = []any{}
-	file_recordpb_record_proto_msgTypes[21].OneofWrappers = []any{}
-	file_recordpb_record_proto_msgTypes[22].OneofWrappers = []any{}
+	file_recordpb_record_proto_msgTypes[23].OneofWrappers = []any{}
 	file_recordpb_record_proto_msgTypes[24].OneofWrappers = []any{}
+	file_recordpb_record_proto_msgTypes[25].OneofWrappers = []any{}
+	file_recordpb_record_proto_msgTypes[27].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_recordpb_record_proto_rawDesc), len(file_recordpb_record_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   28,
+			NumMessages:   31,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -1,0 +1,78 @@
+package record
+
+import "github.com/palimpsest-context/palimpsest/pkg/conversation"
+
+func writeCitation(b []byte, c *conversation.Citation) []byte {
+	b = appendText(b, 1, c.ContentID)
+	b = appendInt(b, 2, c.SourceType)
+	b = appendText(b, 3, c.SourceURL)
+	b = appendText(b, 4, c.ContentType)
+	b = appendInt(b, 5, c.TotalBytes)
+	b = appendInt(b, 6, c.TotalChars)
+	b = appendText(b, 7, c.Location)
+	b = appendInt(b, 8, c.ExcerptFrom)
+	b = appendInt(b, 9, c.ExcerptEnd)
+	return appendInt(b, 10, c.HowFrom)
+}
+
+func readCitation(r *reader, c *conversation.Citation) {
+	for r.next() {
+		switch r.field {
+		case 1:
+			c.ContentID = r.text()
+		case 2:
+			c.SourceType = conversation.SourceType(r.int32())
+		case 3:
+			c.SourceURL = r.text()
+		case 4:
+			c.ContentType = r.text()
+		case 5:
+			c.TotalBytes = r.int64()
+		case 6:
+			c.TotalChars = r.int64()
+		case 7:
+			c.Location = r.text()
+		case 8:
+			c.ExcerptFrom = r.int32()
+		case 9:
+			c.ExcerptEnd = r.int32()
+		case 10:
+			c.HowFrom = r.int32()
+		}
+	}
+}
+
+func writeRecalled(b []byte, v *conversation.Recalled) []byte {
+	b = appendText(b, 1, v.ContentID)
+	return appendInt(b, 2, v.Index)
+}
+
+func readRecalled(r *reader, v *conversation.Recalled) {
+	for r.next() {
+		switch r.field {
+		case 1:
+			v.ContentID = r.text()
+		case 2:
+			v.Index = r.int32()
+		}
+	}
+}
+
+func writeCitations(b []byte, p *conversation.CitationsPolicy) []byte {
+	b = appendSwitch(b, 1, p.On)
+	b = appendSetting(b, 2, p.ThresholdChars)
+	return appendSwitch(b, 3, p.ReleaseOnEndRun)
+}
+
+func readCitations(r *reader, p *conversation.CitationsPolicy) {
+	for r.next() {
+		switch r.field {
+		case 1:
+			p.On = toggle(r)
+		case 2:
+			p.ThresholdChars = setting[int32](r)
+		case 3:
+			p.ReleaseOnEndRun = toggle(r)
+		}
+	}
+}
