@@ -80,9 +80,10 @@ func appendRecords(out []pair, codec *record.Codec, id conversation.ID, ms []con
 	return out
 }
 
-// indexKey is how an edit is found by the messages that it is about.
+// indexKey is how an edit is found by the messages that it is about. One about no message (a content that came between two) lies
+// with the message after it: among the wide ones, every answer would pay for it.
 func indexKey(id conversation.ID, e *conversation.Edit) []byte {
-	if store.AboutRange(e.Kind) || e.Range.Len() != 1 {
+	if store.AboutRange(e.Kind) || e.Range.Len() > 1 {
 		return editKey(id, kindWide, e.Seq)
 	}
 	return narrowKey(id, e.Range.First, e.Seq)

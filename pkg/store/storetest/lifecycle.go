@@ -33,6 +33,7 @@ func drawPolicy(rt *rapid.T) (p conversation.Policy) {
 		}
 	}
 	drawWindowPolicy(rt, &p)
+	drawCitationsPolicy(rt, &p)
 	return p
 }
 
@@ -47,7 +48,7 @@ func adornMessage(rt *rapid.T, m *conversation.Message) {
 		})
 	case 1:
 		m.Parts = append(m.Parts, conversation.Part{Kind: conversation.PartToolResult, Result: &conversation.ToolResult{
-			CallID: "c", Text: conversation.Content{Inline: "output"}, Expiration: drawExpiration(rt),
+			CallID: "c", Text: conversation.Content{Inline: "output"}, Expiration: drawExpiration(rt), Recalled: drawRecalled(rt),
 		}})
 	case 2:
 		m.Parts = append(m.Parts, conversation.Part{Kind: conversation.PartText, Text: gone(7)})
@@ -61,11 +62,14 @@ func adornEdit(rt *rapid.T, e *conversation.Edit) {
 			nil,
 			{{Part: 1, Level: conversation.Cleared}},
 			{{Level: conversation.Shortened, Shown: conversation.Part{Kind: conversation.PartText, Text: conversation.Content{Inline: "short"}}}},
+			{cited()},
 		}).Draw(rt, "shown")
 	case conversation.EditMask:
 		e.Mask = rapid.SampledFrom([][]int32{nil, {0}, {0, 1}}).Draw(rt, "mask")
 	case conversation.EditSummarise:
 		e.Summary = drawSummary(rt)
+	case conversation.EditStoreContent, conversation.EditExpireContent:
+		e.Content = rapid.SampledFrom([]string{"", "c1-aaaaaaaa", "c2-aaaaaaaa"}).Draw(rt, "handle")
 	}
 }
 

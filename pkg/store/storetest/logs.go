@@ -12,6 +12,8 @@ func logCases() []check {
 		{"SinceGivesWholeCommits", sinceWholeCommits},
 		{"SincePagesWithoutGapOrRepeat", sincePages},
 		{"SummariesComeBackWhole", summariesComeBackWhole},
+		{"EditsAboutContents", editsAboutContents},
+		{"CitationsComeBackWhole", citationsComeBackWhole},
 	}
 }
 

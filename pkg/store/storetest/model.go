@@ -150,7 +150,7 @@ func (m *machine) append(rt *rapid.T) {
 	}
 	for range rapid.IntRange(0, 3).Draw(rt, "edits") {
 		first := int32(rapid.IntRange(0, 6).Draw(rt, "first"))
-		kind := conversation.EditKind(rapid.IntRange(1, 6).Draw(rt, "kind"))
+		kind := conversation.EditKind(rapid.IntRange(1, 8).Draw(rt, "kind"))
 		edit(c, kind, first, first+int32(rapid.SampledFrom([]int{1, 1, 1, 0, 2, 4}).Draw(rt, "length")))
 		adornEdit(rt, &c.Edits[len(c.Edits)-1])
 	}

@@ -16,6 +16,7 @@ func stageCases() []check {
 		{"OrphansCannotComeBack", orphansCannotComeBack},
 		{"CommittedContentIsPastStaging", committedContent},
 		{"ReleasedContentIsDue", releasedContent},
+		{"SharedContentIsReferredToAgain", sharedContent},
 		{"ContentBeforeTheConversation", contentBeforeConversation},
 		{"ImportByStagedIncarnation", importStaged},
 		{"ImportThatIsGone", importGone},
