@@ -7,6 +7,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
@@ -76,6 +77,21 @@ func TestKeys_Head_FollowsNewestMessage(t *testing.T) {
 	}
 	if bytes.Compare(message, head) >= 0 {
 		t.Error("the head does not sort behind the messages")
+	}
+}
+
+// TestKeys_EditAboutAContent_IsNoWideOne: every answer about some messages looks at all wide edits, and contents may be many.
+func TestKeys_EditAboutAContent_IsNoWideOne(t *testing.T) {
+	id := ratioID(1)
+	for _, r := range []conversation.Range{{First: 0, End: 0}, {First: 7, End: 7}, {First: 7, End: 8}} {
+		e := conversation.Edit{Seq: 9, Kind: conversation.EditStoreContent, Range: r}
+		if !bytes.Equal(indexKey(id, &e), narrowKey(id, r.First, 9)) {
+			t.Errorf("an edit about %v is not found by its message", r)
+		}
+	}
+	wide := conversation.Edit{Seq: 9, Kind: conversation.EditRemove, Range: conversation.Range{First: 7, End: 9}}
+	if !bytes.Equal(indexKey(id, &wide), editKey(id, kindWide, 9)) {
+		t.Error("an edit about two messages is found by one of them")
 	}
 }
 
