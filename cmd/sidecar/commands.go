@@ -24,6 +24,7 @@ type commands struct {
 	Healthcheck healthcheckCommand `cmd:"" help:"Ask a running sidecar whether it serves: exits with 0 or 1."`
 	Config      configCommand      `cmd:"" help:"Look at the configuration."`
 	Version     versionCommand     `cmd:"" help:"Print the versions of the sidecar and of what it promises."`
+	Tools       toolsCommand       `cmd:"" help:"Print the tools for a model: with them it gets back what it sees shortened, cited or no longer. AnswerToolCall answers its calls."`
 	Demo        demo.Command       `cmd:"" help:"Show an agent's conversation from its first message to a full window."`
 	Replay      replay.Command     `cmd:"" help:"Play recorded conversations, and check what comes back."`
 
@@ -115,10 +116,12 @@ func defaults(stateDir string) kong.Vars {
 	return kong.Vars{
 		"state_dir":    stateDir,
 		"cache_size":   defaultCacheSize.String(),
+		"tool_formats": toolFormats(),
 		"target":       strconv.Itoa(conversation.DefaultTargetPercent),
 		"policies":     strings.Join(policies.Names(), ", "),
 		"result_share": strconv.Itoa(conversation.DefaultMaxResultPercent),
 
+		"content_cache_bytes":             defaultContentCacheBytes.String(),
 		"summary_deadline":                defaultSummaryDeadline.String(),
 		"summary_tokens_per_minute":       strconv.Itoa(defaultSummaryTokensPerMinute),
 		"summary_tokens_per_conversation": strconv.Itoa(defaultSummaryTokensPerConversation),

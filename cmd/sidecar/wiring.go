@@ -72,15 +72,16 @@ func newEngine(s *settings, kept store.Store, summaries *summarize.Desk, log *za
 		return nil, err
 	}
 	return engine.New(engine.Options{
-		Store:      kept,
-		Counters:   counters,
-		Formats:    formats(),
-		Clock:      time.Now,
-		IDs:        newID,
-		Defaults:   policy,
-		CacheBytes: int64(s.CacheSize),
-		Summaries:  summaries,
-		OnError:    func(err error) { log.Error("background work failed", zap.String("cause", causeOf(err))) },
+		Store:             kept,
+		Counters:          counters,
+		Formats:           formats(),
+		Clock:             time.Now,
+		IDs:               newID,
+		Defaults:          policy,
+		CacheBytes:        int64(s.CacheSize),
+		ContentCacheBytes: int64(s.ContentCacheBytes),
+		Summaries:         summaries,
+		OnError:           func(err error) { log.Error("background work failed", zap.String("cause", causeOf(err))) },
 	}), nil
 }
 

@@ -113,6 +113,14 @@ var layers = []layer{
 		dirs: []string{"internal/policies"}, allow: []string{apiGen}, deny: transport,
 	},
 	{
+		name: "tools for models", why: "they are words for a model, which the program prints and anyone can take from a file",
+		dirs: []string{"internal/toolset"}, allow: []string{vocabulary}, deny: outside,
+	},
+	{
+		name: "examples", why: "they are copied into other modules, which can import the API alone",
+		dirs: []string{"examples/*"}, allow: []string{apiGen}, deny: []string{"go.etcd.io/bbolt"},
+	},
+	{
 		name: "terminal", why: "it knows where commands print and nothing of what they print",
 		dirs: []string{"internal/terminal"}, deny: transport,
 	},
@@ -128,7 +136,7 @@ var layers = []layer{
 
 // The API's generated code is for the edge and for clients.
 var apiGenImporters = []string{
-	"internal/grpcserver", "internal/replay", "internal/demo", "internal/inspect", "internal/policies", "cmd/sidecar", "test", "bench", "clients", "gen",
+	"internal/grpcserver", "internal/replay", "internal/demo", "internal/inspect", "internal/policies", "cmd/sidecar", "test", "bench", "clients", "examples", "gen",
 }
 
 // layerOf returns the row of a folder, or nil for folders outside the table.

@@ -54,6 +54,8 @@ var rules = []rule{
 			"edge with bbolt":                  {"internal/grpcserver/a.go", imports("go.etcd.io/bbolt")},
 			"client command with the engine":   {"internal/replay/a.go", imports("./pkg/engine")},
 			"client command with a format":     {"internal/replay/a.go", imports("./pkg/provider/gemini")},
+			"tools for models with the API":    {"internal/toolset/a.go", imports("./gen/palimpsest/v1")},
+			"example with an inside":           {"examples/loop/a.go", imports("./pkg/conversation")},
 		},
 		good: map[string][2]string{
 			"policy":                {"pkg/expiry/a.go", imports("sort", "net/url", "./pkg/conversation", "./pkg/tokens")},
@@ -64,6 +66,7 @@ var rules = []rule{
 			"edge":                  {"internal/grpcserver/a.go", imports("./pkg/engine", "./gen/palimpsest/v1", "google.golang.org/grpc")},
 			"wiring":                {"cmd/sidecar/a.go", imports("./pkg/store/bolt", "./pkg/engine")},
 			"format, its parent":    {"pkg/provider/gemini/a.go", imports("./pkg/provider")},
+			"example":               {"examples/loop/a.go", imports("./gen/palimpsest/v1", "google.golang.org/grpc")},
 			"a longer package name": {"pkg/expiry/a.go", imports("network.example/net", "example.com/context")},
 		},
 	},

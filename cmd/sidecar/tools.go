@@ -1,0 +1,30 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/palimpsest-context/palimpsest/internal/toolset"
+)
+
+// toolsCommand is `sidecar tools`. It needs no sidecar that runs.
+type toolsCommand struct {
+	Format toolset.Format `help:"Whose: openai-chat (Chat Completions), openai-responses, anthropic, or gemini (for functionDeclarations)." enum:"${tool_formats}" default:"openai-chat"`
+}
+
+// Run prints the definitions as a JSON array.
+func (c *toolsCommand) Run(line *commandLine) error {
+	tools, err := toolset.Render(c.Format)
+	if err != nil {
+		return err
+	}
+	_, err = line.stdout.Write(tools)
+	return err
+}
+
+func toolFormats() string {
+	var names []string
+	for _, f := range toolset.Formats() {
+		names = append(names, string(f))
+	}
+	return strings.Join(names, ",")
+}

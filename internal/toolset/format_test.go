@@ -1,0 +1,146 @@
+package toolset
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/tokens/bpe"
+)
+
+// TestRender_Files_AreWhatIsRendered holds clients/tools to the definitions.
+func TestRender_Files_AreWhatIsRendered(t *testing.T) {
+	for _, f := range Formats() {
+		path := filepath.Join("../../clients/tools", strings.ReplaceAll(string(f), "-", "_")+".json")
+		got := rendered(t, f)
+		if os.Getenv("PALIMPSEST_REWRITE") != "" {
+			if err := os.WriteFile(path, got, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if kept, err := os.ReadFile(path); err != nil || !bytes.Equal(kept, got) {
+			t.Errorf("%s has drifted from the definitions (%v): run the test with PALIMPSEST_REWRITE=1", path, err)
+		}
+	}
+}
+
+func TestRender_UnknownFormat_Fails(t *testing.T) {
+	if out, err := Render("cohere"); err == nil || out != nil {
+		t.Errorf("%q, %v", out, err)
+	}
+}
+
+// TestRender_Shape_IsTheProviders: the members that each provider demands, and no other.
+func TestRender_Shape_IsTheProviders(t *testing.T) {
+	for f, want := range map[Format][2][]string{
+		OpenAIChat:      {{"function", "type"}, {"description", "name", "parameters"}},
+		OpenAIResponses: {{"description", "name", "parameters", "strict", "type"}, nil},
+		Anthropic:       {{"description", "input_schema", "name"}, nil},
+		Gemini:          {{"description", "name", "parameters"}, nil},
+	} {
+		for _, tool := range decoded(t, f) {
+			if got := members(tool); !slices.Equal(got, want[0]) {
+				t.Errorf("%s: a tool has the members %v, want %v", f, got, want[0])
+			}
+			if kind, ok := tool["type"]; ok && kind != "function" {
+				t.Errorf("%s: a tool is a %v", f, kind)
+			}
+			if inner, ok := tool["function"].(map[string]any); want[1] != nil && (!ok || !slices.Equal(members(inner), want[1])) {
+				t.Errorf("%s: a function has the members %v, want %v", f, members(inner), want[1])
+			}
+		}
+	}
+}
+
+// TestRender_Formats_SayTheSame: one definition, four forms.
+func TestRender_Formats_SayTheSame(t *testing.T) {
+	names := []string{conversation.ToolExpand, conversation.ToolRetrieve, conversation.ToolSearch}
+	want := definitions(t, Gemini)
+	for _, f := range Formats() {
+		got := definitions(t, f)
+		if len(got) != len(names) {
+			t.Fatalf("%s: %d tools", f, len(got))
+		}
+		for i, d := range got {
+			if d.name != names[i] || d != want[i] {
+				t.Errorf("%s: %+v, want %s, %+v", f, d, names[i], want[i])
+			}
+		}
+	}
+}
+
+// TestRender_Weight_StaysSmall: every request pays for it. docs/agents.md says what is measured here.
+func TestRender_Weight_StaysSmall(t *testing.T) {
+	const most = 450
+	counter, err := bpe.New(bpe.O200k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range Formats() {
+		var compact bytes.Buffer
+		if err := json.Compact(&compact, rendered(t, f)); err != nil {
+			t.Fatal(err)
+		}
+		n, _ := counter.Count(compact.String())
+		printed, _ := counter.Count(string(rendered(t, f)))
+		t.Logf("%s: %d tokens without spaces, %d as it is printed", f, n, printed)
+		if n > most {
+			t.Errorf("%s: the tools weigh %d tokens, more than %d", f, n, most)
+		}
+	}
+}
+
+func rendered(t *testing.T, f Format) []byte {
+	t.Helper()
+	out, err := Render(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func decoded(t *testing.T, f Format) (tools []map[string]any) {
+	t.Helper()
+	if err := json.Unmarshal(rendered(t, f), &tools); err != nil {
+		t.Fatal(err)
+	}
+	return tools
+}
+
+// definition is a tool apart from its form; the schema is JSON.
+type definition struct{ name, description, schema string }
+
+func definitions(t *testing.T, f Format) (all []definition) {
+	t.Helper()
+	for _, tool := range decoded(t, f) {
+		if inner, ok := tool["function"].(map[string]any); ok {
+			tool = inner
+		}
+		schema := tool["parameters"]
+		if schema == nil {
+			schema = tool["input_schema"]
+		}
+		text, err := json.Marshal(schema)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name, _ := tool["name"].(string)
+		description, _ := tool["description"].(string)
+		all = append(all, definition{name, description, string(text)})
+	}
+	return all
+}
+
+func members(object map[string]any) []string {
+	var names []string
+	for name := range object {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
