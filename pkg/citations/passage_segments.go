@@ -1,0 +1,211 @@
+package citations
+
+import (
+	"sort"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/rivo/uniseg"
+)
+
+// segment is a sentence, a line or a piece of one: what excerpts begin and end with.
+type segment struct {
+	from, to     int32 // bytes, without the white space around
+	first, after int32 // characters before its first, and up to its last, from where cutting began
+	soft         bool  // begins within a sentence
+}
+
+// Sentences longer than this are cut at commas, or where words end, lest an excerpt hold but a part of a neighbour.
+const segmentChars = 240
+
+// cutter cuts a text into segments.
+type cutter struct {
+	text   string
+	lines  bool // each line stands for itself
+	starts []int32
+	out    []segment
+	chars  int32
+	from   int32 // where the current segment begins
+	first  int32
+	comma  segmentMark // the last places where a long segment may be cut
+	space  segmentMark
+	soft   bool
+}
+
+type segmentMark struct{ at, chars int32 }
+
+// segments cuts text[from:to].
+func segments(r *Reading, from, to int) []segment {
+	starts := r.Starts()
+	starts = starts[sort.Search(len(starts), func(i int) bool { return starts[i] > int32(from) }):]
+	c := cutter{text: r.Text[:to], lines: r.Kind == KindLines || r.Kind == KindCode || r.Kind == KindJSON, starts: starts, from: int32(from)}
+	c.reset(int32(from))
+	for i := from; i < to; {
+		if len(c.starts) > 0 && c.starts[0] <= int32(i) {
+			c.starts = c.starts[1:]
+			c.end(int32(i), false)
+		}
+		r, n := rune(c.text[i]), 1
+		if r >= utf8.RuneSelf {
+			r, n = utf8.DecodeRuneInString(c.text[i:])
+		}
+		i += n
+		c.chars++
+		c.step(r, i)
+	}
+	c.end(int32(to), false)
+	return c.out
+}
+
+// step looks at the character before i.
+func (c *cutter) step(r rune, i int) {
+	switch {
+	case r == '\n':
+		if c.lineEnds(i) {
+			c.end(int32(i), false)
+		} else {
+			c.space = segmentMark{int32(i), c.chars}
+		}
+	case r == ' ' || r == '\t' || r == 0x3000:
+		c.space = segmentMark{int32(i), c.chars}
+		if c.sentenceEnds(i - utf8.RuneLen(r)) {
+			c.end(int32(i), false)
+		}
+	case r == '。' || r == '！' || r == '？' || r == '｡' || r == '‼' || r == '⁇':
+		if next, _ := utf8.DecodeRuneInString(c.text[i:]); !closer(next) {
+			c.end(int32(i), false)
+		}
+	case closer(r):
+		if before, _ := utf8.DecodeLastRuneInString(c.text[:i-utf8.RuneLen(r)]); before == '。' || before == '！' || before == '？' {
+			c.end(int32(i), false)
+		}
+	case r == ',' || r == ';' || r == ':' || r == '，' || r == '；' || r == '、' || r == '：' || r == '،' || r == '؛':
+		c.comma = segmentMark{int32(i), c.chars}
+	}
+	if c.chars-c.first > segmentChars {
+		c.cutLong(int32(i))
+	}
+}
+
+// lineEnds says whether the line end before i ends more than a line that was wrapped.
+func (c *cutter) lineEnds(i int) bool {
+	if c.lines || i >= len(c.text) || c.text[i] == '\n' || c.text[i] == '\r' {
+		return true
+	}
+	next, _ := utf8.DecodeRuneInString(c.text[i:])
+	start := strings.LastIndexByte(c.text[max(0, i-512):i-1], '\n') + 1 + max(0, i-512)
+	return i-start < 60 || !unicode.IsLower(next)
+}
+
+// sentenceEnds says whether a sentence ends at i, where white space begins.
+func (c *cutter) sentenceEnds(i int) bool {
+	before, n := utf8.DecodeLastRuneInString(c.text[:i])
+	next, _ := utf8.DecodeRuneInString(strings.TrimLeft(c.text[i:min(i+32, len(c.text))], " \t"))
+	for closer(before) && n > 0 && i-n > int(c.from) {
+		i -= n
+		before, n = utf8.DecodeLastRuneInString(c.text[:i])
+	}
+	switch before {
+	case '.':
+		return !unicode.IsLower(next) && !c.abbreviation(i-1)
+	case '!', '?', '…', '।', '॥', '؟', '۔', '։', '።':
+		return !unicode.IsLower(next)
+	}
+	return unspaced(before) && unspaced(next)
+}
+
+// abbreviation says whether what stands before the full stop at i is an initial or a short title.
+func (c *cutter) abbreviation(i int) bool {
+	from := i
+	for from > int(c.from) && i-from < 16 {
+		r, n := utf8.DecodeLastRuneInString(c.text[:from])
+		if !unicode.IsLetter(r) {
+			break
+		}
+		from -= n
+	}
+	word := c.text[from:i]
+	first, n := utf8.DecodeRuneInString(word)
+	return unicode.IsUpper(first) && len(word) <= 3 && (len(word) == n || unicode.IsLower(rune(word[len(word)-1])))
+}
+
+// unspaced is of the scripts of Southeast Asia, where white space ends a clause and not a word.
+func unspaced(r rune) bool {
+	return r >= 0x0E00 && r <= 0x0EFF || r >= 0x1000 && r <= 0x109F || r >= 0x1780 && r <= 0x17FF
+}
+
+func closer(r rune) bool {
+	switch r {
+	case ')', ']', '"', '\'', '”', '’', '»', '」', '』', '）', '】', '》':
+		return true
+	}
+	return false
+}
+
+// cutLong ends a segment that grew too long: at its last comma if that leaves a good half, else at its last white space.
+func (c *cutter) cutLong(i int32) {
+	switch {
+	case c.comma.chars-c.first > segmentChars/2:
+		c.endAt(c.comma)
+	case c.space.chars-c.first > segmentChars/2:
+		c.endAt(c.space)
+	case c.chars-c.first > 2*segmentChars:
+		c.endAt(c.clusterBorder(i))
+	}
+}
+
+func (c *cutter) endAt(m segmentMark) {
+	chars := c.chars
+	c.chars = m.chars
+	c.end(m.at, true)
+	c.chars = chars
+}
+
+// end ends the current segment at a byte, and begins the next there.
+func (c *cutter) end(at int32, soft bool) {
+	from, first, to, after := c.from, c.first, at, c.chars
+	for from < to {
+		r, n := utf8.DecodeRuneInString(c.text[from:to])
+		if !unicode.IsSpace(r) {
+			break
+		}
+		from += int32(n)
+		first++
+	}
+	for to > from {
+		r, n := utf8.DecodeLastRuneInString(c.text[from:to])
+		if !unicode.IsSpace(r) {
+			break
+		}
+		to -= int32(n)
+		after--
+	}
+	if from < to {
+		c.out = append(c.out, segment{from: from, to: to, first: first, after: after, soft: c.soft})
+	}
+	c.soft = soft
+	c.reset(at)
+}
+
+func (c *cutter) reset(at int32) {
+	c.from, c.first = at, c.chars
+	c.comma, c.space = segmentMark{at, c.chars}, segmentMark{at, c.chars}
+}
+
+// clusterBorder is the last border of grapheme clusters up to i. A cluster that fills a whole segment is cut.
+func (c *cutter) clusterBorder(i int32) segmentMark {
+	rest, state, at := c.text[c.from:min(int(i)+utf8.UTFMax, len(c.text))], -1, c.from
+	for rest != "" {
+		var cluster string
+		cluster, rest, _, state = uniseg.FirstGraphemeClusterInString(rest, state)
+		if at+int32(len(cluster)) > i {
+			break
+		}
+		at += int32(len(cluster))
+	}
+	if at == c.from {
+		at = i
+	}
+	return segmentMark{at, c.chars - int32(utf8.RuneCountInString(c.text[at:i]))}
+}

@@ -1,0 +1,135 @@
+package citations
+
+import (
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/blevesearch/snowballstem"
+	"github.com/blevesearch/snowballstem/danish"
+	"github.com/blevesearch/snowballstem/dutch"
+	"github.com/blevesearch/snowballstem/english"
+	"github.com/blevesearch/snowballstem/finnish"
+	"github.com/blevesearch/snowballstem/french"
+	"github.com/blevesearch/snowballstem/german"
+	"github.com/blevesearch/snowballstem/hungarian"
+	"github.com/blevesearch/snowballstem/italian"
+	"github.com/blevesearch/snowballstem/norwegian"
+	"github.com/blevesearch/snowballstem/portuguese"
+	"github.com/blevesearch/snowballstem/romanian"
+	"github.com/blevesearch/snowballstem/spanish"
+	"github.com/blevesearch/snowballstem/swedish"
+	"github.com/blevesearch/snowballstem/turkish"
+)
+
+// language is an index into languageTable: what a text in Latin letters is written in.
+type language uint8
+
+// languageTable holds the languages in Latin letters: how they are known, by their function words without diacritics, and how they are
+// stemmed, if they are. The first is what a text is taken for that shows none.
+var languageTable = [...]struct {
+	function func(word string) bool
+	stem     func(*snowballstem.Env) bool
+}{
+	{functionEnglish, english.Stem},
+	{functionSpanish, spanish.Stem},
+	{functionFrench, french.Stem},
+	{functionGerman, german.Stem},
+	{functionItalian, italian.Stem},
+	{functionPortuguese, portuguese.Stem},
+	{functionDutch, dutch.Stem},
+	{functionSwedish, swedish.Stem},
+	{functionDanish, danish.Stem},
+	{functionNorwegian, norwegian.Stem},
+	{functionFinnish, finnish.Stem},
+	{functionHungarian, hungarian.Stem},
+	{functionRomanian, romanian.Stem},
+	{functionTurkish, turkish.Stem},
+	{functionPolish, nil},
+	{functionCzech, nil},
+	{functionIndonesian, nil},
+	{functionVietnamese, nil},
+}
+
+// otherFunctionWords are those of scripts whose language need not be known.
+var otherFunctionWords = [...]func(string) bool{functionRussian, functionUkrainian, functionArabic, functionPersian, functionHindi, functionGreek, functionHebrew}
+
+// census counts whose function words a text has.
+type census struct {
+	words  int
+	counts [len(languageTable)]int
+}
+
+func (c *census) add(word string) {
+	word = bare(fold(word))
+	c.words++
+	for l, row := range languageTable {
+		if row.function(word) {
+			c.counts[l]++
+		}
+	}
+}
+
+// language is the one whose function words are most of the text, by a margin that chance does not give.
+func (c *census) language() language {
+	best := 0
+	for l, n := range c.counts {
+		if n > c.counts[best] {
+			best = l
+		}
+	}
+	if c.counts[best] < 2 || c.counts[best]*12 < c.words {
+		return 0
+	}
+	return language(best)
+}
+
+// Of a long text, stretches are looked at.
+const (
+	censusStretches = 8
+	censusWords     = 40 // of each
+)
+
+// languageOf looks at a text in several places.
+func languageOf(text string) language {
+	var c census
+	step := max(len(text)/censusStretches, 2048)
+	for from := 0; from < len(text); from += step {
+		c.stretch(text[from:min(from+2048, len(text))])
+	}
+	return c.language()
+}
+
+func (c *census) stretch(text string) {
+	words, start := 0, -1
+	for i, r := range text {
+		letter := unicode.Is(unicode.Latin, r) || (start >= 0 && unicode.Is(unicode.M, r))
+		switch {
+		case letter && start < 0:
+			start = i
+		case !letter && start >= 0:
+			c.add(text[start:i])
+			start = -1
+			words++
+		}
+		if words == censusWords {
+			return
+		}
+	}
+	if start >= 0 && len(text)-start < maxWordBytes && utf8.ValidString(text[start:]) {
+		c.add(text[start:])
+	}
+}
+
+// functionWord says whether a folded word says nothing by itself, in the language or in a script of its own.
+func (l language) functionWord(word string) bool {
+	word = bare(word)
+	if languageTable[l].function(word) {
+		return true
+	}
+	for _, is := range otherFunctionWords {
+		if is(word) {
+			return true
+		}
+	}
+	return false
+}

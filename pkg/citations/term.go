@@ -1,0 +1,245 @@
+package citations
+
+import (
+	"math"
+	"unicode"
+	"unicode/utf8"
+)
+
+// term is what contents and queries are compared by: a hash of a word that was folded and stemmed, or of a run of characters.
+type term uint32
+
+// token is a term where it stands in a text.
+type token struct {
+	term     term
+	from, to int32 // bytes
+	pos      int32 // which word it is; parts of an identifier follow each other, and the whole stands where its first part does
+}
+
+// Longer words are not split and not stemmed: they are no words.
+const maxWordBytes = 64
+
+// lexer cuts texts into terms. It remembers the words it has seen, because folding and stemming cost more than finding them. It is for
+// one goroutine.
+type lexer struct {
+	stems stemmer
+	seen  map[uint64]term
+	emit  func(token)
+	text  string
+	pos   int32
+}
+
+func newLexer(latin language) *lexer {
+	return &lexer{stems: newStemmer(latin), seen: map[uint64]term{}}
+}
+
+// maxSeen bounds what a lexer remembers: hostile contents are made of ever new words.
+const maxSeen = 1 << 17
+
+// scan emits the tokens of text[from:to], in order.
+func (l *lexer) scan(text string, from, to int, emit func(token)) {
+	l.text, l.emit, l.pos = text[:to], emit, 0
+	for i := from; i < to; {
+		if c := text[i]; c < utf8.RuneSelf {
+			if asciiAlnum(c) {
+				i = l.word(i)
+			} else {
+				i++
+			}
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(l.text[i:])
+		switch classOf(r) {
+		case classWord:
+			i = l.word(i)
+		case classGram:
+			i = l.run(i)
+		default:
+			i += n
+		}
+	}
+}
+
+const (
+	hashSeed  = 14695981039346656037
+	hashPrime = 1099511628211
+)
+
+// word reads one word from i on and emits it, and its parts if it is an identifier in camel case.
+func (l *lexer) word(i int) int {
+	from, hash, digits, humps := i, uint64(hashSeed), false, false
+	lower := false
+	for i < len(l.text) {
+		c := l.text[i]
+		if c >= utf8.RuneSelf {
+			return l.wideWord(from, i)
+		}
+		if !asciiAlnum(c) {
+			break
+		}
+		upper := c-'A' < 26
+		humps = humps || (upper && lower)
+		lower = c-'a' < 26
+		digits = digits || c-'0' < 10
+		hash = (hash ^ uint64(asciiLower(c))) * hashPrime
+		i++
+	}
+	next := l.pos + 1
+	if humps && i-from <= maxWordBytes {
+		next = l.parts(from, i)
+	}
+	l.emit(token{l.known(hash, from, i, !digits), int32(from), int32(i), l.pos})
+	l.pos = next
+	return i
+}
+
+// known is the term of text[from:to], whose hash is given.
+func (l *lexer) known(hash uint64, from, to int, stem bool) term {
+	if !stem || to-from <= 2 || to-from > maxWordBytes {
+		return mix(hash)
+	}
+	if t, ok := l.seen[hash]; ok {
+		return t
+	}
+	t := hashOf(l.stems.stem(fold(l.text[from:to])))
+	if len(l.seen) < maxSeen {
+		l.seen[hash] = t
+	}
+	return t
+}
+
+// wideWord reads on in a word that is not all ASCII.
+func (l *lexer) wideWord(from, i int) int {
+	for i < len(l.text) {
+		if c := l.text[i]; c < utf8.RuneSelf {
+			if !asciiAlnum(c) {
+				break
+			}
+			i++
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(l.text[i:])
+		if c := classOf(r); c != classWord && c != classMark {
+			break
+		}
+		i += n
+	}
+	hash := uint64(hashSeed) ^ 1 // apart from ASCII words, which are hashed after folding
+	for _, c := range []byte(l.text[from:i]) {
+		hash = (hash ^ uint64(c)) * hashPrime
+	}
+	l.emit(token{l.knownWide(hash, from, i), int32(from), int32(i), l.pos})
+	l.pos++
+	return i
+}
+
+func (l *lexer) knownWide(hash uint64, from, to int) term {
+	if t, ok := l.seen[hash]; ok {
+		return t
+	}
+	word := l.text[from:to]
+	if len(word) > 4*maxWordBytes {
+		return mix(hash)
+	}
+	t := hashOf(l.stems.stem(fold(word)))
+	if len(l.seen) < maxSeen {
+		l.seen[hash] = t
+	}
+	return t
+}
+
+// parts emits the parts of an identifier in camel case, and says which position comes after them.
+func (l *lexer) parts(from, to int) int32 {
+	pos := l.pos
+	for start, i := from, from+1; i <= to; i++ {
+		if i < to && !hump(l.text, i, to) {
+			continue
+		}
+		if i-start > 1 {
+			l.part(start, i, pos)
+			pos++
+		}
+		start = i
+	}
+	return max(pos, l.pos+1)
+}
+
+func (l *lexer) part(from, to int, pos int32) {
+	hash, digits := uint64(hashSeed), false
+	for _, c := range []byte(l.text[from:to]) {
+		digits = digits || c-'0' < 10
+		hash = (hash ^ uint64(asciiLower(c))) * hashPrime
+	}
+	l.emit(token{l.known(hash, from, to, !digits), int32(from), int32(to), pos})
+}
+
+// hump says whether a part of an identifier begins at i: fooBar, HTTPServer.
+func hump(s string, i, to int) bool {
+	if s[i]-'A' >= 26 {
+		return false
+	}
+	return s[i-1]-'A' >= 26 || (i+1 < to && s[i+1]-'a' < 26)
+}
+
+// run reads characters of a script without spaces from i on, and emits the runs of two of them; a character alone stands for itself.
+func (l *lexer) run(i int) int {
+	before, unit := -1, i
+	for i < len(l.text) {
+		r, n := utf8.DecodeRuneInString(l.text[i:])
+		c := classOf(r)
+		if c != classGram && c != classMark {
+			break
+		}
+		if c == classGram && i > unit {
+			if before >= 0 {
+				l.gram(before, i)
+			}
+			before, unit = unit, i
+		}
+		i += n
+	}
+	if before < 0 {
+		before = unit
+	}
+	l.gram(before, i)
+	l.pos++
+	return i
+}
+
+// gram emits text[from:to] as it stands, but for what folding of width and case makes equal.
+func (l *lexer) gram(from, to int) {
+	hash := uint64(hashSeed) ^ 2
+	for _, r := range l.text[from:to] {
+		hash = (hash ^ uint64(foldRune(r))) * hashPrime
+	}
+	l.emit(token{mix(hash), int32(from), int32(to), l.pos})
+	l.pos++
+}
+
+func hashOf(s string) term {
+	hash := uint64(hashSeed)
+	for _, c := range []byte(s) {
+		hash = (hash ^ uint64(c)) * hashPrime
+	}
+	return mix(hash)
+}
+
+// mix brings a hash to the size of a term.
+func mix(hash uint64) term {
+	hash ^= hash >> 32
+	hash *= 0x9E3779B97F4A7C15
+	return term(hash >> 32 & math.MaxUint32)
+}
+
+// foldRune makes characters equal that differ in case or width alone.
+func foldRune(r rune) rune {
+	switch {
+	case r < utf8.RuneSelf:
+		return rune(asciiLower(byte(r)))
+	case r >= 0xFF01 && r <= 0xFF5E:
+		return unicode.ToLower(r - 0xFEE0)
+	case r == 0x3000:
+		return ' '
+	}
+	return unicode.ToLower(r)
+}
