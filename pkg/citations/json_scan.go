@@ -73,13 +73,18 @@ func (s *jsonScanner) whole() bool {
 // scanJSON goes on at piece[at] to the next event, and tells where that is and where to go on. Once the text is broken, no more come.
 func scanJSON[T string | []byte](s *jsonScanner, piece T, at int) (event jsonEvent, where, next int) {
 	for at < len(piece) {
-		c := piece[at]
 		if s.state == inString {
-			if c >= ' ' && c != '"' && c != '\\' {
+			for at < len(piece) && piece[at] >= ' ' && piece[at] != '"' && piece[at] != '\\' {
 				at++
-				continue
 			}
-			s.special(c)
+			if at < len(piece) {
+				s.special(piece[at])
+				at++
+			}
+			continue
+		}
+		c := piece[at]
+		if c == ' ' && s.state <= afterValue { // indentation is a good part of many documents
 			at++
 			continue
 		}
