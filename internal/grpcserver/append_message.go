@@ -41,7 +41,7 @@ func (s *service) AppendMessage(ctx context.Context, req *pb.AppendMessageReques
 		return nil, err
 	}
 	return &pb.AppendMessageResponse{
-		Receipt:           toReceipt(result, 0),
+		Receipt:           toReceipts(result)[0],
 		Events:            each(result.Events, toEvent),
 		DisplayMessage:    toVariant(result.Display),
 		PersistentMessage: toVariant(result.Persistent),
@@ -54,6 +54,19 @@ func toVariant(messages []conversation.Message) *pb.Message {
 		return nil
 	}
 	return toMessage(&messages[0])
+}
+
+// toReceipts are the receipts of an append, one for each message.
+func toReceipts(r *engine.AppendResult) []*pb.Receipt {
+	citations := receiptCitations(r)
+	out := make([]*pb.Receipt, len(r.Messages))
+	for i := range out {
+		out[i] = toReceipt(r, i)
+		if i < len(citations) {
+			out[i].Citations = citations[i]
+		}
+	}
+	return out
 }
 
 func toReceipt(r *engine.AppendResult, i int) *pb.Receipt {

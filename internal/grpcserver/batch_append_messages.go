@@ -39,9 +39,5 @@ func (s *service) BatchAppendMessages(ctx context.Context, req *pb.BatchAppendMe
 	if err != nil {
 		return nil, err
 	}
-	out := &pb.BatchAppendMessagesResponse{Events: each(result.Events, toEvent)}
-	for i := range result.Messages {
-		out.Receipts = append(out.Receipts, toReceipt(result, i))
-	}
-	return out, nil
+	return &pb.BatchAppendMessagesResponse{Receipts: toReceipts(result), Events: each(result.Events, toEvent)}, nil
 }

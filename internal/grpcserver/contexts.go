@@ -75,6 +75,7 @@ func toTokenReport(t *engine.TokenReport) *pb.TokenReport {
 		SavedByRetention:  t.SavedByRetention,
 		SavedByPruning:    t.SavedByPruning,
 		SavedByCompaction: t.SavedByCompaction,
+		SavedByCiting:     t.SavedByCiting,
 		Counter:           t.Counter,
 		Factor:            t.Factor,
 		Estimated:         t.Estimated,

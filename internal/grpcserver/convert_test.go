@@ -43,7 +43,7 @@ func drawResult(t *rapid.T) *pb.ToolResult {
 	r := &pb.ToolResult{
 		CallId: words().Draw(t, "call"), Name: words().Draw(t, "name"), State: pb.ToolResultState(rapid.IntRange(0, 2).Draw(t, "state")),
 		Actions:    rapid.SliceOfN(rapid.Custom(drawAction), 0, 2).Draw(t, "actions"),
-		Expiration: drawExpiration(t),
+		Expiration: drawExpiration(t), RecalledFrom: drawRecalled(t),
 	}
 	switch rapid.IntRange(0, 2).Draw(t, "output") {
 	case 0:
@@ -54,6 +54,17 @@ func drawResult(t *rapid.T) *pb.ToolResult {
 		r.Output = &pb.ToolResult_Parts{Parts: &pb.ToolResultParts{Parts: rapid.SliceOfN(rapid.Custom(drawPiece), 1, 3).Draw(t, "pieces")}}
 	}
 	return r
+}
+
+func drawRecalled(t *rapid.T) *pb.RecalledFrom {
+	switch rapid.IntRange(0, 2).Draw(t, "recalled") {
+	case 0:
+		return &pb.RecalledFrom{Source: &pb.RecalledFrom_ContentId{ContentId: "c" + words().Draw(t, "content")}}
+	case 1:
+		return &pb.RecalledFrom{Source: &pb.RecalledFrom_MessageIndex{MessageIndex: rapid.Int32Range(0, maxIndex).Draw(t, "message")}}
+	default:
+		return nil
+	}
 }
 
 // drawExpiration draws none where it would set nothing.
@@ -141,6 +152,7 @@ func TestFromPolicy_AnyPolicy_ComesBack(t *testing.T) {
 		}
 		drawLifecyclePolicy(t, want)
 		drawWindowPolicy(t, want)
+		drawCitationsPolicy(t, want)
 		if proto.Size(want) == 0 {
 			want = nil
 		}
@@ -210,12 +222,17 @@ func TestNumbers_OfDomainAndAPI_Agree(t *testing.T) {
 		conversation.StrategySlidingWindow: pb.CompactionStrategy_COMPACTION_STRATEGY_SLIDING_WINDOW,
 		engine.BreakRewound:                pb.PrefixBreak_PREFIX_BREAK_REWOUND,
 		engine.CompactionReady:             pb.CompactionState_COMPACTION_STATE_READY,
+
+		conversation.SourceTypeTool:      pb.SourceType_SOURCE_TYPE_TOOL,
+		conversation.DecisionCited:       pb.DecisionKind_DECISION_KIND_CITED,
+		conversation.ReasonRunEnded:      pb.DecisionReason_DECISION_REASON_RUN_ENDED,
+		conversation.EventContentExpired: pb.EventType_EVENT_TYPE_CONTENT_EXPIRED,
 	} {
 		if got, want := numberOf(domain), int(api.Number()); got != want {
 			t.Errorf("%T %d is the API's %v %d", domain, got, api, want)
 		}
 	}
-	if toLevel(conversation.Removed) != pb.ViewLevel_VIEW_LEVEL_REMOVED {
+	if toLevel(conversation.Removed) != pb.ViewLevel_VIEW_LEVEL_REMOVED || toLevel(conversation.Cited) != pb.ViewLevel_VIEW_LEVEL_CITED {
 		t.Error("levels differ")
 	}
 	for n, name := range pb.DecisionReason_name {

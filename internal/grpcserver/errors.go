@@ -25,11 +25,11 @@ const maxDetailBytes = 4500
 // codeOf is the error table: each kind of the domain has one code. Cancelled has two, by the context's own error.
 func codeOf(kind conversation.Kind) (codes.Code, bool) {
 	switch kind {
-	case conversation.InvalidField, conversation.ResultWithoutCall:
+	case conversation.InvalidField, conversation.ResultWithoutCall, conversation.ChecksumMismatch:
 		return codes.InvalidArgument, true
 	case conversation.ConversationNotFound, conversation.ConversationDeleted, conversation.MessageNotFound,
 		conversation.ManifestNotFound, conversation.ModelProfileNotFound, conversation.ActionPolicyNotFound,
-		conversation.PromptNotFound, conversation.SummaryNotFound:
+		conversation.PromptNotFound, conversation.SummaryNotFound, conversation.ContentNotFound, conversation.ContentExpired:
 		return codes.NotFound, true
 	case conversation.ConversationExists, conversation.RequestIDReused:
 		return codes.AlreadyExists, true
@@ -37,7 +37,7 @@ func codeOf(kind conversation.Kind) (codes.Code, bool) {
 		return codes.Aborted, true
 	case conversation.PendingToolCalls, conversation.EmptyContext, conversation.ContextCannotFit, conversation.TurnPassed,
 		conversation.ManifestNotRebuildable, conversation.NotEdited, conversation.OriginalErased, conversation.ExpansionTooLarge,
-		conversation.NothingToCompact, conversation.AlreadyRewound:
+		conversation.NothingToCompact, conversation.AlreadyRewound, conversation.ContentNotText, conversation.RunEnded:
 		return codes.FailedPrecondition, true
 	case conversation.ReplyTooLarge, conversation.LimitExceeded, conversation.StoreFull:
 		return codes.ResourceExhausted, true

@@ -16,15 +16,24 @@ func toEvent(e conversation.Event) *pb.LifecycleEvent {
 		EditId:       formatID(editPrefix, e.EditSeq),
 		LastIndex:    max(e.Index, e.Last),
 		SummaryId:    toSummaryID(e.Summary),
-		View: &pb.MessageView{
-			Level:       toLevel(e.Level),
-			EditId:      formatID(editPrefix, e.EditSeq),
-			TokensSaved: clamp(e.Saved),
-			CanExpand:   e.Expandable,
-			Expired:     e.Reason.Expired(),
-			SummaryId:   standsFor(e),
-			Hidden:      e.Type == conversation.EventHidden,
-		},
+		ContentId:    e.Content,
+		View:         viewAfter(e),
+	}
+}
+
+// viewAfter is where the event leaves the message; nil if it is about a content, which has no place in the view.
+func viewAfter(e conversation.Event) *pb.MessageView {
+	if e.Type == conversation.EventContentStored || e.Type == conversation.EventContentExpired {
+		return nil
+	}
+	return &pb.MessageView{
+		Level:       toLevel(e.Level),
+		EditId:      formatID(editPrefix, e.EditSeq),
+		TokensSaved: clamp(e.Saved),
+		CanExpand:   e.Expandable,
+		Expired:     e.Reason.Expired(),
+		SummaryId:   standsFor(e),
+		Hidden:      e.Type == conversation.EventHidden,
 	}
 }
 
@@ -131,6 +140,19 @@ func windowDetail(r conversation.Reason) string {
 		return "RewindConversation took it back"
 	case conversation.ReasonCacheCold:
 		return "the summary was ready, and the provider had nothing cached that it would have spoiled"
+	default:
+		return contentDetail(r)
+	}
+}
+
+func contentDetail(r conversation.Reason) string {
+	switch r {
+	case conversation.ReasonOverCitationThreshold:
+		return "it was longer than the policy lets in: a citation stands for it"
+	case conversation.ReasonStoreContentRequest:
+		return "StoreContent asked for it"
+	case conversation.ReasonRunEnded:
+		return "its run has ended, or was not used for a day"
 	default:
 		return ""
 	}

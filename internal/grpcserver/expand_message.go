@@ -25,7 +25,7 @@ func expandMessageRules() table[*pb.ExpandMessageRequest] {
 		number("max_tokens", tokensLimit(), (*pb.ExpandMessageRequest).GetMaxTokens),
 		requestID((*pb.ExpandMessageRequest).GetRequestId),
 		pageSize((*pb.ExpandMessageRequest).GetPageSize),
-		indexPageToken[*pb.ExpandMessageRequest](),
+		numberPageToken[*pb.ExpandMessageRequest](maxIndex),
 		replyBytes(func(r *pb.ExpandMessageRequest) *int32 { return r.MaxReplyBytes }),
 	}
 }

@@ -87,6 +87,7 @@ func fromResult(r *pb.ToolResult) *conversation.ToolResult {
 		Actions: each(r.GetActions(), fromAction),
 
 		Expiration: fromExpiration(r.GetExpiration()),
+		Recalled:   fromRecalled(r.GetRecalledFrom()),
 	}
 	switch output := r.GetOutput().(type) {
 	case *pb.ToolResult_Text:
@@ -97,6 +98,13 @@ func fromResult(r *pb.ToolResult) *conversation.ToolResult {
 		out.Output, out.Parts = conversation.OutputParts, each(output.Parts.GetParts(), fromPiece)
 	}
 	return out
+}
+
+func fromRecalled(r *pb.RecalledFrom) *conversation.Recalled {
+	if r == nil {
+		return nil
+	}
+	return &conversation.Recalled{ContentID: r.GetContentId(), Index: r.GetMessageIndex()}
 }
 
 func fromPiece(p *pb.ToolResultPart) conversation.ResultPart {

@@ -18,7 +18,11 @@ const (
 	defaultReplyBytes = 3_670_016
 
 	maxContentBytes = 16 * mebibyte
-	maxIndex        = math.MaxInt32
+	// A piece of what StoreContent stores.
+	maxChunkBytes = 4 * mebibyte
+	// The largest place in a content that a request can name.
+	maxPlace = 1 << 42
+	maxIndex = math.MaxInt32
 
 	maxPageSize     = 1000
 	defaultPageSize = 100
@@ -52,6 +56,8 @@ func optionalNameLimit() limit { return atMostBytes(256) }
 func tokensLimit() limit       { return numberRange(0, 100_000_000) }
 func windowLimit() limit       { return numberRange(1, 100_000_000) }
 func indexLimit() limit        { return numberRange(0, maxIndex) }
+func placeLimit() limit        { return numberRange(0, maxPlace) }
+func handleLimit() limit       { return byteRange(1, 64) }
 func recentLimit() limit       { return numberRange(0, 10_000) }
 
 func (l limit) holds(n int64) bool { return l.min <= n && n <= l.max }

@@ -60,7 +60,7 @@ const pageTokenBytes = 512
 func elementBytes(m proto.Message) int { return proto.Size(m) + 6 }
 
 // nextPage seals a cursor; an empty one ends the listing.
-func nextPage(req paged, cursor string) (string, error) {
+func nextPage(req continued, cursor string) (string, error) {
 	if cursor == "" {
 		return "", nil
 	}

@@ -2,6 +2,7 @@ package grpcserver
 
 import (
 	"context"
+	"math"
 	"strconv"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
@@ -11,7 +12,7 @@ func listManifestsRules() table[*pb.ListManifestsRequest] {
 	return table[*pb.ListManifestsRequest]{
 		conversationID("conversation_id", (*pb.ListManifestsRequest).GetConversationId),
 		pageSize((*pb.ListManifestsRequest).GetPageSize),
-		indexPageToken[*pb.ListManifestsRequest](),
+		numberPageToken[*pb.ListManifestsRequest](math.MaxInt64),
 	}
 }
 

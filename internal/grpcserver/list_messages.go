@@ -16,7 +16,7 @@ func listMessagesRules() table[*pb.ListMessagesRequest] {
 		enum("view", (*pb.ListMessagesRequest).GetView),
 		message("filter", (*pb.ListMessagesRequest).GetFilter, filterRules()),
 		pageSize((*pb.ListMessagesRequest).GetPageSize),
-		indexPageToken[*pb.ListMessagesRequest](),
+		numberPageToken[*pb.ListMessagesRequest](maxIndex),
 		replyBytes(func(r *pb.ListMessagesRequest) *int32 { return r.MaxReplyBytes }),
 	}
 }

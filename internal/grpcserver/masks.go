@@ -27,6 +27,7 @@ func settables() map[string]setter {
 	maps.Copy(out, fitSettables())
 	maps.Copy(out, pruningSettables())
 	maps.Copy(out, compactionSettables())
+	maps.Copy(out, citationsSettables())
 	return out
 }
 

@@ -60,9 +60,13 @@ func tags[M any](field string, get func(M) []string) rule[M] { return names(fiel
 
 // names is a list of at most so many names.
 func names[M any](field string, most int64, get func(M) []string) rule[M] {
-	each := nameLimit()
-	return scalars(field, atMost(most), []string{"each " + each.length()}, get, func(c *checker, name string) {
-		if !each.holds(int64(len(name))) {
+	return texts(field, atMost(most), nameLimit(), get)
+}
+
+// texts is a list of strings, each of which obeys a limit of its own.
+func texts[M any](field string, l, each limit, get func(M) []string) rule[M] {
+	return scalars(field, l, []string{"each " + each.length()}, get, func(c *checker, text string) {
+		if !each.holds(int64(len(text))) {
 			c.fail("must have %s", each.length())
 		}
 	})
@@ -186,6 +190,7 @@ func partRules(actions table[*pb.ActionRef], expiration table[*pb.Expiration]) t
 		message("reasoning", (*pb.Part).GetReasoning, reasoningRules()),
 		message("opaque", (*pb.Part).GetOpaque, opaqueRules()),
 		message("retention", (*pb.Part).GetRetention, retentionRules()),
+		refused("citation", func(p *pb.Part) bool { return p.GetCitation() != nil }),
 		outputOnly[*pb.Part]("plugin"),
 		outputOnly[*pb.Part]("variant"),
 		outputOnly[*pb.Part]("erasure"),
@@ -222,7 +227,25 @@ func resultRules(actions table[*pb.ActionRef], expiration table[*pb.Expiration],
 		}),
 		message("expiration", (*pb.ToolResult).GetExpiration, expiration),
 		list("actions", atMost(64), (*pb.ToolResult).GetActions, actions),
+		message("recalled_from", (*pb.ToolResult).GetRecalledFrom, recalledRules()),
+		outputOnly[*pb.ToolResult]("citation"),
 	}
+}
+
+func recalledRules() table[*pb.RecalledFrom] {
+	return table[*pb.RecalledFrom]{
+		either("source", func(r *pb.RecalledFrom) bool { return r.GetSource() != nil }),
+		textIf("content_id", handleLimit(), recalledContent),
+		number("message_index", indexLimit(), (*pb.RecalledFrom).GetMessageIndex),
+	}
+}
+
+func recalledContent(r *pb.RecalledFrom) (string, bool) {
+	id, ok := r.GetSource().(*pb.RecalledFrom_ContentId)
+	if !ok {
+		return "", false
+	}
+	return id.ContentId, true
 }
 
 func resultJSON(r *pb.ToolResult) (string, bool) {

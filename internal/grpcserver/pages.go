@@ -14,14 +14,19 @@ import (
 // changed, is refused. It is no secret: what it leads to, its owner may read anyway.
 const pageSumBytes = 12
 
-// paged is a request for a page.
-type paged interface {
+// continued is a request for a page, whose pages end where the answer is full.
+type continued interface {
 	proto.Message
 	GetPageToken() string
+}
+
+// paged is a request for a page of so many elements.
+type paged interface {
+	continued
 	GetPageSize() int32
 }
 
-func sealPage(req paged, cursor string) (string, error) {
+func sealPage(req continued, cursor string) (string, error) {
 	sum, err := pageSum(req, cursor)
 	if err != nil {
 		return "", err
@@ -31,7 +36,7 @@ func sealPage(req paged, cursor string) (string, error) {
 
 // openPage returns the cursor of a request's token, and "" for the first page. It is false for a token that this request
 // cannot have been given.
-func openPage(req paged) (cursor string, ok bool) {
+func openPage(req continued) (cursor string, ok bool) {
 	if req.GetPageToken() == "" {
 		return "", true
 	}
@@ -45,7 +50,7 @@ func openPage(req paged) (cursor string, ok bool) {
 }
 
 // pageSum covers the question: the request without what may change from page to page.
-func pageSum(req paged, cursor string) ([]byte, error) {
+func pageSum(req continued, cursor string) ([]byte, error) {
 	question := proto.Clone(req).ProtoReflect()
 	for _, name := range []protoreflect.Name{"page_token", "page_size", "max_reply_bytes", "request_id"} {
 		if field := question.Descriptor().Fields().ByName(name); field != nil {
@@ -65,7 +70,7 @@ func pageSum(req paged, cursor string) ([]byte, error) {
 }
 
 // pageToken is the field that a listing goes on by.
-func pageToken[M paged]() rule[M] {
+func pageToken[M continued]() rule[M] {
 	length := text("page_token", atMostBytes(4096), M.GetPageToken)
 	return rule[M]{length.facts, func(c *checker, m M) {
 		before := len(c.found)
@@ -76,20 +81,21 @@ func pageToken[M paged]() rule[M] {
 	}}
 }
 
-// indexPageToken is one whose cursor is a number.
-func indexPageToken[M paged]() rule[M] {
+// numberPageToken is one whose cursor is a number from 0 to most. Whoever can count the checksum can make a token.
+func numberPageToken[M continued](most int64) rule[M] {
 	token := pageToken[M]()
 	return rule[M]{token.facts, func(c *checker, m M) {
 		before := len(c.found)
 		token.check(c, m)
-		if _, err := openNumber(m); err != nil && len(c.found) == before {
+		n, err := openNumber(m)
+		if bad := err != nil || n != nil && (*n < 0 || *n > most); bad && len(c.found) == before {
 			c.fail("is not a token that this listing gave")
 		}
 	}}
 }
 
 // openNumber reads the cursor of a validated request; nil for the first page.
-func openNumber(req paged) (*int64, error) {
+func openNumber(req continued) (*int64, error) {
 	cursor, _ := openPage(req)
 	if cursor == "" {
 		return nil, nil

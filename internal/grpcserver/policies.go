@@ -23,6 +23,7 @@ func fromPolicy(p *pb.Policy) conversation.Policy {
 		Rewrite:    fromRewrite(p.GetRewrite()),
 		Pruning:    fromPruning(p.GetPruning()),
 		Compaction: fromCompaction(p.GetCompaction()),
+		Citations:  fromCitations(p.GetCitations()),
 		MaxWait:    fromDuration(p.GetMaxWait()),
 		TTL:        fromDuration(p.GetTtl()),
 	}
@@ -81,6 +82,7 @@ func toPolicy(p conversation.Policy) *pb.Policy {
 		Rewrite:    toRewrite(p.Rewrite),
 		Pruning:    toPruning(p.Pruning),
 		Compaction: toCompaction(p.Compaction),
+		Citations:  toCitations(p.Citations),
 		MaxWait:    toDuration(p.MaxWait),
 		Ttl:        toDuration(p.TTL),
 	}

@@ -21,6 +21,7 @@ func policyRules() table[*pb.Policy] {
 		duration("max_wait", "0 to 60 seconds", time.Minute, (*pb.Policy).GetMaxWait),
 		message("pruning", (*pb.Policy).GetPruning, pruningRules()),
 		message("compaction", (*pb.Policy).GetCompaction, compactionRules()),
+		message("citations", (*pb.Policy).GetCitations, citationsRules()),
 	}
 }
 

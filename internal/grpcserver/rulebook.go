@@ -45,6 +45,14 @@ type ruleBook struct {
 	getPrompt           table[*pb.GetPromptRequest]
 	listPrompts         table[*pb.ListPromptsRequest]
 	deletePrompt        table[*pb.DeletePromptRequest]
+	storeContent        table[*pb.StoreContentRequest]
+	retrieveContent     table[*pb.RetrieveContentRequest]
+	streamContent       table[*pb.StreamContentRequest]
+	searchContent       table[*pb.SearchContentRequest]
+	listSources         table[*pb.ListSourcesRequest]
+	endRun              table[*pb.EndRunRequest]
+	searchMessages      table[*pb.SearchMessagesRequest]
+	answerToolCall      table[*pb.AnswerToolCallRequest]
 }
 
 func newRuleBook() *ruleBook {
@@ -85,6 +93,14 @@ func newRuleBook() *ruleBook {
 		getPrompt:           getPromptRules(),
 		listPrompts:         listPromptsRules(),
 		deletePrompt:        deletePromptRules(),
+		storeContent:        storeContentRules(),
+		retrieveContent:     retrieveContentRules(),
+		streamContent:       streamContentRules(),
+		searchContent:       searchContentRules(),
+		listSources:         listSourcesRules(),
+		endRun:              endRunRules(),
+		searchMessages:      searchMessagesRules(),
+		answerToolCall:      answerToolCallRules(),
 	}
 }
 
@@ -167,6 +183,31 @@ func (b *ruleBook) check(c *checker, req any) bool {
 		b.listPrompts.check(c, r)
 	case *pb.DeletePromptRequest:
 		b.deletePrompt.check(c, r)
+	default:
+		return b.checkContent(c, req)
+	}
+	return true
+}
+
+// checkContent checks the requests about contents, and those that search or recall.
+func (b *ruleBook) checkContent(c *checker, req any) bool {
+	switch r := req.(type) {
+	case *pb.StoreContentRequest:
+		b.storeContent.check(c, r)
+	case *pb.RetrieveContentRequest:
+		b.retrieveContent.check(c, r)
+	case *pb.StreamContentRequest:
+		b.streamContent.check(c, r)
+	case *pb.SearchContentRequest:
+		b.searchContent.check(c, r)
+	case *pb.ListSourcesRequest:
+		b.listSources.check(c, r)
+	case *pb.EndRunRequest:
+		b.endRun.check(c, r)
+	case *pb.SearchMessagesRequest:
+		b.searchMessages.check(c, r)
+	case *pb.AnswerToolCallRequest:
+		b.answerToolCall.check(c, r)
 	default:
 		return false
 	}

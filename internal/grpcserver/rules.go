@@ -89,14 +89,17 @@ func data[M any](field string, l limit, get func(M) []byte) rule[M] {
 	}}
 }
 
-func number[M any](field string, l limit, get func(M) int32) rule[M] {
-	return optionalNumber(field, l, func(m M) *int32 {
+// whole are the numbers of the API: 32 bits wide, and 64 where contents are counted.
+type whole interface{ int32 | int64 }
+
+func number[M any, N whole](field string, l limit, get func(M) N) rule[M] {
+	return optionalNumber(field, l, func(m M) *N {
 		n := get(m)
 		return &n
 	})
 }
 
-func optionalNumber[M any](field string, l limit, get func(M) *int32) rule[M] {
+func optionalNumber[M any, N whole](field string, l limit, get func(M) *N) rule[M] {
 	return rule[M]{facts{field: field, limits: []string{l.span()}}, func(c *checker, m M) {
 		if n := get(m); n != nil && !l.holds(int64(*n)) {
 			c.fail("must be %s", l.span())
@@ -204,6 +207,15 @@ func either[M any](oneof string, set func(M) bool) rule[M] {
 
 // anything is a field all of whose values are good, such as a bool.
 func anything[M any](field string) rule[M] { return rule[M]{facts: facts{field: field}} }
+
+// refused is a field that is output only and must not be set: what it stands for would be lost.
+func refused[M any](field string, set func(M) bool) rule[M] {
+	return rule[M]{facts{field: field, ignored: true}, func(c *checker, m M) {
+		if set(m) {
+			c.fail("is output only")
+		}
+	}}
+}
 
 // outputOnly is a field that requests may hold and nobody reads.
 func outputOnly[M any](field string) rule[M] {

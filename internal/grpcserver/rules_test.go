@@ -46,6 +46,14 @@ func requestTables(b *ruleBook) map[string][]facts {
 		"GetPromptRequest":           b.getPrompt.facts(),
 		"ListPromptsRequest":         b.listPrompts.facts(),
 		"DeletePromptRequest":        b.deletePrompt.facts(),
+		"StoreContentRequest":        b.storeContent.facts(),
+		"RetrieveContentRequest":     b.retrieveContent.facts(),
+		"StreamContentRequest":       b.streamContent.facts(),
+		"SearchContentRequest":       b.searchContent.facts(),
+		"ListSourcesRequest":         b.listSources.facts(),
+		"EndRunRequest":              b.endRun.facts(),
+		"SearchMessagesRequest":      b.searchMessages.facts(),
+		"AnswerToolCallRequest":      b.answerToolCall.facts(),
 	}
 }
 
@@ -54,6 +62,7 @@ func services() []protoreflect.ServiceDescriptor {
 		pb.File_palimpsest_v1_context_service_proto.Services().Get(0),
 		pb.File_palimpsest_v1_conversation_service_proto.Services().Get(0),
 		pb.File_palimpsest_v1_policy_service_proto.Services().Get(0),
+		pb.File_palimpsest_v1_content_service_proto.Services().Get(0),
 	}
 }
 

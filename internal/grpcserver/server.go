@@ -35,6 +35,7 @@ type Server struct {
 
 // service answers the API's calls. The handlers have a file each.
 type service struct {
+	pb.UnsafeContentServiceServer
 	pb.UnsafeContextServiceServer
 	pb.UnsafeConversationServiceServer
 	pb.UnsafePolicyServiceServer
@@ -50,6 +51,7 @@ func New(o Options) *Server {
 	health := newDrainedHealth()
 	s := &service{engine: o.Engine, log: o.Log, rules: newRuleBook(), drained: health.drained}
 	out := &Server{grpc: grpc.NewServer(append(limits(), s.chain()...)...), health: health}
+	pb.RegisterContentServiceServer(out.grpc, s)
 	pb.RegisterContextServiceServer(out.grpc, s)
 	pb.RegisterConversationServiceServer(out.grpc, s)
 	pb.RegisterPolicyServiceServer(out.grpc, s)

@@ -43,6 +43,7 @@ type sidecar struct {
 	contexts      pb.ContextServiceClient
 	conversations pb.ConversationServiceClient
 	policies      pb.PolicyServiceClient
+	contents      pb.ContentServiceClient
 	conn          *grpc.ClientConn
 	server        *Server
 	log           *bytes.Buffer
@@ -76,7 +77,7 @@ func start(t testing.TB, e Engine) *sidecar {
 	})
 	return &sidecar{
 		contexts: pb.NewContextServiceClient(conn), conversations: pb.NewConversationServiceClient(conn),
-		policies: pb.NewPolicyServiceClient(conn), conn: conn, server: server, log: log,
+		policies: pb.NewPolicyServiceClient(conn), contents: pb.NewContentServiceClient(conn), conn: conn, server: server, log: log,
 	}
 }
 

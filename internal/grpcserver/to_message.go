@@ -83,6 +83,7 @@ func toParts(parts []conversation.Part) []*pb.Part {
 
 func toPart(p *conversation.Part) *pb.Part {
 	out := toContent(p)
+	setCitation(out, p)
 	out.Retention = toRetention(p.Retention)
 	out.Plugin = p.Plugin
 	out.Variant = pb.PartVariant(p.Variant)
@@ -144,7 +145,8 @@ func toResult(r *conversation.ToolResult) *pb.ToolResult {
 		State:   pb.ToolResultState(r.State),
 		Actions: each(r.Actions, toAction),
 
-		Expiration: toExpiration(r.Expiration),
+		Expiration:   toExpiration(r.Expiration),
+		RecalledFrom: toRecalled(r.Recalled),
 	}
 	switch r.Output {
 	case conversation.OutputText:
@@ -155,6 +157,17 @@ func toResult(r *conversation.ToolResult) *pb.ToolResult {
 		out.Output = &pb.ToolResult_Parts{Parts: &pb.ToolResultParts{Parts: each(r.Parts, toPiece)}}
 	}
 	return out
+}
+
+func toRecalled(r *conversation.Recalled) *pb.RecalledFrom {
+	switch {
+	case r == nil:
+		return nil
+	case r.ContentID != "":
+		return &pb.RecalledFrom{Source: &pb.RecalledFrom_ContentId{ContentId: r.ContentID}}
+	default:
+		return &pb.RecalledFrom{Source: &pb.RecalledFrom_MessageIndex{MessageIndex: r.Index}}
+	}
 }
 
 func toPiece(p conversation.ResultPart) *pb.ToolResultPart {
