@@ -37,7 +37,6 @@ func newAgent(connection *grpc.ClientConn, tools string) *agent {
 }
 
 // [policy]
-
 // begin creates the conversation. Citations are off until a policy asks for them.
 func (a *agent) begin(ctx context.Context) {
 	enabled := true
@@ -49,9 +48,7 @@ func (a *agent) begin(ctx context.Context) {
 }
 
 // [/policy]
-
 // [loop]
-
 // converse calls the model until it calls no tool any more.
 func (a *agent) converse(ctx context.Context, model model) {
 	for {
@@ -83,7 +80,6 @@ func (a *agent) answer(ctx context.Context, call *pb.ToolCall) *pb.ToolResult {
 }
 
 // [/loop]
-
 // build returns what the model should see: messages as its provider takes them. The tools are beside them, and count.
 func (a *agent) build(ctx context.Context) []message {
 	built, err := a.loop.BuildContext(ctx, &pb.BuildContextRequest{
@@ -116,7 +112,6 @@ func (a *agent) say(ctx context.Context, words string) {
 }
 
 // [store]
-
 // store keeps what the agent holds itself for the length of its run. What stands for it is in the answer.
 func (a *agent) store(ctx context.Context, url, page string) *pb.Citation {
 	stream, err := a.content.StoreContent(ctx)
@@ -136,7 +131,6 @@ func (a *agent) store(ctx context.Context, url, page string) *pb.Citation {
 }
 
 // [/store]
-
 // sources lists what contents came from.
 func (a *agent) sources(ctx context.Context) []*pb.SourceRecord {
 	listed, err := a.content.ListSources(ctx, &pb.ListSourcesRequest{ConversationId: a.conversation})
@@ -145,7 +139,6 @@ func (a *agent) sources(ctx context.Context) []*pb.SourceRecord {
 }
 
 // [end]
-
 // end ends the run: what was stored for it can be deleted. Without a grace time it can still be had for an hour.
 func (a *agent) end(ctx context.Context) {
 	_, err := a.content.EndRun(ctx, &pb.EndRunRequest{
@@ -157,7 +150,6 @@ func (a *agent) end(ctx context.Context) {
 }
 
 // [/end]
-
 func textMessage(role pb.Role, words string) *pb.Message {
 	return &pb.Message{Role: role, Parts: []*pb.Part{{Content: &pb.Part_Text{Text: words}}}}
 }
