@@ -7,6 +7,9 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
+// SourceChunkBytes is the size of every chunk of an exported content but the last.
+const SourceChunkBytes = store.ChunkBytes
+
 // Export hands everything on record of a conversation to give, in the order that Import takes it: the conversation, its state,
 // messages, edits and manifests, each oldest first. It is one consistent state: records never change, and the head that comes
 // first says how many of them belong to it. Request ids are not exported: they belong to the callers of this conversation.

@@ -19,6 +19,8 @@ type checks struct {
 	summaries map[int64]rangeLine // by id
 	manifests int
 	manifest  int64 // the last one's
+	sources   int
+	awaited   awaited
 }
 
 // admit checks one line; text is empty if it is good.
@@ -30,14 +32,20 @@ func (c *checks) admit(l *line) (field, text string) {
 	case l.Conversation != nil:
 		c.head = &l.Conversation.Head
 		return under("conversation.head", c.checkHead)
+	case c.sources > 0 && l.Source == nil && l.Chunk == nil:
+		return "", "comes out of order: nothing but chunks comes between sources, and the end after them"
 	case l.State != nil:
-		return c.admitState()
+		return under("state", func() (string, string) { return c.admitState(l.State) })
 	case l.Message != nil:
 		return under("message", func() (string, string) { return c.admitMessage(l.Message) })
 	case l.Edit != nil:
 		return under("edit", func() (string, string) { return c.admitEdit(l.Edit) })
 	case l.Manifest != nil:
 		return under("manifest", func() (string, string) { return c.admitManifest(l.Manifest) })
+	case l.Source != nil:
+		return under("source", func() (string, string) { return c.admitSource(l.Source) })
+	case l.Chunk != nil:
+		return under("chunk", func() (string, string) { return c.admitChunk(l.Chunk) })
 	default:
 		return "", "comes out of order: the header comes once, and first"
 	}
@@ -126,12 +134,12 @@ func (l rangeLine) within(messages int32) bool {
 	return 0 <= l.First && l.First < l.End && l.End <= messages
 }
 
-func (c *checks) admitState() (field, text string) {
+func (c *checks) admitState(s *stateLine) (field, text string) {
 	if c.state || len(c.parts) > 0 || c.edits > 0 || c.manifests > 0 {
-		return "state", "comes out of order: it comes once, after the conversation"
+		return "", "comes out of order: it comes once, after the conversation"
 	}
 	c.state = true
-	return "", ""
+	return c.checkRuns(s.Runs)
 }
 
 func (c *checks) admitMessage(m *messageLine) (field, text string) {
@@ -156,6 +164,9 @@ func (c *checks) admitMessage(m *messageLine) (field, text string) {
 		if field, text := c.checkPart(&m.Parts[i]); text != "" {
 			return fmt.Sprintf("parts[%d]%s", i, field), text
 		}
+		if m.Parts[i].Citation != nil {
+			return fmt.Sprintf("parts[%d].citation", i), "belongs to what an edit shows"
+		}
 	}
 	c.parts = append(c.parts, int32(len(m.Parts)))
 	return "", ""
@@ -165,12 +176,14 @@ func (c *checks) admitEdit(e *editLine) (field, text string) {
 	switch {
 	case e.Seq != c.edits+1 || e.Seq > c.head.EditSeq:
 		return "seq", fmt.Sprintf("must be %d, and not above the conversation's editSeq", c.edits+1)
-	case !e.Range.within(int32(len(c.parts))):
+	case !e.within(int32(len(c.parts))):
 		return "range", "is no range of messages that came before it"
 	case e.Commit > c.head.Version:
 		return "commit", "must not be above the conversation's version"
 	case (e.Summary != nil) != (e.Kind == editSummarise):
 		return "summary", "belongs to edits that summarise, and to all of them"
+	case (e.Content != "") != e.Kind.aboutContent() || len(e.Content) > maxHandleBytes:
+		return "contentId", fmt.Sprintf("belongs to edits about contents, and to all of them; at most %d bytes", maxHandleBytes)
 	case len(e.Parts)+len(e.Mask) > 0 && e.Range.End != e.Range.First+1:
 		return "range", "must be one message where parts are named"
 	}
@@ -178,7 +191,18 @@ func (c *checks) admitEdit(e *editLine) (field, text string) {
 	return c.checkShown(e)
 }
 
+// within says whether the edit is about messages of so many, or about a content between two of them, or after the last.
+func (l *editLine) within(messages int32) bool {
+	if l.Kind.aboutContent() && l.Range.First == l.Range.End {
+		return 0 <= l.Range.First && l.Range.First <= messages
+	}
+	return l.Range.within(messages)
+}
+
 func (c *checks) checkShown(e *editLine) (field, text string) {
+	if len(e.Parts)+len(e.Mask) == 0 {
+		return c.checkSummary(e)
+	}
 	parts := c.parts[e.Range.First]
 	for i := range e.Parts {
 		p := &e.Parts[i]
@@ -191,12 +215,19 @@ func (c *checks) checkShown(e *editLine) (field, text string) {
 		if field, text := c.checkPart(&p.Shown); text != "" {
 			return fmt.Sprintf("parts[%d].shown%s", i, field), text
 		}
+		if field, text := under(fmt.Sprintf("parts[%d].shown.citation", i), p.checkCitation); text != "" {
+			return field, text
+		}
 	}
 	for i, part := range e.Mask {
 		if part < 0 || part >= parts {
 			return fmt.Sprintf("mask[%d]", i), "names a part that the message has not"
 		}
 	}
+	return c.checkSummary(e)
+}
+
+func (c *checks) checkSummary(e *editLine) (field, text string) {
 	if e.Summary == nil {
 		return "", ""
 	}
@@ -235,6 +266,8 @@ func (c *checks) complete(end *endLine) (field, text string) {
 		return "end.edits", "edits are missing"
 	case end.Manifests != c.manifests:
 		return "end.manifests", "manifests are missing"
+	case end.Sources != c.sources || c.awaited.next < c.awaited.size:
+		return "end.sources", "sources are missing, or chunks of the last"
 	}
 	return "", ""
 }

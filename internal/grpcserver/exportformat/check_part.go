@@ -69,6 +69,9 @@ func (c *checks) checkResult(r *resultLine) (field, text string) {
 	if field, text := checkExpiration(r.Expiration); text != "" {
 		return "." + field, text
 	}
+	if field, text := r.Recalled.check(); text != "" {
+		return ".recalledFrom" + field, text
+	}
 	return "", ""
 }
 

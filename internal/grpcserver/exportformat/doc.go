@@ -2,7 +2,8 @@
 // imported exports to the same bytes.
 //
 // The first line is {"palimpsest_export":1}. Each further line is an object with one key: conversation, state, message, edit,
-// manifest, in this order, and end, which says how many there were: a file that was cut off is noticed. Field names are those
+// manifest, source, in this order, and end, which says how many there were: a file that was cut off is noticed. The chunks of a
+// content follow its source, in base64; of what is a message's own, or is gone, there are none. Field names are those
 // of the API's JSON where the API has the field; what it has not (ordinals, commits, what edits show) stands beside them. The
 // conversation's id is not part of an export, so that one imported under another name is still the same bytes.
 //

@@ -33,6 +33,9 @@ func (f *filler) fill(v reflect.Value) {
 	case conversation.Content:
 		v.Set(reflect.ValueOf(f.content()))
 		return
+	case conversation.Recalled:
+		v.Set(reflect.ValueOf(f.recalled()))
+		return
 	case conversation.ID:
 		return // made anew by an import
 	}
@@ -80,6 +83,14 @@ func (f *filler) content() conversation.Content {
 		return conversation.Content{Inline: "text " + strings.Repeat("ü", int(n))}
 	}
 	return conversation.Content{Erased: &conversation.ErasedContent{Bytes: 2 * n, Chars: n, Hash: [32]byte{byte(n), 31: 255}}}
+}
+
+// recalled is a content or a message, by turns.
+func (f *filler) recalled() conversation.Recalled {
+	if n := f.next(); n%2 > 0 {
+		return conversation.Recalled{Index: int32(n)}
+	}
+	return conversation.Recalled{ContentID: "c1-aaaaaaaa"}
 }
 
 // parts returns one part of each kind, everything in it set.
@@ -133,7 +144,8 @@ func (f *filler) result(r *conversation.ToolResult, i int) *conversation.ToolRes
 func (f *filler) records() []engine.Record {
 	c, s, m := &engine.Conversation{}, &engine.State{}, &conversation.Message{}
 	e, b := &conversation.Edit{}, &conversation.Manifest{}
-	for _, v := range []any{c, s, m, e, b} {
+	r, k := &engine.SourceRecord{}, &engine.SourceChunk{}
+	for _, v := range []any{c, s, m, e, b, r, k} {
 		f.fill(reflect.ValueOf(v).Elem())
 	}
 	// What an export leaves out: the name, what an import makes anew, and what a live conversation has not.
@@ -143,7 +155,7 @@ func (f *filler) records() []engine.Record {
 	for _, p := range m.Parts {
 		e.Parts = append(e.Parts, conversation.PartEdit{Part: int32(f.next()), Level: conversation.Shortened, Shown: p})
 	}
-	return []engine.Record{{Conversation: c}, {State: s}, {Message: m}, {Edit: e}, {Manifest: b}}
+	return []engine.Record{{Conversation: c}, {State: s}, {Message: m}, {Edit: e}, {Manifest: b}, {Source: r}, {Chunk: k}}
 }
 
 func TestWriter_EveryFieldOfEveryRecord_ComesBack(t *testing.T) {
@@ -172,7 +184,11 @@ func TestWriter_ZeroRecords_ComeBack(t *testing.T) {
 	for _, want := range []engine.Record{
 		{Conversation: &engine.Conversation{}}, {State: &engine.State{}}, {Message: &conversation.Message{Role: 1}},
 		{Edit: &conversation.Edit{Kind: 1}}, {Edit: &conversation.Edit{Kind: 1, Parts: make([]conversation.PartEdit, 1)}},
-		{Manifest: &conversation.Manifest{}},
+		{Manifest: &conversation.Manifest{}}, {Source: &engine.SourceRecord{}}, {Chunk: &engine.SourceChunk{Data: []byte{}}},
+		{Source: &engine.SourceRecord{Source: engine.Source{AtAppend: true}}}, {State: &engine.State{Runs: make([]engine.Run, 1)}},
+		{Edit: &conversation.Edit{Kind: conversation.EditParts, Parts: []conversation.PartEdit{{Shown: conversation.Part{
+			Kind: conversation.PartToolResult, Citation: &conversation.Citation{}, Result: &conversation.ToolResult{Recalled: &conversation.Recalled{}},
+		}}}}},
 	} {
 		var out bytes.Buffer
 		if err := NewWriter(&out).Write(want); err != nil {
@@ -409,6 +425,7 @@ func FuzzReader_AnyBytes(f *testing.F) {
 		f.Add(l)
 	}
 	f.Add(strings.Join(summarised(f), "") + "\n")
+	f.Add(strings.Join(sourced(f), "") + "\n")
 	f.Add(strings.Replace(strings.Join(small(f), "")+"\n", `{"text":"hello"`, `{"text":"","plugin":"p","variant":"PART_VARIANT_DISPLAY_ONLY","retention":{"keepLast":2},"erased":[`+erased+`]`, 2))
 	f.Fuzz(func(t *testing.T, text string) {
 		records, err := readAll(text)

@@ -17,6 +17,8 @@ type line struct {
 	Message      *messageLine      `json:"message,omitempty"`
 	Edit         *editLine         `json:"edit,omitempty"`
 	Manifest     *manifestLine     `json:"manifest,omitempty"`
+	Source       *sourceLine       `json:"source,omitempty"`
+	Chunk        *chunkLine        `json:"chunk,omitempty"`
 	End          *endLine          `json:"end,omitempty"`
 }
 
@@ -24,6 +26,7 @@ type endLine struct {
 	Messages  int `json:"messages"`
 	Edits     int `json:"edits"`
 	Manifests int `json:"manifests"`
+	Sources   int `json:"sources,omitempty"`
 }
 
 type conversationLine struct {
@@ -45,6 +48,7 @@ type policyLine struct {
 	MaxWait    *time.Duration       `json:"maxWaitNanos,omitempty"`
 	Pruning    pruningLine          `json:"pruning,omitzero"`
 	Compaction compactionLine       `json:"compaction,omitzero"`
+	Citations  citationsLine        `json:"citations,omitzero"`
 }
 
 type expirationPolicyLine struct {
@@ -142,6 +146,7 @@ type rangeLine struct {
 type stateLine struct {
 	Slots   map[string][]byte `json:"slots,omitempty"`
 	Rewinds []rangeLine       `json:"rewinds,omitempty"`
+	Runs    []runLine         `json:"runs,omitempty"`
 }
 
 type messageLine struct {
@@ -196,6 +201,7 @@ type partLine struct {
 	Plugin     string         `json:"plugin,omitempty"`
 	Variant    variantName    `json:"variant,omitzero"`
 	Erased     []erasedLine   `json:"erased,omitempty"`
+	Citation   *citationLine  `json:"citation,omitempty"`
 }
 
 // retentionLine holds at most one of its fields.
@@ -238,6 +244,7 @@ type resultLine struct {
 	Actions    []actionLine    `json:"actions,omitempty"`
 	Expiration *expirationLine `json:"expiration,omitempty"`
 	Ordinal    int32           `json:"ordinal"`
+	Recalled   *recalledLine   `json:"recalledFrom,omitempty"`
 }
 
 type pieceLine struct {
@@ -270,6 +277,7 @@ type editLine struct {
 	Before  int64        `json:"tokensBefore"`
 	After   int64        `json:"tokensAfter"`
 	Erases  bool         `json:"erases,omitempty"`
+	Content string       `json:"contentId,omitempty"`
 	Commit  uint64       `json:"commit"`
 }
 
@@ -337,6 +345,8 @@ type (
 	variantName conversation.Variant
 
 	strategyName conversation.Strategy
+
+	sourceTypeName conversation.SourceType
 
 	digest [32]byte
 )

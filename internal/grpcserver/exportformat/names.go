@@ -82,6 +82,12 @@ func (n *strategyName) UnmarshalText(b []byte) error {
 	return number(n, b, pb.CompactionStrategy_value)
 }
 
+// MarshalText writes the API's name.
+func (n sourceTypeName) MarshalText() ([]byte, error) { return name(int32(n), pb.SourceType_name) }
+
+// UnmarshalText reads the API's name.
+func (n *sourceTypeName) UnmarshalText(b []byte) error { return number(n, b, pb.SourceType_value) }
+
 // MarshalText writes the API's name; the domain's numbers are the API's less one.
 func (n levelName) MarshalText() ([]byte, error) { return name(int32(n)+1, pb.ViewLevel_name) }
 
@@ -105,6 +111,9 @@ func editKinds() map[int32]string {
 		int32(conversation.EditRestore):   "EDIT_RESTORE",
 		int32(conversation.EditSummarise): "EDIT_SUMMARISE",
 		int32(conversation.EditHide):      "EDIT_HIDE",
+
+		int32(conversation.EditStoreContent):  "EDIT_STORE_CONTENT",
+		int32(conversation.EditExpireContent): "EDIT_EXPIRE_CONTENT",
 	}
 }
 

@@ -71,11 +71,15 @@ func (l *line) record() *engine.Record {
 	case l.Conversation != nil:
 		return &engine.Record{Conversation: l.Conversation.record()}
 	case l.State != nil:
-		return &engine.Record{State: &engine.State{Slots: l.State.Slots, Rewinds: each(l.State.Rewinds, (*rangeLine).record)}}
+		return &engine.Record{State: l.State.record()}
 	case l.Message != nil:
 		return &engine.Record{Message: l.Message.record()}
 	case l.Edit != nil:
 		return &engine.Record{Edit: l.Edit.record()}
+	case l.Source != nil:
+		return &engine.Record{Source: l.Source.record()}
+	case l.Chunk != nil:
+		return &engine.Record{Chunk: (*engine.SourceChunk)(l.Chunk)}
 	default:
 		return &engine.Record{Manifest: l.Manifest.record()}
 	}
@@ -133,7 +137,8 @@ func (r *Reader) read() (*line, error) {
 func (l *line) keys() int {
 	n := 0
 	for _, set := range []bool{
-		l.Export != 0, l.Conversation != nil, l.State != nil, l.Message != nil, l.Edit != nil, l.Manifest != nil, l.End != nil,
+		l.Export != 0, l.Conversation != nil, l.State != nil, l.Message != nil, l.Edit != nil, l.Manifest != nil,
+		l.Source != nil, l.Chunk != nil, l.End != nil,
 	} {
 		if set {
 			n++

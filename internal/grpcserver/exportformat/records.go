@@ -21,6 +21,10 @@ func (l *conversationLine) record() *engine.Conversation {
 	return out
 }
 
+func (l *stateLine) record() *engine.State {
+	return &engine.State{Slots: l.Slots, Rewinds: each(l.Rewinds, (*rangeLine).record), Runs: each(l.Runs, (*runLine).record)}
+}
+
 func (l *headLine) record() engine.Head {
 	out := engine.Head{
 		Version: l.Version, Revision: l.Revision,
@@ -54,6 +58,7 @@ func (l *policyLine) record() conversation.Policy {
 			TargetPercent: l.Compaction.TargetPercent, MinShrinkPercent: l.Compaction.MinShrinkPercent, FanOut: l.Compaction.FanOut,
 			SummaryTokens: l.Compaction.SummaryTokens, PromptID: l.Compaction.PromptID, CountReasoning: l.Compaction.CountReasoning,
 		},
+		Citations: conversation.CitationsPolicy(l.Citations),
 	}
 }
 
@@ -98,6 +103,7 @@ func (l *partLine) record() conversation.Part {
 	p := &out[0]
 	p.Tokens, p.Estimated = l.Tokens, l.Estimated
 	p.Retention, p.Plugin, p.Variant = l.Retention.record(), l.Plugin, conversation.Variant(l.Variant)
+	p.Citation = l.Citation.record()
 	if len(l.Erased) > 0 {
 		contents := conversation.Contents(out)
 		for i := range l.Erased {
@@ -155,7 +161,7 @@ func (l *mediaLine) record() *conversation.Media {
 func (l *resultLine) record() *conversation.ToolResult {
 	out := &conversation.ToolResult{
 		CallID: l.CallID, Name: l.Name, State: conversation.ResultState(l.State), Actions: each(l.Actions, (*actionLine).record),
-		Expiration: l.Expiration.record(), Ordinal: l.Ordinal,
+		Expiration: l.Expiration.record(), Ordinal: l.Ordinal, Recalled: l.Recalled.record(),
 	}
 	switch {
 	case l.Text != nil:
@@ -178,7 +184,7 @@ func (l *pieceLine) record() conversation.ResultPart {
 func (l *editLine) record() *conversation.Edit {
 	out := &conversation.Edit{
 		Seq: l.Seq, Kind: conversation.EditKind(l.Kind), Range: l.Range.record(), Mask: l.Mask, Reason: conversation.Reason(l.Reason),
-		Turn: l.Turn, Time: l.Time.UTC(), Before: l.Before, After: l.After, Erases: l.Erases, Commit: l.Commit,
+		Turn: l.Turn, Time: l.Time.UTC(), Before: l.Before, After: l.After, Erases: l.Erases, Content: l.Content, Commit: l.Commit,
 		Parts: each(l.Parts, func(p *shownLine) conversation.PartEdit {
 			return conversation.PartEdit{Part: p.Part, Level: conversation.Level(p.Level), Shown: p.Shown.record()}
 		}),

@@ -32,7 +32,7 @@ func (w *Writer) Write(r engine.Record) error {
 	case r.Conversation != nil:
 		return w.lines.Encode(line{Conversation: fromConversation(r.Conversation)})
 	case r.State != nil:
-		return w.lines.Encode(line{State: &stateLine{Slots: r.State.Slots, Rewinds: each(r.State.Rewinds, func(r *conversation.Range) rangeLine { return rangeLine(*r) })}})
+		return w.lines.Encode(line{State: fromState(r.State)})
 	case r.Message != nil:
 		w.end.Messages++
 		return w.lines.Encode(line{Message: fromMessage(r.Message)})
@@ -42,6 +42,11 @@ func (w *Writer) Write(r engine.Record) error {
 	case r.Manifest != nil:
 		w.end.Manifests++
 		return w.lines.Encode(line{Manifest: fromManifest(r.Manifest)})
+	case r.Source != nil:
+		w.end.Sources++
+		return w.lines.Encode(line{Source: fromSource(r.Source)})
+	case r.Chunk != nil:
+		return w.lines.Encode(line{Chunk: (*chunkLine)(r.Chunk)})
 	default:
 		return errors.New("exportformat: an empty record")
 	}
@@ -57,6 +62,14 @@ func (w *Writer) begin() error {
 
 // End writes the last line. Without it the export does not import.
 func (w *Writer) End() error { return w.lines.Encode(line{End: &w.end}) }
+
+func fromState(s *engine.State) *stateLine {
+	return &stateLine{
+		Slots:   s.Slots,
+		Rewinds: each(s.Rewinds, func(r *conversation.Range) rangeLine { return rangeLine(*r) }),
+		Runs:    each(s.Runs, fromRun),
+	}
+}
 
 func fromConversation(c *engine.Conversation) *conversationLine {
 	return &conversationLine{
@@ -101,6 +114,7 @@ func fromPolicy(p *conversation.Policy) policyLine {
 			TargetPercent: p.Compaction.TargetPercent, MinShrinkPercent: p.Compaction.MinShrinkPercent, FanOut: p.Compaction.FanOut,
 			SummaryTokens: p.Compaction.SummaryTokens, PromptID: p.Compaction.PromptID, CountReasoning: p.Compaction.CountReasoning,
 		},
+		Citations: citationsLine(p.Citations),
 	}
 }
 
@@ -154,6 +168,7 @@ func fromPart(p *conversation.Part) partLine {
 	out := partLine{
 		Tokens: p.Tokens, Estimated: p.Estimated,
 		Retention: fromRetention(p.Retention), Plugin: p.Plugin, Variant: variantName(p.Variant), Erased: fromErased(p),
+		Citation: fromCitation(p.Citation),
 	}
 	switch p.Kind {
 	case conversation.PartText:
@@ -207,7 +222,7 @@ func fromMedia(m *conversation.Media) *mediaLine {
 func fromResult(r *conversation.ToolResult) *resultLine {
 	out := &resultLine{
 		CallID: r.CallID, Name: r.Name, State: stateName(r.State), Actions: each(r.Actions, fromAction), Ordinal: r.Ordinal,
-		Expiration: fromExpiration(r.Expiration),
+		Expiration: fromExpiration(r.Expiration), Recalled: fromRecalled(r.Recalled),
 	}
 	switch r.Output {
 	case conversation.OutputText:
@@ -230,7 +245,7 @@ func fromPiece(p *conversation.ResultPart) pieceLine {
 func fromEdit(e *conversation.Edit) *editLine {
 	out := &editLine{
 		Seq: e.Seq, Kind: editName(e.Kind), Range: rangeLine(e.Range), Mask: e.Mask, Reason: reasonName(e.Reason), Turn: e.Turn,
-		Time: e.Time.UTC(), Before: e.Before, After: e.After, Erases: e.Erases, Commit: e.Commit,
+		Time: e.Time.UTC(), Before: e.Before, After: e.After, Erases: e.Erases, Content: e.Content, Commit: e.Commit,
 		Parts: each(e.Parts, func(p *conversation.PartEdit) shownLine {
 			return shownLine{Part: p.Part, Level: levelName(p.Level), Shown: fromPart(&p.Shown)}
 		}),
