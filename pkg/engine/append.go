@@ -39,6 +39,7 @@ type appending struct {
 	stagedFor conversation.ID // the incarnation that large contents are staged under
 	staged    []conversation.Message
 	uploads   []conversation.ID
+	cited     *citing
 	result    *AppendResult
 }
 
@@ -62,7 +63,7 @@ func (a *appending) attempt(ctx context.Context) error {
 	if err := a.engine.store.Commit(ctx, a.request.Key, change); err != nil {
 		return err
 	}
-	a.result = appended(change.Messages, change.Head.Revision, false)
+	a.result = appended(change.Messages, change.Edits, change.Head.Revision, false)
 	if a.request.Variants {
 		a.result.variants(a.whole())
 	}
@@ -117,6 +118,9 @@ func (a *appending) plan(ctx context.Context, snap *store.Snapshot) (*store.Chan
 	if head.Version == 0 {
 		c.Info = snap.Info
 	}
+	if err := a.findCited(ctx, snap); err != nil {
+		return nil, err
+	}
 	if err := a.stage(ctx, head.Incarnation); err != nil {
 		return nil, err
 	}
@@ -127,6 +131,9 @@ func (a *appending) plan(ctx context.Context, snap *store.Snapshot) (*store.Chan
 	}
 	c.Messages, c.Uploads = a.staged, a.uploads
 	if err := a.engine.scheduleErasures(ctx, a.request.Key, c); err != nil {
+		return nil, err
+	}
+	if err := a.cite(c); err != nil {
 		return nil, err
 	}
 	a.engine.renewTTL(&c.Head, snap.Info, now)
@@ -305,7 +312,11 @@ func (e *Engine) repeatAppend(ctx context.Context, key Key, o *store.Outcome, va
 	if err != nil {
 		return nil, err
 	}
-	r := appended(snap.Messages, o.Revision, true)
+	edits, err := e.citingEdits(ctx, key, snap)
+	if err != nil {
+		return nil, err
+	}
+	r := appended(snap.Messages, edits, o.Revision, true)
 	if !variants {
 		return r, nil
 	}
@@ -326,12 +337,18 @@ func (r *AppendResult) variants(whole []conversation.Message) {
 	}
 }
 
-func appended(messages []conversation.Message, revision int64, duplicate bool) *AppendResult {
-	r := &AppendResult{Messages: messages, Revision: revision, Duplicate: duplicate}
+// appended is the answer to an append: the messages, and the edits that cite results of theirs.
+func appended(messages []conversation.Message, cited []conversation.Edit, revision int64, duplicate bool) *AppendResult {
+	r := &AppendResult{Messages: messages, Revision: revision, Duplicate: duplicate, Citations: make([][]Cited, len(messages))}
 	for i := range messages {
 		r.Events = append(r.Events, conversation.Event{
 			Type: conversation.EventAdded, Turn: messages[i].TurnAdded, Index: messages[i].Index, Last: messages[i].Index, Reason: conversation.ReasonAppended,
 		})
 	}
+	for i := range cited {
+		at := cited[i].Range.First - messages[0].Index
+		r.Citations[at] = append(r.Citations[at], citedOf(&cited[i].Parts[0].Shown))
+	}
+	r.Events = append(r.Events, events(cited)...)
 	return r
 }

@@ -16,7 +16,7 @@ const chunkFrom = 32 << 10
 // stage moves large contents out to chunks, outside of any compare. The request's messages stay whole, so that another
 // incarnation can be staged for if the conversation is replaced in between.
 func (a *appending) stage(ctx context.Context, incarnation conversation.ID) error {
-	if a.stagedFor == incarnation {
+	if a.stagedFor == incarnation && a.cited.sharesAsStaged() {
 		return nil
 	}
 	a.staged, a.uploads = slices.Clone(a.request.Messages), nil
@@ -26,6 +26,7 @@ func (a *appending) stage(ctx context.Context, incarnation conversation.ID) erro
 			continue
 		}
 		m.Parts = conversation.CloneParts(m.Parts)
+		a.cited.share(i, m.Parts)
 		refs, err := a.engine.stageParts(ctx, a.request.Key, incarnation, m.Parts)
 		if err != nil {
 			return err
@@ -33,6 +34,7 @@ func (a *appending) stage(ctx context.Context, incarnation conversation.ID) erro
 		a.uploads = append(a.uploads, refs...)
 	}
 	a.stagedFor = incarnation
+	a.cited.staged = a.cited.shares
 	return nil
 }
 

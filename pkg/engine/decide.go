@@ -32,6 +32,8 @@ type deciding struct {
 	erasures     []erasure    // that are left, if aging
 	erased       erasing
 	forget       [][32]byte           // contents that were erased
+	gone         []string             // handles of contents that were erased with their messages
+	contents     *slotChanges         // what that changes of contents; nil for nothing
 	reclaims     []reclaim            // pruned results that are to be erased
 	failures     []conversation.Event // compactions that were of no use
 	preparing    bool                 // a summary was begun in the background
@@ -51,7 +53,7 @@ func (d *deciding) decide(ctx context.Context) error {
 	if err := d.legal(); err != nil {
 		return err
 	}
-	for _, step := range []func(context.Context) error{d.age, d.reclaimPruned, d.prune, d.clipOverShare, d.compactIfFull, d.fit} {
+	for _, step := range []func(context.Context) error{d.age, d.reclaimPruned, d.prune, d.clipOverShare, d.compactIfFull, d.fit, d.expireErased} {
 		if err := step(ctx); err != nil {
 			return err
 		}

@@ -47,6 +47,7 @@ type Engine struct {
 	onError    func(error)
 	locks      *keyLocks
 	windows    *windowCache
+	library    *library
 	catalogues *catalogueCache
 	summaries  *summarize.Desk
 
@@ -70,6 +71,7 @@ func New(o Options) *Engine {
 		onError:    o.OnError,
 		locks:      newKeyLocks(),
 		windows:    newWindowCache(o.CacheBytes, o.Clock),
+		library:    newLibrary(o.ContentCacheBytes, o.Clock),
 		catalogues: newCatalogueCache(),
 		summaries:  o.Summaries,
 		preparing:  make(map[Key]*preparing),

@@ -90,6 +90,7 @@ type erasing struct {
 	messages map[int32]*conversation.Message
 	edits    map[int64]*conversation.Edit
 	release  []conversation.ID
+	shared   []conversation.ContentRef // among what is released, what other contents may have too
 }
 
 // erase erases parts of a message: a tool result, or its words; and what earlier edits showed of them.
@@ -131,16 +132,18 @@ func (d *deciding) eraseContents(contents []*conversation.Content) {
 			continue
 		case c.Ref != nil:
 			d.erased.release = append(d.erased.release, c.Ref.ID)
-			*c = d.blank(*c, c.Ref.SHA256)
+			d.erased.shared = append(d.erased.shared, *c.Ref)
+			*c = blank(d.window.head.Incarnation, *c, c.Ref.SHA256)
 		default:
-			*c = d.blank(*c, sha256.Sum256([]byte(c.Inline)))
+			*c = blank(d.window.head.Incarnation, *c, sha256.Sum256([]byte(c.Inline)))
 		}
 	}
 }
 
-func (d *deciding) blank(c conversation.Content, sum [32]byte) conversation.Content {
+// blank is what is left of a content of an incarnation.
+func blank(incarnation conversation.ID, c conversation.Content, sum [32]byte) conversation.Content {
 	return conversation.Content{Erased: &conversation.ErasedContent{
-		Bytes: c.Bytes(), Chars: c.Chars(), Hash: keyed(d.window.head.Incarnation, sum),
+		Bytes: c.Bytes(), Chars: c.Chars(), Hash: keyed(incarnation, sum),
 	}}
 }
 
@@ -153,6 +156,9 @@ func (d *deciding) eraseEdits(index int32, positions []int32) {
 		}
 		for p := range e.Parts {
 			if slices.Contains(positions, e.Parts[p].Part) {
+				if cited := e.Parts[p].Shown.Citation; cited != nil {
+					d.gone = append(d.gone, cited.ContentID)
+				}
 				shown := []conversation.Part{d.copyEdit(e).Parts[p].Shown}
 				d.eraseContents(conversation.Contents(shown))
 				d.copyEdit(e).Parts[p].Shown = shown[0]
@@ -279,6 +285,9 @@ func (d *deciding) changeErased(c *store.Change) error {
 		c.ReplaceEdits = append(c.ReplaceEdits, *d.erased.edits[seq])
 	}
 	c.Release = d.erased.release
+	if d.contents != nil {
+		d.contents.apply(c)
+	}
 	stored := d.window.slots[eraseSlot]
 	if !d.aging || stored == nil {
 		return nil

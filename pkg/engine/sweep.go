@@ -15,7 +15,7 @@ const (
 	sweepTasks = 256  // in one go
 	sweepSteps = 1000 // records that one deletion removes
 
-	// worthReturning is how many bytes of windows must have gone for the memory to be given back to the machine at once.
+	// worthReturning is how many bytes of windows and contents must have gone for the memory to be given back to the machine at once.
 	worthReturning = 8 << 20
 )
 
@@ -48,7 +48,7 @@ func (e *Engine) guarded(work func() error) (err error) {
 
 // Sweep does what is due now. Failures of single tasks do not keep it from the others.
 func (e *Engine) Sweep(ctx context.Context) error {
-	if e.windows.dropIdle() > worthReturning {
+	if e.windows.dropIdle()+e.library.dropIdle() > worthReturning {
 		debug.FreeOSMemory() // an idle process collects nothing by itself, and its neighbours in the pod want the memory
 	}
 	var failures []error
@@ -125,7 +125,7 @@ func (e *Engine) sweepTombstone(ctx context.Context, key Key, head Head) error {
 // forgotten is the time before which outcomes go: all that recall does not know any more, the one that is due right now included.
 func forgotten(now time.Time) time.Time { return now.Add(time.Nanosecond - requestMemory) }
 
-// tidy forgets request ids and manifests that are past their time, and says when to look again. It is bookkeeping: the public
+// tidy forgets request ids and manifests that are past their time, lets go what runs that are over kept, and says when to look again. It is bookkeeping: the public
 // revision and the time of the last change stay.
 func (e *Engine) tidy(ctx context.Context, key Key, snap *store.Snapshot) error {
 	now, h := e.now(), snap.Head
@@ -135,6 +135,10 @@ func (e *Engine) tidy(ctx context.Context, key Key, snap *store.Snapshot) error 
 	if h.UpdateTime.Add(requestMemory).After(now) {
 		c.Head.NextDue = earlier(c.Head.NextDue, now.Add(requestMemory))
 	}
+	gone, err := e.expireRuns(ctx, key, c, now)
+	if err != nil {
+		return err
+	}
 	for i := len(snap.Manifests) - 1; i >= 0; i-- { // oldest first
 		m := &snap.Manifests[i]
 		if end := m.Time.Add(manifestMemory); end.After(now) {
@@ -143,5 +147,9 @@ func (e *Engine) tidy(ctx context.Context, key Key, snap *store.Snapshot) error 
 		}
 		c.DropManifests = m.Seq + 1
 	}
-	return e.store.Commit(ctx, key, c)
+	if err := e.store.Commit(ctx, key, c); err != nil {
+		return err
+	}
+	gone.forgetAll()
+	return nil
 }

@@ -1,0 +1,470 @@
+package engine
+
+import (
+	"context"
+	"crypto/sha256"
+	"maps"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/palimpsest-context/palimpsest/pkg/citations"
+	"github.com/palimpsest-context/palimpsest/pkg/compaction"
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
+	"github.com/palimpsest-context/palimpsest/pkg/tokens"
+)
+
+// citing is what an append cites (behaviour §9), over its attempts.
+type citing struct {
+	engine  *Engine
+	counter scale
+	release bool // originals go with their run
+	parts   []citedPart
+	slots   *slotChanges
+	last    int64
+	shares  map[blockAt]conversation.ContentRef // contents whose bytes are stored already
+	staged  map[blockAt]conversation.ContentRef // as of the last staging
+}
+
+// blockAt is a part of a message of a request.
+type blockAt struct{ message, part int }
+
+// citedPart is a part that is to be cited.
+type citedPart struct {
+	blockAt
+	text  string
+	whole *conversation.Content // the one run of content that is the text; nil if several are
+	sum   [32]byte
+	tool  string
+	call  int32 // message that holds the call; -1 if it is in the request, or unknown
+	args  string
+}
+
+// findCited finds what is to be cited of an append, and reads what is known of contents.
+func (a *appending) findCited(ctx context.Context, snap *store.Snapshot) error {
+	p := snap.Info.Policy.Or(a.engine.defaults).Citations
+	counter, err := a.engine.counter(snap.Info.Counter)
+	if err != nil {
+		return err
+	}
+	c := &citing{
+		engine: a.engine, counter: scale{counter: counter}, release: or(p.ReleaseOnEndRun, false),
+		slots: newSlotChanges(map[string][]byte{}), staged: a.cited.stagedShares(),
+	}
+	if or(p.On, false) {
+		a.findParts(c, &snap.Head, int(first(conversation.DefaultThresholdChars, p.ThresholdChars)))
+	}
+	a.cited = c
+	if err := a.noteRecalled(ctx, snap); err != nil || len(c.parts) == 0 {
+		return err
+	}
+	return c.read(ctx, a.request.Key, snap, a.request.Messages)
+}
+
+func (a *appending) findParts(c *citing, head *Head, threshold int) {
+	for i := range a.request.Messages {
+		for j := range a.request.Messages[i].Parts {
+			if x, ok := a.citable(head, i, j, threshold); ok {
+				c.parts = append(c.parts, x)
+			}
+		}
+	}
+}
+
+// citable says whether a part is cited: a long tool result that was not recalled, or a long text of an action's (behaviour §9).
+func (a *appending) citable(head *Head, i, j, threshold int) (citedPart, bool) {
+	m := &a.request.Messages[i]
+	p := &m.Parts[j]
+	x := citedPart{blockAt: blockAt{i, j}, call: -1}
+	switch {
+	case m.Pinned || p.Plugin != "":
+		return x, false
+	case p.Kind == conversation.PartToolResult && p.Result.Recalled == nil:
+		x.tool = toolOf(head, a.request.Messages[:i], p.Result)
+		x.text = resultWords(p.Result)
+		if p.Result.Output != conversation.OutputParts {
+			x.whole = &p.Result.Text
+		}
+	case p.Kind == conversation.PartText && m.Role == conversation.RoleUser &&
+		(m.Type == conversation.TypeActionResult || m.Type == conversation.TypeSubAgentResult):
+		x.text, x.whole = p.Text.Inline, &p.Text
+	}
+	if len(x.text) <= threshold || conversation.IsRecallTool(x.tool) || utf8.RuneCountInString(x.text) <= threshold {
+		return x, false
+	}
+	x.sum = sha256.Sum256([]byte(x.text))
+	x.call, x.args = callOf(head, a.request.Messages[:i], p.Result)
+	return x, true
+}
+
+// resultWords is the text of a tool result without its media.
+func resultWords(r *conversation.ToolResult) string {
+	if r.Output != conversation.OutputParts {
+		return r.Text.Inline
+	}
+	var texts []string
+	for i := range r.Parts {
+		if r.Parts[i].Media == nil {
+			texts = append(texts, r.Parts[i].Text.Inline)
+		}
+	}
+	return strings.Join(texts, "\n")
+}
+
+// callOf finds the call that a result answers: its arguments if it is in the request, else the message that made it.
+func callOf(head *Head, before []conversation.Message, r *conversation.ToolResult) (message int32, arguments string) {
+	if r == nil {
+		return -1, ""
+	}
+	for i := len(before) - 1; i >= 0; i-- {
+		for j := range before[i].Parts {
+			if c := before[i].Parts[j].Call; c != nil && c.CallID == r.CallID {
+				return -1, c.Arguments.Inline
+			}
+		}
+	}
+	if at := answered(head, r.CallID); at >= 0 {
+		return head.Unanswered[at].Message, ""
+	}
+	return -1, ""
+}
+
+// read reads the slots and the calls that citing needs.
+func (c *citing) read(ctx context.Context, key Key, snap *store.Snapshot, messages []conversation.Message) error {
+	q := store.Query{Incarnation: snap.Head.Incarnation, Slots: []string{lastSourceSlot}}
+	for i := range c.parts {
+		x := &c.parts[i]
+		if x.large() {
+			q.Slots = append(q.Slots, sharedSlot(x.sum))
+		}
+		if run := messages[x.message].RunID; c.release && run != "" {
+			q.Slots = append(q.Slots, runSlot(run))
+		}
+		if x.call >= 0 {
+			q.Ranges = append(q.Ranges, store.MessageRange{Range: conversation.Range{First: x.call, End: x.call + 1}})
+		}
+	}
+	read := &store.Snapshot{}
+	if snap.Head.Version > 0 { // of a conversation that is yet to be, nothing is stored
+		var err error
+		if read, err = c.engine.store.Read(ctx, key, q); err != nil {
+			return err
+		}
+	}
+	maps.Copy(c.slots.read, read.Slots)
+	var err error
+	if c.last, err = lastSource(c.slots.read); err != nil {
+		return err
+	}
+	for i := range c.parts {
+		x := &c.parts[i]
+		if x.call >= 0 {
+			x.args = argumentsIn(read.Messages, x.call, messages[x.message].Parts[x.part].Result.CallID)
+		}
+	}
+	return c.findShares()
+}
+
+func (x *citedPart) large() bool { return x.whole != nil && len(x.whole.Inline) >= chunkFrom }
+
+func argumentsIn(messages []conversation.Message, index int32, callID string) string {
+	for i := range messages {
+		if messages[i].Index != index {
+			continue
+		}
+		for _, p := range messages[i].Parts {
+			if p.Call != nil && p.Call.CallID == callID {
+				return p.Call.Arguments.Inline
+			}
+		}
+	}
+	return ""
+}
+
+// findShares finds the contents whose bytes the conversation has already.
+func (c *citing) findShares() error {
+	c.shares = map[blockAt]conversation.ContentRef{}
+	for i := range c.parts {
+		x := &c.parts[i]
+		if !x.large() {
+			continue
+		}
+		shared, err := parseShared(c.slots.get(sharedSlot(x.sum)))
+		if err != nil {
+			return err
+		}
+		if shared != nil {
+			c.shares[x.blockAt] = conversation.ContentRef{
+				ID: conversation.ID(shared.ID), Bytes: int64(len(x.text)), Chars: int64(utf8.RuneCountInString(x.text)), SHA256: x.sum,
+			}
+		}
+	}
+	return nil
+}
+
+// share lets the parts of a message refer to bytes that are stored already.
+func (c *citing) share(message int, parts []conversation.Part) {
+	for j := range parts {
+		if ref, ok := c.shares[blockAt{message, j}]; ok {
+			*wholeOf(&parts[j]) = conversation.Content{Ref: &ref}
+		}
+	}
+}
+
+// wholeOf is the one run of content of a text, or of a result that is not of several pieces.
+func wholeOf(p *conversation.Part) *conversation.Content {
+	if p.Kind == conversation.PartText {
+		return &p.Text
+	}
+	return &p.Result.Text
+}
+
+func (c *citing) stagedShares() map[blockAt]conversation.ContentRef {
+	if c == nil {
+		return nil
+	}
+	return c.staged
+}
+
+// sharesAsStaged says whether what was staged in an attempt before this one still does.
+func (c *citing) sharesAsStaged() bool {
+	return maps.Equal(c.shares, c.staged)
+}
+
+// cite adds to an append the edits that cite, and the source records.
+func (a *appending) cite(c *store.Change) error {
+	now := c.Head.UpdateTime
+	for i := range a.cited.parts {
+		if err := a.citeOne(c, &a.cited.parts[i], now); err != nil {
+			return err
+		}
+	}
+	if len(a.cited.parts) > 0 {
+		a.cited.slots.changed[lastSourceSlot] = strconv.AppendInt(nil, a.cited.last, 10)
+	}
+	a.cited.slots.apply(c)
+	return nil
+}
+
+func (a *appending) citeOne(c *store.Change, x *citedPart, now time.Time) error {
+	m := &a.staged[x.message]
+	r := a.cited.record(m, x, now)
+	shown, ok := a.cited.shown(r, x, &a.request.Messages[x.message].Parts[x.part])
+	if !ok {
+		return nil
+	}
+	a.cited.last++
+	slots := a.cited.slots
+	if x.large() {
+		if err := slots.share(x.sum, wholeOf(&m.Parts[x.part]).Ref.ID); err != nil {
+			return err
+		}
+	}
+	if a.cited.release && m.RunID != "" {
+		due, err := slots.join(m.RunID, a.cited.last, now)
+		if err != nil {
+			return err
+		}
+		r.OfRun = true
+		c.Head.NextDue = earlier(c.Head.NextDue, due)
+	}
+	if err := slots.set(sourceSlot(a.cited.last), r); err != nil {
+		return err
+	}
+	c.Head.EditSeq++
+	c.Edits = append(c.Edits, conversation.Edit{
+		Seq: c.Head.EditSeq, Kind: conversation.EditParts, Range: conversation.Range{First: m.Index, End: m.Index + 1},
+		Parts:  []conversation.PartEdit{{Part: int32(x.part), Level: conversation.Cited, Shown: shown}},
+		Reason: conversation.ReasonOverCitationThreshold, Turn: c.Head.Turn, Time: now, Commit: c.Head.Version,
+		Before: int64(m.Parts[x.part].Tokens), After: int64(shown.Tokens),
+	})
+	return nil
+}
+
+// record is the source record of a part that is cited.
+func (c *citing) record(m *conversation.Message, x *citedPart, now time.Time) *sourceRecord {
+	kind := citations.KindOf("", x.text)
+	return &sourceRecord{
+		Handle: newHandle(c.last+1, c.engine.ids()), Type: sourceType(citations.SourceType(x.tool, kind, x.text)),
+		URL: citations.SourceURL(kind, x.text, x.args), ContentType: kind.MediaType(), Kind: kind,
+		Bytes: int64(len(x.text)), Chars: int64(utf8.RuneCountInString(x.text)), SHA256: x.sum[:], Accessed: now.UnixMilli(),
+		CitedBy: []int32{m.Index}, Run: m.RunID, AtAppend: true, Message: m.Index, Part: int32(x.part),
+	}
+}
+
+func sourceType(name string) conversation.SourceType {
+	for t := conversation.SourceTypeWeb; t <= conversation.SourceTypeTool; t++ {
+		if t.String() == name {
+			return t
+		}
+	}
+	return conversation.SourceTypeTool
+}
+
+// shown is what the view shows for a part that is cited. It is false if that weighs no less.
+func (c *citing) shown(r *sourceRecord, x *citedPart, p *conversation.Part) (conversation.Part, bool) {
+	text, cited := makeCitation(r, x.text, true, conversation.ExpandCall(r.Message), counting(c.counter.counter))
+	var out conversation.Part
+	if p.Kind == conversation.PartText {
+		out = conversation.Part{Kind: conversation.PartText, Text: conversation.Content{Inline: text}}
+	} else {
+		out = compaction.Replaced(p.Result, text)
+		keepMedia(out.Result, p.Result, text)
+	}
+	out.Citation = cited
+	c.counter.media = mediaWeight(p, c.counter)
+	c.counter.part(&out)
+	return out, out.Tokens < p.Tokens
+}
+
+// counting counts the tokens of citations.
+func counting(counter tokens.Counter) func(string) int {
+	return func(text string) int {
+		n, _ := counter.Count(text)
+		return n
+	}
+}
+
+// keepMedia leaves the media of a result beside what is shown for its words.
+func keepMedia(shown, whole *conversation.ToolResult, text string) {
+	for _, p := range whole.Parts {
+		if p.Media == nil {
+			continue
+		}
+		if shown.Output != conversation.OutputParts {
+			shown.Output, shown.Text = conversation.OutputParts, conversation.Content{}
+			shown.Parts = []conversation.ResultPart{{Text: conversation.Content{Inline: text}}}
+		}
+		shown.Parts = append(shown.Parts, p)
+	}
+}
+
+// mediaWeight is what one medium of a result was counted as.
+func mediaWeight(p *conversation.Part, s scale) int32 {
+	if p.Result == nil {
+		return 0
+	}
+	media, words := int32(0), int32(0)
+	for i := range p.Result.Parts {
+		if p.Result.Parts[i].Media != nil {
+			media++
+			continue
+		}
+		n, _ := s.counter.Count(p.Result.Parts[i].Text.Inline)
+		words += int32(n)
+	}
+	if media == 0 {
+		return 0
+	}
+	return (p.Tokens - words) / media
+}
+
+// makeCitation words a citation. head is the content, or its beginning.
+func makeCitation(r *sourceRecord, head string, whole bool, expand string, count func(string) int) (string, *conversation.Citation) {
+	made := citations.Make(citations.Source{
+		Handle: r.Handle, Type: r.Type.String(), URL: r.URL, ContentType: r.ContentType, TotalBytes: r.Bytes, TotalChars: r.Chars, Expand: expand,
+	}, r.Kind, head, whole, count)
+	return made.Text, &conversation.Citation{
+		ContentID: r.Handle, SourceType: r.Type, SourceURL: r.URL, ContentType: r.ContentType, TotalBytes: r.Bytes, TotalChars: r.Chars,
+		Location: made.Location, ExcerptFrom: int32(made.ExcerptFrom), ExcerptEnd: int32(made.ExcerptEnd),
+		HowFrom: int32(len(made.Text) - len(made.HowToRetrieve)),
+	}
+}
+
+// citedOf is what a view shows of a citation, with its texts.
+func citedOf(shown *conversation.Part) Cited {
+	text := shown.Text.Inline
+	if shown.Result != nil {
+		text = resultWords(shown.Result)
+	}
+	return citedIn(text, shown.Citation)
+}
+
+func citedIn(text string, c *conversation.Citation) Cited {
+	out := Cited{Citation: *c, Text: text}
+	if end := int(c.ExcerptEnd); c.ExcerptFrom >= 0 && c.ExcerptFrom <= c.ExcerptEnd && end <= len(text) {
+		out.Excerpt = text[c.ExcerptFrom:end]
+	}
+	if from := int(c.HowFrom); from >= 0 && from <= len(text) {
+		out.How = text[from:]
+	}
+	return out
+}
+
+// citingEdits are the edits that cited results of messages when they were appended.
+func (e *Engine) citingEdits(ctx context.Context, key Key, of *store.Snapshot) ([]conversation.Edit, error) {
+	if len(of.Messages) == 0 || of.Head.EditSeq == 0 {
+		return nil, nil
+	}
+	at := conversation.Range{First: of.Messages[0].Index, End: of.Messages[len(of.Messages)-1].Index + 1}
+	snap, err := e.store.Read(ctx, key, store.Query{
+		Incarnation: of.Head.Incarnation, Edits: &store.EditRange{Upto: of.Head.EditSeq, Of: []conversation.Range{at}},
+	})
+	if err != nil {
+		return nil, failure(err)
+	}
+	var out []conversation.Edit
+	for i := range snap.Edits {
+		if e := &snap.Edits[i]; e.Kind == conversation.EditParts && e.Reason == conversation.ReasonOverCitationThreshold {
+			out = append(out, *e)
+		}
+	}
+	return out, nil
+}
+
+// noteRecalled notes on source records which of the new messages hold what was recalled from them.
+func (a *appending) noteRecalled(ctx context.Context, snap *store.Snapshot) error {
+	recalled := a.recalled()
+	if len(recalled) == 0 || snap.Head.Version == 0 {
+		return nil
+	}
+	slots, names := a.cited.slots, make([]string, 0, len(recalled))
+	for handle := range recalled {
+		n, _ := numberOf(handle)
+		names = append(names, sourceSlot(n))
+	}
+	if err := a.engine.readSlots(ctx, a.request.Key, snap.Head.Incarnation, slots, names...); err != nil {
+		return err
+	}
+	for handle, i := range recalled {
+		n, _ := numberOf(handle)
+		value := slots.get(sourceSlot(n))
+		if value == nil {
+			continue
+		}
+		r, err := parseSource(value)
+		if err != nil {
+			return err
+		}
+		if r.Handle != handle {
+			continue
+		}
+		r.cite(snap.Head.Messages + int32(i))
+		if err := slots.set(sourceSlot(n), r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// recalled are the contents that results of the request were recalled from, each with the first of these messages.
+func (a *appending) recalled() map[string]int {
+	out := map[string]int{}
+	for i := range a.request.Messages {
+		for j := range a.request.Messages[i].Parts {
+			r := a.request.Messages[i].Parts[j].Result
+			if r == nil || r.Recalled == nil {
+				continue
+			}
+			if _, ok := numberOf(r.Recalled.ContentID); !ok {
+				continue
+			}
+			if _, known := out[r.Recalled.ContentID]; !known {
+				out[r.Recalled.ContentID] = i
+			}
+		}
+	}
+	return out
+}

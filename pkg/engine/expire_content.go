@@ -1,0 +1,300 @@
+package engine
+
+import (
+	"context"
+	"crypto/sha256"
+	"slices"
+	"time"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
+	"github.com/palimpsest-context/palimpsest/pkg/summarize"
+)
+
+// maxExpired is how many contents go in one commit of the sweeper.
+const maxExpired = 64
+
+// expiring is what goes in one commit of the sweeper: contents of runs that are over.
+type expiring struct {
+	engine *Engine
+	key    Key
+	now    time.Time
+	change *store.Change
+	slots  *slotChanges
+	left   int // contents that this commit may still take
+
+	messages map[int32]*conversation.Message
+	edits    map[int64]*conversation.Edit
+	forget   [][32]byte
+}
+
+// expireRuns adds to a commit of the sweeper what goes with runs that are over, and when to look again.
+func (e *Engine) expireRuns(ctx context.Context, key Key, c *store.Change, now time.Time) (*expiring, error) {
+	snap, err := e.store.Read(ctx, key, store.Query{Incarnation: c.Head.Incarnation, SlotsOf: runSlots})
+	if err != nil {
+		return nil, err
+	}
+	x := &expiring{
+		engine: e, key: key, now: now, change: c, slots: newSlotChanges(snap.Slots), left: maxExpired,
+		messages: map[int32]*conversation.Message{}, edits: map[int64]*conversation.Edit{},
+	}
+	for name := range snap.Slots {
+		if err := x.run(ctx, name); err != nil {
+			return nil, err
+		}
+	}
+	x.finish()
+	return x, nil
+}
+
+// run lets go what is due of one run.
+func (x *expiring) run(ctx context.Context, name string) error {
+	r, err := parseRun(x.slots.get(name))
+	if err != nil {
+		return err
+	}
+	if x.now.Before(r.wakes()) {
+		x.change.Head.NextDue = earlier(x.change.Head.NextDue, r.wakes())
+		return nil
+	}
+	if r.Gone {
+		x.slots.changed[name] = nil
+		return nil
+	}
+	done, err := x.sources(ctx, r)
+	if err != nil {
+		return err
+	}
+	if !done {
+		x.change.Head.NextDue = x.now // the next commit goes on
+		return nil
+	}
+	r.End, r.Gone, r.Sources = r.due().UnixMilli(), true, nil
+	x.change.Head.NextDue = earlier(x.change.Head.NextDue, r.wakes())
+	return x.slots.set(name, r)
+}
+
+// sources lets go the contents of a run, as many as this commit may take.
+func (x *expiring) sources(ctx context.Context, r *runRecord) (done bool, err error) {
+	done = true
+	for _, s := range r.Sources {
+		err := x.engine.eachSource(ctx, x.key, x.change.Head.Incarnation, s[0], s[1], func(number int64, rec *sourceRecord) error {
+			if rec.Expired {
+				return nil
+			}
+			if x.left == 0 {
+				done = false
+				return errEnough
+			}
+			x.left--
+			return x.source(ctx, number, rec)
+		})
+		if err == errEnough { //nolint:errorlint // it is given and taken right here
+			break
+		}
+		if err != nil {
+			return false, err
+		}
+	}
+	return done, nil
+}
+
+var errEnough = conversation.Errorf(conversation.Internal, "enough")
+
+// source lets a content go. Its record stays.
+func (x *expiring) source(ctx context.Context, number int64, r *sourceRecord) error {
+	e := conversation.Edit{Kind: conversation.EditExpireContent, Reason: conversation.ReasonRunEnded, Content: r.Handle}
+	n := x.change.Head.Messages
+	e.Range = conversation.Range{First: n, End: n}
+	if r.AtAppend {
+		e.Range, e.Erases = conversation.Range{First: r.Message, End: r.Message + 1}, true
+		if err := x.message(ctx, r); err != nil {
+			return err
+		}
+	} else if err := x.release(ctx, [32]byte(r.SHA256), r.Content); err != nil {
+		return err
+	}
+	x.add(e)
+	x.engine.library.drop(x.change.Head.Incarnation, number)
+	r.Expired = true
+	return x.slots.set(sourceSlot(number), r)
+}
+
+func (x *expiring) add(e conversation.Edit) {
+	h := &x.change.Head
+	h.EditSeq++
+	e.Seq, e.Turn, e.Time, e.Commit = h.EditSeq, h.Turn, x.now, h.Version
+	x.change.Edits = append(x.change.Edits, e)
+}
+
+// release lets chunks go, if no other content has them.
+func (x *expiring) release(ctx context.Context, sum [32]byte, id []byte) error {
+	if len(id) != len(conversation.ID{}) { // an empty content has none
+		return nil
+	}
+	if err := x.engine.readSlots(ctx, x.key, x.change.Head.Incarnation, x.slots, sharedSlot(sum)); err != nil {
+		return err
+	}
+	free, err := x.slots.release(sum, conversation.ID(id))
+	if free {
+		x.change.Release = append(x.change.Release, conversation.ID(id))
+	}
+	return err
+}
+
+// readSlots reads slots that were not read yet.
+func (e *Engine) readSlots(ctx context.Context, key Key, incarnation conversation.ID, s *slotChanges, names ...string) error {
+	snap, err := e.store.Read(ctx, key, store.Query{Incarnation: incarnation, Slots: names})
+	if err != nil {
+		return failure(err)
+	}
+	if s.read == nil {
+		s.read = map[string][]byte{}
+	}
+	for name, value := range snap.Slots {
+		s.read[name] = value
+	}
+	return nil
+}
+
+// message erases the part of a message that a source is. What the view shows of it stays.
+func (x *expiring) message(ctx context.Context, r *sourceRecord) error {
+	m := x.messages[r.Message]
+	if m == nil {
+		var err error
+		if m, err = x.load(ctx, r.Message); err != nil || m == nil {
+			return err
+		}
+	}
+	if int(r.Part) >= len(m.Parts) {
+		return damaged("a source record")
+	}
+	whole, err := x.engine.inline(ctx, x.key, x.change.Head.Incarnation, m.Parts[r.Part:r.Part+1])
+	if err != nil {
+		return err
+	}
+	x.forget = append(x.forget, sha256.Sum256([]byte(textOf(whole))))
+	for _, c := range conversation.Contents(m.Parts[r.Part : r.Part+1]) {
+		if c.Erased != nil || c.Bytes() == 0 {
+			continue
+		}
+		sum := sha256.Sum256([]byte(c.Inline))
+		if c.Ref != nil {
+			sum = c.Ref.SHA256
+			if err := x.release(ctx, sum, c.Ref.ID[:]); err != nil {
+				return err
+			}
+		}
+		*c = blank(x.change.Head.Incarnation, *c, sum)
+	}
+	return nil
+}
+
+// load reads a message that is rewritten, and marks the summaries that stand for it.
+func (x *expiring) load(ctx context.Context, index int32) (*conversation.Message, error) {
+	at := conversation.Range{First: index, End: index + 1}
+	snap, err := x.engine.store.Read(ctx, x.key, store.Query{
+		Incarnation: x.change.Head.Incarnation, Ranges: []store.MessageRange{{Range: at}}, Edits: &store.EditRange{Of: []conversation.Range{at}},
+	})
+	if err != nil || len(snap.Messages) == 0 {
+		return nil, failure(err)
+	}
+	m := snap.Messages[0]
+	m.Parts = conversation.CloneParts(m.Parts)
+	x.messages[index] = &m
+	for i := range snap.Edits {
+		if e := &snap.Edits[i]; e.Summary != nil && e.Range.Contains(index) && !e.Summary.Erased && x.edits[e.Seq] == nil {
+			marked, s := *e, *e.Summary
+			s.Erased = true
+			marked.Summary = &s
+			x.edits[e.Seq] = &marked
+		}
+	}
+	return &m, nil
+}
+
+// finish puts everything into the commit.
+func (x *expiring) finish() {
+	for _, m := range x.messages {
+		x.change.ReplaceMessages = append(x.change.ReplaceMessages, *m)
+	}
+	for _, e := range x.edits {
+		x.change.ReplaceEdits = append(x.change.ReplaceEdits, *e)
+	}
+	slices.SortFunc(x.change.ReplaceMessages, func(a, b conversation.Message) int { return int(a.Index - b.Index) })
+	slices.SortFunc(x.change.ReplaceEdits, func(a, b conversation.Edit) int { return int(a.Seq - b.Seq) })
+	x.slots.apply(x.change)
+}
+
+// forgetAll makes everybody forget what is gone, once the commit stands.
+func (x *expiring) forgetAll() {
+	if len(x.messages) == 0 {
+		return
+	}
+	x.engine.windows.take(x.key)
+	scope := summarize.Scope{Namespace: x.key.Namespace, Conversation: x.key.Conversation}
+	for _, hash := range x.forget {
+		x.engine.summaries.Forget(scope, hash)
+	}
+	x.engine.summaries.ForgetSpans(scope)
+	for index := range x.messages {
+		x.engine.library.dropMessage(x.change.Head.Incarnation, index)
+	}
+}
+
+// expireErased notes, of contents that a build erases with their messages, that they are gone.
+func (d *deciding) expireErased(ctx context.Context) error {
+	if len(d.gone) == 0 {
+		return nil
+	}
+	e, h := d.engine, &d.window.head
+	names := make([]string, 0, len(d.gone))
+	for _, handle := range d.gone {
+		if n, ok := numberOf(handle); ok {
+			names = append(names, sourceSlot(n))
+		}
+	}
+	for _, c := range d.erased.shared {
+		names = append(names, sharedSlot(c.SHA256))
+	}
+	d.contents = newSlotChanges(nil)
+	if err := e.readSlots(ctx, d.window.key, h.Incarnation, d.contents, names...); err != nil {
+		return err
+	}
+	for _, handle := range d.gone {
+		if err := d.expireOne(handle); err != nil {
+			return err
+		}
+	}
+	for _, c := range d.erased.shared {
+		free, err := d.contents.release(c.SHA256, c.ID)
+		if err != nil {
+			return err
+		}
+		if !free {
+			d.erased.release = slices.DeleteFunc(d.erased.release, func(id conversation.ID) bool { return id == c.ID })
+		}
+	}
+	return nil
+}
+
+// expireOne notes of one content that it is gone. Its hash goes too: it would tell who guesses what it was.
+func (d *deciding) expireOne(handle string) error {
+	n, _ := numberOf(handle)
+	value := d.contents.get(sourceSlot(n))
+	if value == nil {
+		return nil
+	}
+	r, err := parseSource(value)
+	if err != nil || r.Expired || r.Handle != handle {
+		return err
+	}
+	d.add(conversation.Edit{
+		Kind: conversation.EditExpireContent, Range: conversation.Range{First: r.Message, End: r.Message + 1},
+		Reason: conversation.ReasonExpired, Content: handle, Erases: true,
+	})
+	d.engine.library.drop(d.window.head.Incarnation, n)
+	d.engine.library.dropMessage(d.window.head.Incarnation, r.Message)
+	r.Expired, r.SHA256 = true, nil
+	return d.contents.set(sourceSlot(n), r)
+}

@@ -1,0 +1,344 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"unicode/utf8"
+
+	"github.com/palimpsest-context/palimpsest/pkg/citations"
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/tokens"
+)
+
+// RetrieveContent returns a content: the whole or a range, page by page, or the passages that answer search terms.
+func (e *Engine) RetrieveContent(ctx context.Context, r RetrieveContentRequest) (*RetrieveContentResult, error) {
+	rec, snap, err := e.findSource(ctx, r.Key, r.ContentID)
+	if err != nil {
+		return nil, err
+	}
+	h, err := e.hold(ctx, r.Key, &snap.Head, rec)
+	if err != nil {
+		return nil, err
+	}
+	counter, err := e.counter(snap.Info.Counter)
+	if err != nil {
+		return nil, err
+	}
+	if err := e.use(ctx, r.Key, snap.Head.Incarnation, rec); err != nil {
+		return nil, err
+	}
+	sources, err := e.sourceOf(ctx, r.Key, snap.Head.Incarnation, rec)
+	if err != nil {
+		return nil, err
+	}
+	out := &RetrieveContentResult{Source: sources[0]}
+	if r.Excerpts != nil {
+		out.Excerpts, err = h.excerpts(ctx, r.Excerpts, counter, int(r.MaxTokens), r.MaxBytes)
+		return out, err
+	}
+	return out, h.page(ctx, &r, counter, out)
+}
+
+// StreamContent gives a content from a byte on, in pieces of a chunk. The source comes with the first, which is empty if nothing is
+// left.
+func (e *Engine) StreamContent(ctx context.Context, key Key, contentID string, offset int64, give func(source *Source, at int64, chunk []byte) error) error {
+	rec, snap, err := e.findSource(ctx, key, contentID)
+	if err != nil {
+		return err
+	}
+	h, err := e.hold(ctx, key, &snap.Head, rec)
+	if err != nil {
+		return err
+	}
+	if err := e.use(ctx, key, snap.Head.Incarnation, rec); err != nil {
+		return err
+	}
+	sources, err := e.sourceOf(ctx, key, snap.Head.Incarnation, rec)
+	if err != nil {
+		return err
+	}
+	source := &sources[0]
+	if offset >= rec.Bytes {
+		return give(source, rec.Bytes, nil)
+	}
+	return h.each(ctx, offset, func(at int64, chunk []byte) error {
+		first := source
+		source = nil
+		return give(first, at, chunk)
+	})
+}
+
+func notText() error {
+	return conversation.Errorf(conversation.ContentNotText, "the content is not text: it has bytes alone")
+}
+
+// page puts the range asked for into the answer, as much of it as there is room for, from the cursor on.
+func (h *holding) page(ctx context.Context, r *RetrieveContentRequest, counter tokens.Counter, out *RetrieveContentResult) error {
+	unit := r.Unit
+	if !h.record.text() && (unit > ContentBytes || r.MaxTokens > 0) {
+		return notText()
+	}
+	if unit == ContentItems {
+		return h.items(ctx, r, counter, out)
+	}
+	from, end, err := h.bytesOf(ctx, r)
+	if err != nil {
+		return err
+	}
+	if r.Cursor != nil {
+		from = min(max(from, *r.Cursor), end)
+	}
+	chunk, err := h.read(ctx, from, min(end, from+roomFor(r)))
+	if err != nil {
+		return err
+	}
+	if h.record.text() {
+		whole := from+int64(len(chunk)) == end
+		if chunk, err = cutText(chunk, whole, counter, int(r.MaxTokens)); err != nil {
+			return err
+		}
+	}
+	out.Chunk, out.Bytes = chunk, [2]int64{from, from + int64(len(chunk))}
+	if to := out.Bytes[1]; to < end {
+		out.Next = &to
+	}
+	return nil
+}
+
+// roomFor is how many bytes an answer may have.
+func roomFor(r *RetrieveContentRequest) int64 {
+	const pageBytes, perToken = 3 << 20, 64 // no text has more bytes a token for long
+	room := int64(pageBytes)
+	if r.MaxBytes > 0 {
+		room = int64(r.MaxBytes)
+	}
+	if r.MaxTokens > 0 {
+		room = min(room, perToken*int64(r.MaxTokens))
+	}
+	return max(room, utf8.UTFMax)
+}
+
+// bytesOf is the range asked for, in bytes.
+func (h *holding) bytesOf(ctx context.Context, r *RetrieveContentRequest) (from, end int64, err error) {
+	size := h.record.Bytes
+	switch r.Unit {
+	case ContentWhole:
+		return 0, size, nil
+	case ContentBytes:
+		from = min(r.From, size)
+		return from, max(from, min(r.End, size)), nil
+	}
+	o, err := h.outline(ctx)
+	if err != nil {
+		return 0, 0, err
+	}
+	return h.find(ctx, o, unitOf(r.Unit), r.From, r.End)
+}
+
+func (h *holding) find(ctx context.Context, o *citations.Outline, unit citations.Unit, from, end int64) (int64, int64, error) {
+	return o.Find(unit, from, end, func(from, to int64) ([]byte, error) { return h.read(ctx, from, to) })
+}
+
+func unitOf(u ContentUnit) citations.Unit {
+	switch u {
+	case ContentChars:
+		return citations.UnitChars
+	case ContentLines:
+		return citations.UnitLines
+	case ContentItems:
+		return citations.UnitItems
+	default:
+		return citations.UnitBytes
+	}
+}
+
+// cutText cuts a text to what weighs at most a number of tokens (0: any), between characters. whole says that nothing of it follows.
+func cutText(text []byte, whole bool, counter tokens.Counter, limit int) ([]byte, error) {
+	if !whole {
+		text = text[:wholeRunes(text)]
+	}
+	if limit == 0 || len(text) == 0 {
+		return text, nil
+	}
+	for {
+		n, _ := counter.Count(string(text))
+		if n <= limit {
+			return text, nil
+		}
+		keep := wholeRunes(text[:min(len(text)*limit/n, len(text)*9/10)])
+		if keep == 0 {
+			return nil, conversation.Errorf(conversation.ExpansionTooLarge, "max_tokens leaves no room for a single character")
+		}
+		text = text[:keep]
+	}
+}
+
+// items puts whole items of a JSON array into the answer. Its cursor counts items.
+func (h *holding) items(ctx context.Context, r *RetrieveContentRequest, counter tokens.Counter, out *RetrieveContentResult) error {
+	o, err := h.outline(ctx)
+	if err != nil {
+		return err
+	}
+	total, ok := o.Items()
+	if !ok {
+		err := conversation.Errorf(conversation.InvalidField, "the content has no items")
+		err.Violations = []conversation.Violation{{Field: "range.items", Text: "the content is neither a JSON array nor an object with one array in it"}}
+		return err
+	}
+	end := min(r.End, total)
+	from := min(r.From, end)
+	if r.Cursor != nil {
+		from = min(max(from, *r.Cursor), end)
+	}
+	for to := end; ; {
+		first, last, err := h.find(ctx, o, citations.UnitItems, from, to)
+		if err != nil {
+			return err
+		}
+		chunk, fits, err := h.fitting(ctx, first, last, r, counter)
+		if err != nil {
+			return err
+		}
+		if fits {
+			out.Chunk, out.Bytes = chunk, [2]int64{first, last}
+			if to < end {
+				out.Next = &to
+			}
+			return nil
+		}
+		if to = from + (to-from)*3/4; to == from {
+			return conversation.Errorf(conversation.ExpansionTooLarge, "item %d alone is larger than the reply may be: ask for chars", from)
+		}
+	}
+}
+
+// fitting reads a range if there is room for it.
+func (h *holding) fitting(ctx context.Context, from, end int64, r *RetrieveContentRequest, counter tokens.Counter) ([]byte, bool, error) {
+	if end-from > roomFor(r) {
+		return nil, false, nil
+	}
+	chunk, err := h.read(ctx, from, end)
+	if err != nil || r.MaxTokens == 0 {
+		return chunk, err == nil, err
+	}
+	n, _ := counter.Count(string(chunk))
+	return chunk, n <= int(r.MaxTokens), nil
+}
+
+// excerpts are the passages of the content that answer search terms.
+func (h *holding) excerpts(ctx context.Context, q *ExcerptQuery, counter tokens.Counter, maxTokens, maxBytes int) ([]ContentExcerpt, error) {
+	if !h.record.text() {
+		return nil, notText()
+	}
+	return search(q, counter, maxTokens, maxBytes, func(s *searching) error { return h.add(ctx, s) })
+}
+
+// searching is one search through contents.
+type searching struct {
+	search *citations.Search
+	pieces []piece
+}
+
+// piece is what a search was given: a content, or a piece of one that is too large to be held.
+type piece struct {
+	*holding
+	pieced bool
+	text   string // of the piece at hand
+	bytes  int64  // before it
+	chars  int64
+	lines  int64
+}
+
+func (s *searching) add(p piece, d *citations.Document) {
+	s.search.Add(len(s.pieces), d)
+	p.text = ""
+	s.pieces = append(s.pieces, p)
+}
+
+// after is the piece that follows.
+func (p piece) after() piece {
+	p.bytes += int64(len(p.text))
+	p.chars += int64(utf8.RuneCountInString(p.text))
+	p.lines += linesIn(p.text)
+	return p
+}
+
+func linesIn(text string) int64 {
+	n := int64(0)
+	for i := range len(text) {
+		if text[i] == '\n' {
+			n++
+		}
+	}
+	return n
+}
+
+// search runs a search, and gives as many of its excerpts as there is room for. If there is none for the best, they are made shorter.
+func search(q *ExcerptQuery, counter tokens.Counter, maxTokens, maxBytes int, fill func(*searching) error) ([]ContentExcerpt, error) {
+	if maxTokens == 0 {
+		maxTokens = math.MaxInt
+	}
+	if maxBytes == 0 {
+		maxBytes = math.MaxInt
+	}
+	terms := citations.NewQuery(q.Terms...)
+	chars := q.MaxChars
+	if chars <= 0 || chars > citations.MaxExcerptChars {
+		chars = citations.MaxExcerptChars
+	}
+	const leastChars = 40
+	for {
+		s := &searching{search: citations.NewSearch(terms, citations.Options{Max: q.Max, MaxChars: chars})}
+		if err := fill(s); err != nil {
+			return nil, err
+		}
+		found := s.search.Excerpts()
+		out := fittingExcerpts(s.located(found), counter, maxTokens, maxBytes)
+		if len(out) > 0 || len(found) == 0 || chars <= leastChars {
+			return out, nil
+		}
+		chars = max(chars/2, leastChars)
+	}
+}
+
+// fittingExcerpts are those that have room together, best first.
+func fittingExcerpts(found []ContentExcerpt, counter tokens.Counter, maxTokens, maxBytes int) []ContentExcerpt {
+	const beside = 512 // bytes of an answer that stand beside an excerpt's text
+	weight, size := 0, 0
+	for i := range found {
+		n, _ := counter.Count(found[i].Text)
+		weight, size = weight+n, size+len(found[i].Text)+beside
+		if weight > maxTokens || size > maxBytes {
+			return found[:i]
+		}
+	}
+	return found
+}
+
+// located says of excerpts which content they are of, and where in it.
+func (s *searching) located(found []citations.Excerpt) []ContentExcerpt {
+	out := make([]ContentExcerpt, len(found))
+	for i, x := range found {
+		p := &s.pieces[x.Content]
+		out[i] = ContentExcerpt{
+			ContentID: p.record.Handle, Text: x.Text, Location: x.Location, Bytes: x.Bytes, Chars: x.Chars, Score: x.Score,
+			Matched: x.Matched, Relevance: x.Relevance,
+		}
+		if p.pieced {
+			p.shift(&out[i], &x)
+		}
+	}
+	return out
+}
+
+// shift says of an excerpt of a piece where it is in the content.
+func (p *piece) shift(out *ContentExcerpt, x *citations.Excerpt) {
+	for i := range out.Bytes {
+		out.Bytes[i], out.Chars[i] = x.Bytes[i]+p.bytes, x.Chars[i]+p.chars
+	}
+	var first, last int64
+	if n, _ := fmt.Sscanf(x.Location, "lines %d-%d", &first, &last); n == 2 {
+		out.Location = fmt.Sprintf("lines %d-%d", first+p.lines, last+p.lines)
+	}
+}

@@ -1,0 +1,235 @@
+package engine
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
+)
+
+const (
+	// runGrace is how long the contents of a run can be had once it has ended (behaviour §9).
+	runGrace = time.Hour
+	// runIdle is after how long without use a run is ended that nobody ends.
+	runIdle = 24 * time.Hour
+	// runMemory is how long it is known of a run that its contents are gone.
+	runMemory = 24 * time.Hour
+	// useStep is how exactly it is known when a run was last used: reading writes no more often.
+	useStep = time.Hour
+)
+
+// runRecord is a run as it is stored.
+type runRecord struct {
+	ID      string     `json:"id"`
+	Used    int64      `json:"u"`           // Unix milliseconds
+	End     int64      `json:"e,omitempty"` // when its contents go; 0 until it is ended
+	Gone    bool       `json:"g,omitempty"`
+	Sources [][2]int64 `json:"s,omitempty"` // numbers of its contents, from and to, inclusive
+}
+
+func runSlot(id string) string {
+	sum := sha256.Sum256([]byte(id))
+	return runSlots + hex.EncodeToString(sum[:])
+}
+
+func parseRun(value []byte) (*runRecord, error) {
+	if value == nil {
+		return nil, nil
+	}
+	r := &runRecord{}
+	if err := json.Unmarshal(value, r); err != nil {
+		return nil, damaged("what is known of a run").Because(err)
+	}
+	return r, nil
+}
+
+// due is when the contents of the run go.
+func (r *runRecord) due() time.Time {
+	if r.End > 0 {
+		return time.UnixMilli(r.End).UTC()
+	}
+	return time.UnixMilli(r.Used).Add(runIdle + runGrace).UTC()
+}
+
+// wakes is when something is to be done about the run.
+func (r *runRecord) wakes() time.Time {
+	if r.Gone {
+		return r.due().Add(runMemory)
+	}
+	return r.due()
+}
+
+// ended says whether the run takes nothing more.
+func (r *runRecord) ended(now time.Time) bool { return r.Gone || r.End > 0 || !now.Before(r.due()) }
+
+func (r *runRecord) add(number int64) {
+	if n := len(r.Sources); n > 0 && r.Sources[n-1][1] == number-1 {
+		r.Sources[n-1][1] = number
+		return
+	}
+	r.Sources = append(r.Sources, [2]int64{number, number})
+}
+
+// join makes a content part of a run, and says when the run is due.
+func (s *slotChanges) join(run string, number int64, now time.Time) (time.Time, error) {
+	r, err := parseRun(s.get(runSlot(run)))
+	if err != nil {
+		return time.Time{}, err
+	}
+	if r == nil {
+		r = &runRecord{ID: run}
+	}
+	r.Used = now.UnixMilli()
+	r.add(number)
+	return r.due(), s.set(runSlot(run), r)
+}
+
+// EndRun ends a run: its contents go after the grace time (behaviour §9).
+func (e *Engine) EndRun(ctx context.Context, r EndRunRequest) (*EndRunResult, error) {
+	var out *EndRunResult
+	err := e.change(ctx, r.Key, func() (err error) {
+		out, err = e.endRun(ctx, &r)
+		return err
+	})
+	return out, err
+}
+
+func (e *Engine) endRun(ctx context.Context, r *EndRunRequest) (*EndRunResult, error) {
+	snap, err := e.read(ctx, r.Key, store.Query{Request: r.Request.key(), Slots: []string{runSlot(r.RunID)}})
+	if err != nil {
+		return nil, err
+	}
+	first, err := e.recall(snap, r.Request)
+	if err != nil {
+		return nil, err
+	}
+	run, err := parseRun(snap.Slots[runSlot(r.RunID)])
+	if err != nil {
+		return nil, err
+	}
+	if first != nil {
+		out := &EndRunResult{Scheduled: first.Count, Revision: first.Revision, Duplicate: true}
+		if run != nil && first.Count > 0 {
+			out.DeleteAt = run.due()
+		}
+		return out, nil
+	}
+	if run == nil {
+		run = &runRecord{ID: r.RunID}
+	}
+	return e.commitEnd(ctx, r, snap, run)
+}
+
+func (e *Engine) commitEnd(ctx context.Context, r *EndRunRequest, snap *store.Snapshot, run *runRecord) (*EndRunResult, error) {
+	left, err := e.leftOf(ctx, r.Key, &snap.Head, run)
+	if err != nil {
+		return nil, err
+	}
+	now := e.now()
+	c := &store.Change{Expect: snap.Head.Version, Head: next(snap.Head, now)}
+	c.Head.Revision++
+	if !run.Gone {
+		run.Used, run.End = now.UnixMilli(), now.Add(or(r.Grace, runGrace)).UnixMilli()
+	}
+	slots := newSlotChanges(nil)
+	if err := slots.set(runSlot(r.RunID), run); err != nil {
+		return nil, err
+	}
+	slots.apply(c)
+	c.Head.NextDue = earlier(c.Head.NextDue, run.wakes())
+	e.remember(c, r.Request, store.Outcome{Count: left, Revision: c.Head.Revision})
+	if err := e.store.Commit(ctx, r.Key, c); err != nil {
+		return nil, err
+	}
+	out := &EndRunResult{Scheduled: left, Revision: c.Head.Revision}
+	if left > 0 {
+		out.DeleteAt = run.due()
+	}
+	return out, nil
+}
+
+// leftOf is how many contents of a run can still be had.
+func (e *Engine) leftOf(ctx context.Context, key Key, head *Head, run *runRecord) (int32, error) {
+	left := int32(0)
+	for _, r := range run.Sources {
+		err := e.eachSource(ctx, key, head.Incarnation, r[0], r[1], func(_ int64, s *sourceRecord) error {
+			if !s.Expired {
+				left++
+			}
+			return nil
+		})
+		if err != nil {
+			return 0, err
+		}
+	}
+	return left, nil
+}
+
+// sourcePage is how many source records are read at a time.
+const sourcePage = 128
+
+// eachSource gives the source records of numbers, from and to inclusive, in order.
+func (e *Engine) eachSource(ctx context.Context, key Key, incarnation conversation.ID, from, to int64, give func(number int64, r *sourceRecord) error) error {
+	for ; from <= to; from += sourcePage {
+		names := make([]string, 0, sourcePage)
+		for n := from; n < from+sourcePage && n <= to; n++ {
+			names = append(names, sourceSlot(n))
+		}
+		snap, err := e.store.Read(ctx, key, store.Query{Incarnation: incarnation, Slots: names})
+		if err != nil {
+			return failure(err)
+		}
+		for i, name := range names {
+			value := snap.Slots[name]
+			if value == nil {
+				continue
+			}
+			r, err := parseSource(value)
+			if err != nil {
+				return err
+			}
+			if err := give(from+int64(i), r); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// use notes that something of a run was read, if that is worth a write. It competes with nobody, and is a favour: who loses, loses
+// less than a step.
+func (e *Engine) use(ctx context.Context, key Key, incarnation conversation.ID, s *sourceRecord) error {
+	if !s.OfRun {
+		return nil
+	}
+	name := runSlot(s.Run)
+	snap, err := e.store.Read(ctx, key, store.Query{Incarnation: incarnation, Slots: []string{name}})
+	if err != nil {
+		return failure(err)
+	}
+	run, err := parseRun(snap.Slots[name])
+	if err != nil || run == nil || run.End > 0 || run.Gone {
+		return err
+	}
+	now := e.now()
+	if now.Sub(time.UnixMilli(run.Used)) < useStep {
+		return nil
+	}
+	run.Used = now.UnixMilli()
+	slots := newSlotChanges(nil)
+	if err := slots.set(name, run); err != nil {
+		return err
+	}
+	c := &store.Change{Aside: true, Head: Head{Incarnation: incarnation}, ExpectSlots: map[string][]byte{name: snap.Slots[name]}}
+	slots.apply(c)
+	err = e.store.Commit(ctx, key, c)
+	if errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	return failure(err)
+}

@@ -1,0 +1,123 @@
+package engine
+
+import (
+	"context"
+	"slices"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
+)
+
+// SearchContent returns the passages that answer search terms best over all contents of a conversation, but those of messages that were
+// taken back.
+func (e *Engine) SearchContent(ctx context.Context, r SearchContentRequest) (*SearchContentResult, error) {
+	snap, err := e.read(ctx, r.Key, store.Query{Info: true, Slots: []string{lastSourceSlot}})
+	if err != nil {
+		return nil, err
+	}
+	last, err := lastSource(snap.Slots)
+	if err != nil {
+		return nil, err
+	}
+	counter, err := e.counter(snap.Info.Counter)
+	if err != nil {
+		return nil, err
+	}
+	found, err := e.searchable(ctx, &r, newWindow(r.Key, snap), last)
+	if err != nil {
+		return nil, err
+	}
+	out := &SearchContentResult{Skipped: found.skipped}
+	out.Excerpts, err = search(&r.Query, counter, int(r.MaxTokens), r.MaxBytes, func(s *searching) error {
+		out.Searched = 0
+		for _, rec := range found.records {
+			if err := e.addContent(ctx, &r, &snap.Head, rec, s, out); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return out, err
+}
+
+// addContent adds a content to a search. One that went since its record was read is left out.
+func (e *Engine) addContent(ctx context.Context, r *SearchContentRequest, head *Head, rec *sourceRecord, s *searching, out *SearchContentResult) error {
+	h, err := e.hold(ctx, r.Key, head, rec)
+	if err == nil {
+		err = h.add(ctx, s)
+	}
+	if conversation.KindOf(err) == conversation.ContentExpired {
+		return nil
+	}
+	out.Searched++
+	return err
+}
+
+// searchableContents are the contents that a search looks through.
+type searchableContents struct {
+	records []*sourceRecord
+	skipped int
+}
+
+func (e *Engine) searchable(ctx context.Context, r *SearchContentRequest, w *window, last int64) (*searchableContents, error) {
+	spans, err := e.spans(ctx, w)
+	if err != nil {
+		return nil, err
+	}
+	hidden := func(index int32) bool {
+		return slices.ContainsFunc(spans, func(s conversation.Edit) bool {
+			return s.Kind == conversation.EditHide && s.Range.Contains(index)
+		})
+	}
+	out := &searchableContents{}
+	err = e.eachSource(ctx, r.Key, w.head.Incarnation, 1, last, func(_ int64, rec *sourceRecord) error {
+		switch {
+		case rec.Expired || r.RunID != "" && rec.Run != r.RunID || rec.AtAppend && hidden(rec.Message):
+		case !rec.text():
+			out.skipped++
+		default:
+			out.records = append(out.records, rec)
+		}
+		return nil
+	})
+	return out, err
+}
+
+// ListSources lists source records, oldest first. A page ends early when enough was looked through.
+func (e *Engine) ListSources(ctx context.Context, r SourcesRequest) (*SourcesResult, error) {
+	snap, err := e.read(ctx, r.Key, store.Query{Slots: []string{lastSourceSlot}})
+	if err != nil {
+		return nil, err
+	}
+	last, err := lastSource(snap.Slots)
+	if err != nil {
+		return nil, err
+	}
+	const most = 64 * sourcePage
+	out, at := &SourcesResult{}, max(r.Cursor, 1)
+	var records []*sourceRecord
+	for looked := 0; at <= last && len(records) < r.Limit && looked < most; looked += sourcePage {
+		to := min(at+sourcePage-1, last)
+		err := e.eachSource(ctx, r.Key, snap.Head.Incarnation, at, to, func(n int64, rec *sourceRecord) error {
+			if len(records) == r.Limit {
+				return nil
+			}
+			at = n + 1
+			if r.RunID == "" || rec.Run == r.RunID {
+				records = append(records, rec)
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		if len(records) < r.Limit {
+			at = to + 1
+		}
+	}
+	if at <= last {
+		out.Next = at
+	}
+	out.Sources, err = e.sourceOf(ctx, r.Key, snap.Head.Incarnation, records...)
+	return out, err
+}

@@ -1,0 +1,484 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
+	"github.com/palimpsest-context/palimpsest/pkg/tokens"
+)
+
+const (
+	// DefaultAnswerTokens is what an answer to a call of a tool that recalls weighs at most.
+	DefaultAnswerTokens = 2_000
+	// besideTokens is how much of that is kept for what stands around the text.
+	besideTokens = 90
+)
+
+// AnswerToolCall answers a model's call of a tool that recalls, with the result to append. What is wrong with the call is told in the
+// result, for the model; only what is no fault of the model's is an error.
+func (e *Engine) AnswerToolCall(ctx context.Context, r ToolCallRequest) (*ToolCallResult, error) {
+	if !conversation.IsRecallTool(r.Call.Name) {
+		err := conversation.Errorf(conversation.InvalidField, "the tool is none of those that recall")
+		err.Violations = []conversation.Violation{{
+			Field: "tool_call.name",
+			Text:  fmt.Sprintf("must be %s, %s or %s", conversation.ToolExpand, conversation.ToolRetrieve, conversation.ToolSearch),
+		}}
+		return nil, err
+	}
+	snap, err := e.read(ctx, r.Key, store.Query{Info: true})
+	if err != nil {
+		return nil, err
+	}
+	counter, err := e.counter(snap.Info.Counter)
+	if err != nil {
+		return nil, err
+	}
+	limit := int(r.MaxTokens)
+	if limit == 0 {
+		limit = DefaultAnswerTokens
+	}
+	a := &answering{engine: e, key: r.Key, counter: counter, limit: limit}
+	reply, err := a.answer(ctx, &r.Call)
+	out := &ToolCallResult{Result: conversation.ToolResult{
+		CallID: r.Call.CallID, Name: r.Call.Name, State: conversation.ResultCompleted, Recalled: a.recalled,
+	}}
+	if err != nil {
+		told, ok := forModel(err)
+		if !ok {
+			return nil, err
+		}
+		out.Result.State, reply = conversation.ResultError, answer{body: told}
+	}
+	out.Result.Text.Inline = a.fit(reply)
+	out.Tokens = int32(a.weigh(out.Result.Text.Inline))
+	return out, nil
+}
+
+// forModel words an error for the model, if it is the call that was wrong.
+func forModel(err error) (string, bool) {
+	switch conversation.KindOf(err) {
+	case conversation.ContentNotFound, conversation.ContentExpired, conversation.ContentNotText, conversation.MessageNotFound,
+		conversation.SummaryNotFound, conversation.OriginalErased, conversation.ExpansionTooLarge, conversation.InvalidField:
+		return "Error: " + err.Error(), true
+	default:
+		return "", false
+	}
+}
+
+// answering is one answer on its way.
+type answering struct {
+	engine   *Engine
+	key      Key
+	counter  tokens.Counter
+	limit    int
+	recalled *conversation.Recalled
+}
+
+// answer is a text for a model: what was recalled, and what to know of it.
+type answer struct {
+	header string
+	body   string
+	footer string
+}
+
+// room is what the text may weigh.
+func (a *answering) room() int { return max(a.limit-besideTokens, a.limit/4) }
+
+func (a *answering) weigh(text string) int {
+	n, _ := a.counter.Count(text)
+	return n
+}
+
+// fit puts an answer together in its limit; its text gives way.
+func (a *answering) fit(r answer) string {
+	text := r.text()
+	for room := a.room(); a.weigh(text) > a.limit && r.body != "" && room > 0; room = room * 3 / 4 {
+		cut, err := cutText([]byte(r.body), true, a.counter, room)
+		if err != nil {
+			cut = nil
+		}
+		r.body = string(cut)
+		text = r.text()
+	}
+	return text
+}
+
+func (r *answer) text() string {
+	var lines []string
+	for _, s := range []string{r.header, r.body, r.footer} {
+		if s != "" {
+			lines = append(lines, s)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+func (a *answering) answer(ctx context.Context, call *conversation.ToolCall) (answer, error) {
+	args, err := parseArguments(call.Arguments.Inline)
+	if err != nil {
+		return answer{}, err
+	}
+	switch call.Name {
+	case conversation.ToolExpand:
+		return a.expand(ctx, args)
+	case conversation.ToolRetrieve:
+		return a.retrieve(ctx, args)
+	default:
+		return a.search(ctx, args)
+	}
+}
+
+// expand answers a call of expand_message.
+func (a *answering) expand(ctx context.Context, args *arguments) (answer, error) {
+	r := ExpandRequest{Key: a.key, ReturnOnly: true, MaxTokens: int32(a.room()), Limit: 100}
+	if args.summary > 0 {
+		r.Summary = args.summary
+		return a.expandSummary(ctx, r)
+	}
+	if args.index == nil {
+		return answer{}, badArgument("id", "the number of a message, such as 12, or of a summary, such as s7, is needed")
+	}
+	r.Index = args.index
+	if args.ranged {
+		if args.from > maxIndex {
+			return answer{}, badArgument("start", "it is past any text")
+		}
+		r.Range = conversation.Range{First: int32(args.from), End: int32(min(args.end, maxIndex))}
+		switch args.unit {
+		case ContentLines:
+			r.Unit = RangeLines
+		case ContentItems:
+			r.Unit = RangeItems
+		case ContentChars:
+			r.Unit = RangeChars
+		default:
+			return answer{}, badArgument("unit", "must be chars, lines or items")
+		}
+	}
+	got, err := a.engine.Expand(ctx, r)
+	if err != nil {
+		return answer{}, err
+	}
+	a.recalled = &conversation.Recalled{Index: *r.Index}
+	return a.expanded(got, *r.Index, args), nil
+}
+
+func (a *answering) expanded(got *ExpandResult, index int32, args *arguments) answer {
+	m := &got.Message.Message
+	out := answer{header: fmt.Sprintf("[Message %d, %s, %d characters]", index, m.Role, got.TotalChars), body: messageText(m.Parts)}
+	unit := "characters"
+	if args.unit == ContentItems && args.ranged {
+		unit = "items"
+	}
+	if s := got.Returned; s != nil {
+		out.header = fmt.Sprintf("[Message %d, %s, %s %d-%d of %d characters in all]", index, m.Role, unit, s.First, s.End, got.TotalChars)
+		if unit == "items" || args.ranged {
+			out.header = fmt.Sprintf("[Message %d, %s, %s %d-%d]", index, m.Role, unit, s.First, s.End)
+		}
+	}
+	if got.Next != nil {
+		word := "chars"
+		if unit == "items" {
+			word = "items"
+		}
+		out.footer = fmt.Sprintf("[More follows: %s with id %d, start %d, unit %s.]", conversation.ToolExpand, index, *got.Next, word)
+	}
+	return out
+}
+
+// expandSummary tells what a summary stands for, message by message, as many as there is room for.
+func (a *answering) expandSummary(ctx context.Context, r ExpandRequest) (answer, error) {
+	r.MaxTokens = 0
+	got, err := a.engine.Expand(ctx, r)
+	if err != nil {
+		return answer{}, err
+	}
+	share := max(a.room()/max(len(got.Children), 1), 60)
+	var b strings.Builder
+	told, room := 0, a.room()
+	for i := range got.Children {
+		line := a.child(&got.Children[i], share)
+		n := a.weigh(line)
+		if n > room {
+			break
+		}
+		room -= n
+		told++
+		b.WriteString(line)
+	}
+	out := answer{header: fmt.Sprintf("[Summary s%d stands for:]", r.Summary), body: strings.TrimRight(b.String(), "\n")}
+	out.footer = fmt.Sprintf("[One in full: %s with its number.]", conversation.ToolExpand)
+	if told < len(got.Children) || got.Next != nil {
+		last := got.Children[max(told-1, 0)].Range.End
+		out.footer = fmt.Sprintf("[Shown up to message %d; what follows, and one in full: %s with its number.]", last-1, conversation.ToolExpand)
+	}
+	return out, nil
+}
+
+func (a *answering) child(c *ExpandedChild, share int) string {
+	if c.Message == nil {
+		return fmt.Sprintf("s%d: summary of messages %d-%d\n", c.Summary, c.Range.First, c.Range.End-1)
+	}
+	m := &c.Message.Message
+	text := messageText(m.Parts)
+	for i := range m.Parts {
+		if call := m.Parts[i].Call; call != nil {
+			text = strings.TrimLeft(text+"\n"+call.Name+"("+call.Arguments.Inline+")", "\n")
+		}
+	}
+	cut, err := cutText([]byte(text), true, a.counter, share)
+	if err != nil {
+		cut = nil
+	}
+	if len(cut) < len(text) {
+		cut = append(slices.Clip(cut), "..."...)
+	}
+	return fmt.Sprintf("%d %s: %s\n", m.Index, m.Role, cut)
+}
+
+// retrieve answers a call of retrieve_content.
+func (a *answering) retrieve(ctx context.Context, args *arguments) (answer, error) {
+	switch {
+	case args.contentID == "" && len(args.terms) == 0:
+		return answer{}, badArgument("content_id", "a handle such as c12-k3v9q2mz, or search_terms, is needed")
+	case args.contentID == "":
+		return a.searchContents(ctx, args)
+	}
+	r := RetrieveContentRequest{Key: a.key, ContentID: args.contentID, MaxTokens: int32(a.room())}
+	switch {
+	case len(args.terms) > 0:
+		r.Excerpts = &ExcerptQuery{Terms: args.terms}
+	case args.ranged:
+		r.Unit, r.From, r.End = args.unit, args.from, args.end
+	}
+	got, err := a.engine.RetrieveContent(ctx, r)
+	if err != nil {
+		return answer{}, err
+	}
+	a.recalled = &conversation.Recalled{ContentID: args.contentID}
+	if r.Excerpts != nil {
+		return passages(got.Excerpts, "of "+args.contentID), nil
+	}
+	return a.retrieved(got, &r), nil
+}
+
+func (a *answering) retrieved(got *RetrieveContentResult, r *RetrieveContentRequest) answer {
+	s := &got.Source
+	out := answer{
+		header: fmt.Sprintf("[%s, bytes %d-%d of %d]", s.ContentID, got.Bytes[0], got.Bytes[1], s.Bytes), body: string(got.Chunk),
+	}
+	if r.Unit == ContentItems {
+		out.body = "[" + out.body + "]"
+	}
+	if got.Next != nil {
+		unit := "bytes"
+		if r.Unit == ContentItems {
+			unit = "items"
+		}
+		out.footer = fmt.Sprintf("[More follows: %s with start %d, unit %s. Search terms cost less.]", conversation.ToolRetrieve, *got.Next, unit)
+	}
+	return out
+}
+
+func (a *answering) searchContents(ctx context.Context, args *arguments) (answer, error) {
+	got, err := a.engine.SearchContent(ctx, SearchContentRequest{
+		Key: a.key, Query: ExcerptQuery{Terms: args.terms}, MaxTokens: int32(a.room() * 9 / 10),
+	})
+	if err != nil {
+		return answer{}, err
+	}
+	if len(got.Excerpts) > 0 {
+		a.recalled = &conversation.Recalled{ContentID: got.Excerpts[0].ContentID}
+	}
+	out := passages(got.Excerpts, fmt.Sprintf("of %d contents", got.Searched))
+	return out, nil
+}
+
+// passages words excerpts for a model.
+func passages(found []ContentExcerpt, of string) answer {
+	if len(found) == 0 {
+		return answer{body: "[Nothing " + of + " answers these search terms. Try other words, or ask for a range.]"}
+	}
+	var b strings.Builder
+	for i := range found {
+		x := &found[i]
+		fmt.Fprintf(&b, "%d. %s %s\n%s\n", i+1, x.ContentID, x.Location, x.Text)
+	}
+	return answer{header: fmt.Sprintf("[%d passages %s, best first]", len(found), of), body: strings.TrimRight(b.String(), "\n")}
+}
+
+// search answers a call of search_conversation.
+func (a *answering) search(ctx context.Context, args *arguments) (answer, error) {
+	if args.query == "" {
+		return answer{}, badArgument("query", "what is looked for is needed")
+	}
+	got, err := a.engine.SearchMessages(ctx, SearchMessagesRequest{
+		Key: a.key, Query: args.query, Range: conversation.Range{End: -1}, Limit: 10, SnippetChars: 300,
+	})
+	if err != nil {
+		return answer{}, err
+	}
+	if len(got.Hits) == 0 {
+		return answer{body: "[No message answers this. Try other words.]"}, nil
+	}
+	a.recalled = &conversation.Recalled{Index: got.Hits[0].Message.Index}
+	var b strings.Builder
+	told, room := 0, a.room()
+	for i := range got.Hits {
+		h := &got.Hits[i]
+		line := fmt.Sprintf("%d %s %s: %s\n", h.Message.Index, h.Message.Role, h.Message.CreateTime.Format("2006-01-02 15:04"), h.Snippet)
+		n := a.weigh(line)
+		if n > room && told > 0 {
+			break
+		}
+		room -= n
+		told++
+		b.WriteString(line)
+	}
+	return answer{
+		header: fmt.Sprintf("[%d messages, best first: number, who, when, the part that answers]", told), body: strings.TrimRight(b.String(), "\n"),
+		footer: fmt.Sprintf("[One in full: %s with its number.]", conversation.ToolExpand),
+	}, nil
+}
+
+// arguments are what a model gave with a call. Models write numbers as strings and lists as words: both are taken.
+type arguments struct {
+	index     *int32
+	summary   int64
+	contentID string
+	terms     []string
+	query     string
+	ranged    bool
+	from, end int64
+	unit      ContentUnit
+}
+
+// The most that a model may look for at once.
+const (
+	maxTerms     = 64
+	maxTermBytes = 8_192
+	maxQuery     = 65_536
+)
+
+func badArgument(name, text string) error {
+	return conversation.Errorf(conversation.InvalidField, "the argument %s: %s", name, text)
+}
+
+func parseArguments(text string) (*arguments, error) {
+	var given map[string]json.RawMessage
+	if strings.TrimSpace(text) == "" {
+		text = "{}"
+	}
+	if json.Unmarshal([]byte(text), &given) != nil {
+		return nil, conversation.Errorf(conversation.InvalidField, "the arguments are no JSON object")
+	}
+	a := &arguments{contentID: stringIn(given["content_id"]), query: stringIn(given["query"])}
+	if len(a.query) > maxQuery {
+		return nil, badArgument("query", "it is longer than 65,536 bytes")
+	}
+	for _, read := range []func(map[string]json.RawMessage) error{a.readID, a.readTerms, a.readRange} {
+		if err := read(given); err != nil {
+			return nil, err
+		}
+	}
+	return a, nil
+}
+
+// stringIn reads a string, or a number as it is written.
+func stringIn(raw json.RawMessage) string {
+	var s string
+	if json.Unmarshal(raw, &s) == nil {
+		return strings.TrimSpace(s)
+	}
+	var n json.Number
+	if json.Unmarshal(raw, &n) == nil {
+		return n.String()
+	}
+	return ""
+}
+
+func (a *arguments) readID(given map[string]json.RawMessage) error {
+	id := stringIn(given["id"])
+	if id == "" {
+		return nil
+	}
+	bad := badArgument("id", "must be the number of a message, such as 12, or of a summary, such as s7")
+	if rest, ok := strings.CutPrefix(id, "s"); ok {
+		n, ok := wholeNumber(rest)
+		if !ok || n == 0 {
+			return bad
+		}
+		a.summary = n
+		return nil
+	}
+	n, ok := wholeNumber(strings.TrimPrefix(id, "m"))
+	if !ok || n > maxIndex {
+		return bad
+	}
+	index := int32(n)
+	a.index = &index
+	return nil
+}
+
+// wholeNumber reads a number that is not negative; 12.0 is one too.
+func wholeNumber(text string) (int64, bool) {
+	text = strings.TrimSuffix(text, ".0")
+	var n int64
+	if text == "" || len(text) > 18 || strings.Trim(text, "0123456789") != "" {
+		return 0, false
+	}
+	for _, c := range text {
+		n = n*10 + int64(c-'0')
+	}
+	return n, true
+}
+
+func (a *arguments) readTerms(given map[string]json.RawMessage) error {
+	raw := given["search_terms"]
+	if json.Unmarshal(raw, &a.terms) != nil {
+		a.terms = nil
+		if s := stringIn(raw); s != "" {
+			a.terms = []string{s}
+		}
+	}
+	a.terms = slices.DeleteFunc(a.terms, func(s string) bool { return strings.TrimSpace(s) == "" })
+	if len(a.terms) > maxTerms {
+		return badArgument("search_terms", "there are more than 64")
+	}
+	for _, t := range a.terms {
+		if len(t) > maxTermBytes {
+			return badArgument("search_terms", "one is longer than 8,192 bytes")
+		}
+	}
+	return nil
+}
+
+func (a *arguments) readRange(given map[string]json.RawMessage) error {
+	start, end, unit := stringIn(given["start"]), stringIn(given["end"]), stringIn(given["unit"])
+	a.end, a.unit = 1<<42, ContentChars
+	if start == "" && end == "" {
+		return nil
+	}
+	a.ranged = true
+	var ok bool
+	if start != "" {
+		if a.from, ok = wholeNumber(start); !ok {
+			return badArgument("start", "must be a number from 0 on")
+		}
+	}
+	if end != "" {
+		if a.end, ok = wholeNumber(end); !ok || a.end < a.from {
+			return badArgument("end", "must be a number, and not less than start")
+		}
+	}
+	units := map[string]ContentUnit{"": ContentChars, "chars": ContentChars, "lines": ContentLines, "items": ContentItems, "bytes": ContentBytes}
+	if a.unit, ok = units[unit]; !ok {
+		return badArgument("unit", "must be chars, lines, items or bytes")
+	}
+	return nil
+}
