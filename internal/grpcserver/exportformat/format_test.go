@@ -425,7 +425,7 @@ func FuzzReader_AnyBytes(f *testing.F) {
 		f.Add(l)
 	}
 	f.Add(strings.Join(summarised(f), "") + "\n")
-	f.Add(strings.Join(sourced(f), "") + "\n")
+	f.Add(strings.Join(sourced(f, 1), "") + "\n")
 	f.Add(strings.Replace(strings.Join(small(f), "")+"\n", `{"text":"hello"`, `{"text":"","plugin":"p","variant":"PART_VARIANT_DISPLAY_ONLY","retention":{"keepLast":2},"erased":[`+erased+`]`, 2))
 	f.Fuzz(func(t *testing.T, text string) {
 		records, err := readAll(text)

@@ -13,12 +13,11 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
 )
 
-// sourced is a complete export of a message with a cited result, and of contents: the message's own, one of two chunks, one that
-// is gone, one that is empty.
-func sourced(t testing.TB) []string {
+// sourced is a complete export of a message with a cited result, and of contents: the message's own, one in chunks, one that is
+// gone, one that is empty.
+func sourced(t testing.TB, size int) []string {
 	t.Helper()
 	at, sum := time.UnixMilli(1_800_000_000_123).UTC(), [32]byte{1, 31: 2}
-	big := strings.Repeat("x", engine.SourceChunkBytes+1)
 	result := conversation.Part{Kind: conversation.PartToolResult, Result: &conversation.ToolResult{
 		CallID: "a", Text: conversation.Content{Inline: "long"}, Recalled: &conversation.Recalled{ContentID: "c9-zzzzzzzz"},
 	}}
@@ -30,12 +29,12 @@ func sourced(t testing.TB) []string {
 	source := func(id string, bytes int64) engine.Source {
 		return engine.Source{ContentID: id, Type: conversation.SourceTypeWeb, Bytes: bytes, Chars: bytes, SHA256: &sum, Accessed: at, CitedBy: []int32{0}}
 	}
-	own, stored, gone, empty := source("c1-aaaaaaaa", 4), source("c2-bbbbbbbb", int64(len(big))), source("c3-cccccccc", 9), source("c4-dddddddd", 0)
+	own, stored, gone, empty := source("c1-aaaaaaaa", 4), source("c2-bbbbbbbb", int64(size)), source("c3-cccccccc", 9), source("c4-dddddddd", 0)
 	own.AtAppend, stored.RunID, stored.Expires, stored.Metadata = true, "run", at, `{"k": "v"}`
 	gone.Expired, gone.RunID, gone.SHA256 = true, "over", nil
 	var out bytes.Buffer
 	w := NewWriter(&out)
-	for _, r := range []engine.Record{
+	records := []engine.Record{
 		{Conversation: &engine.Conversation{Head: engine.Head{Version: 9, Messages: 1, EditSeq: 3, LastUser: -1, CallOrdinal: 1}}},
 		{State: &engine.State{Runs: []engine.Run{{ID: "run", Used: at, End: at}, {ID: "over", Used: at, End: at, Gone: true}}}},
 		{Message: &conversation.Message{Role: conversation.RoleTool, Parts: []conversation.Part{result}}},
@@ -44,11 +43,13 @@ func sourced(t testing.TB) []string {
 		{Edit: &conversation.Edit{Seq: 3, Kind: conversation.EditExpireContent, Range: conversation.Range{First: 0, End: 1}, Content: "c3-cccccccc"}},
 		{Source: &engine.SourceRecord{Source: own}},
 		{Source: &engine.SourceRecord{Source: stored}},
-		{Chunk: &engine.SourceChunk{ContentID: "c2-bbbbbbbb", Data: []byte(big[1:])}},
-		{Chunk: &engine.SourceChunk{ContentID: "c2-bbbbbbbb", Offset: engine.SourceChunkBytes, Data: []byte("x")}},
-		{Source: &engine.SourceRecord{Source: gone}},
-		{Source: &engine.SourceRecord{Source: empty}},
-	} {
+	}
+	for at := 0; at < size; at += engine.SourceChunkBytes {
+		data := bytes.Repeat([]byte("x"), min(size-at, engine.SourceChunkBytes))
+		records = append(records, engine.Record{Chunk: &engine.SourceChunk{ContentID: "c2-bbbbbbbb", Offset: int64(at), Data: data}})
+	}
+	records = append(records, engine.Record{Source: &engine.SourceRecord{Source: gone}}, engine.Record{Source: &engine.SourceRecord{Source: empty}})
+	for _, r := range records {
 		if err := w.Write(r); err != nil {
 			t.Fatal(err)
 		}
@@ -59,8 +60,11 @@ func sourced(t testing.TB) []string {
 	return strings.SplitAfter(strings.TrimSuffix(out.String(), "\n"), "\n")
 }
 
+// twoChunks is the size of a content in two chunks, the second of one byte.
+const twoChunks = engine.SourceChunkBytes + 1
+
 func TestReader_Sources_RoundTrip(t *testing.T) {
-	text := strings.Join(sourced(t), "") + "\n"
+	text := strings.Join(sourced(t, twoChunks), "") + "\n"
 	records, err := readAll(text)
 	if err != nil {
 		t.Fatal(err)
@@ -153,7 +157,7 @@ func TestReader_HostileSources_AreRefusedByField(t *testing.T) {
 		"more edits than the head": {head, `"editSeq":3`, `"editSeq":2`, "edit.seq"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			lines := sourced(t)
+			lines := sourced(t, twoChunks)
 			changed := strings.Replace(lines[c.line-1], c.old, c.new, 1)
 			if changed == lines[c.line-1] {
 				t.Fatal("the case changes nothing")
@@ -170,7 +174,7 @@ func TestReader_HostileSources_AreRefusedByField(t *testing.T) {
 
 // TestReader_SourcesOutOfOrder_AreRefused: no line of them may be missing or come twice.
 func TestReader_SourcesOutOfOrder_AreRefused(t *testing.T) {
-	good := sourced(t)
+	good := sourced(t, twoChunks)
 	good[len(good)-1] += "\n"
 	for i := range good {
 		missing := strings.Join(append(append([]string{}, good[:i]...), good[i+1:]...), "")
