@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"crypto/sha256"
+	"maps"
 	"slices"
 	"time"
 
@@ -38,7 +39,7 @@ func (e *Engine) expireRuns(ctx context.Context, key Key, c *store.Change, now t
 		engine: e, key: key, now: now, change: c, slots: newSlotChanges(snap.Slots), left: maxExpired,
 		messages: map[int32]*conversation.Message{}, edits: map[int64]*conversation.Edit{},
 	}
-	for name := range snap.Slots {
+	for _, name := range slices.Sorted(maps.Keys(snap.Slots)) {
 		if err := x.run(ctx, name); err != nil {
 			return nil, err
 		}
