@@ -133,7 +133,7 @@ func bad() map[string]badRequestCase {
 func TestRuleBook_BadRequests_EveryFaultByItsPath(t *testing.T) {
 	rules := newRuleBook()
 	cases := bad()
-	for _, more := range []map[string]badRequestCase{badAppends(), badExpansions(), badCatalogues(), badWindows()} {
+	for _, more := range []map[string]badRequestCase{badAppends(), badExpansions(), badCatalogues(), badWindows(), badContents(), badCitations()} {
 		maps.Copy(cases, more)
 	}
 	for name, c := range cases {
@@ -157,6 +157,7 @@ func TestRuleBook_GoodRequests_Pass(t *testing.T) {
 	rules := newRuleBook()
 	cases := goodLifecycle()
 	maps.Copy(cases, goodWindows())
+	maps.Copy(cases, goodContents())
 	maps.Copy(cases, map[string]proto.Message{
 		"empty text":      appendOf(pb.Role_ROLE_USER, textPart("")),
 		"odd arguments":   appendOf(pb.Role_ROLE_ASSISTANT, &pb.Part{Content: &pb.Part_ToolCall{ToolCall: &pb.ToolCall{CallId: "a", Name: "b", ArgumentsJson: "{not json"}}}),

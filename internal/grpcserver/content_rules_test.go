@@ -1,0 +1,188 @@
+package grpcserver
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+)
+
+func headerOf(h *pb.StoreContentHeader) *pb.StoreContentRequest {
+	return &pb.StoreContentRequest{Piece: &pb.StoreContentRequest_Header{Header: h}}
+}
+
+func chunkOf(b []byte) *pb.StoreContentRequest {
+	return &pb.StoreContentRequest{Piece: &pb.StoreContentRequest_Chunk{Chunk: b}}
+}
+
+// retrieve asks for a content as change says.
+func retrieve(change func(*pb.RetrieveContentRequest)) *pb.RetrieveContentRequest {
+	r := &pb.RetrieveContentRequest{ConversationId: "c", ContentId: "c1-abc"}
+	change(r)
+	return r
+}
+
+func wholeContent(r *pb.RetrieveContentRequest) {
+	r.Selection = &pb.RetrieveContentRequest_Full{Full: true}
+}
+
+func rangeOf(unit *pb.ContentRange) *pb.RetrieveContentRequest {
+	return retrieve(func(r *pb.RetrieveContentRequest) { r.Selection = &pb.RetrieveContentRequest_Range{Range: unit} })
+}
+
+func excerptsOf(q *pb.ExcerptQuery) *pb.RetrieveContentRequest {
+	return retrieve(func(r *pb.RetrieveContentRequest) { r.Selection = &pb.RetrieveContentRequest_Excerpts{Excerpts: q} })
+}
+
+func answering(name string, most int32) *pb.AnswerToolCallRequest {
+	return &pb.AnswerToolCallRequest{ConversationId: "c", ToolCall: &pb.ToolCall{CallId: "a", Name: name, ArgumentsJson: "{not json"}, MaxTokens: most}
+}
+
+func recalledResult(r *pb.RecalledFrom) *pb.AppendMessageRequest {
+	return appendOf(pb.Role_ROLE_TOOL, resultPart(&pb.ToolResult{CallId: "a", RecalledFrom: r}))
+}
+
+func badContents() map[string]badRequestCase {
+	longText, place := strings.Repeat("x", long), int64(maxPlace+1)
+	return map[string]badRequestCase{
+		"no piece": {&pb.StoreContentRequest{}, []string{"piece"}},
+		"header": {headerOf(&pb.StoreContentHeader{
+			ConversationId: "a\n", RunId: longText, SourceType: 6, SourceUrl: strings.Repeat("u", 2049), ContentType: longText,
+			MetadataJson: "[]", RequestId: longText, Sha256: "ab",
+		}), []string{
+			"header.conversation_id", "header.run_id", "header.source_type", "header.source_url", "header.content_type",
+			"header.metadata_json", "header.request_id", "header.sha256",
+		}},
+		"empty header":    {headerOf(&pb.StoreContentHeader{}), []string{"header.conversation_id"}},
+		"no hexadecimal":  {headerOf(&pb.StoreContentHeader{ConversationId: "c", Sha256: strings.Repeat("g", 64)}), []string{"header.sha256"}},
+		"long metadata":   {headerOf(&pb.StoreContentHeader{ConversationId: "c", MetadataJson: `{"a":"` + strings.Repeat("x", 8192) + `"}`}), []string{"header.metadata_json"}},
+		"large chunk":     {chunkOf(make([]byte, maxChunkBytes+1)), []string{"chunk"}},
+		"empty retrieval": {&pb.RetrieveContentRequest{}, []string{"conversation_id", "content_id", "selection"}},
+		"retrieval": {retrieve(func(r *pb.RetrieveContentRequest) {
+			wholeContent(r)
+			r.ContentId, r.MaxTokens, r.MaxReplyBytes, r.PageToken = strings.Repeat("x", 65), -1, pointer(int32(-1)), "x"
+		}), []string{"content_id", "max_tokens", "max_reply_bytes", "page_token"}},
+		"not full":          {retrieve(func(r *pb.RetrieveContentRequest) { r.Selection = &pb.RetrieveContentRequest_Full{} }), []string{"full"}},
+		"range of nothing":  {rangeOf(&pb.ContentRange{}), []string{"range.unit"}},
+		"negative bytes":    {rangeOf(&pb.ContentRange{Unit: &pb.ContentRange_Bytes{Bytes: &pb.ContentSpan{Start: -1}}}), []string{"range.bytes.start"}},
+		"characters beyond": {rangeOf(&pb.ContentRange{Unit: &pb.ContentRange_Chars{Chars: &pb.ContentSpan{Start: place, End: place}}}), []string{"range.chars.start", "range.chars.end"}},
+		"lines backwards":   {rangeOf(&pb.ContentRange{Unit: &pb.ContentRange_Lines{Lines: &pb.ContentSpan{Start: 5, End: 4}}}), []string{"range.lines.end"}},
+		"items backwards":   {rangeOf(&pb.ContentRange{Unit: &pb.ContentRange_Items{Items: &pb.ContentSpan{Start: 5}}}), []string{"range.items.end"}},
+		"no terms":          {excerptsOf(&pb.ExcerptQuery{}), []string{"excerpts.search_terms"}},
+		"terms": {excerptsOf(&pb.ExcerptQuery{SearchTerms: []string{"a", "", strings.Repeat("x", 8193)}, MaxExcerpts: 101, MaxExcerptChars: 501}),
+			[]string{"excerpts.search_terms[1]", "excerpts.search_terms[2]", "excerpts.max_excerpts", "excerpts.max_excerpt_chars"}},
+		"too many terms": {excerptsOf(&pb.ExcerptQuery{SearchTerms: slices.Repeat([]string{"a"}, 65), MaxExcerpts: -1, MaxExcerptChars: -1}),
+			[]string{"excerpts.search_terms", "excerpts.max_excerpts", "excerpts.max_excerpt_chars"}},
+		"stream":  {&pb.StreamContentRequest{ConversationId: "c", OffsetBytes: -1}, []string{"content_id", "offset_bytes"}},
+		"search":  {&pb.SearchContentRequest{ConversationId: "c", RunId: longText, MaxTokens: 100_000_001}, []string{"excerpts", "run_id", "max_tokens"}},
+		"sources": {&pb.ListSourcesRequest{RunId: longText, PageSize: 1001, PageToken: "x"}, []string{"conversation_id", "run_id", "page_size", "page_token"}},
+		"no run":  {&pb.EndRunRequest{ConversationId: "c", RequestId: longText}, []string{"run_id", "request_id"}},
+		"grace":   {&pb.EndRunRequest{ConversationId: "c", RunId: "r", Grace: durationpb.New(maxGrace + 1)}, []string{"grace"}},
+		"no grace": {&pb.EndRunRequest{ConversationId: "c", RunId: "r", Grace: durationpb.New(-time.Second)},
+			[]string{"grace"}},
+	}
+}
+
+func badCitations() map[string]badRequestCase {
+	citation := &pb.Part{Content: &pb.Part_Citation{Citation: &pb.Citation{ContentId: "c1-abc", Text: "x"}}}
+	return map[string]badRequestCase{
+		"a user's citation":   {appendOf(pb.Role_ROLE_USER, citation), []string{"message.parts[0].citation"}},
+		"a model's citation":  {appendOf(pb.Role_ROLE_ASSISTANT, citation), []string{"message.parts[0].citation"}},
+		"a tool's citation":   {appendOf(pb.Role_ROLE_TOOL, citation), []string{"message.parts[0].citation"}},
+		"an added citation":   {with(addition(citation)), []string{"additional_content[0].parts[0].citation"}},
+		"recalled from":       {recalledResult(&pb.RecalledFrom{}), []string{"message.parts[0].tool_result.recalled_from.source"}},
+		"recalled, no handle": {recalledResult(&pb.RecalledFrom{Source: &pb.RecalledFrom_ContentId{}}), []string{"message.parts[0].tool_result.recalled_from.content_id"}},
+		"recalled, handle": {recalledResult(&pb.RecalledFrom{Source: &pb.RecalledFrom_ContentId{ContentId: strings.Repeat("x", 65)}}),
+			[]string{"message.parts[0].tool_result.recalled_from.content_id"}},
+		"recalled, index": {recalledResult(&pb.RecalledFrom{Source: &pb.RecalledFrom_MessageIndex{MessageIndex: -1}}),
+			[]string{"message.parts[0].tool_result.recalled_from.message_index"}},
+		"threshold": {policy(&pb.Policy{Citations: &pb.CitationsPolicy{ThresholdChars: pointer(int32(199))}}), []string{"conversation.policy.citations.threshold_chars"}},
+		"empty search": {&pb.SearchMessagesRequest{ConversationId: "c", MaxHits: 101, MaxSnippetChars: 501},
+			[]string{"query", "max_hits", "max_snippet_chars"}},
+		"search of messages": {&pb.SearchMessagesRequest{
+			ConversationId: "c", Query: strings.Repeat("x", 65_537), MaxHits: -1, MaxSnippetChars: -1,
+			Range: &pb.IndexRange{Start: -1}, Filter: &pb.MessageFilter{Roles: []pb.Role{9}},
+		}, []string{"query", "max_hits", "max_snippet_chars", "range.start", "filter.roles[0]"}},
+		"no call":       {&pb.AnswerToolCallRequest{ConversationId: "c"}, []string{"tool_call"}},
+		"empty call":    {&pb.AnswerToolCallRequest{ConversationId: "c", ToolCall: &pb.ToolCall{}}, []string{"tool_call.call_id", "tool_call.name"}},
+		"another tool":  {answering("read_file", 0), []string{"tool_call.name"}},
+		"small answer":  {answering(conversation.ToolSearch, 99), []string{"max_tokens"}},
+		"no answer":     {answering(conversation.ToolSearch, -1), []string{"max_tokens"}},
+		"large answer":  {answering(conversation.ToolSearch, 100_000_001), []string{"max_tokens"}},
+		"hostile pages": {retrieveAt(-1), []string{"page_token"}},
+		"beyond pages":  {retrieveAt(maxPlace + 1), []string{"page_token"}},
+		"messages from": {listAt(1 << 31), []string{"page_token"}},
+		"messages at":   {listAt(-1), []string{"page_token"}},
+	}
+}
+
+// retrieveAt has a token for a place, which anybody can make.
+func retrieveAt(place int64) *pb.RetrieveContentRequest {
+	r := retrieve(wholeContent)
+	r.PageToken, _ = sealPage(r, strconv.FormatInt(place, 10))
+	return r
+}
+
+func listAt(index int64) *pb.ListMessagesRequest {
+	r := &pb.ListMessagesRequest{ConversationId: "c"}
+	r.PageToken, _ = sealPage(r, strconv.FormatInt(index, 10))
+	return r
+}
+
+func goodContents() map[string]proto.Message {
+	cited := resultPart(&pb.ToolResult{CallId: "a", Citation: &pb.Citation{ContentId: strings.Repeat("x", long)}})
+	return map[string]proto.Message{
+		"least header": headerOf(&pb.StoreContentHeader{ConversationId: "c"}),
+		"largest header": headerOf(&pb.StoreContentHeader{
+			ConversationId: "c", SourceType: pb.SourceType_SOURCE_TYPE_TOOL, SourceUrl: strings.Repeat("u", 2048),
+			MetadataJson: `{"a":"` + strings.Repeat("x", 8192-8) + `"}`, Sha256: strings.Repeat("Ab", 32),
+		}),
+		"empty chunk":       chunkOf(nil),
+		"largest chunk":     chunkOf(make([]byte, maxChunkBytes)),
+		"the whole content": retrieve(wholeContent),
+		"a page of it":      retrieveAt(maxPlace),
+		"no bytes":          rangeOf(&pb.ContentRange{Unit: &pb.ContentRange_Bytes{Bytes: &pb.ContentSpan{}}}),
+		"farthest lines":    rangeOf(&pb.ContentRange{Unit: &pb.ContentRange_Lines{Lines: &pb.ContentSpan{Start: maxPlace, End: maxPlace}}}),
+		"a question":        excerptsOf(&pb.ExcerptQuery{SearchTerms: []string{"wo ist das?"}}),
+		"stream's end":      &pb.StreamContentRequest{ConversationId: "c", ContentId: "x", OffsetBytes: maxPlace},
+		"longest grace":     &pb.EndRunRequest{ConversationId: "c", RunId: "r", Grace: durationpb.New(maxGrace)},
+		"at once":           &pb.EndRunRequest{ConversationId: "c", RunId: "r", Grace: durationpb.New(0)},
+		"a shown result":    appendOf(pb.Role_ROLE_TOOL, cited),
+		"recalled message":  recalledResult(&pb.RecalledFrom{Source: &pb.RecalledFrom_MessageIndex{}}),
+		"recall":            answering(conversation.ToolRetrieve, 0),
+		"least recall":      answering(conversation.ToolExpand, 100),
+		"messages' end":     listAt(maxIndex),
+	}
+}
+
+// TestRetrieveContent_PageToken_BelongsToItsQuestion: a page of one content is no page of another, nor of another selection.
+func TestRetrieveContent_PageToken_BelongsToItsQuestion(t *testing.T) {
+	rules, good := newRuleBook(), retrieveAt(5)
+	for name, change := range map[string]func(*pb.RetrieveContentRequest){
+		"conversation": func(r *pb.RetrieveContentRequest) { r.ConversationId = "d" },
+		"content":      func(r *pb.RetrieveContentRequest) { r.ContentId = "c2-abc" },
+		"tokens":       func(r *pb.RetrieveContentRequest) { r.MaxTokens = 7 },
+		"selection": func(r *pb.RetrieveContentRequest) {
+			r.Selection = &pb.RetrieveContentRequest_Range{Range: &pb.ContentRange{Unit: &pb.ContentRange_Bytes{Bytes: &pb.ContentSpan{End: 9}}}}
+		},
+	} {
+		other := proto.CloneOf(good)
+		change(other)
+		s, _ := toStatus(rules.validate(other))
+		if v := wantReason(t, s.Err(), codes.InvalidArgument, "INVALID_FIELD"); v["page_token"] == "" {
+			t.Errorf("%s: %v", name, v)
+		}
+	}
+	good.MaxReplyBytes = pointer(int32(9999))
+	if err := rules.validate(good); err != nil {
+		t.Errorf("another reply limit: %v", err)
+	}
+}
