@@ -11,10 +11,7 @@ import (
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
 )
 
-const (
-	prompt = "You are terse. Large results are shown as citations: look up the passage that you need, and read whole contents rarely."
-	runID  = "run-1"
-)
+const prompt = "You are terse. Large results are shown as citations: look up the passage that you need, and read whole contents rarely."
 
 // agent is a loop around a model.
 type agent struct {
@@ -22,6 +19,7 @@ type agent struct {
 	content      pb.ContentServiceClient
 	record       pb.ConversationServiceClient
 	conversation string
+	run          string       // what is stored and said belongs to it
 	tools        string       // definitions, as the provider takes them
 	cited        *pb.Citation // the newest one that an append made
 }
@@ -32,6 +30,7 @@ func newAgent(connection *grpc.ClientConn, tools string) *agent {
 		content:      pb.NewContentServiceClient(connection),
 		record:       pb.NewConversationServiceClient(connection),
 		conversation: "citations-" + rand.Text(),
+		run:          "run-1",
 		tools:        tools,
 	}
 }
@@ -95,7 +94,7 @@ func (a *agent) build(ctx context.Context) []message {
 
 // append puts a message on record.
 func (a *agent) append(ctx context.Context, m *pb.Message) {
-	m.RunId = runID
+	m.RunId = a.run
 	appended, err := a.loop.AppendMessage(ctx, &pb.AppendMessageRequest{
 		ConversationId: a.conversation,
 		Message:        m,
@@ -118,7 +117,7 @@ func (a *agent) store(ctx context.Context, url, page string) *pb.Citation {
 	must(err)
 	must(stream.Send(&pb.StoreContentRequest{Piece: &pb.StoreContentRequest_Header{Header: &pb.StoreContentHeader{
 		ConversationId: a.conversation,
-		RunId:          runID,
+		RunId:          a.run,
 		SourceType:     pb.SourceType_SOURCE_TYPE_WEB,
 		SourceUrl:      url,
 		ContentType:    "text/html",
@@ -143,7 +142,7 @@ func (a *agent) sources(ctx context.Context) []*pb.SourceRecord {
 func (a *agent) end(ctx context.Context) {
 	_, err := a.content.EndRun(ctx, &pb.EndRunRequest{
 		ConversationId: a.conversation,
-		RunId:          runID,
+		RunId:          a.run,
 		Grace:          durationpb.New(0),
 	})
 	must(err)

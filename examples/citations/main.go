@@ -64,6 +64,7 @@ func runEnds(ctx context.Context, a *agent) {
 	sources := a.sources(ctx)
 	check(len(sources) == 2, "two sources are known: what a tool returned, and the page")
 	a.end(ctx)
+	a.run = "run-2"
 	a.say(ctx, "Read the page again, and the log.")
 	a.converse(ctx, readsAgain(sources[1].GetContentId(), sources[0].GetContentId()))
 	gone := a.sources(ctx)[1]
