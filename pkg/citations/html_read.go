@@ -33,6 +33,9 @@ const (
 	headedPart
 )
 
+// smallPage is up to what size, in bytes, the origins of a page may be larger than the page.
+const smallPage = 16 << 10
+
 // gap is what has to stand between what was written and what comes.
 type gap uint8
 
@@ -55,7 +58,7 @@ func readHTML(content string) *htmlReader {
 		end := at + len(z.Raw())
 		switch kind {
 		case html.ErrorToken:
-			if h.out.Len() == 0 || h.page.size() > int64(len(content)) {
+			if h.out.Len() == 0 || h.page.size() > int64(len(content))+smallPage {
 				return nil
 			}
 			return h

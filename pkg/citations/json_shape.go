@@ -47,6 +47,7 @@ type shaping struct {
 	starts []int32
 	open   []shapingFrame
 	mark   int // where the last mark was set
+	scalar int // where the last value that holds no others began
 }
 
 // shapingFrame is an array or object that is open.
@@ -85,11 +86,34 @@ func (s *shaping) take(event jsonEvent, at, depth int, inArray bool) {
 		if inArray {
 			s.member(at, depth)
 		}
+		s.scalar = at
+	case jsonComma:
+		s.split(at)
 	case jsonOpen:
 		s.begin(at, depth)
 	case jsonClose:
+		s.split(at)
 		s.finish(at+1, depth)
 	}
+}
+
+// split begins units at the lines of a long string that has ended before a position.
+func (s *shaping) split(end int) {
+	if s.scalar == 0 || end-s.scalar <= s.limit {
+		return
+	}
+	for at := s.scalar; ; {
+		size := strings.IndexByte(s.shape.text[at:end], '\\')
+		if size < 0 {
+			break
+		}
+		escaped := s.shape.text[at+size+1]
+		at += size + 2
+		if escaped == 'n' && at-int(s.starts[len(s.starts)-1]) >= s.limit/2 {
+			s.starts = append(s.starts, int32(at))
+		}
+	}
+	s.scalar = 0
 }
 
 // member notes that a member or item begins.

@@ -49,7 +49,7 @@ func kindOfMedia(contentType string) (Kind, bool) {
 	if strings.HasSuffix(media, "+json") {
 		return KindJSON, true
 	}
-	return KindText, false
+	return KindCode, strings.HasPrefix(media, "text/x-")
 }
 
 // MediaType is the media type of contents of the kind, for those that came without one.

@@ -45,9 +45,15 @@ func lineAt(text string, at int) line {
 	if size := strings.IndexByte(text[at:], '\n'); size >= 0 {
 		l.end = at + size + 1
 	}
-	body := strings.TrimLeft(text[at:l.end], " \t")
-	l.indent = l.end - at - len(body)
-	l.text = strings.TrimRight(body, jsonSpace)
+	for at < l.end && (text[at] == ' ' || text[at] == '\t') {
+		at++
+	}
+	l.indent = at - l.from
+	end := l.end
+	for end > at && isJSONSpace(text[end-1]) {
+		end--
+	}
+	l.text = text[at:end]
 	return l
 }
 

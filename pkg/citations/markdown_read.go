@@ -12,19 +12,23 @@ func (l *liner) markdown(now line) bool {
 	if l.inFence(now) {
 		return false
 	}
-	if from, ok := titleOf(now); ok {
-		l.headings = append(l.headings, heading{int32(from), int32(now.from + now.indent + len(now.text))})
-		l.headed = true
+	if isTitle(now) {
+		l.head(now)
 		return true
 	}
 	if underlines(now, l.before) {
-		from := l.before.from + l.before.indent
-		l.headings = append(l.headings, heading{int32(from), int32(from + len(l.before.text))})
-		l.headed = true
+		l.head(l.before)
 		l.beginBefore()
 		return false
 	}
 	return l.before.text == "" && !headed
+}
+
+// head notes that a line is a heading.
+func (l *liner) head(title line) {
+	from := title.from + title.indent
+	l.headings = append(l.headings, heading{int32(from), int32(from + len(title.text))})
+	l.headed = true
 }
 
 // inFence says whether a line is part of a fenced block.
@@ -43,14 +47,11 @@ func (l *liner) inFence(now line) bool {
 	return false
 }
 
-// titleOf is where the title of an ATX heading begins.
-func titleOf(l line) (from int, ok bool) {
+// isTitle says whether a line is an ATX heading.
+func isTitle(l line) bool {
 	title := strings.TrimLeft(l.text, "#")
 	level := len(l.text) - len(title)
-	if l.indent > 3 || level < 1 || level > 6 || title == "" || title[0] != ' ' && title[0] != '\t' {
-		return 0, false
-	}
-	return l.from + l.indent + len(l.text) - len(strings.TrimLeft(title, " \t")), true
+	return l.indent <= 3 && 1 <= level && level <= 6 && title != "" && (title[0] == ' ' || title[0] == '\t')
 }
 
 // underlines says whether a line makes the one before it a heading.

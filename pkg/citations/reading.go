@@ -24,7 +24,8 @@ type Reading struct {
 // heading is the title of a section, in bytes of Text.
 type heading struct{ from, to int32 }
 
-// Read reads a content. It takes any bytes, and what a kind does not fit is read as text.
+// Read reads a content. It takes any bytes. What its kind does not fit, such as broken JSON, is read as the text that it looks like;
+// what is larger than 2 GiB has no sections.
 func Read(kind Kind, content string) *Reading {
 	r := &Reading{Kind: kind, Content: content, Text: content, ruler: newRuler(content)}
 	switch {
@@ -37,7 +38,7 @@ func Read(kind Kind, content string) *Reading {
 		r.readPage()
 	}
 	if kind == KindJSON && r.json == nil || kind == KindHTML && r.page == nil {
-		r.Kind = KindText
+		r.Kind = shapeOf(cut(content, lookBytes)).kind()
 	}
 	if r.json == nil {
 		r.readLines()
@@ -56,6 +57,7 @@ func (r *Reading) readPage() {
 		r.headings[i] = r.headings[i].trim(r.Text)
 	}
 	r.page.title = r.page.title.trim(r.Text)
+	r.page.body = int32(skipJSONSpace(r.Text, int(r.page.body), ""))
 }
 
 // trim is the heading without the space around it.
@@ -118,8 +120,11 @@ func (r *Reading) section(at int) string {
 		return ""
 	}
 	h := r.headings[i]
-	title := strings.Join(strings.Fields(r.Text[h.from:h.to]), " ")
-	return "section: " + cut(title, maxTitle)
+	title := r.Text[h.from:h.to]
+	if r.Kind == KindMarkdown {
+		title = strings.Trim(title, "# \t")
+	}
+	return "section: " + cut(strings.Join(strings.Fields(title), " "), maxTitle)
 }
 
 // cut is a text, at most so many bytes of it.
