@@ -150,7 +150,7 @@ func (s *jsonScanner) step(c byte) jsonEvent {
 		s.hex(c)
 	case inWord:
 		s.letter(c)
-	case atEnd:
+	case atEnd, broken:
 		s.state = broken
 	default:
 		return s.number(c)

@@ -239,7 +239,7 @@ func TestOutline_Find_AsANaiveModelHoweverItIsFed(t *testing.T) {
 }
 
 func FuzzOutline_Items_AsEncodingJSON(f *testing.F) {
-	for _, seed := range []string{`[1, 2]`, `{"a":[1],"b":2}`, `{"a":[],"a":[]}`, `[[]`, `{"a":[1]} x`, `[-]`, `["\u12"]`, `{"a":[1],}`, "[1]\n\n", `[1.e2]`, `[01]`} {
+	for _, seed := range []string{`[1, 2]`, `{"a":[1],"b":2}`, `{"a":[],"a":[]}`, `[[]`, `{"a":[1]} x`, `[-]`, `["\u12"]`, `{"a":[1],}`, "[1]\n\n", `[1.e2]`, `[01]`, "[\"\t 1, 2\"]", `["a\x"]`, `[tru ]`} {
 		f.Add([]byte(seed), 1)
 	}
 	f.Fuzz(func(t *testing.T, content []byte, size int) {
