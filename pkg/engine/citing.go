@@ -40,6 +40,10 @@ type citedPart struct {
 	tool  string
 	call  int32 // message that holds the call; -1 if it is in the request, or unknown
 	args  string
+
+	number int64
+	record *sourceRecord
+	shown  conversation.Part
 }
 
 // findCited finds what is to be cited of an append, and reads what is known of contents.
@@ -60,7 +64,11 @@ func (a *appending) findCited(ctx context.Context, snap *store.Snapshot) error {
 	if err := a.noteRecalled(ctx, snap); err != nil || len(c.parts) == 0 {
 		return err
 	}
-	return c.read(ctx, a.request.Key, snap, a.request.Messages)
+	if err := c.read(ctx, a.request.Key, snap, a.request.Messages); err != nil {
+		return err
+	}
+	c.word(snap.Head.Messages, a.request.Messages)
+	return c.findShares()
 }
 
 func (a *appending) findParts(c *citing, head *Head, threshold int) {
@@ -164,7 +172,22 @@ func (c *citing) read(ctx context.Context, key Key, snap *store.Snapshot, messag
 			x.args = argumentsIn(read.Messages, x.call, messages[x.message].Parts[x.part].Result.CallID)
 		}
 	}
-	return c.findShares()
+	return nil
+}
+
+// word makes the citations, and leaves alone what would weigh no less by them.
+func (c *citing) word(first int32, messages []conversation.Message) {
+	lighter := c.parts[:0]
+	for _, x := range c.parts {
+		p := &messages[x.message].Parts[x.part]
+		x.number = c.last + 1
+		x.record = c.describe(first+int32(x.message), messages[x.message].RunID, &x)
+		if x.shown = c.show(&x, p); x.shown.Tokens < p.Tokens {
+			c.last++
+			lighter = append(lighter, x)
+		}
+	}
+	c.parts = lighter
 }
 
 func (x *citedPart) large() bool { return x.whole != nil && len(x.whole.Inline) >= chunkFrom }
@@ -249,48 +272,42 @@ func (a *appending) cite(c *store.Change) error {
 }
 
 func (a *appending) citeOne(c *store.Change, x *citedPart, now time.Time) error {
-	m := &a.staged[x.message]
-	r := a.cited.record(m, x, now)
-	shown, ok := a.cited.shown(r, x, &a.request.Messages[x.message].Parts[x.part])
-	if !ok {
-		return nil
-	}
-	a.cited.last++
-	slots := a.cited.slots
+	m, slots := &a.staged[x.message], a.cited.slots
+	x.record.Accessed = now.UnixMilli()
 	if x.large() {
 		if err := slots.share(x.sum, wholeOf(&m.Parts[x.part]).Ref.ID); err != nil {
 			return err
 		}
 	}
 	if a.cited.release && m.RunID != "" {
-		due, err := slots.join(m.RunID, a.cited.last, now)
+		due, err := slots.join(m.RunID, x.number, now)
 		if err != nil {
 			return err
 		}
-		r.OfRun = true
+		x.record.OfRun = true
 		c.Head.NextDue = earlier(c.Head.NextDue, due)
 	}
-	if err := slots.set(sourceSlot(a.cited.last), r); err != nil {
+	if err := slots.set(sourceSlot(x.number), x.record); err != nil {
 		return err
 	}
 	c.Head.EditSeq++
 	c.Edits = append(c.Edits, conversation.Edit{
 		Seq: c.Head.EditSeq, Kind: conversation.EditParts, Range: conversation.Range{First: m.Index, End: m.Index + 1},
-		Parts:  []conversation.PartEdit{{Part: int32(x.part), Level: conversation.Cited, Shown: shown}},
+		Parts:  []conversation.PartEdit{{Part: int32(x.part), Level: conversation.Cited, Shown: x.shown}},
 		Reason: conversation.ReasonOverCitationThreshold, Turn: c.Head.Turn, Time: now, Commit: c.Head.Version,
-		Before: int64(m.Parts[x.part].Tokens), After: int64(shown.Tokens),
+		Before: int64(m.Parts[x.part].Tokens), After: int64(x.shown.Tokens),
 	})
 	return nil
 }
 
-// record is the source record of a part that is cited.
-func (c *citing) record(m *conversation.Message, x *citedPart, now time.Time) *sourceRecord {
+// describe is the source record of a part that is cited.
+func (c *citing) describe(message int32, run string, x *citedPart) *sourceRecord {
 	kind := citations.KindOf("", x.text)
 	return &sourceRecord{
-		Handle: newHandle(c.last+1, c.engine.ids()), Type: sourceType(citations.SourceType(x.tool, kind, x.text)),
+		Handle: newHandle(x.number, c.engine.ids()), Type: sourceType(citations.SourceType(x.tool, kind, x.text)),
 		URL: citations.SourceURL(kind, x.text, x.args), ContentType: kind.MediaType(), Kind: kind,
-		Bytes: int64(len(x.text)), Chars: int64(utf8.RuneCountInString(x.text)), SHA256: x.sum[:], Accessed: now.UnixMilli(),
-		CitedBy: []int32{m.Index}, Run: m.RunID, AtAppend: true, Message: m.Index, Part: int32(x.part),
+		Bytes: int64(len(x.text)), Chars: int64(utf8.RuneCountInString(x.text)), SHA256: x.sum[:],
+		CitedBy: []int32{message}, Run: run, AtAppend: true, Message: message, Part: int32(x.part),
 	}
 }
 
@@ -303,9 +320,9 @@ func sourceType(name string) conversation.SourceType {
 	return conversation.SourceTypeTool
 }
 
-// shown is what the view shows for a part that is cited. It is false if that weighs no less.
-func (c *citing) shown(r *sourceRecord, x *citedPart, p *conversation.Part) (conversation.Part, bool) {
-	text, cited := makeCitation(r, x.text, true, conversation.ExpandCall(r.Message), counting(c.counter.counter))
+// show is what the view shows for a part that is cited.
+func (c *citing) show(x *citedPart, p *conversation.Part) conversation.Part {
+	text, cited := makeCitation(x.record, x.text, true, conversation.ExpandCall(x.record.Message), counting(c.counter.counter))
 	var out conversation.Part
 	if p.Kind == conversation.PartText {
 		out = conversation.Part{Kind: conversation.PartText, Text: conversation.Content{Inline: text}}
@@ -316,7 +333,7 @@ func (c *citing) shown(r *sourceRecord, x *citedPart, p *conversation.Part) (con
 	out.Citation = cited
 	c.counter.media = mediaWeight(p, c.counter)
 	c.counter.part(&out)
-	return out, out.Tokens < p.Tokens
+	return out
 }
 
 // counting counts the tokens of citations.
