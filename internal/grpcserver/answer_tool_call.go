@@ -13,21 +13,9 @@ import (
 func answerToolCallRules() table[*pb.AnswerToolCallRequest] {
 	return table[*pb.AnswerToolCallRequest]{
 		conversationID("conversation_id", (*pb.AnswerToolCallRequest).GetConversationId),
-		recallingCall(),
+		requiredMessage("tool_call", (*pb.AnswerToolCallRequest).GetToolCall, callRules()),
 		answerTokens(),
 	}
-}
-
-// recallingCall is a call of a tool that recalls. Which tool it is, the caller decides by; what its arguments are, the model.
-func recallingCall() rule[*pb.AnswerToolCallRequest] {
-	call := requiredMessage("tool_call", (*pb.AnswerToolCallRequest).GetToolCall, callRules())
-	return rule[*pb.AnswerToolCallRequest]{call.facts, func(c *checker, r *pb.AnswerToolCallRequest) {
-		before := len(c.found)
-		call.check(c, r)
-		if len(c.found) == before && !conversation.IsRecallTool(r.GetToolCall().GetName()) {
-			c.failIn("name", "must be "+conversation.ToolExpand+", "+conversation.ToolRetrieve+" or "+conversation.ToolSearch)
-		}
-	}}
 }
 
 // answerTokens leaves an answer enough to say at least what is wrong.

@@ -115,7 +115,7 @@ func TestToExcerpts_RoomEnds_TheWorstAreLeftOut(t *testing.T) {
 	}
 	list := []engine.ContentExcerpt{one, one, one}
 	each := elementBytes(want)
-	for room, fit := range map[int]int{0: 0, each - 1: 0, each: 1, 3*each - 1: 2, 3 * each: 3, 1 << 20: 3} {
+	for room, fit := range map[int]int{0: 1, each - 1: 1, each: 1, 3*each - 1: 2, 3 * each: 3, 1 << 20: 3} {
 		got := toExcerpts(list, room)
 		if len(got) != fit {
 			t.Errorf("%d bytes hold %d excerpts, want %d", room, len(got), fit)

@@ -12,7 +12,9 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/pkg/citations"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine"
 )
 
 func headerOf(h *pb.StoreContentHeader) *pb.StoreContentRequest {
@@ -113,7 +115,6 @@ func badCitations() map[string]badRequestCase {
 		}, []string{"query", "max_hits", "max_snippet_chars", "range.start", "filter.roles[0]"}},
 		"no call":       {&pb.AnswerToolCallRequest{ConversationId: "c"}, []string{"tool_call"}},
 		"empty call":    {&pb.AnswerToolCallRequest{ConversationId: "c", ToolCall: &pb.ToolCall{}}, []string{"tool_call.call_id", "tool_call.name"}},
-		"another tool":  {answering("read_file", 0), []string{"tool_call.name"}},
 		"small answer":  {answering(conversation.ToolSearch, 99), []string{"max_tokens"}},
 		"no answer":     {answering(conversation.ToolSearch, -1), []string{"max_tokens"}},
 		"large answer":  {answering(conversation.ToolSearch, 100_000_001), []string{"max_tokens"}},
@@ -184,5 +185,22 @@ func TestRetrieveContent_PageToken_BelongsToItsQuestion(t *testing.T) {
 	good.MaxReplyBytes = pointer(int32(9999))
 	if err := rules.validate(good); err != nil {
 		t.Errorf("another reply limit: %v", err)
+	}
+}
+
+// TestComments_DefaultsOfCitations_AreTheCodes: what a comment says that 0 or nothing stands for is what is done.
+func TestComments_DefaultsOfCitations_AreTheCodes(t *testing.T) {
+	comments := protoComments(t)
+	for field, n := range map[string]int64{
+		"CitationsPolicy.threshold_chars":         conversation.DefaultThresholdChars,
+		"ExcerptQuery.max_excerpts":               citations.DefaultExcerpts,
+		"ExcerptQuery.max_excerpt_chars":          citations.MaxExcerptChars,
+		"AnswerToolCallRequest.max_tokens":        engine.DefaultAnswerTokens,
+		"SearchMessagesRequest.max_hits":          defaultHits,
+		"SearchMessagesRequest.max_snippet_chars": defaultSnippetChars,
+	} {
+		if comment := comments["palimpsest.v1."+field]; !strings.Contains(comment, "; "+grouped(n)+" by default") {
+			t.Errorf("%s is %d by default: %s", field, n, comment)
+		}
 	}
 }

@@ -103,12 +103,13 @@ func toExcerpt(e engine.ContentExcerpt) *pb.Excerpt {
 	}
 }
 
-// toExcerpts converts the best passages, as many as have room in so many bytes.
+// toExcerpts converts the best passages: as many as have room in so many bytes, and the first in any case, so that an answer without
+// any means that there is none.
 func toExcerpts(list []engine.ContentExcerpt, room int) []*pb.Excerpt {
 	var out []*pb.Excerpt
-	for _, e := range list {
+	for i, e := range list {
 		excerpt := toExcerpt(e)
-		if room -= elementBytes(excerpt); room < 0 {
+		if room -= elementBytes(excerpt); room < 0 && i > 0 {
 			break
 		}
 		out = append(out, excerpt)

@@ -2,6 +2,7 @@ package grpcserver
 
 import (
 	"context"
+	"fmt"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
@@ -13,10 +14,29 @@ func searchMessagesRules() table[*pb.SearchMessagesRequest] {
 		text("query", byteRange(1, 65_536), (*pb.SearchMessagesRequest).GetQuery),
 		message("range", (*pb.SearchMessagesRequest).GetRange, rangeRules()),
 		message("filter", (*pb.SearchMessagesRequest).GetFilter, filterRules()),
-		number("max_hits", numberRange(0, 100), (*pb.SearchMessagesRequest).GetMaxHits),
-		number("max_snippet_chars", numberRange(0, 500), (*pb.SearchMessagesRequest).GetMaxSnippetChars),
+		byDefault(defaultHits, number("max_hits", numberRange(0, 100), (*pb.SearchMessagesRequest).GetMaxHits)),
+		byDefault(defaultSnippetChars, number("max_snippet_chars", numberRange(0, 500), (*pb.SearchMessagesRequest).GetMaxSnippetChars)),
 		anything[*pb.SearchMessagesRequest]("include_hidden"),
 	}
+}
+
+const (
+	defaultHits         = 10
+	defaultSnippetChars = 200
+)
+
+// byDefault is a number that stands for another where it is 0, which the comment must say too.
+func byDefault[M any](n int, r rule[M]) rule[M] {
+	r.limits = append(r.limits, fmt.Sprintf("%d by default, and for 0", n))
+	return r
+}
+
+// or is n, or for 0 the default.
+func or(n int32, otherwise int) int {
+	if n == 0 {
+		return otherwise
+	}
+	return int(n)
 }
 
 // SearchMessages ranks the messages on record by how well they answer a query.
@@ -27,8 +47,8 @@ func (s *service) SearchMessages(ctx context.Context, req *pb.SearchMessagesRequ
 		Range:        fromRange(req.GetRange()),
 		Filter:       fromFilter(req.GetFilter()),
 		Hidden:       req.GetIncludeHidden(),
-		Limit:        int(req.GetMaxHits()),
-		SnippetChars: int(req.GetMaxSnippetChars()),
+		Limit:        or(req.GetMaxHits(), defaultHits),
+		SnippetChars: or(req.GetMaxSnippetChars(), defaultSnippetChars),
 	})
 	if err != nil {
 		return nil, err
