@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"time"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
@@ -11,32 +12,28 @@ import (
 const SourceChunkBytes = store.ChunkBytes
 
 // Export hands everything on record of a conversation to give, in the order that Import takes it: the conversation, its state,
-// messages, edits and manifests, each oldest first. It is one consistent state: records never change, and the head that comes
-// first says how many of them belong to it. Request ids are not exported: they belong to the callers of this conversation.
+// messages, edits, manifests and sources, each oldest first. It is one consistent state: records never change, and the head that
+// comes first says how many of them belong to it. Request ids are not exported: they belong to the callers of this conversation.
 func (e *Engine) Export(ctx context.Context, key Key, give func(Record) error) error {
-	snap, err := e.read(ctx, key, store.Query{Info: true, SlotsOf: slotPrefix})
+	snap, err := e.read(ctx, key, store.Query{Info: true, SlotsOf: slotPrefix, Slots: []string{lastSourceSlot}})
 	if err != nil {
 		return err
 	}
 	if err := give(Record{Conversation: &Conversation{ID: key.Conversation, Info: *snap.Info, Head: snap.Head}}); err != nil {
 		return err
 	}
-	state := &State{Slots: snap.Slots}
-	delete(state.Slots, draftSlot) // its texts are no part of the record
-	spans, err := e.spans(ctx, newWindow(key, snap))
-	if err != nil {
+	x := &exporting{engine: e, key: key, head: snap.Head, give: give}
+	if x.last, err = lastSource(snap.Slots); err != nil {
 		return err
 	}
-	for _, s := range spans {
-		if s.Kind == conversation.EditHide {
-			state.Rewinds = append(state.Rewinds, s.Range)
-		}
+	state, err := x.state(ctx, snap)
+	if err != nil {
+		return err
 	}
 	if err := give(Record{State: state}); err != nil {
 		return err
 	}
-	x := &exporting{engine: e, key: key, head: snap.Head, give: give}
-	for _, step := range []func(context.Context) error{x.messages, x.edits, x.manifests} {
+	for _, step := range []func(context.Context) error{x.messages, x.edits, x.manifests, x.sources} {
 		if err := step(ctx); err != nil {
 			return failure(err)
 		}
@@ -49,6 +46,25 @@ type exporting struct {
 	key    Key
 	head   Head
 	give   func(Record) error
+	last   int64                // number of the last source
+	due    map[string]time.Time // when the contents of a run go
+}
+
+func (x *exporting) state(ctx context.Context, snap *store.Snapshot) (*State, error) {
+	spans, err := x.engine.spans(ctx, newWindow(x.key, snap))
+	if err != nil {
+		return nil, err
+	}
+	state := &State{Slots: snap.Slots}
+	delete(state.Slots, draftSlot)      // its texts are no part of the record
+	delete(state.Slots, lastSourceSlot) // the sources say it
+	for _, s := range spans {
+		if s.Kind == conversation.EditHide {
+			state.Rewinds = append(state.Rewinds, s.Range)
+		}
+	}
+	state.Runs, err = x.runs(ctx)
+	return state, err
 }
 
 func (x *exporting) read(ctx context.Context, q store.Query) (*store.Snapshot, error) {

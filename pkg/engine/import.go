@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
 
@@ -57,7 +58,7 @@ type importing struct {
 	key         Key
 	incarnation conversation.ID
 
-	source    *Conversation // as the export has it
+	from      *Conversation // as the export has it
 	slots     map[string][]byte
 	head      Head      // as it is derived
 	rewinds   []rewound // in order
@@ -67,6 +68,7 @@ type importing struct {
 	manifests []conversation.Manifest
 	batch     []conversation.Message
 	uploads   []conversation.ID
+	sources   importedSources
 }
 
 func invalid(format string, args ...any) error {
@@ -88,7 +90,7 @@ func (im *importing) run(ctx context.Context, next func() (*Record, error)) erro
 			return err
 		}
 	}
-	if im.source == nil {
+	if im.from == nil {
 		return invalid("the export holds no conversation")
 	}
 	return im.complete(ctx)
@@ -96,18 +98,23 @@ func (im *importing) run(ctx context.Context, next func() (*Record, error)) erro
 
 func (im *importing) take(ctx context.Context, r *Record) error {
 	switch {
-	case r.Conversation != nil && im.source == nil:
-		im.source = r.Conversation
+	case r.Conversation != nil && im.from == nil:
+		im.from = r.Conversation
 		im.head = newHead(im.incarnation, r.Conversation.Head.CreateTime)
 		_, err := im.engine.counter(r.Conversation.Info.Counter)
 		if err != nil {
 			return invalid("the counter is not known")
 		}
 		return nil
-	case im.source == nil:
+	case im.from == nil:
 		return invalid("the conversation does not come first")
+	case im.sources.count > 0 && r.Source == nil && r.Chunk == nil:
+		return invalid("the sources do not come last")
 	case r.State != nil:
 		im.slots = r.State.Slots
+		if err := im.takeRuns(r.State.Runs); err != nil {
+			return err
+		}
 		return im.checkRewinds(r.State.Rewinds)
 	case r.Message != nil:
 		return im.message(ctx, r.Message)
@@ -115,6 +122,10 @@ func (im *importing) take(ctx context.Context, r *Record) error {
 		return im.edit(ctx, r.Edit)
 	case r.Manifest != nil:
 		return im.manifest(r.Manifest)
+	case r.Source != nil:
+		return im.source(ctx, r.Source)
+	case r.Chunk != nil:
+		return im.chunk(ctx, r.Chunk)
 	default:
 		return invalid("a second conversation, or an empty record")
 	}
@@ -125,7 +136,9 @@ func (im *importing) message(ctx context.Context, m *conversation.Message) error
 	switch {
 	case m.Index != h.Messages:
 		return invalid("message %d comes where %d should", m.Index, h.Messages)
-	case m.Tokens < 0 || m.TurnAdded < 0 || m.Commit < im.commits.message || m.Commit > im.source.Head.Version:
+	case slices.ContainsFunc(m.Parts, func(p conversation.Part) bool { return p.Citation != nil }):
+		return invalid("message %d cites what only views do", m.Index)
+	case m.Tokens < 0 || m.TurnAdded < 0 || m.Commit < im.commits.message || m.Commit > im.from.Head.Version:
 		return invalid("message %d has impossible figures", m.Index)
 	}
 	im.commits.message = m.Commit
@@ -194,8 +207,8 @@ func (im *importing) flush(ctx context.Context) error {
 
 func (im *importing) edit(ctx context.Context, e *conversation.Edit) error {
 	h := &im.head
-	if e.Seq != im.editSeq+1 || e.Range.First < 0 || e.Range.End > h.Messages || e.Range.Len() <= 0 || !whole(e) ||
-		e.Commit < im.commits.edit || e.Commit > im.source.Head.Version {
+	if e.Seq != im.editSeq+1 || e.Range.First < 0 || e.Range.End > h.Messages || !whole(e) || !im.names(e) ||
+		e.Commit < im.commits.edit || e.Commit > im.from.Head.Version {
 		return invalid("edit %d does not fit the record", e.Seq)
 	}
 	if e.Kind == conversation.EditHide {
@@ -225,7 +238,13 @@ func (im *importing) edit(ctx context.Context, e *conversation.Edit) error {
 
 // whole says whether an edit has what its kind needs.
 func whole(e *conversation.Edit) bool {
+	about := e.Kind == conversation.EditStoreContent || e.Kind == conversation.EditExpireContent
+	if about != (e.Content != "") || e.Range.Len() < 0 || e.Range.Len() == 0 && !about {
+		return false
+	}
 	switch e.Kind {
+	case conversation.EditStoreContent, conversation.EditExpireContent:
+		return e.Range.Len() <= 1 && len(e.Parts)+len(e.Mask) == 0
 	case conversation.EditParts, conversation.EditMask:
 		return e.Range.Len() == 1
 	case conversation.EditSummarise:
@@ -251,7 +270,7 @@ func (im *importing) manifest(m *conversation.Manifest) error {
 	if n := len(im.manifests); n > 0 {
 		last = im.manifests[n-1].Seq
 	}
-	ok := m.Seq > last && m.Counter == im.source.Info.Counter && im.engine.formats[m.Format] != nil && m.Seq <= im.source.Head.ManifestSeq && len(im.manifests) < 2*manifestsKept &&
+	ok := m.Seq > last && m.Counter == im.from.Info.Counter && im.engine.formats[m.Format] != nil && m.Seq <= im.from.Head.ManifestSeq && len(im.manifests) < 2*manifestsKept &&
 		0 <= m.MessageCount && m.MessageCount <= im.head.Messages && 0 <= m.EditSeq && m.EditSeq <= im.editSeq &&
 		0 <= m.Window.Start && m.Window.Start <= m.MessageCount && m.Window.Anchor < m.MessageCount && m.LeadingSystem <= m.MessageCount &&
 		0 <= m.Window.Restored && m.Window.Restored <= m.EditSeq
@@ -273,7 +292,7 @@ func (im *importing) complete(ctx context.Context) error {
 			return err
 		}
 	}
-	from, h := &im.source.Head, &im.head
+	from, h := &im.from.Head, &im.head
 	im.passRewinds(h.Messages)
 	if im.hides != len(im.rewinds) {
 		return invalid("the export is not whole")
@@ -285,6 +304,9 @@ func (im *importing) complete(ctx context.Context) error {
 		return invalid("the conversation has impossible figures")
 	}
 	if err := im.checkSlots(); err != nil {
+		return err
+	}
+	if err := im.completeSources(); err != nil {
 		return err
 	}
 	h.Version, h.Revision, h.Turn, h.EditSeq = from.Version, from.Revision, from.Turn, im.editSeq
@@ -306,12 +328,13 @@ func possible(h *Head) bool {
 func (im *importing) commit(ctx context.Context) (*Conversation, error) {
 	now := im.engine.now()
 	if im.engine.live(&im.head) != nil { // past its ttl where it came from; here it begins to live
-		im.engine.renewTTL(&im.head, &im.source.Info, now)
+		im.engine.renewTTL(&im.head, &im.from.Info, now)
 	}
 	im.head.NextDue = earlier(im.head.ExpireTime, now.Add(requestMemory)) // the sweeper tidies what came
-	c := &store.Change{Head: im.head, Info: &im.source.Info, Slots: im.slots, Uploads: im.uploads}
+	c := &store.Change{Head: im.head, Info: &im.from.Info, Slots: maps.Clone(im.slots), Uploads: im.uploads}
+	im.applySources(c)
 	if err := im.engine.store.Commit(ctx, im.key, c); err != nil {
 		return nil, err
 	}
-	return &Conversation{ID: im.key.Conversation, Info: im.source.Info, Head: im.head}, nil
+	return &Conversation{ID: im.key.Conversation, Info: im.from.Info, Head: im.head}, nil
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -25,6 +26,11 @@ func (b *bench) export(t testing.TB, id string) []engine.Record {
 		if m := r.Manifest; m != nil {
 			c := *m
 			r.Manifest = &c
+		}
+		if k := r.Chunk; k != nil {
+			c := *k
+			c.Data = slices.Clone(k.Data)
+			r.Chunk = &c
 		}
 		out = append(out, r)
 		return nil
@@ -69,6 +75,15 @@ func clone(r engine.Record) engine.Record {
 	if r.Manifest != nil {
 		m := *r.Manifest
 		r.Manifest = &m
+	}
+	if r.Source != nil {
+		s := *r.Source
+		s.Source.CitedBy = slices.Clone(s.Source.CitedBy)
+		r.Source = &s
+	}
+	if r.Chunk != nil {
+		c := *r.Chunk
+		r.Chunk = &c
 	}
 	return r
 }
