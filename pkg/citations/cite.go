@@ -19,22 +19,40 @@ type Citation struct {
 	// Excerpt is the part of Text, in bytes, that is of the content's beginning.
 	ExcerptFrom, ExcerptEnd int
 	Location                string // of the excerpt: "beginning"
-	HowToRetrieve           string // as Text says it
-}
-
-// Make cites a content: handle, first 500 characters (of its text, for HTML), location, length, source, media type, how to get more; small
-// members of a JSON object beside it, and for lists their count, keys and first item. It weighs at most 300 tokens by count, 400 with
-// a list: the excerpt gives way. head is the content, or at least its first 64 KiB if it is larger than MaxCited; whole says which.
-func Make(s Source, kind Kind, head string, whole bool, count func(string) int) Citation {
-	return Citation{}
+	HowToRetrieve           string // as Text says it: its last line
 }
 
 // MaxCited is up to which size, in bytes, a content is cited by all of it; of a larger one, by its beginning.
 const MaxCited = 16 << 20
 
-// SourceType guesses what a tool result came from: by the tool's name, and by what the result looks like.
-func SourceType(tool string, kind Kind, content string) string { return "tool" }
+// What a citation weighs at most, in tokens.
+const (
+	maxTokens     = 300
+	maxListTokens = 400
+)
 
-// SourceURL is where a content came from, as it says itself (a canonical link, a url member) or the arguments of the call say, if those
-// are JSON; empty if neither does.
-func SourceURL(kind Kind, content, arguments string) string { return "" }
+// excerptChars is how much of a content's beginning a citation shows, in characters. Beside the first item of a list, the beginning
+// says little more: listExcerptChars.
+const (
+	excerptChars     = 500
+	listExcerptChars = 200
+)
+
+// Make cites a content (behaviour §9): handle, first 500 characters (of its text, for HTML), location, length, source, media type, how
+// to get more; small members of a JSON object beside it, and for lists their count, keys and first item, or the first results of a search.
+// It weighs at most 300 tokens by count, 400 with a list: the excerpt gives way, then lists, then small members, then the URL. The text
+// is valid UTF-8 without control characters but tabs and the ends of lines, and the same for the same input. head is the content, or at
+// least its first 64 KiB if it is larger than MaxCited; whole says which.
+func Make(s Source, kind Kind, head string, whole bool, count func(string) int) Citation {
+	c := &composing{source: s, head: head, text: head, whole: whole, count: count, limit: maxTokens, chars: excerptChars, units: "chars, lines"}
+	if s.ContentType == "" {
+		c.source.ContentType = kind.MediaType()
+	}
+	switch kind {
+	case KindHTML:
+		c.readPage()
+	case KindJSON:
+		c.readJSON()
+	}
+	return c.compose()
+}

@@ -1,0 +1,164 @@
+package citations
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// composing is a citation in the making.
+type composing struct {
+	source Source
+	head   string
+	whole  bool
+	count  func(string) int
+	limit  int // tokens
+
+	title   string       // of a page
+	text    string       // what the excerpt is the beginning of
+	chars   int          // of the excerpt
+	members []*jsonValue // small ones of an object
+	lists   []string     // what is said of lists and of other large members, line by line
+	units   string       // of ranges
+}
+
+// draft is a citation as far as it is written.
+type draft struct {
+	b    strings.Builder
+	room int // tokens
+	c    *composing
+}
+
+// readPage takes what an HTML page says: its title, and its main part.
+func (c *composing) readPage() {
+	r := Read(KindHTML, c.head)
+	if r.page == nil {
+		return
+	}
+	c.text = r.Text[r.page.body:]
+	if title := r.page.title; title.to <= r.page.body {
+		c.title = strings.Join(strings.Fields(r.Text[title.from:title.to]), " ")
+	}
+}
+
+// compose writes the citation. Small members that the excerpt shows anyway are not told twice; unless it has to be shorter.
+func (c *composing) compose() Citation {
+	out, shown := c.write(chars(c.text, c.chars))
+	if shown < chars(c.text, c.chars) && len(c.members) > 0 {
+		out, _ = c.write(0)
+	}
+	return out
+}
+
+// write writes the citation: what matters most first, as far as there is room, and the excerpt in what room is left. Members that end
+// before a position are left to the excerpt. It also tells how much of the text the excerpt took.
+func (c *composing) write(told int) (out Citation, shown int) {
+	last := c.retrieve()
+	header := fmt.Sprintf("[%s: %d chars, %s, %s", label(c.source.Handle), c.source.TotalChars, label(c.source.ContentType), label(c.source.Type))
+	d := &draft{c: c, room: c.limit - c.count(header+"]\nBeginning:\n\n"+last)}
+	d.b.WriteString(header)
+	if c.source.URL != "" {
+		d.add(", " + shortURL(c.source.URL))
+	}
+	d.b.WriteString("]\n")
+	d.members(told)
+	for _, line := range c.lists {
+		d.line(line)
+	}
+	if c.title != "" {
+		d.line("Title: " + c.title)
+	}
+	d.b.WriteString("Beginning:\n")
+	out.ExcerptFrom = d.b.Len()
+	excerpt, shown := c.excerpt(d.room)
+	d.b.WriteString(excerpt)
+	out.ExcerptEnd = d.b.Len()
+	if shown < len(c.text) || !c.whole {
+		d.b.WriteString("...")
+	}
+	out.Text = d.b.String() + "\n" + last
+	out.Location, out.HowToRetrieve = "beginning", last
+	return out, shown
+}
+
+// retrieve is the line that says how to get more.
+func (c *composing) retrieve() string {
+	line := fmt.Sprintf(`[More: retrieve_content("%s", search_terms) or by %s`, label(c.source.Handle), c.units)
+	if c.source.Expand != "" {
+		line += ". Full text: " + c.source.Expand
+	}
+	return line + "]"
+}
+
+// add writes a text if there is room for all of it.
+func (d *draft) add(text string) bool {
+	n := d.c.count(text)
+	if text == "" || n > d.room {
+		return false
+	}
+	d.room -= n
+	d.b.WriteString(text)
+	return true
+}
+
+// leastLine is how short a line may be cut to fit, in characters.
+const leastLine = 40
+
+// line writes a line, or as much of it as there is room for.
+func (d *draft) line(text string) {
+	if d.add(text + "\n") {
+		return
+	}
+	if text = d.c.fitting(text, d.room-4); text != "" && len(text) > leastLine {
+		d.add(text + "...\n")
+	}
+}
+
+// members writes the small members that do not end before a position, as one object.
+func (d *draft) members(told int) {
+	var fields []string
+	left := 0
+	room := d.room - d.c.count("{}, and 1000 more small members\n")
+	for _, m := range d.c.members {
+		if m.end <= told {
+			continue
+		}
+		text, _ := m.small(smallChars)
+		field := m.keyText() + ":" + text
+		if n := d.c.count(field + ","); n <= room {
+			room -= n
+			fields = append(fields, field)
+		} else {
+			left++
+		}
+	}
+	switch line := "{" + strings.Join(fields, ",") + "}"; {
+	case left > 0:
+		d.add(fmt.Sprintf("%s, and %d more small members\n", line, left))
+	case len(fields) > 0:
+		d.add(line + "\n")
+	}
+}
+
+// excerpt is the beginning of the text, as much as there is room for, and how many bytes of the text that is.
+func (c *composing) excerpt(room int) (string, int) {
+	window := visible(c.text[:chars(c.text, 2*c.chars)])
+	if utf8.RuneCountInString(window) > c.chars {
+		window = cutCluster(window, c.chars)
+	}
+	excerpt := c.fitting(window, room)
+	return excerpt, chars(c.text, utf8.RuneCountInString(excerpt))
+}
+
+// fitting is as much of the beginning of a text as there is room for.
+func (c *composing) fitting(text string, room int) string {
+	for room > 0 && text != "" {
+		n := c.count(text)
+		if n <= room {
+			return text
+		}
+		size := utf8.RuneCountInString(text)
+		text = cutCluster(text, min(size*room/n, size-1))
+	}
+	return ""
+}

@@ -1,0 +1,141 @@
+package citations
+
+import (
+	"fmt"
+	"strings"
+)
+
+// maxLists is how many lists of a document are told of.
+const maxLists = 3
+
+// readJSON takes what is told of a JSON document beside its beginning.
+func (c *composing) readJSON() {
+	root := readTree(c.head)
+	if root == nil || root.cut && c.whole {
+		return // it is read as text
+	}
+	if root.isArray() || root.arrays == 1 {
+		c.units += ", items"
+	}
+	if root.isList() || !root.isObject() {
+		c.list("", root)
+		return
+	}
+	var large []string
+	for _, m := range root.all() {
+		if _, ok := m.small(smallChars); ok {
+			c.members = append(c.members, m)
+		} else if !c.large(m) {
+			large = append(large, m.keyText()+" "+m.size())
+		}
+	}
+	if len(large) > 0 {
+		c.lists = append(c.lists, "Large members: "+strings.Join(large, ", "))
+	}
+}
+
+// all are the members that are known, and the longest of the others.
+func (v *jsonValue) all() []*jsonValue {
+	if v.longest == nil || len(v.longest.text) < smallChars {
+		return v.members
+	}
+	longest := readTree(v.longest.text)
+	longest.key, longest.end = v.longest.key, v.longest.end
+	return append(v.members[:len(v.members):len(v.members)], longest)
+}
+
+// large takes a member that is not small, if it is a list or has one.
+func (c *composing) large(m *jsonValue) bool {
+	if m.isList() {
+		return c.list("/"+m.segment(), m)
+	}
+	for _, inner := range m.members {
+		if _, small := inner.small(smallChars); !small && m.isObject() && inner.isList() {
+			return c.list("/"+m.segment()+"/"+inner.segment(), inner)
+		}
+	}
+	return false
+}
+
+// maxKey is how much of a key is shown in a list of keys, in characters.
+const maxKey = 40
+
+// segment is a key without quotes.
+func (v *jsonValue) segment() string {
+	return (&jsonValue{text: v.key}).plainString(maxKey)
+}
+
+// size is how large a value is.
+func (v *jsonValue) size() string {
+	switch {
+	case v.isArray():
+		return fmt.Sprintf("[%d items]", v.count)
+	case v.isObject():
+		return fmt.Sprintf("{%d members}", v.count)
+	default:
+		return fmt.Sprintf("(%d bytes)", len(v.text))
+	}
+}
+
+// list takes a list: how many items it has, and which keys, and the first one, or the first results of a search. It is false if there
+// have been lists enough.
+func (c *composing) list(pointer string, v *jsonValue) bool {
+	if v.count == 0 || c.limit == maxListTokens && len(c.lists) >= 2*maxLists {
+		return false
+	}
+	c.limit, c.chars = maxListTokens, listExcerptChars
+	head := fmt.Sprintf("%d items", v.count)
+	if v.isObject() {
+		head = fmt.Sprintf("%d records: %s", v.count, v.keys())
+	}
+	if v.cut {
+		head = "more than " + head
+	}
+	if pointer != "" {
+		head = pointer + ": " + head
+	}
+	first := v.members[0]
+	if first.isObject() && first.count > 0 {
+		head += "; keys: " + first.keys()
+	}
+	c.lists = append(c.lists, head)
+	if results := v.results(); len(results) > 0 {
+		c.lists = append(c.lists, results...)
+	} else if pointer != "" || chars(c.head, c.chars) < first.end { // or the excerpt shows it
+		c.lists = append(c.lists, "First: "+first.brief(0))
+	}
+	return true
+}
+
+// keyList is how many keys are named.
+const keyList = 12
+
+// keys are the first keys of an object.
+func (v *jsonValue) keys() string {
+	var names []string
+	for _, m := range v.members[:min(len(v.members), keyList)] {
+		names = append(names, m.segment())
+	}
+	return strings.Join(names, ", ") + more(v.count > len(names))
+}
+
+// maxResults is how many results of a search are told.
+const maxResults = 5
+
+// results are lines with title, URL and snippet of each, if a list is what a search found.
+func (v *jsonValue) results() []string {
+	var lines []string
+	for i, m := range v.members[:min(len(v.members), maxResults)] {
+		title := m.member("title", "name", "heading")
+		link := m.member("url", "link", "href", "uri", "source_url", "sourceUrl")
+		if !v.isArray() || title == nil || link == nil || !title.isString() || !link.isString() {
+			return nil
+		}
+		line := fmt.Sprintf("%d. %s | %s", i+1, title.plainString(smallChars), shortURL(link.plainString(maxShownURL)))
+		if snippet := m.member("snippet", "description", "summary", "abstract", "excerpt", "content", "text"); snippet != nil && snippet.isString() {
+			line += " | " + snippet.plainString(smallChars)
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}

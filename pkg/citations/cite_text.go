@@ -1,0 +1,90 @@
+package citations
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/rivo/uniseg"
+)
+
+// chars is where the nth character of a text begins, or its end.
+func chars(text string, n int) int {
+	for i := range text {
+		if n == 0 {
+			return i
+		}
+		n--
+	}
+	return len(text)
+}
+
+// cutCluster is at most so many characters of the beginning of a text, without cutting what is drawn as one; unless that is all there is.
+func cutCluster(text string, limit int) string {
+	most := chars(text, limit)
+	at := 0
+	for rest := text[:chars(text, 2*limit)]; ; {
+		cluster, after, _, _ := uniseg.FirstGraphemeClusterInString(rest, -1)
+		if cluster == "" || at+len(cluster) > most {
+			break
+		}
+		at, rest = at+len(cluster), after
+	}
+	if at == 0 {
+		return text[:most]
+	}
+	return text[:at]
+}
+
+// visible is a text with a mark in the place of what is no character, and of characters that steer terminals. It has as many characters
+// as the text.
+func visible(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' && r != '\r' {
+			return utf8.RuneError
+		}
+		return r
+	}, text)
+}
+
+// maxLabel is how long a name in the first line of a citation may be, in characters.
+const maxLabel = 60
+
+// label is a name that a line in brackets can hold, whoever gave it.
+func label(name string) string {
+	return cutChars(strings.Map(func(r rune) rune {
+		switch {
+		case r == '[':
+			return '('
+		case r == ']':
+			return ')'
+		case unicode.IsControl(r), unicode.IsSpace(r):
+			return ' '
+		}
+		return r
+	}, cut(name, 4*maxLabel)), maxLabel)
+}
+
+// maxShownURL is how much of a URL is shown, in bytes.
+const maxShownURL = 150
+
+// shortURL is a URL as a line in brackets can hold it.
+func shortURL(u string) string {
+	short := len(u) <= maxShownURL
+	if !short {
+		u = u[:maxShownURL]
+	}
+	var b strings.Builder
+	for i := range len(u) {
+		if c := u[i]; c > ' ' && c < 0x7f && strings.IndexByte(`[]"<>`, c) < 0 {
+			b.WriteByte(c)
+		} else {
+			fmt.Fprintf(&b, "%%%02X", c)
+		}
+	}
+	if !short {
+		b.WriteString("...")
+	}
+	return b.String()
+}

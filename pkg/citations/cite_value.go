@@ -1,0 +1,163 @@
+package citations
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// plainString is what a JSON string says, as much as so many characters of it, on one line.
+func (v *jsonValue) plainString(limit int) string {
+	raw := v.text
+	if most := 12 * limit; len(raw) > most { // no character takes more when it is escaped
+		raw = raw[:most]
+		if escape := strings.LastIndexByte(raw[most-6:], '\\'); escape >= 0 {
+			raw = raw[:most-6+escape]
+		}
+		for strings.HasSuffix(raw, `\`) { // an escape that was cut
+			raw = raw[:len(raw)-1]
+		}
+		raw += `"`
+	}
+	var text string
+	if json.Unmarshal([]byte(raw), &text) != nil {
+		return ""
+	}
+	return cutChars(visible(strings.Join(strings.Fields(text), " ")), limit)
+}
+
+// cutChars is a text, at most so many characters of it, with a mark where it was cut.
+func cutChars(text string, limit int) string {
+	if len(text) <= limit || utf8.RuneCountInString(text) <= limit {
+		return text
+	}
+	return cutCluster(text, limit) + "..."
+}
+
+// small is a value as it is, if it takes less than so many characters without spaces.
+func (v *jsonValue) small(limit int) (string, bool) {
+	if v.cut || len(v.text) > 8*limit {
+		return "", false
+	}
+	text := compact(v.text)
+	return text, text != "" && utf8.RuneCountInString(text) < limit
+}
+
+// compact is a JSON text without the spaces between values and without characters that do not show; empty if it is broken.
+func compact(text string) string {
+	var b bytes.Buffer
+	if json.Compact(&b, []byte(text)) != nil {
+		return ""
+	}
+	return visible(b.String())
+}
+
+// How much of a value is told, in characters, and how many of its members.
+const (
+	smallChars  = 200
+	briefChars  = 80
+	briefFields = 5
+)
+
+// brief tells of a value: small ones are told whole, and of an object the fields that say what it is, and the first ones.
+func (v *jsonValue) brief(depth int) string {
+	limit := smallChars
+	if depth > 0 {
+		limit = briefChars
+	}
+	if text, ok := v.small(limit); ok {
+		return text
+	}
+	switch {
+	case v.isString():
+		text, _ := json.Marshal(v.plainString(limit))
+		return visible(string(text))
+	case v.isArray():
+		return v.briefArray(depth)
+	case v.isObject():
+		return v.briefObject(depth)
+	default: // a number of more digits than anybody needs
+		return cut(v.text, briefChars)
+	}
+}
+
+// briefArray tells of an array: its length, and the names of its items or its first one.
+func (v *jsonValue) briefArray(depth int) string {
+	var names []string
+	for _, m := range v.members {
+		name := m.member("name", "title", "id", "key")
+		if name == nil || len(names) == briefFields {
+			break
+		}
+		text, _ := name.small(briefChars)
+		names = append(names, strings.Trim(text, `"`))
+	}
+	switch {
+	case len(names) > 1:
+		return fmt.Sprintf("[%d: %s%s]", v.count, strings.Join(names, ", "), more(len(names) < v.count))
+	case depth < 2 && len(v.members) > 0:
+		return fmt.Sprintf("[%s%s]", v.members[0].brief(depth+1), others(v.count-1))
+	default:
+		return fmt.Sprintf("[%d items]", v.count)
+	}
+}
+
+func more(is bool) string {
+	if is {
+		return ", ..."
+	}
+	return ""
+}
+
+func others(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", ... %d more", n)
+}
+
+// briefObject tells of an object: name, description and key, if it has them, and the first fields.
+func (v *jsonValue) briefObject(depth int) string {
+	if depth > 1 {
+		return fmt.Sprintf("{%d members}", v.count)
+	}
+	told := v.telling()
+	var fields []string
+	for _, m := range told {
+		fields = append(fields, m.keyText()+":"+m.brief(depth+1))
+	}
+	return "{" + strings.Join(fields, ",") + others(v.count-len(told)) + "}"
+}
+
+// telling are the members of an object that are told: those by which it is known first.
+func (v *jsonValue) telling() []*jsonValue {
+	var told []*jsonValue
+	for _, names := range [][]string{{"name", "title", "display_name", "label"}, {"description", "summary", "snippet"}, {"id", "key", "uuid", "primary_key", "_id"}} {
+		if m := v.member(names...); m != nil {
+			told = append(told, m)
+		}
+	}
+	known := len(told)
+	for _, m := range v.members {
+		if len(told) == known+briefFields {
+			break
+		}
+		if !slices.Contains(told[:known], m) {
+			told = append(told, m)
+		}
+	}
+	return told
+}
+
+// keyText is the key of a member, as it stands in the document, or as much of it as tells it.
+func (v *jsonValue) keyText() string {
+	if utf8.RuneCountInString(v.key) <= briefChars {
+		return visible(v.key)
+	}
+	key := jsonValue{text: v.key}
+	text, _ := json.Marshal(key.plainString(briefChars))
+	return visible(string(text))
+}

@@ -1,0 +1,167 @@
+package citations
+
+import (
+	"encoding/json"
+	"net/url"
+	"slices"
+	"strings"
+	"unicode"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// The types of sources.
+const (
+	sourceWeb      = "web"
+	sourceDatabase = "database"
+	sourceStorage  = "storage"
+	sourceSearch   = "search"
+	sourceTool     = "tool"
+)
+
+// SourceType guesses what a tool result came from: by the words in the tool's name, and by what the result looks like if they say nothing.
+func SourceType(tool string, kind Kind, content string) string {
+	words := nameWords(tool)
+	for _, known := range []struct {
+		source string
+		words  []string
+	}{
+		{sourceSearch, []string{"search", "google", "bing"}},
+		{sourceDatabase, []string{"sql", "query", "database", "db", "table", "records"}},
+		{sourceWeb, []string{"fetch", "browse", "browser", "web", "webpage", "page", "url", "http", "https", "crawl", "scrape"}},
+		{sourceStorage, []string{"read", "file", "files", "s3", "storage", "bucket", "blob"}},
+	} {
+		if slices.ContainsFunc(words, func(w string) bool { return slices.Contains(known.words, w) }) {
+			return known.source
+		}
+	}
+	switch {
+	case kind == KindHTML:
+		return sourceWeb
+	case kind == KindJSON && isSearch(content):
+		return sourceSearch
+	default:
+		return sourceTool
+	}
+}
+
+// maxName is how much of a tool's name is read, in bytes.
+const maxName = 256
+
+// nameWords are the words of a name, in lower case: web_search, WebSearch and web-search have the same.
+func nameWords(name string) []string {
+	var b strings.Builder
+	lower := false
+	for _, r := range cut(name, maxName) {
+		if unicode.IsUpper(r) && lower {
+			b.WriteByte(' ')
+		}
+		lower = unicode.IsLower(r) || unicode.IsDigit(r)
+		if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+			r = ' '
+		}
+		b.WriteRune(unicode.ToLower(r))
+	}
+	return strings.Fields(b.String())
+}
+
+// isSearch says whether a JSON document has what a search found.
+func isSearch(content string) bool {
+	root := readTree(content)
+	if root == nil {
+		return false
+	}
+	for _, v := range append([]*jsonValue{root}, root.members...) {
+		if v.isArray() && len(v.results()) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// maxURL is how long a URL may be, in bytes.
+const maxURL = 2048
+
+// SourceURL is where a content came from, as it says itself (a canonical link, a url member) or the arguments of the call say, if those
+// are JSON; empty if neither does. It is an absolute http or https URL of at most 2,048 bytes, without a user's name and password.
+func SourceURL(kind Kind, content, arguments string) string {
+	own := ""
+	switch kind {
+	case KindHTML:
+		own = pageURL(content)
+	case KindJSON:
+		own = memberURL(content)
+	}
+	if own == "" {
+		own = memberURL(arguments)
+	}
+	return own
+}
+
+// memberURL is a URL that an object has as a member.
+func memberURL(text string) string {
+	root := readTree(text)
+	if root == nil || !root.isObject() {
+		return ""
+	}
+	for _, name := range []string{"url", "source_url", "sourceUrl", "page_url", "uri", "link", "href"} {
+		if m := root.member(name); m != nil && m.isString() && len(m.text) <= 6*maxURL {
+			var link string
+			if json.Unmarshal([]byte(m.text), &link) == nil {
+				if link = cleanURL(link); link != "" {
+					return link
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// cleanURL is a URL if it is one of the web, and empty otherwise.
+func cleanURL(link string) string {
+	u, err := url.Parse(strings.TrimSpace(link))
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return ""
+	}
+	u.User = nil
+	if link = u.String(); len(link) <= maxURL {
+		return link
+	}
+	return ""
+}
+
+// pageHead is how much of a page is looked through for what it says of itself, in bytes.
+const pageHead = 256 << 10
+
+// pageURL is the canonical link of a page, or else the one that it gives to those who share it.
+func pageURL(content string) string {
+	z := html.NewTokenizer(strings.NewReader(content[:min(len(content), pageHead)]))
+	shared := ""
+	for {
+		switch z.Next() {
+		case html.ErrorToken:
+			return shared
+		case html.StartTagToken, html.SelfClosingTagToken:
+			switch t := z.Token(); {
+			case t.DataAtom == atom.Body:
+				return shared
+			case t.DataAtom == atom.Link && strings.EqualFold(attribute(t, "rel"), "canonical"):
+				if link := cleanURL(attribute(t, "href")); link != "" {
+					return link
+				}
+			case t.DataAtom == atom.Meta && strings.EqualFold(attribute(t, "property"), "og:url"):
+				shared = cleanURL(attribute(t, "content"))
+			}
+		}
+	}
+}
+
+func attribute(t html.Token, name string) string {
+	for _, a := range t.Attr {
+		if a.Key == name {
+			return a.Val
+		}
+	}
+	return ""
+}
