@@ -22,9 +22,10 @@ func (c *toolsCommand) Run(line *commandLine) error {
 }
 
 func toolFormats() string {
-	var names []string
-	for _, f := range toolset.Formats() {
-		names = append(names, string(f))
+	formats := toolset.Formats()
+	names := make([]string, len(formats))
+	for i, f := range formats {
+		names[i] = string(f)
 	}
 	return strings.Join(names, ",")
 }
