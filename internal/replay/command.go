@@ -31,7 +31,8 @@ type Command struct {
 	Window   int32    `help:"The model's context window in tokens." default:"128000"`
 	Reserve  int32    `help:"Tokens of the window that are left for the answer." default:"0"`
 	Policy   []string `help:"Play under this policy: a file, or the name of one that ships. Repeat it to compare several. See docs/policies.md." sep:"none" placeholder:"NAME|FILE"`
-	Alone    bool     `help:"With --policy: do not play everything under none too, to compare."`
+	Alone    bool     `help:"With --policy or --cite: play nothing to compare."`
+	Cite     bool     `help:"Play each policy with citations on, and as it is to compare: long results are cited when they are appended."`
 	Raw      bool     `help:"Append what a tool printed before its agent cut it, where that was recorded."`
 	JSON     bool     `name:"json" help:"Print the report as one JSON object."`
 	Sample   int      `help:"Play every Nth conversation." default:"1" placeholder:"N"`
@@ -150,7 +151,7 @@ func (c *Command) session(ctx context.Context, address string) (s *session, clos
 		return nil, nil, errors.Join(err, conn.Close())
 	}
 	return &session{
-		contexts: pb.NewContextServiceClient(conn), records: pb.NewConversationServiceClient(conn),
+		contexts: pb.NewContextServiceClient(conn), records: pb.NewConversationServiceClient(conn), contents: pb.NewContentServiceClient(conn),
 		format: validate.Format(c.Format), window: c.Window, reserve: c.Reserve, model: c.Model, run: rand.Text()[:12],
 		count:  func(text string) int { n, _ := counter.Count(text); return n },
 		prices: prices,

@@ -16,17 +16,17 @@ import (
 
 // gone says what was let go under the policy.
 func (r *Report) gone(b *strings.Builder) {
-	if r.Policy == "" {
+	if r.title() == "" {
 		return
 	}
-	fmt.Fprintf(b, "Let go under %s\n", r.Policy)
+	fmt.Fprintf(b, "Let go under %s\n", r.title())
 	row(b, "events", cmp.Or(counts(r.LetGo.Events), "none"))
 	for _, saved := range []struct {
 		by     string
 		tokens int64
 	}{
 		{"expiry", r.LetGo.SavedByExpiry}, {"retention", r.LetGo.SavedByRetention},
-		{"pruning", r.LetGo.SavedByPruning}, {"compaction", r.LetGo.SavedByCompaction},
+		{"pruning", r.LetGo.SavedByPruning}, {"compaction", r.LetGo.SavedByCompaction}, {"citing", r.LetGo.SavedByCiting},
 	} {
 		if saved.tokens != 0 {
 			row(b, "saved by "+saved.by, fmt.Sprintf("%d tokens over all builds, as the sidecar says", saved.tokens))
@@ -57,7 +57,7 @@ func (r *Report) comparison(b *strings.Builder) {
 		return
 	}
 	all, none := r.all(), &Report{}
-	if i := slices.IndexFunc(all, func(o *Report) bool { return o.Policy == policies.None }); i >= 0 {
+	if i := slices.IndexFunc(all, func(o *Report) bool { return o.title() == policies.None }); i >= 0 {
 		none = all[i]
 	}
 	b.WriteString("The same recordings in the same window\n")
@@ -65,7 +65,7 @@ func (r *Report) comparison(b *strings.Builder) {
 	cells(table, "", "tokens", "of", "", "of", "", "of", "re-", "fill", "com-", "sum-", "own", "own", "build", "ms", "must")
 	cells(table, "", "sent", "none", "cost", "none", "recall", "none", "writes", "%", "pacted", "maries", "calls", "cost", "p50", "p95", "be 0")
 	for _, o := range all {
-		cells(table, append(append([]string{label(o.Policy)}, o.total().against(none.total())...),
+		cells(table, append(append([]string{o.label()}, o.total().against(none.total())...),
 			short(100*o.MeanFill), short(o.Compactions.Count), short(o.Compactions.Summaries), short(o.OwnCalls.Calls), short(o.OwnCalls.Cost),
 			short(o.BuildMS.P50), short(o.BuildMS.P95), short(len(o.broken())))...)
 	}
@@ -91,7 +91,7 @@ func byFile(b *strings.Builder, all []*Report, none *Report) {
 			if none.Files != nil {
 				with = &none.Files[i]
 			}
-			cells(table, append([]string{file, label(o.Policy)}, o.Files[i].against(with)...)...)
+			cells(table, append([]string{file, o.label()}, o.Files[i].against(with)...)...)
 			file = ""
 		}
 	}
@@ -138,6 +138,9 @@ func short[N int | int64 | float64](n N) string {
 		return fmt.Sprintf("%.2f%s", v, unit)
 	}
 }
+
+// label names what was played under in a table.
+func (r *Report) label() string { return label(cmp.Or(r.title(), ownPolicy)) }
 
 // label is the end of a file's path, its folder and its name; or a name.
 func label(file string) string {

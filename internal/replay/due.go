@@ -59,8 +59,8 @@ func (p *policy) patience(e *pb.Expiration) int {
 }
 
 // mortal says when a result that was just appended may and must expire.
-func (c *conversation) mortal(r *pb.ToolResult) mortal {
-	out := mortal{message: len(c.appended) - 1, part: len(c.parts) - 1, text: r.GetText()}
+func (c *conversation) mortal(r *pb.ToolResult, cited bool) mortal {
+	out := mortal{message: len(c.entered) - 1, part: len(c.parts) - 1, text: r.GetText()}
 	e := c.policy.expirationOf(r)
 	mode := e.GetMode()
 	if e == nil || e.Turns == nil || mode == pb.ExpirationMode_EXPIRATION_MODE_UNSPECIFIED || mode == pb.ExpirationMode_EXPIRATION_MODE_NONE {
@@ -73,15 +73,16 @@ func (c *conversation) mortal(r *pb.ToolResult) mortal {
 		}
 	}
 	out.may = c.now + int(e.GetTurns()) + 1
-	if utf8.RuneCountInString(out.text) > left+worthwhile {
+	// What is cited is as short already as what would be left of it may be.
+	if utf8.RuneCountInString(out.text) > left+worthwhile && !(cited && mode == pb.ExpirationMode_EXPIRATION_MODE_COMPACT) {
 		out.must = out.may + c.policy.patience(e)
 	}
 	return out
 }
 
-// watch remembers the parts of a message that was just appended, and its
+// watch remembers the parts of a message that just entered the view, and its
 // results of one text each. Gemini's format may write what is JSON in another way.
-func (c *conversation) watch(m *pb.Message) {
+func (c *conversation) watch(m *pb.Message, cited bool) {
 	if c.policy == nil {
 		return
 	}
@@ -90,7 +91,7 @@ func (c *conversation) watch(m *pb.Message) {
 		r := part.GetToolResult()
 		json := strings.IndexAny(strings.TrimSpace(r.GetText()), "{[\"-0123456789tfn") == 0
 		if text := r.GetText(); strings.TrimSpace(text) != "" && !(json && c.format == validate.Gemini) {
-			c.mortals = append(c.mortals, c.mortal(r))
+			c.mortals = append(c.mortals, c.mortal(r, cited))
 		}
 	}
 }

@@ -27,24 +27,30 @@ func decided(response *pb.BuildContextResponse, kinds ...pb.DecisionKind) (out i
 }
 
 // explained demands a decision for every message that a context does not show
-// in full, and measures how far back from the newest one all of them are, but
-// for clipping. Only these two formats write every text as it was appended.
+// as it entered the view, and one for every citation, and measures how far back
+// from the newest one all of them are as they entered, but for clipping. Only
+// these two formats write every text as it was appended.
 func (c *conversation) explained(response *pb.BuildContextResponse, blocks []validate.Block) {
 	if c.format != validate.OpenAIChat && c.format != validate.Neutral {
 		return
 	}
 	var said indices
 	for _, d := range response.GetDecisions() {
-		if d.GetKind() != pb.DecisionKind_DECISION_KIND_DEFERRED { // it is shown as before
+		switch d.GetKind() {
+		case pb.DecisionKind_DECISION_KIND_DEFERRED, pb.DecisionKind_DECISION_KIND_CITED: // it is shown as before
+		default:
 			said = append(said, [2]int{int(d.GetFirstIndex()), int(d.GetLastIndex())})
 		}
 	}
-	clipped := decided(response, pb.DecisionKind_DECISION_KIND_CLIPPED)
+	clipped, citing := decided(response, pb.DecisionKind_DECISION_KIND_CLIPPED), decided(response, pb.DecisionKind_DECISION_KIND_CITED)
 	shown, kept, whole := textsOf(blocks), 0, true
-	for i := len(c.appended) - 1; i >= 0; i-- {
-		full := inFull(c.appended[i], shown)
+	for i := len(c.entered) - 1; i >= 0; i-- {
+		full := inFull(c.entered[i], shown)
 		if !full && !said.hold(i) {
-			c.fail("unexplained", &c.Unexplained, fmt.Sprintf("message %d is not in full, and no decision says why", i))
+			c.fail("unexplained", &c.Unexplained, fmt.Sprintf("message %d is not as it entered, and no decision says why", i))
+		}
+		if full && c.entered[i] != c.appended[i] && !citing.hold(i) {
+			c.fail("unexplained", &c.Unexplained, fmt.Sprintf("message %d is cited, and no decision says so", i))
 		}
 		whole = whole && (full || clipped.hold(i))
 		if whole {

@@ -30,6 +30,7 @@ type fake struct {
 	pb.UnimplementedContextServiceServer
 	pb.UnimplementedConversationServiceServer
 	pb.UnimplementedPolicyServiceServer
+	pb.UnimplementedContentServiceServer
 
 	lock     sync.Mutex
 	record   map[string][]*pb.Message
@@ -47,6 +48,7 @@ type fake struct {
 	expand   func(*pb.Message) error
 	create   error
 	chapters *chapters
+	citer    citer
 	profile  *pb.ModelProfile
 }
 
@@ -88,7 +90,11 @@ func (f *fake) AppendMessage(_ context.Context, r *pb.AppendMessageRequest) (*pb
 	}
 	id := r.GetConversationId()
 	f.record[id] = append(f.record[id], r.GetMessage())
-	return &pb.AppendMessageResponse{Receipt: &pb.Receipt{Index: int32(len(f.record[id]) - 1)}}, nil
+	receipt := &pb.Receipt{Index: int32(len(f.record[id]) - 1)}
+	if p := f.policies[id].GetCitations(); p.GetEnabled() {
+		receipt.Citations = f.citer.cite(id, receipt.GetIndex(), r.GetMessage())
+	}
+	return &pb.AppendMessageResponse{Receipt: receipt}, nil
 }
 
 func (f *fake) BuildContext(_ context.Context, r *pb.BuildContextRequest) (*pb.BuildContextResponse, error) {
@@ -98,7 +104,8 @@ func (f *fake) BuildContext(_ context.Context, r *pb.BuildContextRequest) (*pb.B
 		return nil, f.build
 	}
 	id := r.GetConversationId()
-	messages := f.record[id]
+	entered, citing := f.citer.entered(id, f.record[id])
+	messages := entered
 	if f.messages != nil {
 		messages = f.messages(messages)
 	}
@@ -121,8 +128,9 @@ func (f *fake) BuildContext(_ context.Context, r *pb.BuildContextRequest) (*pb.B
 		Tokens:   &pb.TokenReport{Budget: int64(r.GetBudget().GetContextWindowTokens() - r.GetBudget().GetReservedOutputTokens())},
 		Prefix:   &pb.PrefixReport{StableBlocks: int32(stable), BrokenBy: broken},
 	}
-	response.Tokens.SavedByExpiry = f.weightOf(f.record[id]) - f.weightOf(messages)
-	response.Decisions = decisionsOf(f.record[id], messages)
+	response.Tokens.SavedByExpiry = f.weightOf(entered) - f.weightOf(messages)
+	response.Tokens.SavedByCiting = f.weightOf(f.record[id]) - f.weightOf(entered)
+	response.Decisions = append(citing, decisionsOf(entered, messages)...)
 	if f.report != nil {
 		f.report(response)
 	}
@@ -251,6 +259,7 @@ func (f *fake) start(context.Context) (string, func(), error) {
 	pb.RegisterContextServiceServer(server, f)
 	pb.RegisterConversationServiceServer(server, f)
 	pb.RegisterPolicyServiceServer(server, f)
+	pb.RegisterContentServiceServer(server, f)
 	go func() { _ = server.Serve(listener) }()
 	return listener.Addr().String(), server.Stop, nil
 }

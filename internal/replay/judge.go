@@ -35,8 +35,8 @@ func (c *conversation) judge(response *pb.BuildContextResponse, next *pb.Message
 	}
 	c.prefix(response, context)
 	c.recall(next, context.Blocks)
-	c.turn(c.history.Tokens+c.fixed, total)
-	c.previous = &build{blocks: context.Blocks, without: c.history.Tokens}
+	c.turn(c.whole+c.fixed, total)
+	c.previous = &build{blocks: context.Blocks, without: c.whole}
 }
 
 func (c *conversation) hash(r *pb.Rendered) {
@@ -52,7 +52,7 @@ func (c *conversation) hash(r *pb.Rendered) {
 // weigh holds the weight against the budget, and measures how full a context is
 // from which something had to be left out.
 func (c *conversation) weigh(response *pb.BuildContextResponse, total int) {
-	c.TokensWithout += int64(c.history.Tokens + c.fixed)
+	c.TokensWithout += int64(c.whole + c.fixed)
 	c.TokensWith += int64(total)
 	c.saved(response, total)
 	if total > c.budget() {
@@ -71,7 +71,7 @@ func (c *conversation) weigh(response *pb.BuildContextResponse, total int) {
 // prices both this context and the whole history.
 func (c *conversation) prefix(response *pb.BuildContextResponse, context *validate.Context) {
 	if c.previous == nil {
-		c.price(0, context.Tokens+c.fixed, 0, c.history.Tokens+c.fixed)
+		c.price(0, context.Tokens+c.fixed, 0, c.whole+c.fixed)
 		return
 	}
 	before := c.previous.blocks
@@ -82,7 +82,7 @@ func (c *conversation) prefix(response *pb.BuildContextResponse, context *valida
 	}
 	c.stableTokens += int64(tokens)
 	c.comparedTokens += int64(context.Tokens)
-	c.price(tokens+c.fixed, context.Tokens-tokens, c.previous.without+c.fixed, c.history.Tokens-c.previous.without)
+	c.price(tokens+c.fixed, context.Tokens-tokens, c.previous.without+c.fixed, c.whole-c.previous.without)
 	broken := stable < len(before)
 	if broken {
 		c.Rewrites++
@@ -115,6 +115,7 @@ func misreported(response *pb.BuildContextResponse, blocks, stable int, broken b
 func (c *conversation) price(read, written, readWithout, writtenWithout int) {
 	c.CostWith += c.prices.of(read, written)
 	c.CostWithout += c.prices.of(readWithout, writtenWithout)
+	c.Citations.AskingCost += c.prices.of(c.excerpts, 0)
 }
 
 // roomy says whether the newest unit has room in full, so that none of its
@@ -145,8 +146,8 @@ func (c *conversation) saved(response *pb.BuildContextResponse, total int) {
 	}
 	t := response.GetTokens()
 	saved := int(t.GetSavedByClipping() + t.GetSavedByFit() + t.GetSavedByExpiry() + t.GetSavedByRetention() +
-		t.GetSavedByPruning() + t.GetSavedByCompaction())
-	if got, want := total+saved, c.history.Tokens+c.fixed; got != want {
+		t.GetSavedByPruning() + t.GetSavedByCompaction() + t.GetSavedByCiting())
+	if got, want := total+saved, c.whole+c.fixed; got != want {
 		c.fail("savings_misstated", &c.SavingsMisstated, fmt.Sprintf("%d tokens and %d saved are not %d", total, saved, want))
 	}
 }

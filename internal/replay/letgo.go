@@ -13,6 +13,7 @@ type LetGo struct {
 	SavedByRetention  int64          `json:"saved_by_retention"`
 	SavedByPruning    int64          `json:"saved_by_pruning"`
 	SavedByCompaction int64          `json:"saved_by_compaction"`
+	SavedByCiting     int64          `json:"saved_by_citing"`
 	Events            map[string]int `json:"events"`
 	Deferred          map[string]int `json:"deferred"`
 	Degraded          int            `json:"degraded"`
@@ -27,6 +28,7 @@ func (l *LetGo) add(o *LetGo) {
 	l.SavedByRetention += o.SavedByRetention
 	l.SavedByPruning += o.SavedByPruning
 	l.SavedByCompaction += o.SavedByCompaction
+	l.SavedByCiting += o.SavedByCiting
 	l.Degraded += o.Degraded
 	for kind, n := range o.Events {
 		l.Events[kind] += n
@@ -52,6 +54,7 @@ func (l *LetGo) built(r *pb.BuildContextResponse) {
 	l.SavedByRetention += r.GetTokens().GetSavedByRetention()
 	l.SavedByPruning += r.GetTokens().GetSavedByPruning()
 	l.SavedByCompaction += r.GetTokens().GetSavedByCompaction()
+	l.SavedByCiting += r.GetTokens().GetSavedByCiting()
 	l.Degraded += len(r.GetDegradations())
 	for _, d := range r.GetDecisions() {
 		if d.GetKind() == pb.DecisionKind_DECISION_KIND_DEFERRED {

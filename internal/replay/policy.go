@@ -21,34 +21,97 @@ import (
 // action policy: a sidecar that runs already keeps its catalogue as it is, also
 // if the replay is killed, and replays with different files do not meet in it.
 type policy struct {
-	name         string // as it was asked for
+	name         string // as it was asked for; empty for the sidecar's own
+	cite         bool   // citations were switched on in it
 	conversation *pb.Policy
 	tools        map[string]*pb.Expiration
 }
 
-// policies reads what is to be played under, and beside it none unless that is
-// named too or nothing is to be compared. Without any, what there is is the
-// sidecar's own: nil.
+// policies reads what is to be played under: the policies that were asked for,
+// to cite each with citations and without, and beside them none, to compare.
 func (c *Command) policies() ([]*policy, error) {
+	asked, err := c.asked()
+	if err != nil {
+		return nil, err
+	}
+	var out []*policy
+	for _, p := range asked {
+		if c.Cite && !p.cites() {
+			out = append(out, p.citing())
+		}
+		if !c.Cite || p.cites() || !c.Alone {
+			out = append(out, p)
+		}
+	}
+	if c.Alone || len(c.Policy) == 0 && !c.Cite || slices.Contains(c.Policy, policies.None) {
+		return out, nil
+	}
+	none, err := read(policies.None)
+	return append(out, none), err
+}
+
+// asked reads the policies that were asked for. Without any, what there is is
+// the sidecar's own: nil.
+func (c *Command) asked() ([]*policy, error) {
 	if len(c.Policy) == 0 {
 		return []*policy{nil}, nil
 	}
-	names := slices.Clone(c.Policy)
-	if !c.Alone && !slices.Contains(names, policies.None) {
-		names = append(names, policies.None)
-	}
-	out := make([]*policy, len(names))
-	for i, name := range names {
-		if slices.Contains(names[:i], name) {
+	out := make([]*policy, len(c.Policy))
+	for i, name := range c.Policy {
+		if slices.Contains(c.Policy[:i], name) {
 			return nil, fmt.Errorf("replay: --policy %s is given twice", name)
 		}
-		file, err := policies.Read(name, notHere)
-		if err != nil {
-			return nil, fmt.Errorf("replay: %w", err)
+		var err error
+		if out[i], err = read(name); err != nil {
+			return nil, err
 		}
-		out[i] = &policy{name: name, conversation: file.Conversation, tools: file.Tools}
 	}
 	return out, nil
+}
+
+func read(name string) (*policy, error) {
+	file, err := policies.Read(name, notHere)
+	if err != nil {
+		return nil, fmt.Errorf("replay: %w", err)
+	}
+	return &policy{name: name, conversation: file.Conversation, tools: file.Tools}, nil
+}
+
+// cites says whether the policy itself switches citations on.
+func (p *policy) cites() bool { return p != nil && p.conversation.GetCitations().GetEnabled() }
+
+// citing is the policy with citations switched on.
+func (p *policy) citing() *policy {
+	out := &policy{conversation: &pb.Policy{}, cite: true}
+	if p != nil {
+		out.name, out.conversation, out.tools = p.name, proto.CloneOf(p.conversation), p.tools
+	}
+	if out.conversation.Citations == nil {
+		out.conversation.Citations = &pb.CitationsPolicy{}
+	}
+	out.conversation.Citations.Enabled = proto.Bool(true)
+	return out
+}
+
+// citeLength is up to which length in characters nothing is cited; 0 if nothing
+// is said of citations.
+func (p *policy) citeLength() int {
+	switch {
+	case p == nil || p.conversation.GetCitations() == nil:
+		return 0
+	case p.conversation.GetCitations().ThresholdChars != nil:
+		return int(p.conversation.GetCitations().GetThresholdChars())
+	default:
+		return citeLength
+	}
+}
+
+// title names the policy with what was switched on in it.
+func (p *policy) title() string {
+	if p == nil {
+		return ""
+	}
+	return (&Report{Policy: p.name, Cite: p.cite}).title()
 }
 
 // notHere says why a field has no place in a policy that is played under.
@@ -129,12 +192,12 @@ func (s *session) tryOut(ctx context.Context) error {
 	p, id := s.policy, "replay-"+s.run+"-policy"
 	_, err := s.records.CreateConversation(ctx, &pb.CreateConversationRequest{Conversation: &pb.Conversation{Id: id, Policy: p.conversation}})
 	if err != nil {
-		return fmt.Errorf("replay: the sidecar refuses the policy %s: conversation: %s", p.name, status.Convert(err).Message())
+		return fmt.Errorf("replay: the sidecar refuses the policy %s: conversation: %s", p.title(), status.Convert(err).Message())
 	}
 	for _, tool := range slices.Sorted(maps.Keys(p.tools)) {
 		m := &pb.Message{Role: pb.Role_ROLE_USER, Parts: []*pb.Part{textPart("x")}, Expiration: p.tools[tool]}
 		if _, err := s.contexts.AppendMessage(ctx, &pb.AppendMessageRequest{ConversationId: id, Message: m}); err != nil {
-			return fmt.Errorf("replay: the sidecar refuses the policy %s: tools: %s: %s", p.name, tool, status.Convert(err).Message())
+			return fmt.Errorf("replay: the sidecar refuses the policy %s: tools: %s: %s", p.title(), tool, status.Convert(err).Message())
 		}
 	}
 	_, err = s.records.DeleteConversation(ctx, &pb.DeleteConversationRequest{ConversationId: id})

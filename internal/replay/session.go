@@ -16,6 +16,7 @@ const callTimeout = time.Minute
 type session struct {
 	contexts pb.ContextServiceClient
 	records  pb.ConversationServiceClient
+	contents pb.ContentServiceClient
 	format   validate.Format
 	window   int32
 	reserve  int32
@@ -44,19 +45,24 @@ type conversation struct {
 	name     string // in the recording
 	index    int    // of the message at hand
 	tools    string
-	fixed    int // weight of the tools
-	history  *validate.History
+	fixed    int               // weight of the tools
+	history  *validate.History // of what enters the view
+	whole    int               // weight of what was appended, in full
 	checker  *validate.Checker
 	appended []*pb.Message
-	weights  []int // of these, in full
-	said     words // everything that can be referred to
+	entered  []*pb.Message // the same as they enter the view, with citations in place
+	weights  []int         // of these
+	said     words         // everything that can be referred to
 	words    map[string]words
 	previous *build            // the last answered build
 	names    map[string]string // of the tools that were called, by the call's id
 	now      int               // the turn, by our own count
 	mortals  []mortal
-	parts    []int // of the record, as pruning counts them
+	parts    []int // of what entered the view, as pruning counts them
 	filling  filling
+	cited    []cited
+	unasked  []cited // since the assistant spoke last
+	excerpts int     // tokens of what was asked for, as if it were in every context since
 }
 
 // build is what an answered build leaves to compare the next one with.
@@ -76,6 +82,7 @@ func (s *session) play(ctx context.Context, id string, r *recording) *tally {
 		c.index = i
 		if m.GetRole() == pb.Role_ROLE_ASSISTANT {
 			c.build(ctx, m)
+			c.ask(ctx, m)
 			s.step()
 		}
 		c.append(ctx, m)
@@ -83,6 +90,7 @@ func (s *session) play(ctx context.Context, id string, r *recording) *tally {
 	c.readBack(ctx)
 	c.expandAll(ctx)
 	c.reachAll(ctx)
+	c.contentsBack(ctx)
 	return c.tally
 }
 
@@ -141,15 +149,24 @@ func (c *conversation) append(ctx context.Context, m *pb.Message) {
 	c.appended = append(c.appended, m)
 	c.LetGo.happened(response.GetEvents())
 	own := messageOf(m)
-	c.history.Add(own)
-	c.weights = append(c.weights, own.Tokens(c.count))
-	c.watch(m)
+	c.whole += own.Tokens(c.count)
+	c.enter(m, response.GetReceipt().GetCitations())
 	for _, item := range own.Items {
 		c.said.add(item)
 		if item.Kind == validate.Call {
 			c.names[item.ID] = item.Name
 		}
 	}
+}
+
+// enter takes a message that was just appended into the model of the view.
+func (c *conversation) enter(m *pb.Message, citations []*pb.Citation) {
+	shown := c.citing(m, citations)
+	own := messageOf(shown)
+	c.entered = append(c.entered, shown)
+	c.history.Add(own)
+	c.weights = append(c.weights, own.Tokens(c.count))
+	c.watch(shown, len(citations) > 0)
 }
 
 // notAppended judges a refused append: a result that answers no call is rightly

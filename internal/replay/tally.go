@@ -55,6 +55,9 @@ type Report struct {
 	SavingsMisstated    int       `json:"savings_misstated"`
 	Unexplained         int       `json:"unexplained"`
 	Unreachable         int       `json:"unreachable"`
+	CitedWrongly        int       `json:"cited_wrongly"`
+	CitationsOverWeight int       `json:"citations_over_weight"`
+	ContentMismatches   int       `json:"content_mismatches"`
 	TokensWithout       int64     `json:"tokens_without"`
 	TokensWith          int64     `json:"tokens_with"`
 	MeanFill            float64   `json:"mean_fill"`
@@ -74,10 +77,13 @@ type Report struct {
 	Compactions Compactions  `json:"compactions"`
 	Reached     Reached      `json:"reached"`
 	OwnCalls    OwnCalls     `json:"own_calls"`
+	Citations   Citations    `json:"citations"`
 	Files       []FileReport `json:"files"`
-	// Policy is what was played under, empty for the sidecar's own, and Against
-	// what the same recordings came to under the others, in their order.
+	// Policy is what was played under, empty for the sidecar's own, Cite whether
+	// with citations beside what it says itself, and Against what the same
+	// recordings came to under the others, in their order.
 	Policy  string    `json:"policy,omitempty"`
+	Cite    bool      `json:"cite,omitempty"`
 	Against []*Report `json:"against,omitempty"`
 
 	turns []turn
@@ -93,7 +99,7 @@ type turn struct {
 type tally struct {
 	Report
 	file                         string // of one conversation
-	appends, builds              []time.Duration
+	appends, builds, retrieves   []time.Duration
 	filled, room                 int64
 	stableTokens, comparedTokens int64
 	references, recalled         int
@@ -147,6 +153,9 @@ func (t *tally) merge(o *tally) {
 		{&t.PrunedEarly, &o.PrunedEarly},
 		{&t.Unexplained, &o.Unexplained},
 		{&t.Unreachable, &o.Unreachable},
+		{&t.CitedWrongly, &o.CitedWrongly},
+		{&t.CitationsOverWeight, &o.CitationsOverWeight},
+		{&t.ContentMismatches, &o.ContentMismatches},
 		{&t.SavingsMisstated, &o.SavingsMisstated},
 		{&t.Rewrites, &o.Rewrites},
 		{&t.references, &o.references},
@@ -170,6 +179,7 @@ func (t *tally) merge(o *tally) {
 	t.LetGo.add(&o.LetGo)
 	t.Compactions.add(o.Compactions)
 	t.OwnCalls.add(o.OwnCalls)
+	t.Citations.add(&o.Citations)
 	t.Reached.Summaries += o.Reached.Summaries
 	t.Reached.Messages += o.Reached.Messages
 	o.addTo(t.Files)
@@ -185,6 +195,7 @@ func (t *tally) mergeLists(o *tally) {
 	}
 	t.appends = append(t.appends, o.appends...)
 	t.builds = append(t.builds, o.builds...)
+	t.retrieves = append(t.retrieves, o.retrieves...)
 	for i, add := range o.turns {
 		if i == len(t.turns) {
 			t.turns = append(t.turns, turn{})
@@ -200,7 +211,7 @@ func (t *tally) report(c *Command, s *session, took time.Duration) *Report {
 	r := t.Report
 	r.Format, r.Window, r.Budget, r.Seconds = c.Format, c.Window, int32(s.budget()), took.Seconds()
 	if s.policy != nil {
-		r.Policy = s.policy.name
+		r.Policy, r.Cite = s.policy.name, s.policy.cite
 	}
 	refused := 0
 	for n := range maps.Values(t.Refused) {
@@ -210,12 +221,13 @@ func (t *tally) report(c *Command, s *session, took time.Duration) *Report {
 	r.MeanFill, r.FilledTokens, r.FilledRoom = share(t.filled, t.room), t.filled, t.room
 	r.StablePrefixShare = share(t.stableTokens, t.comparedTokens)
 	r.ReferenceRecall = share(t.recalled, t.references)
-	r.AppendMS, r.BuildMS = millis(t.appends), millis(t.builds)
+	r.AppendMS, r.BuildMS, r.Citations.RetrieveMS = millis(t.appends), millis(t.builds), millis(t.retrieves)
+	r.Citations.Mean = share(float64(r.Citations.After), float64(r.Citations.Count))
 	return &r
 }
 
 // share is part of whole, and 0 of nothing.
-func share[N int | int64](part, whole N) float64 {
+func share[N int | int64 | float64](part, whole N) float64 {
 	if whole == 0 {
 		return 0
 	}
@@ -237,8 +249,8 @@ func (r *Report) verdict() error {
 	var broken []string
 	for _, r := range r.all() {
 		for _, fault := range r.broken() {
-			if r.Policy != "" {
-				fault = "under " + r.Policy + ": " + fault
+			if name := r.title(); name != "" {
+				fault = "under " + name + ": " + fault
 			}
 			broken = append(broken, fault)
 		}
@@ -248,6 +260,25 @@ func (r *Report) verdict() error {
 	}
 	return fmt.Errorf("%w: %s", ErrJudged, strings.Join(broken, ", "))
 }
+
+// title names what was played under; empty for the sidecar's own policy.
+func (r *Report) title() string {
+	switch {
+	case !r.Cite:
+		return r.Policy
+	case r.Policy == "":
+		return ownPolicy + citedMark
+	default:
+		return r.Policy + citedMark
+	}
+}
+
+// What the sidecar's own policy is called beside others, and what marks one in
+// which citations were switched on.
+const (
+	ownPolicy = "own"
+	citedMark = "+cite"
+)
 
 // all are the reports of all policies, this one first.
 func (r *Report) all() []*Report { return append([]*Report{r}, r.Against...) }
@@ -286,5 +317,8 @@ func (r *Report) mustBeZero() []figure {
 		{"savings_misstated", r.SavingsMisstated},
 		{"unexplained", r.Unexplained},
 		{"unreachable", r.Unreachable},
+		{"cited_wrongly", r.CitedWrongly},
+		{"citations_over_weight", r.CitationsOverWeight},
+		{"content_mismatches", r.ContentMismatches},
 	}
 }

@@ -22,6 +22,7 @@ func (r *Report) text(ascii bool) string {
 	if r.single() {
 		r.promises(&b)
 		r.measures(&b)
+		r.cited(&b)
 		r.gone(&b)
 	}
 	r.comparison(&b)
@@ -34,15 +35,18 @@ func (r *Report) text(ascii bool) string {
 	return b.String()
 }
 
-// single says whether one policy was asked for, or none at all.
+// single says whether one policy was asked for, or none at all: the others are
+// there to compare.
 func (r *Report) single() bool {
-	return len(r.Against) == 0 || len(r.Against) == 1 && r.Against[0].Policy == policies.None
+	return !slices.ContainsFunc(r.Against, func(o *Report) bool {
+		return o.Cite || o.Policy != policies.None && !(r.Cite && o.Policy == r.Policy)
+	})
 }
 
 // faults says what must not be, and where it was found.
 func (r *Report) faults(b *strings.Builder) {
-	if broken := r.broken(); len(broken) > 0 && r.Policy != "" {
-		fmt.Fprintf(b, "under %s: %s\n", r.Policy, strings.Join(broken, ", "))
+	if broken := r.broken(); len(broken) > 0 && r.title() != "" {
+		fmt.Fprintf(b, "under %s: %s\n", r.title(), strings.Join(broken, ", "))
 	}
 	for _, e := range r.Examples {
 		fmt.Fprintf(b, "%s: conversation %s, message %d: %s\n", e.Figure, e.Conversation, e.Message, e.Detail)
@@ -97,6 +101,22 @@ func (r *Report) compactions(b *strings.Builder) {
 		row(b, "own model calls", fmt.Sprintf("%d, %d tokens in, %d out, %.0f token prices of the cost",
 			r.OwnCalls.Calls, r.OwnCalls.InputTokens, r.OwnCalls.OutputTokens, r.OwnCalls.Cost))
 	}
+}
+
+// cited says what entered contexts as a citation, and what asking for it came to.
+func (r *Report) cited(b *strings.Builder) {
+	c := &r.Citations
+	if c.Count == 0 {
+		return
+	}
+	b.WriteString("Cited\n")
+	row(b, "results", fmt.Sprintf("%d of %d tokens, shown as %d (%s); a citation weighs %.0f, at most %d",
+		c.Count, c.Before, c.After, change(float64(c.After), float64(c.Before)), c.Mean, c.Largest))
+	row(b, "asked for passages", fmt.Sprintf("of %d, with words of the next message: they hold %.1f %% of the words, in %d tokens",
+		c.Asked, 100*share(c.Found, c.Words), c.ExcerptTokens))
+	row(b, "retrieving", fmt.Sprintf("%.2f ms (p50), %.2f ms (p95), %.2f ms (p99)", c.RetrieveMS.P50, c.RetrieveMS.P95, c.RetrieveMS.P99))
+	row(b, "cost of asking", fmt.Sprintf("%.0f token prices beside the cost, had the model asked so", c.AskingCost))
+	b.WriteByte('\n')
 }
 
 func row(b *strings.Builder, name, value string) { fmt.Fprintf(b, "  %-20s %s\n", name, value) }

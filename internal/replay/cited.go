@@ -1,0 +1,224 @@
+package replay
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"google.golang.org/protobuf/proto"
+
+	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	record "github.com/palimpsest-context/palimpsest/pkg/conversation"
+)
+
+// What behaviour §9 says of citations: the default length in characters above
+// which a result is cited, and what a citation weighs at most in tokens, and
+// beside a list.
+const (
+	citeLength = 1000
+	citeTokens = 300
+	listTokens = 400
+)
+
+// Citations is what entered contexts as a citation, and what asking for it came
+// to.
+type Citations struct {
+	Count int `json:"count"`
+	// Before is what the results weigh in full, After what stands for them.
+	Before  int64   `json:"tokens_before"`
+	After   int64   `json:"tokens_after"`
+	Mean    float64 `json:"mean_tokens"`
+	Largest int     `json:"max_tokens"`
+	// Asked counts results of which passages were asked for, with words that the
+	// next message uses; Words are those of them that the result holds, and Found
+	// those that the passages hold.
+	Asked         int   `json:"asked"`
+	Words         int   `json:"words"`
+	Found         int   `json:"words_found"`
+	ExcerptTokens int64 `json:"excerpt_tokens"`
+	// AskingCost is what it would have cost to ask so: for each result a model
+	// call of its own, and its passages in every later context. It is not part of
+	// cost_with.
+	AskingCost float64 `json:"asking_cost"`
+	RetrieveMS Millis  `json:"retrieve_ms"`
+}
+
+func (s *Citations) add(o *Citations) {
+	s.Count += o.Count
+	s.Before += o.Before
+	s.After += o.After
+	s.Largest = max(s.Largest, o.Largest)
+	s.Asked += o.Asked
+	s.Words += o.Words
+	s.Found += o.Found
+	s.ExcerptTokens += o.ExcerptTokens
+	s.AskingCost += o.AskingCost
+}
+
+// cited is a result of the recording that a citation stands for.
+type cited struct {
+	message int
+	handle  string
+	words   string // of the result, in full
+}
+
+// citing judges what was cited of a message that was just appended, and returns
+// the message as it enters the view: itself, or a copy with the citations in
+// their places.
+func (c *conversation) citing(m *pb.Message, citations []*pb.Citation) *pb.Message {
+	shown := m
+	if len(citations) > 0 {
+		shown = proto.CloneOf(m)
+	}
+	for _, part := range shown.GetParts() {
+		r := part.GetToolResult()
+		if r == nil {
+			continue
+		}
+		words := resultWords(r)
+		at := slices.IndexFunc(citations, func(c *pb.Citation) bool { return int(c.GetTotalBytes()) == len(words) })
+		c.rightlyCited(m, r, words, at >= 0)
+		if at >= 0 {
+			c.cite(r, words, citations[at])
+			citations = slices.Delete(slices.Clone(citations), at, at+1)
+		}
+	}
+	if len(citations) > 0 {
+		c.fail("cited_wrongly", &c.CitedWrongly, fmt.Sprintf("%d citations stand for no result", len(citations)))
+	}
+	return shown
+}
+
+// resultWords is the text of a result, without media.
+func resultWords(r *pb.ToolResult) string {
+	return strings.Join(resultItem(r).Texts, "\n")
+}
+
+// cite counts a citation and puts it into the place of the result's words.
+func (c *conversation) cite(r *pb.ToolResult, words string, with *pb.Citation) {
+	weight, s := c.count(with.GetText()), &c.Citations
+	s.Count++
+	s.Before += int64(c.count(words))
+	s.After += int64(weight)
+	s.Largest = max(s.Largest, weight)
+	if most := heaviest(words); weight > most {
+		c.fail("citations_over_weight", &c.CitationsOverWeight, fmt.Sprintf("a citation weighs %d tokens, at most %d may", weight, most))
+	}
+	if got := int(with.GetTotalChars()); got != utf8.RuneCountInString(words) {
+		c.fail("content_mismatches", &c.ContentMismatches, fmt.Sprintf("a citation says %d characters", got))
+	}
+	c.cited = append(c.cited, cited{message: len(c.appended) - 1, handle: with.GetContentId(), words: words})
+	c.unasked = append(c.unasked, c.cited[len(c.cited)-1])
+	replaced(r, with.GetText())
+}
+
+// replaced puts text in the place of a result's words. Media stay.
+func replaced(r *pb.ToolResult, text string) {
+	media := slices.DeleteFunc(slices.Clone(r.GetParts().GetParts()), func(p *pb.ToolResultPart) bool { return p.GetMedia() == nil })
+	if len(media) == 0 {
+		r.Output = &pb.ToolResult_Text{Text: text}
+		return
+	}
+	words := &pb.ToolResultPart{Content: &pb.ToolResultPart_Text{Text: text}}
+	r.Output = &pb.ToolResult_Parts{Parts: &pb.ToolResultParts{Parts: append([]*pb.ToolResultPart{words}, media...)}}
+}
+
+// rightlyCited demands that what is long is cited where the policy says so, and
+// what is not long never is. What weighs no more than a citation may stay.
+func (c *conversation) rightlyCited(m *pb.Message, r *pb.ToolResult, words string, isCited bool) {
+	chars, tool := utf8.RuneCountInString(words), r.GetName()
+	if tool == "" {
+		tool = c.names[r.GetCallId()]
+	}
+	may := chars > c.policy.citeLength() && r.GetRecalledFrom() == nil && !record.IsRecallTool(tool) && !m.GetPinned()
+	switch {
+	case isCited && !may:
+		c.fail("cited_wrongly", &c.CitedWrongly, fmt.Sprintf("a result of %d characters is cited", chars))
+	case !isCited && may && c.policy.cites() && c.count(words) > heaviest(words):
+		c.fail("cited_wrongly", &c.CitedWrongly, fmt.Sprintf("a result of %d characters is not cited", chars))
+	}
+}
+
+// heaviest is what a citation of a text weighs at most.
+func heaviest(text string) int {
+	if lists(text) {
+		return listTokens
+	}
+	return citeTokens
+}
+
+// lists says whether a text is JSON with a list in it: a list by itself, a
+// member of an object, or one value after the other.
+func lists(text string) bool {
+	decoder := json.NewDecoder(strings.NewReader(text))
+	var first json.RawMessage
+	if decoder.Decode(&first) != nil {
+		return false
+	}
+	var members map[string]json.RawMessage
+	if json.Unmarshal(first, &members) != nil {
+		return first[0] == '['
+	}
+	for _, value := range members {
+		if value[0] == '[' {
+			return true
+		}
+	}
+	return decoder.More()
+}
+
+// contentsBack reads every content that was cited, and compares it with what
+// was appended.
+func (c *conversation) contentsBack(ctx context.Context) {
+	for _, x := range c.cited {
+		if ctx.Err() != nil {
+			return
+		}
+		c.index = x.message
+		if fault := c.contentBack(ctx, x); fault != "" {
+			c.fail("content_mismatches", &c.ContentMismatches, x.handle+": "+fault)
+		}
+	}
+}
+
+// contentBack says what is wrong with a content that comes back, or "".
+func (c *conversation) contentBack(ctx context.Context, x cited) string {
+	largest := int32(maxMessage)
+	request := &pb.RetrieveContentRequest{
+		ConversationId: c.id, ContentId: x.handle, Selection: &pb.RetrieveContentRequest_Full{Full: true}, MaxReplyBytes: &largest,
+	}
+	var got bytes.Buffer
+	for {
+		response, err := c.contentPage(ctx, request)
+		if err != nil {
+			return describe(err)
+		}
+		got.Write(response.GetChunk())
+		sum := sha256.Sum256(got.Bytes())
+		switch source := response.GetSource(); {
+		case response.GetNextPageToken() != "" && got.Len() < len(x.words):
+			request.PageToken = response.GetNextPageToken()
+			continue
+		case got.String() != x.words:
+			return "it is not what was appended"
+		case source.GetSha256() != hex.EncodeToString(sum[:]):
+			return "its SHA-256 is not that of the bytes"
+		case !slices.Contains(source.GetCitedBy(), int32(x.message)):
+			return "its source does not name the message"
+		default:
+			return ""
+		}
+	}
+}
+
+func (c *conversation) contentPage(ctx context.Context, r *pb.RetrieveContentRequest) (*pb.RetrieveContentResponse, error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	return c.contents.RetrieveContent(ctx, r)
+}
