@@ -228,6 +228,12 @@ func TestServer_SearchMessages_AsksAndAnswers(t *testing.T) {
 	if diff := cmp.Diff(any(asked), l.asked); diff != "" {
 		t.Error(diff)
 	}
+	if _, err := s.conversations.SearchMessages(t.Context(), &pb.SearchMessagesRequest{ConversationId: "c", Query: "q"}); err != nil {
+		t.Fatal(err)
+	}
+	if r, ok := l.asked.(engine.SearchMessagesRequest); !ok || r.Limit != defaultHits || r.SnippetChars != defaultSnippetChars {
+		t.Errorf("by default %+v", l.asked)
+	}
 }
 
 func TestServer_AnswerToolCall_ResultCanBeAppended(t *testing.T) {
