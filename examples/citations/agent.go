@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/types/known/durationpb"
@@ -135,6 +136,19 @@ func (a *agent) sources(ctx context.Context) []*pb.SourceRecord {
 	listed, err := a.content.ListSources(ctx, &pb.ListSourcesRequest{ConversationId: a.conversation})
 	must(err)
 	return listed.GetSources()
+}
+
+// awaitExpired waits until a content is gone: the sidecar looks for what is due a few times a minute.
+func (a *agent) awaitExpired(ctx context.Context, contentID string) bool {
+	for ctx.Err() == nil {
+		for _, source := range a.sources(ctx) {
+			if source.GetContentId() == contentID && source.GetState() == pb.ContentState_CONTENT_STATE_EXPIRED {
+				return true
+			}
+		}
+		time.Sleep(time.Second)
+	}
+	return false
 }
 
 // [end]
