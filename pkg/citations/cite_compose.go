@@ -22,6 +22,9 @@ type composing struct {
 	units   string       // of ranges
 }
 
+// leastExcerpt is how much room everything else leaves for the excerpt, in tokens.
+const leastExcerpt = 30
+
 // draft is a citation as far as it is written.
 type draft struct {
 	b    strings.Builder
@@ -37,14 +40,28 @@ func (c *composing) readPage() {
 	}
 	c.text = r.Text[r.page.body:]
 	if title := r.page.title; title.to <= r.page.body {
-		c.title = strings.Join(strings.Fields(r.Text[title.from:title.to]), " ")
+		c.title = cutChars(strings.Join(strings.Fields(r.Text[title.from:title.to]), " "), smallChars)
 	}
 }
 
-// compose writes the citation. Small members that the excerpt shows anyway are not told twice; unless it has to be shorter.
+// compose writes the citation. Parts may weigh a little more together than they do alone: then there is less room.
 func (c *composing) compose() Citation {
-	out, shown := c.write(chars(c.text, c.chars))
-	if shown < chars(c.text, c.chars) && len(c.members) > 0 {
+	limit := c.limit
+	for {
+		out := c.fill()
+		over := c.count(out.Text) - limit
+		if over <= 0 || c.limit <= 0 {
+			return out
+		}
+		c.limit -= over
+	}
+}
+
+// fill writes the citation. Small members that the excerpt shows anyway are not told twice; unless it has to be shorter.
+func (c *composing) fill() Citation {
+	all := chars(c.text, c.chars)
+	out, shown := c.write(all)
+	if shown < all && len(c.members) > 0 {
 		out, _ = c.write(0)
 	}
 	return out
@@ -55,7 +72,7 @@ func (c *composing) compose() Citation {
 func (c *composing) write(told int) (out Citation, shown int) {
 	last := c.retrieve()
 	header := fmt.Sprintf("[%s: %d chars, %s, %s", label(c.source.Handle), c.source.TotalChars, label(c.source.ContentType), label(c.source.Type))
-	d := &draft{c: c, room: c.limit - c.count(header+"]\nBeginning:\n\n"+last)}
+	d := &draft{c: c, room: c.limit - leastExcerpt - c.count(header+"]\nBeginning:\n...\n"+last)}
 	d.b.WriteString(header)
 	if c.source.URL != "" {
 		d.add(", " + shortURL(c.source.URL))
@@ -70,7 +87,7 @@ func (c *composing) write(told int) (out Citation, shown int) {
 	}
 	d.b.WriteString("Beginning:\n")
 	out.ExcerptFrom = d.b.Len()
-	excerpt, shown := c.excerpt(d.room)
+	excerpt, shown := c.excerpt(d.room + leastExcerpt)
 	d.b.WriteString(excerpt)
 	out.ExcerptEnd = d.b.Len()
 	if shown < len(c.text) || !c.whole {
@@ -85,7 +102,7 @@ func (c *composing) write(told int) (out Citation, shown int) {
 func (c *composing) retrieve() string {
 	line := fmt.Sprintf(`[More: retrieve_content("%s", search_terms) or by %s`, label(c.source.Handle), c.units)
 	if c.source.Expand != "" {
-		line += ". Full text: " + c.source.Expand
+		line += ". Full text: " + label(c.source.Expand)
 	}
 	return line + "]"
 }

@@ -63,7 +63,7 @@ func label(name string) string {
 			return ' '
 		}
 		return r
-	}, cut(name, 4*maxLabel)), maxLabel)
+	}, head(name, 4*maxLabel)), maxLabel)
 }
 
 // maxShownURL is how much of a URL is shown, in bytes.

@@ -80,7 +80,7 @@ func (v *jsonValue) brief(depth int) string {
 	case v.isObject():
 		return v.briefObject(depth)
 	default: // a number of more digits than anybody needs
-		return cut(v.text, briefChars)
+		return head(v.text, briefChars) + "..."
 	}
 }
 

@@ -42,6 +42,14 @@ func runeStart(text string, at int) int {
 	return at
 }
 
+// head is at most so many bytes of the beginning of a text.
+func head(text string, limit int) string {
+	if len(text) <= limit {
+		return text
+	}
+	return text[:runeStart(text, limit)]
+}
+
 func (r *ruler) mark(at int) rulerMark {
 	low, high := 0, len(r.marks)
 	for high-low > 1 {

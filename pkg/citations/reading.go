@@ -38,7 +38,7 @@ func Read(kind Kind, content string) *Reading {
 		r.readPage()
 	}
 	if kind == KindJSON && r.json == nil || kind == KindHTML && r.page == nil {
-		r.Kind = shapeOf(cut(content, lookBytes)).kind()
+		r.Kind = shapeOf(head(content, lookBytes)).kind()
 	}
 	if r.json == nil {
 		r.readLines()
@@ -110,7 +110,7 @@ func (r *Reading) Place(from, to int) string {
 	return lines
 }
 
-// maxTitle is how long the title of a section may be in a place, in bytes.
+// maxTitle is how long the title of a section may be in a place, in characters.
 const maxTitle = 100
 
 // section is the section that a position lies in, or empty.
@@ -124,15 +124,7 @@ func (r *Reading) section(at int) string {
 	if r.Kind == KindMarkdown {
 		title = strings.Trim(title, "# \t")
 	}
-	return "section: " + cut(strings.Join(strings.Fields(title), " "), maxTitle)
-}
-
-// cut is a text, at most so many bytes of it.
-func cut(text string, limit int) string {
-	if len(text) <= limit {
-		return text
-	}
-	return text[:runeStart(text, limit)] + "..."
+	return "section: " + cutChars(strings.Join(strings.Fields(head(title, 8*maxTitle)), " "), maxTitle)
 }
 
 // Source is which bytes of Content [from, to) of Text came from, and which of its characters (Unicode code points).

@@ -46,6 +46,9 @@ func SourceType(tool string, kind Kind, content string) string {
 	}
 }
 
+// sourceHead is how much of a content is looked through for what it says of itself, in bytes.
+const sourceHead = 256 << 10
+
 // maxName is how much of a tool's name is read, in bytes.
 const maxName = 256
 
@@ -53,7 +56,7 @@ const maxName = 256
 func nameWords(name string) []string {
 	var b strings.Builder
 	lower := false
-	for _, r := range cut(name, maxName) {
+	for _, r := range head(name, maxName) {
 		if unicode.IsUpper(r) && lower {
 			b.WriteByte(' ')
 		}
@@ -68,7 +71,7 @@ func nameWords(name string) []string {
 
 // isSearch says whether a JSON document has what a search found.
 func isSearch(content string) bool {
-	root := readTree(content)
+	root := readTree(head(content, sourceHead))
 	if root == nil {
 		return false
 	}
@@ -101,7 +104,7 @@ func SourceURL(kind Kind, content, arguments string) string {
 
 // memberURL is a URL that an object has as a member.
 func memberURL(text string) string {
-	root := readTree(text)
+	root := readTree(head(text, sourceHead))
 	if root == nil || !root.isObject() {
 		return ""
 	}
@@ -131,12 +134,9 @@ func cleanURL(link string) string {
 	return ""
 }
 
-// pageHead is how much of a page is looked through for what it says of itself, in bytes.
-const pageHead = 256 << 10
-
 // pageURL is the canonical link of a page, or else the one that it gives to those who share it.
 func pageURL(content string) string {
-	z := html.NewTokenizer(strings.NewReader(content[:min(len(content), pageHead)]))
+	z := html.NewTokenizer(strings.NewReader(head(content, sourceHead)))
 	shared := ""
 	for {
 		switch z.Next() {

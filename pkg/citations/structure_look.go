@@ -19,11 +19,11 @@ func look(content string) Kind {
 			return KindJSON
 		}
 	}
-	head := cut(body, lookBytes)
-	if looksHTML(head) {
+	begin := head(body, lookBytes)
+	if looksHTML(begin) {
 		return KindHTML
 	}
-	return shapeOf(head).kind()
+	return shapeOf(begin).kind()
 }
 
 // looksJSON says whether a text is JSON, or could be the head of a larger one that is.

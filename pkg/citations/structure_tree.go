@@ -1,6 +1,9 @@
 package citations
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // jsonValue is a value of a JSON document, as far as a citation tells of it.
 type jsonValue struct {
@@ -15,12 +18,23 @@ type jsonValue struct {
 	longest *jsonValue // of an object: its longest array or object that is none of the members; only its text and key are known
 }
 
-// treeWidth is how many members are kept of the document, of its members, and so on.
-func treeWidth(depth int) int {
-	if widths := [...]int{32, 8, 12, 8}; depth < len(widths) {
-		return widths[depth]
+// Of an array, so many items are kept; of an object, fewer members the deeper it lies; of all values, so many.
+const (
+	keptItems  = 6
+	keptValues = 4096
+)
+
+// keeps says whether there is room for one more member of the innermost value that is open.
+func (b *treeBuilder) keeps(parent *jsonValue) bool {
+	widths := [...]int{32, 24, 24, 12, 8, 6}
+	depth := len(b.open) - 1
+	if depth >= len(widths) || depth > 0 && b.kept >= keptValues {
+		return false
 	}
-	return 0
+	if b.text[b.from[depth]] == '[' {
+		return len(parent.members) < keptItems
+	}
+	return len(parent.members) < widths[depth]
 }
 
 // treeBuilder builds the tree of a document while it is scanned.
@@ -29,6 +43,7 @@ type treeBuilder struct {
 	root   *jsonValue
 	open   []*jsonValue // those that are kept
 	from   []int        // where they begin
+	kept   int
 	scalar *jsonValue   // the newest value, if its end is not known yet
 	since  int          // where it began
 	key    int          // where the newest key began; -1 if it was used
@@ -92,9 +107,10 @@ func (b *treeBuilder) value(where int) *jsonValue {
 		parent.arrays++
 	}
 	b.named, b.key = b.key, -1
-	if len(parent.members) == treeWidth(len(b.open)-1) {
+	if !b.keeps(parent) {
 		return nil
 	}
+	b.kept++
 	v := &jsonValue{text: b.text[where:], key: b.keyAt(b.named)}
 	parent.members = append(parent.members, v)
 	return v
@@ -148,12 +164,26 @@ func (v *jsonValue) isArray() bool  { return v.text[0] == '[' }
 func (v *jsonValue) isObject() bool { return v.text[0] == '{' }
 func (v *jsonValue) isString() bool { return v.text[0] == '"' }
 
-// recordsMembers is how many members an object has at least that stands for a list: a map of records.
+// recordsMembers is how many members an object has at least that stands for a list.
 const recordsMembers = 3
 
 // isList says whether a value is a list: an array that is not empty, or a map of records.
 func (v *jsonValue) isList() bool {
-	return v.isArray() && v.count > 0 || v.isObject() && v.count >= recordsMembers && v.objects == v.count
+	if v.isArray() {
+		return v.count > 0
+	}
+	return v.isObject() && v.count >= recordsMembers && v.objects == v.count && v.members[1].isLike(v.members[0])
+}
+
+// isLike says whether an object has half of the members of another one, as records do that stand in one map.
+func (v *jsonValue) isLike(other *jsonValue) bool {
+	shared := 0
+	for _, m := range other.members {
+		if slices.ContainsFunc(v.members, func(own *jsonValue) bool { return own.key == m.key }) {
+			shared++
+		}
+	}
+	return shared > 0 && 2*shared >= len(other.members)
 }
 
 // member is a member of an object by one of its names, without regard to case, or nil.
