@@ -202,7 +202,7 @@ func TestServer_StoreContent_SlowEngine_HoldsTheSenderBack(t *testing.T) {
 		t.Errorf("%d MiB were taken before they were asked for", n)
 	}
 	close(ask)
-	for range sent { //nolint:revive // until the sender is done
+	for range sent { // until the sender is done
 	}
 	if _, err := stream.CloseAndRecv(); err != nil {
 		t.Error(err)
