@@ -20,20 +20,27 @@ func (j *journey) news() []conversation.Edit {
 	if err != nil {
 		j.t.Fatal(err)
 	}
+	old := len(j.edits)
+	if slices.ContainsFunc(snap.Edits[old:], func(e conversation.Edit) bool { return e.Summary != nil }) || slices.ContainsFunc(snap.Edits, storedApart) {
+		for _, r := range j.export(j.key) { // which has all texts
+			if r.Edit != nil {
+				snap.Edits[r.Edit.Seq-1] = *r.Edit
+			}
+		}
+	}
 	for i := range j.edits {
 		if !frozen(&j.edits[i], &snap.Edits[i]) {
 			j.t.Fatalf("edit %d has changed:\n%+v\n%+v", j.edits[i].Seq, j.edits[i], snap.Edits[i])
 		}
 	}
-	made := snap.Edits[len(j.edits):]
-	if slices.ContainsFunc(made, func(e conversation.Edit) bool { return e.Summary != nil }) {
-		for _, r := range j.export(j.key) { // where texts are not stored apart
-			if r.Edit != nil && r.Edit.Seq >= made[0].Seq {
-				made[r.Edit.Seq-made[0].Seq] = *r.Edit
-			}
-		}
-	}
-	return made
+	return snap.Edits[old:]
+}
+
+// storedApart says whether something that an edit shows does not stand in it: an import keeps large texts like those of messages.
+func storedApart(e conversation.Edit) bool {
+	return slices.ContainsFunc(e.Parts, func(p conversation.PartEdit) bool {
+		return slices.ContainsFunc(conversation.Contents([]conversation.Part{p.Shown}), func(c *conversation.Content) bool { return c.Ref != nil })
+	})
 }
 
 // take takes in what was committed since, whatever it is.
