@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"os"
 	"strconv"
 	"strings"
@@ -76,62 +75,6 @@ func (m *meter) read() int64 {
 	return 0
 }
 
-// prose is a content of any length that is nowhere twice the same: numbered lines of words.
-type prose struct {
-	random *rand.Rand
-	left   int64
-	line   int64
-	rest   string
-	plant  map[int64]string // by line
-}
-
-func newProse(seed uint64, length int64) *prose {
-	return &prose{random: rand.New(rand.NewPCG(seed, 1)), left: length}
-}
-
-// Read implements io.Reader.
-func (p *prose) Read(to []byte) (int, error) {
-	if p.left == 0 {
-		return 0, io.EOF
-	}
-	to = to[:min(int64(len(to)), p.left)]
-	n := 0
-	for n < len(to) {
-		if p.rest == "" {
-			p.rest = p.next()
-		}
-		k := copy(to[n:], p.rest)
-		n, p.rest = n+k, p.rest[k:]
-	}
-	p.left -= int64(n)
-	return n, nil
-}
-
-func (p *prose) next() string {
-	p.line++
-	if planted, ok := p.plant[p.line]; ok {
-		return planted + "\n"
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "line %d:", p.line)
-	for range 6 {
-		b.WriteByte(' ')
-		b.WriteString(word(p.random))
-	}
-	b.WriteByte('\n')
-	return b.String()
-}
-
-// word is one of some 100,000 words, few of them frequent.
-func word(r *rand.Rand) string {
-	syllables := []string{"ba", "re", "to", "min", "sol", "ka", "ved", "lu", "ran", "pi", "os", "tem", "gra", "fen", "du", "ly"}
-	var b strings.Builder
-	for range 2 + r.IntN(3) {
-		b.WriteString(syllables[int(r.ExpFloat64()*3)%len(syllables)])
-	}
-	return b.String()
-}
-
 const (
 	// huge is the largest content that must pass in little memory, in bytes.
 	huge = 256 << 20
@@ -185,4 +128,62 @@ func held(t *testing.T, doing string, memory *meter) {
 	if peak > hugeBound {
 		t.Errorf("%s takes %d MiB, more than %d", doing, peak, hugeBound)
 	}
+}
+
+const (
+	// contentCache is what the sidecar keeps ready of contents by default, in MiB.
+	contentCache = 64
+	// manyResults is how many results of 2 MB are stored and searched.
+	manyResults = 50
+)
+
+// TestContent_ManyLargeResults_StayInTheCachesBound: what is ready to be searched takes the cache that is stated for it; Go's garbage, and
+// what is at hand for one search, at most twice as much again.
+func TestContent_ManyLargeResults_StayInTheCachesBound(t *testing.T) {
+	c, sidecar := started(t)
+	memory := newMeter(t, sidecar.PID())
+	c.create(t, "many", nil)
+	must[*pb.Receipt](t)(c.append(t.Context(), "many", outcome{id: "warm", tool: "read", arguments: "{}", text: textOf(1, 2_000)}))
+	time.Sleep(20 * time.Millisecond)
+	idle := memory.peak()
+	check := func(doing string) {
+		t.Helper()
+		peak := memory.peak()
+		t.Logf("%s: %d MiB at most, idle %d MiB", doing, peak, idle)
+		if bound := idle + 3*contentCache; peak > bound {
+			t.Errorf("%s takes %d MiB, more than %d: the idle process and three times the cache", doing, peak, bound)
+		}
+	}
+	handles := make([]string, manyResults)
+	for i := range handles {
+		handles[i] = c.cite(t, "many", outcome{id: fmt.Sprint("c", i), tool: "list_flights", arguments: "{}", text: flights(t, i)}).GetContentId()
+	}
+	check("appending")
+	for round := range 2 {
+		for _, handle := range handles {
+			must[[]*pb.Excerpt](t)(c.excerpts(t.Context(), "many", handle, fmt.Sprint("cancelled flights ORD", round)))
+		}
+	}
+	check("searching one by one")
+	begun := time.Now()
+	got := must[*pb.SearchContentResponse](t)(c.contents.SearchContent(t.Context(), &pb.SearchContentRequest{
+		ConversationId: "many", Excerpts: &pb.ExcerptQuery{SearchTerms: []string{"H17003 to LAX cancelled"}},
+	}))
+	t.Logf("searching %d contents took %v", got.GetSearchedContents(), time.Since(begun))
+	if n := got.GetSearchedContents(); n != manyResults+1 {
+		t.Errorf("%d contents were searched", n)
+	}
+	check("searching all together")
+	var crowd sync.WaitGroup
+	for i := range 8 {
+		crowd.Go(func() {
+			for j := i; j < manyResults; j += 8 {
+				if _, err := c.excerpts(t.Context(), "many", handles[j], "landed late"); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	crowd.Wait()
+	check("searching at a time")
 }

@@ -37,7 +37,7 @@ const maxMessage = 256 << 20
 type world struct {
 	*client
 	engine *engine.Engine
-	store  store.Store
+	kept   store.Store
 }
 
 func dial(t testing.TB, address string) *client {
@@ -91,7 +91,7 @@ func worldOver(t testing.TB, s store.Store) *world {
 		desk.Close()
 		_ = s.Close()
 	})
-	return &world{client: dial(t, l.Addr().String()), engine: e, store: s}
+	return &world{client: dial(t, l.Addr().String()), engine: e, kept: s}
 }
 
 // sweep does what the background does now and then, until nothing is due.
@@ -117,3 +117,6 @@ func startedOver(t testing.TB, folder string, flags ...string) (*client, *proces
 	t.Cleanup(sidecar.Kill)
 	return dial(t, sidecar.Address()), sidecar
 }
+
+// contended says whether work met others that were quicker.
+func contended(err error) bool { return conversation.KindOf(err) == conversation.Contention }

@@ -1,0 +1,158 @@
+package citations
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+)
+
+const (
+	// rounds is how often a latency is measured; the best counts, because machines are noisy.
+	rounds = 3
+	// samples is how many calls there are of each kind in a round.
+	samples = 15
+	// slack is how much slower a machine of many guests may be.
+	slack = 2
+)
+
+// exactly is set where the bars are measured for themselves, without slack.
+func exactly() bool { return os.Getenv("PALIMPSEST_CITATION_BARS") != "" }
+
+// file is one of the real inputs; without them the test is skipped.
+func file(t testing.TB, path ...string) []byte {
+	t.Helper()
+	root := os.Getenv("PALIMPSEST_DATA")
+	if root == "" {
+		t.Skip("PALIMPSEST_DATA is not set: there is no real input")
+	}
+	b, err := os.ReadFile(filepath.Join(append([]string{root}, path...)...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// flights is a JSON result of 2.1 MB, nowhere the same for two numbers.
+func flights(t testing.TB, n int) string {
+	t.Helper()
+	whole := file(t, "json_api", "airline_flights.json")
+	return string(bytes.ReplaceAll(whole, []byte(`"HAT`), fmt.Appendf(nil, `"H%02d`, n)))
+}
+
+// flightList is the same as a list, which has items.
+func flightList(t testing.TB) string {
+	t.Helper()
+	var by map[string]json.RawMessage
+	if err := json.Unmarshal(file(t, "json_api", "airline_flights.json"), &by); err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	b.WriteString(`{"flights": [`)
+	for i, key := range sortedKeys(by) {
+		if i > 0 {
+			b.WriteString(",\n")
+		}
+		b.Write(by[key])
+	}
+	b.WriteString("]}")
+	return b.String()
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	out := make([]string, 0, len(m))
+	for k := range m {
+		out = append(out, k)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// latency demands the p50 of a call, the best of some rounds; it prints the figure itself.
+func latency(t *testing.T, what string, bar time.Duration, call func(sample int)) {
+	t.Helper()
+	best := time.Hour
+	for round := range rounds {
+		took := make([]time.Duration, samples)
+		for i := range took {
+			begun := time.Now()
+			call(round*samples + i)
+			took[i] = time.Since(begun)
+		}
+		slices.Sort(took)
+		best = min(best, took[samples/2])
+	}
+	t.Logf("%s: p50 %v, the bar is %v", what, best.Round(10*time.Microsecond), bar)
+	if !exactly() {
+		bar *= slack
+	}
+	if best > bar {
+		t.Errorf("%s takes %v (p50), more than %v", what, best, bar)
+	}
+}
+
+// TestCitation_LargeJSON_IsFast measures what an agent waits for, over gRPC and with a store that flushes.
+func TestCitation_LargeJSON_IsFast(t *testing.T) {
+	c, _ := started(t)
+	c.create(t, "fast", nil)
+	handles := make([]string, rounds*samples)
+	texts := make([]string, len(handles))
+	for i := range texts {
+		texts[i] = flights(t, i)
+	}
+	latency(t, "append with citing", 60*time.Millisecond, func(i int) {
+		handles[i] = c.cite(t, "fast", outcome{id: fmt.Sprint("c", i), tool: "list_flights", arguments: "{}", text: texts[i]}).GetContentId()
+	})
+	search := func(handle, terms string) {
+		found := must[[]*pb.Excerpt](t)(c.excerpts(t.Context(), "fast", handle, terms))
+		if len(found) == 0 {
+			t.Fatal("nothing was found")
+		}
+	}
+	latency(t, "excerpts of what was never searched", 150*time.Millisecond, func(i int) {
+		search(handles[i], "cancelled flights from ORD to LAX in May")
+	})
+	terms := []string{
+		"cancelled flights from ORD to LAX", "H44003 available seats business", "scheduled departure 06:00:00", "2024-05-12 landed late", "basic_economy prices SFO JFK",
+	}
+	for _, x := range terms {
+		latency(t, fmt.Sprintf("excerpts again, %q", x), 30*time.Millisecond, func(int) { search(handles[len(handles)-1], x) })
+	}
+}
+
+// TestCitation_Ranges_AreFast: any range is found without reading what is before it.
+func TestCitation_Ranges_AreFast(t *testing.T) {
+	c, _ := started(t)
+	c.create(t, "ranges", nil)
+	text := flightList(t)
+	handle := c.cite(t, "ranges", outcome{id: "c", tool: "list_flights", arguments: "{}", text: text}).GetContentId()
+	size, lines := int64(len(text)), int64(strings.Count(text, "\n"))
+	for unit, r := range map[string]func(from int64) *pb.ContentRange{
+		"bytes": func(from int64) *pb.ContentRange {
+			return &pb.ContentRange{Unit: &pb.ContentRange_Bytes{Bytes: &pb.ContentSpan{Start: from, End: from + 2000}}}
+		},
+		"chars": func(from int64) *pb.ContentRange {
+			return &pb.ContentRange{Unit: &pb.ContentRange_Chars{Chars: &pb.ContentSpan{Start: from, End: from + 2000}}}
+		},
+		"lines": func(from int64) *pb.ContentRange {
+			return &pb.ContentRange{Unit: &pb.ContentRange_Lines{Lines: &pb.ContentSpan{Start: from * lines / size, End: from*lines/size + 50}}}
+		},
+		"items": func(from int64) *pb.ContentRange {
+			return &pb.ContentRange{Unit: &pb.ContentRange_Items{Items: &pb.ContentSpan{Start: from * 300 / size, End: from*300/size + 1}}}
+		},
+	} {
+		latency(t, "a range of "+unit, 5*time.Millisecond, func(i int) {
+			got := must[*pb.RetrieveContentResponse](t)(c.part(t.Context(), "ranges", handle, r(size*int64(i)/(rounds*samples))))
+			if n := len(got.GetChunk()); n == 0 {
+				t.Fatal("the range is empty")
+			}
+		})
+	}
+}
