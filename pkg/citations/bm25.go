@@ -1,24 +1,29 @@
 package citations
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
-// knobs are what ranking can be tuned with. They are of no language and of no kind of content.
+// knobs are what ranking is tuned with. They are of no language and of no kind of content.
 type knobs struct {
 	saturation float64 // BM25's k1: how little the second occurrence of a word in a passage says
+	rarity     float64 // what every word is worth however many passages hold it, beside what BM25 gives rare ones
 	context    float64 // what a word in a passage's surroundings counts, against one in it
 	sentence   float64 // what the best single sentence adds
 	pair       float64 // what two words add that follow each other as in the query
 	phrase     float64 // what a phrase that is held as it stands adds
-	centre     float64 // what it takes from a hit to be at a passage's very edge
+	edge       float64 // what a word at a passage's edge lacks: what is said of it may lie beyond
+	middle     float64 // where in a passage a word lacks nothing; what is said of a word follows it more often than not
 }
 
 func defaultKnobs() knobs {
-	return knobs{saturation: 0.6, context: 0.3, sentence: 0.5, pair: 0.5, phrase: 1, centre: 0.05}
+	return knobs{saturation: 0.6, rarity: 1, context: 0.3, sentence: 0.5, pair: 0.5, phrase: 1, edge: 0.4, middle: 0.35}
 }
 
 // idf is what it says to hold a word that df of n passages hold.
-func idf(df, n int) float64 {
-	return math.Log(1 + (float64(n-df)+0.5)/(float64(df)+0.5))
+func (k *knobs) idf(df, n int) float64 {
+	return k.rarity + math.Log(1+(float64(n-df)+0.5)/(float64(df)+0.5))
 }
 
 // hit is a word of a query where it stands in a text.
@@ -29,75 +34,86 @@ type hit struct {
 	segment  int32
 }
 
+// maxStrong bounds how many words of a query count, the weightiest: a long request does not drown in its own common words.
+const maxStrong = 96
+
 // scorer scores passages by what they hold of a query. It is for one goroutine.
 type scorer struct {
 	knobs
 	query    *Query
-	weights  []float64 // of each word: its own and how rare it is
-	pairs    map[[2]int32]float64
+	weights  []float64 // of each word: its own and how rare it is; 0: does not count
 	inside   []float64
 	outside  []float64
-	sentence []int32 // the last segment each word was counted in
+	segment  []int32 // the last segment each word was counted in
 	touched  []int32
+	sequence [][2]int32 // the pairs that were counted
 }
 
 func newScorer(q *Query, k knobs) *scorer {
 	n := len(q.words)
 	return &scorer{
-		knobs: k, query: q, weights: make([]float64, n), inside: make([]float64, n), outside: make([]float64, n),
-		sentence: make([]int32, n),
+		knobs: k, query: q, weights: make([]float64, n), inside: make([]float64, n), outside: make([]float64, n), segment: make([]int32, n),
 	}
 }
 
 // weigh sets what words weigh, from how many of n passages hold them.
 func (s *scorer) weigh(df []int, n int) {
 	for w := range s.weights {
-		s.weights[w] = s.query.words[w].weight * idf(min(df[w], n), n)
+		s.weights[w] = s.query.words[w].weight * s.idf(min(df[w], n), n)
 	}
-	s.pairs = map[[2]int32]float64{}
-	before := int32(-1)
-	for _, t := range s.query.tokens {
-		if t.next && before >= 0 && t.word >= 0 && before != t.word {
-			s.pairs[[2]int32{before, t.word}] = min(s.weights[before], s.weights[t.word])
+	s.keepStrong(df)
+}
+
+// keepStrong takes the weight off all but the weightiest words that any passage holds.
+func (s *scorer) keepStrong(df []int) {
+	var held []float64
+	for w, weight := range s.weights {
+		if df[w] > 0 {
+			held = append(held, weight)
 		}
-		before = t.word
+	}
+	if len(held) <= maxStrong {
+		return
+	}
+	slices.Sort(held)
+	least := held[len(held)-maxStrong]
+	for w := range s.weights {
+		if s.weights[w] < least {
+			s.weights[w] = 0
+		}
 	}
 }
 
 // score is what the passage from-to deserves, whose hits, and those of its surroundings, are given in order.
 func (s *scorer) score(hits []hit, from, to int32) float64 {
-	first, last := len(hits), len(hits)
+	first, last := len(hits), 0
 	for i, h := range hits {
 		if h.from >= from && h.to <= to {
-			if first == len(hits) {
-				first = i
-			}
-			last = i + 1
-			s.count(s.inside, h.word)
+			first, last = min(first, i), i+1
+			s.count(s.inside, h.word, s.worth(h.from, from, to))
 		} else {
-			s.count(s.outside, h.word)
+			s.count(s.outside, h.word, 1)
 		}
 	}
-	if first == len(hits) {
-		s.clear()
+	words := s.words()
+	if first >= last {
 		return 0
 	}
 	in := hits[first:last]
-	return s.words() + s.sentence_(in) + s.follow(in)
+	return words + s.sentence*s.bestSegment(in) + s.pair*s.follow(in)
 }
 
-func (s *scorer) count(of []float64, w int32) {
+// worth is what a word counts by where it stands in a passage.
+func (s *scorer) worth(at, from, to int32) float64 {
+	x := 2 * (float64(at-from)/float64(to-from+1) - s.middle)
+	return max(0.1, 1-s.edge*x*x)
+}
+
+func (s *scorer) count(of []float64, w int32, worth float64) {
 	if s.inside[w] == 0 && s.outside[w] == 0 {
 		s.touched = append(s.touched, w)
 	}
-	of[w]++
-}
-
-func (s *scorer) clear() {
-	for _, w := range s.touched {
-		s.inside[w], s.outside[w] = 0, 0
-	}
-	s.touched = s.touched[:0]
+	of[w] += worth
 }
 
 // words is what the words count, each as BM25 has it for passages of one length.
@@ -107,56 +123,61 @@ func (s *scorer) words() (sum float64) {
 		sum += s.weights[w] * (1 - s.context) * f / (f + s.saturation)
 		f += s.outside[w]
 		sum += s.weights[w] * s.context * f / (f + s.saturation)
+		s.inside[w], s.outside[w] = 0, 0
 	}
-	s.clear()
+	s.touched = s.touched[:0]
 	return sum
 }
 
-// sentence_ is what the best sentence counts: each word once.
-func (s *scorer) sentence_(in []hit) (best float64) {
-	for i := range s.sentence {
-		s.sentence[i] = -1
+// bestSegment is what the best sentence holds, each word once.
+func (s *scorer) bestSegment(in []hit) (best float64) {
+	for _, h := range in {
+		s.segment[h.word] = -1
 	}
 	sum, current := 0.0, int32(-1)
 	for _, h := range in {
 		if h.segment != current {
 			sum, current = 0, h.segment
 		}
-		if s.sentence[h.word] != current {
-			s.sentence[h.word] = current
+		if s.segment[h.word] != current {
+			s.segment[h.word] = current
 			sum += s.weights[h.word]
 		}
 		best = max(best, sum)
 	}
-	return s.knobs.sentence * best
+	return best
 }
 
-// follow is what words count that follow each other as in the query, each pair once.
+// follow is what words weigh that follow each other as in the query, with at most one between them, each pair once.
 func (s *scorer) follow(in []hit) (sum float64) {
-	var seen [16][2]int32
-	n := 0
+	s.sequence = s.sequence[:0]
 	for i, h := range in {
-		for _, next := range in[i+1:] {
+		for _, next := range in[i+1 : min(len(in), i+8)] {
 			if next.pos > h.pos+2 {
 				break
 			}
-			key := [2]int32{h.word, next.word}
-			w, ok := s.pairs[key]
-			if !ok || next.pos <= h.pos {
-				continue
-			}
-			dup := false
-			for _, k := range seen[:n] {
-				dup = dup || k == key
-			}
-			if !dup {
-				sum += w
-				if n < len(seen) {
-					seen[n] = key
-					n++
-				}
+			pair := [2]int32{h.word, next.word}
+			if next.pos > h.pos && s.query.follows(pair) && !s.counted(pair) {
+				sum += min(s.weights[h.word], s.weights[next.word])
 			}
 		}
 	}
-	return s.pair * sum
+	return sum
+}
+
+// maxPairs is how many pairs of a passage count.
+const maxPairs = 32
+
+// counted says whether a pair was counted before, or no more count, and remembers it.
+func (s *scorer) counted(pair [2]int32) bool {
+	for _, p := range s.sequence {
+		if p == pair {
+			return true
+		}
+	}
+	if len(s.sequence) == maxPairs {
+		return true
+	}
+	s.sequence = append(s.sequence, pair)
+	return false
 }

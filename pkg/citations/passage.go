@@ -15,18 +15,17 @@ type stretch struct {
 // read looks for a query's words in text[from:to].
 func (d *Document) read(b *binding, l *lexer, from, to int) stretch {
 	s := stretch{segments: segments(d.reading, from, to), open: from > 0}
-	l.scan(d.reading.Text, from, to, func(t token) {
-		if w, ok := b.of[t.term]; ok {
-			s.hits = append(s.hits, hit{from: t.from, to: t.to, pos: t.pos, word: w})
-		}
-	})
 	at := 0
-	for i := range s.hits {
-		for at+1 < len(s.segments) && s.segments[at+1].from <= s.hits[i].from {
+	l.scan(d.reading.Text, from, to, func(t token) {
+		w, ok := b.of[t.term]
+		if !ok {
+			return
+		}
+		for at+1 < len(s.segments) && s.segments[at+1].from <= t.from {
 			at++
 		}
-		s.hits[i].segment = int32(at)
-	}
+		s.hits = append(s.hits, hit{from: t.from, to: t.to, pos: t.pos, word: w, segment: int32(at)})
+	})
 	return s
 }
 
@@ -35,60 +34,145 @@ type window struct {
 	from, to int32
 	score    float64
 	near     []hit // those in it and around it
+	phrases  uint32
 }
 
-// surroundings is how far, in bytes, the words around a passage say something of it.
-const surroundings = 700
+const (
+	surroundings = 700 // how far, in bytes, the words around a passage say something of it
+	windowStep   = 32  // how far, in bytes, windows begin from each other at least
+	maxNear      = 512 // how many words in and around a passage count
+)
 
-// windows are the passages of a stretch that hold anything, each from the beginning of a segment.
+// windows are the passages of a stretch that hold anything: from the beginning of each segment, as many segments as fit.
 func (s *stretch) windows(sc *scorer, maxChars int32) (out []window) {
+	begun := int32(-windowStep)
 	for i, j := 0, 0; i < len(s.segments); i++ {
-		if i == 0 && s.open && len(s.segments) > 1 {
+		first := s.segments[i]
+		if (i == 0 && s.open && len(s.segments) > 1) || first.from < begun+windowStep {
 			continue
 		}
+		begun = first.from
 		j = max(i, j)
-		for j+1 < len(s.segments) && s.segments[j+1].after-s.segments[i].first <= maxChars {
+		for j+1 < len(s.segments) && s.segments[j+1].after-first.first <= maxChars {
 			j++
 		}
-		w := window{from: s.segments[i].from, to: s.segments[j].to}
-		w.near = s.near(w.from, w.to)
-		if w.score = sc.score(w.near, w.from, w.to); w.score > 0 {
+		if w := s.window(sc, first.from, s.segments[j].to); w.score > 0 {
 			out = append(out, w)
 		}
 	}
 	return out
 }
 
+func (s *stretch) window(sc *scorer, from, to int32) window {
+	w := window{from: from, to: to, near: s.near(from, to)}
+	w.score = sc.score(w.near, from, to)
+	return w
+}
+
 func (s *stretch) near(from, to int32) []hit {
-	first := sort.Search(len(s.hits), func(i int) bool { return s.hits[i].from >= from-surroundings })
-	last := sort.Search(len(s.hits), func(i int) bool { return s.hits[i].from >= to+surroundings })
+	at := func(offset int32) int {
+		return sort.Search(len(s.hits), func(i int) bool { return s.hits[i].from >= offset })
+	}
+	first, last := at(from-surroundings), at(to+surroundings)
+	if last-first > maxNear {
+		first = at(from)
+		last = min(last, first+maxNear)
+	}
 	return s.hits[first:last]
 }
 
-// apart keeps the best windows of which none covers most of another.
-func apart(ws []window, limit int) []window {
-	slices.SortStableFunc(ws, func(a, b window) int {
-		switch {
-		case a.score > b.score:
-			return -1
-		case a.score < b.score:
-			return 1
+// repetition is what a passage loses of its worth that lies wholly in one before it.
+const repetition = 0.8
+
+// maxOverlap is how much of a passage may lie in one before it: of what is left, nothing new can be hoped for.
+const maxOverlap = 0.7
+
+// apart keeps the best windows, best first, each worth less for what lies in those before it.
+func apart(ws []window, limit int) (kept []window) {
+	worth := make([]float64, len(ws))
+	for i := range ws {
+		worth[i] = ws[i].score
+	}
+	for len(kept) < limit {
+		best := largest(worth)
+		if best < 0 {
+			break
 		}
-		return int(a.from - b.from)
-	})
-	var kept []window
-	for _, w := range ws {
-		if !slices.ContainsFunc(kept, func(k window) bool { return overlap(w.from, w.to, k.from, k.to) > 0.3 }) {
-			if kept = append(kept, w); len(kept) == limit {
-				break
+		k := ws[best]
+		kept = append(kept, k)
+		for i, w := range ws {
+			if w.from < k.to && k.from < w.to {
+				worth[i] = min(worth[i], w.score*unsaid(overlap(w.from, w.to, k.from, k.to)))
 			}
 		}
 	}
 	return kept
 }
 
+// unsaid is what is left of a passage's worth, by how much of it lies in one before it.
+func unsaid(overlap float64) float64 {
+	if overlap > maxOverlap {
+		return 0
+	}
+	return 1 - repetition*overlap
+}
+
+// largest is the index of the first largest value above zero, -1 if there is none.
+func largest(values []float64) int {
+	best := -1
+	for i, v := range values {
+		if v > 0 && (best < 0 || v > values[best]) {
+			best = i
+		}
+	}
+	return best
+}
+
 // overlap is how much of the shorter of two spans lies in the other.
 func overlap(from, to, otherFrom, otherTo int32) float64 {
 	both := min(to, otherTo) - max(from, otherFrom)
 	return float64(max(both, 0)) / float64(max(1, min(to-from, otherTo-otherFrom)))
+}
+
+// holding is the passage for a phrase at from-to that no window holds: from the beginning of its segment if it fits then, else from the
+// phrase's own.
+func (s *stretch) holding(sc *scorer, text string, from, to, maxChars int32) window {
+	i := sort.Search(len(s.segments), func(i int) bool { return s.segments[i].from > from }) - 1
+	start := from
+	if i >= 0 && !(i == 0 && s.open) && charsWithin(text[s.segments[i].from:to], maxChars) {
+		start = s.segments[i].from
+	}
+	end := to
+	for j := max(i, 0); j < len(s.segments); j++ {
+		if s.segments[j].to > end && charsWithin(text[start:s.segments[j].to], maxChars) {
+			end = s.segments[j].to
+		}
+	}
+	return s.window(sc, start, end)
+}
+
+// charsWithin says whether a text has at most so many characters.
+func charsWithin(text string, most int32) bool {
+	for range text {
+		if most--; most < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// span is a stretch of a text, in bytes.
+type span struct{ from, to int }
+
+// merged joins spans that touch, and puts them in order.
+func merged(spans []span) (out []span) {
+	slices.SortFunc(spans, func(a, b span) int { return a.from - b.from })
+	for _, s := range spans {
+		if k := len(out); k > 0 && out[k-1].to >= s.from {
+			out[k-1].to = max(out[k-1].to, s.to)
+		} else {
+			out = append(out, s)
+		}
+	}
+	return out
 }

@@ -112,7 +112,7 @@ func (c *cutter) sentenceEnds(i int) bool {
 	case '!', '?', '…', '।', '॥', '؟', '۔', '։', '።':
 		return !unicode.IsLower(next)
 	}
-	return unspaced(before) && unspaced(next)
+	return alphabetic(before) && alphabetic(next)
 }
 
 // abbreviation says whether what stands before the full stop at i is an initial or a short title.
@@ -128,11 +128,6 @@ func (c *cutter) abbreviation(i int) bool {
 	word := c.text[from:i]
 	first, n := utf8.DecodeRuneInString(word)
 	return unicode.IsUpper(first) && len(word) <= 3 && (len(word) == n || unicode.IsLower(rune(word[len(word)-1])))
-}
-
-// unspaced is of the scripts of Southeast Asia, where white space ends a clause and not a word.
-func unspaced(r rune) bool {
-	return r >= 0x0E00 && r <= 0x0EFF || r >= 0x1000 && r <= 0x109F || r >= 0x1780 && r <= 0x17FF
 }
 
 func closer(r rune) bool {

@@ -3,6 +3,7 @@ package citations
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // The limits of queries: what lies beyond is not looked for.
@@ -17,28 +18,30 @@ type Query struct {
 	terms   []string
 	tokens  []queryToken // of the terms, in order
 	words   []queryWord  // each once, in order of first appearance
+	pairs   map[[2]int32]struct{}
 	phrases []phrase
 	lang    language
 }
 
-// queryToken is a place in a term.
+// queryToken is a word where it stands in a term.
 type queryToken struct {
-	word int32 // -1: beyond the limit
-	next bool  // the token before it is of the same term
+	word     int32 // -1: beyond the limit
+	term     int32
+	from, to int32
 }
 
 // queryWord is a word that is looked for, or a run of characters of one.
 type queryWord struct {
 	text   string // as the caller wrote it
 	weight float64
-	term   int32 // the first term it is of
-	from   int32 // and where in it
+	said   bool // says something by itself
+	gram   bool // characters of a script without spaces
 }
 
 // NewQuery reads search terms: words, phrases, or whole requests of thousands of characters. A term in double quotes, and one of
-// several words, is also looked for as a phrase.
+// several words, is also looked for as a phrase. Beyond 64 KiB, 1,024 words and 16 phrases, nothing is looked for.
 func NewQuery(terms ...string) *Query {
-	q := &Query{}
+	q := &Query{pairs: map[[2]int32]struct{}{}}
 	room := maxQueryBytes
 	for _, t := range terms {
 		if room <= 0 {
@@ -48,9 +51,10 @@ func NewQuery(terms ...string) *Query {
 		room -= len(t) + 1
 		q.terms = append(q.terms, t)
 	}
-	q.lang = languageOf(strings.Join(q.terms, " "))
+	q.lang = languageOf(strings.Join(q.terms, "\n"))
 	q.readWords()
 	q.weigh()
+	q.readPairs()
 	q.readPhrases()
 	return q
 }
@@ -62,66 +66,110 @@ func (q *Query) readWords() {
 	of := map[term]int32{}
 	l := newLexer(q.lang)
 	for n, text := range q.terms {
-		first := true
 		l.scan(text, 0, len(text), func(t token) {
 			w, ok := of[t.term]
 			if !ok {
-				w = -1
-				if len(q.words) < maxQueryWords {
-					w = int32(len(q.words))
-					q.words = append(q.words, queryWord{text: text[t.from:t.to], term: int32(n), from: t.from})
-				}
+				w = q.newWord(text[t.from:t.to])
 				of[t.term] = w
 			}
-			q.tokens = append(q.tokens, queryToken{word: w, next: !first})
-			first = false
+			q.tokens = append(q.tokens, queryToken{word: w, term: int32(n), from: t.from, to: t.to})
 			if w >= 0 {
 				q.words[w].weight++
+				q.words[w].said = q.words[w].said || !q.emptyWord(text, int(t.from), int(t.to))
 			}
 		})
 	}
 }
 
+func (q *Query) newWord(text string) int32 {
+	if len(q.words) == maxQueryWords {
+		return -1
+	}
+	r, _ := utf8.DecodeRuneInString(text)
+	q.words = append(q.words, queryWord{text: text, gram: gramScript(r)})
+	return int32(len(q.words) - 1)
+}
+
+// emptyWord says whether text[from:to] says nothing by itself: a function word, or characters that one of their script shares.
+func (q *Query) emptyWord(text string, from, to int) bool {
+	if r, _ := utf8.DecodeRuneInString(text[from:to]); !gramScript(r) {
+		return q.lang.functionWord(fold(text[from:to]))
+	}
+	for run := range strings.FieldsSeq(functionRuns) {
+		if strings.Contains(text[max(0, from-len(run)+1):min(len(text), to+len(run)-1)], run) {
+			return true
+		}
+	}
+	return false
+}
+
 // What words weigh before it is known how rare they are.
 const (
 	functionWeight = 0.15 // of a word that says nothing by itself
-	repeatWeight   = 0.3  // of each further time that a word is named
+	singleWeight   = 0.4  // of one character of a script without spaces
+	repeatWeight   = 0.3  // of each further time that a word is named, up to three
 )
 
-// weigh turns how often words are named into what they weigh.
+// weigh turns how often words are named into what they weigh. Where nothing else is named, function words count.
 func (q *Query) weigh() {
-	said := false
+	said := slices.ContainsFunc(q.words, func(w queryWord) bool { return w.said })
 	for i := range q.words {
 		w := &q.words[i]
 		w.weight = 1 + repeatWeight*min(w.weight-1, 3)
-		if q.lang.functionWord(fold(w.text)) {
-			w.weight = -w.weight
+		if w.gram && single(w.text) {
+			w.weight *= singleWeight
 		}
-		said = said || w.weight > 0
+		if said && !w.said {
+			w.weight *= functionWeight
+		}
+		w.said = w.said || !said
 	}
-	for i := range q.words {
-		if w := &q.words[i]; w.weight < 0 {
-			w.weight = -w.weight
-			if said {
-				w.weight *= functionWeight
+}
+
+// single says whether a text is one character, with its marks.
+func single(text string) bool {
+	for i, r := range text {
+		if i > 0 && classOf(r) != classMark {
+			return false
+		}
+	}
+	return true
+}
+
+// readPairs notes which words follow each other.
+func (q *Query) readPairs() {
+	for i, t := range q.tokens {
+		for back := i - 1; back >= max(0, i-3) && t.word >= 0; back-- {
+			before := q.tokens[back]
+			if before.term == t.term && before.to <= t.from && before.word >= 0 && before.word != t.word {
+				q.pairs[[2]int32{before.word, t.word}] = struct{}{}
+				break
 			}
 		}
 	}
 }
 
-// binding says which word of a query a term of a content is. The languages are those of the contents.
+func (q *Query) follows(pair [2]int32) bool {
+	_, ok := q.pairs[pair]
+	return ok
+}
+
+// binding says which word of a query a term of a content is, in the languages of the contents. It is for one goroutine until it is
+// complete.
 type binding struct {
 	query *Query
 	of    map[term]int32
 	terms [][]term // of each word, one for each form that the languages give it
 	bound []language
+	only  beginnings
 }
 
+// newBinding makes a binding of a lexer's terms.
 func newBinding(q *Query) *binding {
 	return &binding{query: q, of: map[term]int32{}, terms: make([][]term, len(q.words))}
 }
 
-// add makes the binding know the terms as the language stems them.
+// add makes the binding know the terms as a language stems them.
 func (b *binding) add(lang language) {
 	if slices.Contains(b.bound, lang) {
 		return
@@ -130,13 +178,19 @@ func (b *binding) add(lang language) {
 	l, i := newLexer(lang), 0
 	for _, text := range b.query.terms {
 		l.scan(text, 0, len(text), func(t token) {
-			if w := b.query.tokens[i].word; w >= 0 {
-				if _, ok := b.of[t.term]; !ok {
-					b.of[t.term] = w
-					b.terms[w] = append(b.terms[w], t.term)
-				}
-			}
+			b.bind(t, b.query.tokens[i].word, text)
 			i++
 		})
+	}
+}
+
+func (b *binding) bind(t token, word int32, text string) {
+	if _, ok := b.of[t.term]; ok || word < 0 {
+		return
+	}
+	b.of[t.term] = word
+	b.terms[word] = append(b.terms[word], t.term)
+	if t.to-t.from > 1 {
+		b.only[beginning(text[t.from], text[t.from+1])] = true
 	}
 }

@@ -8,10 +8,10 @@ import (
 
 // phrase is a run of characters that is looked for as it stands, after folding case, width and white space.
 type phrase struct {
-	text  string // as the caller wrote it, without quotes
-	runes []rune // folded
-	words []int32
+	text  string  // as the caller wrote it, without quotes
+	runes []rune  // folded
 	fails []int32 // of each prefix: how long its longest proper prefix is that ends it (Knuth, Morris, Pratt)
+	words []int32 // that a text with the phrase must hold
 	whole bool    // a whole term, or in quotes: the first excerpt holds it if the content does
 }
 
@@ -19,64 +19,86 @@ type phrase struct {
 // the paths, numbers and identifiers within terms.
 func (q *Query) readPhrases() {
 	for _, t := range q.terms {
-		q.addPhrase(t, true)
+		q.addPhrase(strings.TrimSpace(t), true)
 	}
 	for _, t := range q.terms {
 		for i, quoted := range strings.Split(t, `"`) {
 			if i%2 == 1 {
-				q.addPhrase(quoted, true)
+				q.addPhrase(strings.TrimSpace(quoted), true)
 			}
 		}
 	}
 	for _, t := range q.terms {
 		for chunk := range strings.FieldsSeq(t) {
-			q.addPhrase(strings.TrimFunc(chunk, func(r rune) bool { return classOf(r) == classNone }), false)
+			q.addPhrase(strings.TrimFunc(chunk, outsideWords), false)
 		}
 	}
 }
 
+func outsideWords(r rune) bool { return classOf(r) == classNone }
+
 func (q *Query) addPhrase(text string, whole bool) {
-	text = strings.TrimSpace(text)
-	if inner, ok := strings.CutPrefix(text, `"`); ok {
-		if inner, ok = strings.CutSuffix(inner, `"`); ok && inner != "" && !strings.Contains(inner, `"`) {
-			text = inner
-		}
-	}
-	runes := foldedRunes(text)
-	if len(q.phrases) == maxQueryPhrases || len(runes) < 2 || len(runes) > MaxExcerptChars {
+	text = unquoted(text)
+	if len(q.phrases) == maxQueryPhrases || len(text) > utf8.UTFMax*MaxExcerptChars || (strings.IndexFunc(text, outsideWords) < 0 && !whole) {
 		return
 	}
-	p := phrase{text: text, runes: runes, whole: whole, fails: failures(runes)}
-	of := map[string]bool{}
-	l, n := newLexer(q.lang), 0
-	l.scan(text, 0, len(text), func(t token) { of[text[t.from:t.to]] = true; n++ })
-	if n == 1 && strings.IndexFunc(text, func(r rune) bool { return classOf(r) == classNone }) < 0 {
-		return // a word
+	p := phrase{text: text, runes: foldedRunes(text), whole: whole}
+	if len(p.runes) == 0 || len(p.runes) > MaxExcerptChars || q.phraseKnown(p.runes) {
+		return
 	}
-	for i, w := range q.words {
-		if of[w.text] {
-			p.words = append(p.words, int32(i))
-		}
-	}
-	for _, other := range q.phrases {
-		if string(other.runes) == string(runes) {
-			return
-		}
+	p.fails = failures(p.runes)
+	one := q.readPhraseWords(&p)
+	if one && strings.IndexFunc(text, outsideWords) < 0 {
+		return // a word is looked for as a word
 	}
 	q.phrases = append(q.phrases, p)
+}
+
+func unquoted(text string) string {
+	if len(text) > 2 && text[0] == '"' && text[len(text)-1] == '"' && !strings.Contains(text[1:len(text)-1], `"`) {
+		return strings.TrimSpace(text[1 : len(text)-1])
+	}
+	return text
+}
+
+func (q *Query) phraseKnown(runes []rune) bool {
+	for _, p := range q.phrases {
+		if string(p.runes) == string(runes) {
+			return true
+		}
+	}
+	return false
+}
+
+// readPhraseWords notes the words of a phrase, and says whether it is but one. Of more than two, the first and the last may be parts of
+// words in a text, and need not be there.
+func (q *Query) readPhraseWords(p *phrase) (one bool) {
+	of := make(map[string]int32, len(q.words))
+	for i, w := range q.words {
+		of[w.text] = int32(i)
+	}
+	var tokens []token
+	newLexer(q.lang).scan(p.text, 0, len(p.text), func(t token) { tokens = append(tokens, t) })
+	one = len(tokens) == 1
+	for _, t := range tokens {
+		inner := t.from > 0 && int(t.to) < len(p.text)
+		if w, ok := of[p.text[t.from:t.to]]; ok && (inner || len(tokens) <= 2) {
+			p.words = append(p.words, w)
+		}
+	}
+	return one
 }
 
 // foldedRunes folds case and width, and makes one space of each run of white space.
 func foldedRunes(s string) []rune {
 	out := make([]rune, 0, len(s))
 	for _, r := range s {
-		if unicode.IsSpace(r) {
-			if len(out) > 0 && out[len(out)-1] != ' ' {
-				out = append(out, ' ')
-			}
-			continue
+		switch {
+		case !unicode.IsSpace(r):
+			out = append(out, foldRune(r))
+		case len(out) > 0 && out[len(out)-1] != ' ':
+			out = append(out, ' ')
 		}
-		out = append(out, foldRune(r))
 	}
 	return out
 }
@@ -97,23 +119,26 @@ func failures(p []rune) []int32 {
 }
 
 // find calls found with where in text[from:to] the phrase stands, until it answers false. Its time is linear in the text.
-func (p *phrase) find(text string, from, to int, found func(from, to int) bool) {
+func (p *phrase) find(text string, from, to int, found func(span) bool) {
 	ring := make([]int32, len(p.runes)) // where the last characters stood
 	seen, k, space := 0, int32(0), true
 	for i := from; i < to; {
-		r, n := rune(text[i]), 1
-		if r >= utf8.RuneSelf {
-			r, n = utf8.DecodeRuneInString(text[i:to])
-		}
-		at := i
-		i += n
-		if unicode.IsSpace(r) {
-			if space {
-				continue
-			}
-			space, r = true, ' '
+		at, r := i, rune(text[i])
+		if r < utf8.RuneSelf {
+			i++
 		} else {
-			space, r = false, foldRune(r)
+			var n int
+			r, n = utf8.DecodeRuneInString(text[i:to])
+			i += n
+		}
+		blank := unicode.IsSpace(r)
+		if blank && space {
+			continue
+		}
+		if space = blank; blank {
+			r = ' '
+		} else {
+			r = foldRune(r)
 		}
 		ring[seen%len(ring)] = int32(at)
 		seen++
@@ -124,10 +149,57 @@ func (p *phrase) find(text string, from, to int, found func(from, to int) bool) 
 			continue
 		}
 		if k++; int(k) == len(p.runes) {
-			if !found(int(ring[seen%len(ring)]), i) {
+			if !found(span{int(ring[seen%len(ring)]), i}) {
 				return
 			}
 			k = p.fails[k-1]
 		}
 	}
+}
+
+// maxOccurrences is how many places of a phrase a search looks at, of each content.
+const maxOccurrences = 16
+
+// occurrence is where a phrase of a query stands in a text.
+type occurrence struct {
+	span
+	phrase int
+}
+
+// occurrences are the places of a query's phrases in a text.
+func (d *Document) occurrences(q *Query, postings [][]int32) (out []occurrence) {
+	for i := range q.phrases {
+		p, n := &q.phrases[i], 0
+		for _, part := range d.mayHold(p, postings) {
+			p.find(d.text, part.from, part.to, func(s span) bool {
+				out = append(out, occurrence{s, i})
+				n++
+				return n < maxOccurrences
+			})
+			if n == maxOccurrences {
+				break
+			}
+		}
+	}
+	return out
+}
+
+// mayHold are the parts of a text that may hold a phrase that fits an excerpt: those around the rarest of its words.
+func (d *Document) mayHold(p *phrase, postings [][]int32) []span {
+	if len(p.words) == 0 {
+		return []span{{0, len(d.text)}}
+	}
+	rarest := postings[p.words[0]]
+	for _, w := range p.words {
+		if len(postings[w]) < len(rarest) {
+			rarest = postings[w]
+		}
+	}
+	const reach = utf8.UTFMax * MaxExcerptChars
+	out := make([]span, 0, len(rarest))
+	for _, b := range rarest {
+		from, to := max(0, int(b)*blockBytes-reach), min(len(d.text), (int(b)+1)*blockBytes+reach)
+		out = append(out, span{runeStart(d.text, from), runeStart(d.text, to)})
+	}
+	return merged(out)
 }

@@ -1,9 +1,7 @@
 package citations
 
 import (
-	"fmt"
 	"slices"
-	"sort"
 	"strings"
 )
 
@@ -37,23 +35,14 @@ type Search struct {
 	options    Options
 	bindings   map[language]*binding
 	scorer     *scorer
-	df         []int
+	df         []int // in how many blocks each word of the query stands
 	blocks     int
 	candidates []candidate
 }
 
-// candidate is a passage of a content that is no longer at hand.
-type candidate struct {
-	excerpt  Excerpt
-	from, to int32
-	hits     []hit
-	score    float64
-}
-
-// What a search keeps of each document, and of all.
+// What a search keeps: of each content, and of all. Each is at most some 5 KB.
 const (
-	blocksRead     = 48
-	candidatesKept = 24
+	candidatesEach = 24
 	candidatesAll  = 2048
 )
 
@@ -70,84 +59,197 @@ func NewSearch(q *Query, o Options) *Search {
 
 // Add looks through a document. The search does not keep it.
 func (s *Search) Add(content int, d *Document) {
-	b, ok := s.bindings[d.lang]
-	if !ok {
-		b = newBinding(s.query)
-		b.add(d.lang)
-		s.bindings[d.lang] = b
-	}
-	postings := d.postings(b)
+	b := s.binding(d.lang)
+	l := newLexer(d.lang)
+	l.only = &b.only
+	postings := d.postings(b, l)
 	for w, blocks := range postings {
 		s.df[w] += len(blocks)
 	}
 	s.blocks += d.blocks()
 	s.scorer.weigh(s.df, s.blocks)
+	found := s.occurrences(d, postings)
 	var windows []window
-	l := newLexer(d.lang)
-	for _, span := range s.spans(d, postings) {
-		r := d.read(b, l, span[0], span[1])
-		windows = append(windows, r.windows(s.scorer, int32(s.options.MaxChars))...)
+	for _, part := range d.worthReading(postings, s.scorer.weights, spansOf(found)) {
+		r := d.read(b, l, part.from, part.to)
+		windows = append(windows, s.windows(d, &r, part, found)...)
 	}
-	for _, w := range apart(windows, candidatesKept) {
-		s.keep(content, d, w)
+	for _, w := range apart(windows, max(candidatesEach, min(2*s.options.Max, candidatesAll))) {
+		s.candidates = append(s.candidates, s.candidate(content, d, w))
+	}
+	if len(s.candidates) > candidatesAll {
+		s.rank()
+		s.candidates = slices.Clone(s.candidates[:candidatesAll/2])
 	}
 }
 
-// spans are the parts of a text worth reading, by the blocks that hold the most of the query.
-func (s *Search) spans(d *Document, postings [][]int32) (out [][2]int) {
-	n := len(d.reading.Text)
-	if d.index == nil {
-		return [][2]int{{0, n}}
+func (s *Search) binding(lang language) *binding {
+	b, ok := s.bindings[lang]
+	if !ok {
+		b = newBinding(s.query)
+		b.add(lang)
+		s.bindings[lang] = b
 	}
-	scores := make([]float64, d.blocks()+2) // block b at b+1
-	for w, blocks := range postings {
-		for _, b := range blocks {
-			scores[b+1] += s.scorer.weights[w]
-		}
-	}
-	var order []int
-	for b := range d.blocks() {
-		if scores[b+1] > 0 {
-			order = append(order, b)
-		}
-	}
-	value := func(b int) float64 { return scores[b+1] + max(scores[b], scores[b+2])/2 }
-	sort.SliceStable(order, func(i, j int) bool { return value(order[i]) > value(order[j]) })
-	order = order[:min(len(order), blocksRead)]
-	slices.Sort(order)
-	for _, b := range order {
-		from, to := runeStart(d.reading.Text, max(0, b-1)*blockBytes), runeStart(d.reading.Text, min(n, (b+2)*blockBytes))
-		if k := len(out); k > 0 && out[k-1][1] >= from {
-			out[k-1][1] = to
-		} else {
-			out = append(out, [2]int{from, to})
-		}
+	return b
+}
+
+// occurrences are the places of the query's phrases in a document that an excerpt can hold.
+func (s *Search) occurrences(d *Document, postings [][]int32) []occurrence {
+	return slices.DeleteFunc(d.occurrences(s.query, postings), func(o occurrence) bool {
+		return !charsWithin(d.text[o.from:o.to], int32(s.options.MaxChars))
+	})
+}
+
+func spansOf(found []occurrence) []span {
+	out := make([]span, len(found))
+	for i, o := range found {
+		out[i] = o.span
 	}
 	return out
 }
 
-func (s *Search) keep(content int, d *Document, w window) {
-	e := Excerpt{Content: content, Text: strings.Clone(d.reading.Text[w.from:w.to]), Location: d.reading.Place(int(w.from), int(w.to))}
-	e.Bytes, e.Chars = d.reading.Source(int(w.from), int(w.to))
-	s.candidates = append(s.candidates, candidate{excerpt: e, from: w.from, to: w.to, hits: slices.Clone(w.near)})
+// windows are the passages of a stretch, and one for each phrase that no other holds.
+func (s *Search) windows(d *Document, r *stretch, part span, found []occurrence) []window {
+	chars := int32(s.options.MaxChars)
+	out := r.windows(s.scorer, chars)
+	for _, o := range found {
+		if o.from < part.from || o.to > part.to {
+			continue
+		}
+		held := false
+		for i := range out {
+			held = out[i].hold(o) || held
+		}
+		if !held {
+			w := r.holding(s.scorer, d.text, int32(o.from), int32(o.to), chars)
+			w.hold(o)
+			out = append(out, w)
+		}
+	}
+	for i := range out {
+		out[i].score += s.phraseScore(out[i].phrases)
+	}
+	return out
+}
+
+// hold notes a phrase that lies in a window.
+func (w *window) hold(o occurrence) bool {
+	if int(w.from) <= o.from && o.to <= int(w.to) {
+		w.phrases |= 1 << o.phrase
+		return true
+	}
+	return false
+}
+
+// phraseScore is what the phrases add that a passage holds: as much as their words weigh.
+func (s *Search) phraseScore(held uint32) (sum float64) {
+	for i, p := range s.query.phrases {
+		if held&(1<<i) == 0 {
+			continue
+		}
+		weight := 1.0
+		for _, w := range p.words {
+			weight += s.scorer.weights[w]
+		}
+		if p.whole {
+			weight *= 2
+		}
+		sum += s.scorer.phrase * weight
+	}
+	return sum
 }
 
 // Excerpts are the best passages, best first; none says the same as one before it. A content that holds an exact phrase of the
 // terms has it in the first excerpt.
 func (s *Search) Excerpts() []Excerpt {
-	for i := range s.candidates {
-		c := &s.candidates[i]
-		c.score = s.scorer.score(c.hits, c.from, c.to)
+	s.rank()
+	var chosen []*candidate
+	worth := make([]float64, len(s.candidates))
+	for i, c := range s.candidates {
+		worth[i] = c.score
 	}
-	sort.SliceStable(s.candidates, func(i, j int) bool { return s.candidates[i].score > s.candidates[j].score })
-	var out []Excerpt
-	for _, c := range s.candidates {
-		if len(out) == s.options.Max {
-			break
+	next := s.firstWithPhrase()
+	for len(chosen) < s.options.Max {
+		if next < 0 {
+			if next = largest(worth); next < 0 {
+				break
+			}
 		}
-		c.excerpt.Score = c.score
-		c.excerpt.Relevance = fmt.Sprintf("%d terms", len(c.hits))
-		out = append(out, c.excerpt)
+		c := &s.candidates[next]
+		worth[next] = 0
+		if !slices.ContainsFunc(chosen, c.saysTheSame) {
+			chosen = append(chosen, c)
+			s.discount(worth, c)
+		}
+		next = -1
+	}
+	out := make([]Excerpt, len(chosen))
+	for i, c := range chosen {
+		out[i] = s.excerpt(c)
 	}
 	return out
+}
+
+// rank scores the candidates by all that is known now, best first.
+func (s *Search) rank() {
+	s.scorer.weigh(s.df, s.blocks)
+	for i := range s.candidates {
+		c := &s.candidates[i]
+		c.score = s.scorer.score(c.hits, c.from, c.to) + s.phraseScore(c.phrases)
+	}
+	slices.SortStableFunc(s.candidates, func(a, b candidate) int {
+		switch {
+		case s.wholePhrase(a.phrases) != s.wholePhrase(b.phrases):
+			return s.wholePhrase(b.phrases) - s.wholePhrase(a.phrases)
+		case a.score > b.score:
+			return -1
+		case a.score < b.score:
+			return 1
+		}
+		return 0
+	})
+}
+
+// wholePhrase is 1 for what holds a phrase that the first excerpt must hold.
+func (s *Search) wholePhrase(held uint32) int {
+	for i, p := range s.query.phrases {
+		if p.whole && held&(1<<i) != 0 {
+			return 1
+		}
+	}
+	return 0
+}
+
+// firstWithPhrase is the best candidate if it holds such a phrase, else -1. They come first.
+func (s *Search) firstWithPhrase() int {
+	if len(s.candidates) > 0 && s.wholePhrase(s.candidates[0].phrases) == 1 {
+		return 0
+	}
+	return -1
+}
+
+// discount takes off what candidates have in common with a chosen one.
+func (s *Search) discount(worth []float64, chosen *candidate) {
+	for i, c := range s.candidates {
+		if c.content == chosen.content && c.from < chosen.to && chosen.from < c.to {
+			worth[i] = min(worth[i], c.score*unsaid(overlap(c.from, c.to, chosen.from, chosen.to)))
+		}
+	}
+}
+
+// excerpt is a candidate as it is answered.
+func (s *Search) excerpt(c *candidate) Excerpt {
+	matched := s.matched(c)
+	return Excerpt{
+		Content: c.content, Text: c.text, Location: c.location, Bytes: c.bytes, Chars: c.chars, Score: c.score,
+		Matched: matched, Relevance: s.relevance(c, matched),
+	}
+}
+
+func (s *Search) candidate(content int, d *Document, w window) candidate {
+	c := candidate{content: content, from: w.from, to: w.to, hits: slices.Clone(w.near), phrases: w.phrases}
+	c.text = strings.Clone(d.text[w.from:w.to])
+	c.location = d.reading.Place(int(w.from), int(w.to))
+	c.bytes, c.chars = d.reading.Source(int(w.from), int(w.to))
+	return c
 }

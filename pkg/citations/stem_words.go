@@ -1,5 +1,12 @@
 package citations
 
+// functionRuns are function words, above all those that ask, of scripts without spaces. What they share characters with says little.
+const functionRuns = "什么 什麼 多少 哪 谁 誰 为什么 為什麼 怎么 怎麼 怎样 如何 几 幾 请问 何时 何处 是 的 了 吗 嗎 呢 " +
+	"何 いつ どこ だれ なぜ どの どう どれ どんな です ます ですか ました " +
+	"무엇 누구 언제 어디 어떻게 어떤 얼마나 " +
+	"อะไร ใคร ไหน เมื่อไหร่ เมื่อไร เมื่อใด อย่างไร ยังไง ทำไม กี่ เท่าไร เท่าไหร่ ใด คือ " +
+	"អ្វី នរណា ណា ប៉ុន្មាន ຫຍັງ ໃຜ ໃສ ဘာ ဘယ် "
+
 func functionEnglish(word string) bool {
 	switch word {
 	case "a", "an", "the", "and", "or", "but", "nor", "if", "then", "than", "so", "as", "of", "at", "by", "for", "with", "about", "against",

@@ -7,6 +7,7 @@ import (
 )
 
 // term is what contents and queries are compared by: a hash of a word that was folded and stemmed, or of a run of characters.
+// Zero is none.
 type term uint32
 
 // token is a term where it stands in a text.
@@ -23,15 +24,24 @@ const maxWordBytes = 64
 // one goroutine.
 type lexer struct {
 	stems stemmer
-	seen  map[uint64]term
-	emit  func(token)
-	text  string
-	pos   int32
+	only  *beginnings // of the words worth knowing; nil: of all
+	// singles says that characters of scripts without spaces are terms by themselves too.
+	singles bool
+	seen    map[uint64]term
+	emit    func(token)
+	text    string
+	pos     int32
 }
 
 func newLexer(latin language) *lexer {
-	return &lexer{stems: newStemmer(latin), seen: map[uint64]term{}}
+	return &lexer{stems: newStemmer(latin), seen: map[uint64]term{}, singles: true}
 }
+
+// beginnings are the first two letters of words in ASCII, as beginning has them. Stemming leaves them as they are, so that a word that
+// begins otherwise than all words of a query need not be stemmed.
+type beginnings [1 << 10]bool
+
+func beginning(first, second byte) int { return int(first&31)<<5 | int(second&31) }
 
 // maxSeen bounds what a lexer remembers: hostile contents are made of ever new words.
 const maxSeen = 1 << 17
@@ -97,6 +107,9 @@ func (l *lexer) word(i int) int {
 func (l *lexer) known(hash uint64, from, to int, stem bool) term {
 	if !stem || to-from <= 2 || to-from > maxWordBytes {
 		return mix(hash)
+	}
+	if l.only != nil && !l.only[beginning(l.text[from], l.text[from+1])] {
+		return 0
 	}
 	if t, ok := l.seen[hash]; ok {
 		return t
@@ -181,29 +194,48 @@ func hump(s string, i, to int) bool {
 	return s[i-1]-'A' >= 26 || (i+1 < to && s[i+1]-'a' < 26)
 }
 
-// run reads characters of a script without spaces from i on, and emits the runs of two of them; a character alone stands for itself.
+// run reads characters of a script without spaces from i on, each with its marks. It emits each, and runs of two, or of three where a
+// character says little.
 func (l *lexer) run(i int) int {
-	before, unit := -1, i
+	first, _ := utf8.DecodeRuneInString(l.text[i:])
+	size := 2
+	if alphabetic(first) {
+		size = 3
+	}
+	var starts [3]int // of the last characters
+	n := 0
 	for i < len(l.text) {
-		r, n := utf8.DecodeRuneInString(l.text[i:])
+		r, w := utf8.DecodeRuneInString(l.text[i:])
 		c := classOf(r)
 		if c != classGram && c != classMark {
 			break
 		}
-		if c == classGram && i > unit {
-			if before >= 0 {
-				l.gram(before, i)
-			}
-			before, unit = unit, i
+		if c == classGram || n == 0 {
+			l.grams(starts, n, size, i)
+			starts[n%3] = i
+			n++
 		}
-		i += n
+		i += w
 	}
-	if before < 0 {
-		before = unit
-	}
-	l.gram(before, i)
-	l.pos++
+	l.grams(starts, n, size, i)
+	l.pos++ // what stands on either side of a space does not follow
 	return i
+}
+
+// grams emits what ends with the nth character of a run.
+func (l *lexer) grams(starts [3]int, n, size, to int) {
+	if n == 0 {
+		return
+	}
+	if l.singles {
+		l.gram(starts[(n-1)%3], to)
+	}
+	if k := min(n, size); k > 1 {
+		l.gram(starts[(n-k)%3], to)
+	} else if !l.singles {
+		l.gram(starts[0], to)
+	}
+	l.pos++
 }
 
 // gram emits text[from:to] as it stands, but for what folding of width and case makes equal.
@@ -213,7 +245,6 @@ func (l *lexer) gram(from, to int) {
 		hash = (hash ^ uint64(foldRune(r))) * hashPrime
 	}
 	l.emit(token{mix(hash), int32(from), int32(to), l.pos})
-	l.pos++
 }
 
 func hashOf(s string) term {
@@ -228,7 +259,7 @@ func hashOf(s string) term {
 func mix(hash uint64) term {
 	hash ^= hash >> 32
 	hash *= 0x9E3779B97F4A7C15
-	return term(hash >> 32 & math.MaxUint32)
+	return max(1, term(hash>>32&math.MaxUint32))
 }
 
 // foldRune makes characters equal that differ in case or width alone.
