@@ -60,9 +60,9 @@ type importing struct {
 
 	from      *Conversation // as the export has it
 	slots     map[string][]byte
-	head      Head      // as it is derived
-	rewinds   []rewound // in order
-	hides     int       // edits that have come of them
+	head      Head // as it is derived
+	rewinds   rewinds
+	hides     int // edits that have come of them
 	editSeq   int64
 	commits   struct{ message, edit uint64 } // of the last of each: they never fall
 	manifests []conversation.Manifest
@@ -178,6 +178,9 @@ func (im *importing) derive(m *conversation.Message) error {
 	case m.Role == conversation.RoleUser:
 		im.head.LastUser = m.Index
 	}
+	if m.Role == conversation.RoleUser || m.Role == conversation.RoleTool {
+		im.rewinds.inputs++
+	}
 	number(&im.head, m)
 	return nil
 }
@@ -212,7 +215,7 @@ func (im *importing) edit(ctx context.Context, e *conversation.Edit) error {
 		return invalid("edit %d does not fit the record", e.Seq)
 	}
 	if e.Kind == conversation.EditHide {
-		if im.hides == len(im.rewinds) || im.rewinds[im.hides].Range != e.Range {
+		if im.hides == len(im.rewinds.all) || im.rewinds.all[im.hides].Range != e.Range {
 			return invalid("edit %d takes back what the state does not", e.Seq)
 		}
 		im.hides++
@@ -294,7 +297,7 @@ func (im *importing) complete(ctx context.Context) error {
 	}
 	from, h := &im.from.Head, &im.head
 	im.passRewinds(h.Messages)
-	if im.hides != len(im.rewinds) {
+	if im.hides != len(im.rewinds.all) {
 		return invalid("the export is not whole")
 	}
 	if from.Messages != h.Messages || from.EditSeq != im.editSeq || from.Tokens != h.Tokens {

@@ -20,6 +20,9 @@ import (
 // maxImportedSources bounds what is kept of an import's source records until its commit, in bytes: they come into being at once.
 const maxImportedSources = 64 << 20
 
+// maxSourceNumber is more than the sources that fit into that.
+const maxSourceNumber = maxImportedSources >> 6
+
 // importedSources is what an import knows of contents. Every one of them is stored on its own.
 type importedSources struct {
 	slots   *slotChanges
@@ -35,8 +38,8 @@ type importedSources struct {
 
 // takeRuns takes the runs of a state.
 func (im *importing) takeRuns(runs []Run) error {
-	if im.sources.runs != nil || len(runs) >= store.MaxSlots {
-		return invalid("the state comes twice, or has too many runs")
+	if im.sources.runs != nil || im.head.Messages > 0 || len(runs) >= store.MaxSlots {
+		return invalid("the state does not come once, second, with at most %d runs", store.MaxSlots-1)
 	}
 	im.sources.runs = make(map[string]*runRecord, len(runs))
 	for _, r := range runs {
@@ -66,7 +69,7 @@ func numberOfWhole(handle string) (int64, bool) {
 // name notes that an edit names a content, whose source is to come.
 func (im *importing) name(handle string) bool {
 	n, ok := numberOfWhole(handle)
-	if known := im.sources.named[n]; !ok || known != "" && known != handle {
+	if known := im.sources.named[n]; !ok || n > maxSourceNumber || known != "" && known != handle {
 		return false
 	}
 	if im.sources.named == nil {

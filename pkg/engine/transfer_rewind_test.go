@@ -1,7 +1,11 @@
 package engine_test
 
 import (
+	"fmt"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
@@ -42,5 +46,59 @@ func TestEngine_Import_OfRewoundAndSummarised(t *testing.T) {
 	one, other := b.head(t, "c"), b.head(t, "copy")
 	if one.LastUser != other.LastUser || one.UnitStart != other.UnitStart || len(one.Pins) != len(other.Pins) || one.LeadingSystem != other.LeadingSystem {
 		t.Errorf("heads %+v and %+v", one, other)
+	}
+}
+
+// TestEngine_Import_OfRewinds: whatever was said and taken back, the copy's head is the original's.
+func TestEngine_Import_OfRewinds(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		b := newBench(0)
+		b.append(t, "c", text(conversation.RoleSystem, "s"))
+		for range rapid.IntRange(1, 25).Draw(rt, "steps") {
+			b.goOn(t, rt, "c")
+		}
+		first := b.export(t, "c")
+		if _, err := b.imports("copy", first); err != nil {
+			rt.Fatal(err, causeOf(err))
+		}
+		again, want := likened(b.export(t, "copy")), likened(first)
+		for i := range want {
+			if diff := cmp.Diff(want[i], again[i]); diff != "" {
+				rt.Fatalf("record %d: %s", i, diff)
+			}
+		}
+	})
+}
+
+// goOn appends something, or takes something back.
+func (b *bench) goOn(t testing.TB, rt *rapid.T, id string) {
+	next := b.head(t, id).Messages
+	switch rapid.IntRange(0, 6).Draw(rt, "what") {
+	case 0:
+		m := user("u")
+		m.Pinned = rapid.IntRange(0, 3).Draw(rt, "pinned") == 0
+		b.append(t, id, m)
+	case 1:
+		b.append(t, id, call(fmt.Sprint("a", next), fmt.Sprint("b", next)))
+	case 2, 3: // a result, if there was such a call, and it is open
+		of := fmt.Sprint(rapid.SampledFrom([]string{"a", "b"}).Draw(rt, "call"), rapid.Int32Range(0, next).Draw(rt, "of"))
+		_, err := b.Append(ctx, engine.AppendRequest{Key: keyOf(id), Messages: []conversation.Message{result(of, "r")}})
+		if err != nil && conversation.KindOf(err) != conversation.ResultWithoutCall {
+			rt.Fatal(err)
+		}
+	case 4:
+		b.append(t, id, answer("a"))
+	case 5:
+		_, err := b.Rewind(ctx, engine.RewindRequest{Key: keyOf(id), From: rapid.Int32Range(0, next-1).Draw(rt, "from")})
+		if err != nil && conversation.KindOf(err) != conversation.AlreadyRewound {
+			rt.Fatal(err)
+		}
+	case 6:
+		m := user("p")
+		m.Parts = append(m.Parts, conversation.Part{
+			Kind: conversation.PartText, Text: conversation.Content{Inline: "x"}, Plugin: "memory",
+			Retention: conversation.Retention{Kind: conversation.RetentionKeepLast, Last: 2},
+		})
+		b.append(t, id, m)
 	}
 }

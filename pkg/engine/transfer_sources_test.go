@@ -292,6 +292,7 @@ func TestEngine_Import_HostileSources(t *testing.T) {
 		"a source twice":            func(r []engine.Record) []engine.Record { return slices.Insert(r, number(2), r[number(2)]) },
 		"a manifest after a source": func(r []engine.Record) []engine.Record { return slices.Insert(r, number(2), r[number(1)-2]) },
 		"a state after a source":    func(r []engine.Record) []engine.Record { return slices.Insert(r, number(2), r[1]) },
+		"a state after a message":   func(r []engine.Record) []engine.Record { r[1], r[2] = r[2], r[1]; return r },
 		"two states":                func(r []engine.Record) []engine.Record { return slices.Insert(r, 2, r[1]) },
 		"a chunk missing":           func(r []engine.Record) []engine.Record { return slices.Delete(r, chunk, chunk+1) },
 		"the last chunk missing":    func(r []engine.Record) []engine.Record { return slices.Delete(r, chunk+2, chunk+3) },
