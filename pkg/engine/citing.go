@@ -274,6 +274,9 @@ func (a *appending) cite(c *store.Change) error {
 func (a *appending) citeOne(c *store.Change, x *citedPart, now time.Time) error {
 	m, slots := &a.staged[x.message], a.cited.slots
 	x.record.Accessed = now.UnixMilli()
+	if r := m.Parts[x.part].Result; r != nil { // which call it answers is known since the message has its place
+		x.shown.Result.Ordinal = r.Ordinal
+	}
 	if x.large() {
 		if err := slots.share(x.sum, wholeOf(&m.Parts[x.part]).Ref.ID); err != nil {
 			return err

@@ -106,6 +106,9 @@ func TestEngine_Append_Cites(t *testing.T) {
 			t.Errorf("event %+v", ev)
 		}
 		built := b.asked(t, "c", 100_000, nil)
+		if strings.Contains(string(built.MessagesJSON), "Late result") || len(built.Decisions) != 1 {
+			t.Errorf("the citation does not answer its call: %+v", built.Decisions)
+		}
 		if !strings.Contains(string(built.MessagesJSON), c.ContentID) || strings.Contains(string(built.MessagesJSON), whole[len(whole)-40:len(whole)-6]) {
 			t.Error("the view does not show the citation")
 		}
@@ -343,6 +346,7 @@ func TestEngine_RetrieveContent_Ranges(t *testing.T) {
 		want     string
 	}{
 		"bytes":    {plain, engine.ContentBytes, 0, 3, "zü"},
+		"in chars": {plain, engine.ContentBytes, 2, 13, "ri\nzwei\nzü"},
 		"chars":    {plain, engine.ContentChars, 1, 4, "üri"},
 		"lines":    {plain, engine.ContentLines, 1, 3, "zwei\nzüri\n"},
 		"past end": {plain, engine.ContentLines, 50, 60, ""},

@@ -126,14 +126,30 @@ func (h *holding) bytesOf(ctx context.Context, r *RetrieveContentRequest) (from,
 	case ContentWhole:
 		return 0, size, nil
 	case ContentBytes:
-		from = min(r.From, size)
-		return from, max(from, min(r.End, size)), nil
+		return h.characters(ctx, min(r.From, size), min(max(r.From, r.End), size))
 	}
 	o, err := h.outline(ctx)
 	if err != nil {
 		return 0, 0, err
 	}
 	return h.find(ctx, o, unitOf(r.Unit), r.From, r.End)
+}
+
+// characters moves the ends of a range of a text to where characters begin: it holds those that begin in it.
+func (h *holding) characters(ctx context.Context, from, end int64) (int64, int64, error) {
+	for _, at := range []*int64{&from, &end} {
+		for h.record.text() && *at < h.record.Bytes {
+			b, err := h.read(ctx, *at, *at+1)
+			if err != nil {
+				return 0, 0, err
+			}
+			if utf8.RuneStart(b[0]) {
+				break
+			}
+			*at++
+		}
+	}
+	return from, end, nil
 }
 
 func (h *holding) find(ctx context.Context, o *citations.Outline, unit citations.Unit, from, end int64) (int64, int64, error) {
@@ -304,7 +320,7 @@ func search(q *ExcerptQuery, counter tokens.Counter, maxTokens, maxBytes int, fi
 
 // fittingExcerpts are those that have room together, best first.
 func fittingExcerpts(found []ContentExcerpt, counter tokens.Counter, maxTokens, maxBytes int) []ContentExcerpt {
-	const beside = 512 // bytes of an answer that stand beside an excerpt's text
+	const beside = 256 // bytes of an answer that stand beside an excerpt's text
 	weight, size := 0, 0
 	for i := range found {
 		n, _ := counter.Count(found[i].Text)

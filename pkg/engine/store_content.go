@@ -38,7 +38,7 @@ func (e *Engine) StoreContent(ctx context.Context, r StoreContentRequest) (*Stor
 
 // openFor finds the conversation that a content is for, and makes it if there is none: its bytes must be staged under something.
 func (e *Engine) openFor(ctx context.Context, r *StoreContentRequest) (*Head, error) {
-	snap, err := e.store.Read(ctx, r.Key, store.Query{})
+	snap, err := e.store.Read(ctx, r.Key, store.Query{Request: r.Request.key(), Slots: []string{runSlot(r.RunID)}})
 	if errors.Is(err, store.ErrNotFound) {
 		now := e.now()
 		c := &store.Change{Head: next(newHead(e.ids(), now), now), Info: &Info{Counter: DefaultCounter}}
@@ -56,7 +56,19 @@ func (e *Engine) openFor(ctx context.Context, r *StoreContentRequest) (*Head, er
 	if err := e.live(&snap.Head); err != nil {
 		return nil, err
 	}
-	return &snap.Head, nil
+	if snap.Outcome == nil { // who only tries again is answered, whatever became of the run since
+		err = openRun(snap.Slots[runSlot(r.RunID)], e.now())
+	}
+	return &snap.Head, err
+}
+
+// openRun says whether a run still takes something.
+func openRun(value []byte, now time.Time) error {
+	run, err := parseRun(value)
+	if err != nil || run == nil || !run.ended(now) {
+		return err
+	}
+	return conversation.Errorf(conversation.RunEnded, "the run has ended: store for another run, or for the conversation")
 }
 
 // headBytes is how much of a content is looked at to cite it.
@@ -250,12 +262,8 @@ func (in *intake) join(c *store.Change, slots *slotChanges, number int64, now ti
 	if id == "" {
 		return nil
 	}
-	run, err := parseRun(slots.get(runSlot(id)))
-	if err != nil {
+	if err := openRun(slots.get(runSlot(id)), now); err != nil {
 		return err
-	}
-	if run != nil && run.ended(now) {
-		return conversation.Errorf(conversation.RunEnded, "the run has ended: store for another run, or for the conversation")
 	}
 	due, err := slots.join(id, number, now)
 	c.Head.NextDue = earlier(c.Head.NextDue, due)

@@ -1398,7 +1398,8 @@ type Receipt struct {
 	TokenCount int32 `protobuf:"varint,4,opt,name=token_count,json=tokenCount,proto3" json:"token_count,omitempty"`
 	// Output only. True if a part was too large to be counted in full.
 	Estimated bool `protobuf:"varint,5,opt,name=estimated,proto3" json:"estimated,omitempty"`
-	// Output only. What stands in the view for results of the message that are kept outside of it.
+	// Output only. What stands in the view for results of the message that are kept outside of it; beyond 1 MiB for one append, handles
+	// and lengths alone.
 	Citations []*Citation `protobuf:"bytes,6,rep,name=citations,proto3" json:"citations,omitempty"`
 	// Output only. The conversation's revision after the append.
 	Revision int64 `protobuf:"varint,7,opt,name=revision,proto3" json:"revision,omitempty"`

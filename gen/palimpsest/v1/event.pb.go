@@ -407,7 +407,7 @@ type LifecycleEvent struct {
 	TokensSaved int32 `protobuf:"varint,5,opt,name=tokens_saved,json=tokensSaved,proto3" json:"tokens_saved,omitempty"`
 	// Output only. The edit that did it, such as e12; empty for an append.
 	EditId string `protobuf:"bytes,6,opt,name=edit_id,json=editId,proto3" json:"edit_id,omitempty"`
-	// Output only. The message's place in the view after it.
+	// Output only. The message's place in the view after it; unset for a content that was stored or is gone.
 	View *MessageView `protobuf:"bytes,7,opt,name=view,proto3" json:"view,omitempty"`
 	// Output only. The last message that it happened to, inclusive; message_index for most events.
 	LastIndex int32 `protobuf:"varint,8,opt,name=last_index,json=lastIndex,proto3" json:"last_index,omitempty"`
