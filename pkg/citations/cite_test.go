@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 	"unicode/utf8"
@@ -16,9 +17,11 @@ import (
 
 const handle = "c12-k3v9q2mz"
 
+var o200k = sync.OnceValues(func() (*bpe.Counter, error) { return bpe.New("o200k") })
+
 func counter(t testing.TB) func(string) int {
 	t.Helper()
-	c, err := bpe.New("o200k")
+	c, err := o200k()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,8 +73,7 @@ func checkCitation(t failer, c Citation, kind Kind, content string, count func(s
 }
 
 func TestMake_AnyContent(t *testing.T) {
-	o200k := counter(t)
-	counters := map[string]func(string) int{"o200k": o200k, "characters": func(s string) int { return (utf8.RuneCountInString(s) + 3) / 4 }, "bytes": func(s string) int { return len(s) / 3 }}
+	counters := map[string]func(string) int{"o200k": counter(t), "characters": func(s string) int { return (utf8.RuneCountInString(s) + 3) / 4 }, "bytes": func(s string) int { return len(s) / 3 }}
 	text := rapid.OneOf(rapid.SampledFrom([]string{
 		strings.Repeat("黑豹队的防守只丢了分，", 200), strings.Repeat("ภาษาไทยไม่มีช่องว่าง", 200), strings.Repeat("QUJDREVGR0hJSktMTU5P", 5000), strings.Repeat("👩‍👩‍👧‍👦", 300), strings.Repeat("\u0301", 2000),
 		strings.Repeat("\x00\x1b[31m", 500), strings.Repeat("Some plain words. ", 200), strings.Repeat("\xff\xfe", 600), strings.Repeat("🇩🇪", 900), strings.Repeat("{\"a\":[", 500),
@@ -173,8 +175,11 @@ func TestMake_SmallMembersOfAnObject(t *testing.T) {
 		t.Errorf("a member is told twice:\n%s", c.Text)
 	}
 	// With less room, the excerpt is shorter, and what it no longer shows is told.
-	c = Make(sourceOf(text), KindJSON, text, true, func(s string) int { return utf8.RuneCountInString(s) * 2 / 3 })
-	for _, want := range []string{`"status":200`, `"id": "a-1"`} {
+	long := strings.Repeat("黑豹队的防守只丢了分，", 16)
+	text = `{"a": "` + long + `", "b": "` + long + `", "status": 200, "c": "` + strings.Repeat(long, 9) + `"}`
+	c = Make(sourceOf(text), KindJSON, text, true, count)
+	checkCitation(t, c, KindJSON, text, count)
+	for _, want := range []string{`{"a":"` + long + `","status":200}, and 1 more small members` + "\n", "Beginning:\n{\"a\": \"黑"} {
 		if !strings.Contains(c.Text, want) {
 			t.Errorf("%s is not in\n%s", want, c.Text)
 		}
@@ -227,6 +232,18 @@ func TestMake_Lists(t *testing.T) {
 				t.Errorf("%q is in\n%s", c.not, got.Text)
 			}
 		})
+	}
+}
+
+func TestMake_LinesAreCutToFit(t *testing.T) {
+	var members []string
+	for i := range 20 {
+		members = append(members, fmt.Sprintf(`"a rather long name of a member, by which it is known %d": 1`, i))
+	}
+	text := "[" + strings.Repeat("{"+strings.Join(members, ",")+"},", 20) + "1]"
+	c := Make(sourceOf(text), KindJSON, text, true, func(s string) int { return len(s) / 2 })
+	if !strings.Contains(c.Text, "21 items; keys: a rather long name of a member, by which, ...") && !strings.Contains(c.Text, "21 items; keys: a rather long name") {
+		t.Errorf("cited as\n%s", c.Text)
 	}
 }
 

@@ -235,7 +235,7 @@ func (h *htmlReader) write(text string, run, from int) {
 func (h *htmlReader) fill(from int) {
 	g := h.gap
 	h.gap = noGap
-	if g == spaceGap && h.gapAt == from-1 && h.content[h.gapAt] == ' ' {
+	if g == spaceGap && h.gapAt == from-1 { // one for one
 		h.page.add(h.out.Len(), h.gapAt)
 	} else {
 		h.page.add(h.out.Len(), ^h.gapAt)

@@ -209,9 +209,8 @@ func jsonValueEnd(text string, at, limit int) int {
 			depth--
 			at++
 		default:
-			at += max(1, strings.IndexAny(text[at:], ",]}[{\" \n\r\t"))
-			if depth > 0 {
-				continue
+			for at++; at < len(text) && !bordersJSON(text[at]); {
+				at++
 			}
 		}
 		if depth <= 0 {
@@ -219,6 +218,16 @@ func jsonValueEnd(text string, at, limit int) int {
 		}
 	}
 	return at
+}
+
+// bordersJSON says whether a character ends a number or a word.
+func bordersJSON(c byte) bool {
+	switch c {
+	case ',', ':', '[', ']', '{', '}', '"', ' ', '\n', '\r', '\t':
+		return true
+	default:
+		return false
+	}
 }
 
 // place is a JSON pointer to the value that a part of the document lies in; to its first and last one if it lies in several.

@@ -1,9 +1,6 @@
 package citations
 
-import (
-	"mime"
-	"strings"
-)
+import "strings"
 
 // Kind says how a content is read.
 type Kind int8
@@ -29,11 +26,8 @@ func KindOf(contentType, content string) Kind {
 
 // kindOfMedia is the kind of contents of a media type. Plain text and what is not known says nothing.
 func kindOfMedia(contentType string) (Kind, bool) {
-	media, _, err := mime.ParseMediaType(contentType)
-	if err != nil {
-		media, _, _ = strings.Cut(strings.ToLower(contentType), ";")
-	}
-	media = strings.TrimSpace(media)
+	media, _, _ := strings.Cut(head(contentType, 200), ";")
+	media = strings.ToLower(strings.TrimSpace(media))
 	switch media {
 	case "text/html", "application/xhtml+xml", "html":
 		return KindHTML, true

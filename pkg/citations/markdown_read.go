@@ -17,8 +17,7 @@ func (l *liner) markdown(now line) bool {
 		return true
 	}
 	if underlines(now, l.before) {
-		l.head(l.before)
-		l.beginBefore()
+		l.head(l.before) // its unit has begun with it, behind a blank line
 		return false
 	}
 	return l.before.text == "" && !headed
@@ -60,11 +59,4 @@ func underlines(now, before line) bool {
 		return false
 	}
 	return strings.Trim(now.text, "=") == "" || strings.Trim(now.text, "-") == ""
-}
-
-// beginBefore begins a unit with the line before.
-func (l *liner) beginBefore() {
-	if from := int32(l.before.from); from-l.starts[len(l.starts)-1] >= leastUnit {
-		l.starts = append(l.starts, from)
-	}
 }

@@ -239,7 +239,7 @@ func TestOutline_Find_AsANaiveModelHoweverItIsFed(t *testing.T) {
 }
 
 func FuzzOutline_Items_AsEncodingJSON(f *testing.F) {
-	for _, seed := range []string{`[1, 2]`, `{"a":[1],"b":2}`, `{"a":[],"a":[]}`, `[[]`, `{"a":[1]} x`, `[-]`, `["\u12"]`, `{"a":[1],}`, "[1]\n\n", `[1.e2]`, `[01]`, "[\"\t 1, 2\"]", `["a\x"]`, `[tru ]`} {
+	for _, seed := range []string{`[1, 2]`, `{"a":[1],"b":2}`, `{"a":[],"a":[]}`, `[[]`, `{"a":[1]} x`, `[-]`, `["\u12"]`, `{"a":[1],}`, "[1]\n\n", `[1.e2]`, `[01]`, "[\"\x01,1]", `["\u123"]`, `["\u12G4"]`, `["a\x"]`, `[tru ]`} {
 		f.Add([]byte(seed), 1)
 	}
 	f.Fuzz(func(t *testing.T, content []byte, size int) {
@@ -249,6 +249,56 @@ func FuzzOutline_Items_AsEncodingJSON(f *testing.F) {
 			t.Fatalf("%q: %d %v, want %d %v", content, n, has, len(items), found)
 		}
 	})
+}
+
+func TestOutline_Items_AsDeepAsEncodingJSON(t *testing.T) {
+	for _, depth := range []int{maxJSONDepth, maxJSONDepth + 1} {
+		content := []byte(strings.Repeat("[", depth) + strings.Repeat("]", depth))
+		o := outlineOf(content, func() int { return 1000 })
+		if _, has := o.Items(); has != json.Valid(content) {
+			t.Errorf("depth %d: %v", depth, has)
+		}
+	}
+}
+
+func TestOutline_Find_ItemsOfALongList(t *testing.T) {
+	var b bytes.Buffer
+	var starts, ends []int64
+	b.WriteString(`{"total": 5, "items": [ `)
+	for i := range 20_000 {
+		if i > 0 {
+			b.WriteString(" ,\n")
+		}
+		starts = append(starts, int64(b.Len()))
+		b.WriteString([]string{`{"a": [1, 2]}`, `"an item"`, "12"}[i%3])
+		if i%3 == 2 && i%5000 < 3 {
+			b.WriteString(strings.Repeat("0", 3*outlineStep))
+		}
+		ends = append(ends, int64(b.Len()))
+	}
+	b.WriteString(" \n] }")
+	content := b.Bytes()
+	o := outlineOf(content, func() int { return 5000 })
+	for i := range starts {
+		first, end, err := o.Find(UnitItems, int64(i), int64(min(len(starts), i+1+i%3)), from(t, content))
+		if last := min(len(starts), i+1+i%3) - 1; err != nil || first != starts[i] || end != ends[last] {
+			t.Fatalf("items %d to %d are [%d, %d), want [%d, %d): %v", i, last, first, end, starts[i], ends[last], err)
+		}
+	}
+}
+
+func TestOutline_Find_ErrorsOfReading(t *testing.T) {
+	content := []byte("[" + strings.Repeat(`"item",`+"\n", 2000) + "1]")
+	o := outlineOf(content, func() int { return 1000 })
+	broken := errors.New("broken")
+	for unit := UnitChars; unit <= UnitItems; unit++ {
+		if _, _, err := o.Find(unit, 5, 7, func(int64, int64) ([]byte, error) { return nil, broken }); !errors.Is(err, broken) {
+			t.Errorf("unit %d: %v", unit, err)
+		}
+		if _, _, err := o.Find(unit, 5, 7, func(int64, int64) ([]byte, error) { return nil, nil }); !errors.Is(err, ErrOutline) {
+			t.Errorf("unit %d of less: %v", unit, err)
+		}
+	}
 }
 
 func BenchmarkOutliner_Feed(b *testing.B) {

@@ -33,6 +33,7 @@ func TestSourceURL(t *testing.T) {
 		"member":             {`{"status": 200, "url": "https://a.b/c"}`, `{"url": "https://a.b/d"}`, "https://a.b/c"},
 		"arguments":          {"plain text", `{"max": 1, "page_url": "http://a.b/d"}`, "http://a.b/d"},
 		"other scheme":       {"plain text", `{"url": "file:///etc/passwd"}`, ""},
+		"no page":            {`{"url": "ftp://a.b/c"}`, "", ""},
 		"script":             {`{"url": "javascript:alert(1)"}`, "", ""},
 		"relative":           {`{"url": "/c"}`, "", ""},
 		"second best":        {`{"url": "/c", "link": "https://a.b/c"}`, "", "https://a.b/c"},

@@ -44,11 +44,11 @@ type treeBuilder struct {
 	open   []*jsonValue // those that are kept
 	from   []int        // where they begin
 	kept   int
-	scalar *jsonValue   // the newest value, if its end is not known yet
-	since  int          // where it began
-	key    int          // where the newest key began; -1 if it was used
-	other  int          // where the array or object began that is open and not kept, directly in the document
-	named  int          // where its key began
+	scalar *jsonValue // the newest value, if its end is not known yet
+	since  int        // where it began
+	key    int        // where the newest key began; -1 if it was used
+	other  int        // where the array or object began that is open and not kept, directly in the document
+	named  int        // where its key began
 }
 
 // readTree reads a document, or as much of it as there is. It is nil if that is no array and no object, or broken.
