@@ -12,11 +12,11 @@ type stretch struct {
 	open     bool // begins within a segment
 }
 
-// read looks for a query's words in text[from:to].
-func (d *Document) read(b *binding, l *lexer, from, to int) stretch {
-	s := stretch{segments: segments(d.reading, from, to), open: from > 0}
+// read looks for a query's words in text[from:to], for passages of at most maxChars characters.
+func (d *Document) read(b *binding, l *lexer, from, to int, maxChars int32) stretch {
+	s := stretch{segments: segments(d.reading, from, to, maxChars), open: from > 0}
 	at := 0
-	l.scan(d.reading.Text, from, to, func(t token) {
+	l.scan(d.text, from, to, func(t token) {
 		w, ok := b.of[t.term]
 		if !ok {
 			return

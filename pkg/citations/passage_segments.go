@@ -16,7 +16,7 @@ type segment struct {
 	soft         bool  // begins within a sentence
 }
 
-// Sentences longer than this are cut at commas, or where words end, lest an excerpt hold but a part of a neighbour.
+// Sentences longer than this are cut at commas, or where words end, because an excerpt that begins with one could not hold the next.
 const segmentChars = 240
 
 // cutter cuts a text into segments.
@@ -24,6 +24,7 @@ type cutter struct {
 	text   string
 	lines  bool // each line stands for itself
 	starts []int32
+	long   int32 // how many characters are too many for a segment
 	out    []segment
 	chars  int32
 	from   int32 // where the current segment begins
@@ -35,11 +36,11 @@ type cutter struct {
 
 type segmentMark struct{ at, chars int32 }
 
-// segments cuts text[from:to].
-func segments(r *Reading, from, to int) []segment {
+// segments cuts text[from:to] for passages of at most maxChars characters.
+func segments(r *Reading, from, to int, maxChars int32) []segment {
 	starts := r.Starts()
 	starts = starts[sort.Search(len(starts), func(i int) bool { return starts[i] > int32(from) }):]
-	c := cutter{text: r.Text[:to], lines: r.Kind == KindLines || r.Kind == KindCode || r.Kind == KindJSON, starts: starts, from: int32(from)}
+	c := cutter{text: r.Text[:to], lines: r.Kind == KindLines || r.Kind == KindCode || r.Kind == KindJSON, starts: starts, long: min(segmentChars, (maxChars-1)/2)}
 	c.reset(int32(from))
 	for i := from; i < to; {
 		if len(c.starts) > 0 && c.starts[0] <= int32(i) {
@@ -83,7 +84,7 @@ func (c *cutter) step(r rune, i int) {
 	case r == ',' || r == ';' || r == ':' || r == '，' || r == '；' || r == '、' || r == '：' || r == '،' || r == '؛':
 		c.comma = segmentMark{int32(i), c.chars}
 	}
-	if c.chars-c.first > segmentChars {
+	if c.chars-c.first > c.long {
 		c.cutLong(int32(i))
 	}
 }
@@ -141,11 +142,11 @@ func closer(r rune) bool {
 // cutLong ends a segment that grew too long: at its last comma if that leaves a good half, else at its last white space.
 func (c *cutter) cutLong(i int32) {
 	switch {
-	case c.comma.chars-c.first > segmentChars/2:
+	case c.comma.chars-c.first > c.long/2:
 		c.endAt(c.comma)
-	case c.space.chars-c.first > segmentChars/2:
+	case c.space.chars-c.first > c.long/2:
 		c.endAt(c.space)
-	case c.chars-c.first > 2*segmentChars:
+	case c.chars-c.first > 2*c.long:
 		c.endAt(c.clusterBorder(i))
 	}
 }

@@ -106,8 +106,9 @@ func (q *Query) emptyWord(text string, from, to int) bool {
 // What words weigh before it is known how rare they are.
 const (
 	functionWeight = 0.15 // of a word that says nothing by itself
-	singleWeight   = 0.4  // of one character of a script without spaces
-	repeatWeight   = 0.3  // of each further time that a word is named, up to three
+	maxRepeats     = 5
+	singleWeight   = 0.4 // of one character of a script without spaces
+	repeatWeight   = 1.0 // of each further time that a word is named, up to maxRepeats
 )
 
 // weigh turns how often words are named into what they weigh. Where nothing else is named, function words count.
@@ -115,7 +116,7 @@ func (q *Query) weigh() {
 	said := slices.ContainsFunc(q.words, func(w queryWord) bool { return w.said })
 	for i := range q.words {
 		w := &q.words[i]
-		w.weight = 1 + repeatWeight*min(w.weight-1, 3)
+		w.weight = 1 + repeatWeight*min(w.weight-1, maxRepeats)
 		if w.gram && single(w.text) {
 			w.weight *= singleWeight
 		}

@@ -59,6 +59,17 @@ func NewSearch(q *Query, o Options) *Search {
 
 // Add looks through a document. The search does not keep it.
 func (s *Search) Add(content int, d *Document) {
+	for _, w := range apart(s.look(d), max(candidatesEach, min(2*s.options.Max, candidatesAll))) {
+		s.candidates = append(s.candidates, s.candidate(content, d, w))
+	}
+	if len(s.candidates) > candidatesAll {
+		s.rank()
+		s.candidates = slices.Clone(s.candidates[:candidatesAll/2])
+	}
+}
+
+// look finds the passages of a document that hold anything.
+func (s *Search) look(d *Document) (windows []window) {
 	b := s.binding(d.lang)
 	l := newLexer(d.lang)
 	l.only = &b.only
@@ -69,18 +80,11 @@ func (s *Search) Add(content int, d *Document) {
 	s.blocks += d.blocks()
 	s.scorer.weigh(s.df, s.blocks)
 	found := s.occurrences(d, postings)
-	var windows []window
 	for _, part := range d.worthReading(postings, s.scorer.weights, spansOf(found)) {
-		r := d.read(b, l, part.from, part.to)
+		r := d.read(b, l, part.from, part.to, int32(s.options.MaxChars))
 		windows = append(windows, s.windows(d, &r, part, found)...)
 	}
-	for _, w := range apart(windows, max(candidatesEach, min(2*s.options.Max, candidatesAll))) {
-		s.candidates = append(s.candidates, s.candidate(content, d, w))
-	}
-	if len(s.candidates) > candidatesAll {
-		s.rank()
-		s.candidates = slices.Clone(s.candidates[:candidatesAll/2])
-	}
+	return windows
 }
 
 func (s *Search) binding(lang language) *binding {

@@ -1,37 +1,42 @@
 package citations
 
 import (
+	"math"
 	"unicode/utf8"
-
-	"github.com/rivo/uniseg"
 )
 
-// Snippet is the part of a text that answers a query best, at most maxChars characters, which are at most MaxExcerptChars: cut at
-// borders of sentences or lines where they are near, never inside a character with its marks. A short text is its own snippet, and of
-// a text that answers nothing it is the beginning.
+// Snippet is the part of a text that answers a query best, at most maxChars characters: its beginning, if nothing in it does.
 func Snippet(q *Query, text string, maxChars int) string {
-	maxChars = min(maxChars, MaxExcerptChars)
-	if maxChars <= 0 || charsWithin(text, int32(maxChars)) {
-		return text[:min(len(text), max(0, maxChars)*utf8.UTFMax)]
+	if maxChars <= 0 {
+		return ""
 	}
-	s := NewSearch(q, Options{Max: 1, MaxChars: maxChars})
-	s.Add(0, &Document{reading: Read(KindText, text), text: text, lang: languageOf(text)})
-	if best := s.Excerpts(); len(best) > 0 {
-		return best[0].Text
+	text = text[:min(len(text), math.MaxInt32-blockBytes)]
+	d := &Document{reading: &Reading{Kind: KindText, Content: text, Text: text}, text: text, lang: languageOf(text)}
+	s := NewSearch(q, Options{Max: 1})
+	s.options.MaxChars = min(maxChars, math.MaxInt32/utf8.UTFMax)
+	best := window{}
+	for _, w := range s.look(d) {
+		if whole := s.wholePhrase(w.phrases) - s.wholePhrase(best.phrases); whole > 0 || whole == 0 && w.score > best.score {
+			best = w
+		}
 	}
-	return wholeClusters(text, maxChars)
+	if best.score == 0 {
+		return d.beginning(int32(s.options.MaxChars))
+	}
+	return text[best.from:best.to]
 }
 
-// wholeClusters is at most so many characters of the beginning of a text.
-func wholeClusters(text string, chars int) string {
-	to, state := 0, -1
-	for rest := text; rest != ""; {
-		var cluster string
-		cluster, rest, _, state = uniseg.FirstGraphemeClusterInString(rest, state)
-		if chars -= utf8.RuneCountInString(cluster); chars < 0 {
-			break
+// beginning is as many of the first segments as have at most so many characters.
+func (d *Document) beginning(chars int32) string {
+	near := segments(d.reading, 0, runeStart(d.text, min(len(d.text), utf8.UTFMax*int(chars))), chars)
+	end := int32(0)
+	for _, s := range near {
+		if s.after-near[0].first <= chars {
+			end = s.to
 		}
-		to += len(cluster)
 	}
-	return text[:to]
+	if end == 0 {
+		return ""
+	}
+	return d.text[near[0].from:end]
 }
