@@ -92,6 +92,10 @@ replay-lifecycle: build ## Replay all of PALIMPSEST_DATA under policies of expir
 replay-policies: build ## Replay all of PALIMPSEST_DATA under the policies that ship, against the bars (about 8 minutes; FRONTIER=FILE draws)
 	@scripts/replay-policies.sh
 
+.PHONY: replay-cite
+replay-cite: build ## Replay PALIMPSEST_DATA with citations, against the bars (about 8 minutes)
+	@scripts/replay-cite.sh
+
 ##@ Change
 
 .PHONY: gen

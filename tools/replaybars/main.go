@@ -4,6 +4,7 @@
 //	replaybars FILE...              FILE is WINDOW-FORMAT.json
 //	replaybars lifecycle FILE...    FILE is none.json, MODE-TURNS.json or the result of any other policy
 //	replaybars policies FILE...     FILE is money.json, long-WINDOW.json or any other result under several policies
+//	replaybars citations FILE...    FILE is coding-raw.json, long.json or any other result with citations
 //	replaybars frontier FILE...     draws cost against recall under all policies of the files, as SVG
 package main
 
@@ -33,6 +34,7 @@ func main() {
 var zero = []string{
 	"wrong_refusals", "illegal_contexts", "over_budget", "newest_unit_missing", "prefix_broken", "errors", "readback_mismatches",
 	"expansion_mismatches", "expired_early", "expired_late", "pruned_early", "savings_misstated", "unexplained", "unreachable",
+	"cited_wrongly", "citations_over_weight", "content_mismatches",
 }
 
 // shown are figures without a bar.
@@ -57,6 +59,8 @@ func run(files []string, stdout io.Writer) error {
 		return lifecycle(files[1:], stdout)
 	case "policies":
 		return policies(files[1:], stdout)
+	case "citations":
+		return citations(files[1:], stdout)
 	case "frontier":
 		return frontier(files[1:], stdout)
 	}

@@ -11,7 +11,8 @@ import (
 const good = `{"conversations": 2, "builds": 40, "refused": {"PENDING_TOOL_CALLS": 3, "EMPTY_CONTEXT": 1},
   "wrong_refusals": 0, "illegal_contexts": 0, "over_budget": 0, "newest_unit_missing": 0, "prefix_broken": 0,
   "errors": 0, "readback_mismatches": 0, "expansion_mismatches": 0, "expired_early": 0, "expired_late": 0, "pruned_early": 0,
-  "savings_misstated": 0, "unexplained": 0, "unreachable": 0, "mean_fill": 0.7, "filled_tokens": 70, "filled_room": 100}`
+  "savings_misstated": 0, "unexplained": 0, "unreachable": 0,
+  "cited_wrongly": 0, "citations_over_weight": 0, "content_mismatches": 0, "mean_fill": 0.7, "filled_tokens": 70, "filled_room": 100}`
 
 func judged(t *testing.T, result string) (string, error) {
 	t.Helper()
@@ -30,7 +31,7 @@ func TestRun_BarsMet_PrintsRow(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	row := strings.Join(strings.Fields(strings.Split(out, "\n")[1]), " ")
-	if want := "4096 openai-chat 2 40 4 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0.700 - -"; row != want {
+	if want := "4096 openai-chat 2 40 4 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0.700 - -"; row != want {
 		t.Errorf("row = %q, want %q", row, want)
 	}
 }

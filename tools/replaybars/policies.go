@@ -50,12 +50,32 @@ type played struct {
 	Rewrites    int                `json:"rewrites"`
 	Fill        float64            `json:"mean_fill"`
 	BuildMS     map[string]float64 `json:"build_ms"`
+	Cite        bool               `json:"cite"`
+	Citations   citing             `json:"citations"`
 	Against     []json.RawMessage  `json:"against"`
 	figures     map[string]any
 }
 
-// name is that of a policy that ships, or of a file without its folder.
-func (p *played) name() string { return strings.TrimSuffix(filepath.Base(p.Policy), ".yaml") }
+// citing is what entered contexts as a citation, and what asking for it came to.
+type citing struct {
+	Count      float64            `json:"count"`
+	Mean       float64            `json:"mean_tokens"`
+	Largest    float64            `json:"max_tokens"`
+	Words      float64            `json:"words"`
+	Found      float64            `json:"words_found"`
+	AskingCost float64            `json:"asking_cost"`
+	RetrieveMS map[string]float64 `json:"retrieve_ms"`
+}
+
+// name is that of a policy that ships, or of a file without its folder, with a
+// mark if citations were switched on in it.
+func (p *played) name() string {
+	name := strings.TrimSuffix(filepath.Base(p.Policy), ".yaml")
+	if p.Cite {
+		name += citedMark
+	}
+	return name
+}
 
 // family is the folder of a file, which several of a kind lie in; empty for a
 // policy that ships, and for a file that leaves everything to the server.
