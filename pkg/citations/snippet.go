@@ -5,10 +5,14 @@ import (
 	"unicode/utf8"
 )
 
-// Snippet is the part of a text that answers a query best, at most maxChars characters: its beginning, if nothing in it does.
+// Snippet is the part of a text that answers a query best, at most maxChars characters, cut at borders of sentences or lines where that
+// can be had: its beginning, if nothing in it does. A short text is its own snippet.
 func Snippet(q *Query, text string, maxChars int) string {
-	if maxChars <= 0 {
+	switch {
+	case maxChars <= 0:
 		return ""
+	case len(text) <= maxChars || charsWithin(text, int32(min(maxChars, math.MaxInt32))):
+		return text
 	}
 	text = text[:min(len(text), math.MaxInt32-blockBytes)]
 	d := &Document{reading: &Reading{Kind: KindText, Content: text, Text: text}, text: text, lang: languageOf(text)}
