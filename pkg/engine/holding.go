@@ -252,6 +252,7 @@ func (e *Engine) sourceOf(ctx context.Context, key Key, incarnation conversation
 			run = &runRecord{}
 		}
 		out[i] = r.source(run.due())
+		out[i].Expired = r.Expired || r.OfRun && !e.now().Before(run.due())
 	}
 	return out, nil
 }

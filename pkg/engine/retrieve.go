@@ -25,9 +25,6 @@ func (e *Engine) RetrieveContent(ctx context.Context, r RetrieveContentRequest) 
 	if err != nil {
 		return nil, err
 	}
-	if err := e.use(ctx, r.Key, snap.Head.Incarnation, rec); err != nil {
-		return nil, err
-	}
 	sources, err := e.sourceOf(ctx, r.Key, snap.Head.Incarnation, rec)
 	if err != nil {
 		return nil, err
@@ -49,9 +46,6 @@ func (e *Engine) StreamContent(ctx context.Context, key Key, contentID string, o
 	}
 	h, err := e.hold(ctx, key, &snap.Head, rec)
 	if err != nil {
-		return err
-	}
-	if err := e.use(ctx, key, snap.Head.Incarnation, rec); err != nil {
 		return err
 	}
 	sources, err := e.sourceOf(ctx, key, snap.Head.Incarnation, rec)

@@ -201,10 +201,10 @@ func (e *Engine) eachSource(ctx context.Context, key Key, incarnation conversati
 	return nil
 }
 
-// use notes that something of a run was read, if that is worth a write. It competes with nobody, and is a favour: who loses, loses
-// less than a step.
-func (e *Engine) use(ctx context.Context, key Key, incarnation conversation.ID, s *sourceRecord) error {
-	if !s.OfRun {
+// used says whether a content of a run can still be had, and notes that it was read, if that is worth a write. Noting competes with
+// nobody, and is a favour: who loses, loses less than a step.
+func (e *Engine) used(ctx context.Context, key Key, incarnation conversation.ID, s *sourceRecord) error {
+	if !s.OfRun || s.Expired {
 		return nil
 	}
 	name := runSlot(s.Run)
@@ -213,11 +213,14 @@ func (e *Engine) use(ctx context.Context, key Key, incarnation conversation.ID, 
 		return failure(err)
 	}
 	run, err := parseRun(snap.Slots[name])
-	if err != nil || run == nil || run.End > 0 || run.Gone {
+	if err != nil || run == nil {
 		return err
 	}
 	now := e.now()
-	if now.Sub(time.UnixMilli(run.Used)) < useStep {
+	if run.Gone || !now.Before(run.due()) {
+		return contentGone()
+	}
+	if run.End > 0 || now.Sub(time.UnixMilli(run.Used)) < useStep {
 		return nil
 	}
 	run.Used = now.UnixMilli()

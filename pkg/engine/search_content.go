@@ -42,15 +42,23 @@ func (e *Engine) SearchContent(ctx context.Context, r SearchContentRequest) (*Se
 
 // addContent adds a content to a search. One that went since its record was read is left out.
 func (e *Engine) addContent(ctx context.Context, r *SearchContentRequest, head *Head, rec *sourceRecord, s *searching, out *SearchContentResult) error {
-	h, err := e.hold(ctx, r.Key, head, rec)
+	err := e.used(ctx, r.Key, head.Incarnation, rec)
 	if err == nil {
-		err = h.add(ctx, s)
+		err = e.look(ctx, r.Key, head, rec, s)
 	}
 	if conversation.KindOf(err) == conversation.ContentExpired {
 		return nil
 	}
 	out.Searched++
 	return err
+}
+
+func (e *Engine) look(ctx context.Context, key Key, head *Head, rec *sourceRecord, s *searching) error {
+	h, err := e.hold(ctx, key, head, rec)
+	if err != nil {
+		return err
+	}
+	return h.add(ctx, s)
 }
 
 // searchableContents are the contents that a search looks through.

@@ -109,7 +109,8 @@ func damaged(what string) *conversation.Error {
 	return conversation.Errorf(conversation.CorruptRecord, "%s is damaged", what)
 }
 
-// findSource finds a content by its handle. One of another conversation is not there.
+// findSource finds a content by its handle. One of another conversation is not there, and one whose run is over is gone, however late
+// the sweeper comes.
 func (e *Engine) findSource(ctx context.Context, key Key, handle string) (*sourceRecord, *store.Snapshot, error) {
 	number, ok := numberOf(handle)
 	q := store.Query{Info: true}
@@ -131,7 +132,7 @@ func (e *Engine) findSource(ctx context.Context, key Key, handle string) (*sourc
 	if r.Handle != handle {
 		return nil, nil, noContent()
 	}
-	return r, snap, nil
+	return r, snap, e.used(ctx, key, snap.Head.Incarnation, r)
 }
 
 func noContent() error {

@@ -62,8 +62,9 @@ func (e *Engine) AnswerToolCall(ctx context.Context, r ToolCallRequest) (*ToolCa
 // forModel words an error for the model, if it is the call that was wrong.
 func forModel(err error) (string, bool) {
 	switch conversation.KindOf(err) {
-	case conversation.ContentNotFound, conversation.ContentExpired, conversation.ContentNotText, conversation.MessageNotFound,
-		conversation.SummaryNotFound, conversation.OriginalErased, conversation.ExpansionTooLarge, conversation.InvalidField:
+	case conversation.ContentNotFound, conversation.MessageNotFound, conversation.SummaryNotFound, conversation.OriginalErased:
+		return "Error: " + err.Error() + ": do not retry with it", true
+	case conversation.ContentExpired, conversation.ContentNotText, conversation.ExpansionTooLarge, conversation.InvalidField:
 		return "Error: " + err.Error(), true
 	default:
 		return "", false
@@ -269,8 +270,12 @@ func (a *answering) retrieve(ctx context.Context, args *arguments) (answer, erro
 
 func (a *answering) retrieved(got *RetrieveContentResult, r *RetrieveContentRequest) answer {
 	s := &got.Source
+	asked := map[ContentUnit]string{ContentChars: "chars", ContentLines: "lines", ContentItems: "items"}[r.Unit]
+	if asked != "" {
+		asked = fmt.Sprintf(" %s from %d,", asked, r.From)
+	}
 	out := answer{
-		header: fmt.Sprintf("[%s, bytes %d-%d of %d]", s.ContentID, got.Bytes[0], got.Bytes[1], s.Bytes), body: string(got.Chunk),
+		header: fmt.Sprintf("[%s,%s bytes %d-%d of %d]", s.ContentID, asked, got.Bytes[0], got.Bytes[1], s.Bytes), body: string(got.Chunk),
 	}
 	if r.Unit == ContentItems {
 		out.body = "[" + out.body + "]"
@@ -377,7 +382,7 @@ func parseArguments(text string) (*arguments, error) {
 	if json.Unmarshal([]byte(text), &given) != nil {
 		return nil, conversation.Errorf(conversation.InvalidField, "the arguments are no JSON object")
 	}
-	a := &arguments{contentID: stringIn(given["content_id"]), query: stringIn(given["query"])}
+	a := &arguments{contentID: strings.Trim(stringIn(given["content_id"]), "[]\"'` "), query: stringIn(given["query"])}
 	if len(a.query) > maxQuery {
 		return nil, badArgument("query", "it is longer than 65,536 bytes")
 	}
