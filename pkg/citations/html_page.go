@@ -72,8 +72,6 @@ func reference(text string) (string, int) {
 	}
 	if end < len(text) && text[end] == ';' {
 		end++
-	} else {
-		end = min(end, maxOpenReference)
 	}
 	for ; end > 2; end = min(end-1, maxOpenReference) {
 		plain := html.UnescapeString(text[:end])

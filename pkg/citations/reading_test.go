@@ -128,7 +128,7 @@ func hostile(t *testing.T, kind Kind, content string) {
 	for i := range 5 {
 		checkReading(t, r, len(r.Text)*i/5, len(r.Text)*i/5+500)
 	}
-	if took := time.Since(began); took > time.Second {
+	if took := time.Since(began); took > 5*time.Second {
 		t.Errorf("kind %d: %d bytes took %v", kind, len(content), took)
 	}
 	if size := r.size(); size > 3*int64(len(content))+1<<10 {
@@ -258,16 +258,18 @@ func TestReading_Place_JSON(t *testing.T) {
 func TestReading_Place_JSONIsFast(t *testing.T) {
 	record := `{"a": "` + strings.Repeat("word ", 200) + `", "b": [1, 2, 3]},`
 	for name, text := range map[string]string{
-		"small items": "[" + strings.Repeat("1,", 1_000_000) + "1]", "large items": "[" + strings.Repeat(record, 2000) + "1]",
-		"small members": "[" + strings.Repeat("1,", 100_000) + `{"a": {` + strings.Repeat(`"key": "value",`, 100_000) + `"a": 1}}]`,
+		"small items": "[" + strings.Repeat("1,", 3_000_000) + "1]", "large items": "[" + strings.Repeat(record, 2000) + "1]",
+		"after large items": "[" + strings.Repeat("{"+strings.Repeat(`"key": "value",`, 5000)+`"a": 1},`+strings.Repeat("8,", 20), 100) + "1]",
+		"small members":     "[" + strings.Repeat("1,", 100_000) + `{"a": {` + strings.Repeat(`"key": "value",`, 100_000) + `"a": 1}}]`,
 	} {
 		r := Read(KindJSON, text)
 		began := time.Now()
 		for i := range 1000 {
 			at := len(text) / 1000 * i
+			at += max(0, strings.Index(text[at:], "8,"))
 			r.Place(at, at+100)
 		}
-		if took := time.Since(began); took > time.Second {
+		if took := time.Since(began); took > 3*time.Second {
 			t.Errorf("%s: 1,000 places took %v", name, took)
 		}
 	}
