@@ -102,18 +102,27 @@ func (c *cutter) lineEnds(i int) bool {
 // sentenceEnds says whether a sentence ends at i, where white space begins.
 func (c *cutter) sentenceEnds(i int) bool {
 	before, n := utf8.DecodeLastRuneInString(c.text[:i])
-	next, _ := utf8.DecodeRuneInString(strings.TrimLeft(c.text[i:min(i+32, len(c.text))], " \t"))
-	for closer(before) && n > 0 && i-n > int(c.from) {
+	for closer(before) && i-n > int(c.from) {
 		i -= n
 		before, n = utf8.DecodeLastRuneInString(c.text[:i])
 	}
 	switch before {
 	case '.':
-		return !unicode.IsLower(next) && !c.abbreviation(i-1)
+		return !unicode.IsLower(c.next(i)) && !c.abbreviation(i-1)
 	case '!', '?', '…', '।', '॥', '؟', '۔', '։', '።':
-		return !unicode.IsLower(next)
+		return !unicode.IsLower(c.next(i))
 	}
-	return alphabetic(before) && alphabetic(next)
+	return alphabetic(before) && alphabetic(c.next(i))
+}
+
+// next is the first character after the closing marks and the white space at i, as far as it is near.
+func (c *cutter) next(i int) rune {
+	for _, r := range c.text[i:min(i+32, len(c.text))] {
+		if r != ' ' && r != '\t' && r != 0x3000 && !closer(r) {
+			return r
+		}
+	}
+	return ' '
 }
 
 // abbreviation says whether what stands before the full stop at i is an initial or a short title.

@@ -120,28 +120,19 @@ func failures(p []rune) []int32 {
 
 // find calls found with where in text[from:to] the phrase stands, until it answers false. Its time is linear in the text.
 func (p *phrase) find(text string, from, to int, found func(span) bool) {
-	ring := make([]int32, len(p.runes)) // where the last characters stood
-	seen, k, space := 0, int32(0), true
+	k, space := int32(0), false
 	for i := from; i < to; {
-		at, r := i, rune(text[i])
-		if r < utf8.RuneSelf {
-			i++
-		} else {
-			var n int
-			r, n = utf8.DecodeRuneInString(text[i:to])
-			i += n
+		if k == 0 {
+			if i = p.skip(text, i, to); i == to {
+				return
+			}
 		}
-		blank := unicode.IsSpace(r)
-		if blank && space {
+		r, n := foldedAt(text, i, to)
+		i += n
+		if space && r == ' ' {
 			continue
 		}
-		if space = blank; blank {
-			r = ' '
-		} else {
-			r = foldRune(r)
-		}
-		ring[seen%len(ring)] = int32(at)
-		seen++
+		space = r == ' '
 		for k > 0 && p.runes[k] != r {
 			k = p.fails[k-1]
 		}
@@ -149,12 +140,51 @@ func (p *phrase) find(text string, from, to int, found func(span) bool) {
 			continue
 		}
 		if k++; int(k) == len(p.runes) {
-			if !found(span{int(ring[seen%len(ring)]), i}) {
+			if !found(span{p.start(text, from, i), i}) {
 				return
 			}
 			k = p.fails[k-1]
 		}
 	}
+}
+
+// skip goes on to where the first character may stand: one of ASCII that is it, or any other.
+func (p *phrase) skip(text string, i, to int) int {
+	first := p.runes[0]
+	for i < to && text[i] < utf8.RuneSelf && rune(asciiLower(text[i])) != first {
+		i++
+	}
+	return i
+}
+
+// foldedAt is the folded character at i, and its length. White space of any kind is a space.
+func foldedAt(text string, i, to int) (rune, int) {
+	if c := text[i]; c < utf8.RuneSelf {
+		if c == ' ' || c-'\t' < 5 {
+			return ' ', 1
+		}
+		return rune(asciiLower(c)), 1
+	}
+	r, n := utf8.DecodeRuneInString(text[i:to])
+	if unicode.IsSpace(r) {
+		return ' ', n
+	}
+	return foldRune(r), n
+}
+
+// start goes back from where the phrase ends to where it begins.
+func (p *phrase) start(text string, from, end int) int {
+	at, space := end, false
+	for left := len(p.runes); left > 0 && at > from; {
+		r, n := utf8.DecodeLastRuneInString(text[from:at])
+		at -= n
+		blank := unicode.IsSpace(r)
+		if !blank || !space {
+			left--
+		}
+		space = blank
+	}
+	return at
 }
 
 // maxOccurrences is how many places of a phrase a search looks at, of each content.
