@@ -112,8 +112,9 @@ const keyList = 12
 
 // keys are the first keys of an object.
 func (v *jsonValue) keys() string {
-	var names []string
-	for _, m := range v.members[:min(len(v.members), keyList)] {
+	told := v.members[:min(len(v.members), keyList)]
+	names := make([]string, 0, keyList)
+	for _, m := range told {
 		names = append(names, m.segment())
 	}
 	return strings.Join(names, ", ") + more(v.count > len(names))

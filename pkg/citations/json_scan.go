@@ -188,19 +188,14 @@ func (s *jsonScanner) value(c byte) jsonEvent {
 
 // begin takes the first letter of a word.
 func (s *jsonScanner) begin(c byte) jsonEvent {
-	switch c {
-	case 't':
-		s.word = "rue"
-	case 'f':
-		s.word = "alse"
-	case 'n':
-		s.word = "ull"
-	default:
-		s.state = broken
-		return jsonPiece
+	for _, word := range [...]string{"true", "false", "null"} {
+		if c == word[0] {
+			s.state, s.word = inWord, word[1:]
+			return jsonScalar
+		}
 	}
-	s.state = inWord
-	return jsonScalar
+	s.state = broken
+	return jsonPiece
 }
 
 func (s *jsonScanner) push(c byte) jsonEvent {

@@ -18,7 +18,7 @@ const (
 	// splitDepth is how deep values are split: what lies deeper is a part of its unit. With it, an index stays smaller than its content.
 	splitDepth = 24
 	// markEvery is how many bytes of a list are read at most to know the index of an item.
-	markEvery = 16 << 10
+	markEvery = 4 << 10
 	// maxPointer is how long a place may be, in bytes.
 	maxPointer = 200
 )
@@ -322,7 +322,10 @@ func (j *jsonShape) memberAt(node, child int32, at int) (index int32, start int,
 // memberEnd is behind a member or an item, or at most limit.
 func (j *jsonShape) memberEnd(at, limit int) int {
 	end := jsonValueEnd(j.text, at, limit)
-	if colon := skipJSONSpace(j.text, end, ""); j.text[at] == '"' && colon < len(j.text) && j.text[colon] == ':' {
+	if j.text[at] != '"' {
+		return end
+	}
+	if colon := skipJSONSpace(j.text, end, ""); colon < len(j.text) && j.text[colon] == ':' {
 		return jsonValueEnd(j.text, skipJSONSpace(j.text, colon+1, ""), limit)
 	}
 	return end

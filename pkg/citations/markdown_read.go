@@ -30,12 +30,19 @@ func (l *liner) head(title line) {
 	l.headed = true
 }
 
-// inFence says whether a line is part of a fenced block.
+// frontMatter stands around what many documents say of themselves at their beginning.
+const frontMatter = "---"
+
+// inFence says whether a line is part of a fenced block, or of the front matter.
 func (l *liner) inFence(now line) bool {
 	if l.fence != "" {
 		if strings.HasPrefix(now.text, l.fence) && strings.Trim(now.text, l.fence[:1]) == "" {
 			l.fence = ""
 		}
+		return true
+	}
+	if now.from == 0 && now.text == frontMatter {
+		l.fence = frontMatter
 		return true
 	}
 	for _, mark := range []string{"```", "~~~"} {

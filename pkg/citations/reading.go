@@ -93,12 +93,12 @@ func (r *Reading) Place(from, to int) string {
 	if r.json != nil {
 		return r.json.place(from, to)
 	}
+	for from < to && isJSONSpace(r.Text[from]) {
+		from++
+	}
 	section := r.section(from)
 	if r.Kind == KindHTML && section != "" {
 		return section
-	}
-	for from < to && isJSONSpace(r.Text[from]) {
-		from++
 	}
 	to = from + len(strings.TrimRight(r.Text[from:to], jsonSpace))
 	bytes, _ := r.Source(from, to)

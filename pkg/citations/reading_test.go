@@ -165,7 +165,7 @@ func values(text string) []value {
 			for d.More() {
 				from := skip(d.InputOffset())
 				key, _ := d.Token()
-				walk(pointer+"/"+strings.NewReplacer("~", "~0", "/", "~1").Replace(key.(string)), from)
+				walk(pointer+"/"+strings.NewReplacer("~", "~0", "/", "~1").Replace(fmt.Sprint(key)), from)
 			}
 			_, _ = d.Token()
 		}
@@ -396,6 +396,24 @@ func TestRead_Markdown(t *testing.T) {
 	}
 	if got := strings.Join(begin, "|"); got != "Prefac|# One |Anothe|Two\n--|- list" && got != "Prefac|# One |Anothe|```sh\n|Two\n--|- list" {
 		t.Errorf("sections begin with %q", got)
+	}
+}
+
+func TestRead_MarkdownFrontMatterIsNoHeading(t *testing.T) {
+	text := "---\ntitle: A title\ndate: today\n---\n\n# Heading of the document\n\nText.\n"
+	r := Read(KindMarkdown, text)
+	if place := r.Place(5, 12); place != "lines 2-2" {
+		t.Errorf("front matter is at %s", place)
+	}
+	if place := r.Place(len(text)-6, len(text)); place != "section: Heading of the document, lines 8-8" {
+		t.Errorf("text is at %s", place)
+	}
+}
+
+func TestReading_Place_SpaceBeforeAHeadingIsNoPartOfTheSectionBefore(t *testing.T) {
+	text := "# One\n\nText of the first section.\n\n# Two\n\nText.\n"
+	if place := Read(KindMarkdown, text).Place(strings.Index(text, "\n\n# Two"), len(text)); place != "section: Two, lines 5-7" {
+		t.Errorf("it is at %s", place)
 	}
 }
 

@@ -44,13 +44,10 @@ func scanAll(text string) *jsonScanner {
 func looksHTML(head string) bool {
 	head = strings.ToLower(head)
 	for {
-		end := ""
-		switch {
-		case strings.HasPrefix(head, "<!--"):
-			end = "-->"
-		case strings.HasPrefix(head, "<?xml"):
+		end := "-->"
+		if strings.HasPrefix(head, "<?xml") {
 			end = "?>"
-		default:
+		} else if !strings.HasPrefix(head, "<!--") {
 			return startsPage(head) || startsFragment(head)
 		}
 		_, after, found := strings.Cut(head, end)

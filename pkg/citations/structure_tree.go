@@ -18,23 +18,23 @@ type jsonValue struct {
 	longest *jsonValue // of an object: its longest array or object that is none of the members; only its text and key are known
 }
 
-// Of an array, so many items are kept; of an object, fewer members the deeper it lies; of all values, so many.
+// Of an array, so many items are kept; of the document, so many members, and of each object in it fewer the deeper it lies; of all values,
+// so many.
 const (
-	keptItems  = 6
-	keptValues = 4096
+	keptItems   = 6
+	keptMembers = 32
+	keptLess    = 5 // per level
+	keptValues  = 4096
 )
 
 // keeps says whether there is room for one more member of the innermost value that is open.
 func (b *treeBuilder) keeps(parent *jsonValue) bool {
-	widths := [...]int{32, 24, 24, 12, 8, 6}
 	depth := len(b.open) - 1
-	if depth >= len(widths) || depth > 0 && b.kept >= keptValues {
-		return false
-	}
+	width := keptMembers - keptLess*depth
 	if b.text[b.from[depth]] == '[' {
-		return len(parent.members) < keptItems
+		width = min(width, keptItems)
 	}
-	return len(parent.members) < widths[depth]
+	return len(parent.members) < width && (depth == 0 || b.kept < keptValues)
 }
 
 // treeBuilder builds the tree of a document while it is scanned.
