@@ -1,6 +1,7 @@
 package citations
 
 import (
+	"context"
 	"crypto/rand"
 	"net"
 	"path/filepath"
@@ -120,3 +121,11 @@ func startedOver(t testing.TB, folder string, flags ...string) (*client, *proces
 
 // contended says whether work met others that were quicker.
 func contended(err error) bool { return conversation.KindOf(err) == conversation.Contention }
+
+// failer is a test, a fuzzed one or one of rapid's.
+type failer interface {
+	Errorf(format string, args ...any)
+}
+
+// ctx is for calls whose test has no context of its own.
+func (*world) ctx() context.Context { return context.Background() }
