@@ -9,18 +9,20 @@ import (
 )
 
 // agent plays a script: in each turn it asks the sidecar what the model should see, says what the script says, runs the tools,
-// and puts all of it on record. Beside it, it keeps the same conversation once more, in which nothing expires and no plugin
-// speaks, to compare.
+// and puts all of it on record. Beside it, it keeps the same conversation twice more, to compare: nothing expires in these and no
+// plugin speaks, and in one of them large results are cited.
 type agent struct {
 	sidecar *client
 	plain   *client
+	citing  *client
+	cited   []citedResult // there
 	tree    *tree
 	format  palimpsestv1.ContextFormat
 	entries []entry // one for each message on record
 	builds  []built
 	ledgers ledgers
 	let     map[palimpsestv1.EventType]int
-	alone   bool // the plain conversation has been left behind
+	alone   bool // the other conversations have been left behind
 	asked   int  // the message in which the user asked last
 	calls   int
 	failed  int
@@ -97,7 +99,8 @@ func (c *Command) newAgent(address string, t *tree) (*agent, error) {
 		return nil, err
 	}
 	return &agent{
-		sidecar: sidecar, plain: sidecar.beside(), tree: t, format: formatOf(c.Format), let: map[palimpsestv1.EventType]int{},
+		sidecar: sidecar, plain: sidecar.beside("plain"), citing: sidecar.beside("cited"), tree: t, format: formatOf(c.Format),
+		let: map[palimpsestv1.EventType]int{},
 	}, nil
 }
 
@@ -131,6 +134,9 @@ func (a *agent) turns(ctx context.Context) iter.Seq[*turn] {
 }
 
 func (a *agent) open(ctx context.Context) error {
+	if err := a.openCiting(ctx); err != nil {
+		return err
+	}
 	if err := a.say(ctx, palimpsestv1.Role_ROLE_SYSTEM, systemPrompt, nil); err != nil {
 		return err
 	}
@@ -151,7 +157,7 @@ func (a *agent) see(ctx context.Context, t *turn) error {
 	t.strip, t.inView = a.strip(a.last.Messages)
 	t.record = len(a.entries)
 	if err := a.compare(ctx, t.build); err != nil {
-		return fmt.Errorf("building the context in which nothing expires: %w", err)
+		return fmt.Errorf("building the contexts in which nothing expires: %w", err)
 	}
 	return nil
 }
@@ -163,8 +169,12 @@ func (a *agent) compare(ctx context.Context, b *palimpsestv1.BuildContextRespons
 		return nil
 	}
 	plain, err := a.plain.build(ctx, a.format)
+	if err != nil {
+		return err
+	}
+	cited, err := a.citing.build(ctx, a.format)
 	if err == nil {
-		a.ledgers.send(b, plain, a.entries)
+		a.ledgers.send(b, plain, cited, a.entries)
 	}
 	return err
 }
@@ -172,7 +182,7 @@ func (a *agent) compare(ctx context.Context, b *palimpsestv1.BuildContextRespons
 // act says what the script says, runs the tools it asks for and records their results.
 func (a *agent) act(ctx context.Context, t *turn) error {
 	calls := a.resolve(t.step.calls)
-	if err := a.ask(ctx, t.step, calls); err != nil {
+	if err := a.speak(ctx, t.step, calls); err != nil {
 		return err
 	}
 	for i, c := range calls {
@@ -197,7 +207,7 @@ func (a *agent) listen(ctx context.Context, t *turn) error {
 	return a.say(ctx, palimpsestv1.Role_ROLE_USER, t.step.next, a.questionNotes())
 }
 
-func (a *agent) ask(ctx context.Context, s *step, calls []call) error {
+func (a *agent) speak(ctx context.Context, s *step, calls []call) error {
 	parts := words(s.says)
 	for i, c := range calls {
 		parts = append(parts, &palimpsestv1.Part{Content: &palimpsestv1.Part_ToolCall{ToolCall: &palimpsestv1.ToolCall{
@@ -261,7 +271,7 @@ func (a *agent) say(ctx context.Context, role palimpsestv1.Role, said string, no
 	return err
 }
 
-// append puts a message on record, in both conversations.
+// append puts a message on record, in all conversations.
 func (a *agent) append(
 	ctx context.Context, m *palimpsestv1.Message, notes []*palimpsestv1.AdditionalContent, label, requestID string,
 ) (*palimpsestv1.Receipt, error) {
@@ -271,6 +281,9 @@ func (a *agent) append(
 	}
 	other, err := a.plain.append(ctx, immortal(m), nil, "")
 	if err != nil {
+		return nil, err
+	}
+	if err := a.cite(ctx, immortal(m)); err != nil {
 		return nil, err
 	}
 	if int(receipt.Index) != len(a.entries) {

@@ -25,14 +25,15 @@ type client struct {
 	connection   *grpc.ClientConn
 	loop         palimpsestv1.ContextServiceClient
 	record       palimpsestv1.ConversationServiceClient
+	contents     palimpsestv1.ContentServiceClient
 	conversation string
 	budget       *palimpsestv1.Budget
 }
 
 // beside is another conversation of the same sidecar.
-func (c *client) beside() *client {
+func (c *client) beside(name string) *client {
 	other := *c
-	other.conversation += "-plain"
+	other.conversation += "-" + name
 	return &other
 }
 
@@ -48,6 +49,7 @@ func dial(address string, window int32) (*client, error) {
 		connection:   connection,
 		loop:         palimpsestv1.NewContextServiceClient(connection),
 		record:       palimpsestv1.NewConversationServiceClient(connection),
+		contents:     palimpsestv1.NewContentServiceClient(connection),
 		conversation: "demo-" + rand.Text(),
 		budget:       &palimpsestv1.Budget{ContextWindowTokens: &window, ReservedOutputTokens: &reserved},
 	}, nil
@@ -75,6 +77,15 @@ func (c *client) expand(ctx context.Context, index int32, mode palimpsestv1.Expa
 		ConversationId: c.conversation, Target: &palimpsestv1.ExpandMessageRequest_MessageIndex{MessageIndex: index},
 		Mode: mode, MaxReplyBytes: &limit,
 	})
+}
+
+// answer has a call of the model's answered, and says how long that took.
+func (c *client) answer(ctx context.Context, call *palimpsestv1.ToolCall) (*palimpsestv1.AnswerToolCallResponse, time.Duration, error) {
+	ctx, cancel := context.WithTimeout(ctx, deadline)
+	defer cancel()
+	began := time.Now()
+	reply, err := c.loop.AnswerToolCall(ctx, &palimpsestv1.AnswerToolCallRequest{ConversationId: c.conversation, ToolCall: call})
+	return reply, time.Since(began), err
 }
 
 // children asks for what a summary stands for, a page of it.

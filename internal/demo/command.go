@@ -77,6 +77,11 @@ func (c *Command) play(ctx context.Context, show *screen, agent *agent) error {
 	if err != nil {
 		return err
 	}
+	found, err := agent.ask(ctx)
+	if err != nil {
+		return err
+	}
+	show.citing(agent, found)
 	show.summary(agent, proof, time.Since(began))
 	if c.Address != "" {
 		show.paragraph("The conversation stays on record as " + agent.sidecar.conversation + ".")

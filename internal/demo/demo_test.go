@@ -82,6 +82,7 @@ func TestCommand_Run_AnyTree(t *testing.T) {
 	shown := strings.Join(strings.Fields(play(t, &Command{Window: 16384, Format: "anthropic", Tree: "../.."})), " ")
 	for _, want := range []string{
 		"turn 35", "clipped", "pruned", "Extract of the conversation", "rewound", "messages of its range", "compacted", "cleared", "retention", "expand_message #", "restored", "no such file", "byte for byte", "was built again",
+		"with large results cited", "retrieve_content {", "asked again", "and the passage in it", "results are cited",
 	} {
 		if !strings.Contains(shown, want) {
 			t.Errorf("nothing says %q", want)
@@ -118,6 +119,7 @@ func TestCommand_Run_GoTree(t *testing.T) {
 				"turn 37", "clipped", "compacted", "cleared", "removed", "retention", "waiting", "[Extract of", "the view stays",
 				"back in full", "pruned", "Old tool result content cleared", "Extract of the conversation", "changed: summarised", "rewound",
 				"changed: rewound", " summaries\n", "tokens by expiry", "messages of its range", "still message", "byte for byte", "was built again",
+				"with large results cited", "the sidecar, large results cited", "[More: retrieve_content(", "retrieve_content {", "and the passage in it", "results are cited",
 			} {
 				if !strings.Contains(shown, want) {
 					t.Errorf("nothing says %q", want)

@@ -43,16 +43,18 @@ func (l *ledger) built(b *palimpsestv1.BuildContextResponse) {
 	}
 }
 
-// ledgers compare what was built with three others: sending the history whole, and clipping results alone, both
-// with the best cache there is, because nothing that was sent ever changes; and the sidecar with nothing that expires.
+// ledgers compare what was built with four others: sending the history whole, and clipping results alone, both
+// with the best cache there is, because nothing that was sent ever changes; the sidecar with nothing that expires, and the same
+// with large results cited.
 type ledgers struct {
-	whole, clipped, plain, kept ledger
-	turns                       int
-	saved                       saved
+	whole, clipped, plain, cited, kept ledger
+	turns                              int
+	saved                              saved
 }
 
-// saved is what was kept out of the contexts, in tokens over all turns, as the sidecar says.
-type saved struct{ clipping, window, expiry, retention, pruning, summaries int64 }
+// saved is what was kept out of the contexts, in tokens over all turns, as the sidecar says: by citing, in the conversation that
+// cites.
+type saved struct{ clipping, window, expiry, retention, pruning, summaries, citing int64 }
 
 func (s *saved) add(t *palimpsestv1.TokenReport) {
 	s.clipping += t.GetSavedByClipping()
@@ -63,7 +65,7 @@ func (s *saved) add(t *palimpsestv1.TokenReport) {
 	s.summaries += t.GetSavedByCompaction()
 }
 
-func (l *ledgers) send(b, plain *palimpsestv1.BuildContextResponse, record []entry) {
+func (l *ledgers) send(b, plain, cited *palimpsestv1.BuildContextResponse, record []entry) {
 	var whole, clipped int64
 	for i := range record {
 		whole += record[i].tokens
@@ -73,6 +75,8 @@ func (l *ledgers) send(b, plain *palimpsestv1.BuildContextResponse, record []ent
 	l.whole.pay(b.Turn, whole, l.whole.previous, budget)
 	l.clipped.pay(b.Turn, clipped, min(l.clipped.previous, clipped), budget)
 	l.plain.built(plain)
+	l.cited.built(cited)
+	l.saved.citing += cited.GetTokens().GetSavedByCiting()
 	l.kept.built(b)
 	l.turns++
 }

@@ -30,14 +30,15 @@ func (s *screen) table(l *ledgers, counter string) {
 	s.way("the whole history, results whole", &l.whole)
 	s.way("the whole history, results clipped", &l.clipped)
 	s.way("the sidecar, if nothing expires", &l.plain)
+	s.way("the sidecar, large results cited", &l.cited)
 	s.way("what the sidecar built", &l.kept)
 	fmt.Fprintln(s.out)
 	s.paragraph("Cost is in plain input tokens: 1.25 for one that is written to the provider's cache, 0.1 for one that is read from " +
-		"it. The first two rows assume a window without end and a cache that never misses. The third is the same conversation, kept beside " +
-		"this one without lives and plugins, in the sidecar's defaults: what outgrows the window becomes a summary. Tokens are counted with " + counter + "; those of very large results are estimates. What such a " +
+		"it. The first two rows assume a window without end and a cache that never misses. The third and the fourth are the same " +
+		"conversation, kept beside this one without lives and plugins, in the sidecar's defaults: what outgrows the window becomes a summary. Tokens are counted with " + counter + "; those of very large results are estimates. What such a " +
 		"history costs a model in attention is not in the table, nor is what it misses of the messages it does not see.")
-	s.paragraph(fmt.Sprintf("In money, at $%g for a million plain input tokens: $%.2f whole, $%.2f if nothing expires, $%.2f as built.",
-		dollars, money(l.whole.cost), money(l.plain.cost), money(l.kept.cost)))
+	s.paragraph(fmt.Sprintf("In money, at $%g for a million plain input tokens: $%.2f whole, $%.2f if nothing expires, $%.2f with large results cited, $%.2f as built.",
+		dollars, money(l.whole.cost), money(l.plain.cost), money(l.cited.cost), money(l.kept.cost)))
 }
 
 // dollars is what a million plain input tokens may cost: a round figure among those of 2026.
@@ -92,14 +93,10 @@ func (s *screen) row(name, tokens, largest, cost, fits string) {
 }
 
 func (s *screen) biggestResult(a *agent, p *proof) {
-	e := a.entries[p.biggest]
-	about := ""
-	if e.estimated {
-		about = "about "
-	}
+	e := &a.entries[p.biggest]
 	fmt.Fprintln(s.out)
-	s.paragraph(fmt.Sprintf("The biggest result: %s, %s, %s%s tokens. The model saw %s%s of them, head and tail.",
-		e.label, weight(int64(e.bytes)), about, terminal.Number(e.tokens), about, terminal.Number(p.shown)))
+	s.paragraph(fmt.Sprintf("The biggest result: %s, %s, %s tokens. The model saw %s of them, head and tail.",
+		e.label, weight(int64(e.bytes)), e.about(e.tokens), e.about(p.shown)))
 }
 
 func (s *screen) proofs(a *agent, p *proof) {

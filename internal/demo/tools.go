@@ -27,8 +27,11 @@ type call struct {
 	Of      string `json:"-"` // what Index stands for, found when the call is made
 }
 
-// expandTool is the name under which the notes in a context tell a model to ask for what left it.
-const expandTool = "expand_message"
+// The names under which the notes in a context tell a model to ask for what left it, and for parts of what is cited.
+const (
+	expandTool   = "expand_message"
+	retrieveTool = "retrieve_content"
+)
 
 func list(path string) call { return call{Tool: "list", Path: path} }
 func read(path string) call { return call{Tool: "read", Path: path} }

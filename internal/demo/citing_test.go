@@ -1,0 +1,66 @@
+package demo
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	palimpsestv1 "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+)
+
+func TestLandmark_IsBeyondTheMiddleAndHasAName(t *testing.T) {
+	begin := strings.Repeat("1 2 3\n", 20)
+	for text, want := range map[string]string{
+		begin + "1, 2, 3\nfunc handleRequests(w, r) { return }\nmore": "func handleRequests(w, r) { return }",
+		begin + "one\nsingleword\nconfiguration of a b c d e f\n":     "configuration of a b c d",
+		begin + "1 2\n3 4\n": "",
+		begin + strings.Repeat("x", 40) + " configuration\n": "",
+		"the beginning of everything\n" + begin:              "",
+		"":                                                   "",
+		"one line":                                           "",
+	} {
+		if got := landmark(text); got != want {
+			t.Errorf("%q of %q, want %q", got, text[min(len(text), len(begin)):], want)
+		}
+	}
+}
+
+func TestAgent_Ask_NothingToAskFor(t *testing.T) {
+	a := &agent{cited: []citedResult{
+		{phrase: "", citation: &palimpsestv1.Citation{TotalBytes: 9}},
+		{phrase: "a page", citation: &palimpsestv1.Citation{TotalBytes: 9, ContentType: "text/html"}},
+	}}
+	if p, err := a.ask(t.Context()); p != nil || err != nil {
+		t.Errorf("%+v, %v", p, err)
+	}
+	var out bytes.Buffer
+	newScreen(&out, 0, true).citing(a, nil)
+	if out.Len() > 0 {
+		t.Errorf("%q is shown of nothing", out.String())
+	}
+}
+
+func TestAgent_LargestCited_IsTheLargestWithWords(t *testing.T) {
+	a := &agent{cited: []citedResult{
+		{index: 1, phrase: "x", citation: &palimpsestv1.Citation{TotalBytes: 7}},
+		{index: 2, phrase: "x", citation: &palimpsestv1.Citation{TotalBytes: 9}},
+		{index: 3, citation: &palimpsestv1.Citation{TotalBytes: 99}},
+	}}
+	if got := a.largestCited(); got.index != 2 {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestScreen_Block_ShowsTheFirstAndSome(t *testing.T) {
+	var out bytes.Buffer
+	newScreen(&out, 0, true).block("label", linesOf("a\n\nb\nc\nd\ne\nf\n"), 2, 4, 5)
+	if got := strings.Join(strings.Fields(out.String()), " "); got != "label a b ~ e" {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestHolds_FoldsWhiteSpace(t *testing.T) {
+	if !holds("one  two\n\tthree four", "two three") || holds("one two", "two one") {
+		t.Error("words are not found in their order")
+	}
+}
