@@ -267,6 +267,14 @@ func TestMake_PageIsCitedByItsMainPart(t *testing.T) {
 	}
 }
 
+func TestMake_PageWhoseMainPartSaysNothing(t *testing.T) {
+	page := "<html><body><p>" + strings.Repeat("Some words. ", 80) + "<main><h1></h1></main></body></html>"
+	c := Make(sourceOf(page), KindHTML, page, true, counter(t))
+	if !strings.Contains(c.Text, "Beginning:\nSome words.") {
+		t.Errorf("cited as\n%s", c.Text)
+	}
+}
+
 // realResults are tool outputs over 1,000 characters from recordings.
 func realResults(t *testing.T, recording string) []string {
 	var out []string

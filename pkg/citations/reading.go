@@ -57,7 +57,9 @@ func (r *Reading) readPage() {
 		r.headings[i] = r.headings[i].trim(r.Text)
 	}
 	r.page.title = r.page.title.trim(r.Text)
-	r.page.body = int32(skipJSONSpace(r.Text, int(r.page.body), ""))
+	if r.page.body = int32(skipJSONSpace(r.Text, int(r.page.body), "")); int(r.page.body) == len(r.Text) {
+		r.page.body = 0 // it began, and said nothing
+	}
 }
 
 // trim is the heading without the space around it.
