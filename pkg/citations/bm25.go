@@ -18,7 +18,7 @@ type knobs struct {
 }
 
 func defaultKnobs() knobs {
-	return knobs{saturation: 0.6, rarity: 1, context: 0.3, sentence: 0.5, pair: 0.5, phrase: 1, edge: 0.4, middle: 0.35}
+	return knobs{saturation: 0.4, rarity: 1, context: 0.3, sentence: 0.5, pair: 0.5, phrase: 1, edge: 0.5, middle: 0.35}
 }
 
 // idf is what it says to hold a word that df of n passages hold.

@@ -10,6 +10,7 @@ import (
 // candidate is a passage of a content that is no longer at hand.
 type candidate struct {
 	content  int
+	lead     int32
 	from, to int32
 	hits     []hit // those in it and around it
 	phrases  uint32
@@ -65,7 +66,7 @@ const maxMatched = 16
 func (s *Search) matched(c *candidate) []string {
 	held := make([]bool, len(s.query.words))
 	for _, h := range c.hits {
-		if h.from >= c.from && h.to <= c.to {
+		if h.from >= c.lead && h.to <= c.to {
 			held[h.word] = true
 		}
 	}
@@ -84,37 +85,44 @@ func (s *Search) matched(c *candidate) []string {
 	return out
 }
 
-// namesOf are the words that are held, each once, but for those that say nothing by themselves.
+// namesOf are the words that are held, each once, but for those that say nothing by themselves. Single characters are named where
+// nothing longer is.
 func (q *Query) namesOf(held []bool) []string {
-	var names, singles []string
+	names := q.joined(func(t queryToken) bool { return q.tells(t, held) && !q.singleAt(t) })
+	if len(names) == 0 {
+		names = q.joined(func(t queryToken) bool { return q.tells(t, held) })
+	}
+	return names
+}
+
+func (q *Query) tells(t queryToken, held []bool) bool {
+	return t.word >= 0 && held[t.word] && q.words[t.word].said
+}
+
+func (q *Query) singleAt(t queryToken) bool {
+	return q.words[t.word].gram && single(q.terms[t.term][t.from:t.to])
+}
+
+// joined are the parts of the terms that wanted tokens cover, each once.
+func (q *Query) joined(wanted func(queryToken) bool) (out []string) {
 	last := queryToken{term: -1}
 	end := func() {
-		if last.term < 0 {
-			return
-		}
-		name := q.terms[last.term][last.from:last.to]
-		if q.words[last.word].gram && single(name) {
-			singles = append(singles, name)
-		} else if !slices.Contains(names, name) {
-			names = append(names, name)
+		if last.term >= 0 && !slices.Contains(out, q.terms[last.term][last.from:last.to]) {
+			out = append(out, q.terms[last.term][last.from:last.to])
 		}
 	}
 	for _, t := range q.tokens {
-		if t.word < 0 || !held[t.word] || !q.words[t.word].said {
-			continue
+		switch {
+		case !wanted(t):
+		case last.term == t.term && t.from < last.to:
+			last.from, last.to = min(last.from, t.from), max(last.to, t.to)
+		default:
+			end()
+			last = t
 		}
-		if last.term == t.term && t.from < last.to {
-			last.to = max(last.to, t.to)
-			continue
-		}
-		end()
-		last = t
 	}
 	end()
-	if len(names) == 0 {
-		return singles
-	}
-	return names
+	return out
 }
 
 // What relevance says at most.

@@ -31,6 +31,7 @@ func (d *Document) read(b *binding, l *lexer, from, to int, maxChars int32) stre
 
 // window is a passage before it is cut out.
 type window struct {
+	lead     int32 // where what is shown begins: as far before from as there is room
 	from, to int32
 	score    float64
 	near     []hit // those in it and around it
@@ -57,14 +58,23 @@ func (s *stretch) windows(sc *scorer, maxChars int32) (out []window) {
 			j++
 		}
 		if w := s.window(sc, first.from, s.segments[j].to); w.score > 0 {
+			w.lead = s.lead(i, j, maxChars)
 			out = append(out, w)
 		}
 	}
 	return out
 }
 
+// lead is where the first segment begins that fits a passage beside those from i to j: what comes before tells what is spoken of.
+func (s *stretch) lead(i, j int, maxChars int32) int32 {
+	for i > 0 && (i > 1 || !s.open) && s.segments[j].after-s.segments[i-1].first <= maxChars {
+		i--
+	}
+	return s.segments[i].from
+}
+
 func (s *stretch) window(sc *scorer, from, to int32) window {
-	w := window{from: from, to: to, near: s.near(from, to)}
+	w := window{lead: from, from: from, to: to, near: s.near(from, to)}
 	w.score = sc.score(w.near, from, to)
 	return w
 }

@@ -138,7 +138,7 @@ func (s *Search) windows(d *Document, r *stretch, part span, found []occurrence)
 
 // hold notes a phrase that lies in a window.
 func (w *window) hold(o occurrence) bool {
-	if int(w.from) <= o.from && o.to <= int(w.to) {
+	if int(w.lead) <= o.from && o.to <= int(w.to) {
 		w.phrases |= 1 << o.phrase
 		return true
 	}
@@ -251,9 +251,9 @@ func (s *Search) excerpt(c *candidate) Excerpt {
 }
 
 func (s *Search) candidate(content int, d *Document, w window) candidate {
-	c := candidate{content: content, from: w.from, to: w.to, hits: slices.Clone(w.near), phrases: w.phrases}
-	c.text = strings.Clone(d.text[w.from:w.to])
-	c.location = d.reading.Place(int(w.from), int(w.to))
-	c.bytes, c.chars = d.reading.Source(int(w.from), int(w.to))
+	c := candidate{content: content, lead: w.lead, from: w.from, to: w.to, hits: slices.Clone(w.near), phrases: w.phrases}
+	c.text = strings.Clone(d.text[w.lead:w.to])
+	c.location = d.reading.Place(int(w.lead), int(w.to))
+	c.bytes, c.chars = d.reading.Source(int(w.lead), int(w.to))
 	return c
 }
