@@ -5,6 +5,7 @@ import json
 import grpc
 
 from palimpsest.v1 import context_pb2, context_service_pb2 as api, message_pb2
+from palimpsest.v1.content_service_pb2_grpc import ContentServiceStub
 from palimpsest.v1.context_service_pb2_grpc import ContextServiceStub
 from palimpsest.v1.conversation_service_pb2_grpc import ConversationServiceStub
 from palimpsest.v1.policy_service_pb2_grpc import PolicyServiceStub
@@ -18,6 +19,7 @@ class Sidecar:
     def __init__(self, address):
         channel = grpc.insecure_channel(address)
         self.context = ContextServiceStub(channel)
+        self.content = ContentServiceStub(channel)
         self.record = ConversationServiceStub(channel)
         self.policy = PolicyServiceStub(channel)
 

@@ -5,6 +5,7 @@
 
 import json
 import pathlib
+import re
 import sys
 import uuid
 
@@ -23,96 +24,34 @@ from palimpsest.v1 import policy_pb2 as policy
 
 sidecar = Sidecar(sys.argv[1] if len(sys.argv) > 1 else "127.0.0.1:7171")
 conversation = f"expanding-{uuid.uuid4()}"
-examples = pathlib.Path(__file__).resolve().parent.parent
 
 
 # [handler]
-def expand_message(index, unit=None, start=0, end=2**31 - 1):
-    """Answers the model's call of the tool expand_message: a text for it, and whether the call failed."""
-    if str(index).startswith("s"):
-        return stands_for(index, start)
-    if not str(index).isdecimal():
-        return f"There is no message {index}.", True
-    request = api.ExpandMessageRequest(
-        conversation_id=conversation,
-        message_index=int(index),
-        mode=api.EXPAND_MODE_RETURN_ONLY,  # the view stays as it is, and with it the provider's cache
-        max_tokens=2000,  # what does not fit is asked for with another start
-    )
-    if unit:
-        getattr(request, unit).CopyFrom(api.Range(start=start, end=end))
-    try:
-        reply = sidecar.context.ExpandMessage(request, timeout=SECONDS)
-    except grpc.RpcError as error:
-        return advice(error, index), True
-    text = reply.message.parts[0].text  # with max_tokens, or a range, it is one text
-    if reply.next_page_token:
-        counted = unit if unit == "items" else "chars"
-        text += f"\n\n[There is more: ask again with unit {counted} and start {reply.returned.end}.]"
-    return text, False
-
-
-def stands_for(summary_id, start=0):
-    """What a summary stands for, as a list for the model: the messages, and the earlier summaries, from a message's number on."""
-    lines, page = [], ""
-    while True:
-        request = api.ExpandMessageRequest(conversation_id=conversation, summary_id=summary_id, page_token=page)
-        try:
-            reply = sidecar.context.ExpandMessage(request, timeout=SECONDS)
-        except grpc.RpcError as error:
-            return advice(error, summary_id), True
-        for child in reply.children:
-            is_message = child.HasField("message")
-            last = child.message.index if is_message else child.last_index
-            if last < start:
-                continue
-            if len(lines) == 100:
-                return "\n".join([*lines, f"[There is more: ask again with start {last}.]"]), False
-            lines.append(f"{last}: {beginning(child.message)}" if is_message else
-                         f"{child.summary_id}: summary of messages {child.first_index}-{last}")
-        page = reply.next_page_token
-        if not page:
-            return "\n".join(lines), False
-
-
-def beginning(message):
-    """The first words of a message."""
-    parts = [part.text or part.tool_result.text or f"{part.tool_call.name} {part.tool_call.arguments_json}" for part in message.parts]
-    role = message_pb2.Role.Name(message.role).removeprefix("ROLE_").lower()
-    return f"{role}: {' '.join(' '.join(parts).split())[:120]}"
-
-
-def advice(error, index):
-    """What the model is told when it cannot have the text. An outage is no answer for a model, and is raised."""
-    match reason(error):
-        case "ORIGINAL_ERASED":
-            return f"The text of message {index} was erased. Run the tool again if you need it."
-        case "MESSAGE_NOT_FOUND":
-            return f"There is no message {index}."
-        case "SUMMARY_NOT_FOUND":
-            return f"There is no summary {index}."
-        case "EXPANSION_TOO_LARGE":
-            return "A single entry is too large. Ask with unit chars."
-        case "INVALID_FIELD":
-            return "That part cannot be had: the message may be no list. Ask with unit lines or chars, and start before end."
-        case _:
-            raise error
-
-
-def reason(error):
-    """The reason in an error of the sidecar's; empty for one of gRPC's own."""
-    info = error_details_pb2.ErrorInfo()
-    status = rpc_status.from_call(error)
-    return next((info.reason for detail in status.details if detail.Unpack(info)), "") if status else ""
+def answer(asked, **more):
+    """The result of the model's call of expand_message: the sidecar's to say, and appended as it is."""
+    request = api.AnswerToolCallRequest(conversation_id=conversation, tool_call=asked, **more)
+    return sidecar.context.AnswerToolCall(request, timeout=SECONDS).tool_result
 # [/handler]
 
 
+def expand(**arguments):
+    """The model's call of expand_message."""
+    return message_pb2.ToolCall(call_id="c3", name="expand_message", arguments_json=json.dumps(arguments))
+
+
+def told(max_tokens=0, **arguments):
+    """What the model is told, and whether its call failed."""
+    said = answer(expand(**arguments), max_tokens=max_tokens)
+    return said.text, said.state == message_pb2.TOOL_RESULT_STATE_ERROR
+
+
 def refusal(**what):
-    """The reason for which an expansion is refused."""
+    """The reason for which an expansion is refused to a program."""
     try:
         sidecar.context.ExpandMessage(api.ExpandMessageRequest(conversation_id=conversation, **what), timeout=SECONDS)
     except grpc.RpcError as error:
-        return reason(error)
+        info = error_details_pb2.ErrorInfo()
+        return next(info.reason for detail in rpc_status.from_call(error).details if detail.Unpack(info))
     return "none"
 
 
@@ -128,9 +67,10 @@ sidecar.record.CreateConversation(record.CreateConversationRequest(conversation=
     policy=policy.Policy(rewrite=policy.RewritePolicy(mode=policy.REWRITE_MODE_EAGER)),
 )), timeout=SECONDS)
 
-tools = (examples / "expand_message.openai.json").read_text()
-prompt = (examples / "expand_message.prompt.md").read_text()
-beside = context.FixedInput(system_prompt=prompt, tools_json=f"[{tools}]")
+root = pathlib.Path(__file__).resolve().parents[2]
+tools = (root / "clients/tools/openai_chat.json").read_text()
+prompt = (root / "examples/expand_message.prompt.md").read_text()
+beside = context.FixedInput(system_prompt=prompt, tools_json=tools)
 books = json.dumps([{"rank": n, "title": f"Book {n}", "shelf": f"{n % 7}-{n * 31 % 97}"} for n in range(100)])
 
 print("the agent finds 100 books, and looks up a password")
@@ -151,26 +91,44 @@ check("Book 47" not in shown[found]["content"], "book 47 is not in it")
 check(shown[secret]["content"].endswith("[Compacted: first 20 of 38 characters shown.]"), "the other note names no expand_message")
 
 print("the model calls expand_message for one entry")
-asked = {"index": found, "unit": "items", "start": 47, "end": 48}
-text, failed = expand_message(**asked)
-text_of_47 = text
-check(json.loads(text) == [{"rank": 47, "title": "Book 47", "shelf": "5-2"}] and not failed, f"it gets {text}")
-sidecar.append(conversation, call("c3", "expand_message", **asked))
-answer = sidecar.append(conversation, result("c3", "expand_message", text))
+asked = expand(id=found, unit="items", start=47, end=48)
+said = answer(asked)
+sidecar.append(conversation, message_pb2.Message(role=message_pb2.ROLE_ASSISTANT, parts=[message_pb2.Part(tool_call=asked)]))
+last = sidecar.append(conversation, message_pb2.Message(role=message_pb2.ROLE_TOOL, parts=[message_pb2.Part(tool_result=said)]))
+header, text = said.text.split("\n")
+check(json.loads(text) == [{"rank": 47, "title": "Book 47", "shelf": "5-2"}], f"it gets {header} {text}")
+check(said.recalled_from.message_index == found, f"the answer says itself that it is of message {found}")
 after, shown = sidecar.build(conversation, fixed_input=beside)
-check(shown[answer]["content"] == text, "the next context has it at its end")
+check(shown[last]["content"] == said.text, "the next context has it at its end")
 check(after.prefix.stable_blocks == built.rendered.blocks, "and nothing before it has changed: the provider's cache still holds it")
 
 print("what can come back instead")
-text, failed = expand_message(found)
-check(not failed and text.endswith("]") and "ask again with unit chars and start" in text, "of a long text, the beginning, and how to go on")
-start = int(text.rsplit(" ", 1)[1].rstrip(".]"))
-rest, failed = expand_message(found, unit="chars", start=start)
-check(text.split("\n\n[There is more")[0] + rest == books, "with that, the rest")
-check(expand_message(secret)[1] and "erased" in expand_message(secret)[0], "of what was erased, advice")
-check(expand_message(999) == ("There is no message 999.", True), "of what never was, advice")
-check(expand_message(0, unit="items", start=0, end=5)[1], "for entries of what is no list, advice")
-check(refusal(message_index=secret) == "ORIGINAL_ERASED", "ORIGINAL_ERASED is the reason behind the first of these")
+(_, text, note), failed = told(id=found, max_tokens=1000)[0].split("\n"), told(id=found)[1]
+check(not failed and "More follows" in note, f"of a long text, the beginning, and how to go on: {note}")
+start = int(re.search(r"start (\d+)", note)[1])
+rest, _ = told(id=found, start=start)
+check(text + rest.split("\n")[1] == books, "with that, the rest")
+for wrong, what in [
+    ({"id": secret}, "of what was erased"),
+    ({"id": 999}, "of what never was"),
+    ({"id": 0, "unit": "items", "start": 0, "end": 5}, "for entries of what is no list"),
+]:
+    text, failed = told(**wrong)
+    check(failed, f"{what}, advice: {text}")
+
+print("the agent's own program reads a part, for its user interface")
+# [part]
+reply = sidecar.context.ExpandMessage(api.ExpandMessageRequest(
+    conversation_id=conversation,
+    message_index=found,
+    mode=api.EXPAND_MODE_RETURN_ONLY,
+    items=api.Range(start=10, end=20),
+    max_tokens=2000,
+), timeout=SECONDS)
+entries = json.loads(reply.message.parts[0].text)
+# [/part]
+check(entries == json.loads(books)[10:20] and not reply.next_page_token, f"it has entries {reply.returned.start} to {reply.returned.end - 1}")
+check(refusal(message_index=secret) == "ORIGINAL_ERASED", "of what was erased it gets the reason: ORIGINAL_ERASED")
 
 print("the agent's own program puts the whole message back: the next turns will need all of it")
 # [restore]
@@ -198,7 +156,7 @@ go_on("I do.")
 room = policy.Budget(max_context_tokens=3000)
 built, shown = sidecar.build(conversation, fixed_input=beside, budget=room)
 check(refusal(message_index=found) == "EXPANSION_TOO_LARGE", "in a budget of 3,000 tokens it is refused: EXPANSION_TOO_LARGE")
-check(not expand_message(found, unit="items", start=10, end=20)[1], "a part of it can be had there too")
+check(not told(id=found, unit="items", start=10, end=20)[1], "a part of it can be had there too")
 
 print("the older half becomes a summary, and the model asks what it stands for")
 for n in range(3):
@@ -213,7 +171,7 @@ summary = compacted.result.summaries[0]
 built, shown = sidecar.build(conversation, fixed_input=beside)
 note = f'[Summary of messages {summary.first_index}-{summary.last_index}. What it stands for: expand_message("{summary.id}")]'
 check(any((m["content"] or "").startswith(note) for m in shown), f"the view says: {note}")
-lines, failed = expand_message(summary.id)
-check(not failed and f"{found}: tool: [" in lines, f"it gets a list of messages, {len(lines.splitlines())} of them")
-check(expand_message(str(found), unit="items", start=47, end=48) == (text_of_47, False), "and with a number from the list, the text")
-check(expand_message("s999") == ("There is no summary s999.", True), "of a summary that never was, advice")
+lines, failed = told(id=summary.id)
+check(not failed and f"\n{found} tool: [" in lines, f"it gets a list of messages: {lines.splitlines()[0]}")
+check("Book 47" in told(id=str(found), unit="items", start=47, end=48)[0], "and with a number from the list, the text")
+check(told(id="s999")[1], "of a summary that never was, advice")

@@ -46,12 +46,39 @@ func region(t *testing.T, file, name string) string {
 	if name == "" {
 		return text
 	}
-	begin, end := regexp.MustCompile(`(?m)^(#|//) \[`+name+`\]\n`), regexp.MustCompile(`(?m)^(#|//) \[/`+name+`\]$`)
-	from, to := begin.FindStringIndex(text), end.FindStringIndex(text)
-	if from == nil || to == nil || to[0] < from[1] {
+	shown, ok := cutRegion(text, name)
+	if !ok {
 		t.Fatalf("%s has no region %s", file, name)
 	}
-	return text[from[1]:to[0]]
+	return shown
+}
+
+// cutRegion is what stands between the two lines that name a region, without the empty lines at its end, which gofmt puts between a
+// declaration and the next comment. Where the lines are indented, so is what stands between them: that much is taken off.
+func cutRegion(text, name string) (string, bool) {
+	begin, end := regexp.MustCompile(`(?m)^([ \t]*)(?:#|//) \[`+name+`\]\n`), regexp.MustCompile(`(?m)^[ \t]*(?:#|//) \[/`+name+`\]$`)
+	from, to := begin.FindStringSubmatchIndex(text), end.FindStringIndex(text)
+	if from == nil || to == nil || to[0] < from[1] {
+		return "", false
+	}
+	indent, shown := text[from[2]:from[3]], strings.TrimRight(text[from[1]:to[0]], "\n")
+	return strings.TrimPrefix(strings.ReplaceAll("\n"+shown+"\n", "\n"+indent, "\n"), "\n"), true
+}
+
+func TestCutRegion_Text_IsWhatIsShown(t *testing.T) {
+	for what, c := range map[string]struct{ text, want string }{
+		"plain":                {"a\n# [x]\nb\n  c\n# [/x]\nd\n", "b\n  c\n"},
+		"empty line at end":    {"// [x]\nfunc f() {}\n\n// [/x]\n", "func f() {}\n"},
+		"indented":             {"\t// [x]\n\tif a {\n\n\t\tb()\n\t}\n\t// [/x]\n", "if a {\n\n\tb()\n}\n"},
+		"second of two":        {"# [y]\na\n# [/y]\n# [x]\nb\n# [/x]\n", "b\n"},
+		"without an end":       {"# [x]\nb\n", ""},
+		"end before the start": {"# [/x]\nb\n# [x]\n", ""},
+		"named in a sentence":  {"see # [x]\nb\n# [/x]\n", ""},
+	} {
+		if got, ok := cutRegion(c.text, "x"); got != c.want || ok != (c.want != "") {
+			t.Errorf("%s: %q, %v, want %q", what, got, ok, c.want)
+		}
+	}
 }
 
 var link = regexp.MustCompile(`\]\(([^)#\s]*)(#[^)\s]*)?\)`)

@@ -10,7 +10,8 @@ import (
 
 const examples = "../../examples"
 
-// TestExamples_EachHoldsAgainstSidecar runs the programs under examples. Each checks what it shows, turn by turn.
+// TestExamples_EachHoldsAgainstSidecar runs the programs under examples. Each checks what it shows, turn by turn. The one in Go,
+// examples/citations, is run by the tests of cmd/sidecar: it needs no other language, so it must not be skipped for the lack of one.
 func TestExamples_EachHoldsAgainstSidecar(t *testing.T) {
 	need(t, "go")
 	port := freePort(t)
