@@ -31,12 +31,8 @@ const (
 	maxListTokens = 400
 )
 
-// excerptChars is how much of a content's beginning a citation shows, in characters. Beside the first item of a list, the beginning
-// says little more: listExcerptChars.
-const (
-	excerptChars     = 500
-	listExcerptChars = 200
-)
+// excerptChars is how much of a content's beginning a citation shows, in characters.
+const excerptChars = 500
 
 // Make cites a content (behaviour §9): handle, first 500 characters (of its text, for HTML), location, length, source, media type, how
 // to get more; small members of a JSON object beside it, and for lists their count, keys and first item, or the first results of a search.

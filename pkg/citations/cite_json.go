@@ -83,7 +83,7 @@ func (c *composing) list(pointer string, v *jsonValue) bool {
 	if v.count == 0 || c.limit == maxListTokens && len(c.lists) >= 2*maxLists {
 		return false
 	}
-	c.limit, c.chars = maxListTokens, listExcerptChars
+	c.limit = maxListTokens
 	head := fmt.Sprintf("%d items", v.count)
 	if v.isObject() {
 		head = fmt.Sprintf("%d records: %s", v.count, v.keys())

@@ -240,9 +240,9 @@ func arrayItems(text string) ([]json.RawMessage, bool) {
 			found++
 		}
 	}
-	_, err := decoder.Token()
-	if err == nil {
-		_, err = decoder.Token()
+	if t, err := decoder.Token(); err != nil || t != json.Delim('}') {
+		return nil, false
 	}
+	_, err := decoder.Token()
 	return items, found == 1 && err == io.EOF
 }
