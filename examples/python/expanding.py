@@ -27,9 +27,9 @@ conversation = f"expanding-{uuid.uuid4()}"
 
 
 # [handler]
-def answer(asked, **more):
+def answer(asked, max_tokens=2000):
     """The result of the model's call of expand_message: the sidecar's to say, and appended as it is."""
-    request = api.AnswerToolCallRequest(conversation_id=conversation, tool_call=asked, **more)
+    request = api.AnswerToolCallRequest(conversation_id=conversation, tool_call=asked, max_tokens=max_tokens)
     return sidecar.context.AnswerToolCall(request, timeout=SECONDS).tool_result
 # [/handler]
 
@@ -39,9 +39,9 @@ def expand(**arguments):
     return message_pb2.ToolCall(call_id="c3", name="expand_message", arguments_json=json.dumps(arguments))
 
 
-def told(max_tokens=0, **arguments):
+def told(max_tokens=2000, **arguments):
     """What the model is told, and whether its call failed."""
-    said = answer(expand(**arguments), max_tokens=max_tokens)
+    said = answer(expand(**arguments), max_tokens)
     return said.text, said.state == message_pb2.TOOL_RESULT_STATE_ERROR
 
 
@@ -103,7 +103,8 @@ check(shown[last]["content"] == said.text, "the next context has it at its end")
 check(after.prefix.stable_blocks == built.rendered.blocks, "and nothing before it has changed: the provider's cache still holds it")
 
 print("what can come back instead")
-(_, text, note), failed = told(id=found, max_tokens=1000)[0].split("\n"), told(id=found)[1]
+beginning, failed = told(id=found, max_tokens=1000)
+_, text, note = beginning.split("\n")
 check(not failed and "More follows" in note, f"of a long text, the beginning, and how to go on: {note}")
 start = int(re.search(r"start (\d+)", note)[1])
 rest, _ = told(id=found, start=start)
