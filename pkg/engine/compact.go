@@ -115,7 +115,14 @@ func (d *deciding) slide(ctx context.Context, target int64, keep int32) error {
 	if last := d.window.head.LastUser; last < cut {
 		win.Anchor = last
 	}
-	return d.move(ctx, win)
+	before := d.fixed + d.out.tokens()
+	if err := d.move(ctx, win); err != nil {
+		return err
+	}
+	if !d.shrunk(before) { // the anchor may weigh more than what has left
+		return nothingToCompact()
+	}
+	return nil
 }
 
 func nothingToCompact() error {

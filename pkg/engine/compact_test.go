@@ -279,3 +279,23 @@ func TestEngine_Build_SummarisesUnderACap(t *testing.T) {
 		}
 	}
 }
+
+// TestEngine_Compact_SlideThatWouldGrowTheView_IsNone: where a rewind has made an older, large question the newest, the window's start
+// does not move on for it to stand there again, beside less than it weighs.
+func TestEngine_Compact_SlideThatWouldGrowTheView_IsNone(t *testing.T) {
+	b := summarises(conversation.StrategySlidingWindow)
+	b.append(t, "c", user(words(2500)))
+	b.steps(t, "c", 40, 200)
+	b.append(t, "c", user("Go on."))
+	b.steps(t, "c", 3, 100)
+	b.turn(t, "c", within(8000)) // "Go on." is shown, so that the large question is not
+	if _, err := b.Rewind(ctx, engine.RewindRequest{Key: keyOf("c"), From: 81}); err != nil {
+		t.Fatal(err)
+	}
+	before := b.head(t, "c").Revision
+	_, err := b.Compact(ctx, engine.CompactRequest{Key: keyOf("c")})
+	expect(t, err, conversation.NothingToCompact)
+	if after := b.head(t, "c").Revision; after != before {
+		t.Errorf("revision %d after %d", after, before)
+	}
+}

@@ -142,7 +142,12 @@ func (d *deciding) ready(ctx context.Context) (*draft, error) {
 			return nil, conversation.Errorf(conversation.CorruptRecord, "the stored draft is damaged").Because(err)
 		}
 		out.written = append(out.written, text)
+		// What a summary leaves out and stands for is told of messages: some may lie before what the view shows.
+		if err := d.window.load(ctx, d.engine, r.Steps[i].Own); err != nil {
+			return nil, err
+		}
 	}
+	d.followView()
 	return out, nil
 }
 

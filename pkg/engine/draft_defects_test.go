@@ -297,3 +297,41 @@ func TestEngine_Summary_CommitFails_ItsTextIsSwept(t *testing.T) {
 		t.Errorf("%d summaries", len(summarisedIn(r)))
 	}
 }
+
+// TestEngine_Build_DraftFromBeforeTheWindow_TellsWhatItStandsFor: of what lies before the window's start, a summary that was prepared
+// leaves out the system's messages and counts the rest, like one that is made at once (behaviour §8).
+func TestEngine_Build_DraftFromBeforeTheWindow_TellsWhatItStandsFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := drafting(t, writes(gist, time.Second), conversation.StrategySummarize)
+		b.append(t, "c", user("Read the parts."), text(conversation.RoleSystem, "Be careful."))
+		b.steps(t, "c", 38, 200)
+		b.turn(t, "c", within(8000), by(conversation.Policy{
+			Compaction: conversation.CompactionPolicy{Strategy: conversation.StrategySlidingWindow}, // leaves the first messages out
+		}))
+		b.nearlyFull(t, "c")
+		time.Sleep(10 * time.Second)
+		b.steps(t, "c", 10, 200)
+		r := b.turn(t, "c", within(8000))
+		shown := map[int32]bool{}
+		for _, m := range r.Messages {
+			shown[m.Index] = true
+		}
+		if len(summarisedIn(r)) != 1 || len(r.Degradations) > 0 || !shown[1] {
+			t.Errorf("%d summaries, degradations %+v, system message shown: %t", len(summarisedIn(r)), r.Degradations, shown[1])
+		}
+		for _, d := range r.Decisions {
+			if d.Kind != conversation.DecisionSummarised {
+				continue
+			}
+			want := int64(0)
+			for _, m := range b.records(t, "c")[d.First : d.Last+1] {
+				if !shown[m.Index] {
+					want += int64(m.Tokens)
+				}
+			}
+			if d.Before != want {
+				t.Errorf("s%d stands for %d tokens, want %d", d.Summary, d.Before, want)
+			}
+		}
+	})
+}

@@ -55,8 +55,8 @@ func TestEngine_Expand_Ranges(t *testing.T) {
 		})
 	}
 	b := newEager()
-	b.append(t, "c", user("go"), call("k"), result("k", `{"a":[1],"b":[2]}`), user("no items"), user(`[1] and more`))
-	for _, index := range []int32{0, 2, 3, 4} {
+	b.append(t, "c", user("go"), call("k"), result("k", `{"a":[1],"b":[2]}`), user("no items"), user(`[1] and more`), user(`{"a":[1]`))
+	for _, index := range []int32{0, 2, 3, 4, 5} {
 		_, err := b.expand(index, ranged(engine.RangeItems, 0, 1))
 		if expect(t, err, conversation.InvalidField); violation(err) != "items" {
 			t.Errorf("%v", err)
