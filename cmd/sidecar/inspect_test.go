@@ -52,6 +52,35 @@ func converse(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
+// cite plays a conversation whose one result is long, and cited.
+func cite(ts *testscript.TestScript, _ bool, args []string) {
+	conn := dial(ts, args[0])
+	defer conn.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	on := true
+	_, err := pb.NewConversationServiceClient(conn).CreateConversation(ctx, &pb.CreateConversationRequest{Conversation: &pb.Conversation{
+		Id: args[1], Policy: &pb.Policy{Citations: &pb.CitationsPolicy{Enabled: &on}},
+	}})
+	ts.Check(err)
+	var log strings.Builder
+	for day := range 365 {
+		fmt.Fprintf(&log, "day %d: nothing to report\n", day+1)
+	}
+	log.WriteString("\x1b[31mday 366: the parcel was found in Zürich\x1b[0m\n")
+	loop := pb.NewContextServiceClient(conn)
+	for _, m := range []*pb.Message{
+		{Role: pb.Role_ROLE_USER, Parts: []*pb.Part{words("Where is the parcel?")}},
+		{Role: pb.Role_ROLE_ASSISTANT, Parts: []*pb.Part{asks("read_log", `{"url":"https://example.org/log"}`)}},
+		{Role: pb.Role_ROLE_TOOL, Parts: []*pb.Part{answers("read_log", log.String())}},
+	} {
+		_, err := loop.AppendMessage(ctx, &pb.AppendMessageRequest{ConversationId: args[1], Message: m})
+		ts.Check(err)
+	}
+	_, err = loop.BuildContext(ctx, &pb.BuildContextRequest{ConversationId: args[1], Format: pb.ContextFormat_CONTEXT_FORMAT_ANTHROPIC})
+	ts.Check(err)
+}
+
 func words(text string) *pb.Part { return &pb.Part{Content: &pb.Part_Text{Text: text}} }
 
 func asks(tool, arguments string) *pb.Part {

@@ -38,7 +38,7 @@ func (m leakChecked) Run() int {
 
 // TestSidecar_Scripts starts the real program. In scripts, `freeport NAME` sets a variable to a free address, `await ADDRESS`
 // waits until a sidecar serves there, `hold ADDRESS` opens a call and leaves it open, `converse ADDRESS ID` plays a short
-// conversation, and `terminate` sends SIGTERM to the program that was started last.
+// conversation, `cite ADDRESS ID` one with a result that is cited, and `terminate` sends SIGTERM to the program that was started last.
 func TestSidecar_Scripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
@@ -48,7 +48,7 @@ func TestSidecar_Scripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"freeport": freeport, "await": await, "hold": hold, "terminate": terminate, "converse": converse,
+			"freeport": freeport, "await": await, "hold": hold, "terminate": terminate, "converse": converse, "cite": cite,
 		},
 	})
 }

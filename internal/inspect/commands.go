@@ -21,6 +21,8 @@ type Commands struct {
 	Messages      MessagesCommand      `cmd:"" help:"List messages, and whether the model sees them."`
 	Expand        ExpandCommand        `cmd:"" help:"Print a message as it was appended, or what a summary stands for."`
 	Explain       ExplainCommand       `cmd:"" help:"Tell a message's life: what was done to it, when and why, and what the model sees of it now."`
+	Sources       SourcesCommand       `cmd:"" help:"List the contents that are kept outside of the view: what citations stand for, and what was stored."`
+	Retrieve      RetrieveCommand      `cmd:"" help:"Print a content, a part of it, or the passages that answer a search."`
 }
 
 // Env is what the commands need from the program around them.
@@ -48,10 +50,11 @@ const (
 
 // session is one run of a command: a sidecar, and where to print.
 type session struct {
-	loop   pb.ContextServiceClient
-	record pb.ConversationServiceClient
-	out    *sheet
-	remark *sheet
+	loop     pb.ContextServiceClient
+	record   pb.ConversationServiceClient
+	contents pb.ContentServiceClient
+	out      *sheet
+	remark   *sheet
 }
 
 // run does a command's work with a session. Errors come back in words.
@@ -65,10 +68,11 @@ func (s *Sidecar) run(env *Env, work func(*session) error) error {
 	}
 	defer func() { _ = conn.Close() }()
 	return inWords(s.Address, work(&session{
-		loop:   pb.NewContextServiceClient(conn),
-		record: pb.NewConversationServiceClient(conn),
-		out:    newSheet(env.Stdout, s),
-		remark: newSheet(env.Stderr, &Sidecar{ASCII: s.ASCII}),
+		loop:     pb.NewContextServiceClient(conn),
+		record:   pb.NewConversationServiceClient(conn),
+		contents: pb.NewContentServiceClient(conn),
+		out:      newSheet(env.Stdout, s),
+		remark:   newSheet(env.Stderr, &Sidecar{ASCII: s.ASCII}),
 	}))
 }
 

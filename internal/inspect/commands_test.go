@@ -130,7 +130,7 @@ func TestExpandCommand_Run_IntoAPipe_IsByteForByte(t *testing.T) {
 
 func TestExpansion_Text_OnATerminal_IsPlain(t *testing.T) {
 	var out bytes.Buffer
-	e := &expansion{session: &session{out: &sheet{out: &out, terminal: true}}}
+	e := &expansion{printing: printing{session: &session{out: &sheet{out: &out, terminal: true}}}}
 	if err := e.text("two\nlines\tof \x1b[2Jtext\u202e"); err != nil {
 		t.Fatal(err)
 	}

@@ -82,13 +82,14 @@ func (v *contextView) shares() string {
 
 // saved says what each mechanism keeps out of the context.
 func saved(t *pb.TokenReport) string {
-	words := make([]string, 0, 6)
+	words := make([]string, 0, 7)
 	for _, by := range []struct {
 		name   string
 		tokens int64
 	}{
 		{"compaction", t.GetSavedByCompaction()}, {"pruning", t.GetSavedByPruning()}, {"expiry", t.GetSavedByExpiry()},
-		{"retention", t.GetSavedByRetention()}, {"clipping", t.GetSavedByClipping()}, {"the window's start", t.GetSavedByFit()},
+		{"retention", t.GetSavedByRetention()}, {"citing", t.GetSavedByCiting()},
+		{"clipping", t.GetSavedByClipping()}, {"the window's start", t.GetSavedByFit()},
 	} {
 		if by.tokens != 0 {
 			words = append(words, by.name+" "+terminal.Number(by.tokens))
@@ -178,7 +179,7 @@ func (s *sheet) shown(title string, width textWidth, messages []*pb.ContextMessa
 		heaviest = max(heaviest, int64(m.GetTokens()))
 	}
 	list := &table{sheet: s, columns: width.column([]column{
-		{title: "#", right: true}, {title: "message", most: 20}, {title: "tokens", right: true}, {title: ""}, {title: "shown", most: 20},
+		{title: "#", right: true}, {title: "message", most: 20}, {title: "tokens", right: true}, {title: ""}, {title: "shown", most: 24},
 	})}
 	rows := make([][]string, len(messages))
 	for i, m := range messages {
@@ -222,13 +223,13 @@ func kindOf(m *pb.ContextMessage) string {
 func shownAs(m *pb.ContextMessage, form string) string {
 	switch _, ok := indexOf(m); {
 	case form != "":
-		return together(" ", form, m.GetEditId())
+		return together(" ", form, m.GetEditId(), handles(m.GetParts()))
 	case m.GetOrigin().GetSummaryId() != "":
 		return together(" ", "summary", m.GetEditId())
 	case !ok:
 		return m.GetOrigin().GetSynthetic()
 	case m.GetEditId() != "":
-		return "edited " + m.GetEditId()
+		return together(" ", "edited", m.GetEditId(), handles(m.GetParts()))
 	default:
 		return "full"
 	}
@@ -237,7 +238,7 @@ func shownAs(m *pb.ContextMessage, form string) string {
 // formKinds are the decisions about messages that are shown, from what says least of how much is left to what says most.
 var formKinds = []pb.DecisionKind{
 	pb.DecisionKind_DECISION_KIND_DEFERRED, pb.DecisionKind_DECISION_KIND_MASKED, pb.DecisionKind_DECISION_KIND_CLIPPED,
-	pb.DecisionKind_DECISION_KIND_COMPACTED, pb.DecisionKind_DECISION_KIND_PRUNED, pb.DecisionKind_DECISION_KIND_CLEARED,
+	pb.DecisionKind_DECISION_KIND_CITED, pb.DecisionKind_DECISION_KIND_COMPACTED, pb.DecisionKind_DECISION_KIND_PRUNED, pb.DecisionKind_DECISION_KIND_CLEARED,
 }
 
 // formsOf says of messages that are shown, by index, in which form.
@@ -271,9 +272,19 @@ func (v *contextView) out() error {
 		}
 		return []string{
 			span(d.GetFirstIndex(), d.GetLastIndex()), word(d.GetKind()), terminal.Number(d.GetTokensBefore()), terminal.Number(d.GetTokensAfter()),
-			together(" ", d.GetSummaryId(), d.GetEditId()), because,
+			together(" ", d.GetSummaryId(), d.GetEditId(), v.handlesOf(d)), because,
 		}
 	})
+}
+
+// handlesOf are the contents that a decision about citing cites.
+func (v *contextView) handlesOf(d *pb.Decision) string {
+	for _, m := range v.build.GetMessages() {
+		if index, ok := indexOf(m); ok && index == d.GetFirstIndex() && d.GetKind() == pb.DecisionKind_DECISION_KIND_CITED {
+			return handles(m.GetParts())
+		}
+	}
+	return ""
 }
 
 func (v *contextView) degraded() error {

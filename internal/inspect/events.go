@@ -92,9 +92,23 @@ func eventTable(s *sheet) *table {
 func eventRow(w *pb.WatchEventsResponse) []string {
 	e := w.GetEvent()
 	return []string{
-		w.GetEventTime().AsTime().UTC().Format(dayAndTime), fmt.Sprint(e.GetTurn()), span(e.GetMessageIndex(), e.GetLastIndex()),
-		savedTokens(e), together(" ", e.GetSummaryId(), e.GetEditId()), happening(e),
+		w.GetEventTime().AsTime().UTC().Format(dayAndTime), fmt.Sprint(e.GetTurn()), concerned(e), savedTokens(e), doneBy(e), happening(e),
 	}
+}
+
+// concerned are the messages that an event is about. One about a content alone is about none.
+func concerned(e *pb.LifecycleEvent) string {
+	switch e.GetType() {
+	case pb.EventType_EVENT_TYPE_CONTENT_STORED, pb.EventType_EVENT_TYPE_CONTENT_EXPIRED:
+		return ""
+	default:
+		return span(e.GetMessageIndex(), e.GetLastIndex())
+	}
+}
+
+// doneBy names the summary, the edit and the content of an event.
+func doneBy(e *pb.LifecycleEvent) string {
+	return together(" ", e.GetSummaryId(), e.GetEditId(), e.GetContentId())
 }
 
 // dayAndTime needs no year: events are kept for days.

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"strings"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
 	"github.com/palimpsest-context/palimpsest/internal/terminal"
@@ -37,7 +35,7 @@ func (c *ExpandCommand) ranged() bool { return c.Chars != nil || c.Lines != nil 
 // Run prints the original: as it is into a file or pipe, without what must not reach a terminal on one.
 func (c *ExpandCommand) Run(ctx context.Context, env *Env) error {
 	return c.run(env, func(s *session) error {
-		e := &expansion{session: s, width: c.textWidth, counted: "--chars", list: &table{sheet: s.out, columns: c.column([]column{
+		e := &expansion{printing: printing{session: s}, width: c.textWidth, counted: "--chars", list: &table{sheet: s.out, columns: c.column([]column{
 			{title: "#", right: true}, {title: "message", most: 20}, {title: "tokens", right: true},
 		})}}
 		if c.Items != nil {
@@ -78,10 +76,9 @@ func (c *ExpandCommand) request() *pb.ExpandMessageRequest {
 
 // expansion prints the pages of one answer.
 type expansion struct {
-	*session
+	printing
 	width textWidth
 	list  *table
-	open  bool // what was printed last ends within a line
 	// counted is the flag that asks for the rest: what was asked for by lines goes on by characters.
 	counted string
 }
@@ -98,25 +95,6 @@ func (e *expansion) page(reply *pb.ExpandMessageResponse, only bool) error {
 		return err
 	}
 	return e.remarks(reply, only)
-}
-
-func (e *expansion) text(text string) error {
-	if e.out.terminal {
-		text = plainLines(text, e.out.ascii)
-	}
-	if text != "" {
-		e.open = !strings.HasSuffix(text, "\n")
-	}
-	_, err := io.WriteString(e.out.out, text)
-	return err
-}
-
-// end leaves a terminal at the start of a line. A file gets no byte that is not the message's.
-func (e *expansion) end() error {
-	if !e.open || !e.out.terminal {
-		return nil
-	}
-	return e.out.line("")
 }
 
 func (e *expansion) remarks(reply *pb.ExpandMessageResponse, only bool) error {

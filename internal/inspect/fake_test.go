@@ -31,6 +31,7 @@ func TestMain(m *testing.M) {
 type fake struct {
 	pb.UnimplementedContextServiceServer
 	pb.UnimplementedConversationServiceServer
+	pb.UnimplementedContentServiceServer
 
 	conversation  *pb.Conversation
 	conversations []*pb.ListConversationsResponse // pages
@@ -41,14 +42,39 @@ type fake struct {
 	manifest      *pb.GetManifestResponse
 	expansions    []*pb.ExpandMessageResponse // pages
 	events        []*pb.WatchEventsResponse
-	fault         error // of builds
-	refused       error // of expansions
-	missing       error // of everything about the conversation
+	fault         error                         // of builds
+	refused       error                         // of expansions
+	missing       error                         // of everything about the conversation
+	sources       []*pb.ListSourcesResponse     // pages
+	contents      []*pb.RetrieveContentResponse // pages
+	found         *pb.SearchContentResponse
+	absent        error // of contents
 
 	built    []*pb.BuildContextRequest
 	listed   []*pb.ListMessagesRequest
 	expanded []*pb.ExpandMessageRequest
 	watched  *pb.WatchEventsRequest
+	sourced  []*pb.ListSourcesRequest
+	read     []*pb.RetrieveContentRequest
+	searched *pb.SearchContentRequest
+}
+
+func (f *fake) ListSources(_ context.Context, r *pb.ListSourcesRequest) (*pb.ListSourcesResponse, error) {
+	f.sourced = append(f.sourced, r)
+	return page(f.sources, r.GetPageToken()), f.missing
+}
+
+func (f *fake) RetrieveContent(_ context.Context, r *pb.RetrieveContentRequest) (*pb.RetrieveContentResponse, error) {
+	f.read = append(f.read, r)
+	if f.absent != nil {
+		return nil, f.absent
+	}
+	return page(f.contents, r.GetPageToken()), nil
+}
+
+func (f *fake) SearchContent(_ context.Context, r *pb.SearchContentRequest) (*pb.SearchContentResponse, error) {
+	f.searched = r
+	return f.found, f.absent
 }
 
 func (f *fake) GetConversation(context.Context, *pb.GetConversationRequest) (*pb.GetConversationResponse, error) {
@@ -130,6 +156,7 @@ func (f *fake) serve(t *testing.T) string {
 	server := grpc.NewServer()
 	pb.RegisterContextServiceServer(server, f)
 	pb.RegisterConversationServiceServer(server, f)
+	pb.RegisterContentServiceServer(server, f)
 	go func() { _ = server.Serve(listener) }()
 	t.Cleanup(server.Stop)
 	return listener.Addr().String()

@@ -14,6 +14,7 @@ import (
 const (
 	reasonPending        = "PENDING_TOOL_CALLS"
 	reasonNoConversation = "CONVERSATION_NOT_FOUND"
+	reasonNoContent      = "CONTENT_NOT_FOUND"
 )
 
 // reasonOf is the reason that an error of the sidecar's carries, or "".
@@ -47,6 +48,8 @@ func inWords(address string, err error) error {
 	switch {
 	case reason == reasonNoConversation:
 		return fmt.Errorf("%s: %s; `sidecar conversations` lists those on record", reason, words)
+	case reason == reasonNoContent:
+		return fmt.Errorf("%s: %s; `sidecar sources` lists those of a conversation", reason, words)
 	case reason != "":
 		return fmt.Errorf("%s: %s", plain(reason, maxErrorBytes, false), words)
 	case answer.Code() == codes.DeadlineExceeded:

@@ -2,7 +2,9 @@ package inspect
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
@@ -25,10 +27,21 @@ type life struct {
 // take keeps an event that is about the message.
 func (l *life) take(w *pb.WatchEventsResponse) (more bool, err error) {
 	e, index := w.GetEvent(), l.message.GetIndex()
+	if concerned(e) == "" {
+		if l.cites(e.GetContentId()) {
+			l.events = append(l.events, w)
+		}
+		return true, nil
+	}
 	if e.GetMessageIndex() <= index && index <= max(e.GetMessageIndex(), e.GetLastIndex()) {
 		l.events = append(l.events, w)
 	}
 	return true, nil
+}
+
+// cites says whether a content is one that a citation in the message stands for.
+func (l *life) cites(content string) bool {
+	return slices.ContainsFunc(l.events, func(w *pb.WatchEventsResponse) bool { return w.GetEvent().GetContentId() == content })
 }
 
 func (l *life) print() error {
@@ -86,7 +99,7 @@ func (l *life) past() error {
 			what += " (messages " + span(e.GetMessageIndex(), e.GetLastIndex()) + ")"
 		}
 		rows = append(rows, []string{
-			fmt.Sprint(e.GetTurn()), moment(w.GetEventTime()), savedTokens(e), together(" ", e.GetSummaryId(), e.GetEditId()), what,
+			fmt.Sprint(e.GetTurn()), moment(w.GetEventTime()), savedTokens(e), doneBy(e), what,
 		})
 	}
 	if err := list.rows(rows); err != nil {
@@ -216,7 +229,21 @@ func (l *life) original() error {
 	if err := l.say("It is on record as it was appended:"); err != nil {
 		return err
 	}
-	return l.line("  " + l.clean(fmt.Sprintf("sidecar expand %s %d", shellWord(l.conversation), l.message.GetIndex())))
+	expand := l.line("  " + l.clean(fmt.Sprintf("sidecar expand %s %d", shellWord(l.conversation), l.message.GetIndex())))
+	return errors.Join(expand, l.passages())
+}
+
+// passages says how parts of what is cited are found.
+func (l *life) passages() error {
+	cited := strings.Fields(handles(l.shownNow.GetParts()))
+	if len(cited) == 0 {
+		return nil
+	}
+	err := l.say("Passages of what is cited:")
+	for _, handle := range cited {
+		err = errors.Join(err, l.line("  "+l.clean(fmt.Sprintf("sidecar retrieve %s %s --search TERM", shellWord(l.conversation), handle))))
+	}
+	return err
 }
 
 // shellWord quotes what a shell would not take as one word: ids are chosen by clients, and commands are copied.

@@ -131,6 +131,6 @@ func (l *messageList) place(m *pb.Message) string {
 	case v.GetExpired():
 		return together(" ", word(v.GetLevel()), v.GetEditId()) + ", expired"
 	default:
-		return together(" ", word(v.GetLevel()), v.GetEditId())
+		return together(" ", word(v.GetLevel()), v.GetEditId(), handles(m.GetParts()))
 	}
 }

@@ -28,6 +28,15 @@ func subject(role pb.Role, parts []*pb.Part) string {
 	}
 }
 
+// handles names the contents that parts cite.
+func handles(parts []*pb.Part) string {
+	var names []string
+	for _, p := range parts {
+		names = append(names, p.GetCitation().GetContentId(), p.GetToolResult().GetCitation().GetContentId())
+	}
+	return together(" ", names...)
+}
+
 // textOf is all that parts say, each from a new line on.
 func textOf(parts []*pb.Part) string {
 	lines := make([]string, 0, len(parts))
@@ -50,6 +59,8 @@ func partText(p *pb.Part) string {
 		return resultText(p.GetToolResult())
 	case p.GetReasoning() != nil:
 		return p.GetReasoning().GetText()
+	case p.GetCitation() != nil:
+		return p.GetCitation().GetText()
 	case p.GetOpaque() != nil:
 		return p.GetOpaque().GetJson()
 	default:

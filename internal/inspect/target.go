@@ -56,20 +56,42 @@ type Stretch struct{ pb *pb.Range }
 
 // UnmarshalText reads a stretch as it is written on the command line.
 func (s *Stretch) UnmarshalText(raw []byte) error {
-	from, to, ok := strings.Cut(string(raw), ":")
-	start, first := bound(from, 0)
-	end, last := bound(to, math.MaxInt32)
-	if !ok || first != nil || last != nil || end <= start {
-		return errors.New("it must be A:B, A: or :B, counted from 0, with A less than B")
-	}
-	s.pb = &pb.Range{Start: start, End: end}
-	return nil
+	start, end, err := ends(string(raw), math.MaxInt32)
+	s.pb = &pb.Range{Start: int32(start), End: int32(end)}
+	return err
 }
 
-func bound(text string, missing int32) (int32, error) {
+// Reach is a Stretch of a content, which may be larger than a message.
+type Reach struct{ pb *pb.ContentSpan }
+
+// mostBytes is the end of a reach that gives none.
+const mostBytes = 1 << 42
+
+// UnmarshalText reads a reach as it is written on the command line.
+func (r *Reach) UnmarshalText(raw []byte) error {
+	start, end, err := ends(string(raw), mostBytes)
+	r.pb = &pb.ContentSpan{Start: start, End: end}
+	return err
+}
+
+// ends reads A:B. Neither end lies beyond the most, which is B if that is left out.
+func ends(text string, most int64) (start, end int64, err error) {
+	from, to, ok := strings.Cut(text, ":")
+	start, first := bound(from, 0, most)
+	end, last := bound(to, most, most)
+	if !ok || first != nil || last != nil || end <= start {
+		return 0, 0, errors.New("it must be A:B, A: or :B, counted from 0, with A less than B")
+	}
+	return start, end, nil
+}
+
+func bound(text string, missing, most int64) (int64, error) {
 	if text == "" {
 		return missing, nil
 	}
-	n, err := strconv.ParseUint(text, 10, 31)
-	return int32(n), err
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err == nil && (n < 0 || n > most) {
+		err = strconv.ErrRange
+	}
+	return n, err
 }

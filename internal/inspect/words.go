@@ -45,6 +45,9 @@ var reasons = map[pb.DecisionReason]string{
 	pb.DecisionReason_DECISION_REASON_COMPACT_REQUEST:         "CompactConversation asked for it",
 	pb.DecisionReason_DECISION_REASON_SUMMARIES_MERGED:        "enough summaries of a level had gathered",
 	pb.DecisionReason_DECISION_REASON_REWIND_REQUEST:          "RewindConversation asked for it",
+	pb.DecisionReason_DECISION_REASON_OVER_CITATION_THRESHOLD: "longer than the policy lets in; a citation stands for it",
+	pb.DecisionReason_DECISION_REASON_STORE_CONTENT_REQUEST:   "StoreContent asked for it",
+	pb.DecisionReason_DECISION_REASON_RUN_ENDED:               "its run has ended, or was forgotten",
 }
 
 func why(r pb.DecisionReason) string {

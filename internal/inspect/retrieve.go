@@ -1,0 +1,158 @@
+package inspect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+)
+
+// RetrieveCommand is `sidecar retrieve`.
+type RetrieveCommand struct {
+	Sidecar
+	Conversation string   `arg:"" help:"The conversation's id."`
+	Content      string   `arg:"" optional:"" help:"The content's handle, such as c12-k3v9q2mz. Without it, --search looks through all contents of the conversation."`
+	Search       []string `short:"s" help:"Print the passages that answer this instead: a word, a phrase or a question. May be repeated." sep:"none" placeholder:"TERM"`
+	Passages     int32    `help:"With --search: the most passages; 0 leaves it to the sidecar."`
+	Bytes        *Reach   `help:"Only these bytes: A:B, A: or :B, counted from 0, without B." xor:"reach" placeholder:"A:B"`
+	Chars        *Reach   `help:"Only these characters." xor:"reach" placeholder:"A:B"`
+	Lines        *Reach   `help:"Only these lines." xor:"reach" placeholder:"A:B"`
+	Items        *Reach   `help:"Only these items, of a content that is a JSON list or has one in it." xor:"reach" placeholder:"A:B"`
+	MaxTokens    int32    `help:"The most tokens to print; 0 prints everything."`
+}
+
+// Validate refuses what does not go together.
+func (c *RetrieveCommand) Validate() error {
+	switch {
+	case c.Content == "" && len(c.Search) == 0:
+		return errors.New("name a content, or say with --search what to look for in all of them")
+	case len(c.Search) > 0 && c.part() != nil:
+		return errors.New("--search looks through all of a content: not together with --bytes, --chars, --lines or --items")
+	case c.Passages != 0 && len(c.Search) == 0:
+		return errors.New("--passages is for --search")
+	}
+	return nil
+}
+
+// part is the range that flags ask for; nil if none does.
+func (c *RetrieveCommand) part() *pb.ContentRange {
+	switch {
+	case c.Bytes != nil:
+		return &pb.ContentRange{Unit: &pb.ContentRange_Bytes{Bytes: c.Bytes.pb}}
+	case c.Chars != nil:
+		return &pb.ContentRange{Unit: &pb.ContentRange_Chars{Chars: c.Chars.pb}}
+	case c.Lines != nil:
+		return &pb.ContentRange{Unit: &pb.ContentRange_Lines{Lines: c.Lines.pb}}
+	case c.Items != nil:
+		return &pb.ContentRange{Unit: &pb.ContentRange_Items{Items: c.Items.pb}}
+	default:
+		return nil
+	}
+}
+
+// Run prints the content: as it is into a file or pipe, without what must not reach a terminal on one.
+func (c *RetrieveCommand) Run(ctx context.Context, env *Env) error {
+	return c.run(env, func(s *session) error {
+		switch {
+		case c.Content == "":
+			return c.searchAll(ctx, s)
+		case len(c.Search) > 0:
+			return c.search(ctx, s)
+		default:
+			return c.read(ctx, s)
+		}
+	})
+}
+
+func (c *RetrieveCommand) query() *pb.ExcerptQuery {
+	return &pb.ExcerptQuery{SearchTerms: c.Search, MaxExcerpts: c.Passages}
+}
+
+func (c *RetrieveCommand) request() *pb.RetrieveContentRequest {
+	return &pb.RetrieveContentRequest{
+		ConversationId: c.Conversation, ContentId: c.Content, MaxTokens: c.MaxTokens, MaxReplyBytes: replyLimit(),
+	}
+}
+
+// read prints the whole, or a part, page by page.
+func (c *RetrieveCommand) read(ctx context.Context, s *session) error {
+	request, p, limit := c.request(), &printing{session: s}, 0
+	request.Selection = &pb.RetrieveContentRequest_Full{Full: true}
+	if part := c.part(); part != nil {
+		request.Selection = &pb.RetrieveContentRequest_Range{Range: part}
+	}
+	if c.MaxTokens > 0 {
+		limit = 1 // what does not fit comes with the next page
+	}
+	return errors.Join(pages(&request.PageToken, limit, func(int) (string, int, error) {
+		reply, err := s.contents.RetrieveContent(ctx, request)
+		if err != nil {
+			return "", 0, err
+		}
+		return reply.GetNextPageToken(), 1, c.page(p, reply)
+	}), p.end())
+}
+
+// page prints a page. If it is the only one that was asked for, it says where the rest is.
+func (c *RetrieveCommand) page(p *printing, reply *pb.RetrieveContentResponse) error {
+	if p.out.json {
+		return p.out.object(reply)
+	}
+	if err := p.text(string(reply.GetChunk())); err != nil {
+		return err
+	}
+	if c.MaxTokens == 0 || reply.GetNextPageToken() == "" {
+		return nil
+	}
+	return p.remark.say(fmt.Sprintf("There is more: go on with --bytes %d:", reply.GetByteRange().GetEnd()))
+}
+
+func (c *RetrieveCommand) search(ctx context.Context, s *session) error {
+	request := c.request()
+	request.Selection = &pb.RetrieveContentRequest_Excerpts{Excerpts: c.query()}
+	reply, err := s.contents.RetrieveContent(ctx, request)
+	switch {
+	case err != nil:
+		return err
+	case s.out.json:
+		return s.out.object(reply)
+	default:
+		return s.passages(reply.GetExcerpts())
+	}
+}
+
+func (c *RetrieveCommand) searchAll(ctx context.Context, s *session) error {
+	reply, err := s.contents.SearchContent(ctx, &pb.SearchContentRequest{
+		ConversationId: c.Conversation, Excerpts: c.query(), MaxTokens: c.MaxTokens,
+	})
+	switch {
+	case err != nil:
+		return err
+	case s.out.json:
+		return s.out.object(reply)
+	}
+	if n := int(reply.GetSkippedContents()); n > 0 {
+		err = s.remark.say(fmt.Sprintf("%s of %d cannot be searched.", count(n, "content"), n+int(reply.GetSearchedContents())))
+	}
+	return errors.Join(err, s.passages(reply.GetExcerpts()))
+}
+
+// passages prints what answers a search, best first, each with its place.
+func (s *session) passages(excerpts []*pb.Excerpt) error {
+	if len(excerpts) == 0 {
+		return s.remark.say("Nothing answers that.")
+	}
+	for i, e := range excerpts {
+		place := fmt.Sprintf("%d. %s, %s", i+1, e.GetContentId(), e.GetLocation())
+		if terms := e.GetMatchedTerms(); len(terms) > 0 {
+			place += "; has " + strings.Join(terms, ", ")
+		}
+		p := &printing{session: s}
+		if err := errors.Join(s.out.say(place), p.text(strings.TrimRight(e.GetText(), "\n")), s.out.line("\n")); err != nil {
+			return err
+		}
+	}
+	return nil
+}

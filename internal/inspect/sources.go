@@ -1,0 +1,69 @@
+package inspect
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/terminal"
+)
+
+// SourcesCommand is `sidecar sources`.
+type SourcesCommand struct {
+	Sidecar
+	Conversation string `arg:"" help:"The conversation's id."`
+	OfRun        string `name:"run" help:"Only contents of this run."`
+	Limit        int    `help:"The most sources to list; 0 lists all."`
+}
+
+// Run lists the contents that are kept outside of the view, those that are gone included, page by page.
+func (c *SourcesCommand) Run(ctx context.Context, env *Env) error {
+	return c.run(env, func(s *session) error {
+		list := &table{sheet: s.out, columns: []column{
+			{title: "content", least: 13}, {title: "type", least: 8}, {title: "format", least: 10, most: 20}, {title: "bytes", right: true, least: 9},
+			{title: "messages", least: 8, most: 12}, {title: "stored (UTC)", least: len(dayAndTime)}, {title: "where from"},
+		}}
+		request := &pb.ListSourcesRequest{ConversationId: c.Conversation, RunId: c.OfRun, PageSize: pageSize}
+		return pages(&request.PageToken, c.Limit, func(room int) (next string, n int, err error) {
+			reply, err := s.contents.ListSources(ctx, request)
+			if err != nil {
+				return "", 0, err
+			}
+			found := reply.GetSources()
+			found = found[:min(len(found), room)]
+			return reply.GetNextPageToken(), len(found), show(list, found, sourceRow)
+		})
+	})
+}
+
+func sourceRow(r *pb.SourceRecord) []string {
+	return []string{
+		r.GetContentId(), word(r.GetSourceType()), r.GetContentType(), terminal.Number(r.GetTotalBytes()), citedBy(r),
+		r.GetAccessTime().AsTime().UTC().Format(dayAndTime), whereFrom(r),
+	}
+}
+
+// citedBy names the messages that cite a content or recalled it.
+func citedBy(r *pb.SourceRecord) string {
+	words := make([]string, len(r.GetCitedBy()))
+	for i, index := range r.GetCitedBy() {
+		words[i] = strconv.Itoa(int(index))
+	}
+	return strings.Join(words, ", ")
+}
+
+// whereFrom says where a content came from, and before it what is special about it: that it is gone or will go, and its run.
+func whereFrom(r *pb.SourceRecord) string {
+	end, run := "", ""
+	switch {
+	case r.GetState() == pb.ContentState_CONTENT_STATE_EXPIRED:
+		end = "gone"
+	case r.GetExpireTime() != nil:
+		end = "until " + r.GetExpireTime().AsTime().UTC().Format(dayAndTime)
+	}
+	if r.GetRunId() != "" {
+		run = "run " + r.GetRunId()
+	}
+	return together("; ", end, run, r.GetSourceUrl())
+}
