@@ -10,6 +10,7 @@ type knobs struct {
 	saturation float64 // BM25's k1: how little the second occurrence of a word in a passage says
 	rarity     float64 // what every word is worth however many passages hold it, beside what BM25 gives rare ones
 	context    float64 // what a word in a passage's surroundings counts, against one in it
+	title      float64 // what a word in what stands over a passage counts, against one in it
 	sentence   float64 // what the best single sentence adds
 	pair       float64 // what two words add that follow each other as in the query
 	phrase     float64 // what a phrase that is held as it stands adds
@@ -18,7 +19,7 @@ type knobs struct {
 }
 
 func defaultKnobs() knobs {
-	return knobs{saturation: 0.4, rarity: 1, context: 0.3, sentence: 0.5, pair: 0.5, phrase: 1, edge: 0.5, middle: 0.35}
+	return knobs{saturation: 0.4, rarity: 1, context: 0.3, title: 0.8, sentence: 0.5, pair: 0.5, phrase: 1, edge: 0.5, middle: 0.35}
 }
 
 // idf is what it says to hold a word that df of n passages hold.
@@ -84,8 +85,9 @@ func (s *scorer) keepStrong(df []int) {
 	}
 }
 
-// score is what the passage from-to deserves, whose hits, and those of its surroundings, are given in order.
-func (s *scorer) score(hits []hit, from, to int32) float64 {
+// score is what the passage from-to deserves, whose hits, and those of its surroundings, are given in order, and the words in what
+// stands over it.
+func (s *scorer) score(hits []hit, over []int32, from, to int32) float64 {
 	first, last := len(hits), 0
 	for i, h := range hits {
 		if h.from >= from && h.to <= to {
@@ -95,12 +97,15 @@ func (s *scorer) score(hits []hit, from, to int32) float64 {
 			s.count(s.outside, h.word, 1)
 		}
 	}
+	for _, w := range over {
+		s.count(s.inside, w, s.title)
+	}
 	words := s.words()
 	if first >= last {
 		return 0
 	}
 	in := hits[first:last]
-	return words + s.sentence*s.bestSegment(in) + s.pair*s.follow(in)
+	return words + s.sentence*s.bestSegment(in, over) + s.pair*s.follow(in)
 }
 
 // worth is what a word counts by where it stands in a passage.
@@ -129,21 +134,32 @@ func (s *scorer) words() (sum float64) {
 	return sum
 }
 
-// bestSegment is what the best sentence holds, each word once.
-func (s *scorer) bestSegment(in []hit) (best float64) {
+// bestSegment is what the best sentence holds, together with what stands over all of them, each word once.
+func (s *scorer) bestSegment(in []hit, over []int32) (best float64) {
+	const everywhere = -2
 	for _, h := range in {
 		s.segment[h.word] = -1
 	}
-	sum, current := 0.0, int32(-1)
+	base := 0.0
+	for _, w := range over {
+		if s.segment[w] != everywhere {
+			base += s.title * s.weights[w]
+		}
+		s.segment[w] = everywhere
+	}
+	sum, current := base, int32(-1)
 	for _, h := range in {
 		if h.segment != current {
-			sum, current = 0, h.segment
+			sum, current = base, h.segment
 		}
-		if s.segment[h.word] != current {
+		if s.segment[h.word] != everywhere && s.segment[h.word] != current {
 			s.segment[h.word] = current
 			sum += s.weights[h.word]
 		}
 		best = max(best, sum)
+	}
+	for _, w := range over {
+		s.segment[w] = -1
 	}
 	return best
 }

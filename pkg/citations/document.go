@@ -27,7 +27,7 @@ func Prepare(r *Reading) *Document {
 		return d
 	}
 	x := newIndexer(len(d.text))
-	newLexer(d.lang).scan(d.text, 0, len(d.text), x.add)
+	d.scan(newLexer(d.lang), x.add)
 	found := x.index(d.blocks())
 	if found.size() <= len(r.Content)-int(unsafe.Sizeof(Document{})+unsafe.Sizeof(index{})) {
 		d.index = &found
@@ -51,7 +51,7 @@ func (d *Document) blocks() int { return len(d.text)/blockBytes + 1 }
 func (d *Document) postings(b *binding, l *lexer) [][]int32 {
 	out := make([][]int32, len(b.terms))
 	if d.index == nil {
-		l.scan(d.text, 0, len(d.text), func(t token) {
+		d.scan(l, func(t token) {
 			if w, ok := b.of[t.term]; ok {
 				if known := out[w]; len(known) == 0 || known[len(known)-1] != t.from/blockBytes {
 					out[w] = append(known, t.from/blockBytes)

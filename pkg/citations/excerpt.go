@@ -12,7 +12,8 @@ type candidate struct {
 	content  int
 	lead     int32
 	from, to int32
-	hits     []hit // those in it and around it
+	hits     []hit   // those in it and around it
+	over     []int32 // the words in what stands over it
 	phrases  uint32
 	score    float64
 

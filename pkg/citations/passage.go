@@ -9,12 +9,14 @@ import (
 type stretch struct {
 	hits     []hit
 	segments []segment
-	open     bool // begins within a segment
+	titles   [][]int32 // the words in what stands over each segment; nil: none do
+	open     bool      // begins within a segment
+	alike    bool      // segments are items of data, of which each stands for itself
 }
 
 // read looks for a query's words in text[from:to], for passages of at most maxChars characters.
 func (d *Document) read(b *binding, l *lexer, from, to int, maxChars int32) stretch {
-	s := stretch{segments: segments(d.reading, from, to, maxChars), open: from > 0}
+	s := stretch{segments: segments(d.reading, from, to, maxChars), open: from > 0, alike: d.reading.json != nil}
 	at := 0
 	l.scan(d.text, from, to, func(t token) {
 		w, ok := b.of[t.term]
@@ -26,7 +28,21 @@ func (d *Document) read(b *binding, l *lexer, from, to int, maxChars int32) stre
 		}
 		s.hits = append(s.hits, hit{from: t.from, to: t.to, pos: t.pos, word: w, segment: int32(at)})
 	})
+	if d.titled() {
+		s.titles = make([][]int32, len(s.segments))
+		for i, one := range s.segments {
+			s.titles[i] = d.titleWords(b, l, int(one.from))
+		}
+	}
 	return s
+}
+
+// over are the words in what stands over a segment.
+func (s *stretch) over(i int) []int32 {
+	if s.titles == nil {
+		return nil
+	}
+	return s.titles[i]
 }
 
 // window is a passage before it is cut out.
@@ -34,7 +50,8 @@ type window struct {
 	lead     int32 // where what is shown begins: as far before from as there is room
 	from, to int32
 	score    float64
-	near     []hit // those in it and around it
+	near     []hit   // those in it and around it
+	over     []int32 // the words in what stands over it
 	phrases  uint32
 }
 
@@ -57,7 +74,7 @@ func (s *stretch) windows(sc *scorer, maxChars int32) (out []window) {
 		for j+1 < len(s.segments) && s.segments[j+1].after-first.first <= maxChars {
 			j++
 		}
-		if w := s.window(sc, first.from, s.segments[j].to); w.score > 0 {
+		if w := s.window(sc, i, first.from, s.segments[j].to); w.score > 0 {
 			w.lead = s.lead(i, j, maxChars)
 			out = append(out, w)
 		}
@@ -67,15 +84,16 @@ func (s *stretch) windows(sc *scorer, maxChars int32) (out []window) {
 
 // lead is where the first segment begins that fits a passage beside those from i to j: what comes before tells what is spoken of.
 func (s *stretch) lead(i, j int, maxChars int32) int32 {
-	for i > 0 && (i > 1 || !s.open) && s.segments[j].after-s.segments[i-1].first <= maxChars {
+	for i > 0 && (i > 1 || !s.open) && !s.alike && s.segments[j].after-s.segments[i-1].first <= maxChars {
 		i--
 	}
 	return s.segments[i].from
 }
 
-func (s *stretch) window(sc *scorer, from, to int32) window {
-	w := window{lead: from, from: from, to: to, near: s.near(from, to)}
-	w.score = sc.score(w.near, from, to)
+// window is the passage from-to, which begins in the ith segment.
+func (s *stretch) window(sc *scorer, i int, from, to int32) window {
+	w := window{lead: from, from: from, to: to, near: s.near(from, to), over: s.over(i)}
+	w.score = sc.score(w.near, w.over, from, to)
 	return w
 }
 
@@ -158,7 +176,7 @@ func (s *stretch) holding(sc *scorer, text string, from, to, maxChars int32) win
 			end = s.segments[j].to
 		}
 	}
-	return s.window(sc, start, end)
+	return s.window(sc, max(i, 0), start, end)
 }
 
 // charsWithin says whether a text has at most so many characters.

@@ -24,7 +24,9 @@ type cutter struct {
 	text   string
 	lines  bool // each line stands for itself
 	starts []int32
-	long   int32 // how many characters are too many for a segment
+	long   int32 // a segment of more characters is cut where it says so
+	most   int32 // and one of more than these anywhere
+	items  bool  // nothing but starts ends a segment
 	out    []segment
 	chars  int32
 	from   int32 // where the current segment begins
@@ -40,7 +42,12 @@ type segmentMark struct{ at, chars int32 }
 func segments(r *Reading, from, to int, maxChars int32) []segment {
 	starts := r.Starts()
 	starts = starts[sort.Search(len(starts), func(i int) bool { return starts[i] > int32(from) }):]
-	c := cutter{text: r.Text[:to], lines: r.Kind == KindLines || r.Kind == KindCode || r.Kind == KindJSON, starts: starts, long: min(segmentChars, (maxChars-1)/2)}
+	c := cutter{text: r.Text[:to], lines: r.Kind == KindLines || r.Kind == KindCode, items: r.json != nil, starts: starts}
+	c.long = min(segmentChars, (maxChars-1)/2)
+	c.most = 2 * c.long
+	if c.items {
+		c.long, c.most = maxChars-1, maxChars-1
+	}
 	c.reset(int32(from))
 	for i := from; i < to; {
 		if len(c.starts) > 0 && c.starts[0] <= int32(i) {
@@ -62,6 +69,10 @@ func segments(r *Reading, from, to int, maxChars int32) []segment {
 // step looks at the character before i.
 func (c *cutter) step(r rune, i int) {
 	switch {
+	case c.items:
+		if r == '\n' || r == ',' || r == ' ' {
+			c.space = segmentMark{int32(i), c.chars}
+		}
 	case r == '\n':
 		if c.lineEnds(i) {
 			c.end(int32(i), false)
@@ -155,7 +166,7 @@ func (c *cutter) cutLong(i int32) {
 		c.endAt(c.comma)
 	case c.space.chars-c.first > c.long/2:
 		c.endAt(c.space)
-	case c.chars-c.first > 2*c.long:
+	case c.chars-c.first > c.most:
 		c.endAt(c.clusterBorder(i))
 	}
 }

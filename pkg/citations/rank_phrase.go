@@ -187,7 +187,7 @@ func (p *phrase) start(text string, from, end int) int {
 	return at
 }
 
-// maxOccurrences is how many places of a phrase a search looks at, of each content.
+// maxOccurrences is how many places of a phrase a search looks at, in a content and again in each part of it that is read.
 const maxOccurrences = 16
 
 // occurrence is where a phrase of a query stands in a text.
@@ -196,13 +196,28 @@ type occurrence struct {
 	phrase int
 }
 
-// occurrences are the places of a query's phrases in a text.
-func (d *Document) occurrences(q *Query, postings [][]int32) (out []occurrence) {
+// places are where in a part of the text a phrase stands that an excerpt of so many characters can hold.
+func (d *Document) places(p *phrase, part span, maxChars int, found func(span) bool) {
+	n := 0
+	p.find(d.text, part.from, part.to, func(s span) bool {
+		if !charsWithin(d.text[s.from:s.to], int32(maxChars)) {
+			return true
+		}
+		n++
+		return found(s) && n < maxOccurrences
+	})
+}
+
+// wholePhrases are places of the phrases that the first excerpt is to hold.
+func (d *Document) wholePhrases(q *Query, postings [][]int32, maxChars int) (out []span) {
 	for i := range q.phrases {
 		p, n := &q.phrases[i], 0
+		if !p.whole {
+			continue
+		}
 		for _, part := range d.mayHold(p, postings) {
-			p.find(d.text, part.from, part.to, func(s span) bool {
-				out = append(out, occurrence{s, i})
+			d.places(p, part, maxChars, func(s span) bool {
+				out = append(out, s)
 				n++
 				return n < maxOccurrences
 			})
@@ -210,6 +225,17 @@ func (d *Document) occurrences(q *Query, postings [][]int32) (out []occurrence) 
 				break
 			}
 		}
+	}
+	return out
+}
+
+// phrasesIn are the places of all phrases in a part of the text.
+func (d *Document) phrasesIn(q *Query, part span, maxChars int) (out []occurrence) {
+	for i := range q.phrases {
+		d.places(&q.phrases[i], part, maxChars, func(s span) bool {
+			out = append(out, occurrence{s, i})
+			return true
+		})
 	}
 	return out
 }

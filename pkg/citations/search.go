@@ -79,10 +79,10 @@ func (s *Search) look(d *Document) (windows []window) {
 	}
 	s.blocks += d.blocks()
 	s.scorer.weigh(s.df, s.blocks)
-	found := s.occurrences(d, postings)
-	for _, part := range d.worthReading(postings, s.scorer.weights, spansOf(found)) {
+	phrases := d.wholePhrases(s.query, postings, s.options.MaxChars)
+	for _, part := range d.worthReading(postings, s.scorer.weights, phrases) {
 		r := d.read(b, l, part.from, part.to, int32(s.options.MaxChars))
-		windows = append(windows, s.windows(d, &r, part, found)...)
+		windows = append(windows, s.windows(d, &r, d.phrasesIn(s.query, part, s.options.MaxChars))...)
 	}
 	return windows
 }
@@ -97,44 +97,29 @@ func (s *Search) binding(lang language) *binding {
 	return b
 }
 
-// occurrences are the places of the query's phrases in a document that an excerpt can hold.
-func (s *Search) occurrences(d *Document, postings [][]int32) []occurrence {
-	return slices.DeleteFunc(d.occurrences(s.query, postings), func(o occurrence) bool {
-		return !charsWithin(d.text[o.from:o.to], int32(s.options.MaxChars))
-	})
-}
-
-func spansOf(found []occurrence) []span {
-	out := make([]span, len(found))
-	for i, o := range found {
-		out[i] = o.span
-	}
-	return out
-}
-
-// windows are the passages of a stretch, and one for each phrase that no other holds.
-func (s *Search) windows(d *Document, r *stretch, part span, found []occurrence) []window {
+// windows are the passages of a stretch, and one for each phrase that the first excerpt is to hold and no passage holds.
+func (s *Search) windows(d *Document, r *stretch, found []occurrence) []window {
 	chars := int32(s.options.MaxChars)
 	out := r.windows(s.scorer, chars)
 	for _, o := range found {
-		if o.from < part.from || o.to > part.to {
-			continue
-		}
 		held := false
 		for i := range out {
 			held = out[i].hold(o) || held
 		}
-		if !held {
+		if !held && s.query.phrases[o.phrase].whole {
 			w := r.holding(s.scorer, d.text, int32(o.from), int32(o.to), chars)
 			w.hold(o)
 			out = append(out, w)
 		}
 	}
 	for i := range out {
-		out[i].score += s.phraseScore(out[i].phrases)
+		out[i].score += s.phraseScore(out[i].phrases) + heldFirst*float64(s.wholePhrase(out[i].phrases))
 	}
 	return out
 }
+
+// heldFirst is above all scores: what holds a phrase that the first excerpt is to hold is kept whatever else there is.
+const heldFirst = 1e6
 
 // hold notes a phrase that lies in a window.
 func (w *window) hold(o occurrence) bool {
@@ -199,7 +184,7 @@ func (s *Search) rank() {
 	s.scorer.weigh(s.df, s.blocks)
 	for i := range s.candidates {
 		c := &s.candidates[i]
-		c.score = s.scorer.score(c.hits, c.from, c.to) + s.phraseScore(c.phrases)
+		c.score = s.scorer.score(c.hits, c.over, c.from, c.to) + s.phraseScore(c.phrases)
 	}
 	slices.SortStableFunc(s.candidates, func(a, b candidate) int {
 		switch {
@@ -251,7 +236,7 @@ func (s *Search) excerpt(c *candidate) Excerpt {
 }
 
 func (s *Search) candidate(content int, d *Document, w window) candidate {
-	c := candidate{content: content, lead: w.lead, from: w.from, to: w.to, hits: slices.Clone(w.near), phrases: w.phrases}
+	c := candidate{content: content, lead: w.lead, from: w.from, to: w.to, hits: slices.Clone(w.near), over: w.over, phrases: w.phrases}
 	c.text = strings.Clone(d.text[w.lead:w.to])
 	c.location = d.reading.Place(int(w.lead), int(w.to))
 	c.bytes, c.chars = d.reading.Source(int(w.lead), int(w.to))

@@ -53,15 +53,19 @@ var languageTable = [...]struct {
 // otherFunctionWords are those of scripts whose language need not be known.
 var otherFunctionWords = [...]func(string) bool{functionRussian, functionUkrainian, functionArabic, functionPersian, functionHindi, functionGreek, functionHebrew}
 
-// census counts whose function words a text has.
+// census counts how many different words a text has, and how many of them are function words of each language. Each word counts once:
+// what data repeats says nothing of the language around it.
 type census struct {
-	words  int
+	seen   map[string]struct{}
 	counts [len(languageTable)]int
 }
 
 func (c *census) add(word string) {
 	word = bare(fold(word))
-	c.words++
+	if _, ok := c.seen[word]; ok || len(word) < 2 {
+		return
+	}
+	c.seen[word] = struct{}{}
 	for l, row := range languageTable {
 		if row.function(word) {
 			c.counts[l]++
@@ -69,7 +73,7 @@ func (c *census) add(word string) {
 	}
 }
 
-// language is the one whose function words are most of the text, by a margin that chance does not give.
+// language is the one with the most function words, if they are more than chance gives and more than English ones.
 func (c *census) language() language {
 	best := 0
 	for l, n := range c.counts {
@@ -77,11 +81,14 @@ func (c *census) language() language {
 			best = l
 		}
 	}
-	if c.counts[best] < 2 || c.counts[best]*12 < c.words {
+	if c.counts[best] < 2 || c.counts[best]*12 < len(c.seen) || (len(c.seen) > fewWords && c.counts[best] < 4) {
 		return 0
 	}
 	return language(best)
 }
+
+// fewWords is how many different words a question may have, where two function words tell a language.
+const fewWords = 24
 
 // Of a long text, stretches are looked at.
 const (
@@ -91,7 +98,7 @@ const (
 
 // languageOf looks at a text in several places.
 func languageOf(text string) language {
-	var c census
+	c := census{seen: map[string]struct{}{}}
 	step := max(len(text)/censusStretches, 2048)
 	for from := 0; from < len(text); from += step {
 		c.stretch(text[from:min(from+2048, len(text))])
