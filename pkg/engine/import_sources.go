@@ -61,9 +61,8 @@ func numberOfWhole(handle string) (int64, bool) {
 	if !ok {
 		return 0, false
 	}
-	letters := handle[len(handle)-8:]
-	_, err := handleLetters.DecodeString(strings.ToUpper(letters))
-	return n, err == nil && handle == fmt.Sprintf("c%d-%s", n, strings.ToLower(letters))
+	secret, err := handleLetters.DecodeString(strings.ToUpper(handle[len(handle)-8:]))
+	return n, err == nil && handle == fmt.Sprintf("c%d-%s", n, strings.ToLower(handleLetters.EncodeToString(secret)))
 }
 
 // name notes that an edit names a content, whose source is to come.

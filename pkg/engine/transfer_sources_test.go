@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"errors"
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -168,7 +169,7 @@ func (b *bench) sameContents(t testing.TB, n int) {
 	}
 }
 
-// TestEngine_Import_OfAppendingWhileExporting: what comes, and what goes, while an export is read is no part of it.
+// TestEngine_Export_WhileContentsComeAndGo: what comes, and what goes, while an export is read is no part of it.
 func TestEngine_Export_WhileContentsComeAndGo(t *testing.T) {
 	b := newBench(0)
 	sourced(t, b, "c")
@@ -213,190 +214,49 @@ func TestEngine_Export_WhileContentsComeAndGo(t *testing.T) {
 	}
 }
 
-// TestEngine_Export_ContentGoesUnderIt: of a content that goes in the middle of it nobody gets half.
+// TestEngine_Export_ContentGoesUnderIt: a content that goes before its turn is told as gone; of one that goes in the middle of it
+// nobody gets half.
 func TestEngine_Export_ContentGoesUnderIt(t *testing.T) {
-	b := newBench(0)
-	b.kept(t, "c", "run", prose(1, 700_000))
-	b.ends(t, "c", "run", 0)
-	for _, at := range []string{"source", "chunk"} {
-		var chunks int
+	for at, want := range map[int]conversation.Kind{1: "", 2: conversation.Contention} {
+		b := newBench(0)
+		b.kept(t, "c", "", "first")
+		b.kept(t, "c", "run", prose(1, 700_000))
+		b.ends(t, "c", "run", 0)
+		var given []engine.Record
+		sources := 0
 		err := b.Export(ctx, keyOf("c"), func(r engine.Record) error {
-			if r.Source != nil && at == "source" || r.Chunk != nil && at == "chunk" {
-				b.now = b.now.Add(time.Second)
-				if err := b.Sweep(ctx); err != nil {
-					t.Fatal(err)
-				}
+			given = append(given, clone(r))
+			if r.Source == nil {
+				return nil
 			}
-			if r.Chunk != nil {
-				chunks++
+			if sources++; sources == at {
+				b.now = b.now.Add(time.Second)
+				return b.Sweep(ctx)
 			}
 			return nil
 		})
-		if at == "source" {
-			expect(t, err, conversation.Contention)
-			b.kept(t, "c", "run2", prose(1, 700_000))
-			b.ends(t, "c", "run2", 0)
+		if want != "" {
+			expect(t, err, want)
 			continue
 		}
-		expect(t, err, conversation.Contention)
-		if chunks != 1 {
-			t.Errorf("%d chunks of a content that went", chunks)
+		if err != nil || len(given) < 3 || !given[len(given)-1].Source.Source.Expired {
+			t.Fatalf("%v, and %d records", err, len(given))
+		}
+		if _, err := b.imports("copy", given); err != nil {
+			t.Error(err, causeOf(err))
 		}
 	}
 }
 
-// TestEngine_Import_HostileSources: what no conversation could have written of contents is refused and leaves nothing behind.
-func TestEngine_Import_HostileSources(t *testing.T) {
-	origin := newBench(0)
-	sourced(t, origin, "c")
-	good := origin.export(t, "c")
-	at := func(found func(engine.Record) bool) int { return slices.IndexFunc(good, found) }
-	number := func(n int) int {
-		handle := sourcesOf(good)[n-1].Source.ContentID
-		return at(func(r engine.Record) bool { return r.Source != nil && r.Source.Source.ContentID == handle })
+// TestEngine_Export_ManyRuns: an export without all of them would leave contents in the copy that never go.
+func TestEngine_Export_ManyRuns(t *testing.T) {
+	b := newBench(0)
+	b.append(t, "c", user("go"))
+	for i := range store.MaxSlots {
+		b.ends(t, "c", fmt.Sprint(i), time.Hour)
 	}
-	chunk := number(4) + 1 // 600 KB in three
-	citing := at(func(r engine.Record) bool {
-		return r.Edit != nil && len(r.Edit.Parts) > 0 && r.Edit.Parts[0].Shown.Citation != nil
-	})
-	storing := at(func(r engine.Record) bool { return r.Edit != nil && r.Edit.Kind == conversation.EditStoreContent })
-	source := func(n int, change func(*engine.SourceRecord)) func([]engine.Record) []engine.Record {
-		return func(r []engine.Record) []engine.Record { change(r[number(n)].Source); return r }
-	}
-	edit := func(i int, change func(*conversation.Edit)) func([]engine.Record) []engine.Record {
-		return func(r []engine.Record) []engine.Record { change(r[i].Edit); return r }
-	}
-	cites := func(change func(*conversation.Citation)) func([]engine.Record) []engine.Record {
-		return edit(citing, func(e *conversation.Edit) {
-			c := *e.Parts[0].Shown.Citation
-			change(&c)
-			e.Parts[0].Shown.Citation = &c
-		})
-	}
-	runs := func(change func([]engine.Run) []engine.Run) func([]engine.Record) []engine.Record {
-		return func(r []engine.Record) []engine.Record {
-			r[1].State.Runs = change(slices.Clone(r[1].State.Runs))
-			return r
-		}
-	}
-	for name, spoil := range map[string]func([]engine.Record) []engine.Record{
-		"no handle":                 source(1, func(s *engine.SourceRecord) { s.Source.ContentID = "" }),
-		"a handle that says more":   source(1, func(s *engine.SourceRecord) { s.Source.ContentID = "c1-aaaa\naaa" }),
-		"a handle in capitals":      source(1, func(s *engine.SourceRecord) { s.Source.ContentID = "c1-AAAAAAAA" }),
-		"a handle with a sign":      source(1, func(s *engine.SourceRecord) { s.Source.ContentID = "c+1-aaaaaaaa" }),
-		"a later number":            source(6, func(s *engine.SourceRecord) { s.Source.ContentID = "c7-aaaaaaaa" }),
-		"an earlier number":         source(6, func(s *engine.SourceRecord) { s.Source.ContentID = "c1-aaaaaaaa" }),
-		"another handle":            source(2, func(s *engine.SourceRecord) { s.Source.ContentID = "c2-bbbbbbbb" }),
-		"a source missing":          func(r []engine.Record) []engine.Record { return slices.Delete(r, number(6), number(6)+1) },
-		"the last source missing":   func(r []engine.Record) []engine.Record { return r[:len(r)-1] },
-		"a source twice":            func(r []engine.Record) []engine.Record { return slices.Insert(r, number(2), r[number(2)]) },
-		"a manifest after a source": func(r []engine.Record) []engine.Record { return slices.Insert(r, number(2), r[number(1)-2]) },
-		"a state after a source":    func(r []engine.Record) []engine.Record { return slices.Insert(r, number(2), r[1]) },
-		"a state after a message":   func(r []engine.Record) []engine.Record { r[1], r[2] = r[2], r[1]; return r },
-		"two states":                func(r []engine.Record) []engine.Record { return slices.Insert(r, 2, r[1]) },
-		"a chunk missing":           func(r []engine.Record) []engine.Record { return slices.Delete(r, chunk, chunk+1) },
-		"the last chunk missing":    func(r []engine.Record) []engine.Record { return slices.Delete(r, chunk+2, chunk+3) },
-		"a chunk twice":             func(r []engine.Record) []engine.Record { return slices.Insert(r, chunk, r[chunk]) },
-		"chunks in another order":   func(r []engine.Record) []engine.Record { r[chunk], r[chunk+1] = r[chunk+1], r[chunk]; return r },
-		"a chunk of another":        func(r []engine.Record) []engine.Record { r[chunk].Chunk.ContentID = "c5-aaaaaaaa"; return r },
-		"an empty chunk":            func(r []engine.Record) []engine.Record { r[chunk].Chunk.Data = nil; return r },
-		"a chunk changed": func(r []engine.Record) []engine.Record {
-			r[chunk].Chunk.Data = make([]byte, len(r[chunk].Chunk.Data))
-			return r
-		},
-		"a chunk too long":            source(4, func(s *engine.SourceRecord) { s.Source.Bytes-- }),
-		"bytes that do not come":      source(4, func(s *engine.SourceRecord) { s.Source.Bytes++ }),
-		"fewer characters":            source(4, func(s *engine.SourceRecord) { s.Source.Chars-- }),
-		"characters of bytes":         source(6, func(s *engine.SourceRecord) { s.Source.Chars = 9 }),
-		"another hash":                source(4, func(s *engine.SourceRecord) { s.Source.SHA256 = &[32]byte{1} }),
-		"no hash":                     source(4, func(s *engine.SourceRecord) { s.Source.SHA256 = nil }),
-		"no hash of a message's":      source(2, func(s *engine.SourceRecord) { s.Source.SHA256 = nil }),
-		"another hash of a message's": source(3, func(s *engine.SourceRecord) { s.Source.SHA256 = &[32]byte{1} }),
-		"another length":              source(2, func(s *engine.SourceRecord) { s.Source.Bytes++ }),
-		"another length in chunks":    source(3, func(s *engine.SourceRecord) { s.Source.Bytes, s.Source.Chars = 1<<20, 1<<20 }),
-		"other characters":            source(2, func(s *engine.SourceRecord) { s.Source.Chars-- }),
-		"a message that is not there": source(2, func(s *engine.SourceRecord) { s.Message = 1000 }),
-		"a message before the first":  source(2, func(s *engine.SourceRecord) { s.Message = -1 }),
-		"a part that is not there":    source(2, func(s *engine.SourceRecord) { s.Part = 1 }),
-		"a part before the first":     source(2, func(s *engine.SourceRecord) { s.Part = -1 }),
-		"a call": source(2, func(s *engine.SourceRecord) {
-			s.Message, s.Part, s.Source.RunID, s.Source.Expires = 1, 0, "", time.Time{}
-		}),
-		"another text of the run":     source(3, func(s *engine.SourceRecord) { s.Message = 2 }),
-		"another run than its text":   source(2, func(s *engine.SourceRecord) { s.Source.RunID = "second" }),
-		"a run that there is not":     source(5, func(s *engine.SourceRecord) { s.Source.RunID = "none" }),
-		"another end than its run":    source(5, func(s *engine.SourceRecord) { s.Source.Expires = s.Source.Expires.Add(time.Second) }),
-		"an end without a run":        source(1, func(s *engine.SourceRecord) { s.Source.Expires = origin.now }),
-		"part of a millisecond":       source(1, func(s *engine.SourceRecord) { s.Source.Accessed = s.Source.Accessed.Add(1) }),
-		"cited by a later message":    source(1, func(s *engine.SourceRecord) { s.Source.CitedBy = []int32{1000} }),
-		"cited by an earlier one":     source(1, func(s *engine.SourceRecord) { s.Source.CitedBy = []int32{-1} }),
-		"cited by too many":           source(1, func(s *engine.SourceRecord) { s.Source.CitedBy = make([]int32, 101) }),
-		"a citation without a source": cites(func(c *conversation.Citation) { c.ContentID = "c99-aaaaaaaa" }),
-		"a citation of no handle":     cites(func(c *conversation.Citation) { c.ContentID = "2" }),
-		"a citation of another":       cites(func(c *conversation.Citation) { c.ContentID = "c2-bbbbbbbb" }),
-		"an excerpt past the text":    cites(func(c *conversation.Citation) { c.ExcerptEnd = 1 << 20 }),
-		"an excerpt before the text":  cites(func(c *conversation.Citation) { c.ExcerptFrom = -1 }),
-		"an excerpt backwards":        cites(func(c *conversation.Citation) { c.ExcerptFrom = c.ExcerptEnd + 1 }),
-		"no way to get more":          cites(func(c *conversation.Citation) { c.HowFrom = 1 << 20 }),
-		"half a character": edit(citing, func(e *conversation.Edit) {
-			e.Parts[0].Shown = conversation.Part{
-				Kind: conversation.PartText, Text: conversation.Content{Inline: "ü"},
-				Citation: &conversation.Citation{ContentID: e.Parts[0].Shown.Citation.ContentID, HowFrom: 1},
-			}
-		}),
-		"cited at another level":    edit(citing, func(e *conversation.Edit) { e.Parts[0].Level = conversation.Shortened }),
-		"a call that cites":         edit(citing, func(e *conversation.Edit) { e.Parts[0].Shown.Kind = conversation.PartReasoning }),
-		"a content of no name":      edit(storing, func(e *conversation.Edit) { e.Content = "" }),
-		"a content of any name":     edit(storing, func(e *conversation.Edit) { e.Content = "x" }),
-		"a content of no source":    edit(storing, func(e *conversation.Edit) { e.Content = "c77-aaaaaaaa" }),
-		"a content past the record": edit(storing, func(e *conversation.Edit) { e.Range = conversation.Range{First: 999, End: 999} }),
-		"a content of a range":      edit(storing, func(e *conversation.Edit) { e.Range = conversation.Range{First: 0, End: 2} }),
-		"a content in an edit":      edit(citing, func(e *conversation.Edit) { e.Content = "c1-aaaaaaaa" }),
-		"a content and a mask":      edit(storing, func(e *conversation.Edit) { e.Mask = []int32{0} }),
-		"a message that cites": func(r []engine.Record) []engine.Record {
-			r[2].Message.Parts[0].Citation = &conversation.Citation{}
-			return r
-		},
-		"a run twice":              runs(func(r []engine.Run) []engine.Run { return append(r, r[0]) }),
-		"a run without a name":     runs(func(r []engine.Run) []engine.Run { r[0].ID = ""; return r }),
-		"a run that is only gone":  runs(func(r []engine.Run) []engine.Run { r[0].Gone, r[0].End = true, time.Time{}; return r }),
-		"a run of no exact time":   runs(func(r []engine.Run) []engine.Run { r[0].Used = r[0].Used.Add(1); return r }),
-		"no runs":                  runs(func([]engine.Run) []engine.Run { return nil }),
-		"too many runs":            runs(func([]engine.Run) []engine.Run { return make([]engine.Run, store.MaxSlots) }),
-		"contents of what is gone": runs(func(r []engine.Run) []engine.Run { return allGone(r) }),
-		"a slot of contents": func(r []engine.Record) []engine.Record {
-			r[1].State.Slots = map[string][]byte{"content/last": []byte("9")}
-			return r
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			b := newBench(0)
-			records := make([]engine.Record, len(good))
-			for i := range good {
-				records[i] = clone(good[i])
-			}
-			_, err := b.imports("copy", spoil(records))
-			expect(t, err, conversation.InvalidField)
-			_, err = b.Get(ctx, keyOf("copy"))
-			expect(t, err, conversation.ConversationNotFound)
-			b.now = b.now.Add(store.UploadGrace + time.Minute)
-			if err := b.Sweep(ctx); err != nil {
-				t.Fatal(err)
-			}
-			if due, err := b.store.Due(ctx, b.now, 10); err != nil || len(due) != 0 {
-				t.Errorf("left behind: %+v, %v", due, err)
-			}
-		})
-	}
-}
-
-func allGone(runs []engine.Run) []engine.Run {
-	for i := range runs {
-		if runs[i].Gone = true; runs[i].End.IsZero() {
-			runs[i].End = runs[i].Used
-		}
-	}
-	return runs
+	err := b.Export(ctx, keyOf("c"), func(engine.Record) error { return nil })
+	expect(t, err, conversation.LimitExceeded)
 }
 
 // TestEngine_Import_SourcesBrokenOff: in the middle of a content too, nothing is left behind.

@@ -126,6 +126,8 @@ func TestReader_HostileSources_AreRefusedByField(t *testing.T) {
 		"after the last":           {store, `"start":1,"end":1`, `"start":2,"end":2`, "edit.range"},
 		"before the first":         {store, `"start":1,"end":1`, `"start":-1,"end":-1`, "edit.range"},
 		"parts of no message":      {store, `"range":{"start":1,"end":1}`, `"range":{"start":1,"end":1},"mask":[0]`, "edit.range"},
+		"a long source's address":  {stored, `"totalBytes"`, `"sourceUrl":"` + long + `","totalBytes"`, "source.sourceUrl"},
+		"a long media type":        {own, `"totalBytes"`, `"contentType":"` + long + `","totalBytes"`, "source.contentType"},
 		"a long source":            {own, `c1-aaaaaaaa`, long, "source.contentId"},
 		"much metadata":            {stored, `{\"k\": \"v\"}`, `{\"k\": \"` + long + `\"}`, "source.metadataJson"},
 		"metadata, no object":      {stored, `{\"k\": \"v\"}`, `[1]`, "source.metadataJson"},
@@ -185,5 +187,9 @@ func TestReader_SourcesOutOfOrder_AreRefused(t *testing.T) {
 		if _, err := readAll(twice); err == nil {
 			t.Errorf("line %d is taken twice", i+1)
 		}
+	}
+	end := strings.Replace(good[len(good)-1], `"sources":4`, `"sources":2`, 1)
+	if _, err := readAll(strings.Join(append(append([]string{}, good[:10]...), end), "")); err == nil {
+		t.Error("the last chunk of the last source is not missed")
 	}
 }
