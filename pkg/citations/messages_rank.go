@@ -1,7 +1,8 @@
 package citations
 
 import (
-	"encoding/binary"
+	"cmp"
+	"math"
 	"slices"
 )
 
@@ -11,147 +12,177 @@ type Hit struct {
 	Score float64 // comparable within one search alone
 }
 
+// messageKnobs are what the ranking of messages is tuned with. They are of no language.
+type messageKnobs struct {
+	saturation float64 // BM25's k1
+	brevity    float64 // terms that a message is taken to be longer than it is: to be short is not to be to the point
+	function   float64 // what a word weighs that says nothing by itself
+	named      int     // how often a word may be named to weigh the more for it
+	coverage   float64 // what it adds to hold all of a query
+	pair       float64 // what two words add that follow each other as in the query
+	opening    float64 // what it adds when a message begins with the word: a speaker's name, a title
+	previous   float64 // what a message has of the score of the one before it
+	answer     float64 // and what more, if that one asks
+	next       float64 // what it has of the one after it
+	around     float64 // what it has of each of those further away
+	reach      int     // how far that goes
+}
+
+func defaultMessageKnobs() messageKnobs {
+	return messageKnobs{
+		saturation: 1.5, brevity: 30, function: 0.25, named: 15, coverage: 1.5, pair: 1.2, opening: 0.2,
+		previous: 0.2, answer: 0.3, next: 0.12, around: 0.05, reach: 4,
+	}
+}
+
 // SearchMessages ranks messages of several runs, whose indices rise from run to run, best first, at most limit. Messages that keep
-// refuses are not hits (nil keeps all). A message that says little by itself is found by those around it.
+// refuses are not hits (nil keeps all), but count in what is rare and what surrounds others. It is BM25 over the messages, and more for
+// words that follow each other as in the query, for holding much of it, and for its words before an opening colon. What a message
+// lacks, those around it may say: most of all the question that it answers.
 func SearchMessages(q *Query, runs []*Messages, keep func(index int32) bool, limit int) []Hit {
-	s := messageSearch{scorer: newScorer(q, defaultKnobs()), df: make([]int, len(q.words)), keep: keep}
+	r := newMessageRanking(q, runs)
+	r.survey()
+	if !r.weigh() {
+		return nil
+	}
+	r.score()
+	return r.hits(keep, limit)
+}
+
+// messageRanking is one search.
+type messageRanking struct {
+	messageKnobs
+	query *Query
+	words *messageWords
+	runs  []*Messages
+
+	df      []int32
+	weights []float64 // of each word of the query; 0: does not count
+	all     float64   // their sum
+	mean    float64   // terms of a message
+	count   int       // of messages
+	own     []float64 // the score of each message by itself
+}
+
+func newMessageRanking(q *Query, runs []*Messages) *messageRanking {
+	r := &messageRanking{messageKnobs: defaultMessageKnobs(), query: q, runs: runs, df: make([]int32, len(q.words))}
+	spoken := uint32(0)
 	for _, m := range runs {
-		s.look(m)
+		spoken |= m.spoken
+		r.count += len(m.entries)
 	}
-	s.scorer.weigh(s.df, len(s.messages))
-	scores := s.scores()
-	order := make([]int, 0, len(scores))
-	for i, score := range scores {
-		if score > 0 {
-			order = append(order, i)
+	r.words = newMessageWords(q, spoken)
+	return r
+}
+
+// each gives the messages in order, with their codes.
+func (r *messageRanking) each(give func(at int, e messageEntry, codes []byte)) {
+	at := 0
+	for _, m := range r.runs {
+		codes := m.codes
+		for _, e := range m.entries {
+			give(at, e, codes[:e.size])
+			codes = codes[e.size:]
+			at++
 		}
 	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		switch {
-		case scores[a] > scores[b]:
-			return -1
-		case scores[a] < scores[b]:
-			return 1
-		}
-		return a - b
+}
+
+// survey counts how many messages hold each word, and how long they are.
+func (r *messageRanking) survey() {
+	last, terms := make([]int32, len(r.df)), int64(0)
+	r.each(func(at int, _ messageEntry, codes []byte) {
+		terms += int64(r.words.scan(codes, func(word, _ int32) {
+			if last[word] != int32(at)+1 {
+				last[word] = int32(at) + 1
+				r.df[word]++
+			}
+		}))
 	})
-	hits := make([]Hit, 0, max(0, min(limit, len(order))))
-	for _, i := range order[:cap(hits)] {
-		hits = append(hits, Hit{Index: s.messages[i].index, Score: scores[i]})
+	r.mean = float64(terms) / float64(max(1, r.count))
+}
+
+// weigh sets what words weigh, by how often they are named and how few messages hold them. Only the weightiest count: a long request
+// does not drown in its own common words. It says whether any message holds any.
+func (r *messageRanking) weigh() bool {
+	r.weights = r.query.named(r.messageKnobs)
+	for w := range r.weights {
+		df, n := float64(r.df[w]), float64(r.count)
+		if df == 0 {
+			r.weights[w] = 0
+		}
+		r.weights[w] *= math.Log(1 + (n-df+0.5)/(df+0.5))
 	}
-	return hits
-}
-
-// messageSearch is one search over messages.
-type messageSearch struct {
-	scorer   *scorer
-	keep     func(int32) bool
-	df       []int // how many messages hold each word
-	messages []foundMessage
-	held     []heldWord // of all messages, in order
-	words    int        // of all messages
-	sieve    [1 << 10]uint64
-}
-
-// foundMessage is a message with what it holds of the query.
-type foundMessage struct {
-	index    int32
-	words    int32
-	from, to int32 // of held
-}
-
-type heldWord struct {
-	word  int32
-	times int32
-}
-
-// look reads what a run holds of the query.
-func (s *messageSearch) look(m *Messages) {
-	of := s.bind(m.langs)
-	index := int32(0)
-	for data := m.data; len(data) > 0; {
-		delta, n := binary.Uvarint(data)
-		words, k := binary.Uvarint(data[n:])
-		index += int32(delta)
-		found := foundMessage{index: index, words: int32(words), from: int32(len(s.held))}
-		data = readTerms(data[n+k:], func(t messageTerm, times int32) {
-			if s.sieve[t>>6&1023]&(1<<(t&63)) == 0 {
-				return
+	if sorted := slices.Sorted(slices.Values(r.weights)); len(sorted) > maxStrong {
+		least := sorted[len(sorted)-maxStrong]
+		for w := range r.weights {
+			if r.weights[w] < least {
+				r.weights[w] = 0
 			}
-			if w, ok := of[t]; ok {
-				s.hold(found.from, w, times)
-			}
-		})
-		if s.keep != nil && !s.keep(index) {
-			s.held = s.held[:found.from]
-			continue
 		}
-		found.to = int32(len(s.held))
-		for _, h := range s.held[found.from:] {
-			s.df[h.word]++
-		}
-		s.words += int(words)
-		s.messages = append(s.messages, found)
 	}
+	for _, weight := range r.weights {
+		r.all += weight
+	}
+	return r.all > 0
 }
 
-// hold notes a word of the message whose words begin at from. Forms of one word count together.
-func (s *messageSearch) hold(from, word, times int32) {
-	for i := from; i < int32(len(s.held)); i++ {
-		if s.held[i].word == word {
-			s.held[i].times += times
-			return
+// named is what the words of a query weigh by how often they are named.
+func (q *Query) named(k messageKnobs) []float64 {
+	weights := make([]float64, len(q.words))
+	for _, t := range q.tokens {
+		if t.word >= 0 {
+			weights[t.word] = min(weights[t.word]+1, float64(k.named))
 		}
 	}
-	s.held = append(s.held, heldWord{word, times})
+	for i, w := range q.words {
+		if !w.said {
+			weights[i] = k.function
+		}
+	}
+	return weights
 }
 
-// bind says which word of the query a term is, in the given languages.
-func (s *messageSearch) bind(langs uint32) map[messageTerm]int32 {
-	b := newBinding(s.scorer.query)
-	for l := range languageTable {
-		if langs&(1<<l) != 0 {
-			b.add(language(l))
-		}
-	}
-	of := make(map[messageTerm]int32, len(b.of))
-	s.sieve = [1 << 10]uint64{}
-	for t, w := range b.of {
-		short := messageTerm(t >> termShift)
-		of[short] = w
-		s.sieve[short>>6&1023] |= 1 << (short & 63)
-	}
-	return of
+// score scores each message by itself.
+func (r *messageRanking) score() {
+	r.own = make([]float64, r.count)
+	s := newMessageScorer(r)
+	r.each(func(at int, e messageEntry, codes []byte) {
+		s.begin(e.opening)
+		length := r.words.scan(codes, s.found)
+		r.own[at] = s.end(length)
+	})
 }
 
-// How messages are ranked.
-const (
-	messageSaturation = 1.6  // BM25's k1
-	messageLength     = 0.7  // BM25's b: how much less a word says in a long message
-	besideShare       = 0.3  // what a message has of the one before and the one after it
-	nearShare         = 0.15 // and of those beyond
-)
+// hits are the best messages, scored with what is around them.
+func (r *messageRanking) hits(keep func(index int32) bool, limit int) []Hit {
+	var hits []Hit
+	asked := false
+	r.each(func(at int, e messageEntry, _ []byte) {
+		score := r.surrounded(at, asked)
+		asked = e.asks
+		if score > 0 && (keep == nil || keep(e.index)) {
+			hits = append(hits, Hit{e.index, score})
+		}
+	})
+	slices.SortStableFunc(hits, func(a, b Hit) int { return cmp.Compare(b.Score, a.Score) })
+	return slices.Clip(hits[:min(len(hits), max(limit, 0))])
+}
 
-// scores are what the messages deserve.
-func (s *messageSearch) scores() []float64 {
-	own := make([]float64, len(s.messages))
-	mean := float64(s.words) / float64(max(1, len(s.messages)))
-	for i, m := range s.messages {
-		length := 1 - messageLength + messageLength*float64(m.words)/max(1, mean)
-		for _, h := range s.held[m.from:m.to] {
-			f := float64(h.times)
-			own[i] += s.scorer.weights[h.word] * f / (f + messageSaturation*length)
+// surrounded is the score of a message with its share of those around it.
+func (r *messageRanking) surrounded(at int, asked bool) float64 {
+	score := r.own[at]
+	for i := max(0, at-r.reach); i < min(len(r.own), at+r.reach+1); i++ {
+		switch {
+		case i == at-1 && asked:
+			score += (r.previous + r.answer) * r.own[i]
+		case i == at-1:
+			score += r.previous * r.own[i]
+		case i == at+1:
+			score += r.next * r.own[i]
+		case i != at:
+			score += r.around * r.own[i]
 		}
 	}
-	out := make([]float64, len(own))
-	at := func(i int) float64 {
-		if i < 0 || i >= len(own) {
-			return 0
-		}
-		return own[i]
-	}
-	for i := range own {
-		out[i] = own[i] + besideShare*(at(i-1)+at(i+1)) + nearShare*(at(i-2)+at(i+2))
-	}
-	return out
+	return score
 }

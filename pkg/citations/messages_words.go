@@ -1,0 +1,113 @@
+package citations
+
+import "math/bits"
+
+// messageWords knows the words of a query by the codes of messages. It is immutable once it is made.
+type messageWords struct {
+	keys  []uint64 // an open hash table: 0 is free
+	words []int32
+	grams bool // there are runs of characters among the words
+}
+
+// newMessageWords makes the words of a query known, as the languages stem them.
+func newMessageWords(q *Query, spoken uint32) *messageWords {
+	b := newBinding(q)
+	for ; spoken != 0; spoken &= spoken - 1 {
+		b.add(language(bits.TrailingZeros32(spoken)))
+	}
+	n := 0
+	for _, terms := range b.terms {
+		n += len(terms)
+	}
+	size := 1 << bits.Len(uint(4*n))
+	w := &messageWords{keys: make([]uint64, size), words: make([]int32, size)}
+	l := newLexer(q.lang)
+	for i, terms := range b.terms {
+		if q.words[i].gram {
+			w.put(runKey(l, q.words[i].text), int32(i))
+			w.grams = true
+			continue
+		}
+		for _, t := range terms {
+			w.put(wordKey(wordCode(t)), int32(i))
+		}
+	}
+	return w
+}
+
+// The keys of words, of characters, and of runs of two and three of them: as many codes as it takes, under the number of them.
+const (
+	keyShift = 60
+	gramBits = 15
+	gramMask = 1<<gramBits - 1
+)
+
+func wordKey(code uint32) uint64 { return 1<<63 | uint64(code) }
+
+func gramKey(n int, codes uint64) uint64 {
+	return uint64(n)<<keyShift | codes&(1<<(n*gramBits)-1)
+}
+
+// runKey is the key of a run of characters.
+func runKey(l *lexer, text string) uint64 {
+	n, codes := 0, uint64(0)
+	l.scan(text, 0, len(text), func(t token) {
+		if single(text[t.from:t.to]) {
+			n++
+			codes = codes<<gramBits | uint64(gramCode(t.term))
+		}
+	})
+	return gramKey(min(n, 3), codes)
+}
+
+// put makes a key known as a word's, if it is not another's.
+func (w *messageWords) put(key uint64, word int32) {
+	i := w.slot(key)
+	if w.keys[i] == 0 {
+		w.keys[i], w.words[i] = key, word
+	}
+}
+
+// slot is where a key is, or would be.
+func (w *messageWords) slot(key uint64) int {
+	const spread = 0x9E3779B97F4A7C15
+	mask := len(w.keys) - 1
+	i := int(key*spread>>40) & mask
+	for w.keys[i] != 0 && w.keys[i] != key {
+		i = (i + 1) & mask
+	}
+	return i
+}
+
+// find is the word of a key, -1 if there is none.
+func (w *messageWords) find(key uint64) int32 {
+	if i := w.slot(key); w.keys[i] != 0 {
+		return w.words[i]
+	}
+	return -1
+}
+
+// scan gives the words of a query in the codes of a message, and where they stand: the number of the term, of their last character if
+// they are runs. It says how many terms there are.
+func (w *messageWords) scan(codes []byte, found func(word, at int32)) (terms int32) {
+	tell := func(key uint64) {
+		if word := w.find(key); word >= 0 {
+			found(word, terms)
+		}
+	}
+	run, length := uint64(0), 0
+	for len(codes) > 0 {
+		if codes[0]&gramBit == 0 {
+			tell(wordKey(uint32(codes[0])<<16 | uint32(codes[1])<<8 | uint32(codes[2])))
+			codes, length = codes[3:], 0
+		} else {
+			run, length = run<<gramBits|uint64(codes[0]&^gramBit)<<8|uint64(codes[1]), min(length+1, 3)
+			for n := 1; n <= length && w.grams; n++ {
+				tell(gramKey(n, run))
+			}
+			codes = codes[2:]
+		}
+		terms++
+	}
+	return terms
+}
