@@ -162,7 +162,7 @@ func (j *journey) append(m conversation.Message) {
 	plainLife(&m)
 	e := &entry{
 		index: int32(len(j.record)), turn: j.turn, restored: -1, shown: map[int32]shownForm{}, masked: map[int32]bool{},
-		message: conversation.Message{Role: m.Role, Pinned: m.Pinned, Parts: conversation.CloneParts(m.Parts)},
+		message: conversation.Message{Role: m.Role, Type: m.Type, Pinned: m.Pinned, Parts: conversation.CloneParts(m.Parts)},
 	}
 	before, request := j.head(), j.request("AppendMessage")
 	err := j.insist(func() error {
@@ -179,6 +179,7 @@ func (j *journey) append(m conversation.Message) {
 	}
 	j.record = append(j.record, e)
 	j.settleUnits()
+	j.cited(e)
 	j.t.Logf("append %d: %s %s", e.index, e.message.Role, e.sketch())
 }
 

@@ -338,7 +338,8 @@ func (v *seen) reasons(e *entry) []string {
 			}
 		case conversation.DecisionRemoved:
 			out = append(out, "removed")
-		case conversation.DecisionClipped, conversation.DecisionCompacted, conversation.DecisionCleared, conversation.DecisionPruned:
+		case conversation.DecisionClipped, conversation.DecisionCompacted, conversation.DecisionCleared, conversation.DecisionPruned,
+			conversation.DecisionCited:
 			out = append(out, "edited")
 		}
 	}
