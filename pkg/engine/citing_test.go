@@ -516,3 +516,43 @@ func TestEngine_SearchMessages(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 }
+
+// TestEngine_AnswerToolCall_Summary: what a summary stands for is told message by message, in the limit, and goes on where it ended.
+func TestEngine_AnswerToolCall_Summary(t *testing.T) {
+	b := newBench(1 << 22)
+	for i := range 60 {
+		b.append(t, "c", user(fmt.Sprintf("question %d %s", i, prose(uint64(i), 200))), answer(fmt.Sprintf("reply %d", i)))
+	}
+	b.append(t, "c", user(prose(99, 50_000)), answer("long"), user("last"))
+	if _, err := b.Compact(ctx, engine.CompactRequest{Key: keyOf("c"), Strategy: conversation.StrategySummarize, KeepRecent: ptr(int32(1))}); err != nil {
+		t.Fatal(err)
+	}
+	l, err := b.Messages(ctx, engine.MessagesRequest{Key: keyOf("c"), Range: conversation.Range{End: -1}, Current: true, Limit: 1000, MaxBytes: 1 << 30, Size: func(*engine.MessageInView) int { return 1 }})
+	if err != nil || len(l.Summaries) != 1 {
+		t.Fatalf("%+v %v", l, err)
+	}
+	told := map[int]bool{}
+	args := fmt.Sprintf(`{"id":"s%d"}`, l.Summaries[0].ID)
+	for pages := 0; args != ""; pages++ {
+		got, err := b.AnswerToolCall(ctx, engine.ToolCallRequest{Key: keyOf("c"), MaxTokens: 600, Call: conversation.ToolCall{
+			CallID: "x", Name: conversation.ToolExpand, Arguments: conversation.Content{Inline: args},
+		}})
+		if err != nil || got.Tokens > 600 || pages > 100 {
+			t.Fatalf("page %d: %+v %v", pages, got, err)
+		}
+		args = ""
+		for line := range strings.Lines(got.Result.Text.Inline) {
+			var index, start int
+			if n, _ := fmt.Sscanf(line, "%d user:", &index); n == 1 {
+				told[index] = true
+			}
+			if at := strings.Index(line, "start "); strings.HasPrefix(line, "[More follows") {
+				_, _ = fmt.Sscanf(line[at:], "start %d.", &start)
+				args = fmt.Sprintf(`{"id":"s%d","start":%d}`, l.Summaries[0].ID, start)
+			}
+		}
+	}
+	if len(told) < 60 || !told[120] {
+		t.Errorf("%d messages of the user's are told", len(told))
+	}
+}

@@ -62,9 +62,10 @@ func (e *Engine) AnswerToolCall(ctx context.Context, r ToolCallRequest) (*ToolCa
 // forModel words an error for the model, if it is the call that was wrong.
 func forModel(err error) (string, bool) {
 	switch conversation.KindOf(err) {
-	case conversation.ContentNotFound, conversation.MessageNotFound, conversation.SummaryNotFound, conversation.OriginalErased:
+	case conversation.ContentNotFound, conversation.MessageNotFound, conversation.SummaryNotFound:
 		return "Error: " + err.Error() + ": do not retry with it", true
-	case conversation.ContentExpired, conversation.ContentNotText, conversation.ExpansionTooLarge, conversation.InvalidField:
+	case conversation.ContentExpired, conversation.ContentNotText, conversation.OriginalErased, conversation.ExpansionTooLarge,
+		conversation.InvalidField:
 		return "Error: " + err.Error(), true
 	default:
 		return "", false
@@ -136,11 +137,10 @@ func (a *answering) answer(ctx context.Context, call *conversation.ToolCall) (an
 
 // expand answers a call of expand_message.
 func (a *answering) expand(ctx context.Context, args *arguments) (answer, error) {
-	r := ExpandRequest{Key: a.key, ReturnOnly: true, MaxTokens: int32(a.room()), Limit: 100}
 	if args.summary > 0 {
-		r.Summary = args.summary
-		return a.expandSummary(ctx, r)
+		return a.expandSummary(ctx, args)
 	}
+	r := ExpandRequest{Key: a.key, ReturnOnly: true, MaxTokens: int32(a.room())}
 	if args.index == nil {
 		return answer{}, badArgument("id", "the number of a message, such as 12, or of a summary, such as s7, is needed")
 	}
@@ -192,31 +192,39 @@ func (a *answering) expanded(got *ExpandResult, index int32, args *arguments) an
 	return out
 }
 
-// expandSummary tells what a summary stands for, message by message, as many as there is room for.
-func (a *answering) expandSummary(ctx context.Context, r ExpandRequest) (answer, error) {
-	r.MaxTokens = 0
+// expandSummary tells what a summary stands for, message by message from a number on, as many as there is room for.
+func (a *answering) expandSummary(ctx context.Context, args *arguments) (answer, error) {
+	// A long message is told by its beginning, and takes no more of the page than that.
+	const mostOfOne, perToken = 800, 4
+	r := ExpandRequest{
+		Key: a.key, Summary: args.summary, Limit: 100, MaxBytes: max(perToken*a.room(), mostOfOne),
+		Size: func(m *MessageInView) int { return min(len(messageText(m.Message.Parts)), mostOfOne) },
+	}
+	if args.ranged {
+		from := int32(min(args.from, maxIndex))
+		r.Cursor = &from
+	}
 	got, err := a.engine.Expand(ctx, r)
 	if err != nil {
 		return answer{}, err
 	}
-	share := max(a.room()/max(len(got.Children), 1), 60)
+	share := max(a.room()/max(len(got.Children), 1), 40)
 	var b strings.Builder
-	told, room := 0, a.room()
+	next, room := got.Next, a.room()
 	for i := range got.Children {
 		line := a.child(&got.Children[i], share)
-		n := a.weigh(line)
-		if n > room {
+		if room -= a.weigh(line); room < 0 && i > 0 {
+			next = &got.Children[i].Range.First
 			break
 		}
-		room -= n
-		told++
 		b.WriteString(line)
 	}
-	out := answer{header: fmt.Sprintf("[Summary s%d stands for:]", r.Summary), body: strings.TrimRight(b.String(), "\n")}
-	out.footer = fmt.Sprintf("[One in full: %s with its number.]", conversation.ToolExpand)
-	if told < len(got.Children) || got.Next != nil {
-		last := got.Children[max(told-1, 0)].Range.End
-		out.footer = fmt.Sprintf("[Shown up to message %d; what follows, and one in full: %s with its number.]", last-1, conversation.ToolExpand)
+	out := answer{
+		header: fmt.Sprintf("[Summary s%d stands for:]", args.summary), body: strings.TrimRight(b.String(), "\n"),
+		footer: fmt.Sprintf("[One in full: %s with its number.]", conversation.ToolExpand),
+	}
+	if next != nil {
+		out.footer = fmt.Sprintf("[More follows: %s with id s%d, start %d. One in full: with its number.]", conversation.ToolExpand, args.summary, *next)
 	}
 	return out, nil
 }
