@@ -93,6 +93,14 @@ func appendCode(codes []byte, t token, text string) ([]byte, bool) {
 // gramBit is the first bit of a code that is a character's.
 const gramBit = 0x80
 
+// codeSize is how many bytes a code has that begins with a byte.
+func codeSize(first byte) int {
+	if first&gramBit != 0 {
+		return 2
+	}
+	return 3
+}
+
 // wordCode is 23 bits of a word's term. That another word has the same code, once in eight million, does no harm.
 func wordCode(t term) uint32 { return uint32(t) >> 9 }
 

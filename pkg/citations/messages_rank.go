@@ -20,6 +20,8 @@ type messageKnobs struct {
 	named      int     // how often a word may be named to weigh the more for it
 	coverage   float64 // what it adds to hold all of a query
 	pair       float64 // what two words add that follow each other as in the query
+	phrase     float64 // what a path, a number or an identifier of several words adds, as it stands
+	whole      float64 // what a whole search term or one in quotes adds, as it stands: more than all else can
 	opening    float64 // what it adds when a message begins with the word: a speaker's name, a title
 	previous   float64 // what a message has of the score of the one before it
 	answer     float64 // and what more, if that one asks
@@ -30,7 +32,7 @@ type messageKnobs struct {
 
 func defaultMessageKnobs() messageKnobs {
 	return messageKnobs{
-		saturation: 1.5, brevity: 30, function: 0.25, named: 15, coverage: 1.5, pair: 1.2, opening: 0.2,
+		saturation: 1.5, brevity: 30, function: 0.25, named: 15, coverage: 1.5, pair: 1.2, phrase: 1, whole: 10, opening: 0.2,
 		previous: 0.2, answer: 0.3, next: 0.12, around: 0.05, reach: 4,
 	}
 }
@@ -56,12 +58,14 @@ type messageRanking struct {
 	words *messageWords
 	runs  []*Messages
 
+	phrases []messagePhrase
 	df      []int32
 	weights []float64 // of each word of the query; 0: does not count
 	all     float64   // their sum
 	mean    float64   // terms of a message
 	count   int       // of messages
 	own     []float64 // the score of each message by itself
+	exact   []float64 // and for the phrases it holds
 }
 
 func newMessageRanking(q *Query, runs []*Messages) *messageRanking {
@@ -71,7 +75,7 @@ func newMessageRanking(q *Query, runs []*Messages) *messageRanking {
 		spoken |= m.spoken
 		r.count += len(m.entries)
 	}
-	r.words = newMessageWords(q, spoken)
+	r.words, r.phrases = newMessageWords(q, spoken), q.codedPhrases(spoken)
 	return r
 }
 
@@ -124,7 +128,20 @@ func (r *messageRanking) weigh() bool {
 	for _, weight := range r.weights {
 		r.all += weight
 	}
+	for i := range r.phrases {
+		r.weighPhrase(&r.phrases[i])
+	}
 	return r.all > 0
+}
+
+func (r *messageRanking) weighPhrase(p *messagePhrase) {
+	if p.whole {
+		p.weight = r.messageKnobs.whole * r.all
+		return
+	}
+	for _, w := range p.words {
+		p.weight += r.phrase * r.weights[w]
+	}
 }
 
 // named is what the words of a query weigh by how often they are named.
@@ -145,11 +162,12 @@ func (q *Query) named(k messageKnobs) []float64 {
 
 // score scores each message by itself.
 func (r *messageRanking) score() {
-	r.own = make([]float64, r.count)
+	r.own, r.exact = make([]float64, r.count), make([]float64, r.count)
 	s := newMessageScorer(r)
 	r.each(func(at int, e messageEntry, codes []byte) {
 		s.begin(e.opening)
 		length := r.words.scan(codes, s.found)
+		r.exact[at] = s.phrasesIn(codes)
 		r.own[at] = s.end(length)
 	})
 }
@@ -171,7 +189,7 @@ func (r *messageRanking) hits(keep func(index int32) bool, limit int) []Hit {
 
 // surrounded is the score of a message with its share of those around it.
 func (r *messageRanking) surrounded(at int, asked bool) float64 {
-	score := r.own[at]
+	score := r.own[at] + r.exact[at]
 	for i := max(0, at-r.reach); i < min(len(r.own), at+r.reach+1); i++ {
 		switch {
 		case i == at-1 && asked:

@@ -1,5 +1,7 @@
 package citations
 
+import "slices"
+
 // messageScorer scores messages by what they hold themselves, one after the other. It is for one goroutine.
 type messageScorer struct {
 	*messageRanking
@@ -12,9 +14,9 @@ type messageScorer struct {
 	follow  []uint32 // of each two of those: 0 if the second never follows the first in the query, else the last message it did so in
 	message uint32   // its number, from 2 on
 
-	before  int32   // how many terms stand before the opening colon
-	named   float64 // words before the opening colon
-	pairs   float64 // what the pairs of this message weigh
+	before int32   // how many terms stand before the opening colon
+	named  float64 // words before the opening colon
+	pairs  float64 // what the pairs of this message weigh
 }
 
 type recentHit struct{ word, at int32 }
@@ -77,6 +79,18 @@ func (s *messageScorer) followed(word, at int32) {
 		}
 	}
 	s.recent = append(kept, recentHit{word, at})
+}
+
+// phrasesIn is what the phrases weigh that the message holds, whose words were found.
+func (s *messageScorer) phrasesIn(codes []byte) (sum float64) {
+	for i := range s.phrases {
+		p := &s.phrases[i]
+		lacks := func(word int32) bool { return s.numbers[word] >= 0 && s.counts[word] == 0 }
+		if !slices.ContainsFunc(p.words, lacks) && p.in(codes) {
+			sum += p.weight
+		}
+	}
+	return sum
 }
 
 // end is the score of the message, which has so many terms.
