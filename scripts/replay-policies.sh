@@ -31,7 +31,7 @@ replay() { # NAME FLAG...: plays into NAME.json
 }
 printf 'conversation: {}\n' >"$results/default.yaml" # what the server does of itself
 shipped=()
-for name in none sliding prune-40k expiry summarize balanced "$results/default.yaml"; do shipped+=(--policy "$name"); done
+for name in none sliding prune-40k expiry summarize balanced cite "$results/default.yaml"; do shipped+=(--policy "$name"); done
 
 policy() { # FILE PRUNING COMPACTION EXPIRATION MAX_TOKENS: writes a policy
   mkdir -p "$(dirname "$results/$1")"

@@ -30,7 +30,7 @@ func subject(role pb.Role, parts []*pb.Part) string {
 
 // handles names the contents that parts cite.
 func handles(parts []*pb.Part) string {
-	var names []string
+	names := make([]string, 0, 2*len(parts))
 	for _, p := range parts {
 		names = append(names, p.GetCitation().GetContentId(), p.GetToolResult().GetCitation().GetContentId())
 	}

@@ -27,7 +27,7 @@ func TestLoad_AllThatShip_LoadAndStandInTheDocs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"balanced", "expiry", "none", "prune-40k", "sliding", "summarize"}
+	want := []string{"balanced", "cite", "expiry", "none", "prune-40k", "sliding", "summarize"}
 	if got := strings.Join(Names(), " "); got != strings.Join(want, " ") {
 		t.Errorf("%s ship", got)
 	}
@@ -47,7 +47,7 @@ func TestLoad_AllThatShip_LoadAndStandInTheDocs(t *testing.T) {
 
 func TestLoad_Unknown_ListsTheKnown(t *testing.T) {
 	_, err := Load("frugal")
-	if err == nil || !strings.Contains(err.Error(), `"frugal"`) || !strings.Contains(err.Error(), "balanced, expiry, none") {
+	if err == nil || !strings.Contains(err.Error(), `"frugal"`) || !strings.Contains(err.Error(), "balanced, cite, expiry, none") {
 		t.Error(err)
 	}
 	if Text("frugal") != "" {

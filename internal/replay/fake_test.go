@@ -130,7 +130,7 @@ func (f *fake) BuildContext(_ context.Context, r *pb.BuildContextRequest) (*pb.B
 	}
 	response.Tokens.SavedByExpiry = f.weightOf(entered) - f.weightOf(messages)
 	response.Tokens.SavedByCiting = f.weightOf(f.record[id]) - f.weightOf(entered)
-	response.Decisions = append(citing, decisionsOf(entered, messages)...)
+	response.Decisions = slices.Concat(citing, decisionsOf(entered, messages))
 	if f.report != nil {
 		f.report(response)
 	}

@@ -245,6 +245,11 @@ func writeTables(w io.Writer, all []*played) error {
 		fmt.Fprintln(table, "|")
 	}
 	fmt.Fprintln(table)
+	for _, p := range all {
+		if c := p.Citations; c.Count > 0 {
+			fmt.Fprintf(table, "%s: %.0f results cited, %.0f tokens each; %.3f of the cost of none had the model asked about each\n", p.name(), c.Count, c.Mean, (p.Cost+c.AskingCost)/n.Cost)
+		}
+	}
 	return table.Flush()
 }
 

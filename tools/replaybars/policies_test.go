@@ -84,6 +84,14 @@ func TestPolicies_BarsMet_PrintsTables(t *testing.T) {
 	}
 }
 
+func TestPolicies_Citing_SaysWhatAskingCosts(t *testing.T) {
+	plain := under("none", 100, 1, 0, noCompactions)
+	out, err := policiesOf(t, map[string]string{"money": beside(under("balanced", 60, 0.97, 9000, noCompactions), cited("cite", 70), plain)})
+	if want := "cite+cite: 7 results cited, 180 tokens each; 0.900 of the cost of none"; err != nil || !strings.Contains(out, want) {
+		t.Errorf("%v, no %q in\n%s", err, want, out)
+	}
+}
+
 func TestPolicies_BarMissed_Fails(t *testing.T) {
 	plain := under("none", 100, 1, 0, noCompactions)
 	for want, changed := range map[string]map[string]string{
