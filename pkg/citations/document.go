@@ -28,7 +28,10 @@ func Prepare(r *Reading) *Document {
 	}
 	x := newIndexer(len(d.text))
 	d.scan(newLexer(d.lang), x.add)
-	found := x.index(d.blocks())
+	if x.full {
+		return d
+	}
+	found := x.index()
 	if found.size() <= len(r.Content)-int(unsafe.Sizeof(Document{})+unsafe.Sizeof(index{})) {
 		d.index = &found
 	}

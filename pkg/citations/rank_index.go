@@ -1,7 +1,9 @@
 package citations
 
 import (
+	"cmp"
 	"encoding/binary"
+	"math/bits"
 	"slices"
 	"sort"
 )
@@ -9,26 +11,31 @@ import (
 // blockBytes is how much of a text an index tells apart: large enough for a few excerpts, small enough to be read again at each search.
 const blockBytes = 1024
 
-// index says in which blocks of a text a term stands. Terms are in order, each as the difference to the one before it, with the
-// length of its postings, and its postings as differences, all as varints.
+// index says in which blocks of a text a term stands. Terms are cut to as many bits as tell most of them apart: the few that share a key
+// share their blocks, and reading these again tells which it was. Keys are in order, each as the difference to the one before it, with
+// the length of its postings, and its postings as differences, all as varints.
 type index struct {
-	data   []byte
-	marks  []indexMark // of each indexStride-th term
-	blocks int
+	data  []byte
+	marks []indexMark // of each indexStride-th key
+	shift uint8       // how many bits of terms are cut off
 }
 
 type indexMark struct {
-	term term
-	at   uint32
+	key term
+	at  uint32
 }
 
-const indexStride = 64
+const (
+	indexStride = 64
+	indexSpread = 6 // how many bits more keys have than would number them
+)
 
 // indexer gathers what an index is made of.
 type indexer struct {
 	ids    map[term]uint32
 	terms  []indexEntry
 	places []indexPlace // in order of blocks
+	full   bool         // grows faster than the text
 }
 
 type indexEntry struct {
@@ -44,7 +51,13 @@ func newIndexer(size int) *indexer {
 	return &indexer{ids: make(map[term]uint32, size/256), places: make([]indexPlace, 0, size/8)}
 }
 
+// headStart is how much larger than the text so far an index may be that may still become smaller than the text: words come again.
+const headStart = 64 << 10
+
 func (x *indexer) add(t token) {
+	if x.full {
+		return
+	}
 	id, ok := x.ids[t.term]
 	if !ok {
 		id = uint32(len(x.terms))
@@ -56,6 +69,7 @@ func (x *indexer) add(t token) {
 		e.last = block
 		e.count++
 		x.places = append(x.places, indexPlace{id, uint32(block)})
+		x.full = 2*len(x.terms)+len(x.places) > int(t.from)+headStart
 	}
 }
 
@@ -75,29 +89,41 @@ func (x *indexer) postings() []uint32 {
 	return out
 }
 
-func (x *indexer) index(blocks int) index {
+// index orders what was gathered. The indexer is of no use afterwards.
+func (x *indexer) index() index {
 	postings := x.postings()
-	slices.SortFunc(x.terms, func(a, b indexEntry) int {
-		if a.term < b.term {
-			return -1
+	out := index{shift: uint8(max(0, 32-indexSpread-bits.Len(uint(len(x.terms)))))}
+	slices.SortFunc(x.terms, func(a, b indexEntry) int { return cmp.Compare(a.term, b.term) })
+	data, list, before, keys := make([]byte, 0, 4*len(x.terms)+len(x.places)), []byte(nil), term(0), 0
+	for i := 0; i < len(x.terms); keys++ {
+		key, first := x.terms[i].term>>out.shift, i
+		for i++; i < len(x.terms) && x.terms[i].term>>out.shift == key; i++ {
 		}
-		return 1
-	})
-	out := index{blocks: blocks, marks: make([]indexMark, 0, len(x.terms)/indexStride+1)}
-	data, list, before := make([]byte, 0, 5*len(x.terms)+len(x.places)), []byte(nil), term(0)
-	for i, e := range x.terms {
-		if i%indexStride == 0 {
-			out.marks = append(out.marks, indexMark{e.term, uint32(len(data))})
-			before = e.term
+		if keys%indexStride == 0 {
+			out.marks = append(out.marks, indexMark{key, uint32(len(data))})
+			before = key
 		}
-		list = appendPostings(list[:0], postings[e.start-e.count:e.start])
-		data = binary.AppendUvarint(data, uint64(e.term-before))
+		list = appendPostings(list[:0], blocksOf(x.terms[first:i], postings))
+		data = binary.AppendUvarint(data, uint64(key-before))
 		data = binary.AppendUvarint(data, uint64(len(list)))
 		data = append(data, list...)
-		before = e.term
+		before = key
 	}
-	out.data = slices.Clone(data)
+	out.data, out.marks = slices.Clone(data), slices.Clone(out.marks)
 	return out
+}
+
+// blocksOf are the blocks of terms that share a key, in order.
+func blocksOf(terms []indexEntry, postings []uint32) []uint32 {
+	if len(terms) == 1 {
+		return postings[terms[0].start-terms[0].count : terms[0].start]
+	}
+	var all []uint32
+	for _, e := range terms {
+		all = append(all, postings[e.start-e.count:e.start]...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 func appendPostings(out []byte, blocks []uint32) []byte {
@@ -111,11 +137,12 @@ func appendPostings(out []byte, blocks []uint32) []byte {
 
 // find appends the blocks that a term stands in, in order.
 func (x *index) find(t term, out []int32) []int32 {
-	m := sort.Search(len(x.marks), func(i int) bool { return x.marks[i].term > t }) - 1
+	key := t >> x.shift
+	m := sort.Search(len(x.marks), func(i int) bool { return x.marks[i].key > key }) - 1
 	if m < 0 {
 		return out
 	}
-	at, current := int(x.marks[m].at), x.marks[m].term
+	at, current := int(x.marks[m].at), x.marks[m].key
 	for range indexStride {
 		if at >= len(x.data) {
 			return out
@@ -124,10 +151,10 @@ func (x *index) find(t term, out []int32) []int32 {
 		length, k := binary.Uvarint(x.data[at+n:])
 		at += n + k
 		current += term(delta)
-		if current == t {
+		if current == key {
 			return readPostings(x.data[at:at+int(length)], out)
 		}
-		if current > t {
+		if current > key {
 			return out
 		}
 		at += int(length)

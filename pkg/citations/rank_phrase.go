@@ -48,7 +48,7 @@ func (q *Query) addPhrase(text string, whole bool) {
 	}
 	p.fails = failures(p.runes)
 	one := q.readPhraseWords(&p)
-	if one && strings.IndexFunc(text, outsideWords) < 0 {
+	if one && len(text) <= maxWordBytes && strings.IndexFunc(text, outsideWords) < 0 {
 		return // a word is looked for as a word
 	}
 	q.phrases = append(q.phrases, p)
@@ -70,8 +70,8 @@ func (q *Query) phraseKnown(runes []rune) bool {
 	return false
 }
 
-// readPhraseWords notes the words of a phrase, and says whether it is but one. Of more than two, the first and the last may be parts of
-// words in a text, and need not be there.
+// readPhraseWords notes the words of a phrase, and says whether it is but one. One alone, and of more than two the first and the last,
+// may be parts of words in a text, and need not be there.
 func (q *Query) readPhraseWords(p *phrase) (one bool) {
 	of := make(map[string]int32, len(q.words))
 	for i, w := range q.words {
@@ -82,7 +82,7 @@ func (q *Query) readPhraseWords(p *phrase) (one bool) {
 	one = len(tokens) == 1
 	for _, t := range tokens {
 		inner := t.from > 0 && int(t.to) < len(p.text)
-		if w, ok := of[p.text[t.from:t.to]]; ok && (inner || len(tokens) <= 2) {
+		if w, ok := of[p.text[t.from:t.to]]; ok && (inner || len(tokens) == 2) {
 			p.words = append(p.words, w)
 		}
 	}

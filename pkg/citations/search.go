@@ -237,7 +237,8 @@ func (s *Search) excerpt(c *candidate) Excerpt {
 
 func (s *Search) candidate(content int, d *Document, w window) candidate {
 	c := candidate{content: content, lead: w.lead, from: w.from, to: w.to, hits: slices.Clone(w.near), over: w.over, phrases: w.phrases}
-	c.text = strings.Clone(d.text[w.lead:w.to])
+	// What is no UTF-8 is shown as a replacement character a byte.
+	c.text = strings.Clone(strings.Map(func(r rune) rune { return r }, d.text[w.lead:w.to]))
 	c.location = d.reading.Place(int(w.lead), int(w.to))
 	c.bytes, c.chars = d.reading.Source(int(w.lead), int(w.to))
 	return c

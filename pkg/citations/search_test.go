@@ -1,10 +1,228 @@
 package citations
 
 import (
+	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
+	"time"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
 )
+
+// checkExcerpts holds excerpts to what they promise whatever was searched.
+func checkExcerpts(t interface{ Fatalf(string, ...any) }, o Options, excerpts []Excerpt, readings ...*Reading) {
+	if len(excerpts) > max(o.Max, DefaultExcerpts) {
+		t.Fatalf("%d excerpts, at most %d", len(excerpts), o.Max)
+	}
+	most := MaxExcerptChars
+	if o.MaxChars > 0 {
+		most = min(o.MaxChars, most)
+	}
+	for i, e := range excerpts {
+		r := readings[e.Content]
+		if n := utf8.RuneCountInString(e.Text); n > most || n == 0 || !utf8.ValidString(e.Text) {
+			t.Fatalf("an excerpt of %d characters, at most %d", n, most)
+		}
+		if e.Bytes[0] < 0 || e.Bytes[1] > int64(len(r.Content)) || e.Bytes[0] >= e.Bytes[1] {
+			t.Fatalf("an excerpt of bytes %v of %d", e.Bytes, len(r.Content))
+		}
+		if r.Kind != KindHTML && utf8.ValidString(r.Content) && r.Content[e.Bytes[0]:e.Bytes[1]] != e.Text {
+			t.Fatalf("bytes %v are %q, not %q", e.Bytes, r.Content[e.Bytes[0]:e.Bytes[1]], e.Text)
+		}
+		if e.Location == "" || e.Relevance == "" || len(e.Matched) > maxMatched {
+			t.Fatalf("location %q, relevance %q, %d matched", e.Location, e.Relevance, len(e.Matched))
+		}
+		for _, before := range excerpts[:i] {
+			if before.Content == e.Content && before.Bytes == e.Bytes {
+				t.Fatalf("bytes %v are there twice", e.Bytes)
+			}
+		}
+	}
+}
+
+// lorem are sentences of made-up words, the same for the same seed.
+func lorem(seed uint64, sentences int) string {
+	random, b := rand.New(rand.NewPCG(seed, 1)), strings.Builder{}
+	for range sentences {
+		for range 5 + random.IntN(15) {
+			fmt.Fprintf(&b, "w%c%c%c ", 'a'+random.IntN(26), 'a'+random.IntN(26), 'a'+random.IntN(26))
+		}
+		b.WriteString("end. ")
+	}
+	return b.String()
+}
+
+func TestSearch_Excerpts_AnyContentAndTerms_KeepPromises(t *testing.T) {
+	pieces := []string{"fee ", "waiver. ", "The premium\n", "中文字", "ญี่ปุ่น ", "किताब ", "\xff", "fooBar_baz ", `{"a": `, "}", "\n\n", "# T\n", "<p>", "e\u0301", "12.5 "}
+	rapid.Check(t, func(t *rapid.T) {
+		o := Options{Max: rapid.IntRange(0, 8).Draw(t, "max"), MaxChars: rapid.SampledFrom([]int{0, 1, 7, 80, 500, 900}).Draw(t, "chars")}
+		s := NewSearch(NewQuery(rapid.SliceOfN(rapid.SampledFrom(append(pieces, `"fee waiver"`, "premium fee")), 0, 6).Draw(t, "terms")...), o)
+		var readings []*Reading
+		for i := range rapid.IntRange(1, 3).Draw(t, "contents") {
+			content := strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 0, 300).Draw(t, "pieces"), "")
+			readings = append(readings, Read(Kind(rapid.IntRange(0, 5).Draw(t, "kind")), content))
+			s.Add(i, Prepare(readings[i]))
+		}
+		checkExcerpts(t, o, s.Excerpts(), readings...)
+		checkExcerpts(t, o, s.Excerpts(), readings...)
+	})
+}
+
+func TestSearch_Excerpts_ExactPhrase_IsInTheFirst(t *testing.T) {
+	for i, phrase := range []string{"late fee of the second year", "})\n\t=>", "ไม่มีค่าธรรมเนียม", "第二年的費用", "E_CONN-4711/retry", "ＦＥＥ １２", "\"quoted fee\""} {
+		text := lorem(uint64(i), 400) + "late year, second fee. " + lorem(7, 200) + " so " + phrase + " now " + lorem(8, 600)
+		asked := strings.ToUpper(strings.Join(strings.Fields(phrase), "  "))
+		excerpts := ask(asked, prepared(text), prepared(lorem(99, 300)+" late fee of a second year "))
+		if len(excerpts) == 0 || !strings.Contains(folded(excerpts[0].Text), folded(phrase)) {
+			t.Errorf("%q is not in the first of %d excerpts", phrase, len(excerpts))
+		}
+	}
+}
+
+func TestSearch_Excerpts_PhraseAmongMany_IsInTheFirst(t *testing.T) {
+	text := strings.Repeat("The waiver of the premium fee is a premium waiver, no fee. ", 400) + "\n\n=== fee waiver\n\n" + lorem(3, 50)
+	s := NewSearch(NewQuery("premium", "fee", "=== fee"), Options{})
+	s.Add(0, prepared(text))
+	if e := s.Excerpts(); len(e) == 0 || !strings.Contains(e[0].Text, "=== fee") {
+		t.Error("the phrase is not in the first excerpt")
+	}
+}
+
+func TestSearch_Excerpts_PhraseAcrossSegments_IsWhole(t *testing.T) {
+	phrase := strings.Repeat("one two. Three four! ", 20)
+	phrase = strings.TrimSpace(phrase[:400])
+	text := lorem(1, 100) + strings.Repeat("x", 300) + " " + phrase + " " + strings.Repeat("y", 400) + lorem(2, 100)
+	if e := ask(phrase, prepared(text)); len(e) == 0 || !strings.Contains(e[0].Text, phrase) {
+		t.Error("the phrase is not whole in the first excerpt")
+	}
+}
+
+func TestSearch_Excerpts_SameTextTwice_IsShownOnce(t *testing.T) {
+	line := "The premium fee is waived for members who joined in the first year of the programme and stayed."
+	e := ask("premium fee", prepared(line+"\n\n"+lorem(1, 60)+"\n\n"+line+"\n\n"+lorem(2, 60)), prepared(line))
+	for i, one := range e {
+		for _, before := range e[:i] {
+			if strings.Contains(one.Text, line) && strings.TrimSpace(one.Text) == strings.TrimSpace(before.Text) {
+				t.Errorf("%q is shown twice", one.Text)
+			}
+		}
+	}
+}
+
+func TestSearch_Excerpts_SeveralContents_ShareStatistics(t *testing.T) {
+	s := NewSearch(NewQuery("fee zeppelin"), Options{})
+	for i := range 20 {
+		s.Add(i, prepared(strings.Repeat("A fee is a fee. ", 20)))
+	}
+	s.Add(20, prepared("The zeppelin is here. "+lorem(1, 5)))
+	if e := s.Excerpts(); len(e) == 0 || e[0].Content != 20 {
+		t.Error("the rare word's content is not first")
+	}
+}
+
+func TestSearch_Add_ManyContents_KeepsFew(t *testing.T) {
+	s := NewSearch(NewQuery("end"), Options{})
+	for i := range 500 {
+		s.Add(i, prepared(lorem(uint64(i), 100)))
+		if len(s.candidates) > candidatesAll {
+			t.Fatalf("%d candidates are kept", len(s.candidates))
+		}
+	}
+	if len(s.Excerpts()) != DefaultExcerpts {
+		t.Error("too few excerpts")
+	}
+}
+
+func TestSearch_Excerpts_Matched_AreTheCallersWords(t *testing.T) {
+	s := NewSearch(NewQuery("Premium-Fees", "waivers", "黑豹队", "what is the"), Options{Max: 1})
+	s.Add(0, prepared("The premium fee has a waiver. 黑豹队赢了。"))
+	e := s.Excerpts()
+	if len(e) != 1 || !slices.Equal(e[0].Matched, []string{"黑豹队", "Premium", "Fees", "waivers"}) && !slices.Equal(e[0].Matched, []string{"Premium", "Fees", "waivers", "黑豹队"}) {
+		t.Fatalf("matched %q", e[0].Matched)
+	}
+	s = NewSearch(NewQuery(`"premium fee"`, "waiver", "year", "bank"), Options{Max: 1})
+	s.Add(0, prepared("The Premium  Fee is due."))
+	s.Add(1, prepared("Nothing of it."))
+	if e := s.Excerpts(); len(e) != 1 || e[0].Relevance != `holds the phrase "premium fee"` {
+		t.Fatalf("%+v", e)
+	}
+	s = NewSearch(NewQuery("fee", "waiver", "premium", "zeppelin"), Options{Max: 1})
+	s.Add(0, prepared("A waiver of the fee of premium cards."))
+	if e := s.Excerpts(); len(e) != 1 || e[0].Relevance != "3 of 4 terms: fee, waiver, premium" {
+		t.Fatalf("%+v", e)
+	}
+}
+
+func TestSearch_Excerpts_KeysOverAnItem_SayWhatItIs(t *testing.T) {
+	var b strings.Builder
+	for i := range 300 {
+		fmt.Fprintf(&b, "%s\"card%03d\": {\"bank\": %q, \"years\": {", map[bool]string{true: "{", false: ", "}[i == 0], i, lorem(uint64(i), 8))
+		for year := range 12 {
+			fmt.Fprintf(&b, "%s\"%d\": {\"fee\": %d, \"note\": %q}", map[bool]string{true: "", false: ", "}[year == 0], 2000+year, year*i, lorem(uint64(year), 3))
+		}
+		b.WriteString("}}")
+	}
+	b.WriteString("}")
+	s := NewSearch(NewQuery("card123 fee 2007"), Options{})
+	s.Add(0, Prepare(Read(KindJSON, b.String())))
+	if e := s.Excerpts(); len(e) == 0 || !strings.HasPrefix(e[0].Location, "/card123/years/") || !strings.Contains(e[0].Text, `"2007": {"fee": 861`) {
+		t.Errorf("first is %q", e[0].Location)
+	}
+}
+
+func TestQuery_Empty_SaysWhetherAnythingIsLookedFor(t *testing.T) {
+	for term, empty := range map[string]bool{"": true, " \n": true, "a": false, "=>": false, "中": false, "\xff": true} {
+		if NewQuery(term).Empty() != empty {
+			t.Errorf("%q: empty is not %v", term, empty)
+		}
+	}
+	if !NewQuery().Empty() {
+		t.Error("no terms are something to look for")
+	}
+}
+
+func TestNewQuery_ManyTerms_IsBounded(t *testing.T) {
+	terms := make([]string, 100_000)
+	for i := range terms {
+		terms[i] = fmt.Sprintf("term%d of \"it\"", i)
+	}
+	begun := time.Now()
+	q := NewQuery(terms...)
+	s := NewSearch(q, Options{})
+	s.Add(0, prepared(strings.Join(terms[:20_000], ". ")))
+	s.Excerpts()
+	if d := time.Since(begun); d > 5*time.Second || len(q.words) > maxQueryWords || len(q.phrases) > maxQueryPhrases {
+		t.Errorf("%d words, %d phrases in %v", len(q.words), len(q.phrases), d)
+	}
+}
+
+func TestSearch_Excerpts_LongRequest_IsNotDrowned(t *testing.T) {
+	request := strings.Repeat("You are a customer who calls the bank and you would like to know what there is to know about your account. ", 18) +
+		"You want to know about the Zephyr overdraft waiver."
+	text := strings.Repeat("A customer of the bank who would like to know about an account calls the bank about it. ", 300) +
+		"\n\nThe Zephyr account has an overdraft waiver of 30 days.\n\n" + strings.Repeat("The bank knows what a customer would like to know about your account. ", 300)
+	if e := ask(request, prepared(text)); len(e) == 0 || !strings.Contains(e[0].Text, "Zephyr account") {
+		t.Error("the passage is not first")
+	}
+}
+
+func FuzzSearch(f *testing.F) {
+	f.Add("The fee is waived.", "fee", 0, 100)
+	f.Add(`{"a": [1, 2, {"b": "fee"}]}`, `"a": [`, 3, 5)
+	f.Add(strings.Repeat("中文", 400), "文中 文", 1, 500)
+	f.Fuzz(func(t *testing.T, content, term string, kind, chars int) {
+		r := Read(Kind(max(0, kind)%6), content)
+		o := Options{MaxChars: chars % 600}
+		s := NewSearch(NewQuery(term, "fee"), o)
+		s.Add(0, Prepare(r))
+		checkExcerpts(t, o, s.Excerpts(), r)
+	})
+}
 
 // flights is a large JSON result.
 func flights(t testing.TB) *Reading {
@@ -29,8 +247,12 @@ func BenchmarkPrepare_LargeJSON(b *testing.B) {
 func BenchmarkSearch_LargeJSON(b *testing.B) {
 	d := Prepare(flights(b))
 	for _, c := range []struct{ name, term string }{
-		{"one flight", "HAT136"}, {"question", "What does flight HAT136 from Boston to Minneapolis cost in business class on May 20?"},
-		{"common words", "available economy business prices"}, {"absent", "zeppelin"}, {"phrase", `"status": "available"`}, {"marks", `": {"`},
+		{"one key", "HAT136"},
+		{"question", "What does flight HAT136 from Boston to Minneapolis cost in business class on May 20?"},
+		{"common words", "available economy business prices"},
+		{"absent", "zeppelin"},
+		{"phrase", `"status": "available"`},
+		{"marks", `": {"`},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			b.ReportAllocs()

@@ -78,7 +78,7 @@ const (
 // word reads one word from i on and emits it, and its parts if it is an identifier in camel case.
 func (l *lexer) word(i int) int {
 	from, hash, digits, humps := i, uint64(hashSeed), false, false
-	lower := false
+	lower, uppers := false, 0
 	for i < len(l.text) {
 		c := l.text[i]
 		if c >= utf8.RuneSelf {
@@ -88,8 +88,12 @@ func (l *lexer) word(i int) int {
 			break
 		}
 		upper := c-'A' < 26
-		humps = humps || (upper && lower)
-		lower = c-'a' < 26
+		humps = humps || (upper && lower) || (!upper && uppers > 1)
+		if lower = c-'a' < 26; upper {
+			uppers++
+		} else {
+			uppers = 0
+		}
 		digits = digits || c-'0' < 10
 		hash = (hash ^ uint64(asciiLower(c))) * hashPrime
 		i++
@@ -168,7 +172,7 @@ func (l *lexer) parts(from, to int) int32 {
 		if i < to && !hump(l.text, i, to) {
 			continue
 		}
-		if i-start > 1 {
+		if i-start > 1 && i-start < to-from {
 			l.part(start, i, pos)
 			pos++
 		}
@@ -186,12 +190,12 @@ func (l *lexer) part(from, to int, pos int32) {
 	l.emit(token{l.known(hash, from, to, !digits), int32(from), int32(to), pos})
 }
 
-// hump says whether a part of an identifier begins at i: fooBar, HTTPServer.
+// hump says whether a part of an identifier begins at i: fooBar, HTTPServer, but not URLs.
 func hump(s string, i, to int) bool {
 	if s[i]-'A' >= 26 {
 		return false
 	}
-	return s[i-1]-'A' >= 26 || (i+1 < to && s[i+1]-'a' < 26)
+	return s[i-1]-'A' >= 26 || (i+2 < to && s[i+1]-'a' < 26 && s[i+2]-'a' < 26)
 }
 
 // run reads characters of a script without spaces from i on, each with its marks. It emits each, and runs of two, or of three where a
