@@ -20,9 +20,6 @@ import (
 // maxImportedSources bounds what is kept of an import's source records until its commit, in bytes: they come into being at once.
 const maxImportedSources = 64 << 20
 
-// maxSourceNumber is more than the sources that fit into that.
-const maxSourceNumber = maxImportedSources >> 6
-
 // importedSources is what an import knows of contents. Every one of them is stored on its own.
 type importedSources struct {
 	slots   *slotChanges
@@ -68,7 +65,7 @@ func numberOfWhole(handle string) (int64, bool) {
 // name notes that an edit names a content, whose source is to come.
 func (im *importing) name(handle string) bool {
 	n, ok := numberOfWhole(handle)
-	if known := im.sources.named[n]; !ok || n > maxSourceNumber || known != "" && known != handle {
+	if known := im.sources.named[n]; !ok || known != "" && known != handle {
 		return false
 	}
 	if im.sources.named == nil {

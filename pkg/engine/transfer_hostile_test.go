@@ -334,4 +334,7 @@ func TestEngine_Import_ManyRewinds(t *testing.T) {
 	records[1].State = &engine.State{Rewinds: slices.Repeat([]conversation.Range{{End: 1}}, 1<<16+1)}
 	_, err := b.imports("copy", records)
 	expect(t, err, conversation.InvalidField)
+	if !strings.Contains(err.Error(), "more than 65536 rewinds") {
+		t.Error(err)
+	}
 }
