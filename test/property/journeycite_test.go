@@ -32,7 +32,7 @@ func (j *journey) cited(e *entry) {
 }
 
 // mostCited is what no citation of what is generated here weighs.
-const mostCited = 300
+const mostCited = 500
 
 // citable lists the parts of a message that are to be cited by the rule of behaviour §9, if that makes them lighter.
 func (j *journey) citable(e *entry) []int32 {
@@ -45,7 +45,7 @@ func (j *journey) citable(e *entry) []int32 {
 	for i := range e.message.Parts {
 		part := &e.message.Parts[i]
 		long := utf8.RuneCountInString(blockText(part)) > int(*p.ThresholdChars)
-		result := part.Kind == conversation.PartToolResult
+		result := part.Kind == conversation.PartToolResult && part.Result.Recalled == nil
 		if long && (result || part.Kind == conversation.PartText && acted && e.message.Role == conversation.RoleUser) {
 			out = append(out, int32(i))
 		}
