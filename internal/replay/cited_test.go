@@ -2,6 +2,8 @@ package replay
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -116,12 +118,16 @@ func TestCommand_Run_BrokenCitation_IsCounted(t *testing.T) {
 		"list too heavy": {citer{citation: words(400)}, list, heavy, true},
 		"characters":     {citer{citation: func(c *pb.Citation) { c.TotalChars-- }}, long(200), mismatch, true},
 		"another text":   {citer{page: func(r *pb.RetrieveContentResponse) { r.Chunk[7] ^= 1 }}, long(200), mismatch, true},
-		"another sum":    {citer{page: func(r *pb.RetrieveContentResponse) { r.Source.Sha256 = "00" }}, long(200), mismatch, true},
-		"half of it":     {citer{page: func(r *pb.RetrieveContentResponse) { r.NextPageToken = "" }}, long(200), mismatch, true},
-		"no message":     {citer{page: func(r *pb.RetrieveContentResponse) { r.Source.CitedBy = nil }}, long(200), mismatch, true},
-		"none":           {citer{refuse: refusal("CONTENT_NOT_FOUND")}, long(200), mismatch, true},
-		"no passages":    {citer{refuse: refusal("CONTENT_NOT_FOUND")}, long(200), func(r *Report) int { return r.Errors }, true},
-		"unexplained":    {citer{silent: true}, long(200), func(r *Report) int { return r.Unexplained }, true},
+		"another content": {citer{page: func(r *pb.RetrieveContentResponse) {
+			sum := sha256.Sum256([]byte("x"))
+			r.Chunk, r.NextPageToken, r.Source.Sha256 = []byte("x"), "", hex.EncodeToString(sum[:])
+		}}, long(200), mismatch, true},
+		"another sum": {citer{page: func(r *pb.RetrieveContentResponse) { r.Source.Sha256 = "00" }}, long(200), mismatch, true},
+		"half of it":  {citer{page: func(r *pb.RetrieveContentResponse) { r.NextPageToken = "" }}, long(200), mismatch, true},
+		"no message":  {citer{page: func(r *pb.RetrieveContentResponse) { r.Source.CitedBy = nil }}, long(200), mismatch, true},
+		"none":        {citer{refuse: refusal("CONTENT_NOT_FOUND")}, long(200), mismatch, true},
+		"no passages": {citer{refuse: refusal("CONTENT_NOT_FOUND")}, long(200), func(r *Report) int { return r.Errors }, true},
+		"unexplained": {citer{silent: true}, long(200), func(r *Report) int { return r.Unexplained }, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, err := played(t, &fake{citer: c.citer}, citable(c.result), citing, func(c *Command) { c.Policy, c.Alone = []string{"none"}, true })
@@ -139,6 +145,19 @@ func TestCommand_Run_CitedInFull_IsMisstated(t *testing.T) {
 	r, err := played(t, f, citable(long(200)), citing, func(c *Command) { c.Policy, c.Alone = []string{"none"}, true })
 	if r.SavingsMisstated == 0 || !errors.Is(err, ErrJudged) {
 		t.Errorf("%v, %+v", err, r)
+	}
+}
+
+// What is cited need not be compacted, since it is as short already; removed it
+// must be.
+func TestCommand_Run_CitedResults_ExpireToo(t *testing.T) {
+	for mode, late := range map[string]bool{"compact": false, "remove": true} {
+		f := &fake{citer: citer{citation: func(c *pb.Citation) { c.Text += strings.Repeat(" word", 150) }}}
+		policy := under(t, "conversation: {expiration: {results: {turns: 0, mode: "+mode+", compact_length: 10}}, rewrite: {mode: eager}}")
+		r, err := played(t, f, citable(long(200)), policy, citing)
+		if (r.ExpiredLate > 0) != late || errors.Is(err, ErrJudged) != late {
+			t.Errorf("%s: %v, %d late: %+v", mode, err, r.ExpiredLate, r.Examples)
+		}
 	}
 }
 
