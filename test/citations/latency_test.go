@@ -75,10 +75,11 @@ func sortedKeys[V any](m map[string]V) []string {
 	return out
 }
 
-// latency demands the p50 of a call, the best of some rounds; it prints the figure itself.
+// latency demands how long a call takes at most. It prints the p50, the best of some rounds, which is what is demanded where the bars are
+// measured. Beside other tests no p50 is worth anything: there the fastest call must be in the bar, with some slack.
 func latency(t *testing.T, what string, bar time.Duration, call func(sample int)) {
 	t.Helper()
-	best := time.Hour
+	best, fastest := time.Hour, time.Hour
 	for round := range rounds {
 		took := make([]time.Duration, samples)
 		for i := range took {
@@ -87,14 +88,14 @@ func latency(t *testing.T, what string, bar time.Duration, call func(sample int)
 			took[i] = time.Since(begun)
 		}
 		slices.Sort(took)
-		best = min(best, took[samples/2])
+		best, fastest = min(best, took[samples/2]), min(fastest, took[0])
 	}
-	t.Logf("%s: p50 %v, the bar is %v", what, best.Round(10*time.Microsecond), bar)
+	t.Logf("%s: p50 %v, fastest %v, the bar is %v", what, best.Round(10*time.Microsecond), fastest.Round(10*time.Microsecond), bar)
 	if !exactly() {
-		bar *= slack
+		best, bar = fastest, slack*bar
 	}
 	if best > bar {
-		t.Errorf("%s takes %v (p50), more than %v", what, best, bar)
+		t.Errorf("%s takes %v, more than %v", what, best, bar)
 	}
 }
 
@@ -152,6 +153,32 @@ func TestCitation_Ranges_AreFast(t *testing.T) {
 			got := must[*pb.RetrieveContentResponse](t)(c.part(t.Context(), "ranges", handle, r(size*int64(i)/(rounds*samples))))
 			if n := len(got.GetChunk()); n == 0 {
 				t.Fatal("the range is empty")
+			}
+		})
+	}
+}
+
+// TestCitation_Ranges_CostWhatTheyReturn: a range of a content of 16 MiB takes no longer than one of 1 MiB, on any store.
+func TestCitation_Ranges_CostWhatTheyReturn(t *testing.T) {
+	const most = 5 // by their ratio; what reads all that is before it has 16
+	for name, open := range map[string]func(testing.TB) *world{"memory": newWorld, "bolt": boltWorld} {
+		t.Run(name, func(t *testing.T) {
+			w := open(t)
+			fastest := map[int64]time.Duration{}
+			for _, size := range []int64{1 << 20, 16 << 20} {
+				handle := w.keep(t, "sizes", "", textOf(1, size))
+				fastest[size] = time.Hour
+				for range 2 * samples {
+					begun := time.Now()
+					must[*pb.RetrieveContentResponse](t)(w.part(t.Context(), "sizes", handle, &pb.ContentRange{
+						Unit: &pb.ContentRange_Chars{Chars: &pb.ContentSpan{Start: size - 5000, End: size - 4000}},
+					}))
+					fastest[size] = min(fastest[size], time.Since(begun))
+				}
+			}
+			t.Logf("of 1 MiB %v, of 16 MiB %v", fastest[1<<20], fastest[16<<20])
+			if fastest[16<<20] > most*fastest[1<<20] {
+				t.Errorf("a range of 16 MiB takes %v, of 1 MiB %v", fastest[16<<20], fastest[1<<20])
 			}
 		})
 	}

@@ -9,8 +9,6 @@ import (
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
 	"github.com/palimpsest-context/palimpsest/internal/validate"
-	"github.com/palimpsest-context/palimpsest/pkg/tokens"
-	"github.com/palimpsest-context/palimpsest/pkg/tokens/bpe"
 )
 
 const (
@@ -35,7 +33,6 @@ var formats = map[pb.ContextFormat]validate.Format{
 type research struct {
 	*world
 	t        *testing.T
-	count    tokens.Counter
 	checkers map[pb.ContextFormat]*validate.Checker
 	builds   int
 	uncited  int // tokens of calls and results, without citations
@@ -48,10 +45,9 @@ type research struct {
 }
 
 func newResearch(t *testing.T) *research {
-	counter := must[tokens.Counter](t)(func() (tokens.Counter, error) { return bpe.New(bpe.O200k) }())
-	r := &research{world: newWorld(t), t: t, count: counter, checkers: map[pb.ContextFormat]*validate.Checker{}, kinds: map[string][2]int{}}
+	r := &research{world: newWorld(t), t: t, checkers: map[pb.ContextFormat]*validate.Checker{}, kinds: map[string][2]int{}}
 	for format, name := range formats {
-		r.checkers[format] = must[*validate.Checker](t)(validate.NewChecker(name, r.weigh))
+		r.checkers[format] = must[*validate.Checker](t)(validate.NewChecker(name, weigh))
 	}
 	r.create(t, "research", func(p *pb.Policy) {
 		p.Fit = &pb.FitPolicy{ContextWindowTokens: new(int32(loopWindow))}
@@ -62,11 +58,6 @@ func newResearch(t *testing.T) *research {
 		}))
 	}
 	return r
-}
-
-func (r *research) weigh(text string) int {
-	n, _ := r.count.Count(text)
-	return n
 }
 
 // build builds a context, in all formats if it is to, and returns all of its text.
@@ -111,8 +102,8 @@ func (r *research) do(s step) {
 		r.t.Fatalf("a result of %d bytes has %d citations", len(s.text), len(receipt.GetCitations()))
 	}
 	c := receipt.GetCitations()[0]
-	call := r.weigh(s.tool) + r.weigh(s.arguments) + 10 + 4
-	whole, cited := r.weigh(s.text), r.weigh(c.GetText())
+	call := weigh(s.tool) + weigh(s.arguments) + 10 + 4
+	whole, cited := weigh(s.text), weigh(c.GetText())
 	r.uncited, r.cited = r.uncited+call+whole, r.cited+call+cited
 	k := r.kinds[s.tool]
 	r.kinds[s.tool] = [2]int{k[0] + whole, k[1] + cited}
@@ -131,7 +122,7 @@ func (r *research) do(s step) {
 			{Message: &pb.Message{Role: pb.Role_ROLE_TOOL, Parts: []*pb.Part{{Content: &pb.Part_ToolResult{ToolResult: answer}}}}},
 		},
 	}))
-	took := r.weigh(asked.GetName()) + r.weigh(asked.GetArgumentsJson()) + 10 + 4 + r.weigh(answer.GetText())
+	took := weigh(asked.GetName()) + weigh(asked.GetArgumentsJson()) + 10 + 4 + weigh(answer.GetText())
 	r.cited, r.recalls = r.cited+took, r.recalls+took
 	if !strings.Contains(r.build(r.actions%18 == 0), s.answer) {
 		r.t.Errorf("the fact in result %d, of %s with %d bytes, is in no context", r.actions, s.tool, len(s.text))

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"net"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
@@ -33,6 +34,21 @@ import (
 
 // maxMessage lets the sidecar's limits be met, instead of gRPC's own at the client.
 const maxMessage = 256 << 20
+
+// o200k is the default's counter. It is shared: its vocabulary takes half a second to load.
+var o200k = sync.OnceValue(func() tokens.Counter {
+	counter, err := bpe.New(bpe.O200k)
+	if err != nil {
+		panic(err) // it is embedded
+	}
+	return counter
+})
+
+// weigh is what a text weighs, in tokens.
+func weigh(text string) int {
+	n, _ := o200k().Count(text)
+	return n
+}
 
 // world is the whole sidecar in this process, where it can be swept, and watched by the race detector.
 type world struct {
@@ -65,13 +81,9 @@ func boltWorld(t testing.TB) *world {
 // worldOver serves a store, and closes it in the end.
 func worldOver(t testing.TB, s store.Store) *world {
 	t.Helper()
-	counter, err := bpe.New(bpe.O200k)
-	if err != nil {
-		t.Fatal(err)
-	}
 	desk := summarize.New(summarize.Options{Extract: extractive.Extract, ExtractSpan: extractive.Span})
 	e := engine.New(engine.Options{
-		Store: s, Counters: []tokens.Counter{counter}, Clock: time.Now, CacheBytes: 64 << 20, ContentCacheBytes: 64 << 20,
+		Store: s, Counters: []tokens.Counter{o200k()}, Clock: time.Now, CacheBytes: 64 << 20, ContentCacheBytes: 64 << 20,
 		Formats: []provider.Format{openaichat.New(), openairesponses.New(), anthropic.New(), gemini.New(), neutral.New()},
 		IDs:     func() (id conversation.ID) { _, _ = rand.Read(id[:]); return id },
 		OnError: func(err error) { t.Errorf("background work failed: %v", err) }, Summaries: desk,
