@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
 )
@@ -159,7 +161,7 @@ func (r *research) search() {
 	if len(r.held) == 0 {
 		return
 	}
-	words := marks.FindAllString(r.held[len(r.held)-1].text, -1)
+	words := marks.FindAllString(rapid.SampledFrom(r.held).Draw(r.t, "looked for").text, -1)
 	if len(words) == 0 {
 		return
 	}
