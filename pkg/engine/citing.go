@@ -287,7 +287,7 @@ func (a *appending) citeOne(c *store.Change, x *citedPart, now time.Time) error 
 		if err != nil {
 			return err
 		}
-		x.record.OfRun = true
+		x.record.OfRun = !due.IsZero() // of a run that is over, a message keeps its original
 		c.Head.NextDue = earlier(c.Head.NextDue, due)
 	}
 	if err := slots.set(sourceSlot(x.number), x.record); err != nil {

@@ -315,6 +315,44 @@ func TestEngine_Runs_Forgotten_AreEnded(t *testing.T) {
 	}
 }
 
+// TestEngine_Runs_Over_StayOver: what is gone with its run does not come back by ending the run again, nor by a message of it, whether
+// the sweeper came by or not; and a message of a run that is over keeps its original.
+func TestEngine_Runs_Over_StayOver(t *testing.T) {
+	for _, swept := range []bool{false, true} {
+		b := citingBench()
+		b.cites(t, "c", func(p *conversation.CitationsPolicy) { p.ReleaseOnEndRun = ptr(true) })
+		handle := b.kept(t, "c", "run", "some content")
+		b.now = b.now.Add(26 * time.Hour)
+		gone := func() {
+			t.Helper()
+			_, err := b.RetrieveContent(ctx, engine.RetrieveContentRequest{Key: keyOf("c"), ContentID: handle})
+			expect(t, err, conversation.ContentExpired)
+		}
+		gone()
+		if swept {
+			b.sweep(t)
+		}
+		end, err := b.EndRun(ctx, engine.EndRunRequest{Key: keyOf("c"), RunID: "run"})
+		if err != nil || end.Scheduled != 0 || !end.DeleteAt.IsZero() {
+			t.Errorf("%+v %v", end, err)
+		}
+		gone()
+		whole := prose(6, 3_000)
+		m := result("1", whole)
+		m.RunID = "run"
+		late := b.append(t, "c", user("go"), call("1"), m).Citations[2][0].Citation.ContentID
+		gone()
+		for range 3 {
+			b.sweep(t)
+			if got := b.retrieve(t, "c", late, nil); string(got.Chunk) != whole {
+				t.Error("a message of a run that is over loses its original")
+			}
+			gone()
+			b.now = b.now.Add(25 * time.Hour)
+		}
+	}
+}
+
 // TestEngine_Contents_ForeignHandle_IsAbsent: another conversation's handle answers like one that nobody has.
 func TestEngine_Contents_ForeignHandle_IsAbsent(t *testing.T) {
 	b := citingBench()

@@ -64,8 +64,11 @@ func (r *runRecord) wakes() time.Time {
 	return r.due()
 }
 
+// over says whether what the run held is gone, however late the sweeper comes. What is gone stays gone.
+func (r *runRecord) over(now time.Time) bool { return r.Gone || !now.Before(r.due()) }
+
 // ended says whether the run takes nothing more.
-func (r *runRecord) ended(now time.Time) bool { return r.Gone || r.End > 0 || !now.Before(r.due()) }
+func (r *runRecord) ended(now time.Time) bool { return r.End > 0 || r.over(now) }
 
 func (r *runRecord) add(number int64) {
 	if n := len(r.Sources); n > 0 && r.Sources[n-1][1] == number-1 {
@@ -75,7 +78,7 @@ func (r *runRecord) add(number int64) {
 	r.Sources = append(r.Sources, [2]int64{number, number})
 }
 
-// join makes a content part of a run, and says when the run is due.
+// join makes a content part of a run, and says when the run is due: never of one that is over, which takes nothing more.
 func (s *slotChanges) join(run string, number int64, now time.Time) (time.Time, error) {
 	r, err := parseRun(s.get(runSlot(run)))
 	if err != nil {
@@ -83,6 +86,8 @@ func (s *slotChanges) join(run string, number int64, now time.Time) (time.Time, 
 	}
 	if r == nil {
 		r = &runRecord{ID: run}
+	} else if r.over(now) {
+		return time.Time{}, nil
 	}
 	r.Used = now.UnixMilli()
 	r.add(number)
@@ -120,20 +125,23 @@ func (e *Engine) endRun(ctx context.Context, r *EndRunRequest) (*EndRunResult, e
 		return out, nil
 	}
 	if run == nil {
-		run = &runRecord{ID: r.RunID}
+		run = &runRecord{ID: r.RunID, Used: e.now().UnixMilli()}
 	}
 	return e.commitEnd(ctx, r, snap, run)
 }
 
 func (e *Engine) commitEnd(ctx context.Context, r *EndRunRequest, snap *store.Snapshot, run *runRecord) (*EndRunResult, error) {
-	left, err := e.leftOf(ctx, r.Key, &snap.Head, run)
-	if err != nil {
-		return nil, err
+	now, left := e.now(), int32(0)
+	over := run.over(now)
+	if !over {
+		var err error
+		if left, err = e.leftOf(ctx, r.Key, &snap.Head, run); err != nil {
+			return nil, err
+		}
 	}
-	now := e.now()
 	c := &store.Change{Expect: snap.Head.Version, Head: next(snap.Head, now)}
 	c.Head.Revision++
-	if !run.Gone {
+	if !over {
 		run.Used, run.End = now.UnixMilli(), now.Add(or(r.Grace, runGrace)).UnixMilli()
 	}
 	slots := newSlotChanges(nil)

@@ -149,9 +149,7 @@ func (r *research) run() string { return rapid.SampledFrom([]string{"", "r1", "r
 // say appends a message; where it carries results, or is an action's, it is likely long.
 func (r *research) say() {
 	m := r.g.message()
-	if m.RunID = r.run(); r.runs[m.RunID] != nil && r.runs[m.RunID].over() {
-		m.RunID = ""
-	}
+	m.RunID = r.run()
 	acts := m.Role == conversation.RoleUser && rapid.Bool().Draw(r.t, "acts")
 	if acts {
 		m.Type = conversation.TypeActionResult
@@ -277,9 +275,6 @@ func (r *research) keep() {
 // endRun ends a run, perhaps again.
 func (r *research) endRun() {
 	id := rapid.SampledFrom([]string{"r1", "r2"}).Draw(r.t, "run that ends")
-	if run := r.runs[id]; run != nil && run.over() {
-		return
-	}
 	grace := rapid.SampledFrom([]time.Duration{0, time.Hour}).Draw(r.t, "grace")
 	before, request := r.head(), r.request("EndRun")
 	var got *engine.EndRunResult
