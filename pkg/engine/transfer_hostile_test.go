@@ -338,3 +338,20 @@ func TestEngine_Import_ManyRewinds(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestEngine_Import_LongContent: nothing is stored of a chunk that is longer than its content can be.
+func TestEngine_Import_LongContent(t *testing.T) {
+	f := newFaulty()
+	b := newBenchOn(f, 0)
+	b.kept(t, "c", "", prose(1, 300_000))
+	records := b.export(t, "c")
+	records[slices.IndexFunc(records, func(r engine.Record) bool { return r.Source != nil })].Source.Source.Bytes = 10
+	f.stage = func(u *store.Upload) error {
+		if len(u.Data) > 0 {
+			t.Error("it is stored")
+		}
+		return nil
+	}
+	_, err := b.imports("copy", records)
+	expect(t, err, conversation.InvalidField)
+}
