@@ -32,8 +32,8 @@ type messageKnobs struct {
 
 func defaultMessageKnobs() messageKnobs {
 	return messageKnobs{
-		saturation: 1.5, brevity: 30, function: 0.25, named: 15, coverage: 1.5, pair: 1.2, phrase: 1, whole: 10, opening: 0.2,
-		previous: 0.2, answer: 0.3, next: 0.12, around: 0.05, reach: 4,
+		saturation: 1.5, brevity: 30, function: 0.25, named: 15, coverage: 1.5, pair: 1.2, phrase: 0.5, whole: 10, opening: 0.2,
+		previous: 0.2, answer: 0.35, next: 0.15, around: 0.07, reach: 4,
 	}
 }
 

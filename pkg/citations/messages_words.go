@@ -4,7 +4,7 @@ import "math/bits"
 
 // messageWords knows the words of a query by the codes of messages. It is immutable once it is made.
 type messageWords struct {
-	keys  []uint64 // an open hash table: 0 is free
+	keys  []uint64 // an open hash table, at most half full: 0 is free
 	words []int32
 	grams bool // there are runs of characters among the words
 }
@@ -17,9 +17,9 @@ func newMessageWords(q *Query, spoken uint32) *messageWords {
 	}
 	n := 0
 	for _, terms := range b.terms {
-		n += len(terms)
+		n += max(1, len(terms))
 	}
-	size := 1 << bits.Len(uint(4*n))
+	size := 2 << bits.Len(uint(n))
 	w := &messageWords{keys: make([]uint64, size), words: make([]int32, size)}
 	l := newLexer(q.lang)
 	for i, terms := range b.terms {

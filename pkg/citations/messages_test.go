@@ -1,0 +1,229 @@
+package citations
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func indicesOf(hits []Hit) (out []int32) {
+	for _, h := range hits {
+		out = append(out, h.Index)
+	}
+	return out
+}
+
+func answering(q string, texts ...string) []int32 {
+	return indicesOf(SearchMessages(NewQuery(q), inBlocks(texts), nil, 10))
+}
+
+func TestSearchMessages_Answer_IsFoundByItsQuestion(t *testing.T) {
+	texts := []string{
+		"Hi, how are you?", "Fine, thanks.", "Where did the zeppelin land?", "Near the lake, we all saw it.", "Good to know.", "Bye now.",
+		"The weather is nice today.", "Indeed it is.",
+	}
+	if got := answering("where did the zeppelin land", texts...); len(got) < 2 || got[0] != 2 || got[1] != 3 {
+		t.Errorf("%v", got)
+	}
+}
+
+func TestSearchMessages_Neighbours_CountAcrossBlocks(t *testing.T) {
+	texts := []string{"nothing here", "Where did the zeppelin land?", "Near the lake.", "nothing there"}
+	whole := SearchMessages(NewQuery("zeppelin"), inBlocks(texts), nil, 10)
+	var runs []*Messages
+	for i, text := range texts {
+		runs = append(runs, &Messages{})
+		runs[i].Add(int32(i), text)
+	}
+	if got := SearchMessages(NewQuery("zeppelin"), runs, nil, 10); fmt.Sprint(got) != fmt.Sprint(whole) || len(got) < 2 || got[1].Index != 2 {
+		t.Errorf("%v in blocks of one, %v in one", got, whole)
+	}
+}
+
+func TestSearchMessages_Keep_ChangesNoScore(t *testing.T) {
+	texts := strings.Split(strings.Repeat("the zeppelin landed|it was a zeppelin then|the lake is deep|lakes and zeppelins|", 20), "|")
+	runs := inBlocks(texts)
+	scores := map[int32]float64{}
+	for _, h := range SearchMessages(NewQuery("zeppelin lake"), runs, nil, len(texts)) {
+		scores[h.Index] = h.Score
+	}
+	odd := SearchMessages(NewQuery("zeppelin lake"), runs, func(i int32) bool { return i%2 == 1 }, len(texts))
+	for _, h := range odd {
+		if h.Index%2 != 1 || scores[h.Index] != h.Score {
+			t.Errorf("%+v, %f among all", h, scores[h.Index])
+		}
+	}
+	if len(odd) != len(texts)/2 {
+		t.Errorf("%d of %d", len(odd), len(texts))
+	}
+}
+
+func TestSearchMessages_Phrase_ComesFirst(t *testing.T) {
+	texts := []string{
+		"quartz in a vault, vault of quartz", "a vault of quartz, and quartz in a vault", "They opened the quartz vault at noon, as the guide had said they would.",
+		"the quartz is in another vault", "“石英”的拱顶", "石英拱顶在中午打开", "拱顶和石英，石英和拱顶",
+	}
+	for q, want := range map[string]int32{`quartz vault`: 2, `when was the "quartz vault" opened`: 2, "石英拱顶": 5, "Quartz  VAULT": 2} {
+		if got := answering(q, texts...); len(got) == 0 || got[0] != want {
+			t.Errorf("%q: %v, want %d first", q, got, want)
+		}
+	}
+}
+
+func TestSearchMessages_Forms_AreFoundInTheirLanguage(t *testing.T) {
+	for _, c := range []struct{ q, text string }{
+		{"landing zeppelins", "The zeppelin landed."},
+		{"canción", "Las canciones que cantaban en la plaza eran de su abuela, y todos las conocían."},
+		{"Häuser", "Das Haus ist alt, aber es wird noch bewohnt und ist nicht zu verkaufen."},
+		{"книга", "Она читала эти книги всю ночь."},
+		{"बच्चा", "बच्चे मैदान में खेल रहे थे।"},
+		{"飞艇", "那艘飞艇在湖边降落了。"},
+		{"เรือเหาะ", "เมื่อวานเรือเหาะลงจอดใกล้ทะเลสาบ"},
+		{"비행선", "비행선이 호수 근처에 착륙했다."},
+		{"Straße", "DIE STRASSE WAR LEER"},
+		{"ＺＥＰＰＥＬＩＮ", "zeppelin"},
+	} {
+		texts := []string{"Hello there.", "Nothing to see.", "Das ist gut.", c.text, "Todo está bien.", "没有什么。", "All quiet.", "So it is."}
+		if got := answering(c.q, texts...); len(got) == 0 || got[0] != 3 {
+			t.Errorf("%q: %v", c.q, got)
+		}
+	}
+}
+
+func TestSearchMessages_Speaker_CountsForWhatTheySay(t *testing.T) {
+	texts := []string{"Ann: I bought a canoe, Bob.", "Bob: I bought a canoe, Ann.", "Ann: Well.", "Bob: So."}
+	for q, want := range map[string]int32{"canoe of Ann": 0, "canoe of Bob": 1} {
+		if got := answering(q, texts...); len(got) == 0 || got[0] != want {
+			t.Errorf("%s: %v", q, got)
+		}
+	}
+}
+
+func TestSearchMessages_LongRequest_DoesNotDrown(t *testing.T) {
+	var texts []string
+	for i := range 300 {
+		texts = append(texts, fmt.Sprintf("The customer would like to know about their account and what they can do with it, number %d.", i))
+	}
+	texts[200] = "A forgotten passphrase is reset at the counter."
+	request := strings.Repeat("You are a customer and would like to know what you can do with your account. ", 24) + "You forgot your passphrase."
+	if got := answering(request, texts...); len(got) == 0 || got[0] != 200 {
+		t.Errorf("%v", got)
+	}
+}
+
+func TestSearchMessages_Limits_Hold(t *testing.T) {
+	runs := inBlocks([]string{"one zeppelin", "two zeppelins", "no airship"})
+	for q, limit := range map[string]int{"zeppelin": 0, "": 5, "?!": 5, "unheard": 5} {
+		if got := SearchMessages(NewQuery(q), runs, nil, limit); len(got) != 0 {
+			t.Errorf("%q: %v", q, got)
+		}
+	}
+	if got := SearchMessages(NewQuery("zeppelin"), runs, nil, -1); len(got) != 0 {
+		t.Errorf("%v", got)
+	}
+	if got := SearchMessages(NewQuery("zeppelin"), nil, nil, 5); len(got) != 0 {
+		t.Errorf("%v", got)
+	}
+	if got := SearchMessages(NewQuery("zeppelin"), []*Messages{{}, {}}, nil, 5); len(got) != 0 {
+		t.Errorf("%v", got)
+	}
+}
+
+// messageText is text of many scripts, and some that is none.
+func messageText() *rapid.Generator[string] {
+	pieces := []string{
+		"zeppelin ", "landing ", "the ", "Ann: ", "? ", "HTTPServer_v2 ", "飞艇", "เรือ", "भाषा ", "книги ", "ß", "e\u0301", "\xff", "\xe9\xa3", " ", "\n", ":", "42",
+		"\u200d", "\U0001F469\u200d\U0001F680", "\u0000",
+	}
+	return rapid.Custom(func(t *rapid.T) string {
+		return strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 0, 60).Draw(t, "pieces"), "")
+	})
+}
+
+func TestSearchMessages_Any_IsOrderedAndTheSameInAnyBlocks(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		texts := rapid.SliceOfN(messageText(), 0, 20).Draw(t, "texts")
+		cut := rapid.IntRange(0, len(texts)).Draw(t, "cut")
+		q, limit := NewQuery(messageText().Draw(t, "query")), rapid.IntRange(0, 30).Draw(t, "limit")
+		one, two := &Messages{}, []*Messages{{}, {}}
+		for i, text := range texts {
+			half := two[0]
+			if i >= cut {
+				half = two[1]
+			}
+			half.last = one.last // what a message is written in may be told by the one before it
+			half.Add(int32(3*i), text)
+			one.Add(int32(3*i), text)
+		}
+		hits := SearchMessages(q, []*Messages{one}, nil, limit)
+		if other := SearchMessages(q, two, nil, limit); fmt.Sprint(hits) != fmt.Sprint(other) {
+			t.Fatalf("%v, in two %v", hits, other)
+		}
+		if len(hits) > limit {
+			t.Fatalf("%d hits, at most %d", len(hits), limit)
+		}
+		for i, h := range hits {
+			if h.Score <= 0 || math.IsNaN(h.Score) || math.IsInf(h.Score, 0) || int(h.Index) > 3*len(texts) {
+				t.Fatalf("%+v", h)
+			}
+			if i > 0 && (hits[i-1].Score < h.Score || hits[i-1].Score == h.Score && hits[i-1].Index >= h.Index) {
+				t.Fatalf("%v", hits)
+			}
+		}
+	})
+}
+
+// TestHoldsCodes_Any_AgreesWithReading: what is searched for as bytes is found where reading the codes finds it.
+func TestHoldsCodes_Any_AgreesWithReading(t *testing.T) {
+	code := rapid.OneOf(rapid.Just([]byte{0, 0, 0}), rapid.Just([]byte{0, 0, 1}), rapid.Just([]byte{0, 0x80, 0}), rapid.Just([]byte{0x80, 0}), rapid.Just([]byte{0x80, 0x80}))
+	rapid.Check(t, func(t *rapid.T) {
+		codes, form := rapid.SliceOfN(code, 0, 20).Draw(t, "codes"), rapid.SliceOfN(code, 2, 4).Draw(t, "form")
+		want := false
+		for i := range codes {
+			want = want || i+len(form) <= len(codes) && fmt.Sprint(codes[i:i+len(form)]) == fmt.Sprint(form)
+		}
+		if got := holdsCodes(bytes.Join(codes, nil), bytes.Join(form, nil)); got != want {
+			t.Fatalf("%v in %v: %v", form, codes, got)
+		}
+	})
+}
+
+// TestMessages_Size_IsSmallerThanTheTexts: of recorded conversations and texts.
+func TestMessages_Size_IsSmallerThanTheTexts(t *testing.T) {
+	check := func(name string, texts []string) {
+		size, bytes := int64(0), 0
+		for _, m := range inBlocks(texts) {
+			size += m.Size()
+		}
+		for _, text := range texts {
+			bytes += len(text)
+		}
+		t.Logf("%s: %d messages of %d bytes, %.2f of it held", name, len(texts), bytes, float64(size)/float64(bytes))
+		if size > int64(bytes) {
+			t.Errorf("%s: larger than the texts", name)
+		}
+	}
+	for _, name := range []string{"locomo10", "tau2_gpt41", "pi_sessions", "mini_swe_agent"} {
+		var texts []string
+		for _, d := range recorded[dialogue](t, name, "conversations.jsonl") {
+			for _, m := range d.Messages {
+				texts = append(texts, m.Content)
+			}
+		}
+		check(name, texts)
+	}
+	for _, language := range []string{"en", "es", "zh"} {
+		var texts []string
+		for _, a := range recorded[article](t, "xquad", language+".jsonl") {
+			texts = append(texts, strings.Split(a.Text, "\n\n")...)
+			for _, q := range a.QA {
+				texts = append(texts, q.Question)
+			}
+		}
+		check("xquad "+language, texts)
+	}
+}
