@@ -51,6 +51,7 @@ type crowd struct {
 	stored []kept
 	over   map[string]bool // runs that were told to end, or are about to be
 	gone   atomic.Int64    // times that something was found to be gone
+	late   int             // contents whose run was over when they came
 	calls  atomic.Int64
 }
 
@@ -266,10 +267,8 @@ func (c *crowd) live(t *testing.T, acts int) {
 // settled looks at everything when all have left and all runs are over: what belongs to a run is gone, and nothing else.
 func (c *crowd) settled(t *testing.T) {
 	t.Helper()
-	last := map[string]bool{} // also runs that were over when something came to them
 	for _, k := range c.stored {
-		if run := k.conversation + k.run; k.mortality == ofRun && !last[run] {
-			last[run] = true
+		if k.mortality == ofRun && !c.over[k.conversation+k.run] {
 			if err := c.end(t.Context(), k.conversation, k.run); err != nil {
 				t.Fatal(err)
 			}
@@ -278,8 +277,15 @@ func (c *crowd) settled(t *testing.T) {
 	for range 20 { // a sweep may take several commits of a run
 		c.sweep(t)
 	}
-	counts := map[mortality]int{}
+	counts, there := map[mortality]int{}, map[string]map[string]*pb.SourceRecord{}
+	for i := range crowdConversations {
+		there[conversationOf(i)] = c.sources(t, conversationOf(i))
+	}
 	for _, k := range c.stored {
+		if k.mortality == ofRun && k.message >= 0 && there[k.conversation][k.handle].GetState() == pb.ContentState_CONTENT_STATE_STORED {
+			k.mortality = lasting
+			c.late++
+		}
 		counts[k.mortality]++
 		if k.mortality == ofRun {
 			if _, err := c.text(t.Context(), k.conversation, k.handle); process.Reason(err) != "CONTENT_EXPIRED" {
@@ -292,7 +298,8 @@ func (c *crowd) settled(t *testing.T) {
 			c.whole(t, k)
 		}
 	}
-	t.Logf("%d contents lasted, %d went with runs, %d were mortal; %d times one was found gone", counts[lasting], counts[ofRun], counts[erased], c.gone.Load())
+	t.Logf("%d contents lasted, %d of them as they came late, %d went with runs, %d were mortal; %d times one was found gone",
+		counts[lasting], c.late, counts[ofRun], counts[erased], c.gone.Load())
 	if slices.Contains([]int{counts[lasting], counts[ofRun], counts[erased]}, 0) || c.gone.Load() == 0 {
 		t.Error("nothing is tested")
 	}

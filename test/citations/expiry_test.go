@@ -70,15 +70,15 @@ func (e *ended) check(t *testing.T, c *client) {
 			t.Errorf("what stays comes back with %d bytes of %d (%v)", len(got), len(want), err)
 		}
 	}
-	sources := must[*pb.ListSourcesResponse](t)(c.contents.ListSources(t.Context(), &pb.ListSourcesRequest{ConversationId: e.conversation}))
+	sources := c.sources(t, e.conversation)
 	expired := 0
-	for _, s := range sources.GetSources() {
+	for _, s := range sources {
 		if s.GetState() == pb.ContentState_CONTENT_STATE_EXPIRED {
 			expired++
 		}
 	}
-	if len(sources.GetSources()) != len(e.gone)+len(e.stays) || expired != len(e.gone) {
-		t.Errorf("of %d sources %d are gone", len(sources.GetSources()), expired)
+	if len(sources) != len(e.gone)+len(e.stays) || expired != len(e.gone) {
+		t.Errorf("of %d sources %d are gone", len(sources), expired)
 	}
 	found := must[*pb.SearchContentResponse](t)(c.contents.SearchContent(t.Context(), &pb.SearchContentRequest{
 		ConversationId: e.conversation, Excerpts: &pb.ExcerptQuery{SearchTerms: []string{"line 9"}, MaxExcerpts: 100},
@@ -156,24 +156,78 @@ func TestEndRun_ManyContents_AllGoInOneSweep(t *testing.T) {
 	}
 }
 
-// TestAppend_AfterItsRun_GoesToo: an append is never refused for its run. What it cites has a time that is yet to come, and goes when
-// the run is ended again.
-func TestAppend_AfterItsRun_GoesToo(t *testing.T) {
+// TestAppend_AfterItsRun_KeepsItsOriginal: an append is never refused for its run. A run that is over stays over: what comes late belongs
+// to the conversation, and nothing ends it.
+func TestAppend_AfterItsRun_KeepsItsOriginal(t *testing.T) {
 	w := newWorld(t)
 	w.create(t, "late", func(p *pb.Policy) { p.Citations.ReleaseOnEndRun = new(true) })
 	w.keep(t, "late", "run", "early")
 	w.endRun(t, "late", "run")
 	w.sweep(t)
-	late := w.cite(t, "late", outcome{id: "c", tool: "read", arguments: "{}", run: "run", text: textOf(1, 5000)}).GetContentId()
-	for _, s := range must[*pb.ListSourcesResponse](t)(w.contents.ListSources(t.Context(), &pb.ListSourcesRequest{ConversationId: "late"})).GetSources() {
-		if s.GetState() == pb.ContentState_CONTENT_STATE_STORED && s.GetExpireTime() != nil && s.GetExpireTime().AsTime().Before(time.Now()) {
-			t.Error("a content is there, and should have gone in the past")
-		}
-	}
+	text := textOf(1, 5000)
+	late := w.cite(t, "late", outcome{id: "c", tool: "read", arguments: "{}", run: "run", text: text}).GetContentId()
 	w.endRun(t, "late", "run")
 	w.sweep(t)
-	if _, err := w.text(t.Context(), "late", late); process.Reason(err) != "CONTENT_EXPIRED" {
-		t.Errorf("its run was ended after it came, and it answers %s", told(err))
+	if got, err := w.text(t.Context(), "late", late); err != nil || got != text {
+		t.Errorf("what came after its run was over answers %s", told(err))
+	}
+	for handle, s := range w.sources(t, "late") {
+		if handle == late && s.GetExpireTime() != nil {
+			t.Error("what nothing ends has a time when it goes")
+		}
+	}
+}
+
+// sources are all source records of a conversation.
+func (c *client) sources(t testing.TB, conversation string) map[string]*pb.SourceRecord {
+	t.Helper()
+	out := map[string]*pb.SourceRecord{}
+	request := &pb.ListSourcesRequest{ConversationId: conversation, PageSize: 1000}
+	for {
+		page := must[*pb.ListSourcesResponse](t)(c.contents.ListSources(t.Context(), request))
+		for _, s := range page.GetSources() {
+			out[s.GetContentId()] = s
+		}
+		if request.PageToken = page.GetNextPageToken(); request.PageToken == "" {
+			return out
+		}
+	}
+}
+
+// TestSearchContent_RunsInTurns_IsLinear: ten times as many contents take ten times as long, also where two runs store in turns.
+func TestSearchContent_RunsInTurns_IsLinear(t *testing.T) {
+	const few, many, most = 200, 2000, 30 // what is quadratic takes a hundred times as long
+	w := newWorld(t)
+	took := map[int]time.Duration{}
+	for _, n := range []int{few, many} {
+		conversation := fmt.Sprint("turns-", n)
+		w.create(t, conversation, func(p *pb.Policy) {
+			p.Citations.ReleaseOnEndRun, p.Citations.ThresholdChars = new(true), new(int32(200))
+		})
+		text := textOf(1, 1900)
+		for at := 0; at < n; at += few {
+			request := &pb.BatchAppendMessagesRequest{ConversationId: conversation}
+			for i := range few {
+				o := outcome{id: fmt.Sprint("c", at+i), tool: "read", arguments: "{}", run: fmt.Sprint("run-", i%2), text: text}
+				request.Items = append(request.Items, o.exchange()...)
+			}
+			must[*pb.BatchAppendMessagesResponse](t)(w.agent.BatchAppendMessages(t.Context(), request))
+		}
+		took[n] = time.Hour
+		for range rounds {
+			begun := time.Now()
+			got := must[*pb.SearchContentResponse](t)(w.contents.SearchContent(t.Context(), &pb.SearchContentRequest{
+				ConversationId: conversation, Excerpts: &pb.ExcerptQuery{SearchTerms: []string{"zebra"}},
+			}))
+			took[n] = min(took[n], time.Since(begun))
+			if int(got.GetSearchedContents()) != n {
+				t.Fatalf("%d contents were searched", got.GetSearchedContents())
+			}
+		}
+	}
+	t.Logf("%d contents take %v, %d take %v", few, took[few], many, took[many])
+	if took[many] > most*took[few] {
+		t.Errorf("%d contents take %v, %d take %v", few, took[few], many, took[many])
 	}
 }
 
