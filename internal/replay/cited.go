@@ -153,24 +153,38 @@ func heaviest(text string) int {
 	return citeTokens
 }
 
-// lists says whether a text is JSON with a list in it: a list by itself, a
-// member of an object, or one value after the other.
+// lists says whether a text is JSON with a list in it, two levels down at most,
+// or value after value.
 func lists(text string) bool {
 	decoder := json.NewDecoder(strings.NewReader(text))
 	var first json.RawMessage
-	if decoder.Decode(&first) != nil {
-		return false
-	}
+	return decoder.Decode(&first) == nil && (hasList(first, listLevels) || first[0] == '{' && decoder.More())
+}
+
+// listLevels is how deep a list is looked for, and fewestRecords how many
+// objects in one make a list of records by their keys.
+const (
+	listLevels    = 2
+	fewestRecords = 3
+)
+
+// hasList says whether a value is a list, of items or of records by their keys,
+// or has one so many levels down.
+func hasList(value json.RawMessage, levels int) bool {
 	var members map[string]json.RawMessage
-	if json.Unmarshal(first, &members) != nil {
-		return first[0] == '['
+	if value[0] != '{' || json.Unmarshal(value, &members) != nil {
+		return value[0] == '['
 	}
-	for _, value := range members {
-		if value[0] == '[' {
+	records := 0
+	for _, m := range members {
+		if levels > 0 && hasList(m, levels-1) {
 			return true
 		}
+		if m[0] == '{' {
+			records++
+		}
 	}
-	return decoder.More()
+	return records == len(members) && records >= fewestRecords
 }
 
 // contentsBack reads every content that was cited, and compares it with what

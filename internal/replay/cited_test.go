@@ -177,8 +177,9 @@ func TestConversation_Citing_MediaStay(t *testing.T) {
 
 func TestLists_JSON(t *testing.T) {
 	for text, want := range map[string]bool{
-		"[1, 2]": true, `{"items": [1]}`: true, "{\"a\": 1}\n{\"a\": 2}": true,
-		`{"a": {"b": [1]}}`: false, `{"a": 1}`: false, "[see below]": false, "text [1]": false, "": false, "7": false,
+		"[1, 2]": true, `{"items": [1]}`: true, "{\"a\": 1}\n{\"a\": 2}": true, `{"a": {"b": [1]}}`: true, `{"a": {"b": {"c": 1}, "d": {}, "e": {}}}`: true,
+		`{"a": {"b": {"c": [1]}}}`: false, `{"a": {}, "b": {}}`: false, `{"a": {}, "b": {}, "c": {}, "d": 1}`: false, `{"a": 1}`: false,
+		"[see below]": false, "text [1]": false, "": false, "7": false, "7 8": false, "{}": false,
 	} {
 		if lists(text) != want {
 			t.Errorf("%q: %v", text, !want)
