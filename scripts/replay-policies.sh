@@ -33,10 +33,10 @@ printf 'conversation: {}\n' >"$results/default.yaml" # what the server does of i
 shipped=()
 for name in none sliding prune-40k expiry summarize balanced cite "$results/default.yaml"; do shipped+=(--policy "$name"); done
 
-policy() { # FILE PRUNING COMPACTION EXPIRATION MAX_TOKENS: writes a policy
+policy() { # FILE PRUNING COMPACTION EXPIRATION MAX_TOKENS [CITATIONS]: writes a policy
   mkdir -p "$(dirname "$results/$1")"
-  printf 'conversation:\n  pruning: {%s}\n  compaction: {%s}\n  expiration: {%s}\n  fit: {%s}\n' \
-    "$2" "$3" "$4" "${5:+max_context_tokens: $5}" >"$results/$1.yaml"
+  printf 'conversation:\n  pruning: {%s}\n  compaction: {%s}\n  expiration: {%s}\n  fit: {%s}\n  citations: {%s}\n' \
+    "$2" "$3" "$4" "${5:+max_context_tokens: $5}" "${6:-}" >"$results/$1.yaml"
 }
 
 replay money "${files[@]}" "${shipped[@]}" --sample "${SAMPLE:-1}"
@@ -69,6 +69,9 @@ for pair in 10-5 10-10 10-20 20-20 40-20; do
 done
 for turns in 2 5 10; do
   curve "expiry/$turns" "off: true" "strategy: sliding_window" "results: {turns: $turns, mode: compact, compact_length: 500}" ""
+done
+for chars in 500 1000 2000 4000 8000; do
+  curve "citations/$chars" "off: true" "strategy: sliding_window" "off: true" "" "enabled: true, threshold_chars: $chars"
 done
 replay frontier "$coding" "$long" "${shipped[@]}" "${curves[@]}" --sample 3
 go run ./tools/replaybars frontier "$results/frontier.json" >"$results/frontier.svg"
