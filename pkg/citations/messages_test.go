@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 )
@@ -225,5 +226,50 @@ func TestMessages_Size_IsSmallerThanTheTexts(t *testing.T) {
 			}
 		}
 		check("xquad "+language, texts)
+	}
+}
+
+func TestSearchMessages_HostileText_TakesNoLong(t *testing.T) {
+	for name, text := range hostileTexts(2 << 20) {
+		began := time.Now()
+		runs := inBlocks([]string{text, "zeppelin", text[:len(text)/2], "?"})
+		built := time.Since(began)
+		for kind, query := range map[string]string{"itself": text, "a word": "zeppelin", "in quotes": `"` + text[:min(len(text), 1500)] + `"`} {
+			began := time.Now()
+			SearchMessages(NewQuery(query), runs, nil, 10)
+			if took := time.Since(began); took > longest || built > longest {
+				t.Errorf("%s: built in %v, looked for %s in %v", name, built, kind, took)
+			} else if testing.Verbose() && took > 200*time.Millisecond {
+				t.Logf("%s, looked for %s: %v", name, kind, took)
+			}
+		}
+		if size := runs[0].Size(); size > int64(4*len(text)) {
+			t.Errorf("%s: %d bytes held of %d", name, size, len(text)*3/2)
+		}
+	}
+}
+
+func FuzzSearchMessages(f *testing.F) {
+	f.Add("where did the zeppelin land", "The zeppelin landed.", "Ann: 飞艇在哪里？", 20)
+	f.Add(`"a b" c_d`, "a b", "c_d\xff", 1)
+	f.Fuzz(func(t *testing.T, query, first, second string, maxChars int) {
+		q := NewQuery(query)
+		for _, h := range SearchMessages(q, inBlocks([]string{first, second, first}), nil, 3) {
+			if h.Score <= 0 || h.Index > 2 {
+				t.Fatalf("%+v", h)
+			}
+		}
+		checkSnippet(t, first, Snippet(q, first, maxChars), maxChars)
+	})
+}
+
+func TestMessages_Size_IsWhatTheHeapHolds(t *testing.T) {
+	texts := hostileTexts(1 << 20)
+	texts["prose"] = strings.Repeat("The fee of the premium card is waived in the first year, and 12.50 after it. ", 10000)
+	for name, text := range texts {
+		m, held := heapOf(func() *Messages { return inBlocks([]string{text, "and more"})[0] })
+		if says := m.Size(); held > says+says/10+4096 || says > held+held/10+4096 {
+			t.Errorf("%s: %d bytes are said, %d held", name, says, held)
+		}
 	}
 }

@@ -6,7 +6,8 @@ import "math/bits"
 type messageWords struct {
 	keys  []uint64 // an open hash table, at most half full: 0 is free
 	words []int32
-	grams bool // there are runs of characters among the words
+	codes codeSet // of the words
+	grams codeSet // of the last characters of runs
 }
 
 // newMessageWords makes the words of a query known, as the languages stem them.
@@ -24,11 +25,13 @@ func newMessageWords(q *Query, spoken uint32) *messageWords {
 	l := newLexer(q.lang)
 	for i, terms := range b.terms {
 		if q.words[i].gram {
-			w.put(runKey(l, q.words[i].text), int32(i))
-			w.grams = true
+			key := runKey(l, q.words[i].text)
+			w.grams.add(key)
+			w.put(key, int32(i))
 			continue
 		}
 		for _, t := range terms {
+			w.codes.add(uint64(wordCode(t)))
 			w.put(wordKey(wordCode(t)), int32(i))
 		}
 	}
@@ -90,24 +93,37 @@ func (w *messageWords) find(key uint64) int32 {
 // scan gives the words of a query in the codes of a message, and where they stand: the number of the term, of their last character if
 // they are runs. It says how many terms there are.
 func (w *messageWords) scan(codes []byte, found func(word, at int32)) (terms int32) {
-	tell := func(key uint64) {
-		if word := w.find(key); word >= 0 {
-			found(word, terms)
-		}
-	}
 	run, length := uint64(0), 0
-	for len(codes) > 0 {
-		if codes[0]&gramBit == 0 {
-			tell(wordKey(uint32(codes[0])<<16 | uint32(codes[1])<<8 | uint32(codes[2])))
-			codes, length = codes[3:], 0
-		} else {
-			run, length = run<<gramBits|uint64(codes[0]&^gramBit)<<8|uint64(codes[1]), min(length+1, 3)
-			for n := 1; n <= length && w.grams; n++ {
-				tell(gramKey(n, run))
+	for i := 0; i+1 < len(codes); terms++ {
+		if codes[i]&gramBit != 0 {
+			run, length = run<<gramBits|uint64(codes[i]&^gramBit)<<8|uint64(codes[i+1]), min(length+1, 3)
+			if i += 2; w.grams.has(run) {
+				w.runs(run, length, terms, found)
 			}
-			codes = codes[2:]
+			continue
 		}
-		terms++
+		code := uint32(codes[i])<<16 | uint32(codes[i+1])<<8 | uint32(codes[i+2])
+		if i, length = i+3, 0; w.codes.has(uint64(code)) {
+			if word := w.find(wordKey(code)); word >= 0 {
+				found(word, terms)
+			}
+		}
 	}
 	return terms
 }
+
+// runs gives the words that are runs of up to so many characters and end with the last of them.
+func (w *messageWords) runs(run uint64, length int, at int32, found func(word, at int32)) {
+	for n := 1; n <= length; n++ {
+		if word := w.find(gramKey(n, run)); word >= 0 {
+			found(word, at)
+		}
+	}
+}
+
+// codeSet says quickly of most codes that they are not in it, by their last bits.
+type codeSet [1 << gramBits / 64]uint64
+
+func (s *codeSet) add(code uint64) { s[code&gramMask/64] |= 1 << (code % 64) }
+
+func (s *codeSet) has(code uint64) bool { return s[code&gramMask/64]&(1<<(code%64)) != 0 }
