@@ -9,13 +9,8 @@ import (
 
 // candidate is a passage of a content that is no longer at hand.
 type candidate struct {
-	content  int
-	lead     int32
-	from, to int32
-	hits     []hit   // those in it and around it
-	over     []int32 // the words in what stands over it
-	phrases  uint32
-	score    float64
+	window
+	content int
 
 	text         string
 	location     string
@@ -66,8 +61,8 @@ const maxMatched = 16
 // of a script without spaces put together again.
 func (s *Search) matched(c *candidate) []string {
 	held := make([]bool, len(s.query.words))
-	for _, h := range c.hits {
-		if h.from >= c.lead && h.to <= c.to {
+	for _, h := range c.near {
+		if h.from >= c.shown.from && h.to <= c.shown.to {
 			held[h.word] = true
 		}
 	}

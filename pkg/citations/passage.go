@@ -47,13 +47,17 @@ func (s *stretch) over(i int) []int32 {
 
 // window is a passage before it is cut out.
 type window struct {
-	lead     int32 // where what is shown begins: as far before from as there is room
-	from, to int32
+	from, to int32 // what its score is for
+	shown    segmentSpan
 	score    float64
+	share    float64 // what is left of its score: part of it is shown elsewhere
 	near     []hit   // those in it and around it
 	over     []int32 // the words in what stands over it
 	phrases  uint32
 }
+
+// segmentSpan is a stretch of a text, in bytes, from the beginning of a segment to the end of one.
+type segmentSpan struct{ from, to int32 }
 
 const (
 	surroundings = 700 // how far, in bytes, the words around a passage say something of it
@@ -75,7 +79,7 @@ func (s *stretch) windows(sc *scorer, maxChars int32) (out []window) {
 			j++
 		}
 		if w := s.window(sc, i, first.from, s.segments[j].to); w.score > 0 {
-			w.lead = s.lead(i, j, maxChars)
+			w.shown.from = s.lead(i, j, maxChars)
 			out = append(out, w)
 		}
 	}
@@ -92,7 +96,7 @@ func (s *stretch) lead(i, j int, maxChars int32) int32 {
 
 // window is the passage from-to, which begins in the ith segment.
 func (s *stretch) window(sc *scorer, i int, from, to int32) window {
-	w := window{lead: from, from: from, to: to, near: s.near(from, to), over: s.over(i)}
+	w := window{from: from, to: to, shown: segmentSpan{from, to}, share: 1, near: s.near(from, to), over: s.over(i)}
 	w.score = sc.score(w.near, w.over, from, to)
 	return w
 }
@@ -109,11 +113,12 @@ func (s *stretch) near(from, to int32) []hit {
 	return s.hits[first:last]
 }
 
-// repetition is what a passage loses of its worth that lies wholly in one before it.
-const repetition = 0.8
-
-// maxOverlap is how much of a passage may lie in one before it: of what is left, nothing new can be hoped for.
-const maxOverlap = 0.7
+const (
+	repetition = 0.8  // what a passage loses of its worth that lies wholly in one before it
+	maxOverlap = 0.7  // how much of a passage may be shown before it: of one with more, the rest alone is shown
+	allOverlap = 0.95 // from where on there is no rest
+	leastRest  = 40   // bytes
+)
 
 // apart keeps the best windows, best first, each worth less for what lies in those before it.
 func apart(ws []window, limit int) (kept []window) {
@@ -127,6 +132,10 @@ func apart(ws []window, limit int) (kept []window) {
 			break
 		}
 		k := ws[best]
+		worth[best] = 0
+		if !k.trim(kept) {
+			continue
+		}
 		kept = append(kept, k)
 		for i, w := range ws {
 			if w.from < k.to && k.from < w.to {
@@ -137,9 +146,37 @@ func apart(ws []window, limit int) (kept []window) {
 	return kept
 }
 
+// trim takes off what other windows show, where that is most of it, and says whether anything is left.
+func (w *window) trim(others []window) bool {
+	for _, o := range others {
+		part := overlap(w.shown.from, w.shown.to, o.shown.from, o.shown.to)
+		if part <= maxOverlap || w.phrases&^o.phrases != 0 {
+			continue
+		}
+		if o.shown.from-w.shown.from >= w.shown.to-o.shown.to {
+			w.shown.to = o.shown.from
+		} else {
+			w.shown.from = o.shown.to
+		}
+		w.share, w.phrases = unsaid(part), 0
+		if w.shown.to-w.shown.from < leastRest {
+			return false
+		}
+	}
+	return true
+}
+
+// body is what a window has in common with others, or has not.
+func (w *window) body() (from, to int32) {
+	if w.share < 1 {
+		return w.shown.from, w.shown.to
+	}
+	return w.from, w.to
+}
+
 // unsaid is what is left of a passage's worth, by how much of it lies in one before it.
 func unsaid(overlap float64) float64 {
-	if overlap > maxOverlap {
+	if overlap > allOverlap {
 		return 0
 	}
 	return 1 - repetition*overlap

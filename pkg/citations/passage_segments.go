@@ -13,7 +13,6 @@ import (
 type segment struct {
 	from, to     int32 // bytes, without the white space around
 	first, after int32 // characters before its first, and up to its last, from where cutting began
-	soft         bool  // begins within a sentence
 }
 
 // Sentences longer than this are cut at commas, or where words end, because an excerpt that begins with one could not hold the next.
@@ -33,7 +32,6 @@ type cutter struct {
 	first  int32
 	comma  segmentMark // the last places where a long segment may be cut
 	space  segmentMark
-	soft   bool
 }
 
 type segmentMark struct{ at, chars int32 }
@@ -52,7 +50,7 @@ func segments(r *Reading, from, to int, maxChars int32) []segment {
 	for i := from; i < to; {
 		if len(c.starts) > 0 && c.starts[0] <= int32(i) {
 			c.starts = c.starts[1:]
-			c.end(int32(i), false)
+			c.end(int32(i))
 		}
 		r, n := rune(c.text[i]), 1
 		if r >= utf8.RuneSelf {
@@ -62,7 +60,7 @@ func segments(r *Reading, from, to int, maxChars int32) []segment {
 		c.chars++
 		c.step(r, i)
 	}
-	c.end(int32(to), false)
+	c.end(int32(to))
 	return c.out
 }
 
@@ -75,22 +73,22 @@ func (c *cutter) step(r rune, i int) {
 		}
 	case r == '\n':
 		if c.lineEnds(i) {
-			c.end(int32(i), false)
+			c.end(int32(i))
 		} else {
 			c.space = segmentMark{int32(i), c.chars}
 		}
 	case r == ' ' || r == '\t' || r == 0x3000:
 		c.space = segmentMark{int32(i), c.chars}
 		if c.sentenceEnds(i - utf8.RuneLen(r)) {
-			c.end(int32(i), false)
+			c.end(int32(i))
 		}
 	case r == '。' || r == '！' || r == '？' || r == '｡' || r == '‼' || r == '⁇':
 		if next, _ := utf8.DecodeRuneInString(c.text[i:]); !closer(next) {
-			c.end(int32(i), false)
+			c.end(int32(i))
 		}
 	case closer(r):
 		if before, _ := utf8.DecodeLastRuneInString(c.text[:i-utf8.RuneLen(r)]); before == '。' || before == '！' || before == '？' {
-			c.end(int32(i), false)
+			c.end(int32(i))
 		}
 	case r == ',' || r == ';' || r == ':' || r == '，' || r == '；' || r == '、' || r == '：' || r == '،' || r == '؛':
 		c.comma = segmentMark{int32(i), c.chars}
@@ -174,12 +172,12 @@ func (c *cutter) cutLong(i int32) {
 func (c *cutter) endAt(m segmentMark) {
 	chars := c.chars
 	c.chars = m.chars
-	c.end(m.at, true)
+	c.end(m.at)
 	c.chars = chars
 }
 
 // end ends the current segment at a byte, and begins the next there.
-func (c *cutter) end(at int32, soft bool) {
+func (c *cutter) end(at int32) {
 	from, first, to, after := c.from, c.first, at, c.chars
 	for from < to {
 		r, n := utf8.DecodeRuneInString(c.text[from:to])
@@ -198,9 +196,8 @@ func (c *cutter) end(at int32, soft bool) {
 		after--
 	}
 	if from < to {
-		c.out = append(c.out, segment{from: from, to: to, first: first, after: after, soft: c.soft})
+		c.out = append(c.out, segment{from: from, to: to, first: first, after: after})
 	}
-	c.soft = soft
 	c.reset(at)
 }
 

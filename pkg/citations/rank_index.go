@@ -97,7 +97,8 @@ func (x *indexer) index() index {
 	data, list, before, keys := make([]byte, 0, 4*len(x.terms)+len(x.places)), []byte(nil), term(0), 0
 	for i := 0; i < len(x.terms); keys++ {
 		key, first := x.terms[i].term>>out.shift, i
-		for i++; i < len(x.terms) && x.terms[i].term>>out.shift == key; i++ {
+		for i < len(x.terms) && x.terms[i].term>>out.shift == key {
+			i++
 		}
 		if keys%indexStride == 0 {
 			out.marks = append(out.marks, indexMark{key, uint32(len(data))})

@@ -123,7 +123,7 @@ const heldFirst = 1e6
 
 // hold notes a phrase that lies in a window.
 func (w *window) hold(o occurrence) bool {
-	if int(w.lead) <= o.from && o.to <= int(w.to) {
+	if int(w.shown.from) <= o.from && o.to <= int(w.shown.to) {
 		w.phrases |= 1 << o.phrase
 		return true
 	}
@@ -184,7 +184,7 @@ func (s *Search) rank() {
 	s.scorer.weigh(s.df, s.blocks)
 	for i := range s.candidates {
 		c := &s.candidates[i]
-		c.score = s.scorer.score(c.hits, c.over, c.from, c.to) + s.phraseScore(c.phrases)
+		c.score = c.share*s.scorer.score(c.near, c.over, c.from, c.to) + s.phraseScore(c.phrases)
 	}
 	slices.SortStableFunc(s.candidates, func(a, b candidate) int {
 		switch {
@@ -219,9 +219,12 @@ func (s *Search) firstWithPhrase() int {
 
 // discount takes off what candidates have in common with a chosen one.
 func (s *Search) discount(worth []float64, chosen *candidate) {
-	for i, c := range s.candidates {
-		if c.content == chosen.content && c.from < chosen.to && chosen.from < c.to {
-			worth[i] = min(worth[i], c.score*unsaid(overlap(c.from, c.to, chosen.from, chosen.to)))
+	chosenFrom, chosenTo := chosen.body()
+	for i := range s.candidates {
+		c := &s.candidates[i]
+		from, to := c.body()
+		if c.content == chosen.content && from < chosenTo && chosenFrom < to {
+			worth[i] = min(worth[i], c.score*unsaid(overlap(from, to, chosenFrom, chosenTo)))
 		}
 	}
 }
@@ -236,10 +239,12 @@ func (s *Search) excerpt(c *candidate) Excerpt {
 }
 
 func (s *Search) candidate(content int, d *Document, w window) candidate {
-	c := candidate{content: content, lead: w.lead, from: w.from, to: w.to, hits: slices.Clone(w.near), over: w.over, phrases: w.phrases}
+	w.near = slices.Clone(w.near) // of a stretch that is not kept
+	c := candidate{window: w, content: content}
+	from, to := int(w.shown.from), int(w.shown.to)
 	// What is no UTF-8 is shown as a replacement character a byte.
-	c.text = strings.Clone(strings.Map(func(r rune) rune { return r }, d.text[w.lead:w.to]))
-	c.location = d.reading.Place(int(w.lead), int(w.to))
-	c.bytes, c.chars = d.reading.Source(int(w.lead), int(w.to))
+	c.text = strings.Clone(strings.Map(func(r rune) rune { return r }, d.text[from:to]))
+	c.location = d.reading.Place(from, to)
+	c.bytes, c.chars = d.reading.Source(from, to)
 	return c
 }

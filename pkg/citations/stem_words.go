@@ -89,7 +89,7 @@ func functionPortuguese(word string) bool {
 		"num", "numa", "por", "pelo", "pela", "pelos", "pelas", "para", "com", "sem", "sobre", "entre", "ate", "desde", "durante", "segundo",
 		"contra", "ao", "aos", "mais", "menos", "muito", "ja", "tambem", "so", "era", "eram", "foi", "foram", "ser", "sido", "sao", "esta",
 		"estao", "estava", "estavam", "este", "isto", "estes", "estas", "esse", "isso", "essa", "aquele", "aquela", "ha", "tem", "tinha",
-		"ter", "seu", "sua", "seus", "suas", "lhe", "lhes", "me", "meu", "minha", "te", "teu", "nosso", "nossa", "eu", "ele", "ela", "eles",
+		"ter", "seu", "sua", "seus", "suas", "lhe", "lhes", "me", "meu", "minha", "te", "teu", "nosso", "nossa", "eu", "ele", "ela",
 		"elas", "voce", "outro", "outra", "outros", "outras", "todo", "toda", "todos", "todas", "pode", "podem", "cada":
 		return true
 	}

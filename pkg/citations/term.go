@@ -25,16 +25,14 @@ const maxWordBytes = 64
 type lexer struct {
 	stems stemmer
 	only  *beginnings // of the words worth knowing; nil: of all
-	// singles says that characters of scripts without spaces are terms by themselves too.
-	singles bool
-	seen    map[uint64]term
-	emit    func(token)
-	text    string
-	pos     int32
+	seen  map[uint64]term
+	emit  func(token)
+	text  string
+	pos   int32
 }
 
 func newLexer(latin language) *lexer {
-	return &lexer{stems: newStemmer(latin), seen: map[uint64]term{}, singles: true}
+	return &lexer{stems: newStemmer(latin), seen: map[uint64]term{}}
 }
 
 // beginnings are the first two letters of words in ASCII, as beginning has them. Stemming leaves them as they are, so that a word that
@@ -231,13 +229,9 @@ func (l *lexer) grams(starts [3]int, n, size, to int) {
 	if n == 0 {
 		return
 	}
-	if l.singles {
-		l.gram(starts[(n-1)%3], to)
-	}
+	l.gram(starts[(n-1)%3], to)
 	if k := min(n, size); k > 1 {
 		l.gram(starts[(n-k)%3], to)
-	} else if !l.singles {
-		l.gram(starts[0], to)
 	}
 	l.pos++
 }
