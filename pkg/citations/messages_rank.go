@@ -2,7 +2,6 @@ package citations
 
 import (
 	"cmp"
-	"math"
 	"slices"
 )
 
@@ -106,25 +105,17 @@ func (r *messageRanking) survey() {
 	r.mean = float64(terms) / float64(max(1, r.count))
 }
 
-// weigh sets what words weigh, by how often they are named and how few messages hold them. Only the weightiest count: a long request
-// does not drown in its own common words. It says whether any message holds any.
+// weigh sets what words weigh, by how often they are named and how few messages hold them. It says whether any message holds any.
 func (r *messageRanking) weigh() bool {
+	var plain knobs
 	r.weights = r.query.named(r.messageKnobs)
-	for w := range r.weights {
-		df, n := float64(r.df[w]), float64(r.count)
+	for w, df := range r.df {
 		if df == 0 {
 			r.weights[w] = 0
 		}
-		r.weights[w] *= math.Log(1 + (n-df+0.5)/(df+0.5))
+		r.weights[w] *= plain.idf(int(df), r.count)
 	}
-	if sorted := slices.Sorted(slices.Values(r.weights)); len(sorted) > maxStrong {
-		least := sorted[len(sorted)-maxStrong]
-		for w := range r.weights {
-			if r.weights[w] < least {
-				r.weights[w] = 0
-			}
-		}
-	}
+	dropWeak(r.weights)
 	for _, weight := range r.weights {
 		r.all += weight
 	}
@@ -134,9 +125,22 @@ func (r *messageRanking) weigh() bool {
 	return r.all > 0
 }
 
+// dropWeak takes the weight off all but the weightiest: a long request does not drown in its own common words.
+func dropWeak(weights []float64) {
+	if len(weights) <= maxStrong {
+		return
+	}
+	least := slices.Sorted(slices.Values(weights))[len(weights)-maxStrong]
+	for w := range weights {
+		if weights[w] < least {
+			weights[w] = 0
+		}
+	}
+}
+
 func (r *messageRanking) weighPhrase(p *messagePhrase) {
 	if p.whole {
-		p.weight = r.messageKnobs.whole * r.all
+		p.weight = r.whole * r.all
 		return
 	}
 	for _, w := range p.words {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -114,6 +115,20 @@ func TestSearchMessages_LongRequest_DoesNotDrown(t *testing.T) {
 	if got := answering(request, texts...); len(got) == 0 || got[0] != 200 {
 		t.Errorf("%v", got)
 	}
+}
+
+func TestSearchMessages_Several_SearchAtOnce(t *testing.T) {
+	runs, q := inBlocks(strings.Split(strings.Repeat("the zeppelin landed|near the lake|", 200), "|")), NewQuery("where did the zeppelin land")
+	want := fmt.Sprint(SearchMessages(q, runs, nil, 20))
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			if got := fmt.Sprint(SearchMessages(q, runs, nil, 20)); got != want {
+				t.Errorf("%s, alone %s", got, want)
+			}
+		})
+	}
+	all.Wait()
 }
 
 func TestSearchMessages_Limits_Hold(t *testing.T) {

@@ -25,22 +25,21 @@ func Snippet(q *Query, text string, maxChars int) string {
 		}
 	}
 	if best.score == 0 {
-		return d.beginning(int32(s.options.MaxChars))
+		return d.beginning(s.options.MaxChars)
 	}
 	return text[best.from:best.to]
 }
 
-// beginning is as many of the first segments as have at most so many characters.
-func (d *Document) beginning(chars int32) string {
-	near := segments(d.reading, 0, runeStart(d.text, min(len(d.text), utf8.UTFMax*int(chars))), chars)
-	end := int32(0)
-	for _, s := range near {
-		if s.after-near[0].first <= chars {
-			end = s.to
-		}
-	}
-	if end == 0 {
+// beginning is at most so many characters of the beginning of a text: up to where a sentence or line ends, if that leaves half of them.
+func (d *Document) beginning(chars int) string {
+	cut := cutCluster(d.text, chars)
+	near := segments(d.reading, 0, len(cut), int32(chars))
+	switch n := len(near); {
+	case n == 0:
 		return ""
+	case n > 1 && int(near[n-2].to) > len(cut)/2:
+		return cut[near[0].from:near[n-2].to]
+	default:
+		return cut[near[0].from:near[n-1].to]
 	}
-	return d.text[near[0].from:end]
 }
