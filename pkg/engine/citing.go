@@ -24,8 +24,9 @@ type citing struct {
 	parts   []citedPart
 	slots   *slotChanges
 	last    int64
-	shares  map[blockAt]conversation.ContentRef // contents whose bytes are stored already
-	staged  map[blockAt]conversation.ContentRef // as of the last staging
+	shares  map[blockAt]conversation.ContentRef  // contents whose bytes are stored already
+	staged  map[blockAt]conversation.ContentRef  // as of the last staging
+	fresh   map[[32]byte]conversation.ContentRef // staged by this append
 }
 
 // blockAt is a part of a message of a request.
@@ -208,7 +209,7 @@ func argumentsIn(messages []conversation.Message, index int32, callID string) st
 
 // findShares finds the contents whose bytes the conversation has already.
 func (c *citing) findShares() error {
-	c.shares = map[blockAt]conversation.ContentRef{}
+	c.shares, c.fresh = map[blockAt]conversation.ContentRef{}, map[[32]byte]conversation.ContentRef{}
 	for i := range c.parts {
 		x := &c.parts[i]
 		if !x.large() {
@@ -227,11 +228,28 @@ func (c *citing) findShares() error {
 	return nil
 }
 
-// share lets the parts of a message refer to bytes that are stored already.
+// share lets the parts of a message refer to bytes that are stored already, or were staged for a message before it.
 func (c *citing) share(message int, parts []conversation.Part) {
-	for j := range parts {
-		if ref, ok := c.shares[blockAt{message, j}]; ok {
-			*wholeOf(&parts[j]) = conversation.Content{Ref: &ref}
+	for i := range c.parts {
+		x := &c.parts[i]
+		if x.message != message || !x.large() {
+			continue
+		}
+		ref, ok := c.shares[x.blockAt]
+		if !ok {
+			ref, ok = c.fresh[x.sum]
+		}
+		if ok {
+			*wholeOf(&parts[x.part]) = conversation.Content{Ref: &ref}
+		}
+	}
+}
+
+// learn notes what was staged of a message, for those after it.
+func (c *citing) learn(message int, parts []conversation.Part) {
+	for i := range c.parts {
+		if x := &c.parts[i]; x.message == message && x.large() {
+			c.fresh[x.sum] = *wholeOf(&parts[x.part]).Ref
 		}
 	}
 }

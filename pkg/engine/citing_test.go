@@ -594,3 +594,30 @@ func TestEngine_AnswerToolCall_Summary(t *testing.T) {
 		t.Errorf("%d messages of the user's are told", len(told))
 	}
 }
+
+// TestEngine_Append_SameBytesInOneRequest: they are stored once, also where one message says them twice, and go with the last.
+func TestEngine_Append_SameBytesInOneRequest(t *testing.T) {
+	b := citingBench()
+	b.cites(t, "c", func(p *conversation.CitationsPolicy) { p.ReleaseOnEndRun = ptr(true) })
+	whole := prose(11, 100_000)
+	twice := result("3", whole)
+	twice.Parts = append(twice.Parts, result("4", whole).Parts...)
+	messages := []conversation.Message{call("1"), result("1", whole), call("2"), result("2", whole), call("3", "4"), twice}
+	for i := range messages {
+		messages[i].RunID = "run"
+	}
+	r := b.append(t, "c", messages...)
+	if n := b.chunks(t, "c"); n != 1 || len(r.Citations[5]) != 2 {
+		t.Errorf("%d copies, %d citations", n, len(r.Citations[5]))
+	}
+	if _, err := b.EndRun(ctx, engine.EndRunRequest{Key: keyOf("c"), RunID: "run", Grace: ptr(time.Duration(0))}); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Sweep(ctx); err != nil {
+		t.Fatal(err)
+	}
+	snap, err := b.store.Read(ctx, keyOf("c"), store.Query{SlotsOf: "content/bytes/"})
+	if n := b.chunks(t, "c"); err != nil || n != 0 || len(snap.Slots) != 0 {
+		t.Errorf("%d contents and %d counts are left (%v)", n, len(snap.Slots), err)
+	}
+}

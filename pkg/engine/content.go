@@ -31,6 +31,7 @@ func (a *appending) stage(ctx context.Context, incarnation conversation.ID) erro
 		if err != nil {
 			return err
 		}
+		a.cited.learn(i, m.Parts)
 		a.uploads = append(a.uploads, refs...)
 	}
 	a.stagedFor = incarnation

@@ -204,10 +204,10 @@ func (s *slotChanges) set(name string, value any) error {
 	return nil
 }
 
-// share counts one more content that has the bytes of an id.
+// share counts one more content that has the bytes of an id. Bytes that are kept under another id are that content's own.
 func (s *slotChanges) share(sum [32]byte, id conversation.ID) error {
 	shared, err := parseShared(s.get(sharedSlot(sum)))
-	if err != nil {
+	if err != nil || shared != nil && conversation.ID(shared.ID) != id {
 		return err
 	}
 	if shared == nil {
