@@ -123,7 +123,7 @@ func (h *holding) each(ctx context.Context, from int64, give func(at int64, chun
 // searchedWhole is up to which size a content is searched as one. A larger one is searched in pieces of searchedPiece, as text.
 const (
 	searchedWhole = 16 << 20
-	searchedPiece = 8 << 20
+	searchedPiece = 4 << 20
 )
 
 // add adds the content to a search, as one or in pieces, under a number of its own for each piece.

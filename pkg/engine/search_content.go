@@ -31,7 +31,7 @@ func (e *Engine) SearchContent(ctx context.Context, r SearchContentRequest) (*Se
 	out.Excerpts, err = search(&r.Query, counter, int(r.MaxTokens), r.MaxBytes, func(s *searching) error {
 		out.Searched = 0
 		for _, rec := range found.records {
-			if err := e.addContent(ctx, &r, &snap.Head, rec, s, out); err != nil {
+			if err := e.addContent(ctx, &r, &snap.Head, found, rec, s, out); err != nil {
 				return err
 			}
 		}
@@ -41,8 +41,14 @@ func (e *Engine) SearchContent(ctx context.Context, r SearchContentRequest) (*Se
 }
 
 // addContent adds a content to a search. One that went since its record was read is left out.
-func (e *Engine) addContent(ctx context.Context, r *SearchContentRequest, head *Head, rec *sourceRecord, s *searching, out *SearchContentResult) error {
-	err := e.used(ctx, r.Key, head.Incarnation, rec)
+func (e *Engine) addContent(ctx context.Context, r *SearchContentRequest, head *Head, found *searchableContents, rec *sourceRecord, s *searching, out *SearchContentResult) error {
+	if _, asked := found.runs[rec.Run]; rec.OfRun && !asked { // once a run, however many contents it has
+		found.runs[rec.Run] = e.used(ctx, r.Key, head.Incarnation, rec)
+	}
+	var err error
+	if rec.OfRun {
+		err = found.runs[rec.Run]
+	}
 	if err == nil {
 		err = e.look(ctx, r.Key, head, rec, s)
 	}
@@ -64,6 +70,7 @@ func (e *Engine) look(ctx context.Context, key Key, head *Head, rec *sourceRecor
 // searchableContents are the contents that a search looks through.
 type searchableContents struct {
 	records []*sourceRecord
+	runs    map[string]error // whether what a run holds can still be had
 	skipped int
 }
 
@@ -77,7 +84,7 @@ func (e *Engine) searchable(ctx context.Context, r *SearchContentRequest, w *win
 			return s.Kind == conversation.EditHide && s.Range.Contains(index)
 		})
 	}
-	out := &searchableContents{}
+	out := &searchableContents{runs: map[string]error{}}
 	err = e.eachSource(ctx, r.Key, w.head.Incarnation, 1, last, func(_ int64, rec *sourceRecord) error {
 		switch {
 		case rec.Expired || r.RunID != "" && rec.Run != r.RunID || rec.AtAppend && hidden(rec.Message):

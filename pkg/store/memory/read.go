@@ -249,17 +249,16 @@ func (r *reader) content(want store.ContentRange) ([]byte, error) {
 	if c == nil || c.pending || c.chunks.at(0) == nil {
 		return nil, nil
 	}
-	var all []byte
-	for i := 0; c.chunks.at(i) != nil; i++ {
-		data, err := r.s.codec.DecodeChunk(c.chunks.at(i))
+	out, skip := []byte{}, max(want.Offset, 0)
+	for i := skip / store.ChunkBytes; c.chunks.at(int(i)) != nil && (want.Length < 0 || int64(len(out)) < want.Length); i++ {
+		data, err := r.s.codec.DecodeChunk(c.chunks.at(int(i)))
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, data...)
+		out = append(out, data[min(max(skip-i*store.ChunkBytes, 0), int64(len(data))):]...)
 	}
-	all = all[min(max(want.Offset, 0), int64(len(all))):]
 	if want.Length >= 0 {
-		all = all[:min(want.Length, int64(len(all)))]
+		out = out[:min(want.Length, int64(len(out)))]
 	}
-	return append([]byte{}, all...), nil
+	return out, nil
 }
