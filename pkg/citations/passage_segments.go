@@ -25,7 +25,9 @@ type cutter struct {
 	starts []int32
 	long   int32 // a segment of more characters is cut where it says so
 	most   int32 // and one of more than these anywhere
-	items  bool  // nothing but starts ends a segment
+	data   bool  // what starts are of is items of data
+	items  bool  // the current one fits a passage: nothing but starts ends a segment
+	fits   int32 // characters of a passage
 	out    []segment
 	chars  int32
 	from   int32 // where the current segment begins
@@ -40,17 +42,14 @@ type segmentMark struct{ at, chars int32 }
 func segments(r *Reading, from, to int, maxChars int32) []segment {
 	starts := r.Starts()
 	starts = starts[sort.Search(len(starts), func(i int) bool { return starts[i] > int32(from) }):]
-	c := cutter{text: r.Text[:to], lines: r.Kind == KindLines || r.Kind == KindCode, items: r.json != nil, starts: starts}
-	c.long = min(segmentChars, (maxChars-1)/2)
-	c.most = 2 * c.long
-	if c.items {
-		c.long, c.most = maxChars-1, maxChars-1
-	}
+	c := cutter{text: r.Text[:to], lines: r.Kind == KindLines || r.Kind == KindCode, data: r.json != nil, starts: starts, fits: maxChars}
+	c.begin(from)
 	c.reset(int32(from))
 	for i := from; i < to; {
 		if len(c.starts) > 0 && c.starts[0] <= int32(i) {
 			c.starts = c.starts[1:]
 			c.end(int32(i))
+			c.begin(i)
 		}
 		r, n := rune(c.text[i]), 1
 		if r >= utf8.RuneSelf {
@@ -62,6 +61,23 @@ func segments(r *Reading, from, to int, maxChars int32) []segment {
 	}
 	c.end(int32(to))
 	return c.out
+}
+
+// begin says how what begins at a byte is cut. An item of data that fits a passage stays whole; a longer one is cut as text is, or what
+// lies across a border would be in no passage.
+func (c *cutter) begin(from int) {
+	c.long = min(segmentChars, (c.fits-1)/2)
+	c.most = 2 * c.long
+	if !c.data {
+		return
+	}
+	end := len(c.text)
+	if len(c.starts) > 0 {
+		end = min(end, int(c.starts[0]))
+	}
+	if c.items = charsWithin(c.text[from:max(from, end)], c.fits); c.items {
+		c.long, c.most = c.fits-1, c.fits-1
+	}
 }
 
 // step looks at the character before i.

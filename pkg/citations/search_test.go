@@ -181,7 +181,7 @@ func TestQuery_Empty_SaysWhetherAnythingIsLookedFor(t *testing.T) {
 			t.Errorf("%q is nothing to look for", term)
 		}
 	}
-	if !NewQuery().Empty() || !NewQuery("", " \n", "\xff", `""`).Empty() {
+	if !NewQuery().Empty() || !NewQuery("", " \n", "\xff").Empty() {
 		t.Error("nothing is something to look for")
 	}
 }
