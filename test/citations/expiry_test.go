@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
 	"github.com/palimpsest-context/palimpsest/pkg/store/bolt"
 	"github.com/palimpsest-context/palimpsest/test/faults/process"
 )
@@ -194,8 +195,33 @@ func (c *client) sources(t testing.TB, conversation string) map[string]*pb.Sourc
 	}
 }
 
+// TestEndRun_SameBytesAtOnce_LeaveNothing: what several results of one batch say is stored once, and goes with the last of them.
+func TestEndRun_SameBytesAtOnce_LeaveNothing(t *testing.T) {
+	w := newWorld(t)
+	w.create(t, "same", func(p *pb.Policy) { p.Citations.ReleaseOnEndRun = new(true) })
+	text := textOf(1, 100_000)
+	request := &pb.BatchAppendMessagesRequest{ConversationId: "same"}
+	for i := range 3 {
+		o := outcome{id: fmt.Sprint("c", i), tool: "read", arguments: "{}", run: "run", text: text}
+		request.Items = append(request.Items, o.exchange()...)
+	}
+	must[*pb.BatchAppendMessagesResponse](t)(w.agent.BatchAppendMessages(t.Context(), request))
+	for handle := range w.sources(t, "same") {
+		if got, err := w.text(t.Context(), "same", handle); err != nil || got != text {
+			t.Errorf("it comes back with %d bytes (%v)", len(got), err)
+		}
+	}
+	w.endRun(t, "same", "run")
+	w.sweep(t)
+	left := must[*store.Snapshot](t)(w.kept.Read(t.Context(), store.Key{Namespace: "default", Conversation: "same"}, store.Query{SlotsOf: "content/bytes/"}))
+	if n := len(left.Slots); n > 0 {
+		t.Errorf("all that had them is gone, and the bytes of %d contents are kept", n)
+	}
+}
+
 // TestSearchContent_RunsInTurns_IsLinear: ten times as many contents take ten times as long, also where two runs store in turns.
 func TestSearchContent_RunsInTurns_IsLinear(t *testing.T) {
+	figures(t)
 	const few, many, most = 200, 2000, 30 // what is quadratic takes a hundred times as long
 	w := newWorld(t)
 	took := map[int]time.Duration{}

@@ -171,6 +171,7 @@ func handles(t *testing.T, n, callers int) []string {
 // TestHandle_Letters_AreOfChance: no two are equal, every letter is as frequent as any other at each place, and none follows from the
 // handle before it.
 func TestHandle_Letters_AreOfChance(t *testing.T) {
+	figures(t)
 	n := 4_000
 	if exactly() {
 		n = 100_000

@@ -26,6 +26,14 @@ const (
 // exactly is set where the bars are measured for themselves, without slack.
 func exactly() bool { return os.Getenv("PALIMPSEST_CITATION_BARS") != "" }
 
+// figures are what a short run is not for: it looks for races, and is slow.
+func figures(t testing.TB) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("it measures")
+	}
+}
+
 // file is one of the real inputs; without them the test is skipped.
 func file(t testing.TB, path ...string) []byte {
 	t.Helper()
@@ -101,6 +109,7 @@ func latency(t *testing.T, what string, bar time.Duration, call func(sample int)
 
 // TestCitation_LargeJSON_IsFast measures what an agent waits for, over gRPC and with a store that flushes.
 func TestCitation_LargeJSON_IsFast(t *testing.T) {
+	figures(t)
 	c, _ := started(t)
 	c.create(t, "fast", nil)
 	handles := make([]string, rounds*samples)
@@ -130,6 +139,7 @@ func TestCitation_LargeJSON_IsFast(t *testing.T) {
 
 // TestCitation_Ranges_AreFast: any range is found without reading what is before it.
 func TestCitation_Ranges_AreFast(t *testing.T) {
+	figures(t)
 	c, _ := started(t)
 	c.create(t, "ranges", nil)
 	text := flightList(t)
@@ -160,6 +170,7 @@ func TestCitation_Ranges_AreFast(t *testing.T) {
 
 // TestCitation_Ranges_CostWhatTheyReturn: a range of a content of 16 MiB takes no longer than one of 1 MiB, on any store.
 func TestCitation_Ranges_CostWhatTheyReturn(t *testing.T) {
+	figures(t)
 	const most = 5 // by their ratio; what reads all that is before it has 16
 	for name, open := range map[string]func(testing.TB) *world{"memory": newWorld, "bolt": boltWorld} {
 		t.Run(name, func(t *testing.T) {

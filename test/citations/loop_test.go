@@ -132,6 +132,7 @@ func (r *research) do(s step) {
 // TestResearch_TenRounds_FitsAWindow: with citations, ten rounds of five searches, ten pages and three queries take a tenth of the tokens,
 // and everything that was looked for is found.
 func TestResearch_TenRounds_FitsAWindow(t *testing.T) {
+	figures(t)
 	m := newMaterial(t)
 	r := newResearch(t)
 	for n := range loopRounds {

@@ -84,6 +84,7 @@ const (
 
 // TestContent_Huge_StreamsAndIsSearchedInLittleMemory.
 func TestContent_Huge_StreamsAndIsSearchedInLittleMemory(t *testing.T) {
+	figures(t)
 	size := int64(hugeBeside)
 	if exactly() {
 		size = huge
@@ -141,6 +142,7 @@ const (
 // TestContent_ManyLargeResults_StayInTheCachesBound: what is ready to be searched takes the cache that is stated for it. With Go's garbage, and
 // what is at hand for one search, that is at most three times as much; four times, where several search at a time.
 func TestContent_ManyLargeResults_StayInTheCachesBound(t *testing.T) {
+	figures(t)
 	t.Run("JSON", func(t *testing.T) { bounded(t, "H17003 to LAX cancelled", func(i int) string { return flights(t, i) }) })
 	t.Run("HTML", func(t *testing.T) {
 		if !exactly() {

@@ -81,6 +81,7 @@ func sentences(r *rand.Rand, words []string, n int) []string {
 
 // TestExcerpts_AnyPlaceInAnyShape_IsFound: a sentence that stands anywhere in a content is in the first excerpt for its words, and whole.
 func TestExcerpts_AnyPlaceInAnyShape_IsFound(t *testing.T) {
+	figures(t)
 	const tries = 40
 	w := newWorld(t)
 	words := vocabulary()

@@ -98,6 +98,7 @@ func eachRecorded(t testing.TB, path string, give func(tool, text string)) {
 
 // TestRecordings_EveryResult_ComesBackAndIsFound: what tools really say comes back byte for byte, and eight words of it find the place.
 func TestRecordings_EveryResult_ComesBackAndIsFound(t *testing.T) {
+	figures(t)
 	all := recorded(t)
 	w := newWorld(t)
 	w.create(t, "recorded", nil)

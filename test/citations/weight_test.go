@@ -48,6 +48,7 @@ func (w *weighty) weigh(t testing.TB, what, tool, text string) *pb.Citation {
 
 // TestCitation_RealInput_WeighsLittle: whole files, and cuts of them.
 func TestCitation_RealInput_WeighsLittle(t *testing.T) {
+	figures(t)
 	m := newMaterial(t)
 	w := newWeighty(t, newWorld(t))
 	for i, text := range m.papers {

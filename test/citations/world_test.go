@@ -141,3 +141,23 @@ type failer interface {
 
 // ctx is for calls whose test has no context of its own.
 func (*world) ctx() context.Context { return context.Background() }
+
+// farFuture is when everything is due that ever will be.
+func farFuture() time.Time { return time.Now().Add(1000 * time.Hour) }
+
+// eventually waits until something is so.
+func eventually(t testing.TB, what string, so func() error) {
+	t.Helper()
+	deadline := time.Now().Add(5 * time.Second)
+	for {
+		err := so()
+		if err == nil {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Errorf("%s: %v", what, err)
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
