@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/rivo/uniseg"
@@ -53,6 +54,9 @@ func checkSnippet(t interface{ Fatalf(string, ...any) }, text, got string, maxCh
 		cluster, rest, _, state = uniseg.FirstGraphemeClusterInString(rest, state)
 		if utf8.RuneCountInString(cluster) > maxChars {
 			return // such a one may have to be cut
+		}
+		if r, n := utf8.DecodeRuneInString(cluster); unicode.IsSpace(r) {
+			whole[at+n] = true // white space is left out, whatever joins it
 		}
 		at += len(cluster)
 		whole[at] = true
