@@ -1,0 +1,75 @@
+package engine
+
+import (
+	"maps"
+	"unicode/utf8"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+)
+
+// findShares finds the contents whose bytes the conversation has already.
+func (c *citing) findShares() error {
+	c.shares, c.fresh = map[blockAt]conversation.ContentRef{}, map[[32]byte]conversation.ContentRef{}
+	for i := range c.parts {
+		x := &c.parts[i]
+		if !x.large() {
+			continue
+		}
+		shared, err := parseShared(c.slots.get(sharedSlot(x.sum)))
+		if err != nil {
+			return err
+		}
+		if shared != nil {
+			c.shares[x.blockAt] = conversation.ContentRef{
+				ID: conversation.ID(shared.ID), Bytes: int64(len(x.text)), Chars: int64(utf8.RuneCountInString(x.text)), SHA256: x.sum,
+			}
+		}
+	}
+	return nil
+}
+
+// share lets the parts of a message refer to bytes that are stored already, or were staged for a message before it.
+func (c *citing) share(message int, parts []conversation.Part) {
+	for i := range c.parts {
+		x := &c.parts[i]
+		if x.message != message || !x.large() {
+			continue
+		}
+		ref, ok := c.shares[x.blockAt]
+		if !ok {
+			ref, ok = c.fresh[x.sum]
+		}
+		if ok {
+			*wholeOf(&parts[x.part]) = conversation.Content{Ref: &ref}
+		}
+	}
+}
+
+// learn notes what was staged of a message, for those after it.
+func (c *citing) learn(message int, parts []conversation.Part) {
+	for i := range c.parts {
+		if x := &c.parts[i]; x.message == message && x.large() {
+			c.fresh[x.sum] = *wholeOf(&parts[x.part]).Ref
+		}
+	}
+}
+
+// wholeOf is the one run of content of a text, or of a result that is not of several pieces.
+func wholeOf(p *conversation.Part) *conversation.Content {
+	if p.Kind == conversation.PartText {
+		return &p.Text
+	}
+	return &p.Result.Text
+}
+
+func (c *citing) stagedShares() map[blockAt]conversation.ContentRef {
+	if c == nil {
+		return nil
+	}
+	return c.staged
+}
+
+// sharesAsStaged says whether what was staged in an attempt before this one still does.
+func (c *citing) sharesAsStaged() bool {
+	return maps.Equal(c.shares, c.staged)
+}
