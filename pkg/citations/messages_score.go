@@ -78,7 +78,8 @@ func (s *messageScorer) followed(word, at int32) {
 			s.pairs += min(s.weights[before.word], s.weights[word])
 		}
 	}
-	s.recent = append(kept, recentHit{word, at})
+	kept = append(kept, recentHit{word, at})
+	s.recent = kept
 }
 
 // phrasesIn is what the phrases weigh that the message holds, whose words were found.

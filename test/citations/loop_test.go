@@ -3,7 +3,6 @@ package citations
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"strings"
 	"testing"
 
@@ -189,7 +188,7 @@ func itemOf(t testing.TB, p *pb.Part) validate.Item {
 	case *pb.Part_ToolResult:
 		return validate.Item{Kind: validate.Result, ID: v.ToolResult.GetCallId(), Name: v.ToolResult.GetName(), Texts: []string{v.ToolResult.GetText()}}
 	default:
-		t.Fatal(fmt.Sprintf("a context holds a part of type %T", v))
+		t.Fatalf("a context holds a part of type %T", v)
 		return validate.Item{}
 	}
 }

@@ -172,9 +172,9 @@ type step struct {
 // round is five searches, ten pages and three queries.
 func (m *material) round(n int) []step {
 	var out []step
-	add := func(make func(fact) outcome) {
+	add := func(from func(fact) outcome) {
 		s := step{fact: m.fact()}
-		s.outcome = make(s.fact)
+		s.outcome = from(s.fact)
 		s.id = fmt.Sprintf("call-%d-%d", n, len(out))
 		out = append(out, s)
 	}

@@ -86,7 +86,7 @@ func TestExcerpts_AnyPlaceInAnyShape_IsFound(t *testing.T) {
 	w := newWorld(t)
 	words := vocabulary()
 	for shape, write := range shapes() {
-		first, any := 0, 0
+		first, held := 0, 0
 		for i := range tries {
 			r := rand.New(rand.NewPCG(uint64(i), 8))
 			all := sentences(r, words, 20+r.IntN(400))
@@ -97,7 +97,7 @@ func TestExcerpts_AnyPlaceInAnyShape_IsFound(t *testing.T) {
 			found := must[[]*pb.Excerpt](t)(w.excerpts(t.Context(), "planted", handle, "What is the reserve code of the Lindqvist granary?"))
 			for rank, x := range found {
 				if strings.Contains(x.GetText(), fact) {
-					any++
+					held++
 					if rank == 0 {
 						first++
 					}
@@ -105,9 +105,9 @@ func TestExcerpts_AnyPlaceInAnyShape_IsFound(t *testing.T) {
 				}
 			}
 		}
-		t.Logf("%s: %d of %d are found, %d of them first", shape, any, tries, first)
-		if any < tries {
-			t.Errorf("of %d sentences in %s, %d are in no excerpt whole", tries, shape, tries-any)
+		t.Logf("%s: %d of %d are found, %d of them first", shape, held, tries, first)
+		if held < tries {
+			t.Errorf("of %d sentences in %s, %d are in no excerpt whole", tries, shape, tries-held)
 		}
 	}
 }
