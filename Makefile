@@ -76,6 +76,10 @@ bench: build ## Measure speed as ratios to bare gRPC and bare bbolt, against the
 	@go run ./bench -sidecar bin/sidecar
 	@go test ./pkg/store/bolt -run '^$$' -bench Ratio
 
+.PHONY: bench-citations
+bench-citations: ## Measure citations against their bars, without slack (reads PALIMPSEST_DATA; about 3 minutes)
+	@PALIMPSEST_CITATION_BARS=1 scripts/focus.sh citations 'Citation|Content|Research|Excerpts' ./test/citations
+
 .PHONY: microbench
 microbench: ## Run every package's benchmarks
 	@go test -run '^$$' -bench . -benchmem $(TESTFLAGS) ./...
