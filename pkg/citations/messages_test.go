@@ -65,14 +65,54 @@ func TestSearchMessages_Keep_ChangesNoScore(t *testing.T) {
 }
 
 func TestSearchMessages_Phrase_ComesFirst(t *testing.T) {
-	texts := []string{
-		"quartz in a vault, vault of quartz", "a vault of quartz, and quartz in a vault", "They opened the quartz vault at noon, as the guide had said they would.",
-		"the quartz is in another vault", "“石英”的拱顶", "石英拱顶在中午打开", "拱顶和石英，石英和拱顶",
-	}
+	all := strings.Repeat("When was the vault opened? The quartz was opened when the vault of quartz was opened. ", 3)
+	long := strings.Repeat("Of the many things that were said that day none was of note. ", 20)
+	texts := []string{"quartz in a vault, vault of quartz", "vaults, quartz", long + "They opened the quartz vault at noon.", all, "“石英”的拱顶", long + "石英拱顶在中午打开", "拱顶和石英，石英和拱顶"}
 	for q, want := range map[string]int32{`quartz vault`: 2, `when was the "quartz vault" opened`: 2, "石英拱顶": 5, "Quartz  VAULT": 2} {
 		if got := answering(q, texts...); len(got) == 0 || got[0] != want {
 			t.Errorf("%q: %v, want %d first", q, got, want)
 		}
+	}
+}
+
+func TestSearchMessages_Order_OfWordsCounts(t *testing.T) {
+	got := answering("who has seen a red zeppelin lately", "A zeppelin, red as brick.", "Something else.", "And more.", "", "", "", "", "Brick as a red zeppelin.")
+	if len(got) == 0 || got[0] != 7 {
+		t.Errorf("%v", got)
+	}
+}
+
+func TestMessageWords_Scan_RunsEndAtWords(t *testing.T) {
+	m := inBlocks([]string{"飞x艇，飞艇"})[0]
+	q := NewQuery("飞艇")
+	times := map[string]int{}
+	terms := newMessageWords(q, m.spoken).scan(m.codes, func(word, _ int32) { times[q.words[word].text]++ })
+	if terms != 5 || times["飞艇"] != 1 || times["飞"] != 2 || times["艇"] != 2 {
+		t.Errorf("%v in %d terms", times, terms)
+	}
+}
+
+// TestMessageRanking_Weigh_LimitsWords: and those that are kept are the rarest.
+func TestMessageRanking_Weigh_LimitsWords(t *testing.T) {
+	var texts, words []string
+	for i := range 4 * maxStrong {
+		words = append(words, fmt.Sprintf("word%dx", i))
+		texts = append(texts, strings.Join(words, " "))
+	}
+	r := newMessageRanking(NewQuery(texts[len(texts)-1]), inBlocks(texts))
+	r.survey()
+	r.weigh()
+	counted := 0
+	for w, weight := range r.weights {
+		if weight > 0 {
+			counted++
+			if r.df[w] > maxStrong {
+				t.Errorf("a word counts that %d messages hold", r.df[w])
+			}
+		}
+	}
+	if counted != maxStrong {
+		t.Errorf("%d words count", counted)
 	}
 }
 
@@ -245,7 +285,7 @@ func TestMessages_Size_IsSmallerThanTheTexts(t *testing.T) {
 }
 
 func TestSearchMessages_HostileText_TakesNoLong(t *testing.T) {
-	for name, text := range hostileTexts(2 << 20) {
+	for name, text := range hostileTexts(512 << 10) {
 		began := time.Now()
 		runs := inBlocks([]string{text, "zeppelin", text[:len(text)/2], "?"})
 		built := time.Since(began)

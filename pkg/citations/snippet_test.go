@@ -38,6 +38,9 @@ func TestSnippet_LongText_HoldsTheAnswer(t *testing.T) {
 			t.Errorf("%s: begins within a sentence: %q", c.q, got)
 		}
 	}
+	if got := Snippet(NewQuery("unheard"), strings.Repeat("e\u0301", 200), 99); got != strings.Repeat("e\u0301", 49) {
+		t.Errorf("%q", got)
+	}
 	if got := Snippet(NewQuery("unheard"), filler, 100); !strings.HasPrefix(filler, got) || len(got) < 50 || !strings.HasSuffix(got, ".") {
 		t.Errorf("%q", got)
 	}
