@@ -97,7 +97,7 @@ replay-policies: build ## Replay all of PALIMPSEST_DATA under the policies that 
 	@scripts/replay-policies.sh
 
 .PHONY: replay-cite
-replay-cite: build ## Replay PALIMPSEST_DATA with citations, against the bars (about 8 minutes)
+replay-cite: build ## Replay PALIMPSEST_DATA with citations, against the bars (about 3 minutes)
 	@scripts/replay-cite.sh
 
 ##@ Change
