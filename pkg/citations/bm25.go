@@ -85,32 +85,34 @@ func (s *scorer) keepStrong(df []int) {
 	}
 }
 
-// score is what the passage from-to deserves, whose hits, and those of its surroundings, are given in order, and the words in what
-// stands over it.
-func (s *scorer) score(hits []hit, over []int32, from, to int32) float64 {
-	first, last := len(hits), 0
-	for i, h := range hits {
-		if h.from >= from && h.to <= to {
+// score is what a passage deserves.
+func (s *scorer) score(p *window) float64 {
+	first, last := len(p.near), 0
+	for i, h := range p.near {
+		if h.from >= p.from && h.to <= p.to {
 			first, last = min(first, i), i+1
-			s.count(s.inside, h.word, s.worth(h.from, from, to))
+			s.count(s.inside, h.word, s.worth(h.from, p))
 		} else {
 			s.count(s.outside, h.word, 1)
 		}
 	}
-	for _, w := range over {
+	for _, w := range p.over {
 		s.count(s.inside, w, s.title)
 	}
 	words := s.words()
 	if first >= last {
 		return 0
 	}
-	in := hits[first:last]
-	return words + s.sentence*s.bestSegment(in, over) + s.pair*s.follow(in)
+	in := p.near[first:last]
+	return words + s.sentence*s.bestSegment(in, p.over) + s.pair*s.follow(in)
 }
 
-// worth is what a word counts by where it stands in a passage.
-func (s *scorer) worth(at, from, to int32) float64 {
-	x := 2 * (float64(at-from)/float64(to-from+1) - s.middle)
+// worth is what a word counts by where it stands in a passage. Beyond where a content begins and ends nothing is said.
+func (s *scorer) worth(at int32, p *window) float64 {
+	x := 2 * (float64(at-p.from)/float64(p.to-p.from+1) - s.middle)
+	if p.first && x < 0 || p.last && x > 0 {
+		return 1
+	}
 	return max(0.1, 1-s.edge*x*x)
 }
 

@@ -38,9 +38,9 @@ func Prepare(r *Reading) *Document {
 	return d
 }
 
-// Size is what the document holds in memory beside the content, in bytes: at most as much as the content.
+// Size is what the document holds in memory beside the content, in bytes: its index takes at most as much as the content.
 func (d *Document) Size() int64 {
-	size := int64(unsafe.Sizeof(*d))
+	size := int64(unsafe.Sizeof(*d)) + d.reading.size()
 	if d.index != nil {
 		size += int64(unsafe.Sizeof(*d.index)) + int64(d.index.size())
 	}

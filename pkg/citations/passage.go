@@ -11,12 +11,13 @@ type stretch struct {
 	segments []segment
 	titles   [][]int32 // the words in what stands over each segment; nil: none do
 	open     bool      // begins within a segment
+	ends     bool      // nothing follows it
 	alike    bool      // segments are items of data, of which each stands for itself
 }
 
 // read looks for a query's words in text[from:to], for passages of at most maxChars characters.
 func (d *Document) read(b *binding, l *lexer, from, to int, maxChars int32) stretch {
-	s := stretch{segments: segments(d.reading, from, to, maxChars), open: from > 0, alike: d.reading.json != nil}
+	s := stretch{segments: segments(d.reading, from, to, maxChars), open: from > 0, ends: to == len(d.text), alike: d.reading.json != nil}
 	at := 0
 	l.scan(d.text, from, to, func(t token) {
 		w, ok := b.of[t.term]
@@ -48,6 +49,8 @@ func (s *stretch) over(i int) []int32 {
 // window is a passage before it is cut out.
 type window struct {
 	from, to int32 // what its score is for
+	first    bool  // nothing comes before it
+	last     bool  // nothing follows it
 	shown    segmentSpan
 	score    float64
 	share    float64 // what is left of its score: part of it is shown elsewhere
@@ -97,7 +100,11 @@ func (s *stretch) lead(i, j int, maxChars int32) int32 {
 // window is the passage from-to, which begins in the ith segment.
 func (s *stretch) window(sc *scorer, i int, from, to int32) window {
 	w := window{from: from, to: to, shown: segmentSpan{from, to}, share: 1, near: s.near(from, to), over: s.over(i)}
-	w.score = sc.score(w.near, w.over, from, to)
+	if n := len(s.segments); n > 0 {
+		w.first = !s.open && from == s.segments[0].from
+		w.last = s.ends && to == s.segments[n-1].to
+	}
+	w.score = sc.score(&w)
 	return w
 }
 

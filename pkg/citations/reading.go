@@ -52,7 +52,8 @@ func (r *Reading) readPage() {
 	if h == nil {
 		return
 	}
-	r.Text, r.starts, r.headings, r.page = h.out.String(), h.starts, h.headings, &h.page
+	found := h.page // a copy, and of the text too: what it was read with takes more room
+	r.Text, r.starts, r.headings, r.page = strings.Clone(h.out.String()), h.starts, h.headings, &found
 	for i := range r.headings {
 		r.headings[i] = r.headings[i].trim(r.Text)
 	}

@@ -37,7 +37,16 @@ type Search struct {
 	scorer     *scorer
 	df         []int // in how many blocks each word of the query stands
 	blocks     int
+	counted    []counted
+	held       int64 // bytes of what was counted
 	candidates []candidate
+}
+
+// counted is a document whose words count, and that is still to be looked through.
+type counted struct {
+	content  int
+	document *Document
+	postings [][]int32
 }
 
 // What a search keeps: of each content, and of all. Each is at most some 5 KB.
@@ -45,6 +54,10 @@ const (
 	candidatesEach = 24
 	candidatesAll  = 2048
 )
+
+// heldAtOnce is how many bytes of documents a search holds to weigh words by all of them before it looks for passages in the first.
+// What comes later is weighed by all there was until then.
+const heldAtOnce = 8 << 20
 
 // NewSearch begins a search.
 func NewSearch(q *Query, o Options) *Search {
@@ -57,34 +70,56 @@ func NewSearch(q *Query, o Options) *Search {
 	return &Search{query: q, options: o, bindings: map[language]*binding{}, scorer: newScorer(q, defaultKnobs()), df: make([]int, len(q.words))}
 }
 
-// Add looks through a document. The search does not keep it.
+// Add adds a document, which the search holds for a while.
 func (s *Search) Add(content int, d *Document) {
-	for _, w := range apart(s.look(d), max(candidatesEach, min(2*s.options.Max, candidatesAll))) {
-		s.candidates = append(s.candidates, s.candidate(content, d, w))
-	}
-	if len(s.candidates) > candidatesAll {
-		s.rank()
-		s.candidates = slices.Clone(s.candidates[:candidatesAll/2])
+	s.counted = append(s.counted, s.count(content, d))
+	if s.held += int64(len(d.reading.Content)) + d.Size(); s.held >= heldAtOnce {
+		s.look()
 	}
 }
 
-// look finds the passages of a document that hold anything.
-func (s *Search) look(d *Document) (windows []window) {
-	b := s.binding(d.lang)
-	l := newLexer(d.lang)
-	l.only = &b.only
-	postings := d.postings(b, l)
-	for w, blocks := range postings {
+func (s *Search) count(content int, d *Document) counted {
+	c := counted{content: content, document: d, postings: d.postings(s.reader(d))}
+	for w, blocks := range c.postings {
 		s.df[w] += len(blocks)
 	}
 	s.blocks += d.blocks()
+	return c
+}
+
+// look looks through what was counted.
+func (s *Search) look() {
 	s.scorer.weigh(s.df, s.blocks)
-	phrases := d.wholePhrases(s.query, postings, s.options.MaxChars)
-	for _, part := range d.worthReading(postings, s.scorer.weights, phrases) {
+	for i := range s.counted {
+		c := &s.counted[i]
+		for _, w := range apart(s.passages(c), max(candidatesEach, min(2*s.options.Max, candidatesAll))) {
+			s.candidates = append(s.candidates, s.candidate(c.content, c.document, w))
+		}
+		if len(s.candidates) > candidatesAll {
+			s.rank()
+			s.candidates = slices.Clone(s.candidates[:candidatesAll/2])
+		}
+	}
+	s.counted, s.held = nil, 0
+}
+
+// passages are those of a document that hold anything.
+func (s *Search) passages(c *counted) (windows []window) {
+	d := c.document
+	b, l := s.reader(d)
+	phrases := d.wholePhrases(s.query, c.postings, s.options.MaxChars)
+	for _, part := range d.worthReading(c.postings, s.scorer.weights, phrases) {
 		r := d.read(b, l, part.from, part.to, int32(s.options.MaxChars))
 		windows = append(windows, s.windows(d, &r, d.phrasesIn(s.query, part, s.options.MaxChars))...)
 	}
 	return windows
+}
+
+// reader is what reads a document for the words of the query.
+func (s *Search) reader(d *Document) (*binding, *lexer) {
+	b, l := s.binding(d.lang), newLexer(d.lang)
+	l.only = &b.only
+	return b, l
 }
 
 func (s *Search) binding(lang language) *binding {
@@ -151,6 +186,7 @@ func (s *Search) phraseScore(held uint32) (sum float64) {
 // Excerpts are the best passages, best first; none says the same as one before it. A content that holds an exact phrase of the
 // terms has it in the first excerpt.
 func (s *Search) Excerpts() []Excerpt {
+	s.look()
 	s.rank()
 	var chosen []*candidate
 	worth := make([]float64, len(s.candidates))
@@ -184,7 +220,7 @@ func (s *Search) rank() {
 	s.scorer.weigh(s.df, s.blocks)
 	for i := range s.candidates {
 		c := &s.candidates[i]
-		c.score = c.share*s.scorer.score(c.near, c.over, c.from, c.to) + s.phraseScore(c.phrases)
+		c.score = c.share*s.scorer.score(&c.window) + s.phraseScore(c.phrases)
 	}
 	slices.SortStableFunc(s.candidates, func(a, b candidate) int {
 		switch {

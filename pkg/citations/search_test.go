@@ -125,6 +125,71 @@ func TestSearch_Excerpts_SeveralContents_ShareStatistics(t *testing.T) {
 	}
 }
 
+// Words are weighed by all contents before a passage is chosen in the first. In that alone, the many passages with the word that all
+// others have too would leave no room for those with the word that it alone has.
+func TestSearch_Add_LaterContents_SayWhatIsRareInTheFirst(t *testing.T) {
+	first, other := strings.Builder{}, strings.Repeat("Everybody has bread. "+lorem(1, 6)+"\n\n", 200)
+	for i := range 100 {
+		first.WriteString(map[bool]string{true: "They sell bread. ", false: "They sell zeppelins, and zeppelins. "}[i%3 == 0] + lorem(uint64(i), 20) + "\n\n")
+	}
+	rare := prepared(first.String())
+	for name, documents := range map[string][]*Document{"first": {rare, prepared(other)}, "last": {prepared(other), rare}} {
+		e := ask("bread zeppelins", documents...)
+		if len(e) == 0 || !strings.Contains(e[0].Text, "zeppelins") {
+			t.Errorf("the content with the rare word comes %s, and is answered with %+v", name, e)
+		}
+	}
+}
+
+func TestSearch_Add_LargeContents_AreNotHeld(t *testing.T) {
+	s, d := NewSearch(NewQuery("end"), Options{}), prepared(lorem(1, 5000))
+	for i := range 200 {
+		if s.Add(i, d); s.held >= heldAtOnce || len(s.counted) > int(heldAtOnce/int64(len(d.text))) {
+			t.Fatalf("%d contents of %d bytes are held", len(s.counted), s.held)
+		}
+	}
+}
+
+func TestScorer_Worth_EndsOfContents_LackNothing(t *testing.T) {
+	s := newScorer(NewQuery("a"), defaultKnobs())
+	for _, c := range []struct {
+		at          int32
+		first, last bool
+		whole       bool
+	}{{1000, false, false, false}, {1000, true, false, true}, {1000, false, true, false}, {1099, false, false, false}, {1099, true, false, false}, {1099, false, true, true}} {
+		if got := s.worth(c.at, &window{from: 1000, to: 1100, first: c.first, last: c.last}); (got == 1) != c.whole || got > 1 || got <= 0 {
+			t.Errorf("%+v counts %.2f", c, got)
+		}
+	}
+}
+
+// What begins and ends a content is known, whichever parts of it are read.
+func TestSearch_Windows_KnowTheEnds(t *testing.T) {
+	text := "zeppelin. " + lorem(1, 2000) + "zeppelin. " + lorem(2, 2000) + " zeppelin."
+	first, last := 0, 0
+	for _, terms := range []string{"zeppelin", `"` + text[len(text)/3:len(text)/3+400] + `"`} {
+		s := NewSearch(NewQuery(terms), Options{})
+		c := s.count(0, prepared(text))
+		s.scorer.weigh(s.df, s.blocks)
+		for _, w := range s.passages(&c) {
+			if w.first != (w.from == 0) || w.last != (int(w.to) == len(text)) {
+				t.Errorf("%d-%d of %d is first: %t, last: %t", w.from, w.to, len(text), w.first, w.last)
+			}
+			first, last = first+b2i(w.first), last+b2i(w.last)
+		}
+	}
+	if first != 1 || last == 0 {
+		t.Errorf("%d begin the content, %d end it", first, last)
+	}
+}
+
+func b2i(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
 func TestSearch_Add_ManyContents_KeepsFew(t *testing.T) {
 	s := NewSearch(NewQuery("end"), Options{})
 	for i := range 500 {

@@ -18,8 +18,10 @@ func Snippet(q *Query, text string, maxChars int) string {
 	d := &Document{reading: &Reading{Kind: KindText, Content: text, Text: text}, text: text, lang: languageOf(text)}
 	s := NewSearch(q, Options{Max: 1})
 	s.options.MaxChars = min(maxChars, math.MaxInt32/utf8.UTFMax)
+	c := s.count(0, d)
+	s.scorer.weigh(s.df, s.blocks)
 	best := window{}
-	for _, w := range s.look(d) {
+	for _, w := range s.passages(&c) {
 		if whole := s.wholePhrase(w.phrases) - s.wholePhrase(best.phrases); whole > 0 || whole == 0 && w.score > best.score {
 			best = w
 		}
