@@ -4,7 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
-	"time"
+	"slices"
 
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/types/known/durationpb"
@@ -138,17 +138,11 @@ func (a *agent) sources(ctx context.Context) []*pb.SourceRecord {
 	return listed.GetSources()
 }
 
-// awaitExpired waits until a content is gone: the sidecar looks for what is due a few times a minute.
-func (a *agent) awaitExpired(ctx context.Context, contentID string) bool {
-	for ctx.Err() == nil {
-		for _, source := range a.sources(ctx) {
-			if source.GetContentId() == contentID && source.GetState() == pb.ContentState_CONTENT_STATE_EXPIRED {
-				return true
-			}
-		}
-		time.Sleep(time.Second)
-	}
-	return false
+// isGone says whether the source record of a content says that it is gone.
+func (a *agent) isGone(ctx context.Context, contentID string) bool {
+	return slices.ContainsFunc(a.sources(ctx), func(s *pb.SourceRecord) bool {
+		return s.GetContentId() == contentID && s.GetState() == pb.ContentState_CONTENT_STATE_EXPIRED
+	})
 }
 
 // [end]

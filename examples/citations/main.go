@@ -61,8 +61,7 @@ func runEnds(ctx context.Context, a *agent) {
 	check(len(sources) == 2, "two sources are known: what a tool returned, and the page")
 	a.end(ctx)
 	a.run = "run-2"
-	gone := a.awaitExpired(ctx, sources[1].GetContentId())
-	check(gone, "the page's source record stays, and says that it is gone")
+	check(a.isGone(ctx, sources[1].GetContentId()), "the page's source record stays, and says that it is gone")
 	a.say(ctx, "Read the page again, and the log.")
 	a.converse(ctx, readsAgain(sources[1].GetContentId(), sources[0].GetContentId()))
 }

@@ -23,7 +23,7 @@ type call struct {
 	From    int    `json:"from,omitempty"`
 	Lines   int    `json:"lines,omitempty"`
 	Count   int    `json:"count,omitempty"`
-	Index   *int32 `json:"message_index,omitempty"`
+	Index   *int32 `json:"id,string,omitempty"`
 	Of      string `json:"-"` // what Index stands for, found when the call is made
 }
 

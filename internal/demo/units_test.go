@@ -173,7 +173,7 @@ func TestAgent_Resolve_MeansTheNewestAnswer(t *testing.T) {
 	if got[0].Index == nil || *got[0].Index != 2 || got[1].Index != nil || got[2].Index != nil {
 		t.Errorf("got %v", got)
 	}
-	if got[0].arguments() != `{"message_index":2}` || got[0].String() != "expand_message #2 (list .)" {
+	if got[0].arguments() != `{"id":"2"}` || got[0].String() != "expand_message #2 (list .)" {
 		t.Errorf("got %s, %s", got[0].arguments(), got[0])
 	}
 }
