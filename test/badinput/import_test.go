@@ -222,7 +222,7 @@ func TestImport_PiecesOutOfPlace_AreRefused(t *testing.T) {
 }
 
 // mutations is how many damaged exports are tried.
-const mutations = 300
+const mutations = 400
 
 // TestImport_Damaged_IsRefusedOrUsable damages an export anywhere. What is taken all the same, because it contradicts nothing,
 // must be a conversation that every call can be made about.
@@ -231,7 +231,7 @@ func TestImport_Damaged_IsRefusedOrUsable(t *testing.T) {
 	seed := rand.Uint64()
 	r := rand.New(rand.NewPCG(seed, 0))
 	taken := 0
-	sources := [][]byte{w.export, w.before[agedExport]}
+	sources := [][]byte{w.export, w.before[agedExport], w.before[citedExport]}
 	for i := range mutations {
 		source := sources[i%len(sources)]
 		export, id := damage(r, source), fmt.Sprintf("damaged-%d", i)

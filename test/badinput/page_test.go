@@ -52,6 +52,8 @@ func TestPageToken_OfAnotherListing_IsRefused(t *testing.T) {
 		&pb.ListActionPoliciesRequest{PageToken: token},
 		&pb.ListPromptsRequest{PageToken: token},
 		&pb.ExpandMessageRequest{ConversationId: target, Target: &pb.ExpandMessageRequest_MessageIndex{}, PageToken: token},
+		&pb.ListSourcesRequest{ConversationId: target, PageToken: token},
+		&pb.RetrieveContentRequest{ConversationId: target, ContentId: madeUp, Selection: full(), PageToken: token},
 	} {
 		t.Run(fmt.Sprint(i), func(t *testing.T) { invalid("page_token").holds(t, w.send(t, request)) })
 	}

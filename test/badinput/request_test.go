@@ -23,7 +23,8 @@ func TestRequest_OfEveryFault_IsRefusedAndChangesNothing(t *testing.T) {
 	w := newWorld(t)
 	for _, table := range [][]row{
 		identityRows(), messageRows(), partRows(), appendRows(), budgetRows(), buildRows(), listRows(), updateRows(), profileRows(), largeRows(), windowRows(),
-		expirationRows(), additionRows(), expandRows(), policyRows(), catalogueRows(),
+		expirationRows(), additionRows(), expandRows(), policyRows(), catalogueRows(), retrievalRows(), contentSearchRows(), runRows(), citationRows(),
+		w.handleRows(),
 	} {
 		for _, r := range table {
 			t.Run(r.rpc+"/"+r.what, func(t *testing.T) {
@@ -112,7 +113,7 @@ func (w *world) sendCatalogue(t *testing.T, request any) (err error) {
 	case *pb.DeletePromptRequest:
 		_, err = w.Policies.DeletePrompt(w.ctx, r)
 	default:
-		t.Fatalf("no RPC takes %T", request)
+		return w.sendContent(t, request)
 	}
 	return err
 }
@@ -138,6 +139,14 @@ func about(id string) map[string]any {
 		"GetManifest":        &pb.GetManifestRequest{ConversationId: id, ManifestId: "b1"},
 		"ListManifests":      &pb.ListManifestsRequest{ConversationId: id},
 		"ExportConversation": &pb.ExportConversationRequest{ConversationId: id},
+		"StoreContent":       []*pb.StoreContentRequest{storing(&pb.StoreContentHeader{ConversationId: id}), storedBytes([]byte(secret))},
+		"RetrieveContent":    &pb.RetrieveContentRequest{ConversationId: id, ContentId: madeUp, Selection: full()},
+		"StreamContent":      &pb.StreamContentRequest{ConversationId: id, ContentId: madeUp},
+		"SearchContent":      &pb.SearchContentRequest{ConversationId: id, Excerpts: looking(secret)},
+		"SearchMessages":     &pb.SearchMessagesRequest{ConversationId: id, Query: secret},
+		"ListSources":        &pb.ListSourcesRequest{ConversationId: id},
+		"EndRun":             &pb.EndRunRequest{ConversationId: id, RunId: secret},
+		"AnswerToolCall":     answering(id, "search_conversation", `{"query":"`+secret+`"}`),
 	}
 }
 
@@ -150,8 +159,11 @@ func identityRows() (rows []row) {
 	for what, id := range bad {
 		for rpc, request := range about(id) {
 			field := "conversation_id"
-			if rpc == "UpdateConversation" {
+			switch rpc {
+			case "UpdateConversation":
 				field = "conversation.id"
+			case "StoreContent":
+				field = "header.conversation_id"
 			}
 			rows = append(rows, row{rpc, "id " + what, request, invalid(field)})
 		}
@@ -160,7 +172,7 @@ func identityRows() (rows []row) {
 	unknown := refusal{codes.NotFound, "CONVERSATION_NOT_FOUND", nil}
 	deleted := refusal{codes.NotFound, "CONVERSATION_DELETED", nil}
 	for rpc, request := range about(nobody) {
-		if rpc != "AppendMessage" && rpc != "BatchAppendMessages" { // these create it
+		if rpc != "AppendMessage" && rpc != "BatchAppendMessages" && rpc != "StoreContent" { // these create it
 			rows = append(rows, row{rpc, "unknown conversation", request, unknown})
 		}
 	}

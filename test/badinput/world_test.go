@@ -27,15 +27,20 @@ const (
 	agedExport = "the export of the aged one"
 	gone       = "deleted"
 	nobody     = "unknown"
+	// cited is a conversation that has contents, and cites results.
+	cited       = "cited"
+	citedExport = "the export of the cited one"
 )
 
 // world is a sidecar and the conversations that must not change.
 type world struct {
 	*process.Client
-	ctx     context.Context
-	sidecar *process.Sidecar
-	before  map[string][]byte
-	export  []byte
+	ctx      context.Context
+	sidecar  *process.Sidecar
+	contents pb.ContentServiceClient
+	handles  handles
+	before   map[string][]byte
+	export   []byte
 }
 
 func newWorld(t *testing.T) *world {
@@ -50,7 +55,7 @@ func newWorld(t *testing.T) *world {
 		t.Fatal(err)
 	}
 	t.Cleanup(client.Close)
-	w := &world{Client: client, ctx: t.Context(), sidecar: sidecar}
+	w := &world{Client: client, ctx: t.Context(), sidecar: sidecar, contents: pb.NewContentServiceClient(client.Connection)}
 	w.populate(t)
 	w.before = w.look(t)
 	return w
@@ -94,6 +99,7 @@ func (w *world) populate(t *testing.T) {
 	must[*pb.DeleteConversationResponse](t)(w.Conversations.DeleteConversation(w.ctx, &pb.DeleteConversationRequest{ConversationId: gone}))
 	w.age(t)
 	w.configure(t)
+	w.fill(t)
 	w.export = must[[]byte](t)(w.Export(w.ctx, target))
 }
 
@@ -126,6 +132,8 @@ func (w *world) look(t *testing.T) map[string][]byte {
 		"ListPrompts":        canonical(t)(w.Policies.ListPrompts(w.ctx, &pb.ListPromptsRequest{})),
 		"ExportConversation": must[[]byte](t)(w.Export(w.ctx, target)),
 		agedExport:           must[[]byte](t)(w.Export(w.ctx, aged)),
+		citedExport:          must[[]byte](t)(w.Export(w.ctx, cited)),
+		"ListSources":        canonical(t)(w.contents.ListSources(w.ctx, &pb.ListSourcesRequest{ConversationId: cited})),
 	}
 	for _, view := range []pb.ListView{pb.ListView_LIST_VIEW_ORIGINAL, pb.ListView_LIST_VIEW_CURRENT} {
 		seen["ListMessages "+view.String()] = canonical(t)(w.Conversations.ListMessages(w.ctx, &pb.ListMessagesRequest{ConversationId: target, View: view}))
