@@ -26,7 +26,7 @@ type fixture struct {
 
 func newFixture(t *testing.T, flags ...string) *fixture {
 	t.Helper()
-	f := &fixture{t: t, folder: t.TempDir(), ledger: &ledger{conversation: "c"}}
+	f := &fixture{t: t, folder: t.TempDir(), ledger: &ledger{conversation: "c", gone: map[string]bool{}}}
 	f.start(flags...)
 	return f
 }

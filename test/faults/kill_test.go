@@ -156,6 +156,9 @@ func (c *campaign) open(sidecar *process.Sidecar) {
 		if i%4 == 3 {
 			policy = nil
 		}
+		if l.cites {
+			policy.Citations = cites(l.releases)
+		}
 		if l.tight {
 			policy.Fit = &pb.FitPolicy{MaxContextTokens: new(int32(tightBudget))}
 			policy.Compaction = &pb.CompactionPolicy{Strategy: pb.CompactionStrategy(1 + i%4/2), KeepRecent: new(int32(6))}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 
 	"google.golang.org/protobuf/proto"
 
@@ -18,7 +19,12 @@ type ledger struct {
 	ops          []*op
 	deleted      bool
 	tight        bool  // it summarises all the time
+	cites        bool  // it cites
+	releases     bool  // what it cites goes with its run
 	state        state // as of the last check
+	holdings     holdings
+	gone         map[string]bool // contents that were gone once
+	clock        atomic.Int64
 }
 
 // check compares the record with the ledger: everything acknowledged is there, in its place and byte for byte; of what was
@@ -49,7 +55,11 @@ func (l *ledger) check(ctx context.Context, c *process.Client) error {
 	if len(places) > 0 {
 		return fmt.Errorf("%s: %d messages are on record that nobody appended", l.conversation, len(places))
 	}
-	if err := l.checkLives(ctx, c, record); err != nil {
+	err = l.checkLives(ctx, c, record)
+	if err == nil {
+		err = l.checkContents(ctx, c, record)
+	}
+	if err != nil {
 		return fmt.Errorf("%s: %w", l.conversation, err)
 	}
 	return nil
@@ -135,6 +145,7 @@ func (l *ledger) retry(ctx context.Context, c *process.Client) (int, error) {
 		if err := o.retry(ctx, c); err != nil {
 			return retried, fmt.Errorf("%s: retrying request %s: %w", l.conversation, o.request, err)
 		}
+		o.done = l.clock.Add(1)
 	}
 	return retried, nil
 }

@@ -124,6 +124,8 @@ func (o *op) declined(err error) bool {
 	switch process.Reason(err) {
 	case "NOT_EDITED", "EXPANSION_TOO_LARGE":
 		return o.kind == restoring
+	case "RUN_ENDED":
+		return o.kind == storing
 	case "NOTHING_TO_COMPACT":
 		return o.kind == compacting
 	case "ALREADY_REWOUND":

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
 	"github.com/palimpsest-context/palimpsest/test/faults/process"
@@ -21,6 +22,9 @@ const (
 	restoring              // an expansion that puts a unit back
 	compacting             // a compaction that is asked for
 	rewinding              // what takes messages back
+	storing                // a content that the caller holds
+	citing                 // a call and its result, which is cited where the policy says so
+	ending                 // the end of a run
 )
 
 // op is one call under a request id. It is made from its seed each time, so that a retry is the same request and nothing that
@@ -30,12 +34,15 @@ type op struct {
 	conversation string
 	request      string
 	seed         uint64
-	target       int32 // of restoring and rewinding
-	tight        bool  // builds have little room, so that they summarise
+	target       int32  // of restoring and rewinding
+	tight        bool   // builds have little room, so that they summarise
+	run          string // of storing, citing and ending
 
 	acked bool
 	// refused says that a retry was told that it cannot be answered any more: what it asks for is erased, or in view.
 	refused bool
+	// begun and done say in which order calls were made and answered, by the ledger's count.
+	begun, done int64
 	outcome
 }
 
@@ -45,12 +52,13 @@ type outcome struct {
 	manifest  string // of a build
 	sum       string // SHA-256 of what was built
 	revision  int64  // of a restoration, a compaction, a rewind
+	handles   string // of contents, in order
 	duplicate bool
 }
 
 // same says whether a retry was told what the call was told.
 func (o outcome) same(other outcome) bool {
-	return o.first == other.first && o.manifest == other.manifest && o.sum == other.sum && o.revision == other.revision
+	return o.first == other.first && o.manifest == other.manifest && o.sum == other.sum && o.revision == other.revision && o.handles == other.handles
 }
 
 // messages are what the op appends, as they must come back.
@@ -75,6 +83,8 @@ func (o *op) own() []*pb.Message {
 		out = []*pb.Message{picture(r)}
 	case mortal:
 		out = passing(r, o.request)
+	case citing:
+		out = searched(r, o.request, o.run)
 	case batch:
 		out = append(out, said(pb.Role_ROLE_USER, r, 100))
 		for i := range 1 + r.IntN(3) {
@@ -96,8 +106,12 @@ func (o *op) do(ctx context.Context, c *process.Client) (outcome, error) {
 	switch o.kind {
 	case single, large, added:
 		return o.append(ctx, c)
-	case batch, mortal:
+	case batch, mortal, citing:
 		return o.appendBatch(ctx, c)
+	case storing:
+		return o.store(ctx, c)
+	case ending:
+		return o.end(ctx, c)
 	case restoring:
 		return o.restore(ctx, c)
 	case compacting:
@@ -138,7 +152,17 @@ func ofReceipts(receipts []*pb.Receipt, items int) (outcome, error) {
 			return outcome{}, fmt.Errorf("a batch has index %d at item %d and began at %d", r.GetIndex(), i, receipts[0].GetIndex())
 		}
 	}
-	return outcome{first: receipts[0].GetIndex(), duplicate: receipts[0].GetDuplicate()}, nil
+	return outcome{first: receipts[0].GetIndex(), handles: handlesOf(receipts), duplicate: receipts[0].GetDuplicate()}, nil
+}
+
+func handlesOf(receipts []*pb.Receipt) string {
+	var out []string
+	for _, r := range receipts {
+		for _, c := range r.GetCitations() {
+			out = append(out, c.GetContentId())
+		}
+	}
+	return strings.Join(out, " ")
 }
 
 func (o *op) build(ctx context.Context, c *process.Client) (outcome, error) {

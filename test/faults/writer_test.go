@@ -31,7 +31,9 @@ type generation struct {
 func newGeneration(number int) *generation {
 	g := &generation{number: number}
 	for i := range writers + shared {
-		g.ledgers = append(g.ledgers, &ledger{conversation: fmt.Sprintf("g%d-c%d", number, i), tight: i%2 == 0})
+		g.ledgers = append(g.ledgers, &ledger{
+			conversation: fmt.Sprintf("g%d-c%d", number, i), tight: i%2 == 0, cites: i%4 < 2, releases: i%4 == 1, gone: map[string]bool{},
+		})
 	}
 	return g
 }
@@ -78,6 +80,7 @@ func (w *writer) run(ctx context.Context, c *process.Client) error {
 		o := w.next(l)
 		w.generation.note(l, o)
 		w.trigger.sent()
+		o.begun = l.clock.Add(1)
 		answer, err := o.do(ctx, c)
 		if o.declined(err) {
 			o.refused = true
@@ -87,7 +90,7 @@ func (w *writer) run(ctx context.Context, c *process.Client) error {
 			return gone(err)
 		}
 		w.trigger.acked()
-		o.outcome, o.acked = answer, true
+		o.outcome, o.acked, o.done = answer, true, l.clock.Add(1)
 		w.last[l] = o
 		if o.kind == mortal {
 			w.mortals[l] = append(w.mortals[l], o)
@@ -126,7 +129,7 @@ func (w *writer) next(l *ledger) *op {
 		request: fmt.Sprintf("r%d-w%d-%d", w.round, w.number, w.calls),
 	}
 	o.tight = l.tight
-	switch n := w.random.IntN(24); {
+	switch n := w.random.IntN(31); {
 	case l.tight && n == 23:
 		o.kind = compacting
 	case l.tight && n >= 21 && w.last[l] != nil && w.last[l].appends():
@@ -144,6 +147,11 @@ func (w *writer) next(l *ledger) *op {
 	case n < 18 && len(w.mortals[l]) > 0:
 		m := w.mortals[l][w.random.IntN(len(w.mortals[l]))]
 		o.kind, o.target = restoring, m.first+w.random.Int32N(int32(len(m.messages())))
+	case n >= 24:
+		o.kind, o.run = []kind{storing, storing, storing, citing, citing, ending, storing}[n-24], runOf(w.random, w.round)
+		if n == 30 {
+			o.run = "" // it is the conversation's
+		}
 	default:
 		o.kind = single
 	}
