@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
@@ -16,7 +17,7 @@ const (
 	// filed stands in contents on record, and must stand in no error and no log line.
 	filed = "f1led-w0rd"
 	// foreign stands in another conversation's contents and messages, and must stand in no answer about any other.
-	foreign = "f0reign-w0rd"
+	foreign = "f0reign-phr4se"
 	// madeUp is a handle as the sidecar makes them, of no content.
 	madeUp = "c1-aaaaaaaa"
 	// neighbour is the conversation that has the foreign contents, and spent one whose contents are gone.
@@ -132,27 +133,36 @@ func (w *world) stream(r *pb.StreamContentRequest) (out []byte, err error) {
 }
 
 // sendContent makes the calls about contents.
-func (w *world) sendContent(t *testing.T, request any) (err error) {
+func (w *world) sendContent(t *testing.T, request any) error {
+	t.Helper()
+	_, err := w.ask(t, request)
+	return err
+}
+
+// ask makes the calls about contents, and returns what was answered.
+func (w *world) ask(t *testing.T, request any) (reply proto.Message, err error) {
 	t.Helper()
 	switch r := request.(type) {
 	case []*pb.StoreContentRequest:
-		_, err = w.store(r...)
+		reply, err = w.store(r...)
 	case *pb.RetrieveContentRequest:
-		_, err = w.contents.RetrieveContent(w.ctx, r)
+		reply, err = w.contents.RetrieveContent(w.ctx, r)
 	case *pb.StreamContentRequest:
-		_, err = w.stream(r)
+		var all []byte
+		all, err = w.stream(r)
+		reply = &pb.StreamContentResponse{Chunk: all}
 	case *pb.SearchContentRequest:
-		_, err = w.contents.SearchContent(w.ctx, r)
+		reply, err = w.contents.SearchContent(w.ctx, r)
 	case *pb.SearchMessagesRequest:
-		_, err = w.Conversations.SearchMessages(w.ctx, r)
+		reply, err = w.Conversations.SearchMessages(w.ctx, r)
 	case *pb.ListSourcesRequest:
-		_, err = w.contents.ListSources(w.ctx, r)
+		reply, err = w.contents.ListSources(w.ctx, r)
 	case *pb.EndRunRequest:
-		_, err = w.contents.EndRun(w.ctx, r)
+		reply, err = w.contents.EndRun(w.ctx, r)
 	case *pb.AnswerToolCallRequest:
-		_, err = w.Context.AnswerToolCall(w.ctx, r)
+		reply, err = w.Context.AnswerToolCall(w.ctx, r)
 	default:
 		t.Fatalf("no RPC takes %T", request)
 	}
-	return err
+	return reply, err
 }

@@ -78,3 +78,49 @@ func TestBuild_RefusedForItsSize_CommitsNothing(t *testing.T) {
 		t.Errorf("after refused builds the next is turn %d, manifest %s, duplicate %t; want 3, b3, false", reply.GetTurn(), reply.GetManifestId(), reply.GetDuplicate())
 	}
 }
+
+// TestPageToken_OfContents_BelongsToItsQuestion takes the tokens of pages of contents to other questions, and changes them.
+func TestPageToken_OfContents_BelongsToItsQuestion(t *testing.T) {
+	w := newWorld(t)
+	h := &w.handles
+	part := func() *pb.RetrieveContentRequest {
+		return &pb.RetrieveContentRequest{ConversationId: cited, ContentId: h.own, Selection: full(), MaxTokens: 20}
+	}
+	token := must[*pb.RetrieveContentResponse](t)(w.contents.RetrieveContent(w.ctx, part())).GetNextPageToken()
+	listed := must[*pb.ListSourcesResponse](t)(w.contents.ListSources(w.ctx, &pb.ListSourcesRequest{ConversationId: cited, PageSize: 2})).GetNextPageToken()
+	if token == "" || listed == "" {
+		t.Fatal("there is no next page")
+	}
+	retrieve := func(token string, change func(*pb.RetrieveContentRequest)) any {
+		r := part()
+		r.PageToken = token
+		change(r)
+		return r
+	}
+	same := func(*pb.RetrieveContentRequest) {}
+	requests := []any{
+		retrieve(listed, same), &pb.ListSourcesRequest{ConversationId: cited, PageToken: token},
+		retrieve(token, func(r *pb.RetrieveContentRequest) { r.ConversationId = neighbour }),
+		retrieve(token, func(r *pb.RetrieveContentRequest) { r.ContentId = h.text }),
+		retrieve(token, func(r *pb.RetrieveContentRequest) { r.ContentId = h.foreign }),
+		retrieve(token, func(r *pb.RetrieveContentRequest) {
+			r.Selection = &pb.RetrieveContentRequest_Range{Range: units(&pb.ContentSpan{End: 9999})["bytes"]}
+		}),
+		retrieve(token, func(r *pb.RetrieveContentRequest) {
+			r.Selection = &pb.RetrieveContentRequest_Excerpts{Excerpts: looking("harbour")}
+		}),
+		&pb.ListSourcesRequest{ConversationId: neighbour, PageToken: listed}, &pb.ListSourcesRequest{ConversationId: cited, PageToken: listed, RunId: keptRun},
+		&pb.ListMessagesRequest{ConversationId: cited, PageToken: listed}, &pb.ListMessagesRequest{ConversationId: cited, PageToken: token},
+	}
+	for i := range token {
+		changed := []byte(token)
+		if changed[i]++; changed[i] > 'z' {
+			changed[i] = 'A'
+		}
+		requests = append(requests, retrieve(string(changed), same))
+	}
+	for i, request := range requests {
+		t.Run(fmt.Sprint(i), func(t *testing.T) { invalid("page_token").holds(t, w.send(t, request)) })
+	}
+	w.unchanged(t)
+}

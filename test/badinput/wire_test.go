@@ -36,6 +36,11 @@ func (wire) Unmarshal(data []byte, v any) error {
 // Name implements encoding.Codec.
 func (wire) Name() string { return "proto" }
 
+// notUTF8 is a field of a message on the wire, a text that is none.
+func notUTF8(field byte) []byte {
+	return append([]byte{field<<3 | 2, byte(len(secret) + 1), 0xff}, secret...)
+}
+
 // TestWire_NoMessageAtAll_AnswersAsGRPCDoes sends what gRPC refuses before a handler runs (behaviour §15).
 func TestWire_NoMessageAtAll_AnswersAsGRPCDoes(t *testing.T) {
 	w := newWorld(t)
@@ -48,11 +53,18 @@ func TestWire_NoMessageAtAll_AnswersAsGRPCDoes(t *testing.T) {
 		body   []byte
 		want   codes.Code
 	}{
-		"cut off":       {pb.ContextService_AppendMessage_FullMethodName, good[:len(good)-3], codes.Internal},
-		"noise":         {pb.ContextService_AppendMessage_FullMethodName, []byte("\xff\xff\xff" + secret), codes.Internal},
-		"invalid UTF-8": {pb.ContextService_AppendMessage_FullMethodName, append([]byte{0x0a, byte(len(secret) + 1)}, "\xff"+secret...), codes.Internal},
-		"no such call":  {"/palimpsest.v1.ContextService/Nothing", good, codes.Unimplemented},
-		"no service":    {"/palimpsest.v2.ContextService/AppendMessage", good, codes.Unimplemented},
+		"cut off":               {pb.ContextService_AppendMessage_FullMethodName, good[:len(good)-3], codes.Internal},
+		"noise":                 {pb.ContextService_AppendMessage_FullMethodName, []byte("\xff\xff\xff" + secret), codes.Internal},
+		"invalid UTF-8":         {pb.ContextService_AppendMessage_FullMethodName, append([]byte{0x0a, byte(len(secret) + 1)}, "\xff"+secret...), codes.Internal},
+		"noise for a content":   {pb.ContentService_RetrieveContent_FullMethodName, []byte("\xff\xff" + secret), codes.Internal},
+		"a handle in no UTF-8":  {pb.ContentService_RetrieveContent_FullMethodName, notUTF8(2), codes.Internal},
+		"terms in no UTF-8":     {pb.ContentService_SearchContent_FullMethodName, append([]byte{0x12, byte(len(secret) + 3)}, notUTF8(1)...), codes.Internal},
+		"a query in no UTF-8":   {pb.ConversationService_SearchMessages_FullMethodName, notUTF8(2), codes.Internal},
+		"a run in no UTF-8":     {pb.ContentService_EndRun_FullMethodName, notUTF8(2), codes.Internal},
+		"a listing in no UTF-8": {pb.ContentService_ListSources_FullMethodName, notUTF8(1), codes.Internal},
+		"arguments in no UTF-8": {pb.ContextService_AnswerToolCall_FullMethodName, append([]byte{0x12, byte(len(secret) + 3)}, notUTF8(3)...), codes.Internal},
+		"no such call":          {"/palimpsest.v1.ContextService/Nothing", good, codes.Unimplemented},
+		"no service":            {"/palimpsest.v2.ContextService/AppendMessage", good, codes.Unimplemented},
 	} {
 		t.Run(what, func(t *testing.T) {
 			var reply []byte
@@ -61,6 +73,32 @@ func TestWire_NoMessageAtAll_AnswersAsGRPCDoes(t *testing.T) {
 			w.unchanged(t)
 		})
 	}
+}
+
+// TestWire_NoPieceOfAContent_AnswersAsGRPCDoes sends it in the midst of a stream, and leaves nothing.
+func TestWire_NoPieceOfAContent_AnswersAsGRPCDoes(t *testing.T) {
+	w := newWorld(t)
+	header := must[[]byte](t)(proto.Marshal(storing(&pb.StoreContentHeader{ConversationId: cited})))
+	for what, pieces := range map[string][][]byte{
+		"noise at once":          {[]byte("\xff\xff" + secret)},
+		"noise behind a header":  {header, []byte("\xff\xff" + secret)},
+		"a header cut off":       {header[:len(header)-2]},
+		"a header, not in UTF-8": {append([]byte{0x0a, byte(len(secret) + 3)}, notUTF8(1)...)},
+	} {
+		t.Run(what, func(t *testing.T) {
+			stream := must[grpc.ClientStream](t)(w.Connection.NewStream(w.ctx, &grpc.StreamDesc{ClientStreams: true}, pb.ContentService_StoreContent_FullMethodName, grpc.ForceCodec(wire{})))
+			for _, p := range pieces {
+				if err := stream.SendMsg(&p); err != nil {
+					break // the sidecar has answered already; the answer comes below
+				}
+			}
+			var reply []byte
+			_ = stream.CloseSend()
+			refusal{codes.Internal, "", nil}.holds(t, stream.RecvMsg(&reply))
+			w.unchanged(t)
+		})
+	}
+	w.quiet(t)
 }
 
 // TestWire_UnknownFields_AreNotKept sends a field of a later version: no fault, but it must not come back either.
