@@ -39,6 +39,7 @@ type campaign struct {
 	retried     int
 	builds      int
 	lives       tally
+	contents    holdings
 }
 
 // TestKill_ConcurrentWriters_NothingAcknowledgedIsLost kills the sidecar while 8 writers append and build, and compares what it
@@ -51,11 +52,14 @@ func TestKill_ConcurrentWriters_NothingAcknowledgedIsLost(t *testing.T) {
 		c.round(round)
 	}
 	c.last()
-	t.Logf("%d rounds in %s, seed %d: %d calls acknowledged, %d in flight retried, %d builds rebuilt, 0 lost, 0 duplicates, %d MiB; %s",
-		rounds, time.Since(begin).Round(time.Second), seed, c.acked, c.retried, c.builds, size(t, c.folder)>>20, &c.lives)
+	t.Logf("%d rounds in %s, seed %d: %d calls acknowledged, %d in flight retried, %d builds rebuilt, 0 lost, 0 duplicates, %d MiB; %s; %s",
+		rounds, time.Since(begin).Round(time.Second), seed, c.acked, c.retried, c.builds, size(t, c.folder)>>20, &c.lives, &c.contents)
 	t.Logf("%d calls of the model", c.models.calls.Load())
 	if rounds >= 2*roundsOfGeneration && !c.lives.full() {
 		t.Errorf("the lives of messages are not tested: %s", &c.lives)
+	}
+	if rounds >= 2*roundsOfGeneration && !c.contents.full() {
+		t.Errorf("contents are not tested: %s", &c.contents)
 	}
 }
 
@@ -232,6 +236,7 @@ func (c *campaign) last() {
 			c.need(sidecar, err)
 			c.builds += builds
 			c.lives.add(l)
+			c.contents.add(&l.holdings)
 			if i%2 == 0 && len(l.ops) > 0 {
 				_, err := client.Conversations.DeleteConversation(ctx, &pb.DeleteConversationRequest{ConversationId: l.conversation})
 				c.need(sidecar, err)

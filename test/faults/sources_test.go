@@ -16,6 +16,22 @@ import (
 // holdings is what a check finds of contents.
 type holdings struct{ stored, cited, gone, shared, runs int }
 
+func (h *holdings) add(other *holdings) {
+	h.stored += other.stored
+	h.cited += other.cited
+	h.gone += other.gone
+	h.shared += other.shared
+	h.runs += other.runs
+}
+
+func (h *holdings) full() bool { return min(h.stored, h.cited, h.gone, h.shared, h.runs) > 0 }
+
+// String implements fmt.Stringer.
+func (h *holdings) String() string {
+	return fmt.Sprintf("%d contents compared that were stored, %d that were cited, %d gone, %d with the bytes of others, %d runs ended",
+		h.stored, h.cited, h.gone, h.shared, h.runs)
+}
+
 // sourced is a content on record, and what the ledger knows of it.
 type sourced struct {
 	*pb.SourceRecord

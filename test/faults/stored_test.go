@@ -21,10 +21,13 @@ const (
 	// citedOver is the least threshold that a policy may have, in characters.
 	citedOver = 200
 	// manyChunks is the length of contents that are stored as several chunks, in bytes.
-	manyChunks = 66_000
+	manyChunks = 270_000
 	// sip is how much of a content is sent at a time: little, so that a kill meets most of them half sent.
 	sip = 16 << 10
 )
+
+// long is what a seed leaves when divided by 64 whose content takes a while to send.
+const long = 59
 
 // cites is a policy that cites whatever can be cited.
 func cites(release bool) *pb.CitationsPolicy {
@@ -36,7 +39,7 @@ func brief(run string) bool { return strings.HasPrefix(run, "brief") }
 
 // runOf chooses one of the runs that a generation has by a round.
 func runOf(r *rand.Rand, round int) string {
-	n := r.IntN(4 + 4*(round%roundsOfGeneration))
+	n := r.IntN(4 + 2*(round%roundsOfGeneration))
 	if n%4 == 3 {
 		return fmt.Sprint("long-", n)
 	}
@@ -44,7 +47,9 @@ func runOf(r *rand.Rand, round int) string {
 }
 
 // twin is one of two texts that are stored, and said by tools, over and over.
-func twin(seed uint64) string { return written(rand.New(rand.NewPCG(seed%2, 5)), 100_000) }
+func twin(seed uint64) string {
+	return written(rand.New(rand.NewPCG(seed%2, 5)), 100_000+200_000*int(seed%2))
+}
 
 // content is what the op stores.
 func (o *op) content() []byte {
@@ -53,8 +58,11 @@ func (o *op) content() []byte {
 	case 0, 1:
 		return []byte(twin(r.Uint64()))
 	case 2:
-		return []byte(written(r, manyChunks+r.IntN(150_000)))
+		return []byte(written(r, manyChunks+r.IntN(300_000)))
 	case 3:
+		if o.seed%64 == long {
+			return bytesOf(r, 2<<20)
+		}
 		return bytesOf(r, manyChunks+r.IntN(100_000))
 	default:
 		return []byte(written(r, r.IntN(3000)))
@@ -82,15 +90,19 @@ type origin struct {
 	Request string `json:"request"`
 }
 
+// header says what the op stores.
+func (o *op) header() (*pb.StoreContentHeader, error) {
+	of, err := json.Marshal(origin{o.request})
+	return &pb.StoreContentHeader{ConversationId: o.conversation, RunId: o.run, RequestId: o.request, MetadataJson: string(of)}, err
+}
+
 // store streams a content in, piece by piece.
 func (o *op) store(ctx context.Context, c *process.Client) (outcome, error) {
-	of, err := json.Marshal(origin{o.request})
+	header, err := o.header()
 	if err != nil {
 		return outcome{}, err
 	}
-	reply, err := stored(ctx, c, &pb.StoreContentHeader{
-		ConversationId: o.conversation, RunId: o.run, RequestId: o.request, MetadataJson: string(of),
-	}, o.content())
+	reply, err := stored(ctx, c, header, o.content())
 	return outcome{handles: reply.GetCitation().GetContentId(), revision: reply.GetRevision(), duplicate: reply.GetDuplicate()}, err
 }
 

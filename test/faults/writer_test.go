@@ -129,7 +129,7 @@ func (w *writer) next(l *ledger) *op {
 		request: fmt.Sprintf("r%d-w%d-%d", w.round, w.number, w.calls),
 	}
 	o.tight = l.tight
-	switch n := w.random.IntN(31); {
+	switch n := w.random.IntN(32); {
 	case l.tight && n == 23:
 		o.kind = compacting
 	case l.tight && n >= 21 && w.last[l] != nil && w.last[l].appends():
@@ -148,8 +148,8 @@ func (w *writer) next(l *ledger) *op {
 		m := w.mortals[l][w.random.IntN(len(w.mortals[l]))]
 		o.kind, o.target = restoring, m.first+w.random.Int32N(int32(len(m.messages())))
 	case n >= 24:
-		o.kind, o.run = []kind{storing, storing, storing, citing, citing, ending, storing}[n-24], runOf(w.random, w.round)
-		if n == 30 {
+		o.kind, o.run = []kind{storing, storing, storing, citing, citing, ending, ending, storing}[n-24], runOf(w.random, w.round)
+		if n == 31 {
 			o.run = "" // it is the conversation's
 		}
 	default:
