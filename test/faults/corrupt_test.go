@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"testing"
 
 	"google.golang.org/grpc/codes"
@@ -29,9 +28,17 @@ func newKept(t *testing.T) *kept {
 		f.need(f.fill(single, 4))
 		f.need(f.fill(large, 1))
 		f.need(f.fill(building, 1))
+		f.need(f.fill(storing, 1))
+		f.need(f.fill(citing, 1))
 	}
+	return f.keep()
+}
+
+// keep stops the sidecar and takes the file.
+func (f *fixture) keep() *kept {
+	f.t.Helper()
 	f.need(f.sidecar.Stop())
-	file, err := os.ReadFile(filepath.Join(f.folder, "palimpsest.db"))
+	file, err := os.ReadFile(path(f.folder))
 	f.need(err)
 	return &kept{file: file, ledger: f.ledger}
 }
@@ -40,7 +47,7 @@ func newKept(t *testing.T) *kept {
 func (k *kept) over(t *testing.T, file []byte) *fixture {
 	t.Helper()
 	f := &fixture{t: t, folder: t.TempDir(), ledger: k.ledger}
-	if err := os.WriteFile(filepath.Join(f.folder, "palimpsest.db"), file, 0o600); err != nil {
+	if err := os.WriteFile(path(f.folder), file, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	sidecar, err := process.Launch(binary, f.folder)
@@ -61,16 +68,35 @@ func (k *kept) over(t *testing.T, file []byte) *fixture {
 // honest reads everything, message by message and build by build: each is as it was, or the sidecar says that it is damaged.
 func (f *fixture) honest() (damaged int, err error) {
 	for _, o := range f.ledger.ops {
-		var fault error
-		if o.kind == building {
-			_, fault = (&ledger{conversation: "c", ops: []*op{o}}).rebuild(f.ctx, f.Client)
-		} else {
-			fault = f.same(o)
+		faults := []error{nil}
+		switch o.kind {
+		case building:
+			_, faults[0] = (&ledger{conversation: "c", ops: []*op{o}}).rebuild(f.ctx, f.Client)
+		case storing:
+			faults = f.sameContent(o, o.content())
+		case citing:
+			faults = f.sameContent(o, []byte(o.messages()[1].GetParts()[0].GetToolResult().GetText()))
+			faults = append(faults, f.same(o))
+		default:
+			faults[0] = f.same(o)
 		}
+		worst, err := verdict(faults)
+		if err != nil {
+			return damaged, fmt.Errorf("request %s: %w", o.request, err)
+		}
+		damaged += worst
+	}
+	worst, err := verdict([]error{f.sameSearch()})
+	return damaged + worst, err
+}
+
+// verdict is 1 if anything was answered to be damaged, and an error if anything is wrong that was not.
+func verdict(faults []error) (damaged int, err error) {
+	for _, fault := range faults {
 		if c := status.Code(errors.Unwrap(fault)); c == codes.DataLoss || status.Code(fault) == codes.DataLoss {
-			damaged++
+			damaged = 1
 		} else if fault != nil {
-			return damaged, fmt.Errorf("request %s: %w", o.request, fault)
+			return damaged, fault
 		}
 	}
 	return damaged, nil

@@ -14,8 +14,11 @@ import (
 	"github.com/palimpsest-context/palimpsest/test/faults/process"
 )
 
-// fullSize is the size of a store that is soon full.
-const fullSize = "32MiB"
+// fullSize is the size of a store that is soon full, and fullerSize that of one with room for half of a long content.
+const (
+	fullSize   = "32MiB"
+	fullerSize = "33MiB"
+)
 
 // fixture is a sidecar over a folder, and what was acknowledged by it.
 type fixture struct {
@@ -92,7 +95,7 @@ func (f *fixture) make(o *op) error {
 	return nil
 }
 
-// roomless stores what a full store has no room for: it says so, and keeps nothing of it.
+// roomless stores what a store has room for a half of: it says so, and keeps nothing of it.
 func (f *fixture) roomless() {
 	f.t.Helper()
 	kept := f.rest()
@@ -109,7 +112,7 @@ func (f *fixture) rest() int {
 	f.t.Helper()
 	f.need(f.sidecar.Stop())
 	n := chunks(f.t, path(f.folder))
-	f.start("--max-store-size", fullSize)
+	f.start("--max-store-size", fullerSize)
 	return n
 }
 

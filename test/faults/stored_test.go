@@ -48,7 +48,12 @@ func runOf(r *rand.Rand, round int) string {
 
 // twin is one of two texts that are stored, and said by tools, over and over.
 func twin(seed uint64) string {
-	return written(rand.New(rand.NewPCG(seed%2, 5)), 100_000+200_000*int(seed%2))
+	return legible(rand.New(rand.NewPCG(seed%2, 5)), 100_000+200_000*int(seed%2))
+}
+
+// legible is what is written without what makes a caller's content no text.
+func legible(r *rand.Rand, length int) string {
+	return strings.ReplaceAll(written(r, length), "\x00", "")
 }
 
 // content is what the op stores.
@@ -58,14 +63,16 @@ func (o *op) content() []byte {
 	case 0, 1:
 		return []byte(twin(r.Uint64()))
 	case 2:
-		return []byte(written(r, manyChunks+r.IntN(300_000)))
+		return []byte(legible(r, manyChunks+r.IntN(300_000)))
 	case 3:
 		if o.seed%64 == long {
 			return bytesOf(r, 2<<20)
 		}
 		return bytesOf(r, manyChunks+r.IntN(100_000))
-	default:
+	case 4:
 		return []byte(written(r, r.IntN(3000)))
+	default:
+		return []byte(legible(r, r.IntN(3000)))
 	}
 }
 
