@@ -164,15 +164,16 @@ func TestServer_ImportConversation_DamagedContents_AreRefused(t *testing.T) {
 		}
 	}
 	for what, d := range damages(results, stored) {
+		landing := "landing: " + what // each under a name of its own, so that one that is taken does not hide the others
 		t.Run(what, func(t *testing.T) {
 			lines := parseExport(t, good)
 			bad := d.change(lines, lines.at(t, d.kind, d.holds, d.n)).bytes()
-			_, err := importAs(t.Context(), x.sidecar, "landing", bad, 1<<20)
+			_, err := importAs(t.Context(), x.sidecar, landing, bad, 1<<20)
 			v := wantReason(t, err, codes.InvalidArgument, "INVALID_FIELD")
 			if len(v) != 1 || !named().MatchString(v["chunk"]) || strings.Contains(err.Error(), "lighth") {
 				t.Errorf("refused with %q", v)
 			}
-			x.landedNothing(t)
+			x.landedNothing(t, landing)
 		})
 	}
 	if _, err := importAs(t.Context(), x.sidecar, "landing", good, 1<<20); err != nil {
@@ -181,13 +182,13 @@ func TestServer_ImportConversation_DamagedContents_AreRefused(t *testing.T) {
 	x.same(t, "original", "landing")
 }
 
-func (x *shelf) landedNothing(t *testing.T) {
+func (x *shelf) landedNothing(t *testing.T, id string) {
 	t.Helper()
-	_, err := x.contents.ListSources(t.Context(), &pb.ListSourcesRequest{ConversationId: "landing"})
+	_, err := x.contents.ListSources(t.Context(), &pb.ListSourcesRequest{ConversationId: id})
 	wantReason(t, err, codes.NotFound, "CONVERSATION_NOT_FOUND")
 	_, err = x.contents.RetrieveContent(t.Context(), retrieve(func(r *pb.RetrieveContentRequest) {
 		wholeContent(r)
-		r.ConversationId = "landing"
+		r.ConversationId = id
 	}))
 	wantReason(t, err, codes.NotFound, "CONVERSATION_NOT_FOUND")
 }
@@ -210,5 +211,5 @@ func TestServer_ImportConversation_ContentsCutOff_AreRefused(t *testing.T) {
 		}
 		end += len(raw)
 	}
-	x.landedNothing(t)
+	x.landedNothing(t, "landing")
 }

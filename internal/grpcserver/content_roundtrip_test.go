@@ -213,6 +213,7 @@ func TestServer_ExportImport_ContentsRoundTripIsTheIdentity(t *testing.T) {
 				t.Errorf("%d contents of %s are gone, not 5", n, id)
 			}
 		}
+		x.same(t, "original", "copy")
 	})
 	t.Run("without the original", func(t *testing.T) {
 		want := export(t, x.sidecar, "copy")
