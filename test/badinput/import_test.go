@@ -277,6 +277,33 @@ func difference(a, b []byte) string {
 	return fmt.Sprintf("%q became %q", around(a), around(b))
 }
 
+func works(t *testing.T, rpc string, err error) {
+	t.Helper()
+	if c := status.Code(err); c == codes.Internal || c == codes.DataLoss || c == codes.Unknown || c == codes.Unavailable {
+		t.Errorf("%s of an imported conversation: %v", rpc, err)
+	}
+}
+
+// usableContents makes the calls about contents, and takes in and lets go one more.
+func (w *world) usableContents(t *testing.T, id string) {
+	t.Helper()
+	sources, err := w.contents.ListSources(w.ctx, &pb.ListSourcesRequest{ConversationId: id})
+	works(t, "ListSources", err)
+	for _, s := range sources.GetSources() {
+		found := &pb.RetrieveContentRequest{ConversationId: id, ContentId: s.GetContentId(), Selection: &pb.RetrieveContentRequest_Excerpts{Excerpts: looking("harbour")}}
+		works(t, "RetrieveContent", w.send(t, found))
+		all, err := w.stream(&pb.StreamContentRequest{ConversationId: id, ContentId: s.GetContentId()})
+		if works(t, "StreamContent", err); err == nil && sumOf(all) != s.GetSha256() {
+			t.Errorf("%v streams %d bytes of another hash", s, len(all))
+		}
+	}
+	works(t, "SearchContent", w.send(t, &pb.SearchContentRequest{ConversationId: id, Excerpts: looking("harbour")}))
+	works(t, "SearchMessages", w.send(t, &pb.SearchMessagesRequest{ConversationId: id, Query: "harbour"}))
+	works(t, "AnswerToolCall", w.send(t, answering(id, "search_conversation", `{"query":"harbour"}`)))
+	works(t, "StoreContent", w.send(t, []*pb.StoreContentRequest{storing(&pb.StoreContentHeader{ConversationId: id, RunId: keptRun}), storedBytes([]byte("one more"))}))
+	works(t, "EndRun", w.send(t, &pb.EndRunRequest{ConversationId: id, RunId: keptRun}))
+}
+
 // usable makes the calls that read all of a conversation, and appends to it and builds.
 func (w *world) usable(t *testing.T, id string) {
 	t.Helper()
@@ -291,10 +318,9 @@ func (w *world) usable(t *testing.T, id string) {
 		"ListMessages":         w.send(t, &pb.ListMessagesRequest{ConversationId: id, View: pb.ListView_LIST_VIEW_CURRENT}),
 		"CountMessages":        w.send(t, &pb.CountMessagesRequest{ConversationId: id}),
 	} {
-		if c := status.Code(err); c == codes.Internal || c == codes.DataLoss || c == codes.Unknown || c == codes.Unavailable {
-			t.Errorf("%s of an imported conversation: %v", rpc, err)
-		}
+		works(t, rpc, err)
 	}
+	w.usableContents(t, id)
 	again := must[[]byte](t)(w.Export(w.ctx, id))
 	if _, err := w.Import(w.ctx, id+"-again", again, 1<<20); err != nil {
 		t.Errorf("the export of an imported conversation is refused: %v", err)
