@@ -125,9 +125,9 @@ func TestCorrupt_FlippedBitInStoredValue_IsNeverServed(t *testing.T) {
 	}
 	k := f.keep()
 	all := held(t, path(f.folder))
-	for i := range min(len(all), 4*flips*roundsOf(t)/defaultRounds) {
+	for i := range min(len(all), 2*flips*roundsOf(t)/defaultRounds) {
 		value := all[i]
-		if len(all) > 4*flips {
+		if len(all) > 2*flips {
 			value = all[r.IntN(len(all))]
 		}
 		k.flip(t, r, value)

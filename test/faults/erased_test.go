@@ -30,9 +30,10 @@ type state struct {
 }
 
 type edit struct {
-	Seq   int64
-	Kind  string
-	Range struct {
+	Seq    int64
+	Kind   string
+	Reason string
+	Range  struct {
 		Start int32
 		End   int32
 	}
@@ -42,6 +43,9 @@ type edit struct {
 		Model string
 	}
 }
+
+// expanded is why an edit restores that was asked for.
+var expanded = pb.DecisionReason_DECISION_REASON_EXPAND_REQUEST.String()
 
 func (e *edit) covers(index int32) bool { return e.Range.Start <= index && index < e.Range.End }
 
@@ -70,7 +74,7 @@ func exported(export []byte) (s state, err error) {
 		if l.Edit.Kind == "EDIT_HIDE" {
 			s.hidden = append(s.hidden, l.Edit)
 		}
-		if l.Edit.Kind == "EDIT_RESTORE" {
+		if l.Edit.Kind == "EDIT_RESTORE" && l.Edit.Reason == expanded { // a rewind brings the newest back, too
 			s.restores++
 		}
 		if l.Edit.Erases {

@@ -68,6 +68,7 @@ type writer struct {
 	calls      int
 	last       map[*ledger]*op   // the last call of this writer's that was answered
 	mortals    map[*ledger][]*op // what was answered that expires: before this round, and to this writer
+	kept       map[*ledger]*op   // the last content that this writer stored
 }
 
 // run returns nil when the sidecar is gone, and any other answer that is an error.
@@ -92,11 +93,35 @@ func (w *writer) run(ctx context.Context, c *process.Client) error {
 		w.trigger.acked()
 		o.outcome, o.acked, o.done = answer, true, l.clock.Add(1)
 		w.last[l] = o
-		if o.kind == mortal {
+		switch o.kind {
+		case mortal:
 			w.mortals[l] = append(w.mortals[l], o)
+		case storing:
+			w.kept[l] = o
+		case ending:
+			err = w.ended(ctx, c, l, o)
+		}
+		if err != nil {
+			return gone(err)
 		}
 	}
 	return nil
+}
+
+// ended demands that what was stored for a run is gone with the answer to its end, whether or not the sweeper has come.
+func (w *writer) ended(ctx context.Context, c *process.Client, l *ledger, o *op) error {
+	k := w.kept[l]
+	if k == nil || k.run != o.run || !brief(o.run) {
+		return nil
+	}
+	_, err := streamed(ctx, c, l.conversation, k.handles)
+	if process.Reason(err) == "CONTENT_EXPIRED" {
+		return nil
+	}
+	if err == nil {
+		err = fmt.Errorf("%s: run %q was ended, and content %s can be had", l.conversation, o.run, k.handles)
+	}
+	return err
 }
 
 func (w *writer) choose() *ledger {
@@ -149,6 +174,9 @@ func (w *writer) next(l *ledger) *op {
 		o.kind, o.target = restoring, m.first+w.random.Int32N(int32(len(m.messages())))
 	case n >= 24:
 		o.kind, o.run = []kind{storing, storing, storing, citing, citing, ending, ending, storing}[n-24], runOf(w.random, w.round)
+		if k := w.kept[l]; o.kind == ending && k != nil && k.run != "" {
+			o.run = k.run
+		}
 		if n == 31 {
 			o.run = "" // it is the conversation's
 		}
