@@ -190,7 +190,7 @@ func (c *campaign) write(sidecar *process.Sidecar, round int) {
 	for i := range writers {
 		client, ctx, end := c.dial(sidecar)
 		w := &writer{
-			number: i, round: round, generation: c.newest(), trigger: trigger, last: map[*ledger]*op{}, mortals: maps.Clone(known), kept: map[*ledger]*op{},
+			number: i, round: round, generation: c.newest(), trigger: trigger, last: map[*ledger]*op{}, mortals: maps.Clone(known), kept: map[*ledger]*op{}, heard: map[*ledger]bool{},
 			random: rand.New(rand.NewPCG(c.random.Uint64(), uint64(i))),
 		}
 		running.Go(func() {

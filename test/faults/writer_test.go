@@ -69,6 +69,7 @@ type writer struct {
 	last       map[*ledger]*op   // the last call of this writer's that was answered
 	mortals    map[*ledger][]*op // what was answered that expires: before this round, and to this writer
 	kept       map[*ledger]*op   // the last content that this writer stored
+	heard      map[*ledger]bool  // this writer has said something
 }
 
 // run returns nil when the sidecar is gone, and any other answer that is an error.
@@ -93,6 +94,7 @@ func (w *writer) run(ctx context.Context, c *process.Client) error {
 		w.trigger.acked()
 		o.outcome, o.acked, o.done = answer, true, l.clock.Add(1)
 		w.last[l] = o
+		w.heard[l] = w.heard[l] || o.appends()
 		switch o.kind {
 		case mortal:
 			w.mortals[l] = append(w.mortals[l], o)
@@ -159,7 +161,7 @@ func (w *writer) next(l *ledger) *op {
 		o.kind = compacting
 	case l.tight && n >= 21 && w.last[l] != nil && w.last[l].appends():
 		o.kind, o.target = rewinding, w.last[l].first
-	case n < 4 && w.last[l] != nil: // so that there is something to show
+	case n < 4 && w.heard[l]: // so that there is something to show
 		o.kind = building
 	case n < 6:
 		o.kind = large
