@@ -30,7 +30,7 @@ const played = "played"
 
 func newDrawn(seed uint64, h *handles) *drawn {
 	there := []string{h.own, h.list, h.text, h.again, h.binary, h.empty, h.foreign}
-	texts := append(there, "", played, h.foreignOwn, h.gone, madeUp, keptRun, "over", "used", "harbour", "港口", "{}", "[", "text/html", secret, "\x00", "a\nb", "\u202e", "AAAA",
+	texts := append(slices.Clone(there), "", played, h.foreignOwn, h.gone, madeUp, keptRun, "over", "used", "harbour", "港口", "{}", "[", "text/html", secret, "\x00", "a\nb", "\u202e", "AAAA",
 		strings.Repeat("x", 257), strings.Repeat("long ", 2000), strings.Repeat("a", 64))
 	return &drawn{rand.New(rand.NewPCG(seed, 0)), texts, map[string][]string{
 		"content_id": there, "run_id": {"", keptRun, keptRun, "new"}, "search_terms": {"harbour", "港口", "die Brücke", "\x00", foreign}, "query": {"harbour", "Read it", foreign},

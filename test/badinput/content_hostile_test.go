@@ -283,7 +283,7 @@ func TestRetrieve_SmallestAnswers_AreAnsweredInTime(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			handle := must[*pb.StoreContentResponse](t)(w.store(storing(&pb.StoreContentHeader{ConversationId: "large"}), storedBytes([]byte(content)))).GetCitation().GetContentId()
 			for unit, r := range units(&pb.ContentSpan{Start: 1, End: farthest}) {
-				for _, limit := range []*pb.RetrieveContentRequest{{MaxTokens: 1}, {MaxTokens: 100_000_000}, {MaxReplyBytes: new(int32(1))}, {MaxReplyBytes: new(int32(64 << 20))}} {
+				for _, limit := range []*pb.RetrieveContentRequest{{MaxTokens: 1}, {MaxTokens: 30_000}, {MaxTokens: 100_000_000}, {MaxReplyBytes: new(int32(1))}, {MaxReplyBytes: new(int32(64 << 20))}} {
 					limit.ConversationId, limit.ContentId, limit.Selection = "large", handle, &pb.RetrieveContentRequest_Range{Range: r}
 					began := time.Now()
 					err := w.send(t, limit)
