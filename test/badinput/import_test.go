@@ -222,7 +222,7 @@ func TestImport_PiecesOutOfPlace_AreRefused(t *testing.T) {
 }
 
 // mutations is how many damaged exports are tried.
-const mutations = 400
+const mutations = 300
 
 // TestImport_Damaged_IsRefusedOrUsable damages an export anywhere. What is taken all the same, because it contradicts nothing,
 // must be a conversation that every call can be made about.
