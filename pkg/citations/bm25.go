@@ -10,6 +10,7 @@ type knobs struct {
 	saturation float64 // BM25's k1: how little the second occurrence of a word in a passage says
 	rarity     float64 // what every word is worth however many passages hold it, beside what BM25 gives rare ones
 	context    float64 // what a word in a passage's surroundings counts, against one in it
+	partial    float64 // what a word counts that only begins or ends like one of the query
 	title      float64 // what a word in what stands over a passage counts, against one in it
 	sentence   float64 // what the best single sentence adds
 	pair       float64 // what two words add that follow each other as in the query
@@ -19,7 +20,7 @@ type knobs struct {
 }
 
 func defaultKnobs() knobs {
-	return knobs{saturation: 0.4, rarity: 1, context: 0.3, title: 0.8, sentence: 0.5, pair: 0.5, phrase: 1, edge: 0.5, middle: 0.35}
+	return knobs{saturation: 0.4, rarity: 1, context: 0.3, partial: 0.25, title: 0.8, sentence: 0.5, pair: 0.5, phrase: 1, edge: 0.5, middle: 0.35}
 }
 
 // idf is what it says to hold a word that df of n passages hold.
@@ -33,6 +34,7 @@ type hit struct {
 	pos      int32
 	word     int32
 	segment  int32
+	partial  bool // it only begins or ends like the word
 }
 
 // maxStrong bounds how many words of a query count, the weightiest: a long request does not drown in its own common words.
@@ -47,6 +49,7 @@ type scorer struct {
 	outside  []float64
 	segment  []int32 // the last segment each word was counted in
 	touched  []int32
+	whole    []hit
 	sequence [][2]int32 // the pairs that were counted
 }
 
@@ -89,12 +92,18 @@ func (s *scorer) keepStrong(df []int) {
 func (s *scorer) score(p *window) float64 {
 	first, last := len(p.near), 0
 	for i, h := range p.near {
-		if h.from >= p.from && h.to <= p.to {
-			first, last = min(first, i), i+1
-			s.count(s.inside, h.word, s.worth(h.from, p))
-		} else {
-			s.count(s.outside, h.word, 1)
+		worth := 1.0
+		if h.partial {
+			worth = s.partial
 		}
+		if h.from < p.from || h.to > p.to {
+			s.count(s.outside, h.word, worth)
+			continue
+		}
+		if !h.partial {
+			first, last = min(first, i), i+1
+		}
+		s.count(s.inside, h.word, worth*s.worth(h.from, p))
 	}
 	for _, w := range p.over {
 		s.count(s.inside, w, s.title)
@@ -103,8 +112,19 @@ func (s *scorer) score(p *window) float64 {
 	if first >= last {
 		return 0
 	}
-	in := p.near[first:last]
+	in := s.wholeOf(p.near[first:last])
 	return words + s.sentence*s.bestSegment(in, p.over) + s.pair*s.follow(in)
+}
+
+// wholeOf are the hits that are words of the query, and not only like them. They are good until the next call.
+func (s *scorer) wholeOf(hits []hit) []hit {
+	s.whole = s.whole[:0]
+	for _, h := range hits {
+		if !h.partial {
+			s.whole = append(s.whole, h)
+		}
+	}
+	return s.whole
 }
 
 // worth is what a word counts by where it stands in a passage. Beyond where a content begins and ends nothing is said.

@@ -62,7 +62,7 @@ const maxMatched = 16
 func (s *Search) matched(c *candidate) []string {
 	held := make([]bool, len(s.query.words))
 	for _, h := range c.near {
-		if h.from >= c.shown.from && h.to <= c.shown.to {
+		if h.from >= c.shown.from && h.to <= c.shown.to && !h.partial {
 			held[h.word] = true
 		}
 	}

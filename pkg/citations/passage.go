@@ -20,14 +20,14 @@ func (d *Document) read(b *binding, l *lexer, from, to int, maxChars int32) stre
 	s := stretch{segments: segments(d.reading, from, to, maxChars), open: from > 0, ends: to == len(d.text), alike: d.reading.json != nil}
 	at := 0
 	l.scan(d.text, from, to, func(t token) {
-		w, ok := b.of[t.term]
+		w, partial, ok := b.find(t)
 		if !ok {
 			return
 		}
 		for at+1 < len(s.segments) && s.segments[at+1].from <= t.from {
 			at++
 		}
-		s.hits = append(s.hits, hit{from: t.from, to: t.to, pos: t.pos, word: w, segment: int32(at)})
+		s.hits = append(s.hits, hit{from: t.from, to: t.to, pos: t.pos, word: w, segment: int32(at), partial: partial})
 	})
 	if d.titled() {
 		s.titles = make([][]int32, len(s.segments))

@@ -161,13 +161,14 @@ type binding struct {
 	query *Query
 	of    map[term]int32
 	terms [][]term // of each word, one for each form that the languages give it
+	ends  map[term]int32
 	bound []language
 	only  beginnings
 }
 
 // newBinding makes a binding of a lexer's terms.
 func newBinding(q *Query) *binding {
-	return &binding{query: q, of: map[term]int32{}, terms: make([][]term, len(q.words))}
+	return &binding{query: q, of: map[term]int32{}, ends: map[term]int32{}, terms: make([][]term, len(q.words))}
 }
 
 // add makes the binding know the terms as a language stems them.
@@ -177,6 +178,7 @@ func (b *binding) add(lang language) {
 	}
 	b.bound = append(b.bound, lang)
 	l, i := newLexer(lang), 0
+	l.ends = true
 	for _, text := range b.query.terms {
 		l.scan(text, 0, len(text), func(t token) {
 			b.bind(t, b.query.tokens[i].word, text)
@@ -191,7 +193,25 @@ func (b *binding) bind(t token, word int32, text string) {
 	}
 	b.of[t.term] = word
 	b.terms[word] = append(b.terms[word], t.term)
+	for _, end := range t.ends {
+		if _, ok := b.ends[end]; !ok && end != 0 && b.query.words[word].said {
+			b.ends[end] = word
+		}
+	}
 	if t.to-t.from > 1 {
 		b.only[beginning(text[t.from], text[t.from+1])] = true
 	}
+}
+
+// find says which word of the query a token is, or else which one it begins or ends like.
+func (b *binding) find(t token) (word int32, partial, ok bool) {
+	if word, ok = b.of[t.term]; ok {
+		return word, false, true
+	}
+	for _, end := range t.ends {
+		if word, ok = b.ends[end]; ok {
+			return word, true, true
+		}
+	}
+	return 0, false, false
 }

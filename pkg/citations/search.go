@@ -118,7 +118,7 @@ func (s *Search) passages(c *counted) (windows []window) {
 // reader is what reads a document for the words of the query.
 func (s *Search) reader(d *Document) (*binding, *lexer) {
 	b, l := s.binding(d.lang), newLexer(d.lang)
-	l.only = &b.only
+	l.only, l.ends = &b.only, true
 	return b, l
 }
 

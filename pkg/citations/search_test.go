@@ -141,6 +141,56 @@ func TestSearch_Add_LaterContents_SayWhatIsRareInTheFirst(t *testing.T) {
 	}
 }
 
+// A word that begins or ends like one of the query decides between passages that hold as many of its words, and is not named.
+func TestSearch_Excerpts_PartsAndForms_Count(t *testing.T) {
+	for _, c := range []struct{ about, other, right, query string }{
+		{
+			"Die Stadt liegt am Fluss und hat einen Hafen, der nicht groß ist. ", "Im Jahr 1901 entstand die neue Brücke. ",
+			"Im Jahr 1855 entstand die neue Kolonialverfassung. ", "In welchem Jahr kam die Verfassung?",
+		},
+		{
+			"Die Stadt liegt am Fluss und hat einen Hafen, der nicht groß ist. ", "Die Bahn fährt im Winter selten. ",
+			"Die Bahn fährt als touristische Strecke durch das Tal. ", "Welche Bahn hat Touristenzüge?",
+		},
+		{
+			"Город стоит на реке, и в нём есть порт, который не так велик. ", "В музее хранится старая карта города. ",
+			"В музее хранится карта ленинградской обороны. ", "Что в музее из Ленинграда?",
+		},
+	} {
+		filler := strings.Repeat(c.about, 9)
+		text := filler + "\n\n" + c.other + filler + "\n\n" + c.right + filler
+		e := ask(c.query, prepared(text))
+		if len(e) == 0 || !strings.Contains(e[0].Text, strings.TrimSpace(c.right)) {
+			t.Errorf("%q is answered with %+v", c.query, e)
+			continue
+		}
+		if words := strings.Fields(strings.Trim(c.query, "?")); slices.Contains(e[0].Matched, words[len(words)-1]) {
+			t.Errorf("%q is named, and is not in %q", e[0].Matched, e[0].Text)
+		}
+	}
+}
+
+func TestBinding_Ends_AreOfWordsThatSaySomething(t *testing.T) {
+	q := NewQuery("Welche Verfassung haben diese Länder während des Krieges?")
+	b := newBinding(q)
+	if b.add(q.lang); len(b.ends) == 0 {
+		t.Error("no ends are known")
+	}
+	for _, word := range b.ends {
+		if !q.words[word].said {
+			t.Errorf("the ends of %q count", q.words[word].text)
+		}
+	}
+}
+
+// What only looks like a word of the query is no answer by itself.
+func TestSearch_Excerpts_NothingButParts_IsNothing(t *testing.T) {
+	text := strings.Repeat("Die Landesverfassung ist alt, und die Verfassungen der Länder sind es auch nicht. ", 20)
+	if e := ask("Verfassungsrecht", prepared(text)); len(e) > 0 {
+		t.Errorf("found %+v", e)
+	}
+}
+
 func TestSearch_Add_LargeContents_AreNotHeld(t *testing.T) {
 	s, d := NewSearch(NewQuery("end"), Options{}), prepared(lorem(1, 5000))
 	for i := range 200 {

@@ -73,6 +73,14 @@ func (c *census) add(word string) {
 	}
 }
 
+// A language is told by this many function words among all: one in leastShare, or in clearShare where hardly any are English. The latter
+// is for those that put into endings what others have words for.
+const (
+	leastShare = 12
+	clearShare = 20
+	clearCount = 5 // function words
+)
+
 // language is the one with the most function words, if they are more than chance gives and more than English ones.
 func (c *census) language() language {
 	best := 0
@@ -81,7 +89,11 @@ func (c *census) language() language {
 			best = l
 		}
 	}
-	if c.counts[best] < 2 || c.counts[best]*12 < len(c.seen) || (len(c.seen) > fewWords && c.counts[best] < 4) {
+	share := leastShare
+	if c.counts[best] >= max(clearCount, 3*c.counts[0]) {
+		share = clearShare
+	}
+	if c.counts[best] < 2 || c.counts[best]*share < len(c.seen) || (len(c.seen) > fewWords && c.counts[best] < 4) {
 		return 0
 	}
 	return language(best)

@@ -13,8 +13,36 @@ type term uint32
 // token is a term where it stands in a text.
 type token struct {
 	term     term
+	ends     ends  // of a word, if the lexer tells them
 	from, to int32 // bytes
 	pos      int32 // which word it is; parts of an identifier follow each other, and the whole stands where its first part does
+}
+
+// ends are how the stem of a word begins and how it ends, each zero if it is too short for it. Words that share one are likely forms of
+// one word that stemming keeps apart, or one is a part of the other: Touristen and touristisch, Verfassung and Landesverfassung.
+type ends [2]term
+
+// How many letters of a stem are its beginning, and its end.
+const (
+	beginLetters = 4
+	endLetters   = 5
+)
+
+func endsOf(stem string) (e ends) {
+	letters := []rune(stem)
+	if n := len(letters); n >= beginLetters {
+		e[0] = hashOf("^" + string(letters[:beginLetters])) // no stem has such a character
+	}
+	if n := len(letters); n >= endLetters {
+		e[1] = hashOf(string(letters[n-endLetters:]) + "$")
+	}
+	return e
+}
+
+// word is what a lexer remembers of one.
+type word struct {
+	term term
+	ends ends
 }
 
 // Longer words are not split and not stemmed: they are no words.
@@ -24,15 +52,17 @@ const maxWordBytes = 64
 // one goroutine.
 type lexer struct {
 	stems stemmer
+	latin language
 	only  *beginnings // of the words worth knowing; nil: of all
-	seen  map[uint64]term
+	ends  bool        // tells the ends of words
+	seen  map[uint64]word
 	emit  func(token)
 	text  string
 	pos   int32
 }
 
 func newLexer(latin language) *lexer {
-	return &lexer{stems: newStemmer(latin), seen: map[uint64]term{}}
+	return &lexer{stems: newStemmer(latin), latin: latin, seen: map[uint64]word{}}
 }
 
 // beginnings are the first two letters of words in ASCII, as beginning has them. Stemming leaves them as they are, so that a word that
@@ -100,27 +130,41 @@ func (l *lexer) word(i int) int {
 	if humps && i-from <= maxWordBytes {
 		next = l.parts(from, i)
 	}
-	l.emit(token{l.known(hash, from, i, !digits), int32(from), int32(i), l.pos})
+	w := l.known(hash, from, i, !digits)
+	l.emit(token{w.term, w.ends, int32(from), int32(i), l.pos})
 	l.pos = next
 	return i
 }
 
-// known is the term of text[from:to], whose hash is given.
-func (l *lexer) known(hash uint64, from, to int, stem bool) term {
+// known is the word text[from:to], whose hash is given.
+func (l *lexer) known(hash uint64, from, to int, stem bool) word {
 	if !stem || to-from <= 2 || to-from > maxWordBytes {
-		return mix(hash)
+		return word{term: mix(hash)}
 	}
-	if l.only != nil && !l.only[beginning(l.text[from], l.text[from+1])] {
-		return 0
+	if l.only != nil && !l.inflected() && !l.only[beginning(l.text[from], l.text[from+1])] {
+		return word{}
 	}
-	if t, ok := l.seen[hash]; ok {
-		return t
+	if w, ok := l.seen[hash]; ok {
+		return w
 	}
-	t := hashOf(l.stems.stem(fold(l.text[from:to])))
+	return l.learn(hash, from, to, l.inflected())
+}
+
+// inflected says whether the ends of words in Latin letters are told. Those of English are not: its stems are forms enough, and what
+// names, code and data begin with says little.
+func (l *lexer) inflected() bool { return l.ends && l.latin != 0 }
+
+// learn folds and stems a word.
+func (l *lexer) learn(hash uint64, from, to int, tell bool) word {
+	stem := l.stems.stem(fold(l.text[from:to]))
+	w := word{term: hashOf(stem)}
+	if tell {
+		w.ends = endsOf(stem)
+	}
 	if len(l.seen) < maxSeen {
-		l.seen[hash] = t
+		l.seen[hash] = w
 	}
-	return t
+	return w
 }
 
 // wideWord reads on in a word that is not all ASCII.
@@ -143,24 +187,21 @@ func (l *lexer) wideWord(from, i int) int {
 	for _, c := range []byte(l.text[from:i]) {
 		hash = (hash ^ uint64(c)) * hashPrime
 	}
-	l.emit(token{l.knownWide(hash, from, i), int32(from), int32(i), l.pos})
+	w := l.knownWide(hash, from, i)
+	l.emit(token{w.term, w.ends, int32(from), int32(i), l.pos})
 	l.pos++
 	return i
 }
 
-func (l *lexer) knownWide(hash uint64, from, to int) term {
-	if t, ok := l.seen[hash]; ok {
-		return t
+func (l *lexer) knownWide(hash uint64, from, to int) word {
+	if w, ok := l.seen[hash]; ok {
+		return w
 	}
-	word := l.text[from:to]
-	if len(word) > 4*maxWordBytes {
-		return mix(hash)
+	if to-from > 4*maxWordBytes {
+		return word{term: mix(hash)}
 	}
-	t := hashOf(l.stems.stem(fold(word)))
-	if len(l.seen) < maxSeen {
-		l.seen[hash] = t
-	}
-	return t
+	first, _ := utf8.DecodeRuneInString(l.text[from:])
+	return l.learn(hash, from, to, l.inflected() || l.ends && !unicode.Is(unicode.Latin, first))
 }
 
 // parts emits the parts of an identifier in camel case, and says which position comes after them.
@@ -185,7 +226,8 @@ func (l *lexer) part(from, to int, pos int32) {
 		digits = digits || c-'0' < 10
 		hash = (hash ^ uint64(asciiLower(c))) * hashPrime
 	}
-	l.emit(token{l.known(hash, from, to, !digits), int32(from), int32(to), pos})
+	w := l.known(hash, from, to, !digits)
+	l.emit(token{w.term, w.ends, int32(from), int32(to), pos})
 }
 
 // hump says whether a part of an identifier begins at i: fooBar, HTTPServer, but not URLs.
@@ -242,7 +284,7 @@ func (l *lexer) gram(from, to int) {
 	for _, r := range l.text[from:to] {
 		hash = (hash ^ uint64(foldRune(r))) * hashPrime
 	}
-	l.emit(token{mix(hash), int32(from), int32(to), l.pos})
+	l.emit(token{term: mix(hash), from: int32(from), to: int32(to), pos: l.pos})
 }
 
 func hashOf(s string) term {

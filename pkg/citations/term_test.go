@@ -80,6 +80,66 @@ func TestLanguageOf_Text_IsToldByFunctionWords(t *testing.T) {
 	}
 }
 
+// A language that puts into endings what others have words for has few function words among many forms.
+func TestCensus_Language_FewFunctionWords_AreEnoughWithoutEnglishOnes(t *testing.T) {
+	turkish := []string{"ile", "gibi", "kadar", "sonra", "daha", "olarak", "bazi"}
+	for _, c := range []struct {
+		english []string
+		forms   int
+		want    bool
+	}{
+		{nil, 100, true},
+		{[]string{"the", "of"}, 100, true},
+		{[]string{"the", "of", "is"}, 100, false},
+		{nil, 150, false},
+	} {
+		count := census{seen: map[string]struct{}{}}
+		for _, word := range append(c.english, turkish...) {
+			count.add(word)
+		}
+		for i := len(count.seen); i < c.forms; i++ {
+			count.add("biçim" + strings.Repeat("x", i))
+		}
+		if lang := count.language(); (lang != 0) != c.want || c.want && !languageTable[lang].function("gibi") {
+			t.Errorf("%d forms, %v: language %d", c.forms, c.english, lang)
+		}
+	}
+}
+
+func TestLexer_Ends_AreToldOfInflectedWordsAlone(t *testing.T) {
+	for _, c := range []struct {
+		around, a, b string
+		begin, end   bool
+	}{
+		{"german", "Touristenstrecken", "touristische", true, false},
+		{"german", "Landesverfassung", "Verfassungen", false, true},
+		{"german", "Tesla", "Teslas", true, false},
+		{"german", "alt", "alte", false, false}, // too short
+		{"", "Касаткин", "Касаткиным", true, true},
+		{"", "E10042", "E10043", false, false},
+		{"", "tourists", "touristic", false, false}, // of English
+		{"german", "port8080", "port8081", false, false},
+	} {
+		var lang language
+		if c.around != "" {
+			lang = languageOf("der Trainer und die Verteidigung haben nicht mit ihm gesprochen, aber er ist auch noch da")
+		}
+		ends := func(word string) (out ends) {
+			l := newLexer(lang)
+			l.ends = true
+			l.scan(word, 0, len(word), func(t token) { out = t.ends })
+			return out
+		}
+		a, b := ends(c.a), ends(c.b)
+		if begin := a[0] == b[0] && a[0] != 0; begin != c.begin {
+			t.Errorf("%s and %s begin alike: %t", c.a, c.b, begin)
+		}
+		if end := a[1] == b[1] && a[1] != 0; end != c.end {
+			t.Errorf("%s and %s end alike: %t", c.a, c.b, end)
+		}
+	}
+}
+
 func FuzzLexer_Scan(f *testing.F) {
 	for _, s := range []string{"getUserId", "ญี่ปุ่น", "中a", "\xff\u0301", "हिन्दी", strings.Repeat("aB", 100)} {
 		f.Add(s)
@@ -87,6 +147,7 @@ func FuzzLexer_Scan(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		var ends []int32
 		l := newLexer(languageOf(text))
+		l.ends = true
 		l.scan(text, 0, len(text), func(k token) {
 			if k.from < 0 || k.from >= k.to || int(k.to) > len(text) {
 				t.Fatalf("token %d-%d of %d bytes", k.from, k.to, len(text))

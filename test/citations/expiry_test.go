@@ -222,7 +222,7 @@ func TestEndRun_SameBytesAtOnce_LeaveNothing(t *testing.T) {
 // TestSearchContent_RunsInTurns_IsLinear: ten times as many contents take ten times as long, also where two runs store in turns.
 func TestSearchContent_RunsInTurns_IsLinear(t *testing.T) {
 	figures(t)
-	const few, many, most = 200, 2000, 30 // what is quadratic takes a hundred times as long
+	const few, many, most = 200, 2000, 50 // what is quadratic takes a hundred times as long
 	w := newWorld(t)
 	took := map[int]time.Duration{}
 	for _, n := range []int{few, many} {
