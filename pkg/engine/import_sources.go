@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"io"
+	"maps"
 	"reflect"
 	"slices"
 	"strconv"
@@ -20,7 +21,7 @@ import (
 // maxImportedSources bounds what is kept of an import's source records until its commit, in bytes: they come into being at once.
 const maxImportedSources = 64 << 20
 
-// importedSources is what an import knows of contents. Every one of them is stored on its own.
+// importedSources is what an import knows of contents.
 type importedSources struct {
 	slots   *slotChanges
 	bytes   int // of slots
@@ -172,10 +173,17 @@ func (im *importing) whole(ctx context.Context) error {
 	if err := in.take(ctx); err != nil {
 		return err
 	}
-	rec := in.record(s.Source.ContentID, s.Source.Accessed)
-	if in.chunks > 0 {
-		rec.Content = in.id[:]
-		im.uploads = append(im.uploads, in.id)
+	rec, c := in.record(s.Source.ContentID, s.Source.Accessed), &store.Change{}
+	shared, err := in.settle(c, im.contentSlots(), rec)
+	if err != nil {
+		return err
+	}
+	if shared {
+		in.discard(ctx)
+	}
+	im.uploads = append(im.uploads, c.Uploads...)
+	if err := im.weigh(sharedSlot(in.sha)); err != nil {
+		return err
 	}
 	return im.settle(s, rec)
 }
@@ -204,7 +212,25 @@ func (im *importing) ownText(ctx context.Context, s *SourceRecord) error {
 	}
 	sum := sha256.Sum256([]byte(text))
 	rec.Kind, rec.Bytes, rec.Chars, rec.SHA256 = citations.KindOf("", text), int64(len(text)), int64(utf8.RuneCountInString(text)), sum[:]
+	if err := im.shareOwn(sum, part); err != nil {
+		return err
+	}
 	return im.settle(s, rec)
+}
+
+// shareOwn lets contents that are stored later have the bytes of a message's own text, as an append does.
+func (im *importing) shareOwn(sum [32]byte, part []conversation.Part) error {
+	if part[0].Kind == conversation.PartToolResult && part[0].Result.Output == conversation.OutputParts {
+		return nil
+	}
+	ref := wholeOf(&part[0]).Ref
+	if ref == nil {
+		return nil
+	}
+	if err := im.contentSlots().share(sum, ref.ID); err != nil {
+		return err
+	}
+	return im.weigh(sharedSlot(sum))
 }
 
 // partOf is the part that a source is of. The last message is kept: many of its parts may be sources.
@@ -279,14 +305,24 @@ func (im *importing) joinRun(from *Source, rec *sourceRecord) (time.Time, error)
 	return run.due(), nil
 }
 
-// keep keeps a slot for the commit.
-func (im *importing) keep(name string, value any) error {
+// contentSlots are those about contents that the commit will write.
+func (im *importing) contentSlots() *slotChanges {
 	if im.sources.slots == nil {
 		im.sources.slots = newSlotChanges(nil)
 	}
-	if err := im.sources.slots.set(name, value); err != nil {
+	return im.sources.slots
+}
+
+// keep keeps a slot for the commit.
+func (im *importing) keep(name string, value any) error {
+	if err := im.contentSlots().set(name, value); err != nil {
 		return err
 	}
+	return im.weigh(name)
+}
+
+// weigh counts a slot that is kept.
+func (im *importing) weigh(name string) error {
 	if im.sources.bytes += len(name) + len(im.sources.slots.changed[name]); im.sources.bytes > maxImportedSources {
 		return invalid("the export has more sources than an import takes")
 	}
@@ -295,8 +331,11 @@ func (im *importing) keep(name string, value any) error {
 
 // completeSources demands that all that was named has come, and keeps the runs.
 func (im *importing) completeSources() error {
-	if im.sources.current != nil || len(im.sources.named) > 0 {
-		return invalid("the export is not whole: sources or chunks are missing")
+	if im.sources.current != nil {
+		return invalid("the export is not whole: chunks of source %d are missing", im.sources.count)
+	}
+	if len(im.sources.named) > 0 {
+		return invalid("the export is not whole: source %d is missing", slices.Min(slices.Collect(maps.Keys(im.sources.named))))
 	}
 	for id, r := range im.sources.runs {
 		if err := im.keep(runSlot(id), r); err != nil {

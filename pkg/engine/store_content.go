@@ -7,6 +7,7 @@ import (
 	"errors"
 	"hash"
 	"io"
+	"slices"
 	"strconv"
 	"time"
 
@@ -16,50 +17,24 @@ import (
 )
 
 // StoreContent keeps what the caller holds itself, and answers with what stands for it (behaviour §9). A conversation that does not
-// exist is created.
+// exist is created with it.
 func (e *Engine) StoreContent(ctx context.Context, r StoreContentRequest) (*StoreContentResult, error) {
-	head, err := e.openFor(ctx, &r)
-	if err != nil {
+	in := &intake{engine: e, request: &r, fresh: e.ids(), id: e.ids(), sum: sha256.New(), outliner: citations.NewOutliner()}
+	if err := in.open(ctx); err != nil {
 		return nil, err
 	}
-	in := &intake{engine: e, request: &r, incarnation: head.Incarnation, id: e.ids(), sum: sha256.New(), outliner: citations.NewOutliner()}
 	var out *StoreContentResult
-	if err = in.take(ctx); err == nil {
+	err := in.take(ctx)
+	if err == nil {
 		err = e.change(ctx, r.Key, func() (err error) {
 			out, err = in.commit(ctx)
 			return err
 		})
 	}
-	if in.chunks > 0 && (in.unused || err != nil) { // what fails here is swept in an hour
-		_ = e.remove(context.WithoutCancel(ctx), r.Key, store.Deletion{Incarnation: in.incarnation, Upload: in.id})
+	if in.unused || err != nil {
+		in.discard(ctx)
 	}
 	return out, err
-}
-
-// openFor finds the conversation that a content is for, and makes it if there is none: its bytes must be staged under something.
-func (e *Engine) openFor(ctx context.Context, r *StoreContentRequest) (*Head, error) {
-	snap, err := e.store.Read(ctx, r.Key, store.Query{Request: r.Request.key(), Slots: []string{runSlot(r.RunID)}})
-	if errors.Is(err, store.ErrNotFound) {
-		now := e.now()
-		c := &store.Change{Head: next(newHead(e.ids(), now), now), Info: &Info{Counter: DefaultCounter}}
-		c.Head.Revision++
-		e.renewTTL(&c.Head, c.Info, now)
-		err := e.store.Commit(ctx, r.Key, c)
-		if errors.Is(err, store.ErrConflict) {
-			return e.openFor(ctx, r) // somebody else has made it
-		}
-		return &c.Head, failure(err)
-	}
-	if err != nil {
-		return nil, failure(err)
-	}
-	if err := e.live(&snap.Head); err != nil {
-		return nil, err
-	}
-	if snap.Outcome == nil { // who only tries again is answered, whatever became of the run since
-		err = openRun(snap.Slots[runSlot(r.RunID)], e.now())
-	}
-	return &snap.Head, err
 }
 
 // openRun says whether a run still takes something.
@@ -78,7 +53,8 @@ const headBytes = 4 << 20
 type intake struct {
 	engine      *Engine
 	request     *StoreContentRequest
-	incarnation conversation.ID
+	fresh       conversation.ID // of the conversation, should the content create it
+	incarnation conversation.ID // under which the chunks are staged
 	id          conversation.ID // of the chunks
 
 	pending  []byte // of the chunk that is not full yet
@@ -90,6 +66,65 @@ type intake struct {
 	outliner *citations.Outliner
 	outline  *citations.Outline
 	unused   bool // the conversation had the bytes already, or the call was a retry
+}
+
+// read reads the conversation that the content is for, or makes up the head of the one that it will create.
+func (in *intake) read(ctx context.Context, q store.Query) (*store.Snapshot, error) {
+	q.Request = in.request.Request.key()
+	snap, err := in.engine.store.Read(ctx, in.request.Key, q)
+	if errors.Is(err, store.ErrNotFound) {
+		return &store.Snapshot{Head: newHead(in.fresh, in.engine.now()), Info: &Info{Counter: DefaultCounter}}, nil
+	}
+	if err != nil {
+		return nil, failure(err)
+	}
+	return snap, in.engine.live(&snap.Head)
+}
+
+// open refuses before any byte comes what would be refused in the end.
+func (in *intake) open(ctx context.Context) error {
+	run := runSlot(in.request.RunID)
+	snap, err := in.read(ctx, store.Query{Slots: []string{run}})
+	if err != nil {
+		return err
+	}
+	in.incarnation = snap.Head.Incarnation
+	if snap.Outcome != nil { // who only tries again is answered, whatever became of the run since
+		return nil
+	}
+	return openRun(snap.Slots[run], in.engine.now())
+}
+
+// discard lets go what was staged. What fails here is swept in an hour.
+func (in *intake) discard(ctx context.Context) {
+	if in.chunks == 0 {
+		return
+	}
+	d := store.Deletion{Incarnation: in.incarnation, Upload: in.id}
+	if in.incarnation == in.fresh { // there is nothing else under it
+		d.Upload = conversation.ID{}
+	}
+	_ = in.engine.remove(context.WithoutCancel(ctx), in.request.Key, d)
+}
+
+// moveTo stages the bytes anew for a conversation that was made while they came. What is longer than its head, which is at hand, has to
+// be sent again.
+func (in *intake) moveTo(ctx context.Context, incarnation conversation.ID) error {
+	if in.size > int64(in.head.Len()) {
+		return madeMeanwhile()
+	}
+	in.discard(ctx)
+	in.incarnation, in.id, in.chunks = incarnation, in.engine.ids(), 0
+	for chunk := range slices.Chunk(in.head.Bytes(), store.ChunkBytes) {
+		if err := in.stage(ctx, chunk); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func madeMeanwhile() error {
+	return conversation.Errorf(conversation.Contention, "the conversation was made, or made anew, while the content came in: send it again")
 }
 
 func (in *intake) take(ctx context.Context) error {
@@ -141,15 +176,17 @@ func (in *intake) add(ctx context.Context, piece []byte) error {
 func (in *intake) stage(ctx context.Context, chunk []byte) error {
 	u := &store.Upload{Incarnation: in.incarnation, Time: in.engine.now(), ID: in.id, Chunk: in.chunks, Data: chunk}
 	in.chunks++
-	return failure(in.engine.store.Stage(ctx, in.request.Key, u))
+	err := in.engine.store.Stage(ctx, in.request.Key, u)
+	if errors.Is(err, store.ErrNotFound) { // the conversation was deleted
+		return madeMeanwhile()
+	}
+	return failure(err)
 }
 
 // commit puts the content on record, as one attempt.
 func (in *intake) commit(ctx context.Context) (*StoreContentResult, error) {
 	e, r := in.engine, in.request
-	snap, err := e.read(ctx, r.Key, store.Query{
-		Info: true, Request: r.Request.key(), Slots: []string{lastSourceSlot, runSlot(r.RunID), sharedSlot(in.sha)},
-	})
+	snap, err := in.read(ctx, store.Query{Info: true, Slots: []string{lastSourceSlot, runSlot(r.RunID), sharedSlot(in.sha)}})
 	if err != nil {
 		return nil, err
 	}
@@ -162,7 +199,9 @@ func (in *intake) commit(ctx context.Context) (*StoreContentResult, error) {
 		return in.repeat(ctx, snap, first)
 	}
 	if snap.Head.Incarnation != in.incarnation {
-		return nil, conversation.Errorf(conversation.Contention, "the conversation was deleted and made anew while the content came in")
+		if err := in.moveTo(ctx, snap.Head.Incarnation); err != nil {
+			return nil, err
+		}
 	}
 	return in.commitNew(ctx, snap)
 }
@@ -171,6 +210,9 @@ func (in *intake) commitNew(ctx context.Context, snap *store.Snapshot) (*StoreCo
 	e, now := in.engine, in.engine.now()
 	c := &store.Change{Expect: snap.Head.Version, Head: next(snap.Head, now)}
 	c.Head.Revision++
+	if snap.Head.Version == 0 {
+		c.Info = snap.Info
+	}
 	slots := newSlotChanges(snap.Slots)
 	number, err := lastSource(snap.Slots)
 	if err != nil {

@@ -293,3 +293,44 @@ func TestEngine_Import_SourcesBrokenOff(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestEngine_Import_SameBytes_AreStoredOnceAgain: the copy has bytes once that the original had once, and contents that are stored later
+// share them, until the last that has them goes.
+func TestEngine_Import_SameBytes_AreStoredOnceAgain(t *testing.T) {
+	b := citingBench()
+	b.cites(t, "c", nil)
+	cited, stored := prose(1, 90_000), prose(2, 600_000)
+	b.append(t, "c", user("go"), call("1"), result("1", cited))
+	for _, run := range []string{"a", "b"} {
+		b.kept(t, "c", run, stored)
+		b.kept(t, "c", run, cited)
+	}
+	if _, err := b.imports("copy", b.export(t, "c")); err != nil {
+		t.Fatal(err, causeOf(err))
+	}
+	if original, copied := b.chunks(t, "c"), b.chunks(t, "copy"); original != 2 || copied != 2 {
+		t.Errorf("the original has %d contents in the store, the copy %d", original, copied)
+	}
+	for _, text := range []string{stored, cited} {
+		if r, err := b.keep("copy", "c", text, nil); err != nil || !r.Shared {
+			t.Errorf("bytes that the copy has are stored again (%v)", err)
+		}
+	}
+	for i, run := range []string{"a", "b", "c"} {
+		b.ends(t, "copy", run, 0)
+		b.now = b.now.Add(time.Second)
+		if err := b.Sweep(ctx); err != nil {
+			t.Fatal(err)
+		}
+		want := 2
+		if i == 2 {
+			want = 1 // the message keeps its own
+		}
+		if n := b.chunks(t, "copy"); n != want {
+			t.Errorf("after the end of run %s, %d contents are in the store, not %d", run, n, want)
+		}
+	}
+	if got, kind := b.whole("copy", b.listed(t, "copy")[0].ContentID); got != cited {
+		t.Errorf("the cited text comes back with %d bytes (%s)", len(got), kind)
+	}
+}

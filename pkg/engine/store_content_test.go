@@ -1,0 +1,134 @@
+package engine_test
+
+import (
+	"errors"
+	"io"
+	"testing"
+	"time"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
+)
+
+// absent demands that there is no conversation, and nothing that was staged for it.
+func (b *bench) absent(t *testing.T, id string) {
+	t.Helper()
+	if _, err := b.store.Read(ctx, keyOf(id), store.Query{}); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("there is a conversation %s (%v)", id, err)
+	}
+	if tasks, err := b.store.Due(ctx, b.now.Add(48*time.Hour), 100); err != nil || len(tasks) > 0 {
+		t.Errorf("%+v is left to be swept (%v)", tasks, err)
+	}
+}
+
+// TestEngine_StoreContent_Refused_MakesNoConversation: what is refused changes nothing (behaviour §15).
+func TestEngine_StoreContent_Refused_MakesNoConversation(t *testing.T) {
+	lost := errors.New("the caller is gone")
+	for name, size := range map[string]int{"small": 10, "several chunks": 700_000} {
+		for fault, change := range map[string]func(*engine.StoreContentRequest){
+			"another checksum": func(r *engine.StoreContentRequest) { r.SHA256 = &[32]byte{1} },
+			"cut off": func(r *engine.StoreContentRequest) {
+				next := r.Next
+				r.Next = func() ([]byte, error) {
+					piece, err := next()
+					if errors.Is(err, io.EOF) {
+						err = lost
+					}
+					return piece, err
+				}
+			},
+		} {
+			t.Run(name+", "+fault, func(t *testing.T) {
+				stores(t, func(t *testing.T, s store.Store) {
+					b := newBenchOn(s, 1<<20)
+					if _, err := b.keep("c", "run", prose(1, size), change); err == nil {
+						t.Fatal("it is stored")
+					}
+					b.absent(t, "c")
+				})
+			})
+		}
+	}
+}
+
+// TestEngine_StoreContent_NewConversation_IsMadeWithIt: one commit makes both.
+func TestEngine_StoreContent_NewConversation_IsMadeWithIt(t *testing.T) {
+	stores(t, func(t *testing.T, s store.Store) {
+		b := newBenchOn(s, 1<<20)
+		text := prose(1, 700_000)
+		r, err := b.keep("c", "", text, nil)
+		if err != nil || r.Revision != 1 {
+			t.Fatalf("%+v (%v)", r, err)
+		}
+		if got, kind := b.whole("c", r.Cited.Citation.ContentID); got != text {
+			t.Errorf("%d bytes come back (%s)", len(got), kind)
+		}
+		b.append(t, "c", user("and on"))
+	})
+}
+
+// TestEngine_StoreContent_ConversationMadeMeanwhile_TakesIt: the first content and the first message may come at a time. What is at hand
+// is staged again; the rest must be sent again, and so must what was sent to a conversation that was deleted.
+func TestEngine_StoreContent_ConversationMadeMeanwhile_TakesIt(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		size    int
+		deleted bool
+		want    conversation.Kind
+	}{
+		{"small", 10, false, ""},
+		{"several chunks", 700_000, false, ""},
+		{"large", 5 << 20, false, conversation.Contention},
+		{"deleted", 700_000, true, conversation.Contention},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			stores(t, func(t *testing.T, s store.Store) {
+				b := newBenchOn(s, 1<<20)
+				if c.deleted {
+					b.append(t, "c", user("an earlier life"))
+				}
+				text, pieces := prose(1, c.size), 0
+				r, err := b.keep("c", "", text, func(r *engine.StoreContentRequest) {
+					next := r.Next
+					r.Next = func() ([]byte, error) {
+						if pieces++; pieces == 2 {
+							b.meanwhile(t, "c", c.deleted)
+						}
+						return next()
+					}
+				})
+				b.now = b.now.Add(2 * time.Hour)
+				if err := b.Sweep(ctx); err != nil {
+					t.Fatal(err)
+				}
+				if c.want != "" {
+					expect(t, err, c.want)
+					if n := len(b.listed(t, "c")); n > 0 {
+						t.Errorf("%d contents are listed", n)
+					}
+					return
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got, kind := b.whole("c", r.Cited.Citation.ContentID); got != text {
+					t.Errorf("%d bytes come back of %d (%s)", len(got), len(text), kind)
+				}
+			})
+		})
+	}
+}
+
+// meanwhile makes a conversation, anew if there is one.
+func (b *bench) meanwhile(t *testing.T, id string, again bool) {
+	if again {
+		if _, err := b.Delete(ctx, keyOf(id), engine.Request{}); err != nil {
+			t.Error(err)
+		}
+		if _, err := b.Create(ctx, engine.CreateRequest{Key: keyOf(id)}); err != nil {
+			t.Error(err)
+		}
+	}
+	b.append(t, id, user("I am first"))
+}
