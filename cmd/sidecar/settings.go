@@ -26,7 +26,7 @@ type settings struct {
 	MaxStoreSize size   `help:"The most bytes the store's file may have, such as 10GiB; 0 sets no limit." env:"PALIMPSEST_MAX_STORE_SIZE" default:"0" placeholder:"SIZE"`
 	CacheSize    size   `help:"Memory for warm windows, such as 64MiB; 0 keeps none." env:"PALIMPSEST_CACHE_SIZE" default:"${cache_size}" placeholder:"SIZE"`
 
-	ContentCacheBytes size `help:"Memory for contents and messages that are ready to be searched, such as 64MiB; 0 keeps none, and each search reads them anew." env:"PALIMPSEST_CONTENT_CACHE_BYTES" default:"${content_cache_bytes}" placeholder:"SIZE"`
+	ContentCacheBytes size `help:"Memory for contents and messages that are ready to be searched, garbage included, such as 64MiB; 0 keeps none, and each search reads them anew." env:"PALIMPSEST_CONTENT_CACHE_BYTES" default:"${content_cache_bytes}" placeholder:"SIZE"`
 
 	LogLevel  string `help:"The least level that is logged: debug shows every call." env:"PALIMPSEST_LOG_LEVEL" enum:"debug,info,warn,error" default:"info"`
 	LogFormat string `help:"How log lines are written, to standard error." env:"PALIMPSEST_LOG_FORMAT" enum:"json,console" default:"json"`

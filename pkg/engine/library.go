@@ -12,7 +12,8 @@ import (
 )
 
 // library keeps what searches and ranges of contents need ready, the least recently used leaving first once all takes more than
-// its bound.
+// its bound. Go's collector lets as much garbage be as there is in use, so that what is kept takes twice its size: it counts twice.
+// One thing alone may take the whole bound.
 type library struct {
 	mu      sync.Mutex
 	bound   int64
@@ -77,7 +78,7 @@ func (l *library) put(key shelfKey, s shelved) {
 	l.shelf.Remove(key)
 	l.shelf.Add(key, s)
 	l.bytes += s.bytes
-	for l.bytes > l.bound {
+	for 2*l.bytes > l.bound && l.shelf.Len() > 1 {
 		l.shelf.RemoveOldest()
 	}
 }

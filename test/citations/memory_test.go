@@ -139,8 +139,9 @@ const (
 	manyResults = 50
 )
 
-// TestContent_ManyLargeResults_StayInTheCachesBound: what is ready to be searched takes the cache that is stated for it. With Go's garbage, and
-// what is at hand for one search, that is at most four times as much (it was seen at three); five times, where several search at a time.
+// TestContent_ManyLargeResults_StayInTheCachesBound: what is ready to be searched takes the cache that is stated for it, garbage included.
+// With what is at hand for one search, and its garbage, the process takes at most twice as much and 32 MiB (it was seen at 112 MiB); three
+// times and 32 MiB where several search at a time (143 MiB).
 func TestContent_ManyLargeResults_StayInTheCachesBound(t *testing.T) {
 	figures(t)
 	t.Run("JSON", func(t *testing.T) { bounded(t, "H17003 to LAX cancelled", func(i int) string { return flights(t, i) }) })
@@ -153,8 +154,9 @@ func TestContent_ManyLargeResults_StayInTheCachesBound(t *testing.T) {
 	})
 }
 
-// alone is what one search at a time takes at most beside the idle process, and crowded what several do, in sizes of the cache.
-const alone, crowded = 4, 5
+// alone is what one search at a time takes at most beside the idle process, and crowded what several do, in sizes of the cache, and atHand,
+// in MiB.
+const alone, crowded, atHand = 2, 3, 32
 
 // bounded stores many large results and searches them, one by one, all together and several at a time.
 func bounded(t *testing.T, terms string, text func(i int) string) {
@@ -168,8 +170,8 @@ func bounded(t *testing.T, terms string, text func(i int) string) {
 		t.Helper()
 		peak := memory.peak()
 		t.Logf("%s: %d MiB at most, idle %d MiB", doing, peak, idle)
-		if bound := idle + caches*contentCache; peak > bound {
-			t.Errorf("%s takes %d MiB, more than %d: the idle process and %d times the cache", doing, peak, bound, caches)
+		if bound := idle + caches*contentCache + atHand; peak > bound {
+			t.Errorf("%s takes %d MiB, more than %d: the idle process, %d times the cache and %d MiB", doing, peak, bound, caches, atHand)
 		}
 	}
 	handles := make([]string, manyResults)
