@@ -26,6 +26,7 @@ const (
 type counts struct {
 	appends, builds, copies, deletions, expiries, expansions, erased, beyond atomic.Int64
 	summaries, pruned, compactions, rewinds                                  atomic.Int64
+	contents, searches, gone                                                 atomic.Int64
 }
 
 // entry is what an agent remembers of a message that it appended.
@@ -46,6 +47,8 @@ type agent struct {
 	conversation string
 	record       []entry // of what was appended, in order
 	turns        []int32 // the first message of each
+	contents     []content
+	runs         int // that were ended
 }
 
 func newAgent(number int, seed uint64, c *process.Client, done *counts) *agent {
@@ -57,6 +60,7 @@ func newAgent(number int, seed uint64, c *process.Client, done *counts) *agent {
 func (a *agent) begin() {
 	a.lives++
 	a.conversation, a.record, a.turns = fmt.Sprintf("agent-%d-%d", a.number, a.lives), nil, nil
+	a.contents, a.runs = nil, 0
 }
 
 // work does one of the things that agents do.
@@ -72,6 +76,8 @@ func (a *agent) work(ctx context.Context) error {
 		return a.compact(ctx)
 	case n < 22:
 		return a.rewind(ctx)
+	case n < 30:
+		return a.research(ctx)
 	default:
 		return a.turn(ctx)
 	}

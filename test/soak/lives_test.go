@@ -34,6 +34,7 @@ func (a *agent) open(ctx context.Context) error {
 			CompactLength: new(int32(200)),
 		}},
 		Retention: &pb.RetentionPolicy{AllInputs: new(a.random.IntN(2) == 0)},
+		Citations: &pb.CitationsPolicy{Enabled: new(a.random.IntN(2) == 0)},
 		Rewrite:   &pb.RewritePolicy{Mode: pb.RewriteMode(1 + a.random.IntN(2)), MinGainTokens: new(int32(1000))},
 	}
 	_, err := a.Conversations.CreateConversation(ctx, &pb.CreateConversationRequest{

@@ -60,6 +60,10 @@ func TestSoak_MixedAgents_StayInBoundsAndLoseNothing(t *testing.T) {
 	t.Logf("%d expansions, %d messages found erased, %d builds beyond erasures", done.expansions.Load(), done.erased.Load(), done.beyond.Load())
 	t.Logf("%d summaries, %d results pruned, %d compactions asked for, %d rewinds",
 		done.summaries.Load(), done.pruned.Load(), done.compactions.Load(), done.rewinds.Load())
+	t.Logf("%d contents stored, %d searches, %d contents gone with their runs", done.contents.Load(), done.searches.Load(), done.gone.Load())
+	if length > ttl/2 && min(done.contents.Load(), done.searches.Load(), done.gone.Load()) == 0 {
+		t.Error("nobody stored contents")
+	}
 	if length > ttl/2 && min(done.expansions.Load(), done.erased.Load()) == 0 {
 		t.Error("nobody used the lifecycle")
 	}
@@ -82,7 +86,7 @@ func soakFor(t *testing.T) time.Duration {
 
 func start(t *testing.T, binary, folder string, flags ...string) *process.Sidecar {
 	t.Helper()
-	sidecar, err := process.Start(binary, folder, append(flags, "--cache-size", "16MiB")...)
+	sidecar, err := process.Start(binary, folder, append(flags, "--cache-size", "16MiB", "--content-cache-bytes", "16MiB")...)
 	if err != nil {
 		t.Fatal(err)
 	}
