@@ -154,7 +154,7 @@ func TestScorer_Weigh_KeepsTheRarest(t *testing.T) {
 			t.Errorf("a word in %d passages counts: %t", df[i], counts)
 		}
 	}
-	if s.weigh(df[:], 1000); s.weights[50] <= s.weights[60] {
+	if s.weigh(df, 1000); s.weights[50] <= s.weights[60] {
 		t.Error("a rare word weighs no more than a common one")
 	}
 }
