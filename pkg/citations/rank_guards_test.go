@@ -79,6 +79,7 @@ func TestScorer_Score_PartByPart(t *testing.T) {
 // What ranking is tuned with has an effect, each in its direction.
 func TestScorer_Score_KnobsHaveTheirDirection(t *testing.T) {
 	k, filler := defaultKnobs(), strings.Repeat("nothing of note ", 6)
+	words := knobs{saturation: 1, title: k.title}
 	score := func(text string, over ...int32) float64 {
 		return judged(t, k, "fee waiver", "x. ", filler+text+filler, " y.", over...)
 	}
@@ -88,6 +89,7 @@ func TestScorer_Score_KnobsHaveTheirDirection(t *testing.T) {
 		"one sentence beats two":              {score("fee nothing of note waiver "), score("fee. Nothing of note. Waiver ")},
 		"the order of the query beats others": {score("fee waiver "), score("waiver fee ")},
 		"in it beats over it":                 {score("waiver nothing fee "), score("waiver nothing ", 0)},
+		"a word in it beats a title":          {judged(t, words, "fee", "", "fee", ""), judged(t, words, "fee waiver", "", "waiver", "", 0) - 0.5},
 		"over it beats nothing":               {score("waiver ", 0), score("waiver ")},
 		"in it beats around it":               {score("fee nothing waiver "), judged(t, k, "fee waiver", "fee. ", filler+"nothing waiver "+filler, "")},
 		"around it beats nothing":             {judged(t, k, "fee waiver", "fee. ", filler+"waiver "+filler, ""), judged(t, k, "fee waiver", "x. ", filler+"waiver "+filler, "")},
@@ -114,6 +116,10 @@ func TestScorer_Score_Partial_CountsAsAPart(t *testing.T) {
 	part, whole := hit{from: 4, to: 8, pos: 1, word: 1, partial: true}, hit{from: 4, to: 8, pos: 1, word: 1}
 	if none, some, full := score(k), score(k, part), score(k, whole); none >= some || some >= full {
 		t.Errorf("%.3f for none, %.3f for a part, %.3f for the word", none, some, full)
+	}
+	alone := knobs{saturation: 1, partial: k.partial}
+	if none, some, full := score(alone), score(alone, part), score(alone, whole); none >= some || some >= full {
+		t.Errorf("alone: %.3f for none, %.3f for a part, %.3f for the word", none, some, full)
 	}
 	if beside := score(knobs{sentence: 1, pair: 1, partial: 1}, part); math.Abs(beside-3) > 1e-6 {
 		t.Errorf("a part counts in a sentence or a pair: %.3f", beside)
