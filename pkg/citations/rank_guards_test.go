@@ -333,6 +333,7 @@ func TestSearch_Rank_BestFirst(t *testing.T) {
 	add(1, 0)
 	add(0.7, 0)
 	add(0.01, 1)
+	s.scorer.weigh(s.df, s.blocks)
 	s.rank()
 	var order []int
 	for _, c := range s.candidates {

@@ -215,9 +215,8 @@ func (s *Search) Excerpts() []Excerpt {
 	return out
 }
 
-// rank scores the candidates by all that is known now, best first.
+// rank scores the candidates by what words weigh now, best first.
 func (s *Search) rank() {
-	s.scorer.weigh(s.df, s.blocks)
 	for i := range s.candidates {
 		c := &s.candidates[i]
 		c.score = c.share*s.scorer.score(&c.window) + s.phraseScore(c.phrases)

@@ -240,19 +240,6 @@ func b2i(b bool) int {
 	return 0
 }
 
-func TestSearch_Add_ManyContents_KeepsFew(t *testing.T) {
-	s := NewSearch(NewQuery("end"), Options{})
-	for i := range 500 {
-		s.Add(i, prepared(lorem(uint64(i), 100)))
-		if len(s.candidates) > candidatesAll {
-			t.Fatalf("%d candidates are kept", len(s.candidates))
-		}
-	}
-	if len(s.Excerpts()) != DefaultExcerpts {
-		t.Error("too few excerpts")
-	}
-}
-
 func TestSearch_Excerpts_Matched_AreTheCallersWords(t *testing.T) {
 	s := NewSearch(NewQuery("Premium-Fees", "waivers", "黑豹队", "what is the"), Options{Max: 1})
 	s.Add(0, prepared("The premium fee has a waiver. 黑豹队赢了。"))

@@ -4,6 +4,8 @@ import (
 	"math"
 	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/text/width"
 )
 
 // term is what contents and queries are compared by: a hash of a word that was folded and stemmed, or of a run of characters.
@@ -307,10 +309,12 @@ func foldRune(r rune) rune {
 	switch {
 	case r < utf8.RuneSelf:
 		return rune(asciiLower(byte(r)))
-	case r >= 0xFF01 && r <= 0xFF5E:
-		return unicode.ToLower(r - 0xFEE0)
 	case r == 0x3000:
 		return ' '
+	case r >= 0xFF01 && r <= 0xFFEF:
+		if folded := width.LookupRune(r).Folded(); folded != 0 {
+			r = folded
+		}
 	}
 	return unicode.ToLower(r)
 }

@@ -61,6 +61,16 @@ func TestLexer_Scan_MakesFormsOfAWordOneTerm(t *testing.T) {
 	}
 }
 
+func TestLexer_Scan_NarrowAndWideKana_AreTheSame(t *testing.T) {
+	terms := func(text string) (out []term) {
+		newLexer(0).scan(text, 0, len(text), func(t token) { out = append(out, t.term) })
+		return out
+	}
+	if narrow, wide := terms("ｶﾌｪ"), terms("カフェ"); len(wide) == 0 || !slices.Equal(narrow, wide) {
+		t.Errorf("%v and %v", narrow, wide)
+	}
+}
+
 func TestLexer_Scan_TellsExactThingsApart(t *testing.T) {
 	for _, c := range [][2]string{{"E1234", "E1235"}, {"2024", "2025"}, {"कि", "की"}, {"abc", "abd"}} {
 		if same("", c[0], c[1]) {
