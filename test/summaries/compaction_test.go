@@ -1,6 +1,7 @@
 package summaries
 
 import (
+	"fmt"
 	"net"
 	"net/http"
 	"strings"
@@ -19,14 +20,17 @@ func TestBuild_FaultySummariserOfSpans_AnswersInTime(t *testing.T) {
 	for name, handler := range faults {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var requests atomic.Int64
-			outgrows(t, served(t, func(w http.ResponseWriter, r *http.Request) {
-				requests.Add(1)
-				handler(w, r)
-			}))
-			if n := requests.Load(); n == 0 || n > 2*tries {
-				t.Errorf("%d requests", n)
-			}
+			punctual(t, func() string {
+				var requests atomic.Int64
+				late := outgrows(t, served(t, func(w http.ResponseWriter, r *http.Request) {
+					requests.Add(1)
+					handler(w, r)
+				}))
+				if n := requests.Load(); n == 0 || n > 2*tries {
+					t.Errorf("%d requests", n)
+				}
+				return late
+			})
 		})
 	}
 	t.Run("refused", func(t *testing.T) {
@@ -36,12 +40,12 @@ func TestBuild_FaultySummariserOfSpans_AnswersInTime(t *testing.T) {
 			t.Fatal(err)
 		}
 		_ = listener.Close()
-		outgrows(t, servedBy(t, "http://"+listener.Addr().String(), func() {}))
+		punctual(t, func() string { return outgrows(t, servedBy(t, "http://"+listener.Addr().String(), func() {})) })
 	})
 }
 
 // outgrows lets a conversation outgrow its budget several times.
-func outgrows(t *testing.T, w *world) {
+func outgrows(t *testing.T, w *world) (late string) {
 	t.Helper()
 	const wait = 300 * time.Millisecond
 	t.Cleanup(w.Engine.Close)
@@ -53,7 +57,7 @@ func outgrows(t *testing.T, w *world) {
 		began := time.Now()
 		got := w.build(t, key, i+1, conversation.FormatAnthropic)
 		if took := time.Since(began); took > wait+slack {
-			t.Errorf("build %d took %s, and may wait %s", i, took, wait)
+			late = fmt.Sprintf("build %d took %s, and may wait %s", i, took, wait)
 		}
 		legal(t, got)
 		made, degraded = made+events(got, conversation.EventSummarised), degraded+len(got.Degradations)
@@ -62,6 +66,7 @@ func outgrows(t *testing.T, w *world) {
 		t.Errorf("%d summaries, and %d degradations", made, degraded)
 	}
 	w.reachable(t, key)
+	return late
 }
 
 // summarising is a conversation with rules whose summaries a model is to write.

@@ -22,6 +22,22 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m, goleak.Cleanup(os.Exit)) 
 // slack is what a build may take beside its wait.
 const slack = 100 * time.Millisecond
 
+// attempts is how often a scenario may be late: a machine that has other work is late now and then, the sidecar would be every time.
+const attempts = 3
+
+// punctual plays a scenario until no build of it is late.
+func punctual(t *testing.T, scenario func() (late string)) {
+	t.Helper()
+	for range attempts {
+		late := scenario()
+		if late == "" {
+			return
+		}
+		t.Log(late)
+	}
+	t.Errorf("a build was late %d times", attempts)
+}
+
 // budget is what a context may weigh: what the tests append comes to more.
 const budget = 4000
 
@@ -89,7 +105,7 @@ func TestBuild_FaultySummariser_AnswersInTime(t *testing.T) {
 		for _, wait := range waits {
 			t.Run(name+" "+wait.String(), func(t *testing.T) {
 				t.Parallel()
-				faulty(t, served(t, handler), wait)
+				punctual(t, func() string { return faulty(t, served(t, handler), wait) })
 			})
 		}
 	}
@@ -101,12 +117,12 @@ func TestBuild_FaultySummariser_AnswersInTime(t *testing.T) {
 				t.Fatal(err)
 			}
 			_ = listener.Close()
-			faulty(t, servedBy(t, "http://"+listener.Addr().String(), func() {}), wait)
+			punctual(t, func() string { return faulty(t, servedBy(t, "http://"+listener.Addr().String(), func() {}), wait) })
 		})
 	}
 }
 
-func faulty(t *testing.T, w *world, wait time.Duration) {
+func faulty(t *testing.T, w *world, wait time.Duration) (late string) {
 	t.Helper()
 	key := engine.Key{Namespace: "default", Conversation: "c"}
 	found := w.begunWithin(t, key, wait, conversation.FitPolicy{MaxContextTokens: new(int32(budget))})
@@ -119,7 +135,7 @@ func faulty(t *testing.T, w *world, wait time.Duration) {
 		began := time.Now()
 		got := w.build(t, key, turn, conversation.FormatAnthropic)
 		if took := time.Since(began); took > wait+slack {
-			t.Errorf("turn %d took %s, and may wait %s", turn, took, wait)
+			late = fmt.Sprintf("turn %d took %s, and may wait %s", turn, took, wait)
 		}
 		legal(t, got)
 		moved = moved || got.Manifest.Window.Start > 0
@@ -138,6 +154,7 @@ func faulty(t *testing.T, w *world, wait time.Duration) {
 	if m.Level != conversation.Shortened {
 		t.Errorf("level %d after seven turns without a summary", m.Level)
 	}
+	return late
 }
 
 // filler makes the conversation outgrow its budget in its last turns, when nothing waits for a summary any more.
