@@ -160,8 +160,8 @@ func (q *Query) follows(pair [2]int32) bool {
 type binding struct {
 	query *Query
 	of    map[term]int32
-	terms [][]term // of each word, one for each form that the languages give it
-	ends  map[term]int32
+	terms [][]term       // of each word, one for each form that the languages give it
+	ends  map[term]int32 // of words that say something, the first that begins or ends so
 	bound []language
 	only  beginnings
 }

@@ -137,11 +137,13 @@ func TestUnsaid_MoreInCommon_LeavesLess(t *testing.T) {
 	if unsaid(0) != 1 || unsaid(0.5) >= 1 || unsaid(0.9) >= unsaid(0.5) || unsaid(0.9) <= 0 || unsaid(1) != 0 {
 		t.Errorf("%.2f, %.2f, %.2f", unsaid(0), unsaid(0.5), unsaid(1))
 	}
-	if got := largest([]float64{0, 2, 3, 3, 1}); got != 2 {
-		t.Errorf("largest is number %d", got)
-	}
-	if largest([]float64{0, -1}) != -1 || largest(nil) != -1 {
-		t.Error("nothing is largest")
+	for _, c := range []struct {
+		values []float64
+		want   int
+	}{{[]float64{0, 2, 3, 3, 1}, 2}, {[]float64{0, -1}, -1}, {nil, -1}} {
+		if got := largest(c.values); got != c.want {
+			t.Errorf("of %v, number %d is the largest", c.values, got)
+		}
 	}
 }
 
@@ -256,11 +258,16 @@ func TestDocument_WorthReading_ReachesBeyondTheBlocks(t *testing.T) {
 }
 
 func TestHeaviest_Blocks_CountByWeightAndNeighbours(t *testing.T) {
-	if got := heaviest([][]int32{{1}, {5}}, []float64{1, 3}, 9, 9); !slices.Equal(got, []int{5, 1}) {
-		t.Errorf("%v", got)
-	}
-	if got := heaviest([][]int32{{1, 4, 5}}, []float64{1}, 9, 2); !slices.Equal(got, []int{4, 5}) {
-		t.Errorf("%v", got)
+	for _, c := range []struct {
+		postings [][]int32
+		weights  []float64
+		limit    int
+		want     []int
+	}{{[][]int32{{1}, {5}}, []float64{1, 3}, 9, []int{5, 1}}, {[][]int32{{1, 4, 5}}, []float64{1}, 2, []int{4, 5}}} {
+		const blocks = 9
+		if got := heaviest(c.postings, c.weights, blocks, c.limit); !slices.Equal(got, c.want) {
+			t.Errorf("%v, not %v", got, c.want)
+		}
 	}
 }
 

@@ -78,6 +78,7 @@ func (s *Search) Add(content int, d *Document) {
 	}
 }
 
+// count takes in which words of the query stand in how many blocks of a document.
 func (s *Search) count(content int, d *Document) counted {
 	c := counted{content: content, document: d, postings: d.postings(s.reader(d))}
 	for w, blocks := range c.postings {

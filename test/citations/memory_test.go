@@ -141,7 +141,7 @@ const (
 
 // TestContent_ManyLargeResults_StayInTheCachesBound: what is ready to be searched takes the cache that is stated for it, garbage included.
 // With what is at hand for one search, and its garbage, the process takes at most twice as much and 32 MiB (it was seen at 112 MiB); three
-// times and 32 MiB where several search at a time (143 MiB).
+// times and 32 MiB where several search at a time (145 MiB).
 func TestContent_ManyLargeResults_StayInTheCachesBound(t *testing.T) {
 	figures(t)
 	t.Run("JSON", func(t *testing.T) { bounded(t, "H17003 to LAX cancelled", func(i int) string { return flights(t, i) }) })

@@ -28,7 +28,9 @@ func TestBuild_HugeAnswer_TakesLittleMemory(t *testing.T) {
 			}
 		}
 	})
-	faulty(t, w, 300*time.Millisecond)
+	if late := faulty(t, w, 300*time.Millisecond); late != "" {
+		t.Error(late)
+	}
 	close(stop)
 	watching.Wait()
 	t.Logf("the heap grew by %d MiB at most", (highest-before)>>20)

@@ -34,7 +34,7 @@ const (
 // ContentService keeps large contents outside of the view, and finds them again.
 type ContentServiceClient interface {
 	// StoreContent keeps what the caller holds itself, and answers with the citation to show the model. It is streamed: a header, then
-	// the bytes. A conversation that does not exist is created with the content, with the default policy.
+	// the bytes. A conversation that does not exist is created with the content, under the default policy.
 	StoreContent(ctx context.Context, opts ...grpc.CallOption) (grpc.ClientStreamingClient[StoreContentRequest, StoreContentResponse], error)
 	// RetrieveContent returns a content: the whole, a part of it, or the passages that answer search terms.
 	RetrieveContent(ctx context.Context, in *RetrieveContentRequest, opts ...grpc.CallOption) (*RetrieveContentResponse, error)
@@ -138,7 +138,7 @@ func (c *contentServiceClient) EndRun(ctx context.Context, in *EndRunRequest, op
 // ContentService keeps large contents outside of the view, and finds them again.
 type ContentServiceServer interface {
 	// StoreContent keeps what the caller holds itself, and answers with the citation to show the model. It is streamed: a header, then
-	// the bytes. A conversation that does not exist is created with the content, with the default policy.
+	// the bytes. A conversation that does not exist is created with the content, under the default policy.
 	StoreContent(grpc.ClientStreamingServer[StoreContentRequest, StoreContentResponse]) error
 	// RetrieveContent returns a content: the whole, a part of it, or the passages that answer search terms.
 	RetrieveContent(context.Context, *RetrieveContentRequest) (*RetrieveContentResponse, error)
