@@ -81,7 +81,7 @@ func TestStoreContent_PiecesOutOfPlace_AreRefused(t *testing.T) {
 		"for one that is deleted":   {pieces{storing(&pb.StoreContentHeader{ConversationId: gone}), text}, refusal{codes.NotFound, "CONVERSATION_DELETED", nil}},
 	} {
 		t.Run(what, func(t *testing.T) {
-			_, err := w.store(c.pieces...)
+			_, err := w.StorePieces(w.ctx, c.pieces...)
 			c.want.holds(t, err)
 			w.unchanged(t)
 		})
@@ -102,7 +102,7 @@ func TestStoreContent_CallerGivesUp_LeavesNothing(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(w.ctx)
-			stream := must[pb.ContentService_StoreContentClient](t)(w.contents.StoreContent(ctx))
+			stream := must[pb.ContentService_StoreContentClient](t)(w.Contents.StoreContent(ctx))
 			for _, p := range pieces {
 				if err := stream.Send(p); err != nil {
 					t.Fatal(err)
@@ -234,9 +234,9 @@ func (w *world) noArguments() []string {
 func TestSearch_LargestAllowed_IsAnsweredInTime(t *testing.T) {
 	w := newWorld(t)
 	for _, content := range []string{strings.Repeat("x", 2<<20), strings.Repeat("a b ", 1<<19), strings.Repeat("港口", 1<<18), strings.Repeat("[", 1<<20), strings.Repeat("<a>", 1<<18), strings.Repeat("\n", 1<<20)} {
-		must[*pb.StoreContentResponse](t)(w.store(storing(&pb.StoreContentHeader{ConversationId: "large"}), storedBytes([]byte(content))))
+		must[*pb.StoreContentResponse](t)(w.StorePieces(w.ctx, storing(&pb.StoreContentHeader{ConversationId: "large"}), storedBytes([]byte(content))))
 	}
-	sources := must[*pb.ListSourcesResponse](t)(w.contents.ListSources(w.ctx, &pb.ListSourcesRequest{ConversationId: "large"})).GetSources()
+	sources := must[*pb.ListSourcesResponse](t)(w.Contents.ListSources(w.ctx, &pb.ListSourcesRequest{ConversationId: "large"})).GetSources()
 	for what, term := range map[string]string{
 		"one word": strings.Repeat("x", 8192), "common words": strings.Repeat("a b ", 2048), "no spaces": strings.Repeat("港口", 1365),
 		"many words": words(8192), "marks": strings.Repeat("e\u0301", 2730), "spaces": strings.Repeat(" ", 8192), "brackets": strings.Repeat("[<", 4096), "nuls": strings.Repeat("\x00", 8192),
@@ -281,7 +281,7 @@ func TestRetrieve_SmallestAnswers_AreAnsweredInTime(t *testing.T) {
 		"a large item": `["` + strings.Repeat("x", 2<<20) + `"]`, "nesting": strings.Repeat("[", 5000) + strings.Repeat("]", 5000),
 	} {
 		t.Run(what, func(t *testing.T) {
-			handle := must[*pb.StoreContentResponse](t)(w.store(storing(&pb.StoreContentHeader{ConversationId: "large"}), storedBytes([]byte(content)))).GetCitation().GetContentId()
+			handle := must[*pb.StoreContentResponse](t)(w.StorePieces(w.ctx, storing(&pb.StoreContentHeader{ConversationId: "large"}), storedBytes([]byte(content)))).GetCitation().GetContentId()
 			for unit, r := range units(&pb.ContentSpan{Start: 1, End: farthest}) {
 				for _, limit := range []*pb.RetrieveContentRequest{{MaxTokens: 1}, {MaxTokens: 30_000}, {MaxTokens: 100_000_000}, {MaxReplyBytes: new(int32(1))}, {MaxReplyBytes: new(int32(64 << 20))}} {
 					limit.ConversationId, limit.ContentId, limit.Selection = "large", handle, &pb.RetrieveContentRequest_Range{Range: r}

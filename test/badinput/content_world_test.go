@@ -1,9 +1,7 @@
 package badinput
 
 import (
-	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"testing"
 
@@ -82,9 +80,9 @@ func (w *world) fill(t *testing.T) {
 		{&h.foreign, &pb.StoreContentHeader{ConversationId: neighbour, RunId: keptRun}, page(foreign)},
 		{&h.gone, &pb.StoreContentHeader{ConversationId: spent, RunId: "over"}, page(filed)},
 	} {
-		*c.into = must[*pb.StoreContentResponse](t)(w.store(storing(c.header), storedBytes([]byte(c.content)))).GetCitation().GetContentId()
+		*c.into = must[*pb.StoreContentResponse](t)(w.StorePieces(w.ctx, storing(c.header), storedBytes([]byte(c.content)))).GetCitation().GetContentId()
 	}
-	must[*pb.EndRunResponse](t)(w.contents.EndRun(w.ctx, &pb.EndRunRequest{ConversationId: spent, RunId: "over", RequestId: "used", Grace: durationpb.New(0)}))
+	must[*pb.EndRunResponse](t)(w.Contents.EndRun(w.ctx, &pb.EndRunRequest{ConversationId: spent, RunId: "over", RequestId: "used", Grace: durationpb.New(0)}))
 }
 
 // asked appends a call and its result, which is cited, and returns the handle.
@@ -96,40 +94,6 @@ func (w *world) asked(t *testing.T, id string, r *pb.ToolResult) string {
 		{Message: &pb.Message{Role: pb.Role_ROLE_TOOL, Parts: []*pb.Part{{Content: &pb.Part_ToolResult{ToolResult: r}}}}},
 	}}))
 	return reply.GetReceipts()[2].GetCitations()[0].GetContentId()
-}
-
-// store sends the pieces of a content, as they are.
-func (w *world) store(pieces ...*pb.StoreContentRequest) (*pb.StoreContentResponse, error) {
-	stream, err := w.contents.StoreContent(w.ctx)
-	if err != nil {
-		return nil, err
-	}
-	for _, piece := range pieces {
-		if err := stream.Send(piece); errors.Is(err, io.EOF) {
-			break // the sidecar has answered already; the answer comes below
-		} else if err != nil {
-			return nil, err
-		}
-	}
-	return stream.CloseAndRecv()
-}
-
-// stream takes a content as a stream.
-func (w *world) stream(r *pb.StreamContentRequest) (out []byte, err error) {
-	stream, err := w.contents.StreamContent(w.ctx, r)
-	if err != nil {
-		return nil, err
-	}
-	for {
-		piece, err := stream.Recv()
-		if errors.Is(err, io.EOF) {
-			return out, nil
-		}
-		if err != nil {
-			return out, err
-		}
-		out = append(out, piece.GetChunk()...)
-	}
 }
 
 // sendContent makes the calls about contents.
@@ -144,21 +108,21 @@ func (w *world) ask(t *testing.T, request any) (reply proto.Message, err error) 
 	t.Helper()
 	switch r := request.(type) {
 	case []*pb.StoreContentRequest:
-		reply, err = w.store(r...)
+		reply, err = w.StorePieces(w.ctx, r...)
 	case *pb.RetrieveContentRequest:
-		reply, err = w.contents.RetrieveContent(w.ctx, r)
+		reply, err = w.Contents.RetrieveContent(w.ctx, r)
 	case *pb.StreamContentRequest:
 		var all []byte
-		all, err = w.stream(r)
+		all, err = w.Stream(w.ctx, r)
 		reply = &pb.StreamContentResponse{Chunk: all}
 	case *pb.SearchContentRequest:
-		reply, err = w.contents.SearchContent(w.ctx, r)
+		reply, err = w.Contents.SearchContent(w.ctx, r)
 	case *pb.SearchMessagesRequest:
 		reply, err = w.Conversations.SearchMessages(w.ctx, r)
 	case *pb.ListSourcesRequest:
-		reply, err = w.contents.ListSources(w.ctx, r)
+		reply, err = w.Contents.ListSources(w.ctx, r)
 	case *pb.EndRunRequest:
-		reply, err = w.contents.EndRun(w.ctx, r)
+		reply, err = w.Contents.EndRun(w.ctx, r)
 	case *pb.AnswerToolCallRequest:
 		reply, err = w.Context.AnswerToolCall(w.ctx, r)
 	default:

@@ -287,12 +287,12 @@ func works(t *testing.T, rpc string, err error) {
 // usableContents makes the calls about contents, and takes in and lets go one more.
 func (w *world) usableContents(t *testing.T, id string) {
 	t.Helper()
-	sources, err := w.contents.ListSources(w.ctx, &pb.ListSourcesRequest{ConversationId: id})
+	sources, err := w.Contents.ListSources(w.ctx, &pb.ListSourcesRequest{ConversationId: id})
 	works(t, "ListSources", err)
 	for _, s := range sources.GetSources() {
 		found := &pb.RetrieveContentRequest{ConversationId: id, ContentId: s.GetContentId(), Selection: &pb.RetrieveContentRequest_Excerpts{Excerpts: looking("harbour")}}
 		works(t, "RetrieveContent", w.send(t, found))
-		all, err := w.stream(&pb.StreamContentRequest{ConversationId: id, ContentId: s.GetContentId()})
+		all, err := w.Stream(w.ctx, &pb.StreamContentRequest{ConversationId: id, ContentId: s.GetContentId()})
 		if works(t, "StreamContent", err); err == nil && sumOf(all) != s.GetSha256() {
 			t.Errorf("%v streams %d bytes of another hash", s, len(all))
 		}

@@ -86,8 +86,8 @@ func TestPageToken_OfContents_BelongsToItsQuestion(t *testing.T) {
 	part := func() *pb.RetrieveContentRequest {
 		return &pb.RetrieveContentRequest{ConversationId: cited, ContentId: h.own, Selection: full(), MaxTokens: 20}
 	}
-	token := must[*pb.RetrieveContentResponse](t)(w.contents.RetrieveContent(w.ctx, part())).GetNextPageToken()
-	listed := must[*pb.ListSourcesResponse](t)(w.contents.ListSources(w.ctx, &pb.ListSourcesRequest{ConversationId: cited, PageSize: 2})).GetNextPageToken()
+	token := must[*pb.RetrieveContentResponse](t)(w.Contents.RetrieveContent(w.ctx, part())).GetNextPageToken()
+	listed := must[*pb.ListSourcesResponse](t)(w.Contents.ListSources(w.ctx, &pb.ListSourcesRequest{ConversationId: cited, PageSize: 2})).GetNextPageToken()
 	if token == "" || listed == "" {
 		t.Fatal("there is no next page")
 	}

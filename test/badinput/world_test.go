@@ -35,12 +35,11 @@ const (
 // world is a sidecar and the conversations that must not change.
 type world struct {
 	*process.Client
-	ctx      context.Context
-	sidecar  *process.Sidecar
-	contents pb.ContentServiceClient
-	handles  handles
-	before   map[string][]byte
-	export   []byte
+	ctx     context.Context
+	sidecar *process.Sidecar
+	handles handles
+	before  map[string][]byte
+	export  []byte
 }
 
 func newWorld(t *testing.T) *world {
@@ -55,7 +54,7 @@ func newWorld(t *testing.T) *world {
 		t.Fatal(err)
 	}
 	t.Cleanup(client.Close)
-	w := &world{Client: client, ctx: t.Context(), sidecar: sidecar, contents: pb.NewContentServiceClient(client.Connection)}
+	w := &world{Client: client, ctx: t.Context(), sidecar: sidecar}
 	w.populate(t)
 	w.before = w.look(t)
 	return w
@@ -133,7 +132,7 @@ func (w *world) look(t *testing.T) map[string][]byte {
 		"ExportConversation": must[[]byte](t)(w.Export(w.ctx, target)),
 		agedExport:           must[[]byte](t)(w.Export(w.ctx, aged)),
 		citedExport:          must[[]byte](t)(w.Export(w.ctx, cited)),
-		"ListSources":        canonical(t)(w.contents.ListSources(w.ctx, &pb.ListSourcesRequest{ConversationId: cited})),
+		"ListSources":        canonical(t)(w.Contents.ListSources(w.ctx, &pb.ListSourcesRequest{ConversationId: cited})),
 	}
 	for _, view := range []pb.ListView{pb.ListView_LIST_VIEW_ORIGINAL, pb.ListView_LIST_VIEW_CURRENT} {
 		seen["ListMessages "+view.String()] = canonical(t)(w.Conversations.ListMessages(w.ctx, &pb.ListMessagesRequest{ConversationId: target, View: view}))

@@ -14,7 +14,7 @@ import (
 
 // sameContent reads a content in every way there is. What comes before an error must be right too.
 func (f *fixture) sameContent(o *op, want []byte) []error {
-	got, err := streamed(f.ctx, f.Client, "c", o.handles)
+	got, err := f.Stream(f.ctx, &pb.StreamContentRequest{ConversationId: "c", ContentId: o.handles})
 	if !bytes.HasPrefix(want, got) || err == nil && len(got) != len(want) {
 		return []error{fmt.Errorf("content %s comes back as another", o.handles)}
 	}
@@ -66,7 +66,7 @@ func (f *fixture) sameExcerpts(o *op, want []byte) error {
 
 func (f *fixture) retrieve(request *pb.RetrieveContentRequest) (*pb.RetrieveContentResponse, error) {
 	request.ConversationId, request.MaxReplyBytes = "c", new(int32(64<<20))
-	return pb.NewContentServiceClient(f.Connection).RetrieveContent(f.ctx, request)
+	return f.Contents.RetrieveContent(f.ctx, request)
 }
 
 // sameSource reads what is listed of a content.

@@ -136,7 +136,7 @@ func (s *senders) find(r *pb.SourceRecord, record []*pb.Message) (*sourced, erro
 
 // checkContent holds one content to what was sent, and to its life.
 func (l *ledger) checkContent(ctx context.Context, c *process.Client, s *sourced) error {
-	got, err := streamed(ctx, c, l.conversation, s.GetContentId())
+	got, err := c.Stream(ctx, &pb.StreamContentRequest{ConversationId: l.conversation, ContentId: s.GetContentId()})
 	gone := process.Reason(err) == "CONTENT_EXPIRED"
 	switch {
 	case err != nil && !gone:
@@ -223,7 +223,7 @@ func (l *ledger) checkSearch(ctx context.Context, c *process.Client, kept map[st
 	if len(kept) == 0 {
 		return nil
 	}
-	reply, err := pb.NewContentServiceClient(c.Connection).SearchContent(ctx, &pb.SearchContentRequest{
+	reply, err := c.Contents.SearchContent(ctx, &pb.SearchContentRequest{
 		ConversationId: l.conversation, Excerpts: &pb.ExcerptQuery{SearchTerms: []string{"forty lines", "naïve"}, MaxExcerpts: 20},
 	})
 	if err != nil {
@@ -269,7 +269,7 @@ func (l *ledger) checkRuns(ctx context.Context, c *process.Client) error {
 		}
 	}
 	for run := range over {
-		_, err := stored(ctx, c, &pb.StoreContentHeader{ConversationId: l.conversation, RunId: run}, []byte("late"))
+		_, err := c.Store(ctx, &pb.StoreContentHeader{ConversationId: l.conversation, RunId: run}, []byte("late"), sip)
 		if process.Reason(err) != "RUN_ENDED" {
 			return fmt.Errorf("run %q was ended and is not: %w", run, errors.Join(errors.New("it takes a content"), err))
 		}

@@ -68,7 +68,7 @@ func sweepAfter(t *testing.T, file string, after time.Duration) {
 // halfSend sends the header of a content and the first of its bytes, and does not end it.
 func (f *fixture) halfSend(o *op, length int) {
 	f.t.Helper()
-	stream, err := pb.NewContentServiceClient(f.Connection).StoreContent(f.ctx)
+	stream, err := f.Contents.StoreContent(f.ctx)
 	f.need(err)
 	header, err := o.header()
 	f.need(err)

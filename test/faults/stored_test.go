@@ -5,9 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"strings"
 
@@ -109,25 +107,8 @@ func (o *op) store(ctx context.Context, c *process.Client) (outcome, error) {
 	if err != nil {
 		return outcome{}, err
 	}
-	reply, err := stored(ctx, c, header, o.content())
+	reply, err := c.Store(ctx, header, o.content(), sip)
 	return outcome{handles: reply.GetCitation().GetContentId(), revision: reply.GetRevision(), duplicate: reply.GetDuplicate()}, err
-}
-
-func stored(ctx context.Context, c *process.Client, header *pb.StoreContentHeader, content []byte) (*pb.StoreContentResponse, error) {
-	stream, err := pb.NewContentServiceClient(c.Connection).StoreContent(ctx)
-	if err != nil {
-		return nil, err
-	}
-	err = stream.Send(&pb.StoreContentRequest{Piece: &pb.StoreContentRequest_Header{Header: header}})
-	for err == nil && len(content) > 0 {
-		n := min(sip, len(content))
-		err = stream.Send(&pb.StoreContentRequest{Piece: &pb.StoreContentRequest_Chunk{Chunk: content[:n]}})
-		content = content[n:]
-	}
-	if err != nil && !errors.Is(err, io.EOF) { // the sidecar has answered already; the answer comes below
-		return nil, err
-	}
-	return stream.CloseAndRecv()
 }
 
 // end ends a run.
@@ -136,7 +117,7 @@ func (o *op) end(ctx context.Context, c *process.Client) (outcome, error) {
 	if brief(o.run) {
 		request.Grace = durationpb.New(0)
 	}
-	reply, err := pb.NewContentServiceClient(c.Connection).EndRun(ctx, request)
+	reply, err := c.Contents.EndRun(ctx, request)
 	return outcome{first: reply.GetScheduledContents(), revision: reply.GetRevision(), duplicate: reply.GetDuplicate()}, err
 }
 
@@ -144,7 +125,7 @@ func (o *op) end(ctx context.Context, c *process.Client) (outcome, error) {
 func sources(ctx context.Context, c *process.Client, conversation string) (out []*pb.SourceRecord, err error) {
 	request := &pb.ListSourcesRequest{ConversationId: conversation, PageSize: 1000}
 	for {
-		page, err := pb.NewContentServiceClient(c.Connection).ListSources(ctx, request)
+		page, err := c.Contents.ListSources(ctx, request)
 		if err != nil {
 			return nil, err
 		}
@@ -152,27 +133,6 @@ func sources(ctx context.Context, c *process.Client, conversation string) (out [
 		if request.PageToken = page.GetNextPageToken(); request.PageToken == "" {
 			return out, nil
 		}
-	}
-}
-
-// streamed is a content, or what came of it before an error.
-func streamed(ctx context.Context, c *process.Client, conversation, handle string) (out []byte, err error) {
-	stream, err := pb.NewContentServiceClient(c.Connection).StreamContent(ctx, &pb.StreamContentRequest{ConversationId: conversation, ContentId: handle})
-	if err != nil {
-		return nil, err
-	}
-	for {
-		piece, err := stream.Recv()
-		if errors.Is(err, io.EOF) {
-			return out, nil
-		}
-		if err != nil {
-			return out, err
-		}
-		if piece.GetOffsetBytes() != int64(len(out)) {
-			return out, errors.New("a piece is missing, or comes twice")
-		}
-		out = append(out, piece.GetChunk()...)
 	}
 }
 

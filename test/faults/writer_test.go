@@ -12,6 +12,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
 	"github.com/palimpsest-context/palimpsest/test/faults/process"
 )
 
@@ -116,7 +117,7 @@ func (w *writer) ended(ctx context.Context, c *process.Client, l *ledger, o *op)
 	if k == nil || k.run != o.run || !brief(o.run) {
 		return nil
 	}
-	_, err := streamed(ctx, c, l.conversation, k.handles)
+	_, err := c.Stream(ctx, &pb.StreamContentRequest{ConversationId: l.conversation, ContentId: k.handles})
 	if process.Reason(err) == "CONTENT_EXPIRED" {
 		return nil
 	}

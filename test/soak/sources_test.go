@@ -3,9 +3,7 @@ package soak
 import (
 	"context"
 	"crypto/sha256"
-	"errors"
 	"fmt"
-	"io"
 
 	"google.golang.org/protobuf/types/known/durationpb"
 
@@ -49,14 +47,8 @@ func (a *agent) keep(ctx context.Context) error {
 	word := fmt.Sprintf("w%x", a.random.Uint64())
 	bytes := []byte(a.text(most) + word)
 	for range 1 + a.random.IntN(2) {
-		stream, err := a.sources().StoreContent(ctx)
-		if err != nil {
-			return err
-		}
 		header := &pb.StoreContentHeader{ConversationId: a.conversation, RunId: a.run()}
-		_ = stream.Send(&pb.StoreContentRequest{Piece: &pb.StoreContentRequest_Header{Header: header}})
-		_ = stream.Send(&pb.StoreContentRequest{Piece: &pb.StoreContentRequest_Chunk{Chunk: bytes}})
-		got, err := stream.CloseAndRecv()
+		got, err := a.Store(ctx, header, bytes, len(bytes))
 		if err != nil {
 			return err
 		}
@@ -71,7 +63,7 @@ func (a *agent) any() content { return a.contents[a.random.IntN(len(a.contents))
 // look searches all contents, and all messages, for a word.
 func (a *agent) look(ctx context.Context) error {
 	one := a.any()
-	found, err := a.sources().SearchContent(ctx, &pb.SearchContentRequest{
+	found, err := a.Contents.SearchContent(ctx, &pb.SearchContentRequest{
 		ConversationId: a.conversation, Excerpts: &pb.ExcerptQuery{SearchTerms: []string{one.word}},
 	})
 	if err != nil {
@@ -87,21 +79,15 @@ func (a *agent) look(ctx context.Context) error {
 
 // reread streams a content, which must come whole, or be gone with its run.
 func (a *agent) reread(ctx context.Context) error {
-	one, sum := a.any(), sha256.New()
-	stream, err := a.sources().StreamContent(ctx, &pb.StreamContentRequest{ConversationId: a.conversation, ContentId: one.handle})
-	for err == nil {
-		var piece *pb.StreamContentResponse
-		if piece, err = stream.Recv(); err == nil {
-			sum.Write(piece.GetChunk())
-		}
-	}
+	one := a.any()
+	got, err := a.Stream(ctx, &pb.StreamContentRequest{ConversationId: a.conversation, ContentId: one.handle})
 	switch {
 	case process.Reason(err) == "CONTENT_EXPIRED" && one.run != a.run():
 		a.done.gone.Add(1)
 		return nil
-	case !errors.Is(err, io.EOF):
+	case err != nil:
 		return err
-	case one.run != a.run() || [sha256.Size]byte(sum.Sum(nil)) != one.sum:
+	case one.run != a.run() || sha256.Sum256(got) != one.sum:
 		return fmt.Errorf("%s: %s of %s is not what was stored, or outlived its run", a.conversation, one.handle, one.run)
 	}
 	return nil
@@ -109,9 +95,7 @@ func (a *agent) reread(ctx context.Context) error {
 
 // endRun ends the run at once, and begins the next.
 func (a *agent) endRun(ctx context.Context) error {
-	_, err := a.sources().EndRun(ctx, &pb.EndRunRequest{ConversationId: a.conversation, RunId: a.run(), Grace: durationpb.New(0)})
+	_, err := a.Contents.EndRun(ctx, &pb.EndRunRequest{ConversationId: a.conversation, RunId: a.run(), Grace: durationpb.New(0)})
 	a.runs++
 	return err
 }
-
-func (a *agent) sources() pb.ContentServiceClient { return pb.NewContentServiceClient(a.Connection) }

@@ -24,6 +24,7 @@ type Client struct {
 	Context       pb.ContextServiceClient
 	Conversations pb.ConversationServiceClient
 	Policies      pb.PolicyServiceClient
+	Contents      pb.ContentServiceClient
 	Connection    *grpc.ClientConn
 }
 
@@ -39,6 +40,7 @@ func (s *Sidecar) Dial() (*Client, error) {
 		Context:       pb.NewContextServiceClient(connection),
 		Conversations: pb.NewConversationServiceClient(connection),
 		Policies:      pb.NewPolicyServiceClient(connection),
+		Contents:      pb.NewContentServiceClient(connection),
 		Connection:    connection,
 	}, nil
 }
