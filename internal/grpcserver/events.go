@@ -46,7 +46,7 @@ func standsFor(e conversation.Event) string {
 }
 
 func toDegradation(d engine.Degradation) *pb.Degradation {
-	return &pb.Degradation{Asked: d.Asked, Reason: d.Reason, Done: d.Done}
+	return &pb.Degradation{Asked: d.Asked, Reason: d.Reason, Done: d.Done, Code: d.Code}
 }
 
 func toDecision(d conversation.Decision) *pb.Decision {
@@ -69,9 +69,9 @@ func detail(r conversation.Reason) string {
 	case conversation.ReasonResultOverShare:
 		return "the tool result was over its share of the budget: head and tail are shown"
 	case conversation.ReasonNewestUnitOverBudget:
-		return "the newest unit did not fit into the budget: its tool results show head and tail"
+		return "the newest unit did not fit beside what has a stronger claim on the budget: its tool results show head and tail"
 	case conversation.ReasonBeforeWindow:
-		return "the messages lie before the window's start, which moved forward to stay in budget"
+		return "the messages lie before the window's start, and no summary stands for them"
 	case conversation.ReasonCallNeverAnswered:
 		return "the call was never answered: a fixed result stands for the answer"
 	case conversation.ReasonResultLate:
@@ -140,6 +140,10 @@ func windowDetail(r conversation.Reason) string {
 		return "RewindConversation took it back"
 	case conversation.ReasonCacheCold:
 		return "the summary was ready, and the provider had nothing cached that it would have spoiled"
+	case conversation.ReasonOverBudgetShare:
+		return "the context is over its budget, and this is over its share of it: a part is shown"
+	case conversation.ReasonNoRoom:
+		return "the context is over its budget, and what has a stronger claim on it leaves no room for this"
 	default:
 		return contentDetail(r)
 	}

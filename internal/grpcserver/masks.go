@@ -56,6 +56,7 @@ func fitSettables() map[string]setter {
 		"policy.fit.context_window_tokens": func(to, from *engine.Info) { to.Policy.Fit.ContextWindowTokens = from.Policy.Fit.ContextWindowTokens },
 		pathReserved:                       func(to, from *engine.Info) { to.Policy.Fit.ReservedOutputTokens = from.Policy.Fit.ReservedOutputTokens },
 		"policy.fit.target_percent":        func(to, from *engine.Info) { to.Policy.Fit.TargetPercent = from.Policy.Fit.TargetPercent },
+		"policy.fit.keep_opening":          func(to, from *engine.Info) { to.Policy.Fit.KeepOpening = from.Policy.Fit.KeepOpening },
 		"policy.fit.max_result_percent":    func(to, from *engine.Info) { to.Policy.Fit.MaxResultPercent = from.Policy.Fit.MaxResultPercent },
 	}
 }

@@ -18,7 +18,7 @@ import (
 func fullPolicy() *pb.Policy {
 	n := pointer(int32(11))
 	return &pb.Policy{
-		Fit: &pb.FitPolicy{MaxContextTokens: n, ContextWindowTokens: n, ReservedOutputTokens: n, TargetPercent: n, MaxResultPercent: n},
+		Fit: &pb.FitPolicy{MaxContextTokens: n, ContextWindowTokens: n, ReservedOutputTokens: n, TargetPercent: n, MaxResultPercent: n, KeepOpening: pointer(false)},
 		Ttl: durationpb.New(1e12), MaxWait: durationpb.New(1e9),
 		Expiration: &pb.ExpirationPolicy{Off: pointer(true), Results: &pb.Expiration{Turns: n}},
 		Retention:  &pb.RetentionPolicy{AllInputs: pointer(true)},

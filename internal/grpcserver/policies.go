@@ -61,6 +61,7 @@ func fromFit(f *pb.FitPolicy) conversation.FitPolicy {
 		ReservedOutputTokens: f.ReservedOutputTokens,
 		TargetPercent:        f.TargetPercent,
 		MaxResultPercent:     f.MaxResultPercent,
+		KeepOpening:          f.KeepOpening,
 	}
 }
 
@@ -96,6 +97,7 @@ func toPolicy(p conversation.Policy) *pb.Policy {
 			ReservedOutputTokens: p.Fit.ReservedOutputTokens,
 			TargetPercent:        p.Fit.TargetPercent,
 			MaxResultPercent:     p.Fit.MaxResultPercent,
+			KeepOpening:          p.Fit.KeepOpening,
 		}
 	}
 	return out

@@ -57,6 +57,7 @@ func fitRules() table[*pb.FitPolicy] {
 			func(p *pb.FitPolicy) (reserved, window *int32) { return p.ReservedOutputTokens, p.ContextWindowTokens }),
 		optionalNumber("target_percent", numberRange(10, 90), func(p *pb.FitPolicy) *int32 { return p.TargetPercent }),
 		optionalNumber("max_result_percent", numberRange(1, 100), func(p *pb.FitPolicy) *int32 { return p.MaxResultPercent }),
+		anything[*pb.FitPolicy]("keep_opening"),
 	}
 }
 

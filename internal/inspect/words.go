@@ -27,7 +27,7 @@ func word(e protoreflect.Enum) string {
 var reasons = map[pb.DecisionReason]string{
 	pb.DecisionReason_DECISION_REASON_RESULT_OVER_SHARE:       "a tool result was over its share of the budget",
 	pb.DecisionReason_DECISION_REASON_NEWEST_UNIT_OVER_BUDGET: "the newest messages did not fit into the budget",
-	pb.DecisionReason_DECISION_REASON_BEFORE_WINDOW:           "the window's start moved past it to stay in budget",
+	pb.DecisionReason_DECISION_REASON_BEFORE_WINDOW:           "before the window's start; no summary stands for it",
 	pb.DecisionReason_DECISION_REASON_APPENDED:                "the caller appended it",
 	pb.DecisionReason_DECISION_REASON_EXPIRED:                 "its turns were over",
 	pb.DecisionReason_DECISION_REASON_UNIT_EXPIRED:            "the turns of all that belongs together were over",
@@ -48,6 +48,8 @@ var reasons = map[pb.DecisionReason]string{
 	pb.DecisionReason_DECISION_REASON_OVER_CITATION_THRESHOLD: "longer than the policy lets in; a citation stands for it",
 	pb.DecisionReason_DECISION_REASON_STORE_CONTENT_REQUEST:   "StoreContent asked for it",
 	pb.DecisionReason_DECISION_REASON_RUN_ENDED:               "its run has ended, or was forgotten",
+	pb.DecisionReason_DECISION_REASON_OVER_BUDGET_SHARE:       "over its share of the budget; a part is shown",
+	pb.DecisionReason_DECISION_REASON_NO_ROOM:                 "stronger claims on the budget leave no room",
 }
 
 func why(r pb.DecisionReason) string {

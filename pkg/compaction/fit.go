@@ -1,147 +1,246 @@
 package compaction
 
-import "github.com/palimpsest-context/palimpsest/pkg/conversation"
-
 // Piece is a unit as fit sees it.
 type Piece struct {
 	First    int32
 	Messages int32 // that the unit has
 	Tokens   int64
-	// Always: the unit is shown wherever the window starts (pinned, or before the start by an expansion).
-	Always bool
-	// User: the unit is a user message; the newest one before the start is shown if it fits.
+	// Claimed: the unit is shown wherever the window starts, and weighed apart.
+	Claimed bool
+	// User: the unit is a user message.
 	User bool
 }
 
-// FitInput is what fit decides on. Tokens are before the factor, and so are the limits.
-type FitInput struct {
-	Fixed  int64 // what is sent whatever the window: fixed input, leading system messages, summaries
-	Pieces []Piece
-	// Anchor is the newest user message if it lies before the pieces, with its weight; nil for none.
-	Anchor *Piece
-	Now    conversation.Window // the window in force for this budget
-	Limit  int64               // the budget
-	Target int64               // where a cut aims
+// Claim is something that is shown before the rest of a view: whole, if it weighs no more than it is granted, or else cut down to
+// that. What cannot be cut has Least equal to Whole.
+type Claim struct {
+	First        int32 // its first message
+	Whole, Least int64
 }
 
-// FitResult is where the window starts. Fits is false if even the newest unit alone is over the limit.
-type FitResult struct {
-	Window conversation.Window
-	Tokens int64
-	Fits   bool
+// SummaryClaim is a summary: its words, the list behind them, and what stands around both.
+type SummaryClaim struct {
+	Around, Text, List int64
 }
+
+// SummaryGrant is what a summary may weigh; with neither it gives way.
+type SummaryGrant struct{ Text, List int64 }
+
+// FitInput is what fit decides on. Tokens are before the factor, and so are the limits. Claims are in the order of behaviour §4.
+type FitInput struct {
+	Fixed    int64 // (1) what is sent whatever the window: fixed input, leading system messages, pinned units
+	Newest   Claim // (2) the newest unit: Least is its words and calls, with its results at their shortest
+	Request  *Claim
+	Opening  *Claim
+	Restored []Claim // units that were brought back and are still protected, the latest first
+	// System are system messages that are shown again beside a summary, newest first.
+	System    []Claim
+	Summaries []SummaryClaim
+	Pieces    []Piece // the rest: units of the tail before the newest one, oldest first
+
+	Start  int32 // where the window in force starts
+	Limit  int64 // the budget
+	Rest   int64 // what the rest may fill it to: the budget, or less
+	Target int64 // where a cut aims
+	// Over: the view exceeds its budget, so that shares bind. Where it does not, all but the rest is shown whole.
+	Over bool
+}
+
+// FitResult is what a window may show. Fits is false if claims (1) and (2) alone are over the limit.
+type FitResult struct {
+	Start            int32
+	Request, Opening int64 // granted
+	Newest           int64 // what the newest unit may weigh
+	Restored         int   // how many of the restored units stay
+	System           int   // how many of the system messages stay
+	Summaries        []SummaryGrant
+	Fits             bool
+}
+
+// The shares of the budget that claims have at most, as divisors (behaviour §4).
+const (
+	RequestShare = 2
+	OpeningShare = 10
+	summaryShare = 10 // for the texts of summaries together, and for their lists
+	systemShare  = 10
+)
 
 // movable is the part of the budget that a cut leaves at least for the tail, as a divisor, where what is always shown takes
 // so much that the target alone would leave next to nothing.
 const movable = 4
 
-// Fit chooses the window (behaviour §8). While everything from the window's start on fits, the window stays. Once it does not,
-// the start moves forward, past whole units, until the context weighs about the target: rare deep cuts cost less than frequent
-// shallow ones. The newest unit always stays. The newest user message before the start is shown if it fits; it keeps its place
-// until the start moves again, so that a newer one does not rewrite the prefix. The work grows with the number of pieces.
+// Fit grants the claims on a budget in their order, and chooses where the window starts (behaviour §4, §8). The start moves forward, past
+// whole units, until the context weighs about the target: rare deep cuts cost less than frequent shallow ones. The newest unit always
+// stays. The work grows with the number of pieces.
 func Fit(in FitInput) FitResult {
-	s := newSums(&in)
-	from := in.from()
-	if total := s.total(from, in.Now.Anchor); total <= in.Limit {
-		return FitResult{Window: in.Now, Tokens: total, Fits: true}
-	}
-	cut := in.cut(s, from)
-	w := conversation.Window{Start: in.Pieces[cut].First, Anchor: s.anchors[cut], Restored: in.Now.Restored}
-	total := s.total(cut, w.Anchor)
-	if total > in.Limit && w.Anchor >= 0 {
-		w.Anchor = -1
-		total = s.total(cut, -1)
-	}
-	return FitResult{Window: w, Tokens: total, Fits: total <= in.Limit}
+	g := &grants{in: &in, room: in.Limit - in.Fixed - in.Newest.Least}
+	r := FitResult{Fits: g.room >= 0}
+	g.room = max(g.room, 0)
+	r.Request = g.share(in.Request, RequestShare)
+	r.Opening = g.share(in.Opening, OpeningShare)
+	r.Newest = in.Newest.Least + g.take(min(in.Newest.Whole-in.Newest.Least, g.room))
+	r.Restored = g.restored(&r)
+	r.System = g.system()
+	r.Summaries = g.summaries()
+	r.Start = in.start(&r, in.Limit-g.room)
+	return r
 }
 
-// from is the first piece of the window in force.
-func (in *FitInput) from() int {
-	for i := range in.Pieces {
-		if in.Pieces[i].First >= in.Now.Start {
+// grants is how much of the budget is left while claims are granted.
+type grants struct {
+	in   *FitInput
+	room int64
+}
+
+func (g *grants) take(n int64) int64 {
+	g.room -= n
+	return n
+}
+
+// share grants a claim up to its share of the budget, or what is left of it; nothing if it cannot be cut to so little.
+func (g *grants) share(c *Claim, divisor int64) int64 {
+	if c == nil {
+		return 0
+	}
+	most := g.room
+	if g.in.Over {
+		most = min(most, max(g.in.Limit/divisor, c.Least))
+	}
+	switch {
+	case c.Whole <= most:
+		return g.take(c.Whole)
+	case c.Least <= most:
+		return g.take(most)
+	default:
+		return 0
+	}
+}
+
+// restored grants units that were brought back, the latest first: one that does not fit gives way with all before it. The request and
+// the opening are shown whole once they were brought back.
+func (g *grants) restored(r *FitResult) int {
+	for i, c := range g.in.Restored {
+		had, need := r.granted(g.in, c.First), c.Whole
+		if had != nil {
+			need -= *had
+		}
+		if need > g.room {
 			return i
 		}
-	}
-	return len(in.Pieces) - 1
-}
-
-// cut chooses the piece to start at: of the first one that brings the context down to the target and the one before it, the
-// nearer to the target. It never goes back, and never past the newest unit.
-func (in *FitInput) cut(s *sums, from int) int {
-	target := min(max(in.Target, s.always+in.Limit/movable), in.Limit)
-	last := len(in.Pieces) - 1
-	for i := from + 1; i <= last; i++ {
-		below := s.total(i, s.anchors[i])
-		if below > target {
-			continue
+		if g.take(need); had != nil {
+			*had = c.Whole
 		}
-		above := s.total(i-1, s.anchors[i-1])
-		if i-1 > from && above <= in.Limit && above-target < target-below {
-			return i - 1
+	}
+	return len(g.in.Restored)
+}
+
+// granted is what the request or the opening was granted, if the message is one of them; nil otherwise.
+func (r *FitResult) granted(in *FitInput, first int32) *int64 {
+	switch {
+	case in.Request != nil && in.Request.First == first:
+		return &r.Request
+	case in.Opening != nil && in.Opening.First == first:
+		return &r.Opening
+	default:
+		return nil
+	}
+}
+
+// system grants system messages that are shown again, newest first.
+func (g *grants) system() int {
+	room := g.room
+	if g.in.Over {
+		room = min(room, g.in.Limit/systemShare)
+	}
+	for i, c := range g.in.System {
+		if room -= c.Whole; room < 0 {
+			return i
 		}
-		return i
+		g.take(c.Whole)
 	}
-	return last
+	return len(g.in.System)
 }
 
-// sums answers what a context weighs, for any start, without adding it up again.
-type sums struct {
-	always  int64           // what is shown wherever the window starts
-	tail    []int64         // of the pieces from an index on that are not always shown
-	anchors []int32         // the newest user message before an index that is not shown anyway, or -1
-	users   map[int32]int64 // weights of the messages that may be anchors
-}
-
-func newSums(in *FitInput) *sums {
-	n := len(in.Pieces)
-	s := &sums{always: in.Fixed, tail: make([]int64, n+1), anchors: make([]int32, n), users: map[int32]int64{}}
-	newest := int32(-1)
-	if in.Anchor != nil {
-		newest = in.Anchor.First
-		s.users[newest] = in.Anchor.Tokens
-	}
-	for i := n - 1; i >= 0; i-- {
-		p := &in.Pieces[i]
-		s.tail[i] = s.tail[i+1]
-		if p.Always {
-			s.always += p.Tokens
+// summaries grants summaries: their texts together have a share, and so have their lists. Where that is not left, texts give first. The
+// oldest give way where not even what stands around them has room.
+func (g *grants) summaries() []SummaryGrant {
+	out := make([]SummaryGrant, len(g.in.Summaries))
+	around, from := int64(0), len(out)
+	for ; from > 0; from-- {
+		if n := g.in.Summaries[from-1].Around; around+n > g.room {
+			break
 		} else {
-			s.tail[i] += p.Tokens
+			around += n
 		}
 	}
-	s.findAnchors(in, newest)
-	return s
+	texts, lists := make([]int64, 0, len(out)), make([]int64, 0, len(out))
+	for _, s := range g.in.Summaries[from:] {
+		texts, lists = append(texts, s.Text), append(lists, s.List)
+	}
+	share := g.room
+	if g.in.Over {
+		share = g.in.Limit / summaryShare
+	}
+	left := g.room - around
+	lists = Allowances(lists, min(share, left))
+	texts = Allowances(texts, min(share, left-sum(lists)))
+	for i := range texts {
+		out[from+i] = SummaryGrant{Text: texts[i], List: lists[i]}
+	}
+	g.take(around + sum(texts) + sum(lists))
+	return out
 }
 
-// findAnchors says for every start which user message stands before it: the newest of all, if the start has passed it.
-func (s *sums) findAnchors(in *FitInput, before int32) {
-	at := -1
-	for i := range in.Pieces {
-		if in.Pieces[i].User {
-			at = i
-		}
-	}
-	anchor := before
-	if at >= 0 {
-		anchor = -1
-		if p := &in.Pieces[at]; !p.Always {
-			anchor = p.First
-			s.users[anchor] = p.Tokens
-		}
-	}
-	for i := range s.anchors {
-		s.anchors[i] = anchor
-		if i <= at {
-			s.anchors[i] = -1
-		}
-	}
-}
-
-// total is what a context weighs that starts at a piece and shows the anchor before it.
-func (s *sums) total(start int, anchor int32) int64 {
-	n := s.always + s.tail[start]
-	if anchor >= 0 {
-		n += s.users[anchor]
+func sum(list []int64) int64 {
+	n := int64(0)
+	for _, v := range list {
+		n += v
 	}
 	return n
+}
+
+// start chooses the piece to start at, where what is granted takes so much: of the first one that brings the context down to the target
+// and the one before it, the nearer to the target. It never goes back, and never past the newest unit. Where shares bind, what stands
+// before the tail changes anyway, and a start stays only if the target is met.
+func (in *FitInput) start(r *FitResult, granted int64) int32 {
+	totals, from := in.totals(r, granted), 0
+	for from < len(in.Pieces) && in.Pieces[from].First < in.Start {
+		from++
+	}
+	target := min(max(in.Target, granted+in.Limit/movable), in.Rest)
+	if totals[from] <= target || !in.Over && totals[from] <= in.Rest {
+		return in.Start
+	}
+	at := from + 1
+	for at < len(in.Pieces) && totals[at] > target {
+		at++
+	}
+	if at-1 > from && at < len(totals) && totals[at-1] <= in.Rest && totals[at-1]-target < target-totals[at] {
+		at--
+	}
+	if at < len(in.Pieces) {
+		return in.Pieces[at].First
+	}
+	return max(in.Start, in.Newest.First)
+}
+
+// totals says what a context weighs that starts at a piece; the last one is that of the newest unit alone. What has a claim weighs what
+// it was granted before the start, and is whole behind it.
+func (in *FitInput) totals(r *FitResult, granted int64) []int64 {
+	gaveWay := make(map[int32]bool)
+	for _, c := range in.Restored[r.Restored:] {
+		gaveWay[c.First] = true
+	}
+	out := make([]int64, len(in.Pieces)+1)
+	out[len(in.Pieces)] = granted
+	for i := len(in.Pieces) - 1; i >= 0; i-- {
+		p := &in.Pieces[i]
+		out[i] = out[i+1]
+		if has := r.granted(in, p.First); has != nil {
+			out[i] += p.Tokens - *has
+		} else if !p.Claimed || gaveWay[p.First] {
+			out[i] += p.Tokens
+		}
+	}
+	return out
 }

@@ -58,6 +58,8 @@ const (
 	ReasonOverCitationThreshold
 	ReasonStoreContentRequest
 	ReasonRunEnded
+	ReasonOverBudgetShare
+	ReasonNoRoom
 )
 
 // Expired says whether the reason is that of an expiry.

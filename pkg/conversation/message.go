@@ -1,6 +1,8 @@
 package conversation
 
 import (
+	"slices"
+	"strings"
 	"time"
 	"unicode/utf8"
 )
@@ -69,8 +71,11 @@ type Message struct {
 	Estimated  bool  // a part was counted by sampling
 	RequestID  string
 	// Place is the message's number among those that count for retention, for one that carries retention.
-	Place  Place
-	Commit uint64 // the version that the commit made: what events are ordered by
+	Place Place
+	// RequestBack is how many messages before it the last one stands in which a user's own words are; 0 if there is none, or if no
+	// such words are in it.
+	RequestBack int32
+	Commit      uint64 // the version that the commit made: what events are ordered by
 }
 
 // Place numbers a message, from 1, in the two ways of counting for retention: among the messages that carry retention, and
@@ -328,6 +333,20 @@ func (m *Message) HasCalls() bool {
 		}
 	}
 	return false
+}
+
+// OwnWords says whether a user's own words stand in the message (behaviour §1): what actions, other agents and retries gave back in
+// the user's role is not the user's, and neither is what a plugin added.
+func (m *Message) OwnWords() bool {
+	switch m.Type {
+	case TypeActionResult, TypeSubAgentResult, TypeRetryContext:
+		return false
+	}
+	return m.Role == RoleUser && slices.ContainsFunc(m.Parts, func(p Part) bool { return p.ownWords() })
+}
+
+func (p *Part) ownWords() bool {
+	return p.Kind == PartText && p.Plugin == "" && (p.Text.Ref != nil || strings.TrimSpace(p.Text.Inline) != "")
 }
 
 // Overhead is the part of the message's weight that no part carries: the flat cost of a message.

@@ -60,6 +60,7 @@ type FitPolicy struct {
 	ReservedOutputTokens *int32
 	TargetPercent        *int32 // of the budget: where a cut of the window aims
 	MaxResultPercent     *int32 // of the budget: the most one tool result may take when it first enters a view
+	KeepOpening          *bool  // the first message that the user wrote stays in view for good
 }
 
 // PruningPolicy says when old tool results are cleared.
@@ -155,6 +156,7 @@ func (p Policy) Or(next Policy) Policy {
 			ReservedOutputTokens: either(p.Fit.ReservedOutputTokens, next.Fit.ReservedOutputTokens),
 			TargetPercent:        either(p.Fit.TargetPercent, next.Fit.TargetPercent),
 			MaxResultPercent:     either(p.Fit.MaxResultPercent, next.Fit.MaxResultPercent),
+			KeepOpening:          either(p.Fit.KeepOpening, next.Fit.KeepOpening),
 		},
 		Pruning:    p.Pruning.or(next.Pruning),
 		Compaction: p.Compaction.or(next.Compaction),
@@ -221,6 +223,9 @@ func (p Policy) Hash() string {
 	}
 	if later, none := p.citations(), (Policy{}).citations(); later != none {
 		_, _ = io.WriteString(h, later)
+	}
+	if p.Fit.KeepOpening != nil {
+		_, _ = fmt.Fprintln(h, "opening", *p.Fit.KeepOpening)
 	}
 	s := strconv.FormatUint(h.Sum64(), 16)
 	return "0000000000000000"[len(s):] + s

@@ -238,10 +238,12 @@ func (r *reference) layout(w conversation.Window, kept conversation.Kept) []int6
 	}
 	rules := []func(first int32) bool{
 		func(i int32) bool { return i < kept.LeadingSystem },
-		func(i int32) bool { return i < w.Start && (inPins(i) || r.shownAgain(i) && r.since(i) <= w.Restored) },
+		func(i int32) bool {
+			return i < w.Start && (i == w.Opening || inPins(i) || r.shownAgain(i) && r.since(i) <= w.Restored)
+		},
 		nil, // summaries
 		func(i int32) bool { return i < w.Start && r.since(i) > w.Restored },
-		func(i int32) bool { return i < w.Start && i == w.Anchor },
+		func(i int32) bool { return i < w.Start && i == w.Request },
 		func(i int32) bool { return i >= w.Start },
 	}
 	taken := map[int32]bool{}
@@ -252,13 +254,25 @@ func (r *reference) layout(w conversation.Window, kept conversation.Kept) []int6
 			continue
 		}
 		for i := range int32(len(r.messages)) {
-			if r.item(&r.messages[i]).Shown && !taken[i] && rule(r.owner(i)) {
+			asked := i < w.Start && (i == w.Opening || i == w.Request) && r.beside(i)
+			if (asked || r.item(&r.messages[i]).Shown) && !taken[i] && rule(r.owner(i)) {
 				taken[i] = true
 				out = append(out, int64(i))
 			}
 		}
 	}
 	return out
+}
+
+// beside says whether a message is shown but for the summary that stands for it.
+func (r *reference) beside(i int32) bool {
+	alone := &reference{messages: r.messages}
+	for _, e := range r.edits {
+		if e.Kind != conversation.EditSummarise {
+			alone.edits = append(alone.edits, e)
+		}
+	}
+	return alone.item(&r.messages[i]).Shown
 }
 
 func (r *reference) summaries() []int64 {

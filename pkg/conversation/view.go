@@ -314,25 +314,62 @@ type Kept struct {
 	Pins          []Range // pinned units
 }
 
-// Layout returns the units of the view in its order: leading system messages, pinned units before the start and system messages
-// that are shown again beside a summary, summaries by range, restored units before the start, the anchor, and the tail from the start on; index order inside each. Messages are
-// in index order and hold at least what the layout shows; what they hold beside that is ignored.
+// In is the view as a window shows it. A summary that was made before the window was opened afresh stands only for what lies before
+// the window's start; one that lies wholly behind it gives way to its messages.
+func (v *View) In(w Window) *View {
+	if w.Afresh == 0 || len(v.spans.inForce) == 0 {
+		return v
+	}
+	out := *v
+	out.spans.inForce = nil
+	for _, e := range v.spans.inForce {
+		if e.Seq <= w.Afresh {
+			e.Range.End = min(e.Range.End, w.Start)
+		}
+		if e.Range.Len() > 0 {
+			out.spans.inForce = append(out.spans.inForce, e)
+		}
+	}
+	return &out
+}
+
+// Beside is the message as it is shown beside a summary that stands for it; false if the view does not show it for another reason.
+func (v *View) Beside(m *Message) (Item, bool) {
+	if v.hidden(m.Index) {
+		return Item{}, false
+	}
+	s := v.messages[m.Index]
+	return s.item(m, v.Level(m.Index))
+}
+
+// Layout returns the units of the view in its order (behaviour §4): leading system messages; the opening, pinned units before the start
+// and system messages that are shown again beside a summary; summaries by range; restored units before the start; the request; and the
+// tail from the start on; index order inside each. What the window's cuts leave out is not among them. Messages are in index order
+// and hold at least what the layout shows; what they hold beside that is ignored.
 func (v *View) Layout(messages []Message, w Window, kept Kept) []Unit {
+	v = v.In(w)
 	items := make([]Item, 0, len(messages))
 	for i := range messages {
-		if it, ok := v.Item(&messages[i]); ok {
+		m := &messages[i]
+		it, ok := v.Item(m)
+		if !ok && m.Index < w.Start && (m.Index == w.Opening || m.Index == w.Request) {
+			it, ok = v.Beside(m)
+		}
+		if ok {
 			items = append(items, it)
 		}
 	}
-	units := Units(items, v.Hidden)
 	var groups [6][]Unit
-	for _, u := range units {
+	for _, u := range Units(items, v.Hidden) {
 		if g, ok := v.group(&u, w, kept); ok {
 			groups[g] = append(groups[g], u)
 		}
 	}
 	for i := range v.spans.inForce {
-		groups[summaries] = append(groups[summaries], Unit{Summary: &v.spans.inForce[i]})
+		e := &v.spans.inForce[i]
+		if cut, ok := w.CutOf(0, e.Summary.ID); !ok || !cut.Leaves() {
+			groups[summaries] = append(groups[summaries], Unit{Summary: e})
+		}
 	}
 	return slices.Concat(groups[:]...)
 }
@@ -343,7 +380,7 @@ const (
 	pinned
 	summaries
 	restored
-	anchor
+	request
 	tail
 )
 
@@ -355,16 +392,22 @@ func (v *View) group(u *Unit, w Window, kept Kept) (int, bool) {
 	if first >= w.Start {
 		return tail, true
 	}
-	for _, p := range kept.Pins {
-		if p.Contains(first) {
-			return pinned, true
-		}
+	if cut, ok := w.CutOf(first, 0); ok && cut.Leaves() {
+		return 0, false
+	}
+	if first == w.Opening || slices.ContainsFunc(kept.Pins, func(p Range) bool { return p.Contains(first) }) {
+		return pinned, true
 	}
 	if edit, _, ok := v.Restored(first); ok && edit > w.Restored {
 		return restored, true
 	}
-	if u.Items[0].Message.Role == RoleSystem && slices.ContainsFunc(v.Excepted(), func(r Range) bool { return r.Contains(first) }) {
+	if v.ShownAgain(u.Items[0].Message) {
 		return pinned, true
 	}
-	return anchor, first == w.Anchor
+	return request, first == w.Request
+}
+
+// ShownAgain says whether a message is the system's and is shown beside the summary in whose range it lies.
+func (v *View) ShownAgain(m *Message) bool {
+	return m.Role == RoleSystem && slices.ContainsFunc(v.Excepted(), func(r Range) bool { return r.Contains(m.Index) })
 }

@@ -73,9 +73,15 @@ func drawPartEdit(t *rapid.T, seq int64, parts int32) conversation.PartEdit {
 
 func drawWindow(t *rapid.T, messages []conversation.Message) (conversation.Window, conversation.Kept) {
 	n := int32(len(messages))
+	asked := []int32{-1}
+	for i := range messages {
+		if messages[i].Role == conversation.RoleUser {
+			asked = append(asked, int32(i))
+		}
+	}
 	w := conversation.Window{
-		Start: rapid.Int32Range(0, n).Draw(t, "start"), Anchor: rapid.Int32Range(-1, n-1).Draw(t, "anchor"),
-		Restored: rapid.Int64Range(0, 12).Draw(t, "restored"),
+		Start: rapid.Int32Range(0, n).Draw(t, "start"), Opening: rapid.SampledFrom(asked).Draw(t, "opening"),
+		Request: rapid.SampledFrom(asked).Draw(t, "request"), Restored: rapid.Int64Range(0, 12).Draw(t, "restored"),
 	}
 	kept := conversation.Kept{LeadingSystem: rapid.Int32Range(0, min(n, 2)).Draw(t, "leading")}
 	for range rapid.IntRange(0, 2).Draw(t, "pins") {

@@ -93,7 +93,7 @@ func (a *appending) read(ctx context.Context) (*store.Snapshot, error) {
 }
 
 func newHead(incarnation conversation.ID, now time.Time) Head {
-	return Head{Incarnation: incarnation, LastUser: -1, CreateTime: now}
+	return Head{Incarnation: incarnation, Request: -1, Opening: -1, CreateTime: now}
 }
 
 func (e *Engine) now() time.Time { return e.clock().UTC() }
@@ -199,13 +199,26 @@ func (a *appending) place(head *Head, i int, now time.Time) error {
 	switch {
 	case m.Role == conversation.RoleSystem && m.Index == head.LeadingSystem:
 		head.LeadingSystem++
-	case m.Role == conversation.RoleUser:
-		head.LastUser = m.Index
+	default:
+		request(head, m)
 	}
 	number(head, m)
 	head.Messages++
 	head.Tokens += int64(m.Tokens)
 	return nil
+}
+
+// request notes a message in which a user's own words stand.
+func request(head *Head, m *conversation.Message) {
+	if m.RequestBack = 0; !m.OwnWords() {
+		return
+	}
+	if head.Request >= 0 {
+		m.RequestBack = m.Index - head.Request
+	}
+	if head.Request = m.Index; head.Opening < 0 {
+		head.Opening = m.Index
+	}
 }
 
 // number counts the messages that retention counts.

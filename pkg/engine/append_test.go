@@ -33,7 +33,7 @@ func TestEngine_Append_IndexIDTurnAndTokens(t *testing.T) {
 			t.Errorf("message %d: %+v, want %+v", i, m, want)
 		}
 	}
-	if h := b.head(t, "c"); h.Tokens != 7+5+6 || h.Messages != 3 || h.LastUser != 2 {
+	if h := b.head(t, "c"); h.Tokens != 7+5+6 || h.Messages != 3 || h.Request != 2 {
 		t.Errorf("head %+v", h)
 	}
 }

@@ -144,77 +144,6 @@ func (e *Engine) lastUsage(ctx context.Context, w *window, r *BuildRequest) (*co
 	return m, nil
 }
 
-// open loads what the build may show: from the window in force for this budget, or, for a budget that is new, the newest
-// messages until they exceed it.
-func (d *deciding) open(ctx context.Context) error {
-	w := d.window
-	known, err := w.fits()
-	if err != nil {
-		return err
-	}
-	win, ok := known.of(d.settings.budget)
-	if !ok {
-		win = conversation.Window{Anchor: -1}
-		if win.Start, err = d.discover(ctx); err != nil {
-			return err
-		}
-	}
-	if err := w.loadView(ctx, d.engine, func() []conversation.Range { return d.needed(win) }); err != nil {
-		return err
-	}
-	d.view = w.view
-	d.start = win
-	d.start.Start = max(win.Start, d.view.SummarisedTo()) // builds for another budget have summarised more
-	return nil
-}
-
-// discover finds where a window may start that nobody has fitted yet: far enough back that the newest messages exceed the
-// budget, at the beginning of a unit, but never before the end of the last summary.
-func (d *deciding) discover(ctx context.Context) (int32, error) {
-	w := d.window
-	for limit := d.settings.limit; ; limit *= 2 {
-		from, err := w.loadBack(ctx, d.engine, limit, d.settings.share)
-		if err != nil {
-			return 0, err
-		}
-		from = min(from, w.head.UnitStart)
-		if from, err = d.unitStart(ctx, from); err != nil || from == 0 {
-			return from, err
-		}
-		// What is written may weigh less than what is on record: blocks of another provider are dropped.
-		win := conversation.Window{Start: from, Anchor: -1}
-		if err := w.loadView(ctx, d.engine, func() []conversation.Range { return d.needed(win) }); err != nil {
-			return 0, err
-		}
-		if done := w.view.SummarisedTo(); from <= done && done > 0 {
-			return done, nil
-		}
-		out, err := d.compose(ctx, w.view, win)
-		if err != nil || out.speaks() && d.fixed+out.tokens() > d.settings.limit {
-			return from, err
-		}
-	}
-}
-
-// needed lists what a build may show that starts somewhere.
-func (d *deciding) needed(win conversation.Window) []conversation.Range {
-	ranges := append(kept(d.kept, win), d.window.restored(win.Restored)...)
-	ranges = append(ranges, d.window.view.Excepted()...)
-	if last := d.window.head.LastUser; last >= 0 && last < win.Start {
-		ranges = append(ranges, conversation.Range{First: last, End: last + 1})
-	}
-	return append(ranges, conversation.Range{First: win.Start, End: d.window.head.Messages})
-}
-
-// kept lists what is shown before the window's start.
-func kept(k conversation.Kept, win conversation.Window) []conversation.Range {
-	ranges := append([]conversation.Range{{First: 0, End: k.LeadingSystem}}, k.Pins...)
-	if win.Anchor >= 0 {
-		ranges = append(ranges, conversation.Range{First: win.Anchor, End: win.Anchor + 1})
-	}
-	return ranges
-}
-
 // finish makes the answer, lets the caller check it, and commits it.
 func (e *Engine) finish(ctx context.Context, d *deciding, r *BuildRequest, report *conversation.Manifest) (result *BuildResult, committed bool, err error) {
 	assembly := d.cache().assembly.With(d.out.blocks)
@@ -267,6 +196,9 @@ func (d *deciding) change(r *BuildRequest, report *conversation.Manifest, a *pro
 		c.ReplaceManifests = []conversation.Manifest{*report}
 		c.Slots[usageSlot(report.Model)], c.Slots[usedSlot] = w.slots[usageSlot(report.Model)], w.slots[usedSlot]
 	}
+	if err := d.spend(c); err != nil {
+		return nil, conversation.Manifest{}, err
+	}
 	for i := range c.Edits {
 		c.Edits[i].Commit = c.Head.Version
 	}
@@ -307,13 +239,14 @@ func (d *deciding) changeFits(c *store.Change) (moved bool, err error) {
 	}
 	before, ok := known.of(d.settings.budget)
 	if !ok {
-		before.Anchor = -1
+		before = conversation.WindowFrom(0)
 	}
-	if ok && before == d.out.window && known.last(d.settings.budget) {
+	moved = !d.out.window.Equal(&before)
+	if ok && !moved && known.last(d.settings.budget) {
 		return false, nil
 	}
 	c.Slots[fitSlot], err = json.Marshal(known.with(d.settings.budget, d.out.window))
-	return d.out.window != before, err
+	return moved, err
 }
 
 // manifest holds the coordinates of the build; head is the one that it commits.

@@ -93,7 +93,7 @@ func TestEngine_Build_NewestUnitIsClippedLargestFirst(t *testing.T) {
 	b.rebuildsAll(t, "c", 4)
 }
 
-var figures = regexp.MustCompile(`fixed input (\d+) \+ system and pinned messages (\d+) \+ newest unit (\d+) tokens.* exceed (\d+) \(budget (\d+)`)
+var figures = regexp.MustCompile(`fixed input (\d+) \+ leading system messages (\d+) \+ pinned messages (\d+) \+ newest unit (\d+) tokens.* exceed (\d+) \(budget (\d+)`)
 
 // TestEngine_Build_CannotFit: with the breakdown, and only when clipping has gone as far as it goes.
 func TestEngine_Build_CannotFit(t *testing.T) {
@@ -106,12 +106,12 @@ func TestEngine_Build_CannotFit(t *testing.T) {
 	if m == nil {
 		t.Fatalf("no breakdown in %q", err)
 	}
-	if got := fmt.Sprint(m[1:3], m[4:]); got != "[30 158] [200 200]" {
+	if got := fmt.Sprint(m[1:4], m[5:]); got != "[30 104 54] [200 200]" {
 		t.Errorf("breakdown %v of %q", m[1:], err)
 	}
 	// The smallest budget that it fits in is the sum of what the error says.
 	var sum int32
-	for _, s := range m[1:4] {
+	for _, s := range m[1:5] {
 		n := int32(0)
 		_, _ = fmt.Sscan(s, &n)
 		sum += n

@@ -90,6 +90,10 @@ func (d *deciding) compactNow(ctx context.Context, r *CompactRequest) error {
 	target, keep := c.target, or(r.KeepRecent, c.keep)
 	if r.TargetTokens != nil {
 		target = unscaled(int64(*r.TargetTokens), d.settings.factor)
+		c.scaleSummary(target)
+	}
+	if r.TargetTokens != nil || r.KeepRecent != nil {
+		c.tail = target // what is asked for by name holds as far as the target allows
 	}
 	if len(d.out.units) == 0 {
 		return nothingToCompact()
@@ -106,20 +110,15 @@ func (d *deciding) compactNow(ctx context.Context, r *CompactRequest) error {
 
 // slide moves the window's start to the newest messages.
 func (d *deciding) slide(ctx context.Context, target int64, keep int32) error {
-	cut := d.cut(max(0, min(d.settings.compact.tail, target-d.fixed)), keep)
+	cut := d.cutBeside(max(0, min(d.settings.compact.tail, target-d.fixed)), keep)
 	if cut <= d.out.window.Start {
 		return nothingToCompact()
 	}
-	win := d.out.window
-	win.Start, win.Anchor = cut, -1
-	if last := d.window.head.LastUser; last < cut {
-		win.Anchor = last
-	}
 	before := d.fixed + d.out.tokens()
-	if err := d.move(ctx, win); err != nil {
+	if err := d.move(ctx, d.startingAt(cut)); err != nil {
 		return err
 	}
-	if !d.shrunk(before) { // the anchor may weigh more than what has left
+	if !d.shrunk(before) { // the request may weigh more than what has left
 		return nothingToCompact()
 	}
 	return nil

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"context"
+
 	"github.com/palimpsest-context/palimpsest/pkg/compaction"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
@@ -19,16 +21,14 @@ type compacting struct {
 	summary   int64 // what a summary may weigh, without the list beside it
 	losses    int64 // what the list may weigh
 	system    int64 // what system messages that are shown again may weigh
-	anchor    int64 // what the newest user message may weigh to be shown beside a summary
 	chunk     int64 // what a leaf of the hierarchy stands for
 }
 
 // What summaries and what stands beside them may take, as parts of the budget.
 const (
 	summaryPart = 10
-	lossesPart  = 8
+	lossesPart  = 10
 	systemPart  = 10
-	anchorPart  = 4
 	leafPart    = 4
 
 	maxLosses = 2500 // tokens
@@ -49,7 +49,6 @@ func (s *settings) compacting(p conversation.CompactionPolicy) compacting {
 		summary:   min(first(conversation.DefaultSummaryTokens, p.SummaryTokens), s.limit/summaryPart),
 		losses:    min(maxLosses, s.limit/lossesPart),
 		system:    s.limit / systemPart,
-		anchor:    s.limit / anchorPart,
 		chunk:     max(minLeaf, s.limit/leafPart),
 	}
 	if c.strategy == conversation.StrategyUnspecified {
@@ -59,6 +58,18 @@ func (s *settings) compacting(p conversation.CompactionPolicy) compacting {
 		c.summary, c.losses = c.summary/int64(c.fanOut), c.losses/int64(c.fanOut)
 	}
 	return c
+}
+
+// leastSummary is the room that a compaction by request sets aside for a summary at least, in tokens.
+const leastSummary = 500
+
+// scaleSummary bounds a summary, and the list beside it, by a tenth of a target that was asked for.
+func (c *compacting) scaleSummary(target int64) {
+	room := max(target/summaryPart, leastSummary)
+	if c.summary+c.losses > room {
+		c.losses = min(c.losses, room/2)
+		c.summary = min(c.summary, room-c.losses)
+	}
 }
 
 // ownBudget says whether a budget is the conversation's own: that of the window that its policy, or the server's, sets, or else the
@@ -91,7 +102,10 @@ func (d *deciding) trigger() conversation.Reason {
 	c := &d.settings.compact
 	used, _ := d.used()
 	switch {
-	case used > d.settings.budget:
+	case scaled(d.fixed+d.out.tokens(), d.settings.factor) > d.settings.budget:
+		return conversation.ReasonOverflow
+	case used > d.settings.budget && !d.reportSpent():
+		d.spent = true
 		return conversation.ReasonOverflow
 	case c.threshold > 0 && d.sinceSummary() > c.threshold:
 		return conversation.ReasonMessageThreshold
@@ -100,13 +114,49 @@ func (d *deciding) trigger() conversation.Reason {
 	}
 }
 
-// sinceSummary counts the messages of the tail.
+// sinceSummary counts the messages of the tail since the last summary.
 func (d *deciding) sinceSummary() int32 {
-	n := 0
+	n, done := int32(0), d.view.SummarisedTo()
 	for i := range d.out.units[d.out.tail:] {
-		n += len(d.out.units[d.out.tail+i].Items)
+		if u := &d.out.units[d.out.tail+i]; u.First() >= done {
+			n += int32(len(u.Items))
+		}
 	}
-	return int32(n)
+	return n
+}
+
+// slideIfFull moves the window's start where a sliding window shows more messages than it may.
+func (d *deciding) slideIfFull(ctx context.Context) error {
+	most, shown := d.settings.compact.threshold, int32(0)
+	for i := range d.out.units {
+		if u := &d.out.units[i]; u.Summary == nil && u.First() >= d.kept.LeadingSystem {
+			shown += int32(len(u.Items))
+		}
+	}
+	if most == 0 || shown <= most || d.out.tail == len(d.out.units) {
+		return nil
+	}
+	return d.move(ctx, d.startingAt(d.slideTo(most)))
+}
+
+// slideTo is where a window starts that shows at most so many messages: the newest of them, as many as the policy names or as a cut
+// leaves, beside the opening, the request and what is pinned.
+func (d *deciding) slideTo(most int32) int32 {
+	keep := most * int32(percent(d.settings.policy.Fit.TargetPercent, conversation.DefaultTargetPercent)) / 100
+	if set := d.settings.policy.Compaction.KeepRecent; set != nil {
+		keep = *set
+	}
+	before := int32(2)
+	for _, p := range d.kept.Pins {
+		before += p.Len()
+	}
+	at := d.out.newest()
+	keep = min(keep, most-before) - int32(len(d.out.units[at].Items))
+	for at > d.out.tail && keep >= int32(len(d.out.units[at-1].Items)) {
+		at--
+		keep -= int32(len(d.out.units[at].Items))
+	}
+	return d.out.units[at].First()
 }
 
 // shrunk says whether the view has become smaller by enough for a summary to be worth its loss.

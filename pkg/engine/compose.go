@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 
+	"github.com/palimpsest-context/palimpsest/pkg/compaction"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
 )
@@ -28,6 +29,7 @@ type unitKey struct {
 	summary        bool
 	afterAssistant bool
 	leading        bool
+	cut            conversation.Cut
 }
 
 func keyOf(u *conversation.Unit, c provider.UnitContext) unitKey {
@@ -80,6 +82,7 @@ type composition struct {
 	gone     []conversation.Item  // in the tail, and not shown: removed, or all of their blocks dropped
 	hides    []conversation.Edit  // what was taken back
 	stoodFor []conversation.Range // what the summaries in force stand for
+	gaveWay  []conversation.Edit  // summaries that stand, and that the window has no room for
 	used     map[unitKey]provider.UnitBlocks
 }
 
@@ -114,8 +117,14 @@ func (c *composer) cache() *rendering {
 // compose lays the view out for a window and writes every unit of it.
 func (c *composer) compose(ctx context.Context, view *conversation.View, win conversation.Window) (*composition, error) {
 	out := &composition{window: win, units: view.Layout(c.window.messages, win, c.kept), used: make(map[unitKey]provider.UnitBlocks)}
+	view = view.In(win)
 	out.weights = make([]int64, len(out.units))
 	out.hides, out.stoodFor = view.Hides(), stoodFor(view)
+	for _, e := range view.Summaries() {
+		if cut, ok := win.CutOf(0, e.Summary.ID); ok && cut.Leaves() {
+			out.gaveWay = append(out.gaveWay, e)
+		}
+	}
 	out.gone = view.Gone(c.window.messages, max(win.Start, c.kept.LeadingSystem))
 	for i := range out.units {
 		if err := c.add(ctx, out, i); err != nil {
@@ -166,12 +175,16 @@ func (c *composer) write(ctx context.Context, out *composition, u *conversation.
 		Leading: u.Summary == nil && u.First() < c.kept.LeadingSystem,
 	}
 	key := keyOf(u, uc)
+	if u.First() < out.window.Start || u.Summary != nil {
+		key.cut = cutOf(&out.window, u)
+	}
 	written, ok := c.cache().units[key]
 	if !ok {
 		whole, err := c.inlineUnit(ctx, u)
 		if err != nil {
 			return written, err
 		}
+		whole = c.shorten(whole, key.cut)
 		written = c.format.Unit(whole, uc)
 		c.cache().units[key] = written
 	}
@@ -185,6 +198,35 @@ func afterAssistant(blocks []provider.Block) bool {
 	}
 	last := &blocks[len(blocks)-1]
 	return !last.System && (last.Role == "assistant" || last.Role == "model")
+}
+
+// cutOf is how a window cuts a unit; none if it does not.
+func cutOf(win *conversation.Window, u *conversation.Unit) conversation.Cut {
+	var cut conversation.Cut
+	if u.Summary != nil {
+		cut, _ = win.CutOf(0, u.Summary.Summary.ID)
+	} else {
+		cut, _ = win.CutOf(u.First(), 0)
+	}
+	return cut
+}
+
+// shorten is a unit, contents inline, as a window's cut shows it.
+func (c *composer) shorten(u *conversation.Unit, cut conversation.Cut) *conversation.Unit {
+	if cut.Leaves() {
+		return u
+	}
+	if u.Summary != nil {
+		text := compaction.ShowSummary(u.Summary.Summary.Text.Inline, cut)
+		edit, summary := *u.Summary, *u.Summary.Summary
+		summary.Text, summary.Tokens, edit.Summary = conversation.Content{Inline: text}, int32(c.count(text)), &summary
+		return &conversation.Unit{Summary: &edit}
+	}
+	it, text := u.Items[0], compaction.ShowWords(compaction.OwnWords(u.Items[0].Parts), cut)
+	shown := line(text)
+	shown.Tokens = int32(c.count(text))
+	it.Parts = []conversation.Part{shown}
+	return &conversation.Unit{Items: []conversation.Item{it}}
 }
 
 // inlineUnit is the unit with all contents in memory. What is read for it is not kept: what was written is.

@@ -213,6 +213,7 @@ type ModelUsage struct {
 
 // Degradation is something that was asked for and not done. Its texts are safe: they hold nothing of the conversation.
 type Degradation struct {
+	Code                string // a name for programs; empty for most
 	Asked, Reason, Done string
 }
 

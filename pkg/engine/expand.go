@@ -187,7 +187,7 @@ func (l *listing) restorable(u *conversation.Unit, index int32) error {
 			return erasedError(m.Index)
 		}
 		it, visible := l.window.view.Item(m)
-		full = full && visible && it.Level == conversation.Full && it.Masked == 0 && (l.inView(m) || l.unseen(m.Index))
+		full = full && visible && it.Level == conversation.Full && it.Masked == 0 && (l.inView(m) || l.unseen(m.Index)) && !l.shortened(m.Index)
 	}
 	switch {
 	case l.last == nil:
@@ -202,6 +202,15 @@ func (l *listing) restorable(u *conversation.Unit, index int32) error {
 			u.First(), u.Last(), weight, room, max(1, l.unitChars(u)*room/max(weight, 1)))
 	}
 	return nil
+}
+
+// shortened says whether the last build showed a part of the message's words.
+func (l *listing) shortened(index int32) bool {
+	if l.last == nil || index >= l.last.Window.Start {
+		return false
+	}
+	_, cut := l.last.Window.CutOf(index, 0)
+	return cut
 }
 
 // unitChars is how long the texts of a unit are.
@@ -235,6 +244,9 @@ func (e *Engine) commitRestore(ctx context.Context, l *listing, u *conversation.
 		Reason: conversation.ReasonExpandRequest, Turn: w.head.Turn, Time: c.Head.UpdateTime, Commit: c.Head.Version,
 		Before: before, After: u.Tokens(),
 	}}
+	if err := e.hasRoom(ctx, l, &c.Edits[0]); err != nil {
+		return err
+	}
 	out.Events, out.Revision, out.RewriteTokens = events(c.Edits), c.Head.Revision, cost
 	e.remember(c, r.Request, store.Outcome{FirstIndex: u.First(), Count: u.Last() + 1 - u.First(), Revision: c.Head.Revision})
 	return e.store.Commit(ctx, w.key, c)

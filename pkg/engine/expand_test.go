@@ -262,7 +262,7 @@ func TestEngine_Expand_BeforeTheWindow(t *testing.T) {
 	b.expanded(t, 2)
 	r = b.turn(t, "c", within(2000), sameTurn)
 	got := seen(r)
-	if got[0] != "s" || got[1] != "pin" || got[2] != "call" || got[3] != words(200) || got[4] == "go" {
+	if got[0] != "s" || got[1] != "go" || got[2] != "pin" || got[3] != "call" || got[4] != words(200) {
 		t.Errorf("shows %.200q", got)
 	}
 	if r.Prefix.BrokenBy != engine.BreakExpanded {

@@ -14,12 +14,23 @@ const maxFits = 4
 
 // fit is the window in force for one budget.
 type fit struct {
-	Budget int64 `json:"budget"`
-	Start  int32 `json:"start"` // below 0: it is to be found anew
-	Anchor int32 `json:"anchor"`
-	// Restored is as in conversation.Window.
-	Restored int64 `json:"restored,omitempty"`
+	Budget   int64              `json:"budget"`
+	Start    int32              `json:"start"` // below 0: it is to be found anew
+	Request  int32              `json:"anchor"`
+	Opening  int32              `json:"opening"`
+	Restored int64              `json:"restored,omitempty"`
+	Afresh   int64              `json:"afresh,omitempty"`
+	Cuts     []conversation.Cut `json:"cuts,omitempty"`
 }
+
+func (f *fit) window() conversation.Window {
+	return conversation.Window{
+		Start: f.Start, Request: f.Request, Opening: f.Opening, Restored: f.Restored, Afresh: f.Afresh, Cuts: f.Cuts,
+	}
+}
+
+// forgotten is what is left of a window that is to be found anew: the largest budget makes the summaries, so that budgets are remembered.
+func (f *fit) forgotten() fit { return fit{Budget: f.Budget, Start: -1, Request: -1, Opening: -1} }
 
 // fits are the windows of the budgets that were built for last, the least recent first.
 type fits []fit
@@ -39,7 +50,7 @@ func (w *window) fits() (fits, error) {
 func (f fits) of(budget int64) (conversation.Window, bool) {
 	for _, o := range f {
 		if o.Budget == budget && o.Start >= 0 {
-			return conversation.Window{Start: o.Start, Anchor: o.Anchor, Restored: o.Restored}, true
+			return o.window(), true
 		}
 	}
 	return conversation.Window{}, false
@@ -48,8 +59,35 @@ func (f fits) of(budget int64) (conversation.Window, bool) {
 // with is the list with a budget's window put in, as the most recent.
 func (f fits) with(budget int64, win conversation.Window) fits {
 	out := slices.DeleteFunc(slices.Clone(f), func(o fit) bool { return o.Budget == budget })
-	out = append(out, fit{Budget: budget, Start: win.Start, Anchor: win.Anchor, Restored: win.Restored})
+	out = append(out, fit{
+		Budget: budget, Start: win.Start, Request: win.Request, Opening: win.Opening, Restored: win.Restored, Afresh: win.Afresh, Cuts: win.Cuts,
+	})
 	return out[max(0, len(out)-maxFits):]
+}
+
+// below is the window of the nearest smaller budget.
+func (f fits) below(budget int64) (conversation.Window, bool) {
+	var nearest *fit
+	for i := range f {
+		if o := &f[i]; o.Start >= 0 && o.Budget < budget && (nearest == nil || o.Budget > nearest.Budget) {
+			nearest = o
+		}
+	}
+	if nearest == nil {
+		return conversation.Window{}, false
+	}
+	return nearest.window(), true
+}
+
+// outgrown says whether a budget is so much larger than every remembered one that its window is opened afresh: a larger model reads all
+// anew anyway (behaviour §8).
+func (f fits) outgrown(budget int64) bool {
+	for _, o := range f {
+		if 2*budget <= 3*o.Budget {
+			return false
+		}
+	}
+	return len(f) > 0
 }
 
 // last says whether the budget is the one that was built for last.

@@ -91,7 +91,7 @@ func (d *deciding) summary(x *expiry.Due, o *original) (summarize.Result, bool) 
 	if x.Message().Role == conversation.RoleSystem {
 		return summarize.Result{Err: errSystem}, true
 	}
-	r := d.request(x, o)
+	r := d.summaryRequest(x, o)
 	if s, ended := d.engine.summaries.Look(r); ended {
 		return s, true
 	}
@@ -107,8 +107,8 @@ var (
 	errNotReady = errors.New("the summary was not ready in time")
 )
 
-// request asks for a summary of an original.
-func (d *deciding) request(x *expiry.Due, o *original) *summarize.Request {
+// summaryRequest asks for a summary of an original.
+func (d *deciding) summaryRequest(x *expiry.Due, o *original) *summarize.Request {
 	m := x.Message()
 	r := &summarize.Request{
 		Scope:   summarize.Scope{Namespace: d.window.key.Namespace, Conversation: d.window.key.Conversation},

@@ -175,8 +175,8 @@ func (im *importing) derive(m *conversation.Message) error {
 	switch {
 	case m.Role == conversation.RoleSystem && m.Index == im.head.LeadingSystem:
 		im.head.LeadingSystem++
-	case m.Role == conversation.RoleUser:
-		im.head.LastUser = m.Index
+	default:
+		request(&im.head, m)
 	}
 	if m.Role == conversation.RoleUser || m.Role == conversation.RoleTool {
 		im.rewinds.inputs++
@@ -275,7 +275,7 @@ func (im *importing) manifest(m *conversation.Manifest) error {
 	}
 	ok := m.Seq > last && m.Counter == im.from.Info.Counter && im.engine.formats[m.Format] != nil && m.Seq <= im.from.Head.ManifestSeq && len(im.manifests) < 2*manifestsKept &&
 		0 <= m.MessageCount && m.MessageCount <= im.head.Messages && 0 <= m.EditSeq && m.EditSeq <= im.editSeq &&
-		0 <= m.Window.Start && m.Window.Start <= m.MessageCount && m.Window.Anchor < m.MessageCount && m.LeadingSystem <= m.MessageCount &&
+		0 <= m.Window.Start && m.Window.Start <= m.MessageCount && m.Window.Request < m.MessageCount && m.LeadingSystem <= m.MessageCount &&
 		0 <= m.Window.Restored && m.Window.Restored <= m.EditSeq
 	if !ok {
 		return invalid("manifest %d does not fit the record", m.Seq)

@@ -69,7 +69,7 @@ func (im *importing) goBack(i int) {
 	if im.rewinds.all[i].First <= h.LeadingSystem {
 		h.LeadingSystem = h.Messages
 	}
-	h.LastUser, h.Pins = before.LastUser, slices.Clone(before.Pins)
+	h.Request, h.Opening, h.Pins = before.Request, before.Opening, slices.Clone(before.Pins)
 	im.rewinds.inputs = before.inputs
 	if h.Place.Carrying > 0 {
 		if h.Place = before.Place; h.Place.Carrying == 0 {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/tokens"
 )
 
@@ -44,12 +45,21 @@ func (im *importing) fits(value []byte) bool {
 		return false
 	}
 	for _, f := range known {
-		unknown := f == fit{Budget: f.Budget, Start: -1, Anchor: -1}
-		if f.Budget <= 0 || !unknown && f.Start < 0 || f.Start > im.head.Messages || f.Anchor < -1 || !unknown && f.Anchor >= f.Start || f.Restored < 0 || f.Restored > im.editSeq {
+		if f.Budget <= 0 || !im.admits(f.window()) && !(f.Start == -1 && f.Request == -1 && f.Restored == 0) {
 			return false
 		}
 	}
 	return true
+}
+
+// admits says whether a window may be one of this conversation's.
+func (im *importing) admits(w conversation.Window) bool {
+	cuts := !slices.ContainsFunc(w.Cuts, func(c conversation.Cut) bool {
+		return c.Message < 0 || c.Message > im.head.Messages || c.Summary < 0 || min(c.Head, c.From, c.Tail) < 0
+	})
+	before := func(index int32) bool { return -1 <= index && (index < w.Start || index == 0) }
+	return 0 <= w.Start && w.Start <= im.head.Messages && before(w.Request) && before(w.Opening) && cuts &&
+		0 <= w.Restored && w.Restored <= im.editSeq && 0 <= w.Afresh && w.Afresh <= im.editSeq
 }
 
 func (im *importing) erasures(value []byte) bool {

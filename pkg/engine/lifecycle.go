@@ -23,7 +23,10 @@ func (d *deciding) age(ctx context.Context) error {
 	if len(d.edits) == 0 {
 		return nil
 	}
-	out, err := d.compose(ctx, d.view, d.out.window)
+	if err := d.findRequests(ctx); err != nil { // what expires is neither request nor opening any more
+		return err
+	}
+	out, err := d.compose(ctx, d.view, d.complete(d.out.window))
 	if err != nil {
 		return err
 	}

@@ -97,9 +97,12 @@ func (l *listing) inView(message *conversation.Message) bool {
 	if m == nil || index >= m.MessageCount {
 		return false
 	}
+	if cut, ok := m.Window.CutOf(index, 0); ok && cut.Leaves() {
+		return false
+	}
 	edit, _, restored := l.window.view.Restored(index)
-	shownAgain := message.Role == conversation.RoleSystem && slices.ContainsFunc(l.window.view.Excepted(), func(r conversation.Range) bool { return r.Contains(index) })
-	return shownAgain || index >= m.Window.Start || index < m.LeadingSystem || index == m.Window.Anchor || restored && edit > m.Window.Restored ||
+	return index >= m.Window.Start || index < m.LeadingSystem || index == m.Window.Request || index == m.Window.Opening ||
+		restored && edit > m.Window.Restored || l.window.view.ShownAgain(message) ||
 		slices.ContainsFunc(m.Pins, func(r conversation.Range) bool { return r.Contains(index) })
 }
 

@@ -15,8 +15,11 @@ const overTarget = 105
 
 // compactIfFull makes the view smaller if it has outgrown its budget, or if a summary is ready that costs nothing now.
 func (d *deciding) compactIfFull(ctx context.Context) error {
+	if d.settings.compact.strategy == conversation.StrategySlidingWindow {
+		return d.slideIfFull(ctx)
+	}
 	if !d.summarises() {
-		return d.makeRoom(ctx)
+		return nil
 	}
 	why := d.trigger()
 	if r, _, err := d.window.draft(); err != nil {
@@ -27,10 +30,8 @@ func (d *deciding) compactIfFull(ctx context.Context) error {
 	if why == conversation.ReasonUnspecified || d.hopeless() {
 		return nil
 	}
-	if _, err := d.compact(ctx, why, d.settings.compact.target, d.settings.compact.keep); err != nil {
-		return err
-	}
-	return d.makeRoom(ctx)
+	_, err := d.compact(ctx, why, d.settings.compact.target, d.settings.compact.keep)
+	return err
 }
 
 // hopeless says whether not even the newest unit has room beside what is always sent. Clipping it may help, and a summary does not:
@@ -44,20 +45,6 @@ func (d *deciding) hopeless() bool {
 		}
 	}
 	return least > d.settings.limit
-}
-
-// makeRoom moves the window's start where the provider has reported more than the budget and our count has not noticed.
-func (d *deciding) makeRoom(ctx context.Context) error {
-	used, _ := d.used()
-	total := d.fixed + d.out.tokens()
-	if used <= d.settings.budget || total > d.settings.limit || total <= d.settings.target {
-		return nil
-	}
-	r := compaction.Fit(d.fitInput(total - 1))
-	if !r.Fits {
-		return nil
-	}
-	return d.move(ctx, r.Window)
 }
 
 // compact lets summaries take the place of what is older than the newest messages. A draft that stands is published first; what
@@ -80,7 +67,34 @@ func (d *deciding) compact(ctx context.Context, why conversation.Reason, target 
 			return false, err
 		}
 	}
+	if err := d.cutShares(ctx, target); err != nil {
+		return false, err
+	}
 	return d.settle(before, saved), nil
+}
+
+// cutShares cuts the request and the opening down to their shares of the budget, where the view is over the target that a compaction
+// aims at: what stands before the tail changes anyway.
+func (d *deciding) cutShares(ctx context.Context, target int64) error {
+	if d.fixed+d.out.tokens() <= target || !d.published() {
+		return nil
+	}
+	c, win := &claims{}, d.out.window
+	c.Newest.First = win.Start
+	if err := d.claimAsked(ctx, c); err != nil {
+		return err
+	}
+	var r compaction.FitResult
+	if c.Request != nil {
+		r.Request = max(d.settings.limit/compaction.RequestShare, c.Request.Least)
+	}
+	if c.Opening != nil {
+		r.Opening = max(d.settings.limit/compaction.OpeningShare, c.Opening.Least)
+	}
+	if err := d.cutDown(ctx, &win, c, &r); err != nil {
+		return err
+	}
+	return d.move(ctx, win)
 }
 
 // summariseRest plans anew and publishes what was written for the plan: by a model, if the build may wait for one, or else as an
@@ -194,20 +208,8 @@ func (d *deciding) publish(ctx context.Context, dr *draft, why conversation.Reas
 		d.add(e)
 		ids[i] = e.Summary.ID
 	}
-	win := d.out.window
-	win.Start, win.Anchor = max(win.Start, dr.Cut), -1
-	if last := d.window.head.LastUser; last >= 0 && last < win.Start {
-		if err := d.window.load(ctx, d.engine, conversation.Range{First: last, End: last + 1}); err != nil {
-			return err
-		}
-		if m, ok := d.window.message(last); ok {
-			if it, shown := d.view.Item(m); shown && it.Tokens() <= d.settings.compact.anchor {
-				win.Anchor = last
-			}
-		}
-	}
 	var err error
-	d.out, err = d.compose(ctx, d.view, win)
+	d.out, err = d.compose(ctx, d.view, d.startingAt(max(d.out.window.Start, dr.Cut)))
 	return err
 }
 

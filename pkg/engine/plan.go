@@ -27,7 +27,7 @@ type step struct {
 
 // planned says what would be summarised so that the newest messages, of at most tail tokens, are left; nil if nothing would.
 func (d *deciding) planned(ctx context.Context, tail int64, keep int32) (*plan, error) {
-	cut := d.cut(tail, keep)
+	cut := d.cutBeside(tail, keep)
 	if cut <= max(d.kept.LeadingSystem, d.view.SummarisedTo()) {
 		return nil, nil
 	}
@@ -45,6 +45,25 @@ func (d *deciding) planned(ctx context.Context, tail int64, keep int32) (*plan, 
 		return nil, nil
 	}
 	return p, nil
+}
+
+// cutBeside is where a compaction cuts that leaves so much room to the newest messages, and to the opening and the request where these
+// would then lie before them.
+func (d *deciding) cutBeside(tail int64, keep int32) int32 {
+	cut := d.cut(tail, keep)
+	kept := int64(0)
+	for i := d.out.tail; i < len(d.out.units) && d.out.units[i].First() < cut; i++ {
+		switch first := d.out.units[i].First(); {
+		case first == d.request:
+			kept += min(d.out.weights[i], d.settings.limit/compaction.RequestShare)
+		case first == d.opening:
+			kept += min(d.out.weights[i], d.settings.limit/compaction.OpeningShare)
+		}
+	}
+	if kept == 0 {
+		return cut
+	}
+	return d.cut(max(0, tail-kept), keep)
 }
 
 // cut is the first message that a compaction leaves; 0 if nothing would go.
@@ -202,13 +221,14 @@ func (d *deciding) chunks(from, cut int32) []conversation.Range {
 	return out
 }
 
-// spanUnits are the units of a stretch as the view shows them, without what never enters a summariser: the system's messages and
+// spanUnits are the units of stretches as the view shows them, without what never enters a summariser: the system's messages and
 // pinned units.
-func (d *deciding) spanUnits(r conversation.Range) []conversation.Unit {
+func (d *deciding) spanUnits(ranges ...conversation.Range) []conversation.Unit {
 	var items []conversation.Item
 	for i := range d.window.messages {
 		m := &d.window.messages[i]
-		if !r.Contains(m.Index) || m.Role == conversation.RoleSystem || d.pinned(m.Index) {
+		within := slices.ContainsFunc(ranges, func(r conversation.Range) bool { return r.Contains(m.Index) })
+		if !within || m.Role == conversation.RoleSystem || d.pinned(m.Index) {
 			continue
 		}
 		if it, ok := d.view.Item(m); ok {
@@ -219,7 +239,7 @@ func (d *deciding) spanUnits(r conversation.Range) []conversation.Unit {
 }
 
 // except are the messages of a range that a summary over it does not stand for (behaviour §8): pinned units, the system's messages,
-// newest first, as far as they have room; the newest user message, if it is not too large; and units that were expanded lately.
+// newest first, as far as they have room; the opening and the request in force; and units that were expanded lately.
 func (d *deciding) except(r conversation.Range) []conversation.Range {
 	var out []conversation.Range
 	for _, p := range d.kept.Pins {
@@ -242,7 +262,7 @@ func (d *deciding) except(r conversation.Range) []conversation.Range {
 			if room -= n; room >= 0 || d.expandedLately(m.Index) {
 				out = append(out, conversation.Range{First: m.Index, End: m.Index + 1})
 			}
-		case m.Index == d.window.head.LastUser && n <= d.settings.compact.anchor || d.expandedLately(m.Index):
+		case m.Index == d.request || m.Index == d.opening || d.expandedLately(m.Index):
 			out = append(out, conversation.Range{First: m.Index, End: m.Index + 1})
 		}
 	}

@@ -78,7 +78,7 @@ func (d *deciding) brokenBy(before earlierBuild, stable int, m *conversation.Man
 		return BreakOtherCoordinates
 	case d.spannedSince(p.EditSeq) != BreakNone:
 		return d.spannedSince(p.EditSeq)
-	case p.Window != m.Window:
+	case !p.Window.Equal(&m.Window):
 		return BreakWindowMoved
 	case p.LeadingSystem != m.LeadingSystem || !slices.Equal(p.Pins, m.Pins):
 		return BreakPinned

@@ -48,6 +48,11 @@ func (r *BuildResult) explain(out *composition, m *conversation.Manifest, record
 			r.Tokens.Estimated = r.Tokens.Estimated || it.Message.Estimated
 			r.explainItem(it)
 		}
+		r.explainCut(out, i)
+	}
+	for i := range out.gaveWay {
+		left -= out.gaveWay[i].Summary.Recorded
+		r.explainGaveWay(&out.gaveWay[i])
 	}
 	for i := range out.gone {
 		left -= int64(out.gone[i].Message.Tokens)
@@ -59,7 +64,7 @@ func (r *BuildResult) explain(out *composition, m *conversation.Manifest, record
 			First: h.Range.First, Last: h.Range.End - 1, Kind: conversation.DecisionHidden, Reason: h.Reason, Before: h.Before, EditSeq: h.Seq,
 		})
 	}
-	r.explainLeftOut(out.leftOut(m), max(left, 0))
+	r.explainLeftOut(out, m, max(left, 0))
 	for _, p := range out.repairs {
 		d := conversation.Decision{First: p.Index, Last: p.Index, Kind: conversation.DecisionRepaired, Reason: p.Reason}
 		d.Before, d.After = max(-p.Tokens, 0), max(p.Tokens, 0)
@@ -79,12 +84,53 @@ func (r *BuildResult) explainSummary(e *conversation.Edit, weight int64) {
 	})
 }
 
-// explainLeftOut says which messages lie before the window, and nothing stands for. What they weigh together is told of the last.
-func (r *BuildResult) explainLeftOut(ranges []conversation.Range, weight int64) {
+// explainCut says that a window shows a part of the request, the opening or a summary.
+func (r *BuildResult) explainCut(out *composition, i int) {
+	u := &out.units[i]
+	if cutOf(&out.window, u).Leaves() || u.Summary == nil && u.First() >= out.window.Start {
+		return
+	}
+	d := conversation.Decision{
+		First: u.First(), Last: u.Last(), Kind: conversation.DecisionClipped, Reason: conversation.ReasonOverBudgetShare,
+		Before: u.Tokens(), After: out.weights[i],
+	}
+	if u.Summary != nil {
+		d.Summary = u.Summary.Summary.ID
+	} else {
+		r.Tokens.SavedByFit += d.Before - d.After
+	}
+	r.Decisions = append(r.Decisions, d)
+}
+
+// explainGaveWay says that a summary is not shown.
+func (r *BuildResult) explainGaveWay(e *conversation.Edit) {
+	r.Tokens.SavedByCompaction += e.Summary.Recorded
+	r.Decisions = append(r.Decisions, conversation.Decision{
+		First: e.Range.First, Last: e.Range.End - 1, Kind: conversation.DecisionLeftOut, Reason: conversation.ReasonNoRoom,
+		Before: e.Summary.Recorded, EditSeq: e.Seq, Summary: e.Summary.ID,
+	})
+}
+
+// explainLeftOut says which messages lie before the window, and nothing stands for. What they weigh together is told of the last. What
+// the window would have kept all the same, and has no room for, is told apart.
+func (r *BuildResult) explainLeftOut(out *composition, m *conversation.Manifest, weight int64) {
+	ranges := out.leftOut(m)
+	for _, c := range m.Window.Cuts {
+		if !c.Leaves() || c.Summary > 0 {
+			continue
+		}
+		one := []conversation.Range{{First: c.Message, End: c.Message + 1}}
+		if ranges = subtract(ranges, one); c.Message < m.Window.Start {
+			r.Decisions = append(r.Decisions, conversation.Decision{
+				First: c.Message, Last: c.Message, Kind: conversation.DecisionLeftOut, Reason: conversation.ReasonNoRoom,
+			})
+		}
+	}
 	for i, o := range ranges {
 		d := conversation.Decision{First: o.First, Last: o.End - 1, Kind: conversation.DecisionLeftOut, Reason: conversation.ReasonBeforeWindow}
 		if i == len(ranges)-1 {
-			d.Before, r.Tokens.SavedByFit = weight, weight
+			d.Before = weight
+			r.Tokens.SavedByFit += weight
 		}
 		r.Decisions = append(r.Decisions, d)
 	}
@@ -98,6 +144,9 @@ func (out *composition) leftOut(m *conversation.Manifest) []conversation.Range {
 		if s := out.units[i].Summary; s != nil {
 			end = max(end, s.Range.End)
 		}
+	}
+	for i := range out.gaveWay {
+		end = max(end, out.gaveWay[i].Range.End)
 	}
 	aside := func(r conversation.Range) {
 		known = append(known, conversation.Range{First: r.First, End: min(r.End, end)})

@@ -187,16 +187,17 @@ func TestEngine_Build_SwitchOfVariants(t *testing.T) {
 // comes back.
 func TestEngine_Build_SwitchLeftBehind(t *testing.T) {
 	b := newEager()
+	b.append(t, "c", user("opening"))
 	b.enrich(t, "c", user("u"), adds("p", "", "now", true, never), adds("p", "", "later", false, always))
 	b.append(t, "c", answer(words(1200)), user("on"))
-	wantShown(t, b.turn(t, "c", within(1000)), 0, "")
+	wantShown(t, b.turn(t, "c", within(1000)), 1, "")
 	b.append(t, "c", user("next"))
 	b.turn(t, "c", within(1000))
-	if _, err := b.Expand(ctx, engine.ExpandRequest{Key: keyOf("c"), Index: ptr(int32(0))}); err != nil {
+	if _, err := b.Expand(ctx, engine.ExpandRequest{Key: keyOf("c"), Index: ptr(int32(1))}); err != nil {
 		t.Fatal(err)
 	}
-	wantShown(t, b.turn(t, "c", sameTurn, within(1000)), 0, "u|later|\n\n")
-	wantShown(t, b.turn(t, "c", within(1000)), 0, "u|later|\n\n")
+	wantShown(t, b.turn(t, "c", sameTurn, within(1000)), 1, "u|later|\n\n")
+	wantShown(t, b.turn(t, "c", within(1000)), 1, "u|later|\n\n")
 	b.rebuildsAll(t, "c", 4)
 }
 

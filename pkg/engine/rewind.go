@@ -151,8 +151,8 @@ func (b *rewinding) changeFits(c *store.Change) error {
 	}
 	dissolves := len(b.dissolved()) > 0
 	for i, f := range known { // what the budgets were is remembered: the largest makes the summaries
-		if dissolves || f.Start >= b.from || f.Anchor >= b.from {
-			known[i] = fit{Budget: f.Budget, Start: -1, Anchor: -1}
+		if dissolves || f.Start >= b.from || f.Request >= b.from {
+			known[i] = f.forgotten()
 		}
 	}
 	if len(known) > 0 {
@@ -169,7 +169,10 @@ func (b *rewinding) changeHead(ctx context.Context, h *Head) error {
 	}
 	h.Unanswered = slices.DeleteFunc(slices.Clone(h.Unanswered), func(c store.Call) bool { return c.Message >= b.from })
 	h.Pins = slices.DeleteFunc(slices.Clone(h.Pins), func(p conversation.Range) bool { return p.First >= b.from })
-	h.UnitStart, h.LastUser = h.Messages, -1
+	h.UnitStart, h.Request = h.Messages, -1
+	if h.Opening >= b.from {
+		h.Opening = -1
+	}
 	carries := h.Place.Carrying > 0
 	inputs := int32(0)
 	for at := b.from; at > 0; {
@@ -182,8 +185,8 @@ func (b *rewinding) changeHead(ctx context.Context, h *Head) error {
 			if !ok || !b.visible(m) {
 				continue
 			}
-			if h.LastUser < 0 && m.Role == conversation.RoleUser {
-				h.LastUser = m.Index
+			if h.Request < 0 && m.OwnWords() {
+				h.Request = m.Index
 			}
 			if carries && m.Place.Carrying > 0 {
 				h.Place, carries = conversation.Place{Carrying: m.Place.Carrying, Inputs: m.Place.Inputs + inputs}, false
@@ -192,7 +195,7 @@ func (b *rewinding) changeHead(ctx context.Context, h *Head) error {
 				inputs++
 			}
 		}
-		if h.LastUser >= 0 && !carries {
+		if h.Request >= 0 && !carries {
 			break
 		}
 	}

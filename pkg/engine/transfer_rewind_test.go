@@ -44,7 +44,7 @@ func TestEngine_Import_OfRewoundAndSummarised(t *testing.T) {
 		}
 	}
 	one, other := b.head(t, "c"), b.head(t, "copy")
-	if one.LastUser != other.LastUser || one.UnitStart != other.UnitStart || len(one.Pins) != len(other.Pins) || one.LeadingSystem != other.LeadingSystem {
+	if one.Request != other.Request || one.UnitStart != other.UnitStart || len(one.Pins) != len(other.Pins) || one.LeadingSystem != other.LeadingSystem {
 		t.Errorf("heads %+v and %+v", one, other)
 	}
 }

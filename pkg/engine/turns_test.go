@@ -198,16 +198,16 @@ func TestEngine_Build_Revision(t *testing.T) {
 	steady("ten appends and a build that moves the window", 14)
 }
 
-// TestEngine_Build_AnchorLeaving is a view that changes though the window's start stays: the build moves the revision.
-func TestEngine_Build_AnchorLeaving(t *testing.T) {
+// TestEngine_Build_RequestGivesWay is a view that changes though the window's start stays: the build moves the revision.
+func TestEngine_Build_RequestGivesWay(t *testing.T) {
 	b := newBench(1 << 20)
 	b.append(t, "c", user(words(100)), answer(words(700)), answer(words(300)))
 	first := b.build(t, "c", conversation.FormatOpenAIChat, 1000)
-	if first.Manifest.Window != (conversation.Window{Start: 2, Anchor: 0}) {
+	if want := (conversation.Window{Start: 2}); !first.Manifest.Window.Equal(&want) {
 		t.Fatalf("window %+v", first.Manifest.Window)
 	}
-	second := b.asked(t, "c", 1000, func(r *engine.BuildRequest) { r.Fixed.Tokens = ptr(int32(650)) })
-	if second.Manifest.Window != (conversation.Window{Start: 2, Anchor: -1}) || second.Prefix.BrokenBy != engine.BreakWindowMoved {
+	second := b.asked(t, "c", 1000, func(r *engine.BuildRequest) { r.Fixed.Tokens = ptr(int32(690)) })
+	if want := (conversation.Window{Start: 2, Cuts: []conversation.Cut{{}}}); !second.Manifest.Window.Equal(&want) || second.Prefix.BrokenBy != engine.BreakWindowMoved {
 		t.Fatalf("window %+v, broken by %d", second.Manifest.Window, second.Prefix.BrokenBy)
 	}
 	if second.Revision == first.Revision {

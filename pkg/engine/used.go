@@ -2,8 +2,10 @@ package engine
 
 import (
 	"encoding/json"
+	"fmt"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
 // usedSlot holds the last usage report.
@@ -18,6 +20,7 @@ type reported struct {
 	Context  int64  `json:"context"`  // everything that was sent
 	Output   int64  `json:"output"`
 	Thought  int64  `json:"thought,omitempty"` // reasoning tokens
+	Spent    bool   `json:"spent,omitempty"`   // the view was made smaller for it: that happens once
 }
 
 // report notes what was reported for a build, unless something was for a later one.
@@ -48,9 +51,6 @@ func (w *window) lastReport() (r reported, ok bool, err error) {
 	return r, true, nil
 }
 
-// maxSurprise is how far a report may lie from our count, as a factor. What is beyond is some other request's, or no truth.
-const maxSurprise = 2
-
 // used is what the view takes of the budget, times the factor (behaviour §8): what was last reported for this model and what
 // the view has gained or lost since, by our count. The answer was reported as output, and is on record since: it counts once,
 // as the more of the two.
@@ -60,9 +60,50 @@ func (d *deciding) used() (tokens int64, isReported bool) {
 	if err != nil || !ok || r.Model != d.model {
 		return now, false
 	}
-	counted := scaled(r.Counted, d.settings.factor)
-	context := min(max(r.Context, counted/maxSurprise), counted*maxSurprise)
-	return now + context - counted + d.unseenOutput(&r), true
+	return now + r.Context - scaled(r.Counted, d.settings.factor) + d.unseenOutput(&r), true
+}
+
+// excess is by how much what was reported exceeds our count, before the factor: what else is sent that nobody told us of. It lowers
+// what the rest of the view may take.
+func (d *deciding) excess() int64 {
+	used, _ := d.used()
+	return max(0, unscaled(used, d.settings.factor)-d.fixed-d.out.tokens())
+}
+
+// reportSpent says whether the view was made smaller for the last report before.
+func (d *deciding) reportSpent() bool {
+	r, _, err := d.window.lastReport()
+	return err != nil || r.Spent
+}
+
+// spend remembers that the view was made smaller for the last report.
+func (d *deciding) spend(c *store.Change) error {
+	r, ok, err := d.window.lastReport()
+	if err != nil || !ok || !d.spent {
+		return err
+	}
+	r.Spent = true
+	c.Slots[usedSlot], err = json.Marshal(&r)
+	return err
+}
+
+// UsageJump is the code of a degradation: a provider reported more than twice what was counted for the same context.
+const UsageJump = "USAGE_JUMP"
+
+// usageJump is how many times our count a report may be before it is named.
+const usageJump = 2
+
+// nameJump says that the last report is far beyond our count: something is sent that the sidecar was not told of.
+func (d *deciding) nameJump() {
+	r, ok, err := d.window.lastReport()
+	if err != nil || !ok || r.Model != d.model || r.Context <= usageJump*scaled(r.Counted, d.settings.factor) {
+		return
+	}
+	d.degradations = append(d.degradations, Degradation{
+		Code: UsageJump, Asked: fmt.Sprintf("the count of build b%d", r.Manifest),
+		Reason: fmt.Sprintf("the provider reported %d tokens where %d were counted: something is sent that fixed_input does not name", r.Context, scaled(r.Counted, d.settings.factor)),
+		Done:   "the report counts: what it exceeds the count by is kept free",
+	})
 }
 
 // unseenOutput is what the provider reported as output beyond what is on record of it.

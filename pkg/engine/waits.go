@@ -126,7 +126,7 @@ func (d *deciding) prepare(ctx context.Context) {
 		if err != nil {
 			continue
 		}
-		if r := d.request(x, o); !d.engine.summaries.Knows(r) {
+		if r := d.summaryRequest(x, o); !d.engine.summaries.Knows(r) {
 			d.engine.summaries.Start(r) //nolint:contextcheck // it goes on behind the build
 			left--
 		}

@@ -142,7 +142,7 @@ func TestEngine_Compact_Sliding_OldAnchorLeaves(t *testing.T) {
 	b := summarises(conversation.StrategySlidingWindow)
 	b.append(t, "c", user("first"))
 	b.worked(t, "c", 0, 30, 100, 2_000)
-	if r := b.asked(t, "c", 2_000, nil); r.Manifest.Window.Anchor != 0 {
+	if r := b.asked(t, "c", 2_000, nil); r.Manifest.Window.Request != 0 {
 		t.Fatalf("window %+v: nothing is tested", r.Manifest.Window)
 	}
 	b.append(t, "c", user("second"), answer("yes"), user("third"))
@@ -150,7 +150,7 @@ func TestEngine_Compact_Sliding_OldAnchorLeaves(t *testing.T) {
 	if _, err := b.Compact(ctx, engine.CompactRequest{Key: keyOf("c"), KeepRecent: &none}); err != nil {
 		t.Fatal(err)
 	}
-	if r := b.asked(t, "c", 2_000, nil); r.Manifest.Window.Anchor >= 0 {
+	if r := b.asked(t, "c", 2_000, nil); r.Manifest.Window.Request >= 0 {
 		t.Errorf("window %+v", r.Manifest.Window)
 	}
 }

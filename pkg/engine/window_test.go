@@ -50,7 +50,7 @@ func TestEngine_Build_BudgetInUseIsNotForgotten(t *testing.T) {
 	b.append(t, "c", user("a little more"))
 	for i := range int32(6) {
 		b.build(t, "c", conversation.FormatOpenAIChat, 2000+i)
-		if got := b.build(t, "c", conversation.FormatOpenAIChat, 1000).Manifest.Window; got != want {
+		if got := b.build(t, "c", conversation.FormatOpenAIChat, 1000).Manifest.Window; !got.Equal(&want) {
 			t.Fatalf("after %d other budgets: window %+v, want %+v", i+1, got, want)
 		}
 	}

@@ -56,7 +56,7 @@ func (d *deciding) work(ctx context.Context, p *plan) (*work, error) {
 	}
 	w.prompt = d.spanPrompt()
 	for i := range p.Steps {
-		units, err := d.ownUnits(ctx, p.Steps[i].Own)
+		units, err := d.ownUnits(ctx, append(d.noLongerApart(&p.Steps[i]), p.Steps[i].Own)...)
 		if err != nil {
 			return nil, err
 		}
@@ -81,9 +81,21 @@ func (d *deciding) spanPrompt() conversation.Prompt {
 	return conversation.Prompt{}
 }
 
-// ownUnits are copies of the units of a stretch: what the window holds changes under it once the conversation is let go.
-func (d *deciding) ownUnits(ctx context.Context, r conversation.Range) ([]conversation.Unit, error) {
-	units := d.spanUnits(r)
+// noLongerApart are the messages that the summaries which a step takes up left out, and that it stands for: an earlier request, above all.
+// No summary tells of them yet.
+func (d *deciding) noLongerApart(s *step) []conversation.Range {
+	var out []conversation.Range
+	for _, e := range d.view.Summaries() {
+		if slices.Contains(s.Children, e.Summary.ID) {
+			out = append(out, e.Summary.Except...)
+		}
+	}
+	return subtract(merge(out), append(d.except(s.Range), s.Own))
+}
+
+// ownUnits are copies of the units of stretches: what the window holds changes under it once the conversation is let go.
+func (d *deciding) ownUnits(ctx context.Context, ranges ...conversation.Range) ([]conversation.Unit, error) {
+	units := d.spanUnits(ranges...)
 	for i := range units {
 		for j := range units[i].Items {
 			it := &units[i].Items[j]
@@ -112,7 +124,7 @@ func (d *deciding) takeUp(ctx context.Context, w *work, ids []int64) error {
 		earlier := written{Text: contents[0]}
 		if contents[1] != "" {
 			if err := json.Unmarshal([]byte(contents[1]), &earlier.known); err != nil {
-				return conversation.Errorf(conversation.CorruptRecord, "the facts of summary s%d are damaged", s.ID).Because(err)
+				return damagedFacts(s.ID, err)
 			}
 		}
 		w.earlier[s.ID] = earlier

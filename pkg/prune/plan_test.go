@@ -57,7 +57,7 @@ func parts(list ...conversation.Part) []conversation.Part { return list }
 func seed(messages []conversation.Message, edits ...conversation.Edit) prune.Input {
 	v := (&conversation.View{}).Fold(edits)
 	return prune.Input{
-		Units: v.Layout(messages, conversation.Window{Anchor: -1}, conversation.Kept{}), View: v,
+		Units: v.Layout(messages, conversation.Window{Opening: -1, Request: -1}, conversation.Kept{}), View: v,
 		Protect: conversation.DefaultProtectTokens, Minimum: conversation.DefaultMinimumTokens, MaxPart: conversation.DefaultMaxPartTokens,
 		Tools: prune.DefaultTools(), Prefixes: prune.DefaultPrefixes(),
 		Placeholder: func(recall string) int64 {

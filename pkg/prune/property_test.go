@@ -141,7 +141,7 @@ func TestPlan_AnyView_AgreesWithReference(t *testing.T) {
 			w.edit(edit(0, target.Index, target.Part, conversation.Cleared, shown))
 		}
 		if in.View = in.View.Fold(w.edits); len(got) > 0 {
-			in.Units = in.View.Layout(w.messages, conversation.Window{Anchor: -1}, conversation.Kept{})
+			in.Units = in.View.Layout(w.messages, conversation.Window{Opening: -1, Request: -1}, conversation.Kept{})
 			if again := prune.Plan(in); again != nil {
 				t.Fatalf("after %v there is still %v", got, again)
 			}

@@ -221,7 +221,8 @@ type Head struct {
 
 	UnitStart     int32                // first message of the newest unit
 	LeadingSystem int32                // messages [0, n) are the system's
-	LastUser      int32                // newest user message; -1 for none
+	Request       int32                // newest message in which a user's own words stand; -1 for none
+	Opening       int32                // first message in which a user's own words stand; -1 for none
 	Place         conversation.Place   // of the last message that has one: how many count for retention
 	CallOrdinal   int32                // of the last call
 	Unanswered    []Call               // calls without a result, oldest first

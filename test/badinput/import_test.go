@@ -155,11 +155,11 @@ func forgeries() []forgery {
 		set(0, 2, "edit", "seq"), set(0, map[string]any{"start": 6, "end": 9}, "edit", "range"), set(0, map[string]any{"start": 3, "end": 3}, "edit", "range"), set(0, map[string]any{"start": -1, "end": 0}, "edit", "range"),
 		set(0, 7, "edit", "parts", 0, "part"), set(0, -1, "edit", "parts", 0, "part"), set(0, secret, "edit", "kind"), set(0, []any{9}, "edit", "mask"), set(0, map[string]any{"id": 1, "text": secret}, "edit", "summary"),
 		set(0, most32, "manifest", "messageCount"), set(0, -1, "manifest", "messageCount"), set(0, 99, "manifest", "editSeq"), set(0, 99, "manifest", "turn"), set(0, 7, "manifest", "windowStartIndex"), set(0, 9, "manifest", "seq"),
-		set(0, -2, "manifest", "windowAnchorIndex"), set(0, 9, "manifest", "leadingSystem"), set(0, secret, "manifest", "contentSha256"), set(0, secret, "manifest", "format"), set(0, []any{map[string]any{"start": 1, "end": 99}}, "manifest", "pins"),
+		set(0, -2, "manifest", "windowRequestIndex"), set(0, 9, "manifest", "leadingSystem"), set(0, secret, "manifest", "contentSha256"), set(0, secret, "manifest", "format"), set(0, []any{map[string]any{"start": 1, "end": 99}}, "manifest", "pins"),
 	}
 	return slices.Concat(all, head("messageCount", 6, 8, most32, -1, 1<<40), head("version", 0, -1, uint64(1)<<63), head("revision", -1),
 		head("tokenCount", 0, -1, 1<<62), head("editSeq", 0, 2, -1), head("manifestSeq", 1, -1), head("turn", -1, 1<<31), head("seen", 8, -1),
-		head("windowStartIndex", 8, -1), head("lastManifest", []any{}, []any{0, 0, 0, 0, 0, 99}, repeated[any](0, 1000)), head("callOrdinal", 1, -1), head("unitStart", 99), head("leadingSystem", -1), head("lastUser", 7),
+		head("windowStartIndex", 8, -1), head("lastManifest", []any{}, []any{0, 0, 0, 0, 0, 99}, repeated[any](0, 1000)), head("callOrdinal", 1, -1), head("unitStart", 99), head("leadingSystem", -1), head("request", 7),
 		head("unanswered", []any{map[string]any{"callId": secret, "ordinal": 9, "message": 0}}), head("pins", []any{map[string]any{"start": 1, "end": 0}}))
 }
 

@@ -128,9 +128,9 @@ type DecisionKind int32
 const (
 	// Not said.
 	DecisionKind_DECISION_KIND_UNSPECIFIED DecisionKind = 0
-	// Tool results were cut to head and tail.
+	// A tool result, or the words of the request in force or of the opening, were cut to head and tail; or a summary was shortened.
 	DecisionKind_DECISION_KIND_CLIPPED DecisionKind = 1
-	// The messages lie before the window's start.
+	// The messages, or the summary that stands for them, are not shown: they lie before the window's start, or have no room.
 	DecisionKind_DECISION_KIND_LEFT_OUT DecisionKind = 2
 	// The rendering repaired the history for the provider; the record is as it was.
 	DecisionKind_DECISION_KIND_REPAIRED DecisionKind = 3
@@ -223,9 +223,9 @@ const (
 	DecisionReason_DECISION_REASON_UNSPECIFIED DecisionReason = 0
 	// A tool result is over its share of the budget.
 	DecisionReason_DECISION_REASON_RESULT_OVER_SHARE DecisionReason = 1
-	// The newest unit is over the budget with system and pinned messages.
+	// The newest unit is over the budget with what has a stronger claim on it than tool results have.
 	DecisionReason_DECISION_REASON_NEWEST_UNIT_OVER_BUDGET DecisionReason = 2
-	// The window's start moved past it to stay in budget.
+	// It lies before the window's start, and no summary stands for it.
 	DecisionReason_DECISION_REASON_BEFORE_WINDOW DecisionReason = 3
 	// A call that was never answered got a fixed result.
 	DecisionReason_DECISION_REASON_CALL_NEVER_ANSWERED DecisionReason = 4
@@ -287,6 +287,10 @@ const (
 	DecisionReason_DECISION_REASON_STORE_CONTENT_REQUEST DecisionReason = 32
 	// Its run has ended, or was not used for a day.
 	DecisionReason_DECISION_REASON_RUN_ENDED DecisionReason = 33
+	// The context is over its budget, and this is over its share of it: of the request in force, the opening or a summary a part is shown.
+	DecisionReason_DECISION_REASON_OVER_BUDGET_SHARE DecisionReason = 34
+	// The context is over its budget, and what has a stronger claim on it leaves no room for this.
+	DecisionReason_DECISION_REASON_NO_ROOM DecisionReason = 35
 )
 
 // Enum value maps for DecisionReason.
@@ -326,6 +330,8 @@ var (
 		31: "DECISION_REASON_OVER_CITATION_THRESHOLD",
 		32: "DECISION_REASON_STORE_CONTENT_REQUEST",
 		33: "DECISION_REASON_RUN_ENDED",
+		34: "DECISION_REASON_OVER_BUDGET_SHARE",
+		35: "DECISION_REASON_NO_ROOM",
 	}
 	DecisionReason_value = map[string]int32{
 		"DECISION_REASON_UNSPECIFIED":             0,
@@ -362,6 +368,8 @@ var (
 		"DECISION_REASON_OVER_CITATION_THRESHOLD": 31,
 		"DECISION_REASON_STORE_CONTENT_REQUEST":   32,
 		"DECISION_REASON_RUN_ENDED":               33,
+		"DECISION_REASON_OVER_BUDGET_SHARE":       34,
+		"DECISION_REASON_NO_ROOM":                 35,
 	}
 )
 
@@ -645,7 +653,10 @@ type Degradation struct {
 	// Output only. Why it was not done.
 	Reason string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
 	// Output only. What was done instead.
-	Done          string `protobuf:"bytes,3,opt,name=done,proto3" json:"done,omitempty"`
+	Done string `protobuf:"bytes,3,opt,name=done,proto3" json:"done,omitempty"`
+	// Output only. A name for programs; empty for most. USAGE_JUMP: the provider reported more than twice what was counted for a
+	// context, so that something is sent which fixed_input does not name.
+	Code          string `protobuf:"bytes,4,opt,name=code,proto3" json:"code,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -701,6 +712,13 @@ func (x *Degradation) GetDone() string {
 	return ""
 }
 
+func (x *Degradation) GetCode() string {
+	if x != nil {
+		return x.Code
+	}
+	return ""
+}
+
 var File_palimpsest_v1_event_proto protoreflect.FileDescriptor
 
 const file_palimpsest_v1_event_proto_rawDesc = "" +
@@ -733,11 +751,12 @@ const file_palimpsest_v1_event_proto_rawDesc = "" +
 	"\ftokens_after\x18\a \x01(\x03R\vtokensAfter\x12\x17\n" +
 	"\aedit_id\x18\b \x01(\tR\x06editId\x12\x1d\n" +
 	"\n" +
-	"summary_id\x18\t \x01(\tR\tsummaryId\"O\n" +
+	"summary_id\x18\t \x01(\tR\tsummaryId\"c\n" +
 	"\vDegradation\x12\x14\n" +
 	"\x05asked\x18\x01 \x01(\tR\x05asked\x12\x16\n" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x12\n" +
-	"\x04done\x18\x03 \x01(\tR\x04done*\x9a\x03\n" +
+	"\x04done\x18\x03 \x01(\tR\x04done\x12\x12\n" +
+	"\x04code\x18\x04 \x01(\tR\x04code*\x9a\x03\n" +
 	"\tEventType\x12\x1a\n" +
 	"\x16EVENT_TYPE_UNSPECIFIED\x10\x00\x12\x14\n" +
 	"\x10EVENT_TYPE_ADDED\x10\x01\x12\x16\n" +
@@ -769,7 +788,8 @@ const file_palimpsest_v1_event_proto_rawDesc = "" +
 	"\x14DECISION_KIND_PRUNED\x10\n" +
 	"\x12\x18\n" +
 	"\x14DECISION_KIND_HIDDEN\x10\v\x12\x17\n" +
-	"\x13DECISION_KIND_CITED\x10\f*\xd3\t\n" +
+	"\x13DECISION_KIND_CITED\x10\f*\x97\n" +
+	"\n" +
 	"\x0eDecisionReason\x12\x1f\n" +
 	"\x1bDECISION_REASON_UNSPECIFIED\x10\x00\x12%\n" +
 	"!DECISION_REASON_RESULT_OVER_SHARE\x10\x01\x12+\n" +
@@ -805,7 +825,9 @@ const file_palimpsest_v1_event_proto_rawDesc = "" +
 	"\x1aDECISION_REASON_CACHE_COLD\x10\x1e\x12+\n" +
 	"'DECISION_REASON_OVER_CITATION_THRESHOLD\x10\x1f\x12)\n" +
 	"%DECISION_REASON_STORE_CONTENT_REQUEST\x10 \x12\x1d\n" +
-	"\x19DECISION_REASON_RUN_ENDED\x10!BIZGgithub.com/palimpsest-context/palimpsest/gen/palimpsest/v1;palimpsestv1b\x06proto3"
+	"\x19DECISION_REASON_RUN_ENDED\x10!\x12%\n" +
+	"!DECISION_REASON_OVER_BUDGET_SHARE\x10\"\x12\x1b\n" +
+	"\x17DECISION_REASON_NO_ROOM\x10#BIZGgithub.com/palimpsest-context/palimpsest/gen/palimpsest/v1;palimpsestv1b\x06proto3"
 
 var (
 	file_palimpsest_v1_event_proto_rawDescOnce sync.Once

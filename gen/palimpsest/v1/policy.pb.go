@@ -796,8 +796,11 @@ type FitPolicy struct {
 	// Optional. The largest share of the budget a single tool result may take when it first enters a view, in percent; 1 to 100,
 	// 25 by default. What is larger is clipped.
 	MaxResultPercent *int32 `protobuf:"varint,5,opt,name=max_result_percent,json=maxResultPercent,proto3,oneof" json:"max_result_percent,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	// Optional. True: the opening, which is the first message that the user wrote, stays in view for good: before the window's start
+	// too, with a tenth of the budget where the context is over it. True by default.
+	KeepOpening   *bool `protobuf:"varint,6,opt,name=keep_opening,json=keepOpening,proto3,oneof" json:"keep_opening,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *FitPolicy) Reset() {
@@ -863,6 +866,13 @@ func (x *FitPolicy) GetMaxResultPercent() int32 {
 		return *x.MaxResultPercent
 	}
 	return 0
+}
+
+func (x *FitPolicy) GetKeepOpening() bool {
+	if x != nil && x.KeepOpening != nil {
+		return *x.KeepOpening
+	}
+	return false
 }
 
 // Budget is the room for one build. What is not set comes from the policy, then from the model profile, then from the defaults.
@@ -1347,18 +1357,20 @@ const file_palimpsest_v1_policy_proto_rawDesc = "" +
 	"\n" +
 	"cold_after\x18\x04 \x01(\v2\x19.google.protobuf.DurationR\tcoldAfterB\x12\n" +
 	"\x10_min_gain_tokensB\x15\n" +
-	"\x13_max_deferral_turns\"\x87\x03\n" +
+	"\x13_max_deferral_turns\"\xc0\x03\n" +
 	"\tFitPolicy\x121\n" +
 	"\x12max_context_tokens\x18\x01 \x01(\x05H\x00R\x10maxContextTokens\x88\x01\x01\x127\n" +
 	"\x15context_window_tokens\x18\x02 \x01(\x05H\x01R\x13contextWindowTokens\x88\x01\x01\x129\n" +
 	"\x16reserved_output_tokens\x18\x03 \x01(\x05H\x02R\x14reservedOutputTokens\x88\x01\x01\x12*\n" +
 	"\x0etarget_percent\x18\x04 \x01(\x05H\x03R\rtargetPercent\x88\x01\x01\x121\n" +
-	"\x12max_result_percent\x18\x05 \x01(\x05H\x04R\x10maxResultPercent\x88\x01\x01B\x15\n" +
+	"\x12max_result_percent\x18\x05 \x01(\x05H\x04R\x10maxResultPercent\x88\x01\x01\x12&\n" +
+	"\fkeep_opening\x18\x06 \x01(\bH\x05R\vkeepOpening\x88\x01\x01B\x15\n" +
 	"\x13_max_context_tokensB\x18\n" +
 	"\x16_context_window_tokensB\x19\n" +
 	"\x17_reserved_output_tokensB\x11\n" +
 	"\x0f_target_percentB\x15\n" +
-	"\x13_max_result_percent\"\xfb\x01\n" +
+	"\x13_max_result_percentB\x0f\n" +
+	"\r_keep_opening\"\xfb\x01\n" +
 	"\x06Budget\x127\n" +
 	"\x15context_window_tokens\x18\x01 \x01(\x05H\x00R\x13contextWindowTokens\x88\x01\x01\x129\n" +
 	"\x16reserved_output_tokens\x18\x02 \x01(\x05H\x01R\x14reservedOutputTokens\x88\x01\x01\x121\n" +

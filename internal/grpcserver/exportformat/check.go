@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
@@ -96,7 +97,8 @@ func (c *checks) checkHead() (field, text string) {
 		bound{"windowStartIndex", int64(h.Start), 0, messages},
 		bound{"unitStart", int64(h.UnitStart), 0, messages},
 		bound{"leadingSystem", int64(h.LeadingSystem), 0, messages},
-		bound{"lastUser", int64(h.LastUser), -1, messages - 1},
+		bound{"request", int64(h.Request), -1, messages - 1},
+		bound{"opening", int64(index(h.Opening)), -1, messages - 1},
 		bound{"callOrdinal", int64(h.CallOrdinal), 0, math.MaxInt32},
 		bound{"lastManifest", int64(len(h.LastManifest)), manifestFormats, manifestFormats},
 	); text != "" {
@@ -244,7 +246,9 @@ func (c *checks) admitManifest(m *manifestLine) (field, text string) {
 		bound{"editSeq", m.EditSeq, 0, c.edits},
 		bound{"turn", int64(m.Turn), 0, int64(c.head.Turn)},
 		bound{"windowStartIndex", int64(m.WindowStart), 0, int64(m.MessageCount)},
-		bound{"windowAnchorIndex", int64(m.WindowAnchor), -1, int64(m.MessageCount) - 1},
+		bound{"windowRequestIndex", int64(m.WindowRequest), -1, int64(m.MessageCount) - 1},
+		bound{"windowOpeningIndex", int64(index(m.WindowOpening)), -1, int64(m.MessageCount) - 1},
+		bound{"windowAfreshEdit", m.WindowAfresh, 0, m.EditSeq},
 		bound{"windowRestoredEdit", m.WindowRestored, 0, m.EditSeq},
 		bound{"leadingSystem", int64(m.LeadingSystem), 0, int64(m.MessageCount)},
 	); text != "" {
@@ -252,7 +256,17 @@ func (c *checks) admitManifest(m *manifestLine) (field, text string) {
 	}
 	c.manifest = m.Seq
 	c.manifests++
+	if slices.ContainsFunc(m.WindowCuts, func(l cutLine) bool { return !l.possible(m) }) {
+		return "windowCuts", "must be of messages or summaries on record, with lengths of at least 0"
+	}
 	return c.checkRanges("pins", m.Pins, m.MessageCount)
+}
+
+// possible says whether a cut is of something that a manifest may show, and of lengths that no sum overflows.
+func (l *cutLine) possible(m *manifestLine) bool {
+	const most = math.MaxInt32 / 2
+	return 0 <= l.Message && l.Message < max(m.MessageCount, 1) && 0 <= l.Summary && l.Summary <= m.EditSeq && (l.Summary == 0 || l.Message == 0) &&
+		min(l.Head, l.From, l.Tail) >= 0 && max(l.Head, l.From, l.Tail) <= most
 }
 
 // complete compares what came with what the end and the conversation say there is.

@@ -211,7 +211,7 @@ func small(t testing.TB) []string {
 	w := NewWriter(&out)
 	text := conversation.Part{Kind: conversation.PartText, Text: conversation.Content{Inline: "hello"}, Tokens: 1}
 	for _, r := range []engine.Record{
-		{Conversation: &engine.Conversation{Head: engine.Head{Version: 5, Messages: 2, EditSeq: 1, ManifestSeq: 3, Turn: 1, LastUser: 1, CallOrdinal: 1}}},
+		{Conversation: &engine.Conversation{Head: engine.Head{Version: 5, Messages: 2, EditSeq: 1, ManifestSeq: 3, Turn: 1, Request: 1, CallOrdinal: 1}}},
 		{State: &engine.State{Slots: map[string][]byte{"s": {1}}}},
 		{Message: &conversation.Message{Role: conversation.RoleUser, Parts: []conversation.Part{text}, Commit: 1}},
 		{Message: &conversation.Message{Index: 1, Role: conversation.RoleUser, Parts: []conversation.Part{text}, Commit: 2}},
@@ -288,10 +288,10 @@ const erased = `{"content":0,"originalLengthBytes":2,"originalLengthChars":1,"ke
 // TestReader_OldExport_IsRead reads what was written before messages could expire.
 func TestReader_OldExport_IsRead(t *testing.T) {
 	const old = `{"palimpsest_export":1}
-{"conversation":{"policy":{"fit":{"targetPercent":40},"ttlNanos":60000000000},"head":{"version":5,"revision":0,"messageCount":1,"tokenCount":0,"editSeq":1,"manifestSeq":1,"turn":1,"seen":1,"windowStartIndex":0,"lastManifest":[0,0,0,0,0,0],"unitStart":0,"leadingSystem":0,"lastUser":0,"callOrdinal":0}}}
+{"conversation":{"policy":{"fit":{"targetPercent":40},"ttlNanos":60000000000},"head":{"version":5,"revision":0,"messageCount":1,"tokenCount":0,"editSeq":1,"manifestSeq":1,"turn":1,"seen":1,"windowStartIndex":0,"lastManifest":[0,0,0,0,0,0],"unitStart":0,"leadingSystem":0,"request":0,"callOrdinal":0}}}
 {"message":{"index":0,"role":"ROLE_USER","parts":[{"text":"hello","tokens":1}],"turnAdded":0,"tokenCount":5,"commit":1}}
 {"edit":{"seq":1,"kind":"EDIT_PARTS","range":{"start":0,"end":1},"parts":[{"part":0,"level":"VIEW_LEVEL_SHORTENED","shown":{"text":"h","tokens":1}}],"turn":1,"tokensBefore":0,"tokensAfter":0,"commit":0}}
-{"manifest":{"seq":1,"turn":1,"format":"CONTEXT_FORMAT_NEUTRAL","messageCount":1,"editSeq":1,"windowStartIndex":0,"windowAnchorIndex":0,"leadingSystem":0,"budgetTokens":0,"tokens":0,"fixedTokens":0,"fixedSha256":"0000000000000000000000000000000000000000000000000000000000000000","factor":1,"rendererVersion":0,"contentSha256":"0000000000000000000000000000000000000000000000000000000000000000","revision":0,"blocks":0}}
+{"manifest":{"seq":1,"turn":1,"format":"CONTEXT_FORMAT_NEUTRAL","messageCount":1,"editSeq":1,"windowStartIndex":0,"windowRequestIndex":0,"leadingSystem":0,"budgetTokens":0,"tokens":0,"fixedTokens":0,"fixedSha256":"0000000000000000000000000000000000000000000000000000000000000000","factor":1,"rendererVersion":0,"contentSha256":"0000000000000000000000000000000000000000000000000000000000000000","revision":0,"blocks":0}}
 {"end":{"messages":1,"edits":1,"manifests":1}}
 `
 	records, err := readAll(old)
@@ -333,7 +333,7 @@ func TestReader_Hostile_IsRefusedByLine(t *testing.T) {
 		"edit's seq":           {6, `"seq":1`, `"seq":2`, "edit.seq"},
 		"manifest's count":     {7, `"messageCount":2`, `"messageCount":3`, "manifest.messageCount"},
 		"manifest's seq":       {7, `"seq":3`, `"seq":4`, "manifest.seq"},
-		"head's last user":     {2, `"lastUser":1`, `"lastUser":2`, "conversation.head.lastUser"},
+		"head's last user":     {2, `"request":1`, `"request":2`, "conversation.head.request"},
 		"head's manifests":     {2, `"lastManifest":[0`, `"lastManifest":[9`, "conversation.head.lastManifest[0]"},
 		"head's count":         {2, `"messageCount":2`, `"messageCount":-2`, "conversation.head.messageCount"},
 		"end":                  {8, `"messages":2`, `"messages":1`, "end.messages"},
@@ -365,7 +365,7 @@ func TestReader_Hostile_IsRefusedByLine(t *testing.T) {
 		"shown, nothing":       {6, `{"text":"hello",`, `{`, "edit.parts[0].shown"},
 		"restored edit":        {7, `"leadingSystem":0`, `"leadingSystem":0,"windowRestoredEdit":2`, "manifest.windowRestoredEdit"},
 		"seen before":          {2, `"seen":0`, `"seen":0,"seenBefore":1`, "conversation.head.seenBefore"},
-		"head's place":         {2, `"lastUser":1`, `"lastUser":1,"place":{"inputs":3}`, "conversation.head.place.inputs"},
+		"head's place":         {2, `"request":1`, `"request":1,"place":{"inputs":3}`, "conversation.head.place.inputs"},
 		"another conversation": {3, `{"state":{"slots":{"s":"AQ=="}}}`, `{"conversation":{"head":{}}}`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -98,6 +98,7 @@ type fitLine struct {
 	ReservedOutputTokens *int32 `json:"reservedOutputTokens,omitempty"`
 	TargetPercent        *int32 `json:"targetPercent,omitempty"`
 	MaxResultPercent     *int32 `json:"maxResultPercent,omitempty"`
+	KeepOpening          *bool  `json:"keepOpening,omitempty"`
 }
 
 // headLine leaves out what an import makes anew (the incarnation, when the sweep looks next), and what a live conversation has
@@ -116,7 +117,8 @@ type headLine struct {
 	LastManifest  []int64     `json:"lastManifest"`
 	UnitStart     int32       `json:"unitStart"`
 	LeadingSystem int32       `json:"leadingSystem"`
-	LastUser      int32       `json:"lastUser"`
+	Request       int32       `json:"request"`
+	Opening       *int32      `json:"opening,omitempty"`
 	Place         placeLine   `json:"place,omitzero"`
 	CallOrdinal   int32       `json:"callOrdinal"`
 	Unanswered    []openCall  `json:"unanswered,omitempty"`
@@ -150,26 +152,27 @@ type stateLine struct {
 }
 
 type messageLine struct {
-	ID         string          `json:"id,omitempty"`
-	Index      int32           `json:"index"`
-	Role       roleName        `json:"role"`
-	Parts      []partLine      `json:"parts"`
-	Type       typeName        `json:"messageType,omitzero"`
-	Actions    []actionLine    `json:"actions,omitempty"`
-	Expiration *expirationLine `json:"expiration,omitempty"`
-	Pinned     bool            `json:"pinned,omitempty"`
-	Model      string          `json:"model,omitempty"`
-	RunID      string          `json:"runId,omitempty"`
-	StepID     string          `json:"stepId,omitempty"`
-	Tags       []string        `json:"tags,omitempty"`
-	Metadata   string          `json:"metadataJson,omitempty"`
-	CreateTime time.Time       `json:"createTime,omitzero"`
-	TurnAdded  int32           `json:"turnAdded"`
-	Tokens     int32           `json:"tokenCount"`
-	Estimated  bool            `json:"estimated,omitempty"`
-	RequestID  string          `json:"requestId,omitempty"`
-	Place      placeLine       `json:"place,omitzero"`
-	Commit     uint64          `json:"commit"`
+	ID          string          `json:"id,omitempty"`
+	Index       int32           `json:"index"`
+	Role        roleName        `json:"role"`
+	Parts       []partLine      `json:"parts"`
+	Type        typeName        `json:"messageType,omitzero"`
+	Actions     []actionLine    `json:"actions,omitempty"`
+	Expiration  *expirationLine `json:"expiration,omitempty"`
+	Pinned      bool            `json:"pinned,omitempty"`
+	Model       string          `json:"model,omitempty"`
+	RunID       string          `json:"runId,omitempty"`
+	StepID      string          `json:"stepId,omitempty"`
+	Tags        []string        `json:"tags,omitempty"`
+	Metadata    string          `json:"metadataJson,omitempty"`
+	CreateTime  time.Time       `json:"createTime,omitzero"`
+	TurnAdded   int32           `json:"turnAdded"`
+	Tokens      int32           `json:"tokenCount"`
+	Estimated   bool            `json:"estimated,omitempty"`
+	RequestID   string          `json:"requestId,omitempty"`
+	Place       placeLine       `json:"place,omitzero"`
+	RequestBack int32           `json:"requestBack,omitempty"`
+	Commit      uint64          `json:"commit"`
 }
 
 type actionLine struct {
@@ -303,6 +306,15 @@ type summaryLine struct {
 	OriginalErased bool        `json:"originalErased,omitempty"`
 }
 
+// cutLine is what a window shows of a message's words, or of a summary's text.
+type cutLine struct {
+	Message int32 `json:"messageIndex,omitempty"`
+	Summary int64 `json:"summary,omitempty"`
+	Head    int32 `json:"head,omitempty"`
+	From    int32 `json:"from,omitempty"`
+	Tail    int32 `json:"tail,omitempty"`
+}
+
 type manifestLine struct {
 	Seq             int64       `json:"seq"`
 	Turn            int32       `json:"turn"`
@@ -311,8 +323,11 @@ type manifestLine struct {
 	MessageCount    int32       `json:"messageCount"`
 	EditSeq         int64       `json:"editSeq"`
 	WindowStart     int32       `json:"windowStartIndex"`
-	WindowAnchor    int32       `json:"windowAnchorIndex"`
+	WindowRequest   int32       `json:"windowRequestIndex"`
+	WindowOpening   *int32      `json:"windowOpeningIndex,omitempty"`
 	WindowRestored  int64       `json:"windowRestoredEdit,omitempty"`
+	WindowAfresh    int64       `json:"windowAfreshEdit,omitempty"`
+	WindowCuts      []cutLine   `json:"windowCuts,omitempty"`
 	LeadingSystem   int32       `json:"leadingSystem"`
 	Pins            []rangeLine `json:"pins,omitempty"`
 	Budget          int64       `json:"budgetTokens"`

@@ -25,12 +25,22 @@ func (l *stateLine) record() *engine.State {
 	return &engine.State{Slots: l.Slots, Rewinds: each(l.Rewinds, (*rangeLine).record), Runs: each(l.Runs, (*runLine).record)}
 }
 
+// index is an index that may be absent.
+func index(i *int32) int32 {
+	if i == nil {
+		return -1
+	}
+	return *i
+}
+
+func (l *cutLine) record() conversation.Cut { return conversation.Cut(*l) }
+
 func (l *headLine) record() engine.Head {
 	out := engine.Head{
 		Version: l.Version, Revision: l.Revision,
 		Messages: l.Messages, Tokens: l.Tokens, EditSeq: l.EditSeq, ManifestSeq: l.ManifestSeq,
 		Turn: l.Turn, Seen: l.Seen, SeenBefore: l.SeenBefore, Start: l.Start,
-		UnitStart: l.UnitStart, LeadingSystem: l.LeadingSystem, LastUser: l.LastUser, CallOrdinal: l.CallOrdinal,
+		UnitStart: l.UnitStart, LeadingSystem: l.LeadingSystem, Request: l.Request, Opening: index(l.Opening), CallOrdinal: l.CallOrdinal,
 		Place:      conversation.Place(l.Place),
 		Pins:       each(l.Pins, (*rangeLine).record),
 		CreateTime: l.CreateTime.UTC(), UpdateTime: l.UpdateTime.UTC(), ExpireTime: l.ExpireTime.UTC(),
@@ -91,7 +101,7 @@ func (l *messageLine) record() *conversation.Message {
 		Type: conversation.MessageType(l.Type), Actions: each(l.Actions, (*actionLine).record), Pinned: l.Pinned, Model: l.Model,
 		RunID: l.RunID, StepID: l.StepID, Tags: l.Tags, Metadata: l.Metadata, CreateTime: l.CreateTime.UTC(), TurnAdded: l.TurnAdded,
 		Tokens: l.Tokens, Estimated: l.Estimated, RequestID: l.RequestID, Commit: l.Commit,
-		Expiration: l.Expiration.record(), Place: conversation.Place(l.Place),
+		Expiration: l.Expiration.record(), Place: conversation.Place(l.Place), RequestBack: l.RequestBack,
 	}
 }
 
@@ -212,7 +222,10 @@ func (l *summaryLine) record() *conversation.Summary {
 func (l *manifestLine) record() *conversation.Manifest {
 	return &conversation.Manifest{
 		Seq: l.Seq, Turn: l.Turn, Format: conversation.Format(l.Format), Model: l.Model, MessageCount: l.MessageCount,
-		EditSeq: l.EditSeq, Window: conversation.Window{Start: l.WindowStart, Anchor: l.WindowAnchor, Restored: l.WindowRestored},
+		EditSeq: l.EditSeq, Window: conversation.Window{
+			Start: l.WindowStart, Request: l.WindowRequest, Opening: index(l.WindowOpening), Restored: l.WindowRestored, Afresh: l.WindowAfresh,
+			Cuts: each(l.WindowCuts, (*cutLine).record),
+		},
 		LeadingSystem: l.LeadingSystem, Pins: each(l.Pins, (*rangeLine).record), Budget: l.Budget, Tokens: l.Tokens,
 		FixedTokens: l.FixedTokens, FixedHash: l.FixedHash, Counter: l.Counter, Factor: l.Factor, PolicyHash: l.PolicyHash,
 		RendererVersion: l.RendererVersion, SHA256: l.SHA256, Time: l.Time.UTC(), Revision: l.Revision, Blocks: l.Blocks,

@@ -35,7 +35,7 @@ func sourced(t testing.TB, size int) []string {
 	var out bytes.Buffer
 	w := NewWriter(&out)
 	records := []engine.Record{
-		{Conversation: &engine.Conversation{Head: engine.Head{Version: 9, Messages: 1, EditSeq: 3, LastUser: -1, CallOrdinal: 1}}},
+		{Conversation: &engine.Conversation{Head: engine.Head{Version: 9, Messages: 1, EditSeq: 3, Request: -1, CallOrdinal: 1}}},
 		{State: &engine.State{Runs: []engine.Run{{ID: "run", Used: at, End: at}, {ID: "over", Used: at, End: at, Gone: true}}}},
 		{Message: &conversation.Message{Role: conversation.RoleTool, Parts: []conversation.Part{result}}},
 		{Edit: &conversation.Edit{Seq: 1, Kind: conversation.EditParts, Range: conversation.Range{End: 1}, Parts: []conversation.PartEdit{{Level: conversation.Cited, Shown: shown}}}},

@@ -20,7 +20,7 @@ func summarised(t testing.TB) []string {
 	var out bytes.Buffer
 	w := NewWriter(&out)
 	text := func(s string) conversation.Content { return conversation.Content{Inline: s} }
-	records := []engine.Record{{Conversation: &engine.Conversation{Head: engine.Head{Version: 9, Messages: 4, EditSeq: 3, LastUser: 3}}}}
+	records := []engine.Record{{Conversation: &engine.Conversation{Head: engine.Head{Version: 9, Messages: 4, EditSeq: 3, Request: 3}}}}
 	for i := range int32(4) {
 		records = append(records, engine.Record{Message: &conversation.Message{
 			Index: i, Role: conversation.RoleUser, Parts: []conversation.Part{{Kind: conversation.PartText, Text: text("hello")}},

@@ -83,12 +83,20 @@ func fromConversation(c *engine.Conversation) *conversationLine {
 	}
 }
 
+// present is an index that is there; below 0 there is none.
+func present(index int32) *int32 {
+	if index < 0 {
+		return nil
+	}
+	return &index
+}
+
 func fromHead(h *engine.Head) headLine {
 	out := headLine{
 		Version: h.Version, Revision: h.Revision,
 		Messages: h.Messages, Tokens: h.Tokens, EditSeq: h.EditSeq, ManifestSeq: h.ManifestSeq,
 		Turn: h.Turn, Seen: h.Seen, SeenBefore: h.SeenBefore, Start: h.Start, LastManifest: h.LastManifest[:],
-		UnitStart: h.UnitStart, LeadingSystem: h.LeadingSystem, LastUser: h.LastUser, CallOrdinal: h.CallOrdinal,
+		UnitStart: h.UnitStart, LeadingSystem: h.LeadingSystem, Request: h.Request, Opening: present(h.Opening), CallOrdinal: h.CallOrdinal,
 		Place:      placeLine(h.Place),
 		Pins:       each(h.Pins, func(r *conversation.Range) rangeLine { return rangeLine(*r) }),
 		CreateTime: h.CreateTime.UTC(), UpdateTime: h.UpdateTime.UTC(), ExpireTime: h.ExpireTime.UTC(),
@@ -158,7 +166,7 @@ func fromMessage(m *conversation.Message) *messageLine {
 		Actions: each(m.Actions, fromAction), Pinned: m.Pinned, Model: m.Model, RunID: m.RunID, StepID: m.StepID,
 		Tags: m.Tags, Metadata: m.Metadata, CreateTime: m.CreateTime.UTC(), TurnAdded: m.TurnAdded, Tokens: m.Tokens,
 		Estimated: m.Estimated, RequestID: m.RequestID, Commit: m.Commit,
-		Expiration: fromExpiration(m.Expiration), Place: placeLine(m.Place),
+		Expiration: fromExpiration(m.Expiration), Place: placeLine(m.Place), RequestBack: m.RequestBack,
 	}
 }
 
@@ -275,9 +283,11 @@ func fromErasedContent(e *conversation.ErasedContent) *erasedLine {
 func fromManifest(m *conversation.Manifest) *manifestLine {
 	return &manifestLine{
 		Seq: m.Seq, Turn: m.Turn, Format: formatName(m.Format), Model: m.Model, MessageCount: m.MessageCount, EditSeq: m.EditSeq,
-		WindowStart: m.Window.Start, WindowAnchor: m.Window.Anchor, WindowRestored: m.Window.Restored, LeadingSystem: m.LeadingSystem,
-		Pins:   each(m.Pins, func(r *conversation.Range) rangeLine { return rangeLine(*r) }),
-		Budget: m.Budget, Tokens: m.Tokens, FixedTokens: m.FixedTokens, FixedHash: m.FixedHash, Counter: m.Counter,
+		WindowStart: m.Window.Start, WindowRequest: m.Window.Request, WindowOpening: present(m.Window.Opening), WindowRestored: m.Window.Restored,
+		WindowAfresh: m.Window.Afresh, LeadingSystem: m.LeadingSystem,
+		WindowCuts: each(m.Window.Cuts, func(c *conversation.Cut) cutLine { return cutLine(*c) }),
+		Pins:       each(m.Pins, func(r *conversation.Range) rangeLine { return rangeLine(*r) }),
+		Budget:     m.Budget, Tokens: m.Tokens, FixedTokens: m.FixedTokens, FixedHash: m.FixedHash, Counter: m.Counter,
 		Factor: m.Factor, PolicyHash: m.PolicyHash, RendererVersion: m.RendererVersion, SHA256: m.SHA256, Time: m.Time.UTC(),
 		Revision: m.Revision, Blocks: m.Blocks, UsageReported: m.UsageReported,
 	}

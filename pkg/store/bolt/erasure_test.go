@@ -29,7 +29,7 @@ type diary struct {
 }
 
 func newDiary(s *Store, conv int) *diary {
-	return &diary{s: s, conv: conv, head: store.Head{Incarnation: ratioID(conv), LastUser: -1}}
+	return &diary{s: s, conv: conv, head: store.Head{Incarnation: ratioID(conv), Request: -1}}
 }
 
 // secretOf is too short to be compressed, and like nothing else in the file.

@@ -85,7 +85,7 @@ func appendChange(conv int, n int32, text string) *store.Change {
 		Expect: uint64(n),
 		Head: store.Head{
 			Incarnation: ratioID(conv), Version: uint64(n) + 1, Revision: int64(n) + 1, Messages: n + 1, Tokens: 250,
-			LastUser: -1, UnitStart: n, CreateTime: now, UpdateTime: now,
+			Request: -1, UnitStart: n, CreateTime: now, UpdateTime: now,
 		},
 		Messages: []conversation.Message{{
 			Index: n, Role: conversation.RoleUser, CreateTime: now, Tokens: 250, Commit: uint64(n) + 1,

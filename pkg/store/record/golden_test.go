@@ -153,7 +153,7 @@ func sampleEdit(at time.Time) conversation.Edit {
 func sampleManifest(at time.Time) conversation.Manifest {
 	return conversation.Manifest{
 		Seq: 12, Turn: 5, Format: conversation.FormatAnthropic, Model: "model", MessageCount: 18, EditSeq: 9,
-		Window: conversation.Window{Start: 4, Anchor: -1}, LeadingSystem: 1, Pins: []conversation.Range{{First: 1, End: 3}},
+		Window: conversation.Window{Start: 4, Opening: -1, Request: -1}, LeadingSystem: 1, Pins: []conversation.Range{{First: 1, End: 3}},
 		Budget: 111_616, Tokens: 9000, FixedTokens: 800, FixedHash: [32]byte{1}, Counter: "o200k", Factor: 1.02, PolicyHash: "00ff",
 		RendererVersion: 1, SHA256: [32]byte{31: 2}, Time: at, Revision: 20, Blocks: 17, UsageReported: true,
 	}
@@ -162,7 +162,7 @@ func sampleManifest(at time.Time) conversation.Manifest {
 func sampleHead(at time.Time, id conversation.ID) store.Head {
 	return store.Head{
 		Incarnation: id, Version: 41, Revision: 20, State: store.Deleted, Messages: 18, Tokens: 9000, EditSeq: 9, ManifestSeq: 12,
-		Turn: 5, Seen: 17, Start: 4, LastManifest: [6]int64{0, 12, 0, 11, 0, 0}, UnitStart: 16, LeadingSystem: 1, LastUser: -1,
+		Turn: 5, Seen: 17, Start: 4, LastManifest: [6]int64{0, 12, 0, 11, 0, 0}, UnitStart: 16, LeadingSystem: 1, Request: -1, Opening: -1,
 		CallOrdinal: 4, Unanswered: []store.Call{{CallID: "c4", Name: "run", Ordinal: 4, Message: 16}},
 		Pins: []conversation.Range{{First: 1, End: 3}}, CreateTime: at, UpdateTime: at.Add(1), ExpireTime: at.Add(2),
 		DeleteTime: time.Unix(0, 0).UTC(), NextDue: at.AddDate(300, 0, 0),

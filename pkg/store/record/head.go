@@ -17,7 +17,7 @@ func writeHead(b []byte, h *store.Head) []byte {
 	b = appendPacked(b, 12, h.LastManifest[:], true)
 	b = appendInt(b, 13, h.UnitStart)
 	b = appendInt(b, 14, h.LeadingSystem)
-	b = appendSint(b, 15, h.LastUser)
+	b = appendSint(b, 15, h.Request)
 	b = appendInt(b, 16, h.CallOrdinal)
 	b = appendAll(b, 17, h.Unanswered, writeCall)
 	b = appendAll(b, 18, h.Pins, writeRange)
@@ -28,10 +28,12 @@ func writeHead(b []byte, h *store.Head) []byte {
 	b = appendTime(b, 23, h.NextDue)
 	b = appendInt(b, 24, h.SeenBefore)
 	b = appendInt(b, 25, h.Place.Carrying)
-	return appendInt(b, 26, h.Place.Inputs)
+	b = appendInt(b, 26, h.Place.Inputs)
+	return appendInt(b, 27, h.Opening+1)
 }
 
 func readHead(r *reader, h *store.Head) {
+	h.Opening = -1
 	for r.next() {
 		switch r.field {
 		case 1:
@@ -63,7 +65,7 @@ func readHead(r *reader, h *store.Head) {
 		case 14:
 			h.LeadingSystem = r.int32()
 		case 15:
-			h.LastUser = r.sint()
+			h.Request = r.sint()
 		case 16:
 			h.CallOrdinal = r.int32()
 		case 17:
@@ -86,6 +88,8 @@ func readHead(r *reader, h *store.Head) {
 			h.Place.Carrying = r.int32()
 		case 26:
 			h.Place.Inputs = r.int32()
+		case 27:
+			h.Opening = r.int32() - 1
 		}
 	}
 }

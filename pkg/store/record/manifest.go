@@ -10,7 +10,7 @@ func writeManifest(b []byte, m *conversation.Manifest) []byte {
 	b = appendInt(b, 5, m.MessageCount)
 	b = appendInt(b, 6, m.EditSeq)
 	b = appendInt(b, 7, m.Window.Start)
-	b = appendSint(b, 8, m.Window.Anchor)
+	b = appendSint(b, 8, m.Window.Request)
 	b = appendInt(b, 9, m.LeadingSystem)
 	b = appendAll(b, 10, m.Pins, writeRange)
 	b = appendInt(b, 11, m.Budget)
@@ -26,10 +26,14 @@ func writeManifest(b []byte, m *conversation.Manifest) []byte {
 	b = appendInt(b, 21, m.Revision)
 	b = appendInt(b, 22, m.Blocks)
 	b = appendBool(b, 23, m.UsageReported)
-	return appendInt(b, 24, m.Window.Restored)
+	b = appendInt(b, 24, m.Window.Restored)
+	b = appendInt(b, 25, m.Window.Opening+1)
+	b = appendInt(b, 26, m.Window.Afresh)
+	return appendAll(b, 27, m.Window.Cuts, writeCut)
 }
 
 func readManifest(r *reader, m *conversation.Manifest) {
+	m.Window.Opening = -1
 	for r.next() {
 		switch r.field {
 		case 1:
@@ -47,7 +51,7 @@ func readManifest(r *reader, m *conversation.Manifest) {
 		case 7:
 			m.Window.Start = r.int32()
 		case 8:
-			m.Window.Anchor = r.sint()
+			m.Window.Request = r.sint()
 		case 9:
 			m.LeadingSystem = r.int32()
 		case 10:
@@ -80,6 +84,37 @@ func readManifest(r *reader, m *conversation.Manifest) {
 			m.UsageReported = r.bool()
 		case 24:
 			m.Window.Restored = r.int64()
+		case 25:
+			m.Window.Opening = r.int32() - 1
+		case 26:
+			m.Window.Afresh = r.int64()
+		case 27:
+			m.Window.Cuts = element(r, m.Window.Cuts, readCut)
+		}
+	}
+}
+
+func writeCut(b []byte, c *conversation.Cut) []byte {
+	b = appendInt(b, 1, c.Message)
+	b = appendInt(b, 2, c.Summary)
+	b = appendInt(b, 3, c.Head)
+	b = appendInt(b, 4, c.From)
+	return appendInt(b, 5, c.Tail)
+}
+
+func readCut(r *reader, c *conversation.Cut) {
+	for r.next() {
+		switch r.field {
+		case 1:
+			c.Message = r.int32()
+		case 2:
+			c.Summary = r.int64()
+		case 3:
+			c.Head = r.int32()
+		case 4:
+			c.From = r.int32()
+		case 5:
+			c.Tail = r.int32()
 		}
 	}
 }

@@ -32,7 +32,7 @@ func writePolicy(b []byte, p *conversation.Policy) []byte {
 	if p.Citations != (conversation.CitationsPolicy{}) {
 		b = appendNested(b, 17, &p.Citations, writeCitations)
 	}
-	return b
+	return appendSwitch(b, 18, p.Fit.KeepOpening)
 }
 
 func writePruning(b []byte, p *conversation.PruningPolicy) []byte {
@@ -164,6 +164,8 @@ func readPolicy(r *reader, p *conversation.Policy) {
 			nested(r, &p.Compaction, readCompaction)
 		case 17:
 			nested(r, &p.Citations, readCitations)
+		case 18:
+			p.Fit.KeepOpening = toggle(r)
 		}
 	}
 }

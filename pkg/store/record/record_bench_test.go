@@ -15,7 +15,7 @@ func benchHead() store.Head {
 	return store.Head{
 		Incarnation: conversation.ID{1, 2, 3}, Version: 1234, Revision: 1200, Messages: 900, Tokens: 123456, EditSeq: 50,
 		ManifestSeq: 300, Turn: 300, Seen: 890, Start: 700, LastManifest: [6]int64{0, 0, 300}, UnitStart: 898,
-		LeadingSystem: 1, LastUser: 880, CallOrdinal: 250, Unanswered: []store.Call{{CallID: "call_abcdef", Name: "read_file", Ordinal: 250, Message: 899}},
+		LeadingSystem: 1, Request: 880, CallOrdinal: 250, Unanswered: []store.Call{{CallID: "call_abcdef", Name: "read_file", Ordinal: 250, Message: 899}},
 		CreateTime: now, UpdateTime: now.Add(time.Hour), NextDue: now.Add(24 * time.Hour),
 	}
 }

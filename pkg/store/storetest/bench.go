@@ -53,7 +53,7 @@ func newWriters(n int) []*writer {
 		binary.BigEndian.PutUint64(id[:], uint64(i+1)*0x9e3779b97f4a7c15)
 		out[i] = &writer{
 			key:  store.Key{Namespace: "default", Conversation: fmt.Sprintf("conversation-%06d", i)},
-			head: store.Head{Incarnation: id, LastUser: -1, CreateTime: start(), UpdateTime: start()},
+			head: store.Head{Incarnation: id, Request: -1, CreateTime: start(), UpdateTime: start()},
 		}
 	}
 	return out

@@ -158,7 +158,7 @@ func (b *box) begin(key store.Key) *talk {
 
 // unborn is a conversation that no commit has made.
 func (b *box) unborn(key store.Key) *talk {
-	return &talk{box: b, key: key, head: store.Head{Incarnation: b.id(), LastUser: -1, CreateTime: start(), UpdateTime: start()}}
+	return &talk{box: b, key: key, head: store.Head{Incarnation: b.id(), Request: -1, CreateTime: start(), UpdateTime: start()}}
 }
 
 func name(conversation string) store.Key {
@@ -202,7 +202,7 @@ func edit(c *store.Change, kind conversation.EditKind, first, end int32) *store.
 // build adds a manifest to a change.
 func build(c *store.Change) *store.Change {
 	c.Head.ManifestSeq++
-	c.Manifest = &conversation.Manifest{Seq: c.Head.ManifestSeq, Window: conversation.Window{Anchor: -1}, Model: "m", Factor: 1.02}
+	c.Manifest = &conversation.Manifest{Seq: c.Head.ManifestSeq, Window: conversation.WindowFrom(0), Model: "m", Factor: 1.02}
 	return c
 }
 

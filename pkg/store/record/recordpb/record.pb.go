@@ -300,6 +300,7 @@ type Message struct {
 	Expiration    *Expiration            `protobuf:"bytes,19,opt,name=expiration,proto3" json:"expiration,omitempty"`
 	PlaceCarrying int32                  `protobuf:"varint,20,opt,name=place_carrying,json=placeCarrying,proto3" json:"place_carrying,omitempty"`
 	PlaceInputs   int32                  `protobuf:"varint,21,opt,name=place_inputs,json=placeInputs,proto3" json:"place_inputs,omitempty"`
+	RequestBack   int32                  `protobuf:"varint,23,opt,name=request_back,json=requestBack,proto3" json:"request_back,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -477,6 +478,13 @@ func (x *Message) GetPlaceCarrying() int32 {
 func (x *Message) GetPlaceInputs() int32 {
 	if x != nil {
 		return x.PlaceInputs
+	}
+	return 0
+}
+
+func (x *Message) GetRequestBack() int32 {
+	if x != nil {
+		return x.RequestBack
 	}
 	return 0
 }
@@ -1714,7 +1722,7 @@ type Manifest struct {
 	MessageCount    int32                  `protobuf:"varint,5,opt,name=message_count,json=messageCount,proto3" json:"message_count,omitempty"`
 	EditSeq         int64                  `protobuf:"varint,6,opt,name=edit_seq,json=editSeq,proto3" json:"edit_seq,omitempty"`
 	WindowStart     int32                  `protobuf:"varint,7,opt,name=window_start,json=windowStart,proto3" json:"window_start,omitempty"`
-	WindowAnchor    int32                  `protobuf:"zigzag32,8,opt,name=window_anchor,json=windowAnchor,proto3" json:"window_anchor,omitempty"`
+	WindowRequest   int32                  `protobuf:"zigzag32,8,opt,name=window_request,json=windowRequest,proto3" json:"window_request,omitempty"`
 	LeadingSystem   int32                  `protobuf:"varint,9,opt,name=leading_system,json=leadingSystem,proto3" json:"leading_system,omitempty"`
 	Pins            []*Range               `protobuf:"bytes,10,rep,name=pins,proto3" json:"pins,omitempty"`
 	Budget          int64                  `protobuf:"varint,11,opt,name=budget,proto3" json:"budget,omitempty"`
@@ -1731,8 +1739,12 @@ type Manifest struct {
 	Blocks          int32                  `protobuf:"varint,22,opt,name=blocks,proto3" json:"blocks,omitempty"`
 	UsageReported   bool                   `protobuf:"varint,23,opt,name=usage_reported,json=usageReported,proto3" json:"usage_reported,omitempty"`
 	WindowRestored  int64                  `protobuf:"varint,24,opt,name=window_restored,json=windowRestored,proto3" json:"window_restored,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// One more than the index; 0 for none.
+	WindowOpening int32  `protobuf:"varint,25,opt,name=window_opening,json=windowOpening,proto3" json:"window_opening,omitempty"`
+	WindowAfresh  int64  `protobuf:"varint,26,opt,name=window_afresh,json=windowAfresh,proto3" json:"window_afresh,omitempty"`
+	WindowCuts    []*Cut `protobuf:"bytes,27,rep,name=window_cuts,json=windowCuts,proto3" json:"window_cuts,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Manifest) Reset() {
@@ -1814,9 +1826,9 @@ func (x *Manifest) GetWindowStart() int32 {
 	return 0
 }
 
-func (x *Manifest) GetWindowAnchor() int32 {
+func (x *Manifest) GetWindowRequest() int32 {
 	if x != nil {
-		return x.WindowAnchor
+		return x.WindowRequest
 	}
 	return 0
 }
@@ -1933,6 +1945,105 @@ func (x *Manifest) GetWindowRestored() int64 {
 	return 0
 }
 
+func (x *Manifest) GetWindowOpening() int32 {
+	if x != nil {
+		return x.WindowOpening
+	}
+	return 0
+}
+
+func (x *Manifest) GetWindowAfresh() int64 {
+	if x != nil {
+		return x.WindowAfresh
+	}
+	return 0
+}
+
+func (x *Manifest) GetWindowCuts() []*Cut {
+	if x != nil {
+		return x.WindowCuts
+	}
+	return nil
+}
+
+// What a window shows of a message's words, or of a summary's text: so many characters from the beginning, and so many from another
+// one on.
+type Cut struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Message       int32                  `protobuf:"varint,1,opt,name=message,proto3" json:"message,omitempty"`
+	Summary       int64                  `protobuf:"varint,2,opt,name=summary,proto3" json:"summary,omitempty"`
+	Head          int32                  `protobuf:"varint,3,opt,name=head,proto3" json:"head,omitempty"`
+	From          int32                  `protobuf:"varint,4,opt,name=from,proto3" json:"from,omitempty"`
+	Tail          int32                  `protobuf:"varint,5,opt,name=tail,proto3" json:"tail,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Cut) Reset() {
+	*x = Cut{}
+	mi := &file_recordpb_record_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Cut) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Cut) ProtoMessage() {}
+
+func (x *Cut) ProtoReflect() protoreflect.Message {
+	mi := &file_recordpb_record_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Cut.ProtoReflect.Descriptor instead.
+func (*Cut) Descriptor() ([]byte, []int) {
+	return file_recordpb_record_proto_rawDescGZIP(), []int{20}
+}
+
+func (x *Cut) GetMessage() int32 {
+	if x != nil {
+		return x.Message
+	}
+	return 0
+}
+
+func (x *Cut) GetSummary() int64 {
+	if x != nil {
+		return x.Summary
+	}
+	return 0
+}
+
+func (x *Cut) GetHead() int32 {
+	if x != nil {
+		return x.Head
+	}
+	return 0
+}
+
+func (x *Cut) GetFrom() int32 {
+	if x != nil {
+		return x.From
+	}
+	return 0
+}
+
+func (x *Cut) GetTail() int32 {
+	if x != nil {
+		return x.Tail
+	}
+	return 0
+}
+
 // What changes with every commit.
 type Head struct {
 	state       protoimpl.MessageState `protogen:"open.v1"`
@@ -1951,7 +2062,7 @@ type Head struct {
 	LastManifest  []int64                `protobuf:"varint,12,rep,packed,name=last_manifest,json=lastManifest,proto3" json:"last_manifest,omitempty"`
 	UnitStart     int32                  `protobuf:"varint,13,opt,name=unit_start,json=unitStart,proto3" json:"unit_start,omitempty"`
 	LeadingSystem int32                  `protobuf:"varint,14,opt,name=leading_system,json=leadingSystem,proto3" json:"leading_system,omitempty"`
-	LastUser      int32                  `protobuf:"zigzag32,15,opt,name=last_user,json=lastUser,proto3" json:"last_user,omitempty"`
+	Request       int32                  `protobuf:"zigzag32,15,opt,name=request,proto3" json:"request,omitempty"`
 	CallOrdinal   int32                  `protobuf:"varint,16,opt,name=call_ordinal,json=callOrdinal,proto3" json:"call_ordinal,omitempty"`
 	Unanswered    []*Call                `protobuf:"bytes,17,rep,name=unanswered,proto3" json:"unanswered,omitempty"`
 	Pins          []*Range               `protobuf:"bytes,18,rep,name=pins,proto3" json:"pins,omitempty"`
@@ -1963,13 +2074,15 @@ type Head struct {
 	SeenBefore    int32                  `protobuf:"varint,24,opt,name=seen_before,json=seenBefore,proto3" json:"seen_before,omitempty"`
 	PlaceCarrying int32                  `protobuf:"varint,25,opt,name=place_carrying,json=placeCarrying,proto3" json:"place_carrying,omitempty"`
 	PlaceInputs   int32                  `protobuf:"varint,26,opt,name=place_inputs,json=placeInputs,proto3" json:"place_inputs,omitempty"`
+	// One more than the index; 0 for none.
+	Opening       int32 `protobuf:"varint,27,opt,name=opening,proto3" json:"opening,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Head) Reset() {
 	*x = Head{}
-	mi := &file_recordpb_record_proto_msgTypes[20]
+	mi := &file_recordpb_record_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1981,7 +2094,7 @@ func (x *Head) String() string {
 func (*Head) ProtoMessage() {}
 
 func (x *Head) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[20]
+	mi := &file_recordpb_record_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1994,7 +2107,7 @@ func (x *Head) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Head.ProtoReflect.Descriptor instead.
 func (*Head) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{20}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Head) GetIncarnation() []byte {
@@ -2095,9 +2208,9 @@ func (x *Head) GetLeadingSystem() int32 {
 	return 0
 }
 
-func (x *Head) GetLastUser() int32 {
+func (x *Head) GetRequest() int32 {
 	if x != nil {
-		return x.LastUser
+		return x.Request
 	}
 	return 0
 }
@@ -2179,6 +2292,13 @@ func (x *Head) GetPlaceInputs() int32 {
 	return 0
 }
 
+func (x *Head) GetOpening() int32 {
+	if x != nil {
+		return x.Opening
+	}
+	return 0
+}
+
 // An unanswered call.
 type Call struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -2192,7 +2312,7 @@ type Call struct {
 
 func (x *Call) Reset() {
 	*x = Call{}
-	mi := &file_recordpb_record_proto_msgTypes[21]
+	mi := &file_recordpb_record_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2204,7 +2324,7 @@ func (x *Call) String() string {
 func (*Call) ProtoMessage() {}
 
 func (x *Call) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[21]
+	mi := &file_recordpb_record_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2217,7 +2337,7 @@ func (x *Call) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Call.ProtoReflect.Descriptor instead.
 func (*Call) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{21}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Call) GetCallId() string {
@@ -2263,7 +2383,7 @@ type Info struct {
 
 func (x *Info) Reset() {
 	*x = Info{}
-	mi := &file_recordpb_record_proto_msgTypes[22]
+	mi := &file_recordpb_record_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2275,7 +2395,7 @@ func (x *Info) String() string {
 func (*Info) ProtoMessage() {}
 
 func (x *Info) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[22]
+	mi := &file_recordpb_record_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2288,7 +2408,7 @@ func (x *Info) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Info.ProtoReflect.Descriptor instead.
 func (*Info) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{22}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Info) GetActorId() string {
@@ -2355,13 +2475,14 @@ type Policy struct {
 	Pruning       *PruningPolicy    `protobuf:"bytes,15,opt,name=pruning,proto3" json:"pruning,omitempty"`
 	Compaction    *CompactionPolicy `protobuf:"bytes,16,opt,name=compaction,proto3" json:"compaction,omitempty"`
 	Citations     *CitationsPolicy  `protobuf:"bytes,17,opt,name=citations,proto3" json:"citations,omitempty"`
+	KeepOpening   *bool             `protobuf:"varint,18,opt,name=keep_opening,json=keepOpening,proto3,oneof" json:"keep_opening,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Policy) Reset() {
 	*x = Policy{}
-	mi := &file_recordpb_record_proto_msgTypes[23]
+	mi := &file_recordpb_record_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2373,7 +2494,7 @@ func (x *Policy) String() string {
 func (*Policy) ProtoMessage() {}
 
 func (x *Policy) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[23]
+	mi := &file_recordpb_record_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2386,7 +2507,7 @@ func (x *Policy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Policy.ProtoReflect.Descriptor instead.
 func (*Policy) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{23}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Policy) GetMaxContextTokens() int32 {
@@ -2508,6 +2629,13 @@ func (x *Policy) GetCitations() *CitationsPolicy {
 	return nil
 }
 
+func (x *Policy) GetKeepOpening() bool {
+	if x != nil && x.KeepOpening != nil {
+		return *x.KeepOpening
+	}
+	return false
+}
+
 // Which results enter the view as a citation. What is absent is not set.
 type CitationsPolicy struct {
 	state           protoimpl.MessageState `protogen:"open.v1"`
@@ -2520,7 +2648,7 @@ type CitationsPolicy struct {
 
 func (x *CitationsPolicy) Reset() {
 	*x = CitationsPolicy{}
-	mi := &file_recordpb_record_proto_msgTypes[24]
+	mi := &file_recordpb_record_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2532,7 +2660,7 @@ func (x *CitationsPolicy) String() string {
 func (*CitationsPolicy) ProtoMessage() {}
 
 func (x *CitationsPolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[24]
+	mi := &file_recordpb_record_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2545,7 +2673,7 @@ func (x *CitationsPolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CitationsPolicy.ProtoReflect.Descriptor instead.
 func (*CitationsPolicy) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{24}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *CitationsPolicy) GetOn() bool {
@@ -2585,7 +2713,7 @@ type PruningPolicy struct {
 
 func (x *PruningPolicy) Reset() {
 	*x = PruningPolicy{}
-	mi := &file_recordpb_record_proto_msgTypes[25]
+	mi := &file_recordpb_record_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2597,7 +2725,7 @@ func (x *PruningPolicy) String() string {
 func (*PruningPolicy) ProtoMessage() {}
 
 func (x *PruningPolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[25]
+	mi := &file_recordpb_record_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2610,7 +2738,7 @@ func (x *PruningPolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PruningPolicy.ProtoReflect.Descriptor instead.
 func (*PruningPolicy) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{25}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *PruningPolicy) GetOff() bool {
@@ -2672,7 +2800,7 @@ type Names struct {
 
 func (x *Names) Reset() {
 	*x = Names{}
-	mi := &file_recordpb_record_proto_msgTypes[26]
+	mi := &file_recordpb_record_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2684,7 +2812,7 @@ func (x *Names) String() string {
 func (*Names) ProtoMessage() {}
 
 func (x *Names) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[26]
+	mi := &file_recordpb_record_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2697,7 +2825,7 @@ func (x *Names) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Names.ProtoReflect.Descriptor instead.
 func (*Names) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{26}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Names) GetNames() []string {
@@ -2727,7 +2855,7 @@ type CompactionPolicy struct {
 
 func (x *CompactionPolicy) Reset() {
 	*x = CompactionPolicy{}
-	mi := &file_recordpb_record_proto_msgTypes[27]
+	mi := &file_recordpb_record_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2739,7 +2867,7 @@ func (x *CompactionPolicy) String() string {
 func (*CompactionPolicy) ProtoMessage() {}
 
 func (x *CompactionPolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[27]
+	mi := &file_recordpb_record_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2752,7 +2880,7 @@ func (x *CompactionPolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompactionPolicy.ProtoReflect.Descriptor instead.
 func (*CompactionPolicy) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{27}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *CompactionPolicy) GetStrategy() int32 {
@@ -2849,7 +2977,7 @@ type Outcome struct {
 
 func (x *Outcome) Reset() {
 	*x = Outcome{}
-	mi := &file_recordpb_record_proto_msgTypes[28]
+	mi := &file_recordpb_record_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2861,7 +2989,7 @@ func (x *Outcome) String() string {
 func (*Outcome) ProtoMessage() {}
 
 func (x *Outcome) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[28]
+	mi := &file_recordpb_record_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2874,7 +3002,7 @@ func (x *Outcome) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Outcome.ProtoReflect.Descriptor instead.
 func (*Outcome) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{28}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *Outcome) GetRpc() string {
@@ -2943,7 +3071,7 @@ type Link struct {
 
 func (x *Link) Reset() {
 	*x = Link{}
-	mi := &file_recordpb_record_proto_msgTypes[29]
+	mi := &file_recordpb_record_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2955,7 +3083,7 @@ func (x *Link) String() string {
 func (*Link) ProtoMessage() {}
 
 func (x *Link) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[29]
+	mi := &file_recordpb_record_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2968,7 +3096,7 @@ func (x *Link) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Link.ProtoReflect.Descriptor instead.
 func (*Link) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{29}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *Link) GetIncarnation() []byte {
@@ -2993,7 +3121,7 @@ type Task struct {
 
 func (x *Task) Reset() {
 	*x = Task{}
-	mi := &file_recordpb_record_proto_msgTypes[30]
+	mi := &file_recordpb_record_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3005,7 +3133,7 @@ func (x *Task) String() string {
 func (*Task) ProtoMessage() {}
 
 func (x *Task) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[30]
+	mi := &file_recordpb_record_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3018,7 +3146,7 @@ func (x *Task) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Task.ProtoReflect.Descriptor instead.
 func (*Task) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{30}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *Task) GetNamespace() []byte {
@@ -3084,7 +3212,7 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\rErasedContent\x12\x14\n" +
 	"\x05bytes\x18\x01 \x01(\x03R\x05bytes\x12\x14\n" +
 	"\x05chars\x18\x02 \x01(\x03R\x05chars\x12\x12\n" +
-	"\x04hash\x18\x03 \x01(\fR\x04hash\"\xa7\x05\n" +
+	"\x04hash\x18\x03 \x01(\fR\x04hash\"\xca\x05\n" +
 	"\aMessage\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n" +
 	"\x05index\x18\x02 \x01(\x05R\x05index\x12\x12\n" +
@@ -3112,7 +3240,8 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"expiration\x18\x13 \x01(\v2 .palimpsest.record.v1.ExpirationR\n" +
 	"expiration\x12%\n" +
 	"\x0eplace_carrying\x18\x14 \x01(\x05R\rplaceCarrying\x12!\n" +
-	"\fplace_inputs\x18\x15 \x01(\x05R\vplaceInputs\"\xb3\x02\n" +
+	"\fplace_inputs\x18\x15 \x01(\x05R\vplaceInputs\x12!\n" +
+	"\frequest_back\x18\x17 \x01(\x05R\vrequestBack\"\xb3\x02\n" +
 	"\n" +
 	"Expiration\x12\x19\n" +
 	"\x05turns\x18\x01 \x01(\x05H\x00R\x05turns\x88\x01\x01\x12\x12\n" +
@@ -3235,7 +3364,7 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\x05model\x18\b \x01(\tR\x05model\x12\x1a\n" +
 	"\brecorded\x18\t \x01(\x03R\brecorded\x12\x16\n" +
 	"\x06erased\x18\n" +
-	" \x01(\bR\x06erased\"\xfa\x05\n" +
+	" \x01(\bR\x06erased\"\x84\a\n" +
 	"\bManifest\x12\x10\n" +
 	"\x03seq\x18\x01 \x01(\x03R\x03seq\x12\x12\n" +
 	"\x04turn\x18\x02 \x01(\x05R\x04turn\x12\x16\n" +
@@ -3243,8 +3372,8 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\x05model\x18\x04 \x01(\tR\x05model\x12#\n" +
 	"\rmessage_count\x18\x05 \x01(\x05R\fmessageCount\x12\x19\n" +
 	"\bedit_seq\x18\x06 \x01(\x03R\aeditSeq\x12!\n" +
-	"\fwindow_start\x18\a \x01(\x05R\vwindowStart\x12#\n" +
-	"\rwindow_anchor\x18\b \x01(\x11R\fwindowAnchor\x12%\n" +
+	"\fwindow_start\x18\a \x01(\x05R\vwindowStart\x12%\n" +
+	"\x0ewindow_request\x18\b \x01(\x11R\rwindowRequest\x12%\n" +
 	"\x0eleading_system\x18\t \x01(\x05R\rleadingSystem\x12/\n" +
 	"\x04pins\x18\n" +
 	" \x03(\v2\x1b.palimpsest.record.v1.RangeR\x04pins\x12\x16\n" +
@@ -3263,7 +3392,17 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\brevision\x18\x15 \x01(\x03R\brevision\x12\x16\n" +
 	"\x06blocks\x18\x16 \x01(\x05R\x06blocks\x12%\n" +
 	"\x0eusage_reported\x18\x17 \x01(\bR\rusageReported\x12'\n" +
-	"\x0fwindow_restored\x18\x18 \x01(\x03R\x0ewindowRestored\"\xd2\a\n" +
+	"\x0fwindow_restored\x18\x18 \x01(\x03R\x0ewindowRestored\x12%\n" +
+	"\x0ewindow_opening\x18\x19 \x01(\x05R\rwindowOpening\x12#\n" +
+	"\rwindow_afresh\x18\x1a \x01(\x03R\fwindowAfresh\x12:\n" +
+	"\vwindow_cuts\x18\x1b \x03(\v2\x19.palimpsest.record.v1.CutR\n" +
+	"windowCuts\"u\n" +
+	"\x03Cut\x12\x18\n" +
+	"\amessage\x18\x01 \x01(\x05R\amessage\x12\x18\n" +
+	"\asummary\x18\x02 \x01(\x03R\asummary\x12\x12\n" +
+	"\x04head\x18\x03 \x01(\x05R\x04head\x12\x12\n" +
+	"\x04from\x18\x04 \x01(\x05R\x04from\x12\x12\n" +
+	"\x04tail\x18\x05 \x01(\x05R\x04tail\"\xe9\a\n" +
 	"\x04Head\x12 \n" +
 	"\vincarnation\x18\x01 \x01(\fR\vincarnation\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\x04R\aversion\x12\x1a\n" +
@@ -3280,8 +3419,8 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\rlast_manifest\x18\f \x03(\x03R\flastManifest\x12\x1d\n" +
 	"\n" +
 	"unit_start\x18\r \x01(\x05R\tunitStart\x12%\n" +
-	"\x0eleading_system\x18\x0e \x01(\x05R\rleadingSystem\x12\x1b\n" +
-	"\tlast_user\x18\x0f \x01(\x11R\blastUser\x12!\n" +
+	"\x0eleading_system\x18\x0e \x01(\x05R\rleadingSystem\x12\x18\n" +
+	"\arequest\x18\x0f \x01(\x11R\arequest\x12!\n" +
 	"\fcall_ordinal\x18\x10 \x01(\x05R\vcallOrdinal\x12:\n" +
 	"\n" +
 	"unanswered\x18\x11 \x03(\v2\x1a.palimpsest.record.v1.CallR\n" +
@@ -3299,7 +3438,8 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\vseen_before\x18\x18 \x01(\x05R\n" +
 	"seenBefore\x12%\n" +
 	"\x0eplace_carrying\x18\x19 \x01(\x05R\rplaceCarrying\x12!\n" +
-	"\fplace_inputs\x18\x1a \x01(\x05R\vplaceInputs\"g\n" +
+	"\fplace_inputs\x18\x1a \x01(\x05R\vplaceInputs\x12\x18\n" +
+	"\aopening\x18\x1b \x01(\x05R\aopening\"g\n" +
 	"\x04Call\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\tR\x06callId\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x18\n" +
@@ -3311,7 +3451,8 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\x05title\x18\x03 \x01(\tR\x05title\x12\x1a\n" +
 	"\bmetadata\x18\x04 \x01(\fR\bmetadata\x124\n" +
 	"\x06policy\x18\x05 \x01(\v2\x1c.palimpsest.record.v1.PolicyR\x06policy\x12\x18\n" +
-	"\acounter\x18\x06 \x01(\tR\acounter\"\xd3\t\n" +
+	"\acounter\x18\x06 \x01(\tR\acounter\"\x8c\n" +
+	"\n" +
 	"\x06Policy\x121\n" +
 	"\x12max_context_tokens\x18\x01 \x01(\x05H\x00R\x10maxContextTokens\x88\x01\x01\x127\n" +
 	"\x15context_window_tokens\x18\x02 \x01(\x05H\x01R\x13contextWindowTokens\x88\x01\x01\x129\n" +
@@ -3333,7 +3474,8 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\n" +
 	"compaction\x18\x10 \x01(\v2&.palimpsest.record.v1.CompactionPolicyR\n" +
 	"compaction\x12C\n" +
-	"\tcitations\x18\x11 \x01(\v2%.palimpsest.record.v1.CitationsPolicyR\tcitationsB\x15\n" +
+	"\tcitations\x18\x11 \x01(\v2%.palimpsest.record.v1.CitationsPolicyR\tcitations\x12&\n" +
+	"\fkeep_opening\x18\x12 \x01(\bH\fR\vkeepOpening\x88\x01\x01B\x15\n" +
 	"\x13_max_context_tokensB\x18\n" +
 	"\x16_context_window_tokensB\x19\n" +
 	"\x17_reserved_output_tokensB\x11\n" +
@@ -3346,7 +3488,8 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\x18_rewrite_min_gain_tokensB\x1d\n" +
 	"\x1b_rewrite_max_deferral_turnsB\x1b\n" +
 	"\x19_rewrite_cold_after_nanosB\x11\n" +
-	"\x0f_max_wait_nanos\"\xb8\x01\n" +
+	"\x0f_max_wait_nanosB\x0f\n" +
+	"\r_keep_opening\"\xb8\x01\n" +
 	"\x0fCitationsPolicy\x12\x13\n" +
 	"\x02on\x18\x01 \x01(\bH\x00R\x02on\x88\x01\x01\x12,\n" +
 	"\x0fthreshold_chars\x18\x02 \x01(\x05H\x01R\x0ethresholdChars\x88\x01\x01\x120\n" +
@@ -3428,7 +3571,7 @@ func file_recordpb_record_proto_rawDescGZIP() []byte {
 	return file_recordpb_record_proto_rawDescData
 }
 
-var file_recordpb_record_proto_msgTypes = make([]protoimpl.MessageInfo, 31)
+var file_recordpb_record_proto_msgTypes = make([]protoimpl.MessageInfo, 32)
 var file_recordpb_record_proto_goTypes = []any{
 	(*Range)(nil),                 // 0: palimpsest.record.v1.Range
 	(*Content)(nil),               // 1: palimpsest.record.v1.Content
@@ -3450,25 +3593,26 @@ var file_recordpb_record_proto_goTypes = []any{
 	(*PartEdit)(nil),              // 17: palimpsest.record.v1.PartEdit
 	(*Summary)(nil),               // 18: palimpsest.record.v1.Summary
 	(*Manifest)(nil),              // 19: palimpsest.record.v1.Manifest
-	(*Head)(nil),                  // 20: palimpsest.record.v1.Head
-	(*Call)(nil),                  // 21: palimpsest.record.v1.Call
-	(*Info)(nil),                  // 22: palimpsest.record.v1.Info
-	(*Policy)(nil),                // 23: palimpsest.record.v1.Policy
-	(*CitationsPolicy)(nil),       // 24: palimpsest.record.v1.CitationsPolicy
-	(*PruningPolicy)(nil),         // 25: palimpsest.record.v1.PruningPolicy
-	(*Names)(nil),                 // 26: palimpsest.record.v1.Names
-	(*CompactionPolicy)(nil),      // 27: palimpsest.record.v1.CompactionPolicy
-	(*Outcome)(nil),               // 28: palimpsest.record.v1.Outcome
-	(*Link)(nil),                  // 29: palimpsest.record.v1.Link
-	(*Task)(nil),                  // 30: palimpsest.record.v1.Task
-	(*timestamppb.Timestamp)(nil), // 31: google.protobuf.Timestamp
+	(*Cut)(nil),                   // 20: palimpsest.record.v1.Cut
+	(*Head)(nil),                  // 21: palimpsest.record.v1.Head
+	(*Call)(nil),                  // 22: palimpsest.record.v1.Call
+	(*Info)(nil),                  // 23: palimpsest.record.v1.Info
+	(*Policy)(nil),                // 24: palimpsest.record.v1.Policy
+	(*CitationsPolicy)(nil),       // 25: palimpsest.record.v1.CitationsPolicy
+	(*PruningPolicy)(nil),         // 26: palimpsest.record.v1.PruningPolicy
+	(*Names)(nil),                 // 27: palimpsest.record.v1.Names
+	(*CompactionPolicy)(nil),      // 28: palimpsest.record.v1.CompactionPolicy
+	(*Outcome)(nil),               // 29: palimpsest.record.v1.Outcome
+	(*Link)(nil),                  // 30: palimpsest.record.v1.Link
+	(*Task)(nil),                  // 31: palimpsest.record.v1.Task
+	(*timestamppb.Timestamp)(nil), // 32: google.protobuf.Timestamp
 }
 var file_recordpb_record_proto_depIdxs = []int32{
 	2,  // 0: palimpsest.record.v1.Content.ref:type_name -> palimpsest.record.v1.ContentRef
 	3,  // 1: palimpsest.record.v1.Content.erased:type_name -> palimpsest.record.v1.ErasedContent
 	7,  // 2: palimpsest.record.v1.Message.parts:type_name -> palimpsest.record.v1.Part
 	6,  // 3: palimpsest.record.v1.Message.actions:type_name -> palimpsest.record.v1.ActionRef
-	31, // 4: palimpsest.record.v1.Message.create_time:type_name -> google.protobuf.Timestamp
+	32, // 4: palimpsest.record.v1.Message.create_time:type_name -> google.protobuf.Timestamp
 	5,  // 5: palimpsest.record.v1.Message.expiration:type_name -> palimpsest.record.v1.Expiration
 	1,  // 6: palimpsest.record.v1.Part.text:type_name -> palimpsest.record.v1.Content
 	9,  // 7: palimpsest.record.v1.Part.media:type_name -> palimpsest.record.v1.Media
@@ -3492,34 +3636,35 @@ var file_recordpb_record_proto_depIdxs = []int32{
 	0,  // 25: palimpsest.record.v1.Edit.range:type_name -> palimpsest.record.v1.Range
 	17, // 26: palimpsest.record.v1.Edit.parts:type_name -> palimpsest.record.v1.PartEdit
 	18, // 27: palimpsest.record.v1.Edit.summary:type_name -> palimpsest.record.v1.Summary
-	31, // 28: palimpsest.record.v1.Edit.time:type_name -> google.protobuf.Timestamp
+	32, // 28: palimpsest.record.v1.Edit.time:type_name -> google.protobuf.Timestamp
 	7,  // 29: palimpsest.record.v1.PartEdit.shown:type_name -> palimpsest.record.v1.Part
 	1,  // 30: palimpsest.record.v1.Summary.text:type_name -> palimpsest.record.v1.Content
 	0,  // 31: palimpsest.record.v1.Summary.except:type_name -> palimpsest.record.v1.Range
 	1,  // 32: palimpsest.record.v1.Summary.facts:type_name -> palimpsest.record.v1.Content
 	0,  // 33: palimpsest.record.v1.Manifest.pins:type_name -> palimpsest.record.v1.Range
-	31, // 34: palimpsest.record.v1.Manifest.time:type_name -> google.protobuf.Timestamp
-	21, // 35: palimpsest.record.v1.Head.unanswered:type_name -> palimpsest.record.v1.Call
-	0,  // 36: palimpsest.record.v1.Head.pins:type_name -> palimpsest.record.v1.Range
-	31, // 37: palimpsest.record.v1.Head.create_time:type_name -> google.protobuf.Timestamp
-	31, // 38: palimpsest.record.v1.Head.update_time:type_name -> google.protobuf.Timestamp
-	31, // 39: palimpsest.record.v1.Head.expire_time:type_name -> google.protobuf.Timestamp
-	31, // 40: palimpsest.record.v1.Head.delete_time:type_name -> google.protobuf.Timestamp
-	31, // 41: palimpsest.record.v1.Head.next_due:type_name -> google.protobuf.Timestamp
-	23, // 42: palimpsest.record.v1.Info.policy:type_name -> palimpsest.record.v1.Policy
-	5,  // 43: palimpsest.record.v1.Policy.result_expiration:type_name -> palimpsest.record.v1.Expiration
-	25, // 44: palimpsest.record.v1.Policy.pruning:type_name -> palimpsest.record.v1.PruningPolicy
-	27, // 45: palimpsest.record.v1.Policy.compaction:type_name -> palimpsest.record.v1.CompactionPolicy
-	24, // 46: palimpsest.record.v1.Policy.citations:type_name -> palimpsest.record.v1.CitationsPolicy
-	26, // 47: palimpsest.record.v1.PruningPolicy.protected_tools:type_name -> palimpsest.record.v1.Names
-	26, // 48: palimpsest.record.v1.PruningPolicy.protected_prefixes:type_name -> palimpsest.record.v1.Names
-	31, // 49: palimpsest.record.v1.Outcome.time:type_name -> google.protobuf.Timestamp
-	31, // 50: palimpsest.record.v1.Task.time:type_name -> google.protobuf.Timestamp
-	51, // [51:51] is the sub-list for method output_type
-	51, // [51:51] is the sub-list for method input_type
-	51, // [51:51] is the sub-list for extension type_name
-	51, // [51:51] is the sub-list for extension extendee
-	0,  // [0:51] is the sub-list for field type_name
+	32, // 34: palimpsest.record.v1.Manifest.time:type_name -> google.protobuf.Timestamp
+	20, // 35: palimpsest.record.v1.Manifest.window_cuts:type_name -> palimpsest.record.v1.Cut
+	22, // 36: palimpsest.record.v1.Head.unanswered:type_name -> palimpsest.record.v1.Call
+	0,  // 37: palimpsest.record.v1.Head.pins:type_name -> palimpsest.record.v1.Range
+	32, // 38: palimpsest.record.v1.Head.create_time:type_name -> google.protobuf.Timestamp
+	32, // 39: palimpsest.record.v1.Head.update_time:type_name -> google.protobuf.Timestamp
+	32, // 40: palimpsest.record.v1.Head.expire_time:type_name -> google.protobuf.Timestamp
+	32, // 41: palimpsest.record.v1.Head.delete_time:type_name -> google.protobuf.Timestamp
+	32, // 42: palimpsest.record.v1.Head.next_due:type_name -> google.protobuf.Timestamp
+	24, // 43: palimpsest.record.v1.Info.policy:type_name -> palimpsest.record.v1.Policy
+	5,  // 44: palimpsest.record.v1.Policy.result_expiration:type_name -> palimpsest.record.v1.Expiration
+	26, // 45: palimpsest.record.v1.Policy.pruning:type_name -> palimpsest.record.v1.PruningPolicy
+	28, // 46: palimpsest.record.v1.Policy.compaction:type_name -> palimpsest.record.v1.CompactionPolicy
+	25, // 47: palimpsest.record.v1.Policy.citations:type_name -> palimpsest.record.v1.CitationsPolicy
+	27, // 48: palimpsest.record.v1.PruningPolicy.protected_tools:type_name -> palimpsest.record.v1.Names
+	27, // 49: palimpsest.record.v1.PruningPolicy.protected_prefixes:type_name -> palimpsest.record.v1.Names
+	32, // 50: palimpsest.record.v1.Outcome.time:type_name -> google.protobuf.Timestamp
+	32, // 51: palimpsest.record.v1.Task.time:type_name -> google.protobuf.Timestamp
+	52, // [52:52] is the sub-list for method output_type
+	52, // [52:52] is the sub-list for method input_type
+	52, // [52:52] is the sub-list for extension type_name
+	52, // [52:52] is the sub-list for extension extendee
+	0,  // [0:52] is the sub-list for field type_name
 }
 
 func init() { file_recordpb_record_proto_init() }
@@ -3528,17 +3673,17 @@ func file_recordpb_record_proto_init() {
 		return
 	}
 	file_recordpb_record_proto_msgTypes[5].OneofWrappers = []any{}
-	file_recordpb_record_proto_msgTypes[23].OneofWrappers = []any{}
 	file_recordpb_record_proto_msgTypes[24].OneofWrappers = []any{}
 	file_recordpb_record_proto_msgTypes[25].OneofWrappers = []any{}
-	file_recordpb_record_proto_msgTypes[27].OneofWrappers = []any{}
+	file_recordpb_record_proto_msgTypes[26].OneofWrappers = []any{}
+	file_recordpb_record_proto_msgTypes[28].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_recordpb_record_proto_rawDesc), len(file_recordpb_record_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   31,
+			NumMessages:   32,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -1,0 +1,131 @@
+package compaction
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/tokens"
+)
+
+// LeastChars is how much of a text a cut shows at least, in characters: with less room it leaves (behaviour §4).
+const LeastChars = 200
+
+// OwnWords is what the user typed in a message: the text of its parts that no plugin added.
+func OwnWords(parts []conversation.Part) string {
+	var words []string
+	for i := range parts {
+		if p := &parts[i]; p.Kind == conversation.PartText && p.Plugin == "" {
+			words = append(words, p.Text.Inline)
+		}
+	}
+	return strings.Join(words, "\n")
+}
+
+// CutWords is how much of a message's words is shown in at most limit tokens: head and tail, at least LeastChars characters of them.
+// It is false if these weigh more.
+func CutWords(text string, index int32, limit int64, counter tokens.Counter) (conversation.Cut, bool) {
+	chars := utf8.RuneCountInString(text)
+	weigh := func(size int) (conversation.Cut, int64) {
+		c := headAndTail(text, chars, size)
+		c.Message = index
+		n, _ := counter.Count(ShowWords(text, c))
+		return c, int64(n)
+	}
+	return largest(chars, weigh, limit)
+}
+
+// LeastCut is the shortest cut of a message's words.
+func LeastCut(text string, index int32) conversation.Cut {
+	c := headAndTail(text, utf8.RuneCountInString(text), LeastChars)
+	c.Message = index
+	return c
+}
+
+func headAndTail(text string, chars, size int) conversation.Cut {
+	if size >= chars {
+		return conversation.Cut{Head: int32(chars)}
+	}
+	head := utf8.RuneCountInString(keepHead(text, size*headShare/100))
+	tail := utf8.RuneCountInString(keepTail(text, size-size*headShare/100))
+	return conversation.Cut{Head: int32(head), From: int32(chars - tail), Tail: int32(tail)}
+}
+
+// largest finds the largest cut, of at least LeastChars of so many characters, that weighs at most limit. Weights grow with the size
+// but for what token borders make of them.
+func largest(chars int, weigh func(size int) (conversation.Cut, int64), limit int64) (conversation.Cut, bool) {
+	low, high := min(LeastChars, chars), chars
+	best, n := weigh(low)
+	if n > limit {
+		return conversation.Cut{}, false
+	}
+	if whole, n := weigh(high); n <= limit {
+		return whole, true
+	}
+	for high-low > max(8, chars/256) {
+		middle := (low + high) / 2
+		if c, n := weigh(middle); n <= limit {
+			best, low = c, middle
+		} else {
+			high = middle
+		}
+	}
+	return best, true
+}
+
+// ShowWords is what a window shows of a message's words: what was cut, and how to get the rest.
+func ShowWords(text string, c conversation.Cut) string {
+	chars := utf8.RuneCountInString(text)
+	if int(c.Head) >= chars {
+		return fmt.Sprintf("%s\n[Shortened to fit: the rest of the message is not shown. Full message: %s]", text, conversation.ExpandCall(c.Message))
+	}
+	return fmt.Sprintf("%s\n...\n[Shortened to fit: %d of %d characters shown. Full text: %s]\n...\n%s",
+		text[:offset(text, int(c.Head))], c.Head+c.Tail, chars, conversation.ExpandCall(c.Message), piece(text, c))
+}
+
+// CutSummary is how much of a summary is shown: of its text as much as weighs at most textLimit, and of the list behind it as much as
+// weighs at most listLimit. It is false if that is less than LeastChars.
+func CutSummary(text string, body int, id, textLimit, listLimit int64, counter tokens.Counter) (conversation.Cut, bool) {
+	count := func(s string) int64 { n, _ := counter.Count(s); return int64(n) }
+	words, list := text[:body], strings.TrimLeft(text[body:], "\n")
+	c := conversation.Cut{Summary: id, From: int32(utf8.RuneCountInString(text) - utf8.RuneCountInString(list))}
+	note := count(summaryNote)
+	head, ok := largest(utf8.RuneCountInString(words), func(size int) (conversation.Cut, int64) {
+		kept := keepHead(words, size)
+		return conversation.Cut{Head: int32(utf8.RuneCountInString(kept))}, count(kept) + note
+	}, textLimit)
+	if ok {
+		c.Head = head.Head
+	}
+	c.Tail = int32(utf8.RuneCountInString(lines(list, listLimit, count)))
+	return c, c.Head+c.Tail >= min(LeastChars, int32(utf8.RuneCountInString(text)))
+}
+
+// lines are the first lines of a text that weigh at most limit together.
+func lines(text string, limit int64, count func(string) int64) string {
+	if count(text) <= limit {
+		return text
+	}
+	end, room := 0, limit
+	for line := range strings.Lines(text) {
+		if room -= count(line); room < 0 {
+			break
+		}
+		end += len(line)
+	}
+	return strings.TrimRight(text[:end], "\n")
+}
+
+const summaryNote = "\n[Shortened to fit.]\n\n"
+
+// ShowSummary is what a window shows of a summary's text.
+func ShowSummary(text string, c conversation.Cut) string {
+	return text[:offset(text, int(c.Head))] + summaryNote + piece(text, c)
+}
+
+// piece is what a cut shows behind its gap.
+func piece(text string, c conversation.Cut) string {
+	rest := text[offset(text, int(c.From)):]
+	return rest[:offset(rest, int(c.Tail))]
+}

@@ -1,0 +1,238 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"slices"
+
+	"github.com/palimpsest-context/palimpsest/pkg/compaction"
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+)
+
+// claims is what a build's view is made of, in the order of its claims on the budget (behaviour §4), with what is needed to cut it.
+type claims struct {
+	compaction.FitInput
+	restorations []int64 // the edits of Restored
+	summaries    []summaryText
+}
+
+// summaryText is a summary in words: the text, and how many bytes of it are not the list behind it.
+type summaryText struct {
+	id   int64
+	text string
+	body int
+}
+
+// claims describes the composition to the policy. over says that it exceeds its budget.
+func (d *deciding) claims(ctx context.Context, limit int64, over bool) (*claims, error) {
+	rest := max(0, limit-d.excess())
+	c := &claims{FitInput: compaction.FitInput{
+		Fixed: d.fixed, Start: d.out.window.Start, Limit: limit, Rest: rest, Target: min(d.settings.target, rest),
+		Over: over || len(d.out.window.Cuts) > 0,
+	}}
+	c.Newest.First = c.Start
+	newest := d.out.newest()
+	for i := range d.out.units[:newest+1] {
+		switch u := &d.out.units[i]; {
+		case i == newest && i >= d.out.tail:
+			c.Newest = compaction.Claim{First: u.First(), Whole: d.out.weights[i], Least: d.out.weights[i]}
+		case i < d.out.tail:
+			d.claimKept(c, i)
+		default:
+			d.claimTail(c, i)
+		}
+	}
+	if err := d.claimAsked(ctx, c); err != nil {
+		return nil, err
+	}
+	d.claimRestored(c)
+	if err := d.claimSummaries(ctx, c); err != nil {
+		return nil, err
+	}
+	return c, d.leastNewest(ctx, c, newest)
+}
+
+// claimKept adds a unit before the tail, unless it is weighed apart: the opening, the request, a summary, what was brought back.
+func (d *deciding) claimKept(c *claims, i int) {
+	u := &d.out.units[i]
+	switch {
+	case u.Summary != nil:
+	case u.First() < d.kept.LeadingSystem || d.pinned(u.First()):
+		c.Fixed += d.out.weights[i]
+	case d.view.In(d.out.window).ShownAgain(u.Items[0].Message):
+		n := d.out.weights[i]
+		c.System = append([]compaction.Claim{{First: u.First(), Whole: n, Least: n}}, c.System...)
+	}
+}
+
+// claimTail adds a unit of the tail before the newest one.
+func (d *deciding) claimTail(c *claims, i int) {
+	u := &d.out.units[i]
+	p := compaction.Piece{First: u.First(), Tokens: d.out.weights[i], Messages: int32(len(u.Items)), User: user(u)}
+	if d.pinned(p.First) {
+		c.Fixed += p.Tokens
+		p.Claimed = true
+	}
+	p.Claimed = p.Claimed || d.protected(p.First)
+	c.Pieces = append(c.Pieces, p)
+}
+
+// claimAsked adds the request in force and the opening, where the newest unit and pins do not show them.
+func (d *deciding) claimAsked(ctx context.Context, c *claims) error {
+	var err error
+	if c.Request, err = d.claimOf(ctx, c, d.request); err != nil {
+		return err
+	}
+	if d.opening != d.request {
+		c.Opening, err = d.claimOf(ctx, c, d.opening)
+	}
+	return err
+}
+
+func (d *deciding) claimOf(ctx context.Context, c *claims, index int32) (*compaction.Claim, error) {
+	if index < 0 || index >= c.Newest.First && c.Newest.Whole > 0 || d.pinned(index) {
+		return nil, nil
+	}
+	m, err := d.recorded(ctx, index)
+	if err != nil {
+		return nil, err
+	}
+	it, ok := d.view.Beside(m)
+	if !ok {
+		return nil, nil
+	}
+	claim := &compaction.Claim{First: index, Whole: d.weightAt(index, it.Tokens())}
+	claim.Least = claim.Whole
+	if claim.Whole <= compaction.LeastChars/4 { // as short as a cut
+		return claim, nil
+	}
+	words, err := d.ownWords(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	n, _ := d.settings.counter.Count(compaction.ShowWords(words, compaction.LeastCut(words, index)))
+	claim.Least = min(claim.Whole, int64(n)+int64(m.Overhead()))
+	return claim, nil
+}
+
+// weightAt is what a message weighs as it is written, if the composition shows it whole as a unit of its own.
+func (d *deciding) weightAt(index int32, otherwise int64) int64 {
+	if _, cut := d.out.window.CutOf(index, 0); cut {
+		return otherwise
+	}
+	for i := range d.out.units {
+		if u := &d.out.units[i]; u.Summary == nil && u.First() == index {
+			return d.out.weights[i]
+		}
+	}
+	return otherwise
+}
+
+// claimRestored adds what was brought back lately, the latest first.
+func (d *deciding) claimRestored(c *claims) {
+	type restoration struct {
+		compaction.Claim
+		edit int64
+	}
+	var all []restoration
+	for i := range d.out.units[:d.out.newest()] {
+		u := &d.out.units[i]
+		if u.Summary != nil || u.First() < d.kept.LeadingSystem || d.pinned(u.First()) || !d.protected(u.First()) {
+			continue
+		}
+		edit, _, _ := d.view.Restored(u.First())
+		all = append(all, restoration{compaction.Claim{First: u.First(), Whole: d.out.weights[i], Least: d.out.weights[i]}, edit})
+	}
+	slices.SortStableFunc(all, func(a, b restoration) int { return cmp.Compare(b.edit, a.edit) })
+	for _, r := range all {
+		c.Restored, c.restorations = append(c.Restored, r.Claim), append(c.restorations, r.edit)
+	}
+}
+
+// aroundSummary is about what stands around a summary's text, in tokens, where it is not in view.
+const aroundSummary = 40
+
+// claimSummaries adds the summaries that stand in the window, whether they are shown now or not.
+func (d *deciding) claimSummaries(ctx context.Context, c *claims) error {
+	for _, e := range d.view.In(d.out.window).Summaries() {
+		s := summaryText{id: e.Summary.ID}
+		claim := compaction.SummaryClaim{Around: aroundSummary, Text: int64(e.Summary.Tokens)}
+		for i := range d.out.units[:d.out.tail] {
+			if u := &d.out.units[i]; u.Summary != nil && u.Summary.Summary.ID == s.id {
+				if _, cut := d.out.window.CutOf(0, s.id); !cut {
+					claim.Around = d.out.weights[i] - claim.Text
+				}
+			}
+		}
+		if c.Over {
+			var err error
+			if s, err = d.summaryText(ctx, e.Summary); err != nil {
+				return err
+			}
+			n, _ := d.settings.counter.Count(s.text[:s.body])
+			claim.Text, claim.List = int64(n), max(0, claim.Text-int64(n))
+		}
+		c.Summaries, c.summaries = append(c.Summaries, claim), append(c.summaries, s)
+	}
+	return nil
+}
+
+// summaryText reads a summary.
+func (d *deciding) summaryText(ctx context.Context, s *conversation.Summary) (summaryText, error) {
+	contents, err := d.engine.contents(ctx, d.window.key, d.window.head.Incarnation, s.Text, s.Facts)
+	if err != nil {
+		return summaryText{}, err
+	}
+	out := summaryText{id: s.ID, text: contents[0], body: len(contents[0])}
+	var k known
+	if contents[1] != "" {
+		if err := json.Unmarshal([]byte(contents[1]), &k); err != nil {
+			return out, damagedFacts(s.ID, err)
+		}
+		out.body = min(k.Body, len(out.text))
+	}
+	return out, nil
+}
+
+func damagedFacts(id int64, err error) error {
+	return conversation.Errorf(conversation.CorruptRecord, "the facts of summary s%d are damaged", id).Because(err)
+}
+
+// leastNewest says what the newest unit weighs with its results at their shortest, if its results may have to give.
+func (d *deciding) leastNewest(ctx context.Context, c *claims, newest int) error {
+	asked := int64(0)
+	for _, claim := range []*compaction.Claim{c.Request, c.Opening} {
+		if claim != nil {
+			asked += claim.Whole
+		}
+	}
+	if newest < d.out.tail || c.Fixed+c.Newest.Whole+asked <= c.Limit {
+		return nil
+	}
+	for _, t := range d.results(d.out.units[newest : newest+1]) {
+		n, err := d.least(ctx, t)
+		if err != nil {
+			return err
+		}
+		c.Newest.Least -= max(0, t.weight-n)
+	}
+	return nil
+}
+
+// least is what a tool result weighs at its shortest.
+func (d *deciding) least(ctx context.Context, t target) (int64, error) {
+	e, err := d.clipMessage(ctx, []target{t}, conversation.ReasonNewestUnitOverBudget)
+	if err != nil || len(e.Parts) == 0 {
+		return t.weight, err
+	}
+	return e.After, nil
+}
+
+func (d *deciding) pinned(index int32) bool {
+	return slices.ContainsFunc(d.kept.Pins, func(r conversation.Range) bool { return r.Contains(index) })
+}
+
+func user(u *conversation.Unit) bool {
+	return u.Summary == nil && u.Items[0].Message.Role == conversation.RoleUser
+}

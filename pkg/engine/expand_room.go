@@ -1,0 +1,46 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/palimpsest-context/palimpsest/pkg/compaction"
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+)
+
+// hasRoom refuses a restoration that the next build would have no room for (behaviour §10): as the last build was, with nothing new.
+func (e *Engine) hasRoom(ctx context.Context, l *listing, restore *conversation.Edit) error {
+	d, err := e.decidingAfter(ctx, l, restore)
+	if err != nil || d.over() <= 0 {
+		return err
+	}
+	c, err := d.claims(ctx, d.settings.limit, true)
+	if err != nil {
+		return err
+	}
+	r := compaction.Fit(c.FitInput)
+	newest := c.Newest.First <= restore.Range.First || d.pinned(restore.Range.First)
+	if r.Fits && (newest && r.Newest >= c.Newest.Whole || !newest && r.Restored > 0) {
+		return nil
+	}
+	return conversation.Errorf(conversation.ExpansionTooLarge,
+		"the unit of messages %d-%d weighs %d tokens in full, and would displace what must stay: beside fixed input, system and pinned messages %d, newest unit %d, the user's request %d and opening %d, %d tokens are left: ask with RETURN_ONLY for ranges",
+		restore.Range.First, restore.Range.End-1, restore.After, c.Fixed, c.Newest.Whole, r.Request, r.Opening,
+		max(0, c.Limit-c.Fixed-c.Newest.Whole-r.Request-r.Opening))
+}
+
+// decidingAfter lays the view out as the last build did, with an edit more.
+func (e *Engine) decidingAfter(ctx context.Context, l *listing, edit *conversation.Edit) (*deciding, error) {
+	m, w := l.last, l.window
+	window, none, fixed := int32(m.Budget), int32(0), int32(m.FixedTokens)
+	d, _, err := e.prepare(ctx, w, &BuildRequest{
+		Key: w.key, SameTurn: true, Format: m.Format, Model: m.Model, Fixed: FixedInput{Tokens: &fixed}, DryRun: true,
+		Budget: BudgetOverride{ContextWindow: &window, ReservedOutput: &none},
+	})
+	if err != nil {
+		return nil, err
+	}
+	d.edits = []conversation.Edit{*edit}
+	d.view = d.view.Fold(d.edits)
+	d.out, err = d.compose(ctx, d.view, d.complete(d.start))
+	return d, err
+}

@@ -1,0 +1,219 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/palimpsest-context/palimpsest/pkg/compaction"
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+)
+
+// protectedTurns is for how long what was expanded is kept from giving way to the rest of the view (behaviour §10).
+const protectedTurns = 5
+
+// fitRounds is how often a fit is tried: what a format adds to a text is only known once it is written.
+const fitRounds = 5
+
+// fit brings the context into its budget: claims on it are granted in their order, and the window's start moves (behaviour §4, §8).
+func (d *deciding) fit(ctx context.Context) error {
+	limit := d.settings.limit
+	over := d.over() > 0
+	if !over && d.fixed+d.out.tokens() <= limit-d.excess() {
+		return nil
+	}
+	for range fitRounds {
+		c, err := d.claims(ctx, limit, over)
+		if err != nil {
+			return err
+		}
+		r := compaction.Fit(c.FitInput)
+		if !r.Fits {
+			break
+		}
+		if err := d.grant(ctx, c, &r); err != nil {
+			return err
+		}
+		if d.over() <= 0 {
+			return nil
+		}
+		limit, over = limit-d.over(), true
+	}
+	return d.fitLeast(ctx)
+}
+
+// over is by how much the context exceeds its budget, before the factor.
+func (d *deciding) over() int64 { return d.fixed + d.out.tokens() - d.settings.limit }
+
+// protected says whether a unit was brought back lately enough to stay in view wherever the window starts.
+func (d *deciding) protected(index int32) bool {
+	edit, turn, ok := d.view.Restored(index)
+	return ok && edit > d.out.window.Restored && d.turn-turn <= protectedTurns
+}
+
+// grant makes the window that a fit has decided on, and clips the newest unit's results to what is left for them.
+func (d *deciding) grant(ctx context.Context, c *claims, r *compaction.FitResult) error {
+	if !c.Over && r.Start == d.out.window.Start {
+		return nil
+	}
+	win := d.startingAt(r.Start)
+	win.Restored = max(win.Restored, d.view.LastRestored(d.turn-protectedTurns-1))
+	if r.Restored < len(c.Restored) {
+		win.Restored = max(win.Restored, c.restorations[r.Restored])
+		d.displaced(c.Restored[r.Restored:], win.Start)
+	}
+	if err := d.cutDown(ctx, &win, c, r); err != nil {
+		return err
+	}
+	if err := d.move(ctx, win); err != nil {
+		return err
+	}
+	return d.clipNewest(ctx, r.Newest)
+}
+
+// displaced says that units which were brought back lately are not shown before a window's start: others have a stronger claim.
+func (d *deciding) displaced(units []compaction.Claim, start int32) {
+	for _, u := range units {
+		if u.First < start {
+			d.deferred = append(d.deferred, conversation.Decision{
+				First: u.First, Last: u.First, Kind: conversation.DecisionLeftOut, Reason: conversation.ReasonNoRoom, Before: u.Whole,
+			})
+		}
+	}
+}
+
+// cutDown says what a window shows of what it has not the room for.
+func (d *deciding) cutDown(ctx context.Context, win *conversation.Window, c *claims, r *compaction.FitResult) error {
+	for i, claim := range []*compaction.Claim{c.Request, c.Opening} {
+		granted := []int64{r.Request, r.Opening}[i]
+		if claim == nil || claim.First >= win.Start || granted >= claim.Whole {
+			continue
+		}
+		cut, err := d.cutMessage(ctx, claim.First, granted)
+		if err != nil {
+			return err
+		}
+		win.Cuts = append(win.Cuts, cut)
+	}
+	for _, claim := range c.System[r.System:] {
+		win.Cuts = append(win.Cuts, conversation.Cut{Message: claim.First})
+	}
+	for i, g := range r.Summaries {
+		s := &c.summaries[i]
+		if g.Text >= c.Summaries[i].Text && g.List >= c.Summaries[i].List {
+			continue
+		}
+		cut, ok := compaction.CutSummary(s.text, s.body, s.id, g.Text, g.List, d.settings.counter)
+		if !ok {
+			cut = conversation.Cut{Summary: s.id}
+		}
+		win.Cuts = append(win.Cuts, cut)
+	}
+	return nil
+}
+
+// cutMessage is how much of a message's words is shown in so many tokens.
+func (d *deciding) cutMessage(ctx context.Context, index int32, granted int64) (conversation.Cut, error) {
+	m, err := d.recorded(ctx, index)
+	if err != nil {
+		return conversation.Cut{}, err
+	}
+	words, err := d.ownWords(ctx, m)
+	if err != nil {
+		return conversation.Cut{}, err
+	}
+	cut, ok := compaction.CutWords(words, index, granted-int64(m.Overhead()), d.settings.counter)
+	if !ok {
+		cut = conversation.Cut{Message: index}
+	}
+	return cut, nil
+}
+
+// ownWords is what the user typed in a message.
+func (d *deciding) ownWords(ctx context.Context, m *conversation.Message) (string, error) {
+	parts, err := d.engine.inline(ctx, d.window.key, d.window.head.Incarnation, m.Parts)
+	return compaction.OwnWords(parts), err
+}
+
+// move lays the view out for another window.
+func (d *deciding) move(ctx context.Context, win conversation.Window) error {
+	if win.Equal(&d.out.window) {
+		return nil
+	}
+	out, err := d.compose(ctx, d.view, win)
+	if err == nil {
+		d.out = out
+	}
+	return err
+}
+
+// clipNewest clips the results of the newest unit, largest first, so that it weighs at most as much as is left for it.
+func (d *deciding) clipNewest(ctx context.Context, most int64) error {
+	newest := d.out.newest()
+	if newest < d.out.tail {
+		return nil
+	}
+	targets := d.results(d.out.units[newest : newest+1])
+	weights, room := make([]int64, len(targets)), most-d.out.weights[newest]
+	for i, t := range targets {
+		weights[i] = t.weight
+		room += t.weight
+	}
+	var smaller []target
+	for i, limit := range compaction.Allowances(weights, room) {
+		if limit < targets[i].weight {
+			targets[i].limit = limit
+			smaller = append(smaller, targets[i])
+		}
+	}
+	return d.clip(ctx, smaller, conversation.ReasonNewestUnitOverBudget)
+}
+
+// fitLeast shows nothing but what must be shown: what is sent whatever the window, and the newest unit with its results at their
+// shortest. A build that does not fit even so is refused.
+func (d *deciding) fitLeast(ctx context.Context) error {
+	newest := d.out.units[d.out.newest()].First()
+	win := d.startingAt(max(newest, d.out.window.Start))
+	win.Restored = d.view.LastRestored(d.turn)
+	for i := range d.out.units[:d.out.tail] {
+		if u := &d.out.units[i]; u.Summary == nil && d.view.In(win).ShownAgain(u.Items[0].Message) {
+			win.Cuts = append(win.Cuts, conversation.Cut{Message: u.First()})
+		}
+	}
+	for _, asked := range []int32{win.Request, win.Opening} {
+		if asked >= 0 && !d.pinned(asked) {
+			win.Cuts = append(win.Cuts, conversation.Cut{Message: asked})
+		}
+	}
+	for _, e := range d.view.In(win).Summaries() {
+		win.Cuts = append(win.Cuts, conversation.Cut{Summary: e.Summary.ID})
+	}
+	if err := d.move(ctx, win); err != nil {
+		return err
+	}
+	if err := d.clip(ctx, d.results(d.out.units[d.out.tail:]), conversation.ReasonNewestUnitOverBudget); err != nil {
+		return err
+	}
+	if d.over() > 0 {
+		return d.cannotFit()
+	}
+	return nil
+}
+
+// cannotFit says what does not fit. If the newest units are written as nothing, they would fit: it is what comes before them
+// that does not, and without it nothing is left to show.
+func (d *deciding) cannotFit() error {
+	if d.out.newest() < len(d.out.units)-1 {
+		return conversation.Errorf(conversation.EmptyContext,
+			"the newest messages say nothing, and message %d before them does not fit", d.out.units[d.out.newest()].First())
+	}
+	var system, pins int64
+	for i := range d.out.units[:d.out.tail] {
+		if d.out.units[i].First() < d.kept.LeadingSystem {
+			system += d.out.weights[i]
+		} else {
+			pins += d.out.weights[i]
+		}
+	}
+	return conversation.Errorf(conversation.ContextCannotFit,
+		"fixed input %d + leading system messages %d + pinned messages %d + newest unit %d tokens, with its results at their shortest, exceed %d (budget %d at factor %.2f)",
+		d.fixed, system, pins, d.out.weights[d.out.newest()], d.settings.limit, d.settings.budget, d.settings.factor)
+}

@@ -1,0 +1,136 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+)
+
+// open loads what the build may show: from the window in force for this budget on, or from where a window for a new one starts.
+func (d *deciding) open(ctx context.Context) error {
+	known, err := d.window.fits()
+	if err != nil {
+		return err
+	}
+	d.view = d.window.view
+	win, ok := known.of(d.settings.budget)
+	if !ok {
+		if win, err = d.newWindow(ctx, known); err != nil {
+			return err
+		}
+	}
+	if err := d.loadWindow(ctx, win); err != nil {
+		return err
+	}
+	if done := d.view.In(win).SummarisedTo(); done > win.Start { // builds for another budget have summarised more
+		win.Start, win.Request, win.Cuts = done, -1, nil
+	}
+	d.start = d.complete(win)
+	return nil
+}
+
+// loadWindow loads what a window may show, and finds what it keeps before its start.
+func (d *deciding) loadWindow(ctx context.Context, win conversation.Window) error {
+	err := d.window.loadView(ctx, d.engine, func() []conversation.Range { return d.needed(win) })
+	if err != nil {
+		return err
+	}
+	d.followView()
+	return d.findRequests(ctx)
+}
+
+// newWindow is a window for a budget that none is remembered for (behaviour §8).
+func (d *deciding) newWindow(ctx context.Context, known fits) (conversation.Window, error) {
+	if known.outgrown(d.settings.budget) {
+		return d.openAfresh(ctx, known)
+	}
+	if win, ok := known.below(d.settings.budget); ok {
+		win.Request, win.Cuts = -1, nil
+		return win, nil
+	}
+	start, err := d.discover(ctx, conversation.WindowFrom(0))
+	return conversation.WindowFrom(start), err
+}
+
+// openAfresh opens a window for a budget that is much larger than all before: on the whole record, if that fits, or else on as much of it
+// as a cut would leave, and no less than a smaller window shows.
+func (d *deciding) openAfresh(ctx context.Context, known fits) (conversation.Window, error) {
+	win := conversation.WindowFrom(0)
+	win.Afresh = d.window.head.EditSeq
+	start, err := d.discover(ctx, win)
+	if err != nil {
+		return win, err
+	}
+	win.Start = start
+	if err := d.loadWindow(ctx, win); err != nil {
+		return win, err
+	}
+	out, err := d.compose(ctx, d.view, win)
+	if err != nil || d.fixed+out.tokens() <= d.settings.limit {
+		return win, err
+	}
+	at, room := len(out.units), d.settings.target-d.fixed
+	for i := range out.units[:out.tail] {
+		room -= out.weights[i]
+	}
+	for at > out.tail+1 && room >= out.weights[at-1] {
+		at--
+		room -= out.weights[at]
+	}
+	if at < len(out.units) {
+		win.Start = out.units[at].First()
+	}
+	win.Start = known.earliest(win.Start)
+	return win, nil
+}
+
+// discover finds where a window may start that nobody has fitted yet: far enough back that the newest messages exceed the
+// budget, at the beginning of a unit, but never before the end of the last summary that stands in it.
+func (d *deciding) discover(ctx context.Context, win conversation.Window) (int32, error) {
+	w := d.window
+	for limit := d.settings.limit; ; limit *= 2 {
+		from, err := w.loadBack(ctx, d.engine, limit, d.settings.share)
+		if err != nil {
+			return 0, err
+		}
+		from = min(from, w.head.UnitStart)
+		if from, err = d.unitStart(ctx, from); err != nil || from == 0 {
+			return from, err
+		}
+		// What is written may weigh less than what is on record: blocks of another provider are dropped.
+		win.Start = from
+		if err := w.loadView(ctx, d.engine, func() []conversation.Range { return d.needed(win) }); err != nil {
+			return 0, err
+		}
+		if done := w.view.In(win).SummarisedTo(); from <= done && done > 0 && win.Afresh == 0 {
+			return done, nil
+		}
+		out, err := d.compose(ctx, w.view, win)
+		if err != nil || out.speaks() && d.fixed+out.tokens() > d.settings.limit {
+			return from, err
+		}
+	}
+}
+
+// needed lists what a build may show that starts somewhere.
+func (d *deciding) needed(win conversation.Window) []conversation.Range {
+	ranges := append(kept(d.kept, win), d.window.restored(win.Restored)...)
+	ranges = append(ranges, d.window.view.Excepted()...)
+	for _, asked := range []int32{d.window.head.Request, d.window.head.Opening} {
+		if 0 <= asked && asked < win.Start {
+			ranges = append(ranges, conversation.Range{First: asked, End: asked + 1})
+		}
+	}
+	return append(ranges, conversation.Range{First: win.Start, End: d.window.head.Messages})
+}
+
+// kept lists what is shown before the window's start.
+func kept(k conversation.Kept, win conversation.Window) []conversation.Range {
+	ranges := append([]conversation.Range{{First: 0, End: k.LeadingSystem}}, k.Pins...)
+	for _, asked := range []int32{win.Request, win.Opening} {
+		if asked >= 0 {
+			ranges = append(ranges, conversation.Range{First: asked, End: asked + 1})
+		}
+	}
+	return ranges
+}

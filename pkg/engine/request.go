@@ -1,0 +1,91 @@
+package engine
+
+import (
+	"context"
+	"slices"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+)
+
+// findRequests finds the request in force and the opening (behaviour §1). What its caller expired, removed or erased is neither.
+func (d *deciding) findRequests(ctx context.Context) error {
+	var err error
+	if d.request, err = d.requestFrom(ctx, d.window.head.Request); err != nil {
+		return err
+	}
+	d.opening = -1
+	if keep := d.settings.policy.Fit.KeepOpening; keep != nil && !*keep || d.window.head.Opening < 0 {
+		return nil
+	}
+	if m, err := d.recorded(ctx, d.window.head.Opening); err != nil {
+		return err
+	} else if d.asked(m) {
+		d.opening = m.Index
+	}
+	return nil
+}
+
+// requestFrom is the newest message, from one on that has a user's own words, in which these stand whole; -1 if there is none.
+func (d *deciding) requestFrom(ctx context.Context, at int32) (int32, error) {
+	for at >= 0 {
+		m, err := d.recorded(ctx, at)
+		switch {
+		case err != nil:
+			return -1, err
+		case d.asked(m):
+			return at, nil
+		case m.RequestBack == 0:
+			return -1, nil
+		}
+		at -= m.RequestBack
+	}
+	return -1, nil
+}
+
+// recorded loads a message.
+func (d *deciding) recorded(ctx context.Context, index int32) (*conversation.Message, error) {
+	if err := d.window.load(ctx, d.engine, conversation.Range{First: index, End: index + 1}); err != nil {
+		return nil, err
+	}
+	d.followView()
+	m, ok := d.window.message(index)
+	if !ok {
+		return nil, conversation.Errorf(conversation.Internal, "message %d is not loaded", index)
+	}
+	return m, nil
+}
+
+// asked says whether the user's words stand in a message as they were appended, whether or not a summary stands for it too.
+func (d *deciding) asked(m *conversation.Message) bool {
+	it, ok := d.view.Beside(m)
+	return ok && it.Level == conversation.Full && !conversation.Erased(m.Parts)
+}
+
+// complete completes a window by what it keeps before its start: the opening, and the request in force unless another keeps its place
+// until the start moves.
+func (d *deciding) complete(win conversation.Window) conversation.Window {
+	win.Opening = -1
+	if 0 <= d.opening && d.opening < win.Start && d.opening >= d.kept.LeadingSystem {
+		win.Opening = d.opening
+	}
+	if win.Request >= 0 {
+		if m, ok := d.window.message(win.Request); !ok || !d.asked(m) {
+			win.Request = -1
+		}
+	}
+	if win.Request < 0 && d.request < win.Start {
+		win.Request = d.request
+	}
+	win.Cuts = slices.DeleteFunc(slices.Clone(win.Cuts), func(c conversation.Cut) bool { // what was brought back since is whole again
+		edit, _, restored := d.view.Restored(c.Message)
+		return c.Summary == 0 && restored && edit > win.Restored
+	})
+	return win
+}
+
+// startingAt is the window in force with its start moved: what it kept before it is found anew, and nothing is cut.
+func (d *deciding) startingAt(start int32) conversation.Window {
+	win := d.out.window
+	win.Start, win.Request, win.Cuts = start, -1, nil
+	return d.complete(win)
+}
