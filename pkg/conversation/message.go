@@ -1,6 +1,7 @@
 package conversation
 
 import (
+	"slices"
 	"time"
 	"unicode/utf8"
 )
@@ -71,6 +72,17 @@ type Message struct {
 	// Place is the message's number among those that count for retention, for one that carries retention.
 	Place  Place
 	Commit uint64 // the version that the commit made: what events are ordered by
+	// Unit is 1 + the index of the first message of its unit; 0 in a record that was made before units were stored.
+	Unit int32
+}
+
+// UnitFirst is the index of the first message of the message's unit. It is not known of tool messages that were recorded before
+// units were stored: such a unit was one assistant message with calls and the tool messages directly after it.
+func (m *Message) UnitFirst() (first int32, known bool) {
+	if m.Unit > 0 {
+		return m.Unit - 1, true
+	}
+	return m.Index, m.Role != RoleTool
 }
 
 // Place numbers a message, from 1, in the two ways of counting for retention: among the messages that carry retention, and
@@ -329,6 +341,12 @@ func (m *Message) HasCalls() bool {
 	}
 	return false
 }
+
+// TagAborted is the tag of a message whose making was cut off: nobody answers the calls in it.
+const TagAborted = "aborted"
+
+// Aborted says whether the message was cut off. It is a unit for itself: nothing joins it.
+func (m *Message) Aborted() bool { return slices.Contains(m.Tags, TagAborted) }
 
 // Overhead is the part of the message's weight that no part carries: the flat cost of a message.
 func (m *Message) Overhead() int32 {

@@ -115,6 +115,7 @@ type headLine struct {
 	Start         int32       `json:"windowStartIndex"`
 	LastManifest  []int64     `json:"lastManifest"`
 	UnitStart     int32       `json:"unitStart"`
+	CallsEnd      int32       `json:"callsEnd,omitempty"`
 	LeadingSystem int32       `json:"leadingSystem"`
 	LastUser      int32       `json:"lastUser"`
 	Place         placeLine   `json:"place,omitzero"`
@@ -170,6 +171,7 @@ type messageLine struct {
 	RequestID  string          `json:"requestId,omitempty"`
 	Place      placeLine       `json:"place,omitzero"`
 	Commit     uint64          `json:"commit"`
+	Unit       *int32          `json:"unitStart,omitempty"` // absent where the record does not say
 }
 
 type actionLine struct {

@@ -28,7 +28,8 @@ func writeHead(b []byte, h *store.Head) []byte {
 	b = appendTime(b, 23, h.NextDue)
 	b = appendInt(b, 24, h.SeenBefore)
 	b = appendInt(b, 25, h.Place.Carrying)
-	return appendInt(b, 26, h.Place.Inputs)
+	b = appendInt(b, 26, h.Place.Inputs)
+	return appendInt(b, 27, h.CallsEnd)
 }
 
 func readHead(r *reader, h *store.Head) {
@@ -86,6 +87,8 @@ func readHead(r *reader, h *store.Head) {
 			h.Place.Carrying = r.int32()
 		case 26:
 			h.Place.Inputs = r.int32()
+		case 27:
+			h.CallsEnd = r.int32()
 		}
 	}
 }

@@ -25,7 +25,8 @@ func writeMessage(b []byte, m *conversation.Message) []byte {
 	b = appendUint(b, 18, m.Commit)
 	b = appendOptional(b, 19, m.Expiration, writeExpiration)
 	b = appendInt(b, 20, m.Place.Carrying)
-	return appendInt(b, 21, m.Place.Inputs)
+	b = appendInt(b, 21, m.Place.Inputs)
+	return appendInt(b, 22, m.Unit)
 }
 
 func readMessage(r *reader, m *conversation.Message) {
@@ -73,6 +74,8 @@ func readMessage(r *reader, m *conversation.Message) {
 			m.Place.Carrying = r.int32()
 		case 21:
 			m.Place.Inputs = r.int32()
+		case 22:
+			m.Unit = r.int32()
 		}
 	}
 }

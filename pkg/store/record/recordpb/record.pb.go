@@ -300,6 +300,9 @@ type Message struct {
 	Expiration    *Expiration            `protobuf:"bytes,19,opt,name=expiration,proto3" json:"expiration,omitempty"`
 	PlaceCarrying int32                  `protobuf:"varint,20,opt,name=place_carrying,json=placeCarrying,proto3" json:"place_carrying,omitempty"`
 	PlaceInputs   int32                  `protobuf:"varint,21,opt,name=place_inputs,json=placeInputs,proto3" json:"place_inputs,omitempty"`
+	// 1 + the index of the first message of its unit. Absent in records from before units were stored: there a unit is an
+	// assistant message with calls and the tool messages directly after it, or any other message.
+	Unit          int32 `protobuf:"varint,22,opt,name=unit,proto3" json:"unit,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -477,6 +480,13 @@ func (x *Message) GetPlaceCarrying() int32 {
 func (x *Message) GetPlaceInputs() int32 {
 	if x != nil {
 		return x.PlaceInputs
+	}
+	return 0
+}
+
+func (x *Message) GetUnit() int32 {
+	if x != nil {
+		return x.Unit
 	}
 	return 0
 }
@@ -1963,6 +1973,8 @@ type Head struct {
 	SeenBefore    int32                  `protobuf:"varint,24,opt,name=seen_before,json=seenBefore,proto3" json:"seen_before,omitempty"`
 	PlaceCarrying int32                  `protobuf:"varint,25,opt,name=place_carrying,json=placeCarrying,proto3" json:"place_carrying,omitempty"`
 	PlaceInputs   int32                  `protobuf:"varint,26,opt,name=place_inputs,json=placeInputs,proto3" json:"place_inputs,omitempty"`
+	// Where the open calls of the newest unit end. Absent where no message of the assistant's may join them.
+	CallsEnd      int32 `protobuf:"varint,27,opt,name=calls_end,json=callsEnd,proto3" json:"calls_end,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2175,6 +2187,13 @@ func (x *Head) GetPlaceCarrying() int32 {
 func (x *Head) GetPlaceInputs() int32 {
 	if x != nil {
 		return x.PlaceInputs
+	}
+	return 0
+}
+
+func (x *Head) GetCallsEnd() int32 {
+	if x != nil {
+		return x.CallsEnd
 	}
 	return 0
 }
@@ -3084,7 +3103,7 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\rErasedContent\x12\x14\n" +
 	"\x05bytes\x18\x01 \x01(\x03R\x05bytes\x12\x14\n" +
 	"\x05chars\x18\x02 \x01(\x03R\x05chars\x12\x12\n" +
-	"\x04hash\x18\x03 \x01(\fR\x04hash\"\xa7\x05\n" +
+	"\x04hash\x18\x03 \x01(\fR\x04hash\"\xbb\x05\n" +
 	"\aMessage\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n" +
 	"\x05index\x18\x02 \x01(\x05R\x05index\x12\x12\n" +
@@ -3112,7 +3131,8 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"expiration\x18\x13 \x01(\v2 .palimpsest.record.v1.ExpirationR\n" +
 	"expiration\x12%\n" +
 	"\x0eplace_carrying\x18\x14 \x01(\x05R\rplaceCarrying\x12!\n" +
-	"\fplace_inputs\x18\x15 \x01(\x05R\vplaceInputs\"\xb3\x02\n" +
+	"\fplace_inputs\x18\x15 \x01(\x05R\vplaceInputs\x12\x12\n" +
+	"\x04unit\x18\x16 \x01(\x05R\x04unit\"\xb3\x02\n" +
 	"\n" +
 	"Expiration\x12\x19\n" +
 	"\x05turns\x18\x01 \x01(\x05H\x00R\x05turns\x88\x01\x01\x12\x12\n" +
@@ -3263,7 +3283,7 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\brevision\x18\x15 \x01(\x03R\brevision\x12\x16\n" +
 	"\x06blocks\x18\x16 \x01(\x05R\x06blocks\x12%\n" +
 	"\x0eusage_reported\x18\x17 \x01(\bR\rusageReported\x12'\n" +
-	"\x0fwindow_restored\x18\x18 \x01(\x03R\x0ewindowRestored\"\xd2\a\n" +
+	"\x0fwindow_restored\x18\x18 \x01(\x03R\x0ewindowRestored\"\xef\a\n" +
 	"\x04Head\x12 \n" +
 	"\vincarnation\x18\x01 \x01(\fR\vincarnation\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\x04R\aversion\x12\x1a\n" +
@@ -3299,7 +3319,8 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\vseen_before\x18\x18 \x01(\x05R\n" +
 	"seenBefore\x12%\n" +
 	"\x0eplace_carrying\x18\x19 \x01(\x05R\rplaceCarrying\x12!\n" +
-	"\fplace_inputs\x18\x1a \x01(\x05R\vplaceInputs\"g\n" +
+	"\fplace_inputs\x18\x1a \x01(\x05R\vplaceInputs\x12\x1b\n" +
+	"\tcalls_end\x18\x1b \x01(\x05R\bcallsEnd\"g\n" +
 	"\x04Call\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\tR\x06callId\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x18\n" +
