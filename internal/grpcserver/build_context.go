@@ -22,6 +22,7 @@ func buildContextRules() table[*pb.BuildContextRequest] {
 		message("expiration_override", (*pb.BuildContextRequest).GetExpirationOverride, overrideRules()),
 		message("policy_override", (*pb.BuildContextRequest).GetPolicyOverride, policyRules()),
 		anything[*pb.BuildContextRequest]("dry_run"),
+		anything[*pb.BuildContextRequest]("close_open_calls"),
 		replyBytes(func(r *pb.BuildContextRequest) *int32 { return r.MaxReplyBytes }),
 	}
 }
@@ -56,6 +57,7 @@ func (s *service) BuildContext(ctx context.Context, req *pb.BuildContextRequest)
 		PolicyOverride: fromPolicy(req.GetPolicyOverride()),
 		Override:       fromOverride(req.GetExpirationOverride()),
 		DryRun:         req.GetDryRun(),
+		CloseOpenCalls: req.GetCloseOpenCalls(),
 		Check:          reply.check,
 	})
 	if err != nil {

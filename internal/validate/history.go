@@ -8,9 +8,10 @@ import (
 
 // Message is a message of the record, as it was appended.
 type Message struct {
-	Role   string // system, user, assistant, tool
-	Pinned bool
-	Items  []Item
+	Role    string // system, user, assistant, tool
+	Pinned  bool
+	Aborted bool // the assistant's, cut off: nobody answers its calls
+	Items   []Item
 }
 
 // Tokens returns what the message weighs in full.
@@ -28,7 +29,9 @@ type History struct {
 	count      Counter
 	messages   []Message
 	weights    []int
+	begins     []int    // where the unit of each message begins
 	newest     int      // where the newest unit begins
+	shown      bool     // a build has shown the newest unit
 	open       []string // calls of the newest unit without a result
 	unanswered map[string]int
 	// Tokens is the weight of all messages in full.
@@ -40,25 +43,42 @@ func NewHistory(count Counter) *History {
 	return &History{count: count, unanswered: map[string]int{}}
 }
 
-// Add appends a message. A tool message directly after an assistant's calls,
-// or after tool messages that are, belongs to their unit (behaviour §1); any
-// other begins one.
+// Add appends a message. What belongs to the unit before it, behaviour §1 says.
 func (h *History) Add(m Message) {
+	if !h.joins(&m) {
+		h.newest, h.open, h.shown = len(h.messages), nil, false
+	}
 	w := m.Tokens(h.count)
 	h.Tokens += w
-	h.messages, h.weights = append(h.messages, m), append(h.weights, w)
-	if m.Role != "tool" || !h.joins() {
-		h.newest, h.open = len(h.messages)-1, nil
-	}
+	h.messages, h.weights, h.begins = append(h.messages, m), append(h.weights, w), append(h.begins, h.newest)
 	for _, item := range m.Items {
 		h.pair(item)
 	}
+	if m.Aborted {
+		h.open = nil
+	}
 }
 
-// joins says whether a tool message that was just added belongs to the unit
-// before it.
-func (h *History) joins() bool {
-	return len(h.messages) > 1 && slices.ContainsFunc(h.messages[h.newest].Items, func(it Item) bool { return it.Kind == Call })
+// Shown says that a build was made: what it has shown takes no further message
+// of the assistant's.
+func (h *History) Shown() { h.shown = true }
+
+// joins says whether a message belongs to the newest unit: the assistant's do
+// while calls wait and none was answered, a tool's do behind calls.
+func (h *History) joins(m *Message) bool {
+	if len(h.messages) == 0 {
+		return false
+	}
+	unit := h.messages[h.newest:]
+	asks := slices.ContainsFunc(unit[0].Items, func(it Item) bool { return it.Kind == Call }) && !unit[0].Aborted
+	switch m.Role {
+	case "tool":
+		return asks
+	case "assistant":
+		return asks && !m.Aborted && !h.shown && unit[len(unit)-1].Role != "tool"
+	default:
+		return false
+	}
 }
 
 func (h *History) pair(item Item) {
@@ -72,6 +92,16 @@ func (h *History) pair(item Item) {
 			h.open = slices.Delete(h.open, i, i+1)
 		}
 	}
+}
+
+// Units returns the units, oldest first.
+func (h *History) Units() [][]Message {
+	var out [][]Message
+	for end := len(h.messages); end > 0; end = h.begins[end-1] {
+		out = append(out, h.messages[h.begins[end-1]:end])
+	}
+	slices.Reverse(out)
+	return out
 }
 
 // Newest returns the newest unit.
@@ -126,10 +156,10 @@ func (h *History) BoneSpoken() int {
 	for last > 0 && !slices.ContainsFunc(h.messages[last].Items, says) {
 		last--
 	}
-	for last > 0 && h.messages[last].Role == "tool" {
-		last--
+	if last < 0 {
+		return h.bone(0)
 	}
-	return h.bone(last)
+	return h.bone(h.begins[last])
 }
 
 // bone weighs everything from a message on, and what is always kept before it.

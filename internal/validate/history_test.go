@@ -21,6 +21,11 @@ func result(id, text string) Message {
 	return Message{Role: "tool", Items: []Item{{Kind: Result, ID: id, Texts: []string{text}}}}
 }
 
+func aborted(m Message) Message {
+	m.Aborted = true
+	return m
+}
+
 func historyOf(messages ...Message) *History {
 	h := NewHistory(words)
 	for _, m := range messages {
@@ -41,12 +46,26 @@ func TestHistory_Newest_FollowsUnits(t *testing.T) {
 		"closed by a user":        {[]Message{calls("a"), say("user", "u")}, 1, false},
 		"late result":             {[]Message{calls("a"), say("user", "u"), result("a", "1")}, 1, false},
 		"two late results":        {[]Message{calls("a", "b"), say("user", "u"), result("a", "1"), result("b", "1")}, 1, false},
+		"a call a message":        {[]Message{say("user", "u"), calls("a"), calls("b"), result("a", "1")}, 3, true},
+		"words between calls":     {[]Message{calls("a"), say("assistant", "w"), calls("b"), result("b", "1"), result("a", "2")}, 5, false},
+		"a call after a result":   {[]Message{calls("a", "b"), result("a", "1"), calls("c")}, 1, true},
+		"cut off":                 {[]Message{calls("a"), aborted(calls("b"))}, 1, false},
+		"cut off, and a result":   {[]Message{aborted(calls("b")), result("b", "1")}, 1, false},
 		"same id twice, one open": {[]Message{calls("a", "a"), result("a", "1")}, 2, true},
 	} {
 		h := historyOf(c.messages...)
 		if len(h.Newest()) != c.newest || h.Pending() != c.pending {
 			t.Errorf("%s: newest unit of %d, pending %v", name, len(h.Newest()), h.Pending())
 		}
+	}
+}
+
+func TestHistory_Shown_EndsTheTurn(t *testing.T) {
+	h := historyOf(calls("a"))
+	h.Shown()
+	h.Add(calls("b"))
+	if len(h.Newest()) != 1 || len(h.Units()) != 2 {
+		t.Errorf("units %v", h.Units())
 	}
 }
 

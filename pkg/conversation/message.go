@@ -76,6 +76,17 @@ type Message struct {
 	// such words are in it.
 	RequestBack int32
 	Commit      uint64 // the version that the commit made: what events are ordered by
+	// Unit is 1 + the index of the first message of its unit; 0 in a record that was made before units were stored.
+	Unit int32
+}
+
+// UnitFirst is the index of the first message of the message's unit. It is not known of tool messages that were recorded before
+// units were stored: such a unit was one assistant message with calls and the tool messages directly after it.
+func (m *Message) UnitFirst() (first int32, known bool) {
+	if m.Unit > 0 {
+		return m.Unit - 1, true
+	}
+	return m.Index, m.Role != RoleTool
 }
 
 // Place numbers a message, from 1, in the two ways of counting for retention: among the messages that carry retention, and
@@ -348,6 +359,12 @@ func (m *Message) OwnWords() bool {
 func (p *Part) ownWords() bool {
 	return p.Kind == PartText && p.Plugin == "" && (p.Text.Ref != nil || strings.TrimSpace(p.Text.Inline) != "")
 }
+
+// TagAborted is the tag of a message whose making was cut off: nobody answers the calls in it.
+const TagAborted = "aborted"
+
+// Aborted says whether the message was cut off. It is a unit for itself: nothing joins it.
+func (m *Message) Aborted() bool { return slices.Contains(m.Tags, TagAborted) }
 
 // Overhead is the part of the message's weight that no part carries: the flat cost of a message.
 func (m *Message) Overhead() int32 {

@@ -32,8 +32,8 @@ func (it *Item) Tokens() int64 {
 	return n
 }
 
-// Unit is what enters or leaves the view together: a message, or an assistant message with tool calls and the tool messages
-// directly after it.
+// Unit is what enters or leaves the view together (behaviour §1): a message; or assistant messages of which the first asks for
+// tools and the others stand directly behind open calls, and the tool messages directly after them.
 type Unit struct {
 	Items   []Item
 	Summary *Edit // set instead of Items for a summary
@@ -93,16 +93,14 @@ func without(open []*ToolCall, ordinal int32) []*ToolCall {
 	return open
 }
 
-// Units groups items, which are in index order, into units. A gap in the indices ends a unit unless hidden says that all of
-// the gap is hidden: hidden messages are invisible to pairing.
+// Units groups items, which are in index order, into units, as their messages say. Hidden says whether all of a range is hidden:
+// hidden messages are invisible to pairing.
 func Units(items []Item, hidden func(Range) bool) []Unit {
 	units := make([]Unit, 0, len(items))
 	for start := 0; start < len(items); {
 		end := start + 1
-		if m := items[start].Message; m.Role == RoleAssistant && m.HasCalls() {
-			for end < len(items) && items[end].Message.Role == RoleTool && adjacent(items[end-1], items[end], hidden) {
-				end++
-			}
+		for end < len(items) && together(items[start:end], items[end].Message, hidden) {
+			end++
 		}
 		units = append(units, Unit{Items: items[start:end:end]})
 		start = end
@@ -110,7 +108,13 @@ func Units(items []Item, hidden func(Range) bool) []Unit {
 	return units
 }
 
-func adjacent(a, b Item, hidden func(Range) bool) bool {
-	gap := Range{First: a.Message.Index + 1, End: b.Message.Index}
-	return gap.Len() == 0 || hidden != nil && hidden(gap)
+// together says whether a message is of the unit that items have begun.
+func together(unit []Item, m *Message, hidden func(Range) bool) bool {
+	begun := unit[0].Message
+	if first, known := m.UnitFirst(); known {
+		of, sure := begun.UnitFirst()
+		return sure && of == first
+	}
+	gap := Range{First: unit[len(unit)-1].Message.Index + 1, End: m.Index}
+	return begun.Role == RoleAssistant && begun.HasCalls() && (gap.Len() == 0 || hidden != nil && hidden(gap))
 }

@@ -77,8 +77,9 @@ func TestEngine_Append_PairsByPosition(t *testing.T) {
 		{"several in one message", []conversation.Message{call("a", "b"), results("b", "a")}, [][]int32{{1, 2}, {2, 1}}},
 		{"one id twice in a message", []conversation.Message{call("a", "a"), result("a", ""), result("a", "")}, [][]int32{{1, 2}, {1}, {2}}},
 		{"one id in every step", []conversation.Message{call("a"), result("a", ""), call("a"), result("a", "")}, [][]int32{{1}, {1}, {2}, {2}}},
-		{"the open unit before a closed one", []conversation.Message{call("a"), call("a"), result("a", "")}, [][]int32{{1}, {2}, {2}}},
-		{"then the closed one, late", []conversation.Message{call("a"), call("a"), result("a", ""), result("a", "")}, [][]int32{{1}, {2}, {2}, {1}}},
+		{"one id twice in a unit", []conversation.Message{call("a"), call("a"), result("a", ""), result("a", "")}, [][]int32{{1}, {2}, {1}, {2}}},
+		{"the open unit before a closed one", []conversation.Message{call("a"), user("u"), call("a"), result("a", "")}, [][]int32{{1}, nil, {2}, {2}}},
+		{"then the closed one, late", []conversation.Message{call("a"), user("u"), call("a"), result("a", ""), result("a", "")}, [][]int32{{1}, nil, {2}, {2}, {1}}},
 		{"late: the newest of the closed", []conversation.Message{call("a"), call("a"), user("u"), result("a", ""), result("a", "")}, [][]int32{{1}, {2}, nil, {2}, {1}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

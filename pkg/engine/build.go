@@ -88,7 +88,7 @@ func (e *Engine) prepare(ctx context.Context, w *window, r *BuildRequest) (d *de
 		return nil, nil, err
 	}
 	d = &deciding{
-		composer: c, settings: s, turn: turn, aging: turn > w.head.Turn, dry: r.DryRun, now: e.now(),
+		composer: c, settings: s, turn: turn, aging: turn > w.head.Turn, dry: r.DryRun, closes: r.CloseOpenCalls, now: e.now(),
 		fixed: w.weighFixed(r.Fixed, s.counter).tokens,
 	}
 	if err := d.open(ctx); err != nil {

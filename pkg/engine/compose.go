@@ -316,7 +316,7 @@ func (out *composition) breakpoints() []int32 {
 	return points
 }
 
-// unitStart goes back to the first message of the unit that an index lies in; hidden messages do not end a unit.
+// unitStart is the first message of the unit that an index lies in; of a hidden message, of the unit before it.
 func (c *composer) unitStart(ctx context.Context, from int32) (int32, error) {
 	for from > 0 {
 		page := conversation.Range{First: max(0, from-unitPage), End: from + 1}
@@ -324,9 +324,15 @@ func (c *composer) unitStart(ctx context.Context, from int32) (int32, error) {
 			return 0, err
 		}
 		for ; from > page.First; from-- {
-			at := conversation.Range{First: from, End: from + 1}
-			if m, ok := c.window.message(from); !ok || m.Role != conversation.RoleTool && !c.window.view.Hidden(at) {
+			m, ok := c.window.message(from)
+			if !ok {
 				return from, nil
+			}
+			if c.window.view.Hidden(conversation.Range{First: from, End: from + 1}) {
+				continue
+			}
+			if first, known := m.UnitFirst(); known {
+				return first, nil
 			}
 		}
 	}

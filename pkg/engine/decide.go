@@ -18,6 +18,7 @@ type deciding struct {
 	now      time.Time
 	aging    bool                // it begins a turn
 	dry      bool                // it commits nothing, and asks no model
+	closes   bool                // calls that wait are closed with a fixed result
 	before   earlierBuild        // the previous build in this format
 	start    conversation.Window // in force before this build
 	request  int32               // the request in force; -1 for none
@@ -79,12 +80,14 @@ func (d *deciding) goBack(ctx context.Context) error {
 	return err
 }
 
-// beheaded says whether the newest unit may begin before the window: with tool messages whose assistant stands behind messages
-// that were hidden since.
+// beheaded says whether the newest unit begins before the window: with calls that stand before messages that were hidden since.
 func (d *deciding) beheaded() bool {
 	u := &d.out.units[d.out.newest()]
-	before := conversation.Range{First: u.First() - 1, End: u.First()}
-	return u.Summary == nil && u.Items[0].Message.Role == conversation.RoleTool && d.view.Hidden(before)
+	if u.Summary != nil {
+		return false
+	}
+	first, known := u.Items[0].Message.UnitFirst()
+	return first < u.First() || !known && d.view.Hidden(conversation.Range{First: first - 1, End: first})
 }
 
 // legal refuses what no provider takes: calls that wait for results, and a context without a message.
@@ -97,11 +100,20 @@ func (d *deciding) legal() error {
 		if u.Summary != nil || u.First() != d.window.head.UnitStart { // not the newest: nobody waits for it any more
 			continue
 		}
-		if open := u.OpenCalls(); len(open) > 0 {
-			return conversation.Errorf(conversation.PendingToolCalls, "%d tool calls of message %d wait for their results", len(open), u.First())
+		if open := u.OpenCalls(); len(open) > 0 && !d.closes {
+			return pending(u, open)
 		}
 	}
 	return nil
+}
+
+// pending names the calls that wait.
+func pending(u *conversation.Unit, open []*conversation.ToolCall) error {
+	err := conversation.Errorf(conversation.PendingToolCalls, "%d tool calls of the unit of message %d wait for their results", len(open), u.First())
+	for _, c := range open {
+		err.Violations = append(err.Violations, conversation.Violation{Field: "call_id", Text: c.CallID})
+	}
+	return err
 }
 
 // clipOverShare clips single tool results that are over their share of the budget when they first enter a view.

@@ -142,6 +142,8 @@ type BuildRequest struct {
 	// Override replaces settings of tool results and of messages that carry results, for what falls due in this build.
 	Override *conversation.ExpirationOverride
 	DryRun   bool
+	// CloseOpenCalls shows calls that wait for their results with a fixed one, where the build would be refused.
+	CloseOpenCalls bool
 	// Check sees the answer before it is committed and may refuse it: a reply limit is its use.
 	Check func(*BuildResult) error
 }

@@ -127,9 +127,11 @@ func toolIn(u *conversation.Unit, r *conversation.ToolResult) string {
 	if r.Name != "" {
 		return r.Name
 	}
-	for i := range u.Items[0].Message.Parts {
-		if c := u.Items[0].Message.Parts[i].Call; c != nil && c.Ordinal == r.Ordinal {
-			return c.Name
+	for i := range u.Items {
+		for p := range u.Items[i].Message.Parts {
+			if c := u.Items[i].Message.Parts[p].Call; c != nil && c.Ordinal == r.Ordinal {
+				return c.Name
+			}
 		}
 	}
 	return ""

@@ -162,16 +162,23 @@ func (im *importing) message(ctx context.Context, m *conversation.Message) error
 // derive does what an append does, and demands the same outcome.
 func (im *importing) derive(m *conversation.Message) error {
 	im.passRewinds(m.Index)
-	ordinals := callOrdinals(m)
+	ordinals, unit := callOrdinals(m), m.Unit
+	if unit != im.head.UnitStart+1 { // only a build, which the export need not tell of, keeps a message of the assistant's out of a unit
+		im.head.CallsEnd = 0
+	}
 	if err := pair(&im.head, m, "message"); err != nil {
 		return invalid("message %d answers no call", m.Index)
 	}
 	if !slices.Equal(ordinals, callOrdinals(m)) {
 		return invalid("message %d is paired with other calls", m.Index)
 	}
+	if unit > 0 && unit != m.Unit {
+		return invalid("message %d belongs to another unit", m.Index)
+	}
 	if err := pin(&im.head, m); err != nil {
 		return err
 	}
+	m.Unit = unit
 	switch {
 	case m.Role == conversation.RoleSystem && m.Index == im.head.LeadingSystem:
 		im.head.LeadingSystem++

@@ -76,9 +76,12 @@ func (im *importing) goBack(i int) {
 			h.Place.Inputs = before.inputs
 		}
 	}
-	h.Unanswered, h.UnitStart = slices.Clone(before.Unanswered), h.Messages
+	h.Unanswered, h.UnitStart, h.CallsEnd = slices.Clone(before.Unanswered), h.Messages, 0
 	if takesResults(&before.Head, before.Messages) {
 		h.UnitStart = before.UnitStart
+	}
+	if before.CallsEnd > 0 {
+		h.CallsEnd = h.Messages
 	}
 }
 

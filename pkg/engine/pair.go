@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
@@ -17,11 +18,7 @@ const maxPins = 128
 // pair opens and closes units, numbers the calls of a message and finds the calls that its results answer. Ids repeat in real
 // histories: in the open unit the first unanswered call with the id is meant, of closed units the newest.
 func pair(head *Head, m *conversation.Message, field string) error {
-	joins := m.Role == conversation.RoleTool && takesResults(head, m.Index)
-	if !joins {
-		head.UnitStart = m.Index
-		forget(head)
-	}
+	enter(head, m)
 	for i := range m.Parts {
 		switch p := &m.Parts[i]; p.Kind {
 		case conversation.PartToolCall:
@@ -42,8 +39,40 @@ func pair(head *Head, m *conversation.Message, field string) error {
 	return nil
 }
 
+// enter finds the unit that a message belongs to: the newest, or one that it begins (behaviour §1).
+func enter(head *Head, m *conversation.Message) {
+	joined, calls := joins(head, m), m.Role == conversation.RoleAssistant
+	if !joined {
+		head.UnitStart = m.Index
+		forget(head)
+		calls = calls && m.HasCalls()
+	}
+	m.Unit, head.CallsEnd = head.UnitStart+1, 0
+	switch {
+	case alone(m):
+		head.UnitStart = m.Index + 1
+	case calls:
+		head.CallsEnd = m.Index + 1
+	}
+}
+
+// alone says whether nobody answers the calls of a message, because it was cut off.
+func alone(m *conversation.Message) bool { return m.Role == conversation.RoleAssistant && m.Aborted() }
+
+// joins says whether a message belongs to the newest unit. What a build has shown of the assistant's stays as it was shown.
+func joins(head *Head, m *conversation.Message) bool {
+	switch m.Role {
+	case conversation.RoleTool:
+		return takesResults(head, m.Index)
+	case conversation.RoleAssistant:
+		return m.Index > 0 && m.Index == head.CallsEnd && head.Seen <= head.UnitStart && !m.Aborted()
+	default:
+		return false
+	}
+}
+
 // takesResults says whether a tool message at index joins the newest unit: one of an assistant with calls. Such a unit has an
-// unanswered call of its first message, or a tool message already.
+// unanswered call, or a second message already.
 func takesResults(head *Head, index int32) bool {
 	if index == 0 {
 		return false
@@ -51,12 +80,7 @@ func takesResults(head *Head, index int32) bool {
 	if head.UnitStart < index-1 {
 		return true
 	}
-	for _, c := range head.Unanswered {
-		if c.Message == head.UnitStart {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(head.Unanswered, func(c store.Call) bool { return c.Message >= head.UnitStart })
 }
 
 // answered finds the call that a result with this id answers, or -1.
@@ -66,7 +90,7 @@ func answered(head *Head, callID string) int {
 		if c.CallID != callID {
 			continue
 		}
-		if c.Message == head.UnitStart {
+		if c.Message >= head.UnitStart {
 			return i
 		}
 		newest = i
@@ -88,8 +112,9 @@ func withoutCall(field string) error {
 
 // pin keeps the units that hold a pinned message. A pinned unit that goes on growing is pinned to its end.
 func pin(head *Head, m *conversation.Message) error {
+	first, _ := m.UnitFirst()
 	last := len(head.Pins) - 1
-	if last >= 0 && head.Pins[last].First == head.UnitStart {
+	if last >= 0 && head.Pins[last].First == first {
 		head.Pins[last].End = m.Index + 1
 		return nil
 	}
@@ -99,6 +124,6 @@ func pin(head *Head, m *conversation.Message) error {
 	if len(head.Pins) == maxPins {
 		return conversation.Errorf(conversation.LimitExceeded, "a conversation holds at most %d pinned units", maxPins)
 	}
-	head.Pins = append(head.Pins, conversation.Range{First: head.UnitStart, End: m.Index + 1})
+	head.Pins = append(head.Pins, conversation.Range{First: first, End: m.Index + 1})
 	return nil
 }

@@ -169,7 +169,7 @@ func (b *rewinding) changeHead(ctx context.Context, h *Head) error {
 	}
 	h.Unanswered = slices.DeleteFunc(slices.Clone(h.Unanswered), func(c store.Call) bool { return c.Message >= b.from })
 	h.Pins = slices.DeleteFunc(slices.Clone(h.Pins), func(p conversation.Range) bool { return p.First >= b.from })
-	h.UnitStart, h.Request = h.Messages, -1
+	h.UnitStart, h.CallsEnd, h.Request = h.Messages, 0, -1
 	if h.Opening >= b.from {
 		h.Opening = -1
 	}
@@ -285,15 +285,31 @@ func (b *rewinding) reopen(ctx context.Context, h *Head) error {
 			h.Pins = h.Pins[:pins]
 		}
 	}
-	if m := u.Items[0].Message; m.Role != conversation.RoleAssistant || !m.HasCalls() {
+	if m := u.Items[0].Message; m.Role != conversation.RoleAssistant || !m.HasCalls() || m.Aborted() {
 		return nil // nothing joins it
 	}
 	h.UnitStart = u.First()
-	h.Unanswered = slices.DeleteFunc(h.Unanswered, func(c store.Call) bool { return c.Message == u.First() })
-	for _, c := range u.OpenCalls() {
-		h.Unanswered = append(h.Unanswered, store.Call{CallID: c.CallID, Name: c.Name, Ordinal: c.Ordinal, Message: u.First()})
+	if u.Items[len(u.Items)-1].Message.Role == conversation.RoleAssistant {
+		h.CallsEnd = h.Messages
 	}
+	h.Unanswered = slices.DeleteFunc(h.Unanswered, func(c store.Call) bool { return c.Message >= u.First() })
+	h.Unanswered = append(h.Unanswered, waiting(u)...)
 	return nil
+}
+
+// waiting are the calls of a unit that no result in it answers.
+func waiting(u *conversation.Unit) []store.Call {
+	var out []store.Call
+	open := u.OpenCalls()
+	for i := range u.Items {
+		m := u.Items[i].Message
+		for p := range m.Parts {
+			if c := m.Parts[p].Call; c != nil && slices.Contains(open, c) {
+				out = append(out, store.Call{CallID: c.CallID, Name: c.Name, Ordinal: c.Ordinal, Message: m.Index})
+			}
+		}
+	}
+	return out
 }
 
 // until is the window with one edit more.

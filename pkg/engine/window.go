@@ -130,7 +130,7 @@ func (w *window) restored(after int64) []conversation.Range {
 				out = append(out, conversation.Range{First: next, End: min(next+lookAhead, w.head.Messages)})
 				break
 			}
-			if m.Role != conversation.RoleTool {
+			if first, known := m.UnitFirst(); known && first == next {
 				out = append(out, conversation.Range{First: next, End: next + 1}) // so that it need not be looked at again
 				break
 			}

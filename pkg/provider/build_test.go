@@ -22,6 +22,7 @@ type record struct {
 	count    func(string) int
 	items    []conversation.Item
 	ordinals int32
+	unit     int32 // where the newest unit begins
 }
 
 func chars4(s string) int { return (utf8.RuneCountInString(s) + 3) / 4 }
@@ -39,8 +40,21 @@ func (r *record) add(role conversation.Role, parts ...conversation.Part) *record
 		p.Tokens = r.weigh(p)
 		m.Tokens += p.Tokens
 	}
+	if !r.joins(role) {
+		r.unit = m.Index
+	}
+	m.Unit = r.unit + 1
 	r.items = append(r.items, conversation.Item{Message: m, Parts: parts})
 	return r
+}
+
+// joins says whether a message belongs to the newest unit (behaviour §1).
+func (r *record) joins(role conversation.Role) bool {
+	if len(r.items) == 0 || !r.items[r.unit].Message.HasCalls() {
+		return false
+	}
+	last := r.items[len(r.items)-1].Message.Role
+	return role == conversation.RoleTool || role == conversation.RoleAssistant && last == conversation.RoleAssistant
 }
 
 func (r *record) system(s string) *record { return r.add(conversation.RoleSystem, text(s)) }

@@ -36,6 +36,16 @@ func goldens() []golden {
 				tool(result(3, "raw", "plain")).user("next").units()},
 		{name: "unanswered_call", rule: "calls answered: open calls followed by something else are closed",
 			units: newRecord().user("go").assistant(call("a", `{}`), call("b", `{}`)).tool(result(1, "a", "one")).user("never mind").units()},
+		{name: "a_call_a_message", rule: "calls answered: the assistant's messages of a unit are one turn",
+			units: newRecord().user("go").assistant(text("Both."), call("get", `{"a":1}`)).assistant(call("put", `{}`)).assistant(text("And this."), call("list", `{}`)).
+				tool(result(2, "put", "two")).tool(result(1, "get", "one"), result(3, "list", "three")).user("next").units()},
+		{name: "words_between_calls", rule: "calls answered: text and empty messages between calls, a call that waits",
+			units: newRecord().user("go").assistant(call("a", `{}`)).assistant(text("Meanwhile.")).assistant(text("")).assistant(text("More."), call("b", `{}`)).
+				tool(result(1, "a", "one")).assistant(text("So far.")).user("next").units()},
+		{name: "thoughts_between_calls", rule: "reasoning: before the first call, or with the item it precedes",
+			units: newRecord().user("go").assistant(reasoning("anthropic", "", "first", "sig"), call("a", `{}`)).assistant(reasoning("anthropic", "", "then", "sig"), call("b", `{}`)).
+				tool(result(1, "a", "r"), result(2, "b", "r")).user("go").assistant(call("c", `{}`)).assistant(reasoning("openai", "", "so", "enc")).
+				assistant(reasoning("gemini", "", "", "c2ln")).assistant(call("d", `{}`)).tool(result(3, "c", "r"), result(4, "d", "r")).user("x").units()},
 		{name: "late_result", rule: "calls answered: a late result is user text that names its call",
 			units: newRecord().user("go").assistant(call("slow", `{}`)).user("waiting").tool(result(1, "slow", "done"),
 				several(result(1, "slow", ""), conversation.ResultPart{Text: inline("again")}, conversation.ResultPart{Media: media("image/png", "PNG", "").Media})).user("ok").units()},

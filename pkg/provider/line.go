@@ -17,11 +17,12 @@ const (
 const neverAnswered = "CALL_NEVER_ANSWERED"
 
 // Line is a message whose calls and results are paired as all providers want it: a tool line holds one result, which answers
-// a call of the assistant's line before it, and other roles hold none.
+// a call of the assistant's lines before it, and other roles hold none.
 type Line struct {
 	Message
-	Model string                 // that wrote it, empty if unknown
-	Call  *conversation.ToolCall // that a tool line answers
+	Model   string                 // that wrote it, empty if unknown
+	Call    *conversation.ToolCall // that a tool line answers
+	written bool                   // a block holds something of it
 }
 
 // overhead is the part of the line's weight that no part carries.
@@ -33,20 +34,20 @@ func (l *Line) overhead() int32 {
 	return n
 }
 
-// Pair writes a unit as lines, in the order that every provider accepts: the message; one tool line per call, in the order of
-// the calls, with a fixed result where the unit has none; then as the user's text what else the tool messages hold, late
-// results among it.
+// Pair writes a unit as lines, in the order that every provider accepts: the message, or those of the assistant's; one tool line
+// per call, in the order of the calls, with a fixed result where the unit has none; then as the user's text what else the tool
+// messages hold, late results among it.
 func Pair(t Traits, u *conversation.Unit, c UnitContext) ([]Line, []Repair) {
 	p := pairing{traits: t, context: c, charged: make([]bool, len(u.Items))}
 	if u.Summary != nil {
 		return []Line{p.summary(u.Summary)}, nil
 	}
-	tools := u.Items
-	if u.Items[0].Message.Role != conversation.RoleTool {
-		p.message(&u.Items[0])
-		tools = u.Items[1:]
+	tools := 0
+	for tools < len(u.Items) && u.Items[tools].Message.Role != conversation.RoleTool {
+		p.message(&u.Items[tools], tools)
+		tools++
 	}
-	p.match(tools, len(u.Items)-len(tools))
+	p.match(u.Items[tools:], tools)
 	p.answer()
 	p.lines = append(p.lines, p.asides...)
 	return p.lines, p.repairs
@@ -65,13 +66,14 @@ type pairing struct {
 // answer is a call and the result that answers it, nil if none does.
 type answer struct {
 	call   *conversation.ToolCall
+	asked  int32 // the message that asks
 	result *conversation.Part
 	item   *conversation.Item
 	number int // of the item in the unit
 }
 
-// message writes the unit's first message. Results in it answer nothing: they stand in no tool message.
-func (p *pairing) message(it *conversation.Item) {
+// message writes a message that is no tool's. Results in it answer nothing: they stand in no tool message.
+func (p *pairing) message(it *conversation.Item, number int) {
 	line := Line{Message: Message{Role: it.Message.Role, Parts: it.Parts, EditSeq: it.EditSeq, Index: it.Message.Index}, Model: it.Message.Model}
 	if line.Role == conversation.RoleUnspecified {
 		line.Role = conversation.RoleUser
@@ -83,15 +85,15 @@ func (p *pairing) message(it *conversation.Item) {
 			misplaced = append(misplaced, part)
 		case conversation.PartToolCall:
 			if it.Message.Role == conversation.RoleAssistant {
-				p.answers = append(p.answers, answer{call: part.Call})
+				p.answers = append(p.answers, answer{call: part.Call, asked: it.Message.Index})
 			}
 		}
 	}
 	if len(misplaced) > 0 {
 		line.Parts = without(it.Parts, conversation.PartToolResult)
-		p.aside(it, 0, misplaced)
+		p.aside(it, number, misplaced)
 	}
-	line.Tokens = p.weigh(it, 0, line.Parts)
+	line.Tokens = p.weigh(it, number, line.Parts)
 	p.lines = append(p.lines, line)
 }
 
@@ -156,7 +158,7 @@ func (p *pairing) answer() {
 	for i := range p.answers {
 		a := &p.answers[i]
 		if a.result == nil {
-			p.close(a.call)
+			p.close(a)
 			continue
 		}
 		parts := []conversation.Part{*a.result}
@@ -166,8 +168,8 @@ func (p *pairing) answer() {
 	}
 }
 
-func (p *pairing) close(call *conversation.ToolCall) {
-	weight := p.context.count(unansweredText)
+func (p *pairing) close(a *answer) {
+	call, weight := a.call, p.context.count(unansweredText)
 	part := conversation.Part{Kind: conversation.PartToolResult, Tokens: weight, Result: &conversation.ToolResult{
 		CallID: CallID(call.Ordinal), Name: call.Name, Ordinal: call.Ordinal,
 		State: conversation.ResultError, Text: conversation.Content{Inline: unansweredText},
@@ -175,7 +177,7 @@ func (p *pairing) close(call *conversation.ToolCall) {
 	p.lines = append(p.lines, Line{Call: call, Message: Message{
 		Role: conversation.RoleTool, Parts: []conversation.Part{part}, Tokens: weight + tokens.PerMessage, Index: -1, Synthetic: neverAnswered,
 	}})
-	p.repair(p.lines[0].Index, conversation.ReasonCallNeverAnswered, weight+tokens.PerMessage)
+	p.repair(a.asked, conversation.ReasonCallNeverAnswered, weight+tokens.PerMessage)
 }
 
 // aside writes what a message holds beside results that answer calls, as the user's.

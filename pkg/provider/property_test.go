@@ -153,6 +153,68 @@ func TestFormat_Unit_BoundHoldsForBytePairs(t *testing.T) {
 	})
 }
 
+// TestFormat_Unit_SplitTurn_SameBytes: what an adapter appends as one message of the assistant's, or as one for each call, is the
+// same context; so is one tool message, or one for each result.
+func TestFormat_Unit_SplitTurn_SameBytes(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		turn, results := drawTurn(t)
+		whole, split := newRecord().user("go"), newRecord().user("go")
+		whole.assistant(conversation.CloneParts(turn)...).tool(conversation.CloneParts(results)...).user("next")
+		from := 0
+		for i := range turn {
+			if last := i == len(turn)-1; last || turn[i].Kind == conversation.PartToolCall && hasCall(turn[i+1:]) {
+				split.assistant(conversation.CloneParts(turn[from : i+1])...)
+				from = i + 1
+			}
+		}
+		for i := range results {
+			split.tool(conversation.CloneParts(results[i : i+1])...)
+		}
+		split.user("next")
+		for _, f := range formats() {
+			a, b := compose(f, whole.units(), "", chars4), compose(f, split.units(), "", chars4)
+			_, one := provider.Assemble(f.Traits(), a.blocks)
+			_, other := provider.Assemble(f.Traits(), b.blocks)
+			if f.Format() != conversation.FormatNeutral && !bytes.Equal(one, other) {
+				t.Fatalf("%s: whole\n%s\nsplit\n%s", f.Traits().Name, one, other)
+			}
+			legal(t, f, b, chars4)
+		}
+	})
+}
+
+func hasCall(parts []conversation.Part) bool {
+	return slices.ContainsFunc(parts, func(p conversation.Part) bool { return p.Kind == conversation.PartToolCall })
+}
+
+// drawTurn draws what the assistant says with its calls, and results in any order. Thinking stands before the first call, as
+// providers give it.
+func drawTurn(t *rapid.T) (turn, results []conversation.Part) {
+	maker := anyMaker.Draw(t, "maker")
+	if rapid.Bool().Draw(t, "thinks") {
+		turn = append(turn, reasoning(maker, "", "hm", "c2ln"))
+	}
+	for n := range rapid.Int32Range(1, 5).Draw(t, "calls") {
+		if rapid.Bool().Draw(t, "says") {
+			turn = append(turn, text(anyText.Draw(t, "text")))
+		}
+		turn = append(turn, call(anyName.Draw(t, "name"), anyArgs.Draw(t, "arguments")))
+		if rapid.IntRange(0, 4).Draw(t, "answered") > 0 {
+			results = append(results, result(n+1, "", anyText.Draw(t, "result")))
+		}
+	}
+	if rapid.Bool().Draw(t, "says more") {
+		turn = append(turn, text(anyText.Draw(t, "text")))
+	}
+	if len(results) > 1 {
+		results = rapid.Permutation(results).Draw(t, "order")
+	}
+	if len(results) == 0 {
+		results = []conversation.Part{result(1, "", "r")}
+	}
+	return turn, results
+}
+
 // Blocks of a unit depend on the unit alone, so a window that starts later shows a suffix of the same blocks.
 func TestFormat_Unit_SameUnitSameBytes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

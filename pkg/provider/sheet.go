@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
@@ -12,8 +13,8 @@ type Writer interface {
 	Takes(m *conversation.Media) bool
 	// Text writes a line of the system's or the user's: at least one piece, none of them empty.
 	Text(s *Sheet, l *Line, pieces []Piece)
-	// Assistant writes a line of the assistant's, or nothing if nothing of it can be shown.
-	Assistant(s *Sheet, l *Line)
+	// Assistant writes the assistant's lines of a unit as one turn of the model, or nothing if nothing of them can be shown.
+	Assistant(s *Sheet, turn []Line)
 	// Result writes a line with one result.
 	Result(s *Sheet, l *Line, r *conversation.ToolResult)
 }
@@ -36,19 +37,33 @@ type Sheet struct {
 func Render(t Traits, w Writer, u *conversation.Unit, c UnitContext) UnitBlocks {
 	lines, repairs := Pair(t, u, c)
 	s := &Sheet{Traits: t, Context: c, out: UnitBlocks{Repairs: repairs, Blocks: make([]Block, 0, len(lines))}}
-	for i := range lines {
+	turn := 0
+	for turn < len(lines) && lines[turn].Role == conversation.RoleAssistant {
+		turn++
+	}
+	s.turn(w, lines[:turn])
+	for i := turn; i < len(lines); i++ {
 		s.line(w, &lines[i])
 	}
 	return s.out
 }
 
+// turn writes the assistant's lines of the unit.
+func (s *Sheet) turn(w Writer, lines []Line) {
+	repairs := len(s.out.Repairs)
+	if len(lines) > 0 {
+		w.Assistant(s, lines)
+	}
+	for i := range lines {
+		s.missing(&lines[i], repairs)
+	}
+}
+
 func (s *Sheet) line(w Writer, l *Line) {
-	blocks, repairs := len(s.out.Blocks), len(s.out.Repairs)
+	repairs := len(s.out.Repairs)
 	switch {
 	case l.Role == conversation.RoleTool:
 		w.Result(s, l, l.Parts[0].Result)
-	case l.Role == conversation.RoleAssistant:
-		w.Assistant(s, l)
 	case l.Role == conversation.RoleSystem && s.Traits.SystemApart:
 		s.apart(l)
 	default:
@@ -56,8 +71,14 @@ func (s *Sheet) line(w Writer, l *Line) {
 			w.Text(s, l, pieces)
 		}
 	}
-	// Where something else was dropped, that is the reason.
-	if len(s.out.Blocks) == blocks && len(s.out.Repairs) == repairs {
+	s.missing(l, repairs)
+}
+
+// missing tells of a line that is written as nothing, because nothing is in it. Where something else was dropped, which the
+// repairs from a place on say, that is the reason.
+func (s *Sheet) missing(l *Line, from int) {
+	dropped := func(r Repair) bool { return r.Index == l.Index }
+	if !l.written && !slices.ContainsFunc(s.out.Repairs[from:], dropped) {
 		s.Repair(l.Index, conversation.ReasonEmptyText, -int64(l.Tokens))
 	}
 }
@@ -139,6 +160,7 @@ func (s *Sheet) add(b Block) { s.out.Blocks = append(s.out.Blocks, b) }
 func (s *Sheet) Charge(l *Line, tokens int32) int32 {
 	n := l.overhead()
 	l.Tokens -= n
+	l.written = true
 	return tokens + n
 }
 

@@ -219,7 +219,8 @@ type Head struct {
 	// LastManifest is the seq of the last manifest by format, 0 for none.
 	LastManifest [6]int64
 
-	UnitStart     int32                // first message of the newest unit
+	UnitStart     int32                // first message of the newest unit; Messages if nothing joins it
+	CallsEnd      int32                // where the open calls of the newest unit end: a message of the assistant's that gets this index joins them
 	LeadingSystem int32                // messages [0, n) are the system's
 	Request       int32                // newest message in which a user's own words stand; -1 for none
 	Opening       int32                // first message in which a user's own words stand; -1 for none

@@ -2,6 +2,7 @@ package property
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"pgregory.net/rapid"
@@ -31,7 +32,7 @@ func (g *generator) mark() string {
 }
 
 func (g *generator) message() conversation.Message {
-	kinds := []string{"user", "user", "assistant", "calls", "calls", "system"}
+	kinds := []string{"user", "user", "assistant", "calls", "calls", "more", "more", "aborted", "system"}
 	if len(g.open) > 0 {
 		kinds = append(kinds, "result", "result", "result", "result", "result", "result")
 	}
@@ -43,11 +44,28 @@ func (g *generator) message() conversation.Message {
 		return g.results(&g.open)
 	case "late":
 		return g.results(&g.dead)
+	case "assistant", "calls": // which may go on with what the assistant asks for
+		return g.speech(kind)
+	case "more":
+		m := g.speech("assistant")
+		if rapid.Bool().Draw(g.t, "silently") {
+			m.Parts = nil
+		}
+		m.Parts = append(m.Parts, g.call())
+		return m
+	case "aborted":
+		m := g.speech("calls")
+		m.Tags = []string{"aborted"}
+		g.close()
+		return m
 	default:
-		g.dead, g.open = append(g.dead, g.open...), nil
+		g.close()
 		return g.speech(kind)
 	}
 }
+
+// close takes what waits for calls that a late result will answer.
+func (g *generator) close() { g.dead, g.open = append(g.dead, g.open...), nil }
 
 func (g *generator) speech(kind string) conversation.Message {
 	m := conversation.Message{Role: conversation.RoleUser, Model: rapid.SampledFrom([]string{"", "m1", "m2"}).Draw(g.t, "model")}
@@ -122,15 +140,19 @@ var opaque = []string{
 func (g *generator) calls() []conversation.Part {
 	var parts []conversation.Part
 	for range rapid.IntRange(1, 3).Draw(g.t, "calls") {
-		id := rapid.SampledFrom(g.callIDs).Draw(g.t, "call id")
-		arguments := rapid.SampledFrom([]string{`{"q":"` + g.mark() + `"}`, `{}`, ``, `[1]`, `{"broken`, `"text"`, `null`}).Draw(g.t, "arguments")
-		g.open = append(g.open, id)
-		parts = append(parts, conversation.Part{Kind: conversation.PartToolCall, Call: &conversation.ToolCall{
-			CallID: id, Name: rapid.SampledFrom([]string{"search", "fs.read", "1st tool"}).Draw(g.t, "tool"),
-			Arguments: conversation.Content{Inline: arguments},
-		}})
+		parts = append(parts, g.call())
 	}
 	return parts
+}
+
+func (g *generator) call() conversation.Part {
+	id := rapid.SampledFrom(g.callIDs).Draw(g.t, "call id")
+	g.open = append(g.open, id)
+	arguments := rapid.SampledFrom([]string{`{"q":"` + g.mark() + `"}`, `{}`, ``, `[1]`, `{"broken`, `"text"`, `null`}).Draw(g.t, "arguments")
+	return conversation.Part{Kind: conversation.PartToolCall, Call: &conversation.ToolCall{
+		CallID: id, Name: rapid.SampledFrom([]string{"search", "fs.read", "1st tool"}).Draw(g.t, "tool"),
+		Arguments: conversation.Content{Inline: arguments},
+	}}
 }
 
 // results answers some of the calls that wait, in any order, in one message.
@@ -161,7 +183,7 @@ func (g *generator) result(id string) *conversation.ToolResult {
 
 // model is the message in the words of the independent model.
 func model(m *conversation.Message) validate.Message {
-	out := validate.Message{Role: m.Role.String(), Pinned: m.Pinned}
+	out := validate.Message{Role: m.Role.String(), Pinned: m.Pinned, Aborted: slices.Contains(m.Tags, "aborted")}
 	for i := range m.Parts {
 		out.Items = append(out.Items, item(&m.Parts[i]))
 	}

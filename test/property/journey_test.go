@@ -162,9 +162,10 @@ func (j *journey) append(m conversation.Message) {
 	plainLife(&m)
 	e := &entry{
 		index: int32(len(j.record)), turn: j.turn, restored: -1, shown: map[int32]shownForm{}, masked: map[int32]bool{},
-		message: conversation.Message{Role: m.Role, Type: m.Type, Pinned: m.Pinned, Parts: conversation.CloneParts(m.Parts)},
+		message: conversation.Message{Role: m.Role, Type: m.Type, Pinned: m.Pinned, Tags: m.Tags, Parts: conversation.CloneParts(m.Parts)},
 	}
 	before, request := j.head(), j.request("AppendMessage")
+	e.seen = before.Seen
 	err := j.insist(func() error {
 		again := m
 		again.Parts = conversation.CloneParts(m.Parts)

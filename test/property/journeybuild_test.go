@@ -19,8 +19,9 @@ func (j *journey) buildRequest(f conversation.Format, budget int32) engine.Build
 	zero := int32(0)
 	r := engine.BuildRequest{
 		Key: j.key, Format: f, Model: rapid.SampledFrom([]string{"", "", "", "m1"}).Draw(j.t, "model"), Request: j.request("BuildContext"),
-		Budget: engine.BudgetOverride{ContextWindow: &budget, ReservedOutput: &zero},
-		Fixed:  engine.FixedInput{Tokens: rapid.SampledFrom([]*int32{nil, nil, new(int32(30))}).Draw(j.t, "fixed")},
+		Budget:         engine.BudgetOverride{ContextWindow: &budget, ReservedOutput: &zero},
+		CloseOpenCalls: rapid.IntRange(0, 2).Draw(j.t, "closes") == 0,
+		Fixed:          engine.FixedInput{Tokens: rapid.SampledFrom([]*int32{nil, nil, new(int32(30))}).Draw(j.t, "fixed")},
 	}
 	switch rapid.IntRange(0, 9).Draw(j.t, "turn") {
 	case 0, 1:
@@ -76,7 +77,7 @@ func (j *journey) asks() int64 {
 
 // arrived holds a committed build to the models.
 func (j *journey) arrived(b *build, r *engine.BuildRequest, revision int64) {
-	if j.history().Pending() {
+	if j.history().Pending() && !r.CloseOpenCalls {
 		j.t.Fatal("built, though calls wait")
 	}
 	own := !slices.ContainsFunc(j.budgets, func(o int64) bool { return o > b.Manifest.Budget })
@@ -205,10 +206,19 @@ func (j *journey) viewOf(b *build) *seen {
 		case n.Summary > 0:
 			v.summaries = append(v.summaries, n)
 		case n.Index >= 0 && v.messages[n.Index] == nil: // a late result in it is told once more
-			v.messages[n.Index], v.order = n, append(v.order, n.Index)
+			v.see(n)
 		}
 	}
 	return v
+}
+
+// see takes in a message of the neutral form: the assistant's of a unit are one there, under the first of them.
+func (v *seen) see(n *provider.Message) {
+	for _, e := range unitOf(v.record, v.record[n.Index]) {
+		if e.index == n.Index || n.Role == conversation.RoleAssistant && e.message.Role == n.Role && e.stays() {
+			v.messages[e.index], v.order = n, append(v.order, e.index)
+		}
+	}
 }
 
 // composed demands that the view shows what the log of edits says, in the view's order, and that the bytes show the same.

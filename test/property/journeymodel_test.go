@@ -62,13 +62,7 @@ func (j *journey) visible() []*entry {
 	return slices.DeleteFunc(slices.Clone(j.record), func(e *entry) bool { return e.hidden })
 }
 
-func (j *journey) history() *validate.History {
-	h := validate.NewHistory(count)
-	for _, e := range j.visible() {
-		h.Add(model(&e.message))
-	}
-	return h
-}
+func (j *journey) history() *validate.History { return judged(j.record) }
 
 // over is the newest summary made over a message of which nothing was taken back since; nil for none.
 func (j *journey) over(index int32) *conversation.Edit {

@@ -187,6 +187,7 @@ func (l *life) entryOf(m conversation.Message, extra engine.AppendExtra) *entry 
 		index: int32(len(l.record)), turn: l.turn, restored: -1, lives: map[int32]*conversation.Expiration{},
 		shown: map[int32]shownForm{}, masked: map[int32]bool{}, erased: map[int32]bool{}, erasedAfter: map[int32]int64{}, message: m,
 	}
+	e.seen = seenBy(l.t, l.store, key)
 	e.leading = m.Role == conversation.RoleSystem && (len(l.record) == 0 || l.record[len(l.record)-1].leading)
 	e.message.Parts = laid(conversation.CloneParts(m.Parts), extra.Additions)
 	e.lives[words] = resolved(m.Expiration, m.Actions, "", extra.Override, l.policies)
@@ -226,17 +227,15 @@ type call struct {
 
 // answered is the tool of the call that the next result with an id answers: of the newest unit the first, else the newest.
 func (l *life) answered(id string) string {
-	at, opened := -1, int32(-1)
-	for _, e := range l.record {
-		if e.message.Role != conversation.RoleTool {
-			opened = e.index
-		}
+	at, opened := -1, int32(len(l.record))
+	if units := naiveUnits(l.record); !units[len(units)-1][0].aborted() {
+		opened = units[len(units)-1][0].index
 	}
 	for i, c := range l.calls {
 		if c.id != id {
 			continue
 		}
-		if at = i; c.message == opened {
+		if at = i; c.message >= opened {
 			break
 		}
 	}
@@ -276,6 +275,7 @@ func (l *life) request(f conversation.Format, budget int32) engine.BuildRequest 
 	r := engine.BuildRequest{
 		Key: key, Format: f, Model: rapid.SampledFrom([]string{"", "", "", "m1"}).Draw(l.t, "model"),
 		Budget: engine.BudgetOverride{ContextWindow: &budget, ReservedOutput: &zero}, Override: l.g.override(),
+		CloseOpenCalls: rapid.IntRange(0, 2).Draw(l.t, "closes") == 0,
 	}
 	switch rapid.IntRange(0, 7).Draw(l.t, "turn") {
 	case 0:
@@ -309,7 +309,7 @@ func (l *life) build(f conversation.Format, budget int32) {
 		l.t.Fatalf("the build waited %s, and may wait %s", waited, most)
 	}
 	if err != nil {
-		l.refused(err, dryErr, budget)
+		l.refused(err, dryErr, &r)
 		return
 	}
 	if !l.summed && (dryErr != nil || !bytes.Equal(written(expected), written(got))) {
@@ -359,7 +359,8 @@ func written(b *engine.BuildResult) []byte {
 }
 
 // refused demands that a refusal is a documented one, and right.
-func (l *life) refused(err, dryErr error, budget int32) {
+func (l *life) refused(err, dryErr error, r *engine.BuildRequest) {
+	budget := *r.Budget.ContextWindow
 	l.t.Logf("refused: %v", err)
 	if !l.summed && conversation.KindOf(dryErr) != conversation.KindOf(err) {
 		l.t.Fatalf("a dry run answers %v, the build %v", dryErr, err)
@@ -367,7 +368,7 @@ func (l *life) refused(err, dryErr error, budget int32) {
 	h := l.history(len(l.record))
 	switch kind := conversation.KindOf(err); kind {
 	case conversation.PendingToolCalls:
-		if !h.Pending() {
+		if !h.Pending() || r.CloseOpenCalls {
 			l.t.Fatalf("refused (%v), but no call waits", err)
 		}
 	case conversation.EmptyContext:
@@ -396,13 +397,7 @@ func (l *life) lasts(e *entry) bool {
 }
 
 // history is the record in the words of the judge.
-func (l *life) history(end int) *validate.History {
-	h := validate.NewHistory(count)
-	for _, e := range l.record[:end] {
-		h.Add(model(&e.message))
-	}
-	return h
-}
+func (l *life) history(end int) *validate.History { return judged(l.record[:end]) }
 
 // sameAsCold demands of the warm engine what one builds that has never seen the conversation.
 func (l *life) sameAsCold(f conversation.Format, budget int32) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/rivo/uniseg"
 
+	"github.com/palimpsest-context/palimpsest/internal/validate"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
@@ -20,8 +21,9 @@ type entry struct {
 	message conversation.Message // as it should be on record: the blocks of plugins laid out, contents inline
 	lives   map[int32]*conversation.Expiration
 	turn    int32
-	pinned  bool // it, or its unit
-	leading bool // a system message that leads the conversation
+	seen    int32 // how many messages a build had shown when it was appended
+	pinned  bool  // it, or its unit
+	leading bool  // a system message that leads the conversation
 
 	shown       map[int32]shownForm
 	masked      map[int32]bool
@@ -43,8 +45,8 @@ type shownForm struct {
 	expiry bool
 }
 
-// naiveUnits groups what is on record and was not taken back: an assistant's message with calls takes the tool messages directly
-// after it.
+// naiveUnits groups what is on record and was not taken back: an assistant's message with calls takes those of the assistant's
+// that come before any result and before a build, and the tool messages directly after them.
 func naiveUnits(record []*entry) [][]*entry {
 	var out [][]*entry
 	for _, e := range record {
@@ -52,13 +54,42 @@ func naiveUnits(record []*entry) [][]*entry {
 			continue
 		}
 		last := len(out) - 1
-		if e.message.Role == conversation.RoleTool && last >= 0 && out[last][0].message.HasCalls() {
+		if last >= 0 && e.joins(out[last]) {
 			out[last] = append(out[last], e)
 			continue
 		}
 		out = append(out, []*entry{e})
 	}
 	return out
+}
+
+func (e *entry) joins(u []*entry) bool {
+	if !u[0].message.HasCalls() || u[0].aborted() {
+		return false
+	}
+	if e.message.Role == conversation.RoleAssistant {
+		return !e.aborted() && u[len(u)-1].message.Role == conversation.RoleAssistant && e.seen <= u[0].index
+	}
+	return e.message.Role == conversation.RoleTool
+}
+
+func (e *entry) aborted() bool { return slices.Contains(e.message.Tags, "aborted") }
+
+// judged is the record in the words of the judge.
+func judged(record []*entry) *validate.History {
+	h := validate.NewHistory(count)
+	last := int32(len(record))
+	for _, e := range record {
+		if e.hidden {
+			continue
+		}
+		if e.seen > last {
+			h.Shown()
+		}
+		h.Add(model(&e.message))
+		last = e.index
+	}
+	return h
 }
 
 // unitOf is the unit that a message is in.

@@ -8,6 +8,7 @@ import (
 	"flag"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -91,6 +92,7 @@ type run struct {
 	engine *engine.Engine
 	store  store.Store
 	record []conversation.Message
+	seen   []int32 // by message: how many a build had shown when it was appended
 	hidden map[int]bool
 	built  []*engine.BuildResult
 	last   map[conversation.Format]*validate.Context
@@ -122,10 +124,23 @@ func TestEngine_Build_AnyHistoryAnyBudgetAnyFormat(t *testing.T) {
 }
 
 func (r *run) append(m conversation.Message) {
-	r.record = append(r.record, conversation.Message{Role: m.Role, Pinned: m.Pinned, Parts: conversation.CloneParts(m.Parts)})
+	r.seen = append(r.seen, seenBy(r.t, r.store, key))
+	r.record = append(r.record, conversation.Message{Role: m.Role, Pinned: m.Pinned, Tags: m.Tags, Parts: conversation.CloneParts(m.Parts)})
 	if _, err := r.engine.Append(ctx, engine.AppendRequest{Key: key, Messages: []conversation.Message{m}}); err != nil {
 		r.t.Fatalf("append: %v", err)
 	}
+}
+
+// seenBy is how many messages the last committed build of a conversation knew.
+func seenBy(t *rapid.T, s store.Store, key engine.Key) int32 {
+	snap, err := s.Read(ctx, key, store.Query{})
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		t.Fatal(err)
+	}
+	if snap == nil {
+		return 0
+	}
+	return snap.Head.Seen
 }
 
 // hide commits what a rewind to a finished unit would: a range edit that nothing may look behind, and no call that waits.
@@ -142,7 +157,7 @@ func (r *run) hide(g *generator) {
 	c := &store.Change{Expect: snap.Head.Version, Head: snap.Head}
 	c.Head.Version++
 	c.Head.EditSeq++
-	c.Head.Unanswered = nil
+	c.Head.Unanswered, c.Head.UnitStart, c.Head.CallsEnd = nil, c.Head.Messages, 0
 	c.Edits = []conversation.Edit{{
 		Seq: c.Head.EditSeq, Kind: conversation.EditHide, Commit: c.Head.Version,
 		Range: conversation.Range{First: int32(from), End: int32(to)},
@@ -171,10 +186,16 @@ func (r *run) spoken() *validate.History {
 
 func (r *run) model(end int) *validate.History {
 	h := validate.NewHistory(count)
+	last := int32(end)
 	for i := range r.record[:end] {
-		if !r.hidden[i] {
-			h.Add(model(&r.record[i]))
+		if r.hidden[i] {
+			continue
 		}
+		if r.seen[i] > last {
+			h.Shown()
+		}
+		h.Add(model(&r.record[i]))
+		last = int32(i)
 	}
 	return h
 }
@@ -208,14 +229,15 @@ func (r *run) build(f conversation.Format, budget int32) {
 	zero := int32(0)
 	request := engine.BuildRequest{
 		Key: key, Format: f, Model: rapid.SampledFrom([]string{"", "m1"}).Draw(r.t, "model"),
-		Budget: engine.BudgetOverride{ContextWindow: &budget, ReservedOutput: &zero},
+		Budget:         engine.BudgetOverride{ContextWindow: &budget, ReservedOutput: &zero},
+		CloseOpenCalls: rapid.IntRange(0, 2).Draw(r.t, "closes") == 0,
 	}
 	dry := request
 	dry.DryRun = true
 	expected, dryErr := r.engine.Build(ctx, dry)
 	got, err := r.engine.Build(ctx, request)
 	if err != nil {
-		r.refused(err, budget)
+		r.refused(err, &request)
 		if conversation.KindOf(dryErr) != conversation.KindOf(err) {
 			r.t.Fatalf("a dry run answers %v, the build %v", dryErr, err)
 		}
@@ -224,7 +246,7 @@ func (r *run) build(f conversation.Format, budget int32) {
 	if dryErr != nil || !bytes.Equal(expected.MessagesJSON, got.MessagesJSON) || !bytes.Equal(expected.System, got.System) {
 		r.t.Fatalf("the dry run differs (%v):\n%s\n%s", dryErr, expected.MessagesJSON, got.MessagesJSON)
 	}
-	if h := r.visible(); h.Pending() || h.SystemOnly() {
+	if h := r.visible(); h.Pending() && !request.CloseOpenCalls || h.SystemOnly() {
 		r.t.Fatalf("built, though calls wait (%v) or nobody speaks (%v)", h.Pending(), h.SystemOnly())
 	}
 	r.built = append(r.built, got)
@@ -281,15 +303,15 @@ func (r *run) prefix(f conversation.Format, read *validate.Context, got *engine.
 }
 
 // refused demands that the refusal is a documented one, and right by the independent model.
-func (r *run) refused(err error, budget int32) {
-	h := r.visible()
+func (r *run) refused(err error, request *engine.BuildRequest) {
+	h, budget := r.visible(), *request.Budget.ContextWindow
 	switch kind := conversation.KindOf(err); kind {
 	case conversation.ContextCannotFit:
 		if need := bone(h) + r.pinnedUnits(); need <= int(budget) {
 			r.t.Fatalf("refused (%v), but %d tokens fit %d", err, need, budget)
 		}
 	case conversation.PendingToolCalls:
-		if !h.Pending() {
+		if !h.Pending() || request.CloseOpenCalls {
 			r.t.Fatalf("refused (%v), but no call waits", err)
 		}
 	case conversation.EmptyContext:
@@ -303,16 +325,13 @@ func (r *run) refused(err error, budget int32) {
 
 // pinnedUnits is what a pinned message brings along: all of its unit.
 func (r *run) pinnedUnits() int {
-	n, unit, pinned := 0, 0, false
-	for i := range r.record {
-		m := model(&r.record[i])
-		if m.Role != "tool" {
-			unit, pinned = 0, false
+	n := 0
+	for _, u := range r.visible().Units() {
+		if !slices.ContainsFunc(u, func(m validate.Message) bool { return m.Pinned }) {
+			continue
 		}
-		unit += m.Tokens(count) + 24
-		if pinned = pinned || m.Pinned; pinned {
-			n += unit
-			unit = 0
+		for i := range u {
+			n += u[i].Tokens(count) + 24
 		}
 	}
 	return n

@@ -182,9 +182,10 @@ func (r *research) fill(res *conversation.ToolResult) {
 func (r *research) put(m conversation.Message) {
 	e := &entry{
 		index: int32(len(r.record)), turn: r.turn, restored: -1, shown: map[int32]shownForm{}, erased: map[int32]bool{},
-		message: conversation.Message{Role: m.Role, Type: m.Type, Pinned: m.Pinned, RunID: m.RunID, Parts: conversation.CloneParts(m.Parts)},
+		message: conversation.Message{Role: m.Role, Type: m.Type, Pinned: m.Pinned, Tags: m.Tags, RunID: m.RunID, Parts: conversation.CloneParts(m.Parts)},
 	}
 	before, request := r.head(), r.request("AppendMessage")
+	e.seen = before.Seen
 	var got *engine.AppendResult
 	err := r.insist(func() (err error) {
 		again := m

@@ -472,8 +472,12 @@ type BuildContextRequest struct {
 	DryRun bool `protobuf:"varint,12,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
 	// Optional. The largest answer in bytes; 0 to 67,108,864. 3,670,016 (3.5 MiB) by default, and for 0. Raise your client's receive limit with it.
 	MaxReplyBytes *int32 `protobuf:"varint,13,opt,name=max_reply_bytes,json=maxReplyBytes,proto3,oneof" json:"max_reply_bytes,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	// Optional. Shows calls at the very end that wait for their results with a fixed result, [No result: the call was never
+	// answered.], instead of refusing the build (PENDING_TOOL_CALLS). Results that are appended directly after it take its place
+	// in later builds; further calls begin a unit of their own. False by default.
+	CloseOpenCalls bool `protobuf:"varint,14,opt,name=close_open_calls,json=closeOpenCalls,proto3" json:"close_open_calls,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *BuildContextRequest) Reset() {
@@ -595,6 +599,13 @@ func (x *BuildContextRequest) GetMaxReplyBytes() int32 {
 		return *x.MaxReplyBytes
 	}
 	return 0
+}
+
+func (x *BuildContextRequest) GetCloseOpenCalls() bool {
+	if x != nil {
+		return x.CloseOpenCalls
+	}
+	return false
 }
 
 // BuildContextResponse is what the model should see now.
@@ -1988,7 +1999,7 @@ const file_palimpsest_v1_context_service_proto_rawDesc = "" +
 	"\x0f_expected_index\"\x88\x01\n" +
 	"\x1bBatchAppendMessagesResponse\x122\n" +
 	"\breceipts\x18\x01 \x03(\v2\x16.palimpsest.v1.ReceiptR\breceipts\x125\n" +
-	"\x06events\x18\x02 \x03(\v2\x1d.palimpsest.v1.LifecycleEventR\x06events\"\xf6\x04\n" +
+	"\x06events\x18\x02 \x03(\v2\x1d.palimpsest.v1.LifecycleEventR\x06events\"\xa0\x05\n" +
 	"\x13BuildContextRequest\x12'\n" +
 	"\x0fconversation_id\x18\x01 \x01(\tR\x0econversationId\x12\x17\n" +
 	"\x04turn\x18\x02 \x01(\x05H\x00R\x04turn\x88\x01\x01\x12\x1b\n" +
@@ -2006,7 +2017,8 @@ const file_palimpsest_v1_context_service_proto_rawDesc = "" +
 	" \x01(\v2!.palimpsest.v1.ExpirationOverrideR\x12expirationOverride\x12>\n" +
 	"\x0fpolicy_override\x18\v \x01(\v2\x15.palimpsest.v1.PolicyR\x0epolicyOverride\x12\x17\n" +
 	"\adry_run\x18\f \x01(\bR\x06dryRun\x12+\n" +
-	"\x0fmax_reply_bytes\x18\r \x01(\x05H\x01R\rmaxReplyBytes\x88\x01\x01B\a\n" +
+	"\x0fmax_reply_bytes\x18\r \x01(\x05H\x01R\rmaxReplyBytes\x88\x01\x01\x12(\n" +
+	"\x10close_open_calls\x18\x0e \x01(\bR\x0ecloseOpenCallsB\a\n" +
 	"\x05_turnB\x12\n" +
 	"\x10_max_reply_bytes\"\xee\x04\n" +
 	"\x14BuildContextResponse\x12\x12\n" +

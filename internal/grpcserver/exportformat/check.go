@@ -96,6 +96,7 @@ func (c *checks) checkHead() (field, text string) {
 		bound{"place.carrying", int64(h.Place.Carrying), 0, int64(h.Place.Inputs)},
 		bound{"windowStartIndex", int64(h.Start), 0, messages},
 		bound{"unitStart", int64(h.UnitStart), 0, messages},
+		bound{"callsEnd", int64(h.CallsEnd), 0, messages},
 		bound{"leadingSystem", int64(h.LeadingSystem), 0, messages},
 		bound{"request", int64(h.Request), -1, messages - 1},
 		bound{"opening", int64(index(h.Opening)), -1, messages - 1},
@@ -155,6 +156,9 @@ func (c *checks) admitMessage(m *messageLine) (field, text string) {
 		bound{"place.carrying", int64(m.Place.Carrying), 0, int64(m.Place.Inputs)},
 	); text != "" {
 		return field, text
+	}
+	if m.Unit != nil && (*m.Unit < 0 || *m.Unit > m.Index) {
+		return "unitStart", "must be 0 to the message's own index"
 	}
 	if field, text := checkExpiration(m.Expiration); text != "" {
 		return field, text

@@ -116,6 +116,7 @@ type headLine struct {
 	Start         int32       `json:"windowStartIndex"`
 	LastManifest  []int64     `json:"lastManifest"`
 	UnitStart     int32       `json:"unitStart"`
+	CallsEnd      int32       `json:"callsEnd,omitempty"`
 	LeadingSystem int32       `json:"leadingSystem"`
 	Request       int32       `json:"request"`
 	Opening       *int32      `json:"opening,omitempty"`
@@ -173,6 +174,7 @@ type messageLine struct {
 	Place       placeLine       `json:"place,omitzero"`
 	RequestBack int32           `json:"requestBack,omitempty"`
 	Commit      uint64          `json:"commit"`
+	Unit        *int32          `json:"unitStart,omitempty"` // absent where the record does not say
 }
 
 type actionLine struct {

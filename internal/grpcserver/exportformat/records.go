@@ -40,7 +40,7 @@ func (l *headLine) record() engine.Head {
 		Version: l.Version, Revision: l.Revision,
 		Messages: l.Messages, Tokens: l.Tokens, EditSeq: l.EditSeq, ManifestSeq: l.ManifestSeq,
 		Turn: l.Turn, Seen: l.Seen, SeenBefore: l.SeenBefore, Start: l.Start,
-		UnitStart: l.UnitStart, LeadingSystem: l.LeadingSystem, Request: l.Request, Opening: index(l.Opening), CallOrdinal: l.CallOrdinal,
+		UnitStart: l.UnitStart, CallsEnd: l.CallsEnd, LeadingSystem: l.LeadingSystem, Request: l.Request, Opening: index(l.Opening), CallOrdinal: l.CallOrdinal,
 		Place:      conversation.Place(l.Place),
 		Pins:       each(l.Pins, (*rangeLine).record),
 		CreateTime: l.CreateTime.UTC(), UpdateTime: l.UpdateTime.UTC(), ExpireTime: l.ExpireTime.UTC(),
@@ -96,13 +96,17 @@ func (l *rangeLine) record() conversation.Range { return conversation.Range(*l) 
 func (l *actionLine) record() conversation.ActionRef { return conversation.ActionRef(*l) }
 
 func (l *messageLine) record() *conversation.Message {
-	return &conversation.Message{
+	out := &conversation.Message{
 		ID: l.ID, Index: l.Index, Role: conversation.Role(l.Role), Parts: each(l.Parts, (*partLine).record),
 		Type: conversation.MessageType(l.Type), Actions: each(l.Actions, (*actionLine).record), Pinned: l.Pinned, Model: l.Model,
 		RunID: l.RunID, StepID: l.StepID, Tags: l.Tags, Metadata: l.Metadata, CreateTime: l.CreateTime.UTC(), TurnAdded: l.TurnAdded,
 		Tokens: l.Tokens, Estimated: l.Estimated, RequestID: l.RequestID, Commit: l.Commit,
 		Expiration: l.Expiration.record(), Place: conversation.Place(l.Place), RequestBack: l.RequestBack,
 	}
+	if l.Unit != nil {
+		out.Unit = *l.Unit + 1
+	}
+	return out
 }
 
 func inline(s string) conversation.Content { return conversation.Content{Inline: s} }

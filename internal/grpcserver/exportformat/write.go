@@ -96,7 +96,7 @@ func fromHead(h *engine.Head) headLine {
 		Version: h.Version, Revision: h.Revision,
 		Messages: h.Messages, Tokens: h.Tokens, EditSeq: h.EditSeq, ManifestSeq: h.ManifestSeq,
 		Turn: h.Turn, Seen: h.Seen, SeenBefore: h.SeenBefore, Start: h.Start, LastManifest: h.LastManifest[:],
-		UnitStart: h.UnitStart, LeadingSystem: h.LeadingSystem, Request: h.Request, Opening: present(h.Opening), CallOrdinal: h.CallOrdinal,
+		UnitStart: h.UnitStart, CallsEnd: h.CallsEnd, LeadingSystem: h.LeadingSystem, Request: h.Request, Opening: present(h.Opening), CallOrdinal: h.CallOrdinal,
 		Place:      placeLine(h.Place),
 		Pins:       each(h.Pins, func(r *conversation.Range) rangeLine { return rangeLine(*r) }),
 		CreateTime: h.CreateTime.UTC(), UpdateTime: h.UpdateTime.UTC(), ExpireTime: h.ExpireTime.UTC(),
@@ -161,13 +161,18 @@ func each[A, B any](list []A, convert func(*A) B) []B {
 }
 
 func fromMessage(m *conversation.Message) *messageLine {
-	return &messageLine{
+	out := &messageLine{
 		ID: m.ID, Index: m.Index, Role: roleName(m.Role), Parts: each(m.Parts, fromPart), Type: typeName(m.Type),
 		Actions: each(m.Actions, fromAction), Pinned: m.Pinned, Model: m.Model, RunID: m.RunID, StepID: m.StepID,
 		Tags: m.Tags, Metadata: m.Metadata, CreateTime: m.CreateTime.UTC(), TurnAdded: m.TurnAdded, Tokens: m.Tokens,
 		Estimated: m.Estimated, RequestID: m.RequestID, Commit: m.Commit,
 		Expiration: fromExpiration(m.Expiration), Place: placeLine(m.Place), RequestBack: m.RequestBack,
 	}
+	if m.Unit > 0 {
+		first := m.Unit - 1
+		out.Unit = &first
+	}
+	return out
 }
 
 func fromAction(a *conversation.ActionRef) actionLine { return actionLine(*a) }

@@ -67,11 +67,16 @@ func appendPiece(dst []byte, s *provider.Sheet, p *provider.Piece) []byte {
 	return append(dst, "}}"...)
 }
 
-// Assistant writes the blocks of a message. Thinking must stand first in the message that the provider sees, with all of it,
-// and something must follow it: otherwise all of it is dropped.
-func (format) Assistant(s *provider.Sheet, l *provider.Line) {
-	opaque := readOpaque(s, l)
-	thinking := thinkingFirst(s, l, opaque)
+// Assistant writes the blocks of a turn. Thinking must stand first in the message that the provider sees, with all of it, and
+// something must follow it: otherwise all of it is dropped. Behind the calls of a first message it cannot stand.
+func (format) Assistant(s *provider.Sheet, turn []provider.Line) {
+	opaque := readOpaque(s, turn)
+	for i := range turn {
+		blocks(s, &turn[i], opaque, i == 0 && thinkingFirst(s, &turn[0], opaque))
+	}
+}
+
+func blocks(s *provider.Sheet, l *provider.Line, opaque map[*conversation.Part]string, thinking bool) {
 	for i := range l.Parts {
 		switch p := &l.Parts[i]; {
 		case p.Kind == conversation.PartText && s.Blank(p.Text.Inline):
@@ -82,9 +87,9 @@ func (format) Assistant(s *provider.Sheet, l *provider.Line) {
 			s.Add(l, "assistant", s.Traits.AppendText(nil, line), n)
 		case p.Kind == conversation.PartToolCall:
 			call(s, l, p)
-		case isThinking(s, l, p, opaque[i]) && thinking:
+		case isThinking(s, l, p, opaque[p]) && thinking:
 			s.Add(l, "assistant", thought(p), p.Tokens)
-		case opaque[i] != "" && !isThinkingType(opaque[i]):
+		case opaque[p] != "" && !isThinkingType(opaque[p]):
 			s.Add(l, "assistant", []byte(p.Opaque.JSON.Inline), p.Tokens)
 		default:
 			s.Drop(l.Index, p)

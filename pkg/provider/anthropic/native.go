@@ -7,36 +7,44 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
 )
 
-// readOpaque gives, by position, the type of each opaque block that may stand in an assistant's message, empty for others.
-// Blocks of Anthropic's own tools may only come in pairs.
-func readOpaque(s *provider.Sheet, l *provider.Line) map[int]string {
-	var types map[int]string
-	uses := map[string]int{}
-	for i := range l.Parts {
-		p := &l.Parts[i]
-		if p.Kind != conversation.PartOpaque || !s.Native(l, p) {
-			continue
-		}
-		if types == nil {
-			types = make(map[int]string)
-		}
-		fields, _ := provider.Fields(p.Opaque.JSON.Inline)
-		field := func(key string) string { return provider.StringField(fields, key) }
-		switch kind := field("type"); {
-		case kind == "redacted_thinking" && field("data") != "" && provider.Only(fields, "type", "data"),
-			kind == "thinking" && field("signature") != "" && isString(fields["thinking"]) && provider.Only(fields, "type", "thinking", "signature"),
-			kind == "text" && strings.TrimSpace(field("text")) != "" && provider.Only(fields, "type", "text", "citations"):
-			types[i] = kind
-		case kind == "server_tool_use" && field("id") != "":
-			uses[field("id")] = i
-		case strings.HasSuffix(kind, "_tool_result"):
-			if use, ok := uses[field("tool_use_id")]; ok {
-				types[use], types[i] = "server_tool_use", kind
-				delete(uses, field("tool_use_id"))
+// readOpaque gives the type of each opaque block that may stand in a turn of the assistant's.
+func readOpaque(s *provider.Sheet, turn []provider.Line) map[*conversation.Part]string {
+	var r opaqueBlocks
+	for i := range turn {
+		for j := range turn[i].Parts {
+			if p := &turn[i].Parts[j]; p.Kind == conversation.PartOpaque && s.Native(&turn[i], p) {
+				r.read(p)
 			}
 		}
 	}
-	return types
+	return r.types
+}
+
+// opaqueBlocks are blocks as they are read. Those of Anthropic's own tools may only come in pairs.
+type opaqueBlocks struct {
+	types map[*conversation.Part]string
+	uses  map[string]*conversation.Part // by id: calls whose result has not come yet
+}
+
+func (r *opaqueBlocks) read(p *conversation.Part) {
+	if r.types == nil { // most turns have none
+		r.types, r.uses = map[*conversation.Part]string{}, map[string]*conversation.Part{}
+	}
+	fields, _ := provider.Fields(p.Opaque.JSON.Inline)
+	field := func(key string) string { return provider.StringField(fields, key) }
+	switch kind := field("type"); {
+	case kind == "redacted_thinking" && field("data") != "" && provider.Only(fields, "type", "data"),
+		kind == "thinking" && field("signature") != "" && isString(fields["thinking"]) && provider.Only(fields, "type", "thinking", "signature"),
+		kind == "text" && strings.TrimSpace(field("text")) != "" && provider.Only(fields, "type", "text", "citations"):
+		r.types[p] = kind
+	case kind == "server_tool_use" && field("id") != "":
+		r.uses[field("id")] = p
+	case strings.HasSuffix(kind, "_tool_result"):
+		if use, ok := r.uses[field("tool_use_id")]; ok {
+			r.types[use], r.types[p] = "server_tool_use", kind
+			delete(r.uses, field("tool_use_id"))
+		}
+	}
 }
 
 func isString(raw []byte) bool { return len(raw) > 0 && raw[0] == '"' }
@@ -48,18 +56,18 @@ func isThinking(s *provider.Sheet, l *provider.Line, p *conversation.Part, opaqu
 }
 
 // thinkingFirst says whether the thinking of a message may stay.
-func thinkingFirst(s *provider.Sheet, l *provider.Line, opaque map[int]string) bool {
+func thinkingFirst(s *provider.Sheet, l *provider.Line, opaque map[*conversation.Part]string) bool {
 	content := false
 	for i := range l.Parts {
 		p := &l.Parts[i]
 		switch {
-		case isThinking(s, l, p, opaque[i]):
+		case isThinking(s, l, p, opaque[p]):
 			if content {
 				return false
 			}
 		case p.Kind == conversation.PartText:
 			content = content || !s.Blank(p.Text.Inline)
-		case p.Kind == conversation.PartMedia, p.Kind == conversation.PartToolCall, opaque[i] != "":
+		case p.Kind == conversation.PartMedia, p.Kind == conversation.PartToolCall, opaque[p] != "":
 			content = true
 		}
 	}

@@ -73,28 +73,45 @@ func media(m *conversation.Media) []byte {
 }
 
 // Assistant writes the parts of a model's content.
-func (format) Assistant(s *provider.Sheet, l *provider.Line) {
-	var signature *conversation.Part // of the next part: reasoning that has no text of its own
-	for i := range l.Parts {
-		p := &l.Parts[i]
-		json, tokens := part(s, l, p)
-		switch {
-		case isSignature(s, l, p):
-			if signature != nil {
-				s.Drop(l.Index, signature)
-			}
-			signature = p
-		case json != nil:
-			if signature != nil && p.Kind != conversation.PartReasoning && p.Kind != conversation.PartOpaque {
-				json = sign(json, signature.Reasoning.Signature.Inline)
-				tokens += signature.Tokens
-				signature = nil
-			}
-			s.Add(l, "model", json, tokens)
+func (format) Assistant(s *provider.Sheet, turn []provider.Line) {
+	w := content{sheet: s}
+	for i := range turn {
+		l := &turn[i]
+		for j := range l.Parts {
+			w.part(l, &l.Parts[j])
 		}
 	}
-	if signature != nil {
-		s.Drop(l.Index, signature)
+	w.drop()
+}
+
+// content is a model's content that is being written.
+type content struct {
+	sheet     *provider.Sheet
+	signature *conversation.Part // of the next part: reasoning that has no text of its own
+	line      *provider.Line     // that holds it
+}
+
+func (w *content) part(l *provider.Line, p *conversation.Part) {
+	json, tokens := part(w.sheet, l, p)
+	switch {
+	case isSignature(w.sheet, l, p):
+		w.drop()
+		w.signature, w.line = p, l
+	case json != nil:
+		if w.signature != nil && p.Kind != conversation.PartReasoning && p.Kind != conversation.PartOpaque {
+			json = sign(json, w.signature.Reasoning.Signature.Inline)
+			tokens += w.sheet.Charge(w.line, w.signature.Tokens)
+			w.signature = nil
+		}
+		w.sheet.Add(l, "model", json, tokens)
+	}
+}
+
+// drop leaves out a signature that no part has taken.
+func (w *content) drop() {
+	if w.signature != nil {
+		w.sheet.Drop(w.line.Index, w.signature)
+		w.signature = nil
 	}
 }
 

@@ -29,7 +29,7 @@ func (format) Traits() provider.Traits {
 func (f format) Unit(u *conversation.Unit, c provider.UnitContext) provider.UnitBlocks {
 	lines, repairs := provider.Pair(f.Traits(), u, c)
 	out := provider.UnitBlocks{Repairs: repairs}
-	slices.SortStableFunc(lines, recorded)
+	recorded(lines)
 	for i := range lines {
 		m := &lines[i].Message
 		if len(m.Parts) == 0 {
@@ -38,11 +38,7 @@ func (f format) Unit(u *conversation.Unit, c provider.UnitContext) provider.Unit
 		}
 		m.Parts = withIDs(m.Parts)
 		if last := len(out.Messages) - 1; last >= 0 && together(&out.Messages[last], m) {
-			before := &out.Messages[last]
-			before.Parts = append(before.Parts, m.Parts...)
-			for j := range m.Parts {
-				before.Tokens += m.Parts[j].Tokens
-			}
+			join(&out.Messages[last], m)
 			continue
 		}
 		out.Messages = append(out.Messages, *m)
@@ -54,17 +50,41 @@ func (f format) Unit(u *conversation.Unit, c provider.UnitContext) provider.Unit
 	return out
 }
 
-// recorded puts tool messages back into the order of the record, made up ones behind; pairs are found by their ids.
-func recorded(a, b provider.Line) int {
-	if a.Role != conversation.RoleTool || b.Role != conversation.RoleTool {
-		return 0
+// recorded puts tool messages, which stand together, back into the order of the record, made up ones behind; pairs are found by
+// their ids.
+func recorded(lines []provider.Line) {
+	first := 0
+	for first < len(lines) && lines[first].Role != conversation.RoleTool {
+		first++
 	}
-	return cmp.Compare(uint32(a.Index), uint32(b.Index)) // -1 is the greatest
+	end := first
+	for end < len(lines) && lines[end].Role == conversation.RoleTool {
+		end++
+	}
+	slices.SortStableFunc(lines[first:end], func(a, b provider.Line) int {
+		return cmp.Compare(uint32(a.Index), uint32(b.Index)) // -1 is the greatest
+	})
 }
 
-// together says whether two tool messages were one in the record.
+// together says whether two messages are one: tool messages that were one in the record, and all of the assistant's in a unit.
 func together(a, b *provider.Message) bool {
+	if a.Role == conversation.RoleAssistant {
+		return b.Role == conversation.RoleAssistant
+	}
 	return a.Role == conversation.RoleTool && b.Role == conversation.RoleTool && a.Index == b.Index && a.Index >= 0
+}
+
+// join puts a message behind another. Lines of one tool message weigh the message once.
+func join(a, b *provider.Message) {
+	a.Parts = append(slices.Clip(a.Parts), b.Parts...)
+	a.EditSeq = max(a.EditSeq, b.EditSeq)
+	if a.Role == conversation.RoleAssistant {
+		a.Tokens += b.Tokens
+		return
+	}
+	for i := range b.Parts {
+		a.Tokens += b.Parts[i].Tokens
+	}
 }
 
 // withIDs gives calls and results the ids that they are rendered with; parts without either stay as they are.

@@ -94,29 +94,47 @@ func appendMedia(dst []byte, m *conversation.Media) []byte {
 }
 
 // Assistant writes texts and calls in one message; reasoning cannot go back to chat completions.
-func (format) Assistant(s *provider.Sheet, l *provider.Line) {
-	var pieces []provider.Piece
-	var calls []byte
+func (format) Assistant(s *provider.Sheet, turn []provider.Line) {
+	var m said
+	for i := range turn {
+		m.take(s, &turn[i])
+	}
+	if len(m.pieces) > 0 || m.calls != nil {
+		s.Add(&turn[0], "assistant", message(m.pieces, m.calls), m.tokens)
+	}
+}
+
+// said is what the assistant says and asks for in one turn.
+type said struct {
+	pieces []provider.Piece
+	calls  []byte
+	tokens int32
+}
+
+func (m *said) take(s *provider.Sheet, l *provider.Line) {
+	before := len(m.pieces) + len(m.calls)
 	tokens := int32(0)
 	for i := range l.Parts {
 		switch p := &l.Parts[i]; p.Kind {
 		case conversation.PartText:
 			if !s.Blank(p.Text.Inline) {
-				pieces = append(pieces, provider.Piece{Text: p.Text.Inline, Tokens: p.Tokens})
+				m.pieces = append(m.pieces, provider.Piece{Text: p.Text.Inline})
+				tokens += p.Tokens
 			}
 		case conversation.PartMedia:
 			line, n := s.MediaAsText(l.Index, p)
-			pieces = append(pieces, provider.Piece{Text: line, Tokens: n})
+			m.pieces = append(m.pieces, provider.Piece{Text: line})
+			tokens += n
 		case conversation.PartToolCall:
 			var n int32
-			calls, n = appendCall(s, l.Index, calls, p.Call)
+			m.calls, n = appendCall(s, l.Index, m.calls, p.Call)
 			tokens += p.Tokens + n
 		default:
 			s.Drop(l.Index, p)
 		}
 	}
-	if len(pieces) > 0 || calls != nil {
-		s.Add(l, "assistant", message(pieces, calls), tokens+provider.Weigh(pieces))
+	if len(m.pieces)+len(m.calls) > before {
+		m.tokens += s.Charge(l, tokens)
 	}
 }
 

@@ -76,16 +76,28 @@ func appendMedia(dst []byte, m *conversation.Media) []byte {
 }
 
 // Assistant writes texts, calls and reasoning as items of their own, in their order.
-func (format) Assistant(s *provider.Sheet, l *provider.Line) {
-	w := items{sheet: s, line: l}
+func (format) Assistant(s *provider.Sheet, turn []provider.Line) {
+	w := items{sheet: s}
+	for i := range turn {
+		w.take(&turn[i])
+	}
+	w.flush()
+	for _, r := range w.reasoning {
+		s.Drop(r.line.Index, r.part) // the item that it precedes is not there
+	}
+}
+
+func (w *items) take(l *provider.Line) {
+	w.flush() // texts of two messages are two items
+	w.line, w.written = l, false
 	for i := range l.Parts {
 		switch p := &l.Parts[i]; p.Kind {
 		case conversation.PartText:
-			if !s.Blank(p.Text.Inline) {
+			if !w.sheet.Blank(p.Text.Inline) {
 				w.pieces = append(w.pieces, provider.Piece{Text: p.Text.Inline, Tokens: p.Tokens})
 			}
 		case conversation.PartMedia:
-			line, n := s.MediaAsText(l.Index, p)
+			line, n := w.sheet.MediaAsText(l.Index, p)
 			w.pieces = append(w.pieces, provider.Piece{Text: line, Tokens: n})
 		case conversation.PartToolCall:
 			w.call(p)
@@ -93,22 +105,19 @@ func (format) Assistant(s *provider.Sheet, l *provider.Line) {
 			w.native(p)
 		}
 	}
-	w.flush()
-	for _, r := range w.reasoning {
-		s.Drop(l.Index, r.part) // the item that it precedes is not there
-	}
 }
 
-// items collects the items of one message.
+// items collects the items of a turn.
 type items struct {
 	sheet     *provider.Sheet
-	line      *provider.Line
+	line      *provider.Line   // the message that is being written
 	written   bool             // an item of the message stands already
 	pieces    []provider.Piece // texts that stand together
 	reasoning []thought        // before the next item
 }
 
 type thought struct {
+	line *provider.Line
 	part *conversation.Part
 	json []byte
 }
@@ -129,7 +138,7 @@ func (w *items) flush() {
 // item writes an item behind the reasoning that precedes it.
 func (w *items) item(role string, json []byte, tokens int32) {
 	for _, r := range w.reasoning {
-		w.sheet.Add(w.line, "reasoning", r.json, r.part.Tokens)
+		w.sheet.Add(r.line, "reasoning", r.json, r.part.Tokens)
 	}
 	w.reasoning, w.written = nil, true
 	w.sheet.Add(w.line, role, json, tokens)
@@ -158,7 +167,7 @@ func (w *items) native(p *conversation.Part) {
 	}
 	w.flush()
 	if kind == "reasoning" {
-		w.reasoning = append(w.reasoning, thought{part: p, json: item})
+		w.reasoning = append(w.reasoning, thought{line: w.line, part: p, json: item})
 		return
 	}
 	w.item(kind, item, p.Tokens)

@@ -29,7 +29,8 @@ func writeHead(b []byte, h *store.Head) []byte {
 	b = appendInt(b, 24, h.SeenBefore)
 	b = appendInt(b, 25, h.Place.Carrying)
 	b = appendInt(b, 26, h.Place.Inputs)
-	return appendInt(b, 27, h.Opening+1)
+	b = appendInt(b, 27, h.CallsEnd)
+	return appendInt(b, 28, h.Opening+1)
 }
 
 func readHead(r *reader, h *store.Head) {
@@ -89,6 +90,8 @@ func readHead(r *reader, h *store.Head) {
 		case 26:
 			h.Place.Inputs = r.int32()
 		case 27:
+			h.CallsEnd = r.int32()
+		case 28:
 			h.Opening = r.int32() - 1
 		}
 	}

@@ -26,6 +26,7 @@ func writeMessage(b []byte, m *conversation.Message) []byte {
 	b = appendOptional(b, 19, m.Expiration, writeExpiration)
 	b = appendInt(b, 20, m.Place.Carrying)
 	b = appendInt(b, 21, m.Place.Inputs)
+	b = appendInt(b, 22, m.Unit)
 	return appendInt(b, 23, m.RequestBack)
 }
 
@@ -74,6 +75,8 @@ func readMessage(r *reader, m *conversation.Message) {
 			m.Place.Carrying = r.int32()
 		case 21:
 			m.Place.Inputs = r.int32()
+		case 22:
+			m.Unit = r.int32()
 		case 23:
 			m.RequestBack = r.int32()
 		}

@@ -300,7 +300,10 @@ type Message struct {
 	Expiration    *Expiration            `protobuf:"bytes,19,opt,name=expiration,proto3" json:"expiration,omitempty"`
 	PlaceCarrying int32                  `protobuf:"varint,20,opt,name=place_carrying,json=placeCarrying,proto3" json:"place_carrying,omitempty"`
 	PlaceInputs   int32                  `protobuf:"varint,21,opt,name=place_inputs,json=placeInputs,proto3" json:"place_inputs,omitempty"`
-	RequestBack   int32                  `protobuf:"varint,23,opt,name=request_back,json=requestBack,proto3" json:"request_back,omitempty"`
+	// 1 + the index of the first message of its unit. Absent in records from before units were stored: there a unit is an
+	// assistant message with calls and the tool messages directly after it, or any other message.
+	Unit          int32 `protobuf:"varint,22,opt,name=unit,proto3" json:"unit,omitempty"`
+	RequestBack   int32 `protobuf:"varint,23,opt,name=request_back,json=requestBack,proto3" json:"request_back,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -478,6 +481,13 @@ func (x *Message) GetPlaceCarrying() int32 {
 func (x *Message) GetPlaceInputs() int32 {
 	if x != nil {
 		return x.PlaceInputs
+	}
+	return 0
+}
+
+func (x *Message) GetUnit() int32 {
+	if x != nil {
+		return x.Unit
 	}
 	return 0
 }
@@ -2074,8 +2084,10 @@ type Head struct {
 	SeenBefore    int32                  `protobuf:"varint,24,opt,name=seen_before,json=seenBefore,proto3" json:"seen_before,omitempty"`
 	PlaceCarrying int32                  `protobuf:"varint,25,opt,name=place_carrying,json=placeCarrying,proto3" json:"place_carrying,omitempty"`
 	PlaceInputs   int32                  `protobuf:"varint,26,opt,name=place_inputs,json=placeInputs,proto3" json:"place_inputs,omitempty"`
+	// Where the open calls of the newest unit end. Absent where no message of the assistant's may join them.
+	CallsEnd int32 `protobuf:"varint,27,opt,name=calls_end,json=callsEnd,proto3" json:"calls_end,omitempty"`
 	// One more than the index; 0 for none.
-	Opening       int32 `protobuf:"varint,27,opt,name=opening,proto3" json:"opening,omitempty"`
+	Opening       int32 `protobuf:"varint,28,opt,name=opening,proto3" json:"opening,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2288,6 +2300,13 @@ func (x *Head) GetPlaceCarrying() int32 {
 func (x *Head) GetPlaceInputs() int32 {
 	if x != nil {
 		return x.PlaceInputs
+	}
+	return 0
+}
+
+func (x *Head) GetCallsEnd() int32 {
+	if x != nil {
+		return x.CallsEnd
 	}
 	return 0
 }
@@ -3212,7 +3231,7 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\rErasedContent\x12\x14\n" +
 	"\x05bytes\x18\x01 \x01(\x03R\x05bytes\x12\x14\n" +
 	"\x05chars\x18\x02 \x01(\x03R\x05chars\x12\x12\n" +
-	"\x04hash\x18\x03 \x01(\fR\x04hash\"\xca\x05\n" +
+	"\x04hash\x18\x03 \x01(\fR\x04hash\"\xde\x05\n" +
 	"\aMessage\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n" +
 	"\x05index\x18\x02 \x01(\x05R\x05index\x12\x12\n" +
@@ -3240,7 +3259,8 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"expiration\x18\x13 \x01(\v2 .palimpsest.record.v1.ExpirationR\n" +
 	"expiration\x12%\n" +
 	"\x0eplace_carrying\x18\x14 \x01(\x05R\rplaceCarrying\x12!\n" +
-	"\fplace_inputs\x18\x15 \x01(\x05R\vplaceInputs\x12!\n" +
+	"\fplace_inputs\x18\x15 \x01(\x05R\vplaceInputs\x12\x12\n" +
+	"\x04unit\x18\x16 \x01(\x05R\x04unit\x12!\n" +
 	"\frequest_back\x18\x17 \x01(\x05R\vrequestBack\"\xb3\x02\n" +
 	"\n" +
 	"Expiration\x12\x19\n" +
@@ -3402,7 +3422,7 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\asummary\x18\x02 \x01(\x03R\asummary\x12\x12\n" +
 	"\x04head\x18\x03 \x01(\x05R\x04head\x12\x12\n" +
 	"\x04from\x18\x04 \x01(\x05R\x04from\x12\x12\n" +
-	"\x04tail\x18\x05 \x01(\x05R\x04tail\"\xe9\a\n" +
+	"\x04tail\x18\x05 \x01(\x05R\x04tail\"\x86\b\n" +
 	"\x04Head\x12 \n" +
 	"\vincarnation\x18\x01 \x01(\fR\vincarnation\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\x04R\aversion\x12\x1a\n" +
@@ -3438,8 +3458,9 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\vseen_before\x18\x18 \x01(\x05R\n" +
 	"seenBefore\x12%\n" +
 	"\x0eplace_carrying\x18\x19 \x01(\x05R\rplaceCarrying\x12!\n" +
-	"\fplace_inputs\x18\x1a \x01(\x05R\vplaceInputs\x12\x18\n" +
-	"\aopening\x18\x1b \x01(\x05R\aopening\"g\n" +
+	"\fplace_inputs\x18\x1a \x01(\x05R\vplaceInputs\x12\x1b\n" +
+	"\tcalls_end\x18\x1b \x01(\x05R\bcallsEnd\x12\x18\n" +
+	"\aopening\x18\x1c \x01(\x05R\aopening\"g\n" +
 	"\x04Call\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\tR\x06callId\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x18\n" +
