@@ -17,8 +17,8 @@ import grpc
 import published
 import records
 import rules
-from google.protobuf import any_pb2
-from google.rpc import error_details_pb2, status_pb2
+from google.rpc import error_details_pb2
+from grpc_status import rpc_status
 from palimpsest.v1 import context_pb2 as ctx
 from palimpsest.v1 import context_service_pb2 as loop
 from palimpsest.v1 import context_service_pb2_grpc as loop_grpc
@@ -135,12 +135,9 @@ def spread(positions, most):
 
 
 def reason_of(error):
-    for key, value in error.trailing_metadata() or ():
-        if key == "grpc-status-details-bin":
-            for detail in status_pb2.Status.FromString(value).details:
-                info = error_details_pb2.ErrorInfo()
-                if isinstance(detail, any_pb2.Any) and detail.Unpack(info):
-                    return info.reason
+    status, info = rpc_status.from_call(error), error_details_pb2.ErrorInfo()
+    if status and any(detail.Unpack(info) for detail in status.details):
+        return info.reason
     return str(error.code())
 
 
