@@ -60,6 +60,7 @@ func responsesMessage(r *reader, raw []byte) entry {
 		items = o.responsesOutputMessage()
 	case e.role == "assistant":
 		items = []Item{{Kind: Text, Texts: []string{o.full("content")}}}
+		o.only("role", "content", "phase")
 	case e.role == "user":
 		items = o.responsesContent("content", "input_text", "input_image", "input_file", "input_audio")
 	default:
@@ -174,8 +175,10 @@ func (o object) responsesPart(kind string) Item {
 		return Item{Kind: Text, Texts: []string{o.full("text")}}
 	case "output_text":
 		o.only("text", "annotations", "logprobs")
-		if _, ok := splitArray(o.fields["annotations"]); !ok {
+		if _, ok := splitArray(o.fields["annotations"]); !o.has("annotations") {
 			o.r.fault(o.path("annotations"), RuleMissing)
+		} else if !ok {
+			o.r.fault(o.path("annotations"), RuleType)
 		}
 		return Item{Kind: Text, Texts: []string{o.full("text")}}
 	case "refusal":
