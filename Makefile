@@ -97,7 +97,7 @@ replay-policies: build ## Replay all of PALIMPSEST_DATA under the policies that 
 	@scripts/replay-policies.sh
 
 .PHONY: replay-types
-replay-types: ## Judge contexts of all of PALIMPSEST_DATA by the providers' published types (about 6 minutes; PARTS says how it is played)
+replay-types: ## Judge contexts of all of PALIMPSEST_DATA by the providers' published types (about 9 minutes; PARTS says how it is played)
 	@PALIMPSEST_TYPES_SAMPLE=1 PALIMPSEST_TYPES_PARTS="$${PARTS:-recorded,cited}" scripts/focus.sh types 'PublishedTypes' ./test/interop
 
 .PHONY: replay-cite

@@ -51,7 +51,7 @@ func virtualEnv(t *testing.T, requirements string) string {
 			"--requirement", requirements)
 		if output, err := pip.CombinedOutput(); err != nil {
 			t.Logf("%s", output)
-			lacking(t, "the packages of test/interop/"+requirements+" could not be installed from PyPI")
+			lacking(t, "the packages of test/interop/"+requirements+" could not be installed (is the network there?)")
 		}
 	})
 	return interpreter(folder)

@@ -4,7 +4,8 @@
 
 Plays every N-th recording of DIR/*/conversations.jsonl, as the parts say: as recorded, with citations, with each of several parallel
 calls in a message of its own, and records made for the purpose. A build is committed before each message of the assistant's and
-at the end; at a few places besides, contexts of all formats and windows are computed. Prints counts; fails if anything is illegal.
+at the end, of a sample at a few of these places; there contexts of all formats and windows are computed too. Prints counts; fails
+if anything is illegal.
 """
 
 import argparse
