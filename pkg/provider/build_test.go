@@ -66,6 +66,12 @@ func (r *record) tool(parts ...conversation.Part) *record {
 	return r.add(conversation.RoleTool, parts...)
 }
 
+// by says which model wrote the last message.
+func (r *record) by(model string) *record {
+	r.items[len(r.items)-1].Message.Model = model
+	return r
+}
+
 func (r *record) weigh(p *conversation.Part) int32 {
 	n := 0
 	switch p.Kind {

@@ -13,7 +13,7 @@ import (
 // FuzzFormat_Unit puts hostile strings wherever a part has one.
 func FuzzFormat_Unit(f *testing.F) {
 	for _, s := range []string{"", `{"a":1}`, "\xff\xfe", deep(500), strings.Repeat("[", 20_000), `{"type":"thinking","signature":"s"}`,
-		`{"type":"reasoning","summary":[{}]}`, `{"a":"\ud800\u"}`, "\u2028\x00\x1f\"\\", `{"thought":true,"text":"x","thoughtSignature":"c2ln"}`, "-1e99999"} {
+		`{"type":"reasoning","summary":[{}]}`, `{"type":"reasoning","id":"r","summary":[{"type":"summary_text","text":"t"}],"status":null}`, `{"a":"\ud800\u"}`, "\u2028\x00\x1f\"\\", `{"thought":true,"text":"x","thoughtSignature":"c2ln"}`, "-1e99999"} {
 		f.Add(s, "image/png", "https://e.x")
 	}
 	f.Fuzz(func(t *testing.T, s, mime, uri string) {

@@ -59,16 +59,31 @@ func goldens() []golden {
 		{name: "reasoning", rule: "reasoning, opaque",
 			units: newRecord().user("think").
 				assistant(reasoning("anthropic", "m1", "hmm", "sig"), opaque("anthropic", `{"type":"redacted_thinking","data":"zzz"}`), text("So.")).user("more").
-				assistant(reasoning("openai", "m1", "short", "enc"), call("a", `{}`)).tool(result(1, "a", "r")).
+				assistant(reasoning("openai", "m1", "no id", "enc"), opaque("openai", `{"type":"reasoning","id":"rs_0","summary":[{"type":"summary_text","text":"short"}],"encrypted_content":"enc"}`),
+					call("a", `{}`)).tool(result(1, "a", "r")).
 				assistant(reasoning("gemini", "m1", "let me see", "c2ln"), text("Seen."), reasoning("gemini", "m1", "", "c2lnMg=="), call("b", `{}`)).tool(result(2, "b", "r")).
 				assistant(opaque("openai", `{"type":"reasoning","id":"rs_1","summary":[]}`), text("Done.")).user("x").units()},
+		{name: "reasoning_of_openai", rule: "reasoning: an item of the published type; null is absent",
+			units: newRecord().user("q").
+				assistant(opaque("openai", `{"id":"rs_1","summary":[],"type":"reasoning","content":null,"encrypted_content":"e","status":null}`), text("A.")).
+				assistant(opaque("openai", `{"id":"rs_2","summary":[],"type":"reasoning","encrypted_content":null,"status":"completed","content":[{"type":"reasoning_text","text":"t"}]}`), text("B.")).
+				assistant(opaque("openai", `{"type":"reasoning","summary":[],"encrypted_content":"e"}`), opaque("openai", `{"type":"reasoning","id":"rs_3"}`),
+					opaque("openai", `{"type":"reasoning","id":"rs_4","summary":["s"]}`), opaque("openai", `{"type":"reasoning","id":"rs_5","summary":[],"status":"done"}`),
+					opaque("openai", `{"type":"reasoning","id":"rs_6","summary":[{"type":"summary_text"}]}`), opaque("openai", `{"type":"compaction","id":6,"encrypted_content":"e"}`), text("C.")).
+				user("x").units()},
+		{name: "texts", rule: "published types: the assistant's texts stay apart",
+			units: newRecord().user("go").assistant(text("One."), text(" "), text("Two."), call("a", "{}"), text("Three."), media("image/png", "PNG", "")).
+				tool(result(1, "a", "r")).add(conversation.RoleUser, text("x"), text("y")).units()},
+		{name: "blank_text", rule: "empty text: white space is text, but for Anthropic",
+			units: newRecord().system(" \n").add(conversation.RoleSystem, text("Rules."), text("\n\n"), text("More.")).user("q").assistant(text("\t")).system("  ").user(" x ").units()},
 		{name: "reasoning_misplaced", rule: "reasoning: first in its message or dropped whole; with the item it precedes",
-			units: newRecord().user("q").assistant(text("First."), reasoning("anthropic", "", "late", "sig"), reasoning("openai", "", "", "enc")).user("q").
+			units: newRecord().user("q").assistant(text("First."), reasoning("anthropic", "", "late", "sig"), opaque("openai", `{"type":"reasoning","id":"rs_1","summary":[]}`)).user("q").
 				assistant(text("A.")).assistant(reasoning("anthropic", "", "after assistant", "sig"), text("B.")).user("q").
 				assistant(reasoning("anthropic", "", "alone", "sig")).user("q").units()},
 		{name: "reasoning_of_another_model", rule: "reasoning of another provider or model is dropped", model: "m2",
 			units: newRecord().user("q").assistant(reasoning("anthropic", "m1", "x", "sig"), reasoning("openai", "m1", "x", "sig"), reasoning("gemini", "m1", "x", "c2ln"), text("A.")).
-				assistant(reasoning("openai", "m2-2025-04-14", "same model", "sig"), text("B.")).user("q").units()},
+				assistant(opaque("openai", `{"type":"reasoning","id":"rs_1","summary":[]}`), text("B.")).by("m1").
+				assistant(opaque("openai", `{"type":"reasoning","id":"rs_2","summary":[]}`), text("C.")).by("m2-2025-04-14").user("q").units()},
 		{name: "server_tools", rule: "opaque: as it is where legal",
 			units: newRecord().user("q").assistant(opaque("anthropic", `{"type":"server_tool_use","id":"srv_1","name":"web_search","input":{}}`),
 				opaque("anthropic", `{"type":"web_search_tool_result","tool_use_id":"srv_1","content":[]}`),

@@ -142,10 +142,10 @@ func (c *checker) chat(messages []byte) {
 
 func (c *checker) responses(messages []byte) {
 	var list []struct {
-		Type, Role, Name, Arguments, Output string
-		Content                             json.RawMessage
-		Summary                             []struct{ Text string }
-		CallID                              string `json:"call_id"`
+		Type, ID, Role, Name, Arguments, Output string
+		Content                                 json.RawMessage
+		Summary                                 []struct{ Text string }
+		CallID                                  string `json:"call_id"`
 	}
 	c.decode(messages, &list)
 	open := map[string]bool{}
@@ -154,6 +154,9 @@ func (c *checker) responses(messages []byte) {
 		case "message":
 			c.flat += 4
 			c.content(m.Content, false)
+			if (m.Content[0] == '"') != (m.Role == "assistant") {
+				c.fault("content of the %s: %s", m.Role, m.Content)
+			}
 		case "function_call":
 			c.call(m.CallID, m.Name, m.Arguments)
 			open[m.CallID] = true
@@ -167,6 +170,9 @@ func (c *checker) responses(messages []byte) {
 		case "reasoning":
 			for _, s := range m.Summary {
 				c.text(s.Text)
+			}
+			if m.ID == "" || m.Summary == nil {
+				c.fault("reasoning %q with summary %v", m.ID, m.Summary)
 			}
 			if i+1 == len(list) || list[i+1].Type != "function_call" && list[i+1].Role != "assistant" && list[i+1].Type != "reasoning" {
 				c.fault("reasoning without its item")

@@ -26,7 +26,10 @@ var (
 	})
 	anyBlock = rapid.SampledFrom([]string{
 		`{"type":"redacted_thinking","data":"x"}`, `{"type":"thinking","thinking":"t","signature":"s"}`, `{"type":"reasoning","id":"r","summary":[]}`,
-		`{"type":"reasoning"}`, `{"text":"t","thought":true,"thoughtSignature":"c2ln"}`, `{"type":"text","text":" "}`, `{"type":"tool_use","id":"call_1"}`,
+		`{"type":"reasoning"}`, `{"type":"reasoning","summary":[],"encrypted_content":"e"}`, `{"type":"reasoning","id":"r","summary":[],"content":null,"status":null}`,
+		`{"type":"reasoning","id":"r","summary":[{"type":"summary_text","text":"t"}],"encrypted_content":"e"}`, `{"type":"reasoning","id":"r","summary":[{"type":"text"}]}`,
+		`{"type":"compaction","encrypted_content":"e"}`, `{"type":"compaction","id":1,"encrypted_content":"e"}`,
+		`{"text":"t","thought":true,"thoughtSignature":"c2ln"}`, `{"type":"text","text":" "}`, `{"type":"tool_use","id":"call_1"}`,
 		`{"type":"server_tool_use","id":"s1"}`, `{"type":"web_search_tool_result","tool_use_id":"s1"}`, `[]`, `{`, "",
 	})
 )

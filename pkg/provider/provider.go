@@ -9,7 +9,7 @@ package provider
 import "github.com/palimpsest-context/palimpsest/pkg/conversation"
 
 // RendererVersion moves whenever any format writes different bytes for the same view.
-const RendererVersion int32 = 1
+const RendererVersion int32 = 2
 
 // Format writes units for one provider.
 type Format interface {

@@ -28,21 +28,31 @@ func lacking(t *testing.T, what string) {
 	if os.Getenv("CI") != "" {
 		t.Fatal(what)
 	}
-	t.Skip(what + ": no client of its language was tested")
+	t.Skip(what + ": what needs it was not tested")
 }
 
-// python returns the interpreter of a virtual environment that holds python/requirements.txt.
+// python returns the interpreter of a virtual environment that holds what the clients need.
 func python(t *testing.T) string {
+	t.Helper()
+	return virtualEnv(t, "python/requirements.txt")
+}
+
+// virtualEnv returns the interpreter of a virtual environment that holds the packages of a file.
+func virtualEnv(t *testing.T, requirements string) string {
 	t.Helper()
 	need(t, "python3")
 	if exec.Command("python3", "-c", "import venv, ensurepip").Run() != nil {
 		installVenv(t)
 	}
 	version := run(t, exec.Command("python3", "-c", "import sys; print(sys.version)"))
-	folder := cached(t, "python", version, []string{"python/requirements.txt"}, func(folder string) {
+	folder := cached(t, "python", version, []string{requirements}, func(folder string) {
 		run(t, exec.Command("python3", "-m", "venv", folder))
-		run(t, exec.Command(interpreter(folder), "-m", "pip", "install", "--quiet", "--disable-pip-version-check",
-			"--requirement", "python/requirements.txt"))
+		pip := exec.Command(interpreter(folder), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--retries", "2",
+			"--requirement", requirements)
+		if output, err := pip.CombinedOutput(); err != nil {
+			t.Logf("%s", output)
+			lacking(t, "the packages of test/interop/"+requirements+" could not be installed (is the network there?)")
+		}
 	})
 	return interpreter(folder)
 }

@@ -1490,7 +1490,7 @@ func (*ToolResultPart_Text) isToolResultPart_Content() {}
 
 func (*ToolResultPart_Media) isToolResultPart_Content() {}
 
-// Reasoning is the model's thinking.
+// Reasoning is the model's thinking. OpenAI's goes back only as an opaque block, the item with its id: the encrypted form is bound to it.
 type Reasoning struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Optional. The thinking in words, where the provider shows it; at most 16 MiB.

@@ -2,7 +2,6 @@
 package openairesponses
 
 import (
-	"encoding/json"
 	"slices"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
@@ -39,10 +38,10 @@ func (format) Takes(m *conversation.Media) bool {
 // Text writes a message item of the system's or the user's.
 func (format) Text(s *provider.Sheet, l *provider.Line, pieces []provider.Piece) {
 	role := l.Role.String()
-	s.Add(l, role, message(role, "input_text", pieces), provider.Weigh(pieces))
+	s.Add(l, role, message(role, pieces), provider.Weigh(pieces))
 }
 
-func message(role, kind string, pieces []provider.Piece) []byte {
+func message(role string, pieces []provider.Piece) []byte {
 	out := []byte(`{"type":"message","role":"` + role + `","content":`)
 	for i := range pieces {
 		out = append(out, "[,"[min(i, 1)])
@@ -50,7 +49,7 @@ func message(role, kind string, pieces []provider.Piece) []byte {
 			out = appendMedia(out, pieces[i].Media)
 			continue
 		}
-		out = append(out, `{"type":"`+kind+`","text":`...)
+		out = append(out, `{"type":"input_text","text":`...)
 		out = provider.AppendString(out, pieces[i].Text)
 		out = append(out, '}')
 	}
@@ -62,9 +61,7 @@ func appendMedia(dst []byte, m *conversation.Media) []byte {
 	case provider.IsImage(m.MIMEType):
 		dst = append(dst, `{"type":"input_image","image_url":`...)
 		dst = provider.AppendURL(dst, m)
-		if slices.Contains([]string{"auto", "low", "high"}, m.Detail) {
-			dst = append(dst, `,"detail":"`+m.Detail+`"`...)
-		}
+		dst = append(dst, `,"detail":"`+detail(m)+`"`...)
 	case provider.HasData(m):
 		dst = append(dst, `{"type":"input_file","filename":"document.pdf","file_data":`...)
 		dst = provider.AppendURL(dst, m)
@@ -75,30 +72,36 @@ func appendMedia(dst []byte, m *conversation.Media) []byte {
 	return append(dst, '}')
 }
 
+// detail is how closely the model looks at an image. The published type demands one; what it takes for absent is auto.
+func detail(m *conversation.Media) string {
+	if slices.Contains([]string{"low", "high"}, m.Detail) {
+		return m.Detail
+	}
+	return "auto"
+}
+
 // Assistant writes texts, calls and reasoning as items of their own, in their order.
 func (format) Assistant(s *provider.Sheet, turn []provider.Line) {
 	w := items{sheet: s}
 	for i := range turn {
 		w.take(&turn[i])
 	}
-	w.flush()
 	for _, r := range w.reasoning {
 		s.Drop(r.line.Index, r.part) // the item that it precedes is not there
 	}
 }
 
 func (w *items) take(l *provider.Line) {
-	w.flush() // texts of two messages are two items
 	w.line, w.written = l, false
 	for i := range l.Parts {
 		switch p := &l.Parts[i]; p.Kind {
 		case conversation.PartText:
 			if !w.sheet.Blank(p.Text.Inline) {
-				w.pieces = append(w.pieces, provider.Piece{Text: p.Text.Inline, Tokens: p.Tokens})
+				w.text(p.Text.Inline, p.Tokens)
 			}
 		case conversation.PartMedia:
 			line, n := w.sheet.MediaAsText(l.Index, p)
-			w.pieces = append(w.pieces, provider.Piece{Text: line, Tokens: n})
+			w.text(line, n)
 		case conversation.PartToolCall:
 			w.call(p)
 		default:
@@ -107,13 +110,12 @@ func (w *items) take(l *provider.Line) {
 	}
 }
 
-// items collects the items of a turn.
+// items writes the items of a turn.
 type items struct {
 	sheet     *provider.Sheet
-	line      *provider.Line   // the message that is being written
-	written   bool             // an item of the message stands already
-	pieces    []provider.Piece // texts that stand together
-	reasoning []thought        // before the next item
+	line      *provider.Line // the message that is being written
+	written   bool           // an item of the message stands already
+	reasoning []thought      // before the next item
 }
 
 type thought struct {
@@ -122,17 +124,14 @@ type thought struct {
 	json []byte
 }
 
-// flush writes the texts gathered so far.
-func (w *items) flush() {
-	if len(w.pieces) == 0 {
-		return
-	}
-	weight := provider.Weigh(w.pieces)
+// text writes one text as a message of its own. The assistant's words are legal as a message that holds a string, or as an output
+// message with the id that OpenAI gave it, which the record does not have. A string cannot keep several texts apart.
+func (w *items) text(text string, weight int32) {
 	if w.written || len(w.reasoning) > 0 {
 		weight += tokens.PerMessage // the record has one message where the items are more
 	}
-	w.item("assistant", message("assistant", "output_text", w.pieces), weight)
-	w.pieces = nil
+	out := provider.AppendString([]byte(`{"type":"message","role":"assistant","content":`), text)
+	w.item("assistant", append(out, '}'), weight)
 }
 
 // item writes an item behind the reasoning that precedes it.
@@ -145,7 +144,6 @@ func (w *items) item(role string, json []byte, tokens int32) {
 }
 
 func (w *items) call(p *conversation.Part) {
-	w.flush()
 	name := provider.CleanName(p.Call.Name, "")
 	more := w.sheet.Renamed(w.line.Index, p.Call.Name, name)
 	arguments, wrapped := w.sheet.Arguments(w.line.Index, p.Call.Arguments.Inline, provider.IsJSON)
@@ -161,50 +159,15 @@ func (w *items) call(p *conversation.Part) {
 // native takes what only OpenAI can read: reasoning waits for the item behind it, a compaction stands for itself.
 func (w *items) native(p *conversation.Part) {
 	item, kind := read(p)
-	if !w.sheet.Native(w.line, p) || kind == "" {
+	if kind == "" || !w.sheet.Native(w.line, p) {
 		w.sheet.Drop(w.line.Index, p)
 		return
 	}
-	w.flush()
 	if kind == "reasoning" {
 		w.reasoning = append(w.reasoning, thought{line: w.line, part: p, json: item})
 		return
 	}
 	w.item(kind, item, p.Tokens)
-}
-
-// read gives a part as an item, and the item's type; the type is empty if no such item may stand in an input. Other items of
-// OpenAI's own tools are tied by their ids to reasoning that may be gone.
-func read(p *conversation.Part) (item []byte, kind string) {
-	if p.Kind == conversation.PartReasoning {
-		return summary(p.Reasoning), "reasoning"
-	}
-	fields, _ := provider.Fields(p.Opaque.JSON.Inline)
-	switch kind = provider.StringField(fields, "type"); {
-	case kind == "reasoning" && isReasoning(fields):
-	case kind == "compaction" && provider.StringField(fields, "encrypted_content") != "":
-	default:
-		return nil, ""
-	}
-	return []byte(p.Opaque.JSON.Inline), kind
-}
-
-func isReasoning(fields map[string]json.RawMessage) bool {
-	return len(fields["summary"]) > 0 && fields["summary"][0] == '[' &&
-		provider.StringField(fields, "id")+provider.StringField(fields, "encrypted_content") != "" &&
-		provider.Only(fields, "type", "id", "summary", "content", "encrypted_content", "status")
-}
-
-func summary(r *conversation.Reasoning) []byte {
-	out := []byte(`{"type":"reasoning","summary":[`)
-	if r.Text.Inline != "" {
-		out = append(out, `{"type":"summary_text","text":`...)
-		out = provider.AppendString(out, r.Text.Inline)
-		out = append(out, '}')
-	}
-	out = append(out, `],"encrypted_content":`...)
-	out = provider.AppendString(out, r.Signature.Inline)
-	return append(out, '}')
 }
 
 // Result writes a call's output.
