@@ -26,7 +26,8 @@ var legal = map[Format][2]string{
 		{"type":"function_call","call_id":"c2","name":"list","arguments":"{}"},
 		{"type":"function_call_output","call_id":"c2","output":""},
 		{"type":"function_call_output","call_id":"c1","output":[{"type":"input_text","text":"found"}]},
-		{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Done."}]}]`},
+		{"type":"message","role":"assistant","id":"msg_1","status":"completed","content":[{"type":"output_text","text":"Done","annotations":[]}]},
+		{"role":"assistant","content":"."}]`},
 	Anthropic: {`[{"type":"text","text":"Be brief."}]`, `[
 		{"role":"user","content":[{"type":"text","text":"look"},{"type":"image","source":{"type":"url","url":"https://x.example/a.png"}}]},
 		{"role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":"sig"},
@@ -91,6 +92,13 @@ var faults = map[Format][]fault{
 		{"unknown key", RuleUnknownKey, `"role":"user",`, `"role":"user","name":"x",`},
 		{"key of another part", RuleUnknownKey, `"type":"output_text",`, `"type":"output_text","detail":"low",`},
 		{"output's text as input", RuleValue, `output_text`, `input_text`},
+		{"output without id", RuleMissing, `"id":"msg_1",`, ``},
+		{"output with an empty id", RuleEmpty, `"msg_1"`, `""`},
+		{"output without status", RuleMissing, `"status":"completed",`, ``},
+		{"output of another status", RuleValue, `"completed"`, `"done"`},
+		{"output without annotations", RuleMissing, `,"annotations":[]`, ``},
+		{"annotations no list", RuleType, `"annotations":[]`, `"annotations":{}`},
+		{"easy message with an id", RuleUnknownKey, `"assistant","content":"."`, `"assistant","id":"msg_2","content":"."`},
 		{"unknown item", RuleValue, `"type":"reasoning"`, `"type":"thinking"`},
 		{"role tool", RuleRole, `"role":"user"`, `"role":"tool"`},
 		{"empty text", RuleEmpty, `"look"`, `""`},
@@ -251,7 +259,7 @@ func TestCount_Formula_AddsFrames(t *testing.T) {
 		// system 2+4, user 1+1600+4, calls 4 + 2*(6+2), results 4 + 4+1, end 4+1
 		OpenAIChat: 6 + 1605 + 20 + 9 + 5,
 		// as above without the image; reasoning and calls are one message, 1 of thinking
-		OpenAIResponses: 6 + 5 + 1 + 20 + 9 + 5,
+		OpenAIResponses: 6 + 5 + 1 + 20 + 9 + 5 + 5,
 		// system 2+4, user 1605, assistant 4+1+16, user 4+1+1
 		Anthropic: 6 + 1605 + 21 + 6,
 		Gemini:    6 + 1605 + 21 + 6,

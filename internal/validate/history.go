@@ -28,9 +28,11 @@ type History struct {
 	count      Counter
 	messages   []Message
 	weights    []int
-	newest     int      // where the newest unit begins
+	starts     []int    // where each message's unit begins
 	open       []string // calls of the newest unit without a result
+	closed     bool     // the newest unit takes no further message of the assistant's
 	unanswered map[string]int
+	left, late int
 	// Tokens is the weight of all messages in full.
 	Tokens int
 }
@@ -40,26 +42,44 @@ func NewHistory(count Counter) *History {
 	return &History{count: count, unanswered: map[string]int{}}
 }
 
-// Add appends a message. A tool message directly after an assistant's calls,
-// or after tool messages that are, belongs to their unit (behaviour §1); any
-// other begins one.
+// Add appends a message. To a unit belong (behaviour §1): a message of the
+// assistant's with calls, those of the assistant's that stand directly behind
+// calls that are open, up to the first tool message, and the tool messages
+// directly after them. Any other message begins a unit.
 func (h *History) Add(m Message) {
+	start := len(h.messages)
+	if h.joins(m.Role) {
+		start = h.newest()
+	} else {
+		h.left += len(h.open)
+		h.open, h.closed = nil, false
+	}
+	h.closed = h.closed || m.Role == "tool"
 	w := m.Tokens(h.count)
 	h.Tokens += w
-	h.messages, h.weights = append(h.messages, m), append(h.weights, w)
-	if m.Role != "tool" || !h.joins() {
-		h.newest, h.open = len(h.messages)-1, nil
-	}
+	h.messages, h.weights, h.starts = append(h.messages, m), append(h.weights, w), append(h.starts, start)
 	for _, item := range m.Items {
 		h.pair(item)
 	}
 }
 
-// joins says whether a tool message that was just added belongs to the unit
-// before it.
-func (h *History) joins() bool {
-	return len(h.messages) > 1 && slices.ContainsFunc(h.messages[h.newest].Items, func(it Item) bool { return it.Kind == Call })
+// joins says whether a message of this role that comes next belongs to the
+// newest unit.
+func (h *History) joins(role string) bool {
+	switch role {
+	case "assistant":
+		return len(h.open) > 0 && !h.closed
+	case "tool":
+		return len(h.messages) > 0 && slices.ContainsFunc(h.messages[h.newest()].Items, isCall)
+	default:
+		return false
+	}
 }
+
+func isCall(it Item) bool { return it.Kind == Call }
+
+// newest is where the newest unit begins.
+func (h *History) newest() int { return h.starts[len(h.starts)-1] }
 
 func (h *History) pair(item Item) {
 	switch item.Kind {
@@ -68,14 +88,36 @@ func (h *History) pair(item Item) {
 		h.unanswered[item.ID]++
 	case Result:
 		h.unanswered[item.ID]--
-		if i := slices.Index(h.open, item.ID); i >= 0 {
-			h.open = slices.Delete(h.open, i, i+1)
+		i := slices.Index(h.open, item.ID)
+		if i < 0 {
+			h.late++
+			return
 		}
+		h.open = slices.Delete(h.open, i, i+1)
 	}
 }
 
+// Shown says that a context has shown the newest unit: it takes no further
+// message of the assistant's.
+func (h *History) Shown() { h.closed = true }
+
+// Unanswered is how many calls no result of their unit answers.
+func (h *History) Unanswered() int { return h.left + len(h.open) }
+
+// Late is how many results answer no call of their unit.
+func (h *History) Late() int { return h.late }
+
 // Newest returns the newest unit.
-func (h *History) Newest() []Message { return h.messages[h.newest:] }
+func (h *History) Newest() []Message { return h.messages[h.newest():] }
+
+// Unit returns where the unit of a message begins, and where the next one does.
+func (h *History) Unit(message int) (first, end int) {
+	first = h.starts[message]
+	for end = message + 1; end < len(h.starts) && h.starts[end] == first; {
+		end++
+	}
+	return first, end
+}
 
 // Len returns the number of messages.
 func (h *History) Len() int { return len(h.messages) }
@@ -117,7 +159,12 @@ const (
 // of its tool results clipped to 200 characters. A refusal for lack of room is
 // right only if this is over the budget. The words that clipping and some
 // providers' rules add are allowed for.
-func (h *History) Bone() int { return h.bone(h.newest) }
+func (h *History) Bone() int {
+	if len(h.messages) == 0 {
+		return openerTokens
+	}
+	return h.bone(h.newest())
+}
 
 // BoneSpoken is Bone with the newest unit that says more than white space in
 // the place of the newest unit: a blank one may be rendered as nothing.
@@ -126,10 +173,24 @@ func (h *History) BoneSpoken() int {
 	for last > 0 && !slices.ContainsFunc(h.messages[last].Items, says) {
 		last--
 	}
-	for last > 0 && h.messages[last].Role == "tool" {
-		last--
+	if last < 0 {
+		return openerTokens
 	}
-	return h.bone(last)
+	return h.bone(h.starts[last])
+}
+
+// Opener is what the fixed messages weigh at most that a provider wants first
+// and last.
+func Opener() int { return openerTokens }
+
+// Cut is the least that a message of one text may weigh of which so many
+// characters are shown, head and tail, with the words that say so.
+func Cut(text string, chars int, count Counter) int {
+	runes := []rune(text)
+	if len(runes) <= chars {
+		return perMessage + count(text)
+	}
+	return perMessage + noteTokens + count(string(runes[:chars/2])) + count(string(runes[len(runes)-chars+chars/2:]))
 }
 
 // bone weighs everything from a message on, and what is always kept before it.

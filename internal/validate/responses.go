@@ -55,7 +55,7 @@ func responsesMessage(r *reader, raw []byte) entry {
 	var items []Item
 	switch e.role {
 	case "assistant":
-		items = o.responsesContent("content", "output_text", "refusal")
+		items = o.responsesAssistant()
 	case "user":
 		items = o.responsesContent("content", "input_text", "input_image", "input_file", "input_audio")
 	default:
@@ -66,6 +66,43 @@ func responsesMessage(r *reader, raw []byte) entry {
 	}
 	e.blocks = []Block{r.block(e.role, raw, items...)}
 	return e
+}
+
+// responsesAssistant reads the words of the assistant's. There are two shapes of
+// them: an easy message, whose content is a text, and an output message as the
+// model gave it, with its id, its status and the annotations of each text.
+func (o object) responsesAssistant() []Item {
+	items := o.responsesContent("content", "output_text", "refusal")
+	easy := len(o.fields["content"]) > 0 && o.fields["content"][0] == '"'
+	if easy && (o.has("id") || o.has("status")) {
+		o.r.fault(o.at, RuleUnknownKey)
+	}
+	if easy {
+		return items
+	}
+	o.full("id")
+	o.one("status", RuleValue, "in_progress", "completed", "incomplete")
+	raws, _ := splitArray(o.fields["content"])
+	for i, raw := range raws {
+		o.annotated(raw, at(o.path("content"), i))
+	}
+	return items
+}
+
+// annotated faults an output text without its list of annotations.
+func (o object) annotated(raw []byte, where string) {
+	fields := map[string][]byte{}
+	for _, m := range splitIfObject(raw) {
+		fields[m.key] = m.raw
+	}
+	if string(fields["type"]) != `"output_text"` {
+		return
+	}
+	if _, ok := splitArray(fields["annotations"]); fields["annotations"] == nil {
+		o.r.fault(where+".annotations", RuleMissing)
+	} else if !ok {
+		o.r.fault(where+".annotations", RuleType)
+	}
 }
 
 func responsesCall(r *reader, raw []byte) entry {
