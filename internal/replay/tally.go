@@ -29,23 +29,30 @@ type Millis struct {
 
 // Report is what a replay found. docs/replay.md defines each figure.
 type Report struct {
-	Format             string         `json:"format"`
-	Window             int32          `json:"window"`
-	Budget             int32          `json:"budget"`
-	Seconds            float64        `json:"seconds"`
-	Conversations      int            `json:"conversations"`
-	Messages           int            `json:"messages"`
-	Builds             int            `json:"builds"`
-	Refused            map[string]int `json:"refused"`
-	RefusedShare       float64        `json:"refused_share"`
-	RejectedAppends    int            `json:"rejected_appends"`
-	WrongRefusals      int            `json:"wrong_refusals"`
-	IllegalContexts    int            `json:"illegal_contexts"`
-	OverBudget         int            `json:"over_budget"`
-	NewestUnitMissing  int            `json:"newest_unit_missing"`
-	PrefixBroken       int            `json:"prefix_broken"`
-	Errors             int            `json:"errors"`
-	ReadbackMismatches int            `json:"readback_mismatches"`
+	Format                string         `json:"format"`
+	Window                int32          `json:"window"`
+	Budget                int32          `json:"budget"`
+	Seconds               float64        `json:"seconds"`
+	Conversations         int            `json:"conversations"`
+	Messages              int            `json:"messages"`
+	Builds                int            `json:"builds"`
+	Refused               map[string]int `json:"refused"`
+	RefusedShare          float64        `json:"refused_share"`
+	RejectedAppends       int            `json:"rejected_appends"`
+	WrongRefusals         int            `json:"wrong_refusals"`
+	IllegalContexts       int            `json:"illegal_contexts"`
+	OverBudget            int            `json:"over_budget"`
+	NewestUnitMissing     int            `json:"newest_unit_missing"`
+	RequestMissing        int            `json:"request_missing"`
+	RequestCut            int            `json:"request_cut"`
+	OpeningMissing        int            `json:"opening_missing"`
+	OpeningCut            int            `json:"opening_cut"`
+	AnswersLost           int            `json:"answers_lost"`
+	LargerShowsLess       int            `json:"larger_shows_less"`
+	RestoresWithoutEffect int            `json:"restores_without_effect"`
+	PrefixBroken          int            `json:"prefix_broken"`
+	Errors                int            `json:"errors"`
+	ReadbackMismatches    int            `json:"readback_mismatches"`
 
 	ExpansionMismatches int       `json:"expansion_mismatches"`
 	Expansions          int       `json:"expansions"`
@@ -73,6 +80,7 @@ type Report struct {
 	BuildMS             Millis    `json:"build_ms"`
 	Examples            []Example `json:"examples"`
 
+	AtEnd       AtEnd        `json:"at_end"`
 	LetGo       LetGo        `json:"let_go"`
 	Compactions Compactions  `json:"compactions"`
 	Reached     Reached      `json:"reached"`
@@ -106,7 +114,7 @@ type tally struct {
 }
 
 func newTally() *tally {
-	return &tally{Report: Report{Refused: map[string]int{}, Examples: []Example{}, LetGo: newLetGo()}}
+	return &tally{Report: Report{Refused: map[string]int{}, Examples: []Example{}, AtEnd: newAtEnd(), LetGo: newLetGo()}}
 }
 
 // fail counts something that must not be and keeps the first few examples.
@@ -143,6 +151,13 @@ func (t *tally) merge(o *tally) {
 		{&t.IllegalContexts, &o.IllegalContexts},
 		{&t.OverBudget, &o.OverBudget},
 		{&t.NewestUnitMissing, &o.NewestUnitMissing},
+		{&t.RequestMissing, &o.RequestMissing},
+		{&t.RequestCut, &o.RequestCut},
+		{&t.OpeningMissing, &o.OpeningMissing},
+		{&t.OpeningCut, &o.OpeningCut},
+		{&t.AnswersLost, &o.AnswersLost},
+		{&t.LargerShowsLess, &o.LargerShowsLess},
+		{&t.RestoresWithoutEffect, &o.RestoresWithoutEffect},
 		{&t.PrefixBroken, &o.PrefixBroken},
 		{&t.Errors, &o.Errors},
 		{&t.ReadbackMismatches, &o.ReadbackMismatches},
@@ -176,6 +191,7 @@ func (t *tally) merge(o *tally) {
 	t.NewestKept = leastOf(t.NewestKept, o.NewestKept)
 	t.CostWith += o.CostWith
 	t.CostWithout += o.CostWithout
+	t.AtEnd.add(&o.AtEnd)
 	t.LetGo.add(&o.LetGo)
 	t.Compactions.add(o.Compactions)
 	t.OwnCalls.add(o.OwnCalls)
@@ -307,6 +323,13 @@ func (r *Report) mustBeZero() []figure {
 		{"illegal_contexts", r.IllegalContexts},
 		{"over_budget", r.OverBudget},
 		{"newest_unit_missing", r.NewestUnitMissing},
+		{"request_missing", r.RequestMissing},
+		{"request_cut", r.RequestCut},
+		{"opening_missing", r.OpeningMissing},
+		{"opening_cut", r.OpeningCut},
+		{"answers_lost", r.AnswersLost},
+		{"larger_shows_less", r.LargerShowsLess},
+		{"restores_without_effect", r.RestoresWithoutEffect},
 		{"prefix_broken", r.PrefixBroken},
 		{"errors", r.Errors},
 		{"readback_mismatches", r.ReadbackMismatches},

@@ -70,7 +70,7 @@ func (h *History) joins(role string) bool {
 	case "assistant":
 		return len(h.open) > 0 && !h.closed
 	case "tool":
-		return len(h.messages) > 0 && slices.ContainsFunc(h.messages[h.newest()].Items, isCall)
+		return slices.ContainsFunc(h.Newest(), func(m Message) bool { return slices.ContainsFunc(m.Items, isCall) })
 	default:
 		return false
 	}
@@ -79,7 +79,12 @@ func (h *History) joins(role string) bool {
 func isCall(it Item) bool { return it.Kind == Call }
 
 // newest is where the newest unit begins.
-func (h *History) newest() int { return h.starts[len(h.starts)-1] }
+func (h *History) newest() int {
+	if len(h.starts) == 0 {
+		return 0
+	}
+	return h.starts[len(h.starts)-1]
+}
 
 func (h *History) pair(item Item) {
 	switch item.Kind {
@@ -159,12 +164,7 @@ const (
 // of its tool results clipped to 200 characters. A refusal for lack of room is
 // right only if this is over the budget. The words that clipping and some
 // providers' rules add are allowed for.
-func (h *History) Bone() int {
-	if len(h.messages) == 0 {
-		return openerTokens
-	}
-	return h.bone(h.newest())
-}
+func (h *History) Bone() int { return h.bone(h.newest()) }
 
 // BoneSpoken is Bone with the newest unit that says more than white space in
 // the place of the newest unit: a blank one may be rendered as nothing.
