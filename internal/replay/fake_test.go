@@ -113,6 +113,9 @@ func (f *fake) BuildContext(_ context.Context, r *pb.BuildContextRequest) (*pb.B
 		return nil, f.build
 	}
 	id := r.GetConversationId()
+	if (&recording{messages: f.record[id]}).history().Pending() {
+		return nil, refusal(reasonPending)
+	}
 	entered, citing := f.citer.entered(id, f.record[id])
 	messages := f.view(id, entered, r.GetBudget().GetContextWindowTokens())
 	if !r.GetSameTurn() {
@@ -230,10 +233,27 @@ func rawList(blocks []string) []json.RawMessage {
 	return out
 }
 
+// asOne puts the assistant's messages of a unit together.
+func asOne(messages []*pb.Message) (out []*pb.Message) {
+	for _, m := range messages {
+		if last := len(out) - 1; last >= 0 && m.GetRole() == pb.Role_ROLE_ASSISTANT && calls(out[last]) {
+			out[last] = proto.CloneOf(out[last])
+			out[last].Parts = append(out[last].Parts, m.GetParts()...)
+			continue
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
+func calls(m *pb.Message) bool {
+	return slices.ContainsFunc(m.GetParts(), func(p *pb.Part) bool { return p.GetToolCall() != nil })
+}
+
 // chat writes messages for OpenAI Chat.
 func (f *fake) chat(messages []*pb.Message) []string {
 	var out []string
-	for _, m := range messages {
+	for _, m := range asOne(messages) {
 		element := map[string]any{"role": roleName(m.GetRole())}
 		var calls []any
 		for _, p := range m.GetParts() {

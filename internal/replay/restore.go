@@ -11,20 +11,40 @@ import (
 	"github.com/palimpsest-context/palimpsest/internal/validate"
 )
 
-// restoreSome brings back two of the messages that the last context does not
-// show in full, the newest and the one in the middle, and demands each of the
-// very next context. It returns the last context, or nil if it was refused.
+// restoreSome brings back some of the messages that the last context does not
+// show in full, the newest, the one in the middle and the heaviest, and demands
+// each of the very next context. It returns the last context, or nil if it was
+// refused.
 func (c *conversation) restoreSome(ctx context.Context, last *view) *view {
 	edited := c.notInFull(last)
 	if len(edited) == 0 {
 		return last
 	}
-	for _, i := range slices.Compact([]int{edited[len(edited)-1], edited[len(edited)/2]}) {
+	some := []int{edited[len(edited)-1], edited[len(edited)/2], c.heaviest(edited)}
+	slices.Sort(some)
+	for _, i := range slices.Compact(some) {
 		if ctx.Err() == nil && last != nil && !c.readable(i, textsOf(last.blocks)) {
 			last = c.restore(ctx, i, last)
 		}
 	}
 	return last
+}
+
+// heaviest is the message of the heaviest unit that may be restored: a unit may
+// take half of B.
+func (c *conversation) heaviest(of []int) (found int) {
+	found, most := of[0], 0
+	for _, i := range of {
+		weight := 0
+		for first, end := c.history.Unit(i); first < end; first++ {
+			own := messageOf(c.appended[first])
+			weight += own.Tokens(c.count)
+		}
+		if weight > most && weight <= c.budget()/2 {
+			found, most = i, weight
+		}
+	}
+	return found
 }
 
 // notInFull lists the messages that a context does not show word for word.

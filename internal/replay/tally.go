@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// maxExamples is how many examples of each kind are kept.
+// maxExamples is how many examples of each figure are kept, each of another
+// conversation.
 const maxExamples = 5
 
 // Example says where something was found that must not be. It holds no text of
@@ -117,7 +118,7 @@ func newTally() *tally {
 	return &tally{Report: Report{Refused: map[string]int{}, Examples: []Example{}, AtEnd: newAtEnd(), LetGo: newLetGo()}}
 }
 
-// fail counts something that must not be and keeps the first few examples.
+// fail counts something that must not be and keeps the first example.
 func (c *conversation) fail(figure string, n *int, detail string) {
 	*n++
 	c.example(Example{figure, c.name, c.index, detail})
@@ -126,8 +127,11 @@ func (c *conversation) fail(figure string, n *int, detail string) {
 func (t *tally) example(e Example) {
 	kept := 0
 	for _, old := range t.Examples {
-		if old.Figure == e.Figure {
-			kept++
+		if old.Figure != e.Figure {
+			continue
+		}
+		if kept++; old.Conversation == e.Conversation {
+			return
 		}
 	}
 	if kept < maxExamples {

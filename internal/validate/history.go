@@ -33,6 +33,7 @@ type History struct {
 	closed     bool     // the newest unit takes no further message of the assistant's
 	unanswered map[string]int
 	left, late int
+	merged     int
 	// Tokens is the weight of all messages in full.
 	Tokens int
 }
@@ -50,6 +51,9 @@ func (h *History) Add(m Message) {
 	start := len(h.messages)
 	if h.joins(m.Role) {
 		start = h.newest()
+		if m.Role == "assistant" {
+			h.merged++
+		}
 	} else {
 		h.left += len(h.open)
 		h.open, h.closed = nil, false
@@ -111,6 +115,10 @@ func (h *History) Unanswered() int { return h.left + len(h.open) }
 
 // Late is how many results answer no call of their unit.
 func (h *History) Late() int { return h.late }
+
+// Merged is what the frames of the assistant's messages weigh that belong to the
+// unit of another one: a rendering may write them as one message.
+func (h *History) Merged() int { return perMessage * h.merged }
 
 // Newest returns the newest unit.
 func (h *History) Newest() []Message { return h.messages[h.newest():] }
