@@ -46,7 +46,7 @@ func (c *conversation) inspect(response *pb.BuildContextResponse, room int) *val
 	if got := response.GetTokens().GetBudget(); got != int64(room) {
 		c.fail("errors", &c.Errors, fmt.Sprintf("the budget is reported as %d, want %d", got, room))
 	}
-	if missing := missing(c.history.Newest(), context.Blocks, c.roomy(room)); missing != "" {
+	if missing := c.newestMissing(context.Blocks, room); missing != "" {
 		c.fail("newest_unit_missing", &c.NewestUnitMissing, missing)
 	}
 	c.paired(context.Blocks)
