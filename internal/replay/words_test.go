@@ -39,7 +39,7 @@ func TestWords_Add_ReadsArgumentsByValue(t *testing.T) {
 }
 
 func TestMissing_NewestUnit_AllowsClippingAlone(t *testing.T) {
-	long := strings.Repeat("0123456789", 50)
+	long := essay(80)
 	unit := []validate.Message{
 		{Role: "assistant", Items: []validate.Item{{Kind: validate.Call, Texts: []string{`{"b":1,"a":[]}`}}, {Kind: validate.Text, Texts: []string{" "}}}},
 		{Role: "tool", Items: []validate.Item{{Kind: validate.Result, Texts: []string{long}}}},
@@ -72,7 +72,7 @@ func TestMissing_NewestUnit_AllowsClippingAlone(t *testing.T) {
 }
 
 func TestMissing_CitedResult_MayBeClippedFromTheOriginal(t *testing.T) {
-	long := strings.Repeat("abcdefghij", 50)
+	long := essay(80)
 	result := func(text string) []validate.Message {
 		return []validate.Message{{Role: "tool", Items: []validate.Item{{Kind: validate.Result, Texts: []string{text}}}}}
 	}
