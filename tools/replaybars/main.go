@@ -88,11 +88,7 @@ func grid(files []string, stdout io.Writer) error {
 			for _, fault := range faults {
 				missed = append(missed, fmt.Sprintf("%s %s %s: %s", window, format, p.name(), fault))
 			}
-			row := []string{window, format, p.name(), show(p.figures["conversations"]), show(p.figures["builds"]), show(refused(p.figures)), strconv.Itoa(len(faults))}
-			for _, name := range shown {
-				row = append(row, show(p.figures[name]))
-			}
-			fmt.Fprintln(table, strings.Join(row, "\t"))
+			fmt.Fprintln(table, window+"\t"+format+"\t"+p.row(len(faults)))
 		}
 	}
 	if err := table.Flush(); err != nil {
@@ -127,6 +123,15 @@ func (p *played) judge(window string) (missed []string) {
 		missed = append(missed, fmt.Sprintf("stable_prefix_share is %.3f, must be %g", share, stablePrefix))
 	}
 	return missed
+}
+
+// row is what the table says of a result, beside where it comes from.
+func (p *played) row(faults int) string {
+	row := p.name() + "\t" + show(p.figures["conversations"]) + "\t" + show(p.figures["builds"]) + "\t" + show(refused(p.figures)) + "\t" + strconv.Itoa(faults)
+	for _, name := range shown {
+		row += "\t" + show(p.figures[name])
+	}
+	return row
 }
 
 // judgeZero returns which figures are not 0. One that is not reported misses
