@@ -30,7 +30,7 @@ func (c *conversation) paired(blocks []validate.Block) {
 		}
 	}
 	if most := c.history.Unanswered(); closed > most {
-		c.fail("answers_lost", &c.AnswersLost, fmt.Sprintf("%d calls are shown as never answered, %d are not", closed, most))
+		c.fail("answers_lost", &c.AnswersLost, fmt.Sprintf("%d calls are shown as never answered, %d were not answered", closed, most))
 	} else if most := c.history.Late(); late > most {
 		c.fail("answers_lost", &c.AnswersLost, fmt.Sprintf("%d results are shown as late, %d are", late, most))
 	}
