@@ -29,9 +29,14 @@ func (c *conversation) paired(blocks []validate.Block) {
 			}
 		}
 	}
-	if most := c.history.Unanswered(); closed > most {
-		c.fail("answers_lost", &c.AnswersLost, fmt.Sprintf("%d calls are shown as never answered, %d were not answered", closed, most))
-	} else if most := c.history.Late(); late > most {
-		c.fail("answers_lost", &c.AnswersLost, fmt.Sprintf("%d results are shown as late, %d are", late, most))
+	if closed+late == 0 {
+		return
+	}
+	calls, results := c.history.Unpaired()
+	switch {
+	case closed > calls:
+		c.fail("answers_lost", &c.AnswersLost, fmt.Sprintf("%d calls are shown as never answered, %d were not answered", closed, calls))
+	case late > results:
+		c.fail("answers_lost", &c.AnswersLost, fmt.Sprintf("%d results are shown as late, %d are", late, results))
 	}
 }

@@ -21,13 +21,14 @@ var legal = map[Format][2]string{
 	OpenAIResponses: {"", `[
 		{"type":"message","role":"system","content":[{"type":"input_text","text":"Be brief."}]},
 		{"role":"user","content":"look"},
+		{"role":"user","content":[{"type":"input_text","text":"here"},{"type":"input_image","image_url":"https://x.example/a.png","detail":"auto"}]},
 		{"type":"reasoning","id":"rs_1","summary":[{"type":"summary_text","text":"hm"}],"encrypted_content":"xx"},
 		{"type":"function_call","call_id":"c1","name":"find","arguments":"{\"q\":1}"},
 		{"type":"function_call","call_id":"c2","name":"list","arguments":"{}"},
 		{"type":"function_call_output","call_id":"c2","output":""},
 		{"type":"function_call_output","call_id":"c1","output":[{"type":"input_text","text":"found"}]},
-		{"type":"message","role":"assistant","id":"msg_1","status":"completed","content":[{"type":"output_text","text":"Done","annotations":[]}]},
-		{"role":"assistant","content":"."}]`},
+		{"type":"message","role":"assistant","content":"So."},
+		{"type":"message","role":"assistant","id":"msg_1","status":"completed","content":[{"type":"output_text","text":"Done.","annotations":[]}]}]`},
 	Anthropic: {`[{"type":"text","text":"Be brief."}]`, `[
 		{"role":"user","content":[{"type":"text","text":"look"},{"type":"image","source":{"type":"url","url":"https://x.example/a.png"}}]},
 		{"role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":"sig"},
@@ -93,12 +94,17 @@ var faults = map[Format][]fault{
 		{"key of another part", RuleUnknownKey, `"type":"output_text",`, `"type":"output_text","detail":"low",`},
 		{"output's text as input", RuleValue, `output_text`, `input_text`},
 		{"output without id", RuleMissing, `"id":"msg_1",`, ``},
-		{"output with an empty id", RuleEmpty, `"msg_1"`, `""`},
 		{"output without status", RuleMissing, `"status":"completed",`, ``},
+		{"output with an empty id", RuleEmpty, `"msg_1"`, `""`},
 		{"output of another status", RuleValue, `"completed"`, `"done"`},
-		{"output without annotations", RuleMissing, `,"annotations":[]`, ``},
 		{"annotations no list", RuleType, `"annotations":[]`, `"annotations":{}`},
-		{"easy message with an id", RuleUnknownKey, `"assistant","content":"."`, `"assistant","id":"msg_2","content":"."`},
+		{"text with an id", RuleUnknownKey, `"content":"So."`, `"id":"msg_2","content":"So."`},
+		{"output without type", RuleMissing, `"type":"message","role":"assistant","id"`, `"role":"assistant","id"`},
+		{"output without annotations", RuleMissing, `,"annotations":[]`, ``},
+		{"text as a list", RuleMissing, `"content":"So."`, `"content":[{"type":"output_text","text":"So."}]`},
+		{"empty text of the assistant", RuleEmpty, `"So."`, `""`},
+		{"image without detail", RuleMissing, `,"detail":"auto"`, ``},
+		{"detail of an image", RuleValue, `"detail":"auto"`, `"detail":"full"`},
 		{"unknown item", RuleValue, `"type":"reasoning"`, `"type":"thinking"`},
 		{"role tool", RuleRole, `"role":"user"`, `"role":"tool"`},
 		{"empty text", RuleEmpty, `"look"`, `""`},
@@ -111,8 +117,12 @@ var faults = map[Format][]fault{
 		{"call unanswered", RuleUnanswered, `{"type":"function_call_output","call_id":"c2","output":""},`, ``},
 		{"output without call", RuleUnasked, `{"type":"function_call","call_id":"c2","name":"list","arguments":"{}"},`, ``},
 		{"reasoning alone", RuleReasoning, `{"type":"function_call","call_id":"c1"`, `{"role":"user","content":"x"},{"type":"function_call","call_id":"c1"`},
-		{"reasoning without id or content", RuleSignature, `"id":"rs_1","summary":[{"type":"summary_text","text":"hm"}],"encrypted_content":"xx"`, `"summary":[]`},
+		{"reasoning without id", RuleMissing, `"id":"rs_1",`, ``},
+		{"reasoning without summary", RuleMissing, `"summary":[{"type":"summary_text","text":"hm"}],`, ``},
+		{"reasoning that says null", RuleType, `"id":"rs_1",`, `"id":"rs_1","status":null,`},
+		{"reasoning whose content is null", RuleType, `"id":"rs_1",`, `"id":"rs_1","content":null,`},
 		{"summary", RuleType, `[{"type":"summary_text","text":"hm"}]`, `"hm"`},
+		{"type of a summary", RuleValue, `"summary_text"`, `"reasoning_text"`},
 	},
 	Anthropic: {
 		{"no array", RuleJSON, "[\n", "{\n"},
@@ -258,8 +268,8 @@ func TestCount_Formula_AddsFrames(t *testing.T) {
 	for format, want := range map[Format]int{
 		// system 2+4, user 1+1600+4, calls 4 + 2*(6+2), results 4 + 4+1, end 4+1
 		OpenAIChat: 6 + 1605 + 20 + 9 + 5,
-		// as above without the image; reasoning and calls are one message, 1 of thinking
-		OpenAIResponses: 6 + 5 + 1 + 20 + 9 + 5 + 5,
+		// as above, the image in a message of its own; reasoning and calls are one message, 1 of thinking; two ends
+		OpenAIResponses: 6 + 5 + 1605 + 1 + 20 + 9 + 5 + 5,
 		// system 2+4, user 1605, assistant 4+1+16, user 4+1+1
 		Anthropic: 6 + 1605 + 21 + 6,
 		Gemini:    6 + 1605 + 21 + 6,

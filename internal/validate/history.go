@@ -8,9 +8,10 @@ import (
 
 // Message is a message of the record, as it was appended.
 type Message struct {
-	Role   string // system, user, assistant, tool
-	Pinned bool
-	Items  []Item
+	Role    string // system, user, assistant, tool
+	Pinned  bool
+	Aborted bool // the assistant's, cut off: nobody answers its calls
+	Items   []Item
 }
 
 // Tokens returns what the message weighs in full.
@@ -28,12 +29,11 @@ type History struct {
 	count      Counter
 	messages   []Message
 	weights    []int
-	starts     []int    // where each message's unit begins
+	begins     []int    // where the unit of each message begins
+	newest     int      // where the newest unit begins
+	shown      bool     // a build has shown the newest unit
 	open       []string // calls of the newest unit without a result
-	closed     bool     // the newest unit takes no further message of the assistant's
 	unanswered map[string]int
-	left, late int
-	merged     int
 	// Tokens is the weight of all messages in full.
 	Tokens int
 }
@@ -43,51 +43,42 @@ func NewHistory(count Counter) *History {
 	return &History{count: count, unanswered: map[string]int{}}
 }
 
-// Add appends a message. To a unit belong (behaviour §1): a message of the
-// assistant's with calls, those of the assistant's that stand directly behind
-// calls that are open, up to the first tool message, and the tool messages
-// directly after them. Any other message begins a unit.
+// Add appends a message. What belongs to the unit before it, behaviour §1 says.
 func (h *History) Add(m Message) {
-	start := len(h.messages)
-	if h.joins(m.Role) {
-		start = h.newest()
-		if m.Role == "assistant" {
-			h.merged++
-		}
-	} else {
-		h.left += len(h.open)
-		h.open, h.closed = nil, false
+	if !h.joins(&m) {
+		h.newest, h.open, h.shown = len(h.messages), nil, false
 	}
-	h.closed = h.closed || m.Role == "tool"
 	w := m.Tokens(h.count)
 	h.Tokens += w
-	h.messages, h.weights, h.starts = append(h.messages, m), append(h.weights, w), append(h.starts, start)
+	h.messages, h.weights, h.begins = append(h.messages, m), append(h.weights, w), append(h.begins, h.newest)
 	for _, item := range m.Items {
 		h.pair(item)
 	}
+	if m.Aborted {
+		h.open = nil
+	}
 }
 
-// joins says whether a message of this role that comes next belongs to the
-// newest unit.
-func (h *History) joins(role string) bool {
-	switch role {
-	case "assistant":
-		return len(h.open) > 0 && !h.closed
+// Shown says that a build was made: what it has shown takes no further message
+// of the assistant's.
+func (h *History) Shown() { h.shown = true }
+
+// joins says whether a message belongs to the newest unit: the assistant's do
+// while calls wait and none was answered, a tool's do behind calls.
+func (h *History) joins(m *Message) bool {
+	if len(h.messages) == 0 {
+		return false
+	}
+	unit := h.messages[h.newest:]
+	asks := slices.ContainsFunc(unit[0].Items, func(it Item) bool { return it.Kind == Call }) && !unit[0].Aborted
+	switch m.Role {
 	case "tool":
-		return slices.ContainsFunc(h.Newest(), func(m Message) bool { return slices.ContainsFunc(m.Items, isCall) })
+		return asks
+	case "assistant":
+		return asks && !m.Aborted && !h.shown && unit[len(unit)-1].Role != "tool"
 	default:
 		return false
 	}
-}
-
-func isCall(it Item) bool { return it.Kind == Call }
-
-// newest is where the newest unit begins.
-func (h *History) newest() int {
-	if len(h.starts) == 0 {
-		return 0
-	}
-	return h.starts[len(h.starts)-1]
 }
 
 func (h *History) pair(item Item) {
@@ -97,40 +88,24 @@ func (h *History) pair(item Item) {
 		h.unanswered[item.ID]++
 	case Result:
 		h.unanswered[item.ID]--
-		i := slices.Index(h.open, item.ID)
-		if i < 0 {
-			h.late++
-			return
+		if i := slices.Index(h.open, item.ID); i >= 0 {
+			h.open = slices.Delete(h.open, i, i+1)
 		}
-		h.open = slices.Delete(h.open, i, i+1)
 	}
 }
 
-// Shown says that a context has shown the newest unit: it takes no further
-// message of the assistant's.
-func (h *History) Shown() { h.closed = true }
-
-// Unanswered is how many calls no result of their unit answers.
-func (h *History) Unanswered() int { return h.left + len(h.open) }
-
-// Late is how many results answer no call of their unit.
-func (h *History) Late() int { return h.late }
-
-// Merged is what the frames of the assistant's messages weigh that belong to the
-// unit of another one: a rendering may write them as one message.
-func (h *History) Merged() int { return perMessage * h.merged }
+// Units returns the units, oldest first.
+func (h *History) Units() [][]Message {
+	var out [][]Message
+	for end := len(h.messages); end > 0; end = h.begins[end-1] {
+		out = append(out, h.messages[h.begins[end-1]:end])
+	}
+	slices.Reverse(out)
+	return out
+}
 
 // Newest returns the newest unit.
-func (h *History) Newest() []Message { return h.messages[h.newest():] }
-
-// Unit returns where the unit of a message begins, and where the next one does.
-func (h *History) Unit(message int) (first, end int) {
-	first = h.starts[message]
-	for end = message + 1; end < len(h.starts) && h.starts[end] == first; {
-		end++
-	}
-	return first, end
-}
+func (h *History) Newest() []Message { return h.messages[h.newest:] }
 
 // Len returns the number of messages.
 func (h *History) Len() int { return len(h.messages) }
@@ -172,7 +147,7 @@ const (
 // of its tool results clipped to 200 characters. A refusal for lack of room is
 // right only if this is over the budget. The words that clipping and some
 // providers' rules add are allowed for.
-func (h *History) Bone() int { return h.bone(h.newest()) }
+func (h *History) Bone() int { return h.bone(h.newest) }
 
 // BoneSpoken is Bone with the newest unit that says more than white space in
 // the place of the newest unit: a blank one may be rendered as nothing.
@@ -182,23 +157,9 @@ func (h *History) BoneSpoken() int {
 		last--
 	}
 	if last < 0 {
-		return openerTokens
+		return h.bone(0)
 	}
-	return h.bone(h.starts[last])
-}
-
-// Opener is what the fixed messages weigh at most that a provider wants first
-// and last.
-func Opener() int { return openerTokens }
-
-// Cut is the least that a message of one text may weigh of which so many
-// characters are shown, head and tail, with the words that say so.
-func Cut(text string, chars int, count Counter) int {
-	runes := []rune(text)
-	if len(runes) <= chars {
-		return perMessage + count(text)
-	}
-	return perMessage + noteTokens + count(string(runes[:chars/2])) + count(string(runes[len(runes)-chars+chars/2:]))
+	return h.bone(h.begins[last])
 }
 
 // bone weighs everything from a message on, and what is always kept before it.

@@ -21,6 +21,11 @@ func result(id, text string) Message {
 	return Message{Role: "tool", Items: []Item{{Kind: Result, ID: id, Texts: []string{text}}}}
 }
 
+func aborted(m Message) Message {
+	m.Aborted = true
+	return m
+}
+
 func historyOf(messages ...Message) *History {
 	h := NewHistory(words)
 	for _, m := range messages {
@@ -41,11 +46,12 @@ func TestHistory_Newest_FollowsUnits(t *testing.T) {
 		"closed by a user":        {[]Message{calls("a"), say("user", "u")}, 1, false},
 		"late result":             {[]Message{calls("a"), say("user", "u"), result("a", "1")}, 1, false},
 		"two late results":        {[]Message{calls("a", "b"), say("user", "u"), result("a", "1"), result("b", "1")}, 1, false},
+		"a call a message":        {[]Message{say("user", "u"), calls("a"), calls("b"), result("a", "1")}, 3, true},
+		"words between calls":     {[]Message{calls("a"), say("assistant", "w"), calls("b"), result("b", "1"), result("a", "2")}, 5, false},
+		"a call after a result":   {[]Message{calls("a", "b"), result("a", "1"), calls("c")}, 1, true},
+		"cut off":                 {[]Message{calls("a"), aborted(calls("b"))}, 1, false},
+		"cut off, and a result":   {[]Message{aborted(calls("b")), result("b", "1")}, 1, false},
 		"same id twice, one open": {[]Message{calls("a", "a"), result("a", "1")}, 2, true},
-		"parallel calls":          {[]Message{say("user", "u"), calls("a"), calls("b"), result("b", "1"), result("a", "2")}, 4, false},
-		"words between calls":     {[]Message{calls("a"), say("assistant", "and"), calls("b"), result("a", "1")}, 4, true},
-		"calls after a result":    {[]Message{calls("a", "b"), result("a", "1"), calls("c")}, 1, true},
-		"calls after words":       {[]Message{say("assistant", "so"), calls("a"), result("a", "1")}, 2, false},
 	} {
 		h := historyOf(c.messages...)
 		if len(h.Newest()) != c.newest || h.Pending() != c.pending {
@@ -54,52 +60,12 @@ func TestHistory_Newest_FollowsUnits(t *testing.T) {
 	}
 }
 
-func TestHistory_Shown_TakesNoFurtherAssistant(t *testing.T) {
+func TestHistory_Shown_EndsTheTurn(t *testing.T) {
 	h := historyOf(calls("a"))
 	h.Shown()
-	h.Add(result("a", "1"))
-	if len(h.Newest()) != 2 || h.Pending() {
-		t.Errorf("a result belongs to its unit, shown or not: %d", len(h.Newest()))
-	}
-	h = historyOf(calls("a"))
-	h.Shown()
 	h.Add(calls("b"))
-	if len(h.Newest()) != 1 || h.Unanswered() != 2 {
-		t.Errorf("newest unit of %d, %d unanswered", len(h.Newest()), h.Unanswered())
-	}
-}
-
-func TestHistory_UnansweredAndLate_CountByUnit(t *testing.T) {
-	for name, c := range map[string]struct {
-		messages         []Message
-		unanswered, late int
-	}{
-		"answered":       {[]Message{calls("a"), calls("b"), result("a", "1"), result("b", "1")}, 0, 0},
-		"never answered": {[]Message{calls("a", "b"), result("a", "1"), say("user", "u")}, 1, 0},
-		"answered late":  {[]Message{calls("a"), say("user", "u"), result("a", "1")}, 1, 1},
-		"open":           {[]Message{say("user", "u"), calls("a")}, 1, 0},
-	} {
-		if h := historyOf(c.messages...); h.Unanswered() != c.unanswered || h.Late() != c.late {
-			t.Errorf("%s: %d unanswered, %d late", name, h.Unanswered(), h.Late())
-		}
-	}
-}
-
-func TestHistory_Unit_HoldsAllOfIt(t *testing.T) {
-	h := historyOf(say("user", "u"), calls("a"), calls("b"), result("a", "1"), result("b", "1"), say("user", "v"))
-	for i, want := range [][2]int{{0, 1}, {1, 5}, {1, 5}, {1, 5}, {1, 5}, {5, 6}} {
-		if first, end := h.Unit(i); [2]int{first, end} != want {
-			t.Errorf("message %d lies in [%d, %d), want %v", i, first, end, want)
-		}
-	}
-}
-
-func TestCut_LongText_KeepsHeadAndTail(t *testing.T) {
-	if got := Cut("one two", 200, words); got != perMessage+2 {
-		t.Errorf("a short text weighs %d", got)
-	}
-	if got, want := Cut(strings.Repeat("a ", 300), 200, words), perMessage+noteTokens+100; got != want {
-		t.Errorf("a long one weighs %d cut, want %d", got, want)
+	if len(h.Newest()) != 1 || len(h.Units()) != 2 {
+		t.Errorf("units %v", h.Units())
 	}
 }
 

@@ -46,6 +46,8 @@ func splitIfObject(raw []byte) []member {
 	return splitObject(raw)
 }
 
+// responsesMessage reads a message that somebody gives (EasyInputMessageParam, Message) or one that the model gave
+// (ResponseOutputMessageParam): the assistant's words are a text, or the list of an output message with its id and status.
 func responsesMessage(r *reader, raw []byte) entry {
 	o, ok := r.object(raw, "", "type", "role", "content", "id", "status", "phase")
 	if !ok {
@@ -53,10 +55,13 @@ func responsesMessage(r *reader, raw []byte) entry {
 	}
 	e := entry{role: o.one("role", RuleRole, "system", "developer", "user", "assistant")}
 	var items []Item
-	switch e.role {
-	case "assistant":
-		items = o.responsesAssistant()
-	case "user":
+	switch {
+	case e.role == "assistant" && o.has("content") && o.fields["content"][0] == '[':
+		items = o.responsesOutputMessage()
+	case e.role == "assistant":
+		items = []Item{{Kind: Text, Texts: []string{o.full("content")}}}
+		o.only("role", "content", "phase")
+	case e.role == "user":
 		items = o.responsesContent("content", "input_text", "input_image", "input_file", "input_audio")
 	default:
 		items = o.responsesContent("content", "input_text")
@@ -68,42 +73,14 @@ func responsesMessage(r *reader, raw []byte) entry {
 	return e
 }
 
-// responsesAssistant reads the words of the assistant's. There are two shapes of
-// them: an easy message, whose content is a text, and an output message as the
-// model gave it, with its id, its status and the annotations of each text.
-func (o object) responsesAssistant() []Item {
-	items := o.responsesContent("content", "output_text", "refusal")
-	easy := len(o.fields["content"]) > 0 && o.fields["content"][0] == '"'
-	if easy && (o.has("id") || o.has("status")) {
-		o.r.fault(o.at, RuleUnknownKey)
-	}
-	if easy {
-		return items
-	}
+func (o object) responsesOutputMessage() []Item {
 	o.full("id")
-	o.one("status", RuleValue, "in_progress", "completed", "incomplete")
-	raws, _ := splitArray(o.fields["content"])
-	for i, raw := range raws {
-		o.annotated(raw, at(o.path("content"), i))
-	}
-	return items
+	o.one("status", RuleValue, statuses()...)
+	o.one("type", RuleValue, "message")
+	return o.responsesContent("content", "output_text", "refusal")
 }
 
-// annotated faults an output text without its list of annotations.
-func (o object) annotated(raw []byte, where string) {
-	fields := map[string][]byte{}
-	for _, m := range splitIfObject(raw) {
-		fields[m.key] = m.raw
-	}
-	if string(fields["type"]) != `"output_text"` {
-		return
-	}
-	if _, ok := splitArray(fields["annotations"]); fields["annotations"] == nil {
-		o.r.fault(where+".annotations", RuleMissing)
-	} else if !ok {
-		o.r.fault(where+".annotations", RuleType)
-	}
-}
+func statuses() []string { return []string{"in_progress", "completed", "incomplete"} }
 
 func responsesCall(r *reader, raw []byte) entry {
 	o, ok := r.object(raw, "", "type", "call_id", "name", "arguments", "id", "status")
@@ -135,32 +112,39 @@ func responsesOutput(r *reader, raw []byte) entry {
 	return entry{role: "function_call_output", blocks: []Block{r.block("function_call_output", raw, result)}}
 }
 
+// responsesReasoning reads a ResponseReasoningItemParam, whose encrypted form is bound to its id.
 func responsesReasoning(r *reader, raw []byte) entry {
 	o, ok := r.object(raw, "", "type", "id", "summary", "content", "encrypted_content", "status")
 	if !ok {
 		return entry{}
 	}
-	item := Item{Kind: Reasoning}
-	if !o.has("summary") {
-		r.fault(o.path("summary"), RuleMissing)
+	o.full("id")
+	if string(o.fields["encrypted_content"]) != "null" {
+		o.optional("encrypted_content")
 	}
-	for _, key := range []string{"summary", "content"} {
-		item.Texts = append(item.Texts, o.reasoningTexts(key)...)
+	if o.has("status") {
+		o.one("status", RuleValue, statuses()...)
 	}
-	if !o.has("id") && !o.has("encrypted_content") {
-		r.fault("", RuleSignature)
+	item := Item{Kind: Reasoning, Texts: o.reasoningTexts("summary", "summary_text")}
+	if o.has("content") {
+		item.Texts = append(item.Texts, o.reasoningTexts("content", "reasoning_text")...)
 	}
 	return entry{role: "reasoning", bare: true, blocks: []Block{r.block("reasoning", raw, item)}}
 }
 
-func (o object) reasoningTexts(key string) (texts []string) {
+// reasoningTexts reads a required list of texts of one type, which may be empty.
+func (o object) reasoningTexts(key, kind string) (texts []string) {
+	if !o.has(key) {
+		o.r.fault(o.path(key), RuleMissing)
+		return nil
+	}
 	raws, ok := splitArray(o.fields[key])
-	if o.has(key) && !ok && string(o.fields[key]) != "null" {
+	if !ok {
 		o.r.fault(o.path(key), RuleType)
 	}
 	for i, raw := range raws {
 		if p, ok := o.r.object(raw, at(o.path(key), i), "type", "text"); ok {
-			p.one("type", RuleValue, "summary_text", "reasoning_text")
+			p.one("type", RuleValue, kind)
 			text, _ := p.text("text")
 			texts = append(texts, text)
 		}
@@ -191,6 +175,11 @@ func (o object) responsesPart(kind string) Item {
 		return Item{Kind: Text, Texts: []string{o.full("text")}}
 	case "output_text":
 		o.only("text", "annotations", "logprobs")
+		if _, ok := splitArray(o.fields["annotations"]); !o.has("annotations") {
+			o.r.fault(o.path("annotations"), RuleMissing)
+		} else if !ok {
+			o.r.fault(o.path("annotations"), RuleType)
+		}
 		return Item{Kind: Text, Texts: []string{o.full("text")}}
 	case "refusal":
 		o.only("refusal")
@@ -198,7 +187,7 @@ func (o object) responsesPart(kind string) Item {
 	case "input_image":
 		o.only("image_url", "file_id", "detail")
 		o.any("image_url", "file_id")
-		o.detail()
+		o.one("detail", RuleValue, "auto", "low", "high", "original")
 		if o.has("image_url") {
 			o.matched("image_url", RuleValue, dataURI)
 		}
