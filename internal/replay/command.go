@@ -25,20 +25,21 @@ const maxMessage = 64 << 20
 
 // Command is `sidecar replay`: its flags, for kong.
 type Command struct {
-	Files    []string `arg:"" name:"file" help:"Recorded conversations: JSON lines, or OpenAI Chat or Anthropic message lists." type:"existingfile"`
-	Address  string   `help:"Play into the sidecar that listens here, instead of one of its own." placeholder:"HOST:PORT"`
-	Format   string   `help:"Format of the contexts: ${enum}." enum:"openai-chat,openai-responses,anthropic,gemini,neutral" default:"openai-chat"`
-	Window   int32    `help:"The model's context window in tokens." default:"128000"`
-	Reserve  int32    `help:"Tokens of the window that are left for the answer." default:"0"`
-	Policy   []string `help:"Play under this policy: a file, or the name of one that ships. Repeat it to compare several. See docs/policies.md." sep:"none" placeholder:"NAME|FILE"`
-	Alone    bool     `help:"With --policy or --cite: play nothing to compare."`
-	Cite     bool     `help:"Play each policy with citations on, and as it is to compare: long results are cited when they are appended."`
-	Raw      bool     `help:"Append what a tool printed before its agent cut it, where that was recorded."`
-	JSON     bool     `name:"json" help:"Print the report as one JSON object."`
-	Sample   int      `help:"Play every Nth conversation." default:"1" placeholder:"N"`
-	Model    string   `help:"The model to build for, and that wrote the assistant's messages."`
-	Parallel int      `help:"Conversations that are played at once." default:"2"`
-	ASCII    bool     `name:"ascii" help:"Draw without Unicode."`
+	Files      []string `arg:"" name:"file" help:"Recorded conversations: JSON lines, or OpenAI Chat or Anthropic message lists." type:"existingfile"`
+	Address    string   `help:"Play into the sidecar that listens here, instead of one of its own." placeholder:"HOST:PORT"`
+	Format     string   `help:"Format of the contexts: ${enum}." enum:"openai-chat,openai-responses,anthropic,gemini,neutral" default:"openai-chat"`
+	Window     int32    `help:"The model's context window in tokens." default:"128000"`
+	Reserve    int32    `help:"Tokens of the window that are left for the answer." default:"0"`
+	Policy     []string `help:"Play under this policy: a file, or the name of one that ships. Repeat it to compare several. See docs/policies.md." sep:"none" placeholder:"NAME|FILE"`
+	Alone      bool     `help:"With --policy or --cite: play nothing to compare."`
+	Cite       bool     `help:"Play each policy with citations on, and as it is to compare: long results are cited when they are appended."`
+	Raw        bool     `help:"Append what a tool printed before its agent cut it, where that was recorded."`
+	SplitCalls bool     `help:"Append each of several calls in a message, and each of several results, as a message of its own."`
+	JSON       bool     `name:"json" help:"Print the report as one JSON object."`
+	Sample     int      `help:"Play every Nth conversation." default:"1" placeholder:"N"`
+	Model      string   `help:"The model to build for, and that wrote the assistant's messages."`
+	Parallel   int      `help:"Conversations that are played at once." default:"2"`
+	ASCII      bool     `name:"ascii" help:"Draw without Unicode."`
 }
 
 // Env is what a Command needs from the program around it.
@@ -60,7 +61,7 @@ func (c *Command) Run(ctx context.Context, env *Env) error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	recordings, err := load(c.Files, loading{raw: c.Raw, sample: c.Sample, model: c.Model})
+	recordings, err := load(c.Files, loading{raw: c.Raw, split: c.SplitCalls, sample: c.Sample, model: c.Model})
 	if err != nil {
 		return err
 	}

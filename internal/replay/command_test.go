@@ -32,7 +32,7 @@ func TestCommand_Run_WindowedSidecar_MeasuresLoss(t *testing.T) {
 		if len(m) < 6 {
 			return m
 		}
-		return append(append([]*pb.Message{}, m[0]), m[5:]...)
+		return append([]*pb.Message{m[0], m[1]}, m[5:]...)
 	}}
 	r, err := played(t, f, recorded)
 	if err != nil {
@@ -41,8 +41,8 @@ func TestCommand_Run_WindowedSidecar_MeasuresLoss(t *testing.T) {
 	if r.Rewrites != 1 || r.TokensWith >= r.TokensWithout || r.FilledRoom != 4096 || r.FilledTokens == 0 {
 		t.Errorf("report is %+v", r)
 	}
-	// The path is referred to in messages 2 and 6, v1.2.3 in 4, order_77 in 6:
-	// the path was lost before 6.
+	// The path is referred to in message 2, v1.2.3 in 4, order_77 and base_99 in
+	// 6: the last one was lost before.
 	if math.Abs(r.ReferenceRecall-0.75) > 1e-9 {
 		t.Errorf("recall is %v, want 3 of 4", r.ReferenceRecall)
 	}
@@ -127,7 +127,7 @@ func lastTwo(m []*pb.Message) []*pb.Message {
 }
 
 func TestCommand_Run_RightRefusals_AreNoFault(t *testing.T) {
-	const system = `{"messages":[{"role":"system","content":"s"},{"role":"assistant","content":"hi"}]}`
+	const system = `{"messages":[{"role":"system","content":"s"},{"role":"assistant","content":" "}]}`
 	const open = `{"messages":[{"role":"assistant","tool_calls":[{"id":"a","name":"x","arguments":"{}"}]},{"role":"assistant","content":"hi"}]}`
 	for name, c := range map[string]struct{ reason, content string }{
 		"empty":   {reasonEmpty, system},
@@ -139,7 +139,7 @@ func TestCommand_Run_RightRefusals_AreNoFault(t *testing.T) {
 		}
 	}
 	r, err := played(t, &fake{build: refusal(reasonCannotFit)}, recorded, func(c *Command) { c.Window = 20 })
-	if err != nil || r.Refused[reasonCannotFit] != 3 || r.RefusedShare != 1 {
+	if err != nil || r.Refused[reasonCannotFit] != 3 || r.RefusedShare != 1 || r.AtEnd.Refused[reasonCannotFit] != 1 {
 		t.Errorf("%v %+v", err, r)
 	}
 	if r, _ := played(t, &fake{}, system); r.WrongRefusals != 1 {

@@ -65,7 +65,8 @@ func TestCommand_Run_Prices_AreThoseOfTheProfile(t *testing.T) {
 }
 
 func TestCommand_Run_PrunedResults_AreJudgedByTheNewestTokens(t *testing.T) {
-	// The result at 3 is cleared as soon as it is not in the newest unit.
+	// The result at 3 is cleared as soon as it is not in the newest unit: before
+	// the last message, and behind it.
 	f := &fake{messages: compacting(6), report: func(r *pb.BuildContextResponse) {
 		for _, d := range r.GetDecisions() {
 			d.Kind = pb.DecisionKind_DECISION_KIND_PRUNED
@@ -74,11 +75,11 @@ func TestCommand_Run_PrunedResults_AreJudgedByTheNewestTokens(t *testing.T) {
 	}}
 	for policy, early := range map[string]int{
 		"{protect_tokens: 5, minimum_tokens: 0}":   0,
-		"{protect_tokens: 200, minimum_tokens: 0}": 1,
-		"{}":                             1,
-		"{off: true}":                    1,
-		"{off: true, protect_tokens: 0}": 1,
-		"{protect_tokens: 200, minimum_tokens: 0, max_part_tokens: 1}": 1,
+		"{protect_tokens: 200, minimum_tokens: 0}": 2,
+		"{}":                             2,
+		"{off: true}":                    2,
+		"{off: true, protect_tokens: 0}": 2,
+		"{protect_tokens: 200, minimum_tokens: 0, max_part_tokens: 1}": 2,
 	} {
 		r, err := played(t, f, longer, under(t, "conversation: {pruning: "+policy+"}"))
 		if r.PrunedEarly != early || r.ExpiredEarly != 0 || errors.Is(err, ErrJudged) != (early > 0) {
@@ -87,12 +88,12 @@ func TestCommand_Run_PrunedResults_AreJudgedByTheNewestTokens(t *testing.T) {
 	}
 }
 
-// windowed shows the system message and what comes from message 4 on.
+// windowed shows the first two messages and what comes from message 4 on.
 func windowed(m []*pb.Message) []*pb.Message {
 	if len(m) < 6 {
 		return m
 	}
-	return append([]*pb.Message{m[0]}, m[4:]...)
+	return append([]*pb.Message{m[0], m[1]}, m[4:]...)
 }
 
 func TestCommand_Run_WhatTheWindowLeavesOut_IsNotExpiredEarly(t *testing.T) {

@@ -57,7 +57,7 @@ func (c *conversation) explained(response *pb.BuildContextResponse, blocks []val
 			kept += c.weights[i]
 		}
 	}
-	if !whole {
+	if !whole && !c.ended {
 		c.NewestKept = leastOf(c.NewestKept, kept)
 	}
 }

@@ -37,10 +37,15 @@ type fake struct {
 	previous map[string][]string
 	turns    map[string]int32
 	policies map[string]*pb.Policy
+	windows  map[string]int32 // the first that was built in
+	restored map[string]map[int]bool
 	counter  *bpe.Counter
 
-	messages func([]*pb.Message) []*pb.Message // what is shown
-	element  func(map[string]any)              // how it is written
+	messages func([]*pb.Message) []*pb.Message // what is shown, up to the first window
+	narrow   func([]*pb.Message) []*pb.Message // what is shown in larger ones; all by default
+	deaf     bool                              // takes no notice of what is restored
+	restore  error
+	element  func(map[string]any) // how it is written
 	build    error
 	append   error
 	report   func(*pb.BuildContextResponse)
@@ -73,6 +78,10 @@ func (f *fake) ExpandMessage(_ context.Context, r *pb.ExpandMessageRequest) (*pb
 	if r.GetSummaryId() != "" {
 		return f.expandSummary(r)
 	}
+	if r.GetMode() == pb.ExpandMode_EXPAND_MODE_RESTORE {
+		f.bringBack(r.GetConversationId(), int(r.GetMessageIndex()))
+		return &pb.ExpandMessageResponse{}, f.restore
+	}
 	m := f.stored(f.record[r.GetConversationId()][r.GetMessageIndex()], int(r.GetMessageIndex()))
 	if f.expand != nil {
 		if err := f.expand(m); err != nil {
@@ -104,12 +113,14 @@ func (f *fake) BuildContext(_ context.Context, r *pb.BuildContextRequest) (*pb.B
 		return nil, f.build
 	}
 	id := r.GetConversationId()
-	entered, citing := f.citer.entered(id, f.record[id])
-	messages := entered
-	if f.messages != nil {
-		messages = f.messages(messages)
+	if (&recording{messages: f.record[id]}).history().Pending() {
+		return nil, refusal(reasonPending)
 	}
-	f.turns[id]++
+	entered, citing := f.citer.entered(id, f.record[id])
+	messages := f.view(id, entered, r.GetBudget().GetContextWindowTokens())
+	if !r.GetSameTurn() {
+		f.turns[id]++
+	}
 	blocks := f.chat(messages)
 	stable := 0
 	for before := f.previous[id]; stable < min(len(before), len(blocks)) && before[stable] == blocks[stable]; {
@@ -125,7 +136,7 @@ func (f *fake) BuildContext(_ context.Context, r *pb.BuildContextRequest) (*pb.B
 	response := &pb.BuildContextResponse{
 		Turn:     f.turns[id],
 		Rendered: &pb.Rendered{MessagesJson: raw, ContentSha256: hex.EncodeToString(sum[:]), Blocks: int32(len(blocks))},
-		Tokens:   &pb.TokenReport{Budget: int64(r.GetBudget().GetContextWindowTokens() - r.GetBudget().GetReservedOutputTokens())},
+		Tokens:   &pb.TokenReport{Budget: f.budget(id, r.GetBudget())},
 		Prefix:   &pb.PrefixReport{StableBlocks: int32(stable), BrokenBy: broken},
 	}
 	response.Tokens.SavedByExpiry = f.weightOf(entered) - f.weightOf(messages)
@@ -135,6 +146,58 @@ func (f *fake) BuildContext(_ context.Context, r *pb.BuildContextRequest) (*pb.B
 		f.report(response)
 	}
 	return response, nil
+}
+
+func (f *fake) budget(id string, b *pb.Budget) int64 {
+	room := b.GetContextWindowTokens() - b.GetReservedOutputTokens()
+	if most := f.policies[id].GetFit().GetMaxContextTokens(); most > 0 {
+		room = min(room, most)
+	}
+	return int64(room)
+}
+
+// view is what is shown of a record in a window: what was restored in full.
+func (f *fake) view(id string, entered []*pb.Message, window int32) []*pb.Message {
+	if f.windows[id] == 0 {
+		f.windows[id] = window
+	}
+	show := f.messages
+	if window > f.windows[id] {
+		show = f.narrow
+	}
+	shown := entered
+	if show != nil {
+		shown = show(entered)
+	}
+	if len(f.restored[id]) == 0 {
+		return shown
+	}
+	var out []*pb.Message
+	for i, m := range entered {
+		switch {
+		case f.restored[id][i]:
+			out = append(out, f.record[id][i])
+		case len(shown) == len(entered):
+			out = append(out, shown[i])
+		case slices.Contains(shown, m):
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// bringBack restores the unit of a message.
+func (f *fake) bringBack(id string, i int) {
+	if f.deaf || f.restore != nil {
+		return
+	}
+	if f.restored[id] == nil {
+		f.restored[id] = map[int]bool{}
+	}
+	first, end := (&recording{messages: f.record[id]}).history().Unit(i)
+	for ; first < end; first++ {
+		f.restored[id][first] = true
+	}
 }
 
 // decisionsOf explains what is shown of a record: what is shorter than it has
@@ -170,10 +233,27 @@ func rawList(blocks []string) []json.RawMessage {
 	return out
 }
 
+// asOne puts the assistant's messages of a unit together.
+func asOne(messages []*pb.Message) (out []*pb.Message) {
+	for _, m := range messages {
+		if last := len(out) - 1; last >= 0 && m.GetRole() == pb.Role_ROLE_ASSISTANT && calls(out[last]) {
+			out[last] = proto.CloneOf(out[last])
+			out[last].Parts = append(out[last].Parts, m.GetParts()...)
+			continue
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
+func calls(m *pb.Message) bool {
+	return slices.ContainsFunc(m.GetParts(), func(p *pb.Part) bool { return p.GetToolCall() != nil })
+}
+
 // chat writes messages for OpenAI Chat.
 func (f *fake) chat(messages []*pb.Message) []string {
 	var out []string
-	for _, m := range messages {
+	for _, m := range asOne(messages) {
 		element := map[string]any{"role": roleName(m.GetRole())}
 		var calls []any
 		for _, p := range m.GetParts() {
@@ -247,6 +327,7 @@ func refusal(reason string) error {
 func (f *fake) start(context.Context) (string, func(), error) {
 	f.record, f.previous = map[string][]*pb.Message{}, map[string][]string{}
 	f.turns, f.policies = map[string]int32{}, map[string]*pb.Policy{}
+	f.windows, f.restored = map[string]int32{}, map[string]map[int]bool{}
 	var err error
 	if f.counter, err = bpe.New(bpe.O200k); err != nil {
 		return "", nil, err
@@ -268,10 +349,10 @@ const recorded = `{"id":"c","messages":[
 	{"role":"system","content":"Be brief."},
 	{"role":"user","content":"Read /src/main.go and order_77 please"},
 	{"role":"assistant","content":"","tool_calls":[{"id":"a1","name":"read","arguments":"{\"path\":\"/src/main.go\"}"}]},
-	{"role":"tool","tool_call_id":"a1","name":"read","content":"package main // v1.2.3","raw":"package main // v1.2.3 raw"},
+	{"role":"tool","tool_call_id":"a1","name":"read","content":"package main // v1.2.3 of base_99","raw":"package main // v1.2.3 of base_99 raw"},
 	{"role":"assistant","content":"It is v1.2.3"},
 	{"role":"user","content":"and order_77?"},
-	{"role":"assistant","content":"order_77 is in /src/main.go"}]}`
+	{"role":"assistant","content":"order_77 is in base_99"}]}`
 
 func fileOf(t *testing.T, content string) string {
 	t.Helper()

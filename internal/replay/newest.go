@@ -13,18 +13,31 @@ import (
 
 const (
 	// clippedChars is the length up to which clipping leaves a result alone,
-	// headChars what is left at least of the head of a longer one.
+	// headChars what is left at least of the head of a longer one, tailChars of
+	// its tail.
 	clippedChars = 200
 	headChars    = 40
+	tailChars    = 20
 	// beside is how many items may stand beside the newest unit's at the end of
 	// a context: what providers' rules add.
 	beside = 3
 )
 
-// missing says which piece of the newest unit the end of a context lacks, or
-// "". Words and arguments must be there in full; results too, or by their head
-// where they may be clipped.
-func missing(unit []validate.Message, blocks []validate.Block, full bool) string {
+// newestMissing says which piece of the newest unit the end of a context lacks,
+// or "". What is clipped is so from the original, also where it was cited.
+func (c *conversation) newestMissing(blocks []validate.Block, room int) string {
+	unit := c.history.Newest()
+	originals := make([]validate.Message, len(unit))
+	for i, m := range c.appended[len(c.appended)-len(unit):] {
+		originals[i] = messageOf(m)
+	}
+	return missing(unit, originals, blocks, c.roomy(room))
+}
+
+// missing says which piece of a unit the end of a context lacks, or "". Words
+// and arguments must be there in full; results too, or by head and tail where
+// they may be clipped.
+func missing(unit, originals []validate.Message, blocks []validate.Block, full bool) string {
 	pieces := 0
 	for _, m := range unit {
 		pieces += len(m.Items)
@@ -32,7 +45,9 @@ func missing(unit []validate.Message, blocks []validate.Block, full bool) string
 	tail := lastItems(blocks, pieces+beside)
 	for i, m := range unit {
 		for j, item := range m.Items {
-			if !slices.ContainsFunc(tail, func(shown validate.Item) bool { return shows(shown, item, full) }) {
+			if !slices.ContainsFunc(tail, func(shown validate.Item) bool {
+				return shows(shown, item, full) || !full && shows(shown, originals[i].Items[j], false)
+			}) {
 				return fmt.Sprintf("%s of message %d, part %d", item.Kind, i, j)
 			}
 		}
@@ -61,7 +76,7 @@ func shows(shown, item validate.Item, full bool) bool {
 			if full {
 				return !holds(shown, text) && !holds(shown, canonical(text))
 			}
-			return !holds(shown, head(text))
+			return !holds(shown, head(text)) || len(item.Texts) == 1 && !holds(shown, tail(text))
 		})
 	default: // a provider may not take media or foreign thinking
 		return true
@@ -81,6 +96,15 @@ func head(text string) string {
 		return text
 	}
 	return string([]rune(text)[:headChars])
+}
+
+// tail returns what clipping leaves of the end of a result in any case.
+func tail(text string) string {
+	if utf8.RuneCountInString(text) <= clippedChars {
+		return text
+	}
+	runes := []rune(text)
+	return string(runes[len(runes)-tailChars:])
 }
 
 // sameArguments compares by value, since providers want them written

@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
 	"github.com/palimpsest-context/palimpsest/internal/terminal"
 )
 
@@ -35,8 +34,8 @@ type progress struct {
 func newProgress(w io.Writer, jobs []job, ascii bool) *progress {
 	p := &progress{w: w, terminal: terminal.Is(w), ascii: ascii, started: time.Now(), quit: make(chan struct{})}
 	for i := range jobs {
-		for _, m := range jobs[i].recording.messages {
-			if m.GetRole() == pb.Role_ROLE_ASSISTANT {
+		for k := range jobs[i].recording.messages {
+			if jobs[i].recording.asks(k) {
 				p.total++
 			}
 		}

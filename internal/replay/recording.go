@@ -19,11 +19,19 @@ type recording struct {
 	id       string
 	messages []*pb.Message
 	tools    string // definitions as JSON, sent as fixed input; empty if none
+	// continued are the messages that were one with the message before them.
+	continued map[int]bool
+}
+
+// asks says whether a context is asked for before the message.
+func (r *recording) asks(i int) bool {
+	return r.messages[i].GetRole() == pb.Role_ROLE_ASSISTANT && !r.continued[i]
 }
 
 // loading says how recordings are read.
 type loading struct {
 	raw    bool
+	split  bool
 	sample int
 	model  string
 }
@@ -40,6 +48,9 @@ func load(files []string, o loading) ([]recording, error) {
 			}
 			r, err := parse(raw, id, o)
 			r.file = file
+			if o.split {
+				r.splitCalls()
+			}
 			out = append(out, r)
 			return err
 		})

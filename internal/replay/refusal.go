@@ -16,6 +16,7 @@ const (
 	reasonCannotFit = "CONTEXT_CANNOT_FIT"
 	reasonNotFound  = "CONVERSATION_NOT_FOUND"
 	reasonTooLarge  = "REPLY_TOO_LARGE"
+	reasonNotEdited = "NOT_EDITED"
 )
 
 // reasonOf returns the reason that the error carries, or "".
@@ -33,8 +34,9 @@ func describe(err error) string {
 	return fmt.Sprintf("%v %s", status.Code(err), reasonOf(err))
 }
 
-// refused judges a build that was not answered.
-func (c *conversation) refused(err error) {
+// refused judges a build at a budget that was not answered, and counts it by its
+// reason.
+func (c *conversation) refused(err error, room int, byReason map[string]int) {
 	reason := reasonOf(err)
 	if status.Code(err) == codes.NotFound && reason == reasonNotFound && c.history.Len() == 0 {
 		// Before anything is appended there is no conversation, so nothing to
@@ -48,18 +50,18 @@ func (c *conversation) refused(err error) {
 			wrong = "no call waits at the end"
 		}
 	case reasonEmpty:
-		if !c.history.Blank() && c.history.BoneSpoken()+c.fixed <= c.budget() {
+		if !c.history.Blank() && c.history.BoneSpoken()+c.fixed <= room {
 			wrong = "there is something to show"
 		}
 	case reasonCannotFit:
-		if bone := c.history.Bone() + c.fixed; bone <= c.budget() {
-			wrong = fmt.Sprintf("the least is %d tokens of %d", bone, c.budget())
+		if bone := c.history.Bone() + c.fixed; bone <= room {
+			wrong = fmt.Sprintf("the least is %d tokens of %d", bone, room)
 		}
 	default:
 		c.fail("errors", &c.Errors, "build: "+describe(err))
 		return
 	}
-	c.Refused[reason]++
+	byReason[reason]++
 	if wrong != "" {
 		c.fail("wrong_refusals", &c.WrongRefusals, reason+", but "+wrong)
 	}

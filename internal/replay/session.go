@@ -60,6 +60,9 @@ type conversation struct {
 	mortals  []mortal
 	parts    []int // of what entered the view, as pruning counts them
 	filling  filling
+	opening  *userWords // the first message with a user's own words
+	inForce  *userWords // the newest one
+	ended    bool       // all is appended: what is built now is judged and not measured
 	cited    []cited
 	unasked  []cited // since the assistant spoke last
 	excerpts int     // tokens of what was asked for, as if it were in every context since
@@ -69,23 +72,34 @@ type conversation struct {
 type build struct {
 	blocks  []validate.Block
 	without int // weight of the whole history
+	total   int // weight of the context
+	length  int // of the record
 }
 
 // play plays one recording and returns its figures.
 func (s *session) play(ctx context.Context, id string, r *recording) *tally {
 	c := s.begin(id, r)
 	c.create(ctx)
+	last := r.open()
 	for i, m := range r.messages {
 		if ctx.Err() != nil {
 			return c.tally
 		}
 		c.index = i
-		if m.GetRole() == pb.Role_ROLE_ASSISTANT {
+		if r.asks(i) {
 			c.build(ctx, m)
+			if i == last {
+				c.probe(ctx)
+			}
 			c.ask(ctx, m)
 			s.step()
 		}
 		c.append(ctx, m)
+	}
+	c.index, c.ended = len(r.messages), true
+	c.build(ctx, nil)
+	if last == len(r.messages) {
+		c.probe(ctx)
 	}
 	c.readBack(ctx)
 	c.expandAll(ctx)
@@ -148,6 +162,7 @@ func (c *conversation) append(ctx context.Context, m *pb.Message) {
 	}
 	c.appended = append(c.appended, m)
 	c.LetGo.happened(response.GetEvents())
+	c.hear(m)
 	own := messageOf(m)
 	c.whole += own.Tokens(c.count)
 	c.enter(m, response.GetReceipt().GetCitations())
@@ -194,24 +209,39 @@ func (c *conversation) fixedInput() *pb.FixedInput {
 }
 
 // build asks for a context and judges what comes. Next is the message that the
-// context is for.
+// context is for, nil behind the last one.
 func (c *conversation) build(ctx context.Context, next *pb.Message) {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
-	defer cancel()
-	largest := int32(maxMessage)
-	request := &pb.BuildContextRequest{
-		ConversationId: c.id, Format: wireFormat(c.format), Model: c.model, FixedInput: c.fixedInput(), MaxReplyBytes: &largest,
-		Budget: &pb.Budget{ContextWindowTokens: &c.window, ReservedOutputTokens: &c.reserve},
+	started, refused := time.Now(), c.Refused
+	response, err := c.contextOf(ctx, c.request(c.window))
+	if c.ended {
+		c.AtEnd.Builds++
+		refused = c.AtEnd.Refused
+	} else {
+		c.Builds++
 	}
-	started := time.Now()
-	response, err := c.contexts.BuildContext(ctx, request)
-	c.Builds++
 	if err != nil {
-		c.refused(err)
+		c.refused(err, c.budget(), refused)
 		return
 	}
-	c.builds = append(c.builds, time.Since(started))
+	if !c.ended {
+		c.builds = append(c.builds, time.Since(started))
+	}
 	c.judge(response, next)
+}
+
+// request asks for a context in a window.
+func (c *conversation) request(window int32) *pb.BuildContextRequest {
+	largest := int32(maxMessage)
+	return &pb.BuildContextRequest{
+		ConversationId: c.id, Format: wireFormat(c.format), Model: c.model, FixedInput: c.fixedInput(), MaxReplyBytes: &largest,
+		Budget: &pb.Budget{ContextWindowTokens: &window, ReservedOutputTokens: &c.reserve},
+	}
+}
+
+func (c *conversation) contextOf(ctx context.Context, request *pb.BuildContextRequest) (*pb.BuildContextResponse, error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	return c.contexts.BuildContext(ctx, request)
 }
 
 func wireFormat(f validate.Format) pb.ContextFormat {

@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// maxExamples is how many examples of each kind are kept.
+// maxExamples is how many examples of each figure are kept, each of another
+// conversation.
 const maxExamples = 5
 
 // Example says where something was found that must not be. It holds no text of
@@ -29,23 +30,30 @@ type Millis struct {
 
 // Report is what a replay found. docs/replay.md defines each figure.
 type Report struct {
-	Format             string         `json:"format"`
-	Window             int32          `json:"window"`
-	Budget             int32          `json:"budget"`
-	Seconds            float64        `json:"seconds"`
-	Conversations      int            `json:"conversations"`
-	Messages           int            `json:"messages"`
-	Builds             int            `json:"builds"`
-	Refused            map[string]int `json:"refused"`
-	RefusedShare       float64        `json:"refused_share"`
-	RejectedAppends    int            `json:"rejected_appends"`
-	WrongRefusals      int            `json:"wrong_refusals"`
-	IllegalContexts    int            `json:"illegal_contexts"`
-	OverBudget         int            `json:"over_budget"`
-	NewestUnitMissing  int            `json:"newest_unit_missing"`
-	PrefixBroken       int            `json:"prefix_broken"`
-	Errors             int            `json:"errors"`
-	ReadbackMismatches int            `json:"readback_mismatches"`
+	Format                string         `json:"format"`
+	Window                int32          `json:"window"`
+	Budget                int32          `json:"budget"`
+	Seconds               float64        `json:"seconds"`
+	Conversations         int            `json:"conversations"`
+	Messages              int            `json:"messages"`
+	Builds                int            `json:"builds"`
+	Refused               map[string]int `json:"refused"`
+	RefusedShare          float64        `json:"refused_share"`
+	RejectedAppends       int            `json:"rejected_appends"`
+	WrongRefusals         int            `json:"wrong_refusals"`
+	IllegalContexts       int            `json:"illegal_contexts"`
+	OverBudget            int            `json:"over_budget"`
+	NewestUnitMissing     int            `json:"newest_unit_missing"`
+	RequestMissing        int            `json:"request_missing"`
+	RequestCut            int            `json:"request_cut"`
+	OpeningMissing        int            `json:"opening_missing"`
+	OpeningCut            int            `json:"opening_cut"`
+	AnswersLost           int            `json:"answers_lost"`
+	LargerShowsLess       int            `json:"larger_shows_less"`
+	RestoresWithoutEffect int            `json:"restores_without_effect"`
+	PrefixBroken          int            `json:"prefix_broken"`
+	Errors                int            `json:"errors"`
+	ReadbackMismatches    int            `json:"readback_mismatches"`
 
 	ExpansionMismatches int       `json:"expansion_mismatches"`
 	Expansions          int       `json:"expansions"`
@@ -73,6 +81,7 @@ type Report struct {
 	BuildMS             Millis    `json:"build_ms"`
 	Examples            []Example `json:"examples"`
 
+	AtEnd       AtEnd        `json:"at_end"`
 	LetGo       LetGo        `json:"let_go"`
 	Compactions Compactions  `json:"compactions"`
 	Reached     Reached      `json:"reached"`
@@ -106,10 +115,10 @@ type tally struct {
 }
 
 func newTally() *tally {
-	return &tally{Report: Report{Refused: map[string]int{}, Examples: []Example{}, LetGo: newLetGo()}}
+	return &tally{Report: Report{Refused: map[string]int{}, Examples: []Example{}, AtEnd: newAtEnd(), LetGo: newLetGo()}}
 }
 
-// fail counts something that must not be and keeps the first few examples.
+// fail counts something that must not be and keeps the first example.
 func (c *conversation) fail(figure string, n *int, detail string) {
 	*n++
 	c.example(Example{figure, c.name, c.index, detail})
@@ -118,8 +127,11 @@ func (c *conversation) fail(figure string, n *int, detail string) {
 func (t *tally) example(e Example) {
 	kept := 0
 	for _, old := range t.Examples {
-		if old.Figure == e.Figure {
-			kept++
+		if old.Figure != e.Figure {
+			continue
+		}
+		if kept++; old.Conversation == e.Conversation {
+			return
 		}
 	}
 	if kept < maxExamples {
@@ -143,6 +155,13 @@ func (t *tally) merge(o *tally) {
 		{&t.IllegalContexts, &o.IllegalContexts},
 		{&t.OverBudget, &o.OverBudget},
 		{&t.NewestUnitMissing, &o.NewestUnitMissing},
+		{&t.RequestMissing, &o.RequestMissing},
+		{&t.RequestCut, &o.RequestCut},
+		{&t.OpeningMissing, &o.OpeningMissing},
+		{&t.OpeningCut, &o.OpeningCut},
+		{&t.AnswersLost, &o.AnswersLost},
+		{&t.LargerShowsLess, &o.LargerShowsLess},
+		{&t.RestoresWithoutEffect, &o.RestoresWithoutEffect},
 		{&t.PrefixBroken, &o.PrefixBroken},
 		{&t.Errors, &o.Errors},
 		{&t.ReadbackMismatches, &o.ReadbackMismatches},
@@ -176,6 +195,7 @@ func (t *tally) merge(o *tally) {
 	t.NewestKept = leastOf(t.NewestKept, o.NewestKept)
 	t.CostWith += o.CostWith
 	t.CostWithout += o.CostWithout
+	t.AtEnd.add(&o.AtEnd)
 	t.LetGo.add(&o.LetGo)
 	t.Compactions.add(o.Compactions)
 	t.OwnCalls.add(o.OwnCalls)
@@ -307,6 +327,13 @@ func (r *Report) mustBeZero() []figure {
 		{"illegal_contexts", r.IllegalContexts},
 		{"over_budget", r.OverBudget},
 		{"newest_unit_missing", r.NewestUnitMissing},
+		{"request_missing", r.RequestMissing},
+		{"request_cut", r.RequestCut},
+		{"opening_missing", r.OpeningMissing},
+		{"opening_cut", r.OpeningCut},
+		{"answers_lost", r.AnswersLost},
+		{"larger_shows_less", r.LargerShowsLess},
+		{"restores_without_effect", r.RestoresWithoutEffect},
 		{"prefix_broken", r.PrefixBroken},
 		{"errors", r.Errors},
 		{"readback_mismatches", r.ReadbackMismatches},

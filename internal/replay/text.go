@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -82,6 +83,8 @@ func (r *Report) measures(b *strings.Builder) {
 	row(b, "reference recall", fmt.Sprintf("%.1f %% of what the next message refers to", 100*r.ReferenceRecall))
 	r.compactions(b)
 	row(b, "asked back", fmt.Sprintf("%d messages that the last context does not show in full", r.Expansions))
+	row(b, "at the end", fmt.Sprintf("%d contexts more (refused: %s), %d messages restored (refused: %s)",
+		r.AtEnd.Builds, cmp.Or(counts(r.AtEnd.Refused), "none"), r.AtEnd.Restores, cmp.Or(counts(r.AtEnd.RestoresRefused), "none")))
 	row(b, "append", fmt.Sprintf("%.2f ms (p50), %.2f ms (p95), %.2f ms (p99)", r.AppendMS.P50, r.AppendMS.P95, r.AppendMS.P99))
 	row(b, "build", fmt.Sprintf("%.2f ms (p50), %.2f ms (p95), %.2f ms (p99)", r.BuildMS.P50, r.BuildMS.P95, r.BuildMS.P99))
 	b.WriteByte('\n')
@@ -119,7 +122,7 @@ func (r *Report) cited(b *strings.Builder) {
 	b.WriteByte('\n')
 }
 
-func row(b *strings.Builder, name, value string) { fmt.Fprintf(b, "  %-20s %s\n", name, value) }
+func row(b *strings.Builder, name, value string) { fmt.Fprintf(b, "  %-23s %s\n", name, value) }
 
 // change says how much more or less a is than b.
 func change(a, b float64) string {

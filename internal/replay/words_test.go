@@ -39,7 +39,7 @@ func TestWords_Add_ReadsArgumentsByValue(t *testing.T) {
 }
 
 func TestMissing_NewestUnit_AllowsClippingAlone(t *testing.T) {
-	long := strings.Repeat("0123456789", 50)
+	long := essay(80)
 	unit := []validate.Message{
 		{Role: "assistant", Items: []validate.Item{{Kind: validate.Call, Texts: []string{`{"b":1,"a":[]}`}}, {Kind: validate.Text, Texts: []string{" "}}}},
 		{Role: "tool", Items: []validate.Item{{Kind: validate.Result, Texts: []string{long}}}},
@@ -51,14 +51,14 @@ func TestMissing_NewestUnit_AllowsClippingAlone(t *testing.T) {
 			{Items: []validate.Item{{Kind: validate.Text, Texts: []string{"Continue."}}}},
 		}
 	}
-	if got := missing(unit, shown(`{"a": [], "b": 1}`, long[:100]+"..."), false); got != "" {
+	if got := missing(unit, unit, shown(`{"a": [], "b": 1}`, long[:100]+"..."+long[450:]), false); got != "" {
 		t.Error(got)
 	}
-	if got := missing(unit, shown(`{"_raw":"{\"b\":1,\"a\":[]}"}`, long), false); got != "" {
+	if got := missing(unit, unit, shown(`{"_raw":"{\"b\":1,\"a\":[]}"}`, long), false); got != "" {
 		t.Error(got)
 	}
-	for _, blocks := range [][]validate.Block{shown(`{"a":[],"b":2}`, long), shown(`{"b":1,"a":[]}`, long[:20]), nil} {
-		if missing(unit, blocks, false) == "" {
+	for _, blocks := range [][]validate.Block{shown(`{"a":[],"b":2}`, long), shown(`{"b":1,"a":[]}`, long[:20]+long[300:]), shown(`{"b":1,"a":[]}`, long[:300]), nil} {
+		if missing(unit, unit, blocks, false) == "" {
 			t.Errorf("nothing is missing in %+v", blocks)
 		}
 	}
@@ -66,7 +66,22 @@ func TestMissing_NewestUnit_AllowsClippingAlone(t *testing.T) {
 	for range 9 {
 		far = append(far, validate.Block{Items: []validate.Item{{Kind: validate.Text, Texts: []string{"later"}}}})
 	}
-	if missing(unit, far, false) == "" {
+	if missing(unit, unit, far, false) == "" {
 		t.Error("the newest unit must stand at the end")
+	}
+}
+
+func TestMissing_CitedResult_MayBeClippedFromTheOriginal(t *testing.T) {
+	long := essay(80)
+	result := func(text string) []validate.Message {
+		return []validate.Message{{Role: "tool", Items: []validate.Item{{Kind: validate.Result, Texts: []string{text}}}}}
+	}
+	cited, original := result("[c1] "+long[:250]+" and how to get more"), result(long)
+	clipped := []validate.Block{{Items: []validate.Item{{Kind: validate.Result, Texts: []string{long[:100] + "..." + long[400:]}}}}}
+	if got := missing(cited, original, clipped, false); got != "" {
+		t.Error(got)
+	}
+	if missing(cited, original, clipped, true) == "" {
+		t.Error("a citation that has room is not clipped")
 	}
 }

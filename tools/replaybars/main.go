@@ -1,7 +1,7 @@
 // Command replaybars prints the results of `sidecar replay --json` as a table
 // and fails if one misses a bar.
 //
-//	replaybars FILE...              FILE is WINDOW-FORMAT.json
+//	replaybars FILE...              FILE is WINDOW-FORMAT.json, under none and under any other policy
 //	replaybars lifecycle FILE...    FILE is none.json, MODE-TURNS.json or the result of any other policy
 //	replaybars policies FILE...     FILE is money.json, long-WINDOW.json or any other result under several policies
 //	replaybars citations FILE...    FILE is coding-raw.json, long.json or any other result with citations
@@ -9,7 +9,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -32,7 +31,8 @@ func main() {
 // zero are the figures that must be there and must be 0: each counts a promise
 // broken on a real conversation.
 var zero = []string{
-	"wrong_refusals", "illegal_contexts", "over_budget", "newest_unit_missing", "prefix_broken", "errors", "readback_mismatches",
+	"wrong_refusals", "illegal_contexts", "over_budget", "newest_unit_missing", "request_missing", "request_cut", "opening_missing",
+	"opening_cut", "answers_lost", "larger_shows_less", "restores_without_effect", "prefix_broken", "errors", "readback_mismatches",
 	"expansion_mismatches", "expired_early", "expired_late", "pruned_early", "savings_misstated", "unexplained", "unreachable",
 	"cited_wrongly", "citations_over_weight", "content_mismatches",
 }
@@ -64,33 +64,37 @@ func run(files []string, stdout io.Writer) error {
 	case "frontier":
 		return frontier(files[1:], stdout)
 	}
+	return grid(files, stdout)
+}
+
+// grid judges replays at several windows and in several formats.
+func grid(files []string, stdout io.Writer) error {
 	table := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
-	columns := append([]string{"window", "format", "conversations", "builds", "refused"}, append(zero, shown...)...)
-	fmt.Fprintln(table, strings.Join(columns, "\t"))
+	fmt.Fprintln(table, strings.Join(append([]string{"window", "format", "policy", "conversations", "builds", "refused", "not 0"}, shown...), "\t"))
 	var missed []string
 	var tokens, room float64
 	for _, file := range files {
 		window, format, _ := strings.Cut(strings.TrimSuffix(filepath.Base(file), ".json"), "-")
 		window = strings.TrimLeft(window, "0")
-		figures, err := read(file)
+		all, err := readPlayed(file)
 		if err != nil {
 			missed = append(missed, fmt.Sprintf("%s %s: no result: %v", window, format, err))
-			continue
 		}
-		tokens, room = tokens+number(figures["filled_tokens"]), room+number(figures["filled_room"])
-		for _, fault := range judge(window, figures) {
-			missed = append(missed, fmt.Sprintf("%s %s: %s", window, format, fault))
+		for _, p := range all {
+			if p.name() == none {
+				tokens, room = tokens+number(p.figures["filled_tokens"]), room+number(p.figures["filled_room"])
+			}
+			faults := p.judge(window)
+			for _, fault := range faults {
+				missed = append(missed, fmt.Sprintf("%s %s %s: %s", window, format, p.name(), fault))
+			}
+			fmt.Fprintln(table, window+"\t"+format+"\t"+p.row(len(faults)))
 		}
-		row := []string{window, format, show(figures["conversations"]), show(figures["builds"]), show(refused(figures))}
-		for _, name := range append(append([]string{}, zero...), shown...) {
-			row = append(row, show(figures[name]))
-		}
-		fmt.Fprintln(table, strings.Join(row, "\t"))
 	}
 	if err := table.Flush(); err != nil {
 		return err
 	}
-	fmt.Fprintf(stdout, "pooled mean fill %.3f\n", tokens/max(room, 1))
+	fmt.Fprintf(stdout, "pooled mean fill under none %.3f\n", tokens/max(room, 1))
 	if room > 0 && tokens/room < meanFill {
 		missed = append(missed, fmt.Sprintf("pooled mean fill is under %g", meanFill))
 	}
@@ -111,22 +115,23 @@ func verdict(stdout io.Writer, missed []string, replays int) error {
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-func read(file string) (map[string]any, error) {
-	data, err := os.ReadFile(file)
-	if err != nil {
-		return nil, err
-	}
-	var figures map[string]any
-	return figures, json.Unmarshal(data, &figures)
-}
-
-// judge returns the bars that a result misses.
-func judge(window string, figures map[string]any) (missed []string) {
-	missed = judgeZero(figures)
-	if share := number(figures["stable_prefix_share"]); window == stablePrefixWindow && share < stablePrefix {
+// judge returns the bars that a result misses. A policy that edits old text has
+// none for its prefix.
+func (p *played) judge(window string) (missed []string) {
+	missed = judgeZero(p.figures)
+	if share := number(p.figures["stable_prefix_share"]); p.name() == none && window == stablePrefixWindow && share < stablePrefix {
 		missed = append(missed, fmt.Sprintf("stable_prefix_share is %.3f, must be %g", share, stablePrefix))
 	}
 	return missed
+}
+
+// row is what the table says of a result, beside where it comes from.
+func (p *played) row(faults int) string {
+	row := p.name() + "\t" + show(p.figures["conversations"]) + "\t" + show(p.figures["builds"]) + "\t" + show(refused(p.figures)) + "\t" + strconv.Itoa(faults)
+	for _, name := range shown {
+		row += "\t" + show(p.figures[name])
+	}
+	return row
 }
 
 // judgeZero returns which figures are not 0. One that is not reported misses
@@ -140,10 +145,21 @@ func judgeZero(figures map[string]any) (missed []string) {
 		case !ok:
 			missed = append(missed, name+" is not reported")
 		case n != 0:
-			missed = append(missed, fmt.Sprintf("%s is %v, must be 0", name, n))
+			missed = append(missed, fmt.Sprintf("%s is %v, must be 0%s", name, n, example(name, figures)))
 		}
 	}
 	return missed
+}
+
+// example says where a figure was found first.
+func example(figure string, figures map[string]any) string {
+	all, _ := figures["examples"].([]any)
+	for _, e := range all {
+		if e, ok := e.(map[string]any); ok && e["figure"] == figure {
+			return fmt.Sprintf(", as in conversation %v, message %v: %v", e["conversation"], e["message"], e["detail"])
+		}
+	}
+	return ""
 }
 
 // number is a figure, or 0 if it is not there.

@@ -10,12 +10,15 @@ import (
 
 const good = `{"conversations": 2, "builds": 40, "refused": {"PENDING_TOOL_CALLS": 3, "EMPTY_CONTEXT": 1},
   "wrong_refusals": 0, "illegal_contexts": 0, "over_budget": 0, "newest_unit_missing": 0, "prefix_broken": 0,
+  "request_missing": 0, "request_cut": 0, "opening_missing": 0, "opening_cut": 0, "answers_lost": 0, "larger_shows_less": 0, "restores_without_effect": 0,
   "errors": 0, "readback_mismatches": 0, "expansion_mismatches": 0, "expired_early": 0, "expired_late": 0, "pruned_early": 0,
   "savings_misstated": 0, "unexplained": 0, "unreachable": 0,
   "cited_wrongly": 0, "citations_over_weight": 0, "content_mismatches": 0, "mean_fill": 0.7, "filled_tokens": 70, "filled_room": 100}`
 
+// judged judges a result under none.
 func judged(t *testing.T, result string) (string, error) {
 	t.Helper()
+	result = strings.Replace(result, "{", `{"policy": "none", `, 1)
 	file := filepath.Join(t.TempDir(), "0004096-openai-chat.json")
 	if err := os.WriteFile(file, []byte(result), 0o600); err != nil {
 		t.Fatal(err)
@@ -31,7 +34,7 @@ func TestRun_BarsMet_PrintsRow(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	row := strings.Join(strings.Fields(strings.Split(out, "\n")[1]), " ")
-	if want := "4096 openai-chat 2 40 4 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0.700 - -"; row != want {
+	if want := "4096 openai-chat none 2 40 4 0 0.700 - -"; row != want {
 		t.Errorf("row = %q, want %q", row, want)
 	}
 }
@@ -44,7 +47,7 @@ func TestRun_BarMissed_Fails(t *testing.T) {
 		"no result":    "",
 	} {
 		t.Run(name, func(t *testing.T) {
-			if out, err := judged(t, result); err == nil || !strings.Contains(out, "missed: 4096 openai-chat: ") {
+			if out, err := judged(t, result); err == nil || !strings.Contains(out, "missed: 4096 openai-chat") {
 				t.Errorf("error %v, output:\n%s", err, out)
 			}
 		})
@@ -58,7 +61,21 @@ func TestRun_FillOrPrefixUnderBar_Fails(t *testing.T) {
 	if out, err := judged(t, strings.Replace(good, `"filled_tokens": 70`, `"filled_tokens": 60`, 1)); err == nil {
 		t.Errorf("a mean fill of 0.6 passes:\n%s", out)
 	}
-	if faults := judge(stablePrefixWindow, map[string]any{"stable_prefix_share": 0.8}); !strings.Contains(strings.Join(faults, " "), "stable_prefix_share") {
+	if faults := (&played{Policy: none, figures: map[string]any{"stable_prefix_share": 0.8}}).judge(stablePrefixWindow); !strings.Contains(strings.Join(faults, " "), "stable_prefix_share") {
 		t.Errorf("a stable prefix of 0.8 passes: %v", faults)
+	}
+}
+
+func TestRun_OtherPolicy_IsJudgedToo(t *testing.T) {
+	against := strings.Replace(good, `"request_missing": 0`, `"request_missing": 3,
+		"examples": [{"figure": "request_missing", "conversation": "run-7", "message": 12, "detail": "0 of 9 characters"}]`, 1)
+	out, err := judged(t, strings.TrimSuffix(good, "}")+`, "against": [`+against+`]}`)
+	if want := "missed: 4096 openai-chat own: request_missing is 3, must be 0, as in conversation run-7, message 12: 0 of 9 characters"; err == nil || !strings.Contains(out, want) {
+		t.Errorf("%v, no %q in\n%s", err, want, out)
+	}
+	// What another policy leaves of its room is its own matter.
+	other := strings.Replace(strings.Replace(good, "{", `{"policy": "balanced", `, 1), `"filled_tokens": 70`, `"filled_tokens": 10`, 1)
+	if out, err := judged(t, strings.TrimSuffix(good, "}")+`, "against": [`+other+`]}`); err != nil {
+		t.Errorf("%v\n%s", err, out)
 	}
 }

@@ -14,6 +14,7 @@ import (
 // The policies that have bars, and the one that they are compared with.
 const (
 	none     = "none"
+	own      = "own"
 	balanced = "balanced"
 	// summaries is a file's: summarize in the whole of every window.
 	summaries = "summaries"
@@ -67,10 +68,13 @@ type citing struct {
 	RetrieveMS map[string]float64 `json:"retrieve_ms"`
 }
 
-// name is that of a policy that ships, or of a file without its folder, with a
-// mark if citations were switched on in it.
+// name is that of a policy that ships, of a file without its folder, or own for
+// the sidecar's, with a mark if citations were switched on in it.
 func (p *played) name() string {
-	name := strings.TrimSuffix(filepath.Base(p.Policy), ".yaml")
+	name := own
+	if p.Policy != "" {
+		name = strings.TrimSuffix(filepath.Base(p.Policy), ".yaml")
+	}
 	if p.Cite {
 		name += citedMark
 	}

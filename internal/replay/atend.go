@@ -1,0 +1,145 @@
+package replay
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/validate"
+)
+
+const (
+	// largeWindow is a window that most recordings fit, and maxWindow the
+	// largest that the contract takes.
+	largeWindow = 131_072
+	maxWindow   = 100_000_000
+	// larger is how many times the window a larger one is at first.
+	larger = 4
+)
+
+// AtEnd is what was asked for beside the contexts that a message follows. None
+// of it is in another figure but in those that must be 0.
+type AtEnd struct {
+	// Builds counts the contexts, Refused those that were refused, by reason:
+	// where calls wait at the end of a recording, that is as it must be.
+	Builds  int            `json:"builds"`
+	Refused map[string]int `json:"refused"`
+	// Restores counts messages that were brought back, RestoresRefused those
+	// that were not, by reason.
+	Restores        int            `json:"restores"`
+	RestoresRefused map[string]int `json:"restores_refused"`
+}
+
+func newAtEnd() AtEnd {
+	return AtEnd{Refused: map[string]int{}, RestoresRefused: map[string]int{}}
+}
+
+func (a *AtEnd) add(o *AtEnd) {
+	a.Builds += o.Builds
+	a.Restores += o.Restores
+	for reason, n := range o.Refused {
+		a.Refused[reason] += n
+	}
+	for reason, n := range o.RestoresRefused {
+		a.RestoresRefused[reason] += n
+	}
+}
+
+// view is a context that was built at some budget.
+type view struct {
+	response *pb.BuildContextResponse
+	blocks   []validate.Block
+	total    int
+	room     int
+}
+
+// open is where the messages begin that a context cannot be built behind,
+// because calls wait at the end: the newest unit, or nothing.
+func (r *recording) open() int {
+	h := r.history()
+	if !h.Pending() {
+		return len(r.messages)
+	}
+	first, _ := h.Unit(len(r.messages) - 1)
+	return first
+}
+
+// history is the judge's model of the recording, without weights.
+func (r *recording) history() *validate.History {
+	h := validate.NewHistory(func(string) int { return 0 })
+	for _, m := range r.messages {
+		h.Add(messageOf(m))
+	}
+	return h
+}
+
+// probe tries out what a last context promises, with nothing appended between:
+// that what is restored is shown, and that a larger budget shows no less.
+func (c *conversation) probe(ctx context.Context) {
+	if c.previous == nil || c.previous.length != len(c.appended) {
+		return // the build was refused, so there is nothing to compare with
+	}
+	last := &view{blocks: c.previous.blocks, total: c.previous.total, room: c.budget()}
+	if last = c.restoreSome(ctx, last); last != nil {
+		c.enlarge(ctx, last)
+	}
+}
+
+// again builds once more, in a window and in the current turn or in the next,
+// and returns nil if that was refused.
+func (c *conversation) again(ctx context.Context, window int32, sameTurn bool) *view {
+	request := c.request(window)
+	request.SameTurn = sameTurn
+	room := c.policy.budget(int(window - c.reserve))
+	c.AtEnd.Builds++
+	response, err := c.contextOf(ctx, request)
+	if err != nil {
+		c.refused(err, room, c.AtEnd.Refused)
+		return nil
+	}
+	context := c.inspect(response, room)
+	return &view{response, context.Blocks, context.Tokens + c.fixed, room}
+}
+
+// enlarge builds in larger windows, and holds each context against the one in
+// the next smaller window.
+func (c *conversation) enlarge(ctx context.Context, smaller *view) {
+	for _, window := range slices.Sorted(slices.Values([]int32{larger * min(c.window, maxWindow/larger), largeWindow})) {
+		if c.policy.budget(int(window-c.reserve)) <= smaller.room || ctx.Err() != nil {
+			continue
+		}
+		large := c.again(ctx, window, true)
+		if large == nil {
+			return
+		}
+		if less := c.less(smaller, large); less != "" {
+			c.fail("larger_shows_less", &c.LargerShowsLess, fmt.Sprintf("%d tokens, then %d: %s", smaller.room, large.room, less))
+		}
+		smaller = large
+	}
+}
+
+// less says what a context at a larger budget shows less of than one at a
+// smaller budget, or than fits it; "" if nothing.
+func (c *conversation) less(small, large *view) string {
+	before, after := textsOf(small.blocks), textsOf(large.blocks)
+	lost, first := 0, 0
+	for i, m := range c.entered {
+		if inFull(m, before) && !inFull(m, after) {
+			if lost++; lost == 1 {
+				first = i
+			}
+		}
+	}
+	gone := decided(large.response, pb.DecisionKind_DECISION_KIND_LEFT_OUT, pb.DecisionKind_DECISION_KIND_SUMMARISED)
+	switch whole := c.whole + c.fixed + validate.Opener(); {
+	case lost > 0:
+		return fmt.Sprintf("%d messages, %d first, are not in full any more", lost, first)
+	case len(gone) > 0 && whole <= large.room:
+		return fmt.Sprintf("messages %d to %d are left out or summarised, although all %d tokens fit", gone[0][0], gone[0][1], whole)
+	case large.total < small.total:
+		return fmt.Sprintf("%d tokens are shown, then %d", small.total, large.total)
+	}
+	return ""
+}
