@@ -72,6 +72,25 @@ func checkSnippet(t interface{ Fatalf(string, ...any) }, text, got string, maxCh
 	t.Fatalf("%q of %q cuts a character", got, text)
 }
 
+func TestSnippet_MarksAtItsBorders_AreNotCutOff(t *testing.T) {
+	for _, c := range []struct {
+		text, query string
+		maxChars    int
+		want        string
+	}{
+		{"เรือ", "เรือ", 2, "เ"}, // a limit below that of the shortest segment
+		{"zeppelin zeppelin :\u200dzeppelin ", "", 20, "zeppelin zeppelin"},
+		{"เรือ\u200d", "เรือ", 4, "เรื"},      // the phrase and its mark do not fit
+		{"เรือ\u200dเรือ", "เรือ", 4, "เรือ"}, // the second time they do
+		{strings.Repeat("e\u0301", 9), "x", 1, "e"},
+	} {
+		got := Snippet(NewQuery(c.query), c.text, c.maxChars)
+		if checkSnippet(t, c.text, got, c.maxChars); got != c.want {
+			t.Errorf("%q of %q in %d, want %q", got, c.text, c.maxChars, c.want)
+		}
+	}
+}
+
 func TestSnippet_Any_IsWithinItsLimit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text, q := messageText().Draw(t, "text"), messageText().Draw(t, "query")
