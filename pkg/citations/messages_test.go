@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/palimpsest-context/palimpsest/internal/proptest"
 )
 
 func indicesOf(hits []Hit) (out []int32) {
@@ -201,7 +203,7 @@ func messageText() *rapid.Generator[string] {
 }
 
 func TestSearchMessages_Any_IsOrderedAndTheSameInAnyBlocks(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		texts := rapid.SliceOfN(messageText(), 0, 20).Draw(t, "texts")
 		cut := rapid.IntRange(0, len(texts)).Draw(t, "cut")
 		q, limit := NewQuery(messageText().Draw(t, "query")), rapid.IntRange(0, 30).Draw(t, "limit")
@@ -236,7 +238,7 @@ func TestSearchMessages_Any_IsOrderedAndTheSameInAnyBlocks(t *testing.T) {
 // TestHoldsCodes_Any_AgreesWithReading: what is searched for as bytes is found where reading the codes finds it.
 func TestHoldsCodes_Any_AgreesWithReading(t *testing.T) {
 	code := rapid.OneOf(rapid.Just([]byte{0, 0, 0}), rapid.Just([]byte{0, 0, 1}), rapid.Just([]byte{0, 0x80, 0}), rapid.Just([]byte{0x80, 0}), rapid.Just([]byte{0x80, 0x80}))
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		codes, form := rapid.SliceOfN(code, 0, 20).Draw(t, "codes"), rapid.SliceOfN(code, 2, 4).Draw(t, "form")
 		want := false
 		for i := range codes {

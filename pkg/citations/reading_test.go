@@ -13,6 +13,8 @@ import (
 
 	"golang.org/x/net/html"
 	"pgregory.net/rapid"
+
+	"github.com/palimpsest-context/palimpsest/internal/proptest"
 )
 
 // file is real data, which is not part of the repository.
@@ -72,7 +74,7 @@ func checkReading(t failer, r *Reading, from, to int) {
 
 func TestRead_AnyContent(t *testing.T) {
 	contents := rapid.OneOf(rapid.Map(anyText(), func(b []byte) string { return string(b) }), anyJSON(), anyPage(), rapid.String())
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		content := contents.Draw(t, "content")
 		kind := rapid.SampledFrom(allKinds).Draw(t, "kind")
 		r := Read(kind, content)
@@ -179,7 +181,7 @@ func values(text string) []value {
 var header = regexp.MustCompile(`^([\s\[{,:]|"([^"\\]|\\.)*"\s*:)*$`)
 
 func TestReading_Place_JSONPointersHoldThePart(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		text := "[" + anyJSON().Filter(func(s string) bool { return json.Valid([]byte(s)) }).Draw(t, "document") + "]"
 		r := Read(KindJSON, text)
 		if r.Kind != KindJSON {
@@ -314,7 +316,7 @@ func anyPage() *rapid.Generator[string] {
 }
 
 func TestReading_Source_HTMLCharactersComeFromWhatSaysThem(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		content := anyPage().Draw(t, "page")
 		r := Read(KindHTML, content)
 		if r.Kind != KindHTML {
@@ -418,7 +420,7 @@ func TestReading_Place_SpaceBeforeAHeadingIsNoPartOfTheSectionBefore(t *testing.
 }
 
 func TestReading_Place_LinesAreThoseOfTheContent(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		text := string(anyText().Draw(t, "text"))
 		r := Read(KindText, text)
 		from := rapid.IntRange(0, len(text)).Draw(t, "from")

@@ -9,6 +9,8 @@ import (
 
 	"github.com/rivo/uniseg"
 	"pgregory.net/rapid"
+
+	"github.com/palimpsest-context/palimpsest/internal/proptest"
 )
 
 func TestSnippet_ShortText_IsItsOwn(t *testing.T) {
@@ -92,7 +94,7 @@ func TestSnippet_MarksAtItsBorders_AreNotCutOff(t *testing.T) {
 }
 
 func TestSnippet_Any_IsWithinItsLimit(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		text, q := messageText().Draw(t, "text"), messageText().Draw(t, "query")
 		maxChars := rapid.IntRange(-1, 60).Draw(t, "most")
 		checkSnippet(t, text, Snippet(NewQuery(q), text, maxChars), maxChars)

@@ -6,6 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/palimpsest-context/palimpsest/internal/proptest"
 	"github.com/palimpsest-context/palimpsest/pkg/compaction"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
@@ -92,7 +93,7 @@ func drawInput(t *rapid.T) compaction.FitInput {
 
 // TestFit_AnyInput_KeepsItsPromises holds fit to behaviour §8.
 func TestFit_AnyInput_KeepsItsPromises(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		in := drawInput(t)
 		r, got := reference{in}, compaction.Fit(in)
 		last := len(in.Pieces) - 1
@@ -195,7 +196,7 @@ func TestFit_Cut_Table(t *testing.T) {
 // TestFit_GrowingConversation_CutsRarely: rare deep cuts cost less than frequent shallow ones (behaviour §8), and a start never
 // moves back.
 func TestFit_GrowingConversation_CutsRarely(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		const limit = 1000
 		now, cuts := conversation.Window{Anchor: -1}, 0
 		var pieces []compaction.Piece

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/proptest"
 	"github.com/palimpsest-context/palimpsest/internal/validate"
 )
 
@@ -237,7 +238,7 @@ func TestAnswerToolCall_AnyArguments_IsAnAnswer(t *testing.T) {
 		}
 		return "{" + strings.Join(members, ", ") + "}"
 	})
-	rapid.Check(t, func(rt *rapid.T) {
+	proptest.Check(t, func(rt *rapid.T) {
 		r.ask(rt, tools.Draw(rt, "tool"), arguments.Draw(rt, "arguments"), rapid.SampledFrom([]int32{0, 100, 101, 150, 300, 2000, 100_000}).Draw(rt, "limit"))
 	})
 }

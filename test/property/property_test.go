@@ -15,6 +15,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/palimpsest-context/palimpsest/internal/proptest"
 	"github.com/palimpsest-context/palimpsest/internal/validate"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
@@ -97,7 +98,7 @@ type run struct {
 }
 
 func TestEngine_Build_AnyHistoryAnyBudgetAnyFormat(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		s := memory.New(memory.Options{})
 		defer func() { _ = s.Close() }()
 		r := &run{t: t, store: s, hidden: map[int]bool{}, last: map[conversation.Format]*validate.Context{}}
