@@ -107,16 +107,16 @@ func seedOf(test string) uint64 {
 // reporter is a test that adds to what rapid says of a failure the command that repeats it.
 type reporter struct{ *testing.T }
 
-var failedSeed = regexp.MustCompile(`-rapid\.seed=(\d+)`)
+// repeat is how rapid says it: with the flag alone.
+var repeat = regexp.MustCompile(`To (?:try to )?reproduce, specify .*-rapid\.seed=(\d+).*`)
 
 // Errorf is how rapid reports.
 func (r reporter) Errorf(format string, args ...any) {
 	r.Helper()
 	text := fmt.Sprintf(format, args...)
-	if seed := failedSeed.FindStringSubmatch(text); seed != nil {
-		text += "\n" + repeating(r.Name(), seed[1])
-	}
-	r.T.Errorf("%s", text)
+	r.T.Errorf("%s", repeat.ReplaceAllStringFunc(text, func(line string) string {
+		return repeating(r.Name(), repeat.FindStringSubmatch(line)[1])
+	}))
 }
 
 // repeating is the command that runs a test again with a seed, from the top of the repository.

@@ -45,7 +45,7 @@ func (f *flaky) Commit(ctx context.Context, k store.Key, c *store.Change) error 
 // TestEngine_AnyHistory_FailuresInBetween: whatever fails in between, a retry with the same request id puts each message on
 // record once and in order, and a window that was warm through it all builds what a cold one builds.
 func TestEngine_AnyHistory_FailuresInBetween(t *testing.T) {
-	proptest.Check(t, func(t *rapid.T) {
+	proptest.CheckN(t, cases, func(t *rapid.T) {
 		s := &flaky{Store: memory.New(memory.Options{}), t: t}
 		defer func() { _ = s.Close() }()
 		warm := newEngine(s, 1<<20)

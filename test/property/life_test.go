@@ -59,7 +59,7 @@ const roomy = int32(5_000_000)
 // TestEngine_AnyLife_KeepsItsPromises holds what is let go, kept, erased and brought back to independent models of the rules.
 // Time is the bubble's: models take as long as they like, and no test waits.
 func TestEngine_AnyLife_KeepsItsPromises(t *testing.T) {
-	proptest.Check(t, func(rt *rapid.T) {
+	proptest.CheckN(t, cases, func(rt *rapid.T) {
 		bubbled(t, func() { live(rt) })
 	})
 }

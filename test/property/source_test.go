@@ -52,7 +52,7 @@ func (r *runLife) over() bool { return !time.Now().Before(r.due()) }
 // TestEngine_AnyResearch_SourcesAreKept holds contents to behaviour §9: what is stored comes back byte for byte, what is gone is
 // gone for ever and for a reason, and whatever else happens to the conversation changes nothing about it.
 func TestEngine_AnyResearch_SourcesAreKept(t *testing.T) {
-	proptest.Check(t, func(rt *rapid.T) {
+	proptest.CheckN(t, cases, func(rt *rapid.T) {
 		bubbled(t, func() { look(rt) })
 	})
 }
