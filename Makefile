@@ -59,17 +59,21 @@ race: ## Run the tests of packages with shared state under the race detector
 	@mkdir -p bin
 	@CGO_ENABLED=1 $(TESTSUM) run -o $(OUTCOMES) -- -race -short -timeout 20m $(TESTFLAGS) $(RACE_PKGS)
 
+.PHONY: properties
+properties: ## Run every property at random (CHECKS=10000 cases each; SEED=N draws them again)
+	@scripts/properties.sh
+
 .PHONY: tokens
 tokens: ## Show how far our token counts are from the providers' (reads PALIMPSEST_DATA)
 	@scripts/focus.sh tokens 'Accuracy|Usage' ./pkg/tokens/... ./test/...
 
 .PHONY: faults
 faults: ## Run the tests that kill, corrupt and fill (ROUNDS=200 says how often it kills)
-	@PALIMPSEST_FAULT_ROUNDS="$${ROUNDS:-200}" scripts/focus.sh faults 'Fault|Crash|Kill|Corrupt|Disk' ./...
+	@RAPID_SEED="$${SEED:-$$RANDOM$$RANDOM}" PALIMPSEST_FAULT_ROUNDS="$${ROUNDS:-200}" scripts/focus.sh faults 'Fault|Crash|Kill|Corrupt|Disk' ./...
 
 .PHONY: soak
 soak: ## Run the long tests (SOAK=10m says how long each)
-	@PALIMPSEST_SOAK="$${SOAK:-10m}" scripts/focus.sh soak 'Soak' ./...
+	@RAPID_SEED="$${SEED:-$$RANDOM$$RANDOM}" PALIMPSEST_SOAK="$${SOAK:-10m}" scripts/focus.sh soak 'Soak' ./...
 
 .PHONY: bench
 bench: build ## Measure speed as ratios to bare gRPC and bare bbolt, against the bars (about 5 minutes)
