@@ -7,6 +7,6 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 export RAPID_SEED="${SEED:-$((RANDOM << 30 | RANDOM << 15 | RANDOM))}" RAPID_CHECKS="${CHECKS:-10000}"
 echo "every property, $RAPID_CHECKS cases, SEED=$RAPID_SEED"
-mapfile -t properties < <(go run ./tools/properties)
+mapfile -t properties < <(go run ./tools/testargs internal/proptest.Check internal/proptest.CheckN)
 # Not from the cache, which does not know the seed.
 go run ./tools/testsum run -- -count=1 -timeout 24h "${properties[@]}"

@@ -129,8 +129,8 @@ var layers = []layer{
 		dirs: []string{"internal/validate"}, allow: []string{"./pkg/tokens/..."}, deny: transport,
 	},
 	{
-		name: "drawing at random", why: "every test may use it, so it knows nothing of what they test",
-		dirs: []string{"internal/proptest"}, deny: transport,
+		name: "what tests share", why: "every test may use it, so it knows nothing of what they test",
+		dirs: []string{"internal/proptest", "internal/testlane"}, deny: transport,
 	},
 	{
 		name: "architecture rules", why: "they read files and run nothing",

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/palimpsest-context/palimpsest/internal/proptest"
+	"github.com/palimpsest-context/palimpsest/internal/testlane"
 	"github.com/palimpsest-context/palimpsest/pkg/tokens/bpe"
 )
 
@@ -339,6 +340,7 @@ func TestMake_RealContents(t *testing.T) {
 }
 
 func TestMake_LargeJSONIsCitedFast(t *testing.T) {
+	testlane.Speed(t)
 	content := file(t, "json_api", "airline_flights.json")
 	count := counter(t)
 	best := time.Hour

@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/palimpsest-context/palimpsest/internal/proptest"
+	"github.com/palimpsest-context/palimpsest/internal/testlane"
 )
 
 // file is real data, which is not part of the repository.
@@ -258,6 +259,7 @@ func TestReading_Place_JSON(t *testing.T) {
 
 // Places are found without reading a document from its beginning.
 func TestReading_Place_JSONIsFast(t *testing.T) {
+	testlane.Speed(t)
 	record := `{"a": "` + strings.Repeat("word ", 200) + `", "b": [1, 2, 3]},`
 	for name, text := range map[string]string{
 		"small items": "[" + strings.Repeat("1,", 3_000_000) + "1]", "large items": "[" + strings.Repeat(record, 2000) + "1]",
@@ -438,6 +440,7 @@ func TestReading_Place_LinesAreThoseOfTheContent(t *testing.T) {
 }
 
 func TestRead_RealJSONIsReadFast(t *testing.T) {
+	testlane.Speed(t)
 	content := file(t, "json_api", "airline_flights.json")
 	best := time.Hour
 	for range 10 {

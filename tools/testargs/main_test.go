@@ -8,7 +8,10 @@ import (
 	"testing/fstest"
 )
 
-const imports = "package p\n\nimport \"" + module + proptest + "\"\n\n"
+// properties are the functions that are looked for.
+var properties = []string{"internal/proptest.Check", "internal/proptest.CheckN"}
+
+const imports = "package p\n\nimport \"" + module + "internal/proptest\"\n\n"
 
 func printed(t *testing.T, files map[string]string) string {
 	t.Helper()
@@ -17,13 +20,13 @@ func printed(t *testing.T, files map[string]string) string {
 		module[name] = &fstest.MapFile{Data: []byte(content)}
 	}
 	var out bytes.Buffer
-	if err := run(module, &out); err != nil {
+	if err := run(module, properties, &out); err != nil {
 		return err.Error()
 	}
 	return out.String()
 }
 
-func TestRun_Properties_AreFoundThroughWhatTheyCall(t *testing.T) {
+func TestRun_Calls_AreFoundThroughOthers(t *testing.T) {
 	got := printed(t, map[string]string{
 		"pkg/a/a_test.go": imports + "func TestA(t *testing.T) { t.Run(\"x\", func(t *testing.T) { proptest.Check(t, nil) }) }\n" +
 			"func TestSeeded(t *testing.T) { proptest.Seed(t) }\n",
@@ -38,7 +41,7 @@ func TestRun_Properties_AreFoundThroughWhatTheyCall(t *testing.T) {
 	}
 }
 
-func TestRun_NoProperties_Fails(t *testing.T) {
+func TestRun_NoCalls_Fails(t *testing.T) {
 	if got := printed(t, map[string]string{"pkg/a/a_test.go": "package p\n"}); !strings.HasPrefix(got, "no test") {
 		t.Error(got)
 	}
@@ -46,7 +49,7 @@ func TestRun_NoProperties_Fails(t *testing.T) {
 
 func TestRun_ThisModule_HasTheSuiteOfStores(t *testing.T) {
 	var out bytes.Buffer
-	if err := run(os.DirFS("../.."), &out); err != nil {
+	if err := run(os.DirFS("../.."), properties, &out); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"|TestStore_Contract|", "|TestCodec_Records_RoundTrip|", "\n./pkg/store/memory\n", "\n./test/property"} {

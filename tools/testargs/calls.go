@@ -10,10 +10,7 @@ import (
 	"strings"
 )
 
-const (
-	module   = "github.com/palimpsest-context/palimpsest/"
-	proptest = "internal/proptest"
-)
+const module = "github.com/palimpsest-context/palimpsest/"
 
 // function is one by its folder and name. Methods of one name in a folder count as one.
 type function struct{ folder, name string }
