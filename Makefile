@@ -12,6 +12,9 @@ export GOFLAGS := $(GOFLAGS) -buildvcs=false
 
 VERSION := $(shell git describe --tags --always --dirty --match 'v[0-9]*' 2>/dev/null || echo dev)
 OUTCOMES := bin/test-outcomes
+# What tests start. Built as they are themselves, so that little is compiled twice, and left alone if it is the same: results of tests
+# that start it are cached with its time.
+TEST_SIDECAR := $(CURDIR)/bin/test-sidecar
 
 TESTSUM := go run ./tools/testsum
 LINT    := go tool -modfile=tools/lint/go.mod golangci-lint
@@ -42,11 +45,13 @@ build: ## Build the static binary bin/sidecar
 ##@ Test
 
 .PHONY: test
-test: setup-test ## Run all tests, those of clients in other languages included
+test: setup-test ## Run all tests but those of speed, with clients in other languages; the same every time
 	@mkdir -p bin
 	@rm -f $(OUTCOMES)
+	@go build -o $(TEST_SIDECAR).new ./cmd/sidecar
+	@cmp -s $(TEST_SIDECAR).new $(TEST_SIDECAR) || mv $(TEST_SIDECAR).new $(TEST_SIDECAR)
 # What fails is in the outcomes: all of it runs, and the total is the verdict.
-	@$(TESTSUM) run -o $(OUTCOMES) -- -timeout 20m $(TESTFLAGS) ./... 2>/dev/null || true
+	@PALIMPSEST_TEST_SIDECAR=$(TEST_SIDECAR) $(TESTSUM) run -o $(OUTCOMES) -- -timeout 20m $(TESTFLAGS) ./... 2>/dev/null || true
 	@scripts/interop.sh $(OUTCOMES) || true
 	@$(TESTSUM) total $(OUTCOMES)
 
@@ -58,6 +63,11 @@ setup-test: ## Install what the tests of other languages need, where it is missi
 race: ## Run the tests of packages with shared state under the race detector
 	@mkdir -p bin
 	@CGO_ENABLED=1 $(TESTSUM) run -o $(OUTCOMES) -- -race -short -timeout 20m $(TESTFLAGS) $(RACE_PKGS)
+
+.PHONY: test-speed
+test-speed: ## Run the tests that measure time, one by one (let nothing else run meanwhile)
+	@mkdir -p bin
+	@scripts/test-speed.sh $(OUTCOMES)
 
 .PHONY: properties
 properties: ## Run every property at random (CHECKS=10000 cases each; SEED=N draws them again)
@@ -82,7 +92,7 @@ bench: build ## Measure speed as ratios to bare gRPC and bare bbolt, against the
 
 .PHONY: bench-citations
 bench-citations: ## Measure citations against their bars, without slack (reads PALIMPSEST_DATA; about 3 minutes)
-	@PALIMPSEST_CITATION_BARS=1 scripts/focus.sh citations 'Citation|Content|Research|Excerpts' ./test/citations
+	@PALIMPSEST_CITATION_BARS=1 PALIMPSEST_TEST_SPEED=1 scripts/focus.sh citations 'Citation|Content|Research|Excerpts' ./test/citations
 
 .PHONY: microbench
 microbench: ## Run every package's benchmarks
