@@ -12,7 +12,7 @@ import (
 const Variable = "PALIMPSEST_TEST_SPEED"
 
 // Beside is how much later anything may be where other tests run too. What waits for what never comes is later still.
-const Beside = 5 * time.Second
+const Beside = 30 * time.Second
 
 // Speed leaves a test out unless it runs alone. It is for tests that are about time and nothing else.
 func Speed(t testing.TB) {

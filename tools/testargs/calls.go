@@ -12,7 +12,7 @@ import (
 
 const module = "github.com/palimpsest-context/palimpsest/"
 
-// function is one by its folder and name. Methods of one name in a folder count as one.
+// function is one by its folder and name. Methods have a dot before it; those of one name in a folder count as one.
 type function struct{ folder, name string }
 
 // calls are who names a function, by the function: whoever names one may call it.
@@ -50,20 +50,33 @@ func (c calls) add(folder string, file *ast.File) {
 			continue
 		}
 		by := function{folder, caller.Name.Name}
-		ast.Inspect(caller.Body, func(n ast.Node) bool {
+		if caller.Recv != nil {
+			by.name = "." + by.name
+		}
+		ast.Walk(visitor(func(visit ast.Visitor, n ast.Node) ast.Visitor {
 			switch n := n.(type) {
 			case *ast.SelectorExpr:
-				if x, ok := n.X.(*ast.Ident); ok && imported[x.Name] != "" {
+				x, ok := n.X.(*ast.Ident)
+				if ok && imported[x.Name] != "" {
 					c.note(function{imported[x.Name], n.Sel.Name}, by)
-					return false
+				} else {
+					c.note(function{folder, "." + n.Sel.Name}, by)
+					ast.Walk(visit, n.X)
 				}
+				return nil
 			case *ast.Ident:
 				c.note(function{folder, n.Name}, by)
 			}
-			return true
-		})
+			return visit
+		}), caller.Body)
 	}
 }
+
+// visitor is a function that walks a tree, and is told itself.
+type visitor func(ast.Visitor, ast.Node) ast.Visitor
+
+// Visit implements ast.Visitor.
+func (v visitor) Visit(n ast.Node) ast.Visitor { return v(v, n) }
 
 func (c calls) note(f, by function) {
 	if f != by {

@@ -34,6 +34,7 @@ func TestRun_Calls_AreFoundThroughOthers(t *testing.T) {
 			"func turn(t *testing.T) { proptest.CheckN(t, 7, nil); trip(t) }\nfunc TestNone(t *testing.T) {}\n",
 		"pkg/suite/suite.go": imports + "func Run(t *testing.T) { machine{}.check(t) }\nfunc (m machine) check(t *testing.T) { proptest.Check(t, nil) }\n",
 		"pkg/c/c_test.go":    "package p\n\nimport named \"" + module + "pkg/suite\"\n\nfunc TestC(t *testing.T) { named.Run(t) }\n",
+		"pkg/e/e_test.go":    "package p\n\nimport \"" + module + "pkg/suite\"\n\nfunc Run() { suite.Run(nil) }\nfunc TestE(t *testing.T) { t.Run(\"x\", nil) }\n",
 		"pkg/d/d_test.go":    "package p\n\nfunc TestD(t *testing.T) { proptest.Check(t, nil); Check(t) }\n", // another's
 	})
 	if want := "-run\n^(TestA|TestB|TestC)$\n./pkg/a\n./pkg/b\n./pkg/c\n"; got != want {
