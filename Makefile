@@ -12,6 +12,9 @@ export GOFLAGS := $(GOFLAGS) -buildvcs=false
 
 VERSION := $(shell git describe --tags --always --dirty --match 'v[0-9]*' 2>/dev/null || echo dev)
 OUTCOMES := bin/test-outcomes
+# What tests start. Built as they are themselves, so that little is compiled twice, and left alone if it is the same: results of tests
+# that start it are cached with its time.
+TEST_SIDECAR := $(CURDIR)/bin/test-sidecar
 
 TESTSUM := go run ./tools/testsum
 LINT    := go tool -modfile=tools/lint/go.mod golangci-lint
@@ -42,13 +45,22 @@ build: ## Build the static binary bin/sidecar
 ##@ Test
 
 .PHONY: test
-test: setup-test ## Run all tests, those of clients in other languages included
-	@mkdir -p bin
+test: setup-test test-sidecar ## Run all tests but those of speed, with clients in other languages; the same every time
 	@rm -f $(OUTCOMES)
 # What fails is in the outcomes: all of it runs, and the total is the verdict.
 	@$(TESTSUM) run -o $(OUTCOMES) -- -timeout 20m $(TESTFLAGS) ./... 2>/dev/null || true
 	@scripts/interop.sh $(OUTCOMES) || true
 	@$(TESTSUM) total $(OUTCOMES)
+
+test test-speed faults soak bench-citations: export PALIMPSEST_TEST_SIDECAR := $(TEST_SIDECAR)
+
+.PHONY: test-sidecar
+test-sidecar:
+	@mkdir -p bin
+	@rm -f $(TEST_SIDECAR).new
+# Without a binary the tests that start it fail, and are counted.
+	@go build -o $(TEST_SIDECAR).new ./cmd/sidecar || rm -f $(TEST_SIDECAR)
+	@[[ ! -f $(TEST_SIDECAR).new ]] || cmp -s $(TEST_SIDECAR).new $(TEST_SIDECAR) || mv $(TEST_SIDECAR).new $(TEST_SIDECAR)
 
 .PHONY: setup-test
 setup-test: ## Install what the tests of other languages need, where it is missing
@@ -59,17 +71,25 @@ race: ## Run the tests of packages with shared state under the race detector
 	@mkdir -p bin
 	@CGO_ENABLED=1 $(TESTSUM) run -o $(OUTCOMES) -- -race -short -timeout 20m $(TESTFLAGS) $(RACE_PKGS)
 
+.PHONY: test-speed
+test-speed: test-sidecar ## Run the tests that measure time, one by one (let nothing else run meanwhile)
+	@scripts/test-speed.sh $(OUTCOMES)
+
+.PHONY: properties
+properties: ## Run every property at random (CHECKS=10000 cases each; SEED=N draws them again)
+	@scripts/properties.sh
+
 .PHONY: tokens
 tokens: ## Show how far our token counts are from the providers' (reads PALIMPSEST_DATA)
 	@scripts/focus.sh tokens 'Accuracy|Usage' ./pkg/tokens/... ./test/...
 
 .PHONY: faults
-faults: ## Run the tests that kill, corrupt and fill (ROUNDS=200 says how often it kills)
-	@PALIMPSEST_FAULT_ROUNDS="$${ROUNDS:-200}" scripts/focus.sh faults 'Fault|Crash|Kill|Corrupt|Disk' ./...
+faults: test-sidecar ## Run the tests that kill, corrupt and fill (ROUNDS=200 says how often it kills)
+	@RAPID_SEED="$${SEED:-$$RANDOM$$RANDOM}" PALIMPSEST_FAULT_ROUNDS="$${ROUNDS:-200}" scripts/focus.sh faults 'Fault|Crash|Kill|Corrupt|Disk' ./...
 
 .PHONY: soak
-soak: ## Run the long tests (SOAK=10m says how long each)
-	@PALIMPSEST_SOAK="$${SOAK:-10m}" scripts/focus.sh soak 'Soak' ./...
+soak: test-sidecar ## Run the long tests (SOAK=10m says how long each)
+	@RAPID_SEED="$${SEED:-$$RANDOM$$RANDOM}" PALIMPSEST_SOAK="$${SOAK:-10m}" scripts/focus.sh soak 'Soak' ./...
 
 .PHONY: bench
 bench: build ## Measure speed as ratios to bare gRPC and bare bbolt, against the bars (about 5 minutes)
@@ -77,8 +97,8 @@ bench: build ## Measure speed as ratios to bare gRPC and bare bbolt, against the
 	@go test ./pkg/store/bolt -run '^$$' -bench Ratio
 
 .PHONY: bench-citations
-bench-citations: ## Measure citations against their bars, without slack (reads PALIMPSEST_DATA; about 3 minutes)
-	@PALIMPSEST_CITATION_BARS=1 scripts/focus.sh citations 'Citation|Content|Research|Excerpts' ./test/citations
+bench-citations: test-sidecar ## Measure citations against their bars, without slack (reads PALIMPSEST_DATA; about 3 minutes)
+	@PALIMPSEST_CITATION_BARS=1 PALIMPSEST_TEST_SPEED=1 scripts/focus.sh citations 'Citation|Content|Research|Excerpts' ./test/citations
 
 .PHONY: microbench
 microbench: ## Run every package's benchmarks

@@ -85,7 +85,10 @@ func terminate(ts *testscript.TestScript, _ bool, _ []string) {
 
 func dial(ts *testscript.TestScript, address string) *grpc.ClientConn {
 	conn, err := grpc.NewClient(address, grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithNoProxy(),
-		grpc.WithConnectParams(grpc.ConnectParams{Backoff: backoff.Config{BaseDelay: 20 * time.Millisecond, Multiplier: 1, MaxDelay: 20 * time.Millisecond}}))
+		grpc.WithConnectParams(grpc.ConnectParams{
+			Backoff:           backoff.Config{BaseDelay: 20 * time.Millisecond, Multiplier: 1, MaxDelay: 20 * time.Millisecond},
+			MinConnectTimeout: 20 * time.Second, // else an attempt ends when the next is due, which a machine with other work does not manage
+		}))
 	ts.Check(err)
 	return conn
 }

@@ -80,7 +80,7 @@ var layers = []layer{
 		name: "conformance suite", why: "what it demands it demands of every back end alike",
 		dirs: []string{"pkg/store/storetest"},
 		// The memory store is the reference model that the others are compared with.
-		allow: []string{vocabulary, "./pkg/store", "./pkg/store/record/...", "./pkg/store/memory"}, deny: transport,
+		allow: []string{vocabulary, "./pkg/store", "./pkg/store/record/...", "./pkg/store/memory", "./internal/proptest"}, deny: transport,
 	},
 	{
 		name: "store back ends", why: "they do not know each other, nor who calls them",
@@ -127,6 +127,10 @@ var layers = []layer{
 	{
 		name: "independent judge", why: "it judges the renderers, so it shares nothing with them but the way tokens are counted",
 		dirs: []string{"internal/validate"}, allow: []string{"./pkg/tokens/..."}, deny: transport,
+	},
+	{
+		name: "what tests share", why: "every test may use it, so it knows nothing of what they test",
+		dirs: []string{"internal/proptest", "internal/testlane"}, deny: transport,
 	},
 	{
 		name: "architecture rules", why: "they read files and run nothing",
@@ -232,8 +236,7 @@ func checkNoClock(t *tree) (found []string) {
 	return found
 }
 
-// localName is the name under which f uses a package of the standard library,
-// or "".
+// localName is the name under which f uses a package, or "".
 func (f *file) localName(imported string) string {
 	for _, spec := range f.syntax.Imports {
 		if name, err := strconv.Unquote(spec.Path.Value); err != nil || name != imported {
@@ -242,7 +245,7 @@ func (f *file) localName(imported string) string {
 		if spec.Name != nil {
 			return spec.Name.Name
 		}
-		return path.Base(imported)
+		return path.Base(strings.TrimSuffix(imported, "/v2"))
 	}
 	return ""
 }

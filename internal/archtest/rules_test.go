@@ -164,6 +164,22 @@ var rules = []rule{
 		},
 	},
 	{
+		name: "tests are seeded", check: checkTestsAreSeeded,
+		bad: map[string][2]string{
+			"a property":          {"pkg/engine/a_test.go", "package p\n\nimport \"pgregory.net/rapid\"\n\nvar x = rapid.Check\n"},
+			"a property, shipped": {"pkg/store/storetest/a.go", "package p\n\nimport \"pgregory.net/rapid\"\n\nvar x = rapid.MakeCheck\n"},
+			"no seed":             {"test/faults/a_test.go", "package p\n\nimport \"math/rand/v2\"\n\nvar x = rand.Uint64()\n"},
+			"the old package":     {"test/faults/a_test.go", imports("math/rand")},
+		},
+		good: map[string][2]string{
+			"a seed":          {"test/faults/a_test.go", "package p\n\nimport \"math/rand/v2\"\n\nvar x = rand.New(rand.NewPCG(1, 2)).Uint64()\n"},
+			"a generator":     {"pkg/engine/a_test.go", "package p\n\nimport \"pgregory.net/rapid\"\n\nvar x = rapid.Int()\n"},
+			"what runs them":  {"internal/proptest/a.go", "package p\n\nimport \"pgregory.net/rapid\"\n\nvar x = rapid.Check\n"},
+			"not in a test":   {"cmd/sidecar/a.go", "package p\n\nimport \"math/rand/v2\"\n\nvar x = rand.Uint64()\n"},
+			"another's Check": {"pkg/engine/a_test.go", "package p\n\nvar x = proptest.Check\n"},
+		},
+	},
+	{
 		name: "back ends conform", check: checkBackEndsConform,
 		bad: map[string][2]string{
 			"no test":        {"pkg/store/redis/a.go", imports()},

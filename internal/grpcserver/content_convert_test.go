@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/proptest"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
 )
@@ -64,7 +65,7 @@ func TestToParts_Citations(t *testing.T) {
 
 // TestToPart_DamagedCitation_CanStillBeSent: whatever places a record names, no panic, and nothing that the wire refuses.
 func TestToPart_DamagedCitation_CanStillBeSent(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		text := rapid.OneOf(rapid.Just(shownText), rapid.Just(""), rapid.Just("ü"), rapid.String()).Draw(t, "text")
 		place := rapid.OneOf(rapid.Int32Range(-2, int32(len(text))+2), rapid.Int32())
 		c := shown()

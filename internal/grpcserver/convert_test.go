@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/proptest"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
 )
@@ -128,7 +129,7 @@ func drawMessage(t *rapid.T) *pb.Message {
 }
 
 func TestFromMessage_AnyMessage_ComesBack(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		want := drawMessage(t)
 		m := fromMessage(want)
 		if diff := cmp.Diff(want, toMessage(&m), protocmp.Transform()); diff != "" {
@@ -139,7 +140,7 @@ func TestFromMessage_AnyMessage_ComesBack(t *testing.T) {
 
 func TestFromPolicy_AnyPolicy_ComesBack(t *testing.T) {
 	number := rapid.Ptr(rapid.Int32Range(1, 90), true)
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		want := &pb.Policy{Fit: &pb.FitPolicy{
 			MaxContextTokens: number.Draw(t, "max"), ContextWindowTokens: number.Draw(t, "window"),
 			ReservedOutputTokens: number.Draw(t, "reserve"), TargetPercent: number.Draw(t, "target"), MaxResultPercent: number.Draw(t, "share"),

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/proptest"
 )
 
 // hostile is what a tool may have printed to take a terminal over, or to make a line read as another.
@@ -98,7 +99,7 @@ func TestSheet_Object_EscapedJSON_KeepsItsValues(t *testing.T) {
 
 // TestTable_Rows_AnyText_StaysInColumns: whatever the cells hold, columns begin at the same place and lines end in time.
 func TestTable_Rows_AnyText_StaysInColumns(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		var out bytes.Buffer
 		ascii := rapid.Bool().Draw(t, "ascii")
 		list := &table{sheet: &sheet{out: &out, width: 80, ascii: ascii}, columns: []column{{title: "a", most: 12}, {title: "b", right: true, most: 9}, {title: "c"}}}

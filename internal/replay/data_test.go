@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/palimpsest-context/palimpsest/internal/policies"
+	"github.com/palimpsest-context/palimpsest/test/faults/process"
 )
 
 const (
@@ -19,25 +20,24 @@ const (
 	minStablePrefix = 0.90 // on mini_swe_agent at 32k
 )
 
-// sidecarProcess builds the real command once, serves with it, and returns
-// where it listens.
+// sidecarProcess serves with the real command, and returns where it listens.
 func sidecarProcess(t *testing.T) string {
 	t.Helper()
-	binary := filepath.Join(t.TempDir(), "sidecar")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", binary, "../../cmd/sidecar").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	process := exec.CommandContext(t.Context(), binary, "serve", "--listen", "127.0.0.1:0", "--data-dir", t.TempDir())
-	log, err := process.StderrPipe()
+	binary, err := process.Build(t.TempDir(), "../..")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := process.Start(); err != nil {
+	sidecar := exec.CommandContext(t.Context(), binary, "serve", "--listen", "127.0.0.1:0", "--data-dir", t.TempDir())
+	log, err := sidecar.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := sidecar.Start(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_ = process.Process.Signal(os.Interrupt)
-		_ = process.Wait()
+		_ = sidecar.Process.Signal(os.Interrupt)
+		_ = sidecar.Wait()
 	})
 	lines := bufio.NewReader(log)
 	for {

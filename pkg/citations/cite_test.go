@@ -12,6 +12,8 @@ import (
 	"github.com/rivo/uniseg"
 	"pgregory.net/rapid"
 
+	"github.com/palimpsest-context/palimpsest/internal/proptest"
+	"github.com/palimpsest-context/palimpsest/internal/testlane"
 	"github.com/palimpsest-context/palimpsest/pkg/tokens/bpe"
 )
 
@@ -85,7 +87,7 @@ func TestMake_AnyContent(t *testing.T) {
 		return string(key) + ":" + rapid.SampledFrom([]string{string(value), "1", `"small"`, `{"a":1}`, "[" + string(value) + "]", `[{"title":` + string(value) + `,"url":"http://a.b"}]`}).Draw(t, "as")
 	}), 0, 60), func(members []string) string { return "{" + strings.Join(members, ", ") + "}" })
 	list := rapid.Map(rapid.SliceOfN(object, 0, 4), func(items []string) string { return "[" + strings.Join(items, ",\n") + "]" })
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		content := rapid.OneOf(text, object, list, anyJSON()).Draw(t, "content")
 		kind := rapid.SampledFrom(append([]Kind{KindOf("", content), KindJSON}, allKinds...)).Draw(t, "kind")
 		count := counters[rapid.SampledFrom([]string{"o200k", "characters", "bytes"}).Draw(t, "counter")]
@@ -338,6 +340,7 @@ func TestMake_RealContents(t *testing.T) {
 }
 
 func TestMake_LargeJSONIsCitedFast(t *testing.T) {
+	testlane.Speed(t)
 	content := file(t, "json_api", "airline_flights.json")
 	count := counter(t)
 	best := time.Hour

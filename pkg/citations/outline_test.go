@@ -10,6 +10,8 @@ import (
 	"unicode/utf8"
 
 	"pgregory.net/rapid"
+
+	"github.com/palimpsest-context/palimpsest/internal/proptest"
 )
 
 // from gives parts of a content, and fails if more is read than should be.
@@ -222,7 +224,7 @@ func TestOutline_Find_AsANaiveModelHoweverItIsFed(t *testing.T) {
 		"json": rapid.Map(anyJSON(), func(s string) []byte { return []byte(s) }),
 	} {
 		t.Run(name, func(t *testing.T) {
-			rapid.Check(t, func(t *rapid.T) {
+			proptest.Check(t, func(t *rapid.T) {
 				content := contents.Draw(t, "content")
 				if rapid.Bool().Draw(t, "at once") {
 					checkOutline(t, content, outlineOf(content, func() int { return len(content) }))

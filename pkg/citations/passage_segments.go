@@ -34,6 +34,7 @@ type cutter struct {
 	first  int32
 	comma  segmentMark // the last places where a long segment may be cut
 	space  segmentMark
+	held   int32 // where the one grapheme cluster ends that makes the current segment long
 }
 
 type segmentMark struct{ at, chars int32 }
@@ -84,7 +85,7 @@ func (c *cutter) begin(from int) {
 func (c *cutter) step(r rune, i int) {
 	switch {
 	case c.items:
-		if r == '\n' || r == ',' || r == ' ' {
+		if (r == '\n' || r == ',' || r == ' ') && c.whole(r, i) {
 			c.space = segmentMark{int32(i), c.chars}
 		}
 	case r == '\n':
@@ -93,25 +94,35 @@ func (c *cutter) step(r rune, i int) {
 		} else {
 			c.space = segmentMark{int32(i), c.chars}
 		}
-	case r == ' ' || r == '\t' || r == 0x3000:
+	case (r == ' ' || r == '\t' || r == 0x3000) && c.whole(r, i):
 		c.space = segmentMark{int32(i), c.chars}
 		if c.sentenceEnds(i - utf8.RuneLen(r)) {
 			c.end(int32(i))
 		}
 	case r == '。' || r == '！' || r == '？' || r == '｡' || r == '‼' || r == '⁇':
-		if next, _ := utf8.DecodeRuneInString(c.text[i:]); !closer(next) {
+		if next, _ := utf8.DecodeRuneInString(c.text[i:]); !closer(next) && c.whole(r, i) {
 			c.end(int32(i))
 		}
-	case closer(r):
+	case closer(r) && c.whole(r, i):
 		if before, _ := utf8.DecodeLastRuneInString(c.text[:i-utf8.RuneLen(r)]); before == '。' || before == '！' || before == '？' {
 			c.end(int32(i))
 		}
-	case r == ',' || r == ';' || r == ':' || r == '，' || r == '；' || r == '、' || r == '：' || r == '،' || r == '؛':
+	case (r == ',' || r == ';' || r == ':' || r == '，' || r == '；' || r == '、' || r == '：' || r == '،' || r == '؛') && c.whole(r, i):
 		c.comma = segmentMark{int32(i), c.chars}
 	}
 	if c.chars-c.first > c.long {
 		c.cutLong(int32(i))
 	}
+}
+
+// whole says whether the character before i has all its marks: whether what follows is not drawn as one with it.
+func (c *cutter) whole(r rune, i int) bool {
+	if i >= len(c.text) || c.text[i] < utf8.RuneSelf {
+		return true
+	}
+	n := utf8.RuneLen(r)
+	cluster, _, _, _ := uniseg.FirstGraphemeClusterInString(c.text[i-n:min(i+utf8.UTFMax, len(c.text))], -1)
+	return len(cluster) == n
 }
 
 // lineEnds says whether the line end before i ends more than a line that was wrapped.
@@ -180,8 +191,12 @@ func (c *cutter) cutLong(i int32) {
 		c.endAt(c.comma)
 	case c.space.chars-c.first > c.long/2:
 		c.endAt(c.space)
-	case c.chars-c.first > c.most:
-		c.endAt(c.clusterBorder(i))
+	case c.chars-c.first > c.most && i >= c.held:
+		if at := c.clusterBorder(i); at > c.from {
+			c.endAt(segmentMark{at, c.chars - int32(utf8.RuneCountInString(c.text[at:i]))})
+		} else if c.held = c.clusterEnd(); c.held <= i {
+			c.end(i)
+		}
 	}
 }
 
@@ -222,8 +237,8 @@ func (c *cutter) reset(at int32) {
 	c.comma, c.space = segmentMark{at, c.chars}, segmentMark{at, c.chars}
 }
 
-// clusterBorder is the last border of grapheme clusters up to i. A cluster that fills a whole segment is cut.
-func (c *cutter) clusterBorder(i int32) segmentMark {
+// clusterBorder is the last border of grapheme clusters up to i: where the segment begins if its first one goes on.
+func (c *cutter) clusterBorder(i int32) int32 {
 	rest, state, at := c.text[c.from:min(int(i)+utf8.UTFMax, len(c.text))], -1, c.from
 	for rest != "" {
 		var cluster string
@@ -233,8 +248,15 @@ func (c *cutter) clusterBorder(i int32) segmentMark {
 		}
 		at += int32(len(cluster))
 	}
-	if at == c.from {
-		at = i
+	return at
+}
+
+// clusterEnd is where the grapheme cluster ends that the segment begins with. One that no passage could hold has none: it is cut.
+func (c *cutter) clusterEnd() int32 {
+	most := chars(c.text[c.from:], int(c.fits))
+	cluster, _, _, _ := uniseg.FirstGraphemeClusterInString(c.text[c.from:min(int(c.from)+most+utf8.UTFMax, len(c.text))], -1)
+	if len(cluster) > most {
+		return 0
 	}
-	return segmentMark{at, c.chars - int32(utf8.RuneCountInString(c.text[at:i]))}
+	return c.from + int32(len(cluster))
 }

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/rivo/uniseg"
 )
 
 // phrase is a run of characters that is looked for as it stands, after folding case, width and white space.
@@ -196,7 +198,8 @@ type occurrence struct {
 	phrase int
 }
 
-// places are where in a part of the text a phrase stands that an excerpt of so many characters can hold.
+// places are where in a part of the text a phrase stands that an excerpt of so many characters can hold, with the marks on its first
+// and last character.
 func (d *Document) places(p *phrase, part span, maxChars int, found func(span) bool) {
 	n := 0
 	p.find(d.text, part.from, part.to, func(s span) bool {
@@ -204,8 +207,38 @@ func (d *Document) places(p *phrase, part span, maxChars int, found func(span) b
 			return true
 		}
 		n++
-		return found(s) && n < maxOccurrences
+		s = wholeClusters(d.text, s, utf8.UTFMax*maxChars)
+		return (!charsWithin(d.text[s.from:s.to], int32(maxChars)) || found(s)) && n < maxOccurrences
 	})
+}
+
+// clusterReach is how far back, in bytes, it is looked for where a grapheme cluster begins.
+const clusterReach = 256
+
+// wholeClusters widens a span to whole grapheme clusters, by at most so many bytes at its end.
+func wholeClusters(text string, s span, reach int) span {
+	if plainBorder(text, s.from) && plainBorder(text, s.to) {
+		return s
+	}
+	at, state := runeStart(text, max(0, s.from-clusterReach)), -1
+	at += strings.LastIndexByte(text[at:s.from], '\n') + 1
+	for rest := text[at:min(s.to+reach, len(text))]; rest != ""; {
+		var cluster string
+		cluster, rest, _, state = uniseg.FirstGraphemeClusterInString(rest, state)
+		if at < s.from && s.from < at+len(cluster) {
+			s.from = at
+		}
+		if at += len(cluster); at >= s.to {
+			s.to = at
+			break
+		}
+	}
+	return s
+}
+
+// plainBorder says whether a place lies between characters of ASCII, which no mark joins.
+func plainBorder(text string, at int) bool {
+	return (at == 0 || text[at-1] < utf8.RuneSelf) && (at == len(text) || text[at] < utf8.RuneSelf)
 }
 
 // wholePhrases are places of the phrases that the first excerpt is to hold.

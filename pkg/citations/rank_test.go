@@ -8,10 +8,12 @@ import (
 
 	"github.com/rivo/uniseg"
 	"pgregory.net/rapid"
+
+	"github.com/palimpsest-context/palimpsest/internal/proptest"
 )
 
 func TestIndex_Find_IsWhatWasAdded(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		blocks := rapid.IntRange(1, 400).Draw(t, "blocks")
 		want := map[term][]int32{}
 		x := newIndexer(blocks * blockBytes)
@@ -60,7 +62,7 @@ func phraseOf(text string) phrase {
 
 func TestPhrase_Find_HoldsAfterFolding(t *testing.T) {
 	letters := rapid.StringOfN(rapid.SampledFrom([]rune("abA \n\téＡ中")), 1, 60, -1)
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		text, wanted := letters.Draw(t, "text"), strings.TrimSpace(rapid.StringOfN(rapid.SampledFrom([]rune("abA \né")), 1, 4, -1).Draw(t, "phrase"))
 		if wanted == "" {
 			return
@@ -107,7 +109,7 @@ func checkSegments(t interface{ Fatalf(string, ...any) }, text string, maxChars 
 }
 
 func TestSegments_Text_IsAllInThem(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		text := rapid.StringOfN(rapid.SampledFrom([]rune("aB. ,\n!。中ั́ก”é")), 0, 3000, -1).Draw(t, "text")
 		checkSegments(t, text, rapid.SampledFrom([]int32{1, 2, 50, 500}).Draw(t, "most"))
 	})

@@ -13,6 +13,9 @@ import (
 
 	"golang.org/x/net/html"
 	"pgregory.net/rapid"
+
+	"github.com/palimpsest-context/palimpsest/internal/proptest"
+	"github.com/palimpsest-context/palimpsest/internal/testlane"
 )
 
 // file is real data, which is not part of the repository.
@@ -72,7 +75,7 @@ func checkReading(t failer, r *Reading, from, to int) {
 
 func TestRead_AnyContent(t *testing.T) {
 	contents := rapid.OneOf(rapid.Map(anyText(), func(b []byte) string { return string(b) }), anyJSON(), anyPage(), rapid.String())
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		content := contents.Draw(t, "content")
 		kind := rapid.SampledFrom(allKinds).Draw(t, "kind")
 		r := Read(kind, content)
@@ -128,7 +131,7 @@ func hostile(t *testing.T, kind Kind, content string) {
 	for i := range 5 {
 		checkReading(t, r, len(r.Text)*i/5, len(r.Text)*i/5+500)
 	}
-	if took := time.Since(began); took > 5*time.Second {
+	if took := time.Since(began); took > testlane.Slack(5*time.Second) {
 		t.Errorf("kind %d: %d bytes took %v", kind, len(content), took)
 	}
 	if size := r.size(); size > 3*int64(len(content))+1<<10 {
@@ -179,7 +182,7 @@ func values(text string) []value {
 var header = regexp.MustCompile(`^([\s\[{,:]|"([^"\\]|\\.)*"\s*:)*$`)
 
 func TestReading_Place_JSONPointersHoldThePart(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		text := "[" + anyJSON().Filter(func(s string) bool { return json.Valid([]byte(s)) }).Draw(t, "document") + "]"
 		r := Read(KindJSON, text)
 		if r.Kind != KindJSON {
@@ -256,6 +259,7 @@ func TestReading_Place_JSON(t *testing.T) {
 
 // Places are found without reading a document from its beginning.
 func TestReading_Place_JSONIsFast(t *testing.T) {
+	testlane.Speed(t)
 	record := `{"a": "` + strings.Repeat("word ", 200) + `", "b": [1, 2, 3]},`
 	for name, text := range map[string]string{
 		"small items": "[" + strings.Repeat("1,", 3_000_000) + "1]", "large items": "[" + strings.Repeat(record, 2000) + "1]",
@@ -314,7 +318,7 @@ func anyPage() *rapid.Generator[string] {
 }
 
 func TestReading_Source_HTMLCharactersComeFromWhatSaysThem(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		content := anyPage().Draw(t, "page")
 		r := Read(KindHTML, content)
 		if r.Kind != KindHTML {
@@ -418,7 +422,7 @@ func TestReading_Place_SpaceBeforeAHeadingIsNoPartOfTheSectionBefore(t *testing.
 }
 
 func TestReading_Place_LinesAreThoseOfTheContent(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		text := string(anyText().Draw(t, "text"))
 		r := Read(KindText, text)
 		from := rapid.IntRange(0, len(text)).Draw(t, "from")
@@ -436,6 +440,7 @@ func TestReading_Place_LinesAreThoseOfTheContent(t *testing.T) {
 }
 
 func TestRead_RealJSONIsReadFast(t *testing.T) {
+	testlane.Speed(t)
 	content := file(t, "json_api", "airline_flights.json")
 	best := time.Hour
 	for range 10 {

@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/palimpsest-context/palimpsest/internal/proptest"
 	"github.com/palimpsest-context/palimpsest/pkg/compaction"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/tokens"
@@ -133,7 +134,7 @@ var clusters = []string{
 }
 
 func TestClip_Clusters_AreNeverCut(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		some := rapid.SliceOfNDistinct(rapid.SampledFrom(clusters), 1, 4, rapid.ID).Draw(t, "alphabet")
 		chosen := rapid.SliceOfN(rapid.SampledFrom(some), 60, 600).Draw(t, "clusters")
 		text, limit := strings.Join(chosen, ""), rapid.Int64Range(0, 900).Draw(t, "limit")
@@ -159,7 +160,7 @@ func TestClip_Clusters_AreNeverCut(t *testing.T) {
 
 func TestClip_AnyText_WithinLimitAndStable(t *testing.T) {
 	counters := []tokens.Counter{chars4.New(), perChar{}}
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		counter := rapid.SampledFrom(counters).Draw(t, "counter")
 		dense := strings.Repeat(rapid.SampledFrom([]string{"你", "x", "🇩🇪", "\r\n", "\xff"}).Draw(t, "dense"), rapid.IntRange(0, 3000).Draw(t, "times"))
 		text := rapid.String().Draw(t, "head") + dense + rapid.String().Draw(t, "tail")

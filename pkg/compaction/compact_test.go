@@ -8,6 +8,7 @@ import (
 	"github.com/rivo/uniseg"
 	"pgregory.net/rapid"
 
+	"github.com/palimpsest-context/palimpsest/internal/proptest"
 	"github.com/palimpsest-context/palimpsest/pkg/compaction"
 )
 
@@ -88,7 +89,7 @@ func TestAnnotations_Words(t *testing.T) {
 // figures are right. Clusters longer than n leave nothing.
 func TestFirstChars_NeverCutsACluster(t *testing.T) {
 	pieces := []string{"a", " ", "\n", "\r\n", "é", "e\u0301", "🇩🇪", "🇫", "👨‍👩‍👧", "\u200d", "각", "\u1112\u1161", "क्षि", "👍🏽", "\u0301", "字", "\t", "\u00a0", "1\ufe0f\u20e3"}
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 1, 60).Draw(t, "text"), "")
 		chars := utf8.RuneCountInString(text)
 		n := rapid.IntRange(1, chars).Draw(t, "n")

@@ -6,6 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/palimpsest-context/palimpsest/internal/proptest"
 	"github.com/palimpsest-context/palimpsest/pkg/compaction"
 )
 
@@ -101,7 +102,7 @@ func (c cutting) cut() int {
 }
 
 func TestCut_AnyTail_AgreesWithReference(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		in := compaction.CutInput{Keep: rapid.Int32Range(0, 25).Draw(t, "keep"), Tail: rapid.Int64Range(0, 300).Draw(t, "tail")}
 		for range rapid.IntRange(0, 25).Draw(t, "pieces") {
 			in.Pieces = append(in.Pieces, compaction.Piece{

@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/palimpsest-context/palimpsest/internal/proptest"
 	"github.com/palimpsest-context/palimpsest/pkg/compaction"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
@@ -322,7 +323,7 @@ func checkFacts(t interface {
 }
 
 func TestFacts_AnyText_HasOnlyWhatItSays(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		text := drawText(t, "text")
 		facts := factsOf(conversation.RoleUser, text)
 		checkFacts(t, text, facts)
@@ -333,7 +334,7 @@ func TestFacts_AnyText_HasOnlyWhatItSays(t *testing.T) {
 }
 
 func TestMergeFacts_Grouping_MakesNoDifference(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		a, b, c := factsOf(conversation.RoleUser, drawText(t, "a")), factsOf(conversation.RoleUser, drawText(t, "b")), factsOf(conversation.RoleUser, drawText(t, "c"))
 		left := compaction.MergeFacts(compaction.MergeFacts(a, b), c)
 		if right := compaction.MergeFacts(a, compaction.MergeFacts(b, c)); !slices.Equal(left, right) {

@@ -5,6 +5,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/palimpsest-context/palimpsest/internal/proptest"
 	"github.com/palimpsest-context/palimpsest/pkg/compaction"
 )
 
@@ -101,7 +102,7 @@ func drawAsked(t *rapid.T, in *compaction.FitInput, name string, before int32) *
 // TestFit_AnyClaims_AreGrantedInTheirOrder holds fit to behaviour §4: nothing exceeds the budget, and no claim gets more while one before
 // it gets less than its due.
 func TestFit_AnyClaims_AreGrantedInTheirOrder(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		in := drawClaims(t)
 		r := compaction.Fit(in)
 		if r.Fits != (in.Fixed+in.Newest.Least <= in.Limit) {
@@ -168,7 +169,7 @@ func checkShares(t *rapid.T, in *compaction.FitInput, r *compaction.FitResult) {
 
 // TestFit_LargerLimit_GrantsNoLess: more room never shows less; but a claim that has room only now may take it from weaker ones.
 func TestFit_LargerLimit_GrantsNoLess(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		in := drawClaims(t)
 		in.Rest = in.Limit
 		larger := in
@@ -211,7 +212,7 @@ func TestFit_Start_Table(t *testing.T) {
 
 // TestFit_GrowingConversation_CutsRarely: a cut goes to the target, so that the next one is far.
 func TestFit_GrowingConversation_CutsRarely(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		const limit = 1000
 		var pieces []compaction.Piece
 		start, cuts := int32(0), 0

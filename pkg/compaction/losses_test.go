@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/palimpsest-context/palimpsest/internal/proptest"
 	"github.com/palimpsest-context/palimpsest/pkg/compaction"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
@@ -182,7 +183,7 @@ func checkList(t interface {
 }
 
 func TestLossList_AnyFacts_StayWithinAnyLimit(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		facts := factsOf(conversation.RoleUser, drawText(t, "text"))
 		limit := rapid.Int64Range(0, 3000).Draw(t, "limit")
 		list, left := compaction.LossList(facts, "", limit, perChar{})

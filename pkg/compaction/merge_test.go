@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/palimpsest-context/palimpsest/internal/proptest"
 	"github.com/palimpsest-context/palimpsest/pkg/compaction"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
@@ -61,7 +62,7 @@ func firstRun(nodes []compaction.Node, fanOut int) int {
 
 // TestMerges_AnyList_MergesTheOldestUntilNoneIsLeft: after rewinds any list may come, with gaps where messages are hidden.
 func TestMerges_AnyList_MergesTheOldestUntilNoneIsLeft(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		fanOut := rapid.IntRange(2, 5).Draw(t, "fan out")
 		var nodes []compaction.Node
 		at := int32(0)
@@ -157,7 +158,7 @@ func (tr *tree) tiles(t *rapid.T, nodes []compaction.Node, at int32) int32 {
 // TestMerges_LongConversation_TilesAndStaysShallow grows 100,000 messages leaf by leaf (behaviour §8, HIERARCHICAL).
 func TestMerges_LongConversation_TilesAndStaysShallow(t *testing.T) {
 	const messages = 100_000
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		tr := &tree{fanOut: rapid.IntRange(2, 16).Draw(t, "fan out"), children: map[compaction.Node][]compaction.Node{}}
 		sizes := rapid.SliceOfN(rapid.Int32Range(1, 400), 1, 200).Draw(t, "sizes")
 		at := int32(0)

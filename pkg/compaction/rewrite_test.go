@@ -6,6 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/palimpsest-context/palimpsest/internal/proptest"
 	"github.com/palimpsest-context/palimpsest/pkg/compaction"
 )
 
@@ -157,7 +158,7 @@ func TestRewrite_Costs(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			sumOfAll, sumOfEager, worst := 0.0, 0.0, 0.0
-			rapid.Check(t, func(t *rapid.T) {
+			proptest.Check(t, func(t *rapid.T) {
 				s := stories(t, tt.large)
 				coalesced, atOnce := s.cost(compaction.Rewrite, tt.minGain), s.cost(eager, tt.minGain)
 				worst = max(worst, coalesced/atOnce-1)

@@ -6,6 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/palimpsest-context/palimpsest/internal/proptest"
 	"github.com/palimpsest-context/palimpsest/pkg/compaction"
 )
 
@@ -41,7 +42,7 @@ func sum(values []int64) (n int64) {
 // TestAllowances_AnyWeights_LikeWater holds the allowances to behaviour §4, "largest first": whoever gives is left with at
 // least as much as anybody who gives nothing, and with as much as anybody else who gives.
 func TestAllowances_AnyWeights_LikeWater(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		weights := rapid.SliceOfN(rapid.Int64Range(0, 1000), 1, 12).Draw(t, "weights")
 		room := rapid.Int64Range(-50, 6000).Draw(t, "room")
 		before := slices.Clone(weights)

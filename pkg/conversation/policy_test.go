@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/palimpsest-context/palimpsest/internal/proptest"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
@@ -121,7 +122,7 @@ func TestPolicy_Hash_DiffersWhereThePolicyDiffers(t *testing.T) {
 
 // TestPolicy_Hash_NeighboursDoNotRunTogether: two settings side by side are not one in another place.
 func TestPolicy_Hash_NeighboursDoNotRunTogether(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		var a, b conversation.Policy
 		drawn := map[string]int64{}
 		number := rapid.SampledFrom([]int64{-1, -1, 1, 11})

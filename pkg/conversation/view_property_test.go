@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/palimpsest-context/palimpsest/internal/proptest"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
@@ -120,7 +121,7 @@ func laidOut(v *conversation.View, messages []conversation.Message, w conversati
 }
 
 func TestView_AnyEdits_AgreesWithReference(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		messages := drawMessages(t)
 		r := &reference{messages: messages, edits: drawEdits(t, messages)}
 		v := fold(r.edits...)
@@ -215,7 +216,7 @@ func picture(v *conversation.View, messages []conversation.Message) []look {
 func same(a, b []look) bool { return reflect.DeepEqual(a, b) }
 
 func TestView_Fold_InPiecesAndTwiceIsAtOnce(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		messages := drawMessages(t)
 		edits := drawEdits(t, messages)
 		whole := picture(fold(edits...), messages)
@@ -243,7 +244,7 @@ func TestView_Fold_InPiecesAndTwiceIsAtOnce(t *testing.T) {
 // TestView_Fold_LevelsOnlyRise, of each part and of removed messages, but for a restoration; and nothing settled unsettles, no
 // masked part comes back without one.
 func TestView_Fold_LevelsOnlyRise(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		messages := drawMessages(t)
 		v := fold()
 		for _, e := range drawEdits(t, messages) {
@@ -272,7 +273,7 @@ func TestView_Fold_LevelsOnlyRise(t *testing.T) {
 // TestView_Item_FiguresAddUp: what the original weighs is what is shown, what is saved, what is masked, and what stands in
 // the other variant alone.
 func TestView_Item_FiguresAddUp(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		messages := drawMessages(t)
 		v := fold(drawEdits(t, messages)...)
 		for i := range messages {
@@ -296,7 +297,7 @@ func TestView_Item_FiguresAddUp(t *testing.T) {
 // TestView_Fold_NeverChangesMessagesOrEdits: whatever is asked of a view, the record stays what it was, to the last field; nor
 // does it share what was replaced with who asks.
 func TestView_Fold_NeverChangesMessagesOrEdits(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		messages := drawMessages(t)
 		edits := drawEdits(t, messages)
 		before := written(t, messages, edits)

@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/palimpsest-context/palimpsest/internal/proptest"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
 )
@@ -67,7 +68,7 @@ func TestEngine_Expand_Ranges(t *testing.T) {
 // TestEngine_Expand_PagesGiveTheOriginal: paging to the end gives exactly the original, however small the pages (behaviour §10).
 func TestEngine_Expand_PagesGiveTheOriginal(t *testing.T) {
 	runes := []rune("ab \n\r😀é字\u0301\u200d\"\\<")
-	rapid.Check(t, func(rt *rapid.T) {
+	proptest.Check(t, func(rt *rapid.T) {
 		original := string(rapid.SliceOfN(rapid.SampledFrom(runes), 1, 300).Draw(rt, "text"))
 		limit := rapid.Int32Range(3, 60).Draw(rt, "tokens")
 		bytes := rapid.IntRange(16, 200).Draw(rt, "bytes")

@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/palimpsest-context/palimpsest/internal/proptest"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
 	"github.com/palimpsest-context/palimpsest/pkg/store/memory"
@@ -173,7 +174,7 @@ func (l *lifeline) pause() {
 // TestEngine_Lifecycle_AllAgree: whoever builds, warm or cold, alone or by turns, gives the same answers; no build is over its
 // budget; and every build whose originals exist comes back byte for byte.
 func TestEngine_Lifecycle_AllAgree(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		l := newLifeline(t)
 		l.append()
 		for range rapid.IntRange(5, 40).Draw(t, "steps") {

@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/palimpsest-context/palimpsest/internal/proptest"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
@@ -66,7 +67,7 @@ func TestEngine_Messages_AnyQuestion(t *testing.T) {
 	b := newBench(0)
 	b.varied(t, "c", 300)
 	all := b.records(t, "c")
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		r := engine.MessagesRequest{
 			Key: keyOf("c"), Descending: rapid.Bool().Draw(t, "descending"), Limit: rapid.IntRange(1, 200).Draw(t, "limit"),
 			Range: conversation.Range{First: rapid.Int32Range(0, 310).Draw(t, "first"), End: rapid.Int32Range(-1, 310).Draw(t, "end")},

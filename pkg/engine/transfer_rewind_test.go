@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/palimpsest-context/palimpsest/internal/proptest"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
 )
@@ -51,7 +52,7 @@ func TestEngine_Import_OfRewoundAndSummarised(t *testing.T) {
 
 // TestEngine_Import_OfRewinds: whatever was said and taken back, the copy's head is the original's.
 func TestEngine_Import_OfRewinds(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	proptest.Check(t, func(rt *rapid.T) {
 		b := newBench(0)
 		b.append(t, "c", text(conversation.RoleSystem, "s"))
 		for range rapid.IntRange(1, 25).Draw(rt, "steps") {

@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/palimpsest-context/palimpsest/internal/proptest"
 	"github.com/palimpsest-context/palimpsest/internal/validate"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
@@ -129,7 +130,7 @@ func legalToo(t *rapid.T, f provider.Format, v view, count func(string) int) {
 }
 
 func TestFormat_Unit_AnyRecordIsLegalAndBounded(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		units := drawRecord(t, chars4)
 		model := anyModel.Draw(t, "called")
 		for _, f := range formats() {
@@ -146,7 +147,7 @@ func TestFormat_Unit_BoundHoldsForBytePairs(t *testing.T) {
 		t.Fatal(err)
 	}
 	count := func(s string) int { n, _ := counter.Count(s); return n }
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		units := drawRecord(t, count)
 		for _, f := range formats() {
 			if v := compose(f, units, "", count); hasMessages(v.blocks) {
@@ -220,7 +221,7 @@ func drawTurn(t *rapid.T) (turn, results []conversation.Part) {
 
 // Blocks of a unit depend on the unit alone, so a window that starts later shows a suffix of the same blocks.
 func TestFormat_Unit_SameUnitSameBytes(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		units := drawRecord(t, chars4)
 		for _, f := range formats() {
 			for i := range units {
@@ -235,7 +236,7 @@ func TestFormat_Unit_SameUnitSameBytes(t *testing.T) {
 }
 
 func TestAssembly_With_EqualsAssembleAndPlainHash(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		f := rapid.SampledFrom(formats()).Draw(t, "format")
 		tr := f.Traits()
 		a := provider.NewAssembly(tr)

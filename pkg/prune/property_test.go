@@ -6,6 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/palimpsest-context/palimpsest/internal/proptest"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/prune"
 )
@@ -122,7 +123,7 @@ func (w *world) naive(in prune.Input) []prune.Target {
 
 // TestPlan_AnyView_AgreesWithReference, and once it is carried out there is nothing left to do.
 func TestPlan_AnyView_AgreesWithReference(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		w := drawWorld(t)
 		in := seed(w.messages, w.edits...)
 		in.Protect, in.Minimum = rapid.SampledFrom([]int64{0, 1, 20, 60}).Draw(t, "protect"), rapid.SampledFrom([]int64{0, 1, 10, 40}).Draw(t, "minimum")

@@ -13,6 +13,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/palimpsest-context/palimpsest/internal/proptest"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
@@ -134,7 +135,7 @@ func textsIn(span []conversation.Unit) (all []string) {
 }
 
 func TestSpanContent_AnyTexts_AllOfThemAndNoOthers(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		span := anySpan(t)
 		d := read(t, SpanContent([]string{"e\"" + anyText(t, "earlier")}, span, 0))
 		var got []string
@@ -155,7 +156,7 @@ func TestSpanContent_AnyTexts_AllOfThemAndNoOthers(t *testing.T) {
 }
 
 func TestSpanContent_Bounded_FitsAndParses(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		span := anySpan(t)
 		whole := SpanContent(nil, span, 0)
 		most := rapid.IntRange(200, 3000).Draw(t, "most")
@@ -208,7 +209,7 @@ func TestSpanContent_FrameTooLong_LeavesOutTheMiddle(t *testing.T) {
 }
 
 func TestSplitSpan_Runs_FitAndHoldAll(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		span := anySpan(t)
 		most := rapid.IntRange(100, 2000).Draw(t, "most")
 		var joined []conversation.Unit

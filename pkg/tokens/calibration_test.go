@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/palimpsest-context/palimpsest/internal/proptest"
 	"github.com/palimpsest-context/palimpsest/pkg/tokens"
 )
 
@@ -101,7 +102,7 @@ func TestCalibration_Observe_OldObservationsFade(t *testing.T) {
 }
 
 func TestCalibration_Factor_StaysInBoundsAndSteps(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		c := tokens.Calibration{Prior: rapid.Float64Range(0, 5).Draw(t, "prior")}
 		for range rapid.IntRange(0, 40).Draw(t, "reports") {
 			c = c.Observe(rapid.Int().Draw(t, "counted"), rapid.Int().Draw(t, "reported"))

@@ -6,6 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/palimpsest-context/palimpsest/internal/proptest"
 	"github.com/palimpsest-context/palimpsest/pkg/tokens"
 	"github.com/palimpsest-context/palimpsest/pkg/tokens/bpe"
 	"github.com/palimpsest-context/palimpsest/pkg/tokens/chars4"
@@ -45,7 +46,7 @@ func TestScale_RoundsUp(t *testing.T) {
 }
 
 func TestScale_NeverBelowProduct(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(0, 10_000_000).Draw(t, "n")
 		step := rapid.IntRange(25, 100).Draw(t, "step")
 		// In whole numbers: n*step/50, rounded up.

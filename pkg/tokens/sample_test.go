@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/palimpsest-context/palimpsest/internal/proptest"
 	"github.com/palimpsest-context/palimpsest/pkg/tokens"
 )
 
@@ -49,7 +50,7 @@ func TestSample_RecordsOfEqualSize_AreNotAliased(t *testing.T) {
 }
 
 func TestSample_AnyBytes_NeverPanicsAndRepeats(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		unit := string(rapid.SliceOfN(rapid.Byte(), 1, 50).Draw(t, "unit"))
 		size := rapid.IntRange(tokens.SampleAbove, 2*tokens.SampleAbove).Draw(t, "size")
 		text := strings.Repeat(unit, size/len(unit)+1)

@@ -15,6 +15,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/proptest"
 	"github.com/palimpsest-context/palimpsest/test/faults/process"
 )
 
@@ -134,8 +135,7 @@ const anyRequests = 1500
 func TestContents_AnyRequest_IsAnsweredOrRefused(t *testing.T) {
 	w := newWorld(t)
 	must[*pb.Conversation](t)(w.Import(w.ctx, played, w.before[citedExport], 1<<20))
-	seed := rand.Uint64()
-	d := newDrawn(seed, &w.handles)
+	d := newDrawn(proptest.Seed(t), &w.handles)
 	refusals, answers, before := map[string]int{}, 0, w.revision(t, played)
 	for i := range anyRequests {
 		request := d.anyContent(played)
@@ -151,10 +151,10 @@ func TestContents_AnyRequest_IsAnsweredOrRefused(t *testing.T) {
 			t.Errorf("a refused request changed the conversation: revision %d became %d: %v", before, after, err)
 		}
 		if t.Failed() {
-			t.Fatalf("seed %d, request %d: %v", seed, i, request)
+			t.Fatalf("request %d: %v", i, request)
 		}
 	}
-	t.Logf("seed %d: %d answered, refused %v", seed, answers, refusals)
+	t.Logf("%d answered, refused %v", answers, refusals)
 	if answers < anyRequests/20 || len(refusals) < 15 {
 		t.Errorf("of %d requests %d were answered, and refused for %d reasons: they say little", anyRequests, answers, len(refusals))
 	}

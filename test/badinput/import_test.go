@@ -12,6 +12,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/proptest"
 )
 
 // landing is where broken imports would come down. It must stay empty.
@@ -228,8 +229,7 @@ const mutations = 300
 // must be a conversation that every call can be made about.
 func TestImport_Damaged_IsRefusedOrUsable(t *testing.T) {
 	w := newWorld(t)
-	seed := rand.Uint64()
-	r := rand.New(rand.NewPCG(seed, 0))
+	r := rand.New(rand.NewPCG(proptest.Seed(t), 0))
 	taken := 0
 	sources := [][]byte{w.export, w.before[agedExport], w.before[citedExport]}
 	for i := range mutations {
@@ -242,10 +242,10 @@ func TestImport_Damaged_IsRefusedOrUsable(t *testing.T) {
 		taken++
 		w.usable(t, id)
 		if t.Failed() {
-			t.Fatalf("seed %d, damage %d: %s", seed, i, difference(source, export))
+			t.Fatalf("damage %d: %s", i, difference(source, export))
 		}
 	}
-	t.Logf("seed %d: %d of %d damaged exports were taken, and can be used", seed, taken, mutations)
+	t.Logf("%d of %d damaged exports were taken, and can be used", taken, mutations)
 }
 
 // damage changes a bit or a digit, or puts a digit in, or takes a few bytes out.

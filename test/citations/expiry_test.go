@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/testlane"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 	"github.com/palimpsest-context/palimpsest/pkg/store/bolt"
 	"github.com/palimpsest-context/palimpsest/test/faults/process"
@@ -221,7 +222,7 @@ func TestEndRun_SameBytesAtOnce_LeaveNothing(t *testing.T) {
 
 // TestSearchContent_RunsInTurns_IsLinear: ten times as many contents take ten times as long, also where two runs store in turns.
 func TestSearchContent_RunsInTurns_IsLinear(t *testing.T) {
-	figures(t)
+	testlane.Speed(t)
 	const few, many, most = 200, 2000, 50 // what is quadratic takes a hundred times as long
 	w := newWorld(t)
 	took := map[int]time.Duration{}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/testlane"
 )
 
 const (
@@ -109,7 +110,7 @@ func latency(t *testing.T, what string, bar time.Duration, call func(sample int)
 
 // TestCitation_LargeJSON_IsFast measures what an agent waits for, over gRPC and with a store that flushes.
 func TestCitation_LargeJSON_IsFast(t *testing.T) {
-	figures(t)
+	testlane.Speed(t)
 	c, _ := started(t)
 	c.create(t, "fast", nil)
 	handles := make([]string, rounds*samples)
@@ -139,7 +140,7 @@ func TestCitation_LargeJSON_IsFast(t *testing.T) {
 
 // TestCitation_Ranges_AreFast: any range is found without reading what is before it.
 func TestCitation_Ranges_AreFast(t *testing.T) {
-	figures(t)
+	testlane.Speed(t)
 	c, _ := started(t)
 	c.create(t, "ranges", nil)
 	text := flightList(t)
@@ -170,7 +171,7 @@ func TestCitation_Ranges_AreFast(t *testing.T) {
 
 // TestCitation_Ranges_CostWhatTheyReturn: a range of a content of 16 MiB takes no longer than one of 1 MiB, on any store.
 func TestCitation_Ranges_CostWhatTheyReturn(t *testing.T) {
-	figures(t)
+	testlane.Speed(t)
 	const most = 5 // by their ratio; what reads all that is before it has 16
 	for name, open := range map[string]func(testing.TB) *world{"memory": newWorld, "bolt": boltWorld} {
 		t.Run(name, func(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/proptest"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 	"github.com/palimpsest-context/palimpsest/test/faults/process"
 )
@@ -96,7 +97,7 @@ func (w *world) pages(t *rapid.T, request *pb.RetrieveContentRequest) (out []str
 // TestRetrieveContent_AnyRange_IsWhatItSays: in pages of any size, what comes back is what the range is.
 func TestRetrieveContent_AnyRange_IsWhatItSays(t *testing.T) {
 	w := newWorld(t)
-	rapid.Check(t, func(rt *rapid.T) {
+	proptest.Check(t, func(rt *rapid.T) {
 		text := anyContent().Draw(rt, "content")
 		stored, err := w.store(w.ctx(), &pb.StoreContentHeader{ConversationId: "ranges"}, strings.NewReader(text))
 		if err != nil {
@@ -125,7 +126,7 @@ func TestRetrieveContent_AnyRange_IsWhatItSays(t *testing.T) {
 // TestExcerpts_AnyContent_KeepTheirLimits: in number, length and tokens; and each is where it says it is.
 func TestExcerpts_AnyContent_KeepTheirLimits(t *testing.T) {
 	w := newWorld(t)
-	rapid.Check(t, func(rt *rapid.T) {
+	proptest.Check(t, func(rt *rapid.T) {
 		text := anyContent().Draw(rt, "content")
 		stored, err := w.store(w.ctx(), &pb.StoreContentHeader{ConversationId: "limits"}, strings.NewReader(text))
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/proptest"
 	"github.com/palimpsest-context/palimpsest/test/faults/process"
 )
 
@@ -116,9 +117,7 @@ func held(t *testing.T, file string) (out [][]byte) {
 // TestCorrupt_FlippedBitInStoredValue_IsNeverServed flips a bit of a value that a content is kept in, one value at a time: the content
 // is neither streamed, retrieved, listed nor found with it, and somebody is told.
 func TestCorrupt_FlippedBitInStoredValue_IsNeverServed(t *testing.T) {
-	f, seed := newFixture(t), rand.Uint64()
-	r := rand.New(rand.NewPCG(seed, 0))
-	t.Logf("seed %d", seed)
+	f, r := newFixture(t), rand.New(rand.NewPCG(proptest.Seed(t), 0))
 	for i, s := range []uint64{0, 1, 2, 3, 4, 5} {
 		f.need(f.make(&op{kind: storing, request: fmt.Sprint("stored-", i), seed: s}))
 		f.need(f.make(&op{kind: citing, request: fmt.Sprint("cited-", i), seed: s}))

@@ -12,6 +12,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/proptest"
 	"github.com/palimpsest-context/palimpsest/test/faults/process"
 )
 
@@ -176,9 +177,7 @@ const flips = 6
 
 // TestCorrupt_FlippedBytesAnywhere_AreNeverServed overwrites bytes anywhere in what is in use.
 func TestCorrupt_FlippedBytesAnywhere_AreNeverServed(t *testing.T) {
-	k, seed := newKept(t), rand.Uint64()
-	r := rand.New(rand.NewPCG(seed, 0))
-	t.Logf("seed %d", seed)
+	k, r := newKept(t), rand.New(rand.NewPCG(proptest.Seed(t), 0))
 	used := len(bytes.TrimRight(k.file, "\x00"))
 	for i := range flips * roundsOf(t) / defaultRounds {
 		file := bytes.Clone(k.file)

@@ -75,8 +75,9 @@ func (f *fixture) need(err error) {
 
 // fill makes n calls of a kind, or calls until one is refused, and returns its error.
 func (f *fixture) fill(k kind, n int) error {
+	r := rand.New(rand.NewPCG(uint64(len(f.ledger.ops)), uint64(k)))
 	for i := range n {
-		if err := f.make(&op{kind: k, request: fmt.Sprintf("%d-%d-%d", k, len(f.ledger.ops), i), seed: rand.Uint64()}); err != nil {
+		if err := f.make(&op{kind: k, request: fmt.Sprintf("%d-%d-%d", k, len(f.ledger.ops), i), seed: r.Uint64()}); err != nil {
 			return err
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/proptest"
 )
 
 const (
@@ -45,7 +46,7 @@ type campaign struct {
 // TestKill_ConcurrentWriters_NothingAcknowledgedIsLost kills the sidecar while 8 writers append and build, and compares what it
 // has after the restart with what it had acknowledged.
 func TestKill_ConcurrentWriters_NothingAcknowledgedIsLost(t *testing.T) {
-	rounds, seed := roundsOf(t), rand.Uint64()
+	rounds, seed := roundsOf(t), proptest.Seed(t)
 	c := &campaign{t: t, folder: t.TempDir(), random: rand.New(rand.NewPCG(seed, 0)), models: serveModels(t)}
 	begin := time.Now()
 	for round := range rounds {

@@ -12,15 +12,17 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/palimpsest-context/palimpsest/test/faults/process"
 )
 
 // buildSidecar compiles the binary that ships.
 func buildSidecar(t *testing.T) string {
 	t.Helper()
-	binary := filepath.Join(t.TempDir(), "sidecar")
-	build := exec.Command("go", "build", "-o", binary, "./cmd/sidecar")
-	build.Dir = repository(t)
-	run(t, build)
+	binary, err := process.Build(t.TempDir(), "../..")
+	if err != nil {
+		t.Fatal(err)
+	}
 	return binary
 }
 

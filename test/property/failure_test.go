@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/palimpsest-context/palimpsest/internal/proptest"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
@@ -44,7 +45,7 @@ func (f *flaky) Commit(ctx context.Context, k store.Key, c *store.Change) error 
 // TestEngine_AnyHistory_FailuresInBetween: whatever fails in between, a retry with the same request id puts each message on
 // record once and in order, and a window that was warm through it all builds what a cold one builds.
 func TestEngine_AnyHistory_FailuresInBetween(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.CheckN(t, cases, func(t *rapid.T) {
 		s := &flaky{Store: memory.New(memory.Options{}), t: t}
 		defer func() { _ = s.Close() }()
 		warm := newEngine(s, 1<<20)

@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/palimpsest-context/palimpsest/internal/proptest"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
@@ -43,7 +44,7 @@ type journey struct {
 // TestEngine_AnyJourney_NothingIsLostOrTold holds windows under random policies to the rules of pruning, compaction and rewind
 // (behaviour §7, §8).
 func TestEngine_AnyJourney_NothingIsLostOrTold(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	proptest.CheckN(t, cases, func(rt *rapid.T) {
 		bubbled(t, func() { travel(rt) })
 	})
 }

@@ -12,6 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/palimpsest-context/palimpsest/internal/proptest"
 	"github.com/palimpsest-context/palimpsest/internal/validate"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
@@ -58,7 +59,7 @@ const roomy = int32(5_000_000)
 // TestEngine_AnyLife_KeepsItsPromises holds what is let go, kept, erased and brought back to independent models of the rules.
 // Time is the bubble's: models take as long as they like, and no test waits.
 func TestEngine_AnyLife_KeepsItsPromises(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	proptest.CheckN(t, cases, func(rt *rapid.T) {
 		bubbled(t, func() { live(rt) })
 	})
 }

@@ -5,8 +5,6 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"flag"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -16,6 +14,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/palimpsest-context/palimpsest/internal/proptest"
 	"github.com/palimpsest-context/palimpsest/internal/validate"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
@@ -31,20 +30,8 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/tokens/chars4"
 )
 
-// cases is how many histories are tried unless -rapid.checks says otherwise.
-const cases = "10000"
-
-func TestMain(m *testing.M) {
-	flag.Parse()
-	given := false
-	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "rapid.checks" })
-	if !given && !testing.Short() {
-		if err := flag.Set("rapid.checks", cases); err != nil {
-			panic(err)
-		}
-	}
-	os.Exit(m.Run())
-}
+// cases is how many histories are tried unless -rapid.checks says otherwise: more than of small values, because little happens in most.
+const cases = 1000
 
 var formats = map[conversation.Format]validate.Format{
 	conversation.FormatOpenAIChat:      validate.OpenAIChat,
@@ -99,7 +86,7 @@ type run struct {
 }
 
 func TestEngine_Build_AnyHistoryAnyBudgetAnyFormat(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.CheckN(t, cases, func(t *rapid.T) {
 		s := memory.New(memory.Options{})
 		defer func() { _ = s.Close() }()
 		r := &run{t: t, store: s, hidden: map[int]bool{}, last: map[conversation.Format]*validate.Context{}}

@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/palimpsest-context/palimpsest/internal/proptest"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
@@ -51,7 +52,7 @@ func (r *runLife) over() bool { return !time.Now().Before(r.due()) }
 // TestEngine_AnyResearch_SourcesAreKept holds contents to behaviour §9: what is stored comes back byte for byte, what is gone is
 // gone for ever and for a reason, and whatever else happens to the conversation changes nothing about it.
 func TestEngine_AnyResearch_SourcesAreKept(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	proptest.CheckN(t, cases, func(rt *rapid.T) {
 		bubbled(t, func() { look(rt) })
 	})
 }

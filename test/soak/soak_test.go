@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/palimpsest-context/palimpsest/internal/proptest"
 	"github.com/palimpsest-context/palimpsest/test/faults/process"
 )
 
@@ -24,7 +24,7 @@ const (
 
 // TestSoak_MixedAgents_StayInBoundsAndLoseNothing lets agents work, and looks at the process meanwhile and at the record after.
 func TestSoak_MixedAgents_StayInBoundsAndLoseNothing(t *testing.T) {
-	length, seed := soakFor(t), rand.Uint64()
+	length, seed := soakFor(t), proptest.Seed(t)
 	binary, err := process.Build(t.TempDir(), "../..")
 	if err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/palimpsest-context/palimpsest/internal/testlane"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
@@ -28,9 +29,7 @@ const (
 // extracted. They are timed on bolt in turns with appends to a conversation that is left alone at the same time, so that whoever else
 // the machine works for slows both; the best of five attempts counts.
 func TestAppend_BesideACompaction_P95WithinTwice(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it is about time, and takes some")
-	}
+	testlane.Speed(t)
 	for name, exchanges := range map[string]int{"a model hangs": 300, "a span is extracted": 1500} {
 		t.Run(name, func(t *testing.T) {
 			best := 0.0

@@ -56,7 +56,7 @@ func outgrows(t *testing.T, w *world) (late string) {
 		w.say(t, key, grows(int(i))...)
 		began := time.Now()
 		got := w.build(t, key, i+1, conversation.FormatAnthropic)
-		if took := time.Since(began); took > wait+slack {
+		if took := time.Since(began); took > wait+slack() {
 			late = fmt.Sprintf("build %d took %s, and may wait %s", i, took, wait)
 		}
 		legal(t, got)

@@ -12,6 +12,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/palimpsest-context/palimpsest/internal/testlane"
 	"github.com/palimpsest-context/palimpsest/internal/validate"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
@@ -20,7 +21,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m, goleak.Cleanup(os.Exit)) }
 
 // slack is what a build may take beside its wait.
-const slack = 100 * time.Millisecond
+func slack() time.Duration { return testlane.Slack(100 * time.Millisecond) }
 
 // attempts is how often a scenario may be late: a machine that has other work is late now and then, the sidecar would be every time.
 const attempts = 3
@@ -134,7 +135,7 @@ func faulty(t *testing.T, w *world, wait time.Duration) (late string) {
 		w.say(t, key, text(conversation.RoleUser, filler(turn)))
 		began := time.Now()
 		got := w.build(t, key, turn, conversation.FormatAnthropic)
-		if took := time.Since(began); took > wait+slack {
+		if took := time.Since(began); took > wait+slack() {
 			late = fmt.Sprintf("turn %d took %s, and may wait %s", turn, took, wait)
 		}
 		legal(t, got)

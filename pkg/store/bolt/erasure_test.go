@@ -156,8 +156,9 @@ func TestStore_Erasure_FaultyDisk(t *testing.T) {
 // eraseForEver writes messages and erases each second one, and prints each erasure once it is acknowledged. Writing over what was
 // erased is slow, so that the process is often killed in the middle of it.
 func eraseForEver(path, round string) {
+	r := rand.New(rand.NewPCG(1, 1)) // one goroutine wipes
 	s, err := Open(path, Options{Wipe: func(step func() error) error {
-		time.Sleep(time.Duration(rand.IntN(2000)) * time.Microsecond)
+		time.Sleep(time.Duration(r.IntN(2000)) * time.Microsecond)
 		return step()
 	}})
 	if err != nil {
@@ -238,7 +239,7 @@ func crashErasingIn(t *testing.T, path string, round int) map[int]int {
 	if err := child.Start(); err != nil {
 		t.Fatal(err)
 	}
-	acknowledged := readAcknowledged(t, out, 40+rand.IntN(40), func() { _ = child.Process.Kill() })
+	acknowledged := readAcknowledged(t, out, 40+rand.New(rand.NewPCG(uint64(round), 2)).IntN(40), func() { _ = child.Process.Kill() })
 	_ = child.Wait() // it was killed
 	return acknowledged
 }

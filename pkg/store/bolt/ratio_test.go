@@ -97,9 +97,9 @@ func appendChange(conv int, n int32, text string) *store.Change {
 // run makes n writes by some callers and returns how many it made per second.
 func (l *load) run(b *testing.B, callers, n int, pick func(int) int) float64 {
 	b.Helper()
-	text := make([]byte, 1024)
+	text, r := make([]byte, 1024), rand.New(rand.NewPCG(1, 3))
 	for i := range text { // noise, so that no side gains by compression
-		text[i] = byte(rand.Uint32())
+		text[i] = byte(r.Uint32())
 	}
 	var next atomic.Int64
 	var wg sync.WaitGroup
@@ -121,7 +121,7 @@ func (l *load) run(b *testing.B, callers, n int, pick func(int) int) float64 {
 	return float64(n) / time.Since(start).Seconds()
 }
 
-func anywhere(int) int { return rand.IntN(ratioConversations) }
+func anywhere(i int) int { return rand.New(rand.NewPCG(uint64(i), 2)).IntN(ratioConversations) }
 
 // compare measures both sides in turn, and takes the best round of each.
 func compare(b *testing.B, callers, n int, bar float64) {

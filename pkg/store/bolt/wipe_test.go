@@ -16,6 +16,7 @@ import (
 	"go.etcd.io/bbolt"
 	"pgregory.net/rapid"
 
+	"github.com/palimpsest-context/palimpsest/internal/proptest"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
@@ -315,12 +316,13 @@ func TestStore_Wipe_AmongReadersAndWriters(t *testing.T) {
 	stop := make(chan struct{})
 	for conv := range conversations {
 		others.Go(func() {
+			r := rand.New(rand.NewPCG(uint64(conv), 1))
 			for d := newDiary(s, conv); ; {
 				select {
 				case <-stop:
 					return
 				default:
-					d.intact(t, int32(rand.IntN(4)))
+					d.intact(t, int32(r.IntN(4)))
 				}
 			}
 		})
@@ -352,7 +354,7 @@ func TestStore_Wipe_AmongReadersAndWriters(t *testing.T) {
 // TestStore_Wipe_AnyWorkload: bbolt finds nothing wrong after it, all that was not erased is there, and no free page has anything
 // in it once the last thing that was done was an erasure.
 func TestStore_Wipe_AnyWorkload(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
+	proptest.Check(t, func(r *rapid.T) {
 		folder, err := os.MkdirTemp("", "wipe-*")
 		must(t, err)
 		defer func() { must(t, os.RemoveAll(folder)) }()

@@ -14,6 +14,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"pgregory.net/rapid"
 
+	"github.com/palimpsest-context/palimpsest/internal/proptest"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 	"github.com/palimpsest-context/palimpsest/pkg/store/record/recordpb"
@@ -86,7 +87,7 @@ func roundTrips[T any](t *testing.T, name string, encode func(*Codec, *T) []byte
 ) {
 	c := New()
 	t.Run(name, func(t *testing.T) {
-		rapid.Check(t, func(rt *rapid.T) {
+		proptest.Check(t, func(rt *rapid.T) {
 			var want T
 			draw(rt, reflect.ValueOf(&want).Elem(), anyText())
 			value := encode(c, &want)
@@ -103,7 +104,7 @@ func roundTrips[T any](t *testing.T, name string, encode func(*Codec, *T) []byte
 		})
 	})
 	t.Run(name+"IsProtobuf", func(t *testing.T) {
-		rapid.Check(t, func(rt *rapid.T) {
+		proptest.Check(t, func(rt *rapid.T) {
 			var want T
 			draw(rt, reflect.ValueOf(&want).Elem(), rapid.String())
 			value := encode(c, &want)

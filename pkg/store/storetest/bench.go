@@ -96,7 +96,7 @@ func benchAppend(b *testing.B, open Factory, callers, conversations int) {
 	}
 	run(conversations, func(i int) int { return i }) // each begins once
 	b.ResetTimer()
-	run(b.N, func(int) int { return rand.IntN(conversations) })
+	run(b.N, func(i int) int { return rand.New(rand.NewPCG(uint64(i), 1)).IntN(conversations) })
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "appends/s")
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/palimpsest-context/palimpsest/internal/proptest"
 	"github.com/palimpsest-context/palimpsest/pkg/summarize/extractive"
 )
 
@@ -17,7 +18,7 @@ func TestExtract_AnyJSON_CountsAreExact(t *testing.T) {
 	scalar := rapid.OneOf(rapid.Just(any(nil)), rapid.Map(rapid.Int(), asAny), rapid.Map(rapid.Bool(), asAny), rapid.Map(rapid.StringN(0, 30, 90), asAny))
 	object := rapid.Map(rapid.MapOfN(rapid.StringMatching(`[a-z]{1,6}[0-9]?`), scalar, 0, 6), asAny)
 	item := rapid.OneOf(scalar, object, rapid.Map(rapid.SliceOfN(scalar, 0, 5), asAny))
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		items := rapid.SliceOfN(item, 1, 80).Draw(t, "items")
 		indent := rapid.SampledFrom([]string{"", "  "}).Draw(t, "indent")
 		text, err := json.MarshalIndent(items, "", indent)
@@ -44,7 +45,7 @@ func asAny[T any](v T) any { return v }
 
 // TestExtract_Lines_CountsAreExact compares the count of lines with the line breaks of the text.
 func TestExtract_Lines_CountsAreExact(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(12, 400).Draw(t, "n")
 		every := rapid.IntRange(2, 9).Draw(t, "every")
 		var b strings.Builder

@@ -9,6 +9,7 @@ import (
 	"github.com/rivo/uniseg"
 	"pgregory.net/rapid"
 
+	"github.com/palimpsest-context/palimpsest/internal/proptest"
 	"github.com/palimpsest-context/palimpsest/pkg/summarize/extractive"
 )
 
@@ -269,7 +270,7 @@ func TestExtract_AnyText_BoundedValidTheSame(t *testing.T) {
 		"{", "}", "[", "]", `"`, ":", ",", "\n", " ", "<p>", "</p>", "<table><tr>", "# ", "```\n", "@@ -1 +1 @@\n", "+a\n", "-b\n", "ERROR ", "a/b.go:1:",
 		"def f():\n", "1", "x", "é", "👨‍👩‍👧", "\u0301", "\r", "\x1b[1m", "\\u00", "\xff", "<output>\n", "</output>", "。", "null", "--- a\n", "+++ b\n", "|", "\t",
 	}
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		parts := rapid.SliceOfN(rapid.SampledFrom(bits), 0, 300).Draw(t, "parts")
 		n := rapid.IntRange(1, 700).Draw(t, "n")
 		text := strings.Join(parts, "")

@@ -8,6 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/palimpsest-context/palimpsest/internal/testlane"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/summarize/extractive"
 )
@@ -224,6 +225,7 @@ func FuzzSpan(f *testing.F) {
 const longestSpan = 300 * time.Millisecond
 
 func TestSpan_Long_TakesLittleTime(t *testing.T) {
+	testlane.Speed(t)
 	for name, text := range megabytes() {
 		text = strings.ToValidUTF8(text[:400_000], "")
 		for _, who := range []string{"user", "assistant", "tool", "arguments", "earlier"} {

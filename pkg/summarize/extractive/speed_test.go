@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/palimpsest-context/palimpsest/internal/testlane"
 	"github.com/palimpsest-context/palimpsest/pkg/summarize/extractive"
 )
 
@@ -90,6 +91,7 @@ func megabytes() map[string]string {
 const longest = 300 * time.Millisecond
 
 func TestExtract_Megabyte_TakesLittleTime(t *testing.T) {
+	testlane.Speed(t)
 	for name, text := range megabytes() {
 		best := time.Hour
 		for range 5 {

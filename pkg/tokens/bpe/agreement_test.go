@@ -9,6 +9,7 @@ import (
 	"github.com/tiktoken-go/tokenizer"
 	"pgregory.net/rapid"
 
+	"github.com/palimpsest-context/palimpsest/internal/proptest"
 	"github.com/palimpsest-context/palimpsest/pkg/tokens"
 )
 
@@ -81,7 +82,7 @@ func TestCounter_Count_AgreesWithDefinition(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			counter := newCounter(t, name)
 			mixture := rapid.SliceOfN(rapid.SampledFrom(fragments), 0, 60)
-			rapid.Check(t, func(t *rapid.T) {
+			proptest.Check(t, func(t *rapid.T) {
 				text := strings.Join(mixture.Draw(t, "fragments"), "") + rapid.String().Draw(t, "any")
 				if n, _ := counter.Count(text); n != definition(counter, text) {
 					t.Fatalf("Count(%q) = %d, want %d", text, n, definition(counter, text))

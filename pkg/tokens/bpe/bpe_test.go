@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/palimpsest-context/palimpsest/internal/testlane"
 	"github.com/palimpsest-context/palimpsest/pkg/tokens"
 )
 
@@ -119,6 +120,7 @@ func hostile(size int) map[string]string {
 // one 16 times; the bound lies between, far from both, because machines are
 // noisy.
 func TestCounter_Count_StaysNearLinear(t *testing.T) {
+	testlane.Speed(t)
 	const small, large = 16 << 10, 256 << 10
 	for _, name := range []string{O200k, Cl100k} {
 		count := newCounter(t, name).load().count

@@ -1,0 +1,29 @@
+package testlane
+
+import (
+	"testing"
+	"time"
+)
+
+func TestSpeed_BesideOthers_IsLeftOut(t *testing.T) {
+	t.Setenv(Variable, "")
+	ran := false
+	t.Run("measures", func(t *testing.T) {
+		defer func() { ran = !t.Skipped() }()
+		Speed(t)
+	})
+	if ran {
+		t.Error("it ran beside other tests")
+	}
+	if got := Slack(time.Second); got != time.Second+Beside {
+		t.Errorf("slack %v", got)
+	}
+}
+
+func TestSpeed_Alone_Runs(t *testing.T) {
+	t.Setenv(Variable, "1")
+	Speed(t)
+	if got := Slack(time.Second); got != time.Second {
+		t.Errorf("slack %v", got)
+	}
+}
