@@ -137,10 +137,15 @@ func TestCounter_Count_StaysNearLinear(t *testing.T) {
 	}
 }
 
+// timed is the fastest of three times.
 func timed(f func()) time.Duration {
-	start := time.Now()
-	f()
-	return time.Since(start)
+	best := time.Hour
+	for range 3 {
+		start := time.Now()
+		f()
+		best = min(best, time.Since(start))
+	}
+	return best
 }
 
 func TestCounter_Count_ConcurrentFirstUse(t *testing.T) {
