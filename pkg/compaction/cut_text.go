@@ -84,21 +84,22 @@ func ShowWords(text string, c conversation.Cut) string {
 		text[:offset(text, int(c.Head))], c.Head+c.Tail, chars, conversation.ExpandCall(c.Message), piece(text, c))
 }
 
-// CutSummary is how much of a summary is shown: of its text as much as weighs at most textLimit, and of the list behind it as much as
-// weighs at most listLimit. It is false if that is less than LeastChars.
-func CutSummary(text string, body int, id, textLimit, listLimit int64, counter tokens.Counter) (conversation.Cut, bool) {
+// CutSummary is how much of a summary is shown in at most limit tokens: of the list behind its text what weighs at most listLimit, and of
+// the text what then has room. It is false if that is less than LeastChars.
+func CutSummary(text string, body int, id, limit, listLimit int64, counter tokens.Counter) (conversation.Cut, bool) {
 	count := func(s string) int64 { n, _ := counter.Count(s); return int64(n) }
 	words, list := text[:body], strings.TrimLeft(text[body:], "\n")
 	c := conversation.Cut{Summary: id, From: int32(utf8.RuneCountInString(text) - utf8.RuneCountInString(list))}
-	note := count(summaryNote)
+	limit -= count(summaryNote)
+	shown := lines(list, min(listLimit, limit), count)
+	c.Tail = int32(utf8.RuneCountInString(shown))
 	head, ok := largest(utf8.RuneCountInString(words), func(size int) (conversation.Cut, int64) {
 		kept := keepHead(words, size)
-		return conversation.Cut{Head: int32(utf8.RuneCountInString(kept))}, count(kept) + note
-	}, textLimit)
+		return conversation.Cut{Head: int32(utf8.RuneCountInString(kept))}, count(kept)
+	}, limit-count(shown))
 	if ok {
 		c.Head = head.Head
 	}
-	c.Tail = int32(utf8.RuneCountInString(lines(list, listLimit, count)))
 	return c, c.Head+c.Tail >= min(LeastChars, int32(utf8.RuneCountInString(text)))
 }
 

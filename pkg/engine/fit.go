@@ -101,7 +101,7 @@ func (d *deciding) cutDown(ctx context.Context, win *conversation.Window, c *cla
 		if g.Text >= c.Summaries[i].Text && g.List >= c.Summaries[i].List {
 			continue
 		}
-		cut, ok := compaction.CutSummary(s.text, s.body, s.id, g.Text, g.List, d.settings.counter)
+		cut, ok := compaction.CutSummary(s.text, s.body, s.id, g.Text+g.List, g.List, d.settings.counter)
 		if !ok {
 			cut = conversation.Cut{Summary: s.id}
 		}

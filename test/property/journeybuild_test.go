@@ -85,6 +85,7 @@ func (j *journey) arrived(b *build, r *engine.BuildRequest, revision int64) {
 	made := a.take()
 	j.revised(b, made, revision)
 	v := j.viewOf(b)
+	v.opening = a.policy.Fit.KeepOpening
 	v.composed()
 	v.explained()
 	v.newestWhole()
@@ -105,7 +106,7 @@ func (j *journey) revised(b *build, made []conversation.Edit, before int64) {
 	same := false
 	for _, o := range j.builds {
 		if o.Manifest.Budget == b.Manifest.Budget {
-			same = o.Manifest.Window == b.Manifest.Window && o.Manifest.EditSeq == b.Manifest.EditSeq
+			same = o.Manifest.Window.Equal(&b.Manifest.Window) && o.Manifest.EditSeq == b.Manifest.EditSeq
 		}
 	}
 	if moved < 0 || moved > 1 || len(made) > 0 && moved == 0 || j.head().Revision != b.Revision || b.Manifest.Revision != b.Revision {
@@ -145,12 +146,8 @@ func (j *journey) refused(err error, budget int32) {
 		}
 	case conversation.EmptyContext, conversation.ContextCannotFit:
 		least := bone(j.history())
-		for _, s := range j.standing() {
-			least += int(s.Summary.Tokens) + 4
-		}
 		for _, e := range j.visible() {
-			excepted := j.over(e.index) != nil && !covers(j.over(e.index), e.index)
-			if e.pinned || e.message.Role == conversation.RoleSystem && excepted {
+			if e.pinned {
 				m := model(&e.message)
 				least += m.Tokens(count) + 24
 			}
@@ -192,6 +189,7 @@ type seen struct {
 	messages  map[int32]*provider.Message
 	order     []int32
 	summaries []*provider.Message
+	opening   *bool // the policy's keep_opening
 }
 
 // viewOf reads a build's view in the neutral format, which says what each of its messages is.
@@ -223,26 +221,31 @@ func (v *seen) see(n *provider.Message) {
 
 // composed demands that the view shows what the log of edits says, in the view's order, and that the bytes show the same.
 func (v *seen) composed() {
-	standing, known := v.standing(), ""
+	standing, known := v.standingIn(), ""
 	if len(standing) != len(v.summaries) {
 		v.t.Fatalf("%d summaries are in force, %d are shown", len(standing), len(v.summaries))
 	}
 	for i, m := range v.summaries {
 		s := standing[i].Summary
 		known += s.Text.Inline + "\n"
-		if m.Summary != s.ID || len(m.Parts) != 1 || m.Role != conversation.RoleAssistant || !strings.HasSuffix(m.Parts[0].Text.Inline, s.Text.Inline) {
+		_, cut := v.build.Manifest.Window.CutOf(0, s.ID)
+		if m.Summary != s.ID || len(m.Parts) != 1 || m.Role != conversation.RoleAssistant || !cut && !strings.HasSuffix(m.Parts[0].Text.Inline, s.Text.Inline) {
 			v.t.Fatalf("summary s%d is shown as %+v", s.ID, m)
 		}
 	}
-	want, bytes := map[string]bool{}, map[string]bool{}
+	want, bytes, some := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for _, e := range v.record {
-		if v.messages[e.index] != nil {
+		switch {
+		case v.messages[e.index] == nil:
+		case v.cut(e.index):
+			e.marksShown(some)
+		default:
 			e.marksShown(want)
 			v.entire(e)
 		}
 	}
 	for _, m := range marks.FindAllString(string(v.build.shown), -1) {
-		if bytes[m] = true; !want[m] && !strings.Contains(known, m) {
+		if bytes[m] = true; !want[m] && !some[m] && !strings.Contains(known, m) {
 			v.t.Fatalf("%s is shown, and should not be:\n%s", m, v.build.shown)
 		}
 	}
@@ -252,6 +255,80 @@ func (v *seen) composed() {
 		}
 	}
 	v.ordered()
+	v.asked()
+}
+
+// cut says whether the window shows a part of a message's words.
+func (v *seen) cut(index int32) bool {
+	_, cut := v.build.Manifest.Window.CutOf(index, 0)
+	return cut && index < v.build.Manifest.Window.Start
+}
+
+// standingIn are the summaries that the build's window shows: one that was made before it was opened afresh stands for what lies before
+// its start alone, and one may have no room.
+func (v *seen) standingIn() []*conversation.Edit {
+	win := &v.build.Manifest.Window
+	return slices.DeleteFunc(v.standing(), func(e *conversation.Edit) bool {
+		cut, ok := win.CutOf(0, e.Summary.ID)
+		return ok && cut.Leaves() || e.Seq <= win.Afresh && e.Range.First >= win.Start
+	})
+}
+
+// standsFor says whether a summary is shown in a message's place.
+func (v *seen) standsFor(e *entry) bool {
+	win := &v.build.Manifest.Window
+	s := v.over(e.index)
+	return v.summarised(e) && slices.Contains(v.standingIn(), s) && !(s.Seq <= win.Afresh && e.index >= win.Start) &&
+		!(e.index < win.Start && (e.index == win.Opening || e.index == win.Request))
+}
+
+// own are the messages in which a user's own words are.
+func (v *seen) own() []*entry {
+	return slices.DeleteFunc(v.visible(), func(e *entry) bool { return e.index >= v.build.count || !e.message.OwnWords() })
+}
+
+// inForce are those in which they stand as they were appended.
+func (v *seen) inForce() []*entry {
+	return slices.DeleteFunc(v.own(), func(e *entry) bool {
+		return e.removed || len(e.shown) > 0 || conversation.Erased(e.message.Parts)
+	})
+}
+
+// isOpening says whether a message is the opening: the first in which a user's own words are, as long as they stand.
+func (v *seen) isOpening(e *entry) bool {
+	return v.own()[0] == e && v.inForce()[0] == e && (v.opening == nil || *v.opening)
+}
+
+// asked demands the request in force and the opening: whole, or head and tail where the budget is too small for them (behaviour §4).
+func (v *seen) asked() {
+	all := v.inForce()
+	if len(all) == 0 {
+		return
+	}
+	for _, e := range []*entry{all[len(all)-1], all[0]} {
+		cut, ok := v.build.Manifest.Window.CutOf(e.index, 0)
+		switch {
+		case v.messages[e.index] != nil || e.leading || e != all[len(all)-1] && !v.isOpening(e):
+		case !ok || !cut.Leaves():
+			v.t.Fatalf("message %d, of the user's own words, is not shown: window %+v", e.index, v.build.Manifest.Window)
+		case v.room() >= 2*(leastWords+int(e.message.Overhead())):
+			v.t.Fatalf("message %d, of the user's own words, has no room, and %d tokens are left: window %+v", e.index, v.room(), v.build.Manifest.Window)
+		}
+	}
+}
+
+// leastWords is more than 200 characters of the words that are drawn weigh, in tokens, with what stands around them.
+const leastWords = 300
+
+// room is what a build has left beside what has a stronger claim on it than the user's words.
+func (v *seen) room() int {
+	least := bone(v.history())
+	for _, e := range v.visible() {
+		if m := model(&e.message); e.pinned {
+			least += m.Tokens(count) + 24
+		}
+	}
+	return int(v.build.Manifest.Budget)/2 - least - int(v.build.Manifest.FixedTokens)
 }
 
 // entire demands of a message that leads or is pinned that its words are shown as they were appended.
@@ -283,19 +360,16 @@ func (v *seen) ordered() {
 		switch s := v.over(i); {
 		case e.leading || e.pinned || v.record[v.unitStart(i)].restored >= 0: // which may have grown since
 		case e.message.Role == conversation.RoleSystem && s != nil && !covers(s, i):
-		case i != win.Anchor:
+		case i == win.Opening && v.isOpening(e):
+		case i != win.Request:
 			v.t.Fatalf("message %d is shown before the window, %+v", i, win)
-		case e.message.Role != conversation.RoleUser || slices.ContainsFunc(v.visible(), func(o *entry) bool {
-			return o.index > i && o.index < win.Start && o.message.Role == conversation.RoleUser && !v.gone(o)
-		}):
+		case slices.ContainsFunc(v.inForce(), func(o *entry) bool { return o.index > i && o.index < win.Start }):
 			v.t.Fatalf("message %d is shown before the window, %+v, and is not the newest of the user's there", i, win)
 		}
 	}
 }
 
 func (v *seen) unitStart(index int32) int32 { return unitOf(v.record, v.record[index])[0].index }
-
-func (v *seen) gone(e *entry) bool { return e.removed || v.messages[e.index] == nil && v.summarised(e) }
 
 // explained demands for every message that is not shown exactly one reason, and for every one that is shown otherwise exactly
 // one decision.
@@ -310,16 +384,16 @@ func (v *seen) explained() {
 		switch {
 		case e.hidden:
 			want = []string{"hidden"}
-		case v.summarised(e):
+		case v.standsFor(e):
 			want = []string{"summarised"}
-		case shown && len(e.shown) > 0:
+		case shown && (len(e.shown) > 0 || v.cut(e.index)):
 			want = []string{"edited"}
 		case !shown && e.removed && len(why) == 1 && why[0] == "removed":
 			continue
 		case !shown:
 			want = []string{"left out"}
 		}
-		if !slices.Equal(why, want) || shown && (e.hidden || v.summarised(e)) {
+		if !slices.Equal(why, want) || shown && (e.hidden || v.standsFor(e)) {
 			v.t.Fatalf("message %d (shown %t, removed %t) is explained by %v, not %v: window %+v, decisions %+v",
 				e.index, shown, e.removed, why, want, v.build.Manifest.Window, v.build.Decisions)
 		}
@@ -330,8 +404,8 @@ func (v *seen) explained() {
 func (v *seen) reasons(e *entry) []string {
 	var out []string
 	for _, d := range v.build.Decisions {
-		if e.index < d.First || d.Last < e.index {
-			continue
+		if e.index < d.First || d.Last < e.index || d.Summary > 0 && d.Kind == conversation.DecisionClipped {
+			continue // a summary that is shortened is shown all the same
 		}
 		switch d.Kind {
 		case conversation.DecisionHidden:
@@ -339,11 +413,11 @@ func (v *seen) reasons(e *entry) []string {
 				out = append(out, "hidden")
 			}
 		case conversation.DecisionSummarised:
-			if s := v.over(e.index); s != nil && s.Summary.ID == d.Summary && v.summarised(e) && !e.hidden {
+			if s := v.over(e.index); s != nil && s.Summary.ID == d.Summary && v.standsFor(e) && !e.hidden {
 				out = append(out, "summarised")
 			}
 		case conversation.DecisionLeftOut:
-			if v.messages[e.index] == nil && !e.hidden && !v.summarised(e) {
+			if v.messages[e.index] == nil && !e.hidden && !v.standsFor(e) && !slices.Contains(out, "left out") {
 				out = append(out, "left out")
 			}
 		case conversation.DecisionRemoved:

@@ -44,6 +44,7 @@ func (g *generator) windowPolicy() conversation.Policy {
 		FanOut: number("fan out", 2, 3), SummaryTokens: number("summary", 100, 300),
 	}
 	p.Fit.TargetPercent = number("fit target", 20, 80)
+	p.Fit.KeepOpening = rapid.SampledFrom([]*bool{nil, nil, new(true), new(false)}).Draw(g.t, "opening")
 	p.Citations = conversation.CitationsPolicy{On: rapid.SampledFrom([]*bool{nil, nil, nil, new(true)}).Draw(g.t, "cites"), ThresholdChars: new(int32(200))}
 	return p
 }

@@ -60,17 +60,11 @@ func (a *journal) hierarchical() bool {
 // the summary before it, or else is among its exceptions for a reason.
 func (a *journal) stoodFor(e *conversation.Edit, m *entry) {
 	system := m.message.Role == conversation.RoleSystem
-	lastUser := int32(-1)
-	for _, o := range a.visible() {
-		if o.message.Role == conversation.RoleUser {
-			lastUser = o.index
-		}
-	}
 	if m.hidden {
 		return
 	}
 	if !covers(e, m.index) {
-		if !m.pinned && !system && !a.lately(m, a.turn) && m.index != lastUser {
+		if !m.pinned && !system && !a.lately(m, a.turn) && !m.message.OwnWords() {
 			a.t.Fatalf("summary s%d does not stand for message %d, for no reason", e.Summary.ID, m.index)
 		}
 		return
@@ -80,9 +74,16 @@ func (a *journal) stoodFor(e *conversation.Edit, m *entry) {
 		a.t.Fatalf("summary s%d stands for message %d, which leads (%t) or is pinned (%t)", e.Summary.ID, m.index, m.leading, m.pinned)
 	case a.lately(m, a.turn) && m.stays() && !a.gaveWay(m):
 		a.t.Fatalf("summary s%d stands for message %d, which was expanded in turn %d, now is %d", e.Summary.ID, m.index, m.restored, a.turn)
-	case !system && !m.removed && a.over(m.index) == nil && m.index < a.ownFrom(e):
+	case !system && !m.removed && a.over(m.index) == nil && m.index < a.ownFrom(e) && !a.leftOutBefore(e, m):
 		a.t.Fatalf("summary s%d stands for message %d, which lies before what it was written from (%d)", e.Summary.ID, m.index, a.ownFrom(e))
 	}
+}
+
+// leftOutBefore says whether a message was left out by a summary that a new one takes up: the new one is written from it too.
+func (a *journal) leftOutBefore(e *conversation.Edit, m *entry) bool {
+	return slices.ContainsFunc(a.standing(), func(o *conversation.Edit) bool {
+		return e.Range.Covers(o.Range) && o.Range.Contains(m.index) && !covers(o, m.index)
+	})
 }
 
 // gaveWay says whether a view had no room any more for what was expanded.
