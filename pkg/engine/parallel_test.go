@@ -245,3 +245,19 @@ func TestEngine_Build_PinnedParallelCalls(t *testing.T) {
 		t.Errorf("the pinned unit is not whole: %s", got)
 	}
 }
+
+// TestEngine_Append_RepeatedIDs_PolicyOfTheToolCalled: a result without a name is of the tool whose call it answers by position.
+func TestEngine_Append_RepeatedIDs_PolicyOfTheToolCalled(t *testing.T) {
+	b := newBench(0)
+	b.putPolicy(t, conversation.ActionPolicy{Key: conversation.ActionKey{ToolName: "fetch"}, Expiration: *removed(3)})
+	fetch := call("same")
+	fetch.Parts[0].Call.Name = "fetch"
+	b.append(t, "c", user("go"), call("same"), fetch, result("same", "of search"), result("same", "of fetch"))
+	messages := b.records(t, "c")
+	if got := messages[3].Parts[0].Result.Expiration; got != nil {
+		t.Errorf("the result of search lives %+v", got)
+	}
+	if got := messages[4].Parts[0].Result.Expiration; got == nil || *got.Turns != 3 {
+		t.Errorf("the result of fetch lives %+v", got)
+	}
+}
