@@ -224,7 +224,7 @@ func TestEngine_Import_RefusesOtherUnits(t *testing.T) {
 				r.Message.Unit = tt.unit
 			}
 		}
-		if _, err := b.imports("copy"+string(rune('a'+tt.index*8+tt.unit)), records); (err == nil) != tt.ok {
+		if _, err := b.imports("copy"+string('a'+tt.index*8+tt.unit), records); (err == nil) != tt.ok {
 			t.Errorf("message %d in unit %d: %v", tt.index, tt.unit-1, err)
 		}
 	}
