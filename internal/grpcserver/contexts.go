@@ -106,6 +106,9 @@ func toContextMessages(messages []engine.Message) []*pb.ContextMessage {
 			EditId: formatID(editPrefix, m.EditSeq),
 			Origin: toOrigin(m),
 		}
+		if m.Last > 0 {
+			out[i].LastMessageIndex = &m.Last
+		}
 	}
 	return out
 }

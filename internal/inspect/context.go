@@ -2,7 +2,6 @@ package inspect
 
 import (
 	"context"
-	"fmt"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
 )
@@ -47,7 +46,7 @@ func (c *ContextCommand) now(ctx context.Context, s *session) error {
 	}
 	build, err := s.dryRun(ctx, c.request(newest))
 	if err != nil {
-		return pendingHint(err, newest)
+		return err
 	}
 	if s.out.json {
 		return s.out.object(build)
@@ -79,10 +78,10 @@ func (c *ContextCommand) request(newest *pb.Manifest) *pb.BuildContextRequest {
 }
 
 // buildLike asks for the current turn as the newest build did, and for nothing to be committed. Another budget or model would
-// show what no model is sent.
+// show what no model is sent; calls that wait for their results are shown as what they are now, without one.
 func buildLike(conversation string, newest *pb.Manifest) *pb.BuildContextRequest {
 	r := &pb.BuildContextRequest{
-		ConversationId: conversation, SameTurn: true, DryRun: true, MaxReplyBytes: replyLimit(),
+		ConversationId: conversation, SameTurn: true, DryRun: true, CloseOpenCalls: true, MaxReplyBytes: replyLimit(),
 		Format: pb.ContextFormat_CONTEXT_FORMAT_NEUTRAL,
 	}
 	if newest != nil {
@@ -116,15 +115,6 @@ func (s *session) dryRun(ctx context.Context, r *pb.BuildContextRequest) (*pb.Bu
 		rendered.SystemJson, rendered.MessagesJson = nil, nil // the messages say it all
 	}
 	return build, err
-}
-
-// pendingHint points to the newest build where a new one is refused because the agent is at work.
-func pendingHint(err error, newest *pb.Manifest) error {
-	if reasonOf(err) != reasonPending || newest == nil {
-		return err
-	}
-	return fmt.Errorf("%s: the agent's tools are at work, and no model can be asked before they are done; --manifest %s shows the newest build",
-		reasonPending, newest.GetId())
 }
 
 func (c *ContextCommand) earlier(ctx context.Context, s *session) error {

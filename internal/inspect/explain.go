@@ -65,8 +65,8 @@ func (s *session) find(ctx context.Context, conversation string, t *Target) (int
 	return reply.GetMessage().GetIndex(), err
 }
 
-// look sees what a build would show of a message now. Where a build is refused, because tools are at work or there is nothing but
-// system messages, that is part of the answer.
+// look sees what a build would show of a message now. Where a build is refused, because there is nothing but system messages or what must be
+// shown does not fit, that is part of the answer.
 func (s *session) look(ctx context.Context, l *life) error {
 	newest, err := s.newestBuild(ctx, l.conversation)
 	if err != nil {
@@ -88,7 +88,8 @@ func (s *session) look(ctx context.Context, l *life) error {
 // see keeps what a build shows and decides of the message.
 func (l *life) see(build *pb.BuildContextResponse) {
 	for _, m := range build.GetMessages() {
-		if index, ok := indexOf(m); ok && index == l.message.GetIndex() {
+		index := l.message.GetIndex()
+		if first, ok := indexOf(m); ok && (first == index || first < index && index <= m.GetLastMessageIndex()) {
 			l.shownNow = m
 		}
 	}

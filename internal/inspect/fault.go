@@ -12,7 +12,6 @@ import (
 
 // The reasons that a hint is given for; see ErrorReason in the contract.
 const (
-	reasonPending        = "PENDING_TOOL_CALLS"
 	reasonNoConversation = "CONVERSATION_NOT_FOUND"
 	reasonNoContent      = "CONTENT_NOT_FOUND"
 )

@@ -77,9 +77,9 @@ func TestLife_Now_SaysWhatTheModelSees(t *testing.T) {
 
 func TestLife_Now_NothingCanBeBuilt_FallsBackOnTheNewestBuild(t *testing.T) {
 	f := story()
-	f.fault = refusal(codes.FailedPrecondition, reasonPending, "calls wait")
+	f.fault = refusal(codes.FailedPrecondition, "CONTEXT_CANNOT_FIT", "too much")
 	out, _, err := run(t, &ExplainCommand{Sidecar: f.flags(t), Conversation: "c", Message: Target{index: pointer(int32(23))}}, "120")
-	if want := "Nothing can be built now (PENDING_TOOL_CALLS). The newest build showed it: cleared e30."; err != nil || !strings.Contains(out, want) {
+	if want := "Nothing can be built now (CONTEXT_CANNOT_FIT). The newest build showed it: cleared e30."; err != nil || !strings.Contains(out, want) {
 		t.Errorf("%v\n%s", err, out)
 	}
 }

@@ -69,8 +69,32 @@ func equal(a, b [][]int32) bool {
 	return slices.EqualFunc(a, b, slices.Equal[[]int32])
 }
 
-// TestUnits_Record_GroupsByPosition holds units to behaviour §1.
-func TestUnits_Record_GroupsByPosition(t *testing.T) {
+// TestUnits_Stored_GroupsAsStored: messages say which unit they are of. What is not in the view, for whatever reason, does not
+// part those that are.
+func TestUnits_Stored_GroupsAsStored(t *testing.T) {
+	messages := script("uccattctt")
+	for i, unit := range []int32{0, 1, 1, 1, 1, 1, 6, 6, 8} {
+		messages[i].Unit = unit + 1
+	}
+	if got, want := indices(conversation.Units(items(messages), nil)), [][]int32{{0}, {1, 2, 3, 4, 5}, {6, 7}, {8}}; !equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	if got, want := indices(conversation.Units(items(messages, 1, 3, 6), nil)), [][]int32{{0}, {2, 4, 5}, {7}, {8}}; !equal(got, want) {
+		t.Errorf("without some: got %v, want %v", got, want)
+	}
+}
+
+// TestUnits_StoredBehindOld_GroupTogether: results that are stored with their unit join calls from before units were stored.
+func TestUnits_StoredBehindOld_GroupTogether(t *testing.T) {
+	messages := script("cttt")
+	messages[2].Unit, messages[3].Unit = 1, 4
+	if got, want := indices(conversation.Units(items(messages), nil)), [][]int32{{0, 1, 2}, {3}}; !equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+// TestUnits_NotStored_GroupsByPosition: records from before units were stored keep the units that they had.
+func TestUnits_NotStored_GroupsByPosition(t *testing.T) {
 	for _, tt := range []struct {
 		name, record string
 		want         [][]int32

@@ -243,35 +243,16 @@ func (a *appending) resolve(ctx context.Context, head *Head) error {
 	if err != nil {
 		return err
 	}
+	calls := foresee(head, a.request.Messages)
 	for i := range a.request.Messages {
 		var override *conversation.ExpirationOverride
 		if a.request.Extras != nil {
 			override = a.request.Extras[i].Override
 		}
-		tool := func(r *conversation.ToolResult) string { return toolOf(head, a.request.Messages[:i], r) }
-		resolve(&a.request.Messages[i], override, c.policies, tool)
+		resolve(&a.request.Messages[i], override, c.policies, calls.toolOf)
 	}
 	a.resolved = true
 	return nil
-}
-
-// toolOf is the tool that a result is of: the one that it names, or else that of the call with its id, in the same request or
-// before it.
-func toolOf(head *Head, before []conversation.Message, r *conversation.ToolResult) string {
-	if r.Name != "" {
-		return r.Name
-	}
-	for i := len(before) - 1; i >= 0; i-- {
-		for j := range before[i].Parts {
-			if c := before[i].Parts[j].Call; c != nil && c.CallID == r.CallID {
-				return c.Name
-			}
-		}
-	}
-	if at := answered(head, r.CallID); at >= 0 {
-		return head.Unanswered[at].Name
-	}
-	return ""
 }
 
 // resolve replaces what the caller said of a message and its results by what is in force.

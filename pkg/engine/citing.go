@@ -41,6 +41,8 @@ type citedPart struct {
 	tool  string
 	call  int32 // message that holds the call; -1 if it is in the request, or unknown
 	args  string
+	// ordinal is the call's, if there is one.
+	ordinal int32
 
 	number int64
 	record *sourceRecord
@@ -73,9 +75,10 @@ func (a *appending) findCited(ctx context.Context, snap *store.Snapshot) error {
 }
 
 func (a *appending) findParts(c *citing, head *Head, threshold int) {
+	calls := foresee(head, a.request.Messages)
 	for i := range a.request.Messages {
 		for j := range a.request.Messages[i].Parts {
-			if x, ok := a.citable(head, i, j, threshold); ok {
+			if x, ok := a.citable(calls, i, j, threshold); ok {
 				c.parts = append(c.parts, x)
 			}
 		}
@@ -83,7 +86,7 @@ func (a *appending) findParts(c *citing, head *Head, threshold int) {
 }
 
 // citable says whether a part is cited: a long tool result that was not recalled, or a long text of an action's (behaviour §9).
-func (a *appending) citable(head *Head, i, j, threshold int) (citedPart, bool) {
+func (a *appending) citable(calls foreseen, i, j, threshold int) (citedPart, bool) {
 	m := &a.request.Messages[i]
 	p := &m.Parts[j]
 	x := citedPart{blockAt: blockAt{i, j}, call: -1}
@@ -91,7 +94,7 @@ func (a *appending) citable(head *Head, i, j, threshold int) (citedPart, bool) {
 	case m.Pinned || p.Plugin != "":
 		return x, false
 	case p.Kind == conversation.PartToolResult && p.Result.Recalled == nil:
-		x.tool = toolOf(head, a.request.Messages[:i], p.Result)
+		x.tool = calls.toolOf(p.Result)
 		x.text = resultWords(p.Result)
 		if p.Result.Output != conversation.OutputParts {
 			x.whole = &p.Result.Text
@@ -104,7 +107,9 @@ func (a *appending) citable(head *Head, i, j, threshold int) (citedPart, bool) {
 		return x, false
 	}
 	x.sum = sha256.Sum256([]byte(x.text))
-	x.call, x.args = callOf(head, a.request.Messages[:i], p.Result)
+	if c, ok := calls[p.Result]; ok {
+		x.call, x.args, x.ordinal = c.Message, c.arguments, c.Ordinal
+	}
 	return x, true
 }
 
@@ -120,24 +125,6 @@ func resultWords(r *conversation.ToolResult) string {
 		}
 	}
 	return strings.Join(texts, "\n")
-}
-
-// callOf finds the call that a result answers: its arguments if it is in the request, else the message that made it.
-func callOf(head *Head, before []conversation.Message, r *conversation.ToolResult) (message int32, arguments string) {
-	if r == nil {
-		return -1, ""
-	}
-	for i := len(before) - 1; i >= 0; i-- {
-		for j := range before[i].Parts {
-			if c := before[i].Parts[j].Call; c != nil && c.CallID == r.CallID {
-				return -1, c.Arguments.Inline
-			}
-		}
-	}
-	if at := answered(head, r.CallID); at >= 0 {
-		return head.Unanswered[at].Message, ""
-	}
-	return -1, ""
 }
 
 // read reads the slots and the calls that citing needs.
@@ -170,7 +157,7 @@ func (c *citing) read(ctx context.Context, key Key, snap *store.Snapshot, messag
 	for i := range c.parts {
 		x := &c.parts[i]
 		if x.call >= 0 {
-			x.args = argumentsIn(read.Messages, x.call, messages[x.message].Parts[x.part].Result.CallID)
+			x.args = argumentsIn(read.Messages, x.call, x.ordinal)
 		}
 	}
 	return nil
@@ -193,13 +180,13 @@ func (c *citing) word(first int32, messages []conversation.Message) {
 
 func (x *citedPart) large() bool { return x.whole != nil && len(x.whole.Inline) >= chunkFrom }
 
-func argumentsIn(messages []conversation.Message, index int32, callID string) string {
+func argumentsIn(messages []conversation.Message, index, ordinal int32) string {
 	for i := range messages {
 		if messages[i].Index != index {
 			continue
 		}
 		for _, p := range messages[i].Parts {
-			if p.Call != nil && p.Call.CallID == callID {
+			if p.Call != nil && p.Call.Ordinal == ordinal {
 				return p.Call.Arguments.Inline
 			}
 		}

@@ -82,6 +82,8 @@ func (d *deciding) brokenBy(before earlierBuild, stable int, m *conversation.Man
 		return BreakWindowMoved
 	case p.LeadingSystem != m.LeadingSystem || !slices.Equal(p.Pins, m.Pins):
 		return BreakPinned
+	case before.blocks[stable].Index < 0: // a fixed result, and there is a real one now
+		return BreakTailReplaced
 	default:
 		return d.editedBy(p.EditSeq, before.blocks[stable].Index)
 	}

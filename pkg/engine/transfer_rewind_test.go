@@ -74,7 +74,7 @@ func TestEngine_Import_OfRewinds(t *testing.T) {
 // goOn appends something, or takes something back.
 func (b *bench) goOn(t testing.TB, rt *rapid.T, id string) {
 	next := b.head(t, id).Messages
-	switch rapid.IntRange(0, 6).Draw(rt, "what") {
+	switch rapid.IntRange(0, 8).Draw(rt, "what") {
 	case 0:
 		m := user("u")
 		m.Pinned = rapid.IntRange(0, 3).Draw(rt, "pinned") == 0
@@ -89,6 +89,12 @@ func (b *bench) goOn(t testing.TB, rt *rapid.T, id string) {
 		}
 	case 4:
 		b.append(t, id, answer("a"))
+	case 7:
+		b.append(t, id, aborted(call(fmt.Sprint("a", next))))
+	case 8:
+		if _, err := b.tryTurn(id, closing); err != nil && conversation.KindOf(err) != conversation.EmptyContext {
+			rt.Fatal(err)
+		}
 	case 5:
 		_, err := b.Rewind(ctx, engine.RewindRequest{Key: keyOf(id), From: rapid.Int32Range(0, next-1).Draw(rt, "from")})
 		if err != nil && conversation.KindOf(err) != conversation.AlreadyRewound {

@@ -67,6 +67,7 @@ type Message struct {
 	Tokens    int32
 	EditSeq   int64
 	Index     int32  // -1 for a synthetic one
+	Last      int32  // the last message that it shows, where it shows several; 0 otherwise
 	Summary   int64  // 0 if it is no summary
 	Synthetic string // why it was made up
 }

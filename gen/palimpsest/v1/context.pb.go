@@ -496,9 +496,12 @@ type ContextMessage struct {
 	// Output only. The edit in force, such as e12; empty if none.
 	EditId string `protobuf:"bytes,4,opt,name=edit_id,json=editId,proto3" json:"edit_id,omitempty"`
 	// Output only. Where it comes from.
-	Origin        *Origin `protobuf:"bytes,5,opt,name=origin,proto3" json:"origin,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Origin *Origin `protobuf:"bytes,5,opt,name=origin,proto3" json:"origin,omitempty"`
+	// Output only. The index of the last message that it shows, where it shows several: those of the assistant's that ask for
+	// parallel calls, from origin.message_index on. Absent where it shows one.
+	LastMessageIndex *int32 `protobuf:"varint,6,opt,name=last_message_index,json=lastMessageIndex,proto3,oneof" json:"last_message_index,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *ContextMessage) Reset() {
@@ -564,6 +567,13 @@ func (x *ContextMessage) GetOrigin() *Origin {
 		return x.Origin
 	}
 	return nil
+}
+
+func (x *ContextMessage) GetLastMessageIndex() int32 {
+	if x != nil && x.LastMessageIndex != nil {
+		return *x.LastMessageIndex
+	}
+	return 0
 }
 
 // Rendered is a context in a provider's shape.
@@ -1518,13 +1528,15 @@ const file_palimpsest_v1_context_proto_rawDesc = "" +
 	"\n" +
 	"summary_id\x18\x02 \x01(\tH\x00R\tsummaryId\x12\x1e\n" +
 	"\tsynthetic\x18\x03 \x01(\tH\x00R\tsyntheticB\b\n" +
-	"\x06source\"\xc4\x01\n" +
+	"\x06source\"\x8e\x02\n" +
 	"\x0eContextMessage\x12'\n" +
 	"\x04role\x18\x01 \x01(\x0e2\x13.palimpsest.v1.RoleR\x04role\x12)\n" +
 	"\x05parts\x18\x02 \x03(\v2\x13.palimpsest.v1.PartR\x05parts\x12\x16\n" +
 	"\x06tokens\x18\x03 \x01(\x05R\x06tokens\x12\x17\n" +
 	"\aedit_id\x18\x04 \x01(\tR\x06editId\x12-\n" +
-	"\x06origin\x18\x05 \x01(\v2\x15.palimpsest.v1.OriginR\x06origin\"\xbc\x01\n" +
+	"\x06origin\x18\x05 \x01(\v2\x15.palimpsest.v1.OriginR\x06origin\x121\n" +
+	"\x12last_message_index\x18\x06 \x01(\x05H\x00R\x10lastMessageIndex\x88\x01\x01B\x15\n" +
+	"\x13_last_message_index\"\xbc\x01\n" +
 	"\bRendered\x12\x1f\n" +
 	"\vsystem_json\x18\x01 \x01(\fR\n" +
 	"systemJson\x12#\n" +
@@ -1709,6 +1721,7 @@ func file_palimpsest_v1_context_proto_init() {
 		(*Origin_SummaryId)(nil),
 		(*Origin_Synthetic)(nil),
 	}
+	file_palimpsest_v1_context_proto_msgTypes[3].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{

@@ -49,7 +49,7 @@ const (
 	ErrorReason_ERROR_REASON_REQUEST_ID_REUSED ErrorReason = 10
 	// INVALID_ARGUMENT. No unanswered call has this id.
 	ErrorReason_ERROR_REASON_RESULT_WITHOUT_CALL ErrorReason = 11
-	// FAILED_PRECONDITION. Calls at the end of the conversation wait for their results.
+	// FAILED_PRECONDITION. Calls at the end of the conversation wait for their results; one violation a call names its id.
 	ErrorReason_ERROR_REASON_PENDING_TOOL_CALLS ErrorReason = 12
 	// FAILED_PRECONDITION. There is nothing to show but system messages, or nothing at all.
 	ErrorReason_ERROR_REASON_EMPTY_CONTEXT ErrorReason = 13

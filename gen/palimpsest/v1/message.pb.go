@@ -353,6 +353,7 @@ type Message struct {
 	// Optional. The step of the run; at most 256 bytes.
 	StepId string `protobuf:"bytes,11,opt,name=step_id,json=stepId,proto3" json:"step_id,omitempty"`
 	// Optional. Labels to filter by; at most 64, each 1 to 256 bytes.
+	// The tag aborted says that an assistant's message was cut off: nobody waits for its calls, and nothing joins it.
 	Tags []string `protobuf:"bytes,12,rep,name=tags,proto3" json:"tags,omitempty"`
 	// Optional. A JSON object of the caller's, kept byte for byte and never shown to a model; at most 65,536 bytes.
 	MetadataJson string `protobuf:"bytes,13,opt,name=metadata_json,json=metadataJson,proto3" json:"metadata_json,omitempty"`

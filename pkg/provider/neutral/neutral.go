@@ -79,7 +79,7 @@ func join(a, b *provider.Message) {
 	a.Parts = append(slices.Clip(a.Parts), b.Parts...)
 	a.EditSeq = max(a.EditSeq, b.EditSeq)
 	if a.Role == conversation.RoleAssistant {
-		a.Tokens += b.Tokens
+		a.Tokens, a.Last = a.Tokens+b.Tokens, b.Index
 		return
 	}
 	for i := range b.Parts {

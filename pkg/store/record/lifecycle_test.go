@@ -32,12 +32,25 @@ func lifecycleSamples(at time.Time, id conversation.ID) map[string]sample {
 		"lifecycle-edit":     newSample(edit, (*Codec).EncodeEdit, (*Codec).DecodeEdit),
 		"lifecycle-manifest": newSample(manifest, (*Codec).EncodeManifest, (*Codec).DecodeManifest),
 		"lifecycle-head":     newSample(head, (*Codec).EncodeHead, (*Codec).DecodeHead),
+		"unit-message":       newSample(unitMessage(at), (*Codec).EncodeMessage, (*Codec).DecodeMessage),
+		"unit-head":          newSample(unitHead(at, id), (*Codec).EncodeHead, (*Codec).DecodeHead),
 		"lifecycle-info":     newSample(info, (*Codec).EncodeInfo, (*Codec).DecodeInfo),
 	}
 }
 
 func erased(bytes, chars int64) conversation.Content {
 	return conversation.Content{Erased: &conversation.ErasedContent{Bytes: bytes, Chars: chars, Hash: [32]byte{7, 31: 8}}}
+}
+
+// unitMessage and unitHead are records that say which unit a message is of.
+func unitMessage(at time.Time) conversation.Message {
+	return conversation.Message{ID: "m19", Index: 19, Role: conversation.RoleAssistant, CreateTime: at, Tokens: 4, Commit: 43, Unit: 18}
+}
+
+func unitHead(at time.Time, id conversation.ID) store.Head {
+	h := sampleHead(at, id)
+	h.CallsEnd = 20
+	return h
 }
 
 func lifecycleMessage(at time.Time, plugin string) conversation.Message {
