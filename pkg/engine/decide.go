@@ -40,6 +40,7 @@ type deciding struct {
 	failures     []conversation.Event // compactions that were of no use
 	preparing    bool                 // a summary was begun in the background
 	spent        bool                 // the view is made smaller for the last report
+	displaced    []conversation.Range // units that were brought back lately and have no room
 }
 
 // decide lets go what is past its time, clips results that are too large for their budget, and fits the view into it.
