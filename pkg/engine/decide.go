@@ -58,6 +58,7 @@ func (d *deciding) decide(ctx context.Context) error {
 		return err
 	}
 	d.nameJump()
+	d.keepFree()
 	for _, step := range []func(context.Context) error{d.age, d.reclaimPruned, d.prune, d.clipOverShare, d.compactIfFull, d.fit, d.expireErased} {
 		if err := step(ctx); err != nil {
 			return err
