@@ -94,6 +94,23 @@ func (d *deciding) tailRoom(target, growth int64) int64 {
 	return max(0, min(c.tail, room))
 }
 
+// summaryRoom is what a target leaves for a plan's summary, beside all that stays.
+func (d *deciding) summaryRoom(p *plan, target int64) int64 {
+	room := target - d.fixed
+	for i := range d.out.units {
+		switch u := &d.out.units[i]; {
+		case i < d.out.tail && u.Summary != nil:
+		case i < d.out.tail || u.First() >= p.Cut:
+			room -= d.out.weights[i]
+		case u.First() == d.request:
+			room -= min(d.out.weights[i], d.settings.limit/compaction.RequestShare)
+		case u.First() == d.opening:
+			room -= min(d.out.weights[i], d.settings.limit/compaction.OpeningShare)
+		}
+	}
+	return room
+}
+
 // reachBack is where the messages begin that a summary takes up: behind the last one. Where the window has left out more than a
 // budget's worth of messages since, the oldest of these are not taken up.
 func (d *deciding) reachBack(ctx context.Context) (int32, error) {
