@@ -281,7 +281,7 @@ func (d *deciding) prepareSummary(ctx context.Context) {
 	if err != nil || p == nil {
 		return // the build has been committed: a later one tries again
 	}
-	p.EditSeq += int64(len(d.edits))                                                     // which are committed by now
+	p.EditSeq += int64(len(d.edits))                                                                                        // which are committed by now
 	if w, err := d.work(ctx, p, d.summaryRoom(p, c.target-growth)); err == nil && d.engine.prepareDraft(w, stored) != nil { //nolint:contextcheck // it goes on behind the build
 		d.preparing = true
 	}
