@@ -53,10 +53,10 @@ func (d *deciding) cutBeside(tail int64, keep int32) int32 {
 	cut := d.cut(tail, keep)
 	kept := int64(0)
 	for i := d.out.tail; i < len(d.out.units) && d.out.units[i].First() < cut; i++ {
-		switch first := d.out.units[i].First(); {
-		case first == d.request:
+		switch d.out.units[i].First() {
+		case d.request:
 			kept += min(d.out.weights[i], d.settings.limit/compaction.RequestShare)
-		case first == d.opening:
+		case d.opening:
 			kept += min(d.out.weights[i], d.settings.limit/compaction.OpeningShare)
 		}
 	}
