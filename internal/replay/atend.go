@@ -56,17 +56,6 @@ type view struct {
 	room     int
 }
 
-// open is where the messages begin that a context cannot be built behind,
-// because calls wait at the end: the newest unit, or nothing.
-func (r *recording) open() int {
-	h := r.history()
-	if !h.Pending() {
-		return len(r.messages)
-	}
-	first, _ := h.Unit(len(r.messages) - 1)
-	return first
-}
-
 // history is the judge's model of the recording, without weights.
 func (r *recording) history() *validate.History {
 	h := validate.NewHistory(func(string) int { return 0 })

@@ -31,7 +31,7 @@ func TestCommand_Run_End_IsBuiltAndNotMeasured(t *testing.T) {
 		t.Errorf("%v, %+v", err, r.AtEnd)
 	}
 	open, err := played(t, &fake{}, endsOpen)
-	if err != nil || open.AtEnd.Builds != 3 || open.AtEnd.Refused[reasonPending] != 1 || len(open.Refused) != 0 {
+	if err != nil || open.AtEnd.Builds != 4 || open.AtEnd.Refused[reasonPending] != 1 || len(open.Refused) != 0 {
 		t.Errorf("%v, %+v", err, open)
 	}
 	late := &fake{report: func(r *pb.BuildContextResponse) {

@@ -106,6 +106,18 @@ func (f *fake) AppendMessage(_ context.Context, r *pb.AppendMessageRequest) (*pb
 	return &pb.AppendMessageResponse{Receipt: receipt}, nil
 }
 
+// closed answers the calls of the last message.
+func closed(messages []*pb.Message) []*pb.Message {
+	out := slices.Clone(messages)
+	for _, p := range messages[len(messages)-1].GetParts() {
+		if c := p.GetToolCall(); c != nil {
+			r := &pb.ToolResult{CallId: c.GetCallId(), Output: &pb.ToolResult_Text{Text: neverAnswered}}
+			out = append(out, &pb.Message{Role: pb.Role_ROLE_TOOL, Parts: []*pb.Part{{Content: &pb.Part_ToolResult{ToolResult: r}}}})
+		}
+	}
+	return out
+}
+
 func (f *fake) BuildContext(_ context.Context, r *pb.BuildContextRequest) (*pb.BuildContextResponse, error) {
 	f.lock.Lock()
 	defer f.lock.Unlock()
@@ -113,10 +125,14 @@ func (f *fake) BuildContext(_ context.Context, r *pb.BuildContextRequest) (*pb.B
 		return nil, f.build
 	}
 	id := r.GetConversationId()
-	if (&recording{messages: f.record[id]}).history().Pending() {
+	waits := (&recording{messages: f.record[id]}).history().Pending()
+	if waits && !r.GetCloseOpenCalls() {
 		return nil, refusal(reasonPending)
 	}
 	entered, citing := f.citer.entered(id, f.record[id])
+	if waits {
+		entered = closed(entered)
+	}
 	messages := f.view(id, entered, r.GetBudget().GetContextWindowTokens())
 	if !r.GetSameTurn() {
 		f.turns[id]++

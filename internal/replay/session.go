@@ -62,6 +62,7 @@ type conversation struct {
 	filling  filling
 	opening  *userWords // the first message with a user's own words
 	inForce  *userWords // the newest one
+	closing  bool       // builds close calls that wait at the end
 	ended    bool       // all is appended: what is built now is judged and not measured
 	cited    []cited
 	unasked  []cited // since the assistant spoke last
@@ -80,7 +81,6 @@ type build struct {
 func (s *session) play(ctx context.Context, id string, r *recording) *tally {
 	c := s.begin(id, r)
 	c.create(ctx)
-	last := r.open()
 	for i, m := range r.messages {
 		if ctx.Err() != nil {
 			return c.tally
@@ -88,9 +88,6 @@ func (s *session) play(ctx context.Context, id string, r *recording) *tally {
 		c.index = i
 		if r.asks(i) {
 			c.build(ctx, m)
-			if i == last {
-				c.probe(ctx)
-			}
 			c.ask(ctx, m)
 			s.step()
 		}
@@ -98,9 +95,11 @@ func (s *session) play(ctx context.Context, id string, r *recording) *tally {
 	}
 	c.index, c.ended = len(r.messages), true
 	c.build(ctx, nil)
-	if last == len(r.messages) {
-		c.probe(ctx)
+	if c.history.Pending() { // that was refused; whoever gives the calls up goes on
+		c.closing = true
+		c.build(ctx, nil)
 	}
+	c.probe(ctx)
 	c.readBack(ctx)
 	c.expandAll(ctx)
 	c.reachAll(ctx)
@@ -234,7 +233,8 @@ func (c *conversation) request(window int32) *pb.BuildContextRequest {
 	largest := int32(maxMessage)
 	return &pb.BuildContextRequest{
 		ConversationId: c.id, Format: wireFormat(c.format), Model: c.model, FixedInput: c.fixedInput(), MaxReplyBytes: &largest,
-		Budget: &pb.Budget{ContextWindowTokens: &window, ReservedOutputTokens: &c.reserve},
+		CloseOpenCalls: c.closing,
+		Budget:         &pb.Budget{ContextWindowTokens: &window, ReservedOutputTokens: &c.reserve},
 	}
 }
 
