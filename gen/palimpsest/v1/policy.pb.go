@@ -472,12 +472,13 @@ type CompactionPolicy struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Optional. How. Summarize by default.
 	Strategy CompactionStrategy `protobuf:"varint,1,opt,name=strategy,proto3,enum=palimpsest.v1.CompactionStrategy" json:"strategy,omitempty"`
-	// Optional. Messages in the view since the last summary, beyond which the view is compacted though it is in budget; 0 to 1,000,000;
-	// 0 for never. Never by default.
+	// Optional. Messages in the view since the last summary, for a sliding window in the view, beyond which the view is compacted though
+	// it is in budget; 0 to 1,000,000; 0 for never. Never by default.
 	ThresholdMessages *int32 `protobuf:"varint,2,opt,name=threshold_messages,json=thresholdMessages,proto3,oneof" json:"threshold_messages,omitempty"`
 	// Optional. From which share of the budget on a summary is prepared in the background, in percent; 1 to 100; 80 by default.
 	PreparePercent *int32 `protobuf:"varint,3,opt,name=prepare_percent,json=preparePercent,proto3,oneof" json:"prepare_percent,omitempty"`
-	// Optional. The newest messages that a summary leaves alone; 0 to 10,000; 20 by default. The newest unit is always left alone.
+	// Optional. The newest messages that a summary leaves alone; 0 to 10,000; 20 by default. The newest unit is always left alone. A
+	// sliding window of more than threshold_messages moves on to this many; where it is not set, to fit.target_percent of them.
 	KeepRecent *int32 `protobuf:"varint,4,opt,name=keep_recent,json=keepRecent,proto3,oneof" json:"keep_recent,omitempty"`
 	// Optional. The share of the budget that these may take at most, in percent; 1 to 90; 25 by default.
 	TailPercent *int32 `protobuf:"varint,5,opt,name=tail_percent,json=tailPercent,proto3,oneof" json:"tail_percent,omitempty"`
