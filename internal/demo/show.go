@@ -197,7 +197,7 @@ func (s *screen) compacted(c *compacted) {
 	if c == nil {
 		return
 	}
-	s.labelled("operator", bold, "Make the view smaller now. A build does so by itself once the view outgrows its budget.")
+	s.labelled("operator", bold, "Make the view smaller now, 7,000 tokens at most. A build does so by itself once it outgrows its budget.")
 	if c.refused != nil {
 		s.labelled("refused", red, status.Convert(c.refused).Message())
 	}

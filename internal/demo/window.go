@@ -47,14 +47,17 @@ type compacted struct {
 	refused error
 }
 
-// keptRecent is how many of the newest messages the demo's summary leaves alone.
-const keptRecent = 4
+// keptRecent is how many of the newest messages the demo's summary leaves alone, if they have room in what is asked for.
+const (
+	keptRecent  = 4
+	askedTokens = 7_000
+)
 
 // compact has a summary made of all but the newest messages. It is refused where the newest weigh nearly all; the demo goes on.
 func (a *agent) compact(ctx context.Context, t *turn) error {
-	keep := int32(keptRecent)
+	keep, target := int32(keptRecent), int32(askedTokens)
 	reply, err := a.sidecar.loop.CompactConversation(ctx, &palimpsestv1.CompactConversationRequest{
-		ConversationId: a.sidecar.conversation, Options: &palimpsestv1.CompactionOptions{KeepRecent: &keep},
+		ConversationId: a.sidecar.conversation, Options: &palimpsestv1.CompactionOptions{KeepRecent: &keep, TargetTokens: &target},
 	})
 	t.compacted = &compacted{refused: err}
 	if err == nil {

@@ -16,6 +16,8 @@ const (
 	maxWindow   = 100_000_000
 	// larger is how many times the window a larger one is at first.
 	larger = 4
+	// afresh is from how many halves of the largest budget before on a window is opened afresh; below that it starts where that one does.
+	afresh = 3
 )
 
 // AtEnd is what was asked for beside the contexts that a message follows. None
@@ -136,7 +138,7 @@ func (c *conversation) less(small, large *view) string {
 	switch whole := c.whole + c.fixed + validate.Opener(); {
 	case lost > 0:
 		return fmt.Sprintf("%d messages, %d first, are not in full any more", lost, first)
-	case len(gone) > 0 && whole <= large.room:
+	case len(gone) > 0 && whole <= large.room && 2*large.room > afresh*small.room:
 		return fmt.Sprintf("messages %d to %d are left out or summarised, although all %d tokens fit", gone[0][0], gone[0][1], whole)
 	case large.total < small.total:
 		return fmt.Sprintf("%d tokens are shown, then %d", small.total, large.total)

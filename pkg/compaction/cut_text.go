@@ -91,7 +91,7 @@ func CutSummary(text string, body int, id, limit, listLimit int64, counter token
 	words, list := text[:body], strings.TrimLeft(text[body:], "\n")
 	c := conversation.Cut{Summary: id, From: int32(utf8.RuneCountInString(text) - utf8.RuneCountInString(list))}
 	limit -= count(summaryNote)
-	shown := lines(list, min(listLimit, limit), count)
+	shown := beginning(list, min(listLimit, limit), count)
 	c.Tail = int32(utf8.RuneCountInString(shown))
 	head, ok := largest(utf8.RuneCountInString(words), func(size int) (conversation.Cut, int64) {
 		kept := keepHead(words, size)
@@ -103,19 +103,18 @@ func CutSummary(text string, body int, id, limit, listLimit int64, counter token
 	return c, c.Head+c.Tail >= min(LeastChars, int32(utf8.RuneCountInString(text)))
 }
 
-// lines are the first lines of a text that weigh at most limit together.
-func lines(text string, limit int64, count func(string) int64) string {
-	if count(text) <= limit {
-		return text
+// beginning is as much of a list as weighs at most limit, cut between its entries.
+func beginning(list string, limit int64, count func(string) int64) string {
+	chars := utf8.RuneCountInString(list)
+	cut, ok := largest(chars, func(size int) (conversation.Cut, int64) {
+		kept := keepHead(list, size)
+		return conversation.Cut{Head: int32(utf8.RuneCountInString(kept))}, count(kept)
+	}, limit)
+	if !ok || int(cut.Head) == chars {
+		return list[:offset(list, int(cut.Head))]
 	}
-	end, room := 0, limit
-	for line := range strings.Lines(text) {
-		if room -= count(line); room < 0 {
-			break
-		}
-		end += len(line)
-	}
-	return strings.TrimRight(text[:end], "\n")
+	kept := list[:offset(list, int(cut.Head))]
+	return kept[:max(0, strings.LastIndexAny(kept, " \n"))]
 }
 
 const summaryNote = "\n[Shortened to fit.]\n\n"

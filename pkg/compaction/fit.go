@@ -167,11 +167,11 @@ func (g *grants) summaries() []SummaryGrant {
 	out := make([]SummaryGrant, len(g.in.Summaries))
 	around, from := int64(0), len(out)
 	for ; from > 0; from-- {
-		if n := g.in.Summaries[from-1].Around; around+n > g.room {
+		n := g.in.Summaries[from-1].Around
+		if around+n > g.room {
 			break
-		} else {
-			around += n
 		}
+		around += n
 	}
 	texts, lists := make([]int64, 0, len(out)), make([]int64, 0, len(out))
 	for _, s := range g.in.Summaries[from:] {

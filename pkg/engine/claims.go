@@ -28,7 +28,7 @@ type summaryText struct {
 func (d *deciding) claims(ctx context.Context, limit int64, over bool) (*claims, error) {
 	rest := max(0, limit-d.excess())
 	c := &claims{FitInput: compaction.FitInput{
-		Fixed: d.fixed, Start: d.out.window.Start, Limit: limit, Rest: rest, Target: min(d.settings.target, rest),
+		Fixed: d.fixed, Start: d.out.window.Start, Limit: limit, Rest: rest, Target: d.settings.target * rest / max(1, d.settings.limit),
 		Over: over || len(d.out.window.Cuts) > 0,
 	}}
 	c.Newest.First = c.Start

@@ -90,7 +90,7 @@ func (d *deciding) compactNow(ctx context.Context, r *CompactRequest) error {
 	target, keep := c.target, or(r.KeepRecent, c.keep)
 	if r.TargetTokens != nil {
 		target = unscaled(int64(*r.TargetTokens), d.settings.factor)
-		c.scaleSummary(target)
+		c.within(target / summaryPart)
 	}
 	if r.TargetTokens != nil || r.KeepRecent != nil {
 		c.tail = target // what is asked for by name holds as far as the target allows

@@ -60,13 +60,12 @@ func (s *settings) compacting(p conversation.CompactionPolicy) compacting {
 	return c
 }
 
-// leastSummary is the room that a compaction by request sets aside for a summary at least, in tokens.
+// leastSummary is the room that is set aside for a summary at least, with the list beside it, in tokens.
 const leastSummary = 500
 
-// scaleSummary bounds a summary, and the list beside it, by a tenth of a target that was asked for.
-func (c *compacting) scaleSummary(target int64) {
-	room := max(target/summaryPart, leastSummary)
-	if c.summary+c.losses > room {
+// within bounds a summary and the list beside it.
+func (c *compacting) within(room int64) {
+	if room = max(room, leastSummary); c.summary+c.losses > room {
 		c.losses = min(c.losses, room/2)
 		c.summary = min(c.summary, room-c.losses)
 	}

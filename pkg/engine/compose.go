@@ -83,6 +83,7 @@ type composition struct {
 	hides    []conversation.Edit  // what was taken back
 	stoodFor []conversation.Range // what the summaries in force stand for
 	gaveWay  []conversation.Edit  // summaries that stand, and that the window has no room for
+	noRoom   []conversation.Range // messages before the window that it would show, had it the room
 	used     map[unitKey]provider.UnitBlocks
 }
 
@@ -123,6 +124,11 @@ func (c *composer) compose(ctx context.Context, view *conversation.View, win con
 	for _, e := range view.Summaries() {
 		if cut, ok := win.CutOf(0, e.Summary.ID); ok && cut.Leaves() {
 			out.gaveWay = append(out.gaveWay, e)
+		}
+	}
+	for _, c := range win.Cuts {
+		if c.Leaves() && c.Summary == 0 && c.Message < win.Start {
+			out.noRoom = append(out.noRoom, conversation.Range{First: c.Message, End: c.Message + 1})
 		}
 	}
 	out.gone = view.Gone(c.window.messages, max(win.Start, c.kept.LeadingSystem))

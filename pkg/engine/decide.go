@@ -40,6 +40,7 @@ type deciding struct {
 	failures     []conversation.Event // compactions that were of no use
 	preparing    bool                 // a summary was begun in the background
 	spent        bool                 // the view is made smaller for the last report
+	displaced    []conversation.Range // units that were brought back lately and have no room
 }
 
 // decide lets go what is past its time, clips results that are too large for their budget, and fits the view into it.
@@ -57,6 +58,7 @@ func (d *deciding) decide(ctx context.Context) error {
 		return err
 	}
 	d.nameJump()
+	d.keepFree()
 	for _, step := range []func(context.Context) error{d.age, d.reclaimPruned, d.prune, d.clipOverShare, d.compactIfFull, d.fit, d.expireErased} {
 		if err := step(ctx); err != nil {
 			return err

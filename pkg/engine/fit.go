@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"slices"
 
 	"github.com/palimpsest-context/palimpsest/pkg/compaction"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
@@ -58,7 +59,7 @@ func (d *deciding) grant(ctx context.Context, c *claims, r *compaction.FitResult
 	win.Restored = max(win.Restored, d.view.LastRestored(d.turn-protectedTurns-1))
 	if r.Restored < len(c.Restored) {
 		win.Restored = max(win.Restored, c.restorations[r.Restored])
-		d.displaced(c.Restored[r.Restored:], win.Start)
+		d.displace(c.Restored[r.Restored:], win.Start)
 	}
 	if err := d.cutDown(ctx, &win, c, r); err != nil {
 		return err
@@ -69,13 +70,12 @@ func (d *deciding) grant(ctx context.Context, c *claims, r *compaction.FitResult
 	return d.clipNewest(ctx, r.Newest)
 }
 
-// displaced says that units which were brought back lately are not shown before a window's start: others have a stronger claim.
-func (d *deciding) displaced(units []compaction.Claim, start int32) {
-	for _, u := range units {
-		if u.First < start {
-			d.deferred = append(d.deferred, conversation.Decision{
-				First: u.First, Last: u.First, Kind: conversation.DecisionLeftOut, Reason: conversation.ReasonNoRoom, Before: u.Whole,
-			})
+// displace notes units that were brought back lately and are not shown before a window's start: others have a stronger claim.
+func (d *deciding) displace(units []compaction.Claim, start int32) {
+	for i := range d.out.units {
+		u := &d.out.units[i]
+		if u.Summary == nil && u.First() < start && slices.ContainsFunc(units, func(c compaction.Claim) bool { return c.First == u.First() }) {
+			d.displaced = append(d.displaced, conversation.Range{First: u.First(), End: u.Last() + 1})
 		}
 	}
 }

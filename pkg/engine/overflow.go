@@ -111,7 +111,7 @@ func (d *deciding) summariseRest(ctx context.Context, why conversation.Reason, t
 	if d.waits.rounds++; d.waits.rounds > maxRounds {
 		return nil // the conversation moves faster than it can be summarised: the window's start moves instead
 	}
-	w, err := d.work(ctx, p)
+	w, err := d.work(ctx, p, d.summaryRoom(p, target))
 	if err != nil {
 		return err
 	}
@@ -281,8 +281,8 @@ func (d *deciding) prepareSummary(ctx context.Context) {
 	if err != nil || p == nil {
 		return // the build has been committed: a later one tries again
 	}
-	p.EditSeq += int64(len(d.edits))                                                     // which are committed by now
-	if w, err := d.work(ctx, p); err == nil && d.engine.prepareDraft(w, stored) != nil { //nolint:contextcheck // it goes on behind the build
+	p.EditSeq += int64(len(d.edits))                                                                                        // which are committed by now
+	if w, err := d.work(ctx, p, d.summaryRoom(p, c.target-growth)); err == nil && d.engine.prepareDraft(w, stored) != nil { //nolint:contextcheck // it goes on behind the build
 		d.preparing = true
 	}
 }

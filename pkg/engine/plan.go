@@ -53,10 +53,10 @@ func (d *deciding) cutBeside(tail int64, keep int32) int32 {
 	cut := d.cut(tail, keep)
 	kept := int64(0)
 	for i := d.out.tail; i < len(d.out.units) && d.out.units[i].First() < cut; i++ {
-		switch first := d.out.units[i].First(); {
-		case first == d.request:
+		switch d.out.units[i].First() {
+		case d.request:
 			kept += min(d.out.weights[i], d.settings.limit/compaction.RequestShare)
-		case first == d.opening:
+		case d.opening:
 			kept += min(d.out.weights[i], d.settings.limit/compaction.OpeningShare)
 		}
 	}
@@ -92,6 +92,23 @@ func (d *deciding) tailRoom(target, growth int64) int64 {
 		}
 	}
 	return max(0, min(c.tail, room))
+}
+
+// summaryRoom is what a target leaves for a plan's summary, beside all that stays.
+func (d *deciding) summaryRoom(p *plan, target int64) int64 {
+	room := target - d.fixed
+	for i := range d.out.units {
+		switch u := &d.out.units[i]; {
+		case i < d.out.tail && u.Summary != nil:
+		case i < d.out.tail || u.First() >= p.Cut:
+			room -= d.out.weights[i]
+		case u.First() == d.request:
+			room -= min(d.out.weights[i], d.settings.limit/compaction.RequestShare)
+		case u.First() == d.opening:
+			room -= min(d.out.weights[i], d.settings.limit/compaction.OpeningShare)
+		}
+	}
+	return room
 }
 
 // reachBack is where the messages begin that a summary takes up: behind the last one. Where the window has left out more than a

@@ -44,6 +44,9 @@ func (d *deciding) requestFrom(ctx context.Context, at int32) (int32, error) {
 
 // recorded loads a message.
 func (d *deciding) recorded(ctx context.Context, index int32) (*conversation.Message, error) {
+	if m, ok := d.window.message(index); ok {
+		return m, nil
+	}
 	if err := d.window.load(ctx, d.engine, conversation.Range{First: index, End: index + 1}); err != nil {
 		return nil, err
 	}

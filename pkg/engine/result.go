@@ -16,6 +16,7 @@ func (d *deciding) result(a *provider.Assembly, m conversation.Manifest) *BuildR
 		Fixed: d.fixed, Messages: d.out.tokens(), Total: scaled(total, d.settings.factor), Budget: d.settings.budget,
 		Counter: d.settings.counter.Name(), Factor: d.settings.factor,
 	}
+	d.out.noRoom = append(d.out.noRoom, d.displaced...)
 	r.explain(d.out, &m, d.window.head.Tokens)
 	r.Decisions = append(r.Decisions, d.deferred...)
 	r.Events, r.Degradations = append(events(d.edits), d.failures...), d.degradations
@@ -112,19 +113,13 @@ func (r *BuildResult) explainGaveWay(e *conversation.Edit) {
 }
 
 // explainLeftOut says which messages lie before the window, and nothing stands for. What they weigh together is told of the last. What
-// the window would have kept all the same, and has no room for, is told apart.
+// the window would have kept all the same is told apart.
 func (r *BuildResult) explainLeftOut(out *composition, m *conversation.Manifest, weight int64) {
-	ranges := out.leftOut(m)
-	for _, c := range m.Window.Cuts {
-		if !c.Leaves() || c.Summary > 0 {
-			continue
-		}
-		one := []conversation.Range{{First: c.Message, End: c.Message + 1}}
-		if ranges = subtract(ranges, one); c.Message < m.Window.Start {
-			r.Decisions = append(r.Decisions, conversation.Decision{
-				First: c.Message, Last: c.Message, Kind: conversation.DecisionLeftOut, Reason: conversation.ReasonNoRoom,
-			})
-		}
+	ranges := subtract(out.leftOut(m), out.noRoom)
+	for _, o := range out.noRoom {
+		r.Decisions = append(r.Decisions, conversation.Decision{
+			First: o.First, Last: o.End - 1, Kind: conversation.DecisionLeftOut, Reason: conversation.ReasonNoRoom,
+		})
 	}
 	for i, o := range ranges {
 		d := conversation.Decision{First: o.First, Last: o.End - 1, Kind: conversation.DecisionLeftOut, Reason: conversation.ReasonBeforeWindow}

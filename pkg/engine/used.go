@@ -70,6 +70,12 @@ func (d *deciding) excess() int64 {
 	return max(0, unscaled(used, d.settings.factor)-d.fixed-d.out.tokens())
 }
 
+// keepFree makes what a compaction aims at smaller by what else is sent: shares are of what is left of the budget.
+func (d *deciding) keepFree() {
+	c, room, limit := &d.settings.compact, max(0, d.settings.limit-d.excess()), max(1, d.settings.limit)
+	c.target, c.tail = c.target*room/limit, c.tail*room/limit
+}
+
 // reportSpent says whether the view was made smaller for the last report before.
 func (d *deciding) reportSpent() bool {
 	r, _, err := d.window.lastReport()

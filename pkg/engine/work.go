@@ -47,9 +47,12 @@ type draft struct {
 	written []written // of each step
 }
 
-// work gets everything together that a plan needs.
-func (d *deciding) work(ctx context.Context, p *plan) (*work, error) {
-	c := &d.settings.compact
+// work gets everything together that a plan needs. room is what the target of the compaction leaves for its summary.
+func (d *deciding) work(ctx context.Context, p *plan, room int64) (*work, error) {
+	c := d.settings.compact
+	if c.strategy == conversation.StrategySummarize { // elsewhere several stand beside each other
+		c.within(room)
+	}
 	w := &work{
 		plan: *p, key: d.window.key, incarnation: d.window.head.Incarnation, counter: d.settings.counter,
 		summary: c.summary, losses: c.losses, earlier: map[int64]written{},

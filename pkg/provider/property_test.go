@@ -160,7 +160,7 @@ func TestFormat_Unit_BoundHoldsForBytePairs(t *testing.T) {
 // TestFormat_Unit_SplitTurn_SameBytes: what an adapter appends as one message of the assistant's, or as one for each call, is the
 // same context; so is one tool message, or one for each result.
 func TestFormat_Unit_SplitTurn_SameBytes(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		turn, results := drawTurn(t)
 		whole, split := newRecord().user("go"), newRecord().user("go")
 		whole.assistant(conversation.CloneParts(turn)...).tool(conversation.CloneParts(results)...).user("next")

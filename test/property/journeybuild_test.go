@@ -81,7 +81,7 @@ func (j *journey) arrived(b *build, r *engine.BuildRequest, revision int64) {
 		j.t.Fatal("built, though calls wait")
 	}
 	own := !slices.ContainsFunc(j.budgets, func(o int64) bool { return o > b.Manifest.Budget })
-	a := &journal{journey: j, policy: r.PolicyOverride.Or(j.policy), turn: b.turn, aging: b.turn > j.turn, own: own, start: b.Manifest.Window.Start}
+	a := &journal{journey: j, policy: r.PolicyOverride.Or(j.policy), turn: b.turn, aging: b.turn > j.turn, own: own, start: b.Manifest.Window.Start, afresh: b.Manifest.Window.Afresh}
 	made := a.take()
 	j.revised(b, made, revision)
 	v := j.viewOf(b)

@@ -118,6 +118,7 @@ type journal struct {
 	aging  bool  // a build that begins a turn: it may prune
 	own    bool  // it may summarise
 	start  int32 // of the window after it
+	afresh int64 // summaries up to this edit stand for nothing that the window shows
 }
 
 func (j *journey) journal() *journal {
@@ -155,10 +156,15 @@ func (a *journal) take() []conversation.Edit {
 func (a *journal) clipping(ed *conversation.Edit) {
 	e := a.record[ed.Range.First]
 	for _, p := range ed.Parts {
-		if e.message.Parts[p.Part].Kind != conversation.PartToolResult || e.shown[p.Part].level > p.Level || e.hidden || a.summarised(e) || e.leading {
+		if e.message.Parts[p.Part].Kind != conversation.PartToolResult || e.shown[p.Part].level > p.Level || e.hidden || a.stoodFor(e) || e.leading {
 			a.t.Fatalf("part %d of message %d is clipped", p.Part, e.index)
 		}
 	}
+}
+
+// stoodFor says whether a summary stands for a message in every window that the build may have looked at.
+func (a *journal) stoodFor(e *entry) bool {
+	return a.summarised(e) && a.over(e.index).Seq > a.afresh
 }
 
 // cleared is a result that was cleared, or could be.

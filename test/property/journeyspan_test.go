@@ -29,7 +29,7 @@ func (a *journal) summary(e *conversation.Edit) {
 		a.t.Fatalf("summary s%d, of %+v, takes up %v, and %v stand there", s.ID, r, got, want)
 	}
 	for _, m := range a.record[r.First:r.End] {
-		a.stoodFor(e, m)
+		a.mayStandFor(e, m)
 	}
 	a.told(s.Text.Inline, func(m *entry) bool { return r.Contains(m.index) })
 }
@@ -56,9 +56,9 @@ func (a *journal) hierarchical() bool {
 	return a.policy.Compaction.Strategy == conversation.StrategyHierarchical
 }
 
-// stoodFor demands that a message in a summary's range is one that it may stand for and was written from, by itself or through
+// mayStandFor demands that a message in a summary's range is one that it may stand for and was written from, by itself or through
 // the summary before it, or else is among its exceptions for a reason.
-func (a *journal) stoodFor(e *conversation.Edit, m *entry) {
+func (a *journal) mayStandFor(e *conversation.Edit, m *entry) {
 	system := m.message.Role == conversation.RoleSystem
 	if m.hidden {
 		return

@@ -1,0 +1,346 @@
+package engine_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine"
+)
+
+// shows says whether a context has a text in it.
+func shows(r *engine.BuildResult, s string) bool {
+	return slices.ContainsFunc(seen(r), func(o string) bool { return strings.Contains(o, s) })
+}
+
+// calling is a call whose arguments weigh so much, and its result.
+func calling(id string, tokens int) []conversation.Message {
+	c := call(id)
+	c.Parts[0].Call.Arguments = conversation.Content{Inline: `{"content":"` + words(tokens) + `"}`}
+	return []conversation.Message{c, result(id, "ok")}
+}
+
+func asMessages(r *engine.BuildRequest) { r.Format = conversation.FormatNeutral }
+
+// TestEngine_Build_SummaryGivesWay: a summary is no fixed weight. Where the newest unit's words and calls need its room, it is
+// shortened, and then leaves; it expands as before.
+func TestEngine_Build_SummaryGivesWay(t *testing.T) {
+	for _, tt := range []struct {
+		tokens int
+		want   conversation.DecisionKind
+	}{{3000, conversation.DecisionSummarised}, {3850, conversation.DecisionClipped}, {4000, conversation.DecisionLeftOut}} {
+		b := summarises(conversation.StrategySummarize)
+		b.append(t, "c", user("Fix the bug."))
+		b.worked(t, "c", 0, 45, 60, 4096)
+		b.append(t, "c", user("Now write the file."))
+		b.append(t, "c", calling("w", tt.tokens)...)
+		r := b.asked(t, "c", 4096, asMessages)
+		if r.Tokens.Total > 4096 || !shows(r, "Now write the file.") || r.Tokens.Total < int64(tt.tokens) {
+			t.Errorf("%d: %d tokens, %.300q", tt.tokens, r.Tokens.Total, seen(r))
+		}
+		var kinds []conversation.DecisionKind
+		for _, d := range r.Decisions {
+			if d.Summary > 0 {
+				kinds = append(kinds, d.Kind)
+				if d.Kind != conversation.DecisionSummarised && d.Reason != conversation.ReasonOverBudgetShare && d.Reason != conversation.ReasonNoRoom {
+					t.Errorf("%d: %+v", tt.tokens, d)
+				}
+				b.unfolded(t, "c", d.Summary)
+			}
+		}
+		if !slices.Contains(kinds, tt.want) {
+			t.Errorf("%d: summaries are explained by %v", tt.tokens, kinds)
+		}
+		b.rebuildsAll(t, "c", int(r.Manifest.Seq))
+	}
+}
+
+// TestEngine_Build_RequestBesideResults: the request in force comes before the results of the newest unit.
+func TestEngine_Build_RequestBesideResults(t *testing.T) {
+	b := newBench(1 << 20)
+	b.append(t, "c", user("Which of these is oldest?"))
+	b.asked(t, "c", 1000, asMessages)
+	var ids []string
+	for i := range 8 {
+		ids = append(ids, fmt.Sprint("k", i))
+	}
+	b.append(t, "c", call(ids...))
+	for _, id := range ids {
+		b.append(t, "c", result(id, words(134)))
+	}
+	r := b.asked(t, "c", 1000, asMessages)
+	if !shows(r, "Which of these is oldest?") || r.Tokens.Total > 1000 || r.Tokens.Total < 900 {
+		t.Errorf("%d tokens, %.200q", r.Tokens.Total, seen(r))
+	}
+	for _, e := range r.Events {
+		if e.Reason != conversation.ReasonNewestUnitOverBudget {
+			t.Errorf("event %+v", e)
+		}
+	}
+}
+
+// TestEngine_Build_RequestOverItsShare: the request is shown by head and tail once it is over half of a budget that is exceeded; the cut
+// stands while the window's start does, other budgets do not see it, and an expansion undoes it.
+func TestEngine_Build_RequestOverItsShare(t *testing.T) {
+	b := newBench(1 << 20)
+	request := strings.Repeat("begin ", 100) + words(1500) + strings.Repeat(" end", 100)
+	b.append(t, "c", user(request), call("a"), result("a", words(900)))
+	r := b.asked(t, "c", 2000, asMessages)
+	d := decision(r, 0)
+	if d == nil || d.Kind != conversation.DecisionClipped || d.Reason != conversation.ReasonOverBudgetShare || d.After > 1000 || d.After < 800 {
+		t.Fatalf("%+v", r.Decisions)
+	}
+	shown, _ := message(r, 0)
+	if !strings.HasPrefix(shown, "begin begin") || !strings.HasSuffix(shown, "end end") || !strings.Contains(shown, "Full text: expand_message(0)]") {
+		t.Errorf("shown as %.80q ... %.80q", shown, shown[len(shown)-80:])
+	}
+	b.append(t, "c", answer("so"))
+	if again := b.asked(t, "c", 2000, asMessages); !shows(again, shown) || again.Prefix.BrokenBy != engine.BreakNone {
+		t.Errorf("the cut does not stand: broken by %d", again.Prefix.BrokenBy)
+	}
+	if large := b.asked(t, "c", 8000, asMessages); !shows(large, request) {
+		t.Error("another budget sees the cut")
+	}
+	b.rebuildsAll(t, "c", 3)
+}
+
+// TestEngine_Build_LeastOfARequest: with little room at least 200 characters of it are shown; with less it leaves, and a decision says so.
+func TestEngine_Build_LeastOfARequest(t *testing.T) {
+	for _, tt := range []struct {
+		newest int
+		want   conversation.DecisionKind
+	}{{800, conversation.DecisionClipped}, {980, conversation.DecisionLeftOut}} {
+		b := newBench(1 << 20)
+		b.append(t, "c", user(strings.Repeat("please ", 300)), answer(words(tt.newest)))
+		r := b.asked(t, "c", 1000, asMessages)
+		d := decision(r, 0)
+		if d == nil || d.Kind != tt.want || tt.want == conversation.DecisionLeftOut && d.Reason != conversation.ReasonNoRoom {
+			t.Errorf("newest of %d: %+v", tt.newest, r.Decisions)
+		}
+		if s, ok := message(r, 0); ok != (tt.want == conversation.DecisionClipped) || ok && strings.Count(s, "please")*7 < 200 {
+			t.Errorf("newest of %d: shown as %q", tt.newest, s)
+		}
+	}
+}
+
+// TestEngine_Build_LargerBudget_ShowsWhatASummaryStandsFor: a budget that is much larger than all before starts afresh. Messages under a
+// summary of a smaller budget come back where there is room.
+func TestEngine_Build_LargerBudget_ShowsWhatASummaryStandsFor(t *testing.T) {
+	b := summarises(conversation.StrategySummarize)
+	b.append(t, "c", user("Fix the bug."))
+	b.worked(t, "c", 0, 30, 90, 2000)
+	small := b.asked(t, "c", 2000, asMessages)
+	if small.Compaction.Summary == 0 {
+		t.Fatal("there is no summary")
+	}
+	large := b.asked(t, "c", 20_000, asMessages)
+	for _, d := range large.Decisions {
+		if d.Kind == conversation.DecisionLeftOut || d.Kind == conversation.DecisionSummarised {
+			t.Errorf("%+v", d)
+		}
+	}
+	for i := range 30 {
+		if !shows(large, fmt.Sprintf("step %d of", i)) {
+			t.Errorf("step %d is not shown", i)
+		}
+	}
+	if again := b.asked(t, "c", 2000, asMessages); again.SHA256 != small.SHA256 {
+		t.Error("the small window has changed")
+	}
+	b.rebuildsAll(t, "c", 33)
+}
+
+// TestEngine_Build_LargerBudget_WithoutRoomForAll shows as much as a cut leaves, no less than before, and the summary for the rest.
+func TestEngine_Build_LargerBudget_WithoutRoomForAll(t *testing.T) {
+	b := summarises(conversation.StrategySummarize)
+	b.append(t, "c", user("Fix the bug."))
+	b.worked(t, "c", 0, 60, 90, 2000)
+	small := b.asked(t, "c", 2000, asMessages)
+	large := b.asked(t, "c", 4000, asMessages)
+	if large.Tokens.Total > 4000 || large.Tokens.Total <= small.Tokens.Total || large.Compaction.Summary != small.Compaction.Summary {
+		t.Errorf("%d tokens, then %d, with summary %d", small.Tokens.Total, large.Tokens.Total, large.Compaction.Summary)
+	}
+	for i := range 60 {
+		if s := fmt.Sprintf("step %d of the work: file /srv/data/part%d.csv was read. word", i, i); shows(small, s) && !shows(large, s) {
+			t.Errorf("step %d is not shown any more", i)
+		}
+	}
+	b.rebuildsAll(t, "c", 62)
+}
+
+// TestEngine_Build_OpeningIsKept: in view for good, unless the policy says otherwise.
+func TestEngine_Build_OpeningIsKept(t *testing.T) {
+	for _, off := range []bool{false, true} {
+		b := summarises(conversation.StrategySummarize)
+		b.append(t, "c", user("The opening."))
+		for i := range 4 {
+			b.append(t, "c", user(fmt.Sprint("request ", i)))
+			for k := range 12 {
+				id := fmt.Sprint("k", i, k)
+				b.append(t, "c", call(id), result(id, words(90)))
+				r := b.turn(t, "c", within(2000), by(conversation.Policy{Fit: conversation.FitPolicy{KeepOpening: ptr(!off)}}))
+				if !shows(r, fmt.Sprint("request ", i)) {
+					t.Errorf("off %v: request %d is not shown", off, i)
+				}
+				if _, shown := message(r, 0); !shown && !off {
+					t.Errorf("the opening is not shown in request %d", i)
+				} else if off && i == 3 && shown {
+					t.Error("the opening is kept though it is not to be")
+				}
+			}
+		}
+	}
+}
+
+// TestEngine_Build_EarlierRequestsEnterTheSummary: a request that an earlier summary left out, since it was in force, is told by the one
+// that stands for it.
+func TestEngine_Build_EarlierRequestsEnterTheSummary(t *testing.T) {
+	b := summarises(conversation.StrategySummarize)
+	b.append(t, "c", user("The opening."), user("Look at /srv/one/first.csv."))
+	b.worked(t, "c", 0, 20, 90, 2000)
+	b.append(t, "c", user("Now /srv/two/second.csv."))
+	r := b.worked(t, "c", 20, 25, 90, 2000)
+	last := r[len(r)-1]
+	summary := seen(last)[slices.IndexFunc(seen(last), func(s string) bool { return strings.Contains(s, "[Summary of") })]
+	if !strings.Contains(summary, "first.csv") {
+		t.Errorf("the summary does not tell of the earlier request:\n%s", summary)
+	}
+}
+
+// TestEngine_Build_NotTheUsersWords: what actions, agents, retries and plugins say in the user's role is no request.
+func TestEngine_Build_NotTheUsersWords(t *testing.T) {
+	for _, kind := range []conversation.MessageType{conversation.TypeActionResult, conversation.TypeSubAgentResult, conversation.TypeRetryContext} {
+		b := newBench(1 << 20)
+		other := user("not the user's")
+		other.Type = kind
+		b.append(t, "c", user("opening"), answer("x"), user("the user's"), other)
+		b.append(t, "c", answer(words(900)), answer(words(500)))
+		r := b.asked(t, "c", 1000, asMessages)
+		if !shows(r, "the user's") || shows(r, "not the user's") {
+			t.Errorf("type %d: %.100q", kind, seen(r))
+		}
+	}
+	b := newEager()
+	b.append(t, "c", user("opening"), user("the user's"))
+	b.enrich(t, "c", user(" "), adds("p", "", "a plugin's", true, always))
+	b.append(t, "c", answer(words(900)), answer(words(500)))
+	if r := b.turn(t, "c", within(1000)); !shows(r, "the user's") || shows(r, "a plugin's") {
+		t.Errorf("%.100q", seen(r))
+	}
+}
+
+// TestEngine_Build_ExpiredIsNoRequest: what its caller let expire is no request any more; the one before it is in force again.
+func TestEngine_Build_ExpiredIsNoRequest(t *testing.T) {
+	b := newEager()
+	b.append(t, "c", user("opening"), user("the request"), living(user("a notice"), removed(0)), answer(words(500)))
+	b.turn(t, "c", within(1000))
+	b.append(t, "c", answer(words(400)), answer(words(500)))
+	if r := b.turn(t, "c", within(1000)); !shows(r, "the request") || shows(r, "a notice") || !shows(r, "opening") {
+		t.Errorf("%.100q", seen(r))
+	}
+}
+
+// TestEngine_Expand_WithoutRoom_IsRefused: a restoration that the next build has no room for changes nothing, and says what it would
+// displace; one that it has room for is shown.
+func TestEngine_Expand_WithoutRoom_IsRefused(t *testing.T) {
+	b := newEager()
+	b.append(t, "c", text(conversation.RoleSystem, words(700)), user("go"), call("a"), result("a", words(800)))
+	b.append(t, "c", answer(words(300)), answer(words(500)))
+	b.turn(t, "c", within(2000))
+	before := b.head(t, "c")
+	b.append(t, "c", answer(words(600)))
+	b.turn(t, "c", within(2000))
+	_, err := b.Expand(ctx, engine.ExpandRequest{Key: keyOf("c"), Index: ptr(int32(3))})
+	expect(t, err, conversation.ExpansionTooLarge)
+	if after := b.head(t, "c"); after.EditSeq != before.EditSeq {
+		t.Error("a refused restoration has made an edit")
+	}
+	b.append(t, "c", answer("short"))
+	b.turn(t, "c", within(2000))
+	b.expanded(t, 3)
+	wantShown(t, b.turn(t, "c", within(2000)), 3, words(800))
+	b.append(t, "c", answer(words(1000)))
+	r := b.turn(t, "c", within(2000))
+	if d := decision(r, 2); d == nil || d.Kind != conversation.DecisionLeftOut || d.Reason != conversation.ReasonNoRoom {
+		t.Errorf("%+v", r.Decisions)
+	}
+}
+
+// TestEngine_Compact_KeepRecent_HoldsWithinItsTarget: room set aside for the summary follows the target, not the budget.
+func TestEngine_Compact_KeepRecent_HoldsWithinItsTarget(t *testing.T) {
+	b := summarises(conversation.StrategySummarize)
+	b.append(t, "c", user("Read the parts."))
+	b.worked(t, "c", 0, 60, 200, 100_000)
+	r, err := b.Compact(ctx, engine.CompactRequest{Key: keyOf("c"), KeepRecent: ptr(int32(20)), TargetTokens: ptr(int32(4000))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if kept := 121 - r.Range.End; kept < 18 || kept > 20 {
+		t.Errorf("%d messages are kept: %+v", kept, r.Range)
+	}
+	if built := b.asked(t, "c", 100_000, asMessages); built.Tokens.Total > 4000 {
+		t.Errorf("%d tokens are left", built.Tokens.Total)
+	}
+}
+
+// TestEngine_Build_SlidingWindow_HeedsItsThreshold: a sliding window shows at most so many messages.
+func TestEngine_Build_SlidingWindow_HeedsItsThreshold(t *testing.T) {
+	for _, keep := range []*int32{nil, ptr(int32(6))} {
+		b := lifeBench(newFaulty(), func(o *engine.Options) {
+			o.Defaults = conversation.Policy{Compaction: conversation.CompactionPolicy{
+				Strategy: conversation.StrategySlidingWindow, ThresholdMessages: ptr(int32(10)), KeepRecent: keep,
+			}}
+		})
+		b.append(t, "c", text(conversation.RoleSystem, "s"), user("Read the parts."))
+		moved := 0
+		for i, r := range b.worked(t, "c", 0, 40, 10, 100_000) {
+			if n := len(r.Messages) - 1; n > 10 {
+				t.Fatalf("build %d shows %d messages", i, n)
+			}
+			if r.Prefix.BrokenBy == engine.BreakWindowMoved {
+				moved++
+			}
+			if !shows(r, "Read the parts.") {
+				t.Fatal("the request is not shown")
+			}
+		}
+		if moved < 5 || moved > 26 {
+			t.Errorf("the window moved %d times", moved)
+		}
+	}
+}
+
+// TestEngine_Build_ReportBeyondTwiceOurCount: a report counts as it is, is named once it is over twice our count, and makes the view
+// smaller once.
+func TestEngine_Build_ReportBeyondTwiceOurCount(t *testing.T) {
+	b := summarises(conversation.StrategySummarize)
+	b.append(t, "c", user("Read the parts."))
+	b.worked(t, "c", 0, 60, 90, 20_000)
+	compactions, jumps := 0, 0
+	for i := range 6 {
+		r := b.asked(t, "c", 20_000, func(r *engine.BuildRequest) {
+			if r.Format = conversation.FormatNeutral; i == 0 {
+				r.LastUsage = &engine.Usage{Input: 20_500}
+			}
+		})
+		for _, e := range r.Events {
+			if e.Type == conversation.EventSummarised {
+				compactions++
+			}
+		}
+		for _, d := range r.Degradations {
+			if d.Code == engine.UsageJump {
+				jumps++
+			}
+		}
+		if !r.Compaction.Reported || r.Compaction.Used > 20_000 {
+			t.Errorf("build %d: %+v", i, r.Compaction)
+		}
+		b.append(t, "c", answer("on"))
+	}
+	if compactions != 1 || jumps == 0 {
+		t.Errorf("%d compactions, named %d times", compactions, jumps)
+	}
+}
