@@ -674,7 +674,7 @@ type TokenReport struct {
 	Budget int64 `protobuf:"varint,5,opt,name=budget,proto3" json:"budget,omitempty"`
 	// Output only. Tokens that clipping keeps out of this context.
 	SavedByClipping int64 `protobuf:"varint,6,opt,name=saved_by_clipping,json=savedByClipping,proto3" json:"saved_by_clipping,omitempty"`
-	// Output only. Tokens of the messages before the window's start.
+	// Output only. Tokens of the messages before the window's start, and of what is cut off the request in force and the opening.
 	SavedByFit int64 `protobuf:"varint,7,opt,name=saved_by_fit,json=savedByFit,proto3" json:"saved_by_fit,omitempty"`
 	// Output only. Tokens that expiry keeps out of this context: compacted, cleared and removed.
 	SavedByExpiry int64 `protobuf:"varint,8,opt,name=saved_by_expiry,json=savedByExpiry,proto3" json:"saved_by_expiry,omitempty"`

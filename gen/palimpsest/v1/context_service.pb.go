@@ -28,7 +28,7 @@ const (
 	// Not said: restore.
 	ExpandMode_EXPAND_MODE_UNSPECIFIED ExpandMode = 0
 	// The unit comes back in full: an edit clears its levels and masks, and restarts its clock for expiry and retention. That
-	// rewrites the cached prefix from there on.
+	// rewrites the cached prefix from there on. It is refused, EXPANSION_TOO_LARGE, if the next build would have no room for it.
 	ExpandMode_EXPAND_MODE_RESTORE ExpandMode = 1
 	// Nothing: the original is returned. What an agent's tool should use.
 	ExpandMode_EXPAND_MODE_RETURN_ONLY ExpandMode = 2
@@ -1420,10 +1420,10 @@ type CompactionOptions struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Optional. How.
 	Strategy CompactionStrategy `protobuf:"varint,1,opt,name=strategy,proto3,enum=palimpsest.v1.CompactionStrategy" json:"strategy,omitempty"`
-	// Optional. The newest messages that are left alone; 0 to 10,000. The newest unit is always left alone.
+	// Optional. The newest messages that are left alone, as far as the target allows; 0 to 10,000. The newest unit is always left alone.
 	KeepRecent *int32 `protobuf:"varint,2,opt,name=keep_recent,json=keepRecent,proto3,oneof" json:"keep_recent,omitempty"`
-	// Optional. What the view should weigh at most afterwards, in tokens; 1 to 100,000,000. It is reached where the newest messages, pinned
-	// ones and summaries leave room for it.
+	// Optional. What the view should weigh at most afterwards, in tokens; 1 to 100,000,000. It is reached where what must stay leaves room for
+	// it. A summary and its list may weigh a tenth of it, but at least 500 tokens.
 	TargetTokens  *int32 `protobuf:"varint,3,opt,name=target_tokens,json=targetTokens,proto3,oneof" json:"target_tokens,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

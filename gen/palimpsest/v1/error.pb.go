@@ -53,7 +53,8 @@ const (
 	ErrorReason_ERROR_REASON_PENDING_TOOL_CALLS ErrorReason = 12
 	// FAILED_PRECONDITION. There is nothing to show but system messages, or nothing at all.
 	ErrorReason_ERROR_REASON_EMPTY_CONTEXT ErrorReason = 13
-	// FAILED_PRECONDITION. System, pinned messages and the newest unit do not fit, clipped as far as clipping goes.
+	// FAILED_PRECONDITION. Fixed input, leading system messages, pinned messages and the newest unit do not fit, its results clipped as
+	// far as clipping goes; the message has the weight of each.
 	ErrorReason_ERROR_REASON_CONTEXT_CANNOT_FIT ErrorReason = 14
 	// FAILED_PRECONDITION. The turn asked for has passed.
 	ErrorReason_ERROR_REASON_TURN_PASSED ErrorReason = 15
@@ -87,8 +88,8 @@ const (
 	ErrorReason_ERROR_REASON_NOT_EDITED ErrorReason = 29
 	// FAILED_PRECONDITION. The original was erased, as its expiration asked for. Do not retry.
 	ErrorReason_ERROR_REASON_ORIGINAL_ERASED ErrorReason = 30
-	// FAILED_PRECONDITION. The unit in full would take more than half of the budget, or not even the smallest piece of what was
-	// asked for has room in the answer; the message names ranges to ask for.
+	// FAILED_PRECONDITION. The unit in full would take more than half of the budget, or room that what must stay needs; or not even the
+	// smallest piece of what was asked for has room in the answer. The message names ranges to ask for, or the weights.
 	ErrorReason_ERROR_REASON_EXPANSION_TOO_LARGE ErrorReason = 31
 	// FAILED_PRECONDITION. Nothing lies between the last summary and the newest messages that would make the view smaller; or the model
 	// or the extract did not make it smaller by enough.

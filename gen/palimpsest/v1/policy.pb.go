@@ -472,12 +472,13 @@ type CompactionPolicy struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Optional. How. Summarize by default.
 	Strategy CompactionStrategy `protobuf:"varint,1,opt,name=strategy,proto3,enum=palimpsest.v1.CompactionStrategy" json:"strategy,omitempty"`
-	// Optional. Messages in the view since the last summary, beyond which the view is compacted though it is in budget; 0 to 1,000,000;
-	// 0 for never. Never by default.
+	// Optional. Messages in the view since the last summary, for a sliding window in the view, beyond which the view is compacted though
+	// it is in budget; 0 to 1,000,000; 0 for never. Never by default.
 	ThresholdMessages *int32 `protobuf:"varint,2,opt,name=threshold_messages,json=thresholdMessages,proto3,oneof" json:"threshold_messages,omitempty"`
 	// Optional. From which share of the budget on a summary is prepared in the background, in percent; 1 to 100; 80 by default.
 	PreparePercent *int32 `protobuf:"varint,3,opt,name=prepare_percent,json=preparePercent,proto3,oneof" json:"prepare_percent,omitempty"`
-	// Optional. The newest messages that a summary leaves alone; 0 to 10,000; 20 by default. The newest unit is always left alone.
+	// Optional. The newest messages that a summary leaves alone; 0 to 10,000; 20 by default. The newest unit is always left alone. A
+	// sliding window of more than threshold_messages moves on to this many; where it is not set, to fit.target_percent of them.
 	KeepRecent *int32 `protobuf:"varint,4,opt,name=keep_recent,json=keepRecent,proto3,oneof" json:"keep_recent,omitempty"`
 	// Optional. The share of the budget that these may take at most, in percent; 1 to 90; 25 by default.
 	TailPercent *int32 `protobuf:"varint,5,opt,name=tail_percent,json=tailPercent,proto3,oneof" json:"tail_percent,omitempty"`
@@ -487,7 +488,8 @@ type CompactionPolicy struct {
 	MinShrinkPercent *int32 `protobuf:"varint,7,opt,name=min_shrink_percent,json=minShrinkPercent,proto3,oneof" json:"min_shrink_percent,omitempty"`
 	// Optional. How many summaries of a level become one of the next, for hierarchical; 2 to 16; 4 by default.
 	FanOut *int32 `protobuf:"varint,8,opt,name=fan_out,json=fanOut,proto3,oneof" json:"fan_out,omitempty"`
-	// Optional. What a model's summary may weigh, in tokens; 100 to 8,000; 4,000 by default, and never more than a tenth of the budget.
+	// Optional. What a model's summary may weigh, in tokens; 100 to 8,000; 4,000 by default, and never more than a tenth of the budget, nor,
+	// with the list beside it, than target_percent leaves for it, or 500.
 	SummaryTokens *int32 `protobuf:"varint,9,opt,name=summary_tokens,json=summaryTokens,proto3,oneof" json:"summary_tokens,omitempty"`
 	// Optional. The prompt that summaries are asked for with; at most 256 bytes. The built-in one by default, and where no prompt has
 	// the id.
