@@ -89,7 +89,7 @@ func (c *claims) result(e *entry, p *conversation.Part) {
 		}
 	}
 	for _, o := range c.sight.late[e.index] {
-		if text := o.Text.Inline; strings.Contains(text, whole) || strings.Contains(text, "Clipped") && strings.HasSuffix(text, whole[len(whole)-10:]) {
+		if text := o.Text.Inline; strings.Contains(text, whole) || strings.Contains(text, "Clipped") && strings.HasSuffix(text, whole[max(0, len(whole)-10):]) {
 			return
 		}
 	}
@@ -159,7 +159,7 @@ func (c *claims) atBone(unit []*entry) bool {
 // shownWeight is what a context shows of a message, in tokens.
 func (c *claims) shownWeight(e *entry) int {
 	n := 0
-	for _, p := range c.sight.parts(e) {
+	for _, p := range slices.Concat(c.sight.parts(e), c.sight.late[e.index]) {
 		n += tokensOf(&p)
 	}
 	return n + 4

@@ -81,7 +81,7 @@ func (c *claims) order() {
 		case n.Summary > 0:
 			at := slices.IndexFunc(c.edits, func(e conversation.Edit) bool { return e.Summary != nil && e.Summary.ID == n.Summary })
 			places = append(places, place{summed, c.edits[at].Range.First})
-		case n.Index >= 0:
+		case n.Index >= 0 && !(n.Role == conversation.RoleSystem && c.record[n.Index].restored >= 0): // for one of two reasons
 			places = append(places, c.place(c.record[n.Index]))
 		}
 	}
