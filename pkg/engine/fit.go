@@ -20,7 +20,7 @@ func (d *deciding) fit(ctx context.Context) error {
 	if !over && d.fixed+d.out.tokens() <= limit-d.excess() {
 		return nil
 	}
-	for range fitRounds {
+	for round := range fitRounds {
 		c, err := d.claims(ctx, limit, over)
 		if err != nil {
 			return err
@@ -35,7 +35,7 @@ func (d *deciding) fit(ctx context.Context) error {
 		if d.over() <= 0 {
 			return nil
 		}
-		limit, over = limit-d.over(), true
+		limit, over = limit-d.over()<<(2*round), true // a cut may be a little smaller than what it is granted, and hide what it exceeds
 	}
 	return d.fitLeast(ctx)
 }
