@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/palimpsest-context/palimpsest/internal/validate"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
@@ -19,7 +20,8 @@ import (
 type stage struct {
 	*journey
 	format conversation.Format
-	own    int32 // the largest budget
+	own    int32  // the largest budget
+	asks   string // the model that builds are for
 	fixed  int32
 	last   map[int64]*sight // by budget
 	moved  bool             // something but an append or a build has changed the view since
@@ -30,6 +32,7 @@ type sight struct {
 	*seen
 	edits  []conversation.Edit // that it made
 	tokens int                 // of the context, by an independent count
+	blocks []validate.Block    // of the context
 	late   map[int32][]conversation.Part
 }
 
@@ -152,7 +155,7 @@ func (s *stage) weight(e *entry) int {
 func (s *stage) show(budget int32, usage *engine.Usage) (*sight, error) {
 	zero := int32(0)
 	r := engine.BuildRequest{
-		Key: s.key, Format: s.format, Budget: engine.BudgetOverride{ContextWindow: &budget, ReservedOutput: &zero},
+		Key: s.key, Format: s.format, Model: s.asks, Budget: engine.BudgetOverride{ContextWindow: &budget, ReservedOutput: &zero},
 		Fixed: engine.FixedInput{Tokens: &s.fixed}, CloseOpenCalls: true, LastUsage: usage,
 	}
 	got, err := s.engine.Build(ctx, r)
@@ -160,16 +163,16 @@ func (s *stage) show(budget int32, usage *engine.Usage) (*sight, error) {
 		s.t.Logf("refused at %d: %v", budget, err)
 		return nil, err
 	}
-	b := &build{BuildResult: got, turn: got.Turn, count: int32(len(s.record)), time: time.Now(), shown: written(got)}
+	b := &build{BuildResult: got, turn: got.Turn, count: int32(len(s.record)), time: time.Now(), model: s.asks, shown: written(got)}
 	made := s.take()
 	s.turn, s.builds = b.turn, append(s.builds, *b)
 	v := s.viewOf(b)
 	v.opening = s.policy.Fit.KeepOpening
 	s.court.legal(s.format, budget, b)
-	out := &sight{seen: v, edits: made, tokens: s.court.last[s.format].Tokens, late: s.lateOf(got)}
+	read := s.court.last[s.format]
+	out := &sight{seen: v, edits: made, tokens: read.Tokens, blocks: read.Blocks, late: s.lateOf(got)}
 	for _, e := range made {
 		s.t.Logf("  edit %d: kind %d, %+v, reason %d, %d tokens for %d %s", e.Seq, e.Kind, e.Range, e.Reason, e.After, e.Before, sketchSummary(&e))
-		if e.Summary != nil { s.t.Logf("TEXT %s", brief(e.Summary.Text.Inline)) }
 	}
 	s.t.Logf("build %d at %d: %d tokens, window %+v, %d edits, shown %v", got.Manifest.Seq, budget, out.tokens, got.Manifest.Window, len(made), v.order)
 	return out, nil
