@@ -53,17 +53,21 @@ func headAndTail(text string, chars, size int) conversation.Cut {
 }
 
 // largest finds the largest cut, of at least LeastChars of so many characters, that weighs at most limit. Weights grow with the size
-// but for what token borders make of them.
+// but for what token borders make of them. How near it comes depends on the limit, not on how long the text is.
 func largest(chars int, weigh func(size int) (conversation.Cut, int64), limit int64) (conversation.Cut, bool) {
-	low, high := min(LeastChars, chars), chars
+	low, high := min(LeastChars, chars), min(2*LeastChars, chars)
 	best, n := weigh(low)
 	if n > limit {
 		return conversation.Cut{}, false
 	}
-	if whole, n := weigh(high); n <= limit {
-		return whole, true
+	for low < high {
+		c, n := weigh(high)
+		if n > limit {
+			break
+		}
+		best, low, high = c, high, min(2*high, chars)
 	}
-	for high-low > max(8, chars/256) {
+	for high-low > max(8, low/1024) {
 		middle := (low + high) / 2
 		if c, n := weigh(middle); n <= limit {
 			best, low = c, middle

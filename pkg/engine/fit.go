@@ -21,7 +21,7 @@ func (d *deciding) fit(ctx context.Context) error {
 	if !over && d.fixed+d.out.tokens() <= limit-d.excess() {
 		return nil
 	}
-	for range fitRounds {
+	for round := range fitRounds {
 		c, err := d.claims(ctx, limit, over)
 		if err != nil {
 			return err
@@ -36,7 +36,7 @@ func (d *deciding) fit(ctx context.Context) error {
 		if d.over() <= 0 {
 			return nil
 		}
-		limit, over = limit-d.over(), true
+		limit, over = limit-d.over()<<(2*round), true // a cut may be a little smaller than what it is granted, and hide what it exceeds
 	}
 	return d.fitLeast(ctx)
 }
@@ -50,13 +50,18 @@ func (d *deciding) protected(index int32) bool {
 	return ok && edit > d.out.window.Restored && d.turn-turn <= protectedTurns
 }
 
+// lapsed is the last edit whose restoration keeps a unit in view no longer, once a window's start moves.
+func (d *deciding) lapsed(before int64) int64 {
+	return max(before, d.view.LastRestored(d.turn-protectedTurns-1))
+}
+
 // grant makes the window that a fit has decided on, and clips the newest unit's results to what is left for them.
 func (d *deciding) grant(ctx context.Context, c *claims, r *compaction.FitResult) error {
 	if !c.Over && r.Start == d.out.window.Start {
 		return nil
 	}
 	win := d.startingAt(r.Start)
-	win.Restored = max(win.Restored, d.view.LastRestored(d.turn-protectedTurns-1))
+	win.Restored = d.lapsed(win.Restored)
 	if r.Restored < len(c.Restored) {
 		win.Restored = max(win.Restored, c.restorations[r.Restored])
 		d.displace(c.Restored[r.Restored:], win.Start)

@@ -80,21 +80,29 @@ func (d *deciding) cutShares(ctx context.Context, target int64) error {
 		return nil
 	}
 	c, win := &claims{}, d.out.window
-	c.Newest.First = win.Start
+	c.Newest.First, win.Restored = win.Start, d.lapsed(win.Restored)
 	if err := d.claimAsked(ctx, c); err != nil {
 		return err
 	}
 	var r compaction.FitResult
 	if c.Request != nil {
-		r.Request = max(d.settings.limit/compaction.RequestShare, c.Request.Least)
+		r.Request = d.shareOf(c.Request, compaction.RequestShare)
 	}
 	if c.Opening != nil {
-		r.Opening = max(d.settings.limit/compaction.OpeningShare, c.Opening.Least)
+		r.Opening = d.shareOf(c.Opening, compaction.OpeningShare)
 	}
 	if err := d.cutDown(ctx, &win, c, &r); err != nil {
 		return err
 	}
 	return d.move(ctx, win)
+}
+
+// shareOf is what a compaction leaves of the request or the opening: its share of the budget, or all of it if it was brought back lately.
+func (d *deciding) shareOf(c *compaction.Claim, divisor int64) int64 {
+	if d.protected(c.First) {
+		return c.Whole
+	}
+	return max(d.settings.limit/divisor, c.Least)
 }
 
 // summariseRest plans anew and publishes what was written for the plan: by a model, if the build may wait for one, or else as an
