@@ -13,6 +13,9 @@ const protectedTurns = 5
 // fitRounds is how often a fit is tried: what a format adds to a text is only known once it is written.
 const fitRounds = 5
 
+// cutSlack is how much smaller a cut may be than what it is granted, as a divisor of the budget: what it exceeds is hidden by that.
+const cutSlack = 128
+
 // fit brings the context into its budget: claims on it are granted in their order, and the window's start moves (behaviour §4, §8).
 func (d *deciding) fit(ctx context.Context) error {
 	limit := d.settings.limit
@@ -35,7 +38,7 @@ func (d *deciding) fit(ctx context.Context) error {
 		if d.over() <= 0 {
 			return nil
 		}
-		limit, over = limit-d.over()<<(2*round), true // a cut may be a little smaller than what it is granted, and hide what it exceeds
+		limit, over = limit-max(d.over(), min(d.over()<<(2*round), limit/cutSlack)), true
 	}
 	return d.fitLeast(ctx)
 }
