@@ -32,6 +32,9 @@ func (d *deciding) fit(ctx context.Context) error {
 		if !r.Fits {
 			break
 		}
+		if !over && r.Start == d.out.window.Start { // it fits as it is, and nothing can leave
+			return nil
+		}
 		if err := d.grant(ctx, c, &r); err != nil {
 			return err
 		}
@@ -59,9 +62,6 @@ func (d *deciding) lapsed(before int64) int64 {
 
 // grant makes the window that a fit has decided on, and clips the newest unit's results to what is left for them.
 func (d *deciding) grant(ctx context.Context, c *claims, r *compaction.FitResult) error {
-	if !c.Over && r.Start == d.out.window.Start {
-		return nil
-	}
 	win := d.startingAt(r.Start)
 	win.Restored = d.lapsed(win.Restored)
 	if r.Restored < len(c.Restored) {
