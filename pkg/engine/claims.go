@@ -47,22 +47,33 @@ func (d *deciding) claims(ctx context.Context, limit int64, over bool) (*claims,
 		return nil, err
 	}
 	d.claimRestored(c)
+	d.claimSystem(c)
 	if err := d.claimSummaries(ctx, c); err != nil {
 		return nil, err
 	}
 	return c, d.leastNewest(ctx, c, newest)
 }
 
-// claimKept adds a unit before the tail, unless it is weighed apart: the opening, the request, a summary, what was brought back.
+// claimKept adds a unit before the tail, unless it is weighed apart: the opening, the request, a summary, what was brought back, the system's.
 func (d *deciding) claimKept(c *claims, i int) {
 	u := &d.out.units[i]
-	switch {
-	case u.Summary != nil:
-	case u.First() < d.kept.LeadingSystem || d.pinned(u.First()):
+	if u.Summary == nil && (u.First() < d.kept.LeadingSystem || d.pinned(u.First())) {
 		c.Fixed += d.out.weights[i]
-	case d.view.In(d.out.window).ShownAgain(u.Items[0].Message):
-		n := d.out.weights[i]
-		c.System = append([]compaction.Claim{{First: u.First(), Whole: n, Least: n}}, c.System...)
+	}
+}
+
+// claimSystem adds the system messages that are shown again beside a summary, newest first, whether they are shown now or not.
+func (d *deciding) claimSystem(c *claims) {
+	view := d.view.In(d.out.window)
+	for i := range d.window.messages {
+		m := &d.window.messages[i]
+		if m.Index >= d.out.window.Start || m.Index < d.kept.LeadingSystem || d.pinned(m.Index) || d.protected(m.Index) || !view.ShownAgain(m) {
+			continue
+		}
+		if it, ok := view.Item(m); ok {
+			n := d.weightAt(m.Index, it.Tokens())
+			c.System = append([]compaction.Claim{{First: m.Index, Whole: n, Least: n}}, c.System...)
+		}
 	}
 }
 

@@ -14,6 +14,9 @@ const protectedTurns = 5
 // fitRounds is how often a fit is tried: what a format adds to a text is only known once it is written.
 const fitRounds = 5
 
+// cutSlack is how much smaller a cut may be than what it is granted, as a divisor of the budget: what it exceeds is hidden by that.
+const cutSlack = 128
+
 // fit brings the context into its budget: claims on it are granted in their order, and the window's start moves (behaviour §4, §8).
 func (d *deciding) fit(ctx context.Context) error {
 	limit := d.settings.limit
@@ -30,13 +33,16 @@ func (d *deciding) fit(ctx context.Context) error {
 		if !r.Fits {
 			break
 		}
+		if !over && r.Start == d.out.window.Start { // it fits as it is, and nothing can leave
+			return nil
+		}
 		if err := d.grant(ctx, c, &r); err != nil {
 			return err
 		}
 		if d.over() <= 0 {
 			return nil
 		}
-		limit, over = limit-d.over()<<(2*round), true // a cut may be a little smaller than what it is granted, and hide what it exceeds
+		limit, over = limit-max(d.over(), min(d.over()<<(2*round), limit/cutSlack)), true
 	}
 	return d.fitLeast(ctx)
 }
@@ -57,9 +63,6 @@ func (d *deciding) lapsed(before int64) int64 {
 
 // grant makes the window that a fit has decided on, and clips the newest unit's results to what is left for them.
 func (d *deciding) grant(ctx context.Context, c *claims, r *compaction.FitResult) error {
-	if !c.Over && r.Start == d.out.window.Start {
-		return nil
-	}
 	win := d.startingAt(r.Start)
 	win.Restored = d.lapsed(win.Restored)
 	if r.Restored < len(c.Restored) {

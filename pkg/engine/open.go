@@ -45,11 +45,19 @@ func (d *deciding) newWindow(ctx context.Context, known fits) (conversation.Wind
 		return d.openAfresh(ctx, known)
 	}
 	if win, ok := known.below(d.settings.budget); ok {
-		win.Request, win.Cuts = -1, nil
+		win.Request, win.Cuts = wholeRequest(&win), nil
 		return win, nil
 	}
 	start, err := d.discover(ctx, conversation.WindowFrom(0))
 	return conversation.WindowFrom(start), err
+}
+
+// wholeRequest is the request that a window shows whole before its start: one for a larger budget shows it too. It is -1 for none.
+func wholeRequest(win *conversation.Window) int32 {
+	if _, cut := win.CutOf(win.Request, 0); cut {
+		return -1
+	}
+	return win.Request
 }
 
 // openAfresh opens a window for a budget that is much larger than all before: on the whole record, if that fits, or else on as much of it
@@ -69,7 +77,8 @@ func (d *deciding) openAfresh(ctx context.Context, known fits) (conversation.Win
 	if err != nil || d.fixed+out.tokens() <= d.settings.limit {
 		return win, err
 	}
-	at, room := len(out.units), d.settings.target-d.fixed
+	at := out.newest()
+	room := d.settings.target - d.fixed - out.weights[at]
 	for i := range out.units[:out.tail] {
 		room -= out.weights[i]
 	}
@@ -77,10 +86,10 @@ func (d *deciding) openAfresh(ctx context.Context, known fits) (conversation.Win
 		at--
 		room -= out.weights[at]
 	}
-	if at < len(out.units) {
-		win.Start = out.units[at].First()
+	win.Start = known.earliest(max(win.Start, out.units[at].First()))
+	if smaller, ok := known.below(d.settings.budget); ok && smaller.Request < win.Start {
+		win.Request = wholeRequest(&smaller)
 	}
-	win.Start = known.earliest(win.Start)
 	return win, nil
 }
 

@@ -38,13 +38,13 @@ func (s *stage) act(budget int32) {
 	switch rapid.IntRange(0, 15).Draw(s.t, "step") {
 	case 0:
 		s.rewind()
-		s.moved = true
+		s.moves++
 	case 1:
 		s.expand()
-		s.moved = true
+		s.moves++
 	case 2:
 		s.compact()
-		s.moved = true
+		s.moves++
 	default:
 		s.judged(budget)
 	}
@@ -60,5 +60,4 @@ func (s *stage) judged(budget int32) {
 	j := &claims{stage: s, sight: v, budget: int(budget), before: s.last[int64(budget)]}
 	j.judge()
 	s.last[int64(budget)] = v
-	s.moved = false
 }

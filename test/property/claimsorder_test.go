@@ -14,7 +14,7 @@ func (c *claims) unforced() {
 		from, start = c.before.build.count, c.before.build.Manifest.Window.Start
 	}
 	fits := c.together(from)
-	if c.moved || len(c.last) > 1 || c.before == nil && len(c.last) > 0 || fits > c.budget {
+	if c.moved() || len(c.last) > 1 || c.before == nil && len(c.last) > 0 || fits > c.budget {
 		return
 	}
 	if at := c.sight.build.Manifest.Window.Start; at != start {
@@ -41,9 +41,14 @@ func (c *claims) together(from int32) int {
 	return n
 }
 
+// moved says whether something but appends has changed the view since the last build at this budget.
+func (c *claims) moved() bool {
+	return c.before == nil && c.moves > 0 || c.before != nil && c.before.moves != c.moves
+}
+
 // stands demands that what a window shows of a message it has cut stands until the window's start moves, or stronger claims need its room.
 func (c *claims) stands() {
-	if c.before == nil || c.moved || c.before.build.Manifest.Window.Start != c.sight.build.Manifest.Window.Start || c.together(c.before.build.count) > c.budget {
+	if c.before == nil || c.moved() || c.before.build.Manifest.Window.Start != c.sight.build.Manifest.Window.Start || c.together(c.before.build.count) > c.budget {
 		return
 	}
 	for _, e := range c.visible() {

@@ -42,7 +42,7 @@ func (s *stage) back(v *sight) {
 	e := s.record[rapid.IntRange(0, len(s.record)-1).Draw(s.t, "expanded")]
 	unit, full := unitOf(s.record, e), true
 	for _, o := range unit {
-		full = full && v.whole(o)
+		full = full && (v.whole(o) || len(v.late[o.index]) > 0)
 	}
 	_, err := s.engine.Expand(ctx, engine.ExpandRequest{Key: s.key, Index: &e.index})
 	s.t.Logf("expand %d: %v", e.index, err)

@@ -24,7 +24,7 @@ type stage struct {
 	asks   string // the model that builds are for
 	fixed  int32
 	last   map[int64]*sight // by budget
-	moved  bool             // something but an append or a build has changed the view since
+	moves  int              // that changed the view, beside appends and builds
 }
 
 // sight is what one build has shown.
@@ -34,6 +34,7 @@ type sight struct {
 	tokens int                 // of the context, by an independent count
 	blocks []validate.Block    // of the context
 	late   map[int32][]conversation.Part
+	moves  int
 }
 
 var allFormats = []conversation.Format{
@@ -170,7 +171,7 @@ func (s *stage) show(budget int32, usage *engine.Usage) (*sight, error) {
 	v.opening = s.policy.Fit.KeepOpening
 	s.court.legal(s.format, budget, b)
 	read := s.court.last[s.format]
-	out := &sight{seen: v, edits: made, tokens: read.Tokens, blocks: read.Blocks, late: s.lateOf(got)}
+	out := &sight{seen: v, edits: made, tokens: read.Tokens, blocks: read.Blocks, late: s.lateOf(got), moves: s.moves}
 	for _, e := range made {
 		s.t.Logf("  edit %d: kind %d, %+v, reason %d, %d tokens for %d %s", e.Seq, e.Kind, e.Range, e.Reason, e.After, e.Before, sketchSummary(&e))
 	}
