@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"slices"
 
 	"github.com/palimpsest-context/palimpsest/pkg/compaction"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
@@ -18,14 +19,29 @@ func (e *Engine) hasRoom(ctx context.Context, l *listing, restore *conversation.
 		return err
 	}
 	r := compaction.Fit(c.FitInput)
-	newest := c.Newest.First <= restore.Range.First || d.pinned(restore.Range.First)
-	if r.Fits && (newest && r.Newest >= c.Newest.Whole || !newest && r.Restored > 0) {
+	if err := d.fit(ctx); err != nil && conversation.KindOf(err) != conversation.ContextCannotFit {
+		return err
+	} else if err == nil && d.out.whole(restore.Range) {
 		return nil
 	}
 	return conversation.Errorf(conversation.ExpansionTooLarge,
-		"the unit of messages %d-%d weighs %d tokens in full, and would displace what must stay: beside fixed input, system and pinned messages %d, newest unit %d, the user's request %d and opening %d, %d tokens are left: ask with RETURN_ONLY for ranges",
+		"the unit of messages %d-%d weighs %d tokens in full, and would displace what must stay: beside fixed input, system and pinned messages %d, newest unit %d, and what the user's request %d and opening %d take, %d tokens are left: ask with RETURN_ONLY for ranges",
 		restore.Range.First, restore.Range.End-1, restore.After, c.Fixed, c.Newest.Whole, r.Request, r.Opening,
 		max(0, c.Limit-c.Fixed-c.Newest.Whole-r.Request-r.Opening))
+}
+
+// whole says whether a composition shows all messages of a unit in full.
+func (out *composition) whole(unit conversation.Range) bool {
+	for i := range out.units {
+		u := &out.units[i]
+		if u.Summary != nil || !unit.Contains(u.First()) {
+			continue
+		}
+		_, cut := out.window.CutOf(u.First(), 0)
+		short := slices.ContainsFunc(u.Items, func(it conversation.Item) bool { return it.Level > conversation.Full || it.Masked > 0 })
+		return !short && !(cut && u.First() < out.window.Start) && u.First() == unit.First
+	}
+	return false
 }
 
 // decidingAfter lays the view out as the last build did, with an edit more.

@@ -45,11 +45,25 @@ func (d *deciding) newWindow(ctx context.Context, known fits) (conversation.Wind
 		return d.openAfresh(ctx, known)
 	}
 	if win, ok := known.below(d.settings.budget); ok {
-		win.Request, win.Cuts = wholeRequest(&win), nil
-		return win, nil
+		return d.inherit(ctx, win)
 	}
 	start, err := d.discover(ctx, conversation.WindowFrom(0))
 	return conversation.WindowFrom(start), err
+}
+
+// inherit is a window that starts where a smaller budget's does. What that had not the room for is shown whole, unless there is no
+// room for all of it here either: then it is cut as it was, so that no less is shown.
+func (d *deciding) inherit(ctx context.Context, smaller conversation.Window) (conversation.Window, error) {
+	win := smaller
+	win.Request, win.Cuts = wholeRequest(&win), nil
+	if err := d.loadWindow(ctx, win); err != nil || len(smaller.Cuts) == 0 {
+		return win, err
+	}
+	out, err := d.compose(ctx, d.view, d.complete(win))
+	if err == nil && d.fixed+out.tokens() > d.settings.limit {
+		win = smaller
+	}
+	return win, err
 }
 
 // wholeRequest is the request that a window shows whole before its start: one for a larger budget shows it too. It is -1 for none.

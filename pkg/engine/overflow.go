@@ -67,10 +67,10 @@ func (d *deciding) compact(ctx context.Context, why conversation.Reason, target 
 			return false, err
 		}
 	}
-	if err := d.cutShares(ctx, target); err != nil {
-		return false, err
+	if !d.settle(before, saved) { // by what the summary replaces alone
+		return false, nil
 	}
-	return d.settle(before, saved), nil
+	return true, d.cutShares(ctx, target)
 }
 
 // cutShares cuts the request and the opening down to their shares of the budget, where the view is over the target that a compaction
