@@ -27,7 +27,7 @@ type compacting struct {
 // What summaries and what stands beside them may take, as parts of the budget.
 const (
 	summaryPart = 10
-	lossesPart  = 10
+	lossesPart  = 8
 	systemPart  = 10
 	leafPart    = 4
 

@@ -12,10 +12,14 @@ import (
 const protectedTurns = 5
 
 // fitRounds is how often a fit is tried: what a format adds to a text is only known once it is written.
-const fitRounds = 5
+const fitRounds = 7
 
-// cutSlack is how much smaller a cut may be than what it is granted, as a divisor of the budget: what it exceeds is hidden by that.
-const cutSlack = 128
+// cutSlack is how much smaller a cut may be than what it is granted, as a divisor of the budget: what it exceeds is hidden by that. Later
+// rounds allow for more, down to mostSlack.
+const (
+	cutSlack  = 128
+	mostSlack = 8
+)
 
 // fit brings the context into its budget: claims on it are granted in their order, and the window's start moves (behaviour §4, §8).
 func (d *deciding) fit(ctx context.Context) error {
@@ -24,7 +28,11 @@ func (d *deciding) fit(ctx context.Context) error {
 	if !over && d.fixed+d.out.tokens() <= limit-d.excess() {
 		return nil
 	}
+	before := d.out.window
 	for round := range fitRounds {
+		if err := d.move(ctx, before); err != nil { // what an earlier round has left out may fit
+			return err
+		}
 		c, err := d.claims(ctx, limit, over)
 		if err != nil {
 			return err
@@ -42,7 +50,7 @@ func (d *deciding) fit(ctx context.Context) error {
 		if d.over() <= 0 {
 			return nil
 		}
-		limit, over = limit-max(d.over(), min(d.over()<<(2*round), limit/cutSlack)), true
+		limit, over = limit-max(d.over(), min(d.over()<<(2*round), limit/max(mostSlack, int64(cutSlack)>>round))), true
 	}
 	return d.fitLeast(ctx)
 }

@@ -55,7 +55,7 @@ func (d *deciding) newWindow(ctx context.Context, known fits) (conversation.Wind
 // room for all of it here either: then it is cut as it was, so that no less is shown.
 func (d *deciding) inherit(ctx context.Context, smaller conversation.Window) (conversation.Window, error) {
 	win := smaller
-	win.Request, win.Cuts = wholeRequest(&win), nil
+	win.Cuts = nil
 	if err := d.loadWindow(ctx, win); err != nil || len(smaller.Cuts) == 0 {
 		return win, err
 	}
@@ -64,14 +64,6 @@ func (d *deciding) inherit(ctx context.Context, smaller conversation.Window) (co
 		win = smaller
 	}
 	return win, err
-}
-
-// wholeRequest is the request that a window shows whole before its start: one for a larger budget shows it too. It is -1 for none.
-func wholeRequest(win *conversation.Window) int32 {
-	if _, cut := win.CutOf(win.Request, 0); cut {
-		return -1
-	}
-	return win.Request
 }
 
 // openAfresh opens a window for a budget that is much larger than all before: on the whole record, if that fits, or else on as much of it
@@ -91,20 +83,43 @@ func (d *deciding) openAfresh(ctx context.Context, known fits) (conversation.Win
 	if err != nil || d.fixed+out.tokens() <= d.settings.limit {
 		return win, err
 	}
-	at := out.newest()
-	room := d.settings.target - d.fixed - out.weights[at]
-	for i := range out.units[:out.tail] {
-		room -= out.weights[i]
-	}
-	for at > out.tail+1 && room >= out.weights[at-1] {
-		at--
-		room -= out.weights[at]
-	}
+	at := d.afresh(out)
 	win.Start = known.earliest(max(win.Start, out.units[at].First()))
-	if smaller, ok := known.below(d.settings.budget); ok && smaller.Request < win.Start {
-		win.Request = wholeRequest(&smaller)
+	smaller, ok := known.below(d.settings.budget)
+	if ok && smaller.Start == win.Start {
+		smaller.Afresh = win.Afresh
+		return d.inherit(ctx, smaller)
+	}
+	if _, cut := smaller.CutOf(smaller.Request, 0); ok && !cut && smaller.Request < win.Start { // it keeps its place here too
+		win.Request = smaller.Request
 	}
 	return win, nil
+}
+
+// afresh is the unit of the tail at which a window starts that is opened afresh: the earliest with which the context weighs no more than a
+// cut would leave. The request and the opening are shown wherever it starts.
+func (d *deciding) afresh(out *composition) int {
+	at := out.newest()
+	room := d.settings.target - d.fixed
+	for i := range out.units {
+		if u := &out.units[i]; i < out.tail || i == at || d.isAsked(u) {
+			room -= out.weights[i]
+		}
+	}
+	for at > out.tail+1 && room >= 0 {
+		if u := &out.units[at-1]; !d.isAsked(u) {
+			room -= out.weights[at-1]
+		}
+		if room >= 0 {
+			at--
+		}
+	}
+	return at
+}
+
+// isAsked says whether a unit is the request in force or the opening.
+func (d *deciding) isAsked(u *conversation.Unit) bool {
+	return u.Summary == nil && (u.First() == d.request || u.First() == d.opening)
 }
 
 // discover finds where a window may start that nobody has fitted yet: far enough back that the newest messages exceed the

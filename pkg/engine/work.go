@@ -51,7 +51,7 @@ type draft struct {
 func (d *deciding) work(ctx context.Context, p *plan, room int64) (*work, error) {
 	c := d.settings.compact
 	if c.strategy == conversation.StrategySummarize { // elsewhere several stand beside each other
-		c.within(room)
+		c.summary = min(c.summary, max(room-c.losses, c.summary/2)) // the list beside it must hold what it would lose
 	}
 	w := &work{
 		plan: *p, key: d.window.key, incarnation: d.window.head.Incarnation, counter: d.settings.counter,

@@ -488,8 +488,8 @@ type CompactionPolicy struct {
 	MinShrinkPercent *int32 `protobuf:"varint,7,opt,name=min_shrink_percent,json=minShrinkPercent,proto3,oneof" json:"min_shrink_percent,omitempty"`
 	// Optional. How many summaries of a level become one of the next, for hierarchical; 2 to 16; 4 by default.
 	FanOut *int32 `protobuf:"varint,8,opt,name=fan_out,json=fanOut,proto3,oneof" json:"fan_out,omitempty"`
-	// Optional. What a model's summary may weigh, in tokens; 100 to 8,000; 4,000 by default, and never more than a tenth of the budget, nor,
-	// with the list beside it, than target_percent leaves for it, or 500.
+	// Optional. What a model's summary may weigh, in tokens; 100 to 8,000; 4,000 by default, and never more than a tenth of the budget; down
+	// to half of that where target_percent leaves no more.
 	SummaryTokens *int32 `protobuf:"varint,9,opt,name=summary_tokens,json=summaryTokens,proto3,oneof" json:"summary_tokens,omitempty"`
 	// Optional. The prompt that summaries are asked for with; at most 256 bytes. The built-in one by default, and where no prompt has
 	// the id.
