@@ -2,11 +2,10 @@ package compaction
 
 import (
 	"slices"
-	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/facts"
 )
 
 // Facts are what a stretch of conversation must not lose unnoticed, with how often each was mentioned, in the order in which
@@ -98,8 +97,10 @@ func (c *collector) item(it *conversation.Item) {
 	}
 	for i := range it.Parts {
 		p := &it.Parts[i]
-		if it.Message.Role == conversation.RoleUser && p.Kind == conversation.PartText {
-			c.rules(p.Text.Inline)
+		if it.SaidByUser(i) {
+			for _, rule := range facts.Rules(p.Text.Inline) {
+				c.add(conversation.FactRule, rule, 1)
+			}
 		}
 		switch p.Kind {
 		case conversation.PartText:
@@ -119,26 +120,14 @@ func (c *collector) text(text string) {
 	w.run()
 }
 
-// The most that a fact says, in characters.
-const (
-	maxRule = 400
-	maxText = 200
-)
+// maxText is the most that a fact says that is no rule, in characters.
+const maxText = 200
 
 // clean is a text on one line, without control characters, of at most so many characters.
 func clean(text string, limit int) string {
-	text = collapse(text)
+	text = facts.OneLine(text)
 	if utf8.RuneCountInString(text) > limit {
 		text = text[:offset(text, limit-1)] + "…"
 	}
 	return text
-}
-
-// collapse makes one space of all white space and of what is not seen: control characters, and those that turn a text around.
-func collapse(text string) string {
-	return strings.Join(strings.FieldsFunc(text, isBlank), " ")
-}
-
-func isBlank(r rune) bool {
-	return unicode.IsSpace(r) || unicode.IsControl(r) || r == utf8.RuneError || '\u202a' <= r && r <= '\u202e' || '\u2066' <= r && r <= '\u2069'
 }

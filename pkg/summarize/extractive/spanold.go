@@ -1,6 +1,10 @@
 package extractive
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/palimpsest-context/palimpsest/pkg/facts"
+)
 
 // told is what earlier summaries tell: an extract's lines by their kind, and the lines of all others as they are.
 type told struct {
@@ -81,7 +85,7 @@ func (o *told) foreign() (all []piece) {
 	}
 	boost := func(i int) float64 {
 		weight := 0.5 + float64(i+1)/float64(len(lines))
-		if saysRule(lines[i].text) {
+		if facts.IsRule(lines[i].text) {
 			weight *= 2
 		}
 		return weight

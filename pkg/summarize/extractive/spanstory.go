@@ -58,24 +58,42 @@ func readStory(earlier []string, units []conversation.Unit) *story {
 
 func (s *story) read(it *conversation.Item) {
 	s.now++
-	var texts []string
+	var own, foreign texts
 	for i := range it.Parts {
+		said := &own
+		if it.Speaker(i) != it.Message.Role.String() {
+			said = &foreign
+		}
 		switch p := &it.Parts[i]; p.Kind {
 		case conversation.PartText:
-			texts = append(texts, clean(p.Text.Inline))
+			said.add(clean(p.Text.Inline), it.Speaker(i))
 		case conversation.PartMedia:
-			texts = append(texts, p.Media.Line())
+			said.add(p.Media.Line(), it.Speaker(i))
 		case conversation.PartToolCall:
 			s.readCall(p.Call)
 		case conversation.PartToolResult:
 			s.readResult(p.Result)
 		}
 	}
-	text := strings.TrimSpace(strings.Join(texts, "\n"))
+	s.readForeign(&foreign)
+	s.readOwn(it.Message.Role, own.text())
+}
+
+// texts are what is said in a message by its role, or by others in its role.
+type texts struct {
+	said    []string
+	speaker string // of the last
+}
+
+func (t *texts) add(text, speaker string) { t.said, t.speaker = append(t.said, text), speaker }
+
+func (t *texts) text() string { return strings.TrimSpace(strings.Join(t.said, "\n")) }
+
+func (s *story) readOwn(role conversation.Role, text string) {
 	if text == "" {
 		return
 	}
-	switch it.Message.Role {
+	switch role {
 	case conversation.RoleUser:
 		s.users = append(s.users, saying{text, sentencesOf(text), s.now})
 		s.mentions.read(text, s.now, byUser)
@@ -85,6 +103,18 @@ func (s *story) read(it *conversation.Item) {
 	default:
 		s.mentions.read(text, s.now, byTool)
 	}
+}
+
+// readForeign takes what somebody else says in a user's role as what it is: the outcome of something that was done.
+func (s *story) readForeign(t *texts) {
+	text := t.text()
+	if text == "" {
+		return
+	}
+	a := &action{callDetails: callDetails{tool: t.speaker}, at: s.now}
+	a.outcome, a.failed = outcomeOf(text, false)
+	s.actions = append(s.actions, a)
+	s.mentions.read(text, s.now, byTool)
 }
 
 func (s *story) readCall(c *conversation.ToolCall) {
