@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/summarize"
 )
 
 // The headings of a span's extract, in their order. Every other line begins with a dash, so that no text can imitate one.
@@ -143,5 +144,5 @@ func (o *sheet) text() string {
 
 // item is a line of an extract: a dash, and a text without line breaks.
 func item(text string, order int, worth float64, most int) piece {
-	return piece{label: "- ", text: oneLine(text), order: order, worth: worth, most: most}
+	return piece{label: "- ", text: oneLine(summarize.Filter(oneLine(text))), order: order, worth: worth, most: most}
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/palimpsest-context/palimpsest/pkg/facts"
+	"github.com/palimpsest-context/palimpsest/pkg/summarize"
 )
 
 // told is what earlier summaries tell: an extract's lines by their kind, and the lines of all others as they are.
@@ -18,23 +19,32 @@ func (o *told) read(text string) {
 	if o.byHeading == nil {
 		o.byHeading, o.seen = map[string][]string{}, map[[2]string]bool{}
 	}
-	heading := ""
+	extract, heading := false, ""
 	for line := range strings.SplitSeq(text, "\n") {
-		switch line {
-		case headBefore, headRules, headAsked, headFiles, headTools, headCalls, headSaid, headOpen, headNamed:
+		if extract && isHeading(line) {
 			heading = line
 			continue
 		}
+		begins := strings.HasPrefix(line, headBegins)
 		entry, isItem := strings.CutPrefix(line, "- ")
-		switch entry = oneLine(entry); {
-		case entry == "" || strings.HasPrefix(line, headBegins):
-			heading = "" // an extract ends; what follows is another text's
+		switch entry = oneLine(summarize.Filter(entry)); {
+		case begins || strings.TrimSpace(line) == "":
+			extract, heading = begins, "" // an extract ends, and what follows is another text's; or one begins
+		case entry == "":
 		case isItem && heading != "" && heading != headBefore:
 			o.keep(heading, entry)
 		default:
 			o.lines = append(o.lines, entry)
 		}
 	}
+}
+
+func isHeading(line string) bool {
+	switch line {
+	case headBefore, headRules, headAsked, headFiles, headTools, headCalls, headSaid, headOpen, headNamed:
+		return true
+	}
+	return false
 }
 
 // keep keeps a line of an extract. Of what was open then, only calls without a result still are; what was said last is said.
