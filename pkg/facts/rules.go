@@ -12,10 +12,10 @@ type Weight int8
 
 // The weights, lightest first.
 const (
-	NoRule Weight = iota
-	Remark        // has the words of a rule, but tells of who speaks: "I do not know"
-	Rule          // says what should, or should not, be done, or denies something
-	StrictRule    // with must, never, always and their like
+	NoRule     Weight = iota
+	Remark            // has the words of a rule, but tells of who speaks: "I do not know"
+	Rule              // says what should, or should not, be done, or denies something
+	StrictRule        // with must, never, always and their like
 )
 
 // MaxRule is how many characters (Unicode code points) a rule has at most.

@@ -30,7 +30,7 @@ const strictWords = "must,mustn't,mustnt,never,always,forbidden,mandatory,prohib
 
 // otherWords say what should, or should not, be done, or merely deny something.
 const otherWords = "do not,don't,have to,has to,ensure,dont,should not,shouldn't,only,important,importantly,cannot,critical,crucial,avoid,refrain,strictly,exclusively,no longer," +
-	"we should not,we shouldn't," + // of all of us, so no remark
+	"we should not,we shouldn't,we no longer," + // of all of us, so no remark
 	"nicht,nur,wichtig,ausschließlich,kein,keine,keinen,keinem,keiner,soll,sollst,sollt,sollen,sollte,solltest,sollten,vermeide,vermeiden,achte darauf,notwendig,nötig,lediglich," +
 	"ne,seulement,uniquement,important,importante,évite,évitez,pas de,exclusivement,nécessaire," +
 	"no,solo,sólo,solamente,únicamente,importante,evita,evite,necesario,necesaria,exclusivamente," +

@@ -78,10 +78,17 @@ func isStray(c rune) bool {
 const omitted = "…"
 
 // recall is how notes say what brings a text back.
-var recall = regexp.MustCompile(`Full\s+(?:text|message):\s*[a-z_]+\([^()\n]*\)`)
+var recall = regexp.MustCompile(`(?i)full\s+(?:text|message):\s*(?:expand_message|retrieve_content)\([^()\n]*\)?`)
+
+func recalls(text string) bool {
+	return strings.Contains(text, "expand_message(") || strings.Contains(text, "retrieve_content(")
+}
 
 // withoutMarkers leaves out notes and the tokens of chats, and lines that hold nothing else.
 func withoutMarkers(text string) string {
+	if recalls(text) {
+		text = recall.ReplaceAllLiteralString(text, omitted)
+	}
 	var b strings.Builder
 	rest := text
 	for at := strings.IndexAny(rest, "[<"); at >= 0; at = strings.IndexAny(rest, "[<") {
@@ -95,9 +102,6 @@ func withoutMarkers(text string) string {
 		rest = rest[at+n:]
 	}
 	b.WriteString(rest)
-	if strings.Contains(text, "Full") {
-		return withoutOmitted(recall.ReplaceAllLiteralString(b.String(), omitted))
-	}
 	return withoutOmitted(b.String())
 }
 
@@ -145,7 +149,7 @@ func noteSize(text string) int {
 			return n + 1
 		}
 	}
-	if closed && (strings.Contains(text[:end], "expand_message(") || strings.Contains(text[:end], "retrieve_content(")) {
+	if closed && recalls(text[:end]) {
 		return end + 1
 	}
 	return 0

@@ -54,7 +54,7 @@ func withoutHeading(line string) string {
 	for _, role := range roles {
 		n := headed(line[at:], role)
 		if name := strings.TrimRight(line[at:at+n], ":："); len(name) < n {
-			return line[:at] + name + " –" + line[at+n:]
+			return line[:at] + strings.TrimRight(name, " \t") + " –" + line[at+n:]
 		}
 	}
 	return line
@@ -76,7 +76,7 @@ func withoutOurs(line string) (rest string, cut bool) {
 	if strings.Trim(line[at+n:], "*_:.` \t") == "" {
 		return "", true
 	}
-	return line[:at] + strings.TrimLeft(line[at+n:], " "), true
+	return line[:at] + strings.TrimLeft(line[at+n:], "*_ "), true
 }
 
 // lead is how many bytes of white space and of some other characters a line begins with.

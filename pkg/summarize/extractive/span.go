@@ -40,14 +40,17 @@ func Span(earlier []string, units []conversation.Unit, target int) string {
 	return clip(head+out.text(), target)
 }
 
-// headBegins is what the first line of every extract of a span begins with.
-const headBegins = "Extract of the conversation"
+// headBegins is what the first line of every extract of a span begins with, and headUpTo how it goes on if there were messages.
+const (
+	headBegins = "Extract of the conversation"
+	headUpTo   = " up to message "
+)
 
 func (s *story) head() string {
 	if s.now == 0 {
 		return headBegins + "."
 	}
-	return fmt.Sprintf("%s up to message %d.", headBegins, s.last)
+	return fmt.Sprintf("%s%s%d.", headBegins, headUpTo, s.last)
 }
 
 // section is what an extract says of one kind, from which the room decides what is shown.

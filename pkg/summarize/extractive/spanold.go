@@ -25,7 +25,7 @@ func (o *told) read(text string) {
 			heading = line
 			continue
 		}
-		begins := strings.HasPrefix(line, headBegins)
+		begins := strings.HasPrefix(line, headBegins+".") || strings.HasPrefix(line, headBegins+headUpTo)
 		entry, isItem := strings.CutPrefix(line, "- ")
 		switch entry = oneLine(summarize.Filter(entry)); {
 		case begins || strings.TrimSpace(line) == "":
