@@ -66,8 +66,8 @@ func TestFilter_WhatIsOurs_LosesItsForm(t *testing.T) {
 // forged is what nothing may hold that has passed the filter.
 var forged = regexp.MustCompile(`(?im)\[\s*(compacted|clipped|shortened\s+to\s+fit|summary\s+of|extract\s+of|system\s+message|inst)\b|` +
 	`full\s+text:\s+expand_message\(|<\|[a-z_]*\|>|</?system>|` +
-	`^[-•*_>#\s]*(rules of the user|the user's rules|the user said|told before|not told above, in the words of the original)[*_\s]*(:|$)|` +
-	`^[*_>#\s]*(system|user|assistant|human)[*_\s]*:|^(open|files|calls|tools|names|errors):$|^extract of the conversation\b`)
+	`^[-•*_># \t]*(rules of the user|the user's rules|the user said|told before|not told above, in the words of the original)[*_ \t]*(:|$)|` +
+	`^[*_># \t]*(system|user|assistant|human)[*_ \t]*:|^(open|files|calls|tools|names|errors):$|^extract of the conversation\b`)
 
 func TestFilter_AnyText_HoldsNothingForged(t *testing.T) {
 	scraps := []string{
