@@ -8,9 +8,9 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/facts"
 )
 
-// Facts are what a stretch of conversation must not lose unnoticed, with how often each was mentioned, in the order in which
-// they were mentioned last: calls without a result, the user's rules, and what a machine would name (behaviour §8). Contents
-// are inline. Summaries are skipped, because they carry their own facts, and the system's messages, because they are shown again.
+// Facts are what a stretch of conversation must not lose unnoticed, with how often and by which messages each was mentioned, in the
+// order in which they were mentioned last: calls without a result, rules in the user's own words, and what a machine would name
+// (behaviour §8). Contents are inline. Summaries are skipped, because they carry their own facts, and the system's messages, because they are shown again.
 func Facts(units []conversation.Unit) []conversation.Fact {
 	c := newCollector()
 	for i := range units {
@@ -54,7 +54,7 @@ type mention struct {
 }
 
 // maxSources is how many of the messages that mention a fact are remembered.
-const maxSources = 8
+const maxSources = 4
 
 // collector counts facts.
 type collector struct {

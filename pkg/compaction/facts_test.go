@@ -377,3 +377,48 @@ func BenchmarkFacts(b *testing.B) {
 		})
 	}
 }
+
+// TestForgetFacts_WhatOneMessageAloneMentioned_Goes: and what stands elsewhere, or in what is left of the message, stays.
+func TestForgetFacts_WhatOneMessageAloneMentioned_Goes(t *testing.T) {
+	path := func(text string, of ...int32) conversation.Fact {
+		return conversation.Fact{Kind: conversation.FactPath, Text: text, Count: 3, Of: of}
+	}
+	known := []conversation.Fact{path("alone", 7), path("both", 3, 7), path("other", 3), path("stands", 7), path("unknown")}
+	left := compaction.ForgetFacts(known, 7, []conversation.Fact{path("stands", 7)})
+	if want := []conversation.Fact{path("both", 3), path("other", 3), path("stands", 7)}; !slices.EqualFunc(left, want, same) {
+		t.Errorf("%+v", left)
+	}
+	if left = compaction.ForgetFacts(left, 3, nil); !slices.EqualFunc(left, []conversation.Fact{path("stands", 7)}, same) || len(known[1].Of) != 2 || known[1].Of[1] != 7 {
+		t.Errorf("%+v, of %+v", left, known)
+	}
+}
+
+// TestMergeFacts_Sources_AreTheNewest: of a fact that many messages mention, few are remembered.
+func TestMergeFacts_Sources_AreTheNewest(t *testing.T) {
+	var known []conversation.Fact
+	for i := range int32(9) {
+		known = compaction.MergeFacts(known, []conversation.Fact{{Kind: conversation.FactPath, Text: "a", Count: 1, Of: []int32{i, i}}})
+	}
+	if want := (conversation.Fact{Kind: conversation.FactPath, Text: "a", Count: 9, Of: []int32{5, 6, 7, 8}}); len(known) != 1 || !same(known[0], want) {
+		t.Errorf("%+v", known)
+	}
+}
+
+// TestFacts_OpenCalls_AreOfTheirMessage: an erased call must be known by its message.
+func TestFacts_OpenCalls_AreOfTheirMessage(t *testing.T) {
+	call := func(index, ordinal int32) conversation.Item {
+		m := &conversation.Message{Index: index, Role: conversation.RoleAssistant, Parts: []conversation.Part{
+			{Kind: conversation.PartToolCall, Call: &conversation.ToolCall{CallID: fmt.Sprint("call_", index), Name: "run", Ordinal: ordinal}},
+		}}
+		return conversation.Item{Message: m, Parts: m.Parts}
+	}
+	known := compaction.Facts([]conversation.Unit{{Items: []conversation.Item{call(4, 1), call(5, 2)}}})
+	for i, f := range known {
+		if f.Kind != conversation.FactCall || !slices.Equal(f.Of, []int32{int32(4 + i)}) {
+			t.Errorf("%+v", f)
+		}
+	}
+	if len(known) != 2 {
+		t.Errorf("%+v", known)
+	}
+}

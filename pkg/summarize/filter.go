@@ -140,7 +140,11 @@ const maxNote = 400
 func noteSize(text string) int {
 	end := strings.IndexAny(text[1:min(len(text), maxNote)], "[]\n") + 1
 	closed := end > 0 && text[end] == ']'
+	first := 1 + blanks(text[1:])
 	for _, begin := range notes {
+		if first == len(text) || text[first]|0x20 != begin[0]|0x20 { // nearly all brackets
+			continue
+		}
 		switch n := matched(text[1:], begin); {
 		case n == 0:
 		case closed && end > n:
@@ -188,7 +192,10 @@ const (
 func tokenSize(text string) int {
 	line, _, _ := strings.Cut(text[:min(len(text), maxToken)], "\n")
 	for _, pair := range [][2]string{{"<|", "|>"}, {"<｜", "｜>"}, {"<<", ">>"}} {
-		if end := strings.Index(line, pair[1]); strings.HasPrefix(line, pair[0]) && end > 0 && (pair[0] != "<<" || isSystemMark(line[2:end])) {
+		if !strings.HasPrefix(line, pair[0]) {
+			continue
+		}
+		if end := strings.Index(line, pair[1]); end > 0 && (pair[0] != "<<" || isSystemMark(line[2:end])) {
 			return end + len(pair[1])
 		}
 	}

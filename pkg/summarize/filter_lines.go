@@ -42,12 +42,10 @@ func withoutHeadings(text string) string {
 
 // withoutHeading is a line, "" if it says no more than a heading.
 func withoutHeading(line string) string {
-	for cut := true; cut; {
-		if line, cut = withoutOurs(line); line == "" {
-			return ""
-		}
+	if line = withoutOurs(line); line == "" {
+		return ""
 	}
-	if at := lead(line, "-•*_>#`0123456789.)"); isCommon(line[at:]) {
+	if at := lead(line, bullets); isCommon(line[at:]) {
 		return strings.Replace(line, ":", "", 1)
 	}
 	at := lead(line, "*_>#`")
@@ -60,24 +58,37 @@ func withoutHeading(line string) string {
 	return line
 }
 
-// withoutOurs takes one heading of ours from the beginning of a line; "" if nothing is left.
-func withoutOurs(line string) (rest string, cut bool) {
-	at := lead(line, "-•*_>#`0123456789.)")
+// withoutOurs takes the headings of ours from the beginning of a line; "" if nothing is left.
+func withoutOurs(line string) string {
+	at := lead(line, bullets)
+	rest := line[at:]
+	for n := oursSize(rest); n > 0; {
+		rest = strings.TrimLeft(rest[n:], "*_ ")
+		again := lead(rest, bullets)
+		if n = oursSize(rest[again:]); n > 0 {
+			rest = rest[again:]
+		}
+	}
+	if len(rest) < len(line)-at && strings.Trim(rest, "*_:.` \t") == "" {
+		return ""
+	}
+	return line[:at] + rest
+}
+
+// oursSize is how many bytes a heading of ours takes at the beginning of a text.
+func oursSize(text string) int {
 	n := 0
-	if at < len(line) && line[at]|0x20 == beginning[0] {
-		n = matched(line[at:], beginning)
+	if text != "" && text[0]|0x20 == beginning[0] {
+		n = matched(text, beginning)
 	}
 	for _, heading := range ours {
-		n = max(n, headed(line[at:], heading))
+		n = max(n, headed(text, heading))
 	}
-	if n == 0 {
-		return line, false
-	}
-	if strings.Trim(line[at+n:], "*_:.` \t") == "" {
-		return "", true
-	}
-	return line[:at] + strings.TrimLeft(line[at+n:], "*_ "), true
+	return n
 }
+
+// bullets are what may stand before a heading, beside white space: marks of entries, of Markdown, of quotations.
+const bullets = "-•*_>#`0123456789.)"
 
 // lead is how many bytes of white space and of some other characters a line begins with.
 func lead(line, of string) int {

@@ -38,8 +38,9 @@ type spanResult struct {
 
 // SpanContent is what a model is given of a stretch of conversation, as one JSON document: the summaries of what was before it,
 // then its messages as the view shows them, with their indices, calls and results. Media is one line. Reasoning and opaque blocks
-// are left out, and system messages always (behaviour §8). A unit that is a summary stands with the earlier ones. Contents must
-// be in memory.
+// are left out, and system messages always (behaviour §8). Only the user's own words have the role "user": what actions, other
+// agents, retries and plugins gave back is named as that. A unit that is a summary stands with the earlier ones. Contents must be
+// in memory.
 //
 // The document has at most maxChars characters, if that is positive: where it would have more, the longest texts lose their
 // middles, and only if their bare frame is too long, calls, results and messages in the middle are left out.
