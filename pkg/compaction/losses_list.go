@@ -76,10 +76,10 @@ func (l *losses) writeGroup(b *strings.Builder, g group, facts []conversation.Fa
 
 // shown is a fact as it is listed.
 func (l *losses) shown(f conversation.Fact) string {
-	switch {
-	case f.Kind == conversation.FactCall:
+	switch f.Kind {
+	case conversation.FactCall:
 		return clean(f.Text, max(l.calls, named(f.Text)))
-	case f.Kind == conversation.FactRule:
+	case conversation.FactRule:
 		return facts.CutRule(f.Text, l.cut)
 	default:
 		return f.Text
