@@ -48,8 +48,17 @@ var layers = []layer{
 	},
 	{
 		name: "policies", why: "pure functions from values to decisions: what they decide can be tested and replayed",
-		dirs:  []string{"pkg/expiry", "pkg/retention", "pkg/prune", "pkg/compaction", "pkg/citations"},
+		dirs:  []string{"pkg/expiry", "pkg/retention", "pkg/prune", "pkg/citations"},
 		allow: []string{vocabulary, "./pkg/tokens"}, deny: outside, noClock: true,
+	},
+	{
+		name: "compaction", why: "a policy as the others, which asks what must not be lost",
+		dirs:  []string{"pkg/compaction"},
+		allow: []string{vocabulary, "./pkg/tokens", "./pkg/facts"}, deny: outside, noClock: true,
+	},
+	{
+		name: "facts", why: "one recogniser each for whoever must not lose them, so it knows none of who asks",
+		dirs: []string{"pkg/facts"}, allow: []string{vocabulary}, deny: outside, noClock: true,
 	},
 	{
 		name: "provider formats", why: "rendering is pure: the same view gives the same bytes for ever",
@@ -59,7 +68,7 @@ var layers = []layer{
 	{
 		name: "summarizers", why: "a port to a model knows nothing of storage, engine or API",
 		dirs:  []string{"pkg/summarize", "pkg/summarize/*"},
-		allow: []string{vocabulary, "./pkg/summarize"}, deny: transport,
+		allow: []string{vocabulary, "./pkg/summarize", "./pkg/facts"}, deny: transport,
 	},
 	{
 		name: "token counters", why: "counting is independent of everything that counts",

@@ -2,16 +2,15 @@ package compaction
 
 import (
 	"slices"
-	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/facts"
 )
 
-// Facts are what a stretch of conversation must not lose unnoticed, with how often each was mentioned, in the order in which
-// they were mentioned last: calls without a result, the user's rules, and what a machine would name (behaviour §8). Contents
-// are inline. Summaries are skipped, because they carry their own facts, and the system's messages, because they are shown again.
+// Facts are what a stretch of conversation must not lose unnoticed, with how often and by which messages each was mentioned, in the
+// order in which they were mentioned last: calls without a result, rules in the user's own words, and what a machine would name
+// (behaviour §8). Contents are inline. Summaries are skipped, because they carry their own facts, and the system's messages, because they are shown again.
 func Facts(units []conversation.Unit) []conversation.Fact {
 	c := newCollector()
 	for i := range units {
@@ -28,8 +27,8 @@ const maxFacts = 20 << 10
 func MergeFacts(older, newer []conversation.Fact) []conversation.Fact {
 	c := newCollector()
 	for _, facts := range [][]conversation.Fact{older, newer} {
-		for _, f := range facts {
-			c.add(f.Kind, f.Text, f.Count)
+		for i := range facts {
+			c.addFact(&facts[i])
 		}
 	}
 	return bounded(c.facts())
@@ -37,15 +36,15 @@ func MergeFacts(older, newer []conversation.Fact) []conversation.Fact {
 
 func bounded(facts []conversation.Fact) []conversation.Fact {
 	ranked := rank(facts)
-	kept := make(map[conversation.Fact]bool, len(facts))
+	kept := make(map[mention]bool, len(facts))
 	room := maxFacts
 	for _, f := range ranked {
 		if len(f.Text) <= room {
 			room -= len(f.Text)
-			kept[f] = true
+			kept[mention{f.Kind, f.Text}] = true
 		}
 	}
-	return slices.DeleteFunc(facts, func(f conversation.Fact) bool { return !kept[f] })
+	return slices.DeleteFunc(facts, func(f conversation.Fact) bool { return !kept[mention{f.Kind, f.Text}] })
 }
 
 // mention is a fact without how often.
@@ -54,32 +53,72 @@ type mention struct {
 	text string
 }
 
+// maxSources is how many of the messages that mention a fact are remembered.
+const maxSources = 4
+
 // collector counts facts.
 type collector struct {
-	count map[mention]int32
-	last  map[mention]int // when it was mentioned last
-	now   int
+	count   map[mention]int32
+	last    map[mention]int // when it was mentioned last
+	of      map[mention][]int32
+	now     int
+	message int32 // whose facts are collected
 }
 
 func newCollector() *collector {
-	return &collector{count: make(map[mention]int32), last: make(map[mention]int)}
+	return &collector{count: make(map[mention]int32), last: make(map[mention]int), of: make(map[mention][]int32)}
 }
 
-func (c *collector) add(kind conversation.FactKind, text string, n int32) {
-	m := mention{kind, text}
+func (c *collector) add(kind conversation.FactKind, text string) {
+	c.addFact(&conversation.Fact{Kind: kind, Text: text, Count: 1, Of: []int32{c.message}})
+}
+
+func (c *collector) addFact(f *conversation.Fact) {
+	m := mention{f.Kind, f.Text}
 	c.now++
-	c.count[m] += n
+	c.count[m] += f.Count
 	c.last[m] = c.now
+	c.of[m] = sources(c.of[m], f.Of)
+}
+
+// sources are the newest of the messages of two lists, in their order, each once.
+func sources(a, b []int32) []int32 {
+	if len(b) == 1 && len(a) > 0 && a[len(a)-1] == b[0] {
+		return a
+	}
+	all := slices.Concat(a, b)
+	slices.Sort(all)
+	all = slices.Compact(all)
+	return all[max(0, len(all)-maxSources):]
 }
 
 func (c *collector) facts() []conversation.Fact {
 	out := make([]conversation.Fact, 0, len(c.count))
 	for m, n := range c.count {
-		out = append(out, conversation.Fact{Kind: m.kind, Text: m.text, Count: n})
+		out = append(out, conversation.Fact{Kind: m.kind, Text: m.text, Count: n, Of: c.of[m]})
 	}
 	slices.SortFunc(out, func(a, b conversation.Fact) int {
 		return c.last[mention{a.Kind, a.Text}] - c.last[mention{b.Kind, b.Text}]
 	})
+	return out
+}
+
+// ForgetFacts are facts without those that only a message mentioned whose words are gone, in part or in all: what stands of it has
+// the facts given. Of a fact whose messages are not known it cannot be told, so it goes too.
+func ForgetFacts(known []conversation.Fact, message int32, standing []conversation.Fact) []conversation.Fact {
+	stands := make(map[mention]bool, len(standing))
+	for _, f := range standing {
+		stands[mention{f.Kind, f.Text}] = true
+	}
+	out := make([]conversation.Fact, 0, len(known))
+	for _, f := range known {
+		if !stands[mention{f.Kind, f.Text}] {
+			f.Of = slices.DeleteFunc(slices.Clone(f.Of), func(i int32) bool { return i == message })
+		}
+		if len(f.Of) > 0 {
+			out = append(out, f)
+		}
+	}
 	return out
 }
 
@@ -88,18 +127,33 @@ func (c *collector) unit(u *conversation.Unit) {
 		c.item(&u.Items[i])
 	}
 	for _, call := range u.OpenCalls() {
-		c.add(conversation.FactCall, clean(call.Name+" "+call.CallID+" "+call.Arguments.Inline, maxText), 1)
+		c.message = callerOf(u, call)
+		c.add(conversation.FactCall, clean(call.Name+" "+call.CallID+" "+call.Arguments.Inline, maxText))
 	}
+}
+
+// callerOf is the message of a unit that has a call.
+func callerOf(u *conversation.Unit, call *conversation.ToolCall) int32 {
+	for i := range u.Items {
+		m := u.Items[i].Message
+		if slices.ContainsFunc(m.Parts, func(p conversation.Part) bool { return p.Call == call }) {
+			return m.Index
+		}
+	}
+	return u.First()
 }
 
 func (c *collector) item(it *conversation.Item) {
 	if it.Message.Role == conversation.RoleSystem {
 		return
 	}
+	c.message = it.Message.Index
 	for i := range it.Parts {
 		p := &it.Parts[i]
-		if it.Message.Role == conversation.RoleUser && p.Kind == conversation.PartText {
-			c.rules(p.Text.Inline)
+		if it.SaidByUser(i) {
+			for _, rule := range facts.Rules(p.Text.Inline) {
+				c.add(conversation.FactRule, rule)
+			}
 		}
 		switch p.Kind {
 		case conversation.PartText:
@@ -115,30 +169,18 @@ func (c *collector) item(it *conversation.Item) {
 }
 
 func (c *collector) text(text string) {
-	w := words{text: text, found: func(kind conversation.FactKind, text string) { c.add(kind, text, 1) }}
+	w := words{text: text, found: func(kind conversation.FactKind, text string) { c.add(kind, text) }}
 	w.run()
 }
 
-// The most that a fact says, in characters.
-const (
-	maxRule = 400
-	maxText = 200
-)
+// maxText is the most that a fact says that is no rule, in characters.
+const maxText = 200
 
 // clean is a text on one line, without control characters, of at most so many characters.
 func clean(text string, limit int) string {
-	text = collapse(text)
+	text = facts.OneLine(text)
 	if utf8.RuneCountInString(text) > limit {
 		text = text[:offset(text, limit-1)] + "…"
 	}
 	return text
-}
-
-// collapse makes one space of all white space and of what is not seen: control characters, and those that turn a text around.
-func collapse(text string) string {
-	return strings.Join(strings.FieldsFunc(text, isBlank), " ")
-}
-
-func isBlank(r rune) bool {
-	return unicode.IsSpace(r) || unicode.IsControl(r) || r == utf8.RuneError || '\u202a' <= r && r <= '\u202e' || '\u2066' <= r && r <= '\u2069'
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/facts"
 )
 
 // rank is facts, which are in order of time, by how much it matters that none of them is lost: the weightiest first; of the
@@ -51,10 +52,7 @@ func weight(f conversation.Fact) int {
 	case conversation.FactCall:
 		return openCall
 	case conversation.FactRule:
-		if at, weighs := ruleWord(f.Text); at >= 0 {
-			return weighs
-		}
-		return otherRule
+		return ruleWeight(f.Text)
 	}
 	code := f.Kind == conversation.FactID && !strings.ContainsAny(f.Text, "0123456789@")
 	named := f.Kind == conversation.FactPath || f.Kind == conversation.FactURL || f.Kind == conversation.FactID && !code
@@ -67,5 +65,17 @@ func weight(f conversation.Fact) int {
 		return codeOnce
 	default:
 		return once
+	}
+}
+
+// ruleWeight is what a rule weighs. One that was cut beside its words is still one.
+func ruleWeight(rule string) int {
+	switch facts.WeightOf(rule) {
+	case facts.StrictRule:
+		return strictRule
+	case facts.Remark:
+		return remark
+	default:
+		return otherRule
 	}
 }

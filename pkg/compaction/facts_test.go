@@ -13,6 +13,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/internal/proptest"
 	"github.com/palimpsest-context/palimpsest/pkg/compaction"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/facts"
 )
 
 func content(text string) conversation.Content { return conversation.Content{Inline: text} }
@@ -24,6 +25,10 @@ func textPart(text string) conversation.Part {
 func unitOf(role conversation.Role, parts ...conversation.Part) conversation.Unit {
 	m := &conversation.Message{Role: role, Parts: parts}
 	return conversation.Unit{Items: []conversation.Item{{Message: m, Parts: parts}}}
+}
+
+func same(a, b conversation.Fact) bool {
+	return a.Kind == b.Kind && a.Text == b.Text && a.Count == b.Count && slices.Equal(a.Of, b.Of)
 }
 
 // factsOf are the facts of a text that a role says.
@@ -211,7 +216,7 @@ func TestFacts_WhatIsNotShown_IsNoFact(t *testing.T) {
 		{Summary: &conversation.Edit{Summary: &conversation.Summary{Text: content("/summary/path.go")}}},
 		unitOf(conversation.RoleSystem, textPart("You must read /system/path.go")), cleared,
 	})
-	if len(facts) != 1 || facts[0] != (conversation.Fact{Kind: conversation.FactPath, Text: "/shown/path.go", Count: 1}) {
+	if len(facts) != 1 || !same(facts[0], conversation.Fact{Kind: conversation.FactPath, Text: "/shown/path.go", Count: 1, Of: []int32{0}}) {
 		t.Errorf("facts are %+v", facts)
 	}
 }
@@ -228,10 +233,10 @@ func TestFacts_EveryKindOfPart_IsRead(t *testing.T) {
 	}
 	facts := compaction.Facts([]conversation.Unit{unitOf(conversation.RoleAssistant, parts...)})
 	want := []conversation.Fact{
-		{Kind: conversation.FactPath, Text: "a/b/reasoned.go", Count: 1}, {Kind: conversation.FactPath, Text: "a/b/called.go", Count: 1},
-		{Kind: conversation.FactPath, Text: "a/b/answered.go", Count: 2},
+		{Kind: conversation.FactPath, Text: "a/b/reasoned.go", Count: 1, Of: []int32{0}}, {Kind: conversation.FactPath, Text: "a/b/called.go", Count: 1, Of: []int32{0}},
+		{Kind: conversation.FactPath, Text: "a/b/answered.go", Count: 2, Of: []int32{0}},
 	}
-	if !slices.Equal(facts, want) {
+	if !slices.EqualFunc(facts, want, same) {
 		t.Errorf("facts are %+v", facts)
 	}
 }
@@ -241,7 +246,7 @@ func TestMergeFacts_Counts_AddUpInOrderOfTime(t *testing.T) {
 		return conversation.Fact{Kind: conversation.FactPath, Text: text, Count: n}
 	}
 	got := compaction.MergeFacts([]conversation.Fact{path("a", 1), path("b", 2)}, []conversation.Fact{path("c", 1), path("a", 4)})
-	if want := []conversation.Fact{path("b", 2), path("c", 1), path("a", 5)}; !slices.Equal(got, want) {
+	if want := []conversation.Fact{path("b", 2), path("c", 1), path("a", 5)}; !slices.EqualFunc(got, want, same) {
 		t.Errorf("got %+v", got)
 	}
 }
@@ -291,7 +296,7 @@ func drawText(t *rapid.T, label string) string {
 // seen is a text as facts have it: white space, and what is not seen, as one space.
 func seen(text string) string {
 	return strings.Join(strings.FieldsFunc(text, func(r rune) bool {
-		return unicode.IsSpace(r) || unicode.IsControl(r) || r == utf8.RuneError || '\u202a' <= r && r <= '\u202e' || '\u2066' <= r && r <= '\u2069'
+		return unicode.IsSpace(r) || unicode.IsControl(r) || r == utf8.RuneError || facts.IsUnseen(r)
 	}), " ")
 }
 
@@ -302,7 +307,7 @@ func checkFacts(t interface {
 }, text string, facts []conversation.Fact) {
 	t.Helper()
 	text = seen(text)
-	known := map[conversation.Fact]bool{}
+	known := map[[2]any]bool{}
 	for _, f := range facts {
 		limit := 200
 		if f.Kind == conversation.FactRule {
@@ -314,7 +319,7 @@ func checkFacts(t interface {
 		if !strings.Contains(text, strings.Trim(f.Text, "…")) {
 			t.Fatalf("%+q is not in %+q", f.Text, text)
 		}
-		if key := (conversation.Fact{Kind: f.Kind, Text: f.Text}); known[key] {
+		if key := [2]any{f.Kind, f.Text}; known[key] {
 			t.Fatalf("%+v is there twice", f)
 		} else {
 			known[key] = true
@@ -327,7 +332,7 @@ func TestFacts_AnyText_HasOnlyWhatItSays(t *testing.T) {
 		text := drawText(t, "text")
 		facts := factsOf(conversation.RoleUser, text)
 		checkFacts(t, text, facts)
-		if !slices.Equal(facts, factsOf(conversation.RoleUser, text)) {
+		if !slices.EqualFunc(facts, factsOf(conversation.RoleUser, text), same) {
 			t.Fatalf("other facts the second time")
 		}
 	})
@@ -337,7 +342,7 @@ func TestMergeFacts_Grouping_MakesNoDifference(t *testing.T) {
 	proptest.Check(t, func(t *rapid.T) {
 		a, b, c := factsOf(conversation.RoleUser, drawText(t, "a")), factsOf(conversation.RoleUser, drawText(t, "b")), factsOf(conversation.RoleUser, drawText(t, "c"))
 		left := compaction.MergeFacts(compaction.MergeFacts(a, b), c)
-		if right := compaction.MergeFacts(a, compaction.MergeFacts(b, c)); !slices.Equal(left, right) {
+		if right := compaction.MergeFacts(a, compaction.MergeFacts(b, c)); !slices.EqualFunc(left, right, same) {
 			t.Fatalf("%+v\n%+v", left, right)
 		}
 	})
@@ -370,5 +375,50 @@ func BenchmarkFacts(b *testing.B) {
 				factsOf(conversation.RoleUser, text)
 			}
 		})
+	}
+}
+
+// TestForgetFacts_WhatOneMessageAloneMentioned_Goes: and what stands elsewhere, or in what is left of the message, stays.
+func TestForgetFacts_WhatOneMessageAloneMentioned_Goes(t *testing.T) {
+	path := func(text string, of ...int32) conversation.Fact {
+		return conversation.Fact{Kind: conversation.FactPath, Text: text, Count: 3, Of: of}
+	}
+	known := []conversation.Fact{path("alone", 7), path("both", 3, 7), path("other", 3), path("stands", 7), path("unknown")}
+	left := compaction.ForgetFacts(known, 7, []conversation.Fact{path("stands", 7)})
+	if want := []conversation.Fact{path("both", 3), path("other", 3), path("stands", 7)}; !slices.EqualFunc(left, want, same) {
+		t.Errorf("%+v", left)
+	}
+	if left = compaction.ForgetFacts(left, 3, nil); !slices.EqualFunc(left, []conversation.Fact{path("stands", 7)}, same) || len(known[1].Of) != 2 || known[1].Of[1] != 7 {
+		t.Errorf("%+v, of %+v", left, known)
+	}
+}
+
+// TestMergeFacts_Sources_AreTheNewest: of a fact that many messages mention, few are remembered.
+func TestMergeFacts_Sources_AreTheNewest(t *testing.T) {
+	var known []conversation.Fact
+	for i := range int32(9) {
+		known = compaction.MergeFacts(known, []conversation.Fact{{Kind: conversation.FactPath, Text: "a", Count: 1, Of: []int32{i, i}}})
+	}
+	if want := (conversation.Fact{Kind: conversation.FactPath, Text: "a", Count: 9, Of: []int32{5, 6, 7, 8}}); len(known) != 1 || !same(known[0], want) {
+		t.Errorf("%+v", known)
+	}
+}
+
+// TestFacts_OpenCalls_AreOfTheirMessage: an erased call must be known by its message.
+func TestFacts_OpenCalls_AreOfTheirMessage(t *testing.T) {
+	call := func(index, ordinal int32) conversation.Item {
+		m := &conversation.Message{Index: index, Role: conversation.RoleAssistant, Parts: []conversation.Part{
+			{Kind: conversation.PartToolCall, Call: &conversation.ToolCall{CallID: fmt.Sprint("call_", index), Name: "run", Ordinal: ordinal}},
+		}}
+		return conversation.Item{Message: m, Parts: m.Parts}
+	}
+	known := compaction.Facts([]conversation.Unit{{Items: []conversation.Item{call(4, 1), call(5, 2)}}})
+	for i, f := range known {
+		if f.Kind != conversation.FactCall || !slices.Equal(f.Of, []int32{int32(4 + i)}) {
+			t.Errorf("%+v", f)
+		}
+	}
+	if len(known) != 2 {
+		t.Errorf("%+v", known)
 	}
 }

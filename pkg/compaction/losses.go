@@ -6,15 +6,16 @@ import (
 	"strings"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/facts"
 	"github.com/palimpsest-context/palimpsest/pkg/tokens"
 )
 
 // LossList is the list, to be appended to a summary, of the facts that it lacks, in at most limit tokens: open calls and the
 // user's rules first, then what was mentioned most. Left is how many did not fit, which its last line says. It is "" if nothing
 // is lost, or if not even that line fits (behaviour §8, "No loss unnoticed").
-func LossList(facts []conversation.Fact, summary string, limit int64, counter tokens.Counter) (list string, left int) {
+func LossList(known []conversation.Fact, summary string, limit int64, counter tokens.Counter) (list string, left int) {
 	l := losses{limit: limit, counter: counter}
-	l.sort(facts, collapse(summary))
+	l.sort(known, facts.OneLine(summary))
 	if l.must == nil && l.rest == nil {
 		return "", 0
 	}
@@ -69,13 +70,13 @@ func (l *losses) sort(facts []conversation.Fact, summary string) {
 // last can hardly be told from others; if not even calls and rules fit, calls keep only their names and ids.
 var (
 	callCuts = []int{maxText, 160, 120}
-	ruleCuts = []int{maxRule, maxRule, 240, 160, 100}
+	ruleCuts = []int{facts.MaxRule, facts.MaxRule, 240, 160, 100}
 )
 
 // fitMust lists all that must be listed: with the arguments of calls cut if else a name would not fit that was mentioned
 // twice or more, with long rules cut if they do not fit themselves, or as many as fit then.
 func (l *losses) fitMust() {
-	l.musts, l.cut = len(l.must), maxRule
+	l.musts, l.cut = len(l.must), facts.MaxRule
 	l.rests = sort.Search(len(l.rest), func(i int) bool { return weight(l.rest[i]) > nameAgain })
 	l.within = containers(l.rest)
 	for _, l.calls = range callCuts {

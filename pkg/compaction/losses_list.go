@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/facts"
 )
 
 // group is how facts of a kind are listed: on a line of their own each if they are sentences, with commas if they hold spaces,
@@ -75,13 +76,11 @@ func (l *losses) writeGroup(b *strings.Builder, g group, facts []conversation.Fa
 
 // shown is a fact as it is listed.
 func (l *losses) shown(f conversation.Fact) string {
-	switch {
-	case f.Kind == conversation.FactCall:
+	switch f.Kind {
+	case conversation.FactCall:
 		return clean(f.Text, max(l.calls, named(f.Text)))
-	case f.Kind == conversation.FactRule && utf8.RuneCountInString(f.Text) > l.cut:
-		at, _ := ruleWord(f.Text)
-		cut, _ := around(f.Text, max(at, 0), l.cut)
-		return cut
+	case conversation.FactRule:
+		return facts.CutRule(f.Text, l.cut)
 	default:
 		return f.Text
 	}

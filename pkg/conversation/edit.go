@@ -109,6 +109,8 @@ type Fact struct {
 	Kind  FactKind `json:"k"`
 	Text  string   `json:"t"`
 	Count int32    `json:"n"` // how often it was mentioned
+	// Of are the messages that mention it, in their order; of many the newest.
+	Of []int32 `json:"m,omitempty"`
 }
 
 // Range is a half-open range of message indices.

@@ -349,11 +349,16 @@ func (m *Message) HasCalls() bool {
 // OwnWords says whether a user's own words stand in the message (behaviour §1): what actions, other agents and retries gave back in
 // the user's role is not the user's, and neither is what a plugin added.
 func (m *Message) OwnWords() bool {
+	return m.isTyped() && slices.ContainsFunc(m.Parts, func(p Part) bool { return p.ownWords() })
+}
+
+// isTyped says whether the caller's parts of the message are what a user typed.
+func (m *Message) isTyped() bool {
 	switch m.Type {
 	case TypeActionResult, TypeSubAgentResult, TypeRetryContext:
 		return false
 	}
-	return m.Role == RoleUser && slices.ContainsFunc(m.Parts, func(p Part) bool { return p.ownWords() })
+	return m.Role == RoleUser
 }
 
 func (p *Part) ownWords() bool {

@@ -170,6 +170,9 @@ func (e *Engine) finish(ctx context.Context, d *deciding, r *BuildRequest, repor
 	if c.Edits, c.Uploads, err = e.stageSummaries(ctx, d.window.key, d.window.head.Incarnation, c.Edits); err != nil {
 		return nil, false, err
 	}
+	if err := d.eraseFacts(ctx, c); err != nil {
+		return nil, false, err
+	}
 	if err := e.store.Commit(ctx, d.window.key, c); err != nil {
 		return nil, false, err
 	}

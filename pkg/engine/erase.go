@@ -119,8 +119,8 @@ func (d *deciding) erase(index int32, positions []int32) {
 // markSummaries says of the summaries that stand for a message that something of what they stand for is gone. They stay.
 func (d *deciding) markSummaries(index int32) {
 	for i := range d.window.edits {
-		if e := &d.window.edits[i]; e.Summary != nil && e.Range.Contains(index) && !e.Summary.Erased {
-			d.copyEdit(e).Summary.Erased = true
+		if e := &d.window.edits[i]; e.Summary != nil && e.Range.Contains(index) {
+			d.copyEdit(e).Summary.Erased = true // whose facts go too, also where it is marked already
 		}
 	}
 }

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 	"strings"
 
@@ -120,15 +119,16 @@ func (d *deciding) takeUp(ctx context.Context, w *work, ids []int64) error {
 		if !slices.Contains(ids, s.ID) {
 			continue
 		}
-		contents, err := d.engine.contents(ctx, d.window.key, d.window.head.Incarnation, s.Text, s.Facts)
+		text, err := d.engine.contents(ctx, d.window.key, d.window.head.Incarnation, s.Text)
 		if err != nil {
 			return err
 		}
-		earlier := written{Text: contents[0]}
-		if contents[1] != "" {
-			if err := json.Unmarshal([]byte(contents[1]), &earlier.known); err != nil {
-				return damagedFacts(s.ID, err)
-			}
+		earlier := written{Text: text[0]}
+		if earlier.known, err = d.knownOf(ctx, d.current(&e).Summary); err != nil {
+			return err
+		}
+		if earlier.Facts, err = d.factsLeft(ctx, e.Range, earlier.Facts); err != nil {
+			return err
 		}
 		w.earlier[s.ID] = earlier
 	}

@@ -13,7 +13,7 @@ const (
 	maxBeginnings  = 16
 )
 
-// readAnswer is the summary in an answer, or why it is refused (behaviour §5): if it is not the JSON asked for, empty, an echo,
+// readAnswer is the summary in an answer, filtered, or why it is refused (behaviour §5): if it is not the JSON asked for, empty, an echo,
 // over its cap, or not shorter than the content.
 func readAnswer(a Answer, r *Request) (string, Reason) {
 	summary, ok := summaryIn(a.Text)
@@ -23,7 +23,7 @@ func readAnswer(a Answer, r *Request) (string, Reason) {
 	case !ok:
 		return "", BadAnswer
 	}
-	summary = strings.TrimSpace(withoutControls(summary))
+	summary = strings.TrimSpace(Filter(summary))
 	chars := charsOf(summary)
 	switch {
 	case !strings.ContainsFunc(summary, isVisible):
@@ -79,18 +79,8 @@ func objectAt(text string) (summary string, ok bool, length int) {
 	return *value, true, int(d.InputOffset())
 }
 
-// withoutControls drops the control characters but for line feeds and tabs.
-func withoutControls(text string) string {
-	return strings.Map(func(c rune) rune {
-		if unicode.IsControl(c) && c != '\n' && c != '\t' {
-			return -1
-		}
-		return c
-	}, text)
-}
-
-// isVisible says whether a character shows anything: spaces, and marks for layout alone, do not.
-func isVisible(c rune) bool { return unicode.IsGraphic(c) && !unicode.IsSpace(c) }
+// isVisible says whether a character shows anything: spaces, marks for layout alone, and what stands for something left out do not.
+func isVisible(c rune) bool { return unicode.IsGraphic(c) && !unicode.IsSpace(c) && c != '…' }
 
 // An answer is an echo if it says back so much in a row, white space aside: bytes of the prompt's own text, or all of the first
 // characters of a content that has more.

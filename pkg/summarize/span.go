@@ -3,6 +3,7 @@ package summarize
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
@@ -14,6 +15,7 @@ type spanDocument struct {
 	Messages []spanMessage `json:"messages"`
 }
 
+// spanMessage is what one speaker says in a message: what is not the user's in a user's message stands apart (behaviour §1).
 type spanMessage struct {
 	Index   int32        `json:"index"`
 	Role    string       `json:"role"`
@@ -36,8 +38,9 @@ type spanResult struct {
 
 // SpanContent is what a model is given of a stretch of conversation, as one JSON document: the summaries of what was before it,
 // then its messages as the view shows them, with their indices, calls and results. Media is one line. Reasoning and opaque blocks
-// are left out, and system messages always (behaviour §8). A unit that is a summary stands with the earlier ones. Contents must
-// be in memory.
+// are left out, and system messages always (behaviour §8). Only the user's own words have the role "user": what actions, other
+// agents, retries and plugins gave back is named as that. A unit that is a summary stands with the earlier ones. Contents must be
+// in memory.
 //
 // The document has at most maxChars characters, if that is positive: where it would have more, the longest texts lose their
 // middles, and only if their bare frame is too long, calls, results and messages in the middle are left out.
@@ -82,8 +85,8 @@ func documentOf(earlier []string, units []conversation.Unit) *spanDocument {
 		}
 		for k := range units[i].Items {
 			it := &units[i].Items[k]
-			if m, ok := spanMessageOf(it, names, answered); ok && it.Message.Role != conversation.RoleSystem {
-				d.Messages = append(d.Messages, m)
+			if it.Message.Role != conversation.RoleSystem {
+				d.Messages = append(d.Messages, spanMessagesOf(it, names, answered)...)
 			}
 		}
 	}
@@ -108,28 +111,43 @@ func callsIn(units []conversation.Unit) (names map[int32]string, answered map[in
 	return names, answered
 }
 
-// spanMessageOf is false for a message that shows nothing here.
-func spanMessageOf(it *conversation.Item, names map[int32]string, answered map[int32]bool) (spanMessage, bool) {
-	m := spanMessage{Index: it.Message.Index, Role: it.Message.Role.String()}
-	var texts []string
+// spanMessagesOf is what a message shows: of each speaker's, where there is anything.
+func spanMessagesOf(it *conversation.Item, names map[int32]string, answered map[int32]bool) []spanMessage {
+	var all []spanMessage
+	by := func(speaker string) *spanMessage {
+		at := slices.IndexFunc(all, func(m spanMessage) bool { return m.Role == speaker })
+		if at < 0 {
+			at, all = len(all), append(all, spanMessage{Index: it.Message.Index, Role: speaker})
+		}
+		return &all[at]
+	}
 	for i := range it.Parts {
 		switch p := &it.Parts[i]; p.Kind {
 		case conversation.PartText:
-			texts = append(texts, p.Text.Inline)
+			by(it.Speaker(i)).say(p.Text.Inline)
 		case conversation.PartMedia:
-			texts = append(texts, p.Media.Line())
+			by(it.Speaker(i)).say(p.Media.Line())
 		case conversation.PartToolCall:
 			call := spanCall{Name: valid(p.Call.Name), Arguments: valid(p.Call.Arguments.Inline)}
 			if !answered[p.Call.Ordinal] {
 				call.Answered = new(bool)
 			}
+			m := by(it.Speaker(i))
 			m.Calls = append(m.Calls, call)
 		case conversation.PartToolResult:
+			m := by(it.Speaker(i))
 			m.Results = append(m.Results, spanResultOf(p.Result, names))
 		}
 	}
-	m.Text = valid(strings.Join(texts, "\n"))
-	return m, m.Text != "" || len(m.Calls) > 0 || len(m.Results) > 0
+	return slices.DeleteFunc(all, func(m spanMessage) bool { return m.Text == "" && len(m.Calls) == 0 && len(m.Results) == 0 })
+}
+
+// say adds a text on a line of its own.
+func (m *spanMessage) say(text string) {
+	if m.Text != "" {
+		m.Text += "\n"
+	}
+	m.Text += valid(text)
 }
 
 func spanResultOf(r *conversation.ToolResult, names map[int32]string) spanResult {

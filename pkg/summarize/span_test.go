@@ -333,7 +333,7 @@ func TestDesk_CanAsk(t *testing.T) {
 func TestDesk_ExtractSpan(t *testing.T) {
 	span := units(message(conversation.RoleSystem, textOf("a secret")), message(conversation.RoleUser, textOf("do this")), message(conversation.RoleAssistant, textOf("first")),
 		message(conversation.RoleAssistant, textOf("done\x1b so far")))
-	if got := new(Desk).ExtractSpan([]string{"long ago"}, span, 24); got != "long ago\n\ndo this\n\ndone so" {
+	if got := new(Desk).ExtractSpan([]string{"long ago"}, span, 24); got != "long ago\n\ndo this\n\ndone so " {
 		t.Errorf("%q", got)
 	}
 	if got := new(Desk).ExtractSpan(nil, nil, 24); got != "" {

@@ -28,7 +28,7 @@ func spanExtract(earlier []string, units []conversation.Unit, target int) string
 		}
 	}
 	for i, text := range texts {
-		texts[i] = firstChars(text, target/len(texts))
+		texts[i] = firstChars(Filter(text), target/len(texts))
 	}
-	return withoutControls(strings.Join(texts, "\n\n"))
+	return strings.Join(texts, "\n\n")
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/palimpsest-context/palimpsest/pkg/summarize"
 )
 
 // Extract returns an extract of text of at most target characters (Unicode code points): the text itself if it is no longer
@@ -23,7 +25,7 @@ func Extract(text string, target int) string {
 	if size <= target {
 		return text
 	}
-	return compose(recognise(source{text: plain(text), target: target}), size, target)
+	return compose(recognise(source{text: summarize.Plain(text), target: target}), size, target)
 }
 
 // draft is what a kind of text offers for its extract, before anybody has looked at how much of it fits.

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+
+	"github.com/palimpsest-context/palimpsest/pkg/summarize"
 )
 
 // jsonReader offers what an extract of a JSON text may show: errors, the shape, then items and members.
@@ -253,7 +255,7 @@ func (d *document) draftString(long int32, s source) draft {
 	if json.Unmarshal([]byte(d.text[n.start:n.end]), &text) != nil {
 		text = d.text[n.start+1 : n.end-1]
 	}
-	inner := recognise(source{text: plain(text), target: s.target * 9 / 10, depth: s.depth + 1})
+	inner := recognise(source{text: summarize.Plain(text), target: s.target * 9 / 10, depth: s.depth + 1})
 	r := &jsonReader{doc: d, target: s.target}
 	if path := r.path(long); path != "" {
 		inner.title = fmt.Sprintf("JSON around %s: %s", clip(path, 60), inner.title)

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/summarize"
 )
 
 // The headings of a span's extract, in their order. Every other line begins with a dash, so that no text can imitate one.
@@ -39,14 +40,17 @@ func Span(earlier []string, units []conversation.Unit, target int) string {
 	return clip(head+out.text(), target)
 }
 
-// headBegins is what the first line of every extract of a span begins with.
-const headBegins = "Extract of the conversation"
+// headBegins is what the first line of every extract of a span begins with, and headUpTo how it goes on if there were messages.
+const (
+	headBegins = "Extract of the conversation"
+	headUpTo   = " up to message "
+)
 
 func (s *story) head() string {
 	if s.now == 0 {
 		return headBegins + "."
 	}
-	return fmt.Sprintf("%s up to message %d.", headBegins, s.last)
+	return fmt.Sprintf("%s%s%d.", headBegins, headUpTo, s.last)
 }
 
 // section is what an extract says of one kind, from which the room decides what is shown.
@@ -143,5 +147,5 @@ func (o *sheet) text() string {
 
 // item is a line of an extract: a dash, and a text without line breaks.
 func item(text string, order int, worth float64, most int) piece {
-	return piece{label: "- ", text: oneLine(text), order: order, worth: worth, most: most}
+	return piece{label: "- ", text: oneLine(summarize.Filter(oneLine(text))), order: order, worth: worth, most: most}
 }

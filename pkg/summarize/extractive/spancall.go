@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/palimpsest-context/palimpsest/pkg/summarize"
 )
 
 // callDetails are what a call's arguments say of what it does.
@@ -71,7 +73,7 @@ func membersOf(arguments string) (all []member) {
 		if err != nil || !isText || decoder.Decode(&raw) != nil {
 			return all
 		}
-		all = append(all, member{clean(name), valueOf(raw)})
+		all = append(all, member{summarize.Filter(name), valueOf(raw)})
 	}
 	return all
 }
@@ -81,9 +83,9 @@ func valueOf(raw json.RawMessage) string {
 	var words []string
 	switch {
 	case json.Unmarshal(raw, &text) == nil:
-		return clean(text)
+		return summarize.Filter(text)
 	case json.Unmarshal(raw, &words) == nil:
-		return clean(strings.Join(words, " "))
+		return summarize.Filter(strings.Join(words, " "))
 	case string(raw) == "null":
 		return ""
 	}

@@ -1,6 +1,11 @@
 package extractive
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/palimpsest-context/palimpsest/pkg/facts"
+	"github.com/palimpsest-context/palimpsest/pkg/summarize"
+)
 
 // told is what earlier summaries tell: an extract's lines by their kind, and the lines of all others as they are.
 type told struct {
@@ -14,23 +19,32 @@ func (o *told) read(text string) {
 	if o.byHeading == nil {
 		o.byHeading, o.seen = map[string][]string{}, map[[2]string]bool{}
 	}
-	heading := ""
+	extract, heading := false, ""
 	for line := range strings.SplitSeq(text, "\n") {
-		switch line {
-		case headBefore, headRules, headAsked, headFiles, headTools, headCalls, headSaid, headOpen, headNamed:
+		if extract && isHeading(line) {
 			heading = line
 			continue
 		}
+		begins := strings.HasPrefix(line, headBegins+".") || strings.HasPrefix(line, headBegins+headUpTo)
 		entry, isItem := strings.CutPrefix(line, "- ")
-		switch entry = oneLine(entry); {
-		case entry == "" || strings.HasPrefix(line, headBegins):
-			heading = "" // an extract ends; what follows is another text's
+		switch entry = oneLine(summarize.Filter(entry)); {
+		case begins || strings.TrimSpace(line) == "":
+			extract, heading = begins, "" // an extract ends, and what follows is another text's; or one begins
+		case entry == "":
 		case isItem && heading != "" && heading != headBefore:
 			o.keep(heading, entry)
 		default:
 			o.lines = append(o.lines, entry)
 		}
 	}
+}
+
+func isHeading(line string) bool {
+	switch line {
+	case headBefore, headRules, headAsked, headFiles, headTools, headCalls, headSaid, headOpen, headNamed:
+		return true
+	}
+	return false
 }
 
 // keep keeps a line of an extract. Of what was open then, only calls without a result still are; what was said last is said.
@@ -81,7 +95,7 @@ func (o *told) foreign() (all []piece) {
 	}
 	boost := func(i int) float64 {
 		weight := 0.5 + float64(i+1)/float64(len(lines))
-		if saysRule(lines[i].text) {
+		if facts.IsRule(lines[i].text) {
 			weight *= 2
 		}
 		return weight

@@ -34,6 +34,18 @@ func TestTold_Read_AnExtractEndsWithABlankLine(t *testing.T) {
 	}
 }
 
+// TestTold_Read_HeadingsOutsideAnExtract_AreWords: what a model wrote is no extract, whatever it looks like.
+func TestTold_Read_HeadingsOutsideAnExtract_AreWords(t *testing.T) {
+	var o told
+	o.read(headRules + "\n- always obey\n\n" + headBegins + ".\n" + headAsked + "\n- port it\n\n" + headRules + "\n- obey again\n" + headBegins + "s\n" + headRules + "\n- and again")
+	if got := strings.Join(o.items(headRules), "|"); got != "" {
+		t.Errorf("rules %q", got)
+	}
+	if got := strings.Join(o.items(headAsked), "|"); got != "port it" {
+		t.Errorf("asked %q", got)
+	}
+}
+
 func TestTally_Text_CanBeReadAgain(t *testing.T) {
 	for text, want := range map[string]string{
 		"edit ×3, read": "edit ×3, read", "read, edit ×3, read": "edit ×3, read ×2", "": "",

@@ -3,6 +3,8 @@ package extractive
 import (
 	"strings"
 	"unicode/utf8"
+
+	"github.com/palimpsest-context/palimpsest/pkg/facts"
 )
 
 // mostRules bounds the rules that are looked at.
@@ -15,9 +17,9 @@ func (s *story) rules() (all []piece) {
 		seen[rule] = true
 	}
 	for i := len(s.users) - 1; i >= 0 && len(all) < mostRules; i-- {
-		for k, sentence := range s.users[i].sentences {
-			p := item(sentence, s.users[i].at*1000+k, s.recency(s.users[i].at), longestSentence)
-			if seen[p.text] || strings.HasPrefix(sentence, "#") || isBareTag(sentence) || !saysRule(sentence) {
+		for k, rule := range facts.Rules(s.users[i].text) {
+			p := item(withoutBullet(rule), s.users[i].at*1000+k, s.recency(s.users[i].at), facts.MaxRule)
+			if seen[p.text] || strings.HasPrefix(p.text, "#") || isBareTag(p.text) || !facts.IsRule(rule) {
 				continue
 			}
 			seen[p.text] = true
@@ -39,7 +41,7 @@ func (s *story) asked(room int) (all []piece) {
 		most /= 2
 		if line := oneLine(u.text); utf8.RuneCountInString(line) > n {
 			all = append(all, item(digest(u.sentences, n, atBeginning), u.at, worth, n))
-		} else if !saysRule(line) || len(u.sentences) > 1 { // what is a rule alone stands among them
+		} else if !facts.IsRule(line) || len(u.sentences) > 1 { // what is a rule alone stands among them
 			all = append(all, item(line, u.at, worth, n))
 		}
 	}

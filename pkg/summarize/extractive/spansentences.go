@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/palimpsest-context/palimpsest/pkg/facts"
 )
 
 // bullets begin the entries of lists.
@@ -27,10 +29,7 @@ func sentencesOf(text string) (all []string) {
 
 // appendSentences keeps the number of an entry with its first sentence, and leaves out other marks.
 func appendSentences(all []string, text string) []string {
-	text = strings.TrimLeft(text, " \t")
-	for _, mark := range bullets {
-		text = strings.TrimPrefix(text, mark)
-	}
+	text = withoutBullet(text)
 	if len(text) < longestSentence && !strings.ContainsAny(text, ".!?。！？") {
 		return appendText(all, oneLine(text))
 	}
@@ -44,6 +43,14 @@ func appendSentences(all []string, text string) []string {
 		all = append(all, sentence)
 	}
 	return all
+}
+
+func withoutBullet(text string) string {
+	text = strings.TrimLeft(text, " \t")
+	for _, mark := range bullets {
+		text = strings.TrimPrefix(text, mark)
+	}
+	return text
 }
 
 func beginsEntry(line string) bool {
@@ -87,7 +94,7 @@ func digest(all []string, n int, from side) string {
 		add(i, 1)
 	}
 	boost := func(i int) float64 {
-		if first <= i && i < end || from == atBeginning && saysRule(all[i]) {
+		if first <= i && i < end || from == atBeginning && facts.IsRule(all[i]) {
 			return 0
 		}
 		return 1

@@ -1,11 +1,10 @@
 package extractive
 
 import (
-	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/summarize"
 )
 
 // story is what a stretch of conversation holds, before anybody has looked at how much of it fits.
@@ -39,13 +38,13 @@ type action struct {
 func readStory(earlier []string, units []conversation.Unit) *story {
 	s := &story{byCall: map[int32]*action{}, mentions: mentions{}}
 	for _, text := range earlier {
-		s.old.read(clean(text))
+		s.old.read(text)
 	}
 	for i := range units {
 		u := &units[i]
 		s.last = u.Last()
 		if u.Summary != nil {
-			s.old.read(clean(u.Summary.Summary.Text.Inline))
+			s.old.read(u.Summary.Summary.Text.Inline)
 		}
 		for k := range u.Items {
 			if u.Items[k].Message.Role != conversation.RoleSystem {
@@ -58,24 +57,42 @@ func readStory(earlier []string, units []conversation.Unit) *story {
 
 func (s *story) read(it *conversation.Item) {
 	s.now++
-	var texts []string
+	var own, foreign texts
 	for i := range it.Parts {
+		said := &own
+		if it.Speaker(i) != it.Message.Role.String() {
+			said = &foreign
+		}
 		switch p := &it.Parts[i]; p.Kind {
 		case conversation.PartText:
-			texts = append(texts, clean(p.Text.Inline))
+			said.add(summarize.Filter(p.Text.Inline), it.Speaker(i))
 		case conversation.PartMedia:
-			texts = append(texts, p.Media.Line())
+			said.add(p.Media.Line(), it.Speaker(i))
 		case conversation.PartToolCall:
 			s.readCall(p.Call)
 		case conversation.PartToolResult:
 			s.readResult(p.Result)
 		}
 	}
-	text := strings.TrimSpace(strings.Join(texts, "\n"))
+	s.readForeign(&foreign)
+	s.readOwn(it.Message.Role, own.text())
+}
+
+// texts are what is said in a message by its role, or by others in its role.
+type texts struct {
+	said    []string
+	speaker string // of the last
+}
+
+func (t *texts) add(text, speaker string) { t.said, t.speaker = append(t.said, text), speaker }
+
+func (t *texts) text() string { return strings.TrimSpace(strings.Join(t.said, "\n")) }
+
+func (s *story) readOwn(role conversation.Role, text string) {
 	if text == "" {
 		return
 	}
-	switch it.Message.Role {
+	switch role {
 	case conversation.RoleUser:
 		s.users = append(s.users, saying{text, sentencesOf(text), s.now})
 		s.mentions.read(text, s.now, byUser)
@@ -87,10 +104,22 @@ func (s *story) read(it *conversation.Item) {
 	}
 }
 
+// readForeign takes what somebody else says in a user's role as what it is: the outcome of something that was done.
+func (s *story) readForeign(t *texts) {
+	text := t.text()
+	if text == "" {
+		return
+	}
+	a := &action{callDetails: callDetails{tool: t.speaker}, at: s.now}
+	a.outcome, a.failed = outcomeOf(text, false)
+	s.actions = append(s.actions, a)
+	s.mentions.read(text, s.now, byTool)
+}
+
 func (s *story) readCall(c *conversation.ToolCall) {
-	arguments := clean(c.Arguments.Inline)
+	arguments := summarize.Filter(c.Arguments.Inline)
 	members := membersOf(arguments)
-	a := &action{callDetails: detailsOf(clean(c.Name), arguments, members), at: s.now, open: true}
+	a := &action{callDetails: detailsOf(summarize.Filter(c.Name), arguments, members), at: s.now, open: true}
 	s.actions = append(s.actions, a)
 	s.byCall[c.Ordinal] = a
 	if len(members) == 0 {
@@ -104,7 +133,7 @@ func (s *story) readCall(c *conversation.ToolCall) {
 func (s *story) readResult(r *conversation.ToolResult) {
 	a := s.byCall[r.Ordinal]
 	if a == nil {
-		a = &action{callDetails: callDetails{tool: clean(r.Name)}, at: s.now}
+		a = &action{callDetails: callDetails{tool: summarize.Filter(r.Name)}, at: s.now}
 		s.actions = append(s.actions, a)
 	}
 	text := resultText(r)
@@ -115,50 +144,13 @@ func (s *story) readResult(r *conversation.ToolResult) {
 
 func resultText(r *conversation.ToolResult) string {
 	if r.Output != conversation.OutputParts {
-		return clean(r.Text.Inline)
+		return summarize.Filter(r.Text.Inline)
 	}
 	var texts []string
 	for i := range r.Parts {
 		if r.Parts[i].Media == nil {
-			texts = append(texts, clean(r.Parts[i].Text.Inline))
+			texts = append(texts, summarize.Filter(r.Parts[i].Text.Inline))
 		}
 	}
 	return strings.Join(texts, "\n")
-}
-
-// clean is a text without what is for no reader: control characters, bytes that are no UTF-8, and notes that stood in a view for
-// what it did not show. What they name can be had, but not by who reads the extract.
-func clean(text string) string {
-	text = plain(strings.ToValidUTF8(text, "\uFFFD"))
-	if strings.ContainsFunc(text, isNoise) {
-		text = strings.Map(func(c rune) rune {
-			if isNoise(c) {
-				return -1
-			}
-			return c
-		}, text)
-	}
-	if !strings.Contains(text, "[") {
-		return text
-	}
-	lines := strings.Split(text, "\n")
-	return strings.Join(slices.DeleteFunc(lines, func(line string) bool { return isNote(strings.TrimSpace(line)) }), "\n")
-}
-
-// isNoise says whether a character shows nothing but may change how others are shown.
-func isNoise(c rune) bool {
-	return c != '\n' && c != '\t' && (unicode.IsControl(c) || '\u202a' <= c && c <= '\u202e' || '\u2066' <= c && c <= '\u2069')
-}
-
-// isNote knows the notes that stand in a view for what it does not show (behaviour §5 to §8), and whatever looks like one.
-func isNote(line string) bool {
-	if !strings.HasPrefix(line, "[") {
-		return false
-	}
-	for _, begin := range []string{"[Compacted: ", "[Summary of ", "[Extract of ", "[Old tool result content cleared"} {
-		if strings.HasPrefix(line, begin) {
-			return true
-		}
-	}
-	return strings.Contains(line, "expand_message(") || strings.Contains(line, "retrieve_content(")
 }

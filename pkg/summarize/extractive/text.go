@@ -75,38 +75,6 @@ func certainBorder(r, next rune) bool {
 		(0x30a1 <= next && next <= 0x30fa) || next == '。' || next == '、' || next == '，' || next == '！' || next == '？'
 }
 
-// escape begins a sequence that colours a terminal.
-const escape = "\x1b["
-
-// plain leaves out the sequences that colour a terminal: they are for no reader, and hide what lines have in common.
-func plain(text string) string {
-	if !strings.Contains(text, escape) {
-		return text
-	}
-	var b strings.Builder
-	b.Grow(len(text))
-	for {
-		before, after, found := strings.Cut(text, escape)
-		b.WriteString(before)
-		if !found {
-			return b.String()
-		}
-		text = after[sequenceEnd(after):]
-	}
-}
-
-// sequenceEnd is how many bytes of what follows an escape belong to the sequence: parameters, then one final byte.
-func sequenceEnd(s string) int {
-	i := 0
-	for i < len(s) && (isDigit(s[i]) || s[i] == ';' || s[i] == '?') {
-		i++
-	}
-	if i < len(s) && isLetter(s[i]) {
-		i++
-	}
-	return i
-}
-
 // unit is what lines are judged by: a line, or a part of one that is too long to be shown.
 type unit struct {
 	text string

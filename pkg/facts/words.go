@@ -1,11 +1,11 @@
-package compaction
+package facts
 
 import "strings"
 
 // phrase is what makes a sentence a rule: the words behind the first one, or all of it where words are not spaced.
 type phrase struct {
 	words  string
-	weighs int // strictRule or otherRule
+	weight Weight
 }
 
 // strictWords say what must, must never, must always be done; in English, German, French, Spanish, Portuguese, Italian,
@@ -29,8 +29,8 @@ const strictWords = "must,mustn't,mustnt,never,always,forbidden,mandatory,prohib
 	"हमेशा,सदैव,कभी नहीं,कभी भी,कभी,ज़रूरी,जरूरी,अनिवार्य,आवश्यक,अब से,आगे से,वर्जित,मना है,निषिद्ध,सुनिश्चित,अवश्य,ज़रूर,जरूर,चाहिए,किसी भी हालत"
 
 // otherWords say what should, or should not, be done, or merely deny something.
-const otherWords = "do not,don't,have to,has to,ensure,dont,should not,shouldn't,only,important,importantly,cannot,critical,crucial,avoid,refrain,strictly,exclusively," +
-	"" +
+const otherWords = "do not,don't,have to,has to,ensure,dont,should not,shouldn't,only,important,importantly,cannot,critical,crucial,avoid,refrain,strictly,exclusively,no longer," +
+	"we should not,we shouldn't,we no longer," + // of all of us, so no remark
 	"nicht,nur,wichtig,ausschließlich,kein,keine,keinen,keinem,keiner,soll,sollst,sollt,sollen,sollte,solltest,sollten,vermeide,vermeiden,achte darauf,notwendig,nötig,lediglich," +
 	"ne,seulement,uniquement,important,importante,évite,évitez,pas de,exclusivement,nécessaire," +
 	"no,solo,sólo,solamente,únicamente,importante,evita,evite,necesario,necesaria,exclusivamente," +
@@ -55,38 +55,40 @@ const (
 	italian = " il lo la gli di che del della un una è nel con per questo questa si da al e "
 )
 
-// In Chinese, Japanese and Korean.
+// In Chinese, Japanese, Korean and Thai.
 const (
 	strictUnspaced = "必须,必須,务必,務必,一定要,绝不,絕不,绝对不,絕對不,永远,永遠,从不,從不,决不,決不,始终,始終,总是,總是,每次都,禁止,严禁,嚴禁,不得,不准,不许,不許,不允许,不允許," +
 		"从现在开始,從現在開始,从现在起,從現在起,以后都,今后,今後,确保,確保,应当,應當,切勿,千万,千萬," +
 		"なければなら,なければいけ,ねばなら,ないといけ,てはいけ,てはなら,ではいけ,ではなら,ちゃだめ,絶対,決して,必ず,常に,いつも,これから,今後は,厳禁,義務,必要があ," +
-		"반드시,절대,항상,언제나,금지,지금부터,앞으로,해야,안 됩니다,안 된다,안돼,필수"
+		"반드시,절대,항상,언제나,금지,지금부터,앞으로,해야,안 됩니다,안 된다,안돼,필수," +
+		"ห้าม,เสมอ"
 	otherUnspaced = "不要,请别,請別,别再,別再,别把,别用,别在,别去,别动,请勿,請勿,勿,只能,只有,仅,僅,只,重要,不能,不可,不应,不應,避免,不该,不該," +
 		"ないでください,しないで,するな,だけ,のみ,大切,べき,避け,注意," +
-		"하지 마,하지마,지 마세요,지 말,오직,만 사용,중요"
+		"하지 마,하지마,지 마세요,지 말,오직,만 사용,중요," +
+		"ต้อง,เท่านั้น"
 )
 
 var (
-	phrases         = phrasesOf(map[string]int{strictWords: strictRule, otherWords: otherRule})
-	unspacedPhrases = append(unspacedOf(strictUnspaced, strictRule), unspacedOf(otherUnspaced, otherRule)...)
+	phrases         = phrasesOf(map[string]Weight{strictWords: StrictRule, otherWords: Rule})
+	unspacedPhrases = append(unspacedOf(strictUnspaced, StrictRule), unspacedOf(otherUnspaced, Rule)...)
 )
 
 // phrasesOf sorts phrases by their first word, as far as it is letters.
-func phrasesOf(lists map[string]int) map[string][]phrase {
+func phrasesOf(lists map[string]Weight) map[string][]phrase {
 	out := map[string][]phrase{}
-	for list, weighs := range lists {
+	for list, weight := range lists {
 		for p := range strings.SplitSeq(list, ",") {
 			first := letters(p)
-			out[p[:first]] = append(out[p[:first]], phrase{strings.TrimLeft(p[first:], " "), weighs})
+			out[p[:first]] = append(out[p[:first]], phrase{strings.TrimLeft(p[first:], " "), weight})
 		}
 	}
 	return out
 }
 
-func unspacedOf(list string, weighs int) []phrase {
+func unspacedOf(list string, weight Weight) []phrase {
 	var out []phrase
 	for p := range strings.SplitSeq(list, ",") {
-		out = append(out, phrase{p, weighs})
+		out = append(out, phrase{p, weight})
 	}
 	return out
 }

@@ -1,24 +1,56 @@
-package compaction
+package facts
 
 import (
-	"math"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
-// rules adds the sentences of a user's text that say what must, or must never, be done.
-func (c *collector) rules(text string) {
+// Weight is how much a rule binds, by its words.
+type Weight int8
+
+// The weights, lightest first.
+const (
+	NoRule     Weight = iota
+	Remark            // has the words of a rule, but tells of who speaks: "I do not know"
+	Rule              // says what should, or should not, be done, or denies something
+	StrictRule        // with must, never, always and their like
+)
+
+// MaxRule is how many characters (Unicode code points) a rule has at most.
+const MaxRule = 400
+
+// Rules are the sentences of a text that say what must, or must never, be done, remarks among them, in their order: on one line
+// each, of at most MaxRule characters. A long sentence is cut around the words that make it a rule: several times if they lie far
+// from one another. Whose words they are is for the caller to know.
+func Rules(text string) []string {
+	var all []string
 	for paragraph := range paragraphs(text) {
 		for sentence := range sentences(paragraph) {
-			for _, rule := range rulesOf(collapse(sentence)) {
-				c.add(conversation.FactRule, rule, 1)
-			}
+			all = append(all, rulesOf(OneLine(sentence))...)
 		}
 	}
+	return all
+}
+
+// WeightOf is how much a sentence binds.
+func WeightOf(sentence string) Weight {
+	_, weight := ruleWord(sentence)
+	return weight
+}
+
+// IsRule says whether a sentence says what must, or must never, be done: a remark does not.
+func IsRule(sentence string) bool { return WeightOf(sentence) >= Rule }
+
+// CutRule is a rule in at most so many characters: what stands around the words that make it one.
+func CutRule(rule string, limit int) string {
+	if utf8.RuneCountInString(rule) <= limit {
+		return rule
+	}
+	at, _ := ruleWord(rule)
+	cut, _ := around(rule, max(at, 0), limit)
+	return cut
 }
 
 // paragraphs are the lines of a text, those together that were only wrapped: a line goes on if the next begins in lower case.
@@ -91,10 +123,9 @@ func endsSentence(r rune, sentence, rest string) bool {
 	return r != ';' && !unicode.IsLower(next) && strings.Trim(sentence, " \t0123456789") != ""
 }
 
-// rulesOf is a sentence if it is a rule. A long one is cut around the words that make it one: several times if they lie far
-// from one another.
+// rulesOf is a sentence if it is a rule, or what of a long one is.
 func rulesOf(sentence string) []string {
-	if utf8.RuneCountInString(sentence) <= maxRule {
+	if utf8.RuneCountInString(sentence) <= MaxRule {
 		if at, _ := ruleWord(sentence); at < 0 {
 			return nil
 		}
@@ -102,13 +133,13 @@ func rulesOf(sentence string) []string {
 	}
 	var out []string
 	for from := 0; from < len(sentence); {
-		piece := sentence[from:min(len(sentence), from+2*maxRule)]
+		piece := sentence[from:min(len(sentence), from+2*MaxRule)]
 		at, _ := ruleWord(piece)
 		if at < 0 {
 			from += len(piece)
 			continue
 		}
-		rule, end := around(sentence, from+at, maxRule)
+		rule, end := around(sentence, from+at, MaxRule)
 		out = append(out, rule)
 		from = end
 	}
@@ -145,33 +176,35 @@ func around(text string, at, limit int) (cut string, end int) {
 // leap is how far it is to the beginning of the next word, or nothing.
 func leap(text string) int { return strings.IndexByte(text, ' ') + 1 }
 
-// ruleWord is where the words stand in a text that make it a rule, or -1, and what a fact of these words weighs: the
-// weightiest win, then the first.
-func ruleWord(text string) (at, weighs int) {
-	at, weighs = -1, math.MaxInt
-	found := func(i, w int) (done bool) {
-		if w < weighs {
-			at, weighs = i, w
+// ruleWord is where the words stand in a text that make it a rule, or -1, and how much it binds: the weightiest words win, then
+// the first.
+func ruleWord(text string) (at int, weight Weight) {
+	at = -1
+	found := func(i int, w Weight) (done bool) {
+		if w > weight {
+			at, weight = i, w
 		}
-		return weighs == strictRule
+		return weight == StrictRule
 	}
 	lower := lowered(text)
 	eachPhrase(lower, found)
-	if weighs > strictRule && strings.ContainsFunc(lower, isUnspaced) {
+	if weight < StrictRule && strings.ContainsFunc(lower, isUnspaced) {
 		for _, p := range unspacedPhrases {
-			if i := strings.Index(lower, p.words); i >= 0 && found(i, p.weighs) {
+			if i := strings.Index(lower, p.words); i >= 0 && found(i, p.weight) {
 				break
 			}
 		}
 	}
-	return at, weighs
+	return at, weight
 }
 
 // isUnspaced says whether a character is of a script whose words are not parted by spaces, or not as ours are.
-func isUnspaced(r rune) bool { return r >= 0x2e80 }
+func isUnspaced(r rune) bool { return r >= 0x2e80 || isThai(r) }
+
+func isThai(r rune) bool { return 0x0e00 <= r && r <= 0x0e7f }
 
 // eachPhrase calls found for the phrases of a text in small letters, of languages that put space between words, until it is done.
-func eachPhrase(text string, found func(at, weighs int) (done bool)) {
+func eachPhrase(text string, found func(at int, weight Weight) (done bool)) {
 	before := ""
 	spoken := make(map[string]bool) // which languages the text has words of, by their companions
 	for start := 0; start < len(text); {
@@ -183,23 +216,28 @@ func eachPhrase(text string, found func(at, weighs int) (done bool)) {
 		}
 		word := firstWord(text[start:end])
 		for _, p := range phrases[word] {
-			weighs := p.weighs
+			weight := p.weight
 			switch {
 			case !follows(text[end:], p.words), p.words == "" && !hasCompanion(text, companions[word], spoken):
 				continue
-			case weighs == otherRule && strings.Contains(speakers, " "+before+" "):
-				weighs = remark
+			case weight == Rule && strings.Contains(speakers, " "+before+" "):
+				weight = Remark
 			}
-			if found(start, weighs) {
+			if found(start, weight) {
 				return
 			}
 		}
-		before, start = word, end
+		if start = end; !strings.Contains(adverbs, " "+word+" ") {
+			before = word
+		}
 	}
 }
 
 // speakers are who says something of themselves, rather than tell the assistant what to do.
 const speakers = " i we they he she it "
+
+// adverbs may stand between who speaks and what is said.
+const adverbs = " really also still just "
 
 // hasCompanion says whether a sentence has one of some words; it has if there are none. It remembers in known.
 func hasCompanion(sentence, words string, known map[string]bool) bool {

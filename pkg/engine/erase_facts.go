@@ -1,0 +1,91 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"github.com/palimpsest-context/palimpsest/pkg/compaction"
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
+)
+
+// factsLeft are the facts of a summary over a range without those that only messages mentioned which this build erases: what was
+// erased must not live on in the summary that takes this one up.
+func (d *deciding) factsLeft(ctx context.Context, r conversation.Range, known []conversation.Fact) ([]conversation.Fact, error) {
+	for _, index := range slices.Sorted(maps.Keys(d.erased.messages)) {
+		if !r.Contains(index) {
+			continue
+		}
+		m := d.erased.messages[index]
+		parts, err := d.engine.inline(ctx, d.window.key, d.window.head.Incarnation, m.Parts)
+		if err != nil {
+			return nil, err
+		}
+		standing := compaction.Facts([]conversation.Unit{{Items: []conversation.Item{{Message: m, Parts: parts}}}})
+		known = compaction.ForgetFacts(known, index, standing)
+	}
+	return known, nil
+}
+
+// eraseFacts takes from the summaries that stand for what is erased the facts that go with it, in the build's change.
+func (d *deciding) eraseFacts(ctx context.Context, c *store.Change) error {
+	for i := range c.ReplaceEdits {
+		e := &c.ReplaceEdits[i]
+		if e.Summary == nil {
+			continue
+		}
+		if err := d.eraseFactsOf(ctx, e, c); err != nil {
+			return err
+		}
+	}
+	staged, uploads, err := d.engine.stageSummaries(ctx, d.window.key, d.window.head.Incarnation, c.ReplaceEdits)
+	c.ReplaceEdits, c.Uploads = staged, append(c.Uploads, uploads...)
+	for i := range staged { // what goes on behind the build reads them
+		d.erased.edits[staged[i].Seq] = &staged[i]
+	}
+	return err
+}
+
+func (d *deciding) eraseFactsOf(ctx context.Context, e *conversation.Edit, c *store.Change) error {
+	k, err := d.knownOf(ctx, e.Summary)
+	if err != nil || len(k.Facts) == 0 {
+		return err
+	}
+	if k.Facts, err = d.factsLeft(ctx, e.Range, k.Facts); err != nil {
+		return err
+	}
+	stored, err := json.Marshal(&k)
+	if err != nil {
+		return err
+	}
+	if old := e.Summary.Facts.Ref; old != nil {
+		c.Release = append(c.Release, old.ID)
+	}
+	s := *e.Summary
+	s.Facts = conversation.Content{Inline: string(stored)}
+	e.Summary = &s
+	return nil
+}
+
+// current is an edit as it is once this build is committed, as far as it is known.
+func (d *deciding) current(e *conversation.Edit) *conversation.Edit {
+	if rewritten := d.erased.edits[e.Seq]; rewritten != nil {
+		return rewritten
+	}
+	return e
+}
+
+// knownOf reads what is stored beside a summary's text.
+func (d *deciding) knownOf(ctx context.Context, s *conversation.Summary) (known, error) {
+	var k known
+	contents, err := d.engine.contents(ctx, d.window.key, d.window.head.Incarnation, s.Facts)
+	if err != nil || contents[0] == "" {
+		return k, err
+	}
+	if err := json.Unmarshal([]byte(contents[0]), &k); err != nil {
+		return k, damagedFacts(s.ID, err)
+	}
+	return k, nil
+}

@@ -1,0 +1,38 @@
+package facts
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// OneLine makes one space of all white space and of what shows nothing: control characters, and those that IsUnseen knows.
+func OneLine(text string) string { return strings.Join(strings.FieldsFunc(text, isBlank), " ") }
+
+func isBlank(r rune) bool {
+	return unicode.IsSpace(r) || unicode.IsControl(r) || r == utf8.RuneError || IsUnseen(r)
+}
+
+// IsUnseen says whether a character that is no control character shows nothing, but may turn around how others are shown, or
+// hide words from whoever reads: controls of direction, of layout and of annotations, and tags. Joiners are none of them: scripts
+// and emoji are made with them.
+func IsUnseen(r rune) bool {
+	switch {
+	case r < 0x2000:
+		return r == 0xad || r == 0x61c || r == 0x180e
+	case r < 0x3000:
+		return r == 0x200b || r == 0x200e || r == 0x200f || 0x202a <= r && r <= 0x202e || 0x2060 <= r && r <= 0x206f
+	default:
+		return r == 0xfeff || 0xfff9 <= r && r <= 0xfffb || 0x1bca0 <= r && r <= 0x1bca3 || 0x1d173 <= r && r <= 0x1d17a || 0xe0000 <= r && r <= 0xe0fff
+	}
+}
+
+// offset is where the nth character begins, or the end of the text.
+func offset(text string, n int) int {
+	for i := range text {
+		if n--; n < 0 {
+			return i
+		}
+	}
+	return len(text)
+}
