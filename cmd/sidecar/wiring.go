@@ -4,8 +4,10 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"go.uber.org/zap"
@@ -52,14 +54,27 @@ func openStore(s *settings) (store.Store, error) {
 }
 
 func openBolt(s *settings) (store.Store, error) {
-	if err := os.MkdirAll(s.DataDir, 0o700); err != nil {
-		return nil, fmt.Errorf("cannot make the data directory: %w", err)
+	if err := makeDataDir(s.DataDir); err != nil {
+		return nil, err
 	}
 	kept, err := bolt.Open(filepath.Join(s.DataDir, storeFile), bolt.Options{MaxSize: int64(s.MaxStoreSize)})
 	if err != nil {
 		return nil, fmt.Errorf("cannot open the store in %s: %w", s.DataDir, err)
 	}
 	return kept, nil
+}
+
+func makeDataDir(folder string) error {
+	err := os.MkdirAll(folder, 0o700)
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, syscall.ENOTDIR):
+		err = fmt.Errorf("a part of the name is a file: %w", err)
+	case errors.Is(err, fs.ErrPermission):
+		err = fmt.Errorf("this user may not write there: %w", err)
+	}
+	return fmt.Errorf("cannot make the data directory %s: %w", folder, err)
 }
 
 func newEngine(s *settings, kept store.Store, summaries *summarize.Desk, log *zap.Logger) (*engine.Engine, error) {

@@ -34,7 +34,7 @@ func boltOptions(o Options) *bbolt.Options {
 
 // openFile returns the file too that bbolt opened: closing another descriptor of it gives up the lock on some systems.
 func openFile(path string, o Options) (*bbolt.DB, *os.File, error) {
-	if err := checkWhole(path); err != nil {
+	if err := errors.Join(checkPlace(path), checkWhole(path)); err != nil {
 		return nil, nil, fmt.Errorf("open %s: %w", path, err)
 	}
 	var file *os.File
@@ -48,7 +48,7 @@ func openFile(path string, o Options) (*bbolt.DB, *os.File, error) {
 		return nil, nil, fmt.Errorf("open %s: another process has it open; stop that one, or give this one a file of its own: %w", path, err)
 	}
 	if err != nil {
-		return nil, nil, fmt.Errorf("open %s: %w", path, err)
+		return nil, nil, fmt.Errorf("open %s: %w", path, plain(err))
 	}
 	if err := db.View(checkLayout); err != nil {
 		return nil, nil, errors.Join(fmt.Errorf("open %s: %w", path, err), db.Close())
@@ -59,7 +59,7 @@ func openFile(path string, o Options) (*bbolt.DB, *os.File, error) {
 func checkLayout(t *bbolt.Tx) error {
 	meta := t.Bucket(bucketMeta)
 	if meta == nil {
-		return errors.New("it is no store of conversations")
+		return errors.New("it is a database of another program, and no store of conversations; name another folder")
 	}
 	if have := string(meta.Get([]byte("layout"))); have != layout {
 		return fmt.Errorf("it has layout %q, and this version knows %q", have, layout)
@@ -70,12 +70,14 @@ func checkLayout(t *bbolt.Tx) error {
 // create makes the file if it is not there. It is complete and durable before it has its name, so that no crash leaves half
 // of one behind.
 func create(path string, o Options) error {
-	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
-		return err
+	if _, err := os.Stat(path); err == nil {
+		return nil
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("open %s: %w", path, plain(err))
 	}
 	fresh, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".new-*")
 	if err != nil {
-		return fmt.Errorf("create %s: %w", path, err)
+		return fmt.Errorf("create %s: %w", path, plain(err))
 	}
 	name := fresh.Name()
 	defer func() { _ = os.Remove(name) }()

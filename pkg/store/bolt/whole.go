@@ -29,7 +29,7 @@ const (
 func checkWhole(path string) error {
 	f, err := os.Open(path)
 	if err != nil {
-		return err
+		return plain(err)
 	}
 	defer func() { _ = f.Close() }()
 	info, err := f.Stat()
