@@ -42,22 +42,22 @@ const (
 
 const storeFile = "palimpsest.db"
 
-func openStore(s *settings) (store.Store, error) {
+func openStore(s *settings, onState func(error)) (store.Store, error) {
 	switch s.Store {
 	case storeMemory:
 		return memory.New(memory.Options{}), nil
 	case storeBolt:
-		return openBolt(s)
+		return openBolt(s, onState)
 	default:
 		return nil, fmt.Errorf("there is no store of the name %q", s.Store)
 	}
 }
 
-func openBolt(s *settings) (store.Store, error) {
+func openBolt(s *settings, onState func(error)) (store.Store, error) {
 	if err := makeDataDir(s.DataDir); err != nil {
 		return nil, err
 	}
-	kept, err := bolt.Open(filepath.Join(s.DataDir, storeFile), bolt.Options{MaxSize: int64(s.MaxStoreSize)})
+	kept, err := bolt.Open(filepath.Join(s.DataDir, storeFile), bolt.Options{MaxSize: int64(s.MaxStoreSize), OnState: onState})
 	if err != nil {
 		return nil, fmt.Errorf("cannot open the store in %s: %w", s.DataDir, err)
 	}

@@ -45,6 +45,9 @@ type Options struct {
 	// MapBytes is how much address space is mapped at first, so that growing up to it does not wait for readers. It takes no
 	// memory and no disk. 0: 4 GiB, or 1 GiB where pointers have 32 bits.
 	MapBytes int64
+	// OnState, if set, is called with the reason when the store cannot write any more, and with nil when it can again. It must
+	// not call the store.
+	OnState func(reason error)
 	// Commit, if set, is called with what makes a batch durable, and its error counts: how tests make a disk fail.
 	Commit func(commit func() error) error
 	// Wipe, if set, is called with each step of writing over what was erased (wipe.go), and its error counts: for tests, too.
@@ -71,8 +74,9 @@ type Store struct {
 	readers readers
 
 	// The writer's own.
-	file  *os.File // of db
-	wiper wiper
+	file   *os.File // of db
+	wiper  wiper
+	outage outage
 }
 
 var _ store.Store = (*Store)(nil)
@@ -102,6 +106,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.MapBytes == 0 {
 		o.MapBytes = defaultMap
+	}
+	if o.OnState == nil {
+		o.OnState = func(error) {}
 	}
 	if o.Commit == nil {
 		o.Commit = func(commit func() error) error { return commit() }

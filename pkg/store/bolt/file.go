@@ -3,6 +3,7 @@ package bolt
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math"
 	"os"
@@ -139,13 +140,12 @@ func closedOr(err error) error {
 	return err
 }
 
-// rewriting ends the name of the copy that reopen makes.
+// rewriting ends the name of the copy that rewrite makes.
 const rewriting = ".rewrite"
 
-// reopen replaces the file by a copy of what can be read of it, and goes on with that. After a failed sync the system may
-// hold pages that it believes to be on disk and that are not; only writing everything again makes sure. Readers use the old
-// file until the new one is open; if a step fails, they go on with it, and reopen can be tried again.
-func (s *Store) reopen() error {
+// rewrite replaces the file by a copy of what can be read of it, and goes on with that. Readers use the old file until the new
+// one is open; if a step fails, they go on with it, and rewrite can be tried again.
+func (s *Store) rewrite() error {
 	name := s.path + rewriting
 	defer func() { _ = os.Remove(name) }()
 	if err := s.copyTo(name); err != nil {
@@ -173,12 +173,26 @@ func (s *Store) copyTo(name string) error {
 	if err != nil {
 		return err
 	}
+	kept := &keptError{w: out}
 	err = s.db.View(func(t *bbolt.Tx) error {
-		_, err := t.WriteTo(out)
+		_, err := t.WriteTo(kept)
 		return err
 	})
 	if err == nil {
 		err = out.Sync()
 	}
-	return errors.Join(err, out.Close())
+	return errors.Join(err, kept.err, out.Close())
+}
+
+// keptError keeps what writing failed with: of some errors bbolt passes on the words alone.
+type keptError struct {
+	w   io.Writer
+	err error
+}
+
+// Write implements io.Writer.
+func (k *keptError) Write(p []byte) (int, error) {
+	n, err := k.w.Write(p)
+	k.err = err
+	return n, err
 }

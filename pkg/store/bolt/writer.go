@@ -57,33 +57,34 @@ func (s *Store) enqueue(r *request) error {
 // write is the writer. While one batch is made durable the next one gathers; nobody waits for a timer.
 func (s *Store) write() {
 	defer close(s.stopped)
-	var sick bool
 	for {
-		var wipes <-chan time.Time
-		if !sick { // what is free in a file that failed may be needed when it is opened again
-			wipes = s.wiper.timer()
-		}
-		batch, open := s.gather(wipes)
+		batch, open := s.gather(s.timer())
 		if !open {
 			break
 		}
-		if len(batch) > 0 {
-			if sick {
-				if err := s.reopen(); err != nil {
-					answer(batch, fmt.Errorf("the store failed and cannot go on: %w", err))
-					continue
-				}
-			}
-			// If there is no new file now, the next batch tries again and says why.
-			sick = s.commit(batch) && s.reopen() != nil
+		if !s.recovered() {
+			answer(batch, s.outage.reason)
+			continue
 		}
+		sick := len(batch) > 0 && s.commit(batch)
 		if !sick && s.wiper.ready() {
-			sick = s.wipe() && s.reopen() != nil
+			sick = s.wipe()
+		}
+		if sick {
+			s.recover()
 		}
 	}
-	if !sick {
+	if s.outage.reason == nil { // what is free in a file that failed may be needed when it is opened again
 		s.finishWiping()
 	}
+}
+
+// timer fires when the writer has something to do that nobody asks for.
+func (s *Store) timer() <-chan time.Time {
+	if s.outage.reason != nil {
+		return time.After(time.Until(s.outage.again))
+	}
+	return s.wiper.timer()
 }
 
 // gather waits for a request and takes all that are there; or for the timer, and takes none. Whoever was just answered gets the
@@ -128,7 +129,7 @@ func (s *Store) commit(batch []*request) (sick bool) {
 	for len(batch) > 0 {
 		t, err := s.db.Begin(true)
 		if err != nil {
-			answer(batch, fmt.Errorf("begin a transaction: %w", err))
+			answer(batch, fmt.Errorf("%w: begin a transaction: %w", store.ErrUnavailable, err))
 			return false
 		}
 		view := &tx{tx: t, codec: s.codec}
