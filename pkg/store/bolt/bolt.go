@@ -26,6 +26,7 @@ package bolt
 
 import (
 	"context"
+	"errors"
 	"os"
 	"sync"
 	"time"
@@ -75,6 +76,7 @@ type Store struct {
 
 	// The writer's own.
 	file   *os.File // of db
+	mark   *mark
 	wiper  wiper
 	outage outage
 }
@@ -91,9 +93,13 @@ func Open(path string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
+	last, err := openMark(path, db)
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
 	_ = os.Remove(path + rewriting) // of a process that crashed: it holds what may have been erased since
 	s := &Store{
-		path: path, options: o, codec: record.New(), db: db, file: file, wiper: newWiper(),
+		path: path, options: o, codec: record.New(), db: db, file: file, mark: last, wiper: newWiper(),
 		queue: make(chan *request, maxBatch), stopped: make(chan struct{}),
 	}
 	go s.write()
@@ -136,6 +142,7 @@ func (s *Store) Close() error {
 	<-s.stopped
 	s.open.Lock()
 	defer s.open.Unlock()
+	s.mark.close()
 	return s.db.Close()
 }
 

@@ -85,6 +85,7 @@ func create(path string, o Options) error {
 	if err := errors.Join(fresh.Close(), fill(name, o)); err != nil {
 		return fmt.Errorf("create %s: %w", path, err)
 	}
+	_ = os.Remove(path + marking) // of a store that was here before
 	if err := publish(name, path); err != nil {
 		return fmt.Errorf("create %s: %w", path, err)
 	}

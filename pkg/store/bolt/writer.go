@@ -177,6 +177,7 @@ func (s *Store) finish(view *tx, batch []*request) (sick bool) {
 	id := t.ID()
 	err := s.options.Commit(t.Commit)
 	if err == nil {
+		s.mark.write(uint64(id))
 		s.wiper.moved()
 		if view.erased {
 			s.wiper.want()
