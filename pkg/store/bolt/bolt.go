@@ -164,12 +164,14 @@ func (s *Store) view(ctx context.Context, run func(*tx) error) error {
 	defer s.open.RUnlock()
 	turn := s.readers.begin()
 	defer s.readers.end(turn)
-	t, err := s.db.Begin(false)
-	if err != nil {
-		return closedOr(err)
-	}
-	defer t.Rollback()
-	return run(&tx{tx: t, codec: s.codec})
+	return guarded(func() error {
+		t, err := s.db.Begin(false)
+		if err != nil {
+			return closedOr(err)
+		}
+		defer t.Rollback()
+		return run(&tx{tx: t, codec: s.codec})
+	})
 }
 
 // Wait implements store.Store.

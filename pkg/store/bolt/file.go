@@ -35,11 +35,28 @@ func boltOptions(o Options) *bbolt.Options {
 
 // openFile returns the file too that bbolt opened: closing another descriptor of it gives up the lock on some systems.
 func openFile(path string, o Options) (*bbolt.DB, *os.File, error) {
-	if err := errors.Join(checkPlace(path), checkWhole(path)); err != nil {
+	if err := checkStructure(path, o); err != nil {
+		return nil, nil, err
+	}
+	db, file, err := openBolt(path, boltOptions(o))
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := db.View(checkLayout); err != nil {
+		return nil, nil, errors.Join(fmt.Errorf("open %s: %w", path, err), db.Close())
+	}
+	return db, file, nil
+}
+
+// openLocked opens a file for reading alone: no other process writes to it meanwhile, and bbolt looks at its meta pages, no more.
+func openLocked(path string, o Options) (*bbolt.DB, *os.File, error) {
+	if err := checkPlace(path); err != nil {
 		return nil, nil, fmt.Errorf("open %s: %w", path, err)
 	}
-	var file *os.File
-	options := boltOptions(o)
+	return openBolt(path, &bbolt.Options{Timeout: o.LockTimeout, ReadOnly: true, NoStatistics: true})
+}
+
+func openBolt(path string, options *bbolt.Options) (_ *bbolt.DB, file *os.File, err error) {
 	options.OpenFile = func(name string, flag int, mode os.FileMode) (_ *os.File, err error) {
 		file, err = os.OpenFile(name, flag, mode)
 		return file, err
@@ -51,10 +68,31 @@ func openFile(path string, o Options) (*bbolt.DB, *os.File, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("open %s: %w", path, plain(err))
 	}
-	if err := db.View(checkLayout); err != nil {
-		return nil, nil, errors.Join(fmt.Errorf("open %s: %w", path, err), db.Close())
-	}
 	return db, file, nil
+}
+
+// checkStructure fails if bbolt would meet a page that is not what it should be: it ends the process then, often from a goroutine
+// of its own, where nobody can recover.
+func checkStructure(path string, o Options) error {
+	db, file, err := openLocked(path, o)
+	if err != nil {
+		return err
+	}
+	m := newestMeta(file)
+	if err := checkWhole(file, m); err != nil {
+		return errors.Join(fmt.Errorf("open %s: %w; %s", path, err, wayOut), db.Close())
+	}
+	w := &walk{
+		file: file, meta: m, damaged: func(d pageDamage) error { return d },
+		record: func(bucket string, e entry) error {
+			_, err := kindOf(bucket, e)
+			return err
+		},
+	}
+	if err := errors.Join(w.run(), db.Close()); err != nil {
+		return fmt.Errorf("open %s: %w: %w; %s", path, store.ErrCorrupt, err, wayOut)
+	}
+	return nil
 }
 
 func checkLayout(t *bbolt.Tx) error {

@@ -67,7 +67,9 @@ func TestOpen_Mark_ThatSaysNothing(t *testing.T) {
 	for name, leave := range map[string]func(t *testing.T, path string, last []byte){
 		"Missing": func(t *testing.T, path string, _ []byte) { must(t, os.Remove(path)) },
 		"Empty":   func(t *testing.T, path string, _ []byte) { must(t, os.WriteFile(path, nil, 0o600)) },
-		"Zeros":   func(t *testing.T, path string, last []byte) { must(t, os.WriteFile(path, make([]byte, len(last)), 0o600)) },
+		"Zeros": func(t *testing.T, path string, last []byte) {
+			must(t, os.WriteFile(path, make([]byte, len(last)), 0o600))
+		},
 		"Garbage": func(t *testing.T, path string, last []byte) {
 			last[8] ^= 0x80 // a transaction far ahead, if it were believed
 			must(t, os.WriteFile(path, last, 0o600))

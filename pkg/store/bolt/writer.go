@@ -158,7 +158,7 @@ func (s *Store) apply(view *tx, batch []*request) (spoiler *request, wrote bool)
 		if r.err = r.ctx.Err(); r.err != nil {
 			continue
 		}
-		r.err = r.apply(view)
+		r.err = guarded(func() error { return r.apply(view) })
 		if r.err != nil && !refusal(r.err) {
 			return r, false
 		}
@@ -175,7 +175,7 @@ func refusal(err error) bool {
 func (s *Store) finish(view *tx, batch []*request) (sick bool) {
 	t := view.tx
 	id := t.ID()
-	err := s.options.Commit(t.Commit)
+	err := guarded(func() error { return s.options.Commit(t.Commit) })
 	if err == nil {
 		s.mark.write(uint64(id))
 		s.wiper.moved()
@@ -190,9 +190,14 @@ func (s *Store) finish(view *tx, batch []*request) (sick bool) {
 		answer(batch, nil)
 		return false
 	}
-	_ = t.Rollback() // for a Commit that failed before it began
+	_ = guarded(t.Rollback) // for a Commit that failed before it began
 	s.wiper.failed()
+	var panicked *broken
 	switch {
+	case errors.As(err, &panicked):
+		answer(batch, err)
+		s.giveUp(err)
+		return false
 	case !full(err) || s.stands(id):
 		answer(batch, fmt.Errorf("%w: %w", store.ErrOutcomeUnknown, err))
 		return true
