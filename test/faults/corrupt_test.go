@@ -19,6 +19,7 @@ import (
 // kept is a data file that was written in order, and what must be read from it.
 type kept struct {
 	file   []byte
+	mark   []byte // of the last commit, which lies beside it
 	ledger *ledger
 }
 
@@ -41,7 +42,9 @@ func (f *fixture) keep() *kept {
 	f.need(f.sidecar.Stop())
 	file, err := os.ReadFile(path(f.folder))
 	f.need(err)
-	return &kept{file: file, ledger: f.ledger}
+	mark, err := os.ReadFile(path(f.folder) + ".last")
+	f.need(err)
+	return &kept{file: file, mark: mark, ledger: f.ledger}
 }
 
 // over starts a sidecar over a damaged file; nil if it did not serve.

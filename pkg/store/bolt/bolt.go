@@ -79,6 +79,10 @@ type Store struct {
 	mark   *mark
 	wiper  wiper
 	outage outage
+	// reserve is the size of the reserve (reserve.go), 0 after it was spent; largest that of the largest value, so far as known; tight
+	// says that a deletion has no room.
+	reserve, largest int
+	tight            bool
 }
 
 var _ store.Store = (*Store)(nil)
@@ -89,9 +93,17 @@ func Open(path string, o Options) (*Store, error) {
 	if err := create(path, o); err != nil {
 		return nil, err
 	}
+	largest, err := checkStructure(path, o)
+	if err != nil {
+		return nil, err
+	}
 	db, file, err := openFile(path, o)
 	if err != nil {
 		return nil, err
+	}
+	reserve, err := reserveOf(db)
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
 	}
 	last, err := openMark(path, db)
 	if err != nil {
@@ -99,7 +111,7 @@ func Open(path string, o Options) (*Store, error) {
 	}
 	_ = os.Remove(path + rewriting) // of a process that crashed: it holds what may have been erased since
 	s := &Store{
-		path: path, options: o, codec: record.New(), db: db, file: file, mark: last, wiper: newWiper(),
+		path: path, options: o, codec: record.New(), db: db, file: file, mark: last, wiper: newWiper(), reserve: reserve, largest: largest,
 		queue: make(chan *request, maxBatch), stopped: make(chan struct{}),
 	}
 	go s.write()

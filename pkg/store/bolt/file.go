@@ -35,9 +35,6 @@ func boltOptions(o Options) *bbolt.Options {
 
 // openFile returns the file too that bbolt opened: closing another descriptor of it gives up the lock on some systems.
 func openFile(path string, o Options) (*bbolt.DB, *os.File, error) {
-	if err := checkStructure(path, o); err != nil {
-		return nil, nil, err
-	}
 	db, file, err := openBolt(path, boltOptions(o))
 	if err != nil {
 		return nil, nil, err
@@ -72,27 +69,34 @@ func openBolt(path string, options *bbolt.Options) (_ *bbolt.DB, file *os.File, 
 }
 
 // checkStructure fails if bbolt would meet a page that is not what it should be: it ends the process then, often from a goroutine
-// of its own, where nobody can recover.
-func checkStructure(path string, o Options) error {
+// of its own, where nobody can recover. It says how many bytes the largest value has.
+func checkStructure(path string, o Options) (largest int, err error) {
 	db, file, err := openLocked(path, o)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	m := newestMeta(file)
 	if err := checkWhole(file, m); err != nil {
-		return errors.Join(fmt.Errorf("open %s: %w; %s", path, err, wayOut), db.Close())
+		return 0, errors.Join(fmt.Errorf("open %s: %w; %s", path, err, wayOut), db.Close())
 	}
 	w := &walk{
 		file: file, meta: m, damaged: func(d pageDamage) error { return d },
 		record: func(bucket string, e entry) error {
-			_, err := kindOf(bucket, e)
+			k, err := kindOf(bucket, e)
+			if k != isReserve {
+				largest = max(largest, int(e.size))
+			}
 			return err
 		},
 	}
-	if err := errors.Join(w.run(), db.Close()); err != nil {
-		return fmt.Errorf("open %s: %w: %w; %s", path, store.ErrCorrupt, err, wayOut)
+	switch err := errors.Join(w.run(), db.Close()); {
+	case errors.Is(err, errBucket):
+		return 0, fmt.Errorf("open %s: %s: %w", path, notOurs, err)
+	case err != nil:
+		return 0, fmt.Errorf("open %s: %w: %w; %s", path, store.ErrCorrupt, err, wayOut)
+	default:
+		return largest, nil
 	}
-	return nil
 }
 
 func checkLayout(t *bbolt.Tx) error {
@@ -140,6 +144,9 @@ func fill(name string, o Options) error {
 			if _, err := t.CreateBucket(bucket); err != nil {
 				return err
 			}
+		}
+		if _, err := (&tx{tx: t}).keepReserve(0); err != nil {
+			return err
 		}
 		meta, err := t.CreateBucket(bucketMeta)
 		if err != nil {
@@ -194,6 +201,9 @@ func (s *Store) rewrite() error {
 		return fmt.Errorf("rewrite %s: %w", s.path, err)
 	}
 	if err := syncFolder(s.path); err != nil {
+		return err
+	}
+	if _, err := checkStructure(s.path, s.options); err != nil {
 		return err
 	}
 	db, file, err := openFile(s.path, s.options)

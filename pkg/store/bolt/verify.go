@@ -30,9 +30,13 @@ const (
 	isPending  kind = "upload"
 	isDying    kind = "mark of a deletion"
 	isDue      kind = "due time"
+	isReserve  kind = "reserve"
 )
 
-var errKey = errors.New("its key is damaged")
+var (
+	errKey    = errors.New("its key is damaged")
+	errBucket = errors.New("it has a bucket that no store has")
+)
 
 // kindOf says what an entry holds by its key alone, and fails for a key that no store writes.
 func kindOf(bucket string, e entry) (kind, error) {
@@ -55,8 +59,10 @@ func kindOf(bucket string, e entry) (kind, error) {
 		}
 	case string(bucketDue):
 		k, ok = isDue, n == 12+2*idBytes
+	case string(bucketReserve):
+		k, ok = isReserve, string(e.key) == string(reserveKey)
 	default:
-		return "", errors.New("no store has such a bucket")
+		return "", errBucket
 	}
 	return k, keyFault(ok)
 }
@@ -145,7 +151,7 @@ func (s *stored) decode(codec *record.Codec) (err error) {
 	case isChunk:
 		_, err = codec.DecodeChunk(s.value)
 		return err
-	case isIndex, isDying:
+	case isIndex, isDying, isReserve:
 		return nil
 	case isPending, isDue:
 		key, err = s.decodeTask(codec)

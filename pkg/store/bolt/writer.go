@@ -22,13 +22,18 @@ type request struct {
 	ctx   context.Context
 	apply func(*tx) error // refuses (see refusal) before it writes anything
 	wake  store.Key
+	frees bool // it may use the reserve
 	err   error
 	done  chan struct{}
 }
 
 // submit has a change made, and returns when it is durable or has failed.
 func (s *Store) submit(ctx context.Context, wake store.Key, apply func(*tx) error) error {
-	r := &request{ctx: ctx, apply: apply, wake: wake, done: make(chan struct{})}
+	return s.enter(&request{ctx: ctx, apply: apply, wake: wake})
+}
+
+func (s *Store) enter(r *request) error {
+	r.done = make(chan struct{})
 	if err := s.enqueue(r); err != nil {
 		return err
 	}
@@ -132,7 +137,7 @@ func (s *Store) commit(batch []*request) (sick bool) {
 			answer(batch, fmt.Errorf("%w: begin a transaction: %w", store.ErrUnavailable, err))
 			return false
 		}
-		view := &tx{tx: t, codec: s.codec}
+		view := &tx{tx: t, codec: s.codec, largest: s.largest, tight: s.tight}
 		spoiler, wrote := s.apply(view, batch)
 		if spoiler != nil {
 			// What it wrote goes, and with it what the others wrote: they start again without it.
@@ -175,8 +180,18 @@ func refusal(err error) bool {
 func (s *Store) finish(view *tx, batch []*request) (sick bool) {
 	t := view.tx
 	id := t.ID()
-	err := guarded(func() error { return s.options.Commit(t.Commit) })
+	reserve := s.reserve
+	err := guarded(func() (err error) {
+		if slices.ContainsFunc(batch, func(r *request) bool { return r.err == nil && !r.frees }) {
+			reserve, err = view.keepReserve(reserve)
+		}
+		if err == nil {
+			err = s.options.Commit(t.Commit)
+		}
+		return err
+	})
 	if err == nil {
+		s.reserve, s.largest = reserve, view.largest
 		s.mark.write(uint64(id))
 		s.wiper.moved()
 		if view.erased {
@@ -201,6 +216,8 @@ func (s *Store) finish(view *tx, batch []*request) (sick bool) {
 	case !full(err) || s.stands(id):
 		answer(batch, fmt.Errorf("%w: %w", store.ErrOutcomeUnknown, err))
 		return true
+	case len(batch) == 1 && batch[0].frees && (s.spendReserve() || !s.tight):
+		return s.commitTight(batch)
 	case len(batch) == 1:
 		answer(batch, fmt.Errorf("%w: %w", store.ErrFull, err))
 		return false
@@ -211,6 +228,13 @@ func (s *Store) finish(view *tx, batch []*request) (sick bool) {
 		}
 		return sick
 	}
+}
+
+// commitTight makes a change for which there was no room, after the reserve was spent.
+func (s *Store) commitTight(batch []*request) (sick bool) {
+	s.tight = true
+	defer func() { s.tight = false }()
+	return s.commit(batch)
 }
 
 func full(err error) bool {
