@@ -17,7 +17,14 @@
 //     writer waits for such a read.
 //   - Close goes on with it for at most a second. Open begins again, so that a crash delays it and no more.
 //   - If the disk refuses, the store goes on, and it is tried again after a second, two, four, up to a minute. If it was a commit
-//     that failed (each round makes one or two that change nothing), the file is rewritten, as after any other.
+//     that failed (each round makes one or two that change nothing), the file is rewritten, as after any other (recover.go).
+//   - A full store or disk is no reason to keep anything: deletions and erasures have a reserve (reserve.go).
+//
+// # Damage
+//
+// bbolt believes its file. Open reads all pages in use without it first (walk.go), and holds the newest meta page against a mark
+// that lies beside the file (mark.go). Check says what is damaged in a file, Salvage copies what can be read of it. A page that goes
+// bad later is ErrCorrupt for the call that meets it (guard.go).
 //
 // What the file system, a disk that moves its sectors, a snapshot, or a backup keeps of earlier contents of the file is beyond
 // that; so is the old file after a rewrite. Pages in use may keep names of conversations and request ids that are gone, never
