@@ -1,6 +1,8 @@
 package bolt
 
 import (
+	"fmt"
+
 	"go.etcd.io/bbolt"
 
 	"github.com/palimpsest-context/palimpsest/pkg/store"
@@ -34,25 +36,38 @@ func (t *tx) keepReserve(has int) (now int, err error) {
 	return need, b.Put(reserveKey, make([]byte, need))
 }
 
-// spendReserve frees the reserve's pages. It says whether there were any.
-func (s *Store) spendReserve() bool {
+// spendReserve frees the reserve's pages, if there are any.
+func (s *Store) spendReserve() error {
 	if s.reserve == 0 {
-		return false
+		return nil
 	}
 	t, err := s.db.Begin(true)
 	if err != nil {
-		return false
+		return err
 	}
 	defer func() { _ = t.Rollback() }()
-	if b := t.Bucket(bucketReserve); b == nil || b.Delete(reserveKey) != nil {
-		return false
+	err = guarded(func() error {
+		if err := t.Bucket(bucketReserve).Delete(reserveKey); err != nil {
+			return err
+		}
+		return s.options.Commit(t.Commit)
+	})
+	if err == nil {
+		s.wiper.moved()
+		s.reserve = 0
 	}
-	if err := guarded(func() error { return s.options.Commit(t.Commit) }); err != nil {
-		return false
+	return err
+}
+
+// commitTight makes a change for which there was no room, after the reserve was spent.
+func (s *Store) commitTight(batch []*request) (sick bool) {
+	if err := s.spendReserve(); err != nil && !full(err) {
+		answer(batch, fmt.Errorf("%w: %w", store.ErrOutcomeUnknown, err))
+		return true
 	}
-	s.wiper.moved()
-	s.reserve = 0
-	return true
+	s.tight = true
+	defer func() { s.tight = false }()
+	return s.commit(batch)
 }
 
 // reserveOf is how many bytes the reserve has.

@@ -111,3 +111,19 @@ func bury(t *testing.T, s *Store, conv int, n int32) {
 		must(t, err)
 	}
 }
+
+// TestStore_Full_ReserveThatCannotBeLetGo: the disk fails just then. Nobody knows the outcome, and the store goes on.
+func TestStore_Full_ReserveThatCannotBeLetGo(t *testing.T) {
+	f := openFlaky(t, Options{})
+	f.mustAppend(t, 1, 0)
+	f.failOnce(func(func() error) error {
+		f.failOnce(func(func() error) error { return syscall.EIO })
+		return syscall.ENOSPC
+	})
+	c := appendChange(1, 1, "")
+	c.Messages, c.Head.Messages, c.Head.State = nil, 1, store.Deleted
+	if err := f.Commit(t.Context(), ratioKey(1), c); !errors.Is(err, store.ErrOutcomeUnknown) {
+		t.Fatal(err)
+	}
+	must(t, f.Commit(t.Context(), ratioKey(1), c))
+}

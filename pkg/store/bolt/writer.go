@@ -216,7 +216,7 @@ func (s *Store) finish(view *tx, batch []*request) (sick bool) {
 	case !full(err) || s.stands(id):
 		answer(batch, fmt.Errorf("%w: %w", store.ErrOutcomeUnknown, err))
 		return true
-	case len(batch) == 1 && batch[0].frees && (s.spendReserve() || !s.tight):
+	case len(batch) == 1 && batch[0].frees && !s.tight:
 		return s.commitTight(batch)
 	case len(batch) == 1:
 		answer(batch, fmt.Errorf("%w: %w", store.ErrFull, err))
@@ -228,13 +228,6 @@ func (s *Store) finish(view *tx, batch []*request) (sick bool) {
 		}
 		return sick
 	}
-}
-
-// commitTight makes a change for which there was no room, after the reserve was spent.
-func (s *Store) commitTight(batch []*request) (sick bool) {
-	s.tight = true
-	defer func() { s.tight = false }()
-	return s.commit(batch)
 }
 
 func full(err error) bool {
