@@ -23,10 +23,12 @@ type kept struct {
 	ledger *ledger
 }
 
-func newKept(t *testing.T) *kept {
+func newKept(t *testing.T) *kept { return keptOf(t, 10) }
+
+func keptOf(t *testing.T, rounds int) *kept {
 	t.Helper()
 	f := newFixture(t)
-	for range 10 {
+	for range rounds {
 		f.need(f.fill(single, 4))
 		f.need(f.fill(large, 1))
 		f.need(f.fill(building, 1))

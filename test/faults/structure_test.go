@@ -12,8 +12,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/test/faults/process"
 )
 
-// structureFlips is how many files with damaged structure are tried by default: 200, and ten times as many for the 2,000 of a long
-// run.
+// structureFlips is how many files with damaged structure are tried by default; faults tries ten times as many.
 const structureFlips = 200
 
 // aim is where bytes of a data file are that bbolt believes: both meta pages, and what is at the beginning of each other page, its
@@ -36,10 +35,11 @@ func aim(r *rand.Rand, file []byte) int {
 // TestCorrupt_FlippedStructure_IsRefusedOrHonest flips bytes of what bbolt believes. The sidecar says what to do and ends, or serves:
 // then nothing is wrong, and nothing acknowledged is gone.
 func TestCorrupt_FlippedStructure_IsRefusedOrHonest(t *testing.T) {
-	k, r := newKept(t), rand.New(rand.NewPCG(proptest.Seed(t), 0))
+	k, r := keptOf(t, 4), rand.New(rand.NewPCG(proptest.Seed(t), 0))
 	used := k.file[:len(bytes.TrimRight(k.file, "\x00"))/os.Getpagesize()*os.Getpagesize()]
 	refused := 0
-	for i := range structureFlips * max(1, min(10, roundsOf(t)/defaultRounds)) {
+	tries := structureFlips * max(1, min(10, roundsOf(t)/defaultRounds))
+	for i := range tries {
 		file := bytes.Clone(k.file)
 		at := aim(r, used)
 		file[at] ^= byte(1 + r.IntN(255))
@@ -58,7 +58,7 @@ func TestCorrupt_FlippedStructure_IsRefusedOrHonest(t *testing.T) {
 			f.sidecar.Kill()
 		}
 	}
-	t.Logf("%d of %d refused", refused, structureFlips)
+	t.Logf("%d of %d refused", refused, tries)
 }
 
 // overMarked starts a sidecar over a damaged file, with the mark that lay beside it. It returns nil if the sidecar did not serve,
