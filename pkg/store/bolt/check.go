@@ -73,7 +73,7 @@ func (i *inspection) checkMark(path string) error {
 }
 
 // walk goes over the file with all damage noted, and calls record with every entry.
-func (i *inspection) walk(damaged func(pageDamage) error, record func(bucket string, e entry) error) error {
+func (i *inspection) walk(damaged func(pageError) error, record func(bucket string, e entry) error) error {
 	w := &walk{file: i.file, meta: i.meta, damaged: damaged, record: record}
 	w.passed = func() {
 		if i.progress != nil && w.used%1024 == 0 {
@@ -131,7 +131,7 @@ func talkOf(talks map[conversation.ID]*talk, id conversation.ID) *talk {
 	return t
 }
 
-func (c *checker) page(d pageDamage) error {
+func (c *checker) page(d pageError) error {
 	c.report.add("%v", d)
 	return nil
 }

@@ -80,7 +80,7 @@ func checkStructure(path string, o Options) (largest int, err error) {
 		return 0, errors.Join(fmt.Errorf("open %s: %w; %s", path, err, wayOut), db.Close())
 	}
 	w := &walk{
-		file: file, meta: m, damaged: func(d pageDamage) error { return d },
+		file: file, meta: m, damaged: func(d pageError) error { return d },
 		record: func(bucket string, e entry) error {
 			k, err := kindOf(bucket, e)
 			if k != isReserve {

@@ -42,7 +42,7 @@ func Salvage(from, to string, o Options, progress Progress) (_ *Report, err erro
 	if s.out, err = newCopying(to, o); err != nil {
 		return nil, err
 	}
-	err = i.walk(func(pageDamage) error { return nil }, s.copy)
+	err = i.walk(func(pageError) error { return nil }, s.copy)
 	if err == nil {
 		err = s.fill()
 	}
@@ -55,12 +55,12 @@ type salvage struct {
 	talks  map[conversation.ID]*talk
 	staged map[conversation.ID]bool // incarnations that wait for their commit
 	named  []stored                 // due times, which name their conversation too
-	torn   []pageDamage
+	torn   []pageError
 	chunk  []byte // the last one copied
 	out    *copying
 }
 
-func (s *salvage) page(d pageDamage) error {
+func (s *salvage) page(d pageError) error {
 	s.report.add("%v", d)
 	s.torn = append(s.torn, d)
 	return nil

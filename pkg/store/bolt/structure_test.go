@@ -37,7 +37,7 @@ func inUse(t *testing.T, raw []byte) (pages []*page) {
 	t.Helper()
 	file := bytes.NewReader(raw)
 	m := newestMeta(file)
-	w := &walk{file: file, meta: m, damaged: func(d pageDamage) error { return d }}
+	w := &walk{file: file, meta: m, damaged: func(d pageError) error { return d }}
 	must(t, w.run())
 	for id := uint64(firstPage); id < m.pages; id++ {
 		if w.seen[id/64]&(1<<(id%64)) == 0 {
@@ -68,7 +68,7 @@ func TestWalk_Sound_SeesWhatBboltSees(t *testing.T) {
 	got := 0
 	file := bytes.NewReader(read(t, path))
 	w := &walk{
-		file: file, meta: newestMeta(file), damaged: func(d pageDamage) error { return d },
+		file: file, meta: newestMeta(file), damaged: func(d pageError) error { return d },
 		record: func(string, entry) error { got++; return nil },
 	}
 	must(t, w.run())

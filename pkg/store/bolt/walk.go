@@ -22,20 +22,20 @@ type walk struct {
 	record func(bucket string, e entry) error
 	// damaged is called with what is wrong, and the bucket and the keys (from min on, below max; nil: no bound) that it concerns. Its
 	// error ends the walk; without one, the walk goes on behind it.
-	damaged func(d pageDamage) error
+	damaged func(d pageError) error
 	// passed, if set, is called with each page.
 	passed func()
 }
 
-// pageDamage is a page that cannot be what it should be.
-type pageDamage struct {
+// pageError is a page that cannot be what it should be.
+type pageError struct {
 	page     uint64
 	bucket   string // empty: the list of the buckets
 	min, max []byte
 	why      error
 }
 
-func (d pageDamage) Error() string {
+func (d pageError) Error() string {
 	where := "the list of the buckets"
 	if d.bucket != "" {
 		where = "the bucket " + d.bucket
@@ -59,7 +59,7 @@ type place struct {
 }
 
 func (w *walk) broken(at place, why error) error {
-	return w.damaged(pageDamage{page: at.id, bucket: at.bucket, min: at.min, max: at.max, why: why})
+	return w.damaged(pageError{page: at.id, bucket: at.bucket, min: at.min, max: at.max, why: why})
 }
 
 // tree goes over the pages below one, and calls visit with the entries of its leaves.
