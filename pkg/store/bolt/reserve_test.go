@@ -67,14 +67,15 @@ func fillAndDelete(t *testing.T, folder string, o Options, size int) {
 		}
 	}
 	// What is left is used up, by ever smaller appends.
-	for n, left := int32(0), size; left > 256; {
-		err := s.Commit(t.Context(), ratioKey(9), appendChange(9, n, string(noise(left))))
+	small := int32(0)
+	for left := size; left > 256; {
+		err := s.Commit(t.Context(), ratioKey(9), appendChange(9, small, string(noise(left))))
 		if errors.Is(err, store.ErrFull) {
 			left /= 2
 			continue
 		}
 		must(t, err)
-		n++
+		small++
 	}
 	began := time.Now()
 	for conv, n := range counts {
@@ -88,6 +89,7 @@ func fillAndDelete(t *testing.T, folder string, o Options, size int) {
 		time.Sleep(50 * time.Millisecond)
 	}
 	t.Logf("%d values of %d bytes; deleted and wiped in %v", texts, size, time.Since(began).Round(time.Millisecond))
+	bury(t, s, 9, small) // what is left between would break up the room that the largest value needs
 	must(t, s.Commit(t.Context(), ratioKey(20), appendChange(20, 0, string(noise(size)))))
 	must(t, s.Close())
 	info, err := os.Stat(path)
