@@ -24,6 +24,7 @@ type commands struct {
 	Healthcheck healthcheckCommand `cmd:"" help:"Ask a running sidecar whether it serves: exits with 0 or 1."`
 	Config      configCommand      `cmd:"" help:"Look at the configuration."`
 	Version     versionCommand     `cmd:"" help:"Print the versions of the sidecar and of what it promises."`
+	Store       storeCommand       `cmd:"" help:"Look after the file of a store that no sidecar has open."`
 	Tools       toolsCommand       `cmd:"" help:"Print the tools for a model: with them it gets back what it sees shortened, cited or no longer. AnswerToolCall answers its calls."`
 	Demo        demo.Command       `cmd:"" help:"Show an agent's conversation from its first message to a full window."`
 	Replay      replay.Command     `cmd:"" help:"Play recorded conversations, and check what comes back."`

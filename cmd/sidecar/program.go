@@ -30,7 +30,8 @@ func (p *program) Run(ctx context.Context, s *settings) error {
 	if err != nil {
 		return err
 	}
-	kept, err := openStore(s)
+	state := &storeState{log: p.log}
+	kept, err := openStore(s, state.set)
 	if err != nil {
 		return errors.Join(err, closeAll(listeners))
 	}
@@ -41,7 +42,7 @@ func (p *program) Run(ctx context.Context, s *settings) error {
 	defer summaries.close() // the server has stopped by then: nobody asks any more
 	e, err := newEngine(s, kept, summaries.desk, p.log)
 	if err == nil {
-		err = p.serve(ctx, s, e, listeners)
+		err = p.serve(ctx, s, e, state, listeners)
 	}
 	return errors.Join(err, closeStore(kept))
 }
@@ -54,12 +55,13 @@ func closeStore(kept store.Store) error {
 }
 
 // serve runs the engine's background work and the server, and returns when both have ended.
-func (p *program) serve(ctx context.Context, s *settings, e *engine.Engine, listeners []net.Listener) error {
+func (p *program) serve(ctx context.Context, s *settings, e *engine.Engine, state *storeState, listeners []net.Listener) error {
 	sweeping, stopSweeping := context.WithCancel(context.WithoutCancel(ctx))
 	swept := make(chan error, 1)
 	go func() { swept <- e.Run(sweeping) }()
 
 	server := grpcserver.New(grpcserver.Options{Engine: e, Log: p.log, Reflection: s.Reflection})
+	state.follow(server.SetServing)
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listeners...) }()
 	p.announce(s, e, listeners)

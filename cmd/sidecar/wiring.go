@@ -4,8 +4,10 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"go.uber.org/zap"
@@ -40,26 +42,39 @@ const (
 
 const storeFile = "palimpsest.db"
 
-func openStore(s *settings) (store.Store, error) {
+func openStore(s *settings, onState func(error)) (store.Store, error) {
 	switch s.Store {
 	case storeMemory:
 		return memory.New(memory.Options{}), nil
 	case storeBolt:
-		return openBolt(s)
+		return openBolt(s, onState)
 	default:
 		return nil, fmt.Errorf("there is no store of the name %q", s.Store)
 	}
 }
 
-func openBolt(s *settings) (store.Store, error) {
-	if err := os.MkdirAll(s.DataDir, 0o700); err != nil {
-		return nil, fmt.Errorf("cannot make the data directory: %w", err)
+func openBolt(s *settings, onState func(error)) (store.Store, error) {
+	if err := makeDataDir(s.DataDir); err != nil {
+		return nil, err
 	}
-	kept, err := bolt.Open(filepath.Join(s.DataDir, storeFile), bolt.Options{MaxSize: int64(s.MaxStoreSize)})
+	kept, err := bolt.Open(filepath.Join(s.DataDir, storeFile), bolt.Options{MaxSize: int64(s.MaxStoreSize), OnState: onState})
 	if err != nil {
 		return nil, fmt.Errorf("cannot open the store in %s: %w", s.DataDir, err)
 	}
 	return kept, nil
+}
+
+func makeDataDir(folder string) error {
+	err := os.MkdirAll(folder, 0o700)
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, syscall.ENOTDIR):
+		err = fmt.Errorf("a part of the name is a file: %w", err)
+	case errors.Is(err, fs.ErrPermission):
+		err = fmt.Errorf("this user may not write there: %w", err)
+	}
+	return fmt.Errorf("cannot make the data directory %s: %w", folder, err)
 }
 
 func newEngine(s *settings, kept store.Store, summaries *summarize.Desk, log *zap.Logger) (*engine.Engine, error) {

@@ -59,9 +59,7 @@ func New(o Options) *Server {
 	if o.Reflection {
 		reflection.Register(out.grpc)
 	}
-	for name := range out.grpc.GetServiceInfo() {
-		out.health.SetServingStatus(name, healthpb.HealthCheckResponse_SERVING)
-	}
+	out.SetServing(true)
 	return out
 }
 
@@ -93,6 +91,18 @@ func (s *Server) Serve(listeners ...net.Listener) error {
 	}
 	serving.Wait()
 	return errors.Join(failures...)
+}
+
+// SetServing says on the health service whether the store takes writes. A server begins as one that serves.
+func (s *Server) SetServing(serving bool) {
+	status := healthpb.HealthCheckResponse_NOT_SERVING
+	if serving {
+		status = healthpb.HealthCheckResponse_SERVING
+	}
+	s.health.SetServingStatus("", status)
+	for name := range s.grpc.GetServiceInfo() {
+		s.health.SetServingStatus(name, status)
+	}
 }
 
 // Shutdown answers NOT_SERVING, takes no new calls, and waits for those in flight. When ctx ends it cuts them off and returns

@@ -306,6 +306,20 @@ func TestServer_Shutdown_TellsWatchersAndWaitsForCalls(t *testing.T) {
 	}
 }
 
+// TestServer_SetServing_IsWhatHealthSays, of each service.
+func TestServer_SetServing_IsWhatHealthSays(t *testing.T) {
+	s := start(t, blocking{})
+	for _, serving := range []bool{false, true} {
+		s.server.SetServing(serving)
+		for _, name := range []string{"", "palimpsest.v1.ContextService"} {
+			r, err := healthpb.NewHealthClient(s.conn).Check(t.Context(), &healthpb.HealthCheckRequest{Service: name})
+			if err != nil || (r.GetStatus() == healthpb.HealthCheckResponse_SERVING) != serving {
+				t.Errorf("serving %v, and %q answers %v, %v", serving, name, r, err)
+			}
+		}
+	}
+}
+
 // blocking is an engine whose Get takes its time.
 type blocking struct {
 	Engine

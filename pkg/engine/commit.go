@@ -53,6 +53,8 @@ func failure(err error) error {
 		return conversation.Errorf(conversation.CorruptRecord, "a stored record is damaged").Because(err)
 	case errors.Is(err, store.ErrFull):
 		return conversation.Errorf(conversation.StoreFull, "the store has reached its size").Because(err)
+	case errors.Is(err, store.ErrUnavailable):
+		return conversation.Errorf(conversation.StoreUnavailable, "the store cannot write now; try again").Because(err)
 	case errors.Is(err, store.ErrClosed):
 		return conversation.Errorf(conversation.StoreUnavailable, "the store is shutting down").Because(err)
 	default:

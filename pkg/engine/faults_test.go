@@ -36,7 +36,7 @@ func TestEngine_StoreFails_KindPerError(t *testing.T) {
 		want conversation.Kind
 	}{
 		{store.ErrOutcomeUnknown, conversation.OutcomeUnknown}, {store.ErrCorrupt, conversation.CorruptRecord}, {store.ErrFull, conversation.StoreFull},
-		{store.ErrClosed, conversation.StoreUnavailable}, {context.Canceled, conversation.Cancelled},
+		{store.ErrClosed, conversation.StoreUnavailable}, {store.ErrUnavailable, conversation.StoreUnavailable}, {context.Canceled, conversation.Cancelled},
 		{context.DeadlineExceeded, conversation.Cancelled}, {errors.New("anything else"), conversation.Internal},
 	} {
 		failing := fmt.Errorf("%w: %s", tt.err, secret)

@@ -27,6 +27,9 @@ var (
 	ErrCorrupt = errors.New("store: a stored value is damaged")
 	// ErrFull: the store has the size it was given. Nothing was written.
 	ErrFull = errors.New("store: full")
+	// ErrUnavailable: the back end cannot write now, because its disk or its server failed. Nothing was written; a later call may
+	// succeed.
+	ErrUnavailable = errors.New("store: unavailable")
 	// ErrInvalid: a call that no back end can carry out, whatever is stored: a key that is too long, a version that is not the
 	// next one, indices with a gap. Nothing was written. It is a fault of the caller's code.
 	ErrInvalid = errors.New("store: invalid call")

@@ -19,13 +19,16 @@ import (
 // kept is a data file that was written in order, and what must be read from it.
 type kept struct {
 	file   []byte
+	mark   []byte // of the last commit, which lies beside it
 	ledger *ledger
 }
 
-func newKept(t *testing.T) *kept {
+func newKept(t *testing.T) *kept { return keptOf(t, 10) }
+
+func keptOf(t *testing.T, rounds int) *kept {
 	t.Helper()
 	f := newFixture(t)
-	for range 10 {
+	for range rounds {
 		f.need(f.fill(single, 4))
 		f.need(f.fill(large, 1))
 		f.need(f.fill(building, 1))
@@ -41,7 +44,9 @@ func (f *fixture) keep() *kept {
 	f.need(f.sidecar.Stop())
 	file, err := os.ReadFile(path(f.folder))
 	f.need(err)
-	return &kept{file: file, ledger: f.ledger}
+	mark, err := os.ReadFile(path(f.folder) + ".last")
+	f.need(err)
+	return &kept{file: file, mark: mark, ledger: f.ledger}
 }
 
 // over starts a sidecar over a damaged file; nil if it did not serve.

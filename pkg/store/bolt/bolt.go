@@ -17,7 +17,14 @@
 //     writer waits for such a read.
 //   - Close goes on with it for at most a second. Open begins again, so that a crash delays it and no more.
 //   - If the disk refuses, the store goes on, and it is tried again after a second, two, four, up to a minute. If it was a commit
-//     that failed (each round makes one or two that change nothing), the file is rewritten, as after any other.
+//     that failed (each round makes one or two that change nothing), the file is rewritten, as after any other (recover.go).
+//   - A full store or disk is no reason to keep anything: deletions and erasures have a reserve (reserve.go).
+//
+// # Damage
+//
+// bbolt believes its file. Open reads all pages in use without it first (walk.go), and holds the newest meta page against a mark
+// that lies beside the file (mark.go). Check says what is damaged in a file, Salvage copies what can be read of it. A page that goes
+// bad later is ErrCorrupt for the call that meets it (guard.go).
 //
 // What the file system, a disk that moves its sectors, a snapshot, or a backup keeps of earlier contents of the file is beyond
 // that; so is the old file after a rewrite. Pages in use may keep names of conversations and request ids that are gone, never
@@ -26,6 +33,7 @@ package bolt
 
 import (
 	"context"
+	"errors"
 	"os"
 	"sync"
 	"time"
@@ -45,6 +53,9 @@ type Options struct {
 	// MapBytes is how much address space is mapped at first, so that growing up to it does not wait for readers. It takes no
 	// memory and no disk. 0: 4 GiB, or 1 GiB where pointers have 32 bits.
 	MapBytes int64
+	// OnState, if set, is called with the reason when the store cannot write any more, and with nil when it can again. It must
+	// not call the store.
+	OnState func(reason error)
 	// Commit, if set, is called with what makes a batch durable, and its error counts: how tests make a disk fail.
 	Commit func(commit func() error) error
 	// Wipe, if set, is called with each step of writing over what was erased (wipe.go), and its error counts: for tests, too.
@@ -71,8 +82,14 @@ type Store struct {
 	readers readers
 
 	// The writer's own.
-	file  *os.File // of db
-	wiper wiper
+	file   *os.File // of db
+	mark   *mark
+	wiper  wiper
+	outage outage
+	// reserve is the size of the reserve (reserve.go), 0 after it was spent; largest that of the largest value, so far as known; tight
+	// says that a deletion has no room.
+	reserve, largest int
+	tight            bool
 }
 
 var _ store.Store = (*Store)(nil)
@@ -83,13 +100,25 @@ func Open(path string, o Options) (*Store, error) {
 	if err := create(path, o); err != nil {
 		return nil, err
 	}
+	largest, err := checkStructure(path, o)
+	if err != nil {
+		return nil, err
+	}
 	db, file, err := openFile(path, o)
 	if err != nil {
 		return nil, err
 	}
+	reserve, err := reserveOf(db)
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	last, err := openMark(path, db)
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
 	_ = os.Remove(path + rewriting) // of a process that crashed: it holds what may have been erased since
 	s := &Store{
-		path: path, options: o, codec: record.New(), db: db, file: file, wiper: newWiper(),
+		path: path, options: o, codec: record.New(), db: db, file: file, mark: last, wiper: newWiper(), reserve: reserve, largest: largest,
 		queue: make(chan *request, maxBatch), stopped: make(chan struct{}),
 	}
 	go s.write()
@@ -102,6 +131,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.MapBytes == 0 {
 		o.MapBytes = defaultMap
+	}
+	if o.OnState == nil {
+		o.OnState = func(error) {}
 	}
 	if o.Commit == nil {
 		o.Commit = func(commit func() error) error { return commit() }
@@ -129,6 +161,7 @@ func (s *Store) Close() error {
 	<-s.stopped
 	s.open.Lock()
 	defer s.open.Unlock()
+	s.mark.close()
 	return s.db.Close()
 }
 
@@ -150,12 +183,14 @@ func (s *Store) view(ctx context.Context, run func(*tx) error) error {
 	defer s.open.RUnlock()
 	turn := s.readers.begin()
 	defer s.readers.end(turn)
-	t, err := s.db.Begin(false)
-	if err != nil {
-		return closedOr(err)
-	}
-	defer t.Rollback()
-	return run(&tx{tx: t, codec: s.codec})
+	return guarded(func() error {
+		t, err := s.db.Begin(false)
+		if err != nil {
+			return closedOr(err)
+		}
+		defer t.Rollback()
+		return run(&tx{tx: t, codec: s.codec})
+	})
 }
 
 // Wait implements store.Store.

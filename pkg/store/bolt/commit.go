@@ -31,7 +31,7 @@ func (s *Store) Commit(ctx context.Context, key store.Key, c *store.Change) erro
 	if err := c.Check(); err != nil {
 		return err
 	}
-	return s.submit(ctx, key, encode(s.codec, key, c).apply)
+	return s.enter(&request{ctx: ctx, wake: key, apply: encode(s.codec, key, c).apply, frees: frees(c)})
 }
 
 func encode(codec *record.Codec, key store.Key, c *store.Change) *commit {
@@ -272,6 +272,7 @@ func (t *tx) putAll(pairs []pair) error {
 		if err := t.record().Put(p.key, p.value); err != nil {
 			return err
 		}
+		t.largest = max(t.largest, len(p.value))
 	}
 	return nil
 }

@@ -22,10 +22,13 @@ func (s *Store) Delete(ctx context.Context, key store.Key, d store.Deletion) (bo
 		d.Limit = deleteStep
 	}
 	var done bool
-	err := s.submit(ctx, key, func(t *tx) (err error) {
+	err := s.enter(&request{ctx: ctx, wake: key, frees: true, apply: func(t *tx) (err error) {
+		if t.tight {
+			d.Limit = 1
+		}
 		done, err = t.remove(key, d)
 		return err
-	})
+	}})
 	return done && err == nil, err
 }
 

@@ -165,7 +165,8 @@ func TestStore_Commit_FaultyDisk_ReadersGoOn(t *testing.T) {
 // TestStore_Commit_FaultyDisk_ThatStaysFaulty: without a good file nothing is written, and it says so; when the disk is back,
 // the store is.
 func TestStore_Commit_FaultyDisk_ThatStaysFaulty(t *testing.T) {
-	f := openFlaky(t, Options{})
+	states := make(chan error, 2)
+	f := openFlaky(t, Options{OnState: func(reason error) { states <- reason }})
 	f.mustAppend(t, 1, 0)
 	// A folder in the way of the copy stands for a disk that takes no new files.
 	if err := os.Mkdir(f.path+".rewrite", 0o700); err != nil {
@@ -178,7 +179,10 @@ func TestStore_Commit_FaultyDisk_ThatStaysFaulty(t *testing.T) {
 	if err := f.append(t, 1, 1); !errors.Is(err, store.ErrOutcomeUnknown) {
 		t.Fatal(err)
 	}
-	if err := f.append(t, 1, 1); err == nil || errors.Is(err, store.ErrOutcomeUnknown) {
+	if reason := <-states; !errors.Is(reason, store.ErrUnavailable) {
+		t.Fatalf("the store is said to be %v", reason)
+	}
+	if err := f.append(t, 1, 1); !errors.Is(err, store.ErrUnavailable) || errors.Is(err, store.ErrOutcomeUnknown) {
 		t.Fatalf("without a good file: %v", err)
 	}
 	if n := f.count(t, 1); n != 1 {
@@ -187,7 +191,46 @@ func TestStore_Commit_FaultyDisk_ThatStaysFaulty(t *testing.T) {
 	if err := os.RemoveAll(f.path + ".rewrite"); err != nil {
 		t.Fatal(err)
 	}
+	select { // nobody has to ask for it
+	case reason := <-states:
+		if reason != nil {
+			t.Fatalf("the store is said to be %v", reason)
+		}
+	case <-time.After(testlane.Slack(5 * time.Second)):
+		t.Fatal("the store does not recover")
+	}
 	f.mustAppend(t, 1, 1)
+}
+
+// TestStore_Commit_FaultyDisk_NoRoomForACopy: a disk that has less room than the store takes is no reason to stay away.
+func TestStore_Commit_FaultyDisk_NoRoomForACopy(t *testing.T) {
+	for name, tc := range map[string]struct {
+		fail func(commit func() error) error
+		want int
+	}{
+		"BeforeItStands": {func(func() error) error { return syscall.EIO }, 1},
+		"AfterItStands":  {func(commit func() error) error { return errors.Join(commit(), syscall.EIO) }, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := openFlaky(t, Options{OnState: func(reason error) { t.Errorf("the store is said to be %v", reason) }})
+			f.mustAppend(t, 1, 0)
+			must(t, os.Symlink("/dev/full", f.path+rewriting))
+			f.failOnce(tc.fail)
+			if err := f.append(t, 1, 1); !errors.Is(err, store.ErrOutcomeUnknown) {
+				t.Fatal(err)
+			}
+			f.mustAppend(t, 1, int32(tc.want))
+			a, b := readMeta(f.file, 0), readMeta(f.file, int64(os.Getpagesize()))
+			if a.tx == b.tx || max(a.tx, b.tx) < 6 {
+				t.Errorf("the meta pages were not written again: %v, %v", a, b)
+			}
+			reopened(t, f, func(f *flaky) {
+				if n := f.count(t, 1); n != tc.want+1 {
+					t.Fatalf("%d messages after opening it again", n)
+				}
+			})
+		})
+	}
 }
 
 // TestStore_Commit_FullDisk: nothing is written, and the store goes on.

@@ -3,6 +3,7 @@ package bolt
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math"
 	"os"
@@ -34,11 +35,25 @@ func boltOptions(o Options) *bbolt.Options {
 
 // openFile returns the file too that bbolt opened: closing another descriptor of it gives up the lock on some systems.
 func openFile(path string, o Options) (*bbolt.DB, *os.File, error) {
-	if err := checkWhole(path); err != nil {
+	db, file, err := openBolt(path, boltOptions(o))
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := db.View(checkLayout); err != nil {
+		return nil, nil, errors.Join(fmt.Errorf("open %s: %w", path, err), db.Close())
+	}
+	return db, file, nil
+}
+
+// openLocked opens a file for reading alone: no other process writes to it meanwhile, and bbolt looks at its meta pages, no more.
+func openLocked(path string, o Options) (*bbolt.DB, *os.File, error) {
+	if err := checkPlace(path); err != nil {
 		return nil, nil, fmt.Errorf("open %s: %w", path, err)
 	}
-	var file *os.File
-	options := boltOptions(o)
+	return openBolt(path, &bbolt.Options{Timeout: o.LockTimeout, ReadOnly: true, NoStatistics: true})
+}
+
+func openBolt(path string, options *bbolt.Options) (_ *bbolt.DB, file *os.File, err error) {
 	options.OpenFile = func(name string, flag int, mode os.FileMode) (_ *os.File, err error) {
 		file, err = os.OpenFile(name, flag, mode)
 		return file, err
@@ -48,18 +63,46 @@ func openFile(path string, o Options) (*bbolt.DB, *os.File, error) {
 		return nil, nil, fmt.Errorf("open %s: another process has it open; stop that one, or give this one a file of its own: %w", path, err)
 	}
 	if err != nil {
-		return nil, nil, fmt.Errorf("open %s: %w", path, err)
-	}
-	if err := db.View(checkLayout); err != nil {
-		return nil, nil, errors.Join(fmt.Errorf("open %s: %w", path, err), db.Close())
+		return nil, nil, fmt.Errorf("open %s: %w", path, plain(err))
 	}
 	return db, file, nil
+}
+
+// checkStructure fails if bbolt would meet a page that is not what it should be: it ends the process then, often from a goroutine
+// of its own, where nobody can recover. It says how many bytes the largest value has.
+func checkStructure(path string, o Options) (largest int, err error) {
+	db, file, err := openLocked(path, o)
+	if err != nil {
+		return 0, err
+	}
+	m := newestMeta(file)
+	if err := checkWhole(file, m); err != nil {
+		return 0, errors.Join(fmt.Errorf("open %s: %w; %s", path, err, wayOut), db.Close())
+	}
+	w := &walk{
+		file: file, meta: m, damaged: func(d pageError) error { return d },
+		record: func(bucket string, e entry) error {
+			k, err := kindOf(bucket, e)
+			if k != isReserve {
+				largest = max(largest, int(e.size))
+			}
+			return err
+		},
+	}
+	switch err := errors.Join(w.run(), db.Close()); {
+	case errors.Is(err, errBucket):
+		return 0, fmt.Errorf("open %s: %s: %w", path, notOurs, err)
+	case err != nil:
+		return 0, fmt.Errorf("open %s: %w: %w; %s", path, store.ErrCorrupt, err, wayOut)
+	default:
+		return largest, nil
+	}
 }
 
 func checkLayout(t *bbolt.Tx) error {
 	meta := t.Bucket(bucketMeta)
 	if meta == nil {
-		return errors.New("it is no store of conversations")
+		return errors.New("it is a database of another program, and no store of conversations; name another folder")
 	}
 	if have := string(meta.Get([]byte("layout"))); have != layout {
 		return fmt.Errorf("it has layout %q, and this version knows %q", have, layout)
@@ -70,18 +113,21 @@ func checkLayout(t *bbolt.Tx) error {
 // create makes the file if it is not there. It is complete and durable before it has its name, so that no crash leaves half
 // of one behind.
 func create(path string, o Options) error {
-	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
-		return err
+	if _, err := os.Stat(path); err == nil {
+		return nil
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("open %s: %w", path, plain(err))
 	}
 	fresh, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".new-*")
 	if err != nil {
-		return fmt.Errorf("create %s: %w", path, err)
+		return fmt.Errorf("create %s: %w", path, plain(err))
 	}
 	name := fresh.Name()
 	defer func() { _ = os.Remove(name) }()
 	if err := errors.Join(fresh.Close(), fill(name, o)); err != nil {
 		return fmt.Errorf("create %s: %w", path, err)
 	}
+	_ = os.Remove(path + marking) // of a store that was here before
 	if err := publish(name, path); err != nil {
 		return fmt.Errorf("create %s: %w", path, err)
 	}
@@ -98,6 +144,9 @@ func fill(name string, o Options) error {
 			if _, err := t.CreateBucket(bucket); err != nil {
 				return err
 			}
+		}
+		if _, err := (&tx{tx: t}).keepReserve(0); err != nil {
+			return err
 		}
 		meta, err := t.CreateBucket(bucketMeta)
 		if err != nil {
@@ -137,13 +186,12 @@ func closedOr(err error) error {
 	return err
 }
 
-// rewriting ends the name of the copy that reopen makes.
+// rewriting ends the name of the copy that rewrite makes.
 const rewriting = ".rewrite"
 
-// reopen replaces the file by a copy of what can be read of it, and goes on with that. After a failed sync the system may
-// hold pages that it believes to be on disk and that are not; only writing everything again makes sure. Readers use the old
-// file until the new one is open; if a step fails, they go on with it, and reopen can be tried again.
-func (s *Store) reopen() error {
+// rewrite replaces the file by a copy of what can be read of it, and goes on with that. Readers use the old file until the new
+// one is open; if a step fails, they go on with it, and rewrite can be tried again.
+func (s *Store) rewrite() error {
 	name := s.path + rewriting
 	defer func() { _ = os.Remove(name) }()
 	if err := s.copyTo(name); err != nil {
@@ -153,6 +201,9 @@ func (s *Store) reopen() error {
 		return fmt.Errorf("rewrite %s: %w", s.path, err)
 	}
 	if err := syncFolder(s.path); err != nil {
+		return err
+	}
+	if _, err := checkStructure(s.path, s.options); err != nil {
 		return err
 	}
 	db, file, err := openFile(s.path, s.options)
@@ -171,12 +222,26 @@ func (s *Store) copyTo(name string) error {
 	if err != nil {
 		return err
 	}
+	kept := &keptError{w: out}
 	err = s.db.View(func(t *bbolt.Tx) error {
-		_, err := t.WriteTo(out)
+		_, err := t.WriteTo(kept)
 		return err
 	})
 	if err == nil {
 		err = out.Sync()
 	}
-	return errors.Join(err, out.Close())
+	return errors.Join(err, kept.err, out.Close())
+}
+
+// keptError keeps what writing failed with: of some errors bbolt passes on the words alone.
+type keptError struct {
+	w   io.Writer
+	err error
+}
+
+// Write implements io.Writer.
+func (k *keptError) Write(p []byte) (int, error) {
+	n, err := k.w.Write(p)
+	k.err = err
+	return n, err
 }

@@ -17,6 +17,8 @@ var (
 	bucketChunks  = []byte("chunks")  // incarnation | upload | number -> chunk
 	bucketPending = []byte("pending") // incarnation | upload -> what no commit refers to yet; a longer key marks it as dying
 	bucketDue     = []byte("due")     // time | incarnation | upload -> task
+	bucketReserve = []byte("reserve") // room for deletions (reserve.go)
+	reserveKey    = []byte("zeros")
 )
 
 // The kinds of records, in the order of their keys. The head comes directly after the newest message: an append, which writes

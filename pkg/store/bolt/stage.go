@@ -56,6 +56,7 @@ func (p *piece) apply(t *tx) error {
 		return err
 	}
 	if p.chunk != nil {
+		t.largest = max(t.largest, len(p.chunk))
 		if err := t.chunks().Put(chunkKey(id, p.u.ID, p.u.Chunk), p.chunk); err != nil {
 			return err
 		}

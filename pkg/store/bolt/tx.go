@@ -20,6 +20,9 @@ type tx struct {
 	records *bbolt.Bucket
 	// erased says that something was replaced or deleted that must not stay in the file (see wipe.go).
 	erased bool
+	// largest is the size of the largest value written, and tight says that there is little room: deletions go one record at a time.
+	largest int
+	tight   bool
 }
 
 func (t *tx) name() *bbolt.Bucket {

@@ -26,16 +26,19 @@ const (
 
 // checkWhole fails if the file is shorter than its newest meta page says: bbolt maps the file into memory, and a page that is
 // not there ends the process instead of an error. A file that is no bbolt file is bbolt's to refuse.
-func checkWhole(path string) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = f.Close() }()
+func checkWhole(f *os.File, newest meta) error {
 	info, err := f.Stat()
 	if err != nil {
 		return err
 	}
+	if need := newest.pages * uint64(newest.pageSize); uint64(info.Size()) < need {
+		return fmt.Errorf("%w: the file has %d of %d bytes; it was cut off", store.ErrCorrupt, info.Size(), need)
+	}
+	return nil
+}
+
+// newestMeta is the meta page that bbolt begins with; the zero meta, if neither is sound.
+func newestMeta(f io.ReaderAt) meta {
 	newest := readMeta(f, 0)
 	at := int64(newest.pageSize)
 	if at == 0 {
@@ -44,10 +47,7 @@ func checkWhole(path string) error {
 	if second := readMeta(f, at); second.tx > newest.tx {
 		newest = second
 	}
-	if need := newest.pages * uint64(newest.pageSize); uint64(info.Size()) < need {
-		return fmt.Errorf("%w: the file has %d of %d bytes; it was cut off", store.ErrCorrupt, info.Size(), need)
-	}
-	return nil
+	return newest
 }
 
 type meta struct {

@@ -22,13 +22,18 @@ type request struct {
 	ctx   context.Context
 	apply func(*tx) error // refuses (see refusal) before it writes anything
 	wake  store.Key
+	frees bool // it may use the reserve
 	err   error
 	done  chan struct{}
 }
 
 // submit has a change made, and returns when it is durable or has failed.
 func (s *Store) submit(ctx context.Context, wake store.Key, apply func(*tx) error) error {
-	r := &request{ctx: ctx, apply: apply, wake: wake, done: make(chan struct{})}
+	return s.enter(&request{ctx: ctx, apply: apply, wake: wake})
+}
+
+func (s *Store) enter(r *request) error {
+	r.done = make(chan struct{})
 	if err := s.enqueue(r); err != nil {
 		return err
 	}
@@ -57,33 +62,34 @@ func (s *Store) enqueue(r *request) error {
 // write is the writer. While one batch is made durable the next one gathers; nobody waits for a timer.
 func (s *Store) write() {
 	defer close(s.stopped)
-	var sick bool
 	for {
-		var wipes <-chan time.Time
-		if !sick { // what is free in a file that failed may be needed when it is opened again
-			wipes = s.wiper.timer()
-		}
-		batch, open := s.gather(wipes)
+		batch, open := s.gather(s.timer())
 		if !open {
 			break
 		}
-		if len(batch) > 0 {
-			if sick {
-				if err := s.reopen(); err != nil {
-					answer(batch, fmt.Errorf("the store failed and cannot go on: %w", err))
-					continue
-				}
-			}
-			// If there is no new file now, the next batch tries again and says why.
-			sick = s.commit(batch) && s.reopen() != nil
+		if !s.recovered() {
+			answer(batch, s.outage.reason)
+			continue
 		}
+		sick := len(batch) > 0 && s.commit(batch)
 		if !sick && s.wiper.ready() {
-			sick = s.wipe() && s.reopen() != nil
+			sick = s.wipe()
+		}
+		if sick {
+			s.recover()
 		}
 	}
-	if !sick {
+	if s.outage.reason == nil { // what is free in a file that failed may be needed when it is opened again
 		s.finishWiping()
 	}
+}
+
+// timer fires when the writer has something to do that nobody asks for.
+func (s *Store) timer() <-chan time.Time {
+	if s.outage.reason != nil {
+		return time.After(time.Until(s.outage.again))
+	}
+	return s.wiper.timer()
 }
 
 // gather waits for a request and takes all that are there; or for the timer, and takes none. Whoever was just answered gets the
@@ -128,10 +134,10 @@ func (s *Store) commit(batch []*request) (sick bool) {
 	for len(batch) > 0 {
 		t, err := s.db.Begin(true)
 		if err != nil {
-			answer(batch, fmt.Errorf("begin a transaction: %w", err))
+			answer(batch, fmt.Errorf("%w: begin a transaction: %w", store.ErrUnavailable, err))
 			return false
 		}
-		view := &tx{tx: t, codec: s.codec}
+		view := &tx{tx: t, codec: s.codec, largest: s.largest, tight: s.tight}
 		spoiler, wrote := s.apply(view, batch)
 		if spoiler != nil {
 			// What it wrote goes, and with it what the others wrote: they start again without it.
@@ -157,7 +163,7 @@ func (s *Store) apply(view *tx, batch []*request) (spoiler *request, wrote bool)
 		if r.err = r.ctx.Err(); r.err != nil {
 			continue
 		}
-		r.err = r.apply(view)
+		r.err = guarded(func() error { return r.apply(view) })
 		if r.err != nil && !refusal(r.err) {
 			return r, false
 		}
@@ -174,8 +180,19 @@ func refusal(err error) bool {
 func (s *Store) finish(view *tx, batch []*request) (sick bool) {
 	t := view.tx
 	id := t.ID()
-	err := s.options.Commit(t.Commit)
+	reserve := s.reserve
+	err := guarded(func() (err error) {
+		if slices.ContainsFunc(batch, func(r *request) bool { return r.err == nil && !r.frees }) {
+			reserve, err = view.keepReserve(reserve)
+		}
+		if err == nil {
+			err = s.options.Commit(t.Commit)
+		}
+		return err
+	})
 	if err == nil {
+		s.reserve, s.largest = reserve, view.largest
+		s.mark.write(uint64(id))
 		s.wiper.moved()
 		if view.erased {
 			s.wiper.want()
@@ -188,12 +205,19 @@ func (s *Store) finish(view *tx, batch []*request) (sick bool) {
 		answer(batch, nil)
 		return false
 	}
-	_ = t.Rollback() // for a Commit that failed before it began
+	_ = guarded(t.Rollback) // for a Commit that failed before it began
 	s.wiper.failed()
+	var panicked *broken
 	switch {
+	case errors.As(err, &panicked):
+		answer(batch, err)
+		s.giveUp(err)
+		return false
 	case !full(err) || s.stands(id):
 		answer(batch, fmt.Errorf("%w: %w", store.ErrOutcomeUnknown, err))
 		return true
+	case len(batch) == 1 && batch[0].frees && !s.tight:
+		return s.commitTight(batch)
 	case len(batch) == 1:
 		answer(batch, fmt.Errorf("%w: %w", store.ErrFull, err))
 		return false

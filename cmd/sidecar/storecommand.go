@@ -1,0 +1,92 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/palimpsest-context/palimpsest/pkg/store/bolt"
+)
+
+// storeCommand holds what is for the file of the embedded store.
+type storeCommand struct {
+	Check   checkCommand   `cmd:"" help:"Read everything in a store, and say what is damaged: its structure, each record's checksum, and whether they belong together. Exits with 1 if anything is. Writes nothing."`
+	Salvage salvageCommand `cmd:"" help:"Copy what can be read of a damaged store into a new one, conversation by conversation, and say what is lost. Exits with 1 if anything is."`
+}
+
+type checkCommand struct {
+	DataDir string `help:"Folder of the store's file." env:"PALIMPSEST_DATA_DIR" default:"${state_dir}" placeholder:"DIR"`
+}
+
+type salvageCommand struct {
+	DataDir string `help:"Folder of the store's file, which stays as it is." env:"PALIMPSEST_DATA_DIR" default:"${state_dir}" placeholder:"DIR"`
+	To      string `help:"Folder for the new store, made if it is missing; it must hold none yet." required:"" placeholder:"NEWDIR"`
+}
+
+// errDamaged is the answer where what was found has been said already.
+var errDamaged = errors.New("the store is damaged")
+
+// Run reads the store.
+func (c *checkCommand) Run(line *commandLine) error {
+	shown := &progressLine{out: line.stderr, what: "checked"}
+	report, err := bolt.Check(filepath.Join(c.DataDir, storeFile), bolt.Options{}, shown.show)
+	return line.tell(report, err, shown)
+}
+
+// Run copies the store.
+func (c *salvageCommand) Run(line *commandLine) error {
+	if err := makeDataDir(c.To); err != nil {
+		return err
+	}
+	shown := &progressLine{out: line.stderr, what: "read"}
+	report, err := bolt.Salvage(filepath.Join(c.DataDir, storeFile), filepath.Join(c.To, storeFile), bolt.Options{}, shown.show)
+	return line.tell(report, err, shown)
+}
+
+func (c *commandLine) tell(r *bolt.Report, err error, shown *progressLine) error {
+	shown.end()
+	if err != nil {
+		return err
+	}
+	for _, damage := range r.Damages {
+		_, _ = fmt.Fprintln(c.stdout, damage)
+	}
+	if r.Unlisted > 0 {
+		_, _ = fmt.Fprintf(c.stdout, "and %d more\n", r.Unlisted)
+	}
+	_, err = fmt.Fprintf(c.stdout, "%d conversations, %d records, %d pages, %d damages\n", r.Conversations, r.Records, r.Pages, len(r.Damages)+r.Unlisted)
+	if err == nil && !r.OK() {
+		err = errDamaged
+	}
+	return err
+}
+
+// progressLine says how far a long command has come, at most once a second.
+type progressLine struct {
+	out   io.Writer
+	what  string
+	last  time.Time
+	begun bool
+}
+
+func (p *progressLine) show(pages, of uint64) {
+	if p.last.IsZero() {
+		p.last = time.Now()
+	}
+	if time.Since(p.last) < time.Second {
+		return
+	}
+	p.last, p.begun = time.Now(), true
+	_, _ = fmt.Fprintf(p.out, "\r%s %d MiB of at most %d", p.what, inMiB(pages), inMiB(of))
+}
+
+func (p *progressLine) end() {
+	if p.begun {
+		_, _ = fmt.Fprintln(p.out)
+	}
+}
+
+func inMiB(pages uint64) uint64 { return pages * uint64(os.Getpagesize()) >> 20 }

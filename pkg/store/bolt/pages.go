@@ -1,0 +1,165 @@
+package bolt
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// bbolt believes every number in its pages: a wrong one ends the process, or leads to a page that was free. What is in this file
+// reads the pages by itself and believes none. As bbolt writes them: id, flags, count, overflow; then an element for each entry,
+// (position, key size, page) in a branch and (flags, position, key size, value size) in a leaf; then keys and values, in order and
+// without a gap, over as few pages as hold them.
+const (
+	pageHeader   = 16
+	pageElement  = 16
+	flagBranch   = 1
+	flagLeaf     = 2
+	flagBucket   = 1  // of an element in a leaf
+	bucketHeader = 16 // root page, sequence; a small bucket's page follows, and its root is 0
+)
+
+// page is a page that was read, with all that belong to it.
+type page struct {
+	id      uint64
+	span    uint64 // pages that it takes
+	branch  bool
+	entries []entry
+	fault   error // what is wrong with it; its entries are those that seem to be sound
+}
+
+// entry is a key, and where what belongs to it lies in the file.
+type entry struct {
+	key    []byte
+	child  uint64 // in a branch
+	bucket bool
+	at     int64 // of the value, in a leaf
+	size   int64
+	sound  bool // it lies where it must
+}
+
+// area is a part of the file: a page with all that belong to it, or a bucket inside of a value.
+type area struct {
+	file io.ReaderAt
+	at   int64
+	size int64
+	head []byte // what has been read of its beginning
+}
+
+// bytes returns n bytes at an offset within the area.
+func (a *area) bytes(at, n int64) ([]byte, error) {
+	if at < 0 || n < 0 || at+n > a.size {
+		return nil, errors.New("it leads outside of its page")
+	}
+	if at+n <= int64(len(a.head)) {
+		return a.head[at : at+n], nil
+	}
+	out := make([]byte, n)
+	_, err := a.file.ReadAt(out, a.at+at)
+	return out, err
+}
+
+// readPage reads a page. The error is for one of which nothing can be read.
+func readPage(file io.ReaderAt, m meta, id uint64) (*page, error) {
+	if id < firstPage || id >= m.pages {
+		return nil, errors.New("it is outside of the file")
+	}
+	size := int64(m.pageSize)
+	a := &area{file: file, at: int64(id) * size, size: size, head: make([]byte, size)}
+	if _, err := file.ReadAt(a.head, a.at); err != nil {
+		return nil, err
+	}
+	order := binary.NativeEndian
+	overflow := uint64(order.Uint32(a.head[12:]))
+	switch {
+	case order.Uint64(a.head) != id:
+		return nil, fmt.Errorf("it says that it is page %d", order.Uint64(a.head))
+	case id+overflow >= m.pages:
+		return nil, errors.New("it does not end within the file")
+	}
+	a.size = int64(overflow+1) * size
+	p, end, err := a.parse()
+	if err != nil {
+		return nil, err
+	}
+	p.id, p.span = id, overflow+1
+	if p.fault == nil && (end+size-1)/size != int64(p.span) {
+		p.fault = errors.New("it has another length than its entries")
+	}
+	return p, nil
+}
+
+// readInside reads the page of a small bucket, which lies in its value.
+func readInside(file io.ReaderAt, at, size int64) (*page, error) {
+	a := &area{file: file, at: at, size: size}
+	head, err := a.bytes(0, size)
+	if err != nil || size < pageHeader {
+		return nil, errors.Join(errors.New("the bucket is cut short"), err)
+	}
+	a.head = head
+	p, end, err := a.parse()
+	switch {
+	case err != nil:
+		return nil, err
+	case p.branch:
+		return nil, errors.New("a small bucket has a branch")
+	case p.fault == nil && end != size:
+		p.fault = errors.New("the bucket has another length than its entries")
+	}
+	return p, nil
+}
+
+// parse reads the entries. It returns where the last one ends.
+func (a *area) parse() (p *page, end int64, err error) {
+	order := binary.NativeEndian
+	flags, count := order.Uint16(a.head[8:]), int64(order.Uint16(a.head[10:]))
+	if flags != flagBranch && flags != flagLeaf {
+		return nil, 0, fmt.Errorf("it has the unknown type %#x", flags)
+	}
+	p = &page{branch: flags == flagBranch}
+	end = pageHeader + count*pageElement
+	table, err := a.bytes(pageHeader, count*pageElement)
+	if err != nil {
+		return nil, 0, errors.New("it has more entries than room")
+	}
+	for i := range count {
+		e, from, to, err := a.entry(table[i*pageElement:], pageHeader+i*pageElement, p.branch)
+		if err != nil || from != end {
+			p.fault = fmt.Errorf("entry %d is not where it must be", i)
+		}
+		if err == nil {
+			e.sound, end = from == end, to
+			p.entries = append(p.entries, e)
+		}
+	}
+	return p, end, nil
+}
+
+// entry reads one entry, and says from where to where its key and value lie in the area.
+func (a *area) entry(element []byte, at int64, branch bool) (e entry, from, to int64, err error) {
+	order := binary.NativeEndian
+	position, size := element[4:], element[8:]
+	if branch {
+		position, size = element, element[4:]
+		e.child = order.Uint64(element[8:])
+	} else {
+		flags := order.Uint32(element)
+		e.bucket, e.size = flags == flagBucket, int64(order.Uint32(element[12:]))
+		if flags > flagBucket {
+			err = errors.New("unknown flags")
+		}
+	}
+	from = at + int64(order.Uint32(position))
+	length := int64(order.Uint32(size))
+	to = from + length + e.size
+	if length == 0 || to > a.size {
+		err = errors.New("no key, or no room for the value")
+	}
+	if err != nil {
+		return e, from, to, err
+	}
+	e.key, err = a.bytes(from, length)
+	e.at = a.at + from + length
+	return e, from, to, err
+}

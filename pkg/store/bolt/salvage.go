@@ -1,0 +1,320 @@
+package bolt
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
+)
+
+// unreadable stands in a salvaged store for a record that is lost: no envelope begins with it, so that reading the record says that
+// it is damaged. Left out, a lost message or edit would look as if it had never been.
+const unreadable = 0
+
+// maxGap bounds how many such records stand for one hole between two that are there.
+const maxGap = 1 << 20
+
+// Salvage copies what can be read of a file that no process has open into a new store at the path to, which must not exist. What
+// is derived of other records is made anew. A conversation is copied if its head can be read; the report says what is lost.
+func Salvage(from, to string, o Options, progress Progress) (_ *Report, err error) {
+	if _, err := os.Stat(to); err == nil {
+		return nil, fmt.Errorf("salvage to %s: there is a file of that name", to)
+	}
+	i, err := inspect(from, o, progress)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, i.db.Close()) }()
+	if i.meta.pageSize == 0 {
+		return nil, fmt.Errorf("salvage %s: neither meta page is sound, and nothing else leads to the records", from)
+	}
+	s := &salvage{inspection: i, talks: map[conversation.ID]*talk{}, staged: map[conversation.ID]bool{}}
+	if err := i.walk(s.page, s.survey); err != nil {
+		return nil, err
+	}
+	s.adopt()
+	if s.out, err = newCopying(to, o); err != nil {
+		return nil, err
+	}
+	err = i.walk(func(pageError) error { return nil }, s.copy)
+	if err == nil {
+		err = s.fill()
+	}
+	s.tell()
+	return i.report, errors.Join(err, s.out.close())
+}
+
+type salvage struct {
+	*inspection
+	talks  map[conversation.ID]*talk
+	staged map[conversation.ID]bool // incarnations that wait for their commit
+	named  []stored                 // due times, which name their conversation too
+	torn   []pageError
+	chunk  []byte // the last one copied
+	out    *copying
+}
+
+func (s *salvage) page(d pageError) error {
+	s.report.add("%v", d)
+	s.torn = append(s.torn, d)
+	return nil
+}
+
+// survey is the first pass: which conversations there are.
+func (s *salvage) survey(bucket string, e entry) error {
+	k, err := kindOf(bucket, e)
+	if err != nil || k != isName && k != isHead && k != isPending && k != isDue {
+		return nil //nolint:nilerr // the second pass counts it
+	}
+	v, err := verify(s.codec, s.file, bucket, e)
+	if err != nil {
+		return nil //nolint:nilerr // as above
+	}
+	switch {
+	case k == isDue:
+		s.named = append(s.named, v)
+	case k == isPending && v.task.Upload.IsZero():
+		s.staged[v.id] = true
+	case k != isPending:
+		talkOf(s.talks, v.id).note(&v)
+	}
+	return nil
+}
+
+// adopt gives conversations whose name is lost the name by which they are due.
+func (s *salvage) adopt() {
+	taken := map[store.Key]bool{}
+	for _, t := range s.talks {
+		if t.key != nil {
+			taken[*t.key] = true
+		}
+	}
+	for _, due := range s.named {
+		t := s.talks[due.task.Incarnation]
+		if t != nil && t.head != nil && t.key == nil && t.head.State != store.Deleted && !taken[due.task.Key] {
+			t.key = &due.task.Key
+			taken[due.task.Key] = true
+		}
+	}
+}
+
+// keeps says whether the records of an incarnation are copied.
+func (s *salvage) keeps(id conversation.ID) bool {
+	t := s.talks[id]
+	return s.staged[id] || t != nil && t.head != nil && t.key != nil
+}
+
+// copy is the second pass.
+func (s *salvage) copy(bucket string, e entry) error {
+	s.report.Records++
+	v, err := verify(s.codec, s.file, bucket, e)
+	if err != nil {
+		return s.lose(bucket, &v, err)
+	}
+	if !s.keeps(v.id) && v.kind != isDue && v.kind != isLayout && v.kind != isReserve {
+		return nil
+	}
+	switch v.kind {
+	case isLayout, isIndex, isDue, isName, isReserve: // made anew
+		return nil
+	case isMessage, isEdit:
+		return s.logged(bucket, &v)
+	case isChunk:
+		return s.content(&v)
+	case isPending:
+		return errors.Join(s.due(v.task), s.out.put(bucket, v.key, v.value))
+	case isHead:
+		return s.conversation(&v)
+	default:
+		return s.out.put(bucket, v.key, v.value)
+	}
+}
+
+// lose leaves something unreadable in the place of a record that cannot be read.
+func (s *salvage) lose(bucket string, v *stored, err error) error {
+	if errors.Is(err, errKey) || !s.keeps(v.id) {
+		s.report.add("an entry of the bucket %s is lost: %v", bucket, err)
+		return nil
+	}
+	t := talkOf(s.talks, v.id)
+	switch v.kind {
+	case isMessage, isEdit:
+		return nil // gap counts it
+	case isSlot, isInfo, isOutcome, isChunk:
+		t.lost[v.kind]++
+		return s.out.put(bucket, v.key, []byte{unreadable})
+	default:
+		t.lost[v.kind]++
+		return nil
+	}
+}
+
+// logged copies a message or an edit, and stands something for those that are missing before it.
+func (s *salvage) logged(bucket string, v *stored) error {
+	t := talkOf(s.talks, v.id)
+	if v.kind == isMessage {
+		err := s.gap(v.id, t, isMessage, int64(binary.BigEndian.Uint32(v.key[idBytes+1:])))
+		t.messages++
+		return errors.Join(err, s.out.put(bucket, v.key, v.value))
+	}
+	err := s.gap(v.id, t, isEdit, v.edit.Seq-1)
+	t.edits++
+	return errors.Join(err, s.out.put(bucket, v.key, v.value), s.out.put(bucket, indexKey(v.id, v.edit), []byte{}))
+}
+
+// gap stands something unreadable for all up to a number. Edits have an entry in the index that every answer looks at.
+func (s *salvage) gap(id conversation.ID, t *talk, k kind, up int64) error {
+	next := &t.messages
+	if k == isEdit {
+		next = &t.edits
+	}
+	if up-*next > maxGap {
+		return fmt.Errorf("%s: %d records are missing in one place", t.name(id), up-*next)
+	}
+	for ; *next < up; *next++ {
+		t.lost[k]++
+		var err error
+		if k == isMessage {
+			err = s.out.put(string(bucketRecords), messageKey(id, int32(*next)), []byte{unreadable})
+		} else {
+			err = errors.Join(
+				s.out.put(string(bucketRecords), editKey(id, kindEdit, *next+1), []byte{unreadable}),
+				s.out.put(string(bucketRecords), editKey(id, kindWide, *next+1), []byte{}),
+			)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// content copies a chunk, and stands something for those that are missing before it in the same content.
+func (s *salvage) content(v *stored) error {
+	number := binary.BigEndian.Uint32(v.key[2*idBytes:])
+	next := uint32(0)
+	if bytes.HasPrefix(s.chunk, v.key[:2*idBytes]) {
+		next = binary.BigEndian.Uint32(s.chunk[2*idBytes:]) + 1
+	}
+	s.chunk = v.key
+	for ; next < number && number-next < maxGap; next++ {
+		talkOf(s.talks, v.id).lost[isChunk]++
+		key := binary.BigEndian.AppendUint32(bytes.Clone(v.key[:2*idBytes]), next)
+		if err := s.out.put(string(bucketChunks), key, []byte{unreadable}); err != nil {
+			return err
+		}
+	}
+	return s.out.put(string(bucketChunks), v.key, v.value)
+}
+
+// conversation copies a head, and what leads to it.
+func (s *salvage) conversation(v *stored) error {
+	t := s.talks[v.id]
+	s.report.Conversations++
+	return errors.Join(
+		s.out.put(string(bucketRecords), v.key, v.value),
+		s.out.put(string(bucketNames), nameKey(*t.key), s.codec.EncodeLink(v.id)),
+		s.due(&store.Task{Key: *t.key, Incarnation: v.id, Time: t.head.NextDue}),
+	)
+}
+
+func (s *salvage) due(t *store.Task) error {
+	if t.Time.IsZero() {
+		return nil
+	}
+	return s.out.put(string(bucketDue), dueKey(t), s.codec.EncodeTask(t))
+}
+
+// fill stands something for the messages and edits that are missing at the ends.
+func (s *salvage) fill() error {
+	for id, t := range s.talks {
+		if !s.keeps(id) || t.head == nil || t.head.State == store.Deleted {
+			continue
+		}
+		if err := errors.Join(s.gap(id, t, isMessage, int64(t.head.Messages)), s.gap(id, t, isEdit, t.head.EditSeq)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tell says what is lost of each conversation.
+func (s *salvage) tell() {
+	for id, t := range s.talks {
+		if t.head == nil && t.key != nil {
+			s.report.add("%s is lost: its head cannot be read", t.name(id))
+		}
+		if t.head != nil && t.key == nil && t.head.State != store.Deleted {
+			s.report.add("%s is lost: nothing says what it was called", t.name(id))
+		}
+		for k, n := range t.lost {
+			s.report.add("%s: %d lost: %s", t.name(id), n, k)
+		}
+		if t.head != nil && t.key != nil && s.touched(id) {
+			s.report.add("%s: slots, request ids and manifests may be lost: they lay in a page that is damaged", t.name(id))
+		}
+	}
+}
+
+// touched says whether a damaged page may have held records of an incarnation.
+func (s *salvage) touched(id conversation.ID) bool {
+	for _, d := range s.torn {
+		low := d.min == nil || bytes.Compare(d.min[:min(idBytes, len(d.min))], id[:]) <= 0
+		if d.bucket == string(bucketRecords) && low && (d.max == nil || bytes.Compare(id[:], d.max) < 0) {
+			return true
+		}
+	}
+	return false
+}
+
+// copying writes a new store, in transactions of some size. It is synced at the end: until then it is worth nothing.
+type copying struct {
+	db    *bbolt.DB
+	tx    *bbolt.Tx
+	bytes int
+}
+
+const copyingBytes = 8 << 20
+
+func newCopying(path string, o Options) (*copying, error) {
+	o = o.withDefaults()
+	if err := create(path, o); err != nil {
+		return nil, err
+	}
+	options := boltOptions(o)
+	options.NoSync = true
+	db, _, err := openBolt(path, options)
+	return &copying{db: db}, err
+}
+
+func (c *copying) put(bucket string, key, value []byte) (err error) {
+	if c.tx == nil {
+		if c.tx, err = c.db.Begin(true); err != nil {
+			return err
+		}
+	}
+	if err := c.tx.Bucket([]byte(bucket)).Put(key, value); err != nil {
+		return err
+	}
+	if c.bytes += len(key) + len(value); c.bytes < copyingBytes {
+		return nil
+	}
+	return c.flush()
+}
+
+func (c *copying) flush() error {
+	if c.tx == nil {
+		return nil
+	}
+	err := c.tx.Commit()
+	c.tx, c.bytes = nil, 0
+	return err
+}
+
+func (c *copying) close() error { return errors.Join(c.flush(), c.db.Sync(), c.db.Close()) }

@@ -1,0 +1,210 @@
+package bolt
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
+	"github.com/palimpsest-context/palimpsest/pkg/store/record"
+)
+
+// kind is what an entry of the file holds, in the words of the reports of Check and Salvage.
+type kind string
+
+const (
+	isLayout   kind = "layout"
+	isName     kind = "name"
+	isEdit     kind = "edit"
+	isIndex    kind = "index of edits"
+	isManifest kind = "manifest"
+	isOutcome  kind = "request id"
+	isSlot     kind = "slot"
+	isInfo     kind = "attributes"
+	isMessage  kind = "message"
+	isHead     kind = "head"
+	isChunk    kind = "content"
+	isPending  kind = "upload"
+	isDying    kind = "mark of a deletion"
+	isDue      kind = "due time"
+	isReserve  kind = "reserve"
+)
+
+var (
+	errKey    = errors.New("its key is damaged")
+	errBucket = errors.New("it has a bucket that no store has")
+)
+
+// kindOf says what an entry holds by its key alone, and fails for a key that no store writes.
+func kindOf(bucket string, e entry) (kind, error) {
+	n := len(e.key)
+	var k kind
+	var ok bool
+	switch bucket {
+	case string(bucketMeta):
+		k, ok = isLayout, string(e.key) == "layout"
+	case string(bucketNames):
+		k, ok = isName, n >= 2
+	case string(bucketRecords):
+		return recordKind(e)
+	case string(bucketChunks):
+		k, ok = isChunk, n == 2*idBytes+4
+	case string(bucketPending):
+		k, ok = isPending, n == 2*idBytes
+		if n == 2*idBytes+1 {
+			k, ok = isDying, e.key[n-1] == 1 && e.size == 0
+		}
+	case string(bucketDue):
+		k, ok = isDue, n == 12+2*idBytes
+	case string(bucketReserve):
+		k, ok = isReserve, string(e.key) == string(reserveKey)
+	default:
+		return "", errBucket
+	}
+	return k, keyFault(ok)
+}
+
+func keyFault(ok bool) error {
+	if ok {
+		return nil
+	}
+	return errKey
+}
+
+func recordKind(e entry) (kind, error) {
+	n := len(e.key) - idBytes - 1
+	if n < 0 {
+		return "", errKey
+	}
+	switch view := n > 0 && e.key[idBytes+1] == noView; e.key[idBytes] {
+	case kindEdit:
+		return isEdit, keyFault(view && n == 9)
+	case kindNarrow:
+		return isIndex, keyFault(view && n == 13 && e.size == 0)
+	case kindWide:
+		return isIndex, keyFault(view && n == 9 && e.size == 0)
+	case kindManifest:
+		return isManifest, keyFault(n == 8)
+	case kindOutcome:
+		return isOutcome, keyFault(n >= 2)
+	case kindSlot:
+		return isSlot, nil
+	case kindInfo:
+		return isInfo, keyFault(n == 0)
+	case kindMessage:
+		return isMessage, keyFault(n == 4)
+	case kindHead:
+		return isHead, keyFault(view && n == 1)
+	default:
+		return "", errKey
+	}
+}
+
+// stored is an entry that was read and is what it should be.
+type stored struct {
+	kind       kind
+	key, value []byte
+
+	id   conversation.ID // of a record or a chunk, and what a name leads to
+	head *store.Head
+	edit *conversation.Edit
+	task *store.Task
+}
+
+// verify reads an entry, and fails unless its checksum is right and it lies under the key that belongs to it.
+func verify(codec *record.Codec, file io.ReaderAt, bucket string, e entry) (stored, error) {
+	s := stored{key: e.key}
+	var err error
+	if s.kind, err = kindOf(bucket, e); err != nil {
+		return s, err
+	}
+	if bucket == string(bucketRecords) || bucket == string(bucketChunks) || bucket == string(bucketPending) {
+		s.id = conversation.ID(e.key[:idBytes])
+	}
+	if s.value, err = e.value(file); err == nil {
+		err = s.decode(codec)
+	}
+	if err != nil {
+		return s, fmt.Errorf("%s: %w", s.kind, err)
+	}
+	return s, nil
+}
+
+func (s *stored) decode(codec *record.Codec) (err error) {
+	var key []byte
+	switch s.kind {
+	case isLayout:
+		return keyFault(string(s.value) == layout)
+	case isName:
+		s.id, err = codec.DecodeLink(s.value)
+		_, ok := nameOf(s.key)
+		return errors.Join(err, keyFault(ok))
+	case isSlot:
+		_, err = codec.DecodeSlot(s.value)
+		return err
+	case isInfo:
+		_, err = codec.DecodeInfo(s.value)
+		return err
+	case isChunk:
+		_, err = codec.DecodeChunk(s.value)
+		return err
+	case isIndex, isDying, isReserve:
+		return nil
+	case isPending, isDue:
+		key, err = s.decodeTask(codec)
+	default:
+		key, err = s.decodeNumbered(codec)
+	}
+	if err == nil && !bytes.Equal(key, s.key) {
+		err = errKey
+	}
+	return err
+}
+
+// decodeNumbered returns the key that the record belongs under.
+func (s *stored) decodeNumbered(codec *record.Codec) (key []byte, err error) {
+	switch s.kind {
+	case isMessage:
+		m, err := codec.DecodeMessage(s.value)
+		return messageKey(s.id, m.Index), err
+	case isEdit:
+		e, err := codec.DecodeEdit(s.value)
+		s.edit = &e
+		return editKey(s.id, kindEdit, e.Seq), err
+	case isManifest:
+		m, err := codec.DecodeManifest(s.value)
+		return manifestKey(s.id, m.Seq), err
+	case isOutcome:
+		o, err := codec.DecodeOutcome(s.value)
+		return outcomeKey(s.id, o.Key), err
+	default:
+		h, err := codec.DecodeHead(s.value)
+		s.head = &h
+		return headKey(h.Incarnation), err
+	}
+}
+
+func (s *stored) decodeTask(codec *record.Codec) (key []byte, err error) {
+	t, err := codec.DecodeTask(s.value)
+	s.task = &t
+	if s.kind == isDue {
+		return dueKey(&t), err
+	}
+	return pendingKey(t.Incarnation, t.Upload), err
+}
+
+// nameOf is the conversation that a key of the names belongs to.
+func nameOf(key []byte) (store.Key, bool) {
+	if len(key) < 2 {
+		return store.Key{}, false
+	}
+	n := 2 + int(binary.BigEndian.Uint16(key))
+	if n > len(key) {
+		return store.Key{}, false
+	}
+	k := store.Key{Namespace: string(key[2:n]), Conversation: string(key[n:])}
+	return k, k.Check() == nil
+}
