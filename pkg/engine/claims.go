@@ -240,6 +240,21 @@ func (d *deciding) least(ctx context.Context, t target) (int64, error) {
 	return e.After, nil
 }
 
+// keepTail makes all of the tail what is sent whatever the window, so that the start stays.
+func (c *claims) keepTail() {
+	for i := range c.Pieces {
+		if !c.Pieces[i].Claimed { // what is claimed is weighed already
+			c.Fixed += c.Pieces[i].Tokens
+		}
+	}
+	c.Pieces = nil
+	for _, claim := range []**compaction.Claim{&c.Request, &c.Opening} {
+		if *claim != nil && (*claim).First >= c.Start {
+			*claim = nil
+		}
+	}
+}
+
 func (d *deciding) pinned(index int32) bool {
 	return slices.ContainsFunc(d.kept.Pins, func(r conversation.Range) bool { return r.Contains(index) })
 }

@@ -39,6 +39,7 @@ type deciding struct {
 	reclaims     []reclaim            // pruned results that are to be erased
 	failures     []conversation.Event // compactions that were of no use
 	preparing    bool                 // a summary was begun in the background
+	inherited    bool                 // the window is new, and starts where a smaller budget's does
 	spent        bool                 // the view is made smaller for the last report
 	displaced    []conversation.Range // units that were brought back lately and have no room
 }
@@ -59,7 +60,7 @@ func (d *deciding) decide(ctx context.Context) error {
 	}
 	d.nameJump()
 	d.keepFree()
-	for _, step := range []func(context.Context) error{d.age, d.reclaimPruned, d.prune, d.clipOverShare, d.compactIfFull, d.fit, d.expireErased} {
+	for _, step := range []func(context.Context) error{d.age, d.reclaimPruned, d.prune, d.clipOverShare, d.uncut, d.compactIfFull, d.fit, d.expireErased} {
 		if err := step(ctx); err != nil {
 			return err
 		}

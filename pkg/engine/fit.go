@@ -18,7 +18,7 @@ const fitRounds = 7
 // rounds allow for more, down to mostSlack.
 const (
 	cutSlack  = 128
-	mostSlack = 8
+	mostSlack = 32
 )
 
 // fit brings the context into its budget: claims on it are granted in their order, and the window's start moves (behaviour §4, §8).
@@ -53,6 +53,21 @@ func (d *deciding) fit(ctx context.Context) error {
 		limit, over = limit-max(d.over(), min(d.over()<<(2*round), limit/max(mostSlack, int64(cutSlack)>>round))), true
 	}
 	return d.fitLeast(ctx)
+}
+
+// uncut shows whole what a window that this build has opened cuts, if there is room for all of it by now: results that came were clipped.
+func (d *deciding) uncut(ctx context.Context) error {
+	win, cut := d.out.window, d.out
+	if win.Cuts = nil; !d.inherited || len(cut.window.Cuts) == 0 {
+		return nil
+	}
+	if err := d.move(ctx, win); err != nil {
+		return err
+	}
+	if d.over() > 0 {
+		d.out = cut
+	}
+	return nil
 }
 
 // over is by how much the context exceeds its budget, before the factor.

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 
+	"github.com/palimpsest-context/palimpsest/pkg/compaction"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
@@ -52,18 +53,26 @@ func (d *deciding) newWindow(ctx context.Context, known fits) (conversation.Wind
 }
 
 // inherit is a window that starts where a smaller budget's does. What that had not the room for is shown whole, unless there is no
-// room for all of it here either: then it is cut as it was, so that no less is shown.
-func (d *deciding) inherit(ctx context.Context, smaller conversation.Window) (conversation.Window, error) {
-	win := smaller
+// room for all of it here either: then it is cut to the shares of this budget, before anything of the tail gives way.
+func (d *deciding) inherit(ctx context.Context, win conversation.Window) (conversation.Window, error) {
+	cuts := len(win.Cuts)
 	win.Cuts = nil
-	if err := d.loadWindow(ctx, win); err != nil || len(smaller.Cuts) == 0 {
+	if err := d.loadWindow(ctx, win); err != nil || cuts == 0 {
 		return win, err
 	}
-	out, err := d.compose(ctx, d.view, d.complete(win))
-	if err == nil && d.fixed+out.tokens() > d.settings.limit {
-		win = smaller
+	win = d.complete(win)
+	out, err := d.compose(ctx, d.view, win)
+	if err != nil || d.fixed+out.tokens() <= d.settings.limit {
+		return win, err
 	}
-	return win, err
+	d.out, d.inherited = out, true
+	c, err := d.claims(ctx, d.settings.limit-d.settings.limit/cutSlack, true)
+	if err != nil {
+		return win, err
+	}
+	c.keepTail()
+	r := compaction.Fit(c.FitInput)
+	return win, d.cutDown(ctx, &win, c, &r)
 }
 
 // openAfresh opens a window for a budget that is much larger than all before: on the whole record, if that fits, or else on as much of it

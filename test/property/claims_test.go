@@ -11,7 +11,7 @@ import (
 // TestEngine_AnyClaims_HoldInTheirOrder holds contexts to the order of claims on their budget (behaviour §4): the newest unit, the request
 // in force and the opening, of any size, in conversations that are compacted, rewound and expanded on their way.
 func TestEngine_AnyClaims_HoldInTheirOrder(t *testing.T) {
-	proptest.CheckN(t, cases/2, func(rt *rapid.T) {
+	proptest.CheckN(t, cases/10, func(rt *rapid.T) {
 		bubbled(t, func() { claim(rt) })
 	})
 }

@@ -14,7 +14,7 @@ import (
 // TestEngine_LargerBudget_ShowsNoLess: what is shown in full of a record at a budget is shown in full at a larger one, in a conversation
 // that goes on there as in one that begins there (behaviour §8).
 func TestEngine_LargerBudget_ShowsNoLess(t *testing.T) {
-	proptest.CheckN(t, cases/2, func(rt *rapid.T) {
+	proptest.CheckN(t, cases/10, func(rt *rapid.T) {
 		bubbled(t, func() { enlarge(rt) })
 	})
 }

@@ -13,7 +13,7 @@ import (
 // TestEngine_AnyReport_CompactsOnceAtMost: whatever a provider reports, a context is made smaller for it once at most, never refused for
 // it, and a report far beyond the count is named (behaviour §8).
 func TestEngine_AnyReport_CompactsOnceAtMost(t *testing.T) {
-	proptest.CheckN(t, cases/2, func(rt *rapid.T) {
+	proptest.CheckN(t, cases/10, func(rt *rapid.T) {
 		bubbled(t, func() { report(rt) })
 	})
 }

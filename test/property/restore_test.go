@@ -13,7 +13,7 @@ import (
 // TestEngine_AnyRestore_IsShownOrRefused: what is brought back is shown in full by the next build, or its expansion was refused for a reason
 // that is right (behaviour §10).
 func TestEngine_AnyRestore_IsShownOrRefused(t *testing.T) {
-	proptest.CheckN(t, cases/2, func(rt *rapid.T) {
+	proptest.CheckN(t, cases/10, func(rt *rapid.T) {
 		bubbled(t, func() { bringBack(rt) })
 	})
 }

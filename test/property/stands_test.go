@@ -13,7 +13,7 @@ import (
 // TestEngine_WhileTheStartStands_EarlierBlocksStay: whatever is appended, new requests among it, a window whose start does not move shows
 // what it has shown byte for byte in its place (behaviour §8).
 func TestEngine_WhileTheStartStands_EarlierBlocksStay(t *testing.T) {
-	proptest.CheckN(t, cases/2, func(rt *rapid.T) {
+	proptest.CheckN(t, cases/10, func(rt *rapid.T) {
 		bubbled(t, func() { stand(rt) })
 	})
 }
