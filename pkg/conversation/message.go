@@ -362,7 +362,7 @@ func (m *Message) isTyped() bool {
 }
 
 func (p *Part) ownWords() bool {
-	return p.Kind == PartText && p.Plugin == "" && (p.Text.Ref != nil || strings.TrimSpace(p.Text.Inline) != "")
+	return p.Kind == PartText && p.Plugin == "" && (p.Text.Ref != nil || p.Text.Erased != nil || strings.TrimSpace(p.Text.Inline) != "")
 }
 
 // TagAborted is the tag of a message whose making was cut off: nobody answers the calls in it.
