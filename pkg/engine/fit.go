@@ -87,7 +87,7 @@ func (d *deciding) lapsed(before int64) int64 {
 // grant makes the window that a fit has decided on, and clips the newest unit's results to what is left for them.
 func (d *deciding) grant(ctx context.Context, c *claims, r *compaction.FitResult) error {
 	win := d.startingAt(r.Start)
-	win.Restored = d.lapsed(win.Restored)
+	win.Restored, d.displaced = d.lapsed(win.Restored), nil // an earlier round may have left out more
 	if r.Restored < len(c.Restored) {
 		win.Restored = max(win.Restored, c.restorations[r.Restored])
 		d.displace(c.Restored[r.Restored:], win.Start)
@@ -204,10 +204,10 @@ func (d *deciding) fitLeast(ctx context.Context) error {
 	newest := d.out.units[d.out.newest()].First()
 	win := d.startingAt(max(newest, d.out.window.Start))
 	win.Restored = d.view.LastRestored(d.turn)
-	for i := range d.out.units[:d.out.tail] {
-		if u := &d.out.units[i]; u.Summary == nil && d.view.In(win).ShownAgain(u.Items[0].Message) {
-			win.Cuts = append(win.Cuts, conversation.Cut{Message: u.First()})
-		}
+	var c claims
+	d.claimSystem(&c)
+	for _, system := range c.System {
+		win.Cuts = append(win.Cuts, conversation.Cut{Message: system.First})
 	}
 	for _, asked := range []int32{win.Request, win.Opening} {
 		if asked >= 0 && !d.pinned(asked) {
