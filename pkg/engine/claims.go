@@ -3,7 +3,6 @@ package engine
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"slices"
 
 	"github.com/palimpsest-context/palimpsest/pkg/compaction"
@@ -189,25 +188,18 @@ func (d *deciding) claimSummaries(ctx context.Context, c *claims) error {
 	return nil
 }
 
-// summaryText reads a summary.
+// summaryText reads a summary. Without what is stored beside it, none of it is known to be the list.
 func (d *deciding) summaryText(ctx context.Context, s *conversation.Summary) (summaryText, error) {
-	contents, err := d.engine.contents(ctx, d.window.key, d.window.head.Incarnation, s.Text, s.Facts)
+	contents, err := d.engine.contents(ctx, d.window.key, d.window.head.Incarnation, s.Text)
 	if err != nil {
 		return summaryText{}, err
 	}
 	out := summaryText{id: s.ID, text: contents[0], body: len(contents[0])}
-	var k known
-	if contents[1] != "" {
-		if err := json.Unmarshal([]byte(contents[1]), &k); err != nil {
-			return out, damagedFacts(s.ID, err)
-		}
-		out.body = min(k.Body, len(out.text))
+	k, err := d.knownOf(ctx, s)
+	if k.Body > 0 {
+		out.body = min(k.Body, out.body)
 	}
-	return out, nil
-}
-
-func damagedFacts(id int64, err error) error {
-	return conversation.Errorf(conversation.CorruptRecord, "the facts of summary s%d are damaged", id).Because(err)
+	return out, err
 }
 
 // leastNewest says what the newest unit weighs with its results at their shortest, if its results may have to give.

@@ -85,7 +85,7 @@ func (d *deciding) knownOf(ctx context.Context, s *conversation.Summary) (known,
 		return k, err
 	}
 	if err := json.Unmarshal([]byte(contents[0]), &k); err != nil {
-		return k, damagedFacts(s.ID, err)
+		return k, conversation.Errorf(conversation.CorruptRecord, "the facts of summary s%d are damaged", s.ID).Because(err)
 	}
 	return k, nil
 }
