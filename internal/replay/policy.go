@@ -157,6 +157,12 @@ func (p *policy) clipShare() int {
 	return defaultClipShare
 }
 
+// keepsOpening says whether the opening stays in view.
+func (p *policy) keepsOpening() bool {
+	keep := p.fit().KeepOpening
+	return keep == nil || *keep
+}
+
 // defaultClipShare is that of behaviour §4.
 const defaultClipShare = 25
 

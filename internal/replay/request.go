@@ -69,7 +69,7 @@ func (c *conversation) heard(blocks []validate.Block, room int) {
 		c.demand(c.inForce, texts, share, room, claim{"request_missing", &c.RequestMissing, "request_cut", &c.RequestCut})
 		taken += min(c.inForce.weight, share)
 	}
-	if c.opening.message < newest && c.opening != c.inForce {
+	if c.opening.message < newest && c.opening != c.inForce && c.policy.keepsOpening() {
 		share := min(room/10, room-taken)
 		c.demand(c.opening, texts, share, room, claim{"opening_missing", &c.OpeningMissing, "opening_cut", &c.OpeningCut})
 	}

@@ -3,6 +3,8 @@ package replay
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -94,6 +96,24 @@ func TestCommand_Run_WordsOfTheUser_AreDemanded(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+func TestCommand_Run_AnOpeningThatMayLeave_IsNotDemanded(t *testing.T) {
+	for fit, demanded := range map[string]bool{`{}`: true, `{"keep_opening":true}`: true, `{"keep_opening":false}`: false} {
+		file := filepath.Join(t.TempDir(), "policy.json")
+		if err := os.WriteFile(file, []byte(`{"conversation":{"fit":`+fit+`}}`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		r, err := played(t, &fake{messages: without(0)}, talk(essay(400), "Fix the parser"), func(cmd *Command) {
+			cmd.Window, cmd.Policy, cmd.Alone = 16384, []string{file}, true
+		})
+		if err != nil && !errors.Is(err, ErrJudged) {
+			t.Fatal(err)
+		}
+		if r.OpeningMissing > 0 != demanded {
+			t.Errorf("%s: %d openings are missing", fit, r.OpeningMissing)
+		}
 	}
 }
 
