@@ -105,6 +105,8 @@ func toContextMessages(messages []engine.Message) []*pb.ContextMessage {
 			Tokens: m.Tokens,
 			EditId: formatID(editPrefix, m.EditSeq),
 			Origin: toOrigin(m),
+
+			Shortened: m.Shortened,
 		}
 		if m.Last > 0 {
 			out[i].LastMessageIndex = &m.Last

@@ -106,6 +106,9 @@ func TestToContextMessages_OriginOfEachKind(t *testing.T) {
 			t.Errorf("message %d: %v", i, got[i].GetOrigin())
 		}
 	}
+	if shown := toContextMessages([]provider.Message{{}, {Shortened: true}}); shown[0].GetShortened() || !shown[1].GetShortened() {
+		t.Errorf("%v", shown)
+	}
 }
 
 func TestToBuildResponse_Window(t *testing.T) {

@@ -83,3 +83,29 @@ func TestContextCommand_Run_EarlierBuild(t *testing.T) {
 	}
 	golden(t, "context-manifest", out)
 }
+
+func TestContext_ShortenedMessages_AreNotCalledFull(t *testing.T) {
+	cut := func(m *pb.ContextMessage) *pb.ContextMessage { m.Shortened = true; return m }
+	of := func(edit string, o *pb.Origin) *pb.ContextMessage {
+		return cut(&pb.ContextMessage{EditId: edit, Origin: o})
+	}
+	summary := &pb.Origin{Source: &pb.Origin_SummaryId{SummaryId: "s7"}}
+	one := &pb.Origin{Source: &pb.Origin_MessageIndex{MessageIndex: 1}}
+	// The summary is cut; the messages of its range that are shown are not.
+	forms := formsOf([]*pb.Decision{
+		{FirstIndex: 1, LastIndex: 9, Kind: pb.DecisionKind_DECISION_KIND_CLIPPED, SummaryId: "s7"},
+		{FirstIndex: 12, LastIndex: 12, Kind: pb.DecisionKind_DECISION_KIND_CLIPPED},
+	})
+	if len(forms) != 1 || forms[12] != "clipped" {
+		t.Errorf("%v", forms)
+	}
+	for want, m := range map[string]*pb.ContextMessage{
+		"summary, shortened e31": of("e31", summary),
+		"shortened":              of("", one),
+		"shortened e5":           of("e5", one),
+	} {
+		if got := shownAs(m, forms[1]); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

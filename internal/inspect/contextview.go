@@ -162,7 +162,7 @@ func (v *contextView) in() error {
 	forms := formsOf(v.build.GetDecisions())
 	return v.shown("In", v.textWidth, v.build.GetMessages(), func(m *pb.ContextMessage) string {
 		index, ok := indexOf(m)
-		if ok && forms[index] == "" {
+		if ok && forms[index] == "" && !m.GetShortened() {
 			return "full" // an edit that no decision speaks of has brought it back
 		}
 		return forms[index]
@@ -224,10 +224,14 @@ func shownAs(m *pb.ContextMessage, form string) string {
 	switch _, ok := indexOf(m); {
 	case form != "":
 		return together(" ", form, m.GetEditId(), handles(m.GetParts()))
+	case m.GetOrigin().GetSummaryId() != "" && m.GetShortened():
+		return together(" ", "summary, shortened", m.GetEditId())
 	case m.GetOrigin().GetSummaryId() != "":
 		return together(" ", "summary", m.GetEditId())
 	case !ok:
 		return m.GetOrigin().GetSynthetic()
+	case m.GetShortened():
+		return together(" ", "shortened", m.GetEditId())
 	case m.GetEditId() != "":
 		return together(" ", "edited", m.GetEditId(), handles(m.GetParts()))
 	default:
@@ -246,6 +250,9 @@ func formsOf(decisions []*pb.Decision) map[int32]string {
 	forms := map[int32]string{}
 	for _, kind := range formKinds {
 		for _, d := range decisions {
+			if d.GetSummaryId() != "" { // it is the summary that is shortened
+				continue
+			}
 			for i := d.GetFirstIndex(); d.GetKind() == kind && i <= d.GetLastIndex(); i++ {
 				forms[i] = word(kind)
 			}

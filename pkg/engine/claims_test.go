@@ -53,6 +53,11 @@ func TestEngine_Build_SummaryGivesWay(t *testing.T) {
 		if !slices.Contains(kinds, tt.want) {
 			t.Errorf("%d: summaries are explained by %v", tt.tokens, kinds)
 		}
+		for _, m := range r.Messages {
+			if m.Shortened != (m.Summary > 0 && tt.want == conversation.DecisionClipped) {
+				t.Errorf("%d: shortened %t, message %d, summary %d", tt.tokens, m.Shortened, m.Index, m.Summary)
+			}
+		}
 		b.rebuildsAll(t, "c", int(r.Manifest.Seq))
 	}
 }
@@ -95,6 +100,11 @@ func TestEngine_Build_RequestOverItsShare(t *testing.T) {
 	shown, _ := message(r, 0)
 	if !strings.HasPrefix(shown, "begin begin") || !strings.HasSuffix(shown, "end end") || !strings.Contains(shown, "Full text: expand_message(0)]") {
 		t.Errorf("shown as %.80q ... %.80q", shown, shown[len(shown)-80:])
+	}
+	for _, m := range r.Messages {
+		if m.Shortened != (m.Index == 0) {
+			t.Errorf("message %d: shortened %t", m.Index, m.Shortened)
+		}
 	}
 	b.append(t, "c", answer("so"))
 	if again := b.asked(t, "c", 2000, asMessages); !shows(again, shown) || again.Prefix.BrokenBy != engine.BreakNone {

@@ -192,6 +192,9 @@ func (c *composer) write(ctx context.Context, out *composition, u *conversation.
 		}
 		whole = c.shorten(whole, key.cut)
 		written = c.format.Unit(whole, uc)
+		for i := range written.Messages {
+			written.Messages[i].Shortened = !key.cut.Leaves()
+		}
 		c.cache().units[key] = written
 	}
 	out.used[key] = written

@@ -70,6 +70,7 @@ type Message struct {
 	Last      int32  // the last message that it shows, where it shows several; 0 otherwise
 	Summary   int64  // 0 if it is no summary
 	Synthetic string // why it was made up
+	Shortened bool   // the window shows a part of it
 }
 
 // Repair is a change that the rendering made for legality's sake. The record stays as it is.

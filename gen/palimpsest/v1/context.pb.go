@@ -500,8 +500,10 @@ type ContextMessage struct {
 	// Output only. The index of the last message that it shows, where it shows several: those of the assistant's that ask for
 	// parallel calls, from origin.message_index on. Absent where it shows one.
 	LastMessageIndex *int32 `protobuf:"varint,6,opt,name=last_message_index,json=lastMessageIndex,proto3,oneof" json:"last_message_index,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	// Output only. True: the window has no room for all of it, and shows a part; no edit did that.
+	Shortened     bool `protobuf:"varint,7,opt,name=shortened,proto3" json:"shortened,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ContextMessage) Reset() {
@@ -574,6 +576,13 @@ func (x *ContextMessage) GetLastMessageIndex() int32 {
 		return *x.LastMessageIndex
 	}
 	return 0
+}
+
+func (x *ContextMessage) GetShortened() bool {
+	if x != nil {
+		return x.Shortened
+	}
+	return false
 }
 
 // Rendered is a context in a provider's shape.
@@ -1528,14 +1537,15 @@ const file_palimpsest_v1_context_proto_rawDesc = "" +
 	"\n" +
 	"summary_id\x18\x02 \x01(\tH\x00R\tsummaryId\x12\x1e\n" +
 	"\tsynthetic\x18\x03 \x01(\tH\x00R\tsyntheticB\b\n" +
-	"\x06source\"\x8e\x02\n" +
+	"\x06source\"\xac\x02\n" +
 	"\x0eContextMessage\x12'\n" +
 	"\x04role\x18\x01 \x01(\x0e2\x13.palimpsest.v1.RoleR\x04role\x12)\n" +
 	"\x05parts\x18\x02 \x03(\v2\x13.palimpsest.v1.PartR\x05parts\x12\x16\n" +
 	"\x06tokens\x18\x03 \x01(\x05R\x06tokens\x12\x17\n" +
 	"\aedit_id\x18\x04 \x01(\tR\x06editId\x12-\n" +
 	"\x06origin\x18\x05 \x01(\v2\x15.palimpsest.v1.OriginR\x06origin\x121\n" +
-	"\x12last_message_index\x18\x06 \x01(\x05H\x00R\x10lastMessageIndex\x88\x01\x01B\x15\n" +
+	"\x12last_message_index\x18\x06 \x01(\x05H\x00R\x10lastMessageIndex\x88\x01\x01\x12\x1c\n" +
+	"\tshortened\x18\a \x01(\bR\tshortenedB\x15\n" +
 	"\x13_last_message_index\"\xbc\x01\n" +
 	"\bRendered\x12\x1f\n" +
 	"\vsystem_json\x18\x01 \x01(\fR\n" +
