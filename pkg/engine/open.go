@@ -53,7 +53,8 @@ func (d *deciding) newWindow(ctx context.Context, known fits) (conversation.Wind
 }
 
 // inherit is a window that starts where a smaller budget's does. What that had not the room for is shown whole, unless there is no
-// room for all of it here either: then it is cut to the shares of this budget, before anything of the tail gives way.
+// room for all of it here either: then it is cut to the shares of this budget, before anything of the tail gives way. Where that
+// would leave out the request or the opening, the tail does give way.
 func (d *deciding) inherit(ctx context.Context, win conversation.Window) (conversation.Window, error) {
 	cuts := len(win.Cuts)
 	win.Cuts = nil
@@ -72,6 +73,9 @@ func (d *deciding) inherit(ctx context.Context, win conversation.Window) (conver
 	}
 	c.keepTail()
 	r := compaction.Fit(c.FitInput)
+	if r.Request == 0 && c.Request != nil || r.Opening == 0 && c.Opening != nil {
+		return win, nil
+	}
 	return win, d.cutDown(ctx, &win, c, &r)
 }
 
@@ -88,7 +92,7 @@ func (d *deciding) openAfresh(ctx context.Context, known fits) (conversation.Win
 	if err := d.loadWindow(ctx, win); err != nil {
 		return win, err
 	}
-	out, err := d.compose(ctx, d.view, win)
+	out, err := d.compose(ctx, d.view, d.complete(win))
 	if err != nil || d.fixed+out.tokens() <= d.settings.limit {
 		return win, err
 	}
@@ -106,17 +110,17 @@ func (d *deciding) openAfresh(ctx context.Context, known fits) (conversation.Win
 }
 
 // afresh is the unit of the tail at which a window starts that is opened afresh: the earliest with which the context weighs no more than a
-// cut would leave. The request and the opening are shown wherever it starts.
+// cut would leave. The request, the opening and pins are shown wherever it starts.
 func (d *deciding) afresh(out *composition) int {
 	at := out.newest()
 	room := d.settings.target - d.fixed
 	for i := range out.units {
-		if u := &out.units[i]; i < out.tail || i == at || d.isAsked(u) {
+		if u := &out.units[i]; i < out.tail || i == at || d.stays(u) {
 			room -= out.weights[i]
 		}
 	}
 	for at > out.tail+1 && room >= 0 {
-		if u := &out.units[at-1]; !d.isAsked(u) {
+		if u := &out.units[at-1]; !d.stays(u) {
 			room -= out.weights[at-1]
 		}
 		if room >= 0 {
@@ -126,9 +130,9 @@ func (d *deciding) afresh(out *composition) int {
 	return at
 }
 
-// isAsked says whether a unit is the request in force or the opening.
-func (d *deciding) isAsked(u *conversation.Unit) bool {
-	return u.Summary == nil && (u.First() == d.request || u.First() == d.opening)
+// stays says whether a unit is shown wherever the window starts: the request in force, the opening, or a pinned one.
+func (d *deciding) stays(u *conversation.Unit) bool {
+	return u.Summary == nil && (u.First() == d.request || u.First() == d.opening || d.pinned(u.First()))
 }
 
 // discover finds where a window may start that nobody has fitted yet: far enough back that the newest messages exceed the

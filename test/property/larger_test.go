@@ -64,10 +64,10 @@ type larger struct {
 	fresh         bool
 }
 
-// noLess demands that no message that was shown in full is not, and that as much is shown of them together. A summary that gave way at the
-// smaller budget is exempt: where it has room it comes before the rest, and may take the room of a small message.
+// noLess demands that no message that was shown in full is not, and that as much is shown of them together. A summary, a request or an
+// opening that gave way at the smaller budget is exempt: where it has room it comes before the rest, and may take the room of a message.
 func (l *larger) noLess() {
-	if slices.ContainsFunc(l.before.build.Manifest.Window.Cuts, func(c conversation.Cut) bool { return c.Summary > 0 && c.Leaves() }) {
+	if slices.ContainsFunc(l.before.build.Manifest.Window.Cuts, func(c conversation.Cut) bool { return c.Leaves() }) {
 		return
 	}
 	was, is := 0, 0
