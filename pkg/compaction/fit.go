@@ -1,5 +1,7 @@
 package compaction
 
+import "slices"
+
 // Piece is a unit as fit sees it.
 type Piece struct {
 	First    int32
@@ -33,7 +35,7 @@ type FitInput struct {
 	Request  *Claim
 	Opening  *Claim
 	Restored []Claim // units that were brought back and are still protected, the latest first
-	// System are system messages that are shown again beside a summary, newest first.
+	// System are system messages that are shown again beside a summary, newest first; those that were brought back too.
 	System    []Claim
 	Summaries []SummaryClaim
 	Pieces    []Piece // the rest: units of the tail before the newest one, oldest first
@@ -80,7 +82,7 @@ func Fit(in FitInput) FitResult {
 	r.Opening = g.share(in.Opening, OpeningShare)
 	r.Newest = in.Newest.Least + g.take(min(in.Newest.Whole-in.Newest.Least, g.room))
 	r.Restored = g.restored(&r)
-	r.System = g.system()
+	r.System = g.system(in.Restored[:r.Restored])
 	r.Summaries = g.summaries()
 	r.Start = in.start(&r, in.Limit-g.room)
 	return r
@@ -146,13 +148,21 @@ func (r *FitResult) granted(in *FitInput, first int32) *int64 {
 	}
 }
 
-// system grants system messages that are shown again, newest first.
-func (g *grants) system() int {
+// Claimed says whether there is a claim for the unit that begins with a message.
+func Claimed(claims []Claim, first int32) bool {
+	return slices.ContainsFunc(claims, func(c Claim) bool { return c.First == first })
+}
+
+// system grants system messages that are shown again, newest first. What was brought back has been granted already.
+func (g *grants) system(restored []Claim) int {
 	room := g.room
 	if g.in.Over {
 		room = min(room, g.in.Limit/systemShare)
 	}
 	for i, c := range g.in.System {
+		if Claimed(restored, c.First) {
+			continue
+		}
 		if room -= c.Whole; room < 0 {
 			return i
 		}

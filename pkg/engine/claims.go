@@ -66,7 +66,7 @@ func (d *deciding) claimSystem(c *claims) {
 	view := d.view.In(d.out.window)
 	for i := range d.window.messages {
 		m := &d.window.messages[i]
-		if m.Index >= d.out.window.Start || m.Index < d.kept.LeadingSystem || d.pinned(m.Index) || d.protected(m.Index) || !view.ShownAgain(m) {
+		if m.Index >= d.out.window.Start || m.Index < d.kept.LeadingSystem || d.pinned(m.Index) || !view.ShownAgain(m) {
 			continue
 		}
 		if it, ok := view.Item(m); ok {

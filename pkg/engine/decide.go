@@ -24,6 +24,7 @@ type deciding struct {
 	request  int32               // the request in force; -1 for none
 	opening  int32               // the opening, if it is kept; -1 for none
 	view     *conversation.View  // with the edits of this build
+	own      *conversation.View  // the view that this build may extend, if it is that
 	edits    []conversation.Edit
 	out      *composition
 

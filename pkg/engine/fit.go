@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"slices"
 
 	"github.com/palimpsest-context/palimpsest/pkg/compaction"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
@@ -105,7 +104,7 @@ func (d *deciding) grant(ctx context.Context, c *claims, r *compaction.FitResult
 func (d *deciding) displace(units []compaction.Claim, start int32) {
 	for i := range d.out.units {
 		u := &d.out.units[i]
-		if u.Summary == nil && u.First() < start && slices.ContainsFunc(units, func(c compaction.Claim) bool { return c.First == u.First() }) {
+		if u.Summary == nil && u.First() < start && compaction.Claimed(units, u.First()) {
 			d.displaced = append(d.displaced, conversation.Range{First: u.First(), End: u.Last() + 1})
 		}
 	}
@@ -125,7 +124,9 @@ func (d *deciding) cutDown(ctx context.Context, win *conversation.Window, c *cla
 		win.Cuts = append(win.Cuts, cut)
 	}
 	for _, claim := range c.System[r.System:] {
-		win.Cuts = append(win.Cuts, conversation.Cut{Message: claim.First})
+		if !compaction.Claimed(c.Restored[:r.Restored], claim.First) {
+			win.Cuts = append(win.Cuts, conversation.Cut{Message: claim.First})
+		}
 	}
 	for i, g := range r.Summaries {
 		s := &c.summaries[i]

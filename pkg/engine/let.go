@@ -26,8 +26,9 @@ func (d *deciding) let(ctx context.Context, x *expiry.Due) error {
 func (d *deciding) add(e conversation.Edit) {
 	e.Seq, e.Turn, e.Time = d.window.head.EditSeq+int64(len(d.edits))+1, d.turn, d.now
 	d.edits = append(d.edits, e)
-	if d.view == d.window.view { // which is not this build's alone
-		d.view = d.view.Fold(nil)
+	if d.view != d.own { // others may hold it: the window, or a state to come back to
+		d.own = d.view.Fold(nil)
+		d.view = d.own
 	}
 	d.view.Extend(&e)
 }

@@ -53,8 +53,8 @@ func (d *deciding) newWindow(ctx context.Context, known fits) (conversation.Wind
 }
 
 // inherit is a window that starts where a smaller budget's does. What that had not the room for is shown whole, unless there is no
-// room for all of it here either: then it is cut to the shares of this budget, before anything of the tail gives way. Where that
-// would leave out the request or the opening, the tail does give way.
+// room for all of it here either: then it is cut to the shares of this budget, before anything of the tail gives way. The tail does give
+// way where the request or the opening would not have its share.
 func (d *deciding) inherit(ctx context.Context, win conversation.Window) (conversation.Window, error) {
 	cuts := len(win.Cuts)
 	win.Cuts = nil
@@ -71,9 +71,10 @@ func (d *deciding) inherit(ctx context.Context, win conversation.Window) (conver
 	if err != nil {
 		return win, err
 	}
+	share := compaction.Fit(c.FitInput)
 	c.keepTail()
 	r := compaction.Fit(c.FitInput)
-	if r.Request == 0 && c.Request != nil || r.Opening == 0 && c.Opening != nil {
+	if c.Request != nil && r.Request < share.Request || c.Opening != nil && r.Opening < share.Opening {
 		return win, nil
 	}
 	return win, d.cutDown(ctx, &win, c, &r)

@@ -178,9 +178,8 @@ type saved struct {
 }
 
 func (d *deciding) save() saved {
-	s := saved{view: d.view, out: d.out, edits: len(d.edits)}
-	d.view = d.view.Fold(nil)
-	return s
+	d.own = nil
+	return saved{view: d.view, out: d.out, edits: len(d.edits)}
 }
 
 // settle keeps what was done since if it was worth it, and goes back otherwise.

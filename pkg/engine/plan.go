@@ -47,6 +47,10 @@ func (d *deciding) planned(ctx context.Context, tail int64, keep int32) (*plan, 
 	return p, nil
 }
 
+// leastTail is the part of their share that the newest messages have at least, as a divisor: pins, the opening and the request may take
+// all that a target leaves.
+const leastTail = 4
+
 // cutBeside is where a compaction cuts that leaves so much room to the newest messages, and to the opening and the request where these
 // would then lie before them.
 func (d *deciding) cutBeside(tail int64, keep int32) int32 {
@@ -63,7 +67,7 @@ func (d *deciding) cutBeside(tail int64, keep int32) int32 {
 	if kept == 0 {
 		return cut
 	}
-	return d.cut(max(0, tail-kept), keep)
+	return d.cut(max(d.settings.compact.tail/leastTail, tail-kept), keep)
 }
 
 // cut is the first message that a compaction leaves; 0 if nothing would go.
@@ -81,8 +85,8 @@ func (d *deciding) cut(tail int64, keep int32) int32 {
 	return 0
 }
 
-// tailRoom is what the newest messages may weigh so that the view reaches its target beside all that stays, and with a summary as
-// long as it may be. growth is what will be appended until the summary is used.
+// tailRoom is what the newest messages may weigh so that the view reaches its target, if it can, beside all that stays, and with a
+// summary as long as it may be. growth is what will be appended until the summary is used.
 func (d *deciding) tailRoom(target, growth int64) int64 {
 	c := &d.settings.compact
 	room := target - growth - d.fixed - c.summary - c.losses
@@ -91,7 +95,7 @@ func (d *deciding) tailRoom(target, growth int64) int64 {
 			room -= d.out.weights[i]
 		}
 	}
-	return max(0, min(c.tail, room))
+	return max(c.tail/leastTail, min(c.tail, room))
 }
 
 // summaryRoom is what a target leaves for a plan's summary, beside all that stays.

@@ -77,7 +77,8 @@ func (c *claims) newest() {
 	c.clippedInNeed(unit)
 }
 
-// result demands that a result of the newest unit is shown whole, or head and tail.
+// result demands that a result of the newest unit is shown whole, or head and tail. One that was pruned stays so when a rewind makes its
+// unit the newest again.
 func (c *claims) result(e *entry, p *conversation.Part) {
 	whole := blockText(p)
 	for _, o := range c.sight.parts(e) {
@@ -85,6 +86,9 @@ func (c *claims) result(e *entry, p *conversation.Part) {
 			continue
 		}
 		if head, tail := ends(blockText(&o), whole); blockText(&o) == whole || head >= 20 && tail >= 10 && len(blockText(&o)) >= 190 {
+			return
+		}
+		if c.sight.moves > 0 && strings.HasPrefix(blockText(&o), "[Old tool result content cleared.") {
 			return
 		}
 	}

@@ -27,11 +27,17 @@ func (c *claims) unforced() {
 	}
 }
 
-// together is what would be shown if nothing of what was shown before were left out, with all that came since.
+// together is what would be shown if nothing of what was shown before were left out, with all that came since, and what plugins added and
+// is seen from now on.
 func (c *claims) together(from int32) int {
 	n := int(c.fixed) + frame
 	if c.before != nil {
 		n += c.before.tokens
+	}
+	for _, e := range c.sight.edits {
+		if e.Kind == conversation.EditMask {
+			n += int(max(0, e.After-e.Before))
+		}
 	}
 	for _, e := range c.visible() {
 		if e.index >= from {

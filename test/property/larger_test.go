@@ -64,10 +64,12 @@ type larger struct {
 	fresh         bool
 }
 
-// noLess demands that no message that was shown in full is not, and that as much is shown of them together. A summary, a request or an
-// opening that gave way at the smaller budget is exempt: where it has room it comes before the rest, and may take the room of a message.
+// noLess demands that no message that was shown in full is not, and that as much is shown of them together. A summary that gave way at the
+// smaller budget is exempt, and so is a request or an opening that had less than its share: where it has room it comes before the rest,
+// and may take the room of a message. So is a record of
+// which the larger budget alone has made a summary: that has its own target.
 func (l *larger) noLess() {
-	if slices.ContainsFunc(l.before.build.Manifest.Window.Cuts, func(c conversation.Cut) bool { return c.Leaves() }) {
+	if slices.ContainsFunc(l.before.build.Manifest.Window.Cuts, l.short) || l.fresh && summarised(l.after) && !summarised(l.before) {
 		return
 	}
 	was, is := 0, 0
@@ -84,6 +86,20 @@ func (l *larger) noLess() {
 	if is < was {
 		l.t.Fatalf("%d tokens of messages are shown in a context of %d, and %d in one of %d", was, l.before.build.Manifest.Budget, is, l.after.build.Manifest.Budget)
 	}
+}
+
+// short says whether a cut left less than has a claim.
+func (l *larger) short(cut conversation.Cut) bool {
+	if cut.Summary > 0 {
+		return cut.Leaves()
+	}
+	c, e := &claims{stage: l.stage, sight: l.before, budget: int(l.before.build.Manifest.Budget)}, l.before.record[cut.Message]
+	return c.shownWeight(e) < min(l.stage.weight(e), c.share(e))*9/10
+}
+
+// summarised says whether a build has made a summary.
+func summarised(v *sight) bool {
+	return slices.ContainsFunc(v.edits, func(e conversation.Edit) bool { return e.Kind == conversation.EditSummarise })
 }
 
 // everything demands the whole record where it fits, unless the window of a budget that is little smaller goes on.

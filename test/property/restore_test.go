@@ -1,6 +1,7 @@
 package property
 
 import (
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -69,7 +70,8 @@ func (s *stage) isBack(e *entry, unit []*entry) {
 	}
 }
 
-// tooLarge says whether a unit is over half of the budget, or has no room beside what must stay; rather yes than no.
+// tooLarge says whether a unit is over half of the budget, or has no room beside what must stay, or was brought back
+// lately; rather yes than no.
 func (s *stage) tooLarge(v *sight, unit []*entry) bool {
 	weight := 0
 	for _, e := range unit {
@@ -83,7 +85,7 @@ func (s *stage) tooLarge(v *sight, unit []*entry) bool {
 	stays := weight + int(s.fixed) + frame
 	for _, e := range s.visible() {
 		switch {
-		case e.leading || e.pinned || e.index >= sure:
+		case e.leading || e.pinned || e.index >= sure || s.lately(e, s.turn) && !slices.Contains(unit, e):
 			stays += max(s.weight(e), c.shownWeight(e)) + frame
 		case e == c.asked() || e == c.first():
 			stays += min(s.weight(e), c.share(e)+100) + frame
