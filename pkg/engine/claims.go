@@ -232,8 +232,13 @@ func (d *deciding) least(ctx context.Context, t target) (int64, error) {
 	return e.After, nil
 }
 
-// keepTail makes all of the tail what is sent whatever the window, so that the start stays.
-func (c *claims) keepTail() {
+// keepTail makes all of the tail what is sent whatever the window, so that the start stays, and an earlier request that keeps its place.
+func (d *deciding) keepTail(c *claims) {
+	for i := range d.out.units[:d.out.tail] {
+		if u := &d.out.units[i]; u.Summary == nil && u.First() == d.out.window.Request && u.First() != d.request && !d.pinned(u.First()) {
+			c.Fixed += d.out.weights[i]
+		}
+	}
 	for i := range c.Pieces {
 		if !c.Pieces[i].Claimed { // what is claimed is weighed already
 			c.Fixed += c.Pieces[i].Tokens

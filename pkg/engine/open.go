@@ -54,14 +54,17 @@ func (d *deciding) newWindow(ctx context.Context, known fits) (conversation.Wind
 
 // inherit is a window that starts where a smaller budget's does. What that had not the room for is shown whole, unless there is no
 // room for all of it here either: then it is cut to the shares of this budget, before anything of the tail gives way. The tail does give
-// way where the request or the opening would not have its share.
-func (d *deciding) inherit(ctx context.Context, win conversation.Window) (conversation.Window, error) {
-	cuts := len(win.Cuts)
+// way where the request or the opening would not have its share. An earlier request that keeps its place stays as it is.
+func (d *deciding) inherit(ctx context.Context, smaller conversation.Window) (conversation.Window, error) {
+	win := smaller
 	win.Cuts = nil
-	if err := d.loadWindow(ctx, win); err != nil || cuts == 0 {
+	if err := d.loadWindow(ctx, win); err != nil || len(smaller.Cuts) == 0 {
 		return win, err
 	}
 	win = d.complete(win)
+	if cut, ok := smaller.CutOf(win.Request, 0); ok && win.Request != d.request {
+		win.Cuts = append(win.Cuts, cut)
+	}
 	out, err := d.compose(ctx, d.view, win)
 	if err != nil || d.fixed+out.tokens() <= d.settings.limit {
 		return win, err
@@ -72,7 +75,7 @@ func (d *deciding) inherit(ctx context.Context, win conversation.Window) (conver
 		return win, err
 	}
 	share := compaction.Fit(c.FitInput)
-	c.keepTail()
+	d.keepTail(c)
 	r := compaction.Fit(c.FitInput)
 	if c.Request != nil && r.Request < share.Request || c.Opening != nil && r.Opening < share.Opening {
 		return win, nil

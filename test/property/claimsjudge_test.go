@@ -122,7 +122,7 @@ func (c *claims) clippedInNeed(unit []*entry) {
 	for _, e := range c.visible() {
 		switch {
 		case slices.Contains(unit, e):
-			need += min(c.weight(e), c.shared(e)) + 2*frame
+			need += min(c.weight(e), c.shared(e)) + 2*frame + 16*len(e.message.Parts) // calls that wait have a placeholder
 			takes += c.shownWeight(e)
 		case e.leading || e.pinned:
 			need += c.weight(e) + frame

@@ -67,9 +67,9 @@ type larger struct {
 // noLess demands that no message that was shown in full is not, and that as much is shown of them together. A summary that gave way at the
 // smaller budget is exempt, and so is a request or an opening that had less than its share: where it has room it comes before the rest,
 // and may take the room of a message. So is a record of
-// which the larger budget alone has made a summary: that has its own target.
+// which the larger budget has made a summary: that cuts down to a target of its own.
 func (l *larger) noLess() {
-	if slices.ContainsFunc(l.before.build.Manifest.Window.Cuts, l.short) || l.fresh && summarised(l.after) && !summarised(l.before) {
+	if slices.ContainsFunc(l.before.build.Manifest.Window.Cuts, l.short) || l.fresh && summarised(l.after) {
 		return
 	}
 	was, is := 0, 0
