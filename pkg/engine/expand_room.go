@@ -19,10 +19,12 @@ func (e *Engine) hasRoom(ctx context.Context, l *listing, restore *conversation.
 		return err
 	}
 	r := compaction.Fit(c.FitInput)
-	if err := d.fit(ctx); err != nil && conversation.KindOf(err) != conversation.ContextCannotFit {
-		return err
-	} else if err == nil && d.out.whole(restore.Range) {
-		return nil
+	switch err := d.fit(ctx); conversation.KindOf(err) {
+	case conversation.ContextCannotFit, conversation.EmptyContext:
+	default:
+		if err != nil || d.out.whole(restore.Range) {
+			return err
+		}
 	}
 	return conversation.Errorf(conversation.ExpansionTooLarge,
 		"the unit of messages %d-%d weighs %d tokens in full, and would displace what must stay: beside fixed input, system and pinned messages %d, newest unit %d, and what the user's request %d and opening %d take, %d tokens are left: ask with RETURN_ONLY for ranges",

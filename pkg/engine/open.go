@@ -107,8 +107,11 @@ func (d *deciding) openAfresh(ctx context.Context, known fits) (conversation.Win
 		smaller.Afresh = win.Afresh
 		return d.inherit(ctx, smaller)
 	}
-	if _, cut := smaller.CutOf(smaller.Request, 0); ok && !cut && smaller.Request < win.Start { // it keeps its place here too
+	if ok && smaller.Request < win.Start { // it keeps its place here too, as it is
 		win.Request = smaller.Request
+		if cut, is := smaller.CutOf(win.Request, 0); is {
+			win.Cuts = append(win.Cuts, cut)
+		}
 	}
 	return win, nil
 }
