@@ -60,6 +60,8 @@ const (
 	ReasonRunEnded
 	ReasonOverBudgetShare
 	ReasonNoRoom
+	ReasonSummaryRefused
+	ReasonSummaryNotAsked
 )
 
 // Expired says whether the reason is that of an expiry.

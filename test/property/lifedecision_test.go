@@ -388,11 +388,28 @@ func (d *decision) overdue(e *entry, th *thing, erases bool, what string) {
 	waited := d.build.turn - th.since
 	why := d.deferred(e.index)
 	held := why == conversation.ReasonHeldForRewrite && !d.eager() && waited < d.maxDeferral() && !d.coldCache() && !erases
-	unready := why == conversation.ReasonSummaryNotReady && th.life.CompactMode == conversation.CompactSummary && waited < 3 && !erases &&
+	unready := noSummaryYet(why) && th.life.CompactMode == conversation.CompactSummary && d.build.turn-d.unready(e, th) < 3 && !erases &&
 		e.message.Role != conversation.RoleSystem
 	if !held && !unready {
 		d.fatalf("message %d was due in turn %d, and %s (deferred for reason %d)", e.index, th.since, what, why)
 	}
+}
+
+// unready is the first turn in which a thing that is due was shown in full for want of a summary.
+func (d *decision) unready(e *entry, th *thing) int32 {
+	if e.unready == nil {
+		e.unready = map[[2]int32]int32{}
+	}
+	at := [2]int32{th.part, th.since}
+	if _, known := e.unready[at]; !known {
+		e.unready[at] = d.build.turn
+	}
+	return e.unready[at]
+}
+
+// noSummaryYet says whether a reason is that a model's summary is not there.
+func noSummaryYet(why conversation.Reason) bool {
+	return why == conversation.ReasonSummaryNotReady || why == conversation.ReasonSummaryRefused || why == conversation.ReasonSummaryNotAsked
 }
 
 func (d *decision) deferred(index int32) conversation.Reason {

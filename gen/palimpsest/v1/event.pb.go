@@ -265,7 +265,7 @@ const (
 	DecisionReason_DECISION_REASON_EXPAND_REQUEST DecisionReason = 21
 	// Doing it now is not worth what the provider would read anew for it.
 	DecisionReason_DECISION_REASON_HELD_FOR_REWRITE DecisionReason = 22
-	// The model's summary is not there yet.
+	// A model was asked for a summary, which is not there yet.
 	DecisionReason_DECISION_REASON_SUMMARY_NOT_READY DecisionReason = 23
 	// It is a tool result older than the newest tokens, which pruning leaves alone.
 	DecisionReason_DECISION_REASON_PRUNED DecisionReason = 24
@@ -291,6 +291,10 @@ const (
 	DecisionReason_DECISION_REASON_OVER_BUDGET_SHARE DecisionReason = 34
 	// The context is over its budget, and what has a stronger claim on it leaves no room for this.
 	DecisionReason_DECISION_REASON_NO_ROOM DecisionReason = 35
+	// A limit of rate or spending has refused the model's summary; it is asked for again.
+	DecisionReason_DECISION_REASON_SUMMARY_REFUSED DecisionReason = 36
+	// No model was asked for the summary yet; one is asked behind this build, unless it is a dry run.
+	DecisionReason_DECISION_REASON_SUMMARY_NOT_ASKED DecisionReason = 37
 )
 
 // Enum value maps for DecisionReason.
@@ -332,6 +336,8 @@ var (
 		33: "DECISION_REASON_RUN_ENDED",
 		34: "DECISION_REASON_OVER_BUDGET_SHARE",
 		35: "DECISION_REASON_NO_ROOM",
+		36: "DECISION_REASON_SUMMARY_REFUSED",
+		37: "DECISION_REASON_SUMMARY_NOT_ASKED",
 	}
 	DecisionReason_value = map[string]int32{
 		"DECISION_REASON_UNSPECIFIED":             0,
@@ -370,6 +376,8 @@ var (
 		"DECISION_REASON_RUN_ENDED":               33,
 		"DECISION_REASON_OVER_BUDGET_SHARE":       34,
 		"DECISION_REASON_NO_ROOM":                 35,
+		"DECISION_REASON_SUMMARY_REFUSED":         36,
+		"DECISION_REASON_SUMMARY_NOT_ASKED":       37,
 	}
 )
 
@@ -788,7 +796,7 @@ const file_palimpsest_v1_event_proto_rawDesc = "" +
 	"\x14DECISION_KIND_PRUNED\x10\n" +
 	"\x12\x18\n" +
 	"\x14DECISION_KIND_HIDDEN\x10\v\x12\x17\n" +
-	"\x13DECISION_KIND_CITED\x10\f*\x97\n" +
+	"\x13DECISION_KIND_CITED\x10\f*\xe3\n" +
 	"\n" +
 	"\x0eDecisionReason\x12\x1f\n" +
 	"\x1bDECISION_REASON_UNSPECIFIED\x10\x00\x12%\n" +
@@ -827,7 +835,9 @@ const file_palimpsest_v1_event_proto_rawDesc = "" +
 	"%DECISION_REASON_STORE_CONTENT_REQUEST\x10 \x12\x1d\n" +
 	"\x19DECISION_REASON_RUN_ENDED\x10!\x12%\n" +
 	"!DECISION_REASON_OVER_BUDGET_SHARE\x10\"\x12\x1b\n" +
-	"\x17DECISION_REASON_NO_ROOM\x10#BIZGgithub.com/palimpsest-context/palimpsest/gen/palimpsest/v1;palimpsestv1b\x06proto3"
+	"\x17DECISION_REASON_NO_ROOM\x10#\x12#\n" +
+	"\x1fDECISION_REASON_SUMMARY_REFUSED\x10$\x12%\n" +
+	"!DECISION_REASON_SUMMARY_NOT_ASKED\x10%BIZGgithub.com/palimpsest-context/palimpsest/gen/palimpsest/v1;palimpsestv1b\x06proto3"
 
 var (
 	file_palimpsest_v1_event_proto_rawDescOnce sync.Once
