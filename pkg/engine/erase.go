@@ -209,6 +209,9 @@ func (d *deciding) loadErasures(ctx context.Context) error {
 func (d *deciding) eraseApart(ctx context.Context) error {
 	shown := make(map[int32]bool)
 	for i := range d.out.units {
+		if expiry.Gone(&d.out.units[i]) {
+			continue
+		}
 		for j := range d.out.units[i].Items {
 			shown[d.out.units[i].Items[j].Message.Index] = true
 		}

@@ -200,13 +200,12 @@ func (r *BuildResult) explainItem(it *conversation.Item) {
 // explainGone says why a message is not shown at all.
 func (r *BuildResult) explainGone(it *conversation.Item) {
 	n := int64(it.Message.Tokens)
-	if it.Level == conversation.Removed {
+	if it.Reason.Expired() {
 		r.Tokens.SavedByExpiry += n
-		r.decide(it, conversation.DecisionRemoved, it.Reason, n, 0)
-		return
+	} else {
+		r.Tokens.SavedByRetention += n
 	}
-	r.Tokens.SavedByRetention += n
-	r.decide(it, conversation.DecisionMasked, conversation.ReasonRetention, n, 0)
+	r.decide(it, conversation.DecisionRemoved, it.Reason, n, 0)
 }
 
 func (r *BuildResult) decide(it *conversation.Item, kind conversation.DecisionKind, why conversation.Reason, before, after int64) {

@@ -100,7 +100,7 @@ func (in *Input) mortal(u *conversation.Unit) bool {
 // unit lists what of a unit is due: the whole, if all of it is to be removed, else each thing for itself.
 func (in *Input) unit(u *conversation.Unit) []Due {
 	things := in.things(u)
-	if len(things) == 0 {
+	if len(things) == 0 || Gone(u) && !in.Apart {
 		return nil
 	}
 	if whole, ok := removal(u, things); ok && !in.Apart {
@@ -239,6 +239,19 @@ func removal(u *conversation.Unit, things []thing) (Due, bool) {
 		out.Erase = append(out.Erase, t.Erase...)
 	}
 	return out, true
+}
+
+// Gone says whether all that is shown of a unit are additions that live by their number alone: the rest of it has left.
+func Gone(u *conversation.Unit) bool {
+	for i := range u.Items {
+		it := &u.Items[i]
+		for j := range it.Parts {
+			if it.Message.Parts[it.Position(j)].Retention.Kind != conversation.RetentionKeepLast {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // waits says whether a thing waits for its unit to leave: the words of a message do, unless they are to be erased.

@@ -138,7 +138,7 @@ const (
 	DecisionKind_DECISION_KIND_COMPACTED DecisionKind = 4
 	// A placeholder stands for a tool result whose turns are over, in a unit that stays.
 	DecisionKind_DECISION_KIND_CLEARED DecisionKind = 5
-	// The message left the view because its turns were over.
+	// The message left the view: its turns were over, or retention left no block of it.
 	DecisionKind_DECISION_KIND_REMOVED DecisionKind = 6
 	// Blocks of plugins are not shown.
 	DecisionKind_DECISION_KIND_MASKED DecisionKind = 7
