@@ -18,6 +18,7 @@ func toEvent(e conversation.Event) *pb.LifecycleEvent {
 		SummaryId:    toSummaryID(e.Summary),
 		ContentId:    e.Content,
 		View:         viewAfter(e),
+		ExpandReason: e.Said,
 	}
 }
 

@@ -464,6 +464,7 @@ type ExpandRequest struct {
 	Index     *int32
 	MessageID string
 	Summary   int64
+	Reason    string // in the caller's words; stored with the edit
 	// ReturnOnly leaves the view as it is. It is implied by a range, by MaxTokens and by a summary.
 	ReturnOnly bool
 	Unit       RangeUnit

@@ -242,8 +242,10 @@ func eventsOfEdit(e *conversation.Edit) []conversation.Event {
 			ev.Type, ev.Expandable = conversation.EventRetentionApplied, len(e.Mask) > 0
 			out = append(out, ev)
 		case conversation.EditRestore:
-			ev.Type = conversation.EventExpanded
-			out = append(out, ev)
+			ev.Type, ev.Said = conversation.EventExpanded, e.Said
+			if len(e.Brought) == 0 || slices.Contains(e.Brought, index) {
+				out = append(out, ev)
+			}
 		case conversation.EditRemove:
 			ev.Level, ev.Expandable = conversation.Removed, !e.Erases
 			if e.Reason == conversation.ReasonExpired {

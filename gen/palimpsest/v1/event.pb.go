@@ -39,7 +39,7 @@ const (
 	EventType_EVENT_TYPE_REMOVED EventType = 5
 	// Blocks of plugins in it were switched to the persistent variant or dropped.
 	EventType_EVENT_TYPE_RETENTION_APPLIED EventType = 6
-	// ExpandMessage brought it back in full.
+	// ExpandMessage brought it back in full. What its unit showed in full before has no event.
 	EventType_EVENT_TYPE_EXPANDED EventType = 7
 	// Old tool results in it were cleared.
 	EventType_EVENT_TYPE_PRUNED EventType = 8
@@ -430,7 +430,9 @@ type LifecycleEvent struct {
 	// Output only. The summary that it is about, such as s7; empty for most events.
 	SummaryId string `protobuf:"bytes,9,opt,name=summary_id,json=summaryId,proto3" json:"summary_id,omitempty"`
 	// Output only. The content that it is about, such as c12-k3v9q2mz; empty for most events.
-	ContentId     string `protobuf:"bytes,10,opt,name=content_id,json=contentId,proto3" json:"content_id,omitempty"`
+	ContentId string `protobuf:"bytes,10,opt,name=content_id,json=contentId,proto3" json:"content_id,omitempty"`
+	// Output only. Why the message was to be expanded, in the words of who asked for it; empty for all other events.
+	ExpandReason  string `protobuf:"bytes,11,opt,name=expand_reason,json=expandReason,proto3" json:"expand_reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -531,6 +533,13 @@ func (x *LifecycleEvent) GetSummaryId() string {
 func (x *LifecycleEvent) GetContentId() string {
 	if x != nil {
 		return x.ContentId
+	}
+	return ""
+}
+
+func (x *LifecycleEvent) GetExpandReason() string {
+	if x != nil {
+		return x.ExpandReason
 	}
 	return ""
 }
@@ -731,7 +740,7 @@ var File_palimpsest_v1_event_proto protoreflect.FileDescriptor
 
 const file_palimpsest_v1_event_proto_rawDesc = "" +
 	"\n" +
-	"\x19palimpsest/v1/event.proto\x12\rpalimpsest.v1\x1a\x1bpalimpsest/v1/message.proto\"\xf7\x02\n" +
+	"\x19palimpsest/v1/event.proto\x12\rpalimpsest.v1\x1a\x1bpalimpsest/v1/message.proto\"\x9c\x03\n" +
 	"\x0eLifecycleEvent\x12,\n" +
 	"\x04type\x18\x01 \x01(\x0e2\x18.palimpsest.v1.EventTypeR\x04type\x12\x12\n" +
 	"\x04turn\x18\x02 \x01(\x05R\x04turn\x12#\n" +
@@ -746,7 +755,8 @@ const file_palimpsest_v1_event_proto_rawDesc = "" +
 	"summary_id\x18\t \x01(\tR\tsummaryId\x12\x1d\n" +
 	"\n" +
 	"content_id\x18\n" +
-	" \x01(\tR\tcontentId\"\xca\x02\n" +
+	" \x01(\tR\tcontentId\x12#\n" +
+	"\rexpand_reason\x18\v \x01(\tR\fexpandReason\"\xca\x02\n" +
 	"\bDecision\x12\x1f\n" +
 	"\vfirst_index\x18\x01 \x01(\x05R\n" +
 	"firstIndex\x12\x1d\n" +
