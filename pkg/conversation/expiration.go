@@ -32,6 +32,7 @@ const (
 	SourceAction
 	SourceTool
 	SourceOverride
+	SourcePolicy // the conversation's or the server's; it is never stored
 )
 
 // DefaultCompactLength is how many characters compaction leaves where nothing else is said (behaviour §5).

@@ -36,7 +36,8 @@ type appending struct {
 
 	weighed   bool
 	resolved  bool
-	stagedFor conversation.ID // the incarnation that large contents are staged under
+	policy    conversation.Expiration // the conversation's, for results
+	stagedFor conversation.ID         // the incarnation that large contents are staged under
 	staged    []conversation.Message
 	uploads   []conversation.ID
 	cited     *citing
@@ -75,6 +76,7 @@ func (a *appending) whole() []conversation.Message {
 	out := slices.Clone(a.staged)
 	for i := range out {
 		out[i].Parts = a.request.Messages[i].Parts
+		showLife(&out[i], a.policy)
 	}
 	return out
 }
@@ -243,7 +245,8 @@ func (a *appending) resolve(ctx context.Context, head *Head, info *Info) error {
 	if err != nil {
 		return err
 	}
-	r := resolver{policies: c.policies, policy: info.Policy.Or(a.engine.defaults).Expiration.Results, calls: foresee(head, a.request.Messages)}
+	a.policy = info.Policy.Or(a.engine.defaults).Expiration.Results
+	r := resolver{policies: c.policies, policy: a.policy, calls: foresee(head, a.request.Messages)}
 	for i := range a.request.Messages {
 		var override *conversation.ExpirationOverride
 		if a.request.Extras != nil {
@@ -313,7 +316,7 @@ func (e *Engine) renewTTL(head *Head, info *Info, now time.Time) {
 
 // repeatAppend answers a retry with the first outcome.
 func (e *Engine) repeatAppend(ctx context.Context, key Key, o *store.Outcome, variants bool) (*AppendResult, error) {
-	snap, err := e.read(ctx, key, store.Query{Ranges: []store.MessageRange{
+	snap, err := e.read(ctx, key, store.Query{Info: true, Ranges: []store.MessageRange{
 		{Range: conversation.Range{First: o.FirstIndex, End: o.FirstIndex + o.Count}},
 	}})
 	if err != nil {
@@ -332,6 +335,7 @@ func (e *Engine) repeatAppend(ctx context.Context, key Key, o *store.Outcome, va
 		if whole[i].Parts, err = e.inline(ctx, key, snap.Head.Incarnation, whole[i].Parts); err != nil {
 			return nil, err
 		}
+		showLife(&whole[i], snap.Info.Policy.Or(e.defaults).Expiration.Results)
 	}
 	r.variants(whole)
 	return r, nil

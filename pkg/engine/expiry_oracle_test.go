@@ -361,3 +361,33 @@ func TestEngine_Append_PromptAlone_HidesNothing(t *testing.T) {
 	b.append(t, "c", user("go"), call("k"), m, user("next"))
 	wantShown(t, b.turn(t, "c"), 2, firstChars(long("r", 2000), 70, 2))
 }
+
+// TestEngine_Message_ShowsTheLifeInForce: replies show all settings that count, those of the conversation's policy and defaults included.
+func TestEngine_Message_ShowsTheLifeInForce(t *testing.T) {
+	b := newEager()
+	policy := conversation.Policy{Expiration: conversation.ExpirationPolicy{Results: *lives(5, conversation.ExpirationCompact)}}
+	if _, err := b.Create(ctx, engine.CreateRequest{Key: keyOf("c"), Info: store.Info{Policy: policy}}); err != nil {
+		t.Fatal(err)
+	}
+	b.append(t, "c", user("go"), call("a", "b", "c"), resultLiving("a", "x", removed(2)), resultLiving("b", "x", &conversation.Expiration{Turns: ptr(int32(1))}),
+		result("c", "x"), living(user("words"), lives(3, conversation.ExpirationCompact)))
+	shown := func(e *conversation.Expiration) string {
+		return fmt.Sprint(*e.Turns, e.Mode, e.CompactMode, *e.CompactLength, *e.PreserveOriginal, e.Source)
+	}
+	messages := b.records(t, "c")
+	for index, want := range map[int]string{
+		2: fmt.Sprint(2, conversation.ExpirationRemove, conversation.CompactFirstChars, 500, true, conversation.SourceExplicit),
+		3: fmt.Sprint(1, conversation.ExpirationCompact, conversation.CompactFirstChars, 500, true, conversation.SourceExplicit),
+		4: fmt.Sprint(5, conversation.ExpirationCompact, conversation.CompactFirstChars, 500, true, conversation.SourcePolicy),
+	} {
+		if got := shown(messages[index].Parts[0].Result.Expiration); got != want {
+			t.Errorf("message %d: %s, want %s", index, got, want)
+		}
+	}
+	if got, want := shown(messages[5].Expiration), fmt.Sprint(3, conversation.ExpirationCompact, conversation.CompactFirstChars, 500, true, conversation.SourceExplicit); got != want {
+		t.Errorf("words: %s, want %s", got, want)
+	}
+	if messages[0].Expiration != nil {
+		t.Errorf("a user's words: %+v", messages[0].Expiration)
+	}
+}

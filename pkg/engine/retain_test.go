@@ -146,8 +146,8 @@ func TestEngine_Build_WithoutBlocks(t *testing.T) {
 	b.enrich(t, "c", user("u"), adds("p", "H", "b", true, keepLast(1)))
 	r := b.turn(t, "c")
 	wantTurn(t, r, "ok", "u|H|b|\n\n")
-	wantEvents(t, r, "retention 0")
-	if d := decision(r, 0); d == nil || d.Kind != conversation.DecisionMasked || d.Reason != conversation.ReasonRetention || d.Before == 0 || d.After != 0 {
+	wantEvents(t, r, "retention 0", "removed 0")
+	if d := decision(r, 0); d == nil || d.Kind != conversation.DecisionRemoved || d.Reason != conversation.ReasonRetention || d.Before == 0 || d.After != 0 {
 		t.Errorf("decision %+v", d)
 	}
 	if r.Tokens.SavedByRetention == 0 {
