@@ -245,6 +245,9 @@ func (a *appending) resolve(ctx context.Context, head *Head, info *Info) error {
 	if err != nil {
 		return err
 	}
+	if err := a.engine.knowPrompts(ctx, a.request.Key.Namespace, a.promptsOf()...); err != nil {
+		return err
+	}
 	a.policy = info.Policy.Or(a.engine.defaults).Expiration.Results
 	r := resolver{policies: c.policies, policy: a.policy, calls: foresee(head, a.request.Messages)}
 	for i := range a.request.Messages {

@@ -471,8 +471,7 @@ type ExpandRequest struct {
 	Range      conversation.Range // of Unit
 	MaxTokens  int32              // of the returned text; 0: no limit
 	Limit      int                // children of a summary on a page
-	// Cursor is where the page begins: the Next of the page before.
-	Cursor *int32
+	Cursor     *int32             // where the page begins: the Next of the page before
 	// MaxBytes is the reply limit, and Size weighs a message for it.
 	MaxBytes int
 	Size     func(*MessageInView) int

@@ -201,7 +201,7 @@ func newOracleRun(t *testing.T, r *rand.Rand) *oracleRun {
 			return
 		}
 		of[name] = settings(r, true)
-		p := conversation.ActionPolicy{Key: key, Expiration: of[name].expiration(), DefaultPromptID: "p"}
+		p := conversation.ActionPolicy{Key: key, Expiration: of[name].expiration(), DefaultPromptID: "default"}
 		if err := b.PutActionPolicy(ctx, "default", p, engine.Request{}); err != nil {
 			t.Fatal(err)
 		}
@@ -349,7 +349,7 @@ func TestEngine_Append_HalfOverride_IsMerged(t *testing.T) {
 func TestEngine_Append_PromptAlone_HidesNothing(t *testing.T) {
 	b := newEager()
 	for _, p := range []conversation.ActionPolicy{
-		{Key: conversation.ActionKey{AgentActionID: "agent"}, DefaultPromptID: "p"},
+		{Key: conversation.ActionKey{AgentActionID: "agent"}, DefaultPromptID: "default"},
 		{Key: conversation.ActionKey{ActionID: "act"}, Expiration: *compacted(0, 70)},
 	} {
 		if err := b.PutActionPolicy(ctx, "default", p, engine.Request{}); err != nil {

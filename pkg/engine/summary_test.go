@@ -168,6 +168,7 @@ func TestEngine_Build_SummaryPrompts(t *testing.T) {
 			}
 		}
 		put("mine", "Mine")
+		put("gone", "Gone")
 		put("default", "Default")
 		b.append(t, "c", user("go"))
 		b.turn(t, "c")
@@ -177,6 +178,11 @@ func TestEngine_Build_SummaryPrompts(t *testing.T) {
 			msg := resultLiving("k", long(fmt.Sprint("r", i), 4000), e)
 			msg.Type, msg.Parts[0].Result.Name = conversation.TypeActionResult, "search"
 			b.append(t, "c", call("k"), msg, answer("done"))
+			if id == "gone" {
+				if err := b.DeletePrompt(ctx, "default", id, engine.Request{}); err != nil {
+					t.Fatal(err)
+				}
+			}
 			b.now = b.now.Add(2 * time.Second) // catalogues are looked up again
 			r := b.turn(t, "c")
 			index := int32(2 + 3*i)
