@@ -17,9 +17,9 @@ func lives(tool string) *palimpsestv1.Expiration {
 	case "search":
 		return expires(3, compact, firstChars, 300)
 	case "read":
-		return expires(2, compact, summary, 600)
+		return expires(2, compact, summary, 2_400)
 	case "go_doc":
-		return expires(4, compact, summary, 800)
+		return expires(4, compact, summary, 2_400)
 	case expandTool:
 		return expires(3, compact, firstChars, 200)
 	}

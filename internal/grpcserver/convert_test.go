@@ -208,6 +208,8 @@ func TestNumbers_OfDomainAndAPI_Agree(t *testing.T) {
 
 		conversation.DecisionDeferred:      pb.DecisionKind_DECISION_KIND_DEFERRED,
 		conversation.ReasonSummaryNotReady: pb.DecisionReason_DECISION_REASON_SUMMARY_NOT_READY,
+		conversation.ReasonSummaryRefused:  pb.DecisionReason_DECISION_REASON_SUMMARY_REFUSED,
+		conversation.ReasonSummaryNotAsked: pb.DecisionReason_DECISION_REASON_SUMMARY_NOT_ASKED,
 		conversation.EventExpanded:         pb.EventType_EVENT_TYPE_EXPANDED,
 		conversation.ExpirationCompact:     pb.ExpirationMode_EXPIRATION_MODE_COMPACT,
 		conversation.CompactSummary:        pb.CompactMode_COMPACT_MODE_AI_SUMMARY,

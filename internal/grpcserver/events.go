@@ -18,6 +18,7 @@ func toEvent(e conversation.Event) *pb.LifecycleEvent {
 		SummaryId:    toSummaryID(e.Summary),
 		ContentId:    e.Content,
 		View:         viewAfter(e),
+		ExpandReason: e.Said,
 	}
 }
 
@@ -118,7 +119,11 @@ func lifecycleDetail(r conversation.Reason) string {
 	case conversation.ReasonHeldForRewrite:
 		return "doing it now is not worth what the provider would read anew for it"
 	case conversation.ReasonSummaryNotReady:
-		return "the model's summary is not there yet"
+		return "a model was asked for a summary, which is not there yet"
+	case conversation.ReasonSummaryRefused:
+		return "a limit of rate or spending has refused the model's summary: it is asked for again"
+	case conversation.ReasonSummaryNotAsked:
+		return "no model was asked for the summary yet"
 	default:
 		return windowDetail(r)
 	}

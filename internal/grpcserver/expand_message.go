@@ -115,6 +115,7 @@ func (s *service) expansion(req *pb.ExpandMessageRequest) (engine.ExpandRequest,
 	out := engine.ExpandRequest{
 		Key:        s.key(req.GetConversationId()),
 		Request:    request,
+		Reason:     req.GetReason(),
 		ReturnOnly: req.GetMode() == pb.ExpandMode_EXPAND_MODE_RETURN_ONLY || returnsOnly(req),
 		MaxTokens:  req.GetMaxTokens(),
 		Limit:      pageLimit(req),

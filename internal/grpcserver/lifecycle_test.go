@@ -106,7 +106,7 @@ func TestServer_ActionPolicies_ByKey(t *testing.T) {
 	}
 	read := &pb.ActionPolicy{Key: &pb.ActionPolicy_ToolName{ToolName: "read"}, Expiration: &pb.Expiration{Turns: pointer(int32(1)), Mode: pb.ExpirationMode_EXPIRATION_MODE_REMOVE}}
 	put(read)
-	put(&pb.ActionPolicy{Key: &pb.ActionPolicy_ActionId{ActionId: "read"}, DefaultCompactPromptId: "p"})
+	put(&pb.ActionPolicy{Key: &pb.ActionPolicy_ActionId{ActionId: "read"}, DefaultCompactPromptId: "default"})
 	put(&pb.ActionPolicy{Key: &pb.ActionPolicy_AgentActionId{AgentActionId: "read"}})
 	got, err := s.policies.GetActionPolicy(ctx, &pb.GetActionPolicyRequest{Key: &pb.GetActionPolicyRequest_ToolName{ToolName: "read"}})
 	if err != nil || !proto.Equal(got.GetPolicy(), read) {
@@ -140,7 +140,7 @@ func TestServer_ActionPolicies_ByKey(t *testing.T) {
 
 func TestServer_Prompts_CountTheirVersions(t *testing.T) {
 	s, ctx := start(t, realEngine(t)), t.Context()
-	p := &pb.Prompt{Id: "p", Template: "Shorten {{content}}.", Models: []string{"openai/m"}, Version: 99}
+	p := &pb.Prompt{Id: "p", Template: "Shorten {{content}}.", Version: 99}
 	for want := int32(1); want <= 2; want++ {
 		got, err := s.policies.PutPrompt(ctx, &pb.PutPromptRequest{Prompt: p})
 		if err != nil || got.GetPrompt().GetVersion() != want || got.GetPrompt().GetTemplate() != p.GetTemplate() {

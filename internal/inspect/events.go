@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os/signal"
+	"strconv"
 	"syscall"
 	"time"
 
@@ -123,7 +124,11 @@ func happening(e *pb.LifecycleEvent) string {
 	case e.GetType() == pb.EventType_EVENT_TYPE_EXPIRED && e.GetView().GetLevel() == pb.ViewLevel_VIEW_LEVEL_CLEARED:
 		what += " and cleared"
 	}
-	return what + ": " + why(e.GetReason())
+	what += ": " + why(e.GetReason())
+	if said := e.GetExpandReason(); said != "" {
+		what += ": " + strconv.Quote(said)
+	}
+	return what
 }
 
 // savedTokens is empty where nothing was to be saved.

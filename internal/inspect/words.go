@@ -38,6 +38,8 @@ var reasons = map[pb.DecisionReason]string{
 	pb.DecisionReason_DECISION_REASON_EXPAND_REQUEST:          "ExpandMessage asked for it",
 	pb.DecisionReason_DECISION_REASON_HELD_FOR_REWRITE:        "not yet worth what the provider would read anew",
 	pb.DecisionReason_DECISION_REASON_SUMMARY_NOT_READY:       "the model's summary is not there yet",
+	pb.DecisionReason_DECISION_REASON_SUMMARY_REFUSED:         "a limit has refused the model's summary so far",
+	pb.DecisionReason_DECISION_REASON_SUMMARY_NOT_ASKED:       "no model was asked for the summary yet",
 	pb.DecisionReason_DECISION_REASON_PRUNED:                  "a tool result older than the newest tokens, which stay",
 	pb.DecisionReason_DECISION_REASON_OVERFLOW:                "the view outgrew its budget",
 	pb.DecisionReason_DECISION_REASON_MESSAGE_THRESHOLD:       "more messages had gathered than the policy allows",

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
 )
@@ -104,11 +105,17 @@ func asSent(got, sent *pb.Message) *pb.Message {
 }
 
 // asSaid returns what came back of an expiration without what the server adds:
-// where it comes from, or all of it if nothing was said.
+// where it comes from, and what was not said.
 func asSaid(got, said *pb.Expiration) *pb.Expiration {
-	if said != nil && got != nil {
-		got.Source = pb.ExpirationSource_EXPIRATION_SOURCE_UNSPECIFIED
-		return got
+	if said == nil || got == nil {
+		return nil
 	}
-	return nil
+	fields := got.ProtoReflect()
+	fields.Range(func(f protoreflect.FieldDescriptor, _ protoreflect.Value) bool {
+		if !said.ProtoReflect().Has(f) {
+			fields.Clear(f)
+		}
+		return true
+	})
+	return got
 }

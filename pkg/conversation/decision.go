@@ -60,6 +60,8 @@ const (
 	ReasonRunEnded
 	ReasonOverBudgetShare
 	ReasonNoRoom
+	ReasonSummaryRefused
+	ReasonSummaryNotAsked
 )
 
 // Expired says whether the reason is that of an expiry.
@@ -115,7 +117,8 @@ type Event struct {
 	Reason  Reason
 	Saved   int64 // tokens
 	EditSeq int64
-	Level   Level // of the message after it
+	Level   Level  // of the message after it
+	Said    string // why, in the caller's own words, for EventExpanded
 	// Expandable says that more is on record than it leaves shown.
 	Expandable bool
 }

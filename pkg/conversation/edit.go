@@ -52,11 +52,13 @@ type Edit struct {
 	Reason  Reason
 	Turn    int32
 	Time    time.Time
-	Before  int64  // tokens that the view showed for it before
-	After   int64  // tokens that it shows now
-	Erases  bool   // the original went with it
-	Content string // the handle of the content that came or went, for EditStoreContent and EditExpireContent
-	Commit  uint64 // the version that the commit made
+	Before  int64   // tokens that the view showed for it before
+	After   int64   // tokens that it shows now
+	Erases  bool    // the original went with it
+	Content string  // the handle of the content that came or went, for EditStoreContent and EditExpireContent
+	Said    string  // why, in the words of who asked for it, for EditRestore
+	Brought []int32 // messages of the range whose view it changes, for EditRestore; empty for all
+	Commit  uint64  // the version that the commit made
 }
 
 // PartEdit says what the view shows for one part: nothing if the kind of Shown is unspecified, because another part of the

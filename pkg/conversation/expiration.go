@@ -32,6 +32,7 @@ const (
 	SourceAction
 	SourceTool
 	SourceOverride
+	SourcePolicy // the conversation's or the server's; it is never stored
 )
 
 // DefaultCompactLength is how many characters compaction leaves where nothing else is said (behaviour §5).
@@ -65,6 +66,17 @@ func (e *Expiration) Expires() bool {
 // Erases says whether the original goes when it is due.
 func (e *Expiration) Erases() bool {
 	return e.Expires() && e.PreserveOriginal != nil && !*e.PreserveOriginal
+}
+
+// Whole says whether it says both when and what: turns or a mode alone is half a setting, and merged with what stands below it.
+func (e *Expiration) Whole() bool {
+	return e != nil && e.Turns != nil && e.Mode != ExpirationUnspecified
+}
+
+// WithDefaults is the expiration with what is not set said.
+func (e Expiration) WithDefaults() Expiration {
+	length, preserve := int32(DefaultCompactLength), true
+	return e.Or(Expiration{Mode: ExpirationNone, CompactMode: CompactFirstChars, CompactLength: &length, PreserveOriginal: &preserve})
 }
 
 // Length is how many characters compaction leaves.

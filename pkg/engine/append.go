@@ -36,7 +36,8 @@ type appending struct {
 
 	weighed   bool
 	resolved  bool
-	stagedFor conversation.ID // the incarnation that large contents are staged under
+	policy    conversation.Expiration // the conversation's, for results
+	stagedFor conversation.ID         // the incarnation that large contents are staged under
 	staged    []conversation.Message
 	uploads   []conversation.ID
 	cited     *citing
@@ -75,6 +76,7 @@ func (a *appending) whole() []conversation.Message {
 	out := slices.Clone(a.staged)
 	for i := range out {
 		out[i].Parts = a.request.Messages[i].Parts
+		showLife(&out[i], a.policy)
 	}
 	return out
 }
@@ -107,7 +109,7 @@ func (a *appending) plan(ctx context.Context, snap *store.Snapshot) (*store.Chan
 	if err := a.weigh(ctx, snap.Info); err != nil {
 		return nil, err
 	}
-	if err := a.resolve(ctx, &head); err != nil {
+	if err := a.resolve(ctx, &head, snap.Info); err != nil {
 		return nil, err
 	}
 	now := a.engine.now()
@@ -235,7 +237,7 @@ func number(head *Head, m *conversation.Message) {
 }
 
 // resolve says once for each message and each of its results how long it lives (behaviour §5).
-func (a *appending) resolve(ctx context.Context, head *Head) error {
+func (a *appending) resolve(ctx context.Context, head *Head, info *Info) error {
 	if a.resolved {
 		return nil
 	}
@@ -243,38 +245,55 @@ func (a *appending) resolve(ctx context.Context, head *Head) error {
 	if err != nil {
 		return err
 	}
-	calls := foresee(head, a.request.Messages)
+	if err := a.engine.knowPrompts(ctx, a.request.Key.Namespace, a.promptsOf()...); err != nil {
+		return err
+	}
+	a.policy = info.Policy.Or(a.engine.defaults).Expiration.Results
+	r := resolver{policies: c.policies, policy: a.policy, calls: foresee(head, a.request.Messages)}
 	for i := range a.request.Messages {
 		var override *conversation.ExpirationOverride
 		if a.request.Extras != nil {
 			override = a.request.Extras[i].Override
 		}
-		resolve(&a.request.Messages[i], override, c.policies, calls.toolOf)
+		r.resolve(&a.request.Messages[i], override)
 	}
 	a.resolved = true
 	return nil
 }
 
-// resolve replaces what the caller said of a message and its results by what is in force.
-func resolve(m *conversation.Message, override *conversation.ExpirationOverride, policies expiry.Policies, tool func(*conversation.ToolResult) string) {
-	given := m.Expiration
+// resolver knows what is configured of how long things live.
+type resolver struct {
+	policies expiry.Policies
+	policy   conversation.Expiration // the conversation's
+	calls    foreseen
+}
+
+// resolve replaces what the caller said of a message and its results by what is to be stored.
+func (r *resolver) resolve(m *conversation.Message, override *conversation.ExpirationOverride) {
+	var given []conversation.Expiration
+	if m.Expiration != nil {
+		given = append(given, *m.Expiration)
+	}
 	for i := range m.Parts {
-		r := m.Parts[i].Result
-		if r == nil {
+		t := m.Parts[i].Result
+		if t == nil {
 			continue
 		}
-		o := expiry.Origin{Explicit: r.Expiration, Actions: r.Actions, Tool: tool(r), Override: override}
-		if o.Explicit == nil {
-			o.Explicit = given
+		o := expiry.Origin{Explicit: given, Actions: t.Actions, Tool: r.calls.toolOf(t), Override: override, Policy: r.policy}
+		if t.Expiration != nil {
+			o.Explicit = append([]conversation.Expiration{*t.Expiration}, given...)
 		}
 		if len(o.Actions) == 0 {
 			o.Actions = m.Actions
 		}
-		r.Expiration = o.Resolve(policies)
+		t.Expiration = o.Resolve(r.policies)
 	}
 	if given != nil || len(expiry.WordsOf(m)) > 0 {
 		words := expiry.Origin{Explicit: given, Actions: m.Actions, Override: override}
-		m.Expiration = words.Resolve(policies)
+		if expiry.Carries(m, expiry.Words) {
+			words.Policy = r.policy
+		}
+		m.Expiration = words.Resolve(r.policies)
 	}
 }
 
@@ -300,7 +319,7 @@ func (e *Engine) renewTTL(head *Head, info *Info, now time.Time) {
 
 // repeatAppend answers a retry with the first outcome.
 func (e *Engine) repeatAppend(ctx context.Context, key Key, o *store.Outcome, variants bool) (*AppendResult, error) {
-	snap, err := e.read(ctx, key, store.Query{Ranges: []store.MessageRange{
+	snap, err := e.read(ctx, key, store.Query{Info: true, Ranges: []store.MessageRange{
 		{Range: conversation.Range{First: o.FirstIndex, End: o.FirstIndex + o.Count}},
 	}})
 	if err != nil {
@@ -319,6 +338,7 @@ func (e *Engine) repeatAppend(ctx context.Context, key Key, o *store.Outcome, va
 		if whole[i].Parts, err = e.inline(ctx, key, snap.Head.Incarnation, whole[i].Parts); err != nil {
 			return nil, err
 		}
+		showLife(&whole[i], snap.Info.Policy.Or(e.defaults).Expiration.Results)
 	}
 	r.variants(whole)
 	return r, nil

@@ -36,7 +36,7 @@ func (e *Engine) Build(ctx context.Context, r BuildRequest) (*BuildResult, error
 }
 
 func (e *Engine) attemptBuild(ctx context.Context, r *BuildRequest, wait *waits) (*BuildResult, error) {
-	wait.want, wait.work = nil, nil
+	wait.want, wait.erase, wait.work = nil, nil, nil
 	w, snap, err := e.open(ctx, r.Key, r.Request)
 	if err != nil {
 		return nil, err
@@ -206,6 +206,9 @@ func (d *deciding) change(r *BuildRequest, report *conversation.Manifest, a *pro
 		c.Edits[i].Commit = c.Head.Version
 	}
 	if err := d.changeErased(c); err != nil {
+		return nil, conversation.Manifest{}, err
+	}
+	if err := d.changeAsked(c); err != nil {
 		return nil, conversation.Manifest{}, err
 	}
 	if err := d.changeReclaims(c); err != nil {

@@ -43,6 +43,9 @@ func (e *Engine) attemptCreate(ctx context.Context, r *CreateRequest) (*Conversa
 	default:
 		expect = snap.Head.Version
 	}
+	if err := e.knowPrompts(ctx, r.Key.Namespace, promptsOfPolicy(nil, &r.Info.Policy)...); err != nil {
+		return nil, err
+	}
 	now := e.now()
 	c := &store.Change{Expect: expect, Head: newHead(e.ids(), now), Info: &r.Info}
 	c.Head.Version, c.Head.Revision, c.Head.UpdateTime = expect+1, 1, now
@@ -133,6 +136,9 @@ func (e *Engine) attemptUpdate(ctx context.Context, r *UpdateRequest) (*Conversa
 	}
 	info, err := r.Change(*snap.Info)
 	if err != nil {
+		return nil, err
+	}
+	if err := e.knowPrompts(ctx, r.Key.Namespace, promptsOfPolicy(&snap.Info.Policy, &info.Policy)...); err != nil {
 		return nil, err
 	}
 	now := e.now()

@@ -31,8 +31,10 @@ type deciding struct {
 	waits        *waits
 	deferred     []conversation.Decision
 	degradations []Degradation
-	foreseen     []expiry.Due // whose summaries later builds will want
-	erasures     []erasure    // that are left, if aging
+	expiring     bool           // what is due was looked at
+	foreseen     []expiry.Due   // whose summaries later builds will want
+	wanted       []askedSummary // that earlier builds wanted, or were to want
+	erasures     []erasure      // that are left, if aging
 	erased       erasing
 	forget       [][32]byte           // contents that were erased
 	gone         []string             // handles of contents that were erased with their messages

@@ -464,14 +464,14 @@ type ExpandRequest struct {
 	Index     *int32
 	MessageID string
 	Summary   int64
+	Reason    string // in the caller's words; stored with the edit
 	// ReturnOnly leaves the view as it is. It is implied by a range, by MaxTokens and by a summary.
 	ReturnOnly bool
 	Unit       RangeUnit
 	Range      conversation.Range // of Unit
 	MaxTokens  int32              // of the returned text; 0: no limit
 	Limit      int                // children of a summary on a page
-	// Cursor is where the page begins: the Next of the page before.
-	Cursor *int32
+	Cursor     *int32             // where the page begins: the Next of the page before
 	// MaxBytes is the reply limit, and Size weighs a message for it.
 	MaxBytes int
 	Size     func(*MessageInView) int

@@ -70,16 +70,16 @@ func (e *Engine) scheduleErasures(ctx context.Context, key Key, c *store.Change)
 // erasuresOf is when something of a message is to be erased: once for each turn.
 func erasuresOf(m *conversation.Message) []erasure {
 	var out []erasure
-	add := func(x *conversation.Expiration) {
-		turn, ok := expiry.EraseTurn(x, m.TurnAdded)
+	add := func(part int32, x *conversation.Expiration) {
+		turn, ok := expiry.EraseTurn(m, part, x)
 		if e := (erasure{Index: m.Index, Turn: turn}); ok && !m.Pinned && !slices.Contains(out, e) {
 			out = append(out, e)
 		}
 	}
-	add(m.Expiration)
+	add(expiry.Words, m.Expiration)
 	for i := range m.Parts {
 		if r := m.Parts[i].Result; r != nil {
-			add(r.Expiration)
+			add(int32(i), r.Expiration)
 		}
 	}
 	return out
@@ -209,6 +209,9 @@ func (d *deciding) loadErasures(ctx context.Context) error {
 func (d *deciding) eraseApart(ctx context.Context) error {
 	shown := make(map[int32]bool)
 	for i := range d.out.units {
+		if expiry.Gone(&d.out.units[i]) {
+			continue
+		}
 		for j := range d.out.units[i].Items {
 			shown[d.out.units[i].Items[j].Message.Index] = true
 		}
@@ -251,8 +254,8 @@ func (d *deciding) eraseUnseen(ctx context.Context, index int32) error {
 	return nil
 }
 
-// waitsToBeErased says whether a message whose turn has come is still to be erased: it is in the newest unit, was expanded, or
-// is given more time by an override of this build.
+// waitsToBeErased says whether a message whose turn has come is still to be erased: it is in the newest unit, was expanded, is given
+// more time by an override of this build, or waits for the conversation's policy to say when.
 func (d *deciding) waitsToBeErased(index int32) bool {
 	m := d.erased.messages[index]
 	if m == nil {
@@ -263,9 +266,9 @@ func (d *deciding) waitsToBeErased(index int32) bool {
 	}
 	asAppended := expiry.Input{
 		Turn: d.turn, Units: []conversation.Unit{{Items: []conversation.Item{{Message: m, Parts: m.Parts}}}},
-		View: &conversation.View{}, Apart: true,
+		View: &conversation.View{}, Apart: true, Policy: d.settings.policy.Expiration.Results,
 	}
-	return slices.ContainsFunc(expiry.Plan(asAppended), func(x expiry.Due) bool { return erases(&x) })
+	return expiry.Open(m) || slices.ContainsFunc(expiry.Plan(asAppended), func(x expiry.Due) bool { return erases(&x) })
 }
 
 // isErased says whether a part of a message is gone, before this build or by it.

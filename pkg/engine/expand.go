@@ -186,8 +186,7 @@ func (l *listing) restorable(u *conversation.Unit, index int32) error {
 		if conversation.Erased(m.Parts) {
 			return erasedError(m.Index)
 		}
-		it, visible := l.window.view.Item(m)
-		full = full && visible && it.Level == conversation.Full && it.Masked == 0 && (l.inView(m) || l.unseen(m.Index)) && !l.shortened(m.Index)
+		full = full && l.full(m)
 	}
 	switch {
 	case l.last == nil:
@@ -202,6 +201,23 @@ func (l *listing) restorable(u *conversation.Unit, index int32) error {
 			u.First(), u.Last(), weight, room, max(1, l.unitChars(u)*room/max(weight, 1)))
 	}
 	return nil
+}
+
+// full says whether the view shows all of a message.
+func (l *listing) full(m *conversation.Message) bool {
+	it, visible := l.window.view.Item(m)
+	return visible && it.Level == conversation.Full && it.Masked == 0 && (l.inView(m) || l.unseen(m.Index)) && !l.shortened(m.Index)
+}
+
+// brought are the messages of a unit that the view does not show in full.
+func (l *listing) brought(u *conversation.Unit) []int32 {
+	var out []int32
+	for i := range u.Items {
+		if m := u.Items[i].Message; !l.full(m) {
+			out = append(out, m.Index)
+		}
+	}
+	return out
 }
 
 // shortened says whether the last build showed a part of the message's words.
@@ -232,6 +248,7 @@ func erasedError(index int32) error {
 // commitRestore makes the edit that restores a unit, and tells what it costs.
 func (e *Engine) commitRestore(ctx context.Context, l *listing, u *conversation.Unit, r *ExpandRequest, out *ExpandResult) error {
 	w := l.window
+	brought := l.brought(u) // before more is loaded
 	cost, before, err := l.cost(ctx, u)
 	if err != nil {
 		return err
@@ -242,7 +259,7 @@ func (e *Engine) commitRestore(ctx context.Context, l *listing, u *conversation.
 	c.Edits = []conversation.Edit{{
 		Seq: c.Head.EditSeq, Kind: conversation.EditRestore, Range: conversation.Range{First: u.First(), End: u.Last() + 1},
 		Reason: conversation.ReasonExpandRequest, Turn: w.head.Turn, Time: c.Head.UpdateTime, Commit: c.Head.Version,
-		Before: before, After: u.Tokens(),
+		Before: before, After: u.Tokens(), Said: r.Reason, Brought: brought,
 	}}
 	if err := e.hasRoom(ctx, l, &c.Edits[0]); err != nil {
 		return err

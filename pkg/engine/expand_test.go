@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -57,12 +58,13 @@ func TestEngine_Expand_WorkedExampleAfterIt(t *testing.T) {
 	if x.RewriteTokens < 1020 || x.RewriteTokens > 1040 {
 		t.Errorf("%d tokens are read anew", x.RewriteTokens)
 	}
-	for i, e := range x.Events { // a unit comes back as a whole
-		if e.Type != conversation.EventExpanded || e.Index != int32(1+i) || e.Turn != 4 || e.Reason != conversation.ReasonExpandRequest || len(x.Events) != 2 {
-			t.Errorf("event %+v", e)
-		}
+	if len(x.Events) != 1 { // the unit comes back as a whole, and of it the call was there
+		t.Fatalf("events %+v", x.Events)
 	}
-	if saved := x.Events[1].Saved; saved != int64(len(short)+3)/4-1000 {
+	if e := x.Events[0]; e.Type != conversation.EventExpanded || e.Index != 2 || e.Turn != 4 || e.Reason != conversation.ReasonExpandRequest {
+		t.Errorf("event %+v", e)
+	}
+	if saved := x.Events[0].Saved; saved != int64(len(short)+3)/4-1000 {
 		t.Errorf("the expansion saves %d", saved)
 	}
 	wantShown(t, b.turn(t, "c", sameTurn), 2, whole)
@@ -311,4 +313,30 @@ func TestEngine_Expand_GivesWayAlone(t *testing.T) {
 	wantShown(t, r, 2, "")
 	wantShown(t, r, 5, "kept")
 	wantShown(t, r, 6, words(560))
+}
+
+// TestEngine_Expand_Reason_IsToldByItsEvents: why, in the caller's words, is kept with the edit: the answer's events tell it, and the stream's.
+func TestEngine_Expand_Reason_IsToldByItsEvents(t *testing.T) {
+	const reason = "the user asks about item 47"
+	b := newEager()
+	b.append(t, "c", user("go"), call("k"), resultLiving("k", long("r", 2000), compacted(0, 100)), user("next"))
+	b.turn(t, "c")
+	x, err := b.Expand(ctx, engine.ExpandRequest{Key: keyOf("c"), Index: ptr(int32(2)), Reason: reason})
+	if err != nil || len(x.Events) != 1 || x.Events[0].Said != reason {
+		t.Fatalf("%+v, %v", x, err)
+	}
+	enough, told := errors.New("enough"), 0
+	err = b.Watch(ctx, keyOf("c"), "", func(e engine.EventAt) error {
+		if (e.Event.Said == reason) != (e.Event.Type == conversation.EventExpanded) {
+			t.Errorf("%+v", e.Event)
+		}
+		if e.Event.Type == conversation.EventExpanded {
+			told++
+			return enough
+		}
+		return nil
+	})
+	if told != 1 {
+		t.Errorf("told %d times, %v", told, err)
+	}
 }

@@ -11,9 +11,6 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/summarize"
 )
 
-// maxSummaryDeferral is for how many turns something is shown in full because its summary is not there (behaviour §5).
-const maxSummaryDeferral = 3
-
 // form is one way of showing a text shorter.
 type form struct {
 	text     string
@@ -34,10 +31,10 @@ func (d *deciding) forms(x *expiry.Due, o *original) []form {
 	if x.Expiration.CompactMode != conversation.CompactSummary {
 		return firstChars(nil, x, o, nil)
 	}
-	s, ok := d.summary(x, o)
-	if !ok {
-		d.hold(x, conversation.ReasonSummaryNotReady)
-		d.degrade(x, "the summary is not ready", "it is shown in full, for a few turns at most")
+	s, why := d.summary(x, o)
+	if why != 0 {
+		d.hold(x, why)
+		d.degrade(x, s.Err.Error(), "it is shown in full, for a few turns at most")
 		return nil
 	}
 	return d.chain(x, o, s)
@@ -86,25 +83,37 @@ func (d *deciding) promptGone(x *expiry.Due) []Degradation {
 	}}
 }
 
-// summary finds the summary of an original, or says why there is none. It is false if it is worth waiting for in a later turn.
-func (d *deciding) summary(x *expiry.Due, o *original) (summarize.Result, bool) {
+// summary finds the summary of an original, or says why there is none. If it is worth waiting for in a later turn, deferred says why it is
+// not there.
+func (d *deciding) summary(x *expiry.Due, o *original) (s summarize.Result, deferred conversation.Reason) {
 	if x.Message().Role == conversation.RoleSystem {
-		return summarize.Result{Err: errSystem}, true
+		return summarize.Result{Err: errSystem}, 0
 	}
 	r := d.summaryRequest(x, o)
-	if s, ended := d.engine.summaries.Look(r); ended {
-		return s, true
+	s, ended := d.engine.summaries.Look(r)
+	switch {
+	case ended && !summarize.Refused(s.Err):
+		return s, 0
+	case ended:
+		deferred = conversation.ReasonSummaryRefused
+	case d.wasAsked(x) || d.engine.summaries.Knows(r):
+		s.Err, deferred = errNotReady, conversation.ReasonSummaryNotReady
+	default:
+		s.Err, deferred = errNotAsked, conversation.ReasonSummaryNotAsked
 	}
-	if !d.dry && d.waits.worth(r) {
-		d.waits.want = append(d.waits.want, r) // this attempt ends, and the next one knows
+	if !ended && !d.dry {
+		d.waits.add(r, len(x.Erase) > 0) // this attempt ends, and the next one knows
 	}
-	late := d.turn-x.Since >= maxSummaryDeferral || len(x.Erase) > 0
-	return summarize.Result{Err: errNotReady}, late
+	if len(x.Erase) > 0 || d.late(x) {
+		return s, 0
+	}
+	return s, deferred
 }
 
 var (
 	errSystem   = errors.New("system messages are never given to a model")
 	errNotReady = errors.New("the summary was not ready in time")
+	errNotAsked = errors.New("the model was not asked yet")
 )
 
 // summaryRequest asks for a summary of an original.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/expiry"
 	"github.com/palimpsest-context/palimpsest/pkg/tokens"
 )
 
@@ -29,6 +30,8 @@ func (im *importing) checkSlots() error {
 			known = calibrates(value)
 		case name == eraseSlot:
 			known = im.erasures(value)
+		case name == askedSlot:
+			known = im.asked(value)
 		case name == reclaimSlot:
 			known = im.reclaims(value)
 		}
@@ -73,6 +76,13 @@ func (im *importing) erasures(value []byte) bool {
 		}
 	}
 	return true
+}
+
+func (im *importing) asked(value []byte) bool {
+	list, err := parseAsked(value)
+	return err == nil && len(list) <= maxAsked && !slices.ContainsFunc(list, func(a askedSummary) bool {
+		return a.Index < 0 || a.Index >= im.head.Messages || a.Part < expiry.Words || a.Turn < 0
+	})
 }
 
 func (im *importing) reclaims(value []byte) bool {

@@ -45,7 +45,14 @@ func (d *deciding) remove(ctx context.Context, x *expiry.Due) error {
 		if x.Fresh[it.Message.Index] {
 			e.Reason = conversation.ReasonExpired
 		}
+		if rest := d.allButKept(it.Message); rest != nil {
+			e.Kind, e.Reason, e.Parts = conversation.EditParts, conversation.ReasonExpired, rest
+		}
 		d.add(e)
+		if e.Kind == conversation.EditParts {
+			left, _ := d.view.Item(it.Message)
+			d.edits[len(d.edits)-1].After = left.Tokens()
+		}
 	}
 	for _, p := range x.Erase { // a summary may have been made for a life that it did not get
 		o, err := d.original(ctx, &expiry.Due{Unit: x.Unit, Index: p.Index, Part: p.Part})
@@ -56,6 +63,22 @@ func (d *deciding) remove(ctx context.Context, x *expiry.Due) error {
 	}
 	d.eraseAll(x)
 	return nil
+}
+
+// allButKept replaces, by nothing, all parts of a message but the additions that are kept for the last messages and are still in their
+// time: these live by their number alone (behaviour §6). It is nil if there are none.
+func (d *deciding) allButKept(m *conversation.Message) []conversation.PartEdit {
+	var rest []conversation.PartEdit
+	for i := range m.Parts {
+		p := int32(i)
+		if m.Parts[i].Retention.Kind != conversation.RetentionKeepLast || d.view.Masked(m.Index, p) {
+			rest = append(rest, conversation.PartEdit{Part: p, Level: conversation.Cleared})
+		}
+	}
+	if len(rest) == len(m.Parts) {
+		return nil
+	}
+	return rest
 }
 
 func (d *deciding) eraseAll(x *expiry.Due) {

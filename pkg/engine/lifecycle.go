@@ -71,6 +71,11 @@ type candidate struct {
 
 // expire makes those due edits that are to be made now, and says of the others that they wait.
 func (d *deciding) expire(ctx context.Context) error {
+	var err error
+	if d.wanted, err = parseAsked(d.window.slots[askedSlot]); err != nil {
+		return err
+	}
+	d.expiring = true
 	in := d.expiryInput(d.ageing())
 	planned, coming := expiry.Plan(in), expiry.Coming(in)
 	if len(planned)+len(coming)+len(d.erasures) == 0 {
@@ -92,7 +97,7 @@ func (d *deciding) expire(ctx context.Context) error {
 			return err
 		}
 	}
-	if len(d.waits.want) > 0 {
+	if len(d.waits.want)+len(d.waits.erase) > 0 {
 		return errWait
 	}
 	d.foresee(due, coming)

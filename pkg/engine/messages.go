@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/expiry"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
@@ -79,7 +80,39 @@ func (l *listing) show(ctx context.Context, m *conversation.Message, current boo
 	}
 	var err error
 	out.Message.Parts, err = l.engine.inline(ctx, l.window.key, l.window.head.Incarnation, out.Message.Parts)
+	showLife(&out.Message, l.window.info.Policy.Or(l.engine.defaults).Expiration.Results)
 	return out, err
+}
+
+// showLife replaces what is stored of how long a message and its results live by what is in force under the conversation's policy, with
+// defaults for what nobody has set.
+func showLife(m *conversation.Message, policy conversation.Expiration) {
+	if policy != (conversation.Expiration{}) {
+		policy.Source = conversation.SourcePolicy
+	}
+	inForce := func(part int32, stored *conversation.Expiration) *conversation.Expiration {
+		below := policy
+		if !expiry.Carries(m, part) {
+			below = conversation.Expiration{}
+		}
+		e := expiry.InForce(stored, below)
+		if e == (conversation.Expiration{}) {
+			return nil
+		}
+		e = e.WithDefaults()
+		return &e
+	}
+	if m.Expiration != nil || len(expiry.WordsOf(m)) > 0 {
+		m.Expiration = inForce(expiry.Words, m.Expiration)
+	}
+	m.Parts = slices.Clone(m.Parts)
+	for i := range m.Parts {
+		if r := m.Parts[i].Result; r != nil {
+			shown := *r
+			shown.Expiration = inForce(int32(i), r.Expiration)
+			m.Parts[i].Result = &shown
+		}
+	}
 }
 
 func (l *listing) edited(seq int64) time.Time {

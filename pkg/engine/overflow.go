@@ -163,7 +163,7 @@ func (d *deciding) mayWait(w *work) (may bool, why string) {
 		return false, "a dry run asks no model"
 	case r.State == draftFailed && d.now.Before(r.Until):
 		return false, r.Reason
-	case d.waits.left <= 0 || d.waits.tried || len(d.waits.asked)+w.calls() > d.waits.calls:
+	case d.waits.left <= 0 || d.waits.tried || w.calls() > d.waits.calls:
 		return false, errNotReady.Error()
 	default:
 		return true, ""

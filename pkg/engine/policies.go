@@ -22,7 +22,15 @@ func policyName(k conversation.ActionKey) string {
 
 // PutActionPolicy creates or replaces an action policy in a namespace.
 func (e *Engine) PutActionPolicy(ctx context.Context, namespace string, p conversation.ActionPolicy, r Request) error {
-	return e.changeCatalogue(ctx, namespace, catalogueChange{prefix: policySlot, name: policyName(p.Key), value: put(p)}, r)
+	value := func([]byte) ([]byte, error) { // a retry is answered before it
+		err := e.knowPrompts(ctx, namespace, promptName{"policy.expiration.compact_prompt_id", p.Expiration.CompactPromptID},
+			promptName{"policy.default_compact_prompt_id", p.DefaultPromptID})
+		if err != nil {
+			return nil, err
+		}
+		return encode(p)
+	}
+	return e.changeCatalogue(ctx, namespace, catalogueChange{prefix: policySlot, name: policyName(p.Key), value: value}, r)
 }
 
 // DeleteActionPolicy removes an action policy.
@@ -62,6 +70,9 @@ func (e *Engine) ActionPolicies(ctx context.Context, namespace, after string, li
 // PutPrompt creates or replaces a prompt in a namespace, and returns it with its version.
 func (e *Engine) PutPrompt(ctx context.Context, namespace string, p conversation.Prompt, r Request) (*conversation.Prompt, error) {
 	ch := catalogueChange{prefix: promptSlot, name: p.ID, version: &p.Version, value: func(old []byte) ([]byte, error) {
+		if err := e.knowModels(&p); err != nil {
+			return nil, err
+		}
 		p.Version = 1
 		if old != nil {
 			var before conversation.Prompt

@@ -11,10 +11,11 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
+	"github.com/palimpsest-context/palimpsest/pkg/summarize"
 )
 
 func toolPolicy(name string, length int32) conversation.ActionPolicy {
-	return conversation.ActionPolicy{Key: conversation.ActionKey{ToolName: name}, Expiration: *compacted(2, length), DefaultPromptID: "p"}
+	return conversation.ActionPolicy{Key: conversation.ActionKey{ToolName: name}, Expiration: *compacted(2, length), DefaultPromptID: "default"}
 }
 
 func (b *bench) putPolicy(t testing.TB, p conversation.ActionPolicy) {
@@ -33,6 +34,9 @@ func TestEngine_ActionPolicies_PutGetListDelete(t *testing.T) {
 		expect(t, err, conversation.ActionPolicyNotFound)
 		expect(t, b.DeleteActionPolicy(ctx, "default", keys[0], engine.Request{}), conversation.ActionPolicyNotFound)
 		for i, key := range keys {
+			if _, err := b.PutPrompt(ctx, "default", conversation.Prompt{ID: fmt.Sprint("p", i), Template: "{{content}}"}, engine.Request{}); err != nil {
+				t.Fatal(err)
+			}
 			b.putPolicy(t, conversation.ActionPolicy{Key: key, Expiration: *erasing(summarised(int32(i), 100)), DefaultPromptID: fmt.Sprint("p", i)})
 		}
 		got, err := b.ActionPolicy(ctx, "default", keys[3])
@@ -77,7 +81,9 @@ func TestEngine_ActionPolicies_PutGetListDelete(t *testing.T) {
 // TestEngine_Prompts_Versions: a prompt counts its changes; deleted, it begins anew.
 func TestEngine_Prompts_Versions(t *testing.T) {
 	stores(t, func(t *testing.T, s store.Store) {
-		b := lifeBench(s, nil)
+		desk := summarize.New(summarize.Options{Providers: map[string]summarize.Model{"m": writes(gist, 0)}})
+		defer desk.Close()
+		b := lifeBench(s, func(o *engine.Options) { o.Summaries = desk })
 		put := func(id, template string, r engine.Request) *conversation.Prompt {
 			t.Helper()
 			p, err := b.PutPrompt(ctx, "default", conversation.Prompt{ID: id, Template: template, Models: []string{"m/x"}, MaxOutput: 9}, r)

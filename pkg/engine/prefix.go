@@ -124,7 +124,7 @@ func breakOf(e *conversation.Edit) Break {
 	switch {
 	case e.Kind == conversation.EditRestore:
 		return BreakExpanded
-	case e.Kind == conversation.EditMask:
+	case e.Reason == conversation.ReasonRetention:
 		return BreakRetention
 	case e.Kind == conversation.EditSummarise:
 		return BreakSummarised

@@ -200,13 +200,12 @@ func (r *BuildResult) explainItem(it *conversation.Item) {
 // explainGone says why a message is not shown at all.
 func (r *BuildResult) explainGone(it *conversation.Item) {
 	n := int64(it.Message.Tokens)
-	if it.Level == conversation.Removed {
+	if it.Reason.Expired() {
 		r.Tokens.SavedByExpiry += n
-		r.decide(it, conversation.DecisionRemoved, it.Reason, n, 0)
-		return
+	} else {
+		r.Tokens.SavedByRetention += n
 	}
-	r.Tokens.SavedByRetention += n
-	r.decide(it, conversation.DecisionMasked, conversation.ReasonRetention, n, 0)
+	r.decide(it, conversation.DecisionRemoved, it.Reason, n, 0)
 }
 
 func (r *BuildResult) decide(it *conversation.Item, kind conversation.DecisionKind, why conversation.Reason, before, after int64) {
@@ -243,8 +242,10 @@ func eventsOfEdit(e *conversation.Edit) []conversation.Event {
 			ev.Type, ev.Expandable = conversation.EventRetentionApplied, len(e.Mask) > 0
 			out = append(out, ev)
 		case conversation.EditRestore:
-			ev.Type = conversation.EventExpanded
-			out = append(out, ev)
+			ev.Type, ev.Said = conversation.EventExpanded, e.Said
+			if len(e.Brought) == 0 || slices.Contains(e.Brought, index) {
+				out = append(out, ev)
+			}
 		case conversation.EditRemove:
 			ev.Level, ev.Expandable = conversation.Removed, !e.Erases
 			if e.Reason == conversation.ReasonExpired {

@@ -40,9 +40,14 @@ func (d *deciding) retainMessage(it *conversation.Item) {
 		Kind: conversation.EditMask, Range: conversation.Range{First: m.Index, End: m.Index + 1}, Mask: past,
 		Reason: conversation.ReasonRetention, Before: it.Tokens(),
 	})
-	if after, ok := d.view.Item(m); ok {
+	after, shown := d.view.Item(m)
+	if shown {
 		d.edits[len(d.edits)-1].After = after.Tokens()
+		return
 	}
+	d.add(conversation.Edit{ // no block is left: what the mask has taken is all of it
+		Kind: conversation.EditRemove, Range: conversation.Range{First: m.Index, End: m.Index + 1}, Reason: conversation.ReasonRetention,
+	})
 }
 
 // number is the message's number from the newest, among the messages that count. For one that was expanded, those count that

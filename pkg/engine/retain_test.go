@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -145,8 +146,8 @@ func TestEngine_Build_WithoutBlocks(t *testing.T) {
 	b.enrich(t, "c", user("u"), adds("p", "H", "b", true, keepLast(1)))
 	r := b.turn(t, "c")
 	wantTurn(t, r, "ok", "u|H|b|\n\n")
-	wantEvents(t, r, "retention 0")
-	if d := decision(r, 0); d == nil || d.Kind != conversation.DecisionMasked || d.Reason != conversation.ReasonRetention || d.Before == 0 || d.After != 0 {
+	wantEvents(t, r, "retention 0", "removed 0")
+	if d := decision(r, 0); d == nil || d.Kind != conversation.DecisionRemoved || d.Reason != conversation.ReasonRetention || d.Before == 0 || d.After != 0 {
 		t.Errorf("decision %+v", d)
 	}
 	if r.Tokens.SavedByRetention == 0 {
@@ -254,6 +255,78 @@ func TestEngine_Append_ReturnsVariants(t *testing.T) {
 		}
 		if show(r.Display[1]) != "plain" || show(r.Persistent[1]) != "plain" || r.Persistent[0].ID != "m0" || r.Display[1].Index != 1 {
 			t.Errorf("%+v", r)
+		}
+	}
+}
+
+// TestEngine_Build_RetentionEmpties_Removes: a message with no block left leaves the view, and says so by its event and its level.
+func TestEngine_Build_RetentionEmpties_Removes(t *testing.T) {
+	b := newEager()
+	b.append(t, "c", user("go"))
+	b.enrich(t, "c", conversation.Message{Role: conversation.RoleUser}, adds("clock", "", "now", true, keepLast(1)))
+	b.append(t, "c", answer("so"), user("next"))
+	b.turn(t, "c")
+	b.enrich(t, "c", user("more"), adds("rules", "", "r", true, always))
+	r := b.turn(t, "c")
+	var types []conversation.EventType
+	for _, e := range r.Events {
+		if e.Index == 1 {
+			types = append(types, e.Type)
+		}
+	}
+	if want := []conversation.EventType{conversation.EventRetentionApplied, conversation.EventRemoved}; !slices.Equal(types, want) {
+		t.Errorf("events %v, want %v", types, want)
+	}
+	if d := decision(r, 1); d == nil || d.Kind != conversation.DecisionRemoved || d.Reason != conversation.ReasonRetention || d.Before == 0 {
+		t.Errorf("%+v", d)
+	}
+	if m, err := b.Message(ctx, keyOf("c"), 1); err != nil || m.Level != conversation.Removed || m.InView || m.Expired {
+		t.Errorf("%+v, %v", m, err)
+	}
+	if r.Tokens.SavedByRetention == 0 || r.Tokens.SavedByExpiry != 0 {
+		t.Errorf("%+v", r.Tokens)
+	}
+	if again := b.turn(t, "c"); len(again.Events) != 0 {
+		t.Errorf("again: %+v", again.Events)
+	}
+	b.rebuildsAll(t, "c", 3)
+}
+
+// TestEngine_Build_RemovedMessage_LeavesKeptAdditions: additions with keep_last live by their number alone: REMOVE of their message leaves
+// them (behaviour §6).
+func TestEngine_Build_RemovedMessage_LeavesKeptAdditions(t *testing.T) {
+	for _, erases := range []bool{false, true} {
+		b := newEager()
+		e := removed(1)
+		if erases {
+			e = erasing(e)
+		}
+		b.append(t, "c", user("go"), call("k"))
+		found := result("k", "found")
+		found.Expiration = e
+		b.enrich(t, "c", found, adds("files", "FILES", "f", true, keepLast(2)), adds("rules", "", "r", true, always))
+		b.append(t, "c", answer("so"))
+		b.enrich(t, "c", living(user("words"), e), adds("files", "FILES", "g", true, keepLast(1)), adds("clock", "", "now", true, never))
+		b.append(t, "c", answer("so"), user("next"))
+		b.turn(t, "c")
+		for range 3 {
+			r := b.turn(t, "c")
+			if want := "go\nFILES|f|_\nso\nFILES|g|_\nso\nnext"; page(r) != want {
+				t.Errorf("turn %d shows\n%s\nwant\n%s", r.Turn, page(r), want)
+			}
+			if r.Turn > 2 && len(r.Events) > 0 {
+				t.Errorf("turn %d: %+v", r.Turn, r.Events)
+			}
+		}
+		if m, err := b.Message(ctx, keyOf("c"), 4); err != nil || conversation.Erased(m.Message.Parts[:1]) != erases {
+			t.Errorf("%+v, %v", m, err)
+		}
+		b.enrich(t, "c", user("newer"), adds("rules", "", "r", true, always))
+		if r, want := b.turn(t, "c"), "go\nso\nso\nnext\nnewer|r|_"; page(r) != want {
+			t.Errorf("shows\n%s\nwant\n%s", page(r), want)
+		}
+		if !erases {
+			b.rebuildsAll(t, "c", 5)
 		}
 	}
 }

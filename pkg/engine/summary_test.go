@@ -78,74 +78,6 @@ func TestEngine_Build_PreparesSummaries(t *testing.T) {
 	})
 }
 
-// TestEngine_Build_WaitsForTwoSummaries: a build starts at most 2 calls and waits for no more; all waits share max_wait; what is not
-// ready stays in full, deferred, and says so (behaviour §5).
-func TestEngine_Build_WaitsForTwoSummaries(t *testing.T) {
-	for _, tt := range []struct {
-		name    string
-		latency time.Duration
-		wait    *time.Duration
-		took    time.Duration
-		ready   int
-	}{
-		{"both in time", 2 * time.Second, nil, 2 * time.Second, 2},
-		{"none in time", 20 * time.Second, nil, 3 * time.Second, 0},
-		{"no time at all", time.Second, ptr(time.Duration(0)), 0, 0},
-		{"more time", 20 * time.Second, ptr(25 * time.Second), 20 * time.Second, 2},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				m := writes(gist, tt.latency)
-				b := modelBench(t, m, func(o *engine.Options) { o.Defaults.MaxWait = tt.wait })
-				b.append(t, "c", user("go"), call("a", "b", "c", "d"))
-				var results []string
-				for i, id := range []string{"a", "b", "c", "d"} {
-					results = append(results, long(id, 4000+i))
-					b.append(t, "c", resultLiving(id, results[i], summarised(0, 300)))
-				}
-				b.append(t, "c", user("next"))
-				var r *engine.BuildResult
-				if took := timed(func() { r = b.turn(t, "c") }); took != tt.took {
-					t.Errorf("the build took %s, want %s", took, tt.took)
-				}
-				for i := range results {
-					index := int32(2 + i)
-					if i < tt.ready {
-						wantShown(t, r, index, summaryOf(4000+i, index, gist))
-						continue
-					}
-					wantShown(t, r, index, results[i])
-					if d := decision(r, index); d == nil || d.Kind != conversation.DecisionDeferred || d.Reason != conversation.ReasonSummaryNotReady || d.Before != d.After {
-						t.Errorf("decision about %d: %+v", index, d)
-					}
-				}
-				if len(r.Degradations) != 4-tt.ready {
-					t.Errorf("degradations %+v", r.Degradations)
-				}
-				for _, d := range r.Degradations {
-					if !strings.HasPrefix(d.Asked, "AI summary of message ") || d.Reason == "" || d.Done == "" {
-						t.Errorf("%+v", d)
-					}
-				}
-				synctest.Wait()
-				if n := len(m.calls()); n != 2 {
-					t.Errorf("one build has started %d calls", n)
-				}
-				time.Sleep(time.Minute) // by then two are there, and the next build starts the other two
-				b.turn(t, "c")
-				time.Sleep(time.Minute)
-				r = b.turn(t, "c")
-				for i := range results {
-					wantShown(t, r, int32(2+i), summaryOf(4000+i, int32(2+i), gist))
-				}
-				if len(m.calls()) != 4 {
-					t.Errorf("%d calls", len(m.calls()))
-				}
-			})
-		})
-	}
-}
-
 // TestEngine_Build_SummaryDeferral: what is not ready stays in full for at most 3 turns; then the sidecar's own extract serves, and a
 // degradation says why (behaviour §5).
 func TestEngine_Build_SummaryDeferral(t *testing.T) {
@@ -236,6 +168,7 @@ func TestEngine_Build_SummaryPrompts(t *testing.T) {
 			}
 		}
 		put("mine", "Mine")
+		put("gone", "Gone")
 		put("default", "Default")
 		b.append(t, "c", user("go"))
 		b.turn(t, "c")
@@ -245,6 +178,11 @@ func TestEngine_Build_SummaryPrompts(t *testing.T) {
 			msg := resultLiving("k", long(fmt.Sprint("r", i), 4000), e)
 			msg.Type, msg.Parts[0].Result.Name = conversation.TypeActionResult, "search"
 			b.append(t, "c", call("k"), msg, answer("done"))
+			if id == "gone" {
+				if err := b.DeletePrompt(ctx, "default", id, engine.Request{}); err != nil {
+					t.Fatal(err)
+				}
+			}
 			b.now = b.now.Add(2 * time.Second) // catalogues are looked up again
 			r := b.turn(t, "c")
 			index := int32(2 + 3*i)

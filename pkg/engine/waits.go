@@ -11,16 +11,18 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/summarize"
 )
 
-// maxWaits is how many calls of models a build starts and waits for (behaviour §5).
+// maxWaits is how many calls of models a build waits for (behaviour §5). Erasures come on top: they cannot be deferred, and would be
+// left with extracts for good.
 const maxWaits = 2
 
 // waits is what one build may wait for models, over all of its attempts.
 type waits struct {
 	left  time.Duration
 	begun bool                 // left is set
-	calls int                  // of models that may be waited for
-	asked []*summarize.Request // waited for already
-	want  []*summarize.Request // of the attempt at hand
+	calls int                  // of models that may still be waited for
+	asked []*summarize.Request // started already
+	want  []*summarize.Request // of the attempt at hand: some are waited for
+	erase []*summarize.Request // of the attempt at hand: all are waited for
 
 	work    *work  // summaries of spans that the attempt at hand wants
 	model   bool   // a model is to write them, in time that is left
@@ -34,15 +36,21 @@ type waits struct {
 // errWait ends an attempt that would wait for summaries: nobody waits while he holds the conversation.
 var errWait = errors.New("engine: wait for summaries")
 
-// worth says whether a build can wait for a request.
-func (w *waits) worth(r *summarize.Request) bool {
+// add notes a request that the build can wait for.
+func (w *waits) add(r *summarize.Request, erases bool) {
 	same := func(o *summarize.Request) bool { return o.Hash == r.Hash && o.Target == r.Target }
-	return w.left > 0 && len(w.asked)+len(w.want) < w.calls && !slices.ContainsFunc(w.asked, same) && !slices.ContainsFunc(w.want, same)
+	switch {
+	case w.left <= 0, slices.ContainsFunc(w.asked, same), slices.ContainsFunc(w.erase, same):
+	case erases:
+		w.erase = append(w.erase, r)
+	case w.calls > 0 && !slices.ContainsFunc(w.want, same):
+		w.want = append(w.want, r)
+	}
 }
 
 // wait starts what the last attempt wanted and waits for it, as long as the build may.
 func (e *Engine) wait(ctx context.Context, w *waits) {
-	if len(w.want) > 0 {
+	if len(w.want)+len(w.erase) > 0 {
 		e.waitForTexts(ctx, w)
 	}
 	if w.work != nil {
@@ -73,15 +81,39 @@ func (e *Engine) waitForSpans(ctx context.Context, w *waits) {
 }
 
 func (e *Engine) waitForTexts(ctx context.Context, w *waits) {
-	for _, r := range w.want {
-		e.summaries.Start(r) //nolint:contextcheck // it goes on when the build has given up waiting
-	}
+	chosen := w.choose(e.summaries)
+	w.calls -= len(chosen)
+	chosen = append(chosen, w.erase...)
+	w.start(e.summaries, chosen)
 	bounded, cancel := context.WithTimeout(ctx, w.left)
 	defer cancel()
 	started := time.Now() // a timer of the runtime ends the wait, not the engine's clock
-	e.summaries.Wait(bounded, w.want)
+	e.summaries.Wait(bounded, chosen)
 	w.left -= time.Since(started)
-	w.asked, w.want = append(w.asked, w.want...), nil
+	w.start(e.summaries, w.want) // the others only now: they must not take the places of those that are waited for
+}
+
+// start begins requests. They go on when the build has given up waiting.
+func (w *waits) start(desk *summarize.Desk, requests []*summarize.Request) {
+	for _, r := range requests {
+		desk.Start(r)
+		w.asked = append(w.asked, r)
+	}
+}
+
+// choose are the requests to wait for, as many as may be. Of those that are under way since an earlier build, the last: once they are
+// there, so are the others.
+func (w *waits) choose(desk *summarize.Desk) []*summarize.Request {
+	var underWay []*summarize.Request
+	for _, r := range w.want {
+		if desk.Knows(r) {
+			underWay = append(underWay, r)
+		}
+	}
+	if len(underWay) > 0 {
+		return slices.Clone(underWay[max(0, len(underWay)-w.calls):])
+	}
+	return slices.Clone(w.want[:min(w.calls, len(w.want))])
 }
 
 // foresee notes whose summaries to prepare: of what waits for one, and of what falls due in the next turn.
@@ -103,32 +135,23 @@ func (d *deciding) foreseeOne(x *expiry.Due) {
 	if m := x.Message(); m.Role == conversation.RoleSystem || measure(x).chars <= int64(x.Expiration.Length()) {
 		return
 	}
+	if prompt, _ := d.settings.catalogue.prompt(x.Expiration.CompactPromptID); !d.engine.summaries.CanAsk(&prompt) {
+		return
+	}
 	if _, reason := d.view.Part(x.Index, positionsOf(x)[0]); reason.Expired() {
 		return // it was made in this build
 	}
 	d.foreseen = append(d.foreseen, *x)
 }
 
-// prepare starts, in the background, summaries that later builds will want, as many as this build may still start. It is a
-// favour: failures are left to them.
+// prepare starts, in the background, the summaries that later builds will want, up to the limits of who asks the models. It is a favour:
+// failures are left to them.
 func (d *deciding) prepare(ctx context.Context) {
-	left := d.waits.calls - len(d.waits.asked)
 	for i := range d.foreseen {
-		if left <= 0 {
-			return
-		}
-		x := &d.foreseen[i]
-		prompt, _ := d.settings.catalogue.prompt(x.Expiration.CompactPromptID)
-		if _, ended := d.engine.summaries.Look(&summarize.Request{Prompt: prompt}); ended {
-			continue // there is no model to ask
-		}
-		o, err := d.original(ctx, x)
+		o, err := d.original(ctx, &d.foreseen[i])
 		if err != nil {
 			continue
 		}
-		if r := d.summaryRequest(x, o); !d.engine.summaries.Knows(r) {
-			d.engine.summaries.Start(r) //nolint:contextcheck // it goes on behind the build
-			left--
-		}
+		d.engine.summaries.Start(d.summaryRequest(&d.foreseen[i], o)) //nolint:contextcheck // it goes on behind the build
 	}
 }

@@ -55,7 +55,7 @@ type Input struct {
 	Turn  int32
 	Units []conversation.Unit // none that never expires: neither the newest, nor leading system messages, nor pinned ones
 	View  *conversation.View
-	// Policy is for results of which nothing else says how long they live; Override is above everything.
+	// Policy is for results, where nothing else says how long they live or what is said leaves open; Override is above everything.
 	Policy   conversation.Expiration
 	Override *conversation.ExpirationOverride
 	// Apart keeps units: for messages that are not in the view, of which the rest of the unit is not known.
@@ -100,7 +100,7 @@ func (in *Input) mortal(u *conversation.Unit) bool {
 // unit lists what of a unit is due: the whole, if all of it is to be removed, else each thing for itself.
 func (in *Input) unit(u *conversation.Unit) []Due {
 	things := in.things(u)
-	if len(things) == 0 {
+	if len(things) == 0 || Gone(u) && !in.Apart {
 		return nil
 	}
 	if whole, ok := removal(u, things); ok && !in.Apart {
@@ -189,23 +189,21 @@ func (t *thing) erased() bool {
 
 // inForce is the expiration of a thing in this build.
 func (in *Input) inForce(m *conversation.Message, part int32, stored *conversation.Expiration) conversation.Expiration {
-	var e conversation.Expiration
-	carries := part != Words || m.Type == conversation.TypeActionResult || m.Type == conversation.TypeSubAgentResult
-	switch {
-	case carries && (stored == nil || stored.Turns == nil && stored.Mode == conversation.ExpirationUnspecified):
-		e = in.Policy
-		if stored != nil { // a length or a prompt alone: it says nothing of how long it lives
-			e = stored.Or(e)
-		}
-	case stored != nil:
-		e = *stored
+	if !Carries(m, part) {
+		return InForce(stored, conversation.Expiration{})
 	}
-	if in.Override != nil && carries {
+	e := InForce(stored, in.Policy)
+	if in.Override != nil {
 		set := in.Override.Expiration
 		set.Source = conversation.SourceOverride
 		e = set.Or(e)
 	}
 	return e
+}
+
+// Carries says whether the conversation's policy, and overrides of builds, count for a tool result, or for the words, of a message.
+func Carries(m *conversation.Message, part int32) bool {
+	return part != Words || m.Type == conversation.TypeActionResult || m.Type == conversation.TypeSubAgentResult
 }
 
 // since is the first turn that something is due in: the one in which its age, counted from the turn it was added or expanded in,
@@ -241,6 +239,19 @@ func removal(u *conversation.Unit, things []thing) (Due, bool) {
 		out.Erase = append(out.Erase, t.Erase...)
 	}
 	return out, true
+}
+
+// Gone says whether all that is shown of a unit are additions that live by their number alone: the rest of it has left.
+func Gone(u *conversation.Unit) bool {
+	for i := range u.Items {
+		it := &u.Items[i]
+		for j := range it.Parts {
+			if it.Message.Parts[it.Position(j)].Retention.Kind != conversation.RetentionKeepLast {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // waits says whether a thing waits for its unit to leave: the words of a message do, unless they are to be erased.
@@ -284,10 +295,36 @@ func Coming(in Input) []Due {
 	return out
 }
 
-// EraseTurn is the turn in which something that is not preserved will be due; false if it is preserved.
-func EraseTurn(e *conversation.Expiration, added int32) (int32, bool) {
+// EraseTurn is the first turn in which something of a message that was added in a turn may have to be erased; false if there is none.
+// What its turns or its mode leave open may be said by the conversation's policy, at any later build.
+func EraseTurn(m *conversation.Message, part int32, stored *conversation.Expiration) (turn int32, ok bool) {
+	if stored == nil {
+		return 0, false
+	}
+	e := *stored
+	if Carries(m, part) {
+		e = e.Or(conversation.Expiration{Turns: new(int32), Mode: conversation.ExpirationRemove})
+	}
 	if !e.Erases() {
 		return 0, false
 	}
-	return since(e, added)
+	return since(&e, m.TurnAdded)
+}
+
+// Open says whether something of a message may have to be erased in a turn that the conversation's policy has still to say.
+func Open(m *conversation.Message) bool {
+	in := Input{View: &conversation.View{}, Policy: conversation.Expiration{Turns: new(int32), Mode: conversation.ExpirationRemove}}
+	u := conversation.Unit{Items: []conversation.Item{{Message: m, Parts: m.Parts}}}
+	return slices.ContainsFunc(in.things(&u), func(t thing) bool {
+		return len(t.Erase) > 0 && !t.done && !t.stored().Whole()
+	})
+}
+
+// stored is what append stored of how long it lives.
+func (t *thing) stored() *conversation.Expiration {
+	m := t.Message()
+	if t.Part == Words {
+		return m.Expiration
+	}
+	return m.Parts[t.Part].Result.Expiration
 }

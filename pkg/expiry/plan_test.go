@@ -234,14 +234,42 @@ func TestComing_WhatWillFallDue(t *testing.T) {
 
 func TestEraseTurn_OfWhatErases(t *testing.T) {
 	e := life(3, remove)
-	if _, ok := expiry.EraseTurn(&e, 4); ok {
+	m := message(tool1, nil, found(&e))
+	m.TurnAdded = 4
+	if _, ok := expiry.EraseTurn(&m, 0, &e); ok {
 		t.Error("what is preserved")
 	}
 	e.PreserveOriginal = ptr(false)
-	if turn, ok := expiry.EraseTurn(&e, 4); !ok || turn != 8 {
+	if turn, ok := expiry.EraseTurn(&m, 0, &e); !ok || turn != 8 {
 		t.Errorf("turn %d, %v", turn, ok)
 	}
-	if _, ok := expiry.EraseTurn(nil, 4); ok {
+	if _, ok := expiry.EraseTurn(&m, 0, nil); ok {
 		t.Error("nothing")
+	}
+}
+
+// TestEraseTurn_Half_IsTheFirstThatMayBe: what is left open is the conversation's policy's to say, at any later build.
+func TestEraseTurn_Half_IsTheFirstThatMayBe(t *testing.T) {
+	for _, tt := range []struct {
+		e    conversation.Expiration
+		turn int32 // 0: never
+	}{
+		{conversation.Expiration{Turns: ptr(int32(3))}, 8}, {conversation.Expiration{Mode: shorten}, 5}, {conversation.Expiration{}, 5},
+		{conversation.Expiration{Mode: conversation.ExpirationNone}, 0},
+	} {
+		tt.e.PreserveOriginal = ptr(false)
+		m := message(tool1, nil, found(&tt.e))
+		m.TurnAdded = 4
+		if turn, ok := expiry.EraseTurn(&m, 0, &tt.e); turn != tt.turn || ok != (tt.turn > 0) {
+			t.Errorf("%s: turn %d, %v, want %d", say(&tt.e), turn, ok, tt.turn)
+		}
+		if open := expiry.Open(&m); open != (tt.turn > 0) {
+			t.Errorf("%s: open %v", say(&tt.e), open)
+		}
+	}
+	e := life(3, remove)
+	e.PreserveOriginal = ptr(false)
+	if m := message(tool1, nil, found(&e)); expiry.Open(&m) {
+		t.Error("what is whole is open")
 	}
 }

@@ -12,129 +12,147 @@ type Policies map[conversation.ActionKey]conversation.ActionPolicy
 
 // Origin is where the expiration of a tool result, or of a message's words, can come from.
 type Origin struct {
-	Explicit *conversation.Expiration // nil if neither the result nor its message says
+	Explicit []conversation.Expiration // what the result says, then what its message says
 	Actions  []conversation.ActionRef
 	Tool     string // empty for words
 	Override *conversation.ExpirationOverride
+	// Policy is the conversation's, if it counts for this: it helps to choose among several actions. What it says is not stored.
+	Policy conversation.Expiration
 }
 
 // Resolve says how long something lives: what it says itself, else what the policies of its actions say, else that of its tool;
-// and above that the override, field by field. It is nil if nothing says.
+// and above that the override, field by field. What is half a setting, turns or a mode alone, is merged with what stands below it; what
+// is not set then is left to the conversation's policy, which [InForce] lays under it. It is nil if nothing says.
 func (o *Origin) Resolve(policies Policies) *conversation.Expiration {
 	if o.Override != nil && o.Override.Disable {
 		return &conversation.Expiration{Mode: conversation.ExpirationNone, Source: conversation.SourceOverride}
 	}
-	e := o.configured(policies)
-	if o.Explicit != nil {
-		e = *o.Explicit
-		e.Source = conversation.SourceExplicit
+	levels := slices.Clone(o.Explicit)
+	for i := range levels {
+		levels[i].Source = conversation.SourceExplicit
+	}
+	e := merged(append(levels, o.configured(policies))...)
+	if e.Whole() {
+		e = e.WithDefaults() // nothing is left for the conversation's policy
 	}
 	if o.Override != nil {
 		set := o.Override.Expiration
 		set.Source = conversation.SourceOverride
 		e = set.Or(e)
 	}
+	if e.CompactPromptID == "" {
+		e = e.Or(o.prompt(policies))
+	}
 	if e == (conversation.Expiration{Source: e.Source}) {
 		return nil
-	}
-	if e.CompactPromptID == "" && e.CompactMode == conversation.CompactSummary {
-		e.CompactPromptID = o.prompt(policies)
 	}
 	return &e
 }
 
+// merged is what levels say together, the most specific first: once turns and mode are set, the rest says nothing more.
+func merged(levels ...conversation.Expiration) conversation.Expiration {
+	var e conversation.Expiration
+	for _, level := range levels {
+		if !e.Whole() {
+			e = e.Or(level)
+		}
+	}
+	return e
+}
+
 // configured is what action policies say.
 func (o *Origin) configured(policies Policies) conversation.Expiration {
+	tool := policies.tool(o.Tool).Expiration
+	tool.Source = conversation.SourceTool
 	var found []conversation.Expiration
 	for _, a := range o.Actions {
-		if e, ok := policies.of(a); ok {
-			found = append(found, e)
+		agent, action, ok := policies.of(a)
+		if !ok {
+			continue
 		}
+		agent.Expiration.Source, action.Expiration.Source = conversation.SourceAgentAction, conversation.SourceAction
+		e := merged(agent.Expiration, action.Expiration, tool)
+		if e.CompactPromptID == "" {
+			e = e.Or(prompt(agent, action))
+		}
+		found = append(found, e)
 	}
 	if len(found) > 0 {
-		return MostAggressive(found)
+		return MostAggressive(found, o.Policy)
 	}
-	if p, ok := policies[conversation.ActionKey{ToolName: o.Tool}]; ok && o.Tool != "" {
-		p.Expiration.Source = conversation.SourceTool
-		return p.Expiration
-	}
-	return conversation.Expiration{}
+	return tool
 }
 
-// of is what is said of an action: as its agent uses it, else in general.
-func (p Policies) of(a conversation.ActionRef) (conversation.Expiration, bool) {
-	if policy, ok := p[conversation.ActionKey{AgentActionID: a.AgentActionID}]; ok && a.AgentActionID != "" {
-		e := policy.Expiration
-		e.Source = conversation.SourceAgentAction
-		if e.CompactPromptID == "" {
-			e.CompactPromptID = p.prompt(a)
-		}
-		return e, true
-	}
-	if policy, ok := p[conversation.ActionKey{ActionID: a.ActionID}]; ok && a.ActionID != "" {
-		e := policy.Expiration
-		e.Source = conversation.SourceAction
-		if e.CompactPromptID == "" {
-			e.CompactPromptID = policy.DefaultPromptID
-		}
-		return e, true
-	}
-	return conversation.Expiration{}, false
-}
-
-// prompt is the prompt of an action: as its agent uses it, else its default.
-func (p Policies) prompt(a conversation.ActionRef) string {
-	var agent, action conversation.ActionPolicy
+// of are the policies of an action: as its agent uses it, and in general. False if there is none.
+func (p Policies) of(a conversation.ActionRef) (agent, action conversation.ActionPolicy, ok bool) {
+	var used, general bool
 	if a.AgentActionID != "" {
-		agent = p[conversation.ActionKey{AgentActionID: a.AgentActionID}]
+		agent, used = p[conversation.ActionKey{AgentActionID: a.AgentActionID}]
 	}
 	if a.ActionID != "" {
-		action = p[conversation.ActionKey{ActionID: a.ActionID}]
+		action, general = p[conversation.ActionKey{ActionID: a.ActionID}]
 	}
-	return first(agent.Expiration.CompactPromptID, agent.DefaultPromptID, action.DefaultPromptID)
+	return agent, action, used || general
+}
+
+func (p Policies) tool(name string) conversation.ActionPolicy {
+	if name == "" {
+		return conversation.ActionPolicy{}
+	}
+	return p[conversation.ActionKey{ToolName: name}]
+}
+
+// prompt is the prompt of an action, alone: as its agent uses it, else in general.
+func prompt(agent, action conversation.ActionPolicy) conversation.Expiration {
+	if id := cmp.Or(agent.Expiration.CompactPromptID, agent.DefaultPromptID); id != "" {
+		return conversation.Expiration{CompactPromptID: id, Source: conversation.SourceAgentAction}
+	}
+	return conversation.Expiration{
+		CompactPromptID: cmp.Or(action.Expiration.CompactPromptID, action.DefaultPromptID), Source: conversation.SourceAction,
+	}
 }
 
 // prompt is the first prompt that the actions name, or else the tool's policy.
-func (o *Origin) prompt(policies Policies) string {
+func (o *Origin) prompt(policies Policies) conversation.Expiration {
 	for _, a := range o.Actions {
-		if id := policies.prompt(a); id != "" {
-			return id
+		agent, action, _ := policies.of(a)
+		if e := prompt(agent, action); e.CompactPromptID != "" {
+			return e
 		}
 	}
-	if o.Tool == "" {
-		return ""
+	tool := policies.tool(o.Tool)
+	return conversation.Expiration{
+		CompactPromptID: cmp.Or(tool.Expiration.CompactPromptID, tool.DefaultPromptID), Source: conversation.SourceTool,
 	}
-	tool := policies[conversation.ActionKey{ToolName: o.Tool}]
-	return first(tool.Expiration.CompactPromptID, tool.DefaultPromptID)
-}
-
-func first(ids ...string) string {
-	for _, id := range ids {
-		if id != "" {
-			return id
-		}
-	}
-	return ""
 }
 
 // MostAggressive chooses among the configurations of several actions behind one text: the whole one that leaves least, of
 // those that expire at all; fewest turns, then REMOVE over COMPACT, then the first characters over a summary, then the smallest
-// length; of equals, the first. There is at least one.
-func MostAggressive(list []conversation.Expiration) conversation.Expiration {
-	var expiring []conversation.Expiration
+// length; of equals, the first. What one leaves open counts as the conversation's policy has it. There is at least one.
+func MostAggressive(list []conversation.Expiration, policy conversation.Expiration) conversation.Expiration {
+	best, chosen := conversation.Expiration{}, -1
 	for i := range list {
-		if list[i].Expires() {
-			expiring = append(expiring, list[i])
+		e := InForce(&list[i], policy)
+		switch {
+		case chosen >= 0 && best.Expires() && (!e.Expires() || aggressive(&best, &e) <= 0):
+		case chosen >= 0 && !e.Expires() && (best.Mode != conversation.ExpirationNone || e.Mode == conversation.ExpirationNone):
+		default:
+			best, chosen = e, i
 		}
 	}
-	if len(expiring) == 0 {
-		return list[0]
+	return list[chosen]
+}
+
+func aggressive(a, b *conversation.Expiration) int {
+	return cmp.Or(cmp.Compare(*a.Turns, *b.Turns), cmp.Compare(mildness(*a), mildness(*b)), cmp.Compare(a.Length(), b.Length()))
+}
+
+// InForce is what was stored at append with what it leaves open taken from the conversation's policy.
+func InForce(stored *conversation.Expiration, policy conversation.Expiration) conversation.Expiration {
+	if stored == nil {
+		return policy
 	}
-	return slices.MinFunc(expiring, func(a, b conversation.Expiration) int {
-		return cmp.Or(
-			cmp.Compare(*a.Turns, *b.Turns), cmp.Compare(mildness(a), mildness(b)), cmp.Compare(a.Length(), b.Length()),
-		)
-	})
+	return stored.Or(policy)
 }
 
 // mildness orders what can happen to a text by how much it leaves.

@@ -55,7 +55,7 @@ var (
 )
 
 // TestOrigin_Resolve_WhereItComesFrom: explicit; else the agent's action, the action, the tool; overrides above all, field by field;
-// the first level that says counts as a whole (behaviour §5).
+// the first level that says both when and what counts as a whole; what says half is merged with the next (behaviour §5).
 func TestOrigin_Resolve_WhereItComesFrom(t *testing.T) {
 	all := policies(
 		conversation.ActionPolicy{Key: agent, Expiration: life(1, remove)}, conversation.ActionPolicy{Key: act, Expiration: life(2, remove)},
@@ -70,27 +70,33 @@ func TestOrigin_Resolve_WhereItComesFrom(t *testing.T) {
 		want string
 	}{
 		{"nothing said", expiry.Origin{}, "nothing"},
-		{"explicit", expiry.Origin{Explicit: ptr(life(9, shorten)), Actions: both, Tool: "search"}, `turns 9 mode 3 compact 0/- prompt "" from 1`},
-		{"explicit, in part: nothing is filled in", expiry.Origin{Explicit: &conversation.Expiration{Mode: remove}, Actions: both, Tool: "search"},
-			`turns - mode 2 compact 0/- prompt "" from 1`},
-		{"explicit NONE", expiry.Origin{Explicit: &conversation.Expiration{Mode: conversation.ExpirationNone}, Actions: both}, `turns - mode 1 compact 0/- prompt "" from 1`},
-		{"the agent's action", expiry.Origin{Actions: both, Tool: "search"}, `turns 1 mode 2 compact 0/- prompt "" from 2`},
-		{"the action, without the agent's id", expiry.Origin{Actions: []conversation.ActionRef{{ActionID: "act"}}, Tool: "search"}, `turns 2 mode 2 compact 0/- prompt "" from 3`},
+		{"explicit", expiry.Origin{Explicit: []conversation.Expiration{life(9, shorten)}, Actions: both, Tool: "search"}, `turns 9 mode 3 compact 1/500 prompt "" from 1`},
+		{"explicit, in part: the rest is the agent's", expiry.Origin{Explicit: []conversation.Expiration{{Mode: remove}}, Actions: both, Tool: "search"},
+			`turns 1 mode 2 compact 1/500 prompt "" from 1`},
+		{"explicit turns: the rest is the tool's", expiry.Origin{Explicit: []conversation.Expiration{{Turns: ptr(int32(7))}}, Tool: "search"},
+			`turns 7 mode 2 compact 1/500 prompt "" from 1`},
+		{"the result's turns, its message's mode", expiry.Origin{Explicit: []conversation.Expiration{{Turns: ptr(int32(7))}, {Mode: shorten}}, Actions: both},
+			`turns 7 mode 3 compact 1/500 prompt "" from 1`},
+		{"explicit turns and nothing below: open", expiry.Origin{Explicit: []conversation.Expiration{{Turns: ptr(int32(7))}}},
+			`turns 7 mode 0 compact 0/- prompt "" from 1`},
+		{"explicit NONE", expiry.Origin{Explicit: []conversation.Expiration{{Mode: conversation.ExpirationNone}}, Actions: both}, `turns 1 mode 1 compact 1/500 prompt "" from 1`},
+		{"the agent's action", expiry.Origin{Actions: both, Tool: "search"}, `turns 1 mode 2 compact 1/500 prompt "" from 2`},
+		{"the action, without the agent's id", expiry.Origin{Actions: []conversation.ActionRef{{ActionID: "act"}}, Tool: "search"}, `turns 2 mode 2 compact 1/500 prompt "" from 3`},
 		{"the action, for an agent's action without a policy", expiry.Origin{Actions: []conversation.ActionRef{{AgentActionID: "other", ActionID: "act"}}},
-			`turns 2 mode 2 compact 0/- prompt "" from 3`},
+			`turns 2 mode 2 compact 1/500 prompt "" from 3`},
 		{"the tool, for actions without a policy", expiry.Origin{Actions: []conversation.ActionRef{{AgentActionID: "x", ActionID: "y"}}, Tool: "search"},
-			`turns 3 mode 2 compact 0/- prompt "" from 4`},
-		{"the tool", expiry.Origin{Tool: "search"}, `turns 3 mode 2 compact 0/- prompt "" from 4`},
+			`turns 3 mode 2 compact 1/500 prompt "" from 4`},
+		{"the tool", expiry.Origin{Tool: "search"}, `turns 3 mode 2 compact 1/500 prompt "" from 4`},
 		{"another tool", expiry.Origin{Tool: "Search"}, "nothing"},
 		{"ids of one kind are none of another", expiry.Origin{Actions: []conversation.ActionRef{{AgentActionID: "act", ActionID: "agent"}}, Tool: "act"}, "nothing"},
-		{"an override of a field", expiry.Origin{Actions: both, Override: override(conversation.Expiration{Turns: ptr(int32(0))})}, `turns 0 mode 2 compact 0/- prompt "" from 5`},
-		{"an override of another", expiry.Origin{Explicit: ptr(life(9, remove)), Override: override(conversation.Expiration{Mode: shorten, CompactLength: ptr(int32(7))})},
-			`turns 9 mode 3 compact 0/7 prompt "" from 5`},
-		{"an override that sets nothing", expiry.Origin{Actions: both, Override: override(conversation.Expiration{})}, `turns 1 mode 2 compact 0/- prompt "" from 2`},
+		{"an override of a field", expiry.Origin{Actions: both, Override: override(conversation.Expiration{Turns: ptr(int32(0))})}, `turns 0 mode 2 compact 1/500 prompt "" from 5`},
+		{"an override of another", expiry.Origin{Explicit: []conversation.Expiration{life(9, remove)}, Override: override(conversation.Expiration{Mode: shorten, CompactLength: ptr(int32(7))})},
+			`turns 9 mode 3 compact 1/7 prompt "" from 5`},
+		{"an override that sets nothing", expiry.Origin{Actions: both, Override: override(conversation.Expiration{})}, `turns 1 mode 2 compact 1/500 prompt "" from 2`},
 		{"an override over nothing", expiry.Origin{Override: override(life(4, remove))}, `turns 4 mode 2 compact 0/- prompt "" from 5`},
 		{"an override of NONE", expiry.Origin{Actions: both, Override: override(conversation.Expiration{Mode: conversation.ExpirationNone})},
-			`turns 1 mode 1 compact 0/- prompt "" from 5`},
-		{"disabled", expiry.Origin{Explicit: ptr(life(9, remove)), Override: &conversation.ExpirationOverride{Disable: true}}, `turns - mode 1 compact 0/- prompt "" from 5`},
+			`turns 1 mode 1 compact 1/500 prompt "" from 5`},
+		{"disabled", expiry.Origin{Explicit: []conversation.Expiration{life(9, remove)}, Override: &conversation.ExpirationOverride{Disable: true}}, `turns - mode 1 compact 0/- prompt "" from 5`},
 	} {
 		if got := say(tt.o.Resolve(all)); got != tt.want {
 			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
@@ -121,14 +127,14 @@ func TestOrigin_Resolve_Prompts(t *testing.T) {
 		want     string
 	}{
 		{"override", expiry.Origin{Actions: both, Override: over}, actions(named, "agent's default", "action's default"), "override's"},
-		{"override over explicit", expiry.Origin{Explicit: &explicit, Actions: both, Override: over}, actions(named, "", ""), "override's"},
-		{"explicit", expiry.Origin{Explicit: &explicit, Actions: both}, actions(named, "", ""), "explicit"},
+		{"override over explicit", expiry.Origin{Explicit: []conversation.Expiration{explicit}, Actions: both, Override: over}, actions(named, "", ""), "override's"},
+		{"explicit", expiry.Origin{Explicit: []conversation.Expiration{explicit}, Actions: both}, actions(named, "", ""), "explicit"},
 		{"agent's own", expiry.Origin{Actions: both}, actions(named, "agent's default", "action's default"), "agent's own"},
 		{"agent's default", expiry.Origin{Actions: both}, actions(sum, "agent's default", "action's default"), "agent's default"},
 		{"action's default", expiry.Origin{Actions: both}, actions(sum, "", "action's default"), "action's default"},
 		{"nobody's", expiry.Origin{Actions: both}, actions(sum, "", ""), ""},
-		{"of an explicit summary without one", expiry.Origin{Explicit: &sum, Actions: both}, actions(named, "", "action's default"), "agent's own"},
-		{"of an explicit summary, of its tool", expiry.Origin{Explicit: &sum, Tool: "search"}, actions(named, "", ""), "tool's"},
+		{"of an explicit summary without one", expiry.Origin{Explicit: []conversation.Expiration{sum}, Actions: both}, actions(named, "", "action's default"), "agent's own"},
+		{"of an explicit summary, of its tool", expiry.Origin{Explicit: []conversation.Expiration{sum}, Tool: "search"}, actions(named, "", ""), "tool's"},
 		{"of a summary by override", expiry.Origin{Actions: []conversation.ActionRef{{ActionID: "act"}},
 			Override: &conversation.ExpirationOverride{Expiration: conversation.Expiration{CompactMode: conversation.CompactSummary}}},
 			actions(sum, "", "action's default"), "action's default"},
@@ -156,7 +162,7 @@ func TestMostAggressive_AnyOrder(t *testing.T) {
 	for i := range expiring {
 		for j := i + 1; j < len(order); j++ {
 			for _, list := range [][]conversation.Expiration{{order[i], order[j]}, {order[j], order[i]}, {order[j], order[i], order[j]}} {
-				if got := expiry.MostAggressive(list); say(&got) != say(&order[i]) {
+				if got := expiry.MostAggressive(list, conversation.Expiration{}); say(&got) != say(&order[i]) {
 					t.Errorf("of %s and %s: %s", say(&order[i]), say(&order[j]), say(&got))
 				}
 			}
@@ -164,11 +170,15 @@ func TestMostAggressive_AnyOrder(t *testing.T) {
 	}
 	a, b := life(2, remove), life(2, remove)
 	a.CompactPromptID, b.CompactPromptID = "a", "b"
-	if got := expiry.MostAggressive([]conversation.Expiration{a, b}); got.CompactPromptID != "a" {
+	if got := expiry.MostAggressive([]conversation.Expiration{a, b}, conversation.Expiration{}); got.CompactPromptID != "a" {
 		t.Errorf("of equals: %s", say(&got))
 	}
-	if got := expiry.MostAggressive(slices.Clone(order[13:])); say(&got) != say(&order[13]) {
-		t.Errorf("of those that never expire: %s", say(&got))
+	if got := expiry.MostAggressive(slices.Clone(order[13:]), conversation.Expiration{}); say(&got) != say(&order[14]) {
+		t.Errorf("of those that never expire, the first that is not NONE: %s", say(&got))
+	}
+	half := conversation.Expiration{Turns: ptr(int32(1))}
+	if got := expiry.MostAggressive([]conversation.Expiration{a, half}, life(9, shorten)); say(&got) != say(&half) {
+		t.Errorf("what is left open counts as the conversation's policy has it: %s", say(&got))
 	}
 }
 
@@ -191,9 +201,9 @@ func TestOrigin_Resolve_SeveralActions(t *testing.T) {
 		actions []conversation.ActionRef
 		want    string
 	}{
-		{"the agent's policy hides the action's", both, `turns 5 mode 2 compact 0/- prompt "" from 2`},
+		{"the agent's policy hides the action's", both, `turns 5 mode 2 compact 1/500 prompt "" from 2`},
 		{"the agent's of one, another's own", append(slices.Clone(both), refs("soon")...), `turns 4 mode 3 compact 2/10 prompt "" from 3`},
-		{"REMOVE over COMPACT at the same turns", append(refs("two"), both...), `turns 5 mode 2 compact 0/- prompt "" from 2`},
+		{"REMOVE over COMPACT at the same turns", append(refs("two"), both...), `turns 5 mode 2 compact 1/500 prompt "" from 2`},
 		{"NONE is ignored", refs("none", "two", "none"), `turns 5 mode 3 compact 1/10 prompt "" from 3`},
 		{"NONE alone", refs("none"), `turns - mode 1 compact 0/- prompt "" from 3`},
 		{"one without a policy is ignored", refs("unknown", "two"), `turns 5 mode 3 compact 1/10 prompt "" from 3`},

@@ -22,6 +22,10 @@ type Input struct {
 	Placeholder func(recall string) int64
 }
 
+// MinShortened is what clearing must free of a result that expiry has shortened already, in tokens: less is worth less than what is still
+// told of it (behaviour §7).
+const MinShortened = 500
+
 // Target is a tool result that is to be cleared.
 type Target struct {
 	Index  int32
@@ -31,7 +35,8 @@ type Target struct {
 
 // Plan lists what is to be cleared, by message and part; nothing if that is less than Minimum. From the newest message back,
 // parts of every kind are protected until they cover Protect; the part that crosses that line is protected too. What is older is
-// cleared if it is a tool result that has ended, is no placeholder yet, and weighs more than one. Summaries neither count nor are
+// cleared if it is a tool result that has ended, is no placeholder yet, and weighs more than one; by MinShortened, if expiry has
+// shortened it. Summaries neither count nor are
 // cleared. Once the targets are cleared, a plan of what is left is empty.
 func Plan(in Input) []Target {
 	var out []Target
@@ -60,11 +65,15 @@ func (in *Input) clears(u *conversation.Unit, it *conversation.Item, shown int) 
 	if p.Kind != conversation.PartToolResult || !ended(p.Result.State) {
 		return false
 	}
-	if level, _ := in.View.Part(index, it.Position(shown)); level >= conversation.Cleared {
+	level, reason := in.View.Part(index, it.Position(shown))
+	if level >= conversation.Cleared || in.Keep != nil && in.Keep(u.First()) || in.spared(toolOf(u, p.Result)) {
 		return false
 	}
-	kept := in.Keep != nil && in.Keep(u.First())
-	return !kept && !in.spared(toolOf(u, p.Result)) && int64(p.Tokens) > in.Placeholder(p.Result.Recall(index))
+	gain := int64(p.Tokens) - in.Placeholder(p.Result.Recall(index))
+	if reason.Expired() {
+		return gain >= MinShortened
+	}
+	return gain > 0
 }
 
 // ended says whether a result is one that nothing more will come of. One that does not say how it ended has completed.

@@ -168,6 +168,11 @@ func edit(seq int64, index, part int32, level conversation.Level, shown conversa
 	}
 }
 
+func expired(e conversation.Edit) conversation.Edit {
+	e.Reason = conversation.ReasonExpiredSummary
+	return e
+}
+
 // TestPlan_Level: what counts is what is shown of each part, not of the message, in the place where it stands in the original.
 func TestPlan_Level(t *testing.T) {
 	messages := chat(calls("a", "b"), parts(found(30_000, 1), found(30_000, 2)), parts(said(40_000)))
@@ -180,6 +185,10 @@ func TestPlan_Level(t *testing.T) {
 		{"in full", nil, "1.0=30000 1.1=30000"},
 		{"cited", []conversation.Edit{edit(1, 1, 0, conversation.Cited, found(400, 1))}, "1.0=400 1.1=30000"},
 		{"shortened", []conversation.Edit{edit(1, 1, 1, conversation.Shortened, found(400, 2))}, "1.0=30000 1.1=400"},
+		{"shortened by expiry to little", []conversation.Edit{expired(edit(1, 1, 1, conversation.Shortened, found(37, 2)))}, "1.0=30000"},
+		{"shortened by expiry to 500 tokens, of which the placeholder leaves less", []conversation.Edit{expired(edit(1, 1, 1, conversation.Shortened, found(500, 2)))},
+			"1.0=30000"},
+		{"shortened by expiry to much", []conversation.Edit{expired(edit(1, 1, 1, conversation.Shortened, found(600, 2)))}, "1.0=30000 1.1=600"},
 		{"cleared, with a long placeholder", []conversation.Edit{edit(1, 1, 1, conversation.Cleared, found(400, 2))}, "1.0=30000"},
 		{"removed", []conversation.Edit{{Seq: 1, Kind: conversation.EditRemove, Range: conversation.Range{First: 0, End: 2}}}, ""},
 		{"shortened so far that too little would go", []conversation.Edit{

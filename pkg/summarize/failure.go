@@ -27,7 +27,7 @@ const (
 	Echo        Reason = "echo"         // the prompt, or the content's beginning, said back
 	BreakerOpen Reason = "breaker_open" // the model failed again and again, and rests
 	SpendLimit  Reason = "spend_limit"  // the tokens of this minute, or of this conversation, are spent
-	Busy        Reason = "busy"         // too many requests wait already
+	Busy        Reason = "busy"         // too many requests wait already, or no call could be made in time
 	BadTemplate Reason = "bad_template" // the prompt's template fails CheckTemplate
 	Forgotten   Reason = "forgotten"    // the content was dropped meanwhile
 	Closed      Reason = "closed"       // the desk was closed
@@ -73,6 +73,16 @@ func ReasonOf(err error) Reason {
 		return f.Reason
 	default:
 		return Internal
+	}
+}
+
+// Refused says whether a request ended because a limit of rate or spending, ours or the provider's, had no room for it: later it may.
+func Refused(err error) bool {
+	switch ReasonOf(err) {
+	case Busy, SpendLimit, RateLimited:
+		return true
+	default:
+		return false
 	}
 }
 

@@ -60,9 +60,9 @@ func (d *Desk) finish(j *job, result Result) {
 
 func (d *Desk) keep(k key, result Result) {
 	var until time.Time
-	switch ReasonOf(result.Err) {
-	case "":
-	case Busy:
+	switch {
+	case result.Err == nil:
+	case Refused(result.Err):
 		until = d.options.Clock().Add(busyMemory)
 	default:
 		until = d.options.Clock().Add(failureMemory)
@@ -170,6 +170,9 @@ func (d *Desk) attempt(ctx context.Context, r *Request, c candidate) (string, *F
 	case d.places <- struct{}{}:
 		defer func() { <-d.places }()
 	case <-ctx.Done():
+		if endOf(ctx) == Timeout {
+			return "", d.failed(Busy)
+		}
 	}
 	if ctx.Err() != nil { // also where a place was free: then either case may be taken
 		return "", d.failed(endOf(ctx))

@@ -46,8 +46,8 @@ type piece struct {
 
 // CheckTemplate says what is wrong with a prompt's template, in words for whoever wrote it; nil if nothing is. A template has
 // {{content}} once, which becomes a JSON string with its quotation marks, or the JSON document of a span, and may have {{length}}, {{target_length}},
-// {{turn_added}}, which become numbers, and {{message_type}} and {{tool}}, which become JSON strings. Nothing else may follow
-// two opening braces.
+// {{turn_added}}, which become numbers, and {{message_type}} and {{tool}}, which become JSON strings. Spaces inside the braces do not
+// count. Nothing else may follow two opening braces.
 func CheckTemplate(template string) error {
 	_, err := parseTemplate(template)
 	return err
@@ -63,6 +63,7 @@ func parseTemplate(template string) ([]piece, error) {
 			break
 		}
 		name, after, closed := strings.Cut(rest, "}}")
+		name = strings.TrimSpace(name)
 		if _, known := new(Request).value(placeholder(name)); !closed || !known {
 			return nil, fmt.Errorf("has %s, which is none of {{content}}, {{length}}, {{target_length}}, {{message_type}}, {{turn_added}}, {{tool}}",
 				strconv.Quote("{{"+firstChars(name, 30)))

@@ -20,7 +20,8 @@ func TestCheckTemplate(t *testing.T) {
 		"{content}":                        "must have {{content}}",
 		"{{content}}{{content}}":           "only once",
 		"{{content}} {{contents}}":         `"{{contents"`,
-		"{{ content }}":                    `"{{ content "`,
+		"{{ content }} {{\tlength }}":      "",
+		"{{ contents }}":                   `"{{contents"`,
 		"{{content}} {{":                   `"{{"`,
 		"{{content}} {{length":             `"{{length"`,
 		"{{content}} {{}}":                 `"{{"`,
@@ -146,4 +147,12 @@ func FuzzCheckTemplate(f *testing.F) {
 			t.Fatalf("%q became %q", content, got)
 		}
 	})
+}
+
+func TestRequest_Call_SpacesInBraces_DoNotCount(t *testing.T) {
+	r := &Request{Content: "text", Chars: 4, Prompt: conversation.Prompt{Template: "{{ length }}: {{ content }}"}}
+	call, err := r.call("m")
+	if err != nil || call.Prompt != `4: "text"` {
+		t.Errorf("%q, %v", call.Prompt, err)
+	}
 }

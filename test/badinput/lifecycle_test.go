@@ -309,7 +309,7 @@ func catalogueRows() []row {
 	}
 	for what, template := range map[string]string{
 		"without content": secret, "with content twice": "{{content}}{{content}}", "with something else": "{{content}} {{" + secret + "}}",
-		"left open": "{{content}} {{" + secret, "with spaces": "{{ content }}", "too long": "{{content}}" + strings.Repeat("x", 32_768),
+		"left open": "{{content}} {{" + secret, "with content spaced": "{{content}}{{ content }}", "too long": "{{content}}" + strings.Repeat("x", 32_768),
 	} {
 		rows = append(rows, row{"PutPrompt", "template " + what, prompt(func(p *pb.Prompt) { p.Template = template }), invalid("prompt.template")})
 	}

@@ -86,7 +86,7 @@ func exported(export []byte) (s state, err error) {
 
 // comesBack compares a message with what was sent. What was to be erased may be so: all of it, with its lengths.
 func comesBack(sent, got *pb.Message) error {
-	want, back := proto.CloneOf(sent), asSent(got)
+	want, back := proto.CloneOf(sent), asSent(got, sent)
 	if blanked(back) {
 		for i, p := range back.GetParts() {
 			if i < len(want.GetParts()) {
@@ -234,7 +234,7 @@ func (l *ledger) checkOriginal(ctx context.Context, c *process.Client, sent, got
 		return fmt.Errorf("erased, and expanding it answers %w", err)
 	case err != nil:
 		return err
-	case !proto.Equal(sent, asSent(reply.GetMessage())):
+	case !proto.Equal(sent, asSent(reply.GetMessage(), sent)):
 		return errors.New("its original is not what was sent")
 	}
 	l.state.expanded++

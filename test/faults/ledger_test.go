@@ -95,12 +95,16 @@ func (o *op) check(record []*pb.Message, places map[string]int) error {
 	return nil
 }
 
-// asSent is a message without what the server adds to it.
-func asSent(m *pb.Message) *pb.Message {
-	out := proto.CloneOf(m)
+// asSent is a message that came back without what the server adds to it. Of expirations that is what was not sent: replies say all that is
+// in force.
+func asSent(got, sent *pb.Message) *pb.Message {
+	out := proto.CloneOf(got)
 	out.Index, out.CreateTime, out.TurnAdded, out.TokenCount, out.View, out.Estimated = 0, nil, 0, 0, nil, false
-	for _, e := range lives(out) {
-		e.Source = 0
+	out.Expiration = asSaid(out.Expiration, sent.GetExpiration())
+	for i, p := range out.GetParts() {
+		if r := p.GetToolResult(); r != nil && i < len(sent.GetParts()) {
+			r.Expiration = asSaid(r.Expiration, sent.GetParts()[i].GetToolResult().GetExpiration())
+		}
 	}
 	return out
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 
+	"google.golang.org/protobuf/reflect/protoreflect"
+
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
 	"github.com/palimpsest-context/palimpsest/test/faults/process"
 )
@@ -64,6 +66,20 @@ func lives(m *pb.Message) (out []*pb.Expiration) {
 		}
 	}
 	return out
+}
+
+// asSaid is an expiration that came back without what was not said.
+func asSaid(got, said *pb.Expiration) *pb.Expiration {
+	if got == nil || said == nil {
+		return nil
+	}
+	got.ProtoReflect().Range(func(f protoreflect.FieldDescriptor, _ protoreflect.Value) bool {
+		if !said.ProtoReflect().Has(f) {
+			got.ProtoReflect().Clear(f)
+		}
+		return true
+	})
+	return got
 }
 
 // additions are what two plugins add: one block each, beneath a header.

@@ -250,7 +250,11 @@ func (a *journal) clears(e *entry, part int32, tokens int) bool {
 		return false
 	}
 	placeholder := fmt.Sprintf("[Old tool result content cleared. Full text: expand_message(%d)]", e.index)
-	return !e.pinned && !e.leading && !a.lately(u[0], a.turn) && tokens > count(placeholder)
+	least := 1
+	if e.shown[part].expiry { // a short form that little more would come of
+		least = 500
+	}
+	return !e.pinned && !e.leading && !a.lately(u[0], a.turn) && tokens-count(placeholder) >= least
 }
 
 // toolOf is the tool of a result: what it says itself, else that of the first call of its unit with its id that waits.

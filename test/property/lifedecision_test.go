@@ -120,8 +120,14 @@ func (d *decision) edit(ed *conversation.Edit) {
 	switch {
 	case ed.Kind == conversation.EditMask:
 		d.mask(e, ed)
+	case ed.Kind == conversation.EditRemove && ed.Reason == conversation.ReasonRetention:
+		if len(e.view()) > 0 || e.removed {
+			d.fatalf("message %d is removed by retention, and blocks of it are left", e.index)
+		}
 	case ed.Kind == conversation.EditRemove:
 		d.removal(e, ed)
+	case ed.Kind == conversation.EditParts && leaves(ed):
+		d.leaving(e, ed)
 	case ed.Kind == conversation.EditParts && expires(ed.Reason):
 		d.expiry(e, ed)
 	case ed.Kind == conversation.EditParts:
@@ -234,6 +240,31 @@ func (d *decision) removal(e *entry, ed *conversation.Edit) {
 	}
 }
 
+// leaves says whether an edit takes everything from a message but additions that live by their number.
+func leaves(ed *conversation.Edit) bool {
+	return ed.Reason == conversation.ReasonExpired && !slices.ContainsFunc(ed.Parts, func(p conversation.PartEdit) bool {
+		return p.Shown.Kind != conversation.PartUnspecified || p.Level != conversation.Cleared
+	})
+}
+
+// leaving demands of a message that leaves with its unit that the additions stay which live by their number alone, and nothing else.
+func (d *decision) leaving(e *entry, ed *conversation.Edit) {
+	d.removal(e, ed)
+	var gone, want []int32
+	for _, p := range ed.Parts {
+		gone = append(gone, p.Part)
+	}
+	for i := range e.message.Parts {
+		if e.message.Parts[i].Retention.Kind != conversation.RetentionKeepLast || e.masked[int32(i)] {
+			want = append(want, int32(i))
+		}
+	}
+	if !slices.Equal(gone, want) || len(want) == len(e.message.Parts) || e.left {
+		d.fatalf("of message %d blocks %v leave, not %v", e.index, gone, want)
+	}
+	e.left = true
+}
+
 func (d *decision) clipping(e *entry, ed *conversation.Edit) {
 	if d.ample {
 		d.fatalf("message %d is clipped with room for everything", e.index)
@@ -333,7 +364,7 @@ func (d *decision) expired() {
 		return
 	}
 	for _, u := range naiveUnits(d.record) {
-		if u[0].index >= min(d.newest, d.speaker) || d.immortal(u[0]) || !d.visible(u[0]) {
+		if u[0].index >= min(d.newest, d.speaker) || d.immortal(u[0]) || !d.visible(u[0]) || u[0].left {
 			continue
 		}
 		if d.whole(u) {
@@ -388,11 +419,28 @@ func (d *decision) overdue(e *entry, th *thing, erases bool, what string) {
 	waited := d.build.turn - th.since
 	why := d.deferred(e.index)
 	held := why == conversation.ReasonHeldForRewrite && !d.eager() && waited < d.maxDeferral() && !d.coldCache() && !erases
-	unready := why == conversation.ReasonSummaryNotReady && th.life.CompactMode == conversation.CompactSummary && waited < 3 && !erases &&
+	unready := noSummaryYet(why) && th.life.CompactMode == conversation.CompactSummary && d.build.turn-d.unready(e, th) < 3 && !erases &&
 		e.message.Role != conversation.RoleSystem
 	if !held && !unready {
 		d.fatalf("message %d was due in turn %d, and %s (deferred for reason %d)", e.index, th.since, what, why)
 	}
+}
+
+// unready is the first turn in which a thing that is due was shown in full for want of a summary.
+func (d *decision) unready(e *entry, th *thing) int32 {
+	if e.unready == nil {
+		e.unready = map[[2]int32]int32{}
+	}
+	at := [2]int32{th.part, th.since}
+	if _, known := e.unready[at]; !known {
+		e.unready[at] = d.build.turn
+	}
+	return e.unready[at]
+}
+
+// noSummaryYet says whether a reason is that a model's summary is not there.
+func noSummaryYet(why conversation.Reason) bool {
+	return why == conversation.ReasonSummaryNotReady || why == conversation.ReasonSummaryRefused || why == conversation.ReasonSummaryNotAsked
 }
 
 func (d *decision) deferred(index int32) conversation.Reason {

@@ -214,6 +214,10 @@ func resolved(
 	case byTool && tool != "":
 		e = p.Expiration
 	}
+	if e != (conversation.Expiration{}) { // what is drawn says when and what: nothing is left for the conversation's policy
+		length, preserve := int32(500), true
+		e = above(e, conversation.Expiration{CompactMode: conversation.CompactFirstChars, CompactLength: &length, PreserveOriginal: &preserve})
+	}
 	if over != nil {
 		e = above(over.Expiration, e)
 	}

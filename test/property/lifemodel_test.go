@@ -17,6 +17,9 @@ const words = int32(-1)
 // entry is a message in the independent model: what was appended, what is said of its life, and what the log of edits, folded
 // as naively as can be, leaves of it in the view.
 type entry struct {
+	left    bool               // but for additions that live by their number
+	unready map[[2]int32]int32 // the turn in which a summary was first missing, by part and the turn that it is due in
+
 	index   int32
 	message conversation.Message // as it should be on record: the blocks of plugins laid out, contents inline
 	lives   map[int32]*conversation.Expiration
@@ -234,6 +237,7 @@ func fold(record []*entry, ed *conversation.Edit) {
 			e.removed = true
 		case conversation.EditRestore:
 			e.shown, e.masked, e.removed = map[int32]shownForm{}, map[int32]bool{}, false
+			e.left = false
 			e.restored, e.restoredAt, e.restoredSeq, e.fresh = ed.Turn, int32(len(record)), ed.Seq, true
 		case conversation.EditHide:
 			e.hidden = true
@@ -291,11 +295,11 @@ func (e *entry) wordsAt() []int32 {
 
 func (e *entry) thing(part int32, positions []int32, carries bool, results conversation.Expiration, over *conversation.ExpirationOverride) thing {
 	th := thing{entry: e, part: part, positions: positions}
-	switch stored := e.lives[part]; {
-	case stored != nil:
-		th.life = *stored
-	case carries:
+	if carries {
 		th.life = results
+	}
+	if stored := e.lives[part]; stored != nil {
+		th.life = above(*stored, th.life)
 	}
 	if over != nil && carries {
 		th.life = above(over.Expiration, th.life)

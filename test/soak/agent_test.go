@@ -147,7 +147,15 @@ func (a *agent) append(ctx context.Context, messages []*pb.Message) error {
 	return nil
 }
 
+// sumOf is the hash of a message without its expirations: replies say all that is in force.
 func sumOf(m *pb.Message) ([sha256.Size]byte, error) {
+	m = proto.CloneOf(m)
+	m.Expiration = nil
+	for _, p := range m.GetParts() {
+		if r := p.GetToolResult(); r != nil {
+			r.Expiration = nil
+		}
+	}
 	b, err := proto.MarshalOptions{Deterministic: true}.Marshal(m)
 	return sha256.Sum256(b), err
 }

@@ -107,14 +107,8 @@ func (a *agent) same(index int, m *pb.Message) error {
 			p.Retention = nil
 			own = append(own, p)
 		}
-		if e := p.GetToolResult().GetExpiration(); e != nil {
-			e.Source = 0
-		}
 	}
 	m.Parts = own
-	if m.GetExpiration() != nil {
-		m.Expiration.Source = 0
-	}
 	if erased {
 		a.done.erased.Add(1)
 		if !a.record[index].erasable {

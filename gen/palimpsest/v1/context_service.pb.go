@@ -830,7 +830,7 @@ type ExpandMessageRequest struct {
 	//	*ExpandMessageRequest_MessageId
 	//	*ExpandMessageRequest_SummaryId
 	Target isExpandMessageRequest_Target `protobuf_oneof:"target"`
-	// Optional. Why; at most 1,024 bytes. It is not kept.
+	// Optional. Why; at most 1,024 bytes. It is kept with a restoration, and its events tell it; it is never logged.
 	Reason string `protobuf:"bytes,5,opt,name=reason,proto3" json:"reason,omitempty"`
 	// Optional. Restore by default; RETURN_ONLY with a range, with max_tokens, with page_token, or for a summary, where RESTORE must
 	// not be said.

@@ -39,7 +39,7 @@ const (
 	EventType_EVENT_TYPE_REMOVED EventType = 5
 	// Blocks of plugins in it were switched to the persistent variant or dropped.
 	EventType_EVENT_TYPE_RETENTION_APPLIED EventType = 6
-	// ExpandMessage brought it back in full.
+	// ExpandMessage brought it back in full. What its unit showed in full before has no event.
 	EventType_EVENT_TYPE_EXPANDED EventType = 7
 	// Old tool results in it were cleared.
 	EventType_EVENT_TYPE_PRUNED EventType = 8
@@ -138,7 +138,7 @@ const (
 	DecisionKind_DECISION_KIND_COMPACTED DecisionKind = 4
 	// A placeholder stands for a tool result whose turns are over, in a unit that stays.
 	DecisionKind_DECISION_KIND_CLEARED DecisionKind = 5
-	// The message left the view because its turns were over.
+	// The message left the view: its turns were over, or retention left no block of it.
 	DecisionKind_DECISION_KIND_REMOVED DecisionKind = 6
 	// Blocks of plugins are not shown.
 	DecisionKind_DECISION_KIND_MASKED DecisionKind = 7
@@ -265,7 +265,7 @@ const (
 	DecisionReason_DECISION_REASON_EXPAND_REQUEST DecisionReason = 21
 	// Doing it now is not worth what the provider would read anew for it.
 	DecisionReason_DECISION_REASON_HELD_FOR_REWRITE DecisionReason = 22
-	// The model's summary is not there yet.
+	// A model was asked for a summary, which is not there yet.
 	DecisionReason_DECISION_REASON_SUMMARY_NOT_READY DecisionReason = 23
 	// It is a tool result older than the newest tokens, which pruning leaves alone.
 	DecisionReason_DECISION_REASON_PRUNED DecisionReason = 24
@@ -291,6 +291,10 @@ const (
 	DecisionReason_DECISION_REASON_OVER_BUDGET_SHARE DecisionReason = 34
 	// The context is over its budget, and what has a stronger claim on it leaves no room for this.
 	DecisionReason_DECISION_REASON_NO_ROOM DecisionReason = 35
+	// A limit of rate or spending has refused the model's summary; it is asked for again.
+	DecisionReason_DECISION_REASON_SUMMARY_REFUSED DecisionReason = 36
+	// No model was asked for the summary yet; one is asked behind this build, unless it is a dry run.
+	DecisionReason_DECISION_REASON_SUMMARY_NOT_ASKED DecisionReason = 37
 )
 
 // Enum value maps for DecisionReason.
@@ -332,6 +336,8 @@ var (
 		33: "DECISION_REASON_RUN_ENDED",
 		34: "DECISION_REASON_OVER_BUDGET_SHARE",
 		35: "DECISION_REASON_NO_ROOM",
+		36: "DECISION_REASON_SUMMARY_REFUSED",
+		37: "DECISION_REASON_SUMMARY_NOT_ASKED",
 	}
 	DecisionReason_value = map[string]int32{
 		"DECISION_REASON_UNSPECIFIED":             0,
@@ -370,6 +376,8 @@ var (
 		"DECISION_REASON_RUN_ENDED":               33,
 		"DECISION_REASON_OVER_BUDGET_SHARE":       34,
 		"DECISION_REASON_NO_ROOM":                 35,
+		"DECISION_REASON_SUMMARY_REFUSED":         36,
+		"DECISION_REASON_SUMMARY_NOT_ASKED":       37,
 	}
 )
 
@@ -422,7 +430,9 @@ type LifecycleEvent struct {
 	// Output only. The summary that it is about, such as s7; empty for most events.
 	SummaryId string `protobuf:"bytes,9,opt,name=summary_id,json=summaryId,proto3" json:"summary_id,omitempty"`
 	// Output only. The content that it is about, such as c12-k3v9q2mz; empty for most events.
-	ContentId     string `protobuf:"bytes,10,opt,name=content_id,json=contentId,proto3" json:"content_id,omitempty"`
+	ContentId string `protobuf:"bytes,10,opt,name=content_id,json=contentId,proto3" json:"content_id,omitempty"`
+	// Output only. Why the message was to be expanded, in the words of who asked for it; empty for all other events.
+	ExpandReason  string `protobuf:"bytes,11,opt,name=expand_reason,json=expandReason,proto3" json:"expand_reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -523,6 +533,13 @@ func (x *LifecycleEvent) GetSummaryId() string {
 func (x *LifecycleEvent) GetContentId() string {
 	if x != nil {
 		return x.ContentId
+	}
+	return ""
+}
+
+func (x *LifecycleEvent) GetExpandReason() string {
+	if x != nil {
+		return x.ExpandReason
 	}
 	return ""
 }
@@ -723,7 +740,7 @@ var File_palimpsest_v1_event_proto protoreflect.FileDescriptor
 
 const file_palimpsest_v1_event_proto_rawDesc = "" +
 	"\n" +
-	"\x19palimpsest/v1/event.proto\x12\rpalimpsest.v1\x1a\x1bpalimpsest/v1/message.proto\"\xf7\x02\n" +
+	"\x19palimpsest/v1/event.proto\x12\rpalimpsest.v1\x1a\x1bpalimpsest/v1/message.proto\"\x9c\x03\n" +
 	"\x0eLifecycleEvent\x12,\n" +
 	"\x04type\x18\x01 \x01(\x0e2\x18.palimpsest.v1.EventTypeR\x04type\x12\x12\n" +
 	"\x04turn\x18\x02 \x01(\x05R\x04turn\x12#\n" +
@@ -738,7 +755,8 @@ const file_palimpsest_v1_event_proto_rawDesc = "" +
 	"summary_id\x18\t \x01(\tR\tsummaryId\x12\x1d\n" +
 	"\n" +
 	"content_id\x18\n" +
-	" \x01(\tR\tcontentId\"\xca\x02\n" +
+	" \x01(\tR\tcontentId\x12#\n" +
+	"\rexpand_reason\x18\v \x01(\tR\fexpandReason\"\xca\x02\n" +
 	"\bDecision\x12\x1f\n" +
 	"\vfirst_index\x18\x01 \x01(\x05R\n" +
 	"firstIndex\x12\x1d\n" +
@@ -788,7 +806,7 @@ const file_palimpsest_v1_event_proto_rawDesc = "" +
 	"\x14DECISION_KIND_PRUNED\x10\n" +
 	"\x12\x18\n" +
 	"\x14DECISION_KIND_HIDDEN\x10\v\x12\x17\n" +
-	"\x13DECISION_KIND_CITED\x10\f*\x97\n" +
+	"\x13DECISION_KIND_CITED\x10\f*\xe3\n" +
 	"\n" +
 	"\x0eDecisionReason\x12\x1f\n" +
 	"\x1bDECISION_REASON_UNSPECIFIED\x10\x00\x12%\n" +
@@ -827,7 +845,9 @@ const file_palimpsest_v1_event_proto_rawDesc = "" +
 	"%DECISION_REASON_STORE_CONTENT_REQUEST\x10 \x12\x1d\n" +
 	"\x19DECISION_REASON_RUN_ENDED\x10!\x12%\n" +
 	"!DECISION_REASON_OVER_BUDGET_SHARE\x10\"\x12\x1b\n" +
-	"\x17DECISION_REASON_NO_ROOM\x10#BIZGgithub.com/palimpsest-context/palimpsest/gen/palimpsest/v1;palimpsestv1b\x06proto3"
+	"\x17DECISION_REASON_NO_ROOM\x10#\x12#\n" +
+	"\x1fDECISION_REASON_SUMMARY_REFUSED\x10$\x12%\n" +
+	"!DECISION_REASON_SUMMARY_NOT_ASKED\x10%BIZGgithub.com/palimpsest-context/palimpsest/gen/palimpsest/v1;palimpsestv1b\x06proto3"
 
 var (
 	file_palimpsest_v1_event_proto_rawDescOnce sync.Once

@@ -147,6 +147,8 @@ const (
 	ExpirationSource_EXPIRATION_SOURCE_TOOL ExpirationSource = 4
 	// An override of the append, at least in one field.
 	ExpirationSource_EXPIRATION_SOURCE_OVERRIDE ExpirationSource = 5
+	// The conversation's policy, or the server's, as it is now.
+	ExpirationSource_EXPIRATION_SOURCE_POLICY ExpirationSource = 6
 )
 
 // Enum value maps for ExpirationSource.
@@ -158,6 +160,7 @@ var (
 		3: "EXPIRATION_SOURCE_ACTION",
 		4: "EXPIRATION_SOURCE_TOOL",
 		5: "EXPIRATION_SOURCE_OVERRIDE",
+		6: "EXPIRATION_SOURCE_POLICY",
 	}
 	ExpirationSource_value = map[string]int32{
 		"EXPIRATION_SOURCE_UNSPECIFIED":  0,
@@ -166,6 +169,7 @@ var (
 		"EXPIRATION_SOURCE_ACTION":       3,
 		"EXPIRATION_SOURCE_TOOL":         4,
 		"EXPIRATION_SOURCE_OVERRIDE":     5,
+		"EXPIRATION_SOURCE_POLICY":       6,
 	}
 )
 
@@ -198,7 +202,8 @@ func (ExpirationSource) EnumDescriptor() ([]byte, []int) {
 
 // Expiration says how many turns something is shown in full, and what happens then. At the build of turn T it is due when
 // T - max(turn_added, turn_expanded) > turns: what was appended in turn 1 with 2 turns is in full in the turns 2 and 3, and
-// expires in 4. The newest unit never expires. Leading system messages and pinned units never do either.
+// expires in 4. The newest unit never expires. Leading system messages and pinned units never do either. On replies the expiration of a
+// message or result has all fields that count: what nobody has set is there as it is by default.
 type Expiration struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Optional. How many turns it is shown in full after the one it was appended in; 0 to 1,000,000. Not set: for ever. 0 is shown
@@ -215,7 +220,7 @@ type Expiration struct {
 	// Optional. False erases the original when it is due, wherever the message is by then; its length and a keyed hash stay. True
 	// by default.
 	PreserveOriginalContent *bool `protobuf:"varint,6,opt,name=preserve_original_content,json=preserveOriginalContent,proto3,oneof" json:"preserve_original_content,omitempty"`
-	// Output only. Where the settings come from.
+	// Output only. Where the settings come from: the most specific of those that say something.
 	Source        ExpirationSource `protobuf:"varint,7,opt,name=source,proto3,enum=palimpsest.v1.ExpirationSource" json:"source,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -436,14 +441,15 @@ const file_palimpsest_v1_expiration_proto_rawDesc = "" +
 	"\vCompactMode\x12\x1c\n" +
 	"\x18COMPACT_MODE_UNSPECIFIED\x10\x00\x12\x1e\n" +
 	"\x1aCOMPACT_MODE_FIRST_N_CHARS\x10\x01\x12\x1b\n" +
-	"\x17COMPACT_MODE_AI_SUMMARY\x10\x02*\xd3\x01\n" +
+	"\x17COMPACT_MODE_AI_SUMMARY\x10\x02*\xf1\x01\n" +
 	"\x10ExpirationSource\x12!\n" +
 	"\x1dEXPIRATION_SOURCE_UNSPECIFIED\x10\x00\x12\x1e\n" +
 	"\x1aEXPIRATION_SOURCE_EXPLICIT\x10\x01\x12\"\n" +
 	"\x1eEXPIRATION_SOURCE_AGENT_ACTION\x10\x02\x12\x1c\n" +
 	"\x18EXPIRATION_SOURCE_ACTION\x10\x03\x12\x1a\n" +
 	"\x16EXPIRATION_SOURCE_TOOL\x10\x04\x12\x1e\n" +
-	"\x1aEXPIRATION_SOURCE_OVERRIDE\x10\x05BIZGgithub.com/palimpsest-context/palimpsest/gen/palimpsest/v1;palimpsestv1b\x06proto3"
+	"\x1aEXPIRATION_SOURCE_OVERRIDE\x10\x05\x12\x1c\n" +
+	"\x18EXPIRATION_SOURCE_POLICY\x10\x06BIZGgithub.com/palimpsest-context/palimpsest/gen/palimpsest/v1;palimpsestv1b\x06proto3"
 
 var (
 	file_palimpsest_v1_expiration_proto_rawDescOnce sync.Once

@@ -188,6 +188,8 @@ func (c *checks) admitEdit(e *editLine) (field, text string) {
 		return "commit", "must not be above the conversation's version"
 	case (e.Summary != nil) != (e.Kind == editSummarise):
 		return "summary", "belongs to edits that summarise, and to all of them"
+	case len(e.Said) > maxReasonBytes:
+		return "said", fmt.Sprintf("takes more than %d bytes", maxReasonBytes)
 	case (e.Content != "") != e.Kind.aboutContent() || len(e.Content) > maxHandleBytes:
 		return "contentId", fmt.Sprintf("belongs to edits about contents, and to all of them; at most %d bytes", maxHandleBytes)
 	case len(e.Parts)+len(e.Mask) > 0 && e.Range.End != e.Range.First+1:

@@ -14,6 +14,7 @@ import (
 // The limits of source records and runs: those of the requests that make them.
 const (
 	maxHandleBytes   = 64
+	maxReasonBytes   = 1024 // of an expansion
 	maxNameBytes     = 256
 	maxURLBytes      = 2048
 	maxMetadataBytes = 8192

@@ -283,6 +283,8 @@ type editLine struct {
 	After   int64        `json:"tokensAfter"`
 	Erases  bool         `json:"erases,omitempty"`
 	Content string       `json:"contentId,omitempty"`
+	Said    string       `json:"said,omitempty"`
+	Brought []int32      `json:"brought,omitempty"`
 	Commit  uint64       `json:"commit"`
 }
 

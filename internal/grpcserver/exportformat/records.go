@@ -199,6 +199,7 @@ func (l *editLine) record() *conversation.Edit {
 	out := &conversation.Edit{
 		Seq: l.Seq, Kind: conversation.EditKind(l.Kind), Range: l.Range.record(), Mask: l.Mask, Reason: conversation.Reason(l.Reason),
 		Turn: l.Turn, Time: l.Time.UTC(), Before: l.Before, After: l.After, Erases: l.Erases, Content: l.Content, Commit: l.Commit,
+		Said: l.Said, Brought: l.Brought,
 		Parts: each(l.Parts, func(p *shownLine) conversation.PartEdit {
 			return conversation.PartEdit{Part: p.Part, Level: conversation.Level(p.Level), Shown: p.Shown.record()}
 		}),

@@ -259,6 +259,7 @@ func fromEdit(e *conversation.Edit) *editLine {
 	out := &editLine{
 		Seq: e.Seq, Kind: editName(e.Kind), Range: rangeLine(e.Range), Mask: e.Mask, Reason: reasonName(e.Reason), Turn: e.Turn,
 		Time: e.Time.UTC(), Before: e.Before, After: e.After, Erases: e.Erases, Content: e.Content, Commit: e.Commit,
+		Said: e.Said, Brought: e.Brought,
 		Parts: each(e.Parts, func(p *conversation.PartEdit) shownLine {
 			return shownLine{Part: p.Part, Level: levelName(p.Level), Shown: fromPart(&p.Shown)}
 		}),

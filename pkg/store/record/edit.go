@@ -18,7 +18,9 @@ func writeEdit(b []byte, e *conversation.Edit) []byte {
 	b = appendInt(b, 11, e.After)
 	b = appendUint(b, 12, e.Commit)
 	b = appendBool(b, 13, e.Erases)
-	return appendText(b, 14, e.Content)
+	b = appendText(b, 14, e.Content)
+	b = appendText(b, 15, e.Said)
+	return appendPacked(b, 16, e.Brought, false)
 }
 
 func readEdit(r *reader, e *conversation.Edit) {
@@ -52,6 +54,10 @@ func readEdit(r *reader, e *conversation.Edit) {
 			e.Erases = r.bool()
 		case 14:
 			e.Content = r.text()
+		case 15:
+			e.Said = r.text()
+		case 16:
+			packed(r, func(v int32) { e.Brought = append(e.Brought, v) })
 		}
 	}
 }

@@ -66,6 +66,9 @@ func adornEdit(rt *rapid.T, e *conversation.Edit) {
 		}).Draw(rt, "shown")
 	case conversation.EditMask:
 		e.Mask = rapid.SampledFrom([][]int32{nil, {0}, {0, 1}}).Draw(rt, "mask")
+	case conversation.EditRestore:
+		e.Said = rapid.SampledFrom([]string{"", "why"}).Draw(rt, "said")
+		e.Brought = rapid.SampledFrom([][]int32{nil, {1}, {0, 2}}).Draw(rt, "brought")
 	case conversation.EditSummarise:
 		e.Summary = drawSummary(rt)
 	case conversation.EditStoreContent, conversation.EditExpireContent:

@@ -1412,6 +1412,8 @@ type Edit struct {
 	Commit        uint64                 `protobuf:"varint,12,opt,name=commit,proto3" json:"commit,omitempty"`
 	Erases        bool                   `protobuf:"varint,13,opt,name=erases,proto3" json:"erases,omitempty"`
 	ContentId     string                 `protobuf:"bytes,14,opt,name=content_id,json=contentId,proto3" json:"content_id,omitempty"`
+	Said          string                 `protobuf:"bytes,15,opt,name=said,proto3" json:"said,omitempty"`
+	Brought       []int32                `protobuf:"varint,16,rep,packed,name=brought,proto3" json:"brought,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1542,6 +1544,20 @@ func (x *Edit) GetContentId() string {
 		return x.ContentId
 	}
 	return ""
+}
+
+func (x *Edit) GetSaid() string {
+	if x != nil {
+		return x.Said
+	}
+	return ""
+}
+
+func (x *Edit) GetBrought() []int32 {
+	if x != nil {
+		return x.Brought
+	}
+	return nil
 }
 
 // What the view shows for one part.
@@ -3351,7 +3367,7 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\x05model\x18\x04 \x01(\tR\x05model\"W\n" +
 	"\x06Opaque\x12\x1a\n" +
 	"\bprovider\x18\x01 \x01(\tR\bprovider\x121\n" +
-	"\x04json\x18\x02 \x01(\v2\x1d.palimpsest.record.v1.ContentR\x04json\"\xbb\x03\n" +
+	"\x04json\x18\x02 \x01(\v2\x1d.palimpsest.record.v1.ContentR\x04json\"\xe9\x03\n" +
 	"\x04Edit\x12\x10\n" +
 	"\x03seq\x18\x01 \x01(\x03R\x03seq\x12\x12\n" +
 	"\x04kind\x18\x02 \x01(\x05R\x04kind\x121\n" +
@@ -3368,7 +3384,9 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\x06commit\x18\f \x01(\x04R\x06commit\x12\x16\n" +
 	"\x06erases\x18\r \x01(\bR\x06erases\x12\x1d\n" +
 	"\n" +
-	"content_id\x18\x0e \x01(\tR\tcontentId\"f\n" +
+	"content_id\x18\x0e \x01(\tR\tcontentId\x12\x12\n" +
+	"\x04said\x18\x0f \x01(\tR\x04said\x12\x18\n" +
+	"\abrought\x18\x10 \x03(\x05R\abrought\"f\n" +
 	"\bPartEdit\x12\x12\n" +
 	"\x04part\x18\x01 \x01(\x05R\x04part\x12\x14\n" +
 	"\x05level\x18\x02 \x01(\x05R\x05level\x120\n" +

@@ -1,0 +1,196 @@
+package engine_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine"
+	"github.com/palimpsest-context/palimpsest/pkg/store/memory"
+	"github.com/palimpsest-context/palimpsest/pkg/summarize"
+)
+
+// dueAtOnce appends so many results whose summaries are due at the next build, and returns their texts.
+func (b *bench) dueAtOnce(t *testing.T, n int, e *conversation.Expiration) []string {
+	t.Helper()
+	var ids, texts []string
+	for i := range n {
+		ids = append(ids, fmt.Sprint("k", i))
+	}
+	b.append(t, "c", user("go"), call(ids...))
+	for i, id := range ids {
+		texts = append(texts, long(id, 4000+i))
+		b.append(t, "c", resultLiving(id, texts[i], e))
+	}
+	b.append(t, "c", user("next"))
+	return texts
+}
+
+// summaries counts what a build shows a model's summary of, and demands that all the rest stays in full and says why.
+func summaries(t *testing.T, r *engine.BuildResult, texts []string, why ...conversation.Reason) (n int) {
+	t.Helper()
+	for i := range texts {
+		index := int32(2 + i)
+		got, _ := message(r, index)
+		if got == summaryOf(4000+i, index, gist) {
+			n++
+			continue
+		}
+		d := decision(r, index)
+		if got != texts[i] || d == nil || d.Kind != conversation.DecisionDeferred || !slices.Contains(why, d.Reason) || d.Before != d.After {
+			t.Errorf("turn %d: decision about %d: %+v, shows\n%s", r.Turn, index, d, abridged(got))
+		}
+	}
+	return n
+}
+
+// TestEngine_Build_WaitsForTwoSummaries: a build waits for at most 2 calls, and starts the others; all waits share max_wait; what is not
+// ready stays in full, deferred, and says why (behaviour §5).
+func TestEngine_Build_WaitsForTwoSummaries(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		latency time.Duration
+		wait    *time.Duration
+		took    time.Duration
+		ready   int
+		why     conversation.Reason
+	}{
+		{"in time", 2 * time.Second, nil, 2 * time.Second, 2, conversation.ReasonSummaryNotReady},
+		{"none in time", 20 * time.Second, nil, 3 * time.Second, 0, conversation.ReasonSummaryNotReady},
+		{"no time at all", time.Second, ptr(time.Duration(0)), 0, 0, conversation.ReasonSummaryNotAsked},
+		{"more time", 10 * time.Second, ptr(25 * time.Second), 10 * time.Second, 2, conversation.ReasonSummaryNotReady},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				m := writes(gist, tt.latency)
+				desk := summarize.New(summarize.Options{Providers: map[string]summarize.Model{"m": m}, Models: []string{"m/x"}, Parallel: 2, Deadline: 2 * time.Minute})
+				t.Cleanup(desk.Close)
+				b := lifeBench(memory.New(memory.Options{}), func(o *engine.Options) { o.Summaries, o.Defaults.MaxWait = desk, tt.wait })
+				texts := b.dueAtOnce(t, 6, summarised(0, 300))
+				var r *engine.BuildResult
+				if took := timed(func() { r = b.turn(t, "c") }); took != tt.took {
+					t.Errorf("the build took %s, want %s", took, tt.took)
+				}
+				if n := summaries(t, r, texts, tt.why); n != tt.ready || len(r.Degradations) != 6-tt.ready {
+					t.Errorf("%d summaries, want %d, degradations %+v", n, tt.ready, r.Degradations)
+				}
+				for _, d := range r.Degradations {
+					if !strings.HasPrefix(d.Asked, "AI summary of message ") || d.Reason == "" || d.Done == "" {
+						t.Errorf("%+v", d)
+					}
+				}
+				time.Sleep(time.Minute)
+				if n := len(m.calls()); n != 6 {
+					t.Errorf("one build has started %d calls", n)
+				}
+				if n := summaries(t, b.turn(t, "c"), texts); n != 6 {
+					t.Errorf("%d summaries", n)
+				}
+			})
+		})
+	}
+}
+
+// TestEngine_Build_HundredSummaries_WithinThreeBuilds: what nobody waits for is started all the same, so that a hundred summaries that are
+// due at once are the model's within three builds, however close they are to each other.
+func TestEngine_Build_HundredSummaries_WithinThreeBuilds(t *testing.T) {
+	for _, between := range []time.Duration{0, time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			m := writes(gist, 10*time.Millisecond)
+			b := modelBench(t, m, nil)
+			texts := b.dueAtOnce(t, 100, summarised(0, 300))
+			n := 0
+			for range 3 {
+				r := b.turn(t, "c")
+				n = summaries(t, r, texts, conversation.ReasonSummaryNotReady)
+				time.Sleep(between)
+			}
+			if n != 100 || len(m.calls()) != 100 {
+				t.Errorf("%d summaries of 100, %d calls", n, len(m.calls()))
+			}
+		})
+	}
+}
+
+// TestEngine_Build_ErasuresDueAtOnce_AreTheModels: what is to be erased cannot be deferred, and is waited for, however much of it is due;
+// what is late takes the extract after max_wait.
+func TestEngine_Build_ErasuresDueAtOnce_AreTheModels(t *testing.T) {
+	for latency, want := range map[time.Duration]int{100 * time.Millisecond: 12, 20 * time.Second: 0} {
+		synctest.Test(t, func(t *testing.T) {
+			b := modelBench(t, writes(gist, latency), nil)
+			b.dueAtOnce(t, 12, erasing(summarised(0, 300)))
+			var r *engine.BuildResult
+			if took := timed(func() { r = b.turn(t, "c") }); took > 3*time.Second {
+				t.Errorf("the build took %s", took)
+			}
+			n := 0
+			for i := range int32(12) {
+				switch d := decision(r, 2+i); d.Reason {
+				case conversation.ReasonExpiredSummary:
+					n++
+				case conversation.ReasonExpiredExtract:
+				default:
+					t.Errorf("%+v", d)
+				}
+			}
+			if n != want {
+				t.Errorf("latency %s: %d summaries, want %d", latency, n, want)
+			}
+		})
+	}
+}
+
+// TestEngine_Build_RefusedByALimit_IsDeferred: what a limit refuses stays in full, says so, and is asked for again; after 3 turns the extract
+// serves.
+func TestEngine_Build_RefusedByALimit_IsDeferred(t *testing.T) {
+	for _, freed := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			m := writes(gist, 10*time.Millisecond)
+			desk := summarize.New(summarize.Options{
+				Providers: map[string]summarize.Model{"m": m}, Models: []string{"m/x"}, TokensPerMinute: 3000, // room for one call
+			})
+			t.Cleanup(desk.Close)
+			b := lifeBench(memory.New(memory.Options{}), func(o *engine.Options) { o.Summaries = desk })
+			texts := b.dueAtOnce(t, 2, summarised(0, 300))
+			if n := summaries(t, b.turn(t, "c"), texts, conversation.ReasonSummaryRefused); n != 1 {
+				t.Errorf("%d summaries", n)
+			}
+			if freed {
+				time.Sleep(2 * time.Minute)
+				if n := summaries(t, b.turn(t, "c"), texts); n != 2 {
+					t.Errorf("%d summaries once there was room", n)
+				}
+				return
+			}
+			for range 2 {
+				if n := summaries(t, b.turn(t, "c"), texts, conversation.ReasonSummaryRefused); n != 1 {
+					t.Errorf("%d summaries", n)
+				}
+			}
+			r := b.turn(t, "c")
+			if d := decision(r, 2); d.Reason != conversation.ReasonExpiredExtract && decision(r, 3).Reason != conversation.ReasonExpiredExtract {
+				t.Errorf("%+v", r.Decisions)
+			}
+		})
+	}
+}
+
+// TestEngine_Build_FirstAsked_BeginsTheDeferral: what was due for many turns before anybody could ask is waited for as long as the rest.
+func TestEngine_Build_FirstAsked_BeginsTheDeferral(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := modelBench(t, writes(gist, 25*time.Second), func(o *engine.Options) { o.Defaults.MaxWait = ptr(time.Millisecond) })
+		texts := b.dueAtOnce(t, 1, summarised(0, 300))
+		disabled := overriding(conversation.ExpirationOverride{Disable: true})
+		for range 10 {
+			b.turn(t, "c", disabled)
+		}
+		for range 3 {
+			summaries(t, b.turn(t, "c"), texts, conversation.ReasonSummaryNotReady)
+		}
+		wantShown(t, b.turn(t, "c"), 2, extractOf(texts[0], 300, 2))
+	})
+}
