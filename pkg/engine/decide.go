@@ -125,7 +125,7 @@ func pending(u *conversation.Unit, open []*conversation.ToolCall) error {
 // clipOverShare clips single tool results that are over their share of the budget when they first enter a view.
 func (d *deciding) clipOverShare(ctx context.Context) error {
 	var large []target
-	for _, t := range d.results(d.out.units[d.out.tail:]) {
+	for _, t := range d.results(d.out.units) {
 		if t.index >= d.window.head.Seen && t.weight > d.settings.share {
 			t.limit = d.settings.share
 			large = append(large, t)

@@ -253,11 +253,18 @@ func (d *deciding) gain(x *expiry.Due) int64 {
 type measured struct {
 	chars, text       int64 // its text: characters, tokens
 	media, mediaLines int64 // its media: tokens, pieces
+	pieces            int64
 }
+
+// longest is how many characters the text has at most as a summary is made of it: with lines for its media, and what stands between pieces.
+func (o *measured) longest() int64 { return o.chars + o.mediaLines*mediaLineChars + 2*o.pieces }
+
+const mediaLineChars = 300
 
 func measure(x *expiry.Due) (o measured) {
 	m := x.Message()
 	for _, p := range positionsOf(x) {
+		o.pieces++
 		switch part := &m.Parts[p]; part.Kind {
 		case conversation.PartMedia:
 			o.mediaLines, o.media = o.mediaLines+1, o.media+int64(part.Tokens)
@@ -273,6 +280,7 @@ func measure(x *expiry.Due) (o measured) {
 // addResult adds a tool result. What its text weighs beside its media is not on record: about a token for four characters.
 func (o *measured) addResult(p *conversation.Part) {
 	chars, media := p.Result.Text.Chars(), int64(0)
+	o.pieces += int64(len(p.Result.Parts))
 	for i := range p.Result.Parts {
 		chars += p.Result.Parts[i].Text.Chars()
 		if p.Result.Parts[i].Media != nil {

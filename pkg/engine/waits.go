@@ -132,7 +132,7 @@ func (d *deciding) foreseeOne(x *expiry.Due) {
 	if x.Kind != expiry.Compact || x.Expiration.CompactMode != conversation.CompactSummary {
 		return
 	}
-	if m := x.Message(); m.Role == conversation.RoleSystem || measure(x).chars <= int64(x.Expiration.Length()) {
+	if size := measure(x); x.Message().Role == conversation.RoleSystem || size.longest() <= int64(x.Expiration.Length()) {
 		return
 	}
 	if prompt, _ := d.settings.catalogue.prompt(x.Expiration.CompactPromptID); !d.engine.summaries.CanAsk(&prompt) {
@@ -149,7 +149,7 @@ func (d *deciding) foreseeOne(x *expiry.Due) {
 func (d *deciding) prepare(ctx context.Context) {
 	for i := range d.foreseen {
 		o, err := d.original(ctx, &d.foreseen[i])
-		if err != nil {
+		if err != nil || o.Chars <= d.foreseen[i].Expiration.Length() {
 			continue
 		}
 		d.engine.summaries.Start(d.summaryRequest(&d.foreseen[i], o)) //nolint:contextcheck // it goes on behind the build
