@@ -232,13 +232,21 @@ func (d *deciding) least(ctx context.Context, t target) (int64, error) {
 	return e.After, nil
 }
 
-// keepTail makes all of the tail what is sent whatever the window, so that the start stays, and an earlier request that keeps its place.
-func (d *deciding) keepTail(c *claims) {
+// keepTail makes all of the tail what is sent whatever the window, so that the start stays, and what a smaller window shows before it beside
+// the request and the opening: an earlier request that keeps its place, and system messages.
+func (d *deciding) keepTail(c *claims, smaller *conversation.Window) {
 	for i := range d.out.units[:d.out.tail] {
 		if u := &d.out.units[i]; u.Summary == nil && u.First() == d.out.window.Request && u.First() != d.request && !d.pinned(u.First()) {
 			c.Fixed += d.out.weights[i]
 		}
 	}
+	c.System = slices.DeleteFunc(c.System, func(s compaction.Claim) bool {
+		if _, cut := smaller.CutOf(s.First, 0); cut || compaction.Claimed(c.Restored, s.First) {
+			return false
+		}
+		c.Fixed += s.Whole
+		return true
+	})
 	for i := range c.Pieces {
 		if !c.Pieces[i].Claimed { // what is claimed is weighed already
 			c.Fixed += c.Pieces[i].Tokens

@@ -75,7 +75,7 @@ func (d *deciding) inherit(ctx context.Context, smaller conversation.Window) (co
 		return win, err
 	}
 	share := compaction.Fit(c.FitInput)
-	d.keepTail(c)
+	d.keepTail(c, &smaller)
 	r := compaction.Fit(c.FitInput)
 	if c.Request != nil && r.Request < share.Request || c.Opening != nil && r.Opening < share.Opening {
 		return win, nil

@@ -222,7 +222,7 @@ func (a *journal) prunable() []cleared {
 	var out []cleared
 	newer := 0
 	for _, e := range slices.Backward(a.visible()) {
-		if a.summarised(e) && e.index < a.start || e.removed { // a window that was opened afresh shows what a summary stands for elsewhere
+		if s := a.over(e.index); a.summarised(e) && s.Seq > a.afresh || e.removed { // a window that was opened afresh shows what earlier ones stand for
 			continue
 		}
 		for p := len(e.message.Parts) - 1; p >= 0; p-- {
