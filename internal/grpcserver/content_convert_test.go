@@ -21,7 +21,7 @@ func drawCitationsPolicy(t *rapid.T, p *pb.Policy) {
 	flag := rapid.Ptr(rapid.Bool(), true)
 	p.Citations = &pb.CitationsPolicy{
 		Enabled: flag.Draw(t, "citations"), ThresholdChars: rapid.Ptr(rapid.Int32Range(200, 9_000), true).Draw(t, "threshold"),
-		ReleaseOnEndRun: flag.Draw(t, "release"),
+		ReleaseOnEndRun: flag.Draw(t, "release"), RecallTools: drawNames(t),
 	}
 	if proto.Size(p.GetCitations()) == 0 {
 		p.Citations = nil

@@ -106,6 +106,10 @@ func badCitations() map[string]badRequestCase {
 			[]string{"message.parts[0].tool_result.recalled_from.content_id"}},
 		"recalled, index": {recalledResult(&pb.RecalledFrom{Source: &pb.RecalledFrom_MessageIndex{MessageIndex: -1}}),
 			[]string{"message.parts[0].tool_result.recalled_from.message_index"}},
+		"recall tools": {
+			policy(&pb.Policy{Citations: &pb.CitationsPolicy{RecallTools: &pb.NameList{Names: []string{"a", ""}}}}),
+			[]string{"conversation.policy.citations.recall_tools.names[1]"},
+		},
 		"threshold": {policy(&pb.Policy{Citations: &pb.CitationsPolicy{ThresholdChars: pointer(int32(199))}}), []string{"conversation.policy.citations.threshold_chars"}},
 		"empty search": {&pb.SearchMessagesRequest{ConversationId: "c", MaxHits: 101, MaxSnippetChars: 501},
 			[]string{"query", "max_hits", "max_snippet_chars"}},

@@ -69,15 +69,3 @@ func ExpandCall(index int32) string { return fmt.Sprintf("%s(%d)", ToolExpand, i
 
 // RetrieveCall is the call of a tool that brings a content back.
 func RetrieveCall(contentID string) string { return fmt.Sprintf("%s(%q)", ToolRetrieve, contentID) }
-
-// The tools that recall, by the names that models know them under.
-const (
-	ToolExpand   = "expand_message"
-	ToolRetrieve = "retrieve_content"
-	ToolSearch   = "search_conversation"
-)
-
-// IsRecallTool says whether a tool is one of those that recall.
-func IsRecallTool(name string) bool {
-	return name == ToolExpand || name == ToolRetrieve || name == ToolSearch
-}

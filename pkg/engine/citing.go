@@ -60,8 +60,13 @@ func (a *appending) findCited(ctx context.Context, snap *store.Snapshot) error {
 		engine: a.engine, counter: scale{counter: counter}, release: or(p.ReleaseOnEndRun, false),
 		slots: newSlotChanges(map[string][]byte{}), staged: a.cited.stagedShares(),
 	}
+	calls := foresee(&snap.Head, a.request.Messages)
+	r, err := a.recognize(ctx, snap, calls)
+	if err != nil {
+		return err
+	}
 	if or(p.On, false) {
-		a.findParts(c, &snap.Head, int(first(conversation.DefaultThresholdChars, p.ThresholdChars)))
+		a.findParts(c, r, int(first(conversation.DefaultThresholdChars, p.ThresholdChars)))
 	}
 	a.cited = c
 	if err := a.noteRecalled(ctx, snap); err != nil || len(c.parts) == 0 {
@@ -74,11 +79,10 @@ func (a *appending) findCited(ctx context.Context, snap *store.Snapshot) error {
 	return c.findShares()
 }
 
-func (a *appending) findParts(c *citing, head *Head, threshold int) {
-	calls := foresee(head, a.request.Messages)
+func (a *appending) findParts(c *citing, r *recognition, threshold int) {
 	for i := range a.request.Messages {
 		for j := range a.request.Messages[i].Parts {
-			if x, ok := a.citable(calls, i, j, threshold); ok {
+			if x, ok := a.citable(r, blockAt{i, j}, threshold); ok {
 				c.parts = append(c.parts, x)
 			}
 		}
@@ -86,15 +90,15 @@ func (a *appending) findParts(c *citing, head *Head, threshold int) {
 }
 
 // citable says whether a part is cited: a long tool result that was not recalled, or a long text of an action's (behaviour §9).
-func (a *appending) citable(calls foreseen, i, j, threshold int) (citedPart, bool) {
-	m := &a.request.Messages[i]
-	p := &m.Parts[j]
-	x := citedPart{blockAt: blockAt{i, j}, call: -1}
+func (a *appending) citable(r *recognition, at blockAt, threshold int) (citedPart, bool) {
+	m := &a.request.Messages[at.message]
+	p := &m.Parts[at.part]
+	x := citedPart{blockAt: at, call: -1}
 	switch {
-	case m.Pinned || p.Plugin != "":
+	case m.Pinned || p.Plugin != "" || r.excepts(at):
 		return x, false
-	case p.Kind == conversation.PartToolResult && p.Result.Recalled == nil:
-		x.tool = calls.toolOf(p.Result)
+	case p.Kind == conversation.PartToolResult:
+		x.tool = r.calls.toolOf(p.Result)
 		x.text = resultWords(p.Result)
 		if p.Result.Output != conversation.OutputParts {
 			x.whole = &p.Result.Text
@@ -103,11 +107,11 @@ func (a *appending) citable(calls foreseen, i, j, threshold int) (citedPart, boo
 		(m.Type == conversation.TypeActionResult || m.Type == conversation.TypeSubAgentResult):
 		x.text, x.whole = p.Text.Inline, &p.Text
 	}
-	if len(x.text) <= threshold || conversation.IsRecallTool(x.tool) || utf8.RuneCountInString(x.text) <= threshold {
+	if len(x.text) <= threshold || utf8.RuneCountInString(x.text) <= threshold {
 		return x, false
 	}
 	x.sum = sha256.Sum256([]byte(x.text))
-	if c, ok := calls[p.Result]; ok {
+	if c, ok := r.calls[p.Result]; ok {
 		x.call, x.args, x.ordinal = c.Message, c.arguments, c.Ordinal
 	}
 	return x, true
@@ -321,9 +325,9 @@ func mediaWeight(p *conversation.Part, s scale) int32 {
 
 // makeCitation words a citation. head is the content, or its beginning.
 func makeCitation(r *sourceRecord, head string, whole bool, expand string, count func(string) int) (string, *conversation.Citation) {
-	made := citations.Make(citations.Source{
-		Handle: r.Handle, Type: r.Type.String(), URL: r.URL, ContentType: r.ContentType, TotalBytes: r.Bytes, TotalChars: r.Chars, Expand: expand,
-	}, r.Kind, head, whole, count)
+	source := r.cited()
+	source.Expand = expand
+	made := citations.Make(source, r.Kind, head, whole, count)
 	return made.Text, &conversation.Citation{
 		ContentID: r.Handle, SourceType: r.Type, SourceURL: r.URL, ContentType: r.ContentType, TotalBytes: r.Bytes, TotalChars: r.Chars,
 		Location: made.Location, ExcerptFrom: int32(made.ExcerptFrom), ExcerptEnd: int32(made.ExcerptEnd),

@@ -51,6 +51,13 @@ type sourceRecord struct {
 	Content     []byte                  `json:"id,omitempty"` // the id of its chunks; none for an empty content
 }
 
+// cited is the record as citations tell it.
+func (r *sourceRecord) cited() citations.Source {
+	return citations.Source{
+		Handle: r.Handle, Type: r.Type.String(), URL: r.URL, ContentType: r.ContentType, TotalBytes: r.Bytes, TotalChars: r.Chars,
+	}
+}
+
 // maxCitedBy is how many messages a source record names.
 const maxCitedBy = 100
 

@@ -263,8 +263,12 @@ type CitationsPolicy struct {
 	// Optional. True: the originals of what a run's messages cite go when the run has ended. False by default: they live as long as
 	// the message's record.
 	ReleaseOnEndRun *bool `protobuf:"varint,3,opt,name=release_on_end_run,json=releaseOnEndRun,proto3,oneof" json:"release_on_end_run,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// Optional. Tools that recall under names of the caller's own: what they answer is never cited, and neither it nor the call is searched.
+	// None by default. expand_message, retrieve_content and search_conversation are known without, also under a prefix that has palimpsest
+	// as a segment, such as mcp__palimpsest__retrieve_content.
+	RecallTools   *NameList `protobuf:"bytes,4,opt,name=recall_tools,json=recallTools,proto3" json:"recall_tools,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *CitationsPolicy) Reset() {
@@ -316,6 +320,13 @@ func (x *CitationsPolicy) GetReleaseOnEndRun() bool {
 		return *x.ReleaseOnEndRun
 	}
 	return false
+}
+
+func (x *CitationsPolicy) GetRecallTools() *NameList {
+	if x != nil {
+		return x.RecallTools
+	}
+	return nil
 }
 
 // NameList is a list of names that replaces another as a whole.
@@ -1294,11 +1305,12 @@ const file_palimpsest_v1_policy_proto_rawDesc = "" +
 	"\n" +
 	"compaction\x18\b \x01(\v2\x1f.palimpsest.v1.CompactionPolicyR\n" +
 	"compaction\x12<\n" +
-	"\tcitations\x18\t \x01(\v2\x1e.palimpsest.v1.CitationsPolicyR\tcitations\"\xc7\x01\n" +
+	"\tcitations\x18\t \x01(\v2\x1e.palimpsest.v1.CitationsPolicyR\tcitations\"\x83\x02\n" +
 	"\x0fCitationsPolicy\x12\x1d\n" +
 	"\aenabled\x18\x01 \x01(\bH\x00R\aenabled\x88\x01\x01\x12,\n" +
 	"\x0fthreshold_chars\x18\x02 \x01(\x05H\x01R\x0ethresholdChars\x88\x01\x01\x120\n" +
-	"\x12release_on_end_run\x18\x03 \x01(\bH\x02R\x0freleaseOnEndRun\x88\x01\x01B\n" +
+	"\x12release_on_end_run\x18\x03 \x01(\bH\x02R\x0freleaseOnEndRun\x88\x01\x01\x12:\n" +
+	"\frecall_tools\x18\x04 \x01(\v2\x17.palimpsest.v1.NameListR\vrecallToolsB\n" +
 	"\n" +
 	"\b_enabledB\x12\n" +
 	"\x10_threshold_charsB\x15\n" +
@@ -1469,19 +1481,20 @@ var file_palimpsest_v1_policy_proto_depIdxs = []int32{
 	5,  // 6: palimpsest.v1.Policy.pruning:type_name -> palimpsest.v1.PruningPolicy
 	6,  // 7: palimpsest.v1.Policy.compaction:type_name -> palimpsest.v1.CompactionPolicy
 	3,  // 8: palimpsest.v1.Policy.citations:type_name -> palimpsest.v1.CitationsPolicy
-	4,  // 9: palimpsest.v1.PruningPolicy.protected_tools:type_name -> palimpsest.v1.NameList
-	4,  // 10: palimpsest.v1.PruningPolicy.protected_tool_prefixes:type_name -> palimpsest.v1.NameList
-	15, // 11: palimpsest.v1.PruningPolicy.erase_after:type_name -> google.protobuf.Duration
-	0,  // 12: palimpsest.v1.CompactionPolicy.strategy:type_name -> palimpsest.v1.CompactionStrategy
-	16, // 13: palimpsest.v1.ExpirationPolicy.results:type_name -> palimpsest.v1.Expiration
-	1,  // 14: palimpsest.v1.RewritePolicy.mode:type_name -> palimpsest.v1.RewriteMode
-	15, // 15: palimpsest.v1.RewritePolicy.cold_after:type_name -> google.protobuf.Duration
-	16, // 16: palimpsest.v1.ActionPolicy.expiration:type_name -> palimpsest.v1.Expiration
-	17, // [17:17] is the sub-list for method output_type
-	17, // [17:17] is the sub-list for method input_type
-	17, // [17:17] is the sub-list for extension type_name
-	17, // [17:17] is the sub-list for extension extendee
-	0,  // [0:17] is the sub-list for field type_name
+	4,  // 9: palimpsest.v1.CitationsPolicy.recall_tools:type_name -> palimpsest.v1.NameList
+	4,  // 10: palimpsest.v1.PruningPolicy.protected_tools:type_name -> palimpsest.v1.NameList
+	4,  // 11: palimpsest.v1.PruningPolicy.protected_tool_prefixes:type_name -> palimpsest.v1.NameList
+	15, // 12: palimpsest.v1.PruningPolicy.erase_after:type_name -> google.protobuf.Duration
+	0,  // 13: palimpsest.v1.CompactionPolicy.strategy:type_name -> palimpsest.v1.CompactionStrategy
+	16, // 14: palimpsest.v1.ExpirationPolicy.results:type_name -> palimpsest.v1.Expiration
+	1,  // 15: palimpsest.v1.RewritePolicy.mode:type_name -> palimpsest.v1.RewriteMode
+	15, // 16: palimpsest.v1.RewritePolicy.cold_after:type_name -> google.protobuf.Duration
+	16, // 17: palimpsest.v1.ActionPolicy.expiration:type_name -> palimpsest.v1.Expiration
+	18, // [18:18] is the sub-list for method output_type
+	18, // [18:18] is the sub-list for method input_type
+	18, // [18:18] is the sub-list for extension type_name
+	18, // [18:18] is the sub-list for extension extendee
+	0,  // [0:18] is the sub-list for field type_name
 }
 
 func init() { file_palimpsest_v1_policy_proto_init() }

@@ -65,9 +65,10 @@ type recalledLine struct {
 }
 
 type citationsLine struct {
-	On              *bool  `json:"enabled,omitempty"`
-	ThresholdChars  *int32 `json:"thresholdChars,omitempty"`
-	ReleaseOnEndRun *bool  `json:"releaseOnEndRun,omitempty"`
+	On              *bool     `json:"enabled,omitempty"`
+	ThresholdChars  *int32    `json:"thresholdChars,omitempty"`
+	ReleaseOnEndRun *bool     `json:"releaseOnEndRun,omitempty"`
+	RecallTools     *[]string `json:"recallTools,omitempty"`
 }
 
 func fromSource(r *engine.SourceRecord) *sourceLine {

@@ -61,7 +61,8 @@ func readRecalled(r *reader, v *conversation.Recalled) {
 func writeCitations(b []byte, p *conversation.CitationsPolicy) []byte {
 	b = appendSwitch(b, 1, p.On)
 	b = appendSetting(b, 2, p.ThresholdChars)
-	return appendSwitch(b, 3, p.ReleaseOnEndRun)
+	b = appendSwitch(b, 3, p.ReleaseOnEndRun)
+	return appendOptional(b, 4, p.RecallTools, writeNames)
 }
 
 func readCitations(r *reader, p *conversation.CitationsPolicy) {
@@ -73,6 +74,8 @@ func readCitations(r *reader, p *conversation.CitationsPolicy) {
 			p.ThresholdChars = setting[int32](r)
 		case 3:
 			p.ReleaseOnEndRun = toggle(r)
+		case 4:
+			p.RecallTools = optional(r, readNames)
 		}
 	}
 }

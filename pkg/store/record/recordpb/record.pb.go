@@ -2677,6 +2677,7 @@ type CitationsPolicy struct {
 	On              *bool                  `protobuf:"varint,1,opt,name=on,proto3,oneof" json:"on,omitempty"`
 	ThresholdChars  *int32                 `protobuf:"varint,2,opt,name=threshold_chars,json=thresholdChars,proto3,oneof" json:"threshold_chars,omitempty"`
 	ReleaseOnEndRun *bool                  `protobuf:"varint,3,opt,name=release_on_end_run,json=releaseOnEndRun,proto3,oneof" json:"release_on_end_run,omitempty"`
+	RecallTools     *Names                 `protobuf:"bytes,4,opt,name=recall_tools,json=recallTools,proto3" json:"recall_tools,omitempty"`
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
 }
@@ -2730,6 +2731,13 @@ func (x *CitationsPolicy) GetReleaseOnEndRun() bool {
 		return *x.ReleaseOnEndRun
 	}
 	return false
+}
+
+func (x *CitationsPolicy) GetRecallTools() *Names {
+	if x != nil {
+		return x.RecallTools
+	}
+	return nil
 }
 
 // When old tool results are cleared. What is absent is not set.
@@ -3528,11 +3536,12 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\x1b_rewrite_max_deferral_turnsB\x1b\n" +
 	"\x19_rewrite_cold_after_nanosB\x11\n" +
 	"\x0f_max_wait_nanosB\x0f\n" +
-	"\r_keep_opening\"\xb8\x01\n" +
+	"\r_keep_opening\"\xf8\x01\n" +
 	"\x0fCitationsPolicy\x12\x13\n" +
 	"\x02on\x18\x01 \x01(\bH\x00R\x02on\x88\x01\x01\x12,\n" +
 	"\x0fthreshold_chars\x18\x02 \x01(\x05H\x01R\x0ethresholdChars\x88\x01\x01\x120\n" +
-	"\x12release_on_end_run\x18\x03 \x01(\bH\x02R\x0freleaseOnEndRun\x88\x01\x01B\x05\n" +
+	"\x12release_on_end_run\x18\x03 \x01(\bH\x02R\x0freleaseOnEndRun\x88\x01\x01\x12>\n" +
+	"\frecall_tools\x18\x04 \x01(\v2\x1b.palimpsest.record.v1.NamesR\vrecallToolsB\x05\n" +
 	"\x03_onB\x12\n" +
 	"\x10_threshold_charsB\x15\n" +
 	"\x13_release_on_end_run\"\xc6\x03\n" +
@@ -3695,15 +3704,16 @@ var file_recordpb_record_proto_depIdxs = []int32{
 	26, // 45: palimpsest.record.v1.Policy.pruning:type_name -> palimpsest.record.v1.PruningPolicy
 	28, // 46: palimpsest.record.v1.Policy.compaction:type_name -> palimpsest.record.v1.CompactionPolicy
 	25, // 47: palimpsest.record.v1.Policy.citations:type_name -> palimpsest.record.v1.CitationsPolicy
-	27, // 48: palimpsest.record.v1.PruningPolicy.protected_tools:type_name -> palimpsest.record.v1.Names
-	27, // 49: palimpsest.record.v1.PruningPolicy.protected_prefixes:type_name -> palimpsest.record.v1.Names
-	32, // 50: palimpsest.record.v1.Outcome.time:type_name -> google.protobuf.Timestamp
-	32, // 51: palimpsest.record.v1.Task.time:type_name -> google.protobuf.Timestamp
-	52, // [52:52] is the sub-list for method output_type
-	52, // [52:52] is the sub-list for method input_type
-	52, // [52:52] is the sub-list for extension type_name
-	52, // [52:52] is the sub-list for extension extendee
-	0,  // [0:52] is the sub-list for field type_name
+	27, // 48: palimpsest.record.v1.CitationsPolicy.recall_tools:type_name -> palimpsest.record.v1.Names
+	27, // 49: palimpsest.record.v1.PruningPolicy.protected_tools:type_name -> palimpsest.record.v1.Names
+	27, // 50: palimpsest.record.v1.PruningPolicy.protected_prefixes:type_name -> palimpsest.record.v1.Names
+	32, // 51: palimpsest.record.v1.Outcome.time:type_name -> google.protobuf.Timestamp
+	32, // 52: palimpsest.record.v1.Task.time:type_name -> google.protobuf.Timestamp
+	53, // [53:53] is the sub-list for method output_type
+	53, // [53:53] is the sub-list for method input_type
+	53, // [53:53] is the sub-list for extension type_name
+	53, // [53:53] is the sub-list for extension extendee
+	0,  // [0:53] is the sub-list for field type_name
 }
 
 func init() { file_recordpb_record_proto_init() }
