@@ -604,7 +604,8 @@ type Part struct {
 	Plugin string `protobuf:"bytes,9,opt,name=plugin,proto3" json:"plugin,omitempty"`
 	// Output only. The variant of the message that the part stands in.
 	Variant PartVariant `protobuf:"varint,10,opt,name=variant,proto3,enum=palimpsest.v1.PartVariant" json:"variant,omitempty"`
-	// Output only. Set if the part's content was erased: what is left of it.
+	// Output only. Set if the part's content was erased: what is left of it. A tool result or text that went with its run shows its
+	// citation in the content's place.
 	Erasure       *Erasure `protobuf:"bytes,11,opt,name=erasure,proto3" json:"erasure,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
