@@ -9,11 +9,14 @@ import (
 func citationsRules() table[*pb.CitationsPolicy] {
 	return table[*pb.CitationsPolicy]{
 		anything[*pb.CitationsPolicy]("enabled"),
-		optionalNumber("threshold_chars", numberRange(200, 100_000_000), func(p *pb.CitationsPolicy) *int32 { return p.ThresholdChars }),
+		optionalNumber("threshold_chars", thresholdLimit(), func(p *pb.CitationsPolicy) *int32 { return p.ThresholdChars }),
 		anything[*pb.CitationsPolicy]("release_on_end_run"),
 		message("recall_tools", (*pb.CitationsPolicy).GetRecallTools, nameListRules()),
 	}
 }
+
+// thresholdLimit is how long results may be that are not cited, in characters.
+func thresholdLimit() limit { return numberRange(200, 100_000_000) }
 
 func citationsSettables() map[string]setter {
 	return map[string]setter{

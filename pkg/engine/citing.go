@@ -12,6 +12,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/citations"
 	"github.com/palimpsest-context/palimpsest/pkg/compaction"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/expiry"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 	"github.com/palimpsest-context/palimpsest/pkg/tokens"
 )
@@ -65,9 +66,7 @@ func (a *appending) findCited(ctx context.Context, snap *store.Snapshot) error {
 	if err != nil {
 		return err
 	}
-	if or(p.On, false) {
-		a.findParts(c, r, int(first(conversation.DefaultThresholdChars, p.ThresholdChars)))
-	}
+	a.findParts(c, r, p)
 	a.cited = c
 	if err := a.noteRecalled(ctx, snap); err != nil || len(c.parts) == 0 {
 		return err
@@ -79,10 +78,10 @@ func (a *appending) findCited(ctx context.Context, snap *store.Snapshot) error {
 	return c.findShares()
 }
 
-func (a *appending) findParts(c *citing, r *recognition, threshold int) {
+func (a *appending) findParts(c *citing, r *recognition, p conversation.CitationsPolicy) {
 	for i := range a.request.Messages {
 		for j := range a.request.Messages[i].Parts {
-			if x, ok := a.citable(r, blockAt{i, j}, threshold); ok {
+			if x, ok := a.citable(r, blockAt{i, j}, p); ok {
 				c.parts = append(c.parts, x)
 			}
 		}
@@ -90,15 +89,18 @@ func (a *appending) findParts(c *citing, r *recognition, threshold int) {
 }
 
 // citable says whether a part is cited: a long tool result that was not recalled, or a long text of an action's (behaviour §9).
-func (a *appending) citable(r *recognition, at blockAt, threshold int) (citedPart, bool) {
+func (a *appending) citable(r *recognition, at blockAt, policy conversation.CitationsPolicy) (citedPart, bool) {
 	m := &a.request.Messages[at.message]
 	p := &m.Parts[at.part]
 	x := citedPart{blockAt: at, call: -1}
+	if p.Kind == conversation.PartToolResult {
+		x.tool = r.calls.toolOf(p.Result)
+	}
+	threshold, on := a.threshold(m, p, x.tool, policy)
 	switch {
-	case m.Pinned || p.Plugin != "" || r.excepts(at):
+	case !on || m.Pinned || p.Plugin != "" || r.excepts(at):
 		return x, false
 	case p.Kind == conversation.PartToolResult:
-		x.tool = r.calls.toolOf(p.Result)
 		x.text = resultWords(p.Result)
 		if p.Result.Output != conversation.OutputParts {
 			x.whole = &p.Result.Text
@@ -115,6 +117,16 @@ func (a *appending) citable(r *recognition, at blockAt, threshold int) (citedPar
 		x.call, x.args, x.ordinal = c.Message, c.arguments, c.Ordinal
 	}
 	return x, true
+}
+
+// threshold is from how many characters on a part is cited, and whether it ever is: action policies say so before the conversation's.
+func (a *appending) threshold(m *conversation.Message, p *conversation.Part, tool string, policy conversation.CitationsPolicy) (int, bool) {
+	o := expiry.Origin{Actions: m.Actions, Tool: tool}
+	if p.Result != nil && len(p.Result.Actions) > 0 {
+		o.Actions = p.Result.Actions
+	}
+	own := o.Citing(a.policies)
+	return int(first(conversation.DefaultThresholdChars, own.ThresholdChars, policy.ThresholdChars)), or(own.On, or(policy.On, false))
 }
 
 // resultWords is the text of a tool result without its media.
