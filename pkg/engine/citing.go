@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"maps"
@@ -36,12 +37,13 @@ type blockAt struct{ message, part int }
 // citedPart is a part that is to be cited.
 type citedPart struct {
 	blockAt
-	text  string
-	whole *conversation.Content // the one run of content that is the text; nil if several are
-	sum   [32]byte
-	tool  string
-	call  int32 // message that holds the call; -1 if it is in the request, or unknown
-	args  string
+	text   string
+	whole  *conversation.Content // the one run of content that is the text; nil if several are
+	sum    [32]byte
+	tool   string
+	source *conversation.ResultSource
+	call   int32 // message that holds the call; -1 if it is in the request, or unknown
+	args   string
 	// ordinal is the call's, if there is one.
 	ordinal int32
 
@@ -101,7 +103,7 @@ func (a *appending) citable(r *recognition, at blockAt, policy conversation.Cita
 	case !on || m.Pinned || p.Plugin != "" || r.excepts(at):
 		return x, false
 	case p.Kind == conversation.PartToolResult:
-		x.text = resultWords(p.Result)
+		x.text, x.source = resultWords(p.Result), p.Result.Source
 		if p.Result.Output != conversation.OutputParts {
 			x.whole = &p.Result.Text
 		}
@@ -260,12 +262,25 @@ func (a *appending) citeOne(c *store.Change, x *citedPart, now time.Time) error 
 // describe is the source record of a part that is cited.
 func (c *citing) describe(message int32, run string, x *citedPart) *sourceRecord {
 	kind := citations.KindOf("", x.text)
-	return &sourceRecord{
+	r := &sourceRecord{
 		Handle: newHandle(x.number, c.engine.ids()), Type: sourceType(citations.SourceType(x.tool, kind, x.text)),
 		URL: citations.SourceURL(kind, x.text, x.args), ContentType: kind.MediaType(), Kind: kind,
 		Bytes: int64(len(x.text)), Chars: int64(utf8.RuneCountInString(x.text)), SHA256: x.sum[:],
 		CitedBy: []int32{message}, Run: run, AtAppend: true, Message: message, Part: int32(x.part),
 	}
+	r.say(x.source)
+	return r
+}
+
+// say takes over what the caller says of the source.
+func (r *sourceRecord) say(s *conversation.ResultSource) {
+	if s == nil {
+		return
+	}
+	if s.Type != conversation.SourceTypeUnspecified {
+		r.Type = s.Type
+	}
+	r.URL, r.Title = cmp.Or(s.URL, r.URL), s.Title
 }
 
 func sourceType(name string) conversation.SourceType {
@@ -341,7 +356,7 @@ func makeCitation(r *sourceRecord, head string, whole bool, expand string, count
 	source.Expand = expand
 	made := citations.Make(source, r.Kind, head, whole, count)
 	return made.Text, &conversation.Citation{
-		ContentID: r.Handle, SourceType: r.Type, SourceURL: r.URL, ContentType: r.ContentType, TotalBytes: r.Bytes, TotalChars: r.Chars,
+		ContentID: r.Handle, SourceType: r.Type, SourceURL: r.URL, SourceTitle: r.Title, ContentType: r.ContentType, TotalBytes: r.Bytes, TotalChars: r.Chars,
 		Location: made.Location, ExcerptFrom: int32(made.ExcerptFrom), ExcerptEnd: int32(made.ExcerptEnd),
 		HowFrom: int32(len(made.Text) - len(made.HowToRetrieve)),
 	}

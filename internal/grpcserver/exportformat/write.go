@@ -240,7 +240,7 @@ func fromMedia(m *conversation.Media) *mediaLine {
 func fromResult(r *conversation.ToolResult) *resultLine {
 	out := &resultLine{
 		CallID: r.CallID, Name: r.Name, State: stateName(r.State), Actions: each(r.Actions, fromAction), Ordinal: r.Ordinal,
-		Expiration: fromExpiration(r.Expiration), Recalled: fromRecalled(r.Recalled),
+		Expiration: fromExpiration(r.Expiration), Recalled: fromRecalled(r.Recalled), Source: fromOrigin(r.Source),
 	}
 	switch r.Output {
 	case conversation.OutputText:

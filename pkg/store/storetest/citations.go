@@ -18,6 +18,10 @@ func drawCitationsPolicy(rt *rapid.T, p *conversation.Policy) {
 	}).Draw(rt, "citations")
 }
 
+func drawSource(rt *rapid.T) *conversation.ResultSource {
+	return rapid.SampledFrom([]*conversation.ResultSource{nil, {}, {Title: "Letters"}, {Type: conversation.SourceTypeWeb, URL: "https://a.example"}}).Draw(rt, "source")
+}
+
 func drawRecalled(rt *rapid.T) *conversation.Recalled {
 	return rapid.SampledFrom([]*conversation.Recalled{nil, {}, {Index: 2}, {ContentID: "c1-aaaaaaaa"}}).Draw(rt, "recalled")
 }
