@@ -1126,7 +1126,7 @@ type ToolResult struct {
 	// Optional. The actions behind the result; at most 64. The message's by default.
 	Actions []*ActionRef `protobuf:"bytes,8,rep,name=actions,proto3" json:"actions,omitempty"`
 	// Optional. What the result was recalled from, as AnswerToolCall fills it in. Such a result is never cited, and when it leaves the view
-	// what stands for it names its source.
+	// what stands for it names its source. On replies also set where the arguments of a recall tool's call, or a citation that came back, say so.
 	RecalledFrom *RecalledFrom `protobuf:"bytes,9,opt,name=recalled_from,json=recalledFrom,proto3" json:"recalled_from,omitempty"`
 	// Output only. Set where a view shows a citation in text's place: what it cites.
 	Citation *Citation `protobuf:"bytes,10,opt,name=citation,proto3" json:"citation,omitempty"`

@@ -387,7 +387,7 @@ type PruningPolicy struct {
 	MinimumTokens *int32 `protobuf:"varint,3,opt,name=minimum_tokens,json=minimumTokens,proto3,oneof" json:"minimum_tokens,omitempty"`
 	// Optional. What one part counts at most for both, in tokens; 1 to 100,000,000; 50,000 by default.
 	MaxPartTokens *int32 `protobuf:"varint,4,opt,name=max_part_tokens,json=maxPartTokens,proto3,oneof" json:"max_part_tokens,omitempty"`
-	// Optional. Tools whose results are never cleared. By default skill, expand_message, retrieve_content and search_conversation.
+	// Optional. Tools whose results are never cleared. By default skill, and the tools that recall under all their names.
 	ProtectedTools *NameList `protobuf:"bytes,5,opt,name=protected_tools,json=protectedTools,proto3" json:"protected_tools,omitempty"`
 	// Optional. Beginnings of names of tools whose results are never cleared. By default tool-.
 	ProtectedToolPrefixes *NameList `protobuf:"bytes,6,opt,name=protected_tool_prefixes,json=protectedToolPrefixes,proto3" json:"protected_tool_prefixes,omitempty"`
