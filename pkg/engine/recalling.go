@@ -85,6 +85,10 @@ func (r *recognition) consider(at blockAt) {
 
 // citationForm is a text that has the form of a citation; empty if it has not. Frameworks hand text on as a JSON string.
 func citationForm(text string) string {
+	const longest = 64 << 10 // bytes: no citation is longer, however it is escaped
+	if len(text) > longest {
+		return ""
+	}
 	text = strings.TrimSpace(text)
 	if strings.HasPrefix(text, `"`) {
 		var s string
