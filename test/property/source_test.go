@@ -274,6 +274,7 @@ func (r *research) keep() {
 func (r *research) endRun() {
 	id := rapid.SampledFrom([]string{"r1", "r2"}).Draw(r.t, "run that ends")
 	grace := rapid.SampledFrom([]time.Duration{0, time.Hour}).Draw(r.t, "grace")
+	r.gone()
 	before, request := r.head(), r.request("EndRun")
 	var got *engine.EndRunResult
 	err := r.insist(func() (err error) {
@@ -284,7 +285,6 @@ func (r *research) endRun() {
 	if err != nil || got.Revision != before.Revision+1 || r.head().Revision != got.Revision {
 		r.t.Fatalf("ending run %q answers %+v (%v), revision was %d", id, got, err, before.Revision)
 	}
-	r.gone()
 	left := int32(0)
 	for _, h := range r.held {
 		if h.run == id && !h.gone {
