@@ -40,6 +40,7 @@ func (r *research) gone() {
 		run := r.runs[h.run]
 		h.gone = h.gone || h.run != "" && run.over() || h.message >= 0 && erased[[2]int32{h.message, h.part}]
 	}
+	r.note() // what was overdue went with the reading
 }
 
 // judge reads everything.
