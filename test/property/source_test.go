@@ -105,6 +105,7 @@ func (r *research) text() string {
 }
 
 func (r *research) step(budget int32) {
+	r.note() // what was overdue may have gone with a reading
 	switch rapid.IntRange(0, 16).Draw(r.t, "step") {
 	case 0, 1:
 		r.keep()
