@@ -28,7 +28,11 @@ func fromActionKey(m actionKeyed) conversation.ActionKey {
 func actionPolicyRules() table[*pb.ActionPolicy] {
 	return append(actionKeyRules[*pb.ActionPolicy](),
 		message("expiration", (*pb.ActionPolicy).GetExpiration, expirationRules()),
-		text("default_compact_prompt_id", optionalNameLimit(), (*pb.ActionPolicy).GetDefaultCompactPromptId))
+		text("default_compact_prompt_id", optionalNameLimit(), (*pb.ActionPolicy).GetDefaultCompactPromptId),
+		message("citations", (*pb.ActionPolicy).GetCitations, table[*pb.ActionCitations]{
+			anything[*pb.ActionCitations]("enabled"),
+			optionalNumber("threshold_chars", thresholdLimit(), func(c *pb.ActionCitations) *int32 { return c.ThresholdChars }),
+		}))
 }
 
 func fromActionPolicy(p *pb.ActionPolicy) conversation.ActionPolicy {
@@ -36,11 +40,17 @@ func fromActionPolicy(p *pb.ActionPolicy) conversation.ActionPolicy {
 	if e := fromExpiration(p.GetExpiration()); e != nil {
 		out.Expiration = *e
 	}
+	if c := p.GetCitations(); c != nil {
+		out.Citations = conversation.ActionCitations{On: c.Enabled, ThresholdChars: c.ThresholdChars}
+	}
 	return out
 }
 
 func toActionPolicy(p conversation.ActionPolicy) *pb.ActionPolicy {
 	out := &pb.ActionPolicy{Expiration: toExpiration(&p.Expiration), DefaultCompactPromptId: p.DefaultPromptID}
+	if c := p.Citations; c != (conversation.ActionCitations{}) {
+		out.Citations = &pb.ActionCitations{Enabled: c.On, ThresholdChars: c.ThresholdChars}
+	}
 	switch {
 	case p.Key.AgentActionID != "":
 		out.Key = &pb.ActionPolicy_AgentActionId{AgentActionId: p.Key.AgentActionID}

@@ -21,7 +21,7 @@ func drawCitationsPolicy(t *rapid.T, p *pb.Policy) {
 	flag := rapid.Ptr(rapid.Bool(), true)
 	p.Citations = &pb.CitationsPolicy{
 		Enabled: flag.Draw(t, "citations"), ThresholdChars: rapid.Ptr(rapid.Int32Range(200, 9_000), true).Draw(t, "threshold"),
-		ReleaseOnEndRun: flag.Draw(t, "release"),
+		ReleaseOnEndRun: flag.Draw(t, "release"), RecallTools: drawNames(t),
 	}
 	if proto.Size(p.GetCitations()) == 0 {
 		p.Citations = nil
@@ -33,7 +33,7 @@ const shownText = "[c1-abc] Zürich is a city … ask retrieve_content"
 // shown is a citation of shownText.
 func shown() *conversation.Citation {
 	return &conversation.Citation{
-		ContentID: "c1-abc", SourceType: conversation.SourceTypeWeb, SourceURL: "https://example.org", ContentType: "text/html",
+		ContentID: "c1-abc", SourceType: conversation.SourceTypeWeb, SourceURL: "https://example.org", SourceTitle: "Zürich", ContentType: "text/html",
 		TotalBytes: 2_100_000, TotalChars: 2_000_000, Location: "beginning",
 		ExcerptFrom: 9, ExcerptEnd: int32(strings.Index(shownText, " …")), HowFrom: int32(strings.Index(shownText, "ask")),
 	}
@@ -42,7 +42,7 @@ func shown() *conversation.Citation {
 func shownProto() *pb.Citation {
 	return &pb.Citation{
 		ContentId: "c1-abc", Excerpt: "Zürich is a city", Location: "beginning", TotalChars: 2_000_000, TotalBytes: 2_100_000,
-		SourceType: pb.SourceType_SOURCE_TYPE_WEB, SourceUrl: "https://example.org", ContentType: "text/html",
+		SourceType: pb.SourceType_SOURCE_TYPE_WEB, SourceUrl: "https://example.org", SourceTitle: "Zürich", ContentType: "text/html",
 		HowToRetrieve: "ask retrieve_content", Text: shownText,
 	}
 }
@@ -86,12 +86,12 @@ func TestToPart_DamagedCitation_CanStillBeSent(t *testing.T) {
 func TestToSource_EveryField(t *testing.T) {
 	at := time.UnixMilli(1_700_000_000_123)
 	full := engine.Source{
-		ContentID: "c1-abc", Type: conversation.SourceTypeDatabase, URL: "u", ContentType: "application/json", Bytes: 2, Chars: 1,
+		ContentID: "c1-abc", Type: conversation.SourceTypeDatabase, URL: "u", Title: "n", ContentType: "application/json", Bytes: 2, Chars: 1,
 		SHA256: &[32]byte{0xab}, Accessed: at, CitedBy: []int32{1, 5}, Expired: true, RunID: "r", Metadata: "{}", AtAppend: true,
 		Expires: at.Add(time.Hour),
 	}
 	want := &pb.SourceRecord{
-		ContentId: "c1-abc", SourceType: pb.SourceType_SOURCE_TYPE_DATABASE, SourceUrl: "u", ContentType: "application/json", TotalBytes: 2,
+		ContentId: "c1-abc", SourceType: pb.SourceType_SOURCE_TYPE_DATABASE, SourceUrl: "u", SourceTitle: "n", ContentType: "application/json", TotalBytes: 2,
 		TotalChars: 1, Sha256: "ab" + strings.Repeat("0", 62), AccessTime: timestamppb.New(at), CitedBy: []int32{1, 5},
 		State: pb.ContentState_CONTENT_STATE_EXPIRED, RunId: "r", MetadataJson: "{}", CitedAtAppend: true,
 		ExpireTime: timestamppb.New(at.Add(time.Hour)),

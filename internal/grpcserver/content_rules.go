@@ -17,11 +17,28 @@ func headerRules() table[*pb.StoreContentHeader] {
 		text("run_id", optionalNameLimit(), (*pb.StoreContentHeader).GetRunId),
 		enum("source_type", (*pb.StoreContentHeader).GetSourceType),
 		text("source_url", atMostBytes(2048), (*pb.StoreContentHeader).GetSourceUrl),
+		shownName("source_title", optionalNameLimit(), (*pb.StoreContentHeader).GetSourceTitle),
 		text("content_type", optionalNameLimit(), (*pb.StoreContentHeader).GetContentType),
 		optionalText("metadata_json", atMostBytes(8192), (*pb.StoreContentHeader).GetMetadataJson, jsonObject),
 		requestID((*pb.StoreContentHeader).GetRequestId),
 		digest("sha256", (*pb.StoreContentHeader).GetSha256),
 	}
+}
+
+// sourceRules are those of what a caller says that a result came from.
+func sourceRules() table[*pb.ResultSource] {
+	return table[*pb.ResultSource]{
+		enum("type", (*pb.ResultSource).GetType),
+		shownName("url", atMostBytes(2048), (*pb.ResultSource).GetUrl),
+		shownName("title", optionalNameLimit(), (*pb.ResultSource).GetTitle),
+	}
+}
+
+// shownName is a text that a citation shows on a line of its own making.
+func shownName[M any](field string, l limit, get func(M) string) rule[M] {
+	r := text(field, l, get, noControls)
+	r.limits = append(r.limits, "no control characters")
+	return r
 }
 
 // digest is a SHA-256 in hexadecimal digits, or nothing.

@@ -57,11 +57,11 @@ func badContents() map[string]badRequestCase {
 	return map[string]badRequestCase{
 		"no piece": {&pb.StoreContentRequest{}, []string{"piece"}},
 		"header": {headerOf(&pb.StoreContentHeader{
-			ConversationId: "a\n", RunId: longText, SourceType: 6, SourceUrl: strings.Repeat("u", 2049), ContentType: longText,
+			ConversationId: "a\n", RunId: longText, SourceType: 6, SourceUrl: strings.Repeat("u", 2049), ContentType: longText, SourceTitle: longText,
 			MetadataJson: "[]", RequestId: longText, Sha256: "ab",
 		}), []string{
 			"header.conversation_id", "header.run_id", "header.source_type", "header.source_url", "header.content_type",
-			"header.metadata_json", "header.request_id", "header.sha256",
+			"header.metadata_json", "header.request_id", "header.sha256", "header.source_title",
 		}},
 		"empty header":    {headerOf(&pb.StoreContentHeader{}), []string{"header.conversation_id"}},
 		"no hexadecimal":  {headerOf(&pb.StoreContentHeader{ConversationId: "c", Sha256: strings.Repeat("g", 64)}), []string{"header.sha256"}},
@@ -96,16 +96,24 @@ func badContents() map[string]badRequestCase {
 func badCitations() map[string]badRequestCase {
 	citation := &pb.Part{Content: &pb.Part_Citation{Citation: &pb.Citation{ContentId: "c1-abc", Text: "x"}}}
 	return map[string]badRequestCase{
-		"a user's citation":   {appendOf(pb.Role_ROLE_USER, citation), []string{"message.parts[0].citation"}},
-		"a model's citation":  {appendOf(pb.Role_ROLE_ASSISTANT, citation), []string{"message.parts[0].citation"}},
-		"a tool's citation":   {appendOf(pb.Role_ROLE_TOOL, citation), []string{"message.parts[0].citation"}},
-		"an added citation":   {with(addition(citation)), []string{"additional_content[0].parts[0].citation"}},
+		"a user's citation":  {appendOf(pb.Role_ROLE_USER, citation), []string{"message.parts[0].citation"}},
+		"a model's citation": {appendOf(pb.Role_ROLE_ASSISTANT, citation), []string{"message.parts[0].citation"}},
+		"a tool's citation":  {appendOf(pb.Role_ROLE_TOOL, citation), []string{"message.parts[0].citation"}},
+		"an added citation":  {with(addition(citation)), []string{"additional_content[0].parts[0].citation"}},
+		"source": {
+			appendOf(pb.Role_ROLE_TOOL, resultPart(&pb.ToolResult{CallId: "a", Source: &pb.ResultSource{Type: 6, Url: "a\nb", Title: strings.Repeat("x", long)}})),
+			[]string{"message.parts[0].tool_result.source.type", "message.parts[0].tool_result.source.url", "message.parts[0].tool_result.source.title"},
+		},
 		"recalled from":       {recalledResult(&pb.RecalledFrom{}), []string{"message.parts[0].tool_result.recalled_from.source"}},
 		"recalled, no handle": {recalledResult(&pb.RecalledFrom{Source: &pb.RecalledFrom_ContentId{}}), []string{"message.parts[0].tool_result.recalled_from.content_id"}},
 		"recalled, handle": {recalledResult(&pb.RecalledFrom{Source: &pb.RecalledFrom_ContentId{ContentId: strings.Repeat("x", 65)}}),
 			[]string{"message.parts[0].tool_result.recalled_from.content_id"}},
 		"recalled, index": {recalledResult(&pb.RecalledFrom{Source: &pb.RecalledFrom_MessageIndex{MessageIndex: -1}}),
 			[]string{"message.parts[0].tool_result.recalled_from.message_index"}},
+		"recall tools": {
+			policy(&pb.Policy{Citations: &pb.CitationsPolicy{RecallTools: &pb.NameList{Names: []string{"a", ""}}}}),
+			[]string{"conversation.policy.citations.recall_tools.names[1]"},
+		},
 		"threshold": {policy(&pb.Policy{Citations: &pb.CitationsPolicy{ThresholdChars: pointer(int32(199))}}), []string{"conversation.policy.citations.threshold_chars"}},
 		"empty search": {&pb.SearchMessagesRequest{ConversationId: "c", MaxHits: 101, MaxSnippetChars: 501},
 			[]string{"query", "max_hits", "max_snippet_chars"}},

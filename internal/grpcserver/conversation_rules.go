@@ -8,9 +8,7 @@ import (
 
 // conversationID is the field that names a conversation.
 func conversationID[M any](field string, get func(M) string) rule[M] {
-	r := text(field, nameLimit(), get, noControls)
-	r.limits = append(r.limits, "no control characters")
-	return r
+	return shownName(field, nameLimit(), get)
 }
 
 func requestID[M any](get func(M) string) rule[M] {

@@ -45,6 +45,7 @@ func drawResult(t *rapid.T) *pb.ToolResult {
 		CallId: words().Draw(t, "call"), Name: words().Draw(t, "name"), State: pb.ToolResultState(rapid.IntRange(0, 2).Draw(t, "state")),
 		Actions:    rapid.SliceOfN(rapid.Custom(drawAction), 0, 2).Draw(t, "actions"),
 		Expiration: drawExpiration(t), RecalledFrom: drawRecalled(t),
+		Source: drawOrigin(t),
 	}
 	switch rapid.IntRange(0, 2).Draw(t, "output") {
 	case 0:
@@ -55,6 +56,13 @@ func drawResult(t *rapid.T) *pb.ToolResult {
 		r.Output = &pb.ToolResult_Parts{Parts: &pb.ToolResultParts{Parts: rapid.SliceOfN(rapid.Custom(drawPiece), 1, 3).Draw(t, "pieces")}}
 	}
 	return r
+}
+
+func drawOrigin(t *rapid.T) *pb.ResultSource {
+	if rapid.Bool().Draw(t, "no source") {
+		return nil
+	}
+	return &pb.ResultSource{Type: pb.SourceType(rapid.IntRange(0, 5).Draw(t, "type")), Url: words().Draw(t, "url"), Title: words().Draw(t, "title")}
 }
 
 func drawRecalled(t *rapid.T) *pb.RecalledFrom {

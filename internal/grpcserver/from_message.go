@@ -88,6 +88,7 @@ func fromResult(r *pb.ToolResult) *conversation.ToolResult {
 
 		Expiration: fromExpiration(r.GetExpiration()),
 		Recalled:   fromRecalled(r.GetRecalledFrom()),
+		Source:     fromResultSource(r.GetSource()),
 	}
 	switch output := r.GetOutput().(type) {
 	case *pb.ToolResult_Text:
@@ -105,6 +106,13 @@ func fromRecalled(r *pb.RecalledFrom) *conversation.Recalled {
 		return nil
 	}
 	return &conversation.Recalled{ContentID: r.GetContentId(), Index: r.GetMessageIndex()}
+}
+
+func fromResultSource(s *pb.ResultSource) *conversation.ResultSource {
+	if s == nil {
+		return nil
+	}
+	return &conversation.ResultSource{Type: conversation.SourceType(s.GetType()), URL: s.GetUrl(), Title: s.GetTitle()}
 }
 
 func fromPiece(p *pb.ToolResultPart) conversation.ResultPart {

@@ -178,10 +178,14 @@ func badCatalogues() map[string]badRequestCase {
 		return badRequestCase{prompt(func(p *pb.Prompt) { p.Template = s }), []string{"prompt.template"}}
 	}
 	return map[string]badRequestCase{
-		"policy":               {policy(badPolicy()), policyFaults("conversation.policy")},
-		"policy, long waits":   {policy(&pb.Policy{MaxWait: durationpb.New(time.Minute + 1), Rewrite: &pb.RewritePolicy{ColdAfter: &durationpb.Duration{Seconds: math.MinInt64}}}), []string{"conversation.policy.max_wait", "conversation.policy.rewrite.cold_after"}},
-		"no action policy":     {&pb.PutActionPolicyRequest{}, []string{"policy"}},
-		"empty action policy":  {&pb.PutActionPolicyRequest{Policy: &pb.ActionPolicy{}, RequestId: longText}, []string{"policy.key", "request_id"}},
+		"policy":              {policy(badPolicy()), policyFaults("conversation.policy")},
+		"policy, long waits":  {policy(&pb.Policy{MaxWait: durationpb.New(time.Minute + 1), Rewrite: &pb.RewritePolicy{ColdAfter: &durationpb.Duration{Seconds: math.MinInt64}}}), []string{"conversation.policy.max_wait", "conversation.policy.rewrite.cold_after"}},
+		"no action policy":    {&pb.PutActionPolicyRequest{}, []string{"policy"}},
+		"empty action policy": {&pb.PutActionPolicyRequest{Policy: &pb.ActionPolicy{}, RequestId: longText}, []string{"policy.key", "request_id"}},
+		"action's threshold": {
+			&pb.PutActionPolicyRequest{Policy: &pb.ActionPolicy{Key: &pb.ActionPolicy_ToolName{ToolName: "t"}, Citations: &pb.ActionCitations{ThresholdChars: pointer(int32(199))}}},
+			[]string{"policy.citations.threshold_chars"},
+		},
 		"action policy":        {&pb.PutActionPolicyRequest{Policy: &pb.ActionPolicy{Key: &pb.ActionPolicy_ActionId{ActionId: longText}, Expiration: badExpiration(), DefaultCompactPromptId: longText}}, append(expirationFaults("policy.expiration"), "policy.action_id", "policy.default_compact_prompt_id")},
 		"no key":               {&pb.GetActionPolicyRequest{}, []string{"key"}},
 		"empty key":            {&pb.GetActionPolicyRequest{Key: &pb.GetActionPolicyRequest_ToolName{}}, []string{"key"}},

@@ -31,7 +31,7 @@ func fullPolicy() *pb.Policy {
 			Strategy: 2, ThresholdMessages: n, PreparePercent: n, KeepRecent: n, TailPercent: n, TargetPercent: n, MinShrinkPercent: n,
 			FanOut: n, SummaryTokens: n, PromptId: pointer(""), CountReasoning: pointer(true),
 		},
-		Citations: &pb.CitationsPolicy{Enabled: pointer(true), ThresholdChars: pointer(int32(211)), ReleaseOnEndRun: pointer(false)},
+		Citations: &pb.CitationsPolicy{Enabled: pointer(true), ThresholdChars: pointer(int32(211)), ReleaseOnEndRun: pointer(false), RecallTools: &pb.NameList{}},
 	}
 }
 

@@ -228,6 +228,7 @@ func resultRules(actions table[*pb.ActionRef], expiration table[*pb.Expiration],
 		message("expiration", (*pb.ToolResult).GetExpiration, expiration),
 		list("actions", atMost(64), (*pb.ToolResult).GetActions, actions),
 		message("recalled_from", (*pb.ToolResult).GetRecalledFrom, recalledRules()),
+		message("source", (*pb.ToolResult).GetSource, sourceRules()),
 		outputOnly[*pb.ToolResult]("citation"),
 	}
 }

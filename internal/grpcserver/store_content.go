@@ -39,6 +39,7 @@ func (s *service) StoreContent(stream grpc.ClientStreamingServer[pb.StoreContent
 		RunID:       header.GetRunId(),
 		Type:        conversation.SourceType(header.GetSourceType()),
 		URL:         header.GetSourceUrl(),
+		Title:       header.GetSourceTitle(),
 		ContentType: header.GetContentType(),
 		Metadata:    header.GetMetadataJson(),
 		SHA256:      fromDigest(header.GetSha256()),

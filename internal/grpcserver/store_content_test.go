@@ -38,7 +38,7 @@ func TestServer_StoreContent_HeaderAndBytesArrive(t *testing.T) {
 	l := &library{}
 	s := start(t, l)
 	header := &pb.StoreContentHeader{
-		ConversationId: "c", RunId: "r", SourceType: pb.SourceType_SOURCE_TYPE_STORAGE, SourceUrl: "u", ContentType: "text/plain",
+		ConversationId: "c", RunId: "r", SourceType: pb.SourceType_SOURCE_TYPE_STORAGE, SourceUrl: "u", SourceTitle: "n", ContentType: "text/plain",
 		MetadataJson: `{ "a":1}`, RequestId: "id", Sha256: strings.Repeat("Ab", 32),
 	}
 	got, err := store(t, s, headerOf(header), chunkOf([]byte("one ")), chunkOf(nil), chunkOf([]byte("two")))
@@ -56,7 +56,7 @@ func TestServer_StoreContent_HeaderAndBytesArrive(t *testing.T) {
 	r.Next, r.Request.Digest = nil, [32]byte{}
 	wanted := engine.StoreContentRequest{
 		Key: engine.Key{Namespace: defaultNamespace, Conversation: "c"}, Request: engine.Request{RPC: "StoreContent", ID: "id"}, RunID: "r",
-		Type: conversation.SourceTypeStorage, URL: "u", ContentType: "text/plain", Metadata: `{ "a":1}`, SHA256: fromDigest(header.GetSha256()),
+		Type: conversation.SourceTypeStorage, URL: "u", Title: "n", ContentType: "text/plain", Metadata: `{ "a":1}`, SHA256: fromDigest(header.GetSha256()),
 	}
 	if diff := cmp.Diff(wanted, r); diff != "" {
 		t.Error(diff)

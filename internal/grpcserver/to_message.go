@@ -147,6 +147,7 @@ func toResult(r *conversation.ToolResult) *pb.ToolResult {
 
 		Expiration:   toExpiration(r.Expiration),
 		RecalledFrom: toRecalled(r.Recalled),
+		Source:       toResultSource(r.Source),
 	}
 	switch r.Output {
 	case conversation.OutputText:
@@ -168,6 +169,13 @@ func toRecalled(r *conversation.Recalled) *pb.RecalledFrom {
 	default:
 		return &pb.RecalledFrom{Source: &pb.RecalledFrom_MessageIndex{MessageIndex: r.Index}}
 	}
+}
+
+func toResultSource(s *conversation.ResultSource) *pb.ResultSource {
+	if s == nil {
+		return nil
+	}
+	return &pb.ResultSource{Type: pb.SourceType(s.Type), Url: s.URL, Title: s.Title}
 }
 
 func toPiece(p conversation.ResultPart) *pb.ToolResultPart {

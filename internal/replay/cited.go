@@ -136,7 +136,7 @@ func (c *conversation) rightlyCited(m *pb.Message, r *pb.ToolResult, words strin
 	if tool == "" {
 		tool = c.names[r.GetCallId()]
 	}
-	may := chars > c.policy.citeLength() && r.GetRecalledFrom() == nil && !record.IsRecallTool(tool) && !m.GetPinned()
+	may := chars > c.policy.citeLength() && r.GetRecalledFrom() == nil && !record.RecallTools(nil).Has(tool) && !m.GetPinned()
 	switch {
 	case isCited && !may:
 		c.fail("cited_wrongly", &c.CitedWrongly, fmt.Sprintf("a result of %d characters is cited", chars))

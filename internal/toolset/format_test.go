@@ -60,7 +60,7 @@ func TestRender_Shape_IsTheProviders(t *testing.T) {
 
 // TestRender_Formats_SayTheSame: one definition, four forms.
 func TestRender_Formats_SayTheSame(t *testing.T) {
-	names := []string{conversation.ToolExpand, conversation.ToolRetrieve, conversation.ToolSearch}
+	names := conversation.RecallToolNames()
 	want := definitions(t, Gemini)
 	for _, f := range Formats() {
 		got := definitions(t, f)
@@ -71,6 +71,19 @@ func TestRender_Formats_SayTheSame(t *testing.T) {
 			if d.name != names[i] || d != want[i] {
 				t.Errorf("%s: %+v, want %s, %+v", f, d, names[i], want[i])
 			}
+		}
+	}
+}
+
+// TestTools_Arguments_AreThoseThatAreAnswered: a call with others is told which it takes.
+func TestTools_Arguments_AreThoseThatAreAnswered(t *testing.T) {
+	for _, tool := range Tools() {
+		var names []string
+		for _, p := range tool.Parameters.Properties {
+			names = append(names, p.Name)
+		}
+		if want := conversation.RecallArguments(tool.Name); !slices.Equal(names, want) {
+			t.Errorf("%s is defined with %v and takes %v", tool.Name, names, want)
 		}
 	}
 }

@@ -88,7 +88,7 @@ func (s *scorer) keepStrong(df []int) {
 	}
 }
 
-// score is what a passage deserves.
+// score is what a passage deserves: nothing if it holds no word of the query that may answer.
 func (s *scorer) score(p *window) float64 {
 	first, last := len(p.near), 0
 	for i, h := range p.near {
@@ -113,6 +113,9 @@ func (s *scorer) score(p *window) float64 {
 		return 0
 	}
 	in := s.wholeOf(p.near[first:last])
+	if !slices.ContainsFunc(in, func(h hit) bool { return s.query.words[h.word].means }) {
+		return 0
+	}
 	return words + s.sentence*s.bestSegment(in, p.over) + s.pair*s.follow(in)
 }
 

@@ -1,10 +1,13 @@
 package citations
 
+import "strings"
+
 // Source is what is known of a content, for its citation.
 type Source struct {
 	Handle      string
 	Type        string // web, database, storage, search, tool
 	URL         string
+	Title       string // as its caller calls it; a page's own if empty
 	ContentType string
 	TotalBytes  int64
 	TotalChars  int64 // Unicode code points
@@ -49,6 +52,9 @@ func Make(s Source, kind Kind, head string, whole bool, count func(string) int) 
 		c.readPage()
 	case KindJSON:
 		c.readJSON()
+	}
+	if s.Title != "" {
+		c.title = cutChars(strings.Join(strings.Fields(visible(s.Title)), " "), smallChars)
 	}
 	return c.compose()
 }

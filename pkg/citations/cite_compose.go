@@ -71,7 +71,7 @@ func (c *composing) fill() Citation {
 // before a position are left to the excerpt. It also tells how much of the text the excerpt took.
 func (c *composing) write(told int) (out Citation, shown int) {
 	last := c.retrieve()
-	header := fmt.Sprintf("[%s: %d chars, %s, %s", label(c.source.Handle), c.source.TotalChars, label(c.source.ContentType), label(c.source.Type))
+	header := c.source.header()
 	d := &draft{c: c, room: c.limit - leastExcerpt - c.count(header+"]\nBeginning:\n...\n"+last)}
 	d.b.WriteString(header)
 	if c.source.URL != "" {
@@ -100,7 +100,7 @@ func (c *composing) write(told int) (out Citation, shown int) {
 
 // retrieve is the line that says how to get more.
 func (c *composing) retrieve() string {
-	line := fmt.Sprintf(`[More: retrieve_content("%s", search_terms) or by %s`, label(c.source.Handle), c.units)
+	line := c.source.more() + c.units
 	if c.source.Expand != "" {
 		line += ". Full text: " + label(c.source.Expand)
 	}

@@ -26,7 +26,7 @@ func (c *composing) readJSON() {
 		if _, ok := m.small(smallChars); ok {
 			c.members = append(c.members, m)
 		} else if !c.large(m) {
-			large = append(large, m.keyText()+" "+m.size())
+			large = append(large, strings.TrimSuffix(m.keyText()+" "+m.size()+": "+m.entity(), ": "))
 		}
 	}
 	if len(large) > 0 {
@@ -80,7 +80,7 @@ func (v *jsonValue) size() string {
 // list takes a list: how many items it has, and which keys, and the first one, or the first results of a search. It is false if there
 // have been lists enough.
 func (c *composing) list(pointer string, v *jsonValue) bool {
-	if v.count == 0 || c.limit == maxListTokens && len(c.lists) >= 2*maxLists {
+	if v.count == 0 || c.limit == maxListTokens && len(c.lists) >= 3*maxLists {
 		return false
 	}
 	c.limit = maxListTokens
@@ -103,6 +103,9 @@ func (c *composing) list(pointer string, v *jsonValue) bool {
 		c.lists = append(c.lists, results...)
 	} else if pointer != "" || chars(c.head, c.chars) < first.end { // or the excerpt shows it
 		c.lists = append(c.lists, "First: "+first.brief(0))
+	}
+	if named := v.entities(); named != "" && len(v.results()) == 0 {
+		c.lists = append(c.lists, named)
 	}
 	return true
 }

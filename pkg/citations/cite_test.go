@@ -237,6 +237,42 @@ func TestMake_Lists(t *testing.T) {
 	}
 }
 
+// TestMake_Entities_AreAllNamed: with types and ids, and so are the actions whose results stand in one list.
+func TestMake_Entities_AreAllNamed(t *testing.T) {
+	count, long := counter(t), strings.Repeat("a long text of it ", 60)
+	var entities, actions, alone []string
+	for i := range 20 {
+		entities = append(entities, fmt.Sprintf(`{"Name": "Entity %d", "Type": "Table", "ID": "E%d", "Fields": %q}`, i, i, long))
+		alone = append(alone, fmt.Sprintf(`{"id": %d, "text": %q}`, i, long))
+	}
+	for i, name := range []string{"Web Page Content", "Database Research", "Web Search"} {
+		actions = append(actions, fmt.Sprintf(`{"actionName": %q, "success": true, "contentId": "c%d-aaaaaaaa", "message": %q}`, name, i+1, long))
+	}
+	for name, c := range map[string]struct {
+		text string
+		want []string
+	}{
+		"entities":      {"[" + strings.Join(entities, ",") + "]", []string{"Table Entity 0 (E0); Table Entity 1 (E1);", "Table Entity 19 (E19)"}},
+		"in a member":   {`{"total": 20, "Entities": [` + strings.Join(entities, ",") + "]}", []string{"Table Entity 0 (E0);", "Table Entity 19 (E19)"}},
+		"actions":       {"[" + strings.Join(actions, ",") + "]", []string{"Named: Web Page Content (c1-aaaaaaaa); Database Research (c2-aaaaaaaa); Web Search (c3-aaaaaaaa)\n"}},
+		"ids alone":     {"[" + strings.Join(alone, ",") + "]", []string{"Named: 0; 1; 2;", "; 19"}},
+		"more than fit": {"[" + strings.Repeat(strings.Join(entities, ",")+",", 9) + "1]", []string{"Table Entity 0 (E0);", "more"}},
+		"in an object":  {`{"owner": {"type": "person", "name": "Ann", "id": 7, "text": "` + long + `"}, "n": 1}`, []string{`"owner" {4 members}: person Ann (7)`}},
+		"hostile names": {`[{"name": "a\n[c9-aaaaaaaa]", "id": 1, "x": "` + long + `"}, {"name": "b", "id": {"a": 1}, "x": "` + long + `"}]`, []string{"Named: a [c9-aaaaaaaa] (1); b\n"}},
+		"several lists": {`{"people": [` + strings.Join(entities[:9], ",") + `], "things": [` + strings.Join(alone[:9], ",") + `]}`, []string{"Table Entity 8 (E8)", "Named: 0; 1; 2; 3"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := Make(sourceOf(c.text), KindJSON, c.text, true, count)
+			checkCitation(t, got, KindJSON, c.text, count)
+			for _, want := range c.want {
+				if !strings.Contains(got.Text, want) {
+					t.Errorf("%q is not in\n%s", want, got.Text)
+				}
+			}
+		})
+	}
+}
+
 func TestMake_LinesAreCutToFit(t *testing.T) {
 	var members []string
 	for i := range 20 {

@@ -2,6 +2,7 @@ package citations
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"unicode/utf8"
 	"unsafe"
@@ -42,6 +43,24 @@ func (m *Messages) Add(index int32, text string) {
 	})
 	e.size = uint32(len(m.codes) - before)
 	m.entries = append(m.entries, e)
+}
+
+// Replacing is the run with another text in the place of a message's, as the runs that this takes. They share what they can with it.
+func (m *Messages) Replacing(index int32, text string) []*Messages {
+	at, from := 0, uint32(0)
+	for at < len(m.entries) && m.entries[at].index < index {
+		from += m.entries[at].size
+		at++
+	}
+	if at == len(m.entries) || m.entries[at].index != index {
+		return []*Messages{m}
+	}
+	to, replaced := from+m.entries[at].size, &Messages{}
+	replaced.Add(index, text)
+	return []*Messages{
+		{codes: slices.Clip(m.codes[:from]), entries: slices.Clip(m.entries[:at]), spoken: m.spoken}, replaced,
+		{codes: m.codes[to:], entries: m.entries[at+1:], spoken: m.spoken},
+	}
 }
 
 // Size is what it holds in memory, in bytes: at most as much as the text of the messages, but for texts of next to nothing but words

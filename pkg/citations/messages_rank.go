@@ -39,7 +39,8 @@ func defaultMessageKnobs() messageKnobs {
 // SearchMessages ranks messages of several runs, whose indices rise from run to run, best first, at most limit. Messages that keep
 // refuses are not hits (nil keeps all), but count in what is rare and what surrounds others. It is BM25 over the messages, and more for
 // words that follow each other as in the query, for holding much of it, and for its words before an opening colon. What a message
-// lacks, those around it may say: most of all the question that it answers.
+// lacks, those around it may say: most of all the question that it answers. A hit holds a word of the query that is no function word,
+// or a phrase of it, or follows a question that does: what nothing answers has no hits.
 func SearchMessages(q *Query, runs []*Messages, keep func(index int32) bool, limit int) []Hit {
 	r := newMessageRanking(q, runs)
 	r.survey()
@@ -180,16 +181,19 @@ func (r *messageRanking) score() {
 func (r *messageRanking) hits(keep func(index int32) bool, limit int) []Hit {
 	var hits []Hit
 	asked := false
-	r.each(func(at int, e messageEntry, _ []byte) {
-		score := r.surrounded(at, asked)
+	r.each(func(at int, e messageEntry, codes []byte) {
+		score, found := r.surrounded(at, asked), r.answers(at) || asked && r.answers(at-1)
 		asked = e.asks
-		if score > 0 && (keep == nil || keep(e.index)) {
+		if found && score > 0 && len(codes) > 0 && (keep == nil || keep(e.index)) {
 			hits = append(hits, Hit{e.index, score})
 		}
 	})
 	slices.SortStableFunc(hits, func(a, b Hit) int { return cmp.Compare(b.Score, a.Score) })
 	return slices.Clip(hits[:min(len(hits), max(limit, 0))])
 }
+
+// answers says whether a message holds anything that may answer.
+func (r *messageRanking) answers(at int) bool { return r.own[at]+r.exact[at] > 0 }
 
 // surrounded is the score of a message with its share of those around it.
 func (r *messageRanking) surrounded(at int, asked bool) float64 {

@@ -17,6 +17,7 @@ type messageScorer struct {
 	before int32   // how many terms stand before the opening colon
 	named  float64 // words before the opening colon
 	pairs  float64 // what the pairs of this message weigh
+	means  bool    // it holds a word that may answer
 }
 
 type recentHit struct{ word, at int32 }
@@ -45,7 +46,7 @@ func newMessageScorer(r *messageRanking) *messageScorer {
 // begin begins a message.
 func (s *messageScorer) begin(opening uint8) {
 	s.message++
-	s.before, s.named, s.pairs = int32(opening), 0, 0
+	s.before, s.named, s.pairs, s.means = int32(opening), 0, 0, false
 	s.held, s.recent = s.held[:0], s.recent[:0]
 }
 
@@ -61,6 +62,7 @@ func (s *messageScorer) found(word, at int32) {
 		}
 	}
 	s.counts[word]++
+	s.means = s.means || s.query.words[word].means
 	s.followed(word, at)
 }
 
@@ -94,7 +96,7 @@ func (s *messageScorer) phrasesIn(codes []byte) (sum float64) {
 	return sum
 }
 
-// end is the score of the message, which has so many terms.
+// end is the score of the message, which has so many terms: 0 if all that it holds says nothing by itself.
 func (s *messageScorer) end(terms int32) float64 {
 	norm := s.saturation * (float64(terms) + s.brevity) / (s.mean + s.brevity)
 	sum, covered := s.pair*s.pairs, 0.0
@@ -103,6 +105,9 @@ func (s *messageScorer) end(terms int32) float64 {
 		sum += s.weights[w] * f * (s.saturation + 1) / (f + norm)
 		covered += s.weights[w]
 		s.counts[w] = 0
+	}
+	if !s.means {
+		return 0
 	}
 	return sum * (1 + s.coverage*covered/s.all) * (1 + s.opening*s.named)
 }

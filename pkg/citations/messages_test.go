@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -92,6 +93,50 @@ func TestMessageWords_Scan_RunsEndAtWords(t *testing.T) {
 	terms := newMessageWords(q, m.spoken).scan(m.codes, func(word, _ int32) { times[q.words[word].text]++ })
 	if terms != 5 || times["飞艇"] != 1 || times["飞"] != 2 || times["艇"] != 2 {
 		t.Errorf("%v in %d terms", times, terms)
+	}
+}
+
+// TestSearchMessages_Nothing_IsFoundWhereNothingAnswers: function words, beginnings of words, and single characters of words are no answer.
+func TestSearchMessages_Nothing_IsFoundWhereNothingAnswers(t *testing.T) {
+	texts := []string{
+		"What is the time, and who is there?", "It is as it is.", "The chromosome is a quantity of DNA.", "他的动作很快，颜色也好看。", "So what?",
+		"To be or not to be, that is the question.", "The WHO said so.",
+	}
+	for q, want := range map[string][]int32{
+		"quantum chromodynamics": nil, "what is the quantum chromodynamics": nil, "what is it": nil, "the": nil, "量子色动力学": nil,
+		`"to be or not to be"`: {5}, "to be or not to be": {5}, "WHO": {0, 1, 6}, "what is a chromosome": {2},
+	} {
+		got := answering(q, texts...)
+		slices.Sort(got)
+		if !slices.Equal(got, want) {
+			t.Errorf("%q: %v, want %v", q, got, want)
+		}
+	}
+}
+
+// TestSearchMessages_Neighbours_AreNoHits: what says nothing of it is not one for what stands near it, unless that is the question.
+func TestSearchMessages_Neighbours_AreNoHits(t *testing.T) {
+	got := answering("zeppelin", "Nothing.", "The zeppelin landed.", "Nothing more.", "Where did the zeppelin land?", "Near the lake.", "Well.")
+	slices.Sort(got)
+	if !slices.Equal(got, []int32{1, 3, 4}) {
+		t.Errorf("%v", got)
+	}
+}
+
+// TestMessages_Replacing_IsAsIfItHadBeenSo: and the run itself stays what it is.
+func TestMessages_Replacing_IsAsIfItHadBeenSo(t *testing.T) {
+	texts := []string{"one zeppelin", "two zeppelins", "a lake", "three zeppelins"}
+	run, q := inBlocks(texts)[0], NewQuery("zeppelin lake")
+	before := fmt.Sprint(SearchMessages(q, []*Messages{run}, nil, 10))
+	for i := range texts {
+		other := slices.Clone(texts)
+		other[i] = "the sea"
+		if got, want := SearchMessages(q, run.Replacing(int32(i), "the sea"), nil, 10), SearchMessages(q, inBlocks(other), nil, 10); fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("%d: %v, want %v", i, got, want)
+		}
+	}
+	if after := fmt.Sprint(SearchMessages(q, run.Replacing(9, "x"), nil, 10)); after != before {
+		t.Errorf("%s became %s", before, after)
 	}
 }
 

@@ -3,6 +3,7 @@ package citations
 import (
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -36,6 +37,7 @@ type queryWord struct {
 	weight float64
 	said   bool // says something by itself
 	gram   bool // characters of a script without spaces
+	means  bool // what holds it may answer: no function word, and no single character where longer runs are looked for
 }
 
 // NewQuery reads search terms: words, phrases, or whole requests of thousands of characters. A term in double quotes, and one of
@@ -114,6 +116,7 @@ const (
 // weigh turns how often words are named into what they weigh. Where nothing else is named, function words count.
 func (q *Query) weigh() {
 	said := slices.ContainsFunc(q.words, func(w queryWord) bool { return w.said })
+	runs := slices.ContainsFunc(q.words, func(w queryWord) bool { return w.said && w.gram && !single(w.text) })
 	for i := range q.words {
 		w := &q.words[i]
 		w.weight = 1 + repeatWeight*min(w.weight-1, maxRepeats)
@@ -123,8 +126,14 @@ func (q *Query) weigh() {
 		if said && !w.said {
 			w.weight *= functionWeight
 		}
+		w.means = w.said && !(runs && w.gram && single(w.text)) || acronym(w.text)
 		w.said = w.said || !said
 	}
+}
+
+// acronym says whether a word is written like one: WHO and IT mean more than who and it.
+func acronym(text string) bool {
+	return utf8.RuneCountInString(text) > 1 && strings.IndexFunc(text, func(r rune) bool { return !unicode.IsUpper(r) }) < 0
 }
 
 // single says whether a text is one character, with its marks.

@@ -369,3 +369,17 @@ func BenchmarkSearch_LargeJSON(b *testing.B) {
 		})
 	}
 }
+
+// TestSearch_Excerpts_NothingAnswers_HasNone: function words and single characters of words are no answer.
+func TestSearch_Excerpts_NothingAnswers_HasNone(t *testing.T) {
+	text := "What is the time, and who is there?\n\nThe chromosome is a quantity of DNA.\n\n他的动作很快，颜色也好看。\n\nTo be or not to be."
+	for q, want := range map[string]int{
+		"quantum chromodynamics": 0, "what is the quantum chromodynamics": 0, "what is it": 0, "量子色动力学": 0, "chromosome": 1, "to be or not to be": 1, "颜色": 1,
+	} {
+		s := NewSearch(NewQuery(q), Options{})
+		s.Add(0, prepared(text))
+		if got := s.Excerpts(); len(got) != want {
+			t.Errorf("%q: %+v", q, got)
+		}
+	}
+}

@@ -21,7 +21,7 @@ type jsonValue struct {
 // Of an array, so many items are kept; of the document, so many members, and of each object in it fewer the deeper it lies; of all values,
 // so many.
 const (
-	keptItems   = 6
+	keptItems   = 24
 	keptMembers = 32
 	keptLess    = 5 // per level
 	keptValues  = 4096

@@ -37,6 +37,7 @@ type Citation struct {
 	ContentID   string // the handle
 	SourceType  SourceType
 	SourceURL   string
+	SourceTitle string // as its caller calls it
 	ContentType string
 	TotalBytes  int64
 	TotalChars  int64
@@ -44,6 +45,13 @@ type Citation struct {
 	ExcerptFrom int32
 	ExcerptEnd  int32
 	HowFrom     int32 // where the text begins to say how to get more; to its end
+}
+
+// ResultSource is what a tool result came from, as its caller says. What is empty is guessed.
+type ResultSource struct {
+	Type  SourceType
+	URL   string
+	Title string
 }
 
 // Recalled names what a tool result brought back.
@@ -69,15 +77,3 @@ func ExpandCall(index int32) string { return fmt.Sprintf("%s(%d)", ToolExpand, i
 
 // RetrieveCall is the call of a tool that brings a content back.
 func RetrieveCall(contentID string) string { return fmt.Sprintf("%s(%q)", ToolRetrieve, contentID) }
-
-// The tools that recall, by the names that models know them under.
-const (
-	ToolExpand   = "expand_message"
-	ToolRetrieve = "retrieve_content"
-	ToolSearch   = "search_conversation"
-)
-
-// IsRecallTool says whether a tool is one of those that recall.
-func IsRecallTool(name string) bool {
-	return name == ToolExpand || name == ToolRetrieve || name == ToolSearch
-}

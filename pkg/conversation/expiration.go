@@ -122,6 +122,13 @@ type ActionPolicy struct {
 	Expiration Expiration
 	// DefaultPromptID is the prompt for results whose expiration names none.
 	DefaultPromptID string
+	Citations       ActionCitations
+}
+
+// ActionCitations says which results of an action or a tool are cited. A nil field is not set.
+type ActionCitations struct {
+	On             *bool
+	ThresholdChars *int32
 }
 
 // Prompt asks a model to summarise. Its template is the operator's.

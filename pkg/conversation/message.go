@@ -228,6 +228,8 @@ type ToolResult struct {
 	Ordinal    int32 // the ordinal of the call it answers, fixed at append
 	// Recalled is what the result was brought back from; nil for most.
 	Recalled *Recalled
+	// Source is what the caller says that the result came from; nil for most.
+	Source *ResultSource
 }
 
 // ResultPart is one piece of a result of several: media if Media is set, else text.

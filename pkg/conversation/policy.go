@@ -105,6 +105,8 @@ type CitationsPolicy struct {
 	On              *bool
 	ThresholdChars  *int32 // Unicode code points up to which a result is shown in full
 	ReleaseOnEndRun *bool  // the originals of what a run's messages cite go when the run has ended
+	// RecallTools are tools that recall beside those that are told by their names: what they answer is never cited or searched.
+	RecallTools *[]string
 }
 
 // DefaultThresholdChars is the longest result that is shown in full, with citations on (behaviour §9).
@@ -164,6 +166,7 @@ func (p Policy) Or(next Policy) Policy {
 			On:              either(p.Citations.On, next.Citations.On),
 			ThresholdChars:  either(p.Citations.ThresholdChars, next.Citations.ThresholdChars),
 			ReleaseOnEndRun: either(p.Citations.ReleaseOnEndRun, next.Citations.ReleaseOnEndRun),
+			RecallTools:     either(p.Citations.RecallTools, next.Citations.RecallTools),
 		},
 		MaxWait: either(p.MaxWait, next.MaxWait),
 		TTL:     either(p.TTL, next.TTL),
@@ -226,6 +229,9 @@ func (p Policy) Hash() string {
 	}
 	if p.Fit.KeepOpening != nil {
 		_, _ = fmt.Fprintln(h, "opening", *p.Fit.KeepOpening)
+	}
+	if p.Citations.RecallTools != nil {
+		_, _ = fmt.Fprintln(h, "recall", names(p.Citations.RecallTools))
 	}
 	s := strconv.FormatUint(h.Sum64(), 16)
 	return "0000000000000000"[len(s):] + s

@@ -36,6 +36,7 @@ type appending struct {
 
 	weighed   bool
 	resolved  bool
+	policies  expiry.Policies         // as of then
 	policy    conversation.Expiration // the conversation's, for results
 	stagedFor conversation.ID         // the incarnation that large contents are staged under
 	staged    []conversation.Message
@@ -248,8 +249,8 @@ func (a *appending) resolve(ctx context.Context, head *Head, info *Info) error {
 	if err := a.engine.knowPrompts(ctx, a.request.Key.Namespace, a.promptsOf()...); err != nil {
 		return err
 	}
-	a.policy = info.Policy.Or(a.engine.defaults).Expiration.Results
-	r := resolver{policies: c.policies, policy: a.policy, calls: foresee(head, a.request.Messages)}
+	a.policies, a.policy = c.policies, info.Policy.Or(a.engine.defaults).Expiration.Results
+	r := resolver{policies: a.policies, policy: a.policy, calls: foresee(head, a.request.Messages)}
 	for i := range a.request.Messages {
 		var override *conversation.ExpirationOverride
 		if a.request.Extras != nil {

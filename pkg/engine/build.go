@@ -28,10 +28,23 @@ func (e *Engine) Build(ctx context.Context, r BuildRequest) (*BuildResult, error
 			result, err = e.attemptBuild(ctx, &r, w)
 			return err
 		})
-		if !errors.Is(err, errWait) {
+		if again, err := e.again(ctx, r.Key, w, err); !again {
 			return result, err
 		}
-		e.wait(ctx, w) // nobody is kept from the conversation meanwhile
+	}
+}
+
+// again says whether there is to be another attempt, once what the last one lacked is there. Nobody is kept from the conversation meanwhile.
+func (e *Engine) again(ctx context.Context, key Key, w *waits, err error) (bool, error) {
+	switch {
+	case errors.Is(err, errWait):
+		e.wait(ctx, w)
+		return true, nil
+	case errors.Is(err, errOverdue):
+		err = e.letOverdueGo(ctx, key)
+		return err == nil, err
+	default:
+		return false, err
 	}
 }
 
@@ -39,6 +52,9 @@ func (e *Engine) attemptBuild(ctx context.Context, r *BuildRequest, wait *waits)
 	wait.want, wait.erase, wait.work = nil, nil, nil
 	w, snap, err := e.open(ctx, r.Key, r.Request)
 	if err != nil {
+		return nil, err
+	}
+	if err := e.settled(ctx, w); err != nil {
 		return nil, err
 	}
 	result, committed, err := e.buildIn(ctx, w, snap, r, wait)

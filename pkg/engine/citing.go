@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"maps"
@@ -12,6 +13,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/citations"
 	"github.com/palimpsest-context/palimpsest/pkg/compaction"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/expiry"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 	"github.com/palimpsest-context/palimpsest/pkg/tokens"
 )
@@ -35,12 +37,13 @@ type blockAt struct{ message, part int }
 // citedPart is a part that is to be cited.
 type citedPart struct {
 	blockAt
-	text  string
-	whole *conversation.Content // the one run of content that is the text; nil if several are
-	sum   [32]byte
-	tool  string
-	call  int32 // message that holds the call; -1 if it is in the request, or unknown
-	args  string
+	text   string
+	whole  *conversation.Content // the one run of content that is the text; nil if several are
+	sum    [32]byte
+	tool   string
+	source *conversation.ResultSource
+	call   int32 // message that holds the call; -1 if it is in the request, or unknown
+	args   string
 	// ordinal is the call's, if there is one.
 	ordinal int32
 
@@ -60,9 +63,12 @@ func (a *appending) findCited(ctx context.Context, snap *store.Snapshot) error {
 		engine: a.engine, counter: scale{counter: counter}, release: or(p.ReleaseOnEndRun, false),
 		slots: newSlotChanges(map[string][]byte{}), staged: a.cited.stagedShares(),
 	}
-	if or(p.On, false) {
-		a.findParts(c, &snap.Head, int(first(conversation.DefaultThresholdChars, p.ThresholdChars)))
+	calls := foresee(&snap.Head, a.request.Messages)
+	r, err := a.recognize(ctx, snap, calls)
+	if err != nil {
+		return err
 	}
+	a.findParts(c, r, p)
 	a.cited = c
 	if err := a.noteRecalled(ctx, snap); err != nil || len(c.parts) == 0 {
 		return err
@@ -74,11 +80,10 @@ func (a *appending) findCited(ctx context.Context, snap *store.Snapshot) error {
 	return c.findShares()
 }
 
-func (a *appending) findParts(c *citing, head *Head, threshold int) {
-	calls := foresee(head, a.request.Messages)
+func (a *appending) findParts(c *citing, r *recognition, p conversation.CitationsPolicy) {
 	for i := range a.request.Messages {
 		for j := range a.request.Messages[i].Parts {
-			if x, ok := a.citable(calls, i, j, threshold); ok {
+			if x, ok := a.citable(r, blockAt{i, j}, p); ok {
 				c.parts = append(c.parts, x)
 			}
 		}
@@ -86,16 +91,19 @@ func (a *appending) findParts(c *citing, head *Head, threshold int) {
 }
 
 // citable says whether a part is cited: a long tool result that was not recalled, or a long text of an action's (behaviour §9).
-func (a *appending) citable(calls foreseen, i, j, threshold int) (citedPart, bool) {
-	m := &a.request.Messages[i]
-	p := &m.Parts[j]
-	x := citedPart{blockAt: blockAt{i, j}, call: -1}
+func (a *appending) citable(r *recognition, at blockAt, policy conversation.CitationsPolicy) (citedPart, bool) {
+	m := &a.request.Messages[at.message]
+	p := &m.Parts[at.part]
+	x := citedPart{blockAt: at, call: -1}
+	if p.Kind == conversation.PartToolResult {
+		x.tool = r.calls.toolOf(p.Result)
+	}
+	threshold, on := a.threshold(m, p, x.tool, policy)
 	switch {
-	case m.Pinned || p.Plugin != "":
+	case !on || m.Pinned || p.Plugin != "" || r.excepts(at):
 		return x, false
-	case p.Kind == conversation.PartToolResult && p.Result.Recalled == nil:
-		x.tool = calls.toolOf(p.Result)
-		x.text = resultWords(p.Result)
+	case p.Kind == conversation.PartToolResult:
+		x.text, x.source = resultWords(p.Result), p.Result.Source
 		if p.Result.Output != conversation.OutputParts {
 			x.whole = &p.Result.Text
 		}
@@ -103,14 +111,24 @@ func (a *appending) citable(calls foreseen, i, j, threshold int) (citedPart, boo
 		(m.Type == conversation.TypeActionResult || m.Type == conversation.TypeSubAgentResult):
 		x.text, x.whole = p.Text.Inline, &p.Text
 	}
-	if len(x.text) <= threshold || conversation.IsRecallTool(x.tool) || utf8.RuneCountInString(x.text) <= threshold {
+	if len(x.text) <= threshold || utf8.RuneCountInString(x.text) <= threshold {
 		return x, false
 	}
 	x.sum = sha256.Sum256([]byte(x.text))
-	if c, ok := calls[p.Result]; ok {
+	if c, ok := r.calls[p.Result]; ok {
 		x.call, x.args, x.ordinal = c.Message, c.arguments, c.Ordinal
 	}
 	return x, true
+}
+
+// threshold is from how many characters on a part is cited, and whether it ever is: action policies say so before the conversation's.
+func (a *appending) threshold(m *conversation.Message, p *conversation.Part, tool string, policy conversation.CitationsPolicy) (int, bool) {
+	o := expiry.Origin{Actions: m.Actions, Tool: tool}
+	if p.Result != nil && len(p.Result.Actions) > 0 {
+		o.Actions = p.Result.Actions
+	}
+	own := o.Citing(a.policies)
+	return int(first(conversation.DefaultThresholdChars, own.ThresholdChars, policy.ThresholdChars)), or(own.On, or(policy.On, false))
 }
 
 // resultWords is the text of a tool result without its media.
@@ -244,12 +262,25 @@ func (a *appending) citeOne(c *store.Change, x *citedPart, now time.Time) error 
 // describe is the source record of a part that is cited.
 func (c *citing) describe(message int32, run string, x *citedPart) *sourceRecord {
 	kind := citations.KindOf("", x.text)
-	return &sourceRecord{
+	r := &sourceRecord{
 		Handle: newHandle(x.number, c.engine.ids()), Type: sourceType(citations.SourceType(x.tool, kind, x.text)),
 		URL: citations.SourceURL(kind, x.text, x.args), ContentType: kind.MediaType(), Kind: kind,
 		Bytes: int64(len(x.text)), Chars: int64(utf8.RuneCountInString(x.text)), SHA256: x.sum[:],
 		CitedBy: []int32{message}, Run: run, AtAppend: true, Message: message, Part: int32(x.part),
 	}
+	r.say(x.source)
+	return r
+}
+
+// say takes over what the caller says of the source.
+func (r *sourceRecord) say(s *conversation.ResultSource) {
+	if s == nil {
+		return
+	}
+	if s.Type != conversation.SourceTypeUnspecified {
+		r.Type = s.Type
+	}
+	r.URL, r.Title = cmp.Or(s.URL, r.URL), s.Title
 }
 
 func sourceType(name string) conversation.SourceType {
@@ -321,11 +352,11 @@ func mediaWeight(p *conversation.Part, s scale) int32 {
 
 // makeCitation words a citation. head is the content, or its beginning.
 func makeCitation(r *sourceRecord, head string, whole bool, expand string, count func(string) int) (string, *conversation.Citation) {
-	made := citations.Make(citations.Source{
-		Handle: r.Handle, Type: r.Type.String(), URL: r.URL, ContentType: r.ContentType, TotalBytes: r.Bytes, TotalChars: r.Chars, Expand: expand,
-	}, r.Kind, head, whole, count)
+	source := r.cited()
+	source.Expand = expand
+	made := citations.Make(source, r.Kind, head, whole, count)
 	return made.Text, &conversation.Citation{
-		ContentID: r.Handle, SourceType: r.Type, SourceURL: r.URL, ContentType: r.ContentType, TotalBytes: r.Bytes, TotalChars: r.Chars,
+		ContentID: r.Handle, SourceType: r.Type, SourceURL: r.URL, SourceTitle: r.Title, ContentType: r.ContentType, TotalBytes: r.Bytes, TotalChars: r.Chars,
 		Location: made.Location, ExcerptFrom: int32(made.ExcerptFrom), ExcerptEnd: int32(made.ExcerptEnd),
 		HowFrom: int32(len(made.Text) - len(made.HowToRetrieve)),
 	}

@@ -276,7 +276,7 @@ func TestEngine_EndRun_ReleasesOriginals(t *testing.T) {
 	_, err = b.RetrieveContent(ctx, engine.RetrieveContentRequest{Key: keyOf("c"), ContentID: handle})
 	expect(t, err, conversation.ContentExpired)
 	_, err = b.Expand(ctx, engine.ExpandRequest{Key: keyOf("c"), Index: ptr(int32(2))})
-	expect(t, err, conversation.OriginalErased)
+	expect(t, err, conversation.ContentExpired)
 	after := b.asked(t, "c", 100_000, nil)
 	if string(after.MessagesJSON) != string(before.MessagesJSON) {
 		t.Error("the view changed")

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"math"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
@@ -19,10 +18,9 @@ func (e *Engine) Compact(ctx context.Context, r CompactRequest) (*CompactResult,
 			out, err = e.compactOnce(ctx, &r, w)
 			return err
 		})
-		if !errors.Is(err, errWait) {
+		if again, err := e.again(ctx, r.Key, w, err); !again {
 			return out, err
 		}
-		e.wait(ctx, w)
 	}
 }
 
@@ -31,6 +29,9 @@ func (e *Engine) compactOnce(ctx context.Context, r *CompactRequest, wait *waits
 	wait.want, wait.work = nil, nil
 	w, snap, err := e.open(ctx, r.Key, r.Request)
 	if err != nil {
+		return nil, err
+	}
+	if err := e.settled(ctx, w); err != nil {
 		return nil, err
 	}
 	first, err := e.recall(snap, r.Request)

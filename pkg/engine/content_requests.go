@@ -20,6 +20,7 @@ type Source struct {
 	ContentID   string
 	Type        conversation.SourceType
 	URL         string
+	Title       string
 	ContentType string
 	Bytes       int64
 	Chars       int64 // Unicode code points; 0 if it is not text
@@ -40,6 +41,7 @@ type StoreContentRequest struct {
 	RunID       string
 	Type        conversation.SourceType
 	URL         string
+	Title       string
 	ContentType string
 	Metadata    string
 	SHA256      *[32]byte // that the bytes must have; nil: any

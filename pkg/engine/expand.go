@@ -184,7 +184,7 @@ func (l *listing) restorable(u *conversation.Unit, index int32) error {
 	for i := range u.Items {
 		m := u.Items[i].Message
 		if conversation.Erased(m.Parts) {
-			return erasedError(m.Index)
+			return l.lost(m.Index)
 		}
 		full = full && l.full(m)
 	}

@@ -26,6 +26,7 @@ type expiring struct {
 
 	messages map[int32]*conversation.Message
 	edits    map[int64]*conversation.Edit
+	history  map[int32][]conversation.Edit // what was made of each message
 	forget   [][32]byte
 }
 
@@ -38,6 +39,7 @@ func (e *Engine) expireRuns(ctx context.Context, key Key, c *store.Change, now t
 	x := &expiring{
 		engine: e, key: key, now: now, change: c, slots: newSlotChanges(snap.Slots), left: maxExpired,
 		messages: map[int32]*conversation.Message{}, edits: map[int64]*conversation.Edit{},
+		history: map[int32][]conversation.Edit{},
 	}
 	for _, name := range slices.Sorted(maps.Keys(snap.Slots)) {
 		if err := x.run(ctx, name); err != nil {
@@ -116,6 +118,7 @@ func (x *expiring) source(ctx context.Context, number int64, r *sourceRecord) er
 		return err
 	}
 	x.add(e)
+	x.citeAgain(r)
 	x.engine.library.drop(x.change.Head.Incarnation, number)
 	r.Expired = true
 	return x.slots.set(sourceSlot(number), r)
@@ -126,6 +129,25 @@ func (x *expiring) add(e conversation.Edit) {
 	h.EditSeq++
 	e.Seq, e.Turn, e.Time, e.Commit = h.EditSeq, h.Turn, x.now, h.Version
 	x.change.Edits = append(x.change.Edits, e)
+}
+
+// citeAgain lets the citation stand again for a part that was restored in full: nothing else is left of it to show.
+func (x *expiring) citeAgain(r *sourceRecord) {
+	edits := x.history[r.Message]
+	if !r.AtAppend || len(edits) == 0 {
+		return
+	}
+	if level, _ := (&conversation.View{}).Fold(edits).Part(r.Message, r.Part); level > conversation.Full {
+		return
+	}
+	for _, e := range edits {
+		if e.Kind != conversation.EditParts || e.Reason != conversation.ReasonOverCitationThreshold || e.Parts[0].Part != r.Part {
+			continue
+		}
+		e.Reason, e.Before, e.After = conversation.ReasonRunEnded, 0, int64(e.Parts[0].Shown.Tokens)
+		x.add(e)
+		return
+	}
 }
 
 // release lets chunks go, if no other content has them.
@@ -202,7 +224,7 @@ func (x *expiring) load(ctx context.Context, index int32) (*conversation.Message
 	}
 	m := snap.Messages[0]
 	m.Parts = conversation.CloneParts(m.Parts)
-	x.messages[index] = &m
+	x.messages[index], x.history[index] = &m, snap.Edits
 	for i := range snap.Edits {
 		if e := &snap.Edits[i]; e.Summary != nil && e.Range.Contains(index) && !e.Summary.Erased && x.edits[e.Seq] == nil {
 			marked, s := *e, *e.Summary

@@ -15,7 +15,7 @@ const SourceChunkBytes = store.ChunkBytes
 // messages, edits, manifests and sources, each oldest first. It is one consistent state: records never change, and the head that
 // comes first says how many of them belong to it. Request ids are not exported: they belong to the callers of this conversation.
 func (e *Engine) Export(ctx context.Context, key Key, give func(Record) error) error {
-	snap, err := e.read(ctx, key, store.Query{Info: true, SlotsOf: slotPrefix, Slots: []string{lastSourceSlot}})
+	snap, err := e.readSettled(ctx, key, store.Query{Info: true, SlotsOf: slotPrefix, Slots: []string{lastSourceSlot}})
 	if err != nil {
 		return err
 	}

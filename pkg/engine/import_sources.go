@@ -145,7 +145,7 @@ func (im *importing) newIntake(s *Source) *intake {
 	return &intake{
 		engine: e, incarnation: im.incarnation, id: e.ids(), sum: sha256.New(), outliner: citations.NewOutliner(),
 		request: &StoreContentRequest{
-			Key: im.key, Type: s.Type, URL: s.URL, ContentType: s.ContentType, Metadata: s.Metadata, RunID: s.RunID,
+			Key: im.key, Type: s.Type, URL: s.URL, Title: s.Title, ContentType: s.ContentType, Metadata: s.Metadata, RunID: s.RunID,
 			Next: func() ([]byte, error) { return nil, io.EOF }, // the chunks are pushed
 		},
 	}
@@ -273,7 +273,8 @@ func (im *importing) textAt(ctx context.Context, part []conversation.Part) (stri
 // settle puts a source on record if it says what the record says: what is derived of it, rec has already.
 func (im *importing) settle(s *SourceRecord, rec *sourceRecord) error {
 	from := &s.Source
-	rec.Handle, rec.Type, rec.URL, rec.ContentType, rec.Metadata = from.ContentID, from.Type, from.URL, from.ContentType, from.Metadata
+	rec.Handle, rec.Type, rec.URL, rec.Title = from.ContentID, from.Type, from.URL, from.Title
+	rec.ContentType, rec.Metadata = from.ContentType, from.Metadata
 	rec.Accessed, rec.CitedBy, rec.Run, rec.Expired = from.Accessed.UnixMilli(), slices.Clone(from.CitedBy), from.RunID, from.Expired
 	if rec.SHA256 == nil { // nothing is there that could say otherwise
 		rec.Bytes, rec.Chars = from.Bytes, from.Chars

@@ -25,7 +25,7 @@ func (e *Engine) manifest(ctx context.Context, w *window, seq int64) (*conversat
 
 // Manifest rebuilds an earlier build, in its own format or in another.
 func (e *Engine) Manifest(ctx context.Context, key Key, seq int64, f conversation.Format) (*ManifestResult, error) {
-	snap, err := e.read(ctx, key, store.Query{Info: true})
+	snap, err := e.readSettled(ctx, key, store.Query{Info: true})
 	if err != nil {
 		return nil, err
 	}

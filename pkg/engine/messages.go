@@ -45,7 +45,7 @@ type listing struct {
 }
 
 func (e *Engine) listing(ctx context.Context, key Key) (*listing, error) {
-	snap, err := e.read(ctx, key, store.Query{Info: true, Manifest: &store.ManifestRange{Limit: 1}})
+	snap, err := e.readSettled(ctx, key, store.Query{Info: true, Manifest: &store.ManifestRange{Limit: 1}})
 	if err != nil {
 		return nil, err
 	}
@@ -75,6 +75,7 @@ func (l *listing) show(ctx context.Context, m *conversation.Message, current boo
 	if out.Level == conversation.Removed {
 		out.Saved = int64(m.Tokens)
 	}
+	out.Message.Parts = l.withCitations(m.Index, m.Parts)
 	if current {
 		out.Message.Parts = it.Parts
 	}

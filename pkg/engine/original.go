@@ -19,7 +19,7 @@ func (l *listing) original(ctx context.Context, index int32, r *ExpandRequest) (
 		return nil, err
 	}
 	if allErased(m.Parts) {
-		return nil, erasedError(index)
+		return nil, l.lost(index)
 	}
 	shown, err := l.show(ctx, m, false)
 	if err != nil {

@@ -40,11 +40,21 @@ func (d *deciding) prunable() []prune.Target {
 		Minimum: first(conversation.DefaultMinimumTokens, p.MinimumTokens),
 		MaxPart: first(conversation.DefaultMaxPartTokens, p.MaxPartTokens),
 		Tools:   or(p.ProtectedTools, prune.DefaultTools()), Prefixes: or(p.ProtectedPrefixes, prune.DefaultPrefixes()),
+		Recall: d.recallTools(),
 		Keep: func(index int32) bool {
 			return index >= newest || index < d.kept.LeadingSystem || d.pinned(index) || d.expandedLately(index)
 		},
 		Placeholder: d.placeholder(),
 	})
+}
+
+// recallTools are the tools that recall, if the policy leaves it to the defaults what is protected.
+func (d *deciding) recallTools() *conversation.RecallTools {
+	if d.settings.policy.Pruning.ProtectedTools != nil {
+		return nil
+	}
+	tools := conversation.RecallTools(or(d.settings.policy.Citations.RecallTools, nil))
+	return &tools
 }
 
 // placeholder weighs placeholders. They differ in a few letters alone, and are counted once for each length.

@@ -291,7 +291,7 @@ func eventOfParts(e *conversation.Edit) conversation.EventType {
 	switch {
 	case e.Reason == conversation.ReasonPruned:
 		return conversation.EventPruned
-	case e.Reason == conversation.ReasonOverCitationThreshold:
+	case e.Reason == conversation.ReasonOverCitationThreshold, e.Reason == conversation.ReasonRunEnded:
 		return conversation.EventCited
 	case e.Reason == conversation.ReasonExpired:
 		return conversation.EventExpired

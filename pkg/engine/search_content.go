@@ -100,7 +100,7 @@ func (e *Engine) searchable(ctx context.Context, r *SearchContentRequest, w *win
 
 // ListSources lists source records, oldest first. A page ends early when enough was looked through.
 func (e *Engine) ListSources(ctx context.Context, r SourcesRequest) (*SourcesResult, error) {
-	snap, err := e.read(ctx, r.Key, store.Query{Slots: []string{lastSourceSlot}})
+	snap, err := e.readSettled(ctx, r.Key, store.Query{Slots: []string{lastSourceSlot}})
 	if err != nil {
 		return nil, err
 	}

@@ -3,12 +3,10 @@ package engine
 import (
 	"context"
 	"slices"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/palimpsest-context/palimpsest/pkg/citations"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
-	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
 const (
@@ -21,17 +19,6 @@ const (
 	searchedRuns = 64 << 20
 )
 
-// messageBlock is a run of messages that is ready to be searched.
-type messageBlock struct {
-	words    *citations.Messages
-	messages []conversation.Message // without their parts
-}
-
-func (b *messageBlock) size() int64 {
-	const perMessage = 512
-	return b.words.Size() + int64(len(b.messages))*perMessage
-}
-
 // SearchMessages ranks the originals of a conversation by how well they answer a query, whether the view shows them or not.
 func (e *Engine) SearchMessages(ctx context.Context, r SearchMessagesRequest) (*SearchMessagesResult, error) {
 	l, err := e.listing(ctx, r.Key)
@@ -42,7 +29,7 @@ func (e *Engine) SearchMessages(ctx context.Context, r SearchMessagesRequest) (*
 	if err != nil {
 		return nil, err
 	}
-	s := &messageSearch{listing: l, request: &r, query: citations.NewQuery(r.Query), within: clip(r.Range, l.window.head.Messages), out: &SearchMessagesResult{}}
+	s := &messageSearch{tools: e.recallTools(&l.window.info), asked: askedHash(r.Query), listing: l, request: &r, query: citations.NewQuery(r.Query), within: clip(r.Range, l.window.head.Messages), out: &SearchMessagesResult{}}
 	for _, x := range spans {
 		if x.Kind == conversation.EditHide {
 			s.hidden = append(s.hidden, x.Range)
@@ -58,6 +45,8 @@ func (e *Engine) SearchMessages(ctx context.Context, r SearchMessagesRequest) (*
 type messageSearch struct {
 	*listing
 	request *SearchMessagesRequest
+	tools   conversation.RecallTools
+	asked   uint64
 	query   *citations.Query
 	within  conversation.Range
 	hidden  []conversation.Range
@@ -78,20 +67,25 @@ func (s *messageSearch) run(ctx context.Context) error {
 			return err
 		}
 		if s.held += b.size(); s.held > searchedRuns && len(s.blocks) > 0 {
-			s.look()
+			if err := s.look(ctx); err != nil {
+				return err
+			}
 			s.held = b.size()
 		}
 		s.blocks = append(s.blocks, b)
 	}
-	s.look()
-	return nil
+	return s.look(ctx)
 }
 
 // look searches the blocks at hand.
-func (s *messageSearch) look() {
-	runs := make([]*citations.Messages, len(s.blocks))
-	for i, b := range s.blocks {
-		runs[i] = b.words
+func (s *messageSearch) look(ctx context.Context) error {
+	var runs []*citations.Messages
+	for _, b := range s.blocks {
+		words, err := s.without(ctx, b)
+		if err != nil {
+			return err
+		}
+		runs = append(runs, words...)
 		for j := range b.messages {
 			if s.keeps(&b.messages[j]) {
 				s.out.Searched++
@@ -117,6 +111,7 @@ func (s *messageSearch) look() {
 	})
 	s.hits = s.hits[:min(len(s.hits), s.request.Limit)]
 	s.blocks, s.held = nil, 0
+	return nil
 }
 
 func (s *messageSearch) keeps(m *conversation.Message) bool {
@@ -132,89 +127,15 @@ func (s *messageSearch) block(ctx context.Context, n int32) (*messageBlock, erro
 	head, lib := &s.window.head, s.engine.library
 	at := conversation.Range{First: n * blockMessages, End: min((n+1)*blockMessages, head.Messages)}
 	key := shelfKey{head.Incarnation, shelfMessages, int64(n)}
-	if kept, ok := lib.get(key); ok && len(kept.block.messages) >= int(at.Len()) {
+	if kept, ok := lib.get(key); ok && len(kept.block.messages) >= int(at.Len()) && slices.Equal(kept.block.tools, s.tools) {
 		return kept.block, nil
 	}
-	b, err := s.engine.readBlock(ctx, s.window.key, head.Incarnation, at)
+	b, err := s.readBlock(ctx, at)
 	if err != nil {
 		return nil, err
 	}
 	lib.put(key, shelved{block: b, bytes: b.size()})
 	return b, nil
-}
-
-func (e *Engine) readBlock(ctx context.Context, key Key, incarnation conversation.ID, at conversation.Range) (*messageBlock, error) {
-	snap, err := e.store.Read(ctx, key, store.Query{Incarnation: incarnation, Ranges: []store.MessageRange{{Range: at}}})
-	if err != nil {
-		return nil, failure(err)
-	}
-	b := &messageBlock{words: &citations.Messages{}, messages: slices.Clone(snap.Messages)}
-	for i := range b.messages {
-		m := &b.messages[i]
-		text, err := e.beginning(ctx, key, incarnation, m.Parts)
-		if err != nil {
-			return nil, err
-		}
-		b.words.Add(m.Index, text)
-		m.Parts, m.Metadata, m.Actions = nil, "", nil
-	}
-	return b, nil
-}
-
-// beginning is what is searched of a message: its texts, what its tools said, and the calls that it makes.
-func (e *Engine) beginning(ctx context.Context, key Key, incarnation conversation.ID, parts []conversation.Part) (string, error) {
-	var b strings.Builder
-	add := func(c conversation.Content) error {
-		room := searchedText - b.Len()
-		if room <= 0 || c.Erased != nil {
-			return nil
-		}
-		text := c.Inline
-		if c.Ref != nil {
-			snap, err := e.store.Read(ctx, key, store.Query{Incarnation: incarnation, Contents: []store.ContentRange{{ID: c.Ref.ID, Length: int64(room)}}})
-			if err != nil {
-				return failure(err)
-			}
-			text = string(snap.Contents[0])
-		}
-		if len(text) > room {
-			text = text[:room]
-		}
-		b.WriteString(text[:wholeRunes([]byte(text))])
-		b.WriteByte('\n')
-		return nil
-	}
-	for i := range parts {
-		for _, c := range wordsOf(&parts[i]) {
-			if err := add(c); err != nil {
-				return "", err
-			}
-		}
-	}
-	return b.String(), nil
-}
-
-// wordsOf are the contents of a part that somebody may look for.
-func wordsOf(p *conversation.Part) []conversation.Content {
-	switch p.Kind {
-	case conversation.PartText:
-		return []conversation.Content{p.Text}
-	case conversation.PartToolCall:
-		return []conversation.Content{{Inline: p.Call.Name}, p.Call.Arguments}
-	case conversation.PartToolResult:
-		if p.Result.Output != conversation.OutputParts {
-			return []conversation.Content{p.Result.Text}
-		}
-		var out []conversation.Content
-		for i := range p.Result.Parts {
-			if p.Result.Parts[i].Media == nil {
-				out = append(out, p.Result.Parts[i].Text)
-			}
-		}
-		return out
-	default:
-		return nil
-	}
 }
 
 // describe says of the hits what they are and where they stand.
@@ -231,7 +152,11 @@ func (s *messageSearch) describe(ctx context.Context) error {
 		if !ok {
 			return damaged("a message")
 		}
-		text, err := s.engine.beginning(ctx, s.window.key, s.window.head.Incarnation, m.Parts)
+		parts, err := s.searched(ctx, []conversation.Message{*m})
+		if err != nil {
+			return err
+		}
+		text, err := s.beginning(ctx, parts[0])
 		if err != nil {
 			return err
 		}

@@ -34,6 +34,7 @@ type sourceRecord struct {
 	Handle      string                  `json:"h"`
 	Type        conversation.SourceType `json:"t,omitempty"`
 	URL         string                  `json:"u,omitempty"`
+	Title       string                  `json:"n,omitempty"`
 	ContentType string                  `json:"f,omitempty"`
 	Kind        citations.Kind          `json:"k,omitempty"`
 	Bytes       int64                   `json:"b"`
@@ -51,6 +52,13 @@ type sourceRecord struct {
 	Content     []byte                  `json:"id,omitempty"` // the id of its chunks; none for an empty content
 }
 
+// cited is the record as citations tell it.
+func (r *sourceRecord) cited() citations.Source {
+	return citations.Source{
+		Handle: r.Handle, Type: r.Type.String(), URL: r.URL, Title: r.Title, ContentType: r.ContentType, TotalBytes: r.Bytes, TotalChars: r.Chars,
+	}
+}
+
 // maxCitedBy is how many messages a source record names.
 const maxCitedBy = 100
 
@@ -65,7 +73,7 @@ func (r *sourceRecord) text() bool { return r.Chars > 0 || r.Bytes == 0 }
 // source is the record as callers see it. expires is when its run takes it along.
 func (r *sourceRecord) source(expires time.Time) Source {
 	s := Source{
-		ContentID: r.Handle, Type: r.Type, URL: r.URL, ContentType: r.ContentType, Bytes: r.Bytes, Chars: r.Chars,
+		ContentID: r.Handle, Type: r.Type, URL: r.URL, Title: r.Title, ContentType: r.ContentType, Bytes: r.Bytes, Chars: r.Chars,
 		Accessed: time.UnixMilli(r.Accessed).UTC(), CitedBy: r.CitedBy, Expired: r.Expired, RunID: r.Run, Metadata: r.Metadata, AtAppend: r.AtAppend,
 	}
 	if len(r.SHA256) == len(s.SHA256) {

@@ -251,7 +251,7 @@ func (in *intake) commitNew(ctx context.Context, snap *store.Snapshot) (*StoreCo
 func (in *intake) record(handle string, now time.Time) *sourceRecord {
 	r := in.request
 	rec := &sourceRecord{
-		Handle: handle, Type: r.Type, URL: r.URL, ContentType: r.ContentType, Bytes: in.size, SHA256: in.sha[:], Accessed: now.UnixMilli(),
+		Handle: handle, Type: r.Type, URL: r.URL, Title: r.Title, ContentType: r.ContentType, Bytes: in.size, SHA256: in.sha[:], Accessed: now.UnixMilli(),
 		Run: r.RunID, OfRun: r.RunID != "", Metadata: r.Metadata,
 	}
 	if rec.Type == conversation.SourceTypeUnspecified {

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -22,17 +21,13 @@ const (
 // AnswerToolCall answers a model's call of a tool that recalls, with the result to append. What is wrong with the call is told in the
 // result, for the model; only what is no fault of the model's is an error.
 func (e *Engine) AnswerToolCall(ctx context.Context, r ToolCallRequest) (*ToolCallResult, error) {
-	if !conversation.IsRecallTool(r.Call.Name) {
-		err := conversation.Errorf(conversation.InvalidField, "the tool is none of those that recall")
-		err.Violations = []conversation.Violation{{
-			Field: "tool_call.name",
-			Text:  fmt.Sprintf("must be %s, %s or %s", conversation.ToolExpand, conversation.ToolRetrieve, conversation.ToolSearch),
-		}}
-		return nil, err
-	}
 	snap, err := e.read(ctx, r.Key, store.Query{Info: true})
 	if err != nil {
 		return nil, err
+	}
+	tool := e.recallTools(snap.Info).Meant(r.Call.Name)
+	if tool == "" {
+		return nil, noRecallTool()
 	}
 	counter, err := e.counter(snap.Info.Counter)
 	if err != nil {
@@ -43,7 +38,7 @@ func (e *Engine) AnswerToolCall(ctx context.Context, r ToolCallRequest) (*ToolCa
 		limit = DefaultAnswerTokens
 	}
 	a := &answering{engine: e, key: r.Key, counter: counter, limit: limit}
-	reply, err := a.answer(ctx, &r.Call)
+	reply, err := a.answer(ctx, tool, &r.Call)
 	out := &ToolCallResult{Result: conversation.ToolResult{
 		CallID: r.Call.CallID, Name: r.Call.Name, State: conversation.ResultCompleted, Recalled: a.recalled,
 	}}
@@ -57,6 +52,15 @@ func (e *Engine) AnswerToolCall(ctx context.Context, r ToolCallRequest) (*ToolCa
 	out.Result.Text.Inline = a.fit(reply)
 	out.Tokens = int32(a.weigh(out.Result.Text.Inline))
 	return out, nil
+}
+
+func noRecallTool() error {
+	err := conversation.Errorf(conversation.InvalidField, "the tool is none of those that recall")
+	err.Violations = []conversation.Violation{{
+		Field: "tool_call.name",
+		Text:  fmt.Sprintf("must be or end with %s", strings.Join(conversation.RecallToolNames(), ", ")),
+	}}
+	return err
 }
 
 // forModel words an error for the model, if it is the call that was wrong.
@@ -120,12 +124,12 @@ func (r *answer) text() string {
 	return strings.Join(lines, "\n")
 }
 
-func (a *answering) answer(ctx context.Context, call *conversation.ToolCall) (answer, error) {
-	args, err := parseArguments(call.Arguments.Inline)
+func (a *answering) answer(ctx context.Context, tool string, call *conversation.ToolCall) (answer, error) {
+	args, err := parseArguments(tool, call.Arguments.Inline)
 	if err != nil {
 		return answer{}, err
 	}
-	switch call.Name {
+	switch tool {
 	case conversation.ToolExpand:
 		return a.expand(ctx, args)
 	case conversation.ToolRetrieve:
@@ -357,141 +361,4 @@ func (a *answering) search(ctx context.Context, args *arguments) (answer, error)
 		header: fmt.Sprintf("[%d messages, best first: number, who, when, the part that answers]", told), body: strings.TrimRight(b.String(), "\n"),
 		footer: fmt.Sprintf("[One in full: %s with its number.]", conversation.ToolExpand),
 	}, nil
-}
-
-// arguments are what a model gave with a call. Models write numbers as strings and lists as words: both are taken.
-type arguments struct {
-	index     *int32
-	summary   int64
-	contentID string
-	terms     []string
-	query     string
-	ranged    bool
-	from, end int64
-	unit      ContentUnit
-}
-
-// The most that a model may look for at once.
-const (
-	maxTerms     = 64
-	maxTermBytes = 8_192
-	maxQuery     = 65_536
-)
-
-func badArgument(name, text string) error {
-	return conversation.Errorf(conversation.InvalidField, "the argument %s: %s", name, text)
-}
-
-func parseArguments(text string) (*arguments, error) {
-	var given map[string]json.RawMessage
-	if strings.TrimSpace(text) == "" {
-		text = "{}"
-	}
-	if json.Unmarshal([]byte(text), &given) != nil {
-		return nil, conversation.Errorf(conversation.InvalidField, "the arguments are no JSON object")
-	}
-	a := &arguments{contentID: strings.Trim(stringIn(given["content_id"]), "[]\"'` "), query: stringIn(given["query"])}
-	if len(a.query) > maxQuery {
-		return nil, badArgument("query", "it is longer than 65,536 bytes")
-	}
-	for _, read := range []func(map[string]json.RawMessage) error{a.readID, a.readTerms, a.readRange} {
-		if err := read(given); err != nil {
-			return nil, err
-		}
-	}
-	return a, nil
-}
-
-// stringIn reads a string, or a number as it is written.
-func stringIn(raw json.RawMessage) string {
-	var s string
-	if json.Unmarshal(raw, &s) == nil {
-		return strings.TrimSpace(s)
-	}
-	var n json.Number
-	if json.Unmarshal(raw, &n) == nil {
-		return n.String()
-	}
-	return ""
-}
-
-func (a *arguments) readID(given map[string]json.RawMessage) error {
-	id := stringIn(given["id"])
-	if id == "" {
-		return nil
-	}
-	bad := badArgument("id", "must be the number of a message, such as 12, or of a summary, such as s7")
-	if rest, ok := strings.CutPrefix(id, "s"); ok {
-		n, ok := wholeNumber(rest)
-		if !ok || n == 0 {
-			return bad
-		}
-		a.summary = n
-		return nil
-	}
-	n, ok := wholeNumber(strings.TrimPrefix(id, "m"))
-	if !ok || n > maxIndex {
-		return bad
-	}
-	index := int32(n)
-	a.index = &index
-	return nil
-}
-
-// wholeNumber reads a number that is not negative; 12.0 is one too.
-func wholeNumber(text string) (int64, bool) {
-	text = strings.TrimSuffix(text, ".0")
-	var n int64
-	if text == "" || len(text) > 18 || strings.Trim(text, "0123456789") != "" {
-		return 0, false
-	}
-	for _, c := range text {
-		n = n*10 + int64(c-'0')
-	}
-	return n, true
-}
-
-func (a *arguments) readTerms(given map[string]json.RawMessage) error {
-	raw := given["search_terms"]
-	if json.Unmarshal(raw, &a.terms) != nil {
-		a.terms = nil
-		if s := stringIn(raw); s != "" {
-			a.terms = []string{s}
-		}
-	}
-	a.terms = slices.DeleteFunc(a.terms, func(s string) bool { return strings.TrimSpace(s) == "" })
-	if len(a.terms) > maxTerms {
-		return badArgument("search_terms", "there are more than 64")
-	}
-	for _, t := range a.terms {
-		if len(t) > maxTermBytes {
-			return badArgument("search_terms", "one is longer than 8,192 bytes")
-		}
-	}
-	return nil
-}
-
-func (a *arguments) readRange(given map[string]json.RawMessage) error {
-	start, end, unit := stringIn(given["start"]), stringIn(given["end"]), stringIn(given["unit"])
-	a.end, a.unit = 1<<42, ContentChars
-	if start == "" && end == "" {
-		return nil
-	}
-	a.ranged = true
-	var ok bool
-	if start != "" {
-		if a.from, ok = wholeNumber(start); !ok {
-			return badArgument("start", "must be a number from 0 on")
-		}
-	}
-	if end != "" {
-		if a.end, ok = wholeNumber(end); !ok || a.end < a.from {
-			return badArgument("end", "must be a number, and not less than start")
-		}
-	}
-	units := map[string]ContentUnit{"": ContentChars, "chars": ContentChars, "lines": ContentLines, "items": ContentItems, "bytes": ContentBytes}
-	if a.unit, ok = units[unit]; !ok {
-		return badArgument("unit", "must be chars, lines, items or bytes")
-	}
-	return nil
 }

@@ -221,7 +221,7 @@ func TestEngine_Export_ContentGoesUnderIt(t *testing.T) {
 		b := newBench(0)
 		b.kept(t, "c", "", "first")
 		b.kept(t, "c", "run", prose(1, 700_000))
-		b.ends(t, "c", "run", 0)
+		b.ends(t, "c", "run", time.Second)
 		var given []engine.Record
 		sources := 0
 		err := b.Export(ctx, keyOf("c"), func(r engine.Record) error {

@@ -15,6 +15,8 @@ type Input struct {
 	Protect, Minimum, MaxPart int64
 	// Results of Tools, by name, and of tools whose names begin with one of Prefixes, are never cleared.
 	Tools, Prefixes []string
+	// Recall are the tools that recall: what they brought back is not cleared either. Nil where the policy names all tools it protects.
+	Recall *conversation.RecallTools
 	// Keep says by the first message of which units nothing is cleared, though they count: pinned ones, leading system messages,
 	// the newest, those that were expanded lately. Nil keeps none.
 	Keep func(first int32) bool

@@ -59,7 +59,7 @@ func seed(messages []conversation.Message, edits ...conversation.Edit) prune.Inp
 	return prune.Input{
 		Units: v.Layout(messages, conversation.Window{Opening: -1, Request: -1}, conversation.Kept{}), View: v,
 		Protect: conversation.DefaultProtectTokens, Minimum: conversation.DefaultMinimumTokens, MaxPart: conversation.DefaultMaxPartTokens,
-		Tools: prune.DefaultTools(), Prefixes: prune.DefaultPrefixes(),
+		Tools: prune.DefaultTools(), Prefixes: prune.DefaultPrefixes(), Recall: &conversation.RecallTools{"again"},
 		Placeholder: func(recall string) int64 {
 			n, _ := chars4.New().Count(prune.Cleared(recall, false))
 			return int64(n)
@@ -133,6 +133,7 @@ func TestPlan_Tool_Protected(t *testing.T) {
 		{"read", "", false}, {"", "", false}, {"skill", "", true}, {"skills", "", false}, {"Skill", "", false}, {"expand_message", "", true},
 		{"retrieve_content", "", true}, {"search_conversation", "", true}, {"tool-x", "", true}, {"tool-", "", true}, {"tool", "", false},
 		{"my-tool-x", "", false}, {"read", "skill", true}, {"skill", "read", false}, {"read", "tool-y", true},
+		{"mcp__palimpsest__expand_message", "", true}, {"again", "", true}, {"my_expand_message", "", false},
 	} {
 		r := found(20_000, 2)
 		r.Result.Name = tt.result
@@ -142,7 +143,7 @@ func TestPlan_Tool_Protected(t *testing.T) {
 		}
 	}
 	in := seed(chat(calls("skill"), parts(found(20_000, 1)), parts(said(40_000))))
-	if in.Tools = nil; planned(in) == "" {
+	if in.Tools, in.Recall = nil, nil; planned(in) == "" {
 		t.Error("a policy's own names replace the default's")
 	}
 }

@@ -7,18 +7,16 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
-// DefaultTools are the tools whose results are never cleared where a policy does not say: what they give was asked for to be kept
-// in sight, or was brought back from where clearing would send it.
-func DefaultTools() []string {
-	return []string{"skill", conversation.ToolExpand, conversation.ToolRetrieve, conversation.ToolSearch}
-}
+// DefaultTools are the tools, beside those that recall, whose results are never cleared where a policy does not say: what they give was
+// asked for to be kept in sight.
+func DefaultTools() []string { return []string{"skill"} }
 
 // DefaultPrefixes are the beginnings of names of tools whose results are never cleared where a policy does not say.
 func DefaultPrefixes() []string { return []string{"tool-"} }
 
 // spared says whether results of a tool are never cleared.
 func (in *Input) spared(tool string) bool {
-	return slices.Contains(in.Tools, tool) ||
+	return slices.Contains(in.Tools, tool) || in.Recall != nil && in.Recall.Has(tool) ||
 		slices.ContainsFunc(in.Prefixes, func(prefix string) bool { return strings.HasPrefix(tool, prefix) })
 }
 

@@ -112,14 +112,15 @@ func blanked(m *pb.Message) bool {
 	return false
 }
 
-// blank takes the text out of a sent part as its erasure does, and the erasure from the part that came back.
+// blank takes the text out of a sent part as its erasure does, and from the part that came back the erasure, and what cites the text in
+// its place.
 func blank(sent, back *pb.Part) error {
 	text := sent.GetText()
 	if r := sent.GetToolResult(); r != nil {
 		text = r.GetText()
 		r.Output = &pb.ToolResult_Text{}
-		if back.GetToolResult().GetOutput() == nil && back.GetToolResult() != nil {
-			back.GetToolResult().Output = &pb.ToolResult_Text{}
+		if o := back.GetToolResult(); o != nil && (o.GetOutput() == nil || o.GetCitation() != nil) {
+			o.Output, o.Citation = &pb.ToolResult_Text{}, nil
 		}
 	} else if _, ok := sent.GetContent().(*pb.Part_Text); ok {
 		sent.Content = &pb.Part_Text{}

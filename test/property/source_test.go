@@ -49,6 +49,9 @@ func (r *runLife) due() time.Time {
 
 func (r *runLife) over() bool { return !time.Now().Before(r.due()) }
 
+// forgettable says whether the name may begin a new run.
+func (r *runLife) forgettable() bool { return time.Since(r.due()) >= 24*time.Hour }
+
 // TestEngine_AnyResearch_SourcesAreKept holds contents to behaviour §9: what is stored comes back byte for byte, what is gone is
 // gone for ever and for a reason, and whatever else happens to the conversation changes nothing about it.
 func TestEngine_AnyResearch_SourcesAreKept(t *testing.T) {
@@ -105,6 +108,7 @@ func (r *research) text() string {
 }
 
 func (r *research) step(budget int32) {
+	r.forget()
 	switch rapid.IntRange(0, 16).Draw(r.t, "step") {
 	case 0, 1:
 		r.keep()
@@ -134,6 +138,17 @@ func (r *research) step(budget int32) {
 }
 
 // note takes in what was committed since.
+// forget lets runs be forgotten that may be: a reading does it too, when something else is overdue.
+func (r *research) forget() {
+	for _, run := range r.runs {
+		if run.forgettable() {
+			r.sweep()
+			return
+		}
+	}
+	r.note() // what was overdue may have gone with a reading
+}
+
 func (r *research) note() { r.edits = append(r.edits, r.news()...) }
 
 // compact makes the view smaller, if it can be.
@@ -149,6 +164,7 @@ func (r *research) run() string { return rapid.SampledFrom([]string{"", "r1", "r
 
 // say appends a message; where it carries results, or is an action's, it is likely long.
 func (r *research) say() {
+	r.forget()
 	m := r.g.message()
 	m.RunID = r.run()
 	acts := m.Role == conversation.RoleUser && rapid.Bool().Draw(r.t, "acts")
@@ -274,6 +290,7 @@ func (r *research) keep() {
 func (r *research) endRun() {
 	id := rapid.SampledFrom([]string{"r1", "r2"}).Draw(r.t, "run that ends")
 	grace := rapid.SampledFrom([]time.Duration{0, time.Hour}).Draw(r.t, "grace")
+	r.gone()
 	before, request := r.head(), r.request("EndRun")
 	var got *engine.EndRunResult
 	err := r.insist(func() (err error) {
@@ -284,7 +301,6 @@ func (r *research) endRun() {
 	if err != nil || got.Revision != before.Revision+1 || r.head().Revision != got.Revision {
 		r.t.Fatalf("ending run %q answers %+v (%v), revision was %d", id, got, err, before.Revision)
 	}
-	r.gone()
 	left := int32(0)
 	for _, h := range r.held {
 		if h.run == id && !h.gone {
@@ -313,7 +329,7 @@ func (r *research) sweep() {
 	r.note()
 	r.gone()
 	for id, run := range r.runs {
-		if time.Since(run.due()) >= 24*time.Hour {
+		if run.forgettable() {
 			delete(r.runs, id) // it is forgotten: who uses the name again begins a new run
 		}
 	}
@@ -383,7 +399,7 @@ func (r *research) back() {
 	switch kind := conversation.KindOf(err); {
 	case err == nil:
 		r.whole(e, got.Message.Message.Parts)
-	case kind == conversation.OriginalErased:
+	case kind == conversation.OriginalErased, kind == conversation.ContentExpired:
 		r.justErased(e)
 	case kind == conversation.NotEdited, kind == conversation.ExpansionTooLarge:
 	default:

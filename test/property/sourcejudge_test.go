@@ -40,6 +40,7 @@ func (r *research) gone() {
 		run := r.runs[h.run]
 		h.gone = h.gone || h.run != "" && run.over() || h.message >= 0 && erased[[2]int32{h.message, h.part}]
 	}
+	r.note() // what was overdue went with the reading
 }
 
 // judge reads everything.
@@ -142,17 +143,27 @@ func (r *research) justErased(e *entry) {
 	}
 }
 
-// whole demands a message as it was appended, but for parts that are known to be erased.
+// whole demands a message as it was appended, but for parts that are known to be erased: what cites them may stand in their place.
 func (r *research) whole(e *entry, parts []conversation.Part) {
 	want := slices.Clone(e.message.Parts)
 	for p := range want {
 		if e.erased[int32(p)] {
 			want[p] = blanked(want[p])
+			if r.standsFor(e.index, int32(p), parts[p].Citation) {
+				want[p] = parts[p]
+			}
 		}
 	}
 	if flatAll(parts) != flatAll(want) {
 		r.t.Fatalf("message %d is\n%.2000s\nand was appended as\n%.2000s", e.index, flatAll(parts), flatAll(want))
 	}
+}
+
+// standsFor says whether a citation is of the content that was a part of a message.
+func (r *research) standsFor(message, part int32, c *conversation.Citation) bool {
+	return c != nil && slices.ContainsFunc(r.held, func(h *held) bool {
+		return h.message == message && h.part == part && h.handle == c.ContentID
+	})
 }
 
 // search demands that a word is found in the contents that have it and can be had, and in no others.

@@ -162,7 +162,9 @@ type Citation struct {
 	// Output only. How to get more of it, in words for a model.
 	HowToRetrieve string `protobuf:"bytes,9,opt,name=how_to_retrieve,json=howToRetrieve,proto3" json:"how_to_retrieve,omitempty"`
 	// Output only. The whole citation as a model is shown it: handle, excerpt, lengths, source, small fields, how to get more.
-	Text          string `protobuf:"bytes,10,opt,name=text,proto3" json:"text,omitempty"`
+	Text string `protobuf:"bytes,10,opt,name=text,proto3" json:"text,omitempty"`
+	// Output only. What its caller calls it; empty if the caller did not say.
+	SourceTitle   string `protobuf:"bytes,11,opt,name=source_title,json=sourceTitle,proto3" json:"source_title,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -267,6 +269,13 @@ func (x *Citation) GetText() string {
 	return ""
 }
 
+func (x *Citation) GetSourceTitle() string {
+	if x != nil {
+		return x.SourceTitle
+	}
+	return ""
+}
+
 // SourceRecord says where a content came from, and who cited it. It outlives the content.
 type SourceRecord struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -297,7 +306,9 @@ type SourceRecord struct {
 	// Output only. True if it is a message's own text, and false if StoreContent stored it.
 	CitedAtAppend bool `protobuf:"varint,13,opt,name=cited_at_append,json=citedAtAppend,proto3" json:"cited_at_append,omitempty"`
 	// Output only. When it is deleted, if its run was ended or is forgotten; unset if nothing ends it.
-	ExpireTime    *timestamppb.Timestamp `protobuf:"bytes,14,opt,name=expire_time,json=expireTime,proto3" json:"expire_time,omitempty"`
+	ExpireTime *timestamppb.Timestamp `protobuf:"bytes,14,opt,name=expire_time,json=expireTime,proto3" json:"expire_time,omitempty"`
+	// Output only. What its caller calls it; empty if the caller did not say.
+	SourceTitle   string `protobuf:"bytes,15,opt,name=source_title,json=sourceTitle,proto3" json:"source_title,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -428,6 +439,13 @@ func (x *SourceRecord) GetExpireTime() *timestamppb.Timestamp {
 		return x.ExpireTime
 	}
 	return nil
+}
+
+func (x *SourceRecord) GetSourceTitle() string {
+	if x != nil {
+		return x.SourceTitle
+	}
+	return ""
 }
 
 // Excerpt is a passage of a content.
@@ -783,7 +801,7 @@ var File_palimpsest_v1_content_proto protoreflect.FileDescriptor
 
 const file_palimpsest_v1_content_proto_rawDesc = "" +
 	"\n" +
-	"\x1bpalimpsest/v1/content.proto\x12\rpalimpsest.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\xdb\x02\n" +
+	"\x1bpalimpsest/v1/content.proto\x12\rpalimpsest.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\xfe\x02\n" +
 	"\bCitation\x12\x1d\n" +
 	"\n" +
 	"content_id\x18\x01 \x01(\tR\tcontentId\x12\x18\n" +
@@ -800,7 +818,8 @@ const file_palimpsest_v1_content_proto_rawDesc = "" +
 	"\fcontent_type\x18\b \x01(\tR\vcontentType\x12&\n" +
 	"\x0fhow_to_retrieve\x18\t \x01(\tR\rhowToRetrieve\x12\x12\n" +
 	"\x04text\x18\n" +
-	" \x01(\tR\x04text\"\xb1\x04\n" +
+	" \x01(\tR\x04text\x12!\n" +
+	"\fsource_title\x18\v \x01(\tR\vsourceTitle\"\xd4\x04\n" +
 	"\fSourceRecord\x12\x1d\n" +
 	"\n" +
 	"content_id\x18\x01 \x01(\tR\tcontentId\x12:\n" +
@@ -823,7 +842,8 @@ const file_palimpsest_v1_content_proto_rawDesc = "" +
 	"\rmetadata_json\x18\f \x01(\tR\fmetadataJson\x12&\n" +
 	"\x0fcited_at_append\x18\r \x01(\bR\rcitedAtAppend\x12;\n" +
 	"\vexpire_time\x18\x0e \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"expireTime\"\xa7\x02\n" +
+	"expireTime\x12!\n" +
+	"\fsource_title\x18\x0f \x01(\tR\vsourceTitle\"\xa7\x02\n" +
 	"\aExcerpt\x12\x1d\n" +
 	"\n" +
 	"content_id\x18\x01 \x01(\tR\tcontentId\x12\x12\n" +

@@ -41,7 +41,9 @@ type StoreContentHeader struct {
 	// Optional. Makes a retry safe for 24 hours: the same id with the same header and bytes returns the first outcome; at most 256 bytes.
 	RequestId string `protobuf:"bytes,7,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	// Optional. SHA-256 of the bytes, 64 hexadecimal digits. What does not match is refused.
-	Sha256        string `protobuf:"bytes,8,opt,name=sha256,proto3" json:"sha256,omitempty"`
+	Sha256 string `protobuf:"bytes,8,opt,name=sha256,proto3" json:"sha256,omitempty"`
+	// Optional. What a reader calls it; at most 256 bytes, no control characters.
+	SourceTitle   string `protobuf:"bytes,9,opt,name=source_title,json=sourceTitle,proto3" json:"source_title,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -128,6 +130,13 @@ func (x *StoreContentHeader) GetRequestId() string {
 func (x *StoreContentHeader) GetSha256() string {
 	if x != nil {
 		return x.Sha256
+	}
+	return ""
+}
+
+func (x *StoreContentHeader) GetSourceTitle() string {
+	if x != nil {
+		return x.SourceTitle
 	}
 	return ""
 }
@@ -1078,7 +1087,7 @@ var File_palimpsest_v1_content_service_proto protoreflect.FileDescriptor
 
 const file_palimpsest_v1_content_service_proto_rawDesc = "" +
 	"\n" +
-	"#palimpsest/v1/content_service.proto\x12\rpalimpsest.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bpalimpsest/v1/content.proto\x1a\x19palimpsest/v1/event.proto\"\xae\x02\n" +
+	"#palimpsest/v1/content_service.proto\x12\rpalimpsest.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bpalimpsest/v1/content.proto\x1a\x19palimpsest/v1/event.proto\"\xd1\x02\n" +
 	"\x12StoreContentHeader\x12'\n" +
 	"\x0fconversation_id\x18\x01 \x01(\tR\x0econversationId\x12\x15\n" +
 	"\x06run_id\x18\x02 \x01(\tR\x05runId\x12:\n" +
@@ -1090,7 +1099,8 @@ const file_palimpsest_v1_content_service_proto_rawDesc = "" +
 	"\rmetadata_json\x18\x06 \x01(\tR\fmetadataJson\x12\x1d\n" +
 	"\n" +
 	"request_id\x18\a \x01(\tR\trequestId\x12\x16\n" +
-	"\x06sha256\x18\b \x01(\tR\x06sha256\"s\n" +
+	"\x06sha256\x18\b \x01(\tR\x06sha256\x12!\n" +
+	"\fsource_title\x18\t \x01(\tR\vsourceTitle\"s\n" +
 	"\x13StoreContentRequest\x12;\n" +
 	"\x06header\x18\x01 \x01(\v2!.palimpsest.v1.StoreContentHeaderH\x00R\x06header\x12\x16\n" +
 	"\x05chunk\x18\x02 \x01(\fH\x00R\x05chunkB\a\n" +

@@ -1851,7 +1851,8 @@ type AnswerToolCallRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Required. The conversation; 1 to 256 bytes, no control characters.
 	ConversationId string `protobuf:"bytes,1,opt,name=conversation_id,json=conversationId,proto3" json:"conversation_id,omitempty"`
-	// Required. The call as the model made it: expand_message, retrieve_content or search_conversation. Its arguments may be anything:
+	// Required. The call as the model made it: expand_message, retrieve_content or search_conversation, or one of these under a prefix that
+	// has palimpsest as a segment, or under a name of the policy's recall_tools that ends with it. Its arguments may be anything:
 	// what is wrong with them is told in the answer, for the model.
 	ToolCall *ToolCall `protobuf:"bytes,2,opt,name=tool_call,json=toolCall,proto3" json:"tool_call,omitempty"`
 	// Optional. The most tokens the answer may weigh by the conversation's counter; 0, or 100 to 100,000,000; 2,000 by default, and for 0.

@@ -98,7 +98,8 @@ const (
 	ErrorReason_ERROR_REASON_ALREADY_REWOUND ErrorReason = 33
 	// NOT_FOUND. No content of the conversation has this handle.
 	ErrorReason_ERROR_REASON_CONTENT_NOT_FOUND ErrorReason = 34
-	// NOT_FOUND. The content is gone for good: its run has ended, or its message was erased. Do not retry.
+	// NOT_FOUND. The content is gone for good: its run has ended, or its message was erased. ExpandMessage answers so for a message whose
+	// content went with its run. Do not retry.
 	ErrorReason_ERROR_REASON_CONTENT_EXPIRED ErrorReason = 35
 	// FAILED_PRECONDITION. The content is not UTF-8 text: it has bytes alone.
 	ErrorReason_ERROR_REASON_CONTENT_NOT_TEXT ErrorReason = 36

@@ -604,7 +604,8 @@ type Part struct {
 	Plugin string `protobuf:"bytes,9,opt,name=plugin,proto3" json:"plugin,omitempty"`
 	// Output only. The variant of the message that the part stands in.
 	Variant PartVariant `protobuf:"varint,10,opt,name=variant,proto3,enum=palimpsest.v1.PartVariant" json:"variant,omitempty"`
-	// Output only. Set if the part's content was erased: what is left of it.
+	// Output only. Set if the part's content was erased: what is left of it. A tool result or text that went with its run shows its
+	// citation in the content's place.
 	Erasure       *Erasure `protobuf:"bytes,11,opt,name=erasure,proto3" json:"erasure,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1125,10 +1126,13 @@ type ToolResult struct {
 	// Optional. The actions behind the result; at most 64. The message's by default.
 	Actions []*ActionRef `protobuf:"bytes,8,rep,name=actions,proto3" json:"actions,omitempty"`
 	// Optional. What the result was recalled from, as AnswerToolCall fills it in. Such a result is never cited, and when it leaves the view
-	// what stands for it names its source.
+	// what stands for it names its source. On replies also set where the arguments of a recall tool's call, or a citation that came back, say so.
 	RecalledFrom *RecalledFrom `protobuf:"bytes,9,opt,name=recalled_from,json=recalledFrom,proto3" json:"recalled_from,omitempty"`
 	// Output only. Set where a view shows a citation in text's place: what it cites.
-	Citation      *Citation `protobuf:"bytes,10,opt,name=citation,proto3" json:"citation,omitempty"`
+	Citation *Citation `protobuf:"bytes,10,opt,name=citation,proto3" json:"citation,omitempty"`
+	// Optional. What the result came from, as citations of it and its source record tell. What is not said is guessed from the tool's name,
+	// the arguments and the result.
+	Source        *ResultSource `protobuf:"bytes,11,opt,name=source,proto3" json:"source,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1246,6 +1250,13 @@ func (x *ToolResult) GetCitation() *Citation {
 	return nil
 }
 
+func (x *ToolResult) GetSource() *ResultSource {
+	if x != nil {
+		return x.Source
+	}
+	return nil
+}
+
 type isToolResult_Output interface {
 	isToolResult_Output()
 }
@@ -1271,6 +1282,70 @@ func (*ToolResult_Json) isToolResult_Output() {}
 
 func (*ToolResult_Parts) isToolResult_Output() {}
 
+// ResultSource says what a tool result came from.
+type ResultSource struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Optional. The kind of source.
+	Type SourceType `protobuf:"varint,1,opt,name=type,proto3,enum=palimpsest.v1.SourceType" json:"type,omitempty"`
+	// Optional. Where it can be found; at most 2,048 bytes, no control characters.
+	Url string `protobuf:"bytes,2,opt,name=url,proto3" json:"url,omitempty"`
+	// Optional. What a reader calls it; at most 256 bytes, no control characters.
+	Title         string `protobuf:"bytes,3,opt,name=title,proto3" json:"title,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ResultSource) Reset() {
+	*x = ResultSource{}
+	mi := &file_palimpsest_v1_message_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ResultSource) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ResultSource) ProtoMessage() {}
+
+func (x *ResultSource) ProtoReflect() protoreflect.Message {
+	mi := &file_palimpsest_v1_message_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ResultSource.ProtoReflect.Descriptor instead.
+func (*ResultSource) Descriptor() ([]byte, []int) {
+	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *ResultSource) GetType() SourceType {
+	if x != nil {
+		return x.Type
+	}
+	return SourceType_SOURCE_TYPE_UNSPECIFIED
+}
+
+func (x *ResultSource) GetUrl() string {
+	if x != nil {
+		return x.Url
+	}
+	return ""
+}
+
+func (x *ResultSource) GetTitle() string {
+	if x != nil {
+		return x.Title
+	}
+	return ""
+}
+
 // RecalledFrom names what a tool result brought back.
 type RecalledFrom struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1287,7 +1362,7 @@ type RecalledFrom struct {
 
 func (x *RecalledFrom) Reset() {
 	*x = RecalledFrom{}
-	mi := &file_palimpsest_v1_message_proto_msgTypes[8]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1299,7 +1374,7 @@ func (x *RecalledFrom) String() string {
 func (*RecalledFrom) ProtoMessage() {}
 
 func (x *RecalledFrom) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_message_proto_msgTypes[8]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1312,7 +1387,7 @@ func (x *RecalledFrom) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RecalledFrom.ProtoReflect.Descriptor instead.
 func (*RecalledFrom) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{8}
+	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *RecalledFrom) GetSource() isRecalledFrom_Source {
@@ -1369,7 +1444,7 @@ type ToolResultParts struct {
 
 func (x *ToolResultParts) Reset() {
 	*x = ToolResultParts{}
-	mi := &file_palimpsest_v1_message_proto_msgTypes[9]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1381,7 +1456,7 @@ func (x *ToolResultParts) String() string {
 func (*ToolResultParts) ProtoMessage() {}
 
 func (x *ToolResultParts) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_message_proto_msgTypes[9]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1394,7 +1469,7 @@ func (x *ToolResultParts) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolResultParts.ProtoReflect.Descriptor instead.
 func (*ToolResultParts) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{9}
+	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *ToolResultParts) GetParts() []*ToolResultPart {
@@ -1420,7 +1495,7 @@ type ToolResultPart struct {
 
 func (x *ToolResultPart) Reset() {
 	*x = ToolResultPart{}
-	mi := &file_palimpsest_v1_message_proto_msgTypes[10]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1432,7 +1507,7 @@ func (x *ToolResultPart) String() string {
 func (*ToolResultPart) ProtoMessage() {}
 
 func (x *ToolResultPart) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_message_proto_msgTypes[10]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1445,7 +1520,7 @@ func (x *ToolResultPart) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolResultPart.ProtoReflect.Descriptor instead.
 func (*ToolResultPart) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{10}
+	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ToolResultPart) GetContent() isToolResultPart_Content {
@@ -1508,7 +1583,7 @@ type Reasoning struct {
 
 func (x *Reasoning) Reset() {
 	*x = Reasoning{}
-	mi := &file_palimpsest_v1_message_proto_msgTypes[11]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1520,7 +1595,7 @@ func (x *Reasoning) String() string {
 func (*Reasoning) ProtoMessage() {}
 
 func (x *Reasoning) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_message_proto_msgTypes[11]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1533,7 +1608,7 @@ func (x *Reasoning) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reasoning.ProtoReflect.Descriptor instead.
 func (*Reasoning) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{11}
+	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Reasoning) GetText() string {
@@ -1577,7 +1652,7 @@ type Opaque struct {
 
 func (x *Opaque) Reset() {
 	*x = Opaque{}
-	mi := &file_palimpsest_v1_message_proto_msgTypes[12]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1589,7 +1664,7 @@ func (x *Opaque) String() string {
 func (*Opaque) ProtoMessage() {}
 
 func (x *Opaque) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_message_proto_msgTypes[12]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1602,7 +1677,7 @@ func (x *Opaque) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Opaque.ProtoReflect.Descriptor instead.
 func (*Opaque) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{12}
+	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Opaque) GetProvider() string {
@@ -1648,7 +1723,7 @@ type MessageView struct {
 
 func (x *MessageView) Reset() {
 	*x = MessageView{}
-	mi := &file_palimpsest_v1_message_proto_msgTypes[13]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1660,7 +1735,7 @@ func (x *MessageView) String() string {
 func (*MessageView) ProtoMessage() {}
 
 func (x *MessageView) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_message_proto_msgTypes[13]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1673,7 +1748,7 @@ func (x *MessageView) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MessageView.ProtoReflect.Descriptor instead.
 func (*MessageView) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{13}
+	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *MessageView) GetLevel() ViewLevel {
@@ -1810,7 +1885,7 @@ const file_palimpsest_v1_message_proto_rawDesc = "" +
 	"\bToolCall\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\tR\x06callId\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12%\n" +
-	"\x0earguments_json\x18\x03 \x01(\tR\rargumentsJson\"\xc3\x03\n" +
+	"\x0earguments_json\x18\x03 \x01(\tR\rargumentsJson\"\xf8\x03\n" +
 	"\n" +
 	"ToolResult\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\tR\x06callId\x12\x12\n" +
@@ -1825,8 +1900,13 @@ const file_palimpsest_v1_message_proto_rawDesc = "" +
 	"\aactions\x18\b \x03(\v2\x18.palimpsest.v1.ActionRefR\aactions\x12@\n" +
 	"\rrecalled_from\x18\t \x01(\v2\x1b.palimpsest.v1.RecalledFromR\frecalledFrom\x123\n" +
 	"\bcitation\x18\n" +
-	" \x01(\v2\x17.palimpsest.v1.CitationR\bcitationB\b\n" +
-	"\x06output\"`\n" +
+	" \x01(\v2\x17.palimpsest.v1.CitationR\bcitation\x123\n" +
+	"\x06source\x18\v \x01(\v2\x1b.palimpsest.v1.ResultSourceR\x06sourceB\b\n" +
+	"\x06output\"e\n" +
+	"\fResultSource\x12-\n" +
+	"\x04type\x18\x01 \x01(\x0e2\x19.palimpsest.v1.SourceTypeR\x04type\x12\x10\n" +
+	"\x03url\x18\x02 \x01(\tR\x03url\x12\x14\n" +
+	"\x05title\x18\x03 \x01(\tR\x05title\"`\n" +
 	"\fRecalledFrom\x12\x1f\n" +
 	"\n" +
 	"content_id\x18\x01 \x01(\tH\x00R\tcontentId\x12%\n" +
@@ -1903,7 +1983,7 @@ func file_palimpsest_v1_message_proto_rawDescGZIP() []byte {
 }
 
 var file_palimpsest_v1_message_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
-var file_palimpsest_v1_message_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
+var file_palimpsest_v1_message_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
 var file_palimpsest_v1_message_proto_goTypes = []any{
 	(Role)(0),                     // 0: palimpsest.v1.Role
 	(MessageType)(0),              // 1: palimpsest.v1.MessageType
@@ -1918,48 +1998,52 @@ var file_palimpsest_v1_message_proto_goTypes = []any{
 	(*Media)(nil),                 // 10: palimpsest.v1.Media
 	(*ToolCall)(nil),              // 11: palimpsest.v1.ToolCall
 	(*ToolResult)(nil),            // 12: palimpsest.v1.ToolResult
-	(*RecalledFrom)(nil),          // 13: palimpsest.v1.RecalledFrom
-	(*ToolResultParts)(nil),       // 14: palimpsest.v1.ToolResultParts
-	(*ToolResultPart)(nil),        // 15: palimpsest.v1.ToolResultPart
-	(*Reasoning)(nil),             // 16: palimpsest.v1.Reasoning
-	(*Opaque)(nil),                // 17: palimpsest.v1.Opaque
-	(*MessageView)(nil),           // 18: palimpsest.v1.MessageView
-	(*Expiration)(nil),            // 19: palimpsest.v1.Expiration
-	(*timestamppb.Timestamp)(nil), // 20: google.protobuf.Timestamp
-	(*Citation)(nil),              // 21: palimpsest.v1.Citation
+	(*ResultSource)(nil),          // 13: palimpsest.v1.ResultSource
+	(*RecalledFrom)(nil),          // 14: palimpsest.v1.RecalledFrom
+	(*ToolResultParts)(nil),       // 15: palimpsest.v1.ToolResultParts
+	(*ToolResultPart)(nil),        // 16: palimpsest.v1.ToolResultPart
+	(*Reasoning)(nil),             // 17: palimpsest.v1.Reasoning
+	(*Opaque)(nil),                // 18: palimpsest.v1.Opaque
+	(*MessageView)(nil),           // 19: palimpsest.v1.MessageView
+	(*Expiration)(nil),            // 20: palimpsest.v1.Expiration
+	(*timestamppb.Timestamp)(nil), // 21: google.protobuf.Timestamp
+	(*Citation)(nil),              // 22: palimpsest.v1.Citation
+	(SourceType)(0),               // 23: palimpsest.v1.SourceType
 }
 var file_palimpsest_v1_message_proto_depIdxs = []int32{
 	0,  // 0: palimpsest.v1.Message.role:type_name -> palimpsest.v1.Role
 	7,  // 1: palimpsest.v1.Message.parts:type_name -> palimpsest.v1.Part
 	1,  // 2: palimpsest.v1.Message.message_type:type_name -> palimpsest.v1.MessageType
 	6,  // 3: palimpsest.v1.Message.actions:type_name -> palimpsest.v1.ActionRef
-	19, // 4: palimpsest.v1.Message.expiration:type_name -> palimpsest.v1.Expiration
-	20, // 5: palimpsest.v1.Message.create_time:type_name -> google.protobuf.Timestamp
-	18, // 6: palimpsest.v1.Message.view:type_name -> palimpsest.v1.MessageView
+	20, // 4: palimpsest.v1.Message.expiration:type_name -> palimpsest.v1.Expiration
+	21, // 5: palimpsest.v1.Message.create_time:type_name -> google.protobuf.Timestamp
+	19, // 6: palimpsest.v1.Message.view:type_name -> palimpsest.v1.MessageView
 	10, // 7: palimpsest.v1.Part.media:type_name -> palimpsest.v1.Media
 	11, // 8: palimpsest.v1.Part.tool_call:type_name -> palimpsest.v1.ToolCall
 	12, // 9: palimpsest.v1.Part.tool_result:type_name -> palimpsest.v1.ToolResult
-	16, // 10: palimpsest.v1.Part.reasoning:type_name -> palimpsest.v1.Reasoning
-	21, // 11: palimpsest.v1.Part.citation:type_name -> palimpsest.v1.Citation
-	17, // 12: palimpsest.v1.Part.opaque:type_name -> palimpsest.v1.Opaque
+	17, // 10: palimpsest.v1.Part.reasoning:type_name -> palimpsest.v1.Reasoning
+	22, // 11: palimpsest.v1.Part.citation:type_name -> palimpsest.v1.Citation
+	18, // 12: palimpsest.v1.Part.opaque:type_name -> palimpsest.v1.Opaque
 	8,  // 13: palimpsest.v1.Part.retention:type_name -> palimpsest.v1.Retention
 	2,  // 14: palimpsest.v1.Part.variant:type_name -> palimpsest.v1.PartVariant
 	9,  // 15: palimpsest.v1.Part.erasure:type_name -> palimpsest.v1.Erasure
 	3,  // 16: palimpsest.v1.ToolResult.state:type_name -> palimpsest.v1.ToolResultState
-	14, // 17: palimpsest.v1.ToolResult.parts:type_name -> palimpsest.v1.ToolResultParts
-	19, // 18: palimpsest.v1.ToolResult.expiration:type_name -> palimpsest.v1.Expiration
+	15, // 17: palimpsest.v1.ToolResult.parts:type_name -> palimpsest.v1.ToolResultParts
+	20, // 18: palimpsest.v1.ToolResult.expiration:type_name -> palimpsest.v1.Expiration
 	6,  // 19: palimpsest.v1.ToolResult.actions:type_name -> palimpsest.v1.ActionRef
-	13, // 20: palimpsest.v1.ToolResult.recalled_from:type_name -> palimpsest.v1.RecalledFrom
-	21, // 21: palimpsest.v1.ToolResult.citation:type_name -> palimpsest.v1.Citation
-	15, // 22: palimpsest.v1.ToolResultParts.parts:type_name -> palimpsest.v1.ToolResultPart
-	10, // 23: palimpsest.v1.ToolResultPart.media:type_name -> palimpsest.v1.Media
-	4,  // 24: palimpsest.v1.MessageView.level:type_name -> palimpsest.v1.ViewLevel
-	20, // 25: palimpsest.v1.MessageView.compacted_at:type_name -> google.protobuf.Timestamp
-	26, // [26:26] is the sub-list for method output_type
-	26, // [26:26] is the sub-list for method input_type
-	26, // [26:26] is the sub-list for extension type_name
-	26, // [26:26] is the sub-list for extension extendee
-	0,  // [0:26] is the sub-list for field type_name
+	14, // 20: palimpsest.v1.ToolResult.recalled_from:type_name -> palimpsest.v1.RecalledFrom
+	22, // 21: palimpsest.v1.ToolResult.citation:type_name -> palimpsest.v1.Citation
+	13, // 22: palimpsest.v1.ToolResult.source:type_name -> palimpsest.v1.ResultSource
+	23, // 23: palimpsest.v1.ResultSource.type:type_name -> palimpsest.v1.SourceType
+	16, // 24: palimpsest.v1.ToolResultParts.parts:type_name -> palimpsest.v1.ToolResultPart
+	10, // 25: palimpsest.v1.ToolResultPart.media:type_name -> palimpsest.v1.Media
+	4,  // 26: palimpsest.v1.MessageView.level:type_name -> palimpsest.v1.ViewLevel
+	21, // 27: palimpsest.v1.MessageView.compacted_at:type_name -> google.protobuf.Timestamp
+	28, // [28:28] is the sub-list for method output_type
+	28, // [28:28] is the sub-list for method input_type
+	28, // [28:28] is the sub-list for extension type_name
+	28, // [28:28] is the sub-list for extension extendee
+	0,  // [0:28] is the sub-list for field type_name
 }
 
 func init() { file_palimpsest_v1_message_proto_init() }
@@ -1991,11 +2075,11 @@ func file_palimpsest_v1_message_proto_init() {
 		(*ToolResult_Json)(nil),
 		(*ToolResult_Parts)(nil),
 	}
-	file_palimpsest_v1_message_proto_msgTypes[8].OneofWrappers = []any{
+	file_palimpsest_v1_message_proto_msgTypes[9].OneofWrappers = []any{
 		(*RecalledFrom_ContentId)(nil),
 		(*RecalledFrom_MessageIndex)(nil),
 	}
-	file_palimpsest_v1_message_proto_msgTypes[10].OneofWrappers = []any{
+	file_palimpsest_v1_message_proto_msgTypes[11].OneofWrappers = []any{
 		(*ToolResultPart_Text)(nil),
 		(*ToolResultPart_Media)(nil),
 	}
@@ -2005,7 +2089,7 @@ func file_palimpsest_v1_message_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_palimpsest_v1_message_proto_rawDesc), len(file_palimpsest_v1_message_proto_rawDesc)),
 			NumEnums:      5,
-			NumMessages:   14,
+			NumMessages:   15,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

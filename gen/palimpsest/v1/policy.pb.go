@@ -263,8 +263,12 @@ type CitationsPolicy struct {
 	// Optional. True: the originals of what a run's messages cite go when the run has ended. False by default: they live as long as
 	// the message's record.
 	ReleaseOnEndRun *bool `protobuf:"varint,3,opt,name=release_on_end_run,json=releaseOnEndRun,proto3,oneof" json:"release_on_end_run,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// Optional. Tools that recall under names of the caller's own: what they answer is never cited, and neither it nor the call is searched.
+	// None by default. expand_message, retrieve_content and search_conversation are known without, also under a prefix that has palimpsest
+	// as a segment, such as mcp__palimpsest__retrieve_content.
+	RecallTools   *NameList `protobuf:"bytes,4,opt,name=recall_tools,json=recallTools,proto3" json:"recall_tools,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *CitationsPolicy) Reset() {
@@ -316,6 +320,13 @@ func (x *CitationsPolicy) GetReleaseOnEndRun() bool {
 		return *x.ReleaseOnEndRun
 	}
 	return false
+}
+
+func (x *CitationsPolicy) GetRecallTools() *NameList {
+	if x != nil {
+		return x.RecallTools
+	}
+	return nil
 }
 
 // NameList is a list of names that replaces another as a whole.
@@ -376,7 +387,7 @@ type PruningPolicy struct {
 	MinimumTokens *int32 `protobuf:"varint,3,opt,name=minimum_tokens,json=minimumTokens,proto3,oneof" json:"minimum_tokens,omitempty"`
 	// Optional. What one part counts at most for both, in tokens; 1 to 100,000,000; 50,000 by default.
 	MaxPartTokens *int32 `protobuf:"varint,4,opt,name=max_part_tokens,json=maxPartTokens,proto3,oneof" json:"max_part_tokens,omitempty"`
-	// Optional. Tools whose results are never cleared. By default skill, expand_message, retrieve_content and search_conversation.
+	// Optional. Tools whose results are never cleared. By default skill, and the tools that recall under all their names.
 	ProtectedTools *NameList `protobuf:"bytes,5,opt,name=protected_tools,json=protectedTools,proto3" json:"protected_tools,omitempty"`
 	// Optional. Beginnings of names of tools whose results are never cleared. By default tool-.
 	ProtectedToolPrefixes *NameList `protobuf:"bytes,6,opt,name=protected_tool_prefixes,json=protectedToolPrefixes,proto3" json:"protected_tool_prefixes,omitempty"`
@@ -1084,8 +1095,11 @@ type ActionPolicy struct {
 	Expiration *Expiration `protobuf:"bytes,4,opt,name=expiration,proto3" json:"expiration,omitempty"`
 	// Optional. The prompt for AI summaries of results whose expiration names none; at most 256 bytes.
 	DefaultCompactPromptId string `protobuf:"bytes,5,opt,name=default_compact_prompt_id,json=defaultCompactPromptId,proto3" json:"default_compact_prompt_id,omitempty"`
-	unknownFields          protoimpl.UnknownFields
-	sizeCache              protoimpl.SizeCache
+	// Optional. Whether and when the results are cited. Of these three kinds of policies the first counts that says anything of citations;
+	// what it leaves open, the conversation's policy says.
+	Citations     *ActionCitations `protobuf:"bytes,6,opt,name=citations,proto3" json:"citations,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ActionPolicy) Reset() {
@@ -1166,6 +1180,13 @@ func (x *ActionPolicy) GetDefaultCompactPromptId() string {
 	return ""
 }
 
+func (x *ActionPolicy) GetCitations() *ActionCitations {
+	if x != nil {
+		return x.Citations
+	}
+	return nil
+}
+
 type isActionPolicy_Key interface {
 	isActionPolicy_Key()
 }
@@ -1191,6 +1212,63 @@ func (*ActionPolicy_ActionId) isActionPolicy_Key() {}
 
 func (*ActionPolicy_ToolName) isActionPolicy_Key() {}
 
+// ActionCitations says which results of an action or a tool enter the view as a citation.
+type ActionCitations struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Optional. True: what is longer than the threshold is cited, also where the conversation's policy does not cite. False: nothing is.
+	// Of several actions behind one result, one that says true is enough.
+	Enabled *bool `protobuf:"varint,1,opt,name=enabled,proto3,oneof" json:"enabled,omitempty"`
+	// Optional. Unicode code points up to which a result is shown in full; 200 to 100,000,000. Of several actions behind one result, the
+	// least counts.
+	ThresholdChars *int32 `protobuf:"varint,2,opt,name=threshold_chars,json=thresholdChars,proto3,oneof" json:"threshold_chars,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *ActionCitations) Reset() {
+	*x = ActionCitations{}
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ActionCitations) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ActionCitations) ProtoMessage() {}
+
+func (x *ActionCitations) ProtoReflect() protoreflect.Message {
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ActionCitations.ProtoReflect.Descriptor instead.
+func (*ActionCitations) Descriptor() ([]byte, []int) {
+	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *ActionCitations) GetEnabled() bool {
+	if x != nil && x.Enabled != nil {
+		return *x.Enabled
+	}
+	return false
+}
+
+func (x *ActionCitations) GetThresholdChars() int32 {
+	if x != nil && x.ThresholdChars != nil {
+		return *x.ThresholdChars
+	}
+	return 0
+}
+
 // Prompt asks a model for a summary.
 type Prompt struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1213,7 +1291,7 @@ type Prompt struct {
 
 func (x *Prompt) Reset() {
 	*x = Prompt{}
-	mi := &file_palimpsest_v1_policy_proto_msgTypes[12]
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1225,7 +1303,7 @@ func (x *Prompt) String() string {
 func (*Prompt) ProtoMessage() {}
 
 func (x *Prompt) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_policy_proto_msgTypes[12]
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1238,7 +1316,7 @@ func (x *Prompt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Prompt.ProtoReflect.Descriptor instead.
 func (*Prompt) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{12}
+	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Prompt) GetId() string {
@@ -1294,11 +1372,12 @@ const file_palimpsest_v1_policy_proto_rawDesc = "" +
 	"\n" +
 	"compaction\x18\b \x01(\v2\x1f.palimpsest.v1.CompactionPolicyR\n" +
 	"compaction\x12<\n" +
-	"\tcitations\x18\t \x01(\v2\x1e.palimpsest.v1.CitationsPolicyR\tcitations\"\xc7\x01\n" +
+	"\tcitations\x18\t \x01(\v2\x1e.palimpsest.v1.CitationsPolicyR\tcitations\"\x83\x02\n" +
 	"\x0fCitationsPolicy\x12\x1d\n" +
 	"\aenabled\x18\x01 \x01(\bH\x00R\aenabled\x88\x01\x01\x12,\n" +
 	"\x0fthreshold_chars\x18\x02 \x01(\x05H\x01R\x0ethresholdChars\x88\x01\x01\x120\n" +
-	"\x12release_on_end_run\x18\x03 \x01(\bH\x02R\x0freleaseOnEndRun\x88\x01\x01B\n" +
+	"\x12release_on_end_run\x18\x03 \x01(\bH\x02R\x0freleaseOnEndRun\x88\x01\x01\x12:\n" +
+	"\frecall_tools\x18\x04 \x01(\v2\x17.palimpsest.v1.NameListR\vrecallToolsB\n" +
 	"\n" +
 	"\b_enabledB\x12\n" +
 	"\x10_threshold_charsB\x15\n" +
@@ -1400,7 +1479,7 @@ const file_palimpsest_v1_policy_proto_rawDesc = "" +
 	"\f_input_priceB\x13\n" +
 	"\x11_cache_read_priceB\x14\n" +
 	"\x12_cache_write_priceB\x0f\n" +
-	"\r_output_price\"\xf3\x01\n" +
+	"\r_output_price\"\xb1\x02\n" +
 	"\fActionPolicy\x12(\n" +
 	"\x0fagent_action_id\x18\x01 \x01(\tH\x00R\ragentActionId\x12\x1d\n" +
 	"\taction_id\x18\x02 \x01(\tH\x00R\bactionId\x12\x1d\n" +
@@ -1408,8 +1487,15 @@ const file_palimpsest_v1_policy_proto_rawDesc = "" +
 	"\n" +
 	"expiration\x18\x04 \x01(\v2\x19.palimpsest.v1.ExpirationR\n" +
 	"expiration\x129\n" +
-	"\x19default_compact_prompt_id\x18\x05 \x01(\tR\x16defaultCompactPromptIdB\x05\n" +
-	"\x03key\"\x92\x01\n" +
+	"\x19default_compact_prompt_id\x18\x05 \x01(\tR\x16defaultCompactPromptId\x12<\n" +
+	"\tcitations\x18\x06 \x01(\v2\x1e.palimpsest.v1.ActionCitationsR\tcitationsB\x05\n" +
+	"\x03key\"~\n" +
+	"\x0fActionCitations\x12\x1d\n" +
+	"\aenabled\x18\x01 \x01(\bH\x00R\aenabled\x88\x01\x01\x12,\n" +
+	"\x0fthreshold_chars\x18\x02 \x01(\x05H\x01R\x0ethresholdChars\x88\x01\x01B\n" +
+	"\n" +
+	"\b_enabledB\x12\n" +
+	"\x10_threshold_chars\"\x92\x01\n" +
 	"\x06Prompt\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\x05R\aversion\x12\x1a\n" +
@@ -1439,7 +1525,7 @@ func file_palimpsest_v1_policy_proto_rawDescGZIP() []byte {
 }
 
 var file_palimpsest_v1_policy_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_palimpsest_v1_policy_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
+var file_palimpsest_v1_policy_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
 var file_palimpsest_v1_policy_proto_goTypes = []any{
 	(CompactionStrategy)(0),     // 0: palimpsest.v1.CompactionStrategy
 	(RewriteMode)(0),            // 1: palimpsest.v1.RewriteMode
@@ -1455,33 +1541,36 @@ var file_palimpsest_v1_policy_proto_goTypes = []any{
 	(*Budget)(nil),              // 11: palimpsest.v1.Budget
 	(*ModelProfile)(nil),        // 12: palimpsest.v1.ModelProfile
 	(*ActionPolicy)(nil),        // 13: palimpsest.v1.ActionPolicy
-	(*Prompt)(nil),              // 14: palimpsest.v1.Prompt
-	(*durationpb.Duration)(nil), // 15: google.protobuf.Duration
-	(*Expiration)(nil),          // 16: palimpsest.v1.Expiration
+	(*ActionCitations)(nil),     // 14: palimpsest.v1.ActionCitations
+	(*Prompt)(nil),              // 15: palimpsest.v1.Prompt
+	(*durationpb.Duration)(nil), // 16: google.protobuf.Duration
+	(*Expiration)(nil),          // 17: palimpsest.v1.Expiration
 }
 var file_palimpsest_v1_policy_proto_depIdxs = []int32{
 	10, // 0: palimpsest.v1.Policy.fit:type_name -> palimpsest.v1.FitPolicy
-	15, // 1: palimpsest.v1.Policy.ttl:type_name -> google.protobuf.Duration
+	16, // 1: palimpsest.v1.Policy.ttl:type_name -> google.protobuf.Duration
 	7,  // 2: palimpsest.v1.Policy.expiration:type_name -> palimpsest.v1.ExpirationPolicy
 	8,  // 3: palimpsest.v1.Policy.retention:type_name -> palimpsest.v1.RetentionPolicy
 	9,  // 4: palimpsest.v1.Policy.rewrite:type_name -> palimpsest.v1.RewritePolicy
-	15, // 5: palimpsest.v1.Policy.max_wait:type_name -> google.protobuf.Duration
+	16, // 5: palimpsest.v1.Policy.max_wait:type_name -> google.protobuf.Duration
 	5,  // 6: palimpsest.v1.Policy.pruning:type_name -> palimpsest.v1.PruningPolicy
 	6,  // 7: palimpsest.v1.Policy.compaction:type_name -> palimpsest.v1.CompactionPolicy
 	3,  // 8: palimpsest.v1.Policy.citations:type_name -> palimpsest.v1.CitationsPolicy
-	4,  // 9: palimpsest.v1.PruningPolicy.protected_tools:type_name -> palimpsest.v1.NameList
-	4,  // 10: palimpsest.v1.PruningPolicy.protected_tool_prefixes:type_name -> palimpsest.v1.NameList
-	15, // 11: palimpsest.v1.PruningPolicy.erase_after:type_name -> google.protobuf.Duration
-	0,  // 12: palimpsest.v1.CompactionPolicy.strategy:type_name -> palimpsest.v1.CompactionStrategy
-	16, // 13: palimpsest.v1.ExpirationPolicy.results:type_name -> palimpsest.v1.Expiration
-	1,  // 14: palimpsest.v1.RewritePolicy.mode:type_name -> palimpsest.v1.RewriteMode
-	15, // 15: palimpsest.v1.RewritePolicy.cold_after:type_name -> google.protobuf.Duration
-	16, // 16: palimpsest.v1.ActionPolicy.expiration:type_name -> palimpsest.v1.Expiration
-	17, // [17:17] is the sub-list for method output_type
-	17, // [17:17] is the sub-list for method input_type
-	17, // [17:17] is the sub-list for extension type_name
-	17, // [17:17] is the sub-list for extension extendee
-	0,  // [0:17] is the sub-list for field type_name
+	4,  // 9: palimpsest.v1.CitationsPolicy.recall_tools:type_name -> palimpsest.v1.NameList
+	4,  // 10: palimpsest.v1.PruningPolicy.protected_tools:type_name -> palimpsest.v1.NameList
+	4,  // 11: palimpsest.v1.PruningPolicy.protected_tool_prefixes:type_name -> palimpsest.v1.NameList
+	16, // 12: palimpsest.v1.PruningPolicy.erase_after:type_name -> google.protobuf.Duration
+	0,  // 13: palimpsest.v1.CompactionPolicy.strategy:type_name -> palimpsest.v1.CompactionStrategy
+	17, // 14: palimpsest.v1.ExpirationPolicy.results:type_name -> palimpsest.v1.Expiration
+	1,  // 15: palimpsest.v1.RewritePolicy.mode:type_name -> palimpsest.v1.RewriteMode
+	16, // 16: palimpsest.v1.RewritePolicy.cold_after:type_name -> google.protobuf.Duration
+	17, // 17: palimpsest.v1.ActionPolicy.expiration:type_name -> palimpsest.v1.Expiration
+	14, // 18: palimpsest.v1.ActionPolicy.citations:type_name -> palimpsest.v1.ActionCitations
+	19, // [19:19] is the sub-list for method output_type
+	19, // [19:19] is the sub-list for method input_type
+	19, // [19:19] is the sub-list for extension type_name
+	19, // [19:19] is the sub-list for extension extendee
+	0,  // [0:19] is the sub-list for field type_name
 }
 
 func init() { file_palimpsest_v1_policy_proto_init() }
@@ -1504,13 +1593,14 @@ func file_palimpsest_v1_policy_proto_init() {
 		(*ActionPolicy_ActionId)(nil),
 		(*ActionPolicy_ToolName)(nil),
 	}
+	file_palimpsest_v1_policy_proto_msgTypes[12].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_palimpsest_v1_policy_proto_rawDesc), len(file_palimpsest_v1_policy_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   13,
+			NumMessages:   14,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

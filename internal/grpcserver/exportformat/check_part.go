@@ -72,6 +72,9 @@ func (c *checks) checkResult(r *resultLine) (field, text string) {
 	if field, text := r.Recalled.check(); text != "" {
 		return ".recalledFrom" + field, text
 	}
+	if field, text := r.Source.check(); text != "" {
+		return ".source." + field, text
+	}
 	return "", ""
 }
 

@@ -69,7 +69,7 @@ func firstTooLong(lengths ...length) (field, text string) {
 
 func (l *sourceLine) texts() []length {
 	return []length{
-		{"contentId", l.ContentID, maxHandleBytes}, {"sourceUrl", l.URL, maxURLBytes}, {"contentType", l.ContentType, maxNameBytes},
+		{"contentId", l.ContentID, maxHandleBytes}, {"sourceUrl", l.URL, maxURLBytes}, {"sourceTitle", l.Title, maxNameBytes}, {"contentType", l.ContentType, maxNameBytes},
 		{"runId", l.RunID, maxNameBytes}, {"metadataJson", l.Metadata, maxMetadataBytes},
 	}
 }
@@ -190,7 +190,7 @@ func (l *shownLine) checkCitation() (field, text string) {
 		return "", "belongs to texts and to tool results"
 	}
 	if field, text := firstTooLong(
-		length{"contentId", x.ContentID, maxHandleBytes}, length{"sourceUrl", x.URL, maxURLBytes},
+		length{"contentId", x.ContentID, maxHandleBytes}, length{"sourceUrl", x.URL, maxURLBytes}, length{"sourceTitle", x.Title, maxNameBytes},
 		length{"contentType", x.ContentType, maxNameBytes}, length{"location", x.Location, maxLocationBytes},
 	); text != "" {
 		return field, text

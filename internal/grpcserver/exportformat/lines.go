@@ -250,6 +250,7 @@ type resultLine struct {
 	Expiration *expirationLine `json:"expiration,omitempty"`
 	Ordinal    int32           `json:"ordinal"`
 	Recalled   *recalledLine   `json:"recalledFrom,omitempty"`
+	Source     *originLine     `json:"source,omitempty"`
 }
 
 type pieceLine struct {

@@ -175,7 +175,7 @@ func (l *mediaLine) record() *conversation.Media {
 func (l *resultLine) record() *conversation.ToolResult {
 	out := &conversation.ToolResult{
 		CallID: l.CallID, Name: l.Name, State: conversation.ResultState(l.State), Actions: each(l.Actions, (*actionLine).record),
-		Expiration: l.Expiration.record(), Ordinal: l.Ordinal, Recalled: l.Recalled.record(),
+		Expiration: l.Expiration.record(), Ordinal: l.Ordinal, Recalled: l.Recalled.record(), Source: l.Source.record(),
 	}
 	switch {
 	case l.Text != nil:

@@ -12,6 +12,7 @@ type sourceLine struct {
 	ContentID   string         `json:"contentId"`
 	Type        sourceTypeName `json:"sourceType,omitzero"`
 	URL         string         `json:"sourceUrl,omitempty"`
+	Title       string         `json:"sourceTitle,omitempty"`
 	ContentType string         `json:"contentType,omitempty"`
 	Bytes       int64          `json:"totalBytes"`
 	Chars       int64          `json:"totalChars"`
@@ -49,6 +50,7 @@ type citationLine struct {
 	ContentID   string         `json:"contentId"`
 	Type        sourceTypeName `json:"sourceType,omitzero"`
 	URL         string         `json:"sourceUrl,omitempty"`
+	Title       string         `json:"sourceTitle,omitempty"`
 	ContentType string         `json:"contentType,omitempty"`
 	Bytes       int64          `json:"totalBytes"`
 	Chars       int64          `json:"totalChars"`
@@ -58,6 +60,13 @@ type citationLine struct {
 	HowFrom     int32          `json:"howToRetrieveStart"`
 }
 
+// originLine is what a caller says that a result came from.
+type originLine struct {
+	Type  sourceTypeName `json:"type,omitzero"`
+	URL   string         `json:"url,omitempty"`
+	Title string         `json:"title,omitempty"`
+}
+
 // recalledLine holds exactly one of its fields.
 type recalledLine struct {
 	ContentID string `json:"contentId,omitempty"`
@@ -65,15 +74,16 @@ type recalledLine struct {
 }
 
 type citationsLine struct {
-	On              *bool  `json:"enabled,omitempty"`
-	ThresholdChars  *int32 `json:"thresholdChars,omitempty"`
-	ReleaseOnEndRun *bool  `json:"releaseOnEndRun,omitempty"`
+	On              *bool     `json:"enabled,omitempty"`
+	ThresholdChars  *int32    `json:"thresholdChars,omitempty"`
+	ReleaseOnEndRun *bool     `json:"releaseOnEndRun,omitempty"`
+	RecallTools     *[]string `json:"recallTools,omitempty"`
 }
 
 func fromSource(r *engine.SourceRecord) *sourceLine {
 	s := &r.Source
 	out := &sourceLine{
-		ContentID: s.ContentID, Type: sourceTypeName(s.Type), URL: s.URL, ContentType: s.ContentType, Bytes: s.Bytes, Chars: s.Chars,
+		ContentID: s.ContentID, Type: sourceTypeName(s.Type), URL: s.URL, Title: s.Title, ContentType: s.ContentType, Bytes: s.Bytes, Chars: s.Chars,
 		SHA256: (*digest)(s.SHA256), Accessed: s.Accessed.UTC(), CitedBy: s.CitedBy, Expired: s.Expired, RunID: s.RunID,
 		Metadata: s.Metadata, Expires: s.Expires.UTC(),
 	}
@@ -85,7 +95,7 @@ func fromSource(r *engine.SourceRecord) *sourceLine {
 
 func (l *sourceLine) record() *engine.SourceRecord {
 	out := &engine.SourceRecord{Source: engine.Source{
-		ContentID: l.ContentID, Type: conversation.SourceType(l.Type), URL: l.URL, ContentType: l.ContentType, Bytes: l.Bytes, Chars: l.Chars,
+		ContentID: l.ContentID, Type: conversation.SourceType(l.Type), URL: l.URL, Title: l.Title, ContentType: l.ContentType, Bytes: l.Bytes, Chars: l.Chars,
 		SHA256: (*[32]byte)(l.SHA256), Accessed: l.Accessed.UTC(), CitedBy: l.CitedBy, Expired: l.Expired, RunID: l.RunID,
 		Metadata: l.Metadata, Expires: l.Expires.UTC(), AtAppend: l.At != nil,
 	}}
@@ -111,7 +121,7 @@ func fromCitation(c *conversation.Citation) *citationLine {
 		return nil
 	}
 	return &citationLine{
-		ContentID: c.ContentID, Type: sourceTypeName(c.SourceType), URL: c.SourceURL, ContentType: c.ContentType,
+		ContentID: c.ContentID, Type: sourceTypeName(c.SourceType), URL: c.SourceURL, Title: c.SourceTitle, ContentType: c.ContentType,
 		Bytes: c.TotalBytes, Chars: c.TotalChars, Location: c.Location,
 		ExcerptFrom: c.ExcerptFrom, ExcerptEnd: c.ExcerptEnd, HowFrom: c.HowFrom,
 	}
@@ -122,7 +132,7 @@ func (l *citationLine) record() *conversation.Citation {
 		return nil
 	}
 	return &conversation.Citation{
-		ContentID: l.ContentID, SourceType: conversation.SourceType(l.Type), SourceURL: l.URL, ContentType: l.ContentType,
+		ContentID: l.ContentID, SourceType: conversation.SourceType(l.Type), SourceURL: l.URL, SourceTitle: l.Title, ContentType: l.ContentType,
 		TotalBytes: l.Bytes, TotalChars: l.Chars, Location: l.Location,
 		ExcerptFrom: l.ExcerptFrom, ExcerptEnd: l.ExcerptEnd, HowFrom: l.HowFrom,
 	}
@@ -148,4 +158,25 @@ func (l *recalledLine) record() *conversation.Recalled {
 	default:
 		return &conversation.Recalled{ContentID: l.ContentID}
 	}
+}
+
+func fromOrigin(s *conversation.ResultSource) *originLine {
+	if s == nil {
+		return nil
+	}
+	return &originLine{Type: sourceTypeName(s.Type), URL: s.URL, Title: s.Title}
+}
+
+func (l *originLine) record() *conversation.ResultSource {
+	if l == nil {
+		return nil
+	}
+	return &conversation.ResultSource{Type: conversation.SourceType(l.Type), URL: l.URL, Title: l.Title}
+}
+
+func (l *originLine) check() (field, text string) {
+	if l == nil {
+		return "", ""
+	}
+	return firstTooLong(length{"url", l.URL, maxURLBytes}, length{"title", l.Title, maxNameBytes})
 }

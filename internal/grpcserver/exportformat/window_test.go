@@ -117,9 +117,12 @@ func TestReader_ErasedSummary_IsRead(t *testing.T) {
 // TestWriter_EmptyNames_AreNotAbsent: no tool is protected, or nothing is said of it.
 func TestWriter_EmptyNames_AreNotAbsent(t *testing.T) {
 	for want, list := range map[string]*[]string{
-		``: nil, `"pruning":{"protectedTools":[]}`: new([]string), `"pruning":{"protectedTools":["a"]}`: {"a"},
+		``: nil, `"pruning":{"protectedTools":[]},"citations":{"recallTools":[]}`: new([]string),
+		`"pruning":{"protectedTools":["a"]},"citations":{"recallTools":["a"]}`: {"a"},
 	} {
-		out, err := json.Marshal(fromPolicy(&conversation.Policy{Pruning: conversation.PruningPolicy{ProtectedTools: list}}))
+		out, err := json.Marshal(fromPolicy(&conversation.Policy{
+			Pruning: conversation.PruningPolicy{ProtectedTools: list}, Citations: conversation.CitationsPolicy{RecallTools: list},
+		}))
 		if err != nil || string(out) != "{"+want+"}" {
 			t.Fatalf("%s, %v", out, err)
 		}
@@ -128,6 +131,9 @@ func TestWriter_EmptyNames_AreNotAbsent(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := l.record().Pruning.ProtectedTools; (got == nil) != (list == nil) || got != nil && !slices.Equal(*got, *list) {
+			t.Errorf("%s comes back as %v", out, got)
+		}
+		if got := l.record().Citations.RecallTools; (got == nil) != (list == nil) || got != nil && !slices.Equal(*got, *list) {
 			t.Errorf("%s comes back as %v", out, got)
 		}
 	}

@@ -122,13 +122,18 @@ func fromPolicy(p *conversation.Policy) policyLine {
 			TargetPercent: p.Compaction.TargetPercent, MinShrinkPercent: p.Compaction.MinShrinkPercent, FanOut: p.Compaction.FanOut,
 			SummaryTokens: p.Compaction.SummaryTokens, PromptID: p.Compaction.PromptID, CountReasoning: p.Compaction.CountReasoning,
 		},
-		Citations: citationsLine(p.Citations),
+		Citations: fromCitations(p.Citations),
 	}
 }
 
 func fromPruning(p conversation.PruningPolicy) pruningLine {
 	p.ProtectedTools, p.ProtectedPrefixes = fromNames(p.ProtectedTools), fromNames(p.ProtectedPrefixes)
 	return pruningLine(p)
+}
+
+func fromCitations(p conversation.CitationsPolicy) citationsLine {
+	p.RecallTools = fromNames(p.RecallTools)
+	return citationsLine(p)
 }
 
 // fromNames writes a list that is set and empty as [], and never as null, which is read as a list that is not set.
@@ -235,7 +240,7 @@ func fromMedia(m *conversation.Media) *mediaLine {
 func fromResult(r *conversation.ToolResult) *resultLine {
 	out := &resultLine{
 		CallID: r.CallID, Name: r.Name, State: stateName(r.State), Actions: each(r.Actions, fromAction), Ordinal: r.Ordinal,
-		Expiration: fromExpiration(r.Expiration), Recalled: fromRecalled(r.Recalled),
+		Expiration: fromExpiration(r.Expiration), Recalled: fromRecalled(r.Recalled), Source: fromOrigin(r.Source),
 	}
 	switch r.Output {
 	case conversation.OutputText:

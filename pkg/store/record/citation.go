@@ -12,7 +12,8 @@ func writeCitation(b []byte, c *conversation.Citation) []byte {
 	b = appendText(b, 7, c.Location)
 	b = appendInt(b, 8, c.ExcerptFrom)
 	b = appendInt(b, 9, c.ExcerptEnd)
-	return appendInt(b, 10, c.HowFrom)
+	b = appendInt(b, 10, c.HowFrom)
+	return appendText(b, 11, c.SourceTitle)
 }
 
 func readCitation(r *reader, c *conversation.Citation) {
@@ -38,6 +39,27 @@ func readCitation(r *reader, c *conversation.Citation) {
 			c.ExcerptEnd = r.int32()
 		case 10:
 			c.HowFrom = r.int32()
+		case 11:
+			c.SourceTitle = r.text()
+		}
+	}
+}
+
+func writeResultSource(b []byte, s *conversation.ResultSource) []byte {
+	b = appendInt(b, 1, s.Type)
+	b = appendText(b, 2, s.URL)
+	return appendText(b, 3, s.Title)
+}
+
+func readResultSource(r *reader, s *conversation.ResultSource) {
+	for r.next() {
+		switch r.field {
+		case 1:
+			s.Type = conversation.SourceType(r.int32())
+		case 2:
+			s.URL = r.text()
+		case 3:
+			s.Title = r.text()
 		}
 	}
 }
@@ -61,7 +83,8 @@ func readRecalled(r *reader, v *conversation.Recalled) {
 func writeCitations(b []byte, p *conversation.CitationsPolicy) []byte {
 	b = appendSwitch(b, 1, p.On)
 	b = appendSetting(b, 2, p.ThresholdChars)
-	return appendSwitch(b, 3, p.ReleaseOnEndRun)
+	b = appendSwitch(b, 3, p.ReleaseOnEndRun)
+	return appendOptional(b, 4, p.RecallTools, writeNames)
 }
 
 func readCitations(r *reader, p *conversation.CitationsPolicy) {
@@ -73,6 +96,8 @@ func readCitations(r *reader, p *conversation.CitationsPolicy) {
 			p.ThresholdChars = setting[int32](r)
 		case 3:
 			p.ReleaseOnEndRun = toggle(r)
+		case 4:
+			p.RecallTools = optional(r, readNames)
 		}
 	}
 }

@@ -69,7 +69,7 @@ func TestCodec_EmptyCitations_AreNotAbsent(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	for _, p := range []conversation.CitationsPolicy{{On: new(bool)}, {ThresholdChars: new(int32)}, {ReleaseOnEndRun: new(bool)}} {
+	for _, p := range []conversation.CitationsPolicy{{On: new(bool)}, {ThresholdChars: new(int32)}, {ReleaseOnEndRun: new(bool)}, {RecallTools: new([]string)}, {RecallTools: &[]string{"a", ""}}} {
 		want := store.Info{Policy: conversation.Policy{Citations: p}}
 		got, err := c.DecodeInfo(c.EncodeInfo(&want))
 		if err != nil {

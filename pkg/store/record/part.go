@@ -108,7 +108,8 @@ func writeResult(b []byte, t *conversation.ToolResult) []byte {
 	b = appendAll(b, 7, t.Actions, writeAction)
 	b = appendInt(b, 8, t.Ordinal)
 	b = appendOptional(b, 9, t.Expiration, writeExpiration)
-	return appendOptional(b, 10, t.Recalled, writeRecalled)
+	b = appendOptional(b, 10, t.Recalled, writeRecalled)
+	return appendOptional(b, 11, t.Source, writeResultSource)
 }
 
 func readResult(r *reader, t *conversation.ToolResult) {
@@ -134,6 +135,8 @@ func readResult(r *reader, t *conversation.ToolResult) {
 			t.Expiration = optional(r, readExpiration)
 		case 10:
 			t.Recalled = optional(r, readRecalled)
+		case 11:
+			t.Source = optional(r, readResultSource)
 		}
 	}
 }

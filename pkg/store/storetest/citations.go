@@ -12,10 +12,14 @@ import (
 // Contents that stay outside the view: what the records say of them, and how several messages refer to one.
 
 func drawCitationsPolicy(rt *rapid.T, p *conversation.Policy) {
-	on, none := rapid.Bool().Draw(rt, "cite"), int32(0)
+	on, none, recall := rapid.Bool().Draw(rt, "cite"), int32(0), []string{"again"}
 	p.Citations = rapid.SampledFrom([]conversation.CitationsPolicy{
-		{}, {On: &on}, {ThresholdChars: &none, ReleaseOnEndRun: &on},
+		{}, {On: &on}, {RecallTools: &recall}, {ThresholdChars: &none, ReleaseOnEndRun: &on},
 	}).Draw(rt, "citations")
+}
+
+func drawSource(rt *rapid.T) *conversation.ResultSource {
+	return rapid.SampledFrom([]*conversation.ResultSource{nil, {}, {Title: "Letters"}, {Type: conversation.SourceTypeWeb, URL: "https://a.example"}}).Draw(rt, "source")
 }
 
 func drawRecalled(rt *rapid.T) *conversation.Recalled {

@@ -48,7 +48,7 @@ func adornMessage(rt *rapid.T, m *conversation.Message) {
 		})
 	case 1:
 		m.Parts = append(m.Parts, conversation.Part{Kind: conversation.PartToolResult, Result: &conversation.ToolResult{
-			CallID: "c", Text: conversation.Content{Inline: "output"}, Expiration: drawExpiration(rt), Recalled: drawRecalled(rt),
+			CallID: "c", Text: conversation.Content{Inline: "output"}, Expiration: drawExpiration(rt), Recalled: drawRecalled(rt), Source: drawSource(rt),
 		}})
 	case 2:
 		m.Parts = append(m.Parts, conversation.Part{Kind: conversation.PartText, Text: gone(7)})

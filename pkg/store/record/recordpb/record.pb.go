@@ -808,6 +808,7 @@ type Citation struct {
 	ExcerptFrom   int32  `protobuf:"varint,8,opt,name=excerpt_from,json=excerptFrom,proto3" json:"excerpt_from,omitempty"`
 	ExcerptEnd    int32  `protobuf:"varint,9,opt,name=excerpt_end,json=excerptEnd,proto3" json:"excerpt_end,omitempty"`
 	HowFrom       int32  `protobuf:"varint,10,opt,name=how_from,json=howFrom,proto3" json:"how_from,omitempty"`
+	SourceTitle   string `protobuf:"bytes,11,opt,name=source_title,json=sourceTitle,proto3" json:"source_title,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -910,6 +911,13 @@ func (x *Citation) GetHowFrom() int32 {
 		return x.HowFrom
 	}
 	return 0
+}
+
+func (x *Citation) GetSourceTitle() string {
+	if x != nil {
+		return x.SourceTitle
+	}
+	return ""
 }
 
 // Content that is not text.
@@ -1063,6 +1071,7 @@ type ToolResult struct {
 	Ordinal       int32                  `protobuf:"varint,8,opt,name=ordinal,proto3" json:"ordinal,omitempty"`
 	Expiration    *Expiration            `protobuf:"bytes,9,opt,name=expiration,proto3" json:"expiration,omitempty"`
 	Recalled      *Recalled              `protobuf:"bytes,10,opt,name=recalled,proto3" json:"recalled,omitempty"`
+	Source        *ResultSource          `protobuf:"bytes,11,opt,name=source,proto3" json:"source,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1167,6 +1176,74 @@ func (x *ToolResult) GetRecalled() *Recalled {
 	return nil
 }
 
+func (x *ToolResult) GetSource() *ResultSource {
+	if x != nil {
+		return x.Source
+	}
+	return nil
+}
+
+// What a result came from, as its caller says.
+type ResultSource struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Type          int32                  `protobuf:"varint,1,opt,name=type,proto3" json:"type,omitempty"`
+	Url           string                 `protobuf:"bytes,2,opt,name=url,proto3" json:"url,omitempty"`
+	Title         string                 `protobuf:"bytes,3,opt,name=title,proto3" json:"title,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ResultSource) Reset() {
+	*x = ResultSource{}
+	mi := &file_recordpb_record_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ResultSource) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ResultSource) ProtoMessage() {}
+
+func (x *ResultSource) ProtoReflect() protoreflect.Message {
+	mi := &file_recordpb_record_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ResultSource.ProtoReflect.Descriptor instead.
+func (*ResultSource) Descriptor() ([]byte, []int) {
+	return file_recordpb_record_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *ResultSource) GetType() int32 {
+	if x != nil {
+		return x.Type
+	}
+	return 0
+}
+
+func (x *ResultSource) GetUrl() string {
+	if x != nil {
+		return x.Url
+	}
+	return ""
+}
+
+func (x *ResultSource) GetTitle() string {
+	if x != nil {
+		return x.Title
+	}
+	return ""
+}
+
 // What a result brought back: a content if it has an id, or else a message.
 type Recalled struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1178,7 +1255,7 @@ type Recalled struct {
 
 func (x *Recalled) Reset() {
 	*x = Recalled{}
-	mi := &file_recordpb_record_proto_msgTypes[12]
+	mi := &file_recordpb_record_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1190,7 +1267,7 @@ func (x *Recalled) String() string {
 func (*Recalled) ProtoMessage() {}
 
 func (x *Recalled) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[12]
+	mi := &file_recordpb_record_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1203,7 +1280,7 @@ func (x *Recalled) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Recalled.ProtoReflect.Descriptor instead.
 func (*Recalled) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{12}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Recalled) GetContentId() string {
@@ -1231,7 +1308,7 @@ type ResultPart struct {
 
 func (x *ResultPart) Reset() {
 	*x = ResultPart{}
-	mi := &file_recordpb_record_proto_msgTypes[13]
+	mi := &file_recordpb_record_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1243,7 +1320,7 @@ func (x *ResultPart) String() string {
 func (*ResultPart) ProtoMessage() {}
 
 func (x *ResultPart) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[13]
+	mi := &file_recordpb_record_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1256,7 +1333,7 @@ func (x *ResultPart) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResultPart.ProtoReflect.Descriptor instead.
 func (*ResultPart) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{13}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *ResultPart) GetText() *Content {
@@ -1286,7 +1363,7 @@ type Reasoning struct {
 
 func (x *Reasoning) Reset() {
 	*x = Reasoning{}
-	mi := &file_recordpb_record_proto_msgTypes[14]
+	mi := &file_recordpb_record_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1298,7 +1375,7 @@ func (x *Reasoning) String() string {
 func (*Reasoning) ProtoMessage() {}
 
 func (x *Reasoning) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[14]
+	mi := &file_recordpb_record_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1311,7 +1388,7 @@ func (x *Reasoning) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reasoning.ProtoReflect.Descriptor instead.
 func (*Reasoning) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{14}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Reasoning) GetText() *Content {
@@ -1353,7 +1430,7 @@ type Opaque struct {
 
 func (x *Opaque) Reset() {
 	*x = Opaque{}
-	mi := &file_recordpb_record_proto_msgTypes[15]
+	mi := &file_recordpb_record_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1365,7 +1442,7 @@ func (x *Opaque) String() string {
 func (*Opaque) ProtoMessage() {}
 
 func (x *Opaque) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[15]
+	mi := &file_recordpb_record_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1378,7 +1455,7 @@ func (x *Opaque) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Opaque.ProtoReflect.Descriptor instead.
 func (*Opaque) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{15}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Opaque) GetProvider() string {
@@ -1420,7 +1497,7 @@ type Edit struct {
 
 func (x *Edit) Reset() {
 	*x = Edit{}
-	mi := &file_recordpb_record_proto_msgTypes[16]
+	mi := &file_recordpb_record_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1432,7 +1509,7 @@ func (x *Edit) String() string {
 func (*Edit) ProtoMessage() {}
 
 func (x *Edit) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[16]
+	mi := &file_recordpb_record_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1445,7 +1522,7 @@ func (x *Edit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Edit.ProtoReflect.Descriptor instead.
 func (*Edit) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{16}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Edit) GetSeq() int64 {
@@ -1572,7 +1649,7 @@ type PartEdit struct {
 
 func (x *PartEdit) Reset() {
 	*x = PartEdit{}
-	mi := &file_recordpb_record_proto_msgTypes[17]
+	mi := &file_recordpb_record_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1584,7 +1661,7 @@ func (x *PartEdit) String() string {
 func (*PartEdit) ProtoMessage() {}
 
 func (x *PartEdit) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[17]
+	mi := &file_recordpb_record_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1597,7 +1674,7 @@ func (x *PartEdit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PartEdit.ProtoReflect.Descriptor instead.
 func (*PartEdit) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{17}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *PartEdit) GetPart() int32 {
@@ -1640,7 +1717,7 @@ type Summary struct {
 
 func (x *Summary) Reset() {
 	*x = Summary{}
-	mi := &file_recordpb_record_proto_msgTypes[18]
+	mi := &file_recordpb_record_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1652,7 +1729,7 @@ func (x *Summary) String() string {
 func (*Summary) ProtoMessage() {}
 
 func (x *Summary) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[18]
+	mi := &file_recordpb_record_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1665,7 +1742,7 @@ func (x *Summary) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Summary.ProtoReflect.Descriptor instead.
 func (*Summary) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{18}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Summary) GetId() int64 {
@@ -1775,7 +1852,7 @@ type Manifest struct {
 
 func (x *Manifest) Reset() {
 	*x = Manifest{}
-	mi := &file_recordpb_record_proto_msgTypes[19]
+	mi := &file_recordpb_record_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1787,7 +1864,7 @@ func (x *Manifest) String() string {
 func (*Manifest) ProtoMessage() {}
 
 func (x *Manifest) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[19]
+	mi := &file_recordpb_record_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1800,7 +1877,7 @@ func (x *Manifest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Manifest.ProtoReflect.Descriptor instead.
 func (*Manifest) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{19}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Manifest) GetSeq() int64 {
@@ -2007,7 +2084,7 @@ type Cut struct {
 
 func (x *Cut) Reset() {
 	*x = Cut{}
-	mi := &file_recordpb_record_proto_msgTypes[20]
+	mi := &file_recordpb_record_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2019,7 +2096,7 @@ func (x *Cut) String() string {
 func (*Cut) ProtoMessage() {}
 
 func (x *Cut) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[20]
+	mi := &file_recordpb_record_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2032,7 +2109,7 @@ func (x *Cut) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Cut.ProtoReflect.Descriptor instead.
 func (*Cut) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{20}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Cut) GetMessage() int32 {
@@ -2110,7 +2187,7 @@ type Head struct {
 
 func (x *Head) Reset() {
 	*x = Head{}
-	mi := &file_recordpb_record_proto_msgTypes[21]
+	mi := &file_recordpb_record_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2122,7 +2199,7 @@ func (x *Head) String() string {
 func (*Head) ProtoMessage() {}
 
 func (x *Head) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[21]
+	mi := &file_recordpb_record_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2135,7 +2212,7 @@ func (x *Head) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Head.ProtoReflect.Descriptor instead.
 func (*Head) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{21}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Head) GetIncarnation() []byte {
@@ -2347,7 +2424,7 @@ type Call struct {
 
 func (x *Call) Reset() {
 	*x = Call{}
-	mi := &file_recordpb_record_proto_msgTypes[22]
+	mi := &file_recordpb_record_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2359,7 +2436,7 @@ func (x *Call) String() string {
 func (*Call) ProtoMessage() {}
 
 func (x *Call) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[22]
+	mi := &file_recordpb_record_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2372,7 +2449,7 @@ func (x *Call) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Call.ProtoReflect.Descriptor instead.
 func (*Call) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{22}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Call) GetCallId() string {
@@ -2418,7 +2495,7 @@ type Info struct {
 
 func (x *Info) Reset() {
 	*x = Info{}
-	mi := &file_recordpb_record_proto_msgTypes[23]
+	mi := &file_recordpb_record_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2430,7 +2507,7 @@ func (x *Info) String() string {
 func (*Info) ProtoMessage() {}
 
 func (x *Info) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[23]
+	mi := &file_recordpb_record_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2443,7 +2520,7 @@ func (x *Info) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Info.ProtoReflect.Descriptor instead.
 func (*Info) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{23}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Info) GetActorId() string {
@@ -2517,7 +2594,7 @@ type Policy struct {
 
 func (x *Policy) Reset() {
 	*x = Policy{}
-	mi := &file_recordpb_record_proto_msgTypes[24]
+	mi := &file_recordpb_record_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2529,7 +2606,7 @@ func (x *Policy) String() string {
 func (*Policy) ProtoMessage() {}
 
 func (x *Policy) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[24]
+	mi := &file_recordpb_record_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2542,7 +2619,7 @@ func (x *Policy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Policy.ProtoReflect.Descriptor instead.
 func (*Policy) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{24}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Policy) GetMaxContextTokens() int32 {
@@ -2677,13 +2754,14 @@ type CitationsPolicy struct {
 	On              *bool                  `protobuf:"varint,1,opt,name=on,proto3,oneof" json:"on,omitempty"`
 	ThresholdChars  *int32                 `protobuf:"varint,2,opt,name=threshold_chars,json=thresholdChars,proto3,oneof" json:"threshold_chars,omitempty"`
 	ReleaseOnEndRun *bool                  `protobuf:"varint,3,opt,name=release_on_end_run,json=releaseOnEndRun,proto3,oneof" json:"release_on_end_run,omitempty"`
+	RecallTools     *Names                 `protobuf:"bytes,4,opt,name=recall_tools,json=recallTools,proto3" json:"recall_tools,omitempty"`
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
 }
 
 func (x *CitationsPolicy) Reset() {
 	*x = CitationsPolicy{}
-	mi := &file_recordpb_record_proto_msgTypes[25]
+	mi := &file_recordpb_record_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2695,7 +2773,7 @@ func (x *CitationsPolicy) String() string {
 func (*CitationsPolicy) ProtoMessage() {}
 
 func (x *CitationsPolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[25]
+	mi := &file_recordpb_record_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2708,7 +2786,7 @@ func (x *CitationsPolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CitationsPolicy.ProtoReflect.Descriptor instead.
 func (*CitationsPolicy) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{25}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *CitationsPolicy) GetOn() bool {
@@ -2732,6 +2810,13 @@ func (x *CitationsPolicy) GetReleaseOnEndRun() bool {
 	return false
 }
 
+func (x *CitationsPolicy) GetRecallTools() *Names {
+	if x != nil {
+		return x.RecallTools
+	}
+	return nil
+}
+
 // When old tool results are cleared. What is absent is not set.
 type PruningPolicy struct {
 	state             protoimpl.MessageState `protogen:"open.v1"`
@@ -2748,7 +2833,7 @@ type PruningPolicy struct {
 
 func (x *PruningPolicy) Reset() {
 	*x = PruningPolicy{}
-	mi := &file_recordpb_record_proto_msgTypes[26]
+	mi := &file_recordpb_record_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2760,7 +2845,7 @@ func (x *PruningPolicy) String() string {
 func (*PruningPolicy) ProtoMessage() {}
 
 func (x *PruningPolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[26]
+	mi := &file_recordpb_record_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2773,7 +2858,7 @@ func (x *PruningPolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PruningPolicy.ProtoReflect.Descriptor instead.
 func (*PruningPolicy) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{26}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *PruningPolicy) GetOff() bool {
@@ -2835,7 +2920,7 @@ type Names struct {
 
 func (x *Names) Reset() {
 	*x = Names{}
-	mi := &file_recordpb_record_proto_msgTypes[27]
+	mi := &file_recordpb_record_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2847,7 +2932,7 @@ func (x *Names) String() string {
 func (*Names) ProtoMessage() {}
 
 func (x *Names) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[27]
+	mi := &file_recordpb_record_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2860,7 +2945,7 @@ func (x *Names) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Names.ProtoReflect.Descriptor instead.
 func (*Names) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{27}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *Names) GetNames() []string {
@@ -2890,7 +2975,7 @@ type CompactionPolicy struct {
 
 func (x *CompactionPolicy) Reset() {
 	*x = CompactionPolicy{}
-	mi := &file_recordpb_record_proto_msgTypes[28]
+	mi := &file_recordpb_record_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2902,7 +2987,7 @@ func (x *CompactionPolicy) String() string {
 func (*CompactionPolicy) ProtoMessage() {}
 
 func (x *CompactionPolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[28]
+	mi := &file_recordpb_record_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2915,7 +3000,7 @@ func (x *CompactionPolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompactionPolicy.ProtoReflect.Descriptor instead.
 func (*CompactionPolicy) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{28}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *CompactionPolicy) GetStrategy() int32 {
@@ -3012,7 +3097,7 @@ type Outcome struct {
 
 func (x *Outcome) Reset() {
 	*x = Outcome{}
-	mi := &file_recordpb_record_proto_msgTypes[29]
+	mi := &file_recordpb_record_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3024,7 +3109,7 @@ func (x *Outcome) String() string {
 func (*Outcome) ProtoMessage() {}
 
 func (x *Outcome) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[29]
+	mi := &file_recordpb_record_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3037,7 +3122,7 @@ func (x *Outcome) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Outcome.ProtoReflect.Descriptor instead.
 func (*Outcome) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{29}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *Outcome) GetRpc() string {
@@ -3106,7 +3191,7 @@ type Link struct {
 
 func (x *Link) Reset() {
 	*x = Link{}
-	mi := &file_recordpb_record_proto_msgTypes[30]
+	mi := &file_recordpb_record_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3118,7 +3203,7 @@ func (x *Link) String() string {
 func (*Link) ProtoMessage() {}
 
 func (x *Link) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[30]
+	mi := &file_recordpb_record_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3131,7 +3216,7 @@ func (x *Link) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Link.ProtoReflect.Descriptor instead.
 func (*Link) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{30}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *Link) GetIncarnation() []byte {
@@ -3156,7 +3241,7 @@ type Task struct {
 
 func (x *Task) Reset() {
 	*x = Task{}
-	mi := &file_recordpb_record_proto_msgTypes[31]
+	mi := &file_recordpb_record_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3168,7 +3253,7 @@ func (x *Task) String() string {
 func (*Task) ProtoMessage() {}
 
 func (x *Task) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[31]
+	mi := &file_recordpb_record_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3181,7 +3266,7 @@ func (x *Task) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Task.ProtoReflect.Descriptor instead.
 func (*Task) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{31}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *Task) GetNamespace() []byte {
@@ -3308,7 +3393,7 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\x0eretention_last\x18\v \x01(\x05R\rretentionLast\x12\x16\n" +
 	"\x06plugin\x18\f \x01(\tR\x06plugin\x12\x18\n" +
 	"\avariant\x18\r \x01(\x05R\avariant\x12:\n" +
-	"\bcitation\x18\x0e \x01(\v2\x1e.palimpsest.record.v1.CitationR\bcitation\"\xc9\x02\n" +
+	"\bcitation\x18\x0e \x01(\v2\x1e.palimpsest.record.v1.CitationR\bcitation\"\xec\x02\n" +
 	"\bCitation\x12\x1d\n" +
 	"\n" +
 	"content_id\x18\x01 \x01(\tR\tcontentId\x12\x1f\n" +
@@ -3326,7 +3411,8 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\vexcerpt_end\x18\t \x01(\x05R\n" +
 	"excerptEnd\x12\x19\n" +
 	"\bhow_from\x18\n" +
-	" \x01(\x05R\ahowFrom\"\x81\x01\n" +
+	" \x01(\x05R\ahowFrom\x12!\n" +
+	"\fsource_title\x18\v \x01(\tR\vsourceTitle\"\x81\x01\n" +
 	"\x05Media\x12\x1b\n" +
 	"\tmime_type\x18\x01 \x01(\tR\bmimeType\x121\n" +
 	"\x04data\x18\x02 \x01(\v2\x1d.palimpsest.record.v1.ContentR\x04data\x12\x10\n" +
@@ -3336,7 +3422,7 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\acall_id\x18\x01 \x01(\tR\x06callId\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12;\n" +
 	"\targuments\x18\x03 \x01(\v2\x1d.palimpsest.record.v1.ContentR\targuments\x12\x18\n" +
-	"\aordinal\x18\x04 \x01(\x05R\aordinal\"\xa5\x03\n" +
+	"\aordinal\x18\x04 \x01(\x05R\aordinal\"\xe1\x03\n" +
 	"\n" +
 	"ToolResult\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\tR\x06callId\x12\x12\n" +
@@ -3351,7 +3437,12 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"expiration\x18\t \x01(\v2 .palimpsest.record.v1.ExpirationR\n" +
 	"expiration\x12:\n" +
 	"\brecalled\x18\n" +
-	" \x01(\v2\x1e.palimpsest.record.v1.RecalledR\brecalled\"?\n" +
+	" \x01(\v2\x1e.palimpsest.record.v1.RecalledR\brecalled\x12:\n" +
+	"\x06source\x18\v \x01(\v2\".palimpsest.record.v1.ResultSourceR\x06source\"J\n" +
+	"\fResultSource\x12\x12\n" +
+	"\x04type\x18\x01 \x01(\x05R\x04type\x12\x10\n" +
+	"\x03url\x18\x02 \x01(\tR\x03url\x12\x14\n" +
+	"\x05title\x18\x03 \x01(\tR\x05title\"?\n" +
 	"\bRecalled\x12\x1d\n" +
 	"\n" +
 	"content_id\x18\x01 \x01(\tR\tcontentId\x12\x14\n" +
@@ -3528,11 +3619,12 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\x1b_rewrite_max_deferral_turnsB\x1b\n" +
 	"\x19_rewrite_cold_after_nanosB\x11\n" +
 	"\x0f_max_wait_nanosB\x0f\n" +
-	"\r_keep_opening\"\xb8\x01\n" +
+	"\r_keep_opening\"\xf8\x01\n" +
 	"\x0fCitationsPolicy\x12\x13\n" +
 	"\x02on\x18\x01 \x01(\bH\x00R\x02on\x88\x01\x01\x12,\n" +
 	"\x0fthreshold_chars\x18\x02 \x01(\x05H\x01R\x0ethresholdChars\x88\x01\x01\x120\n" +
-	"\x12release_on_end_run\x18\x03 \x01(\bH\x02R\x0freleaseOnEndRun\x88\x01\x01B\x05\n" +
+	"\x12release_on_end_run\x18\x03 \x01(\bH\x02R\x0freleaseOnEndRun\x88\x01\x01\x12>\n" +
+	"\frecall_tools\x18\x04 \x01(\v2\x1b.palimpsest.record.v1.NamesR\vrecallToolsB\x05\n" +
 	"\x03_onB\x12\n" +
 	"\x10_threshold_charsB\x15\n" +
 	"\x13_release_on_end_run\"\xc6\x03\n" +
@@ -3610,7 +3702,7 @@ func file_recordpb_record_proto_rawDescGZIP() []byte {
 	return file_recordpb_record_proto_rawDescData
 }
 
-var file_recordpb_record_proto_msgTypes = make([]protoimpl.MessageInfo, 32)
+var file_recordpb_record_proto_msgTypes = make([]protoimpl.MessageInfo, 33)
 var file_recordpb_record_proto_goTypes = []any{
 	(*Range)(nil),                 // 0: palimpsest.record.v1.Range
 	(*Content)(nil),               // 1: palimpsest.record.v1.Content
@@ -3624,86 +3716,89 @@ var file_recordpb_record_proto_goTypes = []any{
 	(*Media)(nil),                 // 9: palimpsest.record.v1.Media
 	(*ToolCall)(nil),              // 10: palimpsest.record.v1.ToolCall
 	(*ToolResult)(nil),            // 11: palimpsest.record.v1.ToolResult
-	(*Recalled)(nil),              // 12: palimpsest.record.v1.Recalled
-	(*ResultPart)(nil),            // 13: palimpsest.record.v1.ResultPart
-	(*Reasoning)(nil),             // 14: palimpsest.record.v1.Reasoning
-	(*Opaque)(nil),                // 15: palimpsest.record.v1.Opaque
-	(*Edit)(nil),                  // 16: palimpsest.record.v1.Edit
-	(*PartEdit)(nil),              // 17: palimpsest.record.v1.PartEdit
-	(*Summary)(nil),               // 18: palimpsest.record.v1.Summary
-	(*Manifest)(nil),              // 19: palimpsest.record.v1.Manifest
-	(*Cut)(nil),                   // 20: palimpsest.record.v1.Cut
-	(*Head)(nil),                  // 21: palimpsest.record.v1.Head
-	(*Call)(nil),                  // 22: palimpsest.record.v1.Call
-	(*Info)(nil),                  // 23: palimpsest.record.v1.Info
-	(*Policy)(nil),                // 24: palimpsest.record.v1.Policy
-	(*CitationsPolicy)(nil),       // 25: palimpsest.record.v1.CitationsPolicy
-	(*PruningPolicy)(nil),         // 26: palimpsest.record.v1.PruningPolicy
-	(*Names)(nil),                 // 27: palimpsest.record.v1.Names
-	(*CompactionPolicy)(nil),      // 28: palimpsest.record.v1.CompactionPolicy
-	(*Outcome)(nil),               // 29: palimpsest.record.v1.Outcome
-	(*Link)(nil),                  // 30: palimpsest.record.v1.Link
-	(*Task)(nil),                  // 31: palimpsest.record.v1.Task
-	(*timestamppb.Timestamp)(nil), // 32: google.protobuf.Timestamp
+	(*ResultSource)(nil),          // 12: palimpsest.record.v1.ResultSource
+	(*Recalled)(nil),              // 13: palimpsest.record.v1.Recalled
+	(*ResultPart)(nil),            // 14: palimpsest.record.v1.ResultPart
+	(*Reasoning)(nil),             // 15: palimpsest.record.v1.Reasoning
+	(*Opaque)(nil),                // 16: palimpsest.record.v1.Opaque
+	(*Edit)(nil),                  // 17: palimpsest.record.v1.Edit
+	(*PartEdit)(nil),              // 18: palimpsest.record.v1.PartEdit
+	(*Summary)(nil),               // 19: palimpsest.record.v1.Summary
+	(*Manifest)(nil),              // 20: palimpsest.record.v1.Manifest
+	(*Cut)(nil),                   // 21: palimpsest.record.v1.Cut
+	(*Head)(nil),                  // 22: palimpsest.record.v1.Head
+	(*Call)(nil),                  // 23: palimpsest.record.v1.Call
+	(*Info)(nil),                  // 24: palimpsest.record.v1.Info
+	(*Policy)(nil),                // 25: palimpsest.record.v1.Policy
+	(*CitationsPolicy)(nil),       // 26: palimpsest.record.v1.CitationsPolicy
+	(*PruningPolicy)(nil),         // 27: palimpsest.record.v1.PruningPolicy
+	(*Names)(nil),                 // 28: palimpsest.record.v1.Names
+	(*CompactionPolicy)(nil),      // 29: palimpsest.record.v1.CompactionPolicy
+	(*Outcome)(nil),               // 30: palimpsest.record.v1.Outcome
+	(*Link)(nil),                  // 31: palimpsest.record.v1.Link
+	(*Task)(nil),                  // 32: palimpsest.record.v1.Task
+	(*timestamppb.Timestamp)(nil), // 33: google.protobuf.Timestamp
 }
 var file_recordpb_record_proto_depIdxs = []int32{
 	2,  // 0: palimpsest.record.v1.Content.ref:type_name -> palimpsest.record.v1.ContentRef
 	3,  // 1: palimpsest.record.v1.Content.erased:type_name -> palimpsest.record.v1.ErasedContent
 	7,  // 2: palimpsest.record.v1.Message.parts:type_name -> palimpsest.record.v1.Part
 	6,  // 3: palimpsest.record.v1.Message.actions:type_name -> palimpsest.record.v1.ActionRef
-	32, // 4: palimpsest.record.v1.Message.create_time:type_name -> google.protobuf.Timestamp
+	33, // 4: palimpsest.record.v1.Message.create_time:type_name -> google.protobuf.Timestamp
 	5,  // 5: palimpsest.record.v1.Message.expiration:type_name -> palimpsest.record.v1.Expiration
 	1,  // 6: palimpsest.record.v1.Part.text:type_name -> palimpsest.record.v1.Content
 	9,  // 7: palimpsest.record.v1.Part.media:type_name -> palimpsest.record.v1.Media
 	10, // 8: palimpsest.record.v1.Part.call:type_name -> palimpsest.record.v1.ToolCall
 	11, // 9: palimpsest.record.v1.Part.result:type_name -> palimpsest.record.v1.ToolResult
-	14, // 10: palimpsest.record.v1.Part.reasoning:type_name -> palimpsest.record.v1.Reasoning
-	15, // 11: palimpsest.record.v1.Part.opaque:type_name -> palimpsest.record.v1.Opaque
+	15, // 10: palimpsest.record.v1.Part.reasoning:type_name -> palimpsest.record.v1.Reasoning
+	16, // 11: palimpsest.record.v1.Part.opaque:type_name -> palimpsest.record.v1.Opaque
 	8,  // 12: palimpsest.record.v1.Part.citation:type_name -> palimpsest.record.v1.Citation
 	1,  // 13: palimpsest.record.v1.Media.data:type_name -> palimpsest.record.v1.Content
 	1,  // 14: palimpsest.record.v1.ToolCall.arguments:type_name -> palimpsest.record.v1.Content
 	1,  // 15: palimpsest.record.v1.ToolResult.text:type_name -> palimpsest.record.v1.Content
-	13, // 16: palimpsest.record.v1.ToolResult.parts:type_name -> palimpsest.record.v1.ResultPart
+	14, // 16: palimpsest.record.v1.ToolResult.parts:type_name -> palimpsest.record.v1.ResultPart
 	6,  // 17: palimpsest.record.v1.ToolResult.actions:type_name -> palimpsest.record.v1.ActionRef
 	5,  // 18: palimpsest.record.v1.ToolResult.expiration:type_name -> palimpsest.record.v1.Expiration
-	12, // 19: palimpsest.record.v1.ToolResult.recalled:type_name -> palimpsest.record.v1.Recalled
-	1,  // 20: palimpsest.record.v1.ResultPart.text:type_name -> palimpsest.record.v1.Content
-	9,  // 21: palimpsest.record.v1.ResultPart.media:type_name -> palimpsest.record.v1.Media
-	1,  // 22: palimpsest.record.v1.Reasoning.text:type_name -> palimpsest.record.v1.Content
-	1,  // 23: palimpsest.record.v1.Reasoning.signature:type_name -> palimpsest.record.v1.Content
-	1,  // 24: palimpsest.record.v1.Opaque.json:type_name -> palimpsest.record.v1.Content
-	0,  // 25: palimpsest.record.v1.Edit.range:type_name -> palimpsest.record.v1.Range
-	17, // 26: palimpsest.record.v1.Edit.parts:type_name -> palimpsest.record.v1.PartEdit
-	18, // 27: palimpsest.record.v1.Edit.summary:type_name -> palimpsest.record.v1.Summary
-	32, // 28: palimpsest.record.v1.Edit.time:type_name -> google.protobuf.Timestamp
-	7,  // 29: palimpsest.record.v1.PartEdit.shown:type_name -> palimpsest.record.v1.Part
-	1,  // 30: palimpsest.record.v1.Summary.text:type_name -> palimpsest.record.v1.Content
-	0,  // 31: palimpsest.record.v1.Summary.except:type_name -> palimpsest.record.v1.Range
-	1,  // 32: palimpsest.record.v1.Summary.facts:type_name -> palimpsest.record.v1.Content
-	0,  // 33: palimpsest.record.v1.Manifest.pins:type_name -> palimpsest.record.v1.Range
-	32, // 34: palimpsest.record.v1.Manifest.time:type_name -> google.protobuf.Timestamp
-	20, // 35: palimpsest.record.v1.Manifest.window_cuts:type_name -> palimpsest.record.v1.Cut
-	22, // 36: palimpsest.record.v1.Head.unanswered:type_name -> palimpsest.record.v1.Call
-	0,  // 37: palimpsest.record.v1.Head.pins:type_name -> palimpsest.record.v1.Range
-	32, // 38: palimpsest.record.v1.Head.create_time:type_name -> google.protobuf.Timestamp
-	32, // 39: palimpsest.record.v1.Head.update_time:type_name -> google.protobuf.Timestamp
-	32, // 40: palimpsest.record.v1.Head.expire_time:type_name -> google.protobuf.Timestamp
-	32, // 41: palimpsest.record.v1.Head.delete_time:type_name -> google.protobuf.Timestamp
-	32, // 42: palimpsest.record.v1.Head.next_due:type_name -> google.protobuf.Timestamp
-	24, // 43: palimpsest.record.v1.Info.policy:type_name -> palimpsest.record.v1.Policy
-	5,  // 44: palimpsest.record.v1.Policy.result_expiration:type_name -> palimpsest.record.v1.Expiration
-	26, // 45: palimpsest.record.v1.Policy.pruning:type_name -> palimpsest.record.v1.PruningPolicy
-	28, // 46: palimpsest.record.v1.Policy.compaction:type_name -> palimpsest.record.v1.CompactionPolicy
-	25, // 47: palimpsest.record.v1.Policy.citations:type_name -> palimpsest.record.v1.CitationsPolicy
-	27, // 48: palimpsest.record.v1.PruningPolicy.protected_tools:type_name -> palimpsest.record.v1.Names
-	27, // 49: palimpsest.record.v1.PruningPolicy.protected_prefixes:type_name -> palimpsest.record.v1.Names
-	32, // 50: palimpsest.record.v1.Outcome.time:type_name -> google.protobuf.Timestamp
-	32, // 51: palimpsest.record.v1.Task.time:type_name -> google.protobuf.Timestamp
-	52, // [52:52] is the sub-list for method output_type
-	52, // [52:52] is the sub-list for method input_type
-	52, // [52:52] is the sub-list for extension type_name
-	52, // [52:52] is the sub-list for extension extendee
-	0,  // [0:52] is the sub-list for field type_name
+	13, // 19: palimpsest.record.v1.ToolResult.recalled:type_name -> palimpsest.record.v1.Recalled
+	12, // 20: palimpsest.record.v1.ToolResult.source:type_name -> palimpsest.record.v1.ResultSource
+	1,  // 21: palimpsest.record.v1.ResultPart.text:type_name -> palimpsest.record.v1.Content
+	9,  // 22: palimpsest.record.v1.ResultPart.media:type_name -> palimpsest.record.v1.Media
+	1,  // 23: palimpsest.record.v1.Reasoning.text:type_name -> palimpsest.record.v1.Content
+	1,  // 24: palimpsest.record.v1.Reasoning.signature:type_name -> palimpsest.record.v1.Content
+	1,  // 25: palimpsest.record.v1.Opaque.json:type_name -> palimpsest.record.v1.Content
+	0,  // 26: palimpsest.record.v1.Edit.range:type_name -> palimpsest.record.v1.Range
+	18, // 27: palimpsest.record.v1.Edit.parts:type_name -> palimpsest.record.v1.PartEdit
+	19, // 28: palimpsest.record.v1.Edit.summary:type_name -> palimpsest.record.v1.Summary
+	33, // 29: palimpsest.record.v1.Edit.time:type_name -> google.protobuf.Timestamp
+	7,  // 30: palimpsest.record.v1.PartEdit.shown:type_name -> palimpsest.record.v1.Part
+	1,  // 31: palimpsest.record.v1.Summary.text:type_name -> palimpsest.record.v1.Content
+	0,  // 32: palimpsest.record.v1.Summary.except:type_name -> palimpsest.record.v1.Range
+	1,  // 33: palimpsest.record.v1.Summary.facts:type_name -> palimpsest.record.v1.Content
+	0,  // 34: palimpsest.record.v1.Manifest.pins:type_name -> palimpsest.record.v1.Range
+	33, // 35: palimpsest.record.v1.Manifest.time:type_name -> google.protobuf.Timestamp
+	21, // 36: palimpsest.record.v1.Manifest.window_cuts:type_name -> palimpsest.record.v1.Cut
+	23, // 37: palimpsest.record.v1.Head.unanswered:type_name -> palimpsest.record.v1.Call
+	0,  // 38: palimpsest.record.v1.Head.pins:type_name -> palimpsest.record.v1.Range
+	33, // 39: palimpsest.record.v1.Head.create_time:type_name -> google.protobuf.Timestamp
+	33, // 40: palimpsest.record.v1.Head.update_time:type_name -> google.protobuf.Timestamp
+	33, // 41: palimpsest.record.v1.Head.expire_time:type_name -> google.protobuf.Timestamp
+	33, // 42: palimpsest.record.v1.Head.delete_time:type_name -> google.protobuf.Timestamp
+	33, // 43: palimpsest.record.v1.Head.next_due:type_name -> google.protobuf.Timestamp
+	25, // 44: palimpsest.record.v1.Info.policy:type_name -> palimpsest.record.v1.Policy
+	5,  // 45: palimpsest.record.v1.Policy.result_expiration:type_name -> palimpsest.record.v1.Expiration
+	27, // 46: palimpsest.record.v1.Policy.pruning:type_name -> palimpsest.record.v1.PruningPolicy
+	29, // 47: palimpsest.record.v1.Policy.compaction:type_name -> palimpsest.record.v1.CompactionPolicy
+	26, // 48: palimpsest.record.v1.Policy.citations:type_name -> palimpsest.record.v1.CitationsPolicy
+	28, // 49: palimpsest.record.v1.CitationsPolicy.recall_tools:type_name -> palimpsest.record.v1.Names
+	28, // 50: palimpsest.record.v1.PruningPolicy.protected_tools:type_name -> palimpsest.record.v1.Names
+	28, // 51: palimpsest.record.v1.PruningPolicy.protected_prefixes:type_name -> palimpsest.record.v1.Names
+	33, // 52: palimpsest.record.v1.Outcome.time:type_name -> google.protobuf.Timestamp
+	33, // 53: palimpsest.record.v1.Task.time:type_name -> google.protobuf.Timestamp
+	54, // [54:54] is the sub-list for method output_type
+	54, // [54:54] is the sub-list for method input_type
+	54, // [54:54] is the sub-list for extension type_name
+	54, // [54:54] is the sub-list for extension extendee
+	0,  // [0:54] is the sub-list for field type_name
 }
 
 func init() { file_recordpb_record_proto_init() }
@@ -3712,17 +3807,17 @@ func file_recordpb_record_proto_init() {
 		return
 	}
 	file_recordpb_record_proto_msgTypes[5].OneofWrappers = []any{}
-	file_recordpb_record_proto_msgTypes[24].OneofWrappers = []any{}
 	file_recordpb_record_proto_msgTypes[25].OneofWrappers = []any{}
 	file_recordpb_record_proto_msgTypes[26].OneofWrappers = []any{}
-	file_recordpb_record_proto_msgTypes[28].OneofWrappers = []any{}
+	file_recordpb_record_proto_msgTypes[27].OneofWrappers = []any{}
+	file_recordpb_record_proto_msgTypes[29].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_recordpb_record_proto_rawDesc), len(file_recordpb_record_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   32,
+			NumMessages:   33,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

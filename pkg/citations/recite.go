@@ -1,0 +1,37 @@
+package citations
+
+import (
+	"fmt"
+	"strings"
+)
+
+// header is how a citation begins, up to its URL.
+func (s *Source) header() string {
+	return fmt.Sprintf("[%s: %d chars, %s, %s", label(s.Handle), s.TotalChars, label(s.ContentType), label(s.Type))
+}
+
+// more is how the last line of a citation begins.
+func (s *Source) more() string {
+	return fmt.Sprintf(`[More: retrieve_content("%s", search_terms) or by `, label(s.Handle))
+}
+
+// maxCitation is how long a citation may be, in bytes: far above what weighs as much as a citation may, in any script.
+const maxCitation = 16 << 10
+
+// Cited is the handle of what a text cites, if it has the form of a citation; empty otherwise.
+func Cited(text string) string {
+	handle, _, ok := strings.Cut(strings.TrimPrefix(text, "["), ": ")
+	if !ok || len(text) > maxCitation || text[0] != '[' {
+		return ""
+	}
+	s := Source{Handle: handle}
+	if last := text[strings.LastIndexByte(text, '\n')+1:]; strings.HasPrefix(last, s.more()) && strings.HasSuffix(last, "]") {
+		return handle
+	}
+	return ""
+}
+
+// IsOf says whether a text is a citation of a source, as Make makes it.
+func IsOf(text string, s Source) bool {
+	return Cited(text) == s.Handle && strings.HasPrefix(text, s.header())
+}

@@ -1,0 +1,191 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"strings"
+
+	"github.com/palimpsest-context/palimpsest/pkg/citations"
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
+)
+
+// recallTools are the tools that recall in a conversation.
+func (e *Engine) recallTools(info *Info) conversation.RecallTools {
+	return or(info.Policy.Or(e.defaults).Citations.RecallTools, nil)
+}
+
+// recognition finds out which parts of an append were recalled where their callers do not say (behaviour §9). An agent that is told to
+// recall what it has just recalled would do so for ever.
+type recognition struct {
+	appending *appending
+	tools     conversation.RecallTools
+	calls     foreseen
+	sources   map[string]*sourceRecord // by handle; nil where the conversation has none
+
+	candidates []candidateRecall
+	citations  map[blockAt]bool // parts that are citations of this conversation
+}
+
+// candidateRecall is a part that may have been recalled.
+type candidateRecall struct {
+	at   blockAt
+	call int32  // message on record that holds the call's arguments; -1: they are at hand
+	args string // of a recall tool's call
+	text string // that has the form of a citation; empty: it has not
+}
+
+// recognize notes of the results of an append what they were recalled from.
+func (a *appending) recognize(ctx context.Context, snap *store.Snapshot, calls foreseen) (*recognition, error) {
+	r := &recognition{
+		appending: a, tools: a.engine.recallTools(snap.Info), calls: calls,
+		sources: map[string]*sourceRecord{}, citations: map[blockAt]bool{},
+	}
+	for i := range a.request.Messages {
+		for j := range a.request.Messages[i].Parts {
+			r.consider(blockAt{i, j})
+		}
+	}
+	if len(r.candidates) == 0 || snap.Head.Version == 0 {
+		return r, nil
+	}
+	if err := r.read(ctx, snap.Head.Incarnation); err != nil {
+		return nil, err
+	}
+	for i := range r.candidates {
+		r.settle(&r.candidates[i], snap.Head.Messages)
+	}
+	return r, nil
+}
+
+func (r *recognition) part(at blockAt) *conversation.Part {
+	return &r.appending.request.Messages[at.message].Parts[at.part]
+}
+
+// consider looks whether a part may have been recalled.
+func (r *recognition) consider(at blockAt) {
+	p := r.part(at)
+	c := candidateRecall{at: at, call: -1}
+	switch {
+	case p.Kind == conversation.PartText:
+		c.text = citationForm(p.Text.Inline)
+	case p.Kind != conversation.PartToolResult || p.Result.Recalled != nil:
+		return
+	default:
+		c.text = citationForm(resultWords(p.Result))
+		if call, ok := r.calls[p.Result]; ok && r.tools.Has(r.calls.toolOf(p.Result)) {
+			c.call, c.args = call.Message, call.arguments
+		}
+	}
+	if c.text != "" || c.call >= 0 || c.args != "" {
+		r.candidates = append(r.candidates, c)
+	}
+}
+
+// citationForm is a text that has the form of a citation; empty if it has not. Frameworks hand text on as a JSON string.
+func citationForm(text string) string {
+	const longest = 64 << 10 // bytes: no citation is longer, however it is escaped
+	if len(text) > longest {
+		return ""
+	}
+	text = strings.TrimSpace(text)
+	if strings.HasPrefix(text, `"`) {
+		var s string
+		if json.Unmarshal([]byte(text), &s) == nil {
+			text = s
+		}
+	}
+	if citations.Cited(text) == "" {
+		return ""
+	}
+	return text
+}
+
+// read reads the calls that are on record, and the source records that arguments and citations name.
+func (r *recognition) read(ctx context.Context, incarnation conversation.ID) error {
+	key, e := r.appending.request.Key, r.appending.engine
+	q := store.Query{Incarnation: incarnation}
+	for _, c := range r.candidates {
+		if c.call >= 0 {
+			q.Ranges = append(q.Ranges, store.MessageRange{Range: conversation.Range{First: c.call, End: c.call + 1}})
+		}
+	}
+	if len(q.Ranges) > 0 {
+		snap, err := e.store.Read(ctx, key, q)
+		if err != nil {
+			return failure(err)
+		}
+		for i := range r.candidates {
+			if c := &r.candidates[i]; c.call >= 0 {
+				c.args = argumentsIn(snap.Messages, c.call, r.calls[r.part(c.at).Result].Ordinal)
+			}
+		}
+	}
+	for _, c := range r.candidates {
+		for _, handle := range []string{citations.Cited(c.text), argumentsOf(c.args).contentID} {
+			r.sources[handle] = nil
+		}
+	}
+	return r.readSources(ctx, incarnation)
+}
+
+func (r *recognition) readSources(ctx context.Context, incarnation conversation.ID) error {
+	var names []string
+	for handle := range maps.Keys(r.sources) {
+		if n, ok := numberOf(handle); ok {
+			names = append(names, sourceSlot(n))
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	snap, err := r.appending.engine.store.Read(ctx, r.appending.request.Key, store.Query{Incarnation: incarnation, Slots: names})
+	if err != nil {
+		return failure(err)
+	}
+	for _, name := range names {
+		if snap.Slots[name] == nil {
+			continue
+		}
+		s, err := parseSource(snap.Slots[name])
+		if err != nil {
+			return err
+		}
+		if _, asked := r.sources[s.Handle]; asked {
+			r.sources[s.Handle] = s
+		}
+	}
+	return nil
+}
+
+// argumentsOf are the arguments of any recall tool; none where they cannot be read.
+func argumentsOf(text string) *arguments {
+	if args, err := parseArguments("", text); err == nil {
+		return args
+	}
+	return &arguments{}
+}
+
+// settle says of a part what it was recalled from, if that is on record.
+func (r *recognition) settle(c *candidateRecall, messages int32) {
+	p, args := r.part(c.at), argumentsOf(c.args)
+	var from *conversation.Recalled
+	switch s := r.sources[citations.Cited(c.text)]; {
+	case s != nil && citations.IsOf(c.text, s.cited()):
+		from, r.citations[c.at] = &conversation.Recalled{ContentID: s.Handle}, true
+	case r.sources[args.contentID] != nil:
+		from = &conversation.Recalled{ContentID: args.contentID}
+	case args.index != nil && *args.index < messages:
+		from = &conversation.Recalled{Index: *args.index}
+	}
+	if p.Result != nil {
+		p.Result.Recalled = from
+	}
+}
+
+// excepts says whether a part is never cited: a citation, and what a tool gave that recalls.
+func (r *recognition) excepts(at blockAt) bool {
+	p := r.part(at)
+	return r.citations[at] || p.Result != nil && (p.Result.Recalled != nil || r.tools.Has(r.calls.toolOf(p.Result)))
+}

@@ -1,0 +1,227 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"hash/fnv"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/palimpsest-context/palimpsest/pkg/citations"
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
+)
+
+// messageBlock is a run of messages that is ready to be searched.
+type messageBlock struct {
+	words    *citations.Messages
+	messages []conversation.Message // without their parts
+	tools    conversation.RecallTools
+	asks     map[uint64][]int32 // messages with calls that have a text for an argument, by its hash
+}
+
+func (b *messageBlock) size() int64 {
+	const perMessage, perAsk = 512, 64
+	return b.words.Size() + int64(len(b.messages))*perMessage + int64(len(b.asks))*perAsk
+}
+
+// readBlock makes messages ready. Of calls that recall, and of what answered them, nothing is searched: a search would find itself.
+func (s *messageSearch) readBlock(ctx context.Context, at conversation.Range) (*messageBlock, error) {
+	snap, err := s.engine.store.Read(ctx, s.window.key, store.Query{Incarnation: s.window.head.Incarnation, Ranges: []store.MessageRange{{Range: at}}})
+	if err != nil {
+		return nil, failure(err)
+	}
+	searched, err := s.searched(ctx, snap.Messages)
+	if err != nil {
+		return nil, err
+	}
+	b := &messageBlock{words: &citations.Messages{}, messages: slices.Clone(snap.Messages), tools: s.tools, asks: map[uint64][]int32{}}
+	for i := range b.messages {
+		m := &b.messages[i]
+		text, err := s.beginning(ctx, searched[i])
+		if err != nil {
+			return nil, err
+		}
+		b.words.Add(m.Index, text)
+		for _, hash := range asksOf(searched[i]) {
+			b.asks[hash] = append(b.asks[hash], m.Index)
+		}
+		m.Parts, m.Metadata, m.Actions = nil, "", nil
+	}
+	return b, nil
+}
+
+// without is what is searched of a block: not the calls whose arguments are the query.
+func (s *messageSearch) without(ctx context.Context, b *messageBlock) ([]*citations.Messages, error) {
+	runs := []*citations.Messages{b.words}
+	for _, index := range b.asks[s.asked] {
+		at := conversation.Range{First: index, End: index + 1}
+		snap, err := s.engine.store.Read(ctx, s.window.key, store.Query{Incarnation: s.window.head.Incarnation, Ranges: []store.MessageRange{{Range: at}}})
+		if err != nil {
+			return nil, failure(err)
+		}
+		searched, err := s.searched(ctx, snap.Messages)
+		if err != nil || len(searched) == 0 {
+			return nil, err
+		}
+		text, err := s.beginning(ctx, s.unasked(searched[0]))
+		if err != nil {
+			return nil, err
+		}
+		last := len(runs) - 1
+		runs = append(runs[:last], runs[last].Replacing(index, text)...)
+	}
+	return runs, nil
+}
+
+// unasked are parts without the calls whose arguments are the query.
+func (s *messageSearch) unasked(parts []conversation.Part) []conversation.Part {
+	return slices.DeleteFunc(slices.Clone(parts), func(p conversation.Part) bool {
+		return slices.Contains(asksOf([]conversation.Part{p}), s.asked)
+	})
+}
+
+// asksOf are the hashes of the texts that calls have for arguments, each once.
+func asksOf(parts []conversation.Part) []uint64 {
+	const longest = 64 << 10 // bytes: no query is longer
+	hashes := map[uint64]bool{}
+	for i := range parts {
+		c := parts[i].Call
+		if c == nil || c.Arguments.Ref != nil || len(c.Arguments.Inline) > longest {
+			continue
+		}
+		var value any
+		if json.Unmarshal([]byte(c.Arguments.Inline), &value) == nil {
+			gatherAsks(value, hashes)
+		}
+	}
+	return slices.Sorted(maps.Keys(hashes))
+}
+
+func gatherAsks(value any, into map[uint64]bool) {
+	switch v := value.(type) {
+	case string:
+		into[askedHash(v)] = true
+	case []any:
+		for _, x := range v {
+			gatherAsks(x, into)
+		}
+	case map[string]any:
+		for _, x := range v {
+			gatherAsks(x, into)
+		}
+	}
+}
+
+// askedHash is the same for texts that ask the same, whatever their case, spaces and quotes.
+func askedHash(text string) uint64 {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(strings.ToLower(strings.Join(strings.Fields(strings.Trim(text, "\"' \t\n")), " "))))
+	return h.Sum64()
+}
+
+// searched are the parts of messages that follow each other, without the calls that recall and what answered them.
+func (s *messageSearch) searched(ctx context.Context, messages []conversation.Message) ([][]conversation.Part, error) {
+	if len(messages) == 0 {
+		return nil, nil
+	}
+	recalls := map[int32]bool{} // by the ordinal of the call
+	s.noteCalls(recalls, messages)
+	if first, known := messages[0].UnitFirst(); known && first < messages[0].Index && hasResults(messages[0]) {
+		before := conversation.Range{First: first, End: messages[0].Index}
+		snap, err := s.engine.store.Read(ctx, s.window.key, store.Query{Incarnation: s.window.head.Incarnation, Ranges: []store.MessageRange{{Range: before}}})
+		if err != nil {
+			return nil, failure(err)
+		}
+		s.noteCalls(recalls, snap.Messages)
+	}
+	out := make([][]conversation.Part, len(messages))
+	for i := range messages {
+		out[i] = slices.DeleteFunc(slices.Clone(messages[i].Parts), func(p conversation.Part) bool { return s.recalls(recalls, &p) })
+	}
+	return out, nil
+}
+
+func (s *messageSearch) noteCalls(recalls map[int32]bool, messages []conversation.Message) {
+	for i := range messages {
+		for _, p := range messages[i].Parts {
+			if p.Call != nil && s.tools.Has(p.Call.Name) {
+				recalls[p.Call.Ordinal] = true
+			}
+		}
+	}
+}
+
+// recalls says whether a part is a call that recalls, or what answered one.
+func (s *messageSearch) recalls(calls map[int32]bool, p *conversation.Part) bool {
+	switch {
+	case p.Call != nil:
+		return s.tools.Has(p.Call.Name)
+	case p.Result != nil:
+		return p.Result.Recalled != nil && citationForm(resultWords(p.Result)) == "" || s.tools.Has(p.Result.Name) || calls[p.Result.Ordinal]
+	default:
+		return false
+	}
+}
+
+// beginning is what is searched of parts: texts, what tools said, and calls.
+func (s *messageSearch) beginning(ctx context.Context, parts []conversation.Part) (string, error) {
+	var b strings.Builder
+	for i := range parts {
+		for _, c := range wordsOf(&parts[i]) {
+			room := searchedText - b.Len()
+			if room <= 0 || c.Erased != nil {
+				continue
+			}
+			text, err := s.beginningOf(ctx, c, room)
+			if err != nil {
+				return "", err
+			}
+			b.WriteString(text)
+			b.WriteByte('\n')
+		}
+	}
+	return b.String(), nil
+}
+
+// beginningOf is at most so many bytes of a content, whole characters.
+func (s *messageSearch) beginningOf(ctx context.Context, c conversation.Content, room int) (string, error) {
+	text := c.Inline
+	if c.Ref != nil {
+		snap, err := s.engine.store.Read(ctx, s.window.key, store.Query{
+			Incarnation: s.window.head.Incarnation, Contents: []store.ContentRange{{ID: c.Ref.ID, Length: int64(room)}},
+		})
+		if err != nil {
+			return "", failure(err)
+		}
+		text = string(snap.Contents[0])
+	}
+	if len(text) > room {
+		text = text[:room]
+	}
+	return text[:wholeRunes([]byte(text))], nil
+}
+
+// wordsOf are the contents of a part that somebody may look for.
+func wordsOf(p *conversation.Part) []conversation.Content {
+	switch p.Kind {
+	case conversation.PartText:
+		return []conversation.Content{p.Text}
+	case conversation.PartToolCall:
+		return []conversation.Content{{Inline: p.Call.Name}, p.Call.Arguments}
+	case conversation.PartToolResult:
+		if p.Result.Output != conversation.OutputParts {
+			return []conversation.Content{p.Result.Text}
+		}
+		var out []conversation.Content
+		for i := range p.Result.Parts {
+			if p.Result.Parts[i].Media == nil {
+				out = append(out, p.Result.Parts[i].Text)
+			}
+		}
+		return out
+	default:
+		return nil
+	}
+}

@@ -1,0 +1,172 @@
+package engine
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+)
+
+// arguments are what a model gave with a call. Models write numbers as strings and lists as words: both are taken.
+type arguments struct {
+	index     *int32
+	summary   int64
+	contentID string
+	terms     []string
+	query     string
+	ranged    bool
+	from, end int64
+	unit      ContentUnit
+}
+
+// The most that a model may look for at once.
+const (
+	maxTerms     = 64
+	maxTermBytes = 8_192
+	maxQuery     = 65_536
+)
+
+func badArgument(name, text string) error {
+	return conversation.Errorf(conversation.InvalidField, "the argument %s: %s", name, text)
+}
+
+// parseArguments reads the arguments of a tool, or those of any recall tool if it is none of ours.
+func parseArguments(tool, text string) (*arguments, error) {
+	var given map[string]json.RawMessage
+	if strings.TrimSpace(text) == "" {
+		text = "{}"
+	}
+	if json.Unmarshal([]byte(text), &given) != nil {
+		return nil, conversation.Errorf(conversation.InvalidField, "the arguments are no JSON object")
+	}
+	if err := foreignArguments(tool, given); err != nil {
+		return nil, err
+	}
+	a := &arguments{contentID: strings.Trim(stringIn(given["content_id"]), "[]\"'` "), query: stringIn(given["query"])}
+	if len(a.query) > maxQuery {
+		return nil, badArgument("query", "it is longer than 65,536 bytes")
+	}
+	for _, read := range []func(map[string]json.RawMessage) error{a.readID, a.readTerms, a.readRange} {
+		if err := read(given); err != nil {
+			return nil, err
+		}
+	}
+	return a, nil
+}
+
+// foreignArguments is an error for arguments that another tool takes and this one does not. What no tool takes is overlooked, and so is
+// what says nothing: models fill in what they are offered.
+func foreignArguments(tool string, given map[string]json.RawMessage) error {
+	own := conversation.RecallArguments(tool)
+	if own == nil {
+		return nil
+	}
+	for _, other := range conversation.RecallToolNames() {
+		for _, name := range conversation.RecallArguments(other) {
+			if !slices.Contains(own, name) && says(given[name]) {
+				return conversation.Errorf(conversation.InvalidField, "%s takes %s; %s is an argument of %s", tool, strings.Join(own, ", "), name, other)
+			}
+		}
+	}
+	return nil
+}
+
+func says(raw json.RawMessage) bool {
+	text := strings.TrimSpace(string(raw))
+	return text != "" && text != "null" && text != `""` && text != "[]"
+}
+
+// stringIn reads a string, or a number as it is written.
+func stringIn(raw json.RawMessage) string {
+	var s string
+	if json.Unmarshal(raw, &s) == nil {
+		return strings.TrimSpace(s)
+	}
+	var n json.Number
+	if json.Unmarshal(raw, &n) == nil {
+		return n.String()
+	}
+	return ""
+}
+
+func (a *arguments) readID(given map[string]json.RawMessage) error {
+	id := stringIn(given["id"])
+	if id == "" {
+		return nil
+	}
+	bad := badArgument("id", "must be the number of a message, such as 12, or of a summary, such as s7")
+	if rest, ok := strings.CutPrefix(id, "s"); ok {
+		n, ok := wholeNumber(rest)
+		if !ok || n == 0 {
+			return bad
+		}
+		a.summary = n
+		return nil
+	}
+	n, ok := wholeNumber(strings.TrimPrefix(id, "m"))
+	if !ok || n > maxIndex {
+		return bad
+	}
+	index := int32(n)
+	a.index = &index
+	return nil
+}
+
+// wholeNumber reads a number that is not negative; 12.0 is one too.
+func wholeNumber(text string) (int64, bool) {
+	text = strings.TrimSuffix(text, ".0")
+	var n int64
+	if text == "" || len(text) > 18 || strings.Trim(text, "0123456789") != "" {
+		return 0, false
+	}
+	for _, c := range text {
+		n = n*10 + int64(c-'0')
+	}
+	return n, true
+}
+
+func (a *arguments) readTerms(given map[string]json.RawMessage) error {
+	raw := given["search_terms"]
+	if json.Unmarshal(raw, &a.terms) != nil {
+		a.terms = nil
+		if s := stringIn(raw); s != "" {
+			a.terms = []string{s}
+		}
+	}
+	a.terms = slices.DeleteFunc(a.terms, func(s string) bool { return strings.TrimSpace(s) == "" })
+	if len(a.terms) > maxTerms {
+		return badArgument("search_terms", "there are more than 64")
+	}
+	for _, t := range a.terms {
+		if len(t) > maxTermBytes {
+			return badArgument("search_terms", "one is longer than 8,192 bytes")
+		}
+	}
+	return nil
+}
+
+func (a *arguments) readRange(given map[string]json.RawMessage) error {
+	start, end, unit := stringIn(given["start"]), stringIn(given["end"]), stringIn(given["unit"])
+	a.end, a.unit = 1<<42, ContentChars
+	if start == "" && end == "" {
+		return nil
+	}
+	a.ranged = true
+	var ok bool
+	if start != "" {
+		if a.from, ok = wholeNumber(start); !ok {
+			return badArgument("start", "must be a number from 0 on")
+		}
+	}
+	if end != "" {
+		if a.end, ok = wholeNumber(end); !ok || a.end < a.from {
+			return badArgument("end", "must be a number, and not less than start")
+		}
+	}
+	units := map[string]ContentUnit{"": ContentChars, "chars": ContentChars, "lines": ContentLines, "items": ContentItems, "bytes": ContentBytes}
+	if a.unit, ok = units[unit]; !ok {
+		return badArgument("unit", "must be chars, lines, items or bytes")
+	}
+	return nil
+}

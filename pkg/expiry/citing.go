@@ -1,0 +1,38 @@
+package expiry
+
+import "github.com/palimpsest-context/palimpsest/pkg/conversation"
+
+// Citing is what action policies say of citing a result (behaviour §9): of its actions, or else of its tool. What says nothing of citations
+// does not count.
+func (o *Origin) Citing(policies Policies) conversation.ActionCitations {
+	var out conversation.ActionCitations
+	for _, a := range o.Actions {
+		c := policies.citing(conversation.ActionKey{AgentActionID: a.AgentActionID})
+		if c == (conversation.ActionCitations{}) {
+			c = policies.citing(conversation.ActionKey{ActionID: a.ActionID})
+		}
+		out = sooner(out, c)
+	}
+	if out == (conversation.ActionCitations{}) {
+		out = policies.citing(conversation.ActionKey{ToolName: o.Tool})
+	}
+	return out
+}
+
+func (p Policies) citing(key conversation.ActionKey) conversation.ActionCitations {
+	if key == (conversation.ActionKey{}) {
+		return conversation.ActionCitations{}
+	}
+	return p[key].Citations
+}
+
+// sooner is what two actions behind one result say together: it is cited if one says so, from the lesser threshold on.
+func sooner(a, b conversation.ActionCitations) conversation.ActionCitations {
+	if b.On != nil && (a.On == nil || *b.On) {
+		a.On = b.On
+	}
+	if b.ThresholdChars != nil && (a.ThresholdChars == nil || *b.ThresholdChars < *a.ThresholdChars) {
+		a.ThresholdChars = b.ThresholdChars
+	}
+	return a
+}
