@@ -84,13 +84,13 @@ func (e *Engine) waitForTexts(ctx context.Context, w *waits) {
 	chosen := w.choose(e.summaries)
 	w.calls -= len(chosen)
 	chosen = append(chosen, w.erase...)
-	w.start(e.summaries, chosen)
+	w.start(e.summaries, chosen) //nolint:contextcheck // it goes on behind the build
 	bounded, cancel := context.WithTimeout(ctx, w.left)
 	defer cancel()
 	started := time.Now() // a timer of the runtime ends the wait, not the engine's clock
 	e.summaries.Wait(bounded, chosen)
 	w.left -= time.Since(started)
-	w.start(e.summaries, w.want) // the others only now: they must not take the places of those that are waited for
+	w.start(e.summaries, w.want) //nolint:contextcheck // it goes on behind the build; the others only now: they must not take the places of those that are waited for
 }
 
 // start begins requests. They go on when the build has given up waiting.
