@@ -107,7 +107,7 @@ func (d *deciding) openAfresh(ctx context.Context, known fits) (conversation.Win
 		smaller.Afresh = win.Afresh
 		return d.inherit(ctx, smaller)
 	}
-	if ok && smaller.Request < win.Start { // it keeps its place here too, as it is
+	if ok && smaller.Request < win.Start && smaller.Request != d.request { // an earlier request keeps its place here too, as it is
 		win.Request = smaller.Request
 		if cut, is := smaller.CutOf(win.Request, 0); is {
 			win.Cuts = append(win.Cuts, cut)
