@@ -60,7 +60,7 @@ func (p *program) serve(ctx context.Context, s *settings, e *engine.Engine, stat
 	swept := make(chan error, 1)
 	go func() { swept <- e.Run(sweeping) }()
 
-	server := grpcserver.New(grpcserver.Options{Engine: e, Log: p.log, Reflection: s.Reflection})
+	server := grpcserver.New(grpcserver.Options{Engine: e, Log: p.log, Reflection: s.Reflection, Version: version})
 	state.follow(server.SetServing)
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listeners...) }()

@@ -97,7 +97,7 @@ func changesOf(events []*palimpsestv1.LifecycleEvent) (out []change) {
 			continue // shown apart, or with the rest of its unit
 		}
 		if e.Type == palimpsestv1.EventType_EVENT_TYPE_SUMMARISED {
-			out = append(out, change{kind: e.Type, messages: []int32{e.MessageIndex, e.LastIndex}, saved: int64(e.TokensSaved), summary: e.SummaryId})
+			out = append(out, change{kind: e.Type, messages: []int32{e.MessageIndex, e.LastIndex}, saved: e.TokensSaved, summary: e.SummaryId})
 			continue
 		}
 		i, ok := at[e.Type]
@@ -106,7 +106,7 @@ func changesOf(events []*palimpsestv1.LifecycleEvent) (out []change) {
 			out = append(out, change{kind: e.Type})
 		}
 		out[i].messages = append(out[i].messages, e.MessageIndex)
-		out[i].saved += int64(e.TokensSaved)
+		out[i].saved += e.TokensSaved
 	}
 	return out
 }

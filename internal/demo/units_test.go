@@ -138,7 +138,7 @@ func TestScreen_ASCII_KeepsColumns(t *testing.T) {
 }
 
 func TestChangesOf_GroupsAndShowsRemovedOnce(t *testing.T) {
-	event := func(kind palimpsestv1.EventType, index, saved int32) *palimpsestv1.LifecycleEvent {
+	event := func(kind palimpsestv1.EventType, index int32, saved int64) *palimpsestv1.LifecycleEvent {
 		return &palimpsestv1.LifecycleEvent{Type: kind, MessageIndex: index, TokensSaved: saved}
 	}
 	got := changesOf([]*palimpsestv1.LifecycleEvent{

@@ -12,7 +12,7 @@ func toEvent(e conversation.Event) *pb.LifecycleEvent {
 		Turn:         e.Turn,
 		MessageIndex: e.Index,
 		Reason:       pb.DecisionReason(e.Reason),
-		TokensSaved:  clamp(e.Saved),
+		TokensSaved:  e.Saved,
 		EditId:       formatID(editPrefix, e.EditSeq),
 		LastIndex:    max(e.Index, e.Last),
 		SummaryId:    toSummaryID(e.Summary),
@@ -30,7 +30,7 @@ func viewAfter(e conversation.Event) *pb.MessageView {
 	return &pb.MessageView{
 		Level:       toLevel(e.Level),
 		EditId:      formatID(editPrefix, e.EditSeq),
-		TokensSaved: clamp(e.Saved),
+		TokensSaved: e.Saved,
 		CanExpand:   e.Expandable,
 		Expired:     e.Reason.Expired(),
 		SummaryId:   standsFor(e),

@@ -10,6 +10,7 @@ import (
 	"go.uber.org/zap"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
@@ -48,6 +49,7 @@ func (s *service) recovered(_ context.Context, p any) error {
 }
 
 func (s *service) mapUnary(ctx context.Context, req any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
+	_ = grpc.SetHeader(ctx, s.versionHeader()) // a stream that is gone needs none
 	resp, err := handler(ctx, req)
 	if err != nil {
 		return nil, s.edgeError(info.FullMethod, err)
@@ -56,11 +58,17 @@ func (s *service) mapUnary(ctx context.Context, req any, info *grpc.UnaryServerI
 }
 
 func (s *service) mapStream(srv any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
+	_ = stream.SetHeader(s.versionHeader())
 	if err := handler(srv, stream); err != nil {
 		return s.edgeError(info.FullMethod, err)
 	}
 	return nil
 }
+
+// versionKey names the sidecar's version in the header of answers.
+const versionKey = "palimpsest-version"
+
+func (s *service) versionHeader() metadata.MD { return metadata.Pairs(versionKey, s.version) }
 
 // edgeError is the one place where an error becomes a status. Its cause is for the log alone.
 func (s *service) edgeError(method string, err error) error {

@@ -114,6 +114,7 @@ func (b *ruleBook) validate(req any) error {
 	if !b.check(c, req) {
 		return conversation.Errorf(conversation.Internal, "no rules for %s", m.ProtoReflect().Descriptor().FullName())
 	}
+	c.unknownFields(m.ProtoReflect())
 	return c.err()
 }
 

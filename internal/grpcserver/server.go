@@ -25,6 +25,8 @@ type Options struct {
 	Log    *zap.Logger
 	// Reflection offers the API's descriptors to whoever asks.
 	Reflection bool
+	// Version is told in the header of every answer.
+	Version string
 }
 
 // Server serves the API and its health on any number of listeners.
@@ -43,13 +45,14 @@ type service struct {
 	engine  Engine
 	log     *zap.Logger
 	rules   *ruleBook
+	version string
 	drained context.Context // ends when streams must
 }
 
 // New returns a server that does not listen yet.
 func New(o Options) *Server {
 	health := newDrainedHealth()
-	s := &service{engine: o.Engine, log: o.Log, rules: newRuleBook(), drained: health.drained}
+	s := &service{engine: o.Engine, log: o.Log, rules: newRuleBook(), version: o.Version, drained: health.drained}
 	out := &Server{grpc: grpc.NewServer(append(limits(), s.chain()...)...), health: health}
 	pb.RegisterContentServiceServer(out.grpc, s)
 	pb.RegisterContextServiceServer(out.grpc, s)

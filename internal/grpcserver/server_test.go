@@ -53,7 +53,7 @@ func start(t testing.TB, e Engine) *sidecar {
 	t.Helper()
 	log := &bytes.Buffer{}
 	core := zapcore.NewCore(zapcore.NewJSONEncoder(zap.NewProductionEncoderConfig()), zapcore.Lock(zapcore.AddSync(log)), zap.DebugLevel)
-	server := New(Options{Engine: e, Log: zap.New(core), Reflection: true})
+	server := New(Options{Engine: e, Log: zap.New(core), Reflection: true, Version: "v0.0.0-test"})
 	listener := bufconn.Listen(1 << 20)
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()

@@ -40,7 +40,7 @@ func toMessageInView(m *engine.MessageInView) *pb.Message {
 		Level:               toLevel(m.Level),
 		EditId:              formatID(editPrefix, m.EditSeq),
 		OriginalLengthChars: m.Chars,
-		TokensSaved:         clamp(m.Saved),
+		TokensSaved:         m.Saved,
 		CanExpand:           m.Expandable,
 		CompactedAt:         toTime(m.EditTime),
 		Expired:             m.Expired,

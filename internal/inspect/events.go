@@ -136,5 +136,5 @@ func savedTokens(e *pb.LifecycleEvent) string {
 	if e.GetTokensSaved() == 0 {
 		return ""
 	}
-	return terminal.Number(int64(e.GetTokensSaved()))
+	return terminal.Number(e.GetTokensSaved())
 }

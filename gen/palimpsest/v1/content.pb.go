@@ -880,7 +880,9 @@ const file_palimpsest_v1_content_proto_rawDesc = "" +
 	"\fContentState\x12\x1d\n" +
 	"\x19CONTENT_STATE_UNSPECIFIED\x10\x00\x12\x18\n" +
 	"\x14CONTENT_STATE_STORED\x10\x01\x12\x19\n" +
-	"\x15CONTENT_STATE_EXPIRED\x10\x02BIZGgithub.com/palimpsest-context/palimpsest/gen/palimpsest/v1;palimpsestv1b\x06proto3"
+	"\x15CONTENT_STATE_EXPIRED\x10\x02B\xd1\x01\n" +
+	"\x1fio.github.palimpsest_context.v1B\fContentProtoP\x01ZGgithub.com/palimpsest-context/palimpsest/gen/palimpsest/v1;palimpsestv1\xaa\x02\rPalimpsest.V1\xba\x02\n" +
+	"Palimpsest\xca\x02\rPalimpsest\\V1\xe2\x02\x16Palimpsest\\V1\\Metadata\xea\x02\x0ePalimpsest::V1b\x06proto3"
 
 var (
 	file_palimpsest_v1_content_proto_rawDescOnce sync.Once

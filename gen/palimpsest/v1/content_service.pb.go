@@ -1178,7 +1178,9 @@ const file_palimpsest_v1_content_service_proto_rawDesc = "" +
 	"\rStreamContent\x12#.palimpsest.v1.StreamContentRequest\x1a$.palimpsest.v1.StreamContentResponse0\x01\x12Z\n" +
 	"\rSearchContent\x12#.palimpsest.v1.SearchContentRequest\x1a$.palimpsest.v1.SearchContentResponse\x12T\n" +
 	"\vListSources\x12!.palimpsest.v1.ListSourcesRequest\x1a\".palimpsest.v1.ListSourcesResponse\x12E\n" +
-	"\x06EndRun\x12\x1c.palimpsest.v1.EndRunRequest\x1a\x1d.palimpsest.v1.EndRunResponseBIZGgithub.com/palimpsest-context/palimpsest/gen/palimpsest/v1;palimpsestv1b\x06proto3"
+	"\x06EndRun\x12\x1c.palimpsest.v1.EndRunRequest\x1a\x1d.palimpsest.v1.EndRunResponseB\xd8\x01\n" +
+	"\x1fio.github.palimpsest_context.v1B\x13ContentServiceProtoP\x01ZGgithub.com/palimpsest-context/palimpsest/gen/palimpsest/v1;palimpsestv1\xaa\x02\rPalimpsest.V1\xba\x02\n" +
+	"Palimpsest\xca\x02\rPalimpsest\\V1\xe2\x02\x16Palimpsest\\V1\\Metadata\xea\x02\x0ePalimpsest::V1b\x06proto3"
 
 var (
 	file_palimpsest_v1_content_service_proto_rawDescOnce sync.Once

@@ -1664,7 +1664,9 @@ const file_palimpsest_v1_context_proto_rawDesc = "" +
 	"\x0fCompactionState\x12 \n" +
 	"\x1cCOMPACTION_STATE_UNSPECIFIED\x10\x00\x12\x1e\n" +
 	"\x1aCOMPACTION_STATE_PREPARING\x10\x01\x12\x1a\n" +
-	"\x16COMPACTION_STATE_READY\x10\x02BIZGgithub.com/palimpsest-context/palimpsest/gen/palimpsest/v1;palimpsestv1b\x06proto3"
+	"\x16COMPACTION_STATE_READY\x10\x02B\xd1\x01\n" +
+	"\x1fio.github.palimpsest_context.v1B\fContextProtoP\x01ZGgithub.com/palimpsest-context/palimpsest/gen/palimpsest/v1;palimpsestv1\xaa\x02\rPalimpsest.V1\xba\x02\n" +
+	"Palimpsest\xca\x02\rPalimpsest\\V1\xe2\x02\x16Palimpsest\\V1\\Metadata\xea\x02\x0ePalimpsest::V1b\x06proto3"
 
 var (
 	file_palimpsest_v1_context_proto_rawDescOnce sync.Once

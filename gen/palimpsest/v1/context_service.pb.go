@@ -2157,7 +2157,9 @@ const file_palimpsest_v1_context_service_proto_rawDesc = "" +
 	"\x13CompactConversation\x12).palimpsest.v1.CompactConversationRequest\x1a*.palimpsest.v1.CompactConversationResponse\x12i\n" +
 	"\x12RewindConversation\x12(.palimpsest.v1.RewindConversationRequest\x1a).palimpsest.v1.RewindConversationResponse\x12]\n" +
 	"\x0eAnswerToolCall\x12$.palimpsest.v1.AnswerToolCallRequest\x1a%.palimpsest.v1.AnswerToolCallResponse\x12T\n" +
-	"\vReportUsage\x12!.palimpsest.v1.ReportUsageRequest\x1a\".palimpsest.v1.ReportUsageResponseBIZGgithub.com/palimpsest-context/palimpsest/gen/palimpsest/v1;palimpsestv1b\x06proto3"
+	"\vReportUsage\x12!.palimpsest.v1.ReportUsageRequest\x1a\".palimpsest.v1.ReportUsageResponseB\xd8\x01\n" +
+	"\x1fio.github.palimpsest_context.v1B\x13ContextServiceProtoP\x01ZGgithub.com/palimpsest-context/palimpsest/gen/palimpsest/v1;palimpsestv1\xaa\x02\rPalimpsest.V1\xba\x02\n" +
+	"Palimpsest\xca\x02\rPalimpsest\\V1\xe2\x02\x16Palimpsest\\V1\\Metadata\xea\x02\x0ePalimpsest::V1b\x06proto3"
 
 var (
 	file_palimpsest_v1_context_service_proto_rawDescOnce sync.Once

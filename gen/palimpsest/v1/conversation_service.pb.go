@@ -2424,7 +2424,9 @@ const file_palimpsest_v1_conversation_service_proto_rawDesc = "" +
 	"\rListManifests\x12#.palimpsest.v1.ListManifestsRequest\x1a$.palimpsest.v1.ListManifestsResponse\x12V\n" +
 	"\vWatchEvents\x12!.palimpsest.v1.WatchEventsRequest\x1a\".palimpsest.v1.WatchEventsResponse0\x01\x12k\n" +
 	"\x12ExportConversation\x12(.palimpsest.v1.ExportConversationRequest\x1a).palimpsest.v1.ExportConversationResponse0\x01\x12k\n" +
-	"\x12ImportConversation\x12(.palimpsest.v1.ImportConversationRequest\x1a).palimpsest.v1.ImportConversationResponse(\x01BIZGgithub.com/palimpsest-context/palimpsest/gen/palimpsest/v1;palimpsestv1b\x06proto3"
+	"\x12ImportConversation\x12(.palimpsest.v1.ImportConversationRequest\x1a).palimpsest.v1.ImportConversationResponse(\x01B\xdd\x01\n" +
+	"\x1fio.github.palimpsest_context.v1B\x18ConversationServiceProtoP\x01ZGgithub.com/palimpsest-context/palimpsest/gen/palimpsest/v1;palimpsestv1\xaa\x02\rPalimpsest.V1\xba\x02\n" +
+	"Palimpsest\xca\x02\rPalimpsest\\V1\xe2\x02\x16Palimpsest\\V1\\Metadata\xea\x02\x0ePalimpsest::V1b\x06proto3"
 
 var (
 	file_palimpsest_v1_conversation_service_proto_rawDescOnce sync.Once

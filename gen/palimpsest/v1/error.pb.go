@@ -268,7 +268,10 @@ const file_palimpsest_v1_error_proto_rawDesc = "" +
 	"\x1cERROR_REASON_CONTENT_EXPIRED\x10#\x12!\n" +
 	"\x1dERROR_REASON_CONTENT_NOT_TEXT\x10$\x12\x1a\n" +
 	"\x16ERROR_REASON_RUN_ENDED\x10%\x12\"\n" +
-	"\x1eERROR_REASON_CHECKSUM_MISMATCH\x10&BIZGgithub.com/palimpsest-context/palimpsest/gen/palimpsest/v1;palimpsestv1b\x06proto3"
+	"\x1eERROR_REASON_CHECKSUM_MISMATCH\x10&B\xcf\x01\n" +
+	"\x1fio.github.palimpsest_context.v1B\n" +
+	"ErrorProtoP\x01ZGgithub.com/palimpsest-context/palimpsest/gen/palimpsest/v1;palimpsestv1\xaa\x02\rPalimpsest.V1\xba\x02\n" +
+	"Palimpsest\xca\x02\rPalimpsest\\V1\xe2\x02\x16Palimpsest\\V1\\Metadata\xea\x02\x0ePalimpsest::V1b\x06proto3"
 
 var (
 	file_palimpsest_v1_error_proto_rawDescOnce sync.Once

@@ -420,7 +420,7 @@ type LifecycleEvent struct {
 	// Output only. Why; a closed set.
 	Reason DecisionReason `protobuf:"varint,4,opt,name=reason,proto3,enum=palimpsest.v1.DecisionReason" json:"reason,omitempty"`
 	// Output only. Tokens that the view lost by it.
-	TokensSaved int32 `protobuf:"varint,5,opt,name=tokens_saved,json=tokensSaved,proto3" json:"tokens_saved,omitempty"`
+	TokensSaved int64 `protobuf:"varint,5,opt,name=tokens_saved,json=tokensSaved,proto3" json:"tokens_saved,omitempty"`
 	// Output only. The edit that did it, such as e12; empty for an append.
 	EditId string `protobuf:"bytes,6,opt,name=edit_id,json=editId,proto3" json:"edit_id,omitempty"`
 	// Output only. The message's place in the view after it; unset for a content that was stored or is gone.
@@ -495,7 +495,7 @@ func (x *LifecycleEvent) GetReason() DecisionReason {
 	return DecisionReason_DECISION_REASON_UNSPECIFIED
 }
 
-func (x *LifecycleEvent) GetTokensSaved() int32 {
+func (x *LifecycleEvent) GetTokensSaved() int64 {
 	if x != nil {
 		return x.TokensSaved
 	}
@@ -746,7 +746,7 @@ const file_palimpsest_v1_event_proto_rawDesc = "" +
 	"\x04turn\x18\x02 \x01(\x05R\x04turn\x12#\n" +
 	"\rmessage_index\x18\x03 \x01(\x05R\fmessageIndex\x125\n" +
 	"\x06reason\x18\x04 \x01(\x0e2\x1d.palimpsest.v1.DecisionReasonR\x06reason\x12!\n" +
-	"\ftokens_saved\x18\x05 \x01(\x05R\vtokensSaved\x12\x17\n" +
+	"\ftokens_saved\x18\x05 \x01(\x03R\vtokensSaved\x12\x17\n" +
 	"\aedit_id\x18\x06 \x01(\tR\x06editId\x12.\n" +
 	"\x04view\x18\a \x01(\v2\x1a.palimpsest.v1.MessageViewR\x04view\x12\x1d\n" +
 	"\n" +
@@ -847,7 +847,10 @@ const file_palimpsest_v1_event_proto_rawDesc = "" +
 	"!DECISION_REASON_OVER_BUDGET_SHARE\x10\"\x12\x1b\n" +
 	"\x17DECISION_REASON_NO_ROOM\x10#\x12#\n" +
 	"\x1fDECISION_REASON_SUMMARY_REFUSED\x10$\x12%\n" +
-	"!DECISION_REASON_SUMMARY_NOT_ASKED\x10%BIZGgithub.com/palimpsest-context/palimpsest/gen/palimpsest/v1;palimpsestv1b\x06proto3"
+	"!DECISION_REASON_SUMMARY_NOT_ASKED\x10%B\xcf\x01\n" +
+	"\x1fio.github.palimpsest_context.v1B\n" +
+	"EventProtoP\x01ZGgithub.com/palimpsest-context/palimpsest/gen/palimpsest/v1;palimpsestv1\xaa\x02\rPalimpsest.V1\xba\x02\n" +
+	"Palimpsest\xca\x02\rPalimpsest\\V1\xe2\x02\x16Palimpsest\\V1\\Metadata\xea\x02\x0ePalimpsest::V1b\x06proto3"
 
 var (
 	file_palimpsest_v1_event_proto_rawDescOnce sync.Once

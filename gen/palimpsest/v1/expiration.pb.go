@@ -449,7 +449,9 @@ const file_palimpsest_v1_expiration_proto_rawDesc = "" +
 	"\x18EXPIRATION_SOURCE_ACTION\x10\x03\x12\x1a\n" +
 	"\x16EXPIRATION_SOURCE_TOOL\x10\x04\x12\x1e\n" +
 	"\x1aEXPIRATION_SOURCE_OVERRIDE\x10\x05\x12\x1c\n" +
-	"\x18EXPIRATION_SOURCE_POLICY\x10\x06BIZGgithub.com/palimpsest-context/palimpsest/gen/palimpsest/v1;palimpsestv1b\x06proto3"
+	"\x18EXPIRATION_SOURCE_POLICY\x10\x06B\xd4\x01\n" +
+	"\x1fio.github.palimpsest_context.v1B\x0fExpirationProtoP\x01ZGgithub.com/palimpsest-context/palimpsest/gen/palimpsest/v1;palimpsestv1\xaa\x02\rPalimpsest.V1\xba\x02\n" +
+	"Palimpsest\xca\x02\rPalimpsest\\V1\xe2\x02\x16Palimpsest\\V1\\Metadata\xea\x02\x0ePalimpsest::V1b\x06proto3"
 
 var (
 	file_palimpsest_v1_expiration_proto_rawDescOnce sync.Once

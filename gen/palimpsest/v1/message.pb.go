@@ -1704,7 +1704,7 @@ type MessageView struct {
 	// Output only. Length of the original, in Unicode code points of its text.
 	OriginalLengthChars int64 `protobuf:"varint,3,opt,name=original_length_chars,json=originalLengthChars,proto3" json:"original_length_chars,omitempty"`
 	// Output only. Tokens that the edit in force saves.
-	TokensSaved int32 `protobuf:"varint,4,opt,name=tokens_saved,json=tokensSaved,proto3" json:"tokens_saved,omitempty"`
+	TokensSaved int64 `protobuf:"varint,4,opt,name=tokens_saved,json=tokensSaved,proto3" json:"tokens_saved,omitempty"`
 	// Output only. True if more is on record than is shown, and nothing of it was erased.
 	CanExpand bool `protobuf:"varint,5,opt,name=can_expand,json=canExpand,proto3" json:"can_expand,omitempty"`
 	// Output only. When the edit in force was made.
@@ -1772,7 +1772,7 @@ func (x *MessageView) GetOriginalLengthChars() int64 {
 	return 0
 }
 
-func (x *MessageView) GetTokensSaved() int32 {
+func (x *MessageView) GetTokensSaved() int64 {
 	if x != nil {
 		return x.TokensSaved
 	}
@@ -1930,7 +1930,7 @@ const file_palimpsest_v1_message_proto_rawDesc = "" +
 	"\x05level\x18\x01 \x01(\x0e2\x18.palimpsest.v1.ViewLevelR\x05level\x12\x17\n" +
 	"\aedit_id\x18\x02 \x01(\tR\x06editId\x122\n" +
 	"\x15original_length_chars\x18\x03 \x01(\x03R\x13originalLengthChars\x12!\n" +
-	"\ftokens_saved\x18\x04 \x01(\x05R\vtokensSaved\x12\x1d\n" +
+	"\ftokens_saved\x18\x04 \x01(\x03R\vtokensSaved\x12\x1d\n" +
 	"\n" +
 	"can_expand\x18\x05 \x01(\bR\tcanExpand\x12=\n" +
 	"\fcompacted_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\vcompactedAt\x12\x18\n" +
@@ -1968,7 +1968,9 @@ const file_palimpsest_v1_message_proto_rawDesc = "" +
 	"\x10VIEW_LEVEL_CITED\x10\x02\x12\x18\n" +
 	"\x14VIEW_LEVEL_SHORTENED\x10\x03\x12\x16\n" +
 	"\x12VIEW_LEVEL_CLEARED\x10\x04\x12\x16\n" +
-	"\x12VIEW_LEVEL_REMOVED\x10\x05BIZGgithub.com/palimpsest-context/palimpsest/gen/palimpsest/v1;palimpsestv1b\x06proto3"
+	"\x12VIEW_LEVEL_REMOVED\x10\x05B\xd1\x01\n" +
+	"\x1fio.github.palimpsest_context.v1B\fMessageProtoP\x01ZGgithub.com/palimpsest-context/palimpsest/gen/palimpsest/v1;palimpsestv1\xaa\x02\rPalimpsest.V1\xba\x02\n" +
+	"Palimpsest\xca\x02\rPalimpsest\\V1\xe2\x02\x16Palimpsest\\V1\\Metadata\xea\x02\x0ePalimpsest::V1b\x06proto3"
 
 var (
 	file_palimpsest_v1_message_proto_rawDescOnce sync.Once

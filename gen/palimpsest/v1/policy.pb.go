@@ -1510,7 +1510,9 @@ const file_palimpsest_v1_policy_proto_rawDesc = "" +
 	"\vRewriteMode\x12\x1c\n" +
 	"\x18REWRITE_MODE_UNSPECIFIED\x10\x00\x12\x16\n" +
 	"\x12REWRITE_MODE_EAGER\x10\x01\x12\x1a\n" +
-	"\x16REWRITE_MODE_COALESCED\x10\x02BIZGgithub.com/palimpsest-context/palimpsest/gen/palimpsest/v1;palimpsestv1b\x06proto3"
+	"\x16REWRITE_MODE_COALESCED\x10\x02B\xd0\x01\n" +
+	"\x1fio.github.palimpsest_context.v1B\vPolicyProtoP\x01ZGgithub.com/palimpsest-context/palimpsest/gen/palimpsest/v1;palimpsestv1\xaa\x02\rPalimpsest.V1\xba\x02\n" +
+	"Palimpsest\xca\x02\rPalimpsest\\V1\xe2\x02\x16Palimpsest\\V1\\Metadata\xea\x02\x0ePalimpsest::V1b\x06proto3"
 
 var (
 	file_palimpsest_v1_policy_proto_rawDescOnce sync.Once

@@ -1411,7 +1411,9 @@ const file_palimpsest_v1_policy_service_proto_rawDesc = "" +
 	"\tPutPrompt\x12\x1f.palimpsest.v1.PutPromptRequest\x1a .palimpsest.v1.PutPromptResponse\x12N\n" +
 	"\tGetPrompt\x12\x1f.palimpsest.v1.GetPromptRequest\x1a .palimpsest.v1.GetPromptResponse\x12T\n" +
 	"\vListPrompts\x12!.palimpsest.v1.ListPromptsRequest\x1a\".palimpsest.v1.ListPromptsResponse\x12W\n" +
-	"\fDeletePrompt\x12\".palimpsest.v1.DeletePromptRequest\x1a#.palimpsest.v1.DeletePromptResponseBIZGgithub.com/palimpsest-context/palimpsest/gen/palimpsest/v1;palimpsestv1b\x06proto3"
+	"\fDeletePrompt\x12\".palimpsest.v1.DeletePromptRequest\x1a#.palimpsest.v1.DeletePromptResponseB\xd7\x01\n" +
+	"\x1fio.github.palimpsest_context.v1B\x12PolicyServiceProtoP\x01ZGgithub.com/palimpsest-context/palimpsest/gen/palimpsest/v1;palimpsestv1\xaa\x02\rPalimpsest.V1\xba\x02\n" +
+	"Palimpsest\xca\x02\rPalimpsest\\V1\xe2\x02\x16Palimpsest\\V1\\Metadata\xea\x02\x0ePalimpsest::V1b\x06proto3"
 
 var (
 	file_palimpsest_v1_policy_service_proto_rawDescOnce sync.Once

@@ -177,7 +177,9 @@ const file_palimpsest_v1_retention_proto_rawDesc = "" +
 	"\x06always\x18\x05 \x01(\bH\x00R\x06always\x12\x1d\n" +
 	"\tkeep_last\x18\x06 \x01(\x05H\x00R\bkeepLast\x12)\n" +
 	"\x05parts\x18\a \x03(\v2\x13.palimpsest.v1.PartR\x05partsB\x16\n" +
-	"\x14save_to_chat_historyBIZGgithub.com/palimpsest-context/palimpsest/gen/palimpsest/v1;palimpsestv1b\x06proto3"
+	"\x14save_to_chat_historyB\xd3\x01\n" +
+	"\x1fio.github.palimpsest_context.v1B\x0eRetentionProtoP\x01ZGgithub.com/palimpsest-context/palimpsest/gen/palimpsest/v1;palimpsestv1\xaa\x02\rPalimpsest.V1\xba\x02\n" +
+	"Palimpsest\xca\x02\rPalimpsest\\V1\xe2\x02\x16Palimpsest\\V1\\Metadata\xea\x02\x0ePalimpsest::V1b\x06proto3"
 
 var (
 	file_palimpsest_v1_retention_proto_rawDescOnce sync.Once
