@@ -25,7 +25,7 @@ fi
 results="$(mktemp -d)"
 trap 'rm -rf "$results"' EXIT
 policy() { # NAME RESULTS MODE: writes a policy under which results expire, and nothing else but the window is at work
-  printf 'conversation:\n  expiration:\n    results: {%s}\n  rewrite: {mode: %s}\n  pruning: {off: true}\n  compaction: {strategy: sliding_window}\n' \
+  printf 'conversation:\n  expiration:\n    results: {%s}\n  rewrite: {mode: %s}\n  pruning: {enabled: false}\n  compaction: {strategy: sliding_window}\n' \
     "$2" "$3" >"$results/$1.yaml"
 }
 replay() { # NAME FLAG...: plays everything into NAME.json

@@ -41,7 +41,7 @@ policy() { # FILE PRUNING COMPACTION EXPIRATION MAX_TOKENS [CITATIONS]: writes a
 
 replay money "${files[@]}" "${shipped[@]}" --sample "${SAMPLE:-1}"
 # Summaries in the whole window too, which summarize does not use.
-policy whole/summaries "off: true" "strategy: summarize" "off: true" ""
+policy whole/summaries "enabled: false" "strategy: summarize" "enabled: false" ""
 for window in 131072 65536 32768; do
   replay "long-$window" "$long" --window "$window" --policy summarize --policy balanced --policy "$results/whole/summaries.yaml" --alone
 done
@@ -59,19 +59,19 @@ curve() { # FILE...: the policy is one of a family's
   curves+=(--policy "$results/$1.yaml")
 }
 for thousands in 24 32 64 96; do
-  curve "window/${thousands}k" "off: true" "strategy: sliding_window" "off: true" "${thousands}000"
+  curve "window/${thousands}k" "enabled: false" "strategy: sliding_window" "enabled: false" "${thousands}000"
 done
 for thousands in 32 48 64 96; do
-  curve "summaries/${thousands}k" "off: true" "strategy: summarize" "off: true" "${thousands}000"
+  curve "summaries/${thousands}k" "enabled: false" "strategy: summarize" "enabled: false" "${thousands}000"
 done
 for pair in 10-5 10-10 10-20 20-20 40-20; do
-  curve "pruning/$pair" "protect_tokens: ${pair%-*}000, minimum_tokens: ${pair#*-}000" "strategy: sliding_window" "off: true" ""
+  curve "pruning/$pair" "protect_tokens: ${pair%-*}000, minimum_tokens: ${pair#*-}000" "strategy: sliding_window" "enabled: false" ""
 done
 for turns in 2 5 10; do
-  curve "expiry/$turns" "off: true" "strategy: sliding_window" "results: {turns: $turns, mode: compact, compact_length: 500}" ""
+  curve "expiry/$turns" "enabled: false" "strategy: sliding_window" "results: {turns: $turns, mode: compact, compact_length: 500}" ""
 done
 for chars in 500 1000 2000 4000 8000; do
-  curve "citations/$chars" "off: true" "strategy: sliding_window" "off: true" "" "enabled: true, threshold_chars: $chars"
+  curve "citations/$chars" "enabled: false" "strategy: sliding_window" "enabled: false" "" "enabled: true, threshold_chars: $chars"
 done
 replay frontier "$coding" "$long" "${shipped[@]}" "${curves[@]}" --sample 3
 go run ./tools/replaybars frontier "$results/frontier.json" >"$results/frontier.svg"

@@ -33,7 +33,7 @@ func newShelf(t *testing.T, id string) *shelf {
 	policy := &pb.Policy{
 		Citations:  &pb.CitationsPolicy{Enabled: pointer(true), ReleaseOnEndRun: pointer(true)},
 		Rewrite:    &pb.RewritePolicy{Mode: pb.RewriteMode_REWRITE_MODE_EAGER},
-		Expiration: &pb.ExpirationPolicy{Off: pointer(false)},
+		Expiration: &pb.ExpirationPolicy{Enabled: pointer(true)},
 		Fit:        &pb.FitPolicy{ContextWindowTokens: pointer(int32(100_000)), ReservedOutputTokens: pointer(int32(1000))},
 	}
 	if _, err := x.conversations.CreateConversation(t.Context(), &pb.CreateConversationRequest{Conversation: &pb.Conversation{Id: id, Policy: policy}}); err != nil {

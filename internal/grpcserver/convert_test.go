@@ -173,7 +173,7 @@ func TestFromPolicy_AnyPolicy_ComesBack(t *testing.T) {
 
 func drawLifecyclePolicy(t *rapid.T, p *pb.Policy) {
 	number, flag := rapid.Ptr(rapid.Int32Range(0, 9), true), rapid.Ptr(rapid.Bool(), true)
-	p.Expiration = &pb.ExpirationPolicy{Off: flag.Draw(t, "off"), Results: drawExpiration(t)}
+	p.Expiration = &pb.ExpirationPolicy{Enabled: flag.Draw(t, "enabled"), Results: drawExpiration(t)}
 	p.Retention = &pb.RetentionPolicy{AllInputs: flag.Draw(t, "all")}
 	p.Rewrite = &pb.RewritePolicy{
 		Mode: pb.RewriteMode(rapid.IntRange(0, 2).Draw(t, "rewrite")), MinGainTokens: number.Draw(t, "gain"), MaxDeferralTurns: number.Draw(t, "deferral"),

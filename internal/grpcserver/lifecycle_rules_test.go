@@ -235,7 +235,7 @@ func goodLifecycle() map[string]proto.Message {
 		}),
 		"policies at the limits": policy(&pb.Policy{
 			MaxWait: durationpb.New(0), Rewrite: &pb.RewritePolicy{ColdAfter: durationpb.New(24 * time.Hour), MaxDeferralTurns: pointer(int32(1000))},
-			Expiration: &pb.ExpirationPolicy{Off: pointer(true), Results: &pb.Expiration{Mode: 2}}, Retention: &pb.RetentionPolicy{AllInputs: pointer(true)},
+			Expiration: &pb.ExpirationPolicy{Enabled: pointer(false), Results: &pb.Expiration{Mode: 2}}, Retention: &pb.RetentionPolicy{AllInputs: pointer(true)},
 		}),
 		"tool's policy": &pb.PutActionPolicyRequest{Policy: &pb.ActionPolicy{Key: &pb.ActionPolicy_ToolName{ToolName: "t"}, Expiration: &pb.Expiration{PreserveOriginalContent: pointer(false)}}},
 		"prompt": &pb.PutPromptRequest{Prompt: &pb.Prompt{Id: "p", Version: -5, Models: []string{"openai/org/model"},

@@ -206,7 +206,7 @@ func lifecycle(t *testing.T, s *sidecar, id string) {
 	t.Helper()
 	if _, err := s.conversations.CreateConversation(t.Context(), &pb.CreateConversationRequest{Conversation: &pb.Conversation{Id: id, Policy: &pb.Policy{
 		Rewrite:    &pb.RewritePolicy{Mode: pb.RewriteMode_REWRITE_MODE_EAGER, MaxDeferralTurns: pointer(int32(3))},
-		Expiration: &pb.ExpirationPolicy{Off: pointer(false), Results: &pb.Expiration{Turns: pointer(int32(50)), Mode: pb.ExpirationMode_EXPIRATION_MODE_COMPACT}},
+		Expiration: &pb.ExpirationPolicy{Enabled: pointer(true), Results: &pb.Expiration{Turns: pointer(int32(50)), Mode: pb.ExpirationMode_EXPIRATION_MODE_COMPACT}},
 		Retention:  &pb.RetentionPolicy{AllInputs: pointer(false)},
 	}}}); err != nil {
 		t.Fatal(err)

@@ -38,7 +38,7 @@ func policySettables() map[string]setter {
 		"policy.ttl":                        func(to, from *engine.Info) { to.Policy.TTL = from.Policy.TTL },
 		"policy.max_wait":                   func(to, from *engine.Info) { to.Policy.MaxWait = from.Policy.MaxWait },
 		"policy.expiration":                 func(to, from *engine.Info) { to.Policy.Expiration = from.Policy.Expiration },
-		"policy.expiration.off":             func(to, from *engine.Info) { to.Policy.Expiration.Off = from.Policy.Expiration.Off },
+		"policy.expiration.enabled":         func(to, from *engine.Info) { to.Policy.Expiration.Off = from.Policy.Expiration.Off },
 		"policy.expiration.results":         func(to, from *engine.Info) { to.Policy.Expiration.Results = from.Policy.Expiration.Results },
 		"policy.retention":                  func(to, from *engine.Info) { to.Policy.Retention = from.Policy.Retention },
 		"policy.retention.all_inputs":       func(to, from *engine.Info) { to.Policy.Retention.AllInputs = from.Policy.Retention.AllInputs },
@@ -64,7 +64,7 @@ func fitSettables() map[string]setter {
 func pruningSettables() map[string]setter {
 	return map[string]setter{
 		"policy.pruning":                 func(to, from *engine.Info) { to.Policy.Pruning = from.Policy.Pruning },
-		"policy.pruning.off":             func(to, from *engine.Info) { to.Policy.Pruning.Off = from.Policy.Pruning.Off },
+		"policy.pruning.enabled":         func(to, from *engine.Info) { to.Policy.Pruning.Off = from.Policy.Pruning.Off },
 		"policy.pruning.protect_tokens":  func(to, from *engine.Info) { to.Policy.Pruning.ProtectTokens = from.Policy.Pruning.ProtectTokens },
 		"policy.pruning.minimum_tokens":  func(to, from *engine.Info) { to.Policy.Pruning.MinimumTokens = from.Policy.Pruning.MinimumTokens },
 		"policy.pruning.max_part_tokens": func(to, from *engine.Info) { to.Policy.Pruning.MaxPartTokens = from.Policy.Pruning.MaxPartTokens },

@@ -20,11 +20,11 @@ func fullPolicy() *pb.Policy {
 	return &pb.Policy{
 		Fit: &pb.FitPolicy{MaxContextTokens: n, ContextWindowTokens: n, ReservedOutputTokens: n, TargetPercent: n, MaxResultPercent: n, KeepOpening: pointer(false)},
 		Ttl: durationpb.New(1e12), MaxWait: durationpb.New(1e9),
-		Expiration: &pb.ExpirationPolicy{Off: pointer(true), Results: &pb.Expiration{Turns: n}},
+		Expiration: &pb.ExpirationPolicy{Enabled: pointer(false), Results: &pb.Expiration{Turns: n}},
 		Retention:  &pb.RetentionPolicy{AllInputs: pointer(true)},
 		Rewrite:    &pb.RewritePolicy{Mode: 1, MinGainTokens: n, MaxDeferralTurns: n, ColdAfter: durationpb.New(1e9)},
 		Pruning: &pb.PruningPolicy{
-			Off: pointer(false), ProtectTokens: n, MinimumTokens: n, MaxPartTokens: n, ProtectedTools: &pb.NameList{},
+			Enabled: pointer(true), ProtectTokens: n, MinimumTokens: n, MaxPartTokens: n, ProtectedTools: &pb.NameList{},
 			ProtectedToolPrefixes: &pb.NameList{Names: []string{"a"}}, EraseAfter: durationpb.New(0),
 		},
 		Compaction: &pb.CompactionPolicy{

@@ -28,7 +28,7 @@ func fromPolicy(p *pb.Policy) conversation.Policy {
 		TTL:        fromDuration(p.GetTtl()),
 	}
 	if e := p.GetExpiration(); e != nil {
-		out.Expiration.Off = e.Off
+		out.Expiration.Off = opposite(e.Enabled)
 		if results := fromExpiration(e.GetResults()); results != nil {
 			out.Expiration.Results = *results
 		}
@@ -107,7 +107,7 @@ func toExpirationPolicy(p conversation.ExpirationPolicy) *pb.ExpirationPolicy {
 	if p == (conversation.ExpirationPolicy{}) {
 		return nil
 	}
-	return &pb.ExpirationPolicy{Off: p.Off, Results: toExpiration(&p.Results)}
+	return &pb.ExpirationPolicy{Enabled: opposite(p.Off), Results: toExpiration(&p.Results)}
 }
 
 func toRewrite(p conversation.RewritePolicy) *pb.RewritePolicy {
@@ -188,4 +188,12 @@ func toProfile(p conversation.ModelProfile) *pb.ModelProfile {
 		CacheWritePrice:      p.CacheWritePrice,
 		OutputPrice:          p.OutputPrice,
 	}
+}
+
+// opposite turns a switch around, if it is set: policies are kept by what they switch off.
+func opposite(on *bool) *bool {
+	if on == nil {
+		return nil
+	}
+	return new(!*on)
 }

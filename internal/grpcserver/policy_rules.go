@@ -11,7 +11,7 @@ func policyRules() table[*pb.Policy] {
 		message("fit", (*pb.Policy).GetFit, fitRules()),
 		lifetime("ttl", (*pb.Policy).GetTtl),
 		message("expiration", (*pb.Policy).GetExpiration, table[*pb.ExpirationPolicy]{
-			anything[*pb.ExpirationPolicy]("off"),
+			anything[*pb.ExpirationPolicy]("enabled"),
 			message("results", (*pb.ExpirationPolicy).GetResults, preservingRules()),
 		}),
 		message("retention", (*pb.Policy).GetRetention, table[*pb.RetentionPolicy]{

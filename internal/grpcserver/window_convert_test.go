@@ -18,7 +18,7 @@ import (
 func drawWindowPolicy(t *rapid.T, p *pb.Policy) {
 	number, flag := rapid.Ptr(rapid.Int32Range(0, 9), true), rapid.Ptr(rapid.Bool(), true)
 	p.Pruning = &pb.PruningPolicy{
-		Off: flag.Draw(t, "pruning off"), ProtectTokens: number.Draw(t, "protect"), MinimumTokens: number.Draw(t, "minimum"),
+		Enabled: flag.Draw(t, "pruning"), ProtectTokens: number.Draw(t, "protect"), MinimumTokens: number.Draw(t, "minimum"),
 		MaxPartTokens: number.Draw(t, "part"), ProtectedTools: drawNames(t), ProtectedToolPrefixes: drawNames(t),
 	}
 	if rapid.Bool().Draw(t, "erase?") {

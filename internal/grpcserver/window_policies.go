@@ -9,7 +9,7 @@ import (
 
 func pruningRules() table[*pb.PruningPolicy] {
 	return table[*pb.PruningPolicy]{
-		anything[*pb.PruningPolicy]("off"),
+		anything[*pb.PruningPolicy]("enabled"),
 		optionalNumber("protect_tokens", tokensLimit(), func(p *pb.PruningPolicy) *int32 { return p.ProtectTokens }),
 		optionalNumber("minimum_tokens", tokensLimit(), func(p *pb.PruningPolicy) *int32 { return p.MinimumTokens }),
 		optionalNumber("max_part_tokens", windowLimit(), func(p *pb.PruningPolicy) *int32 { return p.MaxPartTokens }),
@@ -44,7 +44,7 @@ func fromPruning(p *pb.PruningPolicy) conversation.PruningPolicy {
 		return conversation.PruningPolicy{}
 	}
 	return conversation.PruningPolicy{
-		Off:               p.Off,
+		Off:               opposite(p.Enabled),
 		ProtectTokens:     p.ProtectTokens,
 		MinimumTokens:     p.MinimumTokens,
 		MaxPartTokens:     p.MaxPartTokens,
@@ -60,7 +60,7 @@ func toPruning(p conversation.PruningPolicy) *pb.PruningPolicy {
 		return nil
 	}
 	return &pb.PruningPolicy{
-		Off:                   p.Off,
+		Enabled:               opposite(p.Off),
 		ProtectTokens:         p.ProtectTokens,
 		MinimumTokens:         p.MinimumTokens,
 		MaxPartTokens:         p.MaxPartTokens,

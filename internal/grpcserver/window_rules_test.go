@@ -82,7 +82,7 @@ func goodWindows() map[string]proto.Message {
 	return map[string]proto.Message{
 		"window policy, least": policy(&pb.Policy{
 			Pruning: &pb.PruningPolicy{
-				Off: pointer(true), ProtectTokens: n(0), MinimumTokens: n(0), MaxPartTokens: n(1), ProtectedTools: &pb.NameList{}, EraseAfter: durationpb.New(0),
+				Enabled: pointer(false), ProtectTokens: n(0), MinimumTokens: n(0), MaxPartTokens: n(1), ProtectedTools: &pb.NameList{}, EraseAfter: durationpb.New(0),
 			},
 			Compaction: &pb.CompactionPolicy{
 				ThresholdMessages: n(0), PreparePercent: n(1), KeepRecent: n(0), TailPercent: n(1), TargetPercent: n(10), MinShrinkPercent: n(1),

@@ -62,7 +62,7 @@ func TestLoad_File_IsReadUnlessItsNameShips(t *testing.T) {
 		t.Fatal(err)
 	}
 	byName, err := Load("none")
-	if err != nil || !byName.GetPruning().GetOff() {
+	if err != nil || byName.GetPruning().Enabled == nil || byName.GetPruning().GetEnabled() {
 		t.Errorf("%v, %v", byName, err)
 	}
 	byPath, err := Load("./none")

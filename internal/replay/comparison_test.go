@@ -76,9 +76,9 @@ func TestCommand_Run_PrunedResults_AreJudgedByTheNewestTokens(t *testing.T) {
 	for policy, early := range map[string]int{
 		"{protect_tokens: 5, minimum_tokens: 0}":   0,
 		"{protect_tokens: 200, minimum_tokens: 0}": 2,
-		"{}":                             2,
-		"{off: true}":                    2,
-		"{off: true, protect_tokens: 0}": 2,
+		"{}":                                  2,
+		"{enabled: false}":                    2,
+		"{enabled: false, protect_tokens: 0}": 2,
 		"{protect_tokens: 200, minimum_tokens: 0, max_part_tokens: 1}": 2,
 	} {
 		r, err := played(t, f, longer, under(t, "conversation: {pruning: "+policy+"}"))
@@ -100,7 +100,7 @@ func TestCommand_Run_WhatTheWindowLeavesOut_IsNotExpiredEarly(t *testing.T) {
 	f := &fake{messages: windowed, report: func(r *pb.BuildContextResponse) {
 		r.Tokens.SavedByCompaction, r.Tokens.SavedByExpiry = r.GetTokens().GetSavedByExpiry(), 0
 	}}
-	r, err := played(t, f, recorded, under(t, "conversation: {pruning: {off: true}}"))
+	r, err := played(t, f, recorded, under(t, "conversation: {pruning: {enabled: false}}"))
 	if err != nil {
 		t.Errorf("%v, %+v", err, r.Examples)
 	}

@@ -37,7 +37,7 @@ func (p *policy) expirationOf(r *pb.ToolResult) *pb.Expiration {
 	if e := r.GetExpiration(); e != nil {
 		return e
 	}
-	if policy := p.conversation.GetExpiration(); !policy.GetOff() {
+	if policy := p.conversation.GetExpiration(); policy.GetEnabled() || policy == nil || policy.Enabled == nil {
 		return policy.GetResults()
 	}
 	return nil

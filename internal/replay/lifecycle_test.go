@@ -11,7 +11,7 @@ import (
 // after compacts results to 500 characters after so many turns.
 func after(t *testing.T, turns int, mode string) func(*Command) {
 	return under(t, fmt.Sprintf("conversation: {expiration: {results: {turns: %d, mode: compact}}, rewrite: {mode: %s}, "+
-		"pruning: {off: true}, compaction: {strategy: sliding_window}}", turns, mode))
+		"pruning: {enabled: false}, compaction: {strategy: sliding_window}}", turns, mode))
 }
 
 // TestReplay_Policy_RealSidecar plays a small recording through the real

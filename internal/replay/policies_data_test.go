@@ -22,7 +22,7 @@ func TestReplay_Compactions_LongSession(t *testing.T) {
 	data, _ := recordedData(t)
 	address := sidecarProcess(t)
 	long := []string{recordings(data, "pi_sessions")}
-	whole := policyFile(t, "conversation: {pruning: {off: true}, compaction: {strategy: summarize}}")
+	whole := policyFile(t, "conversation: {pruning: {enabled: false}, compaction: {strategy: summarize}}")
 	for _, window := range []int32{131072, 65536, 32768} {
 		for _, r := range replayed(t, address, long, window, "openai-chat", alone(whole, "summarize", "balanced"), every(1)).all() {
 			c := r.Compactions

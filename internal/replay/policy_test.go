@@ -165,7 +165,7 @@ func TestCommand_Run_Policy_IsJudgedByTheTurn(t *testing.T) {
 		"of a tool that keeps": {6, compactAtOnce + "\ntools: {read: {mode: none}}", true, false},
 		"of a tool alone":      {6, "tools: {read: {turns: 0, mode: remove}}", false, false},
 		"put off":              {99, "conversation: {expiration: {results: {turns: 0, mode: remove}}}", false, false},
-		"switched off":         {6, "conversation: {expiration: {off: true, results: {turns: 0, mode: remove}}}", true, false},
+		"switched off":         {6, "conversation: {expiration: {enabled: false, results: {turns: 0, mode: remove}}}", true, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, err := played(t, &fake{messages: compacting(c.after)}, longer, under(t, c.policy))
@@ -196,7 +196,7 @@ func TestCommand_Run_Policy_IsComparedWithNone(t *testing.T) {
 		if strings.HasSuffix(id, "-policy") {
 			t.Error("the conversation that the policy was tried in is still there")
 		}
-		if p.GetExpiration().GetOff() {
+		if e := p.GetExpiration(); e != nil && e.Enabled != nil && !e.GetEnabled() {
 			off++
 		}
 	}

@@ -27,7 +27,7 @@ func (c *conversation) prunedFor(part *pb.Part) int {
 // newest tokens reach into, which it leaves alone.
 func (c *conversation) prunable() int {
 	said := c.policy.pruning()
-	if said.GetOff() {
+	if said != nil && said.Enabled != nil && !said.GetEnabled() {
 		return 0
 	}
 	protect := protectTokens

@@ -28,7 +28,7 @@ func (w *world) age(t *testing.T) {
 	must[*pb.CreateConversationResponse](t)(w.Conversations.CreateConversation(w.ctx, &pb.CreateConversationRequest{Conversation: &pb.Conversation{Id: aged, Policy: &pb.Policy{
 		Fit:        &pb.FitPolicy{ContextWindowTokens: new(int32(8000)), ReservedOutputTokens: new(int32(500))},
 		Rewrite:    &pb.RewritePolicy{Mode: pb.RewriteMode_REWRITE_MODE_EAGER, MaxDeferralTurns: new(int32(4))},
-		Expiration: &pb.ExpirationPolicy{Off: new(false), Results: &pb.Expiration{Turns: new(int32(70))}},
+		Expiration: &pb.ExpirationPolicy{Enabled: new(true), Results: &pb.Expiration{Turns: new(int32(70))}},
 		Retention:  &pb.RetentionPolicy{AllInputs: new(false)}, MaxWait: durationpb.New(0),
 	}}}))
 	put := func(m *pb.Message, more ...*pb.AdditionalContent) {

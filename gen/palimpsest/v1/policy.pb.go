@@ -378,8 +378,8 @@ func (x *NameList) GetNames() []string {
 // PruningPolicy says when old tool results are cleared: all of them that are old enough at once, when that frees enough.
 type PruningPolicy struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Optional. True: nothing is pruned. False by default.
-	Off *bool `protobuf:"varint,1,opt,name=off,proto3,oneof" json:"off,omitempty"`
+	// Optional. False: nothing is pruned. True by default.
+	Enabled *bool `protobuf:"varint,1,opt,name=enabled,proto3,oneof" json:"enabled,omitempty"`
 	// Optional. Tokens of the newest parts that are left alone; 0 to 100,000,000; 40,000 by default. The part that crosses the line is
 	// left alone too.
 	ProtectTokens *int32 `protobuf:"varint,2,opt,name=protect_tokens,json=protectTokens,proto3,oneof" json:"protect_tokens,omitempty"`
@@ -428,9 +428,9 @@ func (*PruningPolicy) Descriptor() ([]byte, []int) {
 	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{3}
 }
 
-func (x *PruningPolicy) GetOff() bool {
-	if x != nil && x.Off != nil {
-		return *x.Off
+func (x *PruningPolicy) GetEnabled() bool {
+	if x != nil && x.Enabled != nil {
+		return *x.Enabled
 	}
 	return false
 }
@@ -621,8 +621,8 @@ func (x *CompactionPolicy) GetCountReasoning() bool {
 // ExpirationPolicy is expiry for a whole conversation.
 type ExpirationPolicy struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Optional. True: nothing expires, whatever says so, but what is to be erased. It undoes nothing. False by default.
-	Off *bool `protobuf:"varint,1,opt,name=off,proto3,oneof" json:"off,omitempty"`
+	// Optional. False: nothing expires, whatever says so, but what is to be erased. It undoes nothing. True by default.
+	Enabled *bool `protobuf:"varint,1,opt,name=enabled,proto3,oneof" json:"enabled,omitempty"`
 	// Optional. For tool results, and messages of type ACTION_RESULT and SUB_AGENT_RESULT, of which neither they themselves nor an
 	// action policy says how long they live. preserve_original_content cannot be set here: erasing is asked for by name. Nothing by default.
 	Results       *Expiration `protobuf:"bytes,2,opt,name=results,proto3" json:"results,omitempty"`
@@ -660,9 +660,9 @@ func (*ExpirationPolicy) Descriptor() ([]byte, []int) {
 	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{5}
 }
 
-func (x *ExpirationPolicy) GetOff() bool {
-	if x != nil && x.Off != nil {
-		return *x.Off
+func (x *ExpirationPolicy) GetEnabled() bool {
+	if x != nil && x.Enabled != nil {
+		return *x.Enabled
 	}
 	return false
 }
@@ -1383,17 +1383,18 @@ const file_palimpsest_v1_policy_proto_rawDesc = "" +
 	"\x10_threshold_charsB\x15\n" +
 	"\x13_release_on_end_run\" \n" +
 	"\bNameList\x12\x14\n" +
-	"\x05names\x18\x01 \x03(\tR\x05names\"\xbc\x03\n" +
-	"\rPruningPolicy\x12\x15\n" +
-	"\x03off\x18\x01 \x01(\bH\x00R\x03off\x88\x01\x01\x12*\n" +
+	"\x05names\x18\x01 \x03(\tR\x05names\"\xc8\x03\n" +
+	"\rPruningPolicy\x12\x1d\n" +
+	"\aenabled\x18\x01 \x01(\bH\x00R\aenabled\x88\x01\x01\x12*\n" +
 	"\x0eprotect_tokens\x18\x02 \x01(\x05H\x01R\rprotectTokens\x88\x01\x01\x12*\n" +
 	"\x0eminimum_tokens\x18\x03 \x01(\x05H\x02R\rminimumTokens\x88\x01\x01\x12+\n" +
 	"\x0fmax_part_tokens\x18\x04 \x01(\x05H\x03R\rmaxPartTokens\x88\x01\x01\x12@\n" +
 	"\x0fprotected_tools\x18\x05 \x01(\v2\x17.palimpsest.v1.NameListR\x0eprotectedTools\x12O\n" +
 	"\x17protected_tool_prefixes\x18\x06 \x01(\v2\x17.palimpsest.v1.NameListR\x15protectedToolPrefixes\x12:\n" +
 	"\verase_after\x18\a \x01(\v2\x19.google.protobuf.DurationR\n" +
-	"eraseAfterB\x06\n" +
-	"\x04_offB\x11\n" +
+	"eraseAfterB\n" +
+	"\n" +
+	"\b_enabledB\x11\n" +
 	"\x0f_protect_tokensB\x11\n" +
 	"\x0f_minimum_tokensB\x12\n" +
 	"\x10_max_part_tokens\"\xb1\x05\n" +
@@ -1422,11 +1423,12 @@ const file_palimpsest_v1_policy_proto_rawDesc = "" +
 	"\x0f_summary_tokensB\f\n" +
 	"\n" +
 	"_prompt_idB\x12\n" +
-	"\x10_count_reasoning\"f\n" +
-	"\x10ExpirationPolicy\x12\x15\n" +
-	"\x03off\x18\x01 \x01(\bH\x00R\x03off\x88\x01\x01\x123\n" +
-	"\aresults\x18\x02 \x01(\v2\x19.palimpsest.v1.ExpirationR\aresultsB\x06\n" +
-	"\x04_off\"D\n" +
+	"\x10_count_reasoning\"r\n" +
+	"\x10ExpirationPolicy\x12\x1d\n" +
+	"\aenabled\x18\x01 \x01(\bH\x00R\aenabled\x88\x01\x01\x123\n" +
+	"\aresults\x18\x02 \x01(\v2\x19.palimpsest.v1.ExpirationR\aresultsB\n" +
+	"\n" +
+	"\b_enabled\"D\n" +
 	"\x0fRetentionPolicy\x12\"\n" +
 	"\n" +
 	"all_inputs\x18\x01 \x01(\bH\x00R\tallInputs\x88\x01\x01B\r\n" +
