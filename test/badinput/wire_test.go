@@ -101,14 +101,13 @@ func TestWire_NoPieceOfAContent_AnswersAsGRPCDoes(t *testing.T) {
 	w.quiet(t)
 }
 
-// TestWire_UnknownFields_AreNotKept sends a field of a later version: no fault, but it must not come back either.
-func TestWire_UnknownFields_AreNotKept(t *testing.T) {
+// TestWire_UnknownFields_AreRefused sends a field of a later version: it is named, and nothing is kept.
+func TestWire_UnknownFields_AreRefused(t *testing.T) {
 	w := newWorld(t)
 	m := user("known")
 	m.ProtoReflect().SetUnknown([]byte("\xfa\x7f" + string(rune(len(secret))) + secret))
-	must[*pb.AppendMessageResponse](t)(w.Context.AppendMessage(w.ctx, &pb.AppendMessageRequest{ConversationId: "later", Message: m}))
-	reply := must[*pb.GetMessageResponse](t)(w.Conversations.GetMessage(w.ctx, &pb.GetMessageRequest{ConversationId: "later"}))
-	if unknown := reply.GetMessage().ProtoReflect().GetUnknown(); len(unknown) > 0 {
-		t.Errorf("an unknown field came back: %q", unknown)
-	}
+	_, err := w.Context.AppendMessage(w.ctx, &pb.AppendMessageRequest{ConversationId: "later", Message: m})
+	invalid("message").holds(t, err)
+	w.unchanged(t)
+	w.quiet(t)
 }
