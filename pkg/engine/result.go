@@ -262,11 +262,14 @@ func eventsOfEdit(e *conversation.Edit) []conversation.Event {
 	return out
 }
 
-// eventOfContent is the event of a content that came or went.
+// eventOfContent is the event of a content that came or went. It is of no message's if StoreContent stored it.
 func eventOfContent(e *conversation.Edit) conversation.Event {
+	index := e.Range.First
+	if e.Range.Len() == 0 {
+		index = -1
+	}
 	ev := conversation.Event{
-		Type: conversation.EventContentStored, Turn: e.Turn, Index: e.Range.First, Last: e.Range.First, Reason: e.Reason, EditSeq: e.Seq,
-		Content: e.Content,
+		Type: conversation.EventContentStored, Turn: e.Turn, Index: index, Last: index, Reason: e.Reason, EditSeq: e.Seq, Content: e.Content,
 	}
 	if e.Kind == conversation.EditExpireContent {
 		ev.Type = conversation.EventContentExpired

@@ -61,6 +61,9 @@ func TestEngine_StoreContent_NewConversation_IsMadeWithIt(t *testing.T) {
 		if err != nil || r.Revision != 1 {
 			t.Fatalf("%+v (%v)", r, err)
 		}
+		if len(r.Events) != 1 || r.Events[0].Type != conversation.EventContentStored || r.Events[0].Index != -1 {
+			t.Errorf("the events are %+v", r.Events)
+		}
 		if got, kind := b.whole("c", r.Cited.Citation.ContentID); got != text {
 			t.Errorf("%d bytes come back (%s)", len(got), kind)
 		}

@@ -51,9 +51,9 @@ const (
 	EventType_EVENT_TYPE_COMPACTION_FAILED EventType = 11
 	// A citation stands for a result in it, which is kept outside of the view.
 	EventType_EVENT_TYPE_CITED EventType = 12
-	// StoreContent stored a content. message_index is the number of messages on record then.
+	// StoreContent stored a content. It is of no message: message_index is -1.
 	EventType_EVENT_TYPE_CONTENT_STORED EventType = 13
-	// A content is gone for good. message_index is its message, or the number of messages on record then if StoreContent stored it.
+	// A content is gone for good. message_index is its message, or -1 if StoreContent stored it.
 	EventType_EVENT_TYPE_CONTENT_EXPIRED EventType = 14
 )
 
@@ -415,7 +415,7 @@ type LifecycleEvent struct {
 	Type EventType `protobuf:"varint,1,opt,name=type,proto3,enum=palimpsest.v1.EventType" json:"type,omitempty"`
 	// Output only. The turn in which it happened.
 	Turn int32 `protobuf:"varint,2,opt,name=turn,proto3" json:"turn,omitempty"`
-	// Output only. The message's index.
+	// Output only. The message's index; -1 if it happened to none.
 	MessageIndex int32 `protobuf:"varint,3,opt,name=message_index,json=messageIndex,proto3" json:"message_index,omitempty"`
 	// Output only. Why; a closed set.
 	Reason DecisionReason `protobuf:"varint,4,opt,name=reason,proto3,enum=palimpsest.v1.DecisionReason" json:"reason,omitempty"`
