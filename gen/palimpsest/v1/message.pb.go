@@ -1699,7 +1699,7 @@ type MessageView struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Output only. How much of it is shown.
 	Level ViewLevel `protobuf:"varint,1,opt,name=level,proto3,enum=palimpsest.v1.ViewLevel" json:"level,omitempty"`
-	// Output only. The edit in force, such as e12; empty at full level.
+	// Output only. The edit in force, such as e12: at full level the one that brought the message back, or none.
 	EditId string `protobuf:"bytes,2,opt,name=edit_id,json=editId,proto3" json:"edit_id,omitempty"`
 	// Output only. Length of the original, in Unicode code points of its text.
 	OriginalLengthChars int64 `protobuf:"varint,3,opt,name=original_length_chars,json=originalLengthChars,proto3" json:"original_length_chars,omitempty"`
