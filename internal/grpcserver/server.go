@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"go.uber.org/zap"
+	"golang.org/x/net/netutil"
 	"google.golang.org/grpc"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/keepalive"
@@ -33,8 +34,9 @@ type Options struct {
 
 // Server serves the API and its health on any number of listeners.
 type Server struct {
-	grpc   *grpc.Server
-	health *drainedHealth
+	grpc           *grpc.Server
+	health         *drainedHealth
+	maxConnections int // of a listener
 }
 
 // service answers the API's calls. The handlers have a file each.
@@ -56,7 +58,7 @@ type service struct {
 func New(o Options) *Server {
 	health := newDrainedHealth()
 	s := &service{engine: o.Engine, log: o.Log, rules: newRuleBook(), admission: newAdmission(o.MemoryLimit), version: o.Version, drained: health.drained}
-	out := &Server{grpc: grpc.NewServer(limits()...), health: health}
+	out := &Server{grpc: grpc.NewServer(limits()...), health: health, maxConnections: s.admission.maxCalls}
 	services := registrar{out.grpc, s}
 	pb.RegisterContentServiceServer(services, s)
 	pb.RegisterContextServiceServer(services, s)
@@ -93,7 +95,7 @@ func (s *Server) Serve(listeners ...net.Listener) error {
 	failures := make([]error, len(listeners))
 	for i, l := range listeners {
 		serving.Go(func() {
-			if err := s.grpc.Serve(l); err != nil && !errors.Is(err, grpc.ErrServerStopped) {
+			if err := s.grpc.Serve(netutil.LimitListener(l, s.maxConnections)); err != nil && !errors.Is(err, grpc.ErrServerStopped) {
 				failures[i] = err
 				s.grpc.Stop()
 			}
