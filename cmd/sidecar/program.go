@@ -20,6 +20,8 @@ const drainTime = 7 * time.Second
 // program is a sidecar in this process: what `sidecar serve` runs, and what whole-process tests run on port 0.
 type program struct {
 	log *zap.Logger
+	// memoryLimit is how many bytes the process may take; 0 is no limit.
+	memoryLimit int64
 	// ready, if set, is told where the program listens once it does.
 	ready func(addresses []string)
 }
@@ -60,7 +62,7 @@ func (p *program) serve(ctx context.Context, s *settings, e *engine.Engine, stat
 	swept := make(chan error, 1)
 	go func() { swept <- e.Run(sweeping) }()
 
-	server := grpcserver.New(grpcserver.Options{Engine: e, Log: p.log, Reflection: s.Reflection, Version: version})
+	server := grpcserver.New(grpcserver.Options{Engine: e, Log: p.log, Reflection: s.Reflection, Version: version, MemoryLimit: p.memoryLimit})
 	state.follow(server.SetServing)
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listeners...) }()

@@ -39,7 +39,7 @@ func (c *serveCommand) Run(ctx context.Context, line *commandLine) error {
 	defer func() { _ = log.Sync() }()
 	ctx, stop := untilSignal(ctx, log)
 	defer stop()
-	return (&program{log: log}).Run(ctx, &c.settings)
+	return (&program{log: log, memoryLimit: limitMemory(log)}).Run(ctx, &c.settings)
 }
 
 // lastResort is when a shutdown that hangs is cut off. Kubernetes gives 30 s by default and docker stop 10.

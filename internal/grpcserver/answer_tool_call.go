@@ -31,6 +31,11 @@ func answerTokens() rule[*pb.AnswerToolCallRequest] {
 
 // AnswerToolCall answers a model's call of a tool that recalls.
 func (s *service) AnswerToolCall(ctx context.Context, req *pb.AnswerToolCallRequest) (*pb.AnswerToolCallResponse, error) {
+	done, err := s.admission.search(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
 	result, err := s.engine.AnswerToolCall(ctx, engine.ToolCallRequest{
 		Key:       s.key(req.GetConversationId()),
 		Call:      *fromCall(req.GetToolCall()),

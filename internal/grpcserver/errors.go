@@ -9,6 +9,7 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/protoadapt"
+	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
@@ -39,7 +40,7 @@ func codeOf(kind conversation.Kind) (codes.Code, bool) {
 		conversation.ManifestNotRebuildable, conversation.NotEdited, conversation.OriginalErased, conversation.ExpansionTooLarge,
 		conversation.NothingToCompact, conversation.AlreadyRewound, conversation.ContentNotText, conversation.RunEnded:
 		return codes.FailedPrecondition, true
-	case conversation.ReplyTooLarge, conversation.LimitExceeded, conversation.StoreFull:
+	case conversation.ReplyTooLarge, conversation.LimitExceeded, conversation.StoreFull, conversation.Overloaded:
 		return codes.ResourceExhausted, true
 	case conversation.StoreUnavailable, conversation.OutcomeUnknown:
 		return codes.Unavailable, true
@@ -79,6 +80,8 @@ func fromDomain(e *conversation.Error) (s *status.Status, unexpected bool) {
 		return withInfo(codes.Internal, internalText, conversation.Internal), true
 	case e.Kind == conversation.Cancelled:
 		return cancelled(e), false
+	case e.Kind == conversation.Overloaded:
+		return withInfo(code, e.Error(), e.Kind, &errdetails.RetryInfo{RetryDelay: durationpb.New(overloadedRetry)}), false
 	case len(e.Violations) > 0:
 		return withInfo(code, e.Error(), e.Kind, badRequest(e.Violations)), false
 	default:

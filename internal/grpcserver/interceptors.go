@@ -15,25 +15,18 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
-// chain returns the interceptors, outermost first: metrics, logging, recovery, errors, auth, validation. Metrics and auth are
-// places that are still empty: metrics must see what the log sees, and nobody's request is looked into before it is known whose
-// it is.
-func (s *service) chain() []grpc.ServerOption {
-	logUnary, logStream := logging(s.log)
-	recovered := recovery.WithRecoveryHandlerContext(s.recovered)
-	return []grpc.ServerOption{
-		grpc.ChainUnaryInterceptor(
-			logUnary,
-			recovery.UnaryServerInterceptor(recovered),
-			s.mapUnary,
-			s.validateUnary,
-		),
-		grpc.ChainStreamInterceptor(
-			logStream,
-			recovery.StreamServerInterceptor(recovered),
-			s.mapStream,
-			s.validateStream,
-		),
+// aroundUnary and aroundStream are the interceptors, outermost first: metrics, logging, recovery, errors, auth. Metrics and auth are
+// places that are still empty: metrics must see what the log sees, and nobody's request is received, let alone looked into, before it is
+// known whose it is. Inside of them a call is admitted, its request received, and then validated.
+func (s *service) aroundUnary() []grpc.UnaryServerInterceptor {
+	log, _ := logging(s.log)
+	return []grpc.UnaryServerInterceptor{log, recovery.UnaryServerInterceptor(recovery.WithRecoveryHandlerContext(s.recovered)), s.mapUnary}
+}
+
+func (s *service) aroundStream() []grpc.StreamServerInterceptor {
+	_, log := logging(s.log)
+	return []grpc.StreamServerInterceptor{
+		log, recovery.StreamServerInterceptor(recovery.WithRecoveryHandlerContext(s.recovered)), s.mapStream, s.validateStream,
 	}
 }
 

@@ -17,6 +17,11 @@ const (
 	maxSendBytes      = maxReplyBytes + 64<<10
 	defaultReplyBytes = 3_670_016
 
+	// Fields that are set and entries of lists, at any depth: some hundred a message would be many, and a batch has a thousand messages.
+	maxElements = 200_000
+	// What gRPC's other implementations take, twice.
+	maxHeaderBytes = 32 << 10
+
 	maxContentBytes = 16 * mebibyte
 	// A piece of what StoreContent stores.
 	maxChunkBytes = 4 * mebibyte
@@ -31,6 +36,7 @@ const (
 
 	maxConcurrentStreams = 1024
 	connectionTimeout    = 20 * time.Second
+	maxReceiveTime       = 30 * time.Second
 	keepaliveMinTime     = 10 * time.Second
 	keepaliveTime        = 2 * time.Minute
 	keepaliveTimeout     = 20 * time.Second

@@ -11,7 +11,6 @@ import (
 	"go.uber.org/zap/zapcore"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
-	"google.golang.org/protobuf/proto"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
@@ -92,8 +91,8 @@ func loggedAs(key string) string {
 }
 
 func requestSize(_ context.Context, c interceptors.CallMeta) grpclogging.Fields {
-	if m, ok := c.ReqOrNil.(proto.Message); ok {
-		return grpclogging.Fields{"request_bytes", proto.Size(m)}
+	if in, ok := c.ReqOrNil.(*receiver); ok {
+		return grpclogging.Fields{"request_bytes", in.bytes}
 	}
 	return nil
 }

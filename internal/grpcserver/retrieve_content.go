@@ -34,6 +34,13 @@ func (s *service) RetrieveContent(ctx context.Context, req *pb.RetrieveContentRe
 	if err != nil {
 		return nil, err
 	}
+	if req.GetExcerpts() != nil {
+		done, err := s.admission.search(ctx)
+		if err != nil {
+			return nil, err
+		}
+		defer done()
+	}
 	limit := replyLimit(req.MaxReplyBytes)
 	unit, span := fromContentRange(req.GetRange())
 	result, err := s.engine.RetrieveContent(ctx, engine.RetrieveContentRequest{

@@ -18,6 +18,11 @@ func searchContentRules() table[*pb.SearchContentRequest] {
 
 // SearchContent answers with the best passages of all contents.
 func (s *service) SearchContent(ctx context.Context, req *pb.SearchContentRequest) (*pb.SearchContentResponse, error) {
+	done, err := s.admission.search(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
 	room := contentRoom(defaultReplyBytes)
 	result, err := s.engine.SearchContent(ctx, engine.SearchContentRequest{
 		Key:       s.key(req.GetConversationId()),

@@ -41,6 +41,11 @@ func or(n int32, otherwise int) int {
 
 // SearchMessages ranks the messages on record by how well they answer a query.
 func (s *service) SearchMessages(ctx context.Context, req *pb.SearchMessagesRequest) (*pb.SearchMessagesResponse, error) {
+	done, err := s.admission.search(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
 	result, err := s.engine.SearchMessages(ctx, engine.SearchMessagesRequest{
 		Key:          s.key(req.GetConversationId()),
 		Query:        req.GetQuery(),

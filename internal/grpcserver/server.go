@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"go.uber.org/zap"
+	"golang.org/x/net/netutil"
 	"google.golang.org/grpc"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/keepalive"
@@ -27,12 +28,15 @@ type Options struct {
 	Reflection bool
 	// Version is told in the header of every answer.
 	Version string
+	// MemoryLimit is how many bytes the process may take; 0 is no limit. Requests in flight may take a share of it.
+	MemoryLimit int64
 }
 
 // Server serves the API and its health on any number of listeners.
 type Server struct {
-	grpc   *grpc.Server
-	health *drainedHealth
+	grpc           *grpc.Server
+	health         *drainedHealth
+	maxConnections int // of a listener
 }
 
 // service answers the API's calls. The handlers have a file each.
@@ -42,34 +46,39 @@ type service struct {
 	pb.UnsafeConversationServiceServer
 	pb.UnsafePolicyServiceServer
 
-	engine  Engine
-	log     *zap.Logger
-	rules   *ruleBook
-	version string
-	drained context.Context // ends when streams must
+	engine    Engine
+	log       *zap.Logger
+	rules     *ruleBook
+	admission *admission
+	version   string
+	drained   context.Context // ends when streams must
 }
 
 // New returns a server that does not listen yet.
 func New(o Options) *Server {
 	health := newDrainedHealth()
-	s := &service{engine: o.Engine, log: o.Log, rules: newRuleBook(), version: o.Version, drained: health.drained}
-	out := &Server{grpc: grpc.NewServer(append(limits(), s.chain()...)...), health: health}
-	pb.RegisterContentServiceServer(out.grpc, s)
-	pb.RegisterContextServiceServer(out.grpc, s)
-	pb.RegisterConversationServiceServer(out.grpc, s)
-	pb.RegisterPolicyServiceServer(out.grpc, s)
-	healthpb.RegisterHealthServer(out.grpc, out.health)
+	s := &service{engine: o.Engine, log: o.Log, rules: newRuleBook(), admission: newAdmission(o.MemoryLimit), version: o.Version, drained: health.drained}
+	out := &Server{grpc: grpc.NewServer(limits()...), health: health, maxConnections: s.admission.maxCalls}
+	services := registrar{out.grpc, s}
+	pb.RegisterContentServiceServer(services, s)
+	pb.RegisterContextServiceServer(services, s)
+	pb.RegisterConversationServiceServer(services, s)
+	pb.RegisterPolicyServiceServer(services, s)
+	healthpb.RegisterHealthServer(services, out.health)
 	if o.Reflection {
-		reflection.Register(out.grpc)
+		reflection.Register(services)
 	}
 	out.SetServing(true)
 	return out
 }
 
-// limits bounds what a client can make the server hold. gRPC's own bounds on sending and on streams are practically none.
+// limits bounds what a client can make the server hold. gRPC's own bounds on sending and on streams are practically none, those on headers
+// 16 MiB; and its windows grow until a stream that nobody reads can hold as much.
 func limits() []grpc.ServerOption {
 	return []grpc.ServerOption{
 		grpc.MaxRecvMsgSize(maxReceiveBytes),
+		grpc.MaxHeaderListSize(maxHeaderBytes),
+		grpc.StaticStreamWindowSize(smallMessageBytes),
 		grpc.MaxSendMsgSize(maxSendBytes),
 		grpc.MaxConcurrentStreams(maxConcurrentStreams),
 		grpc.ConnectionTimeout(connectionTimeout),
@@ -86,7 +95,7 @@ func (s *Server) Serve(listeners ...net.Listener) error {
 	failures := make([]error, len(listeners))
 	for i, l := range listeners {
 		serving.Go(func() {
-			if err := s.grpc.Serve(l); err != nil && !errors.Is(err, grpc.ErrServerStopped) {
+			if err := s.grpc.Serve(netutil.LimitListener(l, s.maxConnections)); err != nil && !errors.Is(err, grpc.ErrServerStopped) {
 				failures[i] = err
 				s.grpc.Stop()
 			}

@@ -49,11 +49,15 @@ type sidecar struct {
 	log           *bytes.Buffer
 }
 
-func start(t testing.TB, e Engine) *sidecar {
+func start(t testing.TB, e Engine, change ...func(*Options)) *sidecar {
 	t.Helper()
 	log := &bytes.Buffer{}
 	core := zapcore.NewCore(zapcore.NewJSONEncoder(zap.NewProductionEncoderConfig()), zapcore.Lock(zapcore.AddSync(log)), zap.DebugLevel)
-	server := New(Options{Engine: e, Log: zap.New(core), Reflection: true, Version: "v0.0.0-test"})
+	o := Options{Engine: e, Log: zap.New(core), Reflection: true, Version: "v0.0.0-test"}
+	for _, c := range change {
+		c(&o)
+	}
+	server := New(o)
 	listener := bufconn.Listen(1 << 20)
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()

@@ -46,6 +46,7 @@ const (
 	CorruptRecord          Kind = "CORRUPT_RECORD"
 	StoreFull              Kind = "STORE_FULL"
 	ResumeTokenExpired     Kind = "RESUME_TOKEN_EXPIRED" //nolint:gosec // the name of a reason, no credential
+	Overloaded             Kind = "OVERLOADED"
 	Cancelled              Kind = "CANCELLED"
 	Internal               Kind = "INTERNAL"
 )

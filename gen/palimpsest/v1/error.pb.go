@@ -107,6 +107,9 @@ const (
 	ErrorReason_ERROR_REASON_RUN_ENDED ErrorReason = 37
 	// INVALID_ARGUMENT. The bytes do not have the SHA-256 that the header gives. Nothing was stored.
 	ErrorReason_ERROR_REASON_CHECKSUM_MISMATCH ErrorReason = 38
+	// RESOURCE_EXHAUSTED. Requests in flight take all the memory there is for them. Nothing was read; try again after the delay of
+	// google.rpc.RetryInfo.
+	ErrorReason_ERROR_REASON_OVERLOADED ErrorReason = 39
 )
 
 // Enum value maps for ErrorReason.
@@ -151,6 +154,7 @@ var (
 		36: "ERROR_REASON_CONTENT_NOT_TEXT",
 		37: "ERROR_REASON_RUN_ENDED",
 		38: "ERROR_REASON_CHECKSUM_MISMATCH",
+		39: "ERROR_REASON_OVERLOADED",
 	}
 	ErrorReason_value = map[string]int32{
 		"ERROR_REASON_UNSPECIFIED":              0,
@@ -192,6 +196,7 @@ var (
 		"ERROR_REASON_CONTENT_NOT_TEXT":         36,
 		"ERROR_REASON_RUN_ENDED":                37,
 		"ERROR_REASON_CHECKSUM_MISMATCH":        38,
+		"ERROR_REASON_OVERLOADED":               39,
 	}
 )
 
@@ -226,7 +231,7 @@ var File_palimpsest_v1_error_proto protoreflect.FileDescriptor
 
 const file_palimpsest_v1_error_proto_rawDesc = "" +
 	"\n" +
-	"\x19palimpsest/v1/error.proto\x12\rpalimpsest.v1*\xda\n" +
+	"\x19palimpsest/v1/error.proto\x12\rpalimpsest.v1*\xf7\n" +
 	"\n" +
 	"\vErrorReason\x12\x1c\n" +
 	"\x18ERROR_REASON_UNSPECIFIED\x10\x00\x12\x1e\n" +
@@ -268,7 +273,8 @@ const file_palimpsest_v1_error_proto_rawDesc = "" +
 	"\x1cERROR_REASON_CONTENT_EXPIRED\x10#\x12!\n" +
 	"\x1dERROR_REASON_CONTENT_NOT_TEXT\x10$\x12\x1a\n" +
 	"\x16ERROR_REASON_RUN_ENDED\x10%\x12\"\n" +
-	"\x1eERROR_REASON_CHECKSUM_MISMATCH\x10&B\xcf\x01\n" +
+	"\x1eERROR_REASON_CHECKSUM_MISMATCH\x10&\x12\x1b\n" +
+	"\x17ERROR_REASON_OVERLOADED\x10'B\xcf\x01\n" +
 	"\x1fio.github.palimpsest_context.v1B\n" +
 	"ErrorProtoP\x01ZGgithub.com/palimpsest-context/palimpsest/gen/palimpsest/v1;palimpsestv1\xaa\x02\rPalimpsest.V1\xba\x02\n" +
 	"Palimpsest\xca\x02\rPalimpsest\\V1\xe2\x02\x16Palimpsest\\V1\\Metadata\xea\x02\x0ePalimpsest::V1b\x06proto3"
