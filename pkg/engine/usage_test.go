@@ -139,6 +139,7 @@ func TestEngine_Build_ModelProfile(t *testing.T) {
 		return r
 	}
 	policy := conversation.Policy{Fit: conversation.FitPolicy{ContextWindowTokens: ptr(int32(6000)), MaxContextTokens: ptr(int32(4500))}}
+	reserving := conversation.Policy{Fit: conversation.FitPolicy{ReservedOutputTokens: ptr(int32(9000))}}
 	for _, tt := range []struct {
 		model  string
 		o      engine.BudgetOverride
@@ -151,6 +152,13 @@ func TestEngine_Build_ModelProfile(t *testing.T) {
 		{"small", engine.BudgetOverride{}, policy, 4500, 1.5},
 		{"small", engine.BudgetOverride{ReservedOutput: ptr(int32(2000))}, policy, 4000, 1.5},
 		{"small", engine.BudgetOverride{ContextWindow: ptr(int32(3000)), MaxContext: ptr(int32(100))}, policy, 100, 1.5},
+		// A reserve from further down than the window is at most a quarter of it.
+		{"unknown", engine.BudgetOverride{ContextWindow: ptr(int32(8192))}, conversation.Policy{}, 6144, 1},
+		{"unknown", engine.BudgetOverride{ContextWindow: ptr(int32(100_000))}, conversation.Policy{}, 100_000 - 16_384, 1},
+		{"unknown", engine.BudgetOverride{}, conversation.Policy{Fit: conversation.FitPolicy{ContextWindowTokens: ptr(int32(4000))}}, 3000, 1},
+		{"small", engine.BudgetOverride{ContextWindow: ptr(int32(800))}, conversation.Policy{}, 600, 1.5},
+		{"unknown", engine.BudgetOverride{ContextWindow: ptr(int32(8000))}, reserving, 6000, 1},
+		{"unknown", engine.BudgetOverride{ContextWindow: ptr(int32(8000)), ReservedOutput: ptr(int32(7000))}, reserving, 1000, 1},
 	} {
 		r := ask(tt.model, tt.o, tt.p)
 		if r.Tokens.Budget != tt.want || r.Tokens.Factor != tt.factor {
