@@ -158,6 +158,7 @@ type FixedInput struct {
 	SystemPrompt string
 	ToolsJSON    string
 	Tokens       *int32
+	RenderSystem bool // the system prompt stands first in the answer
 }
 
 // Usage is what a provider reported for one call; the counts are disjoint.
