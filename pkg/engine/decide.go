@@ -61,6 +61,7 @@ func (d *deciding) decide(ctx context.Context) error {
 	if err := d.legal(); err != nil {
 		return err
 	}
+	d.nameUnknown()
 	d.nameJump()
 	d.keepFree()
 	for _, step := range []func(context.Context) error{d.age, d.reclaimPruned, d.prune, d.clipOverShare, d.uncut, d.compactIfFull, d.fit, d.expireErased} {

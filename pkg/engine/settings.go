@@ -145,6 +145,14 @@ func unscaled(budget int64, factor float64) int64 {
 
 func scaled(n int64, factor float64) int64 { return int64(tokens.Scale(int(n), factor)) }
 
+// FixedInput is what the caller sends beside the context.
+type FixedInput struct {
+	SystemPrompt string
+	ToolsJSON    string
+	Tokens       *int32
+	RenderSystem bool // the system prompt stands first in the answer
+}
+
 // fixedWeight remembers what the last fixed input weighs: agents send the same one with every build.
 type fixedWeight struct {
 	hash   [32]byte

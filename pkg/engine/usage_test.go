@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -223,4 +224,39 @@ func TestEngine_PutModelProfile_Retry(t *testing.T) {
 		}
 	}
 	expect(t, b.DeleteModelProfile(ctx, "default", "m", engine.Request{}), conversation.ModelProfileNotFound)
+}
+
+// TestEngine_Build_KnownModels: what ships serves until an operator puts a profile, and for what nobody knows there is a notice.
+func TestEngine_Build_KnownModels(t *testing.T) {
+	b := newBench(0)
+	b.append(t, "c", user("u"))
+	want := func(model string, budget int64, unknown bool) {
+		t.Helper()
+		r, err := b.Build(ctx, engine.BuildRequest{Key: keyOf("c"), Model: model, DryRun: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		named := slices.ContainsFunc(r.Degradations, func(d engine.Degradation) bool { return d.Code == engine.ModelUnknown })
+		if r.Tokens.Budget != budget || named != unknown {
+			t.Errorf("%s: budget %d, want %d; %+v", model, r.Tokens.Budget, budget, r.Degradations)
+		}
+	}
+	want("shipped", 50_000, false)
+	want("shipped-20261122", 50_000, false)
+	want("shipped-2026-11-22", 50_000, false)
+	want("shipped-mini", 128_000-16_384, true)
+	want("", 128_000-16_384, false)
+	if p, err := b.ModelProfile(ctx, "default", "shipped"); err != nil || *p.ContextWindowTokens != 50_000 {
+		t.Errorf("%+v, %v", p, err)
+	}
+	own := conversation.ModelProfile{Model: "shipped", ContextWindowTokens: ptr(int32(60_000)), ReservedOutputTokens: ptr(int32(0))}
+	if err := b.PutModelProfile(ctx, "default", own, engine.Request{}); err != nil {
+		t.Fatal(err)
+	}
+	want("shipped", 60_000, false)
+	want("shipped-20261122", 60_000, false)
+	if err := b.DeleteModelProfile(ctx, "default", "shipped", engine.Request{}); err != nil {
+		t.Fatal(err)
+	}
+	want("shipped", 50_000, false)
 }

@@ -953,7 +953,8 @@ func (x *Budget) GetMaxContextTokens() int32 {
 	return 0
 }
 
-// ModelProfile is what the sidecar knows of a model.
+// ModelProfile is what the sidecar knows of a model. For well known models profiles ship with it: one that is put takes their place, as a
+// whole. A snapshot whose name ends in a date, such as claude-haiku-4-5-20251001, has its model's profile unless it has its own.
 type ModelProfile struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Required. The model's name as BuildContext names it; 1 to 256 bytes.
