@@ -313,6 +313,7 @@ type MessagesRequest struct {
 	Current    bool // as the view shows them
 	Filter     Filter
 	Limit      int
+	MaxTokens  int64 // of a page; 0: no limit
 	Cursor     *int32
 	MaxBytes   int
 	Size       func(*MessageInView) int

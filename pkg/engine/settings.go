@@ -103,7 +103,8 @@ func noRoom() error {
 // and at most a quarter of it (behaviour §14).
 func budget(o BudgetOverride, p conversation.ModelProfile, policies ...conversation.FitPolicy) conversation.Budget {
 	b := conversation.Budget{MaxContext: first(0, o.MaxContext)}
-	windows, reserves := []*int32{o.ContextWindow}, []*int32{o.ReservedOutput}
+	windows, reserves := make([]*int32, 0, len(policies)+2), make([]*int32, 0, len(policies)+2)
+	windows, reserves = append(windows, o.ContextWindow), append(reserves, o.ReservedOutput)
 	for _, fit := range policies {
 		windows, reserves = append(windows, fit.ContextWindowTokens), append(reserves, fit.ReservedOutputTokens)
 		if b.MaxContext == 0 {
