@@ -12,6 +12,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/palimpsest-context/palimpsest/internal/models"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
@@ -86,6 +87,10 @@ func newEngine(s *settings, kept store.Store, summaries *summarize.Desk, log *za
 	if err != nil {
 		return nil, err
 	}
+	known, err := models.Profiles()
+	if err != nil {
+		return nil, err
+	}
 	return engine.New(engine.Options{
 		Store:             kept,
 		Counters:          counters,
@@ -93,6 +98,7 @@ func newEngine(s *settings, kept store.Store, summaries *summarize.Desk, log *za
 		Clock:             time.Now,
 		IDs:               newID,
 		Defaults:          policy,
+		Models:            known,
 		CacheBytes:        int64(s.CacheSize),
 		ContentCacheBytes: int64(s.ContentCacheBytes),
 		Summaries:         summaries,

@@ -80,12 +80,13 @@ func (a *agent) answer(ctx context.Context, call *pb.ToolCall) *pb.ToolResult {
 }
 
 // [/loop]
-// build returns what the model should see: messages as its provider takes them. The tools are beside them, and count.
+// build returns what the model should see: messages as its provider takes them, the system prompt first. The tools are beside them,
+// and count.
 func (a *agent) build(ctx context.Context) []message {
 	built, err := a.loop.BuildContext(ctx, &pb.BuildContextRequest{
 		ConversationId: a.conversation,
 		Format:         pb.ContextFormat_CONTEXT_FORMAT_OPENAI_CHAT,
-		FixedInput:     &pb.FixedInput{SystemPrompt: prompt, ToolsJson: a.tools},
+		FixedInput:     &pb.FixedInput{SystemPrompt: prompt, ToolsJson: a.tools, RenderSystem: true},
 	})
 	must(err)
 	var messages []message

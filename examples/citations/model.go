@@ -25,6 +25,9 @@ type step func(newest string) *pb.Message
 // script is a model that takes one step a call.
 func script(steps ...step) model {
 	return func(shown []message) *pb.Message {
+		if shown[0] != (message{Role: "system", Content: prompt}) {
+			check(false, "the system prompt stands first")
+		}
 		next := steps[0]
 		steps = steps[1:]
 		return next(shown[len(shown)-1].Content)

@@ -29,14 +29,15 @@ receipts = []
 
 # [loop]
 RECALL = {"expand_message", "retrieve_content", "search_conversation"}
+BESIDE = context.FixedInput(system_prompt=prompt, tools_json=tools, render_system=True)
 
 
 def ask(model, words):
     """Answers the user: the model is called until it calls no tool any more."""
     append(message_pb2.ROLE_USER, message_pb2.Part(text=words))
     while True:
-        _, shown = sidecar.build(conversation, fixed_input=context.FixedInput(system_prompt=prompt, tools_json=tools))
-        said = model(shown)  # your provider's SDK: the messages, and the tools beside them
+        _, shown = sidecar.build(conversation, fixed_input=BESIDE)
+        said = model(shown)  # your provider's SDK: the messages, the system prompt first, and the tools beside them
         calls = [message_pb2.ToolCall(call_id=c["id"], name=c["function"]["name"], arguments_json=c["function"]["arguments"])
                  for c in said.get("tool_calls") or []]
         parts = [message_pb2.Part(text=said["content"])] if said.get("content") or not calls else []
@@ -102,7 +103,12 @@ def sources():
 def script(*steps):
     """A model that takes one step a call. A step sees the newest message, and says something or calls a tool."""
     rest = iter(steps)
-    return lambda shown: next(rest)(shown[-1]["content"])
+
+    def model(shown):
+        assert shown[0] == {"role": "system", "content": prompt}, "the system prompt stands first"
+        return next(rest)(shown[-1]["content"])
+
+    return model
 
 
 def says(words):

@@ -70,7 +70,7 @@ sidecar.record.CreateConversation(record.CreateConversationRequest(conversation=
 root = pathlib.Path(__file__).resolve().parents[2]
 tools = (root / "clients/tools/openai_chat.json").read_text()
 prompt = (root / "examples/expand_message.prompt.md").read_text()
-beside = context.FixedInput(system_prompt=prompt, tools_json=tools)
+beside = context.FixedInput(system_prompt=prompt, tools_json=tools, render_system=True)
 books = json.dumps([{"rank": n, "title": f"Book {n}", "shelf": f"{n % 7}-{n * 31 % 97}"} for n in range(100)])
 
 print("the agent finds 100 books, and looks up a password")
@@ -85,7 +85,7 @@ go_on("I have found 100 books.")
 
 print("turn 3: both results have expired, and the user asks for what is not shown any more")
 sidecar.append(conversation, user("Where does number 47 stand?"))
-built, shown = sidecar.build(conversation, fixed_input=beside)
+built, (_, *shown) = sidecar.build(conversation, fixed_input=beside)
 check(f"expand_message({found})" in shown[found]["content"], f"the view says: {shown[found]['content'][-83:]}")
 check("Book 47" not in shown[found]["content"], "book 47 is not in it")
 check(shown[secret]["content"].endswith("[Compacted: first 20 of 38 characters shown.]"), "the other note names no expand_message")
@@ -98,7 +98,7 @@ last = sidecar.append(conversation, message_pb2.Message(role=message_pb2.ROLE_TO
 header, text = said.text.split("\n")
 check(json.loads(text) == [{"rank": 47, "title": "Book 47", "shelf": "5-2"}], f"it gets {header} {text}")
 check(said.recalled_from.message_index == found, f"the answer says itself that it is of message {found}")
-after, shown = sidecar.build(conversation, fixed_input=beside)
+after, (_, *shown) = sidecar.build(conversation, fixed_input=beside)
 check(shown[last]["content"] == said.text, "the next context has it at its end")
 check(after.prefix.stable_blocks == built.rendered.blocks, "and nothing before it has changed: the provider's cache still holds it")
 
@@ -144,18 +144,18 @@ restored = sidecar.context.ExpandMessage(api.ExpandMessageRequest(
 check([e.type for e in restored.events] == [events.EVENT_TYPE_EXPANDED] * len(restored.events), "events say that it was expanded")
 check(restored.rewrite_tokens > 0, f"it costs: the provider will read about {restored.rewrite_tokens} tokens anew")
 go_on("It stands on shelf 5-2.")
-built, shown = sidecar.build(conversation, fixed_input=beside)
+built, (_, *shown) = sidecar.build(conversation, fixed_input=beside)
 check(shown[found]["content"] == books, "all 100 books are in view")
 check(built.prefix.broken_by == context.PREFIX_BREAK_EXPANDED, "the prefix report says what broke the prefix")
 check(refusal(message_index=found) == "NOT_EDITED", "to ask for it again is refused: NOT_EDITED")
 
 print("its clock has begun anew")
 go_on("Shall I go on?")
-built, shown = sidecar.build(conversation, fixed_input=beside)
+built, (_, *shown) = sidecar.build(conversation, fixed_input=beside)
 check("[Compacted" in shown[found]["content"], f"in turn {built.turn} it is compacted again")
 go_on("I do.")
 room = policy.Budget(max_context_tokens=3000)
-built, shown = sidecar.build(conversation, fixed_input=beside, budget=room)
+built, (_, *shown) = sidecar.build(conversation, fixed_input=beside, budget=room)
 check(refusal(message_index=found) == "EXPANSION_TOO_LARGE", "in a budget of 3,000 tokens it is refused: EXPANSION_TOO_LARGE")
 check(not told(id=found, unit="items", start=10, end=20)[1], "a part of it can be had there too")
 
@@ -169,7 +169,7 @@ compacted = sidecar.context.CompactConversation(api.CompactConversationRequest(
 ), timeout=60)  # longer than a summary may take
 # [/compact]
 summary = compacted.result.summaries[0]
-built, shown = sidecar.build(conversation, fixed_input=beside)
+built, (_, *shown) = sidecar.build(conversation, fixed_input=beside)
 note = f'[Summary of messages {summary.first_index}-{summary.last_index}. What it stands for: expand_message("{summary.id}")]'
 check(any((m["content"] or "").startswith(note) for m in shown), f"the view says: {note}")
 lines, failed = told(id=summary.id)

@@ -129,7 +129,7 @@ check(kinds(log).join() === "ADDED,COMPACTED,EXPANDED", "the log was expanded");
 assert.deepEqual([...watching.seen, ...again.seen].map(describe), answered.map(describe));
 console.log("  the stream and the answers tell the same events in the same order");
 
-const saved = answered.reduce((sum, e) => sum + e.tokensSaved!, 0);
+const saved = answered.reduce((sum, e) => sum + Number(e.tokensSaved!), 0);
 const view = await build({ sameTurn: true, dryRun: true });
 check(saved > 0, `${saved} tokens saved in all, what was expanded counted against it; the view weighs ${view.tokens!.total}`);
 context.close();

@@ -122,6 +122,10 @@ var layers = []layer{
 		dirs: []string{"internal/policies"}, allow: []string{apiGen}, deny: transport,
 	},
 	{
+		name: "known models", why: "they are data about models, which the program hands to the engine",
+		dirs: []string{"internal/models"}, allow: []string{vocabulary}, deny: outside,
+	},
+	{
 		name: "tools for models", why: "they are words for a model, which the program prints and anyone can take from a file",
 		dirs: []string{"internal/toolset"}, allow: []string{vocabulary}, deny: outside,
 	},

@@ -17,6 +17,7 @@ func listMessagesRules() table[*pb.ListMessagesRequest] {
 		message("filter", (*pb.ListMessagesRequest).GetFilter, filterRules()),
 		pageSize((*pb.ListMessagesRequest).GetPageSize),
 		numberPageToken[*pb.ListMessagesRequest](maxIndex),
+		number("max_tokens", tokensLimit(), (*pb.ListMessagesRequest).GetMaxTokens),
 		replyBytes(func(r *pb.ListMessagesRequest) *int32 { return r.MaxReplyBytes }),
 	}
 }
@@ -36,6 +37,7 @@ func (s *service) ListMessages(ctx context.Context, req *pb.ListMessagesRequest)
 		Current:    req.GetView() == pb.ListView_LIST_VIEW_CURRENT,
 		Filter:     fromFilter(req.GetFilter()),
 		Limit:      pageLimit(req),
+		MaxTokens:  int64(req.GetMaxTokens()),
 		Cursor:     cursor,
 		MaxBytes:   max(1, limit-pageTokenBytes),
 		Size:       page.size,

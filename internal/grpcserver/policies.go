@@ -144,7 +144,7 @@ func fromFixedInput(f *pb.FixedInput) engine.FixedInput {
 	if f == nil {
 		return engine.FixedInput{}
 	}
-	return engine.FixedInput{SystemPrompt: f.GetSystemPrompt(), ToolsJSON: f.GetToolsJson(), Tokens: f.Tokens}
+	return engine.FixedInput{SystemPrompt: f.GetSystemPrompt(), ToolsJSON: f.GetToolsJson(), Tokens: f.Tokens, RenderSystem: f.GetRenderSystem()}
 }
 
 func fromUsage(u *pb.Usage) *engine.Usage {

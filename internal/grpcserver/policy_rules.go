@@ -127,5 +127,6 @@ func fixedInputRules() table[*pb.FixedInput] {
 		text("system_prompt", atMostBytes(maxContentBytes), (*pb.FixedInput).GetSystemPrompt),
 		optionalText("tools_json", atMostBytes(maxContentBytes), (*pb.FixedInput).GetToolsJson, jsonValue),
 		optionalNumber("tokens", tokensLimit(), func(f *pb.FixedInput) *int32 { return f.Tokens }),
+		anything[*pb.FixedInput]("render_system"),
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"net"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -181,6 +182,38 @@ func TestServer_BuildContext_ReplyOverLimitCommitsNothing(t *testing.T) {
 	got, err := s.conversations.GetConversation(ctx, &pb.GetConversationRequest{ConversationId: "c"})
 	if err != nil || got.GetConversation().GetTurn() != 0 {
 		t.Errorf("a refused build began a turn: %v, %v", got, err)
+	}
+}
+
+// TestServer_ListMessages_MaxTokens: the newest messages that fit, and the next page goes on.
+func TestServer_ListMessages_MaxTokens(t *testing.T) {
+	s, ctx := start(t, realEngine(t)), t.Context()
+	var weight int32
+	for range 5 {
+		appended, err := s.contexts.AppendMessage(ctx, &pb.AppendMessageRequest{ConversationId: "c", Message: userText("hello")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		weight = appended.GetReceipt().GetTokenCount()
+	}
+	req := &pb.ListMessagesRequest{ConversationId: "c", Order: pb.ListOrder_LIST_ORDER_DESCENDING, MaxTokens: 2 * weight}
+	for _, want := range [][]int32{{4, 3}, {2, 1}, {0}} {
+		page, err := s.conversations.ListMessages(ctx, req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []int32
+		for _, m := range page.GetMessages() {
+			got = append(got, m.GetIndex())
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("got %v, want %v", got, want)
+		}
+		req.PageToken = page.GetNextPageToken()
+	}
+	_, err := s.conversations.ListMessages(ctx, &pb.ListMessagesRequest{ConversationId: "c", MaxTokens: -1})
+	if v := wantReason(t, err, codes.InvalidArgument, "INVALID_FIELD"); v["max_tokens"] == "" {
+		t.Errorf("violations %v", v)
 	}
 }
 

@@ -14,7 +14,7 @@ type ContextCommand struct {
 	Model        string `help:"The model to build for; by default that of the newest build."`
 	Format       string `help:"The provider's format whose repairs and cache prefix are shown: neutral, openai-chat, openai-responses, anthropic or gemini; by default that of the newest build." enum:",neutral,openai-chat,openai-responses,anthropic,gemini" default:""`
 	Window       *int32 `help:"The model's context window in tokens. Without --window, --reserve and --max, the budget is that of the newest build."`
-	Reserve      *int32 `help:"Tokens of the window that are left for the answer."`
+	Reserve      *int32 `help:"Tokens of the window that are left for the answer; by default at most a quarter of --window."`
 	Max          *int32 `help:"The most tokens that the context may weigh."`
 	Fixed        int32  `help:"Tokens of the system prompt and the tools that the agent sends beside the context: the sidecar does not keep them."`
 	Manifest     string `help:"Show an earlier build, such as b12, instead of what a build would show now." placeholder:"ID"`

@@ -172,6 +172,7 @@ func (e *Engine) finish(ctx context.Context, d *deciding, r *BuildRequest, repor
 		return nil, false, err
 	}
 	result.Prefix = d.prefix(d.before, &manifest)
+	result.renderSystem(d.format, r.Fixed, d.out)
 	if r.DryRun {
 		result.Manifest.Seq, result.Revision = 0, d.window.head.Revision
 	}
@@ -316,6 +317,7 @@ func (e *Engine) repeatBuild(ctx context.Context, w *window, o *store.Outcome, r
 	if err != nil {
 		return nil, err
 	}
+	result.renderSystem(e.formats[m.Format], r.Fixed, out)
 	result.Revision, result.Duplicate = o.Revision, true
 	result.Tokens = TokenReport{
 		Fixed: m.FixedTokens, Messages: out.tokens(), Total: scaled(m.FixedTokens+out.tokens(), m.Factor),

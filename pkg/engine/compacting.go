@@ -75,9 +75,8 @@ func (c *compacting) within(room int64) {
 // largest of those that are remembered. Builds for smaller ones fit for themselves: a summary would take from the others what has
 // room there.
 func (e *Engine) ownBudget(w *window, tokens int64, profile conversation.ModelProfile) (bool, error) {
-	standing := w.info.Policy.Or(e.defaults).Fit
-	if standing.ContextWindowTokens != nil {
-		return tokens >= budget(BudgetOverride{}, standing, profile).Tokens(), nil
+	if w.info.Policy.Or(e.defaults).Fit.ContextWindowTokens != nil {
+		return tokens >= budget(BudgetOverride{}, profile, w.info.Policy.Fit, e.defaults.Fit).Tokens(), nil
 	}
 	known, err := w.fits()
 	if err != nil {

@@ -61,6 +61,7 @@ func (d *deciding) decide(ctx context.Context) error {
 	if err := d.legal(); err != nil {
 		return err
 	}
+	d.nameUnknown()
 	d.nameJump()
 	d.keepFree()
 	for _, step := range []func(context.Context) error{d.age, d.reclaimPruned, d.prune, d.clipOverShare, d.uncut, d.compactIfFull, d.fit, d.expireErased} {
@@ -99,7 +100,7 @@ func (d *deciding) beheaded() bool {
 // legal refuses what no provider takes: calls that wait for results, and a context without a message.
 func (d *deciding) legal() error {
 	if !d.out.speaks() {
-		return conversation.Errorf(conversation.EmptyContext, "there is nothing to show but system messages")
+		return d.emptyContext()
 	}
 	for i := range d.out.units {
 		u := &d.out.units[i]
@@ -111,6 +112,18 @@ func (d *deciding) legal() error {
 		}
 	}
 	return nil
+}
+
+// emptyContext says which kind of nothing there is to show: each has a cure of its own.
+func (d *deciding) emptyContext() error {
+	text := "none of the messages on record has anything to show: they are empty, or were taken back, removed or erased"
+	switch {
+	case d.window.head.Messages == 0:
+		text = "the conversation has no messages: append the first one"
+	case len(d.out.blocks) > 0:
+		text = "there is nothing to show but system messages: append a message of the user's"
+	}
+	return conversation.Errorf(conversation.EmptyContext, "%s", text)
 }
 
 // pending names the calls that wait.

@@ -26,6 +26,8 @@ type Options struct {
 	IDs func() conversation.ID
 	// Defaults is the server's default policy.
 	Defaults conversation.Policy
+	// Models are the profiles of well known models. What is put in a namespace comes before them.
+	Models map[string]conversation.ModelProfile
 	// CacheBytes bounds the memory of warm windows; 0 keeps none.
 	CacheBytes int64
 	// ContentCacheBytes bounds the memory of contents and messages that are ready to be searched; 0 keeps none.
@@ -44,6 +46,7 @@ type Engine struct {
 	clock      func() time.Time
 	ids        func() conversation.ID
 	defaults   conversation.Policy
+	models     map[string]conversation.ModelProfile
 	onError    func(error)
 	locks      *keyLocks
 	windows    *windowCache
@@ -68,6 +71,7 @@ func New(o Options) *Engine {
 		clock:      o.Clock,
 		ids:        o.IDs,
 		defaults:   o.Defaults,
+		models:     o.Models,
 		onError:    o.OnError,
 		locks:      newKeyLocks(),
 		windows:    newWindowCache(o.CacheBytes, o.Clock),
@@ -151,13 +155,6 @@ type BuildRequest struct {
 // BudgetOverride is a request's budget; nil fields are not set.
 type BudgetOverride struct {
 	ContextWindow, ReservedOutput, MaxContext *int32
-}
-
-// FixedInput is what the caller sends beside the context.
-type FixedInput struct {
-	SystemPrompt string
-	ToolsJSON    string
-	Tokens       *int32
 }
 
 // Usage is what a provider reported for one call; the counts are disjoint.
@@ -316,6 +313,7 @@ type MessagesRequest struct {
 	Current    bool // as the view shows them
 	Filter     Filter
 	Limit      int
+	MaxTokens  int64 // of a page; 0: no limit
 	Cursor     *int32
 	MaxBytes   int
 	Size       func(*MessageInView) int

@@ -44,6 +44,7 @@ func newBenchOn(s store.Store, cacheBytes int64) *bench {
 		IDs:        b.id,
 		CacheBytes: cacheBytes,
 		Defaults:   sliding(),
+		Models:     map[string]conversation.ModelProfile{"shipped": {Model: "shipped", ContextWindowTokens: ptr(int32(50_000)), ReservedOutputTokens: ptr(int32(0))}},
 		OnError:    func(err error) { panic(err) },
 	})
 	return b

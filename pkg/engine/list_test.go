@@ -124,6 +124,65 @@ func TestEngine_Messages_PagesEndAtBytes(t *testing.T) {
 	expect(t, err, conversation.ReplyTooLarge)
 }
 
+// TestEngine_Messages_PagesEndAtTokens: a page holds as many messages as fit, the newest first in a descending order; one that weighs more
+// by itself is a page of its own, so that every page gets on.
+func TestEngine_Messages_PagesEndAtTokens(t *testing.T) {
+	b := newBench(0)
+	b.append(t, "c", user(words(50)), user(words(10)), user(words(10)), user(words(10)))
+	weight := int64(b.records(t, "c")[3].Tokens)
+	r := engine.MessagesRequest{
+		Key: keyOf("c"), Range: conversation.Range{End: -1}, Limit: 100, MaxTokens: 2 * weight, MaxBytes: 1000, Size: func(*engine.MessageInView) int { return 1 },
+	}
+	for _, tt := range []struct {
+		descending bool
+		limit      int
+		tokens     int64
+		want       [][]int32
+	}{
+		{true, 100, 2 * weight, [][]int32{{3, 2}, {1}, {0}}},
+		{true, 100, 2*weight - 1, [][]int32{{3}, {2}, {1}, {0}}},
+		{true, 1, 2 * weight, [][]int32{{3}, {2}, {1}, {0}}},
+		{false, 100, 2 * weight, [][]int32{{0}, {1, 2}, {3}}},
+		{false, 100, 0, [][]int32{{0, 1, 2, 3}}},
+		{false, 100, 1, [][]int32{{0}, {1}, {2}, {3}}},
+	} {
+		var got [][]int32
+		for r.Descending, r.Limit, r.MaxTokens, r.Cursor = tt.descending, tt.limit, tt.tokens, nil; ; {
+			page, err := b.Messages(ctx, r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var indices []int32
+			for i := range page.Messages {
+				indices = append(indices, page.Messages[i].Message.Index)
+			}
+			got = append(got, indices)
+			if r.Cursor = page.Next; r.Cursor == nil {
+				break
+			}
+		}
+		if !slices.EqualFunc(got, tt.want, slices.Equal[[]int32]) {
+			t.Errorf("%+v: %v", tt, got)
+		}
+	}
+}
+
+// TestEngine_Messages_Tokens_CurrentWeighsWhatIsShown: what an edit saves makes room on the page.
+func TestEngine_Messages_Tokens_CurrentWeighsWhatIsShown(t *testing.T) {
+	b := newBench(0)
+	b.append(t, "c", user("go"), call("a"), result("a", words(3000)))
+	b.build(t, "c", conversation.FormatNeutral, 1000) // clips the result
+	for current, want := range map[bool]int{false: 1, true: 3} {
+		page, err := b.Messages(ctx, engine.MessagesRequest{
+			Key: keyOf("c"), Range: conversation.Range{End: -1}, Descending: true, Current: current, Limit: 100, MaxTokens: 1000,
+			MaxBytes: 1 << 20, Size: func(*engine.MessageInView) int { return 1 },
+		})
+		if err != nil || len(page.Messages) != want {
+			t.Errorf("current %t: %d messages, %v", current, len(page.Messages), err)
+		}
+	}
+}
+
 // TestEngine_Messages_CurrentAndOriginal: ORIGINAL shows the record, CURRENT the view; hidden and removed messages are not in it.
 func TestEngine_Messages_CurrentAndOriginal(t *testing.T) {
 	b := newBench(0)

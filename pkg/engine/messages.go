@@ -191,6 +191,7 @@ type paging struct {
 	all     conversation.Range // what this page began with
 	left    conversation.Range // what is still to be looked at
 	bytes   int
+	tokens  int64
 	result  *MessagesResult
 
 	summaries []conversation.Edit // in force, over messages of this page or of later ones
@@ -317,7 +318,12 @@ func (p *paging) add(ctx context.Context, m *conversation.Message) (done bool, e
 		p.stop(m.Index)
 		return true, nil
 	}
-	p.bytes += size
+	tokens := p.weight(shown)
+	if p.request.MaxTokens > 0 && p.tokens+tokens > p.request.MaxTokens && len(p.result.Messages) > 0 {
+		p.stop(m.Index)
+		return true, nil
+	}
+	p.bytes, p.tokens = p.bytes+size, p.tokens+tokens
 	p.result.Messages = append(p.result.Messages, *shown)
 	p.passed(m.Index)
 	if len(p.result.Messages) == p.request.Limit {
@@ -325,6 +331,14 @@ func (p *paging) add(ctx context.Context, m *conversation.Message) (done bool, e
 		return true, nil
 	}
 	return false, nil
+}
+
+// weight is what a message weighs in the form in which it is listed.
+func (p *paging) weight(m *MessageInView) int64 {
+	if p.request.Current {
+		return int64(m.Message.Tokens) - m.Saved
+	}
+	return int64(m.Message.Tokens)
 }
 
 func (f *Filter) matches(m *conversation.Message) bool {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"maps"
+	"regexp"
 	"slices"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
@@ -24,16 +25,19 @@ func noProfile() *conversation.Error {
 	return conversation.Errorf(conversation.ModelProfileNotFound, "no such model profile")
 }
 
-// ModelProfile returns a model's profile.
+// ModelProfile returns a model's profile: the one that was put, else the one that ships.
 func (e *Engine) ModelProfile(ctx context.Context, namespace, model string) (*conversation.ModelProfile, error) {
 	c, err := e.catalogue(ctx, namespace)
 	if err != nil {
 		return nil, err
 	}
-	return entry(c.profiles, model, noProfile())
+	if p, known := e.lookUp(c, model); known {
+		return &p, nil
+	}
+	return nil, noProfile()
 }
 
-// ModelProfiles lists the profiles of a namespace by model, after a name. next is empty on the last page.
+// ModelProfiles lists the profiles that were put in a namespace by model, after a name. next is empty on the last page.
 func (e *Engine) ModelProfiles(ctx context.Context, namespace, after string, limit int) (list []conversation.ModelProfile, next string, err error) {
 	c, err := e.catalogue(ctx, namespace)
 	if err != nil {
@@ -76,7 +80,41 @@ func (e *Engine) profile(ctx context.Context, namespace, model string) (conversa
 	if err != nil {
 		return conversation.ModelProfile{}, err
 	}
-	return c.profiles[model], nil
+	p, _ := e.lookUp(c, model)
+	return p, nil
+}
+
+// dated is what ends the name of a model's snapshot.
+var dated = regexp.MustCompile(`-\d{4}-?\d{2}-?\d{2}$`)
+
+// lookUp finds a model's profile: what an operator put comes before what ships, and a snapshot of a model is as the model.
+func (e *Engine) lookUp(c *catalogue, model string) (p conversation.ModelProfile, known bool) {
+	for _, name := range []string{model, dated.ReplaceAllString(model, "")} {
+		if p, known = c.profiles[name]; known {
+			return p, true
+		}
+		if p, known = e.models[name]; known {
+			return p, true
+		}
+	}
+	return p, false
+}
+
+// ModelUnknown is the code of a degradation: no profile says anything of the model that a build names.
+const ModelUnknown = "MODEL_UNKNOWN"
+
+// nameUnknown says that the model of a build is unknown.
+func (d *deciding) nameUnknown() {
+	if d.model == "" {
+		return
+	}
+	if _, known := d.engine.lookUp(d.settings.catalogue, d.model); known {
+		return
+	}
+	d.degradations = append(d.degradations, Degradation{
+		Code: ModelUnknown, Asked: "the profile of the model", Reason: "none was put for it, and none ships",
+		Done: "defaults serve where neither the request nor the policy says window and reserve, and for its prices",
+	})
 }
 
 func (e *Engine) mediaTokens(ctx context.Context, namespace, model string) (int32, error) {

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
@@ -45,7 +46,8 @@ func (e *Engine) settings(ctx context.Context, w *window, r *BuildRequest) (*set
 	}
 	policy := r.PolicyOverride.Or(w.info.Policy).Or(e.defaults)
 	s := &settings{policy: policy, hash: policy.Hash(), counter: counter}
-	if s.budget = budget(r.Budget, policy.Fit, profile).Tokens(); s.budget <= 0 {
+	s.budget = budget(r.Budget, profile, r.PolicyOverride.Fit, w.info.Policy.Fit, e.defaults.Fit).Tokens()
+	if s.budget <= 0 {
 		return nil, noRoom()
 	}
 	if s.factor, err = w.factor(r.Model, profile); err != nil {
@@ -96,14 +98,31 @@ func noRoom() error {
 	return err
 }
 
-// budget resolves the room: request, policy, model profile, default.
-func budget(o BudgetOverride, fit conversation.FitPolicy, p conversation.ModelProfile) conversation.Budget {
-	return conversation.Budget{
-		ContextWindow:  first(conversation.DefaultContextWindow, o.ContextWindow, fit.ContextWindowTokens, p.ContextWindowTokens),
-		ReservedOutput: first(conversation.DefaultReservedOutput, o.ReservedOutput, fit.ReservedOutputTokens, p.ReservedOutputTokens),
-		MaxContext:     first(0, o.MaxContext, fit.MaxContextTokens),
+// budget resolves the room: request, policies with the most specific first, model profile, default. What is set for all windows, or
+// for larger ones, must not leave a window without room: a reserve that comes from further down than the window does is a default,
+// and at most a quarter of it (behaviour §14).
+func budget(o BudgetOverride, p conversation.ModelProfile, policies ...conversation.FitPolicy) conversation.Budget {
+	b := conversation.Budget{MaxContext: first(0, o.MaxContext)}
+	windows, reserves := make([]*int32, 0, len(policies)+2), make([]*int32, 0, len(policies)+2)
+	windows, reserves = append(windows, o.ContextWindow), append(reserves, o.ReservedOutput)
+	for _, fit := range policies {
+		windows, reserves = append(windows, fit.ContextWindowTokens), append(reserves, fit.ReservedOutputTokens)
+		if b.MaxContext == 0 {
+			b.MaxContext = first(0, fit.MaxContextTokens)
+		}
 	}
+	windows, reserves = append(windows, p.ContextWindowTokens), append(reserves, p.ReservedOutputTokens)
+	b.ContextWindow = first(conversation.DefaultContextWindow, windows...)
+	b.ReservedOutput = first(conversation.DefaultReservedOutput, reserves...)
+	isSet := func(n *int32) bool { return n != nil }
+	if from := slices.IndexFunc(windows, isSet); from >= 0 && !slices.ContainsFunc(reserves[:from+1], isSet) {
+		b.ReservedOutput = min(b.ReservedOutput, b.ContextWindow/defaultReserveShare)
+	}
+	return b
 }
+
+// defaultReserveShare: a default reserve is at most this part of the window.
+const defaultReserveShare = 4
 
 func first(otherwise int64, values ...*int32) int64 {
 	for _, v := range values {
@@ -126,6 +145,14 @@ func unscaled(budget int64, factor float64) int64 {
 }
 
 func scaled(n int64, factor float64) int64 { return int64(tokens.Scale(int(n), factor)) }
+
+// FixedInput is what the caller sends beside the context.
+type FixedInput struct {
+	SystemPrompt string
+	ToolsJSON    string
+	Tokens       *int32
+	RenderSystem bool // the system prompt stands first in the answer
+}
 
 // fixedWeight remembers what the last fixed input weighs: agents send the same one with every build.
 type fixedWeight struct {

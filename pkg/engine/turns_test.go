@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
@@ -165,6 +166,32 @@ func TestEngine_Build_PendingAndEmpty(t *testing.T) {
 			if tt.want == "" && err != nil || tt.want != "" && conversation.KindOf(err) != tt.want {
 				t.Errorf("%s in format %d: %v, want %q", tt.name, f, err, tt.want)
 			}
+		}
+	}
+}
+
+// TestEngine_Build_EmptyContext_SaysWhatIsMissing: a conversation without messages is told apart from one with system messages alone.
+func TestEngine_Build_EmptyContext_SaysWhatIsMissing(t *testing.T) {
+	for _, tt := range []struct {
+		name     string
+		messages []conversation.Message
+		want     string
+	}{
+		{"no message", nil, "no messages"},
+		{"system alone", []conversation.Message{text(conversation.RoleSystem, "s")}, "nothing to show but system"},
+		{"a user without a word", []conversation.Message{user("")}, "none of the messages on record"},
+		{"the same behind the system", []conversation.Message{text(conversation.RoleSystem, "s"), user("")}, "nothing to show but system"},
+	} {
+		b := newBench(0)
+		if _, err := b.Create(ctx, engine.CreateRequest{Key: keyOf("c")}); err != nil {
+			t.Fatal(err)
+		}
+		if tt.messages != nil {
+			b.append(t, "c", tt.messages...)
+		}
+		_, err := b.ask("c", 1000, func(r *engine.BuildRequest) { r.Format = conversation.FormatAnthropic })
+		if conversation.KindOf(err) != conversation.EmptyContext || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v, want %q", tt.name, err, tt.want)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -139,6 +140,7 @@ func TestEngine_Build_ModelProfile(t *testing.T) {
 		return r
 	}
 	policy := conversation.Policy{Fit: conversation.FitPolicy{ContextWindowTokens: ptr(int32(6000)), MaxContextTokens: ptr(int32(4500))}}
+	reserving := conversation.Policy{Fit: conversation.FitPolicy{ReservedOutputTokens: ptr(int32(9000))}}
 	for _, tt := range []struct {
 		model  string
 		o      engine.BudgetOverride
@@ -151,6 +153,13 @@ func TestEngine_Build_ModelProfile(t *testing.T) {
 		{"small", engine.BudgetOverride{}, policy, 4500, 1.5},
 		{"small", engine.BudgetOverride{ReservedOutput: ptr(int32(2000))}, policy, 4000, 1.5},
 		{"small", engine.BudgetOverride{ContextWindow: ptr(int32(3000)), MaxContext: ptr(int32(100))}, policy, 100, 1.5},
+		// A reserve from further down than the window is at most a quarter of it.
+		{"unknown", engine.BudgetOverride{ContextWindow: ptr(int32(8192))}, conversation.Policy{}, 6144, 1},
+		{"unknown", engine.BudgetOverride{ContextWindow: ptr(int32(100_000))}, conversation.Policy{}, 100_000 - 16_384, 1},
+		{"unknown", engine.BudgetOverride{}, conversation.Policy{Fit: conversation.FitPolicy{ContextWindowTokens: ptr(int32(4000))}}, 3000, 1},
+		{"small", engine.BudgetOverride{ContextWindow: ptr(int32(800))}, conversation.Policy{}, 600, 1.5},
+		{"unknown", engine.BudgetOverride{ContextWindow: ptr(int32(8000))}, reserving, 6000, 1},
+		{"unknown", engine.BudgetOverride{ContextWindow: ptr(int32(8000)), ReservedOutput: ptr(int32(7000))}, reserving, 1000, 1},
 	} {
 		r := ask(tt.model, tt.o, tt.p)
 		if r.Tokens.Budget != tt.want || r.Tokens.Factor != tt.factor {
@@ -215,4 +224,39 @@ func TestEngine_PutModelProfile_Retry(t *testing.T) {
 		}
 	}
 	expect(t, b.DeleteModelProfile(ctx, "default", "m", engine.Request{}), conversation.ModelProfileNotFound)
+}
+
+// TestEngine_Build_KnownModels: what ships serves until an operator puts a profile, and for what nobody knows there is a notice.
+func TestEngine_Build_KnownModels(t *testing.T) {
+	b := newBench(0)
+	b.append(t, "c", user("u"))
+	want := func(model string, budget int64, unknown bool) {
+		t.Helper()
+		r, err := b.Build(ctx, engine.BuildRequest{Key: keyOf("c"), Model: model, DryRun: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		named := slices.ContainsFunc(r.Degradations, func(d engine.Degradation) bool { return d.Code == engine.ModelUnknown })
+		if r.Tokens.Budget != budget || named != unknown {
+			t.Errorf("%s: budget %d, want %d; %+v", model, r.Tokens.Budget, budget, r.Degradations)
+		}
+	}
+	want("shipped", 50_000, false)
+	want("shipped-20261122", 50_000, false)
+	want("shipped-2026-11-22", 50_000, false)
+	want("shipped-mini", 128_000-16_384, true)
+	want("", 128_000-16_384, false)
+	if p, err := b.ModelProfile(ctx, "default", "shipped"); err != nil || *p.ContextWindowTokens != 50_000 {
+		t.Errorf("%+v, %v", p, err)
+	}
+	own := conversation.ModelProfile{Model: "shipped", ContextWindowTokens: ptr(int32(60_000)), ReservedOutputTokens: ptr(int32(0))}
+	if err := b.PutModelProfile(ctx, "default", own, engine.Request{}); err != nil {
+		t.Fatal(err)
+	}
+	want("shipped", 60_000, false)
+	want("shipped-20261122", 60_000, false)
+	if err := b.DeleteModelProfile(ctx, "default", "shipped", engine.Request{}); err != nil {
+		t.Fatal(err)
+	}
+	want("shipped", 50_000, false)
 }

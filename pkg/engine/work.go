@@ -144,14 +144,14 @@ const (
 // spanChars is how long a span may be, in characters, for the smallest of the models that may be asked: heads larger than its
 // window go in chunks.
 func (e *Engine) spanChars(ctx context.Context, w *work) (int, error) {
-	room := int64(conversation.DefaultContextWindow - conversation.DefaultReservedOutput)
+	room := budget(BudgetOverride{}, conversation.ModelProfile{}).Tokens()
 	for _, name := range e.summaries.ModelsOf(&w.prompt) {
 		_, model, _ := strings.Cut(name, "/")
 		p, err := e.profile(ctx, w.key.Namespace, model)
 		if err != nil {
 			return 0, err
 		}
-		room = min(room, first(conversation.DefaultContextWindow, p.ContextWindowTokens)-first(conversation.DefaultReservedOutput, p.ReservedOutputTokens))
+		room = min(room, budget(BudgetOverride{}, p).Tokens())
 	}
 	chars, weight := w.density()
 	room = max(room-promptTokens-2*w.summary, promptTokens)

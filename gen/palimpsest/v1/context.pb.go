@@ -233,7 +233,8 @@ func (CompactionState) EnumDescriptor() ([]byte, []int) {
 	return file_palimpsest_v1_context_proto_rawDescGZIP(), []int{2}
 }
 
-// FixedInput is what the caller sends to the model beside the context. It is counted and hashed, neither stored nor rendered.
+// FixedInput is what the caller sends to the model beside the context. It is counted and hashed, and never
+// stored.
 type FixedInput struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Optional. The system prompt; at most 16 MiB.
@@ -241,7 +242,12 @@ type FixedInput struct {
 	// Optional. The tool definitions, valid JSON; at most 16 MiB.
 	ToolsJson string `protobuf:"bytes,2,opt,name=tools_json,json=toolsJson,proto3" json:"tools_json,omitempty"`
 	// Optional. Their known weight in tokens, instead of counting them; 0 to 100,000,000.
-	Tokens        *int32 `protobuf:"varint,3,opt,name=tokens,proto3,oneof" json:"tokens,omitempty"`
+	Tokens *int32 `protobuf:"varint,3,opt,name=tokens,proto3,oneof" json:"tokens,omitempty"`
+	// Optional. True: the answer begins with system_prompt, as the first system text of the format: ahead of the messages for neutral and
+	// OpenAI, first in system_json for Anthropic and Gemini. It weighs nothing beyond tokens.fixed. Its block is hashed and counted,
+	// as if the previous build had it too (fixed_input_changed says whether it is another one); the manifest, which knows the record alone,
+	// is without it. False by default: you put it there yourself.
+	RenderSystem  bool `protobuf:"varint,4,opt,name=render_system,json=renderSystem,proto3" json:"render_system,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -297,15 +303,23 @@ func (x *FixedInput) GetTokens() int32 {
 	return 0
 }
 
+func (x *FixedInput) GetRenderSystem() bool {
+	if x != nil {
+		return x.RenderSystem
+	}
+	return false
+}
+
 // Usage is what the provider reported for one model call. The counts are disjoint.
 type Usage struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Optional. Input tokens that were neither read from nor written to the cache; 0 to 1,000,000,000. OpenAI reports all input:
-	// subtract cached_tokens (prompt_tokens - prompt_tokens_details.cached_tokens).
+	// subtract cached_tokens and cache_write_tokens of prompt_tokens_details (Responses: input_tokens_details).
 	InputTokens int32 `protobuf:"varint,1,opt,name=input_tokens,json=inputTokens,proto3" json:"input_tokens,omitempty"`
 	// Optional. Input tokens read from the prompt cache; 0 to 1,000,000,000. OpenAI: cached_tokens.
 	CacheReadTokens int32 `protobuf:"varint,2,opt,name=cache_read_tokens,json=cacheReadTokens,proto3" json:"cache_read_tokens,omitempty"`
-	// Optional. Input tokens written to the prompt cache; 0 to 1,000,000,000. OpenAI: 0.
+	// Optional. Input tokens written to the prompt cache; 0 to 1,000,000,000. OpenAI: cache_write_tokens, beside
+	// cached_tokens, from GPT-5.6 on; 0 where it is not reported.
 	CacheWriteTokens int32 `protobuf:"varint,3,opt,name=cache_write_tokens,json=cacheWriteTokens,proto3" json:"cache_write_tokens,omitempty"`
 	// Optional. Output tokens without reasoning; 0 to 1,000,000,000. OpenAI: completion_tokens - reasoning_tokens.
 	OutputTokens int32 `protobuf:"varint,4,opt,name=output_tokens,json=outputTokens,proto3" json:"output_tokens,omitempty"`
@@ -474,7 +488,8 @@ type Origin_SummaryId struct {
 }
 
 type Origin_Synthetic struct {
-	// Output only. Why the sidecar made it: opener, continue, call_never_answered, result_late or system_as_user.
+	// Output only. Why the sidecar made it: opener, continue, call_never_answered, result_late, system_as_user or
+	// system_prompt (which fixed_input.render_system asked for).
 	Synthetic string `protobuf:"bytes,3,opt,name=synthetic,proto3,oneof"`
 }
 
@@ -951,7 +966,7 @@ type Manifest struct {
 	PolicyHash string `protobuf:"bytes,12,opt,name=policy_hash,json=policyHash,proto3" json:"policy_hash,omitempty"`
 	// Output only. The version of the renderer.
 	RendererVersion int32 `protobuf:"varint,13,opt,name=renderer_version,json=rendererVersion,proto3" json:"renderer_version,omitempty"`
-	// Output only. Rendered.content_sha256 of the build.
+	// Output only. Rendered.content_sha256 of the build, without what fixed_input.render_system put before it.
 	ContentSha256 string `protobuf:"bytes,14,opt,name=content_sha256,json=contentSha256,proto3" json:"content_sha256,omitempty"`
 	// Output only. When it was built.
 	CreateTime *timestamppb.Timestamp `protobuf:"bytes,15,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
@@ -1518,13 +1533,14 @@ var File_palimpsest_v1_context_proto protoreflect.FileDescriptor
 
 const file_palimpsest_v1_context_proto_rawDesc = "" +
 	"\n" +
-	"\x1bpalimpsest/v1/context.proto\x12\rpalimpsest.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bpalimpsest/v1/content.proto\x1a\x1bpalimpsest/v1/message.proto\"x\n" +
+	"\x1bpalimpsest/v1/context.proto\x12\rpalimpsest.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bpalimpsest/v1/content.proto\x1a\x1bpalimpsest/v1/message.proto\"\x9d\x01\n" +
 	"\n" +
 	"FixedInput\x12#\n" +
 	"\rsystem_prompt\x18\x01 \x01(\tR\fsystemPrompt\x12\x1d\n" +
 	"\n" +
 	"tools_json\x18\x02 \x01(\tR\ttoolsJson\x12\x1b\n" +
-	"\x06tokens\x18\x03 \x01(\x05H\x00R\x06tokens\x88\x01\x01B\t\n" +
+	"\x06tokens\x18\x03 \x01(\x05H\x00R\x06tokens\x88\x01\x01\x12#\n" +
+	"\rrender_system\x18\x04 \x01(\bR\frenderSystemB\t\n" +
 	"\a_tokens\"\xd4\x01\n" +
 	"\x05Usage\x12!\n" +
 	"\finput_tokens\x18\x01 \x01(\x05R\vinputTokens\x12*\n" +

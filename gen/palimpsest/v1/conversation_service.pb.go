@@ -1086,12 +1086,17 @@ type ListMessagesRequest struct {
 	View ListView `protobuf:"varint,4,opt,name=view,proto3,enum=palimpsest.v1.ListView" json:"view,omitempty"`
 	// Optional. Which messages.
 	Filter *MessageFilter `protobuf:"bytes,5,opt,name=filter,proto3" json:"filter,omitempty"`
-	// Optional. The most messages on a page; 0 to 1,000; 100 by default, and for 0. A page also ends at max_reply_bytes.
+	// Optional. The most messages on a page; 0 to 1,000; 100 by default, and for 0. A page also ends at max_tokens and
+	// at max_reply_bytes.
 	PageSize int32 `protobuf:"varint,6,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// Optional. The next_page_token of the page before; at most 4,096 bytes.
 	PageToken string `protobuf:"bytes,7,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	// Optional. The largest answer in bytes; 0 to 67,108,864. 3,670,016 (3.5 MiB) by default, and for 0.
 	MaxReplyBytes *int32 `protobuf:"varint,8,opt,name=max_reply_bytes,json=maxReplyBytes,proto3,oneof" json:"max_reply_bytes,omitempty"`
+	// Optional. The most tokens on a page; 0 to 100,000,000; no limit by default, and for 0. In a descending order the first page holds as
+	// many of the newest messages as fit, and the next page goes on with the one that did not. Counted is token_count, for view CURRENT less
+	// tokens_saved; summaries are not. A message that weighs more by itself is a page of its own. The same on every page.
+	MaxTokens     int32 `protobuf:"varint,9,opt,name=max_tokens,json=maxTokens,proto3" json:"max_tokens,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1178,6 +1183,13 @@ func (x *ListMessagesRequest) GetPageToken() string {
 func (x *ListMessagesRequest) GetMaxReplyBytes() int32 {
 	if x != nil && x.MaxReplyBytes != nil {
 		return *x.MaxReplyBytes
+	}
+	return 0
+}
+
+func (x *ListMessagesRequest) GetMaxTokens() int32 {
+	if x != nil {
+		return x.MaxTokens
 	}
 	return 0
 }
@@ -2315,7 +2327,7 @@ const file_palimpsest_v1_conversation_service_proto_rawDesc = "" +
 	"\x05roles\x18\x01 \x03(\x0e2\x13.palimpsest.v1.RoleR\x05roles\x12\x12\n" +
 	"\x04tags\x18\x02 \x03(\tR\x04tags\x12?\n" +
 	"\rmessage_types\x18\x03 \x03(\x0e2\x1a.palimpsest.v1.MessageTypeR\fmessageTypes\x12\x15\n" +
-	"\x06run_id\x18\x04 \x01(\tR\x05runId\"\xff\x02\n" +
+	"\x06run_id\x18\x04 \x01(\tR\x05runId\"\x9e\x03\n" +
 	"\x13ListMessagesRequest\x12'\n" +
 	"\x0fconversation_id\x18\x01 \x01(\tR\x0econversationId\x12/\n" +
 	"\x05range\x18\x02 \x01(\v2\x19.palimpsest.v1.IndexRangeR\x05range\x12.\n" +
@@ -2325,7 +2337,9 @@ const file_palimpsest_v1_conversation_service_proto_rawDesc = "" +
 	"\tpage_size\x18\x06 \x01(\x05R\bpageSize\x12\x1d\n" +
 	"\n" +
 	"page_token\x18\a \x01(\tR\tpageToken\x12+\n" +
-	"\x0fmax_reply_bytes\x18\b \x01(\x05H\x00R\rmaxReplyBytes\x88\x01\x01B\x12\n" +
+	"\x0fmax_reply_bytes\x18\b \x01(\x05H\x00R\rmaxReplyBytes\x88\x01\x01\x12\x1d\n" +
+	"\n" +
+	"max_tokens\x18\t \x01(\x05R\tmaxTokensB\x12\n" +
 	"\x10_max_reply_bytes\"\xa8\x01\n" +
 	"\x14ListMessagesResponse\x122\n" +
 	"\bmessages\x18\x01 \x03(\v2\x16.palimpsest.v1.MessageR\bmessages\x12&\n" +

@@ -51,7 +51,8 @@ const (
 	ErrorReason_ERROR_REASON_RESULT_WITHOUT_CALL ErrorReason = 11
 	// FAILED_PRECONDITION. Calls at the end of the conversation wait for their results; one violation a call names its id.
 	ErrorReason_ERROR_REASON_PENDING_TOOL_CALLS ErrorReason = 12
-	// FAILED_PRECONDITION. There is nothing to show but system messages, or nothing at all.
+	// FAILED_PRECONDITION. There is nothing to show: the conversation has no messages, or system messages alone, or none that has
+	// anything to show. The message says which.
 	ErrorReason_ERROR_REASON_EMPTY_CONTEXT ErrorReason = 13
 	// FAILED_PRECONDITION. Fixed input, leading system messages, pinned messages and the newest unit do not fit, its results clipped as
 	// far as clipping goes; the message has the weight of each.

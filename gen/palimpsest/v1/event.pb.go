@@ -672,7 +672,8 @@ type Degradation struct {
 	// Output only. What was done instead.
 	Done string `protobuf:"bytes,3,opt,name=done,proto3" json:"done,omitempty"`
 	// Output only. A name for programs; empty for most. USAGE_JUMP: the provider reported more than twice what was counted for a
-	// context, so that something is sent which fixed_input does not name.
+	// context, so that something is sent which fixed_input does not name. MODEL_UNKNOWN: no profile was put for the model that the build
+	// names, and none ships, so that defaults serve for its window and its prices.
 	Code          string `protobuf:"bytes,4,opt,name=code,proto3" json:"code,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -800,8 +800,8 @@ type FitPolicy struct {
 	MaxContextTokens *int32 `protobuf:"varint,1,opt,name=max_context_tokens,json=maxContextTokens,proto3,oneof" json:"max_context_tokens,omitempty"`
 	// Optional. The model's context window in tokens; 1 to 100,000,000. The model profile's by default, else 128,000.
 	ContextWindowTokens *int32 `protobuf:"varint,2,opt,name=context_window_tokens,json=contextWindowTokens,proto3,oneof" json:"context_window_tokens,omitempty"`
-	// Optional. Tokens of the window that are left for the answer; 0 to 100,000,000, less
-	// than the window. The model profile's by default, else 16,384.
+	// Optional. Tokens of the window that are left for the answer; 0 to 100,000,000, less than the window. The model profile's by
+	// default, else 16,384; what is set further down than the window is at most a quarter of it.
 	ReservedOutputTokens *int32 `protobuf:"varint,3,opt,name=reserved_output_tokens,json=reservedOutputTokens,proto3,oneof" json:"reserved_output_tokens,omitempty"`
 	// Optional. Where a cut of the window aims, in percent of the budget; 10 to 90, 50 by default. Rare deep cuts cost less than
 	// frequent shallow ones.
@@ -888,7 +888,8 @@ func (x *FitPolicy) GetKeepOpening() bool {
 	return false
 }
 
-// Budget is the room for one build. What is not set comes from the policy, then from the model profile, then from the defaults.
+// Budget is the room for one build. What is not set comes from the policy, then from the model profile, then from the defaults. A
+// reserve that comes from further down than the window is at most a quarter of it: a small window works without one.
 type Budget struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Optional. The model's context window in tokens; 1 to 100,000,000.
@@ -952,14 +953,16 @@ func (x *Budget) GetMaxContextTokens() int32 {
 	return 0
 }
 
-// ModelProfile is what the sidecar knows of a model.
+// ModelProfile is what the sidecar knows of a model. For well known models profiles ship with it: one that is put takes their place, as a
+// whole. A snapshot whose name ends in a date, such as claude-haiku-4-5-20251001, has its model's profile unless it has its own.
 type ModelProfile struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Required. The model's name as BuildContext names it; 1 to 256 bytes.
 	Model string `protobuf:"bytes,1,opt,name=model,proto3" json:"model,omitempty"`
 	// Optional. Context window in tokens; 1 to 100,000,000. Default 128,000.
 	ContextWindowTokens *int32 `protobuf:"varint,2,opt,name=context_window_tokens,json=contextWindowTokens,proto3,oneof" json:"context_window_tokens,omitempty"`
-	// Optional. Tokens left for the answer; 0 to 100,000,000, less than the window. Default 16,384.
+	// Optional. Tokens left for the answer; 0 to 100,000,000, less than the window. Default 16,384, at most a quarter
+	// of the window.
 	ReservedOutputTokens *int32 `protobuf:"varint,3,opt,name=reserved_output_tokens,json=reservedOutputTokens,proto3,oneof" json:"reserved_output_tokens,omitempty"`
 	// Optional. The counter that suits the model: o200k, cl100k or chars4; for the caller to create conversations by. Default o200k.
 	Counter string `protobuf:"bytes,4,opt,name=counter,proto3" json:"counter,omitempty"`

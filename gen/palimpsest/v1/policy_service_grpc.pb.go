@@ -41,11 +41,11 @@ const (
 type PolicyServiceClient interface {
 	// PutModelProfile creates or replaces a model's profile.
 	PutModelProfile(ctx context.Context, in *PutModelProfileRequest, opts ...grpc.CallOption) (*PutModelProfileResponse, error)
-	// GetModelProfile returns a model's profile.
+	// GetModelProfile returns a model's profile: the one that was put, else the one that ships.
 	GetModelProfile(ctx context.Context, in *GetModelProfileRequest, opts ...grpc.CallOption) (*GetModelProfileResponse, error)
-	// ListModelProfiles lists the profiles by model name.
+	// ListModelProfiles lists the profiles that were put, by model name.
 	ListModelProfiles(ctx context.Context, in *ListModelProfilesRequest, opts ...grpc.CallOption) (*ListModelProfilesResponse, error)
-	// DeleteModelProfile removes a model's profile; the defaults apply again.
+	// DeleteModelProfile removes a profile that was put; what ships, or else the defaults, apply again.
 	DeleteModelProfile(ctx context.Context, in *DeleteModelProfileRequest, opts ...grpc.CallOption) (*DeleteModelProfileResponse, error)
 	// PutActionPolicy creates or replaces an action policy.
 	PutActionPolicy(ctx context.Context, in *PutActionPolicyRequest, opts ...grpc.CallOption) (*PutActionPolicyResponse, error)
@@ -201,11 +201,11 @@ func (c *policyServiceClient) DeletePrompt(ctx context.Context, in *DeletePrompt
 type PolicyServiceServer interface {
 	// PutModelProfile creates or replaces a model's profile.
 	PutModelProfile(context.Context, *PutModelProfileRequest) (*PutModelProfileResponse, error)
-	// GetModelProfile returns a model's profile.
+	// GetModelProfile returns a model's profile: the one that was put, else the one that ships.
 	GetModelProfile(context.Context, *GetModelProfileRequest) (*GetModelProfileResponse, error)
-	// ListModelProfiles lists the profiles by model name.
+	// ListModelProfiles lists the profiles that were put, by model name.
 	ListModelProfiles(context.Context, *ListModelProfilesRequest) (*ListModelProfilesResponse, error)
-	// DeleteModelProfile removes a model's profile; the defaults apply again.
+	// DeleteModelProfile removes a profile that was put; what ships, or else the defaults, apply again.
 	DeleteModelProfile(context.Context, *DeleteModelProfileRequest) (*DeleteModelProfileResponse, error)
 	// PutActionPolicy creates or replaces an action policy.
 	PutActionPolicy(context.Context, *PutActionPolicyRequest) (*PutActionPolicyResponse, error)
