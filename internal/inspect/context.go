@@ -55,7 +55,9 @@ func (c *ContextCommand) now(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	v := &contextView{sheet: s.out, textWidth: c.textWidth, conversation: reply.GetConversation(), build: build}
+	v := &contextView{
+		sheet: s.out, textWidth: c.textWidth, conversation: reply.GetConversation(), build: build, factor: factor(build.GetTokens().GetFactor()),
+	}
 	return v.print()
 }
 
@@ -105,6 +107,9 @@ func (s *session) newestBuild(ctx context.Context, conversation string) (*pb.Man
 // neutral one, which alone says where they come from.
 func (s *session) dryRun(ctx context.Context, r *pb.BuildContextRequest) (*pb.BuildContextResponse, error) {
 	build, err := s.loop.BuildContext(ctx, r)
+	if p := build.GetPrefix(); p != nil {
+		p.FixedInputChanged = false // against the agent's own, which nobody here knows: it says nothing of what the agent sends
+	}
 	if err != nil || r.GetFormat() == pb.ContextFormat_CONTEXT_FORMAT_NEUTRAL {
 		return build, err
 	}
