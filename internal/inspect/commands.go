@@ -46,6 +46,8 @@ const (
 	envelope = 1 << 20
 	// pageSize is how many entries of a list are asked for at once.
 	pageSize = 100
+	// largestPage is the most that the API gives at once, for lists that are read whole.
+	largestPage = 1000
 )
 
 // session is one run of a command: a sidecar, and where to print.
