@@ -28,7 +28,7 @@ type settings struct {
 
 	ContentCacheBytes size `help:"Memory for contents and messages that are ready to be searched, garbage included, such as 64MiB; 0 keeps none, and each search reads them anew." env:"PALIMPSEST_CONTENT_CACHE_BYTES" default:"${content_cache_bytes}" placeholder:"SIZE"`
 
-	LogLevel  string `help:"The least level that is logged: debug shows every call." env:"PALIMPSEST_LOG_LEVEL" enum:"debug,info,warn,error" default:"info"`
+	LogLevel  string `help:"The least level that is logged: debug shows every call, and which models wrote no summary." env:"PALIMPSEST_LOG_LEVEL" enum:"debug,info,warn,error" default:"info"`
 	LogFormat string `help:"How log lines are written, to standard error." env:"PALIMPSEST_LOG_FORMAT" enum:"json,console" default:"json"`
 
 	DefaultPolicy      string         `help:"The policy of conversations that set none: a name (${policies}) or a YAML file (see docs/policies.md). What other settings say comes before it. If it is not set, the defaults of the contract: old results are pruned, and what outgrows the budget is summarised." env:"PALIMPSEST_DEFAULT_POLICY" placeholder:"NAME|FILE"`

@@ -161,8 +161,14 @@ func newDesk(s *settings, providers map[string]summarize.Model, log *zap.Logger)
 		Deadline:              s.SummaryDeadline,
 		TokensPerMinute:       s.SummaryTokensPerMinute,
 		TokensPerConversation: s.SummaryTokensPerConversation,
-		OnFailure:             func(f *summarize.Failure) { log.Warn("no model wrote a summary", zap.String("reason", f.Error())) },
+		OnFailure:             func(f *summarize.Failure) { logFailure(log, f) },
 	})
+}
+
+// logFailure names models at debug alone: prompts, which name them, are callers' texts.
+func logFailure(log *zap.Logger, f *summarize.Failure) {
+	log.Warn("no model wrote a summary", zap.String("reason", string(f.Reason)), zap.Int("http_status", f.Status))
+	log.Debug("no model wrote a summary", zap.String("models", f.Error()))
 }
 
 func newCounters() ([]tokens.Counter, error) {
