@@ -54,27 +54,46 @@ func openStore(s *settings, onState func(error)) (store.Store, error) {
 }
 
 func openBolt(s *settings, onState func(error)) (store.Store, error) {
-	if err := makeDataDir(s.DataDir); err != nil {
+	if err := makeDataDir(dataDirFlag, s.DataDir); err != nil {
 		return nil, err
 	}
 	kept, err := bolt.Open(filepath.Join(s.DataDir, storeFile), bolt.Options{MaxSize: int64(s.MaxStoreSize), OnState: onState})
 	if err != nil {
-		return nil, fmt.Errorf("cannot open the store in %s: %w", s.DataDir, err)
+		return nil, fmt.Errorf("cannot open the store in %s: %w; %s", s.DataDir, err, elsewhere(dataDirFlag))
 	}
 	return kept, nil
 }
 
-func makeDataDir(folder string) error {
-	err := os.MkdirAll(folder, 0o700)
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, syscall.ENOTDIR):
-		err = fmt.Errorf("a part of the name is a file: %w", err)
-	case errors.Is(err, fs.ErrPermission):
-		err = fmt.Errorf("this user may not write there: %w", err)
+// The flags that name folders of a store.
+const (
+	dataDirFlag = "--data-dir"
+	newDirFlag  = "--to"
+)
+
+// elsewhere is what every sentence about a folder that cannot be used ends with.
+func elsewhere(flag string) string { return flag + " names another folder" }
+
+func makeDataDir(flag, folder string) error {
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return fmt.Errorf("cannot make the data directory %s: %s; %s", folder, refusalOf(err), elsewhere(flag))
 	}
-	return fmt.Errorf("cannot make the data directory %s: %w", folder, err)
+	return nil
+}
+
+// refusalOf says in words why a folder cannot be made.
+func refusalOf(err error) string {
+	switch {
+	case errors.Is(err, syscall.ENOTDIR):
+		return "a part of the name is a file"
+	case errors.Is(err, fs.ErrPermission):
+		return "this user may not write there: change the owner or the mode of the folder above it"
+	case errors.Is(err, syscall.EROFS):
+		return "the file system is read-only: mount it for writing"
+	case errors.Is(err, syscall.ENOSPC):
+		return "the disk is full"
+	default:
+		return err.Error()
+	}
 }
 
 func newEngine(s *settings, kept store.Store, summaries *summarize.Desk, log *zap.Logger) (*engine.Engine, error) {
