@@ -105,6 +105,10 @@ func newEngine(s *settings, kept store.Store, summaries *summarize.Desk, log *za
 	if err != nil {
 		return nil, err
 	}
+	tools, err := s.tools()
+	if err != nil {
+		return nil, err
+	}
 	return engine.New(engine.Options{
 		Store:             kept,
 		Counters:          counters,
@@ -112,6 +116,7 @@ func newEngine(s *settings, kept store.Store, summaries *summarize.Desk, log *za
 		Clock:             time.Now,
 		IDs:               newID,
 		Defaults:          policy,
+		Tools:             tools,
 		CacheBytes:        int64(s.CacheSize),
 		ContentCacheBytes: int64(s.ContentCacheBytes),
 		Summaries:         summaries,

@@ -1,6 +1,8 @@
 package grpcserver
 
 import (
+	"maps"
+	"slices"
 	"time"
 
 	"google.golang.org/protobuf/types/known/durationpb"
@@ -15,6 +17,21 @@ func PolicyOf(p *pb.Policy) (conversation.Policy, error) {
 	c := &checker{}
 	policyRules().check(c, p)
 	return fromPolicy(p), c.err()
+}
+
+// ToolsOf is what the contract says of tools' results, by name, in the engine's words. Settings beyond their limits are an error that
+// names them all.
+func ToolsOf(tools map[string]*pb.Expiration) (map[string]conversation.Expiration, error) {
+	c, keys, rules, out := &checker{}, actionKeyRules[*pb.ActionPolicy](), expirationRules(), make(map[string]conversation.Expiration, len(tools))
+	c.enter("tools")
+	for _, name := range slices.Sorted(maps.Keys(tools)) {
+		c.enter(name)
+		keys.check(c, &pb.ActionPolicy{Key: &pb.ActionPolicy_ToolName{ToolName: name}})
+		rules.check(c, tools[name])
+		c.leave()
+		out[name] = *fromExpiration(tools[name])
+	}
+	return out, c.err()
 }
 
 func fromPolicy(p *pb.Policy) conversation.Policy {

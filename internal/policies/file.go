@@ -21,19 +21,9 @@ type File struct {
 	Tools        map[string]*pb.Expiration
 }
 
-// Load returns the policy of conversations that ships under a name, or else
-// that a file holds. A file may say nothing of single tools here: that is for
-// action policies, which a policy does not hold.
-func Load(nameOrFile string) (*pb.Policy, error) {
-	file, err := Read(nameOrFile, refusedInAny)
-	if err != nil {
-		return nil, err
-	}
-	if len(file.Tools) > 0 {
-		return nil, fmt.Errorf("policies: %s: what is said of single tools belongs into action policies", nameOrFile)
-	}
-	return file.Conversation, nil
-}
+// Load returns the policy that ships under a name, or else that a file holds,
+// for a server.
+func Load(nameOrFile string) (*File, error) { return Read(nameOrFile, refusedInAny) }
 
 // refusedInAny says why a field has no place in any policy.
 func refusedInAny(field string) string {

@@ -26,6 +26,8 @@ type Options struct {
 	IDs func() conversation.ID
 	// Defaults is the server's default policy.
 	Defaults conversation.Policy
+	// Tools says how long the results of single tools live, by name, where no action policy of the tool does.
+	Tools map[string]conversation.Expiration
 	// CacheBytes bounds the memory of warm windows; 0 keeps none.
 	CacheBytes int64
 	// ContentCacheBytes bounds the memory of contents and messages that are ready to be searched; 0 keeps none.
@@ -44,6 +46,7 @@ type Engine struct {
 	clock      func() time.Time
 	ids        func() conversation.ID
 	defaults   conversation.Policy
+	tools      map[string]conversation.Expiration
 	onError    func(error)
 	locks      *keyLocks
 	windows    *windowCache
@@ -68,6 +71,7 @@ func New(o Options) *Engine {
 		clock:      o.Clock,
 		ids:        o.IDs,
 		defaults:   o.Defaults,
+		tools:      o.Tools,
 		onError:    o.OnError,
 		locks:      newKeyLocks(),
 		windows:    newWindowCache(o.CacheBytes, o.Clock),

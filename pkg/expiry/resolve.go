@@ -15,6 +15,8 @@ type Origin struct {
 	Explicit []conversation.Expiration // what the result says, then what its message says
 	Actions  []conversation.ActionRef
 	Tool     string // empty for words
+	// Server is what the server says of the tool, below its action policy.
+	Server   conversation.Expiration
 	Override *conversation.ExpirationOverride
 	// Policy is the conversation's, if it counts for this: it helps to choose among several actions. What it says is not stored.
 	Policy conversation.Expiration
@@ -62,7 +64,7 @@ func merged(levels ...conversation.Expiration) conversation.Expiration {
 
 // configured is what action policies say.
 func (o *Origin) configured(policies Policies) conversation.Expiration {
-	tool := policies.tool(o.Tool).Expiration
+	tool := merged(policies.tool(o.Tool).Expiration, o.Server)
 	tool.Source = conversation.SourceTool
 	var found []conversation.Expiration
 	for _, a := range o.Actions {
@@ -122,7 +124,7 @@ func (o *Origin) prompt(policies Policies) conversation.Expiration {
 	}
 	tool := policies.tool(o.Tool)
 	return conversation.Expiration{
-		CompactPromptID: cmp.Or(tool.Expiration.CompactPromptID, tool.DefaultPromptID), Source: conversation.SourceTool,
+		CompactPromptID: cmp.Or(tool.Expiration.CompactPromptID, tool.DefaultPromptID, o.Server.CompactPromptID), Source: conversation.SourceTool,
 	}
 }
 
