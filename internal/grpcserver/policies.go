@@ -1,8 +1,6 @@
 package grpcserver
 
 import (
-	"maps"
-	"slices"
 	"time"
 
 	"google.golang.org/protobuf/types/known/durationpb"
@@ -19,17 +17,16 @@ func PolicyOf(p *pb.Policy) (conversation.Policy, error) {
 	return fromPolicy(p), c.err()
 }
 
-// ToolsOf is what the contract says of tools' results, by name, in the engine's words. Settings beyond their limits are an error that
-// names them all.
-func ToolsOf(tools map[string]*pb.Expiration) (map[string]conversation.Expiration, error) {
-	c, keys, rules, out := &checker{}, actionKeyRules[*pb.ActionPolicy](), expirationRules(), make(map[string]conversation.Expiration, len(tools))
+// ToolsOf is what the contract says of tools, by name, in the engine's words. Settings beyond their limits are an error that names
+// them all.
+func ToolsOf(tools []*pb.ActionPolicy) (map[string]conversation.ActionPolicy, error) {
+	c, rules, out := &checker{}, actionPolicyRules(), make(map[string]conversation.ActionPolicy, len(tools))
 	c.enter("tools")
-	for _, name := range slices.Sorted(maps.Keys(tools)) {
-		c.enter(name)
-		keys.check(c, &pb.ActionPolicy{Key: &pb.ActionPolicy_ToolName{ToolName: name}})
-		rules.check(c, tools[name])
+	for _, p := range tools {
+		c.enter(p.GetToolName())
+		rules.check(c, p)
 		c.leave()
-		out[name] = *fromExpiration(tools[name])
+		out[p.GetToolName()] = fromActionPolicy(p)
 	}
 	return out, c.err()
 }

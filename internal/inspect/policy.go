@@ -177,7 +177,7 @@ func (c *PolicyDeleteCommand) Run(ctx context.Context, env *Env) error {
 
 func policyTable(s *sheet) *table {
 	return &table{sheet: s, columns: []column{
-		{title: "for", least: 12}, {title: "name", least: 20}, {title: "turns", right: true}, {title: "then", least: 7}, {title: "how", least: 13}, {title: "prompt"},
+		{title: "for", least: 12}, {title: "name", least: 20}, {title: "turns", right: true}, {title: "then", least: 7}, {title: "how", least: 13}, {title: "cited", least: 8}, {title: "prompt"},
 	}}
 }
 
@@ -203,5 +203,17 @@ func policyRow(p *pb.ActionPolicy) []string {
 	if e.GetMode() != pb.ExpirationMode_EXPIRATION_MODE_UNSPECIFIED {
 		then = word(e.GetMode())
 	}
-	return []string{kind, name, turns, then, strings.Join(how, " "), cmp.Or(e.GetCompactPromptId(), p.GetDefaultCompactPromptId())}
+	return []string{kind, name, turns, then, strings.Join(how, " "), citedWords(p.GetCitations()), cmp.Or(e.GetCompactPromptId(), p.GetDefaultCompactPromptId())}
+}
+
+// citedWords says which results are cited; nothing where the conversation says it.
+func citedWords(c *pb.ActionCitations) string {
+	words := ""
+	if c != nil && c.Enabled != nil {
+		words = map[bool]string{true: "yes", false: "no"}[c.GetEnabled()]
+	}
+	if c != nil && c.ThresholdChars != nil {
+		words = together(" ", words, fmt.Sprintf("over %d", c.GetThresholdChars()))
+	}
+	return words
 }

@@ -121,6 +121,7 @@ func TestRead_Faults_AreRefusedByLine(t *testing.T) {
 		"tools: {bash: {turns: 99999999999}}":                        "must be a whole number",
 		"tools: {bash: {compact_prompt_id: [a]}}":                    "must be a plain value",
 		"tools: {bash: {turns: 1}, bash: {turns: 2}}":                "bash",
+		"tools:\n  bash:\n    citations: {enabled: perhaps}":         `policy.yaml:3: the key "enabled" must be true or false`,
 		"conversation: {compaction: {strategy: shorten}}":            "one of summarize, hierarchical, sliding_window",
 		"conversation: {": "policy.yaml: yaml:",
 		"conversation: {pruning: {erase_after: 1}, compaction: {fan_out: x}}": `"fan_out"`,

@@ -265,8 +265,8 @@ func (a *appending) resolve(ctx context.Context, head *Head, info *Info) error {
 // resolver knows what is configured of how long things live.
 type resolver struct {
 	policies expiry.Policies
-	tools    map[string]conversation.Expiration // the server's
-	policy   conversation.Expiration            // the conversation's
+	tools    map[string]conversation.ActionPolicy // the server's
+	policy   conversation.Expiration              // the conversation's
 	calls    foreseen
 }
 

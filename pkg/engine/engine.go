@@ -26,8 +26,8 @@ type Options struct {
 	IDs func() conversation.ID
 	// Defaults is the server's default policy.
 	Defaults conversation.Policy
-	// Tools says how long the results of single tools live, by name, where no action policy of the tool does.
-	Tools map[string]conversation.Expiration
+	// Tools says of single tools, by name, what their action policies do not. Their keys are not looked at.
+	Tools map[string]conversation.ActionPolicy
 	// CacheBytes bounds the memory of warm windows; 0 keeps none.
 	CacheBytes int64
 	// ContentCacheBytes bounds the memory of contents and messages that are ready to be searched; 0 keeps none.
@@ -46,7 +46,7 @@ type Engine struct {
 	clock      func() time.Time
 	ids        func() conversation.ID
 	defaults   conversation.Policy
-	tools      map[string]conversation.Expiration
+	tools      map[string]conversation.ActionPolicy
 	onError    func(error)
 	locks      *keyLocks
 	windows    *windowCache

@@ -218,7 +218,7 @@ func TestOrigin_Resolve_SeveralActions(t *testing.T) {
 // TestOrigin_Resolve_TheServersTools stand below what is put for the tool, field by field.
 func TestOrigin_Resolve_TheServersTools(t *testing.T) {
 	turns := func(n int32) *int32 { return &n }
-	server := conversation.Expiration{Turns: turns(2), Mode: conversation.ExpirationCompact, CompactPromptID: "logs"}
+	server := conversation.ActionPolicy{Expiration: conversation.Expiration{Turns: turns(2), Mode: conversation.ExpirationCompact, CompactPromptID: "logs"}}
 	put := expiry.Policies{{ToolName: "read"}: {Expiration: conversation.Expiration{Turns: turns(7)}}}
 	for name, c := range map[string]struct {
 		policies expiry.Policies
