@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -81,7 +82,7 @@ func (c *commandLine) parser(ctx context.Context) (*kong.Kong, error) {
 		kong.Bind(c, c.file,
 			&demo.Env{Start: startPrivate, Stdout: c.stdout},
 			&replay.Env{Start: startPrivate, Stdout: c.stdout, Stderr: c.stderr},
-			&inspect.Env{Stdout: c.stdout, Stderr: c.stderr}),
+			&inspect.Env{Stdin: os.Stdin, Stdout: c.stdout, Stderr: c.stderr}),
 	)
 }
 

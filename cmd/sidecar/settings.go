@@ -28,10 +28,10 @@ type settings struct {
 
 	ContentCacheBytes size `help:"Memory for contents and messages that are ready to be searched, garbage included, such as 64MiB; 0 keeps none, and each search reads them anew." env:"PALIMPSEST_CONTENT_CACHE_BYTES" default:"${content_cache_bytes}" placeholder:"SIZE"`
 
-	LogLevel  string `help:"The least level that is logged: debug shows every call." env:"PALIMPSEST_LOG_LEVEL" enum:"debug,info,warn,error" default:"info"`
+	LogLevel  string `help:"The least level that is logged: debug shows every call, and which models wrote no summary." env:"PALIMPSEST_LOG_LEVEL" enum:"debug,info,warn,error" default:"info"`
 	LogFormat string `help:"How log lines are written, to standard error." env:"PALIMPSEST_LOG_FORMAT" enum:"json,console" default:"json"`
 
-	DefaultPolicy      string         `help:"The policy of conversations that set none: a name (${policies}) or a YAML file (see docs/policies.md). What other settings say comes before it. If it is not set, the defaults of the contract: old results are pruned, and what outgrows the budget is summarised." env:"PALIMPSEST_DEFAULT_POLICY" placeholder:"NAME|FILE"`
+	DefaultPolicy      string         `help:"The policy of conversations that set none: a name (${policies}) or a YAML file, which may also say how long results of single tools live and which are cited (see docs/policies.md). What other settings say comes before it. If it is not set, the defaults of the contract: old results are pruned, and what outgrows the budget is summarised." env:"PALIMPSEST_DEFAULT_POLICY" placeholder:"NAME|FILE"`
 	DefaultWindow      *int32         `help:"Context window in tokens, for conversations whose policy sets none; overrides model profiles." env:"PALIMPSEST_DEFAULT_WINDOW" placeholder:"TOKENS"`
 	DefaultReserve     *int32         `help:"Tokens of the window left for the answer, for conversations whose policy sets none; overrides model profiles." env:"PALIMPSEST_DEFAULT_RESERVE" placeholder:"TOKENS"`
 	DefaultMaxContext  *int32         `help:"The most tokens a context may weigh, for conversations whose policy sets none." env:"PALIMPSEST_DEFAULT_MAX_CONTEXT" placeholder:"TOKENS"`
@@ -129,22 +129,53 @@ func (s *settings) policy() (conversation.Policy, error) {
 		},
 		TTL: s.DefaultTTL,
 	}
-	if s.DefaultPolicy == "" {
-		return single, nil
-	}
-	named, err := policies.Load(s.DefaultPolicy)
+	named, err := s.named()
 	if err != nil {
 		return single, err
 	}
-	policy, err := grpcserver.PolicyOf(named)
+	policy, err := grpcserver.PolicyOf(named.Conversation)
 	return single.Or(policy), err
 }
 
+// tools is what the named policy says of single tools.
+func (s *settings) tools() (map[string]conversation.ActionPolicy, error) {
+	named, err := s.named()
+	if err != nil {
+		return nil, err
+	}
+	return grpcserver.ToolsOf(named.Tools)
+}
+
+// named is the policy that --default-policy names; an empty one without it.
+func (s *settings) named() (*policies.File, error) {
+	if s.DefaultPolicy == "" {
+		return &policies.File{}, nil
+	}
+	return policies.Load(s.DefaultPolicy)
+}
+
 func (s *settings) checkPolicy() error {
-	if _, err := s.policy(); err != nil {
-		return fmt.Errorf("--default-policy: %w", err)
+	_, err := s.policy()
+	if err == nil {
+		_, err = s.tools()
+	}
+	if err != nil {
+		return fmt.Errorf("--default-policy: %w", s.inFile(err))
 	}
 	return nil
+}
+
+// inFile says of settings beyond their limits where they stand: there is no request that breaks rules.
+func (s *settings) inFile(err error) error {
+	var e *conversation.Error
+	if !errors.As(err, &e) || len(e.Violations) == 0 {
+		return err
+	}
+	faults := make([]error, len(e.Violations))
+	for i, v := range e.Violations {
+		faults[i] = fmt.Errorf("%s: %s %s", s.DefaultPolicy, v.Field, v.Text)
+	}
+	return errors.Join(faults...)
 }
 
 // size is a number of bytes, written with a unit or without.

@@ -33,17 +33,25 @@ var errDamaged = errors.New("the store is damaged")
 func (c *checkCommand) Run(line *commandLine) error {
 	shown := &progressLine{out: line.stderr, what: "checked"}
 	report, err := bolt.Check(filepath.Join(c.DataDir, storeFile), bolt.Options{}, shown.show)
-	return line.tell(report, err, shown)
+	return line.tell(report, inFolder(err, elsewhere(dataDirFlag)), shown)
+}
+
+// inFolder adds to an error which flags name the folders.
+func inFolder(err error, flags string) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%w; %s", err, flags)
 }
 
 // Run copies the store.
 func (c *salvageCommand) Run(line *commandLine) error {
-	if err := makeDataDir(c.To); err != nil {
+	if err := makeDataDir(newDirFlag, c.To); err != nil {
 		return err
 	}
 	shown := &progressLine{out: line.stderr, what: "read"}
 	report, err := bolt.Salvage(filepath.Join(c.DataDir, storeFile), filepath.Join(c.To, storeFile), bolt.Options{}, shown.show)
-	return line.tell(report, err, shown)
+	return line.tell(report, inFolder(err, dataDirFlag+" names the folder to read, "+newDirFlag+" the new one"), shown)
 }
 
 func (c *commandLine) tell(r *bolt.Report, err error, shown *progressLine) error {

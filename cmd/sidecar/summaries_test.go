@@ -64,8 +64,11 @@ func TestNewSummaries_AsksTheConfiguredModelsWithTheirKeys(t *testing.T) {
 	ask(t, made.desk, "second", []string{"openai/a"})
 	made.close()
 	lines := logged.All()
-	if len(lines) != 1 || lines[0].ContextMap()["reason"] != `"openai/a": status (HTTP 401)` {
-		t.Errorf("%+v", lines)
+	if len(lines) != 2 || lines[0].ContextMap()["reason"] != "status" || lines[0].ContextMap()["http_status"] != int64(401) {
+		t.Fatalf("%+v", lines)
+	}
+	if len(lines[0].ContextMap()) != 2 || lines[1].Level != zapcore.DebugLevel || lines[1].ContextMap()["models"] != `"openai/a": status (HTTP 401)` {
+		t.Errorf("models are named elsewhere than at debug: %+v", lines)
 	}
 }
 

@@ -55,27 +55,46 @@ func openStore(s *settings, onState func(error)) (store.Store, error) {
 }
 
 func openBolt(s *settings, onState func(error)) (store.Store, error) {
-	if err := makeDataDir(s.DataDir); err != nil {
+	if err := makeDataDir(dataDirFlag, s.DataDir); err != nil {
 		return nil, err
 	}
 	kept, err := bolt.Open(filepath.Join(s.DataDir, storeFile), bolt.Options{MaxSize: int64(s.MaxStoreSize), OnState: onState})
 	if err != nil {
-		return nil, fmt.Errorf("cannot open the store in %s: %w", s.DataDir, err)
+		return nil, fmt.Errorf("cannot open the store in %s: %w; %s", s.DataDir, err, elsewhere(dataDirFlag))
 	}
 	return kept, nil
 }
 
-func makeDataDir(folder string) error {
-	err := os.MkdirAll(folder, 0o700)
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, syscall.ENOTDIR):
-		err = fmt.Errorf("a part of the name is a file: %w", err)
-	case errors.Is(err, fs.ErrPermission):
-		err = fmt.Errorf("this user may not write there: %w", err)
+// The flags that name folders of a store.
+const (
+	dataDirFlag = "--data-dir"
+	newDirFlag  = "--to"
+)
+
+// elsewhere is what every sentence about a folder that cannot be used ends with.
+func elsewhere(flag string) string { return flag + " names another folder" }
+
+func makeDataDir(flag, folder string) error {
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return fmt.Errorf("cannot make the data directory %s: %s; %s", folder, refusalOf(err), elsewhere(flag))
 	}
-	return fmt.Errorf("cannot make the data directory %s: %w", folder, err)
+	return nil
+}
+
+// refusalOf says in words why a folder cannot be made.
+func refusalOf(err error) string {
+	switch {
+	case errors.Is(err, syscall.ENOTDIR):
+		return "a part of the name is a file"
+	case errors.Is(err, fs.ErrPermission):
+		return "this user may not write there: change the owner or the mode of the folder above it"
+	case errors.Is(err, syscall.EROFS):
+		return "the file system is read-only: mount it for writing"
+	case errors.Is(err, syscall.ENOSPC):
+		return "the disk is full"
+	default:
+		return err.Error()
+	}
 }
 
 func newEngine(s *settings, kept store.Store, summaries *summarize.Desk, log *zap.Logger) (*engine.Engine, error) {
@@ -91,6 +110,10 @@ func newEngine(s *settings, kept store.Store, summaries *summarize.Desk, log *za
 	if err != nil {
 		return nil, err
 	}
+	tools, err := s.tools()
+	if err != nil {
+		return nil, err
+	}
 	return engine.New(engine.Options{
 		Store:             kept,
 		Counters:          counters,
@@ -99,6 +122,7 @@ func newEngine(s *settings, kept store.Store, summaries *summarize.Desk, log *za
 		IDs:               newID,
 		Defaults:          policy,
 		Models:            known,
+		Tools:             tools,
 		CacheBytes:        int64(s.CacheSize),
 		ContentCacheBytes: int64(s.ContentCacheBytes),
 		Summaries:         summaries,
@@ -167,8 +191,14 @@ func newDesk(s *settings, providers map[string]summarize.Model, log *zap.Logger)
 		Deadline:              s.SummaryDeadline,
 		TokensPerMinute:       s.SummaryTokensPerMinute,
 		TokensPerConversation: s.SummaryTokensPerConversation,
-		OnFailure:             func(f *summarize.Failure) { log.Warn("no model wrote a summary", zap.String("reason", f.Error())) },
+		OnFailure:             func(f *summarize.Failure) { logFailure(log, f) },
 	})
+}
+
+// logFailure names models at debug alone: prompts, which name them, are callers' texts.
+func logFailure(log *zap.Logger, f *summarize.Failure) {
+	log.Warn("no model wrote a summary", zap.String("reason", string(f.Reason)), zap.Int("http_status", f.Status))
+	log.Debug("no model wrote a summary", zap.String("models", f.Error()))
 }
 
 func newCounters() ([]tokens.Counter, error) {

@@ -1,6 +1,7 @@
 package grpcserver
 
 import (
+	"context"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -29,5 +30,30 @@ func TestLogging_Line_HasTheseFieldsAlone(t *testing.T) {
 		if got := slices.Sorted(maps.Keys(line)); !slices.Equal(got, want) {
 			t.Errorf("line %d has %q", i, got)
 		}
+	}
+}
+
+// TestLogging_WatcherThatLeaves_IsNoError: leaving is the only way to end a watch.
+func TestLogging_WatcherThatLeaves_IsNoError(t *testing.T) {
+	s := start(t, realEngine(t))
+	if _, err := s.contexts.AppendMessage(t.Context(), &pb.AppendMessageRequest{ConversationId: "c", Message: userText("x")}); err != nil {
+		t.Fatal(err)
+	}
+	ctx, leave := context.WithCancel(t.Context())
+	stream, err := s.conversations.WatchEvents(ctx, &pb.WatchEventsRequest{ConversationId: "c"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := stream.Recv(); err != nil {
+		t.Fatal(err)
+	}
+	leave()
+	if err := s.server.Shutdown(t.Context()); err != nil { // which waits for the stream, and so for its line
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(s.log.String()), "\n")
+	last := lines[len(lines)-1]
+	if !strings.Contains(last, "WatchEvents") || !strings.Contains(last, `"level":"debug"`) || strings.Contains(last, `"error"`) {
+		t.Error(last)
 	}
 }

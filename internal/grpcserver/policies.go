@@ -17,6 +17,20 @@ func PolicyOf(p *pb.Policy) (conversation.Policy, error) {
 	return fromPolicy(p), c.err()
 }
 
+// ToolsOf is what the contract says of tools, by name, in the engine's words. Settings beyond their limits are an error that names
+// them all.
+func ToolsOf(tools []*pb.ActionPolicy) (map[string]conversation.ActionPolicy, error) {
+	c, rules, out := &checker{}, actionPolicyRules(), make(map[string]conversation.ActionPolicy, len(tools))
+	c.enter("tools")
+	for _, p := range tools {
+		c.enter(p.GetToolName())
+		rules.check(c, p)
+		c.leave()
+		out[p.GetToolName()] = fromActionPolicy(p)
+	}
+	return out, c.err()
+}
+
 func fromPolicy(p *pb.Policy) conversation.Policy {
 	out := conversation.Policy{
 		Fit:        fromFit(p.GetFit()),

@@ -29,8 +29,12 @@ func (s *service) WatchEvents(req *pb.WatchEventsRequest, stream grpc.ServerStre
 			Event: toEvent(e.Event), EventTime: timestamppb.New(e.Time), ResumeToken: e.Token,
 		})
 	})
-	if s.drained.Err() != nil && stream.Context().Err() == nil {
+	switch {
+	case stream.Context().Err() != nil:
+		return nil // the caller has left, as all watchers do: nobody hears an answer, and the log has no error to tell
+	case s.drained.Err() != nil:
 		return conversation.Errorf(conversation.StoreUnavailable, "the sidecar is shutting down; resume with the last token")
+	default:
+		return err
 	}
-	return err
 }

@@ -1,5 +1,6 @@
 // Package inspect is the commands that show what a sidecar has on record, what a model sees of it and why: tables for people, JSON
-// for programs. They are clients of the API like any other. None but `expand --restore` changes anything.
+// for programs; and those that do an agent's part from a shell: append, build and what belongs to them. They are clients of the
+// API like any other.
 package inspect
 
 import (
@@ -23,10 +24,20 @@ type Commands struct {
 	Explain       ExplainCommand       `cmd:"" help:"Tell a message's life: what was done to it, when and why, and what the model sees of it now."`
 	Sources       SourcesCommand       `cmd:"" help:"List the contents that are kept outside of the view: what citations stand for, and what was stored."`
 	Retrieve      RetrieveCommand      `cmd:"" help:"Print a content, a part of it, or the passages that answer a search."`
+
+	Append AppendCommand `cmd:"" help:"Append a message, or several: to begin a conversation too."`
+	Build  BuildCommand  `cmd:"" help:"Build the context of the next turn, in the shape of a provider's request."`
+	Delete DeleteCommand `cmd:"" help:"Delete a conversation."`
+	Export ExportCommand `cmd:"" help:"Print everything on record of a conversation, as JSON lines that import takes."`
+	Import ImportCommand `cmd:"" help:"Create a conversation from an export."`
+	Policy PolicyCommand `cmd:"" help:"Say how long the results of a tool or an action live."`
+	Prompt PromptCommand `cmd:"" help:"Say what models are told that write summaries."`
 }
 
 // Env is what the commands need from the program around them.
 type Env struct {
+	// Stdin is read where a command line says -.
+	Stdin io.Reader
 	// Stdout gets what was asked for, Stderr remarks about it.
 	Stdout, Stderr io.Writer
 }
@@ -46,6 +57,8 @@ const (
 	envelope = 1 << 20
 	// pageSize is how many entries of a list are asked for at once.
 	pageSize = 100
+	// largestPage is the most that the API gives at once, for lists that are read whole.
+	largestPage = 1000
 )
 
 // session is one run of a command: a sidecar, and where to print.
@@ -53,6 +66,7 @@ type session struct {
 	loop     pb.ContextServiceClient
 	record   pb.ConversationServiceClient
 	contents pb.ContentServiceClient
+	policies pb.PolicyServiceClient
 	out      *sheet
 	remark   *sheet
 }
@@ -71,6 +85,7 @@ func (s *Sidecar) run(env *Env, work func(*session) error) error {
 		loop:     pb.NewContextServiceClient(conn),
 		record:   pb.NewConversationServiceClient(conn),
 		contents: pb.NewContentServiceClient(conn),
+		policies: pb.NewPolicyServiceClient(conn),
 		out:      newSheet(env.Stdout, s),
 		remark:   newSheet(env.Stderr, &Sidecar{ASCII: s.ASCII}),
 	}))

@@ -10,7 +10,7 @@ import (
 type ContextCommand struct {
 	Sidecar
 	textWidth
-	Conversation string `arg:"" help:"The conversation's id."`
+	Conversation string `arg:"" help:"The conversation's id, or @latest for the one that changed last."`
 	Model        string `help:"The model to build for; by default that of the newest build."`
 	Format       string `help:"The provider's format whose repairs and cache prefix are shown: neutral, openai-chat, openai-responses, anthropic or gemini; by default that of the newest build." enum:",neutral,openai-chat,openai-responses,anthropic,gemini" default:""`
 	Window       *int32 `help:"The model's context window in tokens. Without --window, --reserve and --max, the budget is that of the newest build."`
@@ -31,7 +31,7 @@ var formats = map[string]pb.ContextFormat{
 
 // Run shows the context of a build that commits nothing, or of an earlier one.
 func (c *ContextCommand) Run(ctx context.Context, env *Env) error {
-	return c.run(env, func(s *session) error {
+	return c.runIn(ctx, env, &c.Conversation, func(s *session) error {
 		if c.Manifest != "" {
 			return c.earlier(ctx, s)
 		}
@@ -55,7 +55,9 @@ func (c *ContextCommand) now(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	v := &contextView{sheet: s.out, textWidth: c.textWidth, conversation: reply.GetConversation(), build: build}
+	v := &contextView{
+		sheet: s.out, textWidth: c.textWidth, conversation: reply.GetConversation(), build: build, factor: factor(build.GetTokens().GetFactor()),
+	}
 	return v.print()
 }
 
@@ -105,6 +107,9 @@ func (s *session) newestBuild(ctx context.Context, conversation string) (*pb.Man
 // neutral one, which alone says where they come from.
 func (s *session) dryRun(ctx context.Context, r *pb.BuildContextRequest) (*pb.BuildContextResponse, error) {
 	build, err := s.loop.BuildContext(ctx, r)
+	if p := build.GetPrefix(); p != nil {
+		p.FixedInputChanged = false // against the agent's own, which nobody here knows: it says nothing of what the agent sends
+	}
 	if err != nil || r.GetFormat() == pb.ContextFormat_CONTEXT_FORMAT_NEUTRAL {
 		return build, err
 	}

@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"strings"
 	"testing"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
@@ -55,6 +56,15 @@ func TestContextCommand_Run_FlagsWin(t *testing.T) {
 	}
 }
 
+// TestContextCommand_Run_WindowAlone_LeavesTheReserveToTheSidecar: a reserve of the command's own could be more than the window.
+func TestContextCommand_Run_WindowAlone_LeavesTheReserveToTheSidecar(t *testing.T) {
+	f := story()
+	_, _, err := run(t, &ContextCommand{Sidecar: f.flags(t), Conversation: "c", Window: pointer(int32(8192))}, "80")
+	if b := f.built[0].GetBudget(); err != nil || b.GetContextWindowTokens() != 8192 || b.ReservedOutputTokens != nil || b.MaxContextTokens != nil {
+		t.Errorf("%v: asked %v", err, b)
+	}
+}
+
 // TestContextCommand_Run_ToolsAtWork_ClosesCalls: what the agent waits for must not keep a person from looking.
 func TestContextCommand_Run_ToolsAtWork_ClosesCalls(t *testing.T) {
 	f := story()
@@ -64,6 +74,34 @@ func TestContextCommand_Run_ToolsAtWork_ClosesCalls(t *testing.T) {
 	for _, r := range f.built {
 		if !r.GetCloseOpenCalls() || !r.GetDryRun() {
 			t.Errorf("asked %v", r)
+		}
+	}
+}
+
+// TestContextCommand_Run_SaysNothingOfTheAgentsTools: the command does not know them, so it cannot say that they changed.
+func TestContextCommand_Run_SaysNothingOfTheAgentsTools(t *testing.T) {
+	for _, json := range []bool{false, true} {
+		command := &ContextCommand{Sidecar: story().flags(t), Conversation: "c"}
+		command.JSON = json
+		out, _, err := run(t, command, "200")
+		if err != nil || strings.Contains(out, "differ") || strings.Contains(out, "fixedInputChanged") {
+			t.Errorf("%v: %s", err, out)
+		}
+	}
+}
+
+// TestContextCommand_Run_FiguresAddUp: all of them have the calibration factor, or none.
+func TestContextCommand_Run_FiguresAddUp(t *testing.T) {
+	f := story()
+	f.build.Tokens = &pb.TokenReport{Fixed: 100, Messages: 300, Summaries: 200, Total: 800, Budget: 1000, Counter: "o200k", Factor: 2}
+	f.build.Messages = f.build.GetMessages()[:2]
+	f.build.Messages[0].Tokens, f.build.Messages[1].Tokens = 100, 200
+	out, _, err := run(t, &ContextCommand{Sidecar: f.flags(t), Conversation: "c"}, "200")
+	for _, want := range []string{
+		"800 of 1,000 tokens", "200 in 1 message, 400 in 1 summary, 200 in system prompt and tools", "o200k, all figures times 2.00", " 0  system      200 ", "s7  summary     400 ",
+	} {
+		if err != nil || !strings.Contains(out, want) {
+			t.Errorf("no %q (%v) in\n%s", want, err, out)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
 	"github.com/palimpsest-context/palimpsest/internal/terminal"
+	"github.com/palimpsest-context/palimpsest/pkg/tokens"
 )
 
 // contextView prints what a build shows.
@@ -14,6 +15,7 @@ type contextView struct {
 	textWidth
 	conversation *pb.Conversation
 	build        *pb.BuildContextResponse
+	factor       factor
 }
 
 func (v *contextView) print() error {
@@ -42,11 +44,11 @@ func (v *contextView) fields() []field {
 	t := b.GetTokens()
 	return []field{
 		{"conversation", fmt.Sprintf("%s, turn %d, revision %d: %s on record, %s tokens", v.conversation.GetId(), b.GetTurn(), b.GetRevision(),
-			count(int(v.conversation.GetMessageCount()), "message"), terminal.Number(v.conversation.GetTokenCount()))},
+			count(int(v.conversation.GetMessageCount()), "message"), v.factor.tokens(v.conversation.GetTokenCount()))},
 		{"context", v.share(t.GetTotal(), t.GetBudget())},
 		{"of it", v.shares()},
-		{"saved by", saved(t)},
-		{"counted by", countedBy(t)},
+		{"saved by", v.saved()},
+		{"counted by", together(", ", v.factor.counter(t.GetCounter()), estimated(t))},
 		{"used", v.used()},
 		{"compaction", compactionWords(b.GetCompaction())},
 		{"own calls", ownCalls(b.GetCompaction().GetOwnCalls())},
@@ -70,19 +72,20 @@ func (v *contextView) shares() string {
 			summaries++
 		}
 	}
-	words := []string{fmt.Sprintf("%s in %s", terminal.Number(t.GetMessages()-t.GetSummaries()), count(len(v.build.GetMessages())-summaries, "message"))}
+	summarized, fixed := v.factor.times(t.GetSummaries()), v.factor.times(t.GetFixed())
+	words := []string{fmt.Sprintf("%s in %s", terminal.Number(t.GetTotal()-summarized-fixed), count(len(v.build.GetMessages())-summaries, "message"))}
 	if summaries > 0 {
-		words = append(words, fmt.Sprintf("%s in %s", terminal.Number(t.GetSummaries()), count(summaries, "summary")))
+		words = append(words, fmt.Sprintf("%s in %s", terminal.Number(summarized), count(summaries, "summary")))
 	}
-	if t.GetFixed() > 0 {
-		words = append(words, terminal.Number(t.GetFixed())+" in system prompt and tools")
+	if fixed > 0 {
+		words = append(words, terminal.Number(fixed)+" in system prompt and tools")
 	}
 	return strings.Join(words, ", ")
 }
 
 // saved says what each mechanism keeps out of the context.
-func saved(t *pb.TokenReport) string {
-	words := make([]string, 0, 7)
+func (v *contextView) saved() string {
+	t, words := v.build.GetTokens(), make([]string, 0, 7)
 	for _, by := range []struct {
 		name   string
 		tokens int64
@@ -92,18 +95,32 @@ func saved(t *pb.TokenReport) string {
 		{"clipping", t.GetSavedByClipping()}, {"the window's start", t.GetSavedByFit()},
 	} {
 		if by.tokens != 0 {
-			words = append(words, by.name+" "+terminal.Number(by.tokens))
+			words = append(words, by.name+" "+v.factor.tokens(by.tokens))
 		}
 	}
 	return together(", ", words...)
 }
 
-func countedBy(t *pb.TokenReport) string {
-	words := fmt.Sprintf("%s, factor %.2f", t.GetCounter(), t.GetFactor())
-	if t.GetEstimated() {
-		words += ", in part estimated"
+// factor is a calibration factor. Of a context, total, budget and what the provider reported are given with it, all else without:
+// what is printed has it throughout, so that figures add up.
+type factor float64
+
+func (f factor) times(n int64) int64 { return int64(tokens.Scale(int(n), float64(f))) }
+
+func (f factor) tokens(n int64) string { return terminal.Number(f.times(n)) }
+
+func (f factor) counter(name string) string {
+	if f == 1 {
+		return name
 	}
-	return words
+	return fmt.Sprintf("%s, all figures times %.2f, as the provider counts", name, float64(f))
+}
+
+func estimated(t *pb.TokenReport) string {
+	if t.GetEstimated() {
+		return "in part estimated"
+	}
+	return ""
 }
 
 // used tells the provider's own figure apart from ours.
@@ -147,12 +164,9 @@ func (v *contextView) prefix() string {
 		return "no earlier build in this format"
 	}
 	words := fmt.Sprintf("%d of the last build's %s are the same, %s tokens", p.GetStableBlocks(), count(int(p.GetPreviousBlocks()), "block"),
-		terminal.Number(p.GetStableTokens()))
+		v.factor.tokens(p.GetStableTokens()))
 	if p.GetBrokenBy() != pb.PrefixBreak_PREFIX_BREAK_UNSPECIFIED {
 		words += "; changed: " + word(p.GetBrokenBy())
-	}
-	if p.GetFixedInputChanged() {
-		words += "; system prompt or tools differ from the last build's"
 	}
 	return words
 }
@@ -160,7 +174,7 @@ func (v *contextView) prefix() string {
 // in lists what the model sees, in its order.
 func (v *contextView) in() error {
 	forms := formsOf(v.build.GetDecisions())
-	return v.shown("In", v.textWidth, v.build.GetMessages(), func(m *pb.ContextMessage) string {
+	return v.shown("In", v.textWidth, v.factor, v.build.GetMessages(), func(m *pb.ContextMessage) string {
 		index, ok := indexOf(m)
 		if ok && forms[index] == "" && !m.GetShortened() {
 			return "full" // an edit that no decision speaks of has brought it back
@@ -170,7 +184,7 @@ func (v *contextView) in() error {
 }
 
 // shown is a table of a context's messages.
-func (s *sheet) shown(title string, width textWidth, messages []*pb.ContextMessage, form func(*pb.ContextMessage) string) error {
+func (s *sheet) shown(title string, width textWidth, f factor, messages []*pb.ContextMessage, form func(*pb.ContextMessage) string) error {
 	if err := s.title(title); err != nil {
 		return err
 	}
@@ -184,7 +198,7 @@ func (s *sheet) shown(title string, width textWidth, messages []*pb.ContextMessa
 	rows := make([][]string, len(messages))
 	for i, m := range messages {
 		rows[i] = []string{
-			name(m), kindOf(m), terminal.Number(int64(m.GetTokens())), s.bar(int64(m.GetTokens()), heaviest, s.width/10, " "), shownAs(m, form(m)),
+			name(m), kindOf(m), f.tokens(int64(m.GetTokens())), s.bar(int64(m.GetTokens()), heaviest, s.width/10, " "), shownAs(m, form(m)),
 			width.excerpt(s, m.GetParts()),
 		}[:len(list.columns)]
 	}
@@ -278,7 +292,7 @@ func (v *contextView) out() error {
 			because = why(d.GetReason())
 		}
 		return []string{
-			span(d.GetFirstIndex(), d.GetLastIndex()), word(d.GetKind()), terminal.Number(d.GetTokensBefore()), terminal.Number(d.GetTokensAfter()),
+			span(d.GetFirstIndex(), d.GetLastIndex()), word(d.GetKind()), v.factor.tokens(d.GetTokensBefore()), v.factor.tokens(d.GetTokensAfter()),
 			together(" ", d.GetSummaryId(), d.GetEditId(), v.handlesOf(d)), because,
 		}
 	})

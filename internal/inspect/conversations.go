@@ -11,12 +11,13 @@ import (
 // ConversationsCommand is `sidecar conversations`.
 type ConversationsCommand struct {
 	Sidecar
-	Actor string `help:"Only those that serve this actor."`
-	Agent string `help:"Only those of this agent."`
-	Limit int    `help:"The most conversations to list; 0 lists all."`
+	Actor  string `help:"Only those that serve this actor."`
+	Agent  string `help:"Only those of this agent."`
+	Latest bool   `help:"Those that changed last first, instead of by id."`
+	Limit  int    `help:"The most conversations to list; 0 lists all."`
 }
 
-// Run lists the conversations, page by page.
+// Run lists the conversations: page by page, or, by their last change, once all are known.
 func (c *ConversationsCommand) Run(ctx context.Context, env *Env) error {
 	return c.run(env, func(s *session) error {
 		list := &table{sheet: s.out, columns: []column{
@@ -24,6 +25,16 @@ func (c *ConversationsCommand) Run(ctx context.Context, env *Env) error {
 			{title: "start", right: true}, {title: "updated (UTC)"}, {title: "title"},
 		}}
 		request := &pb.ListConversationsRequest{PageSize: pageSize, ActorId: c.Actor, AgentId: c.Agent}
+		if c.Latest {
+			found, err := s.newestFirst(ctx, request)
+			if err != nil {
+				return err
+			}
+			if c.Limit > 0 {
+				found = found[:min(len(found), c.Limit)]
+			}
+			return show(list, found, conversationRow)
+		}
 		return pages(&request.PageToken, c.Limit, func(room int) (next string, n int, err error) {
 			reply, err := s.record.ListConversations(ctx, request)
 			if err != nil {

@@ -16,7 +16,7 @@ import (
 // EventsCommand is `sidecar events`.
 type EventsCommand struct {
 	Sidecar
-	Conversation string `arg:"" help:"The conversation's id."`
+	Conversation string `arg:"" help:"The conversation's id, or @latest for the one that changed last."`
 	Follow       bool   `short:"f" help:"Go on with what happens from now on, until Ctrl-C. Without it the command ends when no event has come for half a second."`
 	Since        string `help:"Go on behind the event that had this resume token; by default from the oldest that is kept, 7 days." placeholder:"TOKEN"`
 	Limit        int    `help:"The most events to show; 0 shows all."`
@@ -32,7 +32,7 @@ const toBegin = 4 * quiet
 func (c *EventsCommand) Run(ctx context.Context, env *Env) error {
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	return c.run(env, func(s *session) error {
+	return c.runIn(ctx, env, &c.Conversation, func(s *session) error {
 		list, left, token := eventTable(s.out), c.Limit, c.Since
 		patience := quiet
 		if c.Follow {

@@ -13,7 +13,7 @@ import (
 type ExpandCommand struct {
 	Sidecar
 	textWidth
-	Conversation string   `arg:"" help:"The conversation's id."`
+	Conversation string   `arg:"" help:"The conversation's id, or @latest for the one that changed last."`
 	Target       Target   `arg:"" help:"The message's index or id, or the summary's id, such as s7. An id that looks like one of the others: id:ID."`
 	Chars        *Stretch `help:"Only these characters of its text: A:B, A: or :B, counted from 0, without B." xor:"stretch" placeholder:"A:B"`
 	Lines        *Stretch `help:"Only these lines." xor:"stretch" placeholder:"A:B"`
@@ -34,7 +34,7 @@ func (c *ExpandCommand) ranged() bool { return c.Chars != nil || c.Lines != nil 
 
 // Run prints the original: as it is into a file or pipe, without what must not reach a terminal on one.
 func (c *ExpandCommand) Run(ctx context.Context, env *Env) error {
-	return c.run(env, func(s *session) error {
+	return c.runIn(ctx, env, &c.Conversation, func(s *session) error {
 		e := &expansion{printing: printing{session: s}, width: c.textWidth, counted: "--chars", list: &table{sheet: s.out, columns: c.column([]column{
 			{title: "#", right: true}, {title: "message", most: 20}, {title: "tokens", right: true},
 		})}}

@@ -14,7 +14,7 @@ import (
 type ExplainCommand struct {
 	Sidecar
 	textWidth
-	Conversation string `arg:"" help:"The conversation's id."`
+	Conversation string `arg:"" help:"The conversation's id, or @latest for the one that changed last."`
 	Message      Target `arg:"" help:"The message's index or id. An id that looks like an index: id:ID."`
 }
 
@@ -28,7 +28,7 @@ func (c *ExplainCommand) Validate() error {
 
 // Run reads all that the sidecar tells of a message and puts it in order.
 func (c *ExplainCommand) Run(ctx context.Context, env *Env) error {
-	return c.run(env, func(s *session) error {
+	return c.runIn(ctx, env, &c.Conversation, func(s *session) error {
 		l := &life{sheet: s.out, textWidth: c.textWidth, conversation: c.Conversation}
 		index, err := s.find(ctx, c.Conversation, &c.Message)
 		if err != nil {

@@ -15,21 +15,22 @@ type manifestView struct {
 
 func (v *manifestView) print(conversation string) error {
 	m := v.reply.GetManifest()
-	for _, f := range []field{
+	f := factor(m.GetFactor())
+	for _, line := range []field{
 		{"conversation", fmt.Sprintf("%s, turn %d, build %s at %s UTC", conversation, m.GetTurn(), m.GetId(), moment(m.GetCreateTime()))},
 		{"asked for", together(", ", word(m.GetFormat()), m.GetModel())},
 		{"context", v.share(m.GetTotalTokens(), m.GetBudgetTokens())},
-		{"counted by", fmt.Sprintf("%s, factor %.2f", m.GetCounter(), m.GetFactor())},
+		{"counted by", f.counter(m.GetCounter())},
 		{"on record", fmt.Sprintf("%s and %s then; the window started at message %d",
 			count(int(m.GetMessageCount()), "message"), count(int(m.GetEditSeq()), "edit"), m.GetWindowStartIndex())},
 		{"policy", m.GetPolicyHash()},
 		{"SHA-256", fmt.Sprintf("%s, by renderer %d", m.GetContentSha256(), m.GetRendererVersion())},
 	} {
-		if err := v.field(f.label, labelWidth, f.value); err != nil {
+		if err := v.field(line.label, labelWidth, line.value); err != nil {
 			return err
 		}
 	}
-	if err := v.shown("In", v.textWidth, v.reply.GetMessages(), func(*pb.ContextMessage) string { return "" }); err != nil {
+	if err := v.shown("In", v.textWidth, f, v.reply.GetMessages(), func(*pb.ContextMessage) string { return "" }); err != nil {
 		return err
 	}
 	return v.missing()

@@ -14,7 +14,7 @@ import (
 type MessagesCommand struct {
 	Sidecar
 	textWidth
-	Conversation string   `arg:"" help:"The conversation's id."`
+	Conversation string   `arg:"" help:"The conversation's id, or @latest for the one that changed last."`
 	Current      bool     `help:"Show messages as the view has them, with summaries and without what was removed or taken back, instead of as they were appended."`
 	From         int32    `help:"The first index."`
 	To           *int32   `help:"One past the last index."`
@@ -29,7 +29,7 @@ var roles = map[string]pb.Role{
 
 // Run lists the messages, page by page.
 func (c *MessagesCommand) Run(ctx context.Context, env *Env) error {
-	return c.run(env, func(s *session) error {
+	return c.runIn(ctx, env, &c.Conversation, func(s *session) error {
 		reply, err := s.record.GetConversation(ctx, &pb.GetConversationRequest{ConversationId: c.Conversation})
 		if err != nil {
 			return err

@@ -12,7 +12,7 @@ import (
 // RetrieveCommand is `sidecar retrieve`.
 type RetrieveCommand struct {
 	Sidecar
-	Conversation string   `arg:"" help:"The conversation's id."`
+	Conversation string   `arg:"" help:"The conversation's id, or @latest for the one that changed last."`
 	Content      string   `arg:"" optional:"" help:"The content's handle, such as c12-k3v9q2mz. Without it, --search looks through all contents of the conversation."`
 	Search       []string `short:"s" help:"Print the passages that answer this instead: a word, a phrase or a question. May be repeated." sep:"none" placeholder:"TERM"`
 	Passages     int32    `help:"With --search: the most passages; 0 leaves it to the sidecar."`
@@ -54,7 +54,7 @@ func (c *RetrieveCommand) part() *pb.ContentRange {
 
 // Run prints the content: as it is into a file or pipe, without what must not reach a terminal on one.
 func (c *RetrieveCommand) Run(ctx context.Context, env *Env) error {
-	return c.run(env, func(s *session) error {
+	return c.runIn(ctx, env, &c.Conversation, func(s *session) error {
 		switch {
 		case c.Content == "":
 			return c.searchAll(ctx, s)

@@ -12,14 +12,14 @@ import (
 // SourcesCommand is `sidecar sources`.
 type SourcesCommand struct {
 	Sidecar
-	Conversation string `arg:"" help:"The conversation's id."`
+	Conversation string `arg:"" help:"The conversation's id, or @latest for the one that changed last."`
 	OfRun        string `name:"run" help:"Only contents of this run."`
 	Limit        int    `help:"The most sources to list; 0 lists all."`
 }
 
 // Run lists the contents that are kept outside of the view, those that are gone included, page by page.
 func (c *SourcesCommand) Run(ctx context.Context, env *Env) error {
-	return c.run(env, func(s *session) error {
+	return c.runIn(ctx, env, &c.Conversation, func(s *session) error {
 		list := &table{sheet: s.out, columns: []column{
 			{title: "content", least: 13}, {title: "type", least: 8}, {title: "format", least: 10, most: 20}, {title: "bytes", right: true, least: 9},
 			{title: "messages", least: 8, most: 12}, {title: "stored (UTC)", least: len(dayAndTime)}, {title: "where from"},

@@ -14,26 +14,16 @@ import (
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
 )
 
-// File is a policy as it is written down: that of each conversation, and how
-// long the results of single tools live.
+// File is a policy as it is written down: that of each conversation, and those
+// of single tools, in the order of the file.
 type File struct {
 	Conversation *pb.Policy
-	Tools        map[string]*pb.Expiration
+	Tools        []*pb.ActionPolicy
 }
 
-// Load returns the policy of conversations that ships under a name, or else
-// that a file holds. A file may say nothing of single tools here: that is for
-// action policies, which a policy does not hold.
-func Load(nameOrFile string) (*pb.Policy, error) {
-	file, err := Read(nameOrFile, refusedInAny)
-	if err != nil {
-		return nil, err
-	}
-	if len(file.Tools) > 0 {
-		return nil, fmt.Errorf("policies: %s: what is said of single tools belongs into action policies", nameOrFile)
-	}
-	return file.Conversation, nil
-}
+// Load returns the policy that ships under a name, or else that a file holds,
+// for a server.
+func Load(nameOrFile string) (*File, error) { return Read(nameOrFile, refusedInAny) }
 
 // refusedInAny says why a field has no place in any policy.
 func refusedInAny(field string) string {
@@ -83,20 +73,31 @@ func source(nameOrFile string) ([]byte, error) {
 }
 
 func (r *reader) read(n *yaml.Node) *File {
-	file := &File{Conversation: &pb.Policy{}, Tools: map[string]*pb.Expiration{}}
+	file := &File{Conversation: &pb.Policy{}}
 	r.pairs(n, func(key, value *yaml.Node) {
 		switch key.Value {
 		case "conversation":
 			r.message(value, file.Conversation)
 		case "tools":
-			r.pairs(value, func(tool, value *yaml.Node) {
-				e := &pb.Expiration{}
-				r.message(value, e)
-				file.Tools[tool.Value] = e
-			})
+			r.pairs(value, func(tool, value *yaml.Node) { file.Tools = append(file.Tools, r.tool(tool.Value, value)) })
 		default:
 			r.fault(key, "unknown key %q", key.Value)
 		}
 	})
 	return file
+}
+
+// tool reads what is said of a tool: the settings of its results' expiration,
+// and beside them citations.
+func (r *reader) tool(name string, n *yaml.Node) *pb.ActionPolicy {
+	p := &pb.ActionPolicy{Key: &pb.ActionPolicy_ToolName{ToolName: name}, Expiration: &pb.Expiration{}}
+	r.pairs(n, func(key, value *yaml.Node) {
+		if key.Value == "citations" {
+			p.Citations = &pb.ActionCitations{}
+			r.message(value, p.Citations)
+			return
+		}
+		r.key(key, value, p.Expiration)
+	})
+	return p
 }

@@ -32,8 +32,12 @@ func TestLoad_AllThatShip_LoadAndStandInTheDocs(t *testing.T) {
 		t.Errorf("%s ship", got)
 	}
 	for _, name := range Names() {
-		p, err := Load(name)
-		if err != nil || p.GetPruning() == nil || p.GetCompaction().GetStrategy() == 0 {
+		file, err := Load(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := file.Conversation
+		if p.GetPruning() == nil || p.GetCompaction().GetStrategy() == 0 {
 			t.Errorf("%s: %v, %v: a policy that ships leaves neither pruning nor compaction to the server", name, err, p)
 		}
 		if text := Text(name); text == "" || !strings.Contains(string(page), "```yaml\n"+text+"```") {
@@ -41,7 +45,7 @@ func TestLoad_AllThatShip_LoadAndStandInTheDocs(t *testing.T) {
 		}
 	}
 	// What others are compared with is the same on a server that cites by itself.
-	if p, err := Load(None); err != nil || p.GetCitations() == nil || p.GetCitations().GetEnabled() {
+	if p, err := Load(None); err != nil || p.Conversation.GetCitations() == nil || p.Conversation.GetCitations().GetEnabled() {
 		t.Errorf("none leaves citations to the server: %v, %v", err, p)
 	}
 }
@@ -62,18 +66,18 @@ func TestLoad_File_IsReadUnlessItsNameShips(t *testing.T) {
 		t.Fatal(err)
 	}
 	byName, err := Load("none")
-	if err != nil || byName.GetPruning().Enabled == nil || byName.GetPruning().GetEnabled() {
+	if err != nil || byName.Conversation.GetPruning().Enabled == nil || byName.Conversation.GetPruning().GetEnabled() {
 		t.Errorf("%v, %v", byName, err)
 	}
 	byPath, err := Load("./none")
-	if err != nil || byPath.GetMaxWait().GetSeconds() != 1 || proto.Equal(byName, byPath) {
+	if err != nil || byPath.Conversation.GetMaxWait().GetSeconds() != 1 || proto.Equal(byName.Conversation, byPath.Conversation) {
 		t.Errorf("%v, %v", byPath, err)
 	}
 }
 
 func TestLoad_WhatHasNoPlaceInAPolicy_IsRefused(t *testing.T) {
 	for content, want := range map[string]string{
-		"tools: {bash: {turns: 1}}":                                                "belongs into action policies",
+		"tools: {bash: {preserve_original_content: false}}":                        "asked for by name",
 		"conversation: {expiration: {results: {source: explicit}}}":                "the sidecar says it",
 		"conversation: {expiration: {results: {preserve_original_content: true}}}": "asked for by name",
 	} {
@@ -81,7 +85,7 @@ func TestLoad_WhatHasNoPlaceInAPolicy_IsRefused(t *testing.T) {
 			t.Errorf("%s: %v", content, err)
 		}
 	}
-	if p, err := Load(write(t, "conversation: {ttl: 1h, fit: {context_window_tokens: 9}}")); err != nil || p.GetTtl().GetSeconds() != 3600 {
+	if p, err := Load(write(t, "conversation: {ttl: 1h, fit: {context_window_tokens: 9}}")); err != nil || p.Conversation.GetTtl().GetSeconds() != 3600 {
 		t.Errorf("%v, %v", p, err)
 	}
 }
@@ -117,6 +121,7 @@ func TestRead_Faults_AreRefusedByLine(t *testing.T) {
 		"tools: {bash: {turns: 99999999999}}":                        "must be a whole number",
 		"tools: {bash: {compact_prompt_id: [a]}}":                    "must be a plain value",
 		"tools: {bash: {turns: 1}, bash: {turns: 2}}":                "bash",
+		"tools:\n  bash:\n    citations: {enabled: perhaps}":         `policy.yaml:3: the key "enabled" must be true or false`,
 		"conversation: {compaction: {strategy: shorten}}":            "one of summarize, hierarchical, sliding_window",
 		"conversation: {": "policy.yaml: yaml:",
 		"conversation: {pruning: {erase_after: 1}, compaction: {fan_out: x}}": `"fan_out"`,

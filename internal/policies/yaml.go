@@ -49,18 +49,21 @@ func (r *reader) pairs(n *yaml.Node, do func(key, value *yaml.Node)) {
 
 // message reads a mapping into a message.
 func (r *reader) message(n *yaml.Node, m proto.Message) {
-	r.pairs(n, func(key, value *yaml.Node) {
-		field := m.ProtoReflect().Descriptor().Fields().ByTextName(key.Value)
-		if field == nil {
-			r.fault(key, "unknown key %q", key.Value)
-			return
-		}
-		if why := r.refused(string(field.FullName())); why != "" {
-			r.fault(key, "the key %q cannot be set here: %s", key.Value, why)
-			return
-		}
-		r.field(value, m.ProtoReflect(), field)
-	})
+	r.pairs(n, func(key, value *yaml.Node) { r.key(key, value, m) })
+}
+
+// key reads one key of a mapping into a message.
+func (r *reader) key(key, value *yaml.Node, m proto.Message) {
+	field := m.ProtoReflect().Descriptor().Fields().ByTextName(key.Value)
+	if field == nil {
+		r.fault(key, "unknown key %q", key.Value)
+		return
+	}
+	if why := r.refused(string(field.FullName())); why != "" {
+		r.fault(key, "the key %q cannot be set here: %s", key.Value, why)
+		return
+	}
+	r.field(value, m.ProtoReflect(), field)
 }
 
 func (r *reader) field(n *yaml.Node, m protoreflect.Message, field protoreflect.FieldDescriptor) {

@@ -74,7 +74,11 @@ func read(name string) (*policy, error) {
 	if err != nil {
 		return nil, fmt.Errorf("replay: %w", err)
 	}
-	return &policy{name: name, conversation: file.Conversation, tools: file.Tools}, nil
+	p := &policy{name: name, conversation: file.Conversation, tools: map[string]*pb.Expiration{}}
+	for _, tool := range file.Tools {
+		p.tools[tool.GetToolName()] = tool.GetExpiration()
+	}
+	return p, nil
 }
 
 // cites says whether the policy itself switches citations on.
@@ -125,6 +129,8 @@ func notHere(field string) string {
 		return "the conversations are read back at the end"
 	case "palimpsest.v1.Expiration.preserve_original_content", "palimpsest.v1.PruningPolicy.erase_after":
 		return "everything is read back at the end"
+	case "palimpsest.v1.ActionCitations.enabled", "palimpsest.v1.ActionCitations.threshold_chars":
+		return "it is a server's own file that says it of tools"
 	case "palimpsest.v1.Expiration.source":
 		return "the sidecar says it"
 	default:

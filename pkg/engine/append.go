@@ -250,7 +250,7 @@ func (a *appending) resolve(ctx context.Context, head *Head, info *Info) error {
 		return err
 	}
 	a.policies, a.policy = c.policies, info.Policy.Or(a.engine.defaults).Expiration.Results
-	r := resolver{policies: a.policies, policy: a.policy, calls: foresee(head, a.request.Messages)}
+	r := resolver{policies: a.policies, tools: a.engine.tools, policy: a.policy, calls: foresee(head, a.request.Messages)}
 	for i := range a.request.Messages {
 		var override *conversation.ExpirationOverride
 		if a.request.Extras != nil {
@@ -265,7 +265,8 @@ func (a *appending) resolve(ctx context.Context, head *Head, info *Info) error {
 // resolver knows what is configured of how long things live.
 type resolver struct {
 	policies expiry.Policies
-	policy   conversation.Expiration // the conversation's
+	tools    map[string]conversation.ActionPolicy // the server's
+	policy   conversation.Expiration              // the conversation's
 	calls    foreseen
 }
 
@@ -280,7 +281,8 @@ func (r *resolver) resolve(m *conversation.Message, override *conversation.Expir
 		if t == nil {
 			continue
 		}
-		o := expiry.Origin{Explicit: given, Actions: t.Actions, Tool: r.calls.toolOf(t), Override: override, Policy: r.policy}
+		tool := r.calls.toolOf(t)
+		o := expiry.Origin{Explicit: given, Actions: t.Actions, Tool: tool, Server: r.tools[tool], Override: override, Policy: r.policy}
 		if t.Expiration != nil {
 			o.Explicit = append([]conversation.Expiration{*t.Expiration}, given...)
 		}

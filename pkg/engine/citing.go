@@ -123,7 +123,7 @@ func (a *appending) citable(r *recognition, at blockAt, policy conversation.Cita
 
 // threshold is from how many characters on a part is cited, and whether it ever is: action policies say so before the conversation's.
 func (a *appending) threshold(m *conversation.Message, p *conversation.Part, tool string, policy conversation.CitationsPolicy) (int, bool) {
-	o := expiry.Origin{Actions: m.Actions, Tool: tool}
+	o := expiry.Origin{Actions: m.Actions, Tool: tool, Server: a.engine.tools[tool]}
 	if p.Result != nil && len(p.Result.Actions) > 0 {
 		o.Actions = p.Result.Actions
 	}

@@ -28,6 +28,8 @@ type Options struct {
 	Defaults conversation.Policy
 	// Models are the profiles of well known models. What is put in a namespace comes before them.
 	Models map[string]conversation.ModelProfile
+	// Tools says of single tools, by name, what their action policies do not. Their keys are not looked at.
+	Tools map[string]conversation.ActionPolicy
 	// CacheBytes bounds the memory of warm windows; 0 keeps none.
 	CacheBytes int64
 	// ContentCacheBytes bounds the memory of contents and messages that are ready to be searched; 0 keeps none.
@@ -47,6 +49,7 @@ type Engine struct {
 	ids        func() conversation.ID
 	defaults   conversation.Policy
 	models     map[string]conversation.ModelProfile
+	tools      map[string]conversation.ActionPolicy
 	onError    func(error)
 	locks      *keyLocks
 	windows    *windowCache
@@ -72,6 +75,7 @@ func New(o Options) *Engine {
 		ids:        o.IDs,
 		defaults:   o.Defaults,
 		models:     o.Models,
+		tools:      o.Tools,
 		onError:    o.OnError,
 		locks:      newKeyLocks(),
 		windows:    newWindowCache(o.CacheBytes, o.Clock),
@@ -229,35 +233,6 @@ type TokenReport struct {
 	Counter                        string
 	Factor                         float64
 	Estimated                      bool
-}
-
-// Break says what changed the leading blocks. The numbers are those of the API.
-type Break int8
-
-// What can break a prefix.
-const (
-	BreakNone Break = iota
-	BreakFirstBuild
-	BreakWindowMoved
-	BreakEdited
-	BreakOtherCoordinates
-	BreakTailReplaced
-	BreakPinned
-	BreakExpired
-	BreakRetention
-	BreakExpanded
-	BreakPruned
-	BreakSummarised
-	BreakRewound
-)
-
-// PrefixReport compares a context with the previous build's in the same format.
-type PrefixReport struct {
-	StableBlocks      int32
-	StableTokens      int64
-	PreviousBlocks    int32
-	FixedInputChanged bool
-	BrokenBy          Break
 }
 
 // Conversation is a conversation without its messages.

@@ -138,3 +138,32 @@ func breakOf(e *conversation.Edit) Break {
 		return BreakEdited
 	}
 }
+
+// Break says what changed the leading blocks. The numbers are those of the API.
+type Break int8
+
+// What can break a prefix.
+const (
+	BreakNone Break = iota
+	BreakFirstBuild
+	BreakWindowMoved
+	BreakEdited
+	BreakOtherCoordinates
+	BreakTailReplaced
+	BreakPinned
+	BreakExpired
+	BreakRetention
+	BreakExpanded
+	BreakPruned
+	BreakSummarised
+	BreakRewound
+)
+
+// PrefixReport compares a context with the previous build's in the same format.
+type PrefixReport struct {
+	StableBlocks      int32
+	StableTokens      int64
+	PreviousBlocks    int32
+	FixedInputChanged bool
+	BrokenBy          Break
+}

@@ -14,7 +14,7 @@ func (o *Origin) Citing(policies Policies) conversation.ActionCitations {
 		out = sooner(out, c)
 	}
 	if out == (conversation.ActionCitations{}) {
-		out = policies.citing(conversation.ActionKey{ToolName: o.Tool})
+		out = o.tool(policies).Citations
 	}
 	return out
 }

@@ -15,6 +15,8 @@ type Origin struct {
 	Explicit []conversation.Expiration // what the result says, then what its message says
 	Actions  []conversation.ActionRef
 	Tool     string // empty for words
+	// Server is what the server says of the tool, below its action policy.
+	Server   conversation.ActionPolicy
 	Override *conversation.ExpirationOverride
 	// Policy is the conversation's, if it counts for this: it helps to choose among several actions. What it says is not stored.
 	Policy conversation.Expiration
@@ -62,7 +64,7 @@ func merged(levels ...conversation.Expiration) conversation.Expiration {
 
 // configured is what action policies say.
 func (o *Origin) configured(policies Policies) conversation.Expiration {
-	tool := policies.tool(o.Tool).Expiration
+	tool := o.tool(policies).Expiration
 	tool.Source = conversation.SourceTool
 	var found []conversation.Expiration
 	for _, a := range o.Actions {
@@ -95,11 +97,15 @@ func (p Policies) of(a conversation.ActionRef) (agent, action conversation.Actio
 	return agent, action, used || general
 }
 
-func (p Policies) tool(name string) conversation.ActionPolicy {
-	if name == "" {
+// tool is the tool's policy, and below it what the server says of the tool.
+func (o *Origin) tool(policies Policies) conversation.ActionPolicy {
+	if o.Tool == "" {
 		return conversation.ActionPolicy{}
 	}
-	return p[conversation.ActionKey{ToolName: name}]
+	p := policies[conversation.ActionKey{ToolName: o.Tool}]
+	p.Expiration = merged(p.Expiration, o.Server.Expiration)
+	p.Citations = cmp.Or(p.Citations, o.Server.Citations)
+	return p
 }
 
 // prompt is the prompt of an action, alone: as its agent uses it, else in general.
@@ -120,9 +126,9 @@ func (o *Origin) prompt(policies Policies) conversation.Expiration {
 			return e
 		}
 	}
-	tool := policies.tool(o.Tool)
+	tool := o.tool(policies)
 	return conversation.Expiration{
-		CompactPromptID: cmp.Or(tool.Expiration.CompactPromptID, tool.DefaultPromptID), Source: conversation.SourceTool,
+		CompactPromptID: cmp.Or(tool.Expiration.CompactPromptID, tool.DefaultPromptID, o.Server.Expiration.CompactPromptID), Source: conversation.SourceTool,
 	}
 }
 

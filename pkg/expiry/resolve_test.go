@@ -214,3 +214,29 @@ func TestOrigin_Resolve_SeveralActions(t *testing.T) {
 		}
 	}
 }
+
+// TestOrigin_Resolve_TheServersTools stand below what is put for the tool, field by field.
+func TestOrigin_Resolve_TheServersTools(t *testing.T) {
+	turns := func(n int32) *int32 { return &n }
+	server := conversation.ActionPolicy{Expiration: conversation.Expiration{Turns: turns(2), Mode: conversation.ExpirationCompact, CompactPromptID: "logs"}}
+	put := expiry.Policies{{ToolName: "read"}: {Expiration: conversation.Expiration{Turns: turns(7)}}}
+	for name, c := range map[string]struct {
+		policies expiry.Policies
+		origin   expiry.Origin
+		turns    int32
+		source   conversation.ExpirationSource
+	}{
+		"alone":        {nil, expiry.Origin{Tool: "read", Server: server}, 2, conversation.SourceTool},
+		"half is put":  {put, expiry.Origin{Tool: "read", Server: server}, 7, conversation.SourceTool},
+		"said itself":  {put, expiry.Origin{Tool: "read", Server: server, Explicit: []conversation.Expiration{{Turns: turns(9)}}}, 9, conversation.SourceExplicit},
+		"of an action": {expiry.Policies{{ActionID: "a"}: {Expiration: conversation.Expiration{Turns: turns(4)}}}, expiry.Origin{Tool: "read", Server: server, Actions: []conversation.ActionRef{{ActionID: "a"}}}, 4, conversation.SourceAction},
+	} {
+		e := c.origin.Resolve(c.policies)
+		if e == nil || *e.Turns != c.turns || e.Source != c.source || e.Mode != conversation.ExpirationCompact || e.CompactPromptID != "logs" {
+			t.Errorf("%s: %+v", name, e)
+		}
+	}
+	if e := (&expiry.Origin{Tool: "other"}).Resolve(put); e != nil {
+		t.Errorf("%+v", e)
+	}
+}

@@ -2,7 +2,6 @@ package bolt
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"syscall"
@@ -36,8 +35,8 @@ func plain(err error) error {
 		is   error
 		says string
 	}{
-		{fs.ErrPermission, "this user may not read and write there"},
-		{syscall.EROFS, "the file system is read-only"},
+		{fs.ErrPermission, "this user may not read and write there: change the owner or the mode of the folder and the file"},
+		{syscall.EROFS, "the file system is read-only: mount it for writing"},
 		{syscall.ENOTDIR, "what should be a folder is a file"},
 		{fs.ErrNotExist, "the folder does not exist"},
 		{syscall.ENOSPC, "the disk is full"},
@@ -46,11 +45,23 @@ func plain(err error) error {
 		{berrors.ErrVersionMismatch, "it was written by another version of bbolt"},
 	} {
 		if errors.Is(err, known.is) {
-			return fmt.Errorf("%s: %w", known.says, err)
+			return &worded{known.says, err}
 		}
 	}
 	return err
 }
+
+// worded is a sentence in the place of a cause, whose own text says the path again, or the name of a temporary file.
+type worded struct {
+	says  string
+	cause error
+}
+
+// Error is the sentence.
+func (r *worded) Error() string { return r.says }
+
+// Unwrap returns the cause.
+func (r *worded) Unwrap() error { return r.cause }
 
 const notOurs = "it is a file of another program, or both of its meta pages are damaged; " + wayOut
 

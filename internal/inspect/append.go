@@ -1,0 +1,88 @@
+package inspect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/terminal"
+)
+
+// AppendCommand is `sidecar append`.
+type AppendCommand struct {
+	Sidecar
+	Conversation string   `arg:"" help:"The conversation's id, or @latest for the one that changed last. One that is not there begins."`
+	Text         string   `arg:"" optional:"" help:"What is said; - reads it from standard input."`
+	Role         string   `help:"Who says it: system, user, assistant or tool; user by default, and tool with --call-id." enum:",system,user,assistant,tool" default:""`
+	CallID       string   `name:"call-id" help:"The id of the call that the text is the result of." placeholder:"ID"`
+	Tag          []string `help:"A label; repeatable."`
+	File         string   `help:"File of messages in JSON instead of a text: one or several, each as {\"role\": \"user\", \"text\": \"...\"} or as protobuf maps the API's Message; - is standard input." placeholder:"FILE"`
+}
+
+// Help shows how it is used.
+func (c *AppendCommand) Help() string {
+	return `Examples:
+
+    sidecar append order-1881 "Where is my order?"
+    sidecar append order-1881 --role assistant "I will look."
+    echo '{"role": "assistant", "parts": [{"toolCall": {"callId": "1", "name": "find", "argumentsJson": "{}"}}]}' |
+      sidecar append order-1881 --file -
+    find_order 1881 | sidecar append order-1881 --call-id 1 -`
+}
+
+// Validate refuses what does not go together.
+func (c *AppendCommand) Validate() error {
+	switch {
+	case (c.Text == "") == (c.File == ""):
+		return errors.New("say what to append: a text, or with --file messages in JSON")
+	case c.File != "" && (c.Role != "" || c.CallID != "" || len(c.Tag) > 0):
+		return errors.New("--role, --call-id and --tag are for a text: a message in JSON says them itself")
+	case (c.Role == "tool") != (c.CallID != "") && c.Role != "":
+		return errors.New("--call-id is for --role tool, and that needs it: a result answers a call")
+	default:
+		return nil
+	}
+}
+
+// Run appends, all or nothing.
+func (c *AppendCommand) Run(ctx context.Context, env *Env) error {
+	messages, err := c.messages(env)
+	if err != nil {
+		return err
+	}
+	return c.runIn(ctx, env, &c.Conversation, func(s *session) error {
+		r := &pb.BatchAppendMessagesRequest{ConversationId: c.Conversation}
+		for _, m := range messages {
+			r.Items = append(r.Items, &pb.BatchAppendItem{Message: m})
+		}
+		reply, err := s.loop.BatchAppendMessages(ctx, r)
+		if err != nil {
+			return err
+		}
+		if s.out.json {
+			return s.out.object(reply)
+		}
+		for _, receipt := range reply.GetReceipts() {
+			err = errors.Join(err, s.out.say(fmt.Sprintf("message %d of %s: %s tokens, turn %d",
+				receipt.GetIndex(), c.Conversation, terminal.Number(int64(receipt.GetTokenCount())), receipt.GetTurnAdded())))
+		}
+		return err
+	})
+}
+
+func (c *AppendCommand) messages(env *Env) ([]*pb.Message, error) {
+	if c.File != "" {
+		return env.messages(c.File)
+	}
+	text, err := env.text(c.Text)
+	m := &pb.Message{Role: pb.Role_ROLE_USER, Tags: c.Tag, Parts: []*pb.Part{{Content: &pb.Part_Text{Text: text}}}}
+	if c.Role != "" {
+		m.Role = roles[c.Role]
+	}
+	if c.CallID != "" {
+		m.Role = pb.Role_ROLE_TOOL
+		m.Parts = []*pb.Part{{Content: &pb.Part_ToolResult{ToolResult: &pb.ToolResult{CallId: c.CallID, Output: &pb.ToolResult_Text{Text: text}}}}}
+	}
+	return []*pb.Message{m}, err
+}

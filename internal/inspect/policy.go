@@ -1,0 +1,219 @@
+package inspect
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"google.golang.org/protobuf/encoding/protojson"
+
+	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+)
+
+// PolicyCommand is `sidecar policy`: how long the results of tools and actions live.
+type PolicyCommand struct {
+	Put    PolicyPutCommand    `cmd:"" help:"Create an action policy, or replace it whole."`
+	Get    PolicyGetCommand    `cmd:"" help:"Show an action policy."`
+	List   PolicyListCommand   `cmd:"" help:"List the action policies."`
+	Delete PolicyDeleteCommand `cmd:"" help:"Delete an action policy. What was appended keeps the settings that it got."`
+}
+
+// PolicyPutCommand is `sidecar policy put`.
+type PolicyPutCommand struct {
+	Sidecar
+	Tool        string `help:"The policy is for a tool." xor:"key" required:"" placeholder:"NAME"`
+	Action      string `help:"The policy is for an action." xor:"key" required:"" placeholder:"ID"`
+	AgentAction string `help:"The policy is for an action as one agent uses it." xor:"key" required:"" placeholder:"ID"`
+	File        string `help:"File with the whole policy, as protobuf maps the API's ActionPolicy to JSON; - is standard input." xor:"key" required:"" placeholder:"FILE"`
+	Turns       *int32 `help:"How many turns results are shown in full after their own."`
+	Mode        string `help:"What happens to them then: none, remove or compact." enum:",none,remove,compact" default:""`
+	CompactMode string `help:"How they are compacted: first-chars or summary." enum:",first-chars,summary" default:""`
+	Length      *int32 `help:"How many characters compaction leaves, or a summary aims at."`
+	Prompt      string `help:"The prompt for summaries." placeholder:"ID"`
+}
+
+// Help shows how it is used.
+func (c *PolicyPutCommand) Help() string {
+	return `Examples:
+
+    sidecar policy put --tool read_page --turns 2 --mode compact --length 300
+    echo '{"toolName": "search", "expiration": {"turns": 1, "mode": "EXPIRATION_MODE_REMOVE"}}' | sidecar policy put --file -`
+}
+
+var (
+	expirationModes = map[string]pb.ExpirationMode{
+		"none": pb.ExpirationMode_EXPIRATION_MODE_NONE, "remove": pb.ExpirationMode_EXPIRATION_MODE_REMOVE, "compact": pb.ExpirationMode_EXPIRATION_MODE_COMPACT,
+	}
+	compactModes = map[string]pb.CompactMode{
+		"first-chars": pb.CompactMode_COMPACT_MODE_FIRST_N_CHARS, "summary": pb.CompactMode_COMPACT_MODE_AI_SUMMARY,
+	}
+)
+
+// Validate refuses what does not go together.
+func (c *PolicyPutCommand) Validate() error {
+	if c.File != "" && (c.Turns != nil || c.Mode != "" || c.CompactMode != "" || c.Length != nil || c.Prompt != "") {
+		return errors.New("--file holds the whole policy: not together with --turns, --mode, --compact-mode, --length or --prompt")
+	}
+	return nil
+}
+
+// Run puts the policy, and shows it as it is stored.
+func (c *PolicyPutCommand) Run(ctx context.Context, env *Env) error {
+	policy, err := c.policy(env)
+	if err != nil {
+		return err
+	}
+	return c.run(env, func(s *session) error {
+		reply, err := s.policies.PutActionPolicy(ctx, &pb.PutActionPolicyRequest{Policy: policy})
+		if err != nil {
+			return err
+		}
+		return show(policyTable(s.out), []*pb.ActionPolicy{reply.GetPolicy()}, policyRow)
+	})
+}
+
+func (c *PolicyPutCommand) policy(env *Env) (*pb.ActionPolicy, error) {
+	p := &pb.ActionPolicy{}
+	if c.File != "" {
+		raw, err := env.read(c.File)
+		if err != nil {
+			return nil, err
+		}
+		if err := jsonFault(protojson.Unmarshal(raw, p)); err != nil {
+			return nil, fmt.Errorf("%s is no action policy: %w", source(c.File), err)
+		}
+		return p, nil
+	}
+	p.Expiration = &pb.Expiration{
+		Turns: c.Turns, Mode: expirationModes[c.Mode], CompactMode: compactModes[c.CompactMode], CompactLength: c.Length, CompactPromptId: c.Prompt,
+	}
+	switch {
+	case c.Tool != "":
+		p.Key = &pb.ActionPolicy_ToolName{ToolName: c.Tool}
+	case c.Action != "":
+		p.Key = &pb.ActionPolicy_ActionId{ActionId: c.Action}
+	default:
+		p.Key = &pb.ActionPolicy_AgentActionId{AgentActionId: c.AgentAction}
+	}
+	return p, nil
+}
+
+// PolicyGetCommand is `sidecar policy get`.
+type PolicyGetCommand struct {
+	Sidecar
+	Tool        string `help:"The policy of a tool." xor:"key" required:"" placeholder:"NAME"`
+	Action      string `help:"The policy of an action." xor:"key" required:"" placeholder:"ID"`
+	AgentAction string `help:"The policy of an action as one agent uses it." xor:"key" required:"" placeholder:"ID"`
+}
+
+// Run shows the policy.
+func (c *PolicyGetCommand) Run(ctx context.Context, env *Env) error {
+	r := &pb.GetActionPolicyRequest{}
+	switch {
+	case c.Tool != "":
+		r.Key = &pb.GetActionPolicyRequest_ToolName{ToolName: c.Tool}
+	case c.Action != "":
+		r.Key = &pb.GetActionPolicyRequest_ActionId{ActionId: c.Action}
+	default:
+		r.Key = &pb.GetActionPolicyRequest_AgentActionId{AgentActionId: c.AgentAction}
+	}
+	return c.run(env, func(s *session) error {
+		reply, err := s.policies.GetActionPolicy(ctx, r)
+		if err != nil {
+			return err
+		}
+		return show(policyTable(s.out), []*pb.ActionPolicy{reply.GetPolicy()}, policyRow)
+	})
+}
+
+// PolicyListCommand is `sidecar policy list`.
+type PolicyListCommand struct {
+	Sidecar
+}
+
+// Run lists the policies, page by page.
+func (c *PolicyListCommand) Run(ctx context.Context, env *Env) error {
+	return c.run(env, func(s *session) error {
+		list, request := policyTable(s.out), &pb.ListActionPoliciesRequest{PageSize: pageSize}
+		return pages(&request.PageToken, 0, func(int) (string, int, error) {
+			reply, err := s.policies.ListActionPolicies(ctx, request)
+			if err != nil {
+				return "", 0, err
+			}
+			return reply.GetNextPageToken(), len(reply.GetPolicies()), show(list, reply.GetPolicies(), policyRow)
+		})
+	})
+}
+
+// PolicyDeleteCommand is `sidecar policy delete`.
+type PolicyDeleteCommand struct {
+	Sidecar
+	Tool        string `help:"The policy of a tool." xor:"key" required:"" placeholder:"NAME"`
+	Action      string `help:"The policy of an action." xor:"key" required:"" placeholder:"ID"`
+	AgentAction string `help:"The policy of an action as one agent uses it." xor:"key" required:"" placeholder:"ID"`
+}
+
+// Run deletes the policy.
+func (c *PolicyDeleteCommand) Run(ctx context.Context, env *Env) error {
+	r := &pb.DeleteActionPolicyRequest{}
+	switch {
+	case c.Tool != "":
+		r.Key = &pb.DeleteActionPolicyRequest_ToolName{ToolName: c.Tool}
+	case c.Action != "":
+		r.Key = &pb.DeleteActionPolicyRequest_ActionId{ActionId: c.Action}
+	default:
+		r.Key = &pb.DeleteActionPolicyRequest_AgentActionId{AgentActionId: c.AgentAction}
+	}
+	return c.run(env, func(s *session) error {
+		reply, err := s.policies.DeleteActionPolicy(ctx, r)
+		if err != nil {
+			return err
+		}
+		return s.done(reply, fmt.Sprintf("The policy of %s is deleted.", cmp.Or(c.Tool, c.Action, c.AgentAction)))
+	})
+}
+
+func policyTable(s *sheet) *table {
+	return &table{sheet: s, columns: []column{
+		{title: "for", least: 12}, {title: "name", least: 20}, {title: "turns", right: true}, {title: "then", least: 7}, {title: "how", least: 13}, {title: "cited", least: 8}, {title: "prompt"},
+	}}
+}
+
+func policyRow(p *pb.ActionPolicy) []string {
+	kind, name := "tool", p.GetToolName()
+	switch key := p.GetKey().(type) {
+	case *pb.ActionPolicy_ActionId:
+		kind, name = "action", key.ActionId
+	case *pb.ActionPolicy_AgentActionId:
+		kind, name = "agent action", key.AgentActionId
+	}
+	e, turns, how := p.GetExpiration(), "", []string(nil)
+	if e != nil && e.Turns != nil {
+		turns = fmt.Sprint(e.GetTurns())
+	}
+	if e.GetCompactMode() != pb.CompactMode_COMPACT_MODE_UNSPECIFIED {
+		how = append(how, word(e.GetCompactMode()))
+	}
+	if e != nil && e.CompactLength != nil {
+		how = append(how, fmt.Sprintf("to %d", e.GetCompactLength()))
+	}
+	then := ""
+	if e.GetMode() != pb.ExpirationMode_EXPIRATION_MODE_UNSPECIFIED {
+		then = word(e.GetMode())
+	}
+	return []string{kind, name, turns, then, strings.Join(how, " "), citedWords(p.GetCitations()), cmp.Or(e.GetCompactPromptId(), p.GetDefaultCompactPromptId())}
+}
+
+// citedWords says which results are cited; nothing where the conversation says it.
+func citedWords(c *pb.ActionCitations) string {
+	words := ""
+	if c != nil && c.Enabled != nil {
+		words = map[bool]string{true: "yes", false: "no"}[c.GetEnabled()]
+	}
+	if c != nil && c.ThresholdChars != nil {
+		words = together(" ", words, fmt.Sprintf("over %d", c.GetThresholdChars()))
+	}
+	return words
+}

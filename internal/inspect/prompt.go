@@ -1,0 +1,127 @@
+package inspect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"google.golang.org/protobuf/proto"
+
+	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+)
+
+// PromptCommand is `sidecar prompt`: what models are told that write summaries.
+type PromptCommand struct {
+	Put    PromptPutCommand    `cmd:"" help:"Create a prompt, or replace it whole."`
+	Get    PromptGetCommand    `cmd:"" help:"Print a prompt's template."`
+	List   PromptListCommand   `cmd:"" help:"List the prompts."`
+	Delete PromptDeleteCommand `cmd:"" help:"Delete a prompt."`
+}
+
+// PromptPutCommand is `sidecar prompt put`.
+type PromptPutCommand struct {
+	Sidecar
+	ID              string   `arg:"" name:"id" help:"The prompt's id; default is used where nothing names one."`
+	Template        string   `arg:"" help:"What the model is told, with {{content}} in it once; - reads it from standard input."`
+	Model           []string `help:"A model to ask, as provider/model; repeatable, in order. The server's models by default."`
+	MaxOutputTokens int32    `help:"The most tokens a model may answer with; 0 takes what the target length needs."`
+}
+
+// Help shows how it is used.
+func (c *PromptPutCommand) Help() string {
+	return `Examples:
+
+    sidecar prompt put logs 'Keep errors, in at most {{target_length}} characters, as JSON with "summary". The log: {{content}}'
+    sidecar prompt put logs - --model openai/gpt-5-mini < logs.prompt`
+}
+
+// Run puts the prompt.
+func (c *PromptPutCommand) Run(ctx context.Context, env *Env) error {
+	template, err := env.text(c.Template)
+	if err != nil {
+		return err
+	}
+	return c.run(env, func(s *session) error {
+		reply, err := s.policies.PutPrompt(ctx, &pb.PutPromptRequest{Prompt: &pb.Prompt{
+			Id: c.ID, Template: template, Models: c.Model, MaxOutputTokens: c.MaxOutputTokens,
+		}})
+		if err != nil {
+			return err
+		}
+		return show(promptTable(s.out), []*pb.Prompt{reply.GetPrompt()}, promptRow)
+	})
+}
+
+// PromptGetCommand is `sidecar prompt get`.
+type PromptGetCommand struct {
+	Sidecar
+	ID string `arg:"" name:"id" help:"The prompt's id."`
+}
+
+// Run prints the template: as it is into a file or pipe, without what must not reach a terminal on one.
+func (c *PromptGetCommand) Run(ctx context.Context, env *Env) error {
+	return c.run(env, func(s *session) error {
+		reply, err := s.policies.GetPrompt(ctx, &pb.GetPromptRequest{Id: c.ID})
+		if err != nil {
+			return err
+		}
+		if s.out.json {
+			return s.out.object(reply.GetPrompt())
+		}
+		p := &printing{session: s}
+		return errors.Join(p.text(reply.GetPrompt().GetTemplate()), p.end())
+	})
+}
+
+// PromptListCommand is `sidecar prompt list`.
+type PromptListCommand struct {
+	Sidecar
+}
+
+// Run lists the prompts, page by page.
+func (c *PromptListCommand) Run(ctx context.Context, env *Env) error {
+	return c.run(env, func(s *session) error {
+		list, request := promptTable(s.out), &pb.ListPromptsRequest{PageSize: pageSize}
+		return pages(&request.PageToken, 0, func(int) (string, int, error) {
+			reply, err := s.policies.ListPrompts(ctx, request)
+			if err != nil {
+				return "", 0, err
+			}
+			return reply.GetNextPageToken(), len(reply.GetPrompts()), show(list, reply.GetPrompts(), promptRow)
+		})
+	})
+}
+
+// PromptDeleteCommand is `sidecar prompt delete`.
+type PromptDeleteCommand struct {
+	Sidecar
+	ID string `arg:"" name:"id" help:"The prompt's id."`
+}
+
+// Run deletes the prompt.
+func (c *PromptDeleteCommand) Run(ctx context.Context, env *Env) error {
+	return c.run(env, func(s *session) error {
+		reply, err := s.policies.DeletePrompt(ctx, &pb.DeletePromptRequest{Id: c.ID})
+		if err != nil {
+			return err
+		}
+		return s.done(reply, fmt.Sprintf("The prompt %s is deleted.", c.ID))
+	})
+}
+
+// done prints an answer: as JSON, or what it means in a sentence.
+func (s *session) done(reply proto.Message, sentence string) error {
+	if s.out.json {
+		return s.out.object(reply)
+	}
+	return s.out.say(sentence)
+}
+
+func promptTable(s *sheet) *table {
+	return &table{sheet: s, columns: []column{{title: "id", least: 12}, {title: "version", right: true}, {title: "models", least: 12}, {title: "template"}}}
+}
+
+func promptRow(p *pb.Prompt) []string {
+	return []string{p.GetId(), fmt.Sprint(p.GetVersion()), strings.Join(p.GetModels(), ", "), p.GetTemplate()}
+}
