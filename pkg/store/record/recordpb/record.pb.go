@@ -4084,7 +4084,7 @@ type Step struct {
 	Own           *Range                 `protobuf:"bytes,2,opt,name=own,proto3" json:"own,omitempty"`
 	Level         int32                  `protobuf:"varint,3,opt,name=level,proto3" json:"level,omitempty"`
 	Children      []int64                `protobuf:"varint,4,rep,packed,name=children,proto3" json:"children,omitempty"`
-	Steps         []int32                `protobuf:"varint,5,rep,packed,name=steps,proto3" json:"steps,omitempty"`
+	Steps         []int64                `protobuf:"varint,5,rep,packed,name=steps,proto3" json:"steps,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -4147,7 +4147,7 @@ func (x *Step) GetChildren() []int64 {
 	return nil
 }
 
-func (x *Step) GetSteps() []int32 {
+func (x *Step) GetSteps() []int64 {
 	if x != nil {
 		return x.Steps
 	}
@@ -4218,7 +4218,7 @@ func (x *DraftText) GetFacts() *Facts {
 // What is stored beside a summary's text for the summary that will take it up.
 type Facts struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Body          int32                  `protobuf:"varint,1,opt,name=body,proto3" json:"body,omitempty"`
+	Body          int64                  `protobuf:"varint,1,opt,name=body,proto3" json:"body,omitempty"`
 	Facts         []*Fact                `protobuf:"bytes,2,rep,name=facts,proto3" json:"facts,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -4254,7 +4254,7 @@ func (*Facts) Descriptor() ([]byte, []int) {
 	return file_recordpb_record_proto_rawDescGZIP(), []int{47}
 }
 
-func (x *Facts) GetBody() int32 {
+func (x *Facts) GetBody() int64 {
 	if x != nil {
 		return x.Body
 	}
@@ -5416,13 +5416,13 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\x03own\x18\x02 \x01(\v2\x1b.palimpsest.record.v1.RangeR\x03own\x12\x14\n" +
 	"\x05level\x18\x03 \x01(\x05R\x05level\x12\x1a\n" +
 	"\bchildren\x18\x04 \x03(\x03R\bchildren\x12\x14\n" +
-	"\x05steps\x18\x05 \x03(\x05R\x05steps\"h\n" +
+	"\x05steps\x18\x05 \x03(\x03R\x05steps\"h\n" +
 	"\tDraftText\x12\x12\n" +
 	"\x04text\x18\x01 \x01(\fR\x04text\x12\x14\n" +
 	"\x05model\x18\x02 \x01(\tR\x05model\x121\n" +
 	"\x05facts\x18\x03 \x01(\v2\x1b.palimpsest.record.v1.FactsR\x05facts\"M\n" +
 	"\x05Facts\x12\x12\n" +
-	"\x04body\x18\x01 \x01(\x05R\x04body\x120\n" +
+	"\x04body\x18\x01 \x01(\x03R\x04body\x120\n" +
 	"\x05facts\x18\x02 \x03(\v2\x1a.palimpsest.record.v1.FactR\x05facts\"T\n" +
 	"\x04Fact\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\x05R\x04kind\x12\x12\n" +
