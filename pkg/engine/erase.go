@@ -103,7 +103,7 @@ func (d *deciding) erase(index int32, positions []int32) {
 		d.erased.messages[index] = copied
 	}
 	for _, p := range positions {
-		d.eraseContents(conversation.Contents(copied.Parts[p : p+1]))
+		d.eraseParts(copied.Parts[p : p+1])
 	}
 	d.eraseEdits(index, positions)
 	d.markSummaries(index)
@@ -118,8 +118,15 @@ func (d *deciding) markSummaries(index int32) {
 	}
 }
 
-func (d *deciding) eraseContents(contents []*conversation.Content) {
-	for _, c := range contents {
+// eraseParts leaves of parts what is known of them: what is unknown may tell what is erased.
+func (d *deciding) eraseParts(parts []conversation.Part) {
+	for i := range parts {
+		parts[i].Unknown = ""
+		if parts[i].Result != nil {
+			parts[i].Result.Unknown = ""
+		}
+	}
+	for _, c := range conversation.Contents(parts) {
 		switch {
 		case c.Erased != nil || c.Bytes() == 0:
 			continue
@@ -153,7 +160,7 @@ func (d *deciding) eraseEdits(index int32, positions []int32) {
 					d.gone = append(d.gone, cited.ContentID)
 				}
 				shown := []conversation.Part{d.copyEdit(e).Parts[p].Shown}
-				d.eraseContents(conversation.Contents(shown))
+				d.eraseParts(shown)
 				d.copyEdit(e).Parts[p].Shown = shown[0]
 			}
 		}
@@ -221,7 +228,8 @@ func (d *deciding) eraseApart(ctx context.Context) error {
 			}
 		}
 		if d.waitsToBeErased(x.Index) {
-			left = append(left, record.Erasure{Index: x.Index, Turn: d.turn + 1})
+			x.Turn = d.turn + 1
+			left = append(left, x)
 		}
 	}
 	d.erasures = left

@@ -2,7 +2,9 @@
 //
 // The codec writes and reads this format by hand, because every append pays for it twice; a test holds it to the generated
 // code. Rules of change: a number, once used, keeps its meaning and its type for ever; fields are only added; a reader
-// skips what it does not know. Fields at their zero value are not written, and fields are written in order of their numbers,
+// skips what it does not know, and whoever rewrites a record writes that again, behind what is known. For it, new fields go
+// to the messages that keep it: a record itself, Call, Part, ToolResult, Summary, Expiration, the policies, the entries of lists
+// in slots. All other messages inside of records are closed. Fields at their zero value are not written, and fields are written in order of their numbers,
 // so that equal records have equal bytes.
 //
 // Numbers of the domain (roles, kinds, levels, reasons, formats) are those of package conversation, as int32. Ids are 16
