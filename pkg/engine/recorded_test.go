@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
 	"github.com/palimpsest-context/palimpsest/pkg/store/bolt"
@@ -64,7 +66,7 @@ func TestEngine_RecordedFile_BuildsTheSameBytes(t *testing.T) {
 		}
 		fmt.Fprintf(&said, "%s %s %x\n", id, what, sha256.Sum256(told))
 	}
-	b.tellCatalogue(t, note)
+	b.wantCatalogue(t)
 	for _, id := range []string{"long", "erased", "pruned", "cited", "due"} {
 		b.tellRecorded(t, id, note)
 	}
@@ -83,17 +85,28 @@ func TestEngine_RecordedFile_BuildsTheSameBytes(t *testing.T) {
 	}
 }
 
-func (b *bench) tellCatalogue(t *testing.T, note func(id, what string, v any)) {
+func (b *bench) wantCatalogue(t *testing.T) {
 	t.Helper()
 	profiles, _, err1 := b.ModelProfiles(ctx, "default", "", 10)
 	policies, _, err2 := b.ActionPolicies(ctx, "default", "", 10)
 	prompts, _, err3 := b.Prompts(ctx, "default", "", 10)
-	if err := errors.Join(err1, err2, err3); err != nil || len(profiles) == 0 || len(policies) < 2 || len(prompts) == 0 {
-		t.Fatal(err, profiles, policies, prompts)
+	if err := errors.Join(err1, err2, err3); err != nil {
+		t.Fatal(err)
 	}
-	note("catalogue", "profiles", profiles)
-	note("catalogue", "policies", policies)
-	note("catalogue", "prompts", prompts)
+	removed := conversation.Expiration{Turns: ptr(int32(3)), Mode: conversation.ExpirationRemove, PreserveOriginal: ptr(false)}
+	want := []any{
+		[]conversation.ModelProfile{{
+			Model: "m", ContextWindowTokens: ptr(int32(9000)), ReservedOutputTokens: ptr(int32(500)), Factor: ptr(1.25), InputPrice: ptr(3.0), CacheReadPrice: ptr(0.3),
+		}},
+		[]conversation.ActionPolicy{
+			{Key: conversation.ActionKey{AgentActionID: "a"}, Expiration: removed},
+			{Key: conversation.ActionKey{ToolName: "search"}, Expiration: *compacted(2, 40), DefaultPromptID: "brief"},
+		},
+		[]conversation.Prompt{{ID: "brief", Version: 2, Template: "Say <b>very briefly</b>: {{content}}", Models: []string{"m/x"}, MaxOutput: 400}},
+	}
+	if diff := cmp.Diff(want, []any{profiles, policies, prompts}); diff != "" {
+		t.Error(diff)
+	}
 }
 
 // tellRecorded notes what a conversation builds, as it was and as it goes on.
@@ -106,12 +119,12 @@ func (b *bench) tellRecorded(t *testing.T, id string, note func(id, what string,
 	for _, m := range manifests {
 		r, err := b.Manifest(ctx, keyOf(id), m.Seq, conversation.FormatUnspecified)
 		if err == nil { // one that showed what was erased since builds no more
-			note(id, fmt.Sprint("manifest ", m.Seq), []any{r.SHA256, m})
+			note(id, fmt.Sprint("manifest ", m.Seq), r.SHA256)
 		}
 	}
 	for _, src := range b.listed(t, id) {
 		whole, kind := b.whole(id, src.ContentID)
-		note(id, "content "+src.ContentID, []any{src, whole, kind})
+		note(id, "content "+src.ContentID, []any{whole, kind})
 	}
 	for i, budget := range []int32{1500, 4000, 1200, 3000} {
 		b.append(t, id, answer(words(500)), user(fmt.Sprint("and ", i)))
@@ -121,7 +134,7 @@ func (b *bench) tellRecorded(t *testing.T, id string, note func(id, what string,
 		if id == "long" && i == 1 && !strings.Contains(string(r.MessagesJSON), gist) {
 			t.Error("the draft that was ready is not published")
 		}
-		note(id, fmt.Sprint("build of ", budget), []any{string(r.MessagesJSON), r.SHA256, r.Tokens, r.Manifest})
+		note(id, fmt.Sprint("build of ", budget), []any{string(r.MessagesJSON), r.SHA256, r.Tokens.Total})
 		if _, _, err := b.ReportUsage(ctx, keyOf(id), r.Manifest.Seq, "", engine.Usage{Input: int32(r.Tokens.Total) + 20, Output: 5}); err != nil {
 			t.Fatal(err)
 		}
