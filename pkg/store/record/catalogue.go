@@ -87,7 +87,9 @@ func writeActionPolicy(b []byte, p *conversation.ActionPolicy) []byte {
 	b = appendText(b, 2, p.Key.ActionID)
 	b = appendText(b, 3, p.Key.ToolName)
 	b = appendNested(b, 4, &p.Expiration, writeExpiration)
-	return appendText(b, 5, p.DefaultPromptID)
+	b = appendText(b, 5, p.DefaultPromptID)
+	b = appendSwitch(b, 6, p.Citations.On)
+	return appendSetting(b, 7, p.Citations.ThresholdChars)
 }
 
 func readActionPolicy(r *reader, p *conversation.ActionPolicy) {
@@ -103,6 +105,10 @@ func readActionPolicy(r *reader, p *conversation.ActionPolicy) {
 			nested(r, &p.Expiration, readExpiration)
 		case 5:
 			p.DefaultPromptID = r.text()
+		case 6:
+			p.Citations.On = toggle(r)
+		case 7:
+			p.Citations.ThresholdChars = setting[int32](r)
 		}
 	}
 }

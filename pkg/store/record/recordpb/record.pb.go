@@ -4830,14 +4830,16 @@ func (x *ModelProfile) GetOutputPrice() float64 {
 
 // What an operator says of an action's or a tool's results.
 type ActionPolicy struct {
-	state           protoimpl.MessageState `protogen:"open.v1"`
-	AgentActionId   string                 `protobuf:"bytes,1,opt,name=agent_action_id,json=agentActionId,proto3" json:"agent_action_id,omitempty"`
-	ActionId        string                 `protobuf:"bytes,2,opt,name=action_id,json=actionId,proto3" json:"action_id,omitempty"`
-	ToolName        string                 `protobuf:"bytes,3,opt,name=tool_name,json=toolName,proto3" json:"tool_name,omitempty"`
-	Expiration      *Expiration            `protobuf:"bytes,4,opt,name=expiration,proto3" json:"expiration,omitempty"`
-	DefaultPromptId string                 `protobuf:"bytes,5,opt,name=default_prompt_id,json=defaultPromptId,proto3" json:"default_prompt_id,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	state                  protoimpl.MessageState `protogen:"open.v1"`
+	AgentActionId          string                 `protobuf:"bytes,1,opt,name=agent_action_id,json=agentActionId,proto3" json:"agent_action_id,omitempty"`
+	ActionId               string                 `protobuf:"bytes,2,opt,name=action_id,json=actionId,proto3" json:"action_id,omitempty"`
+	ToolName               string                 `protobuf:"bytes,3,opt,name=tool_name,json=toolName,proto3" json:"tool_name,omitempty"`
+	Expiration             *Expiration            `protobuf:"bytes,4,opt,name=expiration,proto3" json:"expiration,omitempty"`
+	DefaultPromptId        string                 `protobuf:"bytes,5,opt,name=default_prompt_id,json=defaultPromptId,proto3" json:"default_prompt_id,omitempty"`
+	Citations              *bool                  `protobuf:"varint,6,opt,name=citations,proto3,oneof" json:"citations,omitempty"`
+	CitationThresholdChars *int32                 `protobuf:"varint,7,opt,name=citation_threshold_chars,json=citationThresholdChars,proto3,oneof" json:"citation_threshold_chars,omitempty"`
+	unknownFields          protoimpl.UnknownFields
+	sizeCache              protoimpl.SizeCache
 }
 
 func (x *ActionPolicy) Reset() {
@@ -4903,6 +4905,20 @@ func (x *ActionPolicy) GetDefaultPromptId() string {
 		return x.DefaultPromptId
 	}
 	return ""
+}
+
+func (x *ActionPolicy) GetCitations() bool {
+	if x != nil && x.Citations != nil {
+		return *x.Citations
+	}
+	return false
+}
+
+func (x *ActionPolicy) GetCitationThresholdChars() int32 {
+	if x != nil && x.CitationThresholdChars != nil {
+		return *x.CitationThresholdChars
+	}
+	return 0
 }
 
 // What asks a model to summarise.
@@ -5484,7 +5500,7 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\f_input_priceB\x13\n" +
 	"\x11_cache_read_priceB\x14\n" +
 	"\x12_cache_write_priceB\x0f\n" +
-	"\r_output_price\"\xde\x01\n" +
+	"\r_output_price\"\xeb\x02\n" +
 	"\fActionPolicy\x12&\n" +
 	"\x0fagent_action_id\x18\x01 \x01(\tR\ragentActionId\x12\x1b\n" +
 	"\taction_id\x18\x02 \x01(\tR\bactionId\x12\x1b\n" +
@@ -5492,7 +5508,12 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\n" +
 	"expiration\x18\x04 \x01(\v2 .palimpsest.record.v1.ExpirationR\n" +
 	"expiration\x12*\n" +
-	"\x11default_prompt_id\x18\x05 \x01(\tR\x0fdefaultPromptId\"\x85\x01\n" +
+	"\x11default_prompt_id\x18\x05 \x01(\tR\x0fdefaultPromptId\x12!\n" +
+	"\tcitations\x18\x06 \x01(\bH\x00R\tcitations\x88\x01\x01\x12=\n" +
+	"\x18citation_threshold_chars\x18\a \x01(\x05H\x01R\x16citationThresholdChars\x88\x01\x01B\f\n" +
+	"\n" +
+	"_citationsB\x1b\n" +
+	"\x19_citation_threshold_chars\"\x85\x01\n" +
 	"\x06Prompt\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\x05R\aversion\x12\x1a\n" +
@@ -5660,6 +5681,7 @@ func file_recordpb_record_proto_init() {
 	file_recordpb_record_proto_msgTypes[27].OneofWrappers = []any{}
 	file_recordpb_record_proto_msgTypes[29].OneofWrappers = []any{}
 	file_recordpb_record_proto_msgTypes[53].OneofWrappers = []any{}
+	file_recordpb_record_proto_msgTypes[54].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
