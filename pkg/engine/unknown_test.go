@@ -27,6 +27,7 @@ func TestEngine_UnknownFields_SurviveRewrites(t *testing.T) {
 	b.append(t, "c", user("go"), call("k"), resultLiving("k", words(50), dropped))
 	built := b.asked(t, "c", 5000, func(r *engine.BuildRequest) { r.Model = "m" })
 	b.writtenByNewer(t, "c")
+	b = lifeBench(s, nil) // nothing in memory
 
 	if _, _, err := b.ReportUsage(ctx, keyOf("c"), built.Manifest.Seq, "", engine.Usage{Input: 500, Output: 9}); err != nil {
 		t.Fatal(err)
