@@ -222,9 +222,7 @@ func (d *deciding) change(r *BuildRequest, report *conversation.Manifest, a *pro
 	for i := range c.Edits {
 		c.Edits[i].Commit = c.Head.Version
 	}
-	if err := d.changeErased(c); err != nil {
-		return nil, conversation.Manifest{}, err
-	}
+	d.changeErased(c)
 	d.changeAsked(c)
 	if err := d.changeReclaims(c); err != nil {
 		return nil, conversation.Manifest{}, err

@@ -281,7 +281,7 @@ func (d *deciding) isErased(m *conversation.Message, part int32) bool {
 }
 
 // changeErased adds what is erased to the build's change.
-func (d *deciding) changeErased(c *store.Change) error {
+func (d *deciding) changeErased(c *store.Change) {
 	for _, index := range slices.Sorted(maps.Keys(d.erased.messages)) {
 		c.ReplaceMessages = append(c.ReplaceMessages, *d.erased.messages[index])
 	}
@@ -294,7 +294,7 @@ func (d *deciding) changeErased(c *store.Change) error {
 	}
 	stored := d.window.slots[eraseSlot]
 	if !d.aging || stored == nil {
-		return nil
+		return
 	}
 	var value []byte
 	if len(d.erasures) > 0 {
@@ -303,7 +303,6 @@ func (d *deciding) changeErased(c *store.Change) error {
 	if !bytes.Equal(value, stored) {
 		c.Slots[eraseSlot] = value
 	}
-	return nil
 }
 
 // forgetErased makes everybody forget what was erased: the window, which is not kept warm, and who summarises.
