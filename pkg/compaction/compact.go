@@ -54,5 +54,6 @@ const AnnotationChars = 80
 func Replaced(r *conversation.ToolResult, text string) conversation.Part {
 	shown := *r
 	shown.Output, shown.Text, shown.Parts = conversation.OutputText, conversation.Content{Inline: text}, nil
+	shown.Unknown = "" // of the original
 	return conversation.Part{Kind: conversation.PartToolResult, Result: &shown}
 }

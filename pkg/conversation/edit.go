@@ -59,6 +59,9 @@ type Edit struct {
 	Said    string  // why, in the words of who asked for it, for EditRestore
 	Brought []int32 // messages of the range whose view it changes, for EditRestore; empty for all
 	Commit  uint64  // the version that the commit made
+
+	// Unknown is what a newer version wrote.
+	Unknown string
 }
 
 // PartEdit says what the view shows for one part: nothing if the kind of Shown is unspecified, because another part of the
@@ -85,6 +88,9 @@ type Summary struct {
 	Model    string // that wrote it, as provider/model; empty for an extract
 	Recorded int64  // tokens of the messages that it stands for, as they were appended
 	Erased   bool   // something that it stands for was erased since
+
+	// Unknown is what a newer version wrote.
+	Unknown string
 }
 
 // Covers says whether the summary stands for a message of its edit's range.

@@ -50,6 +50,9 @@ type Expiration struct {
 	PreserveOriginal *bool
 	// Source says where it comes from, once it is resolved.
 	Source ExpirationSource
+
+	// Unknown is what a newer version wrote.
+	Unknown string
 }
 
 // ExpirationOverride replaces what is set in it, field by field. Disable keeps everything as it is, and undoes nothing.

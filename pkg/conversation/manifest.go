@@ -89,4 +89,7 @@ type Manifest struct {
 	Revision        int64
 	Blocks          int32
 	UsageReported   bool // a usage report counted for it
+
+	// Unknown is what a newer version wrote.
+	Unknown string
 }

@@ -78,6 +78,9 @@ type Message struct {
 	Commit      uint64 // the version that the commit made: what events are ordered by
 	// Unit is 1 + the index of the first message of its unit; 0 in a record that was made before units were stored.
 	Unit int32
+
+	// Unknown is what a newer version wrote.
+	Unknown string
 }
 
 // UnitFirst is the index of the first message of the message's unit. It is not known of tool messages that were recorded before
@@ -129,6 +132,9 @@ type Part struct {
 	Variant   Variant
 	// Citation says what a shown text or result stands for, at level Cited; nil otherwise.
 	Citation *Citation
+
+	// Unknown is what a newer version wrote.
+	Unknown string
 }
 
 // Content is a run of text or bytes that is held in memory, or lies in the store's content chunks and is named by Ref, or was
@@ -230,6 +236,9 @@ type ToolResult struct {
 	Recalled *Recalled
 	// Source is what the caller says that the result came from; nil for most.
 	Source *ResultSource
+
+	// Unknown is what a newer version wrote.
+	Unknown string
 }
 
 // ResultPart is one piece of a result of several: media if Media is set, else text.

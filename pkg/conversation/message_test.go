@@ -66,7 +66,7 @@ func fullParts(t *testing.T) []conversation.Part {
 		{Kind: conversation.PartOpaque, Opaque: all.Opaque},
 	}
 	// What Kind names is one field of a part each: a new field needs a new kind here. These are beside it.
-	beside := []string{"Kind", "Tokens", "Estimated", "Retention", "Plugin", "Variant", "Citation"}
+	beside := []string{"Kind", "Tokens", "Estimated", "Retention", "Plugin", "Variant", "Citation", "Unknown"}
 	if fields := reflect.TypeFor[conversation.Part]().NumField(); fields != len(parts)+len(beside) {
 		t.Fatalf("a part has %d fields: a kind is missing in this test", fields)
 	}

@@ -20,6 +20,9 @@ type Policy struct {
 	Citations  CitationsPolicy
 	MaxWait    *time.Duration // for summarisers, in all of one build
 	TTL        *time.Duration // 0 switches it off
+
+	// Unknown is what a newer version wrote.
+	Unknown string
 }
 
 // ExpirationPolicy is expiry for a whole conversation.
@@ -72,6 +75,9 @@ type PruningPolicy struct {
 	ProtectedTools    *[]string // by name
 	ProtectedPrefixes *[]string // by the beginning of the name
 	EraseAfter        *time.Duration
+
+	// Unknown is what a newer version wrote.
+	Unknown string
 }
 
 // Strategy says how a view that outgrows its budget becomes smaller.
@@ -98,6 +104,9 @@ type CompactionPolicy struct {
 	SummaryTokens     *int32
 	PromptID          *string
 	CountReasoning    *bool
+
+	// Unknown is what a newer version wrote.
+	Unknown string
 }
 
 // CitationsPolicy says which results enter the view as a citation (behaviour §9).
@@ -107,6 +116,9 @@ type CitationsPolicy struct {
 	ReleaseOnEndRun *bool  // the originals of what a run's messages cite go when the run has ended
 	// RecallTools are tools that recall beside those that are told by their names: what they answer is never cited or searched.
 	RecallTools *[]string
+
+	// Unknown is what a newer version wrote.
+	Unknown string
 }
 
 // DefaultThresholdChars is the longest result that is shown in full, with citations on (behaviour §9).

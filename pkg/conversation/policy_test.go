@@ -16,12 +16,12 @@ import (
 )
 
 // settings visits every setting of a policy: pointers where a zero is a value, and others where it is not. The source of an
-// expiration is none: it says who set the rest.
+// expiration is none: it says who set the rest. Neither is what is unknown.
 func settings(v reflect.Value, visit func(path string, field reflect.Value)) {
 	for i := range v.NumField() {
 		name := v.Type().Field(i).Name
 		switch f := v.Field(i); {
-		case name == "Source":
+		case name == "Source", name == "Unknown":
 		case f.Kind() == reflect.Struct:
 			settings(f, func(path string, field reflect.Value) { visit(name+"."+path, field) })
 		default:

@@ -2,12 +2,12 @@ package engine
 
 import (
 	"bytes"
-	"encoding/json"
 	"slices"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/expiry"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
+	"github.com/palimpsest-context/palimpsest/pkg/store/record"
 )
 
 // askedSlot holds which summaries builds have wanted that are not made yet, and since when: each is waited for in a few turns, whoever builds
@@ -20,19 +20,12 @@ const maxAsked = 1024
 // maxSummaryDeferral is for how many turns something is shown in full because its summary is not there (behaviour §5).
 const maxSummaryDeferral = 3
 
-// askedSummary is something whose summary was first asked for in a turn.
-type askedSummary struct {
-	Index int32 `json:"i"`
-	Part  int32 `json:"p"`
-	Turn  int32 `json:"t"`
-}
-
-func parseAsked(value []byte) ([]askedSummary, error) {
+func parseAsked(value []byte) ([]record.AskedSummary, error) {
 	if value == nil {
 		return nil, nil
 	}
-	var list []askedSummary
-	if err := json.Unmarshal(value, &list); err != nil {
+	list, err := record.DecodeAskedSummaries(value)
+	if err != nil {
 		return nil, conversation.Errorf(conversation.CorruptRecord, "the stored list of summaries is damaged").Because(err)
 	}
 	return list, nil
@@ -42,7 +35,15 @@ func parseAsked(value []byte) ([]askedSummary, error) {
 func (d *deciding) wasAsked(x *expiry.Due) bool { return d.askedAt(x) >= 0 }
 
 func (d *deciding) askedAt(x *expiry.Due) int {
-	return slices.IndexFunc(d.wanted, func(a askedSummary) bool { return a.Index == x.Index && a.Part == x.Part })
+	return slices.IndexFunc(d.wanted, func(a record.AskedSummary) bool { return a.Index == x.Index && a.Part == x.Part })
+}
+
+// askedOf is what the list says of what is due.
+func (d *deciding) askedOf(x *expiry.Due) record.AskedSummary {
+	if at := d.askedAt(x); at >= 0 {
+		return d.wanted[at]
+	}
+	return record.AskedSummary{Index: x.Index, Part: x.Part, Turn: d.firstAsked(x)}
 }
 
 // firstAsked is the turn in which the summary of what is due was first asked for: this one, if no earlier build did.
@@ -63,14 +64,14 @@ func (d *deciding) late(x *expiry.Due) bool {
 }
 
 // changeAsked adds to the build's change whose summaries it leaves to later builds.
-func (d *deciding) changeAsked(c *store.Change) error {
+func (d *deciding) changeAsked(c *store.Change) {
 	if !d.expiring {
-		return nil
+		return
 	}
-	var list []askedSummary
+	var list []record.AskedSummary
 	for i := range d.foreseen {
 		if x := &d.foreseen[i]; len(list) < maxAsked {
-			list = append(list, askedSummary{Index: x.Index, Part: x.Part, Turn: d.firstAsked(x)})
+			list = append(list, d.askedOf(x))
 		}
 	}
 	stored := d.window.slots[askedSlot]
@@ -78,11 +79,9 @@ func (d *deciding) changeAsked(c *store.Change) error {
 		if stored != nil {
 			c.Slots[askedSlot] = nil
 		}
-		return nil
+		return
 	}
-	value, err := json.Marshal(list)
-	if err == nil && !bytes.Equal(value, stored) {
+	if value := record.EncodeAskedSummaries(list, stored); !bytes.Equal(value, stored) {
 		c.Slots[askedSlot] = value
 	}
-	return err
 }

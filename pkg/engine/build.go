@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -10,6 +9,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
+	"github.com/palimpsest-context/palimpsest/pkg/store/record"
 )
 
 // maxTurnsAhead is how far a build may jump (behaviour §3).
@@ -222,12 +222,8 @@ func (d *deciding) change(r *BuildRequest, report *conversation.Manifest, a *pro
 	for i := range c.Edits {
 		c.Edits[i].Commit = c.Head.Version
 	}
-	if err := d.changeErased(c); err != nil {
-		return nil, conversation.Manifest{}, err
-	}
-	if err := d.changeAsked(c); err != nil {
-		return nil, conversation.Manifest{}, err
-	}
+	d.changeErased(c)
+	d.changeAsked(c)
 	if err := d.changeReclaims(c); err != nil {
 		return nil, conversation.Manifest{}, err
 	}
@@ -268,8 +264,8 @@ func (d *deciding) changeFits(c *store.Change) (moved bool, err error) {
 	if ok && !moved && known.last(d.settings.budget) {
 		return false, nil
 	}
-	c.Slots[fitSlot], err = json.Marshal(known.with(d.settings.budget, d.out.window))
-	return moved, err
+	c.Slots[fitSlot] = record.EncodeFits(known.with(d.settings.budget, d.out.window), d.window.slots[fitSlot])
+	return moved, nil
 }
 
 // manifest holds the coordinates of the build; head is the one that it commits.

@@ -1,9 +1,7 @@
 package engine
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"strings"
 	"sync"
@@ -12,6 +10,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/expiry"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
+	"github.com/palimpsest-context/palimpsest/pkg/store/record"
 )
 
 // The prefixes of the slots of a namespace's own partition: what belongs to no conversation.
@@ -101,7 +100,7 @@ func (e *Engine) readCatalogue(ctx context.Context, namespace string, cached *ca
 // assembleCatalogue reads the other kinds too; whole is false if the namespace changed meanwhile.
 func (e *Engine) assembleCatalogue(ctx context.Context, key Key, snap *store.Snapshot) (c *catalogue, whole bool, err error) {
 	c = &catalogue{version: snap.Head.Version, policies: expiry.Policies{}}
-	if c.profiles, err = entries[conversation.ModelProfile](snap.Slots, profileSlot); err != nil {
+	if c.profiles, err = entries(snap.Slots, profileSlot, record.DecodeModelProfile); err != nil {
 		return nil, false, err
 	}
 	for _, prefix := range []string{policySlot, promptSlot} {
@@ -121,21 +120,21 @@ func (e *Engine) assembleCatalogue(ctx context.Context, key Key, snap *store.Sna
 
 func (c *catalogue) take(prefix string, slots map[string][]byte) (err error) {
 	if prefix == promptSlot {
-		c.prompts, err = entries[conversation.Prompt](slots, prefix)
+		c.prompts, err = entries(slots, prefix, record.DecodePrompt)
 		return err
 	}
-	policies, err := entries[conversation.ActionPolicy](slots, prefix)
+	policies, err := entries(slots, prefix, record.DecodeActionPolicy)
 	for _, p := range policies {
 		c.policies[p.Key] = p
 	}
 	return err
 }
 
-func entries[T any](slots map[string][]byte, prefix string) (map[string]T, error) {
+func entries[T any](slots map[string][]byte, prefix string, decode func([]byte) (T, error)) (map[string]T, error) {
 	out := make(map[string]T, len(slots))
 	for name, value := range slots {
-		var entry T
-		if err := json.Unmarshal(value, &entry); err != nil {
+		entry, err := decode(value)
+		if err != nil {
 			return nil, conversation.Errorf(conversation.CorruptRecord, "a stored entry of the catalogue is damaged").Because(err)
 		}
 		out[strings.TrimPrefix(name, prefix)] = entry
@@ -151,20 +150,6 @@ type catalogueChange struct {
 	// version of the new entry, for a retry to be told; nil for entries without one.
 	version *int32
 	absent  *conversation.Error // when there is nothing to remove
-}
-
-// put encodes a value as the new entry.
-func put[T any](value T) func([]byte) ([]byte, error) {
-	return func([]byte) ([]byte, error) { return encode(value) }
-}
-
-// encode writes an entry down. The letters of HTML stay as they are: escaped, a prompt would take several times its size.
-func encode(value any) ([]byte, error) {
-	var b bytes.Buffer
-	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false)
-	err := encoder.Encode(value)
-	return b.Bytes(), err
 }
 
 func remove([]byte) ([]byte, error) { return nil, nil }

@@ -246,7 +246,7 @@ func (a *appending) citeOne(c *store.Change, x *citedPart, now time.Time) error 
 		x.record.OfRun = !due.IsZero() // of a run that is over, a message keeps its original
 		c.Head.NextDue = earlier(c.Head.NextDue, due)
 	}
-	if err := slots.set(sourceSlot(x.number), x.record); err != nil {
+	if err := slots.set(sourceSlot(x.number), x.record.encode()); err != nil {
 		return err
 	}
 	c.Head.EditSeq++
@@ -264,7 +264,7 @@ func (c *citing) describe(message int32, run string, x *citedPart) *sourceRecord
 	kind := citations.KindOf("", x.text)
 	r := &sourceRecord{
 		Handle: newHandle(x.number, c.engine.ids()), Type: sourceType(citations.SourceType(x.tool, kind, x.text)),
-		URL: citations.SourceURL(kind, x.text, x.args), ContentType: kind.MediaType(), Kind: kind,
+		URL: citations.SourceURL(kind, x.text, x.args), ContentType: kind.MediaType(), Kind: int8(kind),
 		Bytes: int64(len(x.text)), Chars: int64(utf8.RuneCountInString(x.text)), SHA256: x.sum[:],
 		CitedBy: []int32{message}, Run: run, AtAppend: true, Message: message, Part: int32(x.part),
 	}
@@ -354,7 +354,7 @@ func mediaWeight(p *conversation.Part, s scale) int32 {
 func makeCitation(r *sourceRecord, head string, whole bool, expand string, count func(string) int) (string, *conversation.Citation) {
 	source := r.cited()
 	source.Expand = expand
-	made := citations.Make(source, r.Kind, head, whole, count)
+	made := citations.Make(source, citations.Kind(r.Kind), head, whole, count)
 	return made.Text, &conversation.Citation{
 		ContentID: r.Handle, SourceType: r.Type, SourceURL: r.URL, SourceTitle: r.Title, ContentType: r.ContentType, TotalBytes: r.Bytes, TotalChars: r.Chars,
 		Location: made.Location, ExcerptFrom: int32(made.ExcerptFrom), ExcerptEnd: int32(made.ExcerptEnd),
@@ -431,7 +431,7 @@ func (a *appending) noteRecalled(ctx context.Context, snap *store.Snapshot) erro
 			continue
 		}
 		r.cite(snap.Head.Messages + int32(i))
-		if err := slots.set(sourceSlot(n), r); err != nil {
+		if err := slots.set(sourceSlot(n), r.encode()); err != nil {
 			return err
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/compaction"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/expiry"
+	"github.com/palimpsest-context/palimpsest/pkg/store/record"
 )
 
 // deciding is one build on its way to what the model should see: the edits and the window that this attempt would commit.
@@ -31,15 +32,15 @@ type deciding struct {
 	waits        *waits
 	deferred     []conversation.Decision
 	degradations []Degradation
-	expiring     bool           // what is due was looked at
-	foreseen     []expiry.Due   // whose summaries later builds will want
-	wanted       []askedSummary // that earlier builds wanted, or were to want
-	erasures     []erasure      // that are left, if aging
+	expiring     bool                  // what is due was looked at
+	foreseen     []expiry.Due          // whose summaries later builds will want
+	wanted       []record.AskedSummary // that earlier builds wanted, or were to want
+	erasures     []record.Erasure      // that are left, if aging
 	erased       erasing
 	forget       [][32]byte           // contents that were erased
 	gone         []string             // handles of contents that were erased with their messages
 	contents     *slotChanges         // what that changes of contents; nil for nothing
-	reclaims     []reclaim            // pruned results that are to be erased
+	reclaims     []record.Reclaim     // pruned results that are to be erased
 	failures     []conversation.Event // compactions that were of no use
 	preparing    bool                 // a summary was begun in the background
 	inherited    bool                 // the window is new, and starts where a smaller budget's does

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
+	"github.com/palimpsest-context/palimpsest/pkg/store/record"
 )
 
 // A draft is prepared while the conversation goes on, by one process: whoever holds the lease. It lies in slots beside the head,
@@ -19,23 +19,15 @@ const draftSlot = slotPrefix + "draft"
 // draftTextSlot holds the text of a draft's step. It is read when the draft is published.
 func draftTextSlot(step int) string { return fmt.Sprintf("draft/%d", step) }
 
-// draftState says how far a draft is.
-type draftState string
-
+// How far a draft is.
 const (
-	draftPreparing draftState = "preparing" // until its lease ends
-	draftReady     draftState = "ready"
-	draftFailed    draftState = "failed" // and is not tried again for a while
+	draftPreparing = "preparing" // until its lease ends
+	draftReady     = "ready"
+	draftFailed    = "failed" // and is not tried again for a while
 )
 
 // draftRecord is what the slot holds.
-type draftRecord struct {
-	State  draftState `json:"state"`
-	Owner  string     `json:"owner,omitempty"`
-	Until  time.Time  `json:"until,omitzero"`
-	Reason string     `json:"reason,omitempty"` // of a failure; safe to show
-	plan
-}
+type draftRecord record.Draft
 
 func (w *window) draft() (r draftRecord, stored []byte, err error) {
 	stored = w.slots[draftSlot]
@@ -48,11 +40,14 @@ func parseDraft(stored []byte) (r draftRecord, err error) {
 	if stored == nil {
 		return r, nil
 	}
-	if err := json.Unmarshal(stored, &r); err != nil {
+	d, err := record.DecodeDraft(stored)
+	if err != nil {
 		return r, conversation.Errorf(conversation.CorruptRecord, "the stored draft is damaged").Because(err)
 	}
-	return r, nil
+	return draftRecord(d), nil
 }
+
+func (r *draftRecord) encode() []byte { return record.EncodeDraft((*record.Draft)(r)) }
 
 // leased says whether somebody is at work on the draft.
 func (r *draftRecord) leased(now time.Time) bool {
@@ -86,7 +81,7 @@ func (d *deciding) stands(p *plan, edits ...conversation.Edit) bool {
 				return false
 			}
 		}
-		if s.broken(p.EditSeq, edits) {
+		if broken(s, p.EditSeq, edits) {
 			return false
 		}
 	}
@@ -94,7 +89,7 @@ func (d *deciding) stands(p *plan, edits ...conversation.Edit) bool {
 }
 
 // broken says whether one of the edits since a sequence lets a step stand no more.
-func (s *step) broken(since int64, edits []conversation.Edit) bool {
+func broken(s *step, since int64, edits []conversation.Edit) bool {
 	return slices.ContainsFunc(edits, func(e conversation.Edit) bool {
 		return e.Seq > since && s.Range.Overlaps(e.Range) && breaksDraft(&e)
 	})
@@ -120,7 +115,7 @@ func (d *deciding) ready(ctx context.Context) (*draft, error) {
 	if err != nil || r.State != draftReady {
 		return nil, err
 	}
-	if !d.draftStands(&r.plan) {
+	if !d.draftStands(&r.Plan) {
 		return nil, nil
 	}
 	q := store.Query{Incarnation: d.window.head.Incarnation}
@@ -131,17 +126,17 @@ func (d *deciding) ready(ctx context.Context) (*draft, error) {
 	if err != nil {
 		return nil, failure(err)
 	}
-	out := &draft{plan: r.plan}
+	out := &draft{plan: r.Plan}
 	for i := range r.Steps {
-		var text written
 		value, ok := snap.Slots[draftTextSlot(i)]
 		if !ok {
 			return nil, nil // another build has just published it: the commit will find out
 		}
-		if err := json.Unmarshal(value, &text); err != nil {
+		text, err := record.DecodeDraftText(value)
+		if err != nil {
 			return nil, conversation.Errorf(conversation.CorruptRecord, "the stored draft is damaged").Because(err)
 		}
-		out.written = append(out.written, text)
+		out.written = append(out.written, written{Text: text.Text, Model: text.Model, known: text.Facts})
 		// What a summary leaves out and stands for is told of messages: some may lie before what the view shows.
 		if err := d.window.load(ctx, d.engine, r.Steps[i].Own); err != nil {
 			return nil, err
@@ -160,7 +155,7 @@ func (d *deciding) changeDraft(c *store.Change) error {
 	if len(d.erased.messages) > 0 { // what was begun a moment ago may hold it: it has to be seen, and dropped
 		c.ExpectSlots = map[string][]byte{draftSlot: stored}
 	}
-	if stored == nil || r.State == draftFailed || !d.published() && d.draftStands(&r.plan) {
+	if stored == nil || r.State == draftFailed || !d.published() && d.draftStands(&r.Plan) {
 		return nil
 	}
 	if err := d.window.dropDraft(c); err != nil || !d.waits.tried || !r.leased(d.now) {
@@ -168,8 +163,8 @@ func (d *deciding) changeDraft(c *store.Change) error {
 	}
 	// It did not come in time, so that an extract was published: the next build that overflows must not wait as long again.
 	late := draftRecord{State: draftFailed, Until: d.now.Add(failedFor), Reason: errNotReady.Error()}
-	c.Slots[draftSlot], err = json.Marshal(&late)
-	return err
+	c.Slots[draftSlot] = late.encode()
+	return nil
 }
 
 // draftState says how far the next summary is after the build's commit.
@@ -180,7 +175,7 @@ func (d *deciding) draftState() CompactionState {
 		return CompactionIdle
 	case d.preparing || r.leased(d.now):
 		return CompactionPreparing
-	case r.State == draftReady && d.draftStands(&r.plan):
+	case r.State == draftReady && d.draftStands(&r.Plan):
 		return CompactionReady
 	default:
 		return CompactionIdle

@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"encoding/json"
 	"maps"
 	"slices"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/expiry"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
+	"github.com/palimpsest-context/palimpsest/pkg/store/record"
 	"github.com/palimpsest-context/palimpsest/pkg/summarize"
 )
 
@@ -21,18 +21,12 @@ const eraseSlot = slotPrefix + "erase"
 // maxErasures is how many messages of a conversation may wait to be erased.
 const maxErasures = 2048
 
-// erasure is a message of which something is to be erased in a turn.
-type erasure struct {
-	Index int32 `json:"i"`
-	Turn  int32 `json:"t"`
-}
-
-func parseErasures(value []byte) ([]erasure, error) {
+func parseErasures(value []byte) ([]record.Erasure, error) {
 	if value == nil {
 		return nil, nil
 	}
-	var list []erasure
-	if err := json.Unmarshal(value, &list); err != nil {
+	list, err := record.DecodeErasures(value)
+	if err != nil {
 		return nil, conversation.Errorf(conversation.CorruptRecord, "the stored erasures are damaged").Because(err)
 	}
 	return list, nil
@@ -40,7 +34,7 @@ func parseErasures(value []byte) ([]erasure, error) {
 
 // scheduleErasures adds to an append what of its messages is to be erased, and when.
 func (e *Engine) scheduleErasures(ctx context.Context, key Key, c *store.Change) error {
-	fresh := make([]erasure, 0, len(c.Messages))
+	fresh := make([]record.Erasure, 0, len(c.Messages))
 	for i := range c.Messages {
 		fresh = append(fresh, erasuresOf(&c.Messages[i])...)
 	}
@@ -62,17 +56,16 @@ func (e *Engine) scheduleErasures(ctx context.Context, key Key, c *store.Change)
 	if len(list)+len(fresh) > maxErasures {
 		return conversation.Errorf(conversation.LimitExceeded, "at most %d messages of a conversation may wait to be erased", maxErasures)
 	}
-	value, err := json.Marshal(append(list, fresh...))
-	c.Slots = map[string][]byte{eraseSlot: value}
-	return err
+	c.Slots = map[string][]byte{eraseSlot: record.EncodeErasures(append(list, fresh...), stored)}
+	return nil
 }
 
 // erasuresOf is when something of a message is to be erased: once for each turn.
-func erasuresOf(m *conversation.Message) []erasure {
-	var out []erasure
+func erasuresOf(m *conversation.Message) []record.Erasure {
+	var out []record.Erasure
 	add := func(part int32, x *conversation.Expiration) {
 		turn, ok := expiry.EraseTurn(m, part, x)
-		if e := (erasure{Index: m.Index, Turn: turn}); ok && !m.Pinned && !slices.Contains(out, e) {
+		if e := (record.Erasure{Index: m.Index, Turn: turn}); ok && !m.Pinned && !slices.Contains(out, e) {
 			out = append(out, e)
 		}
 	}
@@ -110,7 +103,7 @@ func (d *deciding) erase(index int32, positions []int32) {
 		d.erased.messages[index] = copied
 	}
 	for _, p := range positions {
-		d.eraseContents(conversation.Contents(copied.Parts[p : p+1]))
+		d.eraseParts(copied.Parts[p : p+1])
 	}
 	d.eraseEdits(index, positions)
 	d.markSummaries(index)
@@ -125,8 +118,15 @@ func (d *deciding) markSummaries(index int32) {
 	}
 }
 
-func (d *deciding) eraseContents(contents []*conversation.Content) {
-	for _, c := range contents {
+// eraseParts leaves of parts what is known of them: what is unknown may tell what is erased.
+func (d *deciding) eraseParts(parts []conversation.Part) {
+	for i := range parts {
+		parts[i].Unknown = ""
+		if parts[i].Result != nil {
+			parts[i].Result.Unknown = ""
+		}
+	}
+	for _, c := range conversation.Contents(parts) {
 		switch {
 		case c.Erased != nil || c.Bytes() == 0:
 			continue
@@ -160,7 +160,7 @@ func (d *deciding) eraseEdits(index int32, positions []int32) {
 					d.gone = append(d.gone, cited.ContentID)
 				}
 				shown := []conversation.Part{d.copyEdit(e).Parts[p].Shown}
-				d.eraseContents(conversation.Contents(shown))
+				d.eraseParts(shown)
 				d.copyEdit(e).Parts[p].Shown = shown[0]
 			}
 		}
@@ -216,7 +216,7 @@ func (d *deciding) eraseApart(ctx context.Context) error {
 			shown[d.out.units[i].Items[j].Message.Index] = true
 		}
 	}
-	var left []erasure
+	var left []record.Erasure
 	for _, x := range d.erasures {
 		if x.Turn > d.turn {
 			left = append(left, x)
@@ -228,7 +228,8 @@ func (d *deciding) eraseApart(ctx context.Context) error {
 			}
 		}
 		if d.waitsToBeErased(x.Index) {
-			left = append(left, erasure{Index: x.Index, Turn: d.turn + 1})
+			x.Turn = d.turn + 1
+			left = append(left, x)
 		}
 	}
 	d.erasures = left
@@ -280,7 +281,7 @@ func (d *deciding) isErased(m *conversation.Message, part int32) bool {
 }
 
 // changeErased adds what is erased to the build's change.
-func (d *deciding) changeErased(c *store.Change) error {
+func (d *deciding) changeErased(c *store.Change) {
 	for _, index := range slices.Sorted(maps.Keys(d.erased.messages)) {
 		c.ReplaceMessages = append(c.ReplaceMessages, *d.erased.messages[index])
 	}
@@ -293,19 +294,15 @@ func (d *deciding) changeErased(c *store.Change) error {
 	}
 	stored := d.window.slots[eraseSlot]
 	if !d.aging || stored == nil {
-		return nil
+		return
 	}
 	var value []byte
 	if len(d.erasures) > 0 {
-		var err error
-		if value, err = json.Marshal(d.erasures); err != nil {
-			return err
-		}
+		value = record.EncodeErasures(d.erasures, stored)
 	}
 	if !bytes.Equal(value, stored) {
 		c.Slots[eraseSlot] = value
 	}
-	return nil
 }
 
 // forgetErased makes everybody forget what was erased: the window, which is not kept warm, and who summarises.

@@ -2,13 +2,13 @@ package engine
 
 import (
 	"context"
-	"encoding/json"
 	"maps"
 	"slices"
 
 	"github.com/palimpsest-context/palimpsest/pkg/compaction"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
+	"github.com/palimpsest-context/palimpsest/pkg/store/record"
 )
 
 // factsLeft are the facts of a summary over a range without those that only messages mentioned which this build erases: what was
@@ -56,15 +56,11 @@ func (d *deciding) eraseFactsOf(ctx context.Context, e *conversation.Edit, c *st
 	if k.Facts, err = d.factsLeft(ctx, e.Range, k.Facts); err != nil {
 		return err
 	}
-	stored, err := json.Marshal(&k)
-	if err != nil {
-		return err
-	}
 	if old := e.Summary.Facts.Ref; old != nil {
 		c.Release = append(c.Release, old.ID)
 	}
 	s := *e.Summary
-	s.Facts = conversation.Content{Inline: string(stored)}
+	s.Facts = conversation.Content{Inline: string(record.EncodeFacts(&k))}
 	e.Summary = &s
 	return nil
 }
@@ -84,7 +80,7 @@ func (d *deciding) knownOf(ctx context.Context, s *conversation.Summary) (known,
 	if err != nil || contents[0] == "" {
 		return k, err
 	}
-	if err := json.Unmarshal([]byte(contents[0]), &k); err != nil {
+	if k, err = record.DecodeFacts([]byte(contents[0])); err != nil {
 		return k, conversation.Errorf(conversation.CorruptRecord, "the facts of summary s%d are damaged", s.ID).Because(err)
 	}
 	return k, nil

@@ -74,7 +74,7 @@ func (x *expiring) run(ctx context.Context, name string) error {
 	}
 	r.End, r.Gone, r.Sources = r.due().UnixMilli(), true, nil
 	x.change.Head.NextDue = earlier(x.change.Head.NextDue, r.wakes())
-	return x.slots.set(name, r)
+	return x.slots.set(name, r.encode())
 }
 
 // sources lets go the contents of a run, as many as this commit may take.
@@ -121,7 +121,7 @@ func (x *expiring) source(ctx context.Context, number int64, r *sourceRecord) er
 	x.citeAgain(r)
 	x.engine.library.drop(x.change.Head.Incarnation, number)
 	r.Expired = true
-	return x.slots.set(sourceSlot(number), r)
+	return x.slots.set(sourceSlot(number), r.encode())
 }
 
 func (x *expiring) add(e conversation.Edit) {
@@ -319,5 +319,5 @@ func (d *deciding) expireOne(handle string) error {
 	d.engine.library.drop(d.window.head.Incarnation, n)
 	d.engine.library.dropMessage(d.window.head.Incarnation, r.Message)
 	r.Expired, r.SHA256 = true, nil
-	return d.contents.set(sourceSlot(n), r)
+	return d.contents.set(sourceSlot(n), r.encode())
 }

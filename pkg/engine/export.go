@@ -6,6 +6,7 @@ import (
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
+	"github.com/palimpsest-context/palimpsest/pkg/store/record"
 )
 
 // SourceChunkBytes is the size of every chunk of an exported content but the last.
@@ -123,11 +124,27 @@ func (x *exporting) edit(ctx context.Context, e *conversation.Edit) error {
 		if err != nil {
 			return err
 		}
+		if texts[1], err = exportedFacts(texts[1]); err != nil {
+			return err
+		}
 		s := *e.Summary
 		s.Text, s.Facts = conversation.Content{Inline: texts[0]}, conversation.Content{Inline: texts[1]}
 		out.Summary = &s
 	}
 	return x.give(Record{Edit: &out})
+}
+
+// exportedFacts are a summary's facts as JSON: exports are text.
+func exportedFacts(stored string) (string, error) {
+	if stored == "" {
+		return "", nil
+	}
+	k, err := record.DecodeFacts([]byte(stored))
+	if err != nil {
+		return "", damaged("what is stored beside a summary")
+	}
+	out, err := k.JSON()
+	return string(out), err
 }
 
 func (x *exporting) manifests(ctx context.Context) error {

@@ -1,10 +1,10 @@
 package engine
 
 import (
-	"encoding/json"
 	"slices"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/store/record"
 )
 
 const fitSlot = slotPrefix + "fit"
@@ -12,36 +12,22 @@ const fitSlot = slotPrefix + "fit"
 // maxFits is for how many budgets the start of the window is remembered (behaviour §8).
 const maxFits = 4
 
-// fit is the window in force for one budget.
-type fit struct {
-	Budget   int64              `json:"budget"`
-	Start    int32              `json:"start"` // below 0: it is to be found anew
-	Request  int32              `json:"anchor"`
-	Opening  int32              `json:"opening"`
-	Restored int64              `json:"restored,omitempty"`
-	Afresh   int64              `json:"afresh,omitempty"`
-	Cuts     []conversation.Cut `json:"cuts,omitempty"`
+// forgottenFit is what is left of a window that is to be found anew: the largest budget makes the summaries, so that budgets are remembered.
+func forgottenFit(f record.Fit) record.Fit {
+	f.Window = conversation.Window{Start: -1, Request: -1, Opening: -1}
+	return f
 }
-
-func (f *fit) window() conversation.Window {
-	return conversation.Window{
-		Start: f.Start, Request: f.Request, Opening: f.Opening, Restored: f.Restored, Afresh: f.Afresh, Cuts: f.Cuts,
-	}
-}
-
-// forgotten is what is left of a window that is to be found anew: the largest budget makes the summaries, so that budgets are remembered.
-func (f *fit) forgotten() fit { return fit{Budget: f.Budget, Start: -1, Request: -1, Opening: -1} }
 
 // fits are the windows of the budgets that were built for last, the least recent first.
-type fits []fit
+type fits []record.Fit
 
 func (w *window) fits() (fits, error) {
 	value, ok := w.slots[fitSlot]
 	if !ok {
 		return nil, nil
 	}
-	var f fits
-	if err := json.Unmarshal(value, &f); err != nil {
+	f, err := record.DecodeFits(value)
+	if err != nil {
 		return nil, conversation.Errorf(conversation.CorruptRecord, "the stored window is damaged").Because(err)
 	}
 	return f, nil
@@ -49,8 +35,8 @@ func (w *window) fits() (fits, error) {
 
 func (f fits) of(budget int64) (conversation.Window, bool) {
 	for _, o := range f {
-		if o.Budget == budget && o.Start >= 0 {
-			return o.window(), true
+		if o.Budget == budget && o.Window.Start >= 0 {
+			return o.Window, true
 		}
 	}
 	return conversation.Window{}, false
@@ -58,25 +44,23 @@ func (f fits) of(budget int64) (conversation.Window, bool) {
 
 // with is the list with a budget's window put in, as the most recent.
 func (f fits) with(budget int64, win conversation.Window) fits {
-	out := slices.DeleteFunc(slices.Clone(f), func(o fit) bool { return o.Budget == budget })
-	out = append(out, fit{
-		Budget: budget, Start: win.Start, Request: win.Request, Opening: win.Opening, Restored: win.Restored, Afresh: win.Afresh, Cuts: win.Cuts,
-	})
+	out := slices.DeleteFunc(slices.Clone(f), func(o record.Fit) bool { return o.Budget == budget })
+	out = append(out, record.Fit{Budget: budget, Window: win})
 	return out[max(0, len(out)-maxFits):]
 }
 
 // below is the window of the nearest smaller budget.
 func (f fits) below(budget int64) (conversation.Window, bool) {
-	var nearest *fit
+	var nearest *record.Fit
 	for i := range f {
-		if o := &f[i]; o.Start >= 0 && o.Budget < budget && (nearest == nil || o.Budget > nearest.Budget) {
+		if o := &f[i]; o.Window.Start >= 0 && o.Budget < budget && (nearest == nil || o.Budget > nearest.Budget) {
 			nearest = o
 		}
 	}
 	if nearest == nil {
 		return conversation.Window{}, false
 	}
-	return nearest.window(), true
+	return nearest.Window, true
 }
 
 // outgrown says whether a budget is so much larger than every remembered one that its window is opened afresh: a larger model reads all
@@ -97,8 +81,8 @@ func (f fits) last(budget int64) bool { return len(f) > 0 && f[len(f)-1].Budget 
 func (f fits) earliest(otherwise int32) int32 {
 	start := otherwise
 	for _, o := range f {
-		if o.Start >= 0 {
-			start = min(start, o.Start)
+		if o.Window.Start >= 0 {
+			start = min(start, o.Window.Start)
 		}
 	}
 	return start

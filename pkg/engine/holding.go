@@ -158,7 +158,7 @@ func (h *holding) document(ctx context.Context) (*citations.Document, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := citations.Prepare(citations.Read(h.record.Kind, string(text)))
+	d := citations.Prepare(citations.Read(citations.Kind(h.record.Kind), string(text)))
 	h.engine.library.put(key, shelved{document: d, bytes: d.Size() + h.record.Bytes})
 	return d, nil
 }
@@ -180,7 +180,7 @@ func (h *holding) addPieces(ctx context.Context, s *searching) error {
 		if at.bytes+int64(len(text)) < h.record.Bytes {
 			text = text[:cutAt(text)]
 		}
-		kind := h.record.Kind
+		kind := citations.Kind(h.record.Kind)
 		if kind == citations.KindHTML || kind == citations.KindJSON || kind == citations.KindMarkdown {
 			kind = citations.KindText
 		}

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
+	"github.com/palimpsest-context/palimpsest/pkg/store/record"
 )
 
 // importBatch is how many messages are staged at a time.
@@ -111,7 +111,7 @@ func (im *importing) take(ctx context.Context, r *Record) error {
 	case im.sources.count > 0 && r.Source == nil && r.Chunk == nil:
 		return invalid("the sources do not come last")
 	case r.State != nil:
-		im.slots = r.State.Slots
+		im.slots = maps.Clone(r.State.Slots)
 		if err := im.takeRuns(r.State.Runs); err != nil {
 			return err
 		}
@@ -266,13 +266,18 @@ func whole(e *conversation.Edit) bool {
 	}
 }
 
-// knows says whether what is stored beside a summary's text is what its successor will read.
+// knows says whether what is stored beside a summary's text is what its successor will read, and makes it what is stored: exports have
+// it as JSON.
 func knows(s *conversation.Summary) bool {
 	if s.Facts.Inline == "" {
 		return true
 	}
-	var k known
-	return json.Unmarshal([]byte(s.Facts.Inline), &k) == nil && 0 <= k.Body && k.Body <= len(s.Text.Inline)
+	k, err := record.DecodeFacts([]byte(s.Facts.Inline))
+	if err != nil || k.Body < 0 || k.Body > len(s.Text.Inline) {
+		return false
+	}
+	s.Facts.Inline = string(record.EncodeFacts(&k))
+	return true
 }
 
 func (im *importing) manifest(m *conversation.Manifest) error {

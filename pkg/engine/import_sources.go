@@ -211,7 +211,7 @@ func (im *importing) ownText(ctx context.Context, s *SourceRecord) error {
 		return err
 	}
 	sum := sha256.Sum256([]byte(text))
-	rec.Kind, rec.Bytes, rec.Chars, rec.SHA256 = citations.KindOf("", text), int64(len(text)), int64(utf8.RuneCountInString(text)), sum[:]
+	rec.Kind, rec.Bytes, rec.Chars, rec.SHA256 = int8(citations.KindOf("", text)), int64(len(text)), int64(utf8.RuneCountInString(text)), sum[:]
 	if err := im.shareOwn(sum, part); err != nil {
 		return err
 	}
@@ -289,7 +289,7 @@ func (im *importing) settle(s *SourceRecord, rec *sourceRecord) error {
 	if !reflect.DeepEqual(rec.source(due), *from) {
 		return invalid("source %d does not say what its content is", im.sources.count)
 	}
-	return im.keep(sourceSlot(im.sources.count), rec)
+	return im.keep(sourceSlot(im.sources.count), rec.encode())
 }
 
 // joinRun makes a content that goes with a run part of it, and says when that is.
@@ -315,7 +315,7 @@ func (im *importing) contentSlots() *slotChanges {
 }
 
 // keep keeps a slot for the commit.
-func (im *importing) keep(name string, value any) error {
+func (im *importing) keep(name string, value []byte) error {
 	if err := im.contentSlots().set(name, value); err != nil {
 		return err
 	}
@@ -339,7 +339,7 @@ func (im *importing) completeSources() error {
 		return invalid("the export is not whole: source %d is missing", slices.Min(slices.Collect(maps.Keys(im.sources.named))))
 	}
 	for id, r := range im.sources.runs {
-		if err := im.keep(runSlot(id), r); err != nil {
+		if err := im.keep(runSlot(id), r.encode()); err != nil {
 			return err
 		}
 	}

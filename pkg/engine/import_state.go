@@ -1,14 +1,13 @@
 package engine
 
 import (
-	"encoding/json"
 	"math"
 	"slices"
 	"strings"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/expiry"
-	"github.com/palimpsest-context/palimpsest/pkg/tokens"
+	"github.com/palimpsest-context/palimpsest/pkg/store/record"
 )
 
 // maxImportedSlots bounds the calibrations of an import: one a model.
@@ -20,39 +19,48 @@ func (im *importing) checkSlots() error {
 		return invalid("the state has more than %d entries", maxImportedSlots)
 	}
 	for name, value := range im.slots {
-		known := false
-		switch {
-		case name == fitSlot:
-			known = im.fits(value)
-		case name == usedSlot:
-			known = im.reported(value)
-		case strings.HasPrefix(name, usageSlot("")):
-			known = calibrates(value)
-		case name == eraseSlot:
-			known = im.erasures(value)
-		case name == askedSlot:
-			known = im.asked(value)
-		case name == reclaimSlot:
-			known = im.reclaims(value)
-		}
-		if !known {
+		checked, err := im.checkSlot(name, value)
+		if err != nil || checked == nil {
 			return invalid("the state has an entry that is unknown or damaged")
 		}
+		im.slots[name] = checked
 	}
 	return nil
 }
 
-func (im *importing) fits(value []byte) bool {
-	var known fits
-	if json.Unmarshal(value, &known) != nil || len(known) > maxFits {
-		return false
+// checkSlot is a slot as it is stored: earlier versions exported JSON. It is nil for one that no conversation of this kind has.
+func (im *importing) checkSlot(name string, value []byte) ([]byte, error) {
+	switch {
+	case name == fitSlot:
+		return checked(value, record.DecodeFits, im.fits, record.EncodeFits)
+	case name == usedSlot:
+		return checked(value, record.DecodeUsageReport, im.reported, func(u record.UsageReport, _ []byte) []byte { return record.EncodeUsageReport(&u) })
+	case strings.HasPrefix(name, usageSlot("")):
+		return checked(value, record.DecodeCalibration, calibrates, func(c record.Calibration, stored []byte) []byte { return record.EncodeCalibration(&c, stored) })
+	case name == eraseSlot:
+		return checked(value, record.DecodeErasures, im.erasures, record.EncodeErasures)
+	case name == askedSlot:
+		return checked(value, record.DecodeAskedSummaries, im.asked, record.EncodeAskedSummaries)
+	case name == reclaimSlot:
+		return checked(value, record.DecodeReclaims, im.reclaims, record.EncodeReclaims)
+	default:
+		return nil, nil
 	}
-	for _, f := range known {
-		if f.Budget <= 0 || !im.admits(f.window()) && !(f.Start == -1 && f.Request == -1 && f.Restored == 0) {
-			return false
-		}
+}
+
+func checked[T any](value []byte, decode func([]byte) (T, error), admits func(T) bool, encode func(v T, stored []byte) []byte) ([]byte, error) {
+	v, err := decode(value)
+	if err != nil || !admits(v) {
+		return nil, err
 	}
-	return true
+	return encode(v, value), nil
+}
+
+func (im *importing) fits(list []record.Fit) bool {
+	return len(list) <= maxFits && !slices.ContainsFunc(list, func(f record.Fit) bool {
+		w := &f.Window
+		return f.Budget <= 0 || !im.admits(*w) && !(w.Start == -1 && w.Request == -1 && w.Restored == 0)
+	})
 }
 
 // admits says whether a window may be one of this conversation's.
@@ -65,49 +73,35 @@ func (im *importing) admits(w conversation.Window) bool {
 		0 <= w.Restored && w.Restored <= im.editSeq && 0 <= w.Afresh && w.Afresh <= im.editSeq
 }
 
-func (im *importing) erasures(value []byte) bool {
-	list, err := parseErasures(value)
-	if err != nil || len(list) > maxErasures {
-		return false
-	}
-	for _, x := range list {
-		if x.Index < 0 || x.Index >= im.head.Messages || x.Turn < 0 {
-			return false
-		}
-	}
-	return true
+func (im *importing) erasures(list []record.Erasure) bool {
+	return len(list) <= maxErasures && !slices.ContainsFunc(list, func(x record.Erasure) bool {
+		return x.Index < 0 || x.Index >= im.head.Messages || x.Turn < 0
+	})
 }
 
-func (im *importing) asked(value []byte) bool {
-	list, err := parseAsked(value)
-	return err == nil && len(list) <= maxAsked && !slices.ContainsFunc(list, func(a askedSummary) bool {
+func (im *importing) asked(list []record.AskedSummary) bool {
+	return len(list) <= maxAsked && !slices.ContainsFunc(list, func(a record.AskedSummary) bool {
 		return a.Index < 0 || a.Index >= im.head.Messages || a.Part < expiry.Words || a.Turn < 0
 	})
 }
 
-func (im *importing) reclaims(value []byte) bool {
-	list, err := parseReclaims(value)
-	return err == nil && len(list) <= maxErasures && !slices.ContainsFunc(list, func(r reclaim) bool {
+func (im *importing) reclaims(list []record.Reclaim) bool {
+	return len(list) <= maxErasures && !slices.ContainsFunc(list, func(r record.Reclaim) bool {
 		return r.Index < 0 || r.Index >= im.head.Messages || r.Part < 0
 	})
 }
 
-func (im *importing) reported(value []byte) bool {
-	var r reported
-	return json.Unmarshal(value, &r) == nil && r.Messages >= 0 && r.Messages <= im.head.Messages &&
+func (im *importing) reported(r record.UsageReport) bool {
+	return r.Messages >= 0 && r.Messages <= im.head.Messages &&
 		min(r.Manifest, r.Counted, r.Context, r.Output, r.Thought) >= 0 && max(r.Counted, r.Context, r.Output, r.Thought) <= maxReported
 }
 
 // maxReported is more tokens than any provider takes.
 const maxReported = 1 << 40
 
-func calibrates(value []byte) bool {
-	var c tokens.Calibration
-	if json.Unmarshal(value, &c) != nil {
-		return false
-	}
+func calibrates(c record.Calibration) bool {
 	for _, f := range []float64{c.Prior, c.CountedSum, c.ReportedSum} {
-		if f < 0 || f > math.MaxInt32 {
+		if !(f >= 0 && f <= math.MaxInt32) { // and a number at all
 			return false
 		}
 	}

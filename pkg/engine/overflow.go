@@ -2,12 +2,12 @@ package engine
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 
 	"github.com/palimpsest-context/palimpsest/pkg/compaction"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/store/record"
 )
 
 // overTarget is by how much a view may be over the target of a compaction before more is summarised, in percent of the target.
@@ -204,10 +204,7 @@ func (d *deciding) settle(before int64, s saved) bool {
 func (d *deciding) publish(ctx context.Context, dr *draft, why conversation.Reason) error {
 	ids := make([]int64, len(dr.Steps))
 	for i := range dr.Steps {
-		e, err := d.summaryEdit(dr, i, ids)
-		if err != nil {
-			return err
-		}
+		e := d.summaryEdit(dr, i, ids)
 		e.Reason = why
 		if len(dr.Steps[i].Children)+len(dr.Steps[i].Steps) > 0 && dr.Steps[i].Own.Len() == 0 {
 			e.Reason = conversation.ReasonSummariesMerged
@@ -221,16 +218,12 @@ func (d *deciding) publish(ctx context.Context, dr *draft, why conversation.Reas
 }
 
 // summaryEdit is the edit of a draft's step. ids are those of the steps before it.
-func (d *deciding) summaryEdit(dr *draft, i int, ids []int64) (conversation.Edit, error) {
+func (d *deciding) summaryEdit(dr *draft, i int, ids []int64) conversation.Edit {
 	step, text := &dr.Steps[i], &dr.written[i]
-	facts, err := json.Marshal(&text.known)
-	if err != nil {
-		return conversation.Edit{}, err
-	}
 	n, _ := d.settings.counter.Count(text.Text)
 	s := &conversation.Summary{
 		ID: d.window.head.EditSeq + int64(len(d.edits)) + 1, Level: step.Level, Model: text.Model, Tokens: int32(n),
-		Text: conversation.Content{Inline: text.Text}, Facts: conversation.Content{Inline: string(facts)},
+		Text: conversation.Content{Inline: text.Text}, Facts: conversation.Content{Inline: string(record.EncodeFacts(&text.known))},
 		Except: d.except(step.Range), Children: append([]int64(nil), step.Children...),
 	}
 	for _, at := range step.Steps {
@@ -238,7 +231,7 @@ func (d *deciding) summaryEdit(dr *draft, i int, ids []int64) (conversation.Edit
 	}
 	e := conversation.Edit{Kind: conversation.EditSummarise, Range: step.Range, Summary: s, After: int64(n)}
 	d.weighReplaced(&e)
-	return e, nil
+	return e
 }
 
 // weighReplaced says what a summary takes the place of: as the view shows it, and as it was appended. What an earlier summary left

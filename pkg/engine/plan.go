@@ -6,24 +6,14 @@ import (
 
 	"github.com/palimpsest-context/palimpsest/pkg/compaction"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/store/record"
 )
 
-// plan is which summaries a compaction would make, in order: later ones may take up earlier ones.
-type plan struct {
-	EditSeq int64  `json:"seq"` // the view that it was made on
-	Cut     int32  `json:"cut"` // the first message that stays
-	Steps   []step `json:"steps"`
-}
-
-// step is one summary that is to be.
-type step struct {
-	Range conversation.Range `json:"range"`
-	Own   conversation.Range `json:"own"` // messages that no earlier summary stands for; empty for a merge
-	Level int32              `json:"level"`
-	// Children are the ids of summaries in force that it takes up, and Steps the positions in the plan of those that are yet to be.
-	Children []int64 `json:"children,omitempty"`
-	Steps    []int   `json:"steps,omitempty"`
-}
+// plan and step are as drafts have them.
+type (
+	plan = record.Plan
+	step = record.Step
+)
 
 // planned says what would be summarised so that the newest messages, of at most tail tokens, are left; nil if nothing would.
 func (d *deciding) planned(ctx context.Context, tail int64, keep int32) (*plan, error) {

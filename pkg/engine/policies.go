@@ -2,9 +2,9 @@ package engine
 
 import (
 	"context"
-	"encoding/json"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/store/record"
 	"github.com/palimpsest-context/palimpsest/pkg/summarize"
 )
 
@@ -28,7 +28,7 @@ func (e *Engine) PutActionPolicy(ctx context.Context, namespace string, p conver
 		if err != nil {
 			return nil, err
 		}
-		return encode(p)
+		return record.EncodeActionPolicy(&p), nil
 	}
 	return e.changeCatalogue(ctx, namespace, catalogueChange{prefix: policySlot, name: policyName(p.Key), value: value}, r)
 }
@@ -75,13 +75,13 @@ func (e *Engine) PutPrompt(ctx context.Context, namespace string, p conversation
 		}
 		p.Version = 1
 		if old != nil {
-			var before conversation.Prompt
-			if err := json.Unmarshal(old, &before); err != nil {
+			before, err := record.DecodePrompt(old)
+			if err != nil {
 				return nil, err
 			}
 			p.Version = before.Version + 1
 		}
-		return encode(p)
+		return record.EncodePrompt(&p), nil
 	}}
 	if err := e.changeCatalogue(ctx, namespace, ch, r); err != nil {
 		return nil, err

@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -12,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/palimpsest-context/palimpsest/pkg/store"
+	"github.com/palimpsest-context/palimpsest/pkg/store/record"
 	"github.com/palimpsest-context/palimpsest/pkg/summarize"
 )
 
@@ -77,13 +77,13 @@ func (e *Engine) prepareNow(w *work, stored []byte) error {
 	patience := time.Duration(w.calls())*e.summaries.Deadline() + leaseMargin
 	ctx, cancel := context.WithTimeout(e.base, patience)
 	defer cancel()
-	lease := draftRecord{State: draftPreparing, Owner: fmt.Sprintf("%x", e.ids()), Until: e.now().Add(patience), plan: w.plan}
+	lease := draftRecord{State: draftPreparing, Owner: fmt.Sprintf("%x", e.ids()), Until: e.now().Add(patience), Plan: w.plan}
 	held, err := e.setDraft(ctx, w, stored, &lease, earlier.withoutTexts())
 	if err != nil || held == nil {
 		return err
 	}
 	texts, err := e.draftTexts(ctx, w)
-	outcome := draftRecord{State: draftReady, plan: w.plan}
+	outcome := draftRecord{State: draftReady, Plan: w.plan}
 	if err != nil {
 		outcome = draftRecord{State: draftFailed, Until: e.now().Add(failedFor), Reason: reasonOf(err)}
 	}
@@ -106,7 +106,7 @@ func (e *Engine) outlived(ctx context.Context, w *work) error {
 	if err != nil {
 		return err
 	}
-	if slices.ContainsFunc(w.Steps, func(s step) bool { return s.broken(w.EditSeq, snap.Edits) }) {
+	if slices.ContainsFunc(w.Steps, func(s step) bool { return broken(&s, w.EditSeq, snap.Edits) }) {
 		return errOutlived
 	}
 	return nil
@@ -117,10 +117,7 @@ func (e *Engine) outlived(ctx context.Context, w *work) error {
 func (e *Engine) setDraft(ctx context.Context, w *work, before []byte, after *draftRecord, texts map[string][]byte) ([]byte, error) {
 	var value []byte
 	if after != nil {
-		var err error
-		if value, err = json.Marshal(after); err != nil {
-			return nil, failure(err)
-		}
+		value = after.encode()
 	}
 	c := &store.Change{
 		Aside: true, Head: Head{Incarnation: w.incarnation},
@@ -142,10 +139,8 @@ func (e *Engine) draftTexts(ctx context.Context, w *work) (map[string][]byte, er
 	}
 	out := map[string][]byte{}
 	for i := range d.written {
-		value, err := json.Marshal(&d.written[i])
-		if err != nil {
-			return nil, err
-		}
+		text := &d.written[i]
+		value := record.EncodeDraftText(&record.DraftText{Text: text.Text, Model: text.Model, Facts: text.known})
 		if len(value) > store.MaxSlot {
 			return nil, &summarize.Failure{Reason: summarize.TooLong}
 		}

@@ -8,12 +8,13 @@ import (
 	"slices"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/store/record"
 	"github.com/palimpsest-context/palimpsest/pkg/tokens"
 )
 
 // PutModelProfile creates or replaces a model's profile in a namespace.
 func (e *Engine) PutModelProfile(ctx context.Context, namespace string, p conversation.ModelProfile, r Request) error {
-	return e.changeCatalogue(ctx, namespace, catalogueChange{prefix: profileSlot, name: p.Model, value: put(p)}, r)
+	return e.changeCatalogue(ctx, namespace, catalogueChange{prefix: profileSlot, name: p.Model, value: func([]byte) ([]byte, error) { return record.EncodeModelProfile(&p), nil }}, r)
 }
 
 // DeleteModelProfile removes a model's profile.

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 	"time"
 
@@ -10,24 +9,18 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/prune"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
+	"github.com/palimpsest-context/palimpsest/pkg/store/record"
 )
 
 // reclaimSlot holds which pruned results are to be erased, and when (behaviour §7, erase_after).
 const reclaimSlot = slotPrefix + "reclaim"
 
-// reclaim is a pruned result that is to be erased.
-type reclaim struct {
-	Index int32 `json:"i"`
-	Part  int32 `json:"p"`
-	At    int64 `json:"at"` // Unix seconds
-}
-
-func parseReclaims(value []byte) ([]reclaim, error) {
+func parseReclaims(value []byte) ([]record.Reclaim, error) {
 	if value == nil {
 		return nil, nil
 	}
-	var list []reclaim
-	if err := json.Unmarshal(value, &list); err != nil {
+	list, err := record.DecodeReclaims(value)
+	if err != nil {
 		return nil, conversation.Errorf(conversation.CorruptRecord, "the list of results to reclaim is damaged").Because(err)
 	}
 	return list, nil
@@ -42,7 +35,7 @@ func (d *deciding) schedule(targets []prune.Target) {
 	at := d.now.Add(after).Unix()
 	for _, t := range targets {
 		if len(d.reclaims) < maxErasures {
-			d.reclaims = append(d.reclaims, reclaim{Index: t.Index, Part: t.Part, At: at})
+			d.reclaims = append(d.reclaims, record.Reclaim{Index: t.Index, Part: t.Part, At: at})
 		}
 	}
 }
@@ -53,7 +46,7 @@ func (d *deciding) reclaimPruned(ctx context.Context) error {
 	if d.reclaims, err = parseReclaims(d.window.slots[reclaimSlot]); err != nil || !d.aging {
 		return err
 	}
-	due := func(r reclaim) bool { return !d.now.Before(time.Unix(r.At, 0)) }
+	due := func(r record.Reclaim) bool { return !d.now.Before(time.Unix(r.At, 0)) }
 	var ranges []conversation.Range
 	for _, r := range d.reclaims {
 		if due(r) {
@@ -77,7 +70,7 @@ func (d *deciding) reclaimPruned(ctx context.Context) error {
 	return err
 }
 
-func (d *deciding) reclaimOne(r reclaim) {
+func (d *deciding) reclaimOne(r record.Reclaim) {
 	m, ok := d.window.message(r.Index)
 	level, reason := d.view.Part(r.Index, r.Part)
 	if !ok || level != conversation.Cleared || reason != conversation.ReasonPruned || d.isErased(m, r.Part) {
@@ -102,7 +95,7 @@ func (d *deciding) changeReclaims(c *store.Change) error {
 	}
 	c.Slots[reclaimSlot] = nil
 	if len(d.reclaims) > 0 {
-		c.Slots[reclaimSlot], err = json.Marshal(d.reclaims)
+		c.Slots[reclaimSlot] = record.EncodeReclaims(d.reclaims, d.window.slots[reclaimSlot])
 	}
-	return err
+	return nil
 }

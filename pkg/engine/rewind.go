@@ -2,11 +2,11 @@ package engine
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
+	"github.com/palimpsest-context/palimpsest/pkg/store/record"
 )
 
 // Rewind takes back the messages from an index on (behaviour §8): they stay on record, and nothing shows them or counts with
@@ -151,14 +151,14 @@ func (b *rewinding) changeFits(c *store.Change) error {
 	}
 	dissolves := len(b.dissolved()) > 0
 	for i, f := range known { // what the budgets were is remembered: the largest makes the summaries
-		if dissolves || f.Start >= b.from || f.Request >= b.from {
-			known[i] = f.forgotten()
+		if dissolves || f.Window.Start >= b.from || f.Window.Request >= b.from {
+			known[i] = forgottenFit(f)
 		}
 	}
 	if len(known) > 0 {
-		c.Slots[fitSlot], err = json.Marshal(known)
+		c.Slots[fitSlot] = record.EncodeFits(known, b.window.slots[fitSlot])
 	}
-	return err
+	return nil
 }
 
 // changeHead makes the head what it would be without what is taken back, but for the indices, which never return.

@@ -4,12 +4,12 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"time"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
+	"github.com/palimpsest-context/palimpsest/pkg/store/record"
 )
 
 const (
@@ -24,13 +24,9 @@ const (
 )
 
 // runRecord is a run as it is stored.
-type runRecord struct {
-	ID      string     `json:"id"`
-	Used    int64      `json:"u"`           // Unix milliseconds
-	End     int64      `json:"e,omitempty"` // when its contents go; 0 until it is ended
-	Gone    bool       `json:"g,omitempty"`
-	Sources [][2]int64 `json:"s,omitempty"` // numbers of its contents, from and to, inclusive
-}
+type runRecord record.Run
+
+func (r *runRecord) encode() []byte { return record.EncodeRun((*record.Run)(r)) }
 
 func runSlot(id string) string {
 	sum := sha256.Sum256([]byte(id))
@@ -41,11 +37,11 @@ func parseRun(value []byte) (*runRecord, error) {
 	if value == nil {
 		return nil, nil
 	}
-	r := &runRecord{}
-	if err := json.Unmarshal(value, r); err != nil {
+	r, err := record.DecodeRun(value)
+	if err != nil {
 		return nil, damaged("what is known of a run").Because(err)
 	}
-	return r, nil
+	return (*runRecord)(&r), nil
 }
 
 // due is when the contents of the run go.
@@ -91,7 +87,7 @@ func (s *slotChanges) join(run string, number int64, now time.Time) (time.Time, 
 	}
 	r.Used = now.UnixMilli()
 	r.add(number)
-	return r.due(), s.set(runSlot(run), r)
+	return r.due(), s.set(runSlot(run), r.encode())
 }
 
 // EndRun ends a run: its contents go after the grace time (behaviour §9).
@@ -145,7 +141,7 @@ func (e *Engine) commitEnd(ctx context.Context, r *EndRunRequest, snap *store.Sn
 		run.Used, run.End = now.UnixMilli(), now.Add(or(r.Grace, runGrace)).UnixMilli()
 	}
 	slots := newSlotChanges(nil)
-	if err := slots.set(runSlot(r.RunID), run); err != nil {
+	if err := slots.set(runSlot(r.RunID), run.encode()); err != nil {
 		return nil, err
 	}
 	slots.apply(c)
@@ -233,7 +229,7 @@ func (e *Engine) used(ctx context.Context, key Key, incarnation conversation.ID,
 	}
 	run.Used = now.UnixMilli()
 	slots := newSlotChanges(nil)
-	if err := slots.set(name, run); err != nil {
+	if err := slots.set(name, run.encode()); err != nil {
 		return err
 	}
 	c := &store.Change{Aside: true, Head: Head{Incarnation: incarnation}, ExpectSlots: map[string][]byte{name: snap.Slots[name]}}

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/base32"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/citations"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
+	"github.com/palimpsest-context/palimpsest/pkg/store/record"
 )
 
 // The slots of contents (behaviour §9). They are read only where contents are at work.
@@ -29,28 +29,10 @@ const sourceDigits = 10
 
 func sourceSlot(number int64) string { return fmt.Sprintf("%s%0*d", sourceSlots, sourceDigits, number) }
 
-// sourceRecord is a source record as it is stored. Where the content is a message's own, Message and Part say which; else Content does.
-type sourceRecord struct {
-	Handle      string                  `json:"h"`
-	Type        conversation.SourceType `json:"t,omitempty"`
-	URL         string                  `json:"u,omitempty"`
-	Title       string                  `json:"n,omitempty"`
-	ContentType string                  `json:"f,omitempty"`
-	Kind        citations.Kind          `json:"k,omitempty"`
-	Bytes       int64                   `json:"b"`
-	Chars       int64                   `json:"c,omitempty"` // 0 if it is not text
-	SHA256      []byte                  `json:"s,omitempty"`
-	Accessed    int64                   `json:"a"` // Unix milliseconds
-	CitedBy     []int32                 `json:"by,omitempty"`
-	Expired     bool                    `json:"x,omitempty"`
-	Run         string                  `json:"r,omitempty"`
-	OfRun       bool                    `json:"o,omitempty"` // it goes with its run
-	Metadata    string                  `json:"m,omitempty"`
-	AtAppend    bool                    `json:"at,omitempty"`
-	Message     int32                   `json:"i,omitempty"`
-	Part        int32                   `json:"p,omitempty"`
-	Content     []byte                  `json:"id,omitempty"` // the id of its chunks; none for an empty content
-}
+// sourceRecord is a source record as it is stored.
+type sourceRecord record.Source
+
+func (r *sourceRecord) encode() []byte { return record.EncodeSource((*record.Source)(r)) }
 
 // cited is the record as citations tell it.
 func (r *sourceRecord) cited() citations.Source {
@@ -106,11 +88,11 @@ func numberOf(handle string) (int64, bool) {
 }
 
 func parseSource(value []byte) (*sourceRecord, error) {
-	r := &sourceRecord{}
-	if err := json.Unmarshal(value, r); err != nil {
+	r, err := record.DecodeSource(value)
+	if err != nil {
 		return nil, damaged("a source record").Because(err)
 	}
-	return r, nil
+	return (*sourceRecord)(&r), nil
 }
 
 func damaged(what string) *conversation.Error {
@@ -164,23 +146,17 @@ func lastSource(slots map[string][]byte) (int64, error) {
 	return n, nil
 }
 
-// sharedBytes are chunks that several contents share.
-type sharedBytes struct {
-	ID    []byte `json:"id"`
-	Count int64  `json:"n"` // contents that have them
-}
-
 func sharedSlot(sum [32]byte) string { return sharedSlots + hex.EncodeToString(sum[:]) }
 
-func parseShared(value []byte) (*sharedBytes, error) {
+func parseShared(value []byte) (*record.SharedBytes, error) {
 	if value == nil {
 		return nil, nil
 	}
-	s := &sharedBytes{}
-	if err := json.Unmarshal(value, s); err != nil || len(s.ID) != len(conversation.ID{}) {
+	s, err := record.DecodeSharedBytes(value)
+	if err != nil || len(s.ID) != len(conversation.ID{}) {
 		return nil, damaged("what is known of shared bytes")
 	}
-	return s, nil
+	return &s, nil
 }
 
 // slotChanges gathers what a commit changes of contents. What was changed before is read back changed.
@@ -200,15 +176,11 @@ func (s *slotChanges) get(name string) []byte {
 	return s.read[name]
 }
 
-func (s *slotChanges) set(name string, value any) error {
-	b, err := json.Marshal(value)
-	if err != nil {
-		return err
-	}
-	if len(b) > store.MaxSlot {
+func (s *slotChanges) set(name string, value []byte) error {
+	if len(value) > store.MaxSlot {
 		return conversation.Errorf(conversation.LimitExceeded, "a run holds more contents than can be kept track of")
 	}
-	s.changed[name] = b
+	s.changed[name] = value
 	return nil
 }
 
@@ -219,10 +191,10 @@ func (s *slotChanges) share(sum [32]byte, id conversation.ID) error {
 		return err
 	}
 	if shared == nil {
-		shared = &sharedBytes{ID: id[:]}
+		shared = &record.SharedBytes{ID: id[:]}
 	}
 	shared.Count++
-	return s.set(sharedSlot(sum), shared)
+	return s.set(sharedSlot(sum), record.EncodeSharedBytes(shared))
 }
 
 // release counts one content less, and says whether nobody has the bytes any more.
@@ -232,7 +204,7 @@ func (s *slotChanges) release(sum [32]byte, id conversation.ID) (free bool, err 
 		return err == nil, err
 	}
 	if shared.Count--; shared.Count > 0 {
-		return false, s.set(sharedSlot(sum), shared)
+		return false, s.set(sharedSlot(sum), record.EncodeSharedBytes(shared))
 	}
 	s.changed[sharedSlot(sum)] = nil
 	return true, nil

@@ -228,7 +228,7 @@ func (in *intake) commitNew(ctx context.Context, snap *store.Snapshot) (*StoreCo
 		return nil, err
 	}
 	slots.changed[lastSourceSlot] = strconv.AppendInt(nil, number, 10)
-	if err := slots.set(sourceSlot(number), rec); err != nil {
+	if err := slots.set(sourceSlot(number), rec.encode()); err != nil {
 		return nil, err
 	}
 	slots.apply(c)
@@ -263,9 +263,10 @@ func (in *intake) record(handle string, now time.Time) *sourceRecord {
 		}
 		return rec
 	}
-	rec.Chars, rec.Kind = in.outline.Chars(), citations.KindOf(r.ContentType, in.headText())
+	kind := citations.KindOf(r.ContentType, in.headText())
+	rec.Chars, rec.Kind = in.outline.Chars(), int8(kind)
 	if rec.ContentType == "" {
-		rec.ContentType = rec.Kind.MediaType()
+		rec.ContentType = kind.MediaType()
 	}
 	return rec
 }

@@ -2,10 +2,10 @@ package engine
 
 import (
 	"context"
-	"encoding/json"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
+	"github.com/palimpsest-context/palimpsest/pkg/store/record"
 	"github.com/palimpsest-context/palimpsest/pkg/tokens"
 )
 
@@ -15,10 +15,11 @@ func usageSlot(model string) string { return slotPrefix + "usage/" + model }
 func (w *window) calibration(model string, profile conversation.ModelProfile) (tokens.Calibration, error) {
 	var c tokens.Calibration
 	if value, ok := w.slots[usageSlot(model)]; ok {
-		if err := json.Unmarshal(value, &c); err != nil {
+		stored, err := record.DecodeCalibration(value)
+		if err != nil {
 			return c, conversation.Errorf(conversation.CorruptRecord, "a stored calibration is damaged").Because(err)
 		}
-		return c, nil
+		return tokens.Calibration(stored), nil
 	}
 	if profile.Factor != nil {
 		c.Prior = *profile.Factor
@@ -41,11 +42,8 @@ func (w *window) observe(m *conversation.Manifest, model string, u Usage, profil
 	if err != nil {
 		return false, err
 	}
-	value, err := json.Marshal(c.Observe(int(m.FixedTokens+m.Tokens), int(u.Context())))
-	if err != nil {
-		return false, failure(err)
-	}
-	w.setSlot(usageSlot(model), value)
+	learned, name := record.Calibration(c.Observe(int(m.FixedTokens+m.Tokens), int(u.Context()))), usageSlot(model)
+	w.setSlot(name, record.EncodeCalibration(&learned, w.slots[name]))
 	m.UsageReported = true
 	return true, w.report(m, model, u)
 }

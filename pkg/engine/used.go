@@ -1,27 +1,15 @@
 package engine
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
+	"github.com/palimpsest-context/palimpsest/pkg/store/record"
 )
 
 // usedSlot holds the last usage report.
 const usedSlot = slotPrefix + "used"
-
-// reported is what a provider reported last, and what we had counted for the same context.
-type reported struct {
-	Manifest int64  `json:"manifest"`
-	Model    string `json:"model"`
-	Messages int32  `json:"messages"` // on record at the build: the answer came after them
-	Counted  int64  `json:"counted"`  // fixed input and messages, before the factor
-	Context  int64  `json:"context"`  // everything that was sent
-	Output   int64  `json:"output"`
-	Thought  int64  `json:"thought,omitempty"` // reasoning tokens
-	Spent    bool   `json:"spent,omitempty"`   // the view was made smaller for it: that happens once
-}
 
 // report notes what was reported for a build, unless something was for a later one.
 func (w *window) report(m *conversation.Manifest, model string, u Usage) error {
@@ -29,23 +17,19 @@ func (w *window) report(m *conversation.Manifest, model string, u Usage) error {
 	if err != nil || last.Manifest > m.Seq {
 		return err
 	}
-	value, err := json.Marshal(reported{
+	w.setSlot(usedSlot, record.EncodeUsageReport(&record.UsageReport{
 		Manifest: m.Seq, Model: model, Messages: m.MessageCount, Counted: m.FixedTokens + m.Tokens,
 		Context: u.Context(), Output: int64(u.Output), Thought: int64(u.Reasoning),
-	})
-	if err != nil {
-		return failure(err)
-	}
-	w.setSlot(usedSlot, value)
+	}))
 	return nil
 }
 
-func (w *window) lastReport() (r reported, ok bool, err error) {
+func (w *window) lastReport() (r record.UsageReport, ok bool, err error) {
 	value, ok := w.slots[usedSlot]
 	if !ok {
 		return r, false, nil
 	}
-	if err := json.Unmarshal(value, &r); err != nil {
+	if r, err = record.DecodeUsageReport(value); err != nil {
 		return r, false, conversation.Errorf(conversation.CorruptRecord, "the stored usage is damaged").Because(err)
 	}
 	return r, true, nil
@@ -89,8 +73,8 @@ func (d *deciding) spend(c *store.Change) error {
 		return err
 	}
 	r.Spent = true
-	c.Slots[usedSlot], err = json.Marshal(&r)
-	return err
+	c.Slots[usedSlot] = record.EncodeUsageReport(&r)
+	return nil
 }
 
 // UsageJump is the code of a degradation: a provider reported more than twice what was counted for the same context.
@@ -113,7 +97,7 @@ func (d *deciding) nameJump() {
 }
 
 // unseenOutput is what the provider reported as output beyond what is on record of it.
-func (d *deciding) unseenOutput(r *reported) int64 {
+func (d *deciding) unseenOutput(r *record.UsageReport) int64 {
 	output := r.Output
 	if d.settings.compact.CountReasoning != nil && *d.settings.compact.CountReasoning {
 		output += r.Thought

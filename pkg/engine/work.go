@@ -7,6 +7,7 @@ import (
 
 	"github.com/palimpsest-context/palimpsest/pkg/compaction"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/store/record"
 	"github.com/palimpsest-context/palimpsest/pkg/summarize"
 	"github.com/palimpsest-context/palimpsest/pkg/tokens"
 )
@@ -26,16 +27,13 @@ type work struct {
 
 // written is a summary in words.
 type written struct {
-	Text  string `json:"text"` // with the list of what it would have lost
-	Model string `json:"model,omitempty"`
+	Text  string // with the list of what it would have lost
+	Model string
 	known
 }
 
 // known is what is stored beside a summary's text for the summary that will take it up.
-type known struct {
-	Body  int                 `json:"body"` // bytes of the text before the list
-	Facts []conversation.Fact `json:"facts"`
-}
+type known = record.Facts
 
 // body is the text without the list.
 func (w *written) body() string { return w.Text[:min(w.Body, len(w.Text))] }

@@ -237,6 +237,9 @@ type Head struct {
 	ExpireTime time.Time // zero without a ttl
 	DeleteTime time.Time // for a deleted one: until when the tombstone stands
 	NextDue    time.Time // when Due must show it; zero for never
+
+	// Unknown is what a newer version wrote.
+	Unknown string
 }
 
 // Call is an unanswered call.
@@ -245,6 +248,9 @@ type Call struct {
 	Name    string
 	Ordinal int32
 	Message int32 // index of the message that made it
+
+	// Unknown is what a newer version wrote.
+	Unknown string
 }
 
 // Info holds the attributes of a conversation that appends do not change.
@@ -255,6 +261,9 @@ type Info struct {
 	Metadata string
 	Policy   conversation.Policy
 	Counter  string
+
+	// Unknown is what a newer version wrote.
+	Unknown string
 }
 
 // Outcome is what a request id led to.

@@ -42,7 +42,9 @@ func (f *filler) fill(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Struct:
 		for i := range v.NumField() {
-			f.fill(v.Field(i))
+			if v.Type().Field(i).Name != "Unknown" { // an export says what its version knows
+				f.fill(v.Field(i))
+			}
 		}
 	case reflect.Pointer:
 		v.Set(reflect.New(v.Type().Elem()))

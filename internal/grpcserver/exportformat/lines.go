@@ -76,6 +76,8 @@ type pruningLine struct {
 	ProtectedTools    *[]string      `json:"protectedTools,omitempty"`
 	ProtectedPrefixes *[]string      `json:"protectedToolPrefixes,omitempty"`
 	EraseAfter        *time.Duration `json:"eraseAfterNanos,omitempty"`
+
+	Unknown string `json:"-"`
 }
 
 type compactionLine struct {
@@ -134,6 +136,8 @@ type openCall struct {
 	Name    string `json:"name,omitempty"`
 	Ordinal int32  `json:"ordinal"`
 	Message int32  `json:"message"`
+
+	Unknown string `json:"-"`
 }
 
 type placeLine struct {

@@ -78,6 +78,8 @@ type citationsLine struct {
 	ThresholdChars  *int32    `json:"thresholdChars,omitempty"`
 	ReleaseOnEndRun *bool     `json:"releaseOnEndRun,omitempty"`
 	RecallTools     *[]string `json:"recallTools,omitempty"`
+
+	Unknown string `json:"-"`
 }
 
 func fromSource(r *engine.SourceRecord) *sourceLine {

@@ -84,7 +84,8 @@ func writeCitations(b []byte, p *conversation.CitationsPolicy) []byte {
 	b = appendSwitch(b, 1, p.On)
 	b = appendSetting(b, 2, p.ThresholdChars)
 	b = appendSwitch(b, 3, p.ReleaseOnEndRun)
-	return appendOptional(b, 4, p.RecallTools, writeNames)
+	b = appendOptional(b, 4, p.RecallTools, writeNames)
+	return append(b, p.Unknown...)
 }
 
 func readCitations(r *reader, p *conversation.CitationsPolicy) {
@@ -98,6 +99,8 @@ func readCitations(r *reader, p *conversation.CitationsPolicy) {
 			p.ReleaseOnEndRun = toggle(r)
 		case 4:
 			p.RecallTools = optional(r, readNames)
+		default:
+			p.Unknown += r.raw
 		}
 	}
 }

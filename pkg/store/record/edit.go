@@ -20,7 +20,8 @@ func writeEdit(b []byte, e *conversation.Edit) []byte {
 	b = appendBool(b, 13, e.Erases)
 	b = appendText(b, 14, e.Content)
 	b = appendText(b, 15, e.Said)
-	return appendPacked(b, 16, e.Brought, false)
+	b = appendPacked(b, 16, e.Brought, false)
+	return append(b, e.Unknown...)
 }
 
 func readEdit(r *reader, e *conversation.Edit) {
@@ -58,6 +59,8 @@ func readEdit(r *reader, e *conversation.Edit) {
 			e.Said = r.text()
 		case 16:
 			packed(r, func(v int32) { e.Brought = append(e.Brought, v) })
+		default:
+			e.Unknown += r.raw
 		}
 	}
 }
@@ -93,7 +96,8 @@ func writeSummary(b []byte, s *conversation.Summary) []byte {
 	}
 	b = appendText(b, 8, s.Model)
 	b = appendInt(b, 9, s.Recorded)
-	return appendBool(b, 10, s.Erased)
+	b = appendBool(b, 10, s.Erased)
+	return append(b, s.Unknown...)
 }
 
 func readSummary(r *reader, s *conversation.Summary) {
@@ -119,6 +123,8 @@ func readSummary(r *reader, s *conversation.Summary) {
 			s.Recorded = r.int64()
 		case 10:
 			s.Erased = r.bool()
+		default:
+			s.Unknown += r.raw
 		}
 	}
 }

@@ -110,6 +110,9 @@ func samples() map[string]sample {
 	maps.Copy(all, lifecycleSamples(at, id))
 	maps.Copy(all, windowSamples(at, id))
 	maps.Copy(all, citationSamples(at))
+	for name, sample := range slotSamples() {
+		all["slot-"+name] = sample
+	}
 	return all
 }
 

@@ -30,7 +30,8 @@ func writeHead(b []byte, h *store.Head) []byte {
 	b = appendInt(b, 25, h.Place.Carrying)
 	b = appendInt(b, 26, h.Place.Inputs)
 	b = appendInt(b, 27, h.CallsEnd)
-	return appendInt(b, 28, h.Opening+1)
+	b = appendInt(b, 28, h.Opening+1)
+	return append(b, h.Unknown...)
 }
 
 func readHead(r *reader, h *store.Head) {
@@ -93,6 +94,8 @@ func readHead(r *reader, h *store.Head) {
 			h.CallsEnd = r.int32()
 		case 28:
 			h.Opening = r.int32() - 1
+		default:
+			h.Unknown += r.raw
 		}
 	}
 }
@@ -112,7 +115,8 @@ func writeCall(b []byte, c *store.Call) []byte {
 	b = appendText(b, 1, c.CallID)
 	b = appendText(b, 2, c.Name)
 	b = appendInt(b, 3, c.Ordinal)
-	return appendInt(b, 4, c.Message)
+	b = appendInt(b, 4, c.Message)
+	return append(b, c.Unknown...)
 }
 
 func readCall(r *reader, c *store.Call) {
@@ -126,6 +130,8 @@ func readCall(r *reader, c *store.Call) {
 			c.Ordinal = r.int32()
 		case 4:
 			c.Message = r.int32()
+		default:
+			c.Unknown += r.raw
 		}
 	}
 }

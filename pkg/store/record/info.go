@@ -13,7 +13,8 @@ func writeInfo(b []byte, i *store.Info) []byte {
 	if i.Policy != (conversation.Policy{}) {
 		b = appendNested(b, 5, &i.Policy, writePolicy)
 	}
-	return appendText(b, 6, i.Counter)
+	b = appendText(b, 6, i.Counter)
+	return append(b, i.Unknown...)
 }
 
 func readInfo(r *reader, i *store.Info) {
@@ -31,6 +32,8 @@ func readInfo(r *reader, i *store.Info) {
 			nested(r, &i.Policy, readPolicy)
 		case 6:
 			i.Counter = r.text()
+		default:
+			i.Unknown += r.raw
 		}
 	}
 }

@@ -29,7 +29,8 @@ func writeManifest(b []byte, m *conversation.Manifest) []byte {
 	b = appendInt(b, 24, m.Window.Restored)
 	b = appendInt(b, 25, m.Window.Opening+1)
 	b = appendInt(b, 26, m.Window.Afresh)
-	return appendAll(b, 27, m.Window.Cuts, writeCut)
+	b = appendAll(b, 27, m.Window.Cuts, writeCut)
+	return append(b, m.Unknown...)
 }
 
 func readManifest(r *reader, m *conversation.Manifest) {
@@ -90,6 +91,8 @@ func readManifest(r *reader, m *conversation.Manifest) {
 			m.Window.Afresh = r.int64()
 		case 27:
 			m.Window.Cuts = element(r, m.Window.Cuts, readCut)
+		default:
+			m.Unknown += r.raw
 		}
 	}
 }

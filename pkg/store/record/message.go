@@ -27,7 +27,8 @@ func writeMessage(b []byte, m *conversation.Message) []byte {
 	b = appendInt(b, 20, m.Place.Carrying)
 	b = appendInt(b, 21, m.Place.Inputs)
 	b = appendInt(b, 22, m.Unit)
-	return appendInt(b, 23, m.RequestBack)
+	b = appendInt(b, 23, m.RequestBack)
+	return append(b, m.Unknown...)
 }
 
 func readMessage(r *reader, m *conversation.Message) {
@@ -79,6 +80,8 @@ func readMessage(r *reader, m *conversation.Message) {
 			m.Unit = r.int32()
 		case 23:
 			m.RequestBack = r.int32()
+		default:
+			m.Unknown += r.raw
 		}
 	}
 }

@@ -16,7 +16,8 @@ func writePart(b []byte, p *conversation.Part) []byte {
 	b = appendInt(b, 11, p.Retention.Last)
 	b = appendText(b, 12, p.Plugin)
 	b = appendInt(b, 13, p.Variant)
-	return appendOptional(b, 14, p.Citation, writeCitation)
+	b = appendOptional(b, 14, p.Citation, writeCitation)
+	return append(b, p.Unknown...)
 }
 
 func readPart(r *reader, p *conversation.Part) {
@@ -50,6 +51,8 @@ func readPart(r *reader, p *conversation.Part) {
 			p.Variant = conversation.Variant(r.int32())
 		case 14:
 			p.Citation = optional(r, readCitation)
+		default:
+			p.Unknown += r.raw
 		}
 	}
 }
@@ -109,7 +112,8 @@ func writeResult(b []byte, t *conversation.ToolResult) []byte {
 	b = appendInt(b, 8, t.Ordinal)
 	b = appendOptional(b, 9, t.Expiration, writeExpiration)
 	b = appendOptional(b, 10, t.Recalled, writeRecalled)
-	return appendOptional(b, 11, t.Source, writeResultSource)
+	b = appendOptional(b, 11, t.Source, writeResultSource)
+	return append(b, t.Unknown...)
 }
 
 func readResult(r *reader, t *conversation.ToolResult) {
@@ -137,6 +141,8 @@ func readResult(r *reader, t *conversation.ToolResult) {
 			t.Recalled = optional(r, readRecalled)
 		case 11:
 			t.Source = optional(r, readResultSource)
+		default:
+			t.Unknown += r.raw
 		}
 	}
 }

@@ -32,7 +32,8 @@ func writePolicy(b []byte, p *conversation.Policy) []byte {
 	if p.Citations != (conversation.CitationsPolicy{}) {
 		b = appendNested(b, 17, &p.Citations, writeCitations)
 	}
-	return appendSwitch(b, 18, p.Fit.KeepOpening)
+	b = appendSwitch(b, 18, p.Fit.KeepOpening)
+	return append(b, p.Unknown...)
 }
 
 func writePruning(b []byte, p *conversation.PruningPolicy) []byte {
@@ -42,7 +43,8 @@ func writePruning(b []byte, p *conversation.PruningPolicy) []byte {
 	b = appendSetting(b, 4, p.MaxPartTokens)
 	b = appendOptional(b, 5, p.ProtectedTools, writeNames)
 	b = appendOptional(b, 6, p.ProtectedPrefixes, writeNames)
-	return appendSetting(b, 7, p.EraseAfter)
+	b = appendSetting(b, 7, p.EraseAfter)
+	return append(b, p.Unknown...)
 }
 
 func readPruning(r *reader, p *conversation.PruningPolicy) {
@@ -62,6 +64,8 @@ func readPruning(r *reader, p *conversation.PruningPolicy) {
 			p.ProtectedPrefixes = optional(r, readNames)
 		case 7:
 			p.EraseAfter = setting[time.Duration](r)
+		default:
+			p.Unknown += r.raw
 		}
 	}
 }
@@ -94,7 +98,8 @@ func writeCompaction(b []byte, p *conversation.CompactionPolicy) []byte {
 	if p.PromptID != nil {
 		b = appendElement(b, 10, *p.PromptID)
 	}
-	return appendSwitch(b, 11, p.CountReasoning)
+	b = appendSwitch(b, 11, p.CountReasoning)
+	return append(b, p.Unknown...)
 }
 
 func readCompaction(r *reader, p *conversation.CompactionPolicy) {
@@ -123,6 +128,8 @@ func readCompaction(r *reader, p *conversation.CompactionPolicy) {
 			p.PromptID = &id
 		case 11:
 			p.CountReasoning = toggle(r)
+		default:
+			p.Unknown += r.raw
 		}
 	}
 }
@@ -166,6 +173,8 @@ func readPolicy(r *reader, p *conversation.Policy) {
 			nested(r, &p.Citations, readCitations)
 		case 18:
 			p.Fit.KeepOpening = toggle(r)
+		default:
+			p.Unknown += r.raw
 		}
 	}
 }
@@ -177,7 +186,8 @@ func writeExpiration(b []byte, e *conversation.Expiration) []byte {
 	b = appendSetting(b, 4, e.CompactLength)
 	b = appendText(b, 5, e.CompactPromptID)
 	b = appendSwitch(b, 6, e.PreserveOriginal)
-	return appendInt(b, 7, e.Source)
+	b = appendInt(b, 7, e.Source)
+	return append(b, e.Unknown...)
 }
 
 func readExpiration(r *reader, e *conversation.Expiration) {
@@ -197,6 +207,8 @@ func readExpiration(r *reader, e *conversation.Expiration) {
 			e.PreserveOriginal = toggle(r)
 		case 7:
 			e.Source = conversation.ExpirationSource(r.int32())
+		default:
+			e.Unknown += r.raw
 		}
 	}
 }

@@ -14,6 +14,7 @@ type reader struct {
 	wire  byte
 	num   uint64 // of a varint or a fixed field
 	str   string // of a field of bytes
+	raw   string // the whole field, as it is written
 	bad   bool
 }
 
@@ -22,6 +23,7 @@ func (r *reader) next() bool {
 	if r.rest == "" || r.bad {
 		return false
 	}
+	start := r.rest
 	tag := r.uvarint()
 	r.field, r.wire = int(tag>>3), byte(tag&7)
 	switch r.wire {
@@ -34,6 +36,7 @@ func (r *reader) next() bool {
 	default:
 		r.bad = true
 	}
+	r.raw = start[:len(start)-len(r.rest)]
 	return !r.bad
 }
 

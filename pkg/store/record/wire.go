@@ -14,7 +14,7 @@ const (
 )
 
 type signed interface {
-	~int8 | ~int32 | ~int64
+	~int | ~int8 | ~int32 | ~int64
 }
 
 func appendTag(b []byte, field int, wire uint64) []byte {

@@ -2,7 +2,9 @@
 //
 // The codec writes and reads this format by hand, because every append pays for it twice; a test holds it to the generated
 // code. Rules of change: a number, once used, keeps its meaning and its type for ever; fields are only added; a reader
-// skips what it does not know. Fields at their zero value are not written, and fields are written in order of their numbers,
+// skips what it does not know, and whoever rewrites a record writes that again, behind what is known. For it, new fields go
+// to the messages that keep it: a record itself, Call, Part, ToolResult, Summary, Expiration, the policies, the entries of lists
+// in slots. All other messages inside of records are closed. Fields at their zero value are not written, and fields are written in order of their numbers,
 // so that equal records have equal bytes.
 //
 // Numbers of the domain (roles, kinds, levels, reasons, formats) are those of package conversation, as int32. Ids are 16
@@ -3311,6 +3313,1691 @@ func (x *Task) GetTime() *timestamppb.Timestamp {
 	return nil
 }
 
+// The windows in force, by budget, the least recent first.
+type Fits struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Fits          []*Fit                 `protobuf:"bytes,1,rep,name=fits,proto3" json:"fits,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Fits) Reset() {
+	*x = Fits{}
+	mi := &file_recordpb_record_proto_msgTypes[33]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Fits) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Fits) ProtoMessage() {}
+
+func (x *Fits) ProtoReflect() protoreflect.Message {
+	mi := &file_recordpb_record_proto_msgTypes[33]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Fits.ProtoReflect.Descriptor instead.
+func (*Fits) Descriptor() ([]byte, []int) {
+	return file_recordpb_record_proto_rawDescGZIP(), []int{33}
+}
+
+func (x *Fits) GetFits() []*Fit {
+	if x != nil {
+		return x.Fits
+	}
+	return nil
+}
+
+// The window in force for one budget.
+type Fit struct {
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Budget int64                  `protobuf:"varint,1,opt,name=budget,proto3" json:"budget,omitempty"`
+	// Below 0: it is to be found anew.
+	Start         int32  `protobuf:"zigzag32,2,opt,name=start,proto3" json:"start,omitempty"`
+	Request       int32  `protobuf:"zigzag32,3,opt,name=request,proto3" json:"request,omitempty"`
+	Opening       int32  `protobuf:"zigzag32,4,opt,name=opening,proto3" json:"opening,omitempty"`
+	Restored      int64  `protobuf:"varint,5,opt,name=restored,proto3" json:"restored,omitempty"`
+	Afresh        int64  `protobuf:"varint,6,opt,name=afresh,proto3" json:"afresh,omitempty"`
+	Cuts          []*Cut `protobuf:"bytes,7,rep,name=cuts,proto3" json:"cuts,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Fit) Reset() {
+	*x = Fit{}
+	mi := &file_recordpb_record_proto_msgTypes[34]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Fit) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Fit) ProtoMessage() {}
+
+func (x *Fit) ProtoReflect() protoreflect.Message {
+	mi := &file_recordpb_record_proto_msgTypes[34]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Fit.ProtoReflect.Descriptor instead.
+func (*Fit) Descriptor() ([]byte, []int) {
+	return file_recordpb_record_proto_rawDescGZIP(), []int{34}
+}
+
+func (x *Fit) GetBudget() int64 {
+	if x != nil {
+		return x.Budget
+	}
+	return 0
+}
+
+func (x *Fit) GetStart() int32 {
+	if x != nil {
+		return x.Start
+	}
+	return 0
+}
+
+func (x *Fit) GetRequest() int32 {
+	if x != nil {
+		return x.Request
+	}
+	return 0
+}
+
+func (x *Fit) GetOpening() int32 {
+	if x != nil {
+		return x.Opening
+	}
+	return 0
+}
+
+func (x *Fit) GetRestored() int64 {
+	if x != nil {
+		return x.Restored
+	}
+	return 0
+}
+
+func (x *Fit) GetAfresh() int64 {
+	if x != nil {
+		return x.Afresh
+	}
+	return 0
+}
+
+func (x *Fit) GetCuts() []*Cut {
+	if x != nil {
+		return x.Cuts
+	}
+	return nil
+}
+
+// The summaries that builds have asked for and that are not there yet.
+type AskedSummaries struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Summaries     []*AskedSummary        `protobuf:"bytes,1,rep,name=summaries,proto3" json:"summaries,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AskedSummaries) Reset() {
+	*x = AskedSummaries{}
+	mi := &file_recordpb_record_proto_msgTypes[35]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AskedSummaries) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AskedSummaries) ProtoMessage() {}
+
+func (x *AskedSummaries) ProtoReflect() protoreflect.Message {
+	mi := &file_recordpb_record_proto_msgTypes[35]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AskedSummaries.ProtoReflect.Descriptor instead.
+func (*AskedSummaries) Descriptor() ([]byte, []int) {
+	return file_recordpb_record_proto_rawDescGZIP(), []int{35}
+}
+
+func (x *AskedSummaries) GetSummaries() []*AskedSummary {
+	if x != nil {
+		return x.Summaries
+	}
+	return nil
+}
+
+// Something whose summary was first asked for in a turn.
+type AskedSummary struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Index int32                  `protobuf:"varint,1,opt,name=index,proto3" json:"index,omitempty"`
+	// -1 for a message's words.
+	Part          int32 `protobuf:"zigzag32,2,opt,name=part,proto3" json:"part,omitempty"`
+	Turn          int32 `protobuf:"varint,3,opt,name=turn,proto3" json:"turn,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AskedSummary) Reset() {
+	*x = AskedSummary{}
+	mi := &file_recordpb_record_proto_msgTypes[36]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AskedSummary) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AskedSummary) ProtoMessage() {}
+
+func (x *AskedSummary) ProtoReflect() protoreflect.Message {
+	mi := &file_recordpb_record_proto_msgTypes[36]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AskedSummary.ProtoReflect.Descriptor instead.
+func (*AskedSummary) Descriptor() ([]byte, []int) {
+	return file_recordpb_record_proto_rawDescGZIP(), []int{36}
+}
+
+func (x *AskedSummary) GetIndex() int32 {
+	if x != nil {
+		return x.Index
+	}
+	return 0
+}
+
+func (x *AskedSummary) GetPart() int32 {
+	if x != nil {
+		return x.Part
+	}
+	return 0
+}
+
+func (x *AskedSummary) GetTurn() int32 {
+	if x != nil {
+		return x.Turn
+	}
+	return 0
+}
+
+// The messages of which something is to be erased.
+type Erasures struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Erasures      []*Erasure             `protobuf:"bytes,1,rep,name=erasures,proto3" json:"erasures,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Erasures) Reset() {
+	*x = Erasures{}
+	mi := &file_recordpb_record_proto_msgTypes[37]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Erasures) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Erasures) ProtoMessage() {}
+
+func (x *Erasures) ProtoReflect() protoreflect.Message {
+	mi := &file_recordpb_record_proto_msgTypes[37]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Erasures.ProtoReflect.Descriptor instead.
+func (*Erasures) Descriptor() ([]byte, []int) {
+	return file_recordpb_record_proto_rawDescGZIP(), []int{37}
+}
+
+func (x *Erasures) GetErasures() []*Erasure {
+	if x != nil {
+		return x.Erasures
+	}
+	return nil
+}
+
+// A message of which something is to be erased in a turn.
+type Erasure struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Index         int32                  `protobuf:"varint,1,opt,name=index,proto3" json:"index,omitempty"`
+	Turn          int32                  `protobuf:"varint,2,opt,name=turn,proto3" json:"turn,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Erasure) Reset() {
+	*x = Erasure{}
+	mi := &file_recordpb_record_proto_msgTypes[38]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Erasure) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Erasure) ProtoMessage() {}
+
+func (x *Erasure) ProtoReflect() protoreflect.Message {
+	mi := &file_recordpb_record_proto_msgTypes[38]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Erasure.ProtoReflect.Descriptor instead.
+func (*Erasure) Descriptor() ([]byte, []int) {
+	return file_recordpb_record_proto_rawDescGZIP(), []int{38}
+}
+
+func (x *Erasure) GetIndex() int32 {
+	if x != nil {
+		return x.Index
+	}
+	return 0
+}
+
+func (x *Erasure) GetTurn() int32 {
+	if x != nil {
+		return x.Turn
+	}
+	return 0
+}
+
+// The pruned results that are to be erased.
+type Reclaims struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Reclaims      []*Reclaim             `protobuf:"bytes,1,rep,name=reclaims,proto3" json:"reclaims,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Reclaims) Reset() {
+	*x = Reclaims{}
+	mi := &file_recordpb_record_proto_msgTypes[39]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Reclaims) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Reclaims) ProtoMessage() {}
+
+func (x *Reclaims) ProtoReflect() protoreflect.Message {
+	mi := &file_recordpb_record_proto_msgTypes[39]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Reclaims.ProtoReflect.Descriptor instead.
+func (*Reclaims) Descriptor() ([]byte, []int) {
+	return file_recordpb_record_proto_rawDescGZIP(), []int{39}
+}
+
+func (x *Reclaims) GetReclaims() []*Reclaim {
+	if x != nil {
+		return x.Reclaims
+	}
+	return nil
+}
+
+// A pruned result that is to be erased.
+type Reclaim struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Index         int32                  `protobuf:"varint,1,opt,name=index,proto3" json:"index,omitempty"`
+	Part          int32                  `protobuf:"varint,2,opt,name=part,proto3" json:"part,omitempty"`
+	UnixSeconds   int64                  `protobuf:"varint,3,opt,name=unix_seconds,json=unixSeconds,proto3" json:"unix_seconds,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Reclaim) Reset() {
+	*x = Reclaim{}
+	mi := &file_recordpb_record_proto_msgTypes[40]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Reclaim) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Reclaim) ProtoMessage() {}
+
+func (x *Reclaim) ProtoReflect() protoreflect.Message {
+	mi := &file_recordpb_record_proto_msgTypes[40]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Reclaim.ProtoReflect.Descriptor instead.
+func (*Reclaim) Descriptor() ([]byte, []int) {
+	return file_recordpb_record_proto_rawDescGZIP(), []int{40}
+}
+
+func (x *Reclaim) GetIndex() int32 {
+	if x != nil {
+		return x.Index
+	}
+	return 0
+}
+
+func (x *Reclaim) GetPart() int32 {
+	if x != nil {
+		return x.Part
+	}
+	return 0
+}
+
+func (x *Reclaim) GetUnixSeconds() int64 {
+	if x != nil {
+		return x.UnixSeconds
+	}
+	return 0
+}
+
+// What reports have taught about a model's tokens.
+type Calibration struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Prior         float64                `protobuf:"fixed64,1,opt,name=prior,proto3" json:"prior,omitempty"`
+	Counted       int64                  `protobuf:"varint,2,opt,name=counted,proto3" json:"counted,omitempty"`
+	Reported      int64                  `protobuf:"varint,3,opt,name=reported,proto3" json:"reported,omitempty"`
+	CountedSum    float64                `protobuf:"fixed64,4,opt,name=counted_sum,json=countedSum,proto3" json:"counted_sum,omitempty"`
+	ReportedSum   float64                `protobuf:"fixed64,5,opt,name=reported_sum,json=reportedSum,proto3" json:"reported_sum,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Calibration) Reset() {
+	*x = Calibration{}
+	mi := &file_recordpb_record_proto_msgTypes[41]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Calibration) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Calibration) ProtoMessage() {}
+
+func (x *Calibration) ProtoReflect() protoreflect.Message {
+	mi := &file_recordpb_record_proto_msgTypes[41]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Calibration.ProtoReflect.Descriptor instead.
+func (*Calibration) Descriptor() ([]byte, []int) {
+	return file_recordpb_record_proto_rawDescGZIP(), []int{41}
+}
+
+func (x *Calibration) GetPrior() float64 {
+	if x != nil {
+		return x.Prior
+	}
+	return 0
+}
+
+func (x *Calibration) GetCounted() int64 {
+	if x != nil {
+		return x.Counted
+	}
+	return 0
+}
+
+func (x *Calibration) GetReported() int64 {
+	if x != nil {
+		return x.Reported
+	}
+	return 0
+}
+
+func (x *Calibration) GetCountedSum() float64 {
+	if x != nil {
+		return x.CountedSum
+	}
+	return 0
+}
+
+func (x *Calibration) GetReportedSum() float64 {
+	if x != nil {
+		return x.ReportedSum
+	}
+	return 0
+}
+
+// What a provider reported last, and what was counted for the same context.
+type UsageReport struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Manifest      int64                  `protobuf:"varint,1,opt,name=manifest,proto3" json:"manifest,omitempty"`
+	Model         string                 `protobuf:"bytes,2,opt,name=model,proto3" json:"model,omitempty"`
+	Messages      int32                  `protobuf:"varint,3,opt,name=messages,proto3" json:"messages,omitempty"`
+	Counted       int64                  `protobuf:"varint,4,opt,name=counted,proto3" json:"counted,omitempty"`
+	Context       int64                  `protobuf:"varint,5,opt,name=context,proto3" json:"context,omitempty"`
+	Output        int64                  `protobuf:"varint,6,opt,name=output,proto3" json:"output,omitempty"`
+	Thought       int64                  `protobuf:"varint,7,opt,name=thought,proto3" json:"thought,omitempty"`
+	Spent         bool                   `protobuf:"varint,8,opt,name=spent,proto3" json:"spent,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UsageReport) Reset() {
+	*x = UsageReport{}
+	mi := &file_recordpb_record_proto_msgTypes[42]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UsageReport) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UsageReport) ProtoMessage() {}
+
+func (x *UsageReport) ProtoReflect() protoreflect.Message {
+	mi := &file_recordpb_record_proto_msgTypes[42]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UsageReport.ProtoReflect.Descriptor instead.
+func (*UsageReport) Descriptor() ([]byte, []int) {
+	return file_recordpb_record_proto_rawDescGZIP(), []int{42}
+}
+
+func (x *UsageReport) GetManifest() int64 {
+	if x != nil {
+		return x.Manifest
+	}
+	return 0
+}
+
+func (x *UsageReport) GetModel() string {
+	if x != nil {
+		return x.Model
+	}
+	return ""
+}
+
+func (x *UsageReport) GetMessages() int32 {
+	if x != nil {
+		return x.Messages
+	}
+	return 0
+}
+
+func (x *UsageReport) GetCounted() int64 {
+	if x != nil {
+		return x.Counted
+	}
+	return 0
+}
+
+func (x *UsageReport) GetContext() int64 {
+	if x != nil {
+		return x.Context
+	}
+	return 0
+}
+
+func (x *UsageReport) GetOutput() int64 {
+	if x != nil {
+		return x.Output
+	}
+	return 0
+}
+
+func (x *UsageReport) GetThought() int64 {
+	if x != nil {
+		return x.Thought
+	}
+	return 0
+}
+
+func (x *UsageReport) GetSpent() bool {
+	if x != nil {
+		return x.Spent
+	}
+	return false
+}
+
+// Summaries that are being prepared, or are ready. Their texts have slots of their own.
+type Draft struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	State         string                 `protobuf:"bytes,1,opt,name=state,proto3" json:"state,omitempty"`
+	Owner         string                 `protobuf:"bytes,2,opt,name=owner,proto3" json:"owner,omitempty"`
+	Until         *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=until,proto3" json:"until,omitempty"`
+	Reason        string                 `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
+	Plan          *Plan                  `protobuf:"bytes,5,opt,name=plan,proto3" json:"plan,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Draft) Reset() {
+	*x = Draft{}
+	mi := &file_recordpb_record_proto_msgTypes[43]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Draft) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Draft) ProtoMessage() {}
+
+func (x *Draft) ProtoReflect() protoreflect.Message {
+	mi := &file_recordpb_record_proto_msgTypes[43]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Draft.ProtoReflect.Descriptor instead.
+func (*Draft) Descriptor() ([]byte, []int) {
+	return file_recordpb_record_proto_rawDescGZIP(), []int{43}
+}
+
+func (x *Draft) GetState() string {
+	if x != nil {
+		return x.State
+	}
+	return ""
+}
+
+func (x *Draft) GetOwner() string {
+	if x != nil {
+		return x.Owner
+	}
+	return ""
+}
+
+func (x *Draft) GetUntil() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Until
+	}
+	return nil
+}
+
+func (x *Draft) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *Draft) GetPlan() *Plan {
+	if x != nil {
+		return x.Plan
+	}
+	return nil
+}
+
+// Which summaries a compaction would make.
+type Plan struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	EditSeq       int64                  `protobuf:"varint,1,opt,name=edit_seq,json=editSeq,proto3" json:"edit_seq,omitempty"`
+	Cut           int32                  `protobuf:"varint,2,opt,name=cut,proto3" json:"cut,omitempty"`
+	Steps         []*Step                `protobuf:"bytes,3,rep,name=steps,proto3" json:"steps,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Plan) Reset() {
+	*x = Plan{}
+	mi := &file_recordpb_record_proto_msgTypes[44]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Plan) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Plan) ProtoMessage() {}
+
+func (x *Plan) ProtoReflect() protoreflect.Message {
+	mi := &file_recordpb_record_proto_msgTypes[44]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Plan.ProtoReflect.Descriptor instead.
+func (*Plan) Descriptor() ([]byte, []int) {
+	return file_recordpb_record_proto_rawDescGZIP(), []int{44}
+}
+
+func (x *Plan) GetEditSeq() int64 {
+	if x != nil {
+		return x.EditSeq
+	}
+	return 0
+}
+
+func (x *Plan) GetCut() int32 {
+	if x != nil {
+		return x.Cut
+	}
+	return 0
+}
+
+func (x *Plan) GetSteps() []*Step {
+	if x != nil {
+		return x.Steps
+	}
+	return nil
+}
+
+// One summary that is to be.
+type Step struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Range         *Range                 `protobuf:"bytes,1,opt,name=range,proto3" json:"range,omitempty"`
+	Own           *Range                 `protobuf:"bytes,2,opt,name=own,proto3" json:"own,omitempty"`
+	Level         int32                  `protobuf:"varint,3,opt,name=level,proto3" json:"level,omitempty"`
+	Children      []int64                `protobuf:"varint,4,rep,packed,name=children,proto3" json:"children,omitempty"`
+	Steps         []int64                `protobuf:"varint,5,rep,packed,name=steps,proto3" json:"steps,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Step) Reset() {
+	*x = Step{}
+	mi := &file_recordpb_record_proto_msgTypes[45]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Step) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Step) ProtoMessage() {}
+
+func (x *Step) ProtoReflect() protoreflect.Message {
+	mi := &file_recordpb_record_proto_msgTypes[45]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Step.ProtoReflect.Descriptor instead.
+func (*Step) Descriptor() ([]byte, []int) {
+	return file_recordpb_record_proto_rawDescGZIP(), []int{45}
+}
+
+func (x *Step) GetRange() *Range {
+	if x != nil {
+		return x.Range
+	}
+	return nil
+}
+
+func (x *Step) GetOwn() *Range {
+	if x != nil {
+		return x.Own
+	}
+	return nil
+}
+
+func (x *Step) GetLevel() int32 {
+	if x != nil {
+		return x.Level
+	}
+	return 0
+}
+
+func (x *Step) GetChildren() []int64 {
+	if x != nil {
+		return x.Children
+	}
+	return nil
+}
+
+func (x *Step) GetSteps() []int64 {
+	if x != nil {
+		return x.Steps
+	}
+	return nil
+}
+
+// The text of a draft's step.
+type DraftText struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Text          []byte                 `protobuf:"bytes,1,opt,name=text,proto3" json:"text,omitempty"`
+	Model         string                 `protobuf:"bytes,2,opt,name=model,proto3" json:"model,omitempty"`
+	Facts         *Facts                 `protobuf:"bytes,3,opt,name=facts,proto3" json:"facts,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DraftText) Reset() {
+	*x = DraftText{}
+	mi := &file_recordpb_record_proto_msgTypes[46]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DraftText) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DraftText) ProtoMessage() {}
+
+func (x *DraftText) ProtoReflect() protoreflect.Message {
+	mi := &file_recordpb_record_proto_msgTypes[46]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DraftText.ProtoReflect.Descriptor instead.
+func (*DraftText) Descriptor() ([]byte, []int) {
+	return file_recordpb_record_proto_rawDescGZIP(), []int{46}
+}
+
+func (x *DraftText) GetText() []byte {
+	if x != nil {
+		return x.Text
+	}
+	return nil
+}
+
+func (x *DraftText) GetModel() string {
+	if x != nil {
+		return x.Model
+	}
+	return ""
+}
+
+func (x *DraftText) GetFacts() *Facts {
+	if x != nil {
+		return x.Facts
+	}
+	return nil
+}
+
+// What is stored beside a summary's text for the summary that will take it up.
+type Facts struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Body          int64                  `protobuf:"varint,1,opt,name=body,proto3" json:"body,omitempty"`
+	Facts         []*Fact                `protobuf:"bytes,2,rep,name=facts,proto3" json:"facts,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Facts) Reset() {
+	*x = Facts{}
+	mi := &file_recordpb_record_proto_msgTypes[47]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Facts) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Facts) ProtoMessage() {}
+
+func (x *Facts) ProtoReflect() protoreflect.Message {
+	mi := &file_recordpb_record_proto_msgTypes[47]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Facts.ProtoReflect.Descriptor instead.
+func (*Facts) Descriptor() ([]byte, []int) {
+	return file_recordpb_record_proto_rawDescGZIP(), []int{47}
+}
+
+func (x *Facts) GetBody() int64 {
+	if x != nil {
+		return x.Body
+	}
+	return 0
+}
+
+func (x *Facts) GetFacts() []*Fact {
+	if x != nil {
+		return x.Facts
+	}
+	return nil
+}
+
+// Something that a summary must not lose unnoticed.
+type Fact struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Kind          int32                  `protobuf:"varint,1,opt,name=kind,proto3" json:"kind,omitempty"`
+	Text          []byte                 `protobuf:"bytes,2,opt,name=text,proto3" json:"text,omitempty"`
+	Count         int32                  `protobuf:"varint,3,opt,name=count,proto3" json:"count,omitempty"`
+	Of            []int32                `protobuf:"varint,4,rep,packed,name=of,proto3" json:"of,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Fact) Reset() {
+	*x = Fact{}
+	mi := &file_recordpb_record_proto_msgTypes[48]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Fact) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Fact) ProtoMessage() {}
+
+func (x *Fact) ProtoReflect() protoreflect.Message {
+	mi := &file_recordpb_record_proto_msgTypes[48]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Fact.ProtoReflect.Descriptor instead.
+func (*Fact) Descriptor() ([]byte, []int) {
+	return file_recordpb_record_proto_rawDescGZIP(), []int{48}
+}
+
+func (x *Fact) GetKind() int32 {
+	if x != nil {
+		return x.Kind
+	}
+	return 0
+}
+
+func (x *Fact) GetText() []byte {
+	if x != nil {
+		return x.Text
+	}
+	return nil
+}
+
+func (x *Fact) GetCount() int32 {
+	if x != nil {
+		return x.Count
+	}
+	return 0
+}
+
+func (x *Fact) GetOf() []int32 {
+	if x != nil {
+		return x.Of
+	}
+	return nil
+}
+
+// A run that contents belong to. Times are Unix milliseconds.
+type Run struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	Used          int64                  `protobuf:"varint,2,opt,name=used,proto3" json:"used,omitempty"`
+	End           int64                  `protobuf:"varint,3,opt,name=end,proto3" json:"end,omitempty"`
+	Gone          bool                   `protobuf:"varint,4,opt,name=gone,proto3" json:"gone,omitempty"`
+	Sources       []*NumberRange         `protobuf:"bytes,5,rep,name=sources,proto3" json:"sources,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Run) Reset() {
+	*x = Run{}
+	mi := &file_recordpb_record_proto_msgTypes[49]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Run) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Run) ProtoMessage() {}
+
+func (x *Run) ProtoReflect() protoreflect.Message {
+	mi := &file_recordpb_record_proto_msgTypes[49]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Run.ProtoReflect.Descriptor instead.
+func (*Run) Descriptor() ([]byte, []int) {
+	return file_recordpb_record_proto_rawDescGZIP(), []int{49}
+}
+
+func (x *Run) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *Run) GetUsed() int64 {
+	if x != nil {
+		return x.Used
+	}
+	return 0
+}
+
+func (x *Run) GetEnd() int64 {
+	if x != nil {
+		return x.End
+	}
+	return 0
+}
+
+func (x *Run) GetGone() bool {
+	if x != nil {
+		return x.Gone
+	}
+	return false
+}
+
+func (x *Run) GetSources() []*NumberRange {
+	if x != nil {
+		return x.Sources
+	}
+	return nil
+}
+
+// Numbers, both ends included.
+type NumberRange struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	From          int64                  `protobuf:"varint,1,opt,name=from,proto3" json:"from,omitempty"`
+	To            int64                  `protobuf:"varint,2,opt,name=to,proto3" json:"to,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *NumberRange) Reset() {
+	*x = NumberRange{}
+	mi := &file_recordpb_record_proto_msgTypes[50]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *NumberRange) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*NumberRange) ProtoMessage() {}
+
+func (x *NumberRange) ProtoReflect() protoreflect.Message {
+	mi := &file_recordpb_record_proto_msgTypes[50]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use NumberRange.ProtoReflect.Descriptor instead.
+func (*NumberRange) Descriptor() ([]byte, []int) {
+	return file_recordpb_record_proto_rawDescGZIP(), []int{50}
+}
+
+func (x *NumberRange) GetFrom() int64 {
+	if x != nil {
+		return x.From
+	}
+	return 0
+}
+
+func (x *NumberRange) GetTo() int64 {
+	if x != nil {
+		return x.To
+	}
+	return 0
+}
+
+// What is known of a content.
+type Source struct {
+	state              protoimpl.MessageState `protogen:"open.v1"`
+	Handle             string                 `protobuf:"bytes,1,opt,name=handle,proto3" json:"handle,omitempty"`
+	Type               int32                  `protobuf:"varint,2,opt,name=type,proto3" json:"type,omitempty"`
+	Url                string                 `protobuf:"bytes,3,opt,name=url,proto3" json:"url,omitempty"`
+	ContentType        string                 `protobuf:"bytes,4,opt,name=content_type,json=contentType,proto3" json:"content_type,omitempty"`
+	Kind               int32                  `protobuf:"varint,5,opt,name=kind,proto3" json:"kind,omitempty"`
+	Bytes              int64                  `protobuf:"varint,6,opt,name=bytes,proto3" json:"bytes,omitempty"`
+	Chars              int64                  `protobuf:"varint,7,opt,name=chars,proto3" json:"chars,omitempty"`
+	Sha256             []byte                 `protobuf:"bytes,8,opt,name=sha256,proto3" json:"sha256,omitempty"`
+	AccessedUnixMillis int64                  `protobuf:"varint,9,opt,name=accessed_unix_millis,json=accessedUnixMillis,proto3" json:"accessed_unix_millis,omitempty"`
+	CitedBy            []int32                `protobuf:"varint,10,rep,packed,name=cited_by,json=citedBy,proto3" json:"cited_by,omitempty"`
+	Expired            bool                   `protobuf:"varint,11,opt,name=expired,proto3" json:"expired,omitempty"`
+	Run                string                 `protobuf:"bytes,12,opt,name=run,proto3" json:"run,omitempty"`
+	OfRun              bool                   `protobuf:"varint,13,opt,name=of_run,json=ofRun,proto3" json:"of_run,omitempty"`
+	Metadata           []byte                 `protobuf:"bytes,14,opt,name=metadata,proto3" json:"metadata,omitempty"`
+	AtAppend           bool                   `protobuf:"varint,15,opt,name=at_append,json=atAppend,proto3" json:"at_append,omitempty"`
+	Message            int32                  `protobuf:"varint,16,opt,name=message,proto3" json:"message,omitempty"`
+	Part               int32                  `protobuf:"varint,17,opt,name=part,proto3" json:"part,omitempty"`
+	Content            []byte                 `protobuf:"bytes,18,opt,name=content,proto3" json:"content,omitempty"`
+	Title              []byte                 `protobuf:"bytes,19,opt,name=title,proto3" json:"title,omitempty"`
+	unknownFields      protoimpl.UnknownFields
+	sizeCache          protoimpl.SizeCache
+}
+
+func (x *Source) Reset() {
+	*x = Source{}
+	mi := &file_recordpb_record_proto_msgTypes[51]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Source) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Source) ProtoMessage() {}
+
+func (x *Source) ProtoReflect() protoreflect.Message {
+	mi := &file_recordpb_record_proto_msgTypes[51]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Source.ProtoReflect.Descriptor instead.
+func (*Source) Descriptor() ([]byte, []int) {
+	return file_recordpb_record_proto_rawDescGZIP(), []int{51}
+}
+
+func (x *Source) GetHandle() string {
+	if x != nil {
+		return x.Handle
+	}
+	return ""
+}
+
+func (x *Source) GetType() int32 {
+	if x != nil {
+		return x.Type
+	}
+	return 0
+}
+
+func (x *Source) GetUrl() string {
+	if x != nil {
+		return x.Url
+	}
+	return ""
+}
+
+func (x *Source) GetContentType() string {
+	if x != nil {
+		return x.ContentType
+	}
+	return ""
+}
+
+func (x *Source) GetKind() int32 {
+	if x != nil {
+		return x.Kind
+	}
+	return 0
+}
+
+func (x *Source) GetBytes() int64 {
+	if x != nil {
+		return x.Bytes
+	}
+	return 0
+}
+
+func (x *Source) GetChars() int64 {
+	if x != nil {
+		return x.Chars
+	}
+	return 0
+}
+
+func (x *Source) GetSha256() []byte {
+	if x != nil {
+		return x.Sha256
+	}
+	return nil
+}
+
+func (x *Source) GetAccessedUnixMillis() int64 {
+	if x != nil {
+		return x.AccessedUnixMillis
+	}
+	return 0
+}
+
+func (x *Source) GetCitedBy() []int32 {
+	if x != nil {
+		return x.CitedBy
+	}
+	return nil
+}
+
+func (x *Source) GetExpired() bool {
+	if x != nil {
+		return x.Expired
+	}
+	return false
+}
+
+func (x *Source) GetRun() string {
+	if x != nil {
+		return x.Run
+	}
+	return ""
+}
+
+func (x *Source) GetOfRun() bool {
+	if x != nil {
+		return x.OfRun
+	}
+	return false
+}
+
+func (x *Source) GetMetadata() []byte {
+	if x != nil {
+		return x.Metadata
+	}
+	return nil
+}
+
+func (x *Source) GetAtAppend() bool {
+	if x != nil {
+		return x.AtAppend
+	}
+	return false
+}
+
+func (x *Source) GetMessage() int32 {
+	if x != nil {
+		return x.Message
+	}
+	return 0
+}
+
+func (x *Source) GetPart() int32 {
+	if x != nil {
+		return x.Part
+	}
+	return 0
+}
+
+func (x *Source) GetContent() []byte {
+	if x != nil {
+		return x.Content
+	}
+	return nil
+}
+
+func (x *Source) GetTitle() []byte {
+	if x != nil {
+		return x.Title
+	}
+	return nil
+}
+
+// Chunks that several contents share.
+type SharedBytes struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Id            []byte                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	Count         int64                  `protobuf:"varint,2,opt,name=count,proto3" json:"count,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SharedBytes) Reset() {
+	*x = SharedBytes{}
+	mi := &file_recordpb_record_proto_msgTypes[52]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SharedBytes) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SharedBytes) ProtoMessage() {}
+
+func (x *SharedBytes) ProtoReflect() protoreflect.Message {
+	mi := &file_recordpb_record_proto_msgTypes[52]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SharedBytes.ProtoReflect.Descriptor instead.
+func (*SharedBytes) Descriptor() ([]byte, []int) {
+	return file_recordpb_record_proto_rawDescGZIP(), []int{52}
+}
+
+func (x *SharedBytes) GetId() []byte {
+	if x != nil {
+		return x.Id
+	}
+	return nil
+}
+
+func (x *SharedBytes) GetCount() int64 {
+	if x != nil {
+		return x.Count
+	}
+	return 0
+}
+
+// What an operator says of a model. What is absent is not set.
+type ModelProfile struct {
+	state                protoimpl.MessageState `protogen:"open.v1"`
+	Model                string                 `protobuf:"bytes,1,opt,name=model,proto3" json:"model,omitempty"`
+	ContextWindowTokens  *int32                 `protobuf:"varint,2,opt,name=context_window_tokens,json=contextWindowTokens,proto3,oneof" json:"context_window_tokens,omitempty"`
+	ReservedOutputTokens *int32                 `protobuf:"varint,3,opt,name=reserved_output_tokens,json=reservedOutputTokens,proto3,oneof" json:"reserved_output_tokens,omitempty"`
+	Counter              string                 `protobuf:"bytes,4,opt,name=counter,proto3" json:"counter,omitempty"`
+	Factor               *float64               `protobuf:"fixed64,5,opt,name=factor,proto3,oneof" json:"factor,omitempty"`
+	MediaTokens          *int32                 `protobuf:"varint,6,opt,name=media_tokens,json=mediaTokens,proto3,oneof" json:"media_tokens,omitempty"`
+	InputPrice           *float64               `protobuf:"fixed64,7,opt,name=input_price,json=inputPrice,proto3,oneof" json:"input_price,omitempty"`
+	CacheReadPrice       *float64               `protobuf:"fixed64,8,opt,name=cache_read_price,json=cacheReadPrice,proto3,oneof" json:"cache_read_price,omitempty"`
+	CacheWritePrice      *float64               `protobuf:"fixed64,9,opt,name=cache_write_price,json=cacheWritePrice,proto3,oneof" json:"cache_write_price,omitempty"`
+	OutputPrice          *float64               `protobuf:"fixed64,10,opt,name=output_price,json=outputPrice,proto3,oneof" json:"output_price,omitempty"`
+	unknownFields        protoimpl.UnknownFields
+	sizeCache            protoimpl.SizeCache
+}
+
+func (x *ModelProfile) Reset() {
+	*x = ModelProfile{}
+	mi := &file_recordpb_record_proto_msgTypes[53]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ModelProfile) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ModelProfile) ProtoMessage() {}
+
+func (x *ModelProfile) ProtoReflect() protoreflect.Message {
+	mi := &file_recordpb_record_proto_msgTypes[53]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ModelProfile.ProtoReflect.Descriptor instead.
+func (*ModelProfile) Descriptor() ([]byte, []int) {
+	return file_recordpb_record_proto_rawDescGZIP(), []int{53}
+}
+
+func (x *ModelProfile) GetModel() string {
+	if x != nil {
+		return x.Model
+	}
+	return ""
+}
+
+func (x *ModelProfile) GetContextWindowTokens() int32 {
+	if x != nil && x.ContextWindowTokens != nil {
+		return *x.ContextWindowTokens
+	}
+	return 0
+}
+
+func (x *ModelProfile) GetReservedOutputTokens() int32 {
+	if x != nil && x.ReservedOutputTokens != nil {
+		return *x.ReservedOutputTokens
+	}
+	return 0
+}
+
+func (x *ModelProfile) GetCounter() string {
+	if x != nil {
+		return x.Counter
+	}
+	return ""
+}
+
+func (x *ModelProfile) GetFactor() float64 {
+	if x != nil && x.Factor != nil {
+		return *x.Factor
+	}
+	return 0
+}
+
+func (x *ModelProfile) GetMediaTokens() int32 {
+	if x != nil && x.MediaTokens != nil {
+		return *x.MediaTokens
+	}
+	return 0
+}
+
+func (x *ModelProfile) GetInputPrice() float64 {
+	if x != nil && x.InputPrice != nil {
+		return *x.InputPrice
+	}
+	return 0
+}
+
+func (x *ModelProfile) GetCacheReadPrice() float64 {
+	if x != nil && x.CacheReadPrice != nil {
+		return *x.CacheReadPrice
+	}
+	return 0
+}
+
+func (x *ModelProfile) GetCacheWritePrice() float64 {
+	if x != nil && x.CacheWritePrice != nil {
+		return *x.CacheWritePrice
+	}
+	return 0
+}
+
+func (x *ModelProfile) GetOutputPrice() float64 {
+	if x != nil && x.OutputPrice != nil {
+		return *x.OutputPrice
+	}
+	return 0
+}
+
+// What an operator says of an action's or a tool's results.
+type ActionPolicy struct {
+	state                  protoimpl.MessageState `protogen:"open.v1"`
+	AgentActionId          string                 `protobuf:"bytes,1,opt,name=agent_action_id,json=agentActionId,proto3" json:"agent_action_id,omitempty"`
+	ActionId               string                 `protobuf:"bytes,2,opt,name=action_id,json=actionId,proto3" json:"action_id,omitempty"`
+	ToolName               string                 `protobuf:"bytes,3,opt,name=tool_name,json=toolName,proto3" json:"tool_name,omitempty"`
+	Expiration             *Expiration            `protobuf:"bytes,4,opt,name=expiration,proto3" json:"expiration,omitempty"`
+	DefaultPromptId        string                 `protobuf:"bytes,5,opt,name=default_prompt_id,json=defaultPromptId,proto3" json:"default_prompt_id,omitempty"`
+	Citations              *bool                  `protobuf:"varint,6,opt,name=citations,proto3,oneof" json:"citations,omitempty"`
+	CitationThresholdChars *int32                 `protobuf:"varint,7,opt,name=citation_threshold_chars,json=citationThresholdChars,proto3,oneof" json:"citation_threshold_chars,omitempty"`
+	unknownFields          protoimpl.UnknownFields
+	sizeCache              protoimpl.SizeCache
+}
+
+func (x *ActionPolicy) Reset() {
+	*x = ActionPolicy{}
+	mi := &file_recordpb_record_proto_msgTypes[54]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ActionPolicy) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ActionPolicy) ProtoMessage() {}
+
+func (x *ActionPolicy) ProtoReflect() protoreflect.Message {
+	mi := &file_recordpb_record_proto_msgTypes[54]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ActionPolicy.ProtoReflect.Descriptor instead.
+func (*ActionPolicy) Descriptor() ([]byte, []int) {
+	return file_recordpb_record_proto_rawDescGZIP(), []int{54}
+}
+
+func (x *ActionPolicy) GetAgentActionId() string {
+	if x != nil {
+		return x.AgentActionId
+	}
+	return ""
+}
+
+func (x *ActionPolicy) GetActionId() string {
+	if x != nil {
+		return x.ActionId
+	}
+	return ""
+}
+
+func (x *ActionPolicy) GetToolName() string {
+	if x != nil {
+		return x.ToolName
+	}
+	return ""
+}
+
+func (x *ActionPolicy) GetExpiration() *Expiration {
+	if x != nil {
+		return x.Expiration
+	}
+	return nil
+}
+
+func (x *ActionPolicy) GetDefaultPromptId() string {
+	if x != nil {
+		return x.DefaultPromptId
+	}
+	return ""
+}
+
+func (x *ActionPolicy) GetCitations() bool {
+	if x != nil && x.Citations != nil {
+		return *x.Citations
+	}
+	return false
+}
+
+func (x *ActionPolicy) GetCitationThresholdChars() int32 {
+	if x != nil && x.CitationThresholdChars != nil {
+		return *x.CitationThresholdChars
+	}
+	return 0
+}
+
+// What asks a model to summarise.
+type Prompt struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	Version       int32                  `protobuf:"varint,2,opt,name=version,proto3" json:"version,omitempty"`
+	Template      []byte                 `protobuf:"bytes,3,opt,name=template,proto3" json:"template,omitempty"`
+	Models        []string               `protobuf:"bytes,4,rep,name=models,proto3" json:"models,omitempty"`
+	MaxOutput     int32                  `protobuf:"varint,5,opt,name=max_output,json=maxOutput,proto3" json:"max_output,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Prompt) Reset() {
+	*x = Prompt{}
+	mi := &file_recordpb_record_proto_msgTypes[55]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Prompt) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Prompt) ProtoMessage() {}
+
+func (x *Prompt) ProtoReflect() protoreflect.Message {
+	mi := &file_recordpb_record_proto_msgTypes[55]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Prompt.ProtoReflect.Descriptor instead.
+func (*Prompt) Descriptor() ([]byte, []int) {
+	return file_recordpb_record_proto_rawDescGZIP(), []int{55}
+}
+
+func (x *Prompt) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *Prompt) GetVersion() int32 {
+	if x != nil {
+		return x.Version
+	}
+	return 0
+}
+
+func (x *Prompt) GetTemplate() []byte {
+	if x != nil {
+		return x.Template
+	}
+	return nil
+}
+
+func (x *Prompt) GetModels() []string {
+	if x != nil {
+		return x.Models
+	}
+	return nil
+}
+
+func (x *Prompt) GetMaxOutput() int32 {
+	if x != nil {
+		return x.MaxOutput
+	}
+	return 0
+}
+
 var File_recordpb_record_proto protoreflect.FileDescriptor
 
 const file_recordpb_record_proto_rawDesc = "" +
@@ -3688,7 +5375,152 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\vincarnation\x18\x03 \x01(\fR\vincarnation\x12\x16\n" +
 	"\x06upload\x18\x04 \x01(\fR\x06upload\x12\x16\n" +
 	"\x06staged\x18\x05 \x01(\bR\x06staged\x12.\n" +
-	"\x04time\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\x04timeBDZBgithub.com/palimpsest-context/palimpsest/pkg/store/record/recordpbb\x06proto3"
+	"\x04time\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\x04time\"5\n" +
+	"\x04Fits\x12-\n" +
+	"\x04fits\x18\x01 \x03(\v2\x19.palimpsest.record.v1.FitR\x04fits\"\xca\x01\n" +
+	"\x03Fit\x12\x16\n" +
+	"\x06budget\x18\x01 \x01(\x03R\x06budget\x12\x14\n" +
+	"\x05start\x18\x02 \x01(\x11R\x05start\x12\x18\n" +
+	"\arequest\x18\x03 \x01(\x11R\arequest\x12\x18\n" +
+	"\aopening\x18\x04 \x01(\x11R\aopening\x12\x1a\n" +
+	"\brestored\x18\x05 \x01(\x03R\brestored\x12\x16\n" +
+	"\x06afresh\x18\x06 \x01(\x03R\x06afresh\x12-\n" +
+	"\x04cuts\x18\a \x03(\v2\x19.palimpsest.record.v1.CutR\x04cuts\"R\n" +
+	"\x0eAskedSummaries\x12@\n" +
+	"\tsummaries\x18\x01 \x03(\v2\".palimpsest.record.v1.AskedSummaryR\tsummaries\"L\n" +
+	"\fAskedSummary\x12\x14\n" +
+	"\x05index\x18\x01 \x01(\x05R\x05index\x12\x12\n" +
+	"\x04part\x18\x02 \x01(\x11R\x04part\x12\x12\n" +
+	"\x04turn\x18\x03 \x01(\x05R\x04turn\"E\n" +
+	"\bErasures\x129\n" +
+	"\berasures\x18\x01 \x03(\v2\x1d.palimpsest.record.v1.ErasureR\berasures\"3\n" +
+	"\aErasure\x12\x14\n" +
+	"\x05index\x18\x01 \x01(\x05R\x05index\x12\x12\n" +
+	"\x04turn\x18\x02 \x01(\x05R\x04turn\"E\n" +
+	"\bReclaims\x129\n" +
+	"\breclaims\x18\x01 \x03(\v2\x1d.palimpsest.record.v1.ReclaimR\breclaims\"V\n" +
+	"\aReclaim\x12\x14\n" +
+	"\x05index\x18\x01 \x01(\x05R\x05index\x12\x12\n" +
+	"\x04part\x18\x02 \x01(\x05R\x04part\x12!\n" +
+	"\funix_seconds\x18\x03 \x01(\x03R\vunixSeconds\"\x9d\x01\n" +
+	"\vCalibration\x12\x14\n" +
+	"\x05prior\x18\x01 \x01(\x01R\x05prior\x12\x18\n" +
+	"\acounted\x18\x02 \x01(\x03R\acounted\x12\x1a\n" +
+	"\breported\x18\x03 \x01(\x03R\breported\x12\x1f\n" +
+	"\vcounted_sum\x18\x04 \x01(\x01R\n" +
+	"countedSum\x12!\n" +
+	"\freported_sum\x18\x05 \x01(\x01R\vreportedSum\"\xd7\x01\n" +
+	"\vUsageReport\x12\x1a\n" +
+	"\bmanifest\x18\x01 \x01(\x03R\bmanifest\x12\x14\n" +
+	"\x05model\x18\x02 \x01(\tR\x05model\x12\x1a\n" +
+	"\bmessages\x18\x03 \x01(\x05R\bmessages\x12\x18\n" +
+	"\acounted\x18\x04 \x01(\x03R\acounted\x12\x18\n" +
+	"\acontext\x18\x05 \x01(\x03R\acontext\x12\x16\n" +
+	"\x06output\x18\x06 \x01(\x03R\x06output\x12\x18\n" +
+	"\athought\x18\a \x01(\x03R\athought\x12\x14\n" +
+	"\x05spent\x18\b \x01(\bR\x05spent\"\xad\x01\n" +
+	"\x05Draft\x12\x14\n" +
+	"\x05state\x18\x01 \x01(\tR\x05state\x12\x14\n" +
+	"\x05owner\x18\x02 \x01(\tR\x05owner\x120\n" +
+	"\x05until\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\x05until\x12\x16\n" +
+	"\x06reason\x18\x04 \x01(\tR\x06reason\x12.\n" +
+	"\x04plan\x18\x05 \x01(\v2\x1a.palimpsest.record.v1.PlanR\x04plan\"e\n" +
+	"\x04Plan\x12\x19\n" +
+	"\bedit_seq\x18\x01 \x01(\x03R\aeditSeq\x12\x10\n" +
+	"\x03cut\x18\x02 \x01(\x05R\x03cut\x120\n" +
+	"\x05steps\x18\x03 \x03(\v2\x1a.palimpsest.record.v1.StepR\x05steps\"\xb0\x01\n" +
+	"\x04Step\x121\n" +
+	"\x05range\x18\x01 \x01(\v2\x1b.palimpsest.record.v1.RangeR\x05range\x12-\n" +
+	"\x03own\x18\x02 \x01(\v2\x1b.palimpsest.record.v1.RangeR\x03own\x12\x14\n" +
+	"\x05level\x18\x03 \x01(\x05R\x05level\x12\x1a\n" +
+	"\bchildren\x18\x04 \x03(\x03R\bchildren\x12\x14\n" +
+	"\x05steps\x18\x05 \x03(\x03R\x05steps\"h\n" +
+	"\tDraftText\x12\x12\n" +
+	"\x04text\x18\x01 \x01(\fR\x04text\x12\x14\n" +
+	"\x05model\x18\x02 \x01(\tR\x05model\x121\n" +
+	"\x05facts\x18\x03 \x01(\v2\x1b.palimpsest.record.v1.FactsR\x05facts\"M\n" +
+	"\x05Facts\x12\x12\n" +
+	"\x04body\x18\x01 \x01(\x03R\x04body\x120\n" +
+	"\x05facts\x18\x02 \x03(\v2\x1a.palimpsest.record.v1.FactR\x05facts\"T\n" +
+	"\x04Fact\x12\x12\n" +
+	"\x04kind\x18\x01 \x01(\x05R\x04kind\x12\x12\n" +
+	"\x04text\x18\x02 \x01(\fR\x04text\x12\x14\n" +
+	"\x05count\x18\x03 \x01(\x05R\x05count\x12\x0e\n" +
+	"\x02of\x18\x04 \x03(\x05R\x02of\"\x8c\x01\n" +
+	"\x03Run\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
+	"\x04used\x18\x02 \x01(\x03R\x04used\x12\x10\n" +
+	"\x03end\x18\x03 \x01(\x03R\x03end\x12\x12\n" +
+	"\x04gone\x18\x04 \x01(\bR\x04gone\x12;\n" +
+	"\asources\x18\x05 \x03(\v2!.palimpsest.record.v1.NumberRangeR\asources\"1\n" +
+	"\vNumberRange\x12\x12\n" +
+	"\x04from\x18\x01 \x01(\x03R\x04from\x12\x0e\n" +
+	"\x02to\x18\x02 \x01(\x03R\x02to\"\xe8\x03\n" +
+	"\x06Source\x12\x16\n" +
+	"\x06handle\x18\x01 \x01(\tR\x06handle\x12\x12\n" +
+	"\x04type\x18\x02 \x01(\x05R\x04type\x12\x10\n" +
+	"\x03url\x18\x03 \x01(\tR\x03url\x12!\n" +
+	"\fcontent_type\x18\x04 \x01(\tR\vcontentType\x12\x12\n" +
+	"\x04kind\x18\x05 \x01(\x05R\x04kind\x12\x14\n" +
+	"\x05bytes\x18\x06 \x01(\x03R\x05bytes\x12\x14\n" +
+	"\x05chars\x18\a \x01(\x03R\x05chars\x12\x16\n" +
+	"\x06sha256\x18\b \x01(\fR\x06sha256\x120\n" +
+	"\x14accessed_unix_millis\x18\t \x01(\x03R\x12accessedUnixMillis\x12\x19\n" +
+	"\bcited_by\x18\n" +
+	" \x03(\x05R\acitedBy\x12\x18\n" +
+	"\aexpired\x18\v \x01(\bR\aexpired\x12\x10\n" +
+	"\x03run\x18\f \x01(\tR\x03run\x12\x15\n" +
+	"\x06of_run\x18\r \x01(\bR\x05ofRun\x12\x1a\n" +
+	"\bmetadata\x18\x0e \x01(\fR\bmetadata\x12\x1b\n" +
+	"\tat_append\x18\x0f \x01(\bR\batAppend\x12\x18\n" +
+	"\amessage\x18\x10 \x01(\x05R\amessage\x12\x12\n" +
+	"\x04part\x18\x11 \x01(\x05R\x04part\x12\x18\n" +
+	"\acontent\x18\x12 \x01(\fR\acontent\x12\x14\n" +
+	"\x05title\x18\x13 \x01(\fR\x05title\"3\n" +
+	"\vSharedBytes\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\fR\x02id\x12\x14\n" +
+	"\x05count\x18\x02 \x01(\x03R\x05count\"\xc2\x04\n" +
+	"\fModelProfile\x12\x14\n" +
+	"\x05model\x18\x01 \x01(\tR\x05model\x127\n" +
+	"\x15context_window_tokens\x18\x02 \x01(\x05H\x00R\x13contextWindowTokens\x88\x01\x01\x129\n" +
+	"\x16reserved_output_tokens\x18\x03 \x01(\x05H\x01R\x14reservedOutputTokens\x88\x01\x01\x12\x18\n" +
+	"\acounter\x18\x04 \x01(\tR\acounter\x12\x1b\n" +
+	"\x06factor\x18\x05 \x01(\x01H\x02R\x06factor\x88\x01\x01\x12&\n" +
+	"\fmedia_tokens\x18\x06 \x01(\x05H\x03R\vmediaTokens\x88\x01\x01\x12$\n" +
+	"\vinput_price\x18\a \x01(\x01H\x04R\n" +
+	"inputPrice\x88\x01\x01\x12-\n" +
+	"\x10cache_read_price\x18\b \x01(\x01H\x05R\x0ecacheReadPrice\x88\x01\x01\x12/\n" +
+	"\x11cache_write_price\x18\t \x01(\x01H\x06R\x0fcacheWritePrice\x88\x01\x01\x12&\n" +
+	"\foutput_price\x18\n" +
+	" \x01(\x01H\aR\voutputPrice\x88\x01\x01B\x18\n" +
+	"\x16_context_window_tokensB\x19\n" +
+	"\x17_reserved_output_tokensB\t\n" +
+	"\a_factorB\x0f\n" +
+	"\r_media_tokensB\x0e\n" +
+	"\f_input_priceB\x13\n" +
+	"\x11_cache_read_priceB\x14\n" +
+	"\x12_cache_write_priceB\x0f\n" +
+	"\r_output_price\"\xeb\x02\n" +
+	"\fActionPolicy\x12&\n" +
+	"\x0fagent_action_id\x18\x01 \x01(\tR\ragentActionId\x12\x1b\n" +
+	"\taction_id\x18\x02 \x01(\tR\bactionId\x12\x1b\n" +
+	"\ttool_name\x18\x03 \x01(\tR\btoolName\x12@\n" +
+	"\n" +
+	"expiration\x18\x04 \x01(\v2 .palimpsest.record.v1.ExpirationR\n" +
+	"expiration\x12*\n" +
+	"\x11default_prompt_id\x18\x05 \x01(\tR\x0fdefaultPromptId\x12!\n" +
+	"\tcitations\x18\x06 \x01(\bH\x00R\tcitations\x88\x01\x01\x12=\n" +
+	"\x18citation_threshold_chars\x18\a \x01(\x05H\x01R\x16citationThresholdChars\x88\x01\x01B\f\n" +
+	"\n" +
+	"_citationsB\x1b\n" +
+	"\x19_citation_threshold_chars\"\x85\x01\n" +
+	"\x06Prompt\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x18\n" +
+	"\aversion\x18\x02 \x01(\x05R\aversion\x12\x1a\n" +
+	"\btemplate\x18\x03 \x01(\fR\btemplate\x12\x16\n" +
+	"\x06models\x18\x04 \x03(\tR\x06models\x12\x1d\n" +
+	"\n" +
+	"max_output\x18\x05 \x01(\x05R\tmaxOutputBDZBgithub.com/palimpsest-context/palimpsest/pkg/store/record/recordpbb\x06proto3"
 
 var (
 	file_recordpb_record_proto_rawDescOnce sync.Once
@@ -3702,7 +5534,7 @@ func file_recordpb_record_proto_rawDescGZIP() []byte {
 	return file_recordpb_record_proto_rawDescData
 }
 
-var file_recordpb_record_proto_msgTypes = make([]protoimpl.MessageInfo, 33)
+var file_recordpb_record_proto_msgTypes = make([]protoimpl.MessageInfo, 56)
 var file_recordpb_record_proto_goTypes = []any{
 	(*Range)(nil),                 // 0: palimpsest.record.v1.Range
 	(*Content)(nil),               // 1: palimpsest.record.v1.Content
@@ -3737,14 +5569,37 @@ var file_recordpb_record_proto_goTypes = []any{
 	(*Outcome)(nil),               // 30: palimpsest.record.v1.Outcome
 	(*Link)(nil),                  // 31: palimpsest.record.v1.Link
 	(*Task)(nil),                  // 32: palimpsest.record.v1.Task
-	(*timestamppb.Timestamp)(nil), // 33: google.protobuf.Timestamp
+	(*Fits)(nil),                  // 33: palimpsest.record.v1.Fits
+	(*Fit)(nil),                   // 34: palimpsest.record.v1.Fit
+	(*AskedSummaries)(nil),        // 35: palimpsest.record.v1.AskedSummaries
+	(*AskedSummary)(nil),          // 36: palimpsest.record.v1.AskedSummary
+	(*Erasures)(nil),              // 37: palimpsest.record.v1.Erasures
+	(*Erasure)(nil),               // 38: palimpsest.record.v1.Erasure
+	(*Reclaims)(nil),              // 39: palimpsest.record.v1.Reclaims
+	(*Reclaim)(nil),               // 40: palimpsest.record.v1.Reclaim
+	(*Calibration)(nil),           // 41: palimpsest.record.v1.Calibration
+	(*UsageReport)(nil),           // 42: palimpsest.record.v1.UsageReport
+	(*Draft)(nil),                 // 43: palimpsest.record.v1.Draft
+	(*Plan)(nil),                  // 44: palimpsest.record.v1.Plan
+	(*Step)(nil),                  // 45: palimpsest.record.v1.Step
+	(*DraftText)(nil),             // 46: palimpsest.record.v1.DraftText
+	(*Facts)(nil),                 // 47: palimpsest.record.v1.Facts
+	(*Fact)(nil),                  // 48: palimpsest.record.v1.Fact
+	(*Run)(nil),                   // 49: palimpsest.record.v1.Run
+	(*NumberRange)(nil),           // 50: palimpsest.record.v1.NumberRange
+	(*Source)(nil),                // 51: palimpsest.record.v1.Source
+	(*SharedBytes)(nil),           // 52: palimpsest.record.v1.SharedBytes
+	(*ModelProfile)(nil),          // 53: palimpsest.record.v1.ModelProfile
+	(*ActionPolicy)(nil),          // 54: palimpsest.record.v1.ActionPolicy
+	(*Prompt)(nil),                // 55: palimpsest.record.v1.Prompt
+	(*timestamppb.Timestamp)(nil), // 56: google.protobuf.Timestamp
 }
 var file_recordpb_record_proto_depIdxs = []int32{
 	2,  // 0: palimpsest.record.v1.Content.ref:type_name -> palimpsest.record.v1.ContentRef
 	3,  // 1: palimpsest.record.v1.Content.erased:type_name -> palimpsest.record.v1.ErasedContent
 	7,  // 2: palimpsest.record.v1.Message.parts:type_name -> palimpsest.record.v1.Part
 	6,  // 3: palimpsest.record.v1.Message.actions:type_name -> palimpsest.record.v1.ActionRef
-	33, // 4: palimpsest.record.v1.Message.create_time:type_name -> google.protobuf.Timestamp
+	56, // 4: palimpsest.record.v1.Message.create_time:type_name -> google.protobuf.Timestamp
 	5,  // 5: palimpsest.record.v1.Message.expiration:type_name -> palimpsest.record.v1.Expiration
 	1,  // 6: palimpsest.record.v1.Part.text:type_name -> palimpsest.record.v1.Content
 	9,  // 7: palimpsest.record.v1.Part.media:type_name -> palimpsest.record.v1.Media
@@ -3769,21 +5624,21 @@ var file_recordpb_record_proto_depIdxs = []int32{
 	0,  // 26: palimpsest.record.v1.Edit.range:type_name -> palimpsest.record.v1.Range
 	18, // 27: palimpsest.record.v1.Edit.parts:type_name -> palimpsest.record.v1.PartEdit
 	19, // 28: palimpsest.record.v1.Edit.summary:type_name -> palimpsest.record.v1.Summary
-	33, // 29: palimpsest.record.v1.Edit.time:type_name -> google.protobuf.Timestamp
+	56, // 29: palimpsest.record.v1.Edit.time:type_name -> google.protobuf.Timestamp
 	7,  // 30: palimpsest.record.v1.PartEdit.shown:type_name -> palimpsest.record.v1.Part
 	1,  // 31: palimpsest.record.v1.Summary.text:type_name -> palimpsest.record.v1.Content
 	0,  // 32: palimpsest.record.v1.Summary.except:type_name -> palimpsest.record.v1.Range
 	1,  // 33: palimpsest.record.v1.Summary.facts:type_name -> palimpsest.record.v1.Content
 	0,  // 34: palimpsest.record.v1.Manifest.pins:type_name -> palimpsest.record.v1.Range
-	33, // 35: palimpsest.record.v1.Manifest.time:type_name -> google.protobuf.Timestamp
+	56, // 35: palimpsest.record.v1.Manifest.time:type_name -> google.protobuf.Timestamp
 	21, // 36: palimpsest.record.v1.Manifest.window_cuts:type_name -> palimpsest.record.v1.Cut
 	23, // 37: palimpsest.record.v1.Head.unanswered:type_name -> palimpsest.record.v1.Call
 	0,  // 38: palimpsest.record.v1.Head.pins:type_name -> palimpsest.record.v1.Range
-	33, // 39: palimpsest.record.v1.Head.create_time:type_name -> google.protobuf.Timestamp
-	33, // 40: palimpsest.record.v1.Head.update_time:type_name -> google.protobuf.Timestamp
-	33, // 41: palimpsest.record.v1.Head.expire_time:type_name -> google.protobuf.Timestamp
-	33, // 42: palimpsest.record.v1.Head.delete_time:type_name -> google.protobuf.Timestamp
-	33, // 43: palimpsest.record.v1.Head.next_due:type_name -> google.protobuf.Timestamp
+	56, // 39: palimpsest.record.v1.Head.create_time:type_name -> google.protobuf.Timestamp
+	56, // 40: palimpsest.record.v1.Head.update_time:type_name -> google.protobuf.Timestamp
+	56, // 41: palimpsest.record.v1.Head.expire_time:type_name -> google.protobuf.Timestamp
+	56, // 42: palimpsest.record.v1.Head.delete_time:type_name -> google.protobuf.Timestamp
+	56, // 43: palimpsest.record.v1.Head.next_due:type_name -> google.protobuf.Timestamp
 	25, // 44: palimpsest.record.v1.Info.policy:type_name -> palimpsest.record.v1.Policy
 	5,  // 45: palimpsest.record.v1.Policy.result_expiration:type_name -> palimpsest.record.v1.Expiration
 	27, // 46: palimpsest.record.v1.Policy.pruning:type_name -> palimpsest.record.v1.PruningPolicy
@@ -3792,13 +5647,27 @@ var file_recordpb_record_proto_depIdxs = []int32{
 	28, // 49: palimpsest.record.v1.CitationsPolicy.recall_tools:type_name -> palimpsest.record.v1.Names
 	28, // 50: palimpsest.record.v1.PruningPolicy.protected_tools:type_name -> palimpsest.record.v1.Names
 	28, // 51: palimpsest.record.v1.PruningPolicy.protected_prefixes:type_name -> palimpsest.record.v1.Names
-	33, // 52: palimpsest.record.v1.Outcome.time:type_name -> google.protobuf.Timestamp
-	33, // 53: palimpsest.record.v1.Task.time:type_name -> google.protobuf.Timestamp
-	54, // [54:54] is the sub-list for method output_type
-	54, // [54:54] is the sub-list for method input_type
-	54, // [54:54] is the sub-list for extension type_name
-	54, // [54:54] is the sub-list for extension extendee
-	0,  // [0:54] is the sub-list for field type_name
+	56, // 52: palimpsest.record.v1.Outcome.time:type_name -> google.protobuf.Timestamp
+	56, // 53: palimpsest.record.v1.Task.time:type_name -> google.protobuf.Timestamp
+	34, // 54: palimpsest.record.v1.Fits.fits:type_name -> palimpsest.record.v1.Fit
+	21, // 55: palimpsest.record.v1.Fit.cuts:type_name -> palimpsest.record.v1.Cut
+	36, // 56: palimpsest.record.v1.AskedSummaries.summaries:type_name -> palimpsest.record.v1.AskedSummary
+	38, // 57: palimpsest.record.v1.Erasures.erasures:type_name -> palimpsest.record.v1.Erasure
+	40, // 58: palimpsest.record.v1.Reclaims.reclaims:type_name -> palimpsest.record.v1.Reclaim
+	56, // 59: palimpsest.record.v1.Draft.until:type_name -> google.protobuf.Timestamp
+	44, // 60: palimpsest.record.v1.Draft.plan:type_name -> palimpsest.record.v1.Plan
+	45, // 61: palimpsest.record.v1.Plan.steps:type_name -> palimpsest.record.v1.Step
+	0,  // 62: palimpsest.record.v1.Step.range:type_name -> palimpsest.record.v1.Range
+	0,  // 63: palimpsest.record.v1.Step.own:type_name -> palimpsest.record.v1.Range
+	47, // 64: palimpsest.record.v1.DraftText.facts:type_name -> palimpsest.record.v1.Facts
+	48, // 65: palimpsest.record.v1.Facts.facts:type_name -> palimpsest.record.v1.Fact
+	50, // 66: palimpsest.record.v1.Run.sources:type_name -> palimpsest.record.v1.NumberRange
+	5,  // 67: palimpsest.record.v1.ActionPolicy.expiration:type_name -> palimpsest.record.v1.Expiration
+	68, // [68:68] is the sub-list for method output_type
+	68, // [68:68] is the sub-list for method input_type
+	68, // [68:68] is the sub-list for extension type_name
+	68, // [68:68] is the sub-list for extension extendee
+	0,  // [0:68] is the sub-list for field type_name
 }
 
 func init() { file_recordpb_record_proto_init() }
@@ -3811,13 +5680,15 @@ func file_recordpb_record_proto_init() {
 	file_recordpb_record_proto_msgTypes[26].OneofWrappers = []any{}
 	file_recordpb_record_proto_msgTypes[27].OneofWrappers = []any{}
 	file_recordpb_record_proto_msgTypes[29].OneofWrappers = []any{}
+	file_recordpb_record_proto_msgTypes[53].OneofWrappers = []any{}
+	file_recordpb_record_proto_msgTypes[54].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_recordpb_record_proto_rawDesc), len(file_recordpb_record_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   33,
+			NumMessages:   56,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
