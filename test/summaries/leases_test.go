@@ -3,7 +3,6 @@ package summaries
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"path/filepath"
 	"sync/atomic"
@@ -16,6 +15,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 	"github.com/palimpsest-context/palimpsest/pkg/store/bolt"
 	"github.com/palimpsest-context/palimpsest/pkg/store/memory"
+	"github.com/palimpsest-context/palimpsest/pkg/store/record"
 	"github.com/palimpsest-context/palimpsest/pkg/summarize"
 )
 
@@ -112,19 +112,15 @@ func (c *crew) prepared(t *testing.T, process int) {
 }
 
 // lease is what the draft's slot says.
-func (c *crew) lease(t *testing.T) (r struct {
-	State string
-	Until time.Time
-}) {
+func (c *crew) lease(t *testing.T) record.Draft {
 	t.Helper()
 	snap, err := c.s.Read(t.Context(), c.key, store.Query{SlotsOf: "build/draft"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if slot := snap.Slots["build/draft"]; slot != nil {
-		if err := json.Unmarshal(slot, &r); err != nil {
-			t.Fatal(err)
-		}
+	r, err := record.DecodeDraft(snap.Slots["build/draft"])
+	if err != nil {
+		t.Fatal(err)
 	}
 	return r
 }
