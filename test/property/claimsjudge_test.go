@@ -122,7 +122,7 @@ func (c *claims) clippedInNeed(unit []*entry) {
 	for _, e := range c.visible() {
 		switch {
 		case slices.Contains(unit, e):
-			need += min(c.weight(e), c.shared(e)) + 2*frame + 16*len(e.message.Parts) // calls that wait have a placeholder
+			need += c.enters(e) + 2*frame + 16*len(e.message.Parts) // calls that wait have a placeholder
 			takes += c.shownWeight(e)
 		case e.leading || e.pinned:
 			need += c.weight(e) + frame
@@ -146,6 +146,15 @@ func (c *claims) shared(e *entry) int {
 		return c.weight(e)
 	}
 	return 4 + len(e.message.Parts)*(int(c.own)/4+frame)
+}
+
+// enters is what a message weighs when it first enters a view. One that a rewind has made the newest again, and that no view has shown, is
+// not new: no share clips it.
+func (c *claims) enters(e *entry) int {
+	if c.before != nil && e.index < c.before.build.count && c.before.parts(e) == nil {
+		return c.weight(e)
+	}
+	return min(c.weight(e), c.shared(e))
 }
 
 // atBone says whether no result of a unit is shown longer than it must be.
