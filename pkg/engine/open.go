@@ -62,7 +62,7 @@ func (d *deciding) inherit(ctx context.Context, smaller conversation.Window) (co
 		return win, err
 	}
 	win = d.complete(win)
-	if cut, ok := smaller.CutOf(win.Request, 0); ok && d.earlier(win.Request) {
+	if cut, ok := smaller.CutOf(win.Request, 0); ok && win.Request != d.request && !cut.Leaves() {
 		win.Cuts = append(win.Cuts, cut)
 	}
 	out, err := d.compose(ctx, d.view, win)
@@ -82,9 +82,6 @@ func (d *deciding) inherit(ctx context.Context, smaller conversation.Window) (co
 	}
 	return win, d.cutDown(ctx, &win, c, &r)
 }
-
-// earlier says whether a request that a window keeps is neither in force any more nor the opening.
-func (d *deciding) earlier(request int32) bool { return request != d.request && request != d.opening }
 
 // openAfresh opens a window for a budget that is much larger than all before: on the whole record, if that fits, or else on as much of it
 // as a cut would leave, and no less than a smaller window shows.
@@ -110,9 +107,9 @@ func (d *deciding) openAfresh(ctx context.Context, known fits) (conversation.Win
 		smaller.Afresh = win.Afresh
 		return d.inherit(ctx, smaller)
 	}
-	if ok && smaller.Request < win.Start && d.earlier(smaller.Request) { // it keeps its place here too, as it is
+	if ok && smaller.Request < win.Start && smaller.Request != d.request { // an earlier request keeps its place here too, as it is
 		win.Request = smaller.Request
-		if cut, is := smaller.CutOf(win.Request, 0); is {
+		if cut, is := smaller.CutOf(win.Request, 0); is && !cut.Leaves() {
 			win.Cuts = append(win.Cuts, cut)
 		}
 	}
