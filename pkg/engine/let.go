@@ -50,7 +50,7 @@ func (d *deciding) remove(ctx context.Context, x *expiry.Due) error {
 		}
 		d.add(e)
 		if e.Kind == conversation.EditParts {
-			left, _ := d.view.Item(it.Message)
+			left, _ := d.view.Beside(it.Message)
 			d.edits[len(d.edits)-1].After = left.Tokens()
 		}
 	}

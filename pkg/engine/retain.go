@@ -40,7 +40,7 @@ func (d *deciding) retainMessage(it *conversation.Item) {
 		Kind: conversation.EditMask, Range: conversation.Range{First: m.Index, End: m.Index + 1}, Mask: past,
 		Reason: conversation.ReasonRetention, Before: it.Tokens(),
 	})
-	after, shown := d.view.Item(m)
+	after, shown := d.view.Beside(m) // a window may show what a summary stands for elsewhere
 	if shown {
 		d.edits[len(d.edits)-1].After = after.Tokens()
 		return
