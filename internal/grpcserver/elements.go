@@ -38,17 +38,11 @@ func (e *elementCounter) walk(b []byte, message protoreflect.MessageDescriptor) 
 func (e *elementCounter) value(b []byte, wire protowire.Type, field protoreflect.FieldDescriptor) bool {
 	e.count++
 	inner, _ := protowire.ConsumeBytes(b)
-	switch {
-	case field == nil:
-	case wire == protowire.BytesType && field.Message() != nil:
-		if !e.walk(inner, field.Message()) {
-			e.field = joined(field, e.field)
-			return false
-		}
-	case wire == protowire.BytesType && field.IsList():
+	within := field != nil && wire == protowire.BytesType
+	if within && field.Message() == nil && field.IsList() {
 		e.count += packed(inner, field.Kind())
 	}
-	if e.count > e.limit {
+	if e.count > e.limit || within && field.Message() != nil && !e.walk(inner, field.Message()) {
 		e.field = joined(field, e.field)
 		return false
 	}
