@@ -180,6 +180,51 @@ func TestEngine_Build_LargerBudget_WithoutRoomForAll(t *testing.T) {
 	b.rebuildsAll(t, "c", 62)
 }
 
+// TestEngine_Build_NewBudget_ShowsTheRequest: what a small window has cut of the request in force is whole in a larger one, and what it has
+// cut of an earlier request stays as it was where there is no room for more.
+func TestEngine_Build_NewBudget_ShowsTheRequest(t *testing.T) {
+	const small = 1000
+	for _, tt := range []struct {
+		budget  int32
+		steps   int  // that were taken since
+		earlier bool // another request has come since
+		whole   bool
+	}{{1100, 0, false, false}, {5000, 0, false, true}, {4000, 40, false, true}, {1100, 0, true, false}, {5000, 0, true, true}} {
+		b := summarises(conversation.StrategySlidingWindow)
+		b.append(t, "c", user("Fix the bug."), user("The log: "+words(1000)+" the end."))
+		b.worked(t, "c", 0, tt.steps, 60, small)
+		b.append(t, "c", call("k"), result("k", words(500)))
+		before := b.asked(t, "c", small, asMessages)
+		if cut, ok := before.Manifest.Window.CutOf(1, 0); !ok || cut.Leaves() {
+			t.Fatalf("the request is not cut: %+v", before.Manifest.Window)
+		}
+		if tt.earlier {
+			b.append(t, "c", user("And now?"))
+			before = b.asked(t, "c", small, asMessages)
+		}
+		r := b.asked(t, "c", tt.budget, asMessages)
+		_, cut := r.Manifest.Window.CutOf(1, 0)
+		if cut == tt.whole || !shows(r, "The log: ") || !shows(r, " the end.") || r.Tokens.Messages < before.Tokens.Messages {
+			t.Errorf("%+v: %d tokens of messages after %d, window %+v", tt, r.Tokens.Messages, before.Tokens.Messages, r.Manifest.Window)
+		}
+	}
+}
+
+// TestEngine_Build_NewBudget_OpeningBeforeTheTail: where a window begins as a smaller one does, the opening that had no room there has its
+// share, and the tail gives way for it.
+func TestEngine_Build_NewBudget_OpeningBeforeTheTail(t *testing.T) {
+	b := summarises(conversation.StrategySlidingWindow)
+	b.append(t, "c", user("Fix the bug: "+words(150)+" the end."))
+	b.append(t, "c", calling("w", 950)...)
+	if small := b.asked(t, "c", 1000, asMessages); shows(small, "Fix the bug") {
+		t.Fatalf("the opening has room: %+v", small.Manifest.Window)
+	}
+	b.append(t, "c", text(conversation.RoleAssistant, words(430)), user("And now?"))
+	if r := b.asked(t, "c", 1450, asMessages); !shows(r, "Fix the bug") {
+		t.Errorf("the opening is left out: %d tokens, %+v", r.Tokens.Total, r.Manifest.Window)
+	}
+}
+
 // TestEngine_Build_OpeningIsKept: in view for good, unless the policy says otherwise.
 func TestEngine_Build_OpeningIsKept(t *testing.T) {
 	for _, off := range []bool{false, true} {
