@@ -21,14 +21,15 @@ LINT    := go tool -modfile=tools/lint/go.mod golangci-lint
 
 # Where goroutines share state. Pure packages would only make it slower.
 RACE_DIRS := pkg/store pkg/engine pkg/summarize/openai pkg/summarize/anthropic pkg/tokens internal/grpcserver internal/demo internal/replay internal/inspect cmd
-# The extractive summariser shares nothing, and its tests hold it to its speed.
+# The extractive summarizer shares nothing, and its tests hold it to its speed.
 RACE_PKGS  = ./pkg/summarize $(patsubst %,./%/...,$(wildcard $(RACE_DIRS)))
 
 # Flags for go test, such as `make test TESTFLAGS='-run TestBuild -count=1'`.
 TESTFLAGS ?=
 
+# What a person needs in a day has a comment of ##, the rest one of ##-.
 .PHONY: help
-help: ## Say what can be done
+help:
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-16s %s\n", $$1, $$2} /^##@ / {print substr($$0, 5) ":"}' Makefile
 
 ##@ Run
@@ -63,7 +64,7 @@ test-sidecar:
 	@[[ ! -f $(TEST_SIDECAR).new ]] || cmp -s $(TEST_SIDECAR).new $(TEST_SIDECAR) || mv $(TEST_SIDECAR).new $(TEST_SIDECAR)
 
 .PHONY: setup-test
-setup-test: ## Install what the tests of other languages need, where it is missing
+setup-test: ##- Install what the tests of other languages need, where it is missing
 	@scripts/setup-test.sh
 
 .PHONY: race
@@ -79,49 +80,53 @@ test-speed: test-sidecar ## Run the tests that measure time, one by one (let not
 properties: ## Run every property at random (CHECKS=10000 cases each; SEED=N draws them again)
 	@scripts/properties.sh
 
+.PHONY: mutants
+mutants: ##- Put 100 recorded faults into pkg/engine, one by one, and say which its tests see (about two hours; MUTANTS=1,5-7 picks some)
+	@go run ./tools/mutants run -only "$${MUTANTS:-}" tools/mutants/engine.json pkg/engine -- ./pkg/engine/... -- ./test/property
+
 .PHONY: tokens
-tokens: ## Show how far our token counts are from the providers' (reads PALIMPSEST_DATA)
+tokens: ##- Show how far our token counts are from the providers' (reads PALIMPSEST_DATA)
 	@scripts/focus.sh tokens 'Accuracy|Usage' ./pkg/tokens/... ./test/...
 
 .PHONY: faults
-faults: test-sidecar ## Run the tests that kill, corrupt and fill (ROUNDS=200 says how often it kills)
+faults: test-sidecar ##- Run the tests that kill, corrupt and fill (ROUNDS=200 says how often it kills)
 	@RAPID_SEED="$${SEED:-$$RANDOM$$RANDOM}" PALIMPSEST_FAULT_ROUNDS="$${ROUNDS:-200}" scripts/focus.sh faults 'Fault|Crash|Kill|Corrupt|Disk' ./...
 
 .PHONY: soak
-soak: test-sidecar ## Run the long tests (SOAK=10m says how long each)
+soak: test-sidecar ##- Run the long tests (SOAK=10m says how long each)
 	@RAPID_SEED="$${SEED:-$$RANDOM$$RANDOM}" PALIMPSEST_SOAK="$${SOAK:-10m}" scripts/focus.sh soak 'Soak' ./...
 
 .PHONY: bench
-bench: build ## Measure speed as ratios to bare gRPC and bare bbolt, against the bars (about 5 minutes)
+bench: build ##- Measure speed as ratios to bare gRPC and bare bbolt, against the bars (about 5 minutes)
 	@go run ./bench -sidecar bin/sidecar
 	@go test ./pkg/store/bolt -run '^$$' -bench Ratio
 
 .PHONY: bench-citations
-bench-citations: test-sidecar ## Measure citations against their bars, without slack (reads PALIMPSEST_DATA; about 3 minutes)
-	@PALIMPSEST_CITATION_BARS=1 PALIMPSEST_TEST_SPEED=1 scripts/focus.sh citations 'Citation|Content|Research|Excerpts' ./test/citations
+bench-citations: test-sidecar ##- Measure citations against their bars, without slack (reads PALIMPSEST_DATA; about 3 minutes)
+	@PALIMPSEST_CITATION_BARS=1 PALIMPSEST_TEST_SPEED=1 scripts/focus.sh citations 'Citation|Content|Research|Excerpts' ./test/citations ./pkg/citations ./pkg/search ./pkg/content
 
 .PHONY: microbench
-microbench: ## Run every package's benchmarks
+microbench: ##- Run every package's benchmarks
 	@go test -run '^$$' -bench . -benchmem $(TESTFLAGS) ./...
 
 .PHONY: replay-all
-replay-all: build ## Replay all of PALIMPSEST_DATA at every window and format, against the bars
+replay-all: build ##- Replay all of PALIMPSEST_DATA at every window and format, against the bars
 	@scripts/replay-all.sh
 
 .PHONY: replay-lifecycle
-replay-lifecycle: build ## Replay all of PALIMPSEST_DATA under policies of expiry, against the bars (about 15 minutes)
+replay-lifecycle: build ##- Replay all of PALIMPSEST_DATA under policies of expiry, against the bars (about 15 minutes)
 	@scripts/replay-lifecycle.sh
 
 .PHONY: replay-policies
-replay-policies: build ## Replay all of PALIMPSEST_DATA under the policies that ship, against the bars (about 8 minutes; FRONTIER=FILE draws)
+replay-policies: build ##- Replay all of PALIMPSEST_DATA under the policies that ship, against the bars (about 8 minutes; FRONTIER=FILE draws)
 	@scripts/replay-policies.sh
 
 .PHONY: replay-types
-replay-types: ## Judge contexts of all of PALIMPSEST_DATA by the providers' published types (about 9 minutes; PARTS says how it is played)
+replay-types: ##- Judge contexts of all of PALIMPSEST_DATA by the providers' published types (about 9 minutes; PARTS says how it is played)
 	@PALIMPSEST_TYPES_SAMPLE=1 PALIMPSEST_TYPES_PARTS="$${PARTS:-recorded,cited}" scripts/focus.sh types 'PublishedTypes' ./test/interop
 
 .PHONY: replay-cite
-replay-cite: build ## Replay PALIMPSEST_DATA with citations, against the bars (about 3 minutes)
+replay-cite: build ##- Replay PALIMPSEST_DATA with citations, against the bars (about 3 minutes)
 	@scripts/replay-cite.sh
 
 ##@ Change
@@ -129,6 +134,10 @@ replay-cite: build ## Replay PALIMPSEST_DATA with citations, against the bars (a
 .PHONY: gen
 gen: ## Generate Go code from the protos
 	@scripts/gen.sh
+
+.PHONY: proto-release
+proto-release: ##- Promise the protos as they are: what proto-breaking compares with (a release does it; commit the result)
+	@scripts/proto-release.sh
 
 .PHONY: fmt
 fmt: ## Format Go and proto files
@@ -146,11 +155,12 @@ proto-lint: ## Lint the protos
 	@scripts/proto-lint.sh
 
 .PHONY: proto-breaking
-proto-breaking: ## Fail if the protos break what the last release promised
+proto-breaking: ##- Fail if the protos break what the last release promised, or if that would go unseen
 	@scripts/proto-breaking.sh
+	@scripts/proto-breaking-test.sh
 
 .PHONY: vet
-vet: ## Run go vet
+vet: ##- Run go vet
 	@go vet ./...
 
 .PHONY: lint
@@ -161,3 +171,10 @@ lint: ## Run all linters
 ci: ## Run everything that must be green, with the test counts as the last line
 	@rm -f $(OUTCOMES)
 	@scripts/ci.sh $(OUTCOMES)
+
+##@ More
+
+.PHONY: help-all
+help-all: help ## Say what else can be done: benches, replays, faults, releases
+	@echo "Now and then:"
+	@awk -F ':.*##- ' '/^[a-z-]+:.*##- / {printf "  %-16s %s\n", $$1, $$2}' Makefile

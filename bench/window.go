@@ -18,7 +18,7 @@ const (
 )
 
 // windowBuild compares builds over 100,000 messages with builds over 1,000, with every policy on: what is old expires, is pruned and
-// summarised, and blocks have a retention. The conversations are lived through, build by build, before. The flags are those of the
+// summarized, and blocks have a retention. The conversations are lived through, build by build, before. The flags are those of the
 // sidecar that is measured.
 func windowBuild(flags ...string) func(context.Context, *rig) (float64, string, error) {
 	return func(ctx context.Context, r *rig) (float64, string, error) {
@@ -29,7 +29,7 @@ func windowBuild(flags ...string) func(context.Context, *rig) (float64, string, 
 		}
 		reply, err := r.sidecar.BuildContext(ctx, &pb.BuildContextRequest{ConversationId: "long"})
 		if err == nil && reply.GetCompaction().GetSummaryId() == "" {
-			err = errors.New("the long conversation was never summarised: nothing is measured")
+			err = errors.New("the long conversation was never summarized: nothing is measured")
 		}
 		if err := firstError(err, r.relaunch(ctx, flags...)); err != nil {
 			return 0, "", err

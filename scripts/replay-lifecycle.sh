@@ -3,7 +3,7 @@
 # and holds what that saves and costs against the same replay without one
 # (tools/replaybars says which bars there are):
 #   results compacted to 500 characters after 2, 5, 10 and 20 turns, at once and
-#   put off until it pays; results removed at once; results summarised without a
+#   put off until it pays; results removed at once; results summarized without a
 #   model. The last two, and one of the first, also in small windows and in every
 #   format.
 # SAMPLE (every how many conversations) overrides what is replayed: all of them
@@ -46,11 +46,11 @@ for turns in 2 5 10 20; do
   done
 done
 policy removed "turns: 0, mode: remove" eager
-policy summarised "turns: 2, mode: compact, compact_mode: ai_summary, compact_length: 500" coalesced
-for name in removed summarised; do
+policy summarized "turns: 2, mode: compact, compact_mode: ai_summary, compact_length: 500" coalesced
+for name in removed summarized; do
   replay "$name" --policy "$results/$name.yaml" --alone "${large[@]}"
 done
-for name in removed summarised coalesced-2; do
+for name in removed summarized coalesced-2; do
   for window in 8192 32768; do
     for format in openai-chat openai-responses anthropic gemini neutral; do
       replay "$name at $window as $format" --policy "$results/$name.yaml" --alone --window "$window" --format "$format" --sample "${SAMPLE:-5}"

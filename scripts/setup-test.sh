@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs what tests need beside Go, where it is missing and where we may:
-# python3 with venv, node with npm, a C compiler for the race detector.
+# python3 with venv, node with npm, a JDK with Maven, a C compiler for the race
+# detector.
 # What stays missing is said, and the tests that need it say that they skip.
 set -euo pipefail
 
@@ -21,6 +22,8 @@ probe() {
   fi
   if ! command -v node >/dev/null; then need nodejs "TypeScript clients"; fi
   if ! command -v npm >/dev/null; then need npm "TypeScript clients"; fi
+  if ! command -v javac >/dev/null; then need default-jdk-headless "Java clients"; fi
+  if ! command -v mvn >/dev/null; then need maven "Java clients"; fi
   if ! command -v cc >/dev/null && ! command -v gcc >/dev/null; then
     need gcc "the race detector"
     need libc6-dev "the race detector"
@@ -33,8 +36,11 @@ if ((${#missing[@]} == 0)); then exit 0; fi
 if [[ "$(id -u)" == 0 ]] && command -v apt-get >/dev/null; then
   echo "installing ${missing[*]}"
   export DEBIAN_FRONTEND=noninteractive
-  { apt-get update -qq && apt-get install -y -qq --no-install-recommends "${missing[@]}"; } >/dev/null ||
-    echo "apt-get failed"
+  apt-get update -qq >/dev/null || echo "apt-get update failed"
+  # One by one: what cannot be installed keeps nothing else from coming.
+  for package in "${missing[@]}"; do
+    apt-get install -y -qq --no-install-recommends "$package" >/dev/null || echo "apt-get install $package failed"
+  done
   probe
 fi
 for i in "${!missing[@]}"; do

@@ -17,6 +17,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/internal/policies"
 	"github.com/palimpsest-context/palimpsest/internal/replay"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/tokens/bpe"
 )
 
 // commands is the command line. The commands of other packages are clients of the API: parser gives them a sidecar to start.
@@ -71,6 +72,10 @@ func (c *commandLine) run(ctx context.Context, args []string) (code int) {
 }
 
 func (c *commandLine) parser(ctx context.Context) (*kong.Kong, error) {
+	o200k, err := bpe.New(bpe.O200k) // which loads when it first counts
+	if err != nil {
+		return nil, err
+	}
 	return kong.New(&commands{},
 		kong.Name("sidecar"),
 		kong.Description("Palimpsest owns an agent's conversation and says, before each model call, what the model should see."),
@@ -81,7 +86,7 @@ func (c *commandLine) parser(ctx context.Context) (*kong.Kong, error) {
 		kong.BindTo(ctx, (*context.Context)(nil)),
 		kong.Bind(c, c.file,
 			&demo.Env{Start: startPrivate, Stdout: c.stdout},
-			&replay.Env{Start: startPrivate, Stdout: c.stdout, Stderr: c.stderr},
+			&replay.Env{Start: startPrivate, Counter: o200k, Stdout: c.stdout, Stderr: c.stderr},
 			&inspect.Env{Stdin: os.Stdin, Stdout: c.stdout, Stderr: c.stderr}),
 	)
 }

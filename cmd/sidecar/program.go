@@ -37,16 +37,26 @@ func (p *program) Run(ctx context.Context, s *settings) error {
 	if err != nil {
 		return errors.Join(err, closeAll(listeners))
 	}
-	summaries, err := newSummaries(s, p.log)
+	warm := p.caches(s)
+	summaries, err := newSummaries(s, warm, p.log)
 	if err != nil {
 		return errors.Join(err, closeAll(listeners), closeStore(kept))
 	}
 	defer summaries.close() // the server has stopped by then: nobody asks any more
-	e, err := newEngine(s, kept, summaries.desk, p.log)
+	e, err := newEngine(s, warm, kept, summaries.desk, p.log)
 	if err == nil {
 		err = p.serve(ctx, s, e, state, listeners)
 	}
 	return errors.Join(err, closeStore(kept))
+}
+
+func (p *program) caches(s *settings) caches {
+	warm := cachesWithin(s, p.memoryLimit)
+	if warm.windows < int64(s.CacheSize) || warm.contents < int64(s.ContentCacheBytes) {
+		p.log.Info("the memory limit makes caches smaller than they are set",
+			zap.Int64("cache_size", warm.windows), zap.Int64("content_cache_bytes", warm.contents))
+	}
+	return warm
 }
 
 func closeStore(kept store.Store) error {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,14 +14,14 @@ import (
 
 const flagsHead = `# Configuration
 
-Each setting of ` + "`sidecar serve`" + ` is a flag, an environment variable, and a key of the YAML file that ` + "`--config`" + ` names. A flag
-wins over the environment, the environment over the file, the file over the default. The file's keys are the flags' names without the
-dashes before them; a key that is unknown, or stands twice, is an error that names its line. ` + "`sidecar config print`" + ` takes the same
-flags, and prints the values in force and where each comes from; what it prints is itself a configuration file.
+Each setting of ` + "`sidecar serve`" + ` is a flag, an environment variable (` + "`PALIMPSEST_MAX_STORE_SIZE` for `--max-store-size`" + `), and a key of the YAML
+file that ` + "`--config`" + ` names, without the dashes before it. A flag wins over the environment, the environment over the file, the file over the
+default. A key that is unknown, or stands twice, is an error that names its line. ` + "`sidecar config print`" + ` prints the values in force and where
+each comes from; what it prints is itself a configuration file.
 
 Sizes are bytes, or have a unit: ` + "`512KiB`, `256MiB`, `10GiB`" + `. Durations are written ` + "`90s`, `15m`, `720h`" + `.
 
-Exit codes: 0 for success, 1 if what was asked for did not work, 2 if the command line, the environment or the file is wrong.
+What a flag is without being given stands in parentheses. Exit codes: 0 for success, 1 if what was asked for did not work, 2 if the command line, the environment or the file is wrong.
 `
 
 // TestFlagsReference_IsWhatTheProgramTakes holds docs/reference/flags.md to the command line.
@@ -37,6 +38,9 @@ func TestFlagsReference_IsWhatTheProgramTakes(t *testing.T) {
 	}
 }
 
+// Where so many commands have a line, it is said of all of them at once.
+const manyCommands = 3
+
 func flagsReference(t *testing.T) string {
 	t.Helper()
 	t.Setenv("XDG_STATE_HOME", "")
@@ -45,40 +49,105 @@ func flagsReference(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	commands := slices.DeleteFunc(parser.Model.Leaves(true), func(c *kong.Node) bool { return c.Name == "print" })
+	times := map[string]int{}
+	for _, command := range commands {
+		for _, row := range slices.Concat(arguments(command), flagRows(command)) {
+			times[row.line]++
+		}
+	}
 	var b strings.Builder
 	b.WriteString(flagsHead)
-	for _, command := range parser.Model.Leaves(true) {
-		if command.Name != "print" {
-			describe(t, &b, command)
+	for _, command := range commands {
+		if command.Name == "serve" {
+			describe(&b, command, times)
+			describeShared(&b, commands, times)
+		}
+	}
+	for _, command := range commands {
+		if command.Name != "serve" {
+			describe(&b, command, times)
 		}
 	}
 	return b.String()
 }
 
-func describe(t *testing.T, b *strings.Builder, command *kong.Node) {
-	t.Helper()
-	fmt.Fprintf(b, "\n## sidecar %s\n\n%s\n", command.Path(), command.Help)
+// row is a line about a flag or an argument.
+type row struct{ name, line string }
+
+func arguments(command *kong.Node) (rows []row) {
 	for _, p := range command.Positional {
-		fmt.Fprintf(b, "\n`%s`: %s\n", strings.ToUpper(p.Name), p.Help)
+		name := code(strings.ToUpper(p.Name))
+		rows = append(rows, row{name, fmt.Sprintf("%s: %s\n", name, p.Help)})
 	}
-	if len(command.Flags) == 0 {
-		return
-	}
-	b.WriteString("\n| flag | environment | default | what it does |\n|---|---|---|---|\n")
+	return rows
+}
+
+// flagRows are the flags of a command. The environment's names of those of serve follow from the flags'.
+func flagRows(command *kong.Node) (rows []row) {
 	for _, f := range command.Flags {
-		fmt.Fprintf(b, "| `--%s` | %s | %s | %s |\n", f.Name, code(strings.Join(f.Envs, " ")), code(shownDefault(f)), strings.ReplaceAll(f.Help, "|", "\\|"))
+		name, line := code("--"+f.Name), "- "+code("--"+f.Name)
+		if d := shownDefault(f); d != "" {
+			line += " (" + code(d) + ")"
+		}
+		line += ": " + f.Help
+		if len(f.Envs) > 0 && command.Name != "serve" {
+			line += " Or " + code(strings.Join(f.Envs, " ")) + "."
+		}
+		rows = append(rows, row{name, line + "\n"})
+	}
+	return rows
+}
+
+func describe(b *strings.Builder, command *kong.Node, times map[string]int) {
+	fmt.Fprintf(b, "\n## sidecar %s\n\n%s\n", command.Path(), command.Help)
+	var shared []string
+	own := func(rows []row) (own string) {
+		for _, r := range rows {
+			if times[r.line] >= manyCommands {
+				shared = append(shared, r.name)
+				continue
+			}
+			own += r.line
+		}
+		return own
+	}
+	for line := range strings.Lines(own(arguments(command))) {
+		b.WriteString("\n" + line)
+	}
+	flags := own(flagRows(command))
+	if len(shared) > 0 {
+		fmt.Fprintf(b, "\n[Shared](#shared-flags): %s.\n", strings.Join(shared, ", "))
+	}
+	if flags != "" {
+		b.WriteString("\n" + flags)
 	}
 }
 
-func shownDefault(f *kong.Flag) string {
-	switch {
-	case f.Name == "data-dir":
-		return strings.TrimPrefix(f.Default, "/")
-	case f.IsBool() && !f.HasDefault:
-		return "false"
-	default:
-		return f.Default
+// describeShared says once what many commands take.
+func describeShared(b *strings.Builder, commands []*kong.Node, times map[string]int) {
+	var lines, flags string
+	said := map[string]bool{}
+	add := func(to *string, rows []row) {
+		for _, r := range rows {
+			if times[r.line] >= manyCommands && !said[r.line] {
+				said[r.line] = true
+				*to += r.line
+			}
+		}
 	}
+	for _, command := range commands {
+		add(&lines, arguments(command))
+		add(&flags, flagRows(command))
+	}
+	b.WriteString("\n## Shared flags\n\n" + lines + "\n" + flags)
+}
+
+func shownDefault(f *kong.Flag) string {
+	if f.Name == "data-dir" {
+		return strings.TrimPrefix(f.Default, "/")
+	}
+	return f.Default
 }
 
 func code(s string) string {

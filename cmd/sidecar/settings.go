@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/palimpsest-context/palimpsest/internal/grpcserver"
+	"github.com/palimpsest-context/palimpsest/internal/grpcserver/policyservice"
 	"github.com/palimpsest-context/palimpsest/internal/policies"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
@@ -24,14 +24,14 @@ type settings struct {
 	Store        string `help:"Where conversations are kept: bolt (a file in the data directory) or memory (gone with the process)." env:"PALIMPSEST_STORE" enum:"bolt,memory" default:"bolt"`
 	DataDir      string `help:"Folder of the store's file, made if it is missing. By default $XDG_STATE_HOME/palimpsest, or ~/.local/state/palimpsest." env:"PALIMPSEST_DATA_DIR" type:"path" default:"${state_dir}" placeholder:"DIR"`
 	MaxStoreSize size   `help:"The most bytes the store's file may have, such as 10GiB; 0 sets no limit." env:"PALIMPSEST_MAX_STORE_SIZE" default:"0" placeholder:"SIZE"`
-	CacheSize    size   `help:"Memory for warm windows, such as 64MiB; 0 keeps none." env:"PALIMPSEST_CACHE_SIZE" default:"${cache_size}" placeholder:"SIZE"`
+	CacheSize    size   `help:"Memory for warm windows, such as 64MiB; 0 keeps none. At most an eighth of the memory limit." env:"PALIMPSEST_CACHE_SIZE" default:"${cache_size}" placeholder:"SIZE"`
 
-	ContentCacheBytes size `help:"Memory for contents and messages that are ready to be searched, garbage included, such as 64MiB; 0 keeps none, and each search reads them anew." env:"PALIMPSEST_CONTENT_CACHE_BYTES" default:"${content_cache_bytes}" placeholder:"SIZE"`
+	ContentCacheBytes size `help:"Memory for contents and messages that are ready to be searched, garbage included, such as 64MiB; 0 keeps none, and each search reads them anew. At most an eighth of the memory limit." env:"PALIMPSEST_CONTENT_CACHE_BYTES" default:"${content_cache_bytes}" placeholder:"SIZE"`
 
 	LogLevel  string `help:"The least level that is logged: debug shows every call, and which models wrote no summary." env:"PALIMPSEST_LOG_LEVEL" enum:"debug,info,warn,error" default:"info"`
 	LogFormat string `help:"How log lines are written, to standard error." env:"PALIMPSEST_LOG_FORMAT" enum:"json,console" default:"json"`
 
-	DefaultPolicy      string         `help:"The policy of conversations that set none: a name (${policies}) or a YAML file, which may also say how long results of single tools live and which are cited (see docs/policies.md). What other settings say comes before it. If it is not set, the defaults of the contract: old results are pruned, and what outgrows the budget is summarised." env:"PALIMPSEST_DEFAULT_POLICY" placeholder:"NAME|FILE"`
+	DefaultPolicy      string         `help:"The policy of conversations that set none: a name (${policies}) or a YAML file, which may also say how long results of single tools live and which are cited (see docs/policies.md). What other settings say comes before it. If it is not set, the defaults of the contract: old results are pruned, and what outgrows the budget is summarized." env:"PALIMPSEST_DEFAULT_POLICY" placeholder:"NAME|FILE"`
 	DefaultWindow      *int32         `help:"Context window in tokens, for conversations whose policy sets none; overrides model profiles." env:"PALIMPSEST_DEFAULT_WINDOW" placeholder:"TOKENS"`
 	DefaultReserve     *int32         `help:"Tokens of the window left for the answer, for conversations whose policy sets none; overrides model profiles." env:"PALIMPSEST_DEFAULT_RESERVE" placeholder:"TOKENS"`
 	DefaultMaxContext  *int32         `help:"The most tokens a context may weigh, for conversations whose policy sets none." env:"PALIMPSEST_DEFAULT_MAX_CONTEXT" placeholder:"TOKENS"`
@@ -133,7 +133,7 @@ func (s *settings) policy() (conversation.Policy, error) {
 	if err != nil {
 		return single, err
 	}
-	policy, err := grpcserver.PolicyOf(named.Conversation)
+	policy, err := policyservice.PolicyOf(named.Conversation)
 	return single.Or(policy), err
 }
 
@@ -143,7 +143,7 @@ func (s *settings) tools() (map[string]conversation.ActionPolicy, error) {
 	if err != nil {
 		return nil, err
 	}
-	return grpcserver.ToolsOf(named.Tools)
+	return policyservice.ToolsOf(named.Tools)
 }
 
 // named is the policy that --default-policy names; an empty one without it.

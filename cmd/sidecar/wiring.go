@@ -25,8 +25,11 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store/bolt"
 	"github.com/palimpsest-context/palimpsest/pkg/store/memory"
 	"github.com/palimpsest-context/palimpsest/pkg/summarize"
+	"github.com/palimpsest-context/palimpsest/pkg/summarize/extractive/span"
+
 	anthropicmodels "github.com/palimpsest-context/palimpsest/pkg/summarize/anthropic"
 	"github.com/palimpsest-context/palimpsest/pkg/summarize/extractive"
+
 	openaimodels "github.com/palimpsest-context/palimpsest/pkg/summarize/openai"
 	"github.com/palimpsest-context/palimpsest/pkg/tokens"
 	"github.com/palimpsest-context/palimpsest/pkg/tokens/bpe"
@@ -97,7 +100,7 @@ func refusalOf(err error) string {
 	}
 }
 
-func newEngine(s *settings, kept store.Store, summaries *summarize.Desk, log *zap.Logger) (*engine.Engine, error) {
+func newEngine(s *settings, warm caches, kept store.Store, summaries *summarize.Desk, log *zap.Logger) (*engine.Engine, error) {
 	counters, err := newCounters()
 	if err != nil {
 		return nil, err
@@ -123,8 +126,8 @@ func newEngine(s *settings, kept store.Store, summaries *summarize.Desk, log *za
 		Defaults:          policy,
 		Models:            known,
 		Tools:             tools,
-		CacheBytes:        int64(s.CacheSize),
-		ContentCacheBytes: int64(s.ContentCacheBytes),
+		CacheBytes:        warm.windows,
+		ContentCacheBytes: warm.contents,
 		Summaries:         summaries,
 		OnError:           func(err error) { log.Error("background work failed", zap.String("cause", causeOf(err))) },
 	}), nil
@@ -162,7 +165,7 @@ func (s *summaries) close() {
 	}
 }
 
-func newSummaries(s *settings, log *zap.Logger) (*summaries, error) {
+func newSummaries(s *settings, warm caches, log *zap.Logger) (*summaries, error) {
 	made, providers := &summaries{}, map[string]summarize.Model{}
 	for _, a := range s.accesses() {
 		if a.url == "" {
@@ -178,18 +181,19 @@ func newSummaries(s *settings, log *zap.Logger) (*summaries, error) {
 		}
 		providers[a.provider], made.connections = c, append(made.connections, c)
 	}
-	made.desk = newDesk(s, providers, log)
+	made.desk = newDesk(s, warm, providers, log)
 	return made, nil
 }
 
-func newDesk(s *settings, providers map[string]summarize.Model, log *zap.Logger) *summarize.Desk {
+func newDesk(s *settings, warm caches, providers map[string]summarize.Model, log *zap.Logger) *summarize.Desk {
 	return summarize.New(summarize.Options{
 		Providers:             providers,
 		Models:                s.SummaryModels,
 		Extract:               extractive.Extract,
-		ExtractSpan:           extractive.Span,
+		ExtractSpan:           span.Extract,
 		Deadline:              s.SummaryDeadline,
 		TokensPerMinute:       s.SummaryTokensPerMinute,
+		CacheBytes:            int(warm.summaries),
 		TokensPerConversation: s.SummaryTokensPerConversation,
 		OnFailure:             func(f *summarize.Failure) { logFailure(log, f) },
 	})

@@ -1,4 +1,4 @@
-"""Rows of a database are summarised by a small model once their turns are over.
+"""Rows of a database are summarized by a small model once their turns are over.
 
     sidecar serve --openai-url http://127.0.0.1:8089/v1
     cost_control.py [ADDRESS [PORT]]      127.0.0.1:7171 and 8089 by default
@@ -64,7 +64,7 @@ sidecar.policy.PutActionPolicy(policies.PutActionPolicyRequest(policy=policy.Act
     default_compact_prompt_id="database-rows",
 )), timeout=SECONDS)
 
-# ... and the action as the research agent uses it says when they are summarised. It names no prompt: the action's is used.
+# ... and the action as the research agent uses it says when they are summarized. It names no prompt: the action's is used.
 sidecar.policy.PutActionPolicy(policies.PutActionPolicyRequest(policy=policy.ActionPolicy(
     agent_action_id="research/query-database",
     expiration=expiration.Expiration(
@@ -151,6 +151,6 @@ for turn in (6, 7, 8, 9):
     go_on()
 check(len(Model.asked) == 2, "the model has been asked for these rows too")
 check(shown[second]["content"].startswith("[Extract of "), "turn 9: an extract stands in, which the sidecar has made itself")
-check([d.reason for d in built.decisions if d.first_index == second] == [events.DECISION_REASON_EXPIRED_EXTRACT], "the decision says: extract")
+check([d.reason for d in built.decisions if d.start_index == second] == [events.DECISION_REASON_EXPIRED_EXTRACT], "the decision says: extract")
 check('"openai/small": bad_answer' in built.degradations[0].reason, f"and why: {built.degradations[0].reason}")
 server.shutdown()

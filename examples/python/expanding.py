@@ -14,6 +14,7 @@ from google.rpc import error_details_pb2
 from grpc_status import rpc_status
 
 from agent import SECONDS, Sidecar, assistant, call, check, result, user
+from palimpsest.v1 import content_pb2 as content
 from palimpsest.v1 import context_pb2 as context
 from palimpsest.v1 import context_service_pb2 as api
 from palimpsest.v1 import conversation_service_pb2 as record
@@ -123,12 +124,12 @@ reply = sidecar.context.ExpandMessage(api.ExpandMessageRequest(
     conversation_id=conversation,
     message_index=found,
     mode=api.EXPAND_MODE_RETURN_ONLY,
-    items=api.Range(start=10, end=20),
+    items=content.Span(start_index=10, end_index=20),
     max_tokens=2000,
 ), timeout=SECONDS)
 entries = json.loads(reply.message.parts[0].text)
 # [/part]
-check(entries == json.loads(books)[10:20] and not reply.next_page_token, f"it has entries {reply.returned.start} to {reply.returned.end - 1}")
+check(entries == json.loads(books)[10:20] and not reply.next_page_token, f"it has entries {reply.returned.start_index} to {reply.returned.end_index - 1}")
 check(refusal(message_index=secret) == "ORIGINAL_ERASED", "of what was erased it gets the reason: ORIGINAL_ERASED")
 
 print("the agent's own program puts the whole message back: the next turns will need all of it")
@@ -170,7 +171,7 @@ compacted = sidecar.context.CompactConversation(api.CompactConversationRequest(
 # [/compact]
 summary = compacted.result.summaries[0]
 built, (_, *shown) = sidecar.build(conversation, fixed_input=beside)
-note = f'[Summary of messages {summary.first_index}-{summary.last_index}. What it stands for: expand_message("{summary.id}")]'
+note = f'[Summary of messages {summary.start_index}-{summary.end_index - 1}. What it stands for: expand_message("{summary.id}")]'
 check(any((m["content"] or "").startswith(note) for m in shown), f"the view says: {note}")
 lines, failed = told(id=summary.id)
 check(not failed and f"\n{found} tool: [" in lines, f"it gets a list of messages: {lines.splitlines()[0]}")

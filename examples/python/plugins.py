@@ -24,12 +24,12 @@ def text(words):
 def additions(n):
     return [
         # For the model's next answer alone.
-        retention.AdditionalContent(plugin="clock", parts=text(f"It is 12:0{n}."), display_on_current_message=True, never=True),
+        retention.AdditionalContent(plugin="clock", parts=text(f"It is 12:0{n}."), display_on_current_message=True, never=retention.Never()),
         # From the next answer on, while fewer than two newer messages carry something like it.
         retention.AdditionalContent(plugin="memory", header="What is known of the user:", parts=text(f"Fact {n}."),
                                     display_on_current_message=True, keep_last=2),
         # Not for the next answer, but for ever after.
-        retention.AdditionalContent(plugin="journal", parts=text(f"Entry {n}."), always=True),
+        retention.AdditionalContent(plugin="journal", parts=text(f"Entry {n}."), always=retention.Always()),
     ]
 
 

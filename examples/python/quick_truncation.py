@@ -56,7 +56,7 @@ print("turn 4: two turns are over")
 built, shown = sidecar.build(conversation)
 note = f"[Compacted: first 500 of 5000 characters shown. Full text: expand_message({index})]"
 check(shown[index]["content"] == hits[:500] + "...\n\n" + note, f"500 are shown, and {note}")
-check([d.first_index for d in built.decisions] == [index], "a decision says so, and it is the only one")
+check([d.start_index for d in built.decisions] == [index], "a decision says so, and it is the only one")
 print(f"  {built.decisions[0].tokens_before} tokens became {built.decisions[0].tokens_after}")
 sidecar.append(conversation, assistant("Three are open."))
 sidecar.append(conversation, user("Are you sure?"))

@@ -1,4 +1,4 @@
-"""A conversation that outgrows its budget is summarised; the agent gets a message back out of the summary, and takes a question back.
+"""A conversation that outgrows its budget is summarized; the agent gets a message back out of the summary, and takes a question back.
 
     window.py [ADDRESS]      127.0.0.1:7171 by default
 """
@@ -97,14 +97,14 @@ while not made:
     at, built, shown = step(len(read))
     read.append(at)
     largest = max(largest, built.tokens.total)
-    made = [e for e in built.events if e.type == events.EVENT_TYPE_SUMMARISED]
+    made = [e for e in built.events if e.type == events.EVENT_TYPE_SUMMARIZED]
 check(largest <= 6000, f"after {len(read)} modules; no context was over its budget: the largest had {largest} tokens")
 
 print(f"turn {built.turn}: the view outgrew its budget")
 summary = made[0].summary_id
 words = next(m["content"] for m in shown if f'expand_message("{summary}")' in (m["content"] or ""))
-check(built.tokens.total <= 3300, f"a summary took the place of messages {made[0].message_index}-{made[0].last_index}: {built.tokens.total} tokens are left")
-check(built.prefix.broken_by == context.PREFIX_BREAK_SUMMARISED, "the prefix report says why the provider reads anew")
+check(built.tokens.total <= 3300, f"a summary took the place of messages {made[0].message_index}-{made[0].end_index - 1}: {built.tokens.total} tokens are left")
+check(built.prefix.broken_by == context.PREFIX_BREAK_SUMMARIZED, "the prefix report says why the provider reads anew")
 check(rule in words, f"it says: {rule}")
 check("shop/orders.py" in words and "tests/test_orders.py" in words, "it names the files")
 check(shown[0]["content"] == "You fix bugs.", "the system's message stands where it stood, in full")
@@ -114,7 +114,7 @@ if "--show" in sys.argv:
 
 print("nothing is lost")
 messages = list(originals(summary))
-check([m.index for m in messages] == list(range(made[0].message_index, made[0].last_index + 1)), f"{summary} expands to {len(messages)} messages")
+check([m.index for m in messages] == list(range(made[0].message_index, made[0].end_index)), f"{summary} expands to {len(messages)} messages")
 check(all(text_of(m) == source(modules[read.index(m.index)]) for m in messages if m.index in read), "what was read is there, byte for byte")
 sidecar.context.ExpandMessage(api.ExpandMessageRequest(conversation_id=conversation, message_index=read[0]), timeout=SECONDS)
 built, shown = sidecar.build(conversation)
@@ -127,7 +127,7 @@ question = sidecar.append(conversation, user("Yes, with the stock of shoes."))
 before, _ = sidecar.build(conversation)
 answer = sidecar.append(conversation, assistant("There is no module for shoes."))
 rewound, question = ask_instead(question, "Yes, with the stock.")
-check((rewound.first_index, rewound.last_index) == (answer - 1, answer), f"messages {answer - 1} and {answer} are taken back")
+check((rewound.start_index, rewound.end_index) == (answer - 1, answer + 1), f"messages {answer - 1} and {answer} are taken back")
 check(not rewound.dissolved_summaries, "the summary does not speak of them, and stands")
 built, shown = sidecar.build(conversation)
 check(shown[-1]["content"] == "Yes, with the stock." and "shoes" not in str(shown), "the model sees the new question, and nothing of the old one")

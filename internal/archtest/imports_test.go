@@ -48,8 +48,17 @@ var layers = []layer{
 	},
 	{
 		name: "policies", why: "pure functions from values to decisions: what they decide can be tested and replayed",
-		dirs:  []string{"pkg/expiry", "pkg/retention", "pkg/prune", "pkg/citations"},
+		dirs:  []string{"pkg/expiry", "pkg/retention", "pkg/prune"},
 		allow: []string{vocabulary, "./pkg/tokens"}, deny: outside, noClock: true,
+	},
+	{
+		name: "contents", why: "one reader of each kind of text for whoever reads it, so it knows none of them",
+		dirs: []string{"pkg/content"}, allow: []string{vocabulary, "./pkg/tokens"}, deny: outside, noClock: true,
+	},
+	{
+		name: "readers of contents", why: "pure functions of what they are given: the same content is cited and found alike for ever",
+		dirs:  []string{"pkg/citations", "pkg/search"},
+		allow: []string{vocabulary, "./pkg/tokens", "./pkg/content"}, deny: outside, noClock: true,
 	},
 	{
 		name: "compaction", why: "a policy as the others, which asks what must not be lost",
@@ -58,12 +67,19 @@ var layers = []layer{
 	},
 	{
 		name: "facts", why: "one recogniser each for whoever must not lose them, so it knows none of who asks",
-		dirs: []string{"pkg/facts"}, allow: []string{vocabulary}, deny: outside, noClock: true,
+		dirs: []string{"pkg/facts"}, allow: []string{vocabulary, "./pkg/tokens"}, deny: outside, noClock: true,
 	},
 	{
 		name: "provider formats", why: "rendering is pure: the same view gives the same bytes for ever",
 		dirs:  []string{"pkg/provider", "pkg/provider/*"},
 		allow: []string{vocabulary, "./pkg/tokens", "./pkg/provider"}, deny: outside, noClock: true,
+	},
+	{
+		name: "extracts", why: "they are chosen by the same rules from one result and from a conversation, without a model, a clock or I/O",
+		dirs: []string{"pkg/summarize/extractive", "pkg/summarize/extractive/*"},
+		allow: []string{
+			vocabulary, "./pkg/tokens", "./pkg/content", "./pkg/facts", "./pkg/summarize", "./pkg/summarize/extractive/choice",
+		}, deny: outside, noClock: true,
 	},
 	{
 		name: "summarizers", why: "a port to a model knows nothing of storage, engine or API",
@@ -100,21 +116,47 @@ var layers = []layer{
 		name: "engine", why: "it is given its implementations; only cmd/sidecar names them",
 		dirs: []string{"pkg/engine", "pkg/engine/*"},
 		allow: []string{
-			vocabulary, "./pkg/expiry", "./pkg/retention", "./pkg/prune", "./pkg/compaction", "./pkg/citations",
+			vocabulary, "./pkg/expiry", "./pkg/retention", "./pkg/prune", "./pkg/compaction", "./pkg/citations", "./pkg/content", "./pkg/search",
 			"./pkg/summarize", "./pkg/tokens", "./pkg/provider", "./pkg/store", "./pkg/store/record/...", "./pkg/engine/...",
 		},
 		deny: append([]string{"go.etcd.io/bbolt"}, transport...),
 	},
 	{
-		name: "gRPC edge", why: "it converts, validates and maps errors; storage is the engine's",
-		dirs:  []string{"internal/grpcserver", "internal/grpcserver/*"},
-		allow: []string{vocabulary, "./pkg/engine", apiGen, "./internal/grpcserver/..."},
+		name: "rules of requests", why: "they are a language of their own, which knows no message of the API",
+		dirs: []string{"internal/grpcserver/rules", "internal/grpcserver/alias"}, allow: []string{vocabulary, "./internal/grpcserver/alias"}, deny: transport,
+	},
+	{
+		name: "rules and conversion of the API's messages", why: "services share them, so they know no service and no call",
+		dirs: []string{"internal/grpcserver/schema", "internal/grpcserver/convert", "internal/grpcserver/paging", "internal/grpcserver/exportformat"},
+		allow: []string{
+			vocabulary, "./pkg/engine", apiGen, "./internal/grpcserver/alias", "./internal/grpcserver/rules", "./internal/grpcserver/convert",
+		},
+		deny: append([]string{"go.etcd.io/bbolt"}, transport...),
+	},
+	{
+		name: "admission", why: "it weighs bytes, and knows neither the API nor who answers",
+		dirs:  []string{"internal/grpcserver/admission"},
+		allow: []string{vocabulary, "./internal/grpcserver/rules", "./internal/grpcserver/paging", "./internal/grpcserver/exportformat"}, deny: []string{"go.etcd.io/bbolt"},
+	},
+	{
+		name: "services", why: "each answers its own calls and asks the engine; none knows another, nor the server around it",
+		dirs: []string{"internal/grpcserver/*service"},
+		allow: []string{
+			vocabulary, "./pkg/engine", apiGen, "./internal/grpcserver/rules", "./internal/grpcserver/schema", "./internal/grpcserver/convert",
+			"./internal/grpcserver/paging", "./internal/grpcserver/admission", "./internal/grpcserver/exportformat",
+		},
+		deny: []string{"go.etcd.io/bbolt"},
+	},
+	{
+		name: "gRPC edge", why: "it admits, validates and maps errors; storage is the engine's, and what is answered the services'",
+		dirs:  []string{"internal/grpcserver"},
+		allow: []string{vocabulary, apiGen, "./internal/grpcserver/..."},
 		deny:  []string{"go.etcd.io/bbolt"},
 	},
 	{
 		name: "client commands", why: "they see what any client sees: the API, and no inside to judge itself by",
-		dirs:  []string{"internal/replay", "internal/replay/*", "internal/demo", "internal/demo/*", "internal/inspect"},
-		allow: []string{vocabulary, apiGen, "./internal/replay/...", "./internal/demo/...", "./internal/validate", "./internal/terminal", "./internal/policies", "./pkg/tokens/..."},
+		dirs:  []string{"internal/replay", "internal/replay/*", "internal/demo", "internal/demo/*", "internal/inspect", "internal/inspect/*"},
+		allow: []string{vocabulary, apiGen, "./internal/replay/...", "./internal/demo/...", "./internal/inspect/...", "./internal/validate", "./internal/terminal", "./internal/policies", "./pkg/tokens/..."},
 		deny:  []string{"go.etcd.io/bbolt"},
 	},
 	{
@@ -143,7 +185,7 @@ var layers = []layer{
 	},
 	{
 		name: "what tests share", why: "every test may use it, so it knows nothing of what they test",
-		dirs: []string{"internal/proptest", "internal/testlane"}, deny: transport,
+		dirs: []string{"internal/proptest", "internal/testlane", "internal/recordings"}, deny: transport,
 	},
 	{
 		name: "architecture rules", why: "they read files and run nothing",

@@ -22,7 +22,7 @@ func (a *agent) note(t *turn) {
 		a.decided(t, d)
 	}
 	for i := range seenIn(a.last.Messages) {
-		if a.entries[i].summarised() { // an exception: the summary does not stand for it
+		if a.entries[i].summarized() { // an exception: the summary does not stand for it
 			a.entries[i].shown = palimpsestv1.DecisionKind_DECISION_KIND_UNSPECIFIED
 		}
 	}
@@ -58,12 +58,12 @@ func (a *agent) decided(t *turn, d *palimpsestv1.Decision) {
 		t.waiting++
 	case palimpsestv1.DecisionKind_DECISION_KIND_CLIPPED:
 		a.clipped(t, d)
-		a.entries[d.FirstIndex].shown = d.Kind
+		a.entries[d.StartIndex].shown = d.Kind
 	case palimpsestv1.DecisionKind_DECISION_KIND_COMPACTED, palimpsestv1.DecisionKind_DECISION_KIND_CLEARED,
 		palimpsestv1.DecisionKind_DECISION_KIND_PRUNED:
-		a.entries[d.FirstIndex].shown = d.Kind
-	case palimpsestv1.DecisionKind_DECISION_KIND_REMOVED, palimpsestv1.DecisionKind_DECISION_KIND_SUMMARISED:
-		for i := d.FirstIndex; i <= d.LastIndex; i++ {
+		a.entries[d.StartIndex].shown = d.Kind
+	case palimpsestv1.DecisionKind_DECISION_KIND_REMOVED, palimpsestv1.DecisionKind_DECISION_KIND_SUMMARIZED:
+		for i := d.StartIndex; i < d.EndIndex; i++ {
 			a.entries[i].shown = d.Kind
 		}
 	}
@@ -71,10 +71,10 @@ func (a *agent) decided(t *turn, d *palimpsestv1.Decision) {
 
 // clipped remembers a result that had not been clipped before.
 func (a *agent) clipped(t *turn, d *palimpsestv1.Decision) {
-	e := &a.entries[d.FirstIndex]
+	e := &a.entries[d.StartIndex]
 	if saved := d.TokensBefore - d.TokensAfter; e.saved != saved {
 		e.saved = saved
-		t.clipped = append(t.clipped, reduction{*e, d.FirstIndex, d.TokensBefore, d.TokensAfter})
+		t.clipped = append(t.clipped, reduction{*e, d.StartIndex, d.TokensBefore, d.TokensAfter})
 	}
 }
 
@@ -96,8 +96,8 @@ func changesOf(events []*palimpsestv1.LifecycleEvent) (out []change) {
 		if e.Type == palimpsestv1.EventType_EVENT_TYPE_CLIPPED || expired && left[e.MessageIndex] {
 			continue // shown apart, or with the rest of its unit
 		}
-		if e.Type == palimpsestv1.EventType_EVENT_TYPE_SUMMARISED {
-			out = append(out, change{kind: e.Type, messages: []int32{e.MessageIndex, e.LastIndex}, saved: e.TokensSaved, summary: e.SummaryId})
+		if e.Type == palimpsestv1.EventType_EVENT_TYPE_SUMMARIZED {
+			out = append(out, change{kind: e.Type, messages: []int32{e.MessageIndex, e.EndIndex - 1}, saved: e.TokensSaved, summary: e.SummaryId})
 			continue
 		}
 		i, ok := at[e.Type]

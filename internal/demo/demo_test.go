@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -27,9 +28,19 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store/bolt"
 	"github.com/palimpsest-context/palimpsest/pkg/summarize"
 	"github.com/palimpsest-context/palimpsest/pkg/summarize/extractive"
+	"github.com/palimpsest-context/palimpsest/pkg/summarize/extractive/span"
 	"github.com/palimpsest-context/palimpsest/pkg/tokens"
 	"github.com/palimpsest-context/palimpsest/pkg/tokens/bpe"
 )
+
+// o200k is the default's counter. It is shared, because its vocabulary takes long to load.
+var o200k = sync.OnceValue(func() tokens.Counter {
+	counter, err := bpe.New(bpe.O200k)
+	if err != nil {
+		panic(err) // it is embedded
+	}
+	return counter
+})
 
 // sidecar starts a server in this process.
 func sidecar(t *testing.T) func(context.Context) (string, func(), error) {
@@ -38,13 +49,9 @@ func sidecar(t *testing.T) func(context.Context) (string, func(), error) {
 		if err != nil {
 			return "", nil, err
 		}
-		counter, err := bpe.New(bpe.O200k)
-		if err != nil {
-			return "", nil, err
-		}
 		server := grpcserver.New(grpcserver.Options{Log: zaptest.NewLogger(t, zaptest.Level(zap.WarnLevel)), Engine: engine.New(engine.Options{
-			Store: kept, Counters: []tokens.Counter{counter}, Clock: time.Now, IDs: randomID, CacheBytes: 64 << 20,
-			Summaries: summarize.New(summarize.Options{Extract: extractive.Extract, ExtractSpan: extractive.Span}),
+			Store: kept, Counters: []tokens.Counter{o200k()}, Clock: time.Now, IDs: randomID, CacheBytes: 64 << 20,
+			Summaries: summarize.New(summarize.Options{Extract: extractive.Extract, ExtractSpan: span.Extract}),
 			Formats:   []provider.Format{neutral.New(), openaichat.New(), openairesponses.New(), anthropic.New(), gemini.New()},
 		})})
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -117,7 +124,7 @@ func TestCommand_Run_GoTree(t *testing.T) {
 			shown := play(t, &Command{Window: 32768, Format: format})
 			for _, want := range []string{
 				"turn 37", "clipped", "compacted", "cleared", "removed", "retention", "waiting", "[Extract of", "the view stays",
-				"back in full", "pruned", "Old tool result content cleared", "Extract of the conversation", "changed: summarised", "rewound",
+				"back in full", "pruned", "Old tool result content cleared", "Extract of the conversation", "changed: summarized", "rewound",
 				"changed: rewound", " summaries\n", "tokens by expiry", "messages of its range", "still message", "byte for byte", "was built again",
 				"with large results cited", "the sidecar, large results cited", "[More: retrieve_content(", "retrieve_content {", "and the passage in it", "results are cited",
 			} {

@@ -37,7 +37,7 @@ func (l *ledger) built(b *palimpsestv1.BuildContextResponse) {
 		l.cuts++
 	}
 	for _, e := range b.Events {
-		if e.Type == palimpsestv1.EventType_EVENT_TYPE_SUMMARISED {
+		if e.Type == palimpsestv1.EventType_EVENT_TYPE_SUMMARIZED {
 			l.sums++
 		}
 	}

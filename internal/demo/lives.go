@@ -67,7 +67,7 @@ func (a *agent) questionNotes() []*palimpsestv1.AdditionalContent {
 		shown(manner, "Answer in at most three sentences. Name what you did not read."),
 		{
 			Plugin: progress, Header: "[progress]", Parts: words(far), DisplayOnCurrentMessage: true,
-			SaveToChatHistory: &palimpsestv1.AdditionalContent_Always{Always: true},
+			SaveToChatHistory: &palimpsestv1.AdditionalContent_Always{Always: &palimpsestv1.Always{}},
 		},
 	}
 }
@@ -96,7 +96,7 @@ const failureNoted = coach + ": until a plugin speaks again"
 func shown(plugin, text string) *palimpsestv1.AdditionalContent {
 	return &palimpsestv1.AdditionalContent{
 		Plugin: plugin, Parts: words(text), DisplayOnCurrentMessage: true,
-		SaveToChatHistory: &palimpsestv1.AdditionalContent_Never{Never: true},
+		SaveToChatHistory: &palimpsestv1.AdditionalContent_Never{Never: &palimpsestv1.Never{}},
 	}
 }
 

@@ -94,7 +94,7 @@ func (s *screen) decision(d *palimpsestv1.Decision, t *turn) {
 	switch {
 	case d.Kind == palimpsestv1.DecisionKind_DECISION_KIND_LEFT_OUT && moved:
 		s.line("left out", yellow, fmt.Sprintf("%d messages up to #%d, %s tokens: before the window's start, still on record",
-			t.record-t.inView, d.LastIndex, terminal.Number(d.TokensBefore-d.TokensAfter)))
+			t.record-t.inView, d.EndIndex-1, terminal.Number(d.TokensBefore-d.TokensAfter)))
 	case d.Kind == palimpsestv1.DecisionKind_DECISION_KIND_REPAIRED:
 		s.line("repaired", yellow, d.Detail)
 	}
@@ -120,7 +120,7 @@ func (s *screen) change(c *change) {
 		label, what = "retention", "words of plugins are shown no longer"
 	case palimpsestv1.EventType_EVENT_TYPE_PRUNED:
 		label, what = "pruned", "a placeholder stays"
-	case palimpsestv1.EventType_EVENT_TYPE_SUMMARISED:
+	case palimpsestv1.EventType_EVENT_TYPE_SUMMARIZED:
 		label, what = "summary", c.summary+" stands for them"
 	default:
 		return
@@ -188,7 +188,7 @@ func (s *screen) between(t *turn) {
 	}
 	s.compacted(t.compacted)
 	if r := t.rewound; r != nil {
-		s.labelled("rewound", yellow, fmt.Sprintf("#%d to #%d: the user takes the question back, to edit it; on record it stays", r.FirstIndex, r.LastIndex))
+		s.labelled("rewound", yellow, fmt.Sprintf("#%d to #%d: the user takes the question back, to edit it; on record it stays", r.StartIndex, r.EndIndex-1))
 	}
 }
 

@@ -19,11 +19,11 @@ func (a *agent) strip(view []*palimpsestv1.ContextMessage) (row string, inView i
 			i++
 			continue
 		}
-		first, summarised := i, a.entries[i].summarised()
-		for i < len(a.entries) && !seen[int32(i)] && a.entries[i].summarised() == summarised {
+		first, summarized := i, a.entries[i].summarized()
+		for i < len(a.entries) && !seen[int32(i)] && a.entries[i].summarized() == summarized {
 			i++
 		}
-		b.WriteString(gap(i-first, summarised))
+		b.WriteString(gap(i-first, summarized))
 	}
 	return b.String(), len(seen)
 }
@@ -48,15 +48,15 @@ func originOf(m *palimpsestv1.ContextMessage) (int32, bool) {
 	return origin.MessageIndex, true
 }
 
-func gap(n int, summarised bool) string {
-	if summarised {
+func gap(n int, summarized bool) string {
+	if summarized {
 		return fmt.Sprintf("[%d]", n)
 	}
 	return fmt.Sprintf("·%d·", n)
 }
 
-func (e *entry) summarised() bool {
-	return e.shown == palimpsestv1.DecisionKind_DECISION_KIND_SUMMARISED
+func (e *entry) summarized() bool {
+	return e.shown == palimpsestv1.DecisionKind_DECISION_KIND_SUMMARIZED
 }
 
 func (e *entry) letter() byte {

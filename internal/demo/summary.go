@@ -55,7 +55,7 @@ func (s *screen) letGo(a *agent) {
 		"%s by pruning, %s by summaries, %s by the window.",
 		a.let[palimpsestv1.EventType_EVENT_TYPE_COMPACTED], a.let[palimpsestv1.EventType_EVENT_TYPE_REMOVED]+a.let[palimpsestv1.EventType_EVENT_TYPE_EXPIRED],
 		a.let[palimpsestv1.EventType_EVENT_TYPE_RETENTION_APPLIED], a.let[palimpsestv1.EventType_EVENT_TYPE_PRUNED],
-		a.let[palimpsestv1.EventType_EVENT_TYPE_SUMMARISED], a.let[palimpsestv1.EventType_EVENT_TYPE_HIDDEN],
+		a.let[palimpsestv1.EventType_EVENT_TYPE_SUMMARIZED], a.let[palimpsestv1.EventType_EVENT_TYPE_HIDDEN],
 		a.let[palimpsestv1.EventType_EVENT_TYPE_EXPANDED],
 		terminal.Number(saved.expiry), terminal.Number(saved.retention), terminal.Number(saved.clipping),
 		terminal.Number(saved.pruning), terminal.Number(saved.summaries), terminal.Number(saved.window)))

@@ -72,7 +72,7 @@ func TestAgent_Strip_ShowsGapsAndRoles(t *testing.T) {
 		{role: palimpsestv1.Role_ROLE_TOOL, shown: palimpsestv1.DecisionKind_DECISION_KIND_COMPACTED},
 		{role: palimpsestv1.Role_ROLE_TOOL, shown: palimpsestv1.DecisionKind_DECISION_KIND_CLEARED},
 		{role: palimpsestv1.Role_ROLE_TOOL, shown: palimpsestv1.DecisionKind_DECISION_KIND_PRUNED},
-		{shown: palimpsestv1.DecisionKind_DECISION_KIND_SUMMARISED}, {shown: palimpsestv1.DecisionKind_DECISION_KIND_SUMMARISED},
+		{shown: palimpsestv1.DecisionKind_DECISION_KIND_SUMMARIZED}, {shown: palimpsestv1.DecisionKind_DECISION_KIND_SUMMARIZED},
 		{role: palimpsestv1.Role_ROLE_ASSISTANT},
 	}}
 	var view []*palimpsestv1.ContextMessage
@@ -149,8 +149,8 @@ func TestChangesOf_GroupsAndShowsRemovedOnce(t *testing.T) {
 		event(palimpsestv1.EventType_EVENT_TYPE_EXPIRED, 4, 7),
 		event(palimpsestv1.EventType_EVENT_TYPE_COMPACTED, 5, 20),
 	})
-	summary := event(palimpsestv1.EventType_EVENT_TYPE_SUMMARISED, 1, 99)
-	summary.LastIndex, summary.SummaryId = 7, "s3"
+	summary := event(palimpsestv1.EventType_EVENT_TYPE_SUMMARIZED, 1, 99)
+	summary.EndIndex, summary.SummaryId = 8, "s3"
 	if c := changesOf([]*palimpsestv1.LifecycleEvent{summary})[0]; c.which() != "#1 to #7" || c.saved != 99 {
 		t.Errorf("got %+v", c)
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/grpcserver/contextservice"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
 )
@@ -54,7 +55,7 @@ func BenchmarkServer_BuildContext_600KB(b *testing.B) {
 
 // BenchmarkService_BuildContext_600KB is the edge without the transport: nothing in it may grow with the context.
 func BenchmarkService_BuildContext_600KB(b *testing.B) {
-	s := &service{engine: instant{built: &engine.BuildResult{MessagesJSON: []byte(strings.Repeat("x", 600_000))}}}
+	s := contextservice.New(instant{built: &engine.BuildResult{MessagesJSON: []byte(strings.Repeat("x", 600_000))}}, nil)
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := s.BuildContext(b.Context(), &pb.BuildContextRequest{ConversationId: "c"}); err != nil {

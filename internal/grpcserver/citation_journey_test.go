@@ -26,7 +26,7 @@ import (
 func citing(t *testing.T, s *sidecar, id string) {
 	t.Helper()
 	_, err := s.conversations.CreateConversation(t.Context(), &pb.CreateConversationRequest{Conversation: &pb.Conversation{
-		Id: id, Policy: &pb.Policy{Citations: &pb.CitationsPolicy{Enabled: pointer(true)}},
+		Id: id, Policy: &pb.Policy{Citations: &pb.CitationsPolicy{Enabled: new(true)}},
 	}})
 	if err != nil {
 		t.Fatal(err)
@@ -93,14 +93,14 @@ func TestServer_Citations_ResultStaysOutsideAndIsFoundAgain(t *testing.T) {
 		}
 	})
 	t.Run("whole, by pages", func(t *testing.T) {
-		req := &pb.RetrieveContentRequest{ConversationId: "c", ContentId: handle, Selection: &pb.RetrieveContentRequest_Full{Full: true}, MaxReplyBytes: pointer(int32(5000))}
+		req := &pb.RetrieveContentRequest{ConversationId: "c", ContentId: handle, Selection: &pb.RetrieveContentRequest_Full{Full: &pb.FullContent{}}, MaxReplyBytes: new(int32(5000))}
 		if got := pages(t, s, req); got != page {
 			t.Errorf("%d bytes came back of %d", len(got), len(page))
 		}
 	})
 	t.Run("lines, by tokens", func(t *testing.T) {
 		req := &pb.RetrieveContentRequest{ConversationId: "c", ContentId: handle, MaxTokens: 40, Selection: &pb.RetrieveContentRequest_Range{
-			Range: &pb.ContentRange{Unit: &pb.ContentRange_Lines{Lines: &pb.ContentSpan{Start: 199, End: 203}}},
+			Range: &pb.ContentRange{Unit: &pb.ContentRange_Lines{Lines: &pb.Span{StartIndex: 199, EndIndex: new(int64(203))}}},
 		}}
 		if got, want := pages(t, s, req), strings.Join(strings.SplitAfter(page, "\n")[199:203], ""); got != want {
 			t.Errorf("got %q, want %q", got, want)
@@ -120,7 +120,7 @@ func TestServer_Citations_ResultStaysOutsideAndIsFoundAgain(t *testing.T) {
 			if len(found) == 0 || len(found) > 2 || !strings.Contains(found[0].GetText(), "seventh key under the lighthouse") {
 				t.Fatalf("found %v", found)
 			}
-			if r := found[0].GetByteRange(); page[r.GetStart():r.GetEnd()] != found[0].GetText() || found[0].GetContentId() != handle {
+			if r := found[0].GetByteRange(); page[r.GetStartIndex():r.GetEndIndex()] != found[0].GetText() || found[0].GetContentId() != handle {
 				t.Errorf("%v is not where it says", found[0])
 			}
 		}
@@ -265,7 +265,7 @@ func TestServer_StoredContent_LivesAsLongAsItsRun(t *testing.T) {
 	if err := e.Sweep(ctx); err != nil {
 		t.Fatal(err)
 	}
-	_, err = s.contents.RetrieveContent(ctx, &pb.RetrieveContentRequest{ConversationId: "c", ContentId: stream.GetContentId(), Selection: &pb.RetrieveContentRequest_Full{Full: true}})
+	_, err = s.contents.RetrieveContent(ctx, &pb.RetrieveContentRequest{ConversationId: "c", ContentId: stream.GetContentId(), Selection: &pb.RetrieveContentRequest_Full{Full: &pb.FullContent{}}})
 	wantReason(t, err, codes.NotFound, "CONTENT_EXPIRED")
 	listed, err := s.contents.ListSources(ctx, &pb.ListSourcesRequest{ConversationId: "c", RunId: "r"})
 	if err != nil || len(listed.GetSources()) != 1 || listed.GetSources()[0].GetState() != pb.ContentState_CONTENT_STATE_EXPIRED {
@@ -304,7 +304,7 @@ func TestServer_ForeignHandle_LooksLikeAnAbsentOne(t *testing.T) {
 	}
 	var answers []string
 	for _, handle := range []string{stored.GetCitation().GetContentId(), "c1-aaaaaaaa", "c9-aaaaaaaa", "nonsense", "c1-"} {
-		_, err := s.contents.RetrieveContent(ctx, &pb.RetrieveContentRequest{ConversationId: "d", ContentId: handle, Selection: &pb.RetrieveContentRequest_Full{Full: true}})
+		_, err := s.contents.RetrieveContent(ctx, &pb.RetrieveContentRequest{ConversationId: "d", ContentId: handle, Selection: &pb.RetrieveContentRequest_Full{Full: &pb.FullContent{}}})
 		wantReason(t, err, codes.NotFound, "CONTENT_NOT_FOUND")
 		stream, streamErr := s.contents.StreamContent(ctx, &pb.StreamContentRequest{ConversationId: "d", ContentId: handle})
 		if streamErr != nil {

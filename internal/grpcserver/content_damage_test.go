@@ -13,6 +13,7 @@ import (
 	"google.golang.org/grpc/codes"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/testlane"
 )
 
 // exported is an export, line by line, to be damaged.
@@ -148,6 +149,7 @@ func named() *regexp.Regexp { return regexp.MustCompile(`(line|source|edit|messa
 // TestServer_ImportConversation_DamagedContents_AreRefused: what was lost or changed on the way is noticed, the refusal says of which
 // record, and nothing comes of the import.
 func TestServer_ImportConversation_DamagedContents_AreRefused(t *testing.T) {
+	testlane.OneCaller(t)
 	x := newShelf(t, "original")
 	good := export(t, x.sidecar, "original")
 	if again := parseExport(t, good).bytes(); !bytes.Equal(good, again) {

@@ -16,6 +16,8 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/grpcserver/convert"
+	"github.com/palimpsest-context/palimpsest/internal/grpcserver/paging"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
 )
@@ -48,9 +50,17 @@ func (l *library) StoreContent(_ context.Context, r engine.StoreContentRequest) 
 		l.content = append(l.content, chunk...)
 	}
 	return &engine.StoreContentResult{
-		Cited: engine.Cited{Citation: *shown(), Text: shownText, Excerpt: "Zürich is a city", How: "ask retrieve_content"}, Shared: true,
-		Events: []conversation.Event{{Type: conversation.EventContentStored, Content: "c1-abc"}}, Revision: 4, Duplicate: true,
+		Cited: citedPage(), Shared: true,
+		Events: []conversation.Event{{Type: conversation.EventContentStored, Index: -1, Last: -1, Content: "c1-abc"}}, Revision: 4, Duplicate: true,
 	}, nil
+}
+
+// citedPage is what the library says of what it has stored.
+func citedPage() engine.Cited {
+	return engine.Cited{
+		Citation: conversation.Citation{ContentID: "c1-abc", SourceTitle: "Zürich", TotalBytes: 2_100_000, TotalChars: 2_000_000, Location: "beginning"},
+		Text:     "[c1-abc] Zürich is a city … ask retrieve_content", Excerpt: "Zürich is a city", How: "ask retrieve_content",
+	}
 }
 
 func (l *library) RetrieveContent(_ context.Context, r engine.RetrieveContentRequest) (*engine.RetrieveContentResult, error) {
@@ -99,7 +109,7 @@ func (l *library) SearchMessages(_ context.Context, r engine.SearchMessagesReque
 func (l *library) AnswerToolCall(_ context.Context, r engine.ToolCallRequest) (*engine.ToolCallResult, error) {
 	l.asked = r
 	return &engine.ToolCallResult{Tokens: 7, Result: conversation.ToolResult{
-		CallID: r.Call.CallID, Name: r.Call.Name, Text: inline(l.answer), Recalled: &conversation.Recalled{ContentID: "c1-abc"},
+		CallID: r.Call.CallID, Name: r.Call.Name, Text: conversation.Content{Inline: l.answer}, Recalled: &conversation.Recalled{ContentID: "c1-abc"},
 	}}, nil
 }
 
@@ -113,8 +123,8 @@ func TestServer_SearchContent_AsksAndAnswers(t *testing.T) {
 		t.Errorf("got %v, %v", got, err)
 	}
 	asked := engine.SearchContentRequest{
-		Key: engine.Key{Namespace: defaultNamespace, Conversation: "c"}, Query: engine.ExcerptQuery{Terms: []string{"a"}}, RunID: "r", MaxTokens: 5,
-		MaxBytes: contentRoom(defaultReplyBytes),
+		Key: engine.Key{Namespace: convert.Namespace, Conversation: "c"}, Query: engine.ExcerptQuery{Terms: []string{"a"}}, RunID: "r", MaxTokens: 5,
+		MaxBytes: paging.DefaultReplyBytes - 16<<10,
 	}
 	if diff := cmp.Diff(any(asked), l.asked); diff != "" {
 		t.Error(diff)
@@ -133,7 +143,7 @@ func TestServer_SearchContent_LongTermsMatched_FitsAnyClient(t *testing.T) {
 	}
 	s := start(t, l)
 	got, err := s.contents.SearchContent(t.Context(), &pb.SearchContentRequest{ConversationId: "c", Excerpts: &pb.ExcerptQuery{SearchTerms: []string{"a"}}})
-	if err != nil || proto.Size(got) > defaultReplyBytes || len(got.GetExcerpts()) < 2 {
+	if err != nil || proto.Size(got) > paging.DefaultReplyBytes || len(got.GetExcerpts()) < 2 {
 		t.Errorf("%d excerpts, %d bytes, %v", len(got.GetExcerpts()), proto.Size(got), err)
 	}
 }
@@ -164,7 +174,7 @@ func TestServer_ListSources_PagesEndAtTheReplyLimit(t *testing.T) {
 			t.Fatal(err)
 		}
 		pages++
-		if n := proto.Size(page); n > defaultReplyBytes {
+		if n := proto.Size(page); n > paging.DefaultReplyBytes {
 			t.Errorf("a page of %d bytes", n)
 		}
 		for _, source := range page.GetSources() {
@@ -209,7 +219,7 @@ func TestServer_SearchMessages_AsksAndAnswers(t *testing.T) {
 	l := &library{}
 	s := start(t, l)
 	got, err := s.conversations.SearchMessages(t.Context(), &pb.SearchMessagesRequest{
-		ConversationId: "c", Query: "q", Range: &pb.IndexRange{Start: 2}, Filter: &pb.MessageFilter{RunId: "r"}, MaxHits: 7, MaxSnippetChars: 80, IncludeHidden: true,
+		ConversationId: "c", Query: "q", Range: &pb.MessageRange{StartIndex: 2}, Filter: &pb.MessageFilter{RunId: "r"}, MaxHits: 7, MaxSnippetChars: 80, IncludeHidden: true,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -222,7 +232,7 @@ func TestServer_SearchMessages_AsksAndAnswers(t *testing.T) {
 		t.Error(diff)
 	}
 	asked := engine.SearchMessagesRequest{
-		Key: engine.Key{Namespace: defaultNamespace, Conversation: "c"}, Query: "q", Range: conversation.Range{First: 2, End: -1},
+		Key: engine.Key{Namespace: convert.Namespace, Conversation: "c"}, Query: "q", Range: conversation.Range{First: 2, End: -1},
 		Filter: engine.Filter{RunID: "r"}, Hidden: true, Limit: 7, SnippetChars: 80,
 	}
 	if diff := cmp.Diff(any(asked), l.asked); diff != "" {
@@ -231,7 +241,7 @@ func TestServer_SearchMessages_AsksAndAnswers(t *testing.T) {
 	if _, err := s.conversations.SearchMessages(t.Context(), &pb.SearchMessagesRequest{ConversationId: "c", Query: "q"}); err != nil {
 		t.Fatal(err)
 	}
-	if r, ok := l.asked.(engine.SearchMessagesRequest); !ok || r.Limit != defaultHits || r.SnippetChars != defaultSnippetChars {
+	if r, ok := l.asked.(engine.SearchMessagesRequest); !ok || r.Limit != 10 || r.SnippetChars != 200 {
 		t.Errorf("by default %+v", l.asked)
 	}
 }
@@ -250,14 +260,14 @@ func TestServer_AnswerToolCall_ResultCanBeAppended(t *testing.T) {
 	if diff := cmp.Diff(want, got, protocmp.Transform()); diff != "" {
 		t.Error(diff)
 	}
-	if err := newRuleBook().validate(appendOf(pb.Role_ROLE_TOOL, resultPart(got.GetToolResult()))); err != nil {
+	if err := allRules().Validate(appendOf(pb.Role_ROLE_TOOL, resultPart(got.GetToolResult()))); err != nil {
 		t.Errorf("the answer cannot be appended: %v", err)
 	}
 	r, ok := l.asked.(engine.ToolCallRequest)
 	if !ok || r.MaxTokens != 300 || r.Call.Arguments.Inline != "{not json" || r.Call.CallID != "a" {
 		t.Errorf("asked %+v", l.asked)
 	}
-	l.answer = strings.Repeat("x", defaultReplyBytes)
+	l.answer = strings.Repeat("x", paging.DefaultReplyBytes)
 	_, err = s.contexts.AnswerToolCall(t.Context(), answering(conversation.ToolRetrieve, 0))
 	wantReason(t, err, codes.ResourceExhausted, "REPLY_TOO_LARGE")
 }

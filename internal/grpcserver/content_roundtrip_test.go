@@ -31,10 +31,10 @@ func newShelf(t *testing.T, id string) *shelf {
 	e := realEngine(t, func(o *engine.Options) { o.Clock = now.read })
 	x := &shelf{sidecar: start(t, e), clock: now, engine: e}
 	policy := &pb.Policy{
-		Citations:  &pb.CitationsPolicy{Enabled: pointer(true), ReleaseOnEndRun: pointer(true)},
+		Citations:  &pb.CitationsPolicy{Enabled: new(true), ReleaseOnEndRun: new(true)},
 		Rewrite:    &pb.RewritePolicy{Mode: pb.RewriteMode_REWRITE_MODE_EAGER},
-		Expiration: &pb.ExpirationPolicy{Enabled: pointer(true)},
-		Fit:        &pb.FitPolicy{ContextWindowTokens: pointer(int32(100_000)), ReservedOutputTokens: pointer(int32(1000))},
+		Expiration: &pb.ExpirationPolicy{Enabled: new(true)},
+		Fit:        &pb.FitPolicy{ContextWindowTokens: new(int32(100_000)), ReservedOutputTokens: new(int32(1000))},
 	}
 	if _, err := x.conversations.CreateConversation(t.Context(), &pb.CreateConversationRequest{Conversation: &pb.Conversation{Id: id, Policy: policy}}); err != nil {
 		t.Fatal(err)
@@ -57,7 +57,7 @@ func blob(n int) []byte {
 func (x *shelf) cite(t *testing.T, id string) {
 	t.Helper()
 	page, list := longPage(), `[`+strings.Repeat(`{"id": 7, "name": "Brücke"}, `, 90)+`{"id": 8}]`
-	erased := &pb.Expiration{Turns: pointer(int32(0)), Mode: pb.ExpirationMode_EXPIRATION_MODE_COMPACT, PreserveOriginalContent: pointer(false)}
+	erased := &pb.Expiration{Turns: new(int32(0)), Mode: pb.ExpirationMode_EXPIRATION_MODE_COMPACT, PreserveOriginalContent: new(false)}
 	ask(t, x.sidecar, id, "one", &pb.ToolResult{Output: &pb.ToolResult_Text{Text: page}})
 	ask(t, x.sidecar, id, "list", &pb.ToolResult{Output: &pb.ToolResult_Json{Json: list}})
 	ask(t, x.sidecar, id, "again", &pb.ToolResult{Output: &pb.ToolResult_Text{Text: page}})
@@ -163,7 +163,7 @@ func (x *shelf) same(t *testing.T, one, other string) {
 func (x *shelf) all(t *testing.T, id, handle string) ([]byte, error) {
 	t.Helper()
 	if _, err := x.contents.RetrieveContent(t.Context(), &pb.RetrieveContentRequest{
-		ConversationId: id, ContentId: handle, Selection: &pb.RetrieveContentRequest_Full{Full: true}, MaxReplyBytes: pointer(int32(1000)),
+		ConversationId: id, ContentId: handle, Selection: &pb.RetrieveContentRequest_Full{Full: &pb.FullContent{}}, MaxReplyBytes: new(int32(1000)),
 	}); err != nil {
 		return nil, err
 	}

@@ -2,7 +2,6 @@ package grpcserver
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -12,9 +11,13 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
-	"github.com/palimpsest-context/palimpsest/pkg/citations"
+	"github.com/palimpsest-context/palimpsest/internal/grpcserver/convert"
+	"github.com/palimpsest-context/palimpsest/internal/grpcserver/paging"
+	"github.com/palimpsest-context/palimpsest/internal/grpcserver/rules"
+	"github.com/palimpsest-context/palimpsest/internal/grpcserver/schema"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
+	"github.com/palimpsest-context/palimpsest/pkg/search"
 )
 
 func headerOf(h *pb.StoreContentHeader) *pb.StoreContentRequest {
@@ -33,7 +36,7 @@ func retrieve(change func(*pb.RetrieveContentRequest)) *pb.RetrieveContentReques
 }
 
 func wholeContent(r *pb.RetrieveContentRequest) {
-	r.Selection = &pb.RetrieveContentRequest_Full{Full: true}
+	r.Selection = &pb.RetrieveContentRequest_Full{Full: &pb.FullContent{}}
 }
 
 func rangeOf(unit *pb.ContentRange) *pb.RetrieveContentRequest {
@@ -53,7 +56,7 @@ func recalledResult(r *pb.RecalledFrom) *pb.AppendMessageRequest {
 }
 
 func badContents() map[string]badRequestCase {
-	longText, place := strings.Repeat("x", long), int64(maxPlace+1)
+	longText, place := strings.Repeat("x", long), int64(convert.MaxPlace+1)
 	return map[string]badRequestCase{
 		"no piece": {&pb.StoreContentRequest{}, []string{"piece"}},
 		"header": {headerOf(&pb.StoreContentHeader{
@@ -66,18 +69,17 @@ func badContents() map[string]badRequestCase {
 		"empty header":    {headerOf(&pb.StoreContentHeader{}), []string{"header.conversation_id"}},
 		"no hexadecimal":  {headerOf(&pb.StoreContentHeader{ConversationId: "c", Sha256: strings.Repeat("g", 64)}), []string{"header.sha256"}},
 		"long metadata":   {headerOf(&pb.StoreContentHeader{ConversationId: "c", MetadataJson: `{"a":"` + strings.Repeat("x", 8192) + `"}`}), []string{"header.metadata_json"}},
-		"large chunk":     {chunkOf(make([]byte, maxChunkBytes+1)), []string{"chunk"}},
+		"large chunk":     {chunkOf(make([]byte, 4<<20+1)), []string{"chunk"}},
 		"empty retrieval": {&pb.RetrieveContentRequest{}, []string{"conversation_id", "content_id", "selection"}},
 		"retrieval": {retrieve(func(r *pb.RetrieveContentRequest) {
 			wholeContent(r)
-			r.ContentId, r.MaxTokens, r.MaxReplyBytes, r.PageToken = strings.Repeat("x", 65), -1, pointer(int32(-1)), "x"
+			r.ContentId, r.MaxTokens, r.MaxReplyBytes, r.PageToken = strings.Repeat("x", 65), -1, new(int32(-1)), "x"
 		}), []string{"content_id", "max_tokens", "max_reply_bytes", "page_token"}},
-		"not full":          {retrieve(func(r *pb.RetrieveContentRequest) { r.Selection = &pb.RetrieveContentRequest_Full{} }), []string{"full"}},
 		"range of nothing":  {rangeOf(&pb.ContentRange{}), []string{"range.unit"}},
-		"negative bytes":    {rangeOf(&pb.ContentRange{Unit: &pb.ContentRange_Bytes{Bytes: &pb.ContentSpan{Start: -1}}}), []string{"range.bytes.start"}},
-		"characters beyond": {rangeOf(&pb.ContentRange{Unit: &pb.ContentRange_Chars{Chars: &pb.ContentSpan{Start: place, End: place}}}), []string{"range.chars.start", "range.chars.end"}},
-		"lines backwards":   {rangeOf(&pb.ContentRange{Unit: &pb.ContentRange_Lines{Lines: &pb.ContentSpan{Start: 5, End: 4}}}), []string{"range.lines.end"}},
-		"items backwards":   {rangeOf(&pb.ContentRange{Unit: &pb.ContentRange_Items{Items: &pb.ContentSpan{Start: 5}}}), []string{"range.items.end"}},
+		"negative bytes":    {rangeOf(&pb.ContentRange{Unit: &pb.ContentRange_Bytes{Bytes: &pb.Span{StartIndex: -1}}}), []string{"range.bytes.start_index"}},
+		"characters beyond": {rangeOf(&pb.ContentRange{Unit: &pb.ContentRange_Chars{Chars: &pb.Span{StartIndex: place, EndIndex: &place}}}), []string{"range.chars.start_index", "range.chars.end_index"}},
+		"lines backwards":   {rangeOf(&pb.ContentRange{Unit: &pb.ContentRange_Lines{Lines: &pb.Span{StartIndex: 5, EndIndex: new(int64(4))}}}), []string{"range.lines.end_index"}},
+		"items backwards":   {rangeOf(&pb.ContentRange{Unit: &pb.ContentRange_Items{Items: &pb.Span{StartIndex: 5, EndIndex: new(int64(0))}}}), []string{"range.items.end_index"}},
 		"no terms":          {excerptsOf(&pb.ExcerptQuery{}), []string{"excerpts.search_terms"}},
 		"terms": {excerptsOf(&pb.ExcerptQuery{SearchTerms: []string{"a", "", strings.Repeat("x", 8193)}, MaxExcerpts: 101, MaxExcerptChars: 501}),
 			[]string{"excerpts.search_terms[1]", "excerpts.search_terms[2]", "excerpts.max_excerpts", "excerpts.max_excerpt_chars"}},
@@ -87,7 +89,7 @@ func badContents() map[string]badRequestCase {
 		"search":  {&pb.SearchContentRequest{ConversationId: "c", RunId: longText, MaxTokens: 100_000_001}, []string{"excerpts", "run_id", "max_tokens"}},
 		"sources": {&pb.ListSourcesRequest{RunId: longText, PageSize: 1001, PageToken: "x"}, []string{"conversation_id", "run_id", "page_size", "page_token"}},
 		"no run":  {&pb.EndRunRequest{ConversationId: "c", RequestId: longText}, []string{"run_id", "request_id"}},
-		"grace":   {&pb.EndRunRequest{ConversationId: "c", RunId: "r", Grace: durationpb.New(maxGrace + 1)}, []string{"grace"}},
+		"grace":   {&pb.EndRunRequest{ConversationId: "c", RunId: "r", Grace: durationpb.New(365*24*time.Hour + 1)}, []string{"grace"}},
 		"no grace": {&pb.EndRunRequest{ConversationId: "c", RunId: "r", Grace: durationpb.New(-time.Second)},
 			[]string{"grace"}},
 	}
@@ -114,20 +116,20 @@ func badCitations() map[string]badRequestCase {
 			policy(&pb.Policy{Citations: &pb.CitationsPolicy{RecallTools: &pb.NameList{Names: []string{"a", ""}}}}),
 			[]string{"conversation.policy.citations.recall_tools.names[1]"},
 		},
-		"threshold": {policy(&pb.Policy{Citations: &pb.CitationsPolicy{ThresholdChars: pointer(int32(199))}}), []string{"conversation.policy.citations.threshold_chars"}},
+		"threshold": {policy(&pb.Policy{Citations: &pb.CitationsPolicy{ThresholdChars: new(int32(199))}}), []string{"conversation.policy.citations.threshold_chars"}},
 		"empty search": {&pb.SearchMessagesRequest{ConversationId: "c", MaxHits: 101, MaxSnippetChars: 501},
 			[]string{"query", "max_hits", "max_snippet_chars"}},
 		"search of messages": {&pb.SearchMessagesRequest{
 			ConversationId: "c", Query: strings.Repeat("x", 65_537), MaxHits: -1, MaxSnippetChars: -1,
-			Range: &pb.IndexRange{Start: -1}, Filter: &pb.MessageFilter{Roles: []pb.Role{9}},
-		}, []string{"query", "max_hits", "max_snippet_chars", "range.start", "filter.roles[0]"}},
+			Range: &pb.MessageRange{StartIndex: -1}, Filter: &pb.MessageFilter{Roles: []pb.Role{9}},
+		}, []string{"query", "max_hits", "max_snippet_chars", "range.start_index", "filter.roles[0]"}},
 		"no call":       {&pb.AnswerToolCallRequest{ConversationId: "c"}, []string{"tool_call"}},
 		"empty call":    {&pb.AnswerToolCallRequest{ConversationId: "c", ToolCall: &pb.ToolCall{}}, []string{"tool_call.call_id", "tool_call.name"}},
 		"small answer":  {answering(conversation.ToolSearch, 99), []string{"max_tokens"}},
 		"no answer":     {answering(conversation.ToolSearch, -1), []string{"max_tokens"}},
 		"large answer":  {answering(conversation.ToolSearch, 100_000_001), []string{"max_tokens"}},
 		"hostile pages": {retrieveAt(-1), []string{"page_token"}},
-		"beyond pages":  {retrieveAt(maxPlace + 1), []string{"page_token"}},
+		"beyond pages":  {retrieveAt(convert.MaxPlace + 1), []string{"page_token"}},
 		"messages from": {listAt(1 << 31), []string{"page_token"}},
 		"messages at":   {listAt(-1), []string{"page_token"}},
 	}
@@ -136,13 +138,13 @@ func badCitations() map[string]badRequestCase {
 // retrieveAt has a token for a place, which anybody can make.
 func retrieveAt(place int64) *pb.RetrieveContentRequest {
 	r := retrieve(wholeContent)
-	r.PageToken, _ = sealPage(r, strconv.FormatInt(place, 10))
+	r.PageToken, _ = paging.NextNumber(r, &place)
 	return r
 }
 
 func listAt(index int64) *pb.ListMessagesRequest {
 	r := &pb.ListMessagesRequest{ConversationId: "c"}
-	r.PageToken, _ = sealPage(r, strconv.FormatInt(index, 10))
+	r.PageToken, _ = paging.NextNumber(r, &index)
 	return r
 }
 
@@ -155,43 +157,44 @@ func goodContents() map[string]proto.Message {
 			MetadataJson: `{"a":"` + strings.Repeat("x", 8192-8) + `"}`, Sha256: strings.Repeat("Ab", 32),
 		}),
 		"empty chunk":       chunkOf(nil),
-		"largest chunk":     chunkOf(make([]byte, maxChunkBytes)),
+		"largest chunk":     chunkOf(make([]byte, 4<<20)),
 		"the whole content": retrieve(wholeContent),
-		"a page of it":      retrieveAt(maxPlace),
-		"no bytes":          rangeOf(&pb.ContentRange{Unit: &pb.ContentRange_Bytes{Bytes: &pb.ContentSpan{}}}),
-		"farthest lines":    rangeOf(&pb.ContentRange{Unit: &pb.ContentRange_Lines{Lines: &pb.ContentSpan{Start: maxPlace, End: maxPlace}}}),
+		"a page of it":      retrieveAt(convert.MaxPlace),
+		"all bytes":         rangeOf(&pb.ContentRange{Unit: &pb.ContentRange_Bytes{Bytes: &pb.Span{}}}),
+		"no bytes":          rangeOf(&pb.ContentRange{Unit: &pb.ContentRange_Bytes{Bytes: &pb.Span{EndIndex: new(int64(0))}}}),
+		"farthest lines":    rangeOf(&pb.ContentRange{Unit: &pb.ContentRange_Lines{Lines: &pb.Span{StartIndex: convert.MaxPlace, EndIndex: new(int64(convert.MaxPlace))}}}),
 		"a question":        excerptsOf(&pb.ExcerptQuery{SearchTerms: []string{"wo ist das?"}}),
-		"stream's end":      &pb.StreamContentRequest{ConversationId: "c", ContentId: "x", OffsetBytes: maxPlace},
-		"longest grace":     &pb.EndRunRequest{ConversationId: "c", RunId: "r", Grace: durationpb.New(maxGrace)},
+		"stream's end":      &pb.StreamContentRequest{ConversationId: "c", ContentId: "x", OffsetBytes: convert.MaxPlace},
+		"longest grace":     &pb.EndRunRequest{ConversationId: "c", RunId: "r", Grace: durationpb.New(365 * 24 * time.Hour)},
 		"at once":           &pb.EndRunRequest{ConversationId: "c", RunId: "r", Grace: durationpb.New(0)},
 		"a shown result":    appendOf(pb.Role_ROLE_TOOL, cited),
 		"recalled message":  recalledResult(&pb.RecalledFrom{Source: &pb.RecalledFrom_MessageIndex{}}),
 		"recall":            answering(conversation.ToolRetrieve, 0),
 		"least recall":      answering(conversation.ToolExpand, 100),
-		"messages' end":     listAt(maxIndex),
+		"messages' end":     listAt(schema.MaxIndex),
 	}
 }
 
 // TestRetrieveContent_PageToken_BelongsToItsQuestion: a page of one content is no page of another, nor of another selection.
 func TestRetrieveContent_PageToken_BelongsToItsQuestion(t *testing.T) {
-	rules, good := newRuleBook(), retrieveAt(5)
+	book, good := allRules(), retrieveAt(5)
 	for name, change := range map[string]func(*pb.RetrieveContentRequest){
 		"conversation": func(r *pb.RetrieveContentRequest) { r.ConversationId = "d" },
 		"content":      func(r *pb.RetrieveContentRequest) { r.ContentId = "c2-abc" },
 		"tokens":       func(r *pb.RetrieveContentRequest) { r.MaxTokens = 7 },
 		"selection": func(r *pb.RetrieveContentRequest) {
-			r.Selection = &pb.RetrieveContentRequest_Range{Range: &pb.ContentRange{Unit: &pb.ContentRange_Bytes{Bytes: &pb.ContentSpan{End: 9}}}}
+			r.Selection = &pb.RetrieveContentRequest_Range{Range: &pb.ContentRange{Unit: &pb.ContentRange_Bytes{Bytes: &pb.Span{EndIndex: new(int64(9))}}}}
 		},
 	} {
 		other := proto.CloneOf(good)
 		change(other)
-		s, _ := toStatus(rules.validate(other))
+		s, _ := toStatus(book.Validate(other))
 		if v := wantReason(t, s.Err(), codes.InvalidArgument, "INVALID_FIELD"); v["page_token"] == "" {
 			t.Errorf("%s: %v", name, v)
 		}
 	}
-	good.MaxReplyBytes = pointer(int32(9999))
-	if err := rules.validate(good); err != nil {
+	good.MaxReplyBytes = new(int32(9999))
+	if err := book.Validate(good); err != nil {
 		t.Errorf("another reply limit: %v", err)
 	}
 }
@@ -201,13 +204,13 @@ func TestComments_DefaultsOfCitations_AreTheCodes(t *testing.T) {
 	comments := protoComments(t)
 	for field, n := range map[string]int64{
 		"CitationsPolicy.threshold_chars":         conversation.DefaultThresholdChars,
-		"ExcerptQuery.max_excerpts":               citations.DefaultExcerpts,
-		"ExcerptQuery.max_excerpt_chars":          citations.MaxExcerptChars,
+		"ExcerptQuery.max_excerpts":               search.DefaultExcerpts,
+		"ExcerptQuery.max_excerpt_chars":          search.MaxExcerptChars,
 		"AnswerToolCallRequest.max_tokens":        engine.DefaultAnswerTokens,
-		"SearchMessagesRequest.max_hits":          defaultHits,
-		"SearchMessagesRequest.max_snippet_chars": defaultSnippetChars,
+		"SearchMessagesRequest.max_hits":          10,
+		"SearchMessagesRequest.max_snippet_chars": 200,
 	} {
-		if comment := comments["palimpsest.v1."+field]; !strings.Contains(comment, "; "+grouped(n)+" by default") {
+		if comment := comments["palimpsest.v1."+field]; !strings.Contains(comment, "; "+rules.Grouped(n)+" by default") {
 			t.Errorf("%s is %d by default: %s", field, n, comment)
 		}
 	}

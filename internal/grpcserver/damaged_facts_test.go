@@ -23,7 +23,7 @@ func TestServer_ImportConversation_DamagedFacts_AreRefused(t *testing.T) {
 		if reasonOf(err) != "INVALID_FIELD" {
 			t.Errorf("%s: %v", name, err)
 			_, err := s.contexts.CompactConversation(ctx, &pb.CompactConversationRequest{
-				ConversationId: name, Options: &pb.CompactionOptions{KeepRecent: pointer(int32(0)), TargetTokens: pointer(int32(1))},
+				ConversationId: name, Options: &pb.CompactionOptions{KeepRecent: new(int32(0)), TargetTokens: new(int32(1))},
 			})
 			t.Logf("%s: compacting it then answers %v", name, err)
 		}

@@ -1,3 +1,3 @@
-// Package grpcserver is the edge: it validates requests, converts between the API's messages and the domain, asks the engine,
-// and maps errors to codes. Each RPC has a file of its own, which holds its rules and its handler. No product rule lives here.
+// Package grpcserver is the edge: it admits, validates and logs calls, and maps errors to codes. The API's services are in packages
+// beside it, one each, and so is what they share. No product rule lives here.
 package grpcserver

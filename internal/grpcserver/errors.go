@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/protoadapt"
 	"google.golang.org/protobuf/types/known/durationpb"
 
+	"github.com/palimpsest-context/palimpsest/internal/grpcserver/admission"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
@@ -36,9 +37,9 @@ func codeOf(kind conversation.Kind) (codes.Code, bool) {
 		return codes.AlreadyExists, true
 	case conversation.IndexMismatch, conversation.Contention:
 		return codes.Aborted, true
-	case conversation.PendingToolCalls, conversation.EmptyContext, conversation.ContextCannotFit, conversation.TurnPassed,
+	case conversation.PendingToolCalls, conversation.EmptyContext, conversation.NoMessages, conversation.ContextCannotFit, conversation.TurnPassed,
 		conversation.ManifestNotRebuildable, conversation.NotEdited, conversation.OriginalErased, conversation.ExpansionTooLarge,
-		conversation.NothingToCompact, conversation.AlreadyRewound, conversation.ContentNotText, conversation.RunEnded:
+		conversation.NothingToCompact, conversation.AlreadyRewound, conversation.NothingToUndo, conversation.NotCorrectable, conversation.ContentNotText, conversation.RunEnded:
 		return codes.FailedPrecondition, true
 	case conversation.ReplyTooLarge, conversation.LimitExceeded, conversation.StoreFull, conversation.Overloaded:
 		return codes.ResourceExhausted, true
@@ -81,7 +82,7 @@ func fromDomain(e *conversation.Error) (s *status.Status, unexpected bool) {
 	case e.Kind == conversation.Cancelled:
 		return cancelled(e), false
 	case e.Kind == conversation.Overloaded:
-		return withInfo(code, e.Error(), e.Kind, &errdetails.RetryInfo{RetryDelay: durationpb.New(overloadedRetry)}), false
+		return withInfo(code, e.Error(), e.Kind, &errdetails.RetryInfo{RetryDelay: durationpb.New(admission.RetryAfter)}), false
 	case len(e.Violations) > 0:
 		return withInfo(code, e.Error(), e.Kind, badRequest(e.Violations)), false
 	default:

@@ -17,6 +17,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/grpcserver/rules"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
@@ -110,15 +111,15 @@ func TestToStatus_Errors_Map(t *testing.T) {
 }
 
 func TestToStatus_ManyViolations_AnswerFitsAnyClient(t *testing.T) {
-	for _, n := range []int{1, 20, maxViolations, 100 * maxViolations} {
-		c := &checker{}
-		c.enter("message")
+	for _, n := range []int{1, 20, 256, 100 * 256} {
+		c := &rules.Checker{}
+		c.Enter("message")
 		for i := range n {
-			c.element(i)
-			c.failIn("a_field_with_a_name", "must have 1 to 256 bytes")
-			c.leave()
+			c.Element(i)
+			c.FailIn("a_field_with_a_name", "must have 1 to 256 bytes")
+			c.Leave()
 		}
-		s, _ := toStatus(c.err())
+		s, _ := toStatus(c.Err())
 		raw, err := proto.Marshal(s.Proto())
 		if err != nil {
 			t.Fatal(err)

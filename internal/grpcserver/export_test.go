@@ -28,7 +28,7 @@ func export(t *testing.T, s *sidecar, id string) []byte {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(piece.GetChunk()) > exportChunkBytes {
+		if len(piece.GetChunk()) > 1<<20 {
 			t.Errorf("a chunk of %d bytes", len(piece.GetChunk()))
 		}
 		out = append(out, piece.GetChunk()...)
@@ -55,7 +55,7 @@ func importAs(ctx context.Context, s *sidecar, id string, data []byte, chunk int
 }
 
 // rich is a conversation that has all that a conversation can have: calls, results of every shape, blocks of a provider, a pin,
-// a clipped result, builds in several formats, a reported usage, a request id.
+// a clipped result, builds in several formats, a reported usage, a request id, a correction.
 func rich(t *testing.T, s *sidecar, id string) {
 	t.Helper()
 	ctx := t.Context()
@@ -67,7 +67,7 @@ func rich(t *testing.T, s *sidecar, id string) {
 	window := int32(4000)
 	if _, err := s.conversations.CreateConversation(ctx, &pb.CreateConversationRequest{Conversation: &pb.Conversation{
 		Id: id, ActorId: "actor", AgentId: "agent", Title: "títle", MetadataJson: `{ "a":1}`,
-		Policy: &pb.Policy{Fit: &pb.FitPolicy{ContextWindowTokens: &window, ReservedOutputTokens: pointer(int32(0))}, Ttl: ttlOf(3600e9).Ttl},
+		Policy: &pb.Policy{Fit: &pb.FitPolicy{ContextWindowTokens: &window, ReservedOutputTokens: new(int32(0))}, Ttl: ttlOf(3600e9).Ttl},
 	}}); err != nil {
 		t.Fatal(err)
 	}
@@ -97,13 +97,20 @@ func rich(t *testing.T, s *sidecar, id string) {
 			t.Fatal(err)
 		}
 	}
+	if _, err := s.contexts.CorrectMessage(ctx, &pb.CorrectMessageRequest{
+		ConversationId: id, Target: &pb.CorrectMessageRequest_MessageIndex{MessageIndex: 3}, Reason: "misread", Corrections: []*pb.Correction{
+			{PartIndex: 0, Content: &pb.Correction_Text{Text: strings.Repeat("line as it should be\n", 2000)}}, {PartIndex: 1, Content: &pb.Correction_Json{Json: `[2, 1]`}},
+		},
+	}); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func TestServer_ExportImport_RoundTripIsTheIdentity(t *testing.T) {
 	s, ctx := start(t, realEngine(t)), t.Context()
 	rich(t, s, "original")
 	first := export(t, s, "original")
-	for _, want := range []string{`"edit":`, `"manifest":`, `"state":`, `"end":`} {
+	for _, want := range []string{`"edit":`, `"EDIT_CORRECT"`, `"manifest":`, `"state":`, `"end":`} {
 		if !bytes.Contains(first, []byte(want)) {
 			t.Errorf("the export has no %s", want)
 		}

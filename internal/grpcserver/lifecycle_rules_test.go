@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/grpcserver/convert"
 )
 
 type badRequestCase = struct {
@@ -37,8 +38,8 @@ func kept(p *pb.Part, r *pb.Retention) *pb.Part {
 	return p
 }
 
-func permanent(v bool) *pb.Retention {
-	return &pb.Retention{Policy: &pb.Retention_Permanent{Permanent: v}}
+func permanent() *pb.Retention {
+	return &pb.Retention{Policy: &pb.Retention_Permanent{Permanent: &pb.Permanent{}}}
 }
 
 func keepLast(n int32) *pb.Retention {
@@ -47,11 +48,11 @@ func keepLast(n int32) *pb.Retention {
 
 // badExpiration breaks every rule that an expiration has.
 func badExpiration() *pb.Expiration {
-	return &pb.Expiration{Turns: pointer(int32(-1)), Mode: 9, CompactMode: 9, CompactLength: pointer(int32(0)), CompactPromptId: strings.Repeat("x", long)}
+	return &pb.Expiration{Turns: new(int32(-1)), Mode: 9, CompactMode: 9, CompactLength: new(int32(0)), CompactPromptId: strings.Repeat("x", long)}
 }
 
 func badOverride() *pb.ExpirationOverride {
-	return &pb.ExpirationOverride{Turns: pointer(int32(1_000_001)), Mode: -1, CompactMode: 3, CompactLength: pointer(int32(1_000_001)), CompactPromptId: strings.Repeat("x", long)}
+	return &pb.ExpirationOverride{Turns: new(int32(1_000_001)), Mode: -1, CompactMode: 3, CompactLength: new(int32(1_000_001)), CompactPromptId: strings.Repeat("x", long)}
 }
 
 func expirationFaults(prefix string) []string {
@@ -63,13 +64,12 @@ func badAppends() map[string]badRequestCase {
 	assistant.Message.Role = pb.Role_ROLE_ASSISTANT
 	expiring := with()
 	expiring.Message.Expiration, expiring.ExpirationOverride = badExpiration(), badOverride()
-	system := appendOf(pb.Role_ROLE_SYSTEM, kept(textPart("x"), permanent(true)))
+	system := appendOf(pb.Role_ROLE_SYSTEM, kept(textPart("x"), permanent()))
 	return map[string]badRequestCase{
 		"expiration and override": {expiring, append(expirationFaults("message.expiration"), expirationFaults("expiration_override")...)},
 		"result's expiration": {appendOf(pb.Role_ROLE_TOOL, resultPart(&pb.ToolResult{CallId: "a", Expiration: badExpiration()})),
 			expirationFaults("message.parts[0].tool_result.expiration")},
 		"retention, empty":          {appendOf(pb.Role_ROLE_USER, kept(textPart("x"), &pb.Retention{})), []string{"message.parts[0].retention.policy"}},
-		"retention, not permanent":  {appendOf(pb.Role_ROLE_USER, kept(textPart("x"), permanent(false))), []string{"message.parts[0].retention.permanent"}},
 		"retention of none":         {appendOf(pb.Role_ROLE_USER, kept(textPart("x"), keepLast(0))), []string{"message.parts[0].retention.keep_last"}},
 		"retention of too many":     {appendOf(pb.Role_ROLE_USER, kept(textPart("x"), keepLast(1_000_001))), []string{"message.parts[0].retention.keep_last"}},
 		"retention of a result":     {appendOf(pb.Role_ROLE_TOOL, kept(resultPart(&pb.ToolResult{CallId: "a"}), keepLast(1))), []string{"message.parts[0].retention"}},
@@ -85,8 +85,6 @@ func badAppends() map[string]badRequestCase {
 		"addition, long names": {with(saving(func(a *pb.AdditionalContent) {
 			a.Plugin, a.Header = strings.Repeat("x", long), strings.Repeat("x", 65_537)
 		})), []string{"additional_content[0].plugin", "additional_content[0].header"}},
-		"addition not never":         {with(saving(func(a *pb.AdditionalContent) { a.SaveToChatHistory = &pb.AdditionalContent_Never{} })), []string{"additional_content[0].never"}},
-		"addition not always":        {with(saving(func(a *pb.AdditionalContent) { a.SaveToChatHistory = &pb.AdditionalContent_Always{} })), []string{"additional_content[0].always"}},
 		"addition kept for none":     {with(saving(func(a *pb.AdditionalContent) { a.SaveToChatHistory = &pb.AdditionalContent_KeepLast{} })), []string{"additional_content[0].keep_last"}},
 		"too many additions":         {with(slices.Repeat([]*pb.AdditionalContent{addition(textPart("x"))}, 65)...), []string{"additional_content"}},
 		"addition of too many parts": {with(addition(slices.Repeat([]*pb.Part{textPart("x")}, 65)...)), []string{"additional_content[0].parts"}},
@@ -108,9 +106,9 @@ func summary(id string) *pb.ExpandMessageRequest {
 	return expand(func(r *pb.ExpandMessageRequest) { r.Target = &pb.ExpandMessageRequest_SummaryId{SummaryId: id} })
 }
 
-func charsOf(start, end int32) *pb.ExpandMessageRequest {
+func charsOf(start, end int64) *pb.ExpandMessageRequest {
 	return expand(func(r *pb.ExpandMessageRequest) {
-		r.Range = &pb.ExpandMessageRequest_Chars{Chars: &pb.Range{Start: start, End: end}}
+		r.Range = &pb.ExpandMessageRequest_Chars{Chars: &pb.Span{StartIndex: start, EndIndex: &end}}
 	})
 }
 
@@ -133,16 +131,17 @@ func badExpansions() map[string]badRequestCase {
 		"expand, a build":                    {summary("b1"), []string{"summary_id"}},
 		"expand, summary of too many digits": {summary("s99999999999999999999"), []string{"summary_id"}},
 		"expand, all else": {expand(func(r *pb.ExpandMessageRequest) {
-			r.Reason, r.Mode, r.MaxTokens, r.RequestId, r.PageSize, r.PageToken, r.MaxReplyBytes = longText, 9, -1, longText, -1, "x", pointer(int32(-1))
+			r.Reason, r.Mode, r.MaxTokens, r.RequestId, r.PageSize, r.PageToken, r.MaxReplyBytes = longText, 9, -1, longText, -1, "x", new(int32(-1))
 		}), []string{"reason", "mode", "max_tokens", "request_id", "page_size", "page_token", "max_reply_bytes"}},
-		"expand, no end":         {charsOf(0, 0), []string{"chars.end"}},
-		"expand, empty range":    {charsOf(5, 5), []string{"chars.end"}},
-		"expand, backward range": {charsOf(5, 4), []string{"chars.end"}},
-		"expand, negative range": {charsOf(-5, -4), []string{"chars.start", "chars.end"}},
+		"expand, backward range": {charsOf(5, 4), []string{"chars.end_index"}},
+		"expand, negative range": {charsOf(-5, -4), []string{"chars.start_index", "chars.end_index"}},
+		"expand, far range":      {charsOf(convert.MaxPlace+1, convert.MaxPlace+1), []string{"chars.start_index", "chars.end_index"}},
 		"expand, lines": {expand(func(r *pb.ExpandMessageRequest) {
-			r.Range = &pb.ExpandMessageRequest_Lines{Lines: &pb.Range{Start: 1, End: 1}}
-		}), []string{"lines.end"}},
-		"expand, items":           {expand(func(r *pb.ExpandMessageRequest) { r.Range = &pb.ExpandMessageRequest_Items{Items: &pb.Range{}} }), []string{"items.end"}},
+			r.Range = &pb.ExpandMessageRequest_Lines{Lines: &pb.Span{StartIndex: 1, EndIndex: new(int64(0))}}
+		}), []string{"lines.end_index"}},
+		"expand, items": {expand(func(r *pb.ExpandMessageRequest) {
+			r.Range = &pb.ExpandMessageRequest_Items{Items: &pb.Span{StartIndex: -1}}
+		}), []string{"items.start_index"}},
 		"restore a range":         {restoring(charsOf(0, 5)), []string{"mode"}},
 		"restore some tokens":     {restoring(expand(func(r *pb.ExpandMessageRequest) { r.MaxTokens = 1 })), []string{"mode"}},
 		"restore a summary":       {restoring(summary("s1")), []string{"mode"}},
@@ -154,10 +153,10 @@ func badExpansions() map[string]badRequestCase {
 
 func badPolicy() *pb.Policy {
 	e := badExpiration()
-	e.PreserveOriginalContent = pointer(true)
+	e.PreserveOriginalContent = new(true)
 	return &pb.Policy{
 		Expiration: &pb.ExpirationPolicy{Results: e},
-		Rewrite:    &pb.RewritePolicy{Mode: 7, MinGainTokens: pointer(int32(-1)), MaxDeferralTurns: pointer(int32(1001)), ColdAfter: durationpb.New(24*time.Hour + 1)},
+		Rewrite:    &pb.RewritePolicy{Mode: 7, MinGainTokens: new(int32(-1)), MaxDeferralTurns: new(int32(1001)), ColdAfter: durationpb.New(24*time.Hour + 1)},
 		MaxWait:    durationpb.New(-1),
 	}
 }
@@ -183,7 +182,7 @@ func badCatalogues() map[string]badRequestCase {
 		"no action policy":    {&pb.PutActionPolicyRequest{}, []string{"policy"}},
 		"empty action policy": {&pb.PutActionPolicyRequest{Policy: &pb.ActionPolicy{}, RequestId: longText}, []string{"policy.key", "request_id"}},
 		"action's threshold": {
-			&pb.PutActionPolicyRequest{Policy: &pb.ActionPolicy{Key: &pb.ActionPolicy_ToolName{ToolName: "t"}, Citations: &pb.ActionCitations{ThresholdChars: pointer(int32(199))}}},
+			&pb.PutActionPolicyRequest{Policy: &pb.ActionPolicy{Key: &pb.ActionPolicy_ToolName{ToolName: "t"}, Citations: &pb.ActionCitations{ThresholdChars: new(int32(199))}}},
 			[]string{"policy.citations.threshold_chars"},
 		},
 		"action policy":        {&pb.PutActionPolicyRequest{Policy: &pb.ActionPolicy{Key: &pb.ActionPolicy_ActionId{ActionId: longText}, Expiration: badExpiration(), DefaultCompactPromptId: longText}}, append(expirationFaults("policy.expiration"), "policy.action_id", "policy.default_compact_prompt_id")},
@@ -195,7 +194,7 @@ func badCatalogues() map[string]badRequestCase {
 		"list action policies": {&pb.ListActionPoliciesRequest{PageSize: 1001, PageToken: "x"}, []string{"page_size", "page_token"}},
 		"no prompt":            {&pb.PutPromptRequest{RequestId: longText}, []string{"prompt", "request_id"}},
 		"empty prompt":         {&pb.PutPromptRequest{Prompt: &pb.Prompt{}}, []string{"prompt.id", "prompt.template"}},
-		"prompt, no content":   template("Summarise."),
+		"prompt, no content":   template("Summarize."),
 		"prompt, twice":        template("{{content}} {{content}}"),
 		"prompt, unknown":      template("{{content}} {{secret}}"),
 		"prompt, open":         template("{{content}} {{length"),
@@ -214,10 +213,10 @@ func goodLifecycle() map[string]proto.Message {
 	full := with(&pb.AdditionalContent{
 		Plugin: strings.Repeat("p", 256), Header: strings.Repeat("h", 65_536), SaveToChatHistory: &pb.AdditionalContent_KeepLast{KeepLast: 1_000_000},
 		Parts: slices.Repeat([]*pb.Part{textPart("")}, 64),
-	}, saving(func(a *pb.AdditionalContent) { a.SaveToChatHistory = &pb.AdditionalContent_Never{Never: true} }))
-	full.Message.Expiration = &pb.Expiration{Turns: pointer(int32(0)), Mode: 3, CompactMode: 2, CompactLength: pointer(int32(1)), Source: 99}
-	full.ExpirationOverride = &pb.ExpirationOverride{Turns: pointer(int32(1_000_000)), PreserveOriginalContent: pointer(false), DisableExpiration: true}
-	result := appendOf(pb.Role_ROLE_TOOL, kept(resultPart(&pb.ToolResult{CallId: "a", Expiration: &pb.Expiration{}}), permanent(true)))
+	}, saving(func(a *pb.AdditionalContent) { a.SaveToChatHistory = &pb.AdditionalContent_Never{Never: &pb.Never{}} }))
+	full.Message.Expiration = &pb.Expiration{Turns: new(int32(0)), Mode: 3, CompactMode: 2, CompactLength: new(int32(1)), Source: 99}
+	full.ExpirationOverride = &pb.ExpirationOverride{Turns: new(int32(1_000_000)), PreserveOriginalContent: new(false), DisableExpiration: true}
+	result := appendOf(pb.Role_ROLE_TOOL, kept(resultPart(&pb.ToolResult{CallId: "a", Expiration: &pb.Expiration{}}), permanent()))
 	result.AdditionalContent = []*pb.AdditionalContent{addition(textPart("x"))}
 	output := userText("x")
 	output.Parts[0].Plugin, output.Parts[0].Variant, output.Parts[0].Erasure = strings.Repeat("x", long), 99, &pb.Erasure{OriginalLengthBytes: -1}
@@ -225,8 +224,12 @@ func goodLifecycle() map[string]proto.Message {
 		"all of an append": full,
 		"tool":             result,
 		"output only":      &pb.AppendMessageRequest{ConversationId: "c", Message: output},
-		"last range":       charsOf(math.MaxInt32-1, math.MaxInt32),
-		"summary":          summary("s9223372036854775807"),
+		"last range":       charsOf(convert.MaxPlace, convert.MaxPlace),
+		"empty range":      charsOf(5, 5),
+		"all items": expand(func(r *pb.ExpandMessageRequest) {
+			r.Range = &pb.ExpandMessageRequest_Items{Items: &pb.Span{}}
+		}),
+		"summary": summary("s9223372036854775807"),
 		"return a summary": expand(func(r *pb.ExpandMessageRequest) {
 			r.Target, r.Mode = &pb.ExpandMessageRequest_SummaryId{SummaryId: "s1"}, pb.ExpandMode_EXPAND_MODE_RETURN_ONLY
 		}),
@@ -234,10 +237,10 @@ func goodLifecycle() map[string]proto.Message {
 			r.Target, r.Mode = &pb.ExpandMessageRequest_MessageId{MessageId: "m"}, pb.ExpandMode_EXPAND_MODE_RESTORE
 		}),
 		"policies at the limits": policy(&pb.Policy{
-			MaxWait: durationpb.New(0), Rewrite: &pb.RewritePolicy{ColdAfter: durationpb.New(24 * time.Hour), MaxDeferralTurns: pointer(int32(1000))},
-			Expiration: &pb.ExpirationPolicy{Enabled: pointer(false), Results: &pb.Expiration{Mode: 2}}, Retention: &pb.RetentionPolicy{AllInputs: pointer(true)},
+			MaxWait: durationpb.New(0), Rewrite: &pb.RewritePolicy{ColdAfter: durationpb.New(24 * time.Hour), MaxDeferralTurns: new(int32(1000))},
+			Expiration: &pb.ExpirationPolicy{Enabled: new(false), Results: &pb.Expiration{Mode: 2}}, Retention: &pb.RetentionPolicy{AllInputs: new(true)},
 		}),
-		"tool's policy": &pb.PutActionPolicyRequest{Policy: &pb.ActionPolicy{Key: &pb.ActionPolicy_ToolName{ToolName: "t"}, Expiration: &pb.Expiration{PreserveOriginalContent: pointer(false)}}},
+		"tool's policy": &pb.PutActionPolicyRequest{Policy: &pb.ActionPolicy{Key: &pb.ActionPolicy_ToolName{ToolName: "t"}, Expiration: &pb.Expiration{PreserveOriginalContent: new(false)}}},
 		"prompt": &pb.PutPromptRequest{Prompt: &pb.Prompt{Id: "p", Version: -5, Models: []string{"openai/org/model"},
 			Template: "{{length}} {{target_length}} {{message_type}} {{turn_added}} {{tool}} { } }} {{content}}"}},
 	}

@@ -11,6 +11,8 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/grpcserver/admission"
+	"github.com/palimpsest-context/palimpsest/internal/grpcserver/paging"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
 )
@@ -86,7 +88,7 @@ func TestServer_AppendMessage_VariantsNeverPassTheReplyLimit(t *testing.T) {
 			refused++
 			continue
 		}
-		if n := proto.Size(got); n > defaultReplyBytes {
+		if n := proto.Size(got); n > paging.DefaultReplyBytes {
 			t.Errorf("%d bytes of text: an answer of %d", size, n)
 		}
 	}
@@ -104,7 +106,7 @@ func TestServer_ActionPolicies_ByKey(t *testing.T) {
 			t.Fatalf("%v, %v", got, err)
 		}
 	}
-	read := &pb.ActionPolicy{Key: &pb.ActionPolicy_ToolName{ToolName: "read"}, Expiration: &pb.Expiration{Turns: pointer(int32(1)), Mode: pb.ExpirationMode_EXPIRATION_MODE_REMOVE}}
+	read := &pb.ActionPolicy{Key: &pb.ActionPolicy_ToolName{ToolName: "read"}, Expiration: &pb.Expiration{Turns: new(int32(1)), Mode: pb.ExpirationMode_EXPIRATION_MODE_REMOVE}}
 	put(read)
 	put(&pb.ActionPolicy{Key: &pb.ActionPolicy_ActionId{ActionId: "read"}, DefaultCompactPromptId: "default"})
 	put(&pb.ActionPolicy{Key: &pb.ActionPolicy_AgentActionId{AgentActionId: "read"}})
@@ -190,7 +192,7 @@ func TestServer_ListPrompts_PagesEndAtTheReplyLimit(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n := proto.Size(list); n > defaultReplyBytes {
+		if n := proto.Size(list); n > paging.DefaultReplyBytes {
 			t.Errorf("a page of %d bytes", n)
 		}
 		seen += len(list.GetPrompts())
@@ -205,9 +207,9 @@ func TestServer_ListPrompts_PagesEndAtTheReplyLimit(t *testing.T) {
 func lifecycle(t *testing.T, s *sidecar, id string) {
 	t.Helper()
 	if _, err := s.conversations.CreateConversation(t.Context(), &pb.CreateConversationRequest{Conversation: &pb.Conversation{Id: id, Policy: &pb.Policy{
-		Rewrite:    &pb.RewritePolicy{Mode: pb.RewriteMode_REWRITE_MODE_EAGER, MaxDeferralTurns: pointer(int32(3))},
-		Expiration: &pb.ExpirationPolicy{Enabled: pointer(true), Results: &pb.Expiration{Turns: pointer(int32(50)), Mode: pb.ExpirationMode_EXPIRATION_MODE_COMPACT}},
-		Retention:  &pb.RetentionPolicy{AllInputs: pointer(false)},
+		Rewrite:    &pb.RewritePolicy{Mode: pb.RewriteMode_REWRITE_MODE_EAGER, MaxDeferralTurns: new(int32(3))},
+		Expiration: &pb.ExpirationPolicy{Enabled: new(true), Results: &pb.Expiration{Turns: new(int32(50)), Mode: pb.ExpirationMode_EXPIRATION_MODE_COMPACT}},
+		Retention:  &pb.RetentionPolicy{AllInputs: new(false)},
 	}}}); err != nil {
 		t.Fatal(err)
 	}
@@ -218,9 +220,9 @@ func lifecycle(t *testing.T, s *sidecar, id string) {
 	mustAppend(t, s, asked)
 	mustBuild(t, s, &pb.BuildContextRequest{ConversationId: id})
 	for i, e := range []*pb.Expiration{
-		{Turns: pointer(int32(0)), Mode: pb.ExpirationMode_EXPIRATION_MODE_COMPACT, CompactLength: pointer(int32(5))},
-		{Turns: pointer(int32(0)), Mode: pb.ExpirationMode_EXPIRATION_MODE_REMOVE},
-		{Turns: pointer(int32(0)), Mode: pb.ExpirationMode_EXPIRATION_MODE_COMPACT, PreserveOriginalContent: pointer(false)},
+		{Turns: new(int32(0)), Mode: pb.ExpirationMode_EXPIRATION_MODE_COMPACT, CompactLength: new(int32(5))},
+		{Turns: new(int32(0)), Mode: pb.ExpirationMode_EXPIRATION_MODE_REMOVE},
+		{Turns: new(int32(0)), Mode: pb.ExpirationMode_EXPIRATION_MODE_COMPACT, PreserveOriginalContent: new(false)},
 	} {
 		call, text := "call-"+strconv.Itoa(i), strings.Repeat(strconv.Itoa(i)+" line\n", 1000)
 		mustAppend(t, s, &pb.AppendMessageRequest{ConversationId: id, Message: &pb.Message{Role: pb.Role_ROLE_ASSISTANT, Parts: []*pb.Part{callPart(call, "read")}}})
@@ -228,7 +230,9 @@ func lifecycle(t *testing.T, s *sidecar, id string) {
 			resultPart(&pb.ToolResult{CallId: call, Expiration: e, Output: &pb.ToolResult_Json{Json: strconv.Quote(text)}}),
 		}}}
 		if i == 0 { // a plugin's words stand in the message of a tool too
-			result.AdditionalContent = []*pb.AdditionalContent{saving(func(a *pb.AdditionalContent) { a.SaveToChatHistory = &pb.AdditionalContent_Always{Always: true} })}
+			result.AdditionalContent = []*pb.AdditionalContent{saving(func(a *pb.AdditionalContent) {
+				a.SaveToChatHistory = &pb.AdditionalContent_Always{Always: &pb.Always{}}
+			})}
 		}
 		mustAppend(t, s, result)
 	}
@@ -240,7 +244,7 @@ func lifecycle(t *testing.T, s *sidecar, id string) {
 
 // goOn is an append of an input that carries retention.
 func goOn(id string) *pb.AppendMessageRequest {
-	return &pb.AppendMessageRequest{ConversationId: id, Message: &pb.Message{Role: pb.Role_ROLE_USER, Parts: []*pb.Part{kept(textPart("go on"), permanent(true))}}}
+	return &pb.AppendMessageRequest{ConversationId: id, Message: &pb.Message{Role: pb.Role_ROLE_USER, Parts: []*pb.Part{kept(textPart("go on"), permanent())}}}
 }
 
 func TestServer_ExportImport_LifecycleRoundTripIsTheIdentity(t *testing.T) {
@@ -337,7 +341,7 @@ func TestServer_ExpandMessage_PagesJoinToTheWhole(t *testing.T) {
 	mustAppend(t, s, &pb.AppendMessageRequest{ConversationId: "c", Message: userText(text)})
 	for name, req := range map[string]*pb.ExpandMessageRequest{
 		"tokens": expand(func(r *pb.ExpandMessageRequest) { r.MaxTokens = 1000 }),
-		"bytes":  expand(func(r *pb.ExpandMessageRequest) { r.Mode, r.MaxReplyBytes = 2, pointer(int32(10_000)) }),
+		"bytes":  expand(func(r *pb.ExpandMessageRequest) { r.Mode, r.MaxReplyBytes = 2, new(int32(10_000)) }),
 	} {
 		var got strings.Builder
 		pages := 0
@@ -347,7 +351,7 @@ func TestServer_ExpandMessage_PagesJoinToTheWhole(t *testing.T) {
 				t.Fatal(err)
 			}
 			piece := textsOf(page.GetMessage())
-			if r := page.GetReturned(); int(r.GetEnd()-r.GetStart()) != len([]rune(piece)) || page.GetTotalChars() != int64(len([]rune(text))) || proto.Size(page) > replyLimit(req.MaxReplyBytes) {
+			if r := page.GetReturned(); int(r.GetEndIndex()-r.GetStartIndex()) != len([]rune(piece)) || page.GetTotalChars() != int64(len([]rune(text))) || proto.Size(page) > admission.New(0).ReplyLimit(req.MaxReplyBytes) {
 				t.Errorf("%s: returned %v of %d, %d bytes", name, r, page.GetTotalChars(), proto.Size(page))
 			}
 			got.WriteString(piece)
@@ -385,7 +389,7 @@ func TestServer_ExpandMessage_ReplyOverLimitChangesNothing(t *testing.T) {
 	s, ctx := start(t, realEngine(t)), t.Context()
 	lifecycle(t, s, "c")
 	before := export(t, s, "c")
-	small := &pb.ExpandMessageRequest{ConversationId: "c", Target: &pb.ExpandMessageRequest_MessageIndex{MessageIndex: 2}, MaxReplyBytes: pointer(int32(1000))}
+	small := &pb.ExpandMessageRequest{ConversationId: "c", Target: &pb.ExpandMessageRequest_MessageIndex{MessageIndex: 2}, MaxReplyBytes: new(int32(1000))}
 	_, err := s.contexts.ExpandMessage(ctx, small)
 	wantReason(t, err, codes.ResourceExhausted, "REPLY_TOO_LARGE")
 	if !bytes.Equal(before, export(t, s, "c")) {
@@ -401,7 +405,7 @@ type expanding struct {
 
 func (e expanding) Expand(_ context.Context, r engine.ExpandRequest) (*engine.ExpandResult, error) {
 	*e.asked = r
-	return &engine.ExpandResult{Next: pointer(int32(7))}, nil
+	return &engine.ExpandResult{Next: new(int32(7))}, nil
 }
 
 func TestServer_ExpandMessage_AsksWhatWasAsked(t *testing.T) {
@@ -413,24 +417,24 @@ func TestServer_ExpandMessage_AsksWhatWasAsked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !asked.ReturnOnly || asked.Summary != 12 || asked.Limit != 3 || asked.Cursor != nil || asked.Request.ID != "r" || asked.MaxBytes != defaultReplyBytes-pageTokenBytes {
+	if !asked.ReturnOnly || asked.Summary != 12 || asked.Limit != 3 || asked.Cursor != nil || asked.Request.ID != "r" || asked.MaxBytes != paging.DefaultReplyBytes-paging.PageTokenBytes {
 		t.Errorf("asked %+v", asked)
 	}
 	req.PageToken, req.PageSize = page.GetNextPageToken(), 0
 	if _, err := s.contexts.ExpandMessage(ctx, req); err != nil {
 		t.Fatal(err)
 	}
-	if asked.Cursor == nil || *asked.Cursor != 7 || asked.Limit != defaultPageSize || asked.Request.ID != "" {
+	if asked.Cursor == nil || *asked.Cursor != 7 || asked.Limit != 100 || asked.Request.ID != "" {
 		t.Errorf("the next page asked %+v", asked)
 	}
 	for unit, req := range map[engine.RangeUnit]*pb.ExpandMessageRequest{
 		engine.RangeNone:  expand(func(*pb.ExpandMessageRequest) {}),
 		engine.RangeChars: charsOf(2, 4),
 		engine.RangeLines: expand(func(r *pb.ExpandMessageRequest) {
-			r.Range = &pb.ExpandMessageRequest_Lines{Lines: &pb.Range{Start: 2, End: 4}}
+			r.Range = &pb.ExpandMessageRequest_Lines{Lines: &pb.Span{StartIndex: 2, EndIndex: new(int64(4))}}
 		}),
 		engine.RangeItems: expand(func(r *pb.ExpandMessageRequest) {
-			r.Range = &pb.ExpandMessageRequest_Items{Items: &pb.Range{Start: 2, End: 4}}
+			r.Range = &pb.ExpandMessageRequest_Items{Items: &pb.Span{StartIndex: 2, EndIndex: new(int64(4))}}
 		}),
 	} {
 		if _, err := s.contexts.ExpandMessage(ctx, req); err != nil {

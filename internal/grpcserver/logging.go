@@ -12,11 +12,12 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 
+	"github.com/palimpsest-context/palimpsest/internal/grpcserver/admission"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
 // logging returns interceptors that log one line for a finished call: method, code, reason, duration, the request's size. Never
-// a payload, an id or a caller's text.
+// a payload or a caller's text; and an error's words, which may name a call or a field, for debugging alone.
 func logging(log *zap.Logger) (grpc.UnaryServerInterceptor, grpc.StreamServerInterceptor) {
 	options := []grpclogging.Option{
 		grpclogging.WithLogOnEvents(grpclogging.FinishCall),
@@ -29,7 +30,7 @@ func logging(log *zap.Logger) (grpc.UnaryServerInterceptor, grpc.StreamServerInt
 	}
 	logger := grpclogging.LoggerFunc(func(_ context.Context, level grpclogging.Level, text string, fields ...any) {
 		if entry := log.Check(zapLevel(level), text); entry != nil {
-			entry.Write(zapFields(fields)...)
+			entry.Write(zapFields(fields, log.Core().Enabled(zap.DebugLevel))...)
 		}
 	})
 	return grpclogging.UnaryServerInterceptor(logger, options...), grpclogging.StreamServerInterceptor(logger, options...)
@@ -63,15 +64,18 @@ func zapLevel(l grpclogging.Level) zapcore.Level {
 }
 
 // zapFields keeps of the middleware's fields those that are worth a line's room.
-func zapFields(fields []any) []zap.Field {
+func zapFields(fields []any, debugging bool) []zap.Field {
 	out := make([]zap.Field, 0, len(fields)/2)
 	for i := 0; i+1 < len(fields); i += 2 {
-		if key, ok := fields[i].(string); ok && loggedAs(key) != "" {
+		if key, ok := fields[i].(string); ok && loggedAs(key) != "" && (debugging || key != errorField) {
 			out = append(out, zap.Any(loggedAs(key), fields[i+1]))
 		}
 	}
 	return out
 }
+
+// errorField is what the middleware calls an error's words.
+const errorField = "grpc.error"
 
 func loggedAs(key string) string {
 	switch key {
@@ -81,7 +85,7 @@ func loggedAs(key string) string {
 		return "method"
 	case "grpc.code":
 		return "code"
-	case "grpc.error":
+	case errorField:
 		return "error"
 	case "reason", "duration_ms", "request_bytes":
 		return key
@@ -91,8 +95,8 @@ func loggedAs(key string) string {
 }
 
 func requestSize(_ context.Context, c interceptors.CallMeta) grpclogging.Fields {
-	if in, ok := c.ReqOrNil.(*receiver); ok {
-		return grpclogging.Fields{"request_bytes", in.bytes}
+	if in, ok := c.ReqOrNil.(*admission.Exchange); ok {
+		return grpclogging.Fields{"request_bytes", in.Bytes}
 	}
 	return nil
 }

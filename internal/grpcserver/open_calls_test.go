@@ -32,7 +32,7 @@ func TestServer_BuildContext_CallsOneAMessage(t *testing.T) {
 		t.Errorf("the refusal names %v", got)
 	}
 	built := mustBuild(t, s, &pb.BuildContextRequest{ConversationId: "c", CloseOpenCalls: true})
-	if m := built.GetMessages()[3]; m.GetOrigin().GetMessageIndex() != 2 || m.GetLastMessageIndex() != 4 || len(m.GetParts()) != 3 {
+	if m := built.GetMessages()[3]; m.GetOrigin().GetMessageIndex() != 2 || m.GetEndIndex() != 5 || len(m.GetParts()) != 3 {
 		t.Errorf("the calls are shown as %v", m)
 	}
 	first := export(t, s, "c")

@@ -2,20 +2,18 @@ package grpcserver
 
 import (
 	"context"
-	"errors"
-	"io"
 
 	"google.golang.org/grpc"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 
-	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/internal/grpcserver/admission"
 )
 
 // registrar registers services whose calls all receive by admission. Unary calls become streams of one message each way, which are the
 // same on the wire.
 type registrar struct {
 	*grpc.Server
-	service *service
+	edge *edge
 }
 
 // RegisterService implements grpc.ServiceRegistrar.
@@ -24,44 +22,46 @@ func (r registrar) RegisterService(d *grpc.ServiceDesc, impl any) {
 	out.Methods, out.Streams = nil, nil
 	for _, m := range d.Methods {
 		name := "/" + d.ServiceName + "/" + m.MethodName
-		out.Streams = append(out.Streams, grpc.StreamDesc{StreamName: m.MethodName, Handler: r.service.unaryCall(name, m)})
+		out.Streams = append(out.Streams, grpc.StreamDesc{StreamName: m.MethodName, Handler: r.edge.unaryCall(name, m)})
 	}
 	for _, s := range d.Streams {
-		s.Handler = r.service.streamCall("/"+d.ServiceName+"/"+s.StreamName, s)
+		s.Handler = r.edge.streamCall("/"+d.ServiceName+"/"+s.StreamName, s)
 		out.Streams = append(out.Streams, s)
 	}
 	r.Server.RegisterService(&out, impl)
 }
 
-func (s *service) unaryCall(name string, m grpc.MethodDesc) grpc.StreamHandler {
-	around := chainUnary(s.aroundUnary())
+func (e *edge) unaryCall(name string, m grpc.MethodDesc) grpc.StreamHandler {
+	around := chainUnary(e.aroundUnary())
 	return func(impl any, stream grpc.ServerStream) error {
-		in := &receiver{ServerStream: stream, admission: s.admission}
-		defer in.release()
+		in := admission.NewExchange(stream, e.admission)
+		in.Unary = true
+		defer in.End()
+		leave := func() {}
+		defer func() { leave() }()
 		info := &grpc.UnaryServerInfo{Server: impl, FullMethod: name}
-		resp, err := around(stream.Context(), in, info, func(ctx context.Context, _ any) (any, error) {
-			leave, err := s.enter(name)
-			if err != nil {
+		resp, err := around(in.Context(), in, info, func(ctx context.Context, _ any) (resp any, err error) {
+			if leave, err = e.enter(name); err != nil {
 				return nil, err
 			}
-			defer leave()
-			return m.Handler(impl, ctx, in.first, s.validateUnary)
+			return m.Handler(impl, ctx, in.First, e.prepareUnary)
 		})
 		if err != nil {
 			return err
 		}
-		return stream.SendMsg(resp)
+		in.Release()
+		return in.SendMsg(resp)
 	}
 }
 
-func (s *service) streamCall(name string, d grpc.StreamDesc) grpc.StreamHandler {
-	around := chainStream(s.aroundStream())
+func (e *edge) streamCall(name string, d grpc.StreamDesc) grpc.StreamHandler {
+	around := chainStream(e.aroundStream())
 	info := &grpc.StreamServerInfo{FullMethod: name, IsClientStream: d.ClientStreams, IsServerStream: d.ServerStreams}
 	return func(impl any, stream grpc.ServerStream) error {
-		in := &receiver{ServerStream: stream, admission: s.admission}
-		defer in.release()
+		in := admission.NewExchange(stream, e.admission)
+		defer in.End()
 		return around(impl, in, info, func(impl any, stream grpc.ServerStream) error {
-			leave, err := s.enter(name)
+			leave, err := e.enter(name)
 			if err != nil {
 				return err
 			}
@@ -72,20 +72,11 @@ func (s *service) streamCall(name string, d grpc.StreamDesc) grpc.StreamHandler 
 }
 
 // enter admits a call. Probes always enter: a full sidecar must not be taken for a dead one.
-func (s *service) enter(name string) (leave func(), err error) {
+func (e *edge) enter(name string) (leave func(), err error) {
 	if name == healthpb.Health_Check_FullMethodName {
 		return func() {}, nil
 	}
-	return s.admission.enter()
-}
-
-// first receives the message of a call that has one.
-func (r *receiver) first(m any) error {
-	err := r.RecvMsg(m)
-	if errors.Is(err, io.EOF) {
-		return conversation.Errorf(conversation.InvalidField, "the call has no request")
-	}
-	return err
+	return e.admission.Enter()
 }
 
 func chainUnary(outermostFirst []grpc.UnaryServerInterceptor) grpc.UnaryServerInterceptor {

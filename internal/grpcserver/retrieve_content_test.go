@@ -14,13 +14,16 @@ import (
 	"google.golang.org/protobuf/testing/protocmp"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/grpcserver/convert"
+	"github.com/palimpsest-context/palimpsest/internal/grpcserver/paging"
+	"github.com/palimpsest-context/palimpsest/internal/grpcserver/schema"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
 )
 
 func TestServer_RetrieveContent_PagesFollowEachOther(t *testing.T) {
 	l := &library{retrieved: &engine.RetrieveContentResult{
-		Source: engine.Source{ContentID: "c1-abc", Bytes: 9}, Chunk: []byte("one"), Bytes: [2]int64{0, 3}, Next: pointer(int64(3)),
+		Source: engine.Source{ContentID: "c1-abc", Bytes: 9}, Chunk: []byte("one"), Bytes: [2]int64{0, 3}, Next: new(int64(3)),
 	}}
 	s := start(t, l)
 	req := retrieve(wholeContent)
@@ -32,7 +35,7 @@ func TestServer_RetrieveContent_PagesFollowEachOther(t *testing.T) {
 	token := page.GetNextPageToken()
 	want := &pb.RetrieveContentResponse{
 		Source: &pb.SourceRecord{ContentId: "c1-abc", TotalBytes: 9, State: pb.ContentState_CONTENT_STATE_STORED}, Chunk: []byte("one"),
-		ByteRange: &pb.ContentSpan{End: 3}, NextPageToken: token,
+		ByteRange: &pb.Span{EndIndex: new(int64(3))}, NextPageToken: token,
 	}
 	if diff := cmp.Diff(want, page, protocmp.Transform()); diff != "" || token == "" {
 		t.Error(diff)
@@ -40,12 +43,12 @@ func TestServer_RetrieveContent_PagesFollowEachOther(t *testing.T) {
 	l.retrieved = &engine.RetrieveContentResult{Source: engine.Source{ContentID: "c1-abc"}, Chunk: []byte("two"), Bytes: [2]int64{3, 9}}
 	req.PageToken = token
 	last, err := s.contents.RetrieveContent(t.Context(), req)
-	if err != nil || last.GetNextPageToken() != "" || last.GetByteRange().GetStart() != 3 {
+	if err != nil || last.GetNextPageToken() != "" || last.GetByteRange().GetStartIndex() != 3 {
 		t.Errorf("the last page: %v, %v", last, err)
 	}
 	asked := engine.RetrieveContentRequest{
-		Key: engine.Key{Namespace: defaultNamespace, Conversation: "c"}, ContentID: "c1-abc", MaxTokens: 11, Cursor: pointer(int64(3)),
-		MaxBytes: contentRoom(defaultReplyBytes),
+		Key: engine.Key{Namespace: convert.Namespace, Conversation: "c"}, ContentID: "c1-abc", MaxTokens: 11, Cursor: new(int64(3)),
+		MaxBytes: paging.DefaultReplyBytes - 16<<10,
 	}
 	if diff := cmp.Diff(any(asked), l.asked); diff != "" {
 		t.Error(diff)
@@ -55,7 +58,7 @@ func TestServer_RetrieveContent_PagesFollowEachOther(t *testing.T) {
 func TestServer_RetrieveContent_Ranges(t *testing.T) {
 	l := &library{retrieved: &engine.RetrieveContentResult{}}
 	s := start(t, l)
-	req := rangeOf(&pb.ContentRange{Unit: &pb.ContentRange_Lines{Lines: &pb.ContentSpan{Start: 2, End: 9}}})
+	req := rangeOf(&pb.ContentRange{Unit: &pb.ContentRange_Lines{Lines: &pb.Span{StartIndex: 2, EndIndex: new(int64(9))}}})
 	if _, err := s.contents.RetrieveContent(t.Context(), req); err != nil {
 		t.Fatal(err)
 	}
@@ -81,22 +84,22 @@ func TestServer_RetrieveContent_Excerpts(t *testing.T) {
 func TestServer_RetrieveContent_LargestRecord_HasRoom(t *testing.T) {
 	cited := make([]int32, 100)
 	for i := range cited {
-		cited[i] = maxIndex
+		cited[i] = schema.MaxIndex
 	}
 	source := engine.Source{
-		ContentID: strings.Repeat("x", 64), Type: 5, URL: strings.Repeat("u", 2048), ContentType: strings.Repeat("x", 256), Bytes: maxPlace,
-		Chars: maxPlace, SHA256: &[32]byte{}, Accessed: time.Unix(1<<33, 999), CitedBy: cited, RunID: strings.Repeat("x", 256),
+		ContentID: strings.Repeat("x", 64), Type: 5, URL: strings.Repeat("u", 2048), ContentType: strings.Repeat("x", 256), Bytes: convert.MaxPlace,
+		Chars: convert.MaxPlace, SHA256: &[32]byte{}, Accessed: time.Unix(1<<33, 999), CitedBy: cited, RunID: strings.Repeat("x", 256),
 		Metadata: strings.Repeat("x", 8192), AtAppend: true, Expires: time.Unix(1<<33, 999), Expired: true,
 	}
-	chunk := make([]byte, contentRoom(64<<10))
-	l := &library{retrieved: &engine.RetrieveContentResult{Source: source, Chunk: chunk, Bytes: [2]int64{maxPlace, maxPlace}, Next: pointer(int64(maxPlace))}}
+	chunk := make([]byte, 48<<10)
+	l := &library{retrieved: &engine.RetrieveContentResult{Source: source, Chunk: chunk, Bytes: [2]int64{convert.MaxPlace, convert.MaxPlace}, Next: new(int64(convert.MaxPlace))}}
 	s := start(t, l)
 	req := retrieve(wholeContent)
-	req.MaxReplyBytes = pointer(int32(64 << 10))
+	req.MaxReplyBytes = new(int32(64 << 10))
 	if _, err := s.contents.RetrieveContent(t.Context(), req); err != nil {
 		t.Error(err)
 	}
-	req.MaxReplyBytes = pointer(int32(len(chunk)))
+	req.MaxReplyBytes = new(int32(len(chunk)))
 	_, err := s.contents.RetrieveContent(t.Context(), req)
 	wantReason(t, err, codes.ResourceExhausted, "REPLY_TOO_LARGE")
 }

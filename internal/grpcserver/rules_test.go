@@ -10,52 +10,8 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/grpcserver/rules"
 )
-
-func requestTables(b *ruleBook) map[string][]facts {
-	return map[string][]facts{
-		"AppendMessageRequest":       b.appendMessage.facts(),
-		"BatchAppendMessagesRequest": b.batchAppendMessages.facts(),
-		"BuildContextRequest":        b.buildContext.facts(),
-		"ExpandMessageRequest":       b.expandMessage.facts(),
-		"CompactConversationRequest": b.compactConversation.facts(),
-		"RewindConversationRequest":  b.rewindConversation.facts(),
-		"ReportUsageRequest":         b.reportUsage.facts(),
-		"CreateConversationRequest":  b.createConversation.facts(),
-		"GetConversationRequest":     b.getConversation.facts(),
-		"ListConversationsRequest":   b.listConversations.facts(),
-		"UpdateConversationRequest":  b.updateConversation.facts(),
-		"DeleteConversationRequest":  b.deleteConversation.facts(),
-		"GetMessageRequest":          b.getMessage.facts(),
-		"ListMessagesRequest":        b.listMessages.facts(),
-		"CountMessagesRequest":       b.countMessages.facts(),
-		"GetManifestRequest":         b.getManifest.facts(),
-		"ListManifestsRequest":       b.listManifests.facts(),
-		"WatchEventsRequest":         b.watchEvents.facts(),
-		"ExportConversationRequest":  b.exportConversation.facts(),
-		"ImportConversationRequest":  b.importConversation.facts(),
-		"PutModelProfileRequest":     b.putModelProfile.facts(),
-		"GetModelProfileRequest":     b.getModelProfile.facts(),
-		"ListModelProfilesRequest":   b.listModelProfiles.facts(),
-		"DeleteModelProfileRequest":  b.deleteModelProfile.facts(),
-		"PutActionPolicyRequest":     b.putActionPolicy.facts(),
-		"GetActionPolicyRequest":     b.getActionPolicy.facts(),
-		"ListActionPoliciesRequest":  b.listActionPolicies.facts(),
-		"DeleteActionPolicyRequest":  b.deleteActionPolicy.facts(),
-		"PutPromptRequest":           b.putPrompt.facts(),
-		"GetPromptRequest":           b.getPrompt.facts(),
-		"ListPromptsRequest":         b.listPrompts.facts(),
-		"DeletePromptRequest":        b.deletePrompt.facts(),
-		"StoreContentRequest":        b.storeContent.facts(),
-		"RetrieveContentRequest":     b.retrieveContent.facts(),
-		"StreamContentRequest":       b.streamContent.facts(),
-		"SearchContentRequest":       b.searchContent.facts(),
-		"ListSourcesRequest":         b.listSources.facts(),
-		"EndRunRequest":              b.endRun.facts(),
-		"SearchMessagesRequest":      b.searchMessages.facts(),
-		"AnswerToolCallRequest":      b.answerToolCall.facts(),
-	}
-}
 
 func services() []protoreflect.ServiceDescriptor {
 	return []protoreflect.ServiceDescriptor{
@@ -70,35 +26,36 @@ func services() []protoreflect.ServiceDescriptor {
 // no rule without a field, and each limit in the same words on both sides.
 func TestRules_EveryFieldOfEveryRequest_HasARuleThatTheCommentTells(t *testing.T) {
 	comments := protoComments(t)
-	tables := requestTables(newRuleBook())
+	book := allRules()
 	for _, service := range services() {
 		for i := range service.Methods().Len() {
 			input := service.Methods().Get(i).Input()
-			rules, ok := tables[string(input.Name())]
+			ofInput, ok := book[input.FullName()]
 			if !ok {
 				t.Errorf("%s has no rules", input.FullName())
 				continue
 			}
-			walk(t, string(input.Name()), input, rules, comments)
-			for _, fault := range compare(input, rules, comments) {
+			told := ofInput.Facts()
+			walk(t, string(input.Name()), input, told, comments)
+			for _, fault := range compare(input, told, comments) {
 				t.Error(fault)
 			}
 		}
 	}
 }
 
-func walk(t *testing.T, path string, m protoreflect.MessageDescriptor, rules []facts, comments map[string]string) {
+func walk(t *testing.T, path string, m protoreflect.MessageDescriptor, told []rules.Facts, comments map[string]string) {
 	t.Helper()
-	for _, r := range rules {
-		field := m.Fields().ByName(protoreflect.Name(r.field))
-		if field == nil || r.nested == nil {
+	for _, r := range told {
+		field := m.Fields().ByName(protoreflect.Name(r.Field))
+		if field == nil || r.Nested == nil {
 			continue
 		}
 		nested := field.Message()
-		for _, fault := range compare(nested, r.nested(), comments) {
-			t.Errorf("%s.%s: %s", path, r.field, fault)
+		for _, fault := range compare(nested, r.Nested(), comments) {
+			t.Errorf("%s.%s: %s", path, r.Field, fault)
 		}
-		walk(t, path+"."+r.field, nested, r.nested(), comments)
+		walk(t, path+"."+r.Field, nested, r.Nested(), comments)
 	}
 }
 
@@ -110,12 +67,12 @@ var (
 )
 
 // compare holds one message against its table.
-func compare(m protoreflect.MessageDescriptor, rules []facts, comments map[string]string) (faults []string) {
-	byField := map[string]facts{}
-	for _, r := range rules {
-		byField[r.field] = r
-		if m.Fields().ByName(protoreflect.Name(r.field)) == nil && m.Oneofs().ByName(protoreflect.Name(r.field)) == nil {
-			faults = append(faults, string(m.FullName())+": a rule for a field that there is not: "+r.field)
+func compare(m protoreflect.MessageDescriptor, told []rules.Facts, comments map[string]string) (faults []string) {
+	byField := map[string]rules.Facts{}
+	for _, r := range told {
+		byField[r.Field] = r
+		if m.Fields().ByName(protoreflect.Name(r.Field)) == nil && m.Oneofs().ByName(protoreflect.Name(r.Field)) == nil {
+			faults = append(faults, string(m.FullName())+": a rule for a field that there is not: "+r.Field)
 		}
 	}
 	for i := range m.Fields().Len() {
@@ -130,7 +87,7 @@ func compare(m protoreflect.MessageDescriptor, rules []facts, comments map[strin
 				faults = append(faults, string(field.FullName())+": "+fault)
 			}
 		}
-		if field.Message() != nil && r.nested == nil && !r.ignored && field.Message().FullName() != "google.protobuf.Duration" {
+		if field.Message() != nil && r.Nested == nil && !r.Ignored && field.Message().FullName() != "google.protobuf.Duration" {
 			faults = append(faults, string(field.FullName())+": its message has no rules")
 		}
 	}
@@ -143,18 +100,18 @@ func compare(m protoreflect.MessageDescriptor, rules []facts, comments map[strin
 	return faults
 }
 
-func compareComment(r facts, comment string) (faults []string) {
-	if r.ignored != strings.HasPrefix(comment, "Output only.") {
+func compareComment(r rules.Facts, comment string) (faults []string) {
+	if r.Ignored != strings.HasPrefix(comment, "Output only.") {
 		faults = append(faults, "the rule and the comment disagree whether it is output only")
 	}
-	for _, limit := range r.limits {
+	for _, limit := range r.Limits {
 		if !strings.Contains(comment, limit) {
 			faults = append(faults, "the comment does not say the rule's limit: "+limit)
 		}
 	}
-	told := strings.Join(r.limits, "; ")
+	told := strings.Join(r.Limits, "; ")
 	for _, found := range phrase.FindAllString(aside.ReplaceAllString(comment, ""), -1) {
-		if !r.ignored && !strings.Contains(told, found) {
+		if !r.Ignored && !strings.Contains(told, found) {
 			faults = append(faults, "the comment tells a limit that no rule has: "+found)
 		}
 	}
@@ -167,25 +124,28 @@ func TestCompare_WhatDiffers_IsFound(t *testing.T) {
 		"palimpsest.v1.ActionRef.action_id":       "Optional. The action's id; at most 256 bytes.",
 		"palimpsest.v1.ActionRef.agent_action_id": "Optional. At most long; at most 256 bytes.",
 	}
-	rules := actionRules().facts()
-	if faults := compare(m, rules, good); len(faults) != 0 {
+	told := rules.Table[*pb.ActionRef]{
+		rules.Text("action_id", rules.AtMostBytes(256), (*pb.ActionRef).GetActionId),
+		rules.Text("agent_action_id", rules.AtMostBytes(256), (*pb.ActionRef).GetAgentActionId),
+	}.Facts()
+	if faults := compare(m, told, good); len(faults) != 0 {
 		t.Fatalf("good rules: %q", faults)
 	}
 	for name, c := range map[string]struct {
-		rules   []facts
+		told    []rules.Facts
 		comment string
 	}{
-		"a field without a rule": {rules[:1], good["palimpsest.v1.ActionRef.action_id"]},
-		"another limit":          {rules, "Optional. The action's id; at most 128 bytes."},
-		"no limit in words":      {rules, "Optional. The action's id."},
-		"output only":            {rules, "Output only. The action's id; at most 256 bytes."},
-		"a rule for nothing":     {append(rules, facts{field: "nothing"}), good["palimpsest.v1.ActionRef.action_id"]},
+		"a field without a rule": {told[:1], good["palimpsest.v1.ActionRef.action_id"]},
+		"another limit":          {told, "Optional. The action's id; at most 128 bytes."},
+		"no limit in words":      {told, "Optional. The action's id."},
+		"output only":            {told, "Output only. The action's id; at most 256 bytes."},
+		"a rule for nothing":     {append(told, rules.Facts{Field: "nothing"}), good["palimpsest.v1.ActionRef.action_id"]},
 	} {
 		comments := map[string]string{
 			"palimpsest.v1.ActionRef.action_id":       c.comment,
 			"palimpsest.v1.ActionRef.agent_action_id": good["palimpsest.v1.ActionRef.agent_action_id"],
 		}
-		if len(compare(m, c.rules, comments)) == 0 {
+		if len(compare(m, c.told, comments)) == 0 {
 			t.Errorf("%s: not found", name)
 		}
 	}

@@ -14,11 +14,13 @@ import (
 	"google.golang.org/grpc/reflection"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
-	"github.com/palimpsest-context/palimpsest/pkg/engine"
+	"github.com/palimpsest-context/palimpsest/internal/grpcserver/admission"
+	"github.com/palimpsest-context/palimpsest/internal/grpcserver/contentservice"
+	"github.com/palimpsest-context/palimpsest/internal/grpcserver/contextservice"
+	"github.com/palimpsest-context/palimpsest/internal/grpcserver/conversationservice"
+	"github.com/palimpsest-context/palimpsest/internal/grpcserver/policyservice"
+	"github.com/palimpsest-context/palimpsest/internal/grpcserver/rules"
 )
-
-// defaultNamespace is everybody's while there are no credentials.
-const defaultNamespace = "default"
 
 // Options is what a Server is made of.
 type Options struct {
@@ -39,31 +41,29 @@ type Server struct {
 	maxConnections int // of a listener
 }
 
-// service answers the API's calls. The handlers have a file each.
-type service struct {
-	pb.UnsafeContentServiceServer
-	pb.UnsafeContextServiceServer
-	pb.UnsafeConversationServiceServer
-	pb.UnsafePolicyServiceServer
-
-	engine    Engine
+// edge is what every call passes before and after its handler.
+type edge struct {
 	log       *zap.Logger
-	rules     *ruleBook
-	admission *admission
+	rules     rules.Book
+	admission *admission.Controller
 	version   string
-	drained   context.Context // ends when streams must
+}
+
+// allRules are the rules of every request of the API.
+func allRules() rules.Book {
+	return rules.NewBook(contextservice.Rules(), conversationservice.Rules(), contentservice.Rules(), policyservice.Rules())
 }
 
 // New returns a server that does not listen yet.
 func New(o Options) *Server {
 	health := newDrainedHealth()
-	s := &service{engine: o.Engine, log: o.Log, rules: newRuleBook(), admission: newAdmission(o.MemoryLimit), version: o.Version, drained: health.drained}
-	out := &Server{grpc: grpc.NewServer(limits()...), health: health, maxConnections: s.admission.maxCalls}
-	services := registrar{out.grpc, s}
-	pb.RegisterContentServiceServer(services, s)
-	pb.RegisterContextServiceServer(services, s)
-	pb.RegisterConversationServiceServer(services, s)
-	pb.RegisterPolicyServiceServer(services, s)
+	e := &edge{log: o.Log, rules: allRules(), admission: admission.New(o.MemoryLimit), version: o.Version}
+	out := &Server{grpc: grpc.NewServer(limits()...), health: health, maxConnections: e.admission.MaxCalls}
+	services := registrar{out.grpc, e}
+	pb.RegisterContentServiceServer(services, contentservice.New(o.Engine, e.admission))
+	pb.RegisterContextServiceServer(services, contextservice.New(o.Engine, e.admission))
+	pb.RegisterConversationServiceServer(services, conversationservice.New(health.drained, o.Engine, e.admission))
+	pb.RegisterPolicyServiceServer(services, policyservice.New(o.Engine))
 	healthpb.RegisterHealthServer(services, out.health)
 	if o.Reflection {
 		reflection.Register(services)
@@ -75,17 +75,17 @@ func New(o Options) *Server {
 // limits bounds what a client can make the server hold. gRPC's own bounds on sending and on streams are practically none, those on headers
 // 16 MiB; and its windows grow until a stream that nobody reads can hold as much.
 func limits() []grpc.ServerOption {
-	return []grpc.ServerOption{
-		grpc.MaxRecvMsgSize(maxReceiveBytes),
+	return append(admission.ServerOptions(),
+		grpc.MaxRecvMsgSize(admission.MaxReceiveBytes),
 		grpc.MaxHeaderListSize(maxHeaderBytes),
-		grpc.StaticStreamWindowSize(smallMessageBytes),
+		grpc.StaticStreamWindowSize(admission.SmallMessageBytes),
 		grpc.MaxSendMsgSize(maxSendBytes),
 		grpc.MaxConcurrentStreams(maxConcurrentStreams),
 		grpc.ConnectionTimeout(connectionTimeout),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: keepaliveMinTime, PermitWithoutStream: true}),
-		grpc.KeepaliveParams(keepalive.ServerParameters{Time: keepaliveTime, Timeout: keepaliveTimeout}),
+		grpc.KeepaliveParams(keepalive.ServerParameters{Time: keepaliveTime, Timeout: keepaliveTimeout, MaxConnectionIdle: connectionIdle}),
 		grpc.WaitForHandlers(true),
-	}
+	)
 }
 
 // Serve answers calls on all listeners until Shutdown, and returns nil then, or the first listener's failure. It closes the
@@ -134,9 +134,4 @@ func (s *Server) Shutdown(ctx context.Context) error {
 		<-done
 		return ctx.Err()
 	}
-}
-
-// key names a conversation of the caller's namespace.
-func (s *service) key(conversation string) engine.Key {
-	return engine.Key{Namespace: defaultNamespace, Conversation: conversation}
 }

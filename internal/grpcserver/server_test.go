@@ -7,6 +7,7 @@ import (
 	"net"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -86,18 +87,23 @@ func start(t testing.TB, e Engine, change ...func(*Options)) *sidecar {
 	}
 }
 
+// o200k is the default's counter. It is shared, because its vocabulary takes long to load.
+var o200k = sync.OnceValue(func() tokens.Counter {
+	counter, err := bpe.New(bpe.O200k)
+	if err != nil {
+		panic(err) // it is embedded
+	}
+	return counter
+})
+
 func realEngine(t testing.TB, change ...func(*engine.Options)) *engine.Engine {
 	t.Helper()
 	kept := memory.New(memory.Options{})
 	t.Cleanup(func() { _ = kept.Close() })
-	o200k, err := bpe.New(bpe.O200k)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var ids atomic.Uint32
 	o := engine.Options{
 		Store:    kept,
-		Counters: []tokens.Counter{o200k, chars4.New()},
+		Counters: []tokens.Counter{o200k(), chars4.New()},
 		Formats:  []provider.Format{neutral.New(), openaichat.New(), openairesponses.New(), anthropic.New(), gemini.New()},
 		Clock:    time.Now,
 		IDs: func() conversation.ID {

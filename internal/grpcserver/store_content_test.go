@@ -15,6 +15,7 @@ import (
 	"google.golang.org/protobuf/testing/protocmp"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/grpcserver/convert"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
 )
@@ -46,8 +47,8 @@ func TestServer_StoreContent_HeaderAndBytesArrive(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := &pb.StoreContentResponse{
-		Citation: shownProto(), Revision: 4, Duplicate: true, Shared: true,
-		Events: []*pb.LifecycleEvent{{Type: pb.EventType_EVENT_TYPE_CONTENT_STORED, ContentId: "c1-abc"}},
+		Citation: convert.ToCitation(citedPage()), Revision: 4, Duplicate: true, Shared: true,
+		Events: []*pb.LifecycleEvent{{Type: pb.EventType_EVENT_TYPE_CONTENT_STORED, MessageIndex: -1, EndIndex: -1, ContentId: "c1-abc"}},
 	}
 	if diff := cmp.Diff(want, got, protocmp.Transform()); diff != "" {
 		t.Error(diff)
@@ -55,8 +56,8 @@ func TestServer_StoreContent_HeaderAndBytesArrive(t *testing.T) {
 	r := l.stored
 	r.Next, r.Request.Digest = nil, [32]byte{}
 	wanted := engine.StoreContentRequest{
-		Key: engine.Key{Namespace: defaultNamespace, Conversation: "c"}, Request: engine.Request{RPC: "StoreContent", ID: "id"}, RunID: "r",
-		Type: conversation.SourceTypeStorage, URL: "u", Title: "n", ContentType: "text/plain", Metadata: `{ "a":1}`, SHA256: fromDigest(header.GetSha256()),
+		Key: engine.Key{Namespace: convert.Namespace, Conversation: "c"}, Request: engine.Request{RPC: "StoreContent", ID: "id"}, RunID: "r",
+		Type: conversation.SourceTypeStorage, URL: "u", Title: "n", ContentType: "text/plain", Metadata: `{ "a":1}`, SHA256: (*[32]byte)(bytes.Repeat([]byte{0xab}, 32)),
 	}
 	if diff := cmp.Diff(wanted, r); diff != "" {
 		t.Error(diff)
@@ -113,7 +114,7 @@ func TestServer_StoreContent_PiecesOutOfPlace_AreRefused(t *testing.T) {
 		"header later":    {[]*pb.StoreContentRequest{header, chunkOf([]byte("x")), header}, "header"},
 		"empty piece":     {[]*pb.StoreContentRequest{header, {}}, "piece"},
 		"empty first":     {[]*pb.StoreContentRequest{{}}, "piece"},
-		"chunk too large": {[]*pb.StoreContentRequest{header, chunkOf(make([]byte, maxChunkBytes+1))}, "chunk"},
+		"chunk too large": {[]*pb.StoreContentRequest{header, chunkOf(make([]byte, 4<<20+1))}, "chunk"},
 		"bad header":      {[]*pb.StoreContentRequest{headerOf(&pb.StoreContentHeader{ConversationId: "c", Sha256: "x"})}, "header.sha256"},
 	} {
 		_, err := store(t, s, c.pieces...)
@@ -191,7 +192,7 @@ func TestServer_StoreContent_SlowEngine_HoldsTheSenderBack(t *testing.T) {
 	go func() {
 		defer close(sent)
 		for i := range chunks {
-			if stream.Send(chunkOf(make([]byte, mebibyte))) != nil {
+			if stream.Send(chunkOf(make([]byte, 1<<20))) != nil {
 				return
 			}
 			sent <- i
@@ -228,7 +229,7 @@ func TestServer_SecretInContents_IsNeverLogged(t *testing.T) {
 	for _, pieces := range [][]*pb.StoreContentRequest{
 		{header, chunkOf([]byte(secret))},
 		{header, chunkOf([]byte(secret)), header},
-		{header, chunkOf(bytes.Repeat([]byte(secret), maxChunkBytes/8))},
+		{header, chunkOf(bytes.Repeat([]byte(secret), 512<<10))},
 		{chunkOf([]byte(secret))},
 	} {
 		if _, err := store(t, s, pieces...); err != nil && strings.Contains(err.Error()+details(err), secret) {

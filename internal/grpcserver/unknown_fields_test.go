@@ -23,8 +23,8 @@ func TestRuleBook_UnknownFields_AreRefused(t *testing.T) {
 			Role: pb.Role_ROLE_USER, Parts: []*pb.Part{{Content: &pb.Part_Text{Text: "a"}}, {Content: &pb.Part_Text{Text: "b"}}},
 		}}
 	}
-	rules := newRuleBook()
-	if err := rules.validate(request()); err != nil {
+	book := allRules()
+	if err := book.Validate(request()); err != nil {
 		t.Fatal(err)
 	}
 	for field, spoil := range map[string]func(*pb.AppendMessageRequest){
@@ -34,7 +34,7 @@ func TestRuleBook_UnknownFields_AreRefused(t *testing.T) {
 	} {
 		r := request()
 		spoil(r)
-		err := rules.validate(r)
+		err := book.Validate(r)
 		var e *conversation.Error
 		if !errors.As(err, &e) || e.Kind != conversation.InvalidField || len(e.Violations) != 1 {
 			t.Errorf("%q: got %v", field, err)

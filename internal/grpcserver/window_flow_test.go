@@ -17,8 +17,8 @@ import (
 func worked(t *testing.T, s *sidecar, id string, calls int) {
 	t.Helper()
 	_, err := s.conversations.CreateConversation(t.Context(), &pb.CreateConversationRequest{Conversation: &pb.Conversation{Id: id, Policy: &pb.Policy{
-		Pruning:    &pb.PruningPolicy{ProtectTokens: pointer(int32(500)), MinimumTokens: pointer(int32(500)), ProtectedTools: &pb.NameList{}},
-		Compaction: &pb.CompactionPolicy{KeepRecent: pointer(int32(6)), PromptId: pointer("")},
+		Pruning:    &pb.PruningPolicy{ProtectTokens: new(int32(500)), MinimumTokens: new(int32(500)), ProtectedTools: &pb.NameList{}},
+		Compaction: &pb.CompactionPolicy{KeepRecent: new(int32(6)), PromptId: new("")},
 		Rewrite:    &pb.RewritePolicy{Mode: pb.RewriteMode_REWRITE_MODE_EAGER},
 	}}})
 	if err != nil {
@@ -60,11 +60,11 @@ func TestServer_CompactConversation_SummaryReachesEverything(t *testing.T) {
 		t.Fatalf("made %v", first)
 	}
 	summary := made[0]
-	if r := first.GetResult().GetCompactedRange(); r.GetStart() > summary.GetFirstIndex() || r.GetEnd() != summary.GetLastIndex()+1 {
+	if r := first.GetResult().GetCompactedRange(); r.GetStartIndex() > summary.GetStartIndex() || r.GetEndIndex() != summary.GetEndIndex() {
 		t.Errorf("range %v of %v", r, summary)
 	}
-	if e := first.GetEvents(); len(e) != 1 || e[0].GetType() != pb.EventType_EVENT_TYPE_SUMMARISED || e[0].GetSummaryId() != summary.GetId() ||
-		e[0].GetLastIndex() != summary.GetLastIndex() || e[0].GetReason() != pb.DecisionReason_DECISION_REASON_COMPACT_REQUEST {
+	if e := first.GetEvents(); len(e) != 1 || e[0].GetType() != pb.EventType_EVENT_TYPE_SUMMARIZED || e[0].GetSummaryId() != summary.GetId() ||
+		e[0].GetEndIndex() != summary.GetEndIndex() || e[0].GetReason() != pb.DecisionReason_DECISION_REASON_COMPACT_REQUEST {
 		t.Errorf("events %v", e)
 	}
 	again, err := s.contexts.CompactConversation(ctx, req)
@@ -87,7 +87,7 @@ func checkShown(t *testing.T, s *sidecar, summary *pb.Summary) {
 		}
 	}
 	for _, d := range built.GetDecisions() {
-		if d.GetSummaryId() == summary.GetId() && d.GetLastIndex() == summary.GetLastIndex() {
+		if d.GetSummaryId() == summary.GetId() && d.GetEndIndex() == summary.GetEndIndex() {
 			decided++
 		}
 	}
@@ -98,7 +98,7 @@ func checkShown(t *testing.T, s *sidecar, summary *pb.Summary) {
 		t.Errorf("listed %v", current)
 	}
 	original := listed(t, s, "c", pb.ListView_LIST_VIEW_ORIGINAL)
-	if v := original.GetMessages()[summary.GetLastIndex()].GetView(); v.GetSummaryId() != summary.GetId() || len(original.GetSummaries()) != 0 {
+	if v := original.GetMessages()[summary.GetEndIndex()-1].GetView(); v.GetSummaryId() != summary.GetId() || len(original.GetSummaries()) != 0 {
 		t.Errorf("the original's view %v, %d summaries", v, len(original.GetSummaries()))
 	}
 }
@@ -113,14 +113,14 @@ func TestServer_RewindConversation_TakesBackAndDissolves(t *testing.T) {
 	summary := compacted.GetResult().GetSummaries()[0]
 	req := &pb.RewindConversationRequest{ConversationId: "c", FromIndex: 10, RequestId: "r"}
 	got, err := s.contexts.RewindConversation(ctx, req)
-	if err != nil || got.GetFirstIndex() != 10 || got.GetLastIndex() != 41 || len(got.GetDissolvedSummaries()) != 1 || got.GetDissolvedSummaries()[0] != summary.GetId() {
+	if err != nil || got.GetStartIndex() != 10 || got.GetEndIndex() != 42 || len(got.GetDissolvedSummaries()) != 1 || got.GetDissolvedSummaries()[0] != summary.GetId() {
 		t.Fatalf("%v, %v", got, err)
 	}
-	if e := got.GetEvents(); len(e) != 1 || e[0].GetType() != pb.EventType_EVENT_TYPE_HIDDEN || e[0].GetLastIndex() != 41 || !e[0].GetView().GetHidden() {
+	if e := got.GetEvents(); len(e) != 1 || e[0].GetType() != pb.EventType_EVENT_TYPE_HIDDEN || e[0].GetEndIndex() != 42 || !e[0].GetView().GetHidden() {
 		t.Errorf("events %v", e)
 	}
 	again, err := s.contexts.RewindConversation(ctx, req)
-	if err != nil || !again.GetDuplicate() || again.GetFirstIndex() != 10 || again.GetLastIndex() != 41 || again.GetRevision() != got.GetRevision() {
+	if err != nil || !again.GetDuplicate() || again.GetStartIndex() != 10 || again.GetEndIndex() != 42 || again.GetRevision() != got.GetRevision() {
 		t.Errorf("the retry %v, %v", again, err)
 	}
 	_, err = s.contexts.RewindConversation(ctx, &pb.RewindConversationRequest{ConversationId: "c", FromIndex: 20})
@@ -132,12 +132,16 @@ func TestServer_RewindConversation_TakesBackAndDissolves(t *testing.T) {
 			t.Errorf("message %d: %v", i, m.GetView())
 		}
 	}
+	wantUndone(t, s, "c", got, summary.GetId())
+	if _, err := s.contexts.RewindConversation(ctx, &pb.RewindConversationRequest{ConversationId: "c", FromIndex: 10}); err != nil {
+		t.Fatal(err)
+	}
 	if left := listed(t, s, "c", pb.ListView_LIST_VIEW_CURRENT); len(left.GetSummaries()) != 0 || len(left.GetMessages()) != 10 {
 		t.Errorf("%d messages and %d summaries are left", len(left.GetMessages()), len(left.GetSummaries()))
 	}
 }
 
-// TestServer_ExportImport_WindowRoundTripIsTheIdentity: what was pruned and summarised comes along.
+// TestServer_ExportImport_WindowRoundTripIsTheIdentity: what was pruned and summarized comes along.
 func TestServer_ExportImport_WindowRoundTripIsTheIdentity(t *testing.T) {
 	s, ctx := start(t, realEngine(t)), t.Context()
 	worked(t, s, "original", 20)
@@ -146,7 +150,7 @@ func TestServer_ExportImport_WindowRoundTripIsTheIdentity(t *testing.T) {
 	}
 	first := export(t, s, "original")
 	for _, want := range []string{
-		`"EDIT_SUMMARISE"`, `"DECISION_REASON_PRUNED"`, `"factsJson":`, `"tokensRecorded":`, `"protectedTools":[]`, `"promptId":""`,
+		`"EDIT_SUMMARIZE"`, `"DECISION_REASON_PRUNED"`, `"factsJson":`, `"tokensRecorded":`, `"protectedTools":[]`, `"promptId":""`,
 	} {
 		if !bytes.Contains(first, []byte(want)) {
 			t.Errorf("the export has no %s", want)
@@ -166,7 +170,7 @@ func TestServer_ExportImport_WindowRoundTripIsTheIdentity(t *testing.T) {
 		t.Error("the copy builds another context")
 	}
 	if _, err := s.contexts.CompactConversation(ctx, &pb.CompactConversationRequest{
-		ConversationId: "copy", Options: &pb.CompactionOptions{KeepRecent: pointer(int32(0)), TargetTokens: pointer(int32(1))},
+		ConversationId: "copy", Options: &pb.CompactionOptions{KeepRecent: new(int32(0)), TargetTokens: new(int32(1))},
 	}); err != nil {
 		t.Errorf("the copy cannot be compacted: %v", err)
 	}
@@ -216,11 +220,31 @@ func TestServer_WatchEvents_TellsOfTheWindow(t *testing.T) {
 		}
 		e := next.GetEvent()
 		seen[e.GetType()]++
-		if e.GetLastIndex() < e.GetMessageIndex() {
+		if e.GetEndIndex() <= e.GetMessageIndex() {
 			t.Errorf("an event that ends before it begins: %v", e)
 		}
 	}
-	if seen[pb.EventType_EVENT_TYPE_SUMMARISED] != 1 || seen[pb.EventType_EVENT_TYPE_PRUNED] == 0 || seen[pb.EventType_EVENT_TYPE_ADDED] != 42 {
+	if seen[pb.EventType_EVENT_TYPE_SUMMARIZED] != 1 || seen[pb.EventType_EVENT_TYPE_PRUNED] == 0 || seen[pb.EventType_EVENT_TYPE_ADDED] != 42 {
 		t.Errorf("seen %v", seen)
 	}
+}
+
+// wantUndone undoes a rewind that had dissolved a summary, twice.
+func wantUndone(t *testing.T, s *sidecar, id string, of *pb.RewindConversationResponse, summary string) {
+	t.Helper()
+	req := &pb.UndoRewindRequest{ConversationId: id, RequestId: "u"}
+	got, err := s.contexts.UndoRewind(t.Context(), req)
+	if err != nil || got.GetStartIndex() != of.GetStartIndex() || got.GetEndIndex() != of.GetEndIndex() || got.GetRevision() != of.GetRevision()+1 ||
+		len(got.GetRevivedSummaries()) != 1 || got.GetRevivedSummaries()[0] != summary {
+		t.Fatalf("%v, %v", got, err)
+	}
+	if e := got.GetEvents(); len(e) != 1 || e[0].GetType() != pb.EventType_EVENT_TYPE_REWIND_UNDONE || e[0].GetView().GetHidden() {
+		t.Errorf("events %v", e)
+	}
+	again, err := s.contexts.UndoRewind(t.Context(), req)
+	if err != nil || !again.GetDuplicate() || again.GetStartIndex() != got.GetStartIndex() || again.GetRevision() != got.GetRevision() {
+		t.Errorf("the retry %v, %v", again, err)
+	}
+	_, err = s.contexts.UndoRewind(t.Context(), &pb.UndoRewindRequest{ConversationId: id})
+	wantReason(t, err, codes.FailedPrecondition, "NOTHING_TO_UNDO")
 }

@@ -66,7 +66,7 @@ func TestServer_ExportImport_Draft_IsLeftBehind(t *testing.T) {
 		t.Cleanup(o.Summaries.Close)
 	}))
 	_, err := s.conversations.CreateConversation(t.Context(), &pb.CreateConversationRequest{Conversation: &pb.Conversation{
-		Id: "c", Policy: &pb.Policy{Fit: &pb.FitPolicy{MaxContextTokens: pointer(int32(4000))}},
+		Id: "c", Policy: &pb.Policy{Fit: &pb.FitPolicy{MaxContextTokens: new(int32(4000))}},
 	}})
 	if err != nil {
 		t.Fatal(err)

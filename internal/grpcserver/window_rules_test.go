@@ -23,7 +23,7 @@ func pruning(p *pb.PruningPolicy) *pb.CreateConversationRequest {
 func badWindowPolicy(over bool) *pb.Policy {
 	n := func(under, most int32) *int32 {
 		if over {
-			return pointer(most + 1)
+			return new(most + 1)
 		}
 		return &under
 	}
@@ -41,7 +41,7 @@ func badWindowPolicy(over bool) *pb.Policy {
 		Compaction: &pb.CompactionPolicy{
 			Strategy: strategy, ThresholdMessages: n(-1, 1_000_000), PreparePercent: n(0, 100), KeepRecent: n(-1, 10_000),
 			TailPercent: n(0, 90), TargetPercent: n(9, 90), MinShrinkPercent: n(0, 90), FanOut: n(1, 16), SummaryTokens: n(99, 8_000),
-			PromptId: pointer(strings.Repeat("x", 257)),
+			PromptId: new(strings.Repeat("x", 257)),
 		},
 	}
 }
@@ -68,10 +68,10 @@ func badWindows() map[string]badRequestCase {
 		"window policy, under":   {policy(badWindowPolicy(false)), windowPolicyFaults("conversation.policy")},
 		"window override, over":  {build(func(r *pb.BuildContextRequest) { r.PolicyOverride = badWindowPolicy(true) }), windowPolicyFaults("policy_override")},
 		"erased in the past":     eraseAfter(-time.Hour),
-		"erased in an age":       eraseAfter(maxTTL + 1),
+		"erased in an age":       eraseAfter(10*365*24*time.Hour + 1),
 		"compact nothing":        {&pb.CompactConversationRequest{RequestId: strings.Repeat("x", long)}, []string{"conversation_id", "request_id"}},
-		"compact, options under": {compact(&pb.CompactionOptions{Strategy: -1, KeepRecent: pointer(int32(-1)), TargetTokens: pointer(int32(0))}), []string{"options.strategy", "options.keep_recent", "options.target_tokens"}},
-		"compact, options over":  {compact(&pb.CompactionOptions{Strategy: 4, KeepRecent: pointer(int32(10_001)), TargetTokens: pointer(int32(100_000_001))}), []string{"options.strategy", "options.keep_recent", "options.target_tokens"}},
+		"compact, options under": {compact(&pb.CompactionOptions{Strategy: -1, KeepRecent: new(int32(-1)), TargetTokens: new(int32(0))}), []string{"options.strategy", "options.keep_recent", "options.target_tokens"}},
+		"compact, options over":  {compact(&pb.CompactionOptions{Strategy: 4, KeepRecent: new(int32(10_001)), TargetTokens: new(int32(100_000_001))}), []string{"options.strategy", "options.keep_recent", "options.target_tokens"}},
 		"rewind nothing":         {&pb.RewindConversationRequest{FromIndex: -1, RequestId: strings.Repeat("x", long)}, []string{"conversation_id", "from_index", "request_id"}},
 	}
 }
@@ -82,21 +82,21 @@ func goodWindows() map[string]proto.Message {
 	return map[string]proto.Message{
 		"window policy, least": policy(&pb.Policy{
 			Pruning: &pb.PruningPolicy{
-				Enabled: pointer(false), ProtectTokens: n(0), MinimumTokens: n(0), MaxPartTokens: n(1), ProtectedTools: &pb.NameList{}, EraseAfter: durationpb.New(0),
+				Enabled: new(false), ProtectTokens: n(0), MinimumTokens: n(0), MaxPartTokens: n(1), ProtectedTools: &pb.NameList{}, EraseAfter: durationpb.New(0),
 			},
 			Compaction: &pb.CompactionPolicy{
 				ThresholdMessages: n(0), PreparePercent: n(1), KeepRecent: n(0), TailPercent: n(1), TargetPercent: n(10), MinShrinkPercent: n(1),
-				FanOut: n(2), SummaryTokens: n(100), PromptId: pointer(""), CountReasoning: pointer(false),
+				FanOut: n(2), SummaryTokens: n(100), PromptId: new(""), CountReasoning: new(false),
 			},
 		}),
 		"window policy, most": policy(&pb.Policy{
 			Pruning: &pb.PruningPolicy{
 				ProtectTokens: n(100_000_000), MinimumTokens: n(100_000_000), MaxPartTokens: n(100_000_000),
-				ProtectedTools: &pb.NameList{Names: slices.Repeat([]string{strings.Repeat("x", 256)}, 256)}, EraseAfter: durationpb.New(maxTTL),
+				ProtectedTools: &pb.NameList{Names: slices.Repeat([]string{strings.Repeat("x", 256)}, 256)}, EraseAfter: durationpb.New(10 * 365 * 24 * time.Hour),
 			},
 			Compaction: &pb.CompactionPolicy{
 				Strategy: 3, ThresholdMessages: n(1_000_000), PreparePercent: n(100), KeepRecent: n(10_000), TailPercent: n(90), TargetPercent: n(90),
-				MinShrinkPercent: n(90), FanOut: n(16), SummaryTokens: n(8_000), PromptId: pointer(strings.Repeat("x", 256)),
+				MinShrinkPercent: n(90), FanOut: n(16), SummaryTokens: n(8_000), PromptId: new(strings.Repeat("x", 256)),
 			},
 		}),
 		"erased after a minute": pruning(&pb.PruningPolicy{EraseAfter: durationpb.New(time.Minute)}),

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/testing/protocmp"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/grpcserver/convert"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
 )
@@ -46,7 +47,7 @@ func TestServer_CompactConversation_AsksWhatWasAsked(t *testing.T) {
 	}, e.compact); diff != "" {
 		t.Error(diff)
 	}
-	req := compact(&pb.CompactionOptions{Strategy: 2, KeepRecent: pointer(int32(0)), TargetTokens: pointer(int32(9))})
+	req := compact(&pb.CompactionOptions{Strategy: 2, KeepRecent: new(int32(0)), TargetTokens: new(int32(9))})
 	req.RequestId = "r"
 	_, err = s.contexts.CompactConversation(ctx, req)
 	wantReason(t, err, codes.FailedPrecondition, "NOTHING_TO_COMPACT")
@@ -54,7 +55,7 @@ func TestServer_CompactConversation_AsksWhatWasAsked(t *testing.T) {
 	e.compact.Request.Digest = [32]byte{}
 	if diff := cmp.Diff(engine.CompactRequest{
 		Key: engine.Key{Namespace: "default", Conversation: "c"}, Request: engine.Request{RPC: "CompactConversation", ID: "r"},
-		Strategy: conversation.StrategyHierarchical, KeepRecent: pointer(int32(0)), TargetTokens: pointer(int32(9)),
+		Strategy: conversation.StrategyHierarchical, KeepRecent: new(int32(0)), TargetTokens: new(int32(9)),
 	}, e.compact); diff != "" || digest == [32]byte{} {
 		t.Error(diff, digest)
 	}
@@ -85,29 +86,36 @@ func TestServer_RewindConversation_AsksWhatWasAsked(t *testing.T) {
 func TestServer_BuildContext_OverridesTheWindow(t *testing.T) {
 	e := &shrinking{}
 	s := start(t, e)
-	full := fullPolicy()
-	full.Fit.ReservedOutputTokens, full.Compaction.SummaryTokens = pointer(int32(0)), nil
+	full := &pb.Policy{
+		Fit:        &pb.FitPolicy{ReservedOutputTokens: new(int32(0)), TargetPercent: new(int32(60)), KeepOpening: new(false)},
+		Pruning:    &pb.PruningPolicy{ProtectTokens: new(int32(7)), ProtectedTools: &pb.NameList{Names: []string{"a"}}},
+		Compaction: &pb.CompactionPolicy{Strategy: pb.CompactionStrategy_COMPACTION_STRATEGY_HIERARCHICAL, KeepRecent: new(int32(8)), PromptId: new("")},
+	}
 	_, err := s.contexts.BuildContext(t.Context(), build(func(r *pb.BuildContextRequest) { r.PolicyOverride = full }))
 	wantReason(t, err, codes.FailedPrecondition, "EMPTY_CONTEXT")
-	if diff := cmp.Diff(full, toPolicy(e.build.PolicyOverride), protocmp.Transform()); diff != "" {
+	if diff := cmp.Diff(full, convert.ToPolicy(e.build.PolicyOverride), protocmp.Transform()); diff != "" {
 		t.Error(diff)
 	}
 }
 
-// summarised is an engine whose listings show a summary.
-type summarised struct{ Engine }
+func someSummary() engine.SummaryInView {
+	return engine.SummaryInView{ID: 7, Range: conversation.Range{First: 2, End: 40}, Level: 3, Children: []int64{4, 6}, Text: "done", Tokens: 9}
+}
 
-func (summarised) Messages(context.Context, engine.MessagesRequest) (*engine.MessagesResult, error) {
-	return &engine.MessagesResult{Summaries: []engine.SummaryInView{fullSummary()}}, nil
+// summarized is an engine whose listings show a summary.
+type summarized struct{ Engine }
+
+func (summarized) Messages(context.Context, engine.MessagesRequest) (*engine.MessagesResult, error) {
+	return &engine.MessagesResult{Summaries: []engine.SummaryInView{someSummary()}}, nil
 }
 
 func TestServer_ListMessages_ShowsSummaries(t *testing.T) {
-	s := start(t, summarised{})
+	s := start(t, summarized{})
 	got, err := s.conversations.ListMessages(t.Context(), &pb.ListMessagesRequest{ConversationId: "c", View: pb.ListView_LIST_VIEW_CURRENT})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]*pb.Summary{wantSummary()}, got.GetSummaries(), protocmp.Transform()); diff != "" {
+	if diff := cmp.Diff([]*pb.Summary{convert.ToSummary(someSummary())}, got.GetSummaries(), protocmp.Transform()); diff != "" {
 		t.Error(diff)
 	}
 }

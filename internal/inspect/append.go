@@ -60,11 +60,11 @@ func (c *AppendCommand) Run(ctx context.Context, env *Env) error {
 		if err != nil {
 			return err
 		}
-		if s.out.json {
-			return s.out.object(reply)
+		if s.out.JSON {
+			return s.out.Object(reply)
 		}
 		for _, receipt := range reply.GetReceipts() {
-			err = errors.Join(err, s.out.say(fmt.Sprintf("message %d of %s: %s tokens, turn %d",
+			err = errors.Join(err, s.out.Say(fmt.Sprintf("message %d of %s: %s tokens, turn %d",
 				receipt.GetIndex(), c.Conversation, terminal.Number(int64(receipt.GetTokenCount())), receipt.GetTurnAdded())))
 		}
 		return err

@@ -45,25 +45,25 @@ func (c *BuildCommand) Run(ctx context.Context, env *Env) error {
 		if err != nil {
 			return err
 		}
-		if s.out.json {
-			return s.out.object(build)
+		if s.out.JSON {
+			return s.out.Object(build)
 		}
 		body, err := requestBody(formats[c.Format], build)
 		if err != nil {
 			return err
 		}
 		t := build.GetTokens()
-		return errors.Join(s.original(body), s.remark.say(together(": ", together(", ", fmt.Sprintf("turn %d", build.GetTurn()), build.GetManifestId()),
+		return errors.Join(s.original(body), s.remark.Say(together(": ", together(", ", fmt.Sprintf("turn %d", build.GetTurn()), build.GetManifestId()),
 			fmt.Sprintf("%s of %s tokens", terminal.Number(t.GetTotal()), terminal.Number(t.GetBudget())))))
 	})
 }
 
 // original prints JSON byte for byte, but for what must not reach a terminal on one.
 func (s *session) original(line []byte) error {
-	if s.out.terminal {
-		return s.out.rawObject(line)
+	if s.out.Terminal {
+		return s.out.RawObject(line)
 	}
-	_, err := s.out.out.Write(append(line, '\n'))
+	_, err := s.out.Out.Write(append(line, '\n'))
 	return err
 }
 

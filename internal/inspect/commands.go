@@ -12,6 +12,7 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/inspect/sheet"
 )
 
 // Commands are the commands, for kong.
@@ -25,6 +26,7 @@ type Commands struct {
 	Sources       SourcesCommand       `cmd:"" help:"List the contents that are kept outside of the view: what citations stand for, and what was stored."`
 	Retrieve      RetrieveCommand      `cmd:"" help:"Print a content, a part of it, or the passages that answer a search."`
 
+	Create CreateCommand `cmd:"" help:"Create a conversation, with a policy or an owner of its own; an append alone creates one too."`
 	Append AppendCommand `cmd:"" help:"Append a message, or several: to begin a conversation too."`
 	Build  BuildCommand  `cmd:"" help:"Build the context of the next turn, in the shape of a provider's request."`
 	Delete DeleteCommand `cmd:"" help:"Delete a conversation."`
@@ -32,6 +34,7 @@ type Commands struct {
 	Import ImportCommand `cmd:"" help:"Create a conversation from an export."`
 	Policy PolicyCommand `cmd:"" help:"Say how long the results of a tool or an action live."`
 	Prompt PromptCommand `cmd:"" help:"Say what models are told that write summaries."`
+	Model  ModelCommand  `cmd:"" help:"Say what the models take and cost that builds name."`
 }
 
 // Env is what the commands need from the program around them.
@@ -67,8 +70,8 @@ type session struct {
 	record   pb.ConversationServiceClient
 	contents pb.ContentServiceClient
 	policies pb.PolicyServiceClient
-	out      *sheet
-	remark   *sheet
+	out      *sheet.Sheet
+	remark   *sheet.Sheet
 }
 
 // run does a command's work with a session. Errors come back in words.
@@ -86,8 +89,8 @@ func (s *Sidecar) run(env *Env, work func(*session) error) error {
 		record:   pb.NewConversationServiceClient(conn),
 		contents: pb.NewContentServiceClient(conn),
 		policies: pb.NewPolicyServiceClient(conn),
-		out:      newSheet(env.Stdout, s),
-		remark:   newSheet(env.Stderr, &Sidecar{ASCII: s.ASCII}),
+		out:      sheet.New(env.Stdout, s.JSON, s.ASCII),
+		remark:   sheet.New(env.Stderr, false, s.ASCII),
 	}))
 }
 

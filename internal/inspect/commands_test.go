@@ -9,8 +9,10 @@ import (
 
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/proto"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/inspect/sheet"
 )
 
 func TestSidecar_Run_NobodyListens_SaysWhatToDo(t *testing.T) {
@@ -61,7 +63,7 @@ func TestMessagesCommand_Run_SaysWhereEachMessageIs(t *testing.T) {
 	f.messages = []*pb.ListMessagesResponse{
 		{Messages: []*pb.Message{message(0, &pb.MessageView{Level: pb.ViewLevel_VIEW_LEVEL_FULL, InView: true}), message(9, &pb.MessageView{SummaryId: "s7"})}, NextPageToken: "1"},
 		{
-			Summaries: []*pb.Summary{{Id: "s7", FirstIndex: 1, LastIndex: 12, Tokens: 300, Text: "What was done."}},
+			Summaries: []*pb.Summary{{Id: "s7", StartIndex: 1, EndIndex: 13, Tokens: 300, Text: "What was done."}},
 			Messages: []*pb.Message{
 				message(13, &pb.MessageView{Level: pb.ViewLevel_VIEW_LEVEL_FULL}),
 				message(30, &pb.MessageView{Level: pb.ViewLevel_VIEW_LEVEL_SHORTENED, InView: true, EditId: "e3", Expired: true}),
@@ -78,7 +80,7 @@ func TestMessagesCommand_Run_SaysWhereEachMessageIs(t *testing.T) {
 	}
 	golden(t, "messages", out)
 	r := f.listed[1]
-	if r.GetView() != pb.ListView_LIST_VIEW_CURRENT || r.GetRange().GetEnd() != 40 || r.GetFilter().GetRoles()[0] != pb.Role_ROLE_USER || r.GetFilter().GetTags()[0] != "x" || r.GetPageToken() != "1" {
+	if r.GetView() != pb.ListView_LIST_VIEW_CURRENT || r.GetRange().GetEndIndex() != 40 || r.GetFilter().GetRoles()[0] != pb.Role_ROLE_USER || r.GetFilter().GetTags()[0] != "x" || r.GetPageToken() != "1" {
 		t.Errorf("asked %v", r)
 	}
 }
@@ -130,7 +132,7 @@ func TestExpandCommand_Run_IntoAPipe_IsByteForByte(t *testing.T) {
 
 func TestExpansion_Text_OnATerminal_IsPlain(t *testing.T) {
 	var out bytes.Buffer
-	e := &expansion{printing: printing{session: &session{out: &sheet{out: &out, terminal: true}}}}
+	e := &expansion{printing: printing{session: &session{out: &sheet.Sheet{Out: &out, Terminal: true}}}}
 	if err := e.text("two\nlines\tof \x1b[2Jtext\u202e"); err != nil {
 		t.Fatal(err)
 	}
@@ -142,15 +144,15 @@ func TestExpansion_Text_OnATerminal_IsPlain(t *testing.T) {
 func TestExpandCommand_Run_MaxTokens_SaysThatThereIsMore(t *testing.T) {
 	f := story()
 	f.expansions = []*pb.ExpandMessageResponse{{
-		Message: &pb.Message{Parts: text("begin")}, Returned: &pb.Range{End: 5}, TotalChars: 900, NextPageToken: "1",
+		Message: &pb.Message{Parts: text("begin")}, Returned: &pb.Span{EndIndex: new(int64(5))}, TotalChars: 900, NextPageToken: "1",
 	}}
 	out, remarks, err := run(t, &ExpandCommand{
-		Sidecar: f.flags(t), Conversation: "c", Target: Target{id: "m"}, MaxTokens: 2, Lines: &Stretch{&pb.Range{Start: 3, End: 9}},
+		Sidecar: f.flags(t), Conversation: "c", Target: Target{id: "m"}, MaxTokens: 2, Lines: &Stretch{&pb.Span{StartIndex: 3, EndIndex: new(int64(9))}},
 	}, "80")
 	if err != nil || out != "begin" || remarks != "There is more, of 900 characters in all: go on with --chars 5:\n" {
 		t.Errorf("%v, %q, %q", err, out, remarks)
 	}
-	if r := f.expanded[0]; r.GetMessageId() != "m" || r.GetMaxTokens() != 2 || r.GetLines().GetStart() != 3 {
+	if r := f.expanded[0]; r.GetMessageId() != "m" || r.GetMaxTokens() != 2 || r.GetLines().GetStartIndex() != 3 {
 		t.Errorf("asked %v", r)
 	}
 }
@@ -181,7 +183,7 @@ func TestExpandCommand_Validate_RestoresWholeMessagesAlone(t *testing.T) {
 func TestExpandCommand_Run_Summary_ListsItsChildren(t *testing.T) {
 	f := story()
 	f.expansions = []*pb.ExpandMessageResponse{
-		{Children: []*pb.ExpandedChild{{Child: &pb.ExpandedChild_SummaryId{SummaryId: "s3"}, FirstIndex: 1, LastIndex: 90}}, NextPageToken: "1"},
+		{Children: []*pb.ExpandedChild{{Child: &pb.ExpandedChild_SummaryId{SummaryId: "s3"}, StartIndex: 1, EndIndex: 91}}, NextPageToken: "1"},
 		{Children: []*pb.ExpandedChild{{Child: &pb.ExpandedChild_Message{Message: &pb.Message{Index: 91, Role: pb.Role_ROLE_USER, Parts: text("hello 世界"), TokenCount: 4}}}}},
 	}
 	out, _, err := run(t, &ExpandCommand{Sidecar: f.flags(t), Conversation: "c", Target: Target{summary: "s7"}, textWidth: textWidth{60}}, "80")
@@ -225,13 +227,16 @@ func TestTarget_UnmarshalText_TellsIndexSummaryAndID(t *testing.T) {
 }
 
 func TestStretch_UnmarshalText_HasTwoEnds(t *testing.T) {
-	for raw, want := range map[string][2]int32{"3:9": {3, 9}, ":9": {0, 9}, "3:": {3, 1<<31 - 1}, ":": {0, 1<<31 - 1}} {
+	for raw, want := range map[string]*pb.Span{
+		"3:9": {StartIndex: 3, EndIndex: new(int64(9))}, ":9": {EndIndex: new(int64(9))}, "3:": {StartIndex: 3}, ":": {},
+		"5000000000:6000000000": {StartIndex: 5_000_000_000, EndIndex: new(int64(6_000_000_000))},
+	} {
 		var s Stretch
-		if err := s.UnmarshalText([]byte(raw)); err != nil || s.pb.GetStart() != want[0] || s.pb.GetEnd() != want[1] {
+		if err := s.UnmarshalText([]byte(raw)); err != nil || !proto.Equal(s.pb, want) {
 			t.Errorf("%q: %v, %v", raw, s.pb, err)
 		}
 	}
-	for _, raw := range []string{"", "3", "9:3", "3:3", "-1:3", "a:b", "1:2:3", "0:2147483648"} {
+	for _, raw := range []string{"", "3", "9:3", "3:3", "-1:3", "a:b", "1:2:3", "0:4398046511105"} {
 		if (&Stretch{}).UnmarshalText([]byte(raw)) == nil {
 			t.Errorf("%q is taken", raw)
 		}

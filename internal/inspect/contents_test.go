@@ -18,22 +18,22 @@ func citing() *fake {
 	f.build = &pb.BuildContextResponse{
 		Turn: 2,
 		Messages: []*pb.ContextMessage{{
-			Role: pb.Role_ROLE_TOOL, Parts: parts, Tokens: 190, EditId: "e1", Origin: &pb.Origin{Source: &pb.Origin_MessageIndex{MessageIndex: 2}},
+			Role: pb.Role_ROLE_TOOL, Parts: parts, Tokens: 190, EditId: "e1", Origin: &pb.Origin{Source: &pb.Origin_MessageIndex{MessageIndex: 2}}, EndIndex: 3,
 		}},
 		Tokens: &pb.TokenReport{Messages: 190, Total: 190, Budget: 28_000, SavedByCiting: 22_810, Counter: "o200k", Factor: 1},
 		Decisions: []*pb.Decision{{
-			FirstIndex: 2, LastIndex: 2, Kind: pb.DecisionKind_DECISION_KIND_CITED, Reason: pb.DecisionReason_DECISION_REASON_OVER_CITATION_THRESHOLD,
+			StartIndex: 2, EndIndex: 3, Kind: pb.DecisionKind_DECISION_KIND_CITED, Reason: pb.DecisionReason_DECISION_REASON_OVER_CITATION_THRESHOLD,
 			TokensBefore: 23_000, TokensAfter: 190, EditId: "e1",
 		}},
 	}
 	f.events = []*pb.WatchEventsResponse{
-		event(1, at(0), &pb.LifecycleEvent{Type: pb.EventType_EVENT_TYPE_ADDED, Turn: 1, MessageIndex: 2, LastIndex: 2, Reason: pb.DecisionReason_DECISION_REASON_APPENDED}),
+		event(1, at(0), &pb.LifecycleEvent{Type: pb.EventType_EVENT_TYPE_ADDED, Turn: 1, MessageIndex: 2, EndIndex: 3, Reason: pb.DecisionReason_DECISION_REASON_APPENDED}),
 		event(2, at(0), &pb.LifecycleEvent{
-			Type: pb.EventType_EVENT_TYPE_CITED, Turn: 1, MessageIndex: 2, LastIndex: 2, Reason: pb.DecisionReason_DECISION_REASON_OVER_CITATION_THRESHOLD,
+			Type: pb.EventType_EVENT_TYPE_CITED, Turn: 1, MessageIndex: 2, EndIndex: 3, Reason: pb.DecisionReason_DECISION_REASON_OVER_CITATION_THRESHOLD,
 			TokensSaved: 22_810, EditId: "e1", ContentId: "c1-k3v9q2mz",
 		}),
 		event(3, at(1), &pb.LifecycleEvent{
-			Type: pb.EventType_EVENT_TYPE_CONTENT_STORED, Turn: 2, MessageIndex: 2, LastIndex: 2, Reason: pb.DecisionReason_DECISION_REASON_STORE_CONTENT_REQUEST, ContentId: "c2-aaaaaaaa",
+			Type: pb.EventType_EVENT_TYPE_CONTENT_STORED, Turn: 2, MessageIndex: 2, EndIndex: 3, Reason: pb.DecisionReason_DECISION_REASON_STORE_CONTENT_REQUEST, ContentId: "c2-aaaaaaaa",
 		}),
 		event(4, at(2), &pb.LifecycleEvent{
 			Type: pb.EventType_EVENT_TYPE_CONTENT_EXPIRED, Turn: 3, Reason: pb.DecisionReason_DECISION_REASON_RUN_ENDED, ContentId: "c1-k3v9q2mz",
@@ -119,22 +119,22 @@ func TestRetrieveCommand_Run_IntoAPipe_IsByteForByte(t *testing.T) {
 	if err != nil || out != first+second || remarks != "" {
 		t.Errorf("%v, %q, %q", err, out, remarks)
 	}
-	if r := f.read[1]; !r.GetFull() || r.GetContentId() != "c1-x" || r.GetPageToken() != "1" || r.GetMaxReplyBytes() != largest {
+	if r := f.read[1]; r.GetFull() == nil || r.GetContentId() != "c1-x" || r.GetPageToken() != "1" || r.GetMaxReplyBytes() != largest {
 		t.Errorf("asked %v", r)
 	}
 }
 
 func TestRetrieveCommand_Run_Ranges(t *testing.T) {
-	part := &Reach{&pb.ContentSpan{Start: 44, End: 67}}
+	part := &Stretch{&pb.Span{StartIndex: 44, EndIndex: new(int64(67))}}
 	for unit, c := range map[string]*RetrieveCommand{"bytes": {Bytes: part}, "chars": {Chars: part}, "lines": {Lines: part}, "items": {Items: part}} {
 		f := story()
-		f.contents = []*pb.RetrieveContentResponse{{Chunk: []byte("x"), ByteRange: &pb.ContentSpan{Start: 1000, End: 1999}, NextPageToken: "1"}}
+		f.contents = []*pb.RetrieveContentResponse{{Chunk: []byte("x"), ByteRange: &pb.Span{StartIndex: 1000, EndIndex: new(int64(1999))}, NextPageToken: "1"}}
 		c.Sidecar, c.Conversation, c.Content, c.MaxTokens = f.flags(t), "c", "c1-x", 7
 		out, remarks, err := run(t, c, "80")
 		if err != nil || out != "x" || remarks != "There is more: go on with --bytes 1999:\n" || len(f.read) != 1 || f.read[0].GetMaxTokens() != 7 {
 			t.Errorf("%v, %q, %q, asked %v", err, out, remarks, f.read)
 		}
-		if got := f.read[0].GetRange().String(); !strings.HasPrefix(got, unit+":") || !strings.Contains(got, "start:44") {
+		if got := f.read[0].GetRange().String(); !strings.HasPrefix(got, unit+":") || !strings.Contains(got, "start_index:44") {
 			t.Errorf("asked for %s", got)
 		}
 	}
@@ -197,28 +197,14 @@ func TestRetrieveCommand_Run_Refused_IsInWords(t *testing.T) {
 
 func TestRetrieveCommand_Validate_OneWayAtATime(t *testing.T) {
 	terms := []string{"x"}
-	for _, c := range []*RetrieveCommand{{}, {Content: "c", Search: terms, Lines: &Reach{}}, {Content: "c", Passages: 3}, {Chars: &Reach{}}} {
+	for _, c := range []*RetrieveCommand{{}, {Content: "c", Search: terms, Lines: &Stretch{}}, {Content: "c", Passages: 3}, {Chars: &Stretch{}}} {
 		if c.Validate() == nil {
 			t.Errorf("%+v is taken", c)
 		}
 	}
-	for _, c := range []*RetrieveCommand{{Content: "c"}, {Search: terms}, {Content: "c", Search: terms, Passages: 3}, {Content: "c", Bytes: &Reach{}}} {
+	for _, c := range []*RetrieveCommand{{Content: "c"}, {Search: terms}, {Content: "c", Search: terms, Passages: 3}, {Content: "c", Bytes: &Stretch{}}} {
 		if err := c.Validate(); err != nil {
 			t.Error(err)
-		}
-	}
-}
-
-func TestReach_UnmarshalText_GoesFurther(t *testing.T) {
-	for raw, want := range map[string][2]int64{"3:9": {3, 9}, "3:": {3, mostBytes}, "5000000000:6000000000": {5_000_000_000, 6_000_000_000}} {
-		var r Reach
-		if err := r.UnmarshalText([]byte(raw)); err != nil || r.pb.GetStart() != want[0] || r.pb.GetEnd() != want[1] {
-			t.Errorf("%q: %v, %v", raw, r.pb, err)
-		}
-	}
-	for _, raw := range []string{"", "3", "9:3", "-1:3", "0:4398046511105", "a:b"} {
-		if (&Reach{}).UnmarshalText([]byte(raw)) == nil {
-			t.Errorf("%q is taken", raw)
 		}
 	}
 }

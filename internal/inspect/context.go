@@ -48,15 +48,15 @@ func (c *ContextCommand) now(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	if s.out.json {
-		return s.out.object(build)
+	if s.out.JSON {
+		return s.out.Object(build)
 	}
 	reply, err := s.record.GetConversation(ctx, &pb.GetConversationRequest{ConversationId: c.Conversation})
 	if err != nil {
 		return err
 	}
 	v := &contextView{
-		sheet: s.out, textWidth: c.textWidth, conversation: reply.GetConversation(), build: build, factor: factor(build.GetTokens().GetFactor()),
+		Sheet: s.out, textWidth: c.textWidth, conversation: reply.GetConversation(), build: build, factor: factor(build.GetTokens().GetFactor()),
 	}
 	return v.print()
 }
@@ -129,8 +129,8 @@ func (c *ContextCommand) earlier(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	if s.out.json {
-		return s.out.object(reply)
+	if s.out.JSON {
+		return s.out.Object(reply)
 	}
 	return (&manifestView{s.out, c.textWidth, reply}).print(c.Conversation)
 }

@@ -10,12 +10,12 @@ import (
 func TestContextCommand_Run_EverythingThatCanHappen(t *testing.T) {
 	for _, c := range []struct {
 		name, columns string
-		ascii         bool
+		ASCII         bool
 		text          int
 	}{{"context-80", "80", false, 60}, {"context-120", "120", false, 60}, {"context-ascii", "80", true, 60}, {"context-no-text", "80", true, 0}} {
 		t.Run(c.name, func(t *testing.T) {
 			command := &ContextCommand{Sidecar: story().flags(t), Conversation: "support-42", textWidth: textWidth{c.text}}
-			command.ASCII = c.ascii
+			command.ASCII = c.ASCII
 			out, _, err := run(t, command, c.columns)
 			if err != nil {
 				t.Fatal(err)
@@ -131,8 +131,8 @@ func TestContext_ShortenedMessages_AreNotCalledFull(t *testing.T) {
 	one := &pb.Origin{Source: &pb.Origin_MessageIndex{MessageIndex: 1}}
 	// The summary is cut; the messages of its range that are shown are not.
 	forms := formsOf([]*pb.Decision{
-		{FirstIndex: 1, LastIndex: 9, Kind: pb.DecisionKind_DECISION_KIND_CLIPPED, SummaryId: "s7"},
-		{FirstIndex: 12, LastIndex: 12, Kind: pb.DecisionKind_DECISION_KIND_CLIPPED},
+		{StartIndex: 1, EndIndex: 10, Kind: pb.DecisionKind_DECISION_KIND_CLIPPED, SummaryId: "s7"},
+		{StartIndex: 12, EndIndex: 13, Kind: pb.DecisionKind_DECISION_KIND_CLIPPED},
 	})
 	if len(forms) != 1 || forms[12] != "clipped" {
 		t.Errorf("%v", forms)

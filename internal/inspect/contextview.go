@@ -5,13 +5,17 @@ import (
 	"strings"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/inspect/sheet"
 	"github.com/palimpsest-context/palimpsest/internal/terminal"
 	"github.com/palimpsest-context/palimpsest/pkg/tokens"
 )
 
+// labelWidth is how wide the labels of a view are.
+const labelWidth = 13
+
 // contextView prints what a build shows.
 type contextView struct {
-	*sheet
+	*sheet.Sheet
 	textWidth
 	conversation *pb.Conversation
 	build        *pb.BuildContextResponse
@@ -23,7 +27,7 @@ func (v *contextView) print() error {
 		if f.value == "" {
 			continue
 		}
-		if err := v.field(f.label, labelWidth, f.value); err != nil {
+		if err := v.Field(f.label, labelWidth, f.value); err != nil {
 			return err
 		}
 	}
@@ -45,7 +49,7 @@ func (v *contextView) fields() []field {
 	return []field{
 		{"conversation", fmt.Sprintf("%s, turn %d, revision %d: %s on record, %s tokens", v.conversation.GetId(), b.GetTurn(), b.GetRevision(),
 			count(int(v.conversation.GetMessageCount()), "message"), v.factor.tokens(v.conversation.GetTokenCount()))},
-		{"context", v.share(t.GetTotal(), t.GetBudget())},
+		{"context", share(v.Sheet, t.GetTotal(), t.GetBudget())},
 		{"of it", v.shares()},
 		{"saved by", v.saved()},
 		{"counted by", together(", ", v.factor.counter(t.GetCounter()), estimated(t))},
@@ -58,10 +62,10 @@ func (v *contextView) fields() []field {
 }
 
 // share is a bar, and the same in figures.
-func (s *sheet) share(part, whole int64) string {
+func share(s *sheet.Sheet, part, whole int64) string {
 	percent := (part*100 + max(whole, 1) - 1) / max(whole, 1)
 	return fmt.Sprintf("%s %s of %s tokens, %d %%",
-		s.bar(part, whole, s.width/4, s.glyph("░", ".")), terminal.Number(part), terminal.Number(whole), percent)
+		s.Bar(part, whole, s.Width/4, s.Glyph("░", ".")), terminal.Number(part), terminal.Number(whole), percent)
 }
 
 // shares says what the context is made of.
@@ -129,7 +133,7 @@ func (v *contextView) used() string {
 	if !c.GetReported() {
 		return ""
 	}
-	return v.share(c.GetUsedTokens(), v.build.GetTokens().GetBudget()) + ", by the provider's last report"
+	return share(v.Sheet, c.GetUsedTokens(), v.build.GetTokens().GetBudget()) + ", by the provider's last report"
 }
 
 func compactionWords(c *pb.CompactionStatus) string {
@@ -174,7 +178,7 @@ func (v *contextView) prefix() string {
 // in lists what the model sees, in its order.
 func (v *contextView) in() error {
 	forms := formsOf(v.build.GetDecisions())
-	return v.shown("In", v.textWidth, v.factor, v.build.GetMessages(), func(m *pb.ContextMessage) string {
+	return shown(v.Sheet, "In", v.textWidth, v.factor, v.build.GetMessages(), func(m *pb.ContextMessage) string {
 		index, ok := indexOf(m)
 		if ok && forms[index] == "" && !m.GetShortened() {
 			return "full" // an edit that no decision speaks of has brought it back
@@ -184,25 +188,25 @@ func (v *contextView) in() error {
 }
 
 // shown is a table of a context's messages.
-func (s *sheet) shown(title string, width textWidth, f factor, messages []*pb.ContextMessage, form func(*pb.ContextMessage) string) error {
-	if err := s.title(title); err != nil {
+func shown(s *sheet.Sheet, title string, width textWidth, f factor, messages []*pb.ContextMessage, form func(*pb.ContextMessage) string) error {
+	if err := s.Title(title); err != nil {
 		return err
 	}
 	heaviest := int64(1)
 	for _, m := range messages {
 		heaviest = max(heaviest, int64(m.GetTokens()))
 	}
-	list := &table{sheet: s, columns: width.column([]column{
-		{title: "#", right: true}, {title: "message", most: 20}, {title: "tokens", right: true}, {title: ""}, {title: "shown", most: 24},
+	list := &sheet.Table{Sheet: s, Columns: width.column([]sheet.Column{
+		{Title: "#", Right: true}, {Title: "message", Most: 20}, {Title: "tokens", Right: true}, {Title: ""}, {Title: "shown", Most: 24},
 	})}
 	rows := make([][]string, len(messages))
 	for i, m := range messages {
 		rows[i] = []string{
-			name(m), kindOf(m), f.tokens(int64(m.GetTokens())), s.bar(int64(m.GetTokens()), heaviest, s.width/10, " "), shownAs(m, form(m)),
+			name(m), kindOf(m), f.tokens(int64(m.GetTokens())), s.Bar(int64(m.GetTokens()), heaviest, s.Width/10, " "), shownAs(m, form(m)),
 			width.excerpt(s, m.GetParts()),
-		}[:len(list.columns)]
+		}[:len(list.Columns)]
 	}
-	return list.rows(rows)
+	return list.Rows(rows)
 }
 
 // indexOf is the message of the record that a message of a context shows; false if it shows none.
@@ -255,7 +259,7 @@ func shownAs(m *pb.ContextMessage, form string) string {
 
 // formKinds are the decisions about messages that are shown, from what says least of how much is left to what says most.
 var formKinds = []pb.DecisionKind{
-	pb.DecisionKind_DECISION_KIND_DEFERRED, pb.DecisionKind_DECISION_KIND_MASKED, pb.DecisionKind_DECISION_KIND_CLIPPED,
+	pb.DecisionKind_DECISION_KIND_CORRECTED, pb.DecisionKind_DECISION_KIND_DEFERRED, pb.DecisionKind_DECISION_KIND_MASKED, pb.DecisionKind_DECISION_KIND_CLIPPED,
 	pb.DecisionKind_DECISION_KIND_CITED, pb.DecisionKind_DECISION_KIND_COMPACTED, pb.DecisionKind_DECISION_KIND_PRUNED, pb.DecisionKind_DECISION_KIND_CLEARED,
 }
 
@@ -267,7 +271,7 @@ func formsOf(decisions []*pb.Decision) map[int32]string {
 			if d.GetSummaryId() != "" { // it is the summary that is shortened
 				continue
 			}
-			for i := d.GetFirstIndex(); d.GetKind() == kind && i <= d.GetLastIndex(); i++ {
+			for i := d.GetStartIndex(); d.GetKind() == kind && i < d.GetEndIndex(); i++ {
 				forms[i] = word(kind)
 			}
 		}
@@ -278,13 +282,13 @@ func formsOf(decisions []*pb.Decision) map[int32]string {
 // out lists what the model does not see as it was appended, and what was made up for the provider.
 func (v *contextView) out() error {
 	if len(v.build.GetDecisions()) == 0 {
-		return v.say("Everything on record is in, as it was appended.")
+		return v.Say("Everything on record is in, as it was appended.")
 	}
-	if err := v.title("Out, or not as it was appended"); err != nil {
+	if err := v.Title("Out, or not as it was appended"); err != nil {
 		return err
 	}
-	list := &table{sheet: v.sheet, wrapped: true, columns: []column{
-		{title: "#", right: true}, {title: "what", most: 12}, {title: "tokens", right: true}, {title: "left", right: true}, {title: "by"}, {title: "why"},
+	list := &sheet.Table{Sheet: v.Sheet, Wrapped: true, Columns: []sheet.Column{
+		{Title: "#", Right: true}, {Title: "what", Most: 12}, {Title: "tokens", Right: true}, {Title: "left", Right: true}, {Title: "by"}, {Title: "why"},
 	}}
 	return show(list, v.build.GetDecisions(), func(d *pb.Decision) []string {
 		because := d.GetDetail()
@@ -292,7 +296,7 @@ func (v *contextView) out() error {
 			because = why(d.GetReason())
 		}
 		return []string{
-			span(d.GetFirstIndex(), d.GetLastIndex()), word(d.GetKind()), v.factor.tokens(d.GetTokensBefore()), v.factor.tokens(d.GetTokensAfter()),
+			span(d.GetStartIndex(), d.GetEndIndex()), word(d.GetKind()), v.factor.tokens(d.GetTokensBefore()), v.factor.tokens(d.GetTokensAfter()),
 			together(" ", d.GetSummaryId(), d.GetEditId(), v.handlesOf(d)), because,
 		}
 	})
@@ -301,7 +305,7 @@ func (v *contextView) out() error {
 // handlesOf are the contents that a decision about citing cites.
 func (v *contextView) handlesOf(d *pb.Decision) string {
 	for _, m := range v.build.GetMessages() {
-		if index, ok := indexOf(m); ok && index == d.GetFirstIndex() && d.GetKind() == pb.DecisionKind_DECISION_KIND_CITED {
+		if index, ok := indexOf(m); ok && index == d.GetStartIndex() && d.GetKind() == pb.DecisionKind_DECISION_KIND_CITED {
 			return handles(m.GetParts())
 		}
 	}
@@ -310,7 +314,7 @@ func (v *contextView) handlesOf(d *pb.Decision) string {
 
 func (v *contextView) degraded() error {
 	for _, d := range v.build.GetDegradations() {
-		if err := v.field("not done", labelWidth, fmt.Sprintf("%s: %s; instead: %s", d.GetAsked(), d.GetReason(), d.GetDone())); err != nil {
+		if err := v.Field("not done", labelWidth, fmt.Sprintf("%s: %s; instead: %s", d.GetAsked(), d.GetReason(), d.GetDone())); err != nil {
 			return err
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/inspect/sheet"
 	"github.com/palimpsest-context/palimpsest/internal/terminal"
 )
 
@@ -20,9 +21,9 @@ type ConversationsCommand struct {
 // Run lists the conversations: page by page, or, by their last change, once all are known.
 func (c *ConversationsCommand) Run(ctx context.Context, env *Env) error {
 	return c.run(env, func(s *session) error {
-		list := &table{sheet: s.out, columns: []column{
-			{title: "id"}, {title: "messages", right: true}, {title: "tokens", right: true}, {title: "turn", right: true},
-			{title: "start", right: true}, {title: "updated (UTC)"}, {title: "title"},
+		list := &sheet.Table{Sheet: s.out, Columns: []sheet.Column{
+			{Title: "id"}, {Title: "messages", Right: true}, {Title: "tokens", Right: true}, {Title: "turn", Right: true},
+			{Title: "start", Right: true}, {Title: "updated (UTC)"}, {Title: "title"},
 		}}
 		request := &pb.ListConversationsRequest{PageSize: pageSize, ActorId: c.Actor, AgentId: c.Agent}
 		if c.Latest {

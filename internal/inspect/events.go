@@ -10,6 +10,7 @@ import (
 	"time"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/inspect/sheet"
 	"github.com/palimpsest-context/palimpsest/internal/terminal"
 )
 
@@ -43,7 +44,7 @@ func (c *EventsCommand) Run(ctx context.Context, env *Env) error {
 			return left != 0, show(list, []*pb.WatchEventsResponse{e}, eventRow)
 		})
 		if token != "" {
-			err = errors.Join(err, s.remark.line(s.remark.clean("go on with --since "+token)))
+			err = errors.Join(err, s.remark.Line(s.remark.Clean("go on with --since "+token)))
 		}
 		return err
 	})
@@ -83,10 +84,10 @@ func (s *session) watch(
 	}
 }
 
-func eventTable(s *sheet) *table {
-	return &table{sheet: s, wrapped: true, columns: []column{
-		{title: "time (UTC)", least: len(dayAndTime)}, {title: "turn", right: true}, {title: "#", right: true, least: 7},
-		{title: "saved", right: true, least: 7}, {title: "by", least: 7}, {title: "what happened"},
+func eventTable(s *sheet.Sheet) *sheet.Table {
+	return &sheet.Table{Sheet: s, Wrapped: true, Columns: []sheet.Column{
+		{Title: "time (UTC)", Least: len(dayAndTime)}, {Title: "turn", Right: true}, {Title: "#", Right: true, Least: 7},
+		{Title: "saved", Right: true, Least: 7}, {Title: "by", Least: 7}, {Title: "what happened"},
 	}}
 }
 
@@ -103,7 +104,7 @@ func concerned(e *pb.LifecycleEvent) string {
 	case pb.EventType_EVENT_TYPE_CONTENT_STORED, pb.EventType_EVENT_TYPE_CONTENT_EXPIRED:
 		return ""
 	default:
-		return span(e.GetMessageIndex(), e.GetLastIndex())
+		return span(e.GetMessageIndex(), e.GetEndIndex())
 	}
 }
 
@@ -125,7 +126,7 @@ func happening(e *pb.LifecycleEvent) string {
 		what += " and cleared"
 	}
 	what += ": " + why(e.GetReason())
-	if said := e.GetExpandReason(); said != "" {
+	if said := e.GetExpandReason() + e.GetCorrectionReason(); said != "" { // one event has one of them
 		what += ": " + strconv.Quote(said)
 	}
 	return what

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/inspect/sheet"
 	"github.com/palimpsest-context/palimpsest/internal/terminal"
 )
 
@@ -35,8 +36,8 @@ func (c *ExpandCommand) ranged() bool { return c.Chars != nil || c.Lines != nil 
 // Run prints the original: as it is into a file or pipe, without what must not reach a terminal on one.
 func (c *ExpandCommand) Run(ctx context.Context, env *Env) error {
 	return c.runIn(ctx, env, &c.Conversation, func(s *session) error {
-		e := &expansion{printing: printing{session: s}, width: c.textWidth, counted: "--chars", list: &table{sheet: s.out, columns: c.column([]column{
-			{title: "#", right: true}, {title: "message", most: 20}, {title: "tokens", right: true},
+		e := &expansion{printing: printing{session: s}, width: c.textWidth, counted: "--chars", list: &sheet.Table{Sheet: s.out, Columns: c.column([]sheet.Column{
+			{Title: "#", Right: true}, {Title: "message", Most: 20}, {Title: "tokens", Right: true},
 		})}}
 		if c.Items != nil {
 			e.counted = "--items"
@@ -78,15 +79,15 @@ func (c *ExpandCommand) request() *pb.ExpandMessageRequest {
 type expansion struct {
 	printing
 	width textWidth
-	list  *table
+	list  *sheet.Table
 	// counted is the flag that asks for the rest: what was asked for by lines goes on by characters.
 	counted string
 }
 
 // page prints a page. If it is the only one that was asked for, it says where the rest is.
 func (e *expansion) page(reply *pb.ExpandMessageResponse, only bool) error {
-	if e.out.json {
-		return e.out.object(reply)
+	if e.out.JSON {
+		return e.out.Object(reply)
 	}
 	if len(reply.GetChildren()) > 0 {
 		return show(e.list, reply.GetChildren(), e.child)
@@ -99,20 +100,20 @@ func (e *expansion) page(reply *pb.ExpandMessageResponse, only bool) error {
 
 func (e *expansion) remarks(reply *pb.ExpandMessageResponse, only bool) error {
 	if len(reply.GetEvents()) > 0 {
-		return e.remark.say(fmt.Sprintf("It is back in the view; the provider will read about %s tokens anew.", terminal.Number(reply.GetRewriteTokens())))
+		return e.remark.Say(fmt.Sprintf("It is back in the view; the provider will read about %s tokens anew.", terminal.Number(reply.GetRewriteTokens())))
 	}
 	if only && reply.GetNextPageToken() != "" {
-		return e.remark.say(fmt.Sprintf("There is more, of %s characters in all: go on with %s %d:", terminal.Number(reply.GetTotalChars()), e.counted, reply.GetReturned().GetEnd()))
+		return e.remark.Say(fmt.Sprintf("There is more, of %s characters in all: go on with %s %d:", terminal.Number(reply.GetTotalChars()), e.counted, reply.GetReturned().GetEndIndex()))
 	}
 	return nil
 }
 
 func (e *expansion) child(c *pb.ExpandedChild) []string {
-	row := []string{c.GetSummaryId(), "for " + span(c.GetFirstIndex(), c.GetLastIndex()), "", ""}
+	row := []string{c.GetSummaryId(), "for " + span(c.GetStartIndex(), c.GetEndIndex()), "", ""}
 	if m := c.GetMessage(); m != nil {
 		row = []string{
 			fmt.Sprint(m.GetIndex()), subject(m.GetRole(), m.GetParts()), terminal.Number(int64(m.GetTokenCount())), e.width.excerpt(e.out, m.GetParts()),
 		}
 	}
-	return row[:len(e.list.columns)]
+	return row[:len(e.list.Columns)]
 }

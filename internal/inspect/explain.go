@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/inspect/sheet"
 )
 
 // ExplainCommand is `sidecar explain`.
@@ -29,7 +30,7 @@ func (c *ExplainCommand) Validate() error {
 // Run reads all that the sidecar tells of a message and puts it in order.
 func (c *ExplainCommand) Run(ctx context.Context, env *Env) error {
 	return c.runIn(ctx, env, &c.Conversation, func(s *session) error {
-		l := &life{sheet: s.out, textWidth: c.textWidth, conversation: c.Conversation}
+		l := &life{Sheet: s.out, textWidth: c.textWidth, conversation: c.Conversation}
 		index, err := s.find(ctx, c.Conversation, &c.Message)
 		if err != nil {
 			return err
@@ -45,7 +46,7 @@ func (c *ExplainCommand) Run(ctx context.Context, env *Env) error {
 		if err := s.look(ctx, l); err != nil {
 			return err
 		}
-		if s.out.json {
+		if s.out.JSON {
 			return l.object()
 		}
 		return l.print()
@@ -89,12 +90,12 @@ func (s *session) look(ctx context.Context, l *life) error {
 func (l *life) see(build *pb.BuildContextResponse) {
 	for _, m := range build.GetMessages() {
 		index := l.message.GetIndex()
-		if first, ok := indexOf(m); ok && (first == index || first < index && index <= m.GetLastMessageIndex()) {
+		if first, ok := indexOf(m); ok && first <= index && index < m.GetEndIndex() {
 			l.shownNow = m
 		}
 	}
 	for _, d := range build.GetDecisions() {
-		if d.GetFirstIndex() <= l.message.GetIndex() && l.message.GetIndex() <= d.GetLastIndex() {
+		if d.GetStartIndex() <= l.message.GetIndex() && l.message.GetIndex() < d.GetEndIndex() {
 			l.decisions = append(l.decisions, d)
 		}
 	}
@@ -114,25 +115,25 @@ type lifeJSON struct {
 }
 
 func (l *life) object() error {
-	message, first := compactJSON(l.message)
+	message, first := sheet.CompactJSON(l.message)
 	events, second := list(l.events)
 	decisions, third := list(l.decisions)
 	out := lifeJSON{Message: message, Events: events, Decisions: decisions, Refused: l.refused}
 	var fourth error
 	if l.shownNow != nil {
-		out.Shown, fourth = compactJSON(l.shownNow)
+		out.Shown, fourth = sheet.CompactJSON(l.shownNow)
 	}
 	line, fifth := json.Marshal(out)
 	if err := errors.Join(first, second, third, fourth, fifth); err != nil {
 		return err
 	}
-	return l.rawObject(line)
+	return l.RawObject(line)
 }
 
 func list[M proto.Message](messages []M) ([]json.RawMessage, error) {
 	out := make([]json.RawMessage, len(messages))
 	for i, m := range messages {
-		line, err := compactJSON(m)
+		line, err := sheet.CompactJSON(m)
 		if err != nil {
 			return nil, err
 		}

@@ -8,6 +8,8 @@ import (
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+
+	"github.com/palimpsest-context/palimpsest/internal/inspect/sheet"
 )
 
 // The reasons that a hint is given for; see ErrorReason in the contract.
@@ -40,9 +42,9 @@ func inWords(address string, err error) error {
 		return err
 	}
 	answer, reason := carrier.GRPCStatus(), reasonOf(err)
-	words := plain(answer.Message(), maxErrorBytes, false)
+	words := sheet.Plain(answer.Message(), maxErrorBytes, false)
 	for _, v := range detail[*errdetails.BadRequest](err).GetFieldViolations() {
-		words += plain(fmt.Sprintf("; %s %s", v.GetField(), v.GetDescription()), maxErrorBytes, false)
+		words += sheet.Plain(fmt.Sprintf("; %s %s", v.GetField(), v.GetDescription()), maxErrorBytes, false)
 	}
 	switch {
 	case reason == reasonNoConversation:
@@ -50,7 +52,7 @@ func inWords(address string, err error) error {
 	case reason == reasonNoContent:
 		return fmt.Errorf("%s: %s; `sidecar sources` lists those of a conversation", reason, words)
 	case reason != "":
-		return fmt.Errorf("%s: %s", plain(reason, maxErrorBytes, false), words)
+		return fmt.Errorf("%s: %s", sheet.Plain(reason, maxErrorBytes, false), words)
 	case answer.Code() == codes.DeadlineExceeded:
 		return fmt.Errorf("%s gave no answer in time; --timeout waits longer", address)
 	case answer.Code() == codes.Unavailable:

@@ -13,6 +13,7 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/inspect/sheet"
 )
 
 // stdin is how a command line names standard input.
@@ -143,5 +144,5 @@ func jsonFault(err error) error {
 		return nil
 	}
 	text := strings.ReplaceAll(err.Error(), "\u00a0", " ")
-	return errors.New(plain(strings.TrimPrefix(text, "proto: "), maxErrorBytes, false))
+	return errors.New(sheet.Plain(strings.TrimPrefix(text, "proto: "), maxErrorBytes, false))
 }

@@ -8,12 +8,13 @@ import (
 	"strings"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/inspect/sheet"
 	"github.com/palimpsest-context/palimpsest/internal/terminal"
 )
 
 // life is what is known of a message.
 type life struct {
-	*sheet
+	*sheet.Sheet
 	textWidth
 	conversation string
 	message      *pb.Message
@@ -33,7 +34,7 @@ func (l *life) take(w *pb.WatchEventsResponse) (more bool, err error) {
 		}
 		return true, nil
 	}
-	if e.GetMessageIndex() <= index && index <= max(e.GetMessageIndex(), e.GetLastIndex()) {
+	if e.GetMessageIndex() <= index && index < e.GetEndIndex() {
 		l.events = append(l.events, w)
 	}
 	return true, nil
@@ -47,25 +48,25 @@ func (l *life) cites(content string) bool {
 func (l *life) print() error {
 	m := l.message
 	about := fmt.Sprintf("Message %d of %s: %s, %s tokens", m.GetIndex(), l.conversation, subject(m.GetRole(), m.GetParts()), terminal.Number(int64(m.GetTokenCount())))
-	if err := l.say(about + pinnedWords(m) + "."); err != nil {
+	if err := l.Say(about + pinnedWords(m) + "."); err != nil {
 		return err
 	}
-	if text := l.excerpt(l.sheet, m.GetParts()); text != "" {
-		if err := l.say(text); err != nil {
+	if text := l.excerpt(l.Sheet, m.GetParts()); text != "" {
+		if err := l.Say(text); err != nil {
 			return err
 		}
 	}
-	if err := l.line(""); err != nil {
+	if err := l.Line(""); err != nil {
 		return err
 	}
 	if err := l.past(); err != nil {
 		return err
 	}
-	if err := l.line(""); err != nil {
+	if err := l.Line(""); err != nil {
 		return err
 	}
 	for _, sentence := range l.now() {
-		if err := l.say(sentence); err != nil {
+		if err := l.Say(sentence); err != nil {
 			return err
 		}
 	}
@@ -85,8 +86,8 @@ func pinnedWords(m *pb.Message) string {
 // past tells what was done to the message, in the order in which it was done.
 func (l *life) past() error {
 	m := l.message
-	list := &table{sheet: l.sheet, wrapped: true, columns: []column{
-		{title: "turn", right: true}, {title: "time (UTC)"}, {title: "saved", right: true}, {title: "by"}, {title: "what happened"},
+	list := &sheet.Table{Sheet: l.Sheet, Wrapped: true, Columns: []sheet.Column{
+		{Title: "turn", Right: true}, {Title: "time (UTC)"}, {Title: "saved", Right: true}, {Title: "by"}, {Title: "what happened"},
 	}}
 	rows := [][]string{{fmt.Sprint(m.GetTurnAdded()), moment(m.GetCreateTime()), "", "", together(": ", "appended", l.clock())}}
 	for _, w := range l.events {
@@ -95,14 +96,14 @@ func (l *life) past() error {
 			continue // the message itself says it, for longer than events are kept
 		}
 		what := happening(e)
-		if e.GetLastIndex() > e.GetMessageIndex() {
-			what += " (messages " + span(e.GetMessageIndex(), e.GetLastIndex()) + ")"
+		if e.GetEndIndex()-e.GetMessageIndex() > 1 {
+			what += " (messages " + span(e.GetMessageIndex(), e.GetEndIndex()) + ")"
 		}
 		rows = append(rows, []string{
 			fmt.Sprint(e.GetTurn()), moment(w.GetEventTime()), savedTokens(e), doneBy(e), what,
 		})
 	}
-	if err := list.rows(rows); err != nil {
+	if err := list.Rows(rows); err != nil {
 		return err
 	}
 	return l.forgotten()
@@ -133,7 +134,7 @@ func (l *life) forgotten() error {
 			return nil
 		}
 	}
-	return l.say(fmt.Sprintf("Edit %s is in force; its event is no longer kept.", edit))
+	return l.Say(fmt.Sprintf("Edit %s is in force; its event is no longer kept.", edit))
 }
 
 // now says what the model sees of the message.
@@ -188,8 +189,8 @@ func lastSeen(v *pb.MessageView) string {
 // company is the message with all that the same summary stands for.
 func (l *life) company() string {
 	for _, d := range l.decisions {
-		if d.GetSummaryId() == l.message.GetView().GetSummaryId() && d.GetLastIndex() > d.GetFirstIndex() {
-			return "messages " + span(d.GetFirstIndex(), d.GetLastIndex())
+		if d.GetSummaryId() == l.message.GetView().GetSummaryId() && d.GetEndIndex()-d.GetStartIndex() > 1 {
+			return "messages " + span(d.GetStartIndex(), d.GetEndIndex())
 		}
 	}
 	return "it"
@@ -200,7 +201,7 @@ func (l *life) absence() string {
 	for _, d := range l.decisions {
 		switch d.GetKind() {
 		case pb.DecisionKind_DECISION_KIND_LEFT_OUT, pb.DecisionKind_DECISION_KIND_REMOVED, pb.DecisionKind_DECISION_KIND_MASKED,
-			pb.DecisionKind_DECISION_KIND_SUMMARISED, pb.DecisionKind_DECISION_KIND_HIDDEN, pb.DecisionKind_DECISION_KIND_REPAIRED:
+			pb.DecisionKind_DECISION_KIND_SUMMARIZED, pb.DecisionKind_DECISION_KIND_HIDDEN, pb.DecisionKind_DECISION_KIND_REPAIRED:
 			return whyDecided(d)
 		}
 	}
@@ -223,13 +224,13 @@ func (l *life) form() string {
 func (l *life) original() error {
 	for _, p := range l.message.GetParts() {
 		if p.GetErasure() != nil {
-			return l.say("Something of it was erased, as its expiration asked for, and cannot be had back.")
+			return l.Say("Something of it was erased, as its expiration asked for, and cannot be had back.")
 		}
 	}
-	if err := l.say("It is on record as it was appended:"); err != nil {
+	if err := l.Say("It is on record as it was appended:"); err != nil {
 		return err
 	}
-	expand := l.line("  " + l.clean(fmt.Sprintf("sidecar expand %s %d", shellWord(l.conversation), l.message.GetIndex())))
+	expand := l.Line("  " + l.Clean(fmt.Sprintf("sidecar expand %s %d", shellWord(l.conversation), l.message.GetIndex())))
 	return errors.Join(expand, l.passages())
 }
 
@@ -239,9 +240,9 @@ func (l *life) passages() error {
 	if len(cited) == 0 {
 		return nil
 	}
-	err := l.say("Passages of what is cited:")
+	err := l.Say("Passages of what is cited:")
 	for _, handle := range cited {
-		err = errors.Join(err, l.line("  "+l.clean(fmt.Sprintf("sidecar retrieve %s %s --search TERM", shellWord(l.conversation), handle))))
+		err = errors.Join(err, l.Line("  "+l.Clean(fmt.Sprintf("sidecar retrieve %s %s --search TERM", shellWord(l.conversation), handle))))
 	}
 	return err
 }

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/inspect/sheet"
 )
 
 func TestExplainCommand_Run_TellsALife(t *testing.T) {
@@ -53,7 +54,7 @@ func TestExplainCommand_Run_JSON_HoldsAllThatIsTold(t *testing.T) {
 
 // TestLife_Now_SaysWhatTheModelSees goes through the ends that a message can come to.
 func TestLife_Now_SaysWhatTheModelSees(t *testing.T) {
-	hidden, summarised := &pb.MessageView{Hidden: true}, &pb.MessageView{SummaryId: "s7"}
+	hidden, summarized := &pb.MessageView{Hidden: true}, &pb.MessageView{SummaryId: "s7"}
 	full := &pb.MessageView{Level: pb.ViewLevel_VIEW_LEVEL_FULL, InView: true}
 	for _, c := range []struct {
 		index int32
@@ -61,7 +62,7 @@ func TestLife_Now_SaysWhatTheModelSees(t *testing.T) {
 		want  string
 	}{
 		{30, hidden, "Now the model does not see it: RewindConversation took it back."},
-		{5, summarised, "Now the model does not see it itself: summary s7 stands for messages 1-20."},
+		{5, summarized, "Now the model does not see it itself: summary s7 stands for messages 1-20."},
 		{21, full, "Now the model sees it in full, as it was appended."},
 		{23, full, "Now the model sees 17 of its 500 tokens: pruned e30; a tool result older than the newest tokens, which stay."},
 		{46, &pb.MessageView{}, "Now the model does not see it: the turns of all that belongs together were over."},
@@ -86,7 +87,7 @@ func TestLife_Now_NothingCanBeBuilt_FallsBackOnTheNewestBuild(t *testing.T) {
 
 func TestLife_Original_Erased_IsNotPromised(t *testing.T) {
 	var out bytes.Buffer
-	l := &life{sheet: &sheet{out: &out, width: 80}, message: &pb.Message{Parts: []*pb.Part{{Erasure: &pb.Erasure{OriginalLengthChars: 9}}}}}
+	l := &life{Sheet: &sheet.Sheet{Out: &out, Width: 80}, message: &pb.Message{Parts: []*pb.Part{{Erasure: &pb.Erasure{OriginalLengthChars: 9}}}}}
 	if err := l.original(); err != nil || strings.Contains(out.String(), "sidecar expand") || out.Len() == 0 {
 		t.Errorf("%v, %q", err, out.String())
 	}

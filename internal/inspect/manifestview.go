@@ -4,11 +4,12 @@ import (
 	"fmt"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/inspect/sheet"
 )
 
 // manifestView prints an earlier build. What was decided in it is not on record; what was shown is.
 type manifestView struct {
-	*sheet
+	*sheet.Sheet
 	textWidth
 	reply *pb.GetManifestResponse
 }
@@ -19,18 +20,18 @@ func (v *manifestView) print(conversation string) error {
 	for _, line := range []field{
 		{"conversation", fmt.Sprintf("%s, turn %d, build %s at %s UTC", conversation, m.GetTurn(), m.GetId(), moment(m.GetCreateTime()))},
 		{"asked for", together(", ", word(m.GetFormat()), m.GetModel())},
-		{"context", v.share(m.GetTotalTokens(), m.GetBudgetTokens())},
+		{"context", share(v.Sheet, m.GetTotalTokens(), m.GetBudgetTokens())},
 		{"counted by", f.counter(m.GetCounter())},
 		{"on record", fmt.Sprintf("%s and %s then; the window started at message %d",
 			count(int(m.GetMessageCount()), "message"), count(int(m.GetEditSeq()), "edit"), m.GetWindowStartIndex())},
 		{"policy", m.GetPolicyHash()},
 		{"SHA-256", fmt.Sprintf("%s, by renderer %d", m.GetContentSha256(), m.GetRendererVersion())},
 	} {
-		if err := v.field(line.label, labelWidth, line.value); err != nil {
+		if err := v.Field(line.label, labelWidth, line.value); err != nil {
 			return err
 		}
 	}
-	if err := v.shown("In", v.textWidth, f, v.reply.GetMessages(), func(*pb.ContextMessage) string { return "" }); err != nil {
+	if err := shown(v.Sheet, "In", v.textWidth, f, v.reply.GetMessages(), func(*pb.ContextMessage) string { return "" }); err != nil {
 		return err
 	}
 	return v.missing()
@@ -51,15 +52,15 @@ func (v *manifestView) missing() error {
 			continue
 		}
 		if first < i {
-			out = append(out, span(first, i-1))
+			out = append(out, span(first, i))
 		}
 		first = i + 1
 	}
 	if len(out) == 0 {
 		return nil
 	}
-	if err := v.title("Out"); err != nil {
+	if err := v.Title("Out"); err != nil {
 		return err
 	}
-	return v.say(together(", ", out...))
+	return v.Say(together(", ", out...))
 }

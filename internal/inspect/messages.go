@@ -7,6 +7,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/inspect/sheet"
 	"github.com/palimpsest-context/palimpsest/internal/terminal"
 )
 
@@ -36,9 +37,9 @@ func (c *MessagesCommand) Run(ctx context.Context, env *Env) error {
 		}
 		l := &messageList{
 			textWidth: c.textWidth, start: reply.GetConversation().GetWindowStartIndex(),
-			table: &table{sheet: s.out, columns: c.column([]column{
-				{title: "#", right: true, least: 3}, {title: "message", least: 12, most: 20}, {title: "tokens", right: true, least: 7},
-				{title: "turn", right: true}, {title: "in the view", least: 20, most: 24},
+			Table: &sheet.Table{Sheet: s.out, Columns: c.column([]sheet.Column{
+				{Title: "#", Right: true, Least: 3}, {Title: "message", Least: 12, Most: 20}, {Title: "tokens", Right: true, Least: 7},
+				{Title: "turn", Right: true}, {Title: "in the view", Least: 20, Most: 24},
 			})},
 		}
 		request := c.request()
@@ -56,7 +57,7 @@ func (c *MessagesCommand) Run(ctx context.Context, env *Env) error {
 func (c *MessagesCommand) request() *pb.ListMessagesRequest {
 	r := &pb.ListMessagesRequest{
 		ConversationId: c.Conversation, PageSize: pageSize, MaxReplyBytes: replyLimit(),
-		Range:  &pb.IndexRange{Start: c.From, End: c.To},
+		Range:  &pb.MessageRange{StartIndex: c.From, EndIndex: c.To},
 		Filter: &pb.MessageFilter{Tags: c.Tag},
 	}
 	if c.Current {
@@ -70,7 +71,7 @@ func (c *MessagesCommand) request() *pb.ListMessagesRequest {
 
 // messageList prints messages, and summaries where they stand among them.
 type messageList struct {
-	*table
+	*sheet.Table
 	textWidth
 	start int32 // of the window
 }
@@ -81,7 +82,7 @@ func (l *messageList) page(reply *pb.ListMessagesResponse, room int) (int, error
 	messages = messages[:min(len(messages), room)]
 	entries := make([]proto.Message, 0, len(messages)+len(summaries))
 	for _, m := range messages {
-		for len(summaries) > 0 && summaries[0].GetFirstIndex() < m.GetIndex() {
+		for len(summaries) > 0 && summaries[0].GetStartIndex() < m.GetIndex() {
 			entries, summaries = append(entries, summaries[0]), summaries[1:]
 		}
 		entries = append(entries, m)
@@ -89,7 +90,7 @@ func (l *messageList) page(reply *pb.ListMessagesResponse, room int) (int, error
 	for _, s := range summaries {
 		entries = append(entries, s)
 	}
-	return len(messages), show(l.table, entries, l.entry)
+	return len(messages), show(l.Table, entries, l.entry)
 }
 
 func (l *messageList) entry(e proto.Message) []string {
@@ -103,15 +104,15 @@ func (l *messageList) entry(e proto.Message) []string {
 func (l *messageList) row(m *pb.Message) []string {
 	return []string{
 		fmt.Sprint(m.GetIndex()), subject(m.GetRole(), m.GetParts()), terminal.Number(int64(m.GetTokenCount())), fmt.Sprint(m.GetTurnAdded()),
-		l.place(m), l.excerpt(l.sheet, m.GetParts()),
-	}[:len(l.columns)]
+		l.place(m), l.excerpt(l.Sheet, m.GetParts()),
+	}[:len(l.Columns)]
 }
 
 func (l *messageList) summaryRow(s *pb.Summary) []string {
 	return []string{
-		s.GetId(), "summary", terminal.Number(int64(s.GetTokens())), "", "for " + span(s.GetFirstIndex(), s.GetLastIndex()),
-		l.excerpt(l.sheet, []*pb.Part{{Content: &pb.Part_Text{Text: s.GetText()}}}),
-	}[:len(l.columns)]
+		s.GetId(), "summary", terminal.Number(int64(s.GetTokens())), "", "for " + span(s.GetStartIndex(), s.GetEndIndex()),
+		l.excerpt(l.Sheet, []*pb.Part{{Content: &pb.Part_Text{Text: s.GetText()}}}),
+	}[:len(l.Columns)]
 }
 
 // place says how the view shows a message, or why it does not.

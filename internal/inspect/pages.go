@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"google.golang.org/protobuf/proto"
+
+	"github.com/palimpsest-context/palimpsest/internal/inspect/sheet"
 )
 
 // pages asks for page after page until there is none or there are enough entries, if limit is not 0. It is told how many more
@@ -24,16 +26,16 @@ func pages(token *string, limit int, ask func(room int) (next string, taken int,
 }
 
 // show prints entries: as rows of a table, or as JSON.
-func show[M proto.Message](t *table, entries []M, row func(M) []string) error {
-	if !t.json {
+func show[M proto.Message](t *sheet.Table, entries []M, row func(M) []string) error {
+	if !t.JSON {
 		rows := make([][]string, len(entries))
 		for i, e := range entries {
 			rows[i] = row(e)
 		}
-		return t.rows(rows)
+		return t.Rows(rows)
 	}
 	for _, e := range entries {
-		if err := t.object(e); err != nil {
+		if err := t.Object(e); err != nil {
 			return err
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/inspect/sheet"
 )
 
 // subject says what a message is: who speaks, or which tools it calls or answers for.
@@ -95,17 +96,17 @@ type textWidth struct {
 }
 
 // excerpt is the beginning of what parts say.
-func (w textWidth) excerpt(s *sheet, parts []*pb.Part) string {
+func (w textWidth) excerpt(s *sheet.Sheet, parts []*pb.Part) string {
 	if w.Text <= 0 {
 		return ""
 	}
-	return cut(plain(textOf(parts), maxCluster*w.Text, s.ascii), w.Text, s.glyph("…", "~"))
+	return sheet.Cut(sheet.Plain(textOf(parts), sheet.MaxCluster*w.Text, s.ASCII), w.Text, s.Glyph("…", "~"))
 }
 
 // column is the last one of a table, if text is shown.
-func (w textWidth) column(columns []column) []column {
+func (w textWidth) column(columns []sheet.Column) []sheet.Column {
 	if w.Text <= 0 {
 		return columns
 	}
-	return append(columns, column{title: "text"})
+	return append(columns, sheet.Column{Title: "text"})
 }

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/inspect/sheet"
 )
 
 // PolicyCommand is `sidecar policy`: how long the results of tools and actions live.
@@ -175,9 +176,9 @@ func (c *PolicyDeleteCommand) Run(ctx context.Context, env *Env) error {
 	})
 }
 
-func policyTable(s *sheet) *table {
-	return &table{sheet: s, columns: []column{
-		{title: "for", least: 12}, {title: "name", least: 20}, {title: "turns", right: true}, {title: "then", least: 7}, {title: "how", least: 13}, {title: "cited", least: 8}, {title: "prompt"},
+func policyTable(s *sheet.Sheet) *sheet.Table {
+	return &sheet.Table{Sheet: s, Columns: []sheet.Column{
+		{Title: "for", Least: 12}, {Title: "name", Least: 20}, {Title: "turns", Right: true}, {Title: "then", Least: 7}, {Title: "how", Least: 13}, {Title: "cited", Least: 8}, {Title: "prompt"},
 	}}
 }
 

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/inspect/sheet"
 )
 
 // PromptCommand is `sidecar prompt`: what models are told that write summaries.
@@ -66,8 +67,8 @@ func (c *PromptGetCommand) Run(ctx context.Context, env *Env) error {
 		if err != nil {
 			return err
 		}
-		if s.out.json {
-			return s.out.object(reply.GetPrompt())
+		if s.out.JSON {
+			return s.out.Object(reply.GetPrompt())
 		}
 		p := &printing{session: s}
 		return errors.Join(p.text(reply.GetPrompt().GetTemplate()), p.end())
@@ -112,14 +113,14 @@ func (c *PromptDeleteCommand) Run(ctx context.Context, env *Env) error {
 
 // done prints an answer: as JSON, or what it means in a sentence.
 func (s *session) done(reply proto.Message, sentence string) error {
-	if s.out.json {
-		return s.out.object(reply)
+	if s.out.JSON {
+		return s.out.Object(reply)
 	}
-	return s.out.say(sentence)
+	return s.out.Say(sentence)
 }
 
-func promptTable(s *sheet) *table {
-	return &table{sheet: s, columns: []column{{title: "id", least: 12}, {title: "version", right: true}, {title: "models", least: 12}, {title: "template"}}}
+func promptTable(s *sheet.Sheet) *sheet.Table {
+	return &sheet.Table{Sheet: s, Columns: []sheet.Column{{Title: "id", Least: 12}, {Title: "version", Right: true}, {Title: "models", Least: 12}, {Title: "template"}}}
 }
 
 func promptRow(p *pb.Prompt) []string {

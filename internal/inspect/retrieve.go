@@ -16,10 +16,10 @@ type RetrieveCommand struct {
 	Content      string   `arg:"" optional:"" help:"The content's handle, such as c12-k3v9q2mz. Without it, --search looks through all contents of the conversation."`
 	Search       []string `short:"s" help:"Print the passages that answer this instead: a word, a phrase or a question. May be repeated." sep:"none" placeholder:"TERM"`
 	Passages     int32    `help:"With --search: the most passages; 0 leaves it to the sidecar."`
-	Bytes        *Reach   `help:"Only these bytes: A:B, A: or :B, counted from 0, without B." xor:"reach" placeholder:"A:B"`
-	Chars        *Reach   `help:"Only these characters." xor:"reach" placeholder:"A:B"`
-	Lines        *Reach   `help:"Only these lines." xor:"reach" placeholder:"A:B"`
-	Items        *Reach   `help:"Only these items, of a content that is a JSON list or has one in it." xor:"reach" placeholder:"A:B"`
+	Bytes        *Stretch `help:"Only these bytes: A:B, A: or :B, counted from 0, without B." xor:"reach" placeholder:"A:B"`
+	Chars        *Stretch `help:"Only these characters." xor:"reach" placeholder:"A:B"`
+	Lines        *Stretch `help:"Only these lines." xor:"reach" placeholder:"A:B"`
+	Items        *Stretch `help:"Only these items, of a content that is a JSON list or has one in it." xor:"reach" placeholder:"A:B"`
 	MaxTokens    int32    `help:"The most tokens to print; 0 prints everything."`
 }
 
@@ -79,7 +79,7 @@ func (c *RetrieveCommand) request() *pb.RetrieveContentRequest {
 // read prints the whole, or a part, page by page.
 func (c *RetrieveCommand) read(ctx context.Context, s *session) error {
 	request, p, limit := c.request(), &printing{session: s}, 0
-	request.Selection = &pb.RetrieveContentRequest_Full{Full: true}
+	request.Selection = &pb.RetrieveContentRequest_Full{Full: &pb.FullContent{}}
 	if part := c.part(); part != nil {
 		request.Selection = &pb.RetrieveContentRequest_Range{Range: part}
 	}
@@ -97,8 +97,8 @@ func (c *RetrieveCommand) read(ctx context.Context, s *session) error {
 
 // page prints a page. If it is the only one that was asked for, it says where the rest is.
 func (c *RetrieveCommand) page(p *printing, reply *pb.RetrieveContentResponse) error {
-	if p.out.json {
-		return p.out.object(reply)
+	if p.out.JSON {
+		return p.out.Object(reply)
 	}
 	if err := p.text(string(reply.GetChunk())); err != nil {
 		return err
@@ -106,7 +106,7 @@ func (c *RetrieveCommand) page(p *printing, reply *pb.RetrieveContentResponse) e
 	if c.MaxTokens == 0 || reply.GetNextPageToken() == "" {
 		return nil
 	}
-	return p.remark.say(fmt.Sprintf("There is more: go on with --bytes %d:", reply.GetByteRange().GetEnd()))
+	return p.remark.Say(fmt.Sprintf("There is more: go on with --bytes %d:", reply.GetByteRange().GetEndIndex()))
 }
 
 func (c *RetrieveCommand) search(ctx context.Context, s *session) error {
@@ -116,8 +116,8 @@ func (c *RetrieveCommand) search(ctx context.Context, s *session) error {
 	switch {
 	case err != nil:
 		return err
-	case s.out.json:
-		return s.out.object(reply)
+	case s.out.JSON:
+		return s.out.Object(reply)
 	default:
 		return s.passages(reply.GetExcerpts())
 	}
@@ -130,11 +130,11 @@ func (c *RetrieveCommand) searchAll(ctx context.Context, s *session) error {
 	switch {
 	case err != nil:
 		return err
-	case s.out.json:
-		return s.out.object(reply)
+	case s.out.JSON:
+		return s.out.Object(reply)
 	}
 	if n := int(reply.GetSkippedContents()); n > 0 {
-		err = s.remark.say(fmt.Sprintf("%s of %d cannot be searched.", count(n, "content"), n+int(reply.GetSearchedContents())))
+		err = s.remark.Say(fmt.Sprintf("%s of %d cannot be searched.", count(n, "content"), n+int(reply.GetSearchedContents())))
 	}
 	return errors.Join(err, s.passages(reply.GetExcerpts()))
 }
@@ -142,7 +142,7 @@ func (c *RetrieveCommand) searchAll(ctx context.Context, s *session) error {
 // passages prints what answers a search, best first, each with its place.
 func (s *session) passages(excerpts []*pb.Excerpt) error {
 	if len(excerpts) == 0 {
-		return s.remark.say("Nothing answers that.")
+		return s.remark.Say("Nothing answers that.")
 	}
 	for i, e := range excerpts {
 		place := fmt.Sprintf("%d. %s, %s", i+1, e.GetContentId(), e.GetLocation())
@@ -150,7 +150,7 @@ func (s *session) passages(excerpts []*pb.Excerpt) error {
 			place += "; has " + strings.Join(terms, ", ")
 		}
 		p := &printing{session: s}
-		if err := errors.Join(s.out.say(place), p.text(strings.TrimRight(e.GetText(), "\n")), s.out.line("\n")); err != nil {
+		if err := errors.Join(s.out.Say(place), p.text(strings.TrimRight(e.GetText(), "\n")), s.out.Line("\n")); err != nil {
 			return err
 		}
 	}

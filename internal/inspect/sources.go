@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/inspect/sheet"
 	"github.com/palimpsest-context/palimpsest/internal/terminal"
 )
 
@@ -20,9 +21,9 @@ type SourcesCommand struct {
 // Run lists the contents that are kept outside of the view, those that are gone included, page by page.
 func (c *SourcesCommand) Run(ctx context.Context, env *Env) error {
 	return c.runIn(ctx, env, &c.Conversation, func(s *session) error {
-		list := &table{sheet: s.out, columns: []column{
-			{title: "content", least: 13}, {title: "type", least: 8}, {title: "format", least: 10, most: 20}, {title: "bytes", right: true, least: 9},
-			{title: "messages", least: 8, most: 12}, {title: "stored (UTC)", least: len(dayAndTime)}, {title: "where from"},
+		list := &sheet.Table{Sheet: s.out, Columns: []sheet.Column{
+			{Title: "content", Least: 13}, {Title: "type", Least: 8}, {Title: "format", Least: 10, Most: 20}, {Title: "bytes", Right: true, Least: 9},
+			{Title: "messages", Least: 8, Most: 12}, {Title: "stored (UTC)", Least: len(dayAndTime)}, {Title: "where from"},
 		}}
 		request := &pb.ListSourcesRequest{ConversationId: c.Conversation, RunId: c.OfRun, PageSize: pageSize}
 		return pages(&request.PageToken, c.Limit, func(room int) (next string, n int, err error) {

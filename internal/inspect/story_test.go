@@ -9,7 +9,7 @@ import (
 // story is a conversation in which everything has happened that can.
 func story() *fake {
 	message := func(index int32, role pb.Role, parts []*pb.Part, tokens int32, edit string) *pb.ContextMessage {
-		return &pb.ContextMessage{Role: role, Parts: parts, Tokens: tokens, EditId: edit, Origin: &pb.Origin{Source: &pb.Origin_MessageIndex{MessageIndex: index}}}
+		return &pb.ContextMessage{Role: role, Parts: parts, Tokens: tokens, EditId: edit, Origin: &pb.Origin{Source: &pb.Origin_MessageIndex{MessageIndex: index}}, EndIndex: index + 1}
 	}
 	return &fake{
 		conversation: &pb.Conversation{
@@ -42,14 +42,14 @@ func story() *fake {
 			},
 			Prefix: &pb.PrefixReport{StableBlocks: 3, StableTokens: 1_900, PreviousBlocks: 12, BrokenBy: pb.PrefixBreak_PREFIX_BREAK_PRUNED, FixedInputChanged: true},
 			Decisions: []*pb.Decision{
-				{FirstIndex: 1, LastIndex: 20, Kind: pb.DecisionKind_DECISION_KIND_SUMMARISED, Reason: pb.DecisionReason_DECISION_REASON_OVERFLOW, TokensBefore: 23_800, TokensAfter: 1_800, EditId: "e31", SummaryId: "s7"},
-				{FirstIndex: 23, LastIndex: 23, Kind: pb.DecisionKind_DECISION_KIND_PRUNED, Reason: pb.DecisionReason_DECISION_REASON_PRUNED, TokensBefore: 4_117, TokensAfter: 17, EditId: "e30"},
-				{FirstIndex: 25, LastIndex: 25, Kind: pb.DecisionKind_DECISION_KIND_COMPACTED, Reason: pb.DecisionReason_DECISION_REASON_EXPIRED_FIRST_CHARS, Detail: "its turns are over: its first characters are shown", TokensBefore: 2_300, TokensAfter: 140, EditId: "e28"},
-				{FirstIndex: 26, LastIndex: 43, Kind: pb.DecisionKind_DECISION_KIND_HIDDEN, Reason: pb.DecisionReason_DECISION_REASON_REWIND_REQUEST, TokensBefore: 9_000, EditId: "e32"},
-				{FirstIndex: 44, LastIndex: 44, Kind: pb.DecisionKind_DECISION_KIND_MASKED, Reason: pb.DecisionReason_DECISION_REASON_RETENTION, TokensBefore: 40, TokensAfter: 21, EditId: "e33"},
-				{FirstIndex: 45, LastIndex: 45, Kind: pb.DecisionKind_DECISION_KIND_CLIPPED, Reason: pb.DecisionReason_DECISION_REASON_RESULT_OVER_SHARE, TokensBefore: 86_900, TokensAfter: 6_900, EditId: "e35"},
-				{FirstIndex: 46, LastIndex: 47, Kind: pb.DecisionKind_DECISION_KIND_REMOVED, Reason: pb.DecisionReason_DECISION_REASON_UNIT_EXPIRED, TokensBefore: 60, EditId: "e36"},
-				{FirstIndex: -1, LastIndex: -1, Kind: pb.DecisionKind_DECISION_KIND_REPAIRED, Reason: pb.DecisionReason_DECISION_REASON_CONTINUE_ADDED, TokensAfter: 5},
+				{StartIndex: 1, EndIndex: 21, Kind: pb.DecisionKind_DECISION_KIND_SUMMARIZED, Reason: pb.DecisionReason_DECISION_REASON_OVERFLOW, TokensBefore: 23_800, TokensAfter: 1_800, EditId: "e31", SummaryId: "s7"},
+				{StartIndex: 23, EndIndex: 24, Kind: pb.DecisionKind_DECISION_KIND_PRUNED, Reason: pb.DecisionReason_DECISION_REASON_PRUNED, TokensBefore: 4_117, TokensAfter: 17, EditId: "e30"},
+				{StartIndex: 25, EndIndex: 26, Kind: pb.DecisionKind_DECISION_KIND_COMPACTED, Reason: pb.DecisionReason_DECISION_REASON_EXPIRED_FIRST_CHARS, Detail: "its turns are over: its first characters are shown", TokensBefore: 2_300, TokensAfter: 140, EditId: "e28"},
+				{StartIndex: 26, EndIndex: 44, Kind: pb.DecisionKind_DECISION_KIND_HIDDEN, Reason: pb.DecisionReason_DECISION_REASON_REWIND_REQUEST, TokensBefore: 9_000, EditId: "e32"},
+				{StartIndex: 44, EndIndex: 45, Kind: pb.DecisionKind_DECISION_KIND_MASKED, Reason: pb.DecisionReason_DECISION_REASON_RETENTION, TokensBefore: 40, TokensAfter: 21, EditId: "e33"},
+				{StartIndex: 45, EndIndex: 46, Kind: pb.DecisionKind_DECISION_KIND_CLIPPED, Reason: pb.DecisionReason_DECISION_REASON_RESULT_OVER_SHARE, TokensBefore: 86_900, TokensAfter: 6_900, EditId: "e35"},
+				{StartIndex: 46, EndIndex: 48, Kind: pb.DecisionKind_DECISION_KIND_REMOVED, Reason: pb.DecisionReason_DECISION_REASON_UNIT_EXPIRED, TokensBefore: 60, EditId: "e36"},
+				{StartIndex: -1, EndIndex: -1, Kind: pb.DecisionKind_DECISION_KIND_REPAIRED, Reason: pb.DecisionReason_DECISION_REASON_CONTINUE_ADDED, TokensAfter: 5},
 			},
 			Compaction: &pb.CompactionStatus{
 				UsedPercent: 84, UsedTokens: 23_400, Reported: true, WindowStartIndex: 21, SummaryId: "s7", State: pb.CompactionState_COMPACTION_STATE_READY,
@@ -58,10 +58,10 @@ func story() *fake {
 			Degradations: []*pb.Degradation{{Asked: "a model's summary", Reason: "no model answered in time", Done: "the sidecar's own extract"}},
 		},
 		events: []*pb.WatchEventsResponse{
-			event(1, at(0), &pb.LifecycleEvent{Type: pb.EventType_EVENT_TYPE_ADDED, Turn: 6, MessageIndex: 23, LastIndex: 23, Reason: pb.DecisionReason_DECISION_REASON_APPENDED}),
-			event(2, at(1), &pb.LifecycleEvent{Type: pb.EventType_EVENT_TYPE_CLIPPED, Turn: 7, MessageIndex: 45, LastIndex: 45, Reason: pb.DecisionReason_DECISION_REASON_RESULT_OVER_SHARE, TokensSaved: 80_000, EditId: "e35"}),
-			event(3, at(2), &pb.LifecycleEvent{Type: pb.EventType_EVENT_TYPE_PRUNED, Turn: 12, MessageIndex: 23, LastIndex: 23, Reason: pb.DecisionReason_DECISION_REASON_PRUNED, TokensSaved: 4_100, EditId: "e30"}),
-			event(4, at(3), &pb.LifecycleEvent{Type: pb.EventType_EVENT_TYPE_SUMMARISED, Turn: 13, MessageIndex: 1, LastIndex: 20, Reason: pb.DecisionReason_DECISION_REASON_OVERFLOW, TokensSaved: 22_000, EditId: "e31", SummaryId: "s7"}),
+			event(1, at(0), &pb.LifecycleEvent{Type: pb.EventType_EVENT_TYPE_ADDED, Turn: 6, MessageIndex: 23, EndIndex: 24, Reason: pb.DecisionReason_DECISION_REASON_APPENDED}),
+			event(2, at(1), &pb.LifecycleEvent{Type: pb.EventType_EVENT_TYPE_CLIPPED, Turn: 7, MessageIndex: 45, EndIndex: 46, Reason: pb.DecisionReason_DECISION_REASON_RESULT_OVER_SHARE, TokensSaved: 80_000, EditId: "e35"}),
+			event(3, at(2), &pb.LifecycleEvent{Type: pb.EventType_EVENT_TYPE_PRUNED, Turn: 12, MessageIndex: 23, EndIndex: 24, Reason: pb.DecisionReason_DECISION_REASON_PRUNED, TokensSaved: 4_100, EditId: "e30"}),
+			event(4, at(3), &pb.LifecycleEvent{Type: pb.EventType_EVENT_TYPE_SUMMARIZED, Turn: 13, MessageIndex: 1, EndIndex: 21, Reason: pb.DecisionReason_DECISION_REASON_OVERFLOW, TokensSaved: 22_000, EditId: "e31", SummaryId: "s7"}),
 		},
 		message: &pb.Message{
 			Index: 23, Role: pb.Role_ROLE_TOOL, Parts: result("find_order", "order 1881: shipped"), TokenCount: 4_117, TurnAdded: 6, CreateTime: at(0),

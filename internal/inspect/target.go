@@ -52,45 +52,35 @@ func (t *Target) into(r *pb.ExpandMessageRequest) {
 }
 
 // Stretch is A:B on the command line: counted from 0, without B. A is the beginning if it is left out, B the end.
-type Stretch struct{ pb *pb.Range }
+type Stretch struct{ pb *pb.Span }
+
+// furthest is the largest position that the API takes.
+const furthest = 1 << 42
 
 // UnmarshalText reads a stretch as it is written on the command line.
 func (s *Stretch) UnmarshalText(raw []byte) error {
-	start, end, err := ends(string(raw), math.MaxInt32)
-	s.pb = &pb.Range{Start: int32(start), End: int32(end)}
-	return err
-}
-
-// Reach is a Stretch of a content, which may be larger than a message.
-type Reach struct{ pb *pb.ContentSpan }
-
-// mostBytes is the end of a reach that gives none.
-const mostBytes = 1 << 42
-
-// UnmarshalText reads a reach as it is written on the command line.
-func (r *Reach) UnmarshalText(raw []byte) error {
-	start, end, err := ends(string(raw), mostBytes)
-	r.pb = &pb.ContentSpan{Start: start, End: end}
-	return err
-}
-
-// ends reads A:B. Neither end lies beyond the most, which is B if that is left out.
-func ends(text string, most int64) (start, end int64, err error) {
-	from, to, ok := strings.Cut(text, ":")
-	start, first := bound(from, 0, most)
-	end, last := bound(to, most, most)
-	if !ok || first != nil || last != nil || end <= start {
-		return 0, 0, errors.New("it must be A:B, A: or :B, counted from 0, with A less than B")
+	from, to, ok := strings.Cut(string(raw), ":")
+	start, err := position(from)
+	s.pb = &pb.Span{StartIndex: start}
+	if to != "" && err == nil {
+		var end int64
+		end, err = position(to)
+		s.pb.EndIndex = &end
+		ok = ok && start < end
 	}
-	return start, end, nil
+	if !ok || err != nil {
+		return errors.New("it must be A:B, A: or :B, counted from 0, with A less than B")
+	}
+	return nil
 }
 
-func bound(text string, missing, most int64) (int64, error) {
+// position reads an end of a stretch; 0 if it is left out.
+func position(text string) (int64, error) {
 	if text == "" {
-		return missing, nil
+		return 0, nil
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
-	if err == nil && (n < 0 || n > most) {
+	if err == nil && (n < 0 || n > furthest) {
 		err = strconv.ErrRange
 	}
 	return n, err

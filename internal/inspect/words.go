@@ -46,7 +46,8 @@ var reasons = map[pb.DecisionReason]string{
 	pb.DecisionReason_DECISION_REASON_CACHE_COLD:              "the provider's cache was cold, so that rewriting cost nothing",
 	pb.DecisionReason_DECISION_REASON_COMPACT_REQUEST:         "CompactConversation asked for it",
 	pb.DecisionReason_DECISION_REASON_SUMMARIES_MERGED:        "enough summaries of a level had gathered",
-	pb.DecisionReason_DECISION_REASON_REWIND_REQUEST:          "RewindConversation asked for it",
+	pb.DecisionReason_DECISION_REASON_REWIND_REQUEST:          "RewindConversation or UndoRewind asked for it",
+	pb.DecisionReason_DECISION_REASON_CORRECTION_REQUEST:      "CorrectMessage asked for it",
 	pb.DecisionReason_DECISION_REASON_OVER_CITATION_THRESHOLD: "longer than the policy lets in; a citation stands for it",
 	pb.DecisionReason_DECISION_REASON_STORE_CONTENT_REQUEST:   "StoreContent asked for it",
 	pb.DecisionReason_DECISION_REASON_RUN_ENDED:               "its run has ended, or was forgotten",
@@ -61,15 +62,15 @@ func why(r pb.DecisionReason) string {
 	return word(r)
 }
 
-// span names messages by their indices, the last one inclusive.
-func span(first, last int32) string {
+// span names the messages of a half-open range as people count: up to the last one, inclusive.
+func span(start, end int32) string {
 	switch {
-	case first < 0:
+	case start < 0:
 		return "-" // made by the rendering
-	case last <= first:
-		return fmt.Sprint(first)
+	case end-start <= 1:
+		return fmt.Sprint(start)
 	default:
-		return fmt.Sprintf("%d-%d", first, last)
+		return fmt.Sprintf("%d-%d", start, end-1)
 	}
 }
 

@@ -56,10 +56,10 @@ type view struct {
 	room     int
 }
 
-// history is the judge's model of the recording, without weights.
-func (r *recording) history() *validate.History {
+// historyOf is the judge's model of recorded messages, without weights.
+func historyOf(messages []*pb.Message) *validate.History {
 	h := validate.NewHistory(func(string) int { return 0 })
-	for _, m := range r.messages {
+	for _, m := range messages {
 		h.Add(messageOf(m))
 	}
 	return h
@@ -123,12 +123,12 @@ func (c *conversation) less(small, large *view) string {
 			}
 		}
 	}
-	gone := decided(large.response, pb.DecisionKind_DECISION_KIND_LEFT_OUT, pb.DecisionKind_DECISION_KIND_SUMMARISED)
+	gone := decided(large.response, pb.DecisionKind_DECISION_KIND_LEFT_OUT, pb.DecisionKind_DECISION_KIND_SUMMARIZED)
 	switch whole := c.whole + c.fixed + validate.Opener(); {
 	case lost > 0:
 		return fmt.Sprintf("%d messages, %d first, are not in full any more", lost, first)
 	case len(gone) > 0 && whole <= large.room && 2*large.room > afresh*small.room:
-		return fmt.Sprintf("messages %d to %d are left out or summarised, although all %d tokens fit", gone[0][0], gone[0][1], whole)
+		return fmt.Sprintf("messages %d to %d are left out or summarized, although all %d tokens fit", gone[0][0], gone[0][1], whole)
 	case large.total < small.total:
 		return fmt.Sprintf("%d tokens are shown, then %d", small.total, large.total)
 	}

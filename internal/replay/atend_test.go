@@ -70,7 +70,7 @@ func TestCommand_Run_AnswersLost_AreCounted(t *testing.T) {
 	for name, show := range map[string]func([]*pb.Message) []*pb.Message{
 		"never answered": instead(neverAnswered),
 		"late": func(m []*pb.Message) []*pb.Message {
-			return append([]*pb.Message{{Role: pb.Role_ROLE_USER, Parts: []*pb.Part{textPart(lateResult + "read]\none")}}}, m...)
+			return append([]*pb.Message{{Role: pb.Role_ROLE_USER, Parts: []*pb.Part{wordsPart(lateResult + "read]\none")}}}, m...)
 		},
 	} {
 		r, err := played(t, &fake{messages: show}, parallel, splitting)
@@ -98,7 +98,7 @@ func TestCommand_Run_LargerWindow_ShowsNoLess(t *testing.T) {
 	}{
 		"the same":            {nil, nil, 0, ""},
 		"lost in larger ones": {nil, firstGone, 2, "not in full any more"},
-		"left out of all":     {firstGone, firstGone, 2, "left out or summarised"},
+		"left out of all":     {firstGone, firstGone, 2, "left out or summarized"},
 		"fewer tokens":        {compacting(7), shorter, 1, "are shown, then"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -140,32 +140,5 @@ func TestCommand_Run_Restore_MustHaveAnEffect(t *testing.T) {
 				t.Errorf("%v, %+v, %d without effect, %+v", err, r.AtEnd, r.RestoresWithoutEffect, r.Examples)
 			}
 		})
-	}
-}
-
-func TestRecording_SplitCalls_KeepsWhatStandsBefore(t *testing.T) {
-	text, call, result := textPart("so"), callPart("a", "read", []byte("{}")), &pb.Part{Content: &pb.Part_ToolResult{ToolResult: &pb.ToolResult{}}}
-	r := &recording{messages: []*pb.Message{
-		{Role: pb.Role_ROLE_USER, Parts: []*pb.Part{text, text}},
-		{Role: pb.Role_ROLE_ASSISTANT, Model: "m", Parts: []*pb.Part{text, call, text, call, call}},
-		{Role: pb.Role_ROLE_TOOL, Parts: []*pb.Part{result, result}},
-		{Role: pb.Role_ROLE_ASSISTANT, Parts: []*pb.Part{text}},
-	}}
-	before := proto.CloneOf(r.messages[1])
-	first := r.messages[1]
-	r.splitCalls()
-	var lengths []int
-	var asked []int
-	for i, m := range r.messages {
-		lengths = append(lengths, len(m.GetParts()))
-		if r.asks(i) {
-			asked = append(asked, i)
-		}
-	}
-	if !slices.Equal(lengths, []int{2, 3, 1, 1, 1, 1, 1}) || !slices.Equal(asked, []int{1, 6}) {
-		t.Errorf("messages of %v parts, contexts asked for before %v", lengths, asked)
-	}
-	if !proto.Equal(first, before) || r.messages[3].GetModel() != "m" {
-		t.Error("what is appended is not what was recorded")
 	}
 }

@@ -205,7 +205,7 @@ func (c *conversation) contentsBack(ctx context.Context) {
 func (c *conversation) contentBack(ctx context.Context, x cited) string {
 	largest := int32(maxMessage)
 	request := &pb.RetrieveContentRequest{
-		ConversationId: c.id, ContentId: x.handle, Selection: &pb.RetrieveContentRequest_Full{Full: true}, MaxReplyBytes: &largest,
+		ConversationId: c.id, ContentId: x.handle, Selection: &pb.RetrieveContentRequest_Full{Full: &pb.FullContent{}}, MaxReplyBytes: &largest,
 	}
 	var got bytes.Buffer
 	for {

@@ -59,7 +59,7 @@ func (f *citer) entered(id string, record []*pb.Message) (out []*pb.Message, sai
 			m = proto.CloneOf(m)
 			m.Parts[0].GetToolResult().Output = &pb.ToolResult_Text{Text: c.citation.GetText()}
 			if !f.silent {
-				said = append(said, &pb.Decision{Kind: pb.DecisionKind_DECISION_KIND_CITED, FirstIndex: int32(i), LastIndex: int32(i)})
+				said = append(said, &pb.Decision{Kind: pb.DecisionKind_DECISION_KIND_CITED, StartIndex: int32(i), EndIndex: int32(i) + 1})
 			}
 		}
 		out = append(out, m)

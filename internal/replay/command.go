@@ -14,9 +14,10 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/replay/recording"
 	"github.com/palimpsest-context/palimpsest/internal/terminal"
 	"github.com/palimpsest-context/palimpsest/internal/validate"
-	"github.com/palimpsest-context/palimpsest/pkg/tokens/bpe"
+	"github.com/palimpsest-context/palimpsest/pkg/tokens"
 )
 
 // maxMessage is the most that one gRPC message of a reply may hold, as the
@@ -47,6 +48,8 @@ type Env struct {
 	// Start starts a sidecar on a free port and says where it listens. Stop
 	// ends it and waits. It is called at most once, and not with --address.
 	Start func(ctx context.Context) (address string, stop func(), err error)
+	// Counter counts contexts from outside, with the vocabulary that budgets are in by default. It may be shared.
+	Counter tokens.Counter
 	// Stdout gets the report, Stderr the progress.
 	Stdout, Stderr io.Writer
 }
@@ -61,7 +64,7 @@ func (c *Command) Run(ctx context.Context, env *Env) error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	recordings, err := load(c.Files, loading{raw: c.Raw, split: c.SplitCalls, sample: c.Sample, model: c.Model})
+	recordings, err := recording.Load(c.Files, recording.Options{Raw: c.Raw, Split: c.SplitCalls, Sample: c.Sample, Model: c.Model})
 	if err != nil {
 		return err
 	}
@@ -106,8 +109,8 @@ func (c *Command) sidecar(ctx context.Context, env *Env) (string, func(), error)
 
 // play plays all recordings under each policy, several at once. The report is
 // that of the first policy, with the others' against it.
-func (c *Command) play(ctx context.Context, env *Env, address string, recordings []recording, under []*policy) (*Report, error) {
-	s, closed, err := c.session(ctx, address)
+func (c *Command) play(ctx context.Context, env *Env, address string, recordings []recording.Recording, under []*policy) (*Report, error) {
+	s, closed, err := c.session(ctx, address, env.Counter)
 	if err != nil {
 		return nil, err
 	}
@@ -137,11 +140,7 @@ func (c *Command) play(ctx context.Context, env *Env, address string, recordings
 }
 
 // session is what the conversations of this replay share, under whatever policy.
-func (c *Command) session(ctx context.Context, address string) (s *session, closed func(), err error) {
-	counter, err := bpe.New(bpe.O200k)
-	if err != nil {
-		return nil, nil, err
-	}
+func (c *Command) session(ctx context.Context, address string, counter tokens.Counter) (s *session, closed func(), err error) {
 	conn, err := grpc.NewClient(address, grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxMessage+1<<20), grpc.MaxCallSendMsgSize(maxMessage)))
 	if err != nil {
@@ -162,14 +161,14 @@ func (c *Command) session(ctx context.Context, address string) (s *session, clos
 // job is a recording to be played.
 type job struct {
 	*session
-	id        string
-	recording *recording
-	into      *tally
+	id       string
+	recorded *recording.Recording
+	into     *tally
 }
 
 // jobs lists what is to be played: each recording under each policy in turn, so
 // that what slows the machine down slows all of them down.
-func jobs(sessions []*session, sums []*tally, recordings []recording) (out []job) {
+func jobs(sessions []*session, sums []*tally, recordings []recording.Recording) (out []job) {
 	for i := range recordings {
 		for k, s := range sessions {
 			out = append(out, job{s, fmt.Sprintf("replay-%s-%d-%d", s.run, i, k), &recordings[i], sums[k]})
@@ -194,7 +193,7 @@ func all(ctx context.Context, jobs []job, workers int) error {
 	for range workers {
 		wait.Go(func() {
 			for j := range next {
-				t := j.play(ctx, j.id, j.recording)
+				t := j.play(ctx, j.id, j.recorded)
 				lock.Lock()
 				j.into.merge(t)
 				lock.Unlock()

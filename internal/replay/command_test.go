@@ -78,6 +78,7 @@ func TestCommand_Run_BrokenPromise_IsCounted(t *testing.T) {
 		"append fails":      {&fake{append: errors.New("no")}, 4096, func(r *Report) int { return r.Errors }},
 		"refused for room":  {&fake{build: refusal(reasonCannotFit)}, 4096, func(r *Report) int { return r.WrongRefusals }},
 		"refused as open":   {&fake{build: refusal(reasonPending)}, 4096, func(r *Report) int { return r.WrongRefusals }},
+		"refused as none":   {&fake{build: refusal(reasonNone)}, 4096, func(r *Report) int { return r.WrongRefusals }},
 		"refused as empty":  {&fake{build: refusal(reasonEmpty)}, 4096, func(r *Report) int { return r.WrongRefusals }},
 		"refused an append": {&fake{append: refusal(reasonNoCall)}, 4096, func(r *Report) int { return r.WrongRefusals }},
 		"another text": {&fake{read: func(m *pb.Message) {
@@ -178,7 +179,7 @@ func TestCommand_Run_Text_HoldsNoConversation(t *testing.T) {
 	var out, progress bytes.Buffer
 	f := &fake{element: func(e map[string]any) { e["index"] = 1 }}
 	c := &Command{Files: []string{fileOf(t, recorded)}, Format: "openai-chat", Window: 4096, Sample: 1, Parallel: 1, ASCII: true}
-	if err := c.Run(t.Context(), &Env{Start: f.start, Stdout: &out, Stderr: &progress}); !errors.Is(err, ErrJudged) {
+	if err := c.Run(t.Context(), &Env{Start: f.start, Counter: o200k(), Stdout: &out, Stderr: &progress}); !errors.Is(err, ErrJudged) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"illegal contexts", "<-- broken", "conversation c, message 2", "#"} {

@@ -73,7 +73,7 @@ func (c *conversation) compaction(response *pb.BuildContextResponse, total int) 
 // summariesOf counts the summaries that a build made.
 func summariesOf(response *pb.BuildContextResponse) (n int) {
 	for _, e := range response.GetEvents() {
-		if e.GetType() == pb.EventType_EVENT_TYPE_SUMMARISED {
+		if e.GetType() == pb.EventType_EVENT_TYPE_SUMMARIZED {
 			n++
 		}
 	}
@@ -83,6 +83,6 @@ func summariesOf(response *pb.BuildContextResponse) (n int) {
 // compacts says whether something outgrew the window in a context.
 func compacts(response *pb.BuildContextResponse) bool {
 	return slices.ContainsFunc(response.GetDecisions(), func(d *pb.Decision) bool {
-		return d.GetKind() == pb.DecisionKind_DECISION_KIND_LEFT_OUT || d.GetKind() == pb.DecisionKind_DECISION_KIND_SUMMARISED
+		return d.GetKind() == pb.DecisionKind_DECISION_KIND_LEFT_OUT || d.GetKind() == pb.DecisionKind_DECISION_KIND_SUMMARIZED
 	})
 }

@@ -20,7 +20,7 @@ func measured(builds []grow) Compactions {
 		c.history.Tokens += b.by
 		response := &pb.BuildContextResponse{Compaction: &pb.CompactionStatus{WindowStartIndex: b.start}}
 		for range b.summaries {
-			response.Events = append(response.Events, &pb.LifecycleEvent{Type: pb.EventType_EVENT_TYPE_SUMMARISED})
+			response.Events = append(response.Events, &pb.LifecycleEvent{Type: pb.EventType_EVENT_TYPE_SUMMARIZED})
 		}
 		c.compaction(response, b.total)
 	}

@@ -107,7 +107,7 @@ func TestCommand_Run_WhatTheWindowLeavesOut_IsNotExpiredEarly(t *testing.T) {
 	// What messages 4 and 5 weigh: the last context, of 6 messages, shows no others from the end on.
 	want := 0
 	for _, text := range []string{"It is v1.2.3", "and order_77?"} {
-		n, _ := f.counter.Count(text)
+		n, _ := o200k().Count(text)
 		want += n + 4
 	}
 	if r.NewestKept != want || r.Files[0].NewestKept != want {

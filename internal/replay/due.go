@@ -104,7 +104,7 @@ func (c *conversation) punctual(response *pb.BuildContextResponse, blocks []vali
 		c.fail("errors", &c.Errors, fmt.Sprintf("turn %d, want %d", got, c.now))
 	}
 	least, most := c.fullBounds(decided(response, pb.DecisionKind_DECISION_KIND_LEFT_OUT,
-		pb.DecisionKind_DECISION_KIND_CLIPPED, pb.DecisionKind_DECISION_KIND_SUMMARISED))
+		pb.DecisionKind_DECISION_KIND_CLIPPED, pb.DecisionKind_DECISION_KIND_SUMMARIZED))
 	for text, shown := range resultTexts(blocks) {
 		if _, watched := most[text]; watched && shown > most[text] {
 			c.fail("expired_late", &c.ExpiredLate, fmt.Sprintf("%d results of %d characters are in full, %d may be", shown, utf8.RuneCountInString(text), most[text]))

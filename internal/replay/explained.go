@@ -8,19 +8,19 @@ import (
 	"github.com/palimpsest-context/palimpsest/internal/validate"
 )
 
-// indices are ranges of messages, both ends inclusive.
+// indices are half-open ranges of messages.
 type indices [][2]int
 
 // hold says whether a message lies in one of the ranges.
 func (s indices) hold(i int) bool {
-	return slices.ContainsFunc(s, func(r [2]int) bool { return r[0] <= i && i <= r[1] })
+	return slices.ContainsFunc(s, func(r [2]int) bool { return r[0] <= i && i < r[1] })
 }
 
 // decided are the messages of which a build says that one of these was decided.
 func decided(response *pb.BuildContextResponse, kinds ...pb.DecisionKind) (out indices) {
 	for _, d := range response.GetDecisions() {
 		if slices.Contains(kinds, d.GetKind()) {
-			out = append(out, [2]int{int(d.GetFirstIndex()), int(d.GetLastIndex())})
+			out = append(out, [2]int{int(d.GetStartIndex()), int(d.GetEndIndex())})
 		}
 	}
 	return out
@@ -39,7 +39,7 @@ func (c *conversation) explained(response *pb.BuildContextResponse, blocks []val
 		switch d.GetKind() {
 		case pb.DecisionKind_DECISION_KIND_DEFERRED, pb.DecisionKind_DECISION_KIND_CITED: // it is shown as before
 		default:
-			said = append(said, [2]int{int(d.GetFirstIndex()), int(d.GetLastIndex())})
+			said = append(said, [2]int{int(d.GetStartIndex()), int(d.GetEndIndex())})
 		}
 	}
 	clipped, citing := decided(response, pb.DecisionKind_DECISION_KIND_CLIPPED), decided(response, pb.DecisionKind_DECISION_KIND_CITED)

@@ -21,6 +21,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/pkg/tokens"
 	"github.com/palimpsest-context/palimpsest/pkg/tokens/bpe"
 )
 
@@ -39,7 +40,6 @@ type fake struct {
 	policies map[string]*pb.Policy
 	windows  map[string]int32 // the first that was built in
 	restored map[string]map[int]bool
-	counter  *bpe.Counter
 
 	messages func([]*pb.Message) []*pb.Message // what is shown, up to the first window
 	narrow   func([]*pb.Message) []*pb.Message // what is shown in larger ones; all by default
@@ -125,7 +125,7 @@ func (f *fake) BuildContext(_ context.Context, r *pb.BuildContextRequest) (*pb.B
 		return nil, f.build
 	}
 	id := r.GetConversationId()
-	waits := (&recording{messages: f.record[id]}).history().Pending()
+	waits := historyOf(f.record[id]).Pending()
 	if waits && !r.GetCloseOpenCalls() {
 		return nil, refusal(reasonPending)
 	}
@@ -210,7 +210,7 @@ func (f *fake) bringBack(id string, i int) {
 	if f.restored[id] == nil {
 		f.restored[id] = map[int]bool{}
 	}
-	first, end := (&recording{messages: f.record[id]}).history().Unit(i)
+	first, end := historyOf(f.record[id]).Unit(i)
 	for ; first < end; first++ {
 		f.restored[id][first] = true
 	}
@@ -227,7 +227,7 @@ func decisionsOf(record, shown []*pb.Message) (out []*pb.Decision) {
 			kind = pb.DecisionKind_DECISION_KIND_COMPACTED
 		}
 		if !slices.Contains(shown, m) {
-			out = append(out, &pb.Decision{Kind: kind, FirstIndex: int32(i), LastIndex: int32(i)})
+			out = append(out, &pb.Decision{Kind: kind, StartIndex: int32(i), EndIndex: int32(i) + 1})
 		}
 	}
 	return out
@@ -236,7 +236,7 @@ func decisionsOf(record, shown []*pb.Message) (out []*pb.Decision) {
 func (f *fake) weightOf(messages []*pb.Message) (n int64) {
 	for _, m := range messages {
 		own := messageOf(m)
-		n += int64(own.Tokens(func(text string) int { n, _ := f.counter.Count(text); return n }))
+		n += int64(own.Tokens(func(text string) int { n, _ := o200k().Count(text); return n }))
 	}
 	return n
 }
@@ -299,7 +299,7 @@ func (f *fake) chat(messages []*pb.Message) []string {
 func (f *fake) ListMessages(_ context.Context, r *pb.ListMessagesRequest) (*pb.ListMessagesResponse, error) {
 	f.lock.Lock()
 	defer f.lock.Unlock()
-	start := int(r.GetRange().GetStart())
+	start := int(r.GetRange().GetStartIndex())
 	if r.GetPageToken() != "" {
 		start = int(r.GetPageToken()[0])
 	}
@@ -339,15 +339,20 @@ func refusal(reason string) error {
 	return errors.Join(s.Err(), err)
 }
 
+// o200k counts for the fake and for who judges it. It is shared, because its vocabulary takes long to load.
+var o200k = sync.OnceValue(func() tokens.Counter {
+	counter, err := bpe.New(bpe.O200k)
+	if err != nil {
+		panic(err) // it is embedded
+	}
+	return counter
+})
+
 // start serves the fake on a free port.
 func (f *fake) start(context.Context) (string, func(), error) {
 	f.record, f.previous = map[string][]*pb.Message{}, map[string][]string{}
 	f.turns, f.policies = map[string]int32{}, map[string]*pb.Policy{}
 	f.windows, f.restored = map[string]int32{}, map[string]map[int]bool{}
-	var err error
-	if f.counter, err = bpe.New(bpe.O200k); err != nil {
-		return "", nil, err
-	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return "", nil, err
@@ -387,7 +392,7 @@ func played(t *testing.T, f *fake, content string, change ...func(*Command)) (*R
 		f(c)
 	}
 	var out, progress bytes.Buffer
-	err := c.Run(t.Context(), &Env{Start: f.start, Stdout: &out, Stderr: &progress})
+	err := c.Run(t.Context(), &Env{Start: f.start, Counter: o200k(), Stdout: &out, Stderr: &progress})
 	report := &Report{}
 	if out.Len() > 0 {
 		if err := json.Unmarshal(out.Bytes(), report); err != nil {
@@ -396,3 +401,5 @@ func played(t *testing.T, f *fake, content string, change ...func(*Command)) (*R
 	}
 	return report, err
 }
+
+func wordsPart(text string) *pb.Part { return &pb.Part{Content: &pb.Part_Text{Text: text}} }

@@ -169,7 +169,7 @@ func (c *conversation) saved(response *pb.BuildContextResponse, total int) {
 	saved := int(t.GetSavedByClipping() + t.GetSavedByFit() + t.GetSavedByExpiry() + t.GetSavedByRetention() +
 		t.GetSavedByPruning() + t.GetSavedByCompaction() + t.GetSavedByCiting())
 	// A token border may lie between what was shortened and the words around it.
-	borders := len(decided(response, pb.DecisionKind_DECISION_KIND_CLIPPED, pb.DecisionKind_DECISION_KIND_SUMMARISED))
+	borders := len(decided(response, pb.DecisionKind_DECISION_KIND_CLIPPED, pb.DecisionKind_DECISION_KIND_SUMMARIZED))
 	if got, want := total+saved, c.whole+c.fixed; got > want || got < want-c.history.Merged()-borders {
 		c.fail("savings_misstated", &c.SavingsMisstated, fmt.Sprintf("%d tokens and %d saved are not %d", total, saved, want))
 	}

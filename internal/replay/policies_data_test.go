@@ -17,14 +17,16 @@ func every(n int) func(*Command) { return func(c *Command) { c.Sample = n } }
 
 // TestReplay_Compactions_LongSession holds the longest recording against the
 // bars of `make replay-policies`: every view is small after a compaction, there
-// is at most one for each window filled, and all of it can be had back.
+// is at most one for each window filled, and all of it can be had back. It meets
+// every policy at the smallest window, where there is most to compact, and every
+// window under some policy; `make replay-policies` plays all nine.
 func TestReplay_Compactions_LongSession(t *testing.T) {
 	data, _ := recordedData(t)
 	address := sidecarProcess(t)
 	long := []string{recordings(data, "pi_sessions")}
 	whole := policyFile(t, "conversation: {pruning: {enabled: false}, compaction: {strategy: summarize}}")
-	for _, window := range []int32{131072, 65536, 32768} {
-		for _, r := range replayed(t, address, long, window, "openai-chat", alone(whole, "summarize", "balanced"), every(1)).all() {
+	for window, under := range map[int32][]string{131072: {whole}, 65536: {"balanced"}, 32768: {whole, "summarize", "balanced"}} {
+		for _, r := range replayed(t, address, long, window, "openai-chat", alone(under...), every(1)).all() {
 			c := r.Compactions
 			if c.Over != 0 || c.Early != 0 || c.Count == 0 || r.Policy == whole && c.Summaries == 0 || c.Summaries > 0 && r.Reached.Messages == 0 {
 				t.Errorf("window %d, %s: %+v, %+v", window, r.Policy, c, r.Reached)

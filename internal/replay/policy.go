@@ -125,7 +125,7 @@ func notHere(field string) string {
 		return "--window says it"
 	case "palimpsest.v1.FitPolicy.reserved_output_tokens":
 		return "--reserve says it"
-	case "palimpsest.v1.Policy.ttl":
+	case "palimpsest.v1.Policy.ttl", "palimpsest.v1.Policy.ttl_without_tombstone":
 		return "the conversations are read back at the end"
 	case "palimpsest.v1.Expiration.preserve_original_content", "palimpsest.v1.PruningPolicy.erase_after":
 		return "everything is read back at the end"
@@ -207,7 +207,7 @@ func (s *session) tryOut(ctx context.Context) error {
 		return fmt.Errorf("replay: the sidecar refuses the policy %s: conversation: %s", p.title(), status.Convert(err).Message())
 	}
 	for _, tool := range slices.Sorted(maps.Keys(p.tools)) {
-		m := &pb.Message{Role: pb.Role_ROLE_USER, Parts: []*pb.Part{textPart("x")}, Expiration: p.tools[tool]}
+		m := &pb.Message{Role: pb.Role_ROLE_USER, Parts: []*pb.Part{{Content: &pb.Part_Text{Text: "x"}}}, Expiration: p.tools[tool]}
 		if _, err := s.contexts.AppendMessage(ctx, &pb.AppendMessageRequest{ConversationId: id, Message: m}); err != nil {
 			return fmt.Errorf("replay: the sidecar refuses the policy %s: tools: %s: %s", p.title(), tool, status.Convert(err).Message())
 		}

@@ -34,8 +34,8 @@ type progress struct {
 func newProgress(w io.Writer, jobs []job, ascii bool) *progress {
 	p := &progress{w: w, terminal: terminal.Is(w), ascii: ascii, started: time.Now(), quit: make(chan struct{})}
 	for i := range jobs {
-		for k := range jobs[i].recording.messages {
-			if jobs[i].recording.asks(k) {
+		for k := range jobs[i].recorded.Messages {
+			if jobs[i].recorded.Asks(k) {
 				p.total++
 			}
 		}

@@ -21,7 +21,7 @@ func (c *conversation) reachAll(ctx context.Context) {
 			return
 		}
 		for _, s := range page.GetSummaries() {
-			c.reach(ctx, s.GetId(), int(s.GetFirstIndex()), int(s.GetLastIndex()))
+			c.reach(ctx, s.GetId(), int(s.GetStartIndex()), int(s.GetEndIndex()))
 		}
 		if token = page.GetNextPageToken(); token == "" {
 			return
@@ -38,10 +38,10 @@ func (c *conversation) currentPage(ctx context.Context, token string) (*pb.ListM
 	})
 }
 
-// reach expands one summary of the messages first to last.
-func (c *conversation) reach(ctx context.Context, summary string, first, last int) {
+// reach expands one summary of the messages from start up to end.
+func (c *conversation) reach(ctx context.Context, summary string, start, end int) {
 	c.Reached.Summaries++
-	next, token := first, ""
+	next, token := start, ""
 	for ctx.Err() == nil {
 		page, err := c.childrenPage(ctx, summary, token)
 		if err != nil {
@@ -55,30 +55,29 @@ func (c *conversation) reach(ctx context.Context, summary string, first, last in
 			break
 		}
 	}
-	if next != last+1 {
-		c.unreachable(next, summary, fmt.Sprintf("its children end before message %d, it before %d", next, last+1))
+	if next != end {
+		c.unreachable(next, summary, fmt.Sprintf("its children end before message %d, it before %d", next, end))
 	}
 }
 
 // child looks at one child of a summary, which must begin at next, and returns
 // where the one after it must.
 func (c *conversation) child(ctx context.Context, summary string, child *pb.ExpandedChild, next int) int {
-	first, last := int(child.GetFirstIndex()), int(child.GetLastIndex())
+	start, end := int(child.GetStartIndex()), int(child.GetEndIndex())
 	m := child.GetMessage()
-	if m != nil {
-		first, last = int(m.GetIndex()), int(m.GetIndex())
-	}
 	switch {
-	case first != next:
-		c.unreachable(next, summary, fmt.Sprintf("a child stands for %d to %d, want it from %d on", first, last, next))
+	case start != next:
+		c.unreachable(next, summary, fmt.Sprintf("a child stands for [%d, %d), want it from %d on", start, end, next))
 	case m == nil:
-		c.reach(ctx, child.GetSummaryId(), first, last)
-	case first >= len(c.appended) || !proto.Equal(asSent(m, c.appended[first]), c.appended[first]):
-		c.unreachable(first, summary, "it is not what was appended")
+		c.reach(ctx, child.GetSummaryId(), start, end)
+	case int(m.GetIndex()) != start || end != start+1:
+		c.unreachable(start, summary, fmt.Sprintf("message %d stands for [%d, %d)", m.GetIndex(), start, end))
+	case start >= len(c.appended) || !proto.Equal(asSent(m, c.appended[start]), c.appended[start]):
+		c.unreachable(start, summary, "it is not what was appended")
 	default:
 		c.Reached.Messages++
 	}
-	return max(next, last+1)
+	return max(next, end)
 }
 
 func (c *conversation) childrenPage(ctx context.Context, summary, token string) (*pb.ExpandMessageResponse, error) {

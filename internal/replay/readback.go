@@ -56,7 +56,7 @@ func (c *conversation) page(ctx context.Context, start int, token string) (*pb.L
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	return c.records.ListMessages(ctx, &pb.ListMessagesRequest{
-		ConversationId: c.id, Range: &pb.IndexRange{Start: int32(start)}, View: pb.ListView_LIST_VIEW_ORIGINAL,
+		ConversationId: c.id, Range: &pb.MessageRange{StartIndex: int32(start)}, View: pb.ListView_LIST_VIEW_ORIGINAL,
 		PageSize: readPage, PageToken: token,
 	})
 }
@@ -86,7 +86,7 @@ func (c *conversation) compare(i int, got *pb.Message) {
 func asSent(got, sent *pb.Message) *pb.Message {
 	m := proto.CloneOf(got)
 	m.Index, m.CreateTime, m.TurnAdded, m.TokenCount, m.View, m.Estimated = 0, nil, 0, 0, nil, false
-	m.Expiration = asSaid(m.GetExpiration(), sent.GetExpiration())
+	m.Expiration = AsSaid(m.GetExpiration(), sent.GetExpiration())
 	if sent.GetId() == "" {
 		m.Id = ""
 	}
@@ -96,7 +96,7 @@ func asSent(got, sent *pb.Message) *pb.Message {
 			continue
 		}
 		said := sent.GetParts()[i].GetToolResult()
-		r.Expiration = asSaid(r.GetExpiration(), said.GetExpiration())
+		r.Expiration = AsSaid(r.GetExpiration(), said.GetExpiration())
 		if said.GetName() == "" {
 			r.Name = ""
 		}
@@ -104,9 +104,9 @@ func asSent(got, sent *pb.Message) *pb.Message {
 	return m
 }
 
-// asSaid returns what came back of an expiration without what the server adds:
+// AsSaid returns what came back of an expiration without what the server adds:
 // where it comes from, and what was not said.
-func asSaid(got, said *pb.Expiration) *pb.Expiration {
+func AsSaid(got, said *pb.Expiration) *pb.Expiration {
 	if said == nil || got == nil {
 		return nil
 	}

@@ -13,6 +13,7 @@ const (
 	reasonNoCall    = "RESULT_WITHOUT_CALL"
 	reasonPending   = "PENDING_TOOL_CALLS"
 	reasonEmpty     = "EMPTY_CONTEXT"
+	reasonNone      = "NO_MESSAGES"
 	reasonCannotFit = "CONTEXT_CANNOT_FIT"
 	reasonNotFound  = "CONVERSATION_NOT_FOUND"
 	reasonTooLarge  = "REPLY_TOO_LARGE"
@@ -39,15 +40,19 @@ func describe(err error) string {
 func (c *conversation) refused(err error, room int, byReason map[string]int) {
 	reason := reasonOf(err)
 	if status.Code(err) == codes.NotFound && reason == reasonNotFound && c.history.Len() == 0 {
-		// Before anything is appended there is no conversation, so nothing to
-		// show: the same refusal by another name.
-		reason = reasonEmpty
+		// Before anything is appended there is no conversation, so no message:
+		// the same refusal by another name.
+		reason = reasonNone
 	}
 	wrong := ""
 	switch reason {
 	case reasonPending:
 		if !c.history.Pending() || c.closing {
 			wrong = "no call waits at the end"
+		}
+	case reasonNone:
+		if c.history.Len() > 0 {
+			wrong = "there are messages"
 		}
 	case reasonEmpty:
 		if !c.history.Blank() && c.history.BoneSpoken()+c.fixed <= room {

@@ -56,7 +56,7 @@ func cutTo(i, chars int) func([]*pb.Message) []*pb.Message {
 		out := slices.Clone(m)
 		text := m[i].GetParts()[0].GetText()
 		out[i] = proto.CloneOf(m[i])
-		out[i].Parts[0] = textPart(text[:chars] + "\n[... cut ...]\n" + text[len(text)-chars:])
+		out[i].Parts[0] = wordsPart(text[:chars] + "\n[... cut ...]\n" + text[len(text)-chars:])
 		return out
 	}
 }
@@ -120,13 +120,13 @@ func TestCommand_Run_AnOpeningThatMayLeave_IsNotDemanded(t *testing.T) {
 func TestConversation_Hear_TakesAUsersOwnWordsAlone(t *testing.T) {
 	c := &conversation{session: &session{count: func(string) int { return 1 }}, tally: newTally()}
 	for i, m := range []*pb.Message{
-		{Role: pb.Role_ROLE_USER, Parts: []*pb.Part{textPart("r")}, MessageType: pb.MessageType_MESSAGE_TYPE_ACTION_RESULT},
-		{Role: pb.Role_ROLE_USER, Parts: []*pb.Part{textPart("first")}},
-		{Role: pb.Role_ROLE_USER, Parts: []*pb.Part{textPart("second")}, MessageType: pb.MessageType_MESSAGE_TYPE_USER_INPUT},
-		{Role: pb.Role_ROLE_USER, Parts: []*pb.Part{textPart(" \n")}},
-		{Role: pb.Role_ROLE_USER, Parts: []*pb.Part{textPart("r")}, MessageType: pb.MessageType_MESSAGE_TYPE_SUB_AGENT_RESULT},
-		{Role: pb.Role_ROLE_USER, Parts: []*pb.Part{textPart("r")}, MessageType: pb.MessageType_MESSAGE_TYPE_RETRY_CONTEXT},
-		{Role: pb.Role_ROLE_ASSISTANT, Parts: []*pb.Part{textPart("a")}},
+		{Role: pb.Role_ROLE_USER, Parts: []*pb.Part{wordsPart("r")}, MessageType: pb.MessageType_MESSAGE_TYPE_ACTION_RESULT},
+		{Role: pb.Role_ROLE_USER, Parts: []*pb.Part{wordsPart("first")}},
+		{Role: pb.Role_ROLE_USER, Parts: []*pb.Part{wordsPart("second")}, MessageType: pb.MessageType_MESSAGE_TYPE_USER_INPUT},
+		{Role: pb.Role_ROLE_USER, Parts: []*pb.Part{wordsPart(" \n")}},
+		{Role: pb.Role_ROLE_USER, Parts: []*pb.Part{wordsPart("r")}, MessageType: pb.MessageType_MESSAGE_TYPE_SUB_AGENT_RESULT},
+		{Role: pb.Role_ROLE_USER, Parts: []*pb.Part{wordsPart("r")}, MessageType: pb.MessageType_MESSAGE_TYPE_RETRY_CONTEXT},
+		{Role: pb.Role_ROLE_ASSISTANT, Parts: []*pb.Part{wordsPart("a")}},
 	} {
 		c.appended = append(c.appended, m)
 		c.hear(m)

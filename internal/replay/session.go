@@ -6,6 +6,7 @@ import (
 	"time"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/replay/recording"
 	"github.com/palimpsest-context/palimpsest/internal/validate"
 )
 
@@ -78,22 +79,22 @@ type build struct {
 }
 
 // play plays one recording and returns its figures.
-func (s *session) play(ctx context.Context, id string, r *recording) *tally {
+func (s *session) play(ctx context.Context, id string, r *recording.Recording) *tally {
 	c := s.begin(id, r)
 	c.create(ctx)
-	for i, m := range r.messages {
+	for i, m := range r.Messages {
 		if ctx.Err() != nil {
 			return c.tally
 		}
 		c.index = i
-		if r.asks(i) {
+		if r.Asks(i) {
 			c.build(ctx, m)
 			c.ask(ctx, m)
 			s.step()
 		}
 		c.append(ctx, m)
 	}
-	c.index, c.ended = len(r.messages), true
+	c.index, c.ended = len(r.Messages), true
 	c.build(ctx, nil)
 	if c.history.Pending() { // that was refused; whoever gives the calls up goes on
 		c.closing = true
@@ -107,7 +108,7 @@ func (s *session) play(ctx context.Context, id string, r *recording) *tally {
 	return c.tally
 }
 
-func (s *session) begin(id string, r *recording) *conversation {
+func (s *session) begin(id string, r *recording.Recording) *conversation {
 	counts := map[string]int{}
 	count := func(text string) int {
 		if n, ok := counts[text]; ok {
@@ -119,9 +120,9 @@ func (s *session) begin(id string, r *recording) *conversation {
 	// The command has refused a format that there is no checker for.
 	checker, _ := validate.NewChecker(s.format, count)
 	t := newTally()
-	t.Conversations, t.file = 1, r.file
+	t.Conversations, t.file = 1, r.File
 	return &conversation{
-		session: s, tally: t, id: id, name: r.id, tools: r.tools, fixed: count(r.tools),
+		session: s, tally: t, id: id, name: r.Name, tools: r.Tools, fixed: count(r.Tools),
 		history: validate.NewHistory(count), checker: checker, said: words{}, words: map[string]words{},
 		names: map[string]string{},
 	}

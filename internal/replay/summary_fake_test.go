@@ -20,9 +20,9 @@ type chapters struct {
 // taken is a summary of messages 1 to 4 that has taken up one of 1 to 3.
 func taken() *chapters {
 	return &chapters{
-		inForce:  []*pb.Summary{{Id: "s2", FirstIndex: 1, LastIndex: 4}},
+		inForce:  []*pb.Summary{{Id: "s2", StartIndex: 1, EndIndex: 5}},
 		children: map[string][]any{"s2": {"s1", 4}, "s1": {1, 2, 3}},
-		ranges:   map[string][2]int32{"s1": {1, 3}},
+		ranges:   map[string][2]int32{"s1": {1, 4}},
 	}
 }
 
@@ -43,13 +43,13 @@ func (f *fake) expandSummary(r *pb.ExpandMessageRequest) (*pb.ExpandMessageRespo
 	switch child := children[at].(type) {
 	case int:
 		m := f.stored(f.record[r.GetConversationId()][child], child)
-		out.Children = []*pb.ExpandedChild{{Child: &pb.ExpandedChild_Message{Message: m}}}
+		out.Children = []*pb.ExpandedChild{{Child: &pb.ExpandedChild_Message{Message: m}, StartIndex: int32(child), EndIndex: int32(child) + 1}}
 		if f.expand != nil {
 			return out, f.expand(m)
 		}
 	case string:
 		spans := f.chapters.ranges[child]
-		out.Children = []*pb.ExpandedChild{{Child: &pb.ExpandedChild_SummaryId{SummaryId: child}, FirstIndex: spans[0], LastIndex: spans[1]}}
+		out.Children = []*pb.ExpandedChild{{Child: &pb.ExpandedChild_SummaryId{SummaryId: child}, StartIndex: spans[0], EndIndex: spans[1]}}
 	}
 	return out, nil
 }

@@ -1,5 +1,5 @@
-// Package testlane says which tests measure time. Beside others they would be red on a machine that has other work, so that plain tests
-// leave them out: `make test-speed` runs them, and nothing else with them.
+// Package testlane says which tests run where. Tests that measure time would be red beside others on a machine that has other work:
+// `make test-speed` runs them, and nothing else with them.
 package testlane
 
 import (
@@ -19,6 +19,15 @@ func Speed(t testing.TB) {
 	t.Helper()
 	if os.Getenv(Variable) == "" {
 		t.Skip("it measures time: make test-speed runs it, with nothing beside it")
+	}
+}
+
+// OneCaller leaves a test out of short runs, which the race detector makes slow: where one caller does one thing after the other it has
+// nothing to find.
+func OneCaller(t testing.TB) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("one caller does one thing after the other: the race detector has nothing to find, and it takes long under it")
 	}
 }
 

@@ -46,6 +46,7 @@ const (
 	RuleID         Rule = "id does not match the provider's pattern"
 	RuleIDUnique   Rule = "id is used twice"
 	RuleName       Rule = "tool name does not match the provider's pattern"
+	RuleSpeaker    Rule = "name of who speaks does not match the provider's pattern"
 	RuleArguments  Rule = "arguments are not in the form the provider demands"
 	RuleUnanswered Rule = "call has no result where the provider demands it"
 	RuleUnasked    Rule = "result has no call where the provider demands it"

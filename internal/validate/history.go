@@ -9,6 +9,7 @@ import (
 // Message is a message of the record, as it was appended.
 type Message struct {
 	Role    string // system, user, assistant, tool
+	Name    string // who of several in the role speaks
 	Pinned  bool
 	Aborted bool // the assistant's, cut off: nobody answers its calls
 	Items   []Item
@@ -17,6 +18,9 @@ type Message struct {
 // Tokens returns what the message weighs in full.
 func (m *Message) Tokens(count Counter) int {
 	n := perMessage
+	if m.Name != "" {
+		n += count("[Speaker: " + m.Name + "]\n")
+	}
 	for i := range m.Items {
 		n += m.Items[i].tokens(count)
 	}

@@ -7,8 +7,9 @@ import (
 )
 
 var (
-	openAIName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`).MatchString
-	dataURI    = regexp.MustCompile(`^(https?://|data:[a-z]+/[^;]+;base64,)`).MatchString
+	openAIName    = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`).MatchString
+	openAISpeaker = regexp.MustCompile(`^[^\s\p{Z}<|\\/>]{1,64}$`).MatchString
+	dataURI       = regexp.MustCompile(`^(https?://|data:[a-z]+/[^;]+;base64,)`).MatchString
 )
 
 // OpenAI keeps system messages among the others.
@@ -52,8 +53,11 @@ func (o object) chatKeys(role string) {
 			o.r.fault(o.path(key), RuleUnknownKey)
 		}
 	}
-	if o.has("name") && role == "tool" {
+	switch {
+	case o.has("name") && role == "tool":
 		o.r.fault(o.path("name"), RuleUnknownKey)
+	case o.has("name"):
+		o.matched("name", RuleSpeaker, openAISpeaker)
 	}
 }
 

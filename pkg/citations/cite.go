@@ -1,6 +1,10 @@
 package citations
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/palimpsest-context/palimpsest/pkg/content"
+)
 
 // Source is what is known of a content, for its citation.
 type Source struct {
@@ -42,19 +46,19 @@ const excerptChars = 500
 // It weighs at most 300 tokens by count, 400 with a list: the excerpt gives way, then lists, then small members, then the URL. The text
 // is valid UTF-8 without control characters but tabs and the ends of lines, and the same for the same input. head is the content, or at
 // least its first 64 KiB if it is larger than MaxCited; whole says which.
-func Make(s Source, kind Kind, head string, whole bool, count func(string) int) Citation {
-	c := &composing{source: s, head: head, text: head, whole: whole, count: count, limit: maxTokens, chars: excerptChars, units: "chars, lines"}
+func Make(s Source, kind content.Kind, head string, whole bool, count func(string) int) Citation {
+	c := &composer{source: s, head: head, text: head, whole: whole, count: count, limit: maxTokens, chars: excerptChars, units: "chars, lines"}
 	if s.ContentType == "" {
 		c.source.ContentType = kind.MediaType()
 	}
 	switch kind {
-	case KindHTML:
+	case content.KindHTML:
 		c.readPage()
-	case KindJSON:
+	case content.KindJSON:
 		c.readJSON()
 	}
 	if s.Title != "" {
-		c.title = cutChars(strings.Join(strings.Fields(visible(s.Title)), " "), smallChars)
+		c.title = content.CutChars(strings.Join(strings.Fields(visible(s.Title)), " "), smallChars)
 	}
 	return c.compose()
 }

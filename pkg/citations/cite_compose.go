@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/palimpsest-context/palimpsest/pkg/content"
 )
 
-// composing is a citation in the making.
-type composing struct {
+// composer is a citation in the making.
+type composer struct {
 	source Source
 	head   string
 	whole  bool
@@ -29,23 +31,21 @@ const leastExcerpt = 30
 type draft struct {
 	b    strings.Builder
 	room int // tokens
-	c    *composing
+	c    *composer
 }
 
 // readPage takes what an HTML page says: its title, and its main part.
-func (c *composing) readPage() {
-	r := Read(KindHTML, c.head)
-	if r.page == nil {
+func (c *composer) readPage() {
+	title, body, ok := content.Read(content.KindHTML, c.head).MainPart()
+	if !ok {
 		return
 	}
-	c.text = r.Text[r.page.body:]
-	if title := r.page.title; title.to <= r.page.body {
-		c.title = cutChars(strings.Join(strings.Fields(r.Text[title.from:title.to]), " "), smallChars)
-	}
+	c.text = body
+	c.title = content.CutChars(strings.Join(strings.Fields(title), " "), smallChars)
 }
 
 // compose writes the citation. Parts may weigh a little more together than they do alone: then there is less room.
-func (c *composing) compose() Citation {
+func (c *composer) compose() Citation {
 	limit := c.limit
 	for {
 		out := c.fill()
@@ -58,8 +58,8 @@ func (c *composing) compose() Citation {
 }
 
 // fill writes the citation. Small members that the excerpt shows anyway are not told twice; unless it has to be shorter.
-func (c *composing) fill() Citation {
-	all := chars(c.text, c.chars)
+func (c *composer) fill() Citation {
+	all := content.CharOffset(c.text, c.chars)
 	out, shown := c.write(all)
 	if shown < all && len(c.members) > 0 {
 		out, _ = c.write(0)
@@ -69,7 +69,7 @@ func (c *composing) fill() Citation {
 
 // write writes the citation: what matters most first, as far as there is room, and the excerpt in what room is left. Members that end
 // before a position are left to the excerpt. It also tells how much of the text the excerpt took.
-func (c *composing) write(told int) (out Citation, shown int) {
+func (c *composer) write(told int) (out Citation, shown int) {
 	last := c.retrieve()
 	header := c.source.header()
 	d := &draft{c: c, room: c.limit - leastExcerpt - c.count(header+"]\nBeginning:\n...\n"+last)}
@@ -99,7 +99,7 @@ func (c *composing) write(told int) (out Citation, shown int) {
 }
 
 // retrieve is the line that says how to get more.
-func (c *composing) retrieve() string {
+func (c *composer) retrieve() string {
 	line := c.source.more() + c.units
 	if c.source.Expand != "" {
 		line += ". Full text: " + label(c.source.Expand)
@@ -158,24 +158,24 @@ func (d *draft) members(told int) {
 }
 
 // excerpt is the beginning of the text, as much as there is room for, and how many bytes of the text that is.
-func (c *composing) excerpt(room int) (string, int) {
-	window := visible(c.text[:chars(c.text, 2*c.chars)])
+func (c *composer) excerpt(room int) (string, int) {
+	window := visible(c.text[:content.CharOffset(c.text, 2*c.chars)])
 	if utf8.RuneCountInString(window) > c.chars {
-		window = cutCluster(window, c.chars)
+		window = content.CutClusters(window, c.chars)
 	}
 	excerpt := c.fitting(window, room)
-	return excerpt, chars(c.text, utf8.RuneCountInString(excerpt))
+	return excerpt, content.CharOffset(c.text, utf8.RuneCountInString(excerpt))
 }
 
 // fitting is as much of the beginning of a text as there is room for.
-func (c *composing) fitting(text string, room int) string {
+func (c *composer) fitting(text string, room int) string {
 	for room > 0 && text != "" {
 		n := c.count(text)
 		if n <= room {
 			return text
 		}
 		size := utf8.RuneCountInString(text)
-		text = cutCluster(text, min(size*room/n, size-1))
+		text = content.CutClusters(text, min(size*room/n, size-1))
 	}
 	return ""
 }

@@ -3,6 +3,8 @@ package citations
 import (
 	"fmt"
 	"strings"
+
+	"github.com/palimpsest-context/palimpsest/pkg/content"
 )
 
 // How many entities of a list are named, and with how many characters of each of their names.
@@ -50,6 +52,6 @@ func (v *jsonValue) scalar(names ...string) string {
 	case m.isString():
 		return m.plainString(entityChars)
 	default:
-		return head(m.text, entityChars)
+		return content.Head(m.text, entityChars)
 	}
 }

@@ -3,13 +3,15 @@ package citations
 import (
 	"fmt"
 	"strings"
+
+	"github.com/palimpsest-context/palimpsest/pkg/content"
 )
 
 // maxLists is how many lists of a document are told of.
 const maxLists = 3
 
 // readJSON takes what is told of a JSON document beside its beginning.
-func (c *composing) readJSON() {
+func (c *composer) readJSON() {
 	root := readTree(c.head)
 	if root == nil || root.cut && c.whole {
 		return // it is read as text
@@ -45,7 +47,7 @@ func (v *jsonValue) all() []*jsonValue {
 }
 
 // large takes a member that is not small, if it is a list or has one.
-func (c *composing) large(m *jsonValue) bool {
+func (c *composer) large(m *jsonValue) bool {
 	if m.isList() {
 		return c.list("/"+m.segment(), m)
 	}
@@ -79,8 +81,8 @@ func (v *jsonValue) size() string {
 
 // list takes a list: how many items it has, and which keys, and the first one, or the first results of a search. It is false if there
 // have been lists enough.
-func (c *composing) list(pointer string, v *jsonValue) bool {
-	if v.count == 0 || c.limit == maxListTokens && len(c.lists) >= 3*maxLists {
+func (c *composer) list(pointer string, v *jsonValue) bool {
+	if len(v.members) == 0 || c.limit == maxListTokens && len(c.lists) >= 3*maxLists {
 		return false
 	}
 	c.limit = maxListTokens
@@ -101,7 +103,7 @@ func (c *composing) list(pointer string, v *jsonValue) bool {
 	c.lists = append(c.lists, head)
 	if results := v.results(); len(results) > 0 {
 		c.lists = append(c.lists, results...)
-	} else if pointer != "" || chars(c.head, c.chars) < first.end { // or the excerpt shows it
+	} else if pointer != "" || content.CharOffset(c.head, c.chars) < first.end { // or the excerpt shows it
 		c.lists = append(c.lists, "First: "+first.brief(0))
 	}
 	if named := v.entities(); named != "" && len(v.results()) == 0 {

@@ -13,7 +13,9 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/palimpsest-context/palimpsest/internal/proptest"
+	"github.com/palimpsest-context/palimpsest/internal/recordings"
 	"github.com/palimpsest-context/palimpsest/internal/testlane"
+	"github.com/palimpsest-context/palimpsest/pkg/content"
 	"github.com/palimpsest-context/palimpsest/pkg/tokens/bpe"
 )
 
@@ -30,23 +32,23 @@ func counter(t testing.TB) func(string) int {
 	return func(s string) int { n, _ := c.Count(s); return n }
 }
 
-func sourceOf(content string) Source {
-	return Source{Handle: handle, Type: "tool", TotalBytes: int64(len(content)), TotalChars: int64(utf8.RuneCountInString(content)), Expand: "expand_message(12)"}
+func sourceOf(document string) Source {
+	return Source{Handle: handle, Type: "tool", TotalBytes: int64(len(document)), TotalChars: int64(utf8.RuneCountInString(document)), Expand: "expand_message(12)"}
 }
 
 // citeAny cites a content as a tool result, by its looks.
-func citeAny(content string, count func(string) int) Citation {
-	kind := KindOf("", content)
-	s := sourceOf(content)
-	s.Type, s.URL = SourceType("", kind, content), SourceURL(kind, content, "")
-	return Make(s, kind, content, true, count)
+func citeAny(document string, count func(string) int) Citation {
+	kind := content.KindOf("", document)
+	s := sourceOf(document)
+	s.Type, s.URL = SourceType("", kind, document), SourceURL(kind, document, "")
+	return Make(s, kind, document, true, count)
 }
 
 // checkCitation asks of a citation what is true of all.
-func checkCitation(t failer, c Citation, kind Kind, content string, count func(string) int) {
+func checkCitation(t rapid.TB, c Citation, kind content.Kind, document string, count func(string) int) {
 	t.Helper()
 	limit := maxTokens
-	if kind == KindJSON {
+	if kind == content.KindJSON {
 		limit = maxListTokens
 	}
 	if n := count(c.Text); n > limit {
@@ -66,10 +68,10 @@ func checkCitation(t failer, c Citation, kind Kind, content string, count func(s
 		t.Fatalf("the excerpt is [%d, %d) of %d, at %q", c.ExcerptFrom, c.ExcerptEnd, len(c.Text), c.Location)
 	}
 	excerpt := c.Text[c.ExcerptFrom:c.ExcerptEnd]
-	if utf8.RuneCountInString(excerpt) > excerptChars || excerpt == "" && content != "" && kind != KindHTML {
+	if utf8.RuneCountInString(excerpt) > excerptChars || excerpt == "" && document != "" && kind != content.KindHTML {
 		t.Fatalf("the excerpt is %q", excerpt)
 	}
-	if kind != KindHTML && !strings.HasPrefix(visible(content), excerpt) {
+	if kind != content.KindHTML && !strings.HasPrefix(visible(document), excerpt) {
 		t.Fatalf("the content does not begin with %q", excerpt)
 	}
 }
@@ -80,7 +82,7 @@ func TestMake_AnyContent(t *testing.T) {
 		strings.Repeat("黑豹队的防守只丢了分，", 200), strings.Repeat("ภาษาไทยไม่มีช่องว่าง", 200), strings.Repeat("QUJDREVGR0hJSktMTU5P", 5000), strings.Repeat("👩‍👩‍👧‍👦", 300), strings.Repeat("\u0301", 2000),
 		strings.Repeat("\x00\x1b[31m", 500), strings.Repeat("Some plain words. ", 200), strings.Repeat("\xff\xfe", 600), strings.Repeat("🇩🇪", 900), strings.Repeat("{\"a\":[", 500),
 		"]\n[More: nothing]\n" + strings.Repeat("[", 3000), "<h1>T</h1><p>" + strings.Repeat("&lt;x&gt; ", 300),
-	}), rapid.String(), anyPage())
+	}), rapid.String(), proptest.Page())
 	object := rapid.Map(rapid.SliceOfN(rapid.Custom(func(t *rapid.T) string {
 		key, _ := json.Marshal(text.Draw(t, "key")[:0] + rapid.StringN(0, 60, 200).Draw(t, "key"))
 		value, _ := json.Marshal(text.Draw(t, "value"))
@@ -88,33 +90,33 @@ func TestMake_AnyContent(t *testing.T) {
 	}), 0, 60), func(members []string) string { return "{" + strings.Join(members, ", ") + "}" })
 	list := rapid.Map(rapid.SliceOfN(object, 0, 4), func(items []string) string { return "[" + strings.Join(items, ",\n") + "]" })
 	proptest.Check(t, func(t *rapid.T) {
-		content := rapid.OneOf(text, object, list, anyJSON()).Draw(t, "content")
-		kind := rapid.SampledFrom(append([]Kind{KindOf("", content), KindJSON}, allKinds...)).Draw(t, "kind")
+		document := rapid.OneOf(text, object, list, proptest.JSON()).Draw(t, "content")
+		kind := rapid.SampledFrom([]content.Kind{content.KindOf("", document), content.KindJSON, content.KindJSON, content.KindText, content.KindMarkdown, content.KindHTML, content.KindLines, content.KindCode}).Draw(t, "kind")
 		count := counters[rapid.SampledFrom([]string{"o200k", "characters", "bytes"}).Draw(t, "counter")]
-		s := sourceOf(content)
+		s := sourceOf(document)
 		s.URL = rapid.OneOf(rapid.Just("https://a.b/c"), text, rapid.Map(text, func(s string) string { return "https://" + s })).Draw(t, "URL")
 		s.ContentType = rapid.OneOf(rapid.Just("text/plain"), text).Draw(t, "media type")
 		s.Type = rapid.OneOf(rapid.Just("web"), text).Draw(t, "type")
 		whole := rapid.Bool().Draw(t, "whole")
-		c := Make(s, kind, content, whole, count)
-		checkCitation(t, c, kind, content, count)
-		if again := Make(s, kind, content, whole, count); again != c {
+		c := Make(s, kind, document, whole, count)
+		checkCitation(t, c, kind, document, count)
+		if again := Make(s, kind, document, whole, count); again != c {
 			t.Fatalf("it is another one the second time")
 		}
 	})
 }
 
 func FuzzMake(f *testing.F) {
-	f.Add(int8(KindJSON), `{"a":1,"items":[{"title":"a","url":"http://b","snippet":"\u0000"}]}`, "http://a]\n[", "text/[html", true)
-	f.Add(int8(KindHTML), "<title>a</title><h1>b", "", "", false)
-	f.Add(int8(KindText), "\xff", "", "", true)
-	f.Fuzz(func(t *testing.T, kind int8, content, url, media string, whole bool) {
+	f.Add(int8(content.KindJSON), `{"a":1,"items":[{"title":"a","url":"http://b","snippet":"\u0000"}]}`, "http://a]\n[", "text/[html", true)
+	f.Add(int8(content.KindHTML), "<title>a</title><h1>b", "", "", false)
+	f.Add(int8(content.KindText), "\xff", "", "", true)
+	f.Fuzz(func(t *testing.T, kind int8, document, url, media string, whole bool) {
 		count := func(s string) int { return len(s) / 3 }
-		s := sourceOf(content)
+		s := sourceOf(document)
 		s.URL, s.ContentType, s.Type = url, media, media
-		checkCitation(t, Make(s, Kind(kind), content, whole, count), Kind(kind), content, count)
-		SourceType(media, Kind(kind), content)
-		SourceURL(Kind(kind), content, url)
+		checkCitation(t, Make(s, content.Kind(kind), document, whole, count), content.Kind(kind), document, count)
+		SourceType(media, content.Kind(kind), document)
+		SourceURL(content.Kind(kind), document, url)
 	})
 }
 
@@ -122,18 +124,18 @@ func TestMake_Text(t *testing.T) {
 	text := "First line.\n" + strings.Repeat("More words of a text. ", 100)
 	s := sourceOf(text)
 	s.URL, s.Type = "https://example.org/a", "web"
-	c := Make(s, KindText, text, true, counter(t))
+	c := Make(s, content.KindText, text, true, counter(t))
 	want := "[c12-k3v9q2mz: 2212 chars, text/plain, web, https://example.org/a]\nBeginning:\n" + text[:500] +
 		"...\n[More: retrieve_content(\"c12-k3v9q2mz\", search_terms) or by chars, lines. Full text: expand_message(12)]"
 	if c.Text != want || c.Text[c.ExcerptFrom:c.ExcerptEnd] != text[:500] {
 		t.Errorf("cited as\n%s", c.Text)
 	}
 	s.Expand = ""
-	short := Make(s, KindText, "A short text.", true, counter(t))
+	short := Make(s, content.KindText, "A short text.", true, counter(t))
 	if !strings.HasSuffix(short.Text, "Beginning:\nA short text.\n[More: retrieve_content(\"c12-k3v9q2mz\", search_terms) or by chars, lines]") {
 		t.Errorf("cited as\n%s", short.Text)
 	}
-	if head := Make(s, KindText, "A short text.", false, counter(t)); !strings.Contains(head.Text, "A short text....\n") {
+	if head := Make(s, content.KindText, "A short text.", false, counter(t)); !strings.Contains(head.Text, "A short text....\n") {
 		t.Errorf("cited as\n%s", head.Text)
 	}
 }
@@ -143,10 +145,10 @@ func TestMake_WeighsLittleBesideTheExcerpt(t *testing.T) {
 	count := counter(t)
 	text := strings.Repeat("More words of a text. ", 100)
 	s := sourceOf(text)
-	c := Make(s, KindText, text, true, count)
+	c := Make(s, content.KindText, text, true, count)
 	with := count(c.Text) - count(text[:500])
 	s.Expand = ""
-	c = Make(s, KindText, text, true, count)
+	c = Make(s, content.KindText, text, true, count)
 	without := count(c.Text) - count(text[:500])
 	t.Logf("%d tokens beside the excerpt, %d without a way to expand", with, without)
 	if with > 60 || without > 50 {
@@ -157,7 +159,7 @@ func TestMake_WeighsLittleBesideTheExcerpt(t *testing.T) {
 func TestMake_ExcerptIsNotCutInACharacter(t *testing.T) {
 	family := "👩‍👩‍👧‍👦"
 	text := "x" + strings.Repeat(family, 100)
-	c := Make(sourceOf(text), KindText, text, true, func(s string) int { return len(s) / 100 })
+	c := Make(sourceOf(text), content.KindText, text, true, func(s string) int { return len(s) / 100 })
 	excerpt := c.Text[c.ExcerptFrom:c.ExcerptEnd]
 	if chars := utf8.RuneCountInString(excerpt); chars > 500 || chars < 490 || uniseg.GraphemeClusterCount(excerpt)*7-6 != chars {
 		t.Errorf("%d characters, %d to see", chars, uniseg.GraphemeClusterCount(excerpt))
@@ -167,7 +169,7 @@ func TestMake_ExcerptIsNotCutInACharacter(t *testing.T) {
 func TestMake_SmallMembersOfAnObject(t *testing.T) {
 	count := counter(t)
 	text := `{"id": "a-1", "content": ` + fmt.Sprintf("%q", strings.Repeat("long text ", 200)) + `, "status": 200, "tags": ["x", "y"], "meta": {"a": [1, 2]}, "note": "` + strings.Repeat("n", 197) + `"}`
-	c := Make(sourceOf(text), KindJSON, text, true, count)
+	c := Make(sourceOf(text), content.KindJSON, text, true, count)
 	for _, want := range []string{`"id": "a-1"`, `{"status":200,"tags":["x","y"],"meta":{"a":[1,2]},"note":"` + strings.Repeat("n", 197) + `"}` + "\n", `Large members: "content" (2002 bytes)`} {
 		if !strings.Contains(c.Text, want) {
 			t.Errorf("%s is not in\n%s", want, c.Text)
@@ -179,8 +181,8 @@ func TestMake_SmallMembersOfAnObject(t *testing.T) {
 	// With less room, the excerpt is shorter, and what it no longer shows is told.
 	long := strings.Repeat("黑豹队的防守只丢了分，", 16)
 	text = `{"a": "` + long + `", "b": "` + long + `", "status": 200, "c": "` + strings.Repeat(long, 9) + `"}`
-	c = Make(sourceOf(text), KindJSON, text, true, count)
-	checkCitation(t, c, KindJSON, text, count)
+	c = Make(sourceOf(text), content.KindJSON, text, true, count)
+	checkCitation(t, c, content.KindJSON, text, count)
 	for _, want := range []string{`{"a":"` + long + `","status":200}, and 1 more small members` + "\n", "Beginning:\n{\"a\": \"黑"} {
 		if !strings.Contains(c.Text, want) {
 			t.Errorf("%s is not in\n%s", want, c.Text)
@@ -223,8 +225,8 @@ func TestMake_Lists(t *testing.T) {
 		"empty":        {`{"a": [], "b": {}, "c": "` + long + `"}`, []string{`Large members: "c"`}, "/a"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := Make(sourceOf(c.text), KindJSON, c.text, true, count)
-			checkCitation(t, got, KindJSON, c.text, count)
+			got := Make(sourceOf(c.text), content.KindJSON, c.text, true, count)
+			checkCitation(t, got, content.KindJSON, c.text, count)
 			for _, want := range c.want {
 				if !strings.Contains(got.Text, want) {
 					t.Errorf("%q is not in\n%s", want, got.Text)
@@ -262,8 +264,8 @@ func TestMake_Entities_AreAllNamed(t *testing.T) {
 		"several lists": {`{"people": [` + strings.Join(entities[:9], ",") + `], "things": [` + strings.Join(alone[:9], ",") + `]}`, []string{"Table Entity 8 (E8)", "Named: 0; 1; 2; 3"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := Make(sourceOf(c.text), KindJSON, c.text, true, count)
-			checkCitation(t, got, KindJSON, c.text, count)
+			got := Make(sourceOf(c.text), content.KindJSON, c.text, true, count)
+			checkCitation(t, got, content.KindJSON, c.text, count)
 			for _, want := range c.want {
 				if !strings.Contains(got.Text, want) {
 					t.Errorf("%q is not in\n%s", want, got.Text)
@@ -279,7 +281,7 @@ func TestMake_LinesAreCutToFit(t *testing.T) {
 		members = append(members, fmt.Sprintf(`"a rather long name of a member, by which it is known %d": 1`, i))
 	}
 	text := "[" + strings.Repeat("{"+strings.Join(members, ",")+"},", 20) + "1]"
-	c := Make(sourceOf(text), KindJSON, text, true, func(s string) int { return len(s) * 2 / 3 })
+	c := Make(sourceOf(text), content.KindJSON, text, true, func(s string) int { return len(s) * 2 / 3 })
 	if !strings.Contains(c.Text, "21 items; keys: a rather long name") {
 		t.Errorf("cited as\n%s", c.Text)
 	}
@@ -287,11 +289,11 @@ func TestMake_LinesAreCutToFit(t *testing.T) {
 
 func TestMake_HeadOfAList(t *testing.T) {
 	head := `{"total": 9000, "items": [` + strings.Repeat(`{"id": 1, "name": "a name"}, `, 3000)
-	c := Make(sourceOf(head), KindJSON, head, false, counter(t))
+	c := Make(sourceOf(head), content.KindJSON, head, false, counter(t))
 	if !strings.Contains(c.Text, "/items: more than 3000 items; keys: id, name\nFirst: {") {
 		t.Errorf("cited as\n%s", c.Text)
 	}
-	c = Make(sourceOf(head), KindJSON, head, true, counter(t))
+	c = Make(sourceOf(head), content.KindJSON, head, true, counter(t))
 	if strings.Contains(c.Text, "items;") {
 		t.Errorf("broken JSON is cited as\n%s", c.Text)
 	}
@@ -299,7 +301,7 @@ func TestMake_HeadOfAList(t *testing.T) {
 
 func TestMake_PageIsCitedByItsMainPart(t *testing.T) {
 	page := "<html><head><title>The page - a site</title></head><body><nav><p>Home<p>About</nav><main><ul><li>Contents</ul><h1>The page</h1><p>" + strings.Repeat("Some words &amp; more. ", 80) + "</main></body></html>"
-	c := Make(sourceOf(page), KindHTML, page, true, counter(t))
+	c := Make(sourceOf(page), content.KindHTML, page, true, counter(t))
 	if !strings.Contains(c.Text, "Title: The page - a site\nBeginning:\nThe page\n\nSome words & more.") {
 		t.Errorf("cited as\n%s", c.Text)
 	}
@@ -307,7 +309,7 @@ func TestMake_PageIsCitedByItsMainPart(t *testing.T) {
 
 func TestMake_PageWhoseMainPartSaysNothing(t *testing.T) {
 	page := "<html><body><p>" + strings.Repeat("Some words. ", 80) + "<main><h1></h1></main></body></html>"
-	c := Make(sourceOf(page), KindHTML, page, true, counter(t))
+	c := Make(sourceOf(page), content.KindHTML, page, true, counter(t))
 	if !strings.Contains(c.Text, "Beginning:\nSome words.") {
 		t.Errorf("cited as\n%s", c.Text)
 	}
@@ -316,7 +318,7 @@ func TestMake_PageWhoseMainPartSaysNothing(t *testing.T) {
 // realResults are tool outputs over 1,000 characters from recordings.
 func realResults(t *testing.T, recording string) []string {
 	var out []string
-	for _, line := range strings.Split(file(t, recording, "conversations.jsonl"), "\n") {
+	for _, line := range strings.Split(recordings.Text(t, recording, "conversations.jsonl"), "\n") {
 		var c struct {
 			Messages []struct{ Role, Content, Raw string }
 		}
@@ -337,7 +339,7 @@ func realResults(t *testing.T, recording string) []string {
 // texts are the texts of a file of JSON lines.
 func texts(t *testing.T, path ...string) []string {
 	var out []string
-	for _, line := range strings.Split(file(t, path...), "\n") {
+	for _, line := range strings.Split(recordings.Text(t, path...), "\n") {
 		var d struct{ Text, Context string }
 		if json.Unmarshal([]byte(line), &d) == nil && d.Text != "" {
 			out = append(out, d.Text)
@@ -350,11 +352,11 @@ func TestMake_RealContents(t *testing.T) {
 	count := counter(t)
 	var logs []string
 	for _, name := range []string{"BGL", "HDFS", "HealthApp", "Mac", "OpenSSH", "OpenStack", "Thunderbird", "Windows", "Zookeeper"} {
-		logs = append(logs, file(t, "loghub", name+"_2k.log"))
+		logs = append(logs, recordings.Text(t, "loghub", name+"_2k.log"))
 	}
 	for name, contents := range map[string][]string{
-		"JSON":     {file(t, "json_api", "airline_flights.json"), file(t, "json_api", "retail_products.json")},
-		"HTML":     {file(t, "html_docs", "0.7_reference_env.html"), file(t, "html_docs", "1.0_reference_agent.html")},
+		"JSON":     {recordings.Text(t, "json_api", "airline_flights.json"), recordings.Text(t, "json_api", "retail_products.json")},
+		"HTML":     {recordings.Text(t, "html_docs", "0.7_reference_env.html"), recordings.Text(t, "html_docs", "1.0_reference_agent.html")},
 		"logs":     logs,
 		"papers":   texts(t, "covidqa", "docs.jsonl"),
 		"Chinese":  texts(t, "xquad", "zh.jsonl"),
@@ -363,12 +365,12 @@ func TestMake_RealContents(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			sum, most, own := 0, 0, 0
-			for _, content := range contents {
-				c := citeAny(content, count)
-				checkCitation(t, c, KindOf("", content), content, count)
+			for _, document := range contents {
+				c := citeAny(document, count)
+				checkCitation(t, c, content.KindOf("", document), document, count)
 				n := count(c.Text)
 				sum, most = sum+n, max(most, n)
-				own += count(head(content, 100_000)) * len(content) / max(1, min(len(content), 100_000))
+				own += count(content.Head(document, 100_000)) * len(document) / max(1, min(len(document), 100_000))
 			}
 			t.Logf("%d contents, %d tokens on average, at most %d; %d uncited", len(contents), sum/len(contents), most, own/len(contents))
 		})
@@ -377,25 +379,25 @@ func TestMake_RealContents(t *testing.T) {
 
 func TestMake_LargeJSONIsCitedFast(t *testing.T) {
 	testlane.Speed(t)
-	content := file(t, "json_api", "airline_flights.json")
+	document := recordings.Text(t, "json_api", "airline_flights.json")
 	count := counter(t)
 	best := time.Hour
 	for range 10 {
 		began := time.Now()
-		citeAny(content, count)
+		citeAny(document, count)
 		best = min(best, time.Since(began))
 	}
-	t.Logf("%d bytes in %v", len(content), best)
+	t.Logf("%d bytes in %v", len(document), best)
 	if best > 100*time.Millisecond {
 		t.Error("too slow")
 	}
 }
 
 func BenchmarkMake(b *testing.B) {
-	content := file(b, "json_api", "airline_flights.json")
+	document := recordings.Text(b, "json_api", "airline_flights.json")
 	count := counter(b)
-	b.SetBytes(int64(len(content)))
+	b.SetBytes(int64(len(document)))
 	for b.Loop() {
-		Make(sourceOf(content), KindJSON, content, true, count)
+		Make(sourceOf(document), content.KindJSON, document, true, count)
 	}
 }

@@ -6,36 +6,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/rivo/uniseg"
+	"github.com/palimpsest-context/palimpsest/pkg/content"
 )
-
-// chars is where the nth character of a text begins, or its end.
-func chars(text string, n int) int {
-	for i := range text {
-		if n == 0 {
-			return i
-		}
-		n--
-	}
-	return len(text)
-}
-
-// cutCluster is at most so many characters of the beginning of a text, without cutting what is drawn as one; unless that is all there is.
-func cutCluster(text string, limit int) string {
-	most := chars(text, limit)
-	at := 0
-	for rest := text[:chars(text, 2*limit)]; ; {
-		cluster, after, _, _ := uniseg.FirstGraphemeClusterInString(rest, -1)
-		if cluster == "" || at+len(cluster) > most {
-			break
-		}
-		at, rest = at+len(cluster), after
-	}
-	if at == 0 {
-		return text[:most]
-	}
-	return text[:at]
-}
 
 // visible is a text with a mark in the place of what is no character, and of characters that steer terminals. It has as many characters
 // as the text.
@@ -53,7 +25,7 @@ const maxLabel = 60
 
 // label is a name that a line in brackets can hold, whoever gave it.
 func label(name string) string {
-	return cutChars(strings.Map(func(r rune) rune {
+	return content.CutChars(strings.Map(func(r rune) rune {
 		switch {
 		case r == '[':
 			return '('
@@ -63,7 +35,7 @@ func label(name string) string {
 			return ' '
 		}
 		return r
-	}, head(name, 4*maxLabel)), maxLabel)
+	}, content.Head(name, 4*maxLabel)), maxLabel)
 }
 
 // maxShownURL is how much of a URL is shown, in bytes.

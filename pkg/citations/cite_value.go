@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/palimpsest-context/palimpsest/pkg/content"
 )
 
 // plainString is what a JSON string says, as much as so many characters of it, on one line.
@@ -26,15 +28,7 @@ func (v *jsonValue) plainString(limit int) string {
 	if json.Unmarshal([]byte(raw), &text) != nil {
 		return ""
 	}
-	return cutChars(visible(strings.Join(strings.Fields(text), " ")), limit)
-}
-
-// cutChars is a text, at most so many characters of it, with a mark where it was cut.
-func cutChars(text string, limit int) string {
-	if len(text) <= limit || utf8.RuneCountInString(text) <= limit {
-		return text
-	}
-	return cutCluster(text, limit) + "..."
+	return content.CutChars(visible(strings.Join(strings.Fields(text), " ")), limit)
 }
 
 // small is a value as it is, if it takes less than so many characters without spaces.
@@ -80,7 +74,7 @@ func (v *jsonValue) brief(depth int) string {
 	case v.isObject():
 		return v.briefObject(depth)
 	default: // a number of more digits than anybody needs
-		return head(v.text, briefChars) + "..."
+		return content.Head(v.text, briefChars) + "..."
 	}
 }
 

@@ -1,3 +1,3 @@
-// Package citations is what lets a large content stay outside of a view and be found again: how a content is cited, and which
-// of its passages answer search terms, in any language and with true locations. It works on bytes that it is given, and is pure.
+// Package citations is how a large content is cited that stays outside of a view: what stands for it there, what it came from, and how more
+// of it is had. It works on text that it is given, and is pure.
 package citations

@@ -9,6 +9,8 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"github.com/palimpsest-context/palimpsest/pkg/content"
 )
 
 // The types of sources.
@@ -21,7 +23,7 @@ const (
 )
 
 // SourceType guesses what a tool result came from: by the words in the tool's name, and by what the result looks like if they say nothing.
-func SourceType(tool string, kind Kind, content string) string {
+func SourceType(tool string, kind content.Kind, text string) string {
 	words := nameWords(tool)
 	for _, known := range []struct {
 		source string
@@ -37,9 +39,9 @@ func SourceType(tool string, kind Kind, content string) string {
 		}
 	}
 	switch {
-	case kind == KindHTML:
+	case kind == content.KindHTML:
 		return sourceWeb
-	case kind == KindJSON && isSearch(content):
+	case kind == content.KindJSON && isSearch(text):
 		return sourceSearch
 	default:
 		return sourceTool
@@ -56,7 +58,7 @@ const maxName = 256
 func nameWords(name string) []string {
 	var b strings.Builder
 	lower := false
-	for _, r := range head(name, maxName) {
+	for _, r := range content.Head(name, maxName) {
 		if unicode.IsUpper(r) && lower {
 			b.WriteByte(' ')
 		}
@@ -70,8 +72,8 @@ func nameWords(name string) []string {
 }
 
 // isSearch says whether a JSON document has what a search found.
-func isSearch(content string) bool {
-	root := readTree(head(content, sourceHead))
+func isSearch(text string) bool {
+	root := readTree(content.Head(text, sourceHead))
 	if root == nil {
 		return false
 	}
@@ -88,13 +90,13 @@ const maxURL = 2048
 
 // SourceURL is where a content came from, as it says itself (a canonical link, a url member) or the arguments of the call say, if those
 // are JSON; empty if neither does. It is an absolute http or https URL of at most 2,048 bytes, without a user's name and password.
-func SourceURL(kind Kind, content, arguments string) string {
+func SourceURL(kind content.Kind, text, arguments string) string {
 	own := ""
 	switch kind {
-	case KindHTML:
-		own = pageURL(content)
-	case KindJSON:
-		own = memberURL(content)
+	case content.KindHTML:
+		own = pageURL(text)
+	case content.KindJSON:
+		own = memberURL(text)
 	}
 	if own == "" {
 		own = memberURL(arguments)
@@ -104,7 +106,7 @@ func SourceURL(kind Kind, content, arguments string) string {
 
 // memberURL is a URL that an object has as a member.
 func memberURL(text string) string {
-	root := readTree(head(text, sourceHead))
+	root := readTree(content.Head(text, sourceHead))
 	if root == nil || !root.isObject() {
 		return ""
 	}
@@ -135,8 +137,8 @@ func cleanURL(link string) string {
 }
 
 // pageURL is the canonical link of a page, or else the one that it gives to those who share it.
-func pageURL(content string) string {
-	z := html.NewTokenizer(strings.NewReader(head(content, sourceHead)))
+func pageURL(text string) string {
+	z := html.NewTokenizer(strings.NewReader(content.Head(text, sourceHead)))
 	shared := ""
 	for {
 		switch z.Next() {

@@ -3,6 +3,8 @@ package citations
 import (
 	"strings"
 	"testing"
+
+	"github.com/palimpsest-context/palimpsest/pkg/content"
 )
 
 func TestSourceType_ByNameThenByLook(t *testing.T) {
@@ -17,7 +19,7 @@ func TestSourceType_ByNameThenByLook(t *testing.T) {
 		{"s3_get", "", "storage"}, {"get_user", "plain", "tool"}, {"research", "", "tool"}, {"spread", "", "tool"}, {"profile", "", "tool"}, {"", "<html><p>x</html>", "web"}, {"lookup", results, "search"},
 		{"lookup", `[{"name": "a"}]`, "tool"}, {"", "", "tool"}, {strings.Repeat("a_", 1<<20), "", "tool"},
 	} {
-		if got := SourceType(c.tool, KindOf("", c.content), c.content); got != c.want {
+		if got := SourceType(c.tool, content.KindOf("", c.content), c.content); got != c.want {
 			t.Errorf("%.40q with %.20q is of type %s, want %s", c.tool, c.content, got, c.want)
 		}
 	}
@@ -48,7 +50,7 @@ func TestSourceURL(t *testing.T) {
 		"nothing":            {"", "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := SourceURL(KindOf("", c.content), c.content, c.arguments); got != c.want {
+			if got := SourceURL(content.KindOf("", c.content), c.content, c.arguments); got != c.want {
 				t.Errorf("%q", got)
 			}
 		})

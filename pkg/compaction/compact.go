@@ -32,8 +32,8 @@ func FirstChars(text string, n int, o Original) (string, bool) {
 	return head + "...\n\n" + o.annotation(what), true
 }
 
-// Summarised is what the view shows for a text that a model has summarised.
-func Summarised(summary string, o Original) string {
+// Summarized is what the view shows for a text that a model has summarized.
+func Summarized(summary string, o Original) string {
 	return o.annotation(fmt.Sprintf("Summary of %d characters.", o.Chars)) + "\n\n" + summary
 }
 

@@ -70,14 +70,14 @@ func TestFirstChars_Words(t *testing.T) {
 func TestAnnotations_Words(t *testing.T) {
 	kept, erased := compaction.Original{Recall: "expand_message(5)", Chars: 1234}, compaction.Original{Recall: "expand_message(5)", Chars: 1234, Erased: true}
 	for got, want := range map[string]string{
-		compaction.Summarised("gist", kept):                                         "[Summary of 1234 characters. Full text: expand_message(5)]\n\ngist",
-		compaction.Summarised("gist", erased):                                       "[Summary of 1234 characters.]\n\ngist",
+		compaction.Summarized("gist", kept):                                         "[Summary of 1234 characters. Full text: expand_message(5)]\n\ngist",
+		compaction.Summarized("gist", erased):                                       "[Summary of 1234 characters.]\n\ngist",
 		compaction.Extracted("gist", kept):                                          "[Extract of 1234 characters. Full text: expand_message(5)]\n\ngist",
 		compaction.Extracted("gist", erased):                                        "[Extract of 1234 characters.]\n\ngist",
 		compaction.Cleared("tool result", kept):                                     "[Expired tool result removed. Full text: expand_message(5)]",
 		compaction.Cleared("tool result", erased):                                   "[Expired tool result removed.]",
 		compaction.Cleared("text", kept):                                            "[Expired text removed. Full text: expand_message(5)]",
-		compaction.Summarised("", compaction.Original{Recall: "expand_message(0)"}): "[Summary of 0 characters. Full text: expand_message(0)]\n\n",
+		compaction.Summarized("", compaction.Original{Recall: "expand_message(0)"}): "[Summary of 0 characters. Full text: expand_message(0)]\n\n",
 	} {
 		if got != want {
 			t.Errorf("got %q, want %q", got, want)

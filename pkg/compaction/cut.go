@@ -11,11 +11,11 @@ type CutInput struct {
 // userWithin is how many messages a cut moves at most to fall at a user message.
 const userWithin = 5
 
-// Cut says where a compaction cuts (behaviour §8): the index of the first piece that stays; 0 if there is nothing to summarise.
+// Cut says where a compaction cuts (behaviour §8): the index of the first piece that stays; 0 if there is nothing to summarize.
 // What stays are the newest units, at most Keep messages of at most Tail tokens, but always the newest unit. If a user message
 // begins a unit within 5 messages of that cut, the cut moves to the nearest, of two to the earlier: further back as long as what
 // stays weighs at most Tail, and further on as long as the newest unit stays. It never moves so far back that nothing is left to
-// summarise.
+// summarize.
 func Cut(in CutInput) int {
 	cut, tokens := in.newest()
 	if cut == 0 {

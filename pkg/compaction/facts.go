@@ -2,7 +2,6 @@ package compaction
 
 import (
 	"slices"
-	"unicode/utf8"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/facts"
@@ -128,7 +127,7 @@ func (c *collector) unit(u *conversation.Unit) {
 	}
 	for _, call := range u.OpenCalls() {
 		c.message = callerOf(u, call)
-		c.add(conversation.FactCall, clean(call.Name+" "+call.CallID+" "+call.Arguments.Inline, maxText))
+		c.add(conversation.FactCall, facts.Clean(call.Name+" "+call.CallID+" "+call.Arguments.Inline, facts.MaxText))
 	}
 }
 
@@ -169,18 +168,5 @@ func (c *collector) item(it *conversation.Item) {
 }
 
 func (c *collector) text(text string) {
-	w := words{text: text, found: func(kind conversation.FactKind, text string) { c.add(kind, text) }}
-	w.run()
-}
-
-// maxText is the most that a fact says that is no rule, in characters.
-const maxText = 200
-
-// clean is a text on one line, without control characters, of at most so many characters.
-func clean(text string, limit int) string {
-	text = facts.OneLine(text)
-	if utf8.RuneCountInString(text) > limit {
-		text = text[:offset(text, limit-1)] + "…"
-	}
-	return text
+	facts.EachMention(text, c.add)
 }

@@ -50,6 +50,19 @@ func ofKind(facts []conversation.Fact, kind conversation.FactKind) []string {
 	return out
 }
 
+// TestFacts_Names_AreNoWords: what somebody is called is no rule of the user's, and no fact.
+func TestFacts_Names_AreNoWords(t *testing.T) {
+	const rule = "You must never deploy to /srv/prod on a Friday."
+	if len(factsOf(conversation.RoleUser, rule)) == 0 {
+		t.Fatal("the words are none either")
+	}
+	u := unitOf(conversation.RoleUser, textPart("hello"))
+	u.Items[0].Message.Name = rule
+	if got := compaction.Facts([]conversation.Unit{u}); len(got) != 0 {
+		t.Errorf("facts of a name: %+v", got)
+	}
+}
+
 func TestFacts_WhatMachinesName_IsFound(t *testing.T) {
 	for _, tt := range []struct {
 		text string

@@ -14,10 +14,10 @@ type Piece struct {
 }
 
 // Claim is something that is shown before the rest of a view: whole, if it weighs no more than it is granted, or else cut down to
-// that. What cannot be cut has Least equal to Whole.
+// that. What cannot be cut has Least equal to Whole. A cut shows words alone, so that one never takes more than Words, if that is not 0.
 type Claim struct {
-	First        int32 // its first message
-	Whole, Least int64
+	First               int32 // its first message
+	Whole, Least, Words int64
 }
 
 // SummaryClaim is a summary: its words, the list behind them, and what stands around both.
@@ -25,8 +25,11 @@ type SummaryClaim struct {
 	Around, Text, List int64
 }
 
-// SummaryGrant is what a summary may weigh; with neither it gives way.
-type SummaryGrant struct{ Text, List int64 }
+// SummaryGrant is what a summary may weigh. One that does not stand gives way, with what is around it: it may have no text to give.
+type SummaryGrant struct {
+	Text, List int64
+	Stands     bool
+}
 
 // FitInput is what fit decides on. Tokens are before the factor, and so are the limits. Claims are in the order of behaviour §4.
 type FitInput struct {
@@ -112,6 +115,9 @@ func (g *grants) share(c *Claim, divisor int64) int64 {
 	case c.Whole <= most:
 		return g.take(c.Whole)
 	case c.Least <= most:
+		if c.Words > 0 {
+			most = min(most, max(c.Words, c.Least))
+		}
 		return g.take(most)
 	default:
 		return 0
@@ -195,7 +201,7 @@ func (g *grants) summaries() []SummaryGrant {
 	lists = Allowances(lists, min(share, left))
 	texts = Allowances(texts, min(share, left-sum(lists)))
 	for i := range texts {
-		out[from+i] = SummaryGrant{Text: texts[i], List: lists[i]}
+		out[from+i] = SummaryGrant{Text: texts[i], List: lists[i], Stands: true}
 	}
 	g.take(around + sum(texts) + sum(lists))
 	return out

@@ -42,7 +42,7 @@ func weighs(in *compaction.FitInput, r *compaction.FitResult) int64 {
 		n += in.System[i].Whole
 	}
 	for i, s := range r.Summaries {
-		if s.Text+s.List > 0 {
+		if s.Stands {
 			n += in.Summaries[i].Around + s.Text + s.List
 		}
 	}
@@ -237,4 +237,25 @@ func TestFit_GrowingConversation_CutsRarely(t *testing.T) {
 			t.Fatalf("%d cuts", cuts)
 		}
 	})
+}
+
+// TestFit_SummaryWithoutText: what stands around it weighs too, so that it gives way like any other.
+func TestFit_SummaryWithoutText_GivesWay(t *testing.T) {
+	in := compaction.FitInput{
+		Limit: 100, Rest: 100, Target: 50, Over: true, Newest: *claim(20, 60, 60),
+		Summaries: []compaction.SummaryClaim{{Around: 25}, {Around: 25}},
+	}
+	if r := compaction.Fit(in); r.Summaries[0].Stands || !r.Summaries[1].Stands {
+		t.Errorf("%+v", r.Summaries)
+	}
+}
+
+// TestFit_RequestWithMedia: what a cut of the request cannot use is left for the opening.
+func TestFit_RequestWithMedia_LeavesRoomToTheOpening(t *testing.T) {
+	request := claim(10, 1700, 40)
+	request.Words = 60
+	in := compaction.FitInput{Limit: 2000, Rest: 2000, Target: 1000, Over: true, Newest: *claim(20, 1700, 1700), Request: request, Opening: claim(0, 50, 50)}
+	if r := compaction.Fit(in); r.Request != 60 || r.Opening != 50 {
+		t.Errorf("%+v", r)
+	}
 }

@@ -69,7 +69,7 @@ func (l *losses) sort(facts []conversation.Fact, summary string) {
 // The lengths to which calls and rules are cut, in characters, until all fit that should. A call that is cut shorter than the
 // last can hardly be told from others; if not even calls and rules fit, calls keep only their names and ids.
 var (
-	callCuts = []int{maxText, 160, 120}
+	callCuts = []int{facts.MaxText, 160, 120}
 	ruleCuts = []int{facts.MaxRule, facts.MaxRule, 240, 160, 100}
 )
 
@@ -133,7 +133,7 @@ func mentions(text, name string) bool {
 
 // isBorder says whether a name may begin or end at a position.
 func isBorder(text string, at int) bool {
-	return at == 0 || at == len(text) || !isWordByte(text[at-1]) || !isWordByte(text[at])
+	return at == 0 || at == len(text) || !facts.IsWordByte(text[at-1]) || !facts.IsWordByte(text[at])
 }
 
 // containers says for each fact which is the first of the others that contains it, or len(facts).

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/palimpsest-context/palimpsest/pkg/compaction"
@@ -102,7 +103,7 @@ type span struct {
 // recordedSpans are stretches of about so many tokens, one behind the other, of every conversation of a set that is that long;
 // or of all conversations of the set as one, where they are short.
 func recordedSpans(t testing.TB, set string, short bool, size int64) []span {
-	counter := o200k(t)
+	counter := o200k()
 	recordings := recordedSet(t, set)
 	if short {
 		recordings = [][]recordedMessage{slices.Concat(recordings...)}
@@ -126,14 +127,14 @@ func recordedSpans(t testing.TB, set string, short bool, size int64) []span {
 	return out
 }
 
-func o200k(t testing.TB) *bpe.Counter {
-	t.Helper()
+// o200k is shared, because its vocabulary takes long to load.
+var o200k = sync.OnceValue(func() *bpe.Counter {
 	counter, err := bpe.New(bpe.O200k)
 	if err != nil {
-		t.Fatal(err)
+		panic(err) // it is embedded
 	}
 	return counter
-}
+})
 
 // unitTexts are all the texts of a unit that are not the system's.
 func unitTexts(u *conversation.Unit) []string {
@@ -276,7 +277,7 @@ type shares struct {
 
 func holds(t *testing.T, s span) shares {
 	t.Helper()
-	counter := o200k(t)
+	counter := o200k()
 	facts := compaction.MergeFacts(nil, compaction.Facts(s.units)) // as the engine keeps them
 	list, _ := compaction.LossList(facts, "", 2500, counter)
 	if n, _ := counter.Count(list); n > 2500 {

@@ -78,7 +78,7 @@ func (l *losses) writeGroup(b *strings.Builder, g group, facts []conversation.Fa
 func (l *losses) shown(f conversation.Fact) string {
 	switch f.Kind {
 	case conversation.FactCall:
-		return clean(f.Text, max(l.calls, named(f.Text)))
+		return facts.Clean(f.Text, max(l.calls, named(f.Text)))
 	case conversation.FactRule:
 		return facts.CutRule(f.Text, l.cut)
 	default:

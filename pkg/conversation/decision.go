@@ -13,10 +13,11 @@ const (
 	DecisionRemoved
 	DecisionMasked
 	DecisionDeferred
-	DecisionSummarised
+	DecisionSummarized
 	DecisionPruned
 	DecisionHidden
 	DecisionCited
+	DecisionCorrected
 )
 
 // Reason says why something was decided. It is a closed set.
@@ -62,6 +63,7 @@ const (
 	ReasonNoRoom
 	ReasonSummaryRefused
 	ReasonSummaryNotAsked
+	ReasonCorrectionRequest
 )
 
 // Expired says whether the reason is that of an expiry.
@@ -98,12 +100,14 @@ const (
 	EventRetentionApplied
 	EventExpanded
 	EventPruned
-	EventSummarised
+	EventSummarized
 	EventHidden
 	EventCompactionFailed
 	EventCited
 	EventContentStored
 	EventContentExpired
+	EventRewindUndone
+	EventCorrected
 )
 
 // Event is something that happened to a message, or to the messages up to Last.
@@ -118,7 +122,7 @@ type Event struct {
 	Saved   int64 // tokens
 	EditSeq int64
 	Level   Level  // of the message after it
-	Said    string // why, in the caller's own words, for EventExpanded
+	Said    string // why, in the caller's own words, for EventExpanded and EventCorrected
 	// Expandable says that more is on record than it leaves shown.
 	Expandable bool
 }

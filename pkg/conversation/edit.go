@@ -30,14 +30,18 @@ const (
 	EditMask
 	// EditRestore brings messages back in full: it undoes levels, masks and the summaries before it.
 	EditRestore
-	// EditSummarise lets a summary stand for a range.
-	EditSummarise
+	// EditSummarize lets a summary stand for a range.
+	EditSummarize
 	// EditHide makes a range invisible to everything.
 	EditHide
 	// EditStoreContent and EditExpireContent change nothing of the view: they say that a content came, and that one is gone. The range
 	// is the message that cites it, or empty and after the last message.
 	EditStoreContent
 	EditExpireContent
+	// EditUnhide undoes the newest EditHide of the same range that stands: what was taken back is there again.
+	EditUnhide
+	// EditCorrect gives parts of one message other words: everything but the record shows these from then on.
+	EditCorrect
 )
 
 // Edit is an entry of the append-only log about the view. It holds its result (parts as shown), never a recipe, so that it
@@ -45,7 +49,7 @@ const (
 type Edit struct {
 	Seq     int64 // from 1, without gaps
 	Kind    EditKind
-	Range   Range // the messages it is about; one message for EditParts and EditMask
+	Range   Range // the messages it is about; one message for EditParts, EditMask and EditCorrect
 	Parts   []PartEdit
 	Mask    []int32 // positions of parts that are dropped, for EditMask
 	Summary *Summary
@@ -56,7 +60,7 @@ type Edit struct {
 	After   int64   // tokens that it shows now
 	Erases  bool    // the original went with it
 	Content string  // the handle of the content that came or went, for EditStoreContent and EditExpireContent
-	Said    string  // why, in the words of who asked for it, for EditRestore
+	Said    string  // why, in the words of who asked for it, for EditRestore and EditCorrect
 	Brought []int32 // messages of the range whose view it changes, for EditRestore; empty for all
 	Commit  uint64  // the version that the commit made
 

@@ -134,7 +134,7 @@ type ActionCitations struct {
 	ThresholdChars *int32
 }
 
-// Prompt asks a model to summarise. Its template is the operator's.
+// Prompt asks a model to summarize. Its template is the operator's.
 type Prompt struct {
 	ID        string
 	Version   int32 // counts the changes of a stored prompt, from 1; 0 is built in

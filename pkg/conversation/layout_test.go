@@ -12,7 +12,7 @@ import (
 func TestView_Layout_SixGroupsInOrder(t *testing.T) {
 	//                  0123456789ab
 	messages := script("ssucttaaucta")
-	v := fold(ranged(1, conversation.EditSummarise, 3, 6), ranged(2, conversation.EditRestore, 7, 8))
+	v := fold(ranged(1, conversation.EditSummarize, 3, 6), ranged(2, conversation.EditRestore, 7, 8))
 	kept := conversation.Kept{LeadingSystem: 2, Pins: []conversation.Range{at(6, 7)}}
 	got := laidOut(v, messages, conversation.Window{Start: 9, Opening: -1, Request: 8}, kept)
 	if want := []int64{0, 1, 6, 1 - 1000, 7, 8, 9, 10, 11}; !slices.Equal(got, want) {

@@ -54,6 +54,7 @@ type Message struct {
 	ID      string
 	Index   int32 // position in the record, from 0; never shifts, never returns
 	Role    Role
+	Name    string // who of several in the role speaks
 	Parts   []Part
 	Type    MessageType
 	Actions []ActionRef
@@ -240,6 +241,23 @@ type ToolResult struct {
 	// Unknown is what a newer version wrote.
 	Unknown string
 }
+
+// Texts are the pieces of a result that are text: one, or those of several between which media may lie.
+func (r *ToolResult) Texts() []string {
+	if r.Output != OutputParts {
+		return []string{r.Text.Inline}
+	}
+	var texts []string
+	for i := range r.Parts {
+		if r.Parts[i].Media == nil {
+			texts = append(texts, r.Parts[i].Text.Inline)
+		}
+	}
+	return texts
+}
+
+// Words are the texts of a result, each on lines of its own.
+func (r *ToolResult) Words() string { return strings.Join(r.Texts(), "\n") }
 
 // ResultPart is one piece of a result of several: media if Media is set, else text.
 type ResultPart struct {

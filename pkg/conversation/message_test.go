@@ -195,3 +195,21 @@ func TestRange_Relations_HalfOpen(t *testing.T) {
 		}
 	}
 }
+
+func TestToolResult_Words_LeaveMediaOut(t *testing.T) {
+	text := func(s string) conversation.Content { return conversation.Content{Inline: s} }
+	for _, c := range []struct {
+		result conversation.ToolResult
+		want   string
+	}{
+		{conversation.ToolResult{Text: text("a")}, "a"},
+		{conversation.ToolResult{Output: conversation.OutputParts, Text: text("a")}, ""},
+		{conversation.ToolResult{Output: conversation.OutputParts, Parts: []conversation.ResultPart{
+			{Text: text("a")}, {Media: &conversation.Media{}}, {Text: text("b")},
+		}}, "a\nb"},
+	} {
+		if got := c.result.Words(); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}

@@ -18,8 +18,10 @@ type Policy struct {
 	Pruning    PruningPolicy
 	Compaction CompactionPolicy
 	Citations  CitationsPolicy
-	MaxWait    *time.Duration // for summarisers, in all of one build
+	MaxWait    *time.Duration // for summarizers, in all of one build
 	TTL        *time.Duration // 0 switches it off
+
+	TTLWithoutTombstone *bool // an append begins the conversation anew once the ttl is over
 
 	// Unknown is what a newer version wrote.
 	Unknown string
@@ -182,6 +184,8 @@ func (p Policy) Or(next Policy) Policy {
 		},
 		MaxWait: either(p.MaxWait, next.MaxWait),
 		TTL:     either(p.TTL, next.TTL),
+
+		TTLWithoutTombstone: either(p.TTLWithoutTombstone, next.TTLWithoutTombstone),
 	}
 	if out.Rewrite.Mode == RewriteUnspecified {
 		out.Rewrite.Mode = next.Rewrite.Mode
@@ -244,6 +248,9 @@ func (p Policy) Hash() string {
 	}
 	if p.Citations.RecallTools != nil {
 		_, _ = fmt.Fprintln(h, "recall", names(p.Citations.RecallTools))
+	}
+	if p.TTLWithoutTombstone != nil {
+		_, _ = fmt.Fprintln(h, "ttl without tombstone", *p.TTLWithoutTombstone)
 	}
 	s := strconv.FormatUint(h.Sum64(), 16)
 	return "0000000000000000"[len(s):] + s

@@ -38,7 +38,7 @@ func (r *reference) is(i int32, kind conversation.EditKind) bool {
 	if kind == conversation.EditHide { // no restoration undoes it
 		return slices.ContainsFunc(r.edits, func(e conversation.Edit) bool { return e.Kind == kind && e.Range.Contains(i) })
 	}
-	if kind == conversation.EditSummarise {
+	if kind == conversation.EditSummarize {
 		return slices.ContainsFunc(r.edits, func(e conversation.Edit) bool {
 			return r.standing(e) && e.Range.Contains(i) && e.Seq > r.since(i) && !r.excepted(e, i)
 		})
@@ -47,12 +47,12 @@ func (r *reference) is(i int32, kind conversation.EditKind) bool {
 }
 
 // standing says whether an edit is a summary in force: nothing of its range was hidden after it, and no later summary in force
-// covers it.
+// tells of any of it.
 func (r *reference) standing(e conversation.Edit) bool {
-	return e.Kind == conversation.EditSummarise && !slices.ContainsFunc(r.edits, func(o conversation.Edit) bool {
-		overlap := o.Range.First <= e.Range.End && e.Range.First < o.Range.End
-		covers := o.Range.First <= e.Range.First && e.Range.End <= o.Range.End
-		return o.Seq > e.Seq && (o.Kind == conversation.EditHide && overlap || covers && r.standing(o))
+	return e.Kind == conversation.EditSummarize && !slices.ContainsFunc(r.edits, func(o conversation.Edit) bool {
+		touches := o.Range.First <= e.Range.End && e.Range.First < o.Range.End
+		overlaps := o.Range.First < e.Range.End && e.Range.First < o.Range.End
+		return o.Seq > e.Seq && (o.Kind == conversation.EditHide && touches || overlaps && r.standing(o))
 	})
 }
 
@@ -140,7 +140,7 @@ type look struct {
 
 func (r *reference) item(m *conversation.Message) look {
 	i := m.Index
-	if r.is(i, conversation.EditHide) || r.is(i, conversation.EditSummarise) || r.is(i, conversation.EditRemove) {
+	if r.is(i, conversation.EditHide) || r.is(i, conversation.EditSummarize) || r.is(i, conversation.EditRemove) {
 		return look{}
 	}
 	l := look{Shown: true, Tokens: int64(m.Overhead())}
@@ -183,7 +183,7 @@ func (r *reference) look(l *look, m *conversation.Message, p int32) {
 
 // restored says whether a restoration is what the message owes its place to.
 func (r *reference) restored(i int32) bool {
-	return r.since(i) > 0 && !r.is(i, conversation.EditHide) && !r.is(i, conversation.EditSummarise)
+	return r.since(i) > 0 && !r.is(i, conversation.EditHide) && !r.is(i, conversation.EditSummarize)
 }
 
 // gone lists the edited messages that are not shown and that no range edit stands for.
@@ -192,7 +192,7 @@ func (r *reference) gone(from int32) []int32 {
 	for i := from; i < int32(len(r.messages)); i++ {
 		m := &r.messages[i]
 		edit, _ := r.by(m)
-		if edit > 0 && !r.item(m).Shown && !r.is(i, conversation.EditHide) && !r.is(i, conversation.EditSummarise) {
+		if edit > 0 && !r.item(m).Shown && !r.is(i, conversation.EditHide) && !r.is(i, conversation.EditSummarize) {
 			out = append(out, i)
 		}
 	}
@@ -268,7 +268,7 @@ func (r *reference) layout(w conversation.Window, kept conversation.Kept) []int6
 func (r *reference) beside(i int32) bool {
 	alone := &reference{messages: r.messages}
 	for _, e := range r.edits {
-		if e.Kind != conversation.EditSummarise {
+		if e.Kind != conversation.EditSummarize {
 			alone.edits = append(alone.edits, e)
 		}
 	}

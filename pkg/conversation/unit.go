@@ -6,11 +6,13 @@ type Item struct {
 	Message *Message
 	Parts   []Part
 	Level   Level
-	EditSeq int64  // the last edit of it, 0 for none
-	Reason  Reason // why its parts are replaced, or it is removed
-	Saved   int64  // tokens that replaced parts save
-	Masked  int64  // tokens of the blocks that a mask drops
-	Unseen  int64  // tokens of the blocks that were for the first build alone
+	EditSeq int64 // the last edit of it, 0 for none
+	// Correction is the last edit that corrected it, 0 for none.
+	Correction int64
+	Reason     Reason // why its parts are replaced, or it is removed
+	Saved      int64  // tokens that replaced parts save
+	Masked     int64  // tokens of the blocks that a mask drops
+	Unseen     int64  // tokens of the blocks that were for the first build alone
 	// Positions of Parts in the original, where some are not shown; nil if all are.
 	Positions []int32
 }

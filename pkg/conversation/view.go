@@ -3,7 +3,7 @@ package conversation
 import "slices"
 
 // View is the state that edits fold into: what is shown for each message that an edit touched, and which ranges are
-// summarised or hidden. The zero View shows everything in full. A View is a value to its users: Fold returns a new one.
+// summarized or hidden. The zero View shows everything in full. A View is a value to its users: Fold returns a new one.
 type View struct {
 	seq      int64
 	messages map[int32]state
@@ -20,6 +20,9 @@ type state struct {
 	reason   Reason // why its parts are replaced, or it is removed
 	restored int64  // the edit that last brought it back, 0 for none
 	turn     int32  // the turn of that edit
+
+	corrected  map[int32]correctedPart // parts with the words that corrections gave them
+	correction int64                   // the last correction, 0 for none
 }
 
 type shownPart struct {
@@ -70,8 +73,11 @@ func (v *View) apply(e *Edit) {
 	case EditRemove:
 		v.each(e.Range, func(s *state) { s.removed = true; s.by(e) })
 	case EditRestore:
-		v.each(e.Range, func(s *state) { *s = state{settled: s.settled, edit: e.Seq, restored: e.Seq, turn: e.Turn} })
-	case EditSummarise, EditHide:
+		v.each(e.Range, func(s *state) { s.restore(e) })
+	case EditSummarize, EditHide, EditUnhide:
+		v.spans.take(e)
+	case EditCorrect:
+		v.update(e.Range.First, func(s *state) { s.correct(e) })
 		v.spans.take(e)
 	}
 }
@@ -91,6 +97,13 @@ func (v *View) replace(e *Edit) {
 		}
 		s.parts = parts
 	})
+}
+
+// restore brings back what the message says now: its corrections stay.
+func (s *state) restore(e *Edit) {
+	*s = state{
+		settled: s.settled, edit: e.Seq, restored: e.Seq, turn: e.Turn, corrected: s.corrected, correction: s.correction,
+	}
 }
 
 func (s *state) by(e *Edit) { s.edit, s.reason = e.Seq, e.Reason }
@@ -133,8 +146,8 @@ func (v *View) hidden(i int32) bool {
 	return slices.ContainsFunc(v.spans.hidden, func(e Edit) bool { return e.Range.Contains(i) })
 }
 
-// summarised says whether a summary stands for the message: one made after the message was last restored.
-func (v *View) summarised(i int32) bool { return v.SummaryOf(i) != nil }
+// summarized says whether a summary stands for the message: one made after the message was last restored.
+func (v *View) summarized(i int32) bool { return v.SummaryOf(i) != nil }
 
 // SummaryOf is the summary that stands for a message; nil if none does. It must not be changed.
 func (v *View) SummaryOf(i int32) *Edit {
@@ -150,7 +163,7 @@ func (v *View) SummaryOf(i int32) *Edit {
 // Restored says whether an expansion brought the message back, by which edit and in which turn.
 func (v *View) Restored(i int32) (edit int64, turn int32, ok bool) {
 	s := v.messages[i]
-	return s.restored, s.turn, s.restored > 0 && !v.hidden(i) && !v.summarised(i)
+	return s.restored, s.turn, s.restored > 0 && !v.hidden(i) && !v.summarized(i)
 }
 
 // Restorations returns the messages that expansions after an edit brought back, each as a range, in order of index.
@@ -194,7 +207,7 @@ func (v *View) Gone(messages []Message, from int32) []Item {
 	var out []Item
 	for i := range messages {
 		m := &messages[i]
-		if _, touched := v.messages[m.Index]; !touched || m.Index < from || v.hidden(m.Index) || v.summarised(m.Index) {
+		if _, touched := v.messages[m.Index]; !touched || m.Index < from || v.hidden(m.Index) || v.summarized(m.Index) {
 			continue
 		}
 		if it, ok := v.Item(m); !ok {
@@ -228,11 +241,11 @@ func (v *View) Part(i, part int32) (Level, Reason) {
 	return s.parts[part].level, s.parts[part].reason
 }
 
-// Item is the message as the view shows it. It is false if the view does not show the message at all: hidden, summarised,
+// Item is the message as the view shows it. It is false if the view does not show the message at all: hidden, summarized,
 // removed, or no block of it left.
 func (v *View) Item(m *Message) (Item, bool) {
 	s, touched := v.messages[m.Index]
-	if !v.spans.empty() && (v.hidden(m.Index) || v.summarised(m.Index)) {
+	if !v.spans.empty() && (v.hidden(m.Index) || v.summarized(m.Index)) {
 		return Item{}, false
 	}
 	if !touched && !m.Varied() {
@@ -242,7 +255,7 @@ func (v *View) Item(m *Message) (Item, bool) {
 }
 
 func (s *state) item(m *Message, level Level) (Item, bool) {
-	it := Item{Message: m, Parts: m.Parts, Level: level, EditSeq: s.edit, Reason: s.reason}
+	it := Item{Message: m, Parts: m.Parts, Level: level, EditSeq: s.edit, Correction: s.correction, Reason: s.reason}
 	if s.removed {
 		return it, false
 	}
@@ -287,11 +300,11 @@ func (s *state) show(it *Item, i int32) {
 // Summaries returns the summaries in force, by range. They must not be changed.
 func (v *View) Summaries() []Edit { return v.spans.inForce }
 
-// Hides returns what was taken back, in the order in which it was. It must not be changed.
+// Hides returns what is taken back, in the order in which it was, without what was undone. It must not be changed.
 func (v *View) Hides() []Edit { return v.spans.hidden }
 
-// SummarisedTo is where the messages begin that no summary was made over.
-func (v *View) SummarisedTo() int32 {
+// SummarizedTo is where the messages begin that no summary was made over.
+func (v *View) SummarizedTo() int32 {
 	end := int32(0)
 	for i := range v.spans.inForce {
 		end = max(end, v.spans.inForce[i].Range.End)

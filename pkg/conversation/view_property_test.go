@@ -52,7 +52,7 @@ func drawEdits(t *rapid.T, messages []conversation.Message) []conversation.Edit 
 			}
 		case conversation.EditMask: // a mask of nothing switches to the persistent variant
 			e = mask(seq+1, first, rapid.SliceOfN(rapid.Int32Range(0, parts-1), 0, 2).Draw(t, "masked")...)
-		case conversation.EditSummarise:
+		case conversation.EditSummarize:
 			for range rapid.IntRange(0, 2).Draw(t, "exceptions") {
 				i := rapid.Int32Range(e.Range.First, e.Range.End-1).Draw(t, "exception")
 				e.Summary.Except = append(e.Summary.Except, at(i, i+1))

@@ -34,7 +34,7 @@ func mask(seq int64, index int32, parts ...int32) conversation.Edit {
 
 func ranged(seq int64, kind conversation.EditKind, first, end int32) conversation.Edit {
 	e := conversation.Edit{Seq: seq, Kind: kind, Range: at(first, end), Turn: int32(seq)}
-	if kind == conversation.EditSummarise {
+	if kind == conversation.EditSummarize {
 		e.Summary = &conversation.Summary{ID: seq, Tokens: 5}
 	}
 	return e
@@ -187,7 +187,7 @@ func TestView_Item_NothingOfItsVariant(t *testing.T) {
 func TestView_Restorations_AfterAnEdit(t *testing.T) {
 	v := fold(
 		ranged(1, conversation.EditRestore, 7, 9), ranged(2, conversation.EditRestore, 1, 3), ranged(3, conversation.EditRestore, 8, 9),
-		ranged(4, conversation.EditSummarise, 2, 3), ranged(5, conversation.EditHide, 5, 6), ranged(6, conversation.EditRestore, 5, 6),
+		ranged(4, conversation.EditSummarize, 2, 3), ranged(5, conversation.EditHide, 5, 6), ranged(6, conversation.EditRestore, 5, 6),
 		shorter(7, 7, 0, conversation.Shortened, 1),
 	)
 	for after, want := range [][]conversation.Range{
@@ -218,20 +218,20 @@ func TestView_Part_LevelAndReason(t *testing.T) {
 }
 
 func TestView_Fold_RangesAndRestoration(t *testing.T) {
-	const summarise, hide, restore = conversation.EditSummarise, conversation.EditHide, conversation.EditRestore
+	const summarize, hide, restore = conversation.EditSummarize, conversation.EditHide, conversation.EditRestore
 	for _, tt := range []struct {
 		name     string
 		edits    []conversation.Edit
 		want     string // of messages 0 to 3
 		restored bool   // message 1
 	}{
-		{"summarised", []conversation.Edit{ranged(1, summarise, 0, 3)}, "---d", false},
+		{"summarized", []conversation.Edit{ranged(1, summarize, 0, 3)}, "---d", false},
 		{"hidden", []conversation.Edit{ranged(1, hide, 1, 3)}, "a--d", false},
-		{"a restoration overrides an earlier summary", []conversation.Edit{ranged(1, summarise, 0, 3), ranged(2, restore, 1, 2)}, "-b-d", true},
-		{"a later summary overrides a restoration", []conversation.Edit{ranged(1, restore, 1, 2), ranged(2, summarise, 0, 3)}, "---d", false},
+		{"a restoration overrides an earlier summary", []conversation.Edit{ranged(1, summarize, 0, 3), ranged(2, restore, 1, 2)}, "-b-d", true},
+		{"a later summary overrides a restoration", []conversation.Edit{ranged(1, restore, 1, 2), ranged(2, summarize, 0, 3)}, "---d", false},
 		{"hiding outlasts a restoration", []conversation.Edit{ranged(1, hide, 0, 3), ranged(2, restore, 1, 2)}, "---d", false},
 		{"a later hiding overrides a restoration", []conversation.Edit{ranged(1, restore, 1, 2), ranged(2, hide, 0, 3)}, "---d", false},
-		{"summaries lie above levels", []conversation.Edit{ranged(1, summarise, 0, 2), shorter(2, 0, 0, conversation.Shortened, 1)}, "--cd", false},
+		{"summaries lie above levels", []conversation.Edit{ranged(1, summarize, 0, 2), shorter(2, 0, 0, conversation.Shortened, 1)}, "--cd", false},
 		{"a restoration is about its range alone", []conversation.Edit{shorter(1, 0, 0, conversation.Shortened, 1), ranged(2, restore, 1, 2)}, "[by 1]bcd", true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -254,22 +254,27 @@ func TestView_Fold_RangesAndRestoration(t *testing.T) {
 }
 
 func TestView_Summaries_SupersededByWhatCoversThem(t *testing.T) {
-	const summarise, hide, restore = conversation.EditSummarise, conversation.EditHide, conversation.EditRestore
+	const summarize, hide, restore = conversation.EditSummarize, conversation.EditHide, conversation.EditRestore
 	for _, tt := range []struct {
 		name  string
 		edits []conversation.Edit
 		want  []int64
 	}{
-		{"by range, not by time", []conversation.Edit{ranged(1, summarise, 4, 8), ranged(2, summarise, 0, 4)}, []int64{2, 1}},
-		{"a successor covers", []conversation.Edit{ranged(1, summarise, 0, 4), ranged(2, summarise, 4, 8), ranged(3, summarise, 0, 8)}, []int64{3}},
-		{"the same range", []conversation.Edit{ranged(1, summarise, 0, 4), ranged(2, summarise, 0, 4)}, []int64{2}},
-		{"a smaller one inside supersedes nothing", []conversation.Edit{ranged(1, summarise, 0, 8), ranged(2, summarise, 2, 4)}, []int64{1, 2}},
-		{"hidden whole", []conversation.Edit{ranged(1, summarise, 0, 4), ranged(2, hide, 0, 8)}, nil},
-		{"hidden by two", []conversation.Edit{ranged(1, summarise, 0, 4), ranged(2, hide, 0, 2), ranged(3, hide, 2, 4)}, nil},
-		{"hidden in part: it speaks of what was taken back", []conversation.Edit{ranged(1, summarise, 0, 4), ranged(2, hide, 2, 8)}, nil},
-		{"what it had taken up stands again", []conversation.Edit{ranged(1, summarise, 0, 4), ranged(2, summarise, 0, 8), ranged(3, hide, 6, 9)}, []int64{1}},
-		{"made after the hiding", []conversation.Edit{ranged(1, hide, 2, 4), ranged(2, summarise, 0, 8)}, []int64{2}},
-		{"a message brought back does not bring back the summary", []conversation.Edit{ranged(1, summarise, 0, 4), ranged(2, hide, 0, 8), ranged(3, restore, 1, 2)}, nil},
+		{"by range, not by time", []conversation.Edit{ranged(1, summarize, 4, 8), ranged(2, summarize, 0, 4)}, []int64{2, 1}},
+		{"a successor covers", []conversation.Edit{ranged(1, summarize, 0, 4), ranged(2, summarize, 4, 8), ranged(3, summarize, 0, 8)}, []int64{3}},
+		{"the same range", []conversation.Edit{ranged(1, summarize, 0, 4), ranged(2, summarize, 0, 4)}, []int64{2}},
+		{"a smaller one inside: nothing is told twice", []conversation.Edit{ranged(1, summarize, 0, 8), ranged(2, summarize, 2, 4)}, []int64{2}},
+		{"one that overlaps", []conversation.Edit{ranged(1, summarize, 2, 8), ranged(2, summarize, 0, 4)}, []int64{2}},
+		{"made while it was dissolved", []conversation.Edit{
+			ranged(1, summarize, 0, 8), ranged(2, hide, 8, 9), ranged(3, summarize, 0, 6), ranged(4, conversation.EditUnhide, 8, 9),
+		}, []int64{3}},
+		{"undone before anything else was made", []conversation.Edit{ranged(1, summarize, 0, 8), ranged(2, hide, 8, 9), ranged(3, conversation.EditUnhide, 8, 9)}, []int64{1}},
+		{"hidden whole", []conversation.Edit{ranged(1, summarize, 0, 4), ranged(2, hide, 0, 8)}, nil},
+		{"hidden by two", []conversation.Edit{ranged(1, summarize, 0, 4), ranged(2, hide, 0, 2), ranged(3, hide, 2, 4)}, nil},
+		{"hidden in part: it speaks of what was taken back", []conversation.Edit{ranged(1, summarize, 0, 4), ranged(2, hide, 2, 8)}, nil},
+		{"what it had taken up stands again", []conversation.Edit{ranged(1, summarize, 0, 4), ranged(2, summarize, 0, 8), ranged(3, hide, 6, 9)}, []int64{1}},
+		{"made after the hiding", []conversation.Edit{ranged(1, hide, 2, 4), ranged(2, summarize, 0, 8)}, []int64{2}},
+		{"a message brought back does not bring back the summary", []conversation.Edit{ranged(1, summarize, 0, 4), ranged(2, hide, 0, 8), ranged(3, restore, 1, 2)}, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var got []int64

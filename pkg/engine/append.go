@@ -33,6 +33,8 @@ type appending struct {
 	engine  *Engine
 	request AppendRequest
 	fresh   conversation.ID // the incarnation of a conversation that is yet to be
+	after   uint64          // the version of the deleted one that it follows on; 0 if there is none
+	former  *former         // and what it has to remember of that one
 
 	weighed   bool
 	resolved  bool
@@ -84,15 +86,41 @@ func (a *appending) whole() []conversation.Message {
 
 // read reads the conversation, or makes up the head of the one that the append will create.
 func (a *appending) read(ctx context.Context) (*store.Snapshot, error) {
-	snap, err := a.engine.store.Read(ctx, a.request.Key, store.Query{Info: true, Request: a.request.Request.key()})
-	if errors.Is(err, store.ErrNotFound) {
-		now := a.engine.now()
-		return &store.Snapshot{Head: newHead(a.fresh, now), Info: &Info{Counter: DefaultCounter}}, nil
-	}
-	if err != nil {
+	key, id := a.request.Key, a.request.Request.ID
+	a.after, a.former = 0, &former{}
+	snap, err := a.engine.store.Read(ctx, key, store.Query{Info: true, Request: a.request.Request.key()})
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return a.begin(), nil
+	case err != nil:
 		return nil, err
 	}
-	return snap, a.engine.live(&snap.Head)
+	gone := a.engine.live(&snap.Head)
+	if gone == nil {
+		return snap, a.engine.checkFormer(ctx, key, &snap.Head, requestAppend, id)
+	}
+	if !snap.Head.Reusable {
+		return nil, gone
+	}
+	if a.former, err = a.engine.reuse(ctx, key, &snap.Head); err != nil {
+		return nil, err
+	}
+	if a.former.incomplete {
+		return nil, gone
+	}
+	if a.former.has(requestAppend, id, a.engine.now()) {
+		return nil, retryOfFormer()
+	}
+	a.after = snap.Head.Version
+	return a.begin(), nil
+}
+
+// begin makes up a conversation that nothing is stored of: its version is 0.
+func (a *appending) begin() *store.Snapshot {
+	head := newHead(a.fresh, a.engine.now())
+	head.Former = a.former.until()
+	head.NextDue = head.Former
+	return &store.Snapshot{Head: head, Info: &Info{Counter: DefaultCounter}}
 }
 
 func newHead(incarnation conversation.ID, now time.Time) Head {
@@ -119,7 +147,7 @@ func (a *appending) plan(ctx context.Context, snap *store.Snapshot) (*store.Chan
 	c.Head.Unanswered = append([]store.Call(nil), head.Unanswered...)
 	c.Head.Pins = append([]conversation.Range(nil), head.Pins...)
 	if head.Version == 0 {
-		c.Info = snap.Info
+		c.Info, c.Expect, c.Head.Version = snap.Info, a.after, a.after+1
 	}
 	if err := a.findCited(ctx, snap); err != nil {
 		return nil, err
@@ -139,6 +167,7 @@ func (a *appending) plan(ctx context.Context, snap *store.Snapshot) (*store.Chan
 	if err := a.cite(c); err != nil {
 		return nil, err
 	}
+	a.former.addTo(c)
 	a.engine.renewTTL(&c.Head, snap.Info, now)
 	a.engine.remember(c, a.request.Request, store.Outcome{
 		FirstIndex: head.Messages, Count: int32(len(c.Messages)), Revision: c.Head.Revision,
@@ -310,12 +339,12 @@ func (a *appending) field(i int) string {
 
 // renewTTL moves the end of a conversation with every append.
 func (e *Engine) renewTTL(head *Head, info *Info, now time.Time) {
-	ttl := info.Policy.Or(e.defaults).TTL
-	if ttl == nil || *ttl <= 0 {
-		head.ExpireTime = time.Time{}
+	policy := info.Policy.Or(e.defaults)
+	if policy.TTL == nil || *policy.TTL <= 0 {
+		head.ExpireTime, head.Reusable = time.Time{}, false
 		return
 	}
-	head.ExpireTime = now.Add(*ttl)
+	head.ExpireTime, head.Reusable = now.Add(*policy.TTL), or(policy.TTLWithoutTombstone, false)
 	// NextDue is left alone if it is earlier: the sweeper looks again then, and an append need not move the entry each time.
 	head.NextDue = earlier(head.NextDue, head.ExpireTime)
 }

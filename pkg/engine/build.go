@@ -22,7 +22,7 @@ func (e *Engine) Build(ctx context.Context, r BuildRequest) (*BuildResult, error
 		r.Format = conversation.FormatNeutral
 	}
 	var result *BuildResult
-	w := &waits{}
+	w := &waits{around: r.Waiting}
 	for {
 		err := e.change(ctx, r.Key, func() (err error) {
 			result, err = e.attemptBuild(ctx, &r, w)
@@ -38,8 +38,8 @@ func (e *Engine) Build(ctx context.Context, r BuildRequest) (*BuildResult, error
 func (e *Engine) again(ctx context.Context, key Key, w *waits, err error) (bool, error) {
 	switch {
 	case errors.Is(err, errWait):
-		e.wait(ctx, w)
-		return true, nil
+		err = e.wait(ctx, w)
+		return err == nil, err
 	case errors.Is(err, errOverdue):
 		err = e.letOverdueGo(ctx, key)
 		return err == nil, err

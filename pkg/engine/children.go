@@ -45,6 +45,15 @@ func (l *listing) expandSummary(ctx context.Context, r *ExpandRequest) (*ExpandR
 	return c.out, err
 }
 
+// hides are what is taken back of a conversation.
+func (e *Engine) hides(ctx context.Context, w *window) ([]conversation.Edit, error) {
+	all, err := e.spans(ctx, w)
+	if err != nil {
+		return nil, err
+	}
+	return (&conversation.View{}).Fold(all).Hides(), nil
+}
+
 // spans are all edits about ranges that were ever made, in order of sequence.
 func (e *Engine) spans(ctx context.Context, w *window) ([]conversation.Edit, error) {
 	// A range without messages asks for the edits of ranges alone.

@@ -6,12 +6,12 @@ import (
 	"crypto/sha256"
 	"maps"
 	"strconv"
-	"strings"
 	"time"
 	"unicode/utf8"
 
 	"github.com/palimpsest-context/palimpsest/pkg/citations"
 	"github.com/palimpsest-context/palimpsest/pkg/compaction"
+	"github.com/palimpsest-context/palimpsest/pkg/content"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/expiry"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
@@ -103,7 +103,7 @@ func (a *appending) citable(r *recognition, at blockAt, policy conversation.Cita
 	case !on || m.Pinned || p.Plugin != "" || r.excepts(at):
 		return x, false
 	case p.Kind == conversation.PartToolResult:
-		x.text, x.source = resultWords(p.Result), p.Result.Source
+		x.text, x.source = p.Result.Words(), p.Result.Source
 		if p.Result.Output != conversation.OutputParts {
 			x.whole = &p.Result.Text
 		}
@@ -129,20 +129,6 @@ func (a *appending) threshold(m *conversation.Message, p *conversation.Part, too
 	}
 	own := o.Citing(a.policies)
 	return int(first(conversation.DefaultThresholdChars, own.ThresholdChars, policy.ThresholdChars)), or(own.On, or(policy.On, false))
-}
-
-// resultWords is the text of a tool result without its media.
-func resultWords(r *conversation.ToolResult) string {
-	if r.Output != conversation.OutputParts {
-		return r.Text.Inline
-	}
-	var texts []string
-	for i := range r.Parts {
-		if r.Parts[i].Media == nil {
-			texts = append(texts, r.Parts[i].Text.Inline)
-		}
-	}
-	return strings.Join(texts, "\n")
 }
 
 // read reads the slots and the calls that citing needs.
@@ -261,7 +247,7 @@ func (a *appending) citeOne(c *store.Change, x *citedPart, now time.Time) error 
 
 // describe is the source record of a part that is cited.
 func (c *citing) describe(message int32, run string, x *citedPart) *sourceRecord {
-	kind := citations.KindOf("", x.text)
+	kind := content.KindOf("", x.text)
 	r := &sourceRecord{
 		Handle: newHandle(x.number, c.engine.ids()), Type: sourceType(citations.SourceType(x.tool, kind, x.text)),
 		URL: citations.SourceURL(kind, x.text, x.args), ContentType: kind.MediaType(), Kind: int8(kind),
@@ -354,7 +340,7 @@ func mediaWeight(p *conversation.Part, s scale) int32 {
 func makeCitation(r *sourceRecord, head string, whole bool, expand string, count func(string) int) (string, *conversation.Citation) {
 	source := r.cited()
 	source.Expand = expand
-	made := citations.Make(source, citations.Kind(r.Kind), head, whole, count)
+	made := citations.Make(source, content.Kind(r.Kind), head, whole, count)
 	return made.Text, &conversation.Citation{
 		ContentID: r.Handle, SourceType: r.Type, SourceURL: r.URL, SourceTitle: r.Title, ContentType: r.ContentType, TotalBytes: r.Bytes, TotalChars: r.Chars,
 		Location: made.Location, ExcerptFrom: int32(made.ExcerptFrom), ExcerptEnd: int32(made.ExcerptEnd),
@@ -366,7 +352,7 @@ func makeCitation(r *sourceRecord, head string, whole bool, expand string, count
 func citedOf(shown *conversation.Part) Cited {
 	text := shown.Text.Inline
 	if shown.Result != nil {
-		text = resultWords(shown.Result)
+		text = shown.Result.Words()
 	}
 	return citedIn(text, shown.Citation)
 }

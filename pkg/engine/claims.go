@@ -123,7 +123,27 @@ func (d *deciding) claimOf(ctx context.Context, c *claims, index int32) (*compac
 	}
 	n, _ := d.settings.counter.Count(compaction.ShowWords(words, compaction.LeastCut(words, index)))
 	claim.Least = min(claim.Whole, int64(n)+int64(m.Overhead()))
+	claim.Words = withoutMedia(&it)
 	return claim, nil
+}
+
+// aroundWords is more than what stands between two texts of a message, or around all of them, weighs in tokens.
+const aroundWords = 4
+
+// withoutMedia is about what a message would weigh without its media; 0 if it has none.
+func withoutMedia(it *conversation.Item) int64 {
+	words, media := int64(it.Message.Overhead())+aroundWords, false
+	for i := range it.Parts {
+		if p := &it.Parts[i]; p.Kind == conversation.PartMedia {
+			media = true
+		} else {
+			words += int64(p.Tokens) + aroundWords
+		}
+	}
+	if !media {
+		return 0
+	}
+	return words
 }
 
 // weightAt is what a message weighs as it is written, if the composition shows it whole as a unit of its own.

@@ -30,8 +30,8 @@ func TestEngine_Build_SummaryGivesWay(t *testing.T) {
 	for _, tt := range []struct {
 		tokens int
 		want   conversation.DecisionKind
-	}{{3000, conversation.DecisionSummarised}, {3850, conversation.DecisionClipped}, {4000, conversation.DecisionLeftOut}} {
-		b := summarises(conversation.StrategySummarize)
+	}{{3000, conversation.DecisionSummarized}, {3850, conversation.DecisionClipped}, {4000, conversation.DecisionLeftOut}} {
+		b := summarizes(conversation.StrategySummarize)
 		b.append(t, "c", user("Fix the bug."))
 		b.worked(t, "c", 0, 45, 60, 4096)
 		b.append(t, "c", user("Now write the file."))
@@ -44,7 +44,7 @@ func TestEngine_Build_SummaryGivesWay(t *testing.T) {
 		for _, d := range r.Decisions {
 			if d.Summary > 0 {
 				kinds = append(kinds, d.Kind)
-				if d.Kind != conversation.DecisionSummarised && d.Reason != conversation.ReasonOverBudgetShare && d.Reason != conversation.ReasonNoRoom {
+				if d.Kind != conversation.DecisionSummarized && d.Reason != conversation.ReasonOverBudgetShare && d.Reason != conversation.ReasonNoRoom {
 					t.Errorf("%d: %+v", tt.tokens, d)
 				}
 				b.unfolded(t, "c", d.Summary)
@@ -138,7 +138,7 @@ func TestEngine_Build_LeastOfARequest(t *testing.T) {
 // TestEngine_Build_LargerBudget_ShowsWhatASummaryStandsFor: a budget that is much larger than all before starts afresh. Messages under a
 // summary of a smaller budget come back where there is room.
 func TestEngine_Build_LargerBudget_ShowsWhatASummaryStandsFor(t *testing.T) {
-	b := summarises(conversation.StrategySummarize)
+	b := summarizes(conversation.StrategySummarize)
 	b.append(t, "c", user("Fix the bug."))
 	b.worked(t, "c", 0, 30, 90, 2000)
 	small := b.asked(t, "c", 2000, asMessages)
@@ -147,7 +147,7 @@ func TestEngine_Build_LargerBudget_ShowsWhatASummaryStandsFor(t *testing.T) {
 	}
 	large := b.asked(t, "c", 20_000, asMessages)
 	for _, d := range large.Decisions {
-		if d.Kind == conversation.DecisionLeftOut || d.Kind == conversation.DecisionSummarised {
+		if d.Kind == conversation.DecisionLeftOut || d.Kind == conversation.DecisionSummarized {
 			t.Errorf("%+v", d)
 		}
 	}
@@ -164,7 +164,7 @@ func TestEngine_Build_LargerBudget_ShowsWhatASummaryStandsFor(t *testing.T) {
 
 // TestEngine_Build_LargerBudget_WithoutRoomForAll shows as much as a cut leaves, no less than before, and the summary for the rest.
 func TestEngine_Build_LargerBudget_WithoutRoomForAll(t *testing.T) {
-	b := summarises(conversation.StrategySummarize)
+	b := summarizes(conversation.StrategySummarize)
 	b.append(t, "c", user("Fix the bug."))
 	b.worked(t, "c", 0, 60, 90, 2000)
 	small := b.asked(t, "c", 2000, asMessages)
@@ -190,7 +190,7 @@ func TestEngine_Build_NewBudget_ShowsTheRequest(t *testing.T) {
 		earlier bool // another request has come since
 		whole   bool
 	}{{1100, 0, false, false}, {5000, 0, false, true}, {4000, 40, false, true}, {1100, 0, true, false}, {5000, 0, true, true}} {
-		b := summarises(conversation.StrategySlidingWindow)
+		b := summarizes(conversation.StrategySlidingWindow)
 		b.append(t, "c", user("Fix the bug."), user("The log: "+words(1000)+" the end."))
 		b.worked(t, "c", 0, tt.steps, 60, small)
 		b.append(t, "c", call("k"), result("k", words(500)))
@@ -213,7 +213,7 @@ func TestEngine_Build_NewBudget_ShowsTheRequest(t *testing.T) {
 // TestEngine_Build_NewBudget_OpeningBeforeTheTail: where a window begins as a smaller one does, the opening that had no room there has its
 // share, and the tail gives way for it.
 func TestEngine_Build_NewBudget_OpeningBeforeTheTail(t *testing.T) {
-	b := summarises(conversation.StrategySlidingWindow)
+	b := summarizes(conversation.StrategySlidingWindow)
 	b.append(t, "c", user("Fix the bug: "+words(150)+" the end."))
 	b.append(t, "c", calling("w", 950)...)
 	if small := b.asked(t, "c", 1000, asMessages); shows(small, "Fix the bug") {
@@ -225,10 +225,28 @@ func TestEngine_Build_NewBudget_OpeningBeforeTheTail(t *testing.T) {
 	}
 }
 
+// TestEngine_Build_NewBudget_OpeningIsNoEarlierRequest: one that a smaller budget cut as the request in force is shown whole where there is
+// room, also when another request has come since.
+func TestEngine_Build_NewBudget_OpeningIsNoEarlierRequest(t *testing.T) {
+	b := summarizes(conversation.StrategySlidingWindow)
+	b.append(t, "c", user("Fix the bug: "+words(700)+" the end."))
+	b.append(t, "c", calling("w", 450)...)
+	small := b.asked(t, "c", 1000, asMessages)
+	if cut, ok := small.Manifest.Window.CutOf(0, 0); !ok || cut.Leaves() {
+		t.Fatalf("the opening is not cut: %+v", small.Manifest.Window)
+	}
+	b.append(t, "c", user("And now?"))
+	b.asked(t, "c", 1000, asMessages)
+	r := b.asked(t, "c", 1400, asMessages)
+	if _, cut := r.Manifest.Window.CutOf(0, 0); cut {
+		t.Errorf("%d tokens, window %+v", r.Tokens.Total, r.Manifest.Window)
+	}
+}
+
 // TestEngine_Build_OpeningIsKept: in view for good, unless the policy says otherwise.
 func TestEngine_Build_OpeningIsKept(t *testing.T) {
 	for _, off := range []bool{false, true} {
-		b := summarises(conversation.StrategySummarize)
+		b := summarizes(conversation.StrategySummarize)
 		b.append(t, "c", user("The opening."))
 		for i := range 4 {
 			b.append(t, "c", user(fmt.Sprint("request ", i)))
@@ -252,7 +270,7 @@ func TestEngine_Build_OpeningIsKept(t *testing.T) {
 // TestEngine_Build_EarlierRequestsEnterTheSummary: a request that an earlier summary left out, since it was in force, is told by the one
 // that stands for it.
 func TestEngine_Build_EarlierRequestsEnterTheSummary(t *testing.T) {
-	b := summarises(conversation.StrategySummarize)
+	b := summarizes(conversation.StrategySummarize)
 	b.append(t, "c", user("The opening."), user("Look at /srv/one/first.csv."))
 	b.worked(t, "c", 0, 20, 90, 2000)
 	b.append(t, "c", user("Now /srv/two/second.csv."))
@@ -325,7 +343,7 @@ func TestEngine_Expand_WithoutRoom_IsRefused(t *testing.T) {
 
 // TestEngine_Compact_KeepRecent_HoldsWithinItsTarget: room set aside for the summary follows the target, not the budget.
 func TestEngine_Compact_KeepRecent_HoldsWithinItsTarget(t *testing.T) {
-	b := summarises(conversation.StrategySummarize)
+	b := summarizes(conversation.StrategySummarize)
 	b.append(t, "c", user("Read the parts."))
 	b.worked(t, "c", 0, 60, 200, 100_000)
 	r, err := b.Compact(ctx, engine.CompactRequest{Key: keyOf("c"), KeepRecent: ptr(int32(20)), TargetTokens: ptr(int32(4000))})
@@ -370,7 +388,7 @@ func TestEngine_Build_SlidingWindow_HeedsItsThreshold(t *testing.T) {
 // TestEngine_Build_ReportBeyondTwiceOurCount: a report counts as it is, is named once it is over twice our count, and makes the view
 // smaller once.
 func TestEngine_Build_ReportBeyondTwiceOurCount(t *testing.T) {
-	b := summarises(conversation.StrategySummarize)
+	b := summarizes(conversation.StrategySummarize)
 	b.append(t, "c", user("Read the parts."))
 	b.worked(t, "c", 0, 60, 90, 20_000)
 	compactions, jumps := 0, 0
@@ -381,7 +399,7 @@ func TestEngine_Build_ReportBeyondTwiceOurCount(t *testing.T) {
 			}
 		})
 		for _, e := range r.Events {
-			if e.Type == conversation.EventSummarised {
+			if e.Type == conversation.EventSummarized {
 				compactions++
 			}
 		}
@@ -415,10 +433,10 @@ func TestEngine_Build_CutRequest_OpenerAdded(t *testing.T) {
 // TestEngine_Build_RestoredOpening_IsNotCut: a compaction leaves an opening whole that was brought back, and the view after it stands.
 func TestEngine_Build_RestoredOpening_IsNotCut(t *testing.T) {
 	b := newBench(0)
-	summarise := conversation.Policy{Compaction: conversation.CompactionPolicy{Strategy: conversation.StrategySummarize}}
+	summarize := conversation.Policy{Compaction: conversation.CompactionPolicy{Strategy: conversation.StrategySummarize}}
 	ask := func() conversation.Window {
 		r := buildRequest("c", conversation.FormatOpenAIChat, 4000)
-		r.PolicyOverride = summarise
+		r.PolicyOverride = summarize
 		got, err := b.Build(ctx, r)
 		if err != nil {
 			t.Fatal(err)
@@ -441,5 +459,19 @@ func TestEngine_Build_RestoredOpening_IsNotCut(t *testing.T) {
 	b.append(t, "c", user("and now"))
 	if next := ask(); next.Start != win.Start {
 		t.Errorf("the start moves from %d to %d, and nothing is in need of it", win.Start, next.Start)
+	}
+}
+
+// TestEngine_Build_RequestWithMedia_LeavesTheOpeningItsRoom: a request that is cut is shown without its picture, and what that would have
+// weighed is the opening's.
+func TestEngine_Build_RequestWithMedia_LeavesTheOpeningItsRoom(t *testing.T) {
+	b := newBench(0)
+	look := user("Look at this. " + words(80))
+	look.Parts = append(look.Parts, conversation.Part{Kind: conversation.PartMedia, Media: &conversation.Media{MIMEType: "image/png", URI: "https://example.com/a.png"}})
+	b.append(t, "c", user("The very first words."), answer("ok"), look)
+	b.append(t, "c", calling("w", 1700)...)
+	r := b.asked(t, "c", 2000, asMessages)
+	if !shows(r, "The very first words.") || !shows(r, "Look at this.") || r.Tokens.Total > 2000 {
+		t.Errorf("%d tokens, %.300q", r.Tokens.Total, seen(r))
 	}
 }

@@ -132,7 +132,7 @@ func TestEngine_Build_CannotFit(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_NewestUserTextIsNeverCut: the newest unit is never expired, pruned, summarised or cut but for tool results.
+// TestEngine_Build_NewestUserTextIsNeverCut: the newest unit is never expired, pruned, summarized or cut but for tool results.
 func TestEngine_Build_NewestUserTextIsNeverCut(t *testing.T) {
 	b := newBench(0)
 	b.append(t, "c", user("old"), answer(words(50)), user(words(900)))

@@ -78,10 +78,14 @@ func (e *Engine) read(ctx context.Context, key Key, q store.Query) (*store.Snaps
 // live says whether the conversation is there for its callers: one past its ttl is as good as deleted, on every store alike,
 // however late the sweeper comes.
 func (e *Engine) live(h *Head) error {
-	if h.State == store.Deleted || !h.ExpireTime.IsZero() && !e.clock().Before(h.ExpireTime) {
+	switch {
+	case h.State == store.Live && (h.ExpireTime.IsZero() || e.clock().Before(h.ExpireTime)):
+		return nil
+	case h.Reusable:
+		return conversation.Errorf(conversation.ConversationDeleted, "the conversation is deleted; the next append begins it anew")
+	default:
 		return conversation.Errorf(conversation.ConversationDeleted, "the conversation is deleted; only CreateConversation reuses its id")
 	}
-	return nil
 }
 
 // next is the head after a commit at the given time: version up, times moved. The public revision moves by API writes alone.

@@ -9,7 +9,7 @@ import (
 )
 
 // Compact makes a conversation's view smaller now, at its own budget. It begins no turn. It waits for a model as long as
-// summarisers may take, while nobody is kept from the conversation.
+// summarizers may take, while nobody is kept from the conversation.
 func (e *Engine) Compact(ctx context.Context, r CompactRequest) (*CompactResult, error) {
 	var out *CompactResult
 	w := &waits{begun: true, left: e.summaries.Deadline(), calls: math.MaxInt}
@@ -85,7 +85,7 @@ func (e *Engine) decidingOn(ctx context.Context, w *window, r *CompactRequest) (
 	return d, err
 }
 
-// compactNow summarises, or moves the window's start.
+// compactNow summarizes, or moves the window's start.
 func (d *deciding) compactNow(ctx context.Context, r *CompactRequest) error {
 	c := &d.settings.compact
 	target, keep := c.target, or(r.KeepRecent, c.keep)

@@ -10,8 +10,8 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store/memory"
 )
 
-// summarises is a bench that summarises what outgrows its budget, without a model.
-func summarises(strategy conversation.Strategy) *bench {
+// summarizes is a bench that summarizes what outgrows its budget, without a model.
+func summarizes(strategy conversation.Strategy) *bench {
 	return lifeBench(memory.New(memory.Options{}), func(o *engine.Options) {
 		o.Defaults = conversation.Policy{
 			Compaction: conversation.CompactionPolicy{Strategy: strategy}, Pruning: conversation.PruningPolicy{Off: ptr(true)},
@@ -31,8 +31,8 @@ func (b *bench) worked(t testing.TB, id string, from, n, tokens int, budget int3
 	return out
 }
 
-func TestEngine_Build_SummarisesWhatOutgrowsItsBudget(t *testing.T) {
-	b := summarises(conversation.StrategySummarize)
+func TestEngine_Build_SummarizesWhatOutgrowsItsBudget(t *testing.T) {
+	b := summarizes(conversation.StrategySummarize)
 	b.append(t, "c", text(conversation.RoleSystem, "You are careful."), user("Read the parts. You must never delete a file."))
 	made := 0
 	for i, r := range b.worked(t, "c", 0, 300, 100, 8000) {
@@ -40,7 +40,7 @@ func TestEngine_Build_SummarisesWhatOutgrowsItsBudget(t *testing.T) {
 			t.Fatalf("build %d: %d tokens over %d", i, r.Tokens.Total, r.Tokens.Budget)
 		}
 		for _, e := range r.Events {
-			if e.Type == conversation.EventSummarised {
+			if e.Type == conversation.EventSummarized {
 				made++
 				t.Logf("build %d: summary s%d of %d-%d, %d tokens, of which summaries %d; saved %d", i, e.Summary, e.Index, e.Last, r.Tokens.Total, r.Tokens.Summaries, e.Saved)
 				if r.Tokens.Total*100 > r.Tokens.Budget*55 {
@@ -95,17 +95,17 @@ func (b *bench) unfolded(t testing.TB, id string, summary int64) (out []int32) {
 
 // TestEngine_Build_Hierarchy: children tile the range, few summaries stand beside each other, and each expands down to originals.
 func TestEngine_Build_Hierarchy(t *testing.T) {
-	b := summarises(conversation.StrategyHierarchical)
+	b := summarizes(conversation.StrategyHierarchical)
 	b.append(t, "c", user("Read the parts. You must never delete a file."))
 	for i, r := range b.worked(t, "c", 0, 1000, 100, 8000) {
-		if len(summarisedIn(r)) > 0 && r.Tokens.Total*100 > 55*r.Tokens.Budget {
+		if len(summarizedIn(r)) > 0 && r.Tokens.Total*100 > 55*r.Tokens.Budget {
 			t.Errorf("build %d: %d tokens after a compaction", i, r.Tokens.Total)
 		}
 	}
 	r := b.turn(t, "c", within(8000))
 	next, most := int32(0), int32(0)
 	for _, d := range r.Decisions {
-		if d.Kind != conversation.DecisionSummarised {
+		if d.Kind != conversation.DecisionSummarized {
 			continue
 		}
 		if d.First != next {
@@ -128,7 +128,7 @@ func TestEngine_Build_Hierarchy(t *testing.T) {
 }
 
 func TestEngine_Compact_AndRetry(t *testing.T) {
-	b := summarises(conversation.StrategySummarize)
+	b := summarizes(conversation.StrategySummarize)
 	b.append(t, "c", user("Read the parts."))
 	b.worked(t, "c", 0, 30, 100, 8000)
 	r := engine.CompactRequest{Key: keyOf("c"), Request: request("CompactConversation", "r1", "x"), KeepRecent: ptr(int32(4))}
@@ -159,7 +159,7 @@ func TestEngine_Compact_AndRetry(t *testing.T) {
 // TestEngine_Rewind: what is taken back is on record and counts no more; the calls before it wait again; a summary that speaks of
 // it dissolves (behaviour §8).
 func TestEngine_Rewind(t *testing.T) {
-	b := summarises(conversation.StrategySummarize)
+	b := summarizes(conversation.StrategySummarize)
 	b.append(t, "c", text(conversation.RoleSystem, "s"), user("first"), call("k"), result("k", "one"), answer("wrong"), user("and?"), answer("worse"))
 	b.turn(t, "c")
 	r, err := b.Rewind(ctx, engine.RewindRequest{Key: keyOf("c"), From: 3, Request: request("RewindConversation", "r", "x")})
@@ -192,11 +192,11 @@ func TestEngine_Rewind(t *testing.T) {
 }
 
 func TestEngine_Rewind_DissolvesSummaries(t *testing.T) {
-	b := summarises(conversation.StrategySummarize)
+	b := summarizes(conversation.StrategySummarize)
 	b.append(t, "c", user("Read the parts."))
 	var summaries []conversation.Event
 	for _, r := range b.worked(t, "c", 0, 130, 100, 8000) {
-		summaries = append(summaries, summarisedIn(r)...)
+		summaries = append(summaries, summarizedIn(r)...)
 	}
 	if len(summaries) < 2 {
 		t.Fatal("too few summaries")
@@ -226,7 +226,7 @@ func TestEngine_Rewind_DissolvesSummaries(t *testing.T) {
 // TestEngine_Build_SummaryTellsWhatItStandsFor: what a summary leaves out it does not count, and what an earlier one left out and
 // it does not, it does.
 func TestEngine_Build_SummaryTellsWhatItStandsFor(t *testing.T) {
-	b := summarises(conversation.StrategySummarize)
+	b := summarizes(conversation.StrategySummarize)
 	b.append(t, "c", text(conversation.RoleSystem, "s"), user("Read the parts."))
 	b.worked(t, "c", 0, 70, 100, 8000)
 	b.append(t, "c", user("Read some more."))
@@ -238,7 +238,7 @@ func TestEngine_Build_SummaryTellsWhatItStandsFor(t *testing.T) {
 	}
 	summaries := 0
 	for _, d := range r.Decisions {
-		if d.Kind != conversation.DecisionSummarised {
+		if d.Kind != conversation.DecisionSummarized {
 			continue
 		}
 		summaries++
@@ -257,8 +257,8 @@ func TestEngine_Build_SummaryTellsWhatItStandsFor(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_SummarisesUnderACap: a cap that is larger than what a model takes keeps nobody from making summaries.
-func TestEngine_Build_SummarisesUnderACap(t *testing.T) {
+// TestEngine_Build_SummarizesUnderACap: a cap that is larger than what a model takes keeps nobody from making summaries.
+func TestEngine_Build_SummarizesUnderACap(t *testing.T) {
 	b := lifeBench(memory.New(memory.Options{}), func(o *engine.Options) {
 		o.Defaults = conversation.Policy{
 			Compaction: conversation.CompactionPolicy{Strategy: conversation.StrategySummarize},
@@ -268,13 +268,13 @@ func TestEngine_Build_SummarisesUnderACap(t *testing.T) {
 	b.append(t, "c", user("Read the parts."))
 	made := 0
 	for _, r := range b.worked(t, "c", 0, 100, 100, 8000) {
-		made += len(summarisedIn(r))
+		made += len(summarizedIn(r))
 	}
 	if made == 0 {
 		t.Error("no summaries")
 	}
 	for _, r := range b.worked(t, "c", 100, 20, 100, 4000) { // a smaller budget than the largest
-		if len(summarisedIn(r)) > 0 {
+		if len(summarizedIn(r)) > 0 {
 			t.Error("a smaller build made a summary")
 		}
 	}
@@ -283,7 +283,7 @@ func TestEngine_Build_SummarisesUnderACap(t *testing.T) {
 // TestEngine_Compact_SlideThatWouldGrowTheView_IsNone: where a rewind has made an older, large question the newest, the window's start
 // does not move on for it to stand there again, beside less than it weighs.
 func TestEngine_Compact_SlideThatWouldGrowTheView_IsNone(t *testing.T) {
-	b := summarises(conversation.StrategySlidingWindow)
+	b := summarizes(conversation.StrategySlidingWindow)
 	b.append(t, "c", user(words(2500)))
 	b.steps(t, "c", 40, 200)
 	b.append(t, "c", user("Go on."))
@@ -297,5 +297,22 @@ func TestEngine_Compact_SlideThatWouldGrowTheView_IsNone(t *testing.T) {
 	expect(t, err, conversation.NothingToCompact)
 	if after := b.head(t, "c").Revision; after != before {
 		t.Errorf("revision %d after %d", after, before)
+	}
+}
+
+// TestEngine_Rewind_ToASilentTail: where nothing that is said is left behind a summary, the request that it stands for is shown all the same.
+func TestEngine_Rewind_ToASilentTail_ShowsTheRequest(t *testing.T) {
+	b := summarizes(conversation.StrategySummarize)
+	b.append(t, "c", user("first"), answer(words(300)), user("the request"), answer(words(300)), user(""), user("last"))
+	b.turn(t, "c")
+	if r, err := b.Compact(ctx, engine.CompactRequest{Key: keyOf("c"), KeepRecent: new(int32(2))}); err != nil || r.Range.End != 4 {
+		t.Fatal(r, err)
+	}
+	if r, err := b.Rewind(ctx, engine.RewindRequest{Key: keyOf("c"), From: 5}); err != nil || len(r.Dissolved) > 0 {
+		t.Fatal(r, err)
+	}
+	shown := b.turn(t, "c", func(r *engine.BuildRequest) { r.Format = conversation.FormatOpenAIChat }) // which drops the empty text
+	if !strings.Contains(string(shown.MessagesJSON), `"content":"the request"`) {
+		t.Errorf("%s", shown.MessagesJSON)
 	}
 }

@@ -90,8 +90,8 @@ func (e *Engine) ownBudget(w *window, tokens int64, profile conversation.ModelPr
 	return true, nil
 }
 
-// summarises says whether this build may make summaries.
-func (d *deciding) summarises() bool {
+// summarizes says whether this build may make summaries.
+func (d *deciding) summarizes() bool {
 	return d.settings.own && d.settings.compact.strategy != conversation.StrategySlidingWindow
 }
 
@@ -114,7 +114,7 @@ func (d *deciding) trigger() conversation.Reason {
 
 // sinceSummary counts the messages of the tail since the last summary.
 func (d *deciding) sinceSummary() int32 {
-	n, done := int32(0), d.view.SummarisedTo()
+	n, done := int32(0), d.view.SummarizedTo()
 	for i := range d.out.units[d.out.tail:] {
 		if u := &d.out.units[d.out.tail+i]; u.First() >= done {
 			n += int32(len(u.Items))

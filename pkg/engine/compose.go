@@ -85,6 +85,7 @@ type composition struct {
 	gaveWay  []conversation.Edit  // summaries that stand, and that the window has no room for
 	noRoom   []conversation.Range // messages before the window that it would show, had it the room
 	used     map[unitKey]provider.UnitBlocks
+	recorded func(*conversation.Message) *conversation.Message // as it was appended
 }
 
 // composer writes views of one conversation for one format and model.
@@ -118,6 +119,7 @@ func (c *composer) cache() *rendering {
 // compose lays the view out for a window and writes every unit of it.
 func (c *composer) compose(ctx context.Context, view *conversation.View, win conversation.Window) (*composition, error) {
 	out := &composition{window: win, units: view.Layout(c.window.messages, win, c.kept), used: make(map[unitKey]provider.UnitBlocks)}
+	out.recorded = c.window.original
 	view = view.In(win)
 	out.weights = make([]int64, len(out.units))
 	out.hides, out.stoodFor = view.Hides(), stoodFor(view)

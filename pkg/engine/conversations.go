@@ -28,19 +28,17 @@ func (e *Engine) Create(ctx context.Context, r CreateRequest) (*Conversation, er
 
 func (e *Engine) attemptCreate(ctx context.Context, r *CreateRequest) (*Conversation, error) {
 	snap, err := e.store.Read(ctx, r.Key, store.Query{Info: true, Request: r.Request.key()})
-	expect := uint64(0)
+	expect, remembered := uint64(0), &former{}
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 	case err != nil:
 		return nil, err
 	case e.live(&snap.Head) == nil:
-		return e.repeatCreate(snap, r)
-	case snap.Head.State == store.Live: // past its ttl, and the sweeper has not come yet
-		if err := e.bury(ctx, r.Key, snap.Head, store.Outcome{}, Request{}); err != nil {
+		return e.repeatCreate(ctx, snap, r)
+	default:
+		if remembered, err = e.succeed(ctx, r, &snap.Head); err != nil {
 			return nil, err
 		}
-		expect = snap.Head.Version + 1
-	default:
 		expect = snap.Head.Version
 	}
 	if err := e.knowPrompts(ctx, r.Key.Namespace, promptsOfPolicy(nil, &r.Info.Policy)...); err != nil {
@@ -49,17 +47,46 @@ func (e *Engine) attemptCreate(ctx context.Context, r *CreateRequest) (*Conversa
 	now := e.now()
 	c := &store.Change{Expect: expect, Head: newHead(e.ids(), now), Info: &r.Info}
 	c.Head.Version, c.Head.Revision, c.Head.UpdateTime = expect+1, 1, now
+	c.Head.Former = remembered.until()
+	c.Head.NextDue = c.Head.Former
+	if remembered.Key.IsZero() {
+		remembered.Key = c.Head.Incarnation
+	}
+	remembered.add(requestCreate, r.Request.ID, now)
+	remembered.addTo(c)
 	e.renewTTL(&c.Head, &r.Info, now)
 	e.remember(c, r.Request, store.Outcome{Revision: c.Head.Revision})
 	return &Conversation{ID: r.Key.Conversation, Info: r.Info, Head: c.Head}, e.store.Commit(ctx, r.Key, c)
 }
 
-func (e *Engine) repeatCreate(snap *store.Snapshot, r *CreateRequest) (*Conversation, error) {
+// succeed makes way for a new incarnation where a deleted one, or one past its ttl, has the name, and returns what the new one has to
+// remember. It refuses the retry of what created the old one.
+func (e *Engine) succeed(ctx context.Context, r *CreateRequest, head *Head) (*former, error) {
+	switch {
+	case head.Reusable:
+		f, err := e.reuse(ctx, r.Key, head)
+		if err == nil && f.has(requestCreate, r.Request.ID, e.now()) {
+			err = retryOfFormer()
+		}
+		return f, err
+	case head.State == store.Live: // past its ttl, and the sweeper has not come yet
+		var err error
+		*head, err = e.bury(ctx, r.Key, *head, burial{})
+		return &former{}, err
+	default:
+		return &former{}, nil
+	}
+}
+
+func (e *Engine) repeatCreate(ctx context.Context, snap *store.Snapshot, r *CreateRequest) (*Conversation, error) {
 	first, err := e.recall(snap, r.Request)
 	if err != nil {
 		return nil, err
 	}
 	if first == nil {
+		if err := e.checkFormer(ctx, r.Key, &snap.Head, requestCreate, r.Request.ID); err != nil {
+			return nil, err
+		}
 		return nil, conversation.Errorf(conversation.ConversationExists, "a conversation with this id exists")
 	}
 	return &Conversation{ID: r.Key.Conversation, Info: *snap.Info, Head: snap.Head}, nil
@@ -152,42 +179,72 @@ func (e *Engine) attemptUpdate(ctx context.Context, r *UpdateRequest) (*Conversa
 // Delete deletes a conversation and says until when its tombstone stands.
 func (e *Engine) Delete(ctx context.Context, key Key, r Request) (until time.Time, err error) {
 	err = e.change(ctx, key, func() error {
-		until, err = e.attemptDelete(ctx, key, r)
+		until, err = e.attemptDelete(ctx, key, r, false)
 		return err
 	})
 	return until, err
 }
 
-func (e *Engine) attemptDelete(ctx context.Context, key Key, r Request) (time.Time, error) {
-	snap, err := e.store.Read(ctx, key, store.Query{Request: r.key()})
+// Clear deletes a conversation and leaves no tombstone: the next append begins it anew, unless it is a retry from before.
+func (e *Engine) Clear(ctx context.Context, key Key, r Request) error {
+	return e.change(ctx, key, func() error {
+		_, err := e.attemptDelete(ctx, key, r, true)
+		return err
+	})
+}
+
+func (e *Engine) attemptDelete(ctx context.Context, key Key, r Request, reusable bool) (until time.Time, err error) {
+	snap, err := e.store.Read(ctx, key, store.Query{Request: r.key(), SlotsOf: formerPrefix})
 	if err != nil {
-		return time.Time{}, err
+		return until, err
 	}
 	first, err := e.recall(snap, r)
 	if err != nil {
-		return time.Time{}, err
+		return until, err
 	}
 	if first != nil && snap.Head.State == store.Deleted {
 		return snap.Head.DeleteTime, nil
 	}
-	if err := e.live(&snap.Head); err != nil {
-		return time.Time{}, err
+	remembered, err := parseFormer(snap.Head.Incarnation, snap.Slots)
+	if err != nil {
+		return until, err
 	}
-	until := e.now().Add(tombstoneLife)
-	return until, e.bury(ctx, key, snap.Head, store.Outcome{Revision: snap.Head.Revision + 1}, r)
+	if remembered.has(requestDelete, r.ID, e.now()) { // what it deleted may have begun anew since
+		return until, nil
+	}
+	if err := e.live(&snap.Head); err != nil {
+		return until, err
+	}
+	b := burial{reusable: reusable, request: r}
+	if reusable {
+		remembered.add(requestDelete, r.ID, e.now())
+		b.slots = remembered.values()
+	}
+	head, err := e.bury(ctx, key, snap.Head, b)
+	return head.DeleteTime, err
 }
 
-// bury makes a tombstone of a conversation: one small commit. The sweeper removes the records.
-func (e *Engine) bury(ctx context.Context, key Key, head Head, o store.Outcome, r Request) error {
+// burial is how a conversation ends.
+type burial struct {
+	reusable bool // without a tombstone
+	slots    map[string][]byte
+	request  Request
+}
+
+// bury deletes a conversation: one small commit. The sweeper removes the records.
+func (e *Engine) bury(ctx context.Context, key Key, head Head, b burial) (Head, error) {
 	now := e.now()
-	c := &store.Change{Expect: head.Version, Head: next(head, now)}
+	c := &store.Change{Expect: head.Version, Head: next(head, now), Slots: b.slots}
 	c.Head.State, c.Head.DeleteTime = store.Deleted, now.Add(tombstoneLife)
+	if c.Head.Reusable = b.reusable; b.reusable {
+		c.Head.DeleteTime = now.Add(requestMemory)
+	}
 	c.Head.Revision++
-	e.remember(c, r, o)
+	e.remember(c, b.request, store.Outcome{Revision: c.Head.Revision})
 	c.Head.NextDue = now
 	e.windows.take(key) // forget it
 	e.summaries.ForgetConversation(summarize.Scope{Namespace: key.Namespace, Conversation: key.Conversation})
-	return e.store.Commit(ctx, key, c)
+	return c.Head, e.store.Commit(ctx, key, c)
 }
 
 // Durability says what an acknowledged write survives.

@@ -117,14 +117,15 @@ func (d *deciding) legal() error {
 
 // emptyContext says which kind of nothing there is to show: each has a cure of its own.
 func (d *deciding) emptyContext() error {
-	text := "none of the messages on record has anything to show: they are empty, or were taken back, removed or erased"
 	switch {
 	case d.window.head.Messages == 0:
-		text = "the conversation has no messages: append the first one"
+		return conversation.Errorf(conversation.NoMessages, "the conversation has no messages: append the first one")
 	case len(d.out.blocks) > 0:
-		text = "there is nothing to show but system messages: append a message of the user's"
+		return conversation.Errorf(conversation.EmptyContext, "there is nothing to show but system messages: append a message of the user's")
+	default:
+		return conversation.Errorf(conversation.EmptyContext,
+			"none of the messages on record has anything to show: they are empty, or were taken back, removed or erased")
 	}
-	return conversation.Errorf(conversation.EmptyContext, "%s", text)
 }
 
 // pending names the calls that wait.
@@ -136,11 +137,12 @@ func pending(u *conversation.Unit, open []*conversation.ToolCall) error {
 	return err
 }
 
-// clipOverShare clips single tool results that are over their share of the budget when they first enter a view.
+// clipOverShare clips single tool results that are over their share of the budget when they first enter a view, as they were
+// appended or as they were corrected.
 func (d *deciding) clipOverShare(ctx context.Context) error {
 	var large []target
 	for _, t := range d.results(d.out.units) {
-		if t.index >= d.window.head.Seen && t.weight > d.settings.share {
+		if (t.index >= d.window.head.Seen || d.view.CorrectedPart(t.index, t.part)) && t.weight > d.settings.share {
 			t.limit = d.settings.share
 			large = append(large, t)
 		}

@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -70,7 +71,7 @@ func TestEngine_Build_WaitsForTwoSummaries(t *testing.T) {
 				desk := summarize.New(summarize.Options{Providers: map[string]summarize.Model{"m": m}, Models: []string{"m/x"}, Parallel: 2, Deadline: 2 * time.Minute})
 				t.Cleanup(desk.Close)
 				b := lifeBench(memory.New(memory.Options{}), func(o *engine.Options) { o.Summaries, o.Defaults.MaxWait = desk, tt.wait })
-				texts := b.dueAtOnce(t, 6, summarised(0, 300))
+				texts := b.dueAtOnce(t, 6, summarized(0, 300))
 				var r *engine.BuildResult
 				if took := timed(func() { r = b.turn(t, "c") }); took != tt.took {
 					t.Errorf("the build took %s, want %s", took, tt.took)
@@ -100,14 +101,19 @@ func TestEngine_Build_WaitsForTwoSummaries(t *testing.T) {
 func TestEngine_Build_HundredSummaries_WithinThreeBuilds(t *testing.T) {
 	for _, between := range []time.Duration{0, time.Second} {
 		synctest.Test(t, func(t *testing.T) {
-			m := writes(gist, 10*time.Millisecond)
+			write := writes(gist, 10*time.Millisecond).reply
+			m := &scribe{reply: func(ctx context.Context, n int, c summarize.Call) (string, error) {
+				time.Sleep(time.Duration(n) * time.Microsecond) // no two answers come at one instant
+				return write(ctx, n, c)
+			}}
 			b := modelBench(t, m, nil)
-			texts := b.dueAtOnce(t, 100, summarised(0, 300))
+			texts := b.dueAtOnce(t, 100, summarized(0, 300))
 			n := 0
 			for range 3 {
 				r := b.turn(t, "c")
 				n = summaries(t, r, texts, conversation.ReasonSummaryNotReady)
 				time.Sleep(between)
+				synctest.Wait()
 			}
 			if n != 100 || len(m.calls()) != 100 {
 				t.Errorf("%d summaries of 100, %d calls", n, len(m.calls()))
@@ -122,7 +128,7 @@ func TestEngine_Build_ErasuresDueAtOnce_AreTheModels(t *testing.T) {
 	for latency, want := range map[time.Duration]int{100 * time.Millisecond: 12, 20 * time.Second: 0} {
 		synctest.Test(t, func(t *testing.T) {
 			b := modelBench(t, writes(gist, latency), nil)
-			b.dueAtOnce(t, 12, erasing(summarised(0, 300)))
+			b.dueAtOnce(t, 12, erasing(summarized(0, 300)))
 			var r *engine.BuildResult
 			if took := timed(func() { r = b.turn(t, "c") }); took > 3*time.Second {
 				t.Errorf("the build took %s", took)
@@ -155,7 +161,7 @@ func TestEngine_Build_RefusedByALimit_IsDeferred(t *testing.T) {
 			})
 			t.Cleanup(desk.Close)
 			b := lifeBench(memory.New(memory.Options{}), func(o *engine.Options) { o.Summaries = desk })
-			texts := b.dueAtOnce(t, 2, summarised(0, 300))
+			texts := b.dueAtOnce(t, 2, summarized(0, 300))
 			if n := summaries(t, b.turn(t, "c"), texts, conversation.ReasonSummaryRefused); n != 1 {
 				t.Errorf("%d summaries", n)
 			}
@@ -183,7 +189,7 @@ func TestEngine_Build_RefusedByALimit_IsDeferred(t *testing.T) {
 func TestEngine_Build_FirstAsked_BeginsTheDeferral(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := modelBench(t, writes(gist, 25*time.Second), func(o *engine.Options) { o.Defaults.MaxWait = ptr(time.Millisecond) })
-		texts := b.dueAtOnce(t, 1, summarised(0, 300))
+		texts := b.dueAtOnce(t, 1, summarized(0, 300))
 		disabled := overriding(conversation.ExpirationOverride{Disable: true})
 		for range 10 {
 			b.turn(t, "c", disabled)

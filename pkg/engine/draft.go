@@ -69,7 +69,7 @@ func (r *draftRecord) pending(now time.Time) bool {
 }
 
 // stands says whether a plan is still true of the conversation (behaviour §8): the summaries that it takes up are in force,
-// and nothing of its range was taken back, summarised otherwise, expanded or erased since, by any of the edits.
+// and nothing of its range was taken back, summarized otherwise, expanded or erased since, by any of the edits.
 func (d *deciding) stands(p *plan, edits ...conversation.Edit) bool {
 	if len(p.Steps) == 0 || p.Cut > d.out.units[d.out.newest()].First() {
 		return false
@@ -102,7 +102,7 @@ func (d *deciding) draftStands(p *plan) bool {
 
 func breaksDraft(e *conversation.Edit) bool {
 	switch e.Kind {
-	case conversation.EditSummarise, conversation.EditHide, conversation.EditRestore:
+	case conversation.EditSummarize, conversation.EditHide, conversation.EditUnhide, conversation.EditRestore, conversation.EditCorrect:
 		return true
 	default:
 		return e.Erases

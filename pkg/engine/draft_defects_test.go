@@ -74,8 +74,8 @@ func TestEngine_Build_AnotherProcessPrepares_WaitsForIt(t *testing.T) {
 		two.steps(t, "c", 20, 100)
 		var r *engine.BuildResult
 		took := timed(func() { r = two.turn(t, "c", within(8000)) })
-		if took < 2*time.Second || took > 2100*time.Millisecond || len(r.Degradations) > 0 || len(summarisedIn(r)) == 0 {
-			t.Errorf("took %s; %d summaries, degradations %+v", took, len(summarisedIn(r)), r.Degradations)
+		if took < 2*time.Second || took > 2100*time.Millisecond || len(r.Degradations) > 0 || len(summarizedIn(r)) == 0 {
+			t.Errorf("took %s; %d summaries, degradations %+v", took, len(summarizedIn(r)), r.Degradations)
 		}
 		if n := len(m.calls()); n != 1 {
 			t.Errorf("%d calls", n)
@@ -181,7 +181,7 @@ func TestEngine_Build_FailingModelAndEndlessOverflow_AsksOnceAMinute(t *testing.
 				made, began := 0, time.Now()
 				for i := range 40 {
 					b.now = time.Now()
-					made += len(summarisedIn(b.worked(t, "c", i, 1, 3500, 8000)[0]))
+					made += len(summarizedIn(b.worked(t, "c", i, 1, 3500, 8000)[0]))
 					time.Sleep(time.Second)
 				}
 				if n, took := len(m.calls()), time.Since(began); made < 10 || n > 1 || took > 44*time.Second {
@@ -192,7 +192,7 @@ func TestEngine_Build_FailingModelAndEndlessOverflow_AsksOnceAMinute(t *testing.
 	}
 }
 
-// TestEngine_Build_Refused_AsksNoModel: a build that cannot fit, whatever is summarised, asks nobody and does not wait.
+// TestEngine_Build_Refused_AsksNoModel: a build that cannot fit, whatever is summarized, asks nobody and does not wait.
 func TestEngine_Build_Refused_AsksNoModel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := writes(gist, time.Second)
@@ -237,11 +237,11 @@ func TestEngine_Build_DraftReplaced_LeavesNoText(t *testing.T) {
 // TestEngine_Rewind_AllSinceTheSummary_ShowsWhatIsTheNewest: the summary gives way, because the newest unit is always shown, and the
 // next message follows on it.
 func TestEngine_Rewind_AllSinceTheSummary_ShowsWhatIsTheNewest(t *testing.T) {
-	b := summarises(conversation.StrategySummarize)
+	b := summarizes(conversation.StrategySummarize)
 	b.append(t, "c", text(conversation.RoleSystem, "s"), user("Read the parts."))
 	var made []conversation.Event
 	for i := 0; len(made) == 0; i++ {
-		made = summarisedIn(b.worked(t, "c", i, 1, 100, 8000)[0])
+		made = summarizedIn(b.worked(t, "c", i, 1, 100, 8000)[0])
 	}
 	back, err := b.Rewind(ctx, engine.RewindRequest{Key: keyOf("c"), From: made[0].Last + 1})
 	if err != nil || len(back.Dissolved) != 1 {
@@ -293,8 +293,8 @@ func TestEngine_Summary_CommitFails_ItsTextIsSwept(t *testing.T) {
 			t.Errorf("the text is still there (%v)", err)
 		}
 	}
-	if r := b.turn(t, "c", within(8000)); len(summarisedIn(r)) != 1 {
-		t.Errorf("%d summaries", len(summarisedIn(r)))
+	if r := b.turn(t, "c", within(8000)); len(summarizedIn(r)) != 1 {
+		t.Errorf("%d summaries", len(summarizedIn(r)))
 	}
 }
 
@@ -316,11 +316,11 @@ func TestEngine_Build_DraftFromBeforeTheWindow_TellsWhatItStandsFor(t *testing.T
 		for _, m := range r.Messages {
 			shown[m.Index] = true
 		}
-		if len(summarisedIn(r)) != 1 || len(r.Degradations) > 0 || !shown[1] {
-			t.Errorf("%d summaries, degradations %+v, system message shown: %t", len(summarisedIn(r)), r.Degradations, shown[1])
+		if len(summarizedIn(r)) != 1 || len(r.Degradations) > 0 || !shown[1] {
+			t.Errorf("%d summaries, degradations %+v, system message shown: %t", len(summarizedIn(r)), r.Degradations, shown[1])
 		}
 		for _, d := range r.Decisions {
-			if d.Kind != conversation.DecisionSummarised {
+			if d.Kind != conversation.DecisionSummarized {
 				continue
 			}
 			want := int64(0)

@@ -19,10 +19,10 @@ func drafting(t testing.TB, m summarize.Model, strategy conversation.Strategy) *
 	return b
 }
 
-// summarisedIn are the summaries that a build made.
-func summarisedIn(r *engine.BuildResult) (made []conversation.Event) {
+// summarizedIn are the summaries that a build made.
+func summarizedIn(r *engine.BuildResult) (made []conversation.Event) {
 	for _, e := range r.Events {
-		if e.Type == conversation.EventSummarised {
+		if e.Type == conversation.EventSummarized {
 			made = append(made, e)
 		}
 	}
@@ -47,7 +47,7 @@ func TestEngine_Build_PublishesWhatWasPrepared(t *testing.T) {
 				if n := len(states); n == 0 || states[n-1] != r.Compaction.State {
 					states = append(states, r.Compaction.State)
 				}
-				made := summarisedIn(r)
+				made := summarizedIn(r)
 				if len(made) == 0 {
 					time.Sleep(8 * time.Second)
 					continue
@@ -61,7 +61,7 @@ func TestEngine_Build_PublishesWhatWasPrepared(t *testing.T) {
 				}
 				return
 			}
-			t.Fatal("never summarised")
+			t.Fatal("never summarized")
 		})
 	}
 }
@@ -79,13 +79,13 @@ func TestEngine_Build_WaitsForASummary(t *testing.T) {
 			if took < want || took > want+100*time.Millisecond {
 				t.Errorf("waited for %s", took)
 			}
-			made := summarisedIn(r)
+			made := summarizedIn(r)
 			if len(made) != 1 || (latency > conversation.DefaultMaxWait) != (len(r.Degradations) == 1) {
 				t.Errorf("made %+v, degradations %+v", made, r.Degradations)
 			}
 			time.Sleep(2 * time.Minute) // what comes late is dropped
 			b.append(t, "c", user("more"))
-			if r := b.turn(t, "c", within(8000)); r.Compaction.State != engine.CompactionIdle || len(summarisedIn(r)) > 0 {
+			if r := b.turn(t, "c", within(8000)); r.Compaction.State != engine.CompactionIdle || len(summarizedIn(r)) > 0 {
 				t.Errorf("%+v", r.Compaction)
 			}
 		})
@@ -101,8 +101,8 @@ func TestEngine_Build_DryRun_ShowsTheDraft(t *testing.T) {
 		shows := func(want engine.CompactionState, made int) {
 			t.Helper()
 			r := b.turn(t, "c", within(8000), dry)
-			if r.Compaction.State != want || len(summarisedIn(r)) != made {
-				t.Errorf("state %d and %d summaries, want %d and %d", r.Compaction.State, len(summarisedIn(r)), want, made)
+			if r.Compaction.State != want || len(summarizedIn(r)) != made {
+				t.Errorf("state %d and %d summaries, want %d and %d", r.Compaction.State, len(summarizedIn(r)), want, made)
 			}
 		}
 		b.append(t, "c", user("Read the parts."))
@@ -119,8 +119,8 @@ func TestEngine_Build_DryRun_ShowsTheDraft(t *testing.T) {
 		shows(engine.CompactionReady, 0)
 		b.steps(t, "c", 8, 200)
 		shows(engine.CompactionIdle, 1) // it would publish the draft
-		if r := b.turn(t, "c", within(8000)); len(summarisedIn(r)) != 1 || len(r.Degradations) > 0 || len(m.calls()) != 1 {
-			t.Errorf("%d summaries and %d calls after it, degradations %+v", len(summarisedIn(r)), len(m.calls()), r.Degradations)
+		if r := b.turn(t, "c", within(8000)); len(summarizedIn(r)) != 1 || len(r.Degradations) > 0 || len(m.calls()) != 1 {
+			t.Errorf("%d summaries and %d calls after it, degradations %+v", len(summarizedIn(r)), len(m.calls()), r.Degradations)
 		}
 	})
 }

@@ -154,6 +154,9 @@ type BuildRequest struct {
 	CloseOpenCalls bool
 	// Check sees the answer before it is committed and may refuse it: a reply limit is its use.
 	Check func(*BuildResult) error
+	// Waiting, if set, stands around each wait for a model: it calls wait, and may give back meanwhile what it holds. If it fails, so does
+	// the build.
+	Waiting func(wait func()) error
 }
 
 // BudgetOverride is a request's budget; nil fields are not set.
@@ -355,6 +358,21 @@ type RewindRequest struct {
 	Key     store.Key
 	Request Request
 	From    int32
+}
+
+// UndoRewindRequest brings back what the newest rewind took back.
+type UndoRewindRequest struct {
+	Key     store.Key
+	Request Request
+}
+
+// UndoRewindResult says what is there again.
+type UndoRewindResult struct {
+	Range     conversation.Range
+	Revived   []int64 // summaries that stand again
+	Events    []conversation.Event
+	Revision  int64
+	Duplicate bool
 }
 
 // RewindResult says what was taken back.

@@ -42,7 +42,7 @@ func (e *Engine) scheduleErasures(ctx context.Context, key Key, c *store.Change)
 		return nil
 	}
 	var stored []byte
-	if c.Expect > 0 {
+	if int(c.Head.Messages) > len(c.Messages) { // of a conversation without messages, nothing waits
 		snap, err := e.store.Read(ctx, key, store.Query{Incarnation: c.Head.Incarnation, Slots: []string{eraseSlot}})
 		if err != nil {
 			return failure(err)
@@ -97,8 +97,8 @@ func (d *deciding) erase(index int32, positions []int32) {
 	}
 	copied := d.erased.messages[index]
 	if copied == nil {
-		whole := *m
-		whole.Parts = conversation.CloneParts(m.Parts)
+		whole := *d.window.original(m)
+		whole.Parts = conversation.CloneParts(whole.Parts)
 		copied = &whole
 		d.erased.messages[index] = copied
 	}
@@ -147,11 +147,11 @@ func blank(incarnation conversation.ID, c conversation.Content, sum [32]byte) co
 	}}
 }
 
-// eraseEdits erases what edits before this build showed of the parts: excerpts of what is erased.
+// eraseEdits erases what edits before this build showed of the parts: excerpts of what is erased, and what it was corrected to.
 func (d *deciding) eraseEdits(index int32, positions []int32) {
 	for i := range d.window.edits {
 		e := &d.window.edits[i]
-		if e.Kind != conversation.EditParts || e.Range.First != index {
+		if e.Kind != conversation.EditParts && e.Kind != conversation.EditCorrect || e.Range.First != index {
 			continue
 		}
 		for p := range e.Parts {
@@ -305,11 +305,17 @@ func (d *deciding) changeErased(c *store.Change) {
 	}
 }
 
-// forgetErased makes everybody forget what was erased: the window, which is not kept warm, and who summarises.
+// forgetErased makes everybody forget what was erased: the window, which is not kept warm, and who summarizes.
 func (d *deciding) forgetErased() {
 	scope := summarize.Scope{Namespace: d.window.key.Namespace, Conversation: d.window.key.Conversation}
 	for _, hash := range d.forget {
 		d.engine.summaries.Forget(scope, hash)
+	}
+	for index := range d.erased.messages { // of all the words that it had, only the last are known by their hash
+		if _, corrected := d.window.originals[index]; corrected {
+			d.engine.summaries.ForgetConversation(scope)
+			return
+		}
 	}
 	d.engine.summaries.ForgetSpans(scope)
 }

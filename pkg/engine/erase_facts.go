@@ -19,7 +19,7 @@ func (d *deciding) factsLeft(ctx context.Context, r conversation.Range, known []
 			continue
 		}
 		m := d.erased.messages[index]
-		parts, err := d.engine.inline(ctx, d.window.key, d.window.head.Incarnation, m.Parts)
+		parts, err := d.engine.inline(ctx, d.window.key, d.window.head.Incarnation, d.leftOf(m))
 		if err != nil {
 			return nil, err
 		}
@@ -27,6 +27,21 @@ func (d *deciding) factsLeft(ctx context.Context, r conversation.Range, known []
 		known = compaction.ForgetFacts(known, index, standing)
 	}
 	return known, nil
+}
+
+// leftOf are the parts of a message that this build rewrites as the view knows them: without what it erases, and corrected.
+func (d *deciding) leftOf(rewritten *conversation.Message) []conversation.Part {
+	m, ok := d.window.message(rewritten.Index)
+	if !ok {
+		return rewritten.Parts
+	}
+	parts := slices.Clone(m.Parts)
+	for i := range parts {
+		if conversation.Erased(rewritten.Parts[i : i+1]) {
+			parts[i] = rewritten.Parts[i]
+		}
+	}
+	return parts
 }
 
 // eraseFacts takes from the summaries that stand for what is erased the facts that go with it, in the build's change.

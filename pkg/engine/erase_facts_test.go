@@ -25,7 +25,7 @@ func TestEngine_Build_Erased_LeavesTheFactsOfSummaries(t *testing.T) {
 		"one summary": conversation.StrategySummarize, "a hierarchy": conversation.StrategyHierarchical,
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := summarises(strategy)
+			b := summarizes(strategy)
 			const gone, stays = "/srv/secret-7731/plan.csv", "/srv/shared-1/plan.csv"
 			b.append(t, "c", user("Read the parts."), call("a"), resultLiving("a", "see "+gone+" and "+stays, erasing(removed(150))),
 				call("b"), result("b", "see "+stays))

@@ -65,6 +65,9 @@ func (e *Engine) Watch(ctx context.Context, key Key, token string, give func(Eve
 	}
 	for {
 		next, version, err := e.events(ctx, key, at, give)
+		if conversation.KindOf(err) == conversation.ConversationNotFound { // its name leads to another incarnation, or nowhere
+			return conversation.Errorf(conversation.ConversationDeleted, "the conversation was deleted").Because(err)
+		}
 		if err != nil {
 			return failure(err)
 		}

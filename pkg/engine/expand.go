@@ -22,7 +22,7 @@ func (e *Engine) Expand(ctx context.Context, r ExpandRequest) (*ExpandResult, er
 	if r.Summary > 0 {
 		return l.expandSummary(ctx, &r)
 	}
-	index, err := l.find(ctx, &r)
+	index, err := l.find(ctx, r.Index, r.MessageID)
 	if err != nil {
 		return nil, err
 	}
@@ -37,22 +37,22 @@ func (e *Engine) Expand(ctx context.Context, r ExpandRequest) (*ExpandResult, er
 	return out, err
 }
 
-// find is the index of the message that a request names.
-func (l *listing) find(ctx context.Context, r *ExpandRequest) (int32, error) {
+// find is the index of the message that a request names, by its index or its id.
+func (l *listing) find(ctx context.Context, index *int32, id string) (int32, error) {
 	head := &l.window.head
-	if r.Index != nil {
-		if *r.Index < 0 || *r.Index >= head.Messages {
-			return 0, conversation.Errorf(conversation.MessageNotFound, "no message has index %d", *r.Index)
+	if index != nil {
+		if *index < 0 || *index >= head.Messages {
+			return 0, conversation.Errorf(conversation.MessageNotFound, "no message has index %d", *index)
 		}
-		return *r.Index, nil
+		return *index, nil
 	}
-	if n, ok := madeID(r.MessageID); ok && n < head.Messages {
+	if n, ok := madeID(id); ok && n < head.Messages {
 		m, err := l.load(ctx, n)
-		if err != nil || m.ID == r.MessageID {
+		if err != nil || m.ID == id {
 			return n, err
 		}
 	}
-	return l.search(ctx, r.MessageID)
+	return l.search(ctx, id)
 }
 
 // madeID reads the index out of an id that the engine made.
@@ -103,10 +103,7 @@ func (e *Engine) restore(ctx context.Context, index int32, r *ExpandRequest) (*E
 	if err != nil {
 		return nil, err
 	}
-	l := &listing{engine: e, window: newWindow(r.Key, snap)}
-	if len(snap.Manifests) > 0 {
-		l.last = &snap.Manifests[0]
-	}
+	l := e.listingOf(r.Key, snap)
 	first, err := e.recall(snap, r.Request)
 	if err != nil {
 		return nil, err
@@ -273,15 +270,10 @@ func (e *Engine) commitRestore(ctx context.Context, l *listing, u *conversation.
 // also says what the view showed of the unit.
 func (l *listing) cost(ctx context.Context, u *conversation.Unit) (cost, before int64, err error) {
 	m := l.last
-	win := l.window
-	kept, tail := kept(conversation.Kept{LeadingSystem: m.LeadingSystem, Pins: m.Pins}, m.Window), conversation.Range{First: m.Window.Start, End: m.MessageCount}
-	err = win.loadView(ctx, l.engine, func() []conversation.Range {
-		return slices.Concat(kept, []conversation.Range{tail}, win.restored(m.Window.Restored), win.view.Excepted())
-	})
+	units, err := l.lastUnits(ctx)
 	if err != nil {
 		return 0, 0, err
 	}
-	units := win.view.Layout(win.messages, m.Window, conversation.Kept{LeadingSystem: m.LeadingSystem, Pins: m.Pins})
 	cost = u.Tokens()
 	for i := range units {
 		for j := range units[i].Items {
@@ -296,4 +288,18 @@ func (l *listing) cost(ctx context.Context, u *conversation.Unit) (cost, before 
 		}
 	}
 	return cost, before, nil
+}
+
+// lastUnits is the view now, as the last build's window shows it.
+func (l *listing) lastUnits(ctx context.Context) ([]conversation.Unit, error) {
+	m, win := l.last, l.window
+	all := conversation.Kept{LeadingSystem: m.LeadingSystem, Pins: m.Pins}
+	kept, tail := kept(all, m.Window), conversation.Range{First: m.Window.Start, End: m.MessageCount}
+	err := win.loadView(ctx, l.engine, func() []conversation.Range {
+		return slices.Concat(kept, []conversation.Range{tail}, win.restored(m.Window.Restored), win.view.Excepted())
+	})
+	if err != nil {
+		return nil, err
+	}
+	return win.view.Layout(win.messages, m.Window, all), nil
 }

@@ -144,7 +144,7 @@ func TestEngine_Expand_Summary(t *testing.T) {
 	b.turn(t, "c")
 	summary := func(id int64, first, end int32, children ...int64) conversation.Edit {
 		return conversation.Edit{
-			Kind: conversation.EditSummarise, Range: conversation.Range{First: first, End: end},
+			Kind: conversation.EditSummarize, Range: conversation.Range{First: first, End: end},
 			Summary: &conversation.Summary{ID: id, Children: children, Text: conversation.Content{Inline: "told"}, Tokens: 1},
 		}
 	}

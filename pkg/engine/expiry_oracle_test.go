@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/palimpsest-context/palimpsest/internal/proptest"
+	"github.com/palimpsest-context/palimpsest/internal/testlane"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
@@ -297,6 +298,7 @@ func (o *oracleRun) record(t *testing.T, index int32) []conversation.Part {
 // TestEngine_Build_RandomSettings_AsTheContractReads: settings at every level, whole and in half, and overrides at append and at build, are
 // in force as an independent model of behaviour §5 has them.
 func TestEngine_Build_RandomSettings_AsTheContractReads(t *testing.T) {
+	testlane.OneCaller(t)
 	seed := proptest.Seed(t)
 	for i := range 1000 {
 		o := newOracleRun(t, rand.New(rand.NewPCG(seed, uint64(i))))

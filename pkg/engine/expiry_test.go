@@ -44,7 +44,7 @@ func TestEngine_Build_WorkedExample(t *testing.T) {
 		{"REMOVE", removed(2), "", false},
 		{"COMPACT", lives(2, conversation.ExpirationCompact), firstChars(whole, 500, 2), true},
 		{"COMPACT to a length", compacted(2, 100), firstChars(whole, 100, 2), true},
-		{"AI_SUMMARY without a model", summarised(2, 500), extract, true},
+		{"AI_SUMMARY without a model", summarized(2, 500), extract, true},
 	} {
 		for _, m := range []conversation.Message{resultLiving("k", whole, tt.e), living(result("k", whole), tt.e), living(user(whole), tt.e)} {
 			t.Run(fmt.Sprint(tt.name, " ", m.Role, m.Expiration != nil), func(t *testing.T) {

@@ -52,17 +52,15 @@ type exporting struct {
 }
 
 func (x *exporting) state(ctx context.Context, snap *store.Snapshot) (*State, error) {
-	spans, err := x.engine.spans(ctx, newWindow(x.key, snap))
+	hides, err := x.engine.hides(ctx, newWindow(x.key, snap))
 	if err != nil {
 		return nil, err
 	}
 	state := &State{Slots: snap.Slots}
 	delete(state.Slots, draftSlot)      // its texts are no part of the record
 	delete(state.Slots, lastSourceSlot) // the sources say it
-	for _, s := range spans {
-		if s.Kind == conversation.EditHide {
-			state.Rewinds = append(state.Rewinds, s.Range)
-		}
+	for _, h := range hides {
+		state.Rewinds = append(state.Rewinds, h.Range)
 	}
 	state.Runs, err = x.runs(ctx)
 	return state, err

@@ -130,7 +130,7 @@ func (d *deciding) cutDown(ctx context.Context, win *conversation.Window, c *cla
 	}
 	for i, g := range r.Summaries {
 		s := &c.summaries[i]
-		if g.Text >= c.Summaries[i].Text && g.List >= c.Summaries[i].List {
+		if g.Stands && g.Text >= c.Summaries[i].Text && g.List >= c.Summaries[i].List {
 			continue
 		}
 		cut, ok := compaction.CutSummary(s.text, s.body, s.id, g.Text+g.List, g.List, d.settings.counter)

@@ -47,7 +47,7 @@ func (d *deciding) chain(x *expiry.Due, o *original, s summarize.Result) []form 
 	if s.Err != nil {
 		why = s.Err.Error()
 	} else {
-		text := compaction.Summarised(s.Text, o.Original)
+		text := compaction.Summarized(s.Text, o.Original)
 		out = append(out, form{text: text, reason: conversation.ReasonExpiredSummary, degraded: d.promptGone(x)})
 	}
 	asked := summaryOf(x)

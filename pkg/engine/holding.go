@@ -4,8 +4,9 @@ import (
 	"context"
 	"slices"
 
-	"github.com/palimpsest-context/palimpsest/pkg/citations"
+	"github.com/palimpsest-context/palimpsest/pkg/content"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/search"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
@@ -61,7 +62,7 @@ func (h *holding) ofPart(ctx context.Context, part []conversation.Part) error {
 		if err != nil {
 			return err
 		}
-		h.inline = resultWords(whole[0].Result)
+		h.inline = whole[0].Result.Words()
 	default:
 		return damaged("a source record")
 	}
@@ -90,12 +91,12 @@ func (h *holding) read(ctx context.Context, from, to int64) ([]byte, error) {
 }
 
 // outline finds ranges in the content.
-func (h *holding) outline(ctx context.Context) (*citations.Outline, error) {
+func (h *holding) outline(ctx context.Context) (*content.Outline, error) {
 	key := shelfKey{h.incarnation, shelfOutline, h.number}
 	if s, ok := h.engine.library.get(key); ok {
 		return s.outline, nil
 	}
-	feeder := citations.NewOutliner()
+	feeder := content.NewOutliner()
 	if err := h.each(ctx, 0, func(_ int64, chunk []byte) error { feeder.Feed(chunk); return nil }); err != nil {
 		return nil, err
 	}
@@ -140,7 +141,7 @@ func (h *holding) add(ctx context.Context, s *searching) error {
 }
 
 // document is the content ready to be searched.
-func (h *holding) document(ctx context.Context) (*citations.Document, error) {
+func (h *holding) document(ctx context.Context) (*search.Document, error) {
 	key := shelfKey{h.incarnation, shelfDocument, h.number}
 	if s, ok := h.engine.library.get(key); ok {
 		return s.document, nil
@@ -158,7 +159,7 @@ func (h *holding) document(ctx context.Context) (*citations.Document, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := citations.Prepare(citations.Read(citations.Kind(h.record.Kind), string(text)))
+	d := search.Prepare(content.Read(content.Kind(h.record.Kind), string(text)))
 	h.engine.library.put(key, shelved{document: d, bytes: d.Size() + h.record.Bytes})
 	return d, nil
 }
@@ -180,12 +181,12 @@ func (h *holding) addPieces(ctx context.Context, s *searching) error {
 		if at.bytes+int64(len(text)) < h.record.Bytes {
 			text = text[:cutAt(text)]
 		}
-		kind := citations.Kind(h.record.Kind)
-		if kind == citations.KindHTML || kind == citations.KindJSON || kind == citations.KindMarkdown {
-			kind = citations.KindText
+		kind := content.Kind(h.record.Kind)
+		if kind == content.KindHTML || kind == content.KindJSON || kind == content.KindMarkdown {
+			kind = content.KindText
 		}
 		at.text = string(text)
-		s.add(at, citations.Prepare(citations.Read(kind, at.text)))
+		s.add(at, search.Prepare(content.Read(kind, at.text)))
 		at = at.after()
 	}
 	return nil

@@ -14,8 +14,13 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store/record"
 )
 
-// importBatch is how many messages are staged at a time.
-const importBatch = 128
+// How many messages, manifests and bytes of them are staged at a time.
+const (
+	importBatch      = 128
+	importBatchBytes = 1 << 20
+	// What a part of a message, or a cut of a manifest, takes in memory beside its texts.
+	importEntryBytes = 256
+)
 
 // Import creates a conversation from an export, all or nothing, under an id that must not exist. The records are staged under
 // an incarnation that nothing leads to until the last commit, so that a broken import leaves nothing behind. What an append
@@ -62,11 +67,12 @@ type importing struct {
 	slots     map[string][]byte
 	head      Head // as it is derived
 	rewinds   rewinds
-	hides     int // edits that have come of them
 	editSeq   int64
 	commits   struct{ message, edit uint64 } // of the last of each: they never fall
-	manifests []conversation.Manifest
-	batch     []conversation.Message
+	manifests int
+	last      int64 // of the manifests
+	batch     store.Upload
+	weight    int // of the batch, in bytes
 	uploads   []conversation.ID
 	sources   importedSources
 }
@@ -121,7 +127,7 @@ func (im *importing) take(ctx context.Context, r *Record) error {
 	case r.Edit != nil:
 		return im.edit(ctx, r.Edit)
 	case r.Manifest != nil:
-		return im.manifest(r.Manifest)
+		return im.manifest(ctx, r.Manifest)
 	case r.Source != nil:
 		return im.source(ctx, r.Source)
 	case r.Chunk != nil:
@@ -152,11 +158,26 @@ func (im *importing) message(ctx context.Context, m *conversation.Message) error
 		return err
 	}
 	im.uploads = append(im.uploads, uploads...)
-	im.batch = append(im.batch, *m)
-	if len(im.batch) == importBatch {
-		return im.flush(ctx)
+	im.batch.Messages = append(im.batch.Messages, *m)
+	return im.staged(ctx, memoryOf(m))
+}
+
+// memoryOf is about how many bytes of memory a message takes whose large parts are staged.
+func memoryOf(m *conversation.Message) int {
+	n := len(m.Metadata) + importEntryBytes*(1+len(m.Parts)+len(m.Tags)+len(m.Actions))
+	for _, c := range conversation.Contents(m.Parts) {
+		n += len(c.Inline)
 	}
-	return nil
+	return n
+}
+
+// staged notes that a record was added to the batch, and stages the batch when it is full.
+func (im *importing) staged(ctx context.Context, weight int) error {
+	im.weight += weight
+	if len(im.batch.Messages)+len(im.batch.Manifests) < importBatch && im.weight < importBatchBytes {
+		return nil
+	}
+	return im.flush(ctx)
 }
 
 // derive does what an append does, and demands the same outcome.
@@ -206,12 +227,12 @@ func callOrdinals(m *conversation.Message) []int32 {
 }
 
 func (im *importing) flush(ctx context.Context) error {
-	if len(im.batch) == 0 {
+	if len(im.batch.Messages)+len(im.batch.Manifests) == 0 {
 		return nil
 	}
-	u := &store.Upload{Incarnation: im.incarnation, Time: im.engine.now(), Messages: im.batch}
-	err := im.engine.store.Stage(ctx, im.key, u)
-	im.batch = nil
+	im.batch.Incarnation, im.batch.Time = im.incarnation, im.engine.now()
+	err := im.engine.store.Stage(ctx, im.key, &im.batch)
+	im.batch, im.weight = store.Upload{}, 0
 	return err
 }
 
@@ -221,11 +242,8 @@ func (im *importing) edit(ctx context.Context, e *conversation.Edit) error {
 		e.Commit < im.commits.edit || e.Commit > im.from.Head.Version {
 		return invalid("edit %d does not fit the record", e.Seq)
 	}
-	if e.Kind == conversation.EditHide {
-		if im.hides == len(im.rewinds.all) || im.rewinds.all[im.hides].Range != e.Range {
-			return invalid("edit %d takes back what the state does not", e.Seq)
-		}
-		im.hides++
+	if err := im.rewinds.follow(e); err != nil {
+		return err
 	}
 	im.editSeq++
 	im.commits.edit = e.Commit
@@ -257,13 +275,24 @@ func whole(e *conversation.Edit) bool {
 		return e.Range.Len() <= 1 && len(e.Parts)+len(e.Mask) == 0
 	case conversation.EditParts, conversation.EditMask:
 		return e.Range.Len() == 1
-	case conversation.EditSummarise:
+	case conversation.EditCorrect:
+		return e.Range.Len() == 1 && corrects(e)
+	case conversation.EditSummarize:
 		return e.Summary != nil && knows(e.Summary)
-	case conversation.EditRemove, conversation.EditRestore, conversation.EditHide:
+	case conversation.EditRemove, conversation.EditRestore, conversation.EditHide, conversation.EditUnhide:
 		return true
 	default:
 		return false
 	}
+}
+
+// corrects says whether a correction has words, and nothing else, for each of its parts.
+func corrects(e *conversation.Edit) bool {
+	return len(e.Parts) > 0 && len(e.Mask) == 0 && e.Summary == nil && !slices.ContainsFunc(e.Parts, func(p conversation.PartEdit) bool {
+		text := p.Shown.Kind == conversation.PartText
+		output := p.Shown.Kind == conversation.PartToolResult && p.Shown.Result != nil && p.Shown.Result.Output != conversation.OutputParts
+		return p.Level != conversation.Full || p.Part < 0 || p.Shown.Citation != nil || !text && !output
+	})
 }
 
 // knows says whether what is stored beside a summary's text is what its successor will read, and makes it what is stored: exports have
@@ -280,20 +309,18 @@ func knows(s *conversation.Summary) bool {
 	return true
 }
 
-func (im *importing) manifest(m *conversation.Manifest) error {
-	last := int64(0)
-	if n := len(im.manifests); n > 0 {
-		last = im.manifests[n-1].Seq
-	}
-	ok := m.Seq > last && m.Counter == im.from.Info.Counter && im.engine.formats[m.Format] != nil && m.Seq <= im.from.Head.ManifestSeq && len(im.manifests) < 2*manifestsKept &&
+func (im *importing) manifest(ctx context.Context, m *conversation.Manifest) error {
+	ok := m.Seq > im.last && m.Counter == im.from.Info.Counter && im.engine.formats[m.Format] != nil && m.Seq <= im.from.Head.ManifestSeq && im.manifests < 2*manifestsKept &&
 		0 <= m.MessageCount && m.MessageCount <= im.head.Messages && 0 <= m.EditSeq && m.EditSeq <= im.editSeq &&
 		0 <= m.Window.Start && m.Window.Start <= m.MessageCount && m.Window.Request < m.MessageCount && m.LeadingSystem <= m.MessageCount &&
 		0 <= m.Window.Restored && m.Window.Restored <= m.EditSeq
 	if !ok {
 		return invalid("manifest %d does not fit the record", m.Seq)
 	}
-	im.manifests = append(im.manifests, *m)
-	return nil
+	im.manifests++
+	im.last = m.Seq
+	im.batch.Manifests = append(im.batch.Manifests, *m)
+	return im.staged(ctx, importEntryBytes*(4+len(m.Window.Cuts)))
 }
 
 // complete stages what is left and takes from the export what cannot be derived.
@@ -301,15 +328,9 @@ func (im *importing) complete(ctx context.Context) error {
 	if err := im.flush(ctx); err != nil {
 		return err
 	}
-	if len(im.manifests) > 0 {
-		u := &store.Upload{Incarnation: im.incarnation, Time: im.engine.now(), Manifests: im.manifests}
-		if err := im.engine.store.Stage(ctx, im.key, u); err != nil {
-			return err
-		}
-	}
 	from, h := &im.from.Head, &im.head
 	im.passRewinds(h.Messages)
-	if im.hides != len(im.rewinds.all) {
+	if !im.rewinds.followed() {
 		return invalid("the export is not whole")
 	}
 	if from.Messages != h.Messages || from.EditSeq != im.editSeq || from.Tokens != h.Tokens {
@@ -327,6 +348,7 @@ func (im *importing) complete(ctx context.Context) error {
 	h.Version, h.Revision, h.Turn, h.EditSeq = from.Version, from.Revision, from.Turn, im.editSeq
 	h.SeenBefore, h.Seen, h.Start, h.ManifestSeq, h.LastManifest = from.SeenBefore, from.Seen, from.Start, from.ManifestSeq, from.LastManifest
 	h.UpdateTime, h.ExpireTime = from.UpdateTime, from.ExpireTime
+	h.Reusable = or(im.from.Info.Policy.Or(im.engine.defaults).TTLWithoutTombstone, false)
 	return nil
 }
 

@@ -29,6 +29,8 @@ type rewinds struct {
 	passed int             // how many ended before the next message
 	outer  []int           // of those, the ones that no later one has in it, by their first message
 	inputs int32           // of the user's and the tools' messages, those that were not taken back
+
+	told []conversation.Range // what the edits so far take back: the state has it without what was undone
 }
 
 // checkRewinds demands what rewinds of one conversation are like: each reaches to where the record ended then.
@@ -45,6 +47,29 @@ func (im *importing) checkRewinds(ranges []conversation.Range) error {
 		im.rewinds.starts[r.First] = append(im.rewinds.starts[r.First], i)
 	}
 	return nil
+}
+
+// follow demands that an edit takes back, or undoes, what it may. Nothing is appended between a rewind and its undoing: the messages
+// tell of no rewind that was undone.
+func (w *rewinds) follow(e *conversation.Edit) error {
+	switch last := len(w.told) - 1; e.Kind {
+	case conversation.EditHide:
+		if len(w.told) == maxImportedRewinds {
+			return invalid("the export has more than %d rewinds", maxImportedRewinds)
+		}
+		w.told = append(w.told, e.Range)
+	case conversation.EditUnhide:
+		if last < 0 || w.told[last] != e.Range {
+			return invalid("edit %d undoes no rewind", e.Seq)
+		}
+		w.told = w.told[:last]
+	}
+	return nil
+}
+
+// followed says whether the edits take back what the state says is taken back.
+func (w *rewinds) followed() bool {
+	return slices.EqualFunc(w.told, w.all, func(r conversation.Range, x rewound) bool { return r == x.Range })
 }
 
 // passRewinds does to the head what rewinds before a message did, and remembers it for those that will go back to that message.

@@ -13,7 +13,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/palimpsest-context/palimpsest/pkg/citations"
+	"github.com/palimpsest-context/palimpsest/pkg/content"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
@@ -96,7 +96,7 @@ func pointsWell(p *conversation.Part) bool {
 	text, c := p.Text.Inline, p.Citation
 	switch {
 	case p.Kind == conversation.PartToolResult:
-		text = resultWords(p.Result)
+		text = p.Result.Words()
 	case p.Kind != conversation.PartText:
 		return false
 	}
@@ -143,7 +143,7 @@ func (im *importing) source(ctx context.Context, s *SourceRecord) error {
 func (im *importing) newIntake(s *Source) *intake {
 	e := im.engine
 	return &intake{
-		engine: e, incarnation: im.incarnation, id: e.ids(), sum: sha256.New(), outliner: citations.NewOutliner(),
+		engine: e, incarnation: im.incarnation, id: e.ids(), sum: sha256.New(), outliner: content.NewOutliner(),
 		request: &StoreContentRequest{
 			Key: im.key, Type: s.Type, URL: s.URL, Title: s.Title, ContentType: s.ContentType, Metadata: s.Metadata, RunID: s.RunID,
 			Next: func() ([]byte, error) { return nil, io.EOF }, // the chunks are pushed
@@ -211,7 +211,7 @@ func (im *importing) ownText(ctx context.Context, s *SourceRecord) error {
 		return err
 	}
 	sum := sha256.Sum256([]byte(text))
-	rec.Kind, rec.Bytes, rec.Chars, rec.SHA256 = int8(citations.KindOf("", text)), int64(len(text)), int64(utf8.RuneCountInString(text)), sum[:]
+	rec.Kind, rec.Bytes, rec.Chars, rec.SHA256 = int8(content.KindOf("", text)), int64(len(text)), int64(utf8.RuneCountInString(text)), sum[:]
 	if err := im.shareOwn(sum, part); err != nil {
 		return err
 	}

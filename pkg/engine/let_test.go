@@ -15,7 +15,7 @@ func TestDeciding_Settle_LeavesNoTraceOfWhatWasNotWorthIt(t *testing.T) {
 	d.followView()
 	w.view = w.view.Fold(nil)
 	d.add(conversation.Edit{
-		Kind: conversation.EditSummarise, Range: conversation.Range{End: 3}, Summary: &conversation.Summary{ID: 1},
+		Kind: conversation.EditSummarize, Range: conversation.Range{End: 3}, Summary: &conversation.Summary{ID: 1},
 	})
 	if len(d.view.Summaries()) != 1 {
 		t.Fatal("the summary is not in the view")

@@ -7,8 +7,9 @@ import (
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 
-	"github.com/palimpsest-context/palimpsest/pkg/citations"
+	"github.com/palimpsest-context/palimpsest/pkg/content"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/search"
 )
 
 // library keeps what searches and ranges of contents need ready, the least recently used leaving first once all takes more than
@@ -40,8 +41,8 @@ const (
 
 // shelved is something that is ready. One of document, outline and block is set.
 type shelved struct {
-	document *citations.Document
-	outline  *citations.Outline
+	document *search.Document
+	outline  *content.Outline
 	block    *messageBlock
 	bytes    int64
 	used     time.Time

@@ -216,7 +216,7 @@ func compacted(turns, length int32) *conversation.Expiration {
 	return e
 }
 
-func summarised(turns, target int32) *conversation.Expiration {
+func summarized(turns, target int32) *conversation.Expiration {
 	e := compacted(turns, target)
 	e.CompactMode = conversation.CompactSummary
 	return e

@@ -34,7 +34,7 @@ func (e *Engine) Message(ctx context.Context, key Key, index int32) (*MessageInV
 	if !ok {
 		return nil, conversation.Errorf(conversation.MessageNotFound, "no message has index %d", index)
 	}
-	return l.show(ctx, m, false)
+	return l.show(ctx, l.window.original(m), false)
 }
 
 // listing looks at messages together with their place in the view of the last build.
@@ -49,16 +49,21 @@ func (e *Engine) listing(ctx context.Context, key Key) (*listing, error) {
 	if err != nil {
 		return nil, err
 	}
+	return e.listingOf(key, snap), nil
+}
+
+// listingOf looks at what a snapshot with the newest manifest has.
+func (e *Engine) listingOf(key Key, snap *store.Snapshot) *listing {
 	l := &listing{engine: e, window: newWindow(key, snap)}
 	if len(snap.Manifests) > 0 {
 		l.last = &snap.Manifests[0]
 	}
-	return l, nil
+	return l
 }
 
-// show describes a loaded message. Current shows its parts as the view does; nil if the view does not show it at all.
+// show describes a message, with its parts as they are given or, current, as the view shows them; nil if it does not show it at all.
 func (l *listing) show(ctx context.Context, m *conversation.Message, current bool) (*MessageInView, error) {
-	it, visible := l.window.view.Item(m)
+	it, visible := l.window.view.Item(l.window.view.Corrected(m))
 	if current && !visible {
 		return nil, nil
 	}
@@ -304,6 +309,9 @@ func (p *paging) add(ctx context.Context, m *conversation.Message) (done bool, e
 	if !p.request.Filter.matches(m) {
 		p.passed(m.Index)
 		return false, nil
+	}
+	if !p.request.Current {
+		m = p.window.original(m)
 	}
 	shown, err := p.show(ctx, m, p.request.Current)
 	if err != nil || shown == nil {

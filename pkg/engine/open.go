@@ -23,7 +23,7 @@ func (d *deciding) open(ctx context.Context) error {
 	if err := d.loadWindow(ctx, win); err != nil {
 		return err
 	}
-	if done := d.view.In(win).SummarisedTo(); done > win.Start { // builds for another budget have summarised more
+	if done := d.view.In(win).SummarizedTo(); done > win.Start { // builds for another budget have summarized more
 		win.Start, win.Request, win.Cuts = done, -1, nil
 	}
 	d.start = d.complete(win)
@@ -62,7 +62,7 @@ func (d *deciding) inherit(ctx context.Context, smaller conversation.Window) (co
 		return win, err
 	}
 	win = d.complete(win)
-	if cut, ok := smaller.CutOf(win.Request, 0); ok && win.Request != d.request && !cut.Leaves() {
+	if cut, ok := smaller.CutOf(win.Request, 0); ok && d.earlier(win.Request) && !cut.Leaves() {
 		win.Cuts = append(win.Cuts, cut)
 	}
 	out, err := d.compose(ctx, d.view, win)
@@ -107,7 +107,7 @@ func (d *deciding) openAfresh(ctx context.Context, known fits) (conversation.Win
 		smaller.Afresh = win.Afresh
 		return d.inherit(ctx, smaller)
 	}
-	if ok && smaller.Request < win.Start && smaller.Request != d.request { // an earlier request keeps its place here too, as it is
+	if ok && smaller.Request < win.Start && d.earlier(smaller.Request) { // an earlier request keeps its place here too, as it is
 		win.Request = smaller.Request
 		if cut, is := smaller.CutOf(win.Request, 0); is && !cut.Leaves() {
 			win.Cuts = append(win.Cuts, cut)
@@ -115,6 +115,9 @@ func (d *deciding) openAfresh(ctx context.Context, known fits) (conversation.Win
 	}
 	return win, nil
 }
+
+// earlier says whether what a window keeps as its request is neither the request in force nor the opening, which have shares of their own.
+func (d *deciding) earlier(request int32) bool { return request != d.request && request != d.opening }
 
 // afresh is the unit of the tail at which a window starts that is opened afresh: the earliest with which the context weighs no more than a
 // cut would leave. The request, the opening and pins are shown wherever it starts.
@@ -152,16 +155,19 @@ func (d *deciding) discover(ctx context.Context, win conversation.Window) (int32
 			return 0, err
 		}
 		from = min(from, w.head.UnitStart)
-		if from, err = d.unitStart(ctx, from); err != nil || from == 0 {
-			return from, err
+		if from, err = d.unitStart(ctx, from); err != nil {
+			return 0, err
 		}
 		// What is written may weigh less than what is on record: blocks of another provider are dropped.
 		win.Start = from
 		if err := w.loadView(ctx, d.engine, func() []conversation.Range { return d.needed(win) }); err != nil {
 			return 0, err
 		}
-		if done := w.view.In(win).SummarisedTo(); from <= done && done > 0 && win.Afresh == 0 {
+		if done := w.view.In(win).SummarizedTo(); from <= done && done > 0 && win.Afresh == 0 {
 			return done, nil
+		}
+		if from == 0 {
+			return 0, nil
 		}
 		out, err := d.compose(ctx, w.view, win)
 		if err != nil || out.speaks() && d.fixed+out.tokens() > d.settings.limit {

@@ -10,7 +10,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store/record"
 )
 
-// overTarget is by how much a view may be over the target of a compaction before more is summarised, in percent of the target.
+// overTarget is by how much a view may be over the target of a compaction before more is summarized, in percent of the target.
 const overTarget = 105
 
 // compactIfFull makes the view smaller if it has outgrown its budget, or if a summary is ready that costs nothing now.
@@ -18,7 +18,7 @@ func (d *deciding) compactIfFull(ctx context.Context) error {
 	if d.settings.compact.strategy == conversation.StrategySlidingWindow {
 		return d.slideIfFull(ctx)
 	}
-	if !d.summarises() {
+	if !d.summarizes() {
 		return nil
 	}
 	why := d.trigger()
@@ -48,7 +48,7 @@ func (d *deciding) hopeless() bool {
 }
 
 // compact lets summaries take the place of what is older than the newest messages. A draft that stands is published first; what
-// it leaves over the target is summarised without a model. It says whether the view has become smaller by enough; if not, the view
+// it leaves over the target is summarized without a model. It says whether the view has become smaller by enough; if not, the view
 // is left as it was.
 func (d *deciding) compact(ctx context.Context, why conversation.Reason, target int64, keep int32) (bool, error) {
 	before, saved := d.fixed+d.out.tokens(), d.save()
@@ -63,7 +63,7 @@ func (d *deciding) compact(ctx context.Context, why conversation.Reason, target 
 		return d.settle(before, saved), nil
 	}
 	if len(d.edits) == saved.edits || d.fixed+d.out.tokens() > target*overTarget/100 {
-		if err := d.summariseRest(ctx, why, target, keep); err != nil {
+		if err := d.summarizeRest(ctx, why, target, keep); err != nil {
 			return false, err
 		}
 	}
@@ -105,9 +105,9 @@ func (d *deciding) shareOf(c *compaction.Claim, divisor int64) int64 {
 	return max(d.settings.limit/divisor, c.Least)
 }
 
-// summariseRest plans anew and publishes what was written for the plan: by a model, if the build may wait for one, or else as an
+// summarizeRest plans anew and publishes what was written for the plan: by a model, if the build may wait for one, or else as an
 // extract.
-func (d *deciding) summariseRest(ctx context.Context, why conversation.Reason, target int64, keep int32) error {
+func (d *deciding) summarizeRest(ctx context.Context, why conversation.Reason, target int64, keep int32) error {
 	p, err := d.planned(ctx, d.tailRoom(target, 0), keep)
 	if err != nil || p == nil {
 		return err
@@ -117,7 +117,7 @@ func (d *deciding) summariseRest(ctx context.Context, why conversation.Reason, t
 		return d.publish(ctx, dr, why)
 	}
 	if d.waits.rounds++; d.waits.rounds > maxRounds {
-		return nil // the conversation moves faster than it can be summarised: the window's start moves instead
+		return nil // the conversation moves faster than it can be summarized: the window's start moves instead
 	}
 	w, err := d.work(ctx, p, d.summaryRoom(p, target))
 	if err != nil {
@@ -149,7 +149,7 @@ const maxRounds = 4
 // published says whether this build has published a summary already: what is added to it is not worth a wait.
 func (d *deciding) published() bool {
 	for i := range d.edits {
-		if d.edits[i].Kind == conversation.EditSummarise {
+		if d.edits[i].Kind == conversation.EditSummarize {
 			return true
 		}
 	}
@@ -229,7 +229,7 @@ func (d *deciding) summaryEdit(dr *draft, i int, ids []int64) conversation.Edit 
 	for _, at := range step.Steps {
 		s.Children = append(s.Children, ids[at])
 	}
-	e := conversation.Edit{Kind: conversation.EditSummarise, Range: step.Range, Summary: s, After: int64(n)}
+	e := conversation.Edit{Kind: conversation.EditSummarize, Range: step.Range, Summary: s, After: int64(n)}
 	d.weighReplaced(&e)
 	return e
 }
@@ -254,9 +254,9 @@ func (d *deciding) weighReplaced(e *conversation.Edit) {
 		before := slices.ContainsFunc(takenUp, func(o conversation.Edit) bool { return o.Range.Contains(m.Index) && o.Summary.Covers(m.Index) })
 		switch now := s.Covers(m.Index); {
 		case now && !before:
-			s.Recorded += int64(m.Tokens)
+			s.Recorded += int64(d.window.original(m).Tokens)
 		case before && !now:
-			s.Recorded -= int64(m.Tokens)
+			s.Recorded -= int64(d.window.original(m).Tokens)
 		}
 		if it, shown := d.view.Item(m); shown && s.Covers(m.Index) {
 			e.Before += it.Tokens()
@@ -269,7 +269,7 @@ func (d *deciding) prepareSummary(ctx context.Context) {
 	used, _ := d.used()
 	c := &d.settings.compact
 	r, stored, err := d.window.draft()
-	if err != nil || !d.summarises() || used < c.prepare || used > d.settings.budget || r.pending(d.now) {
+	if err != nil || !d.summarizes() || used < c.prepare || used > d.settings.budget || r.pending(d.now) {
 		return
 	}
 	prompt := d.spanPrompt()

@@ -41,17 +41,22 @@ func pair(head *Head, m *conversation.Message, field string) error {
 
 // enter finds the unit that a message belongs to: the newest, or one that it begins (behaviour §1).
 func enter(head *Head, m *conversation.Message) {
-	joined, calls := joins(head, m), m.Role == conversation.RoleAssistant
+	joined := joins(head, m)
 	if !joined {
 		head.UnitStart = m.Index
 		forget(head)
-		calls = calls && m.HasCalls()
 	}
-	m.Unit, head.CallsEnd = head.UnitStart+1, 0
+	m.Unit = head.UnitStart + 1
+	leaveOpen(head, m, joined)
+}
+
+// leaveOpen notes what may join the newest unit after a message.
+func leaveOpen(head *Head, m *conversation.Message, joined bool) {
+	head.CallsEnd = 0
 	switch {
 	case alone(m):
 		head.UnitStart = m.Index + 1
-	case calls:
+	case m.Role == conversation.RoleAssistant && (joined || m.HasCalls()):
 		head.CallsEnd = m.Index + 1
 	}
 }

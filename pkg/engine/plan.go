@@ -15,10 +15,10 @@ type (
 	step = record.Step
 )
 
-// planned says what would be summarised so that the newest messages, of at most tail tokens, are left; nil if nothing would.
+// planned says what would be summarized so that the newest messages, of at most tail tokens, are left; nil if nothing would.
 func (d *deciding) planned(ctx context.Context, tail int64, keep int32) (*plan, error) {
 	cut := d.cutBeside(tail, keep)
-	if cut <= max(d.kept.LeadingSystem, d.view.SummarisedTo()) {
+	if cut <= max(d.kept.LeadingSystem, d.view.SummarizedTo()) {
 		return nil, nil
 	}
 	from, err := d.reachBack(ctx)
@@ -31,7 +31,7 @@ func (d *deciding) planned(ctx context.Context, tail int64, keep int32) (*plan, 
 	} else {
 		p.Steps = []step{d.successor(from, cut)}
 	}
-	if len(p.Steps) == 0 { // nothing of it enters a summariser
+	if len(p.Steps) == 0 { // nothing of it enters a summarizer
 		return nil, nil
 	}
 	return p, nil
@@ -108,7 +108,7 @@ func (d *deciding) summaryRoom(p *plan, target int64) int64 {
 // reachBack is where the messages begin that a summary takes up: behind the last one. Where the window has left out more than a
 // budget's worth of messages since, the oldest of these are not taken up.
 func (d *deciding) reachBack(ctx context.Context) (int32, error) {
-	from, at, room := max(d.kept.LeadingSystem, d.view.SummarisedTo()), d.out.window.Start, d.settings.limit
+	from, at, room := max(d.kept.LeadingSystem, d.view.SummarizedTo()), d.out.window.Start, d.settings.limit
 	for at > from && room > 0 {
 		page := conversation.Range{First: max(from, at-unitPage), End: at}
 		if err := d.window.load(ctx, d.engine, page); err != nil {
@@ -125,7 +125,7 @@ func (d *deciding) reachBack(ctx context.Context) (int32, error) {
 		return from, nil
 	}
 	start, err := d.unitStart(ctx, at)
-	return max(start, from), err // a unit that a rewind has opened again may begin in what is summarised
+	return max(start, from), err // a unit that a rewind has opened again may begin in what is summarized
 }
 
 // followView takes in edits that loading has shown: of messages that were not part of the window.
@@ -153,9 +153,9 @@ func (d *deciding) successor(from, cut int32) step {
 }
 
 // follows says whether messages from an index on follow on the last summary. Where some between them were left out, a summary over
-// both would stand for what nobody has summarised.
+// both would stand for what nobody has summarized.
 func (d *deciding) follows(from int32) bool {
-	gap := conversation.Range{First: d.view.SummarisedTo(), End: from}
+	gap := conversation.Range{First: d.view.SummarizedTo(), End: from}
 	return gap.First == 0 || gap.Len() <= 0 || d.view.Hidden(gap)
 }
 
@@ -232,7 +232,7 @@ func (d *deciding) chunks(from, cut int32) []conversation.Range {
 	return out
 }
 
-// spanUnits are the units of stretches as the view shows them, without what never enters a summariser: the system's messages and
+// spanUnits are the units of stretches as the view shows them, without what never enters a summarizer: the system's messages and
 // pinned units.
 func (d *deciding) spanUnits(ranges ...conversation.Range) []conversation.Unit {
 	var items []conversation.Item

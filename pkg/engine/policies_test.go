@@ -37,7 +37,7 @@ func TestEngine_ActionPolicies_PutGetListDelete(t *testing.T) {
 			if _, err := b.PutPrompt(ctx, "default", conversation.Prompt{ID: fmt.Sprint("p", i), Template: "{{content}}"}, engine.Request{}); err != nil {
 				t.Fatal(err)
 			}
-			b.putPolicy(t, conversation.ActionPolicy{Key: key, Expiration: *erasing(summarised(int32(i), 100)), DefaultPromptID: fmt.Sprint("p", i)})
+			b.putPolicy(t, conversation.ActionPolicy{Key: key, Expiration: *erasing(summarized(int32(i), 100)), DefaultPromptID: fmt.Sprint("p", i)})
 		}
 		got, err := b.ActionPolicy(ctx, "default", keys[3])
 		if err != nil || got.Key != keys[3] || *got.Expiration.Turns != 3 || !got.Expiration.Erases() || got.Expiration.CompactMode != conversation.CompactSummary || got.DefaultPromptID != "p3" {

@@ -107,12 +107,12 @@ func (d *deciding) editedBy(since int64, index int32) Break {
 	return BreakEdited
 }
 
-// spannedSince says whether a range was summarised or taken back after an edit.
+// spannedSince says whether a range was summarized, taken back or brought back after an edit, or a summary dissolved by a correction.
 func (d *deciding) spannedSince(since int64) Break {
 	what := BreakNone
 	for _, edits := range [][]conversation.Edit{d.window.edits, d.edits} {
 		for i := range edits {
-			if e := &edits[i]; e.Seq > since && (e.Kind == conversation.EditSummarise || e.Kind == conversation.EditHide) {
+			if e := &edits[i]; e.Seq > since && d.spans(e) {
 				what = max(what, breakOf(e))
 			}
 		}
@@ -120,15 +120,29 @@ func (d *deciding) spannedSince(since int64) Break {
 	return what
 }
 
+// spans says whether an edit takes a whole range out of the view, or brings it back.
+func (d *deciding) spans(e *conversation.Edit) bool {
+	switch e.Kind {
+	case conversation.EditSummarize, conversation.EditHide, conversation.EditUnhide:
+		return true
+	case conversation.EditCorrect:
+		return d.view.Dissolves(e)
+	default:
+		return false
+	}
+}
+
 func breakOf(e *conversation.Edit) Break {
 	switch {
 	case e.Kind == conversation.EditRestore:
 		return BreakExpanded
+	case e.Kind == conversation.EditCorrect:
+		return BreakCorrected
 	case e.Reason == conversation.ReasonRetention:
 		return BreakRetention
-	case e.Kind == conversation.EditSummarise:
-		return BreakSummarised
-	case e.Kind == conversation.EditHide:
+	case e.Kind == conversation.EditSummarize:
+		return BreakSummarized
+	case e.Kind == conversation.EditHide || e.Kind == conversation.EditUnhide:
 		return BreakRewound
 	case e.Reason == conversation.ReasonPruned:
 		return BreakPruned
@@ -155,8 +169,9 @@ const (
 	BreakRetention
 	BreakExpanded
 	BreakPruned
-	BreakSummarised
+	BreakSummarized
 	BreakRewound
+	BreakCorrected
 )
 
 // PrefixReport compares a context with the previous build's in the same format.

@@ -68,7 +68,7 @@ func (e *Engine) Close() {
 }
 
 // prepareNow takes the lease, has the summaries written, and keeps them, unless the lease is lost meanwhile: the conversation was
-// rewound or summarised otherwise, or something in it was erased.
+// rewound or summarized otherwise, or something in it was erased.
 func (e *Engine) prepareNow(w *work, stored []byte) error {
 	earlier, err := parseDraft(stored)
 	if err != nil || earlier.leased(e.now()) {
@@ -98,7 +98,7 @@ func (e *Engine) prepareNow(w *work, stored []byte) error {
 }
 
 // errOutlived ends work on a plan that stands no more.
-var errOutlived = errors.New("engine: what was to be summarised has changed")
+var errOutlived = errors.New("engine: what was to be summarized has changed")
 
 // outlived is an error if a work's plan stands no more: what was erased, above all, must not be given to a model.
 func (e *Engine) outlived(ctx context.Context, w *work) error {
@@ -133,7 +133,7 @@ func (e *Engine) setDraft(ctx context.Context, w *work, before []byte, after *dr
 
 // draftTexts has a model write the summaries, and returns them as slots. What is too large for one is a failure like any other.
 func (e *Engine) draftTexts(ctx context.Context, w *work) (map[string][]byte, error) {
-	d, err := e.summarise(ctx, w)
+	d, err := e.summarize(ctx, w)
 	if err != nil {
 		return nil, err
 	}

@@ -73,7 +73,7 @@ func (r *recognition) consider(at blockAt) {
 	case p.Kind != conversation.PartToolResult || p.Result.Recalled != nil:
 		return
 	default:
-		c.text = citationForm(resultWords(p.Result))
+		c.text = citationForm(p.Result.Words())
 		if call, ok := r.calls[p.Result]; ok && r.tools.Has(r.calls.toolOf(p.Result)) {
 			c.call, c.args = call.Message, call.arguments
 		}

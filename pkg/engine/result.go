@@ -45,8 +45,9 @@ func (r *BuildResult) explain(out *composition, m *conversation.Manifest, record
 		}
 		for j := range out.units[i].Items {
 			it := &out.units[i].Items[j]
-			left -= int64(it.Message.Tokens)
+			left -= int64(out.recorded(it.Message).Tokens)
 			r.Tokens.Estimated = r.Tokens.Estimated || it.Message.Estimated
+			r.explainCorrection(out, it)
 			r.explainItem(it)
 		}
 		r.explainCut(out, i)
@@ -56,7 +57,7 @@ func (r *BuildResult) explain(out *composition, m *conversation.Manifest, record
 		r.explainGaveWay(&out.gaveWay[i])
 	}
 	for i := range out.gone {
-		left -= int64(out.gone[i].Message.Tokens)
+		left -= int64(out.recorded(out.gone[i].Message).Tokens)
 		r.explainGone(&out.gone[i])
 	}
 	for _, h := range out.hides {
@@ -80,7 +81,7 @@ func (r *BuildResult) explainSummary(e *conversation.Edit, weight int64) {
 	r.Tokens.SavedByCompaction += max(s.Recorded-weight, 0)
 	r.Compaction.Summary = max(r.Compaction.Summary, s.ID)
 	r.Decisions = append(r.Decisions, conversation.Decision{
-		First: e.Range.First, Last: e.Range.End - 1, Kind: conversation.DecisionSummarised, Reason: e.Reason,
+		First: e.Range.First, Last: e.Range.End - 1, Kind: conversation.DecisionSummarized, Reason: e.Reason,
 		Before: s.Recorded, After: weight, EditSeq: e.Seq, Summary: s.ID,
 	})
 }
@@ -167,6 +168,16 @@ func stoodFor(view *conversation.View) []conversation.Range {
 	return out
 }
 
+// explainCorrection says that a message has other words than the record. What is shown of these is another decision.
+func (r *BuildResult) explainCorrection(out *composition, it *conversation.Item) {
+	if it.Correction > 0 {
+		r.Decisions = append(r.Decisions, conversation.Decision{
+			First: it.Message.Index, Last: it.Message.Index, Kind: conversation.DecisionCorrected, Reason: conversation.ReasonCorrectionRequest,
+			Before: int64(out.recorded(it.Message).Tokens), After: int64(it.Message.Tokens), EditSeq: it.Correction,
+		})
+	}
+}
+
 // explainItem says why a message is shown, but not as it was appended.
 func (r *BuildResult) explainItem(it *conversation.Item) {
 	after := it.Tokens()
@@ -226,7 +237,7 @@ func events(edits []conversation.Edit) []conversation.Event {
 func eventsOfEdit(e *conversation.Edit) []conversation.Event {
 	var out []conversation.Event
 	switch e.Kind {
-	case conversation.EditSummarise, conversation.EditHide:
+	case conversation.EditSummarize, conversation.EditHide, conversation.EditUnhide:
 		return []conversation.Event{eventOfSpan(e)}
 	case conversation.EditStoreContent, conversation.EditExpireContent:
 		return []conversation.Event{eventOfContent(e)}
@@ -246,6 +257,9 @@ func eventsOfEdit(e *conversation.Edit) []conversation.Event {
 			if len(e.Brought) == 0 || slices.Contains(e.Brought, index) {
 				out = append(out, ev)
 			}
+		case conversation.EditCorrect:
+			ev.Type, ev.Said = conversation.EventCorrected, e.Said
+			out = append(out, ev)
 		case conversation.EditRemove:
 			ev.Level, ev.Expandable = conversation.Removed, !e.Erases
 			if e.Reason == conversation.ReasonExpired {
@@ -283,8 +297,11 @@ func eventOfSpan(e *conversation.Edit) conversation.Event {
 		Type: conversation.EventHidden, Turn: e.Turn, Index: e.Range.First, Last: e.Range.End - 1, Reason: e.Reason, EditSeq: e.Seq,
 		Saved: e.Before - e.After,
 	}
-	if e.Summary != nil {
-		ev.Type, ev.Summary, ev.Expandable = conversation.EventSummarised, e.Summary.ID, true
+	switch {
+	case e.Summary != nil:
+		ev.Type, ev.Summary, ev.Expandable = conversation.EventSummarized, e.Summary.ID, true
+	case e.Kind == conversation.EditUnhide:
+		ev.Type = conversation.EventRewindUndone
 	}
 	return ev
 }

@@ -333,15 +333,15 @@ func TestEngine_Build_RemovedMessage_LeavesKeptAdditions(t *testing.T) {
 
 // TestEngine_Build_RetentionBesideASummary_KeepsTheWords: what a window shows although a summary stands for it changes its variant, and stays.
 func TestEngine_Build_RetentionBesideASummary_KeepsTheWords(t *testing.T) {
-	b := summarises(conversation.StrategySummarize)
+	b := summarizes(conversation.StrategySummarize)
 	b.append(t, "c", user("the task"))
 	b.enrich(t, "c", user("the detail"), adds("clock", "", "now", true, never))
 	for i := range 4 {
 		b.append(t, "c", text(conversation.RoleAssistant, fmt.Sprint("step ", i, words(150))), user("go on"))
 	}
 	small := b.asked(t, "c", 600, func(r *engine.BuildRequest) { r.Format = conversation.FormatNeutral })
-	if !slices.ContainsFunc(small.Events, func(e conversation.Event) bool { return e.Type == conversation.EventSummarised }) {
-		t.Fatalf("nothing is summarised: %s", page(small))
+	if !slices.ContainsFunc(small.Events, func(e conversation.Event) bool { return e.Type == conversation.EventSummarized }) {
+		t.Fatalf("nothing is summarized: %s", page(small))
 	}
 	large := b.asked(t, "c", 6000, func(r *engine.BuildRequest) { r.Format = conversation.FormatNeutral })
 	if got := page(large); !strings.HasPrefix(got, "the task\nthe detail\nstep 0") {

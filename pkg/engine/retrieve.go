@@ -6,8 +6,9 @@ import (
 	"math"
 	"unicode/utf8"
 
-	"github.com/palimpsest-context/palimpsest/pkg/citations"
+	"github.com/palimpsest-context/palimpsest/pkg/content"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/search"
 	"github.com/palimpsest-context/palimpsest/pkg/tokens"
 )
 
@@ -146,20 +147,20 @@ func (h *holding) characters(ctx context.Context, from, end int64) (int64, int64
 	return from, end, nil
 }
 
-func (h *holding) find(ctx context.Context, o *citations.Outline, unit citations.Unit, from, end int64) (int64, int64, error) {
+func (h *holding) find(ctx context.Context, o *content.Outline, unit content.Unit, from, end int64) (int64, int64, error) {
 	return o.Find(unit, from, end, func(from, to int64) ([]byte, error) { return h.read(ctx, from, to) })
 }
 
-func unitOf(u ContentUnit) citations.Unit {
+func unitOf(u ContentUnit) content.Unit {
 	switch u {
 	case ContentChars:
-		return citations.UnitChars
+		return content.UnitChars
 	case ContentLines:
-		return citations.UnitLines
+		return content.UnitLines
 	case ContentItems:
-		return citations.UnitItems
+		return content.UnitItems
 	default:
-		return citations.UnitBytes
+		return content.UnitBytes
 	}
 }
 
@@ -202,7 +203,7 @@ func (h *holding) items(ctx context.Context, r *RetrieveContentRequest, counter 
 		from = min(max(from, *r.Cursor), end)
 	}
 	for to := end; ; {
-		first, last, err := h.find(ctx, o, citations.UnitItems, from, to)
+		first, last, err := h.find(ctx, o, content.UnitItems, from, to)
 		if err != nil {
 			return err
 		}
@@ -241,12 +242,12 @@ func (h *holding) excerpts(ctx context.Context, q *ExcerptQuery, counter tokens.
 	if !h.record.text() {
 		return nil, notText()
 	}
-	return search(q, counter, maxTokens, maxBytes, func(s *searching) error { return h.add(ctx, s) })
+	return searchExcerpts(q, counter, maxTokens, maxBytes, func(s *searching) error { return h.add(ctx, s) })
 }
 
 // searching is one search through contents.
 type searching struct {
-	search *citations.Search
+	search *search.Search
 	pieces []piece
 }
 
@@ -260,7 +261,7 @@ type piece struct {
 	lines  int64
 }
 
-func (s *searching) add(p piece, d *citations.Document) {
+func (s *searching) add(p piece, d *search.Document) {
 	s.search.Add(len(s.pieces), d)
 	p.text = ""
 	s.pieces = append(s.pieces, p)
@@ -284,22 +285,22 @@ func linesIn(text string) int64 {
 	return n
 }
 
-// search runs a search, and gives as many of its excerpts as there is room for. If there is none for the best, they are made shorter.
-func search(q *ExcerptQuery, counter tokens.Counter, maxTokens, maxBytes int, fill func(*searching) error) ([]ContentExcerpt, error) {
+// searchExcerpts runs a search, and gives as many of its excerpts as there is room for. If there is none for the best, they are made shorter.
+func searchExcerpts(q *ExcerptQuery, counter tokens.Counter, maxTokens, maxBytes int, fill func(*searching) error) ([]ContentExcerpt, error) {
 	if maxTokens == 0 {
 		maxTokens = math.MaxInt
 	}
 	if maxBytes == 0 {
 		maxBytes = math.MaxInt
 	}
-	terms := citations.NewQuery(q.Terms...)
+	terms := search.NewQuery(q.Terms...)
 	chars := q.MaxChars
-	if chars <= 0 || chars > citations.MaxExcerptChars {
-		chars = citations.MaxExcerptChars
+	if chars <= 0 || chars > search.MaxExcerptChars {
+		chars = search.MaxExcerptChars
 	}
 	const leastChars = 40
 	for {
-		s := &searching{search: citations.NewSearch(terms, citations.Options{Max: q.Max, MaxChars: chars})}
+		s := &searching{search: search.NewSearch(terms, search.Options{Max: q.Max, MaxChars: chars})}
 		if err := fill(s); err != nil {
 			return nil, err
 		}
@@ -327,7 +328,7 @@ func fittingExcerpts(found []ContentExcerpt, counter tokens.Counter, maxTokens, 
 }
 
 // located says of excerpts which content they are of, and where in it.
-func (s *searching) located(found []citations.Excerpt) []ContentExcerpt {
+func (s *searching) located(found []search.Excerpt) []ContentExcerpt {
 	out := make([]ContentExcerpt, len(found))
 	for i, x := range found {
 		p := &s.pieces[x.Content]
@@ -343,7 +344,7 @@ func (s *searching) located(found []citations.Excerpt) []ContentExcerpt {
 }
 
 // shift says of an excerpt of a piece where it is in the content.
-func (p *piece) shift(out *ContentExcerpt, x *citations.Excerpt) {
+func (p *piece) shift(out *ContentExcerpt, x *search.Excerpt) {
 	for i := range out.Bytes {
 		out.Bytes[i], out.Chars[i] = x.Bytes[i]+p.bytes, x.Chars[i]+p.chars
 	}

@@ -76,7 +76,7 @@ func (b *rewinding) take(ctx context.Context) error {
 	}
 	for i := range b.window.messages {
 		if m := &b.window.messages[i]; b.hidden.Contains(m.Index) && b.visible(m) {
-			b.weight += int64(m.Tokens)
+			b.weight += int64(b.window.original(m).Tokens)
 		}
 	}
 	return nil
@@ -88,10 +88,14 @@ func (b *rewinding) visible(m *conversation.Message) bool {
 
 // dissolved are the summaries that stand no longer.
 func (b *rewinding) dissolved() []int64 {
+	return summariesMissing(b.window.view, b.window.until(b.edit).view)
+}
+
+// summariesMissing are the summaries in force in one view that are not in another.
+func summariesMissing(in, from *conversation.View) []int64 {
 	var out []int64
-	after := b.window.view.Fold([]conversation.Edit{b.edit}).Summaries()
-	for _, e := range b.window.view.Summaries() {
-		if !slices.ContainsFunc(after, func(o conversation.Edit) bool { return o.Summary.ID == e.Summary.ID }) {
+	for _, e := range in.Summaries() {
+		if !slices.ContainsFunc(from.Summaries(), func(o conversation.Edit) bool { return o.Summary.ID == e.Summary.ID }) {
 			out = append(out, e.Summary.ID)
 		}
 	}

@@ -8,17 +8,19 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/palimpsest-context/palimpsest/pkg/citations"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/search"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
 // messageBlock is a run of messages that is ready to be searched.
 type messageBlock struct {
-	words    *citations.Messages
+	words    *search.Messages
 	messages []conversation.Message // without their parts
 	tools    conversation.RecallTools
 	asks     map[uint64][]int32 // messages with calls that have a text for an argument, by its hash
+
+	corrected int64 // the last correction of one of them, 0 for none
 }
 
 func (b *messageBlock) size() int64 {
@@ -32,11 +34,13 @@ func (s *messageSearch) readBlock(ctx context.Context, at conversation.Range) (*
 	if err != nil {
 		return nil, failure(err)
 	}
-	searched, err := s.searched(ctx, snap.Messages)
+	messages := s.corrected(snap.Messages)
+	searched, err := s.searched(ctx, messages)
 	if err != nil {
 		return nil, err
 	}
-	b := &messageBlock{words: &citations.Messages{}, messages: slices.Clone(snap.Messages), tools: s.tools, asks: map[uint64][]int32{}}
+	b := &messageBlock{words: &search.Messages{}, messages: messages, tools: s.tools, asks: map[uint64][]int32{}}
+	b.corrected = s.view.LastCorrection(blockRange(at.First / blockMessages))
 	for i := range b.messages {
 		m := &b.messages[i]
 		text, err := s.beginning(ctx, searched[i])
@@ -52,16 +56,25 @@ func (s *messageSearch) readBlock(ctx context.Context, at conversation.Range) (*
 	return b, nil
 }
 
+// corrected are messages as corrections left them.
+func (s *messageSearch) corrected(messages []conversation.Message) []conversation.Message {
+	out := make([]conversation.Message, len(messages))
+	for i := range messages {
+		out[i] = *s.view.Corrected(&messages[i])
+	}
+	return out
+}
+
 // without is what is searched of a block: not the calls whose arguments are the query.
-func (s *messageSearch) without(ctx context.Context, b *messageBlock) ([]*citations.Messages, error) {
-	runs := []*citations.Messages{b.words}
+func (s *messageSearch) without(ctx context.Context, b *messageBlock) ([]*search.Messages, error) {
+	runs := []*search.Messages{b.words}
 	for _, index := range b.asks[s.asked] {
 		at := conversation.Range{First: index, End: index + 1}
 		snap, err := s.engine.store.Read(ctx, s.window.key, store.Query{Incarnation: s.window.head.Incarnation, Ranges: []store.MessageRange{{Range: at}}})
 		if err != nil {
 			return nil, failure(err)
 		}
-		searched, err := s.searched(ctx, snap.Messages)
+		searched, err := s.searched(ctx, s.corrected(snap.Messages))
 		if err != nil || len(searched) == 0 {
 			return nil, err
 		}
@@ -159,7 +172,7 @@ func (s *messageSearch) recalls(calls map[int32]bool, p *conversation.Part) bool
 	case p.Call != nil:
 		return s.tools.Has(p.Call.Name)
 	case p.Result != nil:
-		return p.Result.Recalled != nil && citationForm(resultWords(p.Result)) == "" || s.tools.Has(p.Result.Name) || calls[p.Result.Ordinal]
+		return p.Result.Recalled != nil && citationForm(p.Result.Words()) == "" || s.tools.Has(p.Result.Name) || calls[p.Result.Ordinal]
 	default:
 		return false
 	}

@@ -28,7 +28,7 @@ func (e *Engine) SearchContent(ctx context.Context, r SearchContentRequest) (*Se
 		return nil, err
 	}
 	out := &SearchContentResult{Skipped: found.skipped}
-	out.Excerpts, err = search(&r.Query, counter, int(r.MaxTokens), r.MaxBytes, func(s *searching) error {
+	out.Excerpts, err = searchExcerpts(&r.Query, counter, int(r.MaxTokens), r.MaxBytes, func(s *searching) error {
 		out.Searched = 0
 		for _, rec := range found.records {
 			if err := e.addContent(ctx, &r, &snap.Head, found, rec, s, out); err != nil {
@@ -75,14 +75,12 @@ type searchableContents struct {
 }
 
 func (e *Engine) searchable(ctx context.Context, r *SearchContentRequest, w *window, last int64) (*searchableContents, error) {
-	spans, err := e.spans(ctx, w)
+	hides, err := e.hides(ctx, w)
 	if err != nil {
 		return nil, err
 	}
 	hidden := func(index int32) bool {
-		return slices.ContainsFunc(spans, func(s conversation.Edit) bool {
-			return s.Kind == conversation.EditHide && s.Range.Contains(index)
-		})
+		return slices.ContainsFunc(hides, func(h conversation.Edit) bool { return h.Range.Contains(index) })
 	}
 	out := &searchableContents{runs: map[string]error{}}
 	err = e.eachSource(ctx, r.Key, w.head.Incarnation, 1, last, func(_ int64, rec *sourceRecord) error {

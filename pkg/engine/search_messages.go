@@ -5,8 +5,8 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"github.com/palimpsest-context/palimpsest/pkg/citations"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/search"
 )
 
 const (
@@ -19,7 +19,8 @@ const (
 	searchedRuns = 64 << 20
 )
 
-// SearchMessages ranks the originals of a conversation by how well they answer a query, whether the view shows them or not.
+// SearchMessages ranks the originals of a conversation, with the words that corrections gave them, by how well they answer a query,
+// whether the view shows them or not.
 func (e *Engine) SearchMessages(ctx context.Context, r SearchMessagesRequest) (*SearchMessagesResult, error) {
 	l, err := e.listing(ctx, r.Key)
 	if err != nil {
@@ -29,11 +30,10 @@ func (e *Engine) SearchMessages(ctx context.Context, r SearchMessagesRequest) (*
 	if err != nil {
 		return nil, err
 	}
-	s := &messageSearch{tools: e.recallTools(&l.window.info), asked: askedHash(r.Query), listing: l, request: &r, query: citations.NewQuery(r.Query), within: clip(r.Range, l.window.head.Messages), out: &SearchMessagesResult{}}
-	for _, x := range spans {
-		if x.Kind == conversation.EditHide {
-			s.hidden = append(s.hidden, x.Range)
-		}
+	view := (&conversation.View{}).Fold(spans)
+	s := &messageSearch{tools: e.recallTools(&l.window.info), asked: askedHash(r.Query), listing: l, request: &r, view: view, query: search.NewQuery(r.Query), within: clip(r.Range, l.window.head.Messages), out: &SearchMessagesResult{}}
+	for _, h := range view.Hides() {
+		s.hidden = append(s.hidden, h.Range)
 	}
 	if err := s.run(ctx); err != nil {
 		return nil, err
@@ -47,13 +47,14 @@ type messageSearch struct {
 	request *SearchMessagesRequest
 	tools   conversation.RecallTools
 	asked   uint64
-	query   *citations.Query
+	query   *search.Query
 	within  conversation.Range
 	hidden  []conversation.Range
+	view    *conversation.View // of the edits about ranges, and of corrections
 
 	blocks []*messageBlock // that are looked at together
 	held   int64           // bytes of them
-	hits   []citations.Hit
+	hits   []search.Hit
 	out    *SearchMessagesResult
 }
 
@@ -79,7 +80,7 @@ func (s *messageSearch) run(ctx context.Context) error {
 
 // look searches the blocks at hand.
 func (s *messageSearch) look(ctx context.Context) error {
-	var runs []*citations.Messages
+	var runs []*search.Messages
 	for _, b := range s.blocks {
 		words, err := s.without(ctx, b)
 		if err != nil {
@@ -97,9 +98,9 @@ func (s *messageSearch) look(ctx context.Context) error {
 		at := index - first
 		return s.keeps(&s.blocks[at/blockMessages].messages[at%blockMessages])
 	}
-	hits := citations.SearchMessages(s.query, runs, keep, s.request.Limit)
+	hits := search.RankMessages(s.query, runs, keep, s.request.Limit)
 	s.hits = append(s.hits, hits...)
-	slices.SortStableFunc(s.hits, func(a, b citations.Hit) int {
+	slices.SortStableFunc(s.hits, func(a, b search.Hit) int {
 		switch {
 		case a.Score > b.Score:
 			return -1
@@ -125,9 +126,9 @@ func (s *messageSearch) isHidden(index int32) bool {
 // block is a block of messages, ready to be searched: one that is kept, if it is still what is on record.
 func (s *messageSearch) block(ctx context.Context, n int32) (*messageBlock, error) {
 	head, lib := &s.window.head, s.engine.library
-	at := conversation.Range{First: n * blockMessages, End: min((n+1)*blockMessages, head.Messages)}
+	at := clip(blockRange(n), head.Messages)
 	key := shelfKey{head.Incarnation, shelfMessages, int64(n)}
-	if kept, ok := lib.get(key); ok && len(kept.block.messages) >= int(at.Len()) && slices.Equal(kept.block.tools, s.tools) {
+	if kept, ok := lib.get(key); ok && len(kept.block.messages) >= int(at.Len()) && s.current(kept.block, n) {
 		return kept.block, nil
 	}
 	b, err := s.readBlock(ctx, at)
@@ -136,6 +137,16 @@ func (s *messageSearch) block(ctx context.Context, n int32) (*messageBlock, erro
 	}
 	lib.put(key, shelved{block: b, bytes: b.size()})
 	return b, nil
+}
+
+// current says whether a kept block still has the words and the calls that are to be searched.
+func (s *messageSearch) current(b *messageBlock, n int32) bool {
+	return b.corrected == s.view.LastCorrection(blockRange(n)) && slices.Equal(b.tools, s.tools)
+}
+
+// blockRange are the messages that a block may hold.
+func blockRange(n int32) conversation.Range {
+	return conversation.Range{First: n * blockMessages, End: (n + 1) * blockMessages}
 }
 
 // describe says of the hits what they are and where they stand.
@@ -162,7 +173,7 @@ func (s *messageSearch) describe(ctx context.Context) error {
 		}
 		_, visible := s.window.view.Item(m)
 		hit := MessageHit{
-			Message: *m, Score: h.Score, Snippet: citations.Snippet(s.query, text, s.request.SnippetChars),
+			Message: *m, Score: h.Score, Snippet: search.Snippet(s.query, text, s.request.SnippetChars),
 			InView: visible && s.inView(m), Hidden: s.isHidden(h.Index),
 		}
 		hit.Message.Parts = nil

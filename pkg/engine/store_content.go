@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/palimpsest-context/palimpsest/pkg/citations"
+	"github.com/palimpsest-context/palimpsest/pkg/content"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
@@ -19,7 +19,7 @@ import (
 // StoreContent keeps what the caller holds itself, and answers with what stands for it (behaviour §9). A conversation that does not
 // exist is created with it.
 func (e *Engine) StoreContent(ctx context.Context, r StoreContentRequest) (*StoreContentResult, error) {
-	in := &intake{engine: e, request: &r, fresh: e.ids(), id: e.ids(), sum: sha256.New(), outliner: citations.NewOutliner()}
+	in := &intake{engine: e, request: &r, fresh: e.ids(), id: e.ids(), sum: sha256.New(), outliner: content.NewOutliner()}
 	if err := in.open(ctx); err != nil {
 		return nil, err
 	}
@@ -63,8 +63,8 @@ type intake struct {
 	head     bytes.Buffer
 	sum      hash.Hash
 	sha      [32]byte
-	outliner *citations.Outliner
-	outline  *citations.Outline
+	outliner *content.Outliner
+	outline  *content.Outline
 	unused   bool // the conversation had the bytes already, or the call was a retry
 }
 
@@ -263,7 +263,7 @@ func (in *intake) record(handle string, now time.Time) *sourceRecord {
 		}
 		return rec
 	}
-	kind := citations.KindOf(r.ContentType, in.headText())
+	kind := content.KindOf(r.ContentType, in.headText())
 	rec.Chars, rec.Kind = in.outline.Chars(), int8(kind)
 	if rec.ContentType == "" {
 		rec.ContentType = kind.MediaType()

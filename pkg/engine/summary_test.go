@@ -40,7 +40,7 @@ func TestEngine_Build_PreparesSummaries(t *testing.T) {
 		whole := long("result", 4000)
 		b.append(t, "c", user("go"))
 		b.turn(t, "c")
-		b.append(t, "c", call("k"), resultLiving("k", whole, summarised(2, 300)), user("next"))
+		b.append(t, "c", call("k"), resultLiving("k", whole, summarized(2, 300)), user("next"))
 		b.turn(t, "c")
 		if synctest.Wait(); len(m.calls()) != 0 {
 			t.Fatal("asked for two turns ahead")
@@ -85,7 +85,7 @@ func TestEngine_Build_SummaryDeferral(t *testing.T) {
 		m := writes(gist, 25*time.Second)
 		b := modelBench(t, m, func(o *engine.Options) { o.Defaults.MaxWait = ptr(time.Millisecond) })
 		whole := long("result", 4000)
-		b.append(t, "c", user("go"), call("k"), resultLiving("k", whole, summarised(0, 300)), user("next"))
+		b.append(t, "c", user("go"), call("k"), resultLiving("k", whole, summarized(0, 300)), user("next"))
 		for range 3 { // turns 1 to 3
 			r := b.turn(t, "c")
 			wantShown(t, r, 2, whole)
@@ -125,7 +125,7 @@ func TestEngine_Build_FailingModel(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				m := &scribe{reply: func(context.Context, int, summarize.Call) (string, error) { return tt.summary, tt.err }}
 				b := modelBench(t, m, func(o *engine.Options) { o.Defaults.MaxWait = ptr(20 * time.Second) })
-				b.append(t, "c", user("go"), call("k"), resultLiving("k", whole, summarised(0, 300)), user("next"))
+				b.append(t, "c", user("go"), call("k"), resultLiving("k", whole, summarized(0, 300)), user("next"))
 				r := b.turn(t, "c")
 				wantShown(t, r, 2, extractOf(whole, 300, 2))
 				d := decision(r, 2)
@@ -146,7 +146,7 @@ func TestEngine_Build_SummaryTooHeavy(t *testing.T) {
 		m := writes(strings.Repeat("b", 380), 0)
 		b := modelBench(t, m, nil)
 		whole := long("r", 400)
-		b.append(t, "c", user("go"), call("k"), resultLiving("k", whole, summarised(0, 200)), user("next"))
+		b.append(t, "c", user("go"), call("k"), resultLiving("k", whole, summarized(0, 200)), user("next"))
 		r := b.turn(t, "c")
 		wantShown(t, r, 2, extractOf(whole, 200, 2))
 		if len(r.Degradations) != 1 || !strings.Contains(r.Degradations[0].Reason, "weighs no less") {
@@ -173,7 +173,7 @@ func TestEngine_Build_SummaryPrompts(t *testing.T) {
 		b.append(t, "c", user("go"))
 		b.turn(t, "c")
 		for i, id := range []string{"mine", "gone", ""} {
-			e := summarised(0, 300)
+			e := summarized(0, 300)
 			e.CompactPromptID = id
 			msg := resultLiving("k", long(fmt.Sprint("r", i), 4000), e)
 			msg.Type, msg.Parts[0].Result.Name = conversation.TypeActionResult, "search"
@@ -208,7 +208,7 @@ func TestEngine_Build_WhatNoModelSees(t *testing.T) {
 		m := writes(gist, 0)
 		b := modelBench(t, m, nil)
 		whole := long("secret", 4000)
-		e := summarised(0, 300)
+		e := summarized(0, 300)
 		b.append(t, "c", living(text(conversation.RoleSystem, whole), e), user("go"), living(text(conversation.RoleSystem, whole), e),
 			living(pinned(user(whole)), e), living(user(whole), e))
 		r := b.turn(t, "c")
@@ -218,7 +218,7 @@ func TestEngine_Build_WhatNoModelSees(t *testing.T) {
 		if len(r.Degradations) != 1 || !strings.Contains(r.Degradations[0].Reason, "system messages") {
 			t.Errorf("%+v", r.Degradations)
 		}
-		b.turn(t, "c", dry, overriding(conversation.ExpirationOverride{Expiration: *summarised(0, 10)}))
+		b.turn(t, "c", dry, overriding(conversation.ExpirationOverride{Expiration: *summarized(0, 10)}))
 		synctest.Wait()
 		if n := len(m.calls()); n != 0 {
 			t.Errorf("%d calls", n)
@@ -233,7 +233,7 @@ func TestEngine_Build_AppendsWhileItWaits(t *testing.T) {
 		m := writes(gist, 2*time.Second)
 		b := modelBench(t, m, nil)
 		whole := long("result", 4000)
-		b.append(t, "c", user("go"), call("k"), resultLiving("k", whole, summarised(0, 300)), user("next"))
+		b.append(t, "c", user("go"), call("k"), resultLiving("k", whole, summarized(0, 300)), user("next"))
 		done := make(chan *engine.BuildResult)
 		go func() { done <- b.turn(t, "c") }()
 		time.Sleep(time.Second)
@@ -262,7 +262,7 @@ func TestEngine_Build_WaitsShareTheirTime(t *testing.T) {
 		}}
 		b := modelBench(t, m, nil)
 		whole := long("result", 4000)
-		b.append(t, "c", user("go"), call("k"), resultLiving("k", whole, summarised(0, 300)), living(user(long("u", 4000)), summarised(0, 300)))
+		b.append(t, "c", user("go"), call("k"), resultLiving("k", whole, summarized(0, 300)), living(user(long("u", 4000)), summarized(0, 300)))
 		if took := timed(func() { wantShown(t, b.turn(t, "c", dry), 2, whole) }); took != 0 || len(m.calls()) != 0 {
 			t.Errorf("a dry run took %s and made %d calls", took, len(m.calls()))
 		}
@@ -290,7 +290,7 @@ func TestEngine_Build_OneCallForOneContent(t *testing.T) {
 		m := writes(gist, time.Second)
 		b := modelBench(t, m, nil)
 		whole := long("result", 4000)
-		b.append(t, "c", user("go"), call("k", "j"), resultLiving("k", whole, summarised(0, 300)), resultLiving("j", whole, summarised(0, 300)), user("next"))
+		b.append(t, "c", user("go"), call("k", "j"), resultLiving("k", whole, summarized(0, 300)), resultLiving("j", whole, summarized(0, 300)), user("next"))
 		r := b.turn(t, "c")
 		wantShown(t, r, 2, summaryOf(4000, 2, gist))
 		wantShown(t, r, 3, summaryOf(4000, 3, gist))
@@ -315,7 +315,7 @@ func TestEngine_Build_ForgetsSummariesOfErased(t *testing.T) {
 				m := writes(gist, 0)
 				b := modelBench(t, m, nil)
 				whole := long("result", 4000)
-				b.append(t, "c", user("go"), call("k"), resultLiving("k", whole, erasing(summarised(1, 300))), user("next"))
+				b.append(t, "c", user("go"), call("k"), resultLiving("k", whole, erasing(summarized(1, 300))), user("next"))
 				b.turn(t, "c")
 				if synctest.Wait(); len(m.calls()) != 1 {
 					t.Fatalf("%d calls", len(m.calls()))
@@ -324,7 +324,7 @@ func TestEngine_Build_ForgetsSummariesOfErased(t *testing.T) {
 				if got, _ := message(r, 2); name == "compacted" && got != "[Summary of 4000 characters.]\n\n"+gist {
 					t.Errorf("shows %s", got)
 				}
-				b.append(t, "c", call("k"), resultLiving("k", whole, summarised(0, 300)), user("again"))
+				b.append(t, "c", call("k"), resultLiving("k", whole, summarized(0, 300)), user("again"))
 				b.turn(t, "c")
 				if n := len(m.calls()); n != 2 {
 					t.Errorf("%d calls: the summary was remembered", n)

@@ -89,16 +89,19 @@ func (e *Engine) remove(ctx context.Context, key Key, d store.Deletion) error {
 }
 
 func (e *Engine) sweepConversation(ctx context.Context, t store.Task) error {
-	snap, err := e.store.Read(ctx, t.Key, store.Query{Manifest: &store.ManifestRange{Limit: 2 * manifestsKept}})
+	snap, err := e.store.Read(ctx, t.Key, store.Query{Manifest: &store.ManifestRange{Limit: 2 * manifestsKept}, SlotsOf: formerPrefix})
 	switch {
 	case errors.Is(err, store.ErrNotFound) || err == nil && snap.Head.Incarnation != t.Incarnation:
 		return e.remove(ctx, t.Key, store.Deletion{Incarnation: t.Incarnation})
 	case err != nil:
 		return err
+	case snap.Head.State == store.Deleted && snap.Head.Reusable:
+		return e.sweepReusable(ctx, t.Key, snap.Head)
 	case snap.Head.State == store.Deleted:
 		return e.sweepTombstone(ctx, t.Key, snap.Head)
 	case e.live(&snap.Head) != nil:
-		return e.bury(ctx, t.Key, snap.Head, store.Outcome{}, Request{})
+		_, err := e.bury(ctx, t.Key, snap.Head, burial{reusable: snap.Head.Reusable})
+		return err
 	default:
 		return e.tidy(ctx, t.Key, snap)
 	}
@@ -137,6 +140,9 @@ func (e *Engine) tidy(ctx context.Context, key Key, snap *store.Snapshot) error 
 	}
 	gone, err := e.expireRuns(ctx, key, c, now)
 	if err != nil {
+		return err
+	}
+	if err := tidyFormer(c, snap.Slots, now); err != nil {
 		return err
 	}
 	for i := len(snap.Manifests) - 1; i >= 0; i-- { // oldest first

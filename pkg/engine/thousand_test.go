@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/palimpsest-context/palimpsest/internal/testlane"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
 	"github.com/palimpsest-context/palimpsest/pkg/store/memory"
@@ -13,6 +14,7 @@ import (
 // TestEngine_Manifest_ThousandBuilds: of a conversation that lives under all policies at once, and is expanded and taken back now
 // and then, every build that is kept is built again, SHA-256 equal (behaviour §13).
 func TestEngine_Manifest_ThousandBuilds(t *testing.T) {
+	testlane.OneCaller(t)
 	for _, strategy := range []conversation.Strategy{conversation.StrategySummarize, conversation.StrategyHierarchical} {
 		b := lifeBench(memory.New(memory.Options{}), func(o *engine.Options) {
 			o.Defaults = conversation.Policy{

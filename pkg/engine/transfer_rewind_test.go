@@ -12,10 +12,10 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
 )
 
-// TestEngine_Import_OfRewoundAndSummarised: what was taken back does not pair, pin or lead in the copy either, and summaries come
+// TestEngine_Import_OfRewoundAndSummarized: what was taken back does not pair, pin or lead in the copy either, and summaries come
 // with all that their successors need.
-func TestEngine_Import_OfRewoundAndSummarised(t *testing.T) {
-	b := summarises(conversation.StrategySummarize)
+func TestEngine_Import_OfRewoundAndSummarized(t *testing.T) {
+	b := summarizes(conversation.StrategySummarize)
 	rewind := func(from int32) {
 		if _, err := b.Rewind(ctx, engine.RewindRequest{Key: keyOf("c"), From: from}); err != nil {
 			t.Fatal(err)
@@ -74,7 +74,7 @@ func TestEngine_Import_OfRewinds(t *testing.T) {
 // goOn appends something, or takes something back.
 func (b *bench) goOn(t testing.TB, rt *rapid.T, id string) {
 	next := b.head(t, id).Messages
-	switch rapid.IntRange(0, 8).Draw(rt, "what") {
+	switch rapid.IntRange(0, 9).Draw(rt, "what") {
 	case 0:
 		m := user("u")
 		m.Pinned = rapid.IntRange(0, 3).Draw(rt, "pinned") == 0
@@ -98,6 +98,10 @@ func (b *bench) goOn(t testing.TB, rt *rapid.T, id string) {
 	case 5:
 		_, err := b.Rewind(ctx, engine.RewindRequest{Key: keyOf(id), From: rapid.Int32Range(0, next-1).Draw(rt, "from")})
 		if err != nil && conversation.KindOf(err) != conversation.AlreadyRewound {
+			rt.Fatal(err)
+		}
+	case 9:
+		if _, err := b.UndoRewind(ctx, engine.UndoRewindRequest{Key: keyOf(id)}); err != nil && conversation.KindOf(err) != conversation.NothingToUndo {
 			rt.Fatal(err)
 		}
 	case 6:

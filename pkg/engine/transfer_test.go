@@ -225,7 +225,7 @@ func TestEngine_Import_Hostile(t *testing.T) {
 		"an edit past the record":    func(r []engine.Record) []engine.Record { r[edit].Edit.Range.End = 1 << 20; return r },
 		"an edit of nothing":         func(r []engine.Record) []engine.Record { r[edit].Edit.Range.End = r[edit].Edit.Range.First; return r },
 		"an edit of many messages":   func(r []engine.Record) []engine.Record { r[edit].Edit.Range.First -= 3; return r },
-		"a summary of nothing":       func(r []engine.Record) []engine.Record { r[lastEdit].Edit.Kind = conversation.EditSummarise; return r },
+		"a summary of nothing":       func(r []engine.Record) []engine.Record { r[lastEdit].Edit.Kind = conversation.EditSummarize; return r },
 		"an edit of no kind":         func(r []engine.Record) []engine.Record { r[lastEdit].Edit.Kind = 77; return r },
 		"a manifest past the record": func(r []engine.Record) []engine.Record { r[manifest].Manifest.MessageCount = 1 << 20; return r },
 		"a window of nowhere":        func(r []engine.Record) []engine.Record { r[manifest].Manifest.Window.Start = -1; return r },

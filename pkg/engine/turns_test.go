@@ -170,17 +170,19 @@ func TestEngine_Build_PendingAndEmpty(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_EmptyContext_SaysWhatIsMissing: a conversation without messages is told apart from one with system messages alone.
+// TestEngine_Build_EmptyContext_SaysWhatIsMissing: a conversation without messages is told apart, by its reason, from one with system
+// messages alone and from one whose messages show nothing.
 func TestEngine_Build_EmptyContext_SaysWhatIsMissing(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
 		messages []conversation.Message
+		kind     conversation.Kind
 		want     string
 	}{
-		{"no message", nil, "no messages"},
-		{"system alone", []conversation.Message{text(conversation.RoleSystem, "s")}, "nothing to show but system"},
-		{"a user without a word", []conversation.Message{user("")}, "none of the messages on record"},
-		{"the same behind the system", []conversation.Message{text(conversation.RoleSystem, "s"), user("")}, "nothing to show but system"},
+		{"no message", nil, conversation.NoMessages, "no messages"},
+		{"system alone", []conversation.Message{text(conversation.RoleSystem, "s")}, conversation.EmptyContext, "nothing to show but system"},
+		{"a user without a word", []conversation.Message{user("")}, conversation.EmptyContext, "none of the messages on record"},
+		{"the same behind the system", []conversation.Message{text(conversation.RoleSystem, "s"), user("")}, conversation.EmptyContext, "nothing to show but system"},
 	} {
 		b := newBench(0)
 		if _, err := b.Create(ctx, engine.CreateRequest{Key: keyOf("c")}); err != nil {
@@ -190,7 +192,7 @@ func TestEngine_Build_EmptyContext_SaysWhatIsMissing(t *testing.T) {
 			b.append(t, "c", tt.messages...)
 		}
 		_, err := b.ask("c", 1000, func(r *engine.BuildRequest) { r.Format = conversation.FormatAnthropic })
-		if conversation.KindOf(err) != conversation.EmptyContext || !strings.Contains(err.Error(), tt.want) {
+		if conversation.KindOf(err) != tt.kind || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %q", tt.name, err, tt.want)
 		}
 	}

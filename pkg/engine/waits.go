@@ -17,6 +17,8 @@ const maxWaits = 2
 
 // waits is what one build may wait for models, over all of its attempts.
 type waits struct {
+	around func(wait func()) error // stands around each wait; nil for nothing
+
 	left  time.Duration
 	begun bool                 // left is set
 	calls int                  // of models that may still be waited for
@@ -49,13 +51,20 @@ func (w *waits) add(r *summarize.Request, erases bool) {
 }
 
 // wait starts what the last attempt wanted and waits for it, as long as the build may.
-func (e *Engine) wait(ctx context.Context, w *waits) {
-	if len(w.want)+len(w.erase) > 0 {
-		e.waitForTexts(ctx, w)
+func (e *Engine) wait(ctx context.Context, w *waits) error {
+	all := func() {
+		if len(w.want)+len(w.erase) > 0 {
+			e.waitForTexts(ctx, w)
+		}
+		if w.work != nil {
+			e.waitForSpans(ctx, w)
+		}
 	}
-	if w.work != nil {
-		e.waitForSpans(ctx, w)
+	if w.around == nil {
+		all()
+		return nil
 	}
+	return w.around(all)
 }
 
 // waitForSpans has summaries of spans written: by a model, if there is time for it, or else as extracts.

@@ -40,8 +40,8 @@ func TestEngine_Build_SpanOfPieces_WaitsForTwoCalls(t *testing.T) {
 			if len(m.calls()) != want || took != time.Duration(want)*time.Second {
 				t.Errorf("window %d: %d calls and %s, want %d calls", window, len(m.calls()), took, want)
 			}
-			if len(summarisedIn(r)) != 1 || (len(r.Degradations) == 1) != (want == 0) {
-				t.Errorf("window %d: %+v, degradations %+v", window, summarisedIn(r), r.Degradations)
+			if len(summarizedIn(r)) != 1 || (len(r.Degradations) == 1) != (want == 0) {
+				t.Errorf("window %d: %+v, degradations %+v", window, summarizedIn(r), r.Degradations)
 			}
 			time.Sleep(time.Minute)
 			if n := len(m.calls()); n != want {
@@ -82,6 +82,33 @@ func TestEngine_Compact_SpanOfPieces_WaitsForAll(t *testing.T) {
 					t.Errorf("by %q, degradations %+v", got, r.Degradations)
 				}
 			})
+		})
+	}
+}
+
+// TestEngine_Build_Waiting_StandsAroundEachWait: and its failure is the build's, which has done nothing.
+func TestEngine_Build_Waiting_StandsAroundEachWait(t *testing.T) {
+	for _, refuse := range []error{nil, conversation.Errorf(conversation.Overloaded, "full")} {
+		synctest.Test(t, func(t *testing.T) {
+			b := pieces(t, writes(gist, time.Second), 20_000)
+			waited := time.Duration(0)
+			r, err := b.ask("c", 8000, func(r *engine.BuildRequest) {
+				r.Waiting = func(wait func()) error {
+					waited += timed(wait)
+					return refuse
+				}
+			})
+			if waited != time.Second || (err == nil) != (refuse == nil) {
+				t.Errorf("waited %s, %v", waited, err)
+			}
+			if refuse != nil {
+				expect(t, err, conversation.Overloaded)
+				r = b.turn(t, "c", within(8000))
+			}
+			if r.Turn != 1 {
+				t.Errorf("turn %d is begun", r.Turn)
+			}
+			time.Sleep(time.Minute)
 		})
 	}
 }

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/provider"
 	"github.com/palimpsest-context/palimpsest/pkg/tokens"
 )
 
@@ -12,13 +13,22 @@ type scale struct {
 }
 
 func (s scale) weigh(m *conversation.Message) {
-	m.Tokens, m.Estimated = tokens.PerMessage, false
+	m.Tokens, m.Estimated = tokens.PerMessage+s.speaker(m.Name), false
 	for i := range m.Parts {
 		p := &m.Parts[i]
 		s.part(p)
 		m.Tokens += p.Tokens
 		m.Estimated = m.Estimated || p.Estimated
 	}
+}
+
+// speaker weighs the line that says who speaks, for formats with a field for it as well: a count is no format's.
+func (s scale) speaker(name string) int32 {
+	if name == "" {
+		return 0
+	}
+	n, _ := s.counter.Count(provider.SpeakerLine(name))
+	return int32(n)
 }
 
 func (s scale) part(p *conversation.Part) {

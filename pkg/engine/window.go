@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
@@ -20,10 +21,12 @@ type window struct {
 	info  Info
 	slots map[string][]byte
 
-	loaded   []conversation.Range // what messages holds, in order and apart
-	messages []conversation.Message
+	loaded   []conversation.Range   // what messages holds, in order and apart
+	messages []conversation.Message // with the words that corrections gave them
 	edits    []conversation.Edit
 	view     *conversation.View
+
+	originals map[int32]conversation.Message // of messages that were corrected, as they were appended
 
 	renderings map[renderKey]*rendering
 	fixed      fixedWeight
@@ -81,6 +84,7 @@ func (w *window) advance(snap *store.Snapshot) {
 		w.edits = append(w.edits, snap.Edits...)
 		w.view = w.view.Fold(snap.Edits)
 	}
+	w.correct()
 }
 
 // load makes the window hold the ranges, whatever it holds beside them, with their edits.
@@ -203,10 +207,16 @@ func (w *window) take(snap *store.Snapshot, ranges []conversation.Range) {
 	w.messages = append(slices.Clip(w.messages), snap.Messages...)
 	slices.SortFunc(w.messages, func(a, b conversation.Message) int { return int(a.Index) - int(b.Index) })
 	w.loaded = merge(append(w.loaded, ranges...))
-	if len(snap.Edits) == 0 {
+	w.fold(snap.Edits)
+	w.correct()
+}
+
+// fold takes in edits that were read, and folds the view anew.
+func (w *window) fold(more []conversation.Edit) {
+	if len(more) == 0 {
 		return
 	}
-	w.edits = append(w.edits, snap.Edits...)
+	w.edits = append(w.edits, more...)
 	slices.SortFunc(w.edits, func(a, b conversation.Edit) int { return int(a.Seq - b.Seq) })
 	w.edits = slices.CompactFunc(w.edits, func(a, b conversation.Edit) bool { return a.Seq == b.Seq })
 	w.view = (&conversation.View{}).Fold(w.edits)
@@ -243,6 +253,7 @@ func (w *window) trim(from int32, kept []conversation.Range) {
 	w.edits = slices.Clip(slices.DeleteFunc(w.edits, func(ed conversation.Edit) bool {
 		return perMessage(ed.Kind) && !slices.ContainsFunc(keep, ed.Range.Overlaps)
 	}))
+	maps.DeleteFunc(w.originals, func(i int32, _ conversation.Message) bool { return !within(i) })
 	w.loaded = intersect(w.loaded, keep)
 	w.view = (&conversation.View{}).Fold(w.edits)
 }
@@ -264,11 +275,17 @@ func (w *window) message(index int32) (*conversation.Message, bool) {
 func (w *window) size() int64 {
 	const perMessage = 768 // the structs of a message and of its place in the view
 	n := int64(4096)
-	for i := range w.messages {
+	weigh := func(m *conversation.Message) {
 		n += perMessage
-		for _, c := range conversation.Contents(w.messages[i].Parts) {
+		for _, c := range conversation.Contents(m.Parts) {
 			n += int64(len(c.Inline))
 		}
+	}
+	for i := range w.messages {
+		weigh(&w.messages[i])
+	}
+	for _, m := range w.originals {
+		weigh(&m)
 	}
 	for _, r := range w.renderings {
 		n += r.bytes()

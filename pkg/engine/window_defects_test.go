@@ -20,7 +20,7 @@ func (b *bench) rewound(t testing.TB, id string, from int32) *engine.RewindResul
 // TestEngine_Rewind_LateResult_CallWaitsAgain: hidden messages are invisible to pairing, late results among them; a copy of the
 // conversation knows it too.
 func TestEngine_Rewind_LateResult_CallWaitsAgain(t *testing.T) {
-	b := summarises(conversation.StrategySummarize)
+	b := summarizes(conversation.StrategySummarize)
 	b.append(t, "c", call("k"), user("never mind"), result("k", "late"), user("and?"))
 	b.rewound(t, "c", 2)
 	if _, err := b.imports("copy", b.export(t, "c")); err != nil {
@@ -36,7 +36,7 @@ func TestEngine_Rewind_LateResult_CallWaitsAgain(t *testing.T) {
 
 // TestEngine_Import_RewindAfterRewind: a rewind to where an earlier one ended goes back to what that one left.
 func TestEngine_Import_RewindAfterRewind(t *testing.T) {
-	b := summarises(conversation.StrategySummarize)
+	b := summarizes(conversation.StrategySummarize)
 	b.append(t, "c", call("k"), user("never mind"), result("k", "late"))
 	b.rewound(t, "c", 2)
 	b.append(t, "c", user("wrong"))
@@ -53,13 +53,13 @@ func TestEngine_Import_RewindAfterRewind(t *testing.T) {
 // TestEngine_Rewind_OwnBudgetIsRemembered: a build for a smaller budget than was built for before makes no summary, whatever was
 // taken back in between.
 func TestEngine_Rewind_OwnBudgetIsRemembered(t *testing.T) {
-	b := summarises(conversation.StrategySummarize)
+	b := summarizes(conversation.StrategySummarize)
 	b.append(t, "c", user("Read the parts."))
 	b.worked(t, "c", 0, 20, 100, 16_000)
 	b.rewound(t, "c", 0)
 	b.append(t, "c", user("Read them again."))
 	for _, r := range b.worked(t, "c", 100, 20, 100, 1_000) {
-		if made := summarisedIn(r); len(made) > 0 {
+		if made := summarizedIn(r); len(made) > 0 {
 			t.Fatalf("a summary was made: %+v", made)
 		}
 	}
@@ -68,8 +68,8 @@ func TestEngine_Rewind_OwnBudgetIsRemembered(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_NothingToSummarise_Hierarchy: where nothing may enter a summariser, nothing is planned.
-func TestEngine_Build_NothingToSummarise_Hierarchy(t *testing.T) {
+// TestEngine_Build_NothingToSummarize_Hierarchy: where nothing may enter a summarizer, nothing is planned.
+func TestEngine_Build_NothingToSummarize_Hierarchy(t *testing.T) {
 	b := drafting(t, writes(gist, 0), conversation.StrategyHierarchical)
 	b.append(t, "c", pinned(user("go")))
 	for range 12 {
@@ -81,15 +81,15 @@ func TestEngine_Build_NothingToSummarise_Hierarchy(t *testing.T) {
 
 // TestEngine_Build_WhatLiesBeforeASummary_IsExplained: every message that is not shown has a reason.
 func TestEngine_Build_WhatLiesBeforeASummary_IsExplained(t *testing.T) {
-	b := summarises(conversation.StrategySummarize)
+	b := summarizes(conversation.StrategySummarize)
 	b.append(t, "c", user("Read the parts."))
 	for i := range 40 {
 		b.append(t, "c", answer(words(100)+string(rune('a'+i))))
 	}
 	b.append(t, "c", user("And?"))
 	r := b.asked(t, "c", 1000, func(r *engine.BuildRequest) { r.Format = conversation.FormatNeutral })
-	if len(summarisedIn(r)) == 0 {
-		t.Fatal("nothing was summarised")
+	if len(summarizedIn(r)) == 0 {
+		t.Fatal("nothing was summarized")
 	}
 	reasons := make([]int, 42)
 	for _, m := range r.Messages {
@@ -98,7 +98,7 @@ func TestEngine_Build_WhatLiesBeforeASummary_IsExplained(t *testing.T) {
 		}
 	}
 	for _, d := range r.Decisions {
-		if d.Kind == conversation.DecisionLeftOut || d.Kind == conversation.DecisionSummarised {
+		if d.Kind == conversation.DecisionLeftOut || d.Kind == conversation.DecisionSummarized {
 			for i := d.First; i <= d.Last; i++ {
 				reasons[i]++
 			}
@@ -114,13 +114,13 @@ func TestEngine_Build_WhatLiesBeforeASummary_IsExplained(t *testing.T) {
 // TestEngine_Compact_GapBetweenSummaries: a summary takes up those that it follows on, and none behind which messages were left out.
 func TestEngine_Compact_GapBetweenSummaries(t *testing.T) {
 	for _, strategy := range []conversation.Strategy{conversation.StrategySummarize, conversation.StrategyHierarchical} {
-		b := summarises(strategy)
+		b := summarizes(strategy)
 		b.append(t, "c", user("go"))
 		for range 30 {
 			b.append(t, "c", answer(words(100)))
 		}
 		for i, r := range []conversation.Range{{First: 0, End: 3}, {First: 6, End: 8}, {First: 8, End: 10}} {
-			b.edit(t, "c", conversation.Edit{Kind: conversation.EditSummarise, Range: r, Summary: &conversation.Summary{
+			b.edit(t, "c", conversation.Edit{Kind: conversation.EditSummarize, Range: r, Summary: &conversation.Summary{
 				ID: int64(i + 1), Tokens: 1, Text: conversation.Content{Inline: "s"},
 			}})
 		}
@@ -139,7 +139,7 @@ func TestEngine_Compact_GapBetweenSummaries(t *testing.T) {
 
 // TestEngine_Compact_Sliding_OldAnchorLeaves: only the newest user message is shown before the window, if it lies there.
 func TestEngine_Compact_Sliding_OldAnchorLeaves(t *testing.T) {
-	b := summarises(conversation.StrategySlidingWindow)
+	b := summarizes(conversation.StrategySlidingWindow)
 	b.append(t, "c", user("first"))
 	b.worked(t, "c", 0, 30, 100, 2_000)
 	if r := b.asked(t, "c", 2_000, nil); r.Manifest.Window.Request != 0 {

@@ -133,7 +133,7 @@ func (d *deciding) takeUp(ctx context.Context, w *work, ids []int64) error {
 	return nil
 }
 
-// What is left of a summariser's window for the prompt, and how sure its length is known.
+// What is left of a summarizer's window for the prompt, and how sure its length is known.
 const (
 	promptTokens = 1_500
 	spanShare    = 85 // percent
@@ -156,7 +156,7 @@ func (e *Engine) spanChars(ctx context.Context, w *work) (int, error) {
 	return int(room * spanShare / 100 * max(chars, 1) / max(weight, 1)), nil
 }
 
-// density is how many characters, and how many tokens, what is to be summarised has.
+// density is how many characters, and how many tokens, what is to be summarized has.
 func (w *work) density() (chars, weight int64) {
 	for _, units := range w.units {
 		for i := range units {
@@ -260,9 +260,9 @@ func textsOf(earlier []written) []string {
 
 func joined(earlier []written) string { return strings.Join(textsOf(earlier), "\n\n") }
 
-// summarise has a model write the summaries. A span that is too large for it goes in pieces, each of which updates what the ones
+// summarize has a model write the summaries. A span that is too large for it goes in pieces, each of which updates what the ones
 // before it gave.
-func (e *Engine) summarise(ctx context.Context, w *work) (*draft, error) {
+func (e *Engine) summarize(ctx context.Context, w *work) (*draft, error) {
 	d := &draft{plan: w.plan}
 	for i := range w.Steps {
 		earlier := w.texts(i, d.written)

@@ -183,7 +183,7 @@ func TestPlan_Once(t *testing.T) {
 		want  string
 	}{
 		{"compacted before", short, []conversation.Edit{edit(conversation.Shortened, conversation.ReasonExpiredFirstChars)}, 1, ""},
-		{"summarised before", short, []conversation.Edit{edit(conversation.Shortened, conversation.ReasonExpiredSummary)}, 1, ""},
+		{"summarized before", short, []conversation.Edit{edit(conversation.Shortened, conversation.ReasonExpiredSummary)}, 1, ""},
 		{"clipped before", short, []conversation.Edit{edit(conversation.Shortened, conversation.ReasonResultOverShare)}, 1, "compact 0 0 since 1"},
 		{"cleared before", short, []conversation.Edit{edit(conversation.Cleared, conversation.ReasonExpired)}, 1, ""},
 		{"compacted, and now to be removed", gone, []conversation.Edit{edit(conversation.Shortened, conversation.ReasonExpiredFirstChars)}, 1, "remove 0 words since 1"},

@@ -1,3 +1,4 @@
-// Package facts recognises what a text says that must not be lost unnoticed (behaviour §8): so far the sentences that are rules,
-// for the facts of compaction and for extracts alike.
+// Package facts recognizes what a text says that must not be lost unnoticed (behaviour §8): the sentences that are rules; what a machine
+// would name, such as paths, addresses, ids, numbers and errors; and how grave a line sounds. The lists of what a summary lacks are made
+// of it, and extracts are chosen by it.
 package facts

@@ -50,7 +50,7 @@ func TestCutRule_Long_KeepsItsWords(t *testing.T) {
 	}
 }
 
-// TestRules_AnyText_AreBoundedAndStillRules: what is recognised in a text is recognised again alone.
+// TestRules_AnyText_AreBoundedAndStillRules: what is recognized in a text is recognized again alone.
 func TestRules_AnyText_AreBoundedAndStillRules(t *testing.T) {
 	scraps := []string{"never", "you must", "avoid", "I don't", ". ", "\n", " ", "必须", "!", "\u202e", "\u200b", "x", strings.Repeat("word ", 90), "- ", "1. ", "\xff", "ห้าม"}
 	proptest.Check(t, func(t *rapid.T) {

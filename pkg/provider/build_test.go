@@ -1,7 +1,12 @@
 package provider_test
 
 import (
+	"os"
+	"path"
+	"reflect"
+	"slices"
 	"strings"
+	"testing"
 	"unicode/utf8"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
@@ -69,6 +74,16 @@ func (r *record) tool(parts ...conversation.Part) *record {
 // by says which model wrote the last message.
 func (r *record) by(model string) *record {
 	r.items[len(r.items)-1].Message.Model = model
+	return r
+}
+
+// named says who spoke the last message, which weighs more for it.
+func (r *record) named(name string) *record {
+	m := r.items[len(r.items)-1].Message
+	m.Name = name
+	if name != "" {
+		m.Tokens += int32(r.count(provider.SpeakerLine(name)))
+	}
 	return r
 }
 
@@ -176,4 +191,29 @@ func (v view) tokens() (n int) {
 
 func deep(n int) string {
 	return `{"a":` + strings.Repeat("[", n) + strings.Repeat("]", n) + `}`
+}
+
+// TestFormats_EveryFolder_IsHeldToTheTable: a format that these tests do not know would be legal by nobody's judgment.
+func TestFormats_EveryFolder_IsHeldToTheTable(t *testing.T) {
+	folders, err := os.ReadDir(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want, got []string
+	for _, f := range folders {
+		if f.IsDir() && f.Name() != "testdata" {
+			want = append(want, f.Name())
+		}
+	}
+	for _, f := range formats() {
+		of := reflect.TypeOf(f)
+		if of.Kind() == reflect.Pointer {
+			of = of.Elem()
+		}
+		got = append(got, path.Base(of.PkgPath()))
+	}
+	slices.Sort(got)
+	if !slices.Equal(got, want) {
+		t.Errorf("tested are %v, and there are %v", got, want)
+	}
 }

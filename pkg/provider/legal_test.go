@@ -10,8 +10,9 @@ import (
 )
 
 var (
-	legalID   = regexp.MustCompile(`^call_[0-9]{1,10}$`)
-	legalName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
+	legalID      = regexp.MustCompile(`^call_[0-9]{1,10}$`)
+	legalSpeaker = regexp.MustCompile(`^[^\s\p{Z}\p{Cc}<|\\/>]{1,64}$`)
+	legalName    = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 )
 
 // checker is a small reading of the table of behaviour §11: it decodes what was rendered, notes what is illegal, and gathers
@@ -104,6 +105,7 @@ func (c *checker) content(raw json.RawMessage, empty bool) {
 func (c *checker) chat(messages []byte) {
 	var list []struct {
 		Role       string
+		Name       *string
 		Content    json.RawMessage
 		ToolCallID string `json:"tool_call_id"`
 		ToolCalls  []struct {
@@ -115,6 +117,12 @@ func (c *checker) chat(messages []byte) {
 	var open []string
 	for _, m := range list {
 		c.flat += 4
+		if m.Name != nil {
+			c.text(*m.Name)
+			if !legalSpeaker.MatchString(*m.Name) || m.Role == "tool" {
+				c.fault("speaker %q", *m.Name)
+			}
+		}
 		if m.Role == "tool" {
 			if len(open) == 0 || open[0] != m.ToolCallID {
 				c.fault("tool message for %q, open %q", m.ToolCallID, open)

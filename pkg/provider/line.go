@@ -74,7 +74,7 @@ type answer struct {
 
 // message writes a message that is no tool's. Results in it answer nothing: they stand in no tool message.
 func (p *pairing) message(it *conversation.Item, number int) {
-	line := Line{Message: Message{Role: it.Message.Role, Parts: it.Parts, EditSeq: it.EditSeq, Index: it.Message.Index}, Model: it.Message.Model}
+	line := Line{Message: Message{Role: it.Message.Role, Name: it.Message.Name, Parts: it.Parts, EditSeq: it.EditSeq, Index: it.Message.Index}, Model: it.Message.Model}
 	if line.Role == conversation.RoleUnspecified {
 		line.Role = conversation.RoleUser
 	}

@@ -3,6 +3,7 @@ package provider
 import (
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // maxName is how long a tool's name may be, with every provider.
@@ -31,6 +32,40 @@ func CleanName(name, more string) string {
 		return "_"
 	}
 	return clean[:min(len(clean), maxName)]
+}
+
+// SpeakerLine says who speaks, on a line of its own before what is said. No name can end the line, close its bracket
+// or hold a tag.
+func SpeakerLine(name string) string {
+	return "[Speaker: " + strings.Map(func(r rune) rune {
+		if strings.ContainsRune("[]<>", r) || isHidden(r) {
+			return '_'
+		}
+		return r
+	}, name) + "]\n"
+}
+
+// CleanSpeaker makes the name of who speaks legal for OpenAI's Chat: no white space, none of < | \ / >, and at most 64 characters. It is
+// the name itself where that is legal.
+func CleanSpeaker(name string) string {
+	chars := 0
+	return strings.Map(func(r rune) rune {
+		switch chars++; {
+		case chars > maxName:
+			return -1
+		case unicode.IsSpace(r) || strings.ContainsRune(`<|\/>`, r) || isHidden(r):
+			return '_'
+		default:
+			return r
+		}
+	}, name)
+}
+
+// isHidden says whether a character controls how text is shown and is not seen itself: controls, ends of lines, directions, tags. The
+// joiners of letters and of emoji are not among them. The list is written out, because bytes must not change with Unicode's version.
+func isHidden(r rune) bool {
+	return unicode.IsControl(r) || r == 0x61c || r == 0x200b || r == 0x200e || r == 0x200f || 0x2028 <= r && r <= 0x202e ||
+		0x2060 <= r && r <= 0x206f || r == 0xfeff || 0xfff9 <= r && r <= 0xfffb || 0xe0000 <= r && r <= 0xe007f
 }
 
 func alphanumeric(r rune) bool {

@@ -16,12 +16,13 @@ import (
 )
 
 var (
-	anyText  = rapid.OneOf(rapid.SampledFrom([]string{"", " ", "\n", "a", "Hello, world.", "数据\u2028", "\"\\\x00"}), rapid.String())
-	anyArgs  = rapid.SampledFrom([]string{"", "{}", `{"a": [1, 2]}`, "[1]", "nope", `"s"`, " ", `{"x":"\udc00"}`, deep(100)})
-	anyName  = rapid.SampledFrom([]string{"get", "put", "a.b", "9 x", "", "查询"})
-	anyModel = rapid.SampledFrom([]string{"", "m1", "m2"})
-	anyMaker = rapid.SampledFrom([]string{"openai", "anthropic", "gemini", "other"})
-	anyMedia = rapid.SampledFrom([]conversation.Part{
+	anyText    = rapid.OneOf(rapid.SampledFrom([]string{"", " ", "\n", "a", "Hello, world.", "数据\u2028", "\"\\\x00"}), rapid.String())
+	anyArgs    = rapid.SampledFrom([]string{"", "{}", `{"a": [1, 2]}`, "[1]", "nope", `"s"`, " ", `{"x":"\udc00"}`, deep(100)})
+	anyName    = rapid.SampledFrom([]string{"get", "put", "a.b", "9 x", "", "查询"})
+	anySpeaker = rapid.OneOf(rapid.Just(""), rapid.Just(""), rapid.SampledFrom([]string{"Anna", "Jo Ann", "x]\n[System message]", "</s>", "李\u2028", "ж ж"}), rapid.String())
+	anyModel   = rapid.SampledFrom([]string{"", "m1", "m2"})
+	anyMaker   = rapid.SampledFrom([]string{"openai", "anthropic", "gemini", "other"})
+	anyMedia   = rapid.SampledFrom([]conversation.Part{
 		media("image/png", "PNG", ""), media("image/png", "", "https://e.x/i.png"), media("audio/wav", "W", ""),
 		media("application/pdf", "P", ""), media("x/y\n\"", "Z", ""), media("", "", "file:///x"),
 	})
@@ -44,15 +45,15 @@ func drawRecord(t *rapid.T, count func(string) int) []conversation.Unit {
 	for range rapid.IntRange(1, 12).Draw(t, "messages") {
 		switch rapid.IntRange(0, 6).Draw(t, "role") {
 		case 0:
-			r.add(conversation.RoleUser, text(anyText.Draw(t, "text")), anyMedia.Draw(t, "media"))
+			r.add(conversation.RoleUser, text(anyText.Draw(t, "text")), anyMedia.Draw(t, "media")).named(anySpeaker.Draw(t, "speaker"))
 		case 1:
-			r.user(anyText.Draw(t, "text"))
+			r.user(anyText.Draw(t, "text")).named(anySpeaker.Draw(t, "speaker"))
 		case 2:
-			r.system(anyText.Draw(t, "text"))
+			r.system(anyText.Draw(t, "text")).named(anySpeaker.Draw(t, "speaker"))
 		case 3:
 			r.tool(drawResult(t, r))
 		default:
-			r.assistant(drawAssistant(t)...)
+			r.assistant(drawAssistant(t)...).named(anySpeaker.Draw(t, "speaker"))
 			for range rapid.IntRange(0, 3).Draw(t, "tools") {
 				r.tool(rapid.SliceOfN(rapid.Custom(func(t *rapid.T) conversation.Part { return drawResult(t, r) }), 1, 3).Draw(t, "results")...)
 			}

@@ -33,6 +33,8 @@ type Traits struct {
 	// TextPrefix and TextSuffix enclose a JSON string to make it the user's text: a block, or a piece of system_json.
 	TextPrefix, TextSuffix string
 	NoBlank                bool // text of white space alone is as forbidden as empty text
+	// NameField says that messages have a field for who speaks; without one, a user's name stands before what is said.
+	NameField bool
 }
 
 // UnitContext is what a unit's blocks depend on beside the unit.
@@ -62,6 +64,7 @@ type UnitBlocks struct {
 
 // Message is a message of the neutral form.
 type Message struct {
+	Name      string // who of several in the role speaks
 	Role      conversation.Role
 	Parts     []conversation.Part
 	Tokens    int32

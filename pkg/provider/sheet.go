@@ -68,10 +68,23 @@ func (s *Sheet) line(w Writer, l *Line) {
 		s.apart(l)
 	default:
 		if pieces := s.pieces(l, w.Takes); len(pieces) > 0 {
-			w.Text(s, l, pieces)
+			w.Text(s, l, s.spoken(l, pieces))
 		}
 	}
 	s.missing(l, repairs)
+}
+
+// spoken puts a line that says who speaks before what a user says, where messages have no field for it. The message's own weight
+// holds what it weighs.
+func (s *Sheet) spoken(l *Line, pieces []Piece) []Piece {
+	switch {
+	case l.Name == "" || l.Role != conversation.RoleUser || s.Traits.NameField:
+	case pieces[0].Media == nil:
+		pieces[0].Text = SpeakerLine(l.Name) + pieces[0].Text
+	default:
+		return slices.Insert(pieces, 0, Piece{Text: SpeakerLine(l.Name)})
+	}
+	return pieces
 }
 
 // missing tells of a line that is written as nothing, because nothing is in it. Where something else was dropped, which the

@@ -220,7 +220,7 @@ func TestPlan_Kept_CountsAndStays(t *testing.T) {
 // TestPlan_Summaries_AreSkipped: they neither count as parts nor are they cleared.
 func TestPlan_Summaries_AreSkipped(t *testing.T) {
 	summary := conversation.Edit{
-		Seq: 1, Kind: conversation.EditSummarise, Range: conversation.Range{First: 2, End: 3}, Summary: &conversation.Summary{ID: 1, Tokens: 40_000},
+		Seq: 1, Kind: conversation.EditSummarize, Range: conversation.Range{First: 2, End: 3}, Summary: &conversation.Summary{ID: 1, Tokens: 40_000},
 	}
 	in := seed(chat(calls("a"), parts(found(20_000, 1)), parts(said(1)), parts(said(39_999))), summary)
 	if len(in.Units) != 3 {

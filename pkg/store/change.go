@@ -144,7 +144,12 @@ func (u *Upload) Records() bool { return len(u.Messages)+len(u.Edits)+len(u.Mani
 
 // AboutRange says whether an edit of this kind comes with every answer, whatever messages were asked for.
 func AboutRange(k conversation.EditKind) bool {
-	return k == conversation.EditSummarise || k == conversation.EditHide || k == conversation.EditRestore
+	switch k {
+	case conversation.EditSummarize, conversation.EditHide, conversation.EditUnhide, conversation.EditRestore, conversation.EditCorrect:
+		return true
+	default:
+		return false
+	}
 }
 
 // Wants says whether the edit is among those that the range asks for.

@@ -129,7 +129,7 @@ type Query struct {
 	IfNewer uint64
 	Info    bool           // the conversation's attributes
 	Ranges  []MessageRange // messages, answered one after the other into Snapshot.Messages
-	// Edits: those with After < seq <= Upto that touch one of the ranges Of, and all that are about ranges (summarise, hide,
+	// Edits: those with After < seq <= Upto that touch one of the ranges Of, and all that are about ranges (summarize, hide,
 	// restore) whether they touch one or not. With no Of, all of them. In order of sequence.
 	Edits *EditRange
 	// Since: messages and edits by commit, for events. They come after those of Ranges and Edits.
@@ -221,6 +221,8 @@ type Head struct {
 	Start       int32 // window start of the last committed build
 	// LastManifest is the seq of the last manifest by format, 0 for none.
 	LastManifest [6]int64
+	// NewerManifests goes on where LastManifest ends: formats that a newer version knows. Nobody changes it.
+	NewerManifests []int64
 
 	UnitStart     int32                // first message of the newest unit; Messages if nothing joins it
 	CallsEnd      int32                // where the open calls of the newest unit end: a message of the assistant's that gets this index joins them
@@ -237,6 +239,9 @@ type Head struct {
 	ExpireTime time.Time // zero without a ttl
 	DeleteTime time.Time // for a deleted one: until when the tombstone stands
 	NextDue    time.Time // when Due must show it; zero for never
+
+	Reusable bool      // once it is deleted, an append may begin a new incarnation; for a live one: once its ttl is over
+	Former   time.Time // until when slots remember requests of an incarnation before this one; zero for none
 
 	// Unknown is what a newer version wrote.
 	Unknown string

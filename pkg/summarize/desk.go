@@ -41,10 +41,10 @@ type Options struct {
 
 // The defaults of behaviour §14, and of Options.
 const (
-	DefaultDeadline = 30 * time.Second
+	DefaultDeadline   = 30 * time.Second
+	DefaultCacheBytes = 16 << 20
 
-	defaultCacheBytes = 16 << 20
-	defaultParallel   = 4
+	defaultParallel = 4
 )
 
 // maxUnderWay bounds the requests that wait or are worked on: each holds its content.
@@ -64,6 +64,7 @@ type Desk struct {
 	mu      sync.Mutex
 	closed  bool
 	jobs    map[key]*job
+	newest  <-chan struct{} // closed when the job that was started last has had its turn; nil before the first
 	results results
 	usage   Usage
 	ledger  ledger
@@ -72,7 +73,7 @@ type Desk struct {
 // New returns a desk. Close ends it; its providers stay the caller's.
 func New(o Options) *Desk {
 	o.Deadline = cmp.Or(max(o.Deadline, 0), DefaultDeadline)
-	o.CacheBytes = cmp.Or(max(o.CacheBytes, 0), defaultCacheBytes)
+	o.CacheBytes = cmp.Or(max(o.CacheBytes, 0), DefaultCacheBytes)
 	o.Parallel = cmp.Or(max(o.Parallel, 0), defaultParallel)
 	if o.Clock == nil {
 		o.Clock = time.Now
@@ -127,7 +128,8 @@ func (d *Desk) Start(r *Request) {
 		d.usage.Failures[Busy]++
 		return
 	}
-	j := &job{key: k, request: *r, done: make(chan struct{})}
+	j := &job{key: k, request: *r, done: make(chan struct{}), before: d.newest, turned: make(chan struct{})}
+	d.newest = j.turned
 	ctx, cancel := context.WithCancelCause(d.base)
 	j.cancel = cancel
 	d.jobs[k] = j

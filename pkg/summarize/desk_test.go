@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -172,6 +173,30 @@ func TestDesk_Start_SameContentAtOnce_OneCall(t *testing.T) {
 		all.Wait()
 		if n := m.calls.Load(); n != 1 {
 			t.Errorf("%d calls", n)
+		}
+	})
+}
+
+// TestDesk_Start_AreWorkedOnInOrder: who waits for the last that was started finds the others done.
+func TestDesk_Start_AreWorkedOnInOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := desk(t, &fake{respond: func(_ context.Context, _ Call, n int64) (Answer, error) {
+			time.Sleep(time.Second + time.Duration(n))
+			return said("short"), nil
+		}}, func(o *Options) { o.Parallel = 3 })
+		var all []*Request
+		for i := range 60 {
+			r := request(longText(strconv.Itoa(i)))
+			all = append(all, r)
+			d.Start(r)
+		}
+		for i, r := range all { // three are asked for at a time, in whatever order
+			d.Wait(t.Context(), []*Request{r})
+			for _, behind := range all[min(i+3, len(all)):] {
+				if _, ended := d.Look(behind); ended {
+					t.Fatal("a later one has ended before")
+				}
+			}
 		}
 	})
 }

@@ -129,7 +129,7 @@ func markerSize(text string) int {
 // brackets with which some models part instructions.
 var notes = []string{
 	"compacted", "clipped", "shortened to fit", "summary of", "summary s", "extract of", "old tool result content cleared",
-	"expired tool result removed", "expired text removed", "system message", "late result of", "no result", "more follows", "one in full",
+	"expired tool result removed", "expired text removed", "system message", "speaker:", "late result of", "no result", "more follows", "one in full",
 	"conversation continues", "the middle is left out", "inst", "/inst",
 }
 

@@ -3,6 +3,7 @@ package summarize
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
@@ -22,27 +23,37 @@ type job struct {
 	request Request
 	cancel  context.CancelCauseFunc
 	done    chan struct{} // closed when it has ended, and its result is known
+
+	// Jobs are worked on in the order in which they were started: who waits for the last ones finds the others done. Later ones have
+	// their turn when this one has a place, or has ended without any.
+	before <-chan struct{}
+	turned chan struct{}
+	turn   sync.Once
 }
+
+// giveTurn lets the next job have its turn.
+func (j *job) giveTurn() { j.turn.Do(func() { close(j.turned) }) }
 
 // run works on a job until it ends. Nobody waits for it by name, so a fault in it must not end the process.
 func (d *Desk) run(ctx context.Context, j *job) {
 	defer d.running.Done()
+	defer j.giveTurn()
 	defer j.cancel(nil)
 	ctx, cancel := context.WithTimeout(ctx, d.options.Deadline)
 	defer cancel()
-	result := d.guarded(ctx, &j.request)
+	result := d.guarded(ctx, j)
 	d.finish(j, result)
 	close(j.done)
 	d.report(result.Err)
 }
 
-func (d *Desk) guarded(ctx context.Context, r *Request) (result Result) {
+func (d *Desk) guarded(ctx context.Context, j *job) (result Result) {
 	defer func() {
 		if recover() != nil {
 			result = Result{Err: d.failed(Internal)}
 		}
 	}()
-	return d.ask(ctx, r)
+	return d.ask(ctx, j)
 }
 
 // finish keeps the result, unless its content was forgotten meanwhile.
@@ -79,7 +90,8 @@ func (d *Desk) report(err error) {
 }
 
 // ask asks one model after the other until one gives a good answer.
-func (d *Desk) ask(ctx context.Context, r *Request) Result {
+func (d *Desk) ask(ctx context.Context, j *job) Result {
+	r := &j.request
 	models := d.ModelsOf(&r.Prompt)
 	var failures []*Failure
 	for i, model := range models {
@@ -89,7 +101,7 @@ func (d *Desk) ask(ctx context.Context, r *Request) Result {
 			continue
 		}
 		c := candidate{model: model, name: name, client: client, route: d.routes.of(model)}
-		text, failure := d.askOne(ctx, r, c, d.askable(models[i:]))
+		text, failure := d.askOne(ctx, j, c, d.askable(models[i:]))
 		if failure == nil {
 			return Result{Text: text, Model: model}
 		}
@@ -121,7 +133,7 @@ type candidate struct {
 
 // askOne asks one model, again if a failure may pass. Of the time that is left, it gets an equal share with those that follow:
 // a model that never answers must not take the others' time.
-func (d *Desk) askOne(ctx context.Context, r *Request, c candidate, sharers int) (string, *Failure) {
+func (d *Desk) askOne(ctx context.Context, j *job, c candidate, sharers int) (string, *Failure) {
 	deadline, _ := ctx.Deadline()
 	share := time.Until(deadline) / time.Duration(sharers)
 	if share <= 0 {
@@ -132,7 +144,7 @@ func (d *Desk) askOne(ctx context.Context, r *Request, c candidate, sharers int)
 	var last *Failure
 	text, err := backoff.Retry(ctx, func() (string, error) {
 		var text string
-		text, last = d.attempt(ctx, r, c)
+		text, last = d.attempt(ctx, j, c)
 		return text, retryable(last)
 	}, backoff.WithBackOff(pauses()), backoff.WithMaxTries(maxTries), backoff.WithMaxElapsedTime(share))
 	if err == nil {
@@ -164,15 +176,13 @@ func retryable(f *Failure) error {
 }
 
 // attempt makes one call, when there is a place for it, and checks its answer.
-func (d *Desk) attempt(ctx context.Context, r *Request, c candidate) (string, *Failure) {
-	began := time.Now()
-	select {
-	case d.places <- struct{}{}:
+func (d *Desk) attempt(ctx context.Context, j *job, c candidate) (string, *Failure) {
+	r, began := &j.request, time.Now()
+	switch {
+	case d.takePlace(ctx, j):
 		defer func() { <-d.places }()
-	case <-ctx.Done():
-		if endOf(ctx) == Timeout {
-			return "", d.failed(Busy)
-		}
+	case endOf(ctx) == Timeout:
+		return "", d.failed(Busy)
 	}
 	if ctx.Err() != nil { // also where a place was free: then either case may be taken
 		return "", d.failed(endOf(ctx))
@@ -195,6 +205,24 @@ func (d *Desk) attempt(ctx context.Context, r *Request, c candidate) (string, *F
 		return "", d.failed(reason)
 	}
 	return text, nil
+}
+
+// takePlace waits for the job's turn, and then for a place; false if the context is done first.
+func (d *Desk) takePlace(ctx context.Context, j *job) bool {
+	if j.before != nil {
+		select {
+		case <-j.before:
+		case <-ctx.Done():
+			return false
+		}
+	}
+	select {
+	case d.places <- struct{}{}:
+		j.giveTurn()
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }
 
 // pay makes a call within the limits of what may be spent.

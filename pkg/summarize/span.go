@@ -19,6 +19,7 @@ type spanDocument struct {
 type spanMessage struct {
 	Index   int32        `json:"index"`
 	Role    string       `json:"role"`
+	Name    string       `json:"name,omitempty"` // of who speaks, but for what plugins added
 	Text    string       `json:"text,omitempty"`
 	Calls   []spanCall   `json:"tool_calls,omitempty"`
 	Results []spanResult `json:"tool_results,omitempty"`
@@ -114,28 +115,32 @@ func callsIn(units []conversation.Unit) (names map[int32]string, answered map[in
 // spanMessagesOf is what a message shows: of each speaker's, where there is anything.
 func spanMessagesOf(it *conversation.Item, names map[int32]string, answered map[int32]bool) []spanMessage {
 	var all []spanMessage
-	by := func(speaker string) *spanMessage {
+	by := func(part int) *spanMessage {
+		speaker := it.Speaker(part)
 		at := slices.IndexFunc(all, func(m spanMessage) bool { return m.Role == speaker })
 		if at < 0 {
 			at, all = len(all), append(all, spanMessage{Index: it.Message.Index, Role: speaker})
+			if it.Parts[part].Plugin == "" {
+				all[at].Name = valid(it.Message.Name)
+			}
 		}
 		return &all[at]
 	}
 	for i := range it.Parts {
 		switch p := &it.Parts[i]; p.Kind {
 		case conversation.PartText:
-			by(it.Speaker(i)).say(p.Text.Inline)
+			by(i).say(p.Text.Inline)
 		case conversation.PartMedia:
-			by(it.Speaker(i)).say(p.Media.Line())
+			by(i).say(p.Media.Line())
 		case conversation.PartToolCall:
 			call := spanCall{Name: valid(p.Call.Name), Arguments: valid(p.Call.Arguments.Inline)}
 			if !answered[p.Call.Ordinal] {
 				call.Answered = new(bool)
 			}
-			m := by(it.Speaker(i))
+			m := by(i)
 			m.Calls = append(m.Calls, call)
 		case conversation.PartToolResult:
-			m := by(it.Speaker(i))
+			m := by(i)
 			m.Results = append(m.Results, spanResultOf(p.Result, names))
 		}
 	}

@@ -70,8 +70,8 @@ func TestSpanContent_Golden(t *testing.T) {
 	picture := conversation.Part{Kind: conversation.PartToolResult, Result: &conversation.ToolResult{Ordinal: 2, Name: "see", Output: conversation.OutputParts, Parts: []conversation.ResultPart{
 		{Text: conversation.Content{Inline: "a plan"}}, {Media: &conversation.Media{MIMEType: "image/png", URI: "https://x/y.png"}},
 	}}}
-	summarised := conversation.Unit{Summary: &conversation.Edit{Summary: &conversation.Summary{Text: conversation.Content{Inline: "told before"}}}}
-	span := append([]conversation.Unit{summarised}, units(
+	summarized := conversation.Unit{Summary: &conversation.Edit{Summary: &conversation.Summary{Text: conversation.Content{Inline: "told before"}}}}
+	span := append([]conversation.Unit{summarized}, units(
 		message(conversation.RoleSystem, textOf("a secret")),
 		message(conversation.RoleUser, textOf("say \"hi\""), textOf("and go"), conversation.Part{Kind: conversation.PartMedia, Media: &conversation.Media{MIMEType: "image/png", Data: conversation.Content{Inline: "1234"}}}),
 		message(conversation.RoleAssistant, conversation.Part{Kind: conversation.PartReasoning, Reasoning: &conversation.Reasoning{Text: conversation.Content{Inline: "thought"}}},
@@ -132,6 +132,20 @@ func textsIn(span []conversation.Unit) (all []string) {
 		}
 	}
 	return all
+}
+
+// TestSpanContent_Names_SayWhoSpeaks: a model can tell who of several said something, and what a plugin added is nobody's.
+func TestSpanContent_Names_SayWhoSpeaks(t *testing.T) {
+	added := textOf("noted")
+	added.Plugin = "memory"
+	anna, sub := message(conversation.RoleUser, textOf("go"), added), message(conversation.RoleUser, textOf("found"))
+	anna.Name, sub.Name, sub.Type = "Anna \"must\"", "scout", conversation.TypeSubAgentResult
+	const want = `{"earlier_summaries":[],"messages":[` +
+		`{"index":0,"role":"user","name":"Anna \"must\"","text":"go"},{"index":0,"role":"plugin","text":"noted"},` +
+		`{"index":1,"role":"sub_agent_result","name":"scout","text":"found"}]}`
+	if got := SpanContent(nil, units(anna, sub), 0); got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
 }
 
 func TestSpanContent_AnyTexts_AllOfThemAndNoOthers(t *testing.T) {

@@ -1,6 +1,6 @@
 // Package summarize is the one port to a model. A [Desk] takes requests for summaries, asks models for them in the background,
 // checks what comes back, and keeps it for whoever asks again. Clients of providers live in the subpackages openai and
-// anthropic, the summariser that needs no model in extractive.
+// anthropic, the summarizer that needs no model in extractive.
 //
 // A summary is a convenience: whatever goes wrong ends a request with a [Failure], and the caller goes on without a model.
 // Nothing here decides what is shown; an answer is text and only ever becomes text.

@@ -23,7 +23,7 @@ var (
 )
 
 // What is sent of a content at most, in characters: a longer one loses its middle. A head tells what a text is, a tail how it
-// ended, and all of it together fits the windows of the models that summarise.
+// ended, and all of it together fits the windows of the models that summarize.
 const (
 	maxSentHead = 300_000
 	maxSentTail = 100_000

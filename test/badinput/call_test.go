@@ -167,8 +167,8 @@ func listRows() []row {
 		{"GetMessage", "negative index", &pb.GetMessageRequest{ConversationId: target, MessageIndex: -1}, invalid("message_index")},
 		{"GetMessage", "index of none", &pb.GetMessageRequest{ConversationId: target, MessageIndex: 7}, refusal{codes.NotFound, "MESSAGE_NOT_FOUND", nil}},
 		{"GetMessage", "last index of all", &pb.GetMessageRequest{ConversationId: target, MessageIndex: math.MaxInt32}, refusal{codes.NotFound, "MESSAGE_NOT_FOUND", nil}},
-		{"ListMessages", "range backwards", list(func(r *pb.ListMessagesRequest) { r.Range = &pb.IndexRange{Start: 3, End: new(int32(2))} }), invalid("range.end")},
-		{"ListMessages", "range negative", list(func(r *pb.ListMessagesRequest) { r.Range = &pb.IndexRange{Start: -3, End: new(int32(-2))} }), invalid("range.start", "range.end")},
+		{"ListMessages", "range backwards", list(func(r *pb.ListMessagesRequest) { r.Range = &pb.MessageRange{StartIndex: 3, EndIndex: new(int32(2))} }), invalid("range.end_index")},
+		{"ListMessages", "range negative", list(func(r *pb.ListMessagesRequest) { r.Range = &pb.MessageRange{StartIndex: -3, EndIndex: new(int32(-2))} }), invalid("range.start_index", "range.end_index")},
 		{"ListMessages", "enums", list(func(r *pb.ListMessagesRequest) { r.Order, r.View = 9, -9 }), invalid("order", "view")},
 		{"ListMessages", "roles", list(func(r *pb.ListMessagesRequest) {
 			r.Filter = &pb.MessageFilter{Roles: []pb.Role{0, 1, 9}, MessageTypes: []pb.MessageType{9}, Tags: []string{""}, RunId: strings.Repeat(secret, 20)}
@@ -177,7 +177,7 @@ func listRows() []row {
 		{"ListMessages", "page size too large", list(func(r *pb.ListMessagesRequest) { r.PageSize = 1001 }), invalid("page_size")},
 		{"ListMessages", "token invented", list(func(r *pb.ListMessagesRequest) { r.PageToken = secret }), invalid("page_token")},
 		{"ListMessages", "token too long", list(func(r *pb.ListMessagesRequest) { r.PageToken = strings.Repeat("A", 4097) }), invalid("page_token")},
-		{"CountMessages", "range backwards", &pb.CountMessagesRequest{ConversationId: target, Range: &pb.IndexRange{Start: 1, End: new(int32(0))}}, invalid("range.end")},
+		{"CountMessages", "range backwards", &pb.CountMessagesRequest{ConversationId: target, Range: &pb.MessageRange{StartIndex: 1, EndIndex: new(int32(0))}}, invalid("range.end_index")},
 		{"ListConversations", "token and size", &pb.ListConversationsRequest{PageToken: "!", PageSize: -1}, invalid("page_size", "page_token")},
 		{"ListConversations", "names too long", &pb.ListConversationsRequest{ActorId: strings.Repeat(secret, 20), AgentId: strings.Repeat(secret, 20)}, invalid("actor_id", "agent_id")},
 		{"ListManifests", "token", &pb.ListManifestsRequest{ConversationId: target, PageToken: "AAAAAAAAAAAAAAAAAAAAAAA"}, invalid("page_token")},

@@ -139,7 +139,7 @@ func TestHandle_OfAnother_IsAnsweredAsAnAbsentOne(t *testing.T) {
 			"stream": &pb.StreamContentRequest{ConversationId: cited, ContentId: handle}, "passages": at(excerpted(looking(foreign))),
 			"whole": at(retrieval(func(*pb.RetrieveContentRequest) {})),
 		}
-		for unit, r := range units(&pb.ContentSpan{End: 9}) {
+		for unit, r := range units(&pb.Span{EndIndex: new(int64(9))}) {
 			out[unit] = at(ranged(r))
 		}
 		return out
@@ -283,7 +283,7 @@ func TestRetrieve_SmallestAnswers_AreAnsweredInTime(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			handle := must[*pb.StoreContentResponse](t)(w.StorePieces(w.ctx, storing(&pb.StoreContentHeader{ConversationId: "large"}), storedBytes([]byte(content)))).GetCitation().GetContentId()
-			for unit, r := range units(&pb.ContentSpan{Start: 1, End: farthest}) {
+			for unit, r := range units(&pb.Span{StartIndex: 1, EndIndex: new(farthest)}) {
 				for _, limit := range []*pb.RetrieveContentRequest{{MaxTokens: 1}, {MaxTokens: 30_000}, {MaxTokens: 100_000_000}, {MaxReplyBytes: new(int32(1))}, {MaxReplyBytes: new(int32(64 << 20))}} {
 					limit.ConversationId, limit.ContentId, limit.Selection = "large", handle, &pb.RetrieveContentRequest_Range{Range: r}
 					began := time.Now()

@@ -29,7 +29,7 @@ func excerpted(e *pb.ExcerptQuery) *pb.RetrieveContentRequest {
 }
 
 // units are ranges of every unit over a span.
-func units(s *pb.ContentSpan) map[string]*pb.ContentRange {
+func units(s *pb.Span) map[string]*pb.ContentRange {
 	return map[string]*pb.ContentRange{
 		"bytes": {Unit: &pb.ContentRange_Bytes{Bytes: s}}, "chars": {Unit: &pb.ContentRange_Chars{Chars: s}},
 		"lines": {Unit: &pb.ContentRange_Lines{Lines: s}}, "items": {Unit: &pb.ContentRange_Items{Items: s}},
@@ -42,7 +42,6 @@ func retrievalRows() []row {
 	rows := []row{
 		{rpc, "nothing", &pb.RetrieveContentRequest{}, invalid("conversation_id", "content_id", "selection")},
 		{rpc, "handle too long", retrieval(func(r *pb.RetrieveContentRequest) { r.ContentId = strings.Repeat(secret, 5) }), invalid("content_id")},
-		{rpc, "not full", retrieval(func(r *pb.RetrieveContentRequest) { r.Selection = &pb.RetrieveContentRequest_Full{} }), invalid("full")},
 		{rpc, "range of no unit", ranged(&pb.ContentRange{}), invalid("range.unit")},
 		{rpc, "figures", retrieval(func(r *pb.RetrieveContentRequest) {
 			r.MaxTokens, r.PageToken, r.MaxReplyBytes = math.MinInt32, secret, new(int32(math.MaxInt32))
@@ -53,14 +52,14 @@ func retrievalRows() []row {
 		{"StreamContent", "after any byte", &pb.StreamContentRequest{ConversationId: cited, ContentId: madeUp, OffsetBytes: farthest + 1}, invalid("offset_bytes")},
 	}
 	for what, c := range map[string]struct {
-		span   *pb.ContentSpan
+		span   *pb.Span
 		fields []string
 	}{
-		"backwards": {&pb.ContentSpan{Start: 4, End: 3}, []string{"end"}},
-		"negative":  {&pb.ContentSpan{Start: -4, End: -3}, []string{"start", "end"}},
-		"least":     {&pb.ContentSpan{Start: math.MinInt64, End: math.MinInt64}, []string{"start", "end"}},
-		"beyond":    {&pb.ContentSpan{End: farthest + 1}, []string{"end"}},
-		"most":      {&pb.ContentSpan{Start: math.MaxInt64, End: math.MaxInt64}, []string{"start", "end"}},
+		"backwards": {&pb.Span{StartIndex: 4, EndIndex: new(int64(3))}, []string{"end_index"}},
+		"negative":  {&pb.Span{StartIndex: -4, EndIndex: new(int64(-3))}, []string{"start_index", "end_index"}},
+		"least":     {&pb.Span{StartIndex: math.MinInt64, EndIndex: new(int64(math.MinInt64))}, []string{"start_index", "end_index"}},
+		"beyond":    {&pb.Span{EndIndex: new(farthest + 1)}, []string{"end_index"}},
+		"most":      {&pb.Span{StartIndex: math.MaxInt64, EndIndex: new(int64(math.MaxInt64))}, []string{"start_index", "end_index"}},
 	} {
 		for unit, r := range units(c.span) {
 			rows = append(rows, row{rpc, unit + " " + what, ranged(r), invalid(under("range."+unit+".", c.fields)...)})
@@ -107,8 +106,8 @@ func contentSearchRows() []row {
 		{"SearchMessages", "query of 2 MiB", message(func(r *pb.SearchMessagesRequest) { r.Query = strings.Repeat("x ", 1<<20) }), invalid("query")},
 		{"SearchMessages", "figures", message(func(r *pb.SearchMessagesRequest) { r.MaxHits, r.MaxSnippetChars = -1, 501 }), invalid("max_hits", "max_snippet_chars")},
 		{"SearchMessages", "range and filter", message(func(r *pb.SearchMessagesRequest) {
-			r.Range, r.Filter = &pb.IndexRange{Start: -1}, &pb.MessageFilter{Roles: []pb.Role{99}}
-		}), invalid("range.start", "filter.roles[0]")},
+			r.Range, r.Filter = &pb.MessageRange{StartIndex: -1}, &pb.MessageFilter{Roles: []pb.Role{99}}
+		}), invalid("range.start_index", "filter.roles[0]")},
 		{"ListSources", "figures", &pb.ListSourcesRequest{ConversationId: cited, RunId: long, PageSize: -1, PageToken: secret}, invalid("run_id", "page_size", "page_token")},
 		{"ListSources", "a page too large", &pb.ListSourcesRequest{ConversationId: cited, PageSize: 1001}, invalid("page_size")},
 	}
@@ -215,13 +214,13 @@ func (w *world) handleRows() (rows []row) {
 			row{"RetrieveContent", "passages of another, " + handle, at(cited, handle, excerpted(looking(foreign))), missing},
 			row{"StreamContent", "of another, " + handle, &pb.StreamContentRequest{ConversationId: cited, ContentId: handle}, missing})
 	}
-	for unit, r := range units(&pb.ContentSpan{End: 5}) {
+	for unit, r := range units(&pb.Span{EndIndex: new(int64(5))}) {
 		if unit != "bytes" {
 			rows = append(rows, row{"RetrieveContent", unit + " of bytes", at(cited, h.binary, ranged(r)), noText})
 		}
 		rows = append(rows, row{"RetrieveContent", unit + " of what is gone", at(spent, h.gone, ranged(r)), expired})
 	}
-	items := units(&pb.ContentSpan{End: 1})["items"]
+	items := units(&pb.Span{EndIndex: new(int64(1))})["items"]
 	return append(rows,
 		row{"RetrieveContent", "passages of bytes", at(cited, h.binary, excerpted(looking("a"))), noText},
 		row{"RetrieveContent", "passages of what is gone", at(spent, h.gone, excerpted(looking("a"))), expired},

@@ -39,7 +39,9 @@ func storedBytes(b []byte) *pb.StoreContentRequest {
 	return &pb.StoreContentRequest{Piece: &pb.StoreContentRequest_Chunk{Chunk: b}}
 }
 
-func full() *pb.RetrieveContentRequest_Full { return &pb.RetrieveContentRequest_Full{Full: true} }
+func full() *pb.RetrieveContentRequest_Full {
+	return &pb.RetrieveContentRequest_Full{Full: &pb.FullContent{}}
+}
 
 func looking(terms ...string) *pb.ExcerptQuery { return &pb.ExcerptQuery{SearchTerms: terms} }
 

@@ -49,7 +49,7 @@ func (w *world) age(t *testing.T) {
 		put(&pb.Message{Role: pb.Role_ROLE_TOOL, Parts: []*pb.Part{{Content: &pb.Part_ToolResult{ToolResult: r}}}})
 	}
 	for range 2 {
-		put(&pb.Message{Role: pb.Role_ROLE_USER, Parts: []*pb.Part{retained(&pb.Retention{Policy: &pb.Retention_Permanent{Permanent: true}})}})
+		put(&pb.Message{Role: pb.Role_ROLE_USER, Parts: []*pb.Part{retained(&pb.Retention{Policy: &pb.Retention_Permanent{Permanent: &pb.Permanent{}}})}})
 		must[*pb.BuildContextResponse](t)(w.Context.BuildContext(w.ctx, &pb.BuildContextRequest{ConversationId: aged}))
 	}
 	must[*pb.ExpandMessageResponse](t)(w.Context.ExpandMessage(w.ctx, expand(agedShort, func(r *pb.ExpandMessageRequest) { r.RequestId = "used" })))
@@ -108,11 +108,10 @@ func expirationRows() []row {
 		retention *pb.Retention
 		field     string
 	}{
-		"empty":         {&pb.Retention{}, ".policy"},
-		"not permanent": {&pb.Retention{Policy: &pb.Retention_Permanent{}}, ".permanent"},
-		"of none":       {&pb.Retention{Policy: &pb.Retention_KeepLast{}}, ".keep_last"},
-		"negative":      {&pb.Retention{Policy: &pb.Retention_KeepLast{KeepLast: math.MinInt32}}, ".keep_last"},
-		"of too many":   {&pb.Retention{Policy: &pb.Retention_KeepLast{KeepLast: 1_000_001}}, ".keep_last"},
+		"empty":       {&pb.Retention{}, ".policy"},
+		"of none":     {&pb.Retention{Policy: &pb.Retention_KeepLast{}}, ".keep_last"},
+		"negative":    {&pb.Retention{Policy: &pb.Retention_KeepLast{KeepLast: math.MinInt32}}, ".keep_last"},
+		"of too many": {&pb.Retention{Policy: &pb.Retention_KeepLast{KeepLast: 1_000_001}}, ".keep_last"},
 	} {
 		rows = append(rows, row{"AppendMessage", "retention " + what, appendOf(func(m *pb.Message) { m.Parts = append(m.Parts, retained(r.retention)) }), invalid("message.parts[1].retention" + r.field)})
 	}
@@ -156,8 +155,6 @@ func additionRows() []row {
 		"a part that ages": {func(a *pb.AdditionalContent) {
 			a.Parts = []*pb.Part{retained(&pb.Retention{Policy: &pb.Retention_KeepLast{KeepLast: 1}})}
 		}, []string{"parts[0].retention"}},
-		"not never":     {func(a *pb.AdditionalContent) { a.SaveToChatHistory = &pb.AdditionalContent_Never{} }, []string{"never"}},
-		"not always":    {func(a *pb.AdditionalContent) { a.SaveToChatHistory = &pb.AdditionalContent_Always{} }, []string{"always"}},
 		"kept for none": {func(a *pb.AdditionalContent) { a.SaveToChatHistory = &pb.AdditionalContent_KeepLast{} }, []string{"keep_last"}},
 		"kept too long": {func(a *pb.AdditionalContent) {
 			a.SaveToChatHistory = &pb.AdditionalContent_KeepLast{KeepLast: 1_000_001}
@@ -189,9 +186,9 @@ func expandRows() []row {
 	named := func(id string) *pb.ExpandMessageRequest {
 		return expand(0, func(r *pb.ExpandMessageRequest) { r.Target = &pb.ExpandMessageRequest_MessageId{MessageId: id} })
 	}
-	chars := func(start, end int32) *pb.ExpandMessageRequest {
+	chars := func(start, end int64) *pb.ExpandMessageRequest {
 		return expand(agedShort, func(r *pb.ExpandMessageRequest) {
-			r.Range = &pb.ExpandMessageRequest_Chars{Chars: &pb.Range{Start: start, End: end}}
+			r.Range = &pb.ExpandMessageRequest_Chars{Chars: &pb.Span{StartIndex: start, EndIndex: &end}}
 		})
 	}
 	restore := func(r *pb.ExpandMessageRequest) *pb.ExpandMessageRequest {
@@ -216,14 +213,14 @@ func expandRows() []row {
 			r.Reason, r.Mode, r.MaxTokens, r.RequestId, r.PageSize, r.PageToken, r.MaxReplyBytes = long, 99, -1, long, 1001, secret, new(int32(-1))
 		}), invalid("reason", "mode", "max_tokens", "request_id", "page_size", "page_token", "max_reply_bytes")},
 		{rpc, "figures too large", expand(agedShort, func(r *pb.ExpandMessageRequest) { r.MaxTokens, r.MaxReplyBytes = 100_000_001, new(int32(67_108_865)) }), invalid("max_tokens", "max_reply_bytes")},
-		{rpc, "range without an end", chars(0, 0), invalid("chars.end")},
-		{rpc, "empty range", chars(4, 4), invalid("chars.end")},
-		{rpc, "range backwards", chars(4, 3), invalid("chars.end")},
-		{rpc, "range negative", chars(-4, -3), invalid("chars.start", "chars.end")},
+		{rpc, "range backwards", chars(4, 3), invalid("chars.end_index")},
+		{rpc, "range negative", chars(-4, -3), invalid("chars.start_index", "chars.end_index")},
 		{rpc, "lines backwards", expand(agedShort, func(r *pb.ExpandMessageRequest) {
-			r.Range = &pb.ExpandMessageRequest_Lines{Lines: &pb.Range{Start: 9, End: 1}}
-		}), invalid("lines.end")},
-		{rpc, "items of what has none", expand(agedShort, func(r *pb.ExpandMessageRequest) { r.Range = &pb.ExpandMessageRequest_Items{Items: &pb.Range{End: 1}} }), invalid("items")},
+			r.Range = &pb.ExpandMessageRequest_Lines{Lines: &pb.Span{StartIndex: 9, EndIndex: new(int64(1))}}
+		}), invalid("lines.end_index")},
+		{rpc, "items of what has none", expand(agedShort, func(r *pb.ExpandMessageRequest) {
+			r.Range = &pb.ExpandMessageRequest_Items{Items: &pb.Span{EndIndex: new(int64(1))}}
+		}), invalid("items")},
 		{rpc, "restore a range", restore(chars(0, 5)), invalid("mode")},
 		{rpc, "restore a summary", restore(summary("s7")), invalid("mode")},
 		{rpc, "restore some tokens", expand(agedShort, func(r *pb.ExpandMessageRequest) { r.Mode, r.MaxTokens = 1, 5 }), invalid("mode")},

@@ -44,7 +44,7 @@ func TestPageToken_OfAnotherListing_IsRefused(t *testing.T) {
 		&pb.ListMessagesRequest{ConversationId: nobody, PageToken: token},
 		&pb.ListMessagesRequest{ConversationId: target, PageToken: token, Order: pb.ListOrder_LIST_ORDER_DESCENDING},
 		&pb.ListMessagesRequest{ConversationId: target, PageToken: token, View: pb.ListView_LIST_VIEW_CURRENT},
-		&pb.ListMessagesRequest{ConversationId: target, PageToken: token, Range: &pb.IndexRange{Start: 1}},
+		&pb.ListMessagesRequest{ConversationId: target, PageToken: token, Range: &pb.MessageRange{StartIndex: 1}},
 		&pb.ListMessagesRequest{ConversationId: target, PageToken: token, Filter: &pb.MessageFilter{Roles: []pb.Role{pb.Role_ROLE_USER}}},
 		&pb.ListManifestsRequest{ConversationId: target, PageToken: token},
 		&pb.ListConversationsRequest{PageToken: token},
@@ -104,7 +104,7 @@ func TestPageToken_OfContents_BelongsToItsQuestion(t *testing.T) {
 		retrieve(token, func(r *pb.RetrieveContentRequest) { r.ContentId = h.text }),
 		retrieve(token, func(r *pb.RetrieveContentRequest) { r.ContentId = h.foreign }),
 		retrieve(token, func(r *pb.RetrieveContentRequest) {
-			r.Selection = &pb.RetrieveContentRequest_Range{Range: units(&pb.ContentSpan{End: 9999})["bytes"]}
+			r.Selection = &pb.RetrieveContentRequest_Range{Range: units(&pb.Span{EndIndex: new(int64(9999))})["bytes"]}
 		}),
 		retrieve(token, func(r *pb.RetrieveContentRequest) {
 			r.Selection = &pb.RetrieveContentRequest_Excerpts{Excerpts: looking("harbour")}

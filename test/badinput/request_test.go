@@ -23,7 +23,7 @@ func TestRequest_OfEveryFault_IsRefusedAndChangesNothing(t *testing.T) {
 	w := newWorld(t)
 	for _, table := range [][]row{
 		identityRows(), messageRows(), partRows(), appendRows(), budgetRows(), buildRows(), listRows(), updateRows(), profileRows(), largeRows(), windowRows(),
-		expirationRows(), additionRows(), expandRows(), policyRows(), catalogueRows(), retrievalRows(), contentSearchRows(), runRows(), citationRows(),
+		expirationRows(), additionRows(), expandRows(), policyRows(), catalogueRows(), correctionRows(), retrievalRows(), contentSearchRows(), runRows(), citationRows(),
 		w.handleRows(),
 	} {
 		for _, r := range table {
@@ -54,6 +54,10 @@ func (w *world) send(t *testing.T, request any) (err error) {
 		_, err = w.Context.CompactConversation(w.ctx, r)
 	case *pb.RewindConversationRequest:
 		_, err = w.Context.RewindConversation(w.ctx, r)
+	case *pb.UndoRewindRequest:
+		_, err = w.Context.UndoRewind(w.ctx, r)
+	case *pb.CorrectMessageRequest:
+		_, err = w.Context.CorrectMessage(w.ctx, r)
 	case *pb.ReportUsageRequest:
 		_, err = w.Context.ReportUsage(w.ctx, r)
 	case *pb.CreateConversationRequest:
@@ -126,6 +130,8 @@ func about(id string) map[string]any {
 		"BuildContext":        &pb.BuildContextRequest{ConversationId: id},
 		"CompactConversation": &pb.CompactConversationRequest{ConversationId: id},
 		"RewindConversation":  &pb.RewindConversationRequest{ConversationId: id},
+		"UndoRewind":          &pb.UndoRewindRequest{ConversationId: id},
+		"CorrectMessage":      correction(id, 0, "other words"),
 		"ExpandMessage":       &pb.ExpandMessageRequest{ConversationId: id, Target: &pb.ExpandMessageRequest_MessageIndex{}},
 		"ReportUsage":         &pb.ReportUsageRequest{ConversationId: id, ManifestId: "b1", Usage: &pb.Usage{InputTokens: 1}},
 		"GetConversation":     &pb.GetConversationRequest{ConversationId: id},
@@ -209,6 +215,8 @@ func messageRows() []row {
 		"1,025 parts":          {func(m *pb.Message) { m.Parts = repeated(text(secret), 1025) }, []string{"message.parts"}},
 		"id too long":          {func(m *pb.Message) { m.Id = long }, []string{"message.id"}},
 		"model too long":       {func(m *pb.Message) { m.Model = long }, []string{"message.model"}},
+		"name too long":        {func(m *pb.Message) { m.Name = long }, []string{"message.name"}},
+		"name of two lines":    {func(m *pb.Message) { m.Name = secret + "\n" + secret }, []string{"message.name"}},
 		"run and step":         {func(m *pb.Message) { m.RunId, m.StepId = long, long }, []string{"message.run_id", "message.step_id"}},
 		"65 tags":              {func(m *pb.Message) { m.Tags = many }, []string{"message.tags"}},
 		"tags empty and long":  {func(m *pb.Message) { m.Tags = []string{"", "ok", long} }, []string{"message.tags[0]", "message.tags[2]"}},

@@ -27,6 +27,9 @@ func windowRows() []row {
 		{"RewindConversation", "of none", &pb.RewindConversationRequest{ConversationId: nobody}, missing},
 		{"RewindConversation", "negative", &pb.RewindConversationRequest{ConversationId: target, FromIndex: -1}, invalid("from_index")},
 		{"RewindConversation", "past the end", &pb.RewindConversationRequest{ConversationId: target, FromIndex: math.MaxInt32}, refusal{codes.NotFound, "MESSAGE_NOT_FOUND", nil}},
+		{"UndoRewind", "nothing", &pb.UndoRewindRequest{}, invalid("conversation_id")},
+		{"UndoRewind", "of none", &pb.UndoRewindRequest{ConversationId: nobody}, missing},
+		{"UndoRewind", "no rewind", &pb.UndoRewindRequest{ConversationId: target}, refusal{codes.FailedPrecondition, "NOTHING_TO_UNDO", nil}},
 		{"BuildContext", "pruning", policy(&pb.Policy{Pruning: &pb.PruningPolicy{
 			ProtectTokens: new(int32(-1)), MinimumTokens: new(int32(math.MaxInt32)), MaxPartTokens: new(int32(0)),
 			ProtectedTools: &pb.NameList{Names: []string{""}}, EraseAfter: &durationpb.Duration{Seconds: 1},

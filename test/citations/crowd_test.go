@@ -117,7 +117,7 @@ func (c *crowd) act(ctx context.Context, r *rand.Rand, caller int) error {
 		return c.searches(ctx, r, conversation, caller)
 	case 8:
 		_, err := c.agent.BuildContext(ctx, &pb.BuildContextRequest{ConversationId: conversation, Format: pb.ContextFormat_CONTEXT_FORMAT_ANTHROPIC})
-		if process.Reason(err) == "EMPTY_CONTEXT" {
+		if process.Reason(err) == "NO_MESSAGES" {
 			return nil
 		}
 		return err
@@ -180,7 +180,7 @@ func (c *crowd) retrieves(ctx context.Context, r *rand.Rand) error {
 	if r.IntN(3) == 0 {
 		found, err := c.excerpts(ctx, k.conversation, k.handle, "line 7")
 		for _, x := range found {
-			from, to := x.GetByteRange().GetStart(), x.GetByteRange().GetEnd()
+			from, to := x.GetByteRange().GetStartIndex(), x.GetByteRange().GetEndIndex()
 			if x.GetContentId() != k.handle || c.texts[k.text][from:to] != x.GetText() {
 				return fmt.Errorf("an excerpt of content %s is of another", k.handle)
 			}

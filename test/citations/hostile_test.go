@@ -137,7 +137,7 @@ func handled(t *testing.T, w *world, name, conversation, text string, limit time
 // sound demands that an excerpt is where it says it is.
 func sound(t *testing.T, name, text string, x *pb.Excerpt) {
 	t.Helper()
-	from, to := x.GetByteRange().GetStart(), x.GetByteRange().GetEnd()
+	from, to := x.GetByteRange().GetStartIndex(), x.GetByteRange().GetEndIndex()
 	if from > to || to > int64(len(text)) || len([]rune(x.GetText())) > 500 {
 		t.Errorf("%s: an excerpt of %d bytes is at [%d, %d) of %d", name, len(x.GetText()), from, to, len(text))
 		return
@@ -145,8 +145,8 @@ func sound(t *testing.T, name, text string, x *pb.Excerpt) {
 	if !strings.HasPrefix(text, "<html>") && text[from:to] != x.GetText() {
 		t.Errorf("%s: an excerpt is not what stands at [%d, %d)", name, from, to)
 	}
-	if chars := x.GetCharRange(); !strings.HasPrefix(text, "<html>") && chars.GetEnd()-chars.GetStart() != int64(len([]rune(x.GetText()))) {
-		t.Errorf("%s: an excerpt of %d characters is at [%d, %d)", name, len([]rune(x.GetText())), chars.GetStart(), chars.GetEnd())
+	if chars := x.GetCharRange(); !strings.HasPrefix(text, "<html>") && chars.GetEndIndex()-chars.GetStartIndex() != int64(len([]rune(x.GetText()))) {
+		t.Errorf("%s: an excerpt of %d characters is at [%d, %d)", name, len([]rune(x.GetText())), chars.GetStartIndex(), chars.GetEndIndex())
 	}
 }
 

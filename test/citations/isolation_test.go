@@ -33,7 +33,7 @@ func askings() map[string]asked {
 			return fmt.Sprint(told(err), len(got.GetChunk()))
 		}
 	}
-	span := &pb.ContentSpan{Start: 3, End: 9}
+	span := &pb.Span{StartIndex: 3, EndIndex: new(int64(9))}
 	return map[string]asked{
 		"bytes": ranged(&pb.ContentRange{Unit: &pb.ContentRange_Bytes{Bytes: span}}),
 		"chars": ranged(&pb.ContentRange{Unit: &pb.ContentRange_Chars{Chars: span}}),
@@ -41,7 +41,7 @@ func askings() map[string]asked {
 		"items": ranged(&pb.ContentRange{Unit: &pb.ContentRange_Items{Items: span}}),
 		"full": func(ctx context.Context, c *client, conversation, handle string) string {
 			got, err := c.contents.RetrieveContent(ctx, &pb.RetrieveContentRequest{
-				ConversationId: conversation, ContentId: handle, Selection: &pb.RetrieveContentRequest_Full{Full: true},
+				ConversationId: conversation, ContentId: handle, Selection: &pb.RetrieveContentRequest_Full{Full: &pb.FullContent{}},
 			})
 			return fmt.Sprint(told(err), len(got.GetChunk()))
 		},

@@ -148,16 +148,16 @@ func TestCitation_Ranges_AreFast(t *testing.T) {
 	size, lines := int64(len(text)), int64(strings.Count(text, "\n"))
 	for unit, r := range map[string]func(from int64) *pb.ContentRange{
 		"bytes": func(from int64) *pb.ContentRange {
-			return &pb.ContentRange{Unit: &pb.ContentRange_Bytes{Bytes: &pb.ContentSpan{Start: from, End: from + 2000}}}
+			return &pb.ContentRange{Unit: &pb.ContentRange_Bytes{Bytes: &pb.Span{StartIndex: from, EndIndex: new(from + 2000)}}}
 		},
 		"chars": func(from int64) *pb.ContentRange {
-			return &pb.ContentRange{Unit: &pb.ContentRange_Chars{Chars: &pb.ContentSpan{Start: from, End: from + 2000}}}
+			return &pb.ContentRange{Unit: &pb.ContentRange_Chars{Chars: &pb.Span{StartIndex: from, EndIndex: new(from + 2000)}}}
 		},
 		"lines": func(from int64) *pb.ContentRange {
-			return &pb.ContentRange{Unit: &pb.ContentRange_Lines{Lines: &pb.ContentSpan{Start: from * lines / size, End: from*lines/size + 50}}}
+			return &pb.ContentRange{Unit: &pb.ContentRange_Lines{Lines: &pb.Span{StartIndex: from * lines / size, EndIndex: new(from*lines/size + 50)}}}
 		},
 		"items": func(from int64) *pb.ContentRange {
-			return &pb.ContentRange{Unit: &pb.ContentRange_Items{Items: &pb.ContentSpan{Start: from * 300 / size, End: from*300/size + 1}}}
+			return &pb.ContentRange{Unit: &pb.ContentRange_Items{Items: &pb.Span{StartIndex: from * 300 / size, EndIndex: new(from*300/size + 1)}}}
 		},
 	} {
 		latency(t, "a range of "+unit, 5*time.Millisecond, func(i int) {
@@ -183,7 +183,7 @@ func TestCitation_Ranges_CostWhatTheyReturn(t *testing.T) {
 				for range 2 * samples {
 					begun := time.Now()
 					must[*pb.RetrieveContentResponse](t)(w.part(t.Context(), "sizes", handle, &pb.ContentRange{
-						Unit: &pb.ContentRange_Chars{Chars: &pb.ContentSpan{Start: size - 5000, End: size - 4000}},
+						Unit: &pb.ContentRange_Chars{Chars: &pb.Span{StartIndex: size - 5000, EndIndex: new(size - 4000)}},
 					}))
 					fastest[size] = min(fastest[size], time.Since(begun))
 				}

@@ -15,7 +15,7 @@ const (
 	loopWindow = 200_000
 	// leastSaved is how much fewer tokens research must take with citations, what is asked for again included.
 	leastSaved = 0.90
-	// leastActions is how many results there must be room for before anything is summarised.
+	// leastActions is how many results there must be room for before anything is summarized.
 	leastActions = 50
 )
 
@@ -152,7 +152,7 @@ func TestResearch_TenRounds_FitsAWindow(t *testing.T) {
 		t.Errorf("%.1f %% of the tokens are saved, not %.0f", 100*saved, 100*leastSaved)
 	}
 	if r.before > 0 && r.before <= leastActions {
-		t.Errorf("something is summarised after %d results", r.before)
+		t.Errorf("something is summarized after %d results", r.before)
 	}
 }
 

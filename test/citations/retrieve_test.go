@@ -52,7 +52,7 @@ func within(text, unit string, from, end int64) string {
 }
 
 func rangeOf(unit string, from, end int64) *pb.ContentRange {
-	span := &pb.ContentSpan{Start: from, End: end}
+	span := &pb.Span{StartIndex: from, EndIndex: new(end)}
 	switch unit {
 	case "bytes":
 		return &pb.ContentRange{Unit: &pb.ContentRange_Bytes{Bytes: span}}
@@ -154,7 +154,7 @@ func TestExcerpts_AnyContent_KeepTheirLimits(t *testing.T) {
 		tokens := 0
 		for _, x := range got.GetExcerpts() {
 			tokens += weigh(x.GetText())
-			from, to := x.GetByteRange().GetStart(), x.GetByteRange().GetEnd()
+			from, to := x.GetByteRange().GetStartIndex(), x.GetByteRange().GetEndIndex()
 			if from > to || to > int64(len(text)) || utf8.RuneCountInString(x.GetText()) > chars || !strings.HasPrefix(text, "<") && text[from:to] != x.GetText() {
 				rt.Fatalf("an excerpt of %d bytes is at [%d, %d)", len(x.GetText()), from, to)
 			}

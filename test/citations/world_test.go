@@ -27,6 +27,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store/memory"
 	"github.com/palimpsest-context/palimpsest/pkg/summarize"
 	"github.com/palimpsest-context/palimpsest/pkg/summarize/extractive"
+	"github.com/palimpsest-context/palimpsest/pkg/summarize/extractive/span"
 	"github.com/palimpsest-context/palimpsest/pkg/tokens"
 	"github.com/palimpsest-context/palimpsest/pkg/tokens/bpe"
 	"github.com/palimpsest-context/palimpsest/test/faults/process"
@@ -81,7 +82,7 @@ func boltWorld(t testing.TB) *world {
 // worldOver serves a store, and closes it in the end.
 func worldOver(t testing.TB, s store.Store) *world {
 	t.Helper()
-	desk := summarize.New(summarize.Options{Extract: extractive.Extract, ExtractSpan: extractive.Span})
+	desk := summarize.New(summarize.Options{Extract: extractive.Extract, ExtractSpan: span.Extract})
 	e := engine.New(engine.Options{
 		Store: s, Counters: []tokens.Counter{o200k()}, Clock: time.Now, CacheBytes: 64 << 20, ContentCacheBytes: 64 << 20,
 		Formats: []provider.Format{openaichat.New(), openairesponses.New(), anthropic.New(), gemini.New(), neutral.New()},

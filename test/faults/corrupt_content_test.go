@@ -32,12 +32,12 @@ func (f *fixture) sameContent(o *op, want []byte) []error {
 // sameBytes reads a range of a content.
 func (f *fixture) sameBytes(o *op, want []byte, span [2]int64) error {
 	reply, err := f.retrieve(&pb.RetrieveContentRequest{ContentId: o.handles, Selection: &pb.RetrieveContentRequest_Range{
-		Range: &pb.ContentRange{Unit: &pb.ContentRange_Bytes{Bytes: &pb.ContentSpan{Start: span[0], End: span[1]}}},
+		Range: &pb.ContentRange{Unit: &pb.ContentRange_Bytes{Bytes: &pb.Span{StartIndex: span[0], EndIndex: new(span[1])}}},
 	}})
 	if err != nil {
 		return err
 	}
-	from, to := reply.GetByteRange().GetStart(), reply.GetByteRange().GetEnd()
+	from, to := reply.GetByteRange().GetStartIndex(), reply.GetByteRange().GetEndIndex()
 	if from < 0 || to < from || to > int64(len(want)) || !bytes.Equal(reply.GetChunk(), want[from:to]) {
 		return fmt.Errorf("bytes %v of content %s come back as others", span, o.handles)
 	}
@@ -45,7 +45,7 @@ func (f *fixture) sameBytes(o *op, want []byte, span [2]int64) error {
 }
 
 func (f *fixture) sameWhole(o *op, want []byte) error {
-	reply, err := f.retrieve(&pb.RetrieveContentRequest{ContentId: o.handles, Selection: &pb.RetrieveContentRequest_Full{Full: true}})
+	reply, err := f.retrieve(&pb.RetrieveContentRequest{ContentId: o.handles, Selection: &pb.RetrieveContentRequest_Full{Full: &pb.FullContent{}}})
 	if err == nil && !bytes.Equal(reply.GetChunk(), want) {
 		err = fmt.Errorf("content %s is retrieved as another", o.handles)
 	}

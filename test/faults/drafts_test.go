@@ -87,12 +87,12 @@ func (s *steady) works(ctx context.Context) (summary bool) {
 			s.t.Fatalf("%d tokens for %d", t.GetTotal(), t.GetBudget())
 		}
 		for _, e := range got.GetEvents() {
-			if e.GetType() == pb.EventType_EVENT_TYPE_SUMMARISED {
+			if e.GetType() == pb.EventType_EVENT_TYPE_SUMMARIZED {
 				return true
 			}
 		}
 	}
-	s.t.Fatal("nothing is summarised any more")
+	s.t.Fatal("nothing is summarized any more")
 	return false
 }
 

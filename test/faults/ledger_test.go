@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/replay"
 	"github.com/palimpsest-context/palimpsest/test/faults/process"
 )
 
@@ -18,7 +19,7 @@ type ledger struct {
 	conversation string
 	ops          []*op
 	deleted      bool
-	tight        bool  // it summarises all the time
+	tight        bool  // it summarizes all the time
 	cites        bool  // it cites
 	releases     bool  // what it cites goes with its run
 	state        state // as of the last check
@@ -100,10 +101,10 @@ func (o *op) check(record []*pb.Message, places map[string]int) error {
 func asSent(got, sent *pb.Message) *pb.Message {
 	out := proto.CloneOf(got)
 	out.Index, out.CreateTime, out.TurnAdded, out.TokenCount, out.View, out.Estimated = 0, nil, 0, 0, nil, false
-	out.Expiration = asSaid(out.Expiration, sent.GetExpiration())
+	out.Expiration = replay.AsSaid(out.Expiration, sent.GetExpiration())
 	for i, p := range out.GetParts() {
 		if r := p.GetToolResult(); r != nil && i < len(sent.GetParts()) {
-			r.Expiration = asSaid(r.Expiration, sent.GetParts()[i].GetToolResult().GetExpiration())
+			r.Expiration = replay.AsSaid(r.Expiration, sent.GetParts()[i].GetToolResult().GetExpiration())
 		}
 	}
 	return out

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"google.golang.org/protobuf/reflect/protoreflect"
-
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
 	"github.com/palimpsest-context/palimpsest/test/faults/process"
 )
@@ -68,20 +66,6 @@ func lives(m *pb.Message) (out []*pb.Expiration) {
 	return out
 }
 
-// asSaid is an expiration that came back without what was not said.
-func asSaid(got, said *pb.Expiration) *pb.Expiration {
-	if got == nil || said == nil {
-		return nil
-	}
-	got.ProtoReflect().Range(func(f protoreflect.FieldDescriptor, _ protoreflect.Value) bool {
-		if !said.ProtoReflect().Has(f) {
-			got.ProtoReflect().Clear(f)
-		}
-		return true
-	})
-	return got
-}
-
 // additions are what two plugins add: one block each, beneath a header.
 func (o *op) additions() []*pb.AdditionalContent {
 	if o.kind != added {
@@ -95,7 +79,7 @@ func (o *op) additions() []*pb.AdditionalContent {
 			SaveToChatHistory: &pb.AdditionalContent_KeepLast{KeepLast: 1 + r.Int32N(6)},
 		}
 		if r.IntN(5) == 0 {
-			a.SaveToChatHistory = &pb.AdditionalContent_Always{Always: true}
+			a.SaveToChatHistory = &pb.AdditionalContent_Always{Always: &pb.Always{}}
 		}
 		out = append(out, a)
 	}
@@ -105,10 +89,10 @@ func (o *op) additions() []*pb.AdditionalContent {
 // laid is a message with what plugins add, block by block (behaviour §6).
 func laid(m *pb.Message, additions []*pb.AdditionalContent) *pb.Message {
 	for _, p := range m.GetParts() {
-		p.Retention = &pb.Retention{Policy: &pb.Retention_Permanent{Permanent: true}}
+		p.Retention = &pb.Retention{Policy: &pb.Retention_Permanent{Permanent: &pb.Permanent{}}}
 	}
 	for _, a := range additions {
-		kept := &pb.Retention{Policy: &pb.Retention_Permanent{Permanent: true}}
+		kept := &pb.Retention{Policy: &pb.Retention_Permanent{Permanent: &pb.Permanent{}}}
 		if n := a.GetKeepLast(); n > 0 {
 			kept.Policy = &pb.Retention_KeepLast{KeepLast: n}
 		}
@@ -146,7 +130,7 @@ func (o *op) declined(err error) bool {
 		return o.kind == compacting
 	case "ALREADY_REWOUND":
 		return o.kind == rewinding
-	case "EMPTY_CONTEXT", "PENDING_TOOL_CALLS": // what was to be answered, or shown, was taken back
+	case "EMPTY_CONTEXT", "NO_MESSAGES", "PENDING_TOOL_CALLS": // what was to be answered, or shown, was taken back
 		return o.tight && (o.kind == building || o.kind == compacting)
 	default:
 		return o.spent(err)

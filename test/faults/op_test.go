@@ -35,7 +35,7 @@ type op struct {
 	request      string
 	seed         uint64
 	target       int32  // of restoring and rewinding
-	tight        bool   // builds have little room, so that they summarise
+	tight        bool   // builds have little room, so that they summarize
 	run          string // of storing, citing and ending
 
 	acked bool
@@ -181,7 +181,7 @@ func (o *op) build(ctx context.Context, c *process.Client) (outcome, error) {
 
 func (o *op) appends() bool { return len(o.messages()) > 0 }
 
-// tightBudget is what conversations have that summarise all the time.
+// tightBudget is what conversations have that summarize all the time.
 const tightBudget = 10_000
 
 func (o *op) budget(r *rand.Rand) int32 {

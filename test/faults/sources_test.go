@@ -239,7 +239,7 @@ func (l *ledger) checkSearch(ctx context.Context, c *process.Client, kept map[st
 
 // quotes demands that an excerpt stands in its content, where it says.
 func quotes(x *pb.Excerpt, content []byte) error {
-	from, to := x.GetByteRange().GetStart(), x.GetByteRange().GetEnd()
+	from, to := x.GetByteRange().GetStartIndex(), x.GetByteRange().GetEndIndex()
 	if from < 0 || to < from || to > int64(len(content)) || string(content[from:to]) != x.GetText() {
 		return fmt.Errorf("it does not stand at bytes %d-%d of %d", from, to, len(content))
 	}

@@ -63,7 +63,7 @@ func (o *op) compact(ctx context.Context, c *process.Client) (outcome, error) {
 	reply, err := c.Context.CompactConversation(ctx, &pb.CompactConversationRequest{
 		ConversationId: o.conversation, RequestId: o.request, Options: &pb.CompactionOptions{KeepRecent: new(int32(2))},
 	})
-	return outcome{first: reply.GetResult().GetCompactedRange().GetStart(), revision: reply.GetRevision(), duplicate: reply.GetDuplicate()}, err
+	return outcome{first: reply.GetResult().GetCompactedRange().GetStartIndex(), revision: reply.GetRevision(), duplicate: reply.GetDuplicate()}, err
 }
 
 // rewind takes back what the writer said last, and what others have said since.
@@ -71,7 +71,7 @@ func (o *op) rewind(ctx context.Context, c *process.Client) (outcome, error) {
 	reply, err := c.Context.RewindConversation(ctx, &pb.RewindConversationRequest{
 		ConversationId: o.conversation, RequestId: o.request, FromIndex: o.target,
 	})
-	return outcome{first: reply.GetFirstIndex(), revision: reply.GetRevision(), duplicate: reply.GetDuplicate()}, err
+	return outcome{first: reply.GetStartIndex(), revision: reply.GetRevision(), duplicate: reply.GetDuplicate()}, err
 }
 
 // search notes the needles in a line of an export.

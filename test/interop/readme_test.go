@@ -8,10 +8,10 @@ import (
 	"testing"
 )
 
-// The address that the README's examples dial.
+// The address that the examples dial.
 const readmeAddress = "127.0.0.1:7171"
 
-// TestReadme_Examples_RunAgainstSidecar runs the README's clients as they stand, but for the address.
+// TestReadme_Examples_RunAgainstSidecar runs the first programs of README and docs/clients.md as they stand, but for the address.
 func TestReadme_Examples_RunAgainstSidecar(t *testing.T) {
 	need(t, "go")
 	address, _ := startSidecar(t, buildSidecar(t))
@@ -44,16 +44,13 @@ func expectContext(t *testing.T, output string) {
 	}
 }
 
-// writeExample writes the README's one code block of a language to a file.
+// writeExample writes the one code block of a language that README and docs/clients.md have, beside those taken from examples, to a file.
 func writeExample(t *testing.T, language, address, file string) string {
 	t.Helper()
-	readme, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	blocks := strings.Split(string(readme), "\n```"+language+"\n")
+	pages := read(t, "../../README.md") + read(t, "../../docs/clients.md")
+	blocks := strings.Split(taken.ReplaceAllString(pages, ""), "\n```"+language+"\n")
 	if len(blocks) != 2 {
-		t.Fatalf("README.md has %d blocks of %s, not one", len(blocks)-1, language)
+		t.Fatalf("README.md and docs/clients.md have %d blocks of %s, not one", len(blocks)-1, language)
 	}
 	code, _, _ := strings.Cut(blocks[1], "\n```")
 	if !strings.Contains(code, readmeAddress) {

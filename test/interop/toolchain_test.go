@@ -147,6 +147,17 @@ func copyFile(t *testing.T, from, to string) {
 	}
 }
 
+// copyTree copies what is in a folder into another, which may be there already.
+func copyTree(t *testing.T, from, to string) {
+	t.Helper()
+	if err := os.MkdirAll(to, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // protos lists the public contract, as paths under the folder proto.
 func protos(t *testing.T) []string {
 	t.Helper()

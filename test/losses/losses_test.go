@@ -17,7 +17,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/provider/neutral"
 	"github.com/palimpsest-context/palimpsest/pkg/store/memory"
 	"github.com/palimpsest-context/palimpsest/pkg/summarize"
-	"github.com/palimpsest-context/palimpsest/pkg/summarize/extractive"
+	"github.com/palimpsest-context/palimpsest/pkg/summarize/extractive/span"
 	"github.com/palimpsest-context/palimpsest/pkg/tokens"
 	"github.com/palimpsest-context/palimpsest/pkg/tokens/bpe"
 )
@@ -38,9 +38,9 @@ func (proser) Complete(context.Context, summarize.Call) (summarize.Answer, error
 	return summarize.Answer{Text: fmt.Sprintf(`{"summary":%q}`, generic)}, nil
 }
 
-// manners are the summarisers that the bar is about.
+// manners are the summarizers that the bar is about.
 var manners = map[string]func(*summarize.Options){
-	"extract": func(o *summarize.Options) { o.ExtractSpan = extractive.Span },
+	"extract": func(o *summarize.Options) { o.ExtractSpan = span.Extract },
 	"prose": func(o *summarize.Options) {
 		o.Providers, o.Models = map[string]summarize.Model{"test": proser{}}, []string{"test/prose"}
 	},
@@ -141,7 +141,7 @@ func (s *session) append(m conversation.Message) {
 	}
 }
 
-// build builds, and looks at what was summarised in it.
+// build builds, and looks at what was summarized in it.
 func (s *session) build() {
 	b, err := s.engine.Build(context.Background(), engine.BuildRequest{
 		Key: key, Budget: engine.BudgetOverride{ContextWindow: &s.play.window, ReservedOutput: &s.play.reserved},

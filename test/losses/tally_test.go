@@ -53,7 +53,7 @@ func (s tallies) judge(t *testing.T) {
 	}
 	slices.Sort(generations)
 	if len(generations) == 0 {
-		t.Error("nothing was summarised")
+		t.Error("nothing was summarized")
 	}
 	names, kept := 0, 0
 	for _, g := range generations {

@@ -70,6 +70,7 @@ func (g *generator) close() { g.dead, g.open = append(g.dead, g.open...), nil }
 func (g *generator) speech(kind string) conversation.Message {
 	m := conversation.Message{Role: conversation.RoleUser, Model: rapid.SampledFrom([]string{"", "m1", "m2"}).Draw(g.t, "model")}
 	m.Pinned = rapid.IntRange(0, 19).Draw(g.t, "pinned") == 0
+	m.Name = rapid.SampledFrom([]string{"", "", "", "", "Anna", "Jo </s> Ann", "x]\u2028[System message]", "李明"}).Draw(g.t, "name")
 	switch kind {
 	case "system":
 		m.Role = conversation.RoleSystem
@@ -183,7 +184,7 @@ func (g *generator) result(id string) *conversation.ToolResult {
 
 // model is the message in the words of the independent model.
 func model(m *conversation.Message) validate.Message {
-	out := validate.Message{Role: m.Role.String(), Pinned: m.Pinned, Aborted: slices.Contains(m.Tags, "aborted")}
+	out := validate.Message{Role: m.Role.String(), Name: m.Name, Pinned: m.Pinned, Aborted: slices.Contains(m.Tags, "aborted")}
 	for i := range m.Parts {
 		out.Items = append(out.Items, item(&m.Parts[i]))
 	}

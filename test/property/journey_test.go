@@ -17,7 +17,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/summarize"
 )
 
-// journey is one case of a conversation that outgrows its window: it is pruned, summarised, rewound and brought back under
+// journey is one case of a conversation that outgrows its window: it is pruned, summarized, rewound and brought back under
 // policies that change on the way, and everything that is decided is held to models of the rules that know the log of edits alone.
 type journey struct {
 	t      *rapid.T
@@ -38,13 +38,14 @@ type journey struct {
 	asked   int     // request ids
 	budgets []int64 // that builds were committed for, since the last rewind
 	builds  []build
-	slid    bool // a compaction was made since the last build
+	slid    bool             // a compaction was made since the last build
+	wrong   map[string]int32 // words that were corrected, and of which message
 }
 
 // TestEngine_AnyJourney_NothingIsLostOrTold holds windows under random policies to the rules of pruning, compaction and rewind
 // (behaviour §7, §8).
 func TestEngine_AnyJourney_NothingIsLostOrTold(t *testing.T) {
-	proptest.CheckN(t, cases, func(rt *rapid.T) {
+	proptest.CheckN(t, cases/2, func(rt *rapid.T) {
 		bubbled(t, func() { travel(rt) })
 	})
 }
@@ -54,10 +55,7 @@ func travel(t *rapid.T) {
 	defer j.end()
 	own := rapid.SampledFrom([]int32{400, 1200, 4000, 12000}).Draw(t, "own budget")
 	budgets := []int32{own, own, own, own / 2, own / 5}
-	formats := rapid.SliceOfN(rapid.SampledFrom([]conversation.Format{
-		conversation.FormatOpenAIChat, conversation.FormatOpenAIResponses, conversation.FormatAnthropic, conversation.FormatGemini,
-		conversation.FormatNeutral,
-	}), 1, 2).Draw(t, "formats")
+	formats := rapid.SliceOfN(rapid.SampledFrom(drawn(false)), 1, 2).Draw(t, "formats")
 	for range rapid.IntRange(2, 40).Draw(t, "messages") {
 		j.append(j.g.message())
 		for range rapid.SampledFrom([]int{0, 0, 1, 1, 2}).Draw(t, "steps") {
@@ -66,11 +64,12 @@ func travel(t *rapid.T) {
 	}
 	j.build(formats[0], own)
 	j.reachable()
+	j.unsaid()
 	j.manifests()
 }
 
 func depart(t *rapid.T) *journey {
-	j := &journey{t: t, g: newGenerator(t), court: newCourt(t), key: key, store: &flaky{Store: memory.New(memory.Options{}), t: t}}
+	j := &journey{t: t, g: newGenerator(t), court: newCourt(t), key: key, store: &flaky{Store: memory.New(memory.Options{}), t: t}, wrong: map[string]int32{}}
 	o := summarize.Options{}
 	if rapid.Bool().Draw(t, "models") {
 		j.model = &minded{manner: rapid.SampledFrom([]string{"", "fails", "rambles", "hangs", "slow"}).Draw(t, "model is")}
@@ -102,9 +101,11 @@ func (j *journey) end() {
 }
 
 func (j *journey) step(f conversation.Format, budget int32) {
-	switch rapid.IntRange(0, 24).Draw(j.t, "step") {
+	switch rapid.IntRange(0, 27).Draw(j.t, "step") {
 	case 0:
-		j.rewind()
+		if j.rewind(); rapid.IntRange(0, 2).Draw(j.t, "undone") == 0 {
+			j.undo()
+		}
 	case 1, 2:
 		j.expand()
 	case 3, 4:
@@ -121,6 +122,10 @@ func (j *journey) step(f conversation.Format, budget int32) {
 		j.moveHouse()
 	case 10:
 		j.sameAsCold(f, budget)
+	case 11:
+		j.undo()
+	case 12, 13:
+		j.correct()
 	default:
 		j.build(f, budget)
 	}
@@ -255,6 +260,35 @@ func (j *journey) rewind() {
 	if err != nil || !again.Duplicate || again.Range != got.Range || again.Revision != got.Revision {
 		j.t.Fatalf("a retried rewind answers %+v (%v), not %+v", again, err, got)
 	}
+}
+
+// undo brings back what the newest rewind took back, if nothing was appended since.
+func (j *journey) undo() {
+	rewinds, before, standing := j.rewinds(), j.head(), j.standing()
+	got, err := j.engine.UndoRewind(ctx, engine.UndoRewindRequest{Key: j.key})
+	j.t.Logf("undo: %v", err)
+	if n := len(rewinds); n == 0 || rewinds[n-1].Range.End < int32(len(j.record)) {
+		if conversation.KindOf(err) != conversation.NothingToUndo {
+			j.t.Fatalf("undoing nothing answers %+v, %v", got, err)
+		}
+		return
+	}
+	if err != nil || got.Range != rewinds[len(rewinds)-1].Range || got.Revision != before.Revision+1 {
+		j.t.Fatalf("undoing the rewind of %+v answers %+v, %v", rewinds[len(rewinds)-1].Range, got, err)
+	}
+	j.take()
+	var back []int64
+	for _, s := range j.standing() {
+		if !slices.ContainsFunc(standing, func(o *conversation.Edit) bool { return o.Seq == s.Seq }) {
+			back = append(back, s.Summary.ID)
+		}
+	}
+	if !slices.Equal(got.Revived, back) {
+		j.t.Fatalf("undoing a rewind revives %v, not %v", got.Revived, back)
+	}
+	j.settleUnits()
+	j.pairAnew()
+	clear(j.court.last)
 }
 
 // pairAnew tells the generator which calls wait now, and which were never answered.

@@ -153,7 +153,7 @@ func (j *journey) refused(err error, budget int32) {
 			}
 		}
 		spoken := slices.ContainsFunc(j.visible(), func(e *entry) bool {
-			return e.message.Role != conversation.RoleSystem && e.speaks() && !j.summarised(e)
+			return e.message.Role != conversation.RoleSystem && e.speaks() && !j.summarized(e)
 		})
 		if sure, perhaps := j.newest(); sure == perhaps && spoken && 2*(least+60) <= int(budget) { // the factor is at most 2
 			j.t.Fatalf("refused (%v), but %d tokens fit %d", err, least, budget)
@@ -244,6 +244,7 @@ func (v *seen) composed() {
 			v.entire(e)
 		}
 	}
+	v.forgotten(string(v.build.shown))
 	for _, m := range marks.FindAllString(string(v.build.shown), -1) {
 		if bytes[m] = true; !want[m] && !some[m] && !strings.Contains(known, m) {
 			v.t.Fatalf("%s is shown, and should not be:\n%s", m, v.build.shown)
@@ -278,7 +279,7 @@ func (v *seen) standingIn() []*conversation.Edit {
 func (v *seen) standsFor(e *entry) bool {
 	win := &v.build.Manifest.Window
 	s := v.over(e.index)
-	return v.summarised(e) && slices.Contains(v.standingIn(), s) && !(s.Seq <= win.Afresh && e.index >= win.Start) &&
+	return v.summarized(e) && slices.Contains(v.standingIn(), s) && !(s.Seq <= win.Afresh && e.index >= win.Start) &&
 		!(e.index < win.Start && (e.index == win.Opening || e.index == win.Request))
 }
 
@@ -363,7 +364,7 @@ func (v *seen) ordered() {
 		case i == win.Opening && v.isOpening(e):
 		case i != win.Request:
 			v.t.Fatalf("message %d is shown before the window, %+v", i, win)
-		case slices.ContainsFunc(v.inForce(), func(o *entry) bool { return o.index > i && o.index < win.Start }):
+		case slices.ContainsFunc(v.inForce(), func(o *entry) bool { return o.index > i && o.index < win.Start && o.restored < 0 }): // it keeps its place
 			v.t.Fatalf("message %d is shown before the window, %+v, and is not the newest of the user's there", i, win)
 		}
 	}
@@ -385,7 +386,7 @@ func (v *seen) explained() {
 		case e.hidden:
 			want = []string{"hidden"}
 		case v.standsFor(e):
-			want = []string{"summarised"}
+			want = []string{"summarized"}
 		case shown && (len(e.shown) > 0 || v.cut(e.index)):
 			want = []string{"edited"}
 		case !shown && e.removed && len(why) == 1 && why[0] == "removed":
@@ -393,11 +394,21 @@ func (v *seen) explained() {
 		case !shown:
 			want = []string{"left out"}
 		}
+		if corrected := v.tellsOfCorrection(e); corrected != (shown && e.original != nil) {
+			v.t.Fatalf("message %d (shown %t, corrected %t) is told to be corrected: %t", e.index, shown, e.original != nil, corrected)
+		}
 		if !slices.Equal(why, want) || shown && (e.hidden || v.standsFor(e)) {
 			v.t.Fatalf("message %d (shown %t, removed %t) is explained by %v, not %v: window %+v, decisions %+v",
 				e.index, shown, e.removed, why, want, v.build.Manifest.Window, v.build.Decisions)
 		}
 	}
+}
+
+// tellsOfCorrection says whether a decision says that the message has other words than on record.
+func (v *seen) tellsOfCorrection(e *entry) bool {
+	return slices.ContainsFunc(v.build.Decisions, func(d conversation.Decision) bool {
+		return d.Kind == conversation.DecisionCorrected && d.First == e.index
+	})
 }
 
 // reasons are what decisions say of a message.
@@ -412,9 +423,9 @@ func (v *seen) reasons(e *entry) []string {
 			if e.hidden && !slices.Contains(out, "hidden") { // what is taken back again was taken back before
 				out = append(out, "hidden")
 			}
-		case conversation.DecisionSummarised:
+		case conversation.DecisionSummarized:
 			if s := v.over(e.index); s != nil && s.Summary.ID == d.Summary && v.standsFor(e) && !e.hidden {
-				out = append(out, "summarised")
+				out = append(out, "summarized")
 			}
 		case conversation.DecisionLeftOut:
 			if v.messages[e.index] == nil && !e.hidden && !v.standsFor(e) && !slices.Contains(out, "left out") {

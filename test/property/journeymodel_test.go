@@ -66,19 +66,43 @@ func (j *journey) history() *validate.History { return judged(j.record) }
 
 // over is the newest summary made over a message of which nothing was taken back since; nil for none.
 func (j *journey) over(index int32) *conversation.Edit {
-	var found *conversation.Edit
-	for i := range j.edits {
-		if e := &j.edits[i]; e.Kind == conversation.EditSummarise && e.Range.Contains(index) && !j.dissolved(e) {
-			found = e
+	var standing []conversation.Range // later ones
+	for i := len(j.edits) - 1; i >= 0; i-- {
+		e := &j.edits[i]
+		if e.Kind != conversation.EditSummarize || j.dissolved(e) || slices.ContainsFunc(standing, e.Range.Overlaps) {
+			continue
 		}
+		if e.Range.Contains(index) {
+			return e
+		}
+		standing = append(standing, e.Range)
 	}
-	return found
+	return nil
 }
 
 func (j *journey) dissolved(s *conversation.Edit) bool {
-	return slices.ContainsFunc(j.edits, func(e conversation.Edit) bool {
-		return e.Kind == conversation.EditHide && e.Seq > s.Seq && e.Range.First <= s.Range.End && e.Range.End > s.Range.First
+	for i := range j.edits {
+		if c := &j.edits[i]; c.Kind == conversation.EditCorrect && c.Seq > s.Seq && s.Range.Contains(c.Range.First) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(j.rewinds(), func(e *conversation.Edit) bool {
+		return e.Seq > s.Seq && e.Range.First <= s.Range.End && e.Range.End > s.Range.First
 	})
+}
+
+// rewinds are those that were not undone.
+func (j *journey) rewinds() []*conversation.Edit {
+	var out []*conversation.Edit
+	for i := range j.edits {
+		switch e := &j.edits[i]; e.Kind {
+		case conversation.EditHide:
+			out = append(out, e)
+		case conversation.EditUnhide: // it undoes the newest
+			out = out[:len(out)-1]
+		}
+	}
+	return out
 }
 
 // standing are the summaries in force, by range.
@@ -92,8 +116,8 @@ func (j *journey) standing() []*conversation.Edit {
 	return out
 }
 
-// summarised says whether a summary stands for the message.
-func (j *journey) summarised(e *entry) bool {
+// summarized says whether a summary stands for the message.
+func (j *journey) summarized(e *entry) bool {
 	s := j.over(e.index)
 	return s != nil && covers(s, e.index) && e.restoredSeq < s.Seq
 }
@@ -104,7 +128,7 @@ func covers(s *conversation.Edit, index int32) bool {
 
 // lately says whether a message was brought back so short a while ago that nothing may take it away.
 func (j *journey) lately(e *entry, turn int32) bool {
-	return e.restored >= 0 && turn-e.restored <= protectedFor && !e.hidden && !j.summarised(e)
+	return e.restored >= 0 && turn-e.restored <= protectedFor && !e.hidden && !j.summarized(e)
 }
 
 // newest is where the newest unit begins that every format writes, and the one that is the newest if some do not.
@@ -116,7 +140,7 @@ type journal struct {
 	policy conversation.Policy
 	turn   int32
 	aging  bool  // a build that begins a turn: it may prune
-	own    bool  // it may summarise
+	own    bool  // it may summarize
 	start  int32 // of the window after it
 	afresh int64 // summaries up to this edit stand for nothing that the window shows
 }
@@ -139,7 +163,7 @@ func (a *journal) take() []conversation.Edit {
 	a.pruning(made[aged:])
 	for i := aged; i < len(made); i++ {
 		switch e := &made[i]; {
-		case e.Kind == conversation.EditSummarise:
+		case e.Kind == conversation.EditSummarize:
 			a.summary(e)
 		case e.Kind == conversation.EditParts && e.Reason == conversation.ReasonPruned:
 		case e.Kind == conversation.EditParts && (e.Reason == conversation.ReasonResultOverShare || e.Reason == conversation.ReasonNewestUnitOverBudget):
@@ -164,7 +188,7 @@ func (a *journal) clipping(ed *conversation.Edit) {
 
 // stoodFor says whether a summary stands for a message in every window that the build may have looked at.
 func (a *journal) stoodFor(e *entry) bool {
-	return a.summarised(e) && a.over(e.index).Seq > a.afresh
+	return a.summarized(e) && a.over(e.index).Seq > a.afresh
 }
 
 // cleared is a result that was cleared, or could be.
@@ -222,7 +246,7 @@ func (a *journal) prunable() []cleared {
 	var out []cleared
 	newer := 0
 	for _, e := range slices.Backward(a.visible()) {
-		if s := a.over(e.index); a.summarised(e) && s.Seq > a.afresh || e.removed { // a window that was opened afresh shows what earlier ones stand for
+		if s := a.over(e.index); a.summarized(e) && s.Seq > a.afresh || e.removed { // a window that was opened afresh shows what earlier ones stand for
 			continue
 		}
 		for p := len(e.message.Parts) - 1; p >= 0; p-- {

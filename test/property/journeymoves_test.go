@@ -98,7 +98,7 @@ func (j *journey) expand() {
 	j.t.Logf("expand %d: %v", e.index, err)
 	if err != nil {
 		switch kind := conversation.KindOf(err); {
-		case kind == conversation.ExpansionTooLarge, kind == conversation.NotEdited && (e.hidden || len(j.builds) == 0 || e.full() && !j.summarised(e)):
+		case kind == conversation.ExpansionTooLarge, kind == conversation.NotEdited && (e.hidden || len(j.builds) == 0 || e.full() && !j.summarized(e)):
 		default:
 			j.t.Fatalf("an expansion of message %d (hidden %t, in full %t) is refused: %v", e.index, e.hidden, e.full(), err)
 		}

@@ -102,16 +102,17 @@ func (a *journal) ownFrom(e *conversation.Edit) int32 {
 	return from
 }
 
-// told demands that a text which a summariser was given, or gave, tells of no message but some: never of the system's, of pinned
+// told demands that a text which a summarizer was given, or gave, tells of no message but some: never of the system's, of pinned
 // ones, of ones that were taken back.
 func (j *journey) told(text string, of func(*entry) bool) {
+	j.forgotten(text)
 	for _, m := range marks.FindAllString(text, -1) {
 		at := slices.IndexFunc(j.record, func(e *entry) bool { return strings.Contains(flatAll(e.message.Parts), m) })
 		if at < 0 {
 			continue // a piece of another word
 		}
 		if e := j.record[at]; e.hidden || e.pinned || e.message.Role == conversation.RoleSystem || !of(e) {
-			j.t.Fatalf("%s, of message %d, comes before a summariser (hidden %t, pinned %t, role %s):\n%s", m, e.index, e.hidden, e.pinned, e.message.Role, text)
+			j.t.Fatalf("%s, of message %d, comes before a summarizer (hidden %t, pinned %t, role %s):\n%s", m, e.index, e.hidden, e.pinned, e.message.Role, text)
 		}
 	}
 }
@@ -130,7 +131,7 @@ func (j *journey) listen() {
 // range.
 func (j *journey) reachable() {
 	for i := range j.edits {
-		if j.edits[i].Kind != conversation.EditSummarise {
+		if j.edits[i].Kind != conversation.EditSummarize {
 			continue
 		}
 		at := j.edits[i].Range.First

@@ -69,7 +69,7 @@ type larger struct {
 // and may take the room of a message. So is a record of
 // which the larger budget has made a summary: that cuts down to a target of its own.
 func (l *larger) noLess() {
-	if slices.ContainsFunc(l.before.build.Manifest.Window.Cuts, l.short) || l.fresh && summarised(l.after) {
+	if slices.ContainsFunc(l.before.build.Manifest.Window.Cuts, l.short) || l.fresh && summarized(l.after) {
 		return
 	}
 	was, is := 0, 0
@@ -97,9 +97,9 @@ func (l *larger) short(cut conversation.Cut) bool {
 	return c.shownWeight(e) < min(l.stage.weight(e), c.share(e))*9/10
 }
 
-// summarised says whether a build has made a summary.
-func summarised(v *sight) bool {
-	return slices.ContainsFunc(v.edits, func(e conversation.Edit) bool { return e.Kind == conversation.EditSummarise })
+// summarized says whether a build has made a summary.
+func summarized(v *sight) bool {
+	return slices.ContainsFunc(v.edits, func(e conversation.Edit) bool { return e.Kind == conversation.EditSummarize })
 }
 
 // everything demands the whole record where it fits, unless the window of a budget that is little smaller goes on.
@@ -114,7 +114,7 @@ func (l *larger) everything(small, large int32) {
 		}
 	}
 	for _, d := range l.after.build.Decisions {
-		if d.Kind == conversation.DecisionLeftOut || d.Kind == conversation.DecisionSummarised {
+		if d.Kind == conversation.DecisionLeftOut || d.Kind == conversation.DecisionSummarized {
 			l.t.Fatalf("all fits %d, and is not shown: %+v", large, d)
 		}
 	}

@@ -83,10 +83,7 @@ func bubbled(t *testing.T, do func()) {
 func live(t *rapid.T) {
 	l := begin(t)
 	defer l.end()
-	formats := rapid.SliceOfN(rapid.SampledFrom([]conversation.Format{
-		conversation.FormatOpenAIChat, conversation.FormatOpenAIResponses, conversation.FormatAnthropic, conversation.FormatGemini,
-		conversation.FormatNeutral,
-	}), 1, 2).Draw(t, "formats")
+	formats := rapid.SliceOfN(rapid.SampledFrom(drawn(false)), 1, 2).Draw(t, "formats")
 	budgets := []int32{roomy}
 	if !l.ample {
 		budgets = rapid.SliceOfN(rapid.Int32Range(60, 4000), 1, 3).Draw(t, "budgets")

@@ -33,12 +33,14 @@ type entry struct {
 	settled     bool
 	removed     bool
 	hidden      bool  // a rewind took it back
+	hides       int   // rewinds that took it back and were not undone
 	restoredSeq int64 // the edit of the last expansion
 	restored    int32 // the turn of the last expansion; -1 for none
 	restoredAt  int32 // how many messages there were then
 	fresh       bool  // no build was made since
 	erased      map[int32]bool
-	erasedAfter map[int32]int64 // the last edit before that build: what edits showed of it until then went too
+	original    []conversation.Part // as it was appended; nil if nothing was corrected
+	erasedAfter map[int32]int64     // the last edit before that build: what edits showed of it until then went too
 }
 
 // shownForm is what an edit put in the place of a part.
@@ -239,9 +241,14 @@ func fold(record []*entry, ed *conversation.Edit) {
 			e.shown, e.masked, e.removed = map[int32]shownForm{}, map[int32]bool{}, false
 			e.left = false
 			e.restored, e.restoredAt, e.restoredSeq, e.fresh = ed.Turn, int32(len(record)), ed.Seq, true
+		case conversation.EditCorrect:
+			e.correct(ed)
 		case conversation.EditHide:
-			e.hidden = true
+			e.hides++
+		case conversation.EditUnhide:
+			e.hides--
 		}
+		e.hidden = e.hides > 0
 	}
 }
 

@@ -18,12 +18,6 @@ import (
 	"github.com/palimpsest-context/palimpsest/internal/validate"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
-	"github.com/palimpsest-context/palimpsest/pkg/provider"
-	"github.com/palimpsest-context/palimpsest/pkg/provider/anthropic"
-	"github.com/palimpsest-context/palimpsest/pkg/provider/gemini"
-	"github.com/palimpsest-context/palimpsest/pkg/provider/neutral"
-	"github.com/palimpsest-context/palimpsest/pkg/provider/openaichat"
-	"github.com/palimpsest-context/palimpsest/pkg/provider/openairesponses"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 	"github.com/palimpsest-context/palimpsest/pkg/store/memory"
 	"github.com/palimpsest-context/palimpsest/pkg/tokens"
@@ -31,15 +25,8 @@ import (
 )
 
 // cases is how many histories are tried unless -rapid.checks says otherwise: more than of small values, because little happens in most.
+// What happens much in, and takes long for it, has half as many.
 const cases = 1000
-
-var formats = map[conversation.Format]validate.Format{
-	conversation.FormatOpenAIChat:      validate.OpenAIChat,
-	conversation.FormatOpenAIResponses: validate.OpenAIResponses,
-	conversation.FormatAnthropic:       validate.Anthropic,
-	conversation.FormatGemini:          validate.Gemini,
-	conversation.FormatNeutral:         validate.Neutral,
-}
 
 var ctx = context.Background()
 
@@ -58,7 +45,7 @@ func options(s store.Store, cache int64) engine.Options {
 	n, off := uint64(0), true
 	return engine.Options{
 		Store: s, Counters: []tokens.Counter{counter{chars4.New()}},
-		Formats: []provider.Format{openaichat.New(), openairesponses.New(), anthropic.New(), gemini.New(), neutral.New()},
+		Formats: renderers,
 		Clock:   func() time.Time { return time.Unix(1_800_000_000, 0) },
 		IDs: func() (id conversation.ID) {
 			n++
@@ -66,7 +53,7 @@ func options(s store.Store, cache int64) engine.Options {
 			return id
 		},
 		CacheBytes: cache, OnError: func(error) {},
-		Defaults: conversation.Policy{ // what these tests are about is not how old messages are summarised
+		Defaults: conversation.Policy{ // what these tests are about is not how old messages are summarized
 			Pruning:    conversation.PruningPolicy{Off: &off},
 			Compaction: conversation.CompactionPolicy{Strategy: conversation.StrategySlidingWindow},
 		},
@@ -92,9 +79,7 @@ func TestEngine_Build_AnyHistoryAnyBudgetAnyFormat(t *testing.T) {
 		r := &run{t: t, store: s, hidden: map[int]bool{}, last: map[conversation.Format]*validate.Context{}}
 		r.engine = newEngine(s, rapid.SampledFrom([]int64{0, 1 << 20}).Draw(t, "cache"))
 		g := newGenerator(t)
-		f := rapid.SampledFrom([]conversation.Format{
-			conversation.FormatOpenAIChat, conversation.FormatOpenAIResponses, conversation.FormatAnthropic, conversation.FormatGemini,
-		}).Draw(t, "format")
+		f := rapid.SampledFrom(drawn(true)).Draw(t, "format")
 		budgets := rapid.SliceOfN(rapid.Int32Range(60, 4000), 1, 3).Draw(t, "budgets")
 		for range rapid.IntRange(1, 30).Draw(t, "messages") {
 			r.append(g.message())

@@ -33,6 +33,8 @@ type counts struct {
 type entry struct {
 	sum      [sha256.Size]byte
 	erasable bool
+	result   bool
+	lives    []*pb.Expiration // the message's own, then its parts'; nil where it says none
 }
 
 // agent works on one conversation after another.
@@ -45,8 +47,9 @@ type agent struct {
 
 	lives        int
 	conversation string
-	record       []entry // of what was appended, in order
-	turns        []int32 // the first message of each
+	record       []entry        // of what was appended, in order
+	turns        []int32        // the first message of each
+	results      *pb.Expiration // that the conversation's policy gives
 	contents     []content
 	runs         int // that were ended
 }
@@ -60,7 +63,7 @@ func newAgent(number int, seed uint64, c *process.Client, done *counts) *agent {
 func (a *agent) begin() {
 	a.lives++
 	a.conversation, a.record, a.turns = fmt.Sprintf("agent-%d-%d", a.number, a.lives), nil, nil
-	a.contents, a.runs = nil, 0
+	a.results, a.contents, a.runs = nil, nil, 0
 }
 
 // work does one of the things that agents do.
@@ -141,13 +144,13 @@ func (a *agent) append(ctx context.Context, messages []*pb.Message) error {
 		if err != nil {
 			return err
 		}
-		a.record = append(a.record, entry{sum, erasable(m)})
+		a.record = append(a.record, entry{sum, erasable(m), m.GetRole() == pb.Role_ROLE_TOOL, livesOf(m)})
 	}
 	a.done.appends.Add(int64(len(messages)))
 	return nil
 }
 
-// sumOf is the hash of a message without its expirations: replies say all that is in force.
+// sumOf is the hash of a message without its expirations, of which replies say all that is in force.
 func sumOf(m *pb.Message) ([sha256.Size]byte, error) {
 	m = proto.CloneOf(m)
 	m.Expiration = nil

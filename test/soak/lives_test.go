@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"google.golang.org/protobuf/proto"
+
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
 	"github.com/palimpsest-context/palimpsest/test/faults/process"
 )
@@ -37,6 +39,7 @@ func (a *agent) open(ctx context.Context) error {
 		Citations: &pb.CitationsPolicy{Enabled: new(a.random.IntN(2) == 0)},
 		Rewrite:   &pb.RewritePolicy{Mode: pb.RewriteMode(1 + a.random.IntN(2)), MinGainTokens: new(int32(1000))},
 	}
+	a.results = policy.GetExpiration().GetResults()
 	_, err := a.Conversations.CreateConversation(ctx, &pb.CreateConversationRequest{
 		Conversation: &pb.Conversation{Id: a.conversation, Policy: policy},
 	})
@@ -117,6 +120,9 @@ func (a *agent) same(index int, m *pb.Message) error {
 		return nil
 	}
 	m.Index, m.CreateTime, m.TurnAdded, m.TokenCount, m.View, m.Estimated = 0, nil, 0, 0, nil, false
+	if err := a.sameLives(index, livesOf(m)); err != nil {
+		return err
+	}
 	if sum, err := sumOf(m); err != nil || sum != a.record[index].sum {
 		return fmt.Errorf("%s: message %d is not what was appended (%w)", a.conversation, index, err)
 	}
@@ -130,4 +136,38 @@ func erasable(m *pb.Message) bool {
 		e = r.GetExpiration()
 	}
 	return e != nil && !e.GetPreserveOriginalContent()
+}
+
+// livesOf are the expirations of a message: its own, and one for each part.
+func livesOf(m *pb.Message) []*pb.Expiration {
+	out := []*pb.Expiration{m.GetExpiration()}
+	for _, p := range m.GetParts() {
+		out = append(out, p.GetToolResult().GetExpiration())
+	}
+	return out
+}
+
+// sameLives compares what is in force with what was said, or else with what the policy gives to results.
+func (a *agent) sameLives(index int, got []*pb.Expiration) error {
+	said := a.record[index].lives
+	if len(got) != len(said) {
+		return fmt.Errorf("%s: message %d has %d parts of %d", a.conversation, index, len(got)-1, len(said)-1)
+	}
+	for i := range said {
+		want, source := said[i], pb.ExpirationSource_EXPIRATION_SOURCE_EXPLICIT
+		if want == nil && i > 0 && a.record[index].result {
+			want, source = a.results, pb.ExpirationSource_EXPIRATION_SOURCE_POLICY
+		}
+		if want != nil {
+			want = proto.CloneOf(want)
+			want.Source = source
+			if want.PreserveOriginalContent == nil {
+				want.PreserveOriginalContent = new(true)
+			}
+		}
+		if !proto.Equal(got[i], want) {
+			return fmt.Errorf("%s: message %d: in force is %v, not %v", a.conversation, index, got[i], want)
+		}
+	}
+	return nil
 }

@@ -35,7 +35,7 @@ func serveModel(t *testing.T) []string {
 func (a *agent) note(events []*pb.LifecycleEvent) {
 	for _, e := range events {
 		switch e.GetType() {
-		case pb.EventType_EVENT_TYPE_SUMMARISED:
+		case pb.EventType_EVENT_TYPE_SUMMARIZED:
 			a.done.summaries.Add(1)
 		case pb.EventType_EVENT_TYPE_PRUNED:
 			a.done.pruned.Add(1)

@@ -16,6 +16,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store/bolt"
 	"github.com/palimpsest-context/palimpsest/pkg/summarize"
 	"github.com/palimpsest-context/palimpsest/pkg/summarize/extractive"
+	"github.com/palimpsest-context/palimpsest/pkg/summarize/extractive/span"
 )
 
 const (
@@ -57,7 +58,7 @@ func besideRatio(t *testing.T, hangs bool, exchanges int) float64 {
 	w := worldOf(s, model, func(o *engine.Options, d *summarize.Options) {
 		o.CacheBytes = 256 << 20
 		o.Defaults = conversation.Policy{Fit: conversation.FitPolicy{MaxContextTokens: new(int32(10_000_000))}}
-		d.Deadline, d.Extract, d.ExtractSpan = 2*time.Second, extractive.Extract, extractive.Span
+		d.Deadline, d.Extract, d.ExtractSpan = 2*time.Second, extractive.Extract, span.Extract
 		if !hangs {
 			d.Models = nil
 		}

@@ -192,7 +192,7 @@ func (b bait) live(t *testing.T, m *asked, useless bool) {
 			refused++
 			continue
 		}
-		made += events(got, conversation.EventSummarised)
+		made += events(got, conversation.EventSummarized)
 		if b.usage != nil {
 			usage = b.usage(i, got.Tokens.Total)
 		}

@@ -14,9 +14,9 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// TestBuild_FaultySummariserOfSpans_AnswersInTime: whatever the server does, a conversation that outgrows its budget again and again
-// is summarised all the same, visibly by the sidecar itself, no build waits longer than it may, and what left the view comes back.
-func TestBuild_FaultySummariserOfSpans_AnswersInTime(t *testing.T) {
+// TestBuild_FaultySummarizerOfSpans_AnswersInTime: whatever the server does, a conversation that outgrows its budget again and again
+// is summarized all the same, visibly by the sidecar itself, no build waits longer than it may, and what left the view comes back.
+func TestBuild_FaultySummarizerOfSpans_AnswersInTime(t *testing.T) {
 	for name, handler := range faults {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -50,7 +50,7 @@ func outgrows(t *testing.T, w *world) (late string) {
 	const wait = 300 * time.Millisecond
 	t.Cleanup(w.Engine.Close)
 	key := engine.Key{Namespace: "default", Conversation: "c"}
-	w.summarising(t, key, wait)
+	w.summarizing(t, key, wait)
 	made, degraded := 0, 0
 	for i := range int32(50) {
 		w.say(t, key, grows(int(i))...)
@@ -60,7 +60,7 @@ func outgrows(t *testing.T, w *world) (late string) {
 			late = fmt.Sprintf("build %d took %s, and may wait %s", i, took, wait)
 		}
 		legal(t, got)
-		made, degraded = made+events(got, conversation.EventSummarised), degraded+len(got.Degradations)
+		made, degraded = made+events(got, conversation.EventSummarized), degraded+len(got.Degradations)
 	}
 	if made < 2 || degraded < made {
 		t.Errorf("%d summaries, and %d degradations", made, degraded)
@@ -69,8 +69,8 @@ func outgrows(t *testing.T, w *world) (late string) {
 	return late
 }
 
-// summarising is a conversation with rules whose summaries a model is to write.
-func (w *world) summarising(t *testing.T, key engine.Key, maxWait time.Duration) {
+// summarizing is a conversation with rules whose summaries a model is to write.
+func (w *world) summarizing(t *testing.T, key engine.Key, maxWait time.Duration) {
 	t.Helper()
 	_, err := w.Create(t.Context(), engine.CreateRequest{Key: key, Info: store.Info{Counter: engine.DefaultCounter, Policy: conversation.Policy{
 		Fit: conversation.FitPolicy{MaxContextTokens: new(int32(budget))}, MaxWait: &maxWait,
@@ -89,7 +89,7 @@ func (w *world) reachable(t *testing.T, key engine.Key) {
 	t.Helper()
 	got := w.build(t, key, 1000, conversation.FormatNeutral)
 	for _, d := range got.Decisions {
-		if d.Kind != conversation.DecisionSummarised {
+		if d.Kind != conversation.DecisionSummarized {
 			continue
 		}
 		below := w.unfolded(t, key, d.Summary)

@@ -116,7 +116,7 @@ func (w *world) crowded(t *testing.T, name string) *crowded {
 	return c
 }
 
-// round lets all callers act once, at a time, on a conversation with a result that nobody has summarised yet.
+// round lets all callers act once, at a time, on a conversation with a result that nobody has summarized yet.
 func (w *world) round(t *testing.T, c *crowded, model *patient, r int) {
 	t.Helper()
 	if r%lived > 0 {

@@ -95,9 +95,9 @@ func says(body []byte) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(body) }
 }
 
-// TestBuild_FaultySummariser_AnswersInTime: whatever the server does, builds wait no longer than they may, are legal, say what
+// TestBuild_FaultySummarizer_AnswersInTime: whatever the server does, builds wait no longer than they may, are legal, say what
 // they did instead, and the record stays as it is.
-func TestBuild_FaultySummariser_AnswersInTime(t *testing.T) {
+func TestBuild_FaultySummarizer_AnswersInTime(t *testing.T) {
 	waits := []time.Duration{300 * time.Millisecond, 3 * time.Second}
 	if testing.Short() {
 		waits = waits[:1]

@@ -84,7 +84,7 @@ func newFenced(t *testing.T) *fenced {
 		f.close()
 		_ = f.store.Close()
 	})
-	f.summarising(t, f.key, 0)
+	f.summarizing(t, f.key, 0)
 	compact, remove := conversation.ExpirationCompact, conversation.ExpirationRemove
 	f.say(t, f.key, living("a", strings.Repeat("long ago ", 60), conversation.Expiration{Turns: new(int32(1)), Mode: compact})...)
 	f.say(t, f.key, living("b", "the key is "+marker, conversation.Expiration{Turns: new(int32(98)), Mode: remove, PreserveOriginal: new(bool)})...)
@@ -235,7 +235,7 @@ func (f *fenced) published(t *testing.T, dead bool) {
 		if dead && strings.Contains(string(got.MessagesJSON), drafted) {
 			t.Error("a dead draft is in view")
 		}
-		return events(got, conversation.EventSummarised) > 0
+		return events(got, conversation.EventSummarized) > 0
 	})
 	models, all := f.summaries(t)
 	if by := models[len(before)]; (by == "") != dead {

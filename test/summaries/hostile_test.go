@@ -49,7 +49,7 @@ func TestBuild_HostileSummary_ChangesNothingButItsText(t *testing.T) {
 	}
 }
 
-// contexts builds, in every format, a conversation whose one old result is summarised by a text.
+// contexts builds, in every format, a conversation whose one old result is summarized by a text.
 func contexts(t *testing.T, summary string) map[conversation.Format]*engine.BuildResult {
 	t.Helper()
 	asked := &requests{}

@@ -82,7 +82,7 @@ func newCrew(t *testing.T, s store.Store, n int, m *alone) *crew {
 		}
 		_ = s.Close()
 	})
-	c.processes[0].summarising(t, c.key, maxWait)
+	c.processes[0].summarizing(t, c.key, maxWait)
 	return c
 }
 
@@ -201,7 +201,7 @@ func TestEngine_LeaseOfADeadProcess_IsSucceeded(t *testing.T) {
 			t.Errorf("%d calls, the draft is %s", n, state)
 		}
 		for range 20 {
-			if got := c.step(t, 1); events(got, conversation.EventSummarised) > 0 {
+			if got := c.step(t, 1); events(got, conversation.EventSummarized) > 0 {
 				if !bytes.Contains(got.MessagesJSON, []byte(drafted)) {
 					t.Error("the draft was not published")
 				}

@@ -23,7 +23,7 @@ func (h *held) Complete(context.Context, summarize.Call) (summarize.Answer, erro
 	return summarize.Answer{Text: summed("short"), InputTokens: 1, OutputTokens: 1}, nil
 }
 
-// TestBuild_PreparedSummary_IsUsedWithoutAnyWait: what falls due in the next turn is summarised in the background, and a build
+// TestBuild_PreparedSummary_IsUsedWithoutAnyWait: what falls due in the next turn is summarized in the background, and a build
 // that may not wait at all shows it when it is due (behaviour §5).
 func TestBuild_PreparedSummary_IsUsedWithoutAnyWait(t *testing.T) {
 	for name, maxWait := range map[string]time.Duration{"never waits": 0, "may wait": 3 * time.Second} {

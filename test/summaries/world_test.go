@@ -48,7 +48,7 @@ func worldOf(s store.Store, m summarize.Model, change func(*engine.Options, *sum
 	desk := summarize.Options{Providers: map[string]summarize.Model{"openai": m}, Models: []string{"openai/m"}}
 	off := true
 	o := engine.Options{
-		Defaults: conversation.Policy{ // what these tests are about is not how old messages are summarised
+		Defaults: conversation.Policy{ // what these tests are about is not how old messages are summarized
 			Pruning:    conversation.PruningPolicy{Off: &off},
 			Compaction: conversation.CompactionPolicy{Strategy: conversation.StrategySlidingWindow},
 		},
@@ -141,7 +141,7 @@ func text(role conversation.Role, s string) conversation.Message {
 	return conversation.Message{Role: role, Parts: []conversation.Part{{Kind: conversation.PartText, Text: conversation.Content{Inline: s}}}}
 }
 
-// exchange is a call and a result that a model is to summarise after a turn.
+// exchange is a call and a result that a model is to summarize after a turn.
 func exchange(id, output string) []conversation.Message {
 	call := text(conversation.RoleAssistant, "I look it up.")
 	call.Parts = append(call.Parts, conversation.Part{Kind: conversation.PartToolCall, Call: &conversation.ToolCall{

@@ -22,21 +22,21 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// SourceType says what a content came from.
+// SourceType is the kind of source that a content came from.
 type SourceType int32
 
 const (
-	// Not said: a tool.
+	// The kind of source is not set; a tool is assumed.
 	SourceType_SOURCE_TYPE_UNSPECIFIED SourceType = 0
-	// A page of the web.
+	// The content is a web page.
 	SourceType_SOURCE_TYPE_WEB SourceType = 1
-	// Rows or entities of a database.
+	// The content holds rows or entities of a database.
 	SourceType_SOURCE_TYPE_DATABASE SourceType = 2
-	// A file or an object of a storage.
+	// The content is a file, or an object of an object store.
 	SourceType_SOURCE_TYPE_STORAGE SourceType = 3
-	// The results of a search.
+	// The content holds the results of a search.
 	SourceType_SOURCE_TYPE_SEARCH SourceType = 4
-	// Any other tool.
+	// The content came from any other tool.
 	SourceType_SOURCE_TYPE_TOOL SourceType = 5
 )
 
@@ -87,15 +87,15 @@ func (SourceType) EnumDescriptor() ([]byte, []int) {
 	return file_palimpsest_v1_content_proto_rawDescGZIP(), []int{0}
 }
 
-// ContentState says whether a content can be had.
+// ContentState says whether a content can still be retrieved.
 type ContentState int32
 
 const (
-	// Not said.
+	// The state is not set.
 	ContentState_CONTENT_STATE_UNSPECIFIED ContentState = 0
-	// It can.
+	// The content is stored and can be retrieved.
 	ContentState_CONTENT_STATE_STORED ContentState = 1
-	// It is gone for good: its run ended, or its message was erased.
+	// The content is gone for good, because its run ended or its message was erased.
 	ContentState_CONTENT_STATE_EXPIRED ContentState = 2
 )
 
@@ -140,30 +140,30 @@ func (ContentState) EnumDescriptor() ([]byte, []int) {
 	return file_palimpsest_v1_content_proto_rawDescGZIP(), []int{1}
 }
 
-// Citation stands for a content that is kept outside of the view.
+// Citation stands in the view for a content that is kept outside of it.
 type Citation struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Output only. The content's handle, such as c12-k3v9q2mz. It is valid in its conversation alone.
+	// Output only. The handle of the content, such as c12-k3v9q2mz. It is valid in its conversation only.
 	ContentId string `protobuf:"bytes,1,opt,name=content_id,json=contentId,proto3" json:"content_id,omitempty"`
-	// Output only. The beginning of the content, at most 500 characters: of its text, for an HTML page.
+	// Output only. The beginning of the content, at most 500 characters. For an HTML page, the beginning of its text.
 	Excerpt string `protobuf:"bytes,2,opt,name=excerpt,proto3" json:"excerpt,omitempty"`
-	// Output only. Where the excerpt is: beginning.
+	// Output only. The place of the excerpt in the content: always "beginning".
 	Location string `protobuf:"bytes,3,opt,name=location,proto3" json:"location,omitempty"`
-	// Output only. Length of the content in Unicode code points; 0 if it is not text.
+	// Output only. The length of the content in Unicode code points; 0 if it is not text.
 	TotalChars int64 `protobuf:"varint,4,opt,name=total_chars,json=totalChars,proto3" json:"total_chars,omitempty"`
-	// Output only. Length of the content in bytes.
+	// Output only. The length of the content in bytes.
 	TotalBytes int64 `protobuf:"varint,5,opt,name=total_bytes,json=totalBytes,proto3" json:"total_bytes,omitempty"`
-	// Output only. What it came from.
+	// Output only. The kind of source that the content came from.
 	SourceType SourceType `protobuf:"varint,6,opt,name=source_type,json=sourceType,proto3,enum=palimpsest.v1.SourceType" json:"source_type,omitempty"`
-	// Output only. Where it came from; empty if that is not known.
+	// Output only. The address that the content came from; empty if it is not known.
 	SourceUrl string `protobuf:"bytes,7,opt,name=source_url,json=sourceUrl,proto3" json:"source_url,omitempty"`
-	// Output only. Its media type, such as text/html.
+	// Output only. The media type of the content, such as text/html.
 	ContentType string `protobuf:"bytes,8,opt,name=content_type,json=contentType,proto3" json:"content_type,omitempty"`
-	// Output only. How to get more of it, in words for a model.
+	// Output only. Instructions for a model on how to retrieve more of the content.
 	HowToRetrieve string `protobuf:"bytes,9,opt,name=how_to_retrieve,json=howToRetrieve,proto3" json:"how_to_retrieve,omitempty"`
-	// Output only. The whole citation as a model is shown it: handle, excerpt, lengths, source, small fields, how to get more.
+	// Output only. The whole citation as a model sees it: handle, excerpt, lengths, source, small fields and how to retrieve more.
 	Text string `protobuf:"bytes,10,opt,name=text,proto3" json:"text,omitempty"`
-	// Output only. What its caller calls it; empty if the caller did not say.
+	// Output only. The title that the caller gave the source; empty if it gave none.
 	SourceTitle   string `protobuf:"bytes,11,opt,name=source_title,json=sourceTitle,proto3" json:"source_title,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -276,38 +276,38 @@ func (x *Citation) GetSourceTitle() string {
 	return ""
 }
 
-// SourceRecord says where a content came from, and who cited it. It outlives the content.
+// SourceRecord describes a content, its source and the messages that cite it. It outlives the content.
 type SourceRecord struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Output only. The content's handle.
+	// Output only. The handle of the content, such as c12-k3v9q2mz.
 	ContentId string `protobuf:"bytes,1,opt,name=content_id,json=contentId,proto3" json:"content_id,omitempty"`
-	// Output only. What it came from.
+	// Output only. The kind of source that the content came from.
 	SourceType SourceType `protobuf:"varint,2,opt,name=source_type,json=sourceType,proto3,enum=palimpsest.v1.SourceType" json:"source_type,omitempty"`
-	// Output only. Where it came from; empty if that is not known.
+	// Output only. The address that the content came from; empty if it is not known.
 	SourceUrl string `protobuf:"bytes,3,opt,name=source_url,json=sourceUrl,proto3" json:"source_url,omitempty"`
-	// Output only. Its media type.
+	// Output only. The media type of the content, such as text/html.
 	ContentType string `protobuf:"bytes,4,opt,name=content_type,json=contentType,proto3" json:"content_type,omitempty"`
-	// Output only. Length in bytes.
+	// Output only. The length of the content in bytes.
 	TotalBytes int64 `protobuf:"varint,5,opt,name=total_bytes,json=totalBytes,proto3" json:"total_bytes,omitempty"`
-	// Output only. Length in Unicode code points; 0 if it is not text.
+	// Output only. The length of the content in Unicode code points; 0 if it is not text.
 	TotalChars int64 `protobuf:"varint,6,opt,name=total_chars,json=totalChars,proto3" json:"total_chars,omitempty"`
-	// Output only. SHA-256 of its bytes, 64 hexadecimal digits; empty once it was erased with its message.
+	// Output only. The SHA-256 of the content's bytes in 64 hexadecimal digits; empty once the content was erased with its message.
 	Sha256 string `protobuf:"bytes,7,opt,name=sha256,proto3" json:"sha256,omitempty"`
-	// Output only. When it was stored.
+	// Output only. The time at which the content was stored.
 	AccessTime *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=access_time,json=accessTime,proto3" json:"access_time,omitempty"`
-	// Output only. The messages that cite it, or hold what was recalled from it; the first 100.
+	// Output only. The indices of the first 100 messages that cite the content, or hold text that was recalled from it.
 	CitedBy []int32 `protobuf:"varint,9,rep,packed,name=cited_by,json=citedBy,proto3" json:"cited_by,omitempty"`
-	// Output only. Whether it can be had.
+	// Output only. Whether the content can still be retrieved.
 	State ContentState `protobuf:"varint,10,opt,name=state,proto3,enum=palimpsest.v1.ContentState" json:"state,omitempty"`
-	// Output only. The run it belongs to; empty if to the conversation.
+	// Output only. The run that the content belongs to; empty if it belongs to the conversation.
 	RunId string `protobuf:"bytes,11,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
-	// Output only. The caller's own object, byte for byte.
+	// Output only. The caller's own JSON object, byte for byte as it was stored.
 	MetadataJson string `protobuf:"bytes,12,opt,name=metadata_json,json=metadataJson,proto3" json:"metadata_json,omitempty"`
-	// Output only. True if it is a message's own text, and false if StoreContent stored it.
+	// Output only. True if the content is the text of a message; false if StoreContent stored it.
 	CitedAtAppend bool `protobuf:"varint,13,opt,name=cited_at_append,json=citedAtAppend,proto3" json:"cited_at_append,omitempty"`
-	// Output only. When it is deleted, if its run was ended or is forgotten; unset if nothing ends it.
+	// Output only. The time at which the content is deleted because its run has ended or is no longer used; unset if no such time is set.
 	ExpireTime *timestamppb.Timestamp `protobuf:"bytes,14,opt,name=expire_time,json=expireTime,proto3" json:"expire_time,omitempty"`
-	// Output only. What its caller calls it; empty if the caller did not say.
+	// Output only. The title that the caller gave the source; empty if it gave none.
 	SourceTitle   string `protobuf:"bytes,15,opt,name=source_title,json=sourceTitle,proto3" json:"source_title,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -448,24 +448,81 @@ func (x *SourceRecord) GetSourceTitle() string {
 	return ""
 }
 
-// Excerpt is a passage of a content.
+// Span is a half-open range of bytes, characters, lines or items, counted from 0.
+type Span struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Optional. The position of the first element; 0 to 4,398,046,511,104; 0 by default.
+	StartIndex int64 `protobuf:"varint,1,opt,name=start_index,json=startIndex,proto3" json:"start_index,omitempty"`
+	// Optional. One past the position of the last element; 0 to 4,398,046,511,104, not less than start_index. By default, the end of
+	// what is counted. Positions past the end are ignored. Always set on replies.
+	EndIndex      *int64 `protobuf:"varint,2,opt,name=end_index,json=endIndex,proto3,oneof" json:"end_index,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Span) Reset() {
+	*x = Span{}
+	mi := &file_palimpsest_v1_content_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Span) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Span) ProtoMessage() {}
+
+func (x *Span) ProtoReflect() protoreflect.Message {
+	mi := &file_palimpsest_v1_content_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Span.ProtoReflect.Descriptor instead.
+func (*Span) Descriptor() ([]byte, []int) {
+	return file_palimpsest_v1_content_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *Span) GetStartIndex() int64 {
+	if x != nil {
+		return x.StartIndex
+	}
+	return 0
+}
+
+func (x *Span) GetEndIndex() int64 {
+	if x != nil && x.EndIndex != nil {
+		return *x.EndIndex
+	}
+	return 0
+}
+
+// Excerpt is a passage of a content that answers search terms.
 type Excerpt struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Output only. The content.
+	// Output only. The handle of the content that the passage is from.
 	ContentId string `protobuf:"bytes,1,opt,name=content_id,json=contentId,proto3" json:"content_id,omitempty"`
-	// Output only. The passage, at most max_excerpt_chars: of the content's text, for an HTML page.
+	// Output only. The text of the passage, at most max_excerpt_chars long. Of an HTML page, the text is taken without its tags.
 	Text string `protobuf:"bytes,2,opt,name=text,proto3" json:"text,omitempty"`
-	// Output only. Where it is, 1-based and inclusive, for a model: lines 45-67, section: Introduction, or a JSON pointer such as /items/47.
+	// Output only. The place of the passage in words for a model, 1-based and inclusive: lines 45-67, section: Introduction, or a JSON
+	// pointer such as /items/47.
 	Location string `protobuf:"bytes,3,opt,name=location,proto3" json:"location,omitempty"`
-	// Output only. Its bytes in the content, 0-based and half-open.
-	ByteRange *ContentSpan `protobuf:"bytes,4,opt,name=byte_range,json=byteRange,proto3" json:"byte_range,omitempty"`
-	// Output only. Its Unicode code points in the content, 0-based and half-open.
-	CharRange *ContentSpan `protobuf:"bytes,5,opt,name=char_range,json=charRange,proto3" json:"char_range,omitempty"`
-	// Output only. How well it answers; comparable within one answer alone.
+	// Output only. The bytes of the content that the passage covers.
+	ByteRange *Span `protobuf:"bytes,4,opt,name=byte_range,json=byteRange,proto3" json:"byte_range,omitempty"`
+	// Output only. The Unicode code points of the content that the passage covers.
+	CharRange *Span `protobuf:"bytes,5,opt,name=char_range,json=charRange,proto3" json:"char_range,omitempty"`
+	// Output only. The relevance of the passage: higher is better. Scores are comparable within one answer only.
 	Score float64 `protobuf:"fixed64,6,opt,name=score,proto3" json:"score,omitempty"`
-	// Output only. The search terms that it holds, as they were written.
+	// Output only. The search terms that the passage holds, spelled as in the request.
 	MatchedTerms []string `protobuf:"bytes,7,rep,name=matched_terms,json=matchedTerms,proto3" json:"matched_terms,omitempty"`
-	// Output only. Why it is here, in words.
+	// Output only. An explanation in words of why the passage was chosen.
 	Relevance     string `protobuf:"bytes,8,opt,name=relevance,proto3" json:"relevance,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -473,7 +530,7 @@ type Excerpt struct {
 
 func (x *Excerpt) Reset() {
 	*x = Excerpt{}
-	mi := &file_palimpsest_v1_content_proto_msgTypes[2]
+	mi := &file_palimpsest_v1_content_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -485,7 +542,7 @@ func (x *Excerpt) String() string {
 func (*Excerpt) ProtoMessage() {}
 
 func (x *Excerpt) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_content_proto_msgTypes[2]
+	mi := &file_palimpsest_v1_content_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -498,7 +555,7 @@ func (x *Excerpt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Excerpt.ProtoReflect.Descriptor instead.
 func (*Excerpt) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_content_proto_rawDescGZIP(), []int{2}
+	return file_palimpsest_v1_content_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *Excerpt) GetContentId() string {
@@ -522,14 +579,14 @@ func (x *Excerpt) GetLocation() string {
 	return ""
 }
 
-func (x *Excerpt) GetByteRange() *ContentSpan {
+func (x *Excerpt) GetByteRange() *Span {
 	if x != nil {
 		return x.ByteRange
 	}
 	return nil
 }
 
-func (x *Excerpt) GetCharRange() *ContentSpan {
+func (x *Excerpt) GetCharRange() *Span {
 	if x != nil {
 		return x.CharRange
 	}
@@ -557,65 +614,10 @@ func (x *Excerpt) GetRelevance() string {
 	return ""
 }
 
-// ContentSpan is a half-open range, from 0.
-type ContentSpan struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Optional. The first; 0 to 4,398,046,511,104.
-	Start int64 `protobuf:"varint,1,opt,name=start,proto3" json:"start,omitempty"`
-	// Optional. One past the last, not less than start; 0 to 4,398,046,511,104. What is past the end of the content is left out.
-	End           int64 `protobuf:"varint,2,opt,name=end,proto3" json:"end,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ContentSpan) Reset() {
-	*x = ContentSpan{}
-	mi := &file_palimpsest_v1_content_proto_msgTypes[3]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ContentSpan) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ContentSpan) ProtoMessage() {}
-
-func (x *ContentSpan) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_content_proto_msgTypes[3]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ContentSpan.ProtoReflect.Descriptor instead.
-func (*ContentSpan) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_content_proto_rawDescGZIP(), []int{3}
-}
-
-func (x *ContentSpan) GetStart() int64 {
-	if x != nil {
-		return x.Start
-	}
-	return 0
-}
-
-func (x *ContentSpan) GetEnd() int64 {
-	if x != nil {
-		return x.End
-	}
-	return 0
-}
-
-// ContentRange is a part of a content.
+// ContentRange selects a part of a content by bytes, characters, lines or items.
 type ContentRange struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. What is counted.
+	// Required. The unit in which the range is counted, with the range itself.
 	//
 	// Types that are valid to be assigned to Unit:
 	//
@@ -665,7 +667,7 @@ func (x *ContentRange) GetUnit() isContentRange_Unit {
 	return nil
 }
 
-func (x *ContentRange) GetBytes() *ContentSpan {
+func (x *ContentRange) GetBytes() *Span {
 	if x != nil {
 		if x, ok := x.Unit.(*ContentRange_Bytes); ok {
 			return x.Bytes
@@ -674,7 +676,7 @@ func (x *ContentRange) GetBytes() *ContentSpan {
 	return nil
 }
 
-func (x *ContentRange) GetChars() *ContentSpan {
+func (x *ContentRange) GetChars() *Span {
 	if x != nil {
 		if x, ok := x.Unit.(*ContentRange_Chars); ok {
 			return x.Chars
@@ -683,7 +685,7 @@ func (x *ContentRange) GetChars() *ContentSpan {
 	return nil
 }
 
-func (x *ContentRange) GetLines() *ContentSpan {
+func (x *ContentRange) GetLines() *Span {
 	if x != nil {
 		if x, ok := x.Unit.(*ContentRange_Lines); ok {
 			return x.Lines
@@ -692,7 +694,7 @@ func (x *ContentRange) GetLines() *ContentSpan {
 	return nil
 }
 
-func (x *ContentRange) GetItems() *ContentSpan {
+func (x *ContentRange) GetItems() *Span {
 	if x != nil {
 		if x, ok := x.Unit.(*ContentRange_Items); ok {
 			return x.Items
@@ -706,23 +708,23 @@ type isContentRange_Unit interface {
 }
 
 type ContentRange_Bytes struct {
-	// Optional. Bytes.
-	Bytes *ContentSpan `protobuf:"bytes,1,opt,name=bytes,proto3,oneof"`
+	// Optional. A range of bytes.
+	Bytes *Span `protobuf:"bytes,1,opt,name=bytes,proto3,oneof"`
 }
 
 type ContentRange_Chars struct {
-	// Optional. Unicode code points.
-	Chars *ContentSpan `protobuf:"bytes,2,opt,name=chars,proto3,oneof"`
+	// Optional. A range of Unicode code points.
+	Chars *Span `protobuf:"bytes,2,opt,name=chars,proto3,oneof"`
 }
 
 type ContentRange_Lines struct {
-	// Optional. Lines.
-	Lines *ContentSpan `protobuf:"bytes,3,opt,name=lines,proto3,oneof"`
+	// Optional. A range of lines.
+	Lines *Span `protobuf:"bytes,3,opt,name=lines,proto3,oneof"`
 }
 
 type ContentRange_Items struct {
-	// Optional. Items: the content is a JSON array, or an object with one array in it.
-	Items *ContentSpan `protobuf:"bytes,4,opt,name=items,proto3,oneof"`
+	// Optional. A range of array items. The content must be a JSON array, or an object with exactly one array in it.
+	Items *Span `protobuf:"bytes,4,opt,name=items,proto3,oneof"`
 }
 
 func (*ContentRange_Bytes) isContentRange_Unit() {}
@@ -733,14 +735,14 @@ func (*ContentRange_Lines) isContentRange_Unit() {}
 
 func (*ContentRange_Items) isContentRange_Unit() {}
 
-// ExcerptQuery asks for the passages of a content that answer search terms.
+// ExcerptQuery asks for the passages that answer search terms best.
 type ExcerptQuery struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. Words, phrases or whole questions, in any language; 1 to 64, each 1 to 8,192 bytes.
+	// Required. Words, phrases or whole questions in any language; 1 to 64 terms, each 1 to 8,192 bytes.
 	SearchTerms []string `protobuf:"bytes,1,rep,name=search_terms,json=searchTerms,proto3" json:"search_terms,omitempty"`
-	// Optional. The most excerpts; 0 to 100; 5 by default, and for 0.
+	// Optional. The largest number of excerpts to return; 0 to 100; 5 by default, and for 0.
 	MaxExcerpts int32 `protobuf:"varint,2,opt,name=max_excerpts,json=maxExcerpts,proto3" json:"max_excerpts,omitempty"`
-	// Optional. The longest excerpt, in Unicode code points; 0 to 500; 500 by default, and for 0.
+	// Optional. The largest length of an excerpt in Unicode code points; 0 to 500; 500 by default, and for 0.
 	MaxExcerptChars int32 `protobuf:"varint,3,opt,name=max_excerpt_chars,json=maxExcerptChars,proto3" json:"max_excerpt_chars,omitempty"`
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
@@ -843,27 +845,30 @@ const file_palimpsest_v1_content_proto_rawDesc = "" +
 	"\x0fcited_at_append\x18\r \x01(\bR\rcitedAtAppend\x12;\n" +
 	"\vexpire_time\x18\x0e \x01(\v2\x1a.google.protobuf.TimestampR\n" +
 	"expireTime\x12!\n" +
-	"\fsource_title\x18\x0f \x01(\tR\vsourceTitle\"\xa7\x02\n" +
+	"\fsource_title\x18\x0f \x01(\tR\vsourceTitle\"W\n" +
+	"\x04Span\x12\x1f\n" +
+	"\vstart_index\x18\x01 \x01(\x03R\n" +
+	"startIndex\x12 \n" +
+	"\tend_index\x18\x02 \x01(\x03H\x00R\bendIndex\x88\x01\x01B\f\n" +
+	"\n" +
+	"_end_index\"\x99\x02\n" +
 	"\aExcerpt\x12\x1d\n" +
 	"\n" +
 	"content_id\x18\x01 \x01(\tR\tcontentId\x12\x12\n" +
 	"\x04text\x18\x02 \x01(\tR\x04text\x12\x1a\n" +
-	"\blocation\x18\x03 \x01(\tR\blocation\x129\n" +
+	"\blocation\x18\x03 \x01(\tR\blocation\x122\n" +
 	"\n" +
-	"byte_range\x18\x04 \x01(\v2\x1a.palimpsest.v1.ContentSpanR\tbyteRange\x129\n" +
+	"byte_range\x18\x04 \x01(\v2\x13.palimpsest.v1.SpanR\tbyteRange\x122\n" +
 	"\n" +
-	"char_range\x18\x05 \x01(\v2\x1a.palimpsest.v1.ContentSpanR\tcharRange\x12\x14\n" +
+	"char_range\x18\x05 \x01(\v2\x13.palimpsest.v1.SpanR\tcharRange\x12\x14\n" +
 	"\x05score\x18\x06 \x01(\x01R\x05score\x12#\n" +
 	"\rmatched_terms\x18\a \x03(\tR\fmatchedTerms\x12\x1c\n" +
-	"\trelevance\x18\b \x01(\tR\trelevance\"5\n" +
-	"\vContentSpan\x12\x14\n" +
-	"\x05start\x18\x01 \x01(\x03R\x05start\x12\x10\n" +
-	"\x03end\x18\x02 \x01(\x03R\x03end\"\xe6\x01\n" +
-	"\fContentRange\x122\n" +
-	"\x05bytes\x18\x01 \x01(\v2\x1a.palimpsest.v1.ContentSpanH\x00R\x05bytes\x122\n" +
-	"\x05chars\x18\x02 \x01(\v2\x1a.palimpsest.v1.ContentSpanH\x00R\x05chars\x122\n" +
-	"\x05lines\x18\x03 \x01(\v2\x1a.palimpsest.v1.ContentSpanH\x00R\x05lines\x122\n" +
-	"\x05items\x18\x04 \x01(\v2\x1a.palimpsest.v1.ContentSpanH\x00R\x05itemsB\x06\n" +
+	"\trelevance\x18\b \x01(\tR\trelevance\"\xca\x01\n" +
+	"\fContentRange\x12+\n" +
+	"\x05bytes\x18\x01 \x01(\v2\x13.palimpsest.v1.SpanH\x00R\x05bytes\x12+\n" +
+	"\x05chars\x18\x02 \x01(\v2\x13.palimpsest.v1.SpanH\x00R\x05chars\x12+\n" +
+	"\x05lines\x18\x03 \x01(\v2\x13.palimpsest.v1.SpanH\x00R\x05lines\x12+\n" +
+	"\x05items\x18\x04 \x01(\v2\x13.palimpsest.v1.SpanH\x00R\x05itemsB\x06\n" +
 	"\x04unit\"\x80\x01\n" +
 	"\fExcerptQuery\x12!\n" +
 	"\fsearch_terms\x18\x01 \x03(\tR\vsearchTerms\x12!\n" +
@@ -903,8 +908,8 @@ var file_palimpsest_v1_content_proto_goTypes = []any{
 	(ContentState)(0),             // 1: palimpsest.v1.ContentState
 	(*Citation)(nil),              // 2: palimpsest.v1.Citation
 	(*SourceRecord)(nil),          // 3: palimpsest.v1.SourceRecord
-	(*Excerpt)(nil),               // 4: palimpsest.v1.Excerpt
-	(*ContentSpan)(nil),           // 5: palimpsest.v1.ContentSpan
+	(*Span)(nil),                  // 4: palimpsest.v1.Span
+	(*Excerpt)(nil),               // 5: palimpsest.v1.Excerpt
 	(*ContentRange)(nil),          // 6: palimpsest.v1.ContentRange
 	(*ExcerptQuery)(nil),          // 7: palimpsest.v1.ExcerptQuery
 	(*timestamppb.Timestamp)(nil), // 8: google.protobuf.Timestamp
@@ -915,12 +920,12 @@ var file_palimpsest_v1_content_proto_depIdxs = []int32{
 	8,  // 2: palimpsest.v1.SourceRecord.access_time:type_name -> google.protobuf.Timestamp
 	1,  // 3: palimpsest.v1.SourceRecord.state:type_name -> palimpsest.v1.ContentState
 	8,  // 4: palimpsest.v1.SourceRecord.expire_time:type_name -> google.protobuf.Timestamp
-	5,  // 5: palimpsest.v1.Excerpt.byte_range:type_name -> palimpsest.v1.ContentSpan
-	5,  // 6: palimpsest.v1.Excerpt.char_range:type_name -> palimpsest.v1.ContentSpan
-	5,  // 7: palimpsest.v1.ContentRange.bytes:type_name -> palimpsest.v1.ContentSpan
-	5,  // 8: palimpsest.v1.ContentRange.chars:type_name -> palimpsest.v1.ContentSpan
-	5,  // 9: palimpsest.v1.ContentRange.lines:type_name -> palimpsest.v1.ContentSpan
-	5,  // 10: palimpsest.v1.ContentRange.items:type_name -> palimpsest.v1.ContentSpan
+	4,  // 5: palimpsest.v1.Excerpt.byte_range:type_name -> palimpsest.v1.Span
+	4,  // 6: palimpsest.v1.Excerpt.char_range:type_name -> palimpsest.v1.Span
+	4,  // 7: palimpsest.v1.ContentRange.bytes:type_name -> palimpsest.v1.Span
+	4,  // 8: palimpsest.v1.ContentRange.chars:type_name -> palimpsest.v1.Span
+	4,  // 9: palimpsest.v1.ContentRange.lines:type_name -> palimpsest.v1.Span
+	4,  // 10: palimpsest.v1.ContentRange.items:type_name -> palimpsest.v1.Span
 	11, // [11:11] is the sub-list for method output_type
 	11, // [11:11] is the sub-list for method input_type
 	11, // [11:11] is the sub-list for extension type_name
@@ -933,6 +938,7 @@ func file_palimpsest_v1_content_proto_init() {
 	if File_palimpsest_v1_content_proto != nil {
 		return
 	}
+	file_palimpsest_v1_content_proto_msgTypes[2].OneofWrappers = []any{}
 	file_palimpsest_v1_content_proto_msgTypes[4].OneofWrappers = []any{
 		(*ContentRange_Bytes)(nil),
 		(*ContentRange_Chars)(nil),

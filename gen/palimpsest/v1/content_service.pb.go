@@ -23,26 +23,27 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// StoreContentHeader says what is to be stored.
+// StoreContentHeader describes the content to store.
 type StoreContentHeader struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The conversation; 1 to 256 bytes, no control characters.
+	// Required. The id of the conversation; 1 to 256 bytes, no control characters.
 	ConversationId string `protobuf:"bytes,1,opt,name=conversation_id,json=conversationId,proto3" json:"conversation_id,omitempty"`
-	// Optional. The run it belongs to; at most 256 bytes. Without one it belongs to the conversation, and lives as long.
+	// Optional. The run that the content belongs to; at most 256 bytes. A content without a run lives as long as the conversation.
 	RunId string `protobuf:"bytes,2,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
-	// Optional. What it came from.
+	// Optional. The kind of source that the content came from. A tool is assumed by default.
 	SourceType SourceType `protobuf:"varint,3,opt,name=source_type,json=sourceType,proto3,enum=palimpsest.v1.SourceType" json:"source_type,omitempty"`
-	// Optional. Where it came from; at most 2,048 bytes.
+	// Optional. The address that the content came from; at most 2,048 bytes.
 	SourceUrl string `protobuf:"bytes,4,opt,name=source_url,json=sourceUrl,proto3" json:"source_url,omitempty"`
-	// Optional. Its media type, such as text/html; at most 256 bytes. Found by looking if empty.
+	// Optional. The media type of the content, such as text/html; at most 256 bytes. By default, it is detected from the bytes.
 	ContentType string `protobuf:"bytes,5,opt,name=content_type,json=contentType,proto3" json:"content_type,omitempty"`
-	// Optional. A JSON object of the caller's, kept byte for byte; at most 8,192 bytes.
+	// Optional. A JSON object of the caller's own, kept byte for byte; at most 8,192 bytes.
 	MetadataJson string `protobuf:"bytes,6,opt,name=metadata_json,json=metadataJson,proto3" json:"metadata_json,omitempty"`
-	// Optional. Makes a retry safe for 24 hours: the same id with the same header and bytes returns the first outcome; at most 256 bytes.
+	// Optional. An id that makes a retry safe for 24 hours; at most 256 bytes. The same id with the same header and bytes returns the
+	// first outcome.
 	RequestId string `protobuf:"bytes,7,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
-	// Optional. SHA-256 of the bytes, 64 hexadecimal digits. What does not match is refused.
+	// Optional. The SHA-256 of the bytes in 64 hexadecimal digits. The content is refused if its bytes do not match.
 	Sha256 string `protobuf:"bytes,8,opt,name=sha256,proto3" json:"sha256,omitempty"`
-	// Optional. What a reader calls it; at most 256 bytes, no control characters.
+	// Optional. A title of the source for readers; at most 256 bytes, no control characters.
 	SourceTitle   string `protobuf:"bytes,9,opt,name=source_title,json=sourceTitle,proto3" json:"source_title,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -141,10 +142,10 @@ func (x *StoreContentHeader) GetSourceTitle() string {
 	return ""
 }
 
-// StoreContentRequest is a piece of what is to be stored.
+// StoreContentRequest is one message of the stream that StoreContent takes.
 type StoreContentRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. First the header, then the bytes.
+	// Required. The header in the first message, and bytes in every later one.
 	//
 	// Types that are valid to be assigned to Piece:
 	//
@@ -215,12 +216,13 @@ type isStoreContentRequest_Piece interface {
 }
 
 type StoreContentRequest_Header struct {
-	// Optional. What is to be stored. First, and only first.
+	// Optional. The description of the content. It must come in the first message, and only there.
 	Header *StoreContentHeader `protobuf:"bytes,1,opt,name=header,proto3,oneof"`
 }
 
 type StoreContentRequest_Chunk struct {
-	// Optional. The next bytes; at most 4 MiB. At most 1 GiB in all. None at all is an empty content.
+	// Optional. The next bytes of the content; at most 4 MiB. All chunks together may have no more than 1 GiB. A stream without
+	// chunks stores an empty content.
 	Chunk []byte `protobuf:"bytes,2,opt,name=chunk,proto3,oneof"`
 }
 
@@ -231,15 +233,15 @@ func (*StoreContentRequest_Chunk) isStoreContentRequest_Piece() {}
 // StoreContentResponse answers StoreContent.
 type StoreContentResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Output only. What stands for the content.
+	// Output only. The citation that stands for the content.
 	Citation *Citation `protobuf:"bytes,1,opt,name=citation,proto3" json:"citation,omitempty"`
-	// Output only. What happened.
+	// Output only. The events that this request caused.
 	Events []*LifecycleEvent `protobuf:"bytes,2,rep,name=events,proto3" json:"events,omitempty"`
-	// Output only. The conversation's revision after it.
+	// Output only. The revision of the conversation after the content was stored.
 	Revision int64 `protobuf:"varint,3,opt,name=revision,proto3" json:"revision,omitempty"`
-	// Output only. True if the request id had been used before: this is the first outcome, without its events.
+	// Output only. True if the request id was used before. The answer is then the first outcome, without its events.
 	Duplicate bool `protobuf:"varint,4,opt,name=duplicate,proto3" json:"duplicate,omitempty"`
-	// Output only. True if the conversation held these bytes already: they are stored once.
+	// Output only. True if the conversation already held the same bytes. They are stored only once.
 	Shared        bool `protobuf:"varint,5,opt,name=shared,proto3" json:"shared,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -310,14 +312,51 @@ func (x *StoreContentResponse) GetShared() bool {
 	return false
 }
 
-// RetrieveContentRequest asks for a content.
+// FullContent selects the whole of a content. It has no settings.
+type FullContent struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FullContent) Reset() {
+	*x = FullContent{}
+	mi := &file_palimpsest_v1_content_service_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FullContent) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FullContent) ProtoMessage() {}
+
+func (x *FullContent) ProtoReflect() protoreflect.Message {
+	mi := &file_palimpsest_v1_content_service_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FullContent.ProtoReflect.Descriptor instead.
+func (*FullContent) Descriptor() ([]byte, []int) {
+	return file_palimpsest_v1_content_service_proto_rawDescGZIP(), []int{3}
+}
+
+// RetrieveContentRequest asks for a content or a part of it.
 type RetrieveContentRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The conversation; 1 to 256 bytes, no control characters.
+	// Required. The id of the conversation; 1 to 256 bytes, no control characters.
 	ConversationId string `protobuf:"bytes,1,opt,name=conversation_id,json=conversationId,proto3" json:"conversation_id,omitempty"`
-	// Required. The handle; 1 to 64 bytes.
+	// Required. The handle of the content; 1 to 64 bytes.
 	ContentId string `protobuf:"bytes,2,opt,name=content_id,json=contentId,proto3" json:"content_id,omitempty"`
-	// Required. How much of it.
+	// Required. The part of the content to return.
 	//
 	// Types that are valid to be assigned to Selection:
 	//
@@ -325,13 +364,13 @@ type RetrieveContentRequest struct {
 	//	*RetrieveContentRequest_Range
 	//	*RetrieveContentRequest_Excerpts
 	Selection isRetrieveContentRequest_Selection `protobuf_oneof:"selection"`
-	// Optional. The most tokens the bytes, or all excerpts together, may weigh by the conversation's counter; 0 to 100,000,000. No limit by
-	// default, and for 0.
+	// Optional. The largest number of tokens that the returned bytes, or all returned excerpts together, may have by the conversation's
+	// counter; 0 to 100,000,000. No limit by default, and for 0.
 	MaxTokens int32 `protobuf:"varint,6,opt,name=max_tokens,json=maxTokens,proto3" json:"max_tokens,omitempty"`
-	// Optional. The next_page_token of the page before, with everything else as it was asked for there; at most 4,096 bytes.
+	// Optional. The next_page_token of the previous page; at most 4,096 bytes. All other fields must be the same as for that page.
 	PageToken string `protobuf:"bytes,7,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
-	// Optional. The largest answer in bytes; 0 to 67,108,864. 3,670,016 (3.5 MiB) by default, and for 0. What does not fit comes with the
-	// next page. Raise your client's receive limit with it.
+	// Optional. The largest size of the answer in bytes; 0 to 67,108,864; 3,670,016 (3.5 MiB) by default, and for 0. The rest comes
+	// with the next page. Raise the receive limit of your gRPC client with it.
 	MaxReplyBytes *int32 `protobuf:"varint,8,opt,name=max_reply_bytes,json=maxReplyBytes,proto3,oneof" json:"max_reply_bytes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -339,7 +378,7 @@ type RetrieveContentRequest struct {
 
 func (x *RetrieveContentRequest) Reset() {
 	*x = RetrieveContentRequest{}
-	mi := &file_palimpsest_v1_content_service_proto_msgTypes[3]
+	mi := &file_palimpsest_v1_content_service_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -351,7 +390,7 @@ func (x *RetrieveContentRequest) String() string {
 func (*RetrieveContentRequest) ProtoMessage() {}
 
 func (x *RetrieveContentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_content_service_proto_msgTypes[3]
+	mi := &file_palimpsest_v1_content_service_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -364,7 +403,7 @@ func (x *RetrieveContentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RetrieveContentRequest.ProtoReflect.Descriptor instead.
 func (*RetrieveContentRequest) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_content_service_proto_rawDescGZIP(), []int{3}
+	return file_palimpsest_v1_content_service_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *RetrieveContentRequest) GetConversationId() string {
@@ -388,13 +427,13 @@ func (x *RetrieveContentRequest) GetSelection() isRetrieveContentRequest_Selecti
 	return nil
 }
 
-func (x *RetrieveContentRequest) GetFull() bool {
+func (x *RetrieveContentRequest) GetFull() *FullContent {
 	if x != nil {
 		if x, ok := x.Selection.(*RetrieveContentRequest_Full); ok {
 			return x.Full
 		}
 	}
-	return false
+	return nil
 }
 
 func (x *RetrieveContentRequest) GetRange() *ContentRange {
@@ -441,12 +480,12 @@ type isRetrieveContentRequest_Selection interface {
 }
 
 type RetrieveContentRequest_Full struct {
-	// Optional. Must be true. All of it, page by page.
-	Full bool `protobuf:"varint,3,opt,name=full,proto3,oneof"`
+	// Optional. The whole content, page by page.
+	Full *FullContent `protobuf:"bytes,3,opt,name=full,proto3,oneof"`
 }
 
 type RetrieveContentRequest_Range struct {
-	// Optional. A part of it, page by page.
+	// Optional. A range of the content, page by page.
 	Range *ContentRange `protobuf:"bytes,4,opt,name=range,proto3,oneof"`
 }
 
@@ -464,16 +503,16 @@ func (*RetrieveContentRequest_Excerpts) isRetrieveContentRequest_Selection() {}
 // RetrieveContentResponse answers RetrieveContent.
 type RetrieveContentResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Output only. Where it came from, and how long it is.
+	// Output only. The source record of the content, with its lengths.
 	Source *SourceRecord `protobuf:"bytes,1,opt,name=source,proto3" json:"source,omitempty"`
-	// Output only. The bytes, for full and range. Text is never cut inside a character; of JSON items, those that are whole, with the
-	// commas between them.
+	// Output only. The bytes, if full or range was asked for. Text is never cut inside a character. Of JSON items, only whole ones are
+	// returned, with the commas between them.
 	Chunk []byte `protobuf:"bytes,2,opt,name=chunk,proto3" json:"chunk,omitempty"`
-	// Output only. Which bytes of the content they are.
-	ByteRange *ContentSpan `protobuf:"bytes,3,opt,name=byte_range,json=byteRange,proto3" json:"byte_range,omitempty"`
-	// Output only. The passages, best first, for excerpts.
+	// Output only. The bytes of the content that chunk holds.
+	ByteRange *Span `protobuf:"bytes,3,opt,name=byte_range,json=byteRange,proto3" json:"byte_range,omitempty"`
+	// Output only. The passages, best first, if excerpts were asked for.
 	Excerpts []*Excerpt `protobuf:"bytes,4,rep,name=excerpts,proto3" json:"excerpts,omitempty"`
-	// Output only. Where the rest begins; empty if this is all.
+	// Output only. The token of the next page; empty on the last page.
 	NextPageToken string `protobuf:"bytes,5,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -481,7 +520,7 @@ type RetrieveContentResponse struct {
 
 func (x *RetrieveContentResponse) Reset() {
 	*x = RetrieveContentResponse{}
-	mi := &file_palimpsest_v1_content_service_proto_msgTypes[4]
+	mi := &file_palimpsest_v1_content_service_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -493,7 +532,7 @@ func (x *RetrieveContentResponse) String() string {
 func (*RetrieveContentResponse) ProtoMessage() {}
 
 func (x *RetrieveContentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_content_service_proto_msgTypes[4]
+	mi := &file_palimpsest_v1_content_service_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -506,7 +545,7 @@ func (x *RetrieveContentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RetrieveContentResponse.ProtoReflect.Descriptor instead.
 func (*RetrieveContentResponse) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_content_service_proto_rawDescGZIP(), []int{4}
+	return file_palimpsest_v1_content_service_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *RetrieveContentResponse) GetSource() *SourceRecord {
@@ -523,7 +562,7 @@ func (x *RetrieveContentResponse) GetChunk() []byte {
 	return nil
 }
 
-func (x *RetrieveContentResponse) GetByteRange() *ContentSpan {
+func (x *RetrieveContentResponse) GetByteRange() *Span {
 	if x != nil {
 		return x.ByteRange
 	}
@@ -544,14 +583,14 @@ func (x *RetrieveContentResponse) GetNextPageToken() string {
 	return ""
 }
 
-// StreamContentRequest asks for a content as a stream.
+// StreamContentRequest asks for the bytes of a content as a stream.
 type StreamContentRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The conversation; 1 to 256 bytes, no control characters.
+	// Required. The id of the conversation; 1 to 256 bytes, no control characters.
 	ConversationId string `protobuf:"bytes,1,opt,name=conversation_id,json=conversationId,proto3" json:"conversation_id,omitempty"`
-	// Required. The handle; 1 to 64 bytes.
+	// Required. The handle of the content; 1 to 64 bytes.
 	ContentId string `protobuf:"bytes,2,opt,name=content_id,json=contentId,proto3" json:"content_id,omitempty"`
-	// Optional. The first byte; 0 to 4,398,046,511,104. An interrupted stream is resumed by it.
+	// Optional. The position of the first byte to return; 0 to 4,398,046,511,104. Use it to resume an interrupted stream.
 	OffsetBytes   int64 `protobuf:"varint,3,opt,name=offset_bytes,json=offsetBytes,proto3" json:"offset_bytes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -559,7 +598,7 @@ type StreamContentRequest struct {
 
 func (x *StreamContentRequest) Reset() {
 	*x = StreamContentRequest{}
-	mi := &file_palimpsest_v1_content_service_proto_msgTypes[5]
+	mi := &file_palimpsest_v1_content_service_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -571,7 +610,7 @@ func (x *StreamContentRequest) String() string {
 func (*StreamContentRequest) ProtoMessage() {}
 
 func (x *StreamContentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_content_service_proto_msgTypes[5]
+	mi := &file_palimpsest_v1_content_service_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -584,7 +623,7 @@ func (x *StreamContentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StreamContentRequest.ProtoReflect.Descriptor instead.
 func (*StreamContentRequest) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_content_service_proto_rawDescGZIP(), []int{5}
+	return file_palimpsest_v1_content_service_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *StreamContentRequest) GetConversationId() string {
@@ -608,14 +647,14 @@ func (x *StreamContentRequest) GetOffsetBytes() int64 {
 	return 0
 }
 
-// StreamContentResponse is a piece of a content.
+// StreamContentResponse is one message of the stream that StreamContent returns.
 type StreamContentResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Output only. Where it came from, and how long it is. On the first piece alone.
+	// Output only. The source record of the content, with its lengths. It is set in the first message only.
 	Source *SourceRecord `protobuf:"bytes,1,opt,name=source,proto3" json:"source,omitempty"`
-	// Output only. Where the piece begins.
+	// Output only. The position in the content of the first byte of chunk.
 	OffsetBytes int64 `protobuf:"varint,2,opt,name=offset_bytes,json=offsetBytes,proto3" json:"offset_bytes,omitempty"`
-	// Output only. The next bytes, at most 256 KiB.
+	// Output only. The next bytes of the content, at most 256 KiB.
 	Chunk         []byte `protobuf:"bytes,3,opt,name=chunk,proto3" json:"chunk,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -623,7 +662,7 @@ type StreamContentResponse struct {
 
 func (x *StreamContentResponse) Reset() {
 	*x = StreamContentResponse{}
-	mi := &file_palimpsest_v1_content_service_proto_msgTypes[6]
+	mi := &file_palimpsest_v1_content_service_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -635,7 +674,7 @@ func (x *StreamContentResponse) String() string {
 func (*StreamContentResponse) ProtoMessage() {}
 
 func (x *StreamContentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_content_service_proto_msgTypes[6]
+	mi := &file_palimpsest_v1_content_service_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -648,7 +687,7 @@ func (x *StreamContentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StreamContentResponse.ProtoReflect.Descriptor instead.
 func (*StreamContentResponse) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_content_service_proto_rawDescGZIP(), []int{6}
+	return file_palimpsest_v1_content_service_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *StreamContentResponse) GetSource() *SourceRecord {
@@ -672,16 +711,17 @@ func (x *StreamContentResponse) GetChunk() []byte {
 	return nil
 }
 
-// SearchContentRequest asks for passages of all contents.
+// SearchContentRequest asks for passages from all contents of a conversation.
 type SearchContentRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The conversation; 1 to 256 bytes, no control characters.
+	// Required. The id of the conversation; 1 to 256 bytes, no control characters.
 	ConversationId string `protobuf:"bytes,1,opt,name=conversation_id,json=conversationId,proto3" json:"conversation_id,omitempty"`
-	// Required. What is looked for.
+	// Required. The search terms, with limits for the number and length of excerpts.
 	Excerpts *ExcerptQuery `protobuf:"bytes,2,opt,name=excerpts,proto3" json:"excerpts,omitempty"`
-	// Optional. Only contents of this run; at most 256 bytes.
+	// Optional. The run to which the search is limited; at most 256 bytes. All contents are searched by default.
 	RunId string `protobuf:"bytes,3,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
-	// Optional. The most tokens all excerpts together may weigh; 0 to 100,000,000. No limit by default, and for 0.
+	// Optional. The largest number of tokens that all returned excerpts together may have by the conversation's counter;
+	// 0 to 100,000,000. No limit by default, and for 0.
 	MaxTokens     int32 `protobuf:"varint,4,opt,name=max_tokens,json=maxTokens,proto3" json:"max_tokens,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -689,7 +729,7 @@ type SearchContentRequest struct {
 
 func (x *SearchContentRequest) Reset() {
 	*x = SearchContentRequest{}
-	mi := &file_palimpsest_v1_content_service_proto_msgTypes[7]
+	mi := &file_palimpsest_v1_content_service_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -701,7 +741,7 @@ func (x *SearchContentRequest) String() string {
 func (*SearchContentRequest) ProtoMessage() {}
 
 func (x *SearchContentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_content_service_proto_msgTypes[7]
+	mi := &file_palimpsest_v1_content_service_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -714,7 +754,7 @@ func (x *SearchContentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SearchContentRequest.ProtoReflect.Descriptor instead.
 func (*SearchContentRequest) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_content_service_proto_rawDescGZIP(), []int{7}
+	return file_palimpsest_v1_content_service_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *SearchContentRequest) GetConversationId() string {
@@ -750,9 +790,9 @@ type SearchContentResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Output only. The passages, best first.
 	Excerpts []*Excerpt `protobuf:"bytes,1,rep,name=excerpts,proto3" json:"excerpts,omitempty"`
-	// Output only. Contents that were searched.
+	// Output only. The number of contents that were searched.
 	SearchedContents int32 `protobuf:"varint,2,opt,name=searched_contents,json=searchedContents,proto3" json:"searched_contents,omitempty"`
-	// Output only. Contents that were not, because they are no text.
+	// Output only. The number of contents that were not searched because they are not text.
 	SkippedContents int32 `protobuf:"varint,3,opt,name=skipped_contents,json=skippedContents,proto3" json:"skipped_contents,omitempty"`
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
@@ -760,7 +800,7 @@ type SearchContentResponse struct {
 
 func (x *SearchContentResponse) Reset() {
 	*x = SearchContentResponse{}
-	mi := &file_palimpsest_v1_content_service_proto_msgTypes[8]
+	mi := &file_palimpsest_v1_content_service_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -772,7 +812,7 @@ func (x *SearchContentResponse) String() string {
 func (*SearchContentResponse) ProtoMessage() {}
 
 func (x *SearchContentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_content_service_proto_msgTypes[8]
+	mi := &file_palimpsest_v1_content_service_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -785,7 +825,7 @@ func (x *SearchContentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SearchContentResponse.ProtoReflect.Descriptor instead.
 func (*SearchContentResponse) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_content_service_proto_rawDescGZIP(), []int{8}
+	return file_palimpsest_v1_content_service_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *SearchContentResponse) GetExcerpts() []*Excerpt {
@@ -809,16 +849,16 @@ func (x *SearchContentResponse) GetSkippedContents() int32 {
 	return 0
 }
 
-// ListSourcesRequest asks for source records.
+// ListSourcesRequest asks for the source records of a conversation.
 type ListSourcesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The conversation; 1 to 256 bytes, no control characters.
+	// Required. The id of the conversation; 1 to 256 bytes, no control characters.
 	ConversationId string `protobuf:"bytes,1,opt,name=conversation_id,json=conversationId,proto3" json:"conversation_id,omitempty"`
-	// Optional. Only those of this run; at most 256 bytes.
+	// Optional. The run to which the list is limited; at most 256 bytes. All records are listed by default.
 	RunId string `protobuf:"bytes,2,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
-	// Optional. The most records on a page; 0 to 1,000; 100 by default, and for 0.
+	// Optional. The largest number of records on a page; 0 to 1,000; 100 by default, and for 0.
 	PageSize int32 `protobuf:"varint,3,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// Optional. The next_page_token of the page before; at most 4,096 bytes.
+	// Optional. The next_page_token of the previous page; at most 4,096 bytes.
 	PageToken     string `protobuf:"bytes,4,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -826,7 +866,7 @@ type ListSourcesRequest struct {
 
 func (x *ListSourcesRequest) Reset() {
 	*x = ListSourcesRequest{}
-	mi := &file_palimpsest_v1_content_service_proto_msgTypes[9]
+	mi := &file_palimpsest_v1_content_service_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -838,7 +878,7 @@ func (x *ListSourcesRequest) String() string {
 func (*ListSourcesRequest) ProtoMessage() {}
 
 func (x *ListSourcesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_content_service_proto_msgTypes[9]
+	mi := &file_palimpsest_v1_content_service_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -851,7 +891,7 @@ func (x *ListSourcesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSourcesRequest.ProtoReflect.Descriptor instead.
 func (*ListSourcesRequest) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_content_service_proto_rawDescGZIP(), []int{9}
+	return file_palimpsest_v1_content_service_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *ListSourcesRequest) GetConversationId() string {
@@ -885,9 +925,9 @@ func (x *ListSourcesRequest) GetPageToken() string {
 // ListSourcesResponse answers ListSources.
 type ListSourcesResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Output only. The records. A page may hold fewer than page_size, none even, and have a next page.
+	// Output only. The source records of this page. A page may hold fewer than page_size records, or none, and still have a next page.
 	Sources []*SourceRecord `protobuf:"bytes,1,rep,name=sources,proto3" json:"sources,omitempty"`
-	// Output only. Where the next page begins; empty on the last.
+	// Output only. The token of the next page; empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -895,7 +935,7 @@ type ListSourcesResponse struct {
 
 func (x *ListSourcesResponse) Reset() {
 	*x = ListSourcesResponse{}
-	mi := &file_palimpsest_v1_content_service_proto_msgTypes[10]
+	mi := &file_palimpsest_v1_content_service_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -907,7 +947,7 @@ func (x *ListSourcesResponse) String() string {
 func (*ListSourcesResponse) ProtoMessage() {}
 
 func (x *ListSourcesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_content_service_proto_msgTypes[10]
+	mi := &file_palimpsest_v1_content_service_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -920,7 +960,7 @@ func (x *ListSourcesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSourcesResponse.ProtoReflect.Descriptor instead.
 func (*ListSourcesResponse) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_content_service_proto_rawDescGZIP(), []int{10}
+	return file_palimpsest_v1_content_service_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ListSourcesResponse) GetSources() []*SourceRecord {
@@ -937,16 +977,17 @@ func (x *ListSourcesResponse) GetNextPageToken() string {
 	return ""
 }
 
-// EndRunRequest ends a run.
+// EndRunRequest asks for a run to be ended.
 type EndRunRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The conversation; 1 to 256 bytes, no control characters.
+	// Required. The id of the conversation; 1 to 256 bytes, no control characters.
 	ConversationId string `protobuf:"bytes,1,opt,name=conversation_id,json=conversationId,proto3" json:"conversation_id,omitempty"`
-	// Required. The run; 1 to 256 bytes. One that stored nothing may be ended too.
+	// Required. The id of the run; 1 to 256 bytes. A run that stored nothing may be ended too.
 	RunId string `protobuf:"bytes,2,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
-	// Optional. How long its contents can still be had; 0 to 365 days; 1 hour by default.
+	// Optional. How long the contents of the run can still be retrieved; 0 to 365 days; 1 hour by default.
 	Grace *durationpb.Duration `protobuf:"bytes,3,opt,name=grace,proto3" json:"grace,omitempty"`
-	// Optional. Makes a retry safe for 24 hours; at most 256 bytes.
+	// Optional. An id that makes a retry safe for 24 hours; at most 256 bytes. The same id with the same request returns the first
+	// outcome.
 	RequestId     string `protobuf:"bytes,4,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -954,7 +995,7 @@ type EndRunRequest struct {
 
 func (x *EndRunRequest) Reset() {
 	*x = EndRunRequest{}
-	mi := &file_palimpsest_v1_content_service_proto_msgTypes[11]
+	mi := &file_palimpsest_v1_content_service_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -966,7 +1007,7 @@ func (x *EndRunRequest) String() string {
 func (*EndRunRequest) ProtoMessage() {}
 
 func (x *EndRunRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_content_service_proto_msgTypes[11]
+	mi := &file_palimpsest_v1_content_service_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -979,7 +1020,7 @@ func (x *EndRunRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EndRunRequest.ProtoReflect.Descriptor instead.
 func (*EndRunRequest) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_content_service_proto_rawDescGZIP(), []int{11}
+	return file_palimpsest_v1_content_service_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *EndRunRequest) GetConversationId() string {
@@ -1013,13 +1054,13 @@ func (x *EndRunRequest) GetRequestId() string {
 // EndRunResponse answers EndRun.
 type EndRunResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Output only. How many contents will be deleted.
+	// Output only. The number of contents that will be deleted.
 	ScheduledContents int32 `protobuf:"varint,1,opt,name=scheduled_contents,json=scheduledContents,proto3" json:"scheduled_contents,omitempty"`
-	// Output only. When; unset if there are none.
+	// Output only. The time at which the contents are deleted; unset if there are none.
 	DeleteTime *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=delete_time,json=deleteTime,proto3" json:"delete_time,omitempty"`
-	// Output only. The conversation's revision after it.
+	// Output only. The revision of the conversation after the run was ended.
 	Revision int64 `protobuf:"varint,3,opt,name=revision,proto3" json:"revision,omitempty"`
-	// Output only. True if the request id had been used before: this is the first outcome.
+	// Output only. True if the request id was used before. The answer is then the first outcome.
 	Duplicate     bool `protobuf:"varint,4,opt,name=duplicate,proto3" json:"duplicate,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1027,7 +1068,7 @@ type EndRunResponse struct {
 
 func (x *EndRunResponse) Reset() {
 	*x = EndRunResponse{}
-	mi := &file_palimpsest_v1_content_service_proto_msgTypes[12]
+	mi := &file_palimpsest_v1_content_service_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1039,7 +1080,7 @@ func (x *EndRunResponse) String() string {
 func (*EndRunResponse) ProtoMessage() {}
 
 func (x *EndRunResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_content_service_proto_msgTypes[12]
+	mi := &file_palimpsest_v1_content_service_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1052,7 +1093,7 @@ func (x *EndRunResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EndRunResponse.ProtoReflect.Descriptor instead.
 func (*EndRunResponse) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_content_service_proto_rawDescGZIP(), []int{12}
+	return file_palimpsest_v1_content_service_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *EndRunResponse) GetScheduledContents() int32 {
@@ -1110,12 +1151,13 @@ const file_palimpsest_v1_content_service_proto_rawDesc = "" +
 	"\x06events\x18\x02 \x03(\v2\x1d.palimpsest.v1.LifecycleEventR\x06events\x12\x1a\n" +
 	"\brevision\x18\x03 \x01(\x03R\brevision\x12\x1c\n" +
 	"\tduplicate\x18\x04 \x01(\bR\tduplicate\x12\x16\n" +
-	"\x06shared\x18\x05 \x01(\bR\x06shared\"\xf2\x02\n" +
+	"\x06shared\x18\x05 \x01(\bR\x06shared\"\r\n" +
+	"\vFullContent\"\x8e\x03\n" +
 	"\x16RetrieveContentRequest\x12'\n" +
 	"\x0fconversation_id\x18\x01 \x01(\tR\x0econversationId\x12\x1d\n" +
 	"\n" +
-	"content_id\x18\x02 \x01(\tR\tcontentId\x12\x14\n" +
-	"\x04full\x18\x03 \x01(\bH\x00R\x04full\x123\n" +
+	"content_id\x18\x02 \x01(\tR\tcontentId\x120\n" +
+	"\x04full\x18\x03 \x01(\v2\x1a.palimpsest.v1.FullContentH\x00R\x04full\x123\n" +
 	"\x05range\x18\x04 \x01(\v2\x1b.palimpsest.v1.ContentRangeH\x00R\x05range\x129\n" +
 	"\bexcerpts\x18\x05 \x01(\v2\x1b.palimpsest.v1.ExcerptQueryH\x00R\bexcerpts\x12\x1d\n" +
 	"\n" +
@@ -1124,12 +1166,12 @@ const file_palimpsest_v1_content_service_proto_rawDesc = "" +
 	"page_token\x18\a \x01(\tR\tpageToken\x12+\n" +
 	"\x0fmax_reply_bytes\x18\b \x01(\x05H\x01R\rmaxReplyBytes\x88\x01\x01B\v\n" +
 	"\tselectionB\x12\n" +
-	"\x10_max_reply_bytes\"\xfb\x01\n" +
+	"\x10_max_reply_bytes\"\xf4\x01\n" +
 	"\x17RetrieveContentResponse\x123\n" +
 	"\x06source\x18\x01 \x01(\v2\x1b.palimpsest.v1.SourceRecordR\x06source\x12\x14\n" +
-	"\x05chunk\x18\x02 \x01(\fR\x05chunk\x129\n" +
+	"\x05chunk\x18\x02 \x01(\fR\x05chunk\x122\n" +
 	"\n" +
-	"byte_range\x18\x03 \x01(\v2\x1a.palimpsest.v1.ContentSpanR\tbyteRange\x122\n" +
+	"byte_range\x18\x03 \x01(\v2\x13.palimpsest.v1.SpanR\tbyteRange\x122\n" +
 	"\bexcerpts\x18\x04 \x03(\v2\x16.palimpsest.v1.ExcerptR\bexcerpts\x12&\n" +
 	"\x0fnext_page_token\x18\x05 \x01(\tR\rnextPageToken\"\x81\x01\n" +
 	"\x14StreamContentRequest\x12'\n" +
@@ -1194,65 +1236,67 @@ func file_palimpsest_v1_content_service_proto_rawDescGZIP() []byte {
 	return file_palimpsest_v1_content_service_proto_rawDescData
 }
 
-var file_palimpsest_v1_content_service_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
+var file_palimpsest_v1_content_service_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
 var file_palimpsest_v1_content_service_proto_goTypes = []any{
 	(*StoreContentHeader)(nil),      // 0: palimpsest.v1.StoreContentHeader
 	(*StoreContentRequest)(nil),     // 1: palimpsest.v1.StoreContentRequest
 	(*StoreContentResponse)(nil),    // 2: palimpsest.v1.StoreContentResponse
-	(*RetrieveContentRequest)(nil),  // 3: palimpsest.v1.RetrieveContentRequest
-	(*RetrieveContentResponse)(nil), // 4: palimpsest.v1.RetrieveContentResponse
-	(*StreamContentRequest)(nil),    // 5: palimpsest.v1.StreamContentRequest
-	(*StreamContentResponse)(nil),   // 6: palimpsest.v1.StreamContentResponse
-	(*SearchContentRequest)(nil),    // 7: palimpsest.v1.SearchContentRequest
-	(*SearchContentResponse)(nil),   // 8: palimpsest.v1.SearchContentResponse
-	(*ListSourcesRequest)(nil),      // 9: palimpsest.v1.ListSourcesRequest
-	(*ListSourcesResponse)(nil),     // 10: palimpsest.v1.ListSourcesResponse
-	(*EndRunRequest)(nil),           // 11: palimpsest.v1.EndRunRequest
-	(*EndRunResponse)(nil),          // 12: palimpsest.v1.EndRunResponse
-	(SourceType)(0),                 // 13: palimpsest.v1.SourceType
-	(*Citation)(nil),                // 14: palimpsest.v1.Citation
-	(*LifecycleEvent)(nil),          // 15: palimpsest.v1.LifecycleEvent
-	(*ContentRange)(nil),            // 16: palimpsest.v1.ContentRange
-	(*ExcerptQuery)(nil),            // 17: palimpsest.v1.ExcerptQuery
-	(*SourceRecord)(nil),            // 18: palimpsest.v1.SourceRecord
-	(*ContentSpan)(nil),             // 19: palimpsest.v1.ContentSpan
-	(*Excerpt)(nil),                 // 20: palimpsest.v1.Excerpt
-	(*durationpb.Duration)(nil),     // 21: google.protobuf.Duration
-	(*timestamppb.Timestamp)(nil),   // 22: google.protobuf.Timestamp
+	(*FullContent)(nil),             // 3: palimpsest.v1.FullContent
+	(*RetrieveContentRequest)(nil),  // 4: palimpsest.v1.RetrieveContentRequest
+	(*RetrieveContentResponse)(nil), // 5: palimpsest.v1.RetrieveContentResponse
+	(*StreamContentRequest)(nil),    // 6: palimpsest.v1.StreamContentRequest
+	(*StreamContentResponse)(nil),   // 7: palimpsest.v1.StreamContentResponse
+	(*SearchContentRequest)(nil),    // 8: palimpsest.v1.SearchContentRequest
+	(*SearchContentResponse)(nil),   // 9: palimpsest.v1.SearchContentResponse
+	(*ListSourcesRequest)(nil),      // 10: palimpsest.v1.ListSourcesRequest
+	(*ListSourcesResponse)(nil),     // 11: palimpsest.v1.ListSourcesResponse
+	(*EndRunRequest)(nil),           // 12: palimpsest.v1.EndRunRequest
+	(*EndRunResponse)(nil),          // 13: palimpsest.v1.EndRunResponse
+	(SourceType)(0),                 // 14: palimpsest.v1.SourceType
+	(*Citation)(nil),                // 15: palimpsest.v1.Citation
+	(*LifecycleEvent)(nil),          // 16: palimpsest.v1.LifecycleEvent
+	(*ContentRange)(nil),            // 17: palimpsest.v1.ContentRange
+	(*ExcerptQuery)(nil),            // 18: palimpsest.v1.ExcerptQuery
+	(*SourceRecord)(nil),            // 19: palimpsest.v1.SourceRecord
+	(*Span)(nil),                    // 20: palimpsest.v1.Span
+	(*Excerpt)(nil),                 // 21: palimpsest.v1.Excerpt
+	(*durationpb.Duration)(nil),     // 22: google.protobuf.Duration
+	(*timestamppb.Timestamp)(nil),   // 23: google.protobuf.Timestamp
 }
 var file_palimpsest_v1_content_service_proto_depIdxs = []int32{
-	13, // 0: palimpsest.v1.StoreContentHeader.source_type:type_name -> palimpsest.v1.SourceType
+	14, // 0: palimpsest.v1.StoreContentHeader.source_type:type_name -> palimpsest.v1.SourceType
 	0,  // 1: palimpsest.v1.StoreContentRequest.header:type_name -> palimpsest.v1.StoreContentHeader
-	14, // 2: palimpsest.v1.StoreContentResponse.citation:type_name -> palimpsest.v1.Citation
-	15, // 3: palimpsest.v1.StoreContentResponse.events:type_name -> palimpsest.v1.LifecycleEvent
-	16, // 4: palimpsest.v1.RetrieveContentRequest.range:type_name -> palimpsest.v1.ContentRange
-	17, // 5: palimpsest.v1.RetrieveContentRequest.excerpts:type_name -> palimpsest.v1.ExcerptQuery
-	18, // 6: palimpsest.v1.RetrieveContentResponse.source:type_name -> palimpsest.v1.SourceRecord
-	19, // 7: palimpsest.v1.RetrieveContentResponse.byte_range:type_name -> palimpsest.v1.ContentSpan
-	20, // 8: palimpsest.v1.RetrieveContentResponse.excerpts:type_name -> palimpsest.v1.Excerpt
-	18, // 9: palimpsest.v1.StreamContentResponse.source:type_name -> palimpsest.v1.SourceRecord
-	17, // 10: palimpsest.v1.SearchContentRequest.excerpts:type_name -> palimpsest.v1.ExcerptQuery
-	20, // 11: palimpsest.v1.SearchContentResponse.excerpts:type_name -> palimpsest.v1.Excerpt
-	18, // 12: palimpsest.v1.ListSourcesResponse.sources:type_name -> palimpsest.v1.SourceRecord
-	21, // 13: palimpsest.v1.EndRunRequest.grace:type_name -> google.protobuf.Duration
-	22, // 14: palimpsest.v1.EndRunResponse.delete_time:type_name -> google.protobuf.Timestamp
-	1,  // 15: palimpsest.v1.ContentService.StoreContent:input_type -> palimpsest.v1.StoreContentRequest
-	3,  // 16: palimpsest.v1.ContentService.RetrieveContent:input_type -> palimpsest.v1.RetrieveContentRequest
-	5,  // 17: palimpsest.v1.ContentService.StreamContent:input_type -> palimpsest.v1.StreamContentRequest
-	7,  // 18: palimpsest.v1.ContentService.SearchContent:input_type -> palimpsest.v1.SearchContentRequest
-	9,  // 19: palimpsest.v1.ContentService.ListSources:input_type -> palimpsest.v1.ListSourcesRequest
-	11, // 20: palimpsest.v1.ContentService.EndRun:input_type -> palimpsest.v1.EndRunRequest
-	2,  // 21: palimpsest.v1.ContentService.StoreContent:output_type -> palimpsest.v1.StoreContentResponse
-	4,  // 22: palimpsest.v1.ContentService.RetrieveContent:output_type -> palimpsest.v1.RetrieveContentResponse
-	6,  // 23: palimpsest.v1.ContentService.StreamContent:output_type -> palimpsest.v1.StreamContentResponse
-	8,  // 24: palimpsest.v1.ContentService.SearchContent:output_type -> palimpsest.v1.SearchContentResponse
-	10, // 25: palimpsest.v1.ContentService.ListSources:output_type -> palimpsest.v1.ListSourcesResponse
-	12, // 26: palimpsest.v1.ContentService.EndRun:output_type -> palimpsest.v1.EndRunResponse
-	21, // [21:27] is the sub-list for method output_type
-	15, // [15:21] is the sub-list for method input_type
-	15, // [15:15] is the sub-list for extension type_name
-	15, // [15:15] is the sub-list for extension extendee
-	0,  // [0:15] is the sub-list for field type_name
+	15, // 2: palimpsest.v1.StoreContentResponse.citation:type_name -> palimpsest.v1.Citation
+	16, // 3: palimpsest.v1.StoreContentResponse.events:type_name -> palimpsest.v1.LifecycleEvent
+	3,  // 4: palimpsest.v1.RetrieveContentRequest.full:type_name -> palimpsest.v1.FullContent
+	17, // 5: palimpsest.v1.RetrieveContentRequest.range:type_name -> palimpsest.v1.ContentRange
+	18, // 6: palimpsest.v1.RetrieveContentRequest.excerpts:type_name -> palimpsest.v1.ExcerptQuery
+	19, // 7: palimpsest.v1.RetrieveContentResponse.source:type_name -> palimpsest.v1.SourceRecord
+	20, // 8: palimpsest.v1.RetrieveContentResponse.byte_range:type_name -> palimpsest.v1.Span
+	21, // 9: palimpsest.v1.RetrieveContentResponse.excerpts:type_name -> palimpsest.v1.Excerpt
+	19, // 10: palimpsest.v1.StreamContentResponse.source:type_name -> palimpsest.v1.SourceRecord
+	18, // 11: palimpsest.v1.SearchContentRequest.excerpts:type_name -> palimpsest.v1.ExcerptQuery
+	21, // 12: palimpsest.v1.SearchContentResponse.excerpts:type_name -> palimpsest.v1.Excerpt
+	19, // 13: palimpsest.v1.ListSourcesResponse.sources:type_name -> palimpsest.v1.SourceRecord
+	22, // 14: palimpsest.v1.EndRunRequest.grace:type_name -> google.protobuf.Duration
+	23, // 15: palimpsest.v1.EndRunResponse.delete_time:type_name -> google.protobuf.Timestamp
+	1,  // 16: palimpsest.v1.ContentService.StoreContent:input_type -> palimpsest.v1.StoreContentRequest
+	4,  // 17: palimpsest.v1.ContentService.RetrieveContent:input_type -> palimpsest.v1.RetrieveContentRequest
+	6,  // 18: palimpsest.v1.ContentService.StreamContent:input_type -> palimpsest.v1.StreamContentRequest
+	8,  // 19: palimpsest.v1.ContentService.SearchContent:input_type -> palimpsest.v1.SearchContentRequest
+	10, // 20: palimpsest.v1.ContentService.ListSources:input_type -> palimpsest.v1.ListSourcesRequest
+	12, // 21: palimpsest.v1.ContentService.EndRun:input_type -> palimpsest.v1.EndRunRequest
+	2,  // 22: palimpsest.v1.ContentService.StoreContent:output_type -> palimpsest.v1.StoreContentResponse
+	5,  // 23: palimpsest.v1.ContentService.RetrieveContent:output_type -> palimpsest.v1.RetrieveContentResponse
+	7,  // 24: palimpsest.v1.ContentService.StreamContent:output_type -> palimpsest.v1.StreamContentResponse
+	9,  // 25: palimpsest.v1.ContentService.SearchContent:output_type -> palimpsest.v1.SearchContentResponse
+	11, // 26: palimpsest.v1.ContentService.ListSources:output_type -> palimpsest.v1.ListSourcesResponse
+	13, // 27: palimpsest.v1.ContentService.EndRun:output_type -> palimpsest.v1.EndRunResponse
+	22, // [22:28] is the sub-list for method output_type
+	16, // [16:22] is the sub-list for method input_type
+	16, // [16:16] is the sub-list for extension type_name
+	16, // [16:16] is the sub-list for extension extendee
+	0,  // [0:16] is the sub-list for field type_name
 }
 
 func init() { file_palimpsest_v1_content_service_proto_init() }
@@ -1266,7 +1310,7 @@ func file_palimpsest_v1_content_service_proto_init() {
 		(*StoreContentRequest_Header)(nil),
 		(*StoreContentRequest_Chunk)(nil),
 	}
-	file_palimpsest_v1_content_service_proto_msgTypes[3].OneofWrappers = []any{
+	file_palimpsest_v1_content_service_proto_msgTypes[4].OneofWrappers = []any{
 		(*RetrieveContentRequest_Full)(nil),
 		(*RetrieveContentRequest_Range)(nil),
 		(*RetrieveContentRequest_Excerpts)(nil),
@@ -1277,7 +1321,7 @@ func file_palimpsest_v1_content_service_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_palimpsest_v1_content_service_proto_rawDesc), len(file_palimpsest_v1_content_service_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   13,
+			NumMessages:   14,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -31,23 +31,23 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// ContentService keeps large contents outside of the view, and finds them again.
+// ContentService keeps large contents outside of the view, and retrieves and searches them.
 type ContentServiceClient interface {
-	// StoreContent keeps what the caller holds itself, and answers with the citation to show the model. It is streamed: a header, then
-	// the bytes. A conversation that does not exist is created with the content, under the default policy.
+	// StoreContent stores bytes that the caller holds, and answers with the citation to show the model. The request is a stream: one
+	// header, then the bytes. A conversation that does not exist is created with the server's default policy.
 	StoreContent(ctx context.Context, opts ...grpc.CallOption) (grpc.ClientStreamingClient[StoreContentRequest, StoreContentResponse], error)
-	// RetrieveContent returns a content: the whole, a part of it, or the passages that answer search terms.
+	// RetrieveContent returns a content as a whole, a range of it, or the passages that answer search terms.
 	RetrieveContent(ctx context.Context, in *RetrieveContentRequest, opts ...grpc.CallOption) (*RetrieveContentResponse, error)
-	// StreamContent returns a content, or its rest, however large it is.
+	// StreamContent returns the bytes of a content of any size, from an offset to its end.
 	StreamContent(ctx context.Context, in *StreamContentRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[StreamContentResponse], error)
-	// SearchContent returns the passages that answer search terms best over all contents of the conversation that can be had, but
-	// those of messages that were taken back.
+	// SearchContent returns the passages that answer search terms best, from all stored contents of the conversation. Contents of
+	// messages that RewindConversation took back are not searched.
 	SearchContent(ctx context.Context, in *SearchContentRequest, opts ...grpc.CallOption) (*SearchContentResponse, error)
-	// ListSources lists the conversation's source records, oldest first, those of expired contents included.
+	// ListSources lists the source records of the conversation, oldest first. Records of expired contents are included.
 	ListSources(ctx context.Context, in *ListSourcesRequest, opts ...grpc.CallOption) (*ListSourcesResponse, error)
-	// EndRun ends a run: what StoreContent stored for it is deleted after a grace time, and with policy.citations.release_on_end_run also
-	// the originals of what its messages cite. A run that is not ended is ended when nothing of it was used for 24 hours. Ending a run
-	// again sets the time anew. The source records stay.
+	// EndRun ends a run: the contents that StoreContent stored for it are deleted after a grace time. With
+	// policy.citations.release_on_end_run, the originals that the run's messages cite are deleted too. A run whose contents were not
+	// used for 24 hours is ended by the server. Ending a run again sets a new time. Source records are kept.
 	EndRun(ctx context.Context, in *EndRunRequest, opts ...grpc.CallOption) (*EndRunResponse, error)
 }
 
@@ -135,23 +135,23 @@ func (c *contentServiceClient) EndRun(ctx context.Context, in *EndRunRequest, op
 // All implementations must embed UnimplementedContentServiceServer
 // for forward compatibility.
 //
-// ContentService keeps large contents outside of the view, and finds them again.
+// ContentService keeps large contents outside of the view, and retrieves and searches them.
 type ContentServiceServer interface {
-	// StoreContent keeps what the caller holds itself, and answers with the citation to show the model. It is streamed: a header, then
-	// the bytes. A conversation that does not exist is created with the content, under the default policy.
+	// StoreContent stores bytes that the caller holds, and answers with the citation to show the model. The request is a stream: one
+	// header, then the bytes. A conversation that does not exist is created with the server's default policy.
 	StoreContent(grpc.ClientStreamingServer[StoreContentRequest, StoreContentResponse]) error
-	// RetrieveContent returns a content: the whole, a part of it, or the passages that answer search terms.
+	// RetrieveContent returns a content as a whole, a range of it, or the passages that answer search terms.
 	RetrieveContent(context.Context, *RetrieveContentRequest) (*RetrieveContentResponse, error)
-	// StreamContent returns a content, or its rest, however large it is.
+	// StreamContent returns the bytes of a content of any size, from an offset to its end.
 	StreamContent(*StreamContentRequest, grpc.ServerStreamingServer[StreamContentResponse]) error
-	// SearchContent returns the passages that answer search terms best over all contents of the conversation that can be had, but
-	// those of messages that were taken back.
+	// SearchContent returns the passages that answer search terms best, from all stored contents of the conversation. Contents of
+	// messages that RewindConversation took back are not searched.
 	SearchContent(context.Context, *SearchContentRequest) (*SearchContentResponse, error)
-	// ListSources lists the conversation's source records, oldest first, those of expired contents included.
+	// ListSources lists the source records of the conversation, oldest first. Records of expired contents are included.
 	ListSources(context.Context, *ListSourcesRequest) (*ListSourcesResponse, error)
-	// EndRun ends a run: what StoreContent stored for it is deleted after a grace time, and with policy.citations.release_on_end_run also
-	// the originals of what its messages cite. A run that is not ended is ended when nothing of it was used for 24 hours. Ending a run
-	// again sets the time anew. The source records stay.
+	// EndRun ends a run: the contents that StoreContent stored for it are deleted after a grace time. With
+	// policy.citations.release_on_end_run, the originals that the run's messages cite are deleted too. A run whose contents were not
+	// used for 24 hours is ended by the server. Ending a run again sets a new time. Source records are kept.
 	EndRun(context.Context, *EndRunRequest) (*EndRunResponse, error)
 	mustEmbedUnimplementedContentServiceServer()
 }

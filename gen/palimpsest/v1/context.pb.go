@@ -22,21 +22,21 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// ContextFormat says whose shape a context is rendered in.
+// ContextFormat is the shape in which a context is rendered.
 type ContextFormat int32
 
 const (
-	// Not said: neutral.
+	// The format is not set; NEUTRAL is used.
 	ContextFormat_CONTEXT_FORMAT_UNSPECIFIED ContextFormat = 0
 	// Palimpsest's own messages.
 	ContextFormat_CONTEXT_FORMAT_NEUTRAL ContextFormat = 1
-	// The messages of OpenAI's Chat Completions.
+	// The messages of OpenAI's Chat Completions API.
 	ContextFormat_CONTEXT_FORMAT_OPENAI_CHAT ContextFormat = 2
-	// The input items of OpenAI's Responses.
+	// The input items of OpenAI's Responses API.
 	ContextFormat_CONTEXT_FORMAT_OPENAI_RESPONSES ContextFormat = 3
-	// The system and messages of Anthropic's Messages.
+	// The system value and the messages of Anthropic's Messages API.
 	ContextFormat_CONTEXT_FORMAT_ANTHROPIC ContextFormat = 4
-	// The systemInstruction and contents of Gemini's generateContent.
+	// The systemInstruction and the contents of Gemini's generateContent method.
 	ContextFormat_CONTEXT_FORMAT_GEMINI ContextFormat = 5
 )
 
@@ -87,11 +87,11 @@ func (ContextFormat) EnumDescriptor() ([]byte, []int) {
 	return file_palimpsest_v1_context_proto_rawDescGZIP(), []int{0}
 }
 
-// PrefixBreak says what changed the leading blocks since the previous build.
+// PrefixBreak says why the leading blocks differ from those of the previous build.
 type PrefixBreak int32
 
 const (
-	// Nothing: all blocks of the previous build lead this one.
+	// Nothing broke the prefix: all blocks of the previous build lead this one.
 	PrefixBreak_PREFIX_BREAK_UNSPECIFIED PrefixBreak = 0
 	// There is no previous build in this format.
 	PrefixBreak_PREFIX_BREAK_FIRST_BUILD PrefixBreak = 1
@@ -101,22 +101,24 @@ const (
 	PrefixBreak_PREFIX_BREAK_EDITED PrefixBreak = 3
 	// The previous build was made for another budget or model.
 	PrefixBreak_PREFIX_BREAK_OTHER_COORDINATES PrefixBreak = 4
-	// A synthetic message at the end gave way to real ones.
+	// Real messages replaced a synthetic message at the end.
 	PrefixBreak_PREFIX_BREAK_TAIL_REPLACED PrefixBreak = 5
-	// A message was pinned or a system message led the record after the previous build.
+	// A message was pinned, or a system message came to lead the record, after the previous build.
 	PrefixBreak_PREFIX_BREAK_PINNED PrefixBreak = 6
 	// A message expired.
 	PrefixBreak_PREFIX_BREAK_EXPIRED PrefixBreak = 7
-	// Blocks of plugins were switched to the persistent variant or dropped.
+	// Blocks of plugins changed to the persistent variant or were dropped.
 	PrefixBreak_PREFIX_BREAK_RETENTION PrefixBreak = 8
 	// ExpandMessage brought a message back.
 	PrefixBreak_PREFIX_BREAK_EXPANDED PrefixBreak = 9
 	// Old tool results were cleared.
 	PrefixBreak_PREFIX_BREAK_PRUNED PrefixBreak = 10
 	// A summary took the place of messages.
-	PrefixBreak_PREFIX_BREAK_SUMMARISED PrefixBreak = 11
+	PrefixBreak_PREFIX_BREAK_SUMMARIZED PrefixBreak = 11
 	// RewindConversation took messages back.
 	PrefixBreak_PREFIX_BREAK_REWOUND PrefixBreak = 12
+	// CorrectMessage gave a message other words, or dissolved a summary of its old ones.
+	PrefixBreak_PREFIX_BREAK_CORRECTED PrefixBreak = 13
 )
 
 // Enum value maps for PrefixBreak.
@@ -133,8 +135,9 @@ var (
 		8:  "PREFIX_BREAK_RETENTION",
 		9:  "PREFIX_BREAK_EXPANDED",
 		10: "PREFIX_BREAK_PRUNED",
-		11: "PREFIX_BREAK_SUMMARISED",
+		11: "PREFIX_BREAK_SUMMARIZED",
 		12: "PREFIX_BREAK_REWOUND",
+		13: "PREFIX_BREAK_CORRECTED",
 	}
 	PrefixBreak_value = map[string]int32{
 		"PREFIX_BREAK_UNSPECIFIED":       0,
@@ -148,8 +151,9 @@ var (
 		"PREFIX_BREAK_RETENTION":         8,
 		"PREFIX_BREAK_EXPANDED":          9,
 		"PREFIX_BREAK_PRUNED":            10,
-		"PREFIX_BREAK_SUMMARISED":        11,
+		"PREFIX_BREAK_SUMMARIZED":        11,
 		"PREFIX_BREAK_REWOUND":           12,
+		"PREFIX_BREAK_CORRECTED":         13,
 	}
 )
 
@@ -180,15 +184,15 @@ func (PrefixBreak) EnumDescriptor() ([]byte, []int) {
 	return file_palimpsest_v1_context_proto_rawDescGZIP(), []int{1}
 }
 
-// CompactionState says how far the next summary is.
+// CompactionState says whether the next summary is being prepared.
 type CompactionState int32
 
 const (
-	// None is asked for.
+	// No summary is being prepared.
 	CompactionState_COMPACTION_STATE_UNSPECIFIED CompactionState = 0
-	// It is being prepared, by this process or by another.
+	// This process or another one is preparing a summary.
 	CompactionState_COMPACTION_STATE_PREPARING CompactionState = 1
-	// It is ready: the build that overflows takes it.
+	// A summary is ready. The next build that overflows uses it.
 	CompactionState_COMPACTION_STATE_READY CompactionState = 2
 )
 
@@ -233,20 +237,19 @@ func (CompactionState) EnumDescriptor() ([]byte, []int) {
 	return file_palimpsest_v1_context_proto_rawDescGZIP(), []int{2}
 }
 
-// FixedInput is what the caller sends to the model beside the context. It is counted and hashed, and never
-// stored.
+// FixedInput is what the caller sends to the model beside the context. It is counted and hashed, and never stored.
 type FixedInput struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Optional. The system prompt; at most 16 MiB.
 	SystemPrompt string `protobuf:"bytes,1,opt,name=system_prompt,json=systemPrompt,proto3" json:"system_prompt,omitempty"`
 	// Optional. The tool definitions, valid JSON; at most 16 MiB.
 	ToolsJson string `protobuf:"bytes,2,opt,name=tools_json,json=toolsJson,proto3" json:"tools_json,omitempty"`
-	// Optional. Their known weight in tokens, instead of counting them; 0 to 100,000,000.
+	// Optional. The weight of the system prompt and the tools in tokens, if it is known; 0 to 100,000,000. They are counted by default.
 	Tokens *int32 `protobuf:"varint,3,opt,name=tokens,proto3,oneof" json:"tokens,omitempty"`
-	// Optional. True: the answer begins with system_prompt, as the first system text of the format: ahead of the messages for neutral and
-	// OpenAI, first in system_json for Anthropic and Gemini. It weighs nothing beyond tokens.fixed. Its block is hashed and counted,
-	// as if the previous build had it too (fixed_input_changed says whether it is another one); the manifest, which knows the record alone,
-	// is without it. False by default: you put it there yourself.
+	// Optional. True to put system_prompt into the answer as its first system text: before all messages for NEUTRAL and OpenAI, first in
+	// system_json for Anthropic and Gemini. Its tokens are part of tokens.fixed only. Its block is counted and hashed as if the previous
+	// build had it too; fixed_input_changed says whether it differs. The manifest leaves it out. False by default: the caller sends the
+	// system prompt itself.
 	RenderSystem  bool `protobuf:"varint,4,opt,name=render_system,json=renderSystem,proto3" json:"render_system,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -310,18 +313,18 @@ func (x *FixedInput) GetRenderSystem() bool {
 	return false
 }
 
-// Usage is what the provider reported for one model call. The counts are disjoint.
+// Usage is the token usage that a provider reported for one model call. The counts do not overlap.
 type Usage struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Optional. Input tokens that were neither read from nor written to the cache; 0 to 1,000,000,000. OpenAI reports all input:
-	// subtract cached_tokens and cache_write_tokens of prompt_tokens_details (Responses: input_tokens_details).
+	// Optional. Input tokens that were neither read from nor written to the prompt cache; 0 to 1,000,000,000. OpenAI reports all input
+	// tokens: subtract cached_tokens and cache_write_tokens of prompt_tokens_details (Responses: input_tokens_details).
 	InputTokens int32 `protobuf:"varint,1,opt,name=input_tokens,json=inputTokens,proto3" json:"input_tokens,omitempty"`
-	// Optional. Input tokens read from the prompt cache; 0 to 1,000,000,000. OpenAI: cached_tokens.
+	// Optional. Input tokens that were read from the prompt cache; 0 to 1,000,000,000. OpenAI calls them cached_tokens.
 	CacheReadTokens int32 `protobuf:"varint,2,opt,name=cache_read_tokens,json=cacheReadTokens,proto3" json:"cache_read_tokens,omitempty"`
-	// Optional. Input tokens written to the prompt cache; 0 to 1,000,000,000. OpenAI: cache_write_tokens, beside
-	// cached_tokens, from GPT-5.6 on; 0 where it is not reported.
+	// Optional. Input tokens that were written to the prompt cache; 0 to 1,000,000,000. OpenAI reports them as cache_write_tokens from
+	// GPT-5.6 on; leave 0 where they are not reported.
 	CacheWriteTokens int32 `protobuf:"varint,3,opt,name=cache_write_tokens,json=cacheWriteTokens,proto3" json:"cache_write_tokens,omitempty"`
-	// Optional. Output tokens without reasoning; 0 to 1,000,000,000. OpenAI: completion_tokens - reasoning_tokens.
+	// Optional. Output tokens without reasoning tokens; 0 to 1,000,000,000. For OpenAI: completion_tokens - reasoning_tokens.
 	OutputTokens int32 `protobuf:"varint,4,opt,name=output_tokens,json=outputTokens,proto3" json:"output_tokens,omitempty"`
 	// Optional. Reasoning tokens; 0 to 1,000,000,000.
 	ReasoningTokens int32 `protobuf:"varint,5,opt,name=reasoning_tokens,json=reasoningTokens,proto3" json:"reasoning_tokens,omitempty"`
@@ -397,7 +400,7 @@ func (x *Usage) GetReasoningTokens() int32 {
 // Origin says where a message of a context comes from.
 type Origin struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Output only. One of these.
+	// Output only. The message, the summary or the rule that the context message comes from.
 	//
 	// Types that are valid to be assigned to Source:
 	//
@@ -478,18 +481,18 @@ type isOrigin_Source interface {
 }
 
 type Origin_MessageIndex struct {
-	// Output only. The message of the record.
+	// Output only. The index of the message in the record.
 	MessageIndex int32 `protobuf:"varint,1,opt,name=message_index,json=messageIndex,proto3,oneof"`
 }
 
 type Origin_SummaryId struct {
-	// Output only. The summary, such as s7.
+	// Output only. The id of the summary, such as s7.
 	SummaryId string `protobuf:"bytes,2,opt,name=summary_id,json=summaryId,proto3,oneof"`
 }
 
 type Origin_Synthetic struct {
-	// Output only. Why the sidecar made it: opener, continue, call_never_answered, result_late, system_as_user or
-	// system_prompt (which fixed_input.render_system asked for).
+	// Output only. The reason why the sidecar made the message: opener, continue, call_never_answered, result_late, system_as_user or
+	// system_prompt (for fixed_input.render_system).
 	Synthetic string `protobuf:"bytes,3,opt,name=synthetic,proto3,oneof"`
 }
 
@@ -499,24 +502,26 @@ func (*Origin_SummaryId) isOrigin_Source() {}
 
 func (*Origin_Synthetic) isOrigin_Source() {}
 
-// ContextMessage is one message of a neutral context.
+// ContextMessage is one message of a context in format NEUTRAL.
 type ContextMessage struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Output only. Who speaks.
 	Role Role `protobuf:"varint,1,opt,name=role,proto3,enum=palimpsest.v1.Role" json:"role,omitempty"`
-	// Output only. What the model should see. Ids of calls are those of the rendering: unique in the conversation.
+	// Output only. The parts that the model should see. Ids of tool calls are made unique in the conversation.
 	Parts []*Part `protobuf:"bytes,2,rep,name=parts,proto3" json:"parts,omitempty"`
-	// Output only. Weight in tokens, before the factor.
+	// Output only. The weight of the message in tokens, before the calibration factor.
 	Tokens int32 `protobuf:"varint,3,opt,name=tokens,proto3" json:"tokens,omitempty"`
-	// Output only. The edit in force, such as e12; empty if none.
+	// Output only. The id of the edit in force, such as e12; empty if there is none.
 	EditId string `protobuf:"bytes,4,opt,name=edit_id,json=editId,proto3" json:"edit_id,omitempty"`
-	// Output only. Where it comes from.
+	// Output only. The message, summary or rule that this message comes from.
 	Origin *Origin `protobuf:"bytes,5,opt,name=origin,proto3" json:"origin,omitempty"`
-	// Output only. The index of the last message that it shows, where it shows several: those of the assistant's that ask for
-	// parallel calls, from origin.message_index on. Absent where it shows one.
-	LastMessageIndex *int32 `protobuf:"varint,6,opt,name=last_message_index,json=lastMessageIndex,proto3,oneof" json:"last_message_index,omitempty"`
-	// Output only. True: the window has no room for all of it, and shows a part; no edit did that.
-	Shortened     bool `protobuf:"varint,7,opt,name=shortened,proto3" json:"shortened,omitempty"`
+	// Output only. One past the index of the last message that is shown here. The range begins at origin.message_index; it has more than
+	// one message where several assistant messages with parallel calls are shown as one. 0 for summaries and synthetic messages.
+	EndIndex int32 `protobuf:"varint,6,opt,name=end_index,json=endIndex,proto3" json:"end_index,omitempty"`
+	// Output only. True if only a part of the message is shown because the window has no room for all of it. No edit was made.
+	Shortened bool `protobuf:"varint,7,opt,name=shortened,proto3" json:"shortened,omitempty"`
+	// Output only. Who of several in the role speaks, as it was appended. Empty where assistant's messages of several names are one.
+	Name          string `protobuf:"bytes,8,opt,name=name,proto3" json:"name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -586,9 +591,9 @@ func (x *ContextMessage) GetOrigin() *Origin {
 	return nil
 }
 
-func (x *ContextMessage) GetLastMessageIndex() int32 {
-	if x != nil && x.LastMessageIndex != nil {
-		return *x.LastMessageIndex
+func (x *ContextMessage) GetEndIndex() int32 {
+	if x != nil {
+		return x.EndIndex
 	}
 	return 0
 }
@@ -600,19 +605,27 @@ func (x *ContextMessage) GetShortened() bool {
 	return false
 }
 
-// Rendered is a context in a provider's shape.
+func (x *ContextMessage) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+// Rendered is a context in the shape of a provider's API.
 type Rendered struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Output only. The value of Anthropic's system or Gemini's systemInstruction, JSON; empty if there is none. UTF-8.
+	// Output only. The value of Anthropic's system or Gemini's systemInstruction, as JSON in UTF-8; empty if there is none.
 	SystemJson []byte `protobuf:"bytes,1,opt,name=system_json,json=systemJson,proto3" json:"system_json,omitempty"`
-	// Output only. The JSON array for OpenAI's messages or input, Anthropic's messages, Gemini's contents. UTF-8. Empty for neutral.
+	// Output only. The JSON array for OpenAI's messages or input, Anthropic's messages or Gemini's contents, in UTF-8; empty for format
+	// NEUTRAL.
 	MessagesJson []byte `protobuf:"bytes,2,opt,name=messages_json,json=messagesJson,proto3" json:"messages_json,omitempty"`
-	// Output only. SHA-256 over system_json, one zero byte and messages_json, in lower-case hexadecimal. For neutral, over the
-	// canonical JSON of the messages.
+	// Output only. The SHA-256 over system_json, one zero byte and messages_json, in lower-case hexadecimal. For format NEUTRAL, it is
+	// taken over the canonical JSON of the messages.
 	ContentSha256 string `protobuf:"bytes,3,opt,name=content_sha256,json=contentSha256,proto3" json:"content_sha256,omitempty"`
-	// Output only. Where a cache breakpoint pays: positions of blocks, from 0, in the sequence of blocks that prefix reports count.
+	// Output only. The positions of blocks, counted from 0, at which a cache breakpoint pays.
 	CacheBreakpoints []int32 `protobuf:"varint,4,rep,packed,name=cache_breakpoints,json=cacheBreakpoints,proto3" json:"cache_breakpoints,omitempty"`
-	// Output only. The number of blocks: (role, block bytes) in order, system blocks first.
+	// Output only. The number of blocks of the context. A block is a role and its bytes; system blocks come first.
 	Blocks        int32 `protobuf:"varint,5,opt,name=blocks,proto3" json:"blocks,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -683,38 +696,38 @@ func (x *Rendered) GetBlocks() int32 {
 	return 0
 }
 
-// TokenReport says what a context weighs.
+// TokenReport says how much a context weighs, and how much each mechanism saved.
 type TokenReport struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Output only. System prompt and tools given as fixed_input.
+	// Output only. The tokens of the system prompt and the tools that were given as fixed_input.
 	Fixed int64 `protobuf:"varint,1,opt,name=fixed,proto3" json:"fixed,omitempty"`
-	// Output only. The messages in the context, summaries included.
+	// Output only. The tokens of the messages in the context, summaries included.
 	Messages int64 `protobuf:"varint,2,opt,name=messages,proto3" json:"messages,omitempty"`
-	// Output only. The summaries among them.
+	// Output only. The tokens of the summaries among the messages.
 	Summaries int64 `protobuf:"varint,3,opt,name=summaries,proto3" json:"summaries,omitempty"`
-	// Output only. Fixed and messages, times the factor.
+	// Output only. The sum of fixed and messages, times the calibration factor.
 	Total int64 `protobuf:"varint,4,opt,name=total,proto3" json:"total,omitempty"`
-	// Output only. What total may be at most: B.
+	// Output only. The budget: the largest value that total may have.
 	Budget int64 `protobuf:"varint,5,opt,name=budget,proto3" json:"budget,omitempty"`
-	// Output only. Tokens that clipping keeps out of this context.
+	// Output only. The tokens that clipping keeps out of this context.
 	SavedByClipping int64 `protobuf:"varint,6,opt,name=saved_by_clipping,json=savedByClipping,proto3" json:"saved_by_clipping,omitempty"`
-	// Output only. Tokens of the messages before the window's start, and of what is cut off the request in force and the opening.
+	// Output only. The tokens of messages before the window's start, and of what is cut off the request in force and the opening.
 	SavedByFit int64 `protobuf:"varint,7,opt,name=saved_by_fit,json=savedByFit,proto3" json:"saved_by_fit,omitempty"`
-	// Output only. Tokens that expiry keeps out of this context: compacted, cleared and removed.
+	// Output only. The tokens that expiration keeps out of this context by compacting, clearing and removing.
 	SavedByExpiry int64 `protobuf:"varint,8,opt,name=saved_by_expiry,json=savedByExpiry,proto3" json:"saved_by_expiry,omitempty"`
-	// Output only. Tokens of blocks that retention keeps out of this context.
+	// Output only. The tokens of plugins' blocks that retention keeps out of this context.
 	SavedByRetention int64 `protobuf:"varint,9,opt,name=saved_by_retention,json=savedByRetention,proto3" json:"saved_by_retention,omitempty"`
-	// Output only. Tokens of tool results that pruning keeps out of this context.
+	// Output only. The tokens of tool results that pruning keeps out of this context.
 	SavedByPruning int64 `protobuf:"varint,10,opt,name=saved_by_pruning,json=savedByPruning,proto3" json:"saved_by_pruning,omitempty"`
-	// Output only. Tokens of the messages that summaries stand for, as they were appended, less what the summaries weigh.
+	// Output only. The tokens of the messages that summaries stand for, as they were appended, minus the tokens of the summaries.
 	SavedByCompaction int64 `protobuf:"varint,11,opt,name=saved_by_compaction,json=savedByCompaction,proto3" json:"saved_by_compaction,omitempty"`
-	// Output only. Tokens that citations keep out of this context.
+	// Output only. The tokens that citations keep out of this context.
 	SavedByCiting int64 `protobuf:"varint,12,opt,name=saved_by_citing,json=savedByCiting,proto3" json:"saved_by_citing,omitempty"`
-	// Output only. The counter: o200k, cl100k or chars4.
+	// Output only. The token counter of the conversation: o200k, cl100k or chars4.
 	Counter string `protobuf:"bytes,20,opt,name=counter,proto3" json:"counter,omitempty"`
 	// Output only. The calibration factor in force for the model.
 	Factor float64 `protobuf:"fixed64,21,opt,name=factor,proto3" json:"factor,omitempty"`
-	// Output only. True if a count in it is an estimate.
+	// Output only. True if any of the counts is an estimate.
 	Estimated     bool `protobuf:"varint,22,opt,name=estimated,proto3" json:"estimated,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -855,18 +868,19 @@ func (x *TokenReport) GetEstimated() bool {
 	return false
 }
 
-// PrefixReport compares the context with the previous build's, for the provider's prompt cache.
+// PrefixReport compares a context with that of the previous build, for the provider's prompt cache.
 type PrefixReport struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Output only. Leading blocks that are byte-identical to the previous build's in the same format.
+	// Output only. The number of leading blocks that are byte-identical to those of the previous build in the same format.
 	StableBlocks int32 `protobuf:"varint,1,opt,name=stable_blocks,json=stableBlocks,proto3" json:"stable_blocks,omitempty"`
-	// Output only. Their weight in tokens, before the factor.
+	// Output only. The tokens of the stable blocks, before the calibration factor.
 	StableTokens int64 `protobuf:"varint,2,opt,name=stable_tokens,json=stableTokens,proto3" json:"stable_tokens,omitempty"`
-	// Output only. True if fixed_input differs from the previous build's: it stands before everything, so nothing is cached.
+	// Output only. True if fixed_input differs from the previous build's. The provider then reads everything anew, because fixed_input
+	// stands before all blocks.
 	FixedInputChanged bool `protobuf:"varint,3,opt,name=fixed_input_changed,json=fixedInputChanged,proto3" json:"fixed_input_changed,omitempty"`
-	// Output only. What broke the prefix.
+	// Output only. The reason why the prefix ends where it does.
 	BrokenBy PrefixBreak `protobuf:"varint,4,opt,name=broken_by,json=brokenBy,proto3,enum=palimpsest.v1.PrefixBreak" json:"broken_by,omitempty"`
-	// Output only. The blocks of the previous build.
+	// Output only. The number of blocks of the previous build.
 	PreviousBlocks int32 `protobuf:"varint,5,opt,name=previous_blocks,json=previousBlocks,proto3" json:"previous_blocks,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
@@ -937,40 +951,40 @@ func (x *PrefixReport) GetPreviousBlocks() int32 {
 	return 0
 }
 
-// Manifest holds the coordinates of one build: enough to rebuild its bytes.
+// Manifest holds the coordinates of one build, which are enough to rebuild its bytes.
 type Manifest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Output only. Such as b12.
+	// Output only. The id of the build, such as b12.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	// Output only. The turn of the build.
 	Turn int32 `protobuf:"varint,2,opt,name=turn,proto3" json:"turn,omitempty"`
-	// Output only. The format.
+	// Output only. The format of the build.
 	Format ContextFormat `protobuf:"varint,3,opt,name=format,proto3,enum=palimpsest.v1.ContextFormat" json:"format,omitempty"`
-	// Output only. The model it was built for.
+	// Output only. The model that the context was built for.
 	Model string `protobuf:"bytes,4,opt,name=model,proto3" json:"model,omitempty"`
-	// Output only. Messages on record at the build.
+	// Output only. The number of messages on record at the build.
 	MessageCount int32 `protobuf:"varint,5,opt,name=message_count,json=messageCount,proto3" json:"message_count,omitempty"`
-	// Output only. Edits on record at the build.
+	// Output only. The number of edits on record at the build.
 	EditSeq int64 `protobuf:"varint,6,opt,name=edit_seq,json=editSeq,proto3" json:"edit_seq,omitempty"`
-	// Output only. The window's start.
+	// Output only. The index of the message at which the window starts.
 	WindowStartIndex int32 `protobuf:"varint,7,opt,name=window_start_index,json=windowStartIndex,proto3" json:"window_start_index,omitempty"`
-	// Output only. The budget B in tokens.
+	// Output only. The budget in tokens.
 	BudgetTokens int64 `protobuf:"varint,8,opt,name=budget_tokens,json=budgetTokens,proto3" json:"budget_tokens,omitempty"`
-	// Output only. The weight in tokens, times the factor.
+	// Output only. The weight of the context in tokens, times the calibration factor.
 	TotalTokens int64 `protobuf:"varint,9,opt,name=total_tokens,json=totalTokens,proto3" json:"total_tokens,omitempty"`
-	// Output only. The counter.
+	// Output only. The token counter: o200k, cl100k or chars4.
 	Counter string `protobuf:"bytes,10,opt,name=counter,proto3" json:"counter,omitempty"`
-	// Output only. The factor.
+	// Output only. The calibration factor that was in force.
 	Factor float64 `protobuf:"fixed64,11,opt,name=factor,proto3" json:"factor,omitempty"`
-	// Output only. Hash of the policy in force, 16 hexadecimal digits.
+	// Output only. The hash of the policy that was in force, 16 hexadecimal digits.
 	PolicyHash string `protobuf:"bytes,12,opt,name=policy_hash,json=policyHash,proto3" json:"policy_hash,omitempty"`
 	// Output only. The version of the renderer.
 	RendererVersion int32 `protobuf:"varint,13,opt,name=renderer_version,json=rendererVersion,proto3" json:"renderer_version,omitempty"`
-	// Output only. Rendered.content_sha256 of the build, without what fixed_input.render_system put before it.
+	// Output only. The Rendered.content_sha256 of the build, without the text that fixed_input.render_system put before it.
 	ContentSha256 string `protobuf:"bytes,14,opt,name=content_sha256,json=contentSha256,proto3" json:"content_sha256,omitempty"`
-	// Output only. When it was built.
+	// Output only. The time of the build.
 	CreateTime *timestamppb.Timestamp `protobuf:"bytes,15,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
-	// Output only. The revision after the build.
+	// Output only. The revision of the conversation after the build.
 	Revision      int64 `protobuf:"varint,16,opt,name=revision,proto3" json:"revision,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1118,16 +1132,16 @@ func (x *Manifest) GetRevision() int64 {
 	return 0
 }
 
-// ModelUsage is what the sidecar's own model calls took.
+// ModelUsage is what the sidecar's own model calls used.
 type ModelUsage struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Output only. Calls made.
+	// Output only. The number of model calls.
 	Calls int64 `protobuf:"varint,1,opt,name=calls,proto3" json:"calls,omitempty"`
-	// Output only. Input tokens, as the providers reported them; where one did not, as reckoned.
+	// Output only. The input tokens that the providers reported. Where a provider reported none, they are estimated.
 	InputTokens int64 `protobuf:"varint,2,opt,name=input_tokens,json=inputTokens,proto3" json:"input_tokens,omitempty"`
-	// Output only. Output tokens, likewise.
+	// Output only. The output tokens that the providers reported. Where a provider reported none, they are estimated.
 	OutputTokens int64 `protobuf:"varint,3,opt,name=output_tokens,json=outputTokens,proto3" json:"output_tokens,omitempty"`
-	// Output only. What they cost by the model profiles' prices, in their currency.
+	// Output only. The cost of the calls by the prices of the model profiles, in the currency of those prices.
 	Cost          float64 `protobuf:"fixed64,4,opt,name=cost,proto3" json:"cost,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1191,23 +1205,23 @@ func (x *ModelUsage) GetCost() float64 {
 	return 0
 }
 
-// CompactionStatus says how the view stands to its budget.
+// CompactionStatus says how full the budget is, and whether a summary is being prepared.
 type CompactionStatus struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Output only. used_tokens in percent of the budget, rounded up.
+	// Output only. The share of the budget that used_tokens takes, in percent, rounded up.
 	UsedPercent int32 `protobuf:"varint,1,opt,name=used_percent,json=usedPercent,proto3" json:"used_percent,omitempty"`
-	// Output only. The window's start.
+	// Output only. The index of the message at which the window starts.
 	WindowStartIndex int32 `protobuf:"varint,2,opt,name=window_start_index,json=windowStartIndex,proto3" json:"window_start_index,omitempty"`
-	// Output only. Tokens used: what the provider last reported for this model and what the view has gained or lost since, or, without
-	// a report, TokenReport.total.
+	// Output only. The tokens that the context uses: the provider's last report for this model, corrected by what the view gained or lost
+	// since; without a report, TokenReport.total.
 	UsedTokens int64 `protobuf:"varint,3,opt,name=used_tokens,json=usedTokens,proto3" json:"used_tokens,omitempty"`
-	// Output only. True if used_tokens rests on a report.
+	// Output only. True if used_tokens is based on a provider's report.
 	Reported bool `protobuf:"varint,4,opt,name=reported,proto3" json:"reported,omitempty"`
-	// Output only. How far the next summary is.
+	// Output only. Whether the next summary is being prepared.
 	State CompactionState `protobuf:"varint,5,opt,name=state,proto3,enum=palimpsest.v1.CompactionState" json:"state,omitempty"`
-	// Output only. The newest summary in the context, such as s7; empty if there is none.
+	// Output only. The id of the newest summary in the context, such as s7; empty if there is none.
 	SummaryId string `protobuf:"bytes,6,opt,name=summary_id,json=summaryId,proto3" json:"summary_id,omitempty"`
-	// Output only. The sidecar's own model calls for the conversation since the sidecar was started.
+	// Output only. What the sidecar's own model calls for this conversation used since the sidecar started.
 	OwnCalls      *ModelUsage `protobuf:"bytes,7,opt,name=own_calls,json=ownCalls,proto3" json:"own_calls,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1295,25 +1309,25 @@ func (x *CompactionStatus) GetOwnCalls() *ModelUsage {
 // Summary stands for a range of messages.
 type Summary struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Output only. Such as s7.
+	// Output only. The id of the summary, such as s7.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// Output only. The first message that it stands for.
-	FirstIndex int32 `protobuf:"varint,2,opt,name=first_index,json=firstIndex,proto3" json:"first_index,omitempty"`
-	// Output only. The last one, inclusive.
-	LastIndex int32 `protobuf:"varint,3,opt,name=last_index,json=lastIndex,proto3" json:"last_index,omitempty"`
-	// Output only. How many levels of summaries lie below it.
+	// Output only. The index of the first message that the summary stands for.
+	StartIndex int32 `protobuf:"varint,2,opt,name=start_index,json=startIndex,proto3" json:"start_index,omitempty"`
+	// Output only. One past the index of the last message that the summary stands for.
+	EndIndex int32 `protobuf:"varint,3,opt,name=end_index,json=endIndex,proto3" json:"end_index,omitempty"`
+	// Output only. The number of levels of summaries below this one.
 	Level int32 `protobuf:"varint,4,opt,name=level,proto3" json:"level,omitempty"`
-	// Output only. The earlier summaries that it has taken up.
+	// Output only. The ids of the earlier summaries that this one replaced.
 	Children []string `protobuf:"bytes,5,rep,name=children,proto3" json:"children,omitempty"`
-	// Output only. Its text, with the list of what it would have lost.
+	// Output only. The text of the summary, followed by a list of facts that it would have lost.
 	Text string `protobuf:"bytes,6,opt,name=text,proto3" json:"text,omitempty"`
-	// Output only. Weight in tokens, before the factor.
+	// Output only. The weight of the summary in tokens, before the calibration factor.
 	Tokens int32 `protobuf:"varint,7,opt,name=tokens,proto3" json:"tokens,omitempty"`
-	// Output only. The model that wrote it, as provider/model; empty for the sidecar's own extract.
+	// Output only. The model that wrote the summary, as provider/model; empty for the sidecar's own extract.
 	Model string `protobuf:"bytes,8,opt,name=model,proto3" json:"model,omitempty"`
-	// Output only. The edit that made it, such as e12.
+	// Output only. The id of the edit that made the summary, such as e12.
 	EditId string `protobuf:"bytes,9,opt,name=edit_id,json=editId,proto3" json:"edit_id,omitempty"`
-	// Output only. True if something that it stands for was erased since.
+	// Output only. True if a message that the summary stands for was erased later.
 	OriginalErased bool `protobuf:"varint,10,opt,name=original_erased,json=originalErased,proto3" json:"original_erased,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
@@ -1356,16 +1370,16 @@ func (x *Summary) GetId() string {
 	return ""
 }
 
-func (x *Summary) GetFirstIndex() int32 {
+func (x *Summary) GetStartIndex() int32 {
 	if x != nil {
-		return x.FirstIndex
+		return x.StartIndex
 	}
 	return 0
 }
 
-func (x *Summary) GetLastIndex() int32 {
+func (x *Summary) GetEndIndex() int32 {
 	if x != nil {
-		return x.LastIndex
+		return x.EndIndex
 	}
 	return 0
 }
@@ -1419,25 +1433,25 @@ func (x *Summary) GetOriginalErased() bool {
 	return false
 }
 
-// Receipt is the proof that a message is on record.
+// Receipt confirms that a message is on record.
 type Receipt struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Output only. The message's index.
+	// Output only. The index of the message.
 	Index int32 `protobuf:"varint,1,opt,name=index,proto3" json:"index,omitempty"`
-	// Output only. The message's id.
+	// Output only. The id of the message.
 	Id string `protobuf:"bytes,2,opt,name=id,proto3" json:"id,omitempty"`
-	// Output only. The turn that was current.
+	// Output only. The turn that was current at the append.
 	TurnAdded int32 `protobuf:"varint,3,opt,name=turn_added,json=turnAdded,proto3" json:"turn_added,omitempty"`
-	// Output only. Weight in tokens, before the factor.
+	// Output only. The weight of the message in tokens, before the calibration factor.
 	TokenCount int32 `protobuf:"varint,4,opt,name=token_count,json=tokenCount,proto3" json:"token_count,omitempty"`
-	// Output only. True if a part was too large to be counted in full.
+	// Output only. True if token_count is an estimate, because a part was too large to be counted in full.
 	Estimated bool `protobuf:"varint,5,opt,name=estimated,proto3" json:"estimated,omitempty"`
-	// Output only. What stands in the view for results of the message that are kept outside of it; beyond 1 MiB for one append, handles
-	// and lengths alone.
+	// Output only. The citations that the view shows for results of the message. Beyond 1 MiB for one append, they hold handles and
+	// lengths only.
 	Citations []*Citation `protobuf:"bytes,6,rep,name=citations,proto3" json:"citations,omitempty"`
-	// Output only. The conversation's revision after the append.
+	// Output only. The revision of the conversation after the append.
 	Revision int64 `protobuf:"varint,7,opt,name=revision,proto3" json:"revision,omitempty"`
-	// Output only. True if the request id had been used before with the same content: this is the first outcome.
+	// Output only. True if the request id was used before with the same content. The answer is then the first outcome.
 	Duplicate     bool `protobuf:"varint,8,opt,name=duplicate,proto3" json:"duplicate,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1553,16 +1567,16 @@ const file_palimpsest_v1_context_proto_rawDesc = "" +
 	"\n" +
 	"summary_id\x18\x02 \x01(\tH\x00R\tsummaryId\x12\x1e\n" +
 	"\tsynthetic\x18\x03 \x01(\tH\x00R\tsyntheticB\b\n" +
-	"\x06source\"\xac\x02\n" +
+	"\x06source\"\x93\x02\n" +
 	"\x0eContextMessage\x12'\n" +
 	"\x04role\x18\x01 \x01(\x0e2\x13.palimpsest.v1.RoleR\x04role\x12)\n" +
 	"\x05parts\x18\x02 \x03(\v2\x13.palimpsest.v1.PartR\x05parts\x12\x16\n" +
 	"\x06tokens\x18\x03 \x01(\x05R\x06tokens\x12\x17\n" +
 	"\aedit_id\x18\x04 \x01(\tR\x06editId\x12-\n" +
-	"\x06origin\x18\x05 \x01(\v2\x15.palimpsest.v1.OriginR\x06origin\x121\n" +
-	"\x12last_message_index\x18\x06 \x01(\x05H\x00R\x10lastMessageIndex\x88\x01\x01\x12\x1c\n" +
-	"\tshortened\x18\a \x01(\bR\tshortenedB\x15\n" +
-	"\x13_last_message_index\"\xbc\x01\n" +
+	"\x06origin\x18\x05 \x01(\v2\x15.palimpsest.v1.OriginR\x06origin\x12\x1b\n" +
+	"\tend_index\x18\x06 \x01(\x05R\bendIndex\x12\x1c\n" +
+	"\tshortened\x18\a \x01(\bR\tshortened\x12\x12\n" +
+	"\x04name\x18\b \x01(\tR\x04name\"\xbc\x01\n" +
 	"\bRendered\x12\x1f\n" +
 	"\vsystem_json\x18\x01 \x01(\fR\n" +
 	"systemJson\x12#\n" +
@@ -1629,13 +1643,12 @@ const file_palimpsest_v1_context_proto_rawDesc = "" +
 	"\x05state\x18\x05 \x01(\x0e2\x1e.palimpsest.v1.CompactionStateR\x05state\x12\x1d\n" +
 	"\n" +
 	"summary_id\x18\x06 \x01(\tR\tsummaryId\x126\n" +
-	"\town_calls\x18\a \x01(\v2\x19.palimpsest.v1.ModelUsageR\bownCalls\"\x8f\x02\n" +
+	"\town_calls\x18\a \x01(\v2\x19.palimpsest.v1.ModelUsageR\bownCalls\"\x8d\x02\n" +
 	"\aSummary\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1f\n" +
-	"\vfirst_index\x18\x02 \x01(\x05R\n" +
-	"firstIndex\x12\x1d\n" +
-	"\n" +
-	"last_index\x18\x03 \x01(\x05R\tlastIndex\x12\x14\n" +
+	"\vstart_index\x18\x02 \x01(\x05R\n" +
+	"startIndex\x12\x1b\n" +
+	"\tend_index\x18\x03 \x01(\x05R\bendIndex\x12\x14\n" +
 	"\x05level\x18\x04 \x01(\x05R\x05level\x12\x1a\n" +
 	"\bchildren\x18\x05 \x03(\tR\bchildren\x12\x12\n" +
 	"\x04text\x18\x06 \x01(\tR\x04text\x12\x16\n" +
@@ -1661,7 +1674,7 @@ const file_palimpsest_v1_context_proto_rawDesc = "" +
 	"\x1aCONTEXT_FORMAT_OPENAI_CHAT\x10\x02\x12#\n" +
 	"\x1fCONTEXT_FORMAT_OPENAI_RESPONSES\x10\x03\x12\x1c\n" +
 	"\x18CONTEXT_FORMAT_ANTHROPIC\x10\x04\x12\x19\n" +
-	"\x15CONTEXT_FORMAT_GEMINI\x10\x05*\xff\x02\n" +
+	"\x15CONTEXT_FORMAT_GEMINI\x10\x05*\x9b\x03\n" +
 	"\vPrefixBreak\x12\x1c\n" +
 	"\x18PREFIX_BREAK_UNSPECIFIED\x10\x00\x12\x1c\n" +
 	"\x18PREFIX_BREAK_FIRST_BUILD\x10\x01\x12\x1d\n" +
@@ -1675,8 +1688,9 @@ const file_palimpsest_v1_context_proto_rawDesc = "" +
 	"\x15PREFIX_BREAK_EXPANDED\x10\t\x12\x17\n" +
 	"\x13PREFIX_BREAK_PRUNED\x10\n" +
 	"\x12\x1b\n" +
-	"\x17PREFIX_BREAK_SUMMARISED\x10\v\x12\x18\n" +
-	"\x14PREFIX_BREAK_REWOUND\x10\f*o\n" +
+	"\x17PREFIX_BREAK_SUMMARIZED\x10\v\x12\x18\n" +
+	"\x14PREFIX_BREAK_REWOUND\x10\f\x12\x1a\n" +
+	"\x16PREFIX_BREAK_CORRECTED\x10\r*o\n" +
 	"\x0fCompactionState\x12 \n" +
 	"\x1cCOMPACTION_STATE_UNSPECIFIED\x10\x00\x12\x1e\n" +
 	"\x1aCOMPACTION_STATE_PREPARING\x10\x01\x12\x1a\n" +
@@ -1749,7 +1763,6 @@ func file_palimpsest_v1_context_proto_init() {
 		(*Origin_SummaryId)(nil),
 		(*Origin_Synthetic)(nil),
 	}
-	file_palimpsest_v1_context_proto_msgTypes[3].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{

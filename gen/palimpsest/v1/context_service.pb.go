@@ -21,16 +21,16 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// ExpandMode says what an expansion does to the view.
+// ExpandMode says whether an expansion changes the view.
 type ExpandMode int32
 
 const (
-	// Not said: restore.
+	// The mode is not set; RESTORE is used.
 	ExpandMode_EXPAND_MODE_UNSPECIFIED ExpandMode = 0
-	// The unit comes back in full: an edit clears its levels and masks, and restarts its clock for expiry and retention. That
-	// rewrites the cached prefix from there on. It is refused, EXPANSION_TOO_LARGE, if the next build would have no room for it.
+	// The whole unit of the message comes back in full, and its expiration and retention start anew. The provider must read the view anew
+	// from there on. The call fails with EXPANSION_TOO_LARGE if the next build would have no room for the unit.
 	ExpandMode_EXPAND_MODE_RESTORE ExpandMode = 1
-	// Nothing: the original is returned. What an agent's tool should use.
+	// The original is returned, and the view does not change. Tools of an agent should use this mode.
 	ExpandMode_EXPAND_MODE_RETURN_ONLY ExpandMode = 2
 )
 
@@ -78,19 +78,21 @@ func (ExpandMode) EnumDescriptor() ([]byte, []int) {
 // AppendMessageRequest asks for one message to be put on record.
 type AppendMessageRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The conversation; 1 to 256 bytes, no control characters.
+	// Required. The id of the conversation; 1 to 256 bytes, no control characters.
 	ConversationId string `protobuf:"bytes,1,opt,name=conversation_id,json=conversationId,proto3" json:"conversation_id,omitempty"`
-	// Required. The message.
+	// Required. The message to append.
 	Message *Message `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
-	// Optional. What plugins add to it, for a message of the user's or a tool's; at most 64.
+	// Optional. What plugins add to a message of role user or tool; at most 64.
 	AdditionalContent []*AdditionalContent `protobuf:"bytes,3,rep,name=additional_content,json=additionalContent,proto3" json:"additional_content,omitempty"`
-	// Optional. Makes a retry safe for 24 hours: the same id with the same request returns the first outcome; at most 256 bytes.
+	// Optional. An id that makes a retry safe for 24 hours; at most 256 bytes. The same id with the same request returns the first
+	// outcome.
 	RequestId string `protobuf:"bytes,4,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
-	// Optional. The index the message must get; 0 to 2,147,483,647.
+	// Optional. The index that the message must get; 0 to 2,147,483,647. The append is refused if it would get another one.
 	ExpectedIndex *int32 `protobuf:"varint,5,opt,name=expected_index,json=expectedIndex,proto3,oneof" json:"expected_index,omitempty"`
 	// Optional. Settings that replace those of the message, of its results and of action policies.
 	ExpirationOverride *ExpirationOverride `protobuf:"bytes,6,opt,name=expiration_override,json=expirationOverride,proto3" json:"expiration_override,omitempty"`
-	// Optional. Returns the two variants of the message. An append is refused whose variants might pass 3.5 MiB together.
+	// Optional. True to return both variants of the message. The append is refused if they could exceed 3.5 MiB together. False by
+	// default.
 	ReturnVariants bool `protobuf:"varint,7,opt,name=return_variants,json=returnVariants,proto3" json:"return_variants,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
@@ -178,13 +180,13 @@ func (x *AppendMessageRequest) GetReturnVariants() bool {
 // AppendMessageResponse answers AppendMessage.
 type AppendMessageResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Output only. The proof.
+	// Output only. The receipt of the message.
 	Receipt *Receipt `protobuf:"bytes,1,opt,name=receipt,proto3" json:"receipt,omitempty"`
-	// Output only. What happened.
+	// Output only. The events that this append caused.
 	Events []*LifecycleEvent `protobuf:"bytes,2,rep,name=events,proto3" json:"events,omitempty"`
-	// Output only. The message as the next build shows it, if return_variants.
+	// Output only. The message as the next build shows it, if return_variants was set.
 	DisplayMessage *Message `protobuf:"bytes,3,opt,name=display_message,json=displayMessage,proto3" json:"display_message,omitempty"`
-	// Output only. The message as later builds show it, if return_variants.
+	// Output only. The message as later builds show it, if return_variants was set.
 	PersistentMessage *Message `protobuf:"bytes,4,opt,name=persistent_message,json=persistentMessage,proto3" json:"persistent_message,omitempty"`
 	unknownFields     protoimpl.UnknownFields
 	sizeCache         protoimpl.SizeCache
@@ -251,9 +253,9 @@ func (x *AppendMessageResponse) GetPersistentMessage() *Message {
 // BatchAppendItem is one message of a batch.
 type BatchAppendItem struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The message.
+	// Required. The message to append.
 	Message *Message `protobuf:"bytes,1,opt,name=message,proto3" json:"message,omitempty"`
-	// Optional. What plugins add to it, for a message of the user's or a tool's; at most 64.
+	// Optional. What plugins add to a message of role user or tool; at most 64.
 	AdditionalContent []*AdditionalContent `protobuf:"bytes,2,rep,name=additional_content,json=additionalContent,proto3" json:"additional_content,omitempty"`
 	// Optional. Settings that replace those of the message, of its results and of action policies.
 	ExpirationOverride *ExpirationOverride `protobuf:"bytes,3,opt,name=expiration_override,json=expirationOverride,proto3" json:"expiration_override,omitempty"`
@@ -315,13 +317,14 @@ func (x *BatchAppendItem) GetExpirationOverride() *ExpirationOverride {
 // BatchAppendMessagesRequest asks for several messages to be put on record.
 type BatchAppendMessagesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The conversation; 1 to 256 bytes, no control characters.
+	// Required. The id of the conversation; 1 to 256 bytes, no control characters.
 	ConversationId string `protobuf:"bytes,1,opt,name=conversation_id,json=conversationId,proto3" json:"conversation_id,omitempty"`
 	// Required. The messages in order; 1 to 1,000.
 	Items []*BatchAppendItem `protobuf:"bytes,2,rep,name=items,proto3" json:"items,omitempty"`
-	// Optional. Makes a retry safe for 24 hours, as in AppendMessage; at most 256 bytes.
+	// Optional. An id that makes a retry safe for 24 hours; at most 256 bytes. The same id with the same request returns the first
+	// outcome.
 	RequestId string `protobuf:"bytes,3,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
-	// Optional. The index the first message must get; 0 to 2,147,483,647.
+	// Optional. The index that the first message must get; 0 to 2,147,483,647. The batch is refused if it would get another one.
 	ExpectedIndex *int32 `protobuf:"varint,4,opt,name=expected_index,json=expectedIndex,proto3,oneof" json:"expected_index,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -388,9 +391,9 @@ func (x *BatchAppendMessagesRequest) GetExpectedIndex() int32 {
 // BatchAppendMessagesResponse answers BatchAppendMessages.
 type BatchAppendMessagesResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Output only. One receipt an item, in order.
+	// Output only. The receipts of the messages, in order.
 	Receipts []*Receipt `protobuf:"bytes,1,rep,name=receipts,proto3" json:"receipts,omitempty"`
-	// Output only. What happened.
+	// Output only. The events that the batch caused.
 	Events        []*LifecycleEvent `protobuf:"bytes,2,rep,name=events,proto3" json:"events,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -443,38 +446,41 @@ func (x *BatchAppendMessagesResponse) GetEvents() []*LifecycleEvent {
 // BuildContextRequest asks what the model should see now.
 type BuildContextRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The conversation; 1 to 256 bytes, no control characters.
+	// Required. The id of the conversation; 1 to 256 bytes, no control characters.
 	ConversationId string `protobuf:"bytes,1,opt,name=conversation_id,json=conversationId,proto3" json:"conversation_id,omitempty"`
-	// Optional. The turn to begin; 0 to 2,147,483,647. Greater than the current one begins it (at most 1,000 ahead), equal is
-	// same_turn, smaller is FAILED_PRECONDITION. The next turn by default. Not together with same_turn.
+	// Optional. The turn of this build; 0 to 2,147,483,647. A turn greater than the current one begins (at most 1,000 ahead), the current
+	// turn is built again as with same_turn, and a smaller one is refused with FAILED_PRECONDITION. By default, the next turn begins. It
+	// must not be set together with same_turn.
 	Turn *int32 `protobuf:"varint,2,opt,name=turn,proto3,oneof" json:"turn,omitempty"`
-	// Optional. Rebuilds the current turn: nothing ages. The first build begins turn 1 all the same.
+	// Optional. True to build the current turn again, so that nothing ages. The first build of a conversation begins turn 1 in any case.
+	// False by default.
 	SameTurn bool `protobuf:"varint,3,opt,name=same_turn,json=sameTurn,proto3" json:"same_turn,omitempty"`
-	// Optional. Makes a retry safe for 24 hours: the same id returns the same build; at most 256 bytes.
+	// Optional. An id that makes a retry safe for 24 hours; at most 256 bytes. The same id returns the same build.
 	RequestId string `protobuf:"bytes,4,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
-	// Optional. The shape of the answer. Neutral by default.
+	// Optional. The shape of the answer. NEUTRAL by default.
 	Format ContextFormat `protobuf:"varint,5,opt,name=format,proto3,enum=palimpsest.v1.ContextFormat" json:"format,omitempty"`
-	// Optional. The model that will be called; at most 256 bytes. Chooses the model profile, the calibration, and which reasoning
-	// may come back.
+	// Optional. The model that will be called; at most 256 bytes. It selects the model profile, the calibration factor, and the reasoning
+	// that may be sent back.
 	Model string `protobuf:"bytes,6,opt,name=model,proto3" json:"model,omitempty"`
-	// Optional. The room.
+	// Optional. The token budget of this build.
 	Budget *Budget `protobuf:"bytes,7,opt,name=budget,proto3" json:"budget,omitempty"`
-	// Optional. What is sent beside the context.
+	// Optional. The system prompt and the tools that are sent beside the context.
 	FixedInput *FixedInput `protobuf:"bytes,8,opt,name=fixed_input,json=fixedInput,proto3" json:"fixed_input,omitempty"`
-	// Optional. What the provider reported for the previous build of the conversation. At most one report counts for a build.
+	// Optional. The usage that the provider reported for the conversation's previous build. At most one report counts for a build.
 	LastUsage *Usage `protobuf:"bytes,9,opt,name=last_usage,json=lastUsage,proto3" json:"last_usage,omitempty"`
-	// Optional. Settings that replace those of tool results, and of messages of type ACTION_RESULT and SUB_AGENT_RESULT, for what
-	// falls due in this build.
+	// Optional. Settings that replace those of tool results, and of messages of type ACTION_RESULT and SUB_AGENT_RESULT, that are due in
+	// this build.
 	ExpirationOverride *ExpirationOverride `protobuf:"bytes,10,opt,name=expiration_override,json=expirationOverride,proto3" json:"expiration_override,omitempty"`
-	// Optional. Settings for this build alone.
+	// Optional. Policy settings for this build only.
 	PolicyOverride *Policy `protobuf:"bytes,11,opt,name=policy_override,json=policyOverride,proto3" json:"policy_override,omitempty"`
-	// Optional. Computes the answer and commits nothing: no turn, no edit, no manifest.
+	// Optional. True to compute the answer and change nothing: no turn, no edit, no manifest. False by default.
 	DryRun bool `protobuf:"varint,12,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
-	// Optional. The largest answer in bytes; 0 to 67,108,864. 3,670,016 (3.5 MiB) by default, and for 0. Raise your client's receive limit with it.
+	// Optional. The largest size of the answer in bytes; 0 to 67,108,864; 3,670,016 (3.5 MiB) by default, and for 0. Raise the receive
+	// limit of your gRPC client with it.
 	MaxReplyBytes *int32 `protobuf:"varint,13,opt,name=max_reply_bytes,json=maxReplyBytes,proto3,oneof" json:"max_reply_bytes,omitempty"`
-	// Optional. Shows calls at the very end that wait for their results with a fixed result, [No result: the call was never
-	// answered.], instead of refusing the build (PENDING_TOOL_CALLS). Results that are appended directly after it take its place
-	// in later builds; further calls begin a unit of their own. False by default.
+	// Optional. True to show tool calls at the very end that wait for their results with the fixed result "[No result: the call was
+	// never answered.]". Results that are appended directly after the build replace it in later builds; further calls begin a unit of
+	// their own. False by default: the build is refused with PENDING_TOOL_CALLS.
 	CloseOpenCalls bool `protobuf:"varint,14,opt,name=close_open_calls,json=closeOpenCalls,proto3" json:"close_open_calls,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
@@ -613,29 +619,29 @@ type BuildContextResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Output only. The turn of this build.
 	Turn int32 `protobuf:"varint,1,opt,name=turn,proto3" json:"turn,omitempty"`
-	// Output only. The build's manifest, such as b12; empty for a dry run.
+	// Output only. The id of the build's manifest, such as b12; empty for a dry run.
 	ManifestId string `protobuf:"bytes,2,opt,name=manifest_id,json=manifestId,proto3" json:"manifest_id,omitempty"`
-	// Output only. The conversation's revision after the build.
+	// Output only. The revision of the conversation after the build.
 	Revision int64 `protobuf:"varint,3,opt,name=revision,proto3" json:"revision,omitempty"`
-	// Output only. The context, for format neutral alone.
+	// Output only. The messages of the context, for format NEUTRAL only.
 	Messages []*ContextMessage `protobuf:"bytes,4,rep,name=messages,proto3" json:"messages,omitempty"`
-	// Output only. The context in the provider's shape; for neutral its hash and block count alone.
+	// Output only. The context in the provider's shape. For format NEUTRAL, only its hash and number of blocks are set.
 	Rendered *Rendered `protobuf:"bytes,5,opt,name=rendered,proto3" json:"rendered,omitempty"`
-	// Output only. What it weighs.
+	// Output only. The weight of the context in tokens.
 	Tokens *TokenReport `protobuf:"bytes,6,opt,name=tokens,proto3" json:"tokens,omitempty"`
-	// Output only. What the prompt cache can keep.
+	// Output only. The leading part of the context that the provider's prompt cache can keep.
 	Prefix *PrefixReport `protobuf:"bytes,7,opt,name=prefix,proto3" json:"prefix,omitempty"`
-	// Output only. Why messages are not shown in full, and what the rendering repaired.
+	// Output only. The decisions about messages that are not shown in full, and the repairs of the rendering.
 	Decisions []*Decision `protobuf:"bytes,8,rep,name=decisions,proto3" json:"decisions,omitempty"`
-	// Output only. What this build changed.
+	// Output only. The events that this build caused.
 	Events []*LifecycleEvent `protobuf:"bytes,9,rep,name=events,proto3" json:"events,omitempty"`
-	// Output only. How the view stands to its budget.
+	// Output only. How full the budget is, and whether a summary is being prepared.
 	Compaction *CompactionStatus `protobuf:"bytes,10,opt,name=compaction,proto3" json:"compaction,omitempty"`
-	// Output only. What was asked for and not done.
+	// Output only. What was asked for and could not be done.
 	Degradations []*Degradation `protobuf:"bytes,11,rep,name=degradations,proto3" json:"degradations,omitempty"`
-	// Output only. Hash of the policy in force, 16 hexadecimal digits.
+	// Output only. The hash of the policy in force, 16 hexadecimal digits.
 	PolicyHash string `protobuf:"bytes,12,opt,name=policy_hash,json=policyHash,proto3" json:"policy_hash,omitempty"`
-	// Output only. True if the request id had been used before: this is the first outcome, rebuilt.
+	// Output only. True if the request id was used before. The answer is then the first outcome, built again.
 	Duplicate     bool `protobuf:"varint,13,opt,name=duplicate,proto3" json:"duplicate,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -762,67 +768,12 @@ func (x *BuildContextResponse) GetDuplicate() bool {
 	return false
 }
 
-// Range is half-open and counted from 0.
-type Range struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Optional. The first; 0 to 2,147,483,647.
-	Start int32 `protobuf:"varint,1,opt,name=start,proto3" json:"start,omitempty"`
-	// Required. Behind the last; 1 to 2,147,483,647, greater than start. Past the end means to the end.
-	End           int32 `protobuf:"varint,2,opt,name=end,proto3" json:"end,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Range) Reset() {
-	*x = Range{}
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[7]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Range) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Range) ProtoMessage() {}
-
-func (x *Range) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[7]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Range.ProtoReflect.Descriptor instead.
-func (*Range) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{7}
-}
-
-func (x *Range) GetStart() int32 {
-	if x != nil {
-		return x.Start
-	}
-	return 0
-}
-
-func (x *Range) GetEnd() int32 {
-	if x != nil {
-		return x.End
-	}
-	return 0
-}
-
-// ExpandMessageRequest asks for something back that left the view.
+// ExpandMessageRequest asks for the original of a message, or for what a summary stands for.
 type ExpandMessageRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The conversation; 1 to 256 bytes, no control characters.
+	// Required. The id of the conversation; 1 to 256 bytes, no control characters.
 	ConversationId string `protobuf:"bytes,1,opt,name=conversation_id,json=conversationId,proto3" json:"conversation_id,omitempty"`
-	// Required. What to expand.
+	// Required. The message or summary to expand.
 	//
 	// Types that are valid to be assigned to Target:
 	//
@@ -830,12 +781,13 @@ type ExpandMessageRequest struct {
 	//	*ExpandMessageRequest_MessageId
 	//	*ExpandMessageRequest_SummaryId
 	Target isExpandMessageRequest_Target `protobuf_oneof:"target"`
-	// Optional. Why; at most 1,024 bytes. It is kept with a restoration, and its events tell it; it is never logged.
+	// Optional. The reason for the expansion; at most 1,024 bytes. It is kept with a restoration and told by its events. It is never
+	// logged.
 	Reason string `protobuf:"bytes,5,opt,name=reason,proto3" json:"reason,omitempty"`
-	// Optional. Restore by default; RETURN_ONLY with a range, with max_tokens, with page_token, or for a summary, where RESTORE must
-	// not be said.
+	// Optional. Whether the view changes. RESTORE by default. With a range, max_tokens, page_token or summary_id, RETURN_ONLY is used, and
+	// RESTORE is refused.
 	Mode ExpandMode `protobuf:"varint,6,opt,name=mode,proto3,enum=palimpsest.v1.ExpandMode" json:"mode,omitempty"`
-	// Optional. A part of the message's text alone: its text parts and tool results, each from a new line on.
+	// Optional. A range of the message's text. The text is that of its text parts and tool results, each beginning on a new line.
 	//
 	// Types that are valid to be assigned to Range:
 	//
@@ -843,17 +795,18 @@ type ExpandMessageRequest struct {
 	//	*ExpandMessageRequest_Lines
 	//	*ExpandMessageRequest_Items
 	Range isExpandMessageRequest_Range `protobuf_oneof:"range"`
-	// Optional. The most tokens the returned text may weigh; 0 to 100,000,000. No limit by default, and for 0. What does not fit comes
-	// with the next page.
+	// Optional. The largest number of tokens that the returned text may have; 0 to 100,000,000. No limit by default, and for 0. The rest
+	// comes with the next page.
 	MaxTokens int32 `protobuf:"varint,10,opt,name=max_tokens,json=maxTokens,proto3" json:"max_tokens,omitempty"`
-	// Optional. Makes a retry safe for 24 hours; at most 256 bytes.
+	// Optional. An id that makes a retry safe for 24 hours; at most 256 bytes. The same id with the same request returns the first
+	// outcome.
 	RequestId string `protobuf:"bytes,11,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
-	// Optional. The most children of a summary on a page; 0 to 1,000; 100 by default, and for 0.
+	// Optional. The largest number of a summary's children on a page; 0 to 1,000; 100 by default, and for 0.
 	PageSize int32 `protobuf:"varint,12,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// Optional. The next_page_token of the page before, with everything else as it was asked for there; at most 4,096 bytes.
+	// Optional. The next_page_token of the previous page; at most 4,096 bytes. All other fields must be the same as for that page.
 	PageToken string `protobuf:"bytes,13,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
-	// Optional. The largest answer in bytes; 0 to 67,108,864. 3,670,016 (3.5 MiB) by default, and for 0. What does not fit comes with
-	// the next page; RESTORE is refused. Raise your client's receive limit with it.
+	// Optional. The largest size of the answer in bytes; 0 to 67,108,864; 3,670,016 (3.5 MiB) by default, and for 0. The rest comes with
+	// the next page; RESTORE is refused if the answer does not fit. Raise the receive limit of your gRPC client with it.
 	MaxReplyBytes *int32 `protobuf:"varint,14,opt,name=max_reply_bytes,json=maxReplyBytes,proto3,oneof" json:"max_reply_bytes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -861,7 +814,7 @@ type ExpandMessageRequest struct {
 
 func (x *ExpandMessageRequest) Reset() {
 	*x = ExpandMessageRequest{}
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[8]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -873,7 +826,7 @@ func (x *ExpandMessageRequest) String() string {
 func (*ExpandMessageRequest) ProtoMessage() {}
 
 func (x *ExpandMessageRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[8]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -886,7 +839,7 @@ func (x *ExpandMessageRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExpandMessageRequest.ProtoReflect.Descriptor instead.
 func (*ExpandMessageRequest) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{8}
+	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *ExpandMessageRequest) GetConversationId() string {
@@ -951,7 +904,7 @@ func (x *ExpandMessageRequest) GetRange() isExpandMessageRequest_Range {
 	return nil
 }
 
-func (x *ExpandMessageRequest) GetChars() *Range {
+func (x *ExpandMessageRequest) GetChars() *Span {
 	if x != nil {
 		if x, ok := x.Range.(*ExpandMessageRequest_Chars); ok {
 			return x.Chars
@@ -960,7 +913,7 @@ func (x *ExpandMessageRequest) GetChars() *Range {
 	return nil
 }
 
-func (x *ExpandMessageRequest) GetLines() *Range {
+func (x *ExpandMessageRequest) GetLines() *Span {
 	if x != nil {
 		if x, ok := x.Range.(*ExpandMessageRequest_Lines); ok {
 			return x.Lines
@@ -969,7 +922,7 @@ func (x *ExpandMessageRequest) GetLines() *Range {
 	return nil
 }
 
-func (x *ExpandMessageRequest) GetItems() *Range {
+func (x *ExpandMessageRequest) GetItems() *Span {
 	if x != nil {
 		if x, ok := x.Range.(*ExpandMessageRequest_Items); ok {
 			return x.Items
@@ -1018,17 +971,17 @@ type isExpandMessageRequest_Target interface {
 }
 
 type ExpandMessageRequest_MessageIndex struct {
-	// Optional. The message's index; 0 to 2,147,483,647.
+	// Optional. The index of the message; 0 to 2,147,483,647.
 	MessageIndex int32 `protobuf:"varint,2,opt,name=message_index,json=messageIndex,proto3,oneof"`
 }
 
 type ExpandMessageRequest_MessageId struct {
-	// Optional. The message's id; 1 to 128 bytes. The newest message with it.
+	// Optional. The id of the message; 1 to 128 bytes. If several messages have it, the newest is meant.
 	MessageId string `protobuf:"bytes,3,opt,name=message_id,json=messageId,proto3,oneof"`
 }
 
 type ExpandMessageRequest_SummaryId struct {
-	// Optional. The summary's id, such as s7; 1 to 256 bytes.
+	// Optional. The id of the summary, such as s7; 1 to 256 bytes.
 	SummaryId string `protobuf:"bytes,4,opt,name=summary_id,json=summaryId,proto3,oneof"`
 }
 
@@ -1043,18 +996,18 @@ type isExpandMessageRequest_Range interface {
 }
 
 type ExpandMessageRequest_Chars struct {
-	// Optional. By characters (Unicode code points).
-	Chars *Range `protobuf:"bytes,7,opt,name=chars,proto3,oneof"`
+	// Optional. A range of Unicode code points.
+	Chars *Span `protobuf:"bytes,7,opt,name=chars,proto3,oneof"`
 }
 
 type ExpandMessageRequest_Lines struct {
-	// Optional. By lines.
-	Lines *Range `protobuf:"bytes,8,opt,name=lines,proto3,oneof"`
+	// Optional. A range of lines.
+	Lines *Span `protobuf:"bytes,8,opt,name=lines,proto3,oneof"`
 }
 
 type ExpandMessageRequest_Items struct {
-	// Optional. By items: the text is a JSON array, or an object with one array in it.
-	Items *Range `protobuf:"bytes,9,opt,name=items,proto3,oneof"`
+	// Optional. A range of array items. The text must be a JSON array, or an object with exactly one array in it.
+	Items *Span `protobuf:"bytes,9,opt,name=items,proto3,oneof"`
 }
 
 func (*ExpandMessageRequest_Chars) isExpandMessageRequest_Range() {}
@@ -1063,27 +1016,28 @@ func (*ExpandMessageRequest_Lines) isExpandMessageRequest_Range() {}
 
 func (*ExpandMessageRequest_Items) isExpandMessageRequest_Range() {}
 
-// ExpandMessageResponse is what left the view.
+// ExpandMessageResponse answers ExpandMessage.
 type ExpandMessageResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Output only. The original, byte for byte; with a range, max_tokens or on a page, a message with one text part that holds
-	// that much of its text.
+	// Output only. The original message, byte for byte, but for words that CorrectMessage replaced. With a range, max_tokens or
+	// page_token, it has one text part that holds the selected text.
 	Message *Message `protobuf:"bytes,1,opt,name=message,proto3" json:"message,omitempty"`
-	// Output only. Which characters of the message's text were returned, if not all; for items, which items.
-	Returned *Range `protobuf:"bytes,2,opt,name=returned,proto3" json:"returned,omitempty"`
-	// Output only. Characters of the message's text in all.
+	// Output only. The characters of the message's text that are returned, or the items if items were asked for; unset if all of the
+	// message is returned.
+	Returned *Span `protobuf:"bytes,2,opt,name=returned,proto3" json:"returned,omitempty"`
+	// Output only. The length of the message's whole text in Unicode code points.
 	TotalChars int64 `protobuf:"varint,3,opt,name=total_chars,json=totalChars,proto3" json:"total_chars,omitempty"`
-	// Output only. What a summary stands for, oldest first.
+	// Output only. The messages and earlier summaries that the summary stands for, oldest first.
 	Children []*ExpandedChild `protobuf:"bytes,4,rep,name=children,proto3" json:"children,omitempty"`
-	// Output only. What happened: nothing but in mode RESTORE.
+	// Output only. The events that the expansion caused. Only mode RESTORE causes any.
 	Events []*LifecycleEvent `protobuf:"bytes,5,rep,name=events,proto3" json:"events,omitempty"`
-	// Output only. The conversation's revision after it.
+	// Output only. The revision of the conversation after the expansion.
 	Revision int64 `protobuf:"varint,6,opt,name=revision,proto3" json:"revision,omitempty"`
-	// Output only. About how many tokens the provider will read anew because the view changed; 0 if it did not.
+	// Output only. An estimate of the tokens that the provider must read anew because the view changed; 0 if it did not change.
 	RewriteTokens int64 `protobuf:"varint,7,opt,name=rewrite_tokens,json=rewriteTokens,proto3" json:"rewrite_tokens,omitempty"`
-	// Output only. Where the rest begins; empty if this is all.
+	// Output only. The token of the next page; empty on the last page.
 	NextPageToken string `protobuf:"bytes,8,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
-	// Output only. True if the request id had been used before: this is the first outcome, without its events and its cost.
+	// Output only. True if the request id was used before. The answer is then the first outcome, without its events and rewrite_tokens.
 	Duplicate     bool `protobuf:"varint,9,opt,name=duplicate,proto3" json:"duplicate,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1091,7 +1045,7 @@ type ExpandMessageResponse struct {
 
 func (x *ExpandMessageResponse) Reset() {
 	*x = ExpandMessageResponse{}
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[9]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1103,7 +1057,7 @@ func (x *ExpandMessageResponse) String() string {
 func (*ExpandMessageResponse) ProtoMessage() {}
 
 func (x *ExpandMessageResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[9]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1116,7 +1070,7 @@ func (x *ExpandMessageResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExpandMessageResponse.ProtoReflect.Descriptor instead.
 func (*ExpandMessageResponse) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{9}
+	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *ExpandMessageResponse) GetMessage() *Message {
@@ -1126,7 +1080,7 @@ func (x *ExpandMessageResponse) GetMessage() *Message {
 	return nil
 }
 
-func (x *ExpandMessageResponse) GetReturned() *Range {
+func (x *ExpandMessageResponse) GetReturned() *Span {
 	if x != nil {
 		return x.Returned
 	}
@@ -1182,27 +1136,27 @@ func (x *ExpandMessageResponse) GetDuplicate() bool {
 	return false
 }
 
-// ExpandedChild is something a summary stands for.
+// ExpandedChild is a message or an earlier summary that a summary stands for.
 type ExpandedChild struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Output only. One of these.
+	// Output only. The message or the earlier summary.
 	//
 	// Types that are valid to be assigned to Child:
 	//
 	//	*ExpandedChild_Message
 	//	*ExpandedChild_SummaryId
 	Child isExpandedChild_Child `protobuf_oneof:"child"`
-	// Output only. The first message that an earlier summary stands for.
-	FirstIndex int32 `protobuf:"varint,3,opt,name=first_index,json=firstIndex,proto3" json:"first_index,omitempty"`
-	// Output only. The last one, inclusive.
-	LastIndex     int32 `protobuf:"varint,4,opt,name=last_index,json=lastIndex,proto3" json:"last_index,omitempty"`
+	// Output only. The index of the message, or of the first message that the earlier summary stands for.
+	StartIndex int32 `protobuf:"varint,3,opt,name=start_index,json=startIndex,proto3" json:"start_index,omitempty"`
+	// Output only. One past the index of the message, or of the last message that the earlier summary stands for.
+	EndIndex      int32 `protobuf:"varint,4,opt,name=end_index,json=endIndex,proto3" json:"end_index,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ExpandedChild) Reset() {
 	*x = ExpandedChild{}
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[10]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1214,7 +1168,7 @@ func (x *ExpandedChild) String() string {
 func (*ExpandedChild) ProtoMessage() {}
 
 func (x *ExpandedChild) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[10]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1227,7 +1181,7 @@ func (x *ExpandedChild) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExpandedChild.ProtoReflect.Descriptor instead.
 func (*ExpandedChild) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{10}
+	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *ExpandedChild) GetChild() isExpandedChild_Child {
@@ -1255,16 +1209,16 @@ func (x *ExpandedChild) GetSummaryId() string {
 	return ""
 }
 
-func (x *ExpandedChild) GetFirstIndex() int32 {
+func (x *ExpandedChild) GetStartIndex() int32 {
 	if x != nil {
-		return x.FirstIndex
+		return x.StartIndex
 	}
 	return 0
 }
 
-func (x *ExpandedChild) GetLastIndex() int32 {
+func (x *ExpandedChild) GetEndIndex() int32 {
 	if x != nil {
-		return x.LastIndex
+		return x.EndIndex
 	}
 	return 0
 }
@@ -1274,12 +1228,12 @@ type isExpandedChild_Child interface {
 }
 
 type ExpandedChild_Message struct {
-	// Output only. A message, as it was appended.
+	// Output only. The message as it was appended, but for words that CorrectMessage replaced.
 	Message *Message `protobuf:"bytes,1,opt,name=message,proto3,oneof"`
 }
 
 type ExpandedChild_SummaryId struct {
-	// Output only. An earlier summary, such as s3: expand it for its own children.
+	// Output only. The id of an earlier summary, such as s3. Expand it to get its own children.
 	SummaryId string `protobuf:"bytes,2,opt,name=summary_id,json=summaryId,proto3,oneof"`
 }
 
@@ -1287,16 +1241,16 @@ func (*ExpandedChild_Message) isExpandedChild_Child() {}
 
 func (*ExpandedChild_SummaryId) isExpandedChild_Child() {}
 
-// ReportUsageRequest tells what the provider counted for a build.
+// ReportUsageRequest reports what the provider counted for a build.
 type ReportUsageRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The conversation; 1 to 256 bytes, no control characters.
+	// Required. The id of the conversation; 1 to 256 bytes, no control characters.
 	ConversationId string `protobuf:"bytes,1,opt,name=conversation_id,json=conversationId,proto3" json:"conversation_id,omitempty"`
-	// Required. The build, such as b12; 1 to 256 bytes.
+	// Required. The id of the build's manifest, such as b12; 1 to 256 bytes.
 	ManifestId string `protobuf:"bytes,2,opt,name=manifest_id,json=manifestId,proto3" json:"manifest_id,omitempty"`
-	// Optional. The model that was called; at most 256 bytes. The build's model by default.
+	// Optional. The model that was called; at most 256 bytes. The model of the build by default.
 	Model string `protobuf:"bytes,3,opt,name=model,proto3" json:"model,omitempty"`
-	// Required. The report. All zeros are ignored.
+	// Required. The reported usage. A report of zeros only is ignored.
 	Usage         *Usage `protobuf:"bytes,4,opt,name=usage,proto3" json:"usage,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1304,7 +1258,7 @@ type ReportUsageRequest struct {
 
 func (x *ReportUsageRequest) Reset() {
 	*x = ReportUsageRequest{}
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[11]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1316,7 +1270,7 @@ func (x *ReportUsageRequest) String() string {
 func (*ReportUsageRequest) ProtoMessage() {}
 
 func (x *ReportUsageRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[11]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1329,7 +1283,7 @@ func (x *ReportUsageRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReportUsageRequest.ProtoReflect.Descriptor instead.
 func (*ReportUsageRequest) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{11}
+	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *ReportUsageRequest) GetConversationId() string {
@@ -1363,9 +1317,9 @@ func (x *ReportUsageRequest) GetUsage() *Usage {
 // ReportUsageResponse answers ReportUsage.
 type ReportUsageResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Output only. The factor in force for the model from now on.
+	// Output only. The calibration factor that is in force for the model from now on.
 	Factor float64 `protobuf:"fixed64,1,opt,name=factor,proto3" json:"factor,omitempty"`
-	// Output only. True if this report counts; false if it was empty or the build had one already.
+	// Output only. True if this report counts; false if it was empty, or the build already had a report.
 	Counted       bool `protobuf:"varint,2,opt,name=counted,proto3" json:"counted,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1373,7 +1327,7 @@ type ReportUsageResponse struct {
 
 func (x *ReportUsageResponse) Reset() {
 	*x = ReportUsageResponse{}
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[12]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1385,7 +1339,7 @@ func (x *ReportUsageResponse) String() string {
 func (*ReportUsageResponse) ProtoMessage() {}
 
 func (x *ReportUsageResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[12]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1398,7 +1352,7 @@ func (x *ReportUsageResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReportUsageResponse.ProtoReflect.Descriptor instead.
 func (*ReportUsageResponse) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{12}
+	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ReportUsageResponse) GetFactor() float64 {
@@ -1415,15 +1369,16 @@ func (x *ReportUsageResponse) GetCounted() bool {
 	return false
 }
 
-// CompactionOptions says how to compact. What is not set comes from the conversation's policy.
+// CompactionOptions says how to compact. Settings that are not set come from the conversation's policy.
 type CompactionOptions struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Optional. How.
+	// Optional. The strategy by which the view becomes smaller.
 	Strategy CompactionStrategy `protobuf:"varint,1,opt,name=strategy,proto3,enum=palimpsest.v1.CompactionStrategy" json:"strategy,omitempty"`
-	// Optional. The newest messages that are left alone, as far as the target allows; 0 to 10,000. The newest unit is always left alone.
+	// Optional. The number of newest messages that are left alone, as far as the target allows; 0 to 10,000. The newest unit is always
+	// left alone.
 	KeepRecent *int32 `protobuf:"varint,2,opt,name=keep_recent,json=keepRecent,proto3,oneof" json:"keep_recent,omitempty"`
-	// Optional. What the view should weigh at most afterwards, in tokens; 1 to 100,000,000. It is reached where what must stay leaves room for
-	// it. A summary and its list may weigh a tenth of it, but at least 500 tokens.
+	// Optional. The weight in tokens that the view should not exceed afterwards; 1 to 100,000,000. It is reached unless what must stay is
+	// heavier. A summary and its list of facts may take a tenth of it, but at least 500 tokens.
 	TargetTokens  *int32 `protobuf:"varint,3,opt,name=target_tokens,json=targetTokens,proto3,oneof" json:"target_tokens,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1431,7 +1386,7 @@ type CompactionOptions struct {
 
 func (x *CompactionOptions) Reset() {
 	*x = CompactionOptions{}
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[13]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1443,7 +1398,7 @@ func (x *CompactionOptions) String() string {
 func (*CompactionOptions) ProtoMessage() {}
 
 func (x *CompactionOptions) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[13]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1456,7 +1411,7 @@ func (x *CompactionOptions) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompactionOptions.ProtoReflect.Descriptor instead.
 func (*CompactionOptions) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{13}
+	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *CompactionOptions) GetStrategy() CompactionStrategy {
@@ -1483,11 +1438,12 @@ func (x *CompactionOptions) GetTargetTokens() int32 {
 // CompactConversationRequest asks for a smaller view.
 type CompactConversationRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The conversation; 1 to 256 bytes, no control characters.
+	// Required. The id of the conversation; 1 to 256 bytes, no control characters.
 	ConversationId string `protobuf:"bytes,1,opt,name=conversation_id,json=conversationId,proto3" json:"conversation_id,omitempty"`
-	// Optional. How.
+	// Optional. Settings for this compaction only.
 	Options *CompactionOptions `protobuf:"bytes,2,opt,name=options,proto3" json:"options,omitempty"`
-	// Optional. Makes a retry safe for 24 hours; at most 256 bytes.
+	// Optional. An id that makes a retry safe for 24 hours; at most 256 bytes. The same id with the same request returns the first
+	// outcome.
 	RequestId     string `protobuf:"bytes,3,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1495,7 +1451,7 @@ type CompactConversationRequest struct {
 
 func (x *CompactConversationRequest) Reset() {
 	*x = CompactConversationRequest{}
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[14]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1507,7 +1463,7 @@ func (x *CompactConversationRequest) String() string {
 func (*CompactConversationRequest) ProtoMessage() {}
 
 func (x *CompactConversationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[14]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1520,7 +1476,7 @@ func (x *CompactConversationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompactConversationRequest.ProtoReflect.Descriptor instead.
 func (*CompactConversationRequest) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{14}
+	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *CompactConversationRequest) GetConversationId() string {
@@ -1547,11 +1503,11 @@ func (x *CompactConversationRequest) GetRequestId() string {
 // CompactionResult says what a compaction did.
 type CompactionResult struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Output only. The summaries that it made, in order of their ranges; none for a sliding window.
+	// Output only. The summaries that the compaction made, in order of their ranges; none for a sliding window.
 	Summaries []*Summary `protobuf:"bytes,1,rep,name=summaries,proto3" json:"summaries,omitempty"`
-	// Output only. The messages that left the view: from start up to, not including, end.
-	CompactedRange *Range `protobuf:"bytes,2,opt,name=compacted_range,json=compactedRange,proto3" json:"compacted_range,omitempty"`
-	// Output only. By how much the view shrank, in tokens, before the factor.
+	// Output only. The messages that left the view.
+	CompactedRange *MessageRange `protobuf:"bytes,2,opt,name=compacted_range,json=compactedRange,proto3" json:"compacted_range,omitempty"`
+	// Output only. The number of tokens by which the view became lighter, before the calibration factor.
 	TokensSaved   int64 `protobuf:"varint,3,opt,name=tokens_saved,json=tokensSaved,proto3" json:"tokens_saved,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1559,7 +1515,7 @@ type CompactionResult struct {
 
 func (x *CompactionResult) Reset() {
 	*x = CompactionResult{}
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[15]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1571,7 +1527,7 @@ func (x *CompactionResult) String() string {
 func (*CompactionResult) ProtoMessage() {}
 
 func (x *CompactionResult) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[15]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1584,7 +1540,7 @@ func (x *CompactionResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompactionResult.ProtoReflect.Descriptor instead.
 func (*CompactionResult) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{15}
+	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *CompactionResult) GetSummaries() []*Summary {
@@ -1594,7 +1550,7 @@ func (x *CompactionResult) GetSummaries() []*Summary {
 	return nil
 }
 
-func (x *CompactionResult) GetCompactedRange() *Range {
+func (x *CompactionResult) GetCompactedRange() *MessageRange {
 	if x != nil {
 		return x.CompactedRange
 	}
@@ -1611,15 +1567,15 @@ func (x *CompactionResult) GetTokensSaved() int64 {
 // CompactConversationResponse answers CompactConversation.
 type CompactConversationResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Output only. What was done.
+	// Output only. The result of the compaction.
 	Result *CompactionResult `protobuf:"bytes,1,opt,name=result,proto3" json:"result,omitempty"`
-	// Output only. What happened.
+	// Output only. The events that the compaction caused.
 	Events []*LifecycleEvent `protobuf:"bytes,2,rep,name=events,proto3" json:"events,omitempty"`
-	// Output only. What was asked for and not done, such as a model's summary.
+	// Output only. What was asked for and could not be done, such as a model's summary.
 	Degradations []*Degradation `protobuf:"bytes,3,rep,name=degradations,proto3" json:"degradations,omitempty"`
-	// Output only. The conversation's revision after it.
+	// Output only. The revision of the conversation after the compaction.
 	Revision int64 `protobuf:"varint,4,opt,name=revision,proto3" json:"revision,omitempty"`
-	// Output only. True if the request id had been used before: this is the first outcome, without its events and degradations.
+	// Output only. True if the request id was used before. The answer is then the first outcome, without its events and degradations.
 	Duplicate     bool `protobuf:"varint,5,opt,name=duplicate,proto3" json:"duplicate,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1627,7 +1583,7 @@ type CompactConversationResponse struct {
 
 func (x *CompactConversationResponse) Reset() {
 	*x = CompactConversationResponse{}
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[16]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1639,7 +1595,7 @@ func (x *CompactConversationResponse) String() string {
 func (*CompactConversationResponse) ProtoMessage() {}
 
 func (x *CompactConversationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[16]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1652,7 +1608,7 @@ func (x *CompactConversationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompactConversationResponse.ProtoReflect.Descriptor instead.
 func (*CompactConversationResponse) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{16}
+	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *CompactConversationResponse) GetResult() *CompactionResult {
@@ -1690,14 +1646,15 @@ func (x *CompactConversationResponse) GetDuplicate() bool {
 	return false
 }
 
-// RewindConversationRequest asks for messages to be taken back.
+// RewindConversationRequest asks for the newest messages to be taken back.
 type RewindConversationRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The conversation; 1 to 256 bytes, no control characters.
+	// Required. The id of the conversation; 1 to 256 bytes, no control characters.
 	ConversationId string `protobuf:"bytes,1,opt,name=conversation_id,json=conversationId,proto3" json:"conversation_id,omitempty"`
-	// Required. The first message to take back; 0 to 2,147,483,647. All that were appended after it go with it.
+	// Required. The index of the first message to take back; 0 to 2,147,483,647. All later messages are taken back too.
 	FromIndex int32 `protobuf:"varint,2,opt,name=from_index,json=fromIndex,proto3" json:"from_index,omitempty"`
-	// Optional. Makes a retry safe for 24 hours; at most 256 bytes.
+	// Optional. An id that makes a retry safe for 24 hours; at most 256 bytes. The same id with the same request returns the first
+	// outcome.
 	RequestId     string `protobuf:"bytes,3,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1705,7 +1662,7 @@ type RewindConversationRequest struct {
 
 func (x *RewindConversationRequest) Reset() {
 	*x = RewindConversationRequest{}
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[17]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1717,7 +1674,7 @@ func (x *RewindConversationRequest) String() string {
 func (*RewindConversationRequest) ProtoMessage() {}
 
 func (x *RewindConversationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[17]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1730,7 +1687,7 @@ func (x *RewindConversationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RewindConversationRequest.ProtoReflect.Descriptor instead.
 func (*RewindConversationRequest) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{17}
+	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *RewindConversationRequest) GetConversationId() string {
@@ -1757,18 +1714,19 @@ func (x *RewindConversationRequest) GetRequestId() string {
 // RewindConversationResponse answers RewindConversation.
 type RewindConversationResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Output only. The first message that was taken back.
-	FirstIndex int32 `protobuf:"varint,1,opt,name=first_index,json=firstIndex,proto3" json:"first_index,omitempty"`
-	// Output only. The last one, inclusive.
-	LastIndex int32 `protobuf:"varint,2,opt,name=last_index,json=lastIndex,proto3" json:"last_index,omitempty"`
-	// Output only. The summaries that no longer stand, because they spoke of what was taken back, or of what is the newest now; what they
-	// stood for is shown again, or an earlier summary of it.
+	// Output only. The index of the first message that was taken back.
+	StartIndex int32 `protobuf:"varint,1,opt,name=start_index,json=startIndex,proto3" json:"start_index,omitempty"`
+	// Output only. One past the index of the last message that was taken back.
+	EndIndex int32 `protobuf:"varint,2,opt,name=end_index,json=endIndex,proto3" json:"end_index,omitempty"`
+	// Output only. The ids of the summaries that no longer stand, because they cover messages that were taken back or are now the newest
+	// ones. Their messages, or earlier summaries of them, are shown again.
 	DissolvedSummaries []string `protobuf:"bytes,3,rep,name=dissolved_summaries,json=dissolvedSummaries,proto3" json:"dissolved_summaries,omitempty"`
-	// Output only. What happened.
+	// Output only. The events that the rewind caused.
 	Events []*LifecycleEvent `protobuf:"bytes,4,rep,name=events,proto3" json:"events,omitempty"`
-	// Output only. The conversation's revision after it.
+	// Output only. The revision of the conversation after the rewind.
 	Revision int64 `protobuf:"varint,5,opt,name=revision,proto3" json:"revision,omitempty"`
-	// Output only. True if the request id had been used before: this is the first outcome, without its events and dissolved summaries.
+	// Output only. True if the request id was used before. The answer is then the first outcome, without its events and dissolved
+	// summaries.
 	Duplicate     bool `protobuf:"varint,6,opt,name=duplicate,proto3" json:"duplicate,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1776,7 +1734,7 @@ type RewindConversationResponse struct {
 
 func (x *RewindConversationResponse) Reset() {
 	*x = RewindConversationResponse{}
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[18]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1788,7 +1746,7 @@ func (x *RewindConversationResponse) String() string {
 func (*RewindConversationResponse) ProtoMessage() {}
 
 func (x *RewindConversationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[18]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1801,19 +1759,19 @@ func (x *RewindConversationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RewindConversationResponse.ProtoReflect.Descriptor instead.
 func (*RewindConversationResponse) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{18}
+	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{17}
 }
 
-func (x *RewindConversationResponse) GetFirstIndex() int32 {
+func (x *RewindConversationResponse) GetStartIndex() int32 {
 	if x != nil {
-		return x.FirstIndex
+		return x.StartIndex
 	}
 	return 0
 }
 
-func (x *RewindConversationResponse) GetLastIndex() int32 {
+func (x *RewindConversationResponse) GetEndIndex() int32 {
 	if x != nil {
-		return x.LastIndex
+		return x.EndIndex
 	}
 	return 0
 }
@@ -1846,16 +1804,488 @@ func (x *RewindConversationResponse) GetDuplicate() bool {
 	return false
 }
 
-// AnswerToolCallRequest is a call that a model made.
-type AnswerToolCallRequest struct {
+// UndoRewindRequest asks for what the newest rewind took back.
+type UndoRewindRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Required. The conversation; 1 to 256 bytes, no control characters.
 	ConversationId string `protobuf:"bytes,1,opt,name=conversation_id,json=conversationId,proto3" json:"conversation_id,omitempty"`
-	// Required. The call as the model made it: expand_message, retrieve_content or search_conversation, or one of these under a prefix that
-	// has palimpsest as a segment, or under a name of the policy's recall_tools that ends with it. Its arguments may be anything:
-	// what is wrong with them is told in the answer, for the model.
+	// Optional. Makes a retry safe for 24 hours; at most 256 bytes.
+	RequestId     string `protobuf:"bytes,2,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UndoRewindRequest) Reset() {
+	*x = UndoRewindRequest{}
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UndoRewindRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UndoRewindRequest) ProtoMessage() {}
+
+func (x *UndoRewindRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UndoRewindRequest.ProtoReflect.Descriptor instead.
+func (*UndoRewindRequest) Descriptor() ([]byte, []int) {
+	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *UndoRewindRequest) GetConversationId() string {
+	if x != nil {
+		return x.ConversationId
+	}
+	return ""
+}
+
+func (x *UndoRewindRequest) GetRequestId() string {
+	if x != nil {
+		return x.RequestId
+	}
+	return ""
+}
+
+// UndoRewindResponse answers UndoRewind.
+type UndoRewindResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Output only. The index of the first message that is there again.
+	StartIndex int32 `protobuf:"varint,1,opt,name=start_index,json=startIndex,proto3" json:"start_index,omitempty"`
+	// Output only. One past the index of the last message that is there again. What earlier rewinds took back among them stays taken back.
+	EndIndex int32 `protobuf:"varint,2,opt,name=end_index,json=endIndex,proto3" json:"end_index,omitempty"`
+	// Output only. The summaries that stand again, because the rewind had dissolved them.
+	RevivedSummaries []string `protobuf:"bytes,3,rep,name=revived_summaries,json=revivedSummaries,proto3" json:"revived_summaries,omitempty"`
+	// Output only. The events of the messages that are there again.
+	Events []*LifecycleEvent `protobuf:"bytes,4,rep,name=events,proto3" json:"events,omitempty"`
+	// Output only. The revision of the conversation after the call.
+	Revision int64 `protobuf:"varint,5,opt,name=revision,proto3" json:"revision,omitempty"`
+	// Output only. True if the request id had been used before: this is the first outcome, without its events and revived summaries.
+	Duplicate     bool `protobuf:"varint,6,opt,name=duplicate,proto3" json:"duplicate,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UndoRewindResponse) Reset() {
+	*x = UndoRewindResponse{}
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UndoRewindResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UndoRewindResponse) ProtoMessage() {}
+
+func (x *UndoRewindResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UndoRewindResponse.ProtoReflect.Descriptor instead.
+func (*UndoRewindResponse) Descriptor() ([]byte, []int) {
+	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *UndoRewindResponse) GetStartIndex() int32 {
+	if x != nil {
+		return x.StartIndex
+	}
+	return 0
+}
+
+func (x *UndoRewindResponse) GetEndIndex() int32 {
+	if x != nil {
+		return x.EndIndex
+	}
+	return 0
+}
+
+func (x *UndoRewindResponse) GetRevivedSummaries() []string {
+	if x != nil {
+		return x.RevivedSummaries
+	}
+	return nil
+}
+
+func (x *UndoRewindResponse) GetEvents() []*LifecycleEvent {
+	if x != nil {
+		return x.Events
+	}
+	return nil
+}
+
+func (x *UndoRewindResponse) GetRevision() int64 {
+	if x != nil {
+		return x.Revision
+	}
+	return 0
+}
+
+func (x *UndoRewindResponse) GetDuplicate() bool {
+	if x != nil {
+		return x.Duplicate
+	}
+	return false
+}
+
+// Correction gives one part of a message other words.
+type Correction struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Required. The position of the part in the message as it was appended; 0 to 2,147,483,647. It must be a text part or a tool result
+	// of the caller's own, with words.
+	PartIndex int32 `protobuf:"varint,1,opt,name=part_index,json=partIndex,proto3" json:"part_index,omitempty"`
+	// Required. The words from now on.
+	//
+	// Types that are valid to be assigned to Content:
+	//
+	//	*Correction_Text
+	//	*Correction_Json
+	Content       isCorrection_Content `protobuf_oneof:"content"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Correction) Reset() {
+	*x = Correction{}
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Correction) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Correction) ProtoMessage() {}
+
+func (x *Correction) ProtoReflect() protoreflect.Message {
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Correction.ProtoReflect.Descriptor instead.
+func (*Correction) Descriptor() ([]byte, []int) {
+	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{20}
+}
+
+func (x *Correction) GetPartIndex() int32 {
+	if x != nil {
+		return x.PartIndex
+	}
+	return 0
+}
+
+func (x *Correction) GetContent() isCorrection_Content {
+	if x != nil {
+		return x.Content
+	}
+	return nil
+}
+
+func (x *Correction) GetText() string {
+	if x != nil {
+		if x, ok := x.Content.(*Correction_Text); ok {
+			return x.Text
+		}
+	}
+	return ""
+}
+
+func (x *Correction) GetJson() string {
+	if x != nil {
+		if x, ok := x.Content.(*Correction_Json); ok {
+			return x.Json
+		}
+	}
+	return ""
+}
+
+type isCorrection_Content interface {
+	isCorrection_Content()
+}
+
+type Correction_Text struct {
+	// Optional. The text of the part, or of the tool result; at most 16 MiB, not blank.
+	Text string `protobuf:"bytes,2,opt,name=text,proto3,oneof"`
+}
+
+type Correction_Json struct {
+	// Optional. The JSON value of the tool result, kept byte for byte; at most 16 MiB, not blank. Not for text parts.
+	Json string `protobuf:"bytes,3,opt,name=json,proto3,oneof"`
+}
+
+func (*Correction_Text) isCorrection_Content() {}
+
+func (*Correction_Json) isCorrection_Content() {}
+
+// CorrectMessageRequest asks for parts of a message to have other words.
+type CorrectMessageRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Required. The id of the conversation; 1 to 256 bytes, no control characters.
+	ConversationId string `protobuf:"bytes,1,opt,name=conversation_id,json=conversationId,proto3" json:"conversation_id,omitempty"`
+	// Required. The message to correct.
+	//
+	// Types that are valid to be assigned to Target:
+	//
+	//	*CorrectMessageRequest_MessageIndex
+	//	*CorrectMessageRequest_MessageId
+	Target isCorrectMessageRequest_Target `protobuf_oneof:"target"`
+	// Required. The corrections, at most one for each part; 1 to 256. All of them are made, or none.
+	Corrections []*Correction `protobuf:"bytes,4,rep,name=corrections,proto3" json:"corrections,omitempty"`
+	// Optional. The reason for the correction; at most 1,024 bytes. It is kept with the correction and told by its event. It is never
+	// logged.
+	Reason string `protobuf:"bytes,5,opt,name=reason,proto3" json:"reason,omitempty"`
+	// Optional. An id that makes a retry safe for 24 hours; at most 256 bytes. The same id with the same request returns the first
+	// outcome.
+	RequestId string `protobuf:"bytes,6,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
+	// Optional. The largest size of the answer in bytes; 0 to 67,108,864; 3,670,016 (3.5 MiB) by default, and for 0. The correction is
+	// refused if the answer does not fit. Raise the receive limit of your gRPC client with it.
+	MaxReplyBytes *int32 `protobuf:"varint,7,opt,name=max_reply_bytes,json=maxReplyBytes,proto3,oneof" json:"max_reply_bytes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CorrectMessageRequest) Reset() {
+	*x = CorrectMessageRequest{}
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CorrectMessageRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CorrectMessageRequest) ProtoMessage() {}
+
+func (x *CorrectMessageRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CorrectMessageRequest.ProtoReflect.Descriptor instead.
+func (*CorrectMessageRequest) Descriptor() ([]byte, []int) {
+	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *CorrectMessageRequest) GetConversationId() string {
+	if x != nil {
+		return x.ConversationId
+	}
+	return ""
+}
+
+func (x *CorrectMessageRequest) GetTarget() isCorrectMessageRequest_Target {
+	if x != nil {
+		return x.Target
+	}
+	return nil
+}
+
+func (x *CorrectMessageRequest) GetMessageIndex() int32 {
+	if x != nil {
+		if x, ok := x.Target.(*CorrectMessageRequest_MessageIndex); ok {
+			return x.MessageIndex
+		}
+	}
+	return 0
+}
+
+func (x *CorrectMessageRequest) GetMessageId() string {
+	if x != nil {
+		if x, ok := x.Target.(*CorrectMessageRequest_MessageId); ok {
+			return x.MessageId
+		}
+	}
+	return ""
+}
+
+func (x *CorrectMessageRequest) GetCorrections() []*Correction {
+	if x != nil {
+		return x.Corrections
+	}
+	return nil
+}
+
+func (x *CorrectMessageRequest) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *CorrectMessageRequest) GetRequestId() string {
+	if x != nil {
+		return x.RequestId
+	}
+	return ""
+}
+
+func (x *CorrectMessageRequest) GetMaxReplyBytes() int32 {
+	if x != nil && x.MaxReplyBytes != nil {
+		return *x.MaxReplyBytes
+	}
+	return 0
+}
+
+type isCorrectMessageRequest_Target interface {
+	isCorrectMessageRequest_Target()
+}
+
+type CorrectMessageRequest_MessageIndex struct {
+	// Optional. The index of the message; 0 to 2,147,483,647.
+	MessageIndex int32 `protobuf:"varint,2,opt,name=message_index,json=messageIndex,proto3,oneof"`
+}
+
+type CorrectMessageRequest_MessageId struct {
+	// Optional. The id of the message; 1 to 128 bytes. If several messages have it, the newest is meant.
+	MessageId string `protobuf:"bytes,3,opt,name=message_id,json=messageId,proto3,oneof"`
+}
+
+func (*CorrectMessageRequest_MessageIndex) isCorrectMessageRequest_Target() {}
+
+func (*CorrectMessageRequest_MessageId) isCorrectMessageRequest_Target() {}
+
+// CorrectMessageResponse answers CorrectMessage.
+type CorrectMessageResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Output only. The message as the view shows it from now on. A message that the view does not show is returned as corrected.
+	Message *Message `protobuf:"bytes,1,opt,name=message,proto3" json:"message,omitempty"`
+	// Output only. The events that the correction caused.
+	Events []*LifecycleEvent `protobuf:"bytes,2,rep,name=events,proto3" json:"events,omitempty"`
+	// Output only. The ids of the summaries that no longer stand, because they were made of the old words. Their messages, or earlier
+	// summaries of them, are shown again.
+	DissolvedSummaries []string `protobuf:"bytes,3,rep,name=dissolved_summaries,json=dissolvedSummaries,proto3" json:"dissolved_summaries,omitempty"`
+	// Output only. The revision of the conversation after the correction.
+	Revision int64 `protobuf:"varint,4,opt,name=revision,proto3" json:"revision,omitempty"`
+	// Output only. An estimate of the tokens that the provider must read anew because the view changed; 0 if it did not change.
+	RewriteTokens int64 `protobuf:"varint,5,opt,name=rewrite_tokens,json=rewriteTokens,proto3" json:"rewrite_tokens,omitempty"`
+	// Output only. True if the request id was used before. The answer is then the first outcome, without its events, dissolved summaries
+	// and rewrite_tokens.
+	Duplicate     bool `protobuf:"varint,6,opt,name=duplicate,proto3" json:"duplicate,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CorrectMessageResponse) Reset() {
+	*x = CorrectMessageResponse{}
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CorrectMessageResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CorrectMessageResponse) ProtoMessage() {}
+
+func (x *CorrectMessageResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CorrectMessageResponse.ProtoReflect.Descriptor instead.
+func (*CorrectMessageResponse) Descriptor() ([]byte, []int) {
+	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *CorrectMessageResponse) GetMessage() *Message {
+	if x != nil {
+		return x.Message
+	}
+	return nil
+}
+
+func (x *CorrectMessageResponse) GetEvents() []*LifecycleEvent {
+	if x != nil {
+		return x.Events
+	}
+	return nil
+}
+
+func (x *CorrectMessageResponse) GetDissolvedSummaries() []string {
+	if x != nil {
+		return x.DissolvedSummaries
+	}
+	return nil
+}
+
+func (x *CorrectMessageResponse) GetRevision() int64 {
+	if x != nil {
+		return x.Revision
+	}
+	return 0
+}
+
+func (x *CorrectMessageResponse) GetRewriteTokens() int64 {
+	if x != nil {
+		return x.RewriteTokens
+	}
+	return 0
+}
+
+func (x *CorrectMessageResponse) GetDuplicate() bool {
+	if x != nil {
+		return x.Duplicate
+	}
+	return false
+}
+
+// AnswerToolCallRequest holds a tool call that a model made.
+type AnswerToolCallRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Required. The id of the conversation; 1 to 256 bytes, no control characters.
+	ConversationId string `protobuf:"bytes,1,opt,name=conversation_id,json=conversationId,proto3" json:"conversation_id,omitempty"`
+	// Required. The call as the model made it. Its name is expand_message, retrieve_content or search_conversation, one of these under a
+	// prefix that has palimpsest as a segment, or a name in the policy's recall_tools that ends with one of these. Faults of its arguments
+	// are explained to the model in the answer.
 	ToolCall *ToolCall `protobuf:"bytes,2,opt,name=tool_call,json=toolCall,proto3" json:"tool_call,omitempty"`
-	// Optional. The most tokens the answer may weigh by the conversation's counter; 0, or 100 to 100,000,000; 2,000 by default, and for 0.
+	// Optional. The largest number of tokens that the answer may have by the conversation's counter; 0, or 100 to 100,000,000; 2,000 by
+	// default, and for 0.
 	MaxTokens     int32 `protobuf:"varint,3,opt,name=max_tokens,json=maxTokens,proto3" json:"max_tokens,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1863,7 +2293,7 @@ type AnswerToolCallRequest struct {
 
 func (x *AnswerToolCallRequest) Reset() {
 	*x = AnswerToolCallRequest{}
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[19]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1875,7 +2305,7 @@ func (x *AnswerToolCallRequest) String() string {
 func (*AnswerToolCallRequest) ProtoMessage() {}
 
 func (x *AnswerToolCallRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[19]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1888,7 +2318,7 @@ func (x *AnswerToolCallRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AnswerToolCallRequest.ProtoReflect.Descriptor instead.
 func (*AnswerToolCallRequest) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{19}
+	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *AnswerToolCallRequest) GetConversationId() string {
@@ -1912,12 +2342,12 @@ func (x *AnswerToolCallRequest) GetMaxTokens() int32 {
 	return 0
 }
 
-// AnswerToolCallResponse answers a call.
+// AnswerToolCallResponse answers AnswerToolCall.
 type AnswerToolCallResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Output only. The result to append, in a message of role tool. It says itself what it was recalled from.
+	// Output only. The result to append in a message of role tool. It names what it was recalled from.
 	ToolResult *ToolResult `protobuf:"bytes,1,opt,name=tool_result,json=toolResult,proto3" json:"tool_result,omitempty"`
-	// Output only. Its weight in tokens, before the factor.
+	// Output only. The weight of the result in tokens, before the calibration factor.
 	TokenCount    int32 `protobuf:"varint,2,opt,name=token_count,json=tokenCount,proto3" json:"token_count,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1925,7 +2355,7 @@ type AnswerToolCallResponse struct {
 
 func (x *AnswerToolCallResponse) Reset() {
 	*x = AnswerToolCallResponse{}
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[20]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1937,7 +2367,7 @@ func (x *AnswerToolCallResponse) String() string {
 func (*AnswerToolCallResponse) ProtoMessage() {}
 
 func (x *AnswerToolCallResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[20]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1950,7 +2380,7 @@ func (x *AnswerToolCallResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AnswerToolCallResponse.ProtoReflect.Descriptor instead.
 func (*AnswerToolCallResponse) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{20}
+	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *AnswerToolCallResponse) GetToolResult() *ToolResult {
@@ -1971,7 +2401,7 @@ var File_palimpsest_v1_context_service_proto protoreflect.FileDescriptor
 
 const file_palimpsest_v1_context_service_proto_rawDesc = "" +
 	"\n" +
-	"#palimpsest/v1/context_service.proto\x12\rpalimpsest.v1\x1a\x1bpalimpsest/v1/context.proto\x1a\x19palimpsest/v1/event.proto\x1a\x1epalimpsest/v1/expiration.proto\x1a\x1bpalimpsest/v1/message.proto\x1a\x1apalimpsest/v1/policy.proto\x1a\x1dpalimpsest/v1/retention.proto\"\x9d\x03\n" +
+	"#palimpsest/v1/context_service.proto\x12\rpalimpsest.v1\x1a\x1bpalimpsest/v1/content.proto\x1a\x1bpalimpsest/v1/context.proto\x1a\x19palimpsest/v1/event.proto\x1a\x1epalimpsest/v1/expiration.proto\x1a\x1bpalimpsest/v1/message.proto\x1a\x1apalimpsest/v1/policy.proto\x1a\x1dpalimpsest/v1/retention.proto\"\x9d\x03\n" +
 	"\x14AppendMessageRequest\x12'\n" +
 	"\x0fconversation_id\x18\x01 \x01(\tR\x0econversationId\x120\n" +
 	"\amessage\x18\x02 \x01(\v2\x16.palimpsest.v1.MessageR\amessage\x12O\n" +
@@ -2040,10 +2470,7 @@ const file_palimpsest_v1_context_service_proto_rawDesc = "" +
 	"\fdegradations\x18\v \x03(\v2\x1a.palimpsest.v1.DegradationR\fdegradations\x12\x1f\n" +
 	"\vpolicy_hash\x18\f \x01(\tR\n" +
 	"policyHash\x12\x1c\n" +
-	"\tduplicate\x18\r \x01(\bR\tduplicate\"/\n" +
-	"\x05Range\x12\x14\n" +
-	"\x05start\x18\x01 \x01(\x05R\x05start\x12\x10\n" +
-	"\x03end\x18\x02 \x01(\x05R\x03end\"\xc7\x04\n" +
+	"\tduplicate\x18\r \x01(\bR\tduplicate\"\xc4\x04\n" +
 	"\x14ExpandMessageRequest\x12'\n" +
 	"\x0fconversation_id\x18\x01 \x01(\tR\x0econversationId\x12%\n" +
 	"\rmessage_index\x18\x02 \x01(\x05H\x00R\fmessageIndex\x12\x1f\n" +
@@ -2052,10 +2479,10 @@ const file_palimpsest_v1_context_service_proto_rawDesc = "" +
 	"\n" +
 	"summary_id\x18\x04 \x01(\tH\x00R\tsummaryId\x12\x16\n" +
 	"\x06reason\x18\x05 \x01(\tR\x06reason\x12-\n" +
-	"\x04mode\x18\x06 \x01(\x0e2\x19.palimpsest.v1.ExpandModeR\x04mode\x12,\n" +
-	"\x05chars\x18\a \x01(\v2\x14.palimpsest.v1.RangeH\x01R\x05chars\x12,\n" +
-	"\x05lines\x18\b \x01(\v2\x14.palimpsest.v1.RangeH\x01R\x05lines\x12,\n" +
-	"\x05items\x18\t \x01(\v2\x14.palimpsest.v1.RangeH\x01R\x05items\x12\x1d\n" +
+	"\x04mode\x18\x06 \x01(\x0e2\x19.palimpsest.v1.ExpandModeR\x04mode\x12+\n" +
+	"\x05chars\x18\a \x01(\v2\x13.palimpsest.v1.SpanH\x01R\x05chars\x12+\n" +
+	"\x05lines\x18\b \x01(\v2\x13.palimpsest.v1.SpanH\x01R\x05lines\x12+\n" +
+	"\x05items\x18\t \x01(\v2\x13.palimpsest.v1.SpanH\x01R\x05items\x12\x1d\n" +
 	"\n" +
 	"max_tokens\x18\n" +
 	" \x01(\x05R\tmaxTokens\x12\x1d\n" +
@@ -2067,10 +2494,10 @@ const file_palimpsest_v1_context_service_proto_rawDesc = "" +
 	"\x0fmax_reply_bytes\x18\x0e \x01(\x05H\x02R\rmaxReplyBytes\x88\x01\x01B\b\n" +
 	"\x06targetB\a\n" +
 	"\x05rangeB\x12\n" +
-	"\x10_max_reply_bytes\"\x96\x03\n" +
+	"\x10_max_reply_bytes\"\x95\x03\n" +
 	"\x15ExpandMessageResponse\x120\n" +
-	"\amessage\x18\x01 \x01(\v2\x16.palimpsest.v1.MessageR\amessage\x120\n" +
-	"\breturned\x18\x02 \x01(\v2\x14.palimpsest.v1.RangeR\breturned\x12\x1f\n" +
+	"\amessage\x18\x01 \x01(\v2\x16.palimpsest.v1.MessageR\amessage\x12/\n" +
+	"\breturned\x18\x02 \x01(\v2\x13.palimpsest.v1.SpanR\breturned\x12\x1f\n" +
 	"\vtotal_chars\x18\x03 \x01(\x03R\n" +
 	"totalChars\x128\n" +
 	"\bchildren\x18\x04 \x03(\v2\x1c.palimpsest.v1.ExpandedChildR\bchildren\x125\n" +
@@ -2078,15 +2505,14 @@ const file_palimpsest_v1_context_service_proto_rawDesc = "" +
 	"\brevision\x18\x06 \x01(\x03R\brevision\x12%\n" +
 	"\x0erewrite_tokens\x18\a \x01(\x03R\rrewriteTokens\x12&\n" +
 	"\x0fnext_page_token\x18\b \x01(\tR\rnextPageToken\x12\x1c\n" +
-	"\tduplicate\x18\t \x01(\bR\tduplicate\"\xad\x01\n" +
+	"\tduplicate\x18\t \x01(\bR\tduplicate\"\xab\x01\n" +
 	"\rExpandedChild\x122\n" +
 	"\amessage\x18\x01 \x01(\v2\x16.palimpsest.v1.MessageH\x00R\amessage\x12\x1f\n" +
 	"\n" +
 	"summary_id\x18\x02 \x01(\tH\x00R\tsummaryId\x12\x1f\n" +
-	"\vfirst_index\x18\x03 \x01(\x05R\n" +
-	"firstIndex\x12\x1d\n" +
-	"\n" +
-	"last_index\x18\x04 \x01(\x05R\tlastIndexB\a\n" +
+	"\vstart_index\x18\x03 \x01(\x05R\n" +
+	"startIndex\x12\x1b\n" +
+	"\tend_index\x18\x04 \x01(\x05R\bendIndexB\a\n" +
 	"\x05child\"\xa0\x01\n" +
 	"\x12ReportUsageRequest\x12'\n" +
 	"\x0fconversation_id\x18\x01 \x01(\tR\x0econversationId\x12\x1f\n" +
@@ -2108,10 +2534,10 @@ const file_palimpsest_v1_context_service_proto_rawDesc = "" +
 	"\x0fconversation_id\x18\x01 \x01(\tR\x0econversationId\x12:\n" +
 	"\aoptions\x18\x02 \x01(\v2 .palimpsest.v1.CompactionOptionsR\aoptions\x12\x1d\n" +
 	"\n" +
-	"request_id\x18\x03 \x01(\tR\trequestId\"\xaa\x01\n" +
+	"request_id\x18\x03 \x01(\tR\trequestId\"\xb1\x01\n" +
 	"\x10CompactionResult\x124\n" +
-	"\tsummaries\x18\x01 \x03(\v2\x16.palimpsest.v1.SummaryR\tsummaries\x12=\n" +
-	"\x0fcompacted_range\x18\x02 \x01(\v2\x14.palimpsest.v1.RangeR\x0ecompactedRange\x12!\n" +
+	"\tsummaries\x18\x01 \x03(\v2\x16.palimpsest.v1.SummaryR\tsummaries\x12D\n" +
+	"\x0fcompacted_range\x18\x02 \x01(\v2\x1b.palimpsest.v1.MessageRangeR\x0ecompactedRange\x12!\n" +
 	"\ftokens_saved\x18\x03 \x01(\x03R\vtokensSaved\"\x87\x02\n" +
 	"\x1bCompactConversationResponse\x127\n" +
 	"\x06result\x18\x01 \x01(\v2\x1f.palimpsest.v1.CompactionResultR\x06result\x125\n" +
@@ -2124,15 +2550,52 @@ const file_palimpsest_v1_context_service_proto_rawDesc = "" +
 	"\n" +
 	"from_index\x18\x02 \x01(\x05R\tfromIndex\x12\x1d\n" +
 	"\n" +
-	"request_id\x18\x03 \x01(\tR\trequestId\"\xfe\x01\n" +
+	"request_id\x18\x03 \x01(\tR\trequestId\"\xfc\x01\n" +
 	"\x1aRewindConversationResponse\x12\x1f\n" +
-	"\vfirst_index\x18\x01 \x01(\x05R\n" +
-	"firstIndex\x12\x1d\n" +
-	"\n" +
-	"last_index\x18\x02 \x01(\x05R\tlastIndex\x12/\n" +
+	"\vstart_index\x18\x01 \x01(\x05R\n" +
+	"startIndex\x12\x1b\n" +
+	"\tend_index\x18\x02 \x01(\x05R\bendIndex\x12/\n" +
 	"\x13dissolved_summaries\x18\x03 \x03(\tR\x12dissolvedSummaries\x125\n" +
 	"\x06events\x18\x04 \x03(\v2\x1d.palimpsest.v1.LifecycleEventR\x06events\x12\x1a\n" +
 	"\brevision\x18\x05 \x01(\x03R\brevision\x12\x1c\n" +
+	"\tduplicate\x18\x06 \x01(\bR\tduplicate\"[\n" +
+	"\x11UndoRewindRequest\x12'\n" +
+	"\x0fconversation_id\x18\x01 \x01(\tR\x0econversationId\x12\x1d\n" +
+	"\n" +
+	"request_id\x18\x02 \x01(\tR\trequestId\"\xf0\x01\n" +
+	"\x12UndoRewindResponse\x12\x1f\n" +
+	"\vstart_index\x18\x01 \x01(\x05R\n" +
+	"startIndex\x12\x1b\n" +
+	"\tend_index\x18\x02 \x01(\x05R\bendIndex\x12+\n" +
+	"\x11revived_summaries\x18\x03 \x03(\tR\x10revivedSummaries\x125\n" +
+	"\x06events\x18\x04 \x03(\v2\x1d.palimpsest.v1.LifecycleEventR\x06events\x12\x1a\n" +
+	"\brevision\x18\x05 \x01(\x03R\brevision\x12\x1c\n" +
+	"\tduplicate\x18\x06 \x01(\bR\tduplicate\"b\n" +
+	"\n" +
+	"Correction\x12\x1d\n" +
+	"\n" +
+	"part_index\x18\x01 \x01(\x05R\tpartIndex\x12\x14\n" +
+	"\x04text\x18\x02 \x01(\tH\x00R\x04text\x12\x14\n" +
+	"\x04json\x18\x03 \x01(\tH\x00R\x04jsonB\t\n" +
+	"\acontent\"\xc7\x02\n" +
+	"\x15CorrectMessageRequest\x12'\n" +
+	"\x0fconversation_id\x18\x01 \x01(\tR\x0econversationId\x12%\n" +
+	"\rmessage_index\x18\x02 \x01(\x05H\x00R\fmessageIndex\x12\x1f\n" +
+	"\n" +
+	"message_id\x18\x03 \x01(\tH\x00R\tmessageId\x12;\n" +
+	"\vcorrections\x18\x04 \x03(\v2\x19.palimpsest.v1.CorrectionR\vcorrections\x12\x16\n" +
+	"\x06reason\x18\x05 \x01(\tR\x06reason\x12\x1d\n" +
+	"\n" +
+	"request_id\x18\x06 \x01(\tR\trequestId\x12+\n" +
+	"\x0fmax_reply_bytes\x18\a \x01(\x05H\x01R\rmaxReplyBytes\x88\x01\x01B\b\n" +
+	"\x06targetB\x12\n" +
+	"\x10_max_reply_bytes\"\x93\x02\n" +
+	"\x16CorrectMessageResponse\x120\n" +
+	"\amessage\x18\x01 \x01(\v2\x16.palimpsest.v1.MessageR\amessage\x125\n" +
+	"\x06events\x18\x02 \x03(\v2\x1d.palimpsest.v1.LifecycleEventR\x06events\x12/\n" +
+	"\x13dissolved_summaries\x18\x03 \x03(\tR\x12dissolvedSummaries\x12\x1a\n" +
+	"\brevision\x18\x04 \x01(\x03R\brevision\x12%\n" +
+	"\x0erewrite_tokens\x18\x05 \x01(\x03R\rrewriteTokens\x12\x1c\n" +
 	"\tduplicate\x18\x06 \x01(\bR\tduplicate\"\x95\x01\n" +
 	"\x15AnswerToolCallRequest\x12'\n" +
 	"\x0fconversation_id\x18\x01 \x01(\tR\x0econversationId\x124\n" +
@@ -2148,14 +2611,17 @@ const file_palimpsest_v1_context_service_proto_rawDesc = "" +
 	"ExpandMode\x12\x1b\n" +
 	"\x17EXPAND_MODE_UNSPECIFIED\x10\x00\x12\x17\n" +
 	"\x13EXPAND_MODE_RESTORE\x10\x01\x12\x1b\n" +
-	"\x17EXPAND_MODE_RETURN_ONLY\x10\x022\x9d\x06\n" +
+	"\x17EXPAND_MODE_RETURN_ONLY\x10\x022\xcf\a\n" +
 	"\x0eContextService\x12Z\n" +
 	"\rAppendMessage\x12#.palimpsest.v1.AppendMessageRequest\x1a$.palimpsest.v1.AppendMessageResponse\x12l\n" +
 	"\x13BatchAppendMessages\x12).palimpsest.v1.BatchAppendMessagesRequest\x1a*.palimpsest.v1.BatchAppendMessagesResponse\x12W\n" +
 	"\fBuildContext\x12\".palimpsest.v1.BuildContextRequest\x1a#.palimpsest.v1.BuildContextResponse\x12Z\n" +
 	"\rExpandMessage\x12#.palimpsest.v1.ExpandMessageRequest\x1a$.palimpsest.v1.ExpandMessageResponse\x12l\n" +
 	"\x13CompactConversation\x12).palimpsest.v1.CompactConversationRequest\x1a*.palimpsest.v1.CompactConversationResponse\x12i\n" +
-	"\x12RewindConversation\x12(.palimpsest.v1.RewindConversationRequest\x1a).palimpsest.v1.RewindConversationResponse\x12]\n" +
+	"\x12RewindConversation\x12(.palimpsest.v1.RewindConversationRequest\x1a).palimpsest.v1.RewindConversationResponse\x12Q\n" +
+	"\n" +
+	"UndoRewind\x12 .palimpsest.v1.UndoRewindRequest\x1a!.palimpsest.v1.UndoRewindResponse\x12]\n" +
+	"\x0eCorrectMessage\x12$.palimpsest.v1.CorrectMessageRequest\x1a%.palimpsest.v1.CorrectMessageResponse\x12]\n" +
 	"\x0eAnswerToolCall\x12$.palimpsest.v1.AnswerToolCallRequest\x1a%.palimpsest.v1.AnswerToolCallResponse\x12T\n" +
 	"\vReportUsage\x12!.palimpsest.v1.ReportUsageRequest\x1a\".palimpsest.v1.ReportUsageResponseB\xd8\x01\n" +
 	"\x1fio.github.palimpsest_context.v1B\x13ContextServiceProtoP\x01ZGgithub.com/palimpsest-context/palimpsest/gen/palimpsest/v1;palimpsestv1\xaa\x02\rPalimpsest.V1\xba\x02\n" +
@@ -2174,7 +2640,7 @@ func file_palimpsest_v1_context_service_proto_rawDescGZIP() []byte {
 }
 
 var file_palimpsest_v1_context_service_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_palimpsest_v1_context_service_proto_msgTypes = make([]protoimpl.MessageInfo, 21)
+var file_palimpsest_v1_context_service_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
 var file_palimpsest_v1_context_service_proto_goTypes = []any{
 	(ExpandMode)(0),                     // 0: palimpsest.v1.ExpandMode
 	(*AppendMessageRequest)(nil),        // 1: palimpsest.v1.AppendMessageRequest
@@ -2184,111 +2650,125 @@ var file_palimpsest_v1_context_service_proto_goTypes = []any{
 	(*BatchAppendMessagesResponse)(nil), // 5: palimpsest.v1.BatchAppendMessagesResponse
 	(*BuildContextRequest)(nil),         // 6: palimpsest.v1.BuildContextRequest
 	(*BuildContextResponse)(nil),        // 7: palimpsest.v1.BuildContextResponse
-	(*Range)(nil),                       // 8: palimpsest.v1.Range
-	(*ExpandMessageRequest)(nil),        // 9: palimpsest.v1.ExpandMessageRequest
-	(*ExpandMessageResponse)(nil),       // 10: palimpsest.v1.ExpandMessageResponse
-	(*ExpandedChild)(nil),               // 11: palimpsest.v1.ExpandedChild
-	(*ReportUsageRequest)(nil),          // 12: palimpsest.v1.ReportUsageRequest
-	(*ReportUsageResponse)(nil),         // 13: palimpsest.v1.ReportUsageResponse
-	(*CompactionOptions)(nil),           // 14: palimpsest.v1.CompactionOptions
-	(*CompactConversationRequest)(nil),  // 15: palimpsest.v1.CompactConversationRequest
-	(*CompactionResult)(nil),            // 16: palimpsest.v1.CompactionResult
-	(*CompactConversationResponse)(nil), // 17: palimpsest.v1.CompactConversationResponse
-	(*RewindConversationRequest)(nil),   // 18: palimpsest.v1.RewindConversationRequest
-	(*RewindConversationResponse)(nil),  // 19: palimpsest.v1.RewindConversationResponse
-	(*AnswerToolCallRequest)(nil),       // 20: palimpsest.v1.AnswerToolCallRequest
-	(*AnswerToolCallResponse)(nil),      // 21: palimpsest.v1.AnswerToolCallResponse
-	(*Message)(nil),                     // 22: palimpsest.v1.Message
-	(*AdditionalContent)(nil),           // 23: palimpsest.v1.AdditionalContent
-	(*ExpirationOverride)(nil),          // 24: palimpsest.v1.ExpirationOverride
-	(*Receipt)(nil),                     // 25: palimpsest.v1.Receipt
-	(*LifecycleEvent)(nil),              // 26: palimpsest.v1.LifecycleEvent
-	(ContextFormat)(0),                  // 27: palimpsest.v1.ContextFormat
-	(*Budget)(nil),                      // 28: palimpsest.v1.Budget
-	(*FixedInput)(nil),                  // 29: palimpsest.v1.FixedInput
-	(*Usage)(nil),                       // 30: palimpsest.v1.Usage
-	(*Policy)(nil),                      // 31: palimpsest.v1.Policy
-	(*ContextMessage)(nil),              // 32: palimpsest.v1.ContextMessage
-	(*Rendered)(nil),                    // 33: palimpsest.v1.Rendered
-	(*TokenReport)(nil),                 // 34: palimpsest.v1.TokenReport
-	(*PrefixReport)(nil),                // 35: palimpsest.v1.PrefixReport
-	(*Decision)(nil),                    // 36: palimpsest.v1.Decision
-	(*CompactionStatus)(nil),            // 37: palimpsest.v1.CompactionStatus
-	(*Degradation)(nil),                 // 38: palimpsest.v1.Degradation
-	(CompactionStrategy)(0),             // 39: palimpsest.v1.CompactionStrategy
-	(*Summary)(nil),                     // 40: palimpsest.v1.Summary
-	(*ToolCall)(nil),                    // 41: palimpsest.v1.ToolCall
-	(*ToolResult)(nil),                  // 42: palimpsest.v1.ToolResult
+	(*ExpandMessageRequest)(nil),        // 8: palimpsest.v1.ExpandMessageRequest
+	(*ExpandMessageResponse)(nil),       // 9: palimpsest.v1.ExpandMessageResponse
+	(*ExpandedChild)(nil),               // 10: palimpsest.v1.ExpandedChild
+	(*ReportUsageRequest)(nil),          // 11: palimpsest.v1.ReportUsageRequest
+	(*ReportUsageResponse)(nil),         // 12: palimpsest.v1.ReportUsageResponse
+	(*CompactionOptions)(nil),           // 13: palimpsest.v1.CompactionOptions
+	(*CompactConversationRequest)(nil),  // 14: palimpsest.v1.CompactConversationRequest
+	(*CompactionResult)(nil),            // 15: palimpsest.v1.CompactionResult
+	(*CompactConversationResponse)(nil), // 16: palimpsest.v1.CompactConversationResponse
+	(*RewindConversationRequest)(nil),   // 17: palimpsest.v1.RewindConversationRequest
+	(*RewindConversationResponse)(nil),  // 18: palimpsest.v1.RewindConversationResponse
+	(*UndoRewindRequest)(nil),           // 19: palimpsest.v1.UndoRewindRequest
+	(*UndoRewindResponse)(nil),          // 20: palimpsest.v1.UndoRewindResponse
+	(*Correction)(nil),                  // 21: palimpsest.v1.Correction
+	(*CorrectMessageRequest)(nil),       // 22: palimpsest.v1.CorrectMessageRequest
+	(*CorrectMessageResponse)(nil),      // 23: palimpsest.v1.CorrectMessageResponse
+	(*AnswerToolCallRequest)(nil),       // 24: palimpsest.v1.AnswerToolCallRequest
+	(*AnswerToolCallResponse)(nil),      // 25: palimpsest.v1.AnswerToolCallResponse
+	(*Message)(nil),                     // 26: palimpsest.v1.Message
+	(*AdditionalContent)(nil),           // 27: palimpsest.v1.AdditionalContent
+	(*ExpirationOverride)(nil),          // 28: palimpsest.v1.ExpirationOverride
+	(*Receipt)(nil),                     // 29: palimpsest.v1.Receipt
+	(*LifecycleEvent)(nil),              // 30: palimpsest.v1.LifecycleEvent
+	(ContextFormat)(0),                  // 31: palimpsest.v1.ContextFormat
+	(*Budget)(nil),                      // 32: palimpsest.v1.Budget
+	(*FixedInput)(nil),                  // 33: palimpsest.v1.FixedInput
+	(*Usage)(nil),                       // 34: palimpsest.v1.Usage
+	(*Policy)(nil),                      // 35: palimpsest.v1.Policy
+	(*ContextMessage)(nil),              // 36: palimpsest.v1.ContextMessage
+	(*Rendered)(nil),                    // 37: palimpsest.v1.Rendered
+	(*TokenReport)(nil),                 // 38: palimpsest.v1.TokenReport
+	(*PrefixReport)(nil),                // 39: palimpsest.v1.PrefixReport
+	(*Decision)(nil),                    // 40: palimpsest.v1.Decision
+	(*CompactionStatus)(nil),            // 41: palimpsest.v1.CompactionStatus
+	(*Degradation)(nil),                 // 42: palimpsest.v1.Degradation
+	(*Span)(nil),                        // 43: palimpsest.v1.Span
+	(CompactionStrategy)(0),             // 44: palimpsest.v1.CompactionStrategy
+	(*Summary)(nil),                     // 45: palimpsest.v1.Summary
+	(*MessageRange)(nil),                // 46: palimpsest.v1.MessageRange
+	(*ToolCall)(nil),                    // 47: palimpsest.v1.ToolCall
+	(*ToolResult)(nil),                  // 48: palimpsest.v1.ToolResult
 }
 var file_palimpsest_v1_context_service_proto_depIdxs = []int32{
-	22, // 0: palimpsest.v1.AppendMessageRequest.message:type_name -> palimpsest.v1.Message
-	23, // 1: palimpsest.v1.AppendMessageRequest.additional_content:type_name -> palimpsest.v1.AdditionalContent
-	24, // 2: palimpsest.v1.AppendMessageRequest.expiration_override:type_name -> palimpsest.v1.ExpirationOverride
-	25, // 3: palimpsest.v1.AppendMessageResponse.receipt:type_name -> palimpsest.v1.Receipt
-	26, // 4: palimpsest.v1.AppendMessageResponse.events:type_name -> palimpsest.v1.LifecycleEvent
-	22, // 5: palimpsest.v1.AppendMessageResponse.display_message:type_name -> palimpsest.v1.Message
-	22, // 6: palimpsest.v1.AppendMessageResponse.persistent_message:type_name -> palimpsest.v1.Message
-	22, // 7: palimpsest.v1.BatchAppendItem.message:type_name -> palimpsest.v1.Message
-	23, // 8: palimpsest.v1.BatchAppendItem.additional_content:type_name -> palimpsest.v1.AdditionalContent
-	24, // 9: palimpsest.v1.BatchAppendItem.expiration_override:type_name -> palimpsest.v1.ExpirationOverride
+	26, // 0: palimpsest.v1.AppendMessageRequest.message:type_name -> palimpsest.v1.Message
+	27, // 1: palimpsest.v1.AppendMessageRequest.additional_content:type_name -> palimpsest.v1.AdditionalContent
+	28, // 2: palimpsest.v1.AppendMessageRequest.expiration_override:type_name -> palimpsest.v1.ExpirationOverride
+	29, // 3: palimpsest.v1.AppendMessageResponse.receipt:type_name -> palimpsest.v1.Receipt
+	30, // 4: palimpsest.v1.AppendMessageResponse.events:type_name -> palimpsest.v1.LifecycleEvent
+	26, // 5: palimpsest.v1.AppendMessageResponse.display_message:type_name -> palimpsest.v1.Message
+	26, // 6: palimpsest.v1.AppendMessageResponse.persistent_message:type_name -> palimpsest.v1.Message
+	26, // 7: palimpsest.v1.BatchAppendItem.message:type_name -> palimpsest.v1.Message
+	27, // 8: palimpsest.v1.BatchAppendItem.additional_content:type_name -> palimpsest.v1.AdditionalContent
+	28, // 9: palimpsest.v1.BatchAppendItem.expiration_override:type_name -> palimpsest.v1.ExpirationOverride
 	3,  // 10: palimpsest.v1.BatchAppendMessagesRequest.items:type_name -> palimpsest.v1.BatchAppendItem
-	25, // 11: palimpsest.v1.BatchAppendMessagesResponse.receipts:type_name -> palimpsest.v1.Receipt
-	26, // 12: palimpsest.v1.BatchAppendMessagesResponse.events:type_name -> palimpsest.v1.LifecycleEvent
-	27, // 13: palimpsest.v1.BuildContextRequest.format:type_name -> palimpsest.v1.ContextFormat
-	28, // 14: palimpsest.v1.BuildContextRequest.budget:type_name -> palimpsest.v1.Budget
-	29, // 15: palimpsest.v1.BuildContextRequest.fixed_input:type_name -> palimpsest.v1.FixedInput
-	30, // 16: palimpsest.v1.BuildContextRequest.last_usage:type_name -> palimpsest.v1.Usage
-	24, // 17: palimpsest.v1.BuildContextRequest.expiration_override:type_name -> palimpsest.v1.ExpirationOverride
-	31, // 18: palimpsest.v1.BuildContextRequest.policy_override:type_name -> palimpsest.v1.Policy
-	32, // 19: palimpsest.v1.BuildContextResponse.messages:type_name -> palimpsest.v1.ContextMessage
-	33, // 20: palimpsest.v1.BuildContextResponse.rendered:type_name -> palimpsest.v1.Rendered
-	34, // 21: palimpsest.v1.BuildContextResponse.tokens:type_name -> palimpsest.v1.TokenReport
-	35, // 22: palimpsest.v1.BuildContextResponse.prefix:type_name -> palimpsest.v1.PrefixReport
-	36, // 23: palimpsest.v1.BuildContextResponse.decisions:type_name -> palimpsest.v1.Decision
-	26, // 24: palimpsest.v1.BuildContextResponse.events:type_name -> palimpsest.v1.LifecycleEvent
-	37, // 25: palimpsest.v1.BuildContextResponse.compaction:type_name -> palimpsest.v1.CompactionStatus
-	38, // 26: palimpsest.v1.BuildContextResponse.degradations:type_name -> palimpsest.v1.Degradation
+	29, // 11: palimpsest.v1.BatchAppendMessagesResponse.receipts:type_name -> palimpsest.v1.Receipt
+	30, // 12: palimpsest.v1.BatchAppendMessagesResponse.events:type_name -> palimpsest.v1.LifecycleEvent
+	31, // 13: palimpsest.v1.BuildContextRequest.format:type_name -> palimpsest.v1.ContextFormat
+	32, // 14: palimpsest.v1.BuildContextRequest.budget:type_name -> palimpsest.v1.Budget
+	33, // 15: palimpsest.v1.BuildContextRequest.fixed_input:type_name -> palimpsest.v1.FixedInput
+	34, // 16: palimpsest.v1.BuildContextRequest.last_usage:type_name -> palimpsest.v1.Usage
+	28, // 17: palimpsest.v1.BuildContextRequest.expiration_override:type_name -> palimpsest.v1.ExpirationOverride
+	35, // 18: palimpsest.v1.BuildContextRequest.policy_override:type_name -> palimpsest.v1.Policy
+	36, // 19: palimpsest.v1.BuildContextResponse.messages:type_name -> palimpsest.v1.ContextMessage
+	37, // 20: palimpsest.v1.BuildContextResponse.rendered:type_name -> palimpsest.v1.Rendered
+	38, // 21: palimpsest.v1.BuildContextResponse.tokens:type_name -> palimpsest.v1.TokenReport
+	39, // 22: palimpsest.v1.BuildContextResponse.prefix:type_name -> palimpsest.v1.PrefixReport
+	40, // 23: palimpsest.v1.BuildContextResponse.decisions:type_name -> palimpsest.v1.Decision
+	30, // 24: palimpsest.v1.BuildContextResponse.events:type_name -> palimpsest.v1.LifecycleEvent
+	41, // 25: palimpsest.v1.BuildContextResponse.compaction:type_name -> palimpsest.v1.CompactionStatus
+	42, // 26: palimpsest.v1.BuildContextResponse.degradations:type_name -> palimpsest.v1.Degradation
 	0,  // 27: palimpsest.v1.ExpandMessageRequest.mode:type_name -> palimpsest.v1.ExpandMode
-	8,  // 28: palimpsest.v1.ExpandMessageRequest.chars:type_name -> palimpsest.v1.Range
-	8,  // 29: palimpsest.v1.ExpandMessageRequest.lines:type_name -> palimpsest.v1.Range
-	8,  // 30: palimpsest.v1.ExpandMessageRequest.items:type_name -> palimpsest.v1.Range
-	22, // 31: palimpsest.v1.ExpandMessageResponse.message:type_name -> palimpsest.v1.Message
-	8,  // 32: palimpsest.v1.ExpandMessageResponse.returned:type_name -> palimpsest.v1.Range
-	11, // 33: palimpsest.v1.ExpandMessageResponse.children:type_name -> palimpsest.v1.ExpandedChild
-	26, // 34: palimpsest.v1.ExpandMessageResponse.events:type_name -> palimpsest.v1.LifecycleEvent
-	22, // 35: palimpsest.v1.ExpandedChild.message:type_name -> palimpsest.v1.Message
-	30, // 36: palimpsest.v1.ReportUsageRequest.usage:type_name -> palimpsest.v1.Usage
-	39, // 37: palimpsest.v1.CompactionOptions.strategy:type_name -> palimpsest.v1.CompactionStrategy
-	14, // 38: palimpsest.v1.CompactConversationRequest.options:type_name -> palimpsest.v1.CompactionOptions
-	40, // 39: palimpsest.v1.CompactionResult.summaries:type_name -> palimpsest.v1.Summary
-	8,  // 40: palimpsest.v1.CompactionResult.compacted_range:type_name -> palimpsest.v1.Range
-	16, // 41: palimpsest.v1.CompactConversationResponse.result:type_name -> palimpsest.v1.CompactionResult
-	26, // 42: palimpsest.v1.CompactConversationResponse.events:type_name -> palimpsest.v1.LifecycleEvent
-	38, // 43: palimpsest.v1.CompactConversationResponse.degradations:type_name -> palimpsest.v1.Degradation
-	26, // 44: palimpsest.v1.RewindConversationResponse.events:type_name -> palimpsest.v1.LifecycleEvent
-	41, // 45: palimpsest.v1.AnswerToolCallRequest.tool_call:type_name -> palimpsest.v1.ToolCall
-	42, // 46: palimpsest.v1.AnswerToolCallResponse.tool_result:type_name -> palimpsest.v1.ToolResult
-	1,  // 47: palimpsest.v1.ContextService.AppendMessage:input_type -> palimpsest.v1.AppendMessageRequest
-	4,  // 48: palimpsest.v1.ContextService.BatchAppendMessages:input_type -> palimpsest.v1.BatchAppendMessagesRequest
-	6,  // 49: palimpsest.v1.ContextService.BuildContext:input_type -> palimpsest.v1.BuildContextRequest
-	9,  // 50: palimpsest.v1.ContextService.ExpandMessage:input_type -> palimpsest.v1.ExpandMessageRequest
-	15, // 51: palimpsest.v1.ContextService.CompactConversation:input_type -> palimpsest.v1.CompactConversationRequest
-	18, // 52: palimpsest.v1.ContextService.RewindConversation:input_type -> palimpsest.v1.RewindConversationRequest
-	20, // 53: palimpsest.v1.ContextService.AnswerToolCall:input_type -> palimpsest.v1.AnswerToolCallRequest
-	12, // 54: palimpsest.v1.ContextService.ReportUsage:input_type -> palimpsest.v1.ReportUsageRequest
-	2,  // 55: palimpsest.v1.ContextService.AppendMessage:output_type -> palimpsest.v1.AppendMessageResponse
-	5,  // 56: palimpsest.v1.ContextService.BatchAppendMessages:output_type -> palimpsest.v1.BatchAppendMessagesResponse
-	7,  // 57: palimpsest.v1.ContextService.BuildContext:output_type -> palimpsest.v1.BuildContextResponse
-	10, // 58: palimpsest.v1.ContextService.ExpandMessage:output_type -> palimpsest.v1.ExpandMessageResponse
-	17, // 59: palimpsest.v1.ContextService.CompactConversation:output_type -> palimpsest.v1.CompactConversationResponse
-	19, // 60: palimpsest.v1.ContextService.RewindConversation:output_type -> palimpsest.v1.RewindConversationResponse
-	21, // 61: palimpsest.v1.ContextService.AnswerToolCall:output_type -> palimpsest.v1.AnswerToolCallResponse
-	13, // 62: palimpsest.v1.ContextService.ReportUsage:output_type -> palimpsest.v1.ReportUsageResponse
-	55, // [55:63] is the sub-list for method output_type
-	47, // [47:55] is the sub-list for method input_type
-	47, // [47:47] is the sub-list for extension type_name
-	47, // [47:47] is the sub-list for extension extendee
-	0,  // [0:47] is the sub-list for field type_name
+	43, // 28: palimpsest.v1.ExpandMessageRequest.chars:type_name -> palimpsest.v1.Span
+	43, // 29: palimpsest.v1.ExpandMessageRequest.lines:type_name -> palimpsest.v1.Span
+	43, // 30: palimpsest.v1.ExpandMessageRequest.items:type_name -> palimpsest.v1.Span
+	26, // 31: palimpsest.v1.ExpandMessageResponse.message:type_name -> palimpsest.v1.Message
+	43, // 32: palimpsest.v1.ExpandMessageResponse.returned:type_name -> palimpsest.v1.Span
+	10, // 33: palimpsest.v1.ExpandMessageResponse.children:type_name -> palimpsest.v1.ExpandedChild
+	30, // 34: palimpsest.v1.ExpandMessageResponse.events:type_name -> palimpsest.v1.LifecycleEvent
+	26, // 35: palimpsest.v1.ExpandedChild.message:type_name -> palimpsest.v1.Message
+	34, // 36: palimpsest.v1.ReportUsageRequest.usage:type_name -> palimpsest.v1.Usage
+	44, // 37: palimpsest.v1.CompactionOptions.strategy:type_name -> palimpsest.v1.CompactionStrategy
+	13, // 38: palimpsest.v1.CompactConversationRequest.options:type_name -> palimpsest.v1.CompactionOptions
+	45, // 39: palimpsest.v1.CompactionResult.summaries:type_name -> palimpsest.v1.Summary
+	46, // 40: palimpsest.v1.CompactionResult.compacted_range:type_name -> palimpsest.v1.MessageRange
+	15, // 41: palimpsest.v1.CompactConversationResponse.result:type_name -> palimpsest.v1.CompactionResult
+	30, // 42: palimpsest.v1.CompactConversationResponse.events:type_name -> palimpsest.v1.LifecycleEvent
+	42, // 43: palimpsest.v1.CompactConversationResponse.degradations:type_name -> palimpsest.v1.Degradation
+	30, // 44: palimpsest.v1.RewindConversationResponse.events:type_name -> palimpsest.v1.LifecycleEvent
+	30, // 45: palimpsest.v1.UndoRewindResponse.events:type_name -> palimpsest.v1.LifecycleEvent
+	21, // 46: palimpsest.v1.CorrectMessageRequest.corrections:type_name -> palimpsest.v1.Correction
+	26, // 47: palimpsest.v1.CorrectMessageResponse.message:type_name -> palimpsest.v1.Message
+	30, // 48: palimpsest.v1.CorrectMessageResponse.events:type_name -> palimpsest.v1.LifecycleEvent
+	47, // 49: palimpsest.v1.AnswerToolCallRequest.tool_call:type_name -> palimpsest.v1.ToolCall
+	48, // 50: palimpsest.v1.AnswerToolCallResponse.tool_result:type_name -> palimpsest.v1.ToolResult
+	1,  // 51: palimpsest.v1.ContextService.AppendMessage:input_type -> palimpsest.v1.AppendMessageRequest
+	4,  // 52: palimpsest.v1.ContextService.BatchAppendMessages:input_type -> palimpsest.v1.BatchAppendMessagesRequest
+	6,  // 53: palimpsest.v1.ContextService.BuildContext:input_type -> palimpsest.v1.BuildContextRequest
+	8,  // 54: palimpsest.v1.ContextService.ExpandMessage:input_type -> palimpsest.v1.ExpandMessageRequest
+	14, // 55: palimpsest.v1.ContextService.CompactConversation:input_type -> palimpsest.v1.CompactConversationRequest
+	17, // 56: palimpsest.v1.ContextService.RewindConversation:input_type -> palimpsest.v1.RewindConversationRequest
+	19, // 57: palimpsest.v1.ContextService.UndoRewind:input_type -> palimpsest.v1.UndoRewindRequest
+	22, // 58: palimpsest.v1.ContextService.CorrectMessage:input_type -> palimpsest.v1.CorrectMessageRequest
+	24, // 59: palimpsest.v1.ContextService.AnswerToolCall:input_type -> palimpsest.v1.AnswerToolCallRequest
+	11, // 60: palimpsest.v1.ContextService.ReportUsage:input_type -> palimpsest.v1.ReportUsageRequest
+	2,  // 61: palimpsest.v1.ContextService.AppendMessage:output_type -> palimpsest.v1.AppendMessageResponse
+	5,  // 62: palimpsest.v1.ContextService.BatchAppendMessages:output_type -> palimpsest.v1.BatchAppendMessagesResponse
+	7,  // 63: palimpsest.v1.ContextService.BuildContext:output_type -> palimpsest.v1.BuildContextResponse
+	9,  // 64: palimpsest.v1.ContextService.ExpandMessage:output_type -> palimpsest.v1.ExpandMessageResponse
+	16, // 65: palimpsest.v1.ContextService.CompactConversation:output_type -> palimpsest.v1.CompactConversationResponse
+	18, // 66: palimpsest.v1.ContextService.RewindConversation:output_type -> palimpsest.v1.RewindConversationResponse
+	20, // 67: palimpsest.v1.ContextService.UndoRewind:output_type -> palimpsest.v1.UndoRewindResponse
+	23, // 68: palimpsest.v1.ContextService.CorrectMessage:output_type -> palimpsest.v1.CorrectMessageResponse
+	25, // 69: palimpsest.v1.ContextService.AnswerToolCall:output_type -> palimpsest.v1.AnswerToolCallResponse
+	12, // 70: palimpsest.v1.ContextService.ReportUsage:output_type -> palimpsest.v1.ReportUsageResponse
+	61, // [61:71] is the sub-list for method output_type
+	51, // [51:61] is the sub-list for method input_type
+	51, // [51:51] is the sub-list for extension type_name
+	51, // [51:51] is the sub-list for extension extendee
+	0,  // [0:51] is the sub-list for field type_name
 }
 
 func init() { file_palimpsest_v1_context_service_proto_init() }
@@ -2296,6 +2776,7 @@ func file_palimpsest_v1_context_service_proto_init() {
 	if File_palimpsest_v1_context_service_proto != nil {
 		return
 	}
+	file_palimpsest_v1_content_proto_init()
 	file_palimpsest_v1_context_proto_init()
 	file_palimpsest_v1_event_proto_init()
 	file_palimpsest_v1_expiration_proto_init()
@@ -2305,7 +2786,7 @@ func file_palimpsest_v1_context_service_proto_init() {
 	file_palimpsest_v1_context_service_proto_msgTypes[0].OneofWrappers = []any{}
 	file_palimpsest_v1_context_service_proto_msgTypes[3].OneofWrappers = []any{}
 	file_palimpsest_v1_context_service_proto_msgTypes[5].OneofWrappers = []any{}
-	file_palimpsest_v1_context_service_proto_msgTypes[8].OneofWrappers = []any{
+	file_palimpsest_v1_context_service_proto_msgTypes[7].OneofWrappers = []any{
 		(*ExpandMessageRequest_MessageIndex)(nil),
 		(*ExpandMessageRequest_MessageId)(nil),
 		(*ExpandMessageRequest_SummaryId)(nil),
@@ -2313,18 +2794,26 @@ func file_palimpsest_v1_context_service_proto_init() {
 		(*ExpandMessageRequest_Lines)(nil),
 		(*ExpandMessageRequest_Items)(nil),
 	}
-	file_palimpsest_v1_context_service_proto_msgTypes[10].OneofWrappers = []any{
+	file_palimpsest_v1_context_service_proto_msgTypes[9].OneofWrappers = []any{
 		(*ExpandedChild_Message)(nil),
 		(*ExpandedChild_SummaryId)(nil),
 	}
-	file_palimpsest_v1_context_service_proto_msgTypes[13].OneofWrappers = []any{}
+	file_palimpsest_v1_context_service_proto_msgTypes[12].OneofWrappers = []any{}
+	file_palimpsest_v1_context_service_proto_msgTypes[20].OneofWrappers = []any{
+		(*Correction_Text)(nil),
+		(*Correction_Json)(nil),
+	}
+	file_palimpsest_v1_context_service_proto_msgTypes[21].OneofWrappers = []any{
+		(*CorrectMessageRequest_MessageIndex)(nil),
+		(*CorrectMessageRequest_MessageId)(nil),
+	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_palimpsest_v1_context_service_proto_rawDesc), len(file_palimpsest_v1_context_service_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   21,
+			NumMessages:   25,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

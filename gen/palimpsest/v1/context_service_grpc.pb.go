@@ -25,6 +25,8 @@ const (
 	ContextService_ExpandMessage_FullMethodName       = "/palimpsest.v1.ContextService/ExpandMessage"
 	ContextService_CompactConversation_FullMethodName = "/palimpsest.v1.ContextService/CompactConversation"
 	ContextService_RewindConversation_FullMethodName  = "/palimpsest.v1.ContextService/RewindConversation"
+	ContextService_UndoRewind_FullMethodName          = "/palimpsest.v1.ContextService/UndoRewind"
+	ContextService_CorrectMessage_FullMethodName      = "/palimpsest.v1.ContextService/CorrectMessage"
 	ContextService_AnswerToolCall_FullMethodName      = "/palimpsest.v1.ContextService/AnswerToolCall"
 	ContextService_ReportUsage_FullMethodName         = "/palimpsest.v1.ContextService/ReportUsage"
 )
@@ -33,28 +35,35 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// ContextService is the agent's loop: append what happened, build what the model should see.
+// ContextService serves the agent's loop: append what happened, then build what the model should see.
 type ContextServiceClient interface {
-	// AppendMessage puts one message on record. Durable, as far as the store is, before it answers. A conversation that does not
-	// exist is created with the default policy.
+	// AppendMessage puts one message on record. The message is as durable as the store makes it before the call answers. A conversation
+	// that does not exist is created with the server's default policy.
 	AppendMessage(ctx context.Context, in *AppendMessageRequest, opts ...grpc.CallOption) (*AppendMessageResponse, error)
-	// BatchAppendMessages puts several messages on record in order: all or nothing.
+	// BatchAppendMessages puts several messages on record in order. Either all of them are appended, or none.
 	BatchAppendMessages(ctx context.Context, in *BatchAppendMessagesRequest, opts ...grpc.CallOption) (*BatchAppendMessagesResponse, error)
-	// BuildContext begins the next turn and answers what the model should see now.
+	// BuildContext begins the next turn, and answers what the model should see now.
 	BuildContext(ctx context.Context, in *BuildContextRequest, opts ...grpc.CallOption) (*BuildContextResponse, error)
-	// ExpandMessage brings back what left the view: it returns the original, and in mode RESTORE puts the whole unit back in full.
+	// ExpandMessage returns the original of a message that the view shortens or leaves out. In mode RESTORE, it also puts the message's
+	// unit back into the view in full.
 	ExpandMessage(ctx context.Context, in *ExpandMessageRequest, opts ...grpc.CallOption) (*ExpandMessageResponse, error)
-	// CompactConversation makes the conversation's view smaller now, as a build that overflows would: a summary takes the place of
-	// what is older than the newest messages, or the window's start moves on. It begins no turn. It waits for a model as long as
-	// summarisers may take; then the sidecar's own extract serves.
+	// CompactConversation makes the view smaller now, as a build that overflows would: a summary takes the place of messages older than
+	// the newest ones, or the window's start moves. It begins no turn. It waits for a model as long as the server's deadline for summaries;
+	// then the sidecar's own extract is used.
 	CompactConversation(ctx context.Context, in *CompactConversationRequest, opts ...grpc.CallOption) (*CompactConversationResponse, error)
-	// RewindConversation takes back the newest messages, to generate them anew or to edit and send them again. They stay on record,
-	// and nothing shows them or counts with them any more.
+	// RewindConversation takes back the newest messages, so that they can be generated again or edited and sent again. They stay on
+	// record, but are no longer shown or counted.
 	RewindConversation(ctx context.Context, in *RewindConversationRequest, opts ...grpc.CallOption) (*RewindConversationResponse, error)
-	// AnswerToolCall answers a call that a model made of one of the tools that recall: expand_message, retrieve_content and
-	// search_conversation, as sidecar tools defines them. The answer is a tool result to append as it is.
+	// UndoRewind brings back what the newest rewind took back, as long as no message was appended after it.
+	UndoRewind(ctx context.Context, in *UndoRewindRequest, opts ...grpc.CallOption) (*UndoRewindResponse, error)
+	// CorrectMessage gives texts and tool results of a message other words. The record keeps what was appended; everything that is shown,
+	// found or made of the message from now on has the new words. Summaries that were made of the old ones no longer stand.
+	// A conversation holds at most 1,000 corrections (LIMIT_EXCEEDED).
+	CorrectMessage(ctx context.Context, in *CorrectMessageRequest, opts ...grpc.CallOption) (*CorrectMessageResponse, error)
+	// AnswerToolCall answers a model's call of expand_message, retrieve_content or search_conversation, the tools that "sidecar tools"
+	// defines. The answer is a tool result to append unchanged.
 	AnswerToolCall(ctx context.Context, in *AnswerToolCallRequest, opts ...grpc.CallOption) (*AnswerToolCallResponse, error)
-	// ReportUsage tells what the provider counted for a build, to calibrate the counter.
+	// ReportUsage reports the tokens that the provider counted for a build, to calibrate the sidecar's counter.
 	ReportUsage(ctx context.Context, in *ReportUsageRequest, opts ...grpc.CallOption) (*ReportUsageResponse, error)
 }
 
@@ -126,6 +135,26 @@ func (c *contextServiceClient) RewindConversation(ctx context.Context, in *Rewin
 	return out, nil
 }
 
+func (c *contextServiceClient) UndoRewind(ctx context.Context, in *UndoRewindRequest, opts ...grpc.CallOption) (*UndoRewindResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(UndoRewindResponse)
+	err := c.cc.Invoke(ctx, ContextService_UndoRewind_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *contextServiceClient) CorrectMessage(ctx context.Context, in *CorrectMessageRequest, opts ...grpc.CallOption) (*CorrectMessageResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(CorrectMessageResponse)
+	err := c.cc.Invoke(ctx, ContextService_CorrectMessage_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *contextServiceClient) AnswerToolCall(ctx context.Context, in *AnswerToolCallRequest, opts ...grpc.CallOption) (*AnswerToolCallResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(AnswerToolCallResponse)
@@ -150,28 +179,35 @@ func (c *contextServiceClient) ReportUsage(ctx context.Context, in *ReportUsageR
 // All implementations must embed UnimplementedContextServiceServer
 // for forward compatibility.
 //
-// ContextService is the agent's loop: append what happened, build what the model should see.
+// ContextService serves the agent's loop: append what happened, then build what the model should see.
 type ContextServiceServer interface {
-	// AppendMessage puts one message on record. Durable, as far as the store is, before it answers. A conversation that does not
-	// exist is created with the default policy.
+	// AppendMessage puts one message on record. The message is as durable as the store makes it before the call answers. A conversation
+	// that does not exist is created with the server's default policy.
 	AppendMessage(context.Context, *AppendMessageRequest) (*AppendMessageResponse, error)
-	// BatchAppendMessages puts several messages on record in order: all or nothing.
+	// BatchAppendMessages puts several messages on record in order. Either all of them are appended, or none.
 	BatchAppendMessages(context.Context, *BatchAppendMessagesRequest) (*BatchAppendMessagesResponse, error)
-	// BuildContext begins the next turn and answers what the model should see now.
+	// BuildContext begins the next turn, and answers what the model should see now.
 	BuildContext(context.Context, *BuildContextRequest) (*BuildContextResponse, error)
-	// ExpandMessage brings back what left the view: it returns the original, and in mode RESTORE puts the whole unit back in full.
+	// ExpandMessage returns the original of a message that the view shortens or leaves out. In mode RESTORE, it also puts the message's
+	// unit back into the view in full.
 	ExpandMessage(context.Context, *ExpandMessageRequest) (*ExpandMessageResponse, error)
-	// CompactConversation makes the conversation's view smaller now, as a build that overflows would: a summary takes the place of
-	// what is older than the newest messages, or the window's start moves on. It begins no turn. It waits for a model as long as
-	// summarisers may take; then the sidecar's own extract serves.
+	// CompactConversation makes the view smaller now, as a build that overflows would: a summary takes the place of messages older than
+	// the newest ones, or the window's start moves. It begins no turn. It waits for a model as long as the server's deadline for summaries;
+	// then the sidecar's own extract is used.
 	CompactConversation(context.Context, *CompactConversationRequest) (*CompactConversationResponse, error)
-	// RewindConversation takes back the newest messages, to generate them anew or to edit and send them again. They stay on record,
-	// and nothing shows them or counts with them any more.
+	// RewindConversation takes back the newest messages, so that they can be generated again or edited and sent again. They stay on
+	// record, but are no longer shown or counted.
 	RewindConversation(context.Context, *RewindConversationRequest) (*RewindConversationResponse, error)
-	// AnswerToolCall answers a call that a model made of one of the tools that recall: expand_message, retrieve_content and
-	// search_conversation, as sidecar tools defines them. The answer is a tool result to append as it is.
+	// UndoRewind brings back what the newest rewind took back, as long as no message was appended after it.
+	UndoRewind(context.Context, *UndoRewindRequest) (*UndoRewindResponse, error)
+	// CorrectMessage gives texts and tool results of a message other words. The record keeps what was appended; everything that is shown,
+	// found or made of the message from now on has the new words. Summaries that were made of the old ones no longer stand.
+	// A conversation holds at most 1,000 corrections (LIMIT_EXCEEDED).
+	CorrectMessage(context.Context, *CorrectMessageRequest) (*CorrectMessageResponse, error)
+	// AnswerToolCall answers a model's call of expand_message, retrieve_content or search_conversation, the tools that "sidecar tools"
+	// defines. The answer is a tool result to append unchanged.
 	AnswerToolCall(context.Context, *AnswerToolCallRequest) (*AnswerToolCallResponse, error)
-	// ReportUsage tells what the provider counted for a build, to calibrate the counter.
+	// ReportUsage reports the tokens that the provider counted for a build, to calibrate the sidecar's counter.
 	ReportUsage(context.Context, *ReportUsageRequest) (*ReportUsageResponse, error)
 	mustEmbedUnimplementedContextServiceServer()
 }
@@ -200,6 +236,12 @@ func (UnimplementedContextServiceServer) CompactConversation(context.Context, *C
 }
 func (UnimplementedContextServiceServer) RewindConversation(context.Context, *RewindConversationRequest) (*RewindConversationResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method RewindConversation not implemented")
+}
+func (UnimplementedContextServiceServer) UndoRewind(context.Context, *UndoRewindRequest) (*UndoRewindResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method UndoRewind not implemented")
+}
+func (UnimplementedContextServiceServer) CorrectMessage(context.Context, *CorrectMessageRequest) (*CorrectMessageResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method CorrectMessage not implemented")
 }
 func (UnimplementedContextServiceServer) AnswerToolCall(context.Context, *AnswerToolCallRequest) (*AnswerToolCallResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method AnswerToolCall not implemented")
@@ -336,6 +378,42 @@ func _ContextService_RewindConversation_Handler(srv interface{}, ctx context.Con
 	return interceptor(ctx, in, info, handler)
 }
 
+func _ContextService_UndoRewind_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(UndoRewindRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ContextServiceServer).UndoRewind(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ContextService_UndoRewind_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ContextServiceServer).UndoRewind(ctx, req.(*UndoRewindRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _ContextService_CorrectMessage_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(CorrectMessageRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ContextServiceServer).CorrectMessage(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ContextService_CorrectMessage_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ContextServiceServer).CorrectMessage(ctx, req.(*CorrectMessageRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _ContextService_AnswerToolCall_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(AnswerToolCallRequest)
 	if err := dec(in); err != nil {
@@ -402,6 +480,14 @@ var ContextService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "RewindConversation",
 			Handler:    _ContextService_RewindConversation_Handler,
+		},
+		{
+			MethodName: "UndoRewind",
+			Handler:    _ContextService_UndoRewind_Handler,
+		},
+		{
+			MethodName: "CorrectMessage",
+			Handler:    _ContextService_CorrectMessage_Handler,
 		},
 		{
 			MethodName: "AnswerToolCall",

@@ -23,15 +23,15 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// ListOrder is the order of a listing.
+// ListOrder is the order of a list of messages.
 type ListOrder int32
 
 const (
-	// Not said: ascending.
+	// The order is not set; ASCENDING is used.
 	ListOrder_LIST_ORDER_UNSPECIFIED ListOrder = 0
-	// Oldest first.
+	// The oldest message comes first.
 	ListOrder_LIST_ORDER_ASCENDING ListOrder = 1
-	// Newest first.
+	// The newest message comes first.
 	ListOrder_LIST_ORDER_DESCENDING ListOrder = 2
 )
 
@@ -76,15 +76,15 @@ func (ListOrder) EnumDescriptor() ([]byte, []int) {
 	return file_palimpsest_v1_conversation_service_proto_rawDescGZIP(), []int{0}
 }
 
-// ListView says which form of the messages is listed.
+// ListView says in which form messages are listed.
 type ListView int32
 
 const (
-	// Not said: original.
+	// The form is not set; ORIGINAL is used.
 	ListView_LIST_VIEW_UNSPECIFIED ListView = 0
-	// As appended.
+	// Messages are listed as they were appended.
 	ListView_LIST_VIEW_ORIGINAL ListView = 1
-	// As the view shows them, edits applied; messages that are removed or hidden are left out.
+	// Messages are listed as the view shows them, with edits applied. Messages that are removed or hidden are left out.
 	ListView_LIST_VIEW_CURRENT ListView = 2
 )
 
@@ -132,35 +132,35 @@ func (ListView) EnumDescriptor() ([]byte, []int) {
 // Conversation is a log of messages with a policy, a turn counter and a revision.
 type Conversation struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The id; 1 to 256 bytes, no control characters.
+	// Required. The id of the conversation; 1 to 256 bytes, no control characters.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// Optional. Whom the agent serves; at most 256 bytes.
+	// Optional. The id of the person or program that the agent serves; at most 256 bytes.
 	ActorId string `protobuf:"bytes,2,opt,name=actor_id,json=actorId,proto3" json:"actor_id,omitempty"`
-	// Optional. The agent; at most 256 bytes.
+	// Optional. The id of the agent; at most 256 bytes.
 	AgentId string `protobuf:"bytes,3,opt,name=agent_id,json=agentId,proto3" json:"agent_id,omitempty"`
 	// Optional. A title for people; at most 1,024 bytes.
 	Title string `protobuf:"bytes,4,opt,name=title,proto3" json:"title,omitempty"`
-	// Optional. A JSON object of the caller's, kept byte for byte; at most 65,536 bytes.
+	// Optional. A JSON object of the caller's own, kept byte for byte; at most 65,536 bytes.
 	MetadataJson string `protobuf:"bytes,5,opt,name=metadata_json,json=metadataJson,proto3" json:"metadata_json,omitempty"`
-	// Optional. The policy; what is not set comes from the server's default.
+	// Optional. The policy of the conversation. Settings that are not set come from the server's default policy.
 	Policy *Policy `protobuf:"bytes,6,opt,name=policy,proto3" json:"policy,omitempty"`
-	// Optional. How tokens are counted: o200k, cl100k or chars4. Fixed at creation; o200k by default.
+	// Optional. The token counter: o200k, cl100k or chars4. It is fixed at creation; o200k by default.
 	Counter string `protobuf:"bytes,7,opt,name=counter,proto3" json:"counter,omitempty"`
-	// Output only. The current turn: 0 before the first build.
+	// Output only. The current turn; 0 before the first build.
 	Turn int32 `protobuf:"varint,8,opt,name=turn,proto3" json:"turn,omitempty"`
-	// Output only. Moves with every write through the API and with builds that change the view.
+	// Output only. A number that grows with every write through the API, and with builds that change the view.
 	Revision int64 `protobuf:"varint,9,opt,name=revision,proto3" json:"revision,omitempty"`
-	// Output only. Messages on record.
+	// Output only. The number of messages on record.
 	MessageCount int32 `protobuf:"varint,10,opt,name=message_count,json=messageCount,proto3" json:"message_count,omitempty"`
-	// Output only. Their weight in tokens, before the factor.
+	// Output only. The weight of all messages in tokens, before the calibration factor.
 	TokenCount int64 `protobuf:"varint,11,opt,name=token_count,json=tokenCount,proto3" json:"token_count,omitempty"`
-	// Output only. Where the window of the last committed build starts.
+	// Output only. The index of the message at which the window of the last committed build starts.
 	WindowStartIndex int32 `protobuf:"varint,12,opt,name=window_start_index,json=windowStartIndex,proto3" json:"window_start_index,omitempty"`
-	// Output only. When it was created.
+	// Output only. The time at which the conversation was created.
 	CreateTime *timestamppb.Timestamp `protobuf:"bytes,13,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
-	// Output only. When it last changed.
+	// Output only. The time of the last change of the conversation.
 	UpdateTime *timestamppb.Timestamp `protobuf:"bytes,14,opt,name=update_time,json=updateTime,proto3" json:"update_time,omitempty"`
-	// Output only. When it ends by its ttl; unset without one.
+	// Output only. The time at which the conversation ends by its ttl; unset without a ttl.
 	ExpireTime    *timestamppb.Timestamp `protobuf:"bytes,15,opt,name=expire_time,json=expireTime,proto3" json:"expire_time,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -301,12 +301,13 @@ func (x *Conversation) GetExpireTime() *timestamppb.Timestamp {
 	return nil
 }
 
-// CreateConversationRequest asks for a conversation.
+// CreateConversationRequest asks for a conversation to be created.
 type CreateConversationRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The conversation; its output-only fields are ignored.
+	// Required. The conversation to create. Its output-only fields are ignored.
 	Conversation *Conversation `protobuf:"bytes,1,opt,name=conversation,proto3" json:"conversation,omitempty"`
-	// Optional. Makes a retry safe for 24 hours; at most 256 bytes.
+	// Optional. An id that makes a retry safe for 24 hours; at most 256 bytes. The same id with the same request returns the first
+	// outcome.
 	RequestId     string `protobuf:"bytes,2,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -359,7 +360,7 @@ func (x *CreateConversationRequest) GetRequestId() string {
 // CreateConversationResponse answers CreateConversation.
 type CreateConversationResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Output only. The conversation.
+	// Output only. The conversation that was created.
 	Conversation  *Conversation `protobuf:"bytes,1,opt,name=conversation,proto3" json:"conversation,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -405,7 +406,7 @@ func (x *CreateConversationResponse) GetConversation() *Conversation {
 // GetConversationRequest asks for a conversation.
 type GetConversationRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The conversation; 1 to 256 bytes, no control characters.
+	// Required. The id of the conversation; 1 to 256 bytes, no control characters.
 	ConversationId string `protobuf:"bytes,1,opt,name=conversation_id,json=conversationId,proto3" json:"conversation_id,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
@@ -451,7 +452,7 @@ func (x *GetConversationRequest) GetConversationId() string {
 // GetConversationResponse answers GetConversation.
 type GetConversationResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Output only. The conversation.
+	// Output only. The conversation without its messages.
 	Conversation  *Conversation `protobuf:"bytes,1,opt,name=conversation,proto3" json:"conversation,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -497,13 +498,13 @@ func (x *GetConversationResponse) GetConversation() *Conversation {
 // ListConversationsRequest asks for conversations.
 type ListConversationsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Optional. The most conversations on a page; 0 to 1,000; 100 by default, and for 0.
+	// Optional. The largest number of conversations on a page; 0 to 1,000; 100 by default, and for 0.
 	PageSize int32 `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// Optional. The next_page_token of the page before; at most 4,096 bytes.
+	// Optional. The next_page_token of the previous page; at most 4,096 bytes.
 	PageToken string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
-	// Optional. Only those of this actor; at most 256 bytes.
+	// Optional. The actor whose conversations are listed; at most 256 bytes. Those of all actors by default.
 	ActorId string `protobuf:"bytes,3,opt,name=actor_id,json=actorId,proto3" json:"actor_id,omitempty"`
-	// Optional. Only those of this agent; at most 256 bytes.
+	// Optional. The agent whose conversations are listed; at most 256 bytes. Those of all agents by default.
 	AgentId       string `protobuf:"bytes,4,opt,name=agent_id,json=agentId,proto3" json:"agent_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -570,9 +571,10 @@ func (x *ListConversationsRequest) GetAgentId() string {
 // ListConversationsResponse answers ListConversations.
 type ListConversationsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Output only. The conversations by id. A page may hold fewer than page_size, none even, and have a next page.
+	// Output only. The conversations of this page, ordered by id. A page may hold fewer than page_size conversations, or none, and still
+	// have a next page.
 	Conversations []*Conversation `protobuf:"bytes,1,rep,name=conversations,proto3" json:"conversations,omitempty"`
-	// Output only. Where the next page begins; empty on the last.
+	// Output only. The token of the next page; empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -622,16 +624,17 @@ func (x *ListConversationsResponse) GetNextPageToken() string {
 	return ""
 }
 
-// UpdateConversationRequest asks for a change.
+// UpdateConversationRequest asks for fields of a conversation to be changed.
 type UpdateConversationRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The id, and the new values of what the mask names.
+	// Required. The id of the conversation, and the new values of the fields that the mask names.
 	Conversation *Conversation `protobuf:"bytes,1,opt,name=conversation,proto3" json:"conversation,omitempty"`
-	// Required. What to change: actor_id, agent_id, title, metadata_json, policy, a field of policy, such as policy.ttl, or a field
-	// of policy.fit, policy.expiration, policy.retention, policy.rewrite, policy.pruning, policy.compaction or policy.citations, such
-	// as policy.rewrite.mode. A named field that is not set is cleared.
+	// Required. The fields to change: actor_id, agent_id, title, metadata_json, policy, a field of policy such as policy.ttl, or a field
+	// of policy.fit, policy.expiration, policy.retention, policy.rewrite, policy.pruning, policy.compaction or policy.citations such as
+	// policy.rewrite.mode. A named field that is not set in conversation is cleared.
 	UpdateMask *fieldmaskpb.FieldMask `protobuf:"bytes,2,opt,name=update_mask,json=updateMask,proto3" json:"update_mask,omitempty"`
-	// Optional. Makes a retry safe for 24 hours; at most 256 bytes.
+	// Optional. An id that makes a retry safe for 24 hours; at most 256 bytes. The same id with the same request returns the first
+	// outcome.
 	RequestId     string `protobuf:"bytes,3,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -737,12 +740,17 @@ func (x *UpdateConversationResponse) GetConversation() *Conversation {
 // DeleteConversationRequest asks for a conversation to be deleted.
 type DeleteConversationRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The conversation; 1 to 256 bytes, no control characters.
+	// Required. The id of the conversation; 1 to 256 bytes, no control characters.
 	ConversationId string `protobuf:"bytes,1,opt,name=conversation_id,json=conversationId,proto3" json:"conversation_id,omitempty"`
-	// Optional. Makes a retry safe for 24 hours; at most 256 bytes.
-	RequestId     string `protobuf:"bytes,2,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	// Optional. An id that makes a retry safe for 24 hours; at most 256 bytes. The same id with the same request returns the first
+	// outcome.
+	RequestId string `protobuf:"bytes,2,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
+	// Optional. True: the next append, or CreateConversation, begins the conversation anew, from index 0 and with the server's default
+	// policy. Until then, for 24 hours, other calls answer CONVERSATION_DELETED. The request ids of its appends, of its CreateConversation
+	// and of this call stay remembered for their 24 hours: a retry from before the deletion begins nothing. False by default.
+	WithoutTombstone bool `protobuf:"varint,3,opt,name=without_tombstone,json=withoutTombstone,proto3" json:"without_tombstone,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *DeleteConversationRequest) Reset() {
@@ -789,10 +797,17 @@ func (x *DeleteConversationRequest) GetRequestId() string {
 	return ""
 }
 
+func (x *DeleteConversationRequest) GetWithoutTombstone() bool {
+	if x != nil {
+		return x.WithoutTombstone
+	}
+	return false
+}
+
 // DeleteConversationResponse answers DeleteConversation.
 type DeleteConversationResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Output only. Until when the tombstone stands.
+	// Output only. The time until which calls with the id answer CONVERSATION_DELETED. Unset without a tombstone.
 	TombstoneExpireTime *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=tombstone_expire_time,json=tombstoneExpireTime,proto3" json:"tombstone_expire_time,omitempty"`
 	unknownFields       protoimpl.UnknownFields
 	sizeCache           protoimpl.SizeCache
@@ -835,14 +850,14 @@ func (x *DeleteConversationResponse) GetTombstoneExpireTime() *timestamppb.Times
 	return nil
 }
 
-// GetMessageRequest asks for a message.
+// GetMessageRequest asks for one message.
 type GetMessageRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The conversation; 1 to 256 bytes, no control characters.
+	// Required. The id of the conversation; 1 to 256 bytes, no control characters.
 	ConversationId string `protobuf:"bytes,1,opt,name=conversation_id,json=conversationId,proto3" json:"conversation_id,omitempty"`
-	// Required. The message's index; 0 to 2,147,483,647.
+	// Required. The index of the message; 0 to 2,147,483,647.
 	MessageIndex int32 `protobuf:"varint,2,opt,name=message_index,json=messageIndex,proto3" json:"message_index,omitempty"`
-	// Optional. The largest answer in bytes; 0 to 67,108,864. 3,670,016 (3.5 MiB) by default, and for 0.
+	// Optional. The largest size of the answer in bytes; 0 to 67,108,864; 3,670,016 (3.5 MiB) by default, and for 0.
 	MaxReplyBytes *int32 `protobuf:"varint,4,opt,name=max_reply_bytes,json=maxReplyBytes,proto3,oneof" json:"max_reply_bytes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -902,7 +917,7 @@ func (x *GetMessageRequest) GetMaxReplyBytes() int32 {
 // GetMessageResponse answers GetMessage.
 type GetMessageResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Output only. The message as it was appended, with its place in the view.
+	// Output only. The message as it was appended. Its field view says how the current view shows it.
 	Message       *Message `protobuf:"bytes,1,opt,name=message,proto3" json:"message,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -945,71 +960,16 @@ func (x *GetMessageResponse) GetMessage() *Message {
 	return nil
 }
 
-// IndexRange is a half-open range of message indices, from 0.
-type IndexRange struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Optional. The first index; 0 to 2,147,483,647.
-	Start int32 `protobuf:"varint,1,opt,name=start,proto3" json:"start,omitempty"`
-	// Optional. One past the last index, not less than start; 0 to 2,147,483,647. The end of the record by default.
-	End           *int32 `protobuf:"varint,2,opt,name=end,proto3,oneof" json:"end,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *IndexRange) Reset() {
-	*x = IndexRange{}
-	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[13]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *IndexRange) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*IndexRange) ProtoMessage() {}
-
-func (x *IndexRange) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[13]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use IndexRange.ProtoReflect.Descriptor instead.
-func (*IndexRange) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_conversation_service_proto_rawDescGZIP(), []int{13}
-}
-
-func (x *IndexRange) GetStart() int32 {
-	if x != nil {
-		return x.Start
-	}
-	return 0
-}
-
-func (x *IndexRange) GetEnd() int32 {
-	if x != nil && x.End != nil {
-		return *x.End
-	}
-	return 0
-}
-
-// MessageFilter chooses messages. Everything that is set must hold.
+// MessageFilter selects messages. A message must match every field that is set.
 type MessageFilter struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Optional. Any of these roles; at most 8.
+	// Optional. Roles, of which the message must have one; at most 8.
 	Roles []Role `protobuf:"varint,1,rep,packed,name=roles,proto3,enum=palimpsest.v1.Role" json:"roles,omitempty"`
-	// Optional. Any of these tags; at most 64, each 1 to 256 bytes.
+	// Optional. Tags, of which the message must have at least one; at most 64, each 1 to 256 bytes.
 	Tags []string `protobuf:"bytes,2,rep,name=tags,proto3" json:"tags,omitempty"`
-	// Optional. Any of these types; at most 8.
+	// Optional. Types, of which the message must have one; at most 8.
 	MessageTypes []MessageType `protobuf:"varint,3,rep,packed,name=message_types,json=messageTypes,proto3,enum=palimpsest.v1.MessageType" json:"message_types,omitempty"`
-	// Optional. This run; at most 256 bytes.
+	// Optional. The run that the message must belong to; at most 256 bytes.
 	RunId         string `protobuf:"bytes,4,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1017,7 +977,7 @@ type MessageFilter struct {
 
 func (x *MessageFilter) Reset() {
 	*x = MessageFilter{}
-	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[14]
+	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1029,7 +989,7 @@ func (x *MessageFilter) String() string {
 func (*MessageFilter) ProtoMessage() {}
 
 func (x *MessageFilter) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[14]
+	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1042,7 +1002,7 @@ func (x *MessageFilter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MessageFilter.ProtoReflect.Descriptor instead.
 func (*MessageFilter) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_conversation_service_proto_rawDescGZIP(), []int{14}
+	return file_palimpsest_v1_conversation_service_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *MessageFilter) GetRoles() []Role {
@@ -1076,26 +1036,27 @@ func (x *MessageFilter) GetRunId() string {
 // ListMessagesRequest asks for messages.
 type ListMessagesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The conversation; 1 to 256 bytes, no control characters.
+	// Required. The id of the conversation; 1 to 256 bytes, no control characters.
 	ConversationId string `protobuf:"bytes,1,opt,name=conversation_id,json=conversationId,proto3" json:"conversation_id,omitempty"`
-	// Optional. The messages to look at. All by default.
-	Range *IndexRange `protobuf:"bytes,2,opt,name=range,proto3" json:"range,omitempty"`
-	// Optional. The order.
+	// Optional. The range of messages to list. All messages by default.
+	Range *MessageRange `protobuf:"bytes,2,opt,name=range,proto3" json:"range,omitempty"`
+	// Optional. The order of the messages. The oldest comes first by default.
 	Order ListOrder `protobuf:"varint,3,opt,name=order,proto3,enum=palimpsest.v1.ListOrder" json:"order,omitempty"`
-	// Optional. The form.
+	// Optional. The form of the messages. They are listed as they were appended by default.
 	View ListView `protobuf:"varint,4,opt,name=view,proto3,enum=palimpsest.v1.ListView" json:"view,omitempty"`
-	// Optional. Which messages.
+	// Optional. The filter that messages must match.
 	Filter *MessageFilter `protobuf:"bytes,5,opt,name=filter,proto3" json:"filter,omitempty"`
-	// Optional. The most messages on a page; 0 to 1,000; 100 by default, and for 0. A page also ends at max_tokens and
-	// at max_reply_bytes.
+	// Optional. The largest number of messages on a page; 0 to 1,000; 100 by default, and for 0. A page also ends at max_tokens and at
+	// max_reply_bytes.
 	PageSize int32 `protobuf:"varint,6,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// Optional. The next_page_token of the page before; at most 4,096 bytes.
+	// Optional. The next_page_token of the previous page; at most 4,096 bytes.
 	PageToken string `protobuf:"bytes,7,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
-	// Optional. The largest answer in bytes; 0 to 67,108,864. 3,670,016 (3.5 MiB) by default, and for 0.
+	// Optional. The largest size of the answer in bytes; 0 to 67,108,864; 3,670,016 (3.5 MiB) by default, and for 0.
 	MaxReplyBytes *int32 `protobuf:"varint,8,opt,name=max_reply_bytes,json=maxReplyBytes,proto3,oneof" json:"max_reply_bytes,omitempty"`
-	// Optional. The most tokens on a page; 0 to 100,000,000; no limit by default, and for 0. In a descending order the first page holds as
-	// many of the newest messages as fit, and the next page goes on with the one that did not. Counted is token_count, for view CURRENT less
-	// tokens_saved; summaries are not. A message that weighs more by itself is a page of its own. The same on every page.
+	// Optional. The largest number of tokens on a page; 0 to 100,000,000; no limit by default, and for 0. In descending order, the first
+	// page holds as many of the newest messages as fit, and the next page begins with the one that did not. A message weighs its
+	// token_count, minus tokens_saved for view CURRENT; summaries weigh nothing. A message that is heavier than the limit is a page of its
+	// own. All pages must be asked for with the same value.
 	MaxTokens     int32 `protobuf:"varint,9,opt,name=max_tokens,json=maxTokens,proto3" json:"max_tokens,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1103,7 +1064,7 @@ type ListMessagesRequest struct {
 
 func (x *ListMessagesRequest) Reset() {
 	*x = ListMessagesRequest{}
-	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[15]
+	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1115,7 +1076,7 @@ func (x *ListMessagesRequest) String() string {
 func (*ListMessagesRequest) ProtoMessage() {}
 
 func (x *ListMessagesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[15]
+	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1128,7 +1089,7 @@ func (x *ListMessagesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListMessagesRequest.ProtoReflect.Descriptor instead.
 func (*ListMessagesRequest) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_conversation_service_proto_rawDescGZIP(), []int{15}
+	return file_palimpsest_v1_conversation_service_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *ListMessagesRequest) GetConversationId() string {
@@ -1138,7 +1099,7 @@ func (x *ListMessagesRequest) GetConversationId() string {
 	return ""
 }
 
-func (x *ListMessagesRequest) GetRange() *IndexRange {
+func (x *ListMessagesRequest) GetRange() *MessageRange {
 	if x != nil {
 		return x.Range
 	}
@@ -1197,12 +1158,12 @@ func (x *ListMessagesRequest) GetMaxTokens() int32 {
 // ListMessagesResponse answers ListMessages.
 type ListMessagesResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Output only. The messages. A page may hold fewer than page_size, none even, and have a next page.
+	// Output only. The messages of this page. A page may hold fewer than page_size messages, or none, and still have a next page.
 	Messages []*Message `protobuf:"bytes,1,rep,name=messages,proto3" json:"messages,omitempty"`
-	// Output only. Where the next page begins; empty on the last.
+	// Output only. The token of the next page; empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
-	// Output only. For view CURRENT, the summaries that stand for messages of this page's range, in order of their ranges. Each comes on one
-	// page: the one on which the last message that it stands for would be (the first, in a descending order).
+	// Output only. The summaries that stand for messages of this page's range, in order of their ranges, for view CURRENT. Each summary
+	// comes on one page only: the page of the last message that it stands for (in descending order, of the first).
 	Summaries     []*Summary `protobuf:"bytes,3,rep,name=summaries,proto3" json:"summaries,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1210,7 +1171,7 @@ type ListMessagesResponse struct {
 
 func (x *ListMessagesResponse) Reset() {
 	*x = ListMessagesResponse{}
-	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[16]
+	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1222,7 +1183,7 @@ func (x *ListMessagesResponse) String() string {
 func (*ListMessagesResponse) ProtoMessage() {}
 
 func (x *ListMessagesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[16]
+	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1235,7 +1196,7 @@ func (x *ListMessagesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListMessagesResponse.ProtoReflect.Descriptor instead.
 func (*ListMessagesResponse) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_conversation_service_proto_rawDescGZIP(), []int{16}
+	return file_palimpsest_v1_conversation_service_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *ListMessagesResponse) GetMessages() []*Message {
@@ -1259,14 +1220,14 @@ func (x *ListMessagesResponse) GetSummaries() []*Summary {
 	return nil
 }
 
-// CountMessagesRequest asks for counts.
+// CountMessagesRequest asks for the number and weight of messages.
 type CountMessagesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The conversation; 1 to 256 bytes, no control characters.
+	// Required. The id of the conversation; 1 to 256 bytes, no control characters.
 	ConversationId string `protobuf:"bytes,1,opt,name=conversation_id,json=conversationId,proto3" json:"conversation_id,omitempty"`
-	// Optional. The messages to look at. All by default.
-	Range *IndexRange `protobuf:"bytes,2,opt,name=range,proto3" json:"range,omitempty"`
-	// Optional. Which messages.
+	// Optional. The range of messages to count. All messages by default.
+	Range *MessageRange `protobuf:"bytes,2,opt,name=range,proto3" json:"range,omitempty"`
+	// Optional. The filter that messages must match.
 	Filter        *MessageFilter `protobuf:"bytes,3,opt,name=filter,proto3" json:"filter,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1274,7 +1235,7 @@ type CountMessagesRequest struct {
 
 func (x *CountMessagesRequest) Reset() {
 	*x = CountMessagesRequest{}
-	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[17]
+	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1286,7 +1247,7 @@ func (x *CountMessagesRequest) String() string {
 func (*CountMessagesRequest) ProtoMessage() {}
 
 func (x *CountMessagesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[17]
+	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1299,7 +1260,7 @@ func (x *CountMessagesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CountMessagesRequest.ProtoReflect.Descriptor instead.
 func (*CountMessagesRequest) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_conversation_service_proto_rawDescGZIP(), []int{17}
+	return file_palimpsest_v1_conversation_service_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *CountMessagesRequest) GetConversationId() string {
@@ -1309,7 +1270,7 @@ func (x *CountMessagesRequest) GetConversationId() string {
 	return ""
 }
 
-func (x *CountMessagesRequest) GetRange() *IndexRange {
+func (x *CountMessagesRequest) GetRange() *MessageRange {
 	if x != nil {
 		return x.Range
 	}
@@ -1326,9 +1287,9 @@ func (x *CountMessagesRequest) GetFilter() *MessageFilter {
 // CountMessagesResponse answers CountMessages.
 type CountMessagesResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Output only. Messages that the filter chooses.
+	// Output only. The number of messages that match.
 	MessageCount int32 `protobuf:"varint,1,opt,name=message_count,json=messageCount,proto3" json:"message_count,omitempty"`
-	// Output only. Their weight in tokens, before the factor.
+	// Output only. The weight of the messages that match in tokens, before the calibration factor.
 	TokenCount    int64 `protobuf:"varint,2,opt,name=token_count,json=tokenCount,proto3" json:"token_count,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1336,7 +1297,7 @@ type CountMessagesResponse struct {
 
 func (x *CountMessagesResponse) Reset() {
 	*x = CountMessagesResponse{}
-	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[18]
+	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1348,7 +1309,7 @@ func (x *CountMessagesResponse) String() string {
 func (*CountMessagesResponse) ProtoMessage() {}
 
 func (x *CountMessagesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[18]
+	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1361,7 +1322,7 @@ func (x *CountMessagesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CountMessagesResponse.ProtoReflect.Descriptor instead.
 func (*CountMessagesResponse) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_conversation_service_proto_rawDescGZIP(), []int{18}
+	return file_palimpsest_v1_conversation_service_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *CountMessagesResponse) GetMessageCount() int32 {
@@ -1378,22 +1339,22 @@ func (x *CountMessagesResponse) GetTokenCount() int64 {
 	return 0
 }
 
-// SearchMessagesRequest asks for messages that answer a query.
+// SearchMessagesRequest asks for the messages that answer a query.
 type SearchMessagesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The conversation; 1 to 256 bytes, no control characters.
+	// Required. The id of the conversation; 1 to 256 bytes, no control characters.
 	ConversationId string `protobuf:"bytes,1,opt,name=conversation_id,json=conversationId,proto3" json:"conversation_id,omitempty"`
-	// Required. Words, a question or a whole request, in any language; 1 to 65,536 bytes.
+	// Required. Words, a question or a whole request in any language; 1 to 65,536 bytes.
 	Query string `protobuf:"bytes,2,opt,name=query,proto3" json:"query,omitempty"`
-	// Optional. The messages to look at. All by default.
-	Range *IndexRange `protobuf:"bytes,3,opt,name=range,proto3" json:"range,omitempty"`
-	// Optional. Which messages.
+	// Optional. The range of messages to search. All messages by default.
+	Range *MessageRange `protobuf:"bytes,3,opt,name=range,proto3" json:"range,omitempty"`
+	// Optional. The filter that messages must match.
 	Filter *MessageFilter `protobuf:"bytes,4,opt,name=filter,proto3" json:"filter,omitempty"`
-	// Optional. The most hits; 0 to 100; 10 by default, and for 0.
+	// Optional. The largest number of hits; 0 to 100; 10 by default, and for 0.
 	MaxHits int32 `protobuf:"varint,5,opt,name=max_hits,json=maxHits,proto3" json:"max_hits,omitempty"`
-	// Optional. The longest snippet, in Unicode code points; 0 to 500; 200 by default, and for 0.
+	// Optional. The largest length of a snippet in Unicode code points; 0 to 500; 200 by default, and for 0.
 	MaxSnippetChars int32 `protobuf:"varint,6,opt,name=max_snippet_chars,json=maxSnippetChars,proto3" json:"max_snippet_chars,omitempty"`
-	// Optional. True: messages that RewindConversation took back are looked at too.
+	// Optional. True to search messages too that RewindConversation took back. False by default.
 	IncludeHidden bool `protobuf:"varint,7,opt,name=include_hidden,json=includeHidden,proto3" json:"include_hidden,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1401,7 +1362,7 @@ type SearchMessagesRequest struct {
 
 func (x *SearchMessagesRequest) Reset() {
 	*x = SearchMessagesRequest{}
-	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[19]
+	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1413,7 +1374,7 @@ func (x *SearchMessagesRequest) String() string {
 func (*SearchMessagesRequest) ProtoMessage() {}
 
 func (x *SearchMessagesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[19]
+	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1426,7 +1387,7 @@ func (x *SearchMessagesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SearchMessagesRequest.ProtoReflect.Descriptor instead.
 func (*SearchMessagesRequest) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_conversation_service_proto_rawDescGZIP(), []int{19}
+	return file_palimpsest_v1_conversation_service_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *SearchMessagesRequest) GetConversationId() string {
@@ -1443,7 +1404,7 @@ func (x *SearchMessagesRequest) GetQuery() string {
 	return ""
 }
 
-func (x *SearchMessagesRequest) GetRange() *IndexRange {
+func (x *SearchMessagesRequest) GetRange() *MessageRange {
 	if x != nil {
 		return x.Range
 	}
@@ -1481,9 +1442,9 @@ func (x *SearchMessagesRequest) GetIncludeHidden() bool {
 // SearchMessagesResponse answers SearchMessages.
 type SearchMessagesResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Output only. The messages, best first.
+	// Output only. The messages that answer the query, best first.
 	Hits []*MessageHit `protobuf:"bytes,1,rep,name=hits,proto3" json:"hits,omitempty"`
-	// Output only. Messages that were searched.
+	// Output only. The number of messages that were searched.
 	SearchedMessages int32 `protobuf:"varint,2,opt,name=searched_messages,json=searchedMessages,proto3" json:"searched_messages,omitempty"`
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache
@@ -1491,7 +1452,7 @@ type SearchMessagesResponse struct {
 
 func (x *SearchMessagesResponse) Reset() {
 	*x = SearchMessagesResponse{}
-	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[20]
+	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1503,7 +1464,7 @@ func (x *SearchMessagesResponse) String() string {
 func (*SearchMessagesResponse) ProtoMessage() {}
 
 func (x *SearchMessagesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[20]
+	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1516,7 +1477,7 @@ func (x *SearchMessagesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SearchMessagesResponse.ProtoReflect.Descriptor instead.
 func (*SearchMessagesResponse) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_conversation_service_proto_rawDescGZIP(), []int{20}
+	return file_palimpsest_v1_conversation_service_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *SearchMessagesResponse) GetHits() []*MessageHit {
@@ -1536,23 +1497,23 @@ func (x *SearchMessagesResponse) GetSearchedMessages() int32 {
 // MessageHit is a message that answers a query.
 type MessageHit struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Output only. Its index.
+	// Output only. The index of the message.
 	Index int32 `protobuf:"varint,1,opt,name=index,proto3" json:"index,omitempty"`
-	// Output only. How well it answers; comparable within one answer alone.
+	// Output only. The relevance of the message: higher is better. Scores are comparable within one answer only.
 	Score float64 `protobuf:"fixed64,2,opt,name=score,proto3" json:"score,omitempty"`
-	// Output only. The part of it that answers best.
+	// Output only. The passage of the message that answers best.
 	Snippet string `protobuf:"bytes,3,opt,name=snippet,proto3" json:"snippet,omitempty"`
-	// Output only. Who speaks.
+	// Output only. Who speaks in the message.
 	Role Role `protobuf:"varint,4,opt,name=role,proto3,enum=palimpsest.v1.Role" json:"role,omitempty"`
-	// Output only. When the server took it.
+	// Output only. The time at which the server received the message.
 	CreateTime *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
-	// Output only. Its id.
+	// Output only. The id of the message.
 	Id string `protobuf:"bytes,6,opt,name=id,proto3" json:"id,omitempty"`
-	// Output only. True if the last committed build showed it, shortened or not.
+	// Output only. True if the last committed build showed the message, in full or shortened.
 	InView bool `protobuf:"varint,7,opt,name=in_view,json=inView,proto3" json:"in_view,omitempty"`
-	// Output only. True if RewindConversation took it back.
+	// Output only. True if RewindConversation took the message back.
 	Hidden bool `protobuf:"varint,8,opt,name=hidden,proto3" json:"hidden,omitempty"`
-	// Output only. Its weight in tokens, before the factor.
+	// Output only. The weight of the message in tokens, before the calibration factor.
 	TokenCount    int32 `protobuf:"varint,9,opt,name=token_count,json=tokenCount,proto3" json:"token_count,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1560,7 +1521,7 @@ type MessageHit struct {
 
 func (x *MessageHit) Reset() {
 	*x = MessageHit{}
-	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[21]
+	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1572,7 +1533,7 @@ func (x *MessageHit) String() string {
 func (*MessageHit) ProtoMessage() {}
 
 func (x *MessageHit) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[21]
+	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1585,7 +1546,7 @@ func (x *MessageHit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MessageHit.ProtoReflect.Descriptor instead.
 func (*MessageHit) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_conversation_service_proto_rawDescGZIP(), []int{21}
+	return file_palimpsest_v1_conversation_service_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *MessageHit) GetIndex() int32 {
@@ -1651,16 +1612,16 @@ func (x *MessageHit) GetTokenCount() int32 {
 	return 0
 }
 
-// GetManifestRequest asks for an earlier build.
+// GetManifestRequest asks for the context of an earlier build.
 type GetManifestRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The conversation; 1 to 256 bytes, no control characters.
+	// Required. The id of the conversation; 1 to 256 bytes, no control characters.
 	ConversationId string `protobuf:"bytes,1,opt,name=conversation_id,json=conversationId,proto3" json:"conversation_id,omitempty"`
-	// Required. The build, such as b12; 1 to 256 bytes.
+	// Required. The id of the build's manifest, such as b12; 1 to 256 bytes.
 	ManifestId string `protobuf:"bytes,2,opt,name=manifest_id,json=manifestId,proto3" json:"manifest_id,omitempty"`
-	// Optional. The shape; the build's own by default. In another shape there is no hash to compare with.
+	// Optional. The format of the answer. The build's own format by default; only then can the hash be compared with the manifest's.
 	Format ContextFormat `protobuf:"varint,3,opt,name=format,proto3,enum=palimpsest.v1.ContextFormat" json:"format,omitempty"`
-	// Optional. The largest answer in bytes; 0 to 67,108,864. 3,670,016 (3.5 MiB) by default, and for 0.
+	// Optional. The largest size of the answer in bytes; 0 to 67,108,864; 3,670,016 (3.5 MiB) by default, and for 0.
 	MaxReplyBytes *int32 `protobuf:"varint,4,opt,name=max_reply_bytes,json=maxReplyBytes,proto3,oneof" json:"max_reply_bytes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1668,7 +1629,7 @@ type GetManifestRequest struct {
 
 func (x *GetManifestRequest) Reset() {
 	*x = GetManifestRequest{}
-	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[22]
+	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1680,7 +1641,7 @@ func (x *GetManifestRequest) String() string {
 func (*GetManifestRequest) ProtoMessage() {}
 
 func (x *GetManifestRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[22]
+	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1693,7 +1654,7 @@ func (x *GetManifestRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetManifestRequest.ProtoReflect.Descriptor instead.
 func (*GetManifestRequest) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_conversation_service_proto_rawDescGZIP(), []int{22}
+	return file_palimpsest_v1_conversation_service_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *GetManifestRequest) GetConversationId() string {
@@ -1724,14 +1685,14 @@ func (x *GetManifestRequest) GetMaxReplyBytes() int32 {
 	return 0
 }
 
-// GetManifestResponse is an earlier build.
+// GetManifestResponse is the context of an earlier build.
 type GetManifestResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Output only. The coordinates.
+	// Output only. The manifest of the build.
 	Manifest *Manifest `protobuf:"bytes,1,opt,name=manifest,proto3" json:"manifest,omitempty"`
-	// Output only. The context, for format neutral alone.
+	// Output only. The messages of the context, for format NEUTRAL only.
 	Messages []*ContextMessage `protobuf:"bytes,2,rep,name=messages,proto3" json:"messages,omitempty"`
-	// Output only. The context in the provider's shape; for neutral its hash and block count alone.
+	// Output only. The context in the provider's shape. For format NEUTRAL, only its hash and number of blocks are set.
 	Rendered      *Rendered `protobuf:"bytes,3,opt,name=rendered,proto3" json:"rendered,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1739,7 +1700,7 @@ type GetManifestResponse struct {
 
 func (x *GetManifestResponse) Reset() {
 	*x = GetManifestResponse{}
-	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[23]
+	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1751,7 +1712,7 @@ func (x *GetManifestResponse) String() string {
 func (*GetManifestResponse) ProtoMessage() {}
 
 func (x *GetManifestResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[23]
+	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1764,7 +1725,7 @@ func (x *GetManifestResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetManifestResponse.ProtoReflect.Descriptor instead.
 func (*GetManifestResponse) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_conversation_service_proto_rawDescGZIP(), []int{23}
+	return file_palimpsest_v1_conversation_service_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *GetManifestResponse) GetManifest() *Manifest {
@@ -1788,14 +1749,14 @@ func (x *GetManifestResponse) GetRendered() *Rendered {
 	return nil
 }
 
-// ListManifestsRequest asks for the builds on record.
+// ListManifestsRequest asks for the manifests of the builds on record.
 type ListManifestsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The conversation; 1 to 256 bytes, no control characters.
+	// Required. The id of the conversation; 1 to 256 bytes, no control characters.
 	ConversationId string `protobuf:"bytes,1,opt,name=conversation_id,json=conversationId,proto3" json:"conversation_id,omitempty"`
-	// Optional. The most manifests on a page; 0 to 1,000; 100 by default, and for 0.
+	// Optional. The largest number of manifests on a page; 0 to 1,000; 100 by default, and for 0.
 	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// Optional. The next_page_token of the page before; at most 4,096 bytes.
+	// Optional. The next_page_token of the previous page; at most 4,096 bytes.
 	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1803,7 +1764,7 @@ type ListManifestsRequest struct {
 
 func (x *ListManifestsRequest) Reset() {
 	*x = ListManifestsRequest{}
-	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[24]
+	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1815,7 +1776,7 @@ func (x *ListManifestsRequest) String() string {
 func (*ListManifestsRequest) ProtoMessage() {}
 
 func (x *ListManifestsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[24]
+	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1828,7 +1789,7 @@ func (x *ListManifestsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListManifestsRequest.ProtoReflect.Descriptor instead.
 func (*ListManifestsRequest) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_conversation_service_proto_rawDescGZIP(), []int{24}
+	return file_palimpsest_v1_conversation_service_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *ListManifestsRequest) GetConversationId() string {
@@ -1855,9 +1816,9 @@ func (x *ListManifestsRequest) GetPageToken() string {
 // ListManifestsResponse answers ListManifests.
 type ListManifestsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Output only. The manifests, newest first.
+	// Output only. The manifests of this page, newest first.
 	Manifests []*Manifest `protobuf:"bytes,1,rep,name=manifests,proto3" json:"manifests,omitempty"`
-	// Output only. Where the next page begins; empty on the last.
+	// Output only. The token of the next page; empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1865,7 +1826,7 @@ type ListManifestsResponse struct {
 
 func (x *ListManifestsResponse) Reset() {
 	*x = ListManifestsResponse{}
-	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[25]
+	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1877,7 +1838,7 @@ func (x *ListManifestsResponse) String() string {
 func (*ListManifestsResponse) ProtoMessage() {}
 
 func (x *ListManifestsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[25]
+	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1890,7 +1851,7 @@ func (x *ListManifestsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListManifestsResponse.ProtoReflect.Descriptor instead.
 func (*ListManifestsResponse) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_conversation_service_proto_rawDescGZIP(), []int{25}
+	return file_palimpsest_v1_conversation_service_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *ListManifestsResponse) GetManifests() []*Manifest {
@@ -1907,13 +1868,13 @@ func (x *ListManifestsResponse) GetNextPageToken() string {
 	return ""
 }
 
-// WatchEventsRequest asks for a conversation's events.
+// WatchEventsRequest asks for the events of a conversation.
 type WatchEventsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The conversation; 1 to 256 bytes, no control characters.
+	// Required. The id of the conversation; 1 to 256 bytes, no control characters.
 	ConversationId string `protobuf:"bytes,1,opt,name=conversation_id,json=conversationId,proto3" json:"conversation_id,omitempty"`
-	// Optional. The resume_token of the last event that was received: the stream goes on behind it, without gap or repeat; at most
-	// 4,096 bytes. From the oldest event that is kept by default. Events are kept for 7 days.
+	// Optional. The resume_token of the last event that was received; at most 4,096 bytes. The stream continues after that event, without
+	// gap or repeat. By default, it begins with the oldest event that is kept. Events are kept for 7 days.
 	ResumeToken   string `protobuf:"bytes,2,opt,name=resume_token,json=resumeToken,proto3" json:"resume_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1921,7 +1882,7 @@ type WatchEventsRequest struct {
 
 func (x *WatchEventsRequest) Reset() {
 	*x = WatchEventsRequest{}
-	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[26]
+	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1933,7 +1894,7 @@ func (x *WatchEventsRequest) String() string {
 func (*WatchEventsRequest) ProtoMessage() {}
 
 func (x *WatchEventsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[26]
+	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1946,7 +1907,7 @@ func (x *WatchEventsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchEventsRequest.ProtoReflect.Descriptor instead.
 func (*WatchEventsRequest) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_conversation_service_proto_rawDescGZIP(), []int{26}
+	return file_palimpsest_v1_conversation_service_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *WatchEventsRequest) GetConversationId() string {
@@ -1963,14 +1924,14 @@ func (x *WatchEventsRequest) GetResumeToken() string {
 	return ""
 }
 
-// WatchEventsResponse is one event.
+// WatchEventsResponse holds one event.
 type WatchEventsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Output only. What happened.
+	// Output only. The event.
 	Event *LifecycleEvent `protobuf:"bytes,1,opt,name=event,proto3" json:"event,omitempty"`
-	// Output only. When it happened.
+	// Output only. The time of the event.
 	EventTime *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=event_time,json=eventTime,proto3" json:"event_time,omitempty"`
-	// Output only. Resumes the stream behind this event, across restarts of the server too.
+	// Output only. The token that resumes the stream after this event, also after a restart of the server.
 	ResumeToken   string `protobuf:"bytes,3,opt,name=resume_token,json=resumeToken,proto3" json:"resume_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1978,7 +1939,7 @@ type WatchEventsResponse struct {
 
 func (x *WatchEventsResponse) Reset() {
 	*x = WatchEventsResponse{}
-	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[27]
+	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1990,7 +1951,7 @@ func (x *WatchEventsResponse) String() string {
 func (*WatchEventsResponse) ProtoMessage() {}
 
 func (x *WatchEventsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[27]
+	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2003,7 +1964,7 @@ func (x *WatchEventsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchEventsResponse.ProtoReflect.Descriptor instead.
 func (*WatchEventsResponse) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_conversation_service_proto_rawDescGZIP(), []int{27}
+	return file_palimpsest_v1_conversation_service_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *WatchEventsResponse) GetEvent() *LifecycleEvent {
@@ -2030,7 +1991,7 @@ func (x *WatchEventsResponse) GetResumeToken() string {
 // ExportConversationRequest asks for everything on record.
 type ExportConversationRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The conversation; 1 to 256 bytes, no control characters.
+	// Required. The id of the conversation; 1 to 256 bytes, no control characters.
 	ConversationId string `protobuf:"bytes,1,opt,name=conversation_id,json=conversationId,proto3" json:"conversation_id,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
@@ -2038,7 +1999,7 @@ type ExportConversationRequest struct {
 
 func (x *ExportConversationRequest) Reset() {
 	*x = ExportConversationRequest{}
-	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[28]
+	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2050,7 +2011,7 @@ func (x *ExportConversationRequest) String() string {
 func (*ExportConversationRequest) ProtoMessage() {}
 
 func (x *ExportConversationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[28]
+	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2063,7 +2024,7 @@ func (x *ExportConversationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportConversationRequest.ProtoReflect.Descriptor instead.
 func (*ExportConversationRequest) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_conversation_service_proto_rawDescGZIP(), []int{28}
+	return file_palimpsest_v1_conversation_service_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *ExportConversationRequest) GetConversationId() string {
@@ -2073,10 +2034,10 @@ func (x *ExportConversationRequest) GetConversationId() string {
 	return ""
 }
 
-// ExportConversationResponse is a piece of an export.
+// ExportConversationResponse is one message of the stream that ExportConversation returns.
 type ExportConversationResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Output only. The next bytes of the export: JSON lines, cut anywhere; at most 1 MiB.
+	// Output only. The next bytes of the export, at most 1 MiB. The export is JSON lines; a chunk may end inside a line.
 	Chunk         []byte `protobuf:"bytes,1,opt,name=chunk,proto3" json:"chunk,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2084,7 +2045,7 @@ type ExportConversationResponse struct {
 
 func (x *ExportConversationResponse) Reset() {
 	*x = ExportConversationResponse{}
-	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[29]
+	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2096,7 +2057,7 @@ func (x *ExportConversationResponse) String() string {
 func (*ExportConversationResponse) ProtoMessage() {}
 
 func (x *ExportConversationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[29]
+	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2109,7 +2070,7 @@ func (x *ExportConversationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportConversationResponse.ProtoReflect.Descriptor instead.
 func (*ExportConversationResponse) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_conversation_service_proto_rawDescGZIP(), []int{29}
+	return file_palimpsest_v1_conversation_service_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *ExportConversationResponse) GetChunk() []byte {
@@ -2119,10 +2080,10 @@ func (x *ExportConversationResponse) GetChunk() []byte {
 	return nil
 }
 
-// ImportConversationRequest is a piece of an import: the id first, then the bytes.
+// ImportConversationRequest is one message of the stream that ImportConversation takes.
 type ImportConversationRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. What this piece holds.
+	// Required. The conversation's id in the first message, and bytes in every later one.
 	//
 	// Types that are valid to be assigned to Payload:
 	//
@@ -2135,7 +2096,7 @@ type ImportConversationRequest struct {
 
 func (x *ImportConversationRequest) Reset() {
 	*x = ImportConversationRequest{}
-	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[30]
+	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2147,7 +2108,7 @@ func (x *ImportConversationRequest) String() string {
 func (*ImportConversationRequest) ProtoMessage() {}
 
 func (x *ImportConversationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[30]
+	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2160,7 +2121,7 @@ func (x *ImportConversationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImportConversationRequest.ProtoReflect.Descriptor instead.
 func (*ImportConversationRequest) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_conversation_service_proto_rawDescGZIP(), []int{30}
+	return file_palimpsest_v1_conversation_service_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *ImportConversationRequest) GetPayload() isImportConversationRequest_Payload {
@@ -2193,7 +2154,8 @@ type isImportConversationRequest_Payload interface {
 }
 
 type ImportConversationRequest_ConversationId struct {
-	// Optional. The conversation to create, in the first piece; 1 to 256 bytes, no control characters. It must not exist.
+	// Optional. The id of the conversation to create; 1 to 256 bytes, no control characters. It must not exist yet. It must come in the
+	// first message.
 	ConversationId string `protobuf:"bytes,1,opt,name=conversation_id,json=conversationId,proto3,oneof"`
 }
 
@@ -2209,7 +2171,7 @@ func (*ImportConversationRequest_Chunk) isImportConversationRequest_Payload() {}
 // ImportConversationResponse answers ImportConversation.
 type ImportConversationResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Output only. The conversation.
+	// Output only. The conversation that was created.
 	Conversation  *Conversation `protobuf:"bytes,1,opt,name=conversation,proto3" json:"conversation,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2217,7 +2179,7 @@ type ImportConversationResponse struct {
 
 func (x *ImportConversationResponse) Reset() {
 	*x = ImportConversationResponse{}
-	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[31]
+	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2229,7 +2191,7 @@ func (x *ImportConversationResponse) String() string {
 func (*ImportConversationResponse) ProtoMessage() {}
 
 func (x *ImportConversationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[31]
+	mi := &file_palimpsest_v1_conversation_service_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2242,7 +2204,7 @@ func (x *ImportConversationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImportConversationResponse.ProtoReflect.Descriptor instead.
 func (*ImportConversationResponse) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_conversation_service_proto_rawDescGZIP(), []int{31}
+	return file_palimpsest_v1_conversation_service_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *ImportConversationResponse) GetConversation() *Conversation {
@@ -2304,11 +2266,12 @@ const file_palimpsest_v1_conversation_service_proto_rawDesc = "" +
 	"\n" +
 	"request_id\x18\x03 \x01(\tR\trequestId\"]\n" +
 	"\x1aUpdateConversationResponse\x12?\n" +
-	"\fconversation\x18\x01 \x01(\v2\x1b.palimpsest.v1.ConversationR\fconversation\"c\n" +
+	"\fconversation\x18\x01 \x01(\v2\x1b.palimpsest.v1.ConversationR\fconversation\"\x90\x01\n" +
 	"\x19DeleteConversationRequest\x12'\n" +
 	"\x0fconversation_id\x18\x01 \x01(\tR\x0econversationId\x12\x1d\n" +
 	"\n" +
-	"request_id\x18\x02 \x01(\tR\trequestId\"l\n" +
+	"request_id\x18\x02 \x01(\tR\trequestId\x12+\n" +
+	"\x11without_tombstone\x18\x03 \x01(\bR\x10withoutTombstone\"l\n" +
 	"\x1aDeleteConversationResponse\x12N\n" +
 	"\x15tombstone_expire_time\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\x13tombstoneExpireTime\"\xa2\x01\n" +
 	"\x11GetMessageRequest\x12'\n" +
@@ -2317,20 +2280,15 @@ const file_palimpsest_v1_conversation_service_proto_rawDesc = "" +
 	"\x0fmax_reply_bytes\x18\x04 \x01(\x05H\x00R\rmaxReplyBytes\x88\x01\x01B\x12\n" +
 	"\x10_max_reply_bytes\"F\n" +
 	"\x12GetMessageResponse\x120\n" +
-	"\amessage\x18\x01 \x01(\v2\x16.palimpsest.v1.MessageR\amessage\"A\n" +
-	"\n" +
-	"IndexRange\x12\x14\n" +
-	"\x05start\x18\x01 \x01(\x05R\x05start\x12\x15\n" +
-	"\x03end\x18\x02 \x01(\x05H\x00R\x03end\x88\x01\x01B\x06\n" +
-	"\x04_end\"\xa6\x01\n" +
+	"\amessage\x18\x01 \x01(\v2\x16.palimpsest.v1.MessageR\amessage\"\xa6\x01\n" +
 	"\rMessageFilter\x12)\n" +
 	"\x05roles\x18\x01 \x03(\x0e2\x13.palimpsest.v1.RoleR\x05roles\x12\x12\n" +
 	"\x04tags\x18\x02 \x03(\tR\x04tags\x12?\n" +
 	"\rmessage_types\x18\x03 \x03(\x0e2\x1a.palimpsest.v1.MessageTypeR\fmessageTypes\x12\x15\n" +
-	"\x06run_id\x18\x04 \x01(\tR\x05runId\"\x9e\x03\n" +
+	"\x06run_id\x18\x04 \x01(\tR\x05runId\"\xa0\x03\n" +
 	"\x13ListMessagesRequest\x12'\n" +
-	"\x0fconversation_id\x18\x01 \x01(\tR\x0econversationId\x12/\n" +
-	"\x05range\x18\x02 \x01(\v2\x19.palimpsest.v1.IndexRangeR\x05range\x12.\n" +
+	"\x0fconversation_id\x18\x01 \x01(\tR\x0econversationId\x121\n" +
+	"\x05range\x18\x02 \x01(\v2\x1b.palimpsest.v1.MessageRangeR\x05range\x12.\n" +
 	"\x05order\x18\x03 \x01(\x0e2\x18.palimpsest.v1.ListOrderR\x05order\x12+\n" +
 	"\x04view\x18\x04 \x01(\x0e2\x17.palimpsest.v1.ListViewR\x04view\x124\n" +
 	"\x06filter\x18\x05 \x01(\v2\x1c.palimpsest.v1.MessageFilterR\x06filter\x12\x1b\n" +
@@ -2344,19 +2302,19 @@ const file_palimpsest_v1_conversation_service_proto_rawDesc = "" +
 	"\x14ListMessagesResponse\x122\n" +
 	"\bmessages\x18\x01 \x03(\v2\x16.palimpsest.v1.MessageR\bmessages\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x124\n" +
-	"\tsummaries\x18\x03 \x03(\v2\x16.palimpsest.v1.SummaryR\tsummaries\"\xa6\x01\n" +
+	"\tsummaries\x18\x03 \x03(\v2\x16.palimpsest.v1.SummaryR\tsummaries\"\xa8\x01\n" +
 	"\x14CountMessagesRequest\x12'\n" +
-	"\x0fconversation_id\x18\x01 \x01(\tR\x0econversationId\x12/\n" +
-	"\x05range\x18\x02 \x01(\v2\x19.palimpsest.v1.IndexRangeR\x05range\x124\n" +
+	"\x0fconversation_id\x18\x01 \x01(\tR\x0econversationId\x121\n" +
+	"\x05range\x18\x02 \x01(\v2\x1b.palimpsest.v1.MessageRangeR\x05range\x124\n" +
 	"\x06filter\x18\x03 \x01(\v2\x1c.palimpsest.v1.MessageFilterR\x06filter\"]\n" +
 	"\x15CountMessagesResponse\x12#\n" +
 	"\rmessage_count\x18\x01 \x01(\x05R\fmessageCount\x12\x1f\n" +
 	"\vtoken_count\x18\x02 \x01(\x03R\n" +
-	"tokenCount\"\xab\x02\n" +
+	"tokenCount\"\xad\x02\n" +
 	"\x15SearchMessagesRequest\x12'\n" +
 	"\x0fconversation_id\x18\x01 \x01(\tR\x0econversationId\x12\x14\n" +
-	"\x05query\x18\x02 \x01(\tR\x05query\x12/\n" +
-	"\x05range\x18\x03 \x01(\v2\x19.palimpsest.v1.IndexRangeR\x05range\x124\n" +
+	"\x05query\x18\x02 \x01(\tR\x05query\x121\n" +
+	"\x05range\x18\x03 \x01(\v2\x1b.palimpsest.v1.MessageRangeR\x05range\x124\n" +
 	"\x06filter\x18\x04 \x01(\v2\x1c.palimpsest.v1.MessageFilterR\x06filter\x12\x19\n" +
 	"\bmax_hits\x18\x05 \x01(\x05R\amaxHits\x12*\n" +
 	"\x11max_snippet_chars\x18\x06 \x01(\x05R\x0fmaxSnippetChars\x12%\n" +
@@ -2455,7 +2413,7 @@ func file_palimpsest_v1_conversation_service_proto_rawDescGZIP() []byte {
 }
 
 var file_palimpsest_v1_conversation_service_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_palimpsest_v1_conversation_service_proto_msgTypes = make([]protoimpl.MessageInfo, 32)
+var file_palimpsest_v1_conversation_service_proto_msgTypes = make([]protoimpl.MessageInfo, 31)
 var file_palimpsest_v1_conversation_service_proto_goTypes = []any{
 	(ListOrder)(0),                     // 0: palimpsest.v1.ListOrder
 	(ListView)(0),                      // 1: palimpsest.v1.ListView
@@ -2472,31 +2430,31 @@ var file_palimpsest_v1_conversation_service_proto_goTypes = []any{
 	(*DeleteConversationResponse)(nil), // 12: palimpsest.v1.DeleteConversationResponse
 	(*GetMessageRequest)(nil),          // 13: palimpsest.v1.GetMessageRequest
 	(*GetMessageResponse)(nil),         // 14: palimpsest.v1.GetMessageResponse
-	(*IndexRange)(nil),                 // 15: palimpsest.v1.IndexRange
-	(*MessageFilter)(nil),              // 16: palimpsest.v1.MessageFilter
-	(*ListMessagesRequest)(nil),        // 17: palimpsest.v1.ListMessagesRequest
-	(*ListMessagesResponse)(nil),       // 18: palimpsest.v1.ListMessagesResponse
-	(*CountMessagesRequest)(nil),       // 19: palimpsest.v1.CountMessagesRequest
-	(*CountMessagesResponse)(nil),      // 20: palimpsest.v1.CountMessagesResponse
-	(*SearchMessagesRequest)(nil),      // 21: palimpsest.v1.SearchMessagesRequest
-	(*SearchMessagesResponse)(nil),     // 22: palimpsest.v1.SearchMessagesResponse
-	(*MessageHit)(nil),                 // 23: palimpsest.v1.MessageHit
-	(*GetManifestRequest)(nil),         // 24: palimpsest.v1.GetManifestRequest
-	(*GetManifestResponse)(nil),        // 25: palimpsest.v1.GetManifestResponse
-	(*ListManifestsRequest)(nil),       // 26: palimpsest.v1.ListManifestsRequest
-	(*ListManifestsResponse)(nil),      // 27: palimpsest.v1.ListManifestsResponse
-	(*WatchEventsRequest)(nil),         // 28: palimpsest.v1.WatchEventsRequest
-	(*WatchEventsResponse)(nil),        // 29: palimpsest.v1.WatchEventsResponse
-	(*ExportConversationRequest)(nil),  // 30: palimpsest.v1.ExportConversationRequest
-	(*ExportConversationResponse)(nil), // 31: palimpsest.v1.ExportConversationResponse
-	(*ImportConversationRequest)(nil),  // 32: palimpsest.v1.ImportConversationRequest
-	(*ImportConversationResponse)(nil), // 33: palimpsest.v1.ImportConversationResponse
-	(*Policy)(nil),                     // 34: palimpsest.v1.Policy
-	(*timestamppb.Timestamp)(nil),      // 35: google.protobuf.Timestamp
-	(*fieldmaskpb.FieldMask)(nil),      // 36: google.protobuf.FieldMask
-	(*Message)(nil),                    // 37: palimpsest.v1.Message
-	(Role)(0),                          // 38: palimpsest.v1.Role
-	(MessageType)(0),                   // 39: palimpsest.v1.MessageType
+	(*MessageFilter)(nil),              // 15: palimpsest.v1.MessageFilter
+	(*ListMessagesRequest)(nil),        // 16: palimpsest.v1.ListMessagesRequest
+	(*ListMessagesResponse)(nil),       // 17: palimpsest.v1.ListMessagesResponse
+	(*CountMessagesRequest)(nil),       // 18: palimpsest.v1.CountMessagesRequest
+	(*CountMessagesResponse)(nil),      // 19: palimpsest.v1.CountMessagesResponse
+	(*SearchMessagesRequest)(nil),      // 20: palimpsest.v1.SearchMessagesRequest
+	(*SearchMessagesResponse)(nil),     // 21: palimpsest.v1.SearchMessagesResponse
+	(*MessageHit)(nil),                 // 22: palimpsest.v1.MessageHit
+	(*GetManifestRequest)(nil),         // 23: palimpsest.v1.GetManifestRequest
+	(*GetManifestResponse)(nil),        // 24: palimpsest.v1.GetManifestResponse
+	(*ListManifestsRequest)(nil),       // 25: palimpsest.v1.ListManifestsRequest
+	(*ListManifestsResponse)(nil),      // 26: palimpsest.v1.ListManifestsResponse
+	(*WatchEventsRequest)(nil),         // 27: palimpsest.v1.WatchEventsRequest
+	(*WatchEventsResponse)(nil),        // 28: palimpsest.v1.WatchEventsResponse
+	(*ExportConversationRequest)(nil),  // 29: palimpsest.v1.ExportConversationRequest
+	(*ExportConversationResponse)(nil), // 30: palimpsest.v1.ExportConversationResponse
+	(*ImportConversationRequest)(nil),  // 31: palimpsest.v1.ImportConversationRequest
+	(*ImportConversationResponse)(nil), // 32: palimpsest.v1.ImportConversationResponse
+	(*Policy)(nil),                     // 33: palimpsest.v1.Policy
+	(*timestamppb.Timestamp)(nil),      // 34: google.protobuf.Timestamp
+	(*fieldmaskpb.FieldMask)(nil),      // 35: google.protobuf.FieldMask
+	(*Message)(nil),                    // 36: palimpsest.v1.Message
+	(Role)(0),                          // 37: palimpsest.v1.Role
+	(MessageType)(0),                   // 38: palimpsest.v1.MessageType
+	(*MessageRange)(nil),               // 39: palimpsest.v1.MessageRange
 	(*Summary)(nil),                    // 40: palimpsest.v1.Summary
 	(ContextFormat)(0),                 // 41: palimpsest.v1.ContextFormat
 	(*Manifest)(nil),                   // 42: palimpsest.v1.Manifest
@@ -2505,41 +2463,41 @@ var file_palimpsest_v1_conversation_service_proto_goTypes = []any{
 	(*LifecycleEvent)(nil),             // 45: palimpsest.v1.LifecycleEvent
 }
 var file_palimpsest_v1_conversation_service_proto_depIdxs = []int32{
-	34, // 0: palimpsest.v1.Conversation.policy:type_name -> palimpsest.v1.Policy
-	35, // 1: palimpsest.v1.Conversation.create_time:type_name -> google.protobuf.Timestamp
-	35, // 2: palimpsest.v1.Conversation.update_time:type_name -> google.protobuf.Timestamp
-	35, // 3: palimpsest.v1.Conversation.expire_time:type_name -> google.protobuf.Timestamp
+	33, // 0: palimpsest.v1.Conversation.policy:type_name -> palimpsest.v1.Policy
+	34, // 1: palimpsest.v1.Conversation.create_time:type_name -> google.protobuf.Timestamp
+	34, // 2: palimpsest.v1.Conversation.update_time:type_name -> google.protobuf.Timestamp
+	34, // 3: palimpsest.v1.Conversation.expire_time:type_name -> google.protobuf.Timestamp
 	2,  // 4: palimpsest.v1.CreateConversationRequest.conversation:type_name -> palimpsest.v1.Conversation
 	2,  // 5: palimpsest.v1.CreateConversationResponse.conversation:type_name -> palimpsest.v1.Conversation
 	2,  // 6: palimpsest.v1.GetConversationResponse.conversation:type_name -> palimpsest.v1.Conversation
 	2,  // 7: palimpsest.v1.ListConversationsResponse.conversations:type_name -> palimpsest.v1.Conversation
 	2,  // 8: palimpsest.v1.UpdateConversationRequest.conversation:type_name -> palimpsest.v1.Conversation
-	36, // 9: palimpsest.v1.UpdateConversationRequest.update_mask:type_name -> google.protobuf.FieldMask
+	35, // 9: palimpsest.v1.UpdateConversationRequest.update_mask:type_name -> google.protobuf.FieldMask
 	2,  // 10: palimpsest.v1.UpdateConversationResponse.conversation:type_name -> palimpsest.v1.Conversation
-	35, // 11: palimpsest.v1.DeleteConversationResponse.tombstone_expire_time:type_name -> google.protobuf.Timestamp
-	37, // 12: palimpsest.v1.GetMessageResponse.message:type_name -> palimpsest.v1.Message
-	38, // 13: palimpsest.v1.MessageFilter.roles:type_name -> palimpsest.v1.Role
-	39, // 14: palimpsest.v1.MessageFilter.message_types:type_name -> palimpsest.v1.MessageType
-	15, // 15: palimpsest.v1.ListMessagesRequest.range:type_name -> palimpsest.v1.IndexRange
+	34, // 11: palimpsest.v1.DeleteConversationResponse.tombstone_expire_time:type_name -> google.protobuf.Timestamp
+	36, // 12: palimpsest.v1.GetMessageResponse.message:type_name -> palimpsest.v1.Message
+	37, // 13: palimpsest.v1.MessageFilter.roles:type_name -> palimpsest.v1.Role
+	38, // 14: palimpsest.v1.MessageFilter.message_types:type_name -> palimpsest.v1.MessageType
+	39, // 15: palimpsest.v1.ListMessagesRequest.range:type_name -> palimpsest.v1.MessageRange
 	0,  // 16: palimpsest.v1.ListMessagesRequest.order:type_name -> palimpsest.v1.ListOrder
 	1,  // 17: palimpsest.v1.ListMessagesRequest.view:type_name -> palimpsest.v1.ListView
-	16, // 18: palimpsest.v1.ListMessagesRequest.filter:type_name -> palimpsest.v1.MessageFilter
-	37, // 19: palimpsest.v1.ListMessagesResponse.messages:type_name -> palimpsest.v1.Message
+	15, // 18: palimpsest.v1.ListMessagesRequest.filter:type_name -> palimpsest.v1.MessageFilter
+	36, // 19: palimpsest.v1.ListMessagesResponse.messages:type_name -> palimpsest.v1.Message
 	40, // 20: palimpsest.v1.ListMessagesResponse.summaries:type_name -> palimpsest.v1.Summary
-	15, // 21: palimpsest.v1.CountMessagesRequest.range:type_name -> palimpsest.v1.IndexRange
-	16, // 22: palimpsest.v1.CountMessagesRequest.filter:type_name -> palimpsest.v1.MessageFilter
-	15, // 23: palimpsest.v1.SearchMessagesRequest.range:type_name -> palimpsest.v1.IndexRange
-	16, // 24: palimpsest.v1.SearchMessagesRequest.filter:type_name -> palimpsest.v1.MessageFilter
-	23, // 25: palimpsest.v1.SearchMessagesResponse.hits:type_name -> palimpsest.v1.MessageHit
-	38, // 26: palimpsest.v1.MessageHit.role:type_name -> palimpsest.v1.Role
-	35, // 27: palimpsest.v1.MessageHit.create_time:type_name -> google.protobuf.Timestamp
+	39, // 21: palimpsest.v1.CountMessagesRequest.range:type_name -> palimpsest.v1.MessageRange
+	15, // 22: palimpsest.v1.CountMessagesRequest.filter:type_name -> palimpsest.v1.MessageFilter
+	39, // 23: palimpsest.v1.SearchMessagesRequest.range:type_name -> palimpsest.v1.MessageRange
+	15, // 24: palimpsest.v1.SearchMessagesRequest.filter:type_name -> palimpsest.v1.MessageFilter
+	22, // 25: palimpsest.v1.SearchMessagesResponse.hits:type_name -> palimpsest.v1.MessageHit
+	37, // 26: palimpsest.v1.MessageHit.role:type_name -> palimpsest.v1.Role
+	34, // 27: palimpsest.v1.MessageHit.create_time:type_name -> google.protobuf.Timestamp
 	41, // 28: palimpsest.v1.GetManifestRequest.format:type_name -> palimpsest.v1.ContextFormat
 	42, // 29: palimpsest.v1.GetManifestResponse.manifest:type_name -> palimpsest.v1.Manifest
 	43, // 30: palimpsest.v1.GetManifestResponse.messages:type_name -> palimpsest.v1.ContextMessage
 	44, // 31: palimpsest.v1.GetManifestResponse.rendered:type_name -> palimpsest.v1.Rendered
 	42, // 32: palimpsest.v1.ListManifestsResponse.manifests:type_name -> palimpsest.v1.Manifest
 	45, // 33: palimpsest.v1.WatchEventsResponse.event:type_name -> palimpsest.v1.LifecycleEvent
-	35, // 34: palimpsest.v1.WatchEventsResponse.event_time:type_name -> google.protobuf.Timestamp
+	34, // 34: palimpsest.v1.WatchEventsResponse.event_time:type_name -> google.protobuf.Timestamp
 	2,  // 35: palimpsest.v1.ImportConversationResponse.conversation:type_name -> palimpsest.v1.Conversation
 	3,  // 36: palimpsest.v1.ConversationService.CreateConversation:input_type -> palimpsest.v1.CreateConversationRequest
 	5,  // 37: palimpsest.v1.ConversationService.GetConversation:input_type -> palimpsest.v1.GetConversationRequest
@@ -2547,28 +2505,28 @@ var file_palimpsest_v1_conversation_service_proto_depIdxs = []int32{
 	9,  // 39: palimpsest.v1.ConversationService.UpdateConversation:input_type -> palimpsest.v1.UpdateConversationRequest
 	11, // 40: palimpsest.v1.ConversationService.DeleteConversation:input_type -> palimpsest.v1.DeleteConversationRequest
 	13, // 41: palimpsest.v1.ConversationService.GetMessage:input_type -> palimpsest.v1.GetMessageRequest
-	17, // 42: palimpsest.v1.ConversationService.ListMessages:input_type -> palimpsest.v1.ListMessagesRequest
-	19, // 43: palimpsest.v1.ConversationService.CountMessages:input_type -> palimpsest.v1.CountMessagesRequest
-	21, // 44: palimpsest.v1.ConversationService.SearchMessages:input_type -> palimpsest.v1.SearchMessagesRequest
-	24, // 45: palimpsest.v1.ConversationService.GetManifest:input_type -> palimpsest.v1.GetManifestRequest
-	26, // 46: palimpsest.v1.ConversationService.ListManifests:input_type -> palimpsest.v1.ListManifestsRequest
-	28, // 47: palimpsest.v1.ConversationService.WatchEvents:input_type -> palimpsest.v1.WatchEventsRequest
-	30, // 48: palimpsest.v1.ConversationService.ExportConversation:input_type -> palimpsest.v1.ExportConversationRequest
-	32, // 49: palimpsest.v1.ConversationService.ImportConversation:input_type -> palimpsest.v1.ImportConversationRequest
+	16, // 42: palimpsest.v1.ConversationService.ListMessages:input_type -> palimpsest.v1.ListMessagesRequest
+	18, // 43: palimpsest.v1.ConversationService.CountMessages:input_type -> palimpsest.v1.CountMessagesRequest
+	20, // 44: palimpsest.v1.ConversationService.SearchMessages:input_type -> palimpsest.v1.SearchMessagesRequest
+	23, // 45: palimpsest.v1.ConversationService.GetManifest:input_type -> palimpsest.v1.GetManifestRequest
+	25, // 46: palimpsest.v1.ConversationService.ListManifests:input_type -> palimpsest.v1.ListManifestsRequest
+	27, // 47: palimpsest.v1.ConversationService.WatchEvents:input_type -> palimpsest.v1.WatchEventsRequest
+	29, // 48: palimpsest.v1.ConversationService.ExportConversation:input_type -> palimpsest.v1.ExportConversationRequest
+	31, // 49: palimpsest.v1.ConversationService.ImportConversation:input_type -> palimpsest.v1.ImportConversationRequest
 	4,  // 50: palimpsest.v1.ConversationService.CreateConversation:output_type -> palimpsest.v1.CreateConversationResponse
 	6,  // 51: palimpsest.v1.ConversationService.GetConversation:output_type -> palimpsest.v1.GetConversationResponse
 	8,  // 52: palimpsest.v1.ConversationService.ListConversations:output_type -> palimpsest.v1.ListConversationsResponse
 	10, // 53: palimpsest.v1.ConversationService.UpdateConversation:output_type -> palimpsest.v1.UpdateConversationResponse
 	12, // 54: palimpsest.v1.ConversationService.DeleteConversation:output_type -> palimpsest.v1.DeleteConversationResponse
 	14, // 55: palimpsest.v1.ConversationService.GetMessage:output_type -> palimpsest.v1.GetMessageResponse
-	18, // 56: palimpsest.v1.ConversationService.ListMessages:output_type -> palimpsest.v1.ListMessagesResponse
-	20, // 57: palimpsest.v1.ConversationService.CountMessages:output_type -> palimpsest.v1.CountMessagesResponse
-	22, // 58: palimpsest.v1.ConversationService.SearchMessages:output_type -> palimpsest.v1.SearchMessagesResponse
-	25, // 59: palimpsest.v1.ConversationService.GetManifest:output_type -> palimpsest.v1.GetManifestResponse
-	27, // 60: palimpsest.v1.ConversationService.ListManifests:output_type -> palimpsest.v1.ListManifestsResponse
-	29, // 61: palimpsest.v1.ConversationService.WatchEvents:output_type -> palimpsest.v1.WatchEventsResponse
-	31, // 62: palimpsest.v1.ConversationService.ExportConversation:output_type -> palimpsest.v1.ExportConversationResponse
-	33, // 63: palimpsest.v1.ConversationService.ImportConversation:output_type -> palimpsest.v1.ImportConversationResponse
+	17, // 56: palimpsest.v1.ConversationService.ListMessages:output_type -> palimpsest.v1.ListMessagesResponse
+	19, // 57: palimpsest.v1.ConversationService.CountMessages:output_type -> palimpsest.v1.CountMessagesResponse
+	21, // 58: palimpsest.v1.ConversationService.SearchMessages:output_type -> palimpsest.v1.SearchMessagesResponse
+	24, // 59: palimpsest.v1.ConversationService.GetManifest:output_type -> palimpsest.v1.GetManifestResponse
+	26, // 60: palimpsest.v1.ConversationService.ListManifests:output_type -> palimpsest.v1.ListManifestsResponse
+	28, // 61: palimpsest.v1.ConversationService.WatchEvents:output_type -> palimpsest.v1.WatchEventsResponse
+	30, // 62: palimpsest.v1.ConversationService.ExportConversation:output_type -> palimpsest.v1.ExportConversationResponse
+	32, // 63: palimpsest.v1.ConversationService.ImportConversation:output_type -> palimpsest.v1.ImportConversationResponse
 	50, // [50:64] is the sub-list for method output_type
 	36, // [36:50] is the sub-list for method input_type
 	36, // [36:36] is the sub-list for extension type_name
@@ -2586,10 +2544,9 @@ func file_palimpsest_v1_conversation_service_proto_init() {
 	file_palimpsest_v1_message_proto_init()
 	file_palimpsest_v1_policy_proto_init()
 	file_palimpsest_v1_conversation_service_proto_msgTypes[11].OneofWrappers = []any{}
-	file_palimpsest_v1_conversation_service_proto_msgTypes[13].OneofWrappers = []any{}
-	file_palimpsest_v1_conversation_service_proto_msgTypes[15].OneofWrappers = []any{}
-	file_palimpsest_v1_conversation_service_proto_msgTypes[22].OneofWrappers = []any{}
-	file_palimpsest_v1_conversation_service_proto_msgTypes[30].OneofWrappers = []any{
+	file_palimpsest_v1_conversation_service_proto_msgTypes[14].OneofWrappers = []any{}
+	file_palimpsest_v1_conversation_service_proto_msgTypes[21].OneofWrappers = []any{}
+	file_palimpsest_v1_conversation_service_proto_msgTypes[29].OneofWrappers = []any{
 		(*ImportConversationRequest_ConversationId)(nil),
 		(*ImportConversationRequest_Chunk)(nil),
 	}
@@ -2599,7 +2556,7 @@ func file_palimpsest_v1_conversation_service_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_palimpsest_v1_conversation_service_proto_rawDesc), len(file_palimpsest_v1_conversation_service_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   32,
+			NumMessages:   31,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

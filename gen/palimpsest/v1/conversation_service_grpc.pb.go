@@ -39,37 +39,38 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// ConversationService is the record.
+// ConversationService manages conversations, and reads and searches their records.
 type ConversationServiceClient interface {
-	// CreateConversation begins a conversation, also under the id of a deleted one.
+	// CreateConversation creates a conversation. The id of a deleted conversation may be used again.
 	CreateConversation(ctx context.Context, in *CreateConversationRequest, opts ...grpc.CallOption) (*CreateConversationResponse, error)
 	// GetConversation returns a conversation without its messages.
 	GetConversation(ctx context.Context, in *GetConversationRequest, opts ...grpc.CallOption) (*GetConversationResponse, error)
-	// ListConversations lists conversations by id.
+	// ListConversations lists conversations, ordered by id.
 	ListConversations(ctx context.Context, in *ListConversationsRequest, opts ...grpc.CallOption) (*ListConversationsResponse, error)
-	// UpdateConversation changes what the mask names.
+	// UpdateConversation changes the fields of a conversation that the mask names.
 	UpdateConversation(ctx context.Context, in *UpdateConversationRequest, opts ...grpc.CallOption) (*UpdateConversationResponse, error)
-	// DeleteConversation deletes a conversation and leaves a tombstone for 30 days.
+	// DeleteConversation deletes a conversation. For 30 days, calls with its id answer CONVERSATION_DELETED. Without a tombstone, the
+	// next append begins the conversation anew.
 	DeleteConversation(ctx context.Context, in *DeleteConversationRequest, opts ...grpc.CallOption) (*DeleteConversationResponse, error)
 	// GetMessage returns one message as it was appended.
 	GetMessage(ctx context.Context, in *GetMessageRequest, opts ...grpc.CallOption) (*GetMessageResponse, error)
-	// ListMessages lists messages, as appended or as the view shows them.
+	// ListMessages lists messages as they were appended, or as the view shows them.
 	ListMessages(ctx context.Context, in *ListMessagesRequest, opts ...grpc.CallOption) (*ListMessagesResponse, error)
 	// CountMessages counts messages and their tokens.
 	CountMessages(ctx context.Context, in *CountMessagesRequest, opts ...grpc.CallOption) (*CountMessagesResponse, error)
-	// SearchMessages ranks the messages on record by how well they answer a query, whether the view shows them or not. Of one message,
-	// the first 262,144 characters are searched.
+	// SearchMessages ranks the messages on record by how well they answer a query, whether the view shows them or not. Words that
+	// CorrectMessage replaced are not searched. Only the first 262,144 bytes of the text of a message are searched.
 	SearchMessages(ctx context.Context, in *SearchMessagesRequest, opts ...grpc.CallOption) (*SearchMessagesResponse, error)
-	// GetManifest rebuilds an earlier build.
+	// GetManifest rebuilds the context of an earlier build.
 	GetManifest(ctx context.Context, in *GetManifestRequest, opts ...grpc.CallOption) (*GetManifestResponse, error)
-	// ListManifests lists the builds on record, newest first.
+	// ListManifests lists the manifests of the builds on record, newest first.
 	ListManifests(ctx context.Context, in *ListManifestsRequest, opts ...grpc.CallOption) (*ListManifestsResponse, error)
-	// WatchEvents streams what happens to the messages of a conversation, from a place in the past on, until the caller leaves. A
-	// server that shuts down ends it with UNAVAILABLE; the last token resumes it.
+	// WatchEvents streams the events of a conversation, from a point in the past until the caller leaves. A server that shuts down ends
+	// the stream with UNAVAILABLE; the last resume token resumes it.
 	WatchEvents(ctx context.Context, in *WatchEventsRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchEventsResponse], error)
 	// ExportConversation streams everything on record as JSON lines.
 	ExportConversation(ctx context.Context, in *ExportConversationRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ExportConversationResponse], error)
-	// ImportConversation creates a conversation from an export. All or nothing.
+	// ImportConversation creates a conversation from an export. Either everything is imported, or nothing.
 	ImportConversation(ctx context.Context, opts ...grpc.CallOption) (grpc.ClientStreamingClient[ImportConversationRequest, ImportConversationResponse], error)
 }
 
@@ -246,37 +247,38 @@ type ConversationService_ImportConversationClient = grpc.ClientStreamingClient[I
 // All implementations must embed UnimplementedConversationServiceServer
 // for forward compatibility.
 //
-// ConversationService is the record.
+// ConversationService manages conversations, and reads and searches their records.
 type ConversationServiceServer interface {
-	// CreateConversation begins a conversation, also under the id of a deleted one.
+	// CreateConversation creates a conversation. The id of a deleted conversation may be used again.
 	CreateConversation(context.Context, *CreateConversationRequest) (*CreateConversationResponse, error)
 	// GetConversation returns a conversation without its messages.
 	GetConversation(context.Context, *GetConversationRequest) (*GetConversationResponse, error)
-	// ListConversations lists conversations by id.
+	// ListConversations lists conversations, ordered by id.
 	ListConversations(context.Context, *ListConversationsRequest) (*ListConversationsResponse, error)
-	// UpdateConversation changes what the mask names.
+	// UpdateConversation changes the fields of a conversation that the mask names.
 	UpdateConversation(context.Context, *UpdateConversationRequest) (*UpdateConversationResponse, error)
-	// DeleteConversation deletes a conversation and leaves a tombstone for 30 days.
+	// DeleteConversation deletes a conversation. For 30 days, calls with its id answer CONVERSATION_DELETED. Without a tombstone, the
+	// next append begins the conversation anew.
 	DeleteConversation(context.Context, *DeleteConversationRequest) (*DeleteConversationResponse, error)
 	// GetMessage returns one message as it was appended.
 	GetMessage(context.Context, *GetMessageRequest) (*GetMessageResponse, error)
-	// ListMessages lists messages, as appended or as the view shows them.
+	// ListMessages lists messages as they were appended, or as the view shows them.
 	ListMessages(context.Context, *ListMessagesRequest) (*ListMessagesResponse, error)
 	// CountMessages counts messages and their tokens.
 	CountMessages(context.Context, *CountMessagesRequest) (*CountMessagesResponse, error)
-	// SearchMessages ranks the messages on record by how well they answer a query, whether the view shows them or not. Of one message,
-	// the first 262,144 characters are searched.
+	// SearchMessages ranks the messages on record by how well they answer a query, whether the view shows them or not. Words that
+	// CorrectMessage replaced are not searched. Only the first 262,144 bytes of the text of a message are searched.
 	SearchMessages(context.Context, *SearchMessagesRequest) (*SearchMessagesResponse, error)
-	// GetManifest rebuilds an earlier build.
+	// GetManifest rebuilds the context of an earlier build.
 	GetManifest(context.Context, *GetManifestRequest) (*GetManifestResponse, error)
-	// ListManifests lists the builds on record, newest first.
+	// ListManifests lists the manifests of the builds on record, newest first.
 	ListManifests(context.Context, *ListManifestsRequest) (*ListManifestsResponse, error)
-	// WatchEvents streams what happens to the messages of a conversation, from a place in the past on, until the caller leaves. A
-	// server that shuts down ends it with UNAVAILABLE; the last token resumes it.
+	// WatchEvents streams the events of a conversation, from a point in the past until the caller leaves. A server that shuts down ends
+	// the stream with UNAVAILABLE; the last resume token resumes it.
 	WatchEvents(*WatchEventsRequest, grpc.ServerStreamingServer[WatchEventsResponse]) error
 	// ExportConversation streams everything on record as JSON lines.
 	ExportConversation(*ExportConversationRequest, grpc.ServerStreamingServer[ExportConversationResponse]) error
-	// ImportConversation creates a conversation from an export. All or nothing.
+	// ImportConversation creates a conversation from an export. Either everything is imported, or nothing.
 	ImportConversation(grpc.ClientStreamingServer[ImportConversationRequest, ImportConversationResponse]) error
 	mustEmbedUnimplementedConversationServiceServer()
 }

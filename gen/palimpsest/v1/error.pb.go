@@ -21,96 +21,105 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// ErrorReason is the reason of a google.rpc.ErrorInfo (domain palimpsest.dev) without its prefix. Each error carries one.
+// ErrorReason names why a call failed. Each error carries a google.rpc.ErrorInfo with the domain palimpsest.dev, whose reason is the name
+// of one of these values without ERROR_REASON_.
 type ErrorReason int32
 
 const (
-	// Not said.
+	// The reason is not set.
 	ErrorReason_ERROR_REASON_UNSPECIFIED ErrorReason = 0
-	// INVALID_ARGUMENT. Fields break their documented rules; google.rpc.BadRequest lists every one.
+	// INVALID_ARGUMENT. Fields of the request break their documented rules. The google.rpc.BadRequest in the error lists all of them.
 	ErrorReason_ERROR_REASON_INVALID_FIELD ErrorReason = 1
-	// NOT_FOUND. No such conversation.
+	// NOT_FOUND. No conversation has this id.
 	ErrorReason_ERROR_REASON_CONVERSATION_NOT_FOUND ErrorReason = 2
-	// NOT_FOUND. The conversation was deleted, or outlived its ttl. Only CreateConversation reuses the id.
+	// NOT_FOUND. The conversation was deleted, or outlived its ttl. Only CreateConversation can use the id again. Without a tombstone, an
+	// append can too, unless it repeats a request from before the deletion.
 	ErrorReason_ERROR_REASON_CONVERSATION_DELETED ErrorReason = 3
 	// ALREADY_EXISTS. A conversation with this id exists.
 	ErrorReason_ERROR_REASON_CONVERSATION_EXISTS ErrorReason = 4
 	// NOT_FOUND. No message has this index or id.
 	ErrorReason_ERROR_REASON_MESSAGE_NOT_FOUND ErrorReason = 5
-	// NOT_FOUND. No such manifest, or it is no longer kept.
+	// NOT_FOUND. No manifest has this id, or it is no longer kept.
 	ErrorReason_ERROR_REASON_MANIFEST_NOT_FOUND ErrorReason = 6
-	// NOT_FOUND. No such model profile.
+	// NOT_FOUND. No profile exists for this model.
 	ErrorReason_ERROR_REASON_MODEL_PROFILE_NOT_FOUND ErrorReason = 7
-	// ABORTED. The message would not get the index the caller demanded.
+	// ABORTED. The message would not get the expected_index of the request.
 	ErrorReason_ERROR_REASON_INDEX_MISMATCH ErrorReason = 8
-	// ABORTED. The conversation moved 8 times while the call was being decided. Try again.
+	// ABORTED. Other calls changed the conversation 8 times while this one was being decided. Try again.
 	ErrorReason_ERROR_REASON_CONTENTION ErrorReason = 9
-	// ALREADY_EXISTS. The request id was used for a different request.
+	// ALREADY_EXISTS. The request id was used before for a different request.
 	ErrorReason_ERROR_REASON_REQUEST_ID_REUSED ErrorReason = 10
-	// INVALID_ARGUMENT. No unanswered call has this id.
+	// INVALID_ARGUMENT. The conversation holds no unanswered tool call with the call_id of a tool result.
 	ErrorReason_ERROR_REASON_RESULT_WITHOUT_CALL ErrorReason = 11
-	// FAILED_PRECONDITION. Calls at the end of the conversation wait for their results; one violation a call names its id.
+	// FAILED_PRECONDITION. Tool calls at the end of the conversation wait for their results. The error names the id of each call in a violation.
 	ErrorReason_ERROR_REASON_PENDING_TOOL_CALLS ErrorReason = 12
-	// FAILED_PRECONDITION. There is nothing to show: the conversation has no messages, or system messages alone, or none that has
+	// FAILED_PRECONDITION. The conversation has messages, and none that a model could answer: system messages alone, or none that has
 	// anything to show. The message says which.
 	ErrorReason_ERROR_REASON_EMPTY_CONTEXT ErrorReason = 13
-	// FAILED_PRECONDITION. Fixed input, leading system messages, pinned messages and the newest unit do not fit, its results clipped as
-	// far as clipping goes; the message has the weight of each.
+	// FAILED_PRECONDITION. Fixed input, leading system messages, pinned messages and the newest unit do not fit into the budget, even
+	// with tool results clipped as far as possible. The error message has the weight of each.
 	ErrorReason_ERROR_REASON_CONTEXT_CANNOT_FIT ErrorReason = 14
-	// FAILED_PRECONDITION. The turn asked for has passed.
+	// FAILED_PRECONDITION. The requested turn is lower than the current turn.
 	ErrorReason_ERROR_REASON_TURN_PASSED ErrorReason = 15
-	// RESOURCE_EXHAUSTED. The answer would exceed the reply limit. Nothing was committed.
+	// RESOURCE_EXHAUSTED. The answer would exceed the limit of max_reply_bytes. Nothing was changed.
 	ErrorReason_ERROR_REASON_REPLY_TOO_LARGE ErrorReason = 16
-	// RESOURCE_EXHAUSTED. The conversation holds as many as it may of what the message names.
+	// RESOURCE_EXHAUSTED. The conversation has reached the limit that the error message names.
 	ErrorReason_ERROR_REASON_LIMIT_EXCEEDED ErrorReason = 17
 	// UNAVAILABLE. The store cannot be reached or is shutting down. Try again.
 	ErrorReason_ERROR_REASON_STORE_UNAVAILABLE ErrorReason = 18
-	// UNAVAILABLE. The store failed while it wrote: the outcome is unknown. Try again with the same request id.
+	// UNAVAILABLE. The store failed while writing, so that the outcome is unknown. Try again with the same request id.
 	ErrorReason_ERROR_REASON_OUTCOME_UNKNOWN ErrorReason = 19
 	// DATA_LOSS. A stored value does not match its checksum or cannot be read.
 	ErrorReason_ERROR_REASON_CORRUPT_RECORD ErrorReason = 20
 	// RESOURCE_EXHAUSTED. The store has reached the size it was given.
 	ErrorReason_ERROR_REASON_STORE_FULL ErrorReason = 21
-	// INTERNAL. Something the sidecar did not expect; its log says more.
+	// INTERNAL. The sidecar met something unexpected. Its log says more.
 	ErrorReason_ERROR_REASON_INTERNAL ErrorReason = 22
-	// FAILED_PRECONDITION. The manifest was made by another version of the renderer, or its originals are gone.
+	// FAILED_PRECONDITION. The manifest was made by another version of the renderer, or its originals are gone, so that it cannot be rebuilt.
 	ErrorReason_ERROR_REASON_MANIFEST_NOT_REBUILDABLE ErrorReason = 23
-	// CANCELLED or DEADLINE_EXCEEDED. The caller gave up first.
+	// CANCELLED or DEADLINE_EXCEEDED. The caller canceled the call, or its deadline passed.
 	ErrorReason_ERROR_REASON_CANCELLED ErrorReason = 24
-	// OUT_OF_RANGE. The events behind the resume token are no longer kept; the message names the oldest token.
+	// OUT_OF_RANGE. The events after the resume token are no longer kept. The error message names the oldest token.
 	ErrorReason_ERROR_REASON_RESUME_TOKEN_EXPIRED ErrorReason = 25
-	// NOT_FOUND. No such action policy.
+	// NOT_FOUND. No action policy has this key.
 	ErrorReason_ERROR_REASON_ACTION_POLICY_NOT_FOUND ErrorReason = 26
-	// NOT_FOUND. No such prompt.
+	// NOT_FOUND. No prompt has this id.
 	ErrorReason_ERROR_REASON_PROMPT_NOT_FOUND ErrorReason = 27
-	// NOT_FOUND. No summary has this id.
+	// NOT_FOUND. No summary of the conversation has this id.
 	ErrorReason_ERROR_REASON_SUMMARY_NOT_FOUND ErrorReason = 28
-	// FAILED_PRECONDITION. The message is shown in full already: there is nothing to restore.
+	// FAILED_PRECONDITION. The message is already shown in full, so that there is nothing to restore.
 	ErrorReason_ERROR_REASON_NOT_EDITED ErrorReason = 29
 	// FAILED_PRECONDITION. The original was erased, as its expiration asked for. Do not retry.
 	ErrorReason_ERROR_REASON_ORIGINAL_ERASED ErrorReason = 30
-	// FAILED_PRECONDITION. The unit in full would take more than half of the budget, or room that what must stay needs; or not even the
-	// smallest piece of what was asked for has room in the answer. The message names ranges to ask for, or the weights.
+	// FAILED_PRECONDITION. The unit in full would take more than half of the budget, or room that must be kept for other messages; or the
+	// answer has no room for even the smallest piece. The error message names ranges to ask for, or the weights.
 	ErrorReason_ERROR_REASON_EXPANSION_TOO_LARGE ErrorReason = 31
-	// FAILED_PRECONDITION. Nothing lies between the last summary and the newest messages that would make the view smaller; or the model
-	// or the extract did not make it smaller by enough.
+	// FAILED_PRECONDITION. There is nothing to summarize between the last summary and the newest messages, or the summary did not make
+	// the view smaller by enough.
 	ErrorReason_ERROR_REASON_NOTHING_TO_COMPACT ErrorReason = 32
-	// FAILED_PRECONDITION. A rewind has taken the messages back already.
+	// FAILED_PRECONDITION. An earlier rewind has already taken the messages back.
 	ErrorReason_ERROR_REASON_ALREADY_REWOUND ErrorReason = 33
 	// NOT_FOUND. No content of the conversation has this handle.
 	ErrorReason_ERROR_REASON_CONTENT_NOT_FOUND ErrorReason = 34
-	// NOT_FOUND. The content is gone for good: its run has ended, or its message was erased. ExpandMessage answers so for a message whose
-	// content went with its run. Do not retry.
+	// NOT_FOUND. The content is gone for good: its run has ended, or its message was erased. ExpandMessage also answers
+	// with it for a message whose content was deleted with its run. Do not retry.
 	ErrorReason_ERROR_REASON_CONTENT_EXPIRED ErrorReason = 35
-	// FAILED_PRECONDITION. The content is not UTF-8 text: it has bytes alone.
+	// FAILED_PRECONDITION. The content is not UTF-8 text. Only its bytes can be retrieved.
 	ErrorReason_ERROR_REASON_CONTENT_NOT_TEXT ErrorReason = 36
-	// FAILED_PRECONDITION. The run has ended: store for another run, or for the conversation.
+	// FAILED_PRECONDITION. The run has ended. Store the content for another run, or for the conversation.
 	ErrorReason_ERROR_REASON_RUN_ENDED ErrorReason = 37
-	// INVALID_ARGUMENT. The bytes do not have the SHA-256 that the header gives. Nothing was stored.
+	// INVALID_ARGUMENT. The bytes do not match the SHA-256 in the header. Nothing was stored.
 	ErrorReason_ERROR_REASON_CHECKSUM_MISMATCH ErrorReason = 38
-	// RESOURCE_EXHAUSTED. Requests in flight take all the memory there is for them. Nothing was read; try again after the delay of
+	// RESOURCE_EXHAUSTED. Calls in progress use all the memory set aside for them. Nothing was changed. Try again after the delay in
 	// google.rpc.RetryInfo.
 	ErrorReason_ERROR_REASON_OVERLOADED ErrorReason = 39
+	// FAILED_PRECONDITION. No rewind stands that could be undone, or messages were appended after it.
+	ErrorReason_ERROR_REASON_NOTHING_TO_UNDO ErrorReason = 40
+	// FAILED_PRECONDITION. The conversation has no messages: append the first one.
+	ErrorReason_ERROR_REASON_NO_MESSAGES ErrorReason = 41
+	// FAILED_PRECONDITION. The part of the message cannot be corrected: it is neither a text nor a tool result with words of the caller's
+	// own, it lies in a content, or the message was taken back. The text says which.
+	ErrorReason_ERROR_REASON_NOT_CORRECTABLE ErrorReason = 42
 )
 
 // Enum value maps for ErrorReason.
@@ -156,6 +165,9 @@ var (
 		37: "ERROR_REASON_RUN_ENDED",
 		38: "ERROR_REASON_CHECKSUM_MISMATCH",
 		39: "ERROR_REASON_OVERLOADED",
+		40: "ERROR_REASON_NOTHING_TO_UNDO",
+		41: "ERROR_REASON_NO_MESSAGES",
+		42: "ERROR_REASON_NOT_CORRECTABLE",
 	}
 	ErrorReason_value = map[string]int32{
 		"ERROR_REASON_UNSPECIFIED":              0,
@@ -198,6 +210,9 @@ var (
 		"ERROR_REASON_RUN_ENDED":                37,
 		"ERROR_REASON_CHECKSUM_MISMATCH":        38,
 		"ERROR_REASON_OVERLOADED":               39,
+		"ERROR_REASON_NOTHING_TO_UNDO":          40,
+		"ERROR_REASON_NO_MESSAGES":              41,
+		"ERROR_REASON_NOT_CORRECTABLE":          42,
 	}
 )
 
@@ -232,8 +247,7 @@ var File_palimpsest_v1_error_proto protoreflect.FileDescriptor
 
 const file_palimpsest_v1_error_proto_rawDesc = "" +
 	"\n" +
-	"\x19palimpsest/v1/error.proto\x12\rpalimpsest.v1*\xf7\n" +
-	"\n" +
+	"\x19palimpsest/v1/error.proto\x12\rpalimpsest.v1*\xd9\v\n" +
 	"\vErrorReason\x12\x1c\n" +
 	"\x18ERROR_REASON_UNSPECIFIED\x10\x00\x12\x1e\n" +
 	"\x1aERROR_REASON_INVALID_FIELD\x10\x01\x12'\n" +
@@ -275,7 +289,10 @@ const file_palimpsest_v1_error_proto_rawDesc = "" +
 	"\x1dERROR_REASON_CONTENT_NOT_TEXT\x10$\x12\x1a\n" +
 	"\x16ERROR_REASON_RUN_ENDED\x10%\x12\"\n" +
 	"\x1eERROR_REASON_CHECKSUM_MISMATCH\x10&\x12\x1b\n" +
-	"\x17ERROR_REASON_OVERLOADED\x10'B\xcf\x01\n" +
+	"\x17ERROR_REASON_OVERLOADED\x10'\x12 \n" +
+	"\x1cERROR_REASON_NOTHING_TO_UNDO\x10(\x12\x1c\n" +
+	"\x18ERROR_REASON_NO_MESSAGES\x10)\x12 \n" +
+	"\x1cERROR_REASON_NOT_CORRECTABLE\x10*B\xcf\x01\n" +
 	"\x1fio.github.palimpsest_context.v1B\n" +
 	"ErrorProtoP\x01ZGgithub.com/palimpsest-context/palimpsest/gen/palimpsest/v1;palimpsestv1\xaa\x02\rPalimpsest.V1\xba\x02\n" +
 	"Palimpsest\xca\x02\rPalimpsest\\V1\xe2\x02\x16Palimpsest\\V1\\Metadata\xea\x02\x0ePalimpsest::V1b\x06proto3"

@@ -21,40 +21,45 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// EventType says what happened to a message.
+// EventType says what happened to a message or a content.
 type EventType int32
 
 const (
-	// Not said.
+	// The type is not set.
 	EventType_EVENT_TYPE_UNSPECIFIED EventType = 0
-	// It was appended.
+	// The message was appended.
 	EventType_EVENT_TYPE_ADDED EventType = 1
-	// Tool results in it were clipped to fit.
+	// Tool results in the message were clipped to fit.
 	EventType_EVENT_TYPE_CLIPPED EventType = 2
-	// Its turns, or those of tool results in it, were over, and it is to leave.
+	// The turns of the message, or of tool results in it, were over, and it is to leave the view.
 	EventType_EVENT_TYPE_EXPIRED EventType = 3
-	// Its turns, or those of tool results in it, were over, and it was compacted.
+	// The turns of the message, or of tool results in it, were over, and it was compacted.
 	EventType_EVENT_TYPE_COMPACTED EventType = 4
-	// It left the view.
+	// The message left the view.
 	EventType_EVENT_TYPE_REMOVED EventType = 5
-	// Blocks of plugins in it were switched to the persistent variant or dropped.
+	// Blocks of plugins in the message changed to the persistent variant or were dropped.
 	EventType_EVENT_TYPE_RETENTION_APPLIED EventType = 6
-	// ExpandMessage brought it back in full. What its unit showed in full before has no event.
+	// ExpandMessage brought the message back in full. Messages of its unit that were shown in full before have no event.
 	EventType_EVENT_TYPE_EXPANDED EventType = 7
-	// Old tool results in it were cleared.
+	// Old tool results in the message were cleared.
 	EventType_EVENT_TYPE_PRUNED EventType = 8
-	// A summary stands for it and the messages up to last_index.
-	EventType_EVENT_TYPE_SUMMARISED EventType = 9
-	// RewindConversation took it back, with the messages up to last_index.
+	// A summary now stands for the messages from message_index up to end_index.
+	EventType_EVENT_TYPE_SUMMARIZED EventType = 9
+	// RewindConversation took back the messages from message_index up to end_index.
 	EventType_EVENT_TYPE_HIDDEN EventType = 10
-	// The messages up to last_index were to be summarised, and what came was of no use. In answers alone, not in the stream.
+	// The messages from message_index up to end_index were to be summarized, and the summary was of no use. The event is in answers
+	// only, not in the stream of WatchEvents.
 	EventType_EVENT_TYPE_COMPACTION_FAILED EventType = 11
-	// A citation stands for a result in it, which is kept outside of the view.
+	// A citation stands for a result in the message, which is kept outside of the view.
 	EventType_EVENT_TYPE_CITED EventType = 12
-	// StoreContent stored a content. It is of no message: message_index is -1.
+	// StoreContent stored a content. The event is about no message: message_index is -1.
 	EventType_EVENT_TYPE_CONTENT_STORED EventType = 13
-	// A content is gone for good. message_index is its message, or -1 if StoreContent stored it.
+	// A content is gone for good. message_index is the message that held it, or -1 if StoreContent stored it.
 	EventType_EVENT_TYPE_CONTENT_EXPIRED EventType = 14
+	// UndoRewind brought the messages back, up to end_index.
+	EventType_EVENT_TYPE_REWIND_UNDONE EventType = 15
+	// CorrectMessage gave parts of the message other words.
+	EventType_EVENT_TYPE_CORRECTED EventType = 16
 )
 
 // Enum value maps for EventType.
@@ -69,12 +74,14 @@ var (
 		6:  "EVENT_TYPE_RETENTION_APPLIED",
 		7:  "EVENT_TYPE_EXPANDED",
 		8:  "EVENT_TYPE_PRUNED",
-		9:  "EVENT_TYPE_SUMMARISED",
+		9:  "EVENT_TYPE_SUMMARIZED",
 		10: "EVENT_TYPE_HIDDEN",
 		11: "EVENT_TYPE_COMPACTION_FAILED",
 		12: "EVENT_TYPE_CITED",
 		13: "EVENT_TYPE_CONTENT_STORED",
 		14: "EVENT_TYPE_CONTENT_EXPIRED",
+		15: "EVENT_TYPE_REWIND_UNDONE",
+		16: "EVENT_TYPE_CORRECTED",
 	}
 	EventType_value = map[string]int32{
 		"EVENT_TYPE_UNSPECIFIED":       0,
@@ -86,12 +93,14 @@ var (
 		"EVENT_TYPE_RETENTION_APPLIED": 6,
 		"EVENT_TYPE_EXPANDED":          7,
 		"EVENT_TYPE_PRUNED":            8,
-		"EVENT_TYPE_SUMMARISED":        9,
+		"EVENT_TYPE_SUMMARIZED":        9,
 		"EVENT_TYPE_HIDDEN":            10,
 		"EVENT_TYPE_COMPACTION_FAILED": 11,
 		"EVENT_TYPE_CITED":             12,
 		"EVENT_TYPE_CONTENT_STORED":    13,
 		"EVENT_TYPE_CONTENT_EXPIRED":   14,
+		"EVENT_TYPE_REWIND_UNDONE":     15,
+		"EVENT_TYPE_CORRECTED":         16,
 	}
 )
 
@@ -126,32 +135,34 @@ func (EventType) EnumDescriptor() ([]byte, []int) {
 type DecisionKind int32
 
 const (
-	// Not said.
+	// The kind is not set.
 	DecisionKind_DECISION_KIND_UNSPECIFIED DecisionKind = 0
-	// A tool result, or the words of the request in force or of the opening, were cut to head and tail; or a summary was shortened.
+	// A tool result, the request in force or the opening was cut to its head and tail, or a summary was shortened.
 	DecisionKind_DECISION_KIND_CLIPPED DecisionKind = 1
-	// The messages, or the summary that stands for them, are not shown: they lie before the window's start, or have no room.
+	// The messages, or the summary that stands for them, are not shown: they are before the window's start, or there is no room.
 	DecisionKind_DECISION_KIND_LEFT_OUT DecisionKind = 2
-	// The rendering repaired the history for the provider; the record is as it was.
+	// The rendering repaired the history for the provider. The record is unchanged.
 	DecisionKind_DECISION_KIND_REPAIRED DecisionKind = 3
 	// Text was shortened because its turns were over.
 	DecisionKind_DECISION_KIND_COMPACTED DecisionKind = 4
 	// A placeholder stands for a tool result whose turns are over, in a unit that stays.
 	DecisionKind_DECISION_KIND_CLEARED DecisionKind = 5
-	// The message left the view: its turns were over, or retention left no block of it.
+	// The message left the view, because its turns were over or retention left no block of it.
 	DecisionKind_DECISION_KIND_REMOVED DecisionKind = 6
 	// Blocks of plugins are not shown.
 	DecisionKind_DECISION_KIND_MASKED DecisionKind = 7
-	// Something is due and was not done in this build; the message is shown as before.
+	// A change is due, but was not made in this build. The message is shown as before.
 	DecisionKind_DECISION_KIND_DEFERRED DecisionKind = 8
 	// A summary stands for the messages.
-	DecisionKind_DECISION_KIND_SUMMARISED DecisionKind = 9
+	DecisionKind_DECISION_KIND_SUMMARIZED DecisionKind = 9
 	// A placeholder stands for old tool results.
 	DecisionKind_DECISION_KIND_PRUNED DecisionKind = 10
 	// RewindConversation took the messages back.
 	DecisionKind_DECISION_KIND_HIDDEN DecisionKind = 11
-	// A citation stands for tool results, or for text of an action's.
+	// A citation stands for tool results, or for an action's text.
 	DecisionKind_DECISION_KIND_CITED DecisionKind = 12
+	// The message has other words than on record. What else was decided about it was decided about these words.
+	DecisionKind_DECISION_KIND_CORRECTED DecisionKind = 13
 )
 
 // Enum value maps for DecisionKind.
@@ -166,10 +177,11 @@ var (
 		6:  "DECISION_KIND_REMOVED",
 		7:  "DECISION_KIND_MASKED",
 		8:  "DECISION_KIND_DEFERRED",
-		9:  "DECISION_KIND_SUMMARISED",
+		9:  "DECISION_KIND_SUMMARIZED",
 		10: "DECISION_KIND_PRUNED",
 		11: "DECISION_KIND_HIDDEN",
 		12: "DECISION_KIND_CITED",
+		13: "DECISION_KIND_CORRECTED",
 	}
 	DecisionKind_value = map[string]int32{
 		"DECISION_KIND_UNSPECIFIED": 0,
@@ -181,10 +193,11 @@ var (
 		"DECISION_KIND_REMOVED":     6,
 		"DECISION_KIND_MASKED":      7,
 		"DECISION_KIND_DEFERRED":    8,
-		"DECISION_KIND_SUMMARISED":  9,
+		"DECISION_KIND_SUMMARIZED":  9,
 		"DECISION_KIND_PRUNED":      10,
 		"DECISION_KIND_HIDDEN":      11,
 		"DECISION_KIND_CITED":       12,
+		"DECISION_KIND_CORRECTED":   13,
 	}
 )
 
@@ -215,86 +228,88 @@ func (DecisionKind) EnumDescriptor() ([]byte, []int) {
 	return file_palimpsest_v1_event_proto_rawDescGZIP(), []int{1}
 }
 
-// DecisionReason says why.
+// DecisionReason says why a decision was made or an event happened.
 type DecisionReason int32
 
 const (
-	// Not said.
+	// The reason is not set.
 	DecisionReason_DECISION_REASON_UNSPECIFIED DecisionReason = 0
 	// A tool result is over its share of the budget.
 	DecisionReason_DECISION_REASON_RESULT_OVER_SHARE DecisionReason = 1
-	// The newest unit is over the budget with what has a stronger claim on it than tool results have.
+	// The newest unit does not fit into the budget beside what has a stronger claim than tool results.
 	DecisionReason_DECISION_REASON_NEWEST_UNIT_OVER_BUDGET DecisionReason = 2
-	// It lies before the window's start, and no summary stands for it.
+	// The messages are before the window's start, and no summary stands for them.
 	DecisionReason_DECISION_REASON_BEFORE_WINDOW DecisionReason = 3
 	// A call that was never answered got a fixed result.
 	DecisionReason_DECISION_REASON_CALL_NEVER_ANSWERED DecisionReason = 4
 	// A result that came after its unit had closed is shown as user text.
 	DecisionReason_DECISION_REASON_RESULT_LATE DecisionReason = 5
-	// The provider does not take empty text: the part, or the message, is left out.
+	// The part or message is left out, because the provider does not take empty text.
 	DecisionReason_DECISION_REASON_EMPTY_TEXT DecisionReason = 6
-	// Reasoning or an opaque block that the provider or model cannot take back is left out.
+	// A reasoning or opaque block is left out, because the provider or model cannot take it back.
 	DecisionReason_DECISION_REASON_FOREIGN_BLOCK DecisionReason = 7
-	// Arguments that are no JSON object were wrapped into one.
+	// Arguments that are not a JSON object were wrapped into one.
 	DecisionReason_DECISION_REASON_ARGUMENTS_WRAPPED DecisionReason = 8
-	// A fixed user message opens the context, because the provider wants a user first.
+	// A fixed user message opens the context, because the provider wants a user message first.
 	DecisionReason_DECISION_REASON_OPENER_ADDED DecisionReason = 9
-	// A fixed user message ends the context, because the provider wants a user last.
+	// A fixed user message ends the context, because the provider wants a user message last.
 	DecisionReason_DECISION_REASON_CONTINUE_ADDED DecisionReason = 10
 	// A later system message is shown as marked user text.
 	DecisionReason_DECISION_REASON_SYSTEM_AS_USER DecisionReason = 11
-	// Media that the provider cannot take in this place is shown as one line.
+	// Media that the provider cannot take in this place is shown as one line of text.
 	DecisionReason_DECISION_REASON_MEDIA_AS_TEXT DecisionReason = 12
-	// The caller appended it.
+	// The caller appended the message.
 	DecisionReason_DECISION_REASON_APPENDED DecisionReason = 13
-	// A tool's name has characters that the provider refuses; they are replaced.
+	// The name of a tool, or of who speaks, has characters that the provider refuses, or too many; they are replaced.
 	DecisionReason_DECISION_REASON_NAME_REPLACED DecisionReason = 14
-	// Its turns are over.
+	// The turns of the message or result are over.
 	DecisionReason_DECISION_REASON_EXPIRED DecisionReason = 15
-	// The turns of everything else in its unit are over too.
+	// The turns of everything else in the message's unit are over too.
 	DecisionReason_DECISION_REASON_UNIT_EXPIRED DecisionReason = 16
-	// Its turns are over; its first characters are shown.
+	// The turns of the text are over, and its first characters are shown.
 	DecisionReason_DECISION_REASON_EXPIRED_FIRST_CHARS DecisionReason = 17
-	// Its turns are over; a model's summary is shown.
+	// The turns of the text are over, and a model's summary is shown.
 	DecisionReason_DECISION_REASON_EXPIRED_SUMMARY DecisionReason = 18
-	// Its turns are over; the sidecar's own extract is shown.
+	// The turns of the text are over, and the sidecar's own extract is shown.
 	DecisionReason_DECISION_REASON_EXPIRED_EXTRACT DecisionReason = 19
-	// Blocks that plugins added are past their retention, or were for the first build alone.
+	// Blocks that plugins added are past their retention, or were for the first build only.
 	DecisionReason_DECISION_REASON_RETENTION DecisionReason = 20
-	// ExpandMessage asked for it.
+	// ExpandMessage asked for the message.
 	DecisionReason_DECISION_REASON_EXPAND_REQUEST DecisionReason = 21
-	// Doing it now is not worth what the provider would read anew for it.
+	// The change saves less than it would cost the provider to read the changed prefix anew.
 	DecisionReason_DECISION_REASON_HELD_FOR_REWRITE DecisionReason = 22
-	// A model was asked for a summary, which is not there yet.
+	// A model was asked for a summary, which is not ready yet.
 	DecisionReason_DECISION_REASON_SUMMARY_NOT_READY DecisionReason = 23
-	// It is a tool result older than the newest tokens, which pruning leaves alone.
+	// The tool result is older than the newest tokens, which pruning leaves alone.
 	DecisionReason_DECISION_REASON_PRUNED DecisionReason = 24
 	// The view outgrew its budget.
 	DecisionReason_DECISION_REASON_OVERFLOW DecisionReason = 25
-	// More messages had gathered since the last summary than the policy allows.
+	// More messages came since the last summary than the policy allows.
 	DecisionReason_DECISION_REASON_MESSAGE_THRESHOLD DecisionReason = 26
-	// CompactConversation asked for it.
+	// CompactConversation asked for the compaction.
 	DecisionReason_DECISION_REASON_COMPACT_REQUEST DecisionReason = 27
-	// Enough summaries of a level had gathered to become one of the next.
+	// There were enough summaries of one level to merge them into one of the next level.
 	DecisionReason_DECISION_REASON_SUMMARIES_MERGED DecisionReason = 28
-	// RewindConversation asked for it.
+	// RewindConversation or UndoRewind asked for it.
 	DecisionReason_DECISION_REASON_REWIND_REQUEST DecisionReason = 29
-	// A summary was ready before the view outgrew its budget, and the provider had nothing cached that it would have spoiled.
+	// A summary was ready before the view outgrew its budget, and using it spoiled nothing in the provider's cache.
 	DecisionReason_DECISION_REASON_CACHE_COLD DecisionReason = 30
-	// It was longer than the policy lets in when it was appended.
+	// The text was longer than the citation threshold when it was appended.
 	DecisionReason_DECISION_REASON_OVER_CITATION_THRESHOLD DecisionReason = 31
-	// StoreContent asked for it.
+	// StoreContent asked for the content to be stored.
 	DecisionReason_DECISION_REASON_STORE_CONTENT_REQUEST DecisionReason = 32
-	// Its run has ended, or was not used for a day.
+	// The run of the content has ended, or was not used for 24 hours.
 	DecisionReason_DECISION_REASON_RUN_ENDED DecisionReason = 33
-	// The context is over its budget, and this is over its share of it: of the request in force, the opening or a summary a part is shown.
+	// The context is over its budget, and the request in force, the opening or a summary is over its share of it: a part is shown.
 	DecisionReason_DECISION_REASON_OVER_BUDGET_SHARE DecisionReason = 34
-	// The context is over its budget, and what has a stronger claim on it leaves no room for this.
+	// The context is over its budget, and stronger claims leave no room for the messages.
 	DecisionReason_DECISION_REASON_NO_ROOM DecisionReason = 35
-	// A limit of rate or spending has refused the model's summary; it is asked for again.
+	// A rate or spending limit refused the model's summary. It is asked for again.
 	DecisionReason_DECISION_REASON_SUMMARY_REFUSED DecisionReason = 36
-	// No model was asked for the summary yet; one is asked behind this build, unless it is a dry run.
+	// No model was asked for the summary yet. One is asked after this build, unless it is a dry run.
 	DecisionReason_DECISION_REASON_SUMMARY_NOT_ASKED DecisionReason = 37
+	// CorrectMessage asked for it.
+	DecisionReason_DECISION_REASON_CORRECTION_REQUEST DecisionReason = 38
 )
 
 // Enum value maps for DecisionReason.
@@ -338,6 +353,7 @@ var (
 		35: "DECISION_REASON_NO_ROOM",
 		36: "DECISION_REASON_SUMMARY_REFUSED",
 		37: "DECISION_REASON_SUMMARY_NOT_ASKED",
+		38: "DECISION_REASON_CORRECTION_REQUEST",
 	}
 	DecisionReason_value = map[string]int32{
 		"DECISION_REASON_UNSPECIFIED":             0,
@@ -378,6 +394,7 @@ var (
 		"DECISION_REASON_NO_ROOM":                 35,
 		"DECISION_REASON_SUMMARY_REFUSED":         36,
 		"DECISION_REASON_SUMMARY_NOT_ASKED":       37,
+		"DECISION_REASON_CORRECTION_REQUEST":      38,
 	}
 )
 
@@ -408,33 +425,36 @@ func (DecisionReason) EnumDescriptor() ([]byte, []int) {
 	return file_palimpsest_v1_event_proto_rawDescGZIP(), []int{2}
 }
 
-// LifecycleEvent is something that happened to a message.
+// LifecycleEvent is something that happened to a message, a range of messages or a content.
 type LifecycleEvent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Output only. What happened.
 	Type EventType `protobuf:"varint,1,opt,name=type,proto3,enum=palimpsest.v1.EventType" json:"type,omitempty"`
 	// Output only. The turn in which it happened.
 	Turn int32 `protobuf:"varint,2,opt,name=turn,proto3" json:"turn,omitempty"`
-	// Output only. The message's index; -1 if it happened to none.
+	// Output only. The index of the message, or of the first message of the range; -1 if the event is about no message.
 	MessageIndex int32 `protobuf:"varint,3,opt,name=message_index,json=messageIndex,proto3" json:"message_index,omitempty"`
-	// Output only. Why; a closed set.
+	// Output only. The reason why it happened.
 	Reason DecisionReason `protobuf:"varint,4,opt,name=reason,proto3,enum=palimpsest.v1.DecisionReason" json:"reason,omitempty"`
-	// Output only. Tokens that the view lost by it.
+	// Output only. The number of tokens by which the view became lighter.
 	TokensSaved int64 `protobuf:"varint,5,opt,name=tokens_saved,json=tokensSaved,proto3" json:"tokens_saved,omitempty"`
-	// Output only. The edit that did it, such as e12; empty for an append.
+	// Output only. The id of the edit that did it, such as e12; empty for an append.
 	EditId string `protobuf:"bytes,6,opt,name=edit_id,json=editId,proto3" json:"edit_id,omitempty"`
-	// Output only. The message's place in the view after it; unset for a content that was stored or is gone.
+	// Output only. How the view shows the message after the event; unset for events about a content.
 	View *MessageView `protobuf:"bytes,7,opt,name=view,proto3" json:"view,omitempty"`
-	// Output only. The last message that it happened to, inclusive; message_index for most events.
-	LastIndex int32 `protobuf:"varint,8,opt,name=last_index,json=lastIndex,proto3" json:"last_index,omitempty"`
-	// Output only. The summary that it is about, such as s7; empty for most events.
+	// Output only. One past the index of the last message that the event is about: message_index + 1 for most events, and -1 if
+	// message_index is -1.
+	EndIndex int32 `protobuf:"varint,8,opt,name=end_index,json=endIndex,proto3" json:"end_index,omitempty"`
+	// Output only. The id of the summary that the event is about, such as s7; empty for most events.
 	SummaryId string `protobuf:"bytes,9,opt,name=summary_id,json=summaryId,proto3" json:"summary_id,omitempty"`
-	// Output only. The content that it is about, such as c12-k3v9q2mz; empty for most events.
+	// Output only. The handle of the content that the event is about, such as c12-k3v9q2mz; empty for most events.
 	ContentId string `protobuf:"bytes,10,opt,name=content_id,json=contentId,proto3" json:"content_id,omitempty"`
-	// Output only. Why the message was to be expanded, in the words of who asked for it; empty for all other events.
-	ExpandReason  string `protobuf:"bytes,11,opt,name=expand_reason,json=expandReason,proto3" json:"expand_reason,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	// Output only. The reason that the caller of ExpandMessage gave; empty for all other events.
+	ExpandReason string `protobuf:"bytes,11,opt,name=expand_reason,json=expandReason,proto3" json:"expand_reason,omitempty"`
+	// Output only. The reason that the caller of CorrectMessage gave; empty for all other events.
+	CorrectionReason string `protobuf:"bytes,12,opt,name=correction_reason,json=correctionReason,proto3" json:"correction_reason,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *LifecycleEvent) Reset() {
@@ -516,9 +536,9 @@ func (x *LifecycleEvent) GetView() *MessageView {
 	return nil
 }
 
-func (x *LifecycleEvent) GetLastIndex() int32 {
+func (x *LifecycleEvent) GetEndIndex() int32 {
 	if x != nil {
-		return x.LastIndex
+		return x.EndIndex
 	}
 	return 0
 }
@@ -544,26 +564,33 @@ func (x *LifecycleEvent) GetExpandReason() string {
 	return ""
 }
 
+func (x *LifecycleEvent) GetCorrectionReason() string {
+	if x != nil {
+		return x.CorrectionReason
+	}
+	return ""
+}
+
 // Decision explains why messages are not shown as they were appended.
 type Decision struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Output only. The first message's index; -1 for a synthetic message.
-	FirstIndex int32 `protobuf:"varint,1,opt,name=first_index,json=firstIndex,proto3" json:"first_index,omitempty"`
-	// Output only. The last message's index, inclusive; -1 for a synthetic message.
-	LastIndex int32 `protobuf:"varint,2,opt,name=last_index,json=lastIndex,proto3" json:"last_index,omitempty"`
+	// Output only. The index of the first message; -1 for a synthetic message.
+	StartIndex int32 `protobuf:"varint,1,opt,name=start_index,json=startIndex,proto3" json:"start_index,omitempty"`
+	// Output only. One past the index of the last message; -1 for a synthetic message, so that the range is empty.
+	EndIndex int32 `protobuf:"varint,2,opt,name=end_index,json=endIndex,proto3" json:"end_index,omitempty"`
 	// Output only. What was decided.
 	Kind DecisionKind `protobuf:"varint,3,opt,name=kind,proto3,enum=palimpsest.v1.DecisionKind" json:"kind,omitempty"`
-	// Output only. Why.
+	// Output only. The reason for the decision.
 	Reason DecisionReason `protobuf:"varint,4,opt,name=reason,proto3,enum=palimpsest.v1.DecisionReason" json:"reason,omitempty"`
-	// Output only. The same in words, without any of the conversation's text.
+	// Output only. The reason in words for people. It holds no text of the conversation.
 	Detail string `protobuf:"bytes,5,opt,name=detail,proto3" json:"detail,omitempty"`
-	// Output only. Tokens before.
+	// Output only. The weight of the messages in tokens before the decision.
 	TokensBefore int64 `protobuf:"varint,6,opt,name=tokens_before,json=tokensBefore,proto3" json:"tokens_before,omitempty"`
-	// Output only. Tokens after.
+	// Output only. The weight of the messages in tokens after the decision.
 	TokensAfter int64 `protobuf:"varint,7,opt,name=tokens_after,json=tokensAfter,proto3" json:"tokens_after,omitempty"`
-	// Output only. The edit in force, such as e12; empty if none.
+	// Output only. The id of the edit in force, such as e12; empty if there is none.
 	EditId string `protobuf:"bytes,8,opt,name=edit_id,json=editId,proto3" json:"edit_id,omitempty"`
-	// Output only. The summary that stands for the messages, such as s7; empty if none.
+	// Output only. The id of the summary that stands for the messages, such as s7; empty if there is none.
 	SummaryId     string `protobuf:"bytes,9,opt,name=summary_id,json=summaryId,proto3" json:"summary_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -599,16 +626,16 @@ func (*Decision) Descriptor() ([]byte, []int) {
 	return file_palimpsest_v1_event_proto_rawDescGZIP(), []int{1}
 }
 
-func (x *Decision) GetFirstIndex() int32 {
+func (x *Decision) GetStartIndex() int32 {
 	if x != nil {
-		return x.FirstIndex
+		return x.StartIndex
 	}
 	return 0
 }
 
-func (x *Decision) GetLastIndex() int32 {
+func (x *Decision) GetEndIndex() int32 {
 	if x != nil {
-		return x.LastIndex
+		return x.EndIndex
 	}
 	return 0
 }
@@ -662,18 +689,18 @@ func (x *Decision) GetSummaryId() string {
 	return ""
 }
 
-// Degradation is something that was asked for and not done.
+// Degradation is something that was asked for and could not be done.
 type Degradation struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Output only. What was asked for.
+	// Output only. What was asked for, in words.
 	Asked string `protobuf:"bytes,1,opt,name=asked,proto3" json:"asked,omitempty"`
-	// Output only. Why it was not done.
+	// Output only. The reason why it was not done, in words.
 	Reason string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
-	// Output only. What was done instead.
+	// Output only. What was done instead, in words.
 	Done string `protobuf:"bytes,3,opt,name=done,proto3" json:"done,omitempty"`
-	// Output only. A name for programs; empty for most. USAGE_JUMP: the provider reported more than twice what was counted for a
-	// context, so that something is sent which fixed_input does not name. MODEL_UNKNOWN: no profile was put for the model that the build
-	// names, and none ships, so that defaults serve for its window and its prices.
+	// Output only. A name of the degradation for programs; empty for most. USAGE_JUMP: the provider reported more than twice the tokens
+	// that were counted, so the caller sends something that fixed_input does not hold. MODEL_UNKNOWN: there is no profile for the
+	// model that the build names, so defaults are used for its window and prices.
 	Code          string `protobuf:"bytes,4,opt,name=code,proto3" json:"code,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -741,7 +768,7 @@ var File_palimpsest_v1_event_proto protoreflect.FileDescriptor
 
 const file_palimpsest_v1_event_proto_rawDesc = "" +
 	"\n" +
-	"\x19palimpsest/v1/event.proto\x12\rpalimpsest.v1\x1a\x1bpalimpsest/v1/message.proto\"\x9c\x03\n" +
+	"\x19palimpsest/v1/event.proto\x12\rpalimpsest.v1\x1a\x1bpalimpsest/v1/message.proto\"\xc7\x03\n" +
 	"\x0eLifecycleEvent\x12,\n" +
 	"\x04type\x18\x01 \x01(\x0e2\x18.palimpsest.v1.EventTypeR\x04type\x12\x12\n" +
 	"\x04turn\x18\x02 \x01(\x05R\x04turn\x12#\n" +
@@ -749,20 +776,19 @@ const file_palimpsest_v1_event_proto_rawDesc = "" +
 	"\x06reason\x18\x04 \x01(\x0e2\x1d.palimpsest.v1.DecisionReasonR\x06reason\x12!\n" +
 	"\ftokens_saved\x18\x05 \x01(\x03R\vtokensSaved\x12\x17\n" +
 	"\aedit_id\x18\x06 \x01(\tR\x06editId\x12.\n" +
-	"\x04view\x18\a \x01(\v2\x1a.palimpsest.v1.MessageViewR\x04view\x12\x1d\n" +
-	"\n" +
-	"last_index\x18\b \x01(\x05R\tlastIndex\x12\x1d\n" +
+	"\x04view\x18\a \x01(\v2\x1a.palimpsest.v1.MessageViewR\x04view\x12\x1b\n" +
+	"\tend_index\x18\b \x01(\x05R\bendIndex\x12\x1d\n" +
 	"\n" +
 	"summary_id\x18\t \x01(\tR\tsummaryId\x12\x1d\n" +
 	"\n" +
 	"content_id\x18\n" +
 	" \x01(\tR\tcontentId\x12#\n" +
-	"\rexpand_reason\x18\v \x01(\tR\fexpandReason\"\xca\x02\n" +
+	"\rexpand_reason\x18\v \x01(\tR\fexpandReason\x12+\n" +
+	"\x11correction_reason\x18\f \x01(\tR\x10correctionReason\"\xc8\x02\n" +
 	"\bDecision\x12\x1f\n" +
-	"\vfirst_index\x18\x01 \x01(\x05R\n" +
-	"firstIndex\x12\x1d\n" +
-	"\n" +
-	"last_index\x18\x02 \x01(\x05R\tlastIndex\x12/\n" +
+	"\vstart_index\x18\x01 \x01(\x05R\n" +
+	"startIndex\x12\x1b\n" +
+	"\tend_index\x18\x02 \x01(\x05R\bendIndex\x12/\n" +
 	"\x04kind\x18\x03 \x01(\x0e2\x1b.palimpsest.v1.DecisionKindR\x04kind\x125\n" +
 	"\x06reason\x18\x04 \x01(\x0e2\x1d.palimpsest.v1.DecisionReasonR\x06reason\x12\x16\n" +
 	"\x06detail\x18\x05 \x01(\tR\x06detail\x12#\n" +
@@ -775,7 +801,7 @@ const file_palimpsest_v1_event_proto_rawDesc = "" +
 	"\x05asked\x18\x01 \x01(\tR\x05asked\x12\x16\n" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x12\n" +
 	"\x04done\x18\x03 \x01(\tR\x04done\x12\x12\n" +
-	"\x04code\x18\x04 \x01(\tR\x04code*\x9a\x03\n" +
+	"\x04code\x18\x04 \x01(\tR\x04code*\xd2\x03\n" +
 	"\tEventType\x12\x1a\n" +
 	"\x16EVENT_TYPE_UNSPECIFIED\x10\x00\x12\x14\n" +
 	"\x10EVENT_TYPE_ADDED\x10\x01\x12\x16\n" +
@@ -786,13 +812,15 @@ const file_palimpsest_v1_event_proto_rawDesc = "" +
 	"\x1cEVENT_TYPE_RETENTION_APPLIED\x10\x06\x12\x17\n" +
 	"\x13EVENT_TYPE_EXPANDED\x10\a\x12\x15\n" +
 	"\x11EVENT_TYPE_PRUNED\x10\b\x12\x19\n" +
-	"\x15EVENT_TYPE_SUMMARISED\x10\t\x12\x15\n" +
+	"\x15EVENT_TYPE_SUMMARIZED\x10\t\x12\x15\n" +
 	"\x11EVENT_TYPE_HIDDEN\x10\n" +
 	"\x12 \n" +
 	"\x1cEVENT_TYPE_COMPACTION_FAILED\x10\v\x12\x14\n" +
 	"\x10EVENT_TYPE_CITED\x10\f\x12\x1d\n" +
 	"\x19EVENT_TYPE_CONTENT_STORED\x10\r\x12\x1e\n" +
-	"\x1aEVENT_TYPE_CONTENT_EXPIRED\x10\x0e*\xf4\x02\n" +
+	"\x1aEVENT_TYPE_CONTENT_EXPIRED\x10\x0e\x12\x1c\n" +
+	"\x18EVENT_TYPE_REWIND_UNDONE\x10\x0f\x12\x18\n" +
+	"\x14EVENT_TYPE_CORRECTED\x10\x10*\x91\x03\n" +
 	"\fDecisionKind\x12\x1d\n" +
 	"\x19DECISION_KIND_UNSPECIFIED\x10\x00\x12\x19\n" +
 	"\x15DECISION_KIND_CLIPPED\x10\x01\x12\x1a\n" +
@@ -803,12 +831,12 @@ const file_palimpsest_v1_event_proto_rawDesc = "" +
 	"\x15DECISION_KIND_REMOVED\x10\x06\x12\x18\n" +
 	"\x14DECISION_KIND_MASKED\x10\a\x12\x1a\n" +
 	"\x16DECISION_KIND_DEFERRED\x10\b\x12\x1c\n" +
-	"\x18DECISION_KIND_SUMMARISED\x10\t\x12\x18\n" +
+	"\x18DECISION_KIND_SUMMARIZED\x10\t\x12\x18\n" +
 	"\x14DECISION_KIND_PRUNED\x10\n" +
 	"\x12\x18\n" +
 	"\x14DECISION_KIND_HIDDEN\x10\v\x12\x17\n" +
-	"\x13DECISION_KIND_CITED\x10\f*\xe3\n" +
-	"\n" +
+	"\x13DECISION_KIND_CITED\x10\f\x12\x1b\n" +
+	"\x17DECISION_KIND_CORRECTED\x10\r*\x8b\v\n" +
 	"\x0eDecisionReason\x12\x1f\n" +
 	"\x1bDECISION_REASON_UNSPECIFIED\x10\x00\x12%\n" +
 	"!DECISION_REASON_RESULT_OVER_SHARE\x10\x01\x12+\n" +
@@ -848,7 +876,8 @@ const file_palimpsest_v1_event_proto_rawDesc = "" +
 	"!DECISION_REASON_OVER_BUDGET_SHARE\x10\"\x12\x1b\n" +
 	"\x17DECISION_REASON_NO_ROOM\x10#\x12#\n" +
 	"\x1fDECISION_REASON_SUMMARY_REFUSED\x10$\x12%\n" +
-	"!DECISION_REASON_SUMMARY_NOT_ASKED\x10%B\xcf\x01\n" +
+	"!DECISION_REASON_SUMMARY_NOT_ASKED\x10%\x12&\n" +
+	"\"DECISION_REASON_CORRECTION_REQUEST\x10&B\xcf\x01\n" +
 	"\x1fio.github.palimpsest_context.v1B\n" +
 	"EventProtoP\x01ZGgithub.com/palimpsest-context/palimpsest/gen/palimpsest/v1;palimpsestv1\xaa\x02\rPalimpsest.V1\xba\x02\n" +
 	"Palimpsest\xca\x02\rPalimpsest\\V1\xe2\x02\x16Palimpsest\\V1\\Metadata\xea\x02\x0ePalimpsest::V1b\x06proto3"

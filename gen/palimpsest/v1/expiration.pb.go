@@ -21,17 +21,17 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// ExpirationMode says what happens to what has outlived its turns.
+// ExpirationMode says what happens to a message or a tool result when its turns are over.
 type ExpirationMode int32
 
 const (
-	// Not said: none. In an override: as it would be without the override.
+	// The mode is not set. Nothing happens; in an override, the mode stays as it would be without the override.
 	ExpirationMode_EXPIRATION_MODE_UNSPECIFIED ExpirationMode = 0
-	// Nothing.
+	// Nothing happens.
 	ExpirationMode_EXPIRATION_MODE_NONE ExpirationMode = 1
-	// The unit leaves the view once all of it is due; until then, a due tool result gives way to a placeholder.
+	// The unit leaves the view once all of it is due. Until then, a placeholder stands for a tool result that is due.
 	ExpirationMode_EXPIRATION_MODE_REMOVE ExpirationMode = 2
-	// The text is shortened.
+	// The text is shortened, as the compact mode says.
 	ExpirationMode_EXPIRATION_MODE_COMPACT ExpirationMode = 3
 )
 
@@ -78,15 +78,15 @@ func (ExpirationMode) EnumDescriptor() ([]byte, []int) {
 	return file_palimpsest_v1_expiration_proto_rawDescGZIP(), []int{0}
 }
 
-// CompactMode says how text is shortened.
+// CompactMode says how text is shortened when its turns are over.
 type CompactMode int32
 
 const (
-	// Not said: the first characters. In an override: as it would be without the override.
+	// The mode is not set. The first characters are shown; in an override, the mode stays as it would be without the override.
 	CompactMode_COMPACT_MODE_UNSPECIFIED CompactMode = 0
-	// The first compact_length characters, and how to get the rest.
+	// The first compact_length characters are shown, with a note on how to get the rest.
 	CompactMode_COMPACT_MODE_FIRST_N_CHARS CompactMode = 1
-	// A summary by a model; where none can be had, an extract that the sidecar makes itself.
+	// A model's summary is shown. Where no model can give one, an extract that the sidecar makes itself is shown.
 	CompactMode_COMPACT_MODE_AI_SUMMARY CompactMode = 2
 )
 
@@ -131,23 +131,23 @@ func (CompactMode) EnumDescriptor() ([]byte, []int) {
 	return file_palimpsest_v1_expiration_proto_rawDescGZIP(), []int{1}
 }
 
-// ExpirationSource says where an expiration in force comes from.
+// ExpirationSource says where the expiration that is in force comes from.
 type ExpirationSource int32
 
 const (
-	// Not said.
+	// The source is not set.
 	ExpirationSource_EXPIRATION_SOURCE_UNSPECIFIED ExpirationSource = 0
-	// The message or the tool result said so itself.
+	// The message or the tool result set the expiration itself.
 	ExpirationSource_EXPIRATION_SOURCE_EXPLICIT ExpirationSource = 1
-	// The action policy of an agent's action.
+	// The action policy of the agent's action (agent_action_id) set the expiration.
 	ExpirationSource_EXPIRATION_SOURCE_AGENT_ACTION ExpirationSource = 2
-	// The action policy of an action.
+	// The action policy of the action (action_id) set the expiration.
 	ExpirationSource_EXPIRATION_SOURCE_ACTION ExpirationSource = 3
-	// The action policy of a tool's name.
+	// The action policy of the tool's name set the expiration.
 	ExpirationSource_EXPIRATION_SOURCE_TOOL ExpirationSource = 4
-	// An override of the append, at least in one field.
+	// An override of the append set at least one field of the expiration.
 	ExpirationSource_EXPIRATION_SOURCE_OVERRIDE ExpirationSource = 5
-	// The conversation's policy, or the server's, as it is now.
+	// The current policy of the conversation or the server sets the expiration.
 	ExpirationSource_EXPIRATION_SOURCE_POLICY ExpirationSource = 6
 )
 
@@ -200,27 +200,29 @@ func (ExpirationSource) EnumDescriptor() ([]byte, []int) {
 	return file_palimpsest_v1_expiration_proto_rawDescGZIP(), []int{2}
 }
 
-// Expiration says how many turns something is shown in full, and what happens then. At the build of turn T it is due when
-// T - max(turn_added, turn_expanded) > turns: what was appended in turn 1 with 2 turns is in full in the turns 2 and 3, and
-// expires in 4. The newest unit never expires. Leading system messages and pinned units never do either. On replies the expiration of a
-// message or result has all fields that count: what nobody has set is there as it is by default.
+// Expiration says how many turns a message or a tool result is shown in full, and what happens then. At the build of turn T it is due
+// when T - max(turn_added, turn_expanded) > turns. Text that was appended in turn 1 with 2 turns is shown in full in turns 2 and 3,
+// and expires in turn 4. The newest unit, leading system messages and pinned units never expire. On replies, fields that nobody set
+// hold their defaults.
 type Expiration struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Optional. How many turns it is shown in full after the one it was appended in; 0 to 1,000,000. Not set: for ever. 0 is shown
-	// while it is in the newest unit.
+	// Optional. The number of turns it is shown in full after the turn in which it was appended; 0 to 1,000,000. It never expires if
+	// unset. With 0, it is shown in full while it is in the newest unit.
 	Turns *int32 `protobuf:"varint,1,opt,name=turns,proto3,oneof" json:"turns,omitempty"`
-	// Optional. What happens then. Nothing by default.
+	// Optional. What happens when the turns are over. Nothing by default.
 	Mode ExpirationMode `protobuf:"varint,2,opt,name=mode,proto3,enum=palimpsest.v1.ExpirationMode" json:"mode,omitempty"`
-	// Optional. How COMPACT shortens. The first characters by default.
+	// Optional. How mode COMPACT shortens the text. The first characters are shown by default.
 	CompactMode CompactMode `protobuf:"varint,3,opt,name=compact_mode,json=compactMode,proto3,enum=palimpsest.v1.CompactMode" json:"compact_mode,omitempty"`
-	// Optional. How many characters (Unicode code points) are left of the text, or aimed at by a summary; 1 to 1,000,000. 500 by default.
+	// Optional. The number of characters (Unicode code points) that are left, or that a summary aims at; 1 to 1,000,000; 500 by
+	// default.
 	CompactLength *int32 `protobuf:"varint,4,opt,name=compact_length,json=compactLength,proto3,oneof" json:"compact_length,omitempty"`
-	// Optional. The prompt for an AI summary; at most 256 bytes. By default that of the action policy, else the sidecar's own.
+	// Optional. The id of the prompt for a model's summary; at most 256 bytes. By default, that of the action policy, else the sidecar's
+	// own prompt.
 	CompactPromptId string `protobuf:"bytes,5,opt,name=compact_prompt_id,json=compactPromptId,proto3" json:"compact_prompt_id,omitempty"`
-	// Optional. False erases the original when it is due, wherever the message is by then; its length and a keyed hash stay. True
-	// by default.
+	// Optional. False to erase the original when it is due, whether it is in the view or not. Its length and a keyed hash are kept.
+	// True by default.
 	PreserveOriginalContent *bool `protobuf:"varint,6,opt,name=preserve_original_content,json=preserveOriginalContent,proto3,oneof" json:"preserve_original_content,omitempty"`
-	// Output only. Where the settings come from: the most specific of those that say something.
+	// Output only. The most specific source that set a field of this expiration.
 	Source        ExpirationSource `protobuf:"varint,7,opt,name=source,proto3,enum=palimpsest.v1.ExpirationSource" json:"source,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -305,22 +307,22 @@ func (x *Expiration) GetSource() ExpirationSource {
 	return ExpirationSource_EXPIRATION_SOURCE_UNSPECIFIED
 }
 
-// ExpirationOverride replaces settings of expirations, field by field: what is not set stays as it would be without it.
+// ExpirationOverride replaces single settings of expirations. A field that is not set changes nothing.
 type ExpirationOverride struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Optional. Turns in full; 0 to 1,000,000.
+	// Optional. The number of turns in full; 0 to 1,000,000.
 	Turns *int32 `protobuf:"varint,1,opt,name=turns,proto3,oneof" json:"turns,omitempty"`
-	// Optional. What happens then.
+	// Optional. What happens when the turns are over.
 	Mode ExpirationMode `protobuf:"varint,2,opt,name=mode,proto3,enum=palimpsest.v1.ExpirationMode" json:"mode,omitempty"`
-	// Optional. How COMPACT shortens.
+	// Optional. How mode COMPACT shortens the text.
 	CompactMode CompactMode `protobuf:"varint,3,opt,name=compact_mode,json=compactMode,proto3,enum=palimpsest.v1.CompactMode" json:"compact_mode,omitempty"`
-	// Optional. Characters that are left; 1 to 1,000,000.
+	// Optional. The number of characters that are left of the text; 1 to 1,000,000.
 	CompactLength *int32 `protobuf:"varint,4,opt,name=compact_length,json=compactLength,proto3,oneof" json:"compact_length,omitempty"`
-	// Optional. The prompt for an AI summary; at most 256 bytes.
+	// Optional. The id of the prompt for a model's summary; at most 256 bytes.
 	CompactPromptId string `protobuf:"bytes,5,opt,name=compact_prompt_id,json=compactPromptId,proto3" json:"compact_prompt_id,omitempty"`
-	// Optional. False erases the original when it is due.
+	// Optional. False to erase the original when it is due.
 	PreserveOriginalContent *bool `protobuf:"varint,6,opt,name=preserve_original_content,json=preserveOriginalContent,proto3,oneof" json:"preserve_original_content,omitempty"`
-	// Optional. Nothing expires. It undoes nothing that has expired.
+	// Optional. True if nothing expires. What has expired before stays as it is. False by default.
 	DisableExpiration bool `protobuf:"varint,7,opt,name=disable_expiration,json=disableExpiration,proto3" json:"disable_expiration,omitempty"`
 	unknownFields     protoimpl.UnknownFields
 	sizeCache         protoimpl.SizeCache

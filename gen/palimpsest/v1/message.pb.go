@@ -22,19 +22,19 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Role says who speaks.
+// Role says who speaks in a message.
 type Role int32
 
 const (
-	// Not set; refused on input.
+	// The role is not set. Requests with it are refused.
 	Role_ROLE_UNSPECIFIED Role = 0
 	// The operator's instructions to the model.
 	Role_ROLE_SYSTEM Role = 1
-	// The person or program the agent serves.
+	// The person or program that the agent serves.
 	Role_ROLE_USER Role = 2
 	// The model.
 	Role_ROLE_ASSISTANT Role = 3
-	// The results of tool calls.
+	// The tools: the message holds results of tool calls.
 	Role_ROLE_TOOL Role = 4
 )
 
@@ -83,23 +83,23 @@ func (Role) EnumDescriptor() ([]byte, []int) {
 	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{0}
 }
 
-// MessageType says what a message is for, where its role alone does not.
+// MessageType says what a message is for, where its role does not say enough.
 type MessageType int32
 
 const (
-	// Not said; treated by role.
+	// The type is not set. The message is treated by its role.
 	MessageType_MESSAGE_TYPE_UNSPECIFIED MessageType = 0
-	// What the user said.
+	// The message holds what the user said.
 	MessageType_MESSAGE_TYPE_USER_INPUT MessageType = 1
-	// The result of an action, written as text.
+	// The message holds the result of an action, written as text.
 	MessageType_MESSAGE_TYPE_ACTION_RESULT MessageType = 2
-	// The result of a sub-agent, written as text.
+	// The message holds the result of a sub-agent, written as text.
 	MessageType_MESSAGE_TYPE_SUB_AGENT_RESULT MessageType = 3
-	// What the agent tells the model before it tries again.
+	// The message holds what the agent tells the model before it tries again.
 	MessageType_MESSAGE_TYPE_RETRY_CONTEXT MessageType = 4
-	// Instructions.
+	// The message holds instructions.
 	MessageType_MESSAGE_TYPE_SYSTEM MessageType = 5
-	// Anything else.
+	// The message is for anything else.
 	MessageType_MESSAGE_TYPE_OTHER MessageType = 6
 )
 
@@ -152,16 +152,16 @@ func (MessageType) EnumDescriptor() ([]byte, []int) {
 	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{1}
 }
 
-// PartVariant says which variant of its message a part stands in. The display variant is what builds show for messages appended
-// since the last committed build of an earlier turn; the persistent variant is what they show afterwards.
+// PartVariant says which variant of its message a part belongs to. Builds show the display variant of messages that were appended
+// since the last committed build of an earlier turn, and the persistent variant of all others.
 type PartVariant int32
 
 const (
-	// In both.
+	// The part belongs to both variants.
 	PartVariant_PART_VARIANT_UNSPECIFIED PartVariant = 0
-	// In the display variant alone.
+	// The part belongs to the display variant only.
 	PartVariant_PART_VARIANT_DISPLAY_ONLY PartVariant = 1
-	// In the persistent variant alone.
+	// The part belongs to the persistent variant only.
 	PartVariant_PART_VARIANT_PERSISTENT_ONLY PartVariant = 2
 )
 
@@ -206,15 +206,15 @@ func (PartVariant) EnumDescriptor() ([]byte, []int) {
 	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{2}
 }
 
-// ToolResultState says how a call ended.
+// ToolResultState says how a tool call ended.
 type ToolResultState int32
 
 const (
-	// Not said: completed.
+	// The state is not set; the call is taken as completed.
 	ToolResultState_TOOL_RESULT_STATE_UNSPECIFIED ToolResultState = 0
 	// The tool answered.
 	ToolResultState_TOOL_RESULT_STATE_COMPLETED ToolResultState = 1
-	// The tool failed; the content says how.
+	// The tool failed, and its output describes the failure.
 	ToolResultState_TOOL_RESULT_STATE_ERROR ToolResultState = 2
 )
 
@@ -263,17 +263,17 @@ func (ToolResultState) EnumDescriptor() ([]byte, []int) {
 type ViewLevel int32
 
 const (
-	// Not said.
+	// The level is not set.
 	ViewLevel_VIEW_LEVEL_UNSPECIFIED ViewLevel = 0
-	// As it was appended.
+	// The message is shown in full: as it was appended, or in the words that CorrectMessage gave it.
 	ViewLevel_VIEW_LEVEL_FULL ViewLevel = 1
-	// A citation stands for it.
+	// A citation stands for the message.
 	ViewLevel_VIEW_LEVEL_CITED ViewLevel = 2
-	// Shortened: clipped or compacted.
+	// The message is clipped or compacted.
 	ViewLevel_VIEW_LEVEL_SHORTENED ViewLevel = 3
-	// A placeholder stands for it.
+	// A placeholder stands for the message.
 	ViewLevel_VIEW_LEVEL_CLEARED ViewLevel = 4
-	// Not shown.
+	// The message is not shown.
 	ViewLevel_VIEW_LEVEL_REMOVED ViewLevel = 5
 )
 
@@ -324,56 +324,117 @@ func (ViewLevel) EnumDescriptor() ([]byte, []int) {
 	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{4}
 }
 
+// MessageRange is a half-open range of message indices, counted from 0.
+type MessageRange struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Optional. The index of the first message; 0 to 2,147,483,647; 0 by default.
+	StartIndex int32 `protobuf:"varint,1,opt,name=start_index,json=startIndex,proto3" json:"start_index,omitempty"`
+	// Optional. One past the index of the last message; 0 to 2,147,483,647, not less than start_index. By default, the end of the
+	// record. Always set on replies.
+	EndIndex      *int32 `protobuf:"varint,2,opt,name=end_index,json=endIndex,proto3,oneof" json:"end_index,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MessageRange) Reset() {
+	*x = MessageRange{}
+	mi := &file_palimpsest_v1_message_proto_msgTypes[0]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MessageRange) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MessageRange) ProtoMessage() {}
+
+func (x *MessageRange) ProtoReflect() protoreflect.Message {
+	mi := &file_palimpsest_v1_message_proto_msgTypes[0]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MessageRange.ProtoReflect.Descriptor instead.
+func (*MessageRange) Descriptor() ([]byte, []int) {
+	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{0}
+}
+
+func (x *MessageRange) GetStartIndex() int32 {
+	if x != nil {
+		return x.StartIndex
+	}
+	return 0
+}
+
+func (x *MessageRange) GetEndIndex() int32 {
+	if x != nil && x.EndIndex != nil {
+		return *x.EndIndex
+	}
+	return 0
+}
+
 // Message is one entry of a conversation's record. It never changes once it is appended.
 type Message struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Optional. The caller's own id, unique in the conversation is advised but not demanded; 1 to 128 bytes. Made by the server if empty.
+	// Optional. The caller's own id of the message; 1 to 128 bytes. The server makes one if it is empty. Ids should be unique in a
+	// conversation, but need not be.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// Output only. Position in the record, from 0. Never shifts and never returns.
+	// Output only. The position of the message in the record, counted from 0. It never changes and is never used again.
 	Index int32 `protobuf:"varint,2,opt,name=index,proto3" json:"index,omitempty"`
 	// Required. Who speaks.
 	Role Role `protobuf:"varint,3,opt,name=role,proto3,enum=palimpsest.v1.Role" json:"role,omitempty"`
-	// Required. The content in order; 1 to 1,024 parts, at most 512 tool calls among them. Which kinds a role may hold: system:
-	// text; user: text, media; assistant: text, media, tool_call, reasoning, opaque; tool: tool_result.
+	// Required. The parts of the message in order; 1 to 1,024 parts, at most 512 tool calls among them. The role decides which kinds are
+	// allowed. System: text. User: text, media. Assistant: text, media, tool_call, reasoning, opaque. Tool: tool_result.
 	Parts []*Part `protobuf:"bytes,4,rep,name=parts,proto3" json:"parts,omitempty"`
-	// Optional. What the message is for.
+	// Optional. What the message is for. By default, its role says so.
 	MessageType MessageType `protobuf:"varint,5,opt,name=message_type,json=messageType,proto3,enum=palimpsest.v1.MessageType" json:"message_type,omitempty"`
 	// Optional. The actions whose results the message carries as text; at most 64.
 	Actions []*ActionRef `protobuf:"bytes,6,rep,name=actions,proto3" json:"actions,omitempty"`
-	// Optional. How long the message's words live, and its tool results that say nothing themselves. Where nothing is said, action
-	// policies decide. On replies: what is in force, with its source.
+	// Optional. How long the message's text is shown, and its tool results that have no expiration of their own. Action policies decide
+	// by default. On replies, the expiration in force with its source.
 	Expiration *Expiration `protobuf:"bytes,7,opt,name=expiration,proto3" json:"expiration,omitempty"`
-	// Optional. Keeps the message in every view, before the window's start too. At most 128 pinned messages a conversation.
+	// Optional. True to keep the message in every view, even before the window's start. False by default. At most 128 pinned messages a
+	// conversation.
 	Pinned bool `protobuf:"varint,8,opt,name=pinned,proto3" json:"pinned,omitempty"`
-	// Optional. The model that wrote the message (role assistant); at most 256 bytes. Reasoning and opaque blocks are only
-	// rendered for the model that wrote them.
+	// Optional. The model that wrote the message, for role assistant; at most 256 bytes. Reasoning and opaque blocks are rendered only
+	// for the model that wrote them.
 	Model string `protobuf:"bytes,9,opt,name=model,proto3" json:"model,omitempty"`
-	// Optional. The run the message belongs to; at most 256 bytes.
+	// Optional. The run that the message belongs to; at most 256 bytes.
 	RunId string `protobuf:"bytes,10,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
-	// Optional. The step of the run; at most 256 bytes.
+	// Optional. The step of the run that the message belongs to; at most 256 bytes.
 	StepId string `protobuf:"bytes,11,opt,name=step_id,json=stepId,proto3" json:"step_id,omitempty"`
-	// Optional. Labels to filter by; at most 64, each 1 to 256 bytes.
-	// The tag aborted says that an assistant's message was cut off: nobody waits for its calls, and nothing joins it.
+	// Optional. Labels to filter messages by; at most 64, each 1 to 256 bytes. The tag "aborted" marks an assistant's message that was
+	// cut off: its calls wait for no results, and no later message joins its unit.
 	Tags []string `protobuf:"bytes,12,rep,name=tags,proto3" json:"tags,omitempty"`
-	// Optional. A JSON object of the caller's, kept byte for byte and never shown to a model; at most 65,536 bytes.
+	// Optional. A JSON object of the caller's own, kept byte for byte and never shown to a model; at most 65,536 bytes.
 	MetadataJson string `protobuf:"bytes,13,opt,name=metadata_json,json=metadataJson,proto3" json:"metadata_json,omitempty"`
-	// Output only. When the server took the message.
+	// Output only. The time at which the server received the message.
 	CreateTime *timestamppb.Timestamp `protobuf:"bytes,14,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
 	// Output only. The turn that was current when the message was appended.
 	TurnAdded int32 `protobuf:"varint,15,opt,name=turn_added,json=turnAdded,proto3" json:"turn_added,omitempty"`
-	// Output only. Weight by the conversation's counter, before the calibration factor, in tokens.
+	// Output only. The weight of the message in tokens by the conversation's counter, before the calibration factor.
 	TokenCount int32 `protobuf:"varint,16,opt,name=token_count,json=tokenCount,proto3" json:"token_count,omitempty"`
-	// Output only. The message's place in the current view. Set on replies that show it.
+	// Output only. How the current view shows the message. It is set on replies that tell it.
 	View *MessageView `protobuf:"bytes,17,opt,name=view,proto3" json:"view,omitempty"`
-	// Output only. True if a part was too large to be counted in full and its tokens are an estimate.
-	Estimated     bool `protobuf:"varint,18,opt,name=estimated,proto3" json:"estimated,omitempty"`
+	// Output only. True if token_count is an estimate, because a part was too large to be counted in full.
+	Estimated bool `protobuf:"varint,18,opt,name=estimated,proto3" json:"estimated,omitempty"`
+	// Optional. Who of several in the role speaks: a person in a group chat, one of several agents; at most 256 bytes, no control characters.
+	// Kept byte for byte and shown as the format can. Not for role tool.
+	Name          string `protobuf:"bytes,19,opt,name=name,proto3" json:"name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Message) Reset() {
 	*x = Message{}
-	mi := &file_palimpsest_v1_message_proto_msgTypes[0]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[1]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -385,7 +446,7 @@ func (x *Message) String() string {
 func (*Message) ProtoMessage() {}
 
 func (x *Message) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_message_proto_msgTypes[0]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[1]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -398,7 +459,7 @@ func (x *Message) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Message.ProtoReflect.Descriptor instead.
 func (*Message) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{0}
+	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{1}
 }
 
 func (x *Message) GetId() string {
@@ -527,10 +588,17 @@ func (x *Message) GetEstimated() bool {
 	return false
 }
 
+func (x *Message) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
 // ActionRef names an action of the agent framework.
 type ActionRef struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Optional. The action's id; at most 256 bytes.
+	// Optional. The id of the action; at most 256 bytes.
 	ActionId string `protobuf:"bytes,1,opt,name=action_id,json=actionId,proto3" json:"action_id,omitempty"`
 	// Optional. The id of the action as this agent uses it; at most 256 bytes.
 	AgentActionId string `protobuf:"bytes,2,opt,name=agent_action_id,json=agentActionId,proto3" json:"agent_action_id,omitempty"`
@@ -540,7 +608,7 @@ type ActionRef struct {
 
 func (x *ActionRef) Reset() {
 	*x = ActionRef{}
-	mi := &file_palimpsest_v1_message_proto_msgTypes[1]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -552,7 +620,7 @@ func (x *ActionRef) String() string {
 func (*ActionRef) ProtoMessage() {}
 
 func (x *ActionRef) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_message_proto_msgTypes[1]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -565,7 +633,7 @@ func (x *ActionRef) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ActionRef.ProtoReflect.Descriptor instead.
 func (*ActionRef) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{1}
+	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *ActionRef) GetActionId() string {
@@ -582,10 +650,10 @@ func (x *ActionRef) GetAgentActionId() string {
 	return ""
 }
 
-// Part is one piece of a message's content.
+// Part is one piece of a message.
 type Part struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. What the piece is.
+	// Required. The content of the part.
 	//
 	// Types that are valid to be assigned to Content:
 	//
@@ -597,15 +665,15 @@ type Part struct {
 	//	*Part_Citation
 	//	*Part_Opaque
 	Content isPart_Content `protobuf_oneof:"content"`
-	// Optional. How long later builds show the part, in a message of the user's or a tool's. Permanent by default. A tool result
-	// is always permanent for retention: its call would stand unanswered. Expiration lets it go.
+	// Optional. How long later builds show the part, in a message of role user or tool. Permanent by default. Retention never drops a
+	// tool result, because its call would stay unanswered; expiration can.
 	Retention *Retention `protobuf:"bytes,8,opt,name=retention,proto3" json:"retention,omitempty"`
-	// Output only. The plugin that added the part; empty for the message's own.
+	// Output only. The name of the plugin that added the part; empty for the message's own parts.
 	Plugin string `protobuf:"bytes,9,opt,name=plugin,proto3" json:"plugin,omitempty"`
-	// Output only. The variant of the message that the part stands in.
+	// Output only. The variant of the message that the part belongs to.
 	Variant PartVariant `protobuf:"varint,10,opt,name=variant,proto3,enum=palimpsest.v1.PartVariant" json:"variant,omitempty"`
-	// Output only. Set if the part's content was erased: what is left of it. A tool result or text that went with its run shows its
-	// citation in the content's place.
+	// Output only. What is left of the part's content, if it was erased. Where a tool result or text was deleted with its run, its
+	// citation stands in its place.
 	Erasure       *Erasure `protobuf:"bytes,11,opt,name=erasure,proto3" json:"erasure,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -613,7 +681,7 @@ type Part struct {
 
 func (x *Part) Reset() {
 	*x = Part{}
-	mi := &file_palimpsest_v1_message_proto_msgTypes[2]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -625,7 +693,7 @@ func (x *Part) String() string {
 func (*Part) ProtoMessage() {}
 
 func (x *Part) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_message_proto_msgTypes[2]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -638,7 +706,7 @@ func (x *Part) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Part.ProtoReflect.Descriptor instead.
 func (*Part) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{2}
+	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *Part) GetContent() isPart_Content {
@@ -744,37 +812,37 @@ type isPart_Content interface {
 }
 
 type Part_Text struct {
-	// Optional. Words; at most 16 MiB. May be empty.
+	// Optional. Text; at most 16 MiB. It may be empty.
 	Text string `protobuf:"bytes,1,opt,name=text,proto3,oneof"`
 }
 
 type Part_Media struct {
-	// Optional. An image, audio or document.
+	// Optional. An image, audio or a document.
 	Media *Media `protobuf:"bytes,2,opt,name=media,proto3,oneof"`
 }
 
 type Part_ToolCall struct {
-	// Optional. The model asks for a tool.
+	// Optional. A call of a tool by the model.
 	ToolCall *ToolCall `protobuf:"bytes,3,opt,name=tool_call,json=toolCall,proto3,oneof"`
 }
 
 type Part_ToolResult struct {
-	// Optional. The tool's answer.
+	// Optional. The result of a tool call.
 	ToolResult *ToolResult `protobuf:"bytes,4,opt,name=tool_result,json=toolResult,proto3,oneof"`
 }
 
 type Part_Reasoning struct {
-	// Optional. The model's thinking, as its provider returned it.
+	// Optional. The model's reasoning, as its provider returned it.
 	Reasoning *Reasoning `protobuf:"bytes,5,opt,name=reasoning,proto3,oneof"`
 }
 
 type Part_Citation struct {
-	// Output only. What a view shows for text that is kept outside of it; its text field is what the model reads.
+	// Output only. The citation that a view shows for text that is kept outside of it. The model reads the citation's text field.
 	Citation *Citation `protobuf:"bytes,6,opt,name=citation,proto3,oneof"`
 }
 
 type Part_Opaque struct {
-	// Optional. A block of a provider's own that must come back as it was.
+	// Optional. A block of a provider's own that must be sent back as it was.
 	Opaque *Opaque `protobuf:"bytes,7,opt,name=opaque,proto3,oneof"`
 }
 
@@ -792,10 +860,47 @@ func (*Part_Citation) isPart_Content() {}
 
 func (*Part_Opaque) isPart_Content() {}
 
-// Retention says how long builds after the first show a part.
+// Permanent keeps a part in all later builds. It has no settings.
+type Permanent struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Permanent) Reset() {
+	*x = Permanent{}
+	mi := &file_palimpsest_v1_message_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Permanent) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Permanent) ProtoMessage() {}
+
+func (x *Permanent) ProtoReflect() protoreflect.Message {
+	mi := &file_palimpsest_v1_message_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Permanent.ProtoReflect.Descriptor instead.
+func (*Permanent) Descriptor() ([]byte, []int) {
+	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{4}
+}
+
+// Retention says how long the builds after the first one show a part.
 type Retention struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. How long.
+	// Required. The rule by which the part is kept.
 	//
 	// Types that are valid to be assigned to Policy:
 	//
@@ -808,7 +913,7 @@ type Retention struct {
 
 func (x *Retention) Reset() {
 	*x = Retention{}
-	mi := &file_palimpsest_v1_message_proto_msgTypes[3]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -820,7 +925,7 @@ func (x *Retention) String() string {
 func (*Retention) ProtoMessage() {}
 
 func (x *Retention) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_message_proto_msgTypes[3]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -833,7 +938,7 @@ func (x *Retention) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Retention.ProtoReflect.Descriptor instead.
 func (*Retention) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{3}
+	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Retention) GetPolicy() isRetention_Policy {
@@ -843,13 +948,13 @@ func (x *Retention) GetPolicy() isRetention_Policy {
 	return nil
 }
 
-func (x *Retention) GetPermanent() bool {
+func (x *Retention) GetPermanent() *Permanent {
 	if x != nil {
 		if x, ok := x.Policy.(*Retention_Permanent); ok {
 			return x.Permanent
 		}
 	}
-	return false
+	return nil
 }
 
 func (x *Retention) GetKeepLast() int32 {
@@ -866,12 +971,12 @@ type isRetention_Policy interface {
 }
 
 type Retention_Permanent struct {
-	// Optional. Must be true. For ever.
-	Permanent bool `protobuf:"varint,1,opt,name=permanent,proto3,oneof"`
+	// Optional. All later builds show the part.
+	Permanent *Permanent `protobuf:"bytes,1,opt,name=permanent,proto3,oneof"`
 }
 
 type Retention_KeepLast struct {
-	// Optional. While fewer than so many newer messages carry retention; 1 to 1,000,000.
+	// Optional. Later builds show the part while fewer than this number of newer messages carry retention; 1 to 1,000,000.
 	KeepLast int32 `protobuf:"varint,2,opt,name=keep_last,json=keepLast,proto3,oneof"`
 }
 
@@ -879,12 +984,12 @@ func (*Retention_Permanent) isRetention_Policy() {}
 
 func (*Retention_KeepLast) isRetention_Policy() {}
 
-// Erasure is what is left of content that was erased because its expiration did not preserve it.
+// Erasure is what is left of a content that was erased because its expiration did not preserve it.
 type Erasure struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Output only. Length of the original in bytes.
+	// Output only. The length of the original in bytes.
 	OriginalLengthBytes int64 `protobuf:"varint,1,opt,name=original_length_bytes,json=originalLengthBytes,proto3" json:"original_length_bytes,omitempty"`
-	// Output only. Length of the original in Unicode code points.
+	// Output only. The length of the original in Unicode code points.
 	OriginalLengthChars int64 `protobuf:"varint,2,opt,name=original_length_chars,json=originalLengthChars,proto3" json:"original_length_chars,omitempty"`
 	unknownFields       protoimpl.UnknownFields
 	sizeCache           protoimpl.SizeCache
@@ -892,7 +997,7 @@ type Erasure struct {
 
 func (x *Erasure) Reset() {
 	*x = Erasure{}
-	mi := &file_palimpsest_v1_message_proto_msgTypes[4]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -904,7 +1009,7 @@ func (x *Erasure) String() string {
 func (*Erasure) ProtoMessage() {}
 
 func (x *Erasure) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_message_proto_msgTypes[4]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -917,7 +1022,7 @@ func (x *Erasure) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Erasure.ProtoReflect.Descriptor instead.
 func (*Erasure) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{4}
+	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Erasure) GetOriginalLengthBytes() int64 {
@@ -934,12 +1039,12 @@ func (x *Erasure) GetOriginalLengthChars() int64 {
 	return 0
 }
 
-// Media is content that is not text.
+// Media is an image, audio or a document.
 type Media struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Required. The media type, such as image/png; 1 to 256 bytes.
 	MimeType string `protobuf:"bytes,1,opt,name=mime_type,json=mimeType,proto3" json:"mime_type,omitempty"`
-	// Required. Where the content is.
+	// Required. The bytes, or the address at which they are found.
 	//
 	// Types that are valid to be assigned to Source:
 	//
@@ -954,7 +1059,7 @@ type Media struct {
 
 func (x *Media) Reset() {
 	*x = Media{}
-	mi := &file_palimpsest_v1_message_proto_msgTypes[5]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -966,7 +1071,7 @@ func (x *Media) String() string {
 func (*Media) ProtoMessage() {}
 
 func (x *Media) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_message_proto_msgTypes[5]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -979,7 +1084,7 @@ func (x *Media) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Media.ProtoReflect.Descriptor instead.
 func (*Media) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{5}
+	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Media) GetMimeType() string {
@@ -1031,7 +1136,7 @@ type Media_Data struct {
 }
 
 type Media_Uri struct {
-	// Optional. Where the provider can fetch it; at most 8,192 bytes. The sidecar never fetches it.
+	// Optional. An address from which the provider can fetch the bytes; at most 8,192 bytes. The sidecar never fetches it.
 	Uri string `protobuf:"bytes,3,opt,name=uri,proto3,oneof"`
 }
 
@@ -1039,14 +1144,14 @@ func (*Media_Data) isMedia_Source() {}
 
 func (*Media_Uri) isMedia_Source() {}
 
-// ToolCall is a call that the model asked for.
+// ToolCall is a call of a tool that the model asked for.
 type ToolCall struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The provider's id of the call; 1 to 512 bytes. It may repeat in a conversation: pairs are formed by position.
+	// Required. The provider's id of the call; 1 to 512 bytes. It may repeat in a conversation: calls and results are paired by position.
 	CallId string `protobuf:"bytes,1,opt,name=call_id,json=callId,proto3" json:"call_id,omitempty"`
-	// Required. The tool's name; 1 to 256 bytes.
+	// Required. The name of the tool; 1 to 256 bytes.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// Optional. The arguments as the model wrote them, JSON or not; at most 16 MiB.
+	// Optional. The arguments as the model wrote them, whether they are valid JSON or not; at most 16 MiB.
 	ArgumentsJson string `protobuf:"bytes,3,opt,name=arguments_json,json=argumentsJson,proto3" json:"arguments_json,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1054,7 +1159,7 @@ type ToolCall struct {
 
 func (x *ToolCall) Reset() {
 	*x = ToolCall{}
-	mi := &file_palimpsest_v1_message_proto_msgTypes[6]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1066,7 +1171,7 @@ func (x *ToolCall) String() string {
 func (*ToolCall) ProtoMessage() {}
 
 func (x *ToolCall) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_message_proto_msgTypes[6]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1079,7 +1184,7 @@ func (x *ToolCall) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolCall.ProtoReflect.Descriptor instead.
 func (*ToolCall) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{6}
+	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *ToolCall) GetCallId() string {
@@ -1103,16 +1208,16 @@ func (x *ToolCall) GetArgumentsJson() string {
 	return ""
 }
 
-// ToolResult is the answer to a call.
+// ToolResult is the answer to a tool call.
 type ToolResult struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The id of the call it answers; 1 to 512 bytes. A call with this id must stand unanswered in the conversation.
+	// Required. The id of the call that the result answers; 1 to 512 bytes. The conversation must hold an unanswered call with this id.
 	CallId string `protobuf:"bytes,1,opt,name=call_id,json=callId,proto3" json:"call_id,omitempty"`
-	// Optional. The tool's name; at most 256 bytes. A rendering that needs it takes the call's if empty.
+	// Optional. The name of the tool; at most 256 bytes. By default, the name in the call.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// Optional. How the call ended.
+	// Optional. How the call ended. Completed by default.
 	State ToolResultState `protobuf:"varint,3,opt,name=state,proto3,enum=palimpsest.v1.ToolResultState" json:"state,omitempty"`
-	// Optional. What the tool said; nothing means the empty text.
+	// Optional. The output of the tool. The empty text by default.
 	//
 	// Types that are valid to be assigned to Output:
 	//
@@ -1120,18 +1225,19 @@ type ToolResult struct {
 	//	*ToolResult_Json
 	//	*ToolResult_Parts
 	Output isToolResult_Output `protobuf_oneof:"output"`
-	// Optional. How long the result lives. The message's expiration by default, then what action policies say. On replies: what is
-	// in force, with its source.
+	// Optional. How long the result is shown. By default, the expiration of the message, then that of action policies. On replies, the
+	// expiration in force with its source.
 	Expiration *Expiration `protobuf:"bytes,7,opt,name=expiration,proto3" json:"expiration,omitempty"`
-	// Optional. The actions behind the result; at most 64. The message's by default.
+	// Optional. The actions that led to the result; at most 64. The actions of the message by default.
 	Actions []*ActionRef `protobuf:"bytes,8,rep,name=actions,proto3" json:"actions,omitempty"`
-	// Optional. What the result was recalled from, as AnswerToolCall fills it in. Such a result is never cited, and when it leaves the view
-	// what stands for it names its source. On replies also set where the arguments of a recall tool's call, or a citation that came back, say so.
+	// Optional. The content or message that the result was recalled from, as AnswerToolCall sets it. A recalled result is never cited,
+	// and what stands for it when it leaves the view names its source. On replies, it is also set where a recall tool's arguments or a
+	// returned citation name the source.
 	RecalledFrom *RecalledFrom `protobuf:"bytes,9,opt,name=recalled_from,json=recalledFrom,proto3" json:"recalled_from,omitempty"`
-	// Output only. Set where a view shows a citation in text's place: what it cites.
+	// Output only. The citation that a view shows in place of the text, if it does.
 	Citation *Citation `protobuf:"bytes,10,opt,name=citation,proto3" json:"citation,omitempty"`
-	// Optional. What the result came from, as citations of it and its source record tell. What is not said is guessed from the tool's name,
-	// the arguments and the result.
+	// Optional. The source of the result, for its citation and source record. By default, it is guessed from the tool's name, the
+	// arguments and the result.
 	Source        *ResultSource `protobuf:"bytes,11,opt,name=source,proto3" json:"source,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1139,7 +1245,7 @@ type ToolResult struct {
 
 func (x *ToolResult) Reset() {
 	*x = ToolResult{}
-	mi := &file_palimpsest_v1_message_proto_msgTypes[7]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1151,7 +1257,7 @@ func (x *ToolResult) String() string {
 func (*ToolResult) ProtoMessage() {}
 
 func (x *ToolResult) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_message_proto_msgTypes[7]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1164,7 +1270,7 @@ func (x *ToolResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolResult.ProtoReflect.Descriptor instead.
 func (*ToolResult) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{7}
+	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *ToolResult) GetCallId() string {
@@ -1282,14 +1388,14 @@ func (*ToolResult_Json) isToolResult_Output() {}
 
 func (*ToolResult_Parts) isToolResult_Output() {}
 
-// ResultSource says what a tool result came from.
+// ResultSource describes where a tool result came from.
 type ResultSource struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Optional. The kind of source.
+	// Optional. The kind of source. By default, it is guessed.
 	Type SourceType `protobuf:"varint,1,opt,name=type,proto3,enum=palimpsest.v1.SourceType" json:"type,omitempty"`
-	// Optional. Where it can be found; at most 2,048 bytes, no control characters.
+	// Optional. The address of the source; at most 2,048 bytes, no control characters.
 	Url string `protobuf:"bytes,2,opt,name=url,proto3" json:"url,omitempty"`
-	// Optional. What a reader calls it; at most 256 bytes, no control characters.
+	// Optional. A title of the source for readers; at most 256 bytes, no control characters.
 	Title         string `protobuf:"bytes,3,opt,name=title,proto3" json:"title,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1297,7 +1403,7 @@ type ResultSource struct {
 
 func (x *ResultSource) Reset() {
 	*x = ResultSource{}
-	mi := &file_palimpsest_v1_message_proto_msgTypes[8]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1309,7 +1415,7 @@ func (x *ResultSource) String() string {
 func (*ResultSource) ProtoMessage() {}
 
 func (x *ResultSource) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_message_proto_msgTypes[8]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1322,7 +1428,7 @@ func (x *ResultSource) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResultSource.ProtoReflect.Descriptor instead.
 func (*ResultSource) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{8}
+	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *ResultSource) GetType() SourceType {
@@ -1346,10 +1452,10 @@ func (x *ResultSource) GetTitle() string {
 	return ""
 }
 
-// RecalledFrom names what a tool result brought back.
+// RecalledFrom names the content or message that a tool result was recalled from.
 type RecalledFrom struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. What it was.
+	// Required. The content or the message.
 	//
 	// Types that are valid to be assigned to Source:
 	//
@@ -1362,7 +1468,7 @@ type RecalledFrom struct {
 
 func (x *RecalledFrom) Reset() {
 	*x = RecalledFrom{}
-	mi := &file_palimpsest_v1_message_proto_msgTypes[9]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1374,7 +1480,7 @@ func (x *RecalledFrom) String() string {
 func (*RecalledFrom) ProtoMessage() {}
 
 func (x *RecalledFrom) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_message_proto_msgTypes[9]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1387,7 +1493,7 @@ func (x *RecalledFrom) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RecalledFrom.ProtoReflect.Descriptor instead.
 func (*RecalledFrom) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{9}
+	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *RecalledFrom) GetSource() isRecalledFrom_Source {
@@ -1420,12 +1526,12 @@ type isRecalledFrom_Source interface {
 }
 
 type RecalledFrom_ContentId struct {
-	// Optional. A content of the conversation; 1 to 64 bytes.
+	// Optional. The handle of a content of the conversation; 1 to 64 bytes.
 	ContentId string `protobuf:"bytes,1,opt,name=content_id,json=contentId,proto3,oneof"`
 }
 
 type RecalledFrom_MessageIndex struct {
-	// Optional. A message of the conversation; 0 to 2,147,483,647.
+	// Optional. The index of a message of the conversation; 0 to 2,147,483,647.
 	MessageIndex int32 `protobuf:"varint,2,opt,name=message_index,json=messageIndex,proto3,oneof"`
 }
 
@@ -1433,10 +1539,10 @@ func (*RecalledFrom_ContentId) isRecalledFrom_Source() {}
 
 func (*RecalledFrom_MessageIndex) isRecalledFrom_Source() {}
 
-// ToolResultParts is a result of several pieces.
+// ToolResultParts is the output of a tool in several pieces.
 type ToolResultParts struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. Text and media in order; 1 to 256 pieces.
+	// Required. The pieces of text and media in order; 1 to 256 pieces.
 	Parts         []*ToolResultPart `protobuf:"bytes,1,rep,name=parts,proto3" json:"parts,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1444,7 +1550,7 @@ type ToolResultParts struct {
 
 func (x *ToolResultParts) Reset() {
 	*x = ToolResultParts{}
-	mi := &file_palimpsest_v1_message_proto_msgTypes[10]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1456,7 +1562,7 @@ func (x *ToolResultParts) String() string {
 func (*ToolResultParts) ProtoMessage() {}
 
 func (x *ToolResultParts) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_message_proto_msgTypes[10]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1469,7 +1575,7 @@ func (x *ToolResultParts) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolResultParts.ProtoReflect.Descriptor instead.
 func (*ToolResultParts) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{10}
+	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *ToolResultParts) GetParts() []*ToolResultPart {
@@ -1479,10 +1585,10 @@ func (x *ToolResultParts) GetParts() []*ToolResultPart {
 	return nil
 }
 
-// ToolResultPart is one piece of a result.
+// ToolResultPart is one piece of a tool's output.
 type ToolResultPart struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. What the piece is.
+	// Required. The text or the media of the piece.
 	//
 	// Types that are valid to be assigned to Content:
 	//
@@ -1495,7 +1601,7 @@ type ToolResultPart struct {
 
 func (x *ToolResultPart) Reset() {
 	*x = ToolResultPart{}
-	mi := &file_palimpsest_v1_message_proto_msgTypes[11]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1507,7 +1613,7 @@ func (x *ToolResultPart) String() string {
 func (*ToolResultPart) ProtoMessage() {}
 
 func (x *ToolResultPart) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_message_proto_msgTypes[11]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1520,7 +1626,7 @@ func (x *ToolResultPart) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolResultPart.ProtoReflect.Descriptor instead.
 func (*ToolResultPart) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{11}
+	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ToolResultPart) GetContent() isToolResultPart_Content {
@@ -1558,7 +1664,7 @@ type ToolResultPart_Text struct {
 }
 
 type ToolResultPart_Media struct {
-	// Optional. Media.
+	// Optional. An image, audio or a document.
 	Media *Media `protobuf:"bytes,2,opt,name=media,proto3,oneof"`
 }
 
@@ -1566,16 +1672,16 @@ func (*ToolResultPart_Text) isToolResultPart_Content() {}
 
 func (*ToolResultPart_Media) isToolResultPart_Content() {}
 
-// Reasoning is the model's thinking. OpenAI's goes back only as an opaque block, the item with its id: the encrypted form is bound to it.
+// Reasoning is the model's reasoning. OpenAI takes its reasoning back only as an Opaque part that holds the whole item with its id.
 type Reasoning struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Optional. The thinking in words, where the provider shows it; at most 16 MiB.
+	// Optional. The reasoning in words, where the provider shows it; at most 16 MiB.
 	Text string `protobuf:"bytes,1,opt,name=text,proto3" json:"text,omitempty"`
-	// Optional. The provider's signature or encrypted form; at most 16 MiB. Without one the block cannot be sent back.
+	// Optional. The provider's signature or encrypted form; at most 16 MiB. Reasoning without one cannot be sent back to the provider.
 	Signature string `protobuf:"bytes,2,opt,name=signature,proto3" json:"signature,omitempty"`
-	// Required. Whose it is: openai, anthropic, gemini or another name; 1 to 256 bytes.
+	// Required. The name of the provider: openai, anthropic, gemini or another; 1 to 256 bytes.
 	Provider string `protobuf:"bytes,3,opt,name=provider,proto3" json:"provider,omitempty"`
-	// Optional. The model it came from; at most 256 bytes. The message's model if empty.
+	// Optional. The model that wrote the reasoning; at most 256 bytes. The message's model by default.
 	Model         string `protobuf:"bytes,4,opt,name=model,proto3" json:"model,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1583,7 +1689,7 @@ type Reasoning struct {
 
 func (x *Reasoning) Reset() {
 	*x = Reasoning{}
-	mi := &file_palimpsest_v1_message_proto_msgTypes[12]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1595,7 +1701,7 @@ func (x *Reasoning) String() string {
 func (*Reasoning) ProtoMessage() {}
 
 func (x *Reasoning) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_message_proto_msgTypes[12]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1608,7 +1714,7 @@ func (x *Reasoning) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reasoning.ProtoReflect.Descriptor instead.
 func (*Reasoning) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{12}
+	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Reasoning) GetText() string {
@@ -1639,10 +1745,10 @@ func (x *Reasoning) GetModel() string {
 	return ""
 }
 
-// Opaque is a provider's own block, kept byte for byte.
+// Opaque is a block of a provider's own, kept byte for byte.
 type Opaque struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. Whose it is: openai, anthropic, gemini or another name; 1 to 256 bytes.
+	// Required. The name of the provider: openai, anthropic, gemini or another; 1 to 256 bytes.
 	Provider string `protobuf:"bytes,1,opt,name=provider,proto3" json:"provider,omitempty"`
 	// Required. The block, a JSON object; 2 bytes to 16 MiB.
 	Json          string `protobuf:"bytes,2,opt,name=json,proto3" json:"json,omitempty"`
@@ -1652,7 +1758,7 @@ type Opaque struct {
 
 func (x *Opaque) Reset() {
 	*x = Opaque{}
-	mi := &file_palimpsest_v1_message_proto_msgTypes[13]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1664,7 +1770,7 @@ func (x *Opaque) String() string {
 func (*Opaque) ProtoMessage() {}
 
 func (x *Opaque) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_message_proto_msgTypes[13]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1677,7 +1783,7 @@ func (x *Opaque) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Opaque.ProtoReflect.Descriptor instead.
 func (*Opaque) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{13}
+	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Opaque) GetProvider() string {
@@ -1694,28 +1800,29 @@ func (x *Opaque) GetJson() string {
 	return ""
 }
 
-// MessageView is a message's place in the view.
+// MessageView describes how the view shows a message.
 type MessageView struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Output only. How much of it is shown.
+	// Output only. How much of the message is shown.
 	Level ViewLevel `protobuf:"varint,1,opt,name=level,proto3,enum=palimpsest.v1.ViewLevel" json:"level,omitempty"`
-	// Output only. The edit in force, such as e12: at full level the one that brought the message back, or none.
+	// Output only. The id of the edit in force, such as e12; empty if there is none. At level FULL, it is the edit that brought the
+	// message back or corrected it.
 	EditId string `protobuf:"bytes,2,opt,name=edit_id,json=editId,proto3" json:"edit_id,omitempty"`
-	// Output only. Length of the original, in Unicode code points of its text.
+	// Output only. The length of the original text in Unicode code points.
 	OriginalLengthChars int64 `protobuf:"varint,3,opt,name=original_length_chars,json=originalLengthChars,proto3" json:"original_length_chars,omitempty"`
-	// Output only. Tokens that the edit in force saves.
+	// Output only. The number of tokens that the edit in force saves.
 	TokensSaved int64 `protobuf:"varint,4,opt,name=tokens_saved,json=tokensSaved,proto3" json:"tokens_saved,omitempty"`
-	// Output only. True if more is on record than is shown, and nothing of it was erased.
+	// Output only. True if the record holds more than the view shows, and nothing of the message was erased.
 	CanExpand bool `protobuf:"varint,5,opt,name=can_expand,json=canExpand,proto3" json:"can_expand,omitempty"`
-	// Output only. When the edit in force was made.
+	// Output only. The time at which the edit in force was made.
 	CompactedAt *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=compacted_at,json=compactedAt,proto3" json:"compacted_at,omitempty"`
-	// Output only. True if it has expired: it is compacted, cleared or removed because its turns were over.
+	// Output only. True if the message was compacted, cleared or removed because its turns were over.
 	Expired bool `protobuf:"varint,7,opt,name=expired,proto3" json:"expired,omitempty"`
-	// Output only. True if the last committed build showed it, shortened or not.
+	// Output only. True if the last committed build showed the message, in full or shortened.
 	InView bool `protobuf:"varint,8,opt,name=in_view,json=inView,proto3" json:"in_view,omitempty"`
-	// Output only. The summary that stands for it, such as s7; empty if none does.
+	// Output only. The id of the summary that stands for the message, such as s7; empty if there is none.
 	SummaryId string `protobuf:"bytes,9,opt,name=summary_id,json=summaryId,proto3" json:"summary_id,omitempty"`
-	// Output only. True if RewindConversation took it back.
+	// Output only. True if RewindConversation took the message back.
 	Hidden        bool `protobuf:"varint,10,opt,name=hidden,proto3" json:"hidden,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1723,7 +1830,7 @@ type MessageView struct {
 
 func (x *MessageView) Reset() {
 	*x = MessageView{}
-	mi := &file_palimpsest_v1_message_proto_msgTypes[14]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1735,7 +1842,7 @@ func (x *MessageView) String() string {
 func (*MessageView) ProtoMessage() {}
 
 func (x *MessageView) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_message_proto_msgTypes[14]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1748,7 +1855,7 @@ func (x *MessageView) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MessageView.ProtoReflect.Descriptor instead.
 func (*MessageView) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{14}
+	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *MessageView) GetLevel() ViewLevel {
@@ -1825,7 +1932,13 @@ var File_palimpsest_v1_message_proto protoreflect.FileDescriptor
 
 const file_palimpsest_v1_message_proto_rawDesc = "" +
 	"\n" +
-	"\x1bpalimpsest/v1/message.proto\x12\rpalimpsest.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bpalimpsest/v1/content.proto\x1a\x1epalimpsest/v1/expiration.proto\"\x93\x05\n" +
+	"\x1bpalimpsest/v1/message.proto\x12\rpalimpsest.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bpalimpsest/v1/content.proto\x1a\x1epalimpsest/v1/expiration.proto\"_\n" +
+	"\fMessageRange\x12\x1f\n" +
+	"\vstart_index\x18\x01 \x01(\x05R\n" +
+	"startIndex\x12 \n" +
+	"\tend_index\x18\x02 \x01(\x05H\x00R\bendIndex\x88\x01\x01B\f\n" +
+	"\n" +
+	"_end_index\"\xa7\x05\n" +
 	"\aMessage\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n" +
 	"\x05index\x18\x02 \x01(\x05R\x05index\x12'\n" +
@@ -1850,7 +1963,8 @@ const file_palimpsest_v1_message_proto_rawDesc = "" +
 	"\vtoken_count\x18\x10 \x01(\x05R\n" +
 	"tokenCount\x12.\n" +
 	"\x04view\x18\x11 \x01(\v2\x1a.palimpsest.v1.MessageViewR\x04view\x12\x1c\n" +
-	"\testimated\x18\x12 \x01(\bR\testimated\"P\n" +
+	"\testimated\x18\x12 \x01(\bR\testimated\x12\x12\n" +
+	"\x04name\x18\x13 \x01(\tR\x04name\"P\n" +
 	"\tActionRef\x12\x1b\n" +
 	"\taction_id\x18\x01 \x01(\tR\bactionId\x12&\n" +
 	"\x0fagent_action_id\x18\x02 \x01(\tR\ragentActionId\"\xa5\x04\n" +
@@ -1868,9 +1982,10 @@ const file_palimpsest_v1_message_proto_rawDesc = "" +
 	"\avariant\x18\n" +
 	" \x01(\x0e2\x1a.palimpsest.v1.PartVariantR\avariant\x120\n" +
 	"\aerasure\x18\v \x01(\v2\x16.palimpsest.v1.ErasureR\aerasureB\t\n" +
-	"\acontent\"T\n" +
-	"\tRetention\x12\x1e\n" +
-	"\tpermanent\x18\x01 \x01(\bH\x00R\tpermanent\x12\x1d\n" +
+	"\acontent\"\v\n" +
+	"\tPermanent\"n\n" +
+	"\tRetention\x128\n" +
+	"\tpermanent\x18\x01 \x01(\v2\x18.palimpsest.v1.PermanentH\x00R\tpermanent\x12\x1d\n" +
 	"\tkeep_last\x18\x02 \x01(\x05H\x00R\bkeepLastB\b\n" +
 	"\x06policy\"q\n" +
 	"\aErasure\x122\n" +
@@ -1985,67 +2100,70 @@ func file_palimpsest_v1_message_proto_rawDescGZIP() []byte {
 }
 
 var file_palimpsest_v1_message_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
-var file_palimpsest_v1_message_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
+var file_palimpsest_v1_message_proto_msgTypes = make([]protoimpl.MessageInfo, 17)
 var file_palimpsest_v1_message_proto_goTypes = []any{
 	(Role)(0),                     // 0: palimpsest.v1.Role
 	(MessageType)(0),              // 1: palimpsest.v1.MessageType
 	(PartVariant)(0),              // 2: palimpsest.v1.PartVariant
 	(ToolResultState)(0),          // 3: palimpsest.v1.ToolResultState
 	(ViewLevel)(0),                // 4: palimpsest.v1.ViewLevel
-	(*Message)(nil),               // 5: palimpsest.v1.Message
-	(*ActionRef)(nil),             // 6: palimpsest.v1.ActionRef
-	(*Part)(nil),                  // 7: palimpsest.v1.Part
-	(*Retention)(nil),             // 8: palimpsest.v1.Retention
-	(*Erasure)(nil),               // 9: palimpsest.v1.Erasure
-	(*Media)(nil),                 // 10: palimpsest.v1.Media
-	(*ToolCall)(nil),              // 11: palimpsest.v1.ToolCall
-	(*ToolResult)(nil),            // 12: palimpsest.v1.ToolResult
-	(*ResultSource)(nil),          // 13: palimpsest.v1.ResultSource
-	(*RecalledFrom)(nil),          // 14: palimpsest.v1.RecalledFrom
-	(*ToolResultParts)(nil),       // 15: palimpsest.v1.ToolResultParts
-	(*ToolResultPart)(nil),        // 16: palimpsest.v1.ToolResultPart
-	(*Reasoning)(nil),             // 17: palimpsest.v1.Reasoning
-	(*Opaque)(nil),                // 18: palimpsest.v1.Opaque
-	(*MessageView)(nil),           // 19: palimpsest.v1.MessageView
-	(*Expiration)(nil),            // 20: palimpsest.v1.Expiration
-	(*timestamppb.Timestamp)(nil), // 21: google.protobuf.Timestamp
-	(*Citation)(nil),              // 22: palimpsest.v1.Citation
-	(SourceType)(0),               // 23: palimpsest.v1.SourceType
+	(*MessageRange)(nil),          // 5: palimpsest.v1.MessageRange
+	(*Message)(nil),               // 6: palimpsest.v1.Message
+	(*ActionRef)(nil),             // 7: palimpsest.v1.ActionRef
+	(*Part)(nil),                  // 8: palimpsest.v1.Part
+	(*Permanent)(nil),             // 9: palimpsest.v1.Permanent
+	(*Retention)(nil),             // 10: palimpsest.v1.Retention
+	(*Erasure)(nil),               // 11: palimpsest.v1.Erasure
+	(*Media)(nil),                 // 12: palimpsest.v1.Media
+	(*ToolCall)(nil),              // 13: palimpsest.v1.ToolCall
+	(*ToolResult)(nil),            // 14: palimpsest.v1.ToolResult
+	(*ResultSource)(nil),          // 15: palimpsest.v1.ResultSource
+	(*RecalledFrom)(nil),          // 16: palimpsest.v1.RecalledFrom
+	(*ToolResultParts)(nil),       // 17: palimpsest.v1.ToolResultParts
+	(*ToolResultPart)(nil),        // 18: palimpsest.v1.ToolResultPart
+	(*Reasoning)(nil),             // 19: palimpsest.v1.Reasoning
+	(*Opaque)(nil),                // 20: palimpsest.v1.Opaque
+	(*MessageView)(nil),           // 21: palimpsest.v1.MessageView
+	(*Expiration)(nil),            // 22: palimpsest.v1.Expiration
+	(*timestamppb.Timestamp)(nil), // 23: google.protobuf.Timestamp
+	(*Citation)(nil),              // 24: palimpsest.v1.Citation
+	(SourceType)(0),               // 25: palimpsest.v1.SourceType
 }
 var file_palimpsest_v1_message_proto_depIdxs = []int32{
 	0,  // 0: palimpsest.v1.Message.role:type_name -> palimpsest.v1.Role
-	7,  // 1: palimpsest.v1.Message.parts:type_name -> palimpsest.v1.Part
+	8,  // 1: palimpsest.v1.Message.parts:type_name -> palimpsest.v1.Part
 	1,  // 2: palimpsest.v1.Message.message_type:type_name -> palimpsest.v1.MessageType
-	6,  // 3: palimpsest.v1.Message.actions:type_name -> palimpsest.v1.ActionRef
-	20, // 4: palimpsest.v1.Message.expiration:type_name -> palimpsest.v1.Expiration
-	21, // 5: palimpsest.v1.Message.create_time:type_name -> google.protobuf.Timestamp
-	19, // 6: palimpsest.v1.Message.view:type_name -> palimpsest.v1.MessageView
-	10, // 7: palimpsest.v1.Part.media:type_name -> palimpsest.v1.Media
-	11, // 8: palimpsest.v1.Part.tool_call:type_name -> palimpsest.v1.ToolCall
-	12, // 9: palimpsest.v1.Part.tool_result:type_name -> palimpsest.v1.ToolResult
-	17, // 10: palimpsest.v1.Part.reasoning:type_name -> palimpsest.v1.Reasoning
-	22, // 11: palimpsest.v1.Part.citation:type_name -> palimpsest.v1.Citation
-	18, // 12: palimpsest.v1.Part.opaque:type_name -> palimpsest.v1.Opaque
-	8,  // 13: palimpsest.v1.Part.retention:type_name -> palimpsest.v1.Retention
+	7,  // 3: palimpsest.v1.Message.actions:type_name -> palimpsest.v1.ActionRef
+	22, // 4: palimpsest.v1.Message.expiration:type_name -> palimpsest.v1.Expiration
+	23, // 5: palimpsest.v1.Message.create_time:type_name -> google.protobuf.Timestamp
+	21, // 6: palimpsest.v1.Message.view:type_name -> palimpsest.v1.MessageView
+	12, // 7: palimpsest.v1.Part.media:type_name -> palimpsest.v1.Media
+	13, // 8: palimpsest.v1.Part.tool_call:type_name -> palimpsest.v1.ToolCall
+	14, // 9: palimpsest.v1.Part.tool_result:type_name -> palimpsest.v1.ToolResult
+	19, // 10: palimpsest.v1.Part.reasoning:type_name -> palimpsest.v1.Reasoning
+	24, // 11: palimpsest.v1.Part.citation:type_name -> palimpsest.v1.Citation
+	20, // 12: palimpsest.v1.Part.opaque:type_name -> palimpsest.v1.Opaque
+	10, // 13: palimpsest.v1.Part.retention:type_name -> palimpsest.v1.Retention
 	2,  // 14: palimpsest.v1.Part.variant:type_name -> palimpsest.v1.PartVariant
-	9,  // 15: palimpsest.v1.Part.erasure:type_name -> palimpsest.v1.Erasure
-	3,  // 16: palimpsest.v1.ToolResult.state:type_name -> palimpsest.v1.ToolResultState
-	15, // 17: palimpsest.v1.ToolResult.parts:type_name -> palimpsest.v1.ToolResultParts
-	20, // 18: palimpsest.v1.ToolResult.expiration:type_name -> palimpsest.v1.Expiration
-	6,  // 19: palimpsest.v1.ToolResult.actions:type_name -> palimpsest.v1.ActionRef
-	14, // 20: palimpsest.v1.ToolResult.recalled_from:type_name -> palimpsest.v1.RecalledFrom
-	22, // 21: palimpsest.v1.ToolResult.citation:type_name -> palimpsest.v1.Citation
-	13, // 22: palimpsest.v1.ToolResult.source:type_name -> palimpsest.v1.ResultSource
-	23, // 23: palimpsest.v1.ResultSource.type:type_name -> palimpsest.v1.SourceType
-	16, // 24: palimpsest.v1.ToolResultParts.parts:type_name -> palimpsest.v1.ToolResultPart
-	10, // 25: palimpsest.v1.ToolResultPart.media:type_name -> palimpsest.v1.Media
-	4,  // 26: palimpsest.v1.MessageView.level:type_name -> palimpsest.v1.ViewLevel
-	21, // 27: palimpsest.v1.MessageView.compacted_at:type_name -> google.protobuf.Timestamp
-	28, // [28:28] is the sub-list for method output_type
-	28, // [28:28] is the sub-list for method input_type
-	28, // [28:28] is the sub-list for extension type_name
-	28, // [28:28] is the sub-list for extension extendee
-	0,  // [0:28] is the sub-list for field type_name
+	11, // 15: palimpsest.v1.Part.erasure:type_name -> palimpsest.v1.Erasure
+	9,  // 16: palimpsest.v1.Retention.permanent:type_name -> palimpsest.v1.Permanent
+	3,  // 17: palimpsest.v1.ToolResult.state:type_name -> palimpsest.v1.ToolResultState
+	17, // 18: palimpsest.v1.ToolResult.parts:type_name -> palimpsest.v1.ToolResultParts
+	22, // 19: palimpsest.v1.ToolResult.expiration:type_name -> palimpsest.v1.Expiration
+	7,  // 20: palimpsest.v1.ToolResult.actions:type_name -> palimpsest.v1.ActionRef
+	16, // 21: palimpsest.v1.ToolResult.recalled_from:type_name -> palimpsest.v1.RecalledFrom
+	24, // 22: palimpsest.v1.ToolResult.citation:type_name -> palimpsest.v1.Citation
+	15, // 23: palimpsest.v1.ToolResult.source:type_name -> palimpsest.v1.ResultSource
+	25, // 24: palimpsest.v1.ResultSource.type:type_name -> palimpsest.v1.SourceType
+	18, // 25: palimpsest.v1.ToolResultParts.parts:type_name -> palimpsest.v1.ToolResultPart
+	12, // 26: palimpsest.v1.ToolResultPart.media:type_name -> palimpsest.v1.Media
+	4,  // 27: palimpsest.v1.MessageView.level:type_name -> palimpsest.v1.ViewLevel
+	23, // 28: palimpsest.v1.MessageView.compacted_at:type_name -> google.protobuf.Timestamp
+	29, // [29:29] is the sub-list for method output_type
+	29, // [29:29] is the sub-list for method input_type
+	29, // [29:29] is the sub-list for extension type_name
+	29, // [29:29] is the sub-list for extension extendee
+	0,  // [0:29] is the sub-list for field type_name
 }
 
 func init() { file_palimpsest_v1_message_proto_init() }
@@ -2055,7 +2173,8 @@ func file_palimpsest_v1_message_proto_init() {
 	}
 	file_palimpsest_v1_content_proto_init()
 	file_palimpsest_v1_expiration_proto_init()
-	file_palimpsest_v1_message_proto_msgTypes[2].OneofWrappers = []any{
+	file_palimpsest_v1_message_proto_msgTypes[0].OneofWrappers = []any{}
+	file_palimpsest_v1_message_proto_msgTypes[3].OneofWrappers = []any{
 		(*Part_Text)(nil),
 		(*Part_Media)(nil),
 		(*Part_ToolCall)(nil),
@@ -2064,24 +2183,24 @@ func file_palimpsest_v1_message_proto_init() {
 		(*Part_Citation)(nil),
 		(*Part_Opaque)(nil),
 	}
-	file_palimpsest_v1_message_proto_msgTypes[3].OneofWrappers = []any{
+	file_palimpsest_v1_message_proto_msgTypes[5].OneofWrappers = []any{
 		(*Retention_Permanent)(nil),
 		(*Retention_KeepLast)(nil),
 	}
-	file_palimpsest_v1_message_proto_msgTypes[5].OneofWrappers = []any{
+	file_palimpsest_v1_message_proto_msgTypes[7].OneofWrappers = []any{
 		(*Media_Data)(nil),
 		(*Media_Uri)(nil),
 	}
-	file_palimpsest_v1_message_proto_msgTypes[7].OneofWrappers = []any{
+	file_palimpsest_v1_message_proto_msgTypes[9].OneofWrappers = []any{
 		(*ToolResult_Text)(nil),
 		(*ToolResult_Json)(nil),
 		(*ToolResult_Parts)(nil),
 	}
-	file_palimpsest_v1_message_proto_msgTypes[9].OneofWrappers = []any{
+	file_palimpsest_v1_message_proto_msgTypes[11].OneofWrappers = []any{
 		(*RecalledFrom_ContentId)(nil),
 		(*RecalledFrom_MessageIndex)(nil),
 	}
-	file_palimpsest_v1_message_proto_msgTypes[11].OneofWrappers = []any{
+	file_palimpsest_v1_message_proto_msgTypes[13].OneofWrappers = []any{
 		(*ToolResultPart_Text)(nil),
 		(*ToolResultPart_Media)(nil),
 	}
@@ -2091,7 +2210,7 @@ func file_palimpsest_v1_message_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_palimpsest_v1_message_proto_rawDesc), len(file_palimpsest_v1_message_proto_rawDesc)),
 			NumEnums:      5,
-			NumMessages:   15,
+			NumMessages:   17,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

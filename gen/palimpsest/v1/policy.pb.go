@@ -26,13 +26,13 @@ const (
 type CompactionStrategy int32
 
 const (
-	// Not said: summarize.
+	// The strategy is not set; SUMMARIZE is used.
 	CompactionStrategy_COMPACTION_STRATEGY_UNSPECIFIED CompactionStrategy = 0
-	// What is older than the newest messages becomes one summary, which takes up the summary before it.
+	// One summary takes the place of the messages older than the newest ones, and of the summary before it.
 	CompactionStrategy_COMPACTION_STRATEGY_SUMMARIZE CompactionStrategy = 1
-	// What is older becomes a summary of its own; when fan_out summaries of a level have gathered, they become one of the next level.
+	// Each compaction makes a new summary. When there are fan_out summaries of one level, they are merged into one of the next level.
 	CompactionStrategy_COMPACTION_STRATEGY_HIERARCHICAL CompactionStrategy = 2
-	// No summary: the window's start moves on.
+	// No summary is made. The window's start moves, so that old messages leave the view.
 	CompactionStrategy_COMPACTION_STRATEGY_SLIDING_WINDOW CompactionStrategy = 3
 )
 
@@ -79,16 +79,16 @@ func (CompactionStrategy) EnumDescriptor() ([]byte, []int) {
 	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{0}
 }
 
-// RewriteMode says when due edits are made. An edit of old text makes the provider read all that follows it anew.
+// RewriteMode says when edits that are due are made. An edit of old text makes the provider read everything after it anew.
 type RewriteMode int32
 
 const (
-	// Not said: coalesced.
+	// The mode is not set; COALESCED is used.
 	RewriteMode_REWRITE_MODE_UNSPECIFIED RewriteMode = 0
-	// As soon as they are due.
+	// Edits are made as soon as they are due.
 	RewriteMode_REWRITE_MODE_EAGER RewriteMode = 1
-	// Together, when it pays: held until they free min_gain_tokens, the view overflows, one has waited max_deferral_turns, or the
-	// provider's cache is cold anyway. A rewrite that must be made takes every due edit behind it along.
+	// Edits are held back and made together, when they free min_gain_tokens, the view overflows, one has waited max_deferral_turns, or the
+	// provider's cache is cold. Any rewrite that must be made takes all due edits behind it along.
 	RewriteMode_REWRITE_MODE_COALESCED RewriteMode = 2
 )
 
@@ -133,30 +133,34 @@ func (RewriteMode) EnumDescriptor() ([]byte, []int) {
 	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{1}
 }
 
-// Policy says how a conversation's view is kept. Every setting is optional: what is not set comes from the conversation's
-// policy, and then from the server's default.
+// Policy says how the view of a conversation is kept. A setting that is not set in a build's override comes from the conversation's
+// policy, and then from the server's default policy.
 type Policy struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Optional. How the view is fitted into the budget.
 	Fit *FitPolicy `protobuf:"bytes,1,opt,name=fit,proto3" json:"fit,omitempty"`
-	// Optional. How long the conversation lives after its last append; 1 minute to 10 years; 0 switches it off. Off by default.
+	// Optional. How long the conversation lives after its last append; 1 minute to 10 years, or 0 for no end. No end by default.
 	Ttl *durationpb.Duration `protobuf:"bytes,2,opt,name=ttl,proto3" json:"ttl,omitempty"`
-	// Optional. When results expire that nothing else says so of. Off until asked for.
+	// Optional. When results expire that have no expiration of their own. They never expire by default.
 	Expiration *ExpirationPolicy `protobuf:"bytes,3,opt,name=expiration,proto3" json:"expiration,omitempty"`
-	// Optional. How blocks that plugins add age.
+	// Optional. How the blocks that plugins add are kept.
 	Retention *RetentionPolicy `protobuf:"bytes,4,opt,name=retention,proto3" json:"retention,omitempty"`
-	// Optional. When due edits are made.
+	// Optional. When edits that are due are made.
 	Rewrite *RewritePolicy `protobuf:"bytes,5,opt,name=rewrite,proto3" json:"rewrite,omitempty"`
-	// Optional. How long one build waits for summarisers in all; 0 to 60 seconds; 3 seconds by default. Appends never wait for them.
+	// Optional. The longest time that one build waits for summaries in total; 0 to 60 seconds; 3 seconds by default. Appends never wait
+	// for summaries.
 	MaxWait *durationpb.Duration `protobuf:"bytes,6,opt,name=max_wait,json=maxWait,proto3" json:"max_wait,omitempty"`
-	// Optional. When old tool results are cleared. On by default.
+	// Optional. When old tool results are cleared. Pruning is on by default.
 	Pruning *PruningPolicy `protobuf:"bytes,7,opt,name=pruning,proto3" json:"pruning,omitempty"`
-	// Optional. How a view that outgrows its budget becomes smaller. Summaries by default.
+	// Optional. How a view that outgrows its budget becomes smaller. Summaries are made by default.
 	Compaction *CompactionPolicy `protobuf:"bytes,8,opt,name=compaction,proto3" json:"compaction,omitempty"`
-	// Optional. Which results are kept outside of the view. Off until asked for.
-	Citations     *CitationsPolicy `protobuf:"bytes,9,opt,name=citations,proto3" json:"citations,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	// Optional. Which results are kept outside of the view. Citations are off by default.
+	Citations *CitationsPolicy `protobuf:"bytes,9,opt,name=citations,proto3" json:"citations,omitempty"`
+	// Optional. True: an append to the id of a conversation that outlived its ttl begins it anew, as after a DeleteConversation with
+	// without_tombstone. False by default: for 30 days, only CreateConversation reuses the id.
+	TtlWithoutTombstone *bool `protobuf:"varint,10,opt,name=ttl_without_tombstone,json=ttlWithoutTombstone,proto3,oneof" json:"ttl_without_tombstone,omitempty"`
+	unknownFields       protoimpl.UnknownFields
+	sizeCache           protoimpl.SizeCache
 }
 
 func (x *Policy) Reset() {
@@ -252,20 +256,27 @@ func (x *Policy) GetCitations() *CitationsPolicy {
 	return nil
 }
 
-// CitationsPolicy says which tool results, and texts of type ACTION_RESULT and SUB_AGENT_RESULT, enter the view as a citation. It
-// counts when they are appended: what is on record stays as it is shown.
+func (x *Policy) GetTtlWithoutTombstone() bool {
+	if x != nil && x.TtlWithoutTombstone != nil {
+		return *x.TtlWithoutTombstone
+	}
+	return false
+}
+
+// CitationsPolicy says which tool results, and which texts of type ACTION_RESULT and SUB_AGENT_RESULT, enter the view as a citation. It
+// applies when they are appended; what is already on record is not changed.
 type CitationsPolicy struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Optional. True: what is longer than the threshold is cited. False by default.
+	// Optional. True to cite what is longer than the threshold. False by default.
 	Enabled *bool `protobuf:"varint,1,opt,name=enabled,proto3,oneof" json:"enabled,omitempty"`
-	// Optional. Unicode code points up to which a result is shown in full; 200 to 100,000,000; 1,000 by default.
+	// Optional. The length in Unicode code points up to which a result is shown in full; 200 to 100,000,000; 1,000 by default.
 	ThresholdChars *int32 `protobuf:"varint,2,opt,name=threshold_chars,json=thresholdChars,proto3,oneof" json:"threshold_chars,omitempty"`
-	// Optional. True: the originals of what a run's messages cite go when the run has ended. False by default: they live as long as
-	// the message's record.
+	// Optional. True to delete the originals that a run's messages cite once the run has ended. By default (false), they live as long as
+	// the messages.
 	ReleaseOnEndRun *bool `protobuf:"varint,3,opt,name=release_on_end_run,json=releaseOnEndRun,proto3,oneof" json:"release_on_end_run,omitempty"`
-	// Optional. Tools that recall under names of the caller's own: what they answer is never cited, and neither it nor the call is searched.
-	// None by default. expand_message, retrieve_content and search_conversation are known without, also under a prefix that has palimpsest
-	// as a segment, such as mcp__palimpsest__retrieve_content.
+	// Optional. Names of the caller's own recall tools, none by default. Their results are never cited, and neither the results nor the
+	// calls are searched. The names expand_message, retrieve_content and search_conversation are always known, also under a prefix that has
+	// palimpsest as a segment, such as mcp__palimpsest__retrieve_content.
 	RecallTools   *NameList `protobuf:"bytes,4,opt,name=recall_tools,json=recallTools,proto3" json:"recall_tools,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -329,10 +340,10 @@ func (x *CitationsPolicy) GetRecallTools() *NameList {
 	return nil
 }
 
-// NameList is a list of names that replaces another as a whole.
+// NameList is a list of names that replaces the list below it as a whole.
 type NameList struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Optional. The names; at most 256, each 1 to 256 bytes. None at all is a list too.
+	// Optional. The names; at most 256, each 1 to 256 bytes. An empty list counts as a list.
 	Names         []string `protobuf:"bytes,1,rep,name=names,proto3" json:"names,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -375,24 +386,26 @@ func (x *NameList) GetNames() []string {
 	return nil
 }
 
-// PruningPolicy says when old tool results are cleared: all of them that are old enough at once, when that frees enough.
+// PruningPolicy says when old tool results are cleared. All results that are old enough are cleared at once, when together they free
+// enough tokens.
 type PruningPolicy struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Optional. False: nothing is pruned. True by default.
+	// Optional. False to prune nothing. True by default.
 	Enabled *bool `protobuf:"varint,1,opt,name=enabled,proto3,oneof" json:"enabled,omitempty"`
-	// Optional. Tokens of the newest parts that are left alone; 0 to 100,000,000; 40,000 by default. The part that crosses the line is
-	// left alone too.
+	// Optional. The tokens of the newest parts that are left alone; 0 to 100,000,000; 40,000 by default. The part that crosses this limit
+	// is left alone too.
 	ProtectTokens *int32 `protobuf:"varint,2,opt,name=protect_tokens,json=protectTokens,proto3,oneof" json:"protect_tokens,omitempty"`
-	// Optional. Tokens that results which can be cleared must have together; 0 to 100,000,000; 20,000 by default.
+	// Optional. The tokens that the results to clear must have together; 0 to 100,000,000; 20,000 by default.
 	MinimumTokens *int32 `protobuf:"varint,3,opt,name=minimum_tokens,json=minimumTokens,proto3,oneof" json:"minimum_tokens,omitempty"`
-	// Optional. What one part counts at most for both, in tokens; 1 to 100,000,000; 50,000 by default.
+	// Optional. The largest number of tokens that one part counts for protect_tokens and minimum_tokens; 1 to 100,000,000; 50,000 by
+	// default.
 	MaxPartTokens *int32 `protobuf:"varint,4,opt,name=max_part_tokens,json=maxPartTokens,proto3,oneof" json:"max_part_tokens,omitempty"`
-	// Optional. Tools whose results are never cleared. By default skill, and the tools that recall under all their names.
+	// Optional. Names of tools whose results are never cleared. By default, skill and all recall tools.
 	ProtectedTools *NameList `protobuf:"bytes,5,opt,name=protected_tools,json=protectedTools,proto3" json:"protected_tools,omitempty"`
-	// Optional. Beginnings of names of tools whose results are never cleared. By default tool-.
+	// Optional. Name prefixes of tools whose results are never cleared. By default, tool-.
 	ProtectedToolPrefixes *NameList `protobuf:"bytes,6,opt,name=protected_tool_prefixes,json=protectedToolPrefixes,proto3" json:"protected_tool_prefixes,omitempty"`
-	// Optional. How long after it was cleared a result's original is erased; 1 minute to 10 years; 0 for never. Never by default. What
-	// is erased cannot be had back.
+	// Optional. The time after clearing at which the original of a result is erased for good; 1 minute to 10 years, or 0 for never. Never
+	// by default.
 	EraseAfter    *durationpb.Duration `protobuf:"bytes,7,opt,name=erase_after,json=eraseAfter,proto3" json:"erase_after,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -477,35 +490,36 @@ func (x *PruningPolicy) GetEraseAfter() *durationpb.Duration {
 	return nil
 }
 
-// CompactionPolicy says how a view that outgrows its budget becomes smaller. Summaries are made by builds at the conversation's own
-// budget alone: the one that its policy sets, or else the largest of the last 4.
+// CompactionPolicy says how a view that outgrows its budget becomes smaller. Summaries are made only by builds at the conversation's own
+// budget, which is the one that its policy sets, or else the largest of its last 4 budgets.
 type CompactionPolicy struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Optional. How. Summarize by default.
+	// Optional. The strategy. SUMMARIZE by default.
 	Strategy CompactionStrategy `protobuf:"varint,1,opt,name=strategy,proto3,enum=palimpsest.v1.CompactionStrategy" json:"strategy,omitempty"`
-	// Optional. Messages in the view since the last summary, for a sliding window in the view, beyond which the view is compacted though
-	// it is in budget; 0 to 1,000,000; 0 for never. Never by default.
+	// Optional. The number of messages after which the view is compacted even within its budget; 0 to 1,000,000. Never by default, and for
+	// 0. Messages in the view since the last summary are counted; for a sliding window, all messages in the view.
 	ThresholdMessages *int32 `protobuf:"varint,2,opt,name=threshold_messages,json=thresholdMessages,proto3,oneof" json:"threshold_messages,omitempty"`
-	// Optional. From which share of the budget on a summary is prepared in the background, in percent; 1 to 100; 80 by default.
+	// Optional. The share of the budget from which a summary is prepared in the background, in percent; 1 to 100; 80 by default.
 	PreparePercent *int32 `protobuf:"varint,3,opt,name=prepare_percent,json=preparePercent,proto3,oneof" json:"prepare_percent,omitempty"`
-	// Optional. The newest messages that a summary leaves alone; 0 to 10,000; 20 by default. The newest unit is always left alone. A
-	// sliding window of more than threshold_messages moves on to this many; where it is not set, to fit.target_percent of them.
+	// Optional. The number of newest messages that a summary leaves alone; 0 to 10,000; 20 by default. The newest unit is always left
+	// alone. A sliding window of more than threshold_messages keeps this number of messages; if unset, fit.target_percent of
+	// threshold_messages.
 	KeepRecent *int32 `protobuf:"varint,4,opt,name=keep_recent,json=keepRecent,proto3,oneof" json:"keep_recent,omitempty"`
-	// Optional. The share of the budget that these may take at most, in percent; 1 to 90; 25 by default.
+	// Optional. The largest share of the budget that the messages of keep_recent may take, in percent; 1 to 90; 25 by default.
 	TailPercent *int32 `protobuf:"varint,5,opt,name=tail_percent,json=tailPercent,proto3,oneof" json:"tail_percent,omitempty"`
-	// Optional. What the view weighs at most after a compaction where that can be had, in percent of the budget; 10 to 90; 50 by default.
+	// Optional. The largest share of the budget that the view should take after a compaction, in percent; 10 to 90; 50 by default.
 	TargetPercent *int32 `protobuf:"varint,6,opt,name=target_percent,json=targetPercent,proto3,oneof" json:"target_percent,omitempty"`
-	// Optional. By how much the view must shrink for a summary to be used, in percent; 1 to 90; 10 by default.
+	// Optional. The least share by which the view must shrink for a summary to be used, in percent; 1 to 90; 10 by default.
 	MinShrinkPercent *int32 `protobuf:"varint,7,opt,name=min_shrink_percent,json=minShrinkPercent,proto3,oneof" json:"min_shrink_percent,omitempty"`
-	// Optional. How many summaries of a level become one of the next, for hierarchical; 2 to 16; 4 by default.
+	// Optional. The number of summaries of one level that HIERARCHICAL merges into one of the next level; 2 to 16; 4 by default.
 	FanOut *int32 `protobuf:"varint,8,opt,name=fan_out,json=fanOut,proto3,oneof" json:"fan_out,omitempty"`
-	// Optional. What a model's summary may weigh, in tokens; 100 to 8,000; 4,000 by default, and never more than a tenth of the budget; down
-	// to half of that where target_percent leaves no more.
+	// Optional. The largest weight of a model's summary in tokens; 100 to 8,000; 4,000 by default. It is never more than a tenth of the
+	// budget, and down to half of that where target_percent leaves less room.
 	SummaryTokens *int32 `protobuf:"varint,9,opt,name=summary_tokens,json=summaryTokens,proto3,oneof" json:"summary_tokens,omitempty"`
-	// Optional. The prompt that summaries are asked for with; at most 256 bytes. The built-in one by default, and where no prompt has
-	// the id.
+	// Optional. The id of the prompt for summaries; at most 256 bytes. By default, or if no prompt has the id, the built-in prompt.
 	PromptId *string `protobuf:"bytes,10,opt,name=prompt_id,json=promptId,proto3,oneof" json:"prompt_id,omitempty"`
-	// Optional. True: reasoning tokens of usage reports count as used. False by default: providers do not send reasoning back.
+	// Optional. True to count the reasoning tokens of usage reports as used. False by default, because providers do not send reasoning
+	// back.
 	CountReasoning *bool `protobuf:"varint,11,opt,name=count_reasoning,json=countReasoning,proto3,oneof" json:"count_reasoning,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
@@ -618,13 +632,14 @@ func (x *CompactionPolicy) GetCountReasoning() bool {
 	return false
 }
 
-// ExpirationPolicy is expiry for a whole conversation.
+// ExpirationPolicy says how results of a whole conversation expire.
 type ExpirationPolicy struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Optional. False: nothing expires, whatever says so, but what is to be erased. It undoes nothing. True by default.
+	// Optional. False to let nothing expire except originals that are to be erased. What has expired before stays as it is. True by
+	// default.
 	Enabled *bool `protobuf:"varint,1,opt,name=enabled,proto3,oneof" json:"enabled,omitempty"`
-	// Optional. For tool results, and messages of type ACTION_RESULT and SUB_AGENT_RESULT, of which neither they themselves nor an
-	// action policy says how long they live. preserve_original_content cannot be set here: erasing is asked for by name. Nothing by default.
+	// Optional. The expiration of tool results, and of messages of type ACTION_RESULT and SUB_AGENT_RESULT, that have none of their own or
+	// of an action policy. They never expire by default. preserve_original_content must not be set here.
 	Results       *Expiration `protobuf:"bytes,2,opt,name=results,proto3" json:"results,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -674,10 +689,10 @@ func (x *ExpirationPolicy) GetResults() *Expiration {
 	return nil
 }
 
-// RetentionPolicy says which messages count when the blocks of plugins age.
+// RetentionPolicy says which messages are counted for the retention of plugins' blocks.
 type RetentionPolicy struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Optional. True: every message of the user's and of tools counts, not only those that carry retention. False by default.
+	// Optional. True to count every message of role user and tool. By default (false), only messages that carry retention are counted.
 	AllInputs     *bool `protobuf:"varint,1,opt,name=all_inputs,json=allInputs,proto3,oneof" json:"all_inputs,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -720,16 +735,16 @@ func (x *RetentionPolicy) GetAllInputs() bool {
 	return false
 }
 
-// RewritePolicy says when due edits are made.
+// RewritePolicy says when edits that are due are made.
 type RewritePolicy struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Optional. When. Coalesced by default.
+	// Optional. The mode in which due edits are made. COALESCED by default.
 	Mode RewriteMode `protobuf:"varint,1,opt,name=mode,proto3,enum=palimpsest.v1.RewriteMode" json:"mode,omitempty"`
-	// Optional. Tokens that due edits must free together; 0 to 100,000,000; 5,000 by default.
+	// Optional. The tokens that due edits must free together; 0 to 100,000,000; 5,000 by default.
 	MinGainTokens *int32 `protobuf:"varint,2,opt,name=min_gain_tokens,json=minGainTokens,proto3,oneof" json:"min_gain_tokens,omitempty"`
-	// Optional. The most turns that an edit waits once it is due; 0 to 1,000; 10 by default.
+	// Optional. The largest number of turns that a due edit waits; 0 to 1,000; 10 by default.
 	MaxDeferralTurns *int32 `protobuf:"varint,3,opt,name=max_deferral_turns,json=maxDeferralTurns,proto3,oneof" json:"max_deferral_turns,omitempty"`
-	// Optional. After how long without a build the provider's prompt cache has forgotten the context; 0 to 24 hours; 5 minutes by default.
+	// Optional. The time without a build after which the provider's prompt cache is cold; 0 to 24 hours; 5 minutes by default.
 	ColdAfter     *durationpb.Duration `protobuf:"bytes,4,opt,name=cold_after,json=coldAfter,proto3" json:"cold_after,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -793,24 +808,25 @@ func (x *RewritePolicy) GetColdAfter() *durationpb.Duration {
 	return nil
 }
 
-// FitPolicy keeps a view inside its budget.
+// FitPolicy says how a view is kept inside its budget.
 type FitPolicy struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Optional. The most tokens a context may weigh, everything included; 1 to 100,000,000. No limit of its own by default.
+	// Optional. The largest weight of a context in tokens, everything included; 1 to 100,000,000. By default, only the context window
+	// limits it.
 	MaxContextTokens *int32 `protobuf:"varint,1,opt,name=max_context_tokens,json=maxContextTokens,proto3,oneof" json:"max_context_tokens,omitempty"`
-	// Optional. The model's context window in tokens; 1 to 100,000,000. The model profile's by default, else 128,000.
+	// Optional. The context window of the model in tokens; 1 to 100,000,000. By default, that of the model profile, else 128,000.
 	ContextWindowTokens *int32 `protobuf:"varint,2,opt,name=context_window_tokens,json=contextWindowTokens,proto3,oneof" json:"context_window_tokens,omitempty"`
-	// Optional. Tokens of the window that are left for the answer; 0 to 100,000,000, less than the window. The model profile's by
-	// default, else 16,384; what is set further down than the window is at most a quarter of it.
+	// Optional. The tokens of the window that are left for the answer; 0 to 100,000,000, less than the window. By default, those of the
+	// model profile, else 16,384. A reserve from a lower level than the window is at most a quarter of the window.
 	ReservedOutputTokens *int32 `protobuf:"varint,3,opt,name=reserved_output_tokens,json=reservedOutputTokens,proto3,oneof" json:"reserved_output_tokens,omitempty"`
-	// Optional. Where a cut of the window aims, in percent of the budget; 10 to 90, 50 by default. Rare deep cuts cost less than
-	// frequent shallow ones.
+	// Optional. The share of the budget that a cut of the window aims at, in percent; 10 to 90; 50 by default. Rare deep cuts cost less
+	// than frequent shallow ones.
 	TargetPercent *int32 `protobuf:"varint,4,opt,name=target_percent,json=targetPercent,proto3,oneof" json:"target_percent,omitempty"`
-	// Optional. The largest share of the budget a single tool result may take when it first enters a view, in percent; 1 to 100,
-	// 25 by default. What is larger is clipped.
+	// Optional. The largest share of the budget that a single tool result may take when it first enters a view, in percent; 1 to 100;
+	// 25 by default. A larger result is clipped.
 	MaxResultPercent *int32 `protobuf:"varint,5,opt,name=max_result_percent,json=maxResultPercent,proto3,oneof" json:"max_result_percent,omitempty"`
-	// Optional. True: the opening, which is the first message that the user wrote, stays in view for good: before the window's start
-	// too, with a tenth of the budget where the context is over it. True by default.
+	// Optional. True to keep the opening (the first message that the user wrote) in view for good, even before the window's start. If the
+	// context is over its budget, the opening gets a tenth of it. True by default.
 	KeepOpening   *bool `protobuf:"varint,6,opt,name=keep_opening,json=keepOpening,proto3,oneof" json:"keep_opening,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -888,15 +904,15 @@ func (x *FitPolicy) GetKeepOpening() bool {
 	return false
 }
 
-// Budget is the room for one build. What is not set comes from the policy, then from the model profile, then from the defaults. A
-// reserve that comes from further down than the window is at most a quarter of it: a small window works without one.
+// Budget sets the tokens for one build. Fields that are not set come from the policy, then from the model profile, then from the
+// defaults. A reserve from a lower level than the window is at most a quarter of the window.
 type Budget struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Optional. The model's context window in tokens; 1 to 100,000,000.
+	// Optional. The context window of the model in tokens; 1 to 100,000,000.
 	ContextWindowTokens *int32 `protobuf:"varint,1,opt,name=context_window_tokens,json=contextWindowTokens,proto3,oneof" json:"context_window_tokens,omitempty"`
-	// Optional. Tokens of the window left for the answer; 0 to 100,000,000, less than the window.
+	// Optional. The tokens of the window that are left for the answer; 0 to 100,000,000, less than the window.
 	ReservedOutputTokens *int32 `protobuf:"varint,2,opt,name=reserved_output_tokens,json=reservedOutputTokens,proto3,oneof" json:"reserved_output_tokens,omitempty"`
-	// Optional. The most tokens the context may weigh; 1 to 100,000,000.
+	// Optional. The largest weight of the context in tokens; 1 to 100,000,000.
 	MaxContextTokens *int32 `protobuf:"varint,3,opt,name=max_context_tokens,json=maxContextTokens,proto3,oneof" json:"max_context_tokens,omitempty"`
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache
@@ -953,30 +969,31 @@ func (x *Budget) GetMaxContextTokens() int32 {
 	return 0
 }
 
-// ModelProfile is what the sidecar knows of a model. For well known models profiles ship with it: one that is put takes their place, as a
-// whole. A snapshot whose name ends in a date, such as claude-haiku-4-5-20251001, has its model's profile unless it has its own.
+// ModelProfile describes a model. Profiles of well-known models come with the sidecar; a profile that is put replaces one as a whole. A
+// model whose name ends in a date, such as claude-haiku-4-5-20251001, uses the profile of the undated name unless it has its own.
 type ModelProfile struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The model's name as BuildContext names it; 1 to 256 bytes.
+	// Required. The name of the model as BuildContext names it; 1 to 256 bytes.
 	Model string `protobuf:"bytes,1,opt,name=model,proto3" json:"model,omitempty"`
-	// Optional. Context window in tokens; 1 to 100,000,000. Default 128,000.
+	// Optional. The context window in tokens; 1 to 100,000,000. Default 128,000.
 	ContextWindowTokens *int32 `protobuf:"varint,2,opt,name=context_window_tokens,json=contextWindowTokens,proto3,oneof" json:"context_window_tokens,omitempty"`
-	// Optional. Tokens left for the answer; 0 to 100,000,000, less than the window. Default 16,384, at most a quarter
-	// of the window.
+	// Optional. The tokens that are left for the answer; 0 to 100,000,000, less than the window. Default 16,384, at most a quarter of the
+	// window.
 	ReservedOutputTokens *int32 `protobuf:"varint,3,opt,name=reserved_output_tokens,json=reservedOutputTokens,proto3,oneof" json:"reserved_output_tokens,omitempty"`
-	// Optional. The counter that suits the model: o200k, cl100k or chars4; for the caller to create conversations by. Default o200k.
+	// Optional. The token counter that suits the model: o200k, cl100k or chars4. Callers choose a conversation's counter by it. Default
+	// o200k.
 	Counter string `protobuf:"bytes,4,opt,name=counter,proto3" json:"counter,omitempty"`
-	// Optional. What a count is multiplied by before anything was reported; 0.5 to 2. Default 1.
+	// Optional. The factor by which counts are multiplied before any usage was reported; 0.5 to 2. Default 1.
 	Factor *float64 `protobuf:"fixed64,5,opt,name=factor,proto3,oneof" json:"factor,omitempty"`
-	// Optional. Flat weight of a media part in tokens, for messages that name the model; 0 to 1,000,000. Default 1,600.
+	// Optional. The weight of a media part in tokens, in messages that name the model; 0 to 1,000,000. Default 1,600.
 	MediaTokens *int32 `protobuf:"varint,6,opt,name=media_tokens,json=mediaTokens,proto3,oneof" json:"media_tokens,omitempty"`
-	// Optional. Price of uncached input, per million tokens, in any one currency; 0 to 1,000,000. Default 1.
+	// Optional. The price of a million tokens of uncached input, in any one currency; 0 to 1,000,000. Default 1.
 	InputPrice *float64 `protobuf:"fixed64,7,opt,name=input_price,json=inputPrice,proto3,oneof" json:"input_price,omitempty"`
-	// Optional. Price of input read from the prompt cache, per million tokens; 0 to 1,000,000. Default a tenth of input_price.
+	// Optional. The price of a million tokens read from the prompt cache; 0 to 1,000,000. Default a tenth of input_price.
 	CacheReadPrice *float64 `protobuf:"fixed64,8,opt,name=cache_read_price,json=cacheReadPrice,proto3,oneof" json:"cache_read_price,omitempty"`
-	// Optional. Price of input written to the prompt cache, per million tokens; 0 to 1,000,000. Default 1.25 times input_price.
+	// Optional. The price of a million tokens written to the prompt cache; 0 to 1,000,000. Default 1.25 times input_price.
 	CacheWritePrice *float64 `protobuf:"fixed64,9,opt,name=cache_write_price,json=cacheWritePrice,proto3,oneof" json:"cache_write_price,omitempty"`
-	// Optional. Price of output, per million tokens; 0 to 1,000,000. Default 5.
+	// Optional. The price of a million output tokens; 0 to 1,000,000. Default 5.
 	OutputPrice   *float64 `protobuf:"fixed64,10,opt,name=output_price,json=outputPrice,proto3,oneof" json:"output_price,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1082,11 +1099,11 @@ func (x *ModelProfile) GetOutputPrice() float64 {
 	return 0
 }
 
-// ActionPolicy is what an operator says of the results of an action or a tool. It is looked up when a message is appended: by
-// agent_action_id, then action_id, then tool name; the first found counts.
+// ActionPolicy sets how results of an action or a tool expire and are cited. It is looked up when a message is appended: by
+// agent_action_id, then action_id, then tool name. The first policy that is found counts.
 type ActionPolicy struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. What the policy is for.
+	// Required. The action or the tool that the policy is for.
 	//
 	// Types that are valid to be assigned to Key:
 	//
@@ -1094,12 +1111,12 @@ type ActionPolicy struct {
 	//	*ActionPolicy_ActionId
 	//	*ActionPolicy_ToolName
 	Key isActionPolicy_Key `protobuf_oneof:"key"`
-	// Optional. How long the results live.
+	// Optional. How long the results are shown.
 	Expiration *Expiration `protobuf:"bytes,4,opt,name=expiration,proto3" json:"expiration,omitempty"`
-	// Optional. The prompt for AI summaries of results whose expiration names none; at most 256 bytes.
+	// Optional. The id of the prompt for summaries of results whose expiration names none; at most 256 bytes.
 	DefaultCompactPromptId string `protobuf:"bytes,5,opt,name=default_compact_prompt_id,json=defaultCompactPromptId,proto3" json:"default_compact_prompt_id,omitempty"`
-	// Optional. Whether and when the results are cited. Of these three kinds of policies the first counts that says anything of citations;
-	// what it leaves open, the conversation's policy says.
+	// Optional. Whether and when the results are cited. Of the policies for agent action, action and tool, the first one that sets
+	// citations counts; fields that it leaves unset come from the conversation's policy.
 	Citations     *ActionCitations `protobuf:"bytes,6,opt,name=citations,proto3" json:"citations,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1195,17 +1212,17 @@ type isActionPolicy_Key interface {
 }
 
 type ActionPolicy_AgentActionId struct {
-	// Optional. An action as one agent uses it; 1 to 256 bytes.
+	// Optional. The id of an action as one agent uses it; 1 to 256 bytes.
 	AgentActionId string `protobuf:"bytes,1,opt,name=agent_action_id,json=agentActionId,proto3,oneof"`
 }
 
 type ActionPolicy_ActionId struct {
-	// Optional. An action; 1 to 256 bytes.
+	// Optional. The id of an action; 1 to 256 bytes.
 	ActionId string `protobuf:"bytes,2,opt,name=action_id,json=actionId,proto3,oneof"`
 }
 
 type ActionPolicy_ToolName struct {
-	// Optional. A tool; 1 to 256 bytes.
+	// Optional. The name of a tool; 1 to 256 bytes.
 	ToolName string `protobuf:"bytes,3,opt,name=tool_name,json=toolName,proto3,oneof"`
 }
 
@@ -1218,11 +1235,11 @@ func (*ActionPolicy_ToolName) isActionPolicy_Key() {}
 // ActionCitations says which results of an action or a tool enter the view as a citation.
 type ActionCitations struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Optional. True: what is longer than the threshold is cited, also where the conversation's policy does not cite. False: nothing is.
-	// Of several actions behind one result, one that says true is enough.
+	// Optional. True to cite results longer than the threshold, even if the conversation's policy does not cite; false to cite none. If a
+	// result has several actions, one that says true is enough.
 	Enabled *bool `protobuf:"varint,1,opt,name=enabled,proto3,oneof" json:"enabled,omitempty"`
-	// Optional. Unicode code points up to which a result is shown in full; 200 to 100,000,000. Of several actions behind one result, the
-	// least counts.
+	// Optional. The length in Unicode code points up to which a result is shown in full; 200 to 100,000,000. If a result has several
+	// actions, the smallest threshold counts.
 	ThresholdChars *int32 `protobuf:"varint,2,opt,name=threshold_chars,json=thresholdChars,proto3,oneof" json:"threshold_chars,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
@@ -1272,21 +1289,21 @@ func (x *ActionCitations) GetThresholdChars() int32 {
 	return 0
 }
 
-// Prompt asks a model for a summary.
+// Prompt is a template that asks a model for a summary.
 type Prompt struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The prompt's id; 1 to 256 bytes. A prompt with the id "default" is used where nothing names one.
+	// Required. The id of the prompt; 1 to 256 bytes. The prompt with the id "default" is used where no other is named.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// Output only. Counts the changes of the prompt, from 1.
+	// Output only. The version of the prompt, which counts its changes from 1.
 	Version int32 `protobuf:"varint,2,opt,name=version,proto3" json:"version,omitempty"`
-	// Required. What the model is told; 1 to 32,768 bytes. Replaced in it: {{content}} (needed, once: the content, as a JSON string),
-	// {{length}} (characters of it), {{target_length}}, {{message_type}}, {{turn_added}}, {{tool}}. Nothing else may follow two
-	// opening braces. The model must answer with a JSON object whose "summary" is a string.
+	// Required. The text for the model; 1 to 32,768 bytes. It must hold {{content}} exactly once, which is replaced by the content as a
+	// JSON string. It may hold {{length}} (the content's length in characters), {{target_length}}, {{message_type}}, {{turn_added}} and
+	// {{tool}}; nothing else may follow two opening braces. The model must answer with a JSON object whose "summary" is a string.
 	Template string `protobuf:"bytes,3,opt,name=template,proto3" json:"template,omitempty"`
-	// Optional. The models to ask, in order of priority, as provider/model, such as openai/gpt-5-mini; at most 8, each 1 to 256
-	// bytes. The server's models by default.
+	// Optional. The models to ask, in order of priority, as provider/model such as openai/gpt-5-mini; at most 8, each 1 to 256 bytes. The
+	// server's models by default.
 	Models []string `protobuf:"bytes,4,rep,name=models,proto3" json:"models,omitempty"`
-	// Optional. The most tokens a model may answer with; 0 to 100,000. By default, and for 0, what the target length takes.
+	// Optional. The largest number of tokens of a model's answer; 0 to 100,000. By default, and for 0, it follows from the target length.
 	MaxOutputTokens int32 `protobuf:"varint,5,opt,name=max_output_tokens,json=maxOutputTokens,proto3" json:"max_output_tokens,omitempty"`
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
@@ -1361,7 +1378,7 @@ var File_palimpsest_v1_policy_proto protoreflect.FileDescriptor
 
 const file_palimpsest_v1_policy_proto_rawDesc = "" +
 	"\n" +
-	"\x1apalimpsest/v1/policy.proto\x12\rpalimpsest.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1epalimpsest/v1/expiration.proto\"\x85\x04\n" +
+	"\x1apalimpsest/v1/policy.proto\x12\rpalimpsest.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1epalimpsest/v1/expiration.proto\"\xd8\x04\n" +
 	"\x06Policy\x12*\n" +
 	"\x03fit\x18\x01 \x01(\v2\x18.palimpsest.v1.FitPolicyR\x03fit\x12+\n" +
 	"\x03ttl\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\x03ttl\x12?\n" +
@@ -1375,7 +1392,10 @@ const file_palimpsest_v1_policy_proto_rawDesc = "" +
 	"\n" +
 	"compaction\x18\b \x01(\v2\x1f.palimpsest.v1.CompactionPolicyR\n" +
 	"compaction\x12<\n" +
-	"\tcitations\x18\t \x01(\v2\x1e.palimpsest.v1.CitationsPolicyR\tcitations\"\x83\x02\n" +
+	"\tcitations\x18\t \x01(\v2\x1e.palimpsest.v1.CitationsPolicyR\tcitations\x127\n" +
+	"\x15ttl_without_tombstone\x18\n" +
+	" \x01(\bH\x00R\x13ttlWithoutTombstone\x88\x01\x01B\x18\n" +
+	"\x16_ttl_without_tombstone\"\x83\x02\n" +
 	"\x0fCitationsPolicy\x12\x1d\n" +
 	"\aenabled\x18\x01 \x01(\bH\x00R\aenabled\x88\x01\x01\x12,\n" +
 	"\x0fthreshold_chars\x18\x02 \x01(\x05H\x01R\x0ethresholdChars\x88\x01\x01\x120\n" +
@@ -1586,6 +1606,7 @@ func file_palimpsest_v1_policy_proto_init() {
 		return
 	}
 	file_palimpsest_v1_expiration_proto_init()
+	file_palimpsest_v1_policy_proto_msgTypes[0].OneofWrappers = []any{}
 	file_palimpsest_v1_policy_proto_msgTypes[1].OneofWrappers = []any{}
 	file_palimpsest_v1_policy_proto_msgTypes[3].OneofWrappers = []any{}
 	file_palimpsest_v1_policy_proto_msgTypes[4].OneofWrappers = []any{}

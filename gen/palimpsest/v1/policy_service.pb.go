@@ -24,9 +24,10 @@ const (
 // PutModelProfileRequest asks for a profile to be stored.
 type PutModelProfileRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The profile, replaced whole.
+	// Required. The profile. It replaces an existing one as a whole.
 	Profile *ModelProfile `protobuf:"bytes,1,opt,name=profile,proto3" json:"profile,omitempty"`
-	// Optional. Makes a retry safe for 24 hours; at most 256 bytes.
+	// Optional. An id that makes a retry safe for 24 hours; at most 256 bytes. The same id with the same request returns the first
+	// outcome.
 	RequestId     string `protobuf:"bytes,2,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -79,7 +80,7 @@ func (x *PutModelProfileRequest) GetRequestId() string {
 // PutModelProfileResponse answers PutModelProfile.
 type PutModelProfileResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Output only. The profile as stored.
+	// Output only. The profile as it is stored.
 	Profile       *ModelProfile `protobuf:"bytes,1,opt,name=profile,proto3" json:"profile,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -122,10 +123,10 @@ func (x *PutModelProfileResponse) GetProfile() *ModelProfile {
 	return nil
 }
 
-// GetModelProfileRequest asks for a profile.
+// GetModelProfileRequest asks for the profile of a model.
 type GetModelProfileRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The model's name; 1 to 256 bytes.
+	// Required. The name of the model; 1 to 256 bytes.
 	Model         string `protobuf:"bytes,1,opt,name=model,proto3" json:"model,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -171,7 +172,7 @@ func (x *GetModelProfileRequest) GetModel() string {
 // GetModelProfileResponse answers GetModelProfile.
 type GetModelProfileResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Output only. The profile.
+	// Output only. The profile of the model.
 	Profile       *ModelProfile `protobuf:"bytes,1,opt,name=profile,proto3" json:"profile,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -214,12 +215,12 @@ func (x *GetModelProfileResponse) GetProfile() *ModelProfile {
 	return nil
 }
 
-// ListModelProfilesRequest asks for the profiles.
+// ListModelProfilesRequest asks for the profiles that were put.
 type ListModelProfilesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Optional. The most profiles on a page; 0 to 1,000; 100 by default, and for 0.
+	// Optional. The largest number of profiles on a page; 0 to 1,000; 100 by default, and for 0.
 	PageSize int32 `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// Optional. The next_page_token of the page before; at most 4,096 bytes.
+	// Optional. The next_page_token of the previous page; at most 4,096 bytes.
 	PageToken     string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -272,9 +273,9 @@ func (x *ListModelProfilesRequest) GetPageToken() string {
 // ListModelProfilesResponse answers ListModelProfiles.
 type ListModelProfilesResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Output only. The profiles by model name.
+	// Output only. The profiles of this page, ordered by model name.
 	Profiles []*ModelProfile `protobuf:"bytes,1,rep,name=profiles,proto3" json:"profiles,omitempty"`
-	// Output only. Where the next page begins; empty on the last.
+	// Output only. The token of the next page; empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -324,12 +325,13 @@ func (x *ListModelProfilesResponse) GetNextPageToken() string {
 	return ""
 }
 
-// DeleteModelProfileRequest asks for a profile to be removed.
+// DeleteModelProfileRequest asks for a profile to be deleted.
 type DeleteModelProfileRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The model's name; 1 to 256 bytes.
+	// Required. The name of the model; 1 to 256 bytes.
 	Model string `protobuf:"bytes,1,opt,name=model,proto3" json:"model,omitempty"`
-	// Optional. Makes a retry safe for 24 hours; at most 256 bytes.
+	// Optional. An id that makes a retry safe for 24 hours; at most 256 bytes. The same id with the same request returns the first
+	// outcome.
 	RequestId     string `protobuf:"bytes,2,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -419,9 +421,10 @@ func (*DeleteModelProfileResponse) Descriptor() ([]byte, []int) {
 // PutActionPolicyRequest asks for an action policy to be stored.
 type PutActionPolicyRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The action policy, replaced whole.
+	// Required. The action policy. It replaces an existing one as a whole.
 	Policy *ActionPolicy `protobuf:"bytes,1,opt,name=policy,proto3" json:"policy,omitempty"`
-	// Optional. Makes a retry safe for 24 hours; at most 256 bytes.
+	// Optional. An id that makes a retry safe for 24 hours; at most 256 bytes. The same id with the same request returns the first
+	// outcome.
 	RequestId     string `protobuf:"bytes,2,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -474,7 +477,7 @@ func (x *PutActionPolicyRequest) GetRequestId() string {
 // PutActionPolicyResponse answers PutActionPolicy.
 type PutActionPolicyResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Output only. The action policy as stored.
+	// Output only. The action policy as it is stored.
 	Policy        *ActionPolicy `protobuf:"bytes,1,opt,name=policy,proto3" json:"policy,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -520,7 +523,7 @@ func (x *PutActionPolicyResponse) GetPolicy() *ActionPolicy {
 // GetActionPolicyRequest asks for an action policy.
 type GetActionPolicyRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. What the policy is for.
+	// Required. The action or the tool that the policy is for.
 	//
 	// Types that are valid to be assigned to Key:
 	//
@@ -601,17 +604,17 @@ type isGetActionPolicyRequest_Key interface {
 }
 
 type GetActionPolicyRequest_AgentActionId struct {
-	// Optional. An action as one agent uses it; 1 to 256 bytes.
+	// Optional. The id of an action as one agent uses it; 1 to 256 bytes.
 	AgentActionId string `protobuf:"bytes,1,opt,name=agent_action_id,json=agentActionId,proto3,oneof"`
 }
 
 type GetActionPolicyRequest_ActionId struct {
-	// Optional. An action; 1 to 256 bytes.
+	// Optional. The id of an action; 1 to 256 bytes.
 	ActionId string `protobuf:"bytes,2,opt,name=action_id,json=actionId,proto3,oneof"`
 }
 
 type GetActionPolicyRequest_ToolName struct {
-	// Optional. A tool; 1 to 256 bytes.
+	// Optional. The name of a tool; 1 to 256 bytes.
 	ToolName string `protobuf:"bytes,3,opt,name=tool_name,json=toolName,proto3,oneof"`
 }
 
@@ -670,9 +673,9 @@ func (x *GetActionPolicyResponse) GetPolicy() *ActionPolicy {
 // ListActionPoliciesRequest asks for the action policies.
 type ListActionPoliciesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Optional. The most on a page; 0 to 1,000; 100 by default, and for 0.
+	// Optional. The largest number of action policies on a page; 0 to 1,000; 100 by default, and for 0.
 	PageSize int32 `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// Optional. The next_page_token of the page before; at most 4,096 bytes.
+	// Optional. The next_page_token of the previous page; at most 4,096 bytes.
 	PageToken     string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -725,9 +728,9 @@ func (x *ListActionPoliciesRequest) GetPageToken() string {
 // ListActionPoliciesResponse answers ListActionPolicies.
 type ListActionPoliciesResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Output only. By key.
+	// Output only. The action policies of this page, ordered by key.
 	Policies []*ActionPolicy `protobuf:"bytes,1,rep,name=policies,proto3" json:"policies,omitempty"`
-	// Output only. Where the next page begins; empty on the last.
+	// Output only. The token of the next page; empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -777,10 +780,10 @@ func (x *ListActionPoliciesResponse) GetNextPageToken() string {
 	return ""
 }
 
-// DeleteActionPolicyRequest asks for an action policy to be removed.
+// DeleteActionPolicyRequest asks for an action policy to be deleted.
 type DeleteActionPolicyRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. What the policy is for.
+	// Required. The action or the tool that the policy is for.
 	//
 	// Types that are valid to be assigned to Key:
 	//
@@ -788,7 +791,8 @@ type DeleteActionPolicyRequest struct {
 	//	*DeleteActionPolicyRequest_ActionId
 	//	*DeleteActionPolicyRequest_ToolName
 	Key isDeleteActionPolicyRequest_Key `protobuf_oneof:"key"`
-	// Optional. Makes a retry safe for 24 hours; at most 256 bytes.
+	// Optional. An id that makes a retry safe for 24 hours; at most 256 bytes. The same id with the same request returns the first
+	// outcome.
 	RequestId     string `protobuf:"bytes,4,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -870,17 +874,17 @@ type isDeleteActionPolicyRequest_Key interface {
 }
 
 type DeleteActionPolicyRequest_AgentActionId struct {
-	// Optional. An action as one agent uses it; 1 to 256 bytes.
+	// Optional. The id of an action as one agent uses it; 1 to 256 bytes.
 	AgentActionId string `protobuf:"bytes,1,opt,name=agent_action_id,json=agentActionId,proto3,oneof"`
 }
 
 type DeleteActionPolicyRequest_ActionId struct {
-	// Optional. An action; 1 to 256 bytes.
+	// Optional. The id of an action; 1 to 256 bytes.
 	ActionId string `protobuf:"bytes,2,opt,name=action_id,json=actionId,proto3,oneof"`
 }
 
 type DeleteActionPolicyRequest_ToolName struct {
-	// Optional. A tool; 1 to 256 bytes.
+	// Optional. The name of a tool; 1 to 256 bytes.
 	ToolName string `protobuf:"bytes,3,opt,name=tool_name,json=toolName,proto3,oneof"`
 }
 
@@ -930,9 +934,10 @@ func (*DeleteActionPolicyResponse) Descriptor() ([]byte, []int) {
 // PutPromptRequest asks for a prompt to be stored.
 type PutPromptRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The prompt, replaced whole.
+	// Required. The prompt. It replaces an existing one as a whole.
 	Prompt *Prompt `protobuf:"bytes,1,opt,name=prompt,proto3" json:"prompt,omitempty"`
-	// Optional. Makes a retry safe for 24 hours; at most 256 bytes.
+	// Optional. An id that makes a retry safe for 24 hours; at most 256 bytes. The same id with the same request returns the first
+	// outcome.
 	RequestId     string `protobuf:"bytes,2,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -985,7 +990,7 @@ func (x *PutPromptRequest) GetRequestId() string {
 // PutPromptResponse answers PutPrompt.
 type PutPromptResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Output only. The prompt as stored.
+	// Output only. The prompt as it is stored.
 	Prompt        *Prompt `protobuf:"bytes,1,opt,name=prompt,proto3" json:"prompt,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1031,7 +1036,7 @@ func (x *PutPromptResponse) GetPrompt() *Prompt {
 // GetPromptRequest asks for a prompt.
 type GetPromptRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The prompt's id; 1 to 256 bytes.
+	// Required. The id of the prompt; 1 to 256 bytes.
 	Id            string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1123,9 +1128,9 @@ func (x *GetPromptResponse) GetPrompt() *Prompt {
 // ListPromptsRequest asks for the prompts.
 type ListPromptsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Optional. The most on a page; 0 to 1,000; 100 by default, and for 0.
+	// Optional. The largest number of prompts on a page; 0 to 1,000; 100 by default, and for 0.
 	PageSize int32 `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// Optional. The next_page_token of the page before; at most 4,096 bytes.
+	// Optional. The next_page_token of the previous page; at most 4,096 bytes.
 	PageToken     string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1178,9 +1183,9 @@ func (x *ListPromptsRequest) GetPageToken() string {
 // ListPromptsResponse answers ListPrompts.
 type ListPromptsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Output only. By key.
+	// Output only. The prompts of this page, ordered by id.
 	Prompts []*Prompt `protobuf:"bytes,1,rep,name=prompts,proto3" json:"prompts,omitempty"`
-	// Output only. Where the next page begins; empty on the last.
+	// Output only. The token of the next page; empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1230,12 +1235,13 @@ func (x *ListPromptsResponse) GetNextPageToken() string {
 	return ""
 }
 
-// DeletePromptRequest asks for a prompt to be removed.
+// DeletePromptRequest asks for a prompt to be deleted.
 type DeletePromptRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The prompt's id; 1 to 256 bytes.
+	// Required. The id of the prompt; 1 to 256 bytes.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// Optional. Makes a retry safe for 24 hours; at most 256 bytes.
+	// Optional. An id that makes a retry safe for 24 hours; at most 256 bytes. The same id with the same request returns the first
+	// outcome.
 	RequestId     string `protobuf:"bytes,2,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

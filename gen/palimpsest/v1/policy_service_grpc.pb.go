@@ -37,31 +37,31 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// PolicyService is what operators configure for a namespace.
+// PolicyService manages what operators configure for all conversations: model profiles, action policies and prompts.
 type PolicyServiceClient interface {
-	// PutModelProfile creates or replaces a model's profile.
+	// PutModelProfile creates or replaces the profile of a model.
 	PutModelProfile(ctx context.Context, in *PutModelProfileRequest, opts ...grpc.CallOption) (*PutModelProfileResponse, error)
-	// GetModelProfile returns a model's profile: the one that was put, else the one that ships.
+	// GetModelProfile returns the profile of a model: the one that was put, else the one that comes with the sidecar.
 	GetModelProfile(ctx context.Context, in *GetModelProfileRequest, opts ...grpc.CallOption) (*GetModelProfileResponse, error)
-	// ListModelProfiles lists the profiles that were put, by model name.
+	// ListModelProfiles lists the profiles that were put, ordered by model name.
 	ListModelProfiles(ctx context.Context, in *ListModelProfilesRequest, opts ...grpc.CallOption) (*ListModelProfilesResponse, error)
-	// DeleteModelProfile removes a profile that was put; what ships, or else the defaults, apply again.
+	// DeleteModelProfile deletes a profile that was put. The profile that comes with the sidecar, or else the defaults, apply again.
 	DeleteModelProfile(ctx context.Context, in *DeleteModelProfileRequest, opts ...grpc.CallOption) (*DeleteModelProfileResponse, error)
 	// PutActionPolicy creates or replaces an action policy.
 	PutActionPolicy(ctx context.Context, in *PutActionPolicyRequest, opts ...grpc.CallOption) (*PutActionPolicyResponse, error)
 	// GetActionPolicy returns an action policy.
 	GetActionPolicy(ctx context.Context, in *GetActionPolicyRequest, opts ...grpc.CallOption) (*GetActionPolicyResponse, error)
-	// ListActionPolicies lists them by key.
+	// ListActionPolicies lists the action policies, ordered by key.
 	ListActionPolicies(ctx context.Context, in *ListActionPoliciesRequest, opts ...grpc.CallOption) (*ListActionPoliciesResponse, error)
-	// DeleteActionPolicy removes an action policy. What was appended keeps the settings that it got.
+	// DeleteActionPolicy deletes an action policy. Messages that were appended before keep their settings.
 	DeleteActionPolicy(ctx context.Context, in *DeleteActionPolicyRequest, opts ...grpc.CallOption) (*DeleteActionPolicyResponse, error)
 	// PutPrompt creates or replaces a prompt.
 	PutPrompt(ctx context.Context, in *PutPromptRequest, opts ...grpc.CallOption) (*PutPromptResponse, error)
 	// GetPrompt returns a prompt.
 	GetPrompt(ctx context.Context, in *GetPromptRequest, opts ...grpc.CallOption) (*GetPromptResponse, error)
-	// ListPrompts lists them by key.
+	// ListPrompts lists the prompts, ordered by id.
 	ListPrompts(ctx context.Context, in *ListPromptsRequest, opts ...grpc.CallOption) (*ListPromptsResponse, error)
-	// DeletePrompt removes a prompt. What was appended keeps the settings that it got.
+	// DeletePrompt deletes a prompt. Messages that were appended before keep their settings.
 	DeletePrompt(ctx context.Context, in *DeletePromptRequest, opts ...grpc.CallOption) (*DeletePromptResponse, error)
 }
 
@@ -197,31 +197,31 @@ func (c *policyServiceClient) DeletePrompt(ctx context.Context, in *DeletePrompt
 // All implementations must embed UnimplementedPolicyServiceServer
 // for forward compatibility.
 //
-// PolicyService is what operators configure for a namespace.
+// PolicyService manages what operators configure for all conversations: model profiles, action policies and prompts.
 type PolicyServiceServer interface {
-	// PutModelProfile creates or replaces a model's profile.
+	// PutModelProfile creates or replaces the profile of a model.
 	PutModelProfile(context.Context, *PutModelProfileRequest) (*PutModelProfileResponse, error)
-	// GetModelProfile returns a model's profile: the one that was put, else the one that ships.
+	// GetModelProfile returns the profile of a model: the one that was put, else the one that comes with the sidecar.
 	GetModelProfile(context.Context, *GetModelProfileRequest) (*GetModelProfileResponse, error)
-	// ListModelProfiles lists the profiles that were put, by model name.
+	// ListModelProfiles lists the profiles that were put, ordered by model name.
 	ListModelProfiles(context.Context, *ListModelProfilesRequest) (*ListModelProfilesResponse, error)
-	// DeleteModelProfile removes a profile that was put; what ships, or else the defaults, apply again.
+	// DeleteModelProfile deletes a profile that was put. The profile that comes with the sidecar, or else the defaults, apply again.
 	DeleteModelProfile(context.Context, *DeleteModelProfileRequest) (*DeleteModelProfileResponse, error)
 	// PutActionPolicy creates or replaces an action policy.
 	PutActionPolicy(context.Context, *PutActionPolicyRequest) (*PutActionPolicyResponse, error)
 	// GetActionPolicy returns an action policy.
 	GetActionPolicy(context.Context, *GetActionPolicyRequest) (*GetActionPolicyResponse, error)
-	// ListActionPolicies lists them by key.
+	// ListActionPolicies lists the action policies, ordered by key.
 	ListActionPolicies(context.Context, *ListActionPoliciesRequest) (*ListActionPoliciesResponse, error)
-	// DeleteActionPolicy removes an action policy. What was appended keeps the settings that it got.
+	// DeleteActionPolicy deletes an action policy. Messages that were appended before keep their settings.
 	DeleteActionPolicy(context.Context, *DeleteActionPolicyRequest) (*DeleteActionPolicyResponse, error)
 	// PutPrompt creates or replaces a prompt.
 	PutPrompt(context.Context, *PutPromptRequest) (*PutPromptResponse, error)
 	// GetPrompt returns a prompt.
 	GetPrompt(context.Context, *GetPromptRequest) (*GetPromptResponse, error)
-	// ListPrompts lists them by key.
+	// ListPrompts lists the prompts, ordered by id.
 	ListPrompts(context.Context, *ListPromptsRequest) (*ListPromptsResponse, error)
-	// DeletePrompt removes a prompt. What was appended keeps the settings that it got.
+	// DeletePrompt deletes a prompt. Messages that were appended before keep their settings.
 	DeletePrompt(context.Context, *DeletePromptRequest) (*DeletePromptResponse, error)
 	mustEmbedUnimplementedPolicyServiceServer()
 }

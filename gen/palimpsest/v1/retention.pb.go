@@ -21,18 +21,92 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// AdditionalContent is what a plugin adds to a message of the user's or a tool's. The order of blocks is: the message's own parts;
-// then for each plugin, in order of first appearance, its header (once), then its additions, each followed by a block of two
-// line breaks. A variant of the message holds only what belongs to it, headers included.
+// Never keeps additional content out of the persistent variant of its message. It has no settings.
+type Never struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Never) Reset() {
+	*x = Never{}
+	mi := &file_palimpsest_v1_retention_proto_msgTypes[0]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Never) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Never) ProtoMessage() {}
+
+func (x *Never) ProtoReflect() protoreflect.Message {
+	mi := &file_palimpsest_v1_retention_proto_msgTypes[0]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Never.ProtoReflect.Descriptor instead.
+func (*Never) Descriptor() ([]byte, []int) {
+	return file_palimpsest_v1_retention_proto_rawDescGZIP(), []int{0}
+}
+
+// Always keeps additional content in the persistent variant of its message for good. It has no settings.
+type Always struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Always) Reset() {
+	*x = Always{}
+	mi := &file_palimpsest_v1_retention_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Always) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Always) ProtoMessage() {}
+
+func (x *Always) ProtoReflect() protoreflect.Message {
+	mi := &file_palimpsest_v1_retention_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Always.ProtoReflect.Descriptor instead.
+func (*Always) Descriptor() ([]byte, []int) {
+	return file_palimpsest_v1_retention_proto_rawDescGZIP(), []int{1}
+}
+
+// AdditionalContent is what a plugin adds to a message of role user or tool. A message's blocks stand in this order: the message's
+// own parts; then for each plugin, in order of first appearance, its header (once) and its additions, each followed by a block of two
+// line breaks. A variant of the message holds only the blocks that belong to it, headers included.
 type AdditionalContent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The plugin's name; 1 to 256 bytes.
+	// Required. The name of the plugin; 1 to 256 bytes.
 	Plugin string `protobuf:"bytes,1,opt,name=plugin,proto3" json:"plugin,omitempty"`
-	// Optional. A line above everything the plugin adds to this message; at most 65,536 bytes. The first one given counts.
+	// Optional. A line above everything that the plugin adds to this message; at most 65,536 bytes. The plugin's first header counts.
 	Header string `protobuf:"bytes,2,opt,name=header,proto3" json:"header,omitempty"`
-	// Optional. The model sees it at the next build: it belongs to the display variant.
+	// Optional. True if the model sees the addition in the next build, as a part of the message's display variant. False by default.
 	DisplayOnCurrentMessage bool `protobuf:"varint,3,opt,name=display_on_current_message,json=displayOnCurrentMessage,proto3" json:"display_on_current_message,omitempty"`
-	// Optional. Whether later builds show it: whether it belongs to the persistent variant. Never by default.
+	// Optional. How long later builds show the addition, as a part of the message's persistent variant. Never by default.
 	//
 	// Types that are valid to be assigned to SaveToChatHistory:
 	//
@@ -40,7 +114,7 @@ type AdditionalContent struct {
 	//	*AdditionalContent_Always
 	//	*AdditionalContent_KeepLast
 	SaveToChatHistory isAdditionalContent_SaveToChatHistory `protobuf_oneof:"save_to_chat_history"`
-	// Required. Text and media; 1 to 64 parts, without retention of their own.
+	// Required. The text and media to add; 1 to 64 parts, without retention of their own.
 	Parts         []*Part `protobuf:"bytes,7,rep,name=parts,proto3" json:"parts,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -48,7 +122,7 @@ type AdditionalContent struct {
 
 func (x *AdditionalContent) Reset() {
 	*x = AdditionalContent{}
-	mi := &file_palimpsest_v1_retention_proto_msgTypes[0]
+	mi := &file_palimpsest_v1_retention_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -60,7 +134,7 @@ func (x *AdditionalContent) String() string {
 func (*AdditionalContent) ProtoMessage() {}
 
 func (x *AdditionalContent) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_retention_proto_msgTypes[0]
+	mi := &file_palimpsest_v1_retention_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -73,7 +147,7 @@ func (x *AdditionalContent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AdditionalContent.ProtoReflect.Descriptor instead.
 func (*AdditionalContent) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_retention_proto_rawDescGZIP(), []int{0}
+	return file_palimpsest_v1_retention_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *AdditionalContent) GetPlugin() string {
@@ -104,22 +178,22 @@ func (x *AdditionalContent) GetSaveToChatHistory() isAdditionalContent_SaveToCha
 	return nil
 }
 
-func (x *AdditionalContent) GetNever() bool {
+func (x *AdditionalContent) GetNever() *Never {
 	if x != nil {
 		if x, ok := x.SaveToChatHistory.(*AdditionalContent_Never); ok {
 			return x.Never
 		}
 	}
-	return false
+	return nil
 }
 
-func (x *AdditionalContent) GetAlways() bool {
+func (x *AdditionalContent) GetAlways() *Always {
 	if x != nil {
 		if x, ok := x.SaveToChatHistory.(*AdditionalContent_Always); ok {
 			return x.Always
 		}
 	}
-	return false
+	return nil
 }
 
 func (x *AdditionalContent) GetKeepLast() int32 {
@@ -143,18 +217,17 @@ type isAdditionalContent_SaveToChatHistory interface {
 }
 
 type AdditionalContent_Never struct {
-	// Optional. Must be true. It does not.
-	Never bool `protobuf:"varint,4,opt,name=never,proto3,oneof"`
+	// Optional. Later builds never show the addition.
+	Never *Never `protobuf:"bytes,4,opt,name=never,proto3,oneof"`
 }
 
 type AdditionalContent_Always struct {
-	// Optional. Must be true. It does, for ever.
-	Always bool `protobuf:"varint,5,opt,name=always,proto3,oneof"`
+	// Optional. All later builds show the addition.
+	Always *Always `protobuf:"bytes,5,opt,name=always,proto3,oneof"`
 }
 
 type AdditionalContent_KeepLast struct {
-	// Optional. It does while fewer than so many newer messages carry retention; 1 to 1,000,000. The newest is number 0: a block
-	// stays while this is greater than its message's number.
+	// Optional. Later builds show the addition while fewer than this number of newer messages carry retention; 1 to 1,000,000.
 	KeepLast int32 `protobuf:"varint,6,opt,name=keep_last,json=keepLast,proto3,oneof"`
 }
 
@@ -168,13 +241,15 @@ var File_palimpsest_v1_retention_proto protoreflect.FileDescriptor
 
 const file_palimpsest_v1_retention_proto_rawDesc = "" +
 	"\n" +
-	"\x1dpalimpsest/v1/retention.proto\x12\rpalimpsest.v1\x1a\x1bpalimpsest/v1/message.proto\"\x94\x02\n" +
+	"\x1dpalimpsest/v1/retention.proto\x12\rpalimpsest.v1\x1a\x1bpalimpsest/v1/message.proto\"\a\n" +
+	"\x05Never\"\b\n" +
+	"\x06Always\"\xc1\x02\n" +
 	"\x11AdditionalContent\x12\x16\n" +
 	"\x06plugin\x18\x01 \x01(\tR\x06plugin\x12\x16\n" +
 	"\x06header\x18\x02 \x01(\tR\x06header\x12;\n" +
-	"\x1adisplay_on_current_message\x18\x03 \x01(\bR\x17displayOnCurrentMessage\x12\x16\n" +
-	"\x05never\x18\x04 \x01(\bH\x00R\x05never\x12\x18\n" +
-	"\x06always\x18\x05 \x01(\bH\x00R\x06always\x12\x1d\n" +
+	"\x1adisplay_on_current_message\x18\x03 \x01(\bR\x17displayOnCurrentMessage\x12,\n" +
+	"\x05never\x18\x04 \x01(\v2\x14.palimpsest.v1.NeverH\x00R\x05never\x12/\n" +
+	"\x06always\x18\x05 \x01(\v2\x15.palimpsest.v1.AlwaysH\x00R\x06always\x12\x1d\n" +
 	"\tkeep_last\x18\x06 \x01(\x05H\x00R\bkeepLast\x12)\n" +
 	"\x05parts\x18\a \x03(\v2\x13.palimpsest.v1.PartR\x05partsB\x16\n" +
 	"\x14save_to_chat_historyB\xd3\x01\n" +
@@ -193,18 +268,22 @@ func file_palimpsest_v1_retention_proto_rawDescGZIP() []byte {
 	return file_palimpsest_v1_retention_proto_rawDescData
 }
 
-var file_palimpsest_v1_retention_proto_msgTypes = make([]protoimpl.MessageInfo, 1)
+var file_palimpsest_v1_retention_proto_msgTypes = make([]protoimpl.MessageInfo, 3)
 var file_palimpsest_v1_retention_proto_goTypes = []any{
-	(*AdditionalContent)(nil), // 0: palimpsest.v1.AdditionalContent
-	(*Part)(nil),              // 1: palimpsest.v1.Part
+	(*Never)(nil),             // 0: palimpsest.v1.Never
+	(*Always)(nil),            // 1: palimpsest.v1.Always
+	(*AdditionalContent)(nil), // 2: palimpsest.v1.AdditionalContent
+	(*Part)(nil),              // 3: palimpsest.v1.Part
 }
 var file_palimpsest_v1_retention_proto_depIdxs = []int32{
-	1, // 0: palimpsest.v1.AdditionalContent.parts:type_name -> palimpsest.v1.Part
-	1, // [1:1] is the sub-list for method output_type
-	1, // [1:1] is the sub-list for method input_type
-	1, // [1:1] is the sub-list for extension type_name
-	1, // [1:1] is the sub-list for extension extendee
-	0, // [0:1] is the sub-list for field type_name
+	0, // 0: palimpsest.v1.AdditionalContent.never:type_name -> palimpsest.v1.Never
+	1, // 1: palimpsest.v1.AdditionalContent.always:type_name -> palimpsest.v1.Always
+	3, // 2: palimpsest.v1.AdditionalContent.parts:type_name -> palimpsest.v1.Part
+	3, // [3:3] is the sub-list for method output_type
+	3, // [3:3] is the sub-list for method input_type
+	3, // [3:3] is the sub-list for extension type_name
+	3, // [3:3] is the sub-list for extension extendee
+	0, // [0:3] is the sub-list for field type_name
 }
 
 func init() { file_palimpsest_v1_retention_proto_init() }
@@ -213,7 +292,7 @@ func file_palimpsest_v1_retention_proto_init() {
 		return
 	}
 	file_palimpsest_v1_message_proto_init()
-	file_palimpsest_v1_retention_proto_msgTypes[0].OneofWrappers = []any{
+	file_palimpsest_v1_retention_proto_msgTypes[2].OneofWrappers = []any{
 		(*AdditionalContent_Never)(nil),
 		(*AdditionalContent_Always)(nil),
 		(*AdditionalContent_KeepLast)(nil),
@@ -224,7 +303,7 @@ func file_palimpsest_v1_retention_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_palimpsest_v1_retention_proto_rawDesc), len(file_palimpsest_v1_retention_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   1,
+			NumMessages:   3,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

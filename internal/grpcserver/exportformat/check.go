@@ -9,7 +9,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
-const editSummarise = editName(conversation.EditSummarise)
+const editSummarize = editName(conversation.EditSummarize)
 
 // checks follows an export and refuses what contradicts itself: an import would be a conversation that cannot be built.
 type checks struct {
@@ -186,8 +186,8 @@ func (c *checks) admitEdit(e *editLine) (field, text string) {
 		return "range", "is no range of messages that came before it"
 	case e.Commit > c.head.Version:
 		return "commit", "must not be above the conversation's version"
-	case (e.Summary != nil) != (e.Kind == editSummarise):
-		return "summary", "belongs to edits that summarise, and to all of them"
+	case (e.Summary != nil) != (e.Kind == editSummarize):
+		return "summary", "belongs to edits that summarize, and to all of them"
 	case len(e.Said) > maxReasonBytes:
 		return "said", fmt.Sprintf("takes more than %d bytes", maxReasonBytes)
 	case (e.Content != "") != e.Kind.aboutContent() || len(e.Content) > maxHandleBytes:

@@ -42,7 +42,7 @@ func (f *filler) fill(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Struct:
 		for i := range v.NumField() {
-			if v.Type().Field(i).Name != "Unknown" { // an export says what its version knows
+			if name := v.Type().Field(i).Name; name != "Unknown" && name != "NewerManifests" { // an export says what its version knows
 				f.fill(v.Field(i))
 			}
 		}
@@ -152,6 +152,7 @@ func (f *filler) records() []engine.Record {
 	}
 	// What an export leaves out: the name, what an import makes anew, and what a live conversation has not.
 	c.ID, c.Head.State, c.Head.DeleteTime, c.Head.NextDue = "", 0, time.Time{}, time.Time{}
+	c.Head.Reusable, c.Head.Former = false, time.Time{}
 	m.Parts = f.parts()
 	e.Parts = []conversation.PartEdit{}
 	for _, p := range m.Parts {
@@ -231,7 +232,7 @@ func small(t testing.TB) []string {
 }
 
 func readAll(text string) (records []engine.Record, err error) {
-	r := NewReader(strings.NewReader(text))
+	r := NewReader(strings.NewReader(text), &plenty{})
 	for {
 		record, err := r.Next()
 		if errors.Is(err, io.EOF) {
@@ -414,7 +415,7 @@ func (endless) Read(p []byte) (int, error) {
 }
 
 func TestReader_EndlessLine_IsRefused(t *testing.T) {
-	_, err := NewReader(endless{}).Next()
+	_, err := NewReader(endless{}, &plenty{}).Next()
 	var fault *FaultError
 	if !errors.As(err, &fault) || fault.Line != 1 {
 		t.Errorf("got %v", err)
@@ -426,7 +427,7 @@ func FuzzReader_AnyBytes(f *testing.F) {
 	for _, l := range small(f) {
 		f.Add(l)
 	}
-	f.Add(strings.Join(summarised(f), "") + "\n")
+	f.Add(strings.Join(summarized(f), "") + "\n")
 	f.Add(strings.Join(sourced(f, 1), "") + "\n")
 	f.Add(strings.Replace(strings.Join(small(f), "")+"\n", `{"text":"hello"`, `{"text":"","plugin":"p","variant":"PART_VARIANT_DISPLAY_ONLY","retention":{"keepLast":2},"erased":[`+erased+`]`, 2))
 	f.Fuzz(func(t *testing.T, text string) {

@@ -49,6 +49,8 @@ type policyLine struct {
 	Pruning    pruningLine          `json:"pruning,omitzero"`
 	Compaction compactionLine       `json:"compaction,omitzero"`
 	Citations  citationsLine        `json:"citations,omitzero"`
+
+	TTLWithoutTombstone *bool `json:"ttlWithoutTombstone,omitempty"`
 }
 
 type expirationPolicyLine struct {
@@ -103,8 +105,8 @@ type fitLine struct {
 	KeepOpening          *bool  `json:"keepOpening,omitempty"`
 }
 
-// headLine leaves out what an import makes anew (the incarnation, when the sweep looks next), and what a live conversation has
-// not (the time its tombstone ends).
+// headLine leaves out what an import makes anew (the incarnation, when the sweep looks next, whether its id can be reused), and
+// what a live conversation has not (the time its tombstone ends) or remembers of callers (until when it does).
 type headLine struct {
 	Version       uint64      `json:"version"`
 	Revision      int64       `json:"revision"`
@@ -160,6 +162,7 @@ type messageLine struct {
 	ID          string          `json:"id,omitempty"`
 	Index       int32           `json:"index"`
 	Role        roleName        `json:"role"`
+	Name        string          `json:"name,omitempty"`
 	Parts       []partLine      `json:"parts"`
 	Type        typeName        `json:"messageType,omitzero"`
 	Actions     []actionLine    `json:"actions,omitempty"`

@@ -109,8 +109,10 @@ func editKinds() map[int32]string {
 		int32(conversation.EditRemove):    "EDIT_REMOVE",
 		int32(conversation.EditMask):      "EDIT_MASK",
 		int32(conversation.EditRestore):   "EDIT_RESTORE",
-		int32(conversation.EditSummarise): "EDIT_SUMMARISE",
+		int32(conversation.EditSummarize): "EDIT_SUMMARIZE",
 		int32(conversation.EditHide):      "EDIT_HIDE",
+		int32(conversation.EditUnhide):    "EDIT_UNHIDE",
+		int32(conversation.EditCorrect):   "EDIT_CORRECT",
 
 		int32(conversation.EditStoreContent):  "EDIT_STORE_CONTENT",
 		int32(conversation.EditExpireContent): "EDIT_EXPIRE_CONTENT",

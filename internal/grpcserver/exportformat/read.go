@@ -15,6 +15,25 @@ import (
 // MaxLineBytes bounds a line. A message of 16 MiB, every byte of which JSON escapes to six, must still come back.
 const MaxLineBytes = 128 << 20
 
+const (
+	// What the reader holds of every line; one that is longer is gathered.
+	bufferBytes = 64 << 10
+	// MaxStateBytes bounds the lines that an import holds until its end: the conversation and its state.
+	MaxStateBytes = 4 << 20
+)
+
+// Memory says what lines may take. Its errors end the reading.
+type Memory interface {
+	// Longest is how many bytes a line may have.
+	Longest() int
+	// Gather is asked before a line is gathered that is longer than the reader's buffer.
+	Gather() error
+	// Decode is asked before a line of some size is decoded. An element is something that a bracket or a comma begins.
+	Decode(size, elements int) error
+	// Release is told before the next line: what the last one became is no longer held by who reads.
+	Release()
+}
+
 // FaultError is what is wrong with an export. It never holds the export's text.
 type FaultError struct {
 	Line  int    // from 1
@@ -32,14 +51,15 @@ func (f *FaultError) Error() string {
 
 // Reader reads an export, record by record, and checks all that does not need the API's rules.
 type Reader struct {
-	in    *bufio.Reader
-	line  int
-	check checks
+	in     *bufio.Reader
+	memory Memory
+	line   int
+	check  checks
 }
 
 // NewReader returns a reader of r.
-func NewReader(r io.Reader) *Reader {
-	return &Reader{in: bufio.NewReaderSize(r, 256<<10)}
+func NewReader(r io.Reader, m Memory) *Reader {
+	return &Reader{in: bufio.NewReaderSize(r, bufferBytes), memory: m}
 }
 
 // Line is the number of the line that the last record came from.
@@ -115,8 +135,12 @@ func (r *Reader) finish(end *endLine) error {
 
 // read returns the next line, which has exactly one key.
 func (r *Reader) read() (*line, error) {
+	r.memory.Release()
 	raw, err := r.bytes()
 	if err != nil {
+		return nil, err
+	}
+	if err := r.memory.Decode(len(raw), elements(raw)); err != nil {
 		return nil, err
 	}
 	var l line
@@ -131,7 +155,26 @@ func (r *Reader) read() (*line, error) {
 	if l.keys() != 1 {
 		return nil, r.fault("must have exactly one key")
 	}
+	if (l.Conversation != nil || l.State != nil) && len(raw) > MaxStateBytes {
+		return nil, r.fault("is too long")
+	}
 	return &l, nil
+}
+
+// elements counts what would be decoded: what stands behind a bracket or a comma that is not in a text.
+func elements(raw []byte) (n int) {
+	within := false
+	for i := 0; i < len(raw); i++ {
+		switch c := raw[i]; {
+		case c == '"':
+			within = !within
+		case c == '\\' && within:
+			i++
+		case !within && (c == '{' || c == '[' || c == ','):
+			n++
+		}
+	}
+	return n
 }
 
 func (l *line) keys() int {
@@ -155,7 +198,7 @@ func (r *Reader) bytes() ([]byte, error) {
 		piece, err := r.in.ReadSlice('\n')
 		raw = append(raw, piece...)
 		switch {
-		case len(raw) > MaxLineBytes:
+		case len(raw) > r.memory.Longest():
 			return nil, r.fault("is too long")
 		case err == nil:
 			return raw[:len(raw)-1], nil
@@ -163,6 +206,10 @@ func (r *Reader) bytes() ([]byte, error) {
 			return nil, r.fault("is missing, or cut off: the export is not complete")
 		case !errors.Is(err, bufio.ErrBufferFull):
 			return nil, err
+		case len(raw) == bufferBytes:
+			if err := r.memory.Gather(); err != nil {
+				return nil, err
+			}
 		}
 	}
 }

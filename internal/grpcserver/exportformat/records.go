@@ -55,7 +55,7 @@ func (l *headLine) record() engine.Head {
 
 func (l *policyLine) record() conversation.Policy {
 	return conversation.Policy{
-		Fit: conversation.FitPolicy(l.Fit), TTL: l.TTL, Retention: conversation.RetentionPolicy(l.Retention), MaxWait: l.MaxWait,
+		Fit: conversation.FitPolicy(l.Fit), TTL: l.TTL, TTLWithoutTombstone: l.TTLWithoutTombstone, Retention: conversation.RetentionPolicy(l.Retention), MaxWait: l.MaxWait,
 		Expiration: conversation.ExpirationPolicy{Off: l.Expiration.Off, Results: *l.Expiration.Results.record()},
 		Rewrite: conversation.RewritePolicy{
 			Mode: conversation.RewriteMode(l.Rewrite.Mode), MinGainTokens: l.Rewrite.MinGainTokens,
@@ -97,7 +97,7 @@ func (l *actionLine) record() conversation.ActionRef { return conversation.Actio
 
 func (l *messageLine) record() *conversation.Message {
 	out := &conversation.Message{
-		ID: l.ID, Index: l.Index, Role: conversation.Role(l.Role), Parts: each(l.Parts, (*partLine).record),
+		ID: l.ID, Index: l.Index, Role: conversation.Role(l.Role), Name: l.Name, Parts: each(l.Parts, (*partLine).record),
 		Type: conversation.MessageType(l.Type), Actions: each(l.Actions, (*actionLine).record), Pinned: l.Pinned, Model: l.Model,
 		RunID: l.RunID, StepID: l.StepID, Tags: l.Tags, Metadata: l.Metadata, CreateTime: l.CreateTime.UTC(), TurnAdded: l.TurnAdded,
 		Tokens: l.Tokens, Estimated: l.Estimated, RequestID: l.RequestID, Commit: l.Commit,

@@ -14,8 +14,8 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
 )
 
-// summarised is a complete export of four messages, a summary of two, one that takes it up, and a rewind.
-func summarised(t testing.TB) []string {
+// summarized is a complete export of four messages, a summary of two, one that takes it up, and a rewind.
+func summarized(t testing.TB) []string {
 	t.Helper()
 	var out bytes.Buffer
 	w := NewWriter(&out)
@@ -27,8 +27,8 @@ func summarised(t testing.TB) []string {
 		}})
 	}
 	for i, e := range []conversation.Edit{
-		{Kind: conversation.EditSummarise, Range: conversation.Range{End: 2}, Summary: &conversation.Summary{ID: 3, Text: text("one")}},
-		{Kind: conversation.EditSummarise, Range: conversation.Range{End: 4}, Summary: &conversation.Summary{
+		{Kind: conversation.EditSummarize, Range: conversation.Range{End: 2}, Summary: &conversation.Summary{ID: 3, Text: text("one")}},
+		{Kind: conversation.EditSummarize, Range: conversation.Range{End: 4}, Summary: &conversation.Summary{
 			ID: 4, Level: 1, Children: []int64{3}, Text: text("both"), Tokens: 2, Except: []conversation.Range{{First: 2, End: 3}},
 			Facts: text(`{"body":4,"facts":[]}`), Model: "openai/m", Recorded: 9, Erased: true,
 		}},
@@ -49,7 +49,7 @@ func summarised(t testing.TB) []string {
 }
 
 func TestReader_Summaries_RoundTrip(t *testing.T) {
-	records, err := readAll(strings.Join(summarised(t), "") + "\n")
+	records, err := readAll(strings.Join(summarized(t), "") + "\n")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +85,7 @@ func TestReader_HostileSummary_IsRefusedByField(t *testing.T) {
 		"another content":     {first, `"text":"one"`, `"text":"","erased":` + strings.Replace(erased, ":0", ":1", 1), "erased.content"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			lines := summarised(t)
+			lines := summarized(t)
 			changed := strings.Replace(lines[c.line-1], c.old, c.new, 1)
 			if changed == lines[c.line-1] {
 				t.Fatal("the case changes nothing")
@@ -102,7 +102,7 @@ func TestReader_HostileSummary_IsRefusedByField(t *testing.T) {
 
 // TestReader_ErasedSummary_IsRead: of the text and of the facts, what is left of either comes back.
 func TestReader_ErasedSummary_IsRead(t *testing.T) {
-	lines := summarised(t)
+	lines := summarized(t)
 	lines[6] = strings.Replace(lines[6], `"text":"one"`, `"text":"","erased":`+erased+`,"factsErased":`+erased, 1)
 	records, err := readAll(strings.Join(lines, "") + "\n")
 	if err != nil {

@@ -109,7 +109,7 @@ func fromHead(h *engine.Head) headLine {
 
 func fromPolicy(p *conversation.Policy) policyLine {
 	return policyLine{
-		Fit: fitLine(p.Fit), TTL: p.TTL, Retention: retentionPolicyLine(p.Retention), MaxWait: p.MaxWait,
+		Fit: fitLine(p.Fit), TTL: p.TTL, TTLWithoutTombstone: p.TTLWithoutTombstone, Retention: retentionPolicyLine(p.Retention), MaxWait: p.MaxWait,
 		Expiration: expirationPolicyLine{Off: p.Expiration.Off, Results: *fromExpiration(&p.Expiration.Results)},
 		Rewrite: rewriteLine{
 			Mode: rewriteName(p.Rewrite.Mode), MinGainTokens: p.Rewrite.MinGainTokens,
@@ -167,7 +167,7 @@ func each[A, B any](list []A, convert func(*A) B) []B {
 
 func fromMessage(m *conversation.Message) *messageLine {
 	out := &messageLine{
-		ID: m.ID, Index: m.Index, Role: roleName(m.Role), Parts: each(m.Parts, fromPart), Type: typeName(m.Type),
+		ID: m.ID, Index: m.Index, Role: roleName(m.Role), Name: m.Name, Parts: each(m.Parts, fromPart), Type: typeName(m.Type),
 		Actions: each(m.Actions, fromAction), Pinned: m.Pinned, Model: m.Model, RunID: m.RunID, StepID: m.StepID,
 		Tags: m.Tags, Metadata: m.Metadata, CreateTime: m.CreateTime.UTC(), TurnAdded: m.TurnAdded, Tokens: m.Tokens,
 		Estimated: m.Estimated, RequestID: m.RequestID, Commit: m.Commit,

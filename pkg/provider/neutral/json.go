@@ -6,7 +6,11 @@ import (
 )
 
 func message(m *provider.Message) []byte {
-	out := []byte(`{"role":"` + m.Role.String() + `","parts":[`)
+	out := []byte(`{"role":"` + m.Role.String() + `"`)
+	if m.Name != "" {
+		out = field(out, `,"name":`, m.Name)
+	}
+	out = append(out, `,"parts":[`...)
 	for i := range m.Parts {
 		if i > 0 {
 			out = append(out, ',')

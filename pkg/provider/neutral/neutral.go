@@ -20,7 +20,7 @@ func (format) Format() conversation.Format { return conversation.FormatNeutral }
 // Traits: anything may stand anywhere, and every block is a whole message.
 func (format) Traits() provider.Traits {
 	return provider.Traits{
-		Name:       "neutral",
+		Name: "neutral", NameField: true,
 		TextPrefix: `{"role":"user","parts":[{"type":"text","text":`, TextSuffix: `}]}`,
 	}
 }
@@ -78,6 +78,9 @@ func together(a, b *provider.Message) bool {
 func join(a, b *provider.Message) {
 	a.Parts = append(slices.Clip(a.Parts), b.Parts...)
 	a.EditSeq = max(a.EditSeq, b.EditSeq)
+	if a.Name != b.Name { // what several say is nobody's alone
+		a.Name = ""
+	}
 	if a.Role == conversation.RoleAssistant {
 		a.Tokens, a.Last = a.Tokens+b.Tokens, b.Index
 		return

@@ -19,7 +19,7 @@ func (format) Format() conversation.Format { return conversation.FormatOpenAICha
 // Traits: roles may stand in any order, and every block is a whole message.
 func (format) Traits() provider.Traits {
 	return provider.Traits{
-		Name: "openai-chat", Provider: "openai",
+		Name: "openai-chat", Provider: "openai", NameField: true,
 		TextPrefix: `{"role":"user","content":`, TextSuffix: `}`,
 	}
 }
@@ -51,9 +51,22 @@ func audio(mime string) string {
 // Text writes a message of the system's or the user's.
 func (format) Text(s *provider.Sheet, l *provider.Line, pieces []provider.Piece) {
 	role := l.Role.String()
-	out := []byte(`{"role":"` + role + `","content":`)
-	out = appendContent(out, pieces)
+	out := appendContent(appendRole(s, l.Index, role, l.Name), pieces)
 	s.Add(l, role, append(out, '}'), provider.Weigh(pieces))
+}
+
+// appendRole begins a message: with its role, and with who speaks if that is known.
+func appendRole(s *provider.Sheet, index int32, role, name string) []byte {
+	out := []byte(`{"role":"` + role + `",`)
+	if name != "" {
+		clean := provider.CleanSpeaker(name)
+		if clean != name {
+			s.Repair(index, conversation.ReasonNameReplaced, 0)
+		}
+		out = provider.AppendString(append(out, `"name":`...), clean)
+		out = append(out, ',')
+	}
+	return append(out, `"content":`...)
 }
 
 // appendContent writes one text as a string and everything else as a list, so that parts stay apart as they were appended.
@@ -100,12 +113,13 @@ func (format) Assistant(s *provider.Sheet, turn []provider.Line) {
 		m.take(s, &turn[i])
 	}
 	if len(m.pieces) > 0 || m.calls != nil {
-		s.Add(&turn[0], "assistant", message(m.pieces, m.calls), m.tokens)
+		s.Add(&turn[0], "assistant", message(appendRole(s, turn[0].Index, "assistant", m.name), m.pieces, m.calls), m.tokens)
 	}
 }
 
 // said is what the assistant says and asks for in one turn.
 type said struct {
+	name   string // of all who say something; none if they differ
 	pieces []provider.Piece
 	calls  []byte
 	tokens int32
@@ -134,12 +148,16 @@ func (m *said) take(s *provider.Sheet, l *provider.Line) {
 		}
 	}
 	if len(m.pieces)+len(m.calls) > before {
+		if before == 0 {
+			m.name = l.Name
+		} else if m.name != l.Name {
+			m.name = ""
+		}
 		m.tokens += s.Charge(l, tokens)
 	}
 }
 
-func message(pieces []provider.Piece, calls []byte) []byte {
-	out := []byte(`{"role":"assistant","content":`)
+func message(out []byte, pieces []provider.Piece, calls []byte) []byte {
 	if len(pieces) == 0 {
 		out = append(out, "null"...)
 	} else {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/palimpsest-context/palimpsest/internal/proptest"
+	"github.com/palimpsest-context/palimpsest/internal/testlane"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
@@ -100,6 +101,7 @@ func TestSalvage_OneDamagedPage_LeavesTheOthers(t *testing.T) {
 
 // TestSalvage_AnyDamage_IsHonest: flipped bytes anywhere in what is in use.
 func TestSalvage_AnyDamage_IsHonest(t *testing.T) {
+	testlane.OneCaller(t)
 	path := populated(t)
 	raw := read(t, path)
 	pages, r := inUse(t, raw), rand.New(rand.NewPCG(proptest.Seed(t), 0))

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/palimpsest-context/palimpsest/internal/proptest"
+	"github.com/palimpsest-context/palimpsest/internal/testlane"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
@@ -80,6 +81,7 @@ func TestWalk_Sound_SeesWhatBboltSees(t *testing.T) {
 // TestOpen_DamagedStructure_IsRefusedInASentence: each number in the header of a page and in its entries, once. bbolt alone ends the
 // process for most of them.
 func TestOpen_DamagedStructure_IsRefusedInASentence(t *testing.T) {
+	testlane.OneCaller(t)
 	path := populated(t)
 	raw := read(t, path)
 	pages, r := inUse(t, raw), rand.New(rand.NewPCG(proptest.Seed(t), 0))

@@ -354,7 +354,7 @@ func TestStore_Wipe_AmongReadersAndWriters(t *testing.T) {
 // TestStore_Wipe_AnyWorkload: bbolt finds nothing wrong after it, all that was not erased is there, and no free page has anything
 // in it once the last thing that was done was an erasure.
 func TestStore_Wipe_AnyWorkload(t *testing.T) {
-	proptest.Check(t, func(r *rapid.T) {
+	proptest.CheckN(t, 40, func(r *rapid.T) {
 		folder, err := os.MkdirTemp("", "wipe-*")
 		must(t, err)
 		defer func() { must(t, os.RemoveAll(folder)) }()

@@ -110,6 +110,7 @@ func samples() map[string]sample {
 	maps.Copy(all, lifecycleSamples(at, id))
 	maps.Copy(all, windowSamples(at, id))
 	maps.Copy(all, citationSamples(at))
+	maps.Copy(all, formerSamples(at, id))
 	for name, sample := range slotSamples() {
 		all["slot-"+name] = sample
 	}
@@ -144,7 +145,7 @@ func sampleMessage(at time.Time, id conversation.ID, text string) conversation.M
 
 func sampleEdit(at time.Time) conversation.Edit {
 	return conversation.Edit{
-		Seq: 9, Kind: conversation.EditSummarise, Range: conversation.Range{First: 3, End: 8}, Mask: []int32{0, 2},
+		Seq: 9, Kind: conversation.EditSummarize, Range: conversation.Range{First: 3, End: 8}, Mask: []int32{0, 2},
 		Parts: []conversation.PartEdit{{Part: 1, Level: conversation.Shortened, Shown: conversation.Part{
 			Kind: conversation.PartText, Text: conversation.Content{Inline: "short"}, Tokens: 1,
 		}}},

@@ -14,7 +14,7 @@ func writeHead(b []byte, h *store.Head) []byte {
 	b = appendInt(b, 9, h.Turn)
 	b = appendInt(b, 10, h.Seen)
 	b = appendInt(b, 11, h.Start)
-	b = appendPacked(b, 12, h.LastManifest[:], true)
+	b = writeLastManifest(b, h)
 	b = appendInt(b, 13, h.UnitStart)
 	b = appendInt(b, 14, h.LeadingSystem)
 	b = appendSint(b, 15, h.Request)
@@ -31,6 +31,8 @@ func writeHead(b []byte, h *store.Head) []byte {
 	b = appendInt(b, 26, h.Place.Inputs)
 	b = appendInt(b, 27, h.CallsEnd)
 	b = appendInt(b, 28, h.Opening+1)
+	b = appendBool(b, 29, h.Reusable)
+	b = appendTime(b, 30, h.Former)
 	return append(b, h.Unknown...)
 }
 
@@ -94,18 +96,31 @@ func readHead(r *reader, h *store.Head) {
 			h.CallsEnd = r.int32()
 		case 28:
 			h.Opening = r.int32() - 1
+		case 29:
+			h.Reusable = r.bool()
+		case 30:
+			h.Former = r.time()
 		default:
 			h.Unknown += r.raw
 		}
 	}
 }
 
-// readLastManifest drops formats that this version does not know.
+func writeLastManifest(b []byte, h *store.Head) []byte {
+	if len(h.NewerManifests) == 0 {
+		return appendPacked(b, 12, h.LastManifest[:], true)
+	}
+	return appendPacked(b, 12, append(h.LastManifest[:], h.NewerManifests...), false)
+}
+
+// readLastManifest keeps formats that this version does not know for those that do.
 func readLastManifest(r *reader, h *store.Head) {
 	i := 0
 	packed(r, func(v int64) {
 		if i < len(h.LastManifest) {
 			h.LastManifest[i] = v
+		} else {
+			h.NewerManifests = append(h.NewerManifests, v)
 		}
 		i++
 	})

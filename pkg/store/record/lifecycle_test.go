@@ -33,6 +33,7 @@ func lifecycleSamples(at time.Time, id conversation.ID) map[string]sample {
 		"lifecycle-manifest": newSample(manifest, (*Codec).EncodeManifest, (*Codec).DecodeManifest),
 		"lifecycle-head":     newSample(head, (*Codec).EncodeHead, (*Codec).DecodeHead),
 		"unit-message":       newSample(unitMessage(at), (*Codec).EncodeMessage, (*Codec).DecodeMessage),
+		"named-message":      newSample(namedMessage(at), (*Codec).EncodeMessage, (*Codec).DecodeMessage),
 		"unit-head":          newSample(unitHead(at, id), (*Codec).EncodeHead, (*Codec).DecodeHead),
 		"lifecycle-info":     newSample(info, (*Codec).EncodeInfo, (*Codec).DecodeInfo),
 	}
@@ -45,6 +46,13 @@ func erased(bytes, chars int64) conversation.Content {
 // unitMessage and unitHead are records that say which unit a message is of.
 func unitMessage(at time.Time) conversation.Message {
 	return conversation.Message{ID: "m19", Index: 19, Role: conversation.RoleAssistant, CreateTime: at, Tokens: 4, Commit: 43, Unit: 18}
+}
+
+// namedMessage is a record that says who speaks.
+func namedMessage(at time.Time) conversation.Message {
+	m := unitMessage(at)
+	m.Role, m.Name, m.Tokens = conversation.RoleUser, "Zoë \u2028]", 12
+	return m
 }
 
 func unitHead(at time.Time, id conversation.ID) store.Head {

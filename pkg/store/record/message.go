@@ -28,6 +28,7 @@ func writeMessage(b []byte, m *conversation.Message) []byte {
 	b = appendInt(b, 21, m.Place.Inputs)
 	b = appendInt(b, 22, m.Unit)
 	b = appendInt(b, 23, m.RequestBack)
+	b = appendText(b, 24, m.Name)
 	return append(b, m.Unknown...)
 }
 
@@ -80,6 +81,8 @@ func readMessage(r *reader, m *conversation.Message) {
 			m.Unit = r.int32()
 		case 23:
 			m.RequestBack = r.int32()
+		case 24:
+			m.Name = r.text()
 		default:
 			m.Unknown += r.raw
 		}

@@ -33,6 +33,7 @@ func writePolicy(b []byte, p *conversation.Policy) []byte {
 		b = appendNested(b, 17, &p.Citations, writeCitations)
 	}
 	b = appendSwitch(b, 18, p.Fit.KeepOpening)
+	b = appendSwitch(b, 19, p.TTLWithoutTombstone)
 	return append(b, p.Unknown...)
 }
 
@@ -173,6 +174,8 @@ func readPolicy(r *reader, p *conversation.Policy) {
 			nested(r, &p.Citations, readCitations)
 		case 18:
 			p.Fit.KeepOpening = toggle(r)
+		case 19:
+			p.TTLWithoutTombstone = toggle(r)
 		default:
 			p.Unknown += r.raw
 		}

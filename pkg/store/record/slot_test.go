@@ -138,5 +138,6 @@ func TestSlots_RoundTrip(t *testing.T) {
 	roundTrips(t, "SharedBytes", ofSlot(EncodeSharedBytes), fromSlot(DecodeSharedBytes), func() proto.Message { return new(recordpb.SharedBytes) })
 	roundTrips(t, "ModelProfile", ofSlot(EncodeModelProfile), fromSlot(DecodeModelProfile), func() proto.Message { return new(recordpb.ModelProfile) })
 	roundTrips(t, "ActionPolicy", ofSlot(EncodeActionPolicy), fromSlot(DecodeActionPolicy), func() proto.Message { return new(recordpb.ActionPolicy) })
+	roundTrips(t, "FormerRequests", ofSlot(EncodeFormerRequests), fromSlot(DecodeFormerRequests), func() proto.Message { return new(recordpb.FormerRequests) })
 	roundTrips(t, "Prompt", ofSlot(EncodePrompt), fromSlot(DecodePrompt), func() proto.Message { return new(recordpb.Prompt) })
 }

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -33,7 +34,32 @@ func TestRecords_UnknownFields_AreWrittenAgain(t *testing.T) {
 	keeps(t, "usage", 1, UsageReport{Model: "m", Unknown: newer}, ofSlot(EncodeUsageReport), fromSlot(DecodeUsageReport))
 	keeps(t, "run", 1, Run{ID: "r", Unknown: newer}, ofSlot(EncodeRun), fromSlot(DecodeRun))
 	keeps(t, "source", 1, Source{Handle: "h", Unknown: newer}, ofSlot(EncodeSource), fromSlot(DecodeSource))
+	former := FormerRequests{Requests: []FormerRequest{{Hash: 1, Unknown: newer}}, Unknown: newer}
+	keeps(t, "former", 2, former, ofSlot(EncodeFormerRequests), fromSlot(DecodeFormerRequests))
 	keeps(t, "shared", 1, SharedBytes{Count: 1, Unknown: newer}, ofSlot(EncodeSharedBytes), fromSlot(DecodeSharedBytes))
+}
+
+// TestHead_FormatsOfANewerVersion_KeepTheirLastManifest: a format with a number that this version does not know is in the list of
+// last manifests, and stays there when this version writes the head with a manifest of its own.
+func TestHead_FormatsOfANewerVersion_KeepTheirLastManifest(t *testing.T) {
+	head := sampleHead(time.Unix(1, 2).UTC(), conversation.ID{1})
+	head.LastManifest = [6]int64{}
+	known := payload(t, New().EncodeHead(&head))
+	stored := New().seal(kindHead, appendPacked(known, 12, []int64{0, 12, 0, 11, 0, 0, 0, 10, 9}, false))
+	read, err := New().DecodeHead(stored)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read.LastManifest[1] = 13
+	var found []int64
+	for r := (&reader{rest: string(payload(t, New().EncodeHead(&read)))}); r.next(); {
+		if r.field == 12 {
+			packed(r, func(v int64) { found = append(found, v) })
+		}
+	}
+	if !slices.Equal(found, []int64{0, 13, 0, 11, 0, 0, 0, 10, 9}) {
+		t.Errorf("the last manifests are %v", found)
+	}
 }
 
 func keeps[T any](t *testing.T, name string, fields int, v T, encode func(*Codec, *T) []byte, decode func(*Codec, []byte) (T, error)) {

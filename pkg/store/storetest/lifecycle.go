@@ -69,7 +69,7 @@ func adornEdit(rt *rapid.T, e *conversation.Edit) {
 	case conversation.EditRestore:
 		e.Said = rapid.SampledFrom([]string{"", "why"}).Draw(rt, "said")
 		e.Brought = rapid.SampledFrom([][]int32{nil, {1}, {0, 2}}).Draw(rt, "brought")
-	case conversation.EditSummarise:
+	case conversation.EditSummarize:
 		e.Summary = drawSummary(rt)
 	case conversation.EditStoreContent, conversation.EditExpireContent:
 		e.Content = rapid.SampledFrom([]string{"", "c1-aaaaaaaa", "c2-aaaaaaaa"}).Draw(rt, "handle")

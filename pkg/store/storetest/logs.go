@@ -13,6 +13,7 @@ func logCases() []check {
 		{"SincePagesWithoutGapOrRepeat", sincePages},
 		{"SummariesComeBackWhole", summariesComeBackWhole},
 		{"EditsAboutContents", editsAboutContents},
+		{"CorrectionsComeWithEveryMessage", correctionsAlways},
 		{"CitationsComeBackWhole", citationsComeBackWhole},
 	}
 }
@@ -23,7 +24,7 @@ func edited(b *box) *talk {
 	k.commit(say(k.change(), 1, 1, 1, 1, 1, 1, 1, 1, 1, 1))
 	k.commit(edit(edit(k.change(), conversation.EditParts, 2, 3), conversation.EditMask, 7, 8)) // 1, 2
 	k.commit(edit(k.change(), conversation.EditRemove, 4, 7))                                   // 3
-	k.commit(edit(k.change(), conversation.EditSummarise, 0, 4))                                // 4
+	k.commit(edit(k.change(), conversation.EditSummarize, 0, 4))                                // 4
 	k.commit(edit(k.change(), conversation.EditParts, 2, 3))                                    // 5
 	k.commit(edit(k.change(), conversation.EditRestore, 2, 3))                                  // 6
 	k.commit(edit(k.change(), conversation.EditHide, 9, 10))                                    // 7
@@ -63,6 +64,13 @@ func editsOfRanges(b *box) {
 	} {
 		b.equal(k.edits(c.q), c.want)
 	}
+}
+
+// correctionsAlways: summaries over other messages may have been made of the words that a correction replaced.
+func correctionsAlways(b *box) {
+	k := edited(b)
+	k.commit(edit(k.change(), conversation.EditCorrect, 0, 1)) // 9
+	b.equal(k.edits(store.EditRange{Of: []conversation.Range{{First: 3, End: 4}}}), []int64{4, 6, 7, 9})
 }
 
 // history is commits of 1 message; 3 messages and an edit; nothing; an edit; 1 message.

@@ -48,7 +48,7 @@ func summariesComeBackWhole(b *box) {
 	text, facts := b.id(), b.id()
 	k.stage(text, "text", start())
 	k.stage(facts, "fact", start())
-	c := edit(k.change(), conversation.EditSummarise, 0, 2)
+	c := edit(k.change(), conversation.EditSummarize, 0, 2)
 	c.Edits[0].Summary, c.Uploads = wholeSummary(text, facts), []conversation.ID{text, facts}
 	k.commit(c)
 	about := func(message int32) []conversation.Edit {

@@ -5,11 +5,14 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/palimpsest-context/palimpsest/pkg/content"
+	"github.com/palimpsest-context/palimpsest/pkg/summarize/extractive/choice"
 )
 
 // codeLine is a line of a source file.
 type codeLine struct {
-	unit
+	choice.Unit
 	definition
 	// report is how much the line looks like a report of an error among the code, 0 for not at all.
 	report int
@@ -19,13 +22,13 @@ type codeLine struct {
 
 // codeReader offers what an extract of a source file may show.
 type codeReader struct {
-	lines  []codeLine
-	units  []unit
-	target int
-	pieces []piece
+	lines   []codeLine
+	units   []choice.Unit
+	target  int
+	entries []choice.Entry
 }
 
-// readCode recognises source code: by the ends of its lines, and by what they begin with.
+// readCode recognizes source code: by the ends of its lines, and by what they begin with.
 func readCode(s source) (draft, bool) {
 	listed := slices.Clone(s.units)
 	numbered := stripNumbers(listed)
@@ -34,25 +37,25 @@ func readCode(s source) (draft, bool) {
 	}
 	r := &codeReader{target: s.target, units: listed}
 	for i, u := range listed {
-		r.lines = append(r.lines, codeLine{unit: u, definition: defined(u.text), report: reportsError(listed, i)})
+		r.lines = append(r.lines, codeLine{Unit: u, definition: defined(u.Text), report: reportsError(listed, i)})
 	}
 	r.addReports()
 	r.addDefinitions()
 	r.addTelling()
 	title := fmt.Sprintf("%s, %s", language(s.text), counted(len(s.lines), "lines"))
 	if numbered && len(listed) > 0 {
-		title += fmt.Sprintf(" (%d to %d)", listed[0].line, listed[len(listed)-1].line)
+		title += fmt.Sprintf(" (%d to %d)", listed[0].Line, listed[len(listed)-1].Line)
 	}
-	d := draft{title: title + r.counts(), pieces: r.pieces, mentions: names(s.text), named: 38}
+	d := draft{title: title + r.counts(), entries: r.entries, mentions: names(s.text), named: 38}
 	return d, true
 }
 
 // stripNumbers takes the numbers off lines that a tool numbered, and uses them. It says whether it did.
-func stripNumbers(all []unit) bool {
+func stripNumbers(all []choice.Unit) bool {
 	sample := all[:min(len(all), 1000)]
 	numbered := 0
 	for _, u := range sample {
-		if _, _, ok := numberedLine(u.text); ok {
+		if _, _, ok := numberedLine(u.Text); ok {
 			numbered++
 		}
 	}
@@ -61,21 +64,21 @@ func stripNumbers(all []unit) bool {
 	}
 	before := 0
 	for i, u := range all {
-		n, rest, ok := numberedLine(u.text)
+		n, rest, ok := numberedLine(u.Text)
 		// What begins with a number can be another line, such as a date, among the numbered ones.
 		if ok && n > before && (n == before+1 || followed(n, all[i+1:])) {
-			all[i], before = unit{text: rest, line: n}, n
+			all[i], before = choice.Unit{Text: rest, Line: n}, n
 		} else {
-			all[i].line = before
+			all[i].Line = before
 		}
 	}
 	return true
 }
 
 // followed says whether a line that is numbered n may stand before others.
-func followed(n int, next []unit) bool {
+func followed(n int, next []choice.Unit) bool {
 	for _, u := range next[:min(len(next), 4)] {
-		if m, _, ok := numberedLine(u.text); ok {
+		if m, _, ok := numberedLine(u.Text); ok {
 			return m > n
 		}
 	}
@@ -86,7 +89,7 @@ func followed(n int, next []unit) bool {
 func numberedLine(line string) (n int, rest string, ok bool) {
 	s := strings.TrimLeft(line, " ")
 	end := 0
-	for end < len(s) && end < 7 && isDigit(s[end]) {
+	for end < len(s) && end < 7 && content.IsDigit(s[end]) {
 		end++
 	}
 	n, err := strconv.Atoi(s[:end])
@@ -102,7 +105,7 @@ func numberedLine(line string) (n int, rest string, ok bool) {
 }
 
 // looksLikeCode judges lines: most of a source file's end or begin as only code does.
-func looksLikeCode(all []unit) bool {
+func looksLikeCode(all []choice.Unit) bool {
 	if len(all) < 5 {
 		return false
 	}
@@ -111,7 +114,7 @@ func looksLikeCode(all []unit) bool {
 	n := 0
 	for i := 0; i < len(all); i += step {
 		n++
-		s := strings.TrimSpace(all[i].text)
+		s := strings.TrimSpace(all[i].Text)
 		if s == "" {
 			continue
 		}
@@ -121,7 +124,7 @@ func looksLikeCode(all []unit) bool {
 		} else if strings.IndexByte("{}();,:[]'\"\\", s[len(s)-1]) >= 0 && len(s) < 200 {
 			marked++
 		}
-		if isDigit(s[0]) || isBareTag(s) || strings.HasPrefix(s, "File \"") {
+		if content.IsDigit(s[0]) || content.IsBareTag(s) || strings.HasPrefix(s, "File \"") {
 			dated++
 		}
 	}
@@ -150,7 +153,7 @@ func beginsAsCode(s string) bool {
 
 func firstWord(s string) string {
 	i := 0
-	for i < len(s) && (isWord(s[i]) || (s[i] == '.' && i > 0)) {
+	for i < len(s) && (content.IsWord(s[i]) || (s[i] == '.' && i > 0)) {
 		i++
 	}
 	return s[:i]
@@ -158,7 +161,7 @@ func firstWord(s string) string {
 
 // language names the language of a source text as far as its beginning tells.
 func language(text string) string {
-	sample := clipBytes(text, 30_000)
+	sample := text[:min(len(text), 30_000)]
 	best, most := "Code", 1
 	for _, l := range []struct {
 		name  string
@@ -216,7 +219,7 @@ func (r *codeReader) addReports() {
 	slices.SortStableFunc(reports, func(a, b int) int { return r.lines[b].report - r.lines[a].report })
 	room := r.target * reportShare / 100
 	for k, i := range reports {
-		if room -= len(strings.TrimSpace(r.lines[i].text)) + 7; room < 0 && k > 0 {
+		if room -= len(strings.TrimSpace(r.lines[i].Text)) + 7; room < 0 && k > 0 {
 			return
 		}
 		r.add(i, r.target*6/10, 2000-float64(k))
@@ -226,8 +229,8 @@ func (r *codeReader) addReports() {
 
 func (r *codeReader) add(i, most int, worth float64) {
 	l := r.lines[i]
-	r.pieces = append(r.pieces, piece{
-		label: fmt.Sprintf("L%d: ", l.line), text: strings.TrimSpace(l.text), most: most, order: i, worth: worth,
+	r.entries = append(r.entries, choice.Entry{
+		Label: fmt.Sprintf("L%d: ", l.Line), Text: strings.TrimSpace(l.Text), Most: most, Order: i, Worth: worth,
 	})
 }
 
@@ -246,7 +249,7 @@ func (r *codeReader) addDefinitions() {
 	for depth := 0; depth <= 2; depth++ {
 		for i := range r.lines {
 			l := &r.lines[i]
-			size := len("L1234: ") + min(len(strings.TrimSpace(l.text)), 140)
+			size := len("L1234: ") + min(len(strings.TrimSpace(l.Text)), 140)
 			if l.kind == 0 || l.kind == imports || min(l.depth, 2) != depth || size > room || l.shown {
 				continue
 			}
@@ -266,12 +269,12 @@ func (r *codeReader) addOtherNames(shown map[int]bool) {
 		if (l.kind != definesType && l.kind != definesFunction) || shown[i] || size > r.target {
 			continue
 		}
-		parts = append(parts, fmt.Sprintf("%s L%d", l.name, l.line))
+		parts = append(parts, fmt.Sprintf("%s L%d", l.name, l.Line))
 		size += len(parts[len(parts)-1]) + 2
 	}
 	if len(parts) > 0 {
-		r.pieces = append(r.pieces, piece{
-			label: "Also defines: ", text: strings.Join(parts, ", "), most: r.target * nameShare / 100, order: len(r.lines), worth: 850,
+		r.entries = append(r.entries, choice.Entry{
+			Label: "Also defines: ", Text: strings.Join(parts, ", "), Most: r.target * nameShare / 100, Order: len(r.lines), Worth: 850,
 		})
 	}
 }
@@ -279,14 +282,14 @@ func (r *codeReader) addOtherNames(shown map[int]bool) {
 // addTelling offers the lines that say most about what the code does.
 func (r *codeReader) addTelling() {
 	boost := func(i int) float64 { return r.lines[i].boost() }
-	for rank, i := range termsOf(r.units).cover(r.units, boost, 10+r.target/25) {
+	for rank, i := range choice.TermsOf(r.units).Cover(r.units, boost, 10+r.target/25) {
 		r.add(i, max(100, min(200, r.target/5)), 500-float64(rank))
 	}
 }
 
 // boost weighs a line of code: comments and what is raised or returned say what it is for.
 func (l *codeLine) boost() float64 {
-	s := strings.TrimSpace(l.text)
+	s := strings.TrimSpace(l.Text)
 	switch {
 	case l.kind != 0 && l.kind != imports || l.shown || len(s) < 8:
 		return 0 // offered already, or a bracket

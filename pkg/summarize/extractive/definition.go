@@ -1,6 +1,10 @@
 package extractive
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/palimpsest-context/palimpsest/pkg/content"
+)
 
 // definition is what a line of code defines, if anything.
 type definition struct {
@@ -17,7 +21,7 @@ const (
 	imports
 )
 
-// defined recognises the lines of common languages that define something.
+// defined recognizes the lines of common languages that define something.
 func defined(line string) definition {
 	s := strings.TrimLeft(line, " \t")
 	d := definition{depth: indent(line[:len(line)-len(s)])}
@@ -27,7 +31,7 @@ func defined(line string) definition {
 		if strings.HasPrefix(rest, "(crate)") {
 			rest = strings.TrimLeft(rest[len("(crate)"):], " ")
 		}
-		if !modifies(word) || rest == "" || !isWord(rest[0]) {
+		if !modifies(word) || rest == "" || !content.IsWord(rest[0]) {
 			d.kind, d.name = definedBy(word, s, rest)
 			return d
 		}
@@ -80,7 +84,7 @@ func definedBy(word, s, rest string) (kind definitionKind, name string) {
 	return braced(word, s)
 }
 
-// goFunction recognises a function of Go after its keyword, with or without a receiver.
+// goFunction recognizes a function of Go after its keyword, with or without a receiver.
 func goFunction(rest string) (kind definitionKind, name string) {
 	if strings.HasPrefix(rest, "(") {
 		if end := strings.Index(rest, ") "); end > 0 {
@@ -93,14 +97,14 @@ func goFunction(rest string) (kind definitionKind, name string) {
 	return 0, ""
 }
 
-// braced recognises a function that no keyword gives away: words, then parameters, then the brace that opens its body.
+// braced recognizes a function that no keyword gives away: words, then parameters, then the brace that opens its body.
 func braced(word, s string) (kind definitionKind, name string) {
 	open := strings.IndexByte(s, '(')
 	if open < 1 || !strings.HasSuffix(s, "{") || controls(word) || strings.ContainsAny(s[:open], "=.;\"'!&|+?:[]{}") {
 		return 0, ""
 	}
 	start := open
-	for start > 0 && isWord(s[start-1]) {
+	for start > 0 && content.IsWord(s[start-1]) {
 		start--
 	}
 	if start == open || controls(s[start:open]) {

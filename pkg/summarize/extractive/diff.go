@@ -3,12 +3,15 @@ package extractive
 import (
 	"fmt"
 	"strings"
+
+	"github.com/palimpsest-context/palimpsest/pkg/facts"
+	"github.com/palimpsest-context/palimpsest/pkg/summarize/extractive/choice"
 )
 
 // diffReader offers what an extract of a diff may show.
 type diffReader struct {
-	units  []unit
-	pieces []piece
+	units   []choice.Unit
+	entries []choice.Entry
 	// changed are the units that are added or removed lines.
 	changed        map[int]bool
 	files          int
@@ -18,7 +21,7 @@ type diffReader struct {
 	plus, cut int
 }
 
-// readDiff recognises a unified diff.
+// readDiff recognizes a unified diff.
 func readDiff(s source) (draft, bool) {
 	if !looksLikeDiff(s.lines) {
 		return draft{}, false
@@ -26,12 +29,12 @@ func readDiff(s source) (draft, bool) {
 	r := &diffReader{units: s.units, changed: map[int]bool{}, file: -1}
 	inHunk := false
 	for i, u := range r.units {
-		inHunk = r.read(i, u.text, inHunk)
+		inHunk = r.read(i, u.Text, inHunk)
 	}
 	r.endFile()
 	r.addChanges(s.target)
 	title := fmt.Sprintf("Diff, %s, %s lines added, %s removed", counted(r.files, "files"), grouped(r.added), grouped(r.removed))
-	return draft{title: title, pieces: r.pieces}, true
+	return draft{title: title, entries: r.entries}, true
 }
 
 func looksLikeDiff(lines []string) bool {
@@ -63,7 +66,7 @@ func (r *diffReader) read(i int, line string, inHunk bool) bool {
 		r.beginFile(i, strings.TrimPrefix(line[len("+++ "):], "b/"))
 		return false
 	case strings.HasPrefix(line, "@@ "):
-		r.pieces = append(r.pieces, piece{text: line, most: 140, order: i, worth: 700 - float64(len(r.pieces))/100})
+		r.entries = append(r.entries, choice.Entry{Text: line, Most: 140, Order: i, Worth: 700 - float64(len(r.entries))/100})
 		return true
 	case inHunk && line[0] == '+':
 		r.plus++
@@ -71,16 +74,16 @@ func (r *diffReader) read(i int, line string, inHunk bool) bool {
 	case inHunk && line[0] == '-':
 		r.cut++
 		r.changed[i] = true
-	case strings.IndexByte(" +-\\", line[0]) < 0 && !isDiffHead(line) && lineSeverity(line) >= failing:
-		r.pieces = append(r.pieces, piece{text: line, most: 300, order: i, worth: 950}) // no line of the diff
+	case strings.IndexByte(" +-\\", line[0]) < 0 && !isDiffHead(line) && facts.LineSeverity(line) >= facts.Failing:
+		r.entries = append(r.entries, choice.Entry{Text: line, Most: 300, Order: i, Worth: 950}) // no line of the diff
 	case !inHunk && !isDiffHead(line):
-		r.pieces = append(r.pieces, piece{text: line, most: 120, order: i, worth: 600 - float64(len(r.pieces))/100})
+		r.entries = append(r.entries, choice.Entry{Text: line, Most: 120, Order: i, Worth: 600 - float64(len(r.entries))/100})
 	}
 	return inHunk
 }
 
 func (r *diffReader) nextBegins(i int, begin string) bool {
-	return i+1 < len(r.units) && strings.HasPrefix(r.units[i+1].text, begin)
+	return i+1 < len(r.units) && strings.HasPrefix(r.units[i+1].Text, begin)
 }
 
 func isDiffHead(line string) bool {
@@ -94,15 +97,15 @@ func isDiffHead(line string) bool {
 
 func (r *diffReader) beginFile(i int, path string) {
 	r.files++
-	r.file = len(r.pieces)
-	r.pieces = append(r.pieces, piece{text: path, most: 200, order: i, worth: 900 - float64(r.files)/100})
+	r.file = len(r.entries)
+	r.entries = append(r.entries, choice.Entry{Text: path, Most: 200, Order: i, Worth: 900 - float64(r.files)/100})
 }
 
 // endFile writes a file's counts before its path.
 func (r *diffReader) endFile() {
 	r.added, r.removed = r.added+r.plus, r.removed+r.cut
 	if r.file >= 0 {
-		r.pieces[r.file].label = fmt.Sprintf("+%d -%d ", r.plus, r.cut)
+		r.entries[r.file].Label = fmt.Sprintf("+%d -%d ", r.plus, r.cut)
 	}
 	r.file, r.plus, r.cut = -1, 0, 0
 }
@@ -111,14 +114,14 @@ func (r *diffReader) endFile() {
 func (r *diffReader) addChanges(target int) {
 	boost := func(i int) float64 {
 		switch {
-		case r.changed[i] && len(strings.TrimSpace(r.units[i].text)) > 4:
+		case r.changed[i] && len(strings.TrimSpace(r.units[i].Text)) > 4:
 			return 1
-		case strings.HasPrefix(r.units[i].text, " "):
+		case strings.HasPrefix(r.units[i].Text, " "):
 			return 0.2
 		}
 		return 0
 	}
-	for rank, i := range termsOf(r.units).cover(r.units, boost, 10+target/25) {
-		r.pieces = append(r.pieces, piece{text: r.units[i].text, most: max(100, target/5), order: i, worth: 500 - float64(rank)})
+	for rank, i := range choice.TermsOf(r.units).Cover(r.units, boost, 10+target/25) {
+		r.entries = append(r.entries, choice.Entry{Text: r.units[i].Text, Most: max(100, target/5), Order: i, Worth: 500 - float64(rank)})
 	}
 }

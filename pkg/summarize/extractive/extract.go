@@ -5,7 +5,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/palimpsest-context/palimpsest/pkg/content"
 	"github.com/palimpsest-context/palimpsest/pkg/summarize"
+	"github.com/palimpsest-context/palimpsest/pkg/summarize/extractive/choice"
 )
 
 // Extract returns an extract of text of at most target characters (Unicode code points): the text itself if it is no longer
@@ -14,7 +16,7 @@ import (
 //
 // What is shown is shown verbatim, each line on its own, so that a reader can search for it; "…" stands where a line goes on.
 // Lines of logs, code and output are labelled with their number in the text ("L12"), and where one stands for several that
-// differ only in their variable parts, with how many ("×40"). Counts are exact. Sequences that colour a terminal are left
+// differ only in their variable parts, with how many ("×40"). Counts are exact. Sequences that color a terminal are left
 // out, and bytes that are no UTF-8 become U+FFFD. A grapheme cluster is never cut. A target below 1 gives an empty text.
 func Extract(text string, target int) string {
 	if target < 1 {
@@ -25,14 +27,14 @@ func Extract(text string, target int) string {
 	if size <= target {
 		return text
 	}
-	return compose(recognise(source{text: summarize.Plain(text), target: target}), size, target)
+	return compose(recognize(source{text: summarize.Plain(text), target: target}), size, target)
 }
 
 // draft is what a kind of text offers for its extract, before anybody has looked at how much of it fits.
 type draft struct {
 	// title says what the text is and how many of what it holds, for the first line.
-	title  string
-	pieces []piece
+	title   string
+	entries []choice.Entry
 	// mentions are names and references in the text, those that matter most first: room that is left lists them.
 	mentions []string
 	// named is the part of the extract, in percent, that is kept for mentions that the shown lines leave out: a reader can ask
@@ -54,7 +56,7 @@ func compose(d draft, size, target int) string {
 	if utf8.RuneCountInString(note) > room/4 {
 		note = ""
 	}
-	body, stands := pack(d.pieces, room-room*d.named/100-utf8.RuneCountInString(note))
+	body, stands := choice.Pack(d.entries, room-room*d.named/100-utf8.RuneCountInString(note))
 	out := head + body
 	if note != "" && stands < d.total {
 		out += d.note(stands)
@@ -81,7 +83,7 @@ func shortHead(head string, target int) string {
 			return head[:cut]
 		}
 	}
-	return clip(head, target)
+	return content.Clip(head, target)
 }
 
 // grouped writes a count with a comma before every third digit.

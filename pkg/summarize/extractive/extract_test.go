@@ -243,7 +243,7 @@ func TestExtract_InvalidUTF8_IsReplaced(t *testing.T) {
 	}
 }
 
-func TestExtract_Colours_AreLeftOut(t *testing.T) {
+func TestExtract_Colors_AreLeftOut(t *testing.T) {
 	got := checkExtract(t, repeated(40, "\x1b[32mok\x1b[0m step #")+"\x1b[1;31mERROR\x1b[0m step 41 exploded\n", 200)
 	if strings.Contains(got, "\x1b") || !strings.Contains(got, "ERROR step 41 exploded") {
 		t.Errorf("got:\n%s", got)

@@ -3,6 +3,8 @@ package extractive
 import (
 	"cmp"
 	"slices"
+
+	"github.com/palimpsest-context/palimpsest/pkg/facts"
 )
 
 // failures returns the templates that report errors, those first that a reader must not miss: rare ones, in words and in a
@@ -12,11 +14,11 @@ func (l *lined) failures() []int {
 	words, begins := map[string]int{}, map[uint64]int{}
 	for g, t := range l.groups {
 		begins[t.begin()] += t.count
-		if t.level < failing {
+		if t.level < facts.Failing {
 			continue
 		}
 		bad = append(bad, g)
-		eachSevere(l.units[t.first].text, func(word string) { words[word] += t.count })
+		facts.EachErrorWord(l.units[t.first].Text, func(word string) { words[word] += t.count })
 	}
 	worth := make(map[int]float64, len(bad))
 	for _, g := range bad {
@@ -31,31 +33,16 @@ func (l *lined) failures() []int {
 func (l *lined) failureWorth(g int, words map[string]int, begins map[uint64]int) float64 {
 	t := l.groups[g]
 	n := len(l.units)
-	size := len(l.units[t.first].text)
+	size := len(l.units[t.first].Text)
 	if size > l.target*rareShare/100 {
 		return t.novelty // it cannot be shown whole
 	}
 	rarest := 0.0
-	eachSevere(l.units[t.first].text, func(word string) { rarest = max(rarest, rarity(words[word], n)) })
+	facts.EachErrorWord(l.units[t.first].Text, func(word string) { rarest = max(rarest, rarity(words[word], n)) })
 	return 5*t.novelty + 2*rarity(t.count, n) + 3*rarest + 2*rarity(begins[t.begin()], n) + float64(t.level)/2 - float64(size)/250
 }
 
 // begin is what the lines of a template begin with.
 func (t *template) begin() uint64 {
 	return combine(t.words[:min(len(t.words), 2)])
-}
-
-// eachSevere calls yield for every word of a text that tells of an error.
-func eachSevere(s string, yield func(word string)) {
-	for i := 0; i < len(s); {
-		if !isLetter(s[i]) {
-			i++
-			continue
-		}
-		end := wordEnd(s, i)
-		if wordSeverity(s[i:end]) >= failing {
-			yield(s[i:end])
-		}
-		i = end
-	}
 }

@@ -4,11 +4,14 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/palimpsest-context/palimpsest/pkg/facts"
+	"github.com/palimpsest-context/palimpsest/pkg/summarize/extractive/choice"
 )
 
 // lined is a text of lines, as logs and the output of commands are.
 type lined struct {
-	units  []unit
+	units  []choice.Unit
 	groups []template
 	// of is the template of each unit.
 	of    []int32
@@ -28,51 +31,51 @@ func (l *lined) repetitive() bool {
 	return len(l.units) >= 12 && len(l.groups)*2 <= len(l.units)
 }
 
-// choice gathers the lines to be shown, those chosen first with the most worth.
-type choice struct {
-	of     *lined
-	pieces []piece
+// lineChoice gathers the lines to be shown, those chosen first with the most worth.
+type lineChoice struct {
+	of      *lined
+	entries []choice.Entry
 	// at is the piece of each chosen unit, speakers the unit that speaks for each template.
 	at       map[int]int
 	speakers map[int32]int
 }
 
-func (l *lined) choose() *choice {
-	return &choice{of: l, at: map[int]int{}, speakers: map[int32]int{}}
+func (l *lined) choose() *lineChoice {
+	return &lineChoice{of: l, at: map[int]int{}, speakers: map[int32]int{}}
 }
 
 // add chooses a unit of which at most most characters are shown. If it speaks for its template it says for how many lines.
-func (c *choice) add(i, most int, speaks bool) {
+func (c *lineChoice) add(i, most int, speaks bool) {
 	u, group := c.of.units[i], c.of.groups[c.of.of[i]]
 	if _, ok := c.at[i]; !ok {
-		c.at[i] = len(c.pieces)
-		p := piece{label: fmt.Sprintf("L%d: ", u.line), text: strings.TrimSpace(u.text), most: most, order: i, unit: i, stands: 1}
-		if u.rest {
-			p.stands = 0
+		c.at[i] = len(c.entries)
+		p := choice.Entry{Label: fmt.Sprintf("L%d: ", u.Line), Text: strings.TrimSpace(u.Text), Most: most, Order: i, Unit: i, Stands: 1}
+		if u.Rest {
+			p.Stands = 0
 		}
-		p.worth = -float64(len(c.pieces))
-		c.pieces = append(c.pieces, p)
+		p.Worth = -float64(len(c.entries))
+		c.entries = append(c.entries, p)
 	}
-	p := &c.pieces[c.at[i]]
+	p := &c.entries[c.at[i]]
 	if _, spoken := c.speakers[c.of.of[i]]; speaks && group.count > 1 && !spoken {
 		c.speakers[c.of.of[i]] = i
-		p.label, p.stands = fmt.Sprintf("L%d ×%s: ", u.line, grouped(group.count)), group.count
+		p.Label, p.Stands = fmt.Sprintf("L%d ×%s: ", u.Line, grouped(group.count)), group.count
 	}
-	p.most = max(p.most, most)
+	p.Most = max(p.Most, most)
 }
 
 // finish returns what was chosen. Lines that are too long lose their variable parts first.
-func (c *choice) finish() []piece {
-	for i := range c.pieces {
-		p := &c.pieces[i]
-		if utf8.RuneCountInString(p.text) > p.most {
-			p.text = squeeze(p.text, p.most)
+func (c *lineChoice) finish() []choice.Entry {
+	for i := range c.entries {
+		p := &c.entries[i]
+		if utf8.RuneCountInString(p.Text) > p.Most {
+			p.Text = squeeze(p.Text, p.Most)
 		}
-		if speaker, ok := c.speakers[c.of.of[p.unit]]; ok && speaker != p.unit {
-			p.stands = 0 // the speaker stands for this line too
+		if speaker, ok := c.speakers[c.of.of[p.Unit]]; ok && speaker != p.Unit {
+			p.Stands = 0 // the speaker stands for this line too
 		}
 	}
-	return c.pieces
+	return c.entries
 }
 
 // draftLog shows what is rare and bad, how the log begins and ends, and an example for each template.
@@ -92,7 +95,7 @@ func (l *lined) draftLog(text string) draft {
 	if n := l.failing(); n > 0 {
 		d.title += ", " + grouped(n) + " with error words"
 	}
-	d.pieces = c.finish()
+	d.entries = c.finish()
 	return d
 }
 
@@ -100,7 +103,7 @@ func (l *lined) draftLog(text string) draft {
 func (l *lined) dated() bool {
 	n := 0
 	for _, u := range l.units {
-		if dated(u.text) {
+		if facts.IsDated(u.Text) {
 			n++
 		}
 	}
@@ -111,8 +114,8 @@ func (l *lined) dated() bool {
 func (l *lined) failing() (n int) {
 	counted := 0
 	for i, g := range l.of {
-		if l.groups[g].level >= failing && l.units[i].line != counted {
-			counted = l.units[i].line
+		if l.groups[g].level >= facts.Failing && l.units[i].Line != counted {
+			counted = l.units[i].Line
 			n++
 		}
 	}
@@ -122,7 +125,7 @@ func (l *lined) failing() (n int) {
 // filled counts the lines that are not blank.
 func (l *lined) filled() (n int) {
 	for i := range l.units {
-		if !l.units[i].rest {
+		if !l.units[i].Rest {
 			n++
 		}
 	}
@@ -133,12 +136,12 @@ func (l *lined) filled() (n int) {
 const rareShare = 55
 
 // addRare chooses rare errors, which are shown whole, and returns the templates that are left.
-func (l *lined) addRare(c *choice, bad []int) []int {
+func (l *lined) addRare(c *lineChoice, bad []int) []int {
 	room := l.target * rareShare / 100
 	var left []int
 	for k, g := range bad {
 		t := l.groups[g]
-		size := len(l.units[t.first].text)
+		size := len(l.units[t.first].Text)
 		if t.count > 2+len(l.units)/200 || (k > 0 && size > room) {
 			left = append(left, g)
 			continue
@@ -150,7 +153,7 @@ func (l *lined) addRare(c *choice, bad []int) []int {
 }
 
 // addEnds chooses the last error, and the lines at both ends.
-func (l *lined) addEnds(c *choice) {
+func (l *lined) addEnds(c *lineChoice) {
 	short := max(60, l.target/8)
 	n := len(l.units)
 	if n == 0 {
@@ -164,7 +167,7 @@ func (l *lined) addEnds(c *choice) {
 }
 
 func (l *lined) lastFailure() (last int, ok bool) {
-	worst := failing
+	worst := facts.Failing
 	for _, t := range l.groups {
 		worst = max(worst, t.level)
 	}
@@ -178,10 +181,10 @@ func (l *lined) lastFailure() (last int, ok bool) {
 }
 
 // addExamples chooses an example of each template, the most frequent first, every third time one of an error.
-func (l *lined) addExamples(c *choice, bad []int) {
+func (l *lined) addExamples(c *lineChoice, bad []int) {
 	most := max(90, min(400, l.target/6))
 	for k, g := range byCount(l.groups) {
-		if len(c.pieces) > l.target/20 {
+		if len(c.entries) > l.target/20 {
 			return
 		}
 		l.addExample(c, g, most)
@@ -193,9 +196,9 @@ func (l *lined) addExamples(c *choice, bad []int) {
 }
 
 // addMore chooses lines spread over the text, for the room that a few templates leave.
-func (l *lined) addMore(c *choice) {
+func (l *lined) addMore(c *lineChoice) {
 	for _, i := range spread(len(l.units), l.target/100) {
-		if len(c.pieces) > l.target/20 {
+		if len(c.entries) > l.target/20 {
 			return
 		}
 		c.add(i, max(90, min(400, l.target/6)), false)
@@ -203,7 +206,7 @@ func (l *lined) addMore(c *choice) {
 }
 
 // addExample chooses a unit that speaks for a template: one that is shown anyway, else the first.
-func (l *lined) addExample(c *choice, g, most int) {
+func (l *lined) addExample(c *lineChoice, g, most int) {
 	t := l.groups[g]
 	for _, i := range []int{t.first, t.last, len(l.units) - 1} {
 		if _, shown := c.at[i]; shown && l.of[i] == int32(g) {
@@ -215,11 +218,11 @@ func (l *lined) addExample(c *choice, g, most int) {
 }
 
 // frequentBelow puts the examples below what is shown for itself, the most frequent first.
-func (l *lined) frequentBelow(c *choice) {
-	for i := range c.pieces {
-		p := &c.pieces[i]
-		if l.groups[l.of[p.order]].level < failing && p.stands > 1 {
-			p.order = len(l.units) - p.stands + len(l.units)
+func (l *lined) frequentBelow(c *lineChoice) {
+	for i := range c.entries {
+		p := &c.entries[i]
+		if l.groups[l.of[p.Order]].level < facts.Failing && p.Stands > 1 {
+			p.Order = len(l.units) - p.Stands + len(l.units)
 		}
 	}
 }

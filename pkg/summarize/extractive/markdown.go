@@ -4,7 +4,7 @@ import (
 	"strings"
 )
 
-// readMarkdown recognises Markdown: headings, with lists, fences, links or tables.
+// readMarkdown recognizes Markdown: headings, with lists, fences, links or tables.
 func readMarkdown(s source) (draft, bool) {
 	lines := s.lines
 	if !looksLikeMarkdown(lines) {
@@ -77,7 +77,7 @@ func (o *outline) readMarkdown(lines []string, i int) (next int) {
 		o.add(block{kind: heading, level: level, text: strings.TrimSpace(line[level:])})
 	case strings.HasPrefix(strings.TrimLeft(line, " "), "```"):
 		return o.readFence(lines, i)
-	case strings.HasPrefix(line, "|") && i+1 < len(lines) && isRule(lines[i+1]):
+	case strings.HasPrefix(line, "|") && i+1 < len(lines) && isTableRule(lines[i+1]):
 		return o.readTable(lines, i)
 	default:
 		o.addLinks(line)
@@ -95,8 +95,8 @@ func (o *outline) readFence(lines []string, i int) (next int) {
 	return end + 1
 }
 
-// isRule says whether a line is the rule below the head of a table.
-func isRule(line string) bool {
+// isTableRule says whether a line is the rule below the head of a table.
+func isTableRule(line string) bool {
 	return strings.Contains(line, "--") && strings.Trim(line, "|-: \t") == ""
 }
 

@@ -4,6 +4,10 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/palimpsest-context/palimpsest/pkg/content"
+	"github.com/palimpsest-context/palimpsest/pkg/facts"
+	"github.com/palimpsest-context/palimpsest/pkg/summarize/extractive/choice"
 )
 
 // match is a line that a search found: in which file, where, what.
@@ -13,15 +17,15 @@ type match struct {
 	text string
 }
 
-// readMatches recognises the results of a search in files: lines of "path:12:text", or of "path-12-text" around them.
+// readMatches recognizes the results of a search in files: lines of "path:12:text", or of "path-12-text" around them.
 func readMatches(s source) (draft, bool) {
 	var found []match
-	var rest []piece
+	var rest []choice.Entry
 	for i, line := range s.lines {
 		if m, ok := parseMatch(line); ok {
 			found = append(found, m)
 		} else if line != "" && line != "--" {
-			rest = append(rest, piece{label: fmt.Sprintf("L%d: ", s.line+i+1), text: line, most: 160})
+			rest = append(rest, choice.Entry{Label: fmt.Sprintf("L%d: ", s.line+i+1), Text: line, Most: 160})
 		}
 		if i == 200 && len(found) < 50 {
 			return draft{}, false
@@ -54,7 +58,7 @@ func parseMatch(line string) (match, bool) {
 			}
 			at += from
 			end := at + 1
-			for end < len(line) && isDigit(line[end]) {
+			for end < len(line) && content.IsDigit(line[end]) {
 				end++
 			}
 			if end > at+1 && end < len(line) && line[end:end+1] == sep && isFilePath(line[:at]) {
@@ -73,9 +77,9 @@ func isFilePath(s string) bool {
 }
 
 // failuresFirst keeps of the lines that are no results those that report errors, and a few others.
-func failuresFirst(rest []piece) (kept []piece) {
+func failuresFirst(rest []choice.Entry) (kept []choice.Entry) {
 	for _, p := range rest {
-		if level := severityOf(p.text); level >= failing || len(rest) < 5 {
+		if level := facts.SeverityOf(p.Text); level >= facts.Failing || len(rest) < 5 {
 			kept = append(kept, p)
 		}
 	}
@@ -92,31 +96,31 @@ func draftMatches(found []match, s source) draft {
 		title: fmt.Sprintf("Search results, %s in %s", counted(len(found), "lines"), counted(len(count), "files")),
 		total: len(found), unit: "lines",
 	}
-	all := make([]unit, len(found))
+	all := make([]choice.Unit, len(found))
 	seen := map[string]bool{}
 	for i, m := range found {
-		all[i] = unit{text: m.text, line: m.line}
+		all[i] = choice.Unit{Text: m.text, Line: m.line}
 		if !seen[m.path] {
 			seen[m.path] = true
 			label := fmt.Sprintf("(%s) ", grouped(count[m.path]))
-			d.pieces = append(d.pieces, piece{label: label, text: m.path, most: 250, order: 2 * i, worth: 800 - float64(len(seen))/100, whole: true})
+			d.entries = append(d.entries, choice.Entry{Label: label, Text: m.path, Most: 250, Order: 2 * i, Worth: 800 - float64(len(seen))/100, Whole: true})
 		}
 	}
-	boost := func(i int) float64 { return prominence(all[i].text) }
-	for rank, i := range termsOf(all).cover(all, boost, 10+s.target/25) {
-		d.pieces = append(d.pieces, piece{
-			label: fmt.Sprintf("%d: ", all[i].line), text: strings.TrimSpace(all[i].text), most: max(90, s.target/6), order: 2*i + 1,
-			worth: 500 - float64(rank), stands: 1,
+	boost := func(i int) float64 { return prominence(all[i].Text) }
+	for rank, i := range choice.TermsOf(all).Cover(all, boost, 10+s.target/25) {
+		d.entries = append(d.entries, choice.Entry{
+			Label: fmt.Sprintf("%d: ", all[i].Line), Text: strings.TrimSpace(all[i].Text), Most: max(90, s.target/6), Order: 2*i + 1,
+			Worth: 500 - float64(rank), Stands: 1,
 		})
 	}
 	d.mentions, d.named = names(textOf(all)), 15
 	return d
 }
 
-func textOf(all []unit) string {
+func textOf(all []choice.Unit) string {
 	var b strings.Builder
 	for _, u := range all {
-		b.WriteString(u.text + "\n")
+		b.WriteString(u.Text + "\n")
 	}
 	return b.String()
 }

@@ -5,7 +5,8 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/palimpsest-context/palimpsest/pkg/facts"
 )
 
 // mostNames is how many names of a text are ranked.
@@ -22,7 +23,7 @@ func names(text string) []string {
 	}
 	count := map[string]int{}
 	var inOrder []string
-	eachName(text, func(name string) {
+	facts.EachName(text, func(name string) {
 		if count[name]++; count[name] == 1 {
 			inOrder = append(inOrder, name)
 		}
@@ -31,78 +32,6 @@ func names(text string) []string {
 		return cmp.Compare(nameWorth(b, count[b]), nameWorth(a, count[a]))
 	})
 	return inOrder[:min(len(inOrder), mostNames)]
-}
-
-// eachName calls yield for every name in a text, in order.
-func eachName(text string, yield func(string)) {
-	eachWord(text, func(word string) {
-		if isName(word) {
-			yield(word)
-		}
-	})
-}
-
-// eachReference calls yield for every name and every number that may be one: a key, a year, the end of a card's.
-func eachReference(text string, yield func(string)) {
-	eachWord(text, func(word string) {
-		if isName(word) || isNumber(word) {
-			yield(word)
-		}
-	})
-}
-
-// leastNumber is how many digits a number has that tells one thing from another even in a tool's result.
-const leastNumber = 6
-
-// isNumber says whether a word is four digits or more.
-func isNumber(s string) bool {
-	return 4 <= len(s) && len(s) <= 20 && strings.Trim(s, "0123456789") == ""
-}
-
-// eachWord calls yield for every word of a text, without what stands around it.
-func eachWord(text string, yield func(string)) {
-	for i := 0; i < len(text); {
-		if endsName(text[i]) {
-			i++
-			continue
-		}
-		end := i + 1
-		for end < len(text) && !endsName(text[end]) {
-			end++
-		}
-		if word := strings.TrimRight(strings.TrimLeft(text[i:end], ":!?-#&+~^"), ".:!?-/#&+~^"); word != "" {
-			yield(word)
-		}
-		i = end
-	}
-}
-
-func endsName(c byte) bool {
-	return c <= ' ' || strings.IndexByte("\"'`()[]{}<>,;|=*", c) >= 0
-}
-
-// isName says whether a word is a name rather than a word of a language or a bare number.
-func isName(s string) bool {
-	if len(s) < 4 || len(s) > 100 {
-		return false
-	}
-	letters, marks, digits := 0, 0, 0
-	for i := range len(s) {
-		switch c := s[i]; {
-		case isLetter(c):
-			letters++
-			if i > 0 && c < 'a' && 'a' <= s[i-1] && s[i-1] <= 'z' {
-				marks++ // as in camelCase
-			}
-		case isDigit(c):
-			digits++
-		case c >= utf8.RuneSelf || c == '%' || c == '\\':
-			return false // a format, an escape
-		case i > 0 && i < len(s)-1 && strings.IndexByte("_/.@:", c) >= 0:
-			marks++
-		}
-	}
-	return letters > 1 && (marks > 0 || digits > 0)
 }
 
 func nameWorth(name string, n int) float64 {

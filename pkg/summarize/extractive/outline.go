@@ -3,6 +3,10 @@ package extractive
 import (
 	"fmt"
 	"strings"
+
+	"github.com/palimpsest-context/palimpsest/pkg/content"
+	"github.com/palimpsest-context/palimpsest/pkg/facts"
+	"github.com/palimpsest-context/palimpsest/pkg/summarize/extractive/choice"
 )
 
 // blockKind is what a part of a document is.
@@ -108,14 +112,14 @@ const headingShare = 40
 // draft offers the headings in order, and below them the sentences that say most, tables' heads and code's first lines.
 func (o *outline) draft(name string, target int) draft {
 	d := draft{title: o.describe(name)}
-	d.pieces = o.headingPieces(target)
+	d.entries = o.headingEntries(target)
 	all, of := o.parts(target)
-	t := termsOf(all)
-	boost := func(i int) float64 { return all[i].boost(o.blocks[of[i]]) }
-	for rank, i := range t.cover(all, boost, 20+target/30) {
+	t := choice.TermsOf(all)
+	boost := func(i int) float64 { return boostOf(all[i], o.blocks[of[i]]) }
+	for rank, i := range t.Cover(all, boost, 20+target/30) {
 		b := o.blocks[of[i]]
-		d.pieces = append(d.pieces, piece{
-			label: b.label(all[i].text), text: all[i].text, most: max(120, min(400, target/4)), order: of[i]*64 + min(all[i].line, 60), worth: 500 - float64(rank),
+		d.entries = append(d.entries, choice.Entry{
+			Label: b.label(all[i].Text), Text: all[i].Text, Most: max(120, min(400, target/4)), Order: of[i]*64 + min(all[i].Line, 60), Worth: 500 - float64(rank),
 		})
 	}
 	d.mentions, d.named = o.mentions(), 20
@@ -135,17 +139,17 @@ func (b *block) label(text string) string {
 	return "- "
 }
 
-// headingPieces are the headings: within their share those of high level first, then the others with little worth.
-func (o *outline) headingPieces(target int) (pieces []piece) {
+// headingEntries are the headings: within their share those of high level first, then the others with little worth.
+func (o *outline) headingEntries(target int) (pieces []choice.Entry) {
 	room := target * headingShare / 100
 	for level := 1; level <= 6; level++ {
 		for i, b := range o.blocks {
 			if b.kind != heading || b.level != level || b.aside {
 				continue
 			}
-			p := piece{label: strings.Repeat("#", level) + " ", text: b.text, most: 100, order: i * 64, worth: 900 - float64(len(pieces))/1000}
+			p := choice.Entry{Label: strings.Repeat("#", level) + " ", Text: b.text, Most: 100, Order: i * 64, Worth: 900 - float64(len(pieces))/1000}
 			if room -= len(b.text) + level + 2; room < 0 {
-				p.worth = 400
+				p.Worth = 400
 			}
 			pieces = append(pieces, p)
 		}
@@ -157,19 +161,19 @@ func (o *outline) headingPieces(target int) (pieces []piece) {
 const mostParts = 20_000
 
 // parts takes the blocks apart into sentences; of says which block each is from. The unit's line is its number in its block.
-func (o *outline) parts(target int) (all []unit, of []int) {
+func (o *outline) parts(target int) (all []choice.Unit, of []int) {
 	for i, b := range o.blocks {
 		switch {
 		case b.kind == heading || len(all) > mostParts:
 			continue
 		case b.kind == code:
-			all = append(all, unit{text: firstLines(b.text, max(100, target/10)), line: 1})
+			all = append(all, choice.Unit{Text: firstLines(b.text, max(100, target/10)), Line: 1})
 		case b.kind == paragraph:
-			for k, s := range sentences(b.text) {
-				all = append(all, unit{text: s, line: k + 1})
+			for k, s := range content.Sentences(b.text) {
+				all = append(all, choice.Unit{Text: s, Line: k + 1})
 			}
 		default:
-			all = append(all, unit{text: b.text, line: 1})
+			all = append(all, choice.Unit{Text: b.text, Line: 1})
 		}
 		for len(of) < len(all) {
 			of = append(of, i)
@@ -188,19 +192,19 @@ func firstLines(text string, n int) string {
 	return strings.TrimSpace(line) + " ⏎ " + strings.TrimSpace(next)
 }
 
-// boost weighs a sentence by where it stands: the first below a heading says what a section is about.
-func (u unit) boost(b block) float64 {
-	level := severityOf(u.text)
+// boostOf weighs a sentence by where it stands: the first below a heading says what a section is about.
+func boostOf(u choice.Unit, b block) float64 {
+	level := facts.SeverityOf(u.Text)
 	switch {
 	case b.aside:
 		return 0.05
-	case len(u.text) < 15:
+	case len(u.Text) < 15:
 		return 0.3
 	case b.kind == tableHead:
 		return 1.5
-	case level >= failing && b.kind == paragraph:
+	case level >= facts.Failing && b.kind == paragraph:
 		return 1.4
-	case u.line == 1 && b.kind == paragraph:
+	case u.Line == 1 && b.kind == paragraph:
 		return 1.3
 	case b.kind == code || b.kind == tableRow:
 		return 0.8

@@ -5,6 +5,8 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"github.com/palimpsest-context/palimpsest/pkg/content"
 )
 
 // pageReader takes an HTML page apart into blocks.
@@ -19,7 +21,7 @@ type pageReader struct {
 	inTitle            bool
 }
 
-// readPage recognises an HTML page.
+// readPage recognizes an HTML page.
 func readPage(s source) (draft, bool) {
 	if !looksLikePage(s.text) {
 		return draft{}, false
@@ -39,7 +41,7 @@ func readPage(s source) (draft, bool) {
 	}
 	name := "HTML"
 	if p.outline.title != "" {
-		name = "HTML page " + clip(quoted(p.outline.title), max(20, s.target/5))
+		name = "HTML page " + content.Clip(quoted(p.outline.title), max(20, s.target/5))
 	}
 	return p.outline.draft(name, s.target), true
 }
@@ -48,11 +50,12 @@ func quoted(s string) string { return "“" + s + "”" }
 
 // looksLikePage says whether a text is HTML: by how it begins, or by many closing tags of pages in its beginning.
 func looksLikePage(text string) bool {
-	begins := strings.ToLower(clipBytes(strings.TrimSpace(clipBytes(text, 4000)), 200))
+	begins := strings.TrimSpace(text[:min(len(text), 4000)])
+	begins = strings.ToLower(begins[:min(len(begins), 200)])
 	if strings.HasPrefix(begins, "<!doctype html") || strings.HasPrefix(begins, "<html") {
 		return true
 	}
-	sample := strings.ToLower(clipBytes(text, 20_000))
+	sample := strings.ToLower(text[:min(len(text), 20_000)])
 	tags := 0
 	for _, tag := range []string{"</p>", "</div>", "</a>", "</li>", "</td>", "</h1>", "</h2>", "</h3>", "</span>", "</table>"} {
 		tags += strings.Count(sample, tag)

@@ -3,6 +3,8 @@ package extractive
 import (
 	"fmt"
 	"strings"
+
+	"github.com/palimpsest-context/palimpsest/pkg/summarize/extractive/choice"
 )
 
 // folder is a folder of a list of paths, with what it holds.
@@ -12,7 +14,7 @@ type folder struct {
 	first int
 }
 
-// readPaths recognises a list of paths, one a line, and groups them by folder.
+// readPaths recognizes a list of paths, one a line, and groups them by folder.
 func readPaths(s source) (draft, bool) {
 	lines := s.units
 	if !listsPaths(lines) {
@@ -20,12 +22,12 @@ func readPaths(s source) (draft, bool) {
 	}
 	var folders []*folder
 	byPath := map[string]*folder{}
-	var rest []piece
+	var rest []choice.Entry
 	for i, u := range lines {
-		path := strings.TrimSpace(u.text)
+		path := strings.TrimSpace(u.Text)
 		at := nameStart(path)
 		if at == 0 {
-			rest = append(rest, piece{label: fmt.Sprintf("L%d: ", u.line), text: path, most: 160})
+			rest = append(rest, choice.Entry{Label: fmt.Sprintf("L%d: ", u.Line), Text: path, Most: 160})
 			continue
 		}
 		f, ok := byPath[path[:at]]
@@ -40,9 +42,9 @@ func readPaths(s source) (draft, bool) {
 	d := draft{title: fmt.Sprintf("Paths, %s in %s", grouped(n), counted(len(folders), "folders"))}
 	for _, f := range folders {
 		label := fmt.Sprintf("%s (%s): ", f.path, grouped(len(f.names)))
-		d.pieces = append(d.pieces, piece{
-			label: label, text: strings.Join(f.names[:min(len(f.names), s.target)], ", "),
-			most: max(40, s.target*6/10*len(f.names)/n-len(label)), order: f.first, worth: float64(len(f.names)),
+		d.entries = append(d.entries, choice.Entry{
+			Label: label, Text: strings.Join(f.names[:min(len(f.names), s.target)], ", "),
+			Most: max(40, s.target*6/10*len(f.names)/n-len(label)), Order: f.first, Worth: float64(len(f.names)),
 		})
 	}
 	d.around(nil, failuresFirst(rest))
@@ -58,10 +60,10 @@ func nameStart(path string) int {
 }
 
 // listsPaths says whether nearly all lines are paths.
-func listsPaths(lines []unit) bool {
+func listsPaths(lines []choice.Unit) bool {
 	n := 0
 	for _, u := range lines {
-		if nameStart(strings.TrimSpace(u.text)) > 0 {
+		if nameStart(strings.TrimSpace(u.Text)) > 0 {
 			n++
 		}
 	}

@@ -8,28 +8,16 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/palimpsest-context/palimpsest/internal/recordings"
 	"github.com/palimpsest-context/palimpsest/pkg/summarize/extractive"
 )
 
 // lengths are those that an extract must serve at.
 var lengths = []int{500, 2000, 8000}
 
-// dataFolder returns a folder of real input, or skips the test where there is none; in CI there must be.
-func dataFolder(t testing.TB, name string) string {
-	t.Helper()
-	root := os.Getenv("PALIMPSEST_DATA")
-	if root == "" {
-		if os.Getenv("CI") == "true" {
-			t.Fatal("PALIMPSEST_DATA is not set: in CI the real input must be there")
-		}
-		t.Skip("PALIMPSEST_DATA is not set: no real input to extract from")
-	}
-	return filepath.Join(root, name)
-}
-
 func readFiles(t testing.TB, folder, pattern string) map[string]string {
 	t.Helper()
-	paths, err := filepath.Glob(filepath.Join(dataFolder(t, folder), pattern))
+	paths, err := filepath.Glob(recordings.Path(t, folder, pattern))
 	if err != nil || len(paths) == 0 {
 		t.Fatalf("nothing like %s in %s (%v)", pattern, folder, err)
 	}

@@ -5,12 +5,12 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
+	"github.com/palimpsest-context/palimpsest/internal/recordings"
 	"github.com/palimpsest-context/palimpsest/pkg/summarize/extractive"
 )
 
@@ -58,7 +58,7 @@ type bigResult struct {
 
 func bigResults(t testing.TB) (all []bigResult) {
 	t.Helper()
-	paths, err := filepath.Glob(filepath.Join(dataFolder(t, ""), "*", "conversations.jsonl"))
+	paths, err := filepath.Glob(recordings.Path(t, "*", "conversations.jsonl"))
 	if err != nil || len(paths) == 0 {
 		t.Fatalf("no recordings (%v)", err)
 	}
@@ -100,17 +100,13 @@ func bigIn(set string, messages []turn) (all []bigResult) {
 	return all
 }
 
-// referable are the things in a text that somebody may refer to: paths, addresses, identifiers, codes, numbers with units.
-var referable = regexp.MustCompile(`https?://[^\s"'<>)\]]+|[\w.-]*/[\w./-]*\w|\b[A-Za-z]\w*(?:[._]\w+)+|\b[a-z]+[A-Z]\w+|\b[A-Z][a-z]+[A-Z]\w+|` +
-	`\b[A-Z]{2,}[-_]?\d+\b|\b\d+(?:\.\d+)? ?(?:ms|s|MB|GB|KB|kB|%|px|bytes|rows)\b|\b\d{4,}\b|\b\d{2}:\d{2}:\d{2}\b`)
-
 // referred are the things in a result that the assistant referred to later.
 func (b *bigResult) referred() (found []string) {
 	later := map[string]bool{}
-	for _, s := range referable.FindAllString(b.after, -1) {
+	for _, s := range recordings.Referable.FindAllString(b.after, -1) {
 		later[s] = true
 	}
-	for _, s := range referable.FindAllString(b.text, -1) {
+	for _, s := range recordings.Referable.FindAllString(b.text, -1) {
 		if later[s] && len(s) > 3 && !slices.Contains(found, s) {
 			found = append(found, s)
 		}
@@ -118,20 +114,19 @@ func (b *bigResult) referred() (found []string) {
 	return found
 }
 
-func firstN(text string, n int) string {
-	r := []rune(text)
-	return string(r[:min(n, len(r))])
-}
-
 // TestExtract_Recall_BeatsFirstCharacters measures how much of what an assistant later refers to is in the extract of the
 // result that it comes from, and holds it above what the same length of the result's beginning has.
 func TestExtract_Recall_BeatsFirstCharacters(t *testing.T) {
 	results := bigResults(t)
+	referred := make([][]string, len(results))
+	for i := range results {
+		referred[i] = results[i].referred()
+	}
 	for _, n := range lengths {
 		in, first, all := map[string]int{}, map[string]int{}, map[string]int{}
-		for _, b := range results {
-			extract, begin := extractive.Extract(b.text, n), firstN(b.text, n)
-			for _, s := range b.referred() {
+		for i, b := range results {
+			extract, begin := extractive.Extract(b.text, n), recordings.Beginning(b.text, n)
+			for _, s := range referred[i] {
 				for _, set := range []string{b.set, "all"} {
 					all[set]++
 					if strings.Contains(extract, s) {

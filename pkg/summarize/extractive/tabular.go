@@ -3,41 +3,44 @@ package extractive
 import (
 	"fmt"
 	"strings"
+
+	"github.com/palimpsest-context/palimpsest/pkg/content"
+	"github.com/palimpsest-context/palimpsest/pkg/summarize/extractive/choice"
 )
 
-// readTabular recognises lines of separated values: each has as many separators as the first.
+// readTabular recognizes lines of separated values: each has as many separators as the first.
 func readTabular(s source) (draft, bool) {
 	lines := s.units
 	sep := separator(lines)
 	if sep == "" {
 		return draft{}, false
 	}
-	columns := strings.Count(lines[0].text, sep) + 1
+	columns := strings.Count(lines[0].Text, sep) + 1
 	l := newLined(s)
 	c := l.choose()
 	l.addRare(c, l.failures())
 	for _, i := range spread(len(lines)-1, s.target/20) {
 		c.add(i+1, max(100, s.target/5), false)
 	}
-	top := piece{text: lines[0].text, most: max(120, s.target/3), worth: 1, order: -1, stands: 1}
+	top := choice.Entry{Text: lines[0].Text, Most: max(120, s.target/3), Worth: 1, Order: -1, Stands: 1}
 	title := fmt.Sprintf("Table of separated values, %s with the head, %d columns", counted(len(lines), "lines"), columns)
-	return draft{title: title, pieces: append(c.finish(), top), total: l.filled(), unit: "lines"}, true
+	return draft{title: title, entries: append(c.finish(), top), total: l.filled(), unit: "lines"}, true
 }
 
 // separator is what separates the values of nearly all lines into as many as the first has, or nothing.
-func separator(lines []unit) string {
+func separator(lines []choice.Unit) string {
 	if len(lines) < 4 {
 		return ""
 	}
 	for _, sep := range []string{"\t", ",", ";", "|"} {
-		n := strings.Count(lines[0].text, sep)
-		if n < 2 || !isHead(lines[0].text, sep) {
+		n := strings.Count(lines[0].Text, sep)
+		if n < 2 || !isHead(lines[0].Text, sep) {
 			continue
 		}
 		same := 0
 		for _, u := range lines {
 			// Quoted values may hold separators.
-			if k := strings.Count(u.text, sep); k == n || (k > n && strings.Contains(u.text, `"`)) {
+			if k := strings.Count(u.Text, sep); k == n || (k > n && strings.Contains(u.Text, `"`)) {
 				same++
 			}
 		}
@@ -52,7 +55,7 @@ func separator(lines []unit) string {
 func isHead(line, sep string) bool {
 	for _, name := range strings.Split(line, sep) {
 		name = strings.Trim(name, "\" ")
-		if len(name) > 50 || strings.ContainsAny(name, "{}<>=") || (name != "" && isDigit(name[0])) {
+		if len(name) > 50 || strings.ContainsAny(name, "{}<>=") || (name != "" && content.IsDigit(name[0])) {
 			return false
 		}
 	}

@@ -4,13 +4,17 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"github.com/palimpsest-context/palimpsest/pkg/content"
+	"github.com/palimpsest-context/palimpsest/pkg/facts"
+	"github.com/palimpsest-context/palimpsest/pkg/summarize/extractive/choice"
 )
 
 // template is what lines have in common that differ in their variable parts only: numbers, addresses, identifiers, times.
 type template struct {
 	// words are the hashes of its words, variable parts masked.
 	words []uint64
-	level severity
+	level facts.Severity
 	// count is how many lines begin with the template, first and last are the units that have it at either end.
 	count, first, last int
 	// novelty is from 0 to 1: how rare its words are among all the words of the text.
@@ -18,21 +22,21 @@ type template struct {
 }
 
 // templates groups units by template, and says for each unit which it has. The groups are in the order of their first unit.
-func templates(all []unit) (groups []template, of []int32) {
+func templates(all []choice.Unit) (groups []template, of []int32) {
 	of = make([]int32, len(all))
 	seen := make(map[uint64]int32, len(all)/4+1)
 	var words []uint64
 	for i, u := range all {
-		words = maskedWords(words[:0], u.text)
+		words = maskedWords(words[:0], u.Text)
 		key := combine(words)
 		g, ok := seen[key]
 		if !ok {
 			g = int32(len(groups))
 			seen[key] = g
-			level := lineSeverity(u.text)
+			level := facts.LineSeverity(u.Text)
 			groups = append(groups, template{words: slices.Clone(words), level: level, first: i})
 		}
-		if !u.rest {
+		if !u.Rest {
 			groups[g].count++
 		}
 		groups[g].last = i
@@ -87,7 +91,7 @@ func maskedHash(word string) uint64 {
 		} else {
 			for _, c := range []byte(word[i:end]) {
 				h = (h ^ uint64(c)) * hashPrime
-				constant = constant || isLetter(c) || c >= 0x80
+				constant = constant || content.IsLetter(c) || c >= 0x80
 			}
 		}
 		i = end
@@ -115,7 +119,7 @@ func squeeze(line string, n int) string {
 		case leading || (varies && end-start > longVariable):
 			omitted = true
 		case omitted:
-			b.WriteString(ellipsis + line[i:end])
+			b.WriteString(content.Ellipsis + line[i:end])
 			omitted = false
 		default:
 			b.WriteString(line[i:end])
@@ -143,8 +147,8 @@ func isPath(word string) bool {
 // run returns the end of the run of characters at a position that vary together or not: what a digit is among is variable.
 func run(word string, i int) (end int, varies bool) {
 	end = i
-	for end < len(word) && (isWord(word[end]) || (end > i && joins(word, end))) {
-		varies = varies || isDigit(word[end])
+	for end < len(word) && (content.IsWord(word[end]) || (end > i && joins(word, end))) {
+		varies = varies || content.IsDigit(word[end])
 		end++
 	}
 	return max(end, i+1), varies
@@ -152,14 +156,14 @@ func run(word string, i int) (end int, varies bool) {
 
 // joins says whether the character at a position is part of a name or number: of 10.2.0.1:80, blk_-12, 2024-05-01.
 func joins(word string, at int) bool {
-	if at+1 >= len(word) || (!isWord(word[at+1]) && word[at+1] != '-') {
+	if at+1 >= len(word) || (!content.IsWord(word[at+1]) && word[at+1] != '-') {
 		return false
 	}
 	switch word[at] {
 	case '-', '.', '/', '\\', '@', '+', '%':
 		return true
 	case ':', ',':
-		return isDigit(word[at-1])
+		return content.IsDigit(word[at-1])
 	}
 	return false
 }
@@ -197,7 +201,7 @@ func merge(groups []template, of []int32) ([]template, []int32) {
 
 func alike(a, b *template) bool {
 	most := len(a.words) / 5
-	if a.level >= failing {
+	if a.level >= facts.Failing {
 		most = min(most, 1)
 	}
 	differ := 0

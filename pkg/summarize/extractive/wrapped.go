@@ -2,26 +2,29 @@ package extractive
 
 import (
 	"strings"
+
+	"github.com/palimpsest-context/palimpsest/pkg/content"
+	"github.com/palimpsest-context/palimpsest/pkg/summarize/extractive/choice"
 )
 
 // mostBeside is how many lines are shown of what stands around a text.
 const mostBeside = 8
 
 // around puts lines before and after what a draft shows, of more worth than all of it.
-func (d *draft) around(before, after []piece) {
+func (d *draft) around(before, after []choice.Entry) {
 	top, first, last := 0.0, 0, 0
-	for _, p := range d.pieces {
-		top, first, last = max(top, p.worth), min(first, p.order), max(last, p.order)
+	for _, p := range d.entries {
+		top, first, last = max(top, p.Worth), min(first, p.Order), max(last, p.Order)
 	}
 	for k := range before {
-		before[k].order = first - len(before) + k
-		before[k].worth = top + 10 + before[k].worth - float64(k)/10
+		before[k].Order = first - len(before) + k
+		before[k].Worth = top + 10 + before[k].Worth - float64(k)/10
 	}
 	for k := range after {
-		after[k].order = last + 1 + k
-		after[k].worth = top + 5 - float64(k)/10
+		after[k].Order = last + 1 + k
+		after[k].Worth = top + 5 - float64(k)/10
 	}
-	d.pieces = append(append(before, d.pieces...), after...)
+	d.entries = append(append(before, d.entries...), after...)
 }
 
 // readWrapped looks through what a tool puts around its result: a pair of tags, a code fence, a few lines of text.
@@ -34,7 +37,7 @@ func readWrapped(s source) (draft, bool) {
 		if (end-start)*10 < len(s.text)*6 || end-start < 200 {
 			continue
 		}
-		inner := recognise(source{
+		inner := recognize(source{
 			text: s.text[start:end], target: s.target * 9 / 10, line: s.line + strings.Count(s.text[:start], "\n"), depth: s.depth + 1,
 		})
 		inner.around(linesBeside(s.text[:start], s.target), linesBeside(s.text[end:], s.target))
@@ -43,11 +46,11 @@ func readWrapped(s source) (draft, bool) {
 	return draft{}, false
 }
 
-func linesBeside(text string, target int) (beside []piece) {
+func linesBeside(text string, target int) (beside []choice.Entry) {
 	for _, line := range strings.Split(text, "\n") {
 		line = strings.TrimSpace(line)
-		if line != "" && !isBareTag(line) && !strings.HasPrefix(line, "```") && len(beside) < mostBeside {
-			beside = append(beside, piece{text: line, most: max(60, target/6)})
+		if line != "" && !content.IsBareTag(line) && !strings.HasPrefix(line, "```") && len(beside) < mostBeside {
+			beside = append(beside, choice.Entry{Text: line, Most: max(60, target/6)})
 		}
 	}
 	return beside
@@ -65,7 +68,7 @@ func taggedPart(text string) (start, end int) {
 		if !more {
 			break
 		}
-		if isBareTag(line) && line[1] != '/' && !isPageTag(line[1:len(line)-1]) {
+		if content.IsBareTag(line) && line[1] != '/' && !isPageTag(line[1:len(line)-1]) {
 			if end := strings.LastIndex(text, "</"+line[1:]); end > next {
 				return next, end
 			}
@@ -73,19 +76,6 @@ func taggedPart(text string) (start, end int) {
 		at = next
 	}
 	return 0, 0
-}
-
-// isBareTag says whether a line is one tag without attributes.
-func isBareTag(line string) bool {
-	if len(line) < 3 || line[0] != '<' || line[len(line)-1] != '>' {
-		return false
-	}
-	for _, c := range []byte(strings.TrimPrefix(line[1:len(line)-1], "/")) {
-		if !isWord(c) && c != '-' {
-			return false
-		}
-	}
-	return true
 }
 
 // isPageTag says whether a tag belongs to a page.
@@ -100,7 +90,7 @@ func isPageTag(name string) bool {
 // fencedPart finds what stands in a code fence that begins near the text's beginning.
 func fencedPart(text string) (start, end int) {
 	const fence = "```"
-	open := strings.Index(clipBytes(text, wrapWithin), fence)
+	open := strings.Index(text[:min(len(text), wrapWithin)], fence)
 	if open < 0 || (open > 0 && text[open-1] != '\n') {
 		return 0, 0
 	}
@@ -120,15 +110,14 @@ const jsonTries = 4
 
 // jsonPart finds a JSON object or array that begins near the text's beginning.
 func jsonPart(text string) (start, end int) {
-	within := clipBytes(text, wrapWithin)
+	within := text[:min(len(text), wrapWithin)]
 	tries := 0
 	for at := 0; at < len(within) && tries < jsonTries; at++ {
 		if (text[at] != '{' && text[at] != '[') || !opensJSON(text, at) {
 			continue
 		}
 		tries++
-		d := &document{text: text, cut: -1}
-		if end, ok := d.value(at, none, 0); ok && (end-at)*10 >= len(text)*6 {
+		if end, ok := content.JSONEnd(text, at); ok && (end-at)*10 >= len(text)*6 {
 			return at, end
 		}
 	}
@@ -140,6 +129,6 @@ func opensJSON(text string, at int) bool {
 	if at > 0 && text[at-1] != '\n' && text[at-1] != ' ' && text[at-1] != ':' && text[at-1] != '\t' {
 		return false
 	}
-	next := skipSpace(text, at+1)
-	return next < len(text) && strings.IndexByte("\"{[-0123456789", text[next]) >= 0
+	rest := strings.TrimLeft(text[at+1:], content.JSONSpace)
+	return rest != "" && strings.IndexByte("\"{[-0123456789", rest[0]) >= 0
 }

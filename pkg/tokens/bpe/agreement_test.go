@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/palimpsest-context/palimpsest/internal/proptest"
+	"github.com/palimpsest-context/palimpsest/internal/testlane"
 	"github.com/palimpsest-context/palimpsest/pkg/tokens"
 )
 
@@ -107,6 +108,7 @@ func TestCounter_Count_LongPiecesAgreeWithDefinition(t *testing.T) {
 // places: it skips DEL, and cuts several lines of blanks one by one. Texts
 // without either must agree.
 func TestCounter_Count_AgreesWithLibraryOnRecordings(t *testing.T) {
+	testlane.OneCaller(t)
 	blankLines := regexp.MustCompile(`\s*[\r\n]\s*`)
 	for _, name := range []string{O200k, Cl100k} {
 		counter := newCounter(t, name)

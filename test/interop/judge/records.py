@@ -157,6 +157,11 @@ def made():
         said("assistant", thought("gemini", "let me see", "c2ln"), "D.", thought("gemini", "", "c2lnMg=="), call("b", "get", {})),
         said("tool", result("b", "r")), said("assistant", "E.", thought("anthropic", "alone", "sig")),
     ])  # fmt: skip
+    yield Record("speakers", [
+        said("system", "Rules.", name="host"), said("user", "Hi", name="Jo Ann"), said("user", media("image/png", data=b"PNG"), name="李明"),
+        said("assistant", "One.", call("a", "get", {}), name="planner"), said("assistant", "Two.", call("b", "get", {}), name="the </coder>"),
+        said("tool", result("a", "r"), result("b", "r")), said("user", "x", name="\u2028]|<\\" + "é" * 100), said("assistant", "y", name="planner"),
+    ])  # fmt: skip
     yield Record("calls", [
         said("assistant", "How can I help?"), said("user", "go"),
         said("assistant", call("a", "a.b:c d", '{"q":1}'), call("b", "查询", "not json"), call("c", "9x", "[1]")),

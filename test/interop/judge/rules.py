@@ -8,6 +8,7 @@ import re
 
 NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}").fullmatch
 ANTHROPIC_ID = re.compile(r"[a-zA-Z0-9_-]+").fullmatch
+SPEAKER = re.compile(r"[^\s<|\\/>]{1,64}").fullmatch
 GEMINI_NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}").fullmatch
 DATA = (
     "text", "inlineData", "fileData", "functionCall", "functionResponse", "executableCode", "codeExecutionResult",
@@ -54,6 +55,8 @@ def leading_system(form, system, elements):
 def chat(messages, fault):
     open_calls = []
     for i, m in enumerate(messages):
+        if "name" in m and (m["role"] == "tool" or not SPEAKER(m["name"])):
+            fault("name", f"[{i}] of who speaks")
         if m["role"] == "tool":
             if m["tool_call_id"] not in open_calls:
                 fault("pair", f"[{i}] answers no open call")

@@ -60,6 +60,8 @@ ILLEGAL = {  # the rule that must be broken, what is replaced, by what
         ("id", '"c2"', '"c1"'),
         ("id", '"c1"', '"%s"' % ("c" * 41)),
         ("name", '"find"', '"fi nd"'),
+        ("name", '"role": "user"', '"role": "user", "name": "Jo Ann"'),
+        ("name", '"role": "user"', '"role": "user", "name": "%s"' % ("x" * 65)),
         ("pair", '"tool_call_id": "c2"', '"tool_call_id": "c1"'),
         ("pair", '{"role": "tool", "tool_call_id": "c1", "content": "one"}, ', ""),
     ],

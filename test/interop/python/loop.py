@@ -264,7 +264,7 @@ def large_result(client, conversation):
     check(shown.startswith(manual[:100]) and len(shown) < len(manual) // 20, "the model sees it clipped", shown[:300])
     check(built.tokens.total <= built.tokens.budget == 30_000, "within budget", built.tokens)
     clipped = [d for d in built.decisions if d.kind == event.DECISION_KIND_CLIPPED]
-    check([d.first_index for d in clipped] == [index], "a decision says so", built.decisions)
+    check([d.start_index for d in clipped] == [index], "a decision says so", built.decisions)
     again = client.message(conversation, index, max_reply_bytes=LARGE)
     check(again.parts[0].tool_result.text == manual, "and the original is still whole")
     check(again.view.level == msg.VIEW_LEVEL_SHORTENED and again.view.can_expand, "its view says so", again.view)

@@ -164,7 +164,7 @@ async function largeResult(client: Client, conversation: string): Promise<void> 
   assert.equal(built.tokens!.budget, 30_000n);
   assert.ok(built.tokens!.total! <= 30_000n);
   const clipped = built.decisions!.filter((d) => d.kind === DecisionKind.DECISION_KIND_CLIPPED);
-  assert.deepEqual(clipped.map((d) => d.firstIndex), [index]);
+  assert.deepEqual(clipped.map((d) => d.startIndex), [index]);
   const again = await client.message(conversation, index!, large);
   assert.ok(resultText(again) === manual, "the original is still whole");
   assert.equal(again.view!.level, ViewLevel.VIEW_LEVEL_SHORTENED);

@@ -304,8 +304,9 @@ type Message struct {
 	PlaceInputs   int32                  `protobuf:"varint,21,opt,name=place_inputs,json=placeInputs,proto3" json:"place_inputs,omitempty"`
 	// 1 + the index of the first message of its unit. Absent in records from before units were stored: there a unit is an
 	// assistant message with calls and the tool messages directly after it, or any other message.
-	Unit          int32 `protobuf:"varint,22,opt,name=unit,proto3" json:"unit,omitempty"`
-	RequestBack   int32 `protobuf:"varint,23,opt,name=request_back,json=requestBack,proto3" json:"request_back,omitempty"`
+	Unit          int32  `protobuf:"varint,22,opt,name=unit,proto3" json:"unit,omitempty"`
+	RequestBack   int32  `protobuf:"varint,23,opt,name=request_back,json=requestBack,proto3" json:"request_back,omitempty"`
+	Name          string `protobuf:"bytes,24,opt,name=name,proto3" json:"name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -499,6 +500,13 @@ func (x *Message) GetRequestBack() int32 {
 		return x.RequestBack
 	}
 	return 0
+}
+
+func (x *Message) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
 }
 
 // How long something is shown in full, and what happens then. One that is present and empty is not an absent one.
@@ -2182,7 +2190,9 @@ type Head struct {
 	// Where the open calls of the newest unit end. Absent where no message of the assistant's may join them.
 	CallsEnd int32 `protobuf:"varint,27,opt,name=calls_end,json=callsEnd,proto3" json:"calls_end,omitempty"`
 	// One more than the index; 0 for none.
-	Opening       int32 `protobuf:"varint,28,opt,name=opening,proto3" json:"opening,omitempty"`
+	Opening       int32                  `protobuf:"varint,28,opt,name=opening,proto3" json:"opening,omitempty"`
+	Reusable      bool                   `protobuf:"varint,29,opt,name=reusable,proto3" json:"reusable,omitempty"`
+	Former        *timestamppb.Timestamp `protobuf:"bytes,30,opt,name=former,proto3" json:"former,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2413,6 +2423,20 @@ func (x *Head) GetOpening() int32 {
 	return 0
 }
 
+func (x *Head) GetReusable() bool {
+	if x != nil {
+		return x.Reusable
+	}
+	return false
+}
+
+func (x *Head) GetFormer() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Former
+	}
+	return nil
+}
+
 // An unanswered call.
 type Call struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -2586,12 +2610,13 @@ type Policy struct {
 	RewriteColdAfterNanos   *int64      `protobuf:"varint,13,opt,name=rewrite_cold_after_nanos,json=rewriteColdAfterNanos,proto3,oneof" json:"rewrite_cold_after_nanos,omitempty"`
 	MaxWaitNanos            *int64      `protobuf:"varint,14,opt,name=max_wait_nanos,json=maxWaitNanos,proto3,oneof" json:"max_wait_nanos,omitempty"`
 	// Absent if they set nothing.
-	Pruning       *PruningPolicy    `protobuf:"bytes,15,opt,name=pruning,proto3" json:"pruning,omitempty"`
-	Compaction    *CompactionPolicy `protobuf:"bytes,16,opt,name=compaction,proto3" json:"compaction,omitempty"`
-	Citations     *CitationsPolicy  `protobuf:"bytes,17,opt,name=citations,proto3" json:"citations,omitempty"`
-	KeepOpening   *bool             `protobuf:"varint,18,opt,name=keep_opening,json=keepOpening,proto3,oneof" json:"keep_opening,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Pruning             *PruningPolicy    `protobuf:"bytes,15,opt,name=pruning,proto3" json:"pruning,omitempty"`
+	Compaction          *CompactionPolicy `protobuf:"bytes,16,opt,name=compaction,proto3" json:"compaction,omitempty"`
+	Citations           *CitationsPolicy  `protobuf:"bytes,17,opt,name=citations,proto3" json:"citations,omitempty"`
+	KeepOpening         *bool             `protobuf:"varint,18,opt,name=keep_opening,json=keepOpening,proto3,oneof" json:"keep_opening,omitempty"`
+	TtlWithoutTombstone *bool             `protobuf:"varint,19,opt,name=ttl_without_tombstone,json=ttlWithoutTombstone,proto3,oneof" json:"ttl_without_tombstone,omitempty"`
+	unknownFields       protoimpl.UnknownFields
+	sizeCache           protoimpl.SizeCache
 }
 
 func (x *Policy) Reset() {
@@ -2746,6 +2771,13 @@ func (x *Policy) GetCitations() *CitationsPolicy {
 func (x *Policy) GetKeepOpening() bool {
 	if x != nil && x.KeepOpening != nil {
 		return *x.KeepOpening
+	}
+	return false
+}
+
+func (x *Policy) GetTtlWithoutTombstone() bool {
+	if x != nil && x.TtlWithoutTombstone != nil {
+		return *x.TtlWithoutTombstone
 	}
 	return false
 }
@@ -4921,7 +4953,7 @@ func (x *ActionPolicy) GetCitationThresholdChars() int32 {
 	return 0
 }
 
-// What asks a model to summarise.
+// What asks a model to summarize.
 type Prompt struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -4998,6 +5030,114 @@ func (x *Prompt) GetMaxOutput() int32 {
 	return 0
 }
 
+// Requests that answer that their conversation is deleted once it has begun anew.
+type FormerRequests struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Of the hashes.
+	Key           []byte           `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
+	Requests      []*FormerRequest `protobuf:"bytes,2,rep,name=requests,proto3" json:"requests,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FormerRequests) Reset() {
+	*x = FormerRequests{}
+	mi := &file_recordpb_record_proto_msgTypes[56]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FormerRequests) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FormerRequests) ProtoMessage() {}
+
+func (x *FormerRequests) ProtoReflect() protoreflect.Message {
+	mi := &file_recordpb_record_proto_msgTypes[56]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FormerRequests.ProtoReflect.Descriptor instead.
+func (*FormerRequests) Descriptor() ([]byte, []int) {
+	return file_recordpb_record_proto_rawDescGZIP(), []int{56}
+}
+
+func (x *FormerRequests) GetKey() []byte {
+	if x != nil {
+		return x.Key
+	}
+	return nil
+}
+
+func (x *FormerRequests) GetRequests() []*FormerRequest {
+	if x != nil {
+		return x.Requests
+	}
+	return nil
+}
+
+// A request of which a keyed hash is left.
+type FormerRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Hash  uint64                 `protobuf:"varint,1,opt,name=hash,proto3" json:"hash,omitempty"`
+	// In milliseconds since 1970.
+	Time          int64 `protobuf:"varint,2,opt,name=time,proto3" json:"time,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FormerRequest) Reset() {
+	*x = FormerRequest{}
+	mi := &file_recordpb_record_proto_msgTypes[57]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FormerRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FormerRequest) ProtoMessage() {}
+
+func (x *FormerRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_recordpb_record_proto_msgTypes[57]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FormerRequest.ProtoReflect.Descriptor instead.
+func (*FormerRequest) Descriptor() ([]byte, []int) {
+	return file_recordpb_record_proto_rawDescGZIP(), []int{57}
+}
+
+func (x *FormerRequest) GetHash() uint64 {
+	if x != nil {
+		return x.Hash
+	}
+	return 0
+}
+
+func (x *FormerRequest) GetTime() int64 {
+	if x != nil {
+		return x.Time
+	}
+	return 0
+}
+
 var File_recordpb_record_proto protoreflect.FileDescriptor
 
 const file_recordpb_record_proto_rawDesc = "" +
@@ -5019,7 +5159,7 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\rErasedContent\x12\x14\n" +
 	"\x05bytes\x18\x01 \x01(\x03R\x05bytes\x12\x14\n" +
 	"\x05chars\x18\x02 \x01(\x03R\x05chars\x12\x12\n" +
-	"\x04hash\x18\x03 \x01(\fR\x04hash\"\xde\x05\n" +
+	"\x04hash\x18\x03 \x01(\fR\x04hash\"\xf2\x05\n" +
 	"\aMessage\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n" +
 	"\x05index\x18\x02 \x01(\x05R\x05index\x12\x12\n" +
@@ -5049,7 +5189,8 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\x0eplace_carrying\x18\x14 \x01(\x05R\rplaceCarrying\x12!\n" +
 	"\fplace_inputs\x18\x15 \x01(\x05R\vplaceInputs\x12\x12\n" +
 	"\x04unit\x18\x16 \x01(\x05R\x04unit\x12!\n" +
-	"\frequest_back\x18\x17 \x01(\x05R\vrequestBack\"\xb3\x02\n" +
+	"\frequest_back\x18\x17 \x01(\x05R\vrequestBack\x12\x12\n" +
+	"\x04name\x18\x18 \x01(\tR\x04name\"\xb3\x02\n" +
 	"\n" +
 	"Expiration\x12\x19\n" +
 	"\x05turns\x18\x01 \x01(\x05H\x00R\x05turns\x88\x01\x01\x12\x12\n" +
@@ -5218,7 +5359,7 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\asummary\x18\x02 \x01(\x03R\asummary\x12\x12\n" +
 	"\x04head\x18\x03 \x01(\x05R\x04head\x12\x12\n" +
 	"\x04from\x18\x04 \x01(\x05R\x04from\x12\x12\n" +
-	"\x04tail\x18\x05 \x01(\x05R\x04tail\"\x86\b\n" +
+	"\x04tail\x18\x05 \x01(\x05R\x04tail\"\xd6\b\n" +
 	"\x04Head\x12 \n" +
 	"\vincarnation\x18\x01 \x01(\fR\vincarnation\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\x04R\aversion\x12\x1a\n" +
@@ -5256,7 +5397,9 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\x0eplace_carrying\x18\x19 \x01(\x05R\rplaceCarrying\x12!\n" +
 	"\fplace_inputs\x18\x1a \x01(\x05R\vplaceInputs\x12\x1b\n" +
 	"\tcalls_end\x18\x1b \x01(\x05R\bcallsEnd\x12\x18\n" +
-	"\aopening\x18\x1c \x01(\x05R\aopening\"g\n" +
+	"\aopening\x18\x1c \x01(\x05R\aopening\x12\x1a\n" +
+	"\breusable\x18\x1d \x01(\bR\breusable\x122\n" +
+	"\x06former\x18\x1e \x01(\v2\x1a.google.protobuf.TimestampR\x06former\"g\n" +
 	"\x04Call\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\tR\x06callId\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x18\n" +
@@ -5268,7 +5411,7 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\x05title\x18\x03 \x01(\tR\x05title\x12\x1a\n" +
 	"\bmetadata\x18\x04 \x01(\fR\bmetadata\x124\n" +
 	"\x06policy\x18\x05 \x01(\v2\x1c.palimpsest.record.v1.PolicyR\x06policy\x12\x18\n" +
-	"\acounter\x18\x06 \x01(\tR\acounter\"\x8c\n" +
+	"\acounter\x18\x06 \x01(\tR\acounter\"\xdf\n" +
 	"\n" +
 	"\x06Policy\x121\n" +
 	"\x12max_context_tokens\x18\x01 \x01(\x05H\x00R\x10maxContextTokens\x88\x01\x01\x127\n" +
@@ -5292,7 +5435,8 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"compaction\x18\x10 \x01(\v2&.palimpsest.record.v1.CompactionPolicyR\n" +
 	"compaction\x12C\n" +
 	"\tcitations\x18\x11 \x01(\v2%.palimpsest.record.v1.CitationsPolicyR\tcitations\x12&\n" +
-	"\fkeep_opening\x18\x12 \x01(\bH\fR\vkeepOpening\x88\x01\x01B\x15\n" +
+	"\fkeep_opening\x18\x12 \x01(\bH\fR\vkeepOpening\x88\x01\x01\x127\n" +
+	"\x15ttl_without_tombstone\x18\x13 \x01(\bH\rR\x13ttlWithoutTombstone\x88\x01\x01B\x15\n" +
 	"\x13_max_context_tokensB\x18\n" +
 	"\x16_context_window_tokensB\x19\n" +
 	"\x17_reserved_output_tokensB\x11\n" +
@@ -5306,7 +5450,8 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\x1b_rewrite_max_deferral_turnsB\x1b\n" +
 	"\x19_rewrite_cold_after_nanosB\x11\n" +
 	"\x0f_max_wait_nanosB\x0f\n" +
-	"\r_keep_opening\"\xf8\x01\n" +
+	"\r_keep_openingB\x18\n" +
+	"\x16_ttl_without_tombstone\"\xf8\x01\n" +
 	"\x0fCitationsPolicy\x12\x13\n" +
 	"\x02on\x18\x01 \x01(\bH\x00R\x02on\x88\x01\x01\x12,\n" +
 	"\x0fthreshold_chars\x18\x02 \x01(\x05H\x01R\x0ethresholdChars\x88\x01\x01\x120\n" +
@@ -5520,7 +5665,13 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\btemplate\x18\x03 \x01(\fR\btemplate\x12\x16\n" +
 	"\x06models\x18\x04 \x03(\tR\x06models\x12\x1d\n" +
 	"\n" +
-	"max_output\x18\x05 \x01(\x05R\tmaxOutputBDZBgithub.com/palimpsest-context/palimpsest/pkg/store/record/recordpbb\x06proto3"
+	"max_output\x18\x05 \x01(\x05R\tmaxOutput\"c\n" +
+	"\x0eFormerRequests\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\fR\x03key\x12?\n" +
+	"\brequests\x18\x02 \x03(\v2#.palimpsest.record.v1.FormerRequestR\brequests\"7\n" +
+	"\rFormerRequest\x12\x12\n" +
+	"\x04hash\x18\x01 \x01(\x04R\x04hash\x12\x12\n" +
+	"\x04time\x18\x02 \x01(\x03R\x04timeBDZBgithub.com/palimpsest-context/palimpsest/pkg/store/record/recordpbb\x06proto3"
 
 var (
 	file_recordpb_record_proto_rawDescOnce sync.Once
@@ -5534,7 +5685,7 @@ func file_recordpb_record_proto_rawDescGZIP() []byte {
 	return file_recordpb_record_proto_rawDescData
 }
 
-var file_recordpb_record_proto_msgTypes = make([]protoimpl.MessageInfo, 56)
+var file_recordpb_record_proto_msgTypes = make([]protoimpl.MessageInfo, 58)
 var file_recordpb_record_proto_goTypes = []any{
 	(*Range)(nil),                 // 0: palimpsest.record.v1.Range
 	(*Content)(nil),               // 1: palimpsest.record.v1.Content
@@ -5592,14 +5743,16 @@ var file_recordpb_record_proto_goTypes = []any{
 	(*ModelProfile)(nil),          // 53: palimpsest.record.v1.ModelProfile
 	(*ActionPolicy)(nil),          // 54: palimpsest.record.v1.ActionPolicy
 	(*Prompt)(nil),                // 55: palimpsest.record.v1.Prompt
-	(*timestamppb.Timestamp)(nil), // 56: google.protobuf.Timestamp
+	(*FormerRequests)(nil),        // 56: palimpsest.record.v1.FormerRequests
+	(*FormerRequest)(nil),         // 57: palimpsest.record.v1.FormerRequest
+	(*timestamppb.Timestamp)(nil), // 58: google.protobuf.Timestamp
 }
 var file_recordpb_record_proto_depIdxs = []int32{
 	2,  // 0: palimpsest.record.v1.Content.ref:type_name -> palimpsest.record.v1.ContentRef
 	3,  // 1: palimpsest.record.v1.Content.erased:type_name -> palimpsest.record.v1.ErasedContent
 	7,  // 2: palimpsest.record.v1.Message.parts:type_name -> palimpsest.record.v1.Part
 	6,  // 3: palimpsest.record.v1.Message.actions:type_name -> palimpsest.record.v1.ActionRef
-	56, // 4: palimpsest.record.v1.Message.create_time:type_name -> google.protobuf.Timestamp
+	58, // 4: palimpsest.record.v1.Message.create_time:type_name -> google.protobuf.Timestamp
 	5,  // 5: palimpsest.record.v1.Message.expiration:type_name -> palimpsest.record.v1.Expiration
 	1,  // 6: palimpsest.record.v1.Part.text:type_name -> palimpsest.record.v1.Content
 	9,  // 7: palimpsest.record.v1.Part.media:type_name -> palimpsest.record.v1.Media
@@ -5624,50 +5777,52 @@ var file_recordpb_record_proto_depIdxs = []int32{
 	0,  // 26: palimpsest.record.v1.Edit.range:type_name -> palimpsest.record.v1.Range
 	18, // 27: palimpsest.record.v1.Edit.parts:type_name -> palimpsest.record.v1.PartEdit
 	19, // 28: palimpsest.record.v1.Edit.summary:type_name -> palimpsest.record.v1.Summary
-	56, // 29: palimpsest.record.v1.Edit.time:type_name -> google.protobuf.Timestamp
+	58, // 29: palimpsest.record.v1.Edit.time:type_name -> google.protobuf.Timestamp
 	7,  // 30: palimpsest.record.v1.PartEdit.shown:type_name -> palimpsest.record.v1.Part
 	1,  // 31: palimpsest.record.v1.Summary.text:type_name -> palimpsest.record.v1.Content
 	0,  // 32: palimpsest.record.v1.Summary.except:type_name -> palimpsest.record.v1.Range
 	1,  // 33: palimpsest.record.v1.Summary.facts:type_name -> palimpsest.record.v1.Content
 	0,  // 34: palimpsest.record.v1.Manifest.pins:type_name -> palimpsest.record.v1.Range
-	56, // 35: palimpsest.record.v1.Manifest.time:type_name -> google.protobuf.Timestamp
+	58, // 35: palimpsest.record.v1.Manifest.time:type_name -> google.protobuf.Timestamp
 	21, // 36: palimpsest.record.v1.Manifest.window_cuts:type_name -> palimpsest.record.v1.Cut
 	23, // 37: palimpsest.record.v1.Head.unanswered:type_name -> palimpsest.record.v1.Call
 	0,  // 38: palimpsest.record.v1.Head.pins:type_name -> palimpsest.record.v1.Range
-	56, // 39: palimpsest.record.v1.Head.create_time:type_name -> google.protobuf.Timestamp
-	56, // 40: palimpsest.record.v1.Head.update_time:type_name -> google.protobuf.Timestamp
-	56, // 41: palimpsest.record.v1.Head.expire_time:type_name -> google.protobuf.Timestamp
-	56, // 42: palimpsest.record.v1.Head.delete_time:type_name -> google.protobuf.Timestamp
-	56, // 43: palimpsest.record.v1.Head.next_due:type_name -> google.protobuf.Timestamp
-	25, // 44: palimpsest.record.v1.Info.policy:type_name -> palimpsest.record.v1.Policy
-	5,  // 45: palimpsest.record.v1.Policy.result_expiration:type_name -> palimpsest.record.v1.Expiration
-	27, // 46: palimpsest.record.v1.Policy.pruning:type_name -> palimpsest.record.v1.PruningPolicy
-	29, // 47: palimpsest.record.v1.Policy.compaction:type_name -> palimpsest.record.v1.CompactionPolicy
-	26, // 48: palimpsest.record.v1.Policy.citations:type_name -> palimpsest.record.v1.CitationsPolicy
-	28, // 49: palimpsest.record.v1.CitationsPolicy.recall_tools:type_name -> palimpsest.record.v1.Names
-	28, // 50: palimpsest.record.v1.PruningPolicy.protected_tools:type_name -> palimpsest.record.v1.Names
-	28, // 51: palimpsest.record.v1.PruningPolicy.protected_prefixes:type_name -> palimpsest.record.v1.Names
-	56, // 52: palimpsest.record.v1.Outcome.time:type_name -> google.protobuf.Timestamp
-	56, // 53: palimpsest.record.v1.Task.time:type_name -> google.protobuf.Timestamp
-	34, // 54: palimpsest.record.v1.Fits.fits:type_name -> palimpsest.record.v1.Fit
-	21, // 55: palimpsest.record.v1.Fit.cuts:type_name -> palimpsest.record.v1.Cut
-	36, // 56: palimpsest.record.v1.AskedSummaries.summaries:type_name -> palimpsest.record.v1.AskedSummary
-	38, // 57: palimpsest.record.v1.Erasures.erasures:type_name -> palimpsest.record.v1.Erasure
-	40, // 58: palimpsest.record.v1.Reclaims.reclaims:type_name -> palimpsest.record.v1.Reclaim
-	56, // 59: palimpsest.record.v1.Draft.until:type_name -> google.protobuf.Timestamp
-	44, // 60: palimpsest.record.v1.Draft.plan:type_name -> palimpsest.record.v1.Plan
-	45, // 61: palimpsest.record.v1.Plan.steps:type_name -> palimpsest.record.v1.Step
-	0,  // 62: palimpsest.record.v1.Step.range:type_name -> palimpsest.record.v1.Range
-	0,  // 63: palimpsest.record.v1.Step.own:type_name -> palimpsest.record.v1.Range
-	47, // 64: palimpsest.record.v1.DraftText.facts:type_name -> palimpsest.record.v1.Facts
-	48, // 65: palimpsest.record.v1.Facts.facts:type_name -> palimpsest.record.v1.Fact
-	50, // 66: palimpsest.record.v1.Run.sources:type_name -> palimpsest.record.v1.NumberRange
-	5,  // 67: palimpsest.record.v1.ActionPolicy.expiration:type_name -> palimpsest.record.v1.Expiration
-	68, // [68:68] is the sub-list for method output_type
-	68, // [68:68] is the sub-list for method input_type
-	68, // [68:68] is the sub-list for extension type_name
-	68, // [68:68] is the sub-list for extension extendee
-	0,  // [0:68] is the sub-list for field type_name
+	58, // 39: palimpsest.record.v1.Head.create_time:type_name -> google.protobuf.Timestamp
+	58, // 40: palimpsest.record.v1.Head.update_time:type_name -> google.protobuf.Timestamp
+	58, // 41: palimpsest.record.v1.Head.expire_time:type_name -> google.protobuf.Timestamp
+	58, // 42: palimpsest.record.v1.Head.delete_time:type_name -> google.protobuf.Timestamp
+	58, // 43: palimpsest.record.v1.Head.next_due:type_name -> google.protobuf.Timestamp
+	58, // 44: palimpsest.record.v1.Head.former:type_name -> google.protobuf.Timestamp
+	25, // 45: palimpsest.record.v1.Info.policy:type_name -> palimpsest.record.v1.Policy
+	5,  // 46: palimpsest.record.v1.Policy.result_expiration:type_name -> palimpsest.record.v1.Expiration
+	27, // 47: palimpsest.record.v1.Policy.pruning:type_name -> palimpsest.record.v1.PruningPolicy
+	29, // 48: palimpsest.record.v1.Policy.compaction:type_name -> palimpsest.record.v1.CompactionPolicy
+	26, // 49: palimpsest.record.v1.Policy.citations:type_name -> palimpsest.record.v1.CitationsPolicy
+	28, // 50: palimpsest.record.v1.CitationsPolicy.recall_tools:type_name -> palimpsest.record.v1.Names
+	28, // 51: palimpsest.record.v1.PruningPolicy.protected_tools:type_name -> palimpsest.record.v1.Names
+	28, // 52: palimpsest.record.v1.PruningPolicy.protected_prefixes:type_name -> palimpsest.record.v1.Names
+	58, // 53: palimpsest.record.v1.Outcome.time:type_name -> google.protobuf.Timestamp
+	58, // 54: palimpsest.record.v1.Task.time:type_name -> google.protobuf.Timestamp
+	34, // 55: palimpsest.record.v1.Fits.fits:type_name -> palimpsest.record.v1.Fit
+	21, // 56: palimpsest.record.v1.Fit.cuts:type_name -> palimpsest.record.v1.Cut
+	36, // 57: palimpsest.record.v1.AskedSummaries.summaries:type_name -> palimpsest.record.v1.AskedSummary
+	38, // 58: palimpsest.record.v1.Erasures.erasures:type_name -> palimpsest.record.v1.Erasure
+	40, // 59: palimpsest.record.v1.Reclaims.reclaims:type_name -> palimpsest.record.v1.Reclaim
+	58, // 60: palimpsest.record.v1.Draft.until:type_name -> google.protobuf.Timestamp
+	44, // 61: palimpsest.record.v1.Draft.plan:type_name -> palimpsest.record.v1.Plan
+	45, // 62: palimpsest.record.v1.Plan.steps:type_name -> palimpsest.record.v1.Step
+	0,  // 63: palimpsest.record.v1.Step.range:type_name -> palimpsest.record.v1.Range
+	0,  // 64: palimpsest.record.v1.Step.own:type_name -> palimpsest.record.v1.Range
+	47, // 65: palimpsest.record.v1.DraftText.facts:type_name -> palimpsest.record.v1.Facts
+	48, // 66: palimpsest.record.v1.Facts.facts:type_name -> palimpsest.record.v1.Fact
+	50, // 67: palimpsest.record.v1.Run.sources:type_name -> palimpsest.record.v1.NumberRange
+	5,  // 68: palimpsest.record.v1.ActionPolicy.expiration:type_name -> palimpsest.record.v1.Expiration
+	57, // 69: palimpsest.record.v1.FormerRequests.requests:type_name -> palimpsest.record.v1.FormerRequest
+	70, // [70:70] is the sub-list for method output_type
+	70, // [70:70] is the sub-list for method input_type
+	70, // [70:70] is the sub-list for extension type_name
+	70, // [70:70] is the sub-list for extension extendee
+	0,  // [0:70] is the sub-list for field type_name
 }
 
 func init() { file_recordpb_record_proto_init() }
@@ -5688,7 +5843,7 @@ func file_recordpb_record_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_recordpb_record_proto_rawDesc), len(file_recordpb_record_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   56,
+			NumMessages:   58,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

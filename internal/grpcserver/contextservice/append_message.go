@@ -1,0 +1,106 @@
+package contextservice
+
+import (
+	"context"
+
+	"google.golang.org/protobuf/proto"
+
+	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/grpcserver/convert"
+	"github.com/palimpsest-context/palimpsest/internal/grpcserver/rules"
+	"github.com/palimpsest-context/palimpsest/internal/grpcserver/schema"
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine"
+)
+
+func appendMessageRules(messages rules.Table[*pb.Message]) rules.Table[*pb.AppendMessageRequest] {
+	return rules.Table[*pb.AppendMessageRequest]{
+		schema.ConversationID("conversation_id", (*pb.AppendMessageRequest).GetConversationId),
+		rules.RequiredMessage("message", (*pb.AppendMessageRequest).GetMessage, messages),
+		schema.Additions[*pb.AppendMessageRequest](),
+		schema.RequestID((*pb.AppendMessageRequest).GetRequestId),
+		rules.OptionalNumber("expected_index", schema.IndexLimit(), func(r *pb.AppendMessageRequest) *int32 { return r.ExpectedIndex }),
+		rules.Message("expiration_override", (*pb.AppendMessageRequest).GetExpirationOverride, schema.ExpirationOverride()),
+		rules.Anything[*pb.AppendMessageRequest]("return_variants"),
+	}
+}
+
+// AppendMessage puts one message on record.
+func (s *Service) AppendMessage(ctx context.Context, req *pb.AppendMessageRequest) (*pb.AppendMessageResponse, error) {
+	if err := checkVariants(req); err != nil {
+		return nil, err
+	}
+	request, err := convert.FromRequest(req)
+	if err != nil {
+		return nil, err
+	}
+	result, err := s.engine.Append(ctx, engine.AppendRequest{
+		Key:           convert.Key(req.GetConversationId()),
+		Messages:      []conversation.Message{convert.FromMessage(req.GetMessage())},
+		Extras:        []engine.AppendExtra{fromExtra(req)},
+		Request:       request,
+		ExpectedIndex: req.ExpectedIndex,
+		Variants:      req.GetReturnVariants(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &pb.AppendMessageResponse{
+		Receipt:           toReceipts(result)[0],
+		Events:            convert.Each(result.Events, convert.ToEvent),
+		DisplayMessage:    toVariant(result.Display),
+		PersistentMessage: toVariant(result.Persistent),
+	}, nil
+}
+
+// toVariant converts the variant of an append's one message; nil if it was not asked for.
+func toVariant(messages []conversation.Message) *pb.Message {
+	if len(messages) == 0 {
+		return nil
+	}
+	return convert.ToMessage(&messages[0])
+}
+
+// toReceipts are the receipts of an append, one for each message.
+func toReceipts(r *engine.AppendResult) []*pb.Receipt {
+	citations := receiptCitations(r)
+	out := make([]*pb.Receipt, len(r.Messages))
+	for i := range out {
+		out[i] = toReceipt(r, i)
+		if i < len(citations) {
+			out[i].Citations = citations[i]
+		}
+	}
+	return out
+}
+
+func toReceipt(r *engine.AppendResult, i int) *pb.Receipt {
+	m := &r.Messages[i]
+	return &pb.Receipt{
+		Index:      m.Index,
+		Id:         m.ID,
+		TurnAdded:  m.TurnAdded,
+		TokenCount: m.Tokens,
+		Estimated:  m.Estimated,
+		Revision:   r.Revision,
+		Duplicate:  r.Duplicate,
+	}
+}
+
+// receiptTextBytes is what the citations in all receipts of an append may take. There may be thousands, and the answer has to reach
+// clients that take 4 MiB.
+const receiptTextBytes = 1 << 20
+
+// receiptCitations converts the citations of an append, by message. Those beyond the room for texts have handle and lengths alone.
+func receiptCitations(r *engine.AppendResult) [][]*pb.Citation {
+	room := receiptTextBytes
+	return convert.Each(r.Citations, func(list []engine.Cited) []*pb.Citation {
+		return convert.Each(list, func(c engine.Cited) *pb.Citation {
+			out := convert.ToCitation(c)
+			if room -= proto.Size(out); room < 0 {
+				return &pb.Citation{ContentId: out.GetContentId(), TotalChars: out.GetTotalChars(), TotalBytes: out.GetTotalBytes()}
+			}
+			return out
+		})
+	})
+}

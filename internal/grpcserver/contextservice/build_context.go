@@ -1,0 +1,98 @@
+package contextservice
+
+import (
+	"context"
+
+	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/grpcserver/admission"
+	"github.com/palimpsest-context/palimpsest/internal/grpcserver/convert"
+	"github.com/palimpsest-context/palimpsest/internal/grpcserver/paging"
+	"github.com/palimpsest-context/palimpsest/internal/grpcserver/rules"
+	"github.com/palimpsest-context/palimpsest/internal/grpcserver/schema"
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine"
+)
+
+func buildContextRules() rules.Table[*pb.BuildContextRequest] {
+	return rules.Table[*pb.BuildContextRequest]{
+		schema.ConversationID("conversation_id", (*pb.BuildContextRequest).GetConversationId),
+		turnRule(),
+		rules.Anything[*pb.BuildContextRequest]("same_turn"),
+		schema.RequestID((*pb.BuildContextRequest).GetRequestId),
+		rules.Enum("format", (*pb.BuildContextRequest).GetFormat),
+		rules.Text("model", schema.OptionalNameLimit(), (*pb.BuildContextRequest).GetModel),
+		rules.Message("budget", (*pb.BuildContextRequest).GetBudget, budgetRules()),
+		rules.Message("fixed_input", (*pb.BuildContextRequest).GetFixedInput, fixedInputRules()),
+		rules.Message("last_usage", (*pb.BuildContextRequest).GetLastUsage, usageRules()),
+		rules.Message("expiration_override", (*pb.BuildContextRequest).GetExpirationOverride, schema.ExpirationOverride()),
+		rules.Message("policy_override", (*pb.BuildContextRequest).GetPolicyOverride, schema.Policy()),
+		rules.Anything[*pb.BuildContextRequest]("dry_run"),
+		rules.Anything[*pb.BuildContextRequest]("close_open_calls"),
+		paging.ReplyBytes(func(r *pb.BuildContextRequest) *int32 { return r.MaxReplyBytes }),
+	}
+}
+
+func turnRule() rules.Rule[*pb.BuildContextRequest] {
+	turn := rules.OptionalNumber("turn", schema.IndexLimit(), func(r *pb.BuildContextRequest) *int32 { return r.Turn })
+	return turn.Also(func(c *rules.Checker, r *pb.BuildContextRequest) {
+		if r.Turn != nil && r.GetSameTurn() {
+			c.Fail("must not be set together with same_turn")
+		}
+	})
+}
+
+// BuildContext answers what the model should see now.
+func (s *Service) BuildContext(ctx context.Context, req *pb.BuildContextRequest) (*pb.BuildContextResponse, error) {
+	request, err := convert.FromRequest(req)
+	if err != nil {
+		return nil, err
+	}
+	reply := buildReply{limit: s.admission.ReplyLimit(req.MaxReplyBytes)}
+	result, err := s.engine.Build(ctx, engine.BuildRequest{
+		Key:            convert.Key(req.GetConversationId()),
+		Request:        request,
+		Turn:           req.Turn,
+		SameTurn:       req.GetSameTurn(),
+		Format:         conversation.Format(req.GetFormat()),
+		Model:          req.GetModel(),
+		Budget:         fromBudget(req.GetBudget()),
+		Fixed:          fromFixedInput(req.GetFixedInput()),
+		LastUsage:      fromUsage(req.GetLastUsage()),
+		PolicyOverride: convert.FromPolicy(req.GetPolicyOverride()),
+		Override:       fromOverride(req.GetExpirationOverride()),
+		DryRun:         req.GetDryRun(),
+		CloseOpenCalls: req.GetCloseOpenCalls(),
+		Check:          reply.check,
+		Waiting:        admission.ExchangeOf(ctx).WithoutReply,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return reply.of(result)
+}
+
+// The coordinates that a commit adds to an answer take no more.
+const coordinatesBytes = 64
+
+// buildReply holds the answer as it was measured before the commit, so that it is not converted again after it.
+type buildReply struct {
+	limit    int
+	result   *engine.BuildResult
+	response *pb.BuildContextResponse
+}
+
+// check refuses an answer over the limit before it is committed.
+func (b *buildReply) check(r *engine.BuildResult) error {
+	b.result, b.response = r, toBuildResponse(r)
+	return paging.CheckReply(b.response, b.limit, coordinatesBytes)
+}
+
+func (b *buildReply) of(r *engine.BuildResult) (*pb.BuildContextResponse, error) {
+	if r != b.result {
+		if err := b.check(r); err != nil {
+			return nil, err
+		}
+	}
+	setCoordinates(b.response, r)
+	return b.response, nil
+}

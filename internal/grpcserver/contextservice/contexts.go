@@ -1,0 +1,92 @@
+package contextservice
+
+import (
+	"encoding/hex"
+
+	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/grpcserver/convert"
+	"github.com/palimpsest-context/palimpsest/pkg/engine"
+)
+
+// toBuildResponse converts an answer. It shares the context's bytes with the engine's cache.
+func toBuildResponse(r *engine.BuildResult) *pb.BuildContextResponse {
+	out := &pb.BuildContextResponse{
+		Messages: convert.ToContextMessages(r.Messages),
+		Rendered: &pb.Rendered{
+			SystemJson:       r.System,
+			MessagesJson:     r.MessagesJSON,
+			ContentSha256:    hex.EncodeToString(r.SHA256[:]),
+			CacheBreakpoints: r.Breakpoints,
+			Blocks:           r.Blocks,
+		},
+		Tokens:       toTokenReport(&r.Tokens),
+		Prefix:       toPrefixReport(&r.Prefix),
+		Decisions:    convert.Each(r.Decisions, toDecision),
+		Events:       convert.Each(r.Events, convert.ToEvent),
+		Degradations: convert.Each(r.Degradations, toDegradation),
+		Compaction:   toCompactionStatus(r),
+	}
+	setCoordinates(out, r)
+	return out
+}
+
+// setCoordinates fills in what a commit decides last, and what begins behind it.
+func setCoordinates(out *pb.BuildContextResponse, r *engine.BuildResult) {
+	out.Compaction.State = pb.CompactionState(r.Compaction.State)
+	out.Turn = r.Turn
+	out.ManifestId = convert.BuildID(r.Manifest.Seq)
+	out.Revision = r.Revision
+	out.PolicyHash = r.Manifest.PolicyHash
+	out.Duplicate = r.Duplicate
+}
+
+func toCompactionStatus(r *engine.BuildResult) *pb.CompactionStatus {
+	c := &r.Compaction
+	return &pb.CompactionStatus{
+		UsedPercent:      percent(c.Used, r.Tokens.Budget),
+		WindowStartIndex: r.Manifest.Window.Start,
+		UsedTokens:       c.Used,
+		Reported:         c.Reported,
+		SummaryId:        convert.SummaryID(c.Summary),
+		OwnCalls: &pb.ModelUsage{
+			Calls: c.OwnCalls.Calls, InputTokens: c.OwnCalls.Input, OutputTokens: c.OwnCalls.Output, Cost: c.OwnCalls.Cost,
+		},
+	}
+}
+
+func percent(part, whole int64) int32 {
+	if whole <= 0 {
+		return 0
+	}
+	return convert.Clamp((part*100 + whole - 1) / whole)
+}
+
+func toTokenReport(t *engine.TokenReport) *pb.TokenReport {
+	return &pb.TokenReport{
+		Fixed:             t.Fixed,
+		Messages:          t.Messages,
+		Summaries:         t.Summaries,
+		Total:             t.Total,
+		Budget:            t.Budget,
+		SavedByClipping:   t.SavedByClipping,
+		SavedByFit:        t.SavedByFit,
+		SavedByExpiry:     t.SavedByExpiry,
+		SavedByRetention:  t.SavedByRetention,
+		SavedByPruning:    t.SavedByPruning,
+		SavedByCompaction: t.SavedByCompaction,
+		SavedByCiting:     t.SavedByCiting,
+		Counter:           t.Counter,
+		Factor:            t.Factor,
+		Estimated:         t.Estimated,
+	}
+}
+
+func toPrefixReport(p *engine.PrefixReport) *pb.PrefixReport {
+	return &pb.PrefixReport{
+		StableBlocks:      p.StableBlocks,
+		StableTokens:      p.StableTokens,
+		FixedInputChanged: p.FixedInputChanged,
+		BrokenBy:          pb.PrefixBreak(p.BrokenBy),
+		PreviousBlocks:    p.PreviousBlocks,
+	}
+}

@@ -1,0 +1,107 @@
+package contextservice
+
+import (
+	"context"
+	"strings"
+
+	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/grpcserver/convert"
+	"github.com/palimpsest-context/palimpsest/internal/grpcserver/paging"
+	"github.com/palimpsest-context/palimpsest/internal/grpcserver/rules"
+	"github.com/palimpsest-context/palimpsest/internal/grpcserver/schema"
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine"
+)
+
+func correctMessageRules() rules.Table[*pb.CorrectMessageRequest] {
+	return rules.Table[*pb.CorrectMessageRequest]{
+		schema.ConversationID("conversation_id", (*pb.CorrectMessageRequest).GetConversationId),
+		rules.Either("target", func(r *pb.CorrectMessageRequest) bool { return r.GetTarget() != nil }),
+		rules.Number("message_index", schema.IndexLimit(), (*pb.CorrectMessageRequest).GetMessageIndex),
+		rules.TextIf("message_id", rules.ByteRange(1, 128), correctedID),
+		rules.List("corrections", rules.NumberRange(1, 256), (*pb.CorrectMessageRequest).GetCorrections, correctionRules()),
+		rules.Text("reason", rules.AtMostBytes(1024), (*pb.CorrectMessageRequest).GetReason),
+		schema.RequestID((*pb.CorrectMessageRequest).GetRequestId),
+		paging.ReplyBytes(func(r *pb.CorrectMessageRequest) *int32 { return r.MaxReplyBytes }),
+	}
+}
+
+func correctionRules() rules.Table[*pb.Correction] {
+	return rules.Table[*pb.Correction]{
+		rules.Number("part_index", schema.IndexLimit(), (*pb.Correction).GetPartIndex),
+		rules.Either("content", func(c *pb.Correction) bool { return c.GetContent() != nil }),
+		rules.TextIf("text", rules.AtMostBytes(schema.MaxContentBytes), correctionText, notBlank),
+		rules.TextIf("json", rules.AtMostBytes(schema.MaxContentBytes), correctionJSON, rules.JSONValue),
+	}
+}
+
+func notBlank(s string) string {
+	if strings.TrimSpace(s) == "" {
+		return "must not be blank"
+	}
+	return ""
+}
+
+func correctedID(r *pb.CorrectMessageRequest) (string, bool) {
+	id, ok := r.GetTarget().(*pb.CorrectMessageRequest_MessageId)
+	if !ok {
+		return "", false
+	}
+	return id.MessageId, true
+}
+
+func correctionText(c *pb.Correction) (string, bool) {
+	content, ok := c.GetContent().(*pb.Correction_Text)
+	if !ok {
+		return "", false
+	}
+	return content.Text, true
+}
+
+func correctionJSON(c *pb.Correction) (string, bool) {
+	content, ok := c.GetContent().(*pb.Correction_Json)
+	if !ok {
+		return "", false
+	}
+	return content.Json, true
+}
+
+// CorrectMessage gives texts and tool results of a message other words.
+func (s *Service) CorrectMessage(ctx context.Context, req *pb.CorrectMessageRequest) (*pb.CorrectMessageResponse, error) {
+	request, err := convert.FromRequest(req)
+	if err != nil {
+		return nil, err
+	}
+	r := engine.CorrectRequest{
+		Key:      convert.Key(req.GetConversationId()),
+		Request:  request,
+		Parts:    convert.Each(req.GetCorrections(), fromCorrection),
+		Reason:   req.GetReason(),
+		MaxBytes: s.admission.ReplyLimit(req.MaxReplyBytes),
+		Size:     func(m *engine.MessageInView) int { return paging.ElementBytes(convert.ToMessageInView(m)) },
+	}
+	r.MessageID, _ = correctedID(req)
+	if target, ok := req.GetTarget().(*pb.CorrectMessageRequest_MessageIndex); ok {
+		r.Index = &target.MessageIndex
+	}
+	result, err := s.engine.Correct(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	return &pb.CorrectMessageResponse{
+		Message:            convert.ToMessageInView(result.Message),
+		Events:             convert.Each(result.Events, convert.ToEvent),
+		DissolvedSummaries: convert.Each(result.Dissolved, convert.SummaryID),
+		Revision:           result.Revision,
+		RewriteTokens:      result.RewriteTokens,
+		Duplicate:          result.Duplicate,
+	}, nil
+}
+
+func fromCorrection(c *pb.Correction) engine.CorrectedPart {
+	out := engine.CorrectedPart{Part: c.GetPartIndex(), Text: c.GetText()}
+	if text, ok := correctionJSON(c); ok {
+		out.Output, out.Text = conversation.OutputJSON, text
+	}
+	return out
+}

@@ -1,0 +1,29 @@
+package policyservice
+
+import (
+	"context"
+
+	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/grpcserver/convert"
+	"github.com/palimpsest-context/palimpsest/internal/grpcserver/rules"
+	"github.com/palimpsest-context/palimpsest/internal/grpcserver/schema"
+)
+
+func deletePromptRules() rules.Table[*pb.DeletePromptRequest] {
+	return rules.Table[*pb.DeletePromptRequest]{
+		rules.Text("id", schema.NameLimit(), (*pb.DeletePromptRequest).GetId),
+		schema.RequestID((*pb.DeletePromptRequest).GetRequestId),
+	}
+}
+
+// DeletePrompt removes a prompt.
+func (s *Service) DeletePrompt(ctx context.Context, req *pb.DeletePromptRequest) (*pb.DeletePromptResponse, error) {
+	r, err := convert.FromRequest(req)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.engine.DeletePrompt(ctx, convert.Namespace, req.GetId(), r); err != nil {
+		return nil, err
+	}
+	return &pb.DeletePromptResponse{}, nil
+}

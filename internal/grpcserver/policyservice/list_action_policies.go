@@ -1,0 +1,29 @@
+package policyservice
+
+import (
+	"context"
+
+	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/grpcserver/convert"
+	"github.com/palimpsest-context/palimpsest/internal/grpcserver/paging"
+	"github.com/palimpsest-context/palimpsest/internal/grpcserver/rules"
+)
+
+func listActionPoliciesRules() rules.Table[*pb.ListActionPoliciesRequest] {
+	return rules.Table[*pb.ListActionPoliciesRequest]{
+		paging.PageSize((*pb.ListActionPoliciesRequest).GetPageSize),
+		paging.Token[*pb.ListActionPoliciesRequest](),
+	}
+}
+
+// ListActionPolicies lists the action policies by key.
+func (s *Service) ListActionPolicies(ctx context.Context, req *pb.ListActionPoliciesRequest) (*pb.ListActionPoliciesResponse, error) {
+	after, _ := paging.Open(req)
+	found, next, err := s.engine.ActionPolicies(ctx, convert.Namespace, after, paging.Limit(req))
+	if err != nil {
+		return nil, err
+	}
+	out := &pb.ListActionPoliciesResponse{Policies: convert.Each(found, toActionPolicy)}
+	out.NextPageToken, err = paging.Next(req, next)
+	return out, err
+}

@@ -1,0 +1,29 @@
+package policyservice
+
+import (
+	"context"
+
+	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/grpcserver/convert"
+	"github.com/palimpsest-context/palimpsest/internal/grpcserver/paging"
+	"github.com/palimpsest-context/palimpsest/internal/grpcserver/rules"
+)
+
+func listModelProfilesRules() rules.Table[*pb.ListModelProfilesRequest] {
+	return rules.Table[*pb.ListModelProfilesRequest]{
+		paging.PageSize((*pb.ListModelProfilesRequest).GetPageSize),
+		paging.Token[*pb.ListModelProfilesRequest](),
+	}
+}
+
+// ListModelProfiles lists the profiles by model name.
+func (s *Service) ListModelProfiles(ctx context.Context, req *pb.ListModelProfilesRequest) (*pb.ListModelProfilesResponse, error) {
+	after, _ := paging.Open(req)
+	found, next, err := s.engine.ModelProfiles(ctx, convert.Namespace, after, paging.Limit(req))
+	if err != nil {
+		return nil, err
+	}
+	out := &pb.ListModelProfilesResponse{Profiles: convert.Each(found, toProfile)}
+	out.NextPageToken, err = paging.Next(req, next)
+	return out, err
+}

@@ -1,0 +1,33 @@
+package policyservice
+
+import (
+	"context"
+
+	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/grpcserver/convert"
+	"github.com/palimpsest-context/palimpsest/internal/grpcserver/paging"
+	"github.com/palimpsest-context/palimpsest/internal/grpcserver/rules"
+)
+
+func listPromptsRules() rules.Table[*pb.ListPromptsRequest] {
+	return rules.Table[*pb.ListPromptsRequest]{
+		paging.PageSize((*pb.ListPromptsRequest).GetPageSize),
+		paging.Token[*pb.ListPromptsRequest](),
+	}
+}
+
+// ListPrompts lists the prompts by id.
+func (s *Service) ListPrompts(ctx context.Context, req *pb.ListPromptsRequest) (*pb.ListPromptsResponse, error) {
+	after, _ := paging.Open(req)
+	found, next, err := s.engine.Prompts(ctx, convert.Namespace, after, paging.Limit(req))
+	if err != nil {
+		return nil, err
+	}
+	prompts, more := paging.Cut(convert.Each(found, toPrompt))
+	if more {
+		next = prompts[len(prompts)-1].GetId()
+	}
+	out := &pb.ListPromptsResponse{Prompts: prompts}
+	out.NextPageToken, err = paging.Next(req, next)
+	return out, err
+}

@@ -1,0 +1,54 @@
+package policyservice
+
+import (
+	"strings"
+
+	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/grpcserver/rules"
+	"github.com/palimpsest-context/palimpsest/internal/grpcserver/schema"
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine"
+)
+
+func promptRules() rules.Table[*pb.Prompt] {
+	return rules.Table[*pb.Prompt]{
+		rules.Text("id", schema.NameLimit(), (*pb.Prompt).GetId),
+		rules.OutputOnly[*pb.Prompt]("version"),
+		rules.Text("template", rules.ByteRange(1, 32_768), (*pb.Prompt).GetTemplate, promptTemplate),
+		modelNames("models", (*pb.Prompt).GetModels),
+		rules.Number("max_output_tokens", rules.NumberRange(0, 100_000), (*pb.Prompt).GetMaxOutputTokens),
+	}
+}
+
+// promptTemplate says in fixed words what the engine says with the template's own.
+func promptTemplate(s string) string {
+	if engine.CheckTemplate(s) == "" {
+		return ""
+	}
+	return templateRule
+}
+
+const templateRule = "must have {{content}} once, and may have {{length}}, {{target_length}}, {{message_type}}, {{turn_added}}, {{tool}}; " +
+	"nothing else may follow two opening braces"
+
+// modelNames is a list of models, each with its provider.
+func modelNames[M any](field string, get func(M) []string) rules.Rule[M] {
+	each := schema.NameLimit()
+	return rules.Scalars(field, rules.AtMost(8), []string{"each " + each.Length()}, get, func(c *rules.Checker, model string) {
+		if !each.Holds(int64(len(model))) {
+			c.Fail("must have %s", each.Length())
+			return
+		}
+		if provider, name, ok := strings.Cut(model, "/"); !ok || provider == "" || name == "" {
+			c.Fail("must be a provider, a slash and a model, such as openai/gpt-5-mini")
+		}
+	})
+}
+
+func fromPrompt(p *pb.Prompt) conversation.Prompt {
+	return conversation.Prompt{ID: p.GetId(), Template: p.GetTemplate(), Models: p.GetModels(), MaxOutput: p.GetMaxOutputTokens()}
+}
+
+func toPrompt(p conversation.Prompt) *pb.Prompt {
+	return &pb.Prompt{Id: p.ID, Version: p.Version, Template: p.Template, Models: p.Models, MaxOutputTokens: p.MaxOutput}
+}

@@ -1,0 +1,30 @@
+package policyservice
+
+import (
+	"context"
+
+	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/grpcserver/convert"
+	"github.com/palimpsest-context/palimpsest/internal/grpcserver/rules"
+	"github.com/palimpsest-context/palimpsest/internal/grpcserver/schema"
+)
+
+func putModelProfileRules() rules.Table[*pb.PutModelProfileRequest] {
+	return rules.Table[*pb.PutModelProfileRequest]{
+		rules.RequiredMessage("profile", (*pb.PutModelProfileRequest).GetProfile, profileRules()),
+		schema.RequestID((*pb.PutModelProfileRequest).GetRequestId),
+	}
+}
+
+// PutModelProfile creates or replaces a model's profile.
+func (s *Service) PutModelProfile(ctx context.Context, req *pb.PutModelProfileRequest) (*pb.PutModelProfileResponse, error) {
+	r, err := convert.FromRequest(req)
+	if err != nil {
+		return nil, err
+	}
+	profile := fromProfile(req.GetProfile())
+	if err := s.engine.PutModelProfile(ctx, convert.Namespace, profile, r); err != nil {
+		return nil, err
+	}
+	return &pb.PutModelProfileResponse{Profile: toProfile(profile)}, nil
+}

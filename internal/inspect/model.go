@@ -1,0 +1,175 @@
+package inspect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"google.golang.org/protobuf/encoding/protojson"
+
+	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/inspect/sheet"
+	"github.com/palimpsest-context/palimpsest/internal/terminal"
+)
+
+// ModelCommand is `sidecar model`: what the sidecar knows of the models that builds name.
+type ModelCommand struct {
+	Put    ModelPutCommand    `cmd:"" help:"Create a model's profile, or replace it whole."`
+	Get    ModelGetCommand    `cmd:"" help:"Show a model's profile."`
+	List   ModelListCommand   `cmd:"" help:"List the profiles that were put."`
+	Delete ModelDeleteCommand `cmd:"" help:"Delete a model's profile. One that ships is in force again."`
+}
+
+// ModelPutCommand is `sidecar model put`.
+type ModelPutCommand struct {
+	Sidecar
+	Model           string   `arg:"" optional:"" help:"The model's name, as builds name it."`
+	File            string   `help:"File with the whole profile, as protobuf maps the API's ModelProfile to JSON; - is standard input." placeholder:"FILE"`
+	Window          *int32   `help:"Its context window in tokens." placeholder:"TOKENS"`
+	Reserve         *int32   `help:"Tokens of the window that are left for the answer." placeholder:"TOKENS"`
+	Counter         string   `help:"The counter that suits it: o200k, cl100k or chars4."`
+	Factor          *float64 `help:"What a count is multiplied by before anything was reported."`
+	MediaTokens     *int32   `help:"What a picture or another part of media weighs." placeholder:"TOKENS"`
+	InputPrice      *float64 `help:"Price of a million tokens of uncached input." placeholder:"PRICE"`
+	CacheReadPrice  *float64 `help:"Price of a million tokens read from the prompt cache." placeholder:"PRICE"`
+	CacheWritePrice *float64 `help:"Price of a million tokens written to the prompt cache." placeholder:"PRICE"`
+	OutputPrice     *float64 `help:"Price of a million tokens of output." placeholder:"PRICE"`
+}
+
+// Help shows how it is used.
+func (c *ModelPutCommand) Help() string {
+	return `Examples:
+
+    sidecar model put house-7b --window 32768 --reserve 4096 --input-price 0.2 --output-price 0.6
+    echo '{"model": "house-7b", "contextWindowTokens": 32768}' | sidecar model put --file -`
+}
+
+// Validate refuses what does not go together.
+func (c *ModelPutCommand) Validate() error {
+	if (c.Model == "") == (c.File == "") {
+		return errors.New("name the model, or give its whole profile by --file")
+	}
+	numbers := c.Window != nil || c.Reserve != nil || c.Factor != nil || c.MediaTokens != nil
+	prices := c.InputPrice != nil || c.CacheReadPrice != nil || c.CacheWritePrice != nil || c.OutputPrice != nil
+	if c.File != "" && (numbers || prices || c.Counter != "") {
+		return errors.New("--file holds the whole profile: not together with other flags of it")
+	}
+	return nil
+}
+
+// Run puts the profile, and shows it as it is stored.
+func (c *ModelPutCommand) Run(ctx context.Context, env *Env) error {
+	profile, err := c.profile(env)
+	if err != nil {
+		return err
+	}
+	return c.run(env, func(s *session) error {
+		reply, err := s.policies.PutModelProfile(ctx, &pb.PutModelProfileRequest{Profile: profile})
+		if err != nil {
+			return err
+		}
+		return show(modelTable(s.out), []*pb.ModelProfile{reply.GetProfile()}, modelRow)
+	})
+}
+
+func (c *ModelPutCommand) profile(env *Env) (*pb.ModelProfile, error) {
+	if c.File == "" {
+		return &pb.ModelProfile{
+			Model: c.Model, ContextWindowTokens: c.Window, ReservedOutputTokens: c.Reserve, Counter: c.Counter, Factor: c.Factor, MediaTokens: c.MediaTokens,
+			InputPrice: c.InputPrice, CacheReadPrice: c.CacheReadPrice, CacheWritePrice: c.CacheWritePrice, OutputPrice: c.OutputPrice,
+		}, nil
+	}
+	raw, err := env.read(c.File)
+	if err != nil {
+		return nil, err
+	}
+	p := &pb.ModelProfile{}
+	if err := jsonFault(protojson.Unmarshal(raw, p)); err != nil {
+		return nil, fmt.Errorf("%s is no model profile: %w", source(c.File), err)
+	}
+	return p, nil
+}
+
+// ModelGetCommand is `sidecar model get`.
+type ModelGetCommand struct {
+	Sidecar
+	Model string `arg:"" help:"The model's name."`
+}
+
+// Run shows the profile.
+func (c *ModelGetCommand) Run(ctx context.Context, env *Env) error {
+	return c.run(env, func(s *session) error {
+		reply, err := s.policies.GetModelProfile(ctx, &pb.GetModelProfileRequest{Model: c.Model})
+		if err != nil {
+			return err
+		}
+		return show(modelTable(s.out), []*pb.ModelProfile{reply.GetProfile()}, modelRow)
+	})
+}
+
+// ModelListCommand is `sidecar model list`.
+type ModelListCommand struct {
+	Sidecar
+}
+
+// Run lists the profiles, page by page.
+func (c *ModelListCommand) Run(ctx context.Context, env *Env) error {
+	return c.run(env, func(s *session) error {
+		list, request := modelTable(s.out), &pb.ListModelProfilesRequest{PageSize: pageSize}
+		return pages(&request.PageToken, 0, func(int) (string, int, error) {
+			reply, err := s.policies.ListModelProfiles(ctx, request)
+			if err != nil {
+				return "", 0, err
+			}
+			return reply.GetNextPageToken(), len(reply.GetProfiles()), show(list, reply.GetProfiles(), modelRow)
+		})
+	})
+}
+
+// ModelDeleteCommand is `sidecar model delete`.
+type ModelDeleteCommand struct {
+	Sidecar
+	Model string `arg:"" help:"The model's name."`
+}
+
+// Run deletes the profile.
+func (c *ModelDeleteCommand) Run(ctx context.Context, env *Env) error {
+	return c.run(env, func(s *session) error {
+		reply, err := s.policies.DeleteModelProfile(ctx, &pb.DeleteModelProfileRequest{Model: c.Model})
+		if err != nil {
+			return err
+		}
+		return s.done(reply, fmt.Sprintf("The profile of %s is deleted.", c.Model))
+	})
+}
+
+func modelTable(s *sheet.Sheet) *sheet.Table {
+	return &sheet.Table{Sheet: s, Columns: []sheet.Column{
+		{Title: "model", Least: 20}, {Title: "window", Right: true, Least: 9}, {Title: "reserve", Right: true, Least: 7}, {Title: "counter", Least: 7},
+		{Title: "factor", Right: true}, {Title: "media", Right: true}, {Title: "input", Right: true}, {Title: "cached", Right: true},
+		{Title: "written", Right: true}, {Title: "output", Right: true},
+	}}
+}
+
+// modelRow leaves empty what the profile leaves to defaults.
+func modelRow(p *pb.ModelProfile) []string {
+	return []string{
+		p.GetModel(), tokensIf(p.ContextWindowTokens), tokensIf(p.ReservedOutputTokens), p.GetCounter(), numberIf(p.Factor), tokensIf(p.MediaTokens),
+		numberIf(p.InputPrice), numberIf(p.CacheReadPrice), numberIf(p.CacheWritePrice), numberIf(p.OutputPrice),
+	}
+}
+
+func tokensIf(n *int32) string {
+	if n == nil {
+		return ""
+	}
+	return terminal.Number(int64(*n))
+}
+
+func numberIf(n *float64) string {
+	if n == nil {
+		return ""
+	}
+	return strconv.FormatFloat(*n, 'f', -1, 64)
+}

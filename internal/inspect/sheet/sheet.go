@@ -1,0 +1,168 @@
+package sheet
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/rivo/uniseg"
+
+	"github.com/palimpsest-context/palimpsest/internal/terminal"
+)
+
+const (
+	narrowest = 60
+	// maxLine bounds one line in bytes.
+	maxLine = 16 << 10
+)
+
+// Sheet is what a command prints on.
+type Sheet struct {
+	Out      io.Writer
+	Terminal bool
+	JSON     bool
+	ASCII    bool
+	Width    int
+}
+
+// New returns a sheet as wide as what it prints on. In JSON, ASCII is for those who ask for it alone.
+func New(out io.Writer, json, ascii bool) *Sheet {
+	return &Sheet{
+		Out: out, Terminal: terminal.Is(out), JSON: json,
+		ASCII: ascii || !json && !terminal.Unicode(),
+		Width: max(terminal.Width(out), narrowest),
+	}
+}
+
+// Clean is text as one line for this sheet.
+func (s *Sheet) Clean(text string) string { return Plain(text, maxLine, s.ASCII) }
+
+// Line prints a line that has been cleaned.
+func (s *Sheet) Line(text string) error {
+	_, err := fmt.Fprintln(s.Out, strings.TrimRight(text, " "))
+	return err
+}
+
+// Say prints a sentence over as many lines as it needs.
+func (s *Sheet) Say(text string) error { return s.Field("", 0, text) }
+
+// Title prints a heading.
+func (s *Sheet) Title(text string) error {
+	text = s.Clean(text)
+	return s.Line("\n" + text + "\n" + strings.Repeat(s.Glyph("─", "-"), uniseg.StringWidth(text)))
+}
+
+// Field prints a label, and text beside it over as many lines as it needs.
+func (s *Sheet) Field(label string, width int, text string) error {
+	for _, line := range wrap(s.Clean(text), s.Width-width) {
+		if err := s.Line(pad(label, width, false) + line); err != nil {
+			return err
+		}
+		label = ""
+	}
+	return nil
+}
+
+func wrap(text string, width int) (lines []string) {
+	line := ""
+	for word := range strings.FieldsSeq(text) {
+		if line != "" && uniseg.StringWidth(line)+1+uniseg.StringWidth(word) > width {
+			lines = append(lines, line)
+			line = ""
+		}
+		line = strings.TrimPrefix(line+" "+word, " ")
+	}
+	return append(lines, line)
+}
+
+// Glyph is a character, or what stands for it in ASCII.
+func (s *Sheet) Glyph(unicode, ascii string) string {
+	if s.ASCII {
+		return ascii
+	}
+	return unicode
+}
+
+// Bar draws a share of a whole. What is there at all shows.
+func (s *Sheet) Bar(part, whole int64, width int, empty string) string {
+	filled := 0
+	if part > 0 {
+		filled = int(min(max(1, (part*int64(width)+whole/2)/max(whole, 1)), int64(width)))
+	}
+	return strings.Repeat(s.Glyph("█", "#"), filled) + strings.Repeat(empty, width-filled)
+}
+
+// Column is one column of a table.
+type Column struct {
+	Title string
+	Right bool
+	// least is the column's first width, for tables whose rows come one by one.
+	Least int
+	// most bounds the column's width: longer cells are cut. Without it they are shown whole, for they are ids.
+	Most int
+}
+
+// widestID is how wide a column of ids becomes: what is longer takes the room of its line.
+const widestID = 40
+
+// Table prints rows as they come: widths only ever grow. The last column gets what room there is: it is cut, or goes on in
+// further lines.
+type Table struct {
+	*Sheet
+	Columns []Column
+	Wrapped bool
+	widths  []int
+}
+
+const gap = "  "
+
+// Rows prints some rows, and before the first the heads of the columns.
+func (t *Table) Rows(rows [][]string) error {
+	if t.widths == nil {
+		t.widths = make([]int, len(t.Columns))
+		heads := make([]string, len(t.Columns))
+		for i, c := range t.Columns {
+			heads[i], t.widths[i] = c.Title, c.Least
+		}
+		rows = append([][]string{heads}, rows...)
+	}
+	for _, row := range rows {
+		t.fit(row)
+	}
+	for _, row := range rows {
+		if err := t.row(row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fit cleans the cells of a row and widens the columns for it.
+func (t *Table) fit(row []string) {
+	for i := range row {
+		row[i] = t.Clean(row[i])
+		if t.Columns[i].Most > 0 {
+			row[i] = Cut(row[i], t.Columns[i].Most, t.Glyph("…", "~"))
+		}
+		t.widths[i] = max(t.widths[i], min(uniseg.StringWidth(row[i]), max(t.Columns[i].Most, widestID)))
+	}
+}
+
+func (t *Table) row(cells []string) error {
+	line, last := "", len(cells)-1
+	for i, cell := range cells[:last] {
+		line += pad(cell, t.widths[i], t.Columns[i].Right) + gap
+	}
+	used := uniseg.StringWidth(line)
+	room := max(t.Width-used, narrowest/4)
+	if !t.Wrapped {
+		return t.Line(line + Cut(cells[last], room, t.Glyph("…", "~")))
+	}
+	for _, words := range wrap(cells[last], room) {
+		if err := t.Line(line + words); err != nil {
+			return err
+		}
+		line = strings.Repeat(" ", used)
+	}
+	return nil
+}

@@ -1,0 +1,202 @@
+package citations
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/palimpsest-context/palimpsest/pkg/content"
+)
+
+// jsonValue is a value of a JSON document, as far as a citation tells of it.
+type jsonValue struct {
+	text    string // as it stands in the document
+	key     string // as it stands there, in quotes; empty for items
+	end     int    // where it ends in the document
+	cut     bool   // the document ends before it does
+	count   int    // of its members or items
+	objects int    // how many of them are objects
+	arrays  int    // how many of them are arrays
+	members []*jsonValue
+	longest *jsonValue // of an object: its longest array or object that is none of the members; only its text and key are known
+}
+
+// Of an array, so many items are kept; of the document, so many members, and of each object in it fewer the deeper it lies; of all values,
+// so many.
+const (
+	keptItems   = 24
+	keptMembers = 32
+	keptLess    = 5 // per level
+	keptValues  = 4096
+)
+
+// keeps says whether there is room for one more member of the innermost value that is open.
+func (b *treeBuilder) keeps(parent *jsonValue) bool {
+	depth := len(b.open) - 1
+	width := keptMembers - keptLess*depth
+	if b.text[b.from[depth]] == '[' {
+		width = min(width, keptItems)
+	}
+	return len(parent.members) < width && (depth == 0 || b.kept < keptValues)
+}
+
+// treeBuilder builds the tree of a document while it is scanned.
+type treeBuilder struct {
+	text   string
+	root   *jsonValue
+	open   []*jsonValue // those that are kept
+	from   []int        // where they begin
+	kept   int
+	scalar *jsonValue // the newest value, if its end is not known yet
+	since  int        // where it began
+	key    int        // where the newest key began; -1 if it was used
+	other  int        // where the array or object began that is open and not kept, directly in the document
+	named  int        // where its key began
+}
+
+// readTree reads a document, or as much of it as there is. It is nil if that is no array and no object, or broken.
+func readTree(text string) *jsonValue {
+	b := &treeBuilder{text: text, key: -1}
+	var scanner content.JSONScanner
+	for at := 0; ; {
+		event, where, next := content.ScanJSON(&scanner, text, at)
+		if event == content.JSONPieceEnd {
+			break
+		}
+		b.take(event, where, scanner.Depth())
+		at = next
+	}
+	if scanner.Failed() || b.root == nil {
+		return nil
+	}
+	b.finish(len(text))
+	for i, v := range b.open {
+		v.text, v.end, v.cut = text[b.from[i]:], len(text), true
+	}
+	return b.root
+}
+
+// take takes an event after which so many values are open.
+func (b *treeBuilder) take(event content.JSONEvent, where, depth int) {
+	switch event {
+	case content.JSONKey:
+		if depth == len(b.open) {
+			b.key = where
+		}
+	case content.JSONScalar:
+		if depth == len(b.open) && depth > 0 {
+			b.scalar, b.since = b.value(where), where
+		}
+	case content.JSONOpen:
+		if depth-1 == len(b.open) {
+			b.begin(where)
+		}
+	case content.JSONComma:
+		b.finish(where)
+	case content.JSONClose:
+		b.finish(where)
+		b.end(where+1, depth)
+	}
+}
+
+// value counts a value that begins, and keeps it if there is room for it.
+func (b *treeBuilder) value(where int) *jsonValue {
+	parent := b.open[len(b.open)-1]
+	parent.count++
+	switch b.text[where] {
+	case '{':
+		parent.objects++
+	case '[':
+		parent.arrays++
+	}
+	b.named, b.key = b.key, -1
+	if !b.keeps(parent) {
+		return nil
+	}
+	b.kept++
+	v := &jsonValue{text: b.text[where:], key: b.keyAt(b.named)}
+	parent.members = append(parent.members, v)
+	return v
+}
+
+func (b *treeBuilder) keyAt(at int) string {
+	if at < 0 {
+		return ""
+	}
+	return b.text[at:content.JSONStringEnd(b.text, at)]
+}
+
+// begin takes the beginning of an array or object.
+func (b *treeBuilder) begin(where int) {
+	var v *jsonValue
+	if b.root == nil {
+		b.root = &jsonValue{}
+		v = b.root
+	} else if v = b.value(where); v == nil {
+		b.other = where
+		return
+	}
+	b.open, b.from = append(b.open, v), append(b.from, where)
+}
+
+// finish takes the end of what may have been a value that holds no others.
+func (b *treeBuilder) finish(end int) {
+	if b.scalar != nil {
+		b.scalar.text = strings.TrimRight(b.text[b.since:end], content.JSONSpace)
+		b.scalar.end = b.since + len(b.scalar.text)
+		b.scalar = nil
+	}
+}
+
+// end takes the end of an array or object, after which so many are open.
+func (b *treeBuilder) end(at, depth int) {
+	if last := len(b.open) - 1; depth == last {
+		b.open[last].text, b.open[last].end = b.text[b.from[last]:at], at
+		b.open, b.from = b.open[:last], b.from[:last]
+		return
+	}
+	if depth != 1 || len(b.open) != 1 || b.named < 0 {
+		return
+	}
+	if root := b.root; root.longest == nil || len(root.longest.text) < at-b.other {
+		root.longest = &jsonValue{text: b.text[b.other:at], end: at, key: b.keyAt(b.named)}
+	}
+}
+
+func (v *jsonValue) isArray() bool  { return v.text[0] == '[' }
+func (v *jsonValue) isObject() bool { return v.text[0] == '{' }
+func (v *jsonValue) isString() bool { return v.text[0] == '"' }
+
+// recordsMembers is how many members an object has at least that stands for a list.
+const recordsMembers = 3
+
+// isList says whether a value is a list: an array that is not empty, or a map of records. One of which no item is kept, because there was
+// no room for more values, is none.
+func (v *jsonValue) isList() bool {
+	if v.isArray() {
+		return len(v.members) > 0
+	}
+	return v.isObject() && v.count >= recordsMembers && v.objects == v.count && len(v.members) > 1 && v.members[1].isLike(v.members[0])
+}
+
+// isLike says whether an object has half of the members of another one, as records do that stand in one map.
+func (v *jsonValue) isLike(other *jsonValue) bool {
+	shared := 0
+	for _, m := range other.members {
+		if slices.ContainsFunc(v.members, func(own *jsonValue) bool { return own.key == m.key }) {
+			shared++
+		}
+	}
+	return shared > 0 && 2*shared >= len(other.members)
+}
+
+// member is a member of an object by one of its names, without regard to case, or nil.
+func (v *jsonValue) member(names ...string) *jsonValue {
+	for _, name := range names {
+		for _, m := range v.members {
+			if v.isObject() && len(m.key) == len(name)+2 && strings.EqualFold(m.key[1:len(m.key)-1], name) {
+				return m
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,250 @@
+package content
+
+import (
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// htmlReader writes down what a page says.
+type htmlReader struct {
+	content  string
+	out      strings.Builder
+	page     page
+	starts   []int32
+	headings []heading
+
+	gap     gap
+	gapAt   int       // where in the content the gap began
+	silent  atom.Atom // the element that says nothing and is open
+	depth   int       // how often
+	pre     int       // elements that are open in which spaces and lines count
+	heading int32     // where in the text the open heading began; -1 without one
+	title   bool      // in the title of the page
+	main    int       // how sure it is where the main part begins
+}
+
+// What the main part of a page may be known by, the surer the greater. Above its first heading there is often more of the menus.
+const (
+	headingPart = iota + 1
+	mainPart
+	articlePart
+	headedPart
+)
+
+// smallPage is up to what size, in bytes, the origins of a page may be larger than the page.
+const smallPage = 16 << 10
+
+// gap is what has to stand between what was written and what comes.
+type gap uint8
+
+const (
+	noGap gap = iota
+	spaceGap
+	cellGap
+	lineGap
+	sectionGap
+)
+
+func (g gap) String() string { return [...]string{"", " ", " | ", "\n", "\n\n"}[g] }
+
+// readHTML reads a page by its text. It is nil if the content says nothing as a page, or is hardly more than tags.
+func readHTML(content string) *htmlReader {
+	h := &htmlReader{content: content, heading: -1, page: page{content: content}}
+	z := html.NewTokenizer(strings.NewReader(content))
+	for at := 0; ; {
+		kind := z.Next()
+		end := at + len(z.Raw())
+		switch kind {
+		case html.ErrorToken:
+			if h.out.Len() == 0 || h.page.size() > int64(len(content))+smallPage {
+				return nil
+			}
+			return h
+		case html.TextToken:
+			h.text(at, end)
+		case html.StartTagToken:
+			name, _ := z.TagName()
+			h.begin(atom.Lookup(name), at)
+		case html.SelfClosingTagToken:
+			name, _ := z.TagName()
+			h.closed(atom.Lookup(name), at)
+		case html.EndTagToken:
+			name, _ := z.TagName()
+			h.end(atom.Lookup(name), at)
+		}
+		at = end
+	}
+}
+
+// begin takes a start tag.
+func (h *htmlReader) begin(name atom.Atom, at int) {
+	if h.depth > 0 {
+		if name == h.silent {
+			h.depth++
+		}
+		return
+	}
+	h.widen(gapAround(name), at)
+	switch name {
+	case atom.Script, atom.Style, atom.Noscript, atom.Template, atom.Svg, atom.Iframe, atom.Noembed, atom.Noframes:
+		h.silent, h.depth = name, 1
+	case atom.Pre, atom.Textarea:
+		h.pre++
+	case atom.Title:
+		if h.page.title.to == 0 {
+			h.title, h.heading = true, int32(h.out.Len())
+		}
+	case atom.Main:
+		h.found(mainPart)
+	case atom.Article:
+		h.found(articlePart)
+	case atom.H1:
+		if h.main < mainPart {
+			h.found(headingPart)
+		} else {
+			h.found(headedPart)
+		}
+	}
+	if isHeading(name) {
+		h.heading = int32(h.out.Len())
+	}
+}
+
+// closed takes a tag that says that it has no content. Scripts and their like have some all the same.
+func (h *htmlReader) closed(name atom.Atom, at int) {
+	switch name {
+	case atom.Script, atom.Style, atom.Noscript, atom.Iframe, atom.Noembed, atom.Noframes:
+		h.begin(name, at)
+	default:
+		h.widen(gapAround(name), at)
+	}
+}
+
+// end takes an end tag.
+func (h *htmlReader) end(name atom.Atom, at int) {
+	if h.depth > 0 {
+		if name == h.silent {
+			h.depth--
+		}
+		return
+	}
+	if name == atom.Title && h.title {
+		h.page.title = heading{h.heading, int32(h.out.Len())}
+		h.title, h.heading = false, -1
+	}
+	if (name == atom.Pre || name == atom.Textarea) && h.pre > 0 {
+		h.pre--
+	}
+	if isHeading(name) {
+		h.endHeading()
+	}
+	h.widen(gapAround(name), at)
+}
+
+func (h *htmlReader) endHeading() {
+	if h.heading >= 0 && int(h.heading) < h.out.Len() {
+		h.headings = append(h.headings, heading{h.heading, int32(h.out.Len())})
+	}
+	h.heading = -1
+}
+
+// found notes that the main part of the page may begin.
+func (h *htmlReader) found(sure int) {
+	if sure > h.main {
+		h.main, h.page.body = sure, int32(h.out.Len())
+	}
+}
+
+func isHeading(name atom.Atom) bool {
+	switch name {
+	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
+		return true
+	default:
+		return false
+	}
+}
+
+// gapAround is what stands before and after an element.
+func gapAround(name atom.Atom) gap {
+	switch name {
+	case atom.Td, atom.Th:
+		return cellGap
+	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6, atom.Title, atom.Table, atom.Article, atom.Section, atom.Main:
+		return sectionGap
+	case atom.Address, atom.Aside, atom.Blockquote, atom.Body, atom.Br, atom.Button, atom.Caption, atom.Center, atom.Dd, atom.Details,
+		atom.Dialog, atom.Dir, atom.Div, atom.Dl, atom.Dt, atom.Fieldset, atom.Figcaption, atom.Figure, atom.Footer, atom.Form,
+		atom.Head, atom.Header, atom.Hr, atom.Html, atom.Label, atom.Legend, atom.Li, atom.Menu, atom.Nav, atom.Ol, atom.Option,
+		atom.P, atom.Pre, atom.Select, atom.Summary, atom.Tbody, atom.Textarea, atom.Tfoot, atom.Thead, atom.Tr, atom.Ul:
+		return lineGap
+	default:
+		return noGap
+	}
+}
+
+func (h *htmlReader) widen(g gap, at int) {
+	if h.out.Len() > 0 && g > h.gap && h.depth == 0 {
+		h.gap, h.gapAt = g, at
+	}
+}
+
+// text takes what the content says at [from, to).
+func (h *htmlReader) text(from, to int) {
+	for h.depth == 0 && from < to {
+		from = h.stretch(from, to)
+	}
+}
+
+// stretch takes the next stretch of one kind, and tells where it ends: a character reference, space, or plain characters.
+func (h *htmlReader) stretch(from, to int) int {
+	if h.content[from] == '&' {
+		if text, size := reference(h.content[from:to]); size > 1 {
+			h.write(text, ^from, from)
+			return from + size
+		}
+	}
+	space, at := h.space(from), from+1
+	for at < to && h.content[at] != '&' && h.space(at) == space {
+		at++
+	}
+	if space {
+		h.widen(spaceGap, from)
+	} else {
+		h.write(h.content[from:at], from, from)
+	}
+	return at
+}
+
+// space says whether a character is space that runs together.
+func (h *htmlReader) space(at int) bool {
+	c := h.content[at]
+	return h.pre == 0 && (isJSONSpace(c) || c == '\f')
+}
+
+// write writes a text that came from a run, after the gap that is due.
+func (h *htmlReader) write(text string, run, from int) {
+	if h.gap > noGap {
+		h.fill(from)
+	}
+	h.page.add(h.out.Len(), run)
+	h.out.WriteString(text)
+}
+
+// fill writes the gap that is due before what comes from a position.
+func (h *htmlReader) fill(from int) {
+	g := h.gap
+	h.gap = noGap
+	if g == spaceGap && h.gapAt == from-1 { // one for one
+		h.page.add(h.out.Len(), h.gapAt)
+	} else {
+		h.page.add(h.out.Len(), ^h.gapAt)
+	}
+	h.out.WriteString(g.String())
+	if g < lineGap {
+		return
+	}
+	if n := len(h.headings); n == 0 || int(h.headings[n-1].to) != h.out.Len()-len(g.String()) { // a heading belongs to what follows
+		h.starts = append(h.starts, int32(h.out.Len()))
+	}
+}

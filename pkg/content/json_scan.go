@@ -1,0 +1,321 @@
+package content
+
+// JSONEvent is something in a JSON text that those who look for values care about.
+type JSONEvent uint8
+
+// The events.
+const (
+	JSONPieceEnd JSONEvent = iota // the piece has ended
+	JSONKey                       // a member of an object begins, with its key
+	JSONScalar                    // a value that holds no others begins
+	JSONOpen                      // an array or an object begins
+	JSONClose                     // an array or an object has ended
+	JSONComma                     // a comma between two of the same array or object
+)
+
+// jsonState is what a scanner is in the middle of.
+type jsonState uint8
+
+const (
+	atValue jsonState = iota
+	atFirstItem
+	atFirstKey
+	atKey
+	atColon
+	afterValue
+	inString
+	inEscape
+	inHex
+	inWord
+	atSign // of a number: a digit must follow
+	inZero
+	inInteger
+	atFraction
+	inFraction
+	atExponent
+	atExponentDigit
+	inExponent
+	atEnd
+	broken
+)
+
+// maxJSONDepth is how deep encoding/json goes: what is deeper is no JSON for it.
+const maxJSONDepth = 10_000
+
+// JSONScanner tells whether a text is JSON, in the sense of encoding/json, and where its values are. It takes the text in pieces, cut
+// anywhere, and is several times as fast as a decoder.
+type JSONScanner struct {
+	state jsonState
+	key   bool   // the string that it is in is a key
+	left  uint8  // hexadecimal digits that are still to come
+	word  string // what is still to come of true, false or null
+	open  []byte // the brackets that are open
+}
+
+// Depth is how many arrays and objects are open.
+func (s *JSONScanner) Depth() int { return len(s.open) }
+
+// inArray says whether the innermost that is open is an array.
+func (s *JSONScanner) inArray() bool { return len(s.open) > 0 && s.open[len(s.open)-1] == '[' }
+
+// whole says whether what has been scanned is one JSON value.
+func (s *JSONScanner) whole() bool {
+	if len(s.open) > 0 {
+		return false
+	}
+	switch s.state {
+	case atEnd, inZero, inInteger, inFraction, inExponent:
+		return true
+	default:
+		return false
+	}
+}
+
+// Failed says whether what has been scanned is the beginning of no JSON value.
+func (s *JSONScanner) Failed() bool { return s.state == broken }
+
+// ScanJSON goes on at piece[at] to the next event, and tells where that is and where to go on. Once the text is broken, no more come.
+func ScanJSON[T string | []byte](s *JSONScanner, piece T, at int) (event JSONEvent, where, next int) {
+	for at < len(piece) {
+		if s.state == inString {
+			for at < len(piece) && piece[at] >= ' ' && piece[at] != '"' && piece[at] != '\\' {
+				at++
+			}
+			if at < len(piece) {
+				s.special(piece[at])
+				at++
+			}
+			continue
+		}
+		c := piece[at]
+		if c == ' ' && s.state <= afterValue { // indentation is a good part of many documents
+			at++
+			continue
+		}
+		if event = s.step(c); event != JSONPieceEnd {
+			return event, at, at + 1
+		}
+		if s.state == broken {
+			return JSONPieceEnd, len(piece), len(piece)
+		}
+		at++
+	}
+	return JSONPieceEnd, at, at
+}
+
+// special takes a character that is more than a part of a string.
+func (s *JSONScanner) special(c byte) {
+	switch {
+	case c == '\\':
+		s.state = inEscape
+	case c != '"':
+		s.state = broken
+	case s.key:
+		s.state = atColon
+	default:
+		s.after()
+	}
+}
+
+// after is what may follow a value.
+func (s *JSONScanner) after() {
+	s.state = afterValue
+	if len(s.open) == 0 {
+		s.state = atEnd
+	}
+}
+
+// JSONSpace is the space of JSON; and what is trimmed where lines are cut.
+const JSONSpace = " \n\r\t"
+
+func isJSONSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\r' || c == '\t' }
+
+// step takes a character outside of strings.
+func (s *JSONScanner) step(c byte) JSONEvent {
+	if s.state <= afterValue || s.state == atEnd {
+		if isJSONSpace(c) {
+			return JSONPieceEnd
+		}
+	}
+	switch s.state {
+	case atValue, atFirstItem:
+		return s.value(c)
+	case atFirstKey, atKey:
+		return s.memberKey(c)
+	case atColon:
+		s.state = s.expect(c == ':', atValue)
+	case afterValue:
+		return s.next(c)
+	case inEscape:
+		s.escape(c)
+	case inHex:
+		s.hex(c)
+	case inWord:
+		s.letter(c)
+	case atEnd, broken:
+		s.state = broken
+	default:
+		return s.number(c)
+	}
+	return JSONPieceEnd
+}
+
+func (s *JSONScanner) expect(ok bool, then jsonState) jsonState {
+	if ok {
+		return then
+	}
+	return broken
+}
+
+// value takes the first character of a value, or the end of an empty array.
+func (s *JSONScanner) value(c byte) JSONEvent {
+	switch {
+	case c == '{' || c == '[':
+		return s.push(c)
+	case c == ']' && s.state == atFirstItem:
+		return s.pop()
+	case c == '"':
+		s.state, s.key = inString, false
+	case c == '-':
+		s.state = atSign
+	case c == '0':
+		s.state = inZero
+	case IsDigit(c):
+		s.state = inInteger
+	default:
+		return s.begin(c)
+	}
+	return JSONScalar
+}
+
+// begin takes the first letter of a word.
+func (s *JSONScanner) begin(c byte) JSONEvent {
+	for _, word := range [...]string{"true", "false", "null"} {
+		if c == word[0] {
+			s.state, s.word = inWord, word[1:]
+			return JSONScalar
+		}
+	}
+	s.state = broken
+	return JSONPieceEnd
+}
+
+func (s *JSONScanner) push(c byte) JSONEvent {
+	if len(s.open) == maxJSONDepth {
+		s.state = broken
+		return JSONPieceEnd
+	}
+	s.open = append(s.open, c)
+	s.state = atFirstItem
+	if c == '{' {
+		s.state = atFirstKey
+	}
+	return JSONOpen
+}
+
+func (s *JSONScanner) pop() JSONEvent {
+	s.open = s.open[:len(s.open)-1]
+	s.after()
+	return JSONClose
+}
+
+func (s *JSONScanner) memberKey(c byte) JSONEvent {
+	switch {
+	case c == '"':
+		s.state, s.key = inString, true
+		return JSONKey
+	case c == '}' && s.state == atFirstKey:
+		return s.pop()
+	}
+	s.state = broken
+	return JSONPieceEnd
+}
+
+// next takes what follows a value inside of an array or object.
+func (s *JSONScanner) next(c byte) JSONEvent {
+	array := s.inArray()
+	switch {
+	case c == ',' && array:
+		s.state = atValue
+		return JSONComma
+	case c == ',':
+		s.state = atKey
+		return JSONComma
+	case c == ']' && array, c == '}' && !array:
+		return s.pop()
+	}
+	s.state = broken
+	return JSONPieceEnd
+}
+
+func (s *JSONScanner) escape(c byte) {
+	switch c {
+	case 'u':
+		s.state, s.left = inHex, 4
+	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+		s.state = inString
+	default:
+		s.state = broken
+	}
+}
+
+func (s *JSONScanner) hex(c byte) {
+	lower := c | 0x20
+	if !IsDigit(c) && (lower < 'a' || lower > 'f') {
+		s.state = broken
+		return
+	}
+	if s.left--; s.left == 0 {
+		s.state = inString
+	}
+}
+
+// letter takes one more letter of a word.
+func (s *JSONScanner) letter(c byte) {
+	if c != s.word[0] {
+		s.state = broken
+		return
+	}
+	if s.word = s.word[1:]; s.word == "" {
+		s.after()
+	}
+}
+
+// number takes a character of a number, or the first one after it.
+func (s *JSONScanner) number(c byte) JSONEvent {
+	was := s.state
+	switch s.state {
+	case atSign:
+		s.state = s.expect(IsDigit(c), inInteger)
+		if c == '0' {
+			s.state = inZero
+		}
+	case atFraction:
+		s.state = s.expect(IsDigit(c), inFraction)
+	case atExponent:
+		s.state = s.expect(IsDigit(c) || c == '+' || c == '-', inExponent)
+		if c == '+' || c == '-' {
+			s.state = atExponentDigit
+		}
+	case atExponentDigit:
+		s.state = s.expect(IsDigit(c), inExponent)
+	default:
+		return s.digit(was, c)
+	}
+	return JSONPieceEnd
+}
+
+// digit takes a character where a number may end.
+func (s *JSONScanner) digit(was jsonState, c byte) JSONEvent {
+	switch {
+	case IsDigit(c) && was != inZero:
+	case c == '.' && (was == inZero || was == inInteger):
+		s.state = atFraction
+	case (c == 'e' || c == 'E') && was != inExponent:
+		s.state = atExponent
+	default:
+		s.after()
+		return s.step(c)
+	}
+	return JSONPieceEnd
+}

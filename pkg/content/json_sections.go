@@ -1,0 +1,362 @@
+package content
+
+import (
+	"encoding/json"
+	"sort"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+const (
+	// sectionChars is up to how many characters an item or member is told apart as one.
+	sectionChars = 500
+	// leastUnit is how near to each other, in bytes, sections may begin: what is smaller shares one, or a list of digits would have an
+	// index larger than itself.
+	leastSection = 32
+	// splitDepth is how deep values are split: what lies deeper is a part of its section. With it, an index stays smaller than its content.
+	splitDepth = 24
+	// markEvery is how many bytes of a list are read at most to know the index of an item.
+	markEvery = 4 << 10
+	// maxPointer is how long a place may be, in bytes.
+	maxPointer = 200
+)
+
+// jsonSections is where the values of a JSON document are, as far as they are larger than a section.
+type jsonSections struct {
+	text  string
+	nodes []jsonNode // in order of their beginning; the first is the document
+	marks []jsonMark
+}
+
+// jsonNode is an array or object that is split into its members.
+type jsonNode struct {
+	start, end int32 // from its key on if it is a member
+	parent     int32
+	index      int32 // among its parent's members
+}
+
+// jsonMark is where a member of a long list begins.
+type jsonMark struct{ at, node, index int32 }
+
+// jsonSectioner is one run over a JSON document.
+type jsonSectioner struct {
+	sections *jsonSections
+	limit    int // bytes of a section
+	starts   []int32
+	open     []jsonFrame
+	mark     int // where the last mark was set
+	scalar   int // where the last value that holds no others began
+}
+
+// jsonFrame is an array or object that is open.
+type jsonFrame struct {
+	node, members int32
+	start         int32 // of the newest member
+	array         bool
+	starts        int // how many sections had begun when it began
+}
+
+// sectionJSON finds the values of a document, and the sections in it. It is nil if the text is no array and no object.
+func sectionJSON(text string) (*jsonSections, []int32) {
+	chars := max(utf8.RuneCountInString(text), 1)
+	s := &jsonSectioner{sections: &jsonSections{text: text}, limit: sectionChars * len(text) / chars, starts: []int32{0}}
+	var scanner JSONScanner
+	for at := 0; ; {
+		event, where, next := ScanJSON(&scanner, text, at)
+		if event == JSONPieceEnd {
+			break
+		}
+		s.take(event, where, scanner.Depth(), scanner.inArray())
+		at = next
+	}
+	if !scanner.whole() || len(s.sections.nodes) == 0 {
+		return nil, nil
+	}
+	return s.sections, s.starts
+}
+
+// take notes an event after which so many values are open.
+func (s *jsonSectioner) take(event JSONEvent, at, depth int, inArray bool) {
+	switch event {
+	case JSONKey:
+		s.member(at, depth)
+	case JSONScalar:
+		if inArray {
+			s.member(at, depth)
+		}
+		s.scalar = at
+	case JSONComma:
+		s.split(at)
+	case JSONOpen:
+		s.begin(at, depth)
+	case JSONClose:
+		s.split(at)
+		s.finish(at+1, depth)
+	}
+}
+
+// split begins sections at the lines of a long string that has ended before a position.
+func (s *jsonSectioner) split(end int) {
+	if s.scalar == 0 || end-s.scalar <= s.limit {
+		return
+	}
+	for at := s.scalar; ; {
+		size := strings.IndexByte(s.sections.text[at:end], '\\')
+		if size < 0 {
+			break
+		}
+		escaped := s.sections.text[at+size+1]
+		at += size + 2
+		if escaped == 'n' && at-int(s.starts[len(s.starts)-1]) >= s.limit/2 {
+			s.starts = append(s.starts, int32(at))
+		}
+	}
+	s.scalar = 0
+}
+
+// member notes that a member or item begins.
+func (s *jsonSectioner) member(at, depth int) {
+	if depth != len(s.open) {
+		return // deeper than is split
+	}
+	f := &s.open[depth-1]
+	f.members, f.start = f.members+1, int32(at)
+	if at-s.mark >= markEvery && at-int(s.sections.nodes[f.node].start) > s.limit {
+		s.mark = at
+		s.sections.marks = append(s.sections.marks, jsonMark{at: int32(at), node: f.node, index: f.members - 1})
+	}
+	if at-int(s.starts[len(s.starts)-1]) >= leastSection {
+		s.starts = append(s.starts, int32(at))
+	}
+}
+
+func (s *jsonSectioner) begin(at, depth int) {
+	node := jsonNode{start: int32(at), parent: -1}
+	if depth > 1 && depth-1 == len(s.open) {
+		if s.open[depth-2].array {
+			s.member(at, depth-1)
+		}
+		parent := &s.open[depth-2]
+		node = jsonNode{start: parent.start, parent: parent.node, index: parent.members - 1}
+	}
+	if depth-1 != len(s.open) || depth > splitDepth {
+		return
+	}
+	s.open = append(s.open, jsonFrame{node: int32(len(s.sections.nodes)), array: s.sections.text[at] == '[', starts: len(s.starts)})
+	s.sections.nodes = append(s.sections.nodes, node)
+}
+
+// finish notes that a value has ended: if it was small, it is one section.
+func (s *jsonSectioner) finish(end, depth int) {
+	if depth+1 != len(s.open) {
+		return
+	}
+	f := s.open[depth]
+	s.open = s.open[:depth]
+	node := &s.sections.nodes[f.node]
+	node.end = int32(end)
+	if depth > 0 && end-int(node.start) <= s.limit {
+		s.sections.nodes = s.sections.nodes[:f.node]
+		s.starts = s.starts[:f.starts]
+	}
+}
+
+// bracket is where the value of a node begins, behind its key.
+func (n jsonNode) bracket(text string) int {
+	at := int(n.start)
+	if text[at] == '"' {
+		at = skipJSONSpace(text, JSONStringEnd(text, at), ":")
+	}
+	return at
+}
+
+// The functions below run over text that is known to be JSON.
+
+// JSONStringEnd is behind the string that begins at a position.
+func JSONStringEnd(text string, at int) int {
+	for at++; at < len(text); at++ {
+		switch text[at] {
+		case '\\':
+			at++
+		case '"':
+			return at + 1
+		}
+	}
+	return len(text)
+}
+
+// skipSpace is the first position from at on that is no space.
+func skipSpace(text string, at int) int {
+	for at < len(text) && isJSONSpace(text[at]) {
+		at++
+	}
+	return at
+}
+
+// skipJSONSpace is the first position from at on that is neither space nor one of others.
+func skipJSONSpace(text string, at int, others string) int {
+	for at < len(text) && (isJSONSpace(text[at]) || strings.IndexByte(others, text[at]) >= 0) {
+		at++
+	}
+	return at
+}
+
+// jsonValueEnd is behind the value that begins at a position, or at most limit if it goes further.
+func jsonValueEnd(text string, at, limit int) int {
+	for depth := 0; at < limit; {
+		switch text[at] {
+		case '"':
+			at = JSONStringEnd(text, at)
+		case '[', '{':
+			depth++
+			at++
+			continue
+		case ']', '}':
+			depth--
+			at++
+		default:
+			for at++; at < len(text) && !bordersJSON(text[at]); {
+				at++
+			}
+		}
+		if depth <= 0 {
+			return at
+		}
+	}
+	return at
+}
+
+// bordersJSON says whether a character ends a number or a word.
+func bordersJSON(c byte) bool {
+	switch c {
+	case ',', ':', '[', ']', '{', '}', '"', ' ', '\n', '\r', '\t':
+		return true
+	default:
+		return false
+	}
+}
+
+// place is a JSON pointer to the value that a part of the document lies in; to its first and last one if it lies in several.
+func (j *jsonSections) place(from, to int) string {
+	first := j.enter(min(skipJSONSpace(j.text[:to], from, ",:"), max(from, to-1)), to)
+	last := first + max(0, len(strings.TrimRight(j.text[first:to], " \n\r\t,:]}"))-1)
+	a, b := j.path(first), j.path(last)
+	shared := 0
+	for shared < min(len(a), len(b)) && a[shared] == b[shared] {
+		shared++
+	}
+	if shared == len(a) || shared == len(b) {
+		return pointer(a[:shared])
+	}
+	return pointer(a) + " to " + pointer(b[:shared+1])
+}
+
+// enter is where the first value begins that a part is about: with the beginning of a list comes its first item.
+func (j *jsonSections) enter(from, to int) int {
+	i := sort.Search(len(j.nodes), func(i int) bool { return int(j.nodes[i].start) >= from })
+	for ; i < len(j.nodes) && int(j.nodes[i].start) == from && int(j.nodes[i].end) > to; i++ {
+		first := skipSpace(j.text[:to], j.nodes[i].bracket(j.text)+1)
+		if first >= to {
+			break
+		}
+		from = first
+	}
+	return from
+}
+
+// pointer writes a path as far as it is short enough.
+func pointer(path []string) string {
+	var b strings.Builder
+	for _, segment := range path {
+		if b.Len()+1+len(segment) > maxPointer {
+			break
+		}
+		b.WriteByte('/')
+		b.WriteString(segment)
+	}
+	if b.Len() == 0 {
+		return "/"
+	}
+	return b.String()
+}
+
+// path are the keys and indices that lead to the section that a position lies in.
+func (j *jsonSections) path(at int) []string {
+	node := int32(max(0, sort.Search(len(j.nodes), func(i int) bool { return int(j.nodes[i].start) > at })-1))
+	child := int32(-1)
+	for j.nodes[node].parent >= 0 && int(j.nodes[node].end) <= at {
+		node, child = j.nodes[node].parent, node
+	}
+	var path []string
+	if index, start, ok := j.memberAt(node, child, at); ok {
+		path = append(path, j.segment(node, index, start))
+	}
+	for n := j.nodes[node]; n.parent >= 0; n = j.nodes[n.parent] {
+		path = append(path, j.segment(n.parent, n.index, int(n.start)))
+	}
+	for i, k := 0, len(path)-1; i < k; i, k = i+1, k-1 {
+		path[i], path[k] = path[k], path[i]
+	}
+	return path
+}
+
+// memberAt is the member of a node that a position lies in: its index, and where it begins. child is the last of its children that
+// is split and ends before, or -1.
+func (j *jsonSections) memberAt(node, child int32, at int) (index int32, start int, ok bool) {
+	n := j.nodes[node]
+	index, pos := -1, n.bracket(j.text)+1
+	if child >= 0 {
+		index, pos = j.nodes[child].index, int(j.nodes[child].end)
+	}
+	mark := sort.Search(len(j.marks), func(i int) bool { return int(j.marks[i].at) > at }) - 1
+	if mark >= 0 && j.marks[mark].node == node && int(j.marks[mark].at) > pos {
+		index, pos = j.marks[mark].index-1, int(j.marks[mark].at)
+	}
+	for pos <= at {
+		start = skipJSONSpace(j.text, pos, ",")
+		if start > at || j.text[start] == ']' || j.text[start] == '}' {
+			break
+		}
+		index++
+		if pos = j.memberEnd(start, at+1); at < pos {
+			return index, start, true
+		}
+	}
+	return index, start, false
+}
+
+// memberEnd is behind a member or an item, or at most limit.
+func (j *jsonSections) memberEnd(at, limit int) int {
+	end := jsonValueEnd(j.text, at, limit)
+	if j.text[at] != '"' {
+		return end
+	}
+	if colon := skipSpace(j.text, end); colon < len(j.text) && j.text[colon] == ':' {
+		return jsonValueEnd(j.text, skipSpace(j.text, colon+1), limit)
+	}
+	return end
+}
+
+// segment is what leads from a node to one of its members, which begins at start.
+func (j *jsonSections) segment(node, index int32, start int) string {
+	if j.text[j.nodes[node].bracket(j.text)] == '[' {
+		return strconv.Itoa(int(index))
+	}
+	raw := j.text[start:JSONStringEnd(j.text, start)]
+	var key string
+	if json.Unmarshal([]byte(raw), &key) != nil || strings.ContainsFunc(key, unicode.IsControl) {
+		key = strings.Trim(raw, `"`)
+	}
+	return strings.NewReplacer("~", "~0", "/", "~1").Replace(key)
+}
+
+// nodeAt is the innermost array or object that is split and that a position lies in.
+func (j *jsonSections) nodeAt(at int) int32 {
+	node := int32(max(0, sort.Search(len(j.nodes), func(i int) bool { return int(j.nodes[i].start) > at })-1))
+	for j.nodes[node].parent >= 0 && int(j.nodes[node].end) <= at {
+		node = j.nodes[node].parent
+	}
+	return node
+}

@@ -1,0 +1,61 @@
+package content
+
+import "strings"
+
+// Kind says how a content is read.
+type Kind int8
+
+// The kinds of content.
+const (
+	KindText Kind = iota
+	KindMarkdown
+	KindHTML
+	KindJSON
+	KindLines // logs, JSON lines, tables: each line stands for itself
+	KindCode
+)
+
+// KindOf is how a content is read, by its media type if that says something ("text/html", "application/json; charset=utf-8"), and by
+// looking at it otherwise.
+func KindOf(contentType, content string) Kind {
+	if kind, ok := kindOfMedia(contentType); ok {
+		return kind
+	}
+	return sniff(content)
+}
+
+// kindOfMedia is the kind of contents of a media type. Plain text and what is not known says nothing.
+func kindOfMedia(contentType string) (Kind, bool) {
+	media, _, _ := strings.Cut(Head(contentType, 200), ";")
+	media = strings.ToLower(strings.TrimSpace(media))
+	switch media {
+	case "text/html", "application/xhtml+xml", "html":
+		return KindHTML, true
+	case "text/markdown", "text/x-markdown", "markdown":
+		return KindMarkdown, true
+	case "application/json", "text/json", "json":
+		return KindJSON, true
+	case "text/csv", "text/tab-separated-values", "application/x-ndjson", "application/jsonl", "application/x-jsonlines", "text/x-log":
+		return KindLines, true
+	case "text/javascript", "application/javascript", "text/css", "application/x-sh", "application/sql", "application/typescript":
+		return KindCode, true
+	}
+	if strings.HasSuffix(media, "+json") {
+		return KindJSON, true
+	}
+	return KindCode, strings.HasPrefix(media, "text/x-")
+}
+
+// MediaType is the media type of contents of the kind, for those that came without one.
+func (k Kind) MediaType() string {
+	switch k {
+	case KindMarkdown:
+		return "text/markdown"
+	case KindHTML:
+		return "text/html"
+	case KindJSON:
+		return "application/json"
+	default:
+		return "text/plain"
+	}
+}

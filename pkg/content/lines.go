@@ -1,0 +1,104 @@
+package content
+
+import "strings"
+
+// line is a line of a text, as sections are told apart by it.
+type line struct {
+	from, end int    // with the end of the line
+	text      string // without indentation and the end of the line; empty for a blank one
+	indent    int
+}
+
+// lineReader finds the sections of a text that is read line by line.
+type lineReader struct {
+	kind     Kind
+	limit    int // bytes of a section
+	known    []int32
+	starts   []int32
+	headings []heading
+	before   line
+	fence    string // what ends the fenced block of Markdown that is open
+	headed   bool   // nothing but headings and blank lines stands in the newest section
+}
+
+// readLines finds the sections of a text: where its kind says, and in what is longer than a section, at the lines in it.
+func (r *Reading) readLines() {
+	l := &lineReader{kind: r.Kind, limit: r.sectionBytes(), known: r.starts}
+	for at := 0; at < len(r.Text); {
+		now := lineAt(r.Text, at)
+		l.take(now)
+		l.before, at = now, now.end
+	}
+	r.starts = l.starts
+	if r.Kind == KindMarkdown {
+		r.headings = l.headings
+	}
+}
+
+// sectionBytes is how many bytes the characters of a section take in this content.
+func (r *Reading) sectionBytes() int {
+	return sectionChars * len(r.Content) / max(1, int(r.ruler.char(len(r.Content))))
+}
+
+func lineAt(text string, at int) line {
+	l := line{from: at, end: len(text)}
+	if size := strings.IndexByte(text[at:], '\n'); size >= 0 {
+		l.end = at + size + 1
+	}
+	for at < l.end && (text[at] == ' ' || text[at] == '\t') {
+		at++
+	}
+	l.indent = at - l.from
+	end := l.end
+	for end > at && isJSONSpace(text[end-1]) {
+		end--
+	}
+	l.text = text[at:end]
+	return l
+}
+
+// take takes the next line.
+func (l *lineReader) take(now line) {
+	if len(l.starts) == 0 {
+		l.starts = append(l.starts, 0)
+		l.headed = true
+	}
+	size := now.from - int(l.starts[len(l.starts)-1])
+	begins := now.text != "" && size >= l.limit
+	switch l.kind {
+	case KindHTML:
+		begins = l.isKnown(now.from) || begins
+	case KindMarkdown:
+		begins = l.markdown(now) || begins
+	case KindLines:
+		begins = begins || now.text != "" && now.indent == 0
+	case KindCode:
+		begins = begins || beginsDeclaration(l.before, now, size)
+	default:
+		begins = begins || now.text != "" && l.before.text == ""
+	}
+	if begins && size >= leastSection {
+		l.starts = append(l.starts, int32(now.from))
+	}
+}
+
+// isKnown says whether a section is known to begin at a position. Positions rise.
+func (l *lineReader) isKnown(at int) bool {
+	for len(l.known) > 0 && int(l.known[0]) < at {
+		l.known = l.known[1:]
+	}
+	return len(l.known) > 0 && int(l.known[0]) == at
+}
+
+// declarationBytes is from what size on a piece of code ends at a blank line.
+const declarationBytes = 200
+
+// beginsDeclaration says whether a declaration of code begins with a line. Comments and decorators before it belong to it.
+func beginsDeclaration(before, now line, size int) bool {
+	if now.text == "" {
+		return false
+	}
+	top := now.indent == 0 && strings.IndexByte("})]", now.text[0]) < 0
+	closed := before.text == "" || before.indent == 0 && strings.IndexByte("})]", before.text[0]) >= 0
+	return top && closed || before.text == "" && size >= declarationBytes
+}

@@ -1,0 +1,98 @@
+package content
+
+import (
+	"bytes"
+	"unicode/utf8"
+)
+
+// Outliner feeds an Outline.
+type Outliner struct {
+	marks   []outlineMark
+	now     outlineMark // of what has been counted
+	pending []byte      // the beginning of a character, that has not been counted
+	last    byte
+	spoilt  bool // it was not all text
+	items   itemOutliner
+}
+
+// NewOutliner begins an outline.
+func NewOutliner() *Outliner { return &Outliner{marks: make([]outlineMark, 1)} }
+
+// Feed takes the next piece. It never fails: what is no UTF-8 counts a character a byte. It does not keep the piece.
+func (o *Outliner) Feed(piece []byte) {
+	if len(piece) == 0 {
+		return
+	}
+	o.items.feed(piece)
+	o.last = piece[len(piece)-1]
+	if len(o.pending) > 0 {
+		piece = o.complete(piece)
+	}
+	rest := len(piece) - unfinished(piece)
+	o.pending = append(o.pending, piece[rest:]...)
+	for piece = piece[:rest]; len(piece) > 0; {
+		size := o.toMark(piece)
+		o.count(piece[:size])
+		piece = piece[size:]
+	}
+}
+
+// Outline ends the feeding.
+func (o *Outliner) Outline() *Outline {
+	o.count(o.pending)
+	if end := len(o.marks) - 1; o.marks[end].at < o.now.at || end == 0 {
+		o.marks = append(o.marks, o.now)
+	}
+	out := &Outline{marks: o.marks, text: !o.spoilt, lines: o.now.ends, items: o.items.outline()}
+	if o.now.at > 0 && o.last != '\n' {
+		out.lines++
+	}
+	return out
+}
+
+// complete goes on with the character that the piece before began, and returns what is left.
+func (o *Outliner) complete(piece []byte) []byte {
+	for len(piece) > 0 && !utf8.FullRune(o.pending) && !utf8.RuneStart(piece[0]) {
+		o.pending = append(o.pending, piece[0])
+		piece = piece[1:]
+	}
+	if len(piece) > 0 || utf8.FullRune(o.pending) {
+		o.count(o.pending)
+		o.pending = o.pending[:0]
+	}
+	return piece
+}
+
+// unfinished is how many bytes at the end of a piece are the beginning of a character.
+func unfinished(piece []byte) int {
+	for size := 1; size < utf8.UTFMax && size <= len(piece); size++ {
+		if end := piece[len(piece)-size:]; utf8.RuneStart(end[0]) {
+			if utf8.FullRune(end) {
+				return 0
+			}
+			return size
+		}
+	}
+	return 0
+}
+
+// toMark is how much of a piece lies before the next mark. A mark lies where a character begins: behind three bytes that go on with one,
+// a fourth belongs to none.
+func (o *Outliner) toMark(piece []byte) int {
+	size := int(min(max(o.marks[len(o.marks)-1].at+outlineStep-o.now.at, 1), int64(len(piece))))
+	for more := 0; more < utf8.UTFMax-1 && size < len(piece) && !utf8.RuneStart(piece[size]); more++ {
+		size++
+	}
+	return size
+}
+
+// count takes whole characters.
+func (o *Outliner) count(chars []byte) {
+	o.spoilt = o.spoilt || !utf8.Valid(chars) || bytes.IndexByte(chars, 0) >= 0
+	o.now.at += int64(len(chars))
+	o.now.chars += int64(utf8.RuneCount(chars))
+	o.now.ends += int64(bytes.Count(chars, []byte{'\n'}))
+	if o.now.at-o.marks[len(o.marks)-1].at >= outlineStep {
+		o.marks = append(o.marks, o.now)
+	}
+}

@@ -1,0 +1,84 @@
+package content
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Paragraph are lines of a text that belong together.
+type Paragraph struct {
+	Text string
+	Line int // the number of its first line
+}
+
+// Paragraphs joins the lines of a text that a sentence goes on over, with the line breaks between them.
+func Paragraphs(lines []string, before int) (all []Paragraph) {
+	open := false
+	for i, line := range lines {
+		switch {
+		case strings.TrimSpace(line) == "":
+			open = false
+			continue
+		case open:
+			all[len(all)-1].Text += "\n" + line
+		default:
+			all = append(all, Paragraph{Text: line, Line: before + i + 1})
+		}
+		last, _ := utf8.DecodeLastRuneInString(line)
+		open = len(line) > 40 && !EndsSentence(last) && len(all[len(all)-1].Text) < longestParagraph
+	}
+	return all
+}
+
+// longestParagraph is how many bytes of lines are joined at most.
+const longestParagraph = 4000
+
+// EndsSentence says whether a character may be the last of a sentence.
+func EndsSentence(r rune) bool {
+	switch r {
+	case '.', '!', '?', '。', '！', '？', '…', ':':
+		return true
+	}
+	return false
+}
+
+// LongestSentence is how many bytes a sentence may have before it ends at the next comma or space.
+const LongestSentence = 600
+
+// Sentences takes a line of prose apart.
+func Sentences(line string) (all []string) {
+	start := 0
+	for i := 0; i < len(line); {
+		r, size := utf8.DecodeRuneInString(line[i:])
+		i += size
+		if ends(r, line[i:]) || (i-start > LongestSentence && (r == ' ' || r == '，') && asciiAt(line, i)) {
+			all = appendText(all, line[start:i])
+			start = i
+		}
+	}
+	return appendText(all, line[start:])
+}
+
+func appendText(all []string, s string) []string {
+	if s = strings.TrimSpace(s); s != "" {
+		all = append(all, s)
+	}
+	return all
+}
+
+// ends says whether a sentence ends with a character that something follows.
+func ends(r rune, rest string) bool {
+	switch r {
+	case '。', '！', '？':
+		next, _ := utf8.DecodeRuneInString(rest)
+		return certainBorder(r, next)
+	case '.', '!', '?':
+		if len(rest) < 2 || (rest[0] != ' ' && rest[0] != '\n') {
+			return false
+		}
+		next, _ := utf8.DecodeRuneInString(rest[1:])
+		return unicode.IsUpper(next) || unicode.IsDigit(next) || next > 0x2e80 || next == '"' || next == '(' || next == '['
+	}
+	return false
+}

@@ -1,0 +1,125 @@
+package content
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/rivo/uniseg"
+)
+
+// CharOffset is where the nth character (Unicode code point) of a text begins, or its end.
+func CharOffset(text string, n int) int {
+	if n <= 0 {
+		return 0
+	}
+	for i := range text {
+		if n == 0 {
+			return i
+		}
+		n--
+	}
+	return len(text)
+}
+
+// CutChars is a text, at most so many characters of it, with a mark where it was cut.
+func CutChars(text string, limit int) string {
+	if len(text) <= limit || utf8.RuneCountInString(text) <= limit {
+		return text
+	}
+	return CutClusters(text, limit) + "..."
+}
+
+// RuneStart is the last position up to at, but at most three bytes before, where a character begins.
+func RuneStart(text string, at int) int {
+	for back := 0; back < utf8.UTFMax && at-back > 0 && at-back < len(text); back++ {
+		if utf8.RuneStart(text[at-back]) {
+			return at - back
+		}
+	}
+	return at
+}
+
+// Head is at most so many bytes of the beginning of a text.
+func Head(text string, limit int) string {
+	if len(text) <= limit {
+		return text
+	}
+	return text[:RuneStart(text, limit)]
+}
+
+// CutClusters is at most so many characters of the beginning of a text, without cutting what is drawn as one; unless that is all there is.
+func CutClusters(text string, limit int) string {
+	if end := ClusterEnd(text, limit); end > 0 {
+		return text[:end]
+	}
+	return text[:CharOffset(text, limit)]
+}
+
+// Ellipsis stands where a text goes on that is cut.
+const Ellipsis = "…"
+
+// Clip returns at most n characters of a text: all of it, or its beginning and an ellipsis.
+func Clip(s string, n int) string {
+	if len(s) <= n || CharOffset(s, n) == len(s) {
+		return s
+	}
+	if n < 1 {
+		return ""
+	}
+	return strings.TrimRight(s[:ClusterEnd(s, n-1)], " \t") + Ellipsis
+}
+
+// ClusterEnd returns the end of the last grapheme cluster (UAX #29) that ends within the first n characters.
+func ClusterEnd(s string, n int) int {
+	limit := CharOffset(s, n)
+	// Of the cluster that crosses the limit only so much is looked at as says that it does.
+	seen := s[:CharOffset(s, n+1)]
+	end := 0
+	for end < limit {
+		next := end + nextCluster(seen[end:])
+		if next > limit {
+			break
+		}
+		end = next
+	}
+	return end
+}
+
+// nextCluster is the length of the first grapheme cluster of a text. Nearly all end where it can be seen without the tables.
+func nextCluster(s string) int {
+	r, size := utf8.DecodeRuneInString(s)
+	if size == len(s) {
+		return size
+	}
+	next, _ := utf8.DecodeRuneInString(s[size:])
+	if certainBorder(r, next) {
+		return size
+	}
+	cluster, _, _, _ := uniseg.FirstGraphemeClusterInString(s, -1)
+	return len(cluster)
+}
+
+// certainBorder says whether a grapheme cluster certainly ends between two characters: the second is one that extends nothing
+// (printable ASCII, Han, kana, their punctuation), and the first is none that would be put before it.
+func certainBorder(r, next rune) bool {
+	prepends := r < ' ' || (0x600 <= r && r < 0x2000) || r > 0xffff
+	if prepends {
+		return false
+	}
+	return (' ' <= next && next < 0x7f) || (0x4e00 <= next && next <= 0x9fff) || (0x3041 <= next && next <= 0x3096) ||
+		(0x30a1 <= next && next <= 0x30fa) || next == '。' || next == '、' || next == '，' || next == '！' || next == '？'
+}
+
+// asciiAt says whether an ASCII character stands at a position, which is therefore the border of a grapheme cluster.
+func asciiAt(s string, at int) bool {
+	return at < len(s) && ' ' <= s[at] && s[at] < 0x7f
+}
+
+// IsDigit says whether a byte is a digit of ASCII.
+func IsDigit(c byte) bool { return '0' <= c && c <= '9' }
+
+// IsLetter says whether a byte is a letter of ASCII.
+func IsLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
+
+// IsWord says whether a byte may stand in a name of code: a letter, a digit or an underscore of ASCII.
+func IsWord(c byte) bool { return IsLetter(c) || IsDigit(c) || c == '_' }

@@ -1,0 +1,32 @@
+package content
+
+import "sort"
+
+// IsData says whether the content is data, whose sections are items and members of which each stands for itself.
+func (r *Reading) IsData() bool { return r.json != nil }
+
+// HasTitles says whether anything stands over any position.
+func (r *Reading) HasTitles() bool {
+	return len(r.headings) > 0 || (r.json != nil && len(r.json.nodes) > 1)
+}
+
+// Titles are what stands over a position without being near it, as [from, to) of Text, in at most so many bytes together: the
+// title of its section, or the keys of the JSON objects that it lies in, the nearest first.
+func (r *Reading) Titles(at, room int) (out [][2]int) {
+	add := func(from, to int) {
+		to = RuneStart(r.Text, max(from, min(to, from+room)))
+		if room -= to - from; to > from {
+			out = append(out, [2]int{from, to})
+		}
+	}
+	if j := r.json; j != nil {
+		for n := j.nodes[j.nodeAt(at)]; n.parent >= 0 && room > 0; n = j.nodes[n.parent] {
+			if start := int(n.start); j.text[start] == '"' {
+				add(start+1, JSONStringEnd(j.text, start)-1)
+			}
+		}
+	} else if i := sort.Search(len(r.headings), func(i int) bool { return int(r.headings[i].from) > at }) - 1; i >= 0 {
+		add(int(r.headings[i].from), int(r.headings[i].to))
+	}
+	return out
+}

@@ -1,0 +1,312 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
+	"github.com/palimpsest-context/palimpsest/pkg/store/record"
+)
+
+// CorrectRequest gives parts of a message other words. One of Index and MessageID is set.
+type CorrectRequest struct {
+	Key       store.Key
+	Request   Request
+	Index     *int32
+	MessageID string
+	Parts     []CorrectedPart
+	Reason    string // in the caller's words; stored with the edit
+	// MaxBytes is the reply limit, and Size weighs the message for it; 0: no limit.
+	MaxBytes int
+	Size     func(*MessageInView) int
+}
+
+// CorrectedPart is what a part says from now on.
+type CorrectedPart struct {
+	Part   int32
+	Output conversation.OutputKind // OutputText or, for a tool result, OutputJSON
+	Text   string
+}
+
+// CorrectResult says what became of a correction.
+type CorrectResult struct {
+	Message       *MessageInView // as the view shows it now; one that it does not show, as it would
+	Dissolved     []int64        // summaries that were made of the old words and no longer stand
+	Events        []conversation.Event
+	Revision      int64
+	RewriteTokens int64
+	Duplicate     bool
+}
+
+// Correct gives parts of a message other words. The record stays as it is; whatever is shown or made of the message from now on has the
+// new ones.
+func (e *Engine) Correct(ctx context.Context, r CorrectRequest) (*CorrectResult, error) {
+	l, err := e.listing(ctx, r.Key)
+	if err != nil {
+		return nil, err
+	}
+	index, err := l.find(ctx, r.Index, r.MessageID)
+	if err != nil {
+		return nil, err
+	}
+	var out *CorrectResult
+	err = e.change(ctx, r.Key, func() (err error) {
+		out, err = e.correct(ctx, index, &r)
+		return err
+	})
+	return out, err
+}
+
+// correct is one attempt.
+func (e *Engine) correct(ctx context.Context, index int32, r *CorrectRequest) (*CorrectResult, error) {
+	snap, err := e.read(ctx, r.Key, store.Query{
+		Info: true, Request: r.Request.key(), Manifest: &store.ManifestRange{Limit: 1}, SlotsOf: slotPrefix,
+	})
+	if err != nil {
+		return nil, err
+	}
+	l := e.listingOf(r.Key, snap)
+	first, err := e.recall(snap, r.Request)
+	if err != nil {
+		return nil, err
+	}
+	m, err := l.load(ctx, index)
+	if err != nil {
+		return nil, err
+	}
+	if first != nil {
+		shown, err := l.now(ctx, m, r)
+		return &CorrectResult{Message: shown, Revision: first.Revision, Duplicate: true}, err
+	}
+	c := &correcting{listing: l, message: m, request: r}
+	return c.commit(ctx)
+}
+
+// now is a message as the view shows it, if the answer has room for it. One that it does not show is as it would be.
+func (l *listing) now(ctx context.Context, m *conversation.Message, r *CorrectRequest) (*MessageInView, error) {
+	shown, err := l.show(ctx, m, true)
+	if shown == nil && err == nil {
+		shown, err = l.show(ctx, m, false)
+	}
+	if err == nil && r.MaxBytes > 0 && r.Size(shown) > r.MaxBytes {
+		return nil, conversation.Errorf(conversation.ReplyTooLarge, "the corrected message exceeds the reply limit of %d bytes: raise it", r.MaxBytes)
+	}
+	return shown, err
+}
+
+// correcting is a correction on its way.
+type correcting struct {
+	*listing
+	message *conversation.Message // as it is before
+	request *CorrectRequest
+	edit    conversation.Edit
+}
+
+// maxCorrections bounds what comes with every read of a conversation's edits.
+const maxCorrections = 1000
+
+// commit makes the edit, and tells what it costs.
+func (b *correcting) commit(ctx context.Context) (*CorrectResult, error) {
+	w, e := b.window, b.engine
+	if w.corrections() >= maxCorrections {
+		return nil, conversation.Errorf(conversation.LimitExceeded, "a conversation holds at most %d corrections", maxCorrections)
+	}
+	if w.view.Hidden(conversation.Range{First: b.message.Index, End: b.message.Index + 1}) {
+		return nil, conversation.Errorf(conversation.NotCorrectable, "message %d was taken back by a rewind: nothing shows it", b.message.Index)
+	}
+	parts, err := b.parts()
+	if err != nil {
+		return nil, err
+	}
+	c := &store.Change{Expect: w.head.Version, Head: next(w.head, e.now()), Slots: map[string][]byte{}}
+	c.Head.Revision++
+	c.Head.EditSeq++
+	b.edit = conversation.Edit{
+		Seq: c.Head.EditSeq, Kind: conversation.EditCorrect, Range: conversation.Range{First: b.message.Index, End: b.message.Index + 1},
+		Parts: parts, Reason: conversation.ReasonCorrectionRequest, Turn: w.head.Turn, Time: c.Head.UpdateTime, Commit: c.Head.Version,
+		Said: b.request.Reason,
+	}
+	return b.change(ctx, c)
+}
+
+func (b *correcting) change(ctx context.Context, c *store.Change) (*CorrectResult, error) {
+	w, e := b.window, b.engine
+	after := &listing{engine: e, window: w.until(b.edit), last: b.last}
+	b.edit.Before, b.edit.After = w.weight(b.message), after.window.weight(b.message)
+	dissolved := summariesMissing(w.view, after.window.view)
+	if err := b.changeSlots(c, len(dissolved) > 0); err != nil {
+		return nil, err
+	}
+	cost, err := b.cost(ctx, dissolved)
+	if err != nil {
+		return nil, err
+	}
+	after.window.edits = append(slices.Clip(w.edits), b.edit)
+	shown, err := after.now(ctx, after.window.view.Corrected(b.message), b.request)
+	if err != nil {
+		return nil, err
+	}
+	if c.Edits, err = b.staged(ctx, c); err != nil {
+		return nil, err
+	}
+	e.remember(c, b.request.Request, store.Outcome{FirstIndex: b.message.Index, Count: 1, Revision: c.Head.Revision})
+	return &CorrectResult{
+		Message: shown, Dissolved: dissolved, Events: events(c.Edits), Revision: c.Head.Revision, RewriteTokens: cost,
+	}, e.store.Commit(ctx, w.key, c)
+}
+
+// staged is the edit as it is stored: large texts lie in chunks.
+func (b *correcting) staged(ctx context.Context, c *store.Change) ([]conversation.Edit, error) {
+	edit := b.edit
+	edit.Parts = slices.Clone(edit.Parts)
+	for i := range edit.Parts {
+		shown := conversation.CloneParts([]conversation.Part{edit.Parts[i].Shown})
+		uploads, err := b.engine.stageParts(ctx, b.window.key, b.window.head.Incarnation, shown)
+		if err != nil {
+			return nil, err
+		}
+		edit.Parts[i].Shown, c.Uploads = shown[0], append(c.Uploads, uploads...)
+	}
+	return []conversation.Edit{edit}, nil
+}
+
+// weight is what the view shows of a message, in tokens.
+func (w *window) weight(m *conversation.Message) int64 {
+	it, shown := w.view.Item(w.view.Corrected(m))
+	if !shown {
+		return 0
+	}
+	return it.Tokens()
+}
+
+// parts are the corrected parts, or why one cannot be corrected.
+func (b *correcting) parts() ([]conversation.PartEdit, error) {
+	counter, err := b.engine.counter(b.window.info.Counter)
+	if err != nil {
+		return nil, err
+	}
+	weights := scale{counter: counter}
+	var out []conversation.PartEdit
+	for i, asked := range b.request.Parts {
+		fault := func(field, text string) error {
+			err := conversation.Errorf(conversation.InvalidField, "the correction does not fit the message")
+			err.Violations = []conversation.Violation{{Field: fmt.Sprintf("corrections[%d].%s", i, field), Text: text}}
+			return err
+		}
+		switch same := func(p conversation.PartEdit) bool { return p.Part == asked.Part }; {
+		case asked.Part < 0 || int(asked.Part) >= len(b.message.Parts):
+			return nil, fault("part_index", fmt.Sprintf("the message has %d parts", len(b.message.Parts)))
+		case slices.ContainsFunc(out, same):
+			return nil, fault("part_index", "must be another part than those before")
+		}
+		if err := b.correctable(asked.Part); err != nil {
+			return nil, err
+		}
+		part, by := b.message.Parts[asked.Part], conversation.Part{Kind: b.message.Parts[asked.Part].Kind}
+		switch content := (conversation.Content{Inline: asked.Text}); {
+		case strings.TrimSpace(asked.Text) == "":
+			return nil, fault("text", "must not be blank")
+		case part.Kind == conversation.PartToolResult:
+			by.Result = &conversation.ToolResult{Output: asked.Output, Text: content}
+		case asked.Output == conversation.OutputJSON:
+			return nil, fault("json", "is for tool results")
+		default:
+			by.Text = content
+		}
+		weights.part(&by)
+		out = append(out, conversation.PartEdit{Part: asked.Part, Level: conversation.Full, Shown: part.Corrected(by)})
+	}
+	return out, nil
+}
+
+// correctable refuses a part whose words are none of the caller's, or lie elsewhere.
+func (b *correcting) correctable(part int32) error {
+	p, index := &b.message.Parts[part], b.message.Index
+	refuse := func(why string) error {
+		return conversation.Errorf(conversation.NotCorrectable, "part %d of message %d cannot be corrected: %s", part, index, why)
+	}
+	switch {
+	case p.Plugin != "":
+		return refuse("a plugin added it")
+	case p.Kind != conversation.PartText && p.Kind != conversation.PartToolResult:
+		return refuse("it is neither a text nor a tool result")
+	case conversation.Erased(b.message.Parts[part : part+1]):
+		return erasedError(index)
+	case p.Kind == conversation.PartToolResult && p.Result.Output == conversation.OutputParts:
+		return refuse("it is a tool result of several parts")
+	case b.cited(part):
+		return refuse("it lies in a content that searches and ranges read: append a message that says what is right, or take it back and append it anew")
+	case p.Kind == conversation.PartText && blankText(p.Text), p.Kind == conversation.PartToolResult && blankText(p.Result.Text):
+		return refuse("it has no words")
+	default:
+		return nil
+	}
+}
+
+func blankText(c conversation.Content) bool { return c.Ref == nil && strings.TrimSpace(c.Inline) == "" }
+
+// cited says whether a citation ever stood for a part: its text is a content of its own.
+func (b *correcting) cited(part int32) bool {
+	return slices.ContainsFunc(b.window.edits, func(e conversation.Edit) bool {
+		return e.Kind == conversation.EditParts && e.Range.Contains(b.message.Index) && slices.ContainsFunc(e.Parts, func(p conversation.PartEdit) bool {
+			return p.Part == part && (p.Shown.Citation != nil || p.Level == conversation.Cited)
+		})
+	})
+}
+
+// changeSlots drops what is prepared of the old words. Windows are found anew where they were found with a summary that dissolves, or
+// cut the old words.
+func (b *correcting) changeSlots(c *store.Change, dissolves bool) error {
+	w := b.window
+	draft, _, err := w.draft()
+	if err != nil {
+		return err
+	}
+	if dissolves || slices.ContainsFunc(draft.Plan.Steps, func(s step) bool { return s.Range.Overlaps(b.edit.Range) }) {
+		if err := w.dropDraft(c); err != nil {
+			return err
+		}
+	}
+	known, err := w.fits()
+	if err != nil || len(known) == 0 {
+		return err
+	}
+	for i, f := range known {
+		if _, cut := f.Window.CutOf(b.message.Index, 0); cut || dissolves {
+			known[i] = forgottenFit(f)
+		}
+	}
+	c.Slots[fitSlot] = record.EncodeFits(known, w.slots[fitSlot])
+	return nil
+}
+
+// cost is what the provider reads anew: of the last build, all from the message on, or from the first summary that dissolves.
+func (b *correcting) cost(ctx context.Context, dissolved []int64) (int64, error) {
+	if b.last == nil || b.message.Index >= b.last.MessageCount {
+		return 0, nil
+	}
+	units, err := b.lastUnits(ctx)
+	if err != nil {
+		return 0, err
+	}
+	cost, changed := int64(0), false
+	for i := range units {
+		u := &units[i]
+		if s := u.Summary; s != nil {
+			changed = changed || slices.Contains(dissolved, s.Summary.ID)
+		}
+		for j := range u.Items {
+			changed = changed || u.Items[j].Message.Index == b.message.Index
+		}
+		if changed && u.First() < b.last.MessageCount {
+			cost += u.Tokens()
+		}
+	}
+	if changed {
+		cost += b.edit.After - b.edit.Before
+	}
+	return max(cost, 0), nil
+}

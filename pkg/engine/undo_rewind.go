@@ -1,0 +1,175 @@
+package engine
+
+import (
+	"context"
+	"slices"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
+	"github.com/palimpsest-context/palimpsest/pkg/store/record"
+)
+
+// UndoRewind brings back what the newest rewind took back. Only the newest messages can be: what was appended after a rewind was paired,
+// numbered and shown without them.
+func (e *Engine) UndoRewind(ctx context.Context, r UndoRewindRequest) (*UndoRewindResult, error) {
+	var out *UndoRewindResult
+	err := e.change(ctx, r.Key, func() (err error) {
+		out, err = e.undoRewind(ctx, &r)
+		return err
+	})
+	return out, err
+}
+
+// undoRewind is one attempt.
+func (e *Engine) undoRewind(ctx context.Context, r *UndoRewindRequest) (*UndoRewindResult, error) {
+	snap, err := e.read(ctx, r.Key, store.Query{Info: true, Request: r.Request.key(), SlotsOf: slotPrefix})
+	if err != nil {
+		return nil, err
+	}
+	first, err := e.recall(snap, r.Request)
+	if err != nil {
+		return nil, err
+	}
+	if first != nil {
+		back := conversation.Range{First: first.FirstIndex, End: first.FirstIndex + first.Count}
+		return &UndoRewindResult{Range: back, Revision: first.Revision, Duplicate: true}, nil
+	}
+	u := &rewindUndo{window: newWindow(r.Key, snap)}
+	if err := u.load(ctx, e); err != nil {
+		return nil, err
+	}
+	c, err := u.change(e)
+	if err != nil {
+		return nil, err
+	}
+	out := &UndoRewindResult{Range: u.back, Revived: summariesMissing(u.after.view, u.window.view), Events: events(c.Edits), Revision: c.Head.Revision}
+	e.remember(c, r.Request, store.Outcome{FirstIndex: u.back.First, Count: u.back.Len(), Revision: c.Head.Revision})
+	return out, e.store.Commit(ctx, r.Key, c)
+}
+
+// rewindUndo is a rewind that is being undone.
+type rewindUndo struct {
+	window *window
+	back   conversation.Range // what comes back
+	after  *window            // as it is then
+	weight int64              // of what comes back, as it was appended
+	open   bool               // the newest unit so far takes further messages
+}
+
+// load finds the newest rewind and loads what it took back.
+func (u *rewindUndo) load(ctx context.Context, e *Engine) error {
+	end := u.window.head.Messages
+	if end > 0 { // edits about ranges come with any message
+		if err := u.window.load(ctx, e, conversation.Range{First: end - 1, End: end}); err != nil {
+			return err
+		}
+	}
+	hides := u.window.view.Hides()
+	if len(hides) == 0 || hides[len(hides)-1].Range.End != end {
+		return conversation.Errorf(conversation.NothingToUndo, "no rewind stands, or messages were appended after it")
+	}
+	u.back = hides[len(hides)-1].Range
+	for at := u.back.First; at < end; at += listPage {
+		if err := u.window.load(ctx, e, conversation.Range{First: at, End: min(at+listPage, end)}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (u *rewindUndo) change(e *Engine) (*store.Change, error) {
+	w := u.window
+	c := &store.Change{Expect: w.head.Version, Head: next(w.head, e.now()), Slots: map[string][]byte{}}
+	c.Head.Revision++
+	c.Head.EditSeq++
+	edit := conversation.Edit{
+		Seq: c.Head.EditSeq, Kind: conversation.EditUnhide, Range: u.back, Reason: conversation.ReasonRewindRequest,
+		Turn: w.head.Turn, Time: c.Head.UpdateTime, Commit: c.Head.Version,
+	}
+	u.after = w.until(edit)
+	u.changeHead(&c.Head)
+	edit.After = u.weight
+	c.Edits = []conversation.Edit{edit}
+	if err := w.dropDraft(c); err != nil {
+		return nil, err
+	}
+	return c, u.changeFits(c)
+}
+
+// changeFits lets every window be found anew: they were found without what comes back.
+func (u *rewindUndo) changeFits(c *store.Change) error {
+	known, err := u.window.fits()
+	if err != nil || len(known) == 0 {
+		return err
+	}
+	for i, f := range known {
+		known[i] = forgottenFit(f)
+	}
+	c.Slots[fitSlot] = record.EncodeFits(known, u.window.slots[fitSlot])
+	return nil
+}
+
+// changeHead does to the head what appending the messages did: a rewind left it as it was before them.
+func (u *rewindUndo) changeHead(h *Head) {
+	h.Unanswered, h.Pins = slices.Clone(h.Unanswered), slices.Clone(h.Pins)
+	place := h.Place
+	u.open = h.UnitStart < h.Messages
+	for _, place := range []*int32{&h.LeadingSystem, &h.UnitStart, &h.CallsEnd} { // behind what was taken back, if they were at its start
+		if *place == h.Messages {
+			*place = u.back.First
+		}
+	}
+	for i := u.back.First; i < u.back.End; i++ {
+		m, ok := u.window.message(i)
+		if !ok || u.after.view.Hidden(conversation.Range{First: i, End: i + 1}) {
+			u.pass(h, i)
+			continue
+		}
+		again := *m
+		u.readmit(h, &again)
+		u.weight += int64(u.window.original(m).Tokens)
+	}
+	if h.Place.Carrying == 0 { // a rewind counts only back to a message that carries
+		h.Place = place
+	}
+}
+
+// pass moves what begins at a message that stays hidden behind it.
+func (u *rewindUndo) pass(h *Head, index int32) {
+	if !u.open {
+		h.UnitStart = index
+	}
+	for _, place := range []*int32{&h.LeadingSystem, &h.UnitStart, &h.CallsEnd} {
+		if *place == index {
+			*place = index + 1
+		}
+	}
+}
+
+// readmit gives a head what follows from a message that is on record: it keeps its unit, and its calls and results their ordinals.
+func (u *rewindUndo) readmit(h *Head, m *conversation.Message) {
+	first, _ := m.UnitFirst()
+	if first == m.Index {
+		h.UnitStart, u.open = first, m.Role == conversation.RoleAssistant && m.HasCalls() && !m.Aborted()
+		forget(h)
+	}
+	leaveOpen(h, m, first < m.Index)
+	for i := range m.Parts {
+		switch p := &m.Parts[i]; p.Kind {
+		case conversation.PartToolCall:
+			h.Unanswered = append(h.Unanswered, store.Call{CallID: p.Call.CallID, Name: p.Call.Name, Ordinal: p.Call.Ordinal, Message: m.Index})
+		case conversation.PartToolResult:
+			h.Unanswered = slices.DeleteFunc(h.Unanswered, func(c store.Call) bool { return c.Ordinal == p.Result.Ordinal })
+		}
+	}
+	_ = pin(h, m) // there was room for it before
+	if m.Role == conversation.RoleSystem && m.Index == h.LeadingSystem {
+		h.LeadingSystem++
+	} else {
+		request(h, m)
+	}
+	at := m.Place
+	if number(h, m); at.Carrying > 0 {
+		h.Place = at
+	}
+}

@@ -1,0 +1,171 @@
+package facts
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+)
+
+// EachMention calls found for what a machine would name in a text (paths, addresses, ids, numbers, errors), in the order in which it stands
+// there, as often as it does.
+func EachMention(text string, found func(kind conversation.FactKind, text string)) {
+	w := mentionScanner{text: text, found: found}
+	w.run()
+}
+
+// MaxText is the most that a fact says that is no rule, in characters.
+const MaxText = 200
+
+// Clean is a text on one line, without control characters, of at most so many characters.
+func Clean(text string, limit int) string {
+	text = OneLine(text)
+	if utf8.RuneCountInString(text) > limit {
+		text = text[:offset(text, limit-1)] + "…"
+	}
+	return text
+}
+
+// mentionScanner finds facts in a text, in one pass that looks a bounded number of bytes ahead: time is linear on any input.
+type mentionScanner struct {
+	text   string
+	found  func(kind conversation.FactKind, text string)
+	failed int // where the error that was found last ends
+}
+
+func (w *mentionScanner) run() {
+	for at := 0; at < len(w.text); {
+		size := wordSize(w.text[at:])
+		if size == 0 {
+			at += gap(w.text[at:])
+			continue
+		}
+		end := at + size
+		for n := size; n > 0; end += n {
+			n = wordSize(w.text[end:])
+		}
+		at = w.word(at, end)
+	}
+}
+
+// wordSize is how many bytes of a word a text begins with: those of one character, or 0. Characters of scripts that know no
+// space between words end one.
+func wordSize(text string) int {
+	if text == "" {
+		return 0
+	}
+	if c := text[0]; c < utf8.RuneSelf {
+		if IsWordByte(c) || strings.IndexByte("-./~@+#%$", c) >= 0 {
+			return 1
+		}
+		return 0
+	}
+	r, size := utf8.DecodeRuneInString(text)
+	if r < 0x2e80 && (unicode.IsLetter(r) || unicode.IsMark(r)) || strings.ContainsRune("€£¥₹", r) {
+		return size
+	}
+	return 0
+}
+
+// IsWordByte says whether a byte is of a name as code has them, so that no other name begins or ends beside it.
+func IsWordByte(c byte) bool { return isLetter(c) || isDigit(c) || c == '_' }
+
+func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+
+// gap is how many bytes of no word a text begins with. The letters of an escape, as in JSON or on a terminal, belong to no word.
+func gap(text string) int {
+	rest := strings.TrimLeft(text[:min(len(text), maxGap)], `\`)
+	n := min(len(text), maxGap) - len(rest)
+	switch {
+	case n == 0 && text[0] != '\x1b':
+		_, n = utf8.DecodeRuneInString(text)
+		return n
+	case n == 0 || strings.HasPrefix(rest, "u001b["):
+		n += len(rest) - len(strings.TrimLeft(rest, "\x1bu01b["))
+		return n + color(text[n:])
+	case rest != "" && rest[0] == 'u':
+		return min(len(text), n+len("u0000"))
+	case rest != "" && strings.IndexByte("nrtbf", rest[0]) >= 0:
+		return n + 1
+	default:
+		return n
+	}
+}
+
+// maxGap bounds how far an escape is looked for.
+const maxGap = 16
+
+// color is how many bytes the rest of a terminal's escape takes.
+func color(text string) int {
+	n := 0
+	for n < len(text) && n < maxGap && (isDigit(text[n]) || text[n] == ';') {
+		n++
+	}
+	if n < len(text) && isLetter(text[n]) {
+		return n + 1
+	}
+	return n
+}
+
+// word looks at the word between two positions, and returns where to go on.
+func (w *mentionScanner) word(start, end int) int {
+	w.failure(start, end)
+	for _, form := range []func(start, end int) int{w.url, w.drive, w.number} {
+		if next := form(start, end); next > start {
+			return next
+		}
+	}
+	before := byte(' ')
+	if start > 0 {
+		before = w.text[start-1]
+	}
+	w.name(w.text[start:end], before)
+	return end
+}
+
+// url takes a word with :// behind it up to the end of the address.
+func (w *mentionScanner) url(start, end int) int {
+	if !strings.HasPrefix(w.text[end:], "://") || !isLetter(w.text[end-1]) {
+		return 0
+	}
+	for start < end && strings.IndexByte("-./~@+#%$_", w.text[start]) >= 0 {
+		start++
+	}
+	stop := end + len("://")
+	for stop < len(w.text) && (w.text[stop] > ' ' && w.text[stop] < utf8.RuneSelf && strings.IndexByte("\"'`<>\\|{}^[]", w.text[stop]) < 0) {
+		stop++
+	}
+	address := strings.TrimRight(w.text[start:stop], ".,;:!?*/")
+	if !strings.Contains(address, "(") {
+		address = strings.TrimRight(address, ").,;:!?*/")
+	}
+	if len(address) <= len("https://") {
+		return 0
+	}
+	w.inner(address)
+	w.found(conversation.FactURL, Clean(address, MaxText))
+	return stop
+}
+
+// drive takes a path of Windows, whose separators may be doubled as in JSON.
+func (w *mentionScanner) drive(start, end int) int {
+	if end-start != 1 || !isLetter(w.text[start]) || len(w.text) < end+3 || w.text[end] != ':' || strings.IndexByte(`\/`, w.text[end+1]) < 0 {
+		return 0
+	}
+	stop := end + 1
+	for stop < len(w.text) && (w.text[stop] == '\\' || wordSize(w.text[stop:]) > 0) {
+		stop += max(1, wordSize(w.text[stop:]))
+	}
+	path := strings.TrimRight(w.text[start:stop], `\/.-`)
+	if strings.Count(path, `\`) == 1 && strings.IndexByte("nrt", w.text[end+2]) >= 0 {
+		return 0 // the end of a line, escaped
+	}
+	if len(path) > 3 && len(path) <= MaxText {
+		w.inner(path)
+		w.found(conversation.FactPath, path)
+	}
+	return stop
+}

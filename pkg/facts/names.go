@@ -1,0 +1,209 @@
+package facts
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+)
+
+// name says what a word names, if anything, given the byte before it.
+func (w *mentionScanner) name(word string, before byte) {
+	word = trimName(word)
+	if before == '<' {
+		word = strings.TrimLeft(word, "/") // the end of an element
+	}
+	switch {
+	case len(word) < 3 || len(word) > MaxText:
+	case strings.Contains(word, "/"):
+		w.slashed(word)
+	case isEmail(word):
+		w.found(conversation.FactID, word)
+	case isCapitals(word) && (before == '"' || before == '\''):
+		w.found(conversation.FactID, word) // a code, such as that of a booking
+	default:
+		w.plain(word)
+	}
+}
+
+// isCapitals says whether a word is of capitals alone, and longer than most abbreviations.
+func isCapitals(word string) bool {
+	return len(word) > 4 && len(word) < 13 && strings.Trim(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
+}
+
+// trimName takes off a word what sentences, lists and options put around it.
+func trimName(word string) string {
+	word = strings.TrimRight(word, "./-+@#%~$")
+	for len(word) > 1 {
+		next := word[1]
+		switch word[0] {
+		case '-', '+', '%', '$':
+		case '.':
+			if next == '/' || next == '.' || isLetter(next) {
+				return word
+			}
+		case '#', '@', '~':
+			if IsWordByte(next) || next == '/' {
+				return word
+			}
+		case '/':
+			if next != '/' {
+				return word
+			}
+		default:
+			return word
+		}
+		word = word[1:]
+	}
+	return word
+}
+
+func isEmail(word string) bool {
+	user, host, ok := strings.Cut(word, "@")
+	return ok && user != "" && strings.Contains(host, ".") && !strings.Contains(host, "@")
+}
+
+// slashed is a word with a slash: a path if it begins or ends as one or has several folders; else the words between.
+func (w *mentionScanner) slashed(word string) {
+	rooted := strings.HasPrefix(word, "/") || strings.HasPrefix(word, "~/") || strings.HasPrefix(word, "./") || strings.HasPrefix(word, "../")
+	shape := shapeOf(word)
+	switch {
+	case shape.letters+shape.foreign == 0:
+	case word[0] == '/' && !IsWordByte(word[1]) && strings.Count(word, "/") == 1:
+	case rooted, strings.Count(word, "/") > 1, hasExtension(word):
+		w.inner(word)
+		w.found(conversation.FactPath, word)
+	case word[0] == '@':
+		w.found(conversation.FactID, word) // a package of a scope
+	default:
+		before, after, _ := strings.Cut(word, "/")
+		w.plain(before)
+		w.plain(after)
+	}
+}
+
+// hasExtension says whether a path ends like a file's name.
+func hasExtension(path string) bool {
+	name := path[strings.LastIndexByte(path, '/')+1:]
+	dot := strings.LastIndexByte(name, '.')
+	return dot > 0 && len(name)-dot <= 8 && shapeOf(name[dot:]).letters > 0
+}
+
+// extensions are of files that are named without a folder. They are words of no language and no domains that people write about.
+const extensions = " bash bat bmp bz2 c cc cfg conf cpp crt cs css csv cxx dart db docx dll erl ex exe exs gif go gradle gz h hpp hs " +
+	"htm html ico ini ipynb jar java jpeg jpg js json jsonl jsx kt less lock log lua m4 md mdx mjs mov mp3 mp4 odt parquet patch pdf pem php pkl pl " +
+	"png ppt pptx proto ps1 py pyc pyi pyx rar rb rs rst sass scala scss sh so sol sql sqlite svelte svg swift tar tex tf tgz tif tiff toml ts tsv " +
+	"tsx ttf txt vue wasm wav webp whl woff xls xlsx xml yaml yml zig zip "
+
+func isFileName(word string) bool {
+	dot := strings.LastIndexByte(word, '.')
+	return dot > 0 && dot < len(word)-1 && word != "console.log" && strings.Contains(extensions, " "+strings.ToLower(word[dot+1:])+" ")
+}
+
+// plain is a word without a slash.
+func (w *mentionScanner) plain(word string) {
+	if len(word) < 3 {
+		return
+	}
+	shape := shapeOf(word)
+	switch {
+	case shape.foreign > 0:
+	case isFileName(word):
+		w.inner(word)
+		w.found(conversation.FactPath, word)
+	case isMachineMade(word, shape):
+		if !isUUID(word) {
+			w.inner(word)
+		}
+		w.found(conversation.FactID, word)
+	case shape.letters > 0 && shape.dots > 0:
+		w.dotted(word)
+	case shape.letters == 0 && shape.digits > 5: // too exact to be known without its text
+		w.found(conversation.FactNumber, word)
+	case isCode(word, shape):
+		w.found(conversation.FactID, word)
+	}
+}
+
+// dotted is a name of several, as code has them: a module of at least three folders, and the names in it that code made.
+func (w *mentionScanner) dotted(word string) {
+	pieces := strings.Split(word, ".")
+	if len(pieces) > 2 && pieces[0] != "this" && pieces[0] != "self" && !shapeOf(word).camel {
+		w.found(conversation.FactID, word)
+	}
+	for _, piece := range pieces {
+		if isCode(piece, shapeOf(piece)) {
+			w.found(conversation.FactID, piece)
+		}
+	}
+}
+
+// isCode says whether a word is joined of others as code joins them.
+func isCode(word string, s shape) bool { return len(word) > 4 && s.letters > 3 && (s.under || s.camel) }
+
+// inner are the ids within a longer name: one may be named in several ways.
+func (w *mentionScanner) inner(word string) {
+	for at := 0; at < len(word); at++ {
+		start := at
+		for at < len(word) && IsWordByte(word[at]) {
+			at++
+		}
+		if piece := word[start:at]; len(piece) > 3 && len(piece) < len(word) && len(piece) <= MaxText && isMachineMade(piece, shapeOf(piece)) {
+			w.found(conversation.FactID, piece)
+		}
+	}
+}
+
+// isMachineMade says whether a word without a slash has what words of people lack: digits among its letters, or many of them.
+func isMachineMade(word string, s shape) bool {
+	switch {
+	case s.digits == 0 || s.foreign > 0:
+		return false
+	case word[0] == '#', s.dots > 1:
+		return true
+	case s.letters == 0:
+		return s.digits > 4 && s.dots == 0
+	default:
+		return (len(word) > 3 || s.under) && !isCounted(word)
+	}
+}
+
+// isCounted says whether a word is an ordinal, or an adjective with a small number, such as 2-digit.
+func isCounted(word string) bool {
+	rest := strings.TrimLeft(word, "0123456789")
+	if rest == "st" || rest == "nd" || rest == "rd" || rest == "th" {
+		return true
+	}
+	return len(word)-len(rest) < 4 && len(rest) > 1 && rest[0] == '-' && strings.Trim(rest, "-abcdefghijklmnopqrstuvwxyz") == ""
+}
+
+func isUUID(word string) bool {
+	return len(word) == 36 && word[8] == '-' && word[13] == '-' && word[18] == '-' && word[23] == '-'
+}
+
+// shape says what a word is made of.
+type shape struct {
+	letters, digits, dots int
+	foreign               int  // bytes outside ASCII
+	under, camel          bool // words in it are joined as code joins them
+}
+
+func shapeOf(word string) shape {
+	var s shape
+	for i := range len(word) {
+		switch c := word[i]; {
+		case isDigit(c):
+			s.digits++
+		case isLetter(c):
+			s.letters++
+			s.camel = s.camel || i > 0 && c <= 'Z' && 'a' <= word[i-1] && word[i-1] <= 'z'
+		case c == '.':
+			s.dots++
+		case c == '_':
+			s.under = s.under || s.letters > 0 && i < len(word)-1
+		case c >= utf8.RuneSelf:
+			s.foreign++
+		}
+	}
+	return s
+}

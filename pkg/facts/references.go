@@ -1,0 +1,75 @@
+package facts
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// EachName calls yield for every name in a text, in order.
+func EachName(text string, yield func(string)) {
+	eachWord(text, func(word string) {
+		if isName(word) {
+			yield(word)
+		}
+	})
+}
+
+// EachReference calls yield for every name and every number that may be one: a key, a year, the end of a card's.
+func EachReference(text string, yield func(string)) {
+	eachWord(text, func(word string) {
+		if isName(word) || IsNumber(word) {
+			yield(word)
+		}
+	})
+}
+
+// IsNumber says whether a word is four digits or more.
+func IsNumber(s string) bool {
+	return 4 <= len(s) && len(s) <= 20 && strings.Trim(s, "0123456789") == ""
+}
+
+// eachWord calls yield for every word of a text, without what stands around it.
+func eachWord(text string, yield func(string)) {
+	for i := 0; i < len(text); {
+		if endsName(text[i]) {
+			i++
+			continue
+		}
+		end := i + 1
+		for end < len(text) && !endsName(text[end]) {
+			end++
+		}
+		if word := strings.TrimRight(strings.TrimLeft(text[i:end], ":!?-#&+~^"), ".:!?-/#&+~^"); word != "" {
+			yield(word)
+		}
+		i = end
+	}
+}
+
+func endsName(c byte) bool {
+	return c <= ' ' || strings.IndexByte("\"'`()[]{}<>,;|=*", c) >= 0
+}
+
+// isName says whether a word is a name rather than a word of a language or a bare number.
+func isName(s string) bool {
+	if len(s) < 4 || len(s) > 100 {
+		return false
+	}
+	letters, marks, digits := 0, 0, 0
+	for i := range len(s) {
+		switch c := s[i]; {
+		case isLetter(c):
+			letters++
+			if i > 0 && c < 'a' && 'a' <= s[i-1] && s[i-1] <= 'z' {
+				marks++ // as in camelCase
+			}
+		case isDigit(c):
+			digits++
+		case c >= utf8.RuneSelf || c == '%' || c == '\\':
+			return false // a format, an escape
+		case i > 0 && i < len(s)-1 && strings.IndexByte("_/.@:", c) >= 0:
+			marks++
+		}
+	}
+	return letters > 1 && (marks > 0 || digits > 0)
+}

@@ -1,0 +1,143 @@
+package facts
+
+import (
+	"strings"
+)
+
+// Severity is how much a text looks like the report of an error.
+type Severity int8
+
+// The severities, lightest first.
+const (
+	// Ordinary: it says nothing of errors.
+	Ordinary Severity = iota
+	// Warning: it says that it warns.
+	Warning
+	// Failing: it has a word that reports of failures use.
+	Failing
+	// Grave: it says that it is an error, or names an exception.
+	Grave
+)
+
+// SeverityOf returns the gravest that a text says.
+func SeverityOf(s string) (found Severity) {
+	before := ""
+	for i := 0; i < len(s); {
+		if !isLetter(s[i]) && !isDigit(s[i]) {
+			i++
+			continue
+		}
+		end := wordEnd(s, i)
+		found = max(found, severityAt(s, i, end, before))
+		before, i = s[i:end], end
+	}
+	return found
+}
+
+// LineSeverity is the severity of a line of a log or of output. A test may be called after the error that it expects.
+func LineSeverity(line string) Severity {
+	if strings.Contains(line, " PASSED") || strings.HasSuffix(line, " ok") {
+		return Ordinary
+	}
+	return SeverityOf(line)
+}
+
+func wordEnd(s string, i int) int {
+	letters := isLetter(s[i])
+	for i++; i < len(s) && (isLetter(s[i]) || !letters && isDigit(s[i])); {
+		i++
+	}
+	return i
+}
+
+// severityAt is the severity of the word between two positions, which stands after another.
+func severityAt(s string, i, end int, before string) Severity {
+	level := wordSeverity(s[i:end])
+	switch {
+	case (s[i:end] == "found" && before == "not") || (s[i:end] == "such" && strings.EqualFold(before, "no")):
+		return Failing
+	case level == Ordinary || denies(before) || deniedAfter(s[end:]):
+		return Ordinary
+	case 'a' <= s[i] && ((i > 0 && s[i-1] == '_') || (end < len(s) && s[end] == '_')):
+		return Ordinary // part of a longer name, such as on_error
+	}
+	return level
+}
+
+// longestWord is how many bytes a word of wordSeverity's list has at most.
+const longestWord = 13
+
+func wordSeverity(word string) Severity {
+	if len(word) > longestWord || len(word) < 3 {
+		return compoundSeverity(word)
+	}
+	var lower [longestWord]byte
+	for i := range len(word) {
+		lower[i] = word[i] | 0x20
+	}
+	switch string(lower[:len(word)]) {
+	case "error", "errors", "fatal", "panic", "panicked", "critical", "crit", "emerg", "emergency", "severe", "exception", "traceback",
+		"segfault", "sigsegv", "sigabrt", "oom", "err", "errno":
+		return Grave
+	case "fail", "fails", "failed", "failing", "failure", "failures", "refused", "denied", "abort", "aborted", "aborting", "timeout",
+		"timedout", "unable", "cannot", "unreachable", "invalid", "corrupt", "corrupted", "killed", "unhandled", "uncaught", "rejected",
+		"crash", "crashed", "deadlock", "violation", "unauthorized", "forbidden", "undefined", "exceeded", "unavailable", "broken",
+		"conflict", "missing", "illegal", "exhausted", "bad", "unexpected", "stuck", "lost":
+		return Failing
+	case "warn", "warning", "warnings", "deprecated", "alert":
+		return Warning
+	}
+	return compoundSeverity(word)
+}
+
+// compoundSeverity knows names such as ValueError and NullPointerException.
+func compoundSeverity(word string) Severity {
+	for _, tail := range []string{"Error", "Exception", "Failure"} {
+		if len(word) > len(tail) && strings.HasSuffix(word, tail) {
+			return Grave
+		}
+	}
+	return Ordinary
+}
+
+// denies says whether a word in front of an error's makes it none.
+func denies(word string) bool {
+	switch word {
+	case "0", "no", "No", "without", "zero", "not":
+		return true
+	}
+	return false
+}
+
+// deniedAfter says whether what follows an error's word makes it none: "errors: 0", "error=null".
+func deniedAfter(rest string) bool {
+	if len(rest) > 12 {
+		rest = rest[:12]
+	}
+	value := strings.TrimLeft(rest, "\"' ")
+	if value == "" || (value[0] != ':' && value[0] != '=') {
+		return false
+	}
+	value = strings.TrimLeft(value[1:], "\"' ")
+	for _, nothing := range []string{"null", "None", "nil", "false", "False"} {
+		if strings.HasPrefix(value, nothing) {
+			return true
+		}
+	}
+	return strings.HasPrefix(value, "0") && (len(value) == 1 || !IsWordByte(value[1]) && value[1] != '.')
+}
+
+// EachErrorWord calls yield for every word of a text that tells of an error.
+func EachErrorWord(s string, yield func(word string)) {
+	for i := 0; i < len(s); {
+		if !isLetter(s[i]) {
+			i++
+			continue
+		}
+		end := wordEnd(s, i)
+		if wordSeverity(s[i:end]) >= Failing {
+			yield(s[i:end])
+		}
+		i = end
+	}
+}

@@ -1,0 +1,224 @@
+package search
+
+import (
+	"math"
+	"slices"
+)
+
+// rankingParams are what ranking is tuned with. They are of no language and of no kind of content.
+type rankingParams struct {
+	saturation float64 // BM25's k1: how little the second occurrence of a word in a passage says
+	rarity     float64 // what every word is worth however many passages hold it, beside what BM25 gives rare ones
+	context    float64 // what a word in a passage's surroundings counts, against one in it
+	partial    float64 // what a word counts that only begins or ends like one of the query
+	title      float64 // what a word in what stands over a passage counts, against one in it
+	sentence   float64 // what the best single sentence adds
+	pair       float64 // what two words add that follow each other as in the query
+	phrase     float64 // what a phrase that is held as it stands adds
+	edge       float64 // what a word at a passage's edge lacks: what is said of it may lie beyond
+	middle     float64 // where in a passage a word lacks nothing; what is said of a word follows it more often than not
+}
+
+func defaultRankingParams() rankingParams {
+	return rankingParams{saturation: 0.4, rarity: 1, context: 0.3, partial: 0.25, title: 0.8, sentence: 0.5, pair: 0.5, phrase: 1, edge: 0.5, middle: 0.35}
+}
+
+// idf is what it says to hold a word that df of n passages hold.
+func (k *rankingParams) idf(df, n int) float64 {
+	return k.rarity + math.Log(1+(float64(n-df)+0.5)/(float64(df)+0.5))
+}
+
+// hit is a word of a query where it stands in a text.
+type hit struct {
+	from, to int32
+	pos      int32
+	word     int32
+	segment  int32
+	partial  bool // it only begins or ends like the word
+}
+
+// maxStrong bounds how many words of a query count, the weightiest: a long request does not drown in its own common words.
+const maxStrong = 96
+
+// scorer scores passages by what they hold of a query. It is for one goroutine.
+type scorer struct {
+	rankingParams
+	query    *Query
+	weights  []float64 // of each word: its own and how rare it is; 0: does not count
+	inside   []float64
+	outside  []float64
+	segment  []int32 // the last segment each word was counted in
+	touched  []int32
+	whole    []hit
+	sequence [][2]int32 // the pairs that were counted
+}
+
+func newScorer(q *Query, k rankingParams) *scorer {
+	n := len(q.words)
+	return &scorer{
+		rankingParams: k, query: q, weights: make([]float64, n), inside: make([]float64, n), outside: make([]float64, n), segment: make([]int32, n),
+	}
+}
+
+// weigh sets what words weigh, from how many of n passages hold them.
+func (s *scorer) weigh(df []int, n int) {
+	for w := range s.weights {
+		s.weights[w] = s.query.words[w].weight * s.idf(min(df[w], n), n)
+	}
+	s.keepStrong(df)
+}
+
+// keepStrong takes the weight off all but the weightiest words that any passage holds.
+func (s *scorer) keepStrong(df []int) {
+	var held []float64
+	for w, weight := range s.weights {
+		if df[w] > 0 {
+			held = append(held, weight)
+		}
+	}
+	if len(held) <= maxStrong {
+		return
+	}
+	slices.Sort(held)
+	least := held[len(held)-maxStrong]
+	for w := range s.weights {
+		if s.weights[w] < least {
+			s.weights[w] = 0
+		}
+	}
+}
+
+// score is what a passage deserves: nothing if it holds no word of the query that may answer.
+func (s *scorer) score(p *passage) float64 {
+	first, last := len(p.near), 0
+	for i, h := range p.near {
+		worth := 1.0
+		if h.partial {
+			worth = s.partial
+		}
+		if h.from < p.from || h.to > p.to {
+			s.count(s.outside, h.word, worth)
+			continue
+		}
+		if !h.partial {
+			first, last = min(first, i), i+1
+		}
+		s.count(s.inside, h.word, worth*s.worth(h.from, p))
+	}
+	for _, w := range p.over {
+		s.count(s.inside, w, s.title)
+	}
+	words := s.words()
+	if first >= last {
+		return 0
+	}
+	in := s.wholeOf(p.near[first:last])
+	if !slices.ContainsFunc(in, func(h hit) bool { return s.query.words[h.word].means }) {
+		return 0
+	}
+	return words + s.sentence*s.bestSegment(in, p.over) + s.pair*s.follow(in)
+}
+
+// wholeOf are the hits that are words of the query, and not only like them. They are good until the next call.
+func (s *scorer) wholeOf(hits []hit) []hit {
+	s.whole = s.whole[:0]
+	for _, h := range hits {
+		if !h.partial {
+			s.whole = append(s.whole, h)
+		}
+	}
+	return s.whole
+}
+
+// worth is what a word counts by where it stands in a passage. Beyond where a content begins and ends nothing is said.
+func (s *scorer) worth(at int32, p *passage) float64 {
+	x := 2 * (float64(at-p.from)/float64(p.to-p.from+1) - s.middle)
+	if p.first && x < 0 || p.last && x > 0 {
+		return 1
+	}
+	return max(0.1, 1-s.edge*x*x)
+}
+
+func (s *scorer) count(of []float64, w int32, worth float64) {
+	if s.inside[w] == 0 && s.outside[w] == 0 {
+		s.touched = append(s.touched, w)
+	}
+	of[w] += worth
+}
+
+// words is what the words count, each as BM25 has it for passages of one length.
+func (s *scorer) words() (sum float64) {
+	for _, w := range s.touched {
+		f := s.inside[w]
+		sum += s.weights[w] * (1 - s.context) * f / (f + s.saturation)
+		f += s.outside[w]
+		sum += s.weights[w] * s.context * f / (f + s.saturation)
+		s.inside[w], s.outside[w] = 0, 0
+	}
+	s.touched = s.touched[:0]
+	return sum
+}
+
+// bestSegment is what the best sentence holds, together with what stands over all of them, each word once.
+func (s *scorer) bestSegment(in []hit, over []int32) (best float64) {
+	const everywhere = -2
+	for _, h := range in {
+		s.segment[h.word] = -1
+	}
+	base := 0.0
+	for _, w := range over {
+		if s.segment[w] != everywhere {
+			base += s.title * s.weights[w]
+		}
+		s.segment[w] = everywhere
+	}
+	sum, current := base, int32(-1)
+	for _, h := range in {
+		if h.segment != current {
+			sum, current = base, h.segment
+		}
+		if s.segment[h.word] != everywhere && s.segment[h.word] != current {
+			s.segment[h.word] = current
+			sum += s.weights[h.word]
+		}
+		best = max(best, sum)
+	}
+	for _, w := range over {
+		s.segment[w] = -1
+	}
+	return best
+}
+
+// follow is what words weigh that follow each other as in the query, with at most one between them, each pair once.
+func (s *scorer) follow(in []hit) (sum float64) {
+	s.sequence = s.sequence[:0]
+	for i, h := range in {
+		for _, next := range in[i+1 : min(len(in), i+8)] {
+			if next.pos > h.pos+2 {
+				break
+			}
+			pair := [2]int32{h.word, next.word}
+			if next.pos > h.pos && s.query.follows(pair) && !s.counted(pair) {
+				sum += min(s.weights[h.word], s.weights[next.word])
+			}
+		}
+	}
+	return sum
+}
+
+// maxPairs is how many pairs of a passage count.
+const maxPairs = 32
+
+// counted says whether a pair was counted before, or no more count, and remembers it.
+func (s *scorer) counted(pair [2]int32) bool {
+	for _, p := range s.sequence {
+		if p == pair {
+			return true
+		}
+	}
+	if len(s.sequence) == maxPairs {
+		return true
+	}
+	s.sequence = append(s.sequence, pair)
+	return false
+}

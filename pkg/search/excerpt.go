@@ -1,0 +1,171 @@
+package search
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// candidate is a passage of a content that is no longer at hand.
+type candidate struct {
+	passage
+	content int
+
+	text         string
+	location     string
+	bytes, chars [2]int64
+	shape        []term // its words, in order of their hashes, once it was compared
+}
+
+// sameWords is from which share of common words on two passages say the same.
+const sameWords = 0.9
+
+// saysTheSame compares the words of two passages, numbers and all.
+func (c *candidate) saysTheSame(other *candidate) bool {
+	a, b := c.wordSet(), other.wordSet()
+	if len(a) == 0 || len(b) == 0 {
+		return strings.TrimSpace(c.text) == strings.TrimSpace(other.text)
+	}
+	both := 0
+	for i, j := 0, 0; i < len(a) && j < len(b); {
+		switch {
+		case a[i] == b[j]:
+			both++
+			i++
+			j++
+		case a[i] < b[j]:
+			i++
+		default:
+			j++
+		}
+	}
+	return float64(both) >= sameWords*float64(len(a)+len(b)-both)
+}
+
+func (c *candidate) wordSet() []term {
+	if c.shape == nil {
+		l := newLexer(0)
+		l.stems.latin = nil
+		l.scan(c.text, 0, len(c.text), func(t token) { c.shape = append(c.shape, t.term) })
+		slices.Sort(c.shape)
+		c.shape = slices.Compact(c.shape)
+	}
+	return c.shape
+}
+
+// maxMatched is how many terms an excerpt names at most.
+const maxMatched = 16
+
+// matched are the terms of the query that a passage holds: whole where it holds them as phrases, else their words, runs of characters
+// of a script without spaces put together again.
+func (s *Search) matched(c *candidate) []string {
+	held := make([]bool, len(s.query.words))
+	for _, h := range c.near {
+		if h.from >= c.shown.from && h.to <= c.shown.to && !h.partial {
+			held[h.word] = true
+		}
+	}
+	var out []string
+	for i, p := range s.query.phrases {
+		if c.phrases&(1<<i) != 0 {
+			out = append(out, p.text)
+		}
+	}
+	for _, word := range s.query.namesOf(held) {
+		within := slices.ContainsFunc(out, func(name string) bool { return strings.Contains(name, word) })
+		if !within && len(out) < maxMatched {
+			out = append(out, word)
+		}
+	}
+	return out
+}
+
+// namesOf are the words that are held, each once, but for those that say nothing by themselves. Single characters are named where
+// nothing longer is.
+func (q *Query) namesOf(held []bool) []string {
+	names := q.joined(func(t queryToken) bool { return q.tells(t, held) && !q.singleAt(t) })
+	if len(names) == 0 {
+		names = q.joined(func(t queryToken) bool { return q.tells(t, held) })
+	}
+	return names
+}
+
+func (q *Query) tells(t queryToken, held []bool) bool {
+	return t.word >= 0 && held[t.word] && q.words[t.word].said
+}
+
+func (q *Query) singleAt(t queryToken) bool {
+	return q.words[t.word].gram && single(q.terms[t.term][t.from:t.to])
+}
+
+// joined are the parts of the terms that wanted tokens cover, each once.
+func (q *Query) joined(wanted func(queryToken) bool) (out []string) {
+	last := queryToken{term: -1}
+	end := func() {
+		if last.term >= 0 && !slices.Contains(out, q.terms[last.term][last.from:last.to]) {
+			out = append(out, q.terms[last.term][last.from:last.to])
+		}
+	}
+	for _, t := range q.tokens {
+		switch {
+		case !wanted(t):
+		case last.term == t.term && t.from < last.to:
+			last.from, last.to = min(last.from, t.from), max(last.to, t.to)
+		default:
+			end()
+			last = t
+		}
+	}
+	end()
+	return out
+}
+
+// What relevance says at most.
+const (
+	namesShown = 6
+	nameChars  = 60
+)
+
+// relevance says in words what a passage holds.
+func (s *Search) relevance(c *candidate, matched []string) string {
+	for i, p := range s.query.phrases {
+		if c.phrases&(1<<i) != 0 {
+			return fmt.Sprintf("holds the phrase %q", shortened(p.text))
+		}
+	}
+	if len(matched) == 0 {
+		return "holds common words of the terms"
+	}
+	names := make([]string, 0, namesShown)
+	for _, name := range matched[:min(len(matched), namesShown)] {
+		names = append(names, shortened(name))
+	}
+	all := s.query.said()
+	if all == 0 || len(matched) > all {
+		return "holds " + strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%d of %d terms: %s", len(matched), all, strings.Join(names, ", "))
+}
+
+// said is how many words say something by themselves, 0 where words cannot be told apart.
+func (q *Query) said() (n int) {
+	for _, w := range q.words {
+		if w.gram {
+			return 0
+		}
+		if w.said {
+			n++
+		}
+	}
+	return n
+}
+
+// shortened cuts a name in the middle of a line of text.
+func shortened(name string) string {
+	name = strings.Join(strings.Fields(name), " ")
+	if utf8.RuneCountInString(name) <= nameChars {
+		return name
+	}
+	return string([]rune(name)[:nameChars]) + "…"
+}

@@ -1,0 +1,320 @@
+package search
+
+import (
+	"math"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/width"
+)
+
+// term is what contents and queries are compared by: a hash of a word that was folded and stemmed, or of a run of characters.
+// Zero is none.
+type term uint32
+
+// token is a term where it stands in a text.
+type token struct {
+	term     term
+	ends     ends  // of a word, if the lexer tells them
+	from, to int32 // bytes
+	pos      int32 // which word it is; parts of an identifier follow each other, and the whole stands where its first part does
+}
+
+// ends are how the stem of a word begins and how it ends, each zero if it is too short for it. Words that share one are likely forms of
+// one word that stemming keeps apart, or one is a part of the other: Touristen and touristisch, Verfassung and Landesverfassung.
+type ends [2]term
+
+// How many letters of a stem are its beginning, and its end.
+const (
+	beginLetters = 4
+	endLetters   = 5
+)
+
+func endsOf(stem string) (e ends) {
+	letters := []rune(stem)
+	if n := len(letters); n >= beginLetters {
+		e[0] = hashOf("^" + string(letters[:beginLetters])) // no stem has such a character
+	}
+	if n := len(letters); n >= endLetters {
+		e[1] = hashOf(string(letters[n-endLetters:]) + "$")
+	}
+	return e
+}
+
+// word is what a lexer remembers of one.
+type word struct {
+	term term
+	ends ends
+}
+
+// Longer words are not split and not stemmed: they are no words.
+const maxWordBytes = 64
+
+// lexer cuts texts into terms. It remembers the words it has seen, because folding and stemming cost more than finding them. It is for
+// one goroutine.
+type lexer struct {
+	stems stemmer
+	latin language
+	only  *prefixes // of the words worth knowing; nil: of all
+	ends  bool      // tells the ends of words
+	seen  map[uint64]word
+	emit  func(token)
+	text  string
+	pos   int32
+}
+
+func newLexer(latin language) *lexer {
+	return &lexer{stems: newStemmer(latin), latin: latin, seen: map[uint64]word{}}
+}
+
+// prefixes are the first two letters of words in ASCII, as beginning has them. Stemming leaves them as they are, so that a word that
+// begins otherwise than all words of a query need not be stemmed.
+type prefixes [1 << 10]bool
+
+func prefixOf(first, second byte) int { return int(first&31)<<5 | int(second&31) }
+
+// maxSeen bounds what a lexer remembers: hostile contents are made of ever new words.
+const maxSeen = 1 << 17
+
+// scan emits the tokens of text[from:to], in order.
+func (l *lexer) scan(text string, from, to int, emit func(token)) {
+	l.text, l.emit, l.pos = text[:to], emit, 0
+	for i := from; i < to; {
+		if c := text[i]; c < utf8.RuneSelf {
+			if asciiAlnum(c) {
+				i = l.word(i)
+			} else {
+				i++
+			}
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(l.text[i:])
+		switch classOf(r) {
+		case classWord:
+			i = l.word(i)
+		case classGram:
+			i = l.run(i)
+		default:
+			i += n
+		}
+	}
+}
+
+const (
+	hashSeed  = 14695981039346656037
+	hashPrime = 1099511628211
+)
+
+// word reads one word from i on and emits it, and its parts if it is an identifier in camel case.
+func (l *lexer) word(i int) int {
+	from, hash, digits, humps := i, uint64(hashSeed), false, false
+	lower, uppers := false, 0
+	for i < len(l.text) {
+		c := l.text[i]
+		if c >= utf8.RuneSelf {
+			return l.wideWord(from, i)
+		}
+		if !asciiAlnum(c) {
+			break
+		}
+		upper := c-'A' < 26
+		humps = humps || (upper && lower) || (!upper && uppers > 1)
+		if lower = c-'a' < 26; upper {
+			uppers++
+		} else {
+			uppers = 0
+		}
+		digits = digits || c-'0' < 10
+		hash = (hash ^ uint64(asciiLower(c))) * hashPrime
+		i++
+	}
+	next := l.pos + 1
+	if humps && i-from <= maxWordBytes {
+		next = l.parts(from, i)
+	}
+	w := l.known(hash, from, i, !digits)
+	l.emit(token{w.term, w.ends, int32(from), int32(i), l.pos})
+	l.pos = next
+	return i
+}
+
+// known is the word text[from:to], whose hash is given.
+func (l *lexer) known(hash uint64, from, to int, stem bool) word {
+	if !stem || to-from <= 2 || to-from > maxWordBytes {
+		return word{term: mix(hash)}
+	}
+	if l.only != nil && !l.inflected() && !l.only[prefixOf(l.text[from], l.text[from+1])] {
+		return word{}
+	}
+	if w, ok := l.seen[hash]; ok {
+		return w
+	}
+	return l.learn(hash, from, to, l.inflected())
+}
+
+// inflected says whether the ends of words in Latin letters are told. Those of English are not: its stems are forms enough, and what
+// names, code and data begin with says little.
+func (l *lexer) inflected() bool { return l.ends && l.latin != 0 }
+
+// learn folds and stems a word.
+func (l *lexer) learn(hash uint64, from, to int, tell bool) word {
+	stem := l.stems.stem(fold(l.text[from:to]))
+	w := word{term: hashOf(stem)}
+	if tell {
+		w.ends = endsOf(stem)
+	}
+	if len(l.seen) < maxSeen {
+		l.seen[hash] = w
+	}
+	return w
+}
+
+// wideWord reads on in a word that is not all ASCII.
+func (l *lexer) wideWord(from, i int) int {
+	for i < len(l.text) {
+		if c := l.text[i]; c < utf8.RuneSelf {
+			if !asciiAlnum(c) {
+				break
+			}
+			i++
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(l.text[i:])
+		if c := classOf(r); c != classWord && c != classMark {
+			break
+		}
+		i += n
+	}
+	hash := uint64(hashSeed) ^ 1 // apart from ASCII words, which are hashed after folding
+	for _, c := range []byte(l.text[from:i]) {
+		hash = (hash ^ uint64(c)) * hashPrime
+	}
+	w := l.knownWide(hash, from, i)
+	l.emit(token{w.term, w.ends, int32(from), int32(i), l.pos})
+	l.pos++
+	return i
+}
+
+func (l *lexer) knownWide(hash uint64, from, to int) word {
+	if w, ok := l.seen[hash]; ok {
+		return w
+	}
+	if to-from > 4*maxWordBytes {
+		return word{term: mix(hash)}
+	}
+	first, _ := utf8.DecodeRuneInString(l.text[from:])
+	return l.learn(hash, from, to, l.inflected() || l.ends && !unicode.Is(unicode.Latin, first))
+}
+
+// parts emits the parts of an identifier in camel case, and says which position comes after them.
+func (l *lexer) parts(from, to int) int32 {
+	pos := l.pos
+	for start, i := from, from+1; i <= to; i++ {
+		if i < to && !hump(l.text, i, to) {
+			continue
+		}
+		if i-start > 1 && i-start < to-from {
+			l.part(start, i, pos)
+			pos++
+		}
+		start = i
+	}
+	return max(pos, l.pos+1)
+}
+
+func (l *lexer) part(from, to int, pos int32) {
+	hash, digits := uint64(hashSeed), false
+	for _, c := range []byte(l.text[from:to]) {
+		digits = digits || c-'0' < 10
+		hash = (hash ^ uint64(asciiLower(c))) * hashPrime
+	}
+	w := l.known(hash, from, to, !digits)
+	l.emit(token{w.term, w.ends, int32(from), int32(to), pos})
+}
+
+// hump says whether a part of an identifier begins at i: fooBar, HTTPServer, but not URLs.
+func hump(s string, i, to int) bool {
+	if s[i]-'A' >= 26 {
+		return false
+	}
+	return s[i-1]-'A' >= 26 || (i+2 < to && s[i+1]-'a' < 26 && s[i+2]-'a' < 26)
+}
+
+// run reads characters of a script without spaces from i on, each with its marks. It emits each, and runs of two, or of three where a
+// character says little.
+func (l *lexer) run(i int) int {
+	first, _ := utf8.DecodeRuneInString(l.text[i:])
+	size := 2
+	if alphabetic(first) {
+		size = 3
+	}
+	var starts [3]int // of the last characters
+	n := 0
+	for i < len(l.text) {
+		r, w := utf8.DecodeRuneInString(l.text[i:])
+		c := classOf(r)
+		if c != classGram && c != classMark {
+			break
+		}
+		if c == classGram || n == 0 {
+			l.grams(starts, n, size, i)
+			starts[n%3] = i
+			n++
+		}
+		i += w
+	}
+	l.grams(starts, n, size, i)
+	l.pos++ // what stands on either side of a space does not follow
+	return i
+}
+
+// grams emits what ends with the nth character of a run.
+func (l *lexer) grams(starts [3]int, n, size, to int) {
+	if n == 0 {
+		return
+	}
+	l.gram(starts[(n-1)%3], to)
+	if k := min(n, size); k > 1 {
+		l.gram(starts[(n-k)%3], to)
+	}
+	l.pos++
+}
+
+// gram emits text[from:to] as it stands, but for what folding of width and case makes equal.
+func (l *lexer) gram(from, to int) {
+	hash := uint64(hashSeed) ^ 2
+	for _, r := range l.text[from:to] {
+		hash = (hash ^ uint64(foldRune(r))) * hashPrime
+	}
+	l.emit(token{term: mix(hash), from: int32(from), to: int32(to), pos: l.pos})
+}
+
+func hashOf(s string) term {
+	hash := uint64(hashSeed)
+	for _, c := range []byte(s) {
+		hash = (hash ^ uint64(c)) * hashPrime
+	}
+	return mix(hash)
+}
+
+// mix brings a hash to the size of a term.
+func mix(hash uint64) term {
+	hash ^= hash >> 32
+	hash *= 0x9E3779B97F4A7C15
+	return max(1, term(hash>>32&math.MaxUint32))
+}
+
+// foldRune makes characters equal that differ in case or width alone.
+func foldRune(r rune) rune {
+	switch {
+	case r < utf8.RuneSelf:
+		return rune(asciiLower(byte(r)))
+	case r == 0x3000:
+		return ' '
+	case r >= 0xFF01 && r <= 0xFFEF:
+		if folded := width.LookupRune(r).Folded(); folded != 0 {
+			r = folded
+		}
+	}
+	return unicode.ToLower(r)
+}

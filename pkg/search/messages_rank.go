@@ -1,0 +1,214 @@
+package search
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Hit is a message that answers a query.
+type Hit struct {
+	Index int32
+	Score float64 // comparable within one search alone
+}
+
+// messageRankingParams are what the ranking of messages is tuned with. They are of no language.
+type messageRankingParams struct {
+	saturation float64 // BM25's k1
+	brevity    float64 // terms that a message is taken to be longer than it is: to be short is not to be to the point
+	function   float64 // what a word weighs that says nothing by itself
+	named      int     // how often a word may be named to weigh the more for it
+	coverage   float64 // what it adds to hold all of a query
+	pair       float64 // what two words add that follow each other as in the query
+	phrase     float64 // what a path, a number or an identifier of several words adds, as it stands
+	whole      float64 // what a whole search term or one in quotes adds, as it stands: more than all else can
+	opening    float64 // what it adds when a message begins with the word: a speaker's name, a title
+	previous   float64 // what a message has of the score of the one before it
+	answer     float64 // and what more, if that one asks
+	next       float64 // what it has of the one after it
+	around     float64 // what it has of each of those further away
+	reach      int     // how far that goes
+}
+
+func defaultMessageRankingParams() messageRankingParams {
+	return messageRankingParams{
+		saturation: 1.5, brevity: 30, function: 0.25, named: 15, coverage: 1.5, pair: 1.2, phrase: 0.5, whole: 10, opening: 0.2,
+		previous: 0.2, answer: 0.35, next: 0.15, around: 0.07, reach: 4,
+	}
+}
+
+// RankMessages ranks messages of several runs, whose indices rise from run to run, best first, at most limit. Messages that keep
+// refuses are not hits (nil keeps all), but count in what is rare and what surrounds others. It is BM25 over the messages, and more for
+// words that follow each other as in the query, for holding much of it, and for its words before an opening colon. What a message
+// lacks, those around it may say: most of all the question that it answers. A hit holds a word of the query that is no function word,
+// or a phrase of it, or follows a question that does: what nothing answers has no hits.
+func RankMessages(q *Query, runs []*Messages, keep func(index int32) bool, limit int) []Hit {
+	r := newMessageRanking(q, runs)
+	r.survey()
+	if !r.weigh() {
+		return nil
+	}
+	r.score()
+	return r.hits(keep, limit)
+}
+
+// messageRanking is one search.
+type messageRanking struct {
+	messageRankingParams
+	query *Query
+	words *messageWords
+	runs  []*Messages
+
+	phrases []messagePhrase
+	df      []int32
+	weights []float64 // of each word of the query; 0: does not count
+	all     float64   // their sum
+	mean    float64   // terms of a message
+	count   int       // of messages
+	own     []float64 // the score of each message by itself
+	exact   []float64 // and for the phrases it holds
+}
+
+func newMessageRanking(q *Query, runs []*Messages) *messageRanking {
+	r := &messageRanking{messageRankingParams: defaultMessageRankingParams(), query: q, runs: runs, df: make([]int32, len(q.words))}
+	spoken := uint32(0)
+	for _, m := range runs {
+		spoken |= m.spoken
+		r.count += len(m.entries)
+	}
+	r.words, r.phrases = newMessageWords(q, spoken), q.codedPhrases(spoken)
+	return r
+}
+
+// each gives the messages in order, with their codes.
+func (r *messageRanking) each(give func(at int, e messageEntry, codes []byte)) {
+	at := 0
+	for _, m := range r.runs {
+		codes := m.codes
+		for _, e := range m.entries {
+			give(at, e, codes[:e.size])
+			codes = codes[e.size:]
+			at++
+		}
+	}
+}
+
+// survey counts how many messages hold each word, and how long they are.
+func (r *messageRanking) survey() {
+	last, terms := make([]int32, len(r.df)), int64(0)
+	r.each(func(at int, _ messageEntry, codes []byte) {
+		terms += int64(r.words.scan(codes, func(word, _ int32) {
+			if last[word] != int32(at)+1 {
+				last[word] = int32(at) + 1
+				r.df[word]++
+			}
+		}))
+	})
+	r.mean = float64(terms) / float64(max(1, r.count))
+}
+
+// weigh sets what words weigh, by how often they are named and how few messages hold them. It says whether any message holds any.
+func (r *messageRanking) weigh() bool {
+	var plain rankingParams
+	r.weights = r.query.named(r.messageRankingParams)
+	for w, df := range r.df {
+		if df == 0 {
+			r.weights[w] = 0
+		}
+		r.weights[w] *= plain.idf(int(df), r.count)
+	}
+	dropWeak(r.weights)
+	for _, weight := range r.weights {
+		r.all += weight
+	}
+	for i := range r.phrases {
+		r.weighPhrase(&r.phrases[i])
+	}
+	return r.all > 0
+}
+
+// dropWeak takes the weight off all but the weightiest: a long request does not drown in its own common words.
+func dropWeak(weights []float64) {
+	if len(weights) <= maxStrong {
+		return
+	}
+	least := slices.Sorted(slices.Values(weights))[len(weights)-maxStrong]
+	for w := range weights {
+		if weights[w] < least {
+			weights[w] = 0
+		}
+	}
+}
+
+func (r *messageRanking) weighPhrase(p *messagePhrase) {
+	if p.whole {
+		p.weight = r.whole * r.all
+		return
+	}
+	for _, w := range p.words {
+		p.weight += r.phrase * r.weights[w]
+	}
+}
+
+// named is what the words of a query weigh by how often they are named.
+func (q *Query) named(k messageRankingParams) []float64 {
+	weights := make([]float64, len(q.words))
+	for _, t := range q.tokens {
+		if t.word >= 0 {
+			weights[t.word] = min(weights[t.word]+1, float64(k.named))
+		}
+	}
+	for i, w := range q.words {
+		if !w.said {
+			weights[i] = k.function
+		}
+	}
+	return weights
+}
+
+// score scores each message by itself.
+func (r *messageRanking) score() {
+	r.own, r.exact = make([]float64, r.count), make([]float64, r.count)
+	s := newMessageScorer(r)
+	r.each(func(at int, e messageEntry, codes []byte) {
+		s.begin(e.opening)
+		length := r.words.scan(codes, s.found)
+		r.exact[at] = s.phrasesIn(codes)
+		r.own[at] = s.end(length)
+	})
+}
+
+// hits are the best messages, scored with what is around them.
+func (r *messageRanking) hits(keep func(index int32) bool, limit int) []Hit {
+	var hits []Hit
+	asked := false
+	r.each(func(at int, e messageEntry, codes []byte) {
+		score, found := r.surrounded(at, asked), r.answers(at) || asked && r.answers(at-1)
+		asked = e.asks
+		if found && score > 0 && len(codes) > 0 && (keep == nil || keep(e.index)) {
+			hits = append(hits, Hit{e.index, score})
+		}
+	})
+	slices.SortStableFunc(hits, func(a, b Hit) int { return cmp.Compare(b.Score, a.Score) })
+	return slices.Clip(hits[:min(len(hits), max(limit, 0))])
+}
+
+// answers says whether a message holds anything that may answer.
+func (r *messageRanking) answers(at int) bool { return r.own[at]+r.exact[at] > 0 }
+
+// surrounded is the score of a message with its share of those around it.
+func (r *messageRanking) surrounded(at int, asked bool) float64 {
+	score := r.own[at] + r.exact[at]
+	for i := max(0, at-r.reach); i < min(len(r.own), at+r.reach+1); i++ {
+		switch {
+		case i == at-1 && asked:
+			score += (r.previous + r.answer) * r.own[i]
+		case i == at-1:
+			score += r.previous * r.own[i]
+		case i == at+1:
+			score += r.next * r.own[i]
+		case i != at:
+			score += r.around * r.own[i]
+		}
+	}
+	return score
+}

@@ -1,0 +1,113 @@
+package search
+
+import "slices"
+
+// messageScorer scores messages by what they hold themselves, one after the other. It is for one goroutine.
+type messageScorer struct {
+	*messageRanking
+	counts []float64   // of each word, in this message
+	held   []int32     // the words of this message
+	recent []recentHit // the words that the next may follow
+
+	numbers []int32  // of each word that counts; -1: does not
+	strong  int32    // how many do
+	follow  []uint32 // of each two of those: 0 if the second never follows the first in the query, else the last message it did so in
+	message uint32   // its number, from 2 on
+
+	before int32   // how many terms stand before the opening colon
+	named  float64 // words before the opening colon
+	pairs  float64 // what the pairs of this message weigh
+	means  bool    // it holds a word that may answer
+}
+
+type recentHit struct{ word, at int32 }
+
+// pairReach is how far after another a word may stand to follow it: with one between them.
+const pairReach = 2
+
+func newMessageScorer(r *messageRanking) *messageScorer {
+	s := &messageScorer{messageRanking: r, counts: make([]float64, len(r.weights)), numbers: make([]int32, len(r.weights)), message: 1}
+	for w, weight := range r.weights {
+		s.numbers[w] = -1
+		if weight > 0 {
+			s.numbers[w] = s.strong
+			s.strong++
+		}
+	}
+	s.follow = make([]uint32, s.strong*s.strong)
+	for pair := range r.query.pairs {
+		if a, b := s.numbers[pair[0]], s.numbers[pair[1]]; a >= 0 && b >= 0 {
+			s.follow[a*s.strong+b] = 1
+		}
+	}
+	return s
+}
+
+// begin begins a message.
+func (s *messageScorer) begin(opening uint8) {
+	s.message++
+	s.before, s.named, s.pairs, s.means = int32(opening), 0, 0, false
+	s.held, s.recent = s.held[:0], s.recent[:0]
+}
+
+// found notes a word of the query in the message.
+func (s *messageScorer) found(word, at int32) {
+	if s.numbers[word] < 0 {
+		return
+	}
+	if s.counts[word] == 0 {
+		s.held = append(s.held, word)
+		if at < s.before && s.query.words[word].said {
+			s.named++
+		}
+	}
+	s.counts[word]++
+	s.means = s.means || s.query.words[word].means
+	s.followed(word, at)
+}
+
+// followed notes which words the word follows.
+func (s *messageScorer) followed(word, at int32) {
+	kept := s.recent[:0]
+	for _, before := range s.recent {
+		if before.at < at-pairReach {
+			continue
+		}
+		kept = append(kept, before)
+		seen := &s.follow[s.numbers[before.word]*s.strong+s.numbers[word]]
+		if before.at < at && *seen != 0 && *seen != s.message {
+			*seen = s.message
+			s.pairs += min(s.weights[before.word], s.weights[word])
+		}
+	}
+	kept = append(kept, recentHit{word, at})
+	s.recent = kept
+}
+
+// phrasesIn is what the phrases weigh that the message holds, whose words were found.
+func (s *messageScorer) phrasesIn(codes []byte) (sum float64) {
+	for i := range s.phrases {
+		p := &s.phrases[i]
+		lacks := func(word int32) bool { return s.numbers[word] >= 0 && s.counts[word] == 0 }
+		if !slices.ContainsFunc(p.words, lacks) && p.in(codes) {
+			sum += p.weight
+		}
+	}
+	return sum
+}
+
+// end is the score of the message, which has so many terms: 0 if all that it holds says nothing by itself.
+func (s *messageScorer) end(terms int32) float64 {
+	norm := s.saturation * (float64(terms) + s.brevity) / (s.mean + s.brevity)
+	sum, covered := s.pair*s.pairs, 0.0
+	for _, w := range s.held {
+		f := s.counts[w]
+		sum += s.weights[w] * f * (s.saturation + 1) / (f + norm)
+		covered += s.weights[w]
+		s.counts[w] = 0
+	}
+	if !s.means {
+		return 0
+	}
+	return sum * (1 + s.coverage*covered/s.all) * (1 + s.opening*s.named)
+}

@@ -1,0 +1,250 @@
+package search
+
+import (
+	"slices"
+	"sort"
+)
+
+// stretch is a part of a text that is read again at a search, with what it holds of a query.
+type stretch struct {
+	hits     []hit
+	segments []segment
+	titles   [][]int32 // the words in what stands over each segment; nil: none do
+	open     bool      // begins within a segment
+	ends     bool      // nothing follows it
+	alike    bool      // segments are items of data, of which each stands for itself
+}
+
+// read looks for a query's words in text[from:to], for passages of at most maxChars characters.
+func (d *Document) read(b *binding, l *lexer, from, to int, maxChars int32) stretch {
+	s := stretch{segments: segments(d.reading, from, to, maxChars), open: from > 0, ends: to == len(d.text), alike: d.reading.IsData()}
+	at := 0
+	l.scan(d.text, from, to, func(t token) {
+		w, partial, ok := b.find(t)
+		if !ok {
+			return
+		}
+		for at+1 < len(s.segments) && s.segments[at+1].from <= t.from {
+			at++
+		}
+		s.hits = append(s.hits, hit{from: t.from, to: t.to, pos: t.pos, word: w, segment: int32(at), partial: partial})
+	})
+	if d.reading.HasTitles() {
+		s.titles = make([][]int32, len(s.segments))
+		for i, one := range s.segments {
+			s.titles[i] = d.titleWords(b, l, int(one.from))
+		}
+	}
+	return s
+}
+
+// over are the words in what stands over a segment.
+func (s *stretch) over(i int) []int32 {
+	if s.titles == nil {
+		return nil
+	}
+	return s.titles[i]
+}
+
+// passage is a passage before it is cut out.
+type passage struct {
+	from, to int32 // what its score is for
+	first    bool  // nothing comes before it
+	last     bool  // nothing follows it
+	shown    segmentSpan
+	score    float64
+	share    float64 // what is left of its score: part of it is shown elsewhere
+	near     []hit   // those in it and around it
+	over     []int32 // the words in what stands over it
+	phrases  uint32
+}
+
+// segmentSpan is a stretch of a text, in bytes, from the beginning of a segment to the end of one.
+type segmentSpan struct{ from, to int32 }
+
+const (
+	surroundings = 700 // how far, in bytes, the words around a passage say something of it
+	passageStep  = 32  // how far, in bytes, passages begin from each other at least
+	maxNear      = 512 // how many words in and around a passage count
+)
+
+// passages are those of a stretch that hold anything: from the beginning of each segment, as many segments as fit.
+func (s *stretch) passages(sc *scorer, maxChars int32) (out []passage) {
+	begun := int32(-passageStep)
+	for i, j := 0, 0; i < len(s.segments); i++ {
+		first := s.segments[i]
+		if (i == 0 && s.open && len(s.segments) > 1) || first.from < begun+passageStep {
+			continue
+		}
+		begun = first.from
+		j = max(i, j)
+		for j+1 < len(s.segments) && s.segments[j+1].after-first.first <= maxChars {
+			j++
+		}
+		if w := s.passage(sc, i, first.from, s.segments[j].to); w.score > 0 {
+			w.shown.from = s.lead(i, j, maxChars)
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// lead is where the first segment begins that fits a passage beside those from i to j: what comes before tells what is spoken of.
+func (s *stretch) lead(i, j int, maxChars int32) int32 {
+	for i > 0 && (i > 1 || !s.open) && !s.alike && s.segments[j].after-s.segments[i-1].first <= maxChars {
+		i--
+	}
+	return s.segments[i].from
+}
+
+// passage is the one from-to, which begins in the ith segment.
+func (s *stretch) passage(sc *scorer, i int, from, to int32) passage {
+	w := passage{from: from, to: to, shown: segmentSpan{from, to}, share: 1, near: s.near(from, to), over: s.over(i)}
+	if n := len(s.segments); n > 0 {
+		w.first = !s.open && from == s.segments[0].from
+		w.last = s.ends && to == s.segments[n-1].to
+	}
+	w.score = sc.score(&w)
+	return w
+}
+
+func (s *stretch) near(from, to int32) []hit {
+	at := func(offset int32) int {
+		return sort.Search(len(s.hits), func(i int) bool { return s.hits[i].from >= offset })
+	}
+	first, last := at(from-surroundings), at(to+surroundings)
+	if last-first > maxNear {
+		first = at(from)
+		last = min(last, first+maxNear)
+	}
+	return s.hits[first:last]
+}
+
+const (
+	repetition = 0.8  // what a passage loses of its worth that lies wholly in one before it
+	maxOverlap = 0.7  // how much of a passage may be shown before it: of one with more, the rest alone is shown
+	allOverlap = 0.95 // from where on there is no rest
+	leastRest  = 40   // bytes
+)
+
+// diversified keeps the best passages, best first, each worth less for what lies in those before it.
+func diversified(ws []passage, limit int) (kept []passage) {
+	worth := make([]float64, len(ws))
+	for i := range ws {
+		worth[i] = ws[i].score
+	}
+	for len(kept) < limit {
+		best := largest(worth)
+		if best < 0 {
+			break
+		}
+		k := ws[best]
+		worth[best] = 0
+		if !k.trim(kept) {
+			continue
+		}
+		kept = append(kept, k)
+		for i, w := range ws {
+			if w.from < k.to && k.from < w.to {
+				worth[i] = min(worth[i], w.score*unsaid(overlap(w.from, w.to, k.from, k.to)))
+			}
+		}
+	}
+	return kept
+}
+
+// trim takes off what other passages show, where that is most of it, and says whether anything is left.
+func (w *passage) trim(others []passage) bool {
+	for _, o := range others {
+		part := overlap(w.shown.from, w.shown.to, o.shown.from, o.shown.to)
+		if part <= maxOverlap || w.phrases&^o.phrases != 0 {
+			continue
+		}
+		if o.shown.from-w.shown.from >= w.shown.to-o.shown.to {
+			w.shown.to = o.shown.from
+		} else {
+			w.shown.from = o.shown.to
+		}
+		w.share, w.phrases = unsaid(part), 0
+		if w.shown.to-w.shown.from < leastRest {
+			return false
+		}
+	}
+	return true
+}
+
+// body is what a passage has in common with others, or has not.
+func (w *passage) body() (from, to int32) {
+	if w.share < 1 {
+		return w.shown.from, w.shown.to
+	}
+	return w.from, w.to
+}
+
+// unsaid is what is left of a passage's worth, by how much of it lies in one before it.
+func unsaid(overlap float64) float64 {
+	if overlap > allOverlap {
+		return 0
+	}
+	return 1 - repetition*overlap
+}
+
+// largest is the index of the first largest value above zero, -1 if there is none.
+func largest(values []float64) int {
+	best := -1
+	for i, v := range values {
+		if v > 0 && (best < 0 || v > values[best]) {
+			best = i
+		}
+	}
+	return best
+}
+
+// overlap is how much of the shorter of two spans lies in the other.
+func overlap(from, to, otherFrom, otherTo int32) float64 {
+	both := min(to, otherTo) - max(from, otherFrom)
+	return float64(max(both, 0)) / float64(max(1, min(to-from, otherTo-otherFrom)))
+}
+
+// passageHolding is the one for a phrase at from-to that no other holds: from the beginning of its segment if it fits then, else from the
+// phrase's own.
+func (s *stretch) passageHolding(sc *scorer, text string, from, to, maxChars int32) passage {
+	i := sort.Search(len(s.segments), func(i int) bool { return s.segments[i].from > from }) - 1
+	start := from
+	if i >= 0 && !(i == 0 && s.open) && charsWithin(text[s.segments[i].from:to], maxChars) {
+		start = s.segments[i].from
+	}
+	end := to
+	for j := max(i, 0); j < len(s.segments); j++ {
+		if s.segments[j].to > end && charsWithin(text[start:s.segments[j].to], maxChars) {
+			end = s.segments[j].to
+		}
+	}
+	return s.passage(sc, max(i, 0), start, end)
+}
+
+// charsWithin says whether a text has at most so many characters.
+func charsWithin(text string, most int32) bool {
+	for range text {
+		if most--; most < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// span is a stretch of a text, in bytes.
+type span struct{ from, to int }
+
+// merged joins spans that touch, and puts them in order.
+func merged(spans []span) (out []span) {
+	slices.SortFunc(spans, func(a, b span) int { return a.from - b.from })
+	for _, s := range spans {
+		if k := len(out); k > 0 && out[k-1].to >= s.from {
+			out[k-1].to = max(out[k-1].to, s.to)
+		} else {
+			out = append(out, s)
+		}
+	}
+	return out
+}

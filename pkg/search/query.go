@@ -1,0 +1,226 @@
+package search
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// The limits of queries: what lies beyond is not looked for.
+const (
+	maxQueryBytes   = 64 << 10
+	maxQueryWords   = 1024
+	maxQueryPhrases = 16
+)
+
+// Query is what is looked for. It is immutable and safe for concurrent use.
+type Query struct {
+	terms   []string
+	tokens  []queryToken // of the terms, in order
+	words   []queryWord  // each once, in order of first appearance
+	pairs   map[[2]int32]struct{}
+	phrases []phrase
+	lang    language
+}
+
+// queryToken is a word where it stands in a term.
+type queryToken struct {
+	word     int32 // -1: beyond the limit
+	term     int32
+	from, to int32
+}
+
+// queryWord is a word that is looked for, or a run of characters of one.
+type queryWord struct {
+	text   string // as the caller wrote it
+	weight float64
+	said   bool // says something by itself
+	gram   bool // characters of a script without spaces
+	means  bool // what holds it may answer: no function word, and no single character where longer runs are looked for
+}
+
+// NewQuery reads search terms: words, phrases, or whole requests of thousands of characters. A term in double quotes, and one of
+// several words, is also looked for as a phrase. Beyond 64 KiB, 1,024 words and 16 phrases, nothing is looked for.
+func NewQuery(terms ...string) *Query {
+	q := &Query{pairs: map[[2]int32]struct{}{}}
+	room := maxQueryBytes
+	for _, t := range terms {
+		if room <= 0 {
+			break
+		}
+		t = strings.ToValidUTF8(t[:min(len(t), room)], " ")
+		room -= len(t) + 1
+		q.terms = append(q.terms, t)
+	}
+	q.lang = languageOf(strings.Join(q.terms, "\n"))
+	q.readWords()
+	q.weigh()
+	q.readPairs()
+	q.readPhrases()
+	return q
+}
+
+// Empty says whether nothing in the terms can be looked for.
+func (q *Query) Empty() bool { return len(q.words) == 0 && len(q.phrases) == 0 }
+
+func (q *Query) readWords() {
+	of := map[term]int32{}
+	l := newLexer(q.lang)
+	for n, text := range q.terms {
+		l.scan(text, 0, len(text), func(t token) {
+			w, ok := of[t.term]
+			if !ok {
+				w = q.newWord(text[t.from:t.to])
+				of[t.term] = w
+			}
+			q.tokens = append(q.tokens, queryToken{word: w, term: int32(n), from: t.from, to: t.to})
+			if w >= 0 {
+				q.words[w].weight++
+				q.words[w].said = q.words[w].said || !q.emptyWord(text, int(t.from), int(t.to))
+			}
+		})
+	}
+}
+
+func (q *Query) newWord(text string) int32 {
+	if len(q.words) == maxQueryWords {
+		return -1
+	}
+	r, _ := utf8.DecodeRuneInString(text)
+	q.words = append(q.words, queryWord{text: text, gram: gramScript(r)})
+	return int32(len(q.words) - 1)
+}
+
+// emptyWord says whether text[from:to] says nothing by itself: a function word, or characters that one of their script shares.
+func (q *Query) emptyWord(text string, from, to int) bool {
+	if r, _ := utf8.DecodeRuneInString(text[from:to]); !gramScript(r) {
+		return q.lang.functionWord(fold(text[from:to]))
+	}
+	for run := range strings.FieldsSeq(functionRuns) {
+		if strings.Contains(text[max(0, from-len(run)+1):min(len(text), to+len(run)-1)], run) {
+			return true
+		}
+	}
+	return false
+}
+
+// What words weigh before it is known how rare they are.
+const (
+	functionWeight = 0.15 // of a word that says nothing by itself
+	maxRepeats     = 5
+	singleWeight   = 0.4 // of one character of a script without spaces
+	repeatWeight   = 1.0 // of each further time that a word is named, up to maxRepeats
+)
+
+// weigh turns how often words are named into what they weigh. Where nothing else is named, function words count.
+func (q *Query) weigh() {
+	said := slices.ContainsFunc(q.words, func(w queryWord) bool { return w.said })
+	runs := slices.ContainsFunc(q.words, func(w queryWord) bool { return w.said && w.gram && !single(w.text) })
+	for i := range q.words {
+		w := &q.words[i]
+		w.weight = 1 + repeatWeight*min(w.weight-1, maxRepeats)
+		if w.gram && single(w.text) {
+			w.weight *= singleWeight
+		}
+		if said && !w.said {
+			w.weight *= functionWeight
+		}
+		w.means = w.said && !(runs && w.gram && single(w.text)) || acronym(w.text)
+		w.said = w.said || !said
+	}
+}
+
+// acronym says whether a word is written like one: WHO and IT mean more than who and it.
+func acronym(text string) bool {
+	return utf8.RuneCountInString(text) > 1 && strings.IndexFunc(text, func(r rune) bool { return !unicode.IsUpper(r) }) < 0
+}
+
+// single says whether a text is one character, with its marks.
+func single(text string) bool {
+	for i, r := range text {
+		if i > 0 && classOf(r) != classMark {
+			return false
+		}
+	}
+	return true
+}
+
+// readPairs notes which words follow each other.
+func (q *Query) readPairs() {
+	for i, t := range q.tokens {
+		for back := i - 1; back >= max(0, i-3) && t.word >= 0; back-- {
+			before := q.tokens[back]
+			if before.term == t.term && before.to <= t.from && before.word >= 0 && before.word != t.word {
+				q.pairs[[2]int32{before.word, t.word}] = struct{}{}
+				break
+			}
+		}
+	}
+}
+
+func (q *Query) follows(pair [2]int32) bool {
+	_, ok := q.pairs[pair]
+	return ok
+}
+
+// binding says which word of a query a term of a content is, in the languages of the contents. It is for one goroutine until it is
+// complete.
+type binding struct {
+	query *Query
+	of    map[term]int32
+	terms [][]term       // of each word, one for each form that the languages give it
+	ends  map[term]int32 // of words that say something, the first that begins or ends so
+	bound []language
+	only  prefixes
+}
+
+// newBinding makes a binding of a lexer's terms.
+func newBinding(q *Query) *binding {
+	return &binding{query: q, of: map[term]int32{}, ends: map[term]int32{}, terms: make([][]term, len(q.words))}
+}
+
+// add makes the binding know the terms as a language stems them.
+func (b *binding) add(lang language) {
+	if slices.Contains(b.bound, lang) {
+		return
+	}
+	b.bound = append(b.bound, lang)
+	l, i := newLexer(lang), 0
+	l.ends = true
+	for _, text := range b.query.terms {
+		l.scan(text, 0, len(text), func(t token) {
+			b.bind(t, b.query.tokens[i].word, text)
+			i++
+		})
+	}
+}
+
+func (b *binding) bind(t token, word int32, text string) {
+	if _, ok := b.of[t.term]; ok || word < 0 {
+		return
+	}
+	b.of[t.term] = word
+	b.terms[word] = append(b.terms[word], t.term)
+	for _, end := range t.ends {
+		if _, ok := b.ends[end]; !ok && end != 0 && b.query.words[word].said {
+			b.ends[end] = word
+		}
+	}
+	if t.to-t.from > 1 {
+		b.only[prefixOf(text[t.from], text[t.from+1])] = true
+	}
+}
+
+// find says which word of the query a token is, or else which one it begins or ends like.
+func (b *binding) find(t token) (word int32, partial, ok bool) {
+	if word, ok = b.of[t.term]; ok {
+		return word, false, true
+	}
+	for _, end := range t.ends {
+		if word, ok = b.ends[end]; ok {
+			return word, true, true
+		}
+	}
+	return 0, false, false
+}

@@ -1,0 +1,286 @@
+package search
+
+import (
+	"slices"
+	"strings"
+)
+
+// Options says how much a search answers.
+type Options struct {
+	Max      int // excerpts; 0: DefaultExcerpts
+	MaxChars int // of one excerpt; 0 or more than MaxExcerptChars: MaxExcerptChars
+}
+
+// The limits of searches.
+const (
+	DefaultExcerpts = 5
+	MaxExcerptChars = 500
+)
+
+// Excerpt is a passage of a content.
+type Excerpt struct {
+	Content   int    // which of the contents that were searched, by the number it was added under
+	Text      string // at most MaxChars characters, cut at borders of sentences or lines where that can be had
+	Location  string // as Reading.Place
+	Bytes     [2]int64
+	Chars     [2]int64
+	Score     float64  // comparable within one search alone
+	Matched   []string // the search terms, as the caller wrote them (words of a long one), that it holds
+	Relevance string   // in words: why it is here
+}
+
+// Search gathers the best passages of contents, scored with statistics over all of them. A Search is for one goroutine.
+type Search struct {
+	query      *Query
+	options    Options
+	bindings   map[language]*binding
+	scorer     *scorer
+	df         []int // in how many blocks each word of the query stands
+	blocks     int
+	counted    []counted
+	held       int64 // bytes of what was counted
+	candidates []candidate
+}
+
+// counted is a document whose words count, and that is still to be looked through.
+type counted struct {
+	content  int
+	document *Document
+	postings [][]int32
+}
+
+// What a search keeps: of each content, and of all. Each is at most some 5 KB.
+const (
+	candidatesEach = 24
+	candidatesAll  = 2048
+)
+
+// heldAtOnce is how many bytes of documents a search holds to weigh words by all of them before it looks for passages in the first.
+// What comes later is weighed by all there was until then.
+const heldAtOnce = 8 << 20
+
+// NewSearch begins a search.
+func NewSearch(q *Query, o Options) *Search {
+	if o.Max <= 0 {
+		o.Max = DefaultExcerpts
+	}
+	if o.MaxChars <= 0 || o.MaxChars > MaxExcerptChars {
+		o.MaxChars = MaxExcerptChars
+	}
+	return &Search{query: q, options: o, bindings: map[language]*binding{}, scorer: newScorer(q, defaultRankingParams()), df: make([]int, len(q.words))}
+}
+
+// Add adds a document, which the search holds for a while.
+func (s *Search) Add(content int, d *Document) {
+	s.counted = append(s.counted, s.count(content, d))
+	if s.held += int64(len(d.reading.Content)) + d.Size(); s.held >= heldAtOnce {
+		s.gather()
+	}
+}
+
+// count takes in which words of the query stand in how many blocks of a document.
+func (s *Search) count(content int, d *Document) counted {
+	c := counted{content: content, document: d, postings: d.postings(s.reader(d))}
+	for w, blocks := range c.postings {
+		s.df[w] += len(blocks)
+	}
+	s.blocks += d.blocks()
+	return c
+}
+
+// gather looks through what was counted.
+func (s *Search) gather() {
+	s.scorer.weigh(s.df, s.blocks)
+	for i := range s.counted {
+		c := &s.counted[i]
+		for _, w := range diversified(s.passages(c), max(candidatesEach, min(2*s.options.Max, candidatesAll))) {
+			s.candidates = append(s.candidates, s.candidate(c.content, c.document, w))
+		}
+		if len(s.candidates) > candidatesAll {
+			s.rank()
+			s.candidates = slices.Clone(s.candidates[:candidatesAll/2])
+		}
+	}
+	s.counted, s.held = nil, 0
+}
+
+// passages are those of a document that hold anything.
+func (s *Search) passages(c *counted) (out []passage) {
+	d := c.document
+	b, l := s.reader(d)
+	phrases := d.wholePhrases(s.query, c.postings, s.options.MaxChars)
+	for _, part := range d.worthReading(c.postings, s.scorer.weights, phrases) {
+		r := d.read(b, l, part.from, part.to, int32(s.options.MaxChars))
+		out = append(out, s.passagesIn(d, &r, d.phrasesIn(s.query, part, s.options.MaxChars))...)
+	}
+	return out
+}
+
+// reader is what reads a document for the words of the query.
+func (s *Search) reader(d *Document) (*binding, *lexer) {
+	b, l := s.binding(d.lang), newLexer(d.lang)
+	l.only, l.ends = &b.only, true
+	return b, l
+}
+
+func (s *Search) binding(lang language) *binding {
+	b, ok := s.bindings[lang]
+	if !ok {
+		b = newBinding(s.query)
+		b.add(lang)
+		s.bindings[lang] = b
+	}
+	return b
+}
+
+// passagesIn are those of a stretch, and one for each phrase that the first excerpt is to hold and no passage holds.
+func (s *Search) passagesIn(d *Document, r *stretch, found []occurrence) []passage {
+	chars := int32(s.options.MaxChars)
+	out := r.passages(s.scorer, chars)
+	for _, o := range found {
+		held := false
+		for i := range out {
+			held = out[i].hold(o) || held
+		}
+		if !held && s.query.phrases[o.phrase].whole {
+			w := r.passageHolding(s.scorer, d.text, int32(o.from), int32(o.to), chars)
+			w.hold(o)
+			out = append(out, w)
+		}
+	}
+	for i := range out {
+		out[i].score += s.phraseScore(out[i].phrases) + heldFirst*float64(s.wholePhrase(out[i].phrases))
+	}
+	return out
+}
+
+// heldFirst is above all scores: what holds a phrase that the first excerpt is to hold is kept whatever else there is.
+const heldFirst = 1e6
+
+// hold notes a phrase that lies in a passage.
+func (w *passage) hold(o occurrence) bool {
+	if int(w.shown.from) <= o.from && o.to <= int(w.shown.to) {
+		w.phrases |= 1 << o.phrase
+		return true
+	}
+	return false
+}
+
+// phraseScore is what the phrases add that a passage holds: as much as their words weigh.
+func (s *Search) phraseScore(held uint32) (sum float64) {
+	for i, p := range s.query.phrases {
+		if held&(1<<i) == 0 {
+			continue
+		}
+		weight := 1.0
+		for _, w := range p.words {
+			weight += s.scorer.weights[w]
+		}
+		if p.whole {
+			weight *= 2
+		}
+		sum += s.scorer.phrase * weight
+	}
+	return sum
+}
+
+// Excerpts are the best passages, best first; none says the same as one before it. A content that holds an exact phrase of the
+// terms has it in the first excerpt.
+func (s *Search) Excerpts() []Excerpt {
+	s.gather()
+	s.rank()
+	var chosen []*candidate
+	worth := make([]float64, len(s.candidates))
+	for i, c := range s.candidates {
+		worth[i] = c.score
+	}
+	next := s.firstWithPhrase()
+	for len(chosen) < s.options.Max {
+		if next < 0 {
+			if next = largest(worth); next < 0 {
+				break
+			}
+		}
+		c := &s.candidates[next]
+		worth[next] = 0
+		if !slices.ContainsFunc(chosen, c.saysTheSame) {
+			chosen = append(chosen, c)
+			s.discount(worth, c)
+		}
+		next = -1
+	}
+	out := make([]Excerpt, len(chosen))
+	for i, c := range chosen {
+		out[i] = s.excerpt(c)
+	}
+	return out
+}
+
+// rank scores the candidates by what words weigh now, best first.
+func (s *Search) rank() {
+	for i := range s.candidates {
+		c := &s.candidates[i]
+		c.score = c.share*s.scorer.score(&c.passage) + s.phraseScore(c.phrases)
+	}
+	slices.SortStableFunc(s.candidates, func(a, b candidate) int {
+		switch {
+		case s.wholePhrase(a.phrases) != s.wholePhrase(b.phrases):
+			return s.wholePhrase(b.phrases) - s.wholePhrase(a.phrases)
+		case a.score > b.score:
+			return -1
+		case a.score < b.score:
+			return 1
+		}
+		return 0
+	})
+}
+
+// wholePhrase is 1 for what holds a phrase that the first excerpt must hold.
+func (s *Search) wholePhrase(held uint32) int {
+	for i, p := range s.query.phrases {
+		if p.whole && held&(1<<i) != 0 {
+			return 1
+		}
+	}
+	return 0
+}
+
+// firstWithPhrase is the best candidate if it holds such a phrase, else -1. They come first.
+func (s *Search) firstWithPhrase() int {
+	if len(s.candidates) > 0 && s.wholePhrase(s.candidates[0].phrases) == 1 {
+		return 0
+	}
+	return -1
+}
+
+// discount takes off what candidates have in common with a chosen one.
+func (s *Search) discount(worth []float64, chosen *candidate) {
+	chosenFrom, chosenTo := chosen.body()
+	for i := range s.candidates {
+		c := &s.candidates[i]
+		from, to := c.body()
+		if c.content == chosen.content && from < chosenTo && chosenFrom < to {
+			worth[i] = min(worth[i], c.score*unsaid(overlap(from, to, chosenFrom, chosenTo)))
+		}
+	}
+}
+
+// excerpt is a candidate as it is answered.
+func (s *Search) excerpt(c *candidate) Excerpt {
+	matched := s.matched(c)
+	return Excerpt{
+		Content: c.content, Text: c.text, Location: c.location, Bytes: c.bytes, Chars: c.chars, Score: c.score,
+		Matched: matched, Relevance: s.relevance(c, matched),
+	}
+}
+
+func (s *Search) candidate(content int, d *Document, w passage) candidate {
+	w.near = slices.Clone(w.near) // of a stretch that is not kept
+	c := candidate{passage: w, content: content}
+	from, to := int(w.shown.from), int(w.shown.to)
+	// What is no UTF-8 is shown as a replacement character a byte.
+	c.text = strings.Clone(strings.Map(func(r rune) rune { return r }, d.text[from:to]))
+	c.location = d.reading.Place(from, to)
+	c.bytes, c.chars = d.reading.Source(from, to)
+	return c
+}

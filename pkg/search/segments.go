@@ -1,0 +1,264 @@
+package search
+
+import (
+	"sort"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/rivo/uniseg"
+
+	"github.com/palimpsest-context/palimpsest/pkg/content"
+)
+
+// segment is a sentence, a line or a piece of one: what excerpts begin and end with.
+type segment struct {
+	from, to     int32 // bytes, without the white space around
+	first, after int32 // characters before its first, and up to its last, from where cutting began
+}
+
+// Sentences longer than this are cut at commas, or where words end, because an excerpt that begins with one could not hold the next.
+const segmentChars = 240
+
+// cutter cuts a text into segments.
+type cutter struct {
+	text   string
+	lines  bool // each line stands for itself
+	starts []int32
+	long   int32 // a segment of more characters is cut where it says so
+	most   int32 // and one of more than these anywhere
+	data   bool  // what starts are of is items of data
+	items  bool  // the current one fits a passage: nothing but starts ends a segment
+	fits   int32 // characters of a passage
+	out    []segment
+	chars  int32
+	from   int32 // where the current segment begins
+	first  int32
+	comma  segmentMark // the last places where a long segment may be cut
+	space  segmentMark
+	held   int32 // where the one grapheme cluster ends that makes the current segment long
+}
+
+type segmentMark struct{ at, chars int32 }
+
+// segments cuts text[from:to] for passages of at most maxChars characters.
+func segments(r *content.Reading, from, to int, maxChars int32) []segment {
+	starts := r.Starts()
+	starts = starts[sort.Search(len(starts), func(i int) bool { return starts[i] > int32(from) }):]
+	c := cutter{text: r.Text[:to], lines: r.Kind == content.KindLines || r.Kind == content.KindCode, data: r.IsData(), starts: starts, fits: maxChars}
+	c.begin(from)
+	c.reset(int32(from))
+	for i := from; i < to; {
+		if len(c.starts) > 0 && c.starts[0] <= int32(i) {
+			c.starts = c.starts[1:]
+			c.end(int32(i))
+			c.begin(i)
+		}
+		r, n := rune(c.text[i]), 1
+		if r >= utf8.RuneSelf {
+			r, n = utf8.DecodeRuneInString(c.text[i:])
+		}
+		i += n
+		c.chars++
+		c.step(r, i)
+	}
+	c.end(int32(to))
+	return c.out
+}
+
+// begin says how what begins at a byte is cut. An item of data that fits a passage stays whole; a longer one is cut as text is, or what
+// lies across a border would be in no passage.
+func (c *cutter) begin(from int) {
+	c.long = min(segmentChars, (c.fits-1)/2)
+	c.most = 2 * c.long
+	if !c.data {
+		return
+	}
+	end := len(c.text)
+	if len(c.starts) > 0 {
+		end = min(end, int(c.starts[0]))
+	}
+	if c.items = charsWithin(c.text[from:max(from, end)], c.fits); c.items {
+		c.long, c.most = c.fits-1, c.fits-1
+	}
+}
+
+// step looks at the character before i.
+func (c *cutter) step(r rune, i int) {
+	switch {
+	case c.items:
+		if (r == '\n' || r == ',' || r == ' ') && c.whole(r, i) {
+			c.space = segmentMark{int32(i), c.chars}
+		}
+	case r == '\n':
+		if c.lineEnds(i) {
+			c.end(int32(i))
+		} else {
+			c.space = segmentMark{int32(i), c.chars}
+		}
+	case (r == ' ' || r == '\t' || r == 0x3000) && c.whole(r, i):
+		c.space = segmentMark{int32(i), c.chars}
+		if c.sentenceEnds(i - utf8.RuneLen(r)) {
+			c.end(int32(i))
+		}
+	case r == '。' || r == '！' || r == '？' || r == '｡' || r == '‼' || r == '⁇':
+		if next, _ := utf8.DecodeRuneInString(c.text[i:]); !closer(next) && c.whole(r, i) {
+			c.end(int32(i))
+		}
+	case closer(r) && c.whole(r, i):
+		if before, _ := utf8.DecodeLastRuneInString(c.text[:i-utf8.RuneLen(r)]); before == '。' || before == '！' || before == '？' {
+			c.end(int32(i))
+		}
+	case (r == ',' || r == ';' || r == ':' || r == '，' || r == '；' || r == '、' || r == '：' || r == '،' || r == '؛') && c.whole(r, i):
+		c.comma = segmentMark{int32(i), c.chars}
+	}
+	if c.chars-c.first > c.long {
+		c.cutLong(int32(i))
+	}
+}
+
+// whole says whether the character before i has all its marks: whether what follows is not drawn as one with it.
+func (c *cutter) whole(r rune, i int) bool {
+	if i >= len(c.text) || c.text[i] < utf8.RuneSelf {
+		return true
+	}
+	n := utf8.RuneLen(r)
+	cluster, _, _, _ := uniseg.FirstGraphemeClusterInString(c.text[i-n:min(i+utf8.UTFMax, len(c.text))], -1)
+	return len(cluster) == n
+}
+
+// lineEnds says whether the line end before i ends more than a line that was wrapped.
+func (c *cutter) lineEnds(i int) bool {
+	if c.lines || i >= len(c.text) || c.text[i] == '\n' || c.text[i] == '\r' {
+		return true
+	}
+	next, _ := utf8.DecodeRuneInString(c.text[i:])
+	start := strings.LastIndexByte(c.text[max(0, i-512):i-1], '\n') + 1 + max(0, i-512)
+	return i-start < 60 || !unicode.IsLower(next)
+}
+
+// sentenceEnds says whether a sentence ends at i, where white space begins.
+func (c *cutter) sentenceEnds(i int) bool {
+	before, n := utf8.DecodeLastRuneInString(c.text[:i])
+	for closer(before) && i-n > int(c.from) {
+		i -= n
+		before, n = utf8.DecodeLastRuneInString(c.text[:i])
+	}
+	switch before {
+	case '.':
+		return !unicode.IsLower(c.next(i)) && !c.abbreviation(i-1)
+	case '!', '?', '…', '।', '॥', '؟', '۔', '։', '።':
+		return !unicode.IsLower(c.next(i))
+	}
+	return alphabetic(before) && alphabetic(c.next(i))
+}
+
+// next is the first character after the closing marks and the white space at i, as far as it is near.
+func (c *cutter) next(i int) rune {
+	for _, r := range c.text[i:min(i+32, len(c.text))] {
+		if r != ' ' && r != '\t' && r != 0x3000 && !closer(r) {
+			return r
+		}
+	}
+	return ' '
+}
+
+// abbreviation says whether what stands before the full stop at i is an initial or a short title.
+func (c *cutter) abbreviation(i int) bool {
+	from := i
+	for from > int(c.from) && i-from < 16 {
+		r, n := utf8.DecodeLastRuneInString(c.text[:from])
+		if !unicode.IsLetter(r) {
+			break
+		}
+		from -= n
+	}
+	word := c.text[from:i]
+	first, n := utf8.DecodeRuneInString(word)
+	return unicode.IsUpper(first) && len(word) <= 3 && (len(word) == n || unicode.IsLower(rune(word[len(word)-1])))
+}
+
+func closer(r rune) bool {
+	switch r {
+	case ')', ']', '"', '\'', '”', '’', '»', '」', '』', '）', '】', '》':
+		return true
+	}
+	return false
+}
+
+// cutLong ends a segment that grew too long: at its last comma if that leaves a good half, else at its last white space.
+func (c *cutter) cutLong(i int32) {
+	switch {
+	case c.comma.chars-c.first > c.long/2:
+		c.endAt(c.comma)
+	case c.space.chars-c.first > c.long/2:
+		c.endAt(c.space)
+	case c.chars-c.first > c.most && i >= c.held:
+		if at := c.clusterBorder(i); at > c.from {
+			c.endAt(segmentMark{at, c.chars - int32(utf8.RuneCountInString(c.text[at:i]))})
+		} else if c.held = c.clusterEnd(); c.held <= i {
+			c.end(i)
+		}
+	}
+}
+
+func (c *cutter) endAt(m segmentMark) {
+	chars := c.chars
+	c.chars = m.chars
+	c.end(m.at)
+	c.chars = chars
+}
+
+// end ends the current segment at a byte, and begins the next there.
+func (c *cutter) end(at int32) {
+	from, first, to, after := c.from, c.first, at, c.chars
+	for from < to {
+		r, n := utf8.DecodeRuneInString(c.text[from:to])
+		if !unicode.IsSpace(r) {
+			break
+		}
+		from += int32(n)
+		first++
+	}
+	for to > from {
+		r, n := utf8.DecodeLastRuneInString(c.text[from:to])
+		if !unicode.IsSpace(r) {
+			break
+		}
+		to -= int32(n)
+		after--
+	}
+	if from < to {
+		c.out = append(c.out, segment{from: from, to: to, first: first, after: after})
+	}
+	c.reset(at)
+}
+
+func (c *cutter) reset(at int32) {
+	c.from, c.first = at, c.chars
+	c.comma, c.space = segmentMark{at, c.chars}, segmentMark{at, c.chars}
+}
+
+// clusterBorder is the last border of grapheme clusters up to i: where the segment begins if its first one goes on.
+func (c *cutter) clusterBorder(i int32) int32 {
+	rest, state, at := c.text[c.from:min(int(i)+utf8.UTFMax, len(c.text))], -1, c.from
+	for rest != "" {
+		var cluster string
+		cluster, rest, _, state = uniseg.FirstGraphemeClusterInString(rest, state)
+		if at+int32(len(cluster)) > i {
+			break
+		}
+		at += int32(len(cluster))
+	}
+	return at
+}
+
+// clusterEnd is where the grapheme cluster ends that the segment begins with. One that no passage could hold has none: it is cut.
+func (c *cutter) clusterEnd() int32 {
+	most := content.CharOffset(c.text[c.from:], int(c.fits))
+	cluster, _, _, _ := uniseg.FirstGraphemeClusterInString(c.text[c.from:min(int(c.from)+most+utf8.UTFMax, len(c.text))], -1)
+	if len(cluster) > most {
+		return 0
+	}
+	return c.from + int32(len(cluster))
+}

@@ -1,0 +1,276 @@
+package extractive
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/palimpsest-context/palimpsest/pkg/content"
+	"github.com/palimpsest-context/palimpsest/pkg/summarize"
+	"github.com/palimpsest-context/palimpsest/pkg/summarize/extractive/choice"
+)
+
+// jsonReader offers what an extract of a JSON text may show: errors, the shape, then items and members.
+type jsonReader struct {
+	doc     *content.JSONTree
+	target  int
+	entries []choice.Entry
+	// tables is how many lists have been offered as tables.
+	tables int
+	// below is where the next line stands.
+	below int
+	// covered is whether the head of the last table says all of its objects' members.
+	covered bool
+}
+
+// What is worth more gets room first. Rows lose with their number, so that several tables share the room.
+const (
+	worthError  = 1000.0
+	worthShape  = 900.0
+	worthHeader = 700.0
+	worthRow    = 690.0
+	worthNames  = 675.0
+	worthMember = 640.0
+)
+
+// readJSON recognizes a JSON text, or one of JSON lines.
+func readJSON(s source) (draft, bool) {
+	name := "JSON "
+	doc, ok := content.ParseJSON(s.text)
+	if !ok {
+		if doc, ok = content.ParseJSONLines(s.text); !ok {
+			return draft{}, false
+		}
+		name = "JSON lines"
+	}
+	if long := dominant(doc); long != content.NoNode && s.depth < deepest {
+		return draftString(doc, long, s), true
+	}
+	r := &jsonReader{doc: doc, target: s.target}
+	shape := shapeOf(doc)
+	r.addFailures()
+	r.collect(0, shape, "")
+	r.addShape(shape)
+	d := draft{title: r.title(name, shape), entries: r.entries}
+	if shape.list && r.tables == 1 {
+		d.total, d.unit = int(doc.Nodes[0].Size), "items"
+	}
+	return d, true
+}
+
+func (r *jsonReader) title(name string, shape *shape) string {
+	root := r.doc.Nodes[0]
+	what := "items"
+	switch {
+	case root.Kind == '{' && shape.list:
+		name, what = "JSON object", "entries"
+	case root.Kind == '{':
+		name, what = "JSON object", "members"
+	case name == "JSON ":
+		name = "JSON array"
+	}
+	size := counted(int(root.Size), what)
+	if root.Size == 1 && what == "entries" {
+		size = "1 entry"
+	}
+	if r.doc.Cut >= 0 {
+		return fmt.Sprintf("%s, broken off, at least %s", name, size)
+	}
+	return name + ", " + size
+}
+
+// shapeShare is the part of an extract, in percent, that the shape of a JSON text may take.
+const shapeShare = 33
+
+func (r *jsonReader) addShape(shape *shape) {
+	most := r.target * shapeShare / 100
+	text := r.shapeText(shape, most)
+	if strings.ContainsAny(text, "{[") {
+		r.entries = append(r.entries, choice.Entry{Label: "Shape: ", Text: text, Most: most, Order: 1, Worth: worthShape})
+	}
+}
+
+// shapeText describes a shape in about most characters, and not what the head of a table says.
+func (r *jsonReader) shapeText(shape *shape, most int) string {
+	text := shape.describe(true, 0)
+	covered := r.tables == 1 && r.covered
+	switch {
+	case len(text) <= most/2 || (len(text) <= most && !covered):
+		return text
+	case covered:
+		return shape.describeLists()
+	}
+	return shape.describe(false, 0)
+}
+
+// add offers a line below all that were offered before.
+func (r *jsonReader) add(p choice.Entry) {
+	r.below++
+	p.Order = r.below + 1
+	r.entries = append(r.entries, p)
+}
+
+// mostEntries is how many pieces a target of so many characters can use, with some to choose among.
+func (r *jsonReader) mostEntries() int {
+	return 60 + r.target/8
+}
+
+// longestPath is how many bytes the way to a member may take to be worth showing.
+const longestPath = 200
+
+// collect offers what a value holds: members by their path, lists of objects as tables.
+func (r *jsonReader) collect(i int32, s *shape, path string) {
+	n := &r.doc.Nodes[i]
+	switch {
+	case len(r.entries) > r.mostEntries() || len(path) > longestPath:
+	case n.Kind != '{' && n.Kind != '[':
+		r.addMember(i, path)
+	case n.Size == 0:
+		r.add(choice.Entry{Text: path + ": " + r.raw(i), Most: 200, Worth: worthMember - 50})
+	case !s.list && n.Kind == '{':
+		for c := n.First; c != content.NoNode; c = r.doc.Nodes[c].Next {
+			if m := s.byKey[r.doc.Key(c)]; m != nil {
+				r.collect(c, m, join(path, r.doc.Key(c)))
+			}
+		}
+	default:
+		r.collectList(i, s, path)
+	}
+}
+
+func join(path, key string) string {
+	if path == "" {
+		return key
+	}
+	return path + "." + key
+}
+
+func (r *jsonReader) collectList(i int32, s *shape, path string) {
+	n := &r.doc.Nodes[i]
+	inner := s.item
+	for inner.list && inner.item != nil {
+		inner = inner.item
+	}
+	large := n.Size <= 3 && int(n.End-n.Start) > r.target/2 && !s.item.list
+	switch {
+	case inner.kind == '{' && !large:
+		r.addTable(i, inner, path)
+	case inner.kind == '{' || (s.item.list && n.Size <= 20):
+		for c := n.First; c != content.NoNode; c = r.doc.Nodes[c].Next {
+			r.collect(c, s.item, path+r.place(c))
+		}
+	default:
+		r.addValues(i, path)
+	}
+}
+
+// place is how a path goes on to an item: by its index, or by its key.
+func (r *jsonReader) place(i int32) string {
+	n := &r.doc.Nodes[i]
+	if r.doc.Nodes[n.Parent].Kind == '{' {
+		return "." + r.doc.Key(i)
+	}
+	return fmt.Sprintf("[%d]", n.Index)
+}
+
+// path is the way to a value from the root.
+func (r *jsonReader) path(i int32) string {
+	var steps []string
+	for ; i != 0; i = r.doc.Nodes[i].Parent {
+		steps = append(steps, r.place(i))
+	}
+	var b strings.Builder
+	for k := len(steps) - 1; k >= 0; k-- {
+		b.WriteString(steps[k])
+	}
+	return strings.TrimPrefix(b.String(), ".")
+}
+
+// raw is a value as it stands in the text, on one line.
+func (r *jsonReader) raw(i int32) string {
+	n := &r.doc.Nodes[i]
+	text := r.doc.Text[n.Start:n.End]
+	if end := strings.IndexByte(text, '\n'); end >= 0 {
+		return strings.TrimRight(text[:end], " \r")
+	}
+	return text
+}
+
+// bare is a value as it stands in the text, without the quotes of a string; of lists, how much they hold.
+func (r *jsonReader) bare(i int32) string {
+	n := &r.doc.Nodes[i]
+	switch n.Kind {
+	case '"':
+		return r.doc.Text[n.Start+1 : n.End-1]
+	case '{', '[':
+		return "(" + grouped(int(n.Size)) + ")"
+	}
+	return r.doc.Text[n.Start:n.End]
+}
+
+func (r *jsonReader) addMember(i int32, path string) {
+	worth := worthMember + 10*keyWorth(r.doc.Key(i)) - 6*float64(strings.Count(path, "."))
+	most := max(60, r.target/5)
+	text := r.raw(i)
+	worth -= float64(min(len(text), most))/5 + float64(len(r.entries))/50
+	r.add(choice.Entry{Label: path + ": ", Text: text, Most: most, Worth: worth})
+}
+
+// addValues offers a list of scalars on one line.
+func (r *jsonReader) addValues(i int32, path string) {
+	n := &r.doc.Nodes[i]
+	var b strings.Builder
+	for c := n.First; c != content.NoNode && b.Len() < 4*r.target; c = r.doc.Nodes[c].Next {
+		if c != n.First {
+			b.WriteString(", ")
+		}
+		if r.doc.Nodes[i].Kind == '{' {
+			b.WriteString(r.doc.Key(c) + " ")
+		}
+		b.WriteString(content.Clip(r.bare(c), 120))
+	}
+	most := max(100, r.target/4)
+	if path == "" {
+		most = r.target
+	}
+	r.add(choice.Entry{Label: fmt.Sprintf("%s (%s): ", path, grouped(int(n.Size))), Text: b.String(), Most: most, Worth: worthMember})
+}
+
+// shortText is how many bytes a string may have and still be a member like others.
+const shortText = 400
+
+// dominant returns the string that is most of a document, or none.
+func dominant(d *content.JSONTree) int32 {
+	for i := range d.Nodes {
+		n := &d.Nodes[i]
+		if n.Kind == '"' && int(n.End-n.Start)*10 > len(d.Text)*6 && n.End-n.Start > shortText {
+			return int32(i)
+		}
+	}
+	return content.NoNode
+}
+
+// draftString looks through a document to the one string that is most of it. What stands beside the string comes first.
+func draftString(d *content.JSONTree, long int32, s source) draft {
+	n := &d.Nodes[long]
+	var text string
+	if json.Unmarshal([]byte(d.Text[n.Start:n.End]), &text) != nil {
+		text = d.Text[n.Start+1 : n.End-1]
+	}
+	inner := recognize(source{text: summarize.Plain(text), target: s.target * 9 / 10, depth: s.depth + 1})
+	r := &jsonReader{doc: d, target: s.target}
+	if path := r.path(long); path != "" {
+		inner.title = fmt.Sprintf("JSON around %s: %s", content.Clip(path, 60), inner.title)
+	}
+	var beside []choice.Entry
+	for i := range d.Nodes {
+		n := &d.Nodes[i]
+		if int32(i) != long && n.Kind != '{' && n.Kind != '[' && len(beside) < mostBeside {
+			beside = append(beside, choice.Entry{
+				Label: r.path(int32(i)) + ": ", Text: r.raw(int32(i)), Most: max(60, s.target/6), Worth: keyWorth(d.Key(int32(i))),
+			})
+		}
+	}
+	inner.around(beside, nil)
+	return inner
+}

@@ -1,0 +1,292 @@
+package extractive
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/palimpsest-context/palimpsest/pkg/content"
+)
+
+// shape is what the values at one place of a JSON text have in common: the members of objects by key, and one shape for all
+// items of a list.
+type shape struct {
+	key string
+	// kind is the kind of the first value here, mixed whether others differ.
+	kind  byte
+	mixed bool
+	// count is how many values stand here.
+	count int
+	// list is for arrays, and for objects whose keys are ids rather than names; fewest, most and items count what they hold.
+	list                bool
+	fewest, most, items int
+	members             []*shape
+	byKey               map[string]*shape
+	item                *shape
+	values              distinct
+}
+
+// mostMembers is how many keys of one object are told apart.
+const mostMembers = 200
+
+// distinct counts the values of scalars, as long as there are few, and knows the smallest and greatest number.
+type distinct struct {
+	counts   map[string]int
+	order    []string
+	many     bool
+	min, max string
+	low, top float64
+	numbers  int
+}
+
+// mostDistinct is how many values count as few.
+const mostDistinct = 12
+
+func (v *distinct) add(raw string, number bool) {
+	if number {
+		v.addNumber(raw)
+	}
+	if v.many {
+		return
+	}
+	if v.counts == nil {
+		v.counts = map[string]int{}
+	}
+	if v.counts[raw]++; v.counts[raw] == 1 {
+		v.order = append(v.order, raw)
+		v.many = len(v.order) > mostDistinct || len(raw) > 60
+	}
+}
+
+func (v *distinct) addNumber(raw string) {
+	x, err := strconv.ParseFloat(raw, 64)
+	if err != nil {
+		return
+	}
+	if v.numbers == 0 || x < v.low {
+		v.low, v.min = x, raw
+	}
+	if v.numbers == 0 || x > v.top {
+		v.top, v.max = x, raw
+	}
+	v.numbers++
+}
+
+// shapeOf gathers the shapes of a document.
+func shapeOf(d *content.JSONTree) *shape {
+	root := &shape{}
+	observe(d, 0, root)
+	return root
+}
+
+func observe(d *content.JSONTree, i int32, s *shape) {
+	n := &d.Nodes[i]
+	kind := n.Kind
+	if kind == 'f' {
+		kind = 't'
+	}
+	if s.count == 0 || s.kind == 'n' {
+		s.kind = kind
+		s.list = kind == '[' || (kind == '{' && keyedByID(d, i))
+	}
+	s.mixed = s.mixed || (s.kind != kind && kind != 'n')
+	s.count++
+	if kind == '{' || kind == '[' {
+		observeChildren(d, i, s)
+		return
+	}
+	s.values.add(d.Text[n.Start:n.End], kind == 0)
+}
+
+func observeChildren(d *content.JSONTree, i int32, s *shape) {
+	n := &d.Nodes[i]
+	if s.list || n.Kind == '[' {
+		if s.item == nil {
+			s.item = &shape{}
+		}
+		s.items += int(n.Size)
+		if s.fewest > int(n.Size) || s.count == 1 {
+			s.fewest = int(n.Size)
+		}
+		s.most = max(s.most, int(n.Size))
+		for c := n.First; c != content.NoNode; c = d.Nodes[c].Next {
+			observe(d, c, s.item)
+		}
+		return
+	}
+	at := 0
+	for c := n.First; c != content.NoNode; c = d.Nodes[c].Next {
+		if m := s.member(d.Key(c), at); m != nil {
+			observe(d, c, m)
+		}
+		at++
+	}
+}
+
+// member returns the shape of a key, which is probably the one at a position.
+func (s *shape) member(key string, at int) *shape {
+	if at < len(s.members) && s.members[at].key == key {
+		return s.members[at]
+	}
+	if m, ok := s.byKey[key]; ok {
+		return m
+	}
+	if len(s.members) == mostMembers {
+		return nil
+	}
+	if s.byKey == nil {
+		s.byKey = map[string]*shape{}
+	}
+	m := &shape{key: key}
+	s.byKey[key] = m
+	s.members = append(s.members, m)
+	return m
+}
+
+// keyedByID says whether an object is a list whose items stand under their ids: objects of one form, under keys with digits
+// in them or under very many.
+func keyedByID(d *content.JSONTree, i int32) bool {
+	n := &d.Nodes[i]
+	coded, objects := 0, 0
+	for c := n.First; c != content.NoNode; c = d.Nodes[c].Next {
+		if strings.ContainsAny(d.Key(c), "0123456789") {
+			coded++
+		}
+		if k := d.Nodes[c].Kind; k == '{' || k == '[' {
+			objects++
+		}
+	}
+	size := int(n.Size)
+	return size > 0 && ((coded == size && objects == size) || (size > 60 && (coded == size || objects == size)) ||
+		(size >= 8 && objects == size && firstKeysAlike(d, i)))
+}
+
+// firstKeysAlike says whether all items of an object are objects that begin with the same key.
+func firstKeysAlike(d *content.JSONTree, i int32) bool {
+	first := d.Nodes[d.Nodes[i].First].First
+	if first == content.NoNode {
+		return false
+	}
+	for c := d.Nodes[i].First; c != content.NoNode; c = d.Nodes[c].Next {
+		if f := d.Nodes[c].First; f == content.NoNode || d.Key(f) != d.Key(first) || d.Key(f) == "" {
+			return false
+		}
+	}
+	return true
+}
+
+// describe writes a shape: the keys of objects and the number of items of lists, and with detail what values they have.
+func (s *shape) describe(detail bool, depth int) string {
+	switch {
+	case s.count == 0 || depth > 8:
+		return ""
+	case s.list:
+		return s.describeList(detail, depth)
+	case s.kind == '{':
+		return "{" + strings.Join(s.describeMembers(detail, depth), ", ") + "}"
+	case detail && s.count > 1: // a single value is shown as a member
+		return s.values.describe()
+	}
+	return ""
+}
+
+// mostRare is how many members are described that few of the objects have.
+const mostRare = 6
+
+func (s *shape) describeMembers(detail bool, depth int) []string {
+	parts := make([]string, 0, len(s.members))
+	rare := 0
+	for _, m := range s.members {
+		if m.count*4 < s.count {
+			if rare++; rare > mostRare {
+				continue
+			}
+		}
+		parts = append(parts, m.describeMember(s.count, detail, depth))
+	}
+	if rare > mostRare {
+		parts = append(parts, fmt.Sprintf("+%d more", rare-mostRare))
+	}
+	return parts
+}
+
+func (s *shape) describeMember(of int, detail bool, depth int) string {
+	text := s.key
+	if s.count < of {
+		text += fmt.Sprintf(" (in %s)", grouped(s.count))
+	}
+	inner := s.describe(detail, depth+1)
+	if inner == "" {
+		return text
+	}
+	return text + " " + inner
+}
+
+func (s *shape) describeList(detail bool, depth int) string {
+	text := "[" + grouped(s.items)
+	if s.count > 1 {
+		text = fmt.Sprintf("[%s each, %s in all", between(s.fewest, s.most), grouped(s.items))
+	}
+	if inner := s.item.describe(detail, depth+1); inner != "" {
+		text += ": " + inner
+	}
+	return text + "]"
+}
+
+// describeLists writes how many items the lists in lists hold, where there are any.
+func (s *shape) describeLists() string {
+	if !s.item.list {
+		return ""
+	}
+	inner := s.item.describeLists()
+	text := fmt.Sprintf("%s each, %s in all", between(s.item.fewest, s.item.most), grouped(s.item.items))
+	return "[" + grouped(s.items) + ": [" + text + strings.TrimPrefix(inner, "[") + "]]"
+}
+
+func between(low, high int) string {
+	if low == high {
+		return grouped(low)
+	}
+	return grouped(low) + " to " + grouped(high)
+}
+
+// describe writes which values there are: all of them with their counts if they are few, else from where to where.
+func (v *distinct) describe() string {
+	switch {
+	case !v.many && len(v.order) == 1:
+		return "= " + v.order[0]
+	case v.numbers > 0 && (v.many || len(v.order) > 3):
+		return v.min + " to " + v.max
+	case v.many || len(v.order) == 0 || !v.repeats():
+		return ""
+	}
+	parts := make([]string, len(v.order))
+	for i, raw := range v.byCount() {
+		parts[i] = fmt.Sprintf("%s ×%s", raw, grouped(v.counts[raw]))
+	}
+	return strings.Join(parts, " ")
+}
+
+// repeats says whether the values return, as those of a status do.
+func (v *distinct) repeats() bool {
+	n := 0
+	for _, c := range v.counts {
+		n += c
+	}
+	return n >= 2*len(v.order)
+}
+
+func (v *distinct) byCount() []string {
+	order := slices.Clone(v.order)
+	slices.SortStableFunc(order, func(a, b string) int { return v.counts[b] - v.counts[a] })
+	return order
+}
+
+// constant returns the value that all scalars of a shape have, if it is one.
+func (s *shape) constant() (raw string, ok bool) {
+	if s.count < 2 || s.values.many || len(s.values.order) != 1 || s.mixed {
+		return "", false
+	}
+	return s.values.order[0], true
+}

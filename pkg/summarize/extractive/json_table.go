@@ -1,0 +1,319 @@
+package extractive
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/palimpsest-context/palimpsest/pkg/content"
+	"github.com/palimpsest-context/palimpsest/pkg/summarize/extractive/choice"
+)
+
+// column is a member that the objects of a list have, however deep.
+type column struct {
+	path  []string
+	shape *shape
+	worth float64
+	// width is about how many characters a cell takes.
+	width int
+}
+
+func (c *column) name() string { return strings.Join(c.path, ".") }
+
+// table is a list of objects of one form, or lists of such lists, of which rows are shown.
+type table struct {
+	*jsonReader
+	list int32
+	// shape is that of the objects, path the way to the list.
+	shape *shape
+	path  string
+	// rows are all objects, shown the numbers of those that are offered.
+	rows    []int32
+	shown   []int
+	columns []column
+	// rare are the columns that few of the objects have: they stand in their rows by name. same are those in which all
+	// objects have the same.
+	rare, same []column
+	cell       int
+}
+
+// addTable offers a list of objects: which columns it has, then its rows, first and last and spread between.
+func (r *jsonReader) addTable(i int32, objects *shape, path string) {
+	r.tables++
+	t := &table{jsonReader: r, list: i, shape: objects, path: path}
+	t.gather(i, objects.count)
+	n := len(t.rows)
+	t.shown = spread(n, min(n, 20+r.target/20))
+	t.cell = max(32, min(600, r.target/2/max(n, 1)))
+	t.choose()
+	t.addHeader()
+	switch size := t.addRows(); {
+	case size*n > r.target*3/4:
+		t.addNames()
+	case size*n < r.target/3:
+		t.addInner()
+	}
+}
+
+// mostInner is of how many objects the lists in them are offered too.
+const mostInner = 8
+
+// addInner offers the lists in the first objects of a table that leaves room.
+func (t *table) addInner() {
+	for _, k := range t.shown[:min(len(t.shown), mostInner)] {
+		i := t.rows[k]
+		for c := t.doc.Nodes[i].First; c != content.NoNode; c = t.doc.Nodes[c].Next {
+			if m := t.shape.byKey[t.doc.Key(c)]; m != nil && m.list && t.doc.Nodes[c].Size > 0 {
+				t.collectList(c, m, t.jsonReader.path(c))
+			}
+		}
+	}
+}
+
+// gather collects the objects of a list, and of the lists in it.
+func (t *table) gather(i int32, most int) {
+	for c := t.doc.Nodes[i].First; c != content.NoNode && len(t.rows) < most; c = t.doc.Nodes[c].Next {
+		if kind := t.doc.Nodes[c].Kind; kind == '[' || (kind == '{' && t.shape.members == nil) || t.isList(c) {
+			t.gather(c, most)
+		} else {
+			t.rows = append(t.rows, c)
+		}
+	}
+}
+
+// isList says whether an object is a list of the table's objects rather than one of them.
+func (t *table) isList(i int32) bool {
+	first := t.doc.Nodes[i].First
+	return t.doc.Nodes[i].Kind == '{' && first != content.NoNode && t.shape.byKey[t.doc.Key(first)] == nil
+}
+
+// leaves returns the columns of a shape.
+func leaves(s *shape, path []string) (all []column) {
+	for _, m := range s.members {
+		p := append(slices.Clone(path), m.key)
+		if m.kind == '{' && !m.list && len(p) < 4 {
+			all = append(all, leaves(m, p)...)
+			continue
+		}
+		worth := keyWorth(m.key) - float64(len(path))/2
+		if m.list {
+			worth = 1
+		}
+		all = append(all, column{path: p, shape: m, worth: worth, width: len(m.key)})
+	}
+	return all
+}
+
+// choose picks the columns that fit into a row: those that differ between items, and by their names matter most.
+func (t *table) choose() {
+	var candidates []column
+	for _, c := range leaves(t.shape, nil) {
+		_, same := c.shape.constant()
+		switch {
+		case c.shape.count*2 < t.shape.count:
+			t.rare = append(t.rare, c)
+		case same && t.shape.count == c.shape.count:
+			t.same = append(t.same, c)
+		case !t.isLabel(c):
+			c.width = t.width(c)
+			candidates = append(candidates, c)
+		}
+	}
+	room := max(90, min(420, t.target/5), t.target/2/max(len(t.rows), 1))
+	byWorth := make([]int, len(candidates))
+	for k := range candidates {
+		byWorth[k] = k
+	}
+	slices.SortStableFunc(byWorth, func(a, b int) int { return cmp.Compare(candidates[b].worth, candidates[a].worth) })
+	var kept []int
+	for _, k := range byWorth {
+		if w := candidates[k].width + len(" | "); w <= room || len(kept) == 0 {
+			kept = append(kept, k)
+			room -= w
+		}
+	}
+	slices.Sort(kept)
+	t.covered = t.path == "" && len(kept) == len(candidates) && len(t.rare) == 0 &&
+		!slices.ContainsFunc(candidates, func(c column) bool { return c.shape.list })
+	for _, k := range kept {
+		t.columns = append(t.columns, candidates[k])
+	}
+}
+
+// width is the mean width of a column's cells in the rows that are offered.
+func (t *table) width(c column) int {
+	sum := 0
+	for _, k := range t.shown {
+		sum += len(content.Clip(t.cellAt(t.rows[k], c.path), t.cell))
+	}
+	return sum / max(len(t.shown), 1)
+}
+
+// isLabel says whether a column repeats the keys that the objects stand under.
+func (t *table) isLabel(c column) bool {
+	for _, k := range t.shown {
+		if key := t.doc.Key(t.rows[k]); key == "" || key != t.cellAt(t.rows[k], c.path) {
+			return false
+		}
+	}
+	return true
+}
+
+// cellAt is what an item has in a column, or nothing.
+func (t *table) cellAt(i int32, path []string) string {
+	for _, key := range path {
+		if i = t.doc.Child(i, key); i == content.NoNode {
+			return ""
+		}
+	}
+	return t.bare(i)
+}
+
+// addHeader offers the names of the columns. Those that stand in the same object as the one before are named shortly.
+func (t *table) addHeader() {
+	names := make([]string, len(t.columns))
+	before := ""
+	for k, c := range t.columns {
+		names[k] = c.name()
+		at := strings.LastIndexByte(names[k], '.') + 1
+		if k > 0 && at > 0 && names[k][:at] == before {
+			names[k] = names[k][at-1:]
+		}
+		before = c.name()[:at]
+	}
+	label := ""
+	if t.path != "" {
+		label = fmt.Sprintf("%s (%s): ", t.path, grouped(len(t.rows)))
+	}
+	t.add(choice.Entry{Label: label, Text: strings.Join(names, " | "), Most: max(120, t.target/4), Worth: worthHeader - float64(t.tables)})
+	t.addSame()
+}
+
+// addSame offers what all objects have in common.
+func (t *table) addSame() {
+	if len(t.same) == 0 {
+		return
+	}
+	parts := make([]string, len(t.same))
+	for k, c := range t.same {
+		raw, _ := c.shape.constant()
+		parts[k] = c.name() + " " + raw
+	}
+	t.add(choice.Entry{Label: "all: ", Text: strings.Join(parts, ", "), Most: max(80, t.target/8), Worth: worthRow - 5})
+}
+
+// addRows offers rows, those between others with less worth, and returns about how long one is.
+func (t *table) addRows() (size int) {
+	base := t.below + 2
+	for k, number := range t.shown {
+		i := t.rows[number]
+		p := choice.Entry{Label: t.label(i), Text: t.row(i), Most: max(110, t.target/4), Worth: worthRow - 10*float64(k), Order: base + number}
+		if t.doc.Nodes[i].Parent == 0 {
+			p.Stands = 1
+		}
+		size += len(p.Label) + len(p.Text) + 1
+		t.entries = append(t.entries, p)
+	}
+	t.below = base + len(t.rows)
+	return size / max(len(t.shown), 1)
+}
+
+// label says where in its list an object stands.
+func (t *table) label(i int32) string {
+	label := ""
+	for ; i != t.list; i = t.doc.Nodes[i].Parent {
+		label = t.place(i) + label
+	}
+	if label[0] == '.' {
+		return label[1:] + ": "
+	}
+	return label + " "
+}
+
+// row is an item on one line: its cells, then by name what few others have.
+func (t *table) row(i int32) string {
+	cells := make([]string, 0, len(t.columns))
+	for _, c := range t.columns {
+		cells = append(cells, content.Clip(t.cellAt(i, c.path), t.cell))
+	}
+	text := strings.Join(cells, " | ")
+	for _, c := range t.rare {
+		if v := t.cellAt(i, c.path); v != "" {
+			text += fmt.Sprintf(" | %s: %s", c.name(), content.Clip(v, t.cell))
+		}
+	}
+	return text
+}
+
+// addNames offers what the items are called, on one line: of many items a reader sees at once which there are.
+func (t *table) addNames() {
+	name, of := "keys", t.doc.Key
+	key := t.doc.Key(t.rows[0])
+	c := t.identity()
+	switch {
+	case c != nil && (key == "" || !strings.ContainsFunc(key, unicode.IsLetter)):
+		name, of = c.name(), func(i int32) string { return t.cellAt(i, c.path) }
+	case key == "":
+		return
+	}
+	var b strings.Builder
+	seen := map[string]bool{}
+	for k := 0; k < len(t.rows) && b.Len() < 2*t.target; k++ {
+		value := content.Clip(of(t.rows[k]), 80)
+		if seen[value] {
+			continue
+		}
+		if seen[value] = true; k > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(value)
+	}
+	t.add(choice.Entry{Label: fmt.Sprintf("%s (%s): ", name, grouped(len(t.rows))), Text: b.String(), Most: t.target * 3 / 10, Worth: worthNames})
+}
+
+// identity is the column that tells the items apart best, if there is one.
+func (t *table) identity() *column {
+	var best *column
+	for k := range t.columns {
+		c := &t.columns[k]
+		if c.worth >= 4.5 && (c.shape.values.many || 2*len(c.shape.values.order) > t.shape.count) && (best == nil || c.worth > best.worth) {
+			best = c
+		}
+	}
+	return best
+}
+
+// keyWorth weighs a member by its name, from 2 to 5: what tells things apart, what became of them, how much, when, where.
+func keyWorth(key string) float64 {
+	if len(key) > 40 {
+		return 2
+	}
+	k := strings.ToLower(key)
+	weights := []struct {
+		worth float64
+		words []string
+	}{
+		{5, []string{"id", "number", "uuid", "code", "sku", "slug", "key", "ref"}},
+		{4.6, []string{"name", "title", "subject", "label", "email", "user", "login"}},
+		{4.2, []string{"status", "state", "error", "message", "reason", "level", "severity", "result", "exit", "type"}},
+		{3.6, []string{"amount", "price", "total", "cost", "quantity", "count", "balance", "size", "score", "currency"}},
+		{3.2, []string{"date", "time", "created", "updated", "expires", "url", "href", "link", "path", "file"}},
+	}
+	for _, w := range weights {
+		if slices.ContainsFunc(w.words, func(word string) bool { return hasPart(k, word) }) {
+			return w.worth
+		}
+	}
+	return 2
+}
+
+// hasPart says whether a name is a word, or begins or ends with it.
+func hasPart(name, word string) bool {
+	if !strings.Contains(name, word) {
+		return false
+	}
+	return name == word || strings.HasSuffix(name, "_"+word) || strings.HasPrefix(name, word+"_") ||
+		(len(word) > 3 && (strings.HasSuffix(name, word) || strings.HasPrefix(name, word)))
+}

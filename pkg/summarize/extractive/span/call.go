@@ -1,0 +1,243 @@
+package span
+
+import (
+	"encoding/json"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/palimpsest-context/palimpsest/pkg/content"
+	"github.com/palimpsest-context/palimpsest/pkg/facts"
+	"github.com/palimpsest-context/palimpsest/pkg/summarize"
+)
+
+// callDetails are what a call's arguments say of what it does.
+type callDetails struct {
+	tool string
+	// verb is what it does to its target: the tool's name, or what an argument says.
+	verb string
+	// target is the file or the address that it is about; empty if it is about neither.
+	target string
+	// line is the command that it runs, or its arguments in brief.
+	line string
+	// writes says that it changes something, by its name.
+	writes bool
+}
+
+// The longest command, the longest value of an argument, and the longest target that are told, in bytes.
+const (
+	longestCommand = 200
+	longestValue   = 80
+	longestTarget  = 200
+)
+
+func detailsOf(tool, arguments string, members []member) callDetails {
+	d := callDetails{tool: tool, verb: tool}
+	var brief []string
+	command := ""
+	for _, m := range members {
+		switch {
+		case d.target == "" && namesTarget(m.key) && isTarget(m.value):
+			d.target = m.value
+		case command == "" && namesCommand(m.key):
+			command = m.value
+		case m.value != "":
+			brief = append(brief, m.key+"="+content.Clip(oneLine(m.value), longestValue))
+		}
+	}
+	switch {
+	case command != "" && d.target != "" && !strings.ContainsAny(command, " \n"):
+		d.verb = command // of an editor: view, create
+	case command != "":
+		d.command(command)
+	case len(brief) > 0 && d.target == "":
+		d.line = content.Clip(strings.Join(brief, ", "), longestCommand)
+	case len(members) == 0 && arguments != "{}":
+		d.line = content.Clip(oneLine(arguments), longestCommand)
+	}
+	d.writes = d.writes || changes(d.verb)
+	return d
+}
+
+// member is a member of a call's arguments: a text, or JSON.
+type member struct{ key, value string }
+
+// membersOf are the members of an object, in order; nil if the text is none.
+func membersOf(arguments string) (all []member) {
+	decoder := json.NewDecoder(strings.NewReader(arguments))
+	if begin, err := decoder.Token(); err != nil || begin != json.Delim('{') {
+		return nil
+	}
+	for decoder.More() {
+		key, err := decoder.Token()
+		name, isText := key.(string)
+		var raw json.RawMessage
+		if err != nil || !isText || decoder.Decode(&raw) != nil {
+			return all
+		}
+		all = append(all, member{summarize.Filter(name), valueOf(raw)})
+	}
+	return all
+}
+
+func valueOf(raw json.RawMessage) string {
+	var text string
+	var words []string
+	switch {
+	case json.Unmarshal(raw, &text) == nil:
+		return summarize.Filter(text)
+	case json.Unmarshal(raw, &words) == nil:
+		return summarize.Filter(strings.Join(words, " "))
+	case string(raw) == "null":
+		return ""
+	}
+	return string(raw)
+}
+
+func namesTarget(key string) bool {
+	switch strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(key)) {
+	case "path", "file", "filepath", "filename", "targetfile", "absolutepath", "relativepath", "notebookpath", "url", "uri", "dir", "directory", "folder":
+		return true
+	}
+	return false
+}
+
+func isTarget(value string) bool {
+	return value != "" && len(value) <= longestTarget && !strings.ContainsAny(value, "\n\t")
+}
+
+func namesCommand(key string) bool {
+	switch strings.ToLower(key) {
+	case "command", "cmd", "commands", "script", "code":
+		return true
+	}
+	return false
+}
+
+// changes says whether a tool's name says that it changes something.
+func changes(name string) bool {
+	for _, word := range wordsOfName(name) {
+		switch word {
+		case "write", "edit", "create", "update", "delete", "remove", "insert", "replace", "patch", "apply", "append", "move", "rename",
+			"save", "set", "add", "cancel", "book", "modify", "send", "submit", "exchange", "return", "put", "post", "mkdir", "upload",
+			"transfer", "pay", "refund", "commit", "push", "deploy", "install", "str", "undo", "enable", "disable", "grant", "reset":
+			return true
+		}
+	}
+	return false
+}
+
+// wordsOfName are the words of a name such as str_replace, fileWrite or apply-patch.
+func wordsOfName(name string) []string {
+	var b strings.Builder
+	lower := false
+	for _, c := range name {
+		if unicode.IsUpper(c) && lower {
+			b.WriteByte(' ')
+		}
+		lower = unicode.IsLower(c)
+		if !unicode.IsLetter(c) {
+			c = ' '
+		}
+		b.WriteRune(unicode.ToLower(c))
+	}
+	return strings.Fields(b.String())
+}
+
+// told is the call as a line.
+func (a *action) told() string {
+	what := a.tool
+	if a.verb != a.tool {
+		what += " " + a.verb
+	}
+	if a.target != "" {
+		what += " " + a.target
+	}
+	if a.line != "" {
+		what += " " + a.line
+	}
+	return what
+}
+
+func (a *action) toldWithOutcome() string {
+	switch {
+	case a.open:
+		return a.told() + " -> no result"
+	case a.failed:
+		return a.told() + " -> failed: " + a.outcome
+	case a.outcome != "":
+		return a.told() + " -> " + a.outcome
+	}
+	return a.told()
+}
+
+// What of a result is looked at for its outcome, and what is told of it, in bytes and characters.
+const (
+	outcomeWithin  = 8000
+	longestFailure = 240
+	shortResult    = 100
+)
+
+// outcomeOf is what came of a call: the words of its failure, or its result if that is short.
+func outcomeOf(text string, failed bool) (outcome string, _ bool) {
+	text = strings.TrimSpace(text)
+	ends := text
+	if len(text) > 2*outcomeWithin {
+		ends = strings.ToValidUTF8(text[:outcomeWithin], "") + "\n" + strings.ToValidUTF8(text[len(text)-outcomeWithin:], "")
+	}
+	if failed || saysFailed(ends) {
+		return content.Clip(oneLine(worstLine(ends)), longestFailure), true
+	}
+	if text = withoutFrame(text); utf8.RuneCountInString(text) <= shortResult {
+		return text, false
+	}
+	return "", false
+}
+
+// withoutFrame is a result on one line, without the tags that a tool puts around it.
+func withoutFrame(text string) string {
+	if len(text) > outcomeWithin {
+		return text
+	}
+	var kept []string
+	for line := range strings.SplitSeq(text, "\n") {
+		if line = strings.TrimSpace(line); !content.IsBareTag(line) && line != "<returncode>0</returncode>" {
+			kept = append(kept, line)
+		}
+	}
+	return oneLine(strings.Join(kept, " "))
+}
+
+// saysFailed says whether a result tells of a command that ended with a status other than 0, or begins as reports of errors do.
+func saysFailed(text string) bool {
+	lower := strings.ToLower(text[:min(len(text), 200)] + "\n" + text[max(0, len(text)-200):])
+	for _, mark := range []string{"<returncode>", "exit code", "exit code:", "exited with code", "exit status", "returncode:"} {
+		if _, after, found := strings.Cut(lower, mark); found {
+			after = strings.TrimLeft(after, " :=")
+			if after != "" && '1' <= after[0] && after[0] <= '9' {
+				return true
+			}
+		}
+	}
+	first, _, _ := strings.Cut(text, "\n")
+	return facts.BeginsAsReport(first) && facts.SeverityOf(first) == facts.Grave
+}
+
+// worstLine is the line that says most of a failure: the last of the gravest.
+func worstLine(text string) string {
+	best, worst := "", facts.Severity(-1)
+	for line := range strings.SplitSeq(text, "\n") {
+		line = strings.TrimSpace(line)
+		if line == "" || content.IsBareTag(line) {
+			continue
+		}
+		level := facts.LineSeverity(line)
+		if facts.BeginsAsReport(line) {
+			level++
+		}
+		if level >= worst {
+			best, worst = line, level
+		}
+	}
+	return best
+}

@@ -1,0 +1,108 @@
+package span
+
+import (
+	"strings"
+
+	"github.com/palimpsest-context/palimpsest/pkg/facts"
+	"github.com/palimpsest-context/palimpsest/pkg/summarize"
+	"github.com/palimpsest-context/palimpsest/pkg/summarize/extractive/choice"
+)
+
+// told is what earlier summaries tell: an extract's lines by their kind, and the lines of all others as they are.
+type told struct {
+	byHeading map[string][]string
+	seen      map[[2]string]bool // by heading and line
+	lines     []string           // of summaries that are no extracts
+}
+
+// read adds a summary, each newer than the one before.
+func (o *told) read(text string) {
+	if o.byHeading == nil {
+		o.byHeading, o.seen = map[string][]string{}, map[[2]string]bool{}
+	}
+	extract, heading := false, ""
+	for line := range strings.SplitSeq(text, "\n") {
+		if extract && isHeading(line) {
+			heading = line
+			continue
+		}
+		begins := strings.HasPrefix(line, headBegins+".") || strings.HasPrefix(line, headBegins+headUpTo)
+		entry, isItem := strings.CutPrefix(line, "- ")
+		switch entry = oneLine(summarize.Filter(entry)); {
+		case begins || strings.TrimSpace(line) == "":
+			extract, heading = begins, "" // an extract ends, and what follows is another text's; or one begins
+		case entry == "":
+		case isItem && heading != "" && heading != headBefore:
+			o.keep(heading, entry)
+		default:
+			o.lines = append(o.lines, entry)
+		}
+	}
+}
+
+func isHeading(line string) bool {
+	switch line {
+	case headBefore, headRules, headAsked, headFiles, headTools, headCalls, headSaid, headOpen, headNamed:
+		return true
+	}
+	return false
+}
+
+// keep keeps a line of an extract. Of what was open then, only calls without a result still are; what was said last is said.
+func (o *told) keep(heading, entry string) {
+	if heading == headOpen && !strings.HasPrefix(entry, noResult) {
+		said, isSaid := strings.CutPrefix(entry, saidLast)
+		if !isSaid {
+			return
+		}
+		heading, entry = headSaid, said
+	}
+	if at := [2]string{heading, entry}; !o.seen[at] {
+		o.seen[at] = true
+		o.byHeading[heading] = append(o.byHeading[heading], entry)
+	}
+}
+
+func (o *told) items(heading string) []string { return o.byHeading[heading] }
+
+// entries are the lines under a heading: whole or not at all, so that lines are not worn down from extract to extract. The newer
+// are worth more, and the first, which often says what all is for.
+func (o *told) entries(heading string) (all []choice.Entry) {
+	lines := o.items(heading)
+	for i, line := range lines {
+		p := item(line, i-len(lines)-1, float64(i), len(line))
+		if i == 0 {
+			p.Worth = float64(len(lines))
+		}
+		p.Whole = true
+		all = append(all, p)
+	}
+	return all
+}
+
+// names are the names that were listed before.
+func (o *told) names() (all []string) {
+	for _, line := range o.items(headNamed) {
+		all = append(all, strings.Split(line, ", ")...)
+	}
+	return all
+}
+
+// foreign are the lines of summaries that are no extracts: those that say most.
+func (o *told) foreign() (all []choice.Entry) {
+	lines := make([]choice.Unit, len(o.lines))
+	for i, line := range o.lines {
+		lines[i] = choice.Unit{Text: line}
+	}
+	boost := func(i int) float64 {
+		weight := 0.5 + float64(i+1)/float64(len(lines))
+		if facts.IsRule(lines[i].Text) {
+			weight *= 2
+		}
+		return weight
+	}
+	for rank, i := range choice.TermsOf(lines).Cover(lines, boost, 200) {
+		all = append(all, item(lines[i].Text, i, -float64(rank), 600))
+	}
+	return all
+}

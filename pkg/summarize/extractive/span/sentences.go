@@ -1,0 +1,130 @@
+package span
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/palimpsest-context/palimpsest/pkg/content"
+	"github.com/palimpsest-context/palimpsest/pkg/facts"
+	"github.com/palimpsest-context/palimpsest/pkg/summarize/extractive/choice"
+)
+
+// bullets begin the entries of lists.
+var bullets = []string{"- ", "* ", "• ", "+ "}
+
+// sentencesOf are the sentences of a text, each on one line. Entries of lists are sentences of their own.
+func sentencesOf(text string) (all []string) {
+	lines := strings.Split(text, "\n")
+	for from := 0; from < len(lines); {
+		to := from + 1
+		for to < len(lines) && !beginsEntry(lines[to]) {
+			to++
+		}
+		for _, p := range content.Paragraphs(lines[from:to], 0) {
+			all = appendSentences(all, p.Text)
+		}
+		from = to
+	}
+	return all
+}
+
+// appendSentences keeps the number of an entry with its first sentence, and leaves out other marks.
+func appendSentences(all []string, text string) []string {
+	text = withoutBullet(text)
+	if len(text) < content.LongestSentence && !strings.ContainsAny(text, ".!?。！？") {
+		if text = oneLine(text); text != "" {
+			all = append(all, text)
+		}
+		return all
+	}
+	number := ""
+	for _, sentence := range content.Sentences(text) {
+		if sentence = number + oneLine(sentence); len(sentence) < 5 && strings.Trim(sentence, "0123456789.)") == "" {
+			number = sentence + " "
+			continue
+		}
+		number = ""
+		all = append(all, sentence)
+	}
+	return all
+}
+
+func withoutBullet(text string) string {
+	text = strings.TrimLeft(text, " \t")
+	for _, mark := range bullets {
+		text = strings.TrimPrefix(text, mark)
+	}
+	return text
+}
+
+func beginsEntry(line string) bool {
+	line = strings.TrimLeft(line, " \t")
+	for _, begin := range bullets {
+		if strings.HasPrefix(line, begin) {
+			return true
+		}
+	}
+	if strings.HasPrefix(line, "#") {
+		return true
+	}
+	digits := strings.TrimLeft(line, "0123456789")
+	return len(digits) < len(line) && (strings.HasPrefix(digits, ". ") || strings.HasPrefix(digits, ") "))
+}
+
+// side is where a text says what it is about.
+type side int
+
+const (
+	atBeginning side = iota
+	atEnd
+)
+
+// gap stands in a digest between sentences, where others may be left out.
+const gap = " … "
+
+// digest tells sentences in at most n characters, on one line: half of them from one side, then those that say most. Rules are
+// told elsewhere: of the rest of a user's text they are left out.
+func digest(all []string, n int, from side) string {
+	lines := make([]choice.Unit, len(all))
+	for i := range all {
+		lines[i].Text = all[i]
+	}
+	first, end := sideOf(all, n/2, from)
+	pieces := make([]choice.Entry, 0, end-first+n/40)
+	add := func(i int, worth float64) {
+		pieces = append(pieces, choice.Entry{Text: all[i], Order: i, Worth: worth, Most: max(n/2, 80)})
+	}
+	for i := first; i < end; i++ {
+		add(i, 1)
+	}
+	boost := func(i int) float64 {
+		if first <= i && i < end || from == atBeginning && facts.IsRule(all[i]) {
+			return 0
+		}
+		return 1
+	}
+	for rank, i := range choice.TermsOf(lines).Cover(lines, boost, n/40) {
+		add(i, -float64(rank))
+	}
+	slices.SortFunc(pieces, func(a, b choice.Entry) int { return a.Order - b.Order })
+	body, _ := choice.Pack(pieces, n*9/10)
+	return content.Clip(strings.ReplaceAll(strings.TrimPrefix(body, "\n"), "\n", gap), n)
+}
+
+// sideOf are the sentences [first, end) from one side that fit into room characters, and one at least.
+func sideOf(all []string, room int, from side) (first, end int) {
+	for k := range all {
+		i := k
+		if from == atEnd {
+			i = len(all) - 1 - k
+		}
+		if room -= utf8.RuneCountInString(all[i]) + utf8.RuneCountInString(gap); room < 0 && k > 0 {
+			if from == atEnd {
+				return i + 1, len(all)
+			}
+			return 0, i
+		}
+	}
+	return 0, len(all)
+}

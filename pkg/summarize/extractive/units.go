@@ -1,0 +1,91 @@
+package extractive
+
+import (
+	"strings"
+
+	"github.com/palimpsest-context/palimpsest/pkg/content"
+	"github.com/palimpsest-context/palimpsest/pkg/summarize/extractive/choice"
+)
+
+// longLine is how many bytes a line may have before it is taken in parts, and about how long its parts are.
+const (
+	longLine = 1200
+	partSize = 280
+)
+
+// splitLines returns the lines of a text, without what ends them. A line that a program drew anew counts as last drawn.
+func splitLines(text string) []string {
+	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	for i, line := range lines {
+		if strings.IndexByte(line, '\r') < 0 {
+			continue
+		}
+		line = strings.TrimRight(line, "\r")
+		lines[i] = line[strings.LastIndexByte(line, '\r')+1:]
+	}
+	return lines
+}
+
+// Units takes lines apart where they are too long, and leaves out those that are blank. So many lines stand before them.
+func Units(lines []string, before int) []choice.Unit {
+	all := make([]choice.Unit, 0, len(lines))
+	for i, line := range lines {
+		first := len(all)
+		for len(line) > longLine {
+			n := partEnd(line)
+			all = appendUnit(all, strings.TrimSpace(line[:n]), before+i+1, first)
+			line = line[n:]
+		}
+		all = appendUnit(all, strings.TrimRight(line, " \t"), before+i+1, first)
+	}
+	return all
+}
+
+// appendUnit appends a part of a line whose first part is or would be at some place.
+func appendUnit(all []choice.Unit, text string, line, first int) []choice.Unit {
+	if text == "" {
+		return all
+	}
+	return append(all, choice.Unit{Text: text, Line: line, Rest: len(all) > first})
+}
+
+// partEnd is where the first part of a long line ends: after a sentence or a record, else between words, else anywhere
+// between two grapheme clusters.
+func partEnd(line string) int {
+	best, rank := 0, 0
+	for at := 2 * partSize; at > partSize/2 && rank < 3; at-- {
+		if r := breakRank(line, at); r > rank {
+			best, rank = at, r
+		}
+	}
+	if rank == 0 {
+		best = content.ClusterEnd(line, partSize)
+	}
+	if best == 0 {
+		return len(line)
+	}
+	return best
+}
+
+// breakRank says how well a line can be broken before a position at which an ASCII character stands, which is therefore the
+// border of a grapheme cluster: 3 after a sentence or record, 2 after a comma, 1 after a space, 0 not at all.
+func breakRank(line string, at int) int {
+	if line[at] < ' ' || line[at] >= 0x7f {
+		return 0
+	}
+	switch line[at-1] {
+	case ';':
+		return 3
+	case ' ':
+		if before := line[at-2]; before == '.' || before == ';' {
+			return 3
+		}
+		return 1
+	case ',':
+		if line[at-2] == '}' {
+			return 3
+		}
+		return 2
+	}
+	return 0
+}
