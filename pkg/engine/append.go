@@ -169,7 +169,7 @@ func (a *appending) plan(ctx context.Context, snap *store.Snapshot) (*store.Chan
 	}
 	a.former.addTo(c)
 	a.engine.renewTTL(&c.Head, snap.Info, now)
-	a.engine.remember(c, a.request.Request, store.Outcome{
+	remember(c, a.request.Request, store.Outcome{
 		FirstIndex: head.Messages, Count: int32(len(c.Messages)), Revision: c.Head.Revision,
 	})
 	return c, nil

@@ -49,7 +49,6 @@ func (e *Engine) again(ctx context.Context, key Key, w *waits, err error) (bool,
 }
 
 func (e *Engine) attemptBuild(ctx context.Context, r *BuildRequest, wait *waits) (*BuildResult, error) {
-	wait.want, wait.erase, wait.work = nil, nil, nil
 	w, snap, err := e.open(ctx, r.Key, r.Request)
 	if err != nil {
 		return nil, err
@@ -74,15 +73,31 @@ func (e *Engine) buildIn(ctx context.Context, w *window, snap *store.Snapshot, r
 		result, err = e.repeatBuild(ctx, w, first, r)
 		return result, false, err
 	}
-	d, report, err := e.prepare(ctx, w, r)
+	blank, report, err := e.prepare(ctx, w, r)
 	if err != nil {
 		return nil, false, err
 	}
-	d.await(wait)
-	if err := d.decide(ctx); err != nil {
+	blank.await(wait)
+	d, err := e.runBuild(ctx, blank, (*deciding).decide)
+	if err != nil {
 		return nil, false, err
 	}
 	return e.finish(ctx, d, r, report)
+}
+
+// runBuild decides on a build by a plan, and loads what the plan needs. blank is what it is decided with; each run begins with a copy.
+func (e *Engine) runBuild(ctx context.Context, blank *deciding, plan func(*deciding) error) (d *deciding, err error) {
+	err = e.runPlan(ctx, blank.window, func() error {
+		fresh, settings := *blank, *blank.settings
+		d = &fresh
+		d.settings = &settings
+		d.waits.reset()
+		if err := d.open(); err != nil {
+			return err
+		}
+		return plan(d)
+	})
+	return d, err
 }
 
 // prepare gets everything together that a build is decided on. report is the manifest that last_usage counted for, nil for none.
@@ -104,13 +119,10 @@ func (e *Engine) prepare(ctx context.Context, w *window, r *BuildRequest) (d *de
 		return nil, nil, err
 	}
 	d = &deciding{
-		composer: c, settings: s, turn: turn, aging: turn > w.head.Turn, dry: r.DryRun, closes: r.CloseOpenCalls, now: e.now(),
+		composer: c, settings: s, summaries: e.summaries, turn: turn, aging: turn > w.head.Turn, dry: r.DryRun, closes: r.CloseOpenCalls, now: e.now(),
 		fixed: w.weighFixed(r.Fixed, s.counter).tokens,
 	}
-	if err := d.open(ctx); err != nil {
-		return nil, nil, err
-	}
-	d.before, err = e.previous(ctx, d)
+	d.before, err = e.previous(ctx, c)
 	return d, report, err
 }
 
@@ -187,19 +199,21 @@ func (e *Engine) finish(ctx context.Context, d *deciding, r *BuildRequest, repor
 	if c.Edits, c.Uploads, err = e.stageSummaries(ctx, d.window.key, d.window.head.Incarnation, c.Edits); err != nil {
 		return nil, false, err
 	}
-	if err := d.eraseFacts(ctx, c); err != nil {
+	replaced, uploads, err := e.stageSummaries(ctx, d.window.key, d.window.head.Incarnation, c.ReplaceEdits)
+	if err != nil {
 		return nil, false, err
 	}
+	c.ReplaceEdits, c.Uploads = replaced, append(c.Uploads, uploads...)
 	if err := e.store.Commit(ctx, d.window.key, c); err != nil {
 		return nil, false, err
 	}
-	d.prepare(ctx)
-	d.prepareSummary(ctx)
+	e.startForeseen(ctx, d)
+	e.prepareSummary(ctx, d)
 	result.Compaction.State = d.draftState() // a draft may have been begun
 	if len(d.erased.messages) > 0 {
-		d.forgetErased()
+		e.forgetErased(d)
 	} else {
-		d.keepWarm(c, assembly, manifest.Seq)
+		e.keepWarm(d, c, assembly, manifest.Seq)
 	}
 	return result, true, nil
 }
@@ -246,7 +260,7 @@ func (d *deciding) change(r *BuildRequest, report *conversation.Manifest, a *pro
 	}
 	m := d.manifest(r, a, h)
 	c.Manifest = &m
-	d.engine.remember(c, r.Request, store.Outcome{Manifest: m.Seq, Revision: h.Revision})
+	remember(c, r.Request, store.Outcome{Manifest: m.Seq, Revision: h.Revision})
 	return c, m, nil
 }
 
@@ -281,13 +295,13 @@ func (d *deciding) manifest(r *BuildRequest, a *provider.Assembly, head *Head) c
 }
 
 // keepWarm keeps the window for the next build.
-func (d *deciding) keepWarm(c *store.Change, a *provider.Assembly, manifest int64) {
+func (e *Engine) keepWarm(d *deciding, c *store.Change, a *provider.Assembly, manifest int64) {
 	w, cache := d.window, d.cache()
 	w.committed(c, d.view)
 	cache.assembly, cache.manifest, cache.units = a, manifest, d.out.used
 	if known, err := w.fits(); err == nil {
 		w.trim(known.earliest(d.out.window.Start), d.needed(d.out.window))
-		d.engine.windows.put(w)
+		e.windows.put(w)
 	}
 }
 

@@ -45,6 +45,7 @@ func (c *windowCache) take(key Key) *window {
 
 // put keeps a window warm.
 func (c *windowCache) put(w *window) {
+	w.dropBeside()
 	entry := warmWindow{window: w, bytes: w.size(), used: c.clock()}
 	c.mu.Lock()
 	defer c.mu.Unlock()

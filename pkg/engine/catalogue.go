@@ -32,6 +32,7 @@ type catalogue struct {
 	version  uint64
 	asked    time.Time
 	profiles map[string]conversation.ModelProfile
+	shipped  map[string]conversation.ModelProfile // what is known of models that nothing was put for
 	policies expiry.Policies
 	prompts  map[string]conversation.Prompt
 }
@@ -72,7 +73,7 @@ func (e *Engine) catalogue(ctx context.Context, namespace string) (*catalogue, e
 		return nil, err
 	}
 	current := *fresh
-	current.asked = now
+	current.asked, current.shipped = now, e.models
 	e.catalogues.put(namespace, &current)
 	return &current, nil
 }
@@ -186,7 +187,7 @@ func (e *Engine) changeCatalogue(ctx context.Context, namespace string, ch catal
 		if ch.version != nil {
 			outcome.Revision = int64(*ch.version)
 		}
-		e.remember(c, r, outcome)
+		remember(c, r, outcome)
 		return e.store.Commit(ctx, key, c)
 	})
 	e.catalogues.put(namespace, nil)

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"cmp"
-	"context"
 	"slices"
 
 	"github.com/palimpsest-context/palimpsest/pkg/compaction"
@@ -24,7 +23,7 @@ type summaryText struct {
 }
 
 // claims describes the composition to the policy. over says that it exceeds its budget.
-func (d *deciding) claims(ctx context.Context, limit int64, over bool) (*claims, error) {
+func (d *deciding) claims(limit int64, over bool) (*claims, error) {
 	rest := max(0, limit-d.excess())
 	c := &claims{FitInput: compaction.FitInput{
 		Fixed: d.fixed, Start: d.out.window.Start, Limit: limit, Rest: rest, Target: d.settings.target * rest / max(1, d.settings.limit),
@@ -42,15 +41,15 @@ func (d *deciding) claims(ctx context.Context, limit int64, over bool) (*claims,
 			d.claimTail(c, i)
 		}
 	}
-	if err := d.claimAsked(ctx, c); err != nil {
+	if err := d.claimAsked(c); err != nil {
 		return nil, err
 	}
 	d.claimRestored(c)
 	d.claimSystem(c)
-	if err := d.claimSummaries(ctx, c); err != nil {
+	if err := d.claimSummaries(c); err != nil {
 		return nil, err
 	}
-	return c, d.leastNewest(ctx, c, newest)
+	return c, d.leastNewest(c, newest)
 }
 
 // claimKept adds a unit before the tail, unless it is weighed apart: the opening, the request, a summary, what was brought back, the system's.
@@ -89,22 +88,22 @@ func (d *deciding) claimTail(c *claims, i int) {
 }
 
 // claimAsked adds the request in force and the opening, where the newest unit and pins do not show them.
-func (d *deciding) claimAsked(ctx context.Context, c *claims) error {
+func (d *deciding) claimAsked(c *claims) error {
 	var err error
-	if c.Request, err = d.claimOf(ctx, c, d.request); err != nil {
+	if c.Request, err = d.claimOf(c, d.request); err != nil {
 		return err
 	}
 	if d.opening != d.request {
-		c.Opening, err = d.claimOf(ctx, c, d.opening)
+		c.Opening, err = d.claimOf(c, d.opening)
 	}
 	return err
 }
 
-func (d *deciding) claimOf(ctx context.Context, c *claims, index int32) (*compaction.Claim, error) {
+func (d *deciding) claimOf(c *claims, index int32) (*compaction.Claim, error) {
 	if index < 0 || index >= c.Newest.First && c.Newest.Whole > 0 || d.pinned(index) {
 		return nil, nil
 	}
-	m, err := d.recorded(ctx, index)
+	m, err := d.recorded(index)
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +116,7 @@ func (d *deciding) claimOf(ctx context.Context, c *claims, index int32) (*compac
 	if claim.Whole <= compaction.LeastChars/4 { // as short as a cut
 		return claim, nil
 	}
-	words, err := d.ownWords(ctx, m)
+	words, err := d.ownWords(m)
 	if err != nil {
 		return nil, err
 	}
@@ -184,7 +183,7 @@ func (d *deciding) claimRestored(c *claims) {
 const aroundSummary = 40
 
 // claimSummaries adds the summaries that stand in the window, whether they are shown now or not.
-func (d *deciding) claimSummaries(ctx context.Context, c *claims) error {
+func (d *deciding) claimSummaries(c *claims) error {
 	for _, e := range d.view.In(d.out.window).Summaries() {
 		s := summaryText{id: e.Summary.ID}
 		claim := compaction.SummaryClaim{Around: aroundSummary, Text: int64(e.Summary.Tokens)}
@@ -197,25 +196,28 @@ func (d *deciding) claimSummaries(ctx context.Context, c *claims) error {
 		}
 		if c.Over {
 			var err error
-			if s, err = d.summaryText(ctx, e.Summary); err != nil {
-				return err
+			if s, err = d.summaryText(e.Summary); err != nil {
+				if err := d.window.missed(err); err != nil {
+					return err
+				}
+				continue
 			}
 			n, _ := d.settings.counter.Count(s.text[:s.body])
 			claim.Text, claim.List = int64(n), max(0, claim.Text-int64(n))
 		}
 		c.Summaries, c.summaries = append(c.Summaries, claim), append(c.summaries, s)
 	}
-	return nil
+	return d.window.all()
 }
 
 // summaryText reads a summary. Without what is stored beside it, none of it is known to be the list.
-func (d *deciding) summaryText(ctx context.Context, s *conversation.Summary) (summaryText, error) {
-	contents, err := d.engine.contents(ctx, d.window.key, d.window.head.Incarnation, s.Text)
+func (d *deciding) summaryText(s *conversation.Summary) (summaryText, error) {
+	contents, err := d.window.texts(s.Text)
 	if err != nil {
 		return summaryText{}, err
 	}
 	out := summaryText{id: s.ID, text: contents[0], body: len(contents[0])}
-	k, err := d.knownOf(ctx, s)
+	k, err := d.knownOf(s)
 	if k.Body > 0 {
 		out.body = min(k.Body, out.body)
 	}
@@ -223,7 +225,7 @@ func (d *deciding) summaryText(ctx context.Context, s *conversation.Summary) (su
 }
 
 // leastNewest says what the newest unit weighs with its results at their shortest, if its results may have to give.
-func (d *deciding) leastNewest(ctx context.Context, c *claims, newest int) error {
+func (d *deciding) leastNewest(c *claims, newest int) error {
 	asked := int64(0)
 	for _, claim := range []*compaction.Claim{c.Request, c.Opening} {
 		if claim != nil {
@@ -234,18 +236,18 @@ func (d *deciding) leastNewest(ctx context.Context, c *claims, newest int) error
 		return nil
 	}
 	for _, t := range d.results(d.out.units[newest : newest+1]) {
-		n, err := d.least(ctx, t)
-		if err != nil {
+		n, err := d.least(t)
+		if err := d.window.missed(err); err != nil {
 			return err
 		}
 		c.Newest.Least -= max(0, t.weight-n)
 	}
-	return nil
+	return d.window.all()
 }
 
 // least is what a tool result weighs at its shortest.
-func (d *deciding) least(ctx context.Context, t target) (int64, error) {
-	e, err := d.clipMessage(ctx, []target{t}, conversation.ReasonNewestUnitOverBudget)
+func (d *deciding) least(t target) (int64, error) {
+	e, err := d.clipMessage([]target{t}, conversation.ReasonNewestUnitOverBudget)
 	if err != nil || len(e.Parts) == 0 {
 		return t.weight, err
 	}

@@ -96,7 +96,7 @@ func next(h Head, now time.Time) Head {
 }
 
 // remember adds the outcome of a request to a change, so that a retry finds it.
-func (e *Engine) remember(c *store.Change, r Request, o store.Outcome) {
+func remember(c *store.Change, r Request, o store.Outcome) {
 	if r.ID == "" {
 		return
 	}

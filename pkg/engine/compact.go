@@ -26,7 +26,6 @@ func (e *Engine) Compact(ctx context.Context, r CompactRequest) (*CompactResult,
 
 // compactOnce is one attempt.
 func (e *Engine) compactOnce(ctx context.Context, r *CompactRequest, wait *waits) (*CompactResult, error) {
-	wait.want, wait.work = nil, nil
 	w, snap, err := e.open(ctx, r.Key, r.Request)
 	if err != nil {
 		return nil, err
@@ -38,20 +37,27 @@ func (e *Engine) compactOnce(ctx context.Context, r *CompactRequest, wait *waits
 	if err != nil || first != nil {
 		return e.repeatCompact(ctx, w, first)
 	}
-	d, err := e.decidingOn(ctx, w, r)
+	blank, err := e.decidingOn(ctx, w, r)
 	if err != nil {
 		return nil, err
 	}
-	d.waits = wait
-	before := d.fixed + d.out.tokens()
-	if err := d.compactNow(ctx, r); err != nil {
+	blank.waits = wait
+	before := int64(0)
+	d, err := e.runBuild(ctx, blank, func(d *deciding) (err error) {
+		if d.out, err = d.compose(d.view, d.start); err != nil {
+			return err
+		}
+		before = d.fixed + d.out.tokens()
+		return d.compactNow(r)
+	})
+	if err != nil {
 		e.giveBack(w) // whoever has waited comes back to it
 		return nil, err
 	}
 	return e.commitCompact(ctx, d, r, before-d.fixed-d.out.tokens())
 }
 
-// decidingOn lays the conversation's view out as the last build at its own budget did.
+// decidingOn decides on the conversation's view as the last build at its own budget did.
 func (e *Engine) decidingOn(ctx context.Context, w *window, r *CompactRequest) (*deciding, error) {
 	build := &BuildRequest{Key: r.Key, Format: conversation.FormatNeutral}
 	if w.head.ManifestSeq > 0 {
@@ -81,12 +87,11 @@ func (e *Engine) decidingOn(ctx context.Context, w *window, r *CompactRequest) (
 		return nil, err
 	}
 	d.turn, d.aging = w.head.Turn, false
-	d.out, err = d.compose(ctx, d.view, d.start)
-	return d, err
+	return d, nil
 }
 
 // compactNow summarizes, or moves the window's start.
-func (d *deciding) compactNow(ctx context.Context, r *CompactRequest) error {
+func (d *deciding) compactNow(r *CompactRequest) error {
 	c := &d.settings.compact
 	target, keep := c.target, or(r.KeepRecent, c.keep)
 	if r.TargetTokens != nil {
@@ -100,9 +105,9 @@ func (d *deciding) compactNow(ctx context.Context, r *CompactRequest) error {
 		return nothingToCompact()
 	}
 	if c.strategy == conversation.StrategySlidingWindow {
-		return d.slide(ctx, target, keep)
+		return d.slide(target, keep)
 	}
-	done, err := d.compact(ctx, conversation.ReasonCompactRequest, target, keep)
+	done, err := d.compact(conversation.ReasonCompactRequest, target, keep)
 	if err == nil && !done {
 		return nothingToCompact()
 	}
@@ -110,13 +115,13 @@ func (d *deciding) compactNow(ctx context.Context, r *CompactRequest) error {
 }
 
 // slide moves the window's start to the newest messages.
-func (d *deciding) slide(ctx context.Context, target int64, keep int32) error {
+func (d *deciding) slide(target int64, keep int32) error {
 	cut := d.cutBeside(max(0, min(d.settings.compact.tail, target-d.fixed)), keep)
 	if cut <= d.out.window.Start {
 		return nothingToCompact()
 	}
 	before := d.fixed + d.out.tokens()
-	if err := d.move(ctx, d.startingAt(cut)); err != nil {
+	if err := d.move(d.startingAt(cut)); err != nil {
 		return err
 	}
 	if !d.shrunk(before) { // the request may weigh more than what has left
@@ -163,7 +168,7 @@ func (e *Engine) commitCompact(ctx context.Context, d *deciding, r *CompactReque
 	if len(d.edits) > 0 { // what they say tells a retry what they saved
 		o.Manifest, out.Saved = d.edits[0].Seq, savedBy(d.edits)
 	}
-	e.remember(c, r.Request, o)
+	remember(c, r.Request, o)
 	return out, e.store.Commit(ctx, w.key, c)
 }
 

@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"context"
-
 	"github.com/palimpsest-context/palimpsest/pkg/compaction"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
@@ -124,7 +122,7 @@ func (d *deciding) sinceSummary() int32 {
 }
 
 // slideIfFull moves the window's start where a sliding window shows more messages than it may.
-func (d *deciding) slideIfFull(ctx context.Context) error {
+func (d *deciding) slideIfFull() error {
 	most, shown := d.settings.compact.threshold, int32(0)
 	for i := range d.out.units {
 		if u := &d.out.units[i]; u.Summary == nil && u.First() >= d.kept.LeadingSystem {
@@ -134,7 +132,7 @@ func (d *deciding) slideIfFull(ctx context.Context) error {
 	if most == 0 || shown <= most || d.out.tail == len(d.out.units) {
 		return nil
 	}
-	return d.move(ctx, d.startingAt(d.slideTo(most)))
+	return d.move(d.startingAt(d.slideTo(most)))
 }
 
 // slideTo is where a window starts that shows at most so many messages: the newest of them, as many as the policy names or as a cut

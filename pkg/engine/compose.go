@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"context"
-
 	"github.com/palimpsest-context/palimpsest/pkg/compaction"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
@@ -90,7 +88,6 @@ type composition struct {
 
 // composer writes views of one conversation for one format and model.
 type composer struct {
-	engine *Engine
 	window *window
 	kept   conversation.Kept
 	format provider.Format
@@ -108,7 +105,7 @@ func (e *Engine) composer(w *window, kept conversation.Kept, f conversation.Form
 		return nil, err
 	}
 	count := func(text string) int { n, _ := c.Count(text); return n }
-	return &composer{engine: e, window: w, kept: kept, format: format, model: model, count: count}, nil
+	return &composer{window: w, kept: kept, format: format, model: model, count: count}, nil
 }
 
 // cache is where this composer's units are remembered.
@@ -117,7 +114,7 @@ func (c *composer) cache() *rendering {
 }
 
 // compose lays the view out for a window and writes every unit of it.
-func (c *composer) compose(ctx context.Context, view *conversation.View, win conversation.Window) (*composition, error) {
+func (c *composer) compose(view *conversation.View, win conversation.Window) (*composition, error) {
 	out := &composition{window: win, units: view.Layout(c.window.messages, win, c.kept), used: make(map[unitKey]provider.UnitBlocks)}
 	out.recorded = c.window.original
 	view = view.In(win)
@@ -135,9 +132,12 @@ func (c *composer) compose(ctx context.Context, view *conversation.View, win con
 	}
 	out.gone = view.Gone(c.window.messages, max(win.Start, c.kept.LeadingSystem))
 	for i := range out.units {
-		if err := c.add(ctx, out, i); err != nil {
+		if err := c.window.missed(c.add(out, i)); err != nil {
 			return nil, err
 		}
+	}
+	if err := c.window.all(); err != nil {
+		return nil, err
 	}
 	blocks, repairs := provider.Finish(c.format.Traits(), out.blocks, c.count)
 	if grown := len(blocks) - len(out.blocks); grown > 0 && out.opened(repairs) {
@@ -156,9 +156,9 @@ func (out *composition) opened(repairs []provider.Repair) bool {
 	return false
 }
 
-func (c *composer) add(ctx context.Context, out *composition, i int) error {
+func (c *composer) add(out *composition, i int) error {
 	u := &out.units[i]
-	written, err := c.write(ctx, out, u)
+	written, err := c.write(out, u)
 	if err != nil {
 		return err
 	}
@@ -177,7 +177,7 @@ func (c *composer) add(ctx context.Context, out *composition, i int) error {
 	return nil
 }
 
-func (c *composer) write(ctx context.Context, out *composition, u *conversation.Unit) (provider.UnitBlocks, error) {
+func (c *composer) write(out *composition, u *conversation.Unit) (provider.UnitBlocks, error) {
 	uc := provider.UnitContext{
 		Model: c.model, Count: c.count, AfterAssistant: afterAssistant(out.blocks),
 		Leading: u.Summary == nil && u.First() < c.kept.LeadingSystem,
@@ -187,9 +187,14 @@ func (c *composer) write(ctx context.Context, out *composition, u *conversation.
 		key.cut = cutOf(&out.window, u)
 	}
 	written, ok := c.cache().units[key]
+	if !ok && c.window.lacks() { // a unit before it is missing, so that what stands before it is not known
+		other := key
+		other.afterAssistant = !key.afterAssistant
+		written, ok = c.cache().units[other]
+	}
 	if !ok {
-		whole, err := c.inlineUnit(ctx, u)
-		if err != nil {
+		whole, err := c.inlineUnit(u)
+		if err != nil || c.window.lacks() {
 			return written, err
 		}
 		whole = c.shorten(whole, key.cut)
@@ -241,15 +246,15 @@ func (c *composer) shorten(u *conversation.Unit, cut conversation.Cut) *conversa
 }
 
 // inlineUnit is the unit with all contents in memory. What is read for it is not kept: what was written is.
-func (c *composer) inlineUnit(ctx context.Context, u *conversation.Unit) (*conversation.Unit, error) {
+func (c *composer) inlineUnit(u *conversation.Unit) (*conversation.Unit, error) {
 	out := *u
 	if u.Summary != nil {
-		return c.inlineSummary(ctx, u.Summary)
+		return c.inlineSummary(u.Summary)
 	}
 	out.Items = append([]conversation.Item(nil), u.Items...)
 	for i := range out.Items {
-		parts, err := c.engine.inline(ctx, c.window.key, c.window.head.Incarnation, out.Items[i].Parts)
-		if err != nil {
+		parts, err := c.window.inline(out.Items[i].Parts)
+		if err := c.window.missed(err); err != nil {
 			return nil, err
 		}
 		out.Items[i].Parts = parts
@@ -257,8 +262,8 @@ func (c *composer) inlineUnit(ctx context.Context, u *conversation.Unit) (*conve
 	return &out, nil
 }
 
-func (c *composer) inlineSummary(ctx context.Context, e *conversation.Edit) (*conversation.Unit, error) {
-	texts, err := c.engine.contents(ctx, c.window.key, c.window.head.Incarnation, e.Summary.Text)
+func (c *composer) inlineSummary(e *conversation.Edit) (*conversation.Unit, error) {
+	texts, err := c.window.texts(e.Summary.Text)
 	if err != nil {
 		return nil, err
 	}
@@ -326,29 +331,3 @@ func (out *composition) breakpoints() []int32 {
 	}
 	return points
 }
-
-// unitStart is the first message of the unit that an index lies in; of a hidden message, of the unit before it.
-func (c *composer) unitStart(ctx context.Context, from int32) (int32, error) {
-	for from > 0 {
-		page := conversation.Range{First: max(0, from-unitPage), End: from + 1}
-		if err := c.window.load(ctx, c.engine, page); err != nil {
-			return 0, err
-		}
-		for ; from > page.First; from-- {
-			m, ok := c.window.message(from)
-			if !ok {
-				return from, nil
-			}
-			if c.window.view.Hidden(conversation.Range{First: from, End: from + 1}) {
-				continue
-			}
-			if first, known := m.UnitFirst(); known {
-				return first, nil
-			}
-		}
-	}
-	return from, nil
-}
-
-// unitPage is how many messages are read at a time while the beginning or the end of a unit is looked for.
-const unitPage = 64

@@ -144,19 +144,27 @@ const summaryFrom = 512
 
 // contents reads contents into memory.
 func (e *Engine) contents(ctx context.Context, key Key, incarnation conversation.ID, contents ...conversation.Content) ([]string, error) {
+	parts, err := e.inline(ctx, key, incarnation, textParts(contents))
+	if err != nil {
+		return nil, err
+	}
+	return inlineTexts(parts), nil
+}
+
+func textParts(contents []conversation.Content) []conversation.Part {
 	parts := make([]conversation.Part, len(contents))
 	for i, c := range contents {
 		parts[i] = conversation.Part{Kind: conversation.PartText, Text: c}
 	}
-	parts, err := e.inline(ctx, key, incarnation, parts)
-	if err != nil {
-		return nil, err
-	}
+	return parts
+}
+
+func inlineTexts(parts []conversation.Part) []string {
 	out := make([]string, len(parts))
 	for i := range parts {
 		out[i] = parts[i].Text.Inline
 	}
-	return out, nil
+	return out
 }
 
 func stored(c *conversation.Content) bool { return c.Ref != nil }

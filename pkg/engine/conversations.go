@@ -55,7 +55,7 @@ func (e *Engine) attemptCreate(ctx context.Context, r *CreateRequest) (*Conversa
 	remembered.add(requestCreate, r.Request.ID, now)
 	remembered.addTo(c)
 	e.renewTTL(&c.Head, &r.Info, now)
-	e.remember(c, r.Request, store.Outcome{Revision: c.Head.Revision})
+	remember(c, r.Request, store.Outcome{Revision: c.Head.Revision})
 	return &Conversation{ID: r.Key.Conversation, Info: r.Info, Head: c.Head}, e.store.Commit(ctx, r.Key, c)
 }
 
@@ -172,7 +172,7 @@ func (e *Engine) attemptUpdate(ctx context.Context, r *UpdateRequest) (*Conversa
 	c := &store.Change{Expect: snap.Head.Version, Head: next(snap.Head, now), Info: &info}
 	c.Head.Revision++
 	e.renewTTL(&c.Head, &info, now)
-	e.remember(c, r.Request, store.Outcome{Revision: c.Head.Revision})
+	remember(c, r.Request, store.Outcome{Revision: c.Head.Revision})
 	return &Conversation{ID: r.Key.Conversation, Info: info, Head: c.Head}, e.store.Commit(ctx, r.Key, c)
 }
 
@@ -240,7 +240,7 @@ func (e *Engine) bury(ctx context.Context, key Key, head Head, b burial) (Head, 
 		c.Head.DeleteTime = now.Add(requestMemory)
 	}
 	c.Head.Revision++
-	e.remember(c, b.request, store.Outcome{Revision: c.Head.Revision})
+	remember(c, b.request, store.Outcome{Revision: c.Head.Revision})
 	c.Head.NextDue = now
 	e.windows.take(key) // forget it
 	e.summaries.ForgetConversation(summarize.Scope{Namespace: key.Namespace, Conversation: key.Conversation})

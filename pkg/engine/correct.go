@@ -152,7 +152,7 @@ func (b *correcting) change(ctx context.Context, c *store.Change) (*CorrectResul
 	if c.Edits, err = b.staged(ctx, c); err != nil {
 		return nil, err
 	}
-	e.remember(c, b.request.Request, store.Outcome{FirstIndex: b.message.Index, Count: 1, Revision: c.Head.Revision})
+	remember(c, b.request.Request, store.Outcome{FirstIndex: b.message.Index, Count: 1, Revision: c.Head.Revision})
 	return &CorrectResult{
 		Message: shown, Dissolved: dissolved, Events: events(c.Edits), Revision: c.Head.Revision, RewriteTokens: cost,
 	}, e.store.Commit(ctx, w.key, c)

@@ -1,33 +1,34 @@
 package engine
 
 import (
-	"context"
 	"time"
 
 	"github.com/palimpsest-context/palimpsest/pkg/compaction"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/expiry"
 	"github.com/palimpsest-context/palimpsest/pkg/store/record"
+	"github.com/palimpsest-context/palimpsest/pkg/summarize"
 )
 
 // deciding is one build on its way to what the model should see: the edits and the window that this attempt would commit.
 type deciding struct {
 	*composer
-	settings *settings
-	fixed    int64
-	turn     int32
-	now      time.Time
-	aging    bool                // it begins a turn
-	dry      bool                // it commits nothing, and asks no model
-	closes   bool                // calls that wait are closed with a fixed result
-	before   earlierBuild        // the previous build in this format
-	start    conversation.Window // in force before this build
-	request  int32               // the request in force; -1 for none
-	opening  int32               // the opening, if it is kept; -1 for none
-	view     *conversation.View  // with the edits of this build
-	own      *conversation.View  // the view that this build may extend, if it is that
-	edits    []conversation.Edit
-	out      *composition
+	settings  *settings
+	summaries readySummaries
+	fixed     int64
+	turn      int32
+	now       time.Time
+	aging     bool                // it begins a turn
+	dry       bool                // it commits nothing, and asks no model
+	closes    bool                // calls that wait are closed with a fixed result
+	before    earlierBuild        // the previous build in this format
+	start     conversation.Window // in force before this build
+	request   int32               // the request in force; -1 for none
+	opening   int32               // the opening, if it is kept; -1 for none
+	view      *conversation.View  // with the edits of this build
+	own       *conversation.View  // the view that this build may extend, if it is that
+	edits     []conversation.Edit
+	out       *composition
 
 	waits        *waits
 	deferred     []conversation.Decision
@@ -48,14 +49,23 @@ type deciding struct {
 	displaced    []conversation.Range // units that were brought back lately and have no room
 }
 
+// readySummaries is what a build asks about summaries: what is there already, and what could be asked for. Nothing of it waits.
+type readySummaries interface {
+	Look(*summarize.Request) (summarize.Result, bool)
+	Knows(*summarize.Request) bool
+	CanAsk(*conversation.Prompt) bool
+	ModelsOf(*conversation.Prompt) []string
+	Extract(text string, chars int) string
+}
+
 // decide lets go what is past its time, clips results that are too large for their budget, and fits the view into it.
-func (d *deciding) decide(ctx context.Context) error {
+func (d *deciding) decide() error {
 	var err error
-	if d.out, err = d.compose(ctx, d.view, d.start); err != nil {
+	if d.out, err = d.compose(d.view, d.start); err != nil {
 		return err
 	}
 	if d.start.Start > 0 && (!d.out.speaks() || d.out.silentTail() || d.beheaded()) {
-		if err := d.goBack(ctx); err != nil {
+		if err := d.goBack(); err != nil {
 			return err
 		}
 	}
@@ -65,8 +75,8 @@ func (d *deciding) decide(ctx context.Context) error {
 	d.nameUnknown()
 	d.nameJump()
 	d.keepFree()
-	for _, step := range []func(context.Context) error{d.age, d.reclaimPruned, d.prune, d.clipOverShare, d.uncut, d.compactIfFull, d.fit, d.expireErased} {
-		if err := step(ctx); err != nil {
+	for _, step := range []func() error{d.age, d.reclaimPruned, d.prune, d.clipOverShare, d.uncut, d.compactIfFull, d.fit, d.expireErased, d.eraseFacts} {
+		if err := step(); err != nil {
 			return err
 		}
 	}
@@ -75,16 +85,16 @@ func (d *deciding) decide(ctx context.Context) error {
 
 // goBack looks for a window anew where nothing is left of the one in force, because it was hidden. It is the one way
 // for a start to move back.
-func (d *deciding) goBack(ctx context.Context) error {
-	start, err := d.discover(ctx, conversation.WindowFrom(0))
+func (d *deciding) goBack() error {
+	start, err := d.discover(conversation.WindowFrom(0))
 	if err != nil {
 		return err
 	}
 	win := conversation.WindowFrom(start)
-	if err := d.loadWindow(ctx, win); err != nil {
+	if err := d.loadWindow(win); err != nil {
 		return err
 	}
-	d.out, err = d.compose(ctx, d.view, d.complete(win))
+	d.out, err = d.compose(d.view, d.complete(win))
 	return err
 }
 
@@ -139,7 +149,7 @@ func pending(u *conversation.Unit, open []*conversation.ToolCall) error {
 
 // clipOverShare clips single tool results that are over their share of the budget when they first enter a view, as they were
 // appended or as they were corrected.
-func (d *deciding) clipOverShare(ctx context.Context) error {
+func (d *deciding) clipOverShare() error {
 	var large []target
 	for _, t := range d.results(d.out.units) {
 		if (t.index >= d.window.head.Seen || d.view.CorrectedPart(t.index, t.part)) && t.weight > d.settings.share {
@@ -147,7 +157,7 @@ func (d *deciding) clipOverShare(ctx context.Context) error {
 			large = append(large, t)
 		}
 	}
-	return d.clip(ctx, large, conversation.ReasonResultOverShare)
+	return d.clip(large, conversation.ReasonResultOverShare)
 }
 
 // target is a tool result that may be clipped.
@@ -174,15 +184,15 @@ func (d *deciding) results(units []conversation.Unit) []target {
 }
 
 // clip clips results, one edit a message, and writes the view again.
-func (d *deciding) clip(ctx context.Context, targets []target, reason conversation.Reason) error {
+func (d *deciding) clip(targets []target, reason conversation.Reason) error {
 	made := len(d.edits)
 	for at := 0; at < len(targets); {
 		end := at + 1
 		for end < len(targets) && targets[end].index == targets[at].index {
 			end++
 		}
-		e, err := d.clipMessage(ctx, targets[at:end], reason)
-		if err != nil {
+		e, err := d.clipMessage(targets[at:end], reason)
+		if err = d.window.missed(err); err != nil {
 			return err
 		}
 		if len(e.Parts) > 0 {
@@ -190,15 +200,18 @@ func (d *deciding) clip(ctx context.Context, targets []target, reason conversati
 		}
 		at = end
 	}
+	if err := d.window.all(); err != nil {
+		return err
+	}
 	if len(d.edits) == made {
 		return nil
 	}
-	out, err := d.compose(ctx, d.view, d.out.window)
+	out, err := d.compose(d.view, d.out.window)
 	d.out = out
 	return err
 }
 
-func (d *deciding) clipMessage(ctx context.Context, targets []target, reason conversation.Reason) (conversation.Edit, error) {
+func (d *deciding) clipMessage(targets []target, reason conversation.Reason) (conversation.Edit, error) {
 	index := targets[0].index
 	e := conversation.Edit{Kind: conversation.EditParts, Range: conversation.Range{First: index, End: index + 1}, Reason: reason}
 	m, ok := d.window.message(index)
@@ -210,7 +223,7 @@ func (d *deciding) clipMessage(ctx context.Context, targets []target, reason con
 			continue
 		}
 		// A stronger edit is always computed from the original.
-		whole, err := d.engine.inline(ctx, d.window.key, d.window.head.Incarnation, m.Parts[t.part:t.part+1])
+		whole, err := d.window.inline(m.Parts[t.part : t.part+1])
 		if err != nil {
 			return e, err
 		}

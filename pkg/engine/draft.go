@@ -1,7 +1,7 @@
 package engine
 
 import (
-	"context"
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -110,7 +110,7 @@ func breaksDraft(e *conversation.Edit) bool {
 }
 
 // ready is the draft that was prepared, if it still stands; nil otherwise.
-func (d *deciding) ready(ctx context.Context) (*draft, error) {
+func (d *deciding) ready() (*draft, error) {
 	r, _, err := d.window.draft()
 	if err != nil || r.State != draftReady {
 		return nil, err
@@ -118,18 +118,19 @@ func (d *deciding) ready(ctx context.Context) (*draft, error) {
 	if !d.draftStands(&r.Plan) {
 		return nil, nil
 	}
-	q := store.Query{Incarnation: d.window.head.Incarnation}
+	// What a summary leaves out and stands for is told of messages: some may lie before what the view shows.
+	own, names := make([]conversation.Range, len(r.Steps)), make([]string, len(r.Steps))
 	for i := range r.Steps {
-		q.Slots = append(q.Slots, draftTextSlot(i))
+		own[i], names[i] = r.Steps[i].Own, draftTextSlot(i)
 	}
-	snap, err := d.engine.store.Read(ctx, d.window.key, q)
-	if err != nil {
-		return nil, failure(err)
+	texts, err := d.window.slotsBeside(names...)
+	if err := cmp.Or(d.window.need(own...), err); err != nil {
+		return nil, err
 	}
 	out := &draft{plan: r.Plan}
 	for i := range r.Steps {
-		value, ok := snap.Slots[draftTextSlot(i)]
-		if !ok {
+		value := texts[draftTextSlot(i)]
+		if value == nil {
 			return nil, nil // another build has just published it: the commit will find out
 		}
 		text, err := record.DecodeDraftText(value)
@@ -137,12 +138,7 @@ func (d *deciding) ready(ctx context.Context) (*draft, error) {
 			return nil, conversation.Errorf(conversation.CorruptRecord, "the stored draft is damaged").Because(err)
 		}
 		out.written = append(out.written, written{Text: text.Text, Model: text.Model, known: text.Facts})
-		// What a summary leaves out and stands for is told of messages: some may lie before what the view shows.
-		if err := d.window.load(ctx, d.engine, r.Steps[i].Own); err != nil {
-			return nil, err
-		}
 	}
-	d.followView()
 	return out, nil
 }
 

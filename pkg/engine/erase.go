@@ -186,7 +186,7 @@ func (d *deciding) copyEdit(e *conversation.Edit) *conversation.Edit {
 }
 
 // loadErasures loads the messages of which something is to be erased in this turn, wherever they are.
-func (d *deciding) loadErasures(ctx context.Context) error {
+func (d *deciding) loadErasures() error {
 	list, err := parseErasures(d.window.slots[eraseSlot])
 	if err != nil || !d.aging {
 		return err
@@ -198,15 +198,11 @@ func (d *deciding) loadErasures(ctx context.Context) error {
 		}
 	}
 	d.erasures = list
-	if err := d.window.load(ctx, d.engine, merge(ranges)...); err != nil {
-		return err
-	}
-	d.view = d.window.view // no edit of this build is in it yet
-	return nil
+	return d.window.need(ranges...)
 }
 
 // eraseApart erases what is due of messages that the view does not show, and takes what is done off the list.
-func (d *deciding) eraseApart(ctx context.Context) error {
+func (d *deciding) eraseApart() error {
 	shown := make(map[int32]bool)
 	for i := range d.out.units {
 		if expiry.Gone(&d.out.units[i]) {
@@ -223,7 +219,7 @@ func (d *deciding) eraseApart(ctx context.Context) error {
 			continue
 		}
 		if !shown[x.Index] {
-			if err := d.eraseUnseen(ctx, x.Index); err != nil {
+			if err := d.window.missed(d.eraseUnseen(x.Index)); err != nil {
 				return err
 			}
 		}
@@ -233,11 +229,11 @@ func (d *deciding) eraseApart(ctx context.Context) error {
 		}
 	}
 	d.erasures = left
-	return nil
+	return d.window.all()
 }
 
 // eraseUnseen lets go what is due of a message that the view does not show.
-func (d *deciding) eraseUnseen(ctx context.Context, index int32) error {
+func (d *deciding) eraseUnseen(index int32) error {
 	m, ok := d.window.message(index)
 	if !ok || index < d.kept.LeadingSystem || d.pinned(index) {
 		return nil
@@ -248,7 +244,7 @@ func (d *deciding) eraseUnseen(ctx context.Context, index int32) error {
 		if !erases(&x) {
 			continue
 		}
-		if err := d.let(ctx, &x); err != nil {
+		if err := d.let(&x); err != nil {
 			return err
 		}
 	}
@@ -305,17 +301,25 @@ func (d *deciding) changeErased(c *store.Change) {
 	}
 }
 
-// forgetErased makes everybody forget what was erased: the window, which is not kept warm, and who summarizes.
-func (d *deciding) forgetErased() {
+// forgetErased makes everybody forget what a build has erased: the window, which is not kept warm, who summarizes, and who searches.
+func (e *Engine) forgetErased(d *deciding) {
+	for _, handle := range d.gone {
+		if n, ok := numberOf(handle); ok {
+			e.library.drop(d.window.head.Incarnation, n)
+		}
+	}
+	for index := range d.erased.messages {
+		e.library.dropMessage(d.window.head.Incarnation, index)
+	}
 	scope := summarize.Scope{Namespace: d.window.key.Namespace, Conversation: d.window.key.Conversation}
 	for _, hash := range d.forget {
-		d.engine.summaries.Forget(scope, hash)
+		e.summaries.Forget(scope, hash)
 	}
 	for index := range d.erased.messages { // of all the words that it had, only the last are known by their hash
 		if _, corrected := d.window.originals[index]; corrected {
-			d.engine.summaries.ForgetConversation(scope)
+			e.summaries.ForgetConversation(scope)
 			return
 		}
 	}
-	d.engine.summaries.ForgetSpans(scope)
+	e.summaries.ForgetSpans(scope)
 }

@@ -1,25 +1,23 @@
 package engine
 
 import (
-	"context"
 	"maps"
 	"slices"
 
 	"github.com/palimpsest-context/palimpsest/pkg/compaction"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
-	"github.com/palimpsest-context/palimpsest/pkg/store"
 	"github.com/palimpsest-context/palimpsest/pkg/store/record"
 )
 
 // factsLeft are the facts of a summary over a range without those that only messages mentioned which this build erases: what was
 // erased must not live on in the summary that takes this one up.
-func (d *deciding) factsLeft(ctx context.Context, r conversation.Range, known []conversation.Fact) ([]conversation.Fact, error) {
+func (d *deciding) factsLeft(r conversation.Range, known []conversation.Fact) ([]conversation.Fact, error) {
 	for _, index := range slices.Sorted(maps.Keys(d.erased.messages)) {
 		if !r.Contains(index) {
 			continue
 		}
 		m := d.erased.messages[index]
-		parts, err := d.engine.inline(ctx, d.window.key, d.window.head.Incarnation, d.leftOf(m))
+		parts, err := d.window.inline(d.leftOf(m))
 		if err != nil {
 			return nil, err
 		}
@@ -44,35 +42,28 @@ func (d *deciding) leftOf(rewritten *conversation.Message) []conversation.Part {
 	return parts
 }
 
-// eraseFacts takes from the summaries that stand for what is erased the facts that go with it, in the build's change.
-func (d *deciding) eraseFacts(ctx context.Context, c *store.Change) error {
-	for i := range c.ReplaceEdits {
-		e := &c.ReplaceEdits[i]
-		if e.Summary == nil {
-			continue
-		}
-		if err := d.eraseFactsOf(ctx, e, c); err != nil {
-			return err
+// eraseFacts takes from the summaries that stand for what is erased the facts that go with it.
+func (d *deciding) eraseFacts() error {
+	for _, seq := range slices.Sorted(maps.Keys(d.erased.edits)) {
+		if e := d.erased.edits[seq]; e.Summary != nil {
+			if err := d.window.missed(d.eraseFactsOf(e)); err != nil {
+				return err
+			}
 		}
 	}
-	staged, uploads, err := d.engine.stageSummaries(ctx, d.window.key, d.window.head.Incarnation, c.ReplaceEdits)
-	c.ReplaceEdits, c.Uploads = staged, append(c.Uploads, uploads...)
-	for i := range staged { // what goes on behind the build reads them
-		d.erased.edits[staged[i].Seq] = &staged[i]
-	}
-	return err
+	return d.window.all()
 }
 
-func (d *deciding) eraseFactsOf(ctx context.Context, e *conversation.Edit, c *store.Change) error {
-	k, err := d.knownOf(ctx, e.Summary)
+func (d *deciding) eraseFactsOf(e *conversation.Edit) error {
+	k, err := d.knownOf(e.Summary)
 	if err != nil || len(k.Facts) == 0 {
 		return err
 	}
-	if k.Facts, err = d.factsLeft(ctx, e.Range, k.Facts); err != nil {
+	if k.Facts, err = d.factsLeft(e.Range, k.Facts); err != nil {
 		return err
 	}
 	if old := e.Summary.Facts.Ref; old != nil {
-		c.Release = append(c.Release, old.ID)
+		d.erased.release = append(d.erased.release, old.ID)
 	}
 	s := *e.Summary
 	s.Facts = conversation.Content{Inline: string(record.EncodeFacts(&k))}
@@ -89,9 +80,9 @@ func (d *deciding) current(e *conversation.Edit) *conversation.Edit {
 }
 
 // knownOf reads what is stored beside a summary's text.
-func (d *deciding) knownOf(ctx context.Context, s *conversation.Summary) (known, error) {
+func (d *deciding) knownOf(s *conversation.Summary) (known, error) {
 	var k known
-	contents, err := d.engine.contents(ctx, d.window.key, d.window.head.Incarnation, s.Facts)
+	contents, err := d.window.texts(s.Facts)
 	if err != nil || contents[0] == "" {
 		return k, err
 	}

@@ -136,35 +136,43 @@ func (l *listing) repeatRestore(ctx context.Context, index int32, o *store.Outco
 
 // unit is the unit that a message belongs to, of originals.
 func (l *listing) unit(ctx context.Context, index int32) (*conversation.Unit, error) {
-	c := &composer{engine: l.engine, window: l.window}
-	first, err := c.unitStart(ctx, index)
+	var u *conversation.Unit
+	err := l.engine.runPlan(ctx, l.window, func() (err error) {
+		u, err = l.window.unitAround(index)
+		return err
+	})
+	if err == nil && u == nil {
+		err = conversation.Errorf(conversation.NotEdited, "the message was taken back by a rewind, which an expansion does not undo")
+	}
+	return u, err
+}
+
+// unitAround is the unit of a message; nil of a hidden one.
+func (w *window) unitAround(index int32) (*conversation.Unit, error) {
+	first, err := w.unitStart(index)
 	if err != nil {
 		return nil, err
 	}
 	for end := index + unitPage; ; end += unitPage {
-		end = min(end, l.window.head.Messages)
-		if err := l.window.load(ctx, l.engine, conversation.Range{First: first, End: end}); err != nil {
+		end = min(end, w.head.Messages)
+		if err := w.need(conversation.Range{First: first, End: end}); err != nil {
 			return nil, err
 		}
-		u, last := l.unitIn(conversation.Range{First: first, End: end}, index)
-		if u == nil {
-			return nil, conversation.Errorf(conversation.NotEdited, "the message was taken back by a rewind, which an expansion does not undo")
-		}
-		if !last || end == l.window.head.Messages {
+		if u, last := w.unitIn(conversation.Range{First: first, End: end}, index); u == nil || !last || end == w.head.Messages {
 			return u, nil
 		}
 	}
 }
 
 // unitIn finds the unit of a message in a loaded range; last says that it reaches to the end of that.
-func (l *listing) unitIn(r conversation.Range, index int32) (u *conversation.Unit, last bool) {
+func (w *window) unitIn(r conversation.Range, index int32) (u *conversation.Unit, last bool) {
 	var items []conversation.Item
 	for i := r.First; i < r.End; i++ {
-		if m, ok := l.window.message(i); ok && !l.window.view.Hidden(conversation.Range{First: i, End: i + 1}) {
+		if m, ok := w.message(i); ok && !w.view.Hidden(conversation.Range{First: i, End: i + 1}) {
 			items = append(items, conversation.Item{Message: m, Parts: m.Parts})
 		}
 	}
-	units := conversation.Units(items, l.window.view.Hidden)
+	units := conversation.Units(items, w.view.Hidden)
 	for i := range units {
 		for j := range units[i].Items {
 			if units[i].Items[j].Message.Index == index {
@@ -262,7 +270,7 @@ func (e *Engine) commitRestore(ctx context.Context, l *listing, u *conversation.
 		return err
 	}
 	out.Events, out.Revision, out.RewriteTokens = events(c.Edits), c.Head.Revision, cost
-	e.remember(c, r.Request, store.Outcome{FirstIndex: u.First(), Count: u.Last() + 1 - u.First(), Revision: c.Head.Revision})
+	remember(c, r.Request, store.Outcome{FirstIndex: u.First(), Count: u.Last() + 1 - u.First(), Revision: c.Head.Revision})
 	return e.store.Commit(ctx, w.key, c)
 }
 
@@ -295,8 +303,8 @@ func (l *listing) lastUnits(ctx context.Context) ([]conversation.Unit, error) {
 	m, win := l.last, l.window
 	all := conversation.Kept{LeadingSystem: m.LeadingSystem, Pins: m.Pins}
 	kept, tail := kept(all, m.Window), conversation.Range{First: m.Window.Start, End: m.MessageCount}
-	err := win.loadView(ctx, l.engine, func() []conversation.Range {
-		return slices.Concat(kept, []conversation.Range{tail}, win.restored(m.Window.Restored), win.view.Excepted())
+	err := l.engine.runPlan(ctx, win, func() error {
+		return win.need(slices.Concat(kept, []conversation.Range{tail}, win.restored(m.Window.Restored), win.view.Excepted())...)
 	})
 	if err != nil {
 		return nil, err

@@ -10,16 +10,27 @@ import (
 
 // hasRoom refuses a restoration that the next build would have no room for (behaviour §10): as the last build was, with nothing new.
 func (e *Engine) hasRoom(ctx context.Context, l *listing, restore *conversation.Edit) error {
-	d, err := e.decidingAfter(ctx, l, restore)
-	if err != nil || d.over() <= 0 {
-		return err
-	}
-	c, err := d.claims(ctx, d.settings.limit, true)
+	blank, err := e.decidingAgain(ctx, l)
 	if err != nil {
 		return err
 	}
+	var c *claims
+	d, err := e.runBuild(ctx, blank, func(d *deciding) (err error) {
+		d.edits = []conversation.Edit{*restore}
+		d.view, c = d.view.Fold(d.edits), nil
+		if d.out, err = d.compose(d.view, d.complete(d.start)); err != nil || d.over() <= 0 {
+			return err
+		}
+		if c, err = d.claims(d.settings.limit, true); err != nil {
+			return err
+		}
+		return d.fit()
+	})
+	if c == nil {
+		return err
+	}
 	r := compaction.Fit(c.FitInput)
-	switch err := d.fit(ctx); conversation.KindOf(err) {
+	switch conversation.KindOf(err) {
 	case conversation.ContextCannotFit, conversation.EmptyContext:
 	default:
 		if err != nil || d.out.whole(restore.Range) {
@@ -46,19 +57,13 @@ func (out *composition) whole(unit conversation.Range) bool {
 	return false
 }
 
-// decidingAfter lays the view out as the last build did, with an edit more.
-func (e *Engine) decidingAfter(ctx context.Context, l *listing, edit *conversation.Edit) (*deciding, error) {
+// decidingAgain decides on the view as the last build did.
+func (e *Engine) decidingAgain(ctx context.Context, l *listing) (*deciding, error) {
 	m, w := l.last, l.window
 	window, none, fixed := int32(m.Budget), int32(0), int32(m.FixedTokens)
 	d, _, err := e.prepare(ctx, w, &BuildRequest{
 		Key: w.key, SameTurn: true, Format: m.Format, Model: m.Model, Fixed: FixedInput{Tokens: &fixed}, DryRun: true,
 		Budget: BudgetOverride{ContextWindow: &window, ReservedOutput: &none},
 	})
-	if err != nil {
-		return nil, err
-	}
-	d.edits = []conversation.Edit{*edit}
-	d.view = d.view.Fold(d.edits)
-	d.out, err = d.compose(ctx, d.view, d.complete(d.start))
 	return d, err
 }

@@ -266,11 +266,10 @@ func (x *expiring) forgetAll() {
 }
 
 // expireErased notes, of contents that a build erases with their messages, that they are gone.
-func (d *deciding) expireErased(ctx context.Context) error {
+func (d *deciding) expireErased() error {
 	if len(d.gone) == 0 {
 		return nil
 	}
-	e, h := d.engine, &d.window.head
 	names := make([]string, 0, len(d.gone))
 	for _, handle := range d.gone {
 		if n, ok := numberOf(handle); ok {
@@ -280,10 +279,11 @@ func (d *deciding) expireErased(ctx context.Context) error {
 	for _, c := range d.erased.shared {
 		names = append(names, sharedSlot(c.SHA256))
 	}
-	d.contents = newSlotChanges(nil)
-	if err := e.readSlots(ctx, d.window.key, h.Incarnation, d.contents, names...); err != nil {
+	read, err := d.window.slotsBeside(names...)
+	if err != nil {
 		return err
 	}
+	d.contents = newSlotChanges(read)
 	for _, handle := range d.gone {
 		if err := d.expireOne(handle); err != nil {
 			return err
@@ -316,8 +316,6 @@ func (d *deciding) expireOne(handle string) error {
 		Kind: conversation.EditExpireContent, Range: conversation.Range{First: r.Message, End: r.Message + 1},
 		Reason: conversation.ReasonExpired, Content: handle, Erases: true,
 	})
-	d.engine.library.drop(d.window.head.Incarnation, n)
-	d.engine.library.dropMessage(d.window.head.Incarnation, r.Message)
 	r.Expired, r.SHA256 = true, nil
 	return d.contents.set(sourceSlot(n), r.encode())
 }

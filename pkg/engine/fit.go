@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"context"
-
 	"github.com/palimpsest-context/palimpsest/pkg/compaction"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
@@ -21,7 +19,7 @@ const (
 )
 
 // fit brings the context into its budget: claims on it are granted in their order, and the window's start moves (behaviour §4, §8).
-func (d *deciding) fit(ctx context.Context) error {
+func (d *deciding) fit() error {
 	limit := d.settings.limit
 	over := d.over() > 0
 	if !over && d.fixed+d.out.tokens() <= limit-d.excess() {
@@ -29,10 +27,10 @@ func (d *deciding) fit(ctx context.Context) error {
 	}
 	before := d.out.window
 	for round := range fitRounds {
-		if err := d.move(ctx, before); err != nil { // what an earlier round has left out may fit
+		if err := d.move(before); err != nil { // what an earlier round has left out may fit
 			return err
 		}
-		c, err := d.claims(ctx, limit, over)
+		c, err := d.claims(limit, over)
 		if err != nil {
 			return err
 		}
@@ -43,7 +41,7 @@ func (d *deciding) fit(ctx context.Context) error {
 		if !over && r.Start == d.out.window.Start { // it fits as it is, and nothing can leave
 			return nil
 		}
-		if err := d.grant(ctx, c, &r); err != nil {
+		if err := d.grant(c, &r); err != nil {
 			return err
 		}
 		if d.over() <= 0 {
@@ -51,16 +49,16 @@ func (d *deciding) fit(ctx context.Context) error {
 		}
 		limit, over = limit-max(d.over(), min(d.over()<<(2*round), limit/max(mostSlack, int64(cutSlack)>>round))), true
 	}
-	return d.fitLeast(ctx)
+	return d.fitLeast()
 }
 
 // uncut shows whole what a window that this build has opened cuts, if there is room for all of it by now: results that came were clipped.
-func (d *deciding) uncut(ctx context.Context) error {
+func (d *deciding) uncut() error {
 	win, cut := d.out.window, d.out
 	if win.Cuts = nil; !d.inherited || len(cut.window.Cuts) == 0 {
 		return nil
 	}
-	if err := d.move(ctx, win); err != nil {
+	if err := d.move(win); err != nil {
 		return err
 	}
 	if d.over() > 0 {
@@ -84,20 +82,20 @@ func (d *deciding) lapsed(before int64) int64 {
 }
 
 // grant makes the window that a fit has decided on, and clips the newest unit's results to what is left for them.
-func (d *deciding) grant(ctx context.Context, c *claims, r *compaction.FitResult) error {
+func (d *deciding) grant(c *claims, r *compaction.FitResult) error {
 	win := d.startingAt(r.Start)
 	win.Restored, d.displaced = d.lapsed(win.Restored), nil // an earlier round may have left out more
 	if r.Restored < len(c.Restored) {
 		win.Restored = max(win.Restored, c.restorations[r.Restored])
 		d.displace(c.Restored[r.Restored:], win.Start)
 	}
-	if err := d.cutDown(ctx, &win, c, r); err != nil {
+	if err := d.cutDown(&win, c, r); err != nil {
 		return err
 	}
-	if err := d.move(ctx, win); err != nil {
+	if err := d.move(win); err != nil {
 		return err
 	}
-	return d.clipNewest(ctx, r.Newest)
+	return d.clipNewest(r.Newest)
 }
 
 // displace notes units that were brought back lately and are not shown before a window's start: others have a stronger claim.
@@ -111,13 +109,13 @@ func (d *deciding) displace(units []compaction.Claim, start int32) {
 }
 
 // cutDown says what a window shows of what it has not the room for.
-func (d *deciding) cutDown(ctx context.Context, win *conversation.Window, c *claims, r *compaction.FitResult) error {
+func (d *deciding) cutDown(win *conversation.Window, c *claims, r *compaction.FitResult) error {
 	for i, claim := range []*compaction.Claim{c.Request, c.Opening} {
 		granted := []int64{r.Request, r.Opening}[i]
 		if claim == nil || claim.First >= win.Start || granted >= claim.Whole {
 			continue
 		}
-		cut, err := d.cutMessage(ctx, claim.First, granted)
+		cut, err := d.cutMessage(claim.First, granted)
 		if err != nil {
 			return err
 		}
@@ -143,12 +141,12 @@ func (d *deciding) cutDown(ctx context.Context, win *conversation.Window, c *cla
 }
 
 // cutMessage is how much of a message's words is shown in so many tokens.
-func (d *deciding) cutMessage(ctx context.Context, index int32, granted int64) (conversation.Cut, error) {
-	m, err := d.recorded(ctx, index)
+func (d *deciding) cutMessage(index int32, granted int64) (conversation.Cut, error) {
+	m, err := d.recorded(index)
 	if err != nil {
 		return conversation.Cut{}, err
 	}
-	words, err := d.ownWords(ctx, m)
+	words, err := d.ownWords(m)
 	if err != nil {
 		return conversation.Cut{}, err
 	}
@@ -160,17 +158,17 @@ func (d *deciding) cutMessage(ctx context.Context, index int32, granted int64) (
 }
 
 // ownWords is what the user typed in a message.
-func (d *deciding) ownWords(ctx context.Context, m *conversation.Message) (string, error) {
-	parts, err := d.engine.inline(ctx, d.window.key, d.window.head.Incarnation, m.Parts)
+func (d *deciding) ownWords(m *conversation.Message) (string, error) {
+	parts, err := d.window.inline(m.Parts)
 	return compaction.OwnWords(parts), err
 }
 
 // move lays the view out for another window.
-func (d *deciding) move(ctx context.Context, win conversation.Window) error {
+func (d *deciding) move(win conversation.Window) error {
 	if win.Equal(&d.out.window) {
 		return nil
 	}
-	out, err := d.compose(ctx, d.view, win)
+	out, err := d.compose(d.view, win)
 	if err == nil {
 		d.out = out
 	}
@@ -178,7 +176,7 @@ func (d *deciding) move(ctx context.Context, win conversation.Window) error {
 }
 
 // clipNewest clips the results of the newest unit, largest first, so that it weighs at most as much as is left for it.
-func (d *deciding) clipNewest(ctx context.Context, most int64) error {
+func (d *deciding) clipNewest(most int64) error {
 	newest := d.out.newest()
 	if newest < d.out.tail {
 		return nil
@@ -196,12 +194,12 @@ func (d *deciding) clipNewest(ctx context.Context, most int64) error {
 			smaller = append(smaller, targets[i])
 		}
 	}
-	return d.clip(ctx, smaller, conversation.ReasonNewestUnitOverBudget)
+	return d.clip(smaller, conversation.ReasonNewestUnitOverBudget)
 }
 
 // fitLeast shows nothing but what must be shown: what is sent whatever the window, and the newest unit with its results at their
 // shortest. A build that does not fit even so is refused.
-func (d *deciding) fitLeast(ctx context.Context) error {
+func (d *deciding) fitLeast() error {
 	newest := d.out.units[d.out.newest()].First()
 	win := d.startingAt(max(newest, d.out.window.Start))
 	win.Restored = d.view.LastRestored(d.turn)
@@ -218,10 +216,10 @@ func (d *deciding) fitLeast(ctx context.Context) error {
 	for _, e := range d.view.In(win).Summaries() {
 		win.Cuts = append(win.Cuts, conversation.Cut{Summary: e.Summary.ID})
 	}
-	if err := d.move(ctx, win); err != nil {
+	if err := d.move(win); err != nil {
 		return err
 	}
-	if err := d.clip(ctx, d.results(d.out.units[d.out.tail:]), conversation.ReasonNewestUnitOverBudget); err != nil {
+	if err := d.clip(d.results(d.out.units[d.out.tail:]), conversation.ReasonNewestUnitOverBudget); err != nil {
 		return err
 	}
 	if d.over() > 0 {

@@ -51,7 +51,7 @@ func (d *deciding) chain(x *expiry.Due, o *original, s summarize.Result) []form 
 		out = append(out, form{text: text, reason: conversation.ReasonExpiredSummary, degraded: d.promptGone(x)})
 	}
 	asked := summaryOf(x)
-	if extract := d.engine.summaries.Extract(o.text, x.Expiration.Length()); extract != "" {
+	if extract := d.summaries.Extract(o.text, x.Expiration.Length()); extract != "" {
 		out = append(out, form{
 			text: compaction.Extracted(extract, o.Original), reason: conversation.ReasonExpiredExtract,
 			degraded: []Degradation{{Asked: asked, Reason: why, Done: "the sidecar's own extract is shown"}},
@@ -90,13 +90,13 @@ func (d *deciding) summary(x *expiry.Due, o *original) (s summarize.Result, defe
 		return summarize.Result{Err: errSystem}, 0
 	}
 	r := d.summaryRequest(x, o)
-	s, ended := d.engine.summaries.Look(r)
+	s, ended := d.summaries.Look(r)
 	switch {
 	case ended && !summarize.Refused(s.Err):
 		return s, 0
 	case ended:
 		deferred = conversation.ReasonSummaryRefused
-	case d.wasAsked(x) || d.engine.summaries.Knows(r):
+	case d.wasAsked(x) || d.summaries.Knows(r):
 		s.Err, deferred = errNotReady, conversation.ReasonSummaryNotReady
 	default:
 		s.Err, deferred = errNotAsked, conversation.ReasonSummaryNotAsked

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"context"
 	"crypto/sha256"
 	"slices"
 	"strings"
@@ -13,12 +12,12 @@ import (
 )
 
 // let makes the edits for something that is due, and erases what goes with it.
-func (d *deciding) let(ctx context.Context, x *expiry.Due) error {
+func (d *deciding) let(x *expiry.Due) error {
 	switch x.Kind {
 	case expiry.Remove:
-		return d.remove(ctx, x)
+		return d.remove(x)
 	default:
-		return d.shorten(ctx, x)
+		return d.shorten(x)
 	}
 }
 
@@ -34,7 +33,7 @@ func (d *deciding) add(e conversation.Edit) {
 }
 
 // remove takes a unit out of the view, one edit for messages that expire by it and one for those that go with them.
-func (d *deciding) remove(ctx context.Context, x *expiry.Due) error {
+func (d *deciding) remove(x *expiry.Due) error {
 	for i := range x.Unit.Items {
 		it := &x.Unit.Items[i]
 		e := conversation.Edit{
@@ -55,7 +54,7 @@ func (d *deciding) remove(ctx context.Context, x *expiry.Due) error {
 		}
 	}
 	for _, p := range x.Erase { // a summary may have been made for a life that it did not get
-		o, err := d.original(ctx, &expiry.Due{Unit: x.Unit, Index: p.Index, Part: p.Part})
+		o, err := d.original(&expiry.Due{Unit: x.Unit, Index: p.Index, Part: p.Part})
 		if err != nil {
 			return err
 		}
@@ -93,8 +92,8 @@ func (d *deciding) eraseAll(x *expiry.Due) {
 
 // shorten replaces a tool result, or a message's words, by something shorter. Without anything shorter it stays as it is: what
 // is compacted to what it is already need not be erased.
-func (d *deciding) shorten(ctx context.Context, x *expiry.Due) error {
-	o, err := d.original(ctx, x)
+func (d *deciding) shorten(x *expiry.Due) error {
+	o, err := d.original(x)
 	if err != nil {
 		return err
 	}
@@ -138,14 +137,14 @@ type original struct {
 	text      string
 }
 
-func (d *deciding) original(ctx context.Context, x *expiry.Due) (*original, error) {
+func (d *deciding) original(x *expiry.Due) (*original, error) {
 	m := x.Message()
 	o := &original{positions: positionsOf(x)}
 	for _, p := range o.positions {
 		o.parts = append(o.parts, m.Parts[p])
 	}
 	var err error
-	if o.parts, err = d.engine.inline(ctx, d.window.key, d.window.head.Incarnation, o.parts); err != nil {
+	if o.parts, err = d.window.inline(o.parts); err != nil {
 		return nil, err
 	}
 	o.text = textOf(o.parts)

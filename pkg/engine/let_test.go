@@ -6,13 +6,11 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
-// TestDeciding_Settle_LeavesNoTraceOfWhatWasNotWorthIt: a summary that is taken back is in no view, though the window was loaded anew in
-// between.
+// TestDeciding_Settle_LeavesNoTraceOfWhatWasNotWorthIt: a summary that is taken back is in no view.
 func TestDeciding_Settle_LeavesNoTraceOfWhatWasNotWorthIt(t *testing.T) {
 	w := &window{view: &conversation.View{}}
 	d := &deciding{composer: &composer{window: w}, settings: &settings{}, view: w.view, out: &composition{}}
 	saved := d.save()
-	d.followView()
 	w.view = w.view.Fold(nil)
 	d.add(conversation.Edit{
 		Kind: conversation.EditSummarize, Range: conversation.Range{End: 3}, Summary: &conversation.Summary{ID: 1},

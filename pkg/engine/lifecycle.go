@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"context"
 	"slices"
 
 	"github.com/palimpsest-context/palimpsest/pkg/compaction"
@@ -10,23 +9,23 @@ import (
 )
 
 // age lets go what is past its time: blocks of plugins, and, at the beginning of a turn, what has expired.
-func (d *deciding) age(ctx context.Context) error {
-	if err := d.loadErasures(ctx); err != nil {
+func (d *deciding) age() error {
+	if err := d.loadErasures(); err != nil {
 		return err
 	}
 	d.retain()
 	if d.aging && !d.settings.disabled() {
-		if err := d.expire(ctx); err != nil {
+		if err := d.expire(); err != nil {
 			return err
 		}
 	}
 	if len(d.edits) == 0 {
 		return nil
 	}
-	if err := d.findRequests(ctx); err != nil { // what expires is neither request nor opening any more
+	if err := d.findRequests(); err != nil { // what expires is neither request nor opening any more
 		return err
 	}
-	out, err := d.compose(ctx, d.view, d.complete(d.out.window))
+	out, err := d.compose(d.view, d.complete(d.out.window))
 	if err != nil {
 		return err
 	}
@@ -70,7 +69,7 @@ type candidate struct {
 }
 
 // expire makes those due edits that are to be made now, and says of the others that they wait.
-func (d *deciding) expire(ctx context.Context) error {
+func (d *deciding) expire() error {
 	var err error
 	if d.wanted, err = parseAsked(d.window.slots[askedSlot]); err != nil {
 		return err
@@ -93,15 +92,18 @@ func (d *deciding) expire(ctx context.Context) error {
 			d.hold(&due[i].Due, conversation.ReasonHeldForRewrite)
 			continue
 		}
-		if err := d.let(ctx, &due[i].Due); err != nil {
+		if err := d.window.missed(d.let(&due[i].Due)); err != nil {
 			return err
 		}
+	}
+	if err := d.window.all(); err != nil {
+		return err
 	}
 	if len(d.waits.want)+len(d.waits.erase) > 0 {
 		return errWait
 	}
 	d.foresee(due, coming)
-	return d.eraseApart(ctx)
+	return d.eraseApart()
 }
 
 // erases says whether something is erased by what is due: a text that is no longer than what compaction leaves is not.

@@ -70,17 +70,20 @@ func (e *Engine) recompose(ctx context.Context, w *window, m *conversation.Manif
 	past.head.Messages, past.head.EditSeq = m.MessageCount, m.EditSeq
 	k := conversation.Kept{LeadingSystem: m.LeadingSystem, Pins: m.Pins}
 	tail := conversation.Range{First: m.Window.Start, End: m.MessageCount}
-	needed := func() []conversation.Range {
-		return slices.Concat(kept(k, m.Window), []conversation.Range{tail}, past.restored(m.Window.Restored), past.view.Excepted())
-	}
-	if err := past.loadView(ctx, e, needed); err != nil {
-		return nil, err
-	}
 	c, err := e.composer(past, k, f, m.Model, m.Counter)
 	if err != nil {
 		return nil, err
 	}
-	return c.compose(ctx, past.view, m.Window)
+	var out *composition
+	err = e.runPlan(ctx, past, func() (err error) {
+		shown := slices.Concat(kept(k, m.Window), []conversation.Range{tail}, past.restored(m.Window.Restored), past.view.Excepted())
+		if err := past.need(shown...); err != nil {
+			return err
+		}
+		out, err = c.compose(past.view, m.Window)
+		return err
+	})
+	return out, err
 }
 
 // rebuild writes an earlier build again. In its own format the bytes must be the same.

@@ -1,14 +1,12 @@
 package engine
 
 import (
-	"context"
-
 	"github.com/palimpsest-context/palimpsest/pkg/compaction"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
 // open loads what the build may show: from the window in force for this budget on, or from where a window for a new one starts.
-func (d *deciding) open(ctx context.Context) error {
+func (d *deciding) open() error {
 	known, err := d.window.fits()
 	if err != nil {
 		return err
@@ -16,11 +14,11 @@ func (d *deciding) open(ctx context.Context) error {
 	d.view = d.window.view
 	win, ok := known.of(d.settings.budget)
 	if !ok {
-		if win, err = d.newWindow(ctx, known); err != nil {
+		if win, err = d.newWindow(known); err != nil {
 			return err
 		}
 	}
-	if err := d.loadWindow(ctx, win); err != nil {
+	if err := d.loadWindow(win); err != nil {
 		return err
 	}
 	if done := d.view.In(win).SummarizedTo(); done > win.Start { // builds for another budget have summarized more
@@ -31,46 +29,44 @@ func (d *deciding) open(ctx context.Context) error {
 }
 
 // loadWindow loads what a window may show, and finds what it keeps before its start.
-func (d *deciding) loadWindow(ctx context.Context, win conversation.Window) error {
-	err := d.window.loadView(ctx, d.engine, func() []conversation.Range { return d.needed(win) })
-	if err != nil {
+func (d *deciding) loadWindow(win conversation.Window) error {
+	if err := d.window.need(d.needed(win)...); err != nil {
 		return err
 	}
-	d.followView()
-	return d.findRequests(ctx)
+	return d.findRequests()
 }
 
 // newWindow is a window for a budget that none is remembered for (behaviour §8).
-func (d *deciding) newWindow(ctx context.Context, known fits) (conversation.Window, error) {
+func (d *deciding) newWindow(known fits) (conversation.Window, error) {
 	if known.outgrown(d.settings.budget) {
-		return d.openAfresh(ctx, known)
+		return d.openAfresh(known)
 	}
 	if win, ok := known.below(d.settings.budget); ok {
-		return d.inherit(ctx, win)
+		return d.inherit(win)
 	}
-	start, err := d.discover(ctx, conversation.WindowFrom(0))
+	start, err := d.discover(conversation.WindowFrom(0))
 	return conversation.WindowFrom(start), err
 }
 
 // inherit is a window that starts where a smaller budget's does. What that had not the room for is shown whole, unless there is no
 // room for all of it here either: then it is cut to the shares of this budget, before anything of the tail gives way. The tail does give
 // way where the request or the opening would not have its share. An earlier request that keeps its place stays as it is.
-func (d *deciding) inherit(ctx context.Context, smaller conversation.Window) (conversation.Window, error) {
+func (d *deciding) inherit(smaller conversation.Window) (conversation.Window, error) {
 	win := smaller
 	win.Cuts = nil
-	if err := d.loadWindow(ctx, win); err != nil || len(smaller.Cuts) == 0 {
+	if err := d.loadWindow(win); err != nil || len(smaller.Cuts) == 0 {
 		return win, err
 	}
 	win = d.complete(win)
 	if cut, ok := smaller.CutOf(win.Request, 0); ok && d.earlier(win.Request) && !cut.Leaves() {
 		win.Cuts = append(win.Cuts, cut)
 	}
-	out, err := d.compose(ctx, d.view, win)
+	out, err := d.compose(d.view, win)
 	if err != nil || d.fixed+out.tokens() <= d.settings.limit {
 		return win, err
 	}
 	d.out, d.inherited = out, true
-	c, err := d.claims(ctx, d.settings.limit-d.settings.limit/cutSlack, true)
+	c, err := d.claims(d.settings.limit-d.settings.limit/cutSlack, true)
 	if err != nil {
 		return win, err
 	}
@@ -80,23 +76,23 @@ func (d *deciding) inherit(ctx context.Context, smaller conversation.Window) (co
 	if c.Request != nil && r.Request < share.Request || c.Opening != nil && r.Opening < share.Opening {
 		return win, nil
 	}
-	return win, d.cutDown(ctx, &win, c, &r)
+	return win, d.cutDown(&win, c, &r)
 }
 
 // openAfresh opens a window for a budget that is much larger than all before: on the whole record, if that fits, or else on as much of it
 // as a cut would leave, and no less than a smaller window shows.
-func (d *deciding) openAfresh(ctx context.Context, known fits) (conversation.Window, error) {
+func (d *deciding) openAfresh(known fits) (conversation.Window, error) {
 	win := conversation.WindowFrom(0)
 	win.Afresh = d.window.head.EditSeq
-	start, err := d.discover(ctx, win)
+	start, err := d.discover(win)
 	if err != nil {
 		return win, err
 	}
 	win.Start = start
-	if err := d.loadWindow(ctx, win); err != nil {
+	if err := d.loadWindow(win); err != nil {
 		return win, err
 	}
-	out, err := d.compose(ctx, d.view, d.complete(win))
+	out, err := d.compose(d.view, d.complete(win))
 	if err != nil || d.fixed+out.tokens() <= d.settings.limit {
 		return win, err
 	}
@@ -105,7 +101,7 @@ func (d *deciding) openAfresh(ctx context.Context, known fits) (conversation.Win
 	smaller, ok := known.below(d.settings.budget)
 	if ok && smaller.Start == win.Start {
 		smaller.Afresh = win.Afresh
-		return d.inherit(ctx, smaller)
+		return d.inherit(smaller)
 	}
 	if ok && smaller.Request < win.Start && d.earlier(smaller.Request) { // an earlier request keeps its place here too, as it is
 		win.Request = smaller.Request
@@ -147,20 +143,20 @@ func (d *deciding) stays(u *conversation.Unit) bool {
 
 // discover finds where a window may start that nobody has fitted yet: far enough back that the newest messages exceed the
 // budget, at the beginning of a unit, but never before the end of the last summary that stands in it.
-func (d *deciding) discover(ctx context.Context, win conversation.Window) (int32, error) {
+func (d *deciding) discover(win conversation.Window) (int32, error) {
 	w := d.window
 	for limit := d.settings.limit; ; limit *= 2 {
-		from, err := w.loadBack(ctx, d.engine, limit, d.settings.share)
+		from, err := w.back(limit, d.settings.share)
 		if err != nil {
 			return 0, err
 		}
 		from = min(from, w.head.UnitStart)
-		if from, err = d.unitStart(ctx, from); err != nil {
+		if from, err = d.window.unitStart(from); err != nil {
 			return 0, err
 		}
 		// What is written may weigh less than what is on record: blocks of another provider are dropped.
 		win.Start = from
-		if err := w.loadView(ctx, d.engine, func() []conversation.Range { return d.needed(win) }); err != nil {
+		if err := w.need(d.needed(win)...); err != nil {
 			return 0, err
 		}
 		if done := w.view.In(win).SummarizedTo(); from <= done && done > 0 && win.Afresh == 0 {
@@ -169,7 +165,7 @@ func (d *deciding) discover(ctx context.Context, win conversation.Window) (int32
 		if from == 0 {
 			return 0, nil
 		}
-		out, err := d.compose(ctx, w.view, win)
+		out, err := d.compose(w.view, win)
 		if err != nil || out.speaks() && d.fixed+out.tokens() > d.settings.limit {
 			return from, err
 		}

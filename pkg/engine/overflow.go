@@ -14,9 +14,9 @@ import (
 const overTarget = 105
 
 // compactIfFull makes the view smaller if it has outgrown its budget, or if a summary is ready that costs nothing now.
-func (d *deciding) compactIfFull(ctx context.Context) error {
+func (d *deciding) compactIfFull() error {
 	if d.settings.compact.strategy == conversation.StrategySlidingWindow {
-		return d.slideIfFull(ctx)
+		return d.slideIfFull()
 	}
 	if !d.summarizes() {
 		return nil
@@ -30,7 +30,7 @@ func (d *deciding) compactIfFull(ctx context.Context) error {
 	if why == conversation.ReasonUnspecified || d.hopeless() {
 		return nil
 	}
-	_, err := d.compact(ctx, why, d.settings.compact.target, d.settings.compact.keep)
+	_, err := d.compact(why, d.settings.compact.target, d.settings.compact.keep)
 	return err
 }
 
@@ -50,12 +50,12 @@ func (d *deciding) hopeless() bool {
 // compact lets summaries take the place of what is older than the newest messages. A draft that stands is published first; what
 // it leaves over the target is summarized without a model. It says whether the view has become smaller by enough; if not, the view
 // is left as it was.
-func (d *deciding) compact(ctx context.Context, why conversation.Reason, target int64, keep int32) (bool, error) {
+func (d *deciding) compact(why conversation.Reason, target int64, keep int32) (bool, error) {
 	before, saved := d.fixed+d.out.tokens(), d.save()
-	if dr, err := d.ready(ctx); err != nil {
+	if dr, err := d.ready(); err != nil {
 		return false, err
 	} else if dr != nil {
-		if err := d.publish(ctx, dr, why); err != nil {
+		if err := d.publish(dr, why); err != nil {
 			return false, err
 		}
 	}
@@ -63,25 +63,25 @@ func (d *deciding) compact(ctx context.Context, why conversation.Reason, target 
 		return d.settle(before, saved), nil
 	}
 	if len(d.edits) == saved.edits || d.fixed+d.out.tokens() > target*overTarget/100 {
-		if err := d.summarizeRest(ctx, why, target, keep); err != nil {
+		if err := d.summarizeRest(why, target, keep); err != nil {
 			return false, err
 		}
 	}
 	if !d.settle(before, saved) { // by what the summary replaces alone
 		return false, nil
 	}
-	return true, d.cutShares(ctx, target)
+	return true, d.cutShares(target)
 }
 
 // cutShares cuts the request and the opening down to their shares of the budget, where the view is over the target that a compaction
 // aims at: what stands before the tail changes anyway.
-func (d *deciding) cutShares(ctx context.Context, target int64) error {
+func (d *deciding) cutShares(target int64) error {
 	if d.fixed+d.out.tokens() <= target || !d.published() {
 		return nil
 	}
 	c, win := &claims{}, d.out.window
 	c.Newest.First, win.Restored = win.Start, d.lapsed(win.Restored)
-	if err := d.claimAsked(ctx, c); err != nil {
+	if err := d.claimAsked(c); err != nil {
 		return err
 	}
 	var r compaction.FitResult
@@ -91,10 +91,10 @@ func (d *deciding) cutShares(ctx context.Context, target int64) error {
 	if c.Opening != nil {
 		r.Opening = d.shareOf(c.Opening, compaction.OpeningShare)
 	}
-	if err := d.cutDown(ctx, &win, c, &r); err != nil {
+	if err := d.cutDown(&win, c, &r); err != nil {
 		return err
 	}
-	return d.move(ctx, win)
+	return d.move(win)
 }
 
 // shareOf is what a compaction leaves of the request or the opening: its share of the budget, or all of it if it was brought back lately.
@@ -107,24 +107,25 @@ func (d *deciding) shareOf(c *compaction.Claim, divisor int64) int64 {
 
 // summarizeRest plans anew and publishes what was written for the plan: by a model, if the build may wait for one, or else as an
 // extract.
-func (d *deciding) summarizeRest(ctx context.Context, why conversation.Reason, target int64, keep int32) error {
-	p, err := d.planned(ctx, d.tailRoom(target, 0), keep)
+func (d *deciding) summarizeRest(why conversation.Reason, target int64, keep int32) error {
+	p, err := d.planned(d.tailRoom(target, 0), keep)
 	if err != nil || p == nil {
 		return err
 	}
 	if dr := d.waits.written; dr != nil && d.stands(&dr.plan, d.window.edits...) && d.followsOn(&dr.plan) {
 		d.degradations = append(d.degradations, d.waits.lost...)
-		return d.publish(ctx, dr, why)
+		return d.publish(dr, why)
 	}
-	if d.waits.rounds++; d.waits.rounds > maxRounds {
+	if d.waits.rounds >= maxRounds {
 		return nil // the conversation moves faster than it can be summarized: the window's start moves instead
 	}
-	w, err := d.work(ctx, p, d.summaryRoom(p, target))
+	w, err := d.work(p, d.summaryRoom(p, target))
 	if err != nil {
 		return err
 	}
+	d.waits.rounds++
 	d.waits.work, d.waits.stored, d.waits.model = w, d.window.slots[draftSlot], false
-	if !d.published() && d.engine.summaries.CanAsk(&w.prompt) {
+	if !d.published() && d.summaries.CanAsk(&w.prompt) {
 		var why string
 		if d.waits.model, why = d.mayWait(w); !d.waits.model && !d.waits.tried {
 			d.waits.lost = []Degradation{degraded(p, why)}
@@ -201,7 +202,7 @@ func (d *deciding) settle(before int64, s saved) bool {
 }
 
 // publish makes the edits of a draft and lays the view out behind it.
-func (d *deciding) publish(ctx context.Context, dr *draft, why conversation.Reason) error {
+func (d *deciding) publish(dr *draft, why conversation.Reason) error {
 	ids := make([]int64, len(dr.Steps))
 	for i := range dr.Steps {
 		e := d.summaryEdit(dr, i, ids)
@@ -213,7 +214,7 @@ func (d *deciding) publish(ctx context.Context, dr *draft, why conversation.Reas
 		ids[i] = e.Summary.ID
 	}
 	var err error
-	d.out, err = d.compose(ctx, d.view, d.startingAt(max(d.out.window.Start, dr.Cut)))
+	d.out, err = d.compose(d.view, d.startingAt(max(d.out.window.Start, dr.Cut)))
 	return err
 }
 
@@ -265,24 +266,36 @@ func (d *deciding) weighReplaced(e *conversation.Edit) {
 }
 
 // prepareSummary has a summary prepared in the background for when the view overflows, once the view has come near to it.
-func (d *deciding) prepareSummary(ctx context.Context) {
+func (e *Engine) prepareSummary(ctx context.Context, d *deciding) {
+	var next *work
+	err := e.runPlan(ctx, d.window, func() (err error) {
+		d.view = d.window.view.Fold(d.edits) // with the edits of what was loaded meanwhile
+		next, err = d.nextSummary()
+		return err
+	})
+	if err != nil || next == nil { // the build has been committed: a later one tries again
+		return
+	}
+	d.preparing = e.prepareDraft(next, d.window.slots[draftSlot]) != nil //nolint:contextcheck // it goes on behind the build
+}
+
+// nextSummary is the work for the summary that the view will need when it overflows; nil if it is not near to that.
+func (d *deciding) nextSummary() (*work, error) {
 	used, _ := d.used()
 	c := &d.settings.compact
-	r, stored, err := d.window.draft()
+	r, _, err := d.window.draft()
 	if err != nil || !d.summarizes() || used < c.prepare || used > d.settings.budget || r.pending(d.now) {
-		return
+		return nil, err
 	}
 	prompt := d.spanPrompt()
-	if !d.engine.summaries.CanAsk(&prompt) {
-		return
+	if !d.summaries.CanAsk(&prompt) {
+		return nil, nil
 	}
 	growth := unscaled(d.settings.budget-used, d.settings.factor)
-	p, err := d.planned(ctx, d.tailRoom(c.target, growth), c.keep)
+	p, err := d.planned(d.tailRoom(c.target, growth), c.keep)
 	if err != nil || p == nil {
-		return // the build has been committed: a later one tries again
+		return nil, err
 	}
-	p.EditSeq += int64(len(d.edits))                                                                                        // which are committed by now
-	if w, err := d.work(ctx, p, d.summaryRoom(p, c.target-growth)); err == nil && d.engine.prepareDraft(w, stored) != nil { //nolint:contextcheck // it goes on behind the build
-		d.preparing = true
-	}
+	p.EditSeq += int64(len(d.edits)) // which are committed by now
+	return d.work(p, d.summaryRoom(p, c.target-growth))
 }

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"context"
 	"slices"
 
 	"github.com/palimpsest-context/palimpsest/pkg/compaction"
@@ -16,12 +15,12 @@ type (
 )
 
 // planned says what would be summarized so that the newest messages, of at most tail tokens, are left; nil if nothing would.
-func (d *deciding) planned(ctx context.Context, tail int64, keep int32) (*plan, error) {
+func (d *deciding) planned(tail int64, keep int32) (*plan, error) {
 	cut := d.cutBeside(tail, keep)
 	if cut <= max(d.kept.LeadingSystem, d.view.SummarizedTo()) {
 		return nil, nil
 	}
-	from, err := d.reachBack(ctx)
+	from, err := d.reachBack()
 	if err != nil {
 		return nil, err
 	}
@@ -107,11 +106,11 @@ func (d *deciding) summaryRoom(p *plan, target int64) int64 {
 
 // reachBack is where the messages begin that a summary takes up: behind the last one. Where the window has left out more than a
 // budget's worth of messages since, the oldest of these are not taken up.
-func (d *deciding) reachBack(ctx context.Context) (int32, error) {
+func (d *deciding) reachBack() (int32, error) {
 	from, at, room := max(d.kept.LeadingSystem, d.view.SummarizedTo()), d.out.window.Start, d.settings.limit
 	for at > from && room > 0 {
 		page := conversation.Range{First: max(from, at-unitPage), End: at}
-		if err := d.window.load(ctx, d.engine, page); err != nil {
+		if err := d.window.need(page); err != nil {
 			return 0, err
 		}
 		for ; at > page.First && room > 0; at-- {
@@ -120,21 +119,11 @@ func (d *deciding) reachBack(ctx context.Context) (int32, error) {
 			}
 		}
 	}
-	d.followView()
 	if at <= from {
 		return from, nil
 	}
-	start, err := d.unitStart(ctx, at)
+	start, err := d.window.unitStart(at)
 	return max(start, from), err // a unit that a rewind has opened again may begin in what is summarized
-}
-
-// followView takes in edits that loading has shown: of messages that were not part of the window.
-func (d *deciding) followView() {
-	if d.view.Seq() == d.window.head.EditSeq {
-		d.view = d.window.view
-		return
-	}
-	d.view = d.window.view.Fold(d.edits)
 }
 
 // successor is the one summary of SUMMARIZE: it takes up all before it, if it follows on them.

@@ -16,9 +16,9 @@ type earlierBuild struct {
 }
 
 // previous finds the previous build in the format and its blocks: those of the warm window, or the manifest rebuilt.
-func (e *Engine) previous(ctx context.Context, d *deciding) (earlierBuild, error) {
-	w := d.window
-	seq := w.head.LastManifest[d.format.Format()]
+func (e *Engine) previous(ctx context.Context, c *composer) (earlierBuild, error) {
+	w := c.window
+	seq := w.head.LastManifest[c.format.Format()]
 	if seq == 0 {
 		return earlierBuild{}, nil
 	}
@@ -26,14 +26,14 @@ func (e *Engine) previous(ctx context.Context, d *deciding) (earlierBuild, error
 	if err != nil {
 		return earlierBuild{}, lost(err, conversation.ManifestNotFound)
 	}
-	if cache := d.cache(); cache.manifest == seq {
+	if cache := c.cache(); cache.manifest == seq {
 		return earlierBuild{manifest: m, blocks: cache.assembly.Blocks()}, nil
 	}
 	r, err := e.recompose(ctx, w, m, m.Format)
 	if err != nil {
 		return earlierBuild{}, lost(err, conversation.ManifestNotRebuildable)
 	}
-	if provider.NewAssembly(d.format.Traits()).With(r.blocks).Sum() != m.SHA256 { // something that it showed was erased since
+	if provider.NewAssembly(c.format.Traits()).With(r.blocks).Sum() != m.SHA256 { // something that it showed was erased since
 		return earlierBuild{}, nil
 	}
 	return earlierBuild{manifest: m, blocks: r.blocks}, nil

@@ -32,7 +32,7 @@ func (e *Engine) ModelProfile(ctx context.Context, namespace, model string) (*co
 	if err != nil {
 		return nil, err
 	}
-	if p, known := e.lookUp(c, model); known {
+	if p, known := c.lookUp(model); known {
 		return &p, nil
 	}
 	return nil, noProfile()
@@ -81,7 +81,7 @@ func (e *Engine) profile(ctx context.Context, namespace, model string) (conversa
 	if err != nil {
 		return conversation.ModelProfile{}, err
 	}
-	p, _ := e.lookUp(c, model)
+	p, _ := c.lookUp(model)
 	return p, nil
 }
 
@@ -89,12 +89,12 @@ func (e *Engine) profile(ctx context.Context, namespace, model string) (conversa
 var dated = regexp.MustCompile(`-\d{4}-?\d{2}-?\d{2}$`)
 
 // lookUp finds a model's profile: what an operator put comes before what ships, and a snapshot of a model is as the model.
-func (e *Engine) lookUp(c *catalogue, model string) (p conversation.ModelProfile, known bool) {
+func (c *catalogue) lookUp(model string) (p conversation.ModelProfile, known bool) {
 	for _, name := range []string{model, dated.ReplaceAllString(model, "")} {
 		if p, known = c.profiles[name]; known {
 			return p, true
 		}
-		if p, known = e.models[name]; known {
+		if p, known = c.shipped[name]; known {
 			return p, true
 		}
 	}
@@ -109,7 +109,7 @@ func (d *deciding) nameUnknown() {
 	if d.model == "" {
 		return
 	}
-	if _, known := d.engine.lookUp(d.settings.catalogue, d.model); known {
+	if _, known := d.settings.catalogue.lookUp(d.model); known {
 		return
 	}
 	d.degradations = append(d.degradations, Degradation{

@@ -1,15 +1,13 @@
 package engine
 
 import (
-	"context"
-
 	"github.com/palimpsest-context/palimpsest/pkg/compaction"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/prune"
 )
 
 // prune clears old tool results (behaviour §7), one edit a message.
-func (d *deciding) prune(ctx context.Context) error {
+func (d *deciding) prune() error {
 	targets := d.prunable()
 	if len(targets) == 0 {
 		return nil
@@ -22,7 +20,7 @@ func (d *deciding) prune(ctx context.Context) error {
 		d.clearResults(targets[at:end])
 		at = end
 	}
-	out, err := d.compose(ctx, d.view, d.out.window)
+	out, err := d.compose(d.view, d.out.window)
 	d.out = out
 	return err
 }

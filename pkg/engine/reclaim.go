@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"context"
 	"slices"
 	"time"
 
@@ -41,7 +40,7 @@ func (d *deciding) schedule(targets []prune.Target) {
 }
 
 // reclaimPruned erases the results whose time has come. One that was expanded since is not pruned any more, and stays.
-func (d *deciding) reclaimPruned(ctx context.Context) error {
+func (d *deciding) reclaimPruned() error {
 	var err error
 	if d.reclaims, err = parseReclaims(d.window.slots[reclaimSlot]); err != nil || !d.aging {
 		return err
@@ -56,17 +55,16 @@ func (d *deciding) reclaimPruned(ctx context.Context) error {
 	if len(ranges) == 0 {
 		return nil
 	}
-	if err := d.window.load(ctx, d.engine, merge(ranges)...); err != nil {
+	if err := d.window.need(ranges...); err != nil {
 		return err
 	}
-	d.followView()
 	for _, r := range d.reclaims {
 		if due(r) {
 			d.reclaimOne(r)
 		}
 	}
 	d.reclaims = slices.DeleteFunc(d.reclaims, due)
-	d.out, err = d.compose(ctx, d.view, d.out.window)
+	d.out, err = d.compose(d.view, d.out.window)
 	return err
 }
 

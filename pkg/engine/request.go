@@ -1,23 +1,22 @@
 package engine
 
 import (
-	"context"
 	"slices"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
 // findRequests finds the request in force and the opening (behaviour §1). What its caller expired, removed or erased is neither.
-func (d *deciding) findRequests(ctx context.Context) error {
+func (d *deciding) findRequests() error {
 	var err error
-	if d.request, err = d.requestFrom(ctx, d.window.head.Request); err != nil {
+	if d.request, err = d.requestFrom(d.window.head.Request); err != nil {
 		return err
 	}
 	d.opening = -1
 	if keep := d.settings.policy.Fit.KeepOpening; keep != nil && !*keep || d.window.head.Opening < 0 {
 		return nil
 	}
-	if m, err := d.recorded(ctx, d.window.head.Opening); err != nil {
+	if m, err := d.recorded(d.window.head.Opening); err != nil {
 		return err
 	} else if d.asked(m) {
 		d.opening = m.Index
@@ -26,9 +25,9 @@ func (d *deciding) findRequests(ctx context.Context) error {
 }
 
 // requestFrom is the newest message, from one on that has a user's own words, in which these stand whole; -1 if there is none.
-func (d *deciding) requestFrom(ctx context.Context, at int32) (int32, error) {
+func (d *deciding) requestFrom(at int32) (int32, error) {
 	for at >= 0 {
-		m, err := d.recorded(ctx, at)
+		m, err := d.recorded(at)
 		switch {
 		case err != nil:
 			return -1, err
@@ -42,15 +41,11 @@ func (d *deciding) requestFrom(ctx context.Context, at int32) (int32, error) {
 	return -1, nil
 }
 
-// recorded loads a message.
-func (d *deciding) recorded(ctx context.Context, index int32) (*conversation.Message, error) {
-	if m, ok := d.window.message(index); ok {
-		return m, nil
-	}
-	if err := d.window.load(ctx, d.engine, conversation.Range{First: index, End: index + 1}); err != nil {
+// recorded is a message of the window.
+func (d *deciding) recorded(index int32) (*conversation.Message, error) {
+	if err := d.window.need(conversation.Range{First: index, End: index + 1}); err != nil {
 		return nil, err
 	}
-	d.followView()
 	m, ok := d.window.message(index)
 	if !ok {
 		return nil, conversation.Errorf(conversation.Internal, "message %d is not loaded", index)

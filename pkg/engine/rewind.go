@@ -43,7 +43,7 @@ func (e *Engine) rewind(ctx context.Context, r *RewindRequest) (*RewindResult, e
 		return nil, err
 	}
 	out := &RewindResult{Range: b.hidden, Dissolved: b.dissolved(), Events: events(c.Edits), Revision: c.Head.Revision}
-	e.remember(c, r.Request, store.Outcome{FirstIndex: b.hidden.First, Count: b.hidden.Len(), Revision: c.Head.Revision})
+	remember(c, r.Request, store.Outcome{FirstIndex: b.hidden.First, Count: b.hidden.Len(), Revision: c.Head.Revision})
 	return out, e.store.Commit(ctx, r.Key, c)
 }
 

@@ -146,7 +146,7 @@ func (e *Engine) commitEnd(ctx context.Context, r *EndRunRequest, snap *store.Sn
 	}
 	slots.apply(c)
 	c.Head.NextDue = earlier(c.Head.NextDue, run.wakes())
-	e.remember(c, r.Request, store.Outcome{Count: left, Revision: c.Head.Revision})
+	remember(c, r.Request, store.Outcome{Count: left, Revision: c.Head.Revision})
 	if err := e.store.Commit(ctx, r.Key, c); err != nil {
 		return nil, err
 	}

@@ -234,7 +234,7 @@ func (in *intake) commitNew(ctx context.Context, snap *store.Snapshot) (*StoreCo
 	slots.apply(c)
 	in.log(c, rec, now)
 	e.renewTTL(&c.Head, snap.Info, now)
-	e.remember(c, in.request.Request, store.Outcome{Manifest: number, Revision: c.Head.Revision})
+	remember(c, in.request.Request, store.Outcome{Manifest: number, Revision: c.Head.Revision})
 	out, err := in.answer(snap.Info, rec)
 	if err != nil {
 		return nil, err

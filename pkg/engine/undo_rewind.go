@@ -43,7 +43,7 @@ func (e *Engine) undoRewind(ctx context.Context, r *UndoRewindRequest) (*UndoRew
 		return nil, err
 	}
 	out := &UndoRewindResult{Range: u.back, Revived: summariesMissing(u.after.view, u.window.view), Events: events(c.Edits), Revision: c.Head.Revision}
-	e.remember(c, r.Request, store.Outcome{FirstIndex: u.back.First, Count: u.back.Len(), Revision: c.Head.Revision})
+	remember(c, r.Request, store.Outcome{FirstIndex: u.back.First, Count: u.back.Len(), Revision: c.Head.Revision})
 	return out, e.store.Commit(ctx, r.Key, c)
 }
 

@@ -35,6 +35,13 @@ type waits struct {
 	lost    []Degradation
 }
 
+// reset forgets what an earlier run of the plan has wanted.
+func (w *waits) reset() {
+	if w != nil {
+		w.want, w.erase, w.work = nil, nil, nil
+	}
+}
+
 // errWait ends an attempt that would wait for summaries: nobody waits while he holds the conversation.
 var errWait = errors.New("engine: wait for summaries")
 
@@ -144,7 +151,7 @@ func (d *deciding) foreseeOne(x *expiry.Due) {
 	if size := measure(x); x.Message().Role == conversation.RoleSystem || size.longest() <= int64(x.Expiration.Length()) {
 		return
 	}
-	if prompt, _ := d.settings.catalogue.prompt(x.Expiration.CompactPromptID); !d.engine.summaries.CanAsk(&prompt) {
+	if prompt, _ := d.settings.catalogue.prompt(x.Expiration.CompactPromptID); !d.summaries.CanAsk(&prompt) {
 		return
 	}
 	if _, reason := d.view.Part(x.Index, positionsOf(x)[0]); reason.Expired() {
@@ -153,14 +160,27 @@ func (d *deciding) foreseeOne(x *expiry.Due) {
 	d.foreseen = append(d.foreseen, *x)
 }
 
-// prepare starts, in the background, the summaries that later builds will want, up to the limits of who asks the models. It is a favour:
-// failures are left to them.
-func (d *deciding) prepare(ctx context.Context) {
-	for i := range d.foreseen {
-		o, err := d.original(ctx, &d.foreseen[i])
-		if err != nil || o.Chars <= d.foreseen[i].Expiration.Length() {
-			continue
-		}
-		d.engine.summaries.Start(d.summaryRequest(&d.foreseen[i], o)) //nolint:contextcheck // it goes on behind the build
+// startForeseen starts, in the background, the summaries that later builds will want, up to the limits of who asks the models. It is a
+// favor: failures are left to them.
+func (e *Engine) startForeseen(ctx context.Context, d *deciding) {
+	var requests []*summarize.Request
+	_ = e.runPlan(ctx, d.window, func() error {
+		requests = d.foreseenRequests()
+		return d.window.all()
+	})
+	for _, r := range requests {
+		e.summaries.Start(r) //nolint:contextcheck // it goes on behind the build
 	}
+}
+
+// foreseenRequests asks for the summaries that later builds will want.
+func (d *deciding) foreseenRequests() []*summarize.Request {
+	var out []*summarize.Request
+	for i := range d.foreseen {
+		x := &d.foreseen[i]
+		if o, err := d.original(x); err == nil && o.Chars > x.Expiration.Length() {
+			out = append(out, d.summaryRequest(x, o))
+		}
+	}
+	return out
 }

@@ -30,6 +30,11 @@ type window struct {
 
 	renderings map[renderKey]*rendering
 	fixed      fixedWeight
+
+	// What a plan has asked for beside, while it runs, and what it lacks.
+	contents map[conversation.ID]string
+	beside   map[string][]byte
+	missing  missing
 }
 
 // open reads the state of a conversation, from a warm window if there is one, and the outcome of the request.
@@ -108,17 +113,6 @@ func (w *window) load(ctx context.Context, e *Engine, ranges ...conversation.Ran
 	return nil
 }
 
-// loadView makes the window hold what a view needs: what that is shows bit by bit, once the edits about ranges are known and the
-// ends of units that were brought back.
-func (w *window) loadView(ctx context.Context, e *Engine, needed func() []conversation.Range) error {
-	for ranges := needed(); len(subtract(ranges, w.loaded)) > 0; ranges = needed() {
-		if err := w.load(ctx, e, ranges...); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // restored lists what was brought back after an edit, to the ends of its units: one that was the newest then may have grown since.
 // Where the end is not known yet, it lists what has to be looked at.
 func (w *window) restored(after int64) []conversation.Range {
@@ -160,34 +154,6 @@ func (w *window) pastHidden(index int32) int32 {
 	}
 	return index
 }
-
-// loadBack makes the window hold the newest messages, until they weigh the limit, and says where they begin. Results that will
-// be clipped weigh at most share each.
-func (w *window) loadBack(ctx context.Context, e *Engine, limit, share int64) (int32, error) {
-	from, weight := w.head.Messages, int64(0)
-	for weight <= limit && from > 0 {
-		snap, err := e.store.Read(ctx, w.key, store.Query{
-			Incarnation: w.head.Incarnation,
-			Ranges: []store.MessageRange{{
-				Range: conversation.Range{First: 0, End: from}, Reverse: true, Limit: backPage, MaxTokens: limit - weight + 1,
-			}},
-		})
-		if err != nil {
-			return 0, failure(err)
-		}
-		if len(snap.Messages) == 0 {
-			break
-		}
-		for i := range snap.Messages {
-			weight += clippedWeight(&snap.Messages[i], share)
-		}
-		from = snap.Messages[len(snap.Messages)-1].Index
-	}
-	return from, nil
-}
-
-// backPage is how many messages are read at a time while the start of a window is looked for.
-const backPage = 512
 
 func clippedWeight(m *conversation.Message, share int64) int64 {
 	n := int64(m.Overhead())
@@ -292,3 +258,29 @@ func (w *window) size() int64 {
 	}
 	return n
 }
+
+// unitStart is the first message of the unit that an index lies in; of a hidden message, of the unit before it.
+func (w *window) unitStart(from int32) (int32, error) {
+	for from > 0 {
+		page := conversation.Range{First: max(0, from-unitPage), End: from + 1}
+		if err := w.need(page); err != nil {
+			return 0, err
+		}
+		for ; from > page.First; from-- {
+			m, ok := w.message(from)
+			if !ok {
+				return from, nil
+			}
+			if w.view.Hidden(conversation.Range{First: from, End: from + 1}) {
+				continue
+			}
+			if first, known := m.UnitFirst(); known {
+				return first, nil
+			}
+		}
+	}
+	return from, nil
+}
+
+// unitPage is how many messages are read at a time while the beginning or the end of a unit is looked for.
+const unitPage = 64

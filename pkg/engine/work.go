@@ -45,7 +45,7 @@ type draft struct {
 }
 
 // work gets everything together that a plan needs. room is what the target of the compaction leaves for its summary.
-func (d *deciding) work(ctx context.Context, p *plan, room int64) (*work, error) {
+func (d *deciding) work(p *plan, room int64) (*work, error) {
 	c := d.settings.compact
 	if c.strategy == conversation.StrategySummarize { // elsewhere several stand beside each other
 		c.summary = min(c.summary, max(room-c.losses, c.summary/2)) // the list beside it must hold what it would lose
@@ -56,18 +56,17 @@ func (d *deciding) work(ctx context.Context, p *plan, room int64) (*work, error)
 	}
 	w.prompt = d.spanPrompt()
 	for i := range p.Steps {
-		units, err := d.ownUnits(ctx, append(d.noLongerApart(&p.Steps[i]), p.Steps[i].Own)...)
-		if err != nil {
+		units, err := d.ownUnits(append(d.noLongerApart(&p.Steps[i]), p.Steps[i].Own)...)
+		if err := d.window.missed(err); err != nil {
 			return nil, err
 		}
 		w.units = append(w.units, units)
-		if err := d.takeUp(ctx, w, p.Steps[i].Children); err != nil {
+		if err := d.window.missed(d.takeUp(w, p.Steps[i].Children)); err != nil {
 			return nil, err
 		}
 	}
-	var err error
-	w.span, err = d.engine.spanChars(ctx, w)
-	return w, err
+	w.span = d.spanChars(w)
+	return w, d.window.all()
 }
 
 // spanPrompt is what summaries of spans are asked for with: the prompt that the policy names, if there is one, or the built-in one.
@@ -94,38 +93,38 @@ func (d *deciding) noLongerApart(s *step) []conversation.Range {
 }
 
 // ownUnits are copies of the units of stretches: what the window holds changes under it once the conversation is let go.
-func (d *deciding) ownUnits(ctx context.Context, ranges ...conversation.Range) ([]conversation.Unit, error) {
+func (d *deciding) ownUnits(ranges ...conversation.Range) ([]conversation.Unit, error) {
 	units := d.spanUnits(ranges...)
 	for i := range units {
 		for j := range units[i].Items {
 			it := &units[i].Items[j]
-			parts, err := d.engine.inline(ctx, d.window.key, d.window.head.Incarnation, it.Parts)
-			if err != nil {
+			parts, err := d.window.inline(it.Parts)
+			if err := d.window.missed(err); err != nil {
 				return nil, err
 			}
 			message := *it.Message
 			it.Message, it.Parts = &message, parts
 		}
 	}
-	return units, nil
+	return units, d.window.all()
 }
 
 // takeUp reads the summaries that a step takes up.
-func (d *deciding) takeUp(ctx context.Context, w *work, ids []int64) error {
+func (d *deciding) takeUp(w *work, ids []int64) error {
 	for _, e := range d.view.Summaries() {
 		s := e.Summary
 		if !slices.Contains(ids, s.ID) {
 			continue
 		}
-		text, err := d.engine.contents(ctx, d.window.key, d.window.head.Incarnation, s.Text)
+		text, err := d.window.texts(s.Text)
 		if err != nil {
 			return err
 		}
 		earlier := written{Text: text[0]}
-		if earlier.known, err = d.knownOf(ctx, d.current(&e).Summary); err != nil {
+		if earlier.known, err = d.knownOf(d.current(&e).Summary); err != nil {
 			return err
 		}
-		if earlier.Facts, err = d.factsLeft(ctx, e.Range, earlier.Facts); err != nil {
+		if earlier.Facts, err = d.factsLeft(e.Range, earlier.Facts); err != nil {
 			return err
 		}
 		w.earlier[s.ID] = earlier
@@ -141,19 +140,16 @@ const (
 
 // spanChars is how long a span may be, in characters, for the smallest of the models that may be asked: heads larger than its
 // window go in chunks.
-func (e *Engine) spanChars(ctx context.Context, w *work) (int, error) {
+func (d *deciding) spanChars(w *work) int {
 	room := budget(BudgetOverride{}, conversation.ModelProfile{}).Tokens()
-	for _, name := range e.summaries.ModelsOf(&w.prompt) {
+	for _, name := range d.summaries.ModelsOf(&w.prompt) {
 		_, model, _ := strings.Cut(name, "/")
-		p, err := e.profile(ctx, w.key.Namespace, model)
-		if err != nil {
-			return 0, err
-		}
+		p, _ := d.settings.catalogue.lookUp(model)
 		room = min(room, budget(BudgetOverride{}, p).Tokens())
 	}
 	chars, weight := w.density()
 	room = max(room-promptTokens-2*w.summary, promptTokens)
-	return int(room * spanShare / 100 * max(chars, 1) / max(weight, 1)), nil
+	return int(room * spanShare / 100 * max(chars, 1) / max(weight, 1))
 }
 
 // density is how many characters, and how many tokens, what is to be summarized has.
