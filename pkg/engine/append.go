@@ -8,11 +8,12 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
+
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/expiry"
 	"github.com/palimpsest-context/palimpsest/pkg/retention"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
-	"github.com/palimpsest-context/palimpsest/pkg/tokens"
 )
 
 // DefaultCounter counts the tokens of conversations that name no counter.
@@ -24,7 +25,7 @@ func (e *Engine) Append(ctx context.Context, r AppendRequest) (*AppendResult, er
 	for i := range r.Extras {
 		r.Messages[i].Parts = retention.Lay(r.Messages[i].Parts, r.Extras[i].Additions)
 	}
-	err := e.change(ctx, r.Key, func() error { return a.attempt(ctx) })
+	err := e.txn.Do(ctx, r.Key, func() error { return a.attempt(ctx) })
 	return a.result, err
 }
 
@@ -52,7 +53,7 @@ func (a *appending) attempt(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	first, err := a.engine.recall(snap, a.request.Request)
+	first, err := a.engine.txn.Recall(snap, a.request.Request)
 	if err != nil {
 		return err
 	}
@@ -88,14 +89,14 @@ func (a *appending) whole() []conversation.Message {
 func (a *appending) read(ctx context.Context) (*store.Snapshot, error) {
 	key, id := a.request.Key, a.request.Request.ID
 	a.after, a.former = 0, &former{}
-	snap, err := a.engine.store.Read(ctx, key, store.Query{Info: true, Request: a.request.Request.key()})
+	snap, err := a.engine.store.Read(ctx, key, store.Query{Info: true, Request: a.request.Request.Key()})
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		return a.begin(), nil
 	case err != nil:
 		return nil, err
 	}
-	gone := a.engine.live(&snap.Head)
+	gone := a.engine.txn.Live(&snap.Head)
 	if gone == nil {
 		return snap, a.engine.checkFormer(ctx, key, &snap.Head, requestAppend, id)
 	}
@@ -108,7 +109,7 @@ func (a *appending) read(ctx context.Context) (*store.Snapshot, error) {
 	if a.former.incomplete {
 		return nil, gone
 	}
-	if a.former.has(requestAppend, id, a.engine.now()) {
+	if a.former.has(requestAppend, id, a.engine.txn.Now()) {
 		return nil, retryOfFormer()
 	}
 	a.after = snap.Head.Version
@@ -117,7 +118,7 @@ func (a *appending) read(ctx context.Context) (*store.Snapshot, error) {
 
 // begin makes up a conversation that nothing is stored of: its version is 0.
 func (a *appending) begin() *store.Snapshot {
-	head := newHead(a.fresh, a.engine.now())
+	head := newHead(a.fresh, a.engine.txn.Now())
 	head.Former = a.former.until()
 	head.NextDue = head.Former
 	return &store.Snapshot{Head: head, Info: &Info{Counter: DefaultCounter}}
@@ -126,8 +127,6 @@ func (a *appending) begin() *store.Snapshot {
 func newHead(incarnation conversation.ID, now time.Time) Head {
 	return Head{Incarnation: incarnation, Request: -1, Opening: -1, CreateTime: now}
 }
-
-func (e *Engine) now() time.Time { return e.clock().UTC() }
 
 // plan decides where the messages go and what the head is after them.
 func (a *appending) plan(ctx context.Context, snap *store.Snapshot) (*store.Change, error) {
@@ -141,8 +140,8 @@ func (a *appending) plan(ctx context.Context, snap *store.Snapshot) (*store.Chan
 	if err := a.resolve(ctx, &head, snap.Info); err != nil {
 		return nil, err
 	}
-	now := a.engine.now()
-	c := &store.Change{Expect: head.Version, Head: next(head, now)}
+	now := a.engine.txn.Now()
+	c := &store.Change{Expect: head.Version, Head: txn.NextHead(head, now)}
 	c.Head.Revision++
 	c.Head.Unanswered = append([]store.Call(nil), head.Unanswered...)
 	c.Head.Pins = append([]conversation.Range(nil), head.Pins...)
@@ -169,7 +168,7 @@ func (a *appending) plan(ctx context.Context, snap *store.Snapshot) (*store.Chan
 	}
 	a.former.addTo(c)
 	a.engine.renewTTL(&c.Head, snap.Info, now)
-	remember(c, a.request.Request, store.Outcome{
+	txn.Remember(c, a.request.Request, store.Outcome{
 		FirstIndex: head.Messages, Count: int32(len(c.Messages)), Revision: c.Head.Revision,
 	})
 	return c, nil
@@ -190,7 +189,7 @@ func (a *appending) weigh(ctx context.Context, info *Info) error {
 	if a.weighed {
 		return nil
 	}
-	counter, err := a.engine.counter(info.Counter)
+	counter, err := a.engine.views.Counter(info.Counter)
 	if err != nil {
 		return err
 	}
@@ -204,13 +203,6 @@ func (a *appending) weigh(ctx context.Context, info *Info) error {
 	}
 	a.weighed = true
 	return nil
-}
-
-func (e *Engine) counter(name string) (tokens.Counter, error) {
-	if c, ok := e.counters[name]; ok {
-		return c, nil
-	}
-	return nil, conversation.Errorf(conversation.Internal, "the counter %s is not built in", name)
 }
 
 // place gives a message its index and the head what follows from it.
@@ -346,12 +338,12 @@ func (e *Engine) renewTTL(head *Head, info *Info, now time.Time) {
 	}
 	head.ExpireTime, head.Reusable = now.Add(*policy.TTL), or(policy.TTLWithoutTombstone, false)
 	// NextDue is left alone if it is earlier: the sweeper looks again then, and an append need not move the entry each time.
-	head.NextDue = earlier(head.NextDue, head.ExpireTime)
+	head.NextDue = txn.Earliest(head.NextDue, head.ExpireTime)
 }
 
 // repeatAppend answers a retry with the first outcome.
 func (e *Engine) repeatAppend(ctx context.Context, key Key, o *store.Outcome, variants bool) (*AppendResult, error) {
-	snap, err := e.read(ctx, key, store.Query{Info: true, Ranges: []store.MessageRange{
+	snap, err := e.txn.Read(ctx, key, store.Query{Info: true, Ranges: []store.MessageRange{
 		{Range: conversation.Range{First: o.FirstIndex, End: o.FirstIndex + o.Count}},
 	}})
 	if err != nil {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"slices"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
+
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/expiry"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
@@ -12,7 +14,7 @@ import (
 
 // askedSlot holds which summaries builds have wanted that are not made yet, and since when: each is waited for in a few turns, whoever builds
 // them.
-const askedSlot = slotPrefix + "asked"
+const askedSlot = view.BuildSlots + "asked"
 
 // maxAsked bounds that list. What does not find room in it is waited for from the turn on that it was due in.
 const maxAsked = 1024
@@ -74,7 +76,7 @@ func (d *deciding) changeAsked(c *store.Change) {
 			list = append(list, d.askedOf(x))
 		}
 	}
-	stored := d.window.slots[askedSlot]
+	stored := d.Loaded.Slots[askedSlot]
 	if len(list) == 0 {
 		if stored != nil {
 			c.Slots[askedSlot] = nil

@@ -4,7 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
+	"time"
+
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
+
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
@@ -15,6 +19,12 @@ import (
 // maxTurnsAhead is how far a build may jump (behaviour §3).
 const maxTurnsAhead = 1000
 
+// manifestMemory and manifestsKept are how long, and how many, manifests are kept (behaviour §13).
+const (
+	manifestMemory = 30 * 24 * time.Hour
+	manifestsKept  = 1000
+)
+
 // Build begins the next turn, unless the request says otherwise, and answers what the model should see now. A refused build
 // begins nothing and commits nothing.
 func (e *Engine) Build(ctx context.Context, r BuildRequest) (*BuildResult, error) {
@@ -24,7 +34,7 @@ func (e *Engine) Build(ctx context.Context, r BuildRequest) (*BuildResult, error
 	var result *BuildResult
 	w := &waits{around: r.Waiting}
 	for {
-		err := e.change(ctx, r.Key, func() (err error) {
+		err := e.txn.Do(ctx, r.Key, func() (err error) {
 			result, err = e.attemptBuild(ctx, &r, w)
 			return err
 		})
@@ -49,7 +59,7 @@ func (e *Engine) again(ctx context.Context, key Key, w *waits, err error) (bool,
 }
 
 func (e *Engine) attemptBuild(ctx context.Context, r *BuildRequest, wait *waits) (*BuildResult, error) {
-	w, snap, err := e.open(ctx, r.Key, r.Request)
+	w, snap, err := e.views.Open(ctx, r.Key, r.Request)
 	if err != nil {
 		return nil, err
 	}
@@ -58,14 +68,14 @@ func (e *Engine) attemptBuild(ctx context.Context, r *BuildRequest, wait *waits)
 	}
 	result, committed, err := e.buildIn(ctx, w, snap, r, wait)
 	if !committed && !errors.Is(err, store.ErrConflict) {
-		e.giveBack(w)
+		e.views.Release(w)
 	}
 	return result, err
 }
 
 // buildIn builds in a window; committed says whether the window has moved on with it.
-func (e *Engine) buildIn(ctx context.Context, w *window, snap *store.Snapshot, r *BuildRequest, wait *waits) (result *BuildResult, committed bool, err error) {
-	first, err := e.recall(snap, r.Request)
+func (e *Engine) buildIn(ctx context.Context, w *view.Loaded, snap *store.Snapshot, r *BuildRequest, wait *waits) (result *BuildResult, committed bool, err error) {
+	first, err := e.txn.Recall(snap, r.Request)
 	if err != nil {
 		return nil, false, err
 	}
@@ -87,7 +97,7 @@ func (e *Engine) buildIn(ctx context.Context, w *window, snap *store.Snapshot, r
 
 // runBuild decides on a build by a plan, and loads what the plan needs. blank is what it is decided with; each run begins with a copy.
 func (e *Engine) runBuild(ctx context.Context, blank *deciding, plan func(*deciding) error) (d *deciding, err error) {
-	err = e.runPlan(ctx, blank.window, func() error {
+	err = e.views.RunPlan(ctx, blank.Loaded, func() error {
 		fresh, settings := *blank, *blank.settings
 		d = &fresh
 		d.settings = &settings
@@ -101,8 +111,8 @@ func (e *Engine) runBuild(ctx context.Context, blank *deciding, plan func(*decid
 }
 
 // prepare gets everything together that a build is decided on. report is the manifest that last_usage counted for, nil for none.
-func (e *Engine) prepare(ctx context.Context, w *window, r *BuildRequest) (d *deciding, report *conversation.Manifest, err error) {
-	turn, err := nextTurn(w.head.Turn, r)
+func (e *Engine) prepare(ctx context.Context, w *view.Loaded, r *BuildRequest) (d *deciding, report *conversation.Manifest, err error) {
+	turn, err := nextTurn(w.Head.Turn, r)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -113,16 +123,16 @@ func (e *Engine) prepare(ctx context.Context, w *window, r *BuildRequest) (d *de
 	if err != nil {
 		return nil, nil, err
 	}
-	kept := conversation.Kept{LeadingSystem: w.head.LeadingSystem, Pins: w.head.Pins}
-	c, err := e.composer(w, kept, r.Format, r.Model, w.info.Counter)
+	kept := conversation.Kept{LeadingSystem: w.Head.LeadingSystem, Pins: w.Head.Pins}
+	c, err := e.views.Composer(w, kept, r.Format, r.Model, w.Info.Counter)
 	if err != nil {
 		return nil, nil, err
 	}
 	d = &deciding{
-		composer: c, settings: s, summaries: e.summaries, turn: turn, aging: turn > w.head.Turn, dry: r.DryRun, closes: r.CloseOpenCalls, now: e.now(),
-		fixed: w.weighFixed(r.Fixed, s.counter).tokens,
+		Composer: c, settings: s, summaries: e.summaries, turn: turn, aging: turn > w.Head.Turn, dry: r.DryRun, closes: r.CloseOpenCalls, now: e.txn.Now(),
+		fixed: w.WeighFixed(r.Fixed, s.counter).Tokens,
 	}
-	d.before, err = e.previous(ctx, c)
+	d.before, err = e.views.Previous(ctx, c)
 	return d, report, err
 }
 
@@ -153,19 +163,19 @@ func nextTurn(current int32, r *BuildRequest) (int32, error) {
 }
 
 // lastUsage learns from what the provider reported for the previous build.
-func (e *Engine) lastUsage(ctx context.Context, w *window, r *BuildRequest) (*conversation.Manifest, error) {
-	if r.LastUsage == nil || w.head.ManifestSeq == 0 {
+func (e *Engine) lastUsage(ctx context.Context, w *view.Loaded, r *BuildRequest) (*conversation.Manifest, error) {
+	if r.LastUsage == nil || w.Head.ManifestSeq == 0 {
 		return nil, nil
 	}
-	m, err := e.manifest(ctx, w, w.head.ManifestSeq)
+	m, err := e.views.Manifest(ctx, w, w.Head.ManifestSeq)
 	if err != nil {
-		return nil, lost(err, conversation.ManifestNotFound)
+		return nil, view.IgnoreKind(err, conversation.ManifestNotFound)
 	}
-	profile, err := e.profile(ctx, w.key.Namespace, m.Model)
+	profile, err := e.profile(ctx, w.Key.Namespace, m.Model)
 	if err != nil {
 		return nil, err
 	}
-	counted, err := w.observe(m, m.Model, *r.LastUsage, profile)
+	counted, err := w.ObserveUsage(m, m.Model, *r.LastUsage, profile)
 	if err != nil || !counted {
 		return nil, err
 	}
@@ -174,19 +184,19 @@ func (e *Engine) lastUsage(ctx context.Context, w *window, r *BuildRequest) (*co
 
 // finish makes the answer, lets the caller check it, and commits it.
 func (e *Engine) finish(ctx context.Context, d *deciding, r *BuildRequest, report *conversation.Manifest) (result *BuildResult, committed bool, err error) {
-	assembly := d.cache().assembly.With(d.out.blocks)
+	assembly := d.Cache().Assembly.With(d.out.Blocks)
 	c, manifest, err := d.change(r, report, assembly)
 	if err != nil {
 		return nil, false, err
 	}
 	result = d.result(assembly, manifest)
-	if result.Compaction.OwnCalls, err = e.ownCalls(ctx, d.window.key); err != nil {
+	if result.Compaction.OwnCalls, err = e.ownCalls(ctx, d.Loaded.Key); err != nil {
 		return nil, false, err
 	}
 	result.Prefix = d.prefix(d.before, &manifest)
-	result.renderSystem(d.format, r.Fixed, d.out)
+	result.renderSystem(d.Format, r.Fixed, d.out)
 	if r.DryRun {
-		result.Manifest.Seq, result.Revision = 0, d.window.head.Revision
+		result.Manifest.Seq, result.Revision = 0, d.Loaded.Head.Revision
 	}
 	if r.Check != nil {
 		if err := r.Check(result); err != nil {
@@ -196,15 +206,15 @@ func (e *Engine) finish(ctx context.Context, d *deciding, r *BuildRequest, repor
 	if r.DryRun {
 		return result, false, nil
 	}
-	if c.Edits, c.Uploads, err = e.stageSummaries(ctx, d.window.key, d.window.head.Incarnation, c.Edits); err != nil {
+	if c.Edits, c.Uploads, err = e.stageSummaries(ctx, d.Loaded.Key, d.Loaded.Head.Incarnation, c.Edits); err != nil {
 		return nil, false, err
 	}
-	replaced, uploads, err := e.stageSummaries(ctx, d.window.key, d.window.head.Incarnation, c.ReplaceEdits)
+	replaced, uploads, err := e.stageSummaries(ctx, d.Loaded.Key, d.Loaded.Head.Incarnation, c.ReplaceEdits)
 	if err != nil {
 		return nil, false, err
 	}
 	c.ReplaceEdits, c.Uploads = replaced, append(c.Uploads, uploads...)
-	if err := e.store.Commit(ctx, d.window.key, c); err != nil {
+	if err := e.store.Commit(ctx, d.Loaded.Key, c); err != nil {
 		return nil, false, err
 	}
 	e.startForeseen(ctx, d)
@@ -220,15 +230,15 @@ func (e *Engine) finish(ctx context.Context, d *deciding, r *BuildRequest, repor
 
 // change is what the build commits.
 func (d *deciding) change(r *BuildRequest, report *conversation.Manifest, a *provider.Assembly) (*store.Change, conversation.Manifest, error) {
-	w := d.window
-	c := &store.Change{Expect: w.head.Version, Head: next(w.head, d.now), Edits: d.edits, Slots: map[string][]byte{}}
+	w := d.Loaded
+	c := &store.Change{Expect: w.Head.Version, Head: txn.NextHead(w.Head, d.now), Edits: d.edits, Slots: map[string][]byte{}}
 	moved, err := d.changeFits(c)
 	if err != nil {
 		return nil, conversation.Manifest{}, err
 	}
 	if report != nil {
 		c.ReplaceManifests = []conversation.Manifest{*report}
-		c.Slots[usageSlot(report.Model)], c.Slots[usedSlot] = w.slots[usageSlot(report.Model)], w.slots[usedSlot]
+		c.Slots[view.UsageSlot(report.Model)], c.Slots[view.UsedSlot] = w.Slots[view.UsageSlot(report.Model)], w.Slots[view.UsedSlot]
 	}
 	if err := d.spend(c); err != nil {
 		return nil, conversation.Manifest{}, err
@@ -251,34 +261,34 @@ func (d *deciding) change(r *BuildRequest, report *conversation.Manifest, a *pro
 	if len(c.Edits) > 0 || moved {
 		h.Revision++
 	}
-	h.EditSeq, h.Turn, h.Seen, h.Start = h.EditSeq+int64(len(c.Edits)), d.turn, h.Messages, d.out.window.Start
+	h.EditSeq, h.Turn, h.Seen, h.Start = h.EditSeq+int64(len(c.Edits)), d.turn, h.Messages, d.out.Window.Start
 	h.ManifestSeq++
 	h.LastManifest[r.Format] = h.ManifestSeq
-	h.NextDue = earlier(h.NextDue, d.now.Add(manifestMemory))
+	h.NextDue = txn.Earliest(h.NextDue, d.now.Add(manifestMemory))
 	if h.ManifestSeq%64 == 0 {
 		c.DropManifests = h.ManifestSeq - manifestsKept + 1
 	}
 	m := d.manifest(r, a, h)
 	c.Manifest = &m
-	remember(c, r.Request, store.Outcome{Manifest: m.Seq, Revision: h.Revision})
+	txn.Remember(c, r.Request, store.Outcome{Manifest: m.Seq, Revision: h.Revision})
 	return c, m, nil
 }
 
 // changeFits remembers the window for the budget, and says whether it shows other messages than the last one did.
 func (d *deciding) changeFits(c *store.Change) (moved bool, err error) {
-	known, err := d.window.fits()
+	known, err := d.Loaded.BudgetWindows()
 	if err != nil {
 		return false, err
 	}
-	before, ok := known.of(d.settings.budget)
+	before, ok := known.Of(d.settings.budget)
 	if !ok {
 		before = conversation.WindowFrom(0)
 	}
-	moved = !d.out.window.Equal(&before)
-	if ok && !moved && known.last(d.settings.budget) {
+	moved = !d.out.Window.Equal(&before)
+	if ok && !moved && known.Last(d.settings.budget) {
 		return false, nil
 	}
-	c.Slots[fitSlot] = record.EncodeFits(known.with(d.settings.budget, d.out.window), d.window.slots[fitSlot])
+	c.Slots[view.BudgetWindowsSlot] = record.EncodeFits(known.With(d.settings.budget, d.out.Window), d.Loaded.Slots[view.BudgetWindowsSlot])
 	return moved, nil
 }
 
@@ -286,36 +296,28 @@ func (d *deciding) changeFits(c *store.Change) (moved bool, err error) {
 func (d *deciding) manifest(r *BuildRequest, a *provider.Assembly, head *Head) conversation.Manifest {
 	return conversation.Manifest{
 		Seq: head.ManifestSeq, Turn: d.turn, Format: r.Format, Model: r.Model,
-		MessageCount: head.Messages, EditSeq: head.EditSeq, Window: d.out.window,
-		LeadingSystem: d.kept.LeadingSystem, Pins: d.kept.Pins,
-		Budget: d.settings.budget, Tokens: d.out.tokens(), FixedTokens: d.fixed, FixedHash: d.window.fixed.hash,
-		Counter: d.window.info.Counter, Factor: d.settings.factor, PolicyHash: d.settings.hash,
+		MessageCount: head.Messages, EditSeq: head.EditSeq, Window: d.out.Window,
+		LeadingSystem: d.Kept.LeadingSystem, Pins: d.Kept.Pins,
+		Budget: d.settings.budget, Tokens: d.out.Tokens(), FixedTokens: d.fixed, FixedHash: d.Loaded.Fixed.Hash,
+		Counter: d.Loaded.Info.Counter, Factor: d.settings.factor, PolicyHash: d.settings.hash,
 		RendererVersion: provider.RendererVersion, SHA256: a.Sum(), Time: d.now, Revision: head.Revision, Blocks: int32(len(a.Blocks())),
 	}
 }
 
 // keepWarm keeps the window for the next build.
 func (e *Engine) keepWarm(d *deciding, c *store.Change, a *provider.Assembly, manifest int64) {
-	w, cache := d.window, d.cache()
-	w.committed(c, d.view)
-	cache.assembly, cache.manifest, cache.units = a, manifest, d.out.used
-	if known, err := w.fits(); err == nil {
-		w.trim(known.earliest(d.out.window.Start), d.needed(d.out.window))
-		e.windows.put(w)
+	w, cache := d.Loaded, d.Cache()
+	w.ApplyCommit(c, d.view)
+	cache.Assembly, cache.Manifest, cache.Units = a, manifest, d.out.Used
+	if known, err := w.BudgetWindows(); err == nil {
+		w.Trim(known.Earliest(d.out.Window.Start), d.needed(d.out.Window))
+		e.views.Cache.Put(w)
 	}
-}
-
-// giveBack keeps the window of a call that committed nothing to it, without what undone edits were written as.
-func (e *Engine) giveBack(w *window) {
-	for _, r := range w.renderings {
-		maps.DeleteFunc(r.units, func(key unitKey, _ provider.UnitBlocks) bool { return key.edit > w.head.EditSeq })
-	}
-	e.windows.put(w)
 }
 
 // repeatBuild answers a retry with the first outcome: the manifest rebuilt.
-func (e *Engine) repeatBuild(ctx context.Context, w *window, o *store.Outcome, r *BuildRequest) (*BuildResult, error) {
-	m, err := e.manifest(ctx, w, o.Manifest)
+func (e *Engine) repeatBuild(ctx context.Context, w *view.Loaded, o *store.Outcome, r *BuildRequest) (*BuildResult, error) {
+	m, err := e.views.Manifest(ctx, w, o.Manifest)
 	if err != nil {
 		return nil, err
 	}
@@ -327,14 +329,14 @@ func (e *Engine) repeatBuild(ctx context.Context, w *window, o *store.Outcome, r
 	if err != nil {
 		return nil, err
 	}
-	result.renderSystem(e.formats[m.Format], r.Fixed, out)
+	result.renderSystem(e.views.Formats[m.Format], r.Fixed, out)
 	result.Revision, result.Duplicate = o.Revision, true
 	result.Tokens = TokenReport{
-		Fixed: m.FixedTokens, Messages: out.tokens(), Total: scaled(m.FixedTokens+out.tokens(), m.Factor),
+		Fixed: m.FixedTokens, Messages: out.Tokens(), Total: scaled(m.FixedTokens+out.Tokens(), m.Factor),
 		Budget: m.Budget, Counter: m.Counter, Factor: m.Factor,
 	}
 	result.Compaction.Used = result.Tokens.Total
-	result.explain(out, m, w.head.Tokens-later)
+	result.explain(out, m, w.Head.Tokens-later)
 	if r.Check != nil {
 		return result, r.Check(result)
 	}

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
+
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/expiry"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
@@ -86,7 +88,7 @@ func (e *Engine) readCatalogue(ctx context.Context, namespace string, cached *ca
 			return &catalogue{}, nil
 		}
 		if err != nil {
-			return nil, failure(err)
+			return nil, txn.Failure(err)
 		}
 		if snap.Head.Version == cached.version {
 			return cached, nil
@@ -107,7 +109,7 @@ func (e *Engine) assembleCatalogue(ctx context.Context, key Key, snap *store.Sna
 	for _, prefix := range []string{policySlot, promptSlot} {
 		more, err := e.store.Read(ctx, key, store.Query{SlotsOf: prefix})
 		if err != nil {
-			return nil, false, failure(err)
+			return nil, false, txn.Failure(err)
 		}
 		if more.Head.Version != c.version {
 			return nil, false, nil
@@ -156,17 +158,17 @@ type catalogueChange struct {
 func remove([]byte) ([]byte, error) { return nil, nil }
 
 // changeCatalogue changes an entry of a namespace. A request that was answered before changes nothing; its version is told again.
-func (e *Engine) changeCatalogue(ctx context.Context, namespace string, ch catalogueChange, r Request) error {
+func (e *Engine) changeCatalogue(ctx context.Context, namespace string, ch catalogueChange, r txn.Request) error {
 	key := Key{Namespace: namespace}
-	err := e.change(ctx, key, func() error {
-		snap, err := e.store.Read(ctx, key, store.Query{SlotsOf: ch.prefix, Request: r.key()})
+	err := e.txn.Do(ctx, key, func() error {
+		snap, err := e.store.Read(ctx, key, store.Query{SlotsOf: ch.prefix, Request: r.Key()})
 		if errors.Is(err, store.ErrNotFound) {
-			snap, err = &store.Snapshot{Head: newHead(e.ids(), e.now())}, nil
+			snap, err = &store.Snapshot{Head: newHead(e.ids(), e.txn.Now())}, nil
 		}
 		if err != nil {
 			return err
 		}
-		first, err := e.recall(snap, r)
+		first, err := e.txn.Recall(snap, r)
 		if err != nil {
 			return err
 		}
@@ -181,13 +183,13 @@ func (e *Engine) changeCatalogue(ctx context.Context, namespace string, ch catal
 			return err
 		}
 		c := &store.Change{
-			Expect: snap.Head.Version, Head: next(snap.Head, e.now()), Slots: map[string][]byte{ch.prefix + ch.name: value},
+			Expect: snap.Head.Version, Head: txn.NextHead(snap.Head, e.txn.Now()), Slots: map[string][]byte{ch.prefix + ch.name: value},
 		}
 		outcome := store.Outcome{}
 		if ch.version != nil {
 			outcome.Revision = int64(*ch.version)
 		}
-		remember(c, r, outcome)
+		txn.Remember(c, r, outcome)
 		return e.store.Commit(ctx, key, c)
 	})
 	e.catalogues.put(namespace, nil)

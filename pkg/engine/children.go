@@ -3,6 +3,10 @@ package engine
 import (
 	"context"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
+
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
+
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
@@ -27,7 +31,7 @@ func (l *listing) expandSummary(ctx context.Context, r *ExpandRequest) (*ExpandR
 	if r.Cursor != nil {
 		at = max(at, *r.Cursor)
 	}
-	c := &children{listing: l, request: r, out: &ExpandResult{Revision: l.window.head.Revision}}
+	c := &children{listing: l, request: r, out: &ExpandResult{Revision: l.window.Head.Revision}}
 	for _, id := range s.Summary.Children {
 		child := all[id].Range
 		if more, err := c.messages(ctx, conversation.Range{First: at, End: child.First}); more || err != nil {
@@ -46,7 +50,7 @@ func (l *listing) expandSummary(ctx context.Context, r *ExpandRequest) (*ExpandR
 }
 
 // hides are what is taken back of a conversation.
-func (e *Engine) hides(ctx context.Context, w *window) ([]conversation.Edit, error) {
+func (e *Engine) hides(ctx context.Context, w *view.Loaded) ([]conversation.Edit, error) {
 	all, err := e.spans(ctx, w)
 	if err != nil {
 		return nil, err
@@ -55,12 +59,12 @@ func (e *Engine) hides(ctx context.Context, w *window) ([]conversation.Edit, err
 }
 
 // spans are all edits about ranges that were ever made, in order of sequence.
-func (e *Engine) spans(ctx context.Context, w *window) ([]conversation.Edit, error) {
+func (e *Engine) spans(ctx context.Context, w *view.Loaded) ([]conversation.Edit, error) {
 	// A range without messages asks for the edits of ranges alone.
-	none := []conversation.Range{{First: w.head.Messages, End: w.head.Messages + 1}}
-	snap, err := e.store.Read(ctx, w.key, store.Query{Incarnation: w.head.Incarnation, Edits: &store.EditRange{Of: none}})
+	none := []conversation.Range{{First: w.Head.Messages, End: w.Head.Messages + 1}}
+	snap, err := e.store.Read(ctx, w.Key, store.Query{Incarnation: w.Head.Incarnation, Edits: &store.EditRange{Of: none}})
 	if err != nil {
-		return nil, failure(err)
+		return nil, txn.Failure(err)
 	}
 	return snap.Edits, nil
 }

@@ -9,6 +9,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
+
 	"github.com/palimpsest-context/palimpsest/pkg/citations"
 	"github.com/palimpsest-context/palimpsest/pkg/compaction"
 	"github.com/palimpsest-context/palimpsest/pkg/content"
@@ -55,7 +57,7 @@ type citedPart struct {
 // findCited finds what is to be cited of an append, and reads what is known of contents.
 func (a *appending) findCited(ctx context.Context, snap *store.Snapshot) error {
 	p := snap.Info.Policy.Or(a.engine.defaults).Citations
-	counter, err := a.engine.counter(snap.Info.Counter)
+	counter, err := a.engine.views.Counter(snap.Info.Counter)
 	if err != nil {
 		return err
 	}
@@ -230,7 +232,7 @@ func (a *appending) citeOne(c *store.Change, x *citedPart, now time.Time) error 
 			return err
 		}
 		x.record.OfRun = !due.IsZero() // of a run that is over, a message keeps its original
-		c.Head.NextDue = earlier(c.Head.NextDue, due)
+		c.Head.NextDue = txn.Earliest(c.Head.NextDue, due)
 	}
 	if err := slots.set(sourceSlot(x.number), x.record.encode()); err != nil {
 		return err
@@ -378,7 +380,7 @@ func (e *Engine) citingEdits(ctx context.Context, key Key, of *store.Snapshot) (
 		Incarnation: of.Head.Incarnation, Edits: &store.EditRange{Upto: of.Head.EditSeq, Of: []conversation.Range{at}},
 	})
 	if err != nil {
-		return nil, failure(err)
+		return nil, txn.Failure(err)
 	}
 	var out []conversation.Edit
 	for i := range snap.Edits {

@@ -26,16 +26,16 @@ type summaryText struct {
 func (d *deciding) claims(limit int64, over bool) (*claims, error) {
 	rest := max(0, limit-d.excess())
 	c := &claims{FitInput: compaction.FitInput{
-		Fixed: d.fixed, Start: d.out.window.Start, Limit: limit, Rest: rest, Target: d.settings.target * rest / max(1, d.settings.limit),
-		Over: over || len(d.out.window.Cuts) > 0,
+		Fixed: d.fixed, Start: d.out.Window.Start, Limit: limit, Rest: rest, Target: d.settings.target * rest / max(1, d.settings.limit),
+		Over: over || len(d.out.Window.Cuts) > 0,
 	}}
 	c.Newest.First = c.Start
-	newest := d.out.newest()
-	for i := range d.out.units[:newest+1] {
-		switch u := &d.out.units[i]; {
-		case i == newest && i >= d.out.tail:
-			c.Newest = compaction.Claim{First: u.First(), Whole: d.out.weights[i], Least: d.out.weights[i]}
-		case i < d.out.tail:
+	newest := d.out.Newest()
+	for i := range d.out.Units[:newest+1] {
+		switch u := &d.out.Units[i]; {
+		case i == newest && i >= d.out.Tail:
+			c.Newest = compaction.Claim{First: u.First(), Whole: d.out.Weights[i], Least: d.out.Weights[i]}
+		case i < d.out.Tail:
 			d.claimKept(c, i)
 		default:
 			d.claimTail(c, i)
@@ -54,18 +54,18 @@ func (d *deciding) claims(limit int64, over bool) (*claims, error) {
 
 // claimKept adds a unit before the tail, unless it is weighed apart: the opening, the request, a summary, what was brought back, the system's.
 func (d *deciding) claimKept(c *claims, i int) {
-	u := &d.out.units[i]
-	if u.Summary == nil && (u.First() < d.kept.LeadingSystem || d.pinned(u.First())) {
-		c.Fixed += d.out.weights[i]
+	u := &d.out.Units[i]
+	if u.Summary == nil && (u.First() < d.Kept.LeadingSystem || d.pinned(u.First())) {
+		c.Fixed += d.out.Weights[i]
 	}
 }
 
 // claimSystem adds the system messages that are shown again beside a summary, newest first, whether they are shown now or not.
 func (d *deciding) claimSystem(c *claims) {
-	view := d.view.In(d.out.window)
-	for i := range d.window.messages {
-		m := &d.window.messages[i]
-		if m.Index >= d.out.window.Start || m.Index < d.kept.LeadingSystem || d.pinned(m.Index) || !view.ShownAgain(m) {
+	view := d.view.In(d.out.Window)
+	for i := range d.Loaded.Messages {
+		m := &d.Loaded.Messages[i]
+		if m.Index >= d.out.Window.Start || m.Index < d.Kept.LeadingSystem || d.pinned(m.Index) || !view.ShownAgain(m) {
 			continue
 		}
 		if it, ok := view.Item(m); ok {
@@ -77,8 +77,8 @@ func (d *deciding) claimSystem(c *claims) {
 
 // claimTail adds a unit of the tail before the newest one.
 func (d *deciding) claimTail(c *claims, i int) {
-	u := &d.out.units[i]
-	p := compaction.Piece{First: u.First(), Tokens: d.out.weights[i], Messages: int32(len(u.Items)), User: user(u)}
+	u := &d.out.Units[i]
+	p := compaction.Piece{First: u.First(), Tokens: d.out.Weights[i], Messages: int32(len(u.Items)), User: user(u)}
 	if d.pinned(p.First) {
 		c.Fixed += p.Tokens
 		p.Claimed = true
@@ -147,12 +147,12 @@ func withoutMedia(it *conversation.Item) int64 {
 
 // weightAt is what a message weighs as it is written, if the composition shows it whole as a unit of its own.
 func (d *deciding) weightAt(index int32, otherwise int64) int64 {
-	if _, cut := d.out.window.CutOf(index, 0); cut {
+	if _, cut := d.out.Window.CutOf(index, 0); cut {
 		return otherwise
 	}
-	for i := range d.out.units {
-		if u := &d.out.units[i]; u.Summary == nil && u.First() == index {
-			return d.out.weights[i]
+	for i := range d.out.Units {
+		if u := &d.out.Units[i]; u.Summary == nil && u.First() == index {
+			return d.out.Weights[i]
 		}
 	}
 	return otherwise
@@ -165,13 +165,13 @@ func (d *deciding) claimRestored(c *claims) {
 		edit int64
 	}
 	var all []restoration
-	for i := range d.out.units[:d.out.newest()] {
-		u := &d.out.units[i]
-		if u.Summary != nil || u.First() < d.kept.LeadingSystem || d.pinned(u.First()) || !d.protected(u.First()) {
+	for i := range d.out.Units[:d.out.Newest()] {
+		u := &d.out.Units[i]
+		if u.Summary != nil || u.First() < d.Kept.LeadingSystem || d.pinned(u.First()) || !d.protected(u.First()) {
 			continue
 		}
 		edit, _, _ := d.view.Restored(u.First())
-		all = append(all, restoration{compaction.Claim{First: u.First(), Whole: d.out.weights[i], Least: d.out.weights[i]}, edit})
+		all = append(all, restoration{compaction.Claim{First: u.First(), Whole: d.out.Weights[i], Least: d.out.Weights[i]}, edit})
 	}
 	slices.SortStableFunc(all, func(a, b restoration) int { return cmp.Compare(b.edit, a.edit) })
 	for _, r := range all {
@@ -184,20 +184,20 @@ const aroundSummary = 40
 
 // claimSummaries adds the summaries that stand in the window, whether they are shown now or not.
 func (d *deciding) claimSummaries(c *claims) error {
-	for _, e := range d.view.In(d.out.window).Summaries() {
+	for _, e := range d.view.In(d.out.Window).Summaries() {
 		s := summaryText{id: e.Summary.ID}
 		claim := compaction.SummaryClaim{Around: aroundSummary, Text: int64(e.Summary.Tokens)}
-		for i := range d.out.units[:d.out.tail] {
-			if u := &d.out.units[i]; u.Summary != nil && u.Summary.Summary.ID == s.id {
-				if _, cut := d.out.window.CutOf(0, s.id); !cut {
-					claim.Around = d.out.weights[i] - claim.Text
+		for i := range d.out.Units[:d.out.Tail] {
+			if u := &d.out.Units[i]; u.Summary != nil && u.Summary.Summary.ID == s.id {
+				if _, cut := d.out.Window.CutOf(0, s.id); !cut {
+					claim.Around = d.out.Weights[i] - claim.Text
 				}
 			}
 		}
 		if c.Over {
 			var err error
 			if s, err = d.summaryText(e.Summary); err != nil {
-				if err := d.window.missed(err); err != nil {
+				if err := d.Loaded.IgnoreMissing(err); err != nil {
 					return err
 				}
 				continue
@@ -207,12 +207,12 @@ func (d *deciding) claimSummaries(c *claims) error {
 		}
 		c.Summaries, c.summaries = append(c.Summaries, claim), append(c.summaries, s)
 	}
-	return d.window.all()
+	return d.Loaded.Incomplete()
 }
 
 // summaryText reads a summary. Without what is stored beside it, none of it is known to be the list.
 func (d *deciding) summaryText(s *conversation.Summary) (summaryText, error) {
-	contents, err := d.window.texts(s.Text)
+	contents, err := d.Loaded.Texts(s.Text)
 	if err != nil {
 		return summaryText{}, err
 	}
@@ -232,17 +232,17 @@ func (d *deciding) leastNewest(c *claims, newest int) error {
 			asked += claim.Whole
 		}
 	}
-	if newest < d.out.tail || c.Fixed+c.Newest.Whole+asked <= c.Limit {
+	if newest < d.out.Tail || c.Fixed+c.Newest.Whole+asked <= c.Limit {
 		return nil
 	}
-	for _, t := range d.results(d.out.units[newest : newest+1]) {
+	for _, t := range d.results(d.out.Units[newest : newest+1]) {
 		n, err := d.least(t)
-		if err := d.window.missed(err); err != nil {
+		if err := d.Loaded.IgnoreMissing(err); err != nil {
 			return err
 		}
 		c.Newest.Least -= max(0, t.weight-n)
 	}
-	return d.window.all()
+	return d.Loaded.Incomplete()
 }
 
 // least is what a tool result weighs at its shortest.
@@ -257,9 +257,9 @@ func (d *deciding) least(t target) (int64, error) {
 // keepTail makes all of the tail what is sent whatever the window, so that the start stays, and what a smaller window shows before it beside
 // the request and the opening: an earlier request that keeps its place, and system messages.
 func (d *deciding) keepTail(c *claims, smaller *conversation.Window) {
-	for i := range d.out.units[:d.out.tail] {
-		if u := &d.out.units[i]; u.Summary == nil && u.First() == d.out.window.Request && u.First() != d.request && !d.pinned(u.First()) {
-			c.Fixed += d.out.weights[i]
+	for i := range d.out.Units[:d.out.Tail] {
+		if u := &d.out.Units[i]; u.Summary == nil && u.First() == d.out.Window.Request && u.First() != d.request && !d.pinned(u.First()) {
+			c.Fixed += d.out.Weights[i]
 		}
 	}
 	c.System = slices.DeleteFunc(c.System, func(s compaction.Claim) bool {
@@ -283,7 +283,7 @@ func (d *deciding) keepTail(c *claims, smaller *conversation.Window) {
 }
 
 func (d *deciding) pinned(index int32) bool {
-	return slices.ContainsFunc(d.kept.Pins, func(r conversation.Range) bool { return r.Contains(index) })
+	return slices.ContainsFunc(d.Kept.Pins, func(r conversation.Range) bool { return r.Contains(index) })
 }
 
 func user(u *conversation.Unit) bool {

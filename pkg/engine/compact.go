@@ -4,6 +4,10 @@ import (
 	"context"
 	"math"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
+
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
+
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
@@ -14,7 +18,7 @@ func (e *Engine) Compact(ctx context.Context, r CompactRequest) (*CompactResult,
 	var out *CompactResult
 	w := &waits{begun: true, left: e.summaries.Deadline(), calls: math.MaxInt}
 	for {
-		err := e.change(ctx, r.Key, func() (err error) {
+		err := e.txn.Do(ctx, r.Key, func() (err error) {
 			out, err = e.compactOnce(ctx, &r, w)
 			return err
 		})
@@ -26,14 +30,14 @@ func (e *Engine) Compact(ctx context.Context, r CompactRequest) (*CompactResult,
 
 // compactOnce is one attempt.
 func (e *Engine) compactOnce(ctx context.Context, r *CompactRequest, wait *waits) (*CompactResult, error) {
-	w, snap, err := e.open(ctx, r.Key, r.Request)
+	w, snap, err := e.views.Open(ctx, r.Key, r.Request)
 	if err != nil {
 		return nil, err
 	}
 	if err := e.settled(ctx, w); err != nil {
 		return nil, err
 	}
-	first, err := e.recall(snap, r.Request)
+	first, err := e.txn.Recall(snap, r.Request)
 	if err != nil || first != nil {
 		return e.repeatCompact(ctx, w, first)
 	}
@@ -44,36 +48,36 @@ func (e *Engine) compactOnce(ctx context.Context, r *CompactRequest, wait *waits
 	blank.waits = wait
 	before := int64(0)
 	d, err := e.runBuild(ctx, blank, func(d *deciding) (err error) {
-		if d.out, err = d.compose(d.view, d.start); err != nil {
+		if d.out, err = d.Compose(d.view, d.start); err != nil {
 			return err
 		}
-		before = d.fixed + d.out.tokens()
+		before = d.fixed + d.out.Tokens()
 		return d.compactNow(r)
 	})
 	if err != nil {
-		e.giveBack(w) // whoever has waited comes back to it
+		e.views.Release(w) // whoever has waited comes back to it
 		return nil, err
 	}
-	return e.commitCompact(ctx, d, r, before-d.fixed-d.out.tokens())
+	return e.commitCompact(ctx, d, r, before-d.fixed-d.out.Tokens())
 }
 
 // decidingOn decides on the conversation's view as the last build at its own budget did.
-func (e *Engine) decidingOn(ctx context.Context, w *window, r *CompactRequest) (*deciding, error) {
+func (e *Engine) decidingOn(ctx context.Context, w *view.Loaded, r *CompactRequest) (*deciding, error) {
 	build := &BuildRequest{Key: r.Key, Format: conversation.FormatNeutral}
-	if w.head.ManifestSeq > 0 {
-		m, err := e.manifest(ctx, w, w.head.ManifestSeq)
-		if err := lost(err, conversation.ManifestNotFound); err != nil {
+	if w.Head.ManifestSeq > 0 {
+		m, err := e.views.Manifest(ctx, w, w.Head.ManifestSeq)
+		if err := view.IgnoreKind(err, conversation.ManifestNotFound); err != nil {
 			return nil, err
 		}
 		if m != nil {
 			build.Format, build.Model = m.Format, m.Model
 		}
 	}
-	known, err := w.fits()
+	known, err := w.BudgetWindows()
 	if err != nil {
 		return nil, err
 	}
-	standing := w.info.Policy.Or(e.defaults).Fit
+	standing := w.Info.Policy.Or(e.defaults).Fit
 	for _, f := range known {
 		if standing.ContextWindowTokens == nil {
 			own, none := int32(max(f.Budget, int64(or(build.Budget.ContextWindow, 0)))), int32(0)
@@ -86,7 +90,7 @@ func (e *Engine) decidingOn(ctx context.Context, w *window, r *CompactRequest) (
 	if err != nil {
 		return nil, err
 	}
-	d.turn, d.aging = w.head.Turn, false
+	d.turn, d.aging = w.Head.Turn, false
 	return d, nil
 }
 
@@ -101,7 +105,7 @@ func (d *deciding) compactNow(r *CompactRequest) error {
 	if r.TargetTokens != nil || r.KeepRecent != nil {
 		c.tail = target // what is asked for by name holds as far as the target allows
 	}
-	if len(d.out.units) == 0 {
+	if len(d.out.Units) == 0 {
 		return nothingToCompact()
 	}
 	if c.strategy == conversation.StrategySlidingWindow {
@@ -117,10 +121,10 @@ func (d *deciding) compactNow(r *CompactRequest) error {
 // slide moves the window's start to the newest messages.
 func (d *deciding) slide(target int64, keep int32) error {
 	cut := d.cutBeside(max(0, min(d.settings.compact.tail, target-d.fixed)), keep)
-	if cut <= d.out.window.Start {
+	if cut <= d.out.Window.Start {
 		return nothingToCompact()
 	}
-	before := d.fixed + d.out.tokens()
+	before := d.fixed + d.out.Tokens()
 	if err := d.move(d.startingAt(cut)); err != nil {
 		return err
 	}
@@ -135,11 +139,11 @@ func nothingToCompact() error {
 }
 
 func (e *Engine) commitCompact(ctx context.Context, d *deciding, r *CompactRequest, saved int64) (*CompactResult, error) {
-	w := d.window
-	c := &store.Change{Expect: w.head.Version, Head: next(w.head, d.now), Slots: map[string][]byte{}}
+	w := d.Loaded
+	c := &store.Change{Expect: w.Head.Version, Head: txn.NextHead(w.Head, d.now), Slots: map[string][]byte{}}
 	c.Head.Revision++
 	c.Head.EditSeq += int64(len(d.edits))
-	c.Head.Start = d.out.window.Start
+	c.Head.Start = d.out.Window.Start
 	for i := range d.edits {
 		d.edits[i].Commit = c.Head.Version
 	}
@@ -150,7 +154,7 @@ func (e *Engine) commitCompact(ctx context.Context, d *deciding, r *CompactReque
 		return nil, err
 	}
 	out := &CompactResult{
-		Range: conversation.Range{First: d.start.Start, End: d.out.window.Start}, Saved: saved, Events: events(d.edits),
+		Range: conversation.Range{First: d.start.Start, End: d.out.Window.Start}, Saved: saved, Events: events(d.edits),
 		Degradations: d.degradations, Revision: c.Head.Revision,
 	}
 	for i := range d.edits {
@@ -161,15 +165,15 @@ func (e *Engine) commitCompact(ctx context.Context, d *deciding, r *CompactReque
 		}
 	}
 	var err error
-	if c.Edits, c.Uploads, err = e.stageSummaries(ctx, w.key, w.head.Incarnation, d.edits); err != nil {
+	if c.Edits, c.Uploads, err = e.stageSummaries(ctx, w.Key, w.Head.Incarnation, d.edits); err != nil {
 		return nil, err
 	}
 	o := store.Outcome{FirstIndex: out.Range.First, Count: out.Range.Len(), Manifest: -saved, Revision: c.Head.Revision}
 	if len(d.edits) > 0 { // what they say tells a retry what they saved
 		o.Manifest, out.Saved = d.edits[0].Seq, savedBy(d.edits)
 	}
-	remember(c, r.Request, o)
-	return out, e.store.Commit(ctx, w.key, c)
+	txn.Remember(c, r.Request, o)
+	return out, e.store.Commit(ctx, w.Key, c)
 }
 
 // savedBy is by how much summaries have made the view smaller.
@@ -190,7 +194,7 @@ func inView(e *conversation.Edit, text string) SummaryInView {
 }
 
 // repeatCompact answers a retry with the first outcome: which edit was its first, or what the window's start saved, is remembered.
-func (e *Engine) repeatCompact(ctx context.Context, w *window, o *store.Outcome) (*CompactResult, error) {
+func (e *Engine) repeatCompact(ctx context.Context, w *view.Loaded, o *store.Outcome) (*CompactResult, error) {
 	out := &CompactResult{
 		Range: conversation.Range{First: o.FirstIndex, End: o.FirstIndex + o.Count}, Revision: o.Revision, Saved: max(0, -o.Manifest), Duplicate: true,
 	}
@@ -208,7 +212,7 @@ func (e *Engine) repeatCompact(ctx context.Context, w *window, o *store.Outcome)
 		}
 	}
 	for i := range made {
-		texts, err := e.contents(ctx, w.key, w.head.Incarnation, made[i].Summary.Text)
+		texts, err := e.contents(ctx, w.Key, w.Head.Incarnation, made[i].Summary.Text)
 		if err != nil {
 			return nil, err
 		}

@@ -3,6 +3,7 @@ package engine
 import (
 	"github.com/palimpsest-context/palimpsest/pkg/compaction"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 )
 
 // compacting is how a view that outgrows its budget becomes smaller (behaviour §8). Tokens are before the factor.
@@ -72,11 +73,11 @@ func (c *compacting) within(room int64) {
 // ownBudget says whether a budget is the conversation's own: that of the window that its policy, or the server's, sets, or else the
 // largest of those that are remembered. Builds for smaller ones fit for themselves: a summary would take from the others what has
 // room there.
-func (e *Engine) ownBudget(w *window, tokens int64, profile conversation.ModelProfile) (bool, error) {
-	if w.info.Policy.Or(e.defaults).Fit.ContextWindowTokens != nil {
-		return tokens >= budget(BudgetOverride{}, profile, w.info.Policy.Fit, e.defaults.Fit).Tokens(), nil
+func (e *Engine) ownBudget(w *view.Loaded, tokens int64, profile conversation.ModelProfile) (bool, error) {
+	if w.Info.Policy.Or(e.defaults).Fit.ContextWindowTokens != nil {
+		return tokens >= budget(BudgetOverride{}, profile, w.Info.Policy.Fit, e.defaults.Fit).Tokens(), nil
 	}
-	known, err := w.fits()
+	known, err := w.BudgetWindows()
 	if err != nil {
 		return false, err
 	}
@@ -98,7 +99,7 @@ func (d *deciding) trigger() conversation.Reason {
 	c := &d.settings.compact
 	used, _ := d.used()
 	switch {
-	case scaled(d.fixed+d.out.tokens(), d.settings.factor) > d.settings.budget:
+	case scaled(d.fixed+d.out.Tokens(), d.settings.factor) > d.settings.budget:
 		return conversation.ReasonOverflow
 	case used > d.settings.budget && !d.reportSpent():
 		d.spent = true
@@ -113,8 +114,8 @@ func (d *deciding) trigger() conversation.Reason {
 // sinceSummary counts the messages of the tail since the last summary.
 func (d *deciding) sinceSummary() int32 {
 	n, done := int32(0), d.view.SummarizedTo()
-	for i := range d.out.units[d.out.tail:] {
-		if u := &d.out.units[d.out.tail+i]; u.First() >= done {
+	for i := range d.out.Units[d.out.Tail:] {
+		if u := &d.out.Units[d.out.Tail+i]; u.First() >= done {
 			n += int32(len(u.Items))
 		}
 	}
@@ -124,12 +125,12 @@ func (d *deciding) sinceSummary() int32 {
 // slideIfFull moves the window's start where a sliding window shows more messages than it may.
 func (d *deciding) slideIfFull() error {
 	most, shown := d.settings.compact.threshold, int32(0)
-	for i := range d.out.units {
-		if u := &d.out.units[i]; u.Summary == nil && u.First() >= d.kept.LeadingSystem {
+	for i := range d.out.Units {
+		if u := &d.out.Units[i]; u.Summary == nil && u.First() >= d.Kept.LeadingSystem {
 			shown += int32(len(u.Items))
 		}
 	}
-	if most == 0 || shown <= most || d.out.tail == len(d.out.units) {
+	if most == 0 || shown <= most || d.out.Tail == len(d.out.Units) {
 		return nil
 	}
 	return d.move(d.startingAt(d.slideTo(most)))
@@ -143,19 +144,19 @@ func (d *deciding) slideTo(most int32) int32 {
 		keep = *set
 	}
 	before := int32(2)
-	for _, p := range d.kept.Pins {
+	for _, p := range d.Kept.Pins {
 		before += p.Len()
 	}
-	at := d.out.newest()
-	keep = min(keep, most-before) - int32(len(d.out.units[at].Items))
-	for at > d.out.tail && keep >= int32(len(d.out.units[at-1].Items)) {
+	at := d.out.Newest()
+	keep = min(keep, most-before) - int32(len(d.out.Units[at].Items))
+	for at > d.out.Tail && keep >= int32(len(d.out.Units[at-1].Items)) {
 		at--
-		keep -= int32(len(d.out.units[at].Items))
+		keep -= int32(len(d.out.Units[at].Items))
 	}
-	return d.out.units[at].First()
+	return d.out.Units[at].First()
 }
 
 // shrunk says whether the view has become smaller by enough for a summary to be worth its loss.
 func (d *deciding) shrunk(before int64) bool {
-	return compaction.Shrinks(before, d.fixed+d.out.tokens(), d.settings.compact.shrink)
+	return compaction.Shrinks(before, d.fixed+d.out.Tokens(), d.settings.compact.shrink)
 }

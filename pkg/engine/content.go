@@ -6,6 +6,10 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
+
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
+
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
@@ -78,7 +82,7 @@ func (e *Engine) stageContent(ctx context.Context, key Key, incarnation conversa
 func (e *Engine) upload(ctx context.Context, key Key, incarnation, id conversation.ID, content string) error {
 	data, chunk := []byte(content), int32(0)
 	for piece := range slices.Chunk(data, store.ChunkBytes) {
-		u := &store.Upload{Incarnation: incarnation, Time: e.now(), ID: id, Chunk: chunk, Data: piece}
+		u := &store.Upload{Incarnation: incarnation, Time: e.txn.Now(), ID: id, Chunk: chunk, Data: piece}
 		if err := e.store.Stage(ctx, key, u); err != nil {
 			return err
 		}
@@ -89,21 +93,21 @@ func (e *Engine) upload(ctx context.Context, key Key, incarnation, id conversati
 
 // inline brings the contents of parts into memory. It returns the parts themselves if nothing of them is stored as chunks.
 func (e *Engine) inline(ctx context.Context, key Key, incarnation conversation.ID, parts []conversation.Part) ([]conversation.Part, error) {
-	if !slices.ContainsFunc(conversation.Contents(parts), stored) {
+	if !slices.ContainsFunc(conversation.Contents(parts), view.Stored) {
 		return parts, nil
 	}
 	parts = conversation.CloneParts(parts)
 	q := store.Query{Incarnation: incarnation}
 	var wanted []*conversation.Content
 	for _, c := range conversation.Contents(parts) {
-		if stored(c) {
+		if view.Stored(c) {
 			wanted = append(wanted, c)
 			q.Contents = append(q.Contents, store.ContentRange{ID: c.Ref.ID, Length: -1})
 		}
 	}
 	snap, err := e.store.Read(ctx, key, q)
 	if err != nil {
-		return nil, failure(err)
+		return nil, txn.Failure(err)
 	}
 	for i, c := range wanted {
 		if int64(len(snap.Contents[i])) != c.Ref.Bytes {
@@ -144,27 +148,9 @@ const summaryFrom = 512
 
 // contents reads contents into memory.
 func (e *Engine) contents(ctx context.Context, key Key, incarnation conversation.ID, contents ...conversation.Content) ([]string, error) {
-	parts, err := e.inline(ctx, key, incarnation, textParts(contents))
+	parts, err := e.inline(ctx, key, incarnation, view.TextParts(contents))
 	if err != nil {
 		return nil, err
 	}
-	return inlineTexts(parts), nil
+	return view.InlineTexts(parts), nil
 }
-
-func textParts(contents []conversation.Content) []conversation.Part {
-	parts := make([]conversation.Part, len(contents))
-	for i, c := range contents {
-		parts[i] = conversation.Part{Kind: conversation.PartText, Text: c}
-	}
-	return parts
-}
-
-func inlineTexts(parts []conversation.Part) []string {
-	out := make([]string, len(parts))
-	for i := range parts {
-		out[i] = parts[i].Text.Inline
-	}
-	return out
-}
-
-func stored(c *conversation.Content) bool { return c.Ref != nil }

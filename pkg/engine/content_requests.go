@@ -3,6 +3,8 @@ package engine
 import (
 	"time"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
+
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
@@ -37,7 +39,7 @@ type Source struct {
 // StoreContentRequest asks for a content to be kept. The digest of Request is that of the header alone.
 type StoreContentRequest struct {
 	Key         store.Key
-	Request     Request
+	Request     txn.Request
 	RunID       string
 	Type        conversation.SourceType
 	URL         string
@@ -146,7 +148,7 @@ type SourcesResult struct {
 // EndRunRequest ends a run.
 type EndRunRequest struct {
 	Key     store.Key
-	Request Request
+	Request txn.Request
 	RunID   string
 	Grace   *time.Duration // nil: the default
 }

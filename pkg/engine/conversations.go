@@ -5,6 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
+
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 	"github.com/palimpsest-context/palimpsest/pkg/summarize"
@@ -19,7 +21,7 @@ func (e *Engine) Create(ctx context.Context, r CreateRequest) (*Conversation, er
 		r.Info.Counter = DefaultCounter
 	}
 	var made *Conversation
-	err := e.change(ctx, r.Key, func() (err error) {
+	err := e.txn.Do(ctx, r.Key, func() (err error) {
 		made, err = e.attemptCreate(ctx, &r)
 		return err
 	})
@@ -27,13 +29,13 @@ func (e *Engine) Create(ctx context.Context, r CreateRequest) (*Conversation, er
 }
 
 func (e *Engine) attemptCreate(ctx context.Context, r *CreateRequest) (*Conversation, error) {
-	snap, err := e.store.Read(ctx, r.Key, store.Query{Info: true, Request: r.Request.key()})
+	snap, err := e.store.Read(ctx, r.Key, store.Query{Info: true, Request: r.Request.Key()})
 	expect, remembered := uint64(0), &former{}
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 	case err != nil:
 		return nil, err
-	case e.live(&snap.Head) == nil:
+	case e.txn.Live(&snap.Head) == nil:
 		return e.repeatCreate(ctx, snap, r)
 	default:
 		if remembered, err = e.succeed(ctx, r, &snap.Head); err != nil {
@@ -44,7 +46,7 @@ func (e *Engine) attemptCreate(ctx context.Context, r *CreateRequest) (*Conversa
 	if err := e.knowPrompts(ctx, r.Key.Namespace, promptsOfPolicy(nil, &r.Info.Policy)...); err != nil {
 		return nil, err
 	}
-	now := e.now()
+	now := e.txn.Now()
 	c := &store.Change{Expect: expect, Head: newHead(e.ids(), now), Info: &r.Info}
 	c.Head.Version, c.Head.Revision, c.Head.UpdateTime = expect+1, 1, now
 	c.Head.Former = remembered.until()
@@ -55,7 +57,7 @@ func (e *Engine) attemptCreate(ctx context.Context, r *CreateRequest) (*Conversa
 	remembered.add(requestCreate, r.Request.ID, now)
 	remembered.addTo(c)
 	e.renewTTL(&c.Head, &r.Info, now)
-	remember(c, r.Request, store.Outcome{Revision: c.Head.Revision})
+	txn.Remember(c, r.Request, store.Outcome{Revision: c.Head.Revision})
 	return &Conversation{ID: r.Key.Conversation, Info: r.Info, Head: c.Head}, e.store.Commit(ctx, r.Key, c)
 }
 
@@ -65,7 +67,7 @@ func (e *Engine) succeed(ctx context.Context, r *CreateRequest, head *Head) (*fo
 	switch {
 	case head.Reusable:
 		f, err := e.reuse(ctx, r.Key, head)
-		if err == nil && f.has(requestCreate, r.Request.ID, e.now()) {
+		if err == nil && f.has(requestCreate, r.Request.ID, e.txn.Now()) {
 			err = retryOfFormer()
 		}
 		return f, err
@@ -79,7 +81,7 @@ func (e *Engine) succeed(ctx context.Context, r *CreateRequest, head *Head) (*fo
 }
 
 func (e *Engine) repeatCreate(ctx context.Context, snap *store.Snapshot, r *CreateRequest) (*Conversation, error) {
-	first, err := e.recall(snap, r.Request)
+	first, err := e.txn.Recall(snap, r.Request)
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +96,7 @@ func (e *Engine) repeatCreate(ctx context.Context, snap *store.Snapshot, r *Crea
 
 // Get returns a conversation without its messages.
 func (e *Engine) Get(ctx context.Context, key Key) (*Conversation, error) {
-	snap, err := e.read(ctx, key, store.Query{Info: true})
+	snap, err := e.txn.Read(ctx, key, store.Query{Info: true})
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +114,7 @@ func (e *Engine) List(ctx context.Context, r ListRequest) (*ListResult, error) {
 	for scanned := 0; scanned < r.Limit*listScan; {
 		page, err := e.store.List(ctx, r.Namespace, after, r.Limit)
 		if err != nil {
-			return nil, failure(err)
+			return nil, txn.Failure(err)
 		}
 		for i := range page {
 			after = page[i].ID
@@ -134,7 +136,7 @@ func (e *Engine) List(ctx context.Context, r ListRequest) (*ListResult, error) {
 }
 
 func (e *Engine) listed(entry *store.Entry, r *ListRequest) bool {
-	return e.live(&entry.Head) == nil &&
+	return e.txn.Live(&entry.Head) == nil &&
 		(r.ActorID == "" || r.ActorID == entry.Info.ActorID) &&
 		(r.AgentID == "" || r.AgentID == entry.Info.AgentID)
 }
@@ -142,7 +144,7 @@ func (e *Engine) listed(entry *store.Entry, r *ListRequest) bool {
 // Update changes the attributes of a conversation.
 func (e *Engine) Update(ctx context.Context, r UpdateRequest) (*Conversation, error) {
 	var updated *Conversation
-	err := e.change(ctx, r.Key, func() (err error) {
+	err := e.txn.Do(ctx, r.Key, func() (err error) {
 		updated, err = e.attemptUpdate(ctx, &r)
 		return err
 	})
@@ -150,11 +152,11 @@ func (e *Engine) Update(ctx context.Context, r UpdateRequest) (*Conversation, er
 }
 
 func (e *Engine) attemptUpdate(ctx context.Context, r *UpdateRequest) (*Conversation, error) {
-	snap, err := e.read(ctx, r.Key, store.Query{Info: true, Request: r.Request.key()})
+	snap, err := e.txn.Read(ctx, r.Key, store.Query{Info: true, Request: r.Request.Key()})
 	if err != nil {
 		return nil, err
 	}
-	first, err := e.recall(snap, r.Request)
+	first, err := e.txn.Recall(snap, r.Request)
 	if err != nil {
 		return nil, err
 	}
@@ -168,17 +170,17 @@ func (e *Engine) attemptUpdate(ctx context.Context, r *UpdateRequest) (*Conversa
 	if err := e.knowPrompts(ctx, r.Key.Namespace, promptsOfPolicy(&snap.Info.Policy, &info.Policy)...); err != nil {
 		return nil, err
 	}
-	now := e.now()
-	c := &store.Change{Expect: snap.Head.Version, Head: next(snap.Head, now), Info: &info}
+	now := e.txn.Now()
+	c := &store.Change{Expect: snap.Head.Version, Head: txn.NextHead(snap.Head, now), Info: &info}
 	c.Head.Revision++
 	e.renewTTL(&c.Head, &info, now)
-	remember(c, r.Request, store.Outcome{Revision: c.Head.Revision})
+	txn.Remember(c, r.Request, store.Outcome{Revision: c.Head.Revision})
 	return &Conversation{ID: r.Key.Conversation, Info: info, Head: c.Head}, e.store.Commit(ctx, r.Key, c)
 }
 
 // Delete deletes a conversation and says until when its tombstone stands.
-func (e *Engine) Delete(ctx context.Context, key Key, r Request) (until time.Time, err error) {
-	err = e.change(ctx, key, func() error {
+func (e *Engine) Delete(ctx context.Context, key Key, r txn.Request) (until time.Time, err error) {
+	err = e.txn.Do(ctx, key, func() error {
 		until, err = e.attemptDelete(ctx, key, r, false)
 		return err
 	})
@@ -186,19 +188,19 @@ func (e *Engine) Delete(ctx context.Context, key Key, r Request) (until time.Tim
 }
 
 // Clear deletes a conversation and leaves no tombstone: the next append begins it anew, unless it is a retry from before.
-func (e *Engine) Clear(ctx context.Context, key Key, r Request) error {
-	return e.change(ctx, key, func() error {
+func (e *Engine) Clear(ctx context.Context, key Key, r txn.Request) error {
+	return e.txn.Do(ctx, key, func() error {
 		_, err := e.attemptDelete(ctx, key, r, true)
 		return err
 	})
 }
 
-func (e *Engine) attemptDelete(ctx context.Context, key Key, r Request, reusable bool) (until time.Time, err error) {
-	snap, err := e.store.Read(ctx, key, store.Query{Request: r.key(), SlotsOf: formerPrefix})
+func (e *Engine) attemptDelete(ctx context.Context, key Key, r txn.Request, reusable bool) (until time.Time, err error) {
+	snap, err := e.store.Read(ctx, key, store.Query{Request: r.Key(), SlotsOf: formerPrefix})
 	if err != nil {
 		return until, err
 	}
-	first, err := e.recall(snap, r)
+	first, err := e.txn.Recall(snap, r)
 	if err != nil {
 		return until, err
 	}
@@ -209,15 +211,15 @@ func (e *Engine) attemptDelete(ctx context.Context, key Key, r Request, reusable
 	if err != nil {
 		return until, err
 	}
-	if remembered.has(requestDelete, r.ID, e.now()) { // what it deleted may have begun anew since
+	if remembered.has(requestDelete, r.ID, e.txn.Now()) { // what it deleted may have begun anew since
 		return until, nil
 	}
-	if err := e.live(&snap.Head); err != nil {
+	if err := e.txn.Live(&snap.Head); err != nil {
 		return until, err
 	}
 	b := burial{reusable: reusable, request: r}
 	if reusable {
-		remembered.add(requestDelete, r.ID, e.now())
+		remembered.add(requestDelete, r.ID, e.txn.Now())
 		b.slots = remembered.values()
 	}
 	head, err := e.bury(ctx, key, snap.Head, b)
@@ -228,21 +230,21 @@ func (e *Engine) attemptDelete(ctx context.Context, key Key, r Request, reusable
 type burial struct {
 	reusable bool // without a tombstone
 	slots    map[string][]byte
-	request  Request
+	request  txn.Request
 }
 
 // bury deletes a conversation: one small commit. The sweeper removes the records.
 func (e *Engine) bury(ctx context.Context, key Key, head Head, b burial) (Head, error) {
-	now := e.now()
-	c := &store.Change{Expect: head.Version, Head: next(head, now), Slots: b.slots}
+	now := e.txn.Now()
+	c := &store.Change{Expect: head.Version, Head: txn.NextHead(head, now), Slots: b.slots}
 	c.Head.State, c.Head.DeleteTime = store.Deleted, now.Add(tombstoneLife)
 	if c.Head.Reusable = b.reusable; b.reusable {
-		c.Head.DeleteTime = now.Add(requestMemory)
+		c.Head.DeleteTime = now.Add(txn.RequestMemory)
 	}
 	c.Head.Revision++
-	remember(c, b.request, store.Outcome{Revision: c.Head.Revision})
+	txn.Remember(c, b.request, store.Outcome{Revision: c.Head.Revision})
 	c.Head.NextDue = now
-	e.windows.take(key) // forget it
+	e.views.Cache.Take(key) // forget it
 	e.summaries.ForgetConversation(summarize.Scope{Namespace: key.Namespace, Conversation: key.Conversation})
 	return c.Head, e.store.Commit(ctx, key, c)
 }

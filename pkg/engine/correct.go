@@ -6,6 +6,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
+
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
+
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 	"github.com/palimpsest-context/palimpsest/pkg/store/record"
@@ -14,7 +18,7 @@ import (
 // CorrectRequest gives parts of a message other words. One of Index and MessageID is set.
 type CorrectRequest struct {
 	Key       store.Key
-	Request   Request
+	Request   txn.Request
 	Index     *int32
 	MessageID string
 	Parts     []CorrectedPart
@@ -53,7 +57,7 @@ func (e *Engine) Correct(ctx context.Context, r CorrectRequest) (*CorrectResult,
 		return nil, err
 	}
 	var out *CorrectResult
-	err = e.change(ctx, r.Key, func() (err error) {
+	err = e.txn.Do(ctx, r.Key, func() (err error) {
 		out, err = e.correct(ctx, index, &r)
 		return err
 	})
@@ -62,14 +66,14 @@ func (e *Engine) Correct(ctx context.Context, r CorrectRequest) (*CorrectResult,
 
 // correct is one attempt.
 func (e *Engine) correct(ctx context.Context, index int32, r *CorrectRequest) (*CorrectResult, error) {
-	snap, err := e.read(ctx, r.Key, store.Query{
-		Info: true, Request: r.Request.key(), Manifest: &store.ManifestRange{Limit: 1}, SlotsOf: slotPrefix,
+	snap, err := e.txn.Read(ctx, r.Key, store.Query{
+		Info: true, Request: r.Request.Key(), Manifest: &store.ManifestRange{Limit: 1}, SlotsOf: view.BuildSlots,
 	})
 	if err != nil {
 		return nil, err
 	}
 	l := e.listingOf(r.Key, snap)
-	first, err := e.recall(snap, r.Request)
+	first, err := e.txn.Recall(snap, r.Request)
 	if err != nil {
 		return nil, err
 	}
@@ -111,22 +115,22 @@ const maxCorrections = 1000
 // commit makes the edit, and tells what it costs.
 func (b *correcting) commit(ctx context.Context) (*CorrectResult, error) {
 	w, e := b.window, b.engine
-	if w.corrections() >= maxCorrections {
+	if w.Corrections() >= maxCorrections {
 		return nil, conversation.Errorf(conversation.LimitExceeded, "a conversation holds at most %d corrections", maxCorrections)
 	}
-	if w.view.Hidden(conversation.Range{First: b.message.Index, End: b.message.Index + 1}) {
+	if w.View.Hidden(conversation.Range{First: b.message.Index, End: b.message.Index + 1}) {
 		return nil, conversation.Errorf(conversation.NotCorrectable, "message %d was taken back by a rewind: nothing shows it", b.message.Index)
 	}
 	parts, err := b.parts()
 	if err != nil {
 		return nil, err
 	}
-	c := &store.Change{Expect: w.head.Version, Head: next(w.head, e.now()), Slots: map[string][]byte{}}
+	c := &store.Change{Expect: w.Head.Version, Head: txn.NextHead(w.Head, e.txn.Now()), Slots: map[string][]byte{}}
 	c.Head.Revision++
 	c.Head.EditSeq++
 	b.edit = conversation.Edit{
 		Seq: c.Head.EditSeq, Kind: conversation.EditCorrect, Range: conversation.Range{First: b.message.Index, End: b.message.Index + 1},
-		Parts: parts, Reason: conversation.ReasonCorrectionRequest, Turn: w.head.Turn, Time: c.Head.UpdateTime, Commit: c.Head.Version,
+		Parts: parts, Reason: conversation.ReasonCorrectionRequest, Turn: w.Head.Turn, Time: c.Head.UpdateTime, Commit: c.Head.Version,
 		Said: b.request.Reason,
 	}
 	return b.change(ctx, c)
@@ -134,9 +138,9 @@ func (b *correcting) commit(ctx context.Context) (*CorrectResult, error) {
 
 func (b *correcting) change(ctx context.Context, c *store.Change) (*CorrectResult, error) {
 	w, e := b.window, b.engine
-	after := &listing{engine: e, window: w.until(b.edit), last: b.last}
-	b.edit.Before, b.edit.After = w.weight(b.message), after.window.weight(b.message)
-	dissolved := summariesMissing(w.view, after.window.view)
+	after := &listing{engine: e, window: w.WithEdit(b.edit), last: b.last}
+	b.edit.Before, b.edit.After = w.Weight(b.message), after.window.Weight(b.message)
+	dissolved := summariesMissing(w.View, after.window.View)
 	if err := b.changeSlots(c, len(dissolved) > 0); err != nil {
 		return nil, err
 	}
@@ -144,18 +148,18 @@ func (b *correcting) change(ctx context.Context, c *store.Change) (*CorrectResul
 	if err != nil {
 		return nil, err
 	}
-	after.window.edits = append(slices.Clip(w.edits), b.edit)
-	shown, err := after.now(ctx, after.window.view.Corrected(b.message), b.request)
+	after.window.Edits = append(slices.Clip(w.Edits), b.edit)
+	shown, err := after.now(ctx, after.window.View.Corrected(b.message), b.request)
 	if err != nil {
 		return nil, err
 	}
 	if c.Edits, err = b.staged(ctx, c); err != nil {
 		return nil, err
 	}
-	remember(c, b.request.Request, store.Outcome{FirstIndex: b.message.Index, Count: 1, Revision: c.Head.Revision})
+	txn.Remember(c, b.request.Request, store.Outcome{FirstIndex: b.message.Index, Count: 1, Revision: c.Head.Revision})
 	return &CorrectResult{
 		Message: shown, Dissolved: dissolved, Events: events(c.Edits), Revision: c.Head.Revision, RewriteTokens: cost,
-	}, e.store.Commit(ctx, w.key, c)
+	}, e.store.Commit(ctx, w.Key, c)
 }
 
 // staged is the edit as it is stored: large texts lie in chunks.
@@ -164,7 +168,7 @@ func (b *correcting) staged(ctx context.Context, c *store.Change) ([]conversatio
 	edit.Parts = slices.Clone(edit.Parts)
 	for i := range edit.Parts {
 		shown := conversation.CloneParts([]conversation.Part{edit.Parts[i].Shown})
-		uploads, err := b.engine.stageParts(ctx, b.window.key, b.window.head.Incarnation, shown)
+		uploads, err := b.engine.stageParts(ctx, b.window.Key, b.window.Head.Incarnation, shown)
 		if err != nil {
 			return nil, err
 		}
@@ -173,18 +177,9 @@ func (b *correcting) staged(ctx context.Context, c *store.Change) ([]conversatio
 	return []conversation.Edit{edit}, nil
 }
 
-// weight is what the view shows of a message, in tokens.
-func (w *window) weight(m *conversation.Message) int64 {
-	it, shown := w.view.Item(w.view.Corrected(m))
-	if !shown {
-		return 0
-	}
-	return it.Tokens()
-}
-
 // parts are the corrected parts, or why one cannot be corrected.
 func (b *correcting) parts() ([]conversation.PartEdit, error) {
-	counter, err := b.engine.counter(b.window.info.Counter)
+	counter, err := b.engine.views.Counter(b.window.Info.Counter)
 	if err != nil {
 		return nil, err
 	}
@@ -250,7 +245,7 @@ func blankText(c conversation.Content) bool { return c.Ref == nil && strings.Tri
 
 // cited says whether a citation ever stood for a part: its text is a content of its own.
 func (b *correcting) cited(part int32) bool {
-	return slices.ContainsFunc(b.window.edits, func(e conversation.Edit) bool {
+	return slices.ContainsFunc(b.window.Edits, func(e conversation.Edit) bool {
 		return e.Kind == conversation.EditParts && e.Range.Contains(b.message.Index) && slices.ContainsFunc(e.Parts, func(p conversation.PartEdit) bool {
 			return p.Part == part && (p.Shown.Citation != nil || p.Level == conversation.Cited)
 		})
@@ -261,25 +256,25 @@ func (b *correcting) cited(part int32) bool {
 // cut the old words.
 func (b *correcting) changeSlots(c *store.Change, dissolves bool) error {
 	w := b.window
-	draft, _, err := w.draft()
+	draft, _, err := draftOf(w)
 	if err != nil {
 		return err
 	}
 	if dissolves || slices.ContainsFunc(draft.Plan.Steps, func(s step) bool { return s.Range.Overlaps(b.edit.Range) }) {
-		if err := w.dropDraft(c); err != nil {
+		if err := dropDraft(w, c); err != nil {
 			return err
 		}
 	}
-	known, err := w.fits()
+	known, err := w.BudgetWindows()
 	if err != nil || len(known) == 0 {
 		return err
 	}
 	for i, f := range known {
 		if _, cut := f.Window.CutOf(b.message.Index, 0); cut || dissolves {
-			known[i] = forgottenFit(f)
+			known[i] = view.ForgottenWindow(f)
 		}
 	}
-	c.Slots[fitSlot] = record.EncodeFits(known, w.slots[fitSlot])
+	c.Slots[view.BudgetWindowsSlot] = record.EncodeFits(known, w.Slots[view.BudgetWindowsSlot])
 	return nil
 }
 

@@ -3,6 +3,8 @@ package engine
 import (
 	"time"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
+
 	"github.com/palimpsest-context/palimpsest/pkg/compaction"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/expiry"
@@ -12,7 +14,7 @@ import (
 
 // deciding is one build on its way to what the model should see: the edits and the window that this attempt would commit.
 type deciding struct {
-	*composer
+	*view.Composer
 	settings  *settings
 	summaries readySummaries
 	fixed     int64
@@ -21,14 +23,14 @@ type deciding struct {
 	aging     bool                // it begins a turn
 	dry       bool                // it commits nothing, and asks no model
 	closes    bool                // calls that wait are closed with a fixed result
-	before    earlierBuild        // the previous build in this format
+	before    view.PreviousBuild  // the previous build in this format
 	start     conversation.Window // in force before this build
 	request   int32               // the request in force; -1 for none
 	opening   int32               // the opening, if it is kept; -1 for none
 	view      *conversation.View  // with the edits of this build
 	own       *conversation.View  // the view that this build may extend, if it is that
 	edits     []conversation.Edit
-	out       *composition
+	out       *view.Composition
 
 	waits        *waits
 	deferred     []conversation.Decision
@@ -61,10 +63,10 @@ type readySummaries interface {
 // decide lets go what is past its time, clips results that are too large for their budget, and fits the view into it.
 func (d *deciding) decide() error {
 	var err error
-	if d.out, err = d.compose(d.view, d.start); err != nil {
+	if d.out, err = d.Compose(d.view, d.start); err != nil {
 		return err
 	}
-	if d.start.Start > 0 && (!d.out.speaks() || d.out.silentTail() || d.beheaded()) {
+	if d.start.Start > 0 && (!d.out.HasSpeaker() || d.out.TailIsEmpty() || d.beheaded()) {
 		if err := d.goBack(); err != nil {
 			return err
 		}
@@ -94,13 +96,13 @@ func (d *deciding) goBack() error {
 	if err := d.loadWindow(win); err != nil {
 		return err
 	}
-	d.out, err = d.compose(d.view, d.complete(win))
+	d.out, err = d.Compose(d.view, d.complete(win))
 	return err
 }
 
 // beheaded says whether the newest unit begins before the window: with calls that stand before messages that were hidden since.
 func (d *deciding) beheaded() bool {
-	u := &d.out.units[d.out.newest()]
+	u := &d.out.Units[d.out.Newest()]
 	if u.Summary != nil {
 		return false
 	}
@@ -110,12 +112,12 @@ func (d *deciding) beheaded() bool {
 
 // legal refuses what no provider takes: calls that wait for results, and a context without a message.
 func (d *deciding) legal() error {
-	if !d.out.speaks() {
+	if !d.out.HasSpeaker() {
 		return d.emptyContext()
 	}
-	for i := range d.out.units {
-		u := &d.out.units[i]
-		if u.Summary != nil || u.First() != d.window.head.UnitStart { // not the newest: nobody waits for it any more
+	for i := range d.out.Units {
+		u := &d.out.Units[i]
+		if u.Summary != nil || u.First() != d.Loaded.Head.UnitStart { // not the newest: nobody waits for it any more
 			continue
 		}
 		if open := u.OpenCalls(); len(open) > 0 && !d.closes {
@@ -128,9 +130,9 @@ func (d *deciding) legal() error {
 // emptyContext says which kind of nothing there is to show: each has a cure of its own.
 func (d *deciding) emptyContext() error {
 	switch {
-	case d.window.head.Messages == 0:
+	case d.Loaded.Head.Messages == 0:
 		return conversation.Errorf(conversation.NoMessages, "the conversation has no messages: append the first one")
-	case len(d.out.blocks) > 0:
+	case len(d.out.Blocks) > 0:
 		return conversation.Errorf(conversation.EmptyContext, "there is nothing to show but system messages: append a message of the user's")
 	default:
 		return conversation.Errorf(conversation.EmptyContext,
@@ -151,8 +153,8 @@ func pending(u *conversation.Unit, open []*conversation.ToolCall) error {
 // appended or as they were corrected.
 func (d *deciding) clipOverShare() error {
 	var large []target
-	for _, t := range d.results(d.out.units) {
-		if (t.index >= d.window.head.Seen || d.view.CorrectedPart(t.index, t.part)) && t.weight > d.settings.share {
+	for _, t := range d.results(d.out.Units) {
+		if (t.index >= d.Loaded.Head.Seen || d.view.CorrectedPart(t.index, t.part)) && t.weight > d.settings.share {
 			t.limit = d.settings.share
 			large = append(large, t)
 		}
@@ -192,7 +194,7 @@ func (d *deciding) clip(targets []target, reason conversation.Reason) error {
 			end++
 		}
 		e, err := d.clipMessage(targets[at:end], reason)
-		if err = d.window.missed(err); err != nil {
+		if err = d.Loaded.IgnoreMissing(err); err != nil {
 			return err
 		}
 		if len(e.Parts) > 0 {
@@ -200,13 +202,13 @@ func (d *deciding) clip(targets []target, reason conversation.Reason) error {
 		}
 		at = end
 	}
-	if err := d.window.all(); err != nil {
+	if err := d.Loaded.Incomplete(); err != nil {
 		return err
 	}
 	if len(d.edits) == made {
 		return nil
 	}
-	out, err := d.compose(d.view, d.out.window)
+	out, err := d.Compose(d.view, d.out.Window)
 	d.out = out
 	return err
 }
@@ -214,7 +216,7 @@ func (d *deciding) clip(targets []target, reason conversation.Reason) error {
 func (d *deciding) clipMessage(targets []target, reason conversation.Reason) (conversation.Edit, error) {
 	index := targets[0].index
 	e := conversation.Edit{Kind: conversation.EditParts, Range: conversation.Range{First: index, End: index + 1}, Reason: reason}
-	m, ok := d.window.message(index)
+	m, ok := d.Loaded.Message(index)
 	if !ok {
 		return e, conversation.Errorf(conversation.Internal, "message %d is not loaded", index)
 	}
@@ -223,7 +225,7 @@ func (d *deciding) clipMessage(targets []target, reason conversation.Reason) (co
 			continue
 		}
 		// A stronger edit is always computed from the original.
-		whole, err := d.window.inline(m.Parts[t.part : t.part+1])
+		whole, err := d.Loaded.Inline(m.Parts[t.part : t.part+1])
 		if err != nil {
 			return e, err
 		}

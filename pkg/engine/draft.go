@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
+
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 	"github.com/palimpsest-context/palimpsest/pkg/store/record"
@@ -14,7 +16,7 @@ import (
 
 // A draft is prepared while the conversation goes on, by one process: whoever holds the lease. It lies in slots beside the head,
 // so that every process may publish it, and a restart finds it or lets it go.
-const draftSlot = slotPrefix + "draft"
+const draftSlot = view.BuildSlots + "draft"
 
 // draftTextSlot holds the text of a draft's step. It is read when the draft is published.
 func draftTextSlot(step int) string { return fmt.Sprintf("draft/%d", step) }
@@ -29,8 +31,8 @@ const (
 // draftRecord is what the slot holds.
 type draftRecord record.Draft
 
-func (w *window) draft() (r draftRecord, stored []byte, err error) {
-	stored = w.slots[draftSlot]
+func draftOf(w *view.Loaded) (r draftRecord, stored []byte, err error) {
+	stored = w.Slots[draftSlot]
 	r, err = parseDraft(stored)
 	return r, stored, err
 }
@@ -71,7 +73,7 @@ func (r *draftRecord) pending(now time.Time) bool {
 // stands says whether a plan is still true of the conversation (behaviour §8): the summaries that it takes up are in force,
 // and nothing of its range was taken back, summarized otherwise, expanded or erased since, by any of the edits.
 func (d *deciding) stands(p *plan, edits ...conversation.Edit) bool {
-	if len(p.Steps) == 0 || p.Cut > d.out.units[d.out.newest()].First() {
+	if len(p.Steps) == 0 || p.Cut > d.out.Units[d.out.Newest()].First() {
 		return false
 	}
 	for i := range p.Steps {
@@ -97,7 +99,7 @@ func broken(s *step, since int64, edits []conversation.Edit) bool {
 
 // draftStands says whether a draft that was prepared before this build still stands, after what the build has done so far.
 func (d *deciding) draftStands(p *plan) bool {
-	return d.stands(p, d.window.edits...) && d.stands(p, d.edits...)
+	return d.stands(p, d.Loaded.Edits...) && d.stands(p, d.edits...)
 }
 
 func breaksDraft(e *conversation.Edit) bool {
@@ -111,7 +113,7 @@ func breaksDraft(e *conversation.Edit) bool {
 
 // ready is the draft that was prepared, if it still stands; nil otherwise.
 func (d *deciding) ready() (*draft, error) {
-	r, _, err := d.window.draft()
+	r, _, err := draftOf(d.Loaded)
 	if err != nil || r.State != draftReady {
 		return nil, err
 	}
@@ -123,8 +125,8 @@ func (d *deciding) ready() (*draft, error) {
 	for i := range r.Steps {
 		own[i], names[i] = r.Steps[i].Own, draftTextSlot(i)
 	}
-	texts, err := d.window.slotsBeside(names...)
-	if err := cmp.Or(d.window.need(own...), err); err != nil {
+	texts, err := d.Loaded.ExtraSlots(names...)
+	if err := cmp.Or(d.Loaded.Require(own...), err); err != nil {
 		return nil, err
 	}
 	out := &draft{plan: r.Plan}
@@ -144,7 +146,7 @@ func (d *deciding) ready() (*draft, error) {
 
 // changeDraft takes a draft away that was published, or that does not stand any more.
 func (d *deciding) changeDraft(c *store.Change) error {
-	r, stored, err := d.window.draft()
+	r, stored, err := draftOf(d.Loaded)
 	if err != nil {
 		return err
 	}
@@ -154,7 +156,7 @@ func (d *deciding) changeDraft(c *store.Change) error {
 	if stored == nil || r.State == draftFailed || !d.published() && d.draftStands(&r.Plan) {
 		return nil
 	}
-	if err := d.window.dropDraft(c); err != nil || !d.waits.tried || !r.leased(d.now) {
+	if err := dropDraft(d.Loaded, c); err != nil || !d.waits.tried || !r.leased(d.now) {
 		return err
 	}
 	// It did not come in time, so that an extract was published: the next build that overflows must not wait as long again.
@@ -165,7 +167,7 @@ func (d *deciding) changeDraft(c *store.Change) error {
 
 // draftState says how far the next summary is after the build's commit.
 func (d *deciding) draftState() CompactionState {
-	r, _, err := d.window.draft()
+	r, _, err := draftOf(d.Loaded)
 	switch {
 	case err != nil || d.published():
 		return CompactionIdle
@@ -179,8 +181,8 @@ func (d *deciding) draftState() CompactionState {
 }
 
 // dropDraft makes a change take the draft away, whatever its state: who prepares it finds out by its lease.
-func (w *window) dropDraft(c *store.Change) error {
-	r, stored, err := w.draft()
+func dropDraft(w *view.Loaded, c *store.Change) error {
+	r, stored, err := draftOf(w)
 	if err != nil || stored == nil {
 		return err
 	}

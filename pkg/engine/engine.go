@@ -7,6 +7,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
+
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
+
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
@@ -43,16 +47,14 @@ type Options struct {
 // Engine answers the sidecar's calls. It is safe for concurrent use.
 type Engine struct {
 	store      store.Store
-	counters   map[string]tokens.Counter
-	formats    map[conversation.Format]provider.Format
 	clock      func() time.Time
 	ids        func() conversation.ID
 	defaults   conversation.Policy
 	models     map[string]conversation.ModelProfile
 	tools      map[string]conversation.ActionPolicy
 	onError    func(error)
-	locks      *keyLocks
-	windows    *windowCache
+	txn        *txn.Manager
+	views      *view.Loader
 	library    *library
 	catalogues *catalogueCache
 	summaries  *summarize.Desk
@@ -69,16 +71,13 @@ type Engine struct {
 func New(o Options) *Engine {
 	e := &Engine{
 		store:      o.Store,
-		counters:   make(map[string]tokens.Counter, len(o.Counters)),
-		formats:    make(map[conversation.Format]provider.Format, len(o.Formats)),
 		clock:      o.Clock,
 		ids:        o.IDs,
 		defaults:   o.Defaults,
 		models:     o.Models,
 		tools:      o.Tools,
 		onError:    o.OnError,
-		locks:      newKeyLocks(),
-		windows:    newWindowCache(o.CacheBytes, o.Clock),
+		txn:        txn.New(o.Store, o.Clock),
 		library:    newLibrary(o.ContentCacheBytes, o.Clock),
 		catalogues: newCatalogueCache(),
 		summaries:  o.Summaries,
@@ -88,20 +87,8 @@ func New(o Options) *Engine {
 	if e.summaries == nil {
 		e.summaries = summarize.New(summarize.Options{})
 	}
-	for _, c := range o.Counters {
-		e.counters[c.Name()] = c
-	}
-	for _, f := range o.Formats {
-		e.formats[f.Format()] = f
-	}
+	e.views = view.NewLoader(o.Store, e.txn, view.NewCache(o.CacheBytes, o.Clock), o.Counters, o.Formats)
 	return e
-}
-
-// Request makes a call safe to retry: the same ID with the same Digest returns the first outcome. Without an ID it does nothing.
-type Request struct {
-	RPC    string // name of the RPC
-	ID     string
-	Digest [32]byte // of everything else in the request
 }
 
 // AppendRequest asks for messages to be put on record, all or nothing. Index, Tokens, TurnAdded, CreateTime, ordinals and part
@@ -111,7 +98,7 @@ type AppendRequest struct {
 	Messages []conversation.Message
 	// Extras are what comes with the messages: nil, or one for each.
 	Extras        []AppendExtra
-	Request       Request
+	Request       txn.Request
 	ExpectedIndex *int32
 	// Variants asks for the two variants of the messages.
 	Variants bool
@@ -138,14 +125,14 @@ type AppendResult struct {
 // BuildRequest asks what the model should see now.
 type BuildRequest struct {
 	Key            store.Key
-	Request        Request
+	Request        txn.Request
 	Turn           *int32
 	SameTurn       bool
 	Format         conversation.Format
 	Model          string
 	Budget         BudgetOverride
-	Fixed          FixedInput
-	LastUsage      *Usage
+	Fixed          view.FixedInput
+	LastUsage      *view.Usage
 	PolicyOverride conversation.Policy
 	// Override replaces settings of tool results and of messages that carry results, for what falls due in this build.
 	Override *conversation.ExpirationOverride
@@ -163,14 +150,6 @@ type BuildRequest struct {
 type BudgetOverride struct {
 	ContextWindow, ReservedOutput, MaxContext *int32
 }
-
-// Usage is what a provider reported for one call; the counts are disjoint.
-type Usage struct {
-	Input, CacheRead, CacheWrite, Output, Reasoning int32
-}
-
-// Context is the input side of the report: everything that was sent.
-func (u Usage) Context() int64 { return int64(u.Input) + int64(u.CacheRead) + int64(u.CacheWrite) }
 
 // BuildResult is what the model should see now. System and MessagesJSON are shared with the engine's cache: read only.
 type BuildResult struct {
@@ -249,7 +228,7 @@ type Conversation struct {
 type CreateRequest struct {
 	Key     store.Key
 	Info    store.Info
-	Request Request
+	Request txn.Request
 }
 
 // UpdateRequest asks for a change of attributes. Change gets the attributes in force and returns the new ones; it may be called
@@ -257,7 +236,7 @@ type CreateRequest struct {
 type UpdateRequest struct {
 	Key     store.Key
 	Change  func(store.Info) (store.Info, error)
-	Request Request
+	Request txn.Request
 }
 
 // ListRequest asks for conversations after an id.
@@ -336,7 +315,7 @@ type SummaryInView struct {
 // CompactRequest asks for a smaller view. Nil and unspecified options come from the conversation's policy.
 type CompactRequest struct {
 	Key          store.Key
-	Request      Request
+	Request      txn.Request
 	Strategy     conversation.Strategy
 	KeepRecent   *int32
 	TargetTokens *int32
@@ -356,14 +335,14 @@ type CompactResult struct {
 // RewindRequest takes back the messages from an index on.
 type RewindRequest struct {
 	Key     store.Key
-	Request Request
+	Request txn.Request
 	From    int32
 }
 
 // UndoRewindRequest brings back what the newest rewind took back.
 type UndoRewindRequest struct {
 	Key     store.Key
-	Request Request
+	Request txn.Request
 }
 
 // UndoRewindResult says what is there again.
@@ -451,7 +430,7 @@ const (
 // ExpandRequest asks for something back that left the view. One of Index, MessageID and Summary is set.
 type ExpandRequest struct {
 	Key       store.Key
-	Request   Request
+	Request   txn.Request
 	Index     *int32
 	MessageID string
 	Summary   int64

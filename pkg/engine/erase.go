@@ -7,6 +7,10 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
+
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
+
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/expiry"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
@@ -16,7 +20,7 @@ import (
 
 // eraseSlot holds which messages have something to be erased, and when: they must be found wherever they are by then, in the
 // view or not (behaviour §2).
-const eraseSlot = slotPrefix + "erase"
+const eraseSlot = view.BuildSlots + "erase"
 
 // maxErasures is how many messages of a conversation may wait to be erased.
 const maxErasures = 2048
@@ -45,7 +49,7 @@ func (e *Engine) scheduleErasures(ctx context.Context, key Key, c *store.Change)
 	if int(c.Head.Messages) > len(c.Messages) { // of a conversation without messages, nothing waits
 		snap, err := e.store.Read(ctx, key, store.Query{Incarnation: c.Head.Incarnation, Slots: []string{eraseSlot}})
 		if err != nil {
-			return failure(err)
+			return txn.Failure(err)
 		}
 		stored = snap.Slots[eraseSlot]
 	}
@@ -88,7 +92,7 @@ type erasing struct {
 
 // erase erases parts of a message: a tool result, or its words; and what earlier edits showed of them.
 func (d *deciding) erase(index int32, positions []int32) {
-	m, ok := d.window.message(index)
+	m, ok := d.Loaded.Message(index)
 	if !ok {
 		return
 	}
@@ -97,7 +101,7 @@ func (d *deciding) erase(index int32, positions []int32) {
 	}
 	copied := d.erased.messages[index]
 	if copied == nil {
-		whole := *d.window.original(m)
+		whole := *d.Loaded.Original(m)
 		whole.Parts = conversation.CloneParts(whole.Parts)
 		copied = &whole
 		d.erased.messages[index] = copied
@@ -111,8 +115,8 @@ func (d *deciding) erase(index int32, positions []int32) {
 
 // markSummaries says of the summaries that stand for a message that something of what they stand for is gone. They stay.
 func (d *deciding) markSummaries(index int32) {
-	for i := range d.window.edits {
-		if e := &d.window.edits[i]; e.Summary != nil && e.Range.Contains(index) {
+	for i := range d.Loaded.Edits {
+		if e := &d.Loaded.Edits[i]; e.Summary != nil && e.Range.Contains(index) {
 			d.copyEdit(e).Summary.Erased = true // whose facts go too, also where it is marked already
 		}
 	}
@@ -133,9 +137,9 @@ func (d *deciding) eraseParts(parts []conversation.Part) {
 		case c.Ref != nil:
 			d.erased.release = append(d.erased.release, c.Ref.ID)
 			d.erased.shared = append(d.erased.shared, *c.Ref)
-			*c = blank(d.window.head.Incarnation, *c, c.Ref.SHA256)
+			*c = blank(d.Loaded.Head.Incarnation, *c, c.Ref.SHA256)
 		default:
-			*c = blank(d.window.head.Incarnation, *c, sha256.Sum256([]byte(c.Inline)))
+			*c = blank(d.Loaded.Head.Incarnation, *c, sha256.Sum256([]byte(c.Inline)))
 		}
 	}
 }
@@ -143,14 +147,14 @@ func (d *deciding) eraseParts(parts []conversation.Part) {
 // blank is what is left of a content of an incarnation.
 func blank(incarnation conversation.ID, c conversation.Content, sum [32]byte) conversation.Content {
 	return conversation.Content{Erased: &conversation.ErasedContent{
-		Bytes: c.Bytes(), Chars: c.Chars(), Hash: keyed(incarnation, sum),
+		Bytes: c.Bytes(), Chars: c.Chars(), Hash: txn.KeyedHash(incarnation, sum),
 	}}
 }
 
 // eraseEdits erases what edits before this build showed of the parts: excerpts of what is erased, and what it was corrected to.
 func (d *deciding) eraseEdits(index int32, positions []int32) {
-	for i := range d.window.edits {
-		e := &d.window.edits[i]
+	for i := range d.Loaded.Edits {
+		e := &d.Loaded.Edits[i]
 		if e.Kind != conversation.EditParts && e.Kind != conversation.EditCorrect || e.Range.First != index {
 			continue
 		}
@@ -187,7 +191,7 @@ func (d *deciding) copyEdit(e *conversation.Edit) *conversation.Edit {
 
 // loadErasures loads the messages of which something is to be erased in this turn, wherever they are.
 func (d *deciding) loadErasures() error {
-	list, err := parseErasures(d.window.slots[eraseSlot])
+	list, err := parseErasures(d.Loaded.Slots[eraseSlot])
 	if err != nil || !d.aging {
 		return err
 	}
@@ -198,18 +202,18 @@ func (d *deciding) loadErasures() error {
 		}
 	}
 	d.erasures = list
-	return d.window.need(ranges...)
+	return d.Loaded.Require(ranges...)
 }
 
 // eraseApart erases what is due of messages that the view does not show, and takes what is done off the list.
 func (d *deciding) eraseApart() error {
 	shown := make(map[int32]bool)
-	for i := range d.out.units {
-		if expiry.Gone(&d.out.units[i]) {
+	for i := range d.out.Units {
+		if expiry.Gone(&d.out.Units[i]) {
 			continue
 		}
-		for j := range d.out.units[i].Items {
-			shown[d.out.units[i].Items[j].Message.Index] = true
+		for j := range d.out.Units[i].Items {
+			shown[d.out.Units[i].Items[j].Message.Index] = true
 		}
 	}
 	var left []record.Erasure
@@ -219,7 +223,7 @@ func (d *deciding) eraseApart() error {
 			continue
 		}
 		if !shown[x.Index] {
-			if err := d.window.missed(d.eraseUnseen(x.Index)); err != nil {
+			if err := d.Loaded.IgnoreMissing(d.eraseUnseen(x.Index)); err != nil {
 				return err
 			}
 		}
@@ -229,13 +233,13 @@ func (d *deciding) eraseApart() error {
 		}
 	}
 	d.erasures = left
-	return d.window.all()
+	return d.Loaded.Incomplete()
 }
 
 // eraseUnseen lets go what is due of a message that the view does not show.
 func (d *deciding) eraseUnseen(index int32) error {
-	m, ok := d.window.message(index)
-	if !ok || index < d.kept.LeadingSystem || d.pinned(index) {
+	m, ok := d.Loaded.Message(index)
+	if !ok || index < d.Kept.LeadingSystem || d.pinned(index) {
 		return nil
 	}
 	in := d.expiryInput([]conversation.Unit{{Items: []conversation.Item{{Message: m, Parts: m.Parts}}}})
@@ -256,9 +260,9 @@ func (d *deciding) eraseUnseen(index int32) error {
 func (d *deciding) waitsToBeErased(index int32) bool {
 	m := d.erased.messages[index]
 	if m == nil {
-		m, _ = d.window.message(index)
+		m, _ = d.Loaded.Message(index)
 	}
-	if m == nil || index < d.kept.LeadingSystem || d.pinned(index) {
+	if m == nil || index < d.Kept.LeadingSystem || d.pinned(index) {
 		return false
 	}
 	asAppended := expiry.Input{
@@ -288,7 +292,7 @@ func (d *deciding) changeErased(c *store.Change) {
 	if d.contents != nil {
 		d.contents.apply(c)
 	}
-	stored := d.window.slots[eraseSlot]
+	stored := d.Loaded.Slots[eraseSlot]
 	if !d.aging || stored == nil {
 		return
 	}
@@ -305,18 +309,18 @@ func (d *deciding) changeErased(c *store.Change) {
 func (e *Engine) forgetErased(d *deciding) {
 	for _, handle := range d.gone {
 		if n, ok := numberOf(handle); ok {
-			e.library.drop(d.window.head.Incarnation, n)
+			e.library.drop(d.Loaded.Head.Incarnation, n)
 		}
 	}
 	for index := range d.erased.messages {
-		e.library.dropMessage(d.window.head.Incarnation, index)
+		e.library.dropMessage(d.Loaded.Head.Incarnation, index)
 	}
-	scope := summarize.Scope{Namespace: d.window.key.Namespace, Conversation: d.window.key.Conversation}
+	scope := summarize.Scope{Namespace: d.Loaded.Key.Namespace, Conversation: d.Loaded.Key.Conversation}
 	for _, hash := range d.forget {
 		e.summaries.Forget(scope, hash)
 	}
 	for index := range d.erased.messages { // of all the words that it had, only the last are known by their hash
-		if _, corrected := d.window.originals[index]; corrected {
+		if _, corrected := d.Loaded.Originals[index]; corrected {
 			e.summaries.ForgetConversation(scope)
 			return
 		}

@@ -17,7 +17,7 @@ func (d *deciding) factsLeft(r conversation.Range, known []conversation.Fact) ([
 			continue
 		}
 		m := d.erased.messages[index]
-		parts, err := d.window.inline(d.leftOf(m))
+		parts, err := d.Loaded.Inline(d.leftOf(m))
 		if err != nil {
 			return nil, err
 		}
@@ -29,7 +29,7 @@ func (d *deciding) factsLeft(r conversation.Range, known []conversation.Fact) ([
 
 // leftOf are the parts of a message that this build rewrites as the view knows them: without what it erases, and corrected.
 func (d *deciding) leftOf(rewritten *conversation.Message) []conversation.Part {
-	m, ok := d.window.message(rewritten.Index)
+	m, ok := d.Loaded.Message(rewritten.Index)
 	if !ok {
 		return rewritten.Parts
 	}
@@ -46,12 +46,12 @@ func (d *deciding) leftOf(rewritten *conversation.Message) []conversation.Part {
 func (d *deciding) eraseFacts() error {
 	for _, seq := range slices.Sorted(maps.Keys(d.erased.edits)) {
 		if e := d.erased.edits[seq]; e.Summary != nil {
-			if err := d.window.missed(d.eraseFactsOf(e)); err != nil {
+			if err := d.Loaded.IgnoreMissing(d.eraseFactsOf(e)); err != nil {
 				return err
 			}
 		}
 	}
-	return d.window.all()
+	return d.Loaded.Incomplete()
 }
 
 func (d *deciding) eraseFactsOf(e *conversation.Edit) error {
@@ -82,7 +82,7 @@ func (d *deciding) current(e *conversation.Edit) *conversation.Edit {
 // knownOf reads what is stored beside a summary's text.
 func (d *deciding) knownOf(s *conversation.Summary) (known, error) {
 	var k known
-	contents, err := d.window.texts(s.Facts)
+	contents, err := d.Loaded.Texts(s.Facts)
 	if err != nil || contents[0] == "" {
 		return k, err
 	}

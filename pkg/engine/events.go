@@ -7,6 +7,8 @@ import (
 	"errors"
 	"time"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
+
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
@@ -69,11 +71,11 @@ func (e *Engine) Watch(ctx context.Context, key Key, token string, give func(Eve
 			return conversation.Errorf(conversation.ConversationDeleted, "the conversation was deleted").Because(err)
 		}
 		if err != nil {
-			return failure(err)
+			return txn.Failure(err)
 		}
 		if next == at {
 			if err := e.awaitCommit(ctx, key, version); err != nil {
-				return failure(err)
+				return txn.Failure(err)
 			}
 		}
 		at = next
@@ -97,11 +99,11 @@ func (e *Engine) events(ctx context.Context, key Key, at place, give func(EventA
 	if at.done > 0 {
 		since-- // of this commit, some have been given
 	}
-	snap, err := e.read(ctx, key, store.Query{Incarnation: at.incarnation, Since: &store.Since{Version: since, Limit: eventPage}})
+	snap, err := e.txn.Read(ctx, key, store.Query{Incarnation: at.incarnation, Since: &store.Since{Version: since, Limit: eventPage}})
 	if err != nil {
 		return at, 0, err
 	}
-	oldest := e.now().Add(-eventMemory)
+	oldest := e.txn.Now().Add(-eventMemory)
 	skip := at.done
 	for _, ev := range eventsOf(snap) {
 		if ev.commit != at.version {
@@ -156,7 +158,7 @@ func appendEdit(out []committedEvent, ed *conversation.Edit) []committedEvent {
 
 // resume turns a token into a place, and refuses one that lies before the oldest event that is kept.
 func (e *Engine) resume(ctx context.Context, key Key, token string) (place, error) {
-	snap, err := e.read(ctx, key, store.Query{})
+	snap, err := e.txn.Read(ctx, key, store.Query{})
 	if err != nil {
 		return place{}, err
 	}
@@ -179,7 +181,7 @@ func (e *Engine) resume(ctx context.Context, key Key, token string) (place, erro
 
 // oldest is the place before the oldest event that is kept. Messages are in order of time, so it is found by halving.
 func (e *Engine) oldest(ctx context.Context, key Key, head *Head) (place, error) {
-	from := e.now().Add(-eventMemory)
+	from := e.txn.Now().Add(-eventMemory)
 	at := place{incarnation: head.Incarnation}
 	low, high := int32(0), head.Messages // the first message that is young enough lies in [low, high]
 	for low < high {
@@ -188,7 +190,7 @@ func (e *Engine) oldest(ctx context.Context, key Key, head *Head) (place, error)
 			{Range: conversation.Range{First: middle, End: middle + 1}},
 		}})
 		if err != nil {
-			return at, failure(err)
+			return at, txn.Failure(err)
 		}
 		if m := &snap.Messages[0]; m.CreateTime.Before(from) {
 			low, at.version = middle+1, m.Commit

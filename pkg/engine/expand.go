@@ -5,6 +5,10 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
+
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
+
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
@@ -30,7 +34,7 @@ func (e *Engine) Expand(ctx context.Context, r ExpandRequest) (*ExpandResult, er
 		return l.original(ctx, index, &r)
 	}
 	var out *ExpandResult
-	err = e.change(ctx, r.Key, func() error {
+	err = e.txn.Do(ctx, r.Key, func() error {
 		out, err = e.restore(ctx, index, &r)
 		return err
 	})
@@ -39,7 +43,7 @@ func (e *Engine) Expand(ctx context.Context, r ExpandRequest) (*ExpandResult, er
 
 // find is the index of the message that a request names, by its index or its id.
 func (l *listing) find(ctx context.Context, index *int32, id string) (int32, error) {
-	head := &l.window.head
+	head := &l.window.Head
 	if index != nil {
 		if *index < 0 || *index >= head.Messages {
 			return 0, conversation.Errorf(conversation.MessageNotFound, "no message has index %d", *index)
@@ -66,13 +70,13 @@ func madeID(id string) (int32, bool) {
 
 // search looks through the record, newest first, for a message with an id of its caller's.
 func (l *listing) search(ctx context.Context, id string) (int32, error) {
-	for end := l.window.head.Messages; end > 0; end -= listPage {
+	for end := l.window.Head.Messages; end > 0; end -= listPage {
 		page := conversation.Range{First: max(0, end-listPage), End: end}
-		snap, err := l.engine.store.Read(ctx, l.window.key, store.Query{
-			Incarnation: l.window.head.Incarnation, Ranges: []store.MessageRange{{Range: page, Reverse: true}},
+		snap, err := l.engine.store.Read(ctx, l.window.Key, store.Query{
+			Incarnation: l.window.Head.Incarnation, Ranges: []store.MessageRange{{Range: page, Reverse: true}},
 		})
 		if err != nil {
-			return 0, failure(err)
+			return 0, txn.Failure(err)
 		}
 		for i := range snap.Messages {
 			if snap.Messages[i].ID == id {
@@ -85,10 +89,10 @@ func (l *listing) search(ctx context.Context, id string) (int32, error) {
 
 // load loads one message with its edits.
 func (l *listing) load(ctx context.Context, index int32) (*conversation.Message, error) {
-	if err := l.window.load(ctx, l.engine, conversation.Range{First: index, End: index + 1}); err != nil {
+	if err := l.window.Load(ctx, l.engine.store, conversation.Range{First: index, End: index + 1}); err != nil {
 		return nil, err
 	}
-	m, ok := l.window.message(index)
+	m, ok := l.window.Message(index)
 	if !ok {
 		return nil, conversation.Errorf(conversation.MessageNotFound, "no message has index %d", index)
 	}
@@ -97,14 +101,14 @@ func (l *listing) load(ctx context.Context, index int32) (*conversation.Message,
 
 // restore puts a unit back in full, as one attempt.
 func (e *Engine) restore(ctx context.Context, index int32, r *ExpandRequest) (*ExpandResult, error) {
-	snap, err := e.read(ctx, r.Key, store.Query{
-		Info: true, Request: r.Request.key(), Manifest: &store.ManifestRange{Limit: 1}, SlotsOf: slotPrefix,
+	snap, err := e.txn.Read(ctx, r.Key, store.Query{
+		Info: true, Request: r.Request.Key(), Manifest: &store.ManifestRange{Limit: 1}, SlotsOf: view.BuildSlots,
 	})
 	if err != nil {
 		return nil, err
 	}
 	l := e.listingOf(r.Key, snap)
-	first, err := e.recall(snap, r.Request)
+	first, err := e.txn.Recall(snap, r.Request)
 	if err != nil {
 		return nil, err
 	}
@@ -137,50 +141,14 @@ func (l *listing) repeatRestore(ctx context.Context, index int32, o *store.Outco
 // unit is the unit that a message belongs to, of originals.
 func (l *listing) unit(ctx context.Context, index int32) (*conversation.Unit, error) {
 	var u *conversation.Unit
-	err := l.engine.runPlan(ctx, l.window, func() (err error) {
-		u, err = l.window.unitAround(index)
+	err := l.engine.views.RunPlan(ctx, l.window, func() (err error) {
+		u, err = l.window.UnitOf(index)
 		return err
 	})
 	if err == nil && u == nil {
 		err = conversation.Errorf(conversation.NotEdited, "the message was taken back by a rewind, which an expansion does not undo")
 	}
 	return u, err
-}
-
-// unitAround is the unit of a message; nil of a hidden one.
-func (w *window) unitAround(index int32) (*conversation.Unit, error) {
-	first, err := w.unitStart(index)
-	if err != nil {
-		return nil, err
-	}
-	for end := index + unitPage; ; end += unitPage {
-		end = min(end, w.head.Messages)
-		if err := w.need(conversation.Range{First: first, End: end}); err != nil {
-			return nil, err
-		}
-		if u, last := w.unitIn(conversation.Range{First: first, End: end}, index); u == nil || !last || end == w.head.Messages {
-			return u, nil
-		}
-	}
-}
-
-// unitIn finds the unit of a message in a loaded range; last says that it reaches to the end of that.
-func (w *window) unitIn(r conversation.Range, index int32) (u *conversation.Unit, last bool) {
-	var items []conversation.Item
-	for i := r.First; i < r.End; i++ {
-		if m, ok := w.message(i); ok && !w.view.Hidden(conversation.Range{First: i, End: i + 1}) {
-			items = append(items, conversation.Item{Message: m, Parts: m.Parts})
-		}
-	}
-	units := conversation.Units(items, w.view.Hidden)
-	for i := range units {
-		for j := range units[i].Items {
-			if units[i].Items[j].Message.Index == index {
-				return &units[i], i == len(units)-1
-			}
-		}
-	}
-	return nil, false
 }
 
 // restorable refuses what cannot come back: what was erased, what is in view in full, and what would take too much room.
@@ -210,7 +178,7 @@ func (l *listing) restorable(u *conversation.Unit, index int32) error {
 
 // full says whether the view shows all of a message.
 func (l *listing) full(m *conversation.Message) bool {
-	it, visible := l.window.view.Item(m)
+	it, visible := l.window.View.Item(m)
 	return visible && it.Level == conversation.Full && it.Masked == 0 && (l.inView(m) || l.unseen(m.Index)) && !l.shortened(m.Index)
 }
 
@@ -258,20 +226,20 @@ func (e *Engine) commitRestore(ctx context.Context, l *listing, u *conversation.
 	if err != nil {
 		return err
 	}
-	c := &store.Change{Expect: w.head.Version, Head: next(w.head, e.now())}
+	c := &store.Change{Expect: w.Head.Version, Head: txn.NextHead(w.Head, e.txn.Now())}
 	c.Head.Revision++
 	c.Head.EditSeq++
 	c.Edits = []conversation.Edit{{
 		Seq: c.Head.EditSeq, Kind: conversation.EditRestore, Range: conversation.Range{First: u.First(), End: u.Last() + 1},
-		Reason: conversation.ReasonExpandRequest, Turn: w.head.Turn, Time: c.Head.UpdateTime, Commit: c.Head.Version,
+		Reason: conversation.ReasonExpandRequest, Turn: w.Head.Turn, Time: c.Head.UpdateTime, Commit: c.Head.Version,
 		Before: before, After: u.Tokens(), Said: r.Reason, Brought: brought,
 	}}
 	if err := e.hasRoom(ctx, l, &c.Edits[0]); err != nil {
 		return err
 	}
 	out.Events, out.Revision, out.RewriteTokens = events(c.Edits), c.Head.Revision, cost
-	remember(c, r.Request, store.Outcome{FirstIndex: u.First(), Count: u.Last() + 1 - u.First(), Revision: c.Head.Revision})
-	return e.store.Commit(ctx, w.key, c)
+	txn.Remember(c, r.Request, store.Outcome{FirstIndex: u.First(), Count: u.Last() + 1 - u.First(), Revision: c.Head.Revision})
+	return e.store.Commit(ctx, w.Key, c)
 }
 
 // cost is what the provider will read anew once a unit is back: the unit, and what stood behind its place in the last build. It
@@ -302,12 +270,12 @@ func (l *listing) cost(ctx context.Context, u *conversation.Unit) (cost, before 
 func (l *listing) lastUnits(ctx context.Context) ([]conversation.Unit, error) {
 	m, win := l.last, l.window
 	all := conversation.Kept{LeadingSystem: m.LeadingSystem, Pins: m.Pins}
-	kept, tail := kept(all, m.Window), conversation.Range{First: m.Window.Start, End: m.MessageCount}
-	err := l.engine.runPlan(ctx, win, func() error {
-		return win.need(slices.Concat(kept, []conversation.Range{tail}, win.restored(m.Window.Restored), win.view.Excepted())...)
+	kept, tail := view.KeptRanges(all, m.Window), conversation.Range{First: m.Window.Start, End: m.MessageCount}
+	err := l.engine.views.RunPlan(ctx, win, func() error {
+		return win.Require(slices.Concat(kept, []conversation.Range{tail}, win.RestoredRanges(m.Window.Restored), win.View.Excepted())...)
 	})
 	if err != nil {
 		return nil, err
 	}
-	return win.view.Layout(win.messages, m.Window, all), nil
+	return win.View.Layout(win.Messages, m.Window, all), nil
 }

@@ -2,7 +2,8 @@ package engine
 
 import (
 	"context"
-	"slices"
+
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 
 	"github.com/palimpsest-context/palimpsest/pkg/compaction"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
@@ -18,7 +19,7 @@ func (e *Engine) hasRoom(ctx context.Context, l *listing, restore *conversation.
 	d, err := e.runBuild(ctx, blank, func(d *deciding) (err error) {
 		d.edits = []conversation.Edit{*restore}
 		d.view, c = d.view.Fold(d.edits), nil
-		if d.out, err = d.compose(d.view, d.complete(d.start)); err != nil || d.over() <= 0 {
+		if d.out, err = d.Compose(d.view, d.complete(d.start)); err != nil || d.over() <= 0 {
 			return err
 		}
 		if c, err = d.claims(d.settings.limit, true); err != nil {
@@ -33,7 +34,7 @@ func (e *Engine) hasRoom(ctx context.Context, l *listing, restore *conversation.
 	switch conversation.KindOf(err) {
 	case conversation.ContextCannotFit, conversation.EmptyContext:
 	default:
-		if err != nil || d.out.whole(restore.Range) {
+		if err != nil || d.out.Whole(restore.Range) {
 			return err
 		}
 	}
@@ -43,26 +44,12 @@ func (e *Engine) hasRoom(ctx context.Context, l *listing, restore *conversation.
 		max(0, c.Limit-c.Fixed-c.Newest.Whole-r.Request-r.Opening))
 }
 
-// whole says whether a composition shows all messages of a unit in full.
-func (out *composition) whole(unit conversation.Range) bool {
-	for i := range out.units {
-		u := &out.units[i]
-		if u.Summary != nil || !unit.Contains(u.First()) {
-			continue
-		}
-		_, cut := out.window.CutOf(u.First(), 0)
-		short := slices.ContainsFunc(u.Items, func(it conversation.Item) bool { return it.Level > conversation.Full || it.Masked > 0 })
-		return !short && !(cut && u.First() < out.window.Start) && u.First() == unit.First
-	}
-	return false
-}
-
 // decidingAgain decides on the view as the last build did.
 func (e *Engine) decidingAgain(ctx context.Context, l *listing) (*deciding, error) {
 	m, w := l.last, l.window
 	window, none, fixed := int32(m.Budget), int32(0), int32(m.FixedTokens)
 	d, _, err := e.prepare(ctx, w, &BuildRequest{
-		Key: w.key, SameTurn: true, Format: m.Format, Model: m.Model, Fixed: FixedInput{Tokens: &fixed}, DryRun: true,
+		Key: w.Key, SameTurn: true, Format: m.Format, Model: m.Model, Fixed: view.FixedInput{Tokens: &fixed}, DryRun: true,
 		Budget: BudgetOverride{ContextWindow: &window, ReservedOutput: &none},
 	})
 	return d, err

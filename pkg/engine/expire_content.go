@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
+
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 	"github.com/palimpsest-context/palimpsest/pkg/summarize"
@@ -57,7 +59,7 @@ func (x *expiring) run(ctx context.Context, name string) error {
 		return err
 	}
 	if x.now.Before(r.wakes()) {
-		x.change.Head.NextDue = earlier(x.change.Head.NextDue, r.wakes())
+		x.change.Head.NextDue = txn.Earliest(x.change.Head.NextDue, r.wakes())
 		return nil
 	}
 	if r.Gone {
@@ -73,7 +75,7 @@ func (x *expiring) run(ctx context.Context, name string) error {
 		return nil
 	}
 	r.End, r.Gone, r.Sources = r.due().UnixMilli(), true, nil
-	x.change.Head.NextDue = earlier(x.change.Head.NextDue, r.wakes())
+	x.change.Head.NextDue = txn.Earliest(x.change.Head.NextDue, r.wakes())
 	return x.slots.set(name, r.encode())
 }
 
@@ -169,7 +171,7 @@ func (x *expiring) release(ctx context.Context, sum [32]byte, id []byte) error {
 func (e *Engine) readSlots(ctx context.Context, key Key, incarnation conversation.ID, s *slotChanges, names ...string) error {
 	snap, err := e.store.Read(ctx, key, store.Query{Incarnation: incarnation, Slots: names})
 	if err != nil {
-		return failure(err)
+		return txn.Failure(err)
 	}
 	if s.read == nil {
 		s.read = map[string][]byte{}
@@ -220,7 +222,7 @@ func (x *expiring) load(ctx context.Context, index int32) (*conversation.Message
 		Incarnation: x.change.Head.Incarnation, Ranges: []store.MessageRange{{Range: at}}, Edits: &store.EditRange{Of: []conversation.Range{at}},
 	})
 	if err != nil || len(snap.Messages) == 0 {
-		return nil, failure(err)
+		return nil, txn.Failure(err)
 	}
 	m := snap.Messages[0]
 	m.Parts = conversation.CloneParts(m.Parts)
@@ -254,7 +256,7 @@ func (x *expiring) forgetAll() {
 	if len(x.messages) == 0 {
 		return
 	}
-	x.engine.windows.take(x.key)
+	x.engine.views.Cache.Take(x.key)
 	scope := summarize.Scope{Namespace: x.key.Namespace, Conversation: x.key.Conversation}
 	for _, hash := range x.forget {
 		x.engine.summaries.Forget(scope, hash)
@@ -279,7 +281,7 @@ func (d *deciding) expireErased() error {
 	for _, c := range d.erased.shared {
 		names = append(names, sharedSlot(c.SHA256))
 	}
-	read, err := d.window.slotsBeside(names...)
+	read, err := d.Loaded.ExtraSlots(names...)
 	if err != nil {
 		return err
 	}

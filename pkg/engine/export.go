@@ -4,6 +4,10 @@ import (
 	"context"
 	"time"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
+
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
+
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 	"github.com/palimpsest-context/palimpsest/pkg/store/record"
@@ -16,7 +20,7 @@ const SourceChunkBytes = store.ChunkBytes
 // messages, edits, manifests and sources, each oldest first. It is one consistent state: records never change, and the head that
 // comes first says how many of them belong to it. Request ids are not exported: they belong to the callers of this conversation.
 func (e *Engine) Export(ctx context.Context, key Key, give func(Record) error) error {
-	snap, err := e.readSettled(ctx, key, store.Query{Info: true, SlotsOf: slotPrefix, Slots: []string{lastSourceSlot}})
+	snap, err := e.readSettled(ctx, key, store.Query{Info: true, SlotsOf: view.BuildSlots, Slots: []string{lastSourceSlot}})
 	if err != nil {
 		return err
 	}
@@ -36,7 +40,7 @@ func (e *Engine) Export(ctx context.Context, key Key, give func(Record) error) e
 	}
 	for _, step := range []func(context.Context) error{x.messages, x.edits, x.manifests, x.sources} {
 		if err := step(ctx); err != nil {
-			return failure(err)
+			return txn.Failure(err)
 		}
 	}
 	return nil
@@ -52,7 +56,7 @@ type exporting struct {
 }
 
 func (x *exporting) state(ctx context.Context, snap *store.Snapshot) (*State, error) {
-	hides, err := x.engine.hides(ctx, newWindow(x.key, snap))
+	hides, err := x.engine.hides(ctx, view.New(x.key, snap))
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
+
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
@@ -13,7 +15,7 @@ import (
 func (x *exporting) runs(ctx context.Context) ([]Run, error) {
 	snap, err := x.read(ctx, store.Query{SlotsOf: runSlots})
 	if err != nil {
-		return nil, failure(err)
+		return nil, txn.Failure(err)
 	}
 	if len(snap.Slots) >= store.MaxSlots {
 		return nil, conversation.Errorf(conversation.LimitExceeded, "the conversation has more than %d runs: export it when some are over", store.MaxSlots-1)

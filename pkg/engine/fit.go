@@ -22,10 +22,10 @@ const (
 func (d *deciding) fit() error {
 	limit := d.settings.limit
 	over := d.over() > 0
-	if !over && d.fixed+d.out.tokens() <= limit-d.excess() {
+	if !over && d.fixed+d.out.Tokens() <= limit-d.excess() {
 		return nil
 	}
-	before := d.out.window
+	before := d.out.Window
 	for round := range fitRounds {
 		if err := d.move(before); err != nil { // what an earlier round has left out may fit
 			return err
@@ -38,7 +38,7 @@ func (d *deciding) fit() error {
 		if !r.Fits {
 			break
 		}
-		if !over && r.Start == d.out.window.Start { // it fits as it is, and nothing can leave
+		if !over && r.Start == d.out.Window.Start { // it fits as it is, and nothing can leave
 			return nil
 		}
 		if err := d.grant(c, &r); err != nil {
@@ -54,8 +54,8 @@ func (d *deciding) fit() error {
 
 // uncut shows whole what a window that this build has opened cuts, if there is room for all of it by now: results that came were clipped.
 func (d *deciding) uncut() error {
-	win, cut := d.out.window, d.out
-	if win.Cuts = nil; !d.inherited || len(cut.window.Cuts) == 0 {
+	win, cut := d.out.Window, d.out
+	if win.Cuts = nil; !d.inherited || len(cut.Window.Cuts) == 0 {
 		return nil
 	}
 	if err := d.move(win); err != nil {
@@ -68,12 +68,12 @@ func (d *deciding) uncut() error {
 }
 
 // over is by how much the context exceeds its budget, before the factor.
-func (d *deciding) over() int64 { return d.fixed + d.out.tokens() - d.settings.limit }
+func (d *deciding) over() int64 { return d.fixed + d.out.Tokens() - d.settings.limit }
 
 // protected says whether a unit was brought back lately enough to stay in view wherever the window starts.
 func (d *deciding) protected(index int32) bool {
 	edit, turn, ok := d.view.Restored(index)
-	return ok && edit > d.out.window.Restored && d.turn-turn <= protectedTurns
+	return ok && edit > d.out.Window.Restored && d.turn-turn <= protectedTurns
 }
 
 // lapsed is the last edit whose restoration keeps a unit in view no longer, once a window's start moves.
@@ -100,8 +100,8 @@ func (d *deciding) grant(c *claims, r *compaction.FitResult) error {
 
 // displace notes units that were brought back lately and are not shown before a window's start: others have a stronger claim.
 func (d *deciding) displace(units []compaction.Claim, start int32) {
-	for i := range d.out.units {
-		u := &d.out.units[i]
+	for i := range d.out.Units {
+		u := &d.out.Units[i]
 		if u.Summary == nil && u.First() < start && compaction.Claimed(units, u.First()) {
 			d.displaced = append(d.displaced, conversation.Range{First: u.First(), End: u.Last() + 1})
 		}
@@ -159,16 +159,16 @@ func (d *deciding) cutMessage(index int32, granted int64) (conversation.Cut, err
 
 // ownWords is what the user typed in a message.
 func (d *deciding) ownWords(m *conversation.Message) (string, error) {
-	parts, err := d.window.inline(m.Parts)
+	parts, err := d.Loaded.Inline(m.Parts)
 	return compaction.OwnWords(parts), err
 }
 
 // move lays the view out for another window.
 func (d *deciding) move(win conversation.Window) error {
-	if win.Equal(&d.out.window) {
+	if win.Equal(&d.out.Window) {
 		return nil
 	}
-	out, err := d.compose(d.view, win)
+	out, err := d.Compose(d.view, win)
 	if err == nil {
 		d.out = out
 	}
@@ -177,12 +177,12 @@ func (d *deciding) move(win conversation.Window) error {
 
 // clipNewest clips the results of the newest unit, largest first, so that it weighs at most as much as is left for it.
 func (d *deciding) clipNewest(most int64) error {
-	newest := d.out.newest()
-	if newest < d.out.tail {
+	newest := d.out.Newest()
+	if newest < d.out.Tail {
 		return nil
 	}
-	targets := d.results(d.out.units[newest : newest+1])
-	weights, room := make([]int64, len(targets)), most-d.out.weights[newest]
+	targets := d.results(d.out.Units[newest : newest+1])
+	weights, room := make([]int64, len(targets)), most-d.out.Weights[newest]
 	for i, t := range targets {
 		weights[i] = t.weight
 		room += t.weight
@@ -200,8 +200,8 @@ func (d *deciding) clipNewest(most int64) error {
 // fitLeast shows nothing but what must be shown: what is sent whatever the window, and the newest unit with its results at their
 // shortest. A build that does not fit even so is refused.
 func (d *deciding) fitLeast() error {
-	newest := d.out.units[d.out.newest()].First()
-	win := d.startingAt(max(newest, d.out.window.Start))
+	newest := d.out.Units[d.out.Newest()].First()
+	win := d.startingAt(max(newest, d.out.Window.Start))
 	win.Restored = d.view.LastRestored(d.turn)
 	var c claims
 	d.claimSystem(&c)
@@ -219,7 +219,7 @@ func (d *deciding) fitLeast() error {
 	if err := d.move(win); err != nil {
 		return err
 	}
-	if err := d.clip(d.results(d.out.units[d.out.tail:]), conversation.ReasonNewestUnitOverBudget); err != nil {
+	if err := d.clip(d.results(d.out.Units[d.out.Tail:]), conversation.ReasonNewestUnitOverBudget); err != nil {
 		return err
 	}
 	if d.over() > 0 {
@@ -231,19 +231,19 @@ func (d *deciding) fitLeast() error {
 // cannotFit says what does not fit. If the newest units are written as nothing, they would fit: it is what comes before them
 // that does not, and without it nothing is left to show.
 func (d *deciding) cannotFit() error {
-	if d.out.newest() < len(d.out.units)-1 {
+	if d.out.Newest() < len(d.out.Units)-1 {
 		return conversation.Errorf(conversation.EmptyContext,
-			"the newest messages say nothing, and message %d before them does not fit", d.out.units[d.out.newest()].First())
+			"the newest messages say nothing, and message %d before them does not fit", d.out.Units[d.out.Newest()].First())
 	}
 	var system, pins int64
-	for i := range d.out.units[:d.out.tail] {
-		if d.out.units[i].First() < d.kept.LeadingSystem {
-			system += d.out.weights[i]
+	for i := range d.out.Units[:d.out.Tail] {
+		if d.out.Units[i].First() < d.Kept.LeadingSystem {
+			system += d.out.Weights[i]
 		} else {
-			pins += d.out.weights[i]
+			pins += d.out.Weights[i]
 		}
 	}
 	return conversation.Errorf(conversation.ContextCannotFit,
 		"fixed input %d + leading system messages %d + pinned messages %d + newest unit %d tokens, with its results at their shortest, exceed %d (budget %d at factor %.2f)",
-		d.fixed, system, pins, d.out.weights[d.out.newest()], d.settings.limit, d.settings.budget, d.settings.factor)
+		d.fixed, system, pins, d.out.Weights[d.out.Newest()], d.settings.limit, d.settings.budget, d.settings.factor)
 }

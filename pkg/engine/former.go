@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
+
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 	"github.com/palimpsest-context/palimpsest/pkg/store/record"
@@ -89,7 +91,7 @@ func (f *former) addTo(c *store.Change) {
 
 // hash tells a request id from others to who knows the key. It is one of 2^64.
 func (f *former) hash(kind requestKind, id string) uint64 {
-	sum := keyed(f.Key, sha256.Sum256([]byte(string(kind)+"\x00"+id)))
+	sum := txn.KeyedHash(f.Key, sha256.Sum256([]byte(string(kind)+"\x00"+id)))
 	return binary.BigEndian.Uint64(sum[:])
 }
 
@@ -116,7 +118,7 @@ func (f *former) has(kind requestKind, id string, now time.Time) bool {
 
 // forgottenAt is when a request is not remembered any more.
 func forgottenAt(r *record.FormerRequest) time.Time {
-	return time.UnixMilli(r.Time).UTC().Add(requestMemory)
+	return time.UnixMilli(r.Time).UTC().Add(txn.RequestMemory)
 }
 
 // forget drops what is past its time.
@@ -156,7 +158,7 @@ func (e *Engine) checkFormer(ctx context.Context, key Key, head *Head, kind requ
 		return nil
 	}
 	f, err := e.readFormer(ctx, key, head)
-	if err == nil && f.has(kind, id, e.now()) {
+	if err == nil && f.has(kind, id, e.txn.Now()) {
 		err = retryOfFormer()
 	}
 	return err
@@ -186,7 +188,7 @@ func (e *Engine) collectFormer(ctx context.Context, key Key, head *Head) (*forme
 	if err != nil {
 		return nil, err
 	}
-	now := e.now()
+	now := e.txn.Now()
 	f.forget(now)
 	for end, last := head.Messages, ""; end > 0 && !f.incomplete; {
 		if f.incomplete = head.Messages-end > formerMessages; f.incomplete {
@@ -204,7 +206,7 @@ func (e *Engine) collectFormer(ctx context.Context, key Key, head *Head) (*forme
 		}
 		for i := range snap.Messages {
 			m := &snap.Messages[i]
-			if !now.Before(m.CreateTime.Add(requestMemory)) {
+			if !now.Before(m.CreateTime.Add(txn.RequestMemory)) {
 				return f, nil
 			}
 			if end = m.Index; m.RequestID != last { // the messages of one append stand together
@@ -219,20 +221,20 @@ func (e *Engine) collectFormer(ctx context.Context, key Key, head *Head) (*forme
 // sweepReusable leaves of a deleted conversation without a tombstone what remembers its requests: a new incarnation, so that all
 // records of the old one can go. A day later that goes too.
 func (e *Engine) sweepReusable(ctx context.Context, key Key, head Head) error {
-	if !e.now().Before(head.DeleteTime) {
+	if !e.txn.Now().Before(head.DeleteTime) {
 		return e.remove(ctx, key, store.Deletion{Incarnation: head.Incarnation})
 	}
 	f, err := e.collectFormer(ctx, key, &head)
 	if err != nil {
 		return err
 	}
-	c := &store.Change{Expect: head.Version, Head: next(head, e.now())}
+	c := &store.Change{Expect: head.Version, Head: txn.NextHead(head, e.txn.Now())}
 	if f.incomplete {
 		c.Head.Reusable, c.Head.NextDue = false, c.Head.UpdateTime
 		return e.store.Commit(ctx, key, c)
 	}
 	c.Head = newHead(e.ids(), head.CreateTime)
-	c.Head.Version, c.Head.UpdateTime = head.Version+1, e.now()
+	c.Head.Version, c.Head.UpdateTime = head.Version+1, e.txn.Now()
 	c.Head.State, c.Head.Reusable = store.Deleted, true
 	c.Head.DeleteTime, c.Head.NextDue = head.DeleteTime, head.DeleteTime
 	f.addTo(c)
@@ -246,7 +248,7 @@ func tidyFormer(c *store.Change, slots map[string][]byte, now time.Time) error {
 		return err
 	}
 	if until := f.until(); until.After(now) {
-		c.Head.NextDue = earlier(c.Head.NextDue, until)
+		c.Head.NextDue = txn.Earliest(c.Head.NextDue, until)
 		return nil
 	}
 	for name := range slots {

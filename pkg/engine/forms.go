@@ -120,7 +120,7 @@ var (
 func (d *deciding) summaryRequest(x *expiry.Due, o *original) *summarize.Request {
 	m := x.Message()
 	r := &summarize.Request{
-		Scope:   summarize.Scope{Namespace: d.window.key.Namespace, Conversation: d.window.key.Conversation},
+		Scope:   summarize.Scope{Namespace: d.Loaded.Key.Namespace, Conversation: d.Loaded.Key.Conversation},
 		Content: o.text, Hash: sha256.Sum256([]byte(o.text)), Chars: o.Chars, Target: x.Expiration.Length(),
 		MessageType: messageType(m.Type), TurnAdded: m.TurnAdded,
 	}

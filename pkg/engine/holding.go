@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
+
 	"github.com/palimpsest-context/palimpsest/pkg/content"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/search"
@@ -38,7 +40,7 @@ func (e *Engine) hold(ctx context.Context, key Key, head *Head, r *sourceRecord)
 		{Range: conversation.Range{First: r.Message, End: r.Message + 1}},
 	}})
 	if err != nil {
-		return nil, failure(err)
+		return nil, txn.Failure(err)
 	}
 	if len(snap.Messages) == 0 || int(r.Part) >= len(snap.Messages[0].Parts) {
 		return nil, damaged("a source record")
@@ -78,7 +80,7 @@ func (h *holding) read(ctx context.Context, from, to int64) ([]byte, error) {
 		{ID: h.ref.ID, Offset: from, Length: to - from},
 	}})
 	if err != nil {
-		return nil, failure(err)
+		return nil, txn.Failure(err)
 	}
 	switch got := snap.Contents[0]; {
 	case got == nil: // it went since its record was read
@@ -150,7 +152,7 @@ func (h *holding) document(ctx context.Context) (*search.Document, error) {
 	case h.engine.library.readers <- struct{}{}:
 		defer func() { <-h.engine.library.readers }()
 	case <-ctx.Done():
-		return nil, failure(ctx.Err())
+		return nil, txn.Failure(ctx.Err())
 	}
 	if s, ok := h.engine.library.get(key); ok { // somebody else has made it ready meanwhile
 		return s.document, nil
@@ -170,7 +172,7 @@ func (h *holding) addPieces(ctx context.Context, s *searching) error {
 	case h.engine.library.readers <- struct{}{}:
 		defer func() { <-h.engine.library.readers }()
 	case <-ctx.Done():
-		return failure(ctx.Err())
+		return txn.Failure(ctx.Err())
 	}
 	at := piece{holding: h, pieced: true}
 	for at.bytes < h.record.Bytes {
@@ -253,7 +255,7 @@ func (e *Engine) sourceOf(ctx context.Context, key Key, incarnation conversation
 			run = &runRecord{}
 		}
 		out[i] = r.source(run.due())
-		out[i].Expired = r.Expired || r.OfRun && !e.now().Before(run.due())
+		out[i].Expired = r.Expired || r.OfRun && !e.txn.Now().Before(run.due())
 	}
 	return out, nil
 }

@@ -9,6 +9,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
+
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 	"github.com/palimpsest-context/palimpsest/pkg/store/record"
@@ -31,10 +33,10 @@ func (e *Engine) Import(ctx context.Context, key Key, next func() (*Record, erro
 	}
 	im := &importing{engine: e, key: key, incarnation: e.ids()}
 	if err := im.run(ctx, next); err != nil {
-		return nil, failure(err)
+		return nil, txn.Failure(err)
 	}
 	var made *Conversation
-	err := e.change(ctx, key, func() (err error) {
+	err := e.txn.Do(ctx, key, func() (err error) {
 		made, err = im.commit(ctx)
 		if errors.Is(err, store.ErrConflict) {
 			return conversation.Errorf(conversation.ConversationExists, "a conversation with this id was created meanwhile")
@@ -50,9 +52,9 @@ func (e *Engine) absent(ctx context.Context, key Key) error {
 	case errors.Is(err, store.ErrNotFound):
 		return nil
 	case err != nil:
-		return failure(err)
+		return txn.Failure(err)
 	}
-	if err := e.live(&snap.Head); err != nil {
+	if err := e.txn.Live(&snap.Head); err != nil {
 		return err
 	}
 	return conversation.Errorf(conversation.ConversationExists, "a conversation with this id exists")
@@ -107,7 +109,7 @@ func (im *importing) take(ctx context.Context, r *Record) error {
 	case r.Conversation != nil && im.from == nil:
 		im.from = r.Conversation
 		im.head = newHead(im.incarnation, r.Conversation.Head.CreateTime)
-		_, err := im.engine.counter(r.Conversation.Info.Counter)
+		_, err := im.engine.views.Counter(r.Conversation.Info.Counter)
 		if err != nil {
 			return invalid("the counter is not known")
 		}
@@ -230,7 +232,7 @@ func (im *importing) flush(ctx context.Context) error {
 	if len(im.batch.Messages)+len(im.batch.Manifests) == 0 {
 		return nil
 	}
-	im.batch.Incarnation, im.batch.Time = im.incarnation, im.engine.now()
+	im.batch.Incarnation, im.batch.Time = im.incarnation, im.engine.txn.Now()
 	err := im.engine.store.Stage(ctx, im.key, &im.batch)
 	im.batch, im.weight = store.Upload{}, 0
 	return err
@@ -261,7 +263,7 @@ func (im *importing) edit(ctx context.Context, e *conversation.Edit) error {
 		return err
 	}
 	im.uploads = append(im.uploads, uploads...)
-	return im.engine.store.Stage(ctx, im.key, &store.Upload{Incarnation: im.incarnation, Time: im.engine.now(), Edits: edits})
+	return im.engine.store.Stage(ctx, im.key, &store.Upload{Incarnation: im.incarnation, Time: im.engine.txn.Now(), Edits: edits})
 }
 
 // whole says whether an edit has what its kind needs.
@@ -310,7 +312,7 @@ func knows(s *conversation.Summary) bool {
 }
 
 func (im *importing) manifest(ctx context.Context, m *conversation.Manifest) error {
-	ok := m.Seq > im.last && m.Counter == im.from.Info.Counter && im.engine.formats[m.Format] != nil && m.Seq <= im.from.Head.ManifestSeq && im.manifests < 2*manifestsKept &&
+	ok := m.Seq > im.last && m.Counter == im.from.Info.Counter && im.engine.views.Formats[m.Format] != nil && m.Seq <= im.from.Head.ManifestSeq && im.manifests < 2*manifestsKept &&
 		0 <= m.MessageCount && m.MessageCount <= im.head.Messages && 0 <= m.EditSeq && m.EditSeq <= im.editSeq &&
 		0 <= m.Window.Start && m.Window.Start <= m.MessageCount && m.Window.Request < m.MessageCount && m.LeadingSystem <= m.MessageCount &&
 		0 <= m.Window.Restored && m.Window.Restored <= m.EditSeq
@@ -363,11 +365,11 @@ func possible(h *Head) bool {
 }
 
 func (im *importing) commit(ctx context.Context) (*Conversation, error) {
-	now := im.engine.now()
-	if im.engine.live(&im.head) != nil { // past its ttl where it came from; here it begins to live
+	now := im.engine.txn.Now()
+	if im.engine.txn.Live(&im.head) != nil { // past its ttl where it came from; here it begins to live
 		im.engine.renewTTL(&im.head, &im.from.Info, now)
 	}
-	im.head.NextDue = earlier(im.head.ExpireTime, now.Add(requestMemory)) // the sweeper tidies what came
+	im.head.NextDue = txn.Earliest(im.head.ExpireTime, now.Add(txn.RequestMemory)) // the sweeper tidies what came
 	c := &store.Change{Head: im.head, Info: &im.from.Info, Slots: maps.Clone(im.slots), Uploads: im.uploads}
 	im.applySources(c)
 	if err := im.engine.store.Commit(ctx, im.key, c); err != nil {

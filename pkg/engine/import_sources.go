@@ -13,6 +13,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
+
 	"github.com/palimpsest-context/palimpsest/pkg/content"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
@@ -355,6 +357,6 @@ func (im *importing) applySources(c *store.Change) {
 		im.sources.slots.apply(c)
 	}
 	for _, r := range im.sources.runs {
-		c.Head.NextDue = earlier(c.Head.NextDue, r.wakes())
+		c.Head.NextDue = txn.Earliest(c.Head.NextDue, r.wakes())
 	}
 }

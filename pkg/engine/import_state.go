@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
+
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/expiry"
 	"github.com/palimpsest-context/palimpsest/pkg/store/record"
@@ -31,11 +33,11 @@ func (im *importing) checkSlots() error {
 // checkSlot is a slot as it is stored: earlier versions exported JSON. It is nil for one that no conversation of this kind has.
 func (im *importing) checkSlot(name string, value []byte) ([]byte, error) {
 	switch {
-	case name == fitSlot:
+	case name == view.BudgetWindowsSlot:
 		return checked(value, record.DecodeFits, im.fits, record.EncodeFits)
-	case name == usedSlot:
+	case name == view.UsedSlot:
 		return checked(value, record.DecodeUsageReport, im.reported, func(u record.UsageReport, _ []byte) []byte { return record.EncodeUsageReport(&u) })
-	case strings.HasPrefix(name, usageSlot("")):
+	case strings.HasPrefix(name, view.UsageSlot("")):
 		return checked(value, record.DecodeCalibration, calibrates, func(c record.Calibration, stored []byte) []byte { return record.EncodeCalibration(&c, stored) })
 	case name == eraseSlot:
 		return checked(value, record.DecodeErasures, im.erasures, record.EncodeErasures)
@@ -57,7 +59,7 @@ func checked[T any](value []byte, decode func([]byte) (T, error), admits func(T)
 }
 
 func (im *importing) fits(list []record.Fit) bool {
-	return len(list) <= maxFits && !slices.ContainsFunc(list, func(f record.Fit) bool {
+	return len(list) <= view.MaxBudgetWindows && !slices.ContainsFunc(list, func(f record.Fit) bool {
 		w := &f.Window
 		return f.Budget <= 0 || !im.admits(*w) && !(w.Start == -1 && w.Request == -1 && w.Restored == 0)
 	})

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
+
 	"github.com/palimpsest-context/palimpsest/pkg/compaction"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/expiry"
@@ -23,7 +25,7 @@ func (d *deciding) let(x *expiry.Due) error {
 
 // add takes an edit into the build.
 func (d *deciding) add(e conversation.Edit) {
-	e.Seq, e.Turn, e.Time = d.window.head.EditSeq+int64(len(d.edits))+1, d.turn, d.now
+	e.Seq, e.Turn, e.Time = d.Loaded.Head.EditSeq+int64(len(d.edits))+1, d.turn, d.now
 	d.edits = append(d.edits, e)
 	if d.view != d.own { // others may hold it: the window, or a state to come back to
 		d.own = d.view.Fold(nil)
@@ -83,7 +85,7 @@ func (d *deciding) allButKept(m *conversation.Message) []conversation.PartEdit {
 func (d *deciding) eraseAll(x *expiry.Due) {
 	for _, p := range x.Erase {
 		positions := []int32{p.Part}
-		if m, ok := d.window.message(p.Index); ok && p.Part == expiry.Words {
+		if m, ok := d.Loaded.Message(p.Index); ok && p.Part == expiry.Words {
 			positions = expiry.WordsOf(m)
 		}
 		d.erase(p.Index, positions)
@@ -144,7 +146,7 @@ func (d *deciding) original(x *expiry.Due) (*original, error) {
 		o.parts = append(o.parts, m.Parts[p])
 	}
 	var err error
-	if o.parts, err = d.window.inline(o.parts); err != nil {
+	if o.parts, err = d.Loaded.Inline(o.parts); err != nil {
 		return nil, err
 	}
 	o.text = textOf(o.parts)
@@ -215,10 +217,10 @@ func (d *deciding) show(o *original, text string, level conversation.Level) []co
 			e.Shown = compaction.Replaced(p.Result, text)
 			d.weigh(&e.Shown, text)
 		case p.Kind == conversation.PartMedia && level == conversation.Shortened:
-			e.Shown = line(p.Media.Line())
+			e.Shown = view.TextPart(p.Media.Line())
 			d.weigh(&e.Shown, p.Media.Line())
 		case !placed:
-			e.Shown, placed = line(text), true
+			e.Shown, placed = view.TextPart(text), true
 			d.weigh(&e.Shown, text)
 		case text == "": // it is short enough as it is
 			continue
@@ -226,10 +228,6 @@ func (d *deciding) show(o *original, text string, level conversation.Level) []co
 		out = append(out, e)
 	}
 	return out
-}
-
-func line(text string) conversation.Part {
-	return conversation.Part{Kind: conversation.PartText, Text: conversation.Content{Inline: text}}
 }
 
 func (d *deciding) weigh(p *conversation.Part, text string) {

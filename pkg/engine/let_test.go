@@ -3,22 +3,24 @@ package engine
 import (
 	"testing"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
+
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
 // TestDeciding_Settle_LeavesNoTraceOfWhatWasNotWorthIt: a summary that is taken back is in no view.
 func TestDeciding_Settle_LeavesNoTraceOfWhatWasNotWorthIt(t *testing.T) {
-	w := &window{view: &conversation.View{}}
-	d := &deciding{composer: &composer{window: w}, settings: &settings{}, view: w.view, out: &composition{}}
+	w := &view.Loaded{View: &conversation.View{}}
+	d := &deciding{Composer: &view.Composer{Loaded: w}, settings: &settings{}, view: w.View, out: &view.Composition{}}
 	saved := d.save()
-	w.view = w.view.Fold(nil)
+	w.View = w.View.Fold(nil)
 	d.add(conversation.Edit{
 		Kind: conversation.EditSummarize, Range: conversation.Range{End: 3}, Summary: &conversation.Summary{ID: 1},
 	})
 	if len(d.view.Summaries()) != 1 {
 		t.Fatal("the summary is not in the view")
 	}
-	if d.settle(0, saved) || len(d.view.Summaries()) > 0 || len(w.view.Summaries()) > 0 || len(d.edits) > 0 {
-		t.Errorf("the view has %d summaries, the window's %d, and there are %d edits", len(d.view.Summaries()), len(w.view.Summaries()), len(d.edits))
+	if d.settle(0, saved) || len(d.view.Summaries()) > 0 || len(w.View.Summaries()) > 0 || len(d.edits) > 0 {
+		t.Errorf("the view has %d summaries, the window's %d, and there are %d edits", len(d.view.Summaries()), len(w.View.Summaries()), len(d.edits))
 	}
 }

@@ -25,7 +25,7 @@ func (d *deciding) age() error {
 	if err := d.findRequests(); err != nil { // what expires is neither request nor opening any more
 		return err
 	}
-	out, err := d.compose(d.view, d.complete(d.out.window))
+	out, err := d.Compose(d.view, d.complete(d.out.Window))
 	if err != nil {
 		return err
 	}
@@ -51,10 +51,10 @@ func (d *deciding) expiryInput(units []conversation.Unit) expiry.Input {
 // last in which anybody but the system speaks.
 func (d *deciding) ageing() []conversation.Unit {
 	var out []conversation.Unit
-	last := d.out.lastSpeaker()
-	for i := range d.out.units[:d.out.newest()] {
-		u := &d.out.units[i]
-		if u.First() >= d.kept.LeadingSystem && !d.pinned(u.First()) && i != last {
+	last := d.out.LastSpeaker()
+	for i := range d.out.Units[:d.out.Newest()] {
+		u := &d.out.Units[i]
+		if u.First() >= d.Kept.LeadingSystem && !d.pinned(u.First()) && i != last {
 			out = append(out, *u)
 		}
 	}
@@ -71,7 +71,7 @@ type candidate struct {
 // expire makes those due edits that are to be made now, and says of the others that they wait.
 func (d *deciding) expire() error {
 	var err error
-	if d.wanted, err = parseAsked(d.window.slots[askedSlot]); err != nil {
+	if d.wanted, err = parseAsked(d.Loaded.Slots[askedSlot]); err != nil {
 		return err
 	}
 	d.expiring = true
@@ -92,11 +92,11 @@ func (d *deciding) expire() error {
 			d.hold(&due[i].Due, conversation.ReasonHeldForRewrite)
 			continue
 		}
-		if err := d.window.missed(d.let(&due[i].Due)); err != nil {
+		if err := d.Loaded.IgnoreMissing(d.let(&due[i].Due)); err != nil {
 			return err
 		}
 	}
-	if err := d.window.all(); err != nil {
+	if err := d.Loaded.Incomplete(); err != nil {
 		return err
 	}
 	if len(d.waits.want)+len(d.waits.erase) > 0 {
@@ -129,13 +129,13 @@ func (d *deciding) hold(x *expiry.Due, why conversation.Reason) {
 func (d *deciding) positions() map[int32]int64 {
 	at := make(map[int32]int64)
 	behind := int64(0)
-	for i := len(d.out.units) - 1; i >= 0; i-- {
-		u := &d.out.units[i]
+	for i := len(d.out.Units) - 1; i >= 0; i-- {
+		u := &d.out.Units[i]
 		if u.Summary != nil {
 			behind += u.Tokens()
 		}
 		for j := len(u.Items) - 1; j >= 0; j-- {
-			if m := u.Items[j].Message; m.Index < d.window.head.Seen {
+			if m := u.Items[j].Message; m.Index < d.Loaded.Head.Seen {
 				behind += u.Items[j].Tokens()
 			}
 			at[u.Items[j].Message.Index] = behind
@@ -148,7 +148,7 @@ func (d *deciding) positions() map[int32]int64 {
 func (d *deciding) choose(due []candidate, coming []expiry.Due, at map[int32]int64) []bool {
 	s := d.settings
 	in := compaction.RewriteInput{
-		Free: d.rewritten(at), View: d.fixed + d.out.tokens(), Overflow: d.over() > 0, Cold: d.cold(),
+		Free: d.rewritten(at), View: d.fixed + d.out.Tokens(), Overflow: d.over() > 0, Cold: d.cold(),
 		MinGain: s.minGain, MaxTurns: s.maxDeferral, Read: s.read, Write: s.write,
 	}
 	for i := range due {
@@ -169,13 +169,13 @@ func (d *deciding) choose(due []candidate, coming []expiry.Due, at map[int32]int
 // rewritten is how much of the previous build's context is read anew in any case: from the foremost message that changed since.
 func (d *deciding) rewritten(at map[int32]int64) int64 {
 	since := int64(0)
-	if d.before.manifest != nil {
-		since = d.before.manifest.EditSeq
+	if d.before.Manifest != nil {
+		since = d.before.Manifest.EditSeq
 	}
 	behind := int64(0)
-	for i := range d.out.units {
-		for j := range d.out.units[i].Items {
-			if m := d.out.units[i].Items[j].Message; d.view.Edited(m.Index) > since {
+	for i := range d.out.Units {
+		for j := range d.out.Units[i].Items {
+			if m := d.out.Units[i].Items[j].Message; d.view.Edited(m.Index) > since {
 				behind = max(behind, at[m.Index])
 			}
 		}
@@ -186,8 +186,8 @@ func (d *deciding) rewritten(at map[int32]int64) int64 {
 // cold says whether the provider has nothing cached of the context: the last build is too long ago, was another model's, or stood
 // behind another system prompt or other tools.
 func (d *deciding) cold() bool {
-	m := d.before.manifest
-	return m == nil || d.now.Sub(m.Time) >= d.settings.coldAfter || m.Model != d.model || m.FixedHash != d.window.fixed.hash
+	m := d.before.Manifest
+	return m == nil || d.now.Sub(m.Time) >= d.settings.coldAfter || m.Model != d.Model || m.FixedHash != d.Loaded.Fixed.Hash
 }
 
 // weightOf is what the view shows now for what is due, in tokens.

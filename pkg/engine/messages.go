@@ -6,6 +6,10 @@ import (
 	"slices"
 	"time"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
+
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
+
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/expiry"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
@@ -24,23 +28,23 @@ func (e *Engine) Message(ctx context.Context, key Key, index int32) (*MessageInV
 	if err != nil {
 		return nil, err
 	}
-	if index < 0 || index >= l.window.head.Messages {
+	if index < 0 || index >= l.window.Head.Messages {
 		return nil, conversation.Errorf(conversation.MessageNotFound, "no message has index %d", index)
 	}
-	if err := l.window.load(ctx, e, conversation.Range{First: index, End: index + 1}); err != nil {
+	if err := l.window.Load(ctx, e.store, conversation.Range{First: index, End: index + 1}); err != nil {
 		return nil, err
 	}
-	m, ok := l.window.message(index)
+	m, ok := l.window.Message(index)
 	if !ok {
 		return nil, conversation.Errorf(conversation.MessageNotFound, "no message has index %d", index)
 	}
-	return l.show(ctx, l.window.original(m), false)
+	return l.show(ctx, l.window.Original(m), false)
 }
 
 // listing looks at messages together with their place in the view of the last build.
 type listing struct {
 	engine *Engine
-	window *window
+	window *view.Loaded
 	last   *conversation.Manifest // nil before the first build
 }
 
@@ -54,7 +58,7 @@ func (e *Engine) listing(ctx context.Context, key Key) (*listing, error) {
 
 // listingOf looks at what a snapshot with the newest manifest has.
 func (e *Engine) listingOf(key Key, snap *store.Snapshot) *listing {
-	l := &listing{engine: e, window: newWindow(key, snap)}
+	l := &listing{engine: e, window: view.New(key, snap)}
 	if len(snap.Manifests) > 0 {
 		l.last = &snap.Manifests[0]
 	}
@@ -63,18 +67,18 @@ func (e *Engine) listingOf(key Key, snap *store.Snapshot) *listing {
 
 // show describes a message, with its parts as they are given or, current, as the view shows them; nil if it does not show it at all.
 func (l *listing) show(ctx context.Context, m *conversation.Message, current bool) (*MessageInView, error) {
-	it, visible := l.window.view.Item(l.window.view.Corrected(m))
+	it, visible := l.window.View.Item(l.window.View.Corrected(m))
 	if current && !visible {
 		return nil, nil
 	}
 	out := &MessageInView{
-		Message: *m, Level: l.window.view.Level(m.Index), EditSeq: it.EditSeq, EditTime: l.edited(it.EditSeq),
+		Message: *m, Level: l.window.View.Level(m.Index), EditSeq: it.EditSeq, EditTime: l.edited(it.EditSeq),
 		Chars: characters(m.Parts), Saved: it.Saved + it.Masked + it.Unseen, Expired: it.Level > conversation.Full && it.Reason.Expired(),
 		InView: visible && l.inView(m),
-		Hidden: l.window.view.Hidden(conversation.Range{First: m.Index, End: m.Index + 1}),
+		Hidden: l.window.View.Hidden(conversation.Range{First: m.Index, End: m.Index + 1}),
 	}
 	out.Expandable = !conversation.Erased(m.Parts) && !out.Hidden && (!visible || it.Level > conversation.Full || it.Masked > 0)
-	if s := l.window.view.SummaryOf(m.Index); s != nil && !out.Hidden {
+	if s := l.window.View.SummaryOf(m.Index); s != nil && !out.Hidden {
 		out.Summary = s.Summary.ID
 	}
 	if out.Level == conversation.Removed {
@@ -85,8 +89,8 @@ func (l *listing) show(ctx context.Context, m *conversation.Message, current boo
 		out.Message.Parts = it.Parts
 	}
 	var err error
-	out.Message.Parts, err = l.engine.inline(ctx, l.window.key, l.window.head.Incarnation, out.Message.Parts)
-	showLife(&out.Message, l.window.info.Policy.Or(l.engine.defaults).Expiration.Results)
+	out.Message.Parts, err = l.engine.inline(ctx, l.window.Key, l.window.Head.Incarnation, out.Message.Parts)
+	showLife(&out.Message, l.window.Info.Policy.Or(l.engine.defaults).Expiration.Results)
 	return out, err
 }
 
@@ -122,9 +126,9 @@ func showLife(m *conversation.Message, policy conversation.Expiration) {
 }
 
 func (l *listing) edited(seq int64) time.Time {
-	for i := range l.window.edits {
-		if l.window.edits[i].Seq == seq {
-			return l.window.edits[i].Time
+	for i := range l.window.Edits {
+		if l.window.Edits[i].Seq == seq {
+			return l.window.Edits[i].Time
 		}
 	}
 	return time.Time{}
@@ -139,9 +143,9 @@ func (l *listing) inView(message *conversation.Message) bool {
 	if cut, ok := m.Window.CutOf(index, 0); ok && cut.Leaves() {
 		return false
 	}
-	edit, _, restored := l.window.view.Restored(index)
+	edit, _, restored := l.window.View.Restored(index)
 	return index >= m.Window.Start || index < m.LeadingSystem || index == m.Window.Request || index == m.Window.Opening ||
-		restored && edit > m.Window.Restored || l.window.view.ShownAgain(message) ||
+		restored && edit > m.Window.Restored || l.window.View.ShownAgain(message) ||
 		slices.ContainsFunc(m.Pins, func(r conversation.Range) bool { return r.Contains(index) })
 }
 
@@ -159,7 +163,7 @@ func (e *Engine) Messages(ctx context.Context, r MessagesRequest) (*MessagesResu
 	if err != nil {
 		return nil, err
 	}
-	p := &paging{listing: l, request: &r, left: clip(r.Range, l.window.head.Messages), result: &MessagesResult{}}
+	p := &paging{listing: l, request: &r, left: clip(r.Range, l.window.Head.Messages), result: &MessagesResult{}}
 	p.resume()
 	if r.Current && r.Filter.empty() {
 		if err := p.findSummaries(ctx); err != nil {
@@ -252,7 +256,7 @@ func (p *paging) addSummaries(ctx context.Context) error {
 		if !passed.Contains(at) {
 			continue
 		}
-		texts, err := p.engine.contents(ctx, p.window.key, p.window.head.Incarnation, s.Summary.Text)
+		texts, err := p.engine.contents(ctx, p.window.Key, p.window.Head.Incarnation, s.Summary.Text)
 		if err != nil {
 			return err
 		}
@@ -288,16 +292,16 @@ func (p *paging) page(ctx context.Context) (done bool, err error) {
 	if p.request.Descending {
 		page = conversation.Range{First: max(p.left.First, p.left.End-listPage), End: p.left.End}
 	}
-	w := newWindow(p.window.key, &store.Snapshot{Head: p.window.head, Info: &p.window.info})
-	if err := w.load(ctx, p.engine, page); err != nil {
+	w := view.New(p.window.Key, &store.Snapshot{Head: p.window.Head, Info: &p.window.Info})
+	if err := w.Load(ctx, p.engine.store, page); err != nil {
 		return false, err
 	}
 	p.window = w
 	if p.request.Descending {
-		slices.Reverse(w.messages)
+		slices.Reverse(w.Messages)
 	}
-	for i := range w.messages {
-		if done, err := p.add(ctx, &w.messages[i]); err != nil || done {
+	for i := range w.Messages {
+		if done, err := p.add(ctx, &w.Messages[i]); err != nil || done {
 			return done, err
 		}
 	}
@@ -311,7 +315,7 @@ func (p *paging) add(ctx context.Context, m *conversation.Message) (done bool, e
 		return false, nil
 	}
 	if !p.request.Current {
-		m = p.window.original(m)
+		m = p.window.Original(m)
 	}
 	shown, err := p.show(ctx, m, p.request.Current)
 	if err != nil || shown == nil {
@@ -362,7 +366,7 @@ func (f *Filter) empty() bool {
 
 // Count counts the messages of a range that a filter chooses, and their tokens.
 func (e *Engine) Count(ctx context.Context, key Key, r conversation.Range, f Filter) (messages int32, tokens int64, err error) {
-	snap, err := e.read(ctx, key, store.Query{})
+	snap, err := e.txn.Read(ctx, key, store.Query{})
 	if err != nil {
 		return 0, 0, err
 	}
@@ -380,7 +384,7 @@ func (e *Engine) count(ctx context.Context, key Key, incarnation conversation.ID
 		page := conversation.Range{First: left.First, End: min(left.End, left.First+listPage)}
 		snap, err := e.store.Read(ctx, key, store.Query{Incarnation: incarnation, Ranges: []store.MessageRange{{Range: page}}})
 		if err != nil {
-			return 0, 0, failure(err)
+			return 0, 0, txn.Failure(err)
 		}
 		for i := range snap.Messages {
 			if m := &snap.Messages[i]; f.matches(m) {

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
@@ -15,6 +17,12 @@ type (
 	Head = store.Head
 	// Durability says what an acknowledged write survives.
 	Durability = store.Durability
+	// Request makes a call safe to retry.
+	Request = txn.Request
+	// Usage is what a provider reported for one call.
+	Usage = view.Usage
+	// FixedInput is what the caller sends beside the context.
+	FixedInput = view.FixedInput
 	// Message is a message of a neutral context.
 	Message = provider.Message
 )

@@ -3,16 +3,17 @@ package engine
 import (
 	"github.com/palimpsest-context/palimpsest/pkg/compaction"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 )
 
 // open loads what the build may show: from the window in force for this budget on, or from where a window for a new one starts.
 func (d *deciding) open() error {
-	known, err := d.window.fits()
+	known, err := d.Loaded.BudgetWindows()
 	if err != nil {
 		return err
 	}
-	d.view = d.window.view
-	win, ok := known.of(d.settings.budget)
+	d.view = d.Loaded.View
+	win, ok := known.Of(d.settings.budget)
 	if !ok {
 		if win, err = d.newWindow(known); err != nil {
 			return err
@@ -30,18 +31,18 @@ func (d *deciding) open() error {
 
 // loadWindow loads what a window may show, and finds what it keeps before its start.
 func (d *deciding) loadWindow(win conversation.Window) error {
-	if err := d.window.need(d.needed(win)...); err != nil {
+	if err := d.Loaded.Require(d.needed(win)...); err != nil {
 		return err
 	}
 	return d.findRequests()
 }
 
 // newWindow is a window for a budget that none is remembered for (behaviour §8).
-func (d *deciding) newWindow(known fits) (conversation.Window, error) {
-	if known.outgrown(d.settings.budget) {
+func (d *deciding) newWindow(known view.BudgetWindows) (conversation.Window, error) {
+	if known.Outgrown(d.settings.budget) {
 		return d.openAfresh(known)
 	}
-	if win, ok := known.below(d.settings.budget); ok {
+	if win, ok := known.Below(d.settings.budget); ok {
 		return d.inherit(win)
 	}
 	start, err := d.discover(conversation.WindowFrom(0))
@@ -61,8 +62,8 @@ func (d *deciding) inherit(smaller conversation.Window) (conversation.Window, er
 	if cut, ok := smaller.CutOf(win.Request, 0); ok && d.earlier(win.Request) && !cut.Leaves() {
 		win.Cuts = append(win.Cuts, cut)
 	}
-	out, err := d.compose(d.view, win)
-	if err != nil || d.fixed+out.tokens() <= d.settings.limit {
+	out, err := d.Compose(d.view, win)
+	if err != nil || d.fixed+out.Tokens() <= d.settings.limit {
 		return win, err
 	}
 	d.out, d.inherited = out, true
@@ -81,9 +82,9 @@ func (d *deciding) inherit(smaller conversation.Window) (conversation.Window, er
 
 // openAfresh opens a window for a budget that is much larger than all before: on the whole record, if that fits, or else on as much of it
 // as a cut would leave, and no less than a smaller window shows.
-func (d *deciding) openAfresh(known fits) (conversation.Window, error) {
+func (d *deciding) openAfresh(known view.BudgetWindows) (conversation.Window, error) {
 	win := conversation.WindowFrom(0)
-	win.Afresh = d.window.head.EditSeq
+	win.Afresh = d.Loaded.Head.EditSeq
 	start, err := d.discover(win)
 	if err != nil {
 		return win, err
@@ -92,13 +93,13 @@ func (d *deciding) openAfresh(known fits) (conversation.Window, error) {
 	if err := d.loadWindow(win); err != nil {
 		return win, err
 	}
-	out, err := d.compose(d.view, d.complete(win))
-	if err != nil || d.fixed+out.tokens() <= d.settings.limit {
+	out, err := d.Compose(d.view, d.complete(win))
+	if err != nil || d.fixed+out.Tokens() <= d.settings.limit {
 		return win, err
 	}
 	at := d.afresh(out)
-	win.Start = known.earliest(max(win.Start, out.units[at].First()))
-	smaller, ok := known.below(d.settings.budget)
+	win.Start = known.Earliest(max(win.Start, out.Units[at].First()))
+	smaller, ok := known.Below(d.settings.budget)
 	if ok && smaller.Start == win.Start {
 		smaller.Afresh = win.Afresh
 		return d.inherit(smaller)
@@ -117,17 +118,17 @@ func (d *deciding) earlier(request int32) bool { return request != d.request && 
 
 // afresh is the unit of the tail at which a window starts that is opened afresh: the earliest with which the context weighs no more than a
 // cut would leave. The request, the opening and pins are shown wherever it starts.
-func (d *deciding) afresh(out *composition) int {
-	at := out.newest()
+func (d *deciding) afresh(out *view.Composition) int {
+	at := out.Newest()
 	room := d.settings.target - d.fixed
-	for i := range out.units {
-		if u := &out.units[i]; i < out.tail || i == at || d.stays(u) {
-			room -= out.weights[i]
+	for i := range out.Units {
+		if u := &out.Units[i]; i < out.Tail || i == at || d.stays(u) {
+			room -= out.Weights[i]
 		}
 	}
-	for at > out.tail+1 && room >= 0 {
-		if u := &out.units[at-1]; !d.stays(u) {
-			room -= out.weights[at-1]
+	for at > out.Tail+1 && room >= 0 {
+		if u := &out.Units[at-1]; !d.stays(u) {
+			room -= out.Weights[at-1]
 		}
 		if room >= 0 {
 			at--
@@ -144,29 +145,29 @@ func (d *deciding) stays(u *conversation.Unit) bool {
 // discover finds where a window may start that nobody has fitted yet: far enough back that the newest messages exceed the
 // budget, at the beginning of a unit, but never before the end of the last summary that stands in it.
 func (d *deciding) discover(win conversation.Window) (int32, error) {
-	w := d.window
+	w := d.Loaded
 	for limit := d.settings.limit; ; limit *= 2 {
-		from, err := w.back(limit, d.settings.share)
+		from, err := w.NewestFrom(limit, d.settings.share)
 		if err != nil {
 			return 0, err
 		}
-		from = min(from, w.head.UnitStart)
-		if from, err = d.window.unitStart(from); err != nil {
+		from = min(from, w.Head.UnitStart)
+		if from, err = d.Loaded.UnitStart(from); err != nil {
 			return 0, err
 		}
 		// What is written may weigh less than what is on record: blocks of another provider are dropped.
 		win.Start = from
-		if err := w.need(d.needed(win)...); err != nil {
+		if err := w.Require(d.needed(win)...); err != nil {
 			return 0, err
 		}
-		if done := w.view.In(win).SummarizedTo(); from <= done && done > 0 && win.Afresh == 0 {
+		if done := w.View.In(win).SummarizedTo(); from <= done && done > 0 && win.Afresh == 0 {
 			return done, nil
 		}
 		if from == 0 {
 			return 0, nil
 		}
-		out, err := d.compose(w.view, win)
-		if err != nil || out.speaks() && d.fixed+out.tokens() > d.settings.limit {
+		out, err := d.Compose(w.View, win)
+		if err != nil || out.HasSpeaker() && d.fixed+out.Tokens() > d.settings.limit {
 			return from, err
 		}
 	}
@@ -174,23 +175,12 @@ func (d *deciding) discover(win conversation.Window) (int32, error) {
 
 // needed lists what a build may show that starts somewhere.
 func (d *deciding) needed(win conversation.Window) []conversation.Range {
-	ranges := append(kept(d.kept, win), d.window.restored(win.Restored)...)
-	ranges = append(ranges, d.window.view.Excepted()...)
-	for _, asked := range []int32{d.window.head.Request, d.window.head.Opening} {
+	ranges := append(view.KeptRanges(d.Kept, win), d.Loaded.RestoredRanges(win.Restored)...)
+	ranges = append(ranges, d.Loaded.View.Excepted()...)
+	for _, asked := range []int32{d.Loaded.Head.Request, d.Loaded.Head.Opening} {
 		if 0 <= asked && asked < win.Start {
 			ranges = append(ranges, conversation.Range{First: asked, End: asked + 1})
 		}
 	}
-	return append(ranges, conversation.Range{First: win.Start, End: d.window.head.Messages})
-}
-
-// kept lists what is shown before the window's start.
-func kept(k conversation.Kept, win conversation.Window) []conversation.Range {
-	ranges := append([]conversation.Range{{First: 0, End: k.LeadingSystem}}, k.Pins...)
-	for _, asked := range []int32{win.Request, win.Opening} {
-		if asked >= 0 {
-			ranges = append(ranges, conversation.Range{First: asked, End: asked + 1})
-		}
-	}
-	return ranges
+	return append(ranges, conversation.Range{First: win.Start, End: d.Loaded.Head.Messages})
 }

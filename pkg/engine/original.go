@@ -26,7 +26,7 @@ func (l *listing) original(ctx context.Context, index int32, r *ExpandRequest) (
 		return nil, err
 	}
 	text := messageText(shown.Message.Parts)
-	out := &ExpandResult{Message: shown, TotalChars: int64(utf8.RuneCountInString(text)), Revision: l.window.head.Revision}
+	out := &ExpandResult{Message: shown, TotalChars: int64(utf8.RuneCountInString(text)), Revision: l.window.Head.Revision}
 	whole := r.Unit == RangeNone && r.MaxTokens == 0 && r.Cursor == nil
 	if whole && (r.MaxBytes == 0 || r.Size(shown) <= r.MaxBytes) {
 		return out, nil
@@ -75,7 +75,7 @@ func messageText(parts []conversation.Part) string {
 // cut puts a part of a text into the answer in the place of the whole message: the range asked for, as much of it as there is
 // room for.
 func (l *listing) cut(out *ExpandResult, text string, r *ExpandRequest) error {
-	counter, err := l.engine.counter(l.window.info.Counter)
+	counter, err := l.engine.views.Counter(l.window.Info.Counter)
 	if err != nil {
 		return err
 	}

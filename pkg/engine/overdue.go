@@ -5,6 +5,10 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
+
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
+
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
@@ -15,13 +19,13 @@ var errOverdue = errors.New("contents are overdue")
 // overdue says whether runs are over whose contents are still there. What is gone is gone for every call at once, however late the sweeper
 // comes (behaviour §9): calls that could show them let them go first.
 func (e *Engine) overdue(ctx context.Context, key Key, h *Head) (bool, error) {
-	now := e.now()
+	now := e.txn.Now()
 	if h.NextDue.IsZero() || now.Before(h.NextDue) {
 		return false, nil
 	}
 	snap, err := e.store.Read(ctx, key, store.Query{Incarnation: h.Incarnation, SlotsOf: runSlots})
 	if err != nil {
-		return false, failure(err)
+		return false, txn.Failure(err)
 	}
 	for _, value := range snap.Slots {
 		r, err := parseRun(value)
@@ -36,13 +40,13 @@ func (e *Engine) overdue(ctx context.Context, key Key, h *Head) (bool, error) {
 }
 
 // settled gives a window back if contents of its conversation are overdue: what it holds may be about to go.
-func (e *Engine) settled(ctx context.Context, w *window) error {
-	due, err := e.overdue(ctx, w.key, &w.head)
+func (e *Engine) settled(ctx context.Context, w *view.Loaded) error {
+	due, err := e.overdue(ctx, w.Key, &w.Head)
 	if err == nil && due {
 		err = errOverdue
 	}
 	if err != nil {
-		e.giveBack(w)
+		e.views.Release(w)
 	}
 	return err
 }
@@ -50,7 +54,7 @@ func (e *Engine) settled(ctx context.Context, w *window) error {
 // letOverdueGo does for one conversation what the sweeper would, until nothing is overdue. Nobody may hold the conversation's lock.
 func (e *Engine) letOverdueGo(ctx context.Context, key Key) error {
 	for {
-		snap, err := e.read(ctx, key, store.Query{})
+		snap, err := e.txn.Read(ctx, key, store.Query{})
 		if err != nil {
 			return err
 		}
@@ -65,7 +69,7 @@ func (e *Engine) letOverdueGo(ctx context.Context, key Key) error {
 
 // readSettled reads a conversation of which nothing is overdue.
 func (e *Engine) readSettled(ctx context.Context, key Key, q store.Query) (*store.Snapshot, error) {
-	snap, err := e.read(ctx, key, q)
+	snap, err := e.txn.Read(ctx, key, q)
 	if err != nil {
 		return nil, err
 	}
@@ -75,12 +79,12 @@ func (e *Engine) readSettled(ctx context.Context, key Key, q store.Query) (*stor
 	if err := e.letOverdueGo(ctx, key); err != nil {
 		return nil, err
 	}
-	return e.read(ctx, key, q)
+	return e.txn.Read(ctx, key, q)
 }
 
 // gone says whether a message had contents that went with their run.
 func (l *listing) gone(index int32) bool {
-	return slices.ContainsFunc(l.window.edits, func(e conversation.Edit) bool {
+	return slices.ContainsFunc(l.window.Edits, func(e conversation.Edit) bool {
 		return e.Kind == conversation.EditExpireContent && e.Reason == conversation.ReasonRunEnded && e.Range.Contains(index)
 	})
 }
@@ -99,8 +103,8 @@ func (l *listing) withCitations(index int32, parts []conversation.Part) []conver
 		return parts
 	}
 	parts = conversation.CloneParts(parts)
-	for i := range l.window.edits {
-		e := &l.window.edits[i]
+	for i := range l.window.Edits {
+		e := &l.window.Edits[i]
 		if e.Kind != conversation.EditParts || e.Reason != conversation.ReasonOverCitationThreshold || !e.Range.Contains(index) {
 			continue
 		}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
+
 	"github.com/palimpsest-context/palimpsest/pkg/compaction"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/store/record"
@@ -22,7 +24,7 @@ func (d *deciding) compactIfFull() error {
 		return nil
 	}
 	why := d.trigger()
-	if r, _, err := d.window.draft(); err != nil {
+	if r, _, err := draftOf(d.Loaded); err != nil {
 		return err
 	} else if why == conversation.ReasonUnspecified && r.State == draftReady && d.cold() {
 		why = conversation.ReasonCacheCold
@@ -37,11 +39,11 @@ func (d *deciding) compactIfFull() error {
 // hopeless says whether not even the newest unit has room beside what is always sent. Clipping it may help, and a summary does not:
 // no model is asked for one, as the build may well be refused.
 func (d *deciding) hopeless() bool {
-	least, newest := d.fixed, d.out.newest()
-	for i := range d.out.units {
-		u := &d.out.units[i]
-		if i == newest || u.Summary == nil && (u.First() < d.kept.LeadingSystem || d.pinned(u.First())) {
-			least += d.out.weights[i]
+	least, newest := d.fixed, d.out.Newest()
+	for i := range d.out.Units {
+		u := &d.out.Units[i]
+		if i == newest || u.Summary == nil && (u.First() < d.Kept.LeadingSystem || d.pinned(u.First())) {
+			least += d.out.Weights[i]
 		}
 	}
 	return least > d.settings.limit
@@ -51,7 +53,7 @@ func (d *deciding) hopeless() bool {
 // it leaves over the target is summarized without a model. It says whether the view has become smaller by enough; if not, the view
 // is left as it was.
 func (d *deciding) compact(why conversation.Reason, target int64, keep int32) (bool, error) {
-	before, saved := d.fixed+d.out.tokens(), d.save()
+	before, saved := d.fixed+d.out.Tokens(), d.save()
 	if dr, err := d.ready(); err != nil {
 		return false, err
 	} else if dr != nil {
@@ -62,7 +64,7 @@ func (d *deciding) compact(why conversation.Reason, target int64, keep int32) (b
 	if why == conversation.ReasonCacheCold {
 		return d.settle(before, saved), nil
 	}
-	if len(d.edits) == saved.edits || d.fixed+d.out.tokens() > target*overTarget/100 {
+	if len(d.edits) == saved.edits || d.fixed+d.out.Tokens() > target*overTarget/100 {
 		if err := d.summarizeRest(why, target, keep); err != nil {
 			return false, err
 		}
@@ -76,10 +78,10 @@ func (d *deciding) compact(why conversation.Reason, target int64, keep int32) (b
 // cutShares cuts the request and the opening down to their shares of the budget, where the view is over the target that a compaction
 // aims at: what stands before the tail changes anyway.
 func (d *deciding) cutShares(target int64) error {
-	if d.fixed+d.out.tokens() <= target || !d.published() {
+	if d.fixed+d.out.Tokens() <= target || !d.published() {
 		return nil
 	}
-	c, win := &claims{}, d.out.window
+	c, win := &claims{}, d.out.Window
 	c.Newest.First, win.Restored = win.Start, d.lapsed(win.Restored)
 	if err := d.claimAsked(c); err != nil {
 		return err
@@ -112,7 +114,7 @@ func (d *deciding) summarizeRest(why conversation.Reason, target int64, keep int
 	if err != nil || p == nil {
 		return err
 	}
-	if dr := d.waits.written; dr != nil && d.stands(&dr.plan, d.window.edits...) && d.followsOn(&dr.plan) {
+	if dr := d.waits.written; dr != nil && d.stands(&dr.plan, d.Loaded.Edits...) && d.followsOn(&dr.plan) {
 		d.degradations = append(d.degradations, d.waits.lost...)
 		return d.publish(dr, why)
 	}
@@ -124,7 +126,7 @@ func (d *deciding) summarizeRest(why conversation.Reason, target int64, keep int
 		return err
 	}
 	d.waits.rounds++
-	d.waits.work, d.waits.stored, d.waits.model = w, d.window.slots[draftSlot], false
+	d.waits.work, d.waits.stored, d.waits.model = w, d.Loaded.Slots[draftSlot], false
 	if !d.published() && d.summaries.CanAsk(&w.prompt) {
 		var why string
 		if d.waits.model, why = d.mayWait(w); !d.waits.model && !d.waits.tried {
@@ -140,7 +142,7 @@ func (d *deciding) followsOn(p *plan) bool {
 	return !slices.ContainsFunc(d.view.Summaries(), func(e conversation.Edit) bool {
 		overlaps := func(s step) bool { return s.Range.Overlaps(e.Range) }
 		takesUp := func(s step) bool { return slices.Contains(s.Children, e.Summary.ID) }
-		return e.Seq > d.window.head.EditSeq && slices.ContainsFunc(p.Steps, overlaps) && !slices.ContainsFunc(p.Steps, takesUp)
+		return e.Seq > d.Loaded.Head.EditSeq && slices.ContainsFunc(p.Steps, overlaps) && !slices.ContainsFunc(p.Steps, takesUp)
 	})
 }
 
@@ -159,7 +161,7 @@ func (d *deciding) published() bool {
 
 // mayWait says whether the build can wait for a model to do the work, and if not, why.
 func (d *deciding) mayWait(w *work) (may bool, why string) {
-	switch r, _, _ := d.window.draft(); {
+	switch r, _, _ := draftOf(d.Loaded); {
 	case d.dry:
 		return false, "a dry run asks no model"
 	case r.State == draftFailed && d.now.Before(r.Until):
@@ -174,7 +176,7 @@ func (d *deciding) mayWait(w *work) (may bool, why string) {
 // saved is the state of a decision, to come back to.
 type saved struct {
 	view  *conversation.View
-	out   *composition
+	out   *view.Composition
 	edits int
 }
 
@@ -214,7 +216,7 @@ func (d *deciding) publish(dr *draft, why conversation.Reason) error {
 		ids[i] = e.Summary.ID
 	}
 	var err error
-	d.out, err = d.compose(d.view, d.startingAt(max(d.out.window.Start, dr.Cut)))
+	d.out, err = d.Compose(d.view, d.startingAt(max(d.out.Window.Start, dr.Cut)))
 	return err
 }
 
@@ -223,7 +225,7 @@ func (d *deciding) summaryEdit(dr *draft, i int, ids []int64) conversation.Edit 
 	step, text := &dr.Steps[i], &dr.written[i]
 	n, _ := d.settings.counter.Count(text.Text)
 	s := &conversation.Summary{
-		ID: d.window.head.EditSeq + int64(len(d.edits)) + 1, Level: step.Level, Model: text.Model, Tokens: int32(n),
+		ID: d.Loaded.Head.EditSeq + int64(len(d.edits)) + 1, Level: step.Level, Model: text.Model, Tokens: int32(n),
 		Text: conversation.Content{Inline: text.Text}, Facts: conversation.Content{Inline: string(record.EncodeFacts(&text.known))},
 		Except: d.except(step.Range), Children: append([]int64(nil), step.Children...),
 	}
@@ -247,17 +249,17 @@ func (d *deciding) weighReplaced(e *conversation.Edit) {
 			s.Recorded += older.Summary.Recorded
 		}
 	}
-	for i := range d.window.messages {
-		m := &d.window.messages[i]
+	for i := range d.Loaded.Messages {
+		m := &d.Loaded.Messages[i]
 		if !e.Range.Contains(m.Index) || d.view.Hidden(conversation.Range{First: m.Index, End: m.Index + 1}) {
 			continue
 		}
 		before := slices.ContainsFunc(takenUp, func(o conversation.Edit) bool { return o.Range.Contains(m.Index) && o.Summary.Covers(m.Index) })
 		switch now := s.Covers(m.Index); {
 		case now && !before:
-			s.Recorded += int64(d.window.original(m).Tokens)
+			s.Recorded += int64(d.Loaded.Original(m).Tokens)
 		case before && !now:
-			s.Recorded -= int64(d.window.original(m).Tokens)
+			s.Recorded -= int64(d.Loaded.Original(m).Tokens)
 		}
 		if it, shown := d.view.Item(m); shown && s.Covers(m.Index) {
 			e.Before += it.Tokens()
@@ -268,22 +270,22 @@ func (d *deciding) weighReplaced(e *conversation.Edit) {
 // prepareSummary has a summary prepared in the background for when the view overflows, once the view has come near to it.
 func (e *Engine) prepareSummary(ctx context.Context, d *deciding) {
 	var next *work
-	err := e.runPlan(ctx, d.window, func() (err error) {
-		d.view = d.window.view.Fold(d.edits) // with the edits of what was loaded meanwhile
+	err := e.views.RunPlan(ctx, d.Loaded, func() (err error) {
+		d.view = d.Loaded.View.Fold(d.edits) // with the edits of what was loaded meanwhile
 		next, err = d.nextSummary()
 		return err
 	})
 	if err != nil || next == nil { // the build has been committed: a later one tries again
 		return
 	}
-	d.preparing = e.prepareDraft(next, d.window.slots[draftSlot]) != nil //nolint:contextcheck // it goes on behind the build
+	d.preparing = e.prepareDraft(next, d.Loaded.Slots[draftSlot]) != nil //nolint:contextcheck // it goes on behind the build
 }
 
 // nextSummary is the work for the summary that the view will need when it overflows; nil if it is not near to that.
 func (d *deciding) nextSummary() (*work, error) {
 	used, _ := d.used()
 	c := &d.settings.compact
-	r, _, err := d.window.draft()
+	r, _, err := draftOf(d.Loaded)
 	if err != nil || !d.summarizes() || used < c.prepare || used > d.settings.budget || r.pending(d.now) {
 		return nil, err
 	}

@@ -3,6 +3,8 @@ package engine
 import (
 	"slices"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
+
 	"github.com/palimpsest-context/palimpsest/pkg/compaction"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/store/record"
@@ -17,14 +19,14 @@ type (
 // planned says what would be summarized so that the newest messages, of at most tail tokens, are left; nil if nothing would.
 func (d *deciding) planned(tail int64, keep int32) (*plan, error) {
 	cut := d.cutBeside(tail, keep)
-	if cut <= max(d.kept.LeadingSystem, d.view.SummarizedTo()) {
+	if cut <= max(d.Kept.LeadingSystem, d.view.SummarizedTo()) {
 		return nil, nil
 	}
 	from, err := d.reachBack()
 	if err != nil {
 		return nil, err
 	}
-	p := &plan{EditSeq: d.window.head.EditSeq, Cut: cut}
+	p := &plan{EditSeq: d.Loaded.Head.EditSeq, Cut: cut}
 	if d.settings.compact.strategy == conversation.StrategyHierarchical {
 		d.planLeaves(p, from)
 	} else {
@@ -45,12 +47,12 @@ const leastTail = 4
 func (d *deciding) cutBeside(tail int64, keep int32) int32 {
 	cut := d.cut(tail, keep)
 	kept := int64(0)
-	for i := d.out.tail; i < len(d.out.units) && d.out.units[i].First() < cut; i++ {
-		switch d.out.units[i].First() {
+	for i := d.out.Tail; i < len(d.out.Units) && d.out.Units[i].First() < cut; i++ {
+		switch d.out.Units[i].First() {
 		case d.request:
-			kept += min(d.out.weights[i], d.settings.limit/compaction.RequestShare)
+			kept += min(d.out.Weights[i], d.settings.limit/compaction.RequestShare)
 		case d.opening:
-			kept += min(d.out.weights[i], d.settings.limit/compaction.OpeningShare)
+			kept += min(d.out.Weights[i], d.settings.limit/compaction.OpeningShare)
 		}
 	}
 	if kept == 0 {
@@ -62,10 +64,10 @@ func (d *deciding) cutBeside(tail int64, keep int32) int32 {
 // cut is the first message that a compaction leaves; 0 if nothing would go.
 func (d *deciding) cut(tail int64, keep int32) int32 {
 	in := compaction.CutInput{Keep: keep, Tail: tail}
-	for i := d.out.tail; i <= d.out.newest(); i++ {
-		u := &d.out.units[i]
+	for i := d.out.Tail; i <= d.out.Newest(); i++ {
+		u := &d.out.Units[i]
 		in.Pieces = append(in.Pieces, compaction.Piece{
-			First: u.First(), Tokens: d.out.weights[i], User: user(u), Messages: int32(len(u.Items)),
+			First: u.First(), Tokens: d.out.Weights[i], User: user(u), Messages: int32(len(u.Items)),
 		})
 	}
 	if at := compaction.Cut(in); at > 0 {
@@ -79,9 +81,9 @@ func (d *deciding) cut(tail int64, keep int32) int32 {
 func (d *deciding) tailRoom(target, growth int64) int64 {
 	c := &d.settings.compact
 	room := target - growth - d.fixed - c.summary - c.losses
-	for i := range d.out.units[:d.out.tail] {
-		if u := &d.out.units[i]; u.Summary == nil {
-			room -= d.out.weights[i]
+	for i := range d.out.Units[:d.out.Tail] {
+		if u := &d.out.Units[i]; u.Summary == nil {
+			room -= d.out.Weights[i]
 		}
 	}
 	return max(c.tail/leastTail, min(c.tail, room))
@@ -90,15 +92,15 @@ func (d *deciding) tailRoom(target, growth int64) int64 {
 // summaryRoom is what a target leaves for a plan's summary, beside all that stays.
 func (d *deciding) summaryRoom(p *plan, target int64) int64 {
 	room := target - d.fixed
-	for i := range d.out.units {
-		switch u := &d.out.units[i]; {
-		case i < d.out.tail && u.Summary != nil:
-		case i < d.out.tail || u.First() >= p.Cut:
-			room -= d.out.weights[i]
+	for i := range d.out.Units {
+		switch u := &d.out.Units[i]; {
+		case i < d.out.Tail && u.Summary != nil:
+		case i < d.out.Tail || u.First() >= p.Cut:
+			room -= d.out.Weights[i]
 		case u.First() == d.request:
-			room -= min(d.out.weights[i], d.settings.limit/compaction.RequestShare)
+			room -= min(d.out.Weights[i], d.settings.limit/compaction.RequestShare)
 		case u.First() == d.opening:
-			room -= min(d.out.weights[i], d.settings.limit/compaction.OpeningShare)
+			room -= min(d.out.Weights[i], d.settings.limit/compaction.OpeningShare)
 		}
 	}
 	return room
@@ -107,22 +109,22 @@ func (d *deciding) summaryRoom(p *plan, target int64) int64 {
 // reachBack is where the messages begin that a summary takes up: behind the last one. Where the window has left out more than a
 // budget's worth of messages since, the oldest of these are not taken up.
 func (d *deciding) reachBack() (int32, error) {
-	from, at, room := max(d.kept.LeadingSystem, d.view.SummarizedTo()), d.out.window.Start, d.settings.limit
+	from, at, room := max(d.Kept.LeadingSystem, d.view.SummarizedTo()), d.out.Window.Start, d.settings.limit
 	for at > from && room > 0 {
-		page := conversation.Range{First: max(from, at-unitPage), End: at}
-		if err := d.window.need(page); err != nil {
+		page := conversation.Range{First: max(from, at-view.UnitPage), End: at}
+		if err := d.Loaded.Require(page); err != nil {
 			return 0, err
 		}
 		for ; at > page.First && room > 0; at-- {
-			if m, ok := d.window.message(at - 1); ok {
-				room -= clippedWeight(m, d.settings.share)
+			if m, ok := d.Loaded.Message(at - 1); ok {
+				room -= view.ClippedWeight(m, d.settings.share)
 			}
 		}
 	}
 	if at <= from {
 		return from, nil
 	}
-	start, err := d.window.unitStart(at)
+	start, err := d.Loaded.UnitStart(at)
 	return max(start, from), err // a unit that a rewind has opened again may begin in what is summarized
 }
 
@@ -225,8 +227,8 @@ func (d *deciding) chunks(from, cut int32) []conversation.Range {
 // pinned units.
 func (d *deciding) spanUnits(ranges ...conversation.Range) []conversation.Unit {
 	var items []conversation.Item
-	for i := range d.window.messages {
-		m := &d.window.messages[i]
+	for i := range d.Loaded.Messages {
+		m := &d.Loaded.Messages[i]
 		within := slices.ContainsFunc(ranges, func(r conversation.Range) bool { return r.Contains(m.Index) })
 		if !within || m.Role == conversation.RoleSystem || d.pinned(m.Index) {
 			continue
@@ -242,15 +244,15 @@ func (d *deciding) spanUnits(ranges ...conversation.Range) []conversation.Unit {
 // newest first, as far as they have room; the opening and the request in force; and units that were expanded lately.
 func (d *deciding) except(r conversation.Range) []conversation.Range {
 	var out []conversation.Range
-	for _, p := range d.kept.Pins {
+	for _, p := range d.Kept.Pins {
 		if r.Contains(p.First) {
 			out = append(out, p)
 		}
 	}
 	room := d.settings.compact.system
-	for i := len(d.window.messages) - 1; i >= 0; i-- {
-		m := &d.window.messages[i]
-		if !r.Contains(m.Index) || m.Index < d.kept.LeadingSystem {
+	for i := len(d.Loaded.Messages) - 1; i >= 0; i-- {
+		m := &d.Loaded.Messages[i]
+		if !r.Contains(m.Index) || m.Index < d.Kept.LeadingSystem {
 			continue
 		}
 		it, shown := d.view.Item(m)
@@ -266,7 +268,7 @@ func (d *deciding) except(r conversation.Range) []conversation.Range {
 			out = append(out, conversation.Range{First: m.Index, End: m.Index + 1})
 		}
 	}
-	return merge(out)
+	return conversation.MergeRanges(out)
 }
 
 // expandedLately says whether a message was brought back so short a while ago that nothing takes it away again (behaviour §10).

@@ -3,6 +3,8 @@ package engine
 import (
 	"context"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
+
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/store/record"
 	"github.com/palimpsest-context/palimpsest/pkg/summarize"
@@ -21,7 +23,7 @@ func policyName(k conversation.ActionKey) string {
 }
 
 // PutActionPolicy creates or replaces an action policy in a namespace.
-func (e *Engine) PutActionPolicy(ctx context.Context, namespace string, p conversation.ActionPolicy, r Request) error {
+func (e *Engine) PutActionPolicy(ctx context.Context, namespace string, p conversation.ActionPolicy, r txn.Request) error {
 	value := func([]byte) ([]byte, error) { // a retry is answered before it
 		err := e.knowPrompts(ctx, namespace, promptName{"policy.expiration.compact_prompt_id", p.Expiration.CompactPromptID},
 			promptName{"policy.default_compact_prompt_id", p.DefaultPromptID})
@@ -34,7 +36,7 @@ func (e *Engine) PutActionPolicy(ctx context.Context, namespace string, p conver
 }
 
 // DeleteActionPolicy removes an action policy.
-func (e *Engine) DeleteActionPolicy(ctx context.Context, namespace string, key conversation.ActionKey, r Request) error {
+func (e *Engine) DeleteActionPolicy(ctx context.Context, namespace string, key conversation.ActionKey, r txn.Request) error {
 	ch := catalogueChange{prefix: policySlot, name: policyName(key), value: remove, absent: noPolicy()}
 	return e.changeCatalogue(ctx, namespace, ch, r)
 }
@@ -68,7 +70,7 @@ func (e *Engine) ActionPolicies(ctx context.Context, namespace, after string, li
 }
 
 // PutPrompt creates or replaces a prompt in a namespace, and returns it with its version.
-func (e *Engine) PutPrompt(ctx context.Context, namespace string, p conversation.Prompt, r Request) (*conversation.Prompt, error) {
+func (e *Engine) PutPrompt(ctx context.Context, namespace string, p conversation.Prompt, r txn.Request) (*conversation.Prompt, error) {
 	ch := catalogueChange{prefix: promptSlot, name: p.ID, version: &p.Version, value: func(old []byte) ([]byte, error) {
 		if err := e.knowModels(&p); err != nil {
 			return nil, err
@@ -90,7 +92,7 @@ func (e *Engine) PutPrompt(ctx context.Context, namespace string, p conversation
 }
 
 // DeletePrompt removes a prompt.
-func (e *Engine) DeletePrompt(ctx context.Context, namespace, id string, r Request) error {
+func (e *Engine) DeletePrompt(ctx context.Context, namespace, id string, r txn.Request) error {
 	return e.changeCatalogue(ctx, namespace, catalogueChange{prefix: promptSlot, name: id, value: remove, absent: noPrompt()}, r)
 }
 

@@ -1,78 +1,39 @@
 package engine
 
 import (
-	"context"
-	"errors"
 	"slices"
+
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
 )
 
-// earlierBuild is the previous build in the same format.
-type earlierBuild struct {
-	manifest *conversation.Manifest // nil if there is none
-	blocks   []provider.Block
-}
-
-// previous finds the previous build in the format and its blocks: those of the warm window, or the manifest rebuilt.
-func (e *Engine) previous(ctx context.Context, c *composer) (earlierBuild, error) {
-	w := c.window
-	seq := w.head.LastManifest[c.format.Format()]
-	if seq == 0 {
-		return earlierBuild{}, nil
-	}
-	m, err := e.manifest(ctx, w, seq)
-	if err != nil {
-		return earlierBuild{}, lost(err, conversation.ManifestNotFound)
-	}
-	if cache := c.cache(); cache.manifest == seq {
-		return earlierBuild{manifest: m, blocks: cache.assembly.Blocks()}, nil
-	}
-	r, err := e.recompose(ctx, w, m, m.Format)
-	if err != nil {
-		return earlierBuild{}, lost(err, conversation.ManifestNotRebuildable)
-	}
-	if provider.NewAssembly(c.format.Traits()).With(r.blocks).Sum() != m.SHA256 { // something that it showed was erased since
-		return earlierBuild{}, nil
-	}
-	return earlierBuild{manifest: m, blocks: r.blocks}, nil
-}
-
-// lost forgives that an earlier build is gone: there is nothing to compare with then.
-func lost(err error, kind conversation.Kind) error {
-	var domain *conversation.Error
-	if errors.As(err, &domain) && domain.Kind == kind {
-		return nil
-	}
-	return err
-}
-
 // prefix compares the build with the previous one.
-func (d *deciding) prefix(before earlierBuild, m *conversation.Manifest) PrefixReport {
-	if before.manifest == nil {
+func (d *deciding) prefix(before view.PreviousBuild, m *conversation.Manifest) PrefixReport {
+	if before.Manifest == nil {
 		return PrefixReport{BrokenBy: BreakFirstBuild}
 	}
-	blocks := d.out.blocks // the assembly may hold an earlier build's, of the same bytes and of other weights
-	stable := provider.Shared(before.blocks, blocks)
+	blocks := d.out.Blocks // the assembly may hold an earlier build's, of the same bytes and of other weights
+	stable := provider.Shared(before.Blocks, blocks)
 	r := PrefixReport{
-		StableBlocks: int32(stable), PreviousBlocks: int32(len(before.blocks)),
-		FixedInputChanged: before.manifest.FixedHash != m.FixedHash,
+		StableBlocks: int32(stable), PreviousBlocks: int32(len(before.Blocks)),
+		FixedInputChanged: before.Manifest.FixedHash != m.FixedHash,
 	}
 	for i := range blocks[:stable] {
 		r.StableTokens += int64(blocks[i].Tokens)
 	}
-	if stable < len(before.blocks) {
+	if stable < len(before.Blocks) {
 		r.BrokenBy = d.brokenBy(before, stable, m)
 	}
 	return r
 }
 
 // brokenBy names the cause that explains the first block that differs.
-func (d *deciding) brokenBy(before earlierBuild, stable int, m *conversation.Manifest) Break {
-	p := before.manifest
+func (d *deciding) brokenBy(before view.PreviousBuild, stable int, m *conversation.Manifest) Break {
+	p := before.Manifest
 	switch {
-	case stable == len(before.blocks)-1 && before.blocks[stable].Index < 0:
+	case stable == len(before.Blocks)-1 && before.Blocks[stable].Index < 0:
 		return BreakTailReplaced
 	case p.Budget != m.Budget || p.Model != m.Model:
 		return BreakOtherCoordinates
@@ -82,17 +43,17 @@ func (d *deciding) brokenBy(before earlierBuild, stable int, m *conversation.Man
 		return BreakWindowMoved
 	case p.LeadingSystem != m.LeadingSystem || !slices.Equal(p.Pins, m.Pins):
 		return BreakPinned
-	case before.blocks[stable].Index < 0: // a fixed result, and there is a real one now
+	case before.Blocks[stable].Index < 0: // a fixed result, and there is a real one now
 		return BreakTailReplaced
 	default:
-		return d.editedBy(p.EditSeq, before.blocks[stable].Index)
+		return d.editedBy(p.EditSeq, before.Blocks[stable].Index)
 	}
 }
 
 // editedBy says what kind of edit, since an earlier build, changed what a message was shown as.
 func (d *deciding) editedBy(since int64, index int32) Break {
 	restored := false
-	for _, edits := range [][]conversation.Edit{d.window.edits, d.edits} {
+	for _, edits := range [][]conversation.Edit{d.Loaded.Edits, d.edits} {
 		for i := range edits {
 			e := &edits[i]
 			restored = restored || e.Seq > since && e.Kind == conversation.EditRestore
@@ -110,7 +71,7 @@ func (d *deciding) editedBy(since int64, index int32) Break {
 // spannedSince says whether a range was summarized, taken back or brought back after an edit, or a summary dissolved by a correction.
 func (d *deciding) spannedSince(since int64) Break {
 	what := BreakNone
-	for _, edits := range [][]conversation.Edit{d.window.edits, d.edits} {
+	for _, edits := range [][]conversation.Edit{d.Loaded.Edits, d.edits} {
 		for i := range edits {
 			if e := &edits[i]; e.Seq > since && d.spans(e) {
 				what = max(what, breakOf(e))

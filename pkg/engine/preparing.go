@@ -71,13 +71,13 @@ func (e *Engine) Close() {
 // rewound or summarized otherwise, or something in it was erased.
 func (e *Engine) prepareNow(w *work, stored []byte) error {
 	earlier, err := parseDraft(stored)
-	if err != nil || earlier.leased(e.now()) {
+	if err != nil || earlier.leased(e.txn.Now()) {
 		return err // another process is at it
 	}
 	patience := time.Duration(w.calls())*e.summaries.Deadline() + leaseMargin
 	ctx, cancel := context.WithTimeout(e.base, patience)
 	defer cancel()
-	lease := draftRecord{State: draftPreparing, Owner: fmt.Sprintf("%x", e.ids()), Until: e.now().Add(patience), Plan: w.plan}
+	lease := draftRecord{State: draftPreparing, Owner: fmt.Sprintf("%x", e.ids()), Until: e.txn.Now().Add(patience), Plan: w.plan}
 	held, err := e.setDraft(ctx, w, stored, &lease, earlier.withoutTexts())
 	if err != nil || held == nil {
 		return err
@@ -85,7 +85,7 @@ func (e *Engine) prepareNow(w *work, stored []byte) error {
 	texts, err := e.draftTexts(ctx, w)
 	outcome := draftRecord{State: draftReady, Plan: w.plan}
 	if err != nil {
-		outcome = draftRecord{State: draftFailed, Until: e.now().Add(failedFor), Reason: reasonOf(err)}
+		outcome = draftRecord{State: draftFailed, Until: e.txn.Now().Add(failedFor), Reason: reasonOf(err)}
 	}
 	if e.base.Err() != nil || errors.Is(err, errOutlived) { // whoever comes next may begin at once
 		last, done := context.WithTimeout(context.Background(), time.Second)
@@ -205,7 +205,7 @@ func (e *Engine) leased(ctx context.Context, w *work) bool {
 		return false
 	}
 	r, err := parseDraft(snap.Slots[draftSlot])
-	return err == nil && r.leased(e.now())
+	return err == nil && r.leased(e.txn.Now())
 }
 
 // whyNoDraft says why a wait for a draft was in vain.

@@ -7,18 +7,20 @@ import (
 	"regexp"
 	"slices"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
+
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/store/record"
 	"github.com/palimpsest-context/palimpsest/pkg/tokens"
 )
 
 // PutModelProfile creates or replaces a model's profile in a namespace.
-func (e *Engine) PutModelProfile(ctx context.Context, namespace string, p conversation.ModelProfile, r Request) error {
+func (e *Engine) PutModelProfile(ctx context.Context, namespace string, p conversation.ModelProfile, r txn.Request) error {
 	return e.changeCatalogue(ctx, namespace, catalogueChange{prefix: profileSlot, name: p.Model, value: func([]byte) ([]byte, error) { return record.EncodeModelProfile(&p), nil }}, r)
 }
 
 // DeleteModelProfile removes a model's profile.
-func (e *Engine) DeleteModelProfile(ctx context.Context, namespace, model string, r Request) error {
+func (e *Engine) DeleteModelProfile(ctx context.Context, namespace, model string, r txn.Request) error {
 	return e.changeCatalogue(ctx, namespace, catalogueChange{prefix: profileSlot, name: model, value: remove, absent: noProfile()}, r)
 }
 
@@ -106,10 +108,10 @@ const ModelUnknown = "MODEL_UNKNOWN"
 
 // nameUnknown says that the model of a build is unknown.
 func (d *deciding) nameUnknown() {
-	if d.model == "" {
+	if d.Model == "" {
 		return
 	}
-	if _, known := d.settings.catalogue.lookUp(d.model); known {
+	if _, known := d.settings.catalogue.lookUp(d.Model); known {
 		return
 	}
 	d.degradations = append(d.degradations, Degradation{

@@ -20,7 +20,7 @@ func (d *deciding) prune() error {
 		d.clearResults(targets[at:end])
 		at = end
 	}
-	out, err := d.compose(d.view, d.out.window)
+	out, err := d.Compose(d.view, d.out.Window)
 	d.out = out
 	return err
 }
@@ -31,16 +31,16 @@ func (d *deciding) prunable() []prune.Target {
 	if !d.aging || p.Off != nil && *p.Off {
 		return nil
 	}
-	newest := d.out.units[d.out.newest()].First()
+	newest := d.out.Units[d.out.Newest()].First()
 	return prune.Plan(prune.Input{
-		Units: d.out.units, View: d.view,
+		Units: d.out.Units, View: d.view,
 		Protect: first(conversation.DefaultProtectTokens, p.ProtectTokens),
 		Minimum: first(conversation.DefaultMinimumTokens, p.MinimumTokens),
 		MaxPart: first(conversation.DefaultMaxPartTokens, p.MaxPartTokens),
 		Tools:   or(p.ProtectedTools, prune.DefaultTools()), Prefixes: or(p.ProtectedPrefixes, prune.DefaultPrefixes()),
 		Recall: d.recallTools(),
 		Keep: func(index int32) bool {
-			return index >= newest || index < d.kept.LeadingSystem || d.pinned(index) || d.expandedLately(index)
+			return index >= newest || index < d.Kept.LeadingSystem || d.pinned(index) || d.expandedLately(index)
 		},
 		Placeholder: d.placeholder(),
 	})
@@ -70,7 +70,7 @@ func (d *deciding) placeholder() func(recall string) int64 {
 // clearResults puts placeholders in the place of a message's results.
 func (d *deciding) clearResults(targets []prune.Target) {
 	index := targets[0].Index
-	m, ok := d.window.message(index)
+	m, ok := d.Loaded.Message(index)
 	if !ok {
 		return
 	}

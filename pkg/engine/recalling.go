@@ -6,6 +6,8 @@ import (
 	"maps"
 	"strings"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
+
 	"github.com/palimpsest-context/palimpsest/pkg/citations"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
@@ -114,7 +116,7 @@ func (r *recognition) read(ctx context.Context, incarnation conversation.ID) err
 	if len(q.Ranges) > 0 {
 		snap, err := e.store.Read(ctx, key, q)
 		if err != nil {
-			return failure(err)
+			return txn.Failure(err)
 		}
 		for i := range r.candidates {
 			if c := &r.candidates[i]; c.call >= 0 {
@@ -142,7 +144,7 @@ func (r *recognition) readSources(ctx context.Context, incarnation conversation.
 	}
 	snap, err := r.appending.engine.store.Read(ctx, r.appending.request.Key, store.Query{Incarnation: incarnation, Slots: names})
 	if err != nil {
-		return failure(err)
+		return txn.Failure(err)
 	}
 	for _, name := range names {
 		if snap.Slots[name] == nil {

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
+
 	"github.com/palimpsest-context/palimpsest/pkg/compaction"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/prune"
@@ -12,7 +14,7 @@ import (
 )
 
 // reclaimSlot holds which pruned results are to be erased, and when (behaviour §7, erase_after).
-const reclaimSlot = slotPrefix + "reclaim"
+const reclaimSlot = view.BuildSlots + "reclaim"
 
 func parseReclaims(value []byte) ([]record.Reclaim, error) {
 	if value == nil {
@@ -42,7 +44,7 @@ func (d *deciding) schedule(targets []prune.Target) {
 // reclaimPruned erases the results whose time has come. One that was expanded since is not pruned any more, and stays.
 func (d *deciding) reclaimPruned() error {
 	var err error
-	if d.reclaims, err = parseReclaims(d.window.slots[reclaimSlot]); err != nil || !d.aging {
+	if d.reclaims, err = parseReclaims(d.Loaded.Slots[reclaimSlot]); err != nil || !d.aging {
 		return err
 	}
 	due := func(r record.Reclaim) bool { return !d.now.Before(time.Unix(r.At, 0)) }
@@ -55,7 +57,7 @@ func (d *deciding) reclaimPruned() error {
 	if len(ranges) == 0 {
 		return nil
 	}
-	if err := d.window.need(ranges...); err != nil {
+	if err := d.Loaded.Require(ranges...); err != nil {
 		return err
 	}
 	for _, r := range d.reclaims {
@@ -64,12 +66,12 @@ func (d *deciding) reclaimPruned() error {
 		}
 	}
 	d.reclaims = slices.DeleteFunc(d.reclaims, due)
-	d.out, err = d.compose(d.view, d.out.window)
+	d.out, err = d.Compose(d.view, d.out.Window)
 	return err
 }
 
 func (d *deciding) reclaimOne(r record.Reclaim) {
-	m, ok := d.window.message(r.Index)
+	m, ok := d.Loaded.Message(r.Index)
 	level, reason := d.view.Part(r.Index, r.Part)
 	if !ok || level != conversation.Cleared || reason != conversation.ReasonPruned || d.isErased(m, r.Part) {
 		return
@@ -87,13 +89,13 @@ func (d *deciding) reclaimOne(r record.Reclaim) {
 
 // changeReclaims puts the list into the build's change.
 func (d *deciding) changeReclaims(c *store.Change) error {
-	stored, err := parseReclaims(d.window.slots[reclaimSlot])
+	stored, err := parseReclaims(d.Loaded.Slots[reclaimSlot])
 	if err != nil || slices.Equal(stored, d.reclaims) {
 		return err
 	}
 	c.Slots[reclaimSlot] = nil
 	if len(d.reclaims) > 0 {
-		c.Slots[reclaimSlot] = record.EncodeReclaims(d.reclaims, d.window.slots[reclaimSlot])
+		c.Slots[reclaimSlot] = record.EncodeReclaims(d.reclaims, d.Loaded.Slots[reclaimSlot])
 	}
 	return nil
 }

@@ -3,6 +3,8 @@ package engine
 import (
 	"slices"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
+
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
 )
@@ -12,7 +14,7 @@ const systemPromptOrigin = "system_prompt"
 
 // renderSystem puts the system prompt of the fixed input before everything else in the answer, if it is asked for. Nothing else of the
 // build knows of it: it is weighed as fixed input, and the manifest, which cannot bring it back, is of what the record gives.
-func (r *BuildResult) renderSystem(f provider.Format, in FixedInput, out *composition) {
+func (r *BuildResult) renderSystem(f provider.Format, in view.FixedInput, out *view.Composition) {
 	if !in.RenderSystem || in.SystemPrompt == "" {
 		return
 	}
@@ -22,7 +24,7 @@ func (r *BuildResult) renderSystem(f provider.Format, in FixedInput, out *compos
 	if len(prompt.Blocks) == 0 { // white space alone, where the provider takes none
 		return
 	}
-	assembly := provider.NewAssembly(f.Traits()).With(slices.Concat(prompt.Blocks, out.blocks))
+	assembly := provider.NewAssembly(f.Traits()).With(slices.Concat(prompt.Blocks, out.Blocks))
 	r.SHA256, r.Blocks = assembly.Sum(), int32(len(assembly.Blocks()))
 	if r.Prefix.PreviousBlocks > 0 { // whether it is the same is what FixedInputChanged says
 		r.Prefix.StableBlocks++
@@ -31,7 +33,7 @@ func (r *BuildResult) renderSystem(f provider.Format, in FixedInput, out *compos
 	for i := range r.Breakpoints {
 		r.Breakpoints[i]++
 	}
-	if out.lead == 0 { // else a breakpoint stands behind the system messages, and the prompt is the first of them
+	if out.Lead == 0 { // else a breakpoint stands behind the system messages, and the prompt is the first of them
 		r.Breakpoints = slices.Insert(r.Breakpoints, 0, 0)
 	}
 	if f.Format() == conversation.FormatNeutral {

@@ -9,14 +9,14 @@ import (
 // findRequests finds the request in force and the opening (behaviour §1). What its caller expired, removed or erased is neither.
 func (d *deciding) findRequests() error {
 	var err error
-	if d.request, err = d.requestFrom(d.window.head.Request); err != nil {
+	if d.request, err = d.requestFrom(d.Loaded.Head.Request); err != nil {
 		return err
 	}
 	d.opening = -1
-	if keep := d.settings.policy.Fit.KeepOpening; keep != nil && !*keep || d.window.head.Opening < 0 {
+	if keep := d.settings.policy.Fit.KeepOpening; keep != nil && !*keep || d.Loaded.Head.Opening < 0 {
 		return nil
 	}
-	if m, err := d.recorded(d.window.head.Opening); err != nil {
+	if m, err := d.recorded(d.Loaded.Head.Opening); err != nil {
 		return err
 	} else if d.asked(m) {
 		d.opening = m.Index
@@ -43,10 +43,10 @@ func (d *deciding) requestFrom(at int32) (int32, error) {
 
 // recorded is a message of the window.
 func (d *deciding) recorded(index int32) (*conversation.Message, error) {
-	if err := d.window.need(conversation.Range{First: index, End: index + 1}); err != nil {
+	if err := d.Loaded.Require(conversation.Range{First: index, End: index + 1}); err != nil {
 		return nil, err
 	}
-	m, ok := d.window.message(index)
+	m, ok := d.Loaded.Message(index)
 	if !ok {
 		return nil, conversation.Errorf(conversation.Internal, "message %d is not loaded", index)
 	}
@@ -63,11 +63,11 @@ func (d *deciding) asked(m *conversation.Message) bool {
 // until the start moves.
 func (d *deciding) complete(win conversation.Window) conversation.Window {
 	win.Opening = -1
-	if 0 <= d.opening && d.opening < win.Start && d.opening >= d.kept.LeadingSystem {
+	if 0 <= d.opening && d.opening < win.Start && d.opening >= d.Kept.LeadingSystem {
 		win.Opening = d.opening
 	}
 	if win.Request >= 0 {
-		if m, ok := d.window.message(win.Request); !ok || !d.asked(m) {
+		if m, ok := d.Loaded.Message(win.Request); !ok || !d.asked(m) {
 			win.Request = -1
 		}
 	}
@@ -83,7 +83,7 @@ func (d *deciding) complete(win conversation.Window) conversation.Window {
 
 // startingAt is the window in force with its start moved: what it kept before it is found anew, and nothing is cut.
 func (d *deciding) startingAt(start int32) conversation.Window {
-	win := d.out.window
+	win := d.out.Window
 	win.Start, win.Request, win.Cuts = start, -1, nil
 	return d.complete(win)
 }

@@ -3,6 +3,8 @@ package engine
 import (
 	"slices"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
+
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
 )
@@ -11,13 +13,13 @@ import (
 func (d *deciding) result(a *provider.Assembly, m conversation.Manifest) *BuildResult {
 	r := &BuildResult{Turn: d.turn, Manifest: m, Revision: m.Revision}
 	r.write(m.Format, d.out, a)
-	total := d.fixed + d.out.tokens()
+	total := d.fixed + d.out.Tokens()
 	r.Tokens = TokenReport{
-		Fixed: d.fixed, Messages: d.out.tokens(), Total: scaled(total, d.settings.factor), Budget: d.settings.budget,
+		Fixed: d.fixed, Messages: d.out.Tokens(), Total: scaled(total, d.settings.factor), Budget: d.settings.budget,
 		Counter: d.settings.counter.Name(), Factor: d.settings.factor,
 	}
-	d.out.noRoom = append(d.out.noRoom, d.displaced...)
-	r.explain(d.out, &m, d.window.head.Tokens)
+	d.out.NoRoom = append(d.out.NoRoom, d.displaced...)
+	r.explain(d.out, &m, d.Loaded.Head.Tokens)
 	r.Decisions = append(r.Decisions, d.deferred...)
 	r.Events, r.Degradations = append(events(d.edits), d.failures...), d.degradations
 	r.Compaction.Used, r.Compaction.Reported = d.used()
@@ -26,48 +28,48 @@ func (d *deciding) result(a *provider.Assembly, m conversation.Manifest) *BuildR
 }
 
 // write puts the context into the answer, in the shape of its format.
-func (r *BuildResult) write(f conversation.Format, out *composition, a *provider.Assembly) {
-	r.SHA256, r.Blocks, r.Breakpoints = a.Sum(), int32(len(a.Blocks())), out.breakpoints()
+func (r *BuildResult) write(f conversation.Format, out *view.Composition, a *provider.Assembly) {
+	r.SHA256, r.Blocks, r.Breakpoints = a.Sum(), int32(len(a.Blocks())), out.Breakpoints()
 	if f == conversation.FormatNeutral {
-		r.Messages = out.messages
+		r.Messages = out.Messages
 		return
 	}
 	r.System, r.MessagesJSON = a.System(), a.Messages()
 }
 
 // explain says why messages are not shown as they were appended. recorded is what all messages on record weigh.
-func (r *BuildResult) explain(out *composition, m *conversation.Manifest, recorded int64) {
+func (r *BuildResult) explain(out *view.Composition, m *conversation.Manifest, recorded int64) {
 	left := recorded
-	for i := range out.units {
-		if s := out.units[i].Summary; s != nil {
+	for i := range out.Units {
+		if s := out.Units[i].Summary; s != nil {
 			left -= s.Summary.Recorded
-			r.explainSummary(s, out.weights[i])
+			r.explainSummary(s, out.Weights[i])
 		}
-		for j := range out.units[i].Items {
-			it := &out.units[i].Items[j]
-			left -= int64(out.recorded(it.Message).Tokens)
+		for j := range out.Units[i].Items {
+			it := &out.Units[i].Items[j]
+			left -= int64(out.Original(it.Message).Tokens)
 			r.Tokens.Estimated = r.Tokens.Estimated || it.Message.Estimated
 			r.explainCorrection(out, it)
 			r.explainItem(it)
 		}
 		r.explainCut(out, i)
 	}
-	for i := range out.gaveWay {
-		left -= out.gaveWay[i].Summary.Recorded
-		r.explainGaveWay(&out.gaveWay[i])
+	for i := range out.DroppedSummaries {
+		left -= out.DroppedSummaries[i].Summary.Recorded
+		r.explainGaveWay(&out.DroppedSummaries[i])
 	}
-	for i := range out.gone {
-		left -= int64(out.recorded(out.gone[i].Message).Tokens)
-		r.explainGone(&out.gone[i])
+	for i := range out.Removed {
+		left -= int64(out.Original(out.Removed[i].Message).Tokens)
+		r.explainGone(&out.Removed[i])
 	}
-	for _, h := range out.hides {
+	for _, h := range out.Hidden {
 		left -= h.Before
 		r.Decisions = append(r.Decisions, conversation.Decision{
 			First: h.Range.First, Last: h.Range.End - 1, Kind: conversation.DecisionHidden, Reason: h.Reason, Before: h.Before, EditSeq: h.Seq,
 		})
 	}
 	r.explainLeftOut(out, m, max(left, 0))
-	for _, p := range out.repairs {
+	for _, p := range out.Repairs {
 		d := conversation.Decision{First: p.Index, Last: p.Index, Kind: conversation.DecisionRepaired, Reason: p.Reason}
 		d.Before, d.After = max(-p.Tokens, 0), max(p.Tokens, 0)
 		r.Decisions = append(r.Decisions, d)
@@ -87,14 +89,14 @@ func (r *BuildResult) explainSummary(e *conversation.Edit, weight int64) {
 }
 
 // explainCut says that a window shows a part of the request, the opening or a summary.
-func (r *BuildResult) explainCut(out *composition, i int) {
-	u := &out.units[i]
-	if cutOf(&out.window, u).Leaves() || u.Summary == nil && u.First() >= out.window.Start {
+func (r *BuildResult) explainCut(out *view.Composition, i int) {
+	u := &out.Units[i]
+	if view.CutOf(&out.Window, u).Leaves() || u.Summary == nil && u.First() >= out.Window.Start {
 		return
 	}
 	d := conversation.Decision{
 		First: u.First(), Last: u.Last(), Kind: conversation.DecisionClipped, Reason: conversation.ReasonOverBudgetShare,
-		Before: u.Tokens(), After: out.weights[i],
+		Before: u.Tokens(), After: out.Weights[i],
 	}
 	if u.Summary != nil {
 		d.Summary = u.Summary.Summary.ID
@@ -115,9 +117,9 @@ func (r *BuildResult) explainGaveWay(e *conversation.Edit) {
 
 // explainLeftOut says which messages lie before the window, and nothing stands for. What they weigh together is told of the last. What
 // the window would have kept all the same is told apart.
-func (r *BuildResult) explainLeftOut(out *composition, m *conversation.Manifest, weight int64) {
-	ranges := subtract(out.leftOut(m), out.noRoom)
-	for _, o := range out.noRoom {
+func (r *BuildResult) explainLeftOut(out *view.Composition, m *conversation.Manifest, weight int64) {
+	ranges := conversation.SubtractRanges(out.LeftOut(m), out.NoRoom)
+	for _, o := range out.NoRoom {
 		r.Decisions = append(r.Decisions, conversation.Decision{
 			First: o.First, Last: o.End - 1, Kind: conversation.DecisionLeftOut, Reason: conversation.ReasonNoRoom,
 		})
@@ -132,48 +134,12 @@ func (r *BuildResult) explainLeftOut(out *composition, m *conversation.Manifest,
 	}
 }
 
-// leftOut is everything before the window's start, but for what summaries stand for: one range behind the last of them. Before
-// that, what is shown beside them or was taken back is left aside too.
-func (out *composition) leftOut(m *conversation.Manifest) []conversation.Range {
-	known, end := slices.Clone(out.stoodFor), int32(0)
-	for i := range out.units {
-		if s := out.units[i].Summary; s != nil {
-			end = max(end, s.Range.End)
-		}
-	}
-	for i := range out.gaveWay {
-		end = max(end, out.gaveWay[i].Range.End)
-	}
-	aside := func(r conversation.Range) {
-		known = append(known, conversation.Range{First: r.First, End: min(r.End, end)})
-	}
-	for i := range out.units {
-		if u := &out.units[i]; u.Summary == nil {
-			aside(conversation.Range{First: u.First(), End: u.Last() + 1})
-		}
-	}
-	for _, h := range out.hides {
-		aside(h.Range)
-	}
-	return subtract([]conversation.Range{{First: m.LeadingSystem, End: m.Window.Start}}, known)
-}
-
-// stoodFor are the messages that the summaries in force stand for.
-func stoodFor(view *conversation.View) []conversation.Range {
-	summaries := view.Summaries()
-	out := make([]conversation.Range, 0, len(summaries))
-	for _, e := range summaries {
-		out = append(out, subtract([]conversation.Range{e.Range}, append(view.Restorations(e.Seq), e.Summary.Except...))...)
-	}
-	return out
-}
-
 // explainCorrection says that a message has other words than the record. What is shown of these is another decision.
-func (r *BuildResult) explainCorrection(out *composition, it *conversation.Item) {
+func (r *BuildResult) explainCorrection(out *view.Composition, it *conversation.Item) {
 	if it.Correction > 0 {
 		r.Decisions = append(r.Decisions, conversation.Decision{
 			First: it.Message.Index, Last: it.Message.Index, Kind: conversation.DecisionCorrected, Reason: conversation.ReasonCorrectionRequest,
-			Before: int64(out.recorded(it.Message).Tokens), After: int64(it.Message.Tokens), EditSeq: it.Correction,
+			Before: int64(out.Original(it.Message).Tokens), After: int64(it.Message.Tokens), EditSeq: it.Correction,
 		})
 	}
 }

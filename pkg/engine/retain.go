@@ -10,9 +10,9 @@ import (
 // retain shows the persistent variant of messages that an earlier turn has seen, and, at the beginning of a turn, drops blocks
 // that are past their time (behaviour §6). None of it is ever deferred.
 func (d *deciding) retain() {
-	for i := range d.out.units {
-		for j := range d.out.units[i].Items {
-			if it := &d.out.units[i].Items[j]; it.Message.Index < d.boundary() && it.Message.Carries() {
+	for i := range d.out.Units {
+		for j := range d.out.Units[i].Items {
+			if it := &d.out.Units[i].Items[j]; it.Message.Index < d.boundary() && it.Message.Carries() {
 				d.retainMessage(it)
 			}
 		}
@@ -22,9 +22,9 @@ func (d *deciding) retain() {
 // boundary is how many messages an earlier turn's build has seen.
 func (d *deciding) boundary() int32 {
 	if d.aging {
-		return d.window.head.Seen
+		return d.Loaded.Head.Seen
 	}
-	return d.window.head.SeenBefore
+	return d.Loaded.Head.SeenBefore
 }
 
 func (d *deciding) retainMessage(it *conversation.Item) {
@@ -59,21 +59,21 @@ func (d *deciding) number(m *conversation.Message) int32 {
 		return d.since(m, edit, inputs)
 	}
 	if inputs {
-		return d.window.head.Place.Inputs - m.Place.Inputs
+		return d.Loaded.Head.Place.Inputs - m.Place.Inputs
 	}
-	return d.window.head.Place.Carrying - m.Place.Carrying
+	return d.Loaded.Head.Place.Carrying - m.Place.Carrying
 }
 
 // since counts the messages of the window that were appended after an edit restored a message. A turn would not tell: what the
 // agent appended in it before it asked for the expansion would count, and drop at once what was asked for.
 func (d *deciding) since(m *conversation.Message, edit int64, inputs bool) int32 {
-	at := slices.IndexFunc(d.window.edits, func(e conversation.Edit) bool { return e.Seq == edit })
+	at := slices.IndexFunc(d.Loaded.Edits, func(e conversation.Edit) bool { return e.Seq == edit })
 	if at < 0 {
 		return 0
 	}
-	n, restored := int32(0), d.window.edits[at].Commit
-	for i := range d.window.messages {
-		o := &d.window.messages[i]
+	n, restored := int32(0), d.Loaded.Edits[at].Commit
+	for i := range d.Loaded.Messages {
+		o := &d.Loaded.Messages[i]
 		counts := o.Carries() || inputs && (o.Role == conversation.RoleUser || o.Role == conversation.RoleTool)
 		if o.Index > m.Index && o.Index >= d.start.Start && o.Commit > restored && counts {
 			n++

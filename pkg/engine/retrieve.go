@@ -22,7 +22,7 @@ func (e *Engine) RetrieveContent(ctx context.Context, r RetrieveContentRequest) 
 	if err != nil {
 		return nil, err
 	}
-	counter, err := e.counter(snap.Info.Counter)
+	counter, err := e.views.Counter(snap.Info.Counter)
 	if err != nil {
 		return nil, err
 	}

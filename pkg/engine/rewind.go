@@ -4,6 +4,10 @@ import (
 	"context"
 	"slices"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
+
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
+
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 	"github.com/palimpsest-context/palimpsest/pkg/store/record"
@@ -13,7 +17,7 @@ import (
 // them any more.
 func (e *Engine) Rewind(ctx context.Context, r RewindRequest) (*RewindResult, error) {
 	var out *RewindResult
-	err := e.change(ctx, r.Key, func() (err error) {
+	err := e.txn.Do(ctx, r.Key, func() (err error) {
 		out, err = e.rewind(ctx, &r)
 		return err
 	})
@@ -22,11 +26,11 @@ func (e *Engine) Rewind(ctx context.Context, r RewindRequest) (*RewindResult, er
 
 // rewind is one attempt.
 func (e *Engine) rewind(ctx context.Context, r *RewindRequest) (*RewindResult, error) {
-	snap, err := e.read(ctx, r.Key, store.Query{Info: true, Request: r.Request.key(), SlotsOf: slotPrefix})
+	snap, err := e.txn.Read(ctx, r.Key, store.Query{Info: true, Request: r.Request.Key(), SlotsOf: view.BuildSlots})
 	if err != nil {
 		return nil, err
 	}
-	first, err := e.recall(snap, r.Request)
+	first, err := e.txn.Recall(snap, r.Request)
 	if err != nil {
 		return nil, err
 	}
@@ -34,7 +38,7 @@ func (e *Engine) rewind(ctx context.Context, r *RewindRequest) (*RewindResult, e
 		hidden := conversation.Range{First: first.FirstIndex, End: first.FirstIndex + first.Count}
 		return &RewindResult{Range: hidden, Revision: first.Revision, Duplicate: true}, nil
 	}
-	b := &rewinding{engine: e, window: newWindow(r.Key, snap), from: r.From}
+	b := &rewinding{engine: e, window: view.New(r.Key, snap), from: r.From}
 	if err := b.take(ctx); err != nil {
 		return nil, err
 	}
@@ -43,14 +47,14 @@ func (e *Engine) rewind(ctx context.Context, r *RewindRequest) (*RewindResult, e
 		return nil, err
 	}
 	out := &RewindResult{Range: b.hidden, Dissolved: b.dissolved(), Events: events(c.Edits), Revision: c.Head.Revision}
-	remember(c, r.Request, store.Outcome{FirstIndex: b.hidden.First, Count: b.hidden.Len(), Revision: c.Head.Revision})
+	txn.Remember(c, r.Request, store.Outcome{FirstIndex: b.hidden.First, Count: b.hidden.Len(), Revision: c.Head.Revision})
 	return out, e.store.Commit(ctx, r.Key, c)
 }
 
 // rewinding is a rewind on its way.
 type rewinding struct {
 	engine *Engine
-	window *window
+	window *view.Loaded
 	from   int32
 	hidden conversation.Range
 	weight int64 // of what is taken back, as it was appended
@@ -60,35 +64,35 @@ type rewinding struct {
 
 // take loads what is taken back and weighs it.
 func (b *rewinding) take(ctx context.Context) error {
-	head := &b.window.head
+	head := &b.window.Head
 	if b.from >= head.Messages {
 		return conversation.Errorf(conversation.MessageNotFound, "no message has index %d", b.from)
 	}
 	b.hidden = conversation.Range{First: b.from, End: head.Messages}
 	for at := b.from; at < head.Messages; at += listPage {
 		page := conversation.Range{First: at, End: min(at+listPage, head.Messages)}
-		if err := b.window.load(ctx, b.engine, page); err != nil {
+		if err := b.window.Load(ctx, b.engine.store, page); err != nil {
 			return err
 		}
 	}
-	if b.window.view.Hidden(b.hidden) {
+	if b.window.View.Hidden(b.hidden) {
 		return conversation.Errorf(conversation.AlreadyRewound, "messages %d-%d were taken back already", b.hidden.First, b.hidden.End-1)
 	}
-	for i := range b.window.messages {
-		if m := &b.window.messages[i]; b.hidden.Contains(m.Index) && b.visible(m) {
-			b.weight += int64(b.window.original(m).Tokens)
+	for i := range b.window.Messages {
+		if m := &b.window.Messages[i]; b.hidden.Contains(m.Index) && b.visible(m) {
+			b.weight += int64(b.window.Original(m).Tokens)
 		}
 	}
 	return nil
 }
 
 func (b *rewinding) visible(m *conversation.Message) bool {
-	return !b.window.view.Hidden(conversation.Range{First: m.Index, End: m.Index + 1})
+	return !b.window.View.Hidden(conversation.Range{First: m.Index, End: m.Index + 1})
 }
 
 // dissolved are the summaries that stand no longer.
 func (b *rewinding) dissolved() []int64 {
-	return summariesMissing(b.window.view, b.window.until(b.edit).view)
+	return summariesMissing(b.window.View, b.window.WithEdit(b.edit).View)
 }
 
 // summariesMissing are the summaries in force in one view that are not in another.
@@ -106,15 +110,15 @@ func summariesMissing(in, from *conversation.View) []int64 {
 // now are found anew.
 func (b *rewinding) change(ctx context.Context) (*store.Change, error) {
 	w := b.window
-	c := &store.Change{Expect: w.head.Version, Head: next(w.head, b.engine.now()), Slots: map[string][]byte{}}
+	c := &store.Change{Expect: w.Head.Version, Head: txn.NextHead(w.Head, b.engine.txn.Now()), Slots: map[string][]byte{}}
 	c.Head.Revision++
 	c.Head.EditSeq++
 	b.edit = conversation.Edit{
 		Seq: c.Head.EditSeq, Kind: conversation.EditHide, Range: b.hidden, Reason: conversation.ReasonRewindRequest,
-		Turn: w.head.Turn, Time: c.Head.UpdateTime, Commit: c.Head.Version, Before: b.weight,
+		Turn: w.Head.Turn, Time: c.Head.UpdateTime, Commit: c.Head.Version, Before: b.weight,
 	}
 	c.Edits = []conversation.Edit{b.edit}
-	if err := w.dropDraft(c); err != nil {
+	if err := dropDraft(w, c); err != nil {
 		return nil, err
 	}
 	if err := b.changeFits(c); err != nil {
@@ -136,7 +140,7 @@ func (b *rewinding) change(ctx context.Context) (*store.Change, error) {
 // lost says whether what is the newest unit now has to be brought back, because it had left the view: the newest unit is always
 // shown. Where calls of it wait again, all of it is.
 func (b *rewinding) lost(u *conversation.Unit) bool {
-	lost, open, view := false, len(u.OpenCalls()) > 0, b.window.until(b.edit).view
+	lost, open, view := false, len(u.OpenCalls()) > 0, b.window.WithEdit(b.edit).View
 	for i := range u.Items {
 		m := u.Items[i].Message
 		if conversation.Erased(m.Parts) {
@@ -149,18 +153,18 @@ func (b *rewinding) lost(u *conversation.Unit) bool {
 }
 
 func (b *rewinding) changeFits(c *store.Change) error {
-	known, err := b.window.fits()
+	known, err := b.window.BudgetWindows()
 	if err != nil {
 		return err
 	}
 	dissolves := len(b.dissolved()) > 0
 	for i, f := range known { // what the budgets were is remembered: the largest makes the summaries
 		if dissolves || f.Window.Start >= b.from || f.Window.Request >= b.from {
-			known[i] = forgottenFit(f)
+			known[i] = view.ForgottenWindow(f)
 		}
 	}
 	if len(known) > 0 {
-		c.Slots[fitSlot] = record.EncodeFits(known, b.window.slots[fitSlot])
+		c.Slots[view.BudgetWindowsSlot] = record.EncodeFits(known, b.window.Slots[view.BudgetWindowsSlot])
 	}
 	return nil
 }
@@ -180,12 +184,12 @@ func (b *rewinding) changeHead(ctx context.Context, h *Head) error {
 	carries := h.Place.Carrying > 0
 	inputs := int32(0)
 	for at := b.from; at > 0; {
-		page := conversation.Range{First: max(0, at-unitPage), End: at}
-		if err := b.window.load(ctx, b.engine, page); err != nil {
+		page := conversation.Range{First: max(0, at-view.UnitPage), End: at}
+		if err := b.window.Load(ctx, b.engine.store, page); err != nil {
 			return err
 		}
 		for ; at > page.First; at-- {
-			m, ok := b.window.message(at - 1)
+			m, ok := b.window.Message(at - 1)
 			if !ok || !b.visible(m) {
 				continue
 			}
@@ -216,12 +220,12 @@ func (b *rewinding) changeHead(ctx context.Context, h *Head) error {
 func (b *rewinding) unanswer(ctx context.Context, h *Head) error {
 	late := b.lateResults()
 	for at := b.from; len(late) > 0 && at > 0; {
-		page := conversation.Range{First: max(0, at-unitPage), End: at}
-		if err := b.window.load(ctx, b.engine, page); err != nil {
+		page := conversation.Range{First: max(0, at-view.UnitPage), End: at}
+		if err := b.window.Load(ctx, b.engine.store, page); err != nil {
 			return err
 		}
 		for ; at > page.First; at-- {
-			m, ok := b.window.message(at - 1)
+			m, ok := b.window.Message(at - 1)
 			if !ok || !b.visible(m) {
 				continue
 			}
@@ -240,8 +244,8 @@ func (b *rewinding) unanswer(ctx context.Context, h *Head) error {
 // lateResults are the calls that what is taken back answers, and that it does not take back with their answers.
 func (b *rewinding) lateResults() map[int32]bool {
 	out := map[int32]bool{}
-	for i := range b.window.messages {
-		m := &b.window.messages[i]
+	for i := range b.window.Messages {
+		m := &b.window.Messages[i]
 		if !b.hidden.Contains(m.Index) || !b.visible(m) {
 			continue
 		}
@@ -251,8 +255,8 @@ func (b *rewinding) lateResults() map[int32]bool {
 			}
 		}
 	}
-	for i := range b.window.messages {
-		m := &b.window.messages[i]
+	for i := range b.window.Messages {
+		m := &b.window.Messages[i]
 		for p := range m.Parts {
 			if c := m.Parts[p].Call; c != nil && b.hidden.Contains(m.Index) {
 				delete(out, c.Ordinal)
@@ -266,17 +270,17 @@ func (b *rewinding) lateResults() map[int32]bool {
 func (b *rewinding) reopen(ctx context.Context, h *Head) error {
 	newest := b.from - 1
 	for ; newest >= 0; newest-- {
-		if err := b.window.load(ctx, b.engine, conversation.Range{First: newest, End: newest + 1}); err != nil {
+		if err := b.window.Load(ctx, b.engine.store, conversation.Range{First: newest, End: newest + 1}); err != nil {
 			return err
 		}
-		if m, ok := b.window.message(newest); ok && b.visible(m) {
+		if m, ok := b.window.Message(newest); ok && b.visible(m) {
 			break
 		}
 	}
 	if newest < 0 {
 		return nil
 	}
-	past := &listing{engine: b.engine, window: b.window.until(b.edit)}
+	past := &listing{engine: b.engine, window: b.window.WithEdit(b.edit)}
 	u, err := past.unit(ctx, newest)
 	if err != nil {
 		return err
@@ -314,11 +318,4 @@ func waiting(u *conversation.Unit) []store.Call {
 		}
 	}
 	return out
-}
-
-// until is the window with one edit more.
-func (w *window) until(e conversation.Edit) *window {
-	out := *w
-	out.view = w.view.Fold([]conversation.Edit{e})
-	return &out
 }

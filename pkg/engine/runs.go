@@ -7,6 +7,8 @@ import (
 	"errors"
 	"time"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
+
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 	"github.com/palimpsest-context/palimpsest/pkg/store/record"
@@ -93,7 +95,7 @@ func (s *slotChanges) join(run string, number int64, now time.Time) (time.Time, 
 // EndRun ends a run: its contents go after the grace time (behaviour §9).
 func (e *Engine) EndRun(ctx context.Context, r EndRunRequest) (*EndRunResult, error) {
 	var out *EndRunResult
-	err := e.change(ctx, r.Key, func() (err error) {
+	err := e.txn.Do(ctx, r.Key, func() (err error) {
 		out, err = e.endRun(ctx, &r)
 		return err
 	})
@@ -101,11 +103,11 @@ func (e *Engine) EndRun(ctx context.Context, r EndRunRequest) (*EndRunResult, er
 }
 
 func (e *Engine) endRun(ctx context.Context, r *EndRunRequest) (*EndRunResult, error) {
-	snap, err := e.read(ctx, r.Key, store.Query{Request: r.Request.key(), Slots: []string{runSlot(r.RunID)}})
+	snap, err := e.txn.Read(ctx, r.Key, store.Query{Request: r.Request.Key(), Slots: []string{runSlot(r.RunID)}})
 	if err != nil {
 		return nil, err
 	}
-	first, err := e.recall(snap, r.Request)
+	first, err := e.txn.Recall(snap, r.Request)
 	if err != nil {
 		return nil, err
 	}
@@ -121,13 +123,13 @@ func (e *Engine) endRun(ctx context.Context, r *EndRunRequest) (*EndRunResult, e
 		return out, nil
 	}
 	if run == nil {
-		run = &runRecord{ID: r.RunID, Used: e.now().UnixMilli()}
+		run = &runRecord{ID: r.RunID, Used: e.txn.Now().UnixMilli()}
 	}
 	return e.commitEnd(ctx, r, snap, run)
 }
 
 func (e *Engine) commitEnd(ctx context.Context, r *EndRunRequest, snap *store.Snapshot, run *runRecord) (*EndRunResult, error) {
-	now, left := e.now(), int32(0)
+	now, left := e.txn.Now(), int32(0)
 	over := run.over(now)
 	if !over {
 		var err error
@@ -135,7 +137,7 @@ func (e *Engine) commitEnd(ctx context.Context, r *EndRunRequest, snap *store.Sn
 			return nil, err
 		}
 	}
-	c := &store.Change{Expect: snap.Head.Version, Head: next(snap.Head, now)}
+	c := &store.Change{Expect: snap.Head.Version, Head: txn.NextHead(snap.Head, now)}
 	c.Head.Revision++
 	if !over {
 		run.Used, run.End = now.UnixMilli(), now.Add(or(r.Grace, runGrace)).UnixMilli()
@@ -145,8 +147,8 @@ func (e *Engine) commitEnd(ctx context.Context, r *EndRunRequest, snap *store.Sn
 		return nil, err
 	}
 	slots.apply(c)
-	c.Head.NextDue = earlier(c.Head.NextDue, run.wakes())
-	remember(c, r.Request, store.Outcome{Count: left, Revision: c.Head.Revision})
+	c.Head.NextDue = txn.Earliest(c.Head.NextDue, run.wakes())
+	txn.Remember(c, r.Request, store.Outcome{Count: left, Revision: c.Head.Revision})
 	if err := e.store.Commit(ctx, r.Key, c); err != nil {
 		return nil, err
 	}
@@ -186,7 +188,7 @@ func (e *Engine) eachSource(ctx context.Context, key Key, incarnation conversati
 		}
 		snap, err := e.store.Read(ctx, key, store.Query{Incarnation: incarnation, Slots: names})
 		if err != nil {
-			return failure(err)
+			return txn.Failure(err)
 		}
 		for i, name := range names {
 			value := snap.Slots[name]
@@ -214,13 +216,13 @@ func (e *Engine) used(ctx context.Context, key Key, incarnation conversation.ID,
 	name := runSlot(s.Run)
 	snap, err := e.store.Read(ctx, key, store.Query{Incarnation: incarnation, Slots: []string{name}})
 	if err != nil {
-		return failure(err)
+		return txn.Failure(err)
 	}
 	run, err := parseRun(snap.Slots[name])
 	if err != nil || run == nil {
 		return err
 	}
-	now := e.now()
+	now := e.txn.Now()
 	if run.Gone || !now.Before(run.due()) {
 		return contentGone()
 	}
@@ -238,5 +240,5 @@ func (e *Engine) used(ctx context.Context, key Key, incarnation conversation.ID,
 	if errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrNotFound) {
 		return nil
 	}
-	return failure(err)
+	return txn.Failure(err)
 }

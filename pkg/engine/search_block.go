@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
+
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/search"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
@@ -30,9 +32,9 @@ func (b *messageBlock) size() int64 {
 
 // readBlock makes messages ready. Of calls that recall, and of what answered them, nothing is searched: a search would find itself.
 func (s *messageSearch) readBlock(ctx context.Context, at conversation.Range) (*messageBlock, error) {
-	snap, err := s.engine.store.Read(ctx, s.window.key, store.Query{Incarnation: s.window.head.Incarnation, Ranges: []store.MessageRange{{Range: at}}})
+	snap, err := s.engine.store.Read(ctx, s.window.Key, store.Query{Incarnation: s.window.Head.Incarnation, Ranges: []store.MessageRange{{Range: at}}})
 	if err != nil {
-		return nil, failure(err)
+		return nil, txn.Failure(err)
 	}
 	messages := s.corrected(snap.Messages)
 	searched, err := s.searched(ctx, messages)
@@ -70,9 +72,9 @@ func (s *messageSearch) without(ctx context.Context, b *messageBlock) ([]*search
 	runs := []*search.Messages{b.words}
 	for _, index := range b.asks[s.asked] {
 		at := conversation.Range{First: index, End: index + 1}
-		snap, err := s.engine.store.Read(ctx, s.window.key, store.Query{Incarnation: s.window.head.Incarnation, Ranges: []store.MessageRange{{Range: at}}})
+		snap, err := s.engine.store.Read(ctx, s.window.Key, store.Query{Incarnation: s.window.Head.Incarnation, Ranges: []store.MessageRange{{Range: at}}})
 		if err != nil {
-			return nil, failure(err)
+			return nil, txn.Failure(err)
 		}
 		searched, err := s.searched(ctx, s.corrected(snap.Messages))
 		if err != nil || len(searched) == 0 {
@@ -143,9 +145,9 @@ func (s *messageSearch) searched(ctx context.Context, messages []conversation.Me
 	s.noteCalls(recalls, messages)
 	if first, known := messages[0].UnitFirst(); known && first < messages[0].Index && hasResults(messages[0]) {
 		before := conversation.Range{First: first, End: messages[0].Index}
-		snap, err := s.engine.store.Read(ctx, s.window.key, store.Query{Incarnation: s.window.head.Incarnation, Ranges: []store.MessageRange{{Range: before}}})
+		snap, err := s.engine.store.Read(ctx, s.window.Key, store.Query{Incarnation: s.window.Head.Incarnation, Ranges: []store.MessageRange{{Range: before}}})
 		if err != nil {
-			return nil, failure(err)
+			return nil, txn.Failure(err)
 		}
 		s.noteCalls(recalls, snap.Messages)
 	}
@@ -202,11 +204,11 @@ func (s *messageSearch) beginning(ctx context.Context, parts []conversation.Part
 func (s *messageSearch) beginningOf(ctx context.Context, c conversation.Content, room int) (string, error) {
 	text := c.Inline
 	if c.Ref != nil {
-		snap, err := s.engine.store.Read(ctx, s.window.key, store.Query{
-			Incarnation: s.window.head.Incarnation, Contents: []store.ContentRange{{ID: c.Ref.ID, Length: int64(room)}},
+		snap, err := s.engine.store.Read(ctx, s.window.Key, store.Query{
+			Incarnation: s.window.Head.Incarnation, Contents: []store.ContentRange{{ID: c.Ref.ID, Length: int64(room)}},
 		})
 		if err != nil {
-			return "", failure(err)
+			return "", txn.Failure(err)
 		}
 		text = string(snap.Contents[0])
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
+
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
@@ -11,7 +13,7 @@ import (
 // SearchContent returns the passages that answer search terms best over all contents of a conversation, but those of messages that were
 // taken back.
 func (e *Engine) SearchContent(ctx context.Context, r SearchContentRequest) (*SearchContentResult, error) {
-	snap, err := e.read(ctx, r.Key, store.Query{Info: true, Slots: []string{lastSourceSlot}})
+	snap, err := e.txn.Read(ctx, r.Key, store.Query{Info: true, Slots: []string{lastSourceSlot}})
 	if err != nil {
 		return nil, err
 	}
@@ -19,11 +21,11 @@ func (e *Engine) SearchContent(ctx context.Context, r SearchContentRequest) (*Se
 	if err != nil {
 		return nil, err
 	}
-	counter, err := e.counter(snap.Info.Counter)
+	counter, err := e.views.Counter(snap.Info.Counter)
 	if err != nil {
 		return nil, err
 	}
-	found, err := e.searchable(ctx, &r, newWindow(r.Key, snap), last)
+	found, err := e.searchable(ctx, &r, view.New(r.Key, snap), last)
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +76,7 @@ type searchableContents struct {
 	skipped int
 }
 
-func (e *Engine) searchable(ctx context.Context, r *SearchContentRequest, w *window, last int64) (*searchableContents, error) {
+func (e *Engine) searchable(ctx context.Context, r *SearchContentRequest, w *view.Loaded, last int64) (*searchableContents, error) {
 	hides, err := e.hides(ctx, w)
 	if err != nil {
 		return nil, err
@@ -83,7 +85,7 @@ func (e *Engine) searchable(ctx context.Context, r *SearchContentRequest, w *win
 		return slices.ContainsFunc(hides, func(h conversation.Edit) bool { return h.Range.Contains(index) })
 	}
 	out := &searchableContents{runs: map[string]error{}}
-	err = e.eachSource(ctx, r.Key, w.head.Incarnation, 1, last, func(_ int64, rec *sourceRecord) error {
+	err = e.eachSource(ctx, r.Key, w.Head.Incarnation, 1, last, func(_ int64, rec *sourceRecord) error {
 		switch {
 		case rec.Expired || r.RunID != "" && rec.Run != r.RunID || rec.AtAppend && hidden(rec.Message):
 		case !rec.text():

@@ -31,7 +31,7 @@ func (e *Engine) SearchMessages(ctx context.Context, r SearchMessagesRequest) (*
 		return nil, err
 	}
 	view := (&conversation.View{}).Fold(spans)
-	s := &messageSearch{tools: e.recallTools(&l.window.info), asked: askedHash(r.Query), listing: l, request: &r, view: view, query: search.NewQuery(r.Query), within: clip(r.Range, l.window.head.Messages), out: &SearchMessagesResult{}}
+	s := &messageSearch{tools: e.recallTools(&l.window.Info), asked: askedHash(r.Query), listing: l, request: &r, view: view, query: search.NewQuery(r.Query), within: clip(r.Range, l.window.Head.Messages), out: &SearchMessagesResult{}}
 	for _, h := range view.Hides() {
 		s.hidden = append(s.hidden, h.Range)
 	}
@@ -125,7 +125,7 @@ func (s *messageSearch) isHidden(index int32) bool {
 
 // block is a block of messages, ready to be searched: one that is kept, if it is still what is on record.
 func (s *messageSearch) block(ctx context.Context, n int32) (*messageBlock, error) {
-	head, lib := &s.window.head, s.engine.library
+	head, lib := &s.window.Head, s.engine.library
 	at := clip(blockRange(n), head.Messages)
 	key := shelfKey{head.Incarnation, shelfMessages, int64(n)}
 	if kept, ok := lib.get(key); ok && len(kept.block.messages) >= int(at.Len()) && s.current(kept.block, n) {
@@ -155,11 +155,11 @@ func (s *messageSearch) describe(ctx context.Context) error {
 	for i, h := range s.hits {
 		ranges[i] = conversation.Range{First: h.Index, End: h.Index + 1}
 	}
-	if err := s.window.load(ctx, s.engine, merge(ranges)...); err != nil {
+	if err := s.window.Load(ctx, s.engine.store, conversation.MergeRanges(ranges)...); err != nil {
 		return err
 	}
 	for _, h := range s.hits {
-		m, ok := s.window.message(h.Index)
+		m, ok := s.window.Message(h.Index)
 		if !ok {
 			return damaged("a message")
 		}
@@ -171,7 +171,7 @@ func (s *messageSearch) describe(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		_, visible := s.window.view.Item(m)
+		_, visible := s.window.View.Item(m)
 		hit := MessageHit{
 			Message: *m, Score: h.Score, Snippet: search.Snippet(s.query, text, s.request.SnippetChars),
 			InView: visible && s.inView(m), Hidden: s.isHidden(h.Index),

@@ -2,11 +2,11 @@ package engine
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/json"
 	"math"
 	"slices"
 	"time"
+
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/tokens"
@@ -35,22 +35,22 @@ type settings struct {
 	read, write float64 // prices of a token from the provider's cache, and into it
 }
 
-func (e *Engine) settings(ctx context.Context, w *window, r *BuildRequest) (*settings, error) {
-	profile, err := e.profile(ctx, w.key.Namespace, r.Model)
+func (e *Engine) settings(ctx context.Context, w *view.Loaded, r *BuildRequest) (*settings, error) {
+	profile, err := e.profile(ctx, w.Key.Namespace, r.Model)
 	if err != nil {
 		return nil, err
 	}
-	counter, err := e.counter(w.info.Counter)
+	counter, err := e.views.Counter(w.Info.Counter)
 	if err != nil {
 		return nil, err
 	}
-	policy := r.PolicyOverride.Or(w.info.Policy).Or(e.defaults)
+	policy := r.PolicyOverride.Or(w.Info.Policy).Or(e.defaults)
 	s := &settings{policy: policy, hash: policy.Hash(), counter: counter}
-	s.budget = budget(r.Budget, profile, r.PolicyOverride.Fit, w.info.Policy.Fit, e.defaults.Fit).Tokens()
+	s.budget = budget(r.Budget, profile, r.PolicyOverride.Fit, w.Info.Policy.Fit, e.defaults.Fit).Tokens()
 	if s.budget <= 0 {
 		return nil, noRoom()
 	}
-	if s.factor, err = w.factor(r.Model, profile); err != nil {
+	if s.factor, err = w.Factor(r.Model, profile); err != nil {
 		return nil, err
 	}
 	s.limit = unscaled(s.budget, s.factor)
@@ -62,7 +62,7 @@ func (e *Engine) settings(ctx context.Context, w *window, r *BuildRequest) (*set
 	if s.own, err = e.ownBudget(w, s.budget, profile); err != nil {
 		return nil, err
 	}
-	s.catalogue, err = e.catalogue(ctx, w.key.Namespace)
+	s.catalogue, err = e.catalogue(ctx, w.Key.Namespace)
 	return s, err
 }
 
@@ -145,51 +145,3 @@ func unscaled(budget int64, factor float64) int64 {
 }
 
 func scaled(n int64, factor float64) int64 { return int64(tokens.Scale(int(n), factor)) }
-
-// FixedInput is what the caller sends beside the context.
-type FixedInput struct {
-	SystemPrompt string
-	ToolsJSON    string
-	Tokens       *int32
-	RenderSystem bool // the system prompt stands first in the answer
-}
-
-// fixedWeight remembers what the last fixed input weighs: agents send the same one with every build.
-type fixedWeight struct {
-	hash   [32]byte
-	tokens int64
-}
-
-// weighFixed counts what the caller sends beside the context (behaviour §12): a system prompt weighs what a message weighs.
-func (w *window) weighFixed(in FixedInput, counter tokens.Counter) fixedWeight {
-	hash := fixedHash(in)
-	if hash == w.fixed.hash {
-		return w.fixed
-	}
-	n := 0
-	switch {
-	case in.Tokens != nil:
-		n = int(*in.Tokens)
-	default:
-		if in.SystemPrompt != "" {
-			n, _ = counter.Count(in.SystemPrompt)
-			n += tokens.PerMessage
-		}
-		tools, _ := counter.Count(in.ToolsJSON)
-		n += tools
-	}
-	w.fixed = fixedWeight{hash: hash, tokens: int64(n)}
-	return w.fixed
-}
-
-func fixedHash(in FixedInput) [32]byte {
-	h := sha256.New()
-	for _, s := range []string{in.SystemPrompt, in.ToolsJSON} {
-		_ = json.NewEncoder(h).Encode(len(s)) // lengths keep the two apart
-		h.Write([]byte(s))
-	}
-	if in.Tokens != nil {
-		_ = json.NewEncoder(h).Encode(*in.Tokens)
-	}
-	return [32]byte(h.Sum(nil))
-}

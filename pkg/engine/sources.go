@@ -107,7 +107,7 @@ func (e *Engine) findSource(ctx context.Context, key Key, handle string) (*sourc
 	if ok {
 		q.Slots = []string{sourceSlot(number)}
 	}
-	snap, err := e.read(ctx, key, q)
+	snap, err := e.txn.Read(ctx, key, q)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
+
 	"github.com/palimpsest-context/palimpsest/pkg/content"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
@@ -26,7 +28,7 @@ func (e *Engine) StoreContent(ctx context.Context, r StoreContentRequest) (*Stor
 	var out *StoreContentResult
 	err := in.take(ctx)
 	if err == nil {
-		err = e.change(ctx, r.Key, func() (err error) {
+		err = e.txn.Do(ctx, r.Key, func() (err error) {
 			out, err = in.commit(ctx)
 			return err
 		})
@@ -70,15 +72,15 @@ type intake struct {
 
 // read reads the conversation that the content is for, or makes up the head of the one that it will create.
 func (in *intake) read(ctx context.Context, q store.Query) (*store.Snapshot, error) {
-	q.Request = in.request.Request.key()
+	q.Request = in.request.Request.Key()
 	snap, err := in.engine.store.Read(ctx, in.request.Key, q)
 	if errors.Is(err, store.ErrNotFound) {
-		return &store.Snapshot{Head: newHead(in.fresh, in.engine.now()), Info: &Info{Counter: DefaultCounter}}, nil
+		return &store.Snapshot{Head: newHead(in.fresh, in.engine.txn.Now()), Info: &Info{Counter: DefaultCounter}}, nil
 	}
 	if err != nil {
-		return nil, failure(err)
+		return nil, txn.Failure(err)
 	}
-	return snap, in.engine.live(&snap.Head)
+	return snap, in.engine.txn.Live(&snap.Head)
 }
 
 // open refuses before any byte comes what would be refused in the end.
@@ -92,7 +94,7 @@ func (in *intake) open(ctx context.Context) error {
 	if snap.Outcome != nil { // who only tries again is answered, whatever became of the run since
 		return nil
 	}
-	return openRun(snap.Slots[run], in.engine.now())
+	return openRun(snap.Slots[run], in.engine.txn.Now())
 }
 
 // discard lets go what was staged. What fails here is swept in an hour.
@@ -134,7 +136,7 @@ func (in *intake) take(ctx context.Context) error {
 			break
 		}
 		if err != nil {
-			return failure(err)
+			return txn.Failure(err)
 		}
 		if err := in.add(ctx, piece); err != nil {
 			return err
@@ -174,13 +176,13 @@ func (in *intake) add(ctx context.Context, piece []byte) error {
 }
 
 func (in *intake) stage(ctx context.Context, chunk []byte) error {
-	u := &store.Upload{Incarnation: in.incarnation, Time: in.engine.now(), ID: in.id, Chunk: in.chunks, Data: chunk}
+	u := &store.Upload{Incarnation: in.incarnation, Time: in.engine.txn.Now(), ID: in.id, Chunk: in.chunks, Data: chunk}
 	in.chunks++
 	err := in.engine.store.Stage(ctx, in.request.Key, u)
 	if errors.Is(err, store.ErrNotFound) { // the conversation was deleted
 		return madeMeanwhile()
 	}
-	return failure(err)
+	return txn.Failure(err)
 }
 
 // commit puts the content on record, as one attempt.
@@ -190,7 +192,7 @@ func (in *intake) commit(ctx context.Context) (*StoreContentResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	first, err := e.recall(snap, r.Request)
+	first, err := e.txn.Recall(snap, r.Request)
 	if err != nil {
 		return nil, err
 	}
@@ -207,8 +209,8 @@ func (in *intake) commit(ctx context.Context) (*StoreContentResult, error) {
 }
 
 func (in *intake) commitNew(ctx context.Context, snap *store.Snapshot) (*StoreContentResult, error) {
-	e, now := in.engine, in.engine.now()
-	c := &store.Change{Expect: snap.Head.Version, Head: next(snap.Head, now)}
+	e, now := in.engine, in.engine.txn.Now()
+	c := &store.Change{Expect: snap.Head.Version, Head: txn.NextHead(snap.Head, now)}
 	c.Head.Revision++
 	if snap.Head.Version == 0 {
 		c.Info = snap.Info
@@ -234,7 +236,7 @@ func (in *intake) commitNew(ctx context.Context, snap *store.Snapshot) (*StoreCo
 	slots.apply(c)
 	in.log(c, rec, now)
 	e.renewTTL(&c.Head, snap.Info, now)
-	remember(c, in.request.Request, store.Outcome{Manifest: number, Revision: c.Head.Revision})
+	txn.Remember(c, in.request.Request, store.Outcome{Manifest: number, Revision: c.Head.Revision})
 	out, err := in.answer(snap.Info, rec)
 	if err != nil {
 		return nil, err
@@ -309,7 +311,7 @@ func (in *intake) join(c *store.Change, slots *slotChanges, number int64, now ti
 		return err
 	}
 	due, err := slots.join(id, number, now)
-	c.Head.NextDue = earlier(c.Head.NextDue, due)
+	c.Head.NextDue = txn.Earliest(c.Head.NextDue, due)
 	return err
 }
 
@@ -325,7 +327,7 @@ func (in *intake) log(c *store.Change, rec *sourceRecord, now time.Time) {
 
 // answer words the citation.
 func (in *intake) answer(info *Info, rec *sourceRecord) (*StoreContentResult, error) {
-	counter, err := in.engine.counter(info.Counter)
+	counter, err := in.engine.views.Counter(info.Counter)
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,8 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
+
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
@@ -48,14 +50,14 @@ func (e *Engine) guarded(work func() error) (err error) {
 
 // Sweep does what is due now. Failures of single tasks do not keep it from the others.
 func (e *Engine) Sweep(ctx context.Context) error {
-	if e.windows.dropIdle()+e.library.dropIdle() > worthReturning {
+	if e.views.Cache.DropIdle()+e.library.dropIdle() > worthReturning {
 		debug.FreeOSMemory() // an idle process collects nothing by itself, and its neighbours in the pod want the memory
 	}
 	var failures []error
 	for {
-		tasks, err := e.store.Due(ctx, e.now(), sweepTasks)
+		tasks, err := e.store.Due(ctx, e.txn.Now(), sweepTasks)
 		if err != nil {
-			return failure(err)
+			return txn.Failure(err)
 		}
 		failed := 0
 		for _, t := range tasks {
@@ -74,7 +76,7 @@ func (e *Engine) sweep(ctx context.Context, t store.Task) error {
 	if t.Staged || !t.Upload.IsZero() {
 		return e.remove(ctx, t.Key, store.Deletion{Incarnation: t.Incarnation, Upload: t.Upload})
 	}
-	return e.change(ctx, t.Key, func() error { return e.sweepConversation(ctx, t) })
+	return e.txn.Do(ctx, t.Key, func() error { return e.sweepConversation(ctx, t) })
 }
 
 // remove deletes in steps, so that no single transaction is long.
@@ -99,7 +101,7 @@ func (e *Engine) sweepConversation(ctx context.Context, t store.Task) error {
 		return e.sweepReusable(ctx, t.Key, snap.Head)
 	case snap.Head.State == store.Deleted:
 		return e.sweepTombstone(ctx, t.Key, snap.Head)
-	case e.live(&snap.Head) != nil:
+	case e.txn.Live(&snap.Head) != nil:
 		_, err := e.bury(ctx, t.Key, snap.Head, burial{reusable: snap.Head.Reusable})
 		return err
 	default:
@@ -109,34 +111,34 @@ func (e *Engine) sweepConversation(ctx context.Context, t store.Task) error {
 
 // sweepTombstone removes the records of a deleted conversation, and in the end the tombstone.
 func (e *Engine) sweepTombstone(ctx context.Context, key Key, head Head) error {
-	if !e.now().Before(head.DeleteTime) {
+	if !e.txn.Now().Before(head.DeleteTime) {
 		return e.remove(ctx, key, store.Deletion{Incarnation: head.Incarnation})
 	}
 	if err := e.remove(ctx, key, store.Deletion{Incarnation: head.Incarnation, KeepHead: true}); err != nil {
 		return err
 	}
-	now := e.now()
+	now := e.txn.Now()
 	c := &store.Change{Expect: head.Version, Head: head, DropOutcomes: forgotten(now)}
 	c.Head.Version++
 	c.Head.NextDue = head.DeleteTime
-	if next := now.Add(requestMemory); head.UpdateTime.Add(requestMemory).After(now) && next.Before(head.DeleteTime) {
+	if next := now.Add(txn.RequestMemory); head.UpdateTime.Add(txn.RequestMemory).After(now) && next.Before(head.DeleteTime) {
 		c.Head.NextDue = next // a retry of the deletion is still answered; then its memory goes too
 	}
 	return e.store.Commit(ctx, key, c)
 }
 
 // forgotten is the time before which outcomes go: all that recall does not know any more, the one that is due right now included.
-func forgotten(now time.Time) time.Time { return now.Add(time.Nanosecond - requestMemory) }
+func forgotten(now time.Time) time.Time { return now.Add(time.Nanosecond - txn.RequestMemory) }
 
 // tidy forgets request ids and manifests that are past their time, lets go what runs that are over kept, and says when to look again. It is bookkeeping: the public
 // revision and the time of the last change stay.
 func (e *Engine) tidy(ctx context.Context, key Key, snap *store.Snapshot) error {
-	now, h := e.now(), snap.Head
+	now, h := e.txn.Now(), snap.Head
 	c := &store.Change{Expect: h.Version, Head: h, DropOutcomes: forgotten(now)}
 	c.Head.Version++
 	c.Head.NextDue = h.ExpireTime
-	if h.UpdateTime.Add(requestMemory).After(now) {
-		c.Head.NextDue = earlier(c.Head.NextDue, now.Add(requestMemory))
+	if h.UpdateTime.Add(txn.RequestMemory).After(now) {
+		c.Head.NextDue = txn.Earliest(c.Head.NextDue, now.Add(txn.RequestMemory))
 	}
 	gone, err := e.expireRuns(ctx, key, c, now)
 	if err != nil {
@@ -148,7 +150,7 @@ func (e *Engine) tidy(ctx context.Context, key Key, snap *store.Snapshot) error 
 	for i := len(snap.Manifests) - 1; i >= 0; i-- { // oldest first
 		m := &snap.Manifests[i]
 		if end := m.Time.Add(manifestMemory); end.After(now) {
-			c.Head.NextDue = earlier(c.Head.NextDue, end)
+			c.Head.NextDue = txn.Earliest(c.Head.NextDue, end)
 			break
 		}
 		c.DropManifests = m.Seq + 1

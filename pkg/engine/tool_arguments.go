@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
+
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
@@ -105,7 +107,7 @@ func (a *arguments) readID(given map[string]json.RawMessage) error {
 		return nil
 	}
 	n, ok := wholeNumber(strings.TrimPrefix(id, "m"))
-	if !ok || n > maxIndex {
+	if !ok || n > view.MaxIndex {
 		return bad
 	}
 	index := int32(n)

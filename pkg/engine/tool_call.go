@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
+
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 	"github.com/palimpsest-context/palimpsest/pkg/tokens"
@@ -21,7 +23,7 @@ const (
 // AnswerToolCall answers a model's call of a tool that recalls, with the result to append. What is wrong with the call is told in the
 // result, for the model; only what is no fault of the model's is an error.
 func (e *Engine) AnswerToolCall(ctx context.Context, r ToolCallRequest) (*ToolCallResult, error) {
-	snap, err := e.read(ctx, r.Key, store.Query{Info: true})
+	snap, err := e.txn.Read(ctx, r.Key, store.Query{Info: true})
 	if err != nil {
 		return nil, err
 	}
@@ -29,7 +31,7 @@ func (e *Engine) AnswerToolCall(ctx context.Context, r ToolCallRequest) (*ToolCa
 	if tool == "" {
 		return nil, noRecallTool()
 	}
-	counter, err := e.counter(snap.Info.Counter)
+	counter, err := e.views.Counter(snap.Info.Counter)
 	if err != nil {
 		return nil, err
 	}
@@ -150,10 +152,10 @@ func (a *answering) expand(ctx context.Context, args *arguments) (answer, error)
 	}
 	r.Index = args.index
 	if args.ranged {
-		if args.from > maxIndex {
+		if args.from > view.MaxIndex {
 			return answer{}, badArgument("start", "it is past any text")
 		}
-		r.Range = conversation.Range{First: int32(args.from), End: int32(min(args.end, maxIndex))}
+		r.Range = conversation.Range{First: int32(args.from), End: int32(min(args.end, view.MaxIndex))}
 		switch args.unit {
 		case ContentLines:
 			r.Unit = RangeLines
@@ -205,7 +207,7 @@ func (a *answering) expandSummary(ctx context.Context, args *arguments) (answer,
 		Size: func(m *MessageInView) int { return min(len(messageText(m.Message.Parts)), mostOfOne) },
 	}
 	if args.ranged {
-		from := int32(min(args.from, maxIndex))
+		from := int32(min(args.from, view.MaxIndex))
 		r.Cursor = &from
 	}
 	got, err := a.engine.Expand(ctx, r)

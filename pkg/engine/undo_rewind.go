@@ -4,6 +4,10 @@ import (
 	"context"
 	"slices"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
+
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
+
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 	"github.com/palimpsest-context/palimpsest/pkg/store/record"
@@ -13,7 +17,7 @@ import (
 // numbered and shown without them.
 func (e *Engine) UndoRewind(ctx context.Context, r UndoRewindRequest) (*UndoRewindResult, error) {
 	var out *UndoRewindResult
-	err := e.change(ctx, r.Key, func() (err error) {
+	err := e.txn.Do(ctx, r.Key, func() (err error) {
 		out, err = e.undoRewind(ctx, &r)
 		return err
 	})
@@ -22,11 +26,11 @@ func (e *Engine) UndoRewind(ctx context.Context, r UndoRewindRequest) (*UndoRewi
 
 // undoRewind is one attempt.
 func (e *Engine) undoRewind(ctx context.Context, r *UndoRewindRequest) (*UndoRewindResult, error) {
-	snap, err := e.read(ctx, r.Key, store.Query{Info: true, Request: r.Request.key(), SlotsOf: slotPrefix})
+	snap, err := e.txn.Read(ctx, r.Key, store.Query{Info: true, Request: r.Request.Key(), SlotsOf: view.BuildSlots})
 	if err != nil {
 		return nil, err
 	}
-	first, err := e.recall(snap, r.Request)
+	first, err := e.txn.Recall(snap, r.Request)
 	if err != nil {
 		return nil, err
 	}
@@ -34,7 +38,7 @@ func (e *Engine) undoRewind(ctx context.Context, r *UndoRewindRequest) (*UndoRew
 		back := conversation.Range{First: first.FirstIndex, End: first.FirstIndex + first.Count}
 		return &UndoRewindResult{Range: back, Revision: first.Revision, Duplicate: true}, nil
 	}
-	u := &rewindUndo{window: newWindow(r.Key, snap)}
+	u := &rewindUndo{window: view.New(r.Key, snap)}
 	if err := u.load(ctx, e); err != nil {
 		return nil, err
 	}
@@ -42,35 +46,35 @@ func (e *Engine) undoRewind(ctx context.Context, r *UndoRewindRequest) (*UndoRew
 	if err != nil {
 		return nil, err
 	}
-	out := &UndoRewindResult{Range: u.back, Revived: summariesMissing(u.after.view, u.window.view), Events: events(c.Edits), Revision: c.Head.Revision}
-	remember(c, r.Request, store.Outcome{FirstIndex: u.back.First, Count: u.back.Len(), Revision: c.Head.Revision})
+	out := &UndoRewindResult{Range: u.back, Revived: summariesMissing(u.after.View, u.window.View), Events: events(c.Edits), Revision: c.Head.Revision}
+	txn.Remember(c, r.Request, store.Outcome{FirstIndex: u.back.First, Count: u.back.Len(), Revision: c.Head.Revision})
 	return out, e.store.Commit(ctx, r.Key, c)
 }
 
 // rewindUndo is a rewind that is being undone.
 type rewindUndo struct {
-	window *window
+	window *view.Loaded
 	back   conversation.Range // what comes back
-	after  *window            // as it is then
+	after  *view.Loaded       // as it is then
 	weight int64              // of what comes back, as it was appended
 	open   bool               // the newest unit so far takes further messages
 }
 
 // load finds the newest rewind and loads what it took back.
 func (u *rewindUndo) load(ctx context.Context, e *Engine) error {
-	end := u.window.head.Messages
+	end := u.window.Head.Messages
 	if end > 0 { // edits about ranges come with any message
-		if err := u.window.load(ctx, e, conversation.Range{First: end - 1, End: end}); err != nil {
+		if err := u.window.Load(ctx, e.store, conversation.Range{First: end - 1, End: end}); err != nil {
 			return err
 		}
 	}
-	hides := u.window.view.Hides()
+	hides := u.window.View.Hides()
 	if len(hides) == 0 || hides[len(hides)-1].Range.End != end {
 		return conversation.Errorf(conversation.NothingToUndo, "no rewind stands, or messages were appended after it")
 	}
 	u.back = hides[len(hides)-1].Range
 	for at := u.back.First; at < end; at += listPage {
-		if err := u.window.load(ctx, e, conversation.Range{First: at, End: min(at+listPage, end)}); err != nil {
+		if err := u.window.Load(ctx, e.store, conversation.Range{First: at, End: min(at+listPage, end)}); err != nil {
 			return err
 		}
 	}
@@ -79,18 +83,18 @@ func (u *rewindUndo) load(ctx context.Context, e *Engine) error {
 
 func (u *rewindUndo) change(e *Engine) (*store.Change, error) {
 	w := u.window
-	c := &store.Change{Expect: w.head.Version, Head: next(w.head, e.now()), Slots: map[string][]byte{}}
+	c := &store.Change{Expect: w.Head.Version, Head: txn.NextHead(w.Head, e.txn.Now()), Slots: map[string][]byte{}}
 	c.Head.Revision++
 	c.Head.EditSeq++
 	edit := conversation.Edit{
 		Seq: c.Head.EditSeq, Kind: conversation.EditUnhide, Range: u.back, Reason: conversation.ReasonRewindRequest,
-		Turn: w.head.Turn, Time: c.Head.UpdateTime, Commit: c.Head.Version,
+		Turn: w.Head.Turn, Time: c.Head.UpdateTime, Commit: c.Head.Version,
 	}
-	u.after = w.until(edit)
+	u.after = w.WithEdit(edit)
 	u.changeHead(&c.Head)
 	edit.After = u.weight
 	c.Edits = []conversation.Edit{edit}
-	if err := w.dropDraft(c); err != nil {
+	if err := dropDraft(w, c); err != nil {
 		return nil, err
 	}
 	return c, u.changeFits(c)
@@ -98,14 +102,14 @@ func (u *rewindUndo) change(e *Engine) (*store.Change, error) {
 
 // changeFits lets every window be found anew: they were found without what comes back.
 func (u *rewindUndo) changeFits(c *store.Change) error {
-	known, err := u.window.fits()
+	known, err := u.window.BudgetWindows()
 	if err != nil || len(known) == 0 {
 		return err
 	}
 	for i, f := range known {
-		known[i] = forgottenFit(f)
+		known[i] = view.ForgottenWindow(f)
 	}
-	c.Slots[fitSlot] = record.EncodeFits(known, u.window.slots[fitSlot])
+	c.Slots[view.BudgetWindowsSlot] = record.EncodeFits(known, u.window.Slots[view.BudgetWindowsSlot])
 	return nil
 }
 
@@ -120,14 +124,14 @@ func (u *rewindUndo) changeHead(h *Head) {
 		}
 	}
 	for i := u.back.First; i < u.back.End; i++ {
-		m, ok := u.window.message(i)
-		if !ok || u.after.view.Hidden(conversation.Range{First: i, End: i + 1}) {
+		m, ok := u.window.Message(i)
+		if !ok || u.after.View.Hidden(conversation.Range{First: i, End: i + 1}) {
 			u.pass(h, i)
 			continue
 		}
 		again := *m
 		u.readmit(h, &again)
-		u.weight += int64(u.window.original(m).Tokens)
+		u.weight += int64(u.window.Original(m).Tokens)
 	}
 	if h.Place.Carrying == 0 { // a rewind counts only back to a message that carries
 		h.Place = place

@@ -3,45 +3,20 @@ package engine
 import (
 	"fmt"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
+
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 	"github.com/palimpsest-context/palimpsest/pkg/store/record"
 )
 
-// usedSlot holds the last usage report.
-const usedSlot = slotPrefix + "used"
-
-// report notes what was reported for a build, unless something was for a later one.
-func (w *window) report(m *conversation.Manifest, model string, u Usage) error {
-	last, _, err := w.lastReport()
-	if err != nil || last.Manifest > m.Seq {
-		return err
-	}
-	w.setSlot(usedSlot, record.EncodeUsageReport(&record.UsageReport{
-		Manifest: m.Seq, Model: model, Messages: m.MessageCount, Counted: m.FixedTokens + m.Tokens,
-		Context: u.Context(), Output: int64(u.Output), Thought: int64(u.Reasoning),
-	}))
-	return nil
-}
-
-func (w *window) lastReport() (r record.UsageReport, ok bool, err error) {
-	value, ok := w.slots[usedSlot]
-	if !ok {
-		return r, false, nil
-	}
-	if r, err = record.DecodeUsageReport(value); err != nil {
-		return r, false, conversation.Errorf(conversation.CorruptRecord, "the stored usage is damaged").Because(err)
-	}
-	return r, true, nil
-}
-
 // used is what the view takes of the budget, times the factor (behaviour §8): what was last reported for this model and what
 // the view has gained or lost since, by our count. The answer was reported as output, and is on record since: it counts once,
 // as the more of the two.
 func (d *deciding) used() (tokens int64, isReported bool) {
-	now := scaled(d.fixed+d.out.tokens(), d.settings.factor)
-	r, ok, err := d.window.lastReport()
-	if err != nil || !ok || r.Model != d.model {
+	now := scaled(d.fixed+d.out.Tokens(), d.settings.factor)
+	r, ok, err := d.Loaded.LastUsage()
+	if err != nil || !ok || r.Model != d.Model {
 		return now, false
 	}
 	return now + r.Context - scaled(r.Counted, d.settings.factor) + d.unseenOutput(&r), true
@@ -51,7 +26,7 @@ func (d *deciding) used() (tokens int64, isReported bool) {
 // what the rest of the view may take.
 func (d *deciding) excess() int64 {
 	used, _ := d.used()
-	return max(0, unscaled(used, d.settings.factor)-d.fixed-d.out.tokens())
+	return max(0, unscaled(used, d.settings.factor)-d.fixed-d.out.Tokens())
 }
 
 // keepFree makes what a compaction aims at smaller by what else is sent: shares are of what is left of the budget.
@@ -62,18 +37,18 @@ func (d *deciding) keepFree() {
 
 // reportSpent says whether the view was made smaller for the last report before.
 func (d *deciding) reportSpent() bool {
-	r, _, err := d.window.lastReport()
+	r, _, err := d.Loaded.LastUsage()
 	return err != nil || r.Spent
 }
 
 // spend remembers that the view was made smaller for the last report.
 func (d *deciding) spend(c *store.Change) error {
-	r, ok, err := d.window.lastReport()
+	r, ok, err := d.Loaded.LastUsage()
 	if err != nil || !ok || !d.spent {
 		return err
 	}
 	r.Spent = true
-	c.Slots[usedSlot] = record.EncodeUsageReport(&r)
+	c.Slots[view.UsedSlot] = record.EncodeUsageReport(&r)
 	return nil
 }
 
@@ -85,8 +60,8 @@ const usageJump = 2
 
 // nameJump says that the last report is far beyond our count: something is sent that the sidecar was not told of.
 func (d *deciding) nameJump() {
-	r, ok, err := d.window.lastReport()
-	if err != nil || !ok || r.Model != d.model || r.Context <= usageJump*scaled(r.Counted, d.settings.factor) {
+	r, ok, err := d.Loaded.LastUsage()
+	if err != nil || !ok || r.Model != d.Model || r.Context <= usageJump*scaled(r.Counted, d.settings.factor) {
 		return
 	}
 	d.degradations = append(d.degradations, Degradation{
@@ -102,8 +77,8 @@ func (d *deciding) unseenOutput(r *record.UsageReport) int64 {
 	if d.settings.compact.CountReasoning != nil && *d.settings.compact.CountReasoning {
 		output += r.Thought
 	}
-	m, ok := d.window.message(r.Messages)
-	if !ok || r.Messages < d.out.window.Start || m.Role != conversation.RoleAssistant {
+	m, ok := d.Loaded.Message(r.Messages)
+	if !ok || r.Messages < d.out.Window.Start || m.Role != conversation.RoleAssistant {
 		return 0 // it left the view since, or was never appended
 	}
 	return max(0, min(output, d.settings.budget)-scaled(int64(m.Tokens), d.settings.factor))

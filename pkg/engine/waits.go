@@ -164,9 +164,9 @@ func (d *deciding) foreseeOne(x *expiry.Due) {
 // favor: failures are left to them.
 func (e *Engine) startForeseen(ctx context.Context, d *deciding) {
 	var requests []*summarize.Request
-	_ = e.runPlan(ctx, d.window, func() error {
+	_ = e.views.RunPlan(ctx, d.Loaded, func() error {
 		requests = d.foreseenRequests()
-		return d.window.all()
+		return d.Loaded.Incomplete()
 	})
 	for _, r := range requests {
 		e.summaries.Start(r) //nolint:contextcheck // it goes on behind the build

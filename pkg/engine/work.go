@@ -51,22 +51,22 @@ func (d *deciding) work(p *plan, room int64) (*work, error) {
 		c.summary = min(c.summary, max(room-c.losses, c.summary/2)) // the list beside it must hold what it would lose
 	}
 	w := &work{
-		plan: *p, key: d.window.key, incarnation: d.window.head.Incarnation, counter: d.settings.counter,
+		plan: *p, key: d.Loaded.Key, incarnation: d.Loaded.Head.Incarnation, counter: d.settings.counter,
 		summary: c.summary, losses: c.losses, earlier: map[int64]written{},
 	}
 	w.prompt = d.spanPrompt()
 	for i := range p.Steps {
 		units, err := d.ownUnits(append(d.noLongerApart(&p.Steps[i]), p.Steps[i].Own)...)
-		if err := d.window.missed(err); err != nil {
+		if err := d.Loaded.IgnoreMissing(err); err != nil {
 			return nil, err
 		}
 		w.units = append(w.units, units)
-		if err := d.window.missed(d.takeUp(w, p.Steps[i].Children)); err != nil {
+		if err := d.Loaded.IgnoreMissing(d.takeUp(w, p.Steps[i].Children)); err != nil {
 			return nil, err
 		}
 	}
 	w.span = d.spanChars(w)
-	return w, d.window.all()
+	return w, d.Loaded.Incomplete()
 }
 
 // spanPrompt is what summaries of spans are asked for with: the prompt that the policy names, if there is one, or the built-in one.
@@ -89,7 +89,7 @@ func (d *deciding) noLongerApart(s *step) []conversation.Range {
 			out = append(out, e.Summary.Except...)
 		}
 	}
-	return subtract(merge(out), append(d.except(s.Range), s.Own))
+	return conversation.SubtractRanges(conversation.MergeRanges(out), append(d.except(s.Range), s.Own))
 }
 
 // ownUnits are copies of the units of stretches: what the window holds changes under it once the conversation is let go.
@@ -98,15 +98,15 @@ func (d *deciding) ownUnits(ranges ...conversation.Range) ([]conversation.Unit, 
 	for i := range units {
 		for j := range units[i].Items {
 			it := &units[i].Items[j]
-			parts, err := d.window.inline(it.Parts)
-			if err := d.window.missed(err); err != nil {
+			parts, err := d.Loaded.Inline(it.Parts)
+			if err := d.Loaded.IgnoreMissing(err); err != nil {
 				return nil, err
 			}
 			message := *it.Message
 			it.Message, it.Parts = &message, parts
 		}
 	}
-	return units, d.window.all()
+	return units, d.Loaded.Incomplete()
 }
 
 // takeUp reads the summaries that a step takes up.
@@ -116,7 +116,7 @@ func (d *deciding) takeUp(w *work, ids []int64) error {
 		if !slices.Contains(ids, s.ID) {
 			continue
 		}
-		text, err := d.window.texts(s.Text)
+		text, err := d.Loaded.Texts(s.Text)
 		if err != nil {
 			return err
 		}

@@ -1,4 +1,4 @@
-package engine
+package txn
 
 import (
 	"crypto/hmac"
@@ -7,9 +7,9 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
-// keyed is a digest that says nothing about its input to who does not know the conversation's incarnation, which is random
+// KeyedHash is a digest that says nothing about its input to who does not know the conversation's incarnation, which is random
 // and never leaves the store. So a stored hash of a short message cannot be looked up in a table.
-func keyed(incarnation conversation.ID, digest [32]byte) [32]byte {
+func KeyedHash(incarnation conversation.ID, digest [32]byte) [32]byte {
 	h := hmac.New(sha256.New, incarnation[:])
 	h.Write(digest[:])
 	return [32]byte(h.Sum(nil))

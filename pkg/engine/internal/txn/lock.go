@@ -1,15 +1,17 @@
-package engine
+package txn
 
 import (
 	"context"
 	"sync"
+
+	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
 // keyLocks lets callers of one process take turns on a conversation, so that they do not make each other decide again.
 // Correctness does not rest on it: the store compares versions.
 type keyLocks struct {
 	mu    sync.Mutex
-	locks map[Key]*keyLock
+	locks map[store.Key]*keyLock
 }
 
 type keyLock struct {
@@ -17,10 +19,10 @@ type keyLock struct {
 	users int
 }
 
-func newKeyLocks() *keyLocks { return &keyLocks{locks: make(map[Key]*keyLock)} }
+func newKeyLocks() *keyLocks { return &keyLocks{locks: make(map[store.Key]*keyLock)} }
 
 // lock waits for its turn and returns what gives the turn to the next.
-func (k *keyLocks) lock(ctx context.Context, key Key) (unlock func(), err error) {
+func (k *keyLocks) lock(ctx context.Context, key store.Key) (unlock func(), err error) {
 	l := k.join(key)
 	select {
 	case l.turn <- struct{}{}:
@@ -31,7 +33,7 @@ func (k *keyLocks) lock(ctx context.Context, key Key) (unlock func(), err error)
 	}
 }
 
-func (k *keyLocks) join(key Key) *keyLock {
+func (k *keyLocks) join(key store.Key) *keyLock {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	l := k.locks[key]
@@ -43,7 +45,7 @@ func (k *keyLocks) join(key Key) *keyLock {
 	return l
 }
 
-func (k *keyLocks) leave(key Key, l *keyLock) {
+func (k *keyLocks) leave(key store.Key, l *keyLock) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if l.users--; l.users == 0 {

@@ -1,4 +1,4 @@
-package engine
+package txn
 
 import (
 	"context"
@@ -12,33 +12,48 @@ import (
 // maxConflicts is how often a call decides again because the conversation moved (behaviour §3).
 const maxConflicts = 8
 
-// requestMemory is how long request ids are remembered (behaviour §3).
-const requestMemory = 24 * time.Hour
+// RequestMemory is how long request ids are remembered (behaviour §3).
+const RequestMemory = 24 * time.Hour
 
-// manifestMemory and manifestsKept are how long, and how many, manifests are kept (behaviour §13).
-const (
-	manifestMemory = 30 * 24 * time.Hour
-	manifestsKept  = 1000
-)
+// Manager read, decide and commit: conversations are changed by them alone.
+type Manager struct {
+	store store.Store
+	clock func() time.Time
+	locks *keyLocks
+}
 
-// change takes turns on the conversation and runs attempt until its commit finds the conversation unmoved.
-func (e *Engine) change(ctx context.Context, key Key, attempt func() error) error {
-	unlock, err := e.locks.lock(ctx, key)
+func New(s store.Store, clock func() time.Time) *Manager {
+	return &Manager{store: s, clock: clock, locks: newKeyLocks()}
+}
+
+// Now is the time, in UTC.
+func (t *Manager) Now() time.Time { return t.clock().UTC() }
+
+// Request makes a call safe to retry: the same ID with the same Digest returns the first outcome. Without an ID it does nothing.
+type Request struct {
+	RPC    string // name of the RPC
+	ID     string
+	Digest [32]byte // of everything else in the request
+}
+
+// Do takes turns on the conversation and runs attempt until its commit finds the conversation unmoved.
+func (t *Manager) Do(ctx context.Context, key store.Key, attempt func() error) error {
+	unlock, err := t.locks.lock(ctx, key)
 	if err != nil {
-		return failure(err)
+		return Failure(err)
 	}
 	defer unlock()
 	for range maxConflicts {
 		err := attempt()
 		if !errors.Is(err, store.ErrConflict) {
-			return failure(err)
+			return Failure(err)
 		}
 	}
 	return conversation.Errorf(conversation.Contention, "the conversation moved %d times while the call was decided", maxConflicts)
 }
 
-// failure turns what the store and contexts say into errors of the domain.
-func failure(err error) error {
+// Failure turns what the store and contexts say into errors of the domain.
+func Failure(err error) error {
 	var domain *conversation.Error
 	switch {
 	case err == nil || errors.As(err, &domain):
@@ -66,20 +81,20 @@ func notFound() *conversation.Error {
 	return conversation.Errorf(conversation.ConversationNotFound, "no such conversation")
 }
 
-// read reads a live conversation.
-func (e *Engine) read(ctx context.Context, key Key, q store.Query) (*store.Snapshot, error) {
-	snap, err := e.store.Read(ctx, key, q)
+// Read reads a live conversation.
+func (t *Manager) Read(ctx context.Context, key store.Key, q store.Query) (*store.Snapshot, error) {
+	snap, err := t.store.Read(ctx, key, q)
 	if err != nil {
-		return nil, failure(err)
+		return nil, Failure(err)
 	}
-	return snap, e.live(&snap.Head)
+	return snap, t.Live(&snap.Head)
 }
 
-// live says whether the conversation is there for its callers: one past its ttl is as good as deleted, on every store alike,
+// Live says whether the conversation is there for its callers: one past its ttl is as good as deleted, on every store alike,
 // however late the sweeper comes.
-func (e *Engine) live(h *Head) error {
+func (t *Manager) Live(h *store.Head) error {
 	switch {
-	case h.State == store.Live && (h.ExpireTime.IsZero() || e.clock().Before(h.ExpireTime)):
+	case h.State == store.Live && (h.ExpireTime.IsZero() || t.clock().Before(h.ExpireTime)):
 		return nil
 	case h.Reusable:
 		return conversation.Errorf(conversation.ConversationDeleted, "the conversation is deleted; the next append begins it anew")
@@ -88,46 +103,46 @@ func (e *Engine) live(h *Head) error {
 	}
 }
 
-// next is the head after a commit at the given time: version up, times moved. The public revision moves by API writes alone.
-func next(h Head, now time.Time) Head {
+// NextHead is the head after a commit at the given time: version up, times moved. The public revision moves by API writes alone.
+func NextHead(h store.Head, now time.Time) store.Head {
 	h.Version++
 	h.UpdateTime = now
 	return h
 }
 
-// remember adds the outcome of a request to a change, so that a retry finds it.
-func remember(c *store.Change, r Request, o store.Outcome) {
+// Remember adds the outcome of a request to a change, so that a retry finds it.
+func Remember(c *store.Change, r Request, o store.Outcome) {
 	if r.ID == "" {
 		return
 	}
 	o.Key = store.RequestKey{RPC: r.RPC, ID: r.ID}
-	o.Hash = keyed(c.Head.Incarnation, r.Digest)
+	o.Hash = KeyedHash(c.Head.Incarnation, r.Digest)
 	o.Time = c.Head.UpdateTime
 	c.Outcome = &o
-	c.Head.NextDue = earlier(c.Head.NextDue, o.Time.Add(requestMemory))
+	c.Head.NextDue = Earliest(c.Head.NextDue, o.Time.Add(RequestMemory))
 }
 
-// recall says whether the request has been answered before. A remembered id with other content is an error.
-func (e *Engine) recall(snap *store.Snapshot, r Request) (*store.Outcome, error) {
+// Recall says whether the request has been answered before. A remembered id with other content is an error.
+func (t *Manager) Recall(snap *store.Snapshot, r Request) (*store.Outcome, error) {
 	o := snap.Outcome
-	if r.ID == "" || o == nil || e.clock().Sub(o.Time) >= requestMemory {
+	if r.ID == "" || o == nil || t.clock().Sub(o.Time) >= RequestMemory {
 		return nil, nil
 	}
-	if o.Hash != keyed(snap.Head.Incarnation, r.Digest) {
+	if o.Hash != KeyedHash(snap.Head.Incarnation, r.Digest) {
 		return nil, conversation.Errorf(conversation.RequestIDReused, "the request id was used for a different request")
 	}
 	return o, nil
 }
 
-func (r Request) key() *store.RequestKey {
+func (r Request) Key() *store.RequestKey {
 	if r.ID == "" {
 		return nil
 	}
 	return &store.RequestKey{RPC: r.RPC, ID: r.ID}
 }
 
-// earlier is the earlier of two times, of which a zero one means never.
-func earlier(a, b time.Time) time.Time {
+// Earliest is the earlier of two times, of which a zero one means never.
+func Earliest(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
 		return b
 	}

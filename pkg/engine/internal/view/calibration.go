@@ -1,0 +1,91 @@
+package view
+
+import (
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/store/record"
+	"github.com/palimpsest-context/palimpsest/pkg/tokens"
+)
+
+// Usage is what a provider reported for one call; the counts are disjoint.
+type Usage struct {
+	Input, CacheRead, CacheWrite, Output, Reasoning int32
+}
+
+// Context is the input side of the report: everything that was sent.
+func (u Usage) Context() int64 { return int64(u.Input) + int64(u.CacheRead) + int64(u.CacheWrite) }
+
+func UsageSlot(model string) string { return BuildSlots + "usage/" + model }
+
+// calibration is what reports have taught about a model in this conversation.
+func (w *Loaded) calibration(model string, profile conversation.ModelProfile) (tokens.Calibration, error) {
+	var c tokens.Calibration
+	if value, ok := w.Slots[UsageSlot(model)]; ok {
+		stored, err := record.DecodeCalibration(value)
+		if err != nil {
+			return c, conversation.Errorf(conversation.CorruptRecord, "a stored calibration is damaged").Because(err)
+		}
+		return tokens.Calibration(stored), nil
+	}
+	if profile.Factor != nil {
+		c.Prior = *profile.Factor
+	}
+	return c, nil
+}
+
+// Factor is what counts are multiplied by for a model (behaviour §12).
+func (w *Loaded) Factor(model string, profile conversation.ModelProfile) (float64, error) {
+	c, err := w.calibration(model, profile)
+	return c.Factor(), err
+}
+
+// ObserveUsage learns from what the provider reported for a build. It is false if the report says nothing or the build had one.
+func (w *Loaded) ObserveUsage(m *conversation.Manifest, model string, u Usage, profile conversation.ModelProfile) (bool, error) {
+	if m.UsageReported || u.Context() == 0 {
+		return false, nil
+	}
+	c, err := w.calibration(model, profile)
+	if err != nil {
+		return false, err
+	}
+	learned, name := record.Calibration(c.Observe(int(m.FixedTokens+m.Tokens), int(u.Context()))), UsageSlot(model)
+	w.setSlot(name, record.EncodeCalibration(&learned, w.Slots[name]))
+	m.UsageReported = true
+	return true, w.noteUsage(m, model, u)
+}
+
+// setSlot changes a slot in the window; the commit that follows makes it stand.
+func (w *Loaded) setSlot(name string, value []byte) {
+	slots := make(map[string][]byte, len(w.Slots)+1)
+	for n, v := range w.Slots {
+		slots[n] = v
+	}
+	slots[name] = value
+	w.Slots = slots
+}
+
+// UsedSlot holds the last usage report.
+const UsedSlot = BuildSlots + "used"
+
+// noteUsage notes what was reported for a build, unless something was for a later one.
+func (w *Loaded) noteUsage(m *conversation.Manifest, model string, u Usage) error {
+	last, _, err := w.LastUsage()
+	if err != nil || last.Manifest > m.Seq {
+		return err
+	}
+	w.setSlot(UsedSlot, record.EncodeUsageReport(&record.UsageReport{
+		Manifest: m.Seq, Model: model, Messages: m.MessageCount, Counted: m.FixedTokens + m.Tokens,
+		Context: u.Context(), Output: int64(u.Output), Thought: int64(u.Reasoning),
+	}))
+	return nil
+}
+
+func (w *Loaded) LastUsage() (r record.UsageReport, ok bool, err error) {
+	value, ok := w.Slots[UsedSlot]
+	if !ok {
+		return r, false, nil
+	}
+	if r, err = record.DecodeUsageReport(value); err != nil {
+		return r, false, conversation.Errorf(conversation.CorruptRecord, "the stored usage is damaged").Because(err)
+	}
+	return r, true, nil
+}

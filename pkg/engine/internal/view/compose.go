@@ -1,0 +1,376 @@
+package view
+
+import (
+	"slices"
+
+	"github.com/palimpsest-context/palimpsest/pkg/compaction"
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/provider"
+)
+
+// renderKey names a way of writing units.
+type renderKey struct {
+	format conversation.Format
+	model  string
+}
+
+// rendering remembers how units were written, so that a unit that did not change is not written again.
+type rendering struct {
+	Units    map[unitKey]provider.UnitBlocks
+	Assembly *provider.Assembly
+	Manifest int64 // the build that assembly was made for; 0 for none
+}
+
+// unitKey is everything that a unit's blocks depend on, its messages being immutable.
+type unitKey struct {
+	first, last    int32
+	items          int
+	edit           int64
+	summary        bool
+	afterAssistant bool
+	leading        bool
+	cut            conversation.Cut
+}
+
+func keyOf(u *conversation.Unit, c provider.UnitContext) unitKey {
+	k := unitKey{first: u.First(), last: u.Last(), items: len(u.Items), afterAssistant: c.AfterAssistant, leading: c.Leading}
+	if u.Summary != nil {
+		k.summary, k.edit = true, u.Summary.Seq
+	}
+	for i := range u.Items {
+		k.edit = max(k.edit, u.Items[i].EditSeq)
+	}
+	return k
+}
+
+func (r *rendering) bytes() int64 {
+	n := int64(0)
+	for _, u := range r.Units {
+		for i := range u.Blocks {
+			n += int64(len(u.Blocks[i].JSON)) + 384 // and its entries in the map and in two assemblies
+		}
+	}
+	return n
+}
+
+// maxRenderings is how many formats and models a warm window keeps written.
+const maxRenderings = 4
+
+func (w *Loaded) rendering(k renderKey, t provider.Traits) *rendering {
+	r := w.renderings[k]
+	if r == nil {
+		if len(w.renderings) >= maxRenderings {
+			clear(w.renderings)
+		}
+		r = &rendering{Units: make(map[unitKey]provider.UnitBlocks), Assembly: provider.NewAssembly(t)}
+		w.renderings[k] = r
+	}
+	return r
+}
+
+// Composition is a view laid out and written.
+type Composition struct {
+	Window           conversation.Window
+	Units            []conversation.Unit
+	Weights          []int64 // of the units as written
+	Tail             int     // units before the tail
+	Lead             int     // blocks of leading system messages
+	head             int     // blocks before the tail
+	Blocks           []provider.Block
+	Repairs          []provider.Repair
+	Messages         []provider.Message
+	Removed          []conversation.Item  // in the tail, and not shown: removed, or all of their blocks dropped
+	Hidden           []conversation.Edit  // what was taken back
+	Summarized       []conversation.Range // what the summaries in force stand for
+	DroppedSummaries []conversation.Edit  // summaries that stand, and that the window has no room for
+	NoRoom           []conversation.Range // messages before the window that it would show, had it the room
+	Used             map[unitKey]provider.UnitBlocks
+	Original         func(*conversation.Message) *conversation.Message // as it was appended
+}
+
+// Composer writes views of one conversation for one format and model.
+type Composer struct {
+	Loaded *Loaded
+	Kept   conversation.Kept
+	Format provider.Format
+	Model  string
+	count  func(string) int
+}
+
+// Cache is where this composer's units are remembered.
+func (c *Composer) Cache() *rendering {
+	return c.Loaded.rendering(renderKey{c.Format.Format(), c.Model}, c.Format.Traits())
+}
+
+// Compose lays the view out for a window and writes every unit of it.
+func (c *Composer) Compose(view *conversation.View, win conversation.Window) (*Composition, error) {
+	out := &Composition{Window: win, Units: view.Layout(c.Loaded.Messages, win, c.Kept), Used: make(map[unitKey]provider.UnitBlocks)}
+	out.Original = c.Loaded.Original
+	view = view.In(win)
+	out.Weights = make([]int64, len(out.Units))
+	out.Hidden, out.Summarized = view.Hides(), summarizedRanges(view)
+	for _, e := range view.Summaries() {
+		if cut, ok := win.CutOf(0, e.Summary.ID); ok && cut.Leaves() {
+			out.DroppedSummaries = append(out.DroppedSummaries, e)
+		}
+	}
+	for _, c := range win.Cuts {
+		if c.Leaves() && c.Summary == 0 && c.Message < win.Start {
+			out.NoRoom = append(out.NoRoom, conversation.Range{First: c.Message, End: c.Message + 1})
+		}
+	}
+	out.Removed = view.Gone(c.Loaded.Messages, max(win.Start, c.Kept.LeadingSystem))
+	for i := range out.Units {
+		if err := c.Loaded.IgnoreMissing(c.addUnit(out, i)); err != nil {
+			return nil, err
+		}
+	}
+	if err := c.Loaded.Incomplete(); err != nil {
+		return nil, err
+	}
+	blocks, repairs := provider.Finish(c.Format.Traits(), out.Blocks, c.count)
+	if grown := len(blocks) - len(out.Blocks); grown > 0 && out.openerAdded(repairs) {
+		out.head++
+	}
+	out.Blocks, out.Repairs = blocks, append(out.Repairs, repairs...)
+	return out, nil
+}
+
+func (out *Composition) openerAdded(repairs []provider.Repair) bool {
+	for _, r := range repairs {
+		if r.Reason == conversation.ReasonOpenerAdded {
+			return true
+		}
+	}
+	return false
+}
+
+func (c *Composer) addUnit(out *Composition, i int) error {
+	u := &out.Units[i]
+	written, err := c.writeUnit(out, u)
+	if err != nil {
+		return err
+	}
+	for b := range written.Blocks {
+		out.Weights[i] += int64(written.Blocks[b].Tokens)
+	}
+	out.Blocks = append(out.Blocks, written.Blocks...)
+	out.Repairs = append(out.Repairs, written.Repairs...)
+	out.Messages = append(out.Messages, written.Messages...)
+	if u.First() < out.Window.Start || u.First() < c.Kept.LeadingSystem || u.Summary != nil {
+		out.Tail, out.head = i+1, len(out.Blocks)
+	}
+	if u.First() < c.Kept.LeadingSystem && u.Summary == nil {
+		out.Lead = len(out.Blocks)
+	}
+	return nil
+}
+
+func (c *Composer) writeUnit(out *Composition, u *conversation.Unit) (provider.UnitBlocks, error) {
+	uc := provider.UnitContext{
+		Model: c.Model, Count: c.count, AfterAssistant: afterAssistant(out.Blocks),
+		Leading: u.Summary == nil && u.First() < c.Kept.LeadingSystem,
+	}
+	key := keyOf(u, uc)
+	if u.First() < out.Window.Start || u.Summary != nil {
+		key.cut = CutOf(&out.Window, u)
+	}
+	written, ok := c.Cache().Units[key]
+	if !ok && c.Loaded.lacks() { // a unit before it is missing, so that what stands before it is not known
+		other := key
+		other.afterAssistant = !key.afterAssistant
+		written, ok = c.Cache().Units[other]
+	}
+	if !ok {
+		whole, err := c.inlineUnit(u)
+		if err != nil || c.Loaded.lacks() {
+			return written, err
+		}
+		whole = c.shorten(whole, key.cut)
+		written = c.Format.Unit(whole, uc)
+		for i := range written.Messages {
+			written.Messages[i].Shortened = !key.cut.Leaves()
+		}
+		c.Cache().Units[key] = written
+	}
+	out.Used[key] = written
+	return written, nil
+}
+
+func afterAssistant(blocks []provider.Block) bool {
+	if len(blocks) == 0 {
+		return false
+	}
+	last := &blocks[len(blocks)-1]
+	return !last.System && (last.Role == "assistant" || last.Role == "model")
+}
+
+// CutOf is how a window cuts a unit; none if it does not.
+func CutOf(win *conversation.Window, u *conversation.Unit) conversation.Cut {
+	var cut conversation.Cut
+	if u.Summary != nil {
+		cut, _ = win.CutOf(0, u.Summary.Summary.ID)
+	} else {
+		cut, _ = win.CutOf(u.First(), 0)
+	}
+	return cut
+}
+
+// shorten is a unit, contents inline, as a window's cut shows it.
+func (c *Composer) shorten(u *conversation.Unit, cut conversation.Cut) *conversation.Unit {
+	if cut.Leaves() {
+		return u
+	}
+	if u.Summary != nil {
+		text := compaction.ShowSummary(u.Summary.Summary.Text.Inline, cut)
+		edit, summary := *u.Summary, *u.Summary.Summary
+		summary.Text, summary.Tokens, edit.Summary = conversation.Content{Inline: text}, int32(c.count(text)), &summary
+		return &conversation.Unit{Summary: &edit}
+	}
+	it, text := u.Items[0], compaction.ShowWords(compaction.OwnWords(u.Items[0].Parts), cut)
+	shown := TextPart(text)
+	shown.Tokens = int32(c.count(text))
+	it.Parts = []conversation.Part{shown}
+	return &conversation.Unit{Items: []conversation.Item{it}}
+}
+
+// inlineUnit is the unit with all contents in memory. What is read for it is not kept: what was written is.
+func (c *Composer) inlineUnit(u *conversation.Unit) (*conversation.Unit, error) {
+	out := *u
+	if u.Summary != nil {
+		return c.inlineSummary(u.Summary)
+	}
+	out.Items = append([]conversation.Item(nil), u.Items...)
+	for i := range out.Items {
+		parts, err := c.Loaded.Inline(out.Items[i].Parts)
+		if err := c.Loaded.IgnoreMissing(err); err != nil {
+			return nil, err
+		}
+		out.Items[i].Parts = parts
+	}
+	return &out, nil
+}
+
+func (c *Composer) inlineSummary(e *conversation.Edit) (*conversation.Unit, error) {
+	texts, err := c.Loaded.Texts(e.Summary.Text)
+	if err != nil {
+		return nil, err
+	}
+	edit, summary := *e, *e.Summary
+	summary.Text, edit.Summary = conversation.Content{Inline: texts[0]}, &summary
+	return &conversation.Unit{Summary: &edit}, nil
+}
+
+// Tokens is what the composition weighs, before the factor.
+func (out *Composition) Tokens() int64 {
+	n := int64(0)
+	for i := range out.Blocks {
+		n += int64(out.Blocks[i].Tokens)
+	}
+	return n
+}
+
+// Newest is the position of the newest unit that is written as anything: an answer that was aborted before its first word may
+// come after it.
+func (out *Composition) Newest() int {
+	for i := len(out.Units) - 1; i > out.Tail; i-- {
+		if out.Weights[i] > 0 {
+			return i
+		}
+	}
+	return min(out.Tail, len(out.Units)-1)
+}
+
+// TailIsEmpty says whether the tail is written as nothing.
+func (out *Composition) TailIsEmpty() bool {
+	for _, n := range out.Weights[out.Tail:] {
+		if n > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// HasSpeaker says whether anybody but the system says anything, in whatever role a format writes it.
+func (out *Composition) HasSpeaker() bool { return out.LastSpeaker() >= 0 }
+
+// LastSpeaker is the position of the newest unit in which anybody but the system says anything; -1 if there is none.
+func (out *Composition) LastSpeaker() int {
+	for i := len(out.Units) - 1; i >= 0; i-- {
+		u := &out.Units[i]
+		if out.Weights[i] > 0 && (u.Summary != nil || u.Items[0].Message.Role != conversation.RoleSystem) {
+			return i
+		}
+	}
+	return -1
+}
+
+// Breakpoints are where a cache breakpoint pays: after the system messages, before the tail, and at the end of what is on
+// record (a synthetic last block comes and goes).
+func (out *Composition) Breakpoints() []int32 {
+	end := len(out.Blocks)
+	for end > 0 && out.Blocks[end-1].Index < 0 {
+		end--
+	}
+	var points []int32
+	for _, n := range []int{out.Lead, out.head, end} {
+		if n > 0 && n <= end && (len(points) == 0 || points[len(points)-1] < int32(n-1)) {
+			points = append(points, int32(n-1))
+		}
+	}
+	return points
+}
+
+// LeftOut is everything before the window's start, but for what summaries stand for: one range behind the last of them. Before
+// that, what is shown beside them or was taken back is left aside too.
+func (out *Composition) LeftOut(m *conversation.Manifest) []conversation.Range {
+	known, end := slices.Clone(out.Summarized), int32(0)
+	for i := range out.Units {
+		if s := out.Units[i].Summary; s != nil {
+			end = max(end, s.Range.End)
+		}
+	}
+	for i := range out.DroppedSummaries {
+		end = max(end, out.DroppedSummaries[i].Range.End)
+	}
+	aside := func(r conversation.Range) {
+		known = append(known, conversation.Range{First: r.First, End: min(r.End, end)})
+	}
+	for i := range out.Units {
+		if u := &out.Units[i]; u.Summary == nil {
+			aside(conversation.Range{First: u.First(), End: u.Last() + 1})
+		}
+	}
+	for _, h := range out.Hidden {
+		aside(h.Range)
+	}
+	return conversation.SubtractRanges([]conversation.Range{{First: m.LeadingSystem, End: m.Window.Start}}, known)
+}
+
+// summarizedRanges are the messages that the summaries in force stand for.
+func summarizedRanges(view *conversation.View) []conversation.Range {
+	summaries := view.Summaries()
+	out := make([]conversation.Range, 0, len(summaries))
+	for _, e := range summaries {
+		out = append(out, conversation.SubtractRanges([]conversation.Range{e.Range}, append(view.Restorations(e.Seq), e.Summary.Except...))...)
+	}
+	return out
+}
+
+func TextPart(text string) conversation.Part {
+	return conversation.Part{Kind: conversation.PartText, Text: conversation.Content{Inline: text}}
+}
+
+// Whole says whether a composition shows all messages of a unit in full.
+func (out *Composition) Whole(unit conversation.Range) bool {
+	for i := range out.Units {
+		u := &out.Units[i]
+		if u.Summary != nil || !unit.Contains(u.First()) {
+			continue
+		}
+		_, cut := out.Window.CutOf(u.First(), 0)
+		short := slices.ContainsFunc(u.Items, func(it conversation.Item) bool { return it.Level > conversation.Full || it.Masked > 0 })
+		return !short && !(cut && u.First() < out.Window.Start) && u.First() == unit.First
+	}
+	return false
+}

@@ -1,0 +1,56 @@
+package view
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+
+	"github.com/palimpsest-context/palimpsest/pkg/tokens"
+)
+
+// FixedInput is what the caller sends beside the context.
+type FixedInput struct {
+	SystemPrompt string
+	ToolsJSON    string
+	Tokens       *int32
+	RenderSystem bool // the system prompt stands first in the answer
+}
+
+// fixedWeight remembers what the last fixed input weighs: agents send the same one with every build.
+type fixedWeight struct {
+	Hash   [32]byte
+	Tokens int64
+}
+
+// WeighFixed counts what the caller sends beside the context (behaviour §12): a system prompt weighs what a message weighs.
+func (w *Loaded) WeighFixed(in FixedInput, counter tokens.Counter) fixedWeight {
+	hash := fixedHash(in)
+	if hash == w.Fixed.Hash {
+		return w.Fixed
+	}
+	n := 0
+	switch {
+	case in.Tokens != nil:
+		n = int(*in.Tokens)
+	default:
+		if in.SystemPrompt != "" {
+			n, _ = counter.Count(in.SystemPrompt)
+			n += tokens.PerMessage
+		}
+		tools, _ := counter.Count(in.ToolsJSON)
+		n += tools
+	}
+	w.Fixed = fixedWeight{Hash: hash, Tokens: int64(n)}
+	return w.Fixed
+}
+
+func fixedHash(in FixedInput) [32]byte {
+	h := sha256.New()
+	for _, s := range []string{in.SystemPrompt, in.ToolsJSON} {
+		_ = json.NewEncoder(h).Encode(len(s)) // lengths keep the two apart
+		h.Write([]byte(s))
+	}
+	if in.Tokens != nil {
+		_ = json.NewEncoder(h).Encode(*in.Tokens)
+	}
+	return [32]byte(h.Sum(nil))
+}

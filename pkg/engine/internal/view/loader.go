@@ -1,0 +1,212 @@
+package view
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
+	"github.com/palimpsest-context/palimpsest/pkg/provider"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
+	"github.com/palimpsest-context/palimpsest/pkg/tokens"
+)
+
+// Loader opens the views of conversations, keeps them warm, and loads what plans over them need.
+type Loader struct {
+	store    store.Store
+	txn      *txn.Manager
+	Cache    *Cache
+	counters map[string]tokens.Counter
+	Formats  map[conversation.Format]provider.Format
+}
+
+func NewLoader(s store.Store, t *txn.Manager, cache *Cache, counters []tokens.Counter, formats []provider.Format) *Loader {
+	l := &Loader{
+		store: s, txn: t, Cache: cache,
+		counters: make(map[string]tokens.Counter, len(counters)), Formats: make(map[conversation.Format]provider.Format, len(formats)),
+	}
+	for _, c := range counters {
+		l.counters[c.Name()] = c
+	}
+	for _, f := range formats {
+		l.Formats[f.Format()] = f
+	}
+	return l
+}
+
+// Open reads the state of a conversation, from a warm window if there is one, and the outcome of the request.
+func (l *Loader) Open(ctx context.Context, key store.Key, r txn.Request) (*Loaded, *store.Snapshot, error) {
+	warm := l.Cache.Take(key)
+	q := store.Query{Info: true, SlotsOf: BuildSlots, Request: r.Key()}
+	if warm != nil {
+		q.Incarnation = warm.Head.Incarnation
+		q.Edits = &store.EditRange{After: warm.Head.EditSeq}
+		q.Ranges = []store.MessageRange{{Range: conversation.Range{First: warm.Head.Messages, End: MaxIndex}, Limit: maxDelta}}
+	}
+	snap, err := l.store.Read(ctx, key, q)
+	if warm != nil && (err != nil || snap.Head.Messages-warm.Head.Messages > maxDelta || slices.ContainsFunc(snap.Edits, erased)) {
+		return l.Open(ctx, key, r) // cold: the warm window has left the cache
+	}
+	if err != nil {
+		return nil, nil, txn.Failure(err)
+	}
+	if err := l.txn.Live(&snap.Head); err != nil {
+		return nil, nil, err
+	}
+	if warm == nil {
+		return New(key, snap), snap, nil
+	}
+	warm.advance(snap)
+	return warm, snap, nil
+}
+
+// Release keeps the window of a call that committed nothing to it, without what undone edits were written as.
+func (l *Loader) Release(w *Loaded) {
+	for _, r := range w.renderings {
+		maps.DeleteFunc(r.Units, func(key unitKey, _ provider.UnitBlocks) bool { return key.edit > w.Head.EditSeq })
+	}
+	l.Cache.Put(w)
+}
+
+// RunPlan runs a plan over a window. A plan reads nothing: where the window lacks something, the plan ends, what is missing is loaded, and
+// the plan is run again from the beginning. A plan must leave nothing behind that a second run would trip over.
+func (l *Loader) RunPlan(ctx context.Context, w *Loaded, plan func() error) error {
+	for {
+		w.missing = missing{}
+		err := plan()
+		if !errors.Is(err, errMissing) {
+			return err
+		}
+		if err := l.loadMissing(ctx, w); err != nil {
+			return err
+		}
+	}
+}
+
+func (l *Loader) loadMissing(ctx context.Context, w *Loaded) error {
+	m := w.missing
+	if m.none() {
+		return conversation.Errorf(conversation.Internal, "a plan lacks something that it does not name")
+	}
+	if err := w.Load(ctx, l.store, m.ranges...); err != nil {
+		return err
+	}
+	if m.back != nil {
+		if err := w.loadBack(ctx, l.store, *m.back); err != nil {
+			return err
+		}
+	}
+	return w.loadExtras(ctx, l.store, m)
+}
+
+func (l *Loader) Composer(w *Loaded, kept conversation.Kept, f conversation.Format, model, counter string) (*Composer, error) {
+	format, ok := l.Formats[f]
+	if !ok {
+		return nil, conversation.Errorf(conversation.Internal, "the format is not built in")
+	}
+	c, err := l.Counter(counter)
+	if err != nil {
+		return nil, err
+	}
+	count := func(text string) int { n, _ := c.Count(text); return n }
+	return &Composer{Loaded: w, Kept: kept, Format: format, Model: model, count: count}, nil
+}
+
+func (l *Loader) Counter(name string) (tokens.Counter, error) {
+	if c, ok := l.counters[name]; ok {
+		return c, nil
+	}
+	return nil, conversation.Errorf(conversation.Internal, "the counter %s is not built in", name)
+}
+
+// Manifest reads one manifest of a conversation.
+func (l *Loader) Manifest(ctx context.Context, w *Loaded, seq int64) (*conversation.Manifest, error) {
+	snap, err := l.store.Read(ctx, w.Key, store.Query{
+		Incarnation: w.Head.Incarnation, Manifest: &store.ManifestRange{Before: seq + 1, Limit: 1},
+	})
+	if err != nil {
+		return nil, txn.Failure(err)
+	}
+	if len(snap.Manifests) == 0 || snap.Manifests[0].Seq != seq {
+		return nil, conversation.Errorf(conversation.ManifestNotFound, "no such manifest, or it is no longer kept")
+	}
+	return &snap.Manifests[0], nil
+}
+
+// Recompose lays out and writes an earlier build again, from its coordinates alone.
+func (l *Loader) Recompose(ctx context.Context, w *Loaded, m *conversation.Manifest, f conversation.Format) (*Composition, error) {
+	if m.RendererVersion != provider.RendererVersion {
+		return nil, conversation.Errorf(conversation.ManifestNotRebuildable, "the manifest was made by renderer %d, this is renderer %d",
+			m.RendererVersion, provider.RendererVersion)
+	}
+	past := New(w.Key, &store.Snapshot{Head: w.Head, Info: &w.Info, Slots: w.Slots})
+	past.Head.Messages, past.Head.EditSeq = m.MessageCount, m.EditSeq
+	k := conversation.Kept{LeadingSystem: m.LeadingSystem, Pins: m.Pins}
+	tail := conversation.Range{First: m.Window.Start, End: m.MessageCount}
+	c, err := l.Composer(past, k, f, m.Model, m.Counter)
+	if err != nil {
+		return nil, err
+	}
+	var out *Composition
+	err = l.RunPlan(ctx, past, func() (err error) {
+		shown := slices.Concat(KeptRanges(k, m.Window), []conversation.Range{tail}, past.RestoredRanges(m.Window.Restored), past.View.Excepted())
+		if err := past.Require(shown...); err != nil {
+			return err
+		}
+		out, err = c.Compose(past.View, m.Window)
+		return err
+	})
+	return out, err
+}
+
+// PreviousBuild is the previous build in the same format.
+type PreviousBuild struct {
+	Manifest *conversation.Manifest // nil if there is none
+	Blocks   []provider.Block
+}
+
+// Previous finds the previous build in the format and its blocks: those of the warm window, or the manifest rebuilt.
+func (l *Loader) Previous(ctx context.Context, c *Composer) (PreviousBuild, error) {
+	w := c.Loaded
+	seq := w.Head.LastManifest[c.Format.Format()]
+	if seq == 0 {
+		return PreviousBuild{}, nil
+	}
+	m, err := l.Manifest(ctx, w, seq)
+	if err != nil {
+		return PreviousBuild{}, IgnoreKind(err, conversation.ManifestNotFound)
+	}
+	if cache := c.Cache(); cache.Manifest == seq {
+		return PreviousBuild{Manifest: m, Blocks: cache.Assembly.Blocks()}, nil
+	}
+	r, err := l.Recompose(ctx, w, m, m.Format)
+	if err != nil {
+		return PreviousBuild{}, IgnoreKind(err, conversation.ManifestNotRebuildable)
+	}
+	if provider.NewAssembly(c.Format.Traits()).With(r.Blocks).Sum() != m.SHA256 { // something that it showed was erased since
+		return PreviousBuild{}, nil
+	}
+	return PreviousBuild{Manifest: m, Blocks: r.Blocks}, nil
+}
+
+// KeptRanges lists what is shown before the window's start.
+func KeptRanges(k conversation.Kept, win conversation.Window) []conversation.Range {
+	ranges := append([]conversation.Range{{First: 0, End: k.LeadingSystem}}, k.Pins...)
+	for _, asked := range []int32{win.Request, win.Opening} {
+		if asked >= 0 {
+			ranges = append(ranges, conversation.Range{First: asked, End: asked + 1})
+		}
+	}
+	return ranges
+}
+
+// IgnoreKind forgives that an earlier build is gone: there is nothing to compare with then.
+func IgnoreKind(err error, kind conversation.Kind) error {
+	var domain *conversation.Error
+	if errors.As(err, &domain) && domain.Kind == kind {
+		return nil
+	}
+	return err
+}
