@@ -6,7 +6,10 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
+
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/catalogue"
 
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
 
@@ -118,14 +121,10 @@ func (a *appending) read(ctx context.Context) (*store.Snapshot, error) {
 
 // begin makes up a conversation that nothing is stored of: its version is 0.
 func (a *appending) begin() *store.Snapshot {
-	head := newHead(a.fresh, a.engine.txn.Now())
+	head := txn.NewHead(a.fresh, a.engine.txn.Now())
 	head.Former = a.former.until()
 	head.NextDue = head.Former
 	return &store.Snapshot{Head: head, Info: &Info{Counter: DefaultCounter}}
-}
-
-func newHead(incarnation conversation.ID, now time.Time) Head {
-	return Head{Incarnation: incarnation, Request: -1, Opening: -1, CreateTime: now}
 }
 
 // plan decides where the messages go and what the head is after them.
@@ -195,7 +194,7 @@ func (a *appending) weigh(ctx context.Context, info *Info) error {
 	}
 	for i := range a.request.Messages {
 		m := &a.request.Messages[i]
-		media, err := a.engine.mediaTokens(ctx, a.request.Key.Namespace, m.Model)
+		media, err := a.engine.catalogues.MediaTokens(ctx, a.request.Key.Namespace, m.Model)
 		if err != nil {
 			return err
 		}
@@ -263,14 +262,14 @@ func (a *appending) resolve(ctx context.Context, head *Head, info *Info) error {
 	if a.resolved {
 		return nil
 	}
-	c, err := a.engine.catalogue(ctx, a.request.Key.Namespace)
+	c, err := a.engine.catalogues.Read(ctx, a.request.Key.Namespace)
 	if err != nil {
 		return err
 	}
-	if err := a.engine.knowPrompts(ctx, a.request.Key.Namespace, a.promptsOf()...); err != nil {
+	if err := a.engine.catalogues.RequirePrompts(ctx, a.request.Key.Namespace, a.promptsOf()...); err != nil {
 		return err
 	}
-	a.policies, a.policy = c.policies, info.Policy.Or(a.engine.defaults).Expiration.Results
+	a.policies, a.policy = c.Policies, info.Policy.Or(a.engine.defaults).Expiration.Results
 	r := resolver{policies: a.policies, tools: a.engine.tools, policy: a.policy, calls: foresee(head, a.request.Messages)}
 	for i := range a.request.Messages {
 		var override *conversation.ExpirationOverride
@@ -389,4 +388,27 @@ func appended(messages []conversation.Message, cited []conversation.Edit, revisi
 	}
 	r.Events = append(r.Events, events(cited)...)
 	return r
+}
+
+// promptsOf are the prompts that an append names.
+func (a *appending) promptsOf() []catalogue.PromptName {
+	var out []catalogue.PromptName
+	add := func(field string, e *conversation.Expiration) {
+		if e != nil && e.CompactPromptID != "" {
+			out = append(out, catalogue.PromptName{Field: field + ".compact_prompt_id", ID: e.CompactPromptID})
+		}
+	}
+	for i := range a.request.Messages {
+		m, field := &a.request.Messages[i], a.field(i)
+		add(field+".expiration", m.Expiration)
+		for p := range m.Parts {
+			if r := m.Parts[p].Result; r != nil {
+				add(field+".parts["+strconv.Itoa(p)+"].tool_result.expiration", r.Expiration)
+			}
+		}
+		if a.request.Extras != nil && a.request.Extras[i].Override != nil {
+			add(strings.TrimSuffix(field, "message")+"expiration_override", &a.request.Extras[i].Override.Expiration)
+		}
+	}
+	return out
 }

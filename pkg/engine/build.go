@@ -171,7 +171,7 @@ func (e *Engine) lastUsage(ctx context.Context, w *view.Loaded, r *BuildRequest)
 	if err != nil {
 		return nil, view.IgnoreKind(err, conversation.ManifestNotFound)
 	}
-	profile, err := e.profile(ctx, w.Key.Namespace, m.Model)
+	profile, err := e.catalogues.Profile(ctx, w.Key.Namespace, m.Model)
 	if err != nil {
 		return nil, err
 	}

@@ -3,7 +3,10 @@ package engine
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
+
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/catalogue"
 
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
 
@@ -43,11 +46,11 @@ func (e *Engine) attemptCreate(ctx context.Context, r *CreateRequest) (*Conversa
 		}
 		expect = snap.Head.Version
 	}
-	if err := e.knowPrompts(ctx, r.Key.Namespace, promptsOfPolicy(nil, &r.Info.Policy)...); err != nil {
+	if err := e.catalogues.RequirePrompts(ctx, r.Key.Namespace, promptsOfPolicy(nil, &r.Info.Policy)...); err != nil {
 		return nil, err
 	}
 	now := e.txn.Now()
-	c := &store.Change{Expect: expect, Head: newHead(e.ids(), now), Info: &r.Info}
+	c := &store.Change{Expect: expect, Head: txn.NewHead(e.ids(), now), Info: &r.Info}
 	c.Head.Version, c.Head.Revision, c.Head.UpdateTime = expect+1, 1, now
 	c.Head.Former = remembered.until()
 	c.Head.NextDue = c.Head.Former
@@ -167,7 +170,7 @@ func (e *Engine) attemptUpdate(ctx context.Context, r *UpdateRequest) (*Conversa
 	if err != nil {
 		return nil, err
 	}
-	if err := e.knowPrompts(ctx, r.Key.Namespace, promptsOfPolicy(&snap.Info.Policy, &info.Policy)...); err != nil {
+	if err := e.catalogues.RequirePrompts(ctx, r.Key.Namespace, promptsOfPolicy(&snap.Info.Policy, &info.Policy)...); err != nil {
 		return nil, err
 	}
 	now := e.txn.Now()
@@ -251,3 +254,19 @@ func (e *Engine) bury(ctx context.Context, key Key, head Head, b burial) (Head, 
 
 // Durability says what an acknowledged write survives.
 func (e *Engine) Durability() Durability { return e.store.Durability() }
+
+// promptsOfPolicy are the prompts that a conversation's policy names, and the one before it, if there is one, did not: what has been
+// deleted since it was named does not stand in the way of other changes.
+func promptsOfPolicy(before, p *conversation.Policy) []catalogue.PromptName {
+	named := func(p *conversation.Policy) []catalogue.PromptName {
+		return []catalogue.PromptName{
+			{Field: "conversation.policy.expiration.results.compact_prompt_id", ID: p.Expiration.Results.CompactPromptID},
+			{Field: "conversation.policy.compaction.prompt_id", ID: or(p.Compaction.PromptID, "")},
+		}
+	}
+	if before == nil {
+		return named(p)
+	}
+	old := named(before)
+	return slices.DeleteFunc(named(p), func(n catalogue.PromptName) bool { return slices.Contains(old, n) })
+}

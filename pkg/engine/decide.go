@@ -239,3 +239,20 @@ func (d *deciding) clipMessage(targets []target, reason conversation.Reason) (co
 	}
 	return e, nil
 }
+
+// ModelUnknown is the code of a degradation: no profile says anything of the model that a build names.
+const ModelUnknown = "MODEL_UNKNOWN"
+
+// nameUnknown says that the model of a build is unknown.
+func (d *deciding) nameUnknown() {
+	if d.Model == "" {
+		return
+	}
+	if _, known := d.settings.catalogue.Profile(d.Model); known {
+		return
+	}
+	d.degradations = append(d.degradations, Degradation{
+		Code: ModelUnknown, Asked: "the profile of the model", Reason: "none was put for it, and none ships",
+		Done: "defaults serve where neither the request nor the policy says window and reserve, and for its prices",
+	})
+}

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/catalogue"
+
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
@@ -46,17 +48,18 @@ type Options struct {
 
 // Engine answers the sidecar's calls. It is safe for concurrent use.
 type Engine struct {
+	*catalogue.Admin
+
 	store      store.Store
 	clock      func() time.Time
 	ids        func() conversation.ID
 	defaults   conversation.Policy
-	models     map[string]conversation.ModelProfile
 	tools      map[string]conversation.ActionPolicy
 	onError    func(error)
 	txn        *txn.Manager
 	views      *view.Loader
 	library    *library
-	catalogues *catalogueCache
+	catalogues *catalogue.Reader
 	summaries  *summarize.Desk
 
 	base       context.Context // of background work; ends with Close
@@ -74,12 +77,11 @@ func New(o Options) *Engine {
 		clock:      o.Clock,
 		ids:        o.IDs,
 		defaults:   o.Defaults,
-		models:     o.Models,
 		tools:      o.Tools,
 		onError:    o.OnError,
 		txn:        txn.New(o.Store, o.Clock),
 		library:    newLibrary(o.ContentCacheBytes, o.Clock),
-		catalogues: newCatalogueCache(),
+		catalogues: catalogue.NewReader(o.Store, o.Clock, o.Models),
 		summaries:  o.Summaries,
 		preparing:  make(map[Key]*preparing),
 	}
@@ -88,6 +90,7 @@ func New(o Options) *Engine {
 		e.summaries = summarize.New(summarize.Options{})
 	}
 	e.views = view.NewLoader(o.Store, e.txn, view.NewCache(o.CacheBytes, o.Clock), o.Counters, o.Formats)
+	e.Admin = catalogue.NewAdmin(e.catalogues, o.Store, e.txn, o.IDs, e.summaries)
 	return e
 }
 

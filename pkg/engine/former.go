@@ -233,7 +233,7 @@ func (e *Engine) sweepReusable(ctx context.Context, key Key, head Head) error {
 		c.Head.Reusable, c.Head.NextDue = false, c.Head.UpdateTime
 		return e.store.Commit(ctx, key, c)
 	}
-	c.Head = newHead(e.ids(), head.CreateTime)
+	c.Head = txn.NewHead(e.ids(), head.CreateTime)
 	c.Head.Version, c.Head.UpdateTime = head.Version+1, e.txn.Now()
 	c.Head.State, c.Head.Reusable = store.Deleted, true
 	c.Head.DeleteTime, c.Head.NextDue = head.DeleteTime, head.DeleteTime

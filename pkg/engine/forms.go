@@ -75,7 +75,7 @@ func firstChars(forms []form, x *expiry.Due, o *original, degraded []Degradation
 
 // promptGone tells that a prompt that was named is not there, so that the default stood in for it.
 func (d *deciding) promptGone(x *expiry.Due) []Degradation {
-	if _, ok := d.settings.catalogue.prompt(x.Expiration.CompactPromptID); ok {
+	if _, ok := d.settings.catalogue.Prompt(x.Expiration.CompactPromptID); ok {
 		return nil
 	}
 	return []Degradation{{
@@ -124,7 +124,7 @@ func (d *deciding) summaryRequest(x *expiry.Due, o *original) *summarize.Request
 		Content: o.text, Hash: sha256.Sum256([]byte(o.text)), Chars: o.Chars, Target: x.Expiration.Length(),
 		MessageType: messageType(m.Type), TurnAdded: m.TurnAdded,
 	}
-	r.Prompt, _ = d.settings.catalogue.prompt(x.Expiration.CompactPromptID)
+	r.Prompt, _ = d.settings.catalogue.Prompt(x.Expiration.CompactPromptID)
 	if x.Part != expiry.Words {
 		r.Tool = toolIn(x.Unit, m.Parts[x.Part].Result)
 	}

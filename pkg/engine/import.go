@@ -108,7 +108,7 @@ func (im *importing) take(ctx context.Context, r *Record) error {
 	switch {
 	case r.Conversation != nil && im.from == nil:
 		im.from = r.Conversation
-		im.head = newHead(im.incarnation, r.Conversation.Head.CreateTime)
+		im.head = txn.NewHead(im.incarnation, r.Conversation.Head.CreateTime)
 		_, err := im.engine.views.Counter(r.Conversation.Info.Counter)
 		if err != nil {
 			return invalid("the counter is not known")

@@ -17,7 +17,7 @@ func (e *Engine) ownCalls(ctx context.Context, key Key) (ModelUsage, error) {
 	var out ModelUsage
 	for _, s := range e.summaries.Spent(summarize.Scope{Namespace: key.Namespace, Conversation: key.Conversation}) {
 		_, model, _ := strings.Cut(s.Model, "/")
-		p, err := e.profile(ctx, key.Namespace, model)
+		p, err := e.catalogues.Profile(ctx, key.Namespace, model)
 		if err != nil {
 			return out, err
 		}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/catalogue"
+
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
@@ -23,7 +25,7 @@ type settings struct {
 	counter tokens.Counter
 	factor  float64
 
-	catalogue   *catalogue
+	catalogue   *catalogue.Entries
 	override    *conversation.ExpirationOverride
 	eager       bool
 	minGain     int64
@@ -36,7 +38,7 @@ type settings struct {
 }
 
 func (e *Engine) settings(ctx context.Context, w *view.Loaded, r *BuildRequest) (*settings, error) {
-	profile, err := e.profile(ctx, w.Key.Namespace, r.Model)
+	profile, err := e.catalogues.Profile(ctx, w.Key.Namespace, r.Model)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +64,7 @@ func (e *Engine) settings(ctx context.Context, w *view.Loaded, r *BuildRequest) 
 	if s.own, err = e.ownBudget(w, s.budget, profile); err != nil {
 		return nil, err
 	}
-	s.catalogue, err = e.catalogue(ctx, w.Key.Namespace)
+	s.catalogue, err = e.catalogues.Read(ctx, w.Key.Namespace)
 	return s, err
 }
 

@@ -75,7 +75,7 @@ func (in *intake) read(ctx context.Context, q store.Query) (*store.Snapshot, err
 	q.Request = in.request.Request.Key()
 	snap, err := in.engine.store.Read(ctx, in.request.Key, q)
 	if errors.Is(err, store.ErrNotFound) {
-		return &store.Snapshot{Head: newHead(in.fresh, in.engine.txn.Now()), Info: &Info{Counter: DefaultCounter}}, nil
+		return &store.Snapshot{Head: txn.NewHead(in.fresh, in.engine.txn.Now()), Info: &Info{Counter: DefaultCounter}}, nil
 	}
 	if err != nil {
 		return nil, txn.Failure(err)

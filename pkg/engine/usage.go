@@ -36,7 +36,7 @@ func (e *Engine) ReportUsage(ctx context.Context, key Key, manifest int64, model
 }
 
 func (e *Engine) reportUsage(ctx context.Context, w *view.Loaded, m *conversation.Manifest, model string, u view.Usage) (float64, bool, error) {
-	profile, err := e.profile(ctx, w.Key.Namespace, model)
+	profile, err := e.catalogues.Profile(ctx, w.Key.Namespace, model)
 	if err != nil {
 		return 0, false, err
 	}

@@ -151,7 +151,7 @@ func (d *deciding) foreseeOne(x *expiry.Due) {
 	if size := measure(x); x.Message().Role == conversation.RoleSystem || size.longest() <= int64(x.Expiration.Length()) {
 		return
 	}
-	if prompt, _ := d.settings.catalogue.prompt(x.Expiration.CompactPromptID); !d.summaries.CanAsk(&prompt) {
+	if prompt, _ := d.settings.catalogue.Prompt(x.Expiration.CompactPromptID); !d.summaries.CanAsk(&prompt) {
 		return
 	}
 	if _, reason := d.view.Part(x.Index, positionsOf(x)[0]); reason.Expired() {

@@ -73,7 +73,7 @@ func (d *deciding) work(p *plan, room int64) (*work, error) {
 // The prompt with the id "default" is for single results.
 func (d *deciding) spanPrompt() conversation.Prompt {
 	if id := or(d.settings.compact.PromptID, ""); id != "" {
-		if p, ok := d.settings.catalogue.prompt(id); ok {
+		if p, ok := d.settings.catalogue.Prompt(id); ok {
 			return p
 		}
 	}
@@ -144,7 +144,7 @@ func (d *deciding) spanChars(w *work) int {
 	room := budget(BudgetOverride{}, conversation.ModelProfile{}).Tokens()
 	for _, name := range d.summaries.ModelsOf(&w.prompt) {
 		_, model, _ := strings.Cut(name, "/")
-		p, _ := d.settings.catalogue.lookUp(model)
+		p, _ := d.settings.catalogue.Profile(model)
 		room = min(room, budget(BudgetOverride{}, p).Tokens())
 	}
 	chars, weight := w.density()

@@ -148,3 +148,8 @@ func Earliest(a, b time.Time) time.Time {
 	}
 	return a
 }
+
+// NewHead is the head of a conversation without messages.
+func NewHead(incarnation conversation.ID, now time.Time) store.Head {
+	return store.Head{Incarnation: incarnation, Request: -1, Opening: -1, CreateTime: now}
+}

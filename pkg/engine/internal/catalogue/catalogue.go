@@ -1,4 +1,4 @@
-package engine
+package catalogue
 
 import (
 	"context"
@@ -22,70 +22,75 @@ const (
 	promptSlot  = "prompt/"
 )
 
-// maxCatalogue is how many entries of each kind a namespace holds.
-const maxCatalogue = 1000
+// maxEntries is how many entries of each kind a namespace holds.
+const maxEntries = 1000
 
-// catalogueFresh is how long a catalogue is trusted before the store is asked whether it changed: another process may have
+// freshFor is how long a catalogue is trusted before the store is asked whether it changed: another process may have
 // changed it.
-const catalogueFresh = time.Second
+const freshFor = time.Second
 
-// catalogue is what operators configured for a namespace. It is read only.
-type catalogue struct {
+// Entries is what operators configured for a namespace. It is read only.
+type Entries struct {
 	version  uint64
 	asked    time.Time
 	profiles map[string]conversation.ModelProfile
 	shipped  map[string]conversation.ModelProfile // what is known of models that nothing was put for
-	policies expiry.Policies
+	Policies expiry.Policies
 	prompts  map[string]conversation.Prompt
 }
 
-// catalogueCache holds the catalogues of namespaces.
-type catalogueCache struct {
+// Reader reads what is configured in namespaces.
+type Reader struct {
+	store   store.Store
+	clock   func() time.Time
+	shipped map[string]conversation.ModelProfile
+
 	mu         sync.Mutex
-	namespaces map[string]*catalogue
+	namespaces map[string]*Entries
 }
 
-func newCatalogueCache() *catalogueCache {
-	return &catalogueCache{namespaces: make(map[string]*catalogue)}
+// NewReader returns a reader. shipped are the profiles of models that nothing was put for.
+func NewReader(s store.Store, clock func() time.Time, shipped map[string]conversation.ModelProfile) *Reader {
+	return &Reader{store: s, clock: clock, shipped: shipped, namespaces: make(map[string]*Entries)}
 }
 
-func (c *catalogueCache) get(namespace string) *catalogue {
+func (c *Reader) get(namespace string) *Entries {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.namespaces[namespace]
 }
 
-func (c *catalogueCache) put(namespace string, entry *catalogue) {
+func (c *Reader) replace(namespace string, entry *Entries) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.namespaces[namespace] = entry
 }
 
 // catalogue returns what is configured in a namespace.
-func (e *Engine) catalogue(ctx context.Context, namespace string) (*catalogue, error) {
-	cached, now := e.catalogues.get(namespace), e.clock()
-	if cached != nil && now.Sub(cached.asked) < catalogueFresh {
+func (c *Reader) Read(ctx context.Context, namespace string) (*Entries, error) {
+	cached, now := c.get(namespace), c.clock()
+	if cached != nil && now.Sub(cached.asked) < freshFor {
 		return cached, nil
 	}
 	if cached == nil {
-		cached = &catalogue{}
+		cached = &Entries{}
 	}
-	fresh, err := e.readCatalogue(ctx, namespace, cached)
+	fresh, err := c.readCatalogue(ctx, namespace, cached)
 	if err != nil {
 		return nil, err
 	}
 	current := *fresh
-	current.asked, current.shipped = now, e.models
-	e.catalogues.put(namespace, &current)
+	current.asked, current.shipped = now, c.shipped
+	c.replace(namespace, &current)
 	return &current, nil
 }
 
-func (e *Engine) readCatalogue(ctx context.Context, namespace string, cached *catalogue) (*catalogue, error) {
-	key := Key{Namespace: namespace}
+func (c *Reader) readCatalogue(ctx context.Context, namespace string, cached *Entries) (*Entries, error) {
+	key := store.Key{Namespace: namespace}
 	for {
-		snap, err := e.store.Read(ctx, key, store.Query{IfNewer: cached.version, SlotsOf: profileSlot})
+		snap, err := c.store.Read(ctx, key, store.Query{IfNewer: cached.version, SlotsOf: profileSlot})
 		if errors.Is(err, store.ErrNotFound) {
-			return &catalogue{}, nil
+			return &Entries{}, nil
 		}
 		if err != nil {
 			return nil, txn.Failure(err)
@@ -93,7 +98,7 @@ func (e *Engine) readCatalogue(ctx context.Context, namespace string, cached *ca
 		if snap.Head.Version == cached.version {
 			return cached, nil
 		}
-		fresh, whole, err := e.assembleCatalogue(ctx, key, snap)
+		fresh, whole, err := c.assembleCatalogue(ctx, key, snap)
 		if err != nil || whole {
 			return fresh, err
 		}
@@ -101,39 +106,39 @@ func (e *Engine) readCatalogue(ctx context.Context, namespace string, cached *ca
 }
 
 // assembleCatalogue reads the other kinds too; whole is false if the namespace changed meanwhile.
-func (e *Engine) assembleCatalogue(ctx context.Context, key Key, snap *store.Snapshot) (c *catalogue, whole bool, err error) {
-	c = &catalogue{version: snap.Head.Version, policies: expiry.Policies{}}
-	if c.profiles, err = entries(snap.Slots, profileSlot, record.DecodeModelProfile); err != nil {
+func (c *Reader) assembleCatalogue(ctx context.Context, key store.Key, snap *store.Snapshot) (out *Entries, whole bool, err error) {
+	out = &Entries{version: snap.Head.Version, Policies: expiry.Policies{}}
+	if out.profiles, err = decodeAll(snap.Slots, profileSlot, record.DecodeModelProfile); err != nil {
 		return nil, false, err
 	}
 	for _, prefix := range []string{policySlot, promptSlot} {
-		more, err := e.store.Read(ctx, key, store.Query{SlotsOf: prefix})
+		more, err := c.store.Read(ctx, key, store.Query{SlotsOf: prefix})
 		if err != nil {
 			return nil, false, txn.Failure(err)
 		}
-		if more.Head.Version != c.version {
+		if more.Head.Version != out.version {
 			return nil, false, nil
 		}
-		if err := c.take(prefix, more.Slots); err != nil {
+		if err := out.add(prefix, more.Slots); err != nil {
 			return nil, false, err
 		}
 	}
-	return c, true, nil
+	return out, true, nil
 }
 
-func (c *catalogue) take(prefix string, slots map[string][]byte) (err error) {
+func (c *Entries) add(prefix string, slots map[string][]byte) (err error) {
 	if prefix == promptSlot {
-		c.prompts, err = entries(slots, prefix, record.DecodePrompt)
+		c.prompts, err = decodeAll(slots, prefix, record.DecodePrompt)
 		return err
 	}
-	policies, err := entries(slots, prefix, record.DecodeActionPolicy)
+	policies, err := decodeAll(slots, prefix, record.DecodeActionPolicy)
 	for _, p := range policies {
-		c.policies[p.Key] = p
+		c.Policies[p.Key] = p
 	}
 	return err
 }
 
-func entries[T any](slots map[string][]byte, prefix string, decode func([]byte) (T, error)) (map[string]T, error) {
+func decodeAll[T any](slots map[string][]byte, prefix string, decode func([]byte) (T, error)) (map[string]T, error) {
 	out := make(map[string]T, len(slots))
 	for name, value := range slots {
 		entry, err := decode(value)
@@ -145,8 +150,8 @@ func entries[T any](slots map[string][]byte, prefix string, decode func([]byte) 
 	return out, nil
 }
 
-// catalogueChange is one change of an entry.
-type catalogueChange struct {
+// entryChange is one change of an entry.
+type entryChange struct {
 	prefix, name string
 	// value makes the new entry from the old one, nil if there is none; a nil result removes it.
 	value func(old []byte) ([]byte, error)
@@ -158,17 +163,17 @@ type catalogueChange struct {
 func remove([]byte) ([]byte, error) { return nil, nil }
 
 // changeCatalogue changes an entry of a namespace. A request that was answered before changes nothing; its version is told again.
-func (e *Engine) changeCatalogue(ctx context.Context, namespace string, ch catalogueChange, r txn.Request) error {
-	key := Key{Namespace: namespace}
-	err := e.txn.Do(ctx, key, func() error {
-		snap, err := e.store.Read(ctx, key, store.Query{SlotsOf: ch.prefix, Request: r.Key()})
+func (a *Admin) change(ctx context.Context, namespace string, ch entryChange, r txn.Request) error {
+	key := store.Key{Namespace: namespace}
+	err := a.txn.Do(ctx, key, func() error {
+		snap, err := a.store.Read(ctx, key, store.Query{SlotsOf: ch.prefix, Request: r.Key()})
 		if errors.Is(err, store.ErrNotFound) {
-			snap, err = &store.Snapshot{Head: newHead(e.ids(), e.txn.Now())}, nil
+			snap, err = &store.Snapshot{Head: txn.NewHead(a.ids(), a.txn.Now())}, nil
 		}
 		if err != nil {
 			return err
 		}
-		first, err := e.txn.Recall(snap, r)
+		first, err := a.txn.Recall(snap, r)
 		if err != nil {
 			return err
 		}
@@ -183,21 +188,21 @@ func (e *Engine) changeCatalogue(ctx context.Context, namespace string, ch catal
 			return err
 		}
 		c := &store.Change{
-			Expect: snap.Head.Version, Head: txn.NextHead(snap.Head, e.txn.Now()), Slots: map[string][]byte{ch.prefix + ch.name: value},
+			Expect: snap.Head.Version, Head: txn.NextHead(snap.Head, a.txn.Now()), Slots: map[string][]byte{ch.prefix + ch.name: value},
 		}
 		outcome := store.Outcome{}
 		if ch.version != nil {
 			outcome.Revision = int64(*ch.version)
 		}
 		txn.Remember(c, r, outcome)
-		return e.store.Commit(ctx, key, c)
+		return a.store.Commit(ctx, key, c)
 	})
-	e.catalogues.put(namespace, nil)
+	a.catalogues.replace(namespace, nil)
 	return err
 }
 
 // next is the new value of the entry.
-func (ch *catalogueChange) next(slots map[string][]byte) ([]byte, error) {
+func (ch *entryChange) next(slots map[string][]byte) ([]byte, error) {
 	old, exists := slots[ch.prefix+ch.name]
 	value, err := ch.value(old)
 	switch {
@@ -205,8 +210,8 @@ func (ch *catalogueChange) next(slots map[string][]byte) ([]byte, error) {
 		return nil, err
 	case value == nil && !exists:
 		return nil, ch.absent
-	case value != nil && !exists && len(slots) >= maxCatalogue:
-		return nil, conversation.Errorf(conversation.LimitExceeded, "a namespace holds at most %d of them", maxCatalogue)
+	case value != nil && !exists && len(slots) >= maxEntries:
+		return nil, conversation.Errorf(conversation.LimitExceeded, "a namespace holds at most %d of them", maxEntries)
 	case len(value) > store.MaxSlot:
 		return nil, conversation.Errorf(conversation.LimitExceeded, "the entry takes more than %d bytes", store.MaxSlot)
 	}

@@ -1,4 +1,4 @@
-package engine
+package catalogue
 
 import (
 	"context"
@@ -23,22 +23,22 @@ func policyName(k conversation.ActionKey) string {
 }
 
 // PutActionPolicy creates or replaces an action policy in a namespace.
-func (e *Engine) PutActionPolicy(ctx context.Context, namespace string, p conversation.ActionPolicy, r txn.Request) error {
+func (a *Admin) PutActionPolicy(ctx context.Context, namespace string, p conversation.ActionPolicy, r txn.Request) error {
 	value := func([]byte) ([]byte, error) { // a retry is answered before it
-		err := e.knowPrompts(ctx, namespace, promptName{"policy.expiration.compact_prompt_id", p.Expiration.CompactPromptID},
-			promptName{"policy.default_compact_prompt_id", p.DefaultPromptID})
+		err := a.catalogues.RequirePrompts(ctx, namespace, PromptName{"policy.expiration.compact_prompt_id", p.Expiration.CompactPromptID},
+			PromptName{"policy.default_compact_prompt_id", p.DefaultPromptID})
 		if err != nil {
 			return nil, err
 		}
 		return record.EncodeActionPolicy(&p), nil
 	}
-	return e.changeCatalogue(ctx, namespace, catalogueChange{prefix: policySlot, name: policyName(p.Key), value: value}, r)
+	return a.change(ctx, namespace, entryChange{prefix: policySlot, name: policyName(p.Key), value: value}, r)
 }
 
 // DeleteActionPolicy removes an action policy.
-func (e *Engine) DeleteActionPolicy(ctx context.Context, namespace string, key conversation.ActionKey, r txn.Request) error {
-	ch := catalogueChange{prefix: policySlot, name: policyName(key), value: remove, absent: noPolicy()}
-	return e.changeCatalogue(ctx, namespace, ch, r)
+func (a *Admin) DeleteActionPolicy(ctx context.Context, namespace string, key conversation.ActionKey, r txn.Request) error {
+	ch := entryChange{prefix: policySlot, name: policyName(key), value: remove, absent: noPolicy()}
+	return a.change(ctx, namespace, ch, r)
 }
 
 func noPolicy() *conversation.Error {
@@ -46,23 +46,23 @@ func noPolicy() *conversation.Error {
 }
 
 // ActionPolicy returns an action policy.
-func (e *Engine) ActionPolicy(ctx context.Context, namespace string, key conversation.ActionKey) (*conversation.ActionPolicy, error) {
-	c, err := e.catalogue(ctx, namespace)
+func (a *Admin) ActionPolicy(ctx context.Context, namespace string, key conversation.ActionKey) (*conversation.ActionPolicy, error) {
+	c, err := a.catalogues.Read(ctx, namespace)
 	if err != nil {
 		return nil, err
 	}
-	return entry(c.policies, key, noPolicy())
+	return find(c.Policies, key, noPolicy())
 }
 
 // ActionPolicies lists the action policies of a namespace, those of agents' actions first, then those of actions, then those
 // of tools, each by key; after is the next of the page before. next is empty on the last page.
-func (e *Engine) ActionPolicies(ctx context.Context, namespace, after string, limit int) (list []conversation.ActionPolicy, next string, err error) {
-	c, err := e.catalogue(ctx, namespace)
+func (a *Admin) ActionPolicies(ctx context.Context, namespace, after string, limit int) (list []conversation.ActionPolicy, next string, err error) {
+	c, err := a.catalogues.Read(ctx, namespace)
 	if err != nil {
 		return nil, "", err
 	}
-	named := make(map[string]conversation.ActionPolicy, len(c.policies))
-	for key, p := range c.policies {
+	named := make(map[string]conversation.ActionPolicy, len(c.Policies))
+	for key, p := range c.Policies {
 		named[policyName(key)] = p
 	}
 	list, next = page(named, after, limit)
@@ -70,9 +70,9 @@ func (e *Engine) ActionPolicies(ctx context.Context, namespace, after string, li
 }
 
 // PutPrompt creates or replaces a prompt in a namespace, and returns it with its version.
-func (e *Engine) PutPrompt(ctx context.Context, namespace string, p conversation.Prompt, r txn.Request) (*conversation.Prompt, error) {
-	ch := catalogueChange{prefix: promptSlot, name: p.ID, version: &p.Version, value: func(old []byte) ([]byte, error) {
-		if err := e.knowModels(&p); err != nil {
+func (a *Admin) PutPrompt(ctx context.Context, namespace string, p conversation.Prompt, r txn.Request) (*conversation.Prompt, error) {
+	ch := entryChange{prefix: promptSlot, name: p.ID, version: &p.Version, value: func(old []byte) ([]byte, error) {
+		if err := a.requireModels(&p); err != nil {
 			return nil, err
 		}
 		p.Version = 1
@@ -85,15 +85,15 @@ func (e *Engine) PutPrompt(ctx context.Context, namespace string, p conversation
 		}
 		return record.EncodePrompt(&p), nil
 	}}
-	if err := e.changeCatalogue(ctx, namespace, ch, r); err != nil {
+	if err := a.change(ctx, namespace, ch, r); err != nil {
 		return nil, err
 	}
 	return &p, nil
 }
 
 // DeletePrompt removes a prompt.
-func (e *Engine) DeletePrompt(ctx context.Context, namespace, id string, r txn.Request) error {
-	return e.changeCatalogue(ctx, namespace, catalogueChange{prefix: promptSlot, name: id, value: remove, absent: noPrompt()}, r)
+func (a *Admin) DeletePrompt(ctx context.Context, namespace, id string, r txn.Request) error {
+	return a.change(ctx, namespace, entryChange{prefix: promptSlot, name: id, value: remove, absent: noPrompt()}, r)
 }
 
 func noPrompt() *conversation.Error {
@@ -101,17 +101,17 @@ func noPrompt() *conversation.Error {
 }
 
 // Prompt returns a prompt.
-func (e *Engine) Prompt(ctx context.Context, namespace, id string) (*conversation.Prompt, error) {
-	c, err := e.catalogue(ctx, namespace)
+func (a *Admin) Prompt(ctx context.Context, namespace, id string) (*conversation.Prompt, error) {
+	c, err := a.catalogues.Read(ctx, namespace)
 	if err != nil {
 		return nil, err
 	}
-	return entry(c.prompts, id, noPrompt())
+	return find(c.prompts, id, noPrompt())
 }
 
 // Prompts lists the prompts of a namespace by id, after an id. next is empty on the last page.
-func (e *Engine) Prompts(ctx context.Context, namespace, after string, limit int) (list []conversation.Prompt, next string, err error) {
-	c, err := e.catalogue(ctx, namespace)
+func (a *Admin) Prompts(ctx context.Context, namespace, after string, limit int) (list []conversation.Prompt, next string, err error) {
+	c, err := a.catalogues.Read(ctx, namespace)
 	if err != nil {
 		return nil, "", err
 	}
@@ -130,8 +130,8 @@ func CheckTemplate(template string) string {
 // defaultPrompt is the id of the prompt that is used where nothing names one; without it, the built-in one is.
 const defaultPrompt = "default"
 
-// prompt finds the prompt that something names. It is false if that is gone, and the default stands in for it.
-func (c *catalogue) prompt(id string) (conversation.Prompt, bool) {
+// Prompt finds the prompt that something names. It is false if that is gone, and the default stands in for it.
+func (c *Entries) Prompt(id string) (conversation.Prompt, bool) {
 	if id != "" {
 		if p, ok := c.prompts[id]; ok {
 			return p, true

@@ -1,0 +1,132 @@
+package catalogue
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"regexp"
+	"slices"
+
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/store/record"
+	"github.com/palimpsest-context/palimpsest/pkg/tokens"
+)
+
+// Admin is what operators configure in namespaces: model profiles, action policies and prompts.
+type Admin struct {
+	catalogues *Reader
+	store      store.Store
+	txn        *txn.Manager
+	ids        func() conversation.ID
+	summaries  modelChecker
+}
+
+// modelChecker says whether somebody could be asked for summaries with a prompt.
+type modelChecker interface {
+	CanAsk(*conversation.Prompt) bool
+}
+
+// NewAdmin returns what changes the entries that a reader reads.
+func NewAdmin(c *Reader, s store.Store, t *txn.Manager, ids func() conversation.ID, summaries modelChecker) *Admin {
+	return &Admin{catalogues: c, store: s, txn: t, ids: ids, summaries: summaries}
+}
+
+// PutModelProfile creates or replaces a model's profile in a namespace.
+func (a *Admin) PutModelProfile(ctx context.Context, namespace string, p conversation.ModelProfile, r txn.Request) error {
+	return a.change(ctx, namespace, entryChange{prefix: profileSlot, name: p.Model, value: func([]byte) ([]byte, error) { return record.EncodeModelProfile(&p), nil }}, r)
+}
+
+// DeleteModelProfile removes a model's profile.
+func (a *Admin) DeleteModelProfile(ctx context.Context, namespace, model string, r txn.Request) error {
+	return a.change(ctx, namespace, entryChange{prefix: profileSlot, name: model, value: remove, absent: noProfile()}, r)
+}
+
+func noProfile() *conversation.Error {
+	return conversation.Errorf(conversation.ModelProfileNotFound, "no such model profile")
+}
+
+// ModelProfile returns a model's profile: the one that was put, else the one that ships.
+func (a *Admin) ModelProfile(ctx context.Context, namespace, model string) (*conversation.ModelProfile, error) {
+	c, err := a.catalogues.Read(ctx, namespace)
+	if err != nil {
+		return nil, err
+	}
+	if p, known := c.Profile(model); known {
+		return &p, nil
+	}
+	return nil, noProfile()
+}
+
+// ModelProfiles lists the profiles that were put in a namespace by model, after a name. next is empty on the last page.
+func (a *Admin) ModelProfiles(ctx context.Context, namespace, after string, limit int) (list []conversation.ModelProfile, next string, err error) {
+	c, err := a.catalogues.Read(ctx, namespace)
+	if err != nil {
+		return nil, "", err
+	}
+	list, next = page(c.profiles, after, limit)
+	return list, next, nil
+}
+
+// find finds an entry by its name.
+func find[K comparable, T any](all map[K]T, name K, absent *conversation.Error) (*T, error) {
+	found, ok := all[name]
+	if !ok {
+		return nil, absent
+	}
+	return &found, nil
+}
+
+// page lists the entries whose names come after one, in order of name. next is the name of the last, empty on the last page.
+func page[T any](all map[string]T, after string, limit int) (list []T, next string) {
+	names := slices.SortedFunc(maps.Keys(all), cmp.Compare[string])
+	at, _ := slices.BinarySearch(names, after+"\x00")
+	names = names[at:]
+	if len(names) > limit {
+		names = names[:limit]
+		next = names[limit-1]
+	}
+	for _, name := range names {
+		list = append(list, all[name])
+	}
+	return list, next
+}
+
+// Profile is what is known of a model: nothing for one without a profile.
+func (c *Reader) Profile(ctx context.Context, namespace, model string) (conversation.ModelProfile, error) {
+	if model == "" {
+		return conversation.ModelProfile{}, nil
+	}
+	in, err := c.Read(ctx, namespace)
+	if err != nil {
+		return conversation.ModelProfile{}, err
+	}
+	p, _ := in.Profile(model)
+	return p, nil
+}
+
+// dated is what ends the name of a model's snapshot.
+var dated = regexp.MustCompile(`-\d{4}-?\d{2}-?\d{2}$`)
+
+// Profile finds a model's profile: what an operator put comes before what ships, and a snapshot of a model is as the model.
+func (c *Entries) Profile(model string) (p conversation.ModelProfile, known bool) {
+	for _, name := range []string{model, dated.ReplaceAllString(model, "")} {
+		if p, known = c.profiles[name]; known {
+			return p, true
+		}
+		if p, known = c.shipped[name]; known {
+			return p, true
+		}
+	}
+	return p, false
+}
+
+func (c *Reader) MediaTokens(ctx context.Context, namespace, model string) (int32, error) {
+	p, err := c.Profile(ctx, namespace, model)
+	if err != nil || p.MediaTokens == nil {
+		return tokens.MediaDefault, err
+	}
+	return *p.MediaTokens, nil
+}
