@@ -342,3 +342,14 @@ type ModelProfile struct {
 	CacheWritePrice      *float64
 	OutputPrice          *float64
 }
+
+// DefaultCounter counts the tokens of conversations that name no counter.
+const DefaultCounter = "o200k"
+
+// ValueOr is what a setting points to, or the default where it is not set.
+func ValueOr[T any](p *T, otherwise T) T {
+	if p == nil {
+		return otherwise
+	}
+	return *p
+}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
+
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/catalogue"
 
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
@@ -18,9 +20,6 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/retention"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
-
-// DefaultCounter counts the tokens of conversations that name no counter.
-const DefaultCounter = "o200k"
 
 // Append puts messages on record, all or nothing, in order. A conversation that does not exist is created.
 func (e *Engine) Append(ctx context.Context, r AppendRequest) (*AppendResult, error) {
@@ -124,7 +123,7 @@ func (a *appending) begin() *store.Snapshot {
 	head := txn.NewHead(a.fresh, a.engine.txn.Now())
 	head.Former = a.former.until()
 	head.NextDue = head.Former
-	return &store.Snapshot{Head: head, Info: &Info{Counter: DefaultCounter}}
+	return &store.Snapshot{Head: head, Info: &Info{Counter: conversation.DefaultCounter}}
 }
 
 // plan decides where the messages go and what the head is after them.
@@ -166,7 +165,7 @@ func (a *appending) plan(ctx context.Context, snap *store.Snapshot) (*store.Chan
 		return nil, err
 	}
 	a.former.addTo(c)
-	a.engine.renewTTL(&c.Head, snap.Info, now)
+	txn.RenewTTL(&c.Head, snap.Info.Policy.Or(a.engine.defaults), now)
 	txn.Remember(c, a.request.Request, store.Outcome{
 		FirstIndex: head.Messages, Count: int32(len(c.Messages)), Revision: c.Head.Revision,
 	})
@@ -328,18 +327,6 @@ func (a *appending) field(i int) string {
 	return "items[" + strconv.Itoa(i) + "].message"
 }
 
-// renewTTL moves the end of a conversation with every append.
-func (e *Engine) renewTTL(head *Head, info *Info, now time.Time) {
-	policy := info.Policy.Or(e.defaults)
-	if policy.TTL == nil || *policy.TTL <= 0 {
-		head.ExpireTime, head.Reusable = time.Time{}, false
-		return
-	}
-	head.ExpireTime, head.Reusable = now.Add(*policy.TTL), or(policy.TTLWithoutTombstone, false)
-	// NextDue is left alone if it is earlier: the sweeper looks again then, and an append need not move the entry each time.
-	head.NextDue = txn.Earliest(head.NextDue, head.ExpireTime)
-}
-
 // repeatAppend answers a retry with the first outcome.
 func (e *Engine) repeatAppend(ctx context.Context, key Key, o *store.Outcome, variants bool) (*AppendResult, error) {
 	snap, err := e.txn.Read(ctx, key, store.Query{Info: true, Ranges: []store.MessageRange{
@@ -358,7 +345,7 @@ func (e *Engine) repeatAppend(ctx context.Context, key Key, o *store.Outcome, va
 	}
 	whole := slices.Clone(snap.Messages)
 	for i := range whole {
-		if whole[i].Parts, err = e.inline(ctx, key, snap.Head.Incarnation, whole[i].Parts); err != nil {
+		if whole[i].Parts, err = e.blobs.Inline(ctx, key, snap.Head.Incarnation, whole[i].Parts); err != nil {
 			return nil, err
 		}
 		showLife(&whole[i], snap.Info.Policy.Or(e.defaults).Expiration.Results)
@@ -376,7 +363,7 @@ func (r *AppendResult) variants(whole []conversation.Message) {
 
 // appended is the answer to an append: the messages, and the edits that cite results of theirs.
 func appended(messages []conversation.Message, cited []conversation.Edit, revision int64, duplicate bool) *AppendResult {
-	r := &AppendResult{Messages: messages, Revision: revision, Duplicate: duplicate, Citations: make([][]Cited, len(messages))}
+	r := &AppendResult{Messages: messages, Revision: revision, Duplicate: duplicate, Citations: make([][]contents.Cited, len(messages))}
 	for i := range messages {
 		r.Events = append(r.Events, conversation.Event{
 			Type: conversation.EventAdded, Turn: messages[i].TurnAdded, Index: messages[i].Index, Last: messages[i].Index, Reason: conversation.ReasonAppended,
@@ -384,9 +371,9 @@ func appended(messages []conversation.Message, cited []conversation.Edit, revisi
 	}
 	for i := range cited {
 		at := cited[i].Range.First - messages[0].Index
-		r.Citations[at] = append(r.Citations[at], citedOf(&cited[i].Parts[0].Shown))
+		r.Citations[at] = append(r.Citations[at], contents.CitedFrom(&cited[i].Parts[0].Shown))
 	}
-	r.Events = append(r.Events, events(cited)...)
+	r.Events = append(r.Events, conversation.EventsOf(cited)...)
 	return r
 }
 

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
+
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
@@ -50,8 +52,8 @@ func (e *Engine) again(ctx context.Context, key Key, w *waits, err error) (bool,
 	case errors.Is(err, errWait):
 		err = e.wait(ctx, w)
 		return err == nil, err
-	case errors.Is(err, errOverdue):
-		err = e.letOverdueGo(ctx, key)
+	case errors.Is(err, contents.ErrOverdue):
+		err = e.contents.ExpireOverdue(ctx, key)
 		return err == nil, err
 	default:
 		return false, err
@@ -206,10 +208,10 @@ func (e *Engine) finish(ctx context.Context, d *deciding, r *BuildRequest, repor
 	if r.DryRun {
 		return result, false, nil
 	}
-	if c.Edits, c.Uploads, err = e.stageSummaries(ctx, d.Loaded.Key, d.Loaded.Head.Incarnation, c.Edits); err != nil {
+	if c.Edits, c.Uploads, err = e.blobs.StageSummaries(ctx, d.Loaded.Key, d.Loaded.Head.Incarnation, c.Edits); err != nil {
 		return nil, false, err
 	}
-	replaced, uploads, err := e.stageSummaries(ctx, d.Loaded.Key, d.Loaded.Head.Incarnation, c.ReplaceEdits)
+	replaced, uploads, err := e.blobs.StageSummaries(ctx, d.Loaded.Key, d.Loaded.Head.Incarnation, c.ReplaceEdits)
 	if err != nil {
 		return nil, false, err
 	}

@@ -3,18 +3,13 @@ package engine
 import (
 	"context"
 
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
-
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
-
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
-	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
 // expandSummary lists what a summary stands for: what lies between and behind its earlier summaries are messages.
 func (l *listing) expandSummary(ctx context.Context, r *ExpandRequest) (*ExpandResult, error) {
 	all := make(map[int64]conversation.Edit)
-	spans, err := l.engine.spans(ctx, l.window)
+	spans, err := l.engine.views.Spans(ctx, l.window)
 	if err != nil {
 		return nil, err
 	}
@@ -47,26 +42,6 @@ func (l *listing) expandSummary(ctx context.Context, r *ExpandRequest) (*ExpandR
 	}
 	_, err = c.messages(ctx, conversation.Range{First: at, End: s.Range.End})
 	return c.out, err
-}
-
-// hides are what is taken back of a conversation.
-func (e *Engine) hides(ctx context.Context, w *view.Loaded) ([]conversation.Edit, error) {
-	all, err := e.spans(ctx, w)
-	if err != nil {
-		return nil, err
-	}
-	return (&conversation.View{}).Fold(all).Hides(), nil
-}
-
-// spans are all edits about ranges that were ever made, in order of sequence.
-func (e *Engine) spans(ctx context.Context, w *view.Loaded) ([]conversation.Edit, error) {
-	// A range without messages asks for the edits of ranges alone.
-	none := []conversation.Range{{First: w.Head.Messages, End: w.Head.Messages + 1}}
-	snap, err := e.store.Read(ctx, w.Key, store.Query{Incarnation: w.Head.Incarnation, Edits: &store.EditRange{Of: none}})
-	if err != nil {
-		return nil, txn.Failure(err)
-	}
-	return snap.Edits, nil
 }
 
 // children is a page of what a summary stands for.

@@ -9,6 +9,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
+
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
 
 	"github.com/palimpsest-context/palimpsest/pkg/citations"
@@ -17,7 +19,6 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/expiry"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
-	"github.com/palimpsest-context/palimpsest/pkg/tokens"
 )
 
 // citing is what an append cites (behaviour §9), over its attempts.
@@ -26,7 +27,7 @@ type citing struct {
 	counter scale
 	release bool // originals go with their run
 	parts   []citedPart
-	slots   *slotChanges
+	slots   *contents.SlotChanges
 	last    int64
 	shares  map[blockAt]conversation.ContentRef  // contents whose bytes are stored already
 	staged  map[blockAt]conversation.ContentRef  // as of the last staging
@@ -50,7 +51,7 @@ type citedPart struct {
 	ordinal int32
 
 	number int64
-	record *sourceRecord
+	record *contents.Record
 	shown  conversation.Part
 }
 
@@ -62,8 +63,8 @@ func (a *appending) findCited(ctx context.Context, snap *store.Snapshot) error {
 		return err
 	}
 	c := &citing{
-		engine: a.engine, counter: scale{counter: counter}, release: or(p.ReleaseOnEndRun, false),
-		slots: newSlotChanges(map[string][]byte{}), staged: a.cited.stagedShares(),
+		engine: a.engine, counter: scale{counter: counter}, release: conversation.ValueOr(p.ReleaseOnEndRun, false),
+		slots: contents.NewSlotChanges(map[string][]byte{}), staged: a.cited.stagedShares(),
 	}
 	calls := foresee(&snap.Head, a.request.Messages)
 	r, err := a.recognize(ctx, snap, calls)
@@ -130,19 +131,19 @@ func (a *appending) threshold(m *conversation.Message, p *conversation.Part, too
 		o.Actions = p.Result.Actions
 	}
 	own := o.Citing(a.policies)
-	return int(first(conversation.DefaultThresholdChars, own.ThresholdChars, policy.ThresholdChars)), or(own.On, or(policy.On, false))
+	return int(first(conversation.DefaultThresholdChars, own.ThresholdChars, policy.ThresholdChars)), conversation.ValueOr(own.On, conversation.ValueOr(policy.On, false))
 }
 
 // read reads the slots and the calls that citing needs.
 func (c *citing) read(ctx context.Context, key Key, snap *store.Snapshot, messages []conversation.Message) error {
-	q := store.Query{Incarnation: snap.Head.Incarnation, Slots: []string{lastSourceSlot}}
+	q := store.Query{Incarnation: snap.Head.Incarnation, Slots: []string{contents.LastSourceSlot}}
 	for i := range c.parts {
 		x := &c.parts[i]
 		if x.large() {
-			q.Slots = append(q.Slots, sharedSlot(x.sum))
+			q.Slots = append(q.Slots, contents.SharedSlot(x.sum))
 		}
 		if run := messages[x.message].RunID; c.release && run != "" {
-			q.Slots = append(q.Slots, runSlot(run))
+			q.Slots = append(q.Slots, contents.RunSlot(run))
 		}
 		if x.call >= 0 {
 			q.Ranges = append(q.Ranges, store.MessageRange{Range: conversation.Range{First: x.call, End: x.call + 1}})
@@ -155,9 +156,9 @@ func (c *citing) read(ctx context.Context, key Key, snap *store.Snapshot, messag
 			return err
 		}
 	}
-	maps.Copy(c.slots.read, read.Slots)
+	maps.Copy(c.slots.Read, read.Slots)
 	var err error
-	if c.last, err = lastSource(c.slots.read); err != nil {
+	if c.last, err = contents.LastSource(c.slots.Read); err != nil {
 		return err
 	}
 	for i := range c.parts {
@@ -184,7 +185,7 @@ func (c *citing) word(first int32, messages []conversation.Message) {
 	c.parts = lighter
 }
 
-func (x *citedPart) large() bool { return x.whole != nil && len(x.whole.Inline) >= chunkFrom }
+func (x *citedPart) large() bool { return x.whole != nil && len(x.whole.Inline) >= contents.ChunkFrom }
 
 func argumentsIn(messages []conversation.Message, index, ordinal int32) string {
 	for i := range messages {
@@ -209,9 +210,9 @@ func (a *appending) cite(c *store.Change) error {
 		}
 	}
 	if len(a.cited.parts) > 0 {
-		a.cited.slots.changed[lastSourceSlot] = strconv.AppendInt(nil, a.cited.last, 10)
+		a.cited.slots.Changed[contents.LastSourceSlot] = strconv.AppendInt(nil, a.cited.last, 10)
 	}
-	a.cited.slots.apply(c)
+	a.cited.slots.Apply(c)
 	return nil
 }
 
@@ -222,19 +223,19 @@ func (a *appending) citeOne(c *store.Change, x *citedPart, now time.Time) error 
 		x.shown.Result.Ordinal = r.Ordinal
 	}
 	if x.large() {
-		if err := slots.share(x.sum, wholeOf(&m.Parts[x.part]).Ref.ID); err != nil {
+		if err := slots.Share(x.sum, wholeOf(&m.Parts[x.part]).Ref.ID); err != nil {
 			return err
 		}
 	}
 	if a.cited.release && m.RunID != "" {
-		due, err := slots.join(m.RunID, x.number, now)
+		due, err := slots.Join(m.RunID, x.number, now)
 		if err != nil {
 			return err
 		}
 		x.record.OfRun = !due.IsZero() // of a run that is over, a message keeps its original
 		c.Head.NextDue = txn.Earliest(c.Head.NextDue, due)
 	}
-	if err := slots.set(sourceSlot(x.number), x.record.encode()); err != nil {
+	if err := slots.Set(contents.SourceSlot(x.number), x.record.Encode()); err != nil {
 		return err
 	}
 	c.Head.EditSeq++
@@ -248,20 +249,20 @@ func (a *appending) citeOne(c *store.Change, x *citedPart, now time.Time) error 
 }
 
 // describe is the source record of a part that is cited.
-func (c *citing) describe(message int32, run string, x *citedPart) *sourceRecord {
+func (c *citing) describe(message int32, run string, x *citedPart) *contents.Record {
 	kind := content.KindOf("", x.text)
-	r := &sourceRecord{
-		Handle: newHandle(x.number, c.engine.ids()), Type: sourceType(citations.SourceType(x.tool, kind, x.text)),
+	r := &contents.Record{
+		Handle: contents.NewHandle(x.number, c.engine.ids()), Type: sourceType(citations.SourceType(x.tool, kind, x.text)),
 		URL: citations.SourceURL(kind, x.text, x.args), ContentType: kind.MediaType(), Kind: int8(kind),
 		Bytes: int64(len(x.text)), Chars: int64(utf8.RuneCountInString(x.text)), SHA256: x.sum[:],
 		CitedBy: []int32{message}, Run: run, AtAppend: true, Message: message, Part: int32(x.part),
 	}
-	r.say(x.source)
+	applySource(r, x.source)
 	return r
 }
 
-// say takes over what the caller says of the source.
-func (r *sourceRecord) say(s *conversation.ResultSource) {
+// applySource takes over what the caller says of the source.
+func applySource(r *contents.Record, s *conversation.ResultSource) {
 	if s == nil {
 		return
 	}
@@ -282,7 +283,7 @@ func sourceType(name string) conversation.SourceType {
 
 // show is what the view shows for a part that is cited.
 func (c *citing) show(x *citedPart, p *conversation.Part) conversation.Part {
-	text, cited := makeCitation(x.record, x.text, true, conversation.ExpandCall(x.record.Message), counting(c.counter.counter))
+	text, cited := contents.MakeCitation(x.record, x.text, true, conversation.ExpandCall(x.record.Message), contents.CountWith(c.counter.counter))
 	var out conversation.Part
 	if p.Kind == conversation.PartText {
 		out = conversation.Part{Kind: conversation.PartText, Text: conversation.Content{Inline: text}}
@@ -294,14 +295,6 @@ func (c *citing) show(x *citedPart, p *conversation.Part) conversation.Part {
 	c.counter.media = mediaWeight(p, c.counter)
 	c.counter.part(&out)
 	return out
-}
-
-// counting counts the tokens of citations.
-func counting(counter tokens.Counter) func(string) int {
-	return func(text string) int {
-		n, _ := counter.Count(text)
-		return n
-	}
 }
 
 // keepMedia leaves the media of a result beside what is shown for its words.
@@ -338,38 +331,6 @@ func mediaWeight(p *conversation.Part, s scale) int32 {
 	return (p.Tokens - words) / media
 }
 
-// makeCitation words a citation. head is the content, or its beginning.
-func makeCitation(r *sourceRecord, head string, whole bool, expand string, count func(string) int) (string, *conversation.Citation) {
-	source := r.cited()
-	source.Expand = expand
-	made := citations.Make(source, content.Kind(r.Kind), head, whole, count)
-	return made.Text, &conversation.Citation{
-		ContentID: r.Handle, SourceType: r.Type, SourceURL: r.URL, SourceTitle: r.Title, ContentType: r.ContentType, TotalBytes: r.Bytes, TotalChars: r.Chars,
-		Location: made.Location, ExcerptFrom: int32(made.ExcerptFrom), ExcerptEnd: int32(made.ExcerptEnd),
-		HowFrom: int32(len(made.Text) - len(made.HowToRetrieve)),
-	}
-}
-
-// citedOf is what a view shows of a citation, with its texts.
-func citedOf(shown *conversation.Part) Cited {
-	text := shown.Text.Inline
-	if shown.Result != nil {
-		text = shown.Result.Words()
-	}
-	return citedIn(text, shown.Citation)
-}
-
-func citedIn(text string, c *conversation.Citation) Cited {
-	out := Cited{Citation: *c, Text: text}
-	if end := int(c.ExcerptEnd); c.ExcerptFrom >= 0 && c.ExcerptFrom <= c.ExcerptEnd && end <= len(text) {
-		out.Excerpt = text[c.ExcerptFrom:end]
-	}
-	if from := int(c.HowFrom); from >= 0 && from <= len(text) {
-		out.How = text[from:]
-	}
-	return out
-}
-
 // citingEdits are the edits that cited results of messages when they were appended.
 func (e *Engine) citingEdits(ctx context.Context, key Key, of *store.Snapshot) ([]conversation.Edit, error) {
 	if len(of.Messages) == 0 || of.Head.EditSeq == 0 {
@@ -399,27 +360,27 @@ func (a *appending) noteRecalled(ctx context.Context, snap *store.Snapshot) erro
 	}
 	slots, names := a.cited.slots, make([]string, 0, len(recalled))
 	for handle := range recalled {
-		n, _ := numberOf(handle)
-		names = append(names, sourceSlot(n))
+		n, _ := contents.NumberOf(handle)
+		names = append(names, contents.SourceSlot(n))
 	}
-	if err := a.engine.readSlots(ctx, a.request.Key, snap.Head.Incarnation, slots, names...); err != nil {
+	if err := a.engine.contents.ReadSlots(ctx, a.request.Key, snap.Head.Incarnation, slots, names...); err != nil {
 		return err
 	}
 	for handle, i := range recalled {
-		n, _ := numberOf(handle)
-		value := slots.get(sourceSlot(n))
+		n, _ := contents.NumberOf(handle)
+		value := slots.Get(contents.SourceSlot(n))
 		if value == nil {
 			continue
 		}
-		r, err := parseSource(value)
+		r, err := contents.ParseRecord(value)
 		if err != nil {
 			return err
 		}
 		if r.Handle != handle {
 			continue
 		}
-		r.cite(snap.Head.Messages + int32(i))
-		if err := slots.set(sourceSlot(n), r.encode()); err != nil {
+		r.AddCitation(snap.Head.Messages + int32(i))
+		if err := slots.Set(contents.SourceSlot(n), r.Encode()); err != nil {
 			return err
 		}
 	}
@@ -435,7 +396,7 @@ func (a *appending) recalled() map[string]int {
 			if r == nil || r.Recalled == nil {
 				continue
 			}
-			if _, ok := numberOf(r.Recalled.ContentID); !ok {
+			if _, ok := contents.NumberOf(r.Recalled.ContentID); !ok {
 				continue
 			}
 			if _, known := out[r.Recalled.ContentID]; !known {

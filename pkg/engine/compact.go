@@ -80,7 +80,7 @@ func (e *Engine) decidingOn(ctx context.Context, w *view.Loaded, r *CompactReque
 	standing := w.Info.Policy.Or(e.defaults).Fit
 	for _, f := range known {
 		if standing.ContextWindowTokens == nil {
-			own, none := int32(max(f.Budget, int64(or(build.Budget.ContextWindow, 0)))), int32(0)
+			own, none := int32(max(f.Budget, int64(conversation.ValueOr(build.Budget.ContextWindow, 0)))), int32(0)
 			build.Budget = BudgetOverride{ContextWindow: &own, ReservedOutput: &none}
 		}
 	}
@@ -97,7 +97,7 @@ func (e *Engine) decidingOn(ctx context.Context, w *view.Loaded, r *CompactReque
 // compactNow summarizes, or moves the window's start.
 func (d *deciding) compactNow(r *CompactRequest) error {
 	c := &d.settings.compact
-	target, keep := c.target, or(r.KeepRecent, c.keep)
+	target, keep := c.target, conversation.ValueOr(r.KeepRecent, c.keep)
 	if r.TargetTokens != nil {
 		target = unscaled(int64(*r.TargetTokens), d.settings.factor)
 		c.within(target / summaryPart)
@@ -154,7 +154,7 @@ func (e *Engine) commitCompact(ctx context.Context, d *deciding, r *CompactReque
 		return nil, err
 	}
 	out := &CompactResult{
-		Range: conversation.Range{First: d.start.Start, End: d.out.Window.Start}, Saved: saved, Events: events(d.edits),
+		Range: conversation.Range{First: d.start.Start, End: d.out.Window.Start}, Saved: saved, Events: conversation.EventsOf(d.edits),
 		Degradations: d.degradations, Revision: c.Head.Revision,
 	}
 	for i := range d.edits {
@@ -165,7 +165,7 @@ func (e *Engine) commitCompact(ctx context.Context, d *deciding, r *CompactReque
 		}
 	}
 	var err error
-	if c.Edits, c.Uploads, err = e.stageSummaries(ctx, w.Key, w.Head.Incarnation, d.edits); err != nil {
+	if c.Edits, c.Uploads, err = e.blobs.StageSummaries(ctx, w.Key, w.Head.Incarnation, d.edits); err != nil {
 		return nil, err
 	}
 	o := store.Outcome{FirstIndex: out.Range.First, Count: out.Range.Len(), Manifest: -saved, Revision: c.Head.Revision}
@@ -201,7 +201,7 @@ func (e *Engine) repeatCompact(ctx context.Context, w *view.Loaded, o *store.Out
 	if o.Manifest <= 0 {
 		return out, nil
 	}
-	spans, err := e.spans(ctx, w)
+	spans, err := e.views.Spans(ctx, w)
 	if err != nil {
 		return nil, err
 	}
@@ -212,7 +212,7 @@ func (e *Engine) repeatCompact(ctx context.Context, w *view.Loaded, o *store.Out
 		}
 	}
 	for i := range made {
-		texts, err := e.contents(ctx, w.Key, w.Head.Incarnation, made[i].Summary.Text)
+		texts, err := e.blobs.Texts(ctx, w.Key, w.Head.Incarnation, made[i].Summary.Text)
 		if err != nil {
 			return nil, err
 		}

@@ -21,7 +21,7 @@ const tombstoneLife = 30 * 24 * time.Hour
 // Create begins a conversation, also under the id of a deleted one: as a new incarnation, which shares nothing with the old.
 func (e *Engine) Create(ctx context.Context, r CreateRequest) (*Conversation, error) {
 	if r.Info.Counter == "" {
-		r.Info.Counter = DefaultCounter
+		r.Info.Counter = conversation.DefaultCounter
 	}
 	var made *Conversation
 	err := e.txn.Do(ctx, r.Key, func() (err error) {
@@ -59,7 +59,7 @@ func (e *Engine) attemptCreate(ctx context.Context, r *CreateRequest) (*Conversa
 	}
 	remembered.add(requestCreate, r.Request.ID, now)
 	remembered.addTo(c)
-	e.renewTTL(&c.Head, &r.Info, now)
+	txn.RenewTTL(&c.Head, r.Info.Policy.Or(e.defaults), now)
 	txn.Remember(c, r.Request, store.Outcome{Revision: c.Head.Revision})
 	return &Conversation{ID: r.Key.Conversation, Info: r.Info, Head: c.Head}, e.store.Commit(ctx, r.Key, c)
 }
@@ -176,7 +176,7 @@ func (e *Engine) attemptUpdate(ctx context.Context, r *UpdateRequest) (*Conversa
 	now := e.txn.Now()
 	c := &store.Change{Expect: snap.Head.Version, Head: txn.NextHead(snap.Head, now), Info: &info}
 	c.Head.Revision++
-	e.renewTTL(&c.Head, &info, now)
+	txn.RenewTTL(&c.Head, info.Policy.Or(e.defaults), now)
 	txn.Remember(c, r.Request, store.Outcome{Revision: c.Head.Revision})
 	return &Conversation{ID: r.Key.Conversation, Info: info, Head: c.Head}, e.store.Commit(ctx, r.Key, c)
 }
@@ -261,7 +261,7 @@ func promptsOfPolicy(before, p *conversation.Policy) []catalogue.PromptName {
 	named := func(p *conversation.Policy) []catalogue.PromptName {
 		return []catalogue.PromptName{
 			{Field: "conversation.policy.expiration.results.compact_prompt_id", ID: p.Expiration.Results.CompactPromptID},
-			{Field: "conversation.policy.compaction.prompt_id", ID: or(p.Compaction.PromptID, "")},
+			{Field: "conversation.policy.compaction.prompt_id", ID: conversation.ValueOr(p.Compaction.PromptID, "")},
 		}
 	}
 	if before == nil {

@@ -158,7 +158,7 @@ func (b *correcting) change(ctx context.Context, c *store.Change) (*CorrectResul
 	}
 	txn.Remember(c, b.request.Request, store.Outcome{FirstIndex: b.message.Index, Count: 1, Revision: c.Head.Revision})
 	return &CorrectResult{
-		Message: shown, Dissolved: dissolved, Events: events(c.Edits), Revision: c.Head.Revision, RewriteTokens: cost,
+		Message: shown, Dissolved: dissolved, Events: conversation.EventsOf(c.Edits), Revision: c.Head.Revision, RewriteTokens: cost,
 	}, e.store.Commit(ctx, w.Key, c)
 }
 
@@ -168,7 +168,7 @@ func (b *correcting) staged(ctx context.Context, c *store.Change) ([]conversatio
 	edit.Parts = slices.Clone(edit.Parts)
 	for i := range edit.Parts {
 		shown := conversation.CloneParts([]conversation.Part{edit.Parts[i].Shown})
-		uploads, err := b.engine.stageParts(ctx, b.window.Key, b.window.Head.Incarnation, shown)
+		uploads, err := b.engine.blobs.StageParts(ctx, b.window.Key, b.window.Head.Incarnation, shown)
 		if err != nil {
 			return nil, err
 		}

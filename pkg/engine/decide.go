@@ -3,6 +3,8 @@ package engine
 import (
 	"time"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
+
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 
 	"github.com/palimpsest-context/palimpsest/pkg/compaction"
@@ -40,15 +42,15 @@ type deciding struct {
 	wanted       []record.AskedSummary // that earlier builds wanted, or were to want
 	erasures     []record.Erasure      // that are left, if aging
 	erased       erasing
-	forget       [][32]byte           // contents that were erased
-	gone         []string             // handles of contents that were erased with their messages
-	contents     *slotChanges         // what that changes of contents; nil for nothing
-	reclaims     []record.Reclaim     // pruned results that are to be erased
-	failures     []conversation.Event // compactions that were of no use
-	preparing    bool                 // a summary was begun in the background
-	inherited    bool                 // the window is new, and starts where a smaller budget's does
-	spent        bool                 // the view is made smaller for the last report
-	displaced    []conversation.Range // units that were brought back lately and have no room
+	forget       [][32]byte            // contents that were erased
+	gone         []string              // handles of contents that were erased with their messages
+	contents     *contents.SlotChanges // what that changes of contents; nil for nothing
+	reclaims     []record.Reclaim      // pruned results that are to be erased
+	failures     []conversation.Event  // compactions that were of no use
+	preparing    bool                  // a summary was begun in the background
+	inherited    bool                  // the window is new, and starts where a smaller budget's does
+	spent        bool                  // the view is made smaller for the last report
+	displaced    []conversation.Range  // units that were brought back lately and have no room
 }
 
 // readySummaries is what a build asks about summaries: what is there already, and what could be asked for. Nothing of it waits.

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
+
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/catalogue"
 
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
@@ -58,7 +60,8 @@ type Engine struct {
 	onError    func(error)
 	txn        *txn.Manager
 	views      *view.Loader
-	library    *library
+	blobs      *contents.Blobs
+	contents   *contents.Service
 	catalogues *catalogue.Reader
 	summaries  *summarize.Desk
 
@@ -80,7 +83,6 @@ func New(o Options) *Engine {
 		tools:      o.Tools,
 		onError:    o.OnError,
 		txn:        txn.New(o.Store, o.Clock),
-		library:    newLibrary(o.ContentCacheBytes, o.Clock),
 		catalogues: catalogue.NewReader(o.Store, o.Clock, o.Models),
 		summaries:  o.Summaries,
 		preparing:  make(map[Key]*preparing),
@@ -90,6 +92,11 @@ func New(o Options) *Engine {
 		e.summaries = summarize.New(summarize.Options{})
 	}
 	e.views = view.NewLoader(o.Store, e.txn, view.NewCache(o.CacheBytes, o.Clock), o.Counters, o.Formats)
+	e.blobs = contents.NewBlobs(o.Store, o.IDs, o.Clock)
+	e.contents = contents.New(&contents.Options{
+		Store: o.Store, Txn: e.txn, Views: e.views, Blobs: e.blobs, CacheBytes: o.ContentCacheBytes, Clock: o.Clock, Ids: o.IDs,
+		Defaults: o.Defaults, Forget: e.summaries, Sweep: e.sweep,
+	})
 	e.Admin = catalogue.NewAdmin(e.catalogues, o.Store, e.txn, o.IDs, e.summaries)
 	return e
 }
@@ -120,7 +127,7 @@ type AppendResult struct {
 	Revision  int64
 	Duplicate bool
 	// Citations are what stands for results of each message, if they are cited.
-	Citations [][]Cited
+	Citations [][]contents.Cited
 	// Display and Persistent are the variants of the messages, contents inline, if they were asked for.
 	Display, Persistent []conversation.Message
 }
@@ -390,7 +397,7 @@ type Record struct {
 
 // SourceRecord is a source record as an export holds it. Accessed and Expires are exact to the millisecond.
 type SourceRecord struct {
-	Source  Source
+	Source  contents.Source
 	Message int32 // whose text it is, if Source.AtAppend
 	Part    int32 // of that message
 }

@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
+
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
@@ -137,18 +139,11 @@ func (d *deciding) eraseParts(parts []conversation.Part) {
 		case c.Ref != nil:
 			d.erased.release = append(d.erased.release, c.Ref.ID)
 			d.erased.shared = append(d.erased.shared, *c.Ref)
-			*c = blank(d.Loaded.Head.Incarnation, *c, c.Ref.SHA256)
+			*c = txn.Blank(d.Loaded.Head.Incarnation, *c, c.Ref.SHA256)
 		default:
-			*c = blank(d.Loaded.Head.Incarnation, *c, sha256.Sum256([]byte(c.Inline)))
+			*c = txn.Blank(d.Loaded.Head.Incarnation, *c, sha256.Sum256([]byte(c.Inline)))
 		}
 	}
-}
-
-// blank is what is left of a content of an incarnation.
-func blank(incarnation conversation.ID, c conversation.Content, sum [32]byte) conversation.Content {
-	return conversation.Content{Erased: &conversation.ErasedContent{
-		Bytes: c.Bytes(), Chars: c.Chars(), Hash: txn.KeyedHash(incarnation, sum),
-	}}
 }
 
 // eraseEdits erases what edits before this build showed of the parts: excerpts of what is erased, and what it was corrected to.
@@ -290,7 +285,7 @@ func (d *deciding) changeErased(c *store.Change) {
 	}
 	c.Release = d.erased.release
 	if d.contents != nil {
-		d.contents.apply(c)
+		d.contents.Apply(c)
 	}
 	stored := d.Loaded.Slots[eraseSlot]
 	if !d.aging || stored == nil {
@@ -308,12 +303,12 @@ func (d *deciding) changeErased(c *store.Change) {
 // forgetErased makes everybody forget what a build has erased: the window, which is not kept warm, who summarizes, and who searches.
 func (e *Engine) forgetErased(d *deciding) {
 	for _, handle := range d.gone {
-		if n, ok := numberOf(handle); ok {
-			e.library.drop(d.Loaded.Head.Incarnation, n)
+		if n, ok := contents.NumberOf(handle); ok {
+			e.contents.Cache.Drop(d.Loaded.Head.Incarnation, n)
 		}
 	}
 	for index := range d.erased.messages {
-		e.library.dropMessage(d.Loaded.Head.Incarnation, index)
+		e.contents.Cache.DropMessage(d.Loaded.Head.Incarnation, index)
 	}
 	scope := summarize.Scope{Namespace: d.Loaded.Key.Namespace, Conversation: d.Loaded.Key.Conversation}
 	for _, hash := range d.forget {

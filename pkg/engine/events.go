@@ -150,7 +150,7 @@ func eventsOf(snap *store.Snapshot) []committedEvent {
 }
 
 func appendEdit(out []committedEvent, ed *conversation.Edit) []committedEvent {
-	for _, ev := range events([]conversation.Edit{*ed}) {
+	for _, ev := range conversation.EventsOf([]conversation.Edit{*ed}) {
 		out = append(out, committedEvent{EventAt{Event: ev, Time: ed.Time}, ed.Commit})
 	}
 	return out

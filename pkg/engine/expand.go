@@ -237,7 +237,7 @@ func (e *Engine) commitRestore(ctx context.Context, l *listing, u *conversation.
 	if err := e.hasRoom(ctx, l, &c.Edits[0]); err != nil {
 		return err
 	}
-	out.Events, out.Revision, out.RewriteTokens = events(c.Edits), c.Head.Revision, cost
+	out.Events, out.Revision, out.RewriteTokens = conversation.EventsOf(c.Edits), c.Head.Revision, cost
 	txn.Remember(c, r.Request, store.Outcome{FirstIndex: u.First(), Count: u.Last() + 1 - u.First(), Revision: c.Head.Revision})
 	return e.store.Commit(ctx, w.Key, c)
 }

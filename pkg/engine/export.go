@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
+
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
@@ -20,7 +22,7 @@ const SourceChunkBytes = store.ChunkBytes
 // messages, edits, manifests and sources, each oldest first. It is one consistent state: records never change, and the head that
 // comes first says how many of them belong to it. Request ids are not exported: they belong to the callers of this conversation.
 func (e *Engine) Export(ctx context.Context, key Key, give func(Record) error) error {
-	snap, err := e.readSettled(ctx, key, store.Query{Info: true, SlotsOf: view.BuildSlots, Slots: []string{lastSourceSlot}})
+	snap, err := e.contents.ReadSettled(ctx, key, store.Query{Info: true, SlotsOf: view.BuildSlots, Slots: []string{contents.LastSourceSlot}})
 	if err != nil {
 		return err
 	}
@@ -28,7 +30,7 @@ func (e *Engine) Export(ctx context.Context, key Key, give func(Record) error) e
 		return err
 	}
 	x := &exporting{engine: e, key: key, head: snap.Head, give: give}
-	if x.last, err = lastSource(snap.Slots); err != nil {
+	if x.last, err = contents.LastSource(snap.Slots); err != nil {
 		return err
 	}
 	state, err := x.state(ctx, snap)
@@ -56,13 +58,13 @@ type exporting struct {
 }
 
 func (x *exporting) state(ctx context.Context, snap *store.Snapshot) (*State, error) {
-	hides, err := x.engine.hides(ctx, view.New(x.key, snap))
+	hides, err := x.engine.views.Hides(ctx, view.New(x.key, snap))
 	if err != nil {
 		return nil, err
 	}
 	state := &State{Slots: snap.Slots}
-	delete(state.Slots, draftSlot)      // its texts are no part of the record
-	delete(state.Slots, lastSourceSlot) // the sources say it
+	delete(state.Slots, draftSlot)               // its texts are no part of the record
+	delete(state.Slots, contents.LastSourceSlot) // the sources say it
 	for _, h := range hides {
 		state.Rewinds = append(state.Rewinds, h.Range)
 	}
@@ -84,7 +86,7 @@ func (x *exporting) messages(ctx context.Context) error {
 		}
 		for i := range snap.Messages {
 			m := &snap.Messages[i]
-			if m.Parts, err = x.engine.inline(ctx, x.key, x.head.Incarnation, m.Parts); err != nil {
+			if m.Parts, err = x.engine.blobs.Inline(ctx, x.key, x.head.Incarnation, m.Parts); err != nil {
 				return err
 			}
 			if err := x.give(Record{Message: m}); err != nil {
@@ -113,7 +115,7 @@ func (x *exporting) edits(ctx context.Context) error {
 func (x *exporting) edit(ctx context.Context, e *conversation.Edit) error {
 	shown := make([]conversation.PartEdit, len(e.Parts))
 	for i, p := range e.Parts {
-		parts, err := x.engine.inline(ctx, x.key, x.head.Incarnation, []conversation.Part{p.Shown})
+		parts, err := x.engine.blobs.Inline(ctx, x.key, x.head.Incarnation, []conversation.Part{p.Shown})
 		if err != nil {
 			return err
 		}
@@ -122,7 +124,7 @@ func (x *exporting) edit(ctx context.Context, e *conversation.Edit) error {
 	out := *e
 	out.Parts = shown
 	if e.Summary != nil {
-		texts, err := x.engine.contents(ctx, x.key, x.head.Incarnation, e.Summary.Text, e.Summary.Facts)
+		texts, err := x.engine.blobs.Texts(ctx, x.key, x.head.Incarnation, e.Summary.Text, e.Summary.Facts)
 		if err != nil {
 			return err
 		}
@@ -143,7 +145,7 @@ func exportedFacts(stored string) (string, error) {
 	}
 	k, err := record.DecodeFacts([]byte(stored))
 	if err != nil {
-		return "", damaged("what is stored beside a summary")
+		return "", contents.Damaged("what is stored beside a summary")
 	}
 	out, err := k.JSON()
 	return string(out), err

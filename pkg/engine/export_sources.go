@@ -5,6 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
+
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
@@ -13,7 +15,7 @@ import (
 
 // runs reads the runs that contents belong to.
 func (x *exporting) runs(ctx context.Context) ([]Run, error) {
-	snap, err := x.read(ctx, store.Query{SlotsOf: runSlots})
+	snap, err := x.read(ctx, store.Query{SlotsOf: contents.RunSlots})
 	if err != nil {
 		return nil, txn.Failure(err)
 	}
@@ -28,18 +30,18 @@ func (x *exporting) runs(ctx context.Context) ([]Run, error) {
 	out := make([]Run, 0, len(names))
 	x.due = make(map[string]time.Time, len(names))
 	for _, name := range names {
-		r, err := parseRun(snap.Slots[name])
+		r, err := contents.ParseRun(snap.Slots[name])
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, r.run())
-		x.due[r.ID] = r.due()
+		out = append(out, runOf(r))
+		x.due[r.ID] = r.Due()
 	}
 	return out, nil
 }
 
-// run is what is told of the run. Which contents it has, these say themselves.
-func (r *runRecord) run() Run {
+// runOf is a run as exports have it. Which contents it has, these say themselves.
+func runOf(r *contents.RunRecord) Run {
 	out := Run{ID: r.ID, Used: time.UnixMilli(r.Used).UTC(), Gone: r.Gone}
 	if r.End > 0 {
 		out.End = time.UnixMilli(r.End).UTC()
@@ -50,12 +52,12 @@ func (r *runRecord) run() Run {
 // sources gives the source records, and what StoreContent stored. A record may be newer than the head: what it says of messages
 // that came since is left out.
 func (x *exporting) sources(ctx context.Context) error {
-	return x.engine.eachSource(ctx, x.key, x.head.Incarnation, 1, x.last, func(_ int64, r *sourceRecord) error {
+	return x.engine.contents.EachSource(ctx, x.key, x.head.Incarnation, 1, x.last, func(_ int64, r *contents.Record) error {
 		r.CitedBy = slices.DeleteFunc(r.CitedBy, func(index int32) bool { return index >= x.head.Messages })
 		if r.AtAppend || r.Expired || r.Bytes == 0 {
 			return x.source(r)
 		}
-		h, err := x.engine.hold(ctx, x.key, &x.head, r)
+		h, err := x.engine.contents.Open(ctx, x.key, &x.head, r)
 		if err != nil {
 			return err
 		}
@@ -63,28 +65,28 @@ func (x *exporting) sources(ctx context.Context) error {
 	})
 }
 
-func (x *exporting) source(r *sourceRecord) error {
-	return x.give(Record{Source: &SourceRecord{Source: r.source(x.due[r.Run]), Message: r.Message, Part: r.Part}})
+func (x *exporting) source(r *contents.Record) error {
+	return x.give(Record{Source: &SourceRecord{Source: r.Source(x.due[r.Run]), Message: r.Message, Part: r.Part}})
 }
 
 // content gives a source with its chunks. One that expires before the first of them is read is told as expired.
-func (x *exporting) content(ctx context.Context, h *holding) error {
+func (x *exporting) content(ctx context.Context, h *contents.Reader) error {
 	first := true
-	err := h.each(ctx, 0, func(at int64, data []byte) error {
+	err := h.Each(ctx, 0, func(at int64, data []byte) error {
 		if first {
-			if err := x.source(h.record); err != nil {
+			if err := x.source(h.Record); err != nil {
 				return err
 			}
 		}
 		first = false
-		return x.give(Record{Chunk: &SourceChunk{ContentID: h.record.Handle, Offset: at, Data: data}})
+		return x.give(Record{Chunk: &SourceChunk{ContentID: h.Record.Handle, Offset: at, Data: data}})
 	})
 	switch {
 	case err == nil || conversation.KindOf(err) != conversation.ContentExpired:
 		return err
 	case first:
-		h.record.Expired = true
-		return x.source(h.record)
+		h.Record.Expired = true
+		return x.source(h.Record)
 	default:
 		return conversation.Errorf(conversation.Contention, "a content expired while it was exported")
 	}

@@ -222,7 +222,7 @@ func (e *Engine) collectFormer(ctx context.Context, key Key, head *Head) (*forme
 // records of the old one can go. A day later that goes too.
 func (e *Engine) sweepReusable(ctx context.Context, key Key, head Head) error {
 	if !e.txn.Now().Before(head.DeleteTime) {
-		return e.remove(ctx, key, store.Deletion{Incarnation: head.Incarnation})
+		return e.txn.Delete(ctx, key, store.Deletion{Incarnation: head.Incarnation})
 	}
 	f, err := e.collectFormer(ctx, key, &head)
 	if err != nil {

@@ -155,7 +155,7 @@ func (im *importing) message(ctx context.Context, m *conversation.Message) error
 	}
 	h.Messages++
 	h.Tokens += int64(m.Tokens)
-	uploads, err := im.engine.stageParts(ctx, im.key, im.incarnation, m.Parts)
+	uploads, err := im.engine.blobs.StageParts(ctx, im.key, im.incarnation, m.Parts)
 	if err != nil {
 		return err
 	}
@@ -251,14 +251,14 @@ func (im *importing) edit(ctx context.Context, e *conversation.Edit) error {
 	im.commits.edit = e.Commit
 	for i := range e.Parts {
 		parts := []conversation.Part{e.Parts[i].Shown}
-		uploads, err := im.engine.stageParts(ctx, im.key, im.incarnation, parts)
+		uploads, err := im.engine.blobs.StageParts(ctx, im.key, im.incarnation, parts)
 		if err != nil {
 			return err
 		}
 		e.Parts[i].Shown = parts[0]
 		im.uploads = append(im.uploads, uploads...)
 	}
-	edits, uploads, err := im.engine.stageSummaries(ctx, im.key, im.incarnation, []conversation.Edit{*e})
+	edits, uploads, err := im.engine.blobs.StageSummaries(ctx, im.key, im.incarnation, []conversation.Edit{*e})
 	if err != nil {
 		return err
 	}
@@ -350,7 +350,7 @@ func (im *importing) complete(ctx context.Context) error {
 	h.Version, h.Revision, h.Turn, h.EditSeq = from.Version, from.Revision, from.Turn, im.editSeq
 	h.SeenBefore, h.Seen, h.Start, h.ManifestSeq, h.LastManifest = from.SeenBefore, from.Seen, from.Start, from.ManifestSeq, from.LastManifest
 	h.UpdateTime, h.ExpireTime = from.UpdateTime, from.ExpireTime
-	h.Reusable = or(im.from.Info.Policy.Or(im.engine.defaults).TTLWithoutTombstone, false)
+	h.Reusable = conversation.ValueOr(im.from.Info.Policy.Or(im.engine.defaults).TTLWithoutTombstone, false)
 	return nil
 }
 
@@ -367,7 +367,7 @@ func possible(h *Head) bool {
 func (im *importing) commit(ctx context.Context) (*Conversation, error) {
 	now := im.engine.txn.Now()
 	if im.engine.txn.Live(&im.head) != nil { // past its ttl where it came from; here it begins to live
-		im.engine.renewTTL(&im.head, &im.from.Info, now)
+		txn.RenewTTL(&im.head, im.from.Info.Policy.Or(im.engine.defaults), now)
 	}
 	im.head.NextDue = txn.Earliest(im.head.ExpireTime, now.Add(txn.RequestMemory)) // the sweeper tidies what came
 	c := &store.Change{Head: im.head, Info: &im.from.Info, Slots: maps.Clone(im.slots), Uploads: im.uploads}

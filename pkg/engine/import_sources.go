@@ -13,6 +13,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
+
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
 
 	"github.com/palimpsest-context/palimpsest/pkg/content"
@@ -25,13 +27,13 @@ const maxImportedSources = 64 << 20
 
 // importedSources is what an import knows of contents.
 type importedSources struct {
-	slots   *slotChanges
+	slots   *contents.SlotChanges
 	bytes   int // of slots
 	count   int64
-	runs    map[string]*runRecord
+	runs    map[string]*contents.RunRecord
 	named   map[int64]string // handles that edits named, by number, until their sources come
 	current *SourceRecord    // whose chunks come
-	intake  *intake          // of them
+	intake  *contents.Upload // of them
 	last    *SourceRecord    // of those that are a message's own
 	message *conversation.Message
 }
@@ -41,13 +43,13 @@ func (im *importing) takeRuns(runs []Run) error {
 	if im.sources.runs != nil || im.head.Messages > 0 || len(runs) >= store.MaxSlots {
 		return invalid("the state does not come once, second, with at most %d runs", store.MaxSlots-1)
 	}
-	im.sources.runs = make(map[string]*runRecord, len(runs))
+	im.sources.runs = make(map[string]*contents.RunRecord, len(runs))
 	for _, r := range runs {
-		rec := &runRecord{ID: r.ID, Used: r.Used.UnixMilli(), Gone: r.Gone}
+		rec := &contents.RunRecord{ID: r.ID, Used: r.Used.UnixMilli(), Gone: r.Gone}
 		if !r.End.IsZero() {
 			rec.End = r.End.UnixMilli()
 		}
-		if r.ID == "" || im.sources.runs[r.ID] != nil || rec.Gone && rec.End == 0 || rec.run() != r {
+		if r.ID == "" || im.sources.runs[r.ID] != nil || rec.Gone && rec.End == 0 || runOf(rec) != r {
 			return invalid("the state has a run that is damaged, or there twice")
 		}
 		im.sources.runs[r.ID] = rec
@@ -57,12 +59,12 @@ func (im *importing) takeRuns(runs []Run) error {
 
 // numberOfWhole reads the number out of a handle, and demands that the sidecar could have made it: models are shown it.
 func numberOfWhole(handle string) (int64, bool) {
-	n, ok := numberOf(handle)
+	n, ok := contents.NumberOf(handle)
 	if !ok {
 		return 0, false
 	}
-	secret, err := handleLetters.DecodeString(strings.ToUpper(handle[len(handle)-8:]))
-	return n, err == nil && handle == fmt.Sprintf("c%d-%s", n, strings.ToLower(handleLetters.EncodeToString(secret)))
+	secret, err := contents.HandleLetters.DecodeString(strings.ToUpper(handle[len(handle)-8:]))
+	return n, err == nil && handle == fmt.Sprintf("c%d-%s", n, strings.ToLower(contents.HandleLetters.EncodeToString(secret)))
 }
 
 // name notes that an edit names a content, whose source is to come.
@@ -124,7 +126,7 @@ func (im *importing) source(ctx context.Context, s *SourceRecord) error {
 	delete(im.sources.named, n)
 	im.sources.count = n
 	for _, index := range s.Source.CitedBy {
-		if index < 0 || index >= im.head.Messages || len(s.Source.CitedBy) > maxCitedBy {
+		if index < 0 || index >= im.head.Messages || len(s.Source.CitedBy) > contents.MaxCitedBy {
 			return invalid("source %d is cited by messages that are not there", n)
 		}
 	}
@@ -132,7 +134,7 @@ func (im *importing) source(ctx context.Context, s *SourceRecord) error {
 	case s.Source.AtAppend:
 		return im.ownText(ctx, s)
 	case s.Source.Expired:
-		return im.settle(s, &sourceRecord{})
+		return im.settle(s, &contents.Record{})
 	}
 	im.sources.current = s
 	im.sources.intake = im.newIntake(&s.Source)
@@ -142,11 +144,11 @@ func (im *importing) source(ctx context.Context, s *SourceRecord) error {
 	return nil
 }
 
-func (im *importing) newIntake(s *Source) *intake {
+func (im *importing) newIntake(s *contents.Source) *contents.Upload {
 	e := im.engine
-	return &intake{
-		engine: e, incarnation: im.incarnation, id: e.ids(), sum: sha256.New(), outliner: content.NewOutliner(),
-		request: &StoreContentRequest{
+	return &contents.Upload{
+		Service: e.contents, Incarnation: im.incarnation, Id: e.ids(), Sum: sha256.New(), Outliner: content.NewOutliner(),
+		Request: &contents.StoreContentRequest{
 			Key: im.key, Type: s.Type, URL: s.URL, Title: s.Title, ContentType: s.ContentType, Metadata: s.Metadata, RunID: s.RunID,
 			Next: func() ([]byte, error) { return nil, io.EOF }, // the chunks are pushed
 		},
@@ -156,13 +158,13 @@ func (im *importing) newIntake(s *Source) *intake {
 // chunk takes a chunk of the content whose source came last.
 func (im *importing) chunk(ctx context.Context, c *SourceChunk) error {
 	s, in := im.sources.current, im.sources.intake
-	if s == nil || c.ContentID != s.Source.ContentID || c.Offset != in.size || len(c.Data) == 0 || int64(len(c.Data)) > s.Source.Bytes-in.size {
+	if s == nil || c.ContentID != s.Source.ContentID || c.Offset != in.Size || len(c.Data) == 0 || int64(len(c.Data)) > s.Source.Bytes-in.Size {
 		return invalid("a chunk comes that does not follow what came before it")
 	}
-	if err := in.add(ctx, c.Data); err != nil {
+	if err := in.Add(ctx, c.Data); err != nil {
 		return err
 	}
-	if in.size == s.Source.Bytes {
+	if in.Size == s.Source.Bytes {
 		return im.whole(ctx)
 	}
 	return nil
@@ -172,19 +174,19 @@ func (im *importing) chunk(ctx context.Context, c *SourceChunk) error {
 func (im *importing) whole(ctx context.Context) error {
 	s, in := im.sources.current, im.sources.intake
 	im.sources.current, im.sources.intake = nil, nil
-	if err := in.take(ctx); err != nil {
+	if err := in.Receive(ctx); err != nil {
 		return err
 	}
-	rec, c := in.record(s.Source.ContentID, s.Source.Accessed), &store.Change{}
-	shared, err := in.settle(c, im.contentSlots(), rec)
+	rec, c := in.Record(s.Source.ContentID, s.Source.Accessed), &store.Change{}
+	shared, err := in.Place(c, im.contentSlots(), rec)
 	if err != nil {
 		return err
 	}
 	if shared {
-		in.discard(ctx)
+		in.Discard(ctx)
 	}
 	im.uploads = append(im.uploads, c.Uploads...)
-	if err := im.weigh(sharedSlot(in.sha)); err != nil {
+	if err := im.weigh(contents.SharedSlot(in.Sha)); err != nil {
 		return err
 	}
 	return im.settle(s, rec)
@@ -201,7 +203,7 @@ func (im *importing) ownText(ctx context.Context, s *SourceRecord) error {
 	if err != nil {
 		return err
 	}
-	rec := &sourceRecord{AtAppend: true, Message: s.Message, Part: s.Part}
+	rec := &contents.Record{AtAppend: true, Message: s.Message, Part: s.Part}
 	if s.Source.Expired {
 		return im.settle(s, rec)
 	}
@@ -229,10 +231,10 @@ func (im *importing) shareOwn(sum [32]byte, part []conversation.Part) error {
 	if ref == nil {
 		return nil
 	}
-	if err := im.contentSlots().share(sum, ref.ID); err != nil {
+	if err := im.contentSlots().Share(sum, ref.ID); err != nil {
 		return err
 	}
-	return im.weigh(sharedSlot(sum))
+	return im.weigh(contents.SharedSlot(sum))
 }
 
 // partOf is the part that a source is of. The last message is kept: many of its parts may be sources.
@@ -264,16 +266,16 @@ func (im *importing) partOf(ctx context.Context, s *SourceRecord) ([]conversatio
 
 // textAt is the text of a part, as a source has it.
 func (im *importing) textAt(ctx context.Context, part []conversation.Part) (string, error) {
-	h := &holding{engine: im.engine, key: im.key, incarnation: im.incarnation}
-	if err := h.ofPart(ctx, part); err != nil || h.ref == nil {
-		return h.inline, err
+	h := &contents.Reader{Service: im.engine.contents, Key: im.key, Incarnation: im.incarnation}
+	if err := h.OfPart(ctx, part); err != nil || h.Ref == nil {
+		return h.Inline, err
 	}
-	text, err := h.read(ctx, 0, h.ref.Bytes)
+	text, err := h.Read(ctx, 0, h.Ref.Bytes)
 	return string(text), err
 }
 
 // settle puts a source on record if it says what the record says: what is derived of it, rec has already.
-func (im *importing) settle(s *SourceRecord, rec *sourceRecord) error {
+func (im *importing) settle(s *SourceRecord, rec *contents.Record) error {
 	from := &s.Source
 	rec.Handle, rec.Type, rec.URL, rec.Title = from.ContentID, from.Type, from.URL, from.Title
 	rec.ContentType, rec.Metadata = from.ContentType, from.Metadata
@@ -288,14 +290,14 @@ func (im *importing) settle(s *SourceRecord, rec *sourceRecord) error {
 	if err != nil {
 		return err
 	}
-	if !reflect.DeepEqual(rec.source(due), *from) {
+	if !reflect.DeepEqual(rec.Source(due), *from) {
 		return invalid("source %d does not say what its content is", im.sources.count)
 	}
-	return im.keep(sourceSlot(im.sources.count), rec.encode())
+	return im.keep(contents.SourceSlot(im.sources.count), rec.Encode())
 }
 
 // joinRun makes a content that goes with a run part of it, and says when that is.
-func (im *importing) joinRun(from *Source, rec *sourceRecord) (time.Time, error) {
+func (im *importing) joinRun(from *contents.Source, rec *contents.Record) (time.Time, error) {
 	rec.OfRun = !from.Expires.IsZero()
 	if !rec.OfRun {
 		return time.Time{}, nil
@@ -304,21 +306,21 @@ func (im *importing) joinRun(from *Source, rec *sourceRecord) (time.Time, error)
 	if run == nil || run.Gone {
 		return time.Time{}, invalid("source %d goes with a run that there is not", im.sources.count)
 	}
-	run.add(im.sources.count)
-	return run.due(), nil
+	run.Add(im.sources.count)
+	return run.Due(), nil
 }
 
 // contentSlots are those about contents that the commit will write.
-func (im *importing) contentSlots() *slotChanges {
+func (im *importing) contentSlots() *contents.SlotChanges {
 	if im.sources.slots == nil {
-		im.sources.slots = newSlotChanges(nil)
+		im.sources.slots = contents.NewSlotChanges(nil)
 	}
 	return im.sources.slots
 }
 
 // keep keeps a slot for the commit.
 func (im *importing) keep(name string, value []byte) error {
-	if err := im.contentSlots().set(name, value); err != nil {
+	if err := im.contentSlots().Set(name, value); err != nil {
 		return err
 	}
 	return im.weigh(name)
@@ -326,7 +328,7 @@ func (im *importing) keep(name string, value []byte) error {
 
 // weigh counts a slot that is kept.
 func (im *importing) weigh(name string) error {
-	if im.sources.bytes += len(name) + len(im.sources.slots.changed[name]); im.sources.bytes > maxImportedSources {
+	if im.sources.bytes += len(name) + len(im.sources.slots.Changed[name]); im.sources.bytes > maxImportedSources {
 		return invalid("the export has more sources than an import takes")
 	}
 	return nil
@@ -341,12 +343,12 @@ func (im *importing) completeSources() error {
 		return invalid("the export is not whole: source %d is missing", slices.Min(slices.Collect(maps.Keys(im.sources.named))))
 	}
 	for id, r := range im.sources.runs {
-		if err := im.keep(runSlot(id), r.encode()); err != nil {
+		if err := im.keep(contents.RunSlot(id), r.Encode()); err != nil {
 			return err
 		}
 	}
 	if im.sources.count > 0 {
-		im.sources.slots.changed[lastSourceSlot] = strconv.AppendInt(nil, im.sources.count, 10)
+		im.sources.slots.Changed[contents.LastSourceSlot] = strconv.AppendInt(nil, im.sources.count, 10)
 	}
 	return nil
 }
@@ -354,9 +356,9 @@ func (im *importing) completeSources() error {
 // applySources adds what is known of contents to the commit.
 func (im *importing) applySources(c *store.Change) {
 	if im.sources.slots != nil {
-		im.sources.slots.apply(c)
+		im.sources.slots.Apply(c)
 	}
 	for _, r := range im.sources.runs {
-		c.Head.NextDue = txn.Earliest(c.Head.NextDue, r.wakes())
+		c.Head.NextDue = txn.Earliest(c.Head.NextDue, r.NextAction())
 	}
 }

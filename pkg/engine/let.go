@@ -3,7 +3,6 @@ package engine
 import (
 	"crypto/sha256"
 	"slices"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
@@ -149,7 +148,7 @@ func (d *deciding) original(x *expiry.Due) (*original, error) {
 	if o.parts, err = d.Loaded.Inline(o.parts); err != nil {
 		return nil, err
 	}
-	o.text = textOf(o.parts)
+	o.text = compaction.PartsText(o.parts)
 	o.Original = compaction.Original{Recall: recallOf(x), Chars: utf8.RuneCountInString(o.text), Erased: len(x.Erase) > 0}
 	return o, nil
 }
@@ -160,20 +159,6 @@ func recallOf(x *expiry.Due) string {
 		return conversation.ExpandCall(x.Index)
 	}
 	return x.Message().Parts[x.Part].Result.Recall(x.Index)
-}
-
-// textOf is the text of a tool result, or of words, as one.
-func textOf(parts []conversation.Part) string {
-	var b strings.Builder
-	for i := range parts {
-		switch p := &parts[i]; p.Kind {
-		case conversation.PartToolResult:
-			b.WriteString(compaction.ResultText(p.Result))
-		case conversation.PartText:
-			b.WriteString(p.Text.Inline)
-		}
-	}
-	return b.String()
 }
 
 // shorter finds the first form of a text that weighs less than what the view shows; what is erased has to give way in any case.

@@ -12,7 +12,7 @@ import (
 
 // Manifest rebuilds an earlier build, in its own format or in another.
 func (e *Engine) Manifest(ctx context.Context, key Key, seq int64, f conversation.Format) (*ManifestResult, error) {
-	snap, err := e.readSettled(ctx, key, store.Query{Info: true})
+	snap, err := e.contents.ReadSettled(ctx, key, store.Query{Info: true})
 	if err != nil {
 		return nil, err
 	}

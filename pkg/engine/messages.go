@@ -49,7 +49,7 @@ type listing struct {
 }
 
 func (e *Engine) listing(ctx context.Context, key Key) (*listing, error) {
-	snap, err := e.readSettled(ctx, key, store.Query{Info: true, Manifest: &store.ManifestRange{Limit: 1}})
+	snap, err := e.contents.ReadSettled(ctx, key, store.Query{Info: true, Manifest: &store.ManifestRange{Limit: 1}})
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +89,7 @@ func (l *listing) show(ctx context.Context, m *conversation.Message, current boo
 		out.Message.Parts = it.Parts
 	}
 	var err error
-	out.Message.Parts, err = l.engine.inline(ctx, l.window.Key, l.window.Head.Incarnation, out.Message.Parts)
+	out.Message.Parts, err = l.engine.blobs.Inline(ctx, l.window.Key, l.window.Head.Incarnation, out.Message.Parts)
 	showLife(&out.Message, l.window.Info.Policy.Or(l.engine.defaults).Expiration.Results)
 	return out, err
 }
@@ -220,7 +220,7 @@ func (p *paging) resume() {
 
 // findSummaries finds the summaries in force, and keeps room for them on the page.
 func (p *paging) findSummaries(ctx context.Context) error {
-	spans, err := p.engine.spans(ctx, p.window)
+	spans, err := p.engine.views.Spans(ctx, p.window)
 	if err != nil {
 		return err
 	}
@@ -256,7 +256,7 @@ func (p *paging) addSummaries(ctx context.Context) error {
 		if !passed.Contains(at) {
 			continue
 		}
-		texts, err := p.engine.contents(ctx, p.window.Key, p.window.Head.Incarnation, s.Summary.Text)
+		texts, err := p.engine.blobs.Texts(ctx, p.window.Key, p.window.Head.Incarnation, s.Summary.Text)
 		if err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/catalogue"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
@@ -26,3 +27,6 @@ type (
 	// Message is a message of a neutral context.
 	Message = provider.Message
 )
+
+// CheckTemplate says what is wrong with a prompt's template; empty if nothing is.
+func CheckTemplate(template string) string { return catalogue.CheckTemplate(template) }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/summarize"
 )
 
@@ -22,7 +23,7 @@ func (e *Engine) ownCalls(ctx context.Context, key Key) (ModelUsage, error) {
 			return out, err
 		}
 		out.Calls, out.Input, out.Output = out.Calls+s.Calls, out.Input+s.Input, out.Output+s.Output
-		out.Cost += (float64(s.Input)*or(p.InputPrice, 1) + float64(s.Output)*or(p.OutputPrice, outputPrice)) / perMillion
+		out.Cost += (float64(s.Input)*conversation.ValueOr(p.InputPrice, 1) + float64(s.Output)*conversation.ValueOr(p.OutputPrice, outputPrice)) / perMillion
 	}
 	return out, nil
 }

@@ -37,7 +37,7 @@ func (d *deciding) prunable() []prune.Target {
 		Protect: first(conversation.DefaultProtectTokens, p.ProtectTokens),
 		Minimum: first(conversation.DefaultMinimumTokens, p.MinimumTokens),
 		MaxPart: first(conversation.DefaultMaxPartTokens, p.MaxPartTokens),
-		Tools:   or(p.ProtectedTools, prune.DefaultTools()), Prefixes: or(p.ProtectedPrefixes, prune.DefaultPrefixes()),
+		Tools:   conversation.ValueOr(p.ProtectedTools, prune.DefaultTools()), Prefixes: conversation.ValueOr(p.ProtectedPrefixes, prune.DefaultPrefixes()),
 		Recall: d.recallTools(),
 		Keep: func(index int32) bool {
 			return index >= newest || index < d.Kept.LeadingSystem || d.pinned(index) || d.expandedLately(index)
@@ -51,7 +51,7 @@ func (d *deciding) recallTools() *conversation.RecallTools {
 	if d.settings.policy.Pruning.ProtectedTools != nil {
 		return nil
 	}
-	tools := conversation.RecallTools(or(d.settings.policy.Citations.RecallTools, nil))
+	tools := conversation.RecallTools(conversation.ValueOr(d.settings.policy.Citations.RecallTools, nil))
 	return &tools
 }
 

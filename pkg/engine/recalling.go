@@ -6,6 +6,8 @@ import (
 	"maps"
 	"strings"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
+
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
 
 	"github.com/palimpsest-context/palimpsest/pkg/citations"
@@ -15,7 +17,7 @@ import (
 
 // recallTools are the tools that recall in a conversation.
 func (e *Engine) recallTools(info *Info) conversation.RecallTools {
-	return or(info.Policy.Or(e.defaults).Citations.RecallTools, nil)
+	return conversation.ValueOr(info.Policy.Or(e.defaults).Citations.RecallTools, nil)
 }
 
 // recognition finds out which parts of an append were recalled where their callers do not say (behaviour §9). An agent that is told to
@@ -24,7 +26,7 @@ type recognition struct {
 	appending *appending
 	tools     conversation.RecallTools
 	calls     foreseen
-	sources   map[string]*sourceRecord // by handle; nil where the conversation has none
+	sources   map[string]*contents.Record // by handle; nil where the conversation has none
 
 	candidates []candidateRecall
 	citations  map[blockAt]bool // parts that are citations of this conversation
@@ -42,7 +44,7 @@ type candidateRecall struct {
 func (a *appending) recognize(ctx context.Context, snap *store.Snapshot, calls foreseen) (*recognition, error) {
 	r := &recognition{
 		appending: a, tools: a.engine.recallTools(snap.Info), calls: calls,
-		sources: map[string]*sourceRecord{}, citations: map[blockAt]bool{},
+		sources: map[string]*contents.Record{}, citations: map[blockAt]bool{},
 	}
 	for i := range a.request.Messages {
 		for j := range a.request.Messages[i].Parts {
@@ -135,8 +137,8 @@ func (r *recognition) read(ctx context.Context, incarnation conversation.ID) err
 func (r *recognition) readSources(ctx context.Context, incarnation conversation.ID) error {
 	var names []string
 	for handle := range maps.Keys(r.sources) {
-		if n, ok := numberOf(handle); ok {
-			names = append(names, sourceSlot(n))
+		if n, ok := contents.NumberOf(handle); ok {
+			names = append(names, contents.SourceSlot(n))
 		}
 	}
 	if len(names) == 0 {
@@ -150,7 +152,7 @@ func (r *recognition) readSources(ctx context.Context, incarnation conversation.
 		if snap.Slots[name] == nil {
 			continue
 		}
-		s, err := parseSource(snap.Slots[name])
+		s, err := contents.ParseRecord(snap.Slots[name])
 		if err != nil {
 			return err
 		}
@@ -174,7 +176,7 @@ func (r *recognition) settle(c *candidateRecall, messages int32) {
 	p, args := r.part(c.at), argumentsOf(c.args)
 	var from *conversation.Recalled
 	switch s := r.sources[citations.Cited(c.text)]; {
-	case s != nil && citations.IsOf(c.text, s.cited()):
+	case s != nil && citations.IsOf(c.text, s.CitationSource()):
 		from, r.citations[c.at] = &conversation.Recalled{ContentID: s.Handle}, true
 	case r.sources[args.contentID] != nil:
 		from = &conversation.Recalled{ContentID: args.contentID}

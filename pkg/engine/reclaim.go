@@ -29,7 +29,7 @@ func parseReclaims(value []byte) ([]record.Reclaim, error) {
 
 // schedule notes that results which were pruned are to be erased. Beyond what the list holds, they stay on record.
 func (d *deciding) schedule(targets []prune.Target) {
-	after := or(d.settings.policy.Pruning.EraseAfter, 0)
+	after := conversation.ValueOr(d.settings.policy.Pruning.EraseAfter, 0)
 	if after <= 0 {
 		return
 	}

@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"slices"
-
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
@@ -21,7 +19,7 @@ func (d *deciding) result(a *provider.Assembly, m conversation.Manifest) *BuildR
 	d.out.NoRoom = append(d.out.NoRoom, d.displaced...)
 	r.explain(d.out, &m, d.Loaded.Head.Tokens)
 	r.Decisions = append(r.Decisions, d.deferred...)
-	r.Events, r.Degradations = append(events(d.edits), d.failures...), d.degradations
+	r.Events, r.Degradations = append(conversation.EventsOf(d.edits), d.failures...), d.degradations
 	r.Compaction.Used, r.Compaction.Reported = d.used()
 	r.Compaction.State = d.draftState()
 	return r
@@ -189,117 +187,4 @@ func (r *BuildResult) decide(it *conversation.Item, kind conversation.DecisionKi
 	r.Decisions = append(r.Decisions, conversation.Decision{
 		First: it.Message.Index, Last: it.Message.Index, Kind: kind, Reason: why, Before: before, After: after, EditSeq: it.EditSeq,
 	})
-}
-
-func events(edits []conversation.Edit) []conversation.Event {
-	out := make([]conversation.Event, 0, len(edits))
-	for i := range edits {
-		out = append(out, eventsOfEdit(&edits[i])...)
-	}
-	return out
-}
-
-// eventsOfEdit says what an edit means for its messages. The tokens that it saves are told once.
-func eventsOfEdit(e *conversation.Edit) []conversation.Event {
-	var out []conversation.Event
-	switch e.Kind {
-	case conversation.EditSummarize, conversation.EditHide, conversation.EditUnhide:
-		return []conversation.Event{eventOfSpan(e)}
-	case conversation.EditStoreContent, conversation.EditExpireContent:
-		return []conversation.Event{eventOfContent(e)}
-	}
-	for index := e.Range.First; index < e.Range.End; index++ {
-		ev := conversation.Event{Turn: e.Turn, Index: index, Last: index, Reason: e.Reason, EditSeq: e.Seq}
-		switch e.Kind {
-		case conversation.EditParts:
-			ev.Type, ev.Level, ev.Expandable = eventOfParts(e), levelOf(e), !e.Erases
-			ev.Content = citedBy(e)
-			out = append(out, ev)
-		case conversation.EditMask:
-			ev.Type, ev.Expandable = conversation.EventRetentionApplied, len(e.Mask) > 0
-			out = append(out, ev)
-		case conversation.EditRestore:
-			ev.Type, ev.Said = conversation.EventExpanded, e.Said
-			if len(e.Brought) == 0 || slices.Contains(e.Brought, index) {
-				out = append(out, ev)
-			}
-		case conversation.EditCorrect:
-			ev.Type, ev.Said = conversation.EventCorrected, e.Said
-			out = append(out, ev)
-		case conversation.EditRemove:
-			ev.Level, ev.Expandable = conversation.Removed, !e.Erases
-			if e.Reason == conversation.ReasonExpired {
-				ev.Type = conversation.EventExpired
-				out = append(out, ev)
-			}
-			ev.Type = conversation.EventRemoved
-			out = append(out, ev)
-		}
-	}
-	if len(out) > 0 {
-		out[len(out)-1].Saved = e.Before - e.After
-	}
-	return out
-}
-
-// eventOfContent is the event of a content that came or went. It is of no message's if StoreContent stored it.
-func eventOfContent(e *conversation.Edit) conversation.Event {
-	index := e.Range.First
-	if e.Range.Len() == 0 {
-		index = -1
-	}
-	ev := conversation.Event{
-		Type: conversation.EventContentStored, Turn: e.Turn, Index: index, Last: index, Reason: e.Reason, EditSeq: e.Seq, Content: e.Content,
-	}
-	if e.Kind == conversation.EditExpireContent {
-		ev.Type = conversation.EventContentExpired
-	}
-	return ev
-}
-
-// eventOfSpan is the one event of an edit that is about a range as a whole.
-func eventOfSpan(e *conversation.Edit) conversation.Event {
-	ev := conversation.Event{
-		Type: conversation.EventHidden, Turn: e.Turn, Index: e.Range.First, Last: e.Range.End - 1, Reason: e.Reason, EditSeq: e.Seq,
-		Saved: e.Before - e.After,
-	}
-	switch {
-	case e.Summary != nil:
-		ev.Type, ev.Summary, ev.Expandable = conversation.EventSummarized, e.Summary.ID, true
-	case e.Kind == conversation.EditUnhide:
-		ev.Type = conversation.EventRewindUndone
-	}
-	return ev
-}
-
-// eventOfParts is the event of an edit that replaces parts.
-func eventOfParts(e *conversation.Edit) conversation.EventType {
-	switch {
-	case e.Reason == conversation.ReasonPruned:
-		return conversation.EventPruned
-	case e.Reason == conversation.ReasonOverCitationThreshold, e.Reason == conversation.ReasonRunEnded:
-		return conversation.EventCited
-	case e.Reason == conversation.ReasonExpired:
-		return conversation.EventExpired
-	case e.Reason.Expired():
-		return conversation.EventCompacted
-	default:
-		return conversation.EventClipped
-	}
-}
-
-// citedBy is the handle of the content that an edit cites; empty for all others.
-func citedBy(e *conversation.Edit) string {
-	if e.Reason == conversation.ReasonOverCitationThreshold && e.Parts[0].Shown.Citation != nil {
-		return e.Parts[0].Shown.Citation.ContentID
-	}
-	return ""
-}
-
-func levelOf(e *conversation.Edit) conversation.Level {
-	level := conversation.Full
-	for i := range e.Parts {
-		level = max(level, e.Parts[i].Level)
-	}
-	return level
 }

@@ -46,7 +46,7 @@ func (e *Engine) rewind(ctx context.Context, r *RewindRequest) (*RewindResult, e
 	if err != nil {
 		return nil, err
 	}
-	out := &RewindResult{Range: b.hidden, Dissolved: b.dissolved(), Events: events(c.Edits), Revision: c.Head.Revision}
+	out := &RewindResult{Range: b.hidden, Dissolved: b.dissolved(), Events: conversation.EventsOf(c.Edits), Revision: c.Head.Revision}
 	txn.Remember(c, r.Request, store.Outcome{FirstIndex: b.hidden.First, Count: b.hidden.Len(), Revision: c.Head.Revision})
 	return out, e.store.Commit(ctx, r.Key, c)
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
+
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
@@ -42,7 +44,7 @@ func (s *messageSearch) readBlock(ctx context.Context, at conversation.Range) (*
 		return nil, err
 	}
 	b := &messageBlock{words: &search.Messages{}, messages: messages, tools: s.tools, asks: map[uint64][]int32{}}
-	b.corrected = s.view.LastCorrection(blockRange(at.First / blockMessages))
+	b.corrected = s.view.LastCorrection(blockRange(at.First / contents.BlockMessages))
 	for i := range b.messages {
 		m := &b.messages[i]
 		text, err := s.beginning(ctx, searched[i])
@@ -215,7 +217,7 @@ func (s *messageSearch) beginningOf(ctx context.Context, c conversation.Content,
 	if len(text) > room {
 		text = text[:room]
 	}
-	return text[:wholeRunes([]byte(text))], nil
+	return text[:contents.WholeRunes([]byte(text))], nil
 }
 
 // wordsOf are the contents of a part that somebody may look for.

@@ -5,14 +5,13 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
+
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/search"
 )
 
 const (
-	// blockMessages is how many messages are made ready to be searched together. The last block grows with every append, and is made
-	// ready anew: that must be quick.
-	blockMessages = 256
 	// searchedText is how much of one message is searched, in bytes.
 	searchedText = 256 << 10
 	// searchedRuns is how many bytes of blocks are held for one search at a time, however long the conversation is.
@@ -26,7 +25,7 @@ func (e *Engine) SearchMessages(ctx context.Context, r SearchMessagesRequest) (*
 	if err != nil {
 		return nil, err
 	}
-	spans, err := e.spans(ctx, l.window)
+	spans, err := e.views.Spans(ctx, l.window)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +61,7 @@ func (s *messageSearch) run(ctx context.Context) error {
 	if s.query.Empty() || s.within.Len() <= 0 {
 		return nil
 	}
-	for n := s.within.First / blockMessages; n*blockMessages < s.within.End; n++ {
+	for n := s.within.First / contents.BlockMessages; n*contents.BlockMessages < s.within.End; n++ {
 		b, err := s.block(ctx, n)
 		if err != nil {
 			return err
@@ -96,7 +95,7 @@ func (s *messageSearch) look(ctx context.Context) error {
 	first := s.blocks[0].messages[0].Index
 	keep := func(index int32) bool {
 		at := index - first
-		return s.keeps(&s.blocks[at/blockMessages].messages[at%blockMessages])
+		return s.keeps(&s.blocks[at/contents.BlockMessages].messages[at%contents.BlockMessages])
 	}
 	hits := search.RankMessages(s.query, runs, keep, s.request.Limit)
 	s.hits = append(s.hits, hits...)
@@ -125,17 +124,16 @@ func (s *messageSearch) isHidden(index int32) bool {
 
 // block is a block of messages, ready to be searched: one that is kept, if it is still what is on record.
 func (s *messageSearch) block(ctx context.Context, n int32) (*messageBlock, error) {
-	head, lib := &s.window.Head, s.engine.library
+	head, ready := &s.window.Head, s.engine.contents.Cache
 	at := clip(blockRange(n), head.Messages)
-	key := shelfKey{head.Incarnation, shelfMessages, int64(n)}
-	if kept, ok := lib.get(key); ok && len(kept.block.messages) >= int(at.Len()) && s.current(kept.block, n) {
-		return kept.block, nil
+	if kept, ok := ready.Messages(head.Incarnation, n).(*messageBlock); ok && len(kept.messages) >= int(at.Len()) && s.current(kept, n) {
+		return kept, nil
 	}
 	b, err := s.readBlock(ctx, at)
 	if err != nil {
 		return nil, err
 	}
-	lib.put(key, shelved{block: b, bytes: b.size()})
+	ready.PutMessages(head.Incarnation, n, b, b.size())
 	return b, nil
 }
 
@@ -146,7 +144,7 @@ func (s *messageSearch) current(b *messageBlock, n int32) bool {
 
 // blockRange are the messages that a block may hold.
 func blockRange(n int32) conversation.Range {
-	return conversation.Range{First: n * blockMessages, End: (n + 1) * blockMessages}
+	return conversation.Range{First: n * contents.BlockMessages, End: (n + 1) * contents.BlockMessages}
 }
 
 // describe says of the hits what they are and where they stand.
@@ -161,7 +159,7 @@ func (s *messageSearch) describe(ctx context.Context) error {
 	for _, h := range s.hits {
 		m, ok := s.window.Message(h.Index)
 		if !ok {
-			return damaged("a message")
+			return contents.Damaged("a message")
 		}
 		parts, err := s.searched(ctx, []conversation.Message{*m})
 		if err != nil {

@@ -74,11 +74,11 @@ func (s *settings) rewrite(policy conversation.Policy, profile conversation.Mode
 	s.eager = p.Mode == conversation.RewriteEager
 	s.minGain = first(conversation.DefaultMinGainTokens, p.MinGainTokens)
 	s.maxDeferral = int32(first(conversation.DefaultMaxDeferralTurns, p.MaxDeferralTurns))
-	s.coldAfter = or(p.ColdAfter, conversation.DefaultColdAfter)
-	s.maxWait = or(policy.MaxWait, conversation.DefaultMaxWait)
-	input := or(profile.InputPrice, 1)
-	s.read = or(profile.CacheReadPrice, cacheReadShare*input)
-	s.write = or(profile.CacheWritePrice, cacheWriteShare*input)
+	s.coldAfter = conversation.ValueOr(p.ColdAfter, conversation.DefaultColdAfter)
+	s.maxWait = conversation.ValueOr(policy.MaxWait, conversation.DefaultMaxWait)
+	input := conversation.ValueOr(profile.InputPrice, 1)
+	s.read = conversation.ValueOr(profile.CacheReadPrice, cacheReadShare*input)
+	s.write = conversation.ValueOr(profile.CacheWritePrice, cacheWriteShare*input)
 }
 
 // The prices of cached input as shares of the price of input, where a profile does not say.
@@ -86,13 +86,6 @@ const (
 	cacheReadShare  = 0.1
 	cacheWriteShare = 1.25
 )
-
-func or[T any](p *T, otherwise T) T {
-	if p == nil {
-		return otherwise
-	}
-	return *p
-}
 
 func noRoom() error {
 	err := conversation.Errorf(conversation.InvalidField, "the budget leaves no room")

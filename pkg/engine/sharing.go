@@ -4,6 +4,8 @@ import (
 	"maps"
 	"unicode/utf8"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
+
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
@@ -15,7 +17,7 @@ func (c *citing) findShares() error {
 		if !x.large() {
 			continue
 		}
-		shared, err := parseShared(c.slots.get(sharedSlot(x.sum)))
+		shared, err := contents.ParseShared(c.slots.Get(contents.SharedSlot(x.sum)))
 		if err != nil {
 			return err
 		}

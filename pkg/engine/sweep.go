@@ -14,8 +14,7 @@ import (
 
 const (
 	sweepEvery = 20 * time.Second
-	sweepTasks = 256  // in one go
-	sweepSteps = 1000 // records that one deletion removes
+	sweepTasks = 256 // in one go
 
 	// worthReturning is how many bytes of windows and contents must have gone for the memory to be given back to the machine at once.
 	worthReturning = 8 << 20
@@ -50,7 +49,7 @@ func (e *Engine) guarded(work func() error) (err error) {
 
 // Sweep does what is due now. Failures of single tasks do not keep it from the others.
 func (e *Engine) Sweep(ctx context.Context) error {
-	if e.views.Cache.DropIdle()+e.library.dropIdle() > worthReturning {
+	if e.views.Cache.DropIdle()+e.contents.Cache.DropIdle() > worthReturning {
 		debug.FreeOSMemory() // an idle process collects nothing by itself, and its neighbours in the pod want the memory
 	}
 	var failures []error
@@ -74,27 +73,16 @@ func (e *Engine) Sweep(ctx context.Context) error {
 
 func (e *Engine) sweep(ctx context.Context, t store.Task) error {
 	if t.Staged || !t.Upload.IsZero() {
-		return e.remove(ctx, t.Key, store.Deletion{Incarnation: t.Incarnation, Upload: t.Upload})
+		return e.txn.Delete(ctx, t.Key, store.Deletion{Incarnation: t.Incarnation, Upload: t.Upload})
 	}
 	return e.txn.Do(ctx, t.Key, func() error { return e.sweepConversation(ctx, t) })
-}
-
-// remove deletes in steps, so that no single transaction is long.
-func (e *Engine) remove(ctx context.Context, key Key, d store.Deletion) error {
-	d.Limit = sweepSteps
-	for {
-		done, err := e.store.Delete(ctx, key, d)
-		if err != nil || done {
-			return err
-		}
-	}
 }
 
 func (e *Engine) sweepConversation(ctx context.Context, t store.Task) error {
 	snap, err := e.store.Read(ctx, t.Key, store.Query{Manifest: &store.ManifestRange{Limit: 2 * manifestsKept}, SlotsOf: formerPrefix})
 	switch {
 	case errors.Is(err, store.ErrNotFound) || err == nil && snap.Head.Incarnation != t.Incarnation:
-		return e.remove(ctx, t.Key, store.Deletion{Incarnation: t.Incarnation})
+		return e.txn.Delete(ctx, t.Key, store.Deletion{Incarnation: t.Incarnation})
 	case err != nil:
 		return err
 	case snap.Head.State == store.Deleted && snap.Head.Reusable:
@@ -112,9 +100,9 @@ func (e *Engine) sweepConversation(ctx context.Context, t store.Task) error {
 // sweepTombstone removes the records of a deleted conversation, and in the end the tombstone.
 func (e *Engine) sweepTombstone(ctx context.Context, key Key, head Head) error {
 	if !e.txn.Now().Before(head.DeleteTime) {
-		return e.remove(ctx, key, store.Deletion{Incarnation: head.Incarnation})
+		return e.txn.Delete(ctx, key, store.Deletion{Incarnation: head.Incarnation})
 	}
-	if err := e.remove(ctx, key, store.Deletion{Incarnation: head.Incarnation, KeepHead: true}); err != nil {
+	if err := e.txn.Delete(ctx, key, store.Deletion{Incarnation: head.Incarnation, KeepHead: true}); err != nil {
 		return err
 	}
 	now := e.txn.Now()
@@ -140,7 +128,7 @@ func (e *Engine) tidy(ctx context.Context, key Key, snap *store.Snapshot) error 
 	if h.UpdateTime.Add(txn.RequestMemory).After(now) {
 		c.Head.NextDue = txn.Earliest(c.Head.NextDue, now.Add(txn.RequestMemory))
 	}
-	gone, err := e.expireRuns(ctx, key, c, now)
+	gone, err := e.contents.ExpireRuns(ctx, key, c, now)
 	if err != nil {
 		return err
 	}
@@ -158,6 +146,6 @@ func (e *Engine) tidy(ctx context.Context, key Key, snap *store.Snapshot) error 
 	if err := e.store.Commit(ctx, key, c); err != nil {
 		return err
 	}
-	gone.forgetAll()
+	gone.ForgetAll()
 	return nil
 }

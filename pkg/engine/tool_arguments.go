@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
+
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
@@ -19,7 +21,7 @@ type arguments struct {
 	query     string
 	ranged    bool
 	from, end int64
-	unit      ContentUnit
+	unit      contents.ContentUnit
 }
 
 // The most that a model may look for at once.
@@ -150,7 +152,7 @@ func (a *arguments) readTerms(given map[string]json.RawMessage) error {
 
 func (a *arguments) readRange(given map[string]json.RawMessage) error {
 	start, end, unit := stringIn(given["start"]), stringIn(given["end"]), stringIn(given["unit"])
-	a.end, a.unit = 1<<42, ContentChars
+	a.end, a.unit = 1<<42, contents.ContentChars
 	if start == "" && end == "" {
 		return nil
 	}
@@ -166,7 +168,7 @@ func (a *arguments) readRange(given map[string]json.RawMessage) error {
 			return badArgument("end", "must be a number, and not less than start")
 		}
 	}
-	units := map[string]ContentUnit{"": ContentChars, "chars": ContentChars, "lines": ContentLines, "items": ContentItems, "bytes": ContentBytes}
+	units := map[string]contents.ContentUnit{"": contents.ContentChars, "chars": contents.ContentChars, "lines": contents.ContentLines, "items": contents.ContentItems, "bytes": contents.ContentBytes}
 	if a.unit, ok = units[unit]; !ok {
 		return badArgument("unit", "must be chars, lines, items or bytes")
 	}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
+
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
@@ -106,7 +108,7 @@ func (a *answering) weigh(text string) int {
 func (a *answering) fit(r answer) string {
 	text := r.text()
 	for room := a.room(); a.weigh(text) > a.limit && r.body != "" && room > 0; room = room * 3 / 4 {
-		cut, err := cutText([]byte(r.body), true, a.counter, room)
+		cut, err := contents.CutText([]byte(r.body), true, a.counter, room)
 		if err != nil {
 			cut = nil
 		}
@@ -157,11 +159,11 @@ func (a *answering) expand(ctx context.Context, args *arguments) (answer, error)
 		}
 		r.Range = conversation.Range{First: int32(args.from), End: int32(min(args.end, view.MaxIndex))}
 		switch args.unit {
-		case ContentLines:
+		case contents.ContentLines:
 			r.Unit = RangeLines
-		case ContentItems:
+		case contents.ContentItems:
 			r.Unit = RangeItems
-		case ContentChars:
+		case contents.ContentChars:
 			r.Unit = RangeChars
 		default:
 			return answer{}, badArgument("unit", "must be chars, lines or items")
@@ -179,7 +181,7 @@ func (a *answering) expanded(got *ExpandResult, index int32, args *arguments) an
 	m := &got.Message.Message
 	out := answer{header: fmt.Sprintf("[Message %d, %s, %d characters]", index, m.Role, got.TotalChars), body: messageText(m.Parts)}
 	unit := "characters"
-	if args.unit == ContentItems && args.ranged {
+	if args.unit == contents.ContentItems && args.ranged {
 		unit = "items"
 	}
 	if s := got.Returned; s != nil {
@@ -246,7 +248,7 @@ func (a *answering) child(c *ExpandedChild, share int) string {
 			text = strings.TrimLeft(text+"\n"+call.Name+"("+call.Arguments.Inline+")", "\n")
 		}
 	}
-	cut, err := cutText([]byte(text), true, a.counter, share)
+	cut, err := contents.CutText([]byte(text), true, a.counter, share)
 	if err != nil {
 		cut = nil
 	}
@@ -264,10 +266,10 @@ func (a *answering) retrieve(ctx context.Context, args *arguments) (answer, erro
 	case args.contentID == "":
 		return a.searchContents(ctx, args)
 	}
-	r := RetrieveContentRequest{Key: a.key, ContentID: args.contentID, MaxTokens: int32(a.room())}
+	r := contents.RetrieveContentRequest{Key: a.key, ContentID: args.contentID, MaxTokens: int32(a.room())}
 	switch {
 	case len(args.terms) > 0:
-		r.Excerpts = &ExcerptQuery{Terms: args.terms}
+		r.Excerpts = &contents.ExcerptQuery{Terms: args.terms}
 	case args.ranged:
 		r.Unit, r.From, r.End = args.unit, args.from, args.end
 	}
@@ -282,21 +284,21 @@ func (a *answering) retrieve(ctx context.Context, args *arguments) (answer, erro
 	return a.retrieved(got, &r), nil
 }
 
-func (a *answering) retrieved(got *RetrieveContentResult, r *RetrieveContentRequest) answer {
+func (a *answering) retrieved(got *contents.RetrieveContentResult, r *contents.RetrieveContentRequest) answer {
 	s := &got.Source
-	asked := map[ContentUnit]string{ContentChars: "chars", ContentLines: "lines", ContentItems: "items"}[r.Unit]
+	asked := map[contents.ContentUnit]string{contents.ContentChars: "chars", contents.ContentLines: "lines", contents.ContentItems: "items"}[r.Unit]
 	if asked != "" {
 		asked = fmt.Sprintf(" %s from %d,", asked, r.From)
 	}
 	out := answer{
 		header: fmt.Sprintf("[%s,%s bytes %d-%d of %d]", s.ContentID, asked, got.Bytes[0], got.Bytes[1], s.Bytes), body: string(got.Chunk),
 	}
-	if r.Unit == ContentItems {
+	if r.Unit == contents.ContentItems {
 		out.body = "[" + out.body + "]"
 	}
 	if got.Next != nil {
 		unit := "bytes"
-		if r.Unit == ContentItems {
+		if r.Unit == contents.ContentItems {
 			unit = "items"
 		}
 		out.footer = fmt.Sprintf("[More follows: %s with start %d, unit %s. Search terms cost less.]", conversation.ToolRetrieve, *got.Next, unit)
@@ -305,8 +307,8 @@ func (a *answering) retrieved(got *RetrieveContentResult, r *RetrieveContentRequ
 }
 
 func (a *answering) searchContents(ctx context.Context, args *arguments) (answer, error) {
-	got, err := a.engine.SearchContent(ctx, SearchContentRequest{
-		Key: a.key, Query: ExcerptQuery{Terms: args.terms}, MaxTokens: int32(a.room() * 9 / 10),
+	got, err := a.engine.SearchContent(ctx, contents.SearchContentRequest{
+		Key: a.key, Query: contents.ExcerptQuery{Terms: args.terms}, MaxTokens: int32(a.room() * 9 / 10),
 	})
 	if err != nil {
 		return answer{}, err
@@ -319,7 +321,7 @@ func (a *answering) searchContents(ctx context.Context, args *arguments) (answer
 }
 
 // passages words excerpts for a model.
-func passages(found []ContentExcerpt, of string) answer {
+func passages(found []contents.ContentExcerpt, of string) answer {
 	if len(found) == 0 {
 		return answer{body: "[Nothing " + of + " answers these search terms. Try other words, or ask for a range.]"}
 	}

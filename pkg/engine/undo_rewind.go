@@ -46,7 +46,7 @@ func (e *Engine) undoRewind(ctx context.Context, r *UndoRewindRequest) (*UndoRew
 	if err != nil {
 		return nil, err
 	}
-	out := &UndoRewindResult{Range: u.back, Revived: summariesMissing(u.after.View, u.window.View), Events: events(c.Edits), Revision: c.Head.Revision}
+	out := &UndoRewindResult{Range: u.back, Revived: summariesMissing(u.after.View, u.window.View), Events: conversation.EventsOf(c.Edits), Revision: c.Head.Revision}
 	txn.Remember(c, r.Request, store.Outcome{FirstIndex: u.back.First, Count: u.back.Len(), Revision: c.Head.Revision})
 	return out, e.store.Commit(ctx, r.Key, c)
 }

@@ -72,7 +72,7 @@ func (d *deciding) work(p *plan, room int64) (*work, error) {
 // spanPrompt is what summaries of spans are asked for with: the prompt that the policy names, if there is one, or the built-in one.
 // The prompt with the id "default" is for single results.
 func (d *deciding) spanPrompt() conversation.Prompt {
-	if id := or(d.settings.compact.PromptID, ""); id != "" {
+	if id := conversation.ValueOr(d.settings.compact.PromptID, ""); id != "" {
 		if p, ok := d.settings.catalogue.Prompt(id); ok {
 			return p
 		}

@@ -72,7 +72,7 @@ var plays = []play{
 // TestSummaries_RealRecordings_LoseNothingUnnoticed is the loss gate (behaviour §8): of everything that a summary stands for, all
 // open calls and all rules of the user's, and at least 98 % of the paths and ids that came up more than once, are in its text.
 func TestSummaries_RealRecordings_LoseNothingUnnoticed(t *testing.T) {
-	counter, err := bpe.New(engine.DefaultCounter)
+	counter, err := bpe.New(conversation.DefaultCounter)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -80,7 +80,7 @@ func depart(t *rapid.T) *journey {
 	j.desk = summarize.New(o)
 	j.engine = j.newEngine(rapid.SampledFrom([]int64{0, 1 << 20}).Draw(t, "cache"))
 	j.policy = j.g.windowPolicy()
-	_, err := j.engine.Create(ctx, engine.CreateRequest{Key: j.key, Info: store.Info{Counter: engine.DefaultCounter, Policy: j.policy}})
+	_, err := j.engine.Create(ctx, engine.CreateRequest{Key: j.key, Info: store.Info{Counter: conversation.DefaultCounter, Policy: j.policy}})
 	if err != nil {
 		t.Fatal(err)
 	}

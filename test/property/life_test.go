@@ -118,7 +118,7 @@ func begin(t *rapid.T) *life {
 			t.Fatal(err)
 		}
 	}
-	_, err := l.engine.Create(ctx, engine.CreateRequest{Key: key, Info: store.Info{Counter: engine.DefaultCounter, Policy: l.policy}})
+	_, err := l.engine.Create(ctx, engine.CreateRequest{Key: key, Info: store.Info{Counter: conversation.DefaultCounter, Policy: l.policy}})
 	if err != nil {
 		t.Fatal(err)
 	}

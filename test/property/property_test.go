@@ -35,7 +35,7 @@ var key = engine.Key{Namespace: "default", Conversation: "c"}
 // counter is chars4 under the default's name: the promises hold for any counter, and this one is quick.
 type counter struct{ tokens.Counter }
 
-func (counter) Name() string { return engine.DefaultCounter }
+func (counter) Name() string { return conversation.DefaultCounter }
 
 func count(text string) int { return (utf8.RuneCountInString(text) + 3) / 4 }
 

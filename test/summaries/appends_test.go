@@ -102,7 +102,7 @@ func p95(d []time.Duration) time.Duration {
 // long is a conversation that a compaction has a while to do with.
 func (w *world) long(t *testing.T, key engine.Key, exchanges int) {
 	t.Helper()
-	if _, err := w.Create(t.Context(), engine.CreateRequest{Key: key, Info: store.Info{Counter: engine.DefaultCounter}}); err != nil {
+	if _, err := w.Create(t.Context(), engine.CreateRequest{Key: key, Info: store.Info{Counter: conversation.DefaultCounter}}); err != nil {
 		t.Fatal(err)
 	}
 	for i := 0; i < exchanges; i += 100 {

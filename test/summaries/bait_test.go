@@ -215,7 +215,7 @@ func (b bait) begin(t *testing.T, w *world, key engine.Key) {
 	t.Helper()
 	policy := b.policy
 	policy.Fit.MaxContextTokens, policy.MaxWait = new(int32(budget)), new(maxWait)
-	if _, err := w.Create(t.Context(), engine.CreateRequest{Key: key, Info: store.Info{Counter: engine.DefaultCounter, Policy: policy}}); err != nil {
+	if _, err := w.Create(t.Context(), engine.CreateRequest{Key: key, Info: store.Info{Counter: conversation.DefaultCounter, Policy: policy}}); err != nil {
 		t.Fatal(err)
 	}
 	pinned := text(conversation.RoleUser, secretPinned)

@@ -72,7 +72,7 @@ func outgrows(t *testing.T, w *world) (late string) {
 // summarizing is a conversation with rules whose summaries a model is to write.
 func (w *world) summarizing(t *testing.T, key engine.Key, maxWait time.Duration) {
 	t.Helper()
-	_, err := w.Create(t.Context(), engine.CreateRequest{Key: key, Info: store.Info{Counter: engine.DefaultCounter, Policy: conversation.Policy{
+	_, err := w.Create(t.Context(), engine.CreateRequest{Key: key, Info: store.Info{Counter: conversation.DefaultCounter, Policy: conversation.Policy{
 		Fit: conversation.FitPolicy{MaxContextTokens: new(int32(budget))}, MaxWait: &maxWait,
 		Compaction: conversation.CompactionPolicy{Strategy: conversation.StrategySummarize},
 	}}})

@@ -33,7 +33,7 @@ import (
 // counter is chars4 under the default's name: what is held here holds for any counter, and this one is quick.
 type counter struct{ tokens.Counter }
 
-func (counter) Name() string { return engine.DefaultCounter }
+func (counter) Name() string { return conversation.DefaultCounter }
 
 // world is an engine over a store, with a desk that asks one model.
 type world struct {
@@ -179,7 +179,7 @@ func (w *world) begunWithin(t *testing.T, key engine.Key, maxWait time.Duration,
 	found := output(key.Conversation)
 	pinned := text(conversation.RoleUser, secretPinned)
 	pinned.Pinned = true
-	_, err := w.Create(t.Context(), engine.CreateRequest{Key: key, Info: store.Info{Counter: engine.DefaultCounter, Policy: conversation.Policy{
+	_, err := w.Create(t.Context(), engine.CreateRequest{Key: key, Info: store.Info{Counter: conversation.DefaultCounter, Policy: conversation.Policy{
 		Fit: fit, MaxWait: &maxWait, Rewrite: conversation.RewritePolicy{Mode: conversation.RewriteEager},
 	}}})
 	if err != nil {

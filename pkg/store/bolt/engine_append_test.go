@@ -22,7 +22,7 @@ import (
 // counter is chars4 under the name of the default, which takes long to load.
 type counter struct{ tokens.Counter }
 
-func (counter) Name() string { return engine.DefaultCounter }
+func (counter) Name() string { return conversation.DefaultCounter }
 
 func engineOver(t *testing.T, s store.Store, defaults conversation.Policy) *engine.Engine {
 	now := time.Unix(1_800_000_000, 0)

@@ -14,3 +14,10 @@ func KeyedHash(incarnation conversation.ID, digest [32]byte) [32]byte {
 	h.Write(digest[:])
 	return [32]byte(h.Sum(nil))
 }
+
+// Blank is what is left of a content of an incarnation.
+func Blank(incarnation conversation.ID, c conversation.Content, sum [32]byte) conversation.Content {
+	return conversation.Content{Erased: &conversation.ErasedContent{
+		Bytes: c.Bytes(), Chars: c.Chars(), Hash: KeyedHash(incarnation, sum),
+	}}
+}

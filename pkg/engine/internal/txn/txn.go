@@ -153,3 +153,28 @@ func Earliest(a, b time.Time) time.Time {
 func NewHead(incarnation conversation.ID, now time.Time) store.Head {
 	return store.Head{Incarnation: incarnation, Request: -1, Opening: -1, CreateTime: now}
 }
+
+// RenewTTL moves the end of a conversation, as every append and every change of its policy does.
+func RenewTTL(head *store.Head, policy conversation.Policy, now time.Time) {
+	if policy.TTL == nil || *policy.TTL <= 0 {
+		head.ExpireTime, head.Reusable = time.Time{}, false
+		return
+	}
+	head.ExpireTime, head.Reusable = now.Add(*policy.TTL), policy.TTLWithoutTombstone != nil && *policy.TTLWithoutTombstone
+	// NextDue is left alone if it is earlier: the sweeper looks again then, and an append need not move the entry each time.
+	head.NextDue = Earliest(head.NextDue, head.ExpireTime)
+}
+
+// deleteSteps is how many records a deletion takes away in one commit.
+const deleteSteps = 1000
+
+// Delete deletes what a deletion names, in steps.
+func (t *Manager) Delete(ctx context.Context, key store.Key, d store.Deletion) error {
+	d.Limit = deleteSteps
+	for {
+		done, err := t.store.Delete(ctx, key, d)
+		if err != nil || done {
+			return err
+		}
+	}
+}

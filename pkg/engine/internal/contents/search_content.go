@@ -1,4 +1,4 @@
-package engine
+package contents
 
 import (
 	"context"
@@ -12,28 +12,28 @@ import (
 
 // SearchContent returns the passages that answer search terms best over all contents of a conversation, but those of messages that were
 // taken back.
-func (e *Engine) SearchContent(ctx context.Context, r SearchContentRequest) (*SearchContentResult, error) {
-	snap, err := e.txn.Read(ctx, r.Key, store.Query{Info: true, Slots: []string{lastSourceSlot}})
+func (cs *Service) SearchContent(ctx context.Context, r SearchContentRequest) (*SearchContentResult, error) {
+	snap, err := cs.txn.Read(ctx, r.Key, store.Query{Info: true, Slots: []string{LastSourceSlot}})
 	if err != nil {
 		return nil, err
 	}
-	last, err := lastSource(snap.Slots)
+	last, err := LastSource(snap.Slots)
 	if err != nil {
 		return nil, err
 	}
-	counter, err := e.views.Counter(snap.Info.Counter)
+	counter, err := cs.views.Counter(snap.Info.Counter)
 	if err != nil {
 		return nil, err
 	}
-	found, err := e.searchable(ctx, &r, view.New(r.Key, snap), last)
+	found, err := cs.searchable(ctx, &r, view.New(r.Key, snap), last)
 	if err != nil {
 		return nil, err
 	}
 	out := &SearchContentResult{Skipped: found.skipped}
-	out.Excerpts, err = searchExcerpts(&r.Query, counter, int(r.MaxTokens), r.MaxBytes, func(s *searching) error {
+	out.Excerpts, err = searchExcerpts(&r.Query, counter, int(r.MaxTokens), r.MaxBytes, func(s *excerptSearch) error {
 		out.Searched = 0
 		for _, rec := range found.records {
-			if err := e.addContent(ctx, &r, &snap.Head, found, rec, s, out); err != nil {
+			if err := cs.addContent(ctx, &r, &snap.Head, found, rec, s, out); err != nil {
 				return err
 			}
 		}
@@ -43,16 +43,16 @@ func (e *Engine) SearchContent(ctx context.Context, r SearchContentRequest) (*Se
 }
 
 // addContent adds a content to a search. One that went since its record was read is left out.
-func (e *Engine) addContent(ctx context.Context, r *SearchContentRequest, head *Head, found *searchableContents, rec *sourceRecord, s *searching, out *SearchContentResult) error {
+func (cs *Service) addContent(ctx context.Context, r *SearchContentRequest, head *store.Head, found *searchableContents, rec *Record, s *excerptSearch, out *SearchContentResult) error {
 	if _, asked := found.runs[rec.Run]; rec.OfRun && !asked { // once a run, however many contents it has
-		found.runs[rec.Run] = e.used(ctx, r.Key, head.Incarnation, rec)
+		found.runs[rec.Run] = cs.touchRun(ctx, r.Key, head.Incarnation, rec)
 	}
 	var err error
 	if rec.OfRun {
 		err = found.runs[rec.Run]
 	}
 	if err == nil {
-		err = e.look(ctx, r.Key, head, rec, s)
+		err = cs.searchOne(ctx, r.Key, head, rec, s)
 	}
 	if conversation.KindOf(err) == conversation.ContentExpired {
 		return nil
@@ -61,8 +61,8 @@ func (e *Engine) addContent(ctx context.Context, r *SearchContentRequest, head *
 	return err
 }
 
-func (e *Engine) look(ctx context.Context, key Key, head *Head, rec *sourceRecord, s *searching) error {
-	h, err := e.hold(ctx, key, head, rec)
+func (cs *Service) searchOne(ctx context.Context, key store.Key, head *store.Head, rec *Record, s *excerptSearch) error {
+	h, err := cs.Open(ctx, key, head, rec)
 	if err != nil {
 		return err
 	}
@@ -71,13 +71,13 @@ func (e *Engine) look(ctx context.Context, key Key, head *Head, rec *sourceRecor
 
 // searchableContents are the contents that a search looks through.
 type searchableContents struct {
-	records []*sourceRecord
+	records []*Record
 	runs    map[string]error // whether what a run holds can still be had
 	skipped int
 }
 
-func (e *Engine) searchable(ctx context.Context, r *SearchContentRequest, w *view.Loaded, last int64) (*searchableContents, error) {
-	hides, err := e.hides(ctx, w)
+func (cs *Service) searchable(ctx context.Context, r *SearchContentRequest, w *view.Loaded, last int64) (*searchableContents, error) {
+	hides, err := cs.views.Hides(ctx, w)
 	if err != nil {
 		return nil, err
 	}
@@ -85,10 +85,10 @@ func (e *Engine) searchable(ctx context.Context, r *SearchContentRequest, w *vie
 		return slices.ContainsFunc(hides, func(h conversation.Edit) bool { return h.Range.Contains(index) })
 	}
 	out := &searchableContents{runs: map[string]error{}}
-	err = e.eachSource(ctx, r.Key, w.Head.Incarnation, 1, last, func(_ int64, rec *sourceRecord) error {
+	err = cs.EachSource(ctx, r.Key, w.Head.Incarnation, 1, last, func(_ int64, rec *Record) error {
 		switch {
 		case rec.Expired || r.RunID != "" && rec.Run != r.RunID || rec.AtAppend && hidden(rec.Message):
-		case !rec.text():
+		case !rec.isText():
 			out.skipped++
 		default:
 			out.records = append(out.records, rec)
@@ -99,21 +99,21 @@ func (e *Engine) searchable(ctx context.Context, r *SearchContentRequest, w *vie
 }
 
 // ListSources lists source records, oldest first. A page ends early when enough was looked through.
-func (e *Engine) ListSources(ctx context.Context, r SourcesRequest) (*SourcesResult, error) {
-	snap, err := e.readSettled(ctx, r.Key, store.Query{Slots: []string{lastSourceSlot}})
+func (cs *Service) ListSources(ctx context.Context, r SourcesRequest) (*SourcesResult, error) {
+	snap, err := cs.ReadSettled(ctx, r.Key, store.Query{Slots: []string{LastSourceSlot}})
 	if err != nil {
 		return nil, err
 	}
-	last, err := lastSource(snap.Slots)
+	last, err := LastSource(snap.Slots)
 	if err != nil {
 		return nil, err
 	}
 	const most = 64 * sourcePage
 	out, at := &SourcesResult{}, max(r.Cursor, 1)
-	var records []*sourceRecord
+	var records []*Record
 	for looked := 0; at <= last && len(records) < r.Limit && looked < most; looked += sourcePage {
 		to := min(at+sourcePage-1, last)
-		err := e.eachSource(ctx, r.Key, snap.Head.Incarnation, at, to, func(n int64, rec *sourceRecord) error {
+		err := cs.EachSource(ctx, r.Key, snap.Head.Incarnation, at, to, func(n int64, rec *Record) error {
 			if len(records) == r.Limit {
 				return nil
 			}
@@ -133,6 +133,6 @@ func (e *Engine) ListSources(ctx context.Context, r SourcesRequest) (*SourcesRes
 	if at <= last {
 		out.Next = at
 	}
-	out.Sources, err = e.sourceOf(ctx, r.Key, snap.Head.Incarnation, records...)
+	out.Sources, err = cs.sourceOf(ctx, r.Key, snap.Head.Incarnation, records...)
 	return out, err
 }

@@ -1,4 +1,4 @@
-package engine
+package contents
 
 import (
 	"bytes"
@@ -20,28 +20,28 @@ import (
 
 // StoreContent keeps what the caller holds itself, and answers with what stands for it (behaviour §9). A conversation that does not
 // exist is created with it.
-func (e *Engine) StoreContent(ctx context.Context, r StoreContentRequest) (*StoreContentResult, error) {
-	in := &intake{engine: e, request: &r, fresh: e.ids(), id: e.ids(), sum: sha256.New(), outliner: content.NewOutliner()}
+func (cs *Service) StoreContent(ctx context.Context, r StoreContentRequest) (*StoreContentResult, error) {
+	in := &Upload{Service: cs, Request: &r, fresh: cs.ids(), Id: cs.ids(), Sum: sha256.New(), Outliner: content.NewOutliner()}
 	if err := in.open(ctx); err != nil {
 		return nil, err
 	}
 	var out *StoreContentResult
-	err := in.take(ctx)
+	err := in.Receive(ctx)
 	if err == nil {
-		err = e.txn.Do(ctx, r.Key, func() (err error) {
+		err = cs.txn.Do(ctx, r.Key, func() (err error) {
 			out, err = in.commit(ctx)
 			return err
 		})
 	}
 	if in.unused || err != nil {
-		in.discard(ctx)
+		in.Discard(ctx)
 	}
 	return out, err
 }
 
 // openRun says whether a run still takes something.
 func openRun(value []byte, now time.Time) error {
-	run, err := parseRun(value)
+	run, err := ParseRun(value)
 	if err != nil || run == nil || !run.ended(now) {
 		return err
 	}
@@ -51,72 +51,72 @@ func openRun(value []byte, now time.Time) error {
 // headBytes is how much of a content is looked at to cite it.
 const headBytes = 4 << 20
 
-// intake takes in one content: its bytes are staged as they come.
-type intake struct {
-	engine      *Engine
-	request     *StoreContentRequest
+// Upload takes in one content: its bytes are staged as they come.
+type Upload struct {
+	Service     *Service
+	Request     *StoreContentRequest
 	fresh       conversation.ID // of the conversation, should the content create it
-	incarnation conversation.ID // under which the chunks are staged
-	id          conversation.ID // of the chunks
+	Incarnation conversation.ID // under which the chunks are staged
+	Id          conversation.ID // of the chunks
 
 	pending  []byte // of the chunk that is not full yet
 	chunks   int32
-	size     int64
+	Size     int64
 	head     bytes.Buffer
-	sum      hash.Hash
-	sha      [32]byte
-	outliner *content.Outliner
+	Sum      hash.Hash
+	Sha      [32]byte
+	Outliner *content.Outliner
 	outline  *content.Outline
 	unused   bool // the conversation had the bytes already, or the call was a retry
 }
 
 // read reads the conversation that the content is for, or makes up the head of the one that it will create.
-func (in *intake) read(ctx context.Context, q store.Query) (*store.Snapshot, error) {
-	q.Request = in.request.Request.Key()
-	snap, err := in.engine.store.Read(ctx, in.request.Key, q)
+func (in *Upload) read(ctx context.Context, q store.Query) (*store.Snapshot, error) {
+	q.Request = in.Request.Request.Key()
+	snap, err := in.Service.store.Read(ctx, in.Request.Key, q)
 	if errors.Is(err, store.ErrNotFound) {
-		return &store.Snapshot{Head: txn.NewHead(in.fresh, in.engine.txn.Now()), Info: &Info{Counter: DefaultCounter}}, nil
+		return &store.Snapshot{Head: txn.NewHead(in.fresh, in.Service.txn.Now()), Info: &store.Info{Counter: conversation.DefaultCounter}}, nil
 	}
 	if err != nil {
 		return nil, txn.Failure(err)
 	}
-	return snap, in.engine.txn.Live(&snap.Head)
+	return snap, in.Service.txn.Live(&snap.Head)
 }
 
 // open refuses before any byte comes what would be refused in the end.
-func (in *intake) open(ctx context.Context) error {
-	run := runSlot(in.request.RunID)
+func (in *Upload) open(ctx context.Context) error {
+	run := RunSlot(in.Request.RunID)
 	snap, err := in.read(ctx, store.Query{Slots: []string{run}})
 	if err != nil {
 		return err
 	}
-	in.incarnation = snap.Head.Incarnation
+	in.Incarnation = snap.Head.Incarnation
 	if snap.Outcome != nil { // who only tries again is answered, whatever became of the run since
 		return nil
 	}
-	return openRun(snap.Slots[run], in.engine.txn.Now())
+	return openRun(snap.Slots[run], in.Service.txn.Now())
 }
 
-// discard lets go what was staged. What fails here is swept in an hour.
-func (in *intake) discard(ctx context.Context) {
+// Discard lets go what was staged. What fails here is swept in an hour.
+func (in *Upload) Discard(ctx context.Context) {
 	if in.chunks == 0 {
 		return
 	}
-	d := store.Deletion{Incarnation: in.incarnation, Upload: in.id}
-	if in.incarnation == in.fresh { // there is nothing else under it
+	d := store.Deletion{Incarnation: in.Incarnation, Upload: in.Id}
+	if in.Incarnation == in.fresh { // there is nothing else under it
 		d.Upload = conversation.ID{}
 	}
-	_ = in.engine.remove(context.WithoutCancel(ctx), in.request.Key, d)
+	_ = in.Service.txn.Delete(context.WithoutCancel(ctx), in.Request.Key, d)
 }
 
 // moveTo stages the bytes anew for a conversation that was made while they came. What is longer than its head, which is at hand, has to
 // be sent again.
-func (in *intake) moveTo(ctx context.Context, incarnation conversation.ID) error {
-	if in.size > int64(in.head.Len()) {
+func (in *Upload) moveTo(ctx context.Context, incarnation conversation.ID) error {
+	if in.Size > int64(in.head.Len()) {
 		return madeMeanwhile()
 	}
-	in.discard(ctx)
-	in.incarnation, in.id, in.chunks = incarnation, in.engine.ids(), 0
+	in.Discard(ctx)
+	in.Incarnation, in.Id, in.chunks = incarnation, in.Service.ids(), 0
 	for chunk := range slices.Chunk(in.head.Bytes(), store.ChunkBytes) {
 		if err := in.stage(ctx, chunk); err != nil {
 			return err
@@ -129,16 +129,16 @@ func madeMeanwhile() error {
 	return conversation.Errorf(conversation.Contention, "the conversation was made, or made anew, while the content came in: send it again")
 }
 
-func (in *intake) take(ctx context.Context) error {
+func (in *Upload) Receive(ctx context.Context) error {
 	for {
-		piece, err := in.request.Next()
+		piece, err := in.Request.Next()
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
 			return txn.Failure(err)
 		}
-		if err := in.add(ctx, piece); err != nil {
+		if err := in.Add(ctx, piece); err != nil {
 			return err
 		}
 	}
@@ -147,22 +147,22 @@ func (in *intake) take(ctx context.Context) error {
 			return err
 		}
 	}
-	in.sha, in.outline = [32]byte(in.sum.Sum(nil)), in.outliner.Outline()
-	if want := in.request.SHA256; want != nil && *want != in.sha {
+	in.Sha, in.outline = [32]byte(in.Sum.Sum(nil)), in.Outliner.Outline()
+	if want := in.Request.SHA256; want != nil && *want != in.Sha {
 		return conversation.Errorf(conversation.ChecksumMismatch, "the bytes do not have the SHA-256 that the header gives")
 	}
 	// A retry is one of the same header and the same bytes.
-	in.request.Request.Digest = sha256.Sum256(append(in.request.Request.Digest[:], in.sha[:]...))
+	in.Request.Request.Digest = sha256.Sum256(append(in.Request.Request.Digest[:], in.Sha[:]...))
 	return nil
 }
 
-func (in *intake) add(ctx context.Context, piece []byte) error {
-	in.size += int64(len(piece))
-	if in.size > MaxContentBytes {
+func (in *Upload) Add(ctx context.Context, piece []byte) error {
+	in.Size += int64(len(piece))
+	if in.Size > MaxContentBytes {
 		return conversation.Errorf(conversation.LimitExceeded, "a content has at most %d bytes", MaxContentBytes)
 	}
-	in.sum.Write(piece)
-	in.outliner.Feed(piece)
+	in.Sum.Write(piece)
+	in.Outliner.Feed(piece)
 	in.head.Write(piece[:min(len(piece), max(0, headBytes-in.head.Len()))])
 	for len(in.pending)+len(piece) >= store.ChunkBytes {
 		n := store.ChunkBytes - len(in.pending)
@@ -175,10 +175,10 @@ func (in *intake) add(ctx context.Context, piece []byte) error {
 	return nil
 }
 
-func (in *intake) stage(ctx context.Context, chunk []byte) error {
-	u := &store.Upload{Incarnation: in.incarnation, Time: in.engine.txn.Now(), ID: in.id, Chunk: in.chunks, Data: chunk}
+func (in *Upload) stage(ctx context.Context, chunk []byte) error {
+	u := &store.Upload{Incarnation: in.Incarnation, Time: in.Service.txn.Now(), ID: in.Id, Chunk: in.chunks, Data: chunk}
 	in.chunks++
-	err := in.engine.store.Stage(ctx, in.request.Key, u)
+	err := in.Service.store.Stage(ctx, in.Request.Key, u)
 	if errors.Is(err, store.ErrNotFound) { // the conversation was deleted
 		return madeMeanwhile()
 	}
@@ -186,13 +186,13 @@ func (in *intake) stage(ctx context.Context, chunk []byte) error {
 }
 
 // commit puts the content on record, as one attempt.
-func (in *intake) commit(ctx context.Context) (*StoreContentResult, error) {
-	e, r := in.engine, in.request
-	snap, err := in.read(ctx, store.Query{Info: true, Slots: []string{lastSourceSlot, runSlot(r.RunID), sharedSlot(in.sha)}})
+func (in *Upload) commit(ctx context.Context) (*StoreContentResult, error) {
+	r := in.Request
+	snap, err := in.read(ctx, store.Query{Info: true, Slots: []string{LastSourceSlot, RunSlot(r.RunID), SharedSlot(in.Sha)}})
 	if err != nil {
 		return nil, err
 	}
-	first, err := e.txn.Recall(snap, r.Request)
+	first, err := in.Service.txn.Recall(snap, r.Request)
 	if err != nil {
 		return nil, err
 	}
@@ -200,7 +200,7 @@ func (in *intake) commit(ctx context.Context) (*StoreContentResult, error) {
 		in.unused = true
 		return in.repeat(ctx, snap, first)
 	}
-	if snap.Head.Incarnation != in.incarnation {
+	if snap.Head.Incarnation != in.Incarnation {
 		if err := in.moveTo(ctx, snap.Head.Incarnation); err != nil {
 			return nil, err
 		}
@@ -208,52 +208,52 @@ func (in *intake) commit(ctx context.Context) (*StoreContentResult, error) {
 	return in.commitNew(ctx, snap)
 }
 
-func (in *intake) commitNew(ctx context.Context, snap *store.Snapshot) (*StoreContentResult, error) {
-	e, now := in.engine, in.engine.txn.Now()
+func (in *Upload) commitNew(ctx context.Context, snap *store.Snapshot) (*StoreContentResult, error) {
+	now := in.Service.txn.Now()
 	c := &store.Change{Expect: snap.Head.Version, Head: txn.NextHead(snap.Head, now)}
 	c.Head.Revision++
 	if snap.Head.Version == 0 {
 		c.Info = snap.Info
 	}
-	slots := newSlotChanges(snap.Slots)
-	number, err := lastSource(snap.Slots)
+	slots := NewSlotChanges(snap.Slots)
+	number, err := LastSource(snap.Slots)
 	if err != nil {
 		return nil, err
 	}
 	number++
-	rec := in.record(newHandle(number, e.ids()), now)
-	shared, err := in.settle(c, slots, rec)
+	rec := in.Record(NewHandle(number, in.Service.ids()), now)
+	shared, err := in.Place(c, slots, rec)
 	if err != nil {
 		return nil, err
 	}
 	if err := in.join(c, slots, number, now); err != nil {
 		return nil, err
 	}
-	slots.changed[lastSourceSlot] = strconv.AppendInt(nil, number, 10)
-	if err := slots.set(sourceSlot(number), rec.encode()); err != nil {
+	slots.Changed[LastSourceSlot] = strconv.AppendInt(nil, number, 10)
+	if err := slots.Set(SourceSlot(number), rec.Encode()); err != nil {
 		return nil, err
 	}
-	slots.apply(c)
+	slots.Apply(c)
 	in.log(c, rec, now)
-	e.renewTTL(&c.Head, snap.Info, now)
-	txn.Remember(c, in.request.Request, store.Outcome{Manifest: number, Revision: c.Head.Revision})
+	txn.RenewTTL(&c.Head, snap.Info.Policy.Or(in.Service.defaults), now)
+	txn.Remember(c, in.Request.Request, store.Outcome{Manifest: number, Revision: c.Head.Revision})
 	out, err := in.answer(snap.Info, rec)
 	if err != nil {
 		return nil, err
 	}
-	if err := e.store.Commit(ctx, in.request.Key, c); err != nil {
+	if err := in.Service.store.Commit(ctx, in.Request.Key, c); err != nil {
 		return nil, err
 	}
 	in.unused = shared
-	out.Events, out.Revision, out.Shared = events(c.Edits), c.Head.Revision, shared
+	out.Events, out.Revision, out.Shared = conversation.EventsOf(c.Edits), c.Head.Revision, shared
 	return out, nil
 }
 
-// record is the source record of the content.
-func (in *intake) record(handle string, now time.Time) *sourceRecord {
-	r := in.request
-	rec := &sourceRecord{
-		Handle: handle, Type: r.Type, URL: r.URL, Title: r.Title, ContentType: r.ContentType, Bytes: in.size, SHA256: in.sha[:], Accessed: now.UnixMilli(),
+// Record is the source record of the content.
+func (in *Upload) Record(handle string, now time.Time) *Record {
+	r := in.Request
+	rec := &Record{
+		Handle: handle, Type: r.Type, URL: r.URL, Title: r.Title, ContentType: r.ContentType, Bytes: in.Size, SHA256: in.Sha[:], Accessed: now.UnixMilli(),
 		Run: r.RunID, OfRun: r.RunID != "", Metadata: r.Metadata,
 	}
 	if rec.Type == conversation.SourceTypeUnspecified {
@@ -274,49 +274,49 @@ func (in *intake) record(handle string, now time.Time) *sourceRecord {
 }
 
 // headText is the beginning of the content, in whole characters.
-func (in *intake) headText() string {
+func (in *Upload) headText() string {
 	head := in.head.Bytes()
-	if in.size > int64(len(head)) {
-		head = head[:wholeRunes(head)]
+	if in.Size > int64(len(head)) {
+		head = head[:WholeRunes(head)]
 	}
 	return string(head)
 }
 
-// settle lets the content have its chunks: those that came, or those that the conversation had already.
-func (in *intake) settle(c *store.Change, slots *slotChanges, rec *sourceRecord) (shared bool, err error) {
+// Place lets the content have its chunks: those that came, or those that the conversation had already.
+func (in *Upload) Place(c *store.Change, slots *SlotChanges, rec *Record) (shared bool, err error) {
 	if in.chunks == 0 {
 		return false, nil
 	}
-	known, err := parseShared(slots.get(sharedSlot(in.sha)))
+	known, err := ParseShared(slots.Get(SharedSlot(in.Sha)))
 	if err != nil {
 		return false, err
 	}
-	id := in.id
+	id := in.Id
 	if known != nil {
 		id = conversation.ID(known.ID)
 	} else {
 		c.Uploads = []conversation.ID{id}
 	}
 	rec.Content = id[:]
-	return known != nil, slots.share(in.sha, id)
+	return known != nil, slots.Share(in.Sha, id)
 }
 
 // join makes the content part of its run.
-func (in *intake) join(c *store.Change, slots *slotChanges, number int64, now time.Time) error {
-	id := in.request.RunID
+func (in *Upload) join(c *store.Change, slots *SlotChanges, number int64, now time.Time) error {
+	id := in.Request.RunID
 	if id == "" {
 		return nil
 	}
-	if err := openRun(slots.get(runSlot(id)), now); err != nil {
+	if err := openRun(slots.Get(RunSlot(id)), now); err != nil {
 		return err
 	}
-	due, err := slots.join(id, number, now)
+	due, err := slots.Join(id, number, now)
 	c.Head.NextDue = txn.Earliest(c.Head.NextDue, due)
 	return err
 }
 
 // log adds the entry that says that the content came.
-func (in *intake) log(c *store.Change, rec *sourceRecord, now time.Time) {
+func (in *Upload) log(c *store.Change, rec *Record, now time.Time) {
 	h := &c.Head
 	h.EditSeq++
 	c.Edits = []conversation.Edit{{
@@ -326,30 +326,30 @@ func (in *intake) log(c *store.Change, rec *sourceRecord, now time.Time) {
 }
 
 // answer words the citation.
-func (in *intake) answer(info *Info, rec *sourceRecord) (*StoreContentResult, error) {
-	counter, err := in.engine.views.Counter(info.Counter)
+func (in *Upload) answer(info *store.Info, rec *Record) (*StoreContentResult, error) {
+	counter, err := in.Service.views.Counter(info.Counter)
 	if err != nil {
 		return nil, err
 	}
 	head := ""
-	if rec.text() {
+	if rec.isText() {
 		head = in.headText()
 	}
-	text, cited := makeCitation(rec, head, in.size <= headBytes, "", counting(counter))
-	return &StoreContentResult{Cited: citedIn(text, cited)}, nil
+	text, cited := MakeCitation(rec, head, in.Size <= headBytes, "", CountWith(counter))
+	return &StoreContentResult{Cited: citedFrom(text, cited)}, nil
 }
 
 // repeat answers a retry with the first outcome.
-func (in *intake) repeat(ctx context.Context, snap *store.Snapshot, o *store.Outcome) (*StoreContentResult, error) {
-	slots := newSlotChanges(nil)
-	if err := in.engine.readSlots(ctx, in.request.Key, snap.Head.Incarnation, slots, sourceSlot(o.Manifest)); err != nil {
+func (in *Upload) repeat(ctx context.Context, snap *store.Snapshot, o *store.Outcome) (*StoreContentResult, error) {
+	slots := NewSlotChanges(nil)
+	if err := in.Service.ReadSlots(ctx, in.Request.Key, snap.Head.Incarnation, slots, SourceSlot(o.Manifest)); err != nil {
 		return nil, err
 	}
-	value := slots.get(sourceSlot(o.Manifest))
+	value := slots.Get(SourceSlot(o.Manifest))
 	if value == nil {
-		return nil, damaged("a source record")
+		return nil, Damaged("a source record")
 	}
-	rec, err := parseSource(value)
+	rec, err := ParseRecord(value)
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package engine
+package contents
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/palimpsest-context/palimpsest/pkg/compaction"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
@@ -17,14 +18,14 @@ import (
 // maxExpired is how many contents go in one commit of the sweeper.
 const maxExpired = 64
 
-// expiring is what goes in one commit of the sweeper: contents of runs that are over.
-type expiring struct {
-	engine *Engine
-	key    Key
-	now    time.Time
-	change *store.Change
-	slots  *slotChanges
-	left   int // contents that this commit may still take
+// Expiration is what goes in one commit of the sweeper: contents of runs that are over.
+type Expiration struct {
+	service *Service
+	key     store.Key
+	now     time.Time
+	change  *store.Change
+	slots   *SlotChanges
+	left    int // contents that this commit may still take
 
 	messages map[int32]*conversation.Message
 	edits    map[int64]*conversation.Edit
@@ -32,14 +33,14 @@ type expiring struct {
 	forget   [][32]byte
 }
 
-// expireRuns adds to a commit of the sweeper what goes with runs that are over, and when to look again.
-func (e *Engine) expireRuns(ctx context.Context, key Key, c *store.Change, now time.Time) (*expiring, error) {
-	snap, err := e.store.Read(ctx, key, store.Query{Incarnation: c.Head.Incarnation, SlotsOf: runSlots})
+// ExpireRuns adds to a commit of the sweeper what goes with runs that are over, and when to look again.
+func (cs *Service) ExpireRuns(ctx context.Context, key store.Key, c *store.Change, now time.Time) (*Expiration, error) {
+	snap, err := cs.store.Read(ctx, key, store.Query{Incarnation: c.Head.Incarnation, SlotsOf: RunSlots})
 	if err != nil {
 		return nil, err
 	}
-	x := &expiring{
-		engine: e, key: key, now: now, change: c, slots: newSlotChanges(snap.Slots), left: maxExpired,
+	x := &Expiration{
+		service: cs, key: key, now: now, change: c, slots: NewSlotChanges(snap.Slots), left: maxExpired,
 		messages: map[int32]*conversation.Message{}, edits: map[int64]*conversation.Edit{},
 		history: map[int32][]conversation.Edit{},
 	}
@@ -53,17 +54,17 @@ func (e *Engine) expireRuns(ctx context.Context, key Key, c *store.Change, now t
 }
 
 // run lets go what is due of one run.
-func (x *expiring) run(ctx context.Context, name string) error {
-	r, err := parseRun(x.slots.get(name))
+func (x *Expiration) run(ctx context.Context, name string) error {
+	r, err := ParseRun(x.slots.Get(name))
 	if err != nil {
 		return err
 	}
-	if x.now.Before(r.wakes()) {
-		x.change.Head.NextDue = txn.Earliest(x.change.Head.NextDue, r.wakes())
+	if x.now.Before(r.NextAction()) {
+		x.change.Head.NextDue = txn.Earliest(x.change.Head.NextDue, r.NextAction())
 		return nil
 	}
 	if r.Gone {
-		x.slots.changed[name] = nil
+		x.slots.Changed[name] = nil
 		return nil
 	}
 	done, err := x.sources(ctx, r)
@@ -74,16 +75,16 @@ func (x *expiring) run(ctx context.Context, name string) error {
 		x.change.Head.NextDue = x.now // the next commit goes on
 		return nil
 	}
-	r.End, r.Gone, r.Sources = r.due().UnixMilli(), true, nil
-	x.change.Head.NextDue = txn.Earliest(x.change.Head.NextDue, r.wakes())
-	return x.slots.set(name, r.encode())
+	r.End, r.Gone, r.Sources = r.Due().UnixMilli(), true, nil
+	x.change.Head.NextDue = txn.Earliest(x.change.Head.NextDue, r.NextAction())
+	return x.slots.Set(name, r.Encode())
 }
 
 // sources lets go the contents of a run, as many as this commit may take.
-func (x *expiring) sources(ctx context.Context, r *runRecord) (done bool, err error) {
+func (x *Expiration) sources(ctx context.Context, r *RunRecord) (done bool, err error) {
 	done = true
 	for _, s := range r.Sources {
-		err := x.engine.eachSource(ctx, x.key, x.change.Head.Incarnation, s[0], s[1], func(number int64, rec *sourceRecord) error {
+		err := x.service.EachSource(ctx, x.key, x.change.Head.Incarnation, s[0], s[1], func(number int64, rec *Record) error {
 			if rec.Expired {
 				return nil
 			}
@@ -107,7 +108,7 @@ func (x *expiring) sources(ctx context.Context, r *runRecord) (done bool, err er
 var errEnough = conversation.Errorf(conversation.Internal, "enough")
 
 // source lets a content go. Its record stays.
-func (x *expiring) source(ctx context.Context, number int64, r *sourceRecord) error {
+func (x *Expiration) source(ctx context.Context, number int64, r *Record) error {
 	e := conversation.Edit{Kind: conversation.EditExpireContent, Reason: conversation.ReasonRunEnded, Content: r.Handle}
 	n := x.change.Head.Messages
 	e.Range = conversation.Range{First: n, End: n}
@@ -121,12 +122,12 @@ func (x *expiring) source(ctx context.Context, number int64, r *sourceRecord) er
 	}
 	x.add(e)
 	x.citeAgain(r)
-	x.engine.library.drop(x.change.Head.Incarnation, number)
+	x.service.Cache.Drop(x.change.Head.Incarnation, number)
 	r.Expired = true
-	return x.slots.set(sourceSlot(number), r.encode())
+	return x.slots.Set(SourceSlot(number), r.Encode())
 }
 
-func (x *expiring) add(e conversation.Edit) {
+func (x *Expiration) add(e conversation.Edit) {
 	h := &x.change.Head
 	h.EditSeq++
 	e.Seq, e.Turn, e.Time, e.Commit = h.EditSeq, h.Turn, x.now, h.Version
@@ -134,7 +135,7 @@ func (x *expiring) add(e conversation.Edit) {
 }
 
 // citeAgain lets the citation stand again for a part that was restored in full: nothing else is left of it to show.
-func (x *expiring) citeAgain(r *sourceRecord) {
+func (x *Expiration) citeAgain(r *Record) {
 	edits := x.history[r.Message]
 	if !r.AtAppend || len(edits) == 0 {
 		return
@@ -153,37 +154,37 @@ func (x *expiring) citeAgain(r *sourceRecord) {
 }
 
 // release lets chunks go, if no other content has them.
-func (x *expiring) release(ctx context.Context, sum [32]byte, id []byte) error {
+func (x *Expiration) release(ctx context.Context, sum [32]byte, id []byte) error {
 	if len(id) != len(conversation.ID{}) { // an empty content has none
 		return nil
 	}
-	if err := x.engine.readSlots(ctx, x.key, x.change.Head.Incarnation, x.slots, sharedSlot(sum)); err != nil {
+	if err := x.service.ReadSlots(ctx, x.key, x.change.Head.Incarnation, x.slots, SharedSlot(sum)); err != nil {
 		return err
 	}
-	free, err := x.slots.release(sum, conversation.ID(id))
+	free, err := x.slots.Release(sum, conversation.ID(id))
 	if free {
 		x.change.Release = append(x.change.Release, conversation.ID(id))
 	}
 	return err
 }
 
-// readSlots reads slots that were not read yet.
-func (e *Engine) readSlots(ctx context.Context, key Key, incarnation conversation.ID, s *slotChanges, names ...string) error {
-	snap, err := e.store.Read(ctx, key, store.Query{Incarnation: incarnation, Slots: names})
+// ReadSlots reads slots that were not read yet.
+func (cs *Service) ReadSlots(ctx context.Context, key store.Key, incarnation conversation.ID, s *SlotChanges, names ...string) error {
+	snap, err := cs.store.Read(ctx, key, store.Query{Incarnation: incarnation, Slots: names})
 	if err != nil {
 		return txn.Failure(err)
 	}
-	if s.read == nil {
-		s.read = map[string][]byte{}
+	if s.Read == nil {
+		s.Read = map[string][]byte{}
 	}
 	for name, value := range snap.Slots {
-		s.read[name] = value
+		s.Read[name] = value
 	}
 	return nil
 }
 
 // message erases the part of a message that a source is. What the view shows of it stays.
-func (x *expiring) message(ctx context.Context, r *sourceRecord) error {
+func (x *Expiration) message(ctx context.Context, r *Record) error {
 	m := x.messages[r.Message]
 	if m == nil {
 		var err error
@@ -192,13 +193,13 @@ func (x *expiring) message(ctx context.Context, r *sourceRecord) error {
 		}
 	}
 	if int(r.Part) >= len(m.Parts) {
-		return damaged("a source record")
+		return Damaged("a source record")
 	}
-	whole, err := x.engine.inline(ctx, x.key, x.change.Head.Incarnation, m.Parts[r.Part:r.Part+1])
+	whole, err := x.service.blobs.Inline(ctx, x.key, x.change.Head.Incarnation, m.Parts[r.Part:r.Part+1])
 	if err != nil {
 		return err
 	}
-	x.forget = append(x.forget, sha256.Sum256([]byte(textOf(whole))))
+	x.forget = append(x.forget, sha256.Sum256([]byte(compaction.PartsText(whole))))
 	for _, c := range conversation.Contents(m.Parts[r.Part : r.Part+1]) {
 		if c.Erased != nil || c.Bytes() == 0 {
 			continue
@@ -210,15 +211,15 @@ func (x *expiring) message(ctx context.Context, r *sourceRecord) error {
 				return err
 			}
 		}
-		*c = blank(x.change.Head.Incarnation, *c, sum)
+		*c = txn.Blank(x.change.Head.Incarnation, *c, sum)
 	}
 	return nil
 }
 
 // load reads a message that is rewritten, and marks the summaries that stand for it.
-func (x *expiring) load(ctx context.Context, index int32) (*conversation.Message, error) {
+func (x *Expiration) load(ctx context.Context, index int32) (*conversation.Message, error) {
 	at := conversation.Range{First: index, End: index + 1}
-	snap, err := x.engine.store.Read(ctx, x.key, store.Query{
+	snap, err := x.service.store.Read(ctx, x.key, store.Query{
 		Incarnation: x.change.Head.Incarnation, Ranges: []store.MessageRange{{Range: at}}, Edits: &store.EditRange{Of: []conversation.Range{at}},
 	})
 	if err != nil || len(snap.Messages) == 0 {
@@ -239,7 +240,7 @@ func (x *expiring) load(ctx context.Context, index int32) (*conversation.Message
 }
 
 // finish puts everything into the commit.
-func (x *expiring) finish() {
+func (x *Expiration) finish() {
 	for _, m := range x.messages {
 		x.change.ReplaceMessages = append(x.change.ReplaceMessages, *m)
 	}
@@ -248,76 +249,21 @@ func (x *expiring) finish() {
 	}
 	slices.SortFunc(x.change.ReplaceMessages, func(a, b conversation.Message) int { return int(a.Index - b.Index) })
 	slices.SortFunc(x.change.ReplaceEdits, func(a, b conversation.Edit) int { return int(a.Seq - b.Seq) })
-	x.slots.apply(x.change)
+	x.slots.Apply(x.change)
 }
 
-// forgetAll makes everybody forget what is gone, once the commit stands.
-func (x *expiring) forgetAll() {
+// ForgetAll makes everybody forget what is gone, once the commit stands.
+func (x *Expiration) ForgetAll() {
 	if len(x.messages) == 0 {
 		return
 	}
-	x.engine.views.Cache.Take(x.key)
+	x.service.views.Cache.Take(x.key)
 	scope := summarize.Scope{Namespace: x.key.Namespace, Conversation: x.key.Conversation}
 	for _, hash := range x.forget {
-		x.engine.summaries.Forget(scope, hash)
+		x.service.forget.Forget(scope, hash)
 	}
-	x.engine.summaries.ForgetSpans(scope)
+	x.service.forget.ForgetSpans(scope)
 	for index := range x.messages {
-		x.engine.library.dropMessage(x.change.Head.Incarnation, index)
+		x.service.Cache.DropMessage(x.change.Head.Incarnation, index)
 	}
-}
-
-// expireErased notes, of contents that a build erases with their messages, that they are gone.
-func (d *deciding) expireErased() error {
-	if len(d.gone) == 0 {
-		return nil
-	}
-	names := make([]string, 0, len(d.gone))
-	for _, handle := range d.gone {
-		if n, ok := numberOf(handle); ok {
-			names = append(names, sourceSlot(n))
-		}
-	}
-	for _, c := range d.erased.shared {
-		names = append(names, sharedSlot(c.SHA256))
-	}
-	read, err := d.Loaded.ExtraSlots(names...)
-	if err != nil {
-		return err
-	}
-	d.contents = newSlotChanges(read)
-	for _, handle := range d.gone {
-		if err := d.expireOne(handle); err != nil {
-			return err
-		}
-	}
-	for _, c := range d.erased.shared {
-		free, err := d.contents.release(c.SHA256, c.ID)
-		if err != nil {
-			return err
-		}
-		if !free {
-			d.erased.release = slices.DeleteFunc(d.erased.release, func(id conversation.ID) bool { return id == c.ID })
-		}
-	}
-	return nil
-}
-
-// expireOne notes of one content that it is gone. Its hash goes too: it would tell who guesses what it was.
-func (d *deciding) expireOne(handle string) error {
-	n, _ := numberOf(handle)
-	value := d.contents.get(sourceSlot(n))
-	if value == nil {
-		return nil
-	}
-	r, err := parseSource(value)
-	if err != nil || r.Expired || r.Handle != handle {
-		return err
-	}
-	d.add(conversation.Edit{
-		Kind: conversation.EditExpireContent, Range: conversation.Range{First: r.Message, End: r.Message + 1},
-		Reason: conversation.ReasonExpired, Content: handle, Erases: true,
-	})
-	r.Expired, r.SHA256 = true, nil
-	return d.contents.set(sourceSlot(n), r.encode())
 }

@@ -1,4 +1,4 @@
-package engine
+package contents
 
 import (
 	"context"
@@ -9,24 +9,25 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/content"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/search"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
 	"github.com/palimpsest-context/palimpsest/pkg/tokens"
 )
 
 // RetrieveContent returns a content: the whole or a range, page by page, or the passages that answer search terms.
-func (e *Engine) RetrieveContent(ctx context.Context, r RetrieveContentRequest) (*RetrieveContentResult, error) {
-	rec, snap, err := e.findSource(ctx, r.Key, r.ContentID)
+func (cs *Service) RetrieveContent(ctx context.Context, r RetrieveContentRequest) (*RetrieveContentResult, error) {
+	rec, snap, err := cs.find(ctx, r.Key, r.ContentID)
 	if err != nil {
 		return nil, err
 	}
-	h, err := e.hold(ctx, r.Key, &snap.Head, rec)
+	h, err := cs.Open(ctx, r.Key, &snap.Head, rec)
 	if err != nil {
 		return nil, err
 	}
-	counter, err := e.views.Counter(snap.Info.Counter)
+	counter, err := cs.views.Counter(snap.Info.Counter)
 	if err != nil {
 		return nil, err
 	}
-	sources, err := e.sourceOf(ctx, r.Key, snap.Head.Incarnation, rec)
+	sources, err := cs.sourceOf(ctx, r.Key, snap.Head.Incarnation, rec)
 	if err != nil {
 		return nil, err
 	}
@@ -40,16 +41,16 @@ func (e *Engine) RetrieveContent(ctx context.Context, r RetrieveContentRequest) 
 
 // StreamContent gives a content from a byte on, in pieces of a chunk. The source comes with the first, which is empty if nothing is
 // left.
-func (e *Engine) StreamContent(ctx context.Context, key Key, contentID string, offset int64, give func(source *Source, at int64, chunk []byte) error) error {
-	rec, snap, err := e.findSource(ctx, key, contentID)
+func (cs *Service) StreamContent(ctx context.Context, key store.Key, contentID string, offset int64, give func(source *Source, at int64, chunk []byte) error) error {
+	rec, snap, err := cs.find(ctx, key, contentID)
 	if err != nil {
 		return err
 	}
-	h, err := e.hold(ctx, key, &snap.Head, rec)
+	h, err := cs.Open(ctx, key, &snap.Head, rec)
 	if err != nil {
 		return err
 	}
-	sources, err := e.sourceOf(ctx, key, snap.Head.Incarnation, rec)
+	sources, err := cs.sourceOf(ctx, key, snap.Head.Incarnation, rec)
 	if err != nil {
 		return err
 	}
@@ -57,7 +58,7 @@ func (e *Engine) StreamContent(ctx context.Context, key Key, contentID string, o
 	if offset >= rec.Bytes {
 		return give(source, rec.Bytes, nil)
 	}
-	return h.each(ctx, offset, func(at int64, chunk []byte) error {
+	return h.Each(ctx, offset, func(at int64, chunk []byte) error {
 		first := source
 		source = nil
 		return give(first, at, chunk)
@@ -69,9 +70,9 @@ func notText() error {
 }
 
 // page puts the range asked for into the answer, as much of it as there is room for, from the cursor on.
-func (h *holding) page(ctx context.Context, r *RetrieveContentRequest, counter tokens.Counter, out *RetrieveContentResult) error {
+func (h *Reader) page(ctx context.Context, r *RetrieveContentRequest, counter tokens.Counter, out *RetrieveContentResult) error {
 	unit := r.Unit
-	if !h.record.text() && (unit > ContentBytes || r.MaxTokens > 0) {
+	if !h.Record.isText() && (unit > ContentBytes || r.MaxTokens > 0) {
 		return notText()
 	}
 	if unit == ContentItems {
@@ -84,13 +85,13 @@ func (h *holding) page(ctx context.Context, r *RetrieveContentRequest, counter t
 	if r.Cursor != nil {
 		from = min(max(from, *r.Cursor), end)
 	}
-	chunk, err := h.read(ctx, from, min(end, from+roomFor(r)))
+	chunk, err := h.Read(ctx, from, min(end, from+roomFor(r)))
 	if err != nil {
 		return err
 	}
-	if h.record.text() {
+	if h.Record.isText() {
 		whole := from+int64(len(chunk)) == end
-		if chunk, err = cutText(chunk, whole, counter, int(r.MaxTokens)); err != nil {
+		if chunk, err = CutText(chunk, whole, counter, int(r.MaxTokens)); err != nil {
 			return err
 		}
 	}
@@ -115,8 +116,8 @@ func roomFor(r *RetrieveContentRequest) int64 {
 }
 
 // bytesOf is the range asked for, in bytes.
-func (h *holding) bytesOf(ctx context.Context, r *RetrieveContentRequest) (from, end int64, err error) {
-	size := h.record.Bytes
+func (h *Reader) bytesOf(ctx context.Context, r *RetrieveContentRequest) (from, end int64, err error) {
+	size := h.Record.Bytes
 	switch r.Unit {
 	case ContentWhole:
 		return 0, size, nil
@@ -131,10 +132,10 @@ func (h *holding) bytesOf(ctx context.Context, r *RetrieveContentRequest) (from,
 }
 
 // characters moves the ends of a range of a text to where characters begin: it holds those that begin in it.
-func (h *holding) characters(ctx context.Context, from, end int64) (int64, int64, error) {
+func (h *Reader) characters(ctx context.Context, from, end int64) (int64, int64, error) {
 	for _, at := range []*int64{&from, &end} {
-		for h.record.text() && *at < h.record.Bytes {
-			b, err := h.read(ctx, *at, *at+1)
+		for h.Record.isText() && *at < h.Record.Bytes {
+			b, err := h.Read(ctx, *at, *at+1)
 			if err != nil {
 				return 0, 0, err
 			}
@@ -147,8 +148,8 @@ func (h *holding) characters(ctx context.Context, from, end int64) (int64, int64
 	return from, end, nil
 }
 
-func (h *holding) find(ctx context.Context, o *content.Outline, unit content.Unit, from, end int64) (int64, int64, error) {
-	return o.Find(unit, from, end, func(from, to int64) ([]byte, error) { return h.read(ctx, from, to) })
+func (h *Reader) find(ctx context.Context, o *content.Outline, unit content.Unit, from, end int64) (int64, int64, error) {
+	return o.Find(unit, from, end, func(from, to int64) ([]byte, error) { return h.Read(ctx, from, to) })
 }
 
 func unitOf(u ContentUnit) content.Unit {
@@ -164,10 +165,10 @@ func unitOf(u ContentUnit) content.Unit {
 	}
 }
 
-// cutText cuts a text to what weighs at most a number of tokens (0: any), between characters. whole says that nothing of it follows.
-func cutText(text []byte, whole bool, counter tokens.Counter, limit int) ([]byte, error) {
+// CutText cuts a text to what weighs at most a number of tokens (0: any), between characters. whole says that nothing of it follows.
+func CutText(text []byte, whole bool, counter tokens.Counter, limit int) ([]byte, error) {
 	if !whole {
-		text = text[:wholeRunes(text)]
+		text = text[:WholeRunes(text)]
 	}
 	if limit == 0 || len(text) == 0 {
 		return text, nil
@@ -177,7 +178,7 @@ func cutText(text []byte, whole bool, counter tokens.Counter, limit int) ([]byte
 		if n <= limit {
 			return text, nil
 		}
-		keep := wholeRunes(text[:min(len(text)*limit/n, len(text)*9/10)])
+		keep := WholeRunes(text[:min(len(text)*limit/n, len(text)*9/10)])
 		if keep == 0 {
 			return nil, conversation.Errorf(conversation.ExpansionTooLarge, "max_tokens leaves no room for a single character")
 		}
@@ -186,7 +187,7 @@ func cutText(text []byte, whole bool, counter tokens.Counter, limit int) ([]byte
 }
 
 // items puts whole items of a JSON array into the answer. Its cursor counts items.
-func (h *holding) items(ctx context.Context, r *RetrieveContentRequest, counter tokens.Counter, out *RetrieveContentResult) error {
+func (h *Reader) items(ctx context.Context, r *RetrieveContentRequest, counter tokens.Counter, out *RetrieveContentResult) error {
 	o, err := h.outline(ctx)
 	if err != nil {
 		return err
@@ -225,11 +226,11 @@ func (h *holding) items(ctx context.Context, r *RetrieveContentRequest, counter 
 }
 
 // fitting reads a range if there is room for it.
-func (h *holding) fitting(ctx context.Context, from, end int64, r *RetrieveContentRequest, counter tokens.Counter) ([]byte, bool, error) {
+func (h *Reader) fitting(ctx context.Context, from, end int64, r *RetrieveContentRequest, counter tokens.Counter) ([]byte, bool, error) {
 	if end-from > roomFor(r) {
 		return nil, false, nil
 	}
-	chunk, err := h.read(ctx, from, end)
+	chunk, err := h.Read(ctx, from, end)
 	if err != nil || r.MaxTokens == 0 {
 		return chunk, err == nil, err
 	}
@@ -238,22 +239,22 @@ func (h *holding) fitting(ctx context.Context, from, end int64, r *RetrieveConte
 }
 
 // excerpts are the passages of the content that answer search terms.
-func (h *holding) excerpts(ctx context.Context, q *ExcerptQuery, counter tokens.Counter, maxTokens, maxBytes int) ([]ContentExcerpt, error) {
-	if !h.record.text() {
+func (h *Reader) excerpts(ctx context.Context, q *ExcerptQuery, counter tokens.Counter, maxTokens, maxBytes int) ([]ContentExcerpt, error) {
+	if !h.Record.isText() {
 		return nil, notText()
 	}
-	return searchExcerpts(q, counter, maxTokens, maxBytes, func(s *searching) error { return h.add(ctx, s) })
+	return searchExcerpts(q, counter, maxTokens, maxBytes, func(s *excerptSearch) error { return h.add(ctx, s) })
 }
 
-// searching is one search through contents.
-type searching struct {
+// excerptSearch is one search through contents.
+type excerptSearch struct {
 	search *search.Search
-	pieces []piece
+	pieces []searchedPart
 }
 
-// piece is what a search was given: a content, or a piece of one that is too large to be held.
-type piece struct {
-	*holding
+// searchedPart is what a search was given: a content, or a piece of one that is too large to be held.
+type searchedPart struct {
+	*Reader
 	pieced bool
 	text   string // of the piece at hand
 	bytes  int64  // before it
@@ -261,14 +262,14 @@ type piece struct {
 	lines  int64
 }
 
-func (s *searching) add(p piece, d *search.Document) {
+func (s *excerptSearch) add(p searchedPart, d *search.Document) {
 	s.search.Add(len(s.pieces), d)
 	p.text = ""
 	s.pieces = append(s.pieces, p)
 }
 
 // after is the piece that follows.
-func (p piece) after() piece {
+func (p searchedPart) after() searchedPart {
 	p.bytes += int64(len(p.text))
 	p.chars += int64(utf8.RuneCountInString(p.text))
 	p.lines += linesIn(p.text)
@@ -286,7 +287,7 @@ func linesIn(text string) int64 {
 }
 
 // searchExcerpts runs a search, and gives as many of its excerpts as there is room for. If there is none for the best, they are made shorter.
-func searchExcerpts(q *ExcerptQuery, counter tokens.Counter, maxTokens, maxBytes int, fill func(*searching) error) ([]ContentExcerpt, error) {
+func searchExcerpts(q *ExcerptQuery, counter tokens.Counter, maxTokens, maxBytes int, fill func(*excerptSearch) error) ([]ContentExcerpt, error) {
 	if maxTokens == 0 {
 		maxTokens = math.MaxInt
 	}
@@ -300,7 +301,7 @@ func searchExcerpts(q *ExcerptQuery, counter tokens.Counter, maxTokens, maxBytes
 	}
 	const leastChars = 40
 	for {
-		s := &searching{search: search.NewSearch(terms, search.Options{Max: q.Max, MaxChars: chars})}
+		s := &excerptSearch{search: search.NewSearch(terms, search.Options{Max: q.Max, MaxChars: chars})}
 		if err := fill(s); err != nil {
 			return nil, err
 		}
@@ -328,12 +329,12 @@ func fittingExcerpts(found []ContentExcerpt, counter tokens.Counter, maxTokens, 
 }
 
 // located says of excerpts which content they are of, and where in it.
-func (s *searching) located(found []search.Excerpt) []ContentExcerpt {
+func (s *excerptSearch) located(found []search.Excerpt) []ContentExcerpt {
 	out := make([]ContentExcerpt, len(found))
 	for i, x := range found {
 		p := &s.pieces[x.Content]
 		out[i] = ContentExcerpt{
-			ContentID: p.record.Handle, Text: x.Text, Location: x.Location, Bytes: x.Bytes, Chars: x.Chars, Score: x.Score,
+			ContentID: p.Record.Handle, Text: x.Text, Location: x.Location, Bytes: x.Bytes, Chars: x.Chars, Score: x.Score,
 			Matched: x.Matched, Relevance: x.Relevance,
 		}
 		if p.pieced {
@@ -344,7 +345,7 @@ func (s *searching) located(found []search.Excerpt) []ContentExcerpt {
 }
 
 // shift says of an excerpt of a piece where it is in the content.
-func (p *piece) shift(out *ContentExcerpt, x *search.Excerpt) {
+func (p *searchedPart) shift(out *ContentExcerpt, x *search.Excerpt) {
 	for i := range out.Bytes {
 		out.Bytes[i], out.Chars[i] = x.Bytes[i]+p.bytes, x.Chars[i]+p.chars
 	}

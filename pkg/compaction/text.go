@@ -1,0 +1,21 @@
+package compaction
+
+import (
+	"strings"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+)
+
+// PartsText is the text of a tool result, or of words, as one.
+func PartsText(parts []conversation.Part) string {
+	var b strings.Builder
+	for i := range parts {
+		switch p := &parts[i]; p.Kind {
+		case conversation.PartToolResult:
+			b.WriteString(ResultText(p.Result))
+		case conversation.PartText:
+			b.WriteString(p.Text.Inline)
+		}
+	}
+	return b.String()
+}

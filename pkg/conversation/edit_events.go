@@ -1,0 +1,117 @@
+package conversation
+
+import "slices"
+
+// EventsOf are the events of edits, in order.
+func EventsOf(edits []Edit) []Event {
+	out := make([]Event, 0, len(edits))
+	for i := range edits {
+		out = append(out, EventsOfEdit(&edits[i])...)
+	}
+	return out
+}
+
+// EventsOfEdit says what an edit means for its messages. The tokens that it saves are told once.
+func EventsOfEdit(e *Edit) []Event {
+	var out []Event
+	switch e.Kind {
+	case EditSummarize, EditHide, EditUnhide:
+		return []Event{eventOfSpan(e)}
+	case EditStoreContent, EditExpireContent:
+		return []Event{eventOfContent(e)}
+	}
+	for index := e.Range.First; index < e.Range.End; index++ {
+		ev := Event{Turn: e.Turn, Index: index, Last: index, Reason: e.Reason, EditSeq: e.Seq}
+		switch e.Kind {
+		case EditParts:
+			ev.Type, ev.Level, ev.Expandable = eventOfParts(e), levelOf(e), !e.Erases
+			ev.Content = citedBy(e)
+			out = append(out, ev)
+		case EditMask:
+			ev.Type, ev.Expandable = EventRetentionApplied, len(e.Mask) > 0
+			out = append(out, ev)
+		case EditRestore:
+			ev.Type, ev.Said = EventExpanded, e.Said
+			if len(e.Brought) == 0 || slices.Contains(e.Brought, index) {
+				out = append(out, ev)
+			}
+		case EditCorrect:
+			ev.Type, ev.Said = EventCorrected, e.Said
+			out = append(out, ev)
+		case EditRemove:
+			ev.Level, ev.Expandable = Removed, !e.Erases
+			if e.Reason == ReasonExpired {
+				ev.Type = EventExpired
+				out = append(out, ev)
+			}
+			ev.Type = EventRemoved
+			out = append(out, ev)
+		}
+	}
+	if len(out) > 0 {
+		out[len(out)-1].Saved = e.Before - e.After
+	}
+	return out
+}
+
+// eventOfContent is the event of a content that came or went. It is of no message's if StoreContent stored it.
+func eventOfContent(e *Edit) Event {
+	index := e.Range.First
+	if e.Range.Len() == 0 {
+		index = -1
+	}
+	ev := Event{
+		Type: EventContentStored, Turn: e.Turn, Index: index, Last: index, Reason: e.Reason, EditSeq: e.Seq, Content: e.Content,
+	}
+	if e.Kind == EditExpireContent {
+		ev.Type = EventContentExpired
+	}
+	return ev
+}
+
+// eventOfSpan is the one event of an edit that is about a range as a whole.
+func eventOfSpan(e *Edit) Event {
+	ev := Event{
+		Type: EventHidden, Turn: e.Turn, Index: e.Range.First, Last: e.Range.End - 1, Reason: e.Reason, EditSeq: e.Seq,
+		Saved: e.Before - e.After,
+	}
+	switch {
+	case e.Summary != nil:
+		ev.Type, ev.Summary, ev.Expandable = EventSummarized, e.Summary.ID, true
+	case e.Kind == EditUnhide:
+		ev.Type = EventRewindUndone
+	}
+	return ev
+}
+
+// eventOfParts is the event of an edit that replaces parts.
+func eventOfParts(e *Edit) EventType {
+	switch {
+	case e.Reason == ReasonPruned:
+		return EventPruned
+	case e.Reason == ReasonOverCitationThreshold, e.Reason == ReasonRunEnded:
+		return EventCited
+	case e.Reason == ReasonExpired:
+		return EventExpired
+	case e.Reason.Expired():
+		return EventCompacted
+	default:
+		return EventClipped
+	}
+}
+
+// citedBy is the handle of the content that an edit cites; empty for all others.
+func citedBy(e *Edit) string {
+	if e.Reason == ReasonOverCitationThreshold && e.Parts[0].Shown.Citation != nil {
+		return e.Parts[0].Shown.Citation.ContentID
+	}
+	return ""
+}
+
+func levelOf(e *Edit) Level {
+	level := Full
+	for i := range e.Parts {
+		level = max(level, e.Parts[i].Level)
+	}
+	return level
+}

@@ -1,0 +1,141 @@
+package contents
+
+import (
+	"context"
+	"crypto/sha256"
+	"slices"
+	"time"
+	"unicode/utf8"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
+)
+
+// Blobs keeps large contents apart from the records that refer to them.
+type Blobs struct {
+	store store.Store
+	ids   func() conversation.ID
+	clock func() time.Time
+}
+
+// NewBlobs returns blobs of a store.
+func NewBlobs(s store.Store, ids func() conversation.ID, clock func() time.Time) *Blobs {
+	return &Blobs{store: s, ids: ids, clock: clock}
+}
+
+func Large(parts []conversation.Part) bool {
+	for _, c := range conversation.Contents(parts) {
+		if len(c.Inline) >= ChunkFrom {
+			return true
+		}
+	}
+	return false
+}
+
+// StageParts uploads the large contents of parts and leaves references in their place.
+func (b *Blobs) StageParts(ctx context.Context, key store.Key, incarnation conversation.ID, parts []conversation.Part) ([]conversation.ID, error) {
+	var ids []conversation.ID
+	for _, c := range conversation.Contents(parts) {
+		if len(c.Inline) < ChunkFrom {
+			continue
+		}
+		ref, err := b.stageContent(ctx, key, incarnation, c.Inline)
+		if err != nil {
+			return nil, err
+		}
+		*c = conversation.Content{Ref: ref}
+		ids = append(ids, ref.ID)
+	}
+	return ids, nil
+}
+
+func (b *Blobs) stageContent(ctx context.Context, key store.Key, incarnation conversation.ID, content string) (*conversation.ContentRef, error) {
+	id := b.ids()
+	if err := b.upload(ctx, key, incarnation, id, content); err != nil {
+		return nil, err
+	}
+	return &conversation.ContentRef{
+		ID: id, Bytes: int64(len(content)), Chars: int64(utf8.RuneCountInString(content)), SHA256: sha256.Sum256([]byte(content)),
+	}, nil
+}
+
+func (b *Blobs) upload(ctx context.Context, key store.Key, incarnation, id conversation.ID, content string) error {
+	data, chunk := []byte(content), int32(0)
+	for piece := range slices.Chunk(data, store.ChunkBytes) {
+		u := &store.Upload{Incarnation: incarnation, Time: b.clock().UTC(), ID: id, Chunk: chunk, Data: piece}
+		if err := b.store.Stage(ctx, key, u); err != nil {
+			return err
+		}
+		chunk++
+	}
+	return nil
+}
+
+// Inline brings the contents of parts into memory. It returns the parts themselves if nothing of them is stored as chunks.
+func (b *Blobs) Inline(ctx context.Context, key store.Key, incarnation conversation.ID, parts []conversation.Part) ([]conversation.Part, error) {
+	if !slices.ContainsFunc(conversation.Contents(parts), view.Stored) {
+		return parts, nil
+	}
+	parts = conversation.CloneParts(parts)
+	q := store.Query{Incarnation: incarnation}
+	var wanted []*conversation.Content
+	for _, c := range conversation.Contents(parts) {
+		if view.Stored(c) {
+			wanted = append(wanted, c)
+			q.Contents = append(q.Contents, store.ContentRange{ID: c.Ref.ID, Length: -1})
+		}
+	}
+	snap, err := b.store.Read(ctx, key, q)
+	if err != nil {
+		return nil, txn.Failure(err)
+	}
+	for i, c := range wanted {
+		if int64(len(snap.Contents[i])) != c.Ref.Bytes {
+			return nil, conversation.Errorf(conversation.CorruptRecord, "a stored content is not whole")
+		}
+		*c = conversation.Content{Inline: string(snap.Contents[i])}
+	}
+	return parts, nil
+}
+
+// StageSummaries moves what summaries say out to contents: builds read the edits about ranges again and again, and what summaries
+// say only where it is shown. It returns the edits as they are to be stored.
+func (b *Blobs) StageSummaries(ctx context.Context, key store.Key, incarnation conversation.ID, edits []conversation.Edit) ([]conversation.Edit, []conversation.ID, error) {
+	out, ids := slices.Clone(edits), []conversation.ID(nil)
+	for i := range out {
+		if out[i].Summary == nil {
+			continue
+		}
+		s := *out[i].Summary
+		for _, c := range []*conversation.Content{&s.Text, &s.Facts} {
+			if len(c.Inline) < summaryFrom {
+				continue
+			}
+			ref, err := b.stageContent(ctx, key, incarnation, c.Inline)
+			if err != nil {
+				return nil, nil, err
+			}
+			*c = conversation.Content{Ref: ref}
+			ids = append(ids, ref.ID)
+		}
+		out[i].Summary = &s
+	}
+	return out, ids, nil
+}
+
+// summaryFrom is the size in bytes from which what a summary says is stored apart from its edit.
+const summaryFrom = 512
+
+// contents reads contents into memory.
+func (b *Blobs) Texts(ctx context.Context, key store.Key, incarnation conversation.ID, contents ...conversation.Content) ([]string, error) {
+	parts, err := b.Inline(ctx, key, incarnation, view.TextParts(contents))
+	if err != nil {
+		return nil, err
+	}
+	return view.InlineTexts(parts), nil
+}
+
+// ChunkFrom is the size in bytes from which content is stored as chunks (behaviour §14).
+const ChunkFrom = 32 << 10

@@ -1,0 +1,261 @@
+package contents
+
+import (
+	"context"
+	"slices"
+
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
+
+	"github.com/palimpsest-context/palimpsest/pkg/content"
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/search"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
+)
+
+// Reader is a content that can be had.
+type Reader struct {
+	Service     *Service
+	Key         store.Key
+	Incarnation conversation.ID
+	number      int64
+	Record      *Record
+	Ref         *conversation.ContentRef // where its chunks are; nil: inline is all of it
+	Inline      string
+}
+
+// Open finds where a content is.
+func (cs *Service) Open(ctx context.Context, key store.Key, head *store.Head, r *Record) (*Reader, error) {
+	if r.Expired {
+		return nil, Gone()
+	}
+	number, _ := NumberOf(r.Handle)
+	h := &Reader{Service: cs, Key: key, Incarnation: head.Incarnation, number: number, Record: r}
+	if !r.AtAppend {
+		if len(r.Content) == len(conversation.ID{}) {
+			h.Ref = &conversation.ContentRef{ID: conversation.ID(r.Content), Bytes: r.Bytes, Chars: r.Chars}
+		}
+		return h, nil
+	}
+	snap, err := cs.store.Read(ctx, key, store.Query{Incarnation: head.Incarnation, Ranges: []store.MessageRange{
+		{Range: conversation.Range{First: r.Message, End: r.Message + 1}},
+	}})
+	if err != nil {
+		return nil, txn.Failure(err)
+	}
+	if len(snap.Messages) == 0 || int(r.Part) >= len(snap.Messages[0].Parts) {
+		return nil, Damaged("a source record")
+	}
+	return h, h.OfPart(ctx, snap.Messages[0].Parts[r.Part:r.Part+1])
+}
+
+// OfPart holds the text of a message's part.
+func (h *Reader) OfPart(ctx context.Context, part []conversation.Part) error {
+	if conversation.Erased(part) {
+		return Gone()
+	}
+	p := &part[0]
+	switch {
+	case p.Kind == conversation.PartText:
+		h.Ref, h.Inline = p.Text.Ref, p.Text.Inline
+	case p.Kind == conversation.PartToolResult && p.Result.Output != conversation.OutputParts:
+		h.Ref, h.Inline = p.Result.Text.Ref, p.Result.Text.Inline
+	case p.Kind == conversation.PartToolResult:
+		whole, err := h.Service.blobs.Inline(ctx, h.Key, h.Incarnation, part)
+		if err != nil {
+			return err
+		}
+		h.Inline = whole[0].Result.Words()
+	default:
+		return Damaged("a source record")
+	}
+	return nil
+}
+
+// Read reads bytes of the content, which lie in it.
+func (h *Reader) Read(ctx context.Context, from, to int64) ([]byte, error) {
+	if h.Ref == nil {
+		return []byte(h.Inline[from:to]), nil
+	}
+	snap, err := h.Service.store.Read(ctx, h.Key, store.Query{Incarnation: h.Incarnation, Contents: []store.ContentRange{
+		{ID: h.Ref.ID, Offset: from, Length: to - from},
+	}})
+	if err != nil {
+		return nil, txn.Failure(err)
+	}
+	switch got := snap.Contents[0]; {
+	case got == nil: // it went since its record was read
+		return nil, Gone()
+	case int64(len(got)) != to-from:
+		return nil, Damaged("a stored content")
+	default:
+		return got, nil
+	}
+}
+
+// outline finds ranges in the content.
+func (h *Reader) outline(ctx context.Context) (*content.Outline, error) {
+	key := cacheKey{h.Incarnation, outlineKind, h.number}
+	if s, ok := h.Service.Cache.get(key); ok {
+		return s.value.(*content.Outline), nil
+	}
+	feeder := content.NewOutliner()
+	if err := h.Each(ctx, 0, func(_ int64, chunk []byte) error { feeder.Feed(chunk); return nil }); err != nil {
+		return nil, err
+	}
+	o := feeder.Outline()
+	h.Service.Cache.put(key, cacheEntry{value: o, bytes: o.Size()})
+	return o, nil
+}
+
+// Each gives the content in pieces of a chunk, from a byte on.
+func (h *Reader) Each(ctx context.Context, from int64, give func(at int64, chunk []byte) error) error {
+	for from < h.Record.Bytes {
+		to := min(from-from%store.ChunkBytes+store.ChunkBytes, h.Record.Bytes)
+		chunk, err := h.Read(ctx, from, to)
+		if err != nil {
+			return err
+		}
+		if err := give(from, chunk); err != nil {
+			return err
+		}
+		from = to
+	}
+	return nil
+}
+
+// searchedWhole is up to which size a content is searched as one. A larger one is searched in pieces of searchedPiece, as text.
+const (
+	searchedWhole = 16 << 20
+	searchedPiece = 4 << 20
+)
+
+// add adds the content to a search, as one or in pieces, under a number of its own for each piece.
+func (h *Reader) add(ctx context.Context, s *excerptSearch) error {
+	if h.Record.Bytes > searchedWhole {
+		return h.addPieces(ctx, s)
+	}
+	d, err := h.document(ctx)
+	if err != nil {
+		return err
+	}
+	s.add(searchedPart{Reader: h}, d)
+	return nil
+}
+
+// document is the content ready to be searched.
+func (h *Reader) document(ctx context.Context) (*search.Document, error) {
+	key := cacheKey{h.Incarnation, documentKind, h.number}
+	if s, ok := h.Service.Cache.get(key); ok {
+		return s.value.(*search.Document), nil
+	}
+	select {
+	case h.Service.Cache.readers <- struct{}{}:
+		defer func() { <-h.Service.Cache.readers }()
+	case <-ctx.Done():
+		return nil, txn.Failure(ctx.Err())
+	}
+	if s, ok := h.Service.Cache.get(key); ok { // somebody else has made it ready meanwhile
+		return s.value.(*search.Document), nil
+	}
+	text, err := h.Read(ctx, 0, h.Record.Bytes)
+	if err != nil {
+		return nil, err
+	}
+	d := search.Prepare(content.Read(content.Kind(h.Record.Kind), string(text)))
+	h.Service.Cache.put(key, cacheEntry{value: d, bytes: d.Size() + h.Record.Bytes})
+	return d, nil
+}
+
+// addPieces searches a content that is too large to be held: its pieces end at ends of lines, where there are any.
+func (h *Reader) addPieces(ctx context.Context, s *excerptSearch) error {
+	select {
+	case h.Service.Cache.readers <- struct{}{}:
+		defer func() { <-h.Service.Cache.readers }()
+	case <-ctx.Done():
+		return txn.Failure(ctx.Err())
+	}
+	at := searchedPart{Reader: h, pieced: true}
+	for at.bytes < h.Record.Bytes {
+		text, err := h.Read(ctx, at.bytes, min(at.bytes+searchedPiece, h.Record.Bytes))
+		if err != nil {
+			return err
+		}
+		if at.bytes+int64(len(text)) < h.Record.Bytes {
+			text = text[:cutAt(text)]
+		}
+		kind := content.Kind(h.Record.Kind)
+		if kind == content.KindHTML || kind == content.KindJSON || kind == content.KindMarkdown {
+			kind = content.KindText
+		}
+		at.text = string(text)
+		s.add(at, search.Prepare(content.Read(kind, at.text)))
+		at = at.after()
+	}
+	return nil
+}
+
+// cutAt is where a piece of text ends best: behind its last line, or else before a character that is not whole.
+func cutAt(text []byte) int {
+	for i := len(text) - 1; i >= len(text)/2; i-- {
+		if text[i] == '\n' {
+			return i + 1
+		}
+	}
+	return WholeRunes(text)
+}
+
+// WholeRunes is how many bytes of a text are whole characters.
+func WholeRunes(text []byte) int {
+	for back := 1; back <= min(3, len(text)); back++ {
+		c := text[len(text)-back]
+		if c&0xC0 == 0x80 { // a continuation: the character began before it
+			continue
+		}
+		if c >= 0xC0 && runeBytes(c) > back {
+			return len(text) - back
+		}
+		break
+	}
+	return len(text)
+}
+
+// runeBytes is how long a character is that begins with a byte.
+func runeBytes(first byte) int {
+	switch {
+	case first >= 0xF0:
+		return 4
+	case first >= 0xE0:
+		return 3
+	default:
+		return 2
+	}
+}
+
+// sourceOf is the record as callers see it, with when its run takes it along.
+func (cs *Service) sourceOf(ctx context.Context, key store.Key, incarnation conversation.ID, records ...*Record) ([]Source, error) {
+	var names []string
+	for _, r := range records {
+		if name := RunSlot(r.Run); r.OfRun && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	slots := NewSlotChanges(nil)
+	if len(names) > 0 {
+		if err := cs.ReadSlots(ctx, key, incarnation, slots, names...); err != nil {
+			return nil, err
+		}
+	}
+	out := make([]Source, len(records))
+	for i, r := range records {
+		run, err := ParseRun(slots.Get(RunSlot(r.Run)))
+		if err != nil {
+			return nil, err
+		}
+		if run == nil {
+			run = &RunRecord{}
+		}
+		out[i] = r.Source(run.Due())
+		out[i].Expired = r.Expired || r.OfRun && !cs.txn.Now().Before(run.Due())
+	}
+	return out, nil
+}

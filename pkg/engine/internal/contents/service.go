@@ -1,0 +1,53 @@
+package contents
+
+import (
+	"context"
+	"time"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
+	"github.com/palimpsest-context/palimpsest/pkg/summarize"
+)
+
+// Service keeps contents: what StoreContent stored, and what was cited when it was appended.
+type Service struct {
+	store    store.Store
+	txn      *txn.Manager
+	views    *view.Loader
+	blobs    *Blobs
+	Cache    *Cache
+	ids      func() conversation.ID
+	defaults conversation.Policy
+	sweep    func(context.Context, store.Task) error
+	forget   forgetter
+}
+
+// Options is what a service is made of.
+type Options struct {
+	Store      store.Store
+	Txn        *txn.Manager
+	Views      *view.Loader
+	Blobs      *Blobs
+	CacheBytes int64 // what is kept ready to be searched; 0 for nothing
+	Clock      func() time.Time
+	Ids        func() conversation.ID
+	Defaults   conversation.Policy
+	Forget     forgetter
+	// Sweep does for one conversation what the sweeper would.
+	Sweep func(context.Context, store.Task) error
+}
+
+func New(o *Options) *Service {
+	return &Service{
+		store: o.Store, txn: o.Txn, views: o.Views, blobs: o.Blobs, Cache: newCache(o.CacheBytes, o.Clock), ids: o.Ids,
+		defaults: o.Defaults, sweep: o.Sweep, forget: o.Forget,
+	}
+}
+
+// forgetter forgets what was erased.
+type forgetter interface {
+	Forget(scope summarize.Scope, content [32]byte)
+	ForgetSpans(scope summarize.Scope)
+}

@@ -1,0 +1,221 @@
+package contents
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base32"
+	"encoding/hex"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/palimpsest-context/palimpsest/pkg/citations"
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
+	"github.com/palimpsest-context/palimpsest/pkg/store/record"
+)
+
+// The slots of contents (behaviour §9). They are read only where contents are at work.
+const (
+	LastSourceSlot = "content/last"    // the number of the last content
+	sourceSlots    = "content/source/" // a source record, by number
+	RunSlots       = "content/run/"    // a run that contents belong to
+	sharedSlots    = "content/bytes/"  // bytes that several contents may share, by SHA-256
+)
+
+// sourceDigits is how many digits numbers have in names of slots, so that slots are in order.
+const sourceDigits = 10
+
+func SourceSlot(number int64) string { return fmt.Sprintf("%s%0*d", sourceSlots, sourceDigits, number) }
+
+// Record is a source record as it is stored.
+type Record record.Source
+
+func (r *Record) Encode() []byte { return record.EncodeSource((*record.Source)(r)) }
+
+// CitationSource is the record as citations tell it.
+func (r *Record) CitationSource() citations.Source {
+	return citations.Source{
+		Handle: r.Handle, Type: r.Type.String(), URL: r.URL, Title: r.Title, ContentType: r.ContentType, TotalBytes: r.Bytes, TotalChars: r.Chars,
+	}
+}
+
+// MaxCitedBy is how many messages a source record names.
+const MaxCitedBy = 100
+
+func (r *Record) AddCitation(message int32) {
+	if len(r.CitedBy) < MaxCitedBy {
+		r.CitedBy = append(r.CitedBy, message)
+	}
+}
+
+func (r *Record) isText() bool { return r.Chars > 0 || r.Bytes == 0 }
+
+// Source is the record as callers see it. expires is when its run takes it along.
+func (r *Record) Source(expires time.Time) Source {
+	s := Source{
+		ContentID: r.Handle, Type: r.Type, URL: r.URL, Title: r.Title, ContentType: r.ContentType, Bytes: r.Bytes, Chars: r.Chars,
+		Accessed: time.UnixMilli(r.Accessed).UTC(), CitedBy: r.CitedBy, Expired: r.Expired, RunID: r.Run, Metadata: r.Metadata, AtAppend: r.AtAppend,
+	}
+	if len(r.SHA256) == len(s.SHA256) {
+		sum := [32]byte(r.SHA256)
+		s.SHA256 = &sum
+	}
+	if r.OfRun && !r.Expired {
+		s.Expires = expires
+	}
+	return s
+}
+
+// handles are written in letters and digits that nobody mistakes for each other.
+var HandleLetters = base32.StdEncoding.WithPadding(base32.NoPadding) //nolint:gochecknoglobals // a constant that Go has no word for
+
+// NewHandle makes the handle of a content: its number, and letters that nobody can guess, however the id spreads what it has of chance.
+func NewHandle(number int64, secret conversation.ID) string {
+	sum := sha256.Sum256(secret[:])
+	return fmt.Sprintf("c%d-%s", number, strings.ToLower(HandleLetters.EncodeToString(sum[:5])))
+}
+
+// NumberOf reads the number out of a handle.
+func NumberOf(handle string) (int64, bool) {
+	digits, letters, ok := strings.Cut(strings.TrimPrefix(handle, "c"), "-")
+	if !ok || len(letters) != 8 || !strings.HasPrefix(handle, "c") || len(digits) > sourceDigits || digits == "" || digits[0] == '0' {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(digits, 10, 64)
+	return n, err == nil && n > 0
+}
+
+func ParseRecord(value []byte) (*Record, error) {
+	r, err := record.DecodeSource(value)
+	if err != nil {
+		return nil, Damaged("a source record").Because(err)
+	}
+	return (*Record)(&r), nil
+}
+
+func Damaged(what string) *conversation.Error {
+	return conversation.Errorf(conversation.CorruptRecord, "%s is damaged", what)
+}
+
+// find finds a content by its handle. One of another conversation is not there, and one whose run is over is gone, however late
+// the sweeper comes.
+func (cs *Service) find(ctx context.Context, key store.Key, handle string) (*Record, *store.Snapshot, error) {
+	number, ok := NumberOf(handle)
+	q := store.Query{Info: true}
+	if ok {
+		q.Slots = []string{SourceSlot(number)}
+	}
+	snap, err := cs.txn.Read(ctx, key, q)
+	if err != nil {
+		return nil, nil, err
+	}
+	value := snap.Slots[SourceSlot(number)]
+	if value == nil {
+		return nil, nil, notFound()
+	}
+	r, err := ParseRecord(value)
+	if err != nil {
+		return nil, nil, err
+	}
+	if r.Handle != handle {
+		return nil, nil, notFound()
+	}
+	return r, snap, cs.touchRun(ctx, key, snap.Head.Incarnation, r)
+}
+
+func notFound() error {
+	return conversation.Errorf(conversation.ContentNotFound, "no content of the conversation has this handle")
+}
+
+func Gone() error {
+	return conversation.Errorf(conversation.ContentExpired, "the content is gone for good: do not retry")
+}
+
+// LastSource is the number of the conversation's last content.
+func LastSource(slots map[string][]byte) (int64, error) {
+	value := slots[LastSourceSlot]
+	if value == nil {
+		return 0, nil
+	}
+	n, err := strconv.ParseInt(string(value), 10, 64)
+	if err != nil {
+		return 0, Damaged("the number of contents").Because(err)
+	}
+	return n, nil
+}
+
+func SharedSlot(sum [32]byte) string { return sharedSlots + hex.EncodeToString(sum[:]) }
+
+func ParseShared(value []byte) (*record.SharedBytes, error) {
+	if value == nil {
+		return nil, nil
+	}
+	s, err := record.DecodeSharedBytes(value)
+	if err != nil || len(s.ID) != len(conversation.ID{}) {
+		return nil, Damaged("what is known of shared bytes")
+	}
+	return &s, nil
+}
+
+// SlotChanges gathers what a commit changes of contents. What was changed before is read back changed.
+type SlotChanges struct {
+	Read    map[string][]byte
+	Changed map[string][]byte
+}
+
+func NewSlotChanges(read map[string][]byte) *SlotChanges {
+	return &SlotChanges{Read: read, Changed: map[string][]byte{}}
+}
+
+func (s *SlotChanges) Get(name string) []byte {
+	if value, ok := s.Changed[name]; ok {
+		return value
+	}
+	return s.Read[name]
+}
+
+func (s *SlotChanges) Set(name string, value []byte) error {
+	if len(value) > store.MaxSlot {
+		return conversation.Errorf(conversation.LimitExceeded, "a run holds more contents than can be kept track of")
+	}
+	s.Changed[name] = value
+	return nil
+}
+
+// Share counts one more content that has the bytes of an id. Bytes that are kept under another id are that content's own.
+func (s *SlotChanges) Share(sum [32]byte, id conversation.ID) error {
+	shared, err := ParseShared(s.Get(SharedSlot(sum)))
+	if err != nil || shared != nil && conversation.ID(shared.ID) != id {
+		return err
+	}
+	if shared == nil {
+		shared = &record.SharedBytes{ID: id[:]}
+	}
+	shared.Count++
+	return s.Set(SharedSlot(sum), record.EncodeSharedBytes(shared))
+}
+
+// Release counts one content less, and says whether nobody has the bytes any more.
+func (s *SlotChanges) Release(sum [32]byte, id conversation.ID) (free bool, err error) {
+	shared, err := ParseShared(s.Get(SharedSlot(sum)))
+	if err != nil || shared == nil || conversation.ID(shared.ID) != id {
+		return err == nil, err
+	}
+	if shared.Count--; shared.Count > 0 {
+		return false, s.Set(SharedSlot(sum), record.EncodeSharedBytes(shared))
+	}
+	s.Changed[SharedSlot(sum)] = nil
+	return true, nil
+}
+
+// Apply adds the changes to a commit.
+func (s *SlotChanges) Apply(c *store.Change) {
+	if c.Slots == nil && len(s.Changed) > 0 {
+		c.Slots = make(map[string][]byte, len(s.Changed))
+	}
+	for name, value := range s.Changed {
+		c.Slots[name] = value
+	}
+}

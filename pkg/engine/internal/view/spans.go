@@ -1,0 +1,29 @@
+package view
+
+import (
+	"context"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
+)
+
+// Hides are what is taken back of a conversation.
+func (l *Loader) Hides(ctx context.Context, w *Loaded) ([]conversation.Edit, error) {
+	all, err := l.Spans(ctx, w)
+	if err != nil {
+		return nil, err
+	}
+	return (&conversation.View{}).Fold(all).Hides(), nil
+}
+
+// Spans are all edits about ranges that were ever made, in order of sequence.
+func (l *Loader) Spans(ctx context.Context, w *Loaded) ([]conversation.Edit, error) {
+	// A range without messages asks for the edits of ranges alone.
+	none := []conversation.Range{{First: w.Head.Messages, End: w.Head.Messages + 1}}
+	snap, err := l.store.Read(ctx, w.Key, store.Query{Incarnation: w.Head.Incarnation, Edits: &store.EditRange{Of: none}})
+	if err != nil {
+		return nil, txn.Failure(err)
+	}
+	return snap.Edits, nil
+}
