@@ -9,6 +9,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
+
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
 
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
@@ -131,7 +133,7 @@ func (a *appending) threshold(m *conversation.Message, p *conversation.Part, too
 		o.Actions = p.Result.Actions
 	}
 	own := o.Citing(a.policies)
-	return int(first(conversation.DefaultThresholdChars, own.ThresholdChars, policy.ThresholdChars)), conversation.ValueOr(own.On, conversation.ValueOr(policy.On, false))
+	return int(plan.FirstSet(conversation.DefaultThresholdChars, own.ThresholdChars, policy.ThresholdChars)), conversation.ValueOr(own.On, conversation.ValueOr(policy.On, false))
 }
 
 // read reads the slots and the calls that citing needs.

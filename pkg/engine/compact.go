@@ -4,6 +4,8 @@ import (
 	"context"
 	"math"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
+
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
@@ -14,9 +16,9 @@ import (
 
 // Compact makes a conversation's view smaller now, at its own budget. It begins no turn. It waits for a model as long as
 // summarizers may take, while nobody is kept from the conversation.
-func (e *Engine) Compact(ctx context.Context, r CompactRequest) (*CompactResult, error) {
+func (e *Engine) Compact(ctx context.Context, r plan.CompactRequest) (*CompactResult, error) {
 	var out *CompactResult
-	w := &waits{begun: true, left: e.summaries.Deadline(), calls: math.MaxInt}
+	w := &plan.WaitBudget{Started: true, Left: e.summaries.Deadline(), Calls: math.MaxInt}
 	for {
 		err := e.txn.Do(ctx, r.Key, func() (err error) {
 			out, err = e.compactOnce(ctx, &r, w)
@@ -29,7 +31,7 @@ func (e *Engine) Compact(ctx context.Context, r CompactRequest) (*CompactResult,
 }
 
 // compactOnce is one attempt.
-func (e *Engine) compactOnce(ctx context.Context, r *CompactRequest, wait *waits) (*CompactResult, error) {
+func (e *Engine) compactOnce(ctx context.Context, r *plan.CompactRequest, wait *plan.WaitBudget) (*CompactResult, error) {
 	w, snap, err := e.views.Open(ctx, r.Key, r.Request)
 	if err != nil {
 		return nil, err
@@ -41,29 +43,29 @@ func (e *Engine) compactOnce(ctx context.Context, r *CompactRequest, wait *waits
 	if err != nil || first != nil {
 		return e.repeatCompact(ctx, w, first)
 	}
-	blank, err := e.decidingOn(ctx, w, r)
+	blank, err := e.compactionAttempt(ctx, w, r)
 	if err != nil {
 		return nil, err
 	}
-	blank.waits = wait
+	blank.Waits = wait
 	before := int64(0)
-	d, err := e.runBuild(ctx, blank, func(d *deciding) (err error) {
-		if d.out, err = d.Compose(d.view, d.start); err != nil {
+	d, err := e.runAttempt(ctx, blank, func(d *plan.Attempt) (err error) {
+		if d.Composed, err = d.Compose(d.View, d.Start); err != nil {
 			return err
 		}
-		before = d.fixed + d.out.Tokens()
-		return d.compactNow(r)
+		before = d.Fixed + d.Composed.Tokens()
+		return d.CompactNow(r)
 	})
 	if err != nil {
 		e.views.Release(w) // whoever has waited comes back to it
 		return nil, err
 	}
-	return e.commitCompact(ctx, d, r, before-d.fixed-d.out.Tokens())
+	return e.commitCompact(ctx, d, r, before-d.Fixed-d.Composed.Tokens())
 }
 
 // decidingOn decides on the conversation's view as the last build at its own budget did.
-func (e *Engine) decidingOn(ctx context.Context, w *view.Loaded, r *CompactRequest) (*deciding, error) {
-	build := &BuildRequest{Key: r.Key, Format: conversation.FormatNeutral}
+func (e *Engine) compactionAttempt(ctx context.Context, w *view.Loaded, r *plan.CompactRequest) (*plan.Attempt, error) {
+	build := &plan.Request{Key: r.Key, Format: conversation.FormatNeutral}
 	if w.Head.ManifestSeq > 0 {
 		m, err := e.views.Manifest(ctx, w, w.Head.ManifestSeq)
 		if err := view.IgnoreKind(err, conversation.ManifestNotFound); err != nil {
@@ -81,7 +83,7 @@ func (e *Engine) decidingOn(ctx context.Context, w *view.Loaded, r *CompactReque
 	for _, f := range known {
 		if standing.ContextWindowTokens == nil {
 			own, none := int32(max(f.Budget, int64(conversation.ValueOr(build.Budget.ContextWindow, 0)))), int32(0)
-			build.Budget = BudgetOverride{ContextWindow: &own, ReservedOutput: &none}
+			build.Budget = plan.BudgetOverride{ContextWindow: &own, ReservedOutput: &none}
 		}
 	}
 	build.PolicyOverride.Compaction.Strategy = r.Strategy
@@ -90,87 +92,43 @@ func (e *Engine) decidingOn(ctx context.Context, w *view.Loaded, r *CompactReque
 	if err != nil {
 		return nil, err
 	}
-	d.turn, d.aging = w.Head.Turn, false
+	d.Turn, d.NewTurn = w.Head.Turn, false
 	return d, nil
 }
 
-// compactNow summarizes, or moves the window's start.
-func (d *deciding) compactNow(r *CompactRequest) error {
-	c := &d.settings.compact
-	target, keep := c.target, conversation.ValueOr(r.KeepRecent, c.keep)
-	if r.TargetTokens != nil {
-		target = unscaled(int64(*r.TargetTokens), d.settings.factor)
-		c.within(target / summaryPart)
-	}
-	if r.TargetTokens != nil || r.KeepRecent != nil {
-		c.tail = target // what is asked for by name holds as far as the target allows
-	}
-	if len(d.out.Units) == 0 {
-		return nothingToCompact()
-	}
-	if c.strategy == conversation.StrategySlidingWindow {
-		return d.slide(target, keep)
-	}
-	done, err := d.compact(conversation.ReasonCompactRequest, target, keep)
-	if err == nil && !done {
-		return nothingToCompact()
-	}
-	return err
-}
-
-// slide moves the window's start to the newest messages.
-func (d *deciding) slide(target int64, keep int32) error {
-	cut := d.cutBeside(max(0, min(d.settings.compact.tail, target-d.fixed)), keep)
-	if cut <= d.out.Window.Start {
-		return nothingToCompact()
-	}
-	before := d.fixed + d.out.Tokens()
-	if err := d.move(d.startingAt(cut)); err != nil {
-		return err
-	}
-	if !d.shrunk(before) { // the request may weigh more than what has left
-		return nothingToCompact()
-	}
-	return nil
-}
-
-func nothingToCompact() error {
-	return conversation.Errorf(conversation.NothingToCompact, "nothing lies between the last summary and the newest messages that would make the view smaller by enough")
-}
-
-func (e *Engine) commitCompact(ctx context.Context, d *deciding, r *CompactRequest, saved int64) (*CompactResult, error) {
+func (e *Engine) commitCompact(ctx context.Context, d *plan.Attempt, r *plan.CompactRequest, saved int64) (*CompactResult, error) {
 	w := d.Loaded
-	c := &store.Change{Expect: w.Head.Version, Head: txn.NextHead(w.Head, d.now), Slots: map[string][]byte{}}
+	c := &store.Change{Expect: w.Head.Version, Head: txn.NextHead(w.Head, d.Now), Slots: map[string][]byte{}}
 	c.Head.Revision++
-	c.Head.EditSeq += int64(len(d.edits))
-	c.Head.Start = d.out.Window.Start
-	for i := range d.edits {
-		d.edits[i].Commit = c.Head.Version
+	c.Head.EditSeq += int64(len(d.Edits))
+	c.Head.Start = d.Composed.Window.Start
+	for i := range d.Edits {
+		d.Edits[i].Commit = c.Head.Version
 	}
-	if _, err := d.changeFits(c); err != nil {
+	if _, err := d.WriteBudgetWindows(c); err != nil {
 		return nil, err
 	}
-	if err := d.changeDraft(c); err != nil {
+	if err := d.WriteDraft(c); err != nil {
 		return nil, err
 	}
 	out := &CompactResult{
-		Range: conversation.Range{First: d.start.Start, End: d.out.Window.Start}, Saved: saved, Events: conversation.EventsOf(d.edits),
-		Degradations: d.degradations, Revision: c.Head.Revision,
+		Range: conversation.Range{First: d.Start.Start, End: d.Composed.Window.Start}, Saved: saved, Events: conversation.EventsOf(d.Edits),
+		Degradations: d.Degradations, Revision: c.Head.Revision,
 	}
-	for i := range d.edits {
-		e := &d.edits[i]
+	for i := range d.Edits {
+		e := &d.Edits[i]
 		out.Summaries = append(out.Summaries, inView(e, e.Summary.Text.Inline))
 		if i == 0 || e.Range.First < out.Range.First {
 			out.Range.First = e.Range.First
 		}
 	}
 	var err error
-	if c.Edits, c.Uploads, err = e.blobs.StageSummaries(ctx, w.Key, w.Head.Incarnation, d.edits); err != nil {
+	if c.Edits, c.Uploads, err = e.blobs.StageSummaries(ctx, w.Key, w.Head.Incarnation, d.Edits); err != nil {
 		return nil, err
 	}
 	o := store.Outcome{FirstIndex: out.Range.First, Count: out.Range.Len(), Manifest: -saved, Revision: c.Head.Revision}
-	if len(d.edits) > 0 { // what they say tells a retry what they saved
-		o.Manifest, out.Saved = d.edits[0].Seq, savedBy(d.edits)
+	if len(d.Edits) > 0 { // what they say tells a retry what they saved
+		o.Manifest, out.Saved = d.Edits[0].Seq, savedBy(d.Edits)
 	}
 	txn.Remember(c, r.Request, o)
 	return out, e.store.Commit(ctx, w.Key, c)

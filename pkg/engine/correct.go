@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
+
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
@@ -256,12 +258,12 @@ func (b *correcting) cited(part int32) bool {
 // cut the old words.
 func (b *correcting) changeSlots(c *store.Change, dissolves bool) error {
 	w := b.window
-	draft, _, err := draftOf(w)
+	draft, _, err := plan.DraftOf(w)
 	if err != nil {
 		return err
 	}
-	if dissolves || slices.ContainsFunc(draft.Plan.Steps, func(s step) bool { return s.Range.Overlaps(b.edit.Range) }) {
-		if err := dropDraft(w, c); err != nil {
+	if dissolves || slices.ContainsFunc(draft.Plan.Steps, func(s plan.SummaryStep) bool { return s.Range.Overlaps(b.edit.Range) }) {
+		if err := plan.DropDraft(w, c); err != nil {
 			return err
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
+
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
 
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/catalogue"
@@ -132,101 +134,6 @@ type AppendResult struct {
 	Display, Persistent []conversation.Message
 }
 
-// BuildRequest asks what the model should see now.
-type BuildRequest struct {
-	Key            store.Key
-	Request        txn.Request
-	Turn           *int32
-	SameTurn       bool
-	Format         conversation.Format
-	Model          string
-	Budget         BudgetOverride
-	Fixed          view.FixedInput
-	LastUsage      *view.Usage
-	PolicyOverride conversation.Policy
-	// Override replaces settings of tool results and of messages that carry results, for what falls due in this build.
-	Override *conversation.ExpirationOverride
-	DryRun   bool
-	// CloseOpenCalls shows calls that wait for their results with a fixed one, where the build would be refused.
-	CloseOpenCalls bool
-	// Check sees the answer before it is committed and may refuse it: a reply limit is its use.
-	Check func(*BuildResult) error
-	// Waiting, if set, stands around each wait for a model: it calls wait, and may give back meanwhile what it holds. If it fails, so does
-	// the build.
-	Waiting func(wait func()) error
-}
-
-// BudgetOverride is a request's budget; nil fields are not set.
-type BudgetOverride struct {
-	ContextWindow, ReservedOutput, MaxContext *int32
-}
-
-// BuildResult is what the model should see now. System and MessagesJSON are shared with the engine's cache: read only.
-type BuildResult struct {
-	Turn         int32
-	Manifest     conversation.Manifest // Seq 0 for a dry run
-	Revision     int64
-	Messages     []provider.Message // for the neutral format alone
-	System       []byte             // for the others
-	MessagesJSON []byte
-	SHA256       [32]byte
-	Blocks       int32
-	Breakpoints  []int32
-	Tokens       TokenReport
-	Prefix       PrefixReport
-	Decisions    []conversation.Decision
-	Events       []conversation.Event
-	Degradations []Degradation
-	Compaction   CompactionStatus
-	Duplicate    bool
-}
-
-// CompactionState says how far the next summary is. The numbers are those of the API.
-type CompactionState int8
-
-// The states.
-const (
-	CompactionIdle CompactionState = iota
-	CompactionPreparing
-	CompactionReady
-)
-
-// CompactionStatus says how a view stands to its budget.
-type CompactionStatus struct {
-	Used     int64 // tokens, times the factor
-	Reported bool  // Used rests on a usage report
-	State    CompactionState
-	Summary  int64 // the newest in the context; 0 for none
-	OwnCalls ModelUsage
-}
-
-// ModelUsage is what the sidecar's own model calls for a conversation took since the process started.
-type ModelUsage struct {
-	Calls, Input, Output int64
-	Cost                 float64
-}
-
-// Degradation is something that was asked for and not done. Its texts are safe: they hold nothing of the conversation.
-type Degradation struct {
-	Code                string // a name for programs; empty for most
-	Asked, Reason, Done string
-}
-
-// TokenReport says what a context weighs.
-type TokenReport struct {
-	Fixed, Messages, Total, Budget int64
-	Summaries                      int64 // among Messages
-	SavedByClipping, SavedByFit    int64
-	SavedByExpiry                  int64
-	SavedByRetention               int64
-	SavedByPruning                 int64
-	SavedByCiting                  int64
-	SavedByCompaction              int64
-	Counter                        string
-	Factor                         float64
-	Estimated                      bool
-}
-
 // Conversation is a conversation without its messages.
 type Conversation struct {
 	ID   string
@@ -322,22 +229,13 @@ type SummaryInView struct {
 	Erased   bool // something that it stands for was erased since
 }
 
-// CompactRequest asks for a smaller view. Nil and unspecified options come from the conversation's policy.
-type CompactRequest struct {
-	Key          store.Key
-	Request      txn.Request
-	Strategy     conversation.Strategy
-	KeepRecent   *int32
-	TargetTokens *int32
-}
-
 // CompactResult says what a compaction did.
 type CompactResult struct {
 	Summaries    []SummaryInView // in order of their ranges
 	Range        conversation.Range
 	Saved        int64 // tokens, before the factor
 	Events       []conversation.Event
-	Degradations []Degradation
+	Degradations []plan.Degradation
 	Revision     int64
 	Duplicate    bool
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
+
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
@@ -167,7 +169,7 @@ func (l *listing) restorable(u *conversation.Unit, index int32) error {
 	case full:
 		return conversation.Errorf(conversation.NotEdited, "message %d is in view in full", index)
 	}
-	weight, room := scaled(u.Tokens(), l.last.Factor), l.last.Budget*maxExpansion/100
+	weight, room := plan.Scaled(u.Tokens(), l.last.Factor), l.last.Budget*maxExpansion/100
 	if weight > room {
 		return conversation.Errorf(conversation.ExpansionTooLarge,
 			"the unit of messages %d-%d weighs %d tokens in full, and an expansion may take %d: ask with RETURN_ONLY for ranges, such as chars 0 to %d",
@@ -206,7 +208,7 @@ func (l *listing) shortened(index int32) bool {
 func (l *listing) unitChars(u *conversation.Unit) int64 {
 	n := int64(0)
 	for i := range u.Items {
-		n += characters(u.Items[i].Message.Parts)
+		n += conversation.PartsChars(u.Items[i].Message.Parts)
 	}
 	return n
 }

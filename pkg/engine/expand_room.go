@@ -3,6 +3,8 @@ package engine
 import (
 	"context"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
+
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 
 	"github.com/palimpsest-context/palimpsest/pkg/compaction"
@@ -11,21 +13,21 @@ import (
 
 // hasRoom refuses a restoration that the next build would have no room for (behaviour §10): as the last build was, with nothing new.
 func (e *Engine) hasRoom(ctx context.Context, l *listing, restore *conversation.Edit) error {
-	blank, err := e.decidingAgain(ctx, l)
+	blank, err := e.repeatedAttempt(ctx, l)
 	if err != nil {
 		return err
 	}
-	var c *claims
-	d, err := e.runBuild(ctx, blank, func(d *deciding) (err error) {
-		d.edits = []conversation.Edit{*restore}
-		d.view, c = d.view.Fold(d.edits), nil
-		if d.out, err = d.Compose(d.view, d.complete(d.start)); err != nil || d.over() <= 0 {
+	var c *plan.Claims
+	d, err := e.runAttempt(ctx, blank, func(d *plan.Attempt) (err error) {
+		d.Edits = []conversation.Edit{*restore}
+		d.View, c = d.View.Fold(d.Edits), nil
+		if d.Composed, err = d.Compose(d.View, d.CompleteWindow(d.Start)); err != nil || d.OverLimit() <= 0 {
 			return err
 		}
-		if c, err = d.claims(d.settings.limit, true); err != nil {
+		if c, err = d.DescribeClaims(d.Settings.Limit, true); err != nil {
 			return err
 		}
-		return d.fit()
+		return d.Fit()
 	})
 	if c == nil {
 		return err
@@ -34,7 +36,7 @@ func (e *Engine) hasRoom(ctx context.Context, l *listing, restore *conversation.
 	switch conversation.KindOf(err) {
 	case conversation.ContextCannotFit, conversation.EmptyContext:
 	default:
-		if err != nil || d.out.Whole(restore.Range) {
+		if err != nil || d.Composed.Whole(restore.Range) {
 			return err
 		}
 	}
@@ -45,12 +47,12 @@ func (e *Engine) hasRoom(ctx context.Context, l *listing, restore *conversation.
 }
 
 // decidingAgain decides on the view as the last build did.
-func (e *Engine) decidingAgain(ctx context.Context, l *listing) (*deciding, error) {
+func (e *Engine) repeatedAttempt(ctx context.Context, l *listing) (*plan.Attempt, error) {
 	m, w := l.last, l.window
 	window, none, fixed := int32(m.Budget), int32(0), int32(m.FixedTokens)
-	d, _, err := e.prepare(ctx, w, &BuildRequest{
+	d, _, err := e.prepare(ctx, w, &plan.Request{
 		Key: w.Key, SameTurn: true, Format: m.Format, Model: m.Model, Fixed: view.FixedInput{Tokens: &fixed}, DryRun: true,
-		Budget: BudgetOverride{ContextWindow: &window, ReservedOutput: &none},
+		Budget: plan.BudgetOverride{ContextWindow: &window, ReservedOutput: &none},
 	})
 	return d, err
 }

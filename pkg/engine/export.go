@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
+
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
 
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
@@ -63,7 +65,7 @@ func (x *exporting) state(ctx context.Context, snap *store.Snapshot) (*State, er
 		return nil, err
 	}
 	state := &State{Slots: snap.Slots}
-	delete(state.Slots, draftSlot)               // its texts are no part of the record
+	delete(state.Slots, plan.DraftSlot)          // its texts are no part of the record
 	delete(state.Slots, contents.LastSourceSlot) // the sources say it
 	for _, h := range hides {
 		state.Rewinds = append(state.Rewinds, h.Range)
@@ -152,7 +154,7 @@ func exportedFacts(stored string) (string, error) {
 }
 
 func (x *exporting) manifests(ctx context.Context) error {
-	snap, err := x.read(ctx, store.Query{Manifest: &store.ManifestRange{Before: x.head.ManifestSeq + 1, Limit: 2 * manifestsKept}})
+	snap, err := x.read(ctx, store.Query{Manifest: &store.ManifestRange{Before: x.head.ManifestSeq + 1, Limit: 2 * plan.ManifestsKept}})
 	if err != nil {
 		return err
 	}

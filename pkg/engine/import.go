@@ -9,6 +9,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
+
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
@@ -312,7 +314,7 @@ func knows(s *conversation.Summary) bool {
 }
 
 func (im *importing) manifest(ctx context.Context, m *conversation.Manifest) error {
-	ok := m.Seq > im.last && m.Counter == im.from.Info.Counter && im.engine.views.Formats[m.Format] != nil && m.Seq <= im.from.Head.ManifestSeq && im.manifests < 2*manifestsKept &&
+	ok := m.Seq > im.last && m.Counter == im.from.Info.Counter && im.engine.views.Formats[m.Format] != nil && m.Seq <= im.from.Head.ManifestSeq && im.manifests < 2*plan.ManifestsKept &&
 		0 <= m.MessageCount && m.MessageCount <= im.head.Messages && 0 <= m.EditSeq && m.EditSeq <= im.editSeq &&
 		0 <= m.Window.Start && m.Window.Start <= m.MessageCount && m.Window.Request < m.MessageCount && m.LeadingSystem <= m.MessageCount &&
 		0 <= m.Window.Restored && m.Window.Restored <= m.EditSeq

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
+
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
@@ -39,11 +41,11 @@ func (im *importing) checkSlot(name string, value []byte) ([]byte, error) {
 		return checked(value, record.DecodeUsageReport, im.reported, func(u record.UsageReport, _ []byte) []byte { return record.EncodeUsageReport(&u) })
 	case strings.HasPrefix(name, view.UsageSlot("")):
 		return checked(value, record.DecodeCalibration, calibrates, func(c record.Calibration, stored []byte) []byte { return record.EncodeCalibration(&c, stored) })
-	case name == eraseSlot:
+	case name == plan.EraseSlot:
 		return checked(value, record.DecodeErasures, im.erasures, record.EncodeErasures)
-	case name == askedSlot:
+	case name == plan.RequestedSlot:
 		return checked(value, record.DecodeAskedSummaries, im.asked, record.EncodeAskedSummaries)
-	case name == reclaimSlot:
+	case name == plan.ReclaimSlot:
 		return checked(value, record.DecodeReclaims, im.reclaims, record.EncodeReclaims)
 	default:
 		return nil, nil
@@ -76,19 +78,19 @@ func (im *importing) admits(w conversation.Window) bool {
 }
 
 func (im *importing) erasures(list []record.Erasure) bool {
-	return len(list) <= maxErasures && !slices.ContainsFunc(list, func(x record.Erasure) bool {
+	return len(list) <= plan.MaxErasures && !slices.ContainsFunc(list, func(x record.Erasure) bool {
 		return x.Index < 0 || x.Index >= im.head.Messages || x.Turn < 0
 	})
 }
 
 func (im *importing) asked(list []record.AskedSummary) bool {
-	return len(list) <= maxAsked && !slices.ContainsFunc(list, func(a record.AskedSummary) bool {
+	return len(list) <= plan.MaxRequested && !slices.ContainsFunc(list, func(a record.AskedSummary) bool {
 		return a.Index < 0 || a.Index >= im.head.Messages || a.Part < expiry.Words || a.Turn < 0
 	})
 }
 
 func (im *importing) reclaims(list []record.Reclaim) bool {
-	return len(list) <= maxErasures && !slices.ContainsFunc(list, func(r record.Reclaim) bool {
+	return len(list) <= plan.MaxErasures && !slices.ContainsFunc(list, func(r record.Reclaim) bool {
 		return r.Index < 0 || r.Index >= im.head.Messages || r.Part < 0
 	})
 }

@@ -3,6 +3,8 @@ package engine
 import (
 	"context"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
+
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
@@ -48,7 +50,7 @@ func (e *Engine) Manifests(ctx context.Context, key Key, before int64, limit int
 }
 
 // rebuild writes an earlier build again. In its own format the bytes must be the same.
-func (e *Engine) rebuild(ctx context.Context, w *view.Loaded, m *conversation.Manifest, f conversation.Format) (*BuildResult, *view.Composition, error) {
+func (e *Engine) rebuild(ctx context.Context, w *view.Loaded, m *conversation.Manifest, f conversation.Format) (*plan.Result, *view.Composition, error) {
 	out, err := e.views.Recompose(ctx, w, m, f)
 	if err != nil {
 		return nil, nil, err
@@ -57,8 +59,8 @@ func (e *Engine) rebuild(ctx context.Context, w *view.Loaded, m *conversation.Ma
 	if f == m.Format && assembly.Sum() != m.SHA256 {
 		return nil, nil, conversation.Errorf(conversation.ManifestNotRebuildable, "the rebuilt context differs from the recorded one")
 	}
-	r := &BuildResult{Turn: m.Turn, Manifest: *m, Revision: m.Revision}
-	r.write(f, out, assembly)
+	r := &plan.Result{Turn: m.Turn, Manifest: *m, Revision: m.Revision}
+	r.SetContext(f, out, assembly)
 	return r, out, nil
 }
 

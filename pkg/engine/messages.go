@@ -73,7 +73,7 @@ func (l *listing) show(ctx context.Context, m *conversation.Message, current boo
 	}
 	out := &MessageInView{
 		Message: *m, Level: l.window.View.Level(m.Index), EditSeq: it.EditSeq, EditTime: l.edited(it.EditSeq),
-		Chars: characters(m.Parts), Saved: it.Saved + it.Masked + it.Unseen, Expired: it.Level > conversation.Full && it.Reason.Expired(),
+		Chars: conversation.PartsChars(m.Parts), Saved: it.Saved + it.Masked + it.Unseen, Expired: it.Level > conversation.Full && it.Reason.Expired(),
 		InView: visible && l.inView(m),
 		Hidden: l.window.View.Hidden(conversation.Range{First: m.Index, End: m.Index + 1}),
 	}
@@ -147,14 +147,6 @@ func (l *listing) inView(message *conversation.Message) bool {
 	return index >= m.Window.Start || index < m.LeadingSystem || index == m.Window.Request || index == m.Window.Opening ||
 		restored && edit > m.Window.Restored || l.window.View.ShownAgain(message) ||
 		slices.ContainsFunc(m.Pins, func(r conversation.Range) bool { return r.Contains(index) })
-}
-
-func characters(parts []conversation.Part) int64 {
-	n := int64(0)
-	for _, c := range conversation.Contents(parts) {
-		n += c.Chars()
-	}
-	return n
 }
 
 // Messages lists messages of a range. A page ends at the limit, at MaxBytes, or when enough was looked through.

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/catalogue"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
@@ -20,6 +21,28 @@ type (
 	Durability = store.Durability
 	// Request makes a call safe to retry.
 	Request = txn.Request
+	// BuildRequest asks what the model should see now.
+	BuildRequest = plan.Request
+	// BudgetOverride is a request's budget; nil fields are not set.
+	BudgetOverride = plan.BudgetOverride
+	// BuildResult is what the model should see now.
+	BuildResult = plan.Result
+	// TokenReport says what a context weighs.
+	TokenReport = plan.TokenReport
+	// PrefixReport compares a context with the previous build's in the same format.
+	PrefixReport = plan.PrefixReport
+	// Break says what changed the leading blocks.
+	Break = plan.Break
+	// Degradation is something that was asked for and not done.
+	Degradation = plan.Degradation
+	// CompactionStatus says how a view stands to its budget.
+	CompactionStatus = plan.CompactionStatus
+	// CompactionState says how far the next summary is.
+	CompactionState = plan.CompactionState
+	// ModelUsage is what the sidecar's own model calls for a conversation took since the process started.
+	ModelUsage = plan.ModelUsage
+	// CompactRequest asks for a smaller view.
+	CompactRequest = plan.CompactRequest
 	// Usage is what a provider reported for one call.
 	Usage = view.Usage
 	// FixedInput is what the caller sends beside the context.
@@ -30,3 +53,26 @@ type (
 
 // CheckTemplate says what is wrong with a prompt's template; empty if nothing is.
 func CheckTemplate(template string) string { return catalogue.CheckTemplate(template) }
+
+// Names of what builds report.
+const (
+	CompactionIdle        = plan.CompactionIdle
+	CompactionPreparing   = plan.CompactionPreparing
+	CompactionReady       = plan.CompactionReady
+	BreakNone             = plan.BreakNone
+	BreakFirstBuild       = plan.BreakFirstBuild
+	BreakWindowMoved      = plan.BreakWindowMoved
+	BreakEdited           = plan.BreakEdited
+	BreakOtherCoordinates = plan.BreakOtherCoordinates
+	BreakTailReplaced     = plan.BreakTailReplaced
+	BreakPinned           = plan.BreakPinned
+	BreakExpired          = plan.BreakExpired
+	BreakRetention        = plan.BreakRetention
+	BreakExpanded         = plan.BreakExpanded
+	BreakPruned           = plan.BreakPruned
+	BreakSummarized       = plan.BreakSummarized
+	BreakRewound          = plan.BreakRewound
+	BreakCorrected        = plan.BreakCorrected
+	ModelUnknown          = plan.ModelUnknown
+	UsageJump             = plan.UsageJump
+)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"strings"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
+
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/summarize"
 )
@@ -14,8 +16,8 @@ const outputPrice = 5
 const perMillion = 1e6
 
 // ownCalls is what the sidecar's own model calls for a conversation took, by the prices of the models' profiles.
-func (e *Engine) ownCalls(ctx context.Context, key Key) (ModelUsage, error) {
-	var out ModelUsage
+func (e *Engine) ownCalls(ctx context.Context, key Key) (plan.ModelUsage, error) {
+	var out plan.ModelUsage
 	for _, s := range e.summaries.Spent(summarize.Scope{Namespace: key.Namespace, Conversation: key.Conversation}) {
 		_, model, _ := strings.Cut(s.Model, "/")
 		p, err := e.catalogues.Profile(ctx, key.Namespace, model)

@@ -10,6 +10,9 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 	"github.com/palimpsest-context/palimpsest/pkg/store/record"
 	"github.com/palimpsest-context/palimpsest/pkg/summarize"
@@ -18,8 +21,6 @@ import (
 const (
 	// leaseMargin is how much longer a lease is than the calls under it may take.
 	leaseMargin = 15 * time.Second
-	// failedFor is how long nobody tries again after a failure.
-	failedFor = time.Minute
 	// draftPoll is how often a build that waits for another process looks whether the draft is there.
 	draftPoll = 50 * time.Millisecond
 )
@@ -29,14 +30,14 @@ type preparing struct{ done chan struct{} }
 
 // prepareDraft has a model write a work's summaries in the background, and keeps them in the conversation's slots. One process
 // at a time does, and in it one goroutine for a conversation. stored is what the draft's slot held. It returns what is under way.
-func (e *Engine) prepareDraft(w *work, stored []byte) *preparing {
+func (e *Engine) prepareDraft(w *plan.SummaryJob, stored []byte) *preparing {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if p := e.preparing[w.key]; p != nil || e.closed {
+	if p := e.preparing[w.Key]; p != nil || e.closed {
 		return p
 	}
 	p := &preparing{done: make(chan struct{})}
-	e.preparing[w.key] = p
+	e.preparing[w.Key] = p
 	e.background.Add(1)
 	go func() {
 		defer e.background.Done()
@@ -44,7 +45,7 @@ func (e *Engine) prepareDraft(w *work, stored []byte) *preparing {
 			e.onError(err)
 		}
 		e.mu.Lock()
-		delete(e.preparing, w.key)
+		delete(e.preparing, w.Key)
 		e.mu.Unlock()
 		close(p.done)
 	}()
@@ -69,23 +70,23 @@ func (e *Engine) Close() {
 
 // prepareNow takes the lease, has the summaries written, and keeps them, unless the lease is lost meanwhile: the conversation was
 // rewound or summarized otherwise, or something in it was erased.
-func (e *Engine) prepareNow(w *work, stored []byte) error {
-	earlier, err := parseDraft(stored)
-	if err != nil || earlier.leased(e.txn.Now()) {
+func (e *Engine) prepareNow(w *plan.SummaryJob, stored []byte) error {
+	earlier, err := plan.ParseDraft(stored)
+	if err != nil || earlier.Leased(e.txn.Now()) {
 		return err // another process is at it
 	}
-	patience := time.Duration(w.calls())*e.summaries.Deadline() + leaseMargin
+	patience := time.Duration(w.ModelCalls())*e.summaries.Deadline() + leaseMargin
 	ctx, cancel := context.WithTimeout(e.base, patience)
 	defer cancel()
-	lease := draftRecord{State: draftPreparing, Owner: fmt.Sprintf("%x", e.ids()), Until: e.txn.Now().Add(patience), Plan: w.plan}
-	held, err := e.setDraft(ctx, w, stored, &lease, earlier.withoutTexts())
+	lease := plan.DraftRecord{State: plan.DraftPreparing, Owner: fmt.Sprintf("%x", e.ids()), Until: e.txn.Now().Add(patience), Plan: w.SummaryPlan}
+	held, err := e.setDraft(ctx, w, stored, &lease, earlier.WithoutTexts())
 	if err != nil || held == nil {
 		return err
 	}
 	texts, err := e.draftTexts(ctx, w)
-	outcome := draftRecord{State: draftReady, Plan: w.plan}
+	outcome := plan.DraftRecord{State: plan.DraftReady, Plan: w.SummaryPlan}
 	if err != nil {
-		outcome = draftRecord{State: draftFailed, Until: e.txn.Now().Add(failedFor), Reason: reasonOf(err)}
+		outcome = plan.DraftRecord{State: plan.DraftFailed, Until: e.txn.Now().Add(plan.FailedFor), Reason: reasonOf(err)}
 	}
 	if e.base.Err() != nil || errors.Is(err, errOutlived) { // whoever comes next may begin at once
 		last, done := context.WithTimeout(context.Background(), time.Second)
@@ -101,12 +102,12 @@ func (e *Engine) prepareNow(w *work, stored []byte) error {
 var errOutlived = errors.New("engine: what was to be summarized has changed")
 
 // outlived is an error if a work's plan stands no more: what was erased, above all, must not be given to a model.
-func (e *Engine) outlived(ctx context.Context, w *work) error {
-	snap, err := e.store.Read(ctx, w.key, store.Query{Incarnation: w.incarnation, Edits: &store.EditRange{After: w.EditSeq}})
+func (e *Engine) outlived(ctx context.Context, w *plan.SummaryJob) error {
+	snap, err := e.store.Read(ctx, w.Key, store.Query{Incarnation: w.Incarnation, Edits: &store.EditRange{After: w.EditSeq}})
 	if err != nil {
 		return err
 	}
-	if slices.ContainsFunc(w.Steps, func(s step) bool { return broken(&s, w.EditSeq, snap.Edits) }) {
+	if slices.ContainsFunc(w.Steps, func(s plan.SummaryStep) bool { return plan.Broken(&s, w.EditSeq, snap.Edits) }) {
 		return errOutlived
 	}
 	return nil
@@ -114,17 +115,17 @@ func (e *Engine) outlived(ctx context.Context, w *work) error {
 
 // setDraft replaces what the draft's slot holds, if it holds what it is said to, and returns what it holds then; nil if somebody
 // else was faster, or the conversation is gone.
-func (e *Engine) setDraft(ctx context.Context, w *work, before []byte, after *draftRecord, texts map[string][]byte) ([]byte, error) {
+func (e *Engine) setDraft(ctx context.Context, w *plan.SummaryJob, before []byte, after *plan.DraftRecord, texts map[string][]byte) ([]byte, error) {
 	var value []byte
 	if after != nil {
-		value = after.encode()
+		value = after.Encode()
 	}
 	c := &store.Change{
-		Aside: true, Head: Head{Incarnation: w.incarnation},
-		Slots: map[string][]byte{draftSlot: value}, ExpectSlots: map[string][]byte{draftSlot: before},
+		Aside: true, Head: Head{Incarnation: w.Incarnation},
+		Slots: map[string][]byte{plan.DraftSlot: value}, ExpectSlots: map[string][]byte{plan.DraftSlot: before},
 	}
 	maps.Copy(c.Slots, texts)
-	err := e.store.Commit(ctx, w.key, c)
+	err := e.store.Commit(ctx, w.Key, c)
 	if errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrNotFound) {
 		return nil, nil
 	}
@@ -132,19 +133,19 @@ func (e *Engine) setDraft(ctx context.Context, w *work, before []byte, after *dr
 }
 
 // draftTexts has a model write the summaries, and returns them as slots. What is too large for one is a failure like any other.
-func (e *Engine) draftTexts(ctx context.Context, w *work) (map[string][]byte, error) {
+func (e *Engine) draftTexts(ctx context.Context, w *plan.SummaryJob) (map[string][]byte, error) {
 	d, err := e.summarize(ctx, w)
 	if err != nil {
 		return nil, err
 	}
 	out := map[string][]byte{}
-	for i := range d.written {
-		text := &d.written[i]
-		value := record.EncodeDraftText(&record.DraftText{Text: text.Text, Model: text.Model, Facts: text.known})
+	for i := range d.Texts {
+		text := &d.Texts[i]
+		value := record.EncodeDraftText(&record.DraftText{Text: text.Text, Model: text.Model, Facts: text.SummaryFacts})
 		if len(value) > store.MaxSlot {
 			return nil, &summarize.Failure{Reason: summarize.TooLong}
 		}
-		out[draftTextSlot(i)] = value
+		out[plan.DraftTextSlot(i)] = value
 	}
 	return out, nil
 }
@@ -158,10 +159,10 @@ func reasonOf(err error) string {
 }
 
 // ask asks a model for a summary of one document and waits for it.
-func (e *Engine) ask(ctx context.Context, w *work, document string) summarize.Result {
+func (e *Engine) ask(ctx context.Context, w *plan.SummaryJob, document string) summarize.Result {
 	r := &summarize.Request{
-		Scope: w.scope(), Content: document, Hash: sha256.Sum256([]byte(document)), Chars: utf8.RuneCountInString(document),
-		Target: w.target(), Prompt: w.prompt, Span: true,
+		Scope: w.Scope(), Content: document, Hash: sha256.Sum256([]byte(document)), Chars: utf8.RuneCountInString(document),
+		Target: w.Target(), Prompt: w.Prompt, Span: true,
 	}
 	if result, ended := e.summaries.Look(r); ended {
 		return result
@@ -174,17 +175,13 @@ func (e *Engine) ask(ctx context.Context, w *work, document string) summarize.Re
 	return summarize.Result{Err: &summarize.Failure{Reason: summarize.Timeout}}
 }
 
-func (w *work) scope() summarize.Scope {
-	return summarize.Scope{Namespace: w.key.Namespace, Conversation: w.key.Conversation}
-}
-
 // awaitDraft waits until a conversation's draft is there or has failed, here or in another process, or the time is over.
-func (e *Engine) awaitDraft(ctx context.Context, w *work) {
+func (e *Engine) awaitDraft(ctx context.Context, w *plan.SummaryJob) {
 	ticker := time.NewTicker(draftPoll)
 	defer ticker.Stop()
 	for {
 		var done <-chan struct{}
-		if p := e.underWay(w.key); p != nil {
+		if p := e.underWay(w.Key); p != nil {
 			done = p.done
 		} else if !e.leased(ctx, w) {
 			return
@@ -199,31 +196,62 @@ func (e *Engine) awaitDraft(ctx context.Context, w *work) {
 }
 
 // leased says whether some process is preparing a draft.
-func (e *Engine) leased(ctx context.Context, w *work) bool {
-	snap, err := e.store.Read(ctx, w.key, store.Query{Incarnation: w.incarnation, Slots: []string{draftSlot}})
+func (e *Engine) leased(ctx context.Context, w *plan.SummaryJob) bool {
+	snap, err := e.store.Read(ctx, w.Key, store.Query{Incarnation: w.Incarnation, Slots: []string{plan.DraftSlot}})
 	if err != nil {
 		return false
 	}
-	r, err := parseDraft(snap.Slots[draftSlot])
-	return err == nil && r.leased(e.txn.Now())
+	r, err := plan.ParseDraft(snap.Slots[plan.DraftSlot])
+	return err == nil && r.Leased(e.txn.Now())
 }
 
 // whyNoDraft says why a wait for a draft was in vain.
-func (e *Engine) whyNoDraft(ctx context.Context, w *work) string {
-	snap, err := e.store.Read(ctx, w.key, store.Query{Incarnation: w.incarnation, Slots: []string{draftSlot}})
+func (e *Engine) whyNoDraft(ctx context.Context, w *plan.SummaryJob) string {
+	snap, err := e.store.Read(ctx, w.Key, store.Query{Incarnation: w.Incarnation, Slots: []string{plan.DraftSlot}})
 	if err == nil {
-		if r, err := parseDraft(snap.Slots[draftSlot]); err == nil && r.State == draftFailed {
+		if r, err := plan.ParseDraft(snap.Slots[plan.DraftSlot]); err == nil && r.State == plan.DraftFailed {
 			return r.Reason
 		}
 	}
-	return errNotReady.Error()
+	return plan.ErrNotReady.Error()
 }
 
-// degraded says in words that a model's summary did not come.
-func degraded(p *plan, why string) Degradation {
-	last := p.Steps[len(p.Steps)-1].Range
-	return Degradation{
-		Asked:  fmt.Sprintf("a model's summary of messages %d-%d", last.First, last.End-1),
-		Reason: why, Done: "the sidecar's own extract was used",
+// prepareSummary has a summary prepared in the background for when the view overflows, once the view has come near to it.
+func (e *Engine) prepareSummary(ctx context.Context, d *plan.Attempt) {
+	var next *plan.SummaryJob
+	err := e.views.RunPlan(ctx, d.Loaded, func() (err error) {
+		d.View = d.Loaded.View.Fold(d.Edits) // with the edits of what was loaded meanwhile
+		next, err = d.NextSummary()
+		return err
+	})
+	if err != nil || next == nil { // the build has been committed: a later one tries again
+		return
 	}
+	d.SummaryBegun = e.prepareDraft(next, d.Loaded.Slots[plan.DraftSlot]) != nil //nolint:contextcheck // it goes on behind the build
+}
+
+// summarize has a model write the summaries. A span that is too large for it goes in pieces, each of which updates what the ones
+// before it gave.
+func (e *Engine) summarize(ctx context.Context, w *plan.SummaryJob) (*plan.Draft, error) {
+	d := &plan.Draft{SummaryPlan: w.SummaryPlan}
+	for i := range w.Steps {
+		earlier := w.EarlierTexts(i, d.Texts)
+		texts, model := plan.Bodies(earlier), ""
+		pieces := summarize.SplitSpan(w.Units[i], w.Span)
+		if len(pieces) == 0 {
+			pieces = [][]conversation.Unit{nil}
+		}
+		for _, units := range pieces {
+			if err := e.outlived(ctx, w); err != nil {
+				return nil, err
+			}
+			result := e.ask(ctx, w, summarize.SpanContent(texts, units, w.Span))
+			if result.Err != nil {
+				return nil, result.Err
+			}
+			texts, model = []string{result.Text}, result.Model
+		}
+		d.Texts = append(d.Texts, w.Finish(w.CutToLimit(texts[0]), model, w.Facts(i, earlier)))
+	}
+	return d, nil
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
+
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
@@ -118,7 +120,7 @@ func (b *rewinding) change(ctx context.Context) (*store.Change, error) {
 		Turn: w.Head.Turn, Time: c.Head.UpdateTime, Commit: c.Head.Version, Before: b.weight,
 	}
 	c.Edits = []conversation.Edit{b.edit}
-	if err := dropDraft(w, c); err != nil {
+	if err := plan.DropDraft(w, c); err != nil {
 		return nil, err
 	}
 	if err := b.changeFits(c); err != nil {

@@ -7,6 +7,8 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
+
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
 
 	"github.com/palimpsest-context/palimpsest/pkg/store"
@@ -79,7 +81,7 @@ func (e *Engine) sweep(ctx context.Context, t store.Task) error {
 }
 
 func (e *Engine) sweepConversation(ctx context.Context, t store.Task) error {
-	snap, err := e.store.Read(ctx, t.Key, store.Query{Manifest: &store.ManifestRange{Limit: 2 * manifestsKept}, SlotsOf: formerPrefix})
+	snap, err := e.store.Read(ctx, t.Key, store.Query{Manifest: &store.ManifestRange{Limit: 2 * plan.ManifestsKept}, SlotsOf: formerPrefix})
 	switch {
 	case errors.Is(err, store.ErrNotFound) || err == nil && snap.Head.Incarnation != t.Incarnation:
 		return e.txn.Delete(ctx, t.Key, store.Deletion{Incarnation: t.Incarnation})
@@ -137,7 +139,7 @@ func (e *Engine) tidy(ctx context.Context, key Key, snap *store.Snapshot) error 
 	}
 	for i := len(snap.Manifests) - 1; i >= 0; i-- { // oldest first
 		m := &snap.Manifests[i]
-		if end := m.Time.Add(manifestMemory); end.After(now) {
+		if end := m.Time.Add(plan.ManifestMemory); end.After(now) {
 			c.Head.NextDue = txn.Earliest(c.Head.NextDue, end)
 			break
 		}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
+
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
@@ -94,7 +96,7 @@ func (u *rewindUndo) change(e *Engine) (*store.Change, error) {
 	u.changeHead(&c.Head)
 	edit.After = u.weight
 	c.Edits = []conversation.Edit{edit}
-	if err := dropDraft(w, c); err != nil {
+	if err := plan.DropDraft(w, c); err != nil {
 		return nil, err
 	}
 	return c, u.changeFits(c)

@@ -1,4 +1,4 @@
-package engine
+package plan
 
 import (
 	"slices"
@@ -12,25 +12,25 @@ import (
 
 // plan and step are as drafts have them.
 type (
-	plan = record.Plan
-	step = record.Step
+	SummaryPlan = record.Plan
+	SummaryStep = record.Step
 )
 
-// planned says what would be summarized so that the newest messages, of at most tail tokens, are left; nil if nothing would.
-func (d *deciding) planned(tail int64, keep int32) (*plan, error) {
+// planSummaries says what would be summarized so that the newest messages, of at most tail tokens, are left; nil if nothing would.
+func (d *Attempt) planSummaries(tail int64, keep int32) (*SummaryPlan, error) {
 	cut := d.cutBeside(tail, keep)
-	if cut <= max(d.Kept.LeadingSystem, d.view.SummarizedTo()) {
+	if cut <= max(d.Kept.LeadingSystem, d.View.SummarizedTo()) {
 		return nil, nil
 	}
 	from, err := d.reachBack()
 	if err != nil {
 		return nil, err
 	}
-	p := &plan{EditSeq: d.Loaded.Head.EditSeq, Cut: cut}
-	if d.settings.compact.strategy == conversation.StrategyHierarchical {
+	p := &SummaryPlan{EditSeq: d.Loaded.Head.EditSeq, Cut: cut}
+	if d.Settings.compact.strategy == conversation.StrategyHierarchical {
 		d.planLeaves(p, from)
 	} else {
-		p.Steps = []step{d.successor(from, cut)}
+		p.Steps = []SummaryStep{d.successorStep(from, cut)}
 	}
 	if len(p.Steps) == 0 { // nothing of it enters a summarizer
 		return nil, nil
@@ -44,30 +44,30 @@ const leastTail = 4
 
 // cutBeside is where a compaction cuts that leaves so much room to the newest messages, and to the opening and the request where these
 // would then lie before them.
-func (d *deciding) cutBeside(tail int64, keep int32) int32 {
+func (d *Attempt) cutBeside(tail int64, keep int32) int32 {
 	cut := d.cut(tail, keep)
 	kept := int64(0)
-	for i := d.out.Tail; i < len(d.out.Units) && d.out.Units[i].First() < cut; i++ {
-		switch d.out.Units[i].First() {
+	for i := d.Composed.Tail; i < len(d.Composed.Units) && d.Composed.Units[i].First() < cut; i++ {
+		switch d.Composed.Units[i].First() {
 		case d.request:
-			kept += min(d.out.Weights[i], d.settings.limit/compaction.RequestShare)
+			kept += min(d.Composed.Weights[i], d.Settings.Limit/compaction.RequestShare)
 		case d.opening:
-			kept += min(d.out.Weights[i], d.settings.limit/compaction.OpeningShare)
+			kept += min(d.Composed.Weights[i], d.Settings.Limit/compaction.OpeningShare)
 		}
 	}
 	if kept == 0 {
 		return cut
 	}
-	return d.cut(max(d.settings.compact.tail/leastTail, tail-kept), keep)
+	return d.cut(max(d.Settings.compact.tail/leastTail, tail-kept), keep)
 }
 
 // cut is the first message that a compaction leaves; 0 if nothing would go.
-func (d *deciding) cut(tail int64, keep int32) int32 {
+func (d *Attempt) cut(tail int64, keep int32) int32 {
 	in := compaction.CutInput{Keep: keep, Tail: tail}
-	for i := d.out.Tail; i <= d.out.Newest(); i++ {
-		u := &d.out.Units[i]
+	for i := d.Composed.Tail; i <= d.Composed.Newest(); i++ {
+		u := &d.Composed.Units[i]
 		in.Pieces = append(in.Pieces, compaction.Piece{
-			First: u.First(), Tokens: d.out.Weights[i], User: user(u), Messages: int32(len(u.Items)),
+			First: u.First(), Tokens: d.Composed.Weights[i], User: isUserUnit(u), Messages: int32(len(u.Items)),
 		})
 	}
 	if at := compaction.Cut(in); at > 0 {
@@ -78,29 +78,29 @@ func (d *deciding) cut(tail int64, keep int32) int32 {
 
 // tailRoom is what the newest messages may weigh so that the view reaches its target, if it can, beside all that stays, and with a
 // summary as long as it may be. growth is what will be appended until the summary is used.
-func (d *deciding) tailRoom(target, growth int64) int64 {
-	c := &d.settings.compact
-	room := target - growth - d.fixed - c.summary - c.losses
-	for i := range d.out.Units[:d.out.Tail] {
-		if u := &d.out.Units[i]; u.Summary == nil {
-			room -= d.out.Weights[i]
+func (d *Attempt) tailRoom(target, growth int64) int64 {
+	c := &d.Settings.compact
+	room := target - growth - d.Fixed - c.summary - c.losses
+	for i := range d.Composed.Units[:d.Composed.Tail] {
+		if u := &d.Composed.Units[i]; u.Summary == nil {
+			room -= d.Composed.Weights[i]
 		}
 	}
 	return max(c.tail/leastTail, min(c.tail, room))
 }
 
 // summaryRoom is what a target leaves for a plan's summary, beside all that stays.
-func (d *deciding) summaryRoom(p *plan, target int64) int64 {
-	room := target - d.fixed
-	for i := range d.out.Units {
-		switch u := &d.out.Units[i]; {
-		case i < d.out.Tail && u.Summary != nil:
-		case i < d.out.Tail || u.First() >= p.Cut:
-			room -= d.out.Weights[i]
+func (d *Attempt) summaryRoom(p *SummaryPlan, target int64) int64 {
+	room := target - d.Fixed
+	for i := range d.Composed.Units {
+		switch u := &d.Composed.Units[i]; {
+		case i < d.Composed.Tail && u.Summary != nil:
+		case i < d.Composed.Tail || u.First() >= p.Cut:
+			room -= d.Composed.Weights[i]
 		case u.First() == d.request:
-			room -= min(d.out.Weights[i], d.settings.limit/compaction.RequestShare)
+			room -= min(d.Composed.Weights[i], d.Settings.Limit/compaction.RequestShare)
 		case u.First() == d.opening:
-			room -= min(d.out.Weights[i], d.settings.limit/compaction.OpeningShare)
+			room -= min(d.Composed.Weights[i], d.Settings.Limit/compaction.OpeningShare)
 		}
 	}
 	return room
@@ -108,8 +108,8 @@ func (d *deciding) summaryRoom(p *plan, target int64) int64 {
 
 // reachBack is where the messages begin that a summary takes up: behind the last one. Where the window has left out more than a
 // budget's worth of messages since, the oldest of these are not taken up.
-func (d *deciding) reachBack() (int32, error) {
-	from, at, room := max(d.Kept.LeadingSystem, d.view.SummarizedTo()), d.out.Window.Start, d.settings.limit
+func (d *Attempt) reachBack() (int32, error) {
+	from, at, room := max(d.Kept.LeadingSystem, d.View.SummarizedTo()), d.Composed.Window.Start, d.Settings.Limit
 	for at > from && room > 0 {
 		page := conversation.Range{First: max(from, at-view.UnitPage), End: at}
 		if err := d.Loaded.Require(page); err != nil {
@@ -117,7 +117,7 @@ func (d *deciding) reachBack() (int32, error) {
 		}
 		for ; at > page.First && room > 0; at-- {
 			if m, ok := d.Loaded.Message(at - 1); ok {
-				room -= view.ClippedWeight(m, d.settings.share)
+				room -= view.ClippedWeight(m, d.Settings.share)
 			}
 		}
 	}
@@ -128,11 +128,11 @@ func (d *deciding) reachBack() (int32, error) {
 	return max(start, from), err // a unit that a rewind has opened again may begin in what is summarized
 }
 
-// successor is the one summary of SUMMARIZE: it takes up all before it, if it follows on them.
-func (d *deciding) successor(from, cut int32) step {
+// successorStep is the one summary of SUMMARIZE: it takes up all before it, if it follows on them.
+func (d *Attempt) successorStep(from, cut int32) SummaryStep {
 	own := conversation.Range{First: from, End: cut}
-	s := step{Range: own, Own: own}
-	if !d.follows(from) {
+	s := SummaryStep{Range: own, Own: own}
+	if !d.followsLastSummary(from) {
 		return s
 	}
 	for _, e := range d.newestSummaries() {
@@ -143,26 +143,26 @@ func (d *deciding) successor(from, cut int32) step {
 	return s
 }
 
-// follows says whether messages from an index on follow on the last summary. Where some between them were left out, a summary over
+// followsLastSummary says whether messages from an index on follow on the last summary. Where some between them were left out, a summary over
 // both would stand for what nobody has summarized.
-func (d *deciding) follows(from int32) bool {
-	gap := conversation.Range{First: d.view.SummarizedTo(), End: from}
-	return gap.First == 0 || gap.Len() <= 0 || d.view.Hidden(gap)
+func (d *Attempt) followsLastSummary(from int32) bool {
+	gap := conversation.Range{First: d.View.SummarizedTo(), End: from}
+	return gap.First == 0 || gap.Len() <= 0 || d.View.Hidden(gap)
 }
 
 // planLeaves adds leaves over chunks, and the summaries of summaries that they make necessary.
-func (d *deciding) planLeaves(p *plan, from int32) {
+func (d *Attempt) planLeaves(p *SummaryPlan, from int32) {
 	nodes, refs := d.nodes()
-	if !d.follows(from) {
+	if !d.followsLastSummary(from) {
 		nodes, refs = nil, nil
 	}
 	for _, own := range d.chunks(from, p.Cut) {
 		refs = append(refs, ref{step: len(p.Steps)})
 		nodes = append(nodes, compaction.Node{Range: own})
-		p.Steps = append(p.Steps, step{Range: own, Own: own})
+		p.Steps = append(p.Steps, SummaryStep{Range: own, Own: own})
 	}
-	for _, m := range compaction.Merges(nodes, d.settings.compact.fanOut) {
-		s := step{Range: m.Into.Range, Level: m.Into.Level}
+	for _, m := range compaction.Merges(nodes, d.Settings.compact.fanOut) {
+		s := SummaryStep{Range: m.Into.Range, Level: m.Into.Level}
 		for _, r := range refs[m.First:m.End] {
 			if r.id > 0 {
 				s.Children = append(s.Children, r.id)
@@ -182,18 +182,18 @@ type ref struct {
 }
 
 // newestSummaries are those in force that follow on each other up to the last: between others lie messages that were left out.
-func (d *deciding) newestSummaries() []conversation.Edit {
-	all := d.view.Summaries()
+func (d *Attempt) newestSummaries() []conversation.Edit {
+	all := d.View.Summaries()
 	for at := len(all) - 1; at > 0; at-- {
 		gap := conversation.Range{First: all[at-1].Range.End, End: all[at].Range.First}
-		if gap.Len() > 0 && !d.view.Hidden(gap) {
+		if gap.Len() > 0 && !d.View.Hidden(gap) {
 			return all[at:]
 		}
 	}
 	return all
 }
 
-func (d *deciding) nodes() ([]compaction.Node, []ref) {
+func (d *Attempt) nodes() ([]compaction.Node, []ref) {
 	inForce := d.newestSummaries()
 	nodes, refs := make([]compaction.Node, 0, len(inForce)), make([]ref, 0, len(inForce))
 	for _, e := range inForce {
@@ -204,12 +204,12 @@ func (d *deciding) nodes() ([]compaction.Node, []ref) {
 }
 
 // chunks splits messages into what leaves stand for: whole units, of about a chunk's weight each.
-func (d *deciding) chunks(from, cut int32) []conversation.Range {
+func (d *Attempt) chunks(from, cut int32) []conversation.Range {
 	var out []conversation.Range
 	weight := int64(0)
 	units := d.spanUnits(conversation.Range{First: from, End: cut})
 	for i := range units {
-		if n := units[i].Tokens(); len(out) == 0 || weight+n > d.settings.compact.chunk {
+		if n := units[i].Tokens(); len(out) == 0 || weight+n > d.Settings.compact.chunk {
 			if len(out) > 0 {
 				out[len(out)-1].End = units[i].First()
 			}
@@ -225,7 +225,7 @@ func (d *deciding) chunks(from, cut int32) []conversation.Range {
 
 // spanUnits are the units of stretches as the view shows them, without what never enters a summarizer: the system's messages and
 // pinned units.
-func (d *deciding) spanUnits(ranges ...conversation.Range) []conversation.Unit {
+func (d *Attempt) spanUnits(ranges ...conversation.Range) []conversation.Unit {
 	var items []conversation.Item
 	for i := range d.Loaded.Messages {
 		m := &d.Loaded.Messages[i]
@@ -233,46 +233,46 @@ func (d *deciding) spanUnits(ranges ...conversation.Range) []conversation.Unit {
 		if !within || m.Role == conversation.RoleSystem || d.pinned(m.Index) {
 			continue
 		}
-		if it, ok := d.view.Item(m); ok {
+		if it, ok := d.View.Item(m); ok {
 			items = append(items, it)
 		}
 	}
-	return conversation.Units(items, d.view.Hidden)
+	return conversation.Units(items, d.View.Hidden)
 }
 
-// except are the messages of a range that a summary over it does not stand for (behaviour §8): pinned units, the system's messages,
+// exceptions are the messages of a range that a summary over it does not stand for (behaviour §8): pinned units, the system's messages,
 // newest first, as far as they have room; the opening and the request in force; and units that were expanded lately.
-func (d *deciding) except(r conversation.Range) []conversation.Range {
+func (d *Attempt) exceptions(r conversation.Range) []conversation.Range {
 	var out []conversation.Range
 	for _, p := range d.Kept.Pins {
 		if r.Contains(p.First) {
 			out = append(out, p)
 		}
 	}
-	room := d.settings.compact.system
+	room := d.Settings.compact.system
 	for i := len(d.Loaded.Messages) - 1; i >= 0; i-- {
 		m := &d.Loaded.Messages[i]
 		if !r.Contains(m.Index) || m.Index < d.Kept.LeadingSystem {
 			continue
 		}
-		it, shown := d.view.Item(m)
+		it, shown := d.View.Item(m)
 		if !shown {
 			continue
 		}
 		switch n := it.Tokens(); {
 		case m.Role == conversation.RoleSystem:
-			if room -= n; room >= 0 || d.expandedLately(m.Index) {
+			if room -= n; room >= 0 || d.expandedRecently(m.Index) {
 				out = append(out, conversation.Range{First: m.Index, End: m.Index + 1})
 			}
-		case m.Index == d.request || m.Index == d.opening || d.expandedLately(m.Index):
+		case m.Index == d.request || m.Index == d.opening || d.expandedRecently(m.Index):
 			out = append(out, conversation.Range{First: m.Index, End: m.Index + 1})
 		}
 	}
 	return conversation.MergeRanges(out)
 }
 
-// expandedLately says whether a message was brought back so short a while ago that nothing takes it away again (behaviour §10).
-func (d *deciding) expandedLately(index int32) bool {
-	_, turn, ok := d.view.Restored(index)
-	return ok && d.turn-turn <= protectedTurns
+// expandedRecently says whether a message was brought back so short a while ago that nothing takes it away again (behaviour §10).
+func (d *Attempt) expandedRecently(index int32) bool {
+	_, turn, ok := d.View.Restored(index)
+	return ok && d.Turn-turn <= protectedTurns
 }

@@ -1,4 +1,4 @@
-package engine
+package plan
 
 import (
 	"slices"
@@ -7,31 +7,31 @@ import (
 )
 
 // findRequests finds the request in force and the opening (behaviour §1). What its caller expired, removed or erased is neither.
-func (d *deciding) findRequests() error {
+func (d *Attempt) findRequests() error {
 	var err error
 	if d.request, err = d.requestFrom(d.Loaded.Head.Request); err != nil {
 		return err
 	}
 	d.opening = -1
-	if keep := d.settings.policy.Fit.KeepOpening; keep != nil && !*keep || d.Loaded.Head.Opening < 0 {
+	if keep := d.Settings.policy.Fit.KeepOpening; keep != nil && !*keep || d.Loaded.Head.Opening < 0 {
 		return nil
 	}
-	if m, err := d.recorded(d.Loaded.Head.Opening); err != nil {
+	if m, err := d.message(d.Loaded.Head.Opening); err != nil {
 		return err
-	} else if d.asked(m) {
+	} else if d.standsWhole(m) {
 		d.opening = m.Index
 	}
 	return nil
 }
 
 // requestFrom is the newest message, from one on that has a user's own words, in which these stand whole; -1 if there is none.
-func (d *deciding) requestFrom(at int32) (int32, error) {
+func (d *Attempt) requestFrom(at int32) (int32, error) {
 	for at >= 0 {
-		m, err := d.recorded(at)
+		m, err := d.message(at)
 		switch {
 		case err != nil:
 			return -1, err
-		case d.asked(m):
+		case d.standsWhole(m):
 			return at, nil
 		case m.RequestBack == 0:
 			return -1, nil
@@ -41,8 +41,8 @@ func (d *deciding) requestFrom(at int32) (int32, error) {
 	return -1, nil
 }
 
-// recorded is a message of the window.
-func (d *deciding) recorded(index int32) (*conversation.Message, error) {
+// message is a message of the window.
+func (d *Attempt) message(index int32) (*conversation.Message, error) {
 	if err := d.Loaded.Require(conversation.Range{First: index, End: index + 1}); err != nil {
 		return nil, err
 	}
@@ -54,20 +54,20 @@ func (d *deciding) recorded(index int32) (*conversation.Message, error) {
 }
 
 // asked says whether the user's words stand in a message as they were appended, whether or not a summary stands for it too.
-func (d *deciding) asked(m *conversation.Message) bool {
-	it, ok := d.view.Beside(m)
+func (d *Attempt) standsWhole(m *conversation.Message) bool {
+	it, ok := d.View.Beside(m)
 	return ok && it.Level == conversation.Full && !conversation.Erased(m.Parts)
 }
 
-// complete completes a window by what it keeps before its start: the opening, and the request in force unless another keeps its place
+// CompleteWindow completes a window by what it keeps before its start: the opening, and the request in force unless another keeps its place
 // until the start moves.
-func (d *deciding) complete(win conversation.Window) conversation.Window {
+func (d *Attempt) CompleteWindow(win conversation.Window) conversation.Window {
 	win.Opening = -1
 	if 0 <= d.opening && d.opening < win.Start && d.opening >= d.Kept.LeadingSystem {
 		win.Opening = d.opening
 	}
 	if win.Request >= 0 {
-		if m, ok := d.Loaded.Message(win.Request); !ok || !d.asked(m) {
+		if m, ok := d.Loaded.Message(win.Request); !ok || !d.standsWhole(m) {
 			win.Request = -1
 		}
 	}
@@ -75,15 +75,15 @@ func (d *deciding) complete(win conversation.Window) conversation.Window {
 		win.Request = d.request
 	}
 	win.Cuts = slices.DeleteFunc(slices.Clone(win.Cuts), func(c conversation.Cut) bool { // what was brought back since is whole again
-		edit, _, restored := d.view.Restored(c.Message)
+		edit, _, restored := d.View.Restored(c.Message)
 		return c.Summary == 0 && restored && edit > win.Restored
 	})
 	return win
 }
 
 // startingAt is the window in force with its start moved: what it kept before it is found anew, and nothing is cut.
-func (d *deciding) startingAt(start int32) conversation.Window {
-	win := d.out.Window
+func (d *Attempt) startingAt(start int32) conversation.Window {
+	win := d.Composed.Window
 	win.Start, win.Request, win.Cuts = start, -1, nil
-	return d.complete(win)
+	return d.CompleteWindow(win)
 }

@@ -1,4 +1,4 @@
-package engine
+package plan
 
 import (
 	"slices"
@@ -8,29 +8,29 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/expiry"
 )
 
-// age lets go what is past its time: blocks of plugins, and, at the beginning of a turn, what has expired.
-func (d *deciding) age() error {
+// applyLifetimes lets go what is past its time: blocks of plugins, and, at the beginning of a turn, what has expired.
+func (d *Attempt) applyLifetimes() error {
 	if err := d.loadErasures(); err != nil {
 		return err
 	}
-	d.retain()
-	if d.aging && !d.settings.disabled() {
-		if err := d.expire(); err != nil {
+	d.applyRetention()
+	if d.NewTurn && !d.Settings.disabled() {
+		if err := d.applyExpirations(); err != nil {
 			return err
 		}
 	}
-	if len(d.edits) == 0 {
+	if len(d.Edits) == 0 {
 		return nil
 	}
 	if err := d.findRequests(); err != nil { // what expires is neither request nor opening any more
 		return err
 	}
-	out, err := d.Compose(d.view, d.complete(d.out.Window))
+	out, err := d.Compose(d.View, d.CompleteWindow(d.Composed.Window))
 	if err != nil {
 		return err
 	}
-	d.out = out
-	return d.legal() // all that was said may have been a plugin's, for the first build alone
+	d.Composed = out
+	return d.checkLegal() // all that was said may have been a plugin's, for the first build alone
 }
 
 // disabled says whether nothing at all is to expire in this build.
@@ -40,20 +40,20 @@ func (s *settings) disabled() bool { return s.override != nil && s.override.Disa
 func (s *settings) off() bool { return s.policy.Expiration.Off != nil && *s.policy.Expiration.Off }
 
 // expiryInput describes units to the policy.
-func (d *deciding) expiryInput(units []conversation.Unit) expiry.Input {
+func (d *Attempt) expiryInput(units []conversation.Unit) expiry.Input {
 	return expiry.Input{
-		Turn: d.turn, Units: units, View: d.view, Policy: d.settings.policy.Expiration.Results, Override: d.settings.override,
-		ErasuresAlone: d.settings.off(),
+		Turn: d.Turn, Units: units, View: d.View, Policy: d.Settings.policy.Expiration.Results, Override: d.Settings.override,
+		ErasuresAlone: d.Settings.off(),
 	}
 }
 
-// ageing are the units of the view that may expire: neither the newest, nor leading system messages, nor pinned ones, nor the
+// expirableUnits are the units of the view that may expire: neither the newest, nor leading system messages, nor pinned ones, nor the
 // last in which anybody but the system speaks.
-func (d *deciding) ageing() []conversation.Unit {
+func (d *Attempt) expirableUnits() []conversation.Unit {
 	var out []conversation.Unit
-	last := d.out.LastSpeaker()
-	for i := range d.out.Units[:d.out.Newest()] {
-		u := &d.out.Units[i]
+	last := d.Composed.LastSpeaker()
+	for i := range d.Composed.Units[:d.Composed.Newest()] {
+		u := &d.Composed.Units[i]
 		if u.First() >= d.Kept.LeadingSystem && !d.pinned(u.First()) && i != last {
 			out = append(out, *u)
 		}
@@ -61,59 +61,59 @@ func (d *deciding) ageing() []conversation.Unit {
 	return out
 }
 
-// candidate is something due with what it is worth.
-type candidate struct {
+// dueEdit is something due with what it is worth.
+type dueEdit struct {
 	expiry.Due
 	gain   int64 // tokens that it frees, by an estimate
 	behind int64 // tokens of the previous build's context from it on
 }
 
-// expire makes those due edits that are to be made now, and says of the others that they wait.
-func (d *deciding) expire() error {
+// applyExpirations makes those due edits that are to be made now, and says of the others that they wait.
+func (d *Attempt) applyExpirations() error {
 	var err error
-	if d.wanted, err = parseAsked(d.Loaded.Slots[askedSlot]); err != nil {
+	if d.requestedSummaries, err = parseRequested(d.Loaded.Slots[RequestedSlot]); err != nil {
 		return err
 	}
-	d.expiring = true
-	in := d.expiryInput(d.ageing())
+	d.expiryRan = true
+	in := d.expiryInput(d.expirableUnits())
 	planned, coming := expiry.Plan(in), expiry.Coming(in)
 	if len(planned)+len(coming)+len(d.erasures) == 0 {
 		return nil
 	}
-	at := d.positions()
-	var due []candidate
+	at := d.tokensBehind()
+	var due []dueEdit
 	for _, x := range planned {
-		if c := (candidate{Due: x, gain: d.gain(&x), behind: at[x.Index]}); c.gain > 0 || erases(&x) {
+		if c := (dueEdit{Due: x, gain: d.gain(&x), behind: at[x.Index]}); c.gain > 0 || erases(&x) {
 			due = append(due, c)
 		}
 	}
-	for i, now := range d.choose(due, coming, at) {
+	for i, now := range d.chooseDue(due, coming, at) {
 		if !now {
-			d.hold(&due[i].Due, conversation.ReasonHeldForRewrite)
+			d.noteDeferred(&due[i].Due, conversation.ReasonHeldForRewrite)
 			continue
 		}
-		if err := d.Loaded.IgnoreMissing(d.let(&due[i].Due)); err != nil {
+		if err := d.Loaded.IgnoreMissing(d.applyExpiration(&due[i].Due)); err != nil {
 			return err
 		}
 	}
 	if err := d.Loaded.Incomplete(); err != nil {
 		return err
 	}
-	if len(d.waits.want)+len(d.waits.erase) > 0 {
-		return errWait
+	if len(d.Waits.Wanted)+len(d.Waits.BeforeErasure) > 0 {
+		return ErrWait
 	}
-	d.foresee(due, coming)
-	return d.eraseApart()
+	d.noteUpcoming(due, coming)
+	return d.eraseOutsideView()
 }
 
 // erases says whether something is erased by what is due: a text that is no longer than what compaction leaves is not.
 func erases(x *expiry.Due) bool {
-	o := measure(x)
+	o := sizeOf(x)
 	return len(x.Erase) > 0 && (x.Kind != expiry.Compact || o.chars > int64(x.Expiration.Length()) || o.mediaLines > 0)
 }
 
-// hold says that something due waits.
-func (d *deciding) hold(x *expiry.Due, why conversation.Reason) {
+// noteDeferred says that something due waits.
+func (d *Attempt) noteDeferred(x *expiry.Due, why conversation.Reason) {
 	n := d.weightOf(x)
 	held := conversation.Decision{
 		First: x.Index, Last: x.Index, Kind: conversation.DecisionDeferred, Reason: why, Before: n, After: n,
@@ -121,16 +121,16 @@ func (d *deciding) hold(x *expiry.Due, why conversation.Reason) {
 	if x.Kind == expiry.Remove {
 		held.Last = x.Unit.Last()
 	}
-	d.deferred = append(d.deferred, held)
+	d.deferredEdits = append(d.deferredEdits, held)
 }
 
-// positions says for every message that the previous build showed how much of its context lies behind where the message
+// tokensBehind says for every message that the previous build showed how much of its context lies behind where the message
 // begins. What is new in this build counts nothing: nobody has cached it.
-func (d *deciding) positions() map[int32]int64 {
+func (d *Attempt) tokensBehind() map[int32]int64 {
 	at := make(map[int32]int64)
 	behind := int64(0)
-	for i := len(d.out.Units) - 1; i >= 0; i-- {
-		u := &d.out.Units[i]
+	for i := len(d.Composed.Units) - 1; i >= 0; i-- {
+		u := &d.Composed.Units[i]
 		if u.Summary != nil {
 			behind += u.Tokens()
 		}
@@ -144,11 +144,11 @@ func (d *deciding) positions() map[int32]int64 {
 	return at
 }
 
-// choose says which due edits to make now (behaviour §8). What is erased is never deferred.
-func (d *deciding) choose(due []candidate, coming []expiry.Due, at map[int32]int64) []bool {
-	s := d.settings
+// chooseDue says which due edits to make now (behaviour §8). What is erased is never deferred.
+func (d *Attempt) chooseDue(due []dueEdit, coming []expiry.Due, at map[int32]int64) []bool {
+	s := d.Settings
 	in := compaction.RewriteInput{
-		Free: d.rewritten(at), View: d.fixed + d.out.Tokens(), Overflow: d.over() > 0, Cold: d.cold(),
+		Free: d.rewrittenTokens(at), View: d.Fixed + d.Composed.Tokens(), Overflow: d.OverLimit() > 0, Cold: d.cacheIsCold(),
 		MinGain: s.minGain, MaxTurns: s.maxDeferral, Read: s.read, Write: s.write,
 	}
 	for i := range due {
@@ -156,26 +156,26 @@ func (d *deciding) choose(due []candidate, coming []expiry.Due, at map[int32]int
 		if len(c.Erase) > 0 || s.eager {
 			in.Free = max(in.Free, c.behind)
 		}
-		in.Due = append(in.Due, compaction.DueEdit{Behind: c.behind, Gain: c.gain, Waited: d.turn - c.Since})
+		in.Due = append(in.Due, compaction.DueEdit{Behind: c.behind, Gain: c.gain, Waited: d.Turn - c.Since})
 	}
 	for i := range coming {
 		if c := &coming[i]; d.gain(c) > 0 {
-			in.Coming = append(in.Coming, compaction.ComingEdit{Behind: at[c.Index], Left: c.Since - d.turn})
+			in.Coming = append(in.Coming, compaction.ComingEdit{Behind: at[c.Index], Left: c.Since - d.Turn})
 		}
 	}
 	return compaction.Rewrite(in)
 }
 
-// rewritten is how much of the previous build's context is read anew in any case: from the foremost message that changed since.
-func (d *deciding) rewritten(at map[int32]int64) int64 {
+// rewrittenTokens is how much of the previous build's context is read anew in any case: from the foremost message that changed since.
+func (d *Attempt) rewrittenTokens(at map[int32]int64) int64 {
 	since := int64(0)
-	if d.before.Manifest != nil {
-		since = d.before.Manifest.EditSeq
+	if d.Previous.Manifest != nil {
+		since = d.Previous.Manifest.EditSeq
 	}
 	behind := int64(0)
-	for i := range d.out.Units {
-		for j := range d.out.Units[i].Items {
-			if m := d.out.Units[i].Items[j].Message; d.view.Edited(m.Index) > since {
+	for i := range d.Composed.Units {
+		for j := range d.Composed.Units[i].Items {
+			if m := d.Composed.Units[i].Items[j].Message; d.View.Edited(m.Index) > since {
 				behind = max(behind, at[m.Index])
 			}
 		}
@@ -183,15 +183,15 @@ func (d *deciding) rewritten(at map[int32]int64) int64 {
 	return behind
 }
 
-// cold says whether the provider has nothing cached of the context: the last build is too long ago, was another model's, or stood
+// cacheIsCold says whether the provider has nothing cached of the context: the last build is too long ago, was another model's, or stood
 // behind another system prompt or other tools.
-func (d *deciding) cold() bool {
-	m := d.before.Manifest
-	return m == nil || d.now.Sub(m.Time) >= d.settings.coldAfter || m.Model != d.Model || m.FixedHash != d.Loaded.Fixed.Hash
+func (d *Attempt) cacheIsCold() bool {
+	m := d.Previous.Manifest
+	return m == nil || d.Now.Sub(m.Time) >= d.Settings.coldAfter || m.Model != d.Model || m.FixedHash != d.Loaded.Fixed.Hash
 }
 
 // weightOf is what the view shows now for what is due, in tokens.
-func (d *deciding) weightOf(x *expiry.Due) int64 {
+func (d *Attempt) weightOf(x *expiry.Due) int64 {
 	if x.Kind == expiry.Remove {
 		return x.Unit.Tokens()
 	}
@@ -203,7 +203,7 @@ func (d *deciding) weightOf(x *expiry.Due) int64 {
 }
 
 // shownOf lists what the view shows for a tool result, or for the words of a message.
-func (d *deciding) shownOf(x *expiry.Due) []*conversation.Part {
+func (d *Attempt) shownOf(x *expiry.Due) []*conversation.Part {
 	var out []*conversation.Part
 	positions := positionsOf(x)
 	for i := range x.Unit.Items {
@@ -235,7 +235,7 @@ const (
 )
 
 // gain is about how many tokens it frees to let go what is due.
-func (d *deciding) gain(x *expiry.Due) int64 {
+func (d *Attempt) gain(x *expiry.Due) int64 {
 	now := d.weightOf(x)
 	switch x.Kind {
 	case expiry.Remove:
@@ -243,7 +243,7 @@ func (d *deciding) gain(x *expiry.Due) int64 {
 	case expiry.Clear:
 		return now - placeholderTokens
 	}
-	o := measure(x)
+	o := sizeOf(x)
 	freed := o.media - o.mediaLines*placeholderTokens
 	if length := int64(x.Expiration.Length()); o.chars > length {
 		freed += o.text - o.text*length/o.chars - annotationTokens
@@ -251,19 +251,19 @@ func (d *deciding) gain(x *expiry.Due) int64 {
 	return freed - (o.text + o.media - now) // a part of it may have been shortened before
 }
 
-// measured is what the original of a tool result, or of a message's words, weighs and how long its text is.
-type measured struct {
+// originalSize is what the original of a tool result, or of a message's words, weighs and how long its text is.
+type originalSize struct {
 	chars, text       int64 // its text: characters, tokens
 	media, mediaLines int64 // its media: tokens, pieces
 	pieces            int64
 }
 
 // longest is how many characters the text has at most as a summary is made of it: with lines for its media, and what stands between pieces.
-func (o *measured) longest() int64 { return o.chars + o.mediaLines*mediaLineChars + 2*o.pieces }
+func (o *originalSize) longest() int64 { return o.chars + o.mediaLines*mediaLineChars + 2*o.pieces }
 
 const mediaLineChars = 300
 
-func measure(x *expiry.Due) (o measured) {
+func sizeOf(x *expiry.Due) (o originalSize) {
 	m := x.Message()
 	for _, p := range positionsOf(x) {
 		o.pieces++
@@ -280,7 +280,7 @@ func measure(x *expiry.Due) (o measured) {
 }
 
 // addResult adds a tool result. What its text weighs beside its media is not on record: about a token for four characters.
-func (o *measured) addResult(p *conversation.Part) {
+func (o *originalSize) addResult(p *conversation.Part) {
 	chars, media := p.Result.Text.Chars(), int64(0)
 	o.pieces += int64(len(p.Result.Parts))
 	for i := range p.Result.Parts {

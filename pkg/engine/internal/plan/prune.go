@@ -1,4 +1,4 @@
-package engine
+package plan
 
 import (
 	"github.com/palimpsest-context/palimpsest/pkg/compaction"
@@ -7,7 +7,7 @@ import (
 )
 
 // prune clears old tool results (behaviour §7), one edit a message.
-func (d *deciding) prune() error {
+func (d *Attempt) prune() error {
 	targets := d.prunable()
 	if len(targets) == 0 {
 		return nil
@@ -20,47 +20,47 @@ func (d *deciding) prune() error {
 		d.clearResults(targets[at:end])
 		at = end
 	}
-	out, err := d.Compose(d.view, d.out.Window)
-	d.out = out
+	out, err := d.Compose(d.View, d.Composed.Window)
+	d.Composed = out
 	return err
 }
 
 // prunable are the results that are to be cleared in this build.
-func (d *deciding) prunable() []prune.Target {
-	p := &d.settings.policy.Pruning
-	if !d.aging || p.Off != nil && *p.Off {
+func (d *Attempt) prunable() []prune.Target {
+	p := &d.Settings.policy.Pruning
+	if !d.NewTurn || p.Off != nil && *p.Off {
 		return nil
 	}
-	newest := d.out.Units[d.out.Newest()].First()
+	newest := d.Composed.Units[d.Composed.Newest()].First()
 	return prune.Plan(prune.Input{
-		Units: d.out.Units, View: d.view,
-		Protect: first(conversation.DefaultProtectTokens, p.ProtectTokens),
-		Minimum: first(conversation.DefaultMinimumTokens, p.MinimumTokens),
-		MaxPart: first(conversation.DefaultMaxPartTokens, p.MaxPartTokens),
+		Units: d.Composed.Units, View: d.View,
+		Protect: FirstSet(conversation.DefaultProtectTokens, p.ProtectTokens),
+		Minimum: FirstSet(conversation.DefaultMinimumTokens, p.MinimumTokens),
+		MaxPart: FirstSet(conversation.DefaultMaxPartTokens, p.MaxPartTokens),
 		Tools:   conversation.ValueOr(p.ProtectedTools, prune.DefaultTools()), Prefixes: conversation.ValueOr(p.ProtectedPrefixes, prune.DefaultPrefixes()),
 		Recall: d.recallTools(),
 		Keep: func(index int32) bool {
-			return index >= newest || index < d.Kept.LeadingSystem || d.pinned(index) || d.expandedLately(index)
+			return index >= newest || index < d.Kept.LeadingSystem || d.pinned(index) || d.expandedRecently(index)
 		},
 		Placeholder: d.placeholder(),
 	})
 }
 
 // recallTools are the tools that recall, if the policy leaves it to the defaults what is protected.
-func (d *deciding) recallTools() *conversation.RecallTools {
-	if d.settings.policy.Pruning.ProtectedTools != nil {
+func (d *Attempt) recallTools() *conversation.RecallTools {
+	if d.Settings.policy.Pruning.ProtectedTools != nil {
 		return nil
 	}
-	tools := conversation.RecallTools(conversation.ValueOr(d.settings.policy.Citations.RecallTools, nil))
+	tools := conversation.RecallTools(conversation.ValueOr(d.Settings.policy.Citations.RecallTools, nil))
 	return &tools
 }
 
 // placeholder weighs placeholders. They differ in a few letters alone, and are counted once for each length.
-func (d *deciding) placeholder() func(recall string) int64 {
+func (d *Attempt) placeholder() func(recall string) int64 {
 	weights := map[int]int64{}
 	return func(recall string) int64 {
 		if _, ok := weights[len(recall)]; !ok {
-			n, _ := d.settings.counter.Count(prune.Cleared(recall, false))
+			n, _ := d.Settings.Counter.Count(prune.Cleared(recall, false))
 			weights[len(recall)] = int64(n)
 		}
 		return weights[len(recall)]
@@ -68,7 +68,7 @@ func (d *deciding) placeholder() func(recall string) int64 {
 }
 
 // clearResults puts placeholders in the place of a message's results.
-func (d *deciding) clearResults(targets []prune.Target) {
+func (d *Attempt) clearResults(targets []prune.Target) {
 	index := targets[0].Index
 	m, ok := d.Loaded.Message(index)
 	if !ok {
@@ -80,10 +80,10 @@ func (d *deciding) clearResults(targets []prune.Target) {
 	for _, t := range targets {
 		text := prune.Cleared(m.Parts[t.Part].Result.Recall(index), d.isErased(m, t.Part))
 		shown := compaction.Replaced(m.Parts[t.Part].Result, text)
-		d.weigh(&shown, text)
+		d.setWeight(&shown, text)
 		e.Parts = append(e.Parts, conversation.PartEdit{Part: t.Part, Level: conversation.Cleared, Shown: shown})
 		e.Before, e.After = e.Before+t.Weight, e.After+int64(shown.Tokens)
 	}
-	d.add(e)
-	d.schedule(targets)
+	d.addEdit(e)
+	d.scheduleErasure(targets)
 }

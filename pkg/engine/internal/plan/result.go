@@ -1,4 +1,4 @@
-package engine
+package plan
 
 import (
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
@@ -7,26 +7,26 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
 )
 
-// result is the answer of a build.
-func (d *deciding) result(a *provider.Assembly, m conversation.Manifest) *BuildResult {
-	r := &BuildResult{Turn: d.turn, Manifest: m, Revision: m.Revision}
-	r.write(m.Format, d.out, a)
-	total := d.fixed + d.out.Tokens()
+// Result is the answer of a build.
+func (d *Attempt) Result(a *provider.Assembly, m conversation.Manifest) *Result {
+	r := &Result{Turn: d.Turn, Manifest: m, Revision: m.Revision}
+	r.SetContext(m.Format, d.Composed, a)
+	total := d.Fixed + d.Composed.Tokens()
 	r.Tokens = TokenReport{
-		Fixed: d.fixed, Messages: d.out.Tokens(), Total: scaled(total, d.settings.factor), Budget: d.settings.budget,
-		Counter: d.settings.counter.Name(), Factor: d.settings.factor,
+		Fixed: d.Fixed, Messages: d.Composed.Tokens(), Total: Scaled(total, d.Settings.factor), Budget: d.Settings.budget,
+		Counter: d.Settings.Counter.Name(), Factor: d.Settings.factor,
 	}
-	d.out.NoRoom = append(d.out.NoRoom, d.displaced...)
-	r.explain(d.out, &m, d.Loaded.Head.Tokens)
-	r.Decisions = append(r.Decisions, d.deferred...)
-	r.Events, r.Degradations = append(conversation.EventsOf(d.edits), d.failures...), d.degradations
-	r.Compaction.Used, r.Compaction.Reported = d.used()
-	r.Compaction.State = d.draftState()
+	d.Composed.NoRoom = append(d.Composed.NoRoom, d.displaced...)
+	r.Explain(d.Composed, &m, d.Loaded.Head.Tokens)
+	r.Decisions = append(r.Decisions, d.deferredEdits...)
+	r.Events, r.Degradations = append(conversation.EventsOf(d.Edits), d.failures...), d.Degradations
+	r.Compaction.Used, r.Compaction.Reported = d.UsedTokens()
+	r.Compaction.State = d.DraftState()
 	return r
 }
 
-// write puts the context into the answer, in the shape of its format.
-func (r *BuildResult) write(f conversation.Format, out *view.Composition, a *provider.Assembly) {
+// SetContext puts the context into the answer, in the shape of its format.
+func (r *Result) SetContext(f conversation.Format, out *view.Composition, a *provider.Assembly) {
 	r.SHA256, r.Blocks, r.Breakpoints = a.Sum(), int32(len(a.Blocks())), out.Breakpoints()
 	if f == conversation.FormatNeutral {
 		r.Messages = out.Messages
@@ -35,8 +35,8 @@ func (r *BuildResult) write(f conversation.Format, out *view.Composition, a *pro
 	r.System, r.MessagesJSON = a.System(), a.Messages()
 }
 
-// explain says why messages are not shown as they were appended. recorded is what all messages on record weigh.
-func (r *BuildResult) explain(out *view.Composition, m *conversation.Manifest, recorded int64) {
+// Explain says why messages are not shown as they were appended. recorded is what all messages on record weigh.
+func (r *Result) Explain(out *view.Composition, m *conversation.Manifest, recorded int64) {
 	left := recorded
 	for i := range out.Units {
 		if s := out.Units[i].Summary; s != nil {
@@ -75,7 +75,7 @@ func (r *BuildResult) explain(out *view.Composition, m *conversation.Manifest, r
 }
 
 // explainSummary says which messages a summary stands for.
-func (r *BuildResult) explainSummary(e *conversation.Edit, weight int64) {
+func (r *Result) explainSummary(e *conversation.Edit, weight int64) {
 	s := e.Summary
 	r.Tokens.Summaries += weight
 	r.Tokens.SavedByCompaction += max(s.Recorded-weight, 0)
@@ -87,7 +87,7 @@ func (r *BuildResult) explainSummary(e *conversation.Edit, weight int64) {
 }
 
 // explainCut says that a window shows a part of the request, the opening or a summary.
-func (r *BuildResult) explainCut(out *view.Composition, i int) {
+func (r *Result) explainCut(out *view.Composition, i int) {
 	u := &out.Units[i]
 	if view.CutOf(&out.Window, u).Leaves() || u.Summary == nil && u.First() >= out.Window.Start {
 		return
@@ -105,7 +105,7 @@ func (r *BuildResult) explainCut(out *view.Composition, i int) {
 }
 
 // explainGaveWay says that a summary is not shown.
-func (r *BuildResult) explainGaveWay(e *conversation.Edit) {
+func (r *Result) explainGaveWay(e *conversation.Edit) {
 	r.Tokens.SavedByCompaction += e.Summary.Recorded
 	r.Decisions = append(r.Decisions, conversation.Decision{
 		First: e.Range.First, Last: e.Range.End - 1, Kind: conversation.DecisionLeftOut, Reason: conversation.ReasonNoRoom,
@@ -115,7 +115,7 @@ func (r *BuildResult) explainGaveWay(e *conversation.Edit) {
 
 // explainLeftOut says which messages lie before the window, and nothing stands for. What they weigh together is told of the last. What
 // the window would have kept all the same is told apart.
-func (r *BuildResult) explainLeftOut(out *view.Composition, m *conversation.Manifest, weight int64) {
+func (r *Result) explainLeftOut(out *view.Composition, m *conversation.Manifest, weight int64) {
 	ranges := conversation.SubtractRanges(out.LeftOut(m), out.NoRoom)
 	for _, o := range out.NoRoom {
 		r.Decisions = append(r.Decisions, conversation.Decision{
@@ -133,7 +133,7 @@ func (r *BuildResult) explainLeftOut(out *view.Composition, m *conversation.Mani
 }
 
 // explainCorrection says that a message has other words than the record. What is shown of these is another decision.
-func (r *BuildResult) explainCorrection(out *view.Composition, it *conversation.Item) {
+func (r *Result) explainCorrection(out *view.Composition, it *conversation.Item) {
 	if it.Correction > 0 {
 		r.Decisions = append(r.Decisions, conversation.Decision{
 			First: it.Message.Index, Last: it.Message.Index, Kind: conversation.DecisionCorrected, Reason: conversation.ReasonCorrectionRequest,
@@ -143,11 +143,11 @@ func (r *BuildResult) explainCorrection(out *view.Composition, it *conversation.
 }
 
 // explainItem says why a message is shown, but not as it was appended.
-func (r *BuildResult) explainItem(it *conversation.Item) {
+func (r *Result) explainItem(it *conversation.Item) {
 	after := it.Tokens()
 	if it.Masked > 0 || it.Unseen > 0 {
 		r.Tokens.SavedByRetention += it.Masked + it.Unseen
-		r.decide(it, conversation.DecisionMasked, conversation.ReasonRetention, after+it.Masked+it.Unseen, after)
+		r.addDecision(it, conversation.DecisionMasked, conversation.ReasonRetention, after+it.Masked+it.Unseen, after)
 	}
 	if it.Level == conversation.Full {
 		return
@@ -169,21 +169,21 @@ func (r *BuildResult) explainItem(it *conversation.Item) {
 		kind = conversation.DecisionCompacted
 		r.Tokens.SavedByExpiry += it.Saved
 	}
-	r.decide(it, kind, it.Reason, after+it.Saved, after)
+	r.addDecision(it, kind, it.Reason, after+it.Saved, after)
 }
 
 // explainGone says why a message is not shown at all.
-func (r *BuildResult) explainGone(it *conversation.Item) {
+func (r *Result) explainGone(it *conversation.Item) {
 	n := int64(it.Message.Tokens)
 	if it.Reason.Expired() {
 		r.Tokens.SavedByExpiry += n
 	} else {
 		r.Tokens.SavedByRetention += n
 	}
-	r.decide(it, conversation.DecisionRemoved, it.Reason, n, 0)
+	r.addDecision(it, conversation.DecisionRemoved, it.Reason, n, 0)
 }
 
-func (r *BuildResult) decide(it *conversation.Item, kind conversation.DecisionKind, why conversation.Reason, before, after int64) {
+func (r *Result) addDecision(it *conversation.Item, kind conversation.DecisionKind, why conversation.Reason, before, after int64) {
 	r.Decisions = append(r.Decisions, conversation.Decision{
 		First: it.Message.Index, Last: it.Message.Index, Kind: kind, Reason: why, Before: before, After: after, EditSeq: it.EditSeq,
 	})

@@ -1,4 +1,4 @@
-package engine
+package plan
 
 import (
 	"testing"
@@ -11,16 +11,16 @@ import (
 // TestDeciding_Settle_LeavesNoTraceOfWhatWasNotWorthIt: a summary that is taken back is in no view.
 func TestDeciding_Settle_LeavesNoTraceOfWhatWasNotWorthIt(t *testing.T) {
 	w := &view.Loaded{View: &conversation.View{}}
-	d := &deciding{Composer: &view.Composer{Loaded: w}, settings: &settings{}, view: w.View, out: &view.Composition{}}
-	saved := d.save()
+	d := &Attempt{Composer: &view.Composer{Loaded: w}, Settings: &settings{}, View: w.View, Composed: &view.Composition{}}
+	saved := d.checkpoint()
 	w.View = w.View.Fold(nil)
-	d.add(conversation.Edit{
+	d.addEdit(conversation.Edit{
 		Kind: conversation.EditSummarize, Range: conversation.Range{End: 3}, Summary: &conversation.Summary{ID: 1},
 	})
-	if len(d.view.Summaries()) != 1 {
+	if len(d.View.Summaries()) != 1 {
 		t.Fatal("the summary is not in the view")
 	}
-	if d.settle(0, saved) || len(d.view.Summaries()) > 0 || len(w.View.Summaries()) > 0 || len(d.edits) > 0 {
-		t.Errorf("the view has %d summaries, the window's %d, and there are %d edits", len(d.view.Summaries()), len(w.View.Summaries()), len(d.edits))
+	if d.keepIfSmaller(0, saved) || len(d.View.Summaries()) > 0 || len(w.View.Summaries()) > 0 || len(d.Edits) > 0 {
+		t.Errorf("the view has %d summaries, the window's %d, and there are %d edits", len(d.View.Summaries()), len(w.View.Summaries()), len(d.Edits))
 	}
 }

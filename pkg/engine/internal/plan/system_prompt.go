@@ -1,4 +1,4 @@
-package engine
+package plan
 
 import (
 	"slices"
@@ -12,9 +12,9 @@ import (
 // systemPromptOrigin says why the first message of a neutral answer is not on record.
 const systemPromptOrigin = "system_prompt"
 
-// renderSystem puts the system prompt of the fixed input before everything else in the answer, if it is asked for. Nothing else of the
+// AddSystemPrompt puts the system prompt of the fixed input before everything else in the answer, if it is asked for. Nothing else of the
 // build knows of it: it is weighed as fixed input, and the manifest, which cannot bring it back, is of what the record gives.
-func (r *BuildResult) renderSystem(f provider.Format, in view.FixedInput, out *view.Composition) {
+func (r *Result) AddSystemPrompt(f provider.Format, in view.FixedInput, out *view.Composition) {
 	if !in.RenderSystem || in.SystemPrompt == "" {
 		return
 	}

@@ -1,4 +1,4 @@
-package engine
+package plan
 
 import (
 	"slices"
@@ -9,12 +9,12 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
 )
 
-// prefix compares the build with the previous one.
-func (d *deciding) prefix(before view.PreviousBuild, m *conversation.Manifest) PrefixReport {
+// Prefix compares the build with the previous one.
+func (d *Attempt) Prefix(before view.PreviousBuild, m *conversation.Manifest) PrefixReport {
 	if before.Manifest == nil {
 		return PrefixReport{BrokenBy: BreakFirstBuild}
 	}
-	blocks := d.out.Blocks // the assembly may hold an earlier build's, of the same bytes and of other weights
+	blocks := d.Composed.Blocks // the assembly may hold an earlier build's, of the same bytes and of other weights
 	stable := provider.Shared(before.Blocks, blocks)
 	r := PrefixReport{
 		StableBlocks: int32(stable), PreviousBlocks: int32(len(before.Blocks)),
@@ -30,7 +30,7 @@ func (d *deciding) prefix(before view.PreviousBuild, m *conversation.Manifest) P
 }
 
 // brokenBy names the cause that explains the first block that differs.
-func (d *deciding) brokenBy(before view.PreviousBuild, stable int, m *conversation.Manifest) Break {
+func (d *Attempt) brokenBy(before view.PreviousBuild, stable int, m *conversation.Manifest) Break {
 	p := before.Manifest
 	switch {
 	case stable == len(before.Blocks)-1 && before.Blocks[stable].Index < 0:
@@ -51,9 +51,9 @@ func (d *deciding) brokenBy(before view.PreviousBuild, stable int, m *conversati
 }
 
 // editedBy says what kind of edit, since an earlier build, changed what a message was shown as.
-func (d *deciding) editedBy(since int64, index int32) Break {
+func (d *Attempt) editedBy(since int64, index int32) Break {
 	restored := false
-	for _, edits := range [][]conversation.Edit{d.Loaded.Edits, d.edits} {
+	for _, edits := range [][]conversation.Edit{d.Loaded.Edits, d.Edits} {
 		for i := range edits {
 			e := &edits[i]
 			restored = restored || e.Seq > since && e.Kind == conversation.EditRestore
@@ -69,11 +69,11 @@ func (d *deciding) editedBy(since int64, index int32) Break {
 }
 
 // spannedSince says whether a range was summarized, taken back or brought back after an edit, or a summary dissolved by a correction.
-func (d *deciding) spannedSince(since int64) Break {
+func (d *Attempt) spannedSince(since int64) Break {
 	what := BreakNone
-	for _, edits := range [][]conversation.Edit{d.Loaded.Edits, d.edits} {
+	for _, edits := range [][]conversation.Edit{d.Loaded.Edits, d.Edits} {
 		for i := range edits {
-			if e := &edits[i]; e.Seq > since && d.spans(e) {
+			if e := &edits[i]; e.Seq > since && d.changesRange(e) {
 				what = max(what, breakOf(e))
 			}
 		}
@@ -81,13 +81,13 @@ func (d *deciding) spannedSince(since int64) Break {
 	return what
 }
 
-// spans says whether an edit takes a whole range out of the view, or brings it back.
-func (d *deciding) spans(e *conversation.Edit) bool {
+// changesRange says whether an edit takes a whole range out of the view, or brings it back.
+func (d *Attempt) changesRange(e *conversation.Edit) bool {
 	switch e.Kind {
 	case conversation.EditSummarize, conversation.EditHide, conversation.EditUnhide:
 		return true
 	case conversation.EditCorrect:
-		return d.view.Dissolves(e)
+		return d.View.Dissolves(e)
 	default:
 		return false
 	}

@@ -1,7 +1,6 @@
-package engine
+package plan
 
 import (
-	"context"
 	"math"
 	"slices"
 	"time"
@@ -19,10 +18,10 @@ type settings struct {
 	policy  conversation.Policy
 	hash    string
 	budget  int64 // B
-	limit   int64 // B before the factor: what counts may add up to
+	Limit   int64 // B before the factor: what counts may add up to
 	target  int64 // where a cut aims, before the factor
 	share   int64 // the most a tool result may weigh when it first enters a view, before the factor
-	counter tokens.Counter
+	Counter tokens.Counter
 	factor  float64
 
 	catalogue   *catalogue.Entries
@@ -32,39 +31,31 @@ type settings struct {
 	maxDeferral int32
 	coldAfter   time.Duration
 	maxWait     time.Duration
-	compact     compacting
+	compact     compactionLimits
 	own         bool    // the budget is the conversation's own: its builds make summaries
 	read, write float64 // prices of a token from the provider's cache, and into it
 }
 
-func (e *Engine) settings(ctx context.Context, w *view.Loaded, r *BuildRequest) (*settings, error) {
-	profile, err := e.catalogues.Profile(ctx, w.Key.Namespace, r.Model)
-	if err != nil {
-		return nil, err
-	}
-	counter, err := e.views.Counter(w.Info.Counter)
-	if err != nil {
-		return nil, err
-	}
-	policy := r.PolicyOverride.Or(w.Info.Policy).Or(e.defaults)
-	s := &settings{policy: policy, hash: policy.Hash(), counter: counter}
-	s.budget = budget(r.Budget, profile, r.PolicyOverride.Fit, w.Info.Policy.Fit, e.defaults.Fit).Tokens()
+// SettingsOf resolves the settings of a build over a view: field by field from the request, the conversation and the server's defaults.
+func SettingsOf(w *view.Loaded, r *Request, defaults conversation.Policy, counter tokens.Counter, known *catalogue.Entries) (*settings, error) {
+	profile, _ := known.Profile(r.Model)
+	policy := r.PolicyOverride.Or(w.Info.Policy).Or(defaults)
+	s := &settings{policy: policy, hash: policy.Hash(), Counter: counter, catalogue: known}
+	s.budget = budget(r.Budget, profile, r.PolicyOverride.Fit, w.Info.Policy.Fit, defaults.Fit).Tokens()
 	if s.budget <= 0 {
 		return nil, noRoom()
 	}
+	var err error
 	if s.factor, err = w.Factor(r.Model, profile); err != nil {
 		return nil, err
 	}
-	s.limit = unscaled(s.budget, s.factor)
-	s.target = s.limit * percent(policy.Fit.TargetPercent, conversation.DefaultTargetPercent) / 100
-	s.share = s.limit * percent(policy.Fit.MaxResultPercent, conversation.DefaultMaxResultPercent) / 100
+	s.Limit = unscaled(s.budget, s.factor)
+	s.target = s.Limit * percent(policy.Fit.TargetPercent, conversation.DefaultTargetPercent) / 100
+	s.share = s.Limit * percent(policy.Fit.MaxResultPercent, conversation.DefaultMaxResultPercent) / 100
 	s.override = r.Override
 	s.rewrite(policy, profile)
 	s.compact = s.compacting(policy.Compaction)
-	if s.own, err = e.ownBudget(w, s.budget, profile); err != nil {
-		return nil, err
-	}
-	s.catalogue, err = e.catalogues.Read(ctx, w.Key.Namespace)
+	s.own, err = ownBudget(w, defaults, s.budget, profile)
 	return s, err
 }
 
@@ -72,8 +63,8 @@ func (e *Engine) settings(ctx context.Context, w *view.Loaded, r *BuildRequest) 
 func (s *settings) rewrite(policy conversation.Policy, profile conversation.ModelProfile) {
 	p := policy.Rewrite
 	s.eager = p.Mode == conversation.RewriteEager
-	s.minGain = first(conversation.DefaultMinGainTokens, p.MinGainTokens)
-	s.maxDeferral = int32(first(conversation.DefaultMaxDeferralTurns, p.MaxDeferralTurns))
+	s.minGain = FirstSet(conversation.DefaultMinGainTokens, p.MinGainTokens)
+	s.maxDeferral = int32(FirstSet(conversation.DefaultMaxDeferralTurns, p.MaxDeferralTurns))
 	s.coldAfter = conversation.ValueOr(p.ColdAfter, conversation.DefaultColdAfter)
 	s.maxWait = conversation.ValueOr(policy.MaxWait, conversation.DefaultMaxWait)
 	input := conversation.ValueOr(profile.InputPrice, 1)
@@ -97,18 +88,18 @@ func noRoom() error {
 // for larger ones, must not leave a window without room: a reserve that comes from further down than the window does is a default,
 // and at most a quarter of it (behaviour §14).
 func budget(o BudgetOverride, p conversation.ModelProfile, policies ...conversation.FitPolicy) conversation.Budget {
-	b := conversation.Budget{MaxContext: first(0, o.MaxContext)}
+	b := conversation.Budget{MaxContext: FirstSet(0, o.MaxContext)}
 	windows, reserves := make([]*int32, 0, len(policies)+2), make([]*int32, 0, len(policies)+2)
 	windows, reserves = append(windows, o.ContextWindow), append(reserves, o.ReservedOutput)
 	for _, fit := range policies {
 		windows, reserves = append(windows, fit.ContextWindowTokens), append(reserves, fit.ReservedOutputTokens)
 		if b.MaxContext == 0 {
-			b.MaxContext = first(0, fit.MaxContextTokens)
+			b.MaxContext = FirstSet(0, fit.MaxContextTokens)
 		}
 	}
 	windows, reserves = append(windows, p.ContextWindowTokens), append(reserves, p.ReservedOutputTokens)
-	b.ContextWindow = first(conversation.DefaultContextWindow, windows...)
-	b.ReservedOutput = first(conversation.DefaultReservedOutput, reserves...)
+	b.ContextWindow = FirstSet(conversation.DefaultContextWindow, windows...)
+	b.ReservedOutput = FirstSet(conversation.DefaultReservedOutput, reserves...)
 	isSet := func(n *int32) bool { return n != nil }
 	if from := slices.IndexFunc(windows, isSet); from >= 0 && !slices.ContainsFunc(reserves[:from+1], isSet) {
 		b.ReservedOutput = min(b.ReservedOutput, b.ContextWindow/defaultReserveShare)
@@ -119,7 +110,7 @@ func budget(o BudgetOverride, p conversation.ModelProfile, policies ...conversat
 // defaultReserveShare: a default reserve is at most this part of the window.
 const defaultReserveShare = 4
 
-func first(otherwise int64, values ...*int32) int64 {
+func FirstSet(otherwise int64, values ...*int32) int64 {
 	for _, v := range values {
 		if v != nil {
 			return int64(*v)
@@ -128,15 +119,15 @@ func first(otherwise int64, values ...*int32) int64 {
 	return otherwise
 }
 
-func percent(p *int32, otherwise int64) int64 { return first(otherwise, p) }
+func percent(p *int32, otherwise int64) int64 { return FirstSet(otherwise, p) }
 
 // unscaled is the largest count that is within the budget once the factor is applied.
 func unscaled(budget int64, factor float64) int64 {
 	n := int64(math.Floor(float64(budget) / factor))
-	for n > 0 && scaled(n, factor) > budget {
+	for n > 0 && Scaled(n, factor) > budget {
 		n--
 	}
 	return n
 }
 
-func scaled(n int64, factor float64) int64 { return int64(tokens.Scale(int(n), factor)) }
+func Scaled(n int64, factor float64) int64 { return int64(tokens.Scale(int(n), factor)) }

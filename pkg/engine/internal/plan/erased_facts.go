@@ -1,4 +1,4 @@
-package engine
+package plan
 
 import (
 	"maps"
@@ -11,13 +11,13 @@ import (
 
 // factsLeft are the facts of a summary over a range without those that only messages mentioned which this build erases: what was
 // erased must not live on in the summary that takes this one up.
-func (d *deciding) factsLeft(r conversation.Range, known []conversation.Fact) ([]conversation.Fact, error) {
-	for _, index := range slices.Sorted(maps.Keys(d.erased.messages)) {
+func (d *Attempt) factsLeft(r conversation.Range, known []conversation.Fact) ([]conversation.Fact, error) {
+	for _, index := range slices.Sorted(maps.Keys(d.Erased.Messages)) {
 		if !r.Contains(index) {
 			continue
 		}
-		m := d.erased.messages[index]
-		parts, err := d.Loaded.Inline(d.leftOf(m))
+		m := d.Erased.Messages[index]
+		parts, err := d.Loaded.Inline(d.remainingParts(m))
 		if err != nil {
 			return nil, err
 		}
@@ -27,8 +27,8 @@ func (d *deciding) factsLeft(r conversation.Range, known []conversation.Fact) ([
 	return known, nil
 }
 
-// leftOf are the parts of a message that this build rewrites as the view knows them: without what it erases, and corrected.
-func (d *deciding) leftOf(rewritten *conversation.Message) []conversation.Part {
+// remainingParts are the parts of a message that this build rewrites as the view knows them: without what it erases, and corrected.
+func (d *Attempt) remainingParts(rewritten *conversation.Message) []conversation.Part {
 	m, ok := d.Loaded.Message(rewritten.Index)
 	if !ok {
 		return rewritten.Parts
@@ -43,9 +43,9 @@ func (d *deciding) leftOf(rewritten *conversation.Message) []conversation.Part {
 }
 
 // eraseFacts takes from the summaries that stand for what is erased the facts that go with it.
-func (d *deciding) eraseFacts() error {
-	for _, seq := range slices.Sorted(maps.Keys(d.erased.edits)) {
-		if e := d.erased.edits[seq]; e.Summary != nil {
+func (d *Attempt) eraseFacts() error {
+	for _, seq := range slices.Sorted(maps.Keys(d.Erased.edits)) {
+		if e := d.Erased.edits[seq]; e.Summary != nil {
 			if err := d.Loaded.IgnoreMissing(d.eraseFactsOf(e)); err != nil {
 				return err
 			}
@@ -54,8 +54,8 @@ func (d *deciding) eraseFacts() error {
 	return d.Loaded.Incomplete()
 }
 
-func (d *deciding) eraseFactsOf(e *conversation.Edit) error {
-	k, err := d.knownOf(e.Summary)
+func (d *Attempt) eraseFactsOf(e *conversation.Edit) error {
+	k, err := d.factsBeside(e.Summary)
 	if err != nil || len(k.Facts) == 0 {
 		return err
 	}
@@ -63,7 +63,7 @@ func (d *deciding) eraseFactsOf(e *conversation.Edit) error {
 		return err
 	}
 	if old := e.Summary.Facts.Ref; old != nil {
-		d.erased.release = append(d.erased.release, old.ID)
+		d.Erased.release = append(d.Erased.release, old.ID)
 	}
 	s := *e.Summary
 	s.Facts = conversation.Content{Inline: string(record.EncodeFacts(&k))}
@@ -71,17 +71,17 @@ func (d *deciding) eraseFactsOf(e *conversation.Edit) error {
 	return nil
 }
 
-// current is an edit as it is once this build is committed, as far as it is known.
-func (d *deciding) current(e *conversation.Edit) *conversation.Edit {
-	if rewritten := d.erased.edits[e.Seq]; rewritten != nil {
+// asCommitted is an edit as it is once this build is committed, as far as it is known.
+func (d *Attempt) asCommitted(e *conversation.Edit) *conversation.Edit {
+	if rewritten := d.Erased.edits[e.Seq]; rewritten != nil {
 		return rewritten
 	}
 	return e
 }
 
-// knownOf reads what is stored beside a summary's text.
-func (d *deciding) knownOf(s *conversation.Summary) (known, error) {
-	var k known
+// factsBeside reads what is stored beside a summary's text.
+func (d *Attempt) factsBeside(s *conversation.Summary) (SummaryFacts, error) {
+	var k SummaryFacts
 	contents, err := d.Loaded.Texts(s.Facts)
 	if err != nil || contents[0] == "" {
 		return k, err

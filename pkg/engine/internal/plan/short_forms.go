@@ -1,4 +1,4 @@
-package engine
+package plan
 
 import (
 	"crypto/sha256"
@@ -11,8 +11,8 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/summarize"
 )
 
-// form is one way of showing a text shorter.
-type form struct {
+// shortForm is one way of showing a text shorter.
+type shortForm struct {
 	text     string
 	reason   conversation.Reason
 	degraded []Degradation // what the form says was not done
@@ -20,39 +20,39 @@ type form struct {
 
 // forms lists the ways of showing a text shorter, the one that was asked for first (behaviour §5: model, extract, first
 // characters). There is none if it has to wait for its summary.
-func (d *deciding) forms(x *expiry.Due, o *original) []form {
+func (d *Attempt) forms(x *expiry.Due, o *originalText) []shortForm {
 	if o.Chars <= x.Expiration.Length() { // nothing to shorten but media
-		f := form{reason: conversation.ReasonExpiredFirstChars}
+		f := shortForm{reason: conversation.ReasonExpiredFirstChars}
 		if x.Part != expiry.Words {
 			f.text = o.text
 		}
-		return []form{f}
+		return []shortForm{f}
 	}
 	if x.Expiration.CompactMode != conversation.CompactSummary {
 		return firstChars(nil, x, o, nil)
 	}
-	s, why := d.summary(x, o)
+	s, why := d.summaryFor(x, o)
 	if why != 0 {
-		d.hold(x, why)
-		d.degrade(x, s.Err.Error(), "it is shown in full, for a few turns at most")
+		d.noteDeferred(x, why)
+		d.noteDegradation(x, s.Err.Error(), "it is shown in full, for a few turns at most")
 		return nil
 	}
-	return d.chain(x, o, s)
+	return d.summaryForms(x, o, s)
 }
 
-// chain lists a summary, if there is one, and what is shown if it does not do.
-func (d *deciding) chain(x *expiry.Due, o *original, s summarize.Result) []form {
-	var out []form
+// summaryForms lists a summary, if there is one, and what is shown if it does not do.
+func (d *Attempt) summaryForms(x *expiry.Due, o *originalText, s summarize.Result) []shortForm {
+	var out []shortForm
 	why := "the summary weighs no less than what it would replace"
 	if s.Err != nil {
 		why = s.Err.Error()
 	} else {
 		text := compaction.Summarized(s.Text, o.Original)
-		out = append(out, form{text: text, reason: conversation.ReasonExpiredSummary, degraded: d.promptGone(x)})
+		out = append(out, shortForm{text: text, reason: conversation.ReasonExpiredSummary, degraded: d.promptGone(x)})
 	}
 	asked := summaryOf(x)
-	if extract := d.summaries.Extract(o.text, x.Expiration.Length()); extract != "" {
-		out = append(out, form{
+	if extract := d.Summaries.Extract(o.text, x.Expiration.Length()); extract != "" {
+		out = append(out, shortForm{
 			text: compaction.Extracted(extract, o.Original), reason: conversation.ReasonExpiredExtract,
 			degraded: []Degradation{{Asked: asked, Reason: why, Done: "the sidecar's own extract is shown"}},
 		})
@@ -62,20 +62,20 @@ func (d *deciding) chain(x *expiry.Due, o *original, s summarize.Result) []form 
 
 func summaryOf(x *expiry.Due) string { return fmt.Sprintf("AI summary of message %d", x.Index) }
 
-func (d *deciding) degrade(x *expiry.Due, why, done string) {
-	d.degradations = append(d.degradations, Degradation{Asked: summaryOf(x), Reason: why, Done: done})
+func (d *Attempt) noteDegradation(x *expiry.Due, why, done string) {
+	d.Degradations = append(d.Degradations, Degradation{Asked: summaryOf(x), Reason: why, Done: done})
 }
 
-func firstChars(forms []form, x *expiry.Due, o *original, degraded []Degradation) []form {
+func firstChars(forms []shortForm, x *expiry.Due, o *originalText, degraded []Degradation) []shortForm {
 	if text, ok := compaction.FirstChars(o.text, x.Expiration.Length(), o.Original); ok {
-		forms = append(forms, form{text: text, reason: conversation.ReasonExpiredFirstChars, degraded: degraded})
+		forms = append(forms, shortForm{text: text, reason: conversation.ReasonExpiredFirstChars, degraded: degraded})
 	}
 	return forms
 }
 
 // promptGone tells that a prompt that was named is not there, so that the default stood in for it.
-func (d *deciding) promptGone(x *expiry.Due) []Degradation {
-	if _, ok := d.settings.catalogue.Prompt(x.Expiration.CompactPromptID); ok {
+func (d *Attempt) promptGone(x *expiry.Due) []Degradation {
+	if _, ok := d.Settings.catalogue.Prompt(x.Expiration.CompactPromptID); ok {
 		return nil
 	}
 	return []Degradation{{
@@ -83,28 +83,28 @@ func (d *deciding) promptGone(x *expiry.Due) []Degradation {
 	}}
 }
 
-// summary finds the summary of an original, or says why there is none. If it is worth waiting for in a later turn, deferred says why it is
+// summaryFor finds the summary of an original, or says why there is none. If it is worth waiting for in a later turn, deferred says why it is
 // not there.
-func (d *deciding) summary(x *expiry.Due, o *original) (s summarize.Result, deferred conversation.Reason) {
+func (d *Attempt) summaryFor(x *expiry.Due, o *originalText) (s summarize.Result, deferred conversation.Reason) {
 	if x.Message().Role == conversation.RoleSystem {
 		return summarize.Result{Err: errSystem}, 0
 	}
 	r := d.summaryRequest(x, o)
-	s, ended := d.summaries.Look(r)
+	s, ended := d.Summaries.Look(r)
 	switch {
 	case ended && !summarize.Refused(s.Err):
 		return s, 0
 	case ended:
 		deferred = conversation.ReasonSummaryRefused
-	case d.wasAsked(x) || d.summaries.Knows(r):
-		s.Err, deferred = errNotReady, conversation.ReasonSummaryNotReady
+	case d.wasRequested(x) || d.Summaries.Knows(r):
+		s.Err, deferred = ErrNotReady, conversation.ReasonSummaryNotReady
 	default:
 		s.Err, deferred = errNotAsked, conversation.ReasonSummaryNotAsked
 	}
-	if !ended && !d.dry {
-		d.waits.add(r, len(x.Erase) > 0) // this attempt ends, and the next one knows
+	if !ended && !d.DryRun {
+		d.Waits.add(r, len(x.Erase) > 0) // this attempt ends, and the next one knows
 	}
-	if len(x.Erase) > 0 || d.late(x) {
+	if len(x.Erase) > 0 || d.waitedLongEnough(x) {
 		return s, 0
 	}
 	return s, deferred
@@ -112,19 +112,19 @@ func (d *deciding) summary(x *expiry.Due, o *original) (s summarize.Result, defe
 
 var (
 	errSystem   = errors.New("system messages are never given to a model")
-	errNotReady = errors.New("the summary was not ready in time")
+	ErrNotReady = errors.New("the summary was not ready in time")
 	errNotAsked = errors.New("the model was not asked yet")
 )
 
 // summaryRequest asks for a summary of an original.
-func (d *deciding) summaryRequest(x *expiry.Due, o *original) *summarize.Request {
+func (d *Attempt) summaryRequest(x *expiry.Due, o *originalText) *summarize.Request {
 	m := x.Message()
 	r := &summarize.Request{
 		Scope:   summarize.Scope{Namespace: d.Loaded.Key.Namespace, Conversation: d.Loaded.Key.Conversation},
 		Content: o.text, Hash: sha256.Sum256([]byte(o.text)), Chars: o.Chars, Target: x.Expiration.Length(),
 		MessageType: messageType(m.Type), TurnAdded: m.TurnAdded,
 	}
-	r.Prompt, _ = d.settings.catalogue.Prompt(x.Expiration.CompactPromptID)
+	r.Prompt, _ = d.Settings.catalogue.Prompt(x.Expiration.CompactPromptID)
 	if x.Part != expiry.Words {
 		r.Tool = toolIn(x.Unit, m.Parts[x.Part].Result)
 	}

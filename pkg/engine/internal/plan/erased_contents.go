@@ -1,4 +1,4 @@
-package engine
+package plan
 
 import (
 	"slices"
@@ -9,45 +9,45 @@ import (
 )
 
 // expireErased notes, of contents that a build erases with their messages, that they are gone.
-func (d *deciding) expireErased() error {
-	if len(d.gone) == 0 {
+func (d *Attempt) expireErased() error {
+	if len(d.ErasedContents) == 0 {
 		return nil
 	}
-	names := make([]string, 0, len(d.gone))
-	for _, handle := range d.gone {
+	names := make([]string, 0, len(d.ErasedContents))
+	for _, handle := range d.ErasedContents {
 		if n, ok := contents.NumberOf(handle); ok {
 			names = append(names, contents.SourceSlot(n))
 		}
 	}
-	for _, c := range d.erased.shared {
+	for _, c := range d.Erased.shared {
 		names = append(names, contents.SharedSlot(c.SHA256))
 	}
 	read, err := d.Loaded.ExtraSlots(names...)
 	if err != nil {
 		return err
 	}
-	d.contents = contents.NewSlotChanges(read)
-	for _, handle := range d.gone {
+	d.contentSlots = contents.NewSlotChanges(read)
+	for _, handle := range d.ErasedContents {
 		if err := d.expireOne(handle); err != nil {
 			return err
 		}
 	}
-	for _, c := range d.erased.shared {
-		free, err := d.contents.Release(c.SHA256, c.ID)
+	for _, c := range d.Erased.shared {
+		free, err := d.contentSlots.Release(c.SHA256, c.ID)
 		if err != nil {
 			return err
 		}
 		if !free {
-			d.erased.release = slices.DeleteFunc(d.erased.release, func(id conversation.ID) bool { return id == c.ID })
+			d.Erased.release = slices.DeleteFunc(d.Erased.release, func(id conversation.ID) bool { return id == c.ID })
 		}
 	}
 	return nil
 }
 
 // expireOne notes of one content that it is gone. Its hash goes too: it would tell who guesses what it was.
-func (d *deciding) expireOne(handle string) error {
+func (d *Attempt) expireOne(handle string) error {
 	n, _ := contents.NumberOf(handle)
-	value := d.contents.Get(contents.SourceSlot(n))
+	value := d.contentSlots.Get(contents.SourceSlot(n))
 	if value == nil {
 		return nil
 	}
@@ -55,10 +55,10 @@ func (d *deciding) expireOne(handle string) error {
 	if err != nil || r.Expired || r.Handle != handle {
 		return err
 	}
-	d.add(conversation.Edit{
+	d.addEdit(conversation.Edit{
 		Kind: conversation.EditExpireContent, Range: conversation.Range{First: r.Message, End: r.Message + 1},
 		Reason: conversation.ReasonExpired, Content: handle, Erases: true,
 	})
 	r.Expired, r.SHA256 = true, nil
-	return d.contents.Set(contents.SourceSlot(n), r.Encode())
+	return d.contentSlots.Set(contents.SourceSlot(n), r.Encode())
 }

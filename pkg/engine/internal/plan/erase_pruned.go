@@ -1,4 +1,4 @@
-package engine
+package plan
 
 import (
 	"slices"
@@ -13,8 +13,8 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store/record"
 )
 
-// reclaimSlot holds which pruned results are to be erased, and when (behaviour §7, erase_after).
-const reclaimSlot = view.BuildSlots + "reclaim"
+// ReclaimSlot holds which pruned results are to be erased, and when (behaviour §7, erase_after).
+const ReclaimSlot = view.BuildSlots + "reclaim"
 
 func parseReclaims(value []byte) ([]record.Reclaim, error) {
 	if value == nil {
@@ -27,27 +27,27 @@ func parseReclaims(value []byte) ([]record.Reclaim, error) {
 	return list, nil
 }
 
-// schedule notes that results which were pruned are to be erased. Beyond what the list holds, they stay on record.
-func (d *deciding) schedule(targets []prune.Target) {
-	after := conversation.ValueOr(d.settings.policy.Pruning.EraseAfter, 0)
+// scheduleErasure notes that results which were pruned are to be erased. Beyond what the list holds, they stay on record.
+func (d *Attempt) scheduleErasure(targets []prune.Target) {
+	after := conversation.ValueOr(d.Settings.policy.Pruning.EraseAfter, 0)
 	if after <= 0 {
 		return
 	}
-	at := d.now.Add(after).Unix()
+	at := d.Now.Add(after).Unix()
 	for _, t := range targets {
-		if len(d.reclaims) < maxErasures {
+		if len(d.reclaims) < MaxErasures {
 			d.reclaims = append(d.reclaims, record.Reclaim{Index: t.Index, Part: t.Part, At: at})
 		}
 	}
 }
 
 // reclaimPruned erases the results whose time has come. One that was expanded since is not pruned any more, and stays.
-func (d *deciding) reclaimPruned() error {
+func (d *Attempt) reclaimPruned() error {
 	var err error
-	if d.reclaims, err = parseReclaims(d.Loaded.Slots[reclaimSlot]); err != nil || !d.aging {
+	if d.reclaims, err = parseReclaims(d.Loaded.Slots[ReclaimSlot]); err != nil || !d.NewTurn {
 		return err
 	}
-	due := func(r record.Reclaim) bool { return !d.now.Before(time.Unix(r.At, 0)) }
+	due := func(r record.Reclaim) bool { return !d.Now.Before(time.Unix(r.At, 0)) }
 	var ranges []conversation.Range
 	for _, r := range d.reclaims {
 		if due(r) {
@@ -66,36 +66,36 @@ func (d *deciding) reclaimPruned() error {
 		}
 	}
 	d.reclaims = slices.DeleteFunc(d.reclaims, due)
-	d.out, err = d.Compose(d.view, d.out.Window)
+	d.Composed, err = d.Compose(d.View, d.Composed.Window)
 	return err
 }
 
-func (d *deciding) reclaimOne(r record.Reclaim) {
+func (d *Attempt) reclaimOne(r record.Reclaim) {
 	m, ok := d.Loaded.Message(r.Index)
-	level, reason := d.view.Part(r.Index, r.Part)
+	level, reason := d.View.Part(r.Index, r.Part)
 	if !ok || level != conversation.Cleared || reason != conversation.ReasonPruned || d.isErased(m, r.Part) {
 		return
 	}
 	text := prune.Cleared("", true)
 	shown := compaction.Replaced(m.Parts[r.Part].Result, text)
-	d.weigh(&shown, text)
-	d.add(conversation.Edit{
+	d.setWeight(&shown, text)
+	d.addEdit(conversation.Edit{
 		Kind: conversation.EditParts, Range: conversation.Range{First: r.Index, End: r.Index + 1}, Reason: conversation.ReasonPruned,
 		Parts:  []conversation.PartEdit{{Part: r.Part, Level: conversation.Cleared, Shown: shown}},
 		Before: int64(shown.Tokens), After: int64(shown.Tokens), Erases: true,
 	})
-	d.erase(r.Index, []int32{r.Part})
+	d.eraseFromMessage(r.Index, []int32{r.Part})
 }
 
-// changeReclaims puts the list into the build's change.
-func (d *deciding) changeReclaims(c *store.Change) error {
-	stored, err := parseReclaims(d.Loaded.Slots[reclaimSlot])
+// writeReclaims puts the list into the build's change.
+func (d *Attempt) writeReclaims(c *store.Change) error {
+	stored, err := parseReclaims(d.Loaded.Slots[ReclaimSlot])
 	if err != nil || slices.Equal(stored, d.reclaims) {
 		return err
 	}
-	c.Slots[reclaimSlot] = nil
+	c.Slots[ReclaimSlot] = nil
 	if len(d.reclaims) > 0 {
-		c.Slots[reclaimSlot] = record.EncodeReclaims(d.reclaims, d.Loaded.Slots[reclaimSlot])
+		c.Slots[ReclaimSlot] = record.EncodeReclaims(d.reclaims, d.Loaded.Slots[ReclaimSlot])
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package engine
+package plan
 
 import (
 	"crypto/sha256"
@@ -12,29 +12,29 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/expiry"
 )
 
-// let makes the edits for something that is due, and erases what goes with it.
-func (d *deciding) let(x *expiry.Due) error {
+// applyExpiration makes the edits for something that is due, and erases what goes with it.
+func (d *Attempt) applyExpiration(x *expiry.Due) error {
 	switch x.Kind {
 	case expiry.Remove:
-		return d.remove(x)
+		return d.removeUnit(x)
 	default:
-		return d.shorten(x)
+		return d.compact(x)
 	}
 }
 
-// add takes an edit into the build.
-func (d *deciding) add(e conversation.Edit) {
-	e.Seq, e.Turn, e.Time = d.Loaded.Head.EditSeq+int64(len(d.edits))+1, d.turn, d.now
-	d.edits = append(d.edits, e)
-	if d.view != d.own { // others may hold it: the window, or a state to come back to
-		d.own = d.view.Fold(nil)
-		d.view = d.own
+// addEdit takes an edit into the build.
+func (d *Attempt) addEdit(e conversation.Edit) {
+	e.Seq, e.Turn, e.Time = d.Loaded.Head.EditSeq+int64(len(d.Edits))+1, d.Turn, d.Now
+	d.Edits = append(d.Edits, e)
+	if d.View != d.extendable { // others may hold it: the window, or a state to come back to
+		d.extendable = d.View.Fold(nil)
+		d.View = d.extendable
 	}
-	d.view.Extend(&e)
+	d.View.Extend(&e)
 }
 
-// remove takes a unit out of the view, one edit for messages that expire by it and one for those that go with them.
-func (d *deciding) remove(x *expiry.Due) error {
+// removeUnit takes a unit out of the view, one edit for messages that expire by it and one for those that go with them.
+func (d *Attempt) removeUnit(x *expiry.Due) error {
 	for i := range x.Unit.Items {
 		it := &x.Unit.Items[i]
 		e := conversation.Edit{
@@ -48,10 +48,10 @@ func (d *deciding) remove(x *expiry.Due) error {
 		if rest := d.allButKept(it.Message); rest != nil {
 			e.Kind, e.Reason, e.Parts = conversation.EditParts, conversation.ReasonExpired, rest
 		}
-		d.add(e)
+		d.addEdit(e)
 		if e.Kind == conversation.EditParts {
-			left, _ := d.view.Beside(it.Message)
-			d.edits[len(d.edits)-1].After = left.Tokens()
+			left, _ := d.View.Beside(it.Message)
+			d.Edits[len(d.Edits)-1].After = left.Tokens()
 		}
 	}
 	for _, p := range x.Erase { // a summary may have been made for a life that it did not get
@@ -59,19 +59,19 @@ func (d *deciding) remove(x *expiry.Due) error {
 		if err != nil {
 			return err
 		}
-		d.forget = append(d.forget, sha256.Sum256([]byte(o.text)))
+		d.ErasedHashes = append(d.ErasedHashes, sha256.Sum256([]byte(o.text)))
 	}
-	d.eraseAll(x)
+	d.eraseDue(x)
 	return nil
 }
 
 // allButKept replaces, by nothing, all parts of a message but the additions that are kept for the last messages and are still in their
 // time: these live by their number alone (behaviour §6). It is nil if there are none.
-func (d *deciding) allButKept(m *conversation.Message) []conversation.PartEdit {
+func (d *Attempt) allButKept(m *conversation.Message) []conversation.PartEdit {
 	var rest []conversation.PartEdit
 	for i := range m.Parts {
 		p := int32(i)
-		if m.Parts[i].Retention.Kind != conversation.RetentionKeepLast || d.view.Masked(m.Index, p) {
+		if m.Parts[i].Retention.Kind != conversation.RetentionKeepLast || d.View.Masked(m.Index, p) {
 			rest = append(rest, conversation.PartEdit{Part: p, Level: conversation.Cleared})
 		}
 	}
@@ -81,24 +81,24 @@ func (d *deciding) allButKept(m *conversation.Message) []conversation.PartEdit {
 	return rest
 }
 
-func (d *deciding) eraseAll(x *expiry.Due) {
+func (d *Attempt) eraseDue(x *expiry.Due) {
 	for _, p := range x.Erase {
 		positions := []int32{p.Part}
 		if m, ok := d.Loaded.Message(p.Index); ok && p.Part == expiry.Words {
 			positions = expiry.WordsOf(m)
 		}
-		d.erase(p.Index, positions)
+		d.eraseFromMessage(p.Index, positions)
 	}
 }
 
-// shorten replaces a tool result, or a message's words, by something shorter. Without anything shorter it stays as it is: what
+// compact replaces a tool result, or a message's words, by something shorter. Without anything shorter it stays as it is: what
 // is compacted to what it is already need not be erased.
-func (d *deciding) shorten(x *expiry.Due) error {
+func (d *Attempt) compact(x *expiry.Due) error {
 	o, err := d.original(x)
 	if err != nil {
 		return err
 	}
-	shown, reason := d.shorter(x, o)
+	shown, reason := d.shorterForm(x, o)
 	if shown == nil {
 		return nil
 	}
@@ -106,10 +106,10 @@ func (d *deciding) shorten(x *expiry.Due) error {
 		Kind: conversation.EditParts, Range: conversation.Range{First: x.Index, End: x.Index + 1},
 		Parts: shown, Reason: reason, Before: d.weightOf(x), After: weightOf(shown), Erases: erases(x),
 	}
-	d.add(e)
+	d.addEdit(e)
 	if o.Erased { // what is short enough to stay as it is beside its media stays on record too
-		d.erase(x.Index, positionsIn(shown))
-		d.forget = append(d.forget, sha256.Sum256([]byte(o.text)))
+		d.eraseFromMessage(x.Index, positionsIn(shown))
+		d.ErasedHashes = append(d.ErasedHashes, sha256.Sum256([]byte(o.text)))
 	}
 	return nil
 }
@@ -130,17 +130,17 @@ func weightOf(parts []conversation.PartEdit) int64 {
 	return n
 }
 
-// original is what is due, in full and inline.
-type original struct {
+// originalText is what is due, in full and inline.
+type originalText struct {
 	compaction.Original
 	positions []int32
 	parts     []conversation.Part // at the positions
 	text      string
 }
 
-func (d *deciding) original(x *expiry.Due) (*original, error) {
+func (d *Attempt) original(x *expiry.Due) (*originalText, error) {
 	m := x.Message()
-	o := &original{positions: positionsOf(x)}
+	o := &originalText{positions: positionsOf(x)}
 	for _, p := range o.positions {
 		o.parts = append(o.parts, m.Parts[p])
 	}
@@ -161,16 +161,16 @@ func recallOf(x *expiry.Due) string {
 	return x.Message().Parts[x.Part].Result.Recall(x.Index)
 }
 
-// shorter finds the first form of a text that weighs less than what the view shows; what is erased has to give way in any case.
+// shorterForm finds the first form of a text that weighs less than what the view shows; what is erased has to give way in any case.
 // It is nil if there is none, or if it has to wait.
-func (d *deciding) shorter(x *expiry.Due, o *original) ([]conversation.PartEdit, conversation.Reason) {
+func (d *Attempt) shorterForm(x *expiry.Due, o *originalText) ([]conversation.PartEdit, conversation.Reason) {
 	if x.Kind == expiry.Clear || d.clearedBefore(x, o) {
-		return d.show(o, compaction.Cleared(what(x), o.Original), conversation.Cleared), conversation.ReasonExpired
+		return d.replacement(o, compaction.Cleared(kindName(x), o.Original), conversation.Cleared), conversation.ReasonExpired
 	}
 	for _, f := range d.forms(x, o) {
-		shown := d.show(o, f.text, conversation.Shortened)
+		shown := d.replacement(o, f.text, conversation.Shortened)
 		if weightOf(shown) < d.weightOf(x) || erases(x) {
-			d.degradations = append(d.degradations, f.degraded...)
+			d.Degradations = append(d.Degradations, f.degraded...)
 			return shown, f.reason
 		}
 	}
@@ -178,21 +178,21 @@ func (d *deciding) shorter(x *expiry.Due, o *original) ([]conversation.PartEdit,
 }
 
 // clearedBefore says whether what is to be erased is behind a placeholder already, which names the original.
-func (d *deciding) clearedBefore(x *expiry.Due, o *original) bool {
-	level, _ := d.view.Part(x.Index, o.positions[0])
+func (d *Attempt) clearedBefore(x *expiry.Due, o *originalText) bool {
+	level, _ := d.View.Part(x.Index, o.positions[0])
 	return level == conversation.Cleared
 }
 
-func what(x *expiry.Due) string {
+func kindName(x *expiry.Due) string {
 	if x.Part == expiry.Words {
 		return "text"
 	}
 	return "tool result"
 }
 
-// show is how the view shows a text in the place of the original: a result with that text, or words of which the first part
+// replacement is how the view shows a text in the place of the original: a result with that text, or words of which the first part
 // holds it and the others nothing. Media become one line each.
-func (d *deciding) show(o *original, text string, level conversation.Level) []conversation.PartEdit {
+func (d *Attempt) replacement(o *originalText, text string, level conversation.Level) []conversation.PartEdit {
 	out := make([]conversation.PartEdit, 0, len(o.parts))
 	placed := text == ""
 	for i := range o.parts {
@@ -200,13 +200,13 @@ func (d *deciding) show(o *original, text string, level conversation.Level) []co
 		switch p := &o.parts[i]; {
 		case p.Kind == conversation.PartToolResult:
 			e.Shown = compaction.Replaced(p.Result, text)
-			d.weigh(&e.Shown, text)
+			d.setWeight(&e.Shown, text)
 		case p.Kind == conversation.PartMedia && level == conversation.Shortened:
 			e.Shown = view.TextPart(p.Media.Line())
-			d.weigh(&e.Shown, p.Media.Line())
+			d.setWeight(&e.Shown, p.Media.Line())
 		case !placed:
 			e.Shown, placed = view.TextPart(text), true
-			d.weigh(&e.Shown, text)
+			d.setWeight(&e.Shown, text)
 		case text == "": // it is short enough as it is
 			continue
 		}
@@ -215,7 +215,7 @@ func (d *deciding) show(o *original, text string, level conversation.Level) []co
 	return out
 }
 
-func (d *deciding) weigh(p *conversation.Part, text string) {
-	n, estimated := d.settings.counter.Count(text)
+func (d *Attempt) setWeight(p *conversation.Part, text string) {
+	n, estimated := d.Settings.Counter.Count(text)
 	p.Tokens, p.Estimated = int32(n), estimated
 }

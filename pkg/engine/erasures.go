@@ -1,0 +1,85 @@
+package engine
+
+import (
+	"context"
+	"slices"
+
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
+	"github.com/palimpsest-context/palimpsest/pkg/expiry"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
+	"github.com/palimpsest-context/palimpsest/pkg/store/record"
+	"github.com/palimpsest-context/palimpsest/pkg/summarize"
+)
+
+// scheduleErasures adds to an append what of its messages is to be erased, and when.
+func (e *Engine) scheduleErasures(ctx context.Context, key Key, c *store.Change) error {
+	fresh := make([]record.Erasure, 0, len(c.Messages))
+	for i := range c.Messages {
+		fresh = append(fresh, erasuresOf(&c.Messages[i])...)
+	}
+	if len(fresh) == 0 {
+		return nil
+	}
+	var stored []byte
+	if int(c.Head.Messages) > len(c.Messages) { // of a conversation without messages, nothing waits
+		snap, err := e.store.Read(ctx, key, store.Query{Incarnation: c.Head.Incarnation, Slots: []string{plan.EraseSlot}})
+		if err != nil {
+			return txn.Failure(err)
+		}
+		stored = snap.Slots[plan.EraseSlot]
+	}
+	list, err := plan.ParseErasures(stored)
+	if err != nil {
+		return err
+	}
+	if len(list)+len(fresh) > plan.MaxErasures {
+		return conversation.Errorf(conversation.LimitExceeded, "at most %d messages of a conversation may wait to be erased", plan.MaxErasures)
+	}
+	c.Slots = map[string][]byte{plan.EraseSlot: record.EncodeErasures(append(list, fresh...), stored)}
+	return nil
+}
+
+// erasuresOf is when something of a message is to be erased: once for each turn.
+func erasuresOf(m *conversation.Message) []record.Erasure {
+	var out []record.Erasure
+	add := func(part int32, x *conversation.Expiration) {
+		turn, ok := expiry.EraseTurn(m, part, x)
+		if e := (record.Erasure{Index: m.Index, Turn: turn}); ok && !m.Pinned && !slices.Contains(out, e) {
+			out = append(out, e)
+		}
+	}
+	add(expiry.Words, m.Expiration)
+	for i := range m.Parts {
+		if r := m.Parts[i].Result; r != nil {
+			add(int32(i), r.Expiration)
+		}
+	}
+	return out
+}
+
+// forgetErased makes everybody forget what a build has erased: the window, which is not kept warm, who summarizes, and who searches.
+func (e *Engine) forgetErased(d *plan.Attempt) {
+	for _, handle := range d.ErasedContents {
+		if n, ok := contents.NumberOf(handle); ok {
+			e.contents.Cache.Drop(d.Loaded.Head.Incarnation, n)
+		}
+	}
+	for index := range d.Erased.Messages {
+		e.contents.Cache.DropMessage(d.Loaded.Head.Incarnation, index)
+	}
+	scope := summarize.Scope{Namespace: d.Loaded.Key.Namespace, Conversation: d.Loaded.Key.Conversation}
+	for _, hash := range d.ErasedHashes {
+		e.summaries.Forget(scope, hash)
+	}
+	for index := range d.Erased.Messages { // of all the words that it had, only the last are known by their hash
+		if _, corrected := d.Loaded.Originals[index]; corrected {
+			e.summaries.ForgetConversation(scope)
+			return
+		}
+	}
+	e.summaries.ForgetSpans(scope)
+}

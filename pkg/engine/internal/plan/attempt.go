@@ -1,0 +1,260 @@
+package plan
+
+import (
+	"time"
+
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
+
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
+
+	"github.com/palimpsest-context/palimpsest/pkg/compaction"
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/expiry"
+	"github.com/palimpsest-context/palimpsest/pkg/store/record"
+	"github.com/palimpsest-context/palimpsest/pkg/summarize"
+)
+
+// Attempt is one build on its way to what the model should see: the edits and the window that this attempt would commit.
+type Attempt struct {
+	*view.Composer
+	Settings       *settings
+	Summaries      readySummaries
+	Fixed          int64
+	Turn           int32
+	Now            time.Time
+	NewTurn        bool                // it begins a turn
+	DryRun         bool                // it commits nothing, and asks no model
+	CloseOpenCalls bool                // calls that wait are closed with a fixed result
+	Previous       view.PreviousBuild  // the previous build in this format
+	Start          conversation.Window // in force before this build
+	request        int32               // the request in force; -1 for none
+	opening        int32               // the opening, if it is kept; -1 for none
+	View           *conversation.View  // with the edits of this build
+	extendable     *conversation.View  // the view that this build may extend, if it is that
+	Edits          []conversation.Edit
+	Composed       *view.Composition
+
+	Waits              *WaitBudget
+	deferredEdits      []conversation.Decision
+	Degradations       []Degradation
+	expiryRan          bool                  // what is due was looked at
+	upcoming           []expiry.Due          // whose summaries later builds will want
+	requestedSummaries []record.AskedSummary // that earlier builds wanted, or were to want
+	erasures           []record.Erasure      // that are left, if aging
+	Erased             Erasures
+	ErasedHashes       [][32]byte            // contents that were erased
+	ErasedContents     []string              // handles of contents that were erased with their messages
+	contentSlots       *contents.SlotChanges // what that changes of contents; nil for nothing
+	reclaims           []record.Reclaim      // pruned results that are to be erased
+	failures           []conversation.Event  // compactions that were of no use
+	SummaryBegun       bool                  // a summary was begun in the background
+	inherited          bool                  // the window is new, and starts where a smaller budget's does
+	answersReport      bool                  // the view is made smaller for the last report
+	displaced          []conversation.Range  // units that were brought back lately and have no room
+}
+
+// readySummaries is what a build asks about summaries: what is there already, and what could be asked for. Nothing of it waits.
+type readySummaries interface {
+	Look(*summarize.Request) (summarize.Result, bool)
+	Knows(*summarize.Request) bool
+	CanAsk(*conversation.Prompt) bool
+	ModelsOf(*conversation.Prompt) []string
+	Extract(text string, chars int) string
+}
+
+// Decide lets go what is past its time, clips results that are too large for their budget, and fits the view into it.
+func (d *Attempt) Decide() error {
+	var err error
+	if d.Composed, err = d.Compose(d.View, d.Start); err != nil {
+		return err
+	}
+	if d.Start.Start > 0 && (!d.Composed.HasSpeaker() || d.Composed.TailIsEmpty() || d.startsMidUnit()) {
+		if err := d.moveStartBack(); err != nil {
+			return err
+		}
+	}
+	if err := d.checkLegal(); err != nil {
+		return err
+	}
+	d.reportUnknownModel()
+	d.reportUsageJump()
+	d.reserveUncounted()
+	for _, step := range []func() error{d.applyLifetimes, d.reclaimPruned, d.prune, d.clipOverShare, d.restoreCuts, d.compactIfFull, d.Fit, d.expireErased, d.eraseFacts} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// moveStartBack looks for a window anew where nothing is left of the one in force, because it was hidden. It is the one way
+// for a start to move back.
+func (d *Attempt) moveStartBack() error {
+	start, err := d.findStart(conversation.WindowFrom(0))
+	if err != nil {
+		return err
+	}
+	win := conversation.WindowFrom(start)
+	if err := d.loadWindow(win); err != nil {
+		return err
+	}
+	d.Composed, err = d.Compose(d.View, d.CompleteWindow(win))
+	return err
+}
+
+// startsMidUnit says whether the newest unit begins before the window: with calls that stand before messages that were hidden since.
+func (d *Attempt) startsMidUnit() bool {
+	u := &d.Composed.Units[d.Composed.Newest()]
+	if u.Summary != nil {
+		return false
+	}
+	first, known := u.Items[0].Message.UnitFirst()
+	return first < u.First() || !known && d.View.Hidden(conversation.Range{First: first - 1, End: first})
+}
+
+// checkLegal refuses what no provider takes: calls that wait for results, and a context without a message.
+func (d *Attempt) checkLegal() error {
+	if !d.Composed.HasSpeaker() {
+		return d.emptyContext()
+	}
+	for i := range d.Composed.Units {
+		u := &d.Composed.Units[i]
+		if u.Summary != nil || u.First() != d.Loaded.Head.UnitStart { // not the newest: nobody waits for it any more
+			continue
+		}
+		if open := u.OpenCalls(); len(open) > 0 && !d.CloseOpenCalls {
+			return pending(u, open)
+		}
+	}
+	return nil
+}
+
+// emptyContext says which kind of nothing there is to show: each has a cure of its own.
+func (d *Attempt) emptyContext() error {
+	switch {
+	case d.Loaded.Head.Messages == 0:
+		return conversation.Errorf(conversation.NoMessages, "the conversation has no messages: append the first one")
+	case len(d.Composed.Blocks) > 0:
+		return conversation.Errorf(conversation.EmptyContext, "there is nothing to show but system messages: append a message of the user's")
+	default:
+		return conversation.Errorf(conversation.EmptyContext,
+			"none of the messages on record has anything to show: they are empty, or were taken back, removed or erased")
+	}
+}
+
+// pending names the calls that wait.
+func pending(u *conversation.Unit, open []*conversation.ToolCall) error {
+	err := conversation.Errorf(conversation.PendingToolCalls, "%d tool calls of the unit of message %d wait for their results", len(open), u.First())
+	for _, c := range open {
+		err.Violations = append(err.Violations, conversation.Violation{Field: "call_id", Text: c.CallID})
+	}
+	return err
+}
+
+// clipOverShare clips single tool results that are over their share of the budget when they first enter a view, as they were
+// appended or as they were corrected.
+func (d *Attempt) clipOverShare() error {
+	var large []clipTarget
+	for _, t := range d.results(d.Composed.Units) {
+		if (t.index >= d.Loaded.Head.Seen || d.View.CorrectedPart(t.index, t.part)) && t.weight > d.Settings.share {
+			t.limit = d.Settings.share
+			large = append(large, t)
+		}
+	}
+	return d.clip(large, conversation.ReasonResultOverShare)
+}
+
+// target is a tool result that may be clipped.
+type clipTarget struct {
+	index, part int32
+	weight      int64 // as shown
+	limit       int64 // to clip it to
+}
+
+// results lists the tool results that units show.
+func (d *Attempt) results(units []conversation.Unit) []clipTarget {
+	var out []clipTarget
+	for i := range units {
+		for j := range units[i].Items {
+			it := &units[i].Items[j]
+			for k := range it.Parts {
+				if it.Parts[k].Kind == conversation.PartToolResult {
+					out = append(out, clipTarget{index: it.Message.Index, part: it.Position(k), weight: int64(it.Parts[k].Tokens)})
+				}
+			}
+		}
+	}
+	return out
+}
+
+// clip clips results, one edit a message, and writes the view again.
+func (d *Attempt) clip(targets []clipTarget, reason conversation.Reason) error {
+	made := len(d.Edits)
+	for at := 0; at < len(targets); {
+		end := at + 1
+		for end < len(targets) && targets[end].index == targets[at].index {
+			end++
+		}
+		e, err := d.clipMessage(targets[at:end], reason)
+		if err = d.Loaded.IgnoreMissing(err); err != nil {
+			return err
+		}
+		if len(e.Parts) > 0 {
+			d.addEdit(e)
+		}
+		at = end
+	}
+	if err := d.Loaded.Incomplete(); err != nil {
+		return err
+	}
+	if len(d.Edits) == made {
+		return nil
+	}
+	out, err := d.Compose(d.View, d.Composed.Window)
+	d.Composed = out
+	return err
+}
+
+func (d *Attempt) clipMessage(targets []clipTarget, reason conversation.Reason) (conversation.Edit, error) {
+	index := targets[0].index
+	e := conversation.Edit{Kind: conversation.EditParts, Range: conversation.Range{First: index, End: index + 1}, Reason: reason}
+	m, ok := d.Loaded.Message(index)
+	if !ok {
+		return e, conversation.Errorf(conversation.Internal, "message %d is not loaded", index)
+	}
+	for _, t := range targets {
+		if d.isErased(m, t.part) { // there is no original to show more or less of
+			continue
+		}
+		// A stronger edit is always computed from the original.
+		whole, err := d.Loaded.Inline(m.Parts[t.part : t.part+1])
+		if err != nil {
+			return e, err
+		}
+		shown, ok := compaction.Clip(whole[0], index, t.limit, d.Settings.Counter)
+		if !ok || int64(shown.Tokens) >= t.weight {
+			continue
+		}
+		e.Before += t.weight
+		e.After += int64(shown.Tokens)
+		e.Parts = append(e.Parts, conversation.PartEdit{Part: t.part, Level: conversation.Shortened, Shown: shown})
+	}
+	return e, nil
+}
+
+// ModelUnknown is the code of a degradation: no profile says anything of the model that a build names.
+const ModelUnknown = "MODEL_UNKNOWN"
+
+// reportUnknownModel says that the model of a build is unknown.
+func (d *Attempt) reportUnknownModel() {
+	if d.Model == "" {
+		return
+	}
+	if _, known := d.Settings.catalogue.Profile(d.Model); known {
+		return
+	}
+	d.Degradations = append(d.Degradations, Degradation{
+		Code: ModelUnknown, Asked: "the profile of the model", Reason: "none was put for it, and none ships",
+		Done: "defaults serve where neither the request nor the policy says window and reserve, and for its prices",
+	})
+}

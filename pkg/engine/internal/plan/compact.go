@@ -1,0 +1,288 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
+
+	"github.com/palimpsest-context/palimpsest/pkg/compaction"
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/store/record"
+)
+
+// overTarget is by how much a view may be over the target of a compaction before more is summarized, in percent of the target.
+const overTarget = 105
+
+// compactIfFull makes the view smaller if it has outgrown its budget, or if a summary is ready that costs nothing now.
+func (d *Attempt) compactIfFull() error {
+	if d.Settings.compact.strategy == conversation.StrategySlidingWindow {
+		return d.slideIfFull()
+	}
+	if !d.summarizes() {
+		return nil
+	}
+	why := d.trigger()
+	if r, _, err := DraftOf(d.Loaded); err != nil {
+		return err
+	} else if why == conversation.ReasonUnspecified && r.State == DraftReady && d.cacheIsCold() {
+		why = conversation.ReasonCacheCold
+	}
+	if why == conversation.ReasonUnspecified || d.newestCannotFit() {
+		return nil
+	}
+	_, err := d.summarizeOlder(why, d.Settings.compact.target, d.Settings.compact.keep)
+	return err
+}
+
+// newestCannotFit says whether not even the newest unit has room beside what is always sent. Clipping it may help, and a summary does not:
+// no model is asked for one, as the build may well be refused.
+func (d *Attempt) newestCannotFit() bool {
+	least, newest := d.Fixed, d.Composed.Newest()
+	for i := range d.Composed.Units {
+		u := &d.Composed.Units[i]
+		if i == newest || u.Summary == nil && (u.First() < d.Kept.LeadingSystem || d.pinned(u.First())) {
+			least += d.Composed.Weights[i]
+		}
+	}
+	return least > d.Settings.Limit
+}
+
+// summarizeOlder lets summaries take the place of what is older than the newest messages. A draft that stands is published first; what
+// it leaves over the target is summarized without a model. It says whether the view has become smaller by enough; if not, the view
+// is left as it was.
+func (d *Attempt) summarizeOlder(why conversation.Reason, target int64, keep int32) (bool, error) {
+	before, saved := d.Fixed+d.Composed.Tokens(), d.checkpoint()
+	if dr, err := d.readyDraft(); err != nil {
+		return false, err
+	} else if dr != nil {
+		if err := d.publish(dr, why); err != nil {
+			return false, err
+		}
+	}
+	if why == conversation.ReasonCacheCold {
+		return d.keepIfSmaller(before, saved), nil
+	}
+	if len(d.Edits) == saved.edits || d.Fixed+d.Composed.Tokens() > target*overTarget/100 {
+		if err := d.summarizeAnew(why, target, keep); err != nil {
+			return false, err
+		}
+	}
+	if !d.keepIfSmaller(before, saved) { // by what the summary replaces alone
+		return false, nil
+	}
+	return true, d.cutRequestsToShares(target)
+}
+
+// cutRequestsToShares cuts the request and the opening down to their shares of the budget, where the view is over the target that a compaction
+// aims at: what stands before the tail changes anyway.
+func (d *Attempt) cutRequestsToShares(target int64) error {
+	if d.Fixed+d.Composed.Tokens() <= target || !d.hasPublished() {
+		return nil
+	}
+	c, win := &Claims{}, d.Composed.Window
+	c.Newest.First, win.Restored = win.Start, d.lastLapsed(win.Restored)
+	if err := d.addRequests(c); err != nil {
+		return err
+	}
+	var r compaction.FitResult
+	if c.Request != nil {
+		r.Request = d.shareOf(c.Request, compaction.RequestShare)
+	}
+	if c.Opening != nil {
+		r.Opening = d.shareOf(c.Opening, compaction.OpeningShare)
+	}
+	if err := d.cutToGrants(&win, c, &r); err != nil {
+		return err
+	}
+	return d.moveWindow(win)
+}
+
+// shareOf is what a compaction leaves of the request or the opening: its share of the budget, or all of it if it was brought back lately.
+func (d *Attempt) shareOf(c *compaction.Claim, divisor int64) int64 {
+	if d.isProtected(c.First) {
+		return c.Whole
+	}
+	return max(d.Settings.Limit/divisor, c.Least)
+}
+
+// summarizeAnew plans anew and publishes what was written for the SummaryPlan: by a model, if the build may wait for one, or else as an
+// extract.
+func (d *Attempt) summarizeAnew(why conversation.Reason, target int64, keep int32) error {
+	p, err := d.planSummaries(d.tailRoom(target, 0), keep)
+	if err != nil || p == nil {
+		return err
+	}
+	if dr := d.Waits.Draft; dr != nil && d.planStands(&dr.SummaryPlan, d.Loaded.Edits...) && d.extendsPublished(&dr.SummaryPlan) {
+		d.Degradations = append(d.Degradations, d.Waits.Degradations...)
+		return d.publish(dr, why)
+	}
+	if d.Waits.rounds >= maxRounds {
+		return nil // the conversation moves faster than it can be summarized: the window's start moves instead
+	}
+	w, err := d.summaryJob(p, d.summaryRoom(p, target))
+	if err != nil {
+		return err
+	}
+	d.Waits.rounds++
+	d.Waits.Job, d.Waits.StoredDraft, d.Waits.AskModel = w, d.Loaded.Slots[DraftSlot], false
+	if !d.hasPublished() && d.Summaries.CanAsk(&w.Prompt) {
+		var why string
+		if d.Waits.AskModel, why = d.mayWait(w); !d.Waits.AskModel && !d.Waits.ModelTried {
+			d.Waits.Degradations = []Degradation{Degraded(p, why)}
+		}
+	}
+	return ErrWait // nobody holds the conversation while summaries are written
+}
+
+// extendsPublished says whether a plan was made behind what this build has published: it takes up what of that lies in its ranges. A draft
+// may have become ready, and been published, after the plan was made.
+func (d *Attempt) extendsPublished(p *SummaryPlan) bool {
+	return !slices.ContainsFunc(d.View.Summaries(), func(e conversation.Edit) bool {
+		overlaps := func(s SummaryStep) bool { return s.Range.Overlaps(e.Range) }
+		takesUp := func(s SummaryStep) bool { return slices.Contains(s.Children, e.Summary.ID) }
+		return e.Seq > d.Loaded.Head.EditSeq && slices.ContainsFunc(p.Steps, overlaps) && !slices.ContainsFunc(p.Steps, takesUp)
+	})
+}
+
+// maxRounds is how often a build has summaries written.
+const maxRounds = 4
+
+// hasPublished says whether this build has published a summary already: what is added to it is not worth a wait.
+func (d *Attempt) hasPublished() bool {
+	for i := range d.Edits {
+		if d.Edits[i].Kind == conversation.EditSummarize {
+			return true
+		}
+	}
+	return false
+}
+
+// mayWait says whether the build can wait for a model to do the work, and if not, why.
+func (d *Attempt) mayWait(w *SummaryJob) (may bool, why string) {
+	switch r, _, _ := DraftOf(d.Loaded); {
+	case d.DryRun:
+		return false, "a dry run asks no model"
+	case r.State == DraftFailed && d.Now.Before(r.Until):
+		return false, r.Reason
+	case d.Waits.Left <= 0 || d.Waits.ModelTried || w.ModelCalls() > d.Waits.Calls:
+		return false, ErrNotReady.Error()
+	default:
+		return true, ""
+	}
+}
+
+// checkpoint is the state of a decision, to come back to.
+type checkpoint struct {
+	view  *conversation.View
+	out   *view.Composition
+	edits int
+}
+
+func (d *Attempt) checkpoint() checkpoint {
+	d.extendable = nil
+	return checkpoint{view: d.View, out: d.Composed, edits: len(d.Edits)}
+}
+
+// keepIfSmaller keeps what was done since if it was worth it, and goes back otherwise.
+func (d *Attempt) keepIfSmaller(before int64, s checkpoint) bool {
+	if len(d.Edits) > s.edits && d.shrankEnough(before) {
+		return true
+	}
+	for _, e := range d.Edits[s.edits:] {
+		d.Degradations = append(d.Degradations, Degradation{
+			Asked:  fmt.Sprintf("a summary of messages %d-%d", e.Range.First, e.Range.End-1),
+			Reason: "it would not have made the view smaller by enough", Done: "the window's start moves instead, if the view is over its budget",
+		})
+		d.failures = append(d.failures, conversation.Event{
+			Type: conversation.EventCompactionFailed, Turn: d.Turn, Index: e.Range.First, Last: e.Range.End - 1, Reason: e.Reason,
+		})
+	}
+	d.Edits, d.View, d.Composed = d.Edits[:s.edits], s.view, s.out
+	return false
+}
+
+// publish makes the edits of a draft and lays the view out behind it.
+func (d *Attempt) publish(dr *Draft, why conversation.Reason) error {
+	ids := make([]int64, len(dr.Steps))
+	for i := range dr.Steps {
+		e := d.summaryEdit(dr, i, ids)
+		e.Reason = why
+		if len(dr.Steps[i].Children)+len(dr.Steps[i].Steps) > 0 && dr.Steps[i].Own.Len() == 0 {
+			e.Reason = conversation.ReasonSummariesMerged
+		}
+		d.addEdit(e)
+		ids[i] = e.Summary.ID
+	}
+	var err error
+	d.Composed, err = d.Compose(d.View, d.startingAt(max(d.Composed.Window.Start, dr.Cut)))
+	return err
+}
+
+// summaryEdit is the edit of a draft's step. ids are those of the steps before it.
+func (d *Attempt) summaryEdit(dr *Draft, i int, ids []int64) conversation.Edit {
+	step, text := &dr.Steps[i], &dr.Texts[i]
+	n, _ := d.Settings.Counter.Count(text.Text)
+	s := &conversation.Summary{
+		ID: d.Loaded.Head.EditSeq + int64(len(d.Edits)) + 1, Level: step.Level, Model: text.Model, Tokens: int32(n),
+		Text: conversation.Content{Inline: text.Text}, Facts: conversation.Content{Inline: string(record.EncodeFacts(&text.SummaryFacts))},
+		Except: d.exceptions(step.Range), Children: append([]int64(nil), step.Children...),
+	}
+	for _, at := range step.Steps {
+		s.Children = append(s.Children, ids[at])
+	}
+	e := conversation.Edit{Kind: conversation.EditSummarize, Range: step.Range, Summary: s, After: int64(n)}
+	d.weighReplaced(&e)
+	return e
+}
+
+// weighReplaced says what a summary takes the place of: as the view shows it, and as it was appended. What an earlier summary left
+// out it may stand for, and the other way round.
+func (d *Attempt) weighReplaced(e *conversation.Edit) {
+	s := e.Summary
+	var takenUp []conversation.Edit
+	for _, older := range d.View.Summaries() {
+		if e.Range.Covers(older.Range) {
+			takenUp = append(takenUp, older)
+			e.Before += int64(older.Summary.Tokens)
+			s.Recorded += older.Summary.Recorded
+		}
+	}
+	for i := range d.Loaded.Messages {
+		m := &d.Loaded.Messages[i]
+		if !e.Range.Contains(m.Index) || d.View.Hidden(conversation.Range{First: m.Index, End: m.Index + 1}) {
+			continue
+		}
+		before := slices.ContainsFunc(takenUp, func(o conversation.Edit) bool { return o.Range.Contains(m.Index) && o.Summary.Covers(m.Index) })
+		switch now := s.Covers(m.Index); {
+		case now && !before:
+			s.Recorded += int64(d.Loaded.Original(m).Tokens)
+		case before && !now:
+			s.Recorded -= int64(d.Loaded.Original(m).Tokens)
+		}
+		if it, shown := d.View.Item(m); shown && s.Covers(m.Index) {
+			e.Before += it.Tokens()
+		}
+	}
+}
+
+// NextSummary is the work for the summary that the view will need when it overflows; nil if it is not near to that.
+func (d *Attempt) NextSummary() (*SummaryJob, error) {
+	used, _ := d.UsedTokens()
+	c := &d.Settings.compact
+	r, _, err := DraftOf(d.Loaded)
+	if err != nil || !d.summarizes() || used < c.prepare || used > d.Settings.budget || r.pending(d.Now) {
+		return nil, err
+	}
+	prompt := d.spanPrompt()
+	if !d.Summaries.CanAsk(&prompt) {
+		return nil, nil
+	}
+	growth := unscaled(d.Settings.budget-used, d.Settings.factor)
+	p, err := d.planSummaries(d.tailRoom(c.target, growth), c.keep)
+	if err != nil || p == nil {
+		return nil, err
+	}
+	p.EditSeq += int64(len(d.Edits)) // which are committed by now
+	return d.summaryJob(p, d.summaryRoom(p, c.target-growth))
+}

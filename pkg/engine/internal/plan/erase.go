@@ -1,0 +1,251 @@
+package plan
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"maps"
+	"slices"
+
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
+
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/expiry"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
+	"github.com/palimpsest-context/palimpsest/pkg/store/record"
+)
+
+// EraseSlot holds which messages have something to be erased, and when: they must be found wherever they are by then, in the
+// view or not (behaviour §2).
+const EraseSlot = view.BuildSlots + "erase"
+
+// MaxErasures is how many messages of a conversation may wait to be erased.
+const MaxErasures = 2048
+
+func ParseErasures(value []byte) ([]record.Erasure, error) {
+	if value == nil {
+		return nil, nil
+	}
+	list, err := record.DecodeErasures(value)
+	if err != nil {
+		return nil, conversation.Errorf(conversation.CorruptRecord, "the stored erasures are damaged").Because(err)
+	}
+	return list, nil
+}
+
+// Erasures is what a build erases: messages rewritten, edits rewritten, contents released.
+type Erasures struct {
+	Messages map[int32]*conversation.Message
+	edits    map[int64]*conversation.Edit
+	release  []conversation.ID
+	shared   []conversation.ContentRef // among what is released, what other contents may have too
+}
+
+// erase erases parts of a message: a tool result, or its words; and what earlier edits showed of them.
+func (d *Attempt) eraseFromMessage(index int32, positions []int32) {
+	m, ok := d.Loaded.Message(index)
+	if !ok {
+		return
+	}
+	if d.Erased.Messages == nil {
+		d.Erased = Erasures{Messages: map[int32]*conversation.Message{}, edits: map[int64]*conversation.Edit{}}
+	}
+	copied := d.Erased.Messages[index]
+	if copied == nil {
+		whole := *d.Loaded.Original(m)
+		whole.Parts = conversation.CloneParts(whole.Parts)
+		copied = &whole
+		d.Erased.Messages[index] = copied
+	}
+	for _, p := range positions {
+		d.eraseParts(copied.Parts[p : p+1])
+	}
+	d.eraseEdits(index, positions)
+	d.markSummaries(index)
+}
+
+// markSummaries says of the summaries that stand for a message that something of what they stand for is gone. They stay.
+func (d *Attempt) markSummaries(index int32) {
+	for i := range d.Loaded.Edits {
+		if e := &d.Loaded.Edits[i]; e.Summary != nil && e.Range.Contains(index) {
+			d.rewrittenEdit(e).Summary.Erased = true // whose facts go too, also where it is marked already
+		}
+	}
+}
+
+// eraseParts leaves of parts what is known of them: what is unknown may tell what is erased.
+func (d *Attempt) eraseParts(parts []conversation.Part) {
+	for i := range parts {
+		parts[i].Unknown = ""
+		if parts[i].Result != nil {
+			parts[i].Result.Unknown = ""
+		}
+	}
+	for _, c := range conversation.Contents(parts) {
+		switch {
+		case c.Erased != nil || c.Bytes() == 0:
+			continue
+		case c.Ref != nil:
+			d.Erased.release = append(d.Erased.release, c.Ref.ID)
+			d.Erased.shared = append(d.Erased.shared, *c.Ref)
+			*c = txn.Blank(d.Loaded.Head.Incarnation, *c, c.Ref.SHA256)
+		default:
+			*c = txn.Blank(d.Loaded.Head.Incarnation, *c, sha256.Sum256([]byte(c.Inline)))
+		}
+	}
+}
+
+// eraseEdits erases what edits before this build showed of the parts: excerpts of what is erased, and what it was corrected to.
+func (d *Attempt) eraseEdits(index int32, positions []int32) {
+	for i := range d.Loaded.Edits {
+		e := &d.Loaded.Edits[i]
+		if e.Kind != conversation.EditParts && e.Kind != conversation.EditCorrect || e.Range.First != index {
+			continue
+		}
+		for p := range e.Parts {
+			if slices.Contains(positions, e.Parts[p].Part) {
+				if cited := e.Parts[p].Shown.Citation; cited != nil {
+					d.ErasedContents = append(d.ErasedContents, cited.ContentID)
+				}
+				shown := []conversation.Part{d.rewrittenEdit(e).Parts[p].Shown}
+				d.eraseParts(shown)
+				d.rewrittenEdit(e).Parts[p].Shown = shown[0]
+			}
+		}
+	}
+}
+
+// rewrittenEdit is the edit as it is rewritten in this build; its shown parts are copies.
+func (d *Attempt) rewrittenEdit(e *conversation.Edit) *conversation.Edit {
+	if c := d.Erased.edits[e.Seq]; c != nil {
+		return c
+	}
+	c := *e
+	if e.Summary != nil {
+		s := *e.Summary
+		c.Summary = &s
+	}
+	c.Parts = slices.Clone(e.Parts)
+	for i := range c.Parts {
+		c.Parts[i].Shown = conversation.CloneParts([]conversation.Part{c.Parts[i].Shown})[0]
+	}
+	d.Erased.edits[e.Seq] = &c
+	return &c
+}
+
+// loadErasures loads the messages of which something is to be erased in this turn, wherever they are.
+func (d *Attempt) loadErasures() error {
+	list, err := ParseErasures(d.Loaded.Slots[EraseSlot])
+	if err != nil || !d.NewTurn {
+		return err
+	}
+	var ranges []conversation.Range
+	for _, x := range list {
+		if x.Turn <= d.Turn {
+			ranges = append(ranges, conversation.Range{First: x.Index, End: x.Index + 1})
+		}
+	}
+	d.erasures = list
+	return d.Loaded.Require(ranges...)
+}
+
+// eraseOutsideView erases what is due of messages that the view does not show, and takes what is done off the list.
+func (d *Attempt) eraseOutsideView() error {
+	shown := make(map[int32]bool)
+	for i := range d.Composed.Units {
+		if expiry.Gone(&d.Composed.Units[i]) {
+			continue
+		}
+		for j := range d.Composed.Units[i].Items {
+			shown[d.Composed.Units[i].Items[j].Message.Index] = true
+		}
+	}
+	var left []record.Erasure
+	for _, x := range d.erasures {
+		if x.Turn > d.Turn {
+			left = append(left, x)
+			continue
+		}
+		if !shown[x.Index] {
+			if err := d.Loaded.IgnoreMissing(d.eraseUnshown(x.Index)); err != nil {
+				return err
+			}
+		}
+		if d.mustStillBeErased(x.Index) {
+			x.Turn = d.Turn + 1
+			left = append(left, x)
+		}
+	}
+	d.erasures = left
+	return d.Loaded.Incomplete()
+}
+
+// eraseUnshown lets go what is due of a message that the view does not show.
+func (d *Attempt) eraseUnshown(index int32) error {
+	m, ok := d.Loaded.Message(index)
+	if !ok || index < d.Kept.LeadingSystem || d.pinned(index) {
+		return nil
+	}
+	in := d.expiryInput([]conversation.Unit{{Items: []conversation.Item{{Message: m, Parts: m.Parts}}}})
+	in.Apart = true
+	for _, x := range expiry.Plan(in) {
+		if !erases(&x) {
+			continue
+		}
+		if err := d.applyExpiration(&x); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mustStillBeErased says whether a message whose turn has come is still to be erased: it is in the newest unit, was expanded, is given
+// more time by an override of this build, or waits for the conversation's policy to say when.
+func (d *Attempt) mustStillBeErased(index int32) bool {
+	m := d.Erased.Messages[index]
+	if m == nil {
+		m, _ = d.Loaded.Message(index)
+	}
+	if m == nil || index < d.Kept.LeadingSystem || d.pinned(index) {
+		return false
+	}
+	asAppended := expiry.Input{
+		Turn: d.Turn, Units: []conversation.Unit{{Items: []conversation.Item{{Message: m, Parts: m.Parts}}}},
+		View: &conversation.View{}, Apart: true, Policy: d.Settings.policy.Expiration.Results,
+	}
+	return expiry.Open(m) || slices.ContainsFunc(expiry.Plan(asAppended), func(x expiry.Due) bool { return erases(&x) })
+}
+
+// isErased says whether a part of a message is gone, before this build or by it.
+func (d *Attempt) isErased(m *conversation.Message, part int32) bool {
+	if e := d.Erased.Messages[m.Index]; e != nil {
+		m = e
+	}
+	return conversation.Erased(m.Parts[part : part+1])
+}
+
+// writeErasures adds what is erased to the build's change.
+func (d *Attempt) writeErasures(c *store.Change) {
+	for _, index := range slices.Sorted(maps.Keys(d.Erased.Messages)) {
+		c.ReplaceMessages = append(c.ReplaceMessages, *d.Erased.Messages[index])
+	}
+	for _, seq := range slices.Sorted(maps.Keys(d.Erased.edits)) {
+		c.ReplaceEdits = append(c.ReplaceEdits, *d.Erased.edits[seq])
+	}
+	c.Release = d.Erased.release
+	if d.contentSlots != nil {
+		d.contentSlots.Apply(c)
+	}
+	stored := d.Loaded.Slots[EraseSlot]
+	if !d.NewTurn || stored == nil {
+		return
+	}
+	var value []byte
+	if len(d.erasures) > 0 {
+		value = record.EncodeErasures(d.erasures, stored)
+	}
+	if !bytes.Equal(value, stored) {
+		c.Slots[EraseSlot] = value
+	}
+}

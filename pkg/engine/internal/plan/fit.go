@@ -1,0 +1,249 @@
+package plan
+
+import (
+	"github.com/palimpsest-context/palimpsest/pkg/compaction"
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+)
+
+// protectedTurns is for how long what was expanded is kept from giving way to the rest of the view (behaviour §10).
+const protectedTurns = 5
+
+// fitRounds is how often a fit is tried: what a format adds to a text is only known once it is written.
+const fitRounds = 7
+
+// cutSlack is how much smaller a cut may be than what it is granted, as a divisor of the budget: what it exceeds is hidden by that. Later
+// rounds allow for more, down to mostSlack.
+const (
+	cutSlack  = 128
+	mostSlack = 32
+)
+
+// Fit brings the context into its budget: claims on it are granted in their order, and the window's start moves (behaviour §4, §8).
+func (d *Attempt) Fit() error {
+	limit := d.Settings.Limit
+	over := d.OverLimit() > 0
+	if !over && d.Fixed+d.Composed.Tokens() <= limit-d.uncountedTokens() {
+		return nil
+	}
+	before := d.Composed.Window
+	for round := range fitRounds {
+		if err := d.moveWindow(before); err != nil { // what an earlier round has left out may fit
+			return err
+		}
+		c, err := d.DescribeClaims(limit, over)
+		if err != nil {
+			return err
+		}
+		r := compaction.Fit(c.FitInput)
+		if !r.Fits {
+			break
+		}
+		if !over && r.Start == d.Composed.Window.Start { // it fits as it is, and nothing can leave
+			return nil
+		}
+		if err := d.applyGrants(c, &r); err != nil {
+			return err
+		}
+		if d.OverLimit() <= 0 {
+			return nil
+		}
+		limit, over = limit-max(d.OverLimit(), min(d.OverLimit()<<(2*round), limit/max(mostSlack, int64(cutSlack)>>round))), true
+	}
+	return d.fitMinimum()
+}
+
+// restoreCuts shows whole what a window that this build has opened cuts, if there is room for all of it by now: results that came were clipped.
+func (d *Attempt) restoreCuts() error {
+	win, cut := d.Composed.Window, d.Composed
+	if win.Cuts = nil; !d.inherited || len(cut.Window.Cuts) == 0 {
+		return nil
+	}
+	if err := d.moveWindow(win); err != nil {
+		return err
+	}
+	if d.OverLimit() > 0 {
+		d.Composed = cut
+	}
+	return nil
+}
+
+// OverLimit is by how much the context exceeds its budget, before the factor.
+func (d *Attempt) OverLimit() int64 { return d.Fixed + d.Composed.Tokens() - d.Settings.Limit }
+
+// isProtected says whether a unit was brought back lately enough to stay in view wherever the window starts.
+func (d *Attempt) isProtected(index int32) bool {
+	edit, turn, ok := d.View.Restored(index)
+	return ok && edit > d.Composed.Window.Restored && d.Turn-turn <= protectedTurns
+}
+
+// lastLapsed is the last edit whose restoration keeps a unit in view no longer, once a window's start moves.
+func (d *Attempt) lastLapsed(before int64) int64 {
+	return max(before, d.View.LastRestored(d.Turn-protectedTurns-1))
+}
+
+// applyGrants makes the window that a fit has decided on, and clips the newest unit's results to what is left for them.
+func (d *Attempt) applyGrants(c *Claims, r *compaction.FitResult) error {
+	win := d.startingAt(r.Start)
+	win.Restored, d.displaced = d.lastLapsed(win.Restored), nil // an earlier round may have left out more
+	if r.Restored < len(c.Restored) {
+		win.Restored = max(win.Restored, c.restorations[r.Restored])
+		d.noteDisplaced(c.Restored[r.Restored:], win.Start)
+	}
+	if err := d.cutToGrants(&win, c, r); err != nil {
+		return err
+	}
+	if err := d.moveWindow(win); err != nil {
+		return err
+	}
+	return d.clipNewest(r.Newest)
+}
+
+// noteDisplaced notes units that were brought back lately and are not shown before a window's start: others have a stronger claim.
+func (d *Attempt) noteDisplaced(units []compaction.Claim, start int32) {
+	for i := range d.Composed.Units {
+		u := &d.Composed.Units[i]
+		if u.Summary == nil && u.First() < start && compaction.Claimed(units, u.First()) {
+			d.displaced = append(d.displaced, conversation.Range{First: u.First(), End: u.Last() + 1})
+		}
+	}
+}
+
+// cutToGrants says what a window shows of what it has not the room for.
+func (d *Attempt) cutToGrants(win *conversation.Window, c *Claims, r *compaction.FitResult) error {
+	for i, claim := range []*compaction.Claim{c.Request, c.Opening} {
+		granted := []int64{r.Request, r.Opening}[i]
+		if claim == nil || claim.First >= win.Start || granted >= claim.Whole {
+			continue
+		}
+		cut, err := d.cutMessage(claim.First, granted)
+		if err != nil {
+			return err
+		}
+		win.Cuts = append(win.Cuts, cut)
+	}
+	for _, claim := range c.System[r.System:] {
+		if !compaction.Claimed(c.Restored[:r.Restored], claim.First) {
+			win.Cuts = append(win.Cuts, conversation.Cut{Message: claim.First})
+		}
+	}
+	for i, g := range r.Summaries {
+		s := &c.summaries[i]
+		if g.Stands && g.Text >= c.Summaries[i].Text && g.List >= c.Summaries[i].List {
+			continue
+		}
+		cut, ok := compaction.CutSummary(s.text, s.body, s.id, g.Text+g.List, g.List, d.Settings.Counter)
+		if !ok {
+			cut = conversation.Cut{Summary: s.id}
+		}
+		win.Cuts = append(win.Cuts, cut)
+	}
+	return nil
+}
+
+// cutMessage is how much of a message's words is shown in so many tokens.
+func (d *Attempt) cutMessage(index int32, granted int64) (conversation.Cut, error) {
+	m, err := d.message(index)
+	if err != nil {
+		return conversation.Cut{}, err
+	}
+	words, err := d.userWords(m)
+	if err != nil {
+		return conversation.Cut{}, err
+	}
+	cut, ok := compaction.CutWords(words, index, granted-int64(m.Overhead()), d.Settings.Counter)
+	if !ok {
+		cut = conversation.Cut{Message: index}
+	}
+	return cut, nil
+}
+
+// userWords is what the user typed in a message.
+func (d *Attempt) userWords(m *conversation.Message) (string, error) {
+	parts, err := d.Loaded.Inline(m.Parts)
+	return compaction.OwnWords(parts), err
+}
+
+// moveWindow lays the view out for another window.
+func (d *Attempt) moveWindow(win conversation.Window) error {
+	if win.Equal(&d.Composed.Window) {
+		return nil
+	}
+	out, err := d.Compose(d.View, win)
+	if err == nil {
+		d.Composed = out
+	}
+	return err
+}
+
+// clipNewest clips the results of the newest unit, largest first, so that it weighs at most as much as is left for it.
+func (d *Attempt) clipNewest(most int64) error {
+	newest := d.Composed.Newest()
+	if newest < d.Composed.Tail {
+		return nil
+	}
+	targets := d.results(d.Composed.Units[newest : newest+1])
+	weights, room := make([]int64, len(targets)), most-d.Composed.Weights[newest]
+	for i, t := range targets {
+		weights[i] = t.weight
+		room += t.weight
+	}
+	var smaller []clipTarget
+	for i, limit := range compaction.Allowances(weights, room) {
+		if limit < targets[i].weight {
+			targets[i].limit = limit
+			smaller = append(smaller, targets[i])
+		}
+	}
+	return d.clip(smaller, conversation.ReasonNewestUnitOverBudget)
+}
+
+// fitMinimum shows nothing but what must be shown: what is sent whatever the window, and the newest unit with its results at their
+// shortest. A build that does not fit even so is refused.
+func (d *Attempt) fitMinimum() error {
+	newest := d.Composed.Units[d.Composed.Newest()].First()
+	win := d.startingAt(max(newest, d.Composed.Window.Start))
+	win.Restored = d.View.LastRestored(d.Turn)
+	var c Claims
+	d.addSystem(&c)
+	for _, system := range c.System {
+		win.Cuts = append(win.Cuts, conversation.Cut{Message: system.First})
+	}
+	for _, asked := range []int32{win.Request, win.Opening} {
+		if asked >= 0 && !d.pinned(asked) {
+			win.Cuts = append(win.Cuts, conversation.Cut{Message: asked})
+		}
+	}
+	for _, e := range d.View.In(win).Summaries() {
+		win.Cuts = append(win.Cuts, conversation.Cut{Summary: e.Summary.ID})
+	}
+	if err := d.moveWindow(win); err != nil {
+		return err
+	}
+	if err := d.clip(d.results(d.Composed.Units[d.Composed.Tail:]), conversation.ReasonNewestUnitOverBudget); err != nil {
+		return err
+	}
+	if d.OverLimit() > 0 {
+		return d.cannotFitError()
+	}
+	return nil
+}
+
+// cannotFitError says what does not fit. If the newest units are written as nothing, they would fit: it is what comes before them
+// that does not, and without it nothing is left to show.
+func (d *Attempt) cannotFitError() error {
+	if d.Composed.Newest() < len(d.Composed.Units)-1 {
+		return conversation.Errorf(conversation.EmptyContext,
+			"the newest messages say nothing, and message %d before them does not fit", d.Composed.Units[d.Composed.Newest()].First())
+	}
+	var system, pins int64
+	for i := range d.Composed.Units[:d.Composed.Tail] {
+		if d.Composed.Units[i].First() < d.Kept.LeadingSystem {
+			system += d.Composed.Weights[i]
+		} else {
+			pins += d.Composed.Weights[i]
+		}
+	}
+	return conversation.Errorf(conversation.ContextCannotFit,
+		"fixed input %d + leading system messages %d + pinned messages %d + newest unit %d tokens, with its results at their shortest, exceed %d (budget %d at factor %.2f)",
+		d.Fixed, system, pins, d.Composed.Weights[d.Composed.Newest()], d.Settings.Limit, d.Settings.budget, d.Settings.factor)
+}

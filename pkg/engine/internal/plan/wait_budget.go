@@ -1,0 +1,97 @@
+package plan
+
+import (
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/expiry"
+	"github.com/palimpsest-context/palimpsest/pkg/summarize"
+)
+
+// maxWaits is how many calls of models a build waits for (behaviour §5). Erasures come on top: they cannot be deferred, and would be
+// left with extracts for good.
+const maxWaits = 2
+
+// WaitBudget is what one build may wait for models, over all of its attempts.
+type WaitBudget struct {
+	Around func(wait func()) error // stands around each wait; nil for nothing
+
+	Left          time.Duration
+	Started       bool                 // left is set
+	Calls         int                  // of models that may still be waited for
+	Requested     []*summarize.Request // started already
+	Wanted        []*summarize.Request // of the attempt at hand: some are waited for
+	BeforeErasure []*summarize.Request // of the attempt at hand: all are waited for
+
+	Job          *SummaryJob // summaries of spans that the attempt at hand wants
+	AskModel     bool        // a model is to write them, in time that is left
+	StoredDraft  []byte      // what the draft's slot held
+	ModelTried   bool        // a model was waited for
+	rounds       int         // how often summaries of spans were wanted
+	Draft        *Draft      // without a model
+	Degradations []Degradation
+}
+
+// Reset forgets what an earlier run of the plan has wanted.
+func (w *WaitBudget) Reset() {
+	if w != nil {
+		w.Wanted, w.BeforeErasure, w.Job = nil, nil, nil
+	}
+}
+
+// ErrWait ends an attempt that would wait for summaries: nobody waits while he holds the conversation.
+var ErrWait = errors.New("engine: wait for summaries")
+
+// add notes a request that the build can wait for.
+func (w *WaitBudget) add(r *summarize.Request, erases bool) {
+	same := func(o *summarize.Request) bool { return o.Hash == r.Hash && o.Target == r.Target }
+	switch {
+	case w.Left <= 0, slices.ContainsFunc(w.Requested, same), slices.ContainsFunc(w.BeforeErasure, same):
+	case erases:
+		w.BeforeErasure = append(w.BeforeErasure, r)
+	case w.Calls > 0 && !slices.ContainsFunc(w.Wanted, same):
+		w.Wanted = append(w.Wanted, r)
+	}
+}
+
+// noteUpcoming notes whose summaries to prepare: of what waits for one, and of what falls due in the next turn.
+func (d *Attempt) noteUpcoming(due []dueEdit, coming []expiry.Due) {
+	for i := range due {
+		d.noteUpcomingOne(&due[i].Due)
+	}
+	for i := range coming {
+		if coming[i].Since == d.Turn+1 {
+			d.noteUpcomingOne(&coming[i])
+		}
+	}
+}
+
+func (d *Attempt) noteUpcomingOne(x *expiry.Due) {
+	if x.Kind != expiry.Compact || x.Expiration.CompactMode != conversation.CompactSummary {
+		return
+	}
+	if size := sizeOf(x); x.Message().Role == conversation.RoleSystem || size.longest() <= int64(x.Expiration.Length()) {
+		return
+	}
+	if prompt, _ := d.Settings.catalogue.Prompt(x.Expiration.CompactPromptID); !d.Summaries.CanAsk(&prompt) {
+		return
+	}
+	if _, reason := d.View.Part(x.Index, positionsOf(x)[0]); reason.Expired() {
+		return // it was made in this build
+	}
+	d.upcoming = append(d.upcoming, *x)
+}
+
+// UpcomingRequests asks for the summaries that later builds will want.
+func (d *Attempt) UpcomingRequests() []*summarize.Request {
+	var out []*summarize.Request
+	for i := range d.upcoming {
+		x := &d.upcoming[i]
+		if o, err := d.original(x); err == nil && o.Chars > x.Expiration.Length() {
+			out = append(out, d.summaryRequest(x, o))
+		}
+	}
+	return out
+}
