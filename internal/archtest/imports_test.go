@@ -32,6 +32,7 @@ type layer struct {
 const (
 	vocabulary = "./pkg/conversation"
 	apiGen     = "./gen/..."
+	planDir    = "pkg/engine/internal/plan"
 )
 
 var (
@@ -113,8 +114,27 @@ var layers = []layer{
 		allow: []string{vocabulary, "./pkg/store", "./pkg/store/record/..."}, deny: transport,
 	},
 	{
+		name: "plan", why: "what a build does is decided from values: without a context nothing can be read, and nothing can wait",
+		dirs: []string{planDir},
+		allow: []string{
+			vocabulary, "./pkg/expiry", "./pkg/retention", "./pkg/prune", "./pkg/compaction", "./pkg/summarize", "./pkg/tokens", "./pkg/provider",
+			"./pkg/store", "./pkg/store/record", "./pkg/engine/internal/txn", "./pkg/engine/internal/view", "./pkg/engine/internal/catalogue",
+			"./pkg/engine/internal/contents",
+		},
+		deny: outside, noClock: true,
+	},
+	{
+		name: "rooms of the engine", why: "they do not know the facade, nor what a build decides",
+		dirs: []string{"pkg/engine/internal/*"},
+		allow: []string{
+			vocabulary, "./pkg/expiry", "./pkg/compaction", "./pkg/citations", "./pkg/content", "./pkg/search", "./pkg/summarize", "./pkg/tokens",
+			"./pkg/provider", "./pkg/store", "./pkg/store/record", "./pkg/engine/internal/txn", "./pkg/engine/internal/view",
+		},
+		deny: append([]string{"go.etcd.io/bbolt"}, transport...),
+	},
+	{
 		name: "engine", why: "it is given its implementations; only cmd/sidecar names them",
-		dirs: []string{"pkg/engine", "pkg/engine/*"},
+		dirs: []string{"pkg/engine"},
 		allow: []string{
 			vocabulary, "./pkg/expiry", "./pkg/retention", "./pkg/prune", "./pkg/compaction", "./pkg/citations", "./pkg/content", "./pkg/search",
 			"./pkg/summarize", "./pkg/tokens", "./pkg/provider", "./pkg/store", "./pkg/store/record/...", "./pkg/engine/...",
@@ -284,6 +304,25 @@ func checkNoClock(t *tree) (found []string) {
 			}
 			if x, ok := selector.X.(*ast.Ident); ok && x.Name == local {
 				found = append(found, fmt.Sprintf("%s:%d: time.%s in a pure package: the time is an argument", f.path, t.line(n), selector.Sel.Name))
+			}
+			return true
+		})
+	}
+	return found
+}
+
+// checkPlanTakesNoStore: a plan may know what a store holds, and never the store.
+func checkPlanTakesNoStore(t *tree) (found []string) {
+	for _, f := range t.code() {
+		local := f.localName(module + "pkg/store")
+		if f.dir != planDir || local == "" {
+			continue
+		}
+		ast.Inspect(f.syntax, func(n ast.Node) bool {
+			if selector, ok := n.(*ast.SelectorExpr); ok && selector.Sel.Name == "Store" {
+				if x, ok := selector.X.(*ast.Ident); ok && x.Name == local {
+					found = append(found, fmt.Sprintf("%s:%d: a plan takes no store", f.path, t.line(n)))
+				}
 			}
 			return true
 		})

@@ -52,6 +52,9 @@ var rules = []rule{
 			"record with the API":              {"pkg/store/record/a.go", imports("./gen/palimpsest/v1")},
 			"back end with another":            {"pkg/store/bolt/a.go", imports("./pkg/store/memory")},
 			"back end with the suite, shipped": {"pkg/store/bolt/a.go", imports("./pkg/store/storetest")},
+			"a plan with a context":            {"pkg/engine/internal/plan/a.go", imports("context")},
+			"a room with the facade":           {"pkg/engine/internal/view/a.go", imports("./pkg/engine")},
+			"a room with the plan":             {"pkg/engine/internal/contents/a.go", imports("./pkg/engine/internal/plan")},
 			"engine with gRPC":                 {"pkg/engine/a.go", imports("google.golang.org/grpc/status")},
 			"engine with a back end":           {"pkg/engine/a.go", imports("./pkg/store/bolt")},
 			"engine with a counter":            {"pkg/engine/a.go", imports("./pkg/tokens/bpe")},
@@ -110,6 +113,17 @@ var rules = []rule{
 			"edge":          {"internal/grpcserver/a.go", imports("./gen/palimpsest/v1")},
 			"command":       {"cmd/sidecar/a.go", imports("./gen/palimpsest/v1")},
 			"whole process": {"test/e2e/a_test.go", imports("./gen/palimpsest/v1")},
+		},
+	},
+	{
+		name: "a plan takes no store", check: checkPlanTakesNoStore,
+		bad: map[string][2]string{
+			"a field":      {"pkg/engine/internal/plan/a.go", storeImport + "\ntype t struct{ s store.Store }\n"},
+			"another name": {"pkg/engine/internal/plan/a.go", strings.Replace(storeImport, "import ", "import s ", 1) + "\nfunc f(s.Store) {}\n"},
+		},
+		good: map[string][2]string{
+			"what it holds": {"pkg/engine/internal/plan/a.go", storeImport + "\ntype t struct{ h store.Head }\n"},
+			"a room":        {"pkg/engine/internal/view/a.go", storeImport + "\ntype t struct{ s store.Store }\n"},
 		},
 	},
 	{
@@ -239,6 +253,9 @@ var rules = []rule{
 		good: map[string][2]string{"a word": {"cmd/sidecar/a.go", "package p\n\n// A todo list.\n"}},
 	},
 }
+
+// storeImport is a file that imports the store contract.
+const storeImport = "package p\n\nimport \"" + module + "pkg/store\"\n"
 
 // TestRepository_AllRules_Hold checks this repository.
 func TestRepository_AllRules_Hold(t *testing.T) {

@@ -8,4 +8,3 @@ func PartsChars(parts []Part) int64 {
 	}
 	return n
 }
-

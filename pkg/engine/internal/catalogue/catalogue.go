@@ -1,3 +1,5 @@
+// Package catalogue is what operators configure in namespaces: model profiles, action policies and prompts. Each namespace has a partition
+// of its own; a reader trusts what it has read for a second.
 package catalogue
 
 import (

@@ -123,6 +123,7 @@ func (c *Entries) Profile(model string) (p conversation.ModelProfile, known bool
 	return p, false
 }
 
+// MediaTokens is what one piece of media weighs for a model: its profile says so, or the default does.
 func (c *Reader) MediaTokens(ctx context.Context, namespace, model string) (int32, error) {
 	p, err := c.Profile(ctx, namespace, model)
 	if err != nil || p.MediaTokens == nil {

@@ -25,6 +25,7 @@ func NewBlobs(s store.Store, ids func() conversation.ID, clock func() time.Time)
 	return &Blobs{store: s, ids: ids, clock: clock}
 }
 
+// Large says whether some content of parts is stored as chunks.
 func Large(parts []conversation.Part) bool {
 	for _, c := range conversation.Contents(parts) {
 		if len(c.Inline) >= ChunkFrom {

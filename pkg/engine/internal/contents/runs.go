@@ -28,13 +28,16 @@ const (
 // RunRecord is a run as it is stored.
 type RunRecord record.Run
 
+// Encode is the run as its slot holds it.
 func (r *RunRecord) Encode() []byte { return record.EncodeRun((*record.Run)(r)) }
 
+// RunSlot is the slot of a run.
 func RunSlot(id string) string {
 	sum := sha256.Sum256([]byte(id))
 	return RunSlots + hex.EncodeToString(sum[:])
 }
 
+// ParseRun reads what a slot holds of a run; nil for a run that nothing is known of.
 func ParseRun(value []byte) (*RunRecord, error) {
 	if value == nil {
 		return nil, nil
@@ -68,6 +71,7 @@ func (r *RunRecord) Over(now time.Time) bool { return r.Gone || !now.Before(r.Du
 // ended says whether the run takes nothing more.
 func (r *RunRecord) ended(now time.Time) bool { return r.End > 0 || r.Over(now) }
 
+// Add makes a content, by its number, part of the run.
 func (r *RunRecord) Add(number int64) {
 	if n := len(r.Sources); n > 0 && r.Sources[n-1][1] == number-1 {
 		r.Sources[n-1][1] = number

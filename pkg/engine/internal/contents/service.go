@@ -1,3 +1,5 @@
+// Package contents keeps contents: what StoreContent stored, and what was cited when it was appended. A source record, in a slot, says where
+// a content came from; its bytes lie in chunks, which several contents may share. A run ends the contents that belong to it.
 package contents
 
 import (
@@ -39,6 +41,7 @@ type Options struct {
 	Sweep func(context.Context, store.Task) error
 }
 
+// New returns a service.
 func New(o *Options) *Service {
 	return &Service{
 		store: o.Store, txn: o.Txn, views: o.Views, blobs: o.Blobs, Cache: newCache(o.CacheBytes, o.Clock), ids: o.Ids,

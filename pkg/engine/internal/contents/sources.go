@@ -27,11 +27,13 @@ const (
 // sourceDigits is how many digits numbers have in names of slots, so that slots are in order.
 const sourceDigits = 10
 
+// SourceSlot is the slot of a source record, by its number.
 func SourceSlot(number int64) string { return fmt.Sprintf("%s%0*d", sourceSlots, sourceDigits, number) }
 
 // Record is a source record as it is stored.
 type Record record.Source
 
+// Encode is the record as its slot holds it.
 func (r *Record) Encode() []byte { return record.EncodeSource((*record.Source)(r)) }
 
 // CitationSource is the record as citations tell it.
@@ -44,6 +46,7 @@ func (r *Record) CitationSource() citations.Source {
 // MaxCitedBy is how many messages a source record names.
 const MaxCitedBy = 100
 
+// AddCitation notes a message that cites the content.
 func (r *Record) AddCitation(message int32) {
 	if len(r.CitedBy) < MaxCitedBy {
 		r.CitedBy = append(r.CitedBy, message)
@@ -87,6 +90,7 @@ func NumberOf(handle string) (int64, bool) {
 	return n, err == nil && n > 0
 }
 
+// ParseRecord reads what a slot holds of a source.
 func ParseRecord(value []byte) (*Record, error) {
 	r, err := record.DecodeSource(value)
 	if err != nil {
@@ -95,6 +99,7 @@ func ParseRecord(value []byte) (*Record, error) {
 	return (*Record)(&r), nil
 }
 
+// Damaged is the error of a stored record that cannot be read.
 func Damaged(what string) *conversation.Error {
 	return conversation.Errorf(conversation.CorruptRecord, "%s is damaged", what)
 }
@@ -129,6 +134,7 @@ func notFound() error {
 	return conversation.Errorf(conversation.ContentNotFound, "no content of the conversation has this handle")
 }
 
+// Gone is the error of a content that is not there any more, and will not be again.
 func Gone() error {
 	return conversation.Errorf(conversation.ContentExpired, "the content is gone for good: do not retry")
 }
@@ -146,8 +152,10 @@ func LastSource(slots map[string][]byte) (int64, error) {
 	return n, nil
 }
 
+// SharedSlot is the slot of bytes that several contents may share, by their SHA-256.
 func SharedSlot(sum [32]byte) string { return sharedSlots + hex.EncodeToString(sum[:]) }
 
+// ParseShared reads what a slot holds of shared bytes; nil for none.
 func ParseShared(value []byte) (*record.SharedBytes, error) {
 	if value == nil {
 		return nil, nil
@@ -165,10 +173,12 @@ type SlotChanges struct {
 	Changed map[string][]byte
 }
 
+// NewSlotChanges begins with what was read.
 func NewSlotChanges(read map[string][]byte) *SlotChanges {
 	return &SlotChanges{Read: read, Changed: map[string][]byte{}}
 }
 
+// Get is what a slot will hold.
 func (s *SlotChanges) Get(name string) []byte {
 	if value, ok := s.Changed[name]; ok {
 		return value
@@ -176,6 +186,7 @@ func (s *SlotChanges) Get(name string) []byte {
 	return s.Read[name]
 }
 
+// Set changes a slot. What is longer than a slot may be is refused.
 func (s *SlotChanges) Set(name string, value []byte) error {
 	if len(value) > store.MaxSlot {
 		return conversation.Errorf(conversation.LimitExceeded, "a run holds more contents than can be kept track of")

@@ -129,6 +129,7 @@ func madeMeanwhile() error {
 	return conversation.Errorf(conversation.Contention, "the conversation was made, or made anew, while the content came in: send it again")
 }
 
+// Receive stages what the caller sends, and checks it against what was promised.
 func (in *Upload) Receive(ctx context.Context) error {
 	for {
 		piece, err := in.Request.Next()
@@ -156,6 +157,7 @@ func (in *Upload) Receive(ctx context.Context) error {
 	return nil
 }
 
+// Add takes in the next bytes.
 func (in *Upload) Add(ctx context.Context, piece []byte) error {
 	in.Size += int64(len(piece))
 	if in.Size > MaxContentBytes {

@@ -1,3 +1,6 @@
+// Package plan decides what a build does: which edits it makes, where its window starts, and what it commits. It is pure. An attempt is given
+// a loaded view, settings and a time; where the view lacks something, the attempt ends with what is missing, whoever runs it loads that, and
+// begins anew. It asks no model: it says what is wanted.
 package plan
 
 import (

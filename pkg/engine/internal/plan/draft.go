@@ -31,6 +31,7 @@ const (
 // DraftRecord is what the slot holds.
 type DraftRecord record.Draft
 
+// DraftOf is the draft of a conversation, and what its slot holds.
 func DraftOf(w *view.Loaded) (r DraftRecord, stored []byte, err error) {
 	stored = w.Slots[DraftSlot]
 	r, err = ParseDraft(stored)
@@ -49,6 +50,7 @@ func ParseDraft(stored []byte) (r DraftRecord, err error) {
 	return DraftRecord(d), nil
 }
 
+// Encode is the draft as its slot holds it.
 func (r *DraftRecord) Encode() []byte { return record.EncodeDraft((*record.Draft)(r)) }
 
 // Leased says whether somebody is at work on the draft.

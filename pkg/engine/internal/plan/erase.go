@@ -23,6 +23,7 @@ const EraseSlot = view.BuildSlots + "erase"
 // MaxErasures is how many messages of a conversation may wait to be erased.
 const MaxErasures = 2048
 
+// ParseErasures reads the list of what is to be erased, and when.
 func ParseErasures(value []byte) ([]record.Erasure, error) {
 	if value == nil {
 		return nil, nil

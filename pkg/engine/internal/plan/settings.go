@@ -110,6 +110,7 @@ func budget(o BudgetOverride, p conversation.ModelProfile, policies ...conversat
 // defaultReserveShare: a default reserve is at most this part of the window.
 const defaultReserveShare = 4
 
+// FirstSet is the first value that is set, or the default.
 func FirstSet(otherwise int64, values ...*int32) int64 {
 	for _, v := range values {
 		if v != nil {
@@ -130,4 +131,5 @@ func unscaled(budget int64, factor float64) int64 {
 	return n
 }
 
+// Scaled is a count of tokens times the factor.
 func Scaled(n int64, factor float64) int64 { return int64(tokens.Scale(int(n), factor)) }

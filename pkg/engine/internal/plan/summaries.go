@@ -10,9 +10,11 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store/record"
 )
 
-// plan and step are as drafts have them.
+// What drafts hold.
 type (
+	// SummaryPlan says which messages summaries are to stand for.
 	SummaryPlan = record.Plan
+	// SummaryStep is one summary of a plan.
 	SummaryStep = record.Step
 )
 

@@ -246,6 +246,7 @@ func (w *SummaryJob) CutToLimit(text string) string {
 	return text
 }
 
+// Bodies are the texts of summaries without the lists beside them.
 func Bodies(earlier []SummaryText) []string {
 	out := make([]string, len(earlier))
 	for i := range earlier {

@@ -1,3 +1,5 @@
+// Package txn reads, decides and commits: callers of one conversation take turns, a commit compares the version that it was decided on, and
+// the first outcome of a request is remembered with it.
 package txn
 
 import (
@@ -22,6 +24,7 @@ type Manager struct {
 	locks *keyLocks
 }
 
+// New returns a manager of a store.
 func New(s store.Store, clock func() time.Time) *Manager {
 	return &Manager{store: s, clock: clock, locks: newKeyLocks()}
 }
@@ -134,6 +137,7 @@ func (t *Manager) Recall(snap *store.Snapshot, r Request) (*store.Outcome, error
 	return o, nil
 }
 
+// Key is what the store remembers the request by; nil for one without an id.
 func (r Request) Key() *store.RequestKey {
 	if r.ID == "" {
 		return nil

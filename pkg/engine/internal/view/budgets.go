@@ -7,6 +7,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store/record"
 )
 
+// BudgetWindowsSlot holds the windows of the budgets that were built for last.
 const BudgetWindowsSlot = BuildSlots + "fit"
 
 // MaxBudgetWindows is for how many budgets the start of the window is remembered (behaviour §8).
@@ -21,6 +22,7 @@ func ForgottenWindow(f record.Fit) record.Fit {
 // BudgetWindows are the windows of the budgets that were built for last, the least recent first.
 type BudgetWindows []record.Fit
 
+// BudgetWindows are the windows that are remembered.
 func (w *Loaded) BudgetWindows() (BudgetWindows, error) {
 	value, ok := w.Slots[BudgetWindowsSlot]
 	if !ok {
@@ -33,6 +35,7 @@ func (w *Loaded) BudgetWindows() (BudgetWindows, error) {
 	return f, nil
 }
 
+// Of is the window of a budget.
 func (f BudgetWindows) Of(budget int64) (conversation.Window, bool) {
 	for _, o := range f {
 		if o.Budget == budget && o.Window.Start >= 0 {

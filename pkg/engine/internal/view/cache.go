@@ -29,6 +29,7 @@ type cacheEntry struct {
 	used   time.Time
 }
 
+// NewCache returns a cache of at most so many bytes.
 func NewCache(bound int64, clock func() time.Time) *Cache {
 	c := &Cache{bound: bound, clock: clock}
 	// It is bounded by bytes, not by number; an error would mean that the number is not positive.

@@ -14,6 +14,7 @@ type Usage struct {
 // Context is the input side of the report: everything that was sent.
 func (u Usage) Context() int64 { return int64(u.Input) + int64(u.CacheRead) + int64(u.CacheWrite) }
 
+// UsageSlot holds what reports have taught about a model.
 func UsageSlot(model string) string { return BuildSlots + "usage/" + model }
 
 // calibration is what reports have taught about a model in this conversation.
@@ -79,6 +80,7 @@ func (w *Loaded) noteUsage(m *conversation.Manifest, model string, u Usage) erro
 	return nil
 }
 
+// LastUsage is the last usage report; ok is false if there is none.
 func (w *Loaded) LastUsage() (r record.UsageReport, ok bool, err error) {
 	value, ok := w.Slots[UsedSlot]
 	if !ok {

@@ -357,6 +357,7 @@ func summarizedRanges(view *conversation.View) []conversation.Range {
 	return out
 }
 
+// TextPart is a part of text alone.
 func TextPart(text string) conversation.Part {
 	return conversation.Part{Kind: conversation.PartText, Text: conversation.Content{Inline: text}}
 }

@@ -1,3 +1,5 @@
+// Package view holds what is loaded of a conversation, and writes it for a provider: messages and edits from the window's start on, the
+// view that both fold into, and the blocks that its units were written as. A view may stay warm between builds.
 package view
 
 import (
@@ -42,11 +44,13 @@ type Loaded struct {
 // erased says whether another process has erased what an edit is about: messages that are warm here would still hold it.
 func erased(e conversation.Edit) bool { return e.Erases }
 
+// MaxIndex is behind every message.
 const MaxIndex = 1<<31 - 1
 
 // maxDelta is how many new messages are worth adding to a warm window: with more, the window's start will move past them.
 const maxDelta = 4096
 
+// New is what was read of a conversation, without messages.
 func New(key store.Key, snap *store.Snapshot) *Loaded {
 	return &Loaded{
 		Key: key, Head: snap.Head, Info: *snap.Info, Slots: snap.Slots, View: (&conversation.View{}).Fold(nil),
@@ -131,6 +135,7 @@ func (w *Loaded) pastHidden(index int32) int32 {
 	return index
 }
 
+// ClippedWeight is what a message weighs, with its results clipped to a share, in tokens.
 func ClippedWeight(m *conversation.Message, share int64) int64 {
 	n := int64(m.Overhead())
 	for i := range m.Parts {

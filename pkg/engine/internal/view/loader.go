@@ -22,6 +22,7 @@ type Loader struct {
 	Formats  map[conversation.Format]provider.Format
 }
 
+// NewLoader returns a loader.
 func NewLoader(s store.Store, t *txn.Manager, cache *Cache, counters []tokens.Counter, formats []provider.Format) *Loader {
 	l := &Loader{
 		store: s, txn: t, Cache: cache,
@@ -101,6 +102,7 @@ func (l *Loader) loadMissing(ctx context.Context, w *Loaded) error {
 	return w.loadExtras(ctx, l.store, m)
 }
 
+// Composer returns what writes the view for a format and model.
 func (l *Loader) Composer(w *Loaded, kept conversation.Kept, f conversation.Format, model, counter string) (*Composer, error) {
 	format, ok := l.Formats[f]
 	if !ok {
@@ -114,6 +116,7 @@ func (l *Loader) Composer(w *Loaded, kept conversation.Kept, f conversation.Form
 	return &Composer{Loaded: w, Kept: kept, Format: format, Model: model, count: count}, nil
 }
 
+// Counter finds a counter by its name.
 func (l *Loader) Counter(name string) (tokens.Counter, error) {
 	if c, ok := l.counters[name]; ok {
 		return c, nil

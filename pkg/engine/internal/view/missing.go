@@ -165,6 +165,7 @@ func (w *Loaded) loadBack(ctx context.Context, s store.Store, b backwardRead) er
 // backwardPage is how many messages are read at a time while the start of a window is looked for.
 const backwardPage = 512
 
+// TextParts are contents as parts of text.
 func TextParts(contents []conversation.Content) []conversation.Part {
 	parts := make([]conversation.Part, len(contents))
 	for i, c := range contents {
@@ -173,6 +174,7 @@ func TextParts(contents []conversation.Content) []conversation.Part {
 	return parts
 }
 
+// InlineTexts are the texts of parts whose contents are in memory.
 func InlineTexts(parts []conversation.Part) []string {
 	out := make([]string, len(parts))
 	for i := range parts {
@@ -181,4 +183,5 @@ func InlineTexts(parts []conversation.Part) []string {
 	return out
 }
 
+// Stored says whether a content is stored as chunks.
 func Stored(c *conversation.Content) bool { return c.Ref != nil }
