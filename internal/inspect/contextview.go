@@ -65,7 +65,7 @@ func (v *contextView) fields() []field {
 func share(s *sheet.Sheet, part, whole int64) string {
 	percent := (part*100 + max(whole, 1) - 1) / max(whole, 1)
 	return fmt.Sprintf("%s %s of %s tokens, %d %%",
-		s.Bar(part, whole, s.Width/4, s.Glyph("░", ".")), terminal.Number(part), terminal.Number(whole), percent)
+		s.Bar(part, whole, s.Width/4, "░"), terminal.Number(part), terminal.Number(whole), percent)
 }
 
 // shares says what the context is made of.

@@ -100,7 +100,7 @@ func (w textWidth) excerpt(s *sheet.Sheet, parts []*pb.Part) string {
 	if w.Text <= 0 {
 		return ""
 	}
-	return sheet.Cut(sheet.Plain(textOf(parts), sheet.MaxCluster*w.Text, s.ASCII), w.Text, s.Glyph("…", "~"))
+	return sheet.Cut(sheet.Plain(textOf(parts), sheet.MaxCluster*w.Text, s.ASCII), w.Text, "…")
 }
 
 // column is the last one of a table, if text is shown.

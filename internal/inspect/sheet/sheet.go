@@ -3,6 +3,7 @@ package sheet
 import (
 	"fmt"
 	"io"
+	"os"
 	"strings"
 
 	"github.com/rivo/uniseg"
@@ -23,12 +24,14 @@ type Sheet struct {
 	JSON     bool
 	ASCII    bool
 	Width    int
+	Color    bool
 }
 
 // New returns a sheet as wide as what it prints on. In JSON, ASCII is for those who ask for it alone.
 func New(out io.Writer, json, ascii bool) *Sheet {
 	return &Sheet{
 		Out: out, Terminal: terminal.Is(out), JSON: json,
+		Color: terminal.Is(out) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb",
 		ASCII: ascii || !json && !terminal.Unicode(),
 		Width: max(terminal.Width(out), narrowest),
 	}
@@ -37,10 +40,31 @@ func New(out io.Writer, json, ascii bool) *Sheet {
 // Clean is text as one line for this sheet.
 func (s *Sheet) Clean(text string) string { return Plain(text, maxLine, s.ASCII) }
 
-// Line prints a line that has been cleaned.
+// Line prints a line that has been cleaned, with what was drawn around it.
 func (s *Sheet) Line(text string) error {
-	_, err := fmt.Fprintln(s.Out, strings.TrimRight(text, " "))
+	_, err := fmt.Fprintln(s.Out, inASCII(strings.TrimRight(text, " "), s.ASCII))
 	return err
+}
+
+// Style is how words look on a terminal: an SGR code, or empty.
+type Style string
+
+// The styles.
+const (
+	Bold   Style = "1"
+	Dim    Style = "2"
+	Red    Style = "31"
+	Green  Style = "32"
+	Yellow Style = "33"
+	Cyan   Style = "36"
+)
+
+// Paint gives words a style, where colors are wanted.
+func (s *Sheet) Paint(style Style, words string) string {
+	if !s.Color || style == "" {
+		return words
+	}
+	return "\x1b[" + string(style) + "m" + words + "\x1b[0m"
 }
 
 // Say prints a sentence over as many lines as it needs.
@@ -49,12 +73,12 @@ func (s *Sheet) Say(text string) error { return s.Field("", 0, text) }
 // Title prints a heading.
 func (s *Sheet) Title(text string) error {
 	text = s.Clean(text)
-	return s.Line("\n" + text + "\n" + strings.Repeat(s.Glyph("─", "-"), uniseg.StringWidth(text)))
+	return s.Line("\n" + text + "\n" + strings.Repeat("─", uniseg.StringWidth(text)))
 }
 
 // Field prints a label, and text beside it over as many lines as it needs.
 func (s *Sheet) Field(label string, width int, text string) error {
-	for _, line := range wrap(s.Clean(text), s.Width-width) {
+	for _, line := range s.Wrap(text, s.Width-width) {
 		if err := s.Line(pad(label, width, false) + line); err != nil {
 			return err
 		}
@@ -63,9 +87,10 @@ func (s *Sheet) Field(label string, width int, text string) error {
 	return nil
 }
 
-func wrap(text string, width int) (lines []string) {
+// Wrap cleans text and breaks it between words into lines of at most so many columns.
+func (s *Sheet) Wrap(text string, width int) (lines []string) {
 	line := ""
-	for word := range strings.FieldsSeq(text) {
+	for word := range strings.FieldsSeq(s.Clean(text)) {
 		if line != "" && uniseg.StringWidth(line)+1+uniseg.StringWidth(word) > width {
 			lines = append(lines, line)
 			line = ""
@@ -75,30 +100,22 @@ func wrap(text string, width int) (lines []string) {
 	return append(lines, line)
 }
 
-// Glyph is a character, or what stands for it in ASCII.
-func (s *Sheet) Glyph(unicode, ascii string) string {
-	if s.ASCII {
-		return ascii
-	}
-	return unicode
-}
-
 // Bar draws a share of a whole. What is there at all shows.
 func (s *Sheet) Bar(part, whole int64, width int, empty string) string {
 	filled := 0
 	if part > 0 {
 		filled = int(min(max(1, (part*int64(width)+whole/2)/max(whole, 1)), int64(width)))
 	}
-	return strings.Repeat(s.Glyph("█", "#"), filled) + strings.Repeat(empty, width-filled)
+	return strings.Repeat("█", filled) + strings.Repeat(empty, width-filled)
 }
 
 // Column is one column of a table.
 type Column struct {
 	Title string
 	Right bool
-	// least is the column's first width, for tables whose rows come one by one.
+	// Least is the column's first width, for tables whose rows come one by one.
 	Least int
-	// most bounds the column's width: longer cells are cut. Without it they are shown whole, for they are ids.
+	// Most bounds the column's width: longer cells are cut. Without it they are shown whole, for they are ids.
 	Most int
 }
 
@@ -142,7 +159,7 @@ func (t *Table) fit(row []string) {
 	for i := range row {
 		row[i] = t.Clean(row[i])
 		if t.Columns[i].Most > 0 {
-			row[i] = Cut(row[i], t.Columns[i].Most, t.Glyph("…", "~"))
+			row[i] = Cut(row[i], t.Columns[i].Most, "…")
 		}
 		t.widths[i] = max(t.widths[i], min(uniseg.StringWidth(row[i]), max(t.Columns[i].Most, widestID)))
 	}
@@ -156,9 +173,9 @@ func (t *Table) row(cells []string) error {
 	used := uniseg.StringWidth(line)
 	room := max(t.Width-used, narrowest/4)
 	if !t.Wrapped {
-		return t.Line(line + Cut(cells[last], room, t.Glyph("…", "~")))
+		return t.Line(line + Cut(cells[last], room, "…"))
 	}
-	for _, words := range wrap(cells[last], room) {
+	for _, words := range t.Wrap(cells[last], room) {
 		if err := t.Line(line + words); err != nil {
 			return err
 		}
