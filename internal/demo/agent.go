@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"google.golang.org/protobuf/proto"
+
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
 	"github.com/palimpsest-context/palimpsest/internal/inspect/sheet"
 )
@@ -63,8 +65,11 @@ var formats = map[string]pb.ContextFormat{
 
 // explore plays the script to its end.
 func (a *agent) explore(ctx context.Context) error {
-	if err := a.createCiting(ctx); err != nil {
-		return err
+	_, err := a.citing.records.CreateConversation(ctx, &pb.CreateConversationRequest{Conversation: &pb.Conversation{
+		Id: a.citing.conversation, Policy: &pb.Policy{Citations: &pb.CitationsPolicy{Enabled: proto.Bool(true)}},
+	}})
+	if err != nil {
+		return fmt.Errorf("creating the conversation that cites: %w", err)
 	}
 	if err := a.say(ctx, pb.Role_ROLE_SYSTEM, systemPrompt, nil); err != nil {
 		return err

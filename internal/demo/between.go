@@ -72,7 +72,9 @@ func (a *agent) restore(ctx context.Context, of call) error {
 	if !ok {
 		return nil
 	}
-	reply, err := a.sidecar.expand(ctx, index, pb.ExpandMode_EXPAND_MODE_RESTORE)
+	reply, err := a.sidecar.expand(ctx, &pb.ExpandMessageRequest{
+		Target: &pb.ExpandMessageRequest_MessageIndex{MessageIndex: index}, Mode: pb.ExpandMode_EXPAND_MODE_RESTORE,
+	})
 	if err != nil {
 		a.wrapped("restore", sheet.Red, "#%d %s: %s", index, of, status.Convert(err).Message())
 		return ctx.Err()

@@ -12,8 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"google.golang.org/protobuf/proto"
-
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
 	"github.com/palimpsest-context/palimpsest/internal/inspect/sheet"
 )
@@ -24,17 +22,6 @@ type citedResult struct {
 	citation *pb.Citation
 	sum      [32]byte
 	phrase   string // some words of it, to search for
-}
-
-// createCiting begins the conversation in which large results are cited.
-func (a *agent) createCiting(ctx context.Context) error {
-	_, err := a.citing.records.CreateConversation(ctx, &pb.CreateConversationRequest{Conversation: &pb.Conversation{
-		Id: a.citing.conversation, Policy: &pb.Policy{Citations: &pb.CitationsPolicy{Enabled: proto.Bool(true)}},
-	}})
-	if err != nil {
-		return fmt.Errorf("creating the conversation that cites: %w", err)
-	}
-	return nil
 }
 
 // cite puts a message on record there, and remembers what was cited.
@@ -108,7 +95,7 @@ func (a *agent) showCitations(ctx context.Context) error {
 	e := &a.entries[of.index]
 	a.line("result", "", "#%d %s: %s, %s tokens", of.index, e.label, weight(of.citation.TotalBytes), e.about(e.tokens))
 	cited := linesOf(of.citation.Text)
-	a.block("cited as", cited, citationLines, len(cited)-1, len(cited), "…")
+	a.block("cited as", cited, citationLines, len(cited)-1, len(cited))
 	if err := a.retrieve(ctx, of); err != nil {
 		return err
 	}
@@ -146,7 +133,7 @@ func (a *agent) retrieve(ctx context.Context, of *citedResult) error {
 	if !holds(answer.ToolResult.GetText(), of.phrase) {
 		return errors.New("a passage that was asked for is not in the answer")
 	}
-	a.block("", lines, answerLines, at-aroundLines, at+aroundLines+1, "…")
+	a.block("", lines, answerLines, at-aroundLines, at+aroundLines+1)
 	return a.goOn(ctx, of, call, answer.ToolResult)
 }
 
@@ -178,8 +165,6 @@ func (a *agent) goOn(ctx context.Context, of *citedResult, call *pb.ToolCall, re
 
 // readContent reads all of a cited result and compares it with what was appended.
 func (a *agent) readContent(ctx context.Context, of *citedResult) error {
-	ctx, cancel := context.WithTimeout(ctx, deadline)
-	defer cancel()
 	began, sum := time.Now(), sha256.New()
 	stream, err := a.citing.contents.StreamContent(ctx, &pb.StreamContentRequest{
 		ConversationId: a.citing.conversation, ContentId: of.citation.ContentId,

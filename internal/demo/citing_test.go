@@ -49,7 +49,7 @@ func TestAgent_LargestCited_IsTheLargestWithWords(t *testing.T) {
 
 func TestScreen_Block_ShowsTheFirstAndSome(t *testing.T) {
 	var out bytes.Buffer
-	newScreen(&out, 0, true).block("label", linesOf("a\n\nb\nc\nd\ne\nf\n"), 2, 4, 5, "…")
+	newScreen(&out, 0, true).block("label", linesOf("a\n\nb\nc\nd\ne\nf\n"), 2, 4, 5)
 	if got := strings.Join(strings.Fields(out.String()), " "); got != "label a b ~ e" {
 		t.Errorf("%q", got)
 	}

@@ -48,16 +48,12 @@ func (c *Command) Run(ctx context.Context, env *Env) error {
 		}
 	}
 	defer stop()
-	sidecar, err := dial(address, c.Window)
+	sidecar, closed, err := dial(address, c.Window)
 	if err != nil {
 		return err
 	}
-	defer sidecar.close()
-	return c.play(ctx, newAgent(newScreen(env.Stdout, c.Pace, c.ASCII), sidecar, explored, c.Format))
-}
-
-func (c *Command) play(ctx context.Context, a *agent) error {
-	began := time.Now()
+	defer closed()
+	a, began := newAgent(newScreen(env.Stdout, c.Pace, c.ASCII), sidecar, explored, c.Format), time.Now()
 	a.opening(c)
 	if err := a.explore(ctx); err != nil {
 		return err
@@ -70,7 +66,7 @@ func (c *Command) play(ctx context.Context, a *agent) error {
 		return err
 	}
 	if c.Address != "" {
-		a.paragraph("The conversation stays on record as " + a.sidecar.conversation + ".")
+		a.paragraph("The conversation stays on record as " + sidecar.conversation + ".")
 	}
 	return nil
 }

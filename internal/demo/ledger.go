@@ -6,6 +6,7 @@ import (
 	"time"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/inspect/sheet"
 )
 
 // Prices of input, as multiples of a plain input token. Everything that the cache does not hold is written to it.
@@ -59,18 +60,11 @@ func (l *ledger) fits() string {
 	case l.overflow > 0:
 		return fmt.Sprintf("until turn %d", l.overflow-1)
 	case l.cuts > 0:
-		return "by " + counted(l.cuts, "cut", "cuts")
+		return "by " + sheet.Count(l.cuts, "cut")
 	case l.summaries > 0:
-		return "by " + counted(l.summaries, "summary", "summaries")
+		return "by " + sheet.Count(l.summaries, "summary")
 	}
 	return "in every turn"
-}
-
-func counted(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }
 
 // ledgers compare what was built with four others: sending the history whole, and clipping results alone, both with the best cache

@@ -34,11 +34,10 @@ func withoutExpiration(m *pb.Message) *pb.Message {
 	return m
 }
 
-// The plugins: two that speak with the user's questions, and one that speaks when a tool fails.
+// What plugins add, and for how long.
 const (
-	manner   = "manner"
-	progress = "progress"
-	coach    = "coach"
+	questionNoted = "manner: for this build alone; progress: for good"
+	failureNoted  = "coach: until a plugin speaks again"
 )
 
 // questionNotes is what plugins add to a question: how to answer it, for the next build alone; and how far the work was, for
@@ -50,33 +49,22 @@ func (a *agent) questionNotes() []*pb.AdditionalContent {
 			bytes += a.entries[i].bytes
 		}
 	}
-	far := fmt.Sprintf("Until now: %d tool calls, %s of results.", a.calls, weight(bytes))
-	return []*pb.AdditionalContent{
-		shown(manner, "Answer in at most three sentences. Name what you did not read."),
-		{
-			Plugin: progress, Header: "[progress]", Parts: text(far), DisplayOnCurrentMessage: true,
-			SaveToChatHistory: &pb.AdditionalContent_Always{Always: &pb.Always{}},
-		},
-	}
+	manner := note("manner", "Answer in at most three sentences. Name what you did not read.")
+	manner.SaveToChatHistory = &pb.AdditionalContent_Never{Never: &pb.Never{}}
+	progress := note("progress", fmt.Sprintf("Until now: %d tool calls, %s of results.", a.calls, weight(bytes)))
+	progress.Header, progress.SaveToChatHistory = "[progress]", &pb.AdditionalContent_Always{Always: &pb.Always{}}
+	return []*pb.AdditionalContent{manner, progress}
 }
-
-const questionNoted = manner + ": for this build alone; " + progress + ": for good"
 
 // failureNotes is what a plugin adds to the result of a tool that failed, until the next message with notes.
 func failureNotes() []*pb.AdditionalContent {
-	note := shown(coach, "Look into the folder before you guess a file's name.")
-	note.SaveToChatHistory = &pb.AdditionalContent_KeepLast{KeepLast: 1}
-	return []*pb.AdditionalContent{note}
+	coach := note("coach", "Look into the folder before you guess a file's name.")
+	coach.SaveToChatHistory = &pb.AdditionalContent_KeepLast{KeepLast: 1}
+	return []*pb.AdditionalContent{coach}
 }
 
-const failureNoted = coach + ": until a plugin speaks again"
-
-// shown is for the next build alone.
-func shown(plugin, words string) *pb.AdditionalContent {
-	return &pb.AdditionalContent{
-		Plugin: plugin, Parts: text(words), DisplayOnCurrentMessage: true,
-		SaveToChatHistory: &pb.AdditionalContent_Never{Never: &pb.Never{}},
-	}
+func note(plugin, words string) *pb.AdditionalContent {
+	return &pb.AdditionalContent{Plugin: plugin, Parts: text(words), DisplayOnCurrentMessage: true}
 }
 
 func text(said string) []*pb.Part { return []*pb.Part{{Content: &pb.Part_Text{Text: said}}} }

@@ -1,12 +1,15 @@
 package demo
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
+
+	"google.golang.org/protobuf/proto"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
 )
@@ -49,7 +52,9 @@ func (a *agent) proveRecord(ctx context.Context) error {
 
 // readBack asks for a message as it was appended, and compares it.
 func (a *agent) readBack(ctx context.Context, index int32) (*pb.Message, error) {
-	reply, err := a.sidecar.expand(ctx, index, pb.ExpandMode_EXPAND_MODE_RETURN_ONLY)
+	reply, err := a.sidecar.expand(ctx, &pb.ExpandMessageRequest{
+		Target: &pb.ExpandMessageRequest_MessageIndex{MessageIndex: index}, Mode: pb.ExpandMode_EXPAND_MODE_RETURN_ONLY,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -67,14 +72,12 @@ func (a *agent) same(m *pb.Message, index int32) error {
 func (a *agent) proveSummary(ctx context.Context) error {
 	newest := ""
 	for _, m := range a.lastView {
-		if id := m.GetOrigin().GetSummaryId(); id != "" {
-			newest = id
-		}
+		newest = cmp.Or(m.GetOrigin().GetSummaryId(), newest)
 	}
 	if newest == "" {
 		return nil
 	}
-	messages, err := a.expandSummary(ctx, newest)
+	messages, err := a.expandSummary(ctx, newest, "")
 	if err != nil {
 		return fmt.Errorf("expanding summary %s: %w", newest, err)
 	}
@@ -82,36 +85,34 @@ func (a *agent) proveSummary(ctx context.Context) error {
 	return nil
 }
 
-// expandSummary asks for everything that a summary stands for, down to the messages, and returns how many these are.
-func (a *agent) expandSummary(ctx context.Context, id string) (messages int, err error) {
-	for page, more := "", true; more; more = page != "" {
-		reply, err := a.sidecar.children(ctx, id, page)
-		if err != nil {
+// expandSummary asks for everything that a summary stands for, from a page on, down to the messages, and returns how many these are.
+func (a *agent) expandSummary(ctx context.Context, id, page string) (messages int, err error) {
+	reply, err := a.sidecar.expand(ctx, &pb.ExpandMessageRequest{
+		Target: &pb.ExpandMessageRequest_SummaryId{SummaryId: id}, Mode: pb.ExpandMode_EXPAND_MODE_RETURN_ONLY, PageToken: page,
+	})
+	below := 0
+	for _, child := range reply.GetChildren() {
+		if m := child.GetMessage(); m != nil {
+			below, err = 1, a.same(m, m.Index)
+		} else {
+			below, err = a.expandSummary(ctx, child.GetSummaryId(), "")
+		}
+		if messages += below; err != nil {
 			return 0, err
 		}
-		page = reply.NextPageToken
-		for _, child := range reply.Children {
-			below := 1
-			if m := child.GetMessage(); m != nil {
-				err = a.same(m, m.Index)
-			} else {
-				below, err = a.expandSummary(ctx, child.GetSummaryId())
-			}
-			if err != nil {
-				return 0, err
-			}
-			messages += below
-		}
 	}
-	return messages, nil
+	if next := reply.GetNextPageToken(); err == nil && next != "" {
+		below, err = a.expandSummary(ctx, id, next)
+		messages += below
+	}
+	return messages, err
 }
 
 // proveBuild asks for an early context again and compares its hash.
 func (a *agent) proveBuild(ctx context.Context) error {
 	id, want := a.early.ManifestId, a.early.GetRendered().GetContentSha256()
-	limit := int32(maxReply)
 	again, err := a.sidecar.records.GetManifest(ctx, &pb.GetManifestRequest{
-		ConversationId: a.sidecar.conversation, ManifestId: id, MaxReplyBytes: &limit,
+		ConversationId: a.sidecar.conversation, ManifestId: id, MaxReplyBytes: proto.Int32(maxReply),
 	})
 	if err != nil {
 		return fmt.Errorf("rebuilding %s: %w", id, err)

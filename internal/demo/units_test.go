@@ -191,7 +191,7 @@ func TestStep_Fleeting_OnlyLooksAround(t *testing.T) {
 func TestFingerprint_LeavesPluginsOut(t *testing.T) {
 	bare := &pb.Message{Parts: text("a")}
 	noted := &pb.Message{Parts: append(text("a"), text("b")...)}
-	noted.Parts[1].Plugin = coach
+	noted.Parts[1].Plugin = "coach"
 	one, _ := fingerprint(bare)
 	two, size := fingerprint(noted)
 	if one != two || size != 1 {

@@ -2,6 +2,7 @@ package demo
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
@@ -113,24 +114,21 @@ func prefixWords(p *pb.PrefixReport, total int64) string {
 // clipped result, c for a compacted one and - for one that a placeholder stands for. What it does not see is a number: between dots,
 // or in brackets where a summary stands for it.
 func (a *agent) strip(view []*pb.ContextMessage) (row string, inView int) {
-	seen := indexesOf(view)
-	var b strings.Builder
-	for i := 0; i < len(a.entries); {
+	seen, gap := indexesOf(view), 0
+	for i := range a.entries {
+		e := &a.entries[i]
 		if seen[int32(i)] {
-			b.WriteByte(a.entries[i].letter())
-			i++
+			row += e.letter()
 			continue
 		}
-		first, summarized, format := i, a.entries[i].summarized(), "·%d·"
-		for i < len(a.entries) && !seen[int32(i)] && a.entries[i].summarized() == summarized {
-			i++
+		gap++
+		next := i + 1
+		if next < len(a.entries) && !seen[int32(next)] && a.entries[next].summarized() == e.summarized() {
+			continue
 		}
-		if summarized {
-			format = "[%d]"
-		}
-		fmt.Fprintf(&b, format, i-first)
+		row, gap = row+fmt.Sprintf(map[bool]string{false: "·%d·", true: "[%d]"}[e.summarized()], gap), 0
 	}
-	return b.String(), len(seen)
+	return row, len(seen)
 }
 
 // indexesOf says which messages of the record a context shows.
@@ -146,16 +144,16 @@ func indexesOf(view []*pb.ContextMessage) map[int32]bool {
 
 func (e *entry) summarized() bool { return e.shown == pb.DecisionKind_DECISION_KIND_SUMMARIZED }
 
-func (e *entry) letter() byte {
+func (e *entry) letter() string {
 	switch e.shown {
 	case pb.DecisionKind_DECISION_KIND_CLIPPED:
-		return 'T'
+		return "T"
 	case pb.DecisionKind_DECISION_KIND_COMPACTED:
-		return 'c'
+		return "c"
 	case pb.DecisionKind_DECISION_KIND_CLEARED, pb.DecisionKind_DECISION_KIND_PRUNED:
-		return '-'
+		return "-"
 	}
-	return map[pb.Role]byte{pb.Role_ROLE_TOOL: 't', pb.Role_ROLE_ASSISTANT: 'a', pb.Role_ROLE_USER: 'u', pb.Role_ROLE_SYSTEM: 's'}[e.role]
+	return strings.ToLower(strings.TrimPrefix(e.role.String(), "ROLE_"))[:1]
 }
 
 // change is what happened to messages in one build in the same way.
@@ -166,27 +164,26 @@ type change struct {
 	summary  string  // the id of the one that stands for them
 }
 
-// changesOf brings together what happened in the same way, in the order of what came first.
+// changesOf brings together what happened in the same way, in the order of what came first. Clipping is shown apart, and what expired
+// and was removed, as removed.
 func changesOf(events []*pb.LifecycleEvent) (out []change) {
-	at, left := map[pb.EventType]int{}, map[int32]bool{}
-	for _, e := range events {
-		left[e.MessageIndex] = left[e.MessageIndex] || e.Type == pb.EventType_EVENT_TYPE_REMOVED
+	removed := func(message int32) bool {
+		return slices.ContainsFunc(events, func(e *pb.LifecycleEvent) bool {
+			return e.MessageIndex == message && e.Type == pb.EventType_EVENT_TYPE_REMOVED
+		})
 	}
 	for _, e := range events {
+		i := slices.IndexFunc(out, func(c change) bool { return c.kind == e.Type })
 		switch {
-		case e.Type == pb.EventType_EVENT_TYPE_CLIPPED, e.Type == pb.EventType_EVENT_TYPE_EXPIRED && left[e.MessageIndex]:
-			continue // shown apart, or with the rest of its unit
+		case e.Type == pb.EventType_EVENT_TYPE_CLIPPED, e.Type == pb.EventType_EVENT_TYPE_EXPIRED && removed(e.MessageIndex):
 		case e.Type == pb.EventType_EVENT_TYPE_SUMMARIZED:
-			out = append(out, change{kind: e.Type, messages: []int32{e.MessageIndex, e.EndIndex - 1}, saved: e.TokensSaved, summary: e.SummaryId})
-			continue
+			out = append(out, change{e.Type, []int32{e.MessageIndex, e.EndIndex - 1}, e.TokensSaved, e.SummaryId})
+		case i < 0:
+			out = append(out, change{kind: e.Type, messages: []int32{e.MessageIndex}, saved: e.TokensSaved})
+		default:
+			out[i].messages = append(out[i].messages, e.MessageIndex)
+			out[i].saved += e.TokensSaved
 		}
-		i, ok := at[e.Type]
-		if !ok {
-			i, at[e.Type] = len(out), len(out)
-			out = append(out, change{kind: e.Type})
-		}
-		out[i].messages = append(out[i].messages, e.MessageIndex)
-		out[i].saved += e.TokensSaved
 	}
 	return out
 }
@@ -205,15 +202,11 @@ func (a *agent) example(c change) string {
 		return ""
 	}
 	for _, m := range a.lastView {
-		switch origin := m.GetOrigin().GetSource().(type) {
-		case *pb.Origin_SummaryId:
-			if origin.SummaryId == c.summary {
-				return m.Parts[0].GetText()
-			}
-		case *pb.Origin_MessageIndex:
-			if origin.MessageIndex == c.messages[len(c.messages)-1] {
-				return m.Parts[0].GetToolResult().GetText()
-			}
+		if id := m.GetOrigin().GetSummaryId(); id != "" && id == c.summary {
+			return m.Parts[0].GetText()
+		}
+		if indexesOf([]*pb.ContextMessage{m})[c.messages[len(c.messages)-1]] && c.summary == "" {
+			return m.Parts[0].GetToolResult().GetText()
 		}
 	}
 	return ""
@@ -241,16 +234,14 @@ func (a *agent) showChange(c change, example string) {
 	if !ok {
 		return
 	}
-	meaning := strings.TrimSpace(c.summary + " " + words[1])
-	a.line(words[0], sheet.Yellow, "%s: %s, %s tokens fewer", c.which(), meaning, number(c.saved))
-	if example == "" {
-		return
-	}
+	a.line(words[0], sheet.Yellow, "%s: %s, %s tokens fewer", c.which(), strings.TrimSpace(c.summary+" "+words[1]), number(c.saved))
 	lines, most := a.Wrap(example, a.room()), exampleLines
 	if c.summary != "" {
 		lines, most = linesOf(example), summaryLines
 	}
-	a.block("", lines, most, 0, 0, "")
+	if example != "" {
+		a.block("", lines[:min(most, len(lines))], most, 0, 0)
+	}
 }
 
 // which names the messages, the first few of them: of a summary the first and the last.
@@ -259,24 +250,24 @@ func (c change) which() string {
 	if c.summary != "" {
 		return fmt.Sprintf("#%d to #%d", c.messages[0], c.messages[1])
 	}
-	names := make([]string, 0, most)
-	for _, m := range c.messages[:min(most, len(c.messages))] {
-		names = append(names, fmt.Sprintf("#%d", m))
+	more, names := len(c.messages)-most, fmt.Sprintf("#%d", c.messages[0])
+	for _, m := range c.messages[1:min(most, len(c.messages))] {
+		names += fmt.Sprintf(", #%d", m)
 	}
-	if more := len(c.messages) - most; more > 0 {
-		return fmt.Sprintf("%s and %d more", strings.Join(names, ", "), more)
+	if more > 0 {
+		names += fmt.Sprintf(" and %d more", more)
 	}
-	return strings.Join(names, ", ")
+	return names
 }
 
-// block prints the first lines of a text, and some of the others behind a mark.
-func (s *screen) block(label string, lines []string, first, from, to int, mark string) {
+// block prints the first lines of a text, and some of the others.
+func (s *screen) block(label string, lines []string, first, from, to int) {
 	for i, line := range lines {
 		switch {
 		case i < first || from <= i && i < to:
 			s.line(label, sheet.Dim, "%s", line)
-		case i == first && mark != "":
-			s.line("", sheet.Dim, "%s", mark)
+		case i == first:
+			s.line("", sheet.Dim, "…")
 		}
 		label = ""
 	}

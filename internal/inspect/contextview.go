@@ -48,7 +48,7 @@ func (v *contextView) fields() []field {
 	t := b.GetTokens()
 	return []field{
 		{"conversation", fmt.Sprintf("%s, turn %d, revision %d: %s on record, %s tokens", v.conversation.GetId(), b.GetTurn(), b.GetRevision(),
-			count(int(v.conversation.GetMessageCount()), "message"), v.factor.tokens(v.conversation.GetTokenCount()))},
+			sheet.Count(int(v.conversation.GetMessageCount()), "message"), v.factor.tokens(v.conversation.GetTokenCount()))},
 		{"context", share(v.Sheet, t.GetTotal(), t.GetBudget())},
 		{"of it", v.shares()},
 		{"saved by", v.saved()},
@@ -77,9 +77,9 @@ func (v *contextView) shares() string {
 		}
 	}
 	summarized, fixed := v.factor.times(t.GetSummaries()), v.factor.times(t.GetFixed())
-	words := []string{fmt.Sprintf("%s in %s", terminal.Number(t.GetTotal()-summarized-fixed), count(len(v.build.GetMessages())-summaries, "message"))}
+	words := []string{fmt.Sprintf("%s in %s", terminal.Number(t.GetTotal()-summarized-fixed), sheet.Count(len(v.build.GetMessages())-summaries, "message"))}
 	if summaries > 0 {
-		words = append(words, fmt.Sprintf("%s in %s", terminal.Number(summarized), count(summaries, "summary")))
+		words = append(words, fmt.Sprintf("%s in %s", terminal.Number(summarized), sheet.Count(summaries, "summary")))
 	}
 	if fixed > 0 {
 		words = append(words, terminal.Number(fixed)+" in system prompt and tools")
@@ -155,7 +155,7 @@ func ownCalls(u *pb.ModelUsage) string {
 	if u.GetCalls() == 0 {
 		return ""
 	}
-	words := fmt.Sprintf("%s, %s tokens in, %s out", count(int(u.GetCalls()), "model call"), terminal.Number(u.GetInputTokens()), terminal.Number(u.GetOutputTokens()))
+	words := fmt.Sprintf("%s, %s tokens in, %s out", sheet.Count(int(u.GetCalls()), "model call"), terminal.Number(u.GetInputTokens()), terminal.Number(u.GetOutputTokens()))
 	if u.GetCost() > 0 {
 		words += fmt.Sprintf(", cost %.4f", u.GetCost())
 	}
@@ -167,7 +167,7 @@ func (v *contextView) prefix() string {
 	if p.GetBrokenBy() == pb.PrefixBreak_PREFIX_BREAK_FIRST_BUILD {
 		return "no earlier build in this format"
 	}
-	words := fmt.Sprintf("%d of the last build's %s are the same, %s tokens", p.GetStableBlocks(), count(int(p.GetPreviousBlocks()), "block"),
+	words := fmt.Sprintf("%d of the last build's %s are the same, %s tokens", p.GetStableBlocks(), sheet.Count(int(p.GetPreviousBlocks()), "block"),
 		v.factor.tokens(p.GetStableTokens()))
 	if p.GetBrokenBy() != pb.PrefixBreak_PREFIX_BREAK_UNSPECIFIED {
 		words += "; changed: " + word(p.GetBrokenBy())

@@ -120,7 +120,7 @@ func (l *life) clock() string {
 	if x == nil || x.Turns == nil || x.GetMode() <= pb.ExpirationMode_EXPIRATION_MODE_NONE {
 		return ""
 	}
-	return fmt.Sprintf("in full for %s, then %sed", count(int(x.GetTurns()), "turn"), strings.TrimSuffix(word(x.GetMode()), "e"))
+	return fmt.Sprintf("in full for %s, then %sed", sheet.Count(int(x.GetTurns()), "turn"), strings.TrimSuffix(word(x.GetMode()), "e"))
 }
 
 // forgotten says if the edit in force was made before the oldest event that is kept.

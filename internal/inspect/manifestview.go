@@ -23,7 +23,7 @@ func (v *manifestView) print(conversation string) error {
 		{"context", share(v.Sheet, m.GetTotalTokens(), m.GetBudgetTokens())},
 		{"counted by", f.counter(m.GetCounter())},
 		{"on record", fmt.Sprintf("%s and %s then; the window started at message %d",
-			count(int(m.GetMessageCount()), "message"), count(int(m.GetEditSeq()), "edit"), m.GetWindowStartIndex())},
+			sheet.Count(int(m.GetMessageCount()), "message"), sheet.Count(int(m.GetEditSeq()), "edit"), m.GetWindowStartIndex())},
 		{"policy", m.GetPolicyHash()},
 		{"SHA-256", fmt.Sprintf("%s, by renderer %d", m.GetContentSha256(), m.GetRendererVersion())},
 	} {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/inspect/sheet"
 )
 
 // RetrieveCommand is `sidecar retrieve`.
@@ -134,7 +135,7 @@ func (c *RetrieveCommand) searchAll(ctx context.Context, s *session) error {
 		return s.out.Object(reply)
 	}
 	if n := int(reply.GetSkippedContents()); n > 0 {
-		err = s.remark.Say(fmt.Sprintf("%s of %d cannot be searched.", count(n, "content"), n+int(reply.GetSearchedContents())))
+		err = s.remark.Say(fmt.Sprintf("%s of %d cannot be searched.", sheet.Count(n, "content"), n+int(reply.GetSearchedContents())))
 	}
 	return errors.Join(err, s.passages(reply.GetExcerpts()))
 }

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/grpc"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/inspect/sheet"
 	"github.com/palimpsest-context/palimpsest/internal/terminal"
 )
 
@@ -114,7 +115,7 @@ func (c *ImportCommand) Run(ctx context.Context, env *Env) error {
 			return err
 		}
 		made := reply.GetConversation()
-		return s.done(reply, fmt.Sprintf("%s: %s, %s tokens, turn %d", made.GetId(), count(int(made.GetMessageCount()), "message"),
+		return s.done(reply, fmt.Sprintf("%s: %s, %s tokens, turn %d", made.GetId(), sheet.Count(int(made.GetMessageCount()), "message"),
 			terminal.Number(made.GetTokenCount()), made.GetTurn()))
 	})
 }

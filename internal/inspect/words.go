@@ -9,7 +9,6 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
-	"github.com/palimpsest-context/palimpsest/internal/terminal"
 )
 
 // word is an enum's value for people: what follows the name of its type, in lower case.
@@ -72,17 +71,6 @@ func span(start, end int32) string {
 	default:
 		return fmt.Sprintf("%d-%d", start, end-1)
 	}
-}
-
-// count is a number of things.
-func count(n int, one string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	if stem, ok := strings.CutSuffix(one, "y"); ok {
-		one = stem + "ie"
-	}
-	return fmt.Sprintf("%s %ss", terminal.Number(int64(n)), one)
 }
 
 func moment(t *timestamppb.Timestamp) string {

@@ -100,6 +100,17 @@ func (s *Sheet) Wrap(text string, width int) (lines []string) {
 	return append(lines, line)
 }
 
+// Count is a number of things.
+func Count(n int, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	if stem, ok := strings.CutSuffix(one, "y"); ok {
+		one = stem + "ie"
+	}
+	return fmt.Sprintf("%s %ss", terminal.Number(int64(n)), one)
+}
+
 // Bar draws a share of a whole. What is there at all shows.
 func (s *Sheet) Bar(part, whole int64, width int, empty string) string {
 	filled := 0
