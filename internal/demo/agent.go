@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"google.golang.org/protobuf/proto"
@@ -35,14 +36,13 @@ type agent struct {
 
 // entry is what the agent remembers of a message, to compare with what comes back. The content it forgets.
 type entry struct {
-	role      pb.Role
-	label     string
-	bytes     int
-	tokens    int64
-	estimated bool
-	saved     int64           // tokens, by clipping
-	shown     pb.DecisionKind // what the newest view shows of it; not specified: all of it
-	sum       [32]byte
+	role   pb.Role
+	label  string
+	bytes  int
+	tokens int64
+	saved  int64           // tokens, by clipping
+	shown  pb.DecisionKind // what the newest view shows of it; not specified: all of it
+	sum    [32]byte
 }
 
 // retriedCall is the call whose result is appended twice, as if the first reply had been lost.
@@ -51,16 +51,8 @@ const retriedCall = 12
 func newAgent(s *screen, sidecar *client, t *tree, format string) *agent {
 	return &agent{
 		screen: s, sidecar: sidecar, plain: sidecar.beside("plain"), citing: sidecar.beside("cited"), tree: t,
-		format: formats[format], events: map[pb.EventType]int{},
+		format: pb.ContextFormat(pb.ContextFormat_value["CONTEXT_FORMAT_"+strings.ToUpper(strings.ReplaceAll(format, "-", "_"))]), events: map[pb.EventType]int{},
 	}
-}
-
-var formats = map[string]pb.ContextFormat{
-	"openai-chat":      pb.ContextFormat_CONTEXT_FORMAT_OPENAI_CHAT,
-	"openai-responses": pb.ContextFormat_CONTEXT_FORMAT_OPENAI_RESPONSES,
-	"anthropic":        pb.ContextFormat_CONTEXT_FORMAT_ANTHROPIC,
-	"gemini":           pb.ContextFormat_CONTEXT_FORMAT_GEMINI,
-	"neutral":          pb.ContextFormat_CONTEXT_FORMAT_NEUTRAL,
 }
 
 // explore plays the script to its end.
@@ -237,7 +229,7 @@ func (a *agent) append(ctx context.Context, m *pb.Message, notes []*pb.Additiona
 		a.biggest = len(a.entries)
 	}
 	a.entries = append(a.entries, entry{
-		role: m.Role, label: label, bytes: size, sum: sum, tokens: int64(other.TokenCount), estimated: receipt.Estimated,
+		role: m.Role, label: label, bytes: size, sum: sum, tokens: int64(other.TokenCount),
 	})
 	return receipt, a.cite(ctx, withoutExpiration(m))
 }

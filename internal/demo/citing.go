@@ -6,11 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
+
+	"google.golang.org/protobuf/proto"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
 	"github.com/palimpsest-context/palimpsest/internal/inspect/sheet"
@@ -93,7 +94,7 @@ func (a *agent) showCitations(ctx context.Context) error {
 	a.paragraph("It was kept beside this one: results over 1,000 characters stay outside of the view from the start, and nothing is " +
 		"rewritten later. Here is the largest, as the model sees it, and what it asks for.")
 	e := &a.entries[of.index]
-	a.line("result", "", "#%d %s: %s, %s tokens", of.index, e.label, weight(of.citation.TotalBytes), e.about(e.tokens))
+	a.line("result", "", "#%d %s: %s, about %s tokens", of.index, e.label, weight(of.citation.TotalBytes), number(e.tokens))
 	cited := linesOf(of.citation.Text)
 	a.block("cited as", cited, citationLines, len(cited)-1, len(cited))
 	if err := a.retrieve(ctx, of); err != nil {
@@ -165,19 +166,15 @@ func (a *agent) goOn(ctx context.Context, of *citedResult, call *pb.ToolCall, re
 
 // readContent reads all of a cited result and compares it with what was appended.
 func (a *agent) readContent(ctx context.Context, of *citedResult) error {
-	began, sum := time.Now(), sha256.New()
-	stream, err := a.citing.contents.StreamContent(ctx, &pb.StreamContentRequest{
-		ConversationId: a.citing.conversation, ContentId: of.citation.ContentId,
+	began := time.Now()
+	reply, err := a.citing.contents.RetrieveContent(ctx, &pb.RetrieveContentRequest{
+		ConversationId: a.citing.conversation, ContentId: of.citation.ContentId, MaxReplyBytes: proto.Int32(maxReply),
+		Selection: &pb.RetrieveContentRequest_Full{Full: &pb.FullContent{}},
 	})
-	for err == nil {
-		var piece *pb.StreamContentResponse
-		piece, err = stream.Recv()
-		sum.Write(piece.GetChunk())
-	}
-	if !errors.Is(err, io.EOF) {
+	if err != nil {
 		return err
 	}
-	if [32]byte(sum.Sum(nil)) != of.sum {
+	if sha256.Sum256(reply.Chunk) != of.sum {
 		return fmt.Errorf("the content of message %d came back different", of.index)
 	}
 	a.proven("All of it was read again, %s bytes, in %s: SHA-256 equal, byte for byte.", number(of.citation.TotalBytes), millis(time.Since(began)))

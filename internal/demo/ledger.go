@@ -26,7 +26,6 @@ type ledger struct {
 	cost      float64
 	previous  int64
 	overflow  int32 // the first turn that does not fit; 0 if all do
-	cuts      int   // moves of the window's start
 	summaries int
 }
 
@@ -44,9 +43,6 @@ func (l *ledger) pay(turn int32, total, stable, budget int64) {
 // built books a context of the sidecar's.
 func (l *ledger) built(b *pb.BuildContextResponse) {
 	l.pay(b.Turn, b.GetTokens().GetTotal(), b.GetPrefix().GetStableTokens(), b.GetTokens().GetBudget())
-	if b.GetPrefix().GetBrokenBy() == pb.PrefixBreak_PREFIX_BREAK_WINDOW_MOVED {
-		l.cuts++
-	}
 	for _, e := range b.Events {
 		if e.Type == pb.EventType_EVENT_TYPE_SUMMARIZED {
 			l.summaries++
@@ -59,8 +55,6 @@ func (l *ledger) fits() string {
 	switch {
 	case l.overflow > 0:
 		return fmt.Sprintf("until turn %d", l.overflow-1)
-	case l.cuts > 0:
-		return "by " + sheet.Count(l.cuts, "cut")
 	case l.summaries > 0:
 		return "by " + sheet.Count(l.summaries, "summary")
 	}
@@ -72,20 +66,19 @@ func (l *ledger) fits() string {
 type ledgers struct {
 	whole, clipped, plain, cited, kept ledger
 	turns                              int
-	saved                              [6]int64 // tokens kept out of the contexts, by what savedBy names
-	citing                             int64    // tokens kept out by citing, in the conversation that cites
+	saved                              saved
+	citing                             int64 // tokens kept out by citing, in the conversation that cites
 }
 
-// savedBy is what the figures of ledgers.saved are for.
-const savedBy = "%s tokens by expiry, %s by retention, %s by clipping, %s by pruning, %s by summaries, %s by the window"
+// saved is what was kept out of the contexts, in tokens over all turns.
+type saved struct{ expiry, retention, clipping, pruning, summaries, window int64 }
 
 // compare books a context, and what it would have been without the sidecar, or if nothing expired.
 func (a *agent) compare(ctx context.Context, b *pb.BuildContextResponse) error {
 	t, l := b.GetTokens(), &a.ledgers
-	for i, saved := range []int64{
-		t.GetSavedByExpiry(), t.GetSavedByRetention(), t.GetSavedByClipping(), t.GetSavedByPruning(), t.GetSavedByCompaction(), t.GetSavedByFit(),
-	} {
-		l.saved[i] += saved
+	l.saved = saved{
+		l.saved.expiry + t.GetSavedByExpiry(), l.saved.retention + t.GetSavedByRetention(), l.saved.clipping + t.GetSavedByClipping(),
+		l.saved.pruning + t.GetSavedByPruning(), l.saved.summaries + t.GetSavedByCompaction(), l.saved.window + t.GetSavedByFit(),
 	}
 	if a.alone {
 		return nil
@@ -123,20 +116,19 @@ func (a *agent) summary(took time.Duration) {
 	a.paragraph(fmt.Sprintf("%d turns, %d tool calls (%d failed), %d messages, %s on record, %.1f s.",
 		a.turns, a.calls, a.failed, len(a.entries), weight(bytes), took.Seconds()))
 	a.costs()
-	saved := make([]any, len(a.ledgers.saved))
-	for i, tokens := range a.ledgers.saved {
-		saved[i] = number(tokens)
-	}
+	saved := &a.ledgers.saved
 	a.paragraph(fmt.Sprintf("Let go: %d messages compacted, %d removed or cleared, %d without words of plugins, %d pruned. Summaries: %d, "+
-		"rewinds: %d, put back: %d. Kept out of the contexts, over all turns and of the originals: ",
+		"rewinds: %d, put back: %d. Kept out of the contexts, over all turns and of the originals: %s tokens by expiry, %s by retention, "+
+		"%s by clipping, %s by pruning, %s by summaries, %s by the window.",
 		a.events[pb.EventType_EVENT_TYPE_COMPACTED], a.events[pb.EventType_EVENT_TYPE_REMOVED]+a.events[pb.EventType_EVENT_TYPE_EXPIRED],
 		a.events[pb.EventType_EVENT_TYPE_RETENTION_APPLIED], a.events[pb.EventType_EVENT_TYPE_PRUNED],
 		a.events[pb.EventType_EVENT_TYPE_SUMMARIZED], a.events[pb.EventType_EVENT_TYPE_HIDDEN],
-		a.events[pb.EventType_EVENT_TYPE_EXPANDED]) + fmt.Sprintf(savedBy, saved...) + ".")
+		a.events[pb.EventType_EVENT_TYPE_EXPANDED], number(saved.expiry), number(saved.retention), number(saved.clipping),
+		number(saved.pruning), number(saved.summaries), number(saved.window)))
 	_ = a.Line("")
 	e := &a.entries[a.biggest]
-	a.paragraph(fmt.Sprintf("The biggest result: %s, %s, %s tokens. The model saw %s of them, head and tail.",
-		e.label, weight(e.bytes), e.about(e.tokens), e.about(e.tokens-e.saved)))
+	a.paragraph(fmt.Sprintf("The biggest result: %s, %s, about %s tokens. The model saw about %s of them, head and tail.",
+		e.label, weight(e.bytes), number(e.tokens), number(e.tokens-e.saved)))
 	_ = a.Line("")
 }
 
@@ -174,12 +166,4 @@ func (s *screen) row(name, tokens, largest, cost, fits string) {
 		format = "  %s\n%14s %11s %11s   %s"
 	}
 	_ = s.Line(fmt.Sprintf(format, name, tokens, largest, cost, fits))
-}
-
-// about is a number of a message's tokens, which is an estimate if it is very large.
-func (e *entry) about(tokens int64) string {
-	if e.estimated {
-		return "about " + number(tokens)
-	}
-	return number(tokens)
 }

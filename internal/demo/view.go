@@ -67,21 +67,10 @@ func (a *agent) showView(b *pb.BuildContextResponse, clipped []*pb.Decision) {
 		a.showChange(c, a.example(c))
 	}
 	a.count(b.Events)
-	a.showRest(b, len(a.entries)-inView)
-}
-
-// showRest prints what waits, what the window's start has passed, and what the provider's rules changed.
-func (a *agent) showRest(b *pb.BuildContextResponse, out int) {
-	moved, waiting := b.GetPrefix().GetBrokenBy() == pb.PrefixBreak_PREFIX_BREAK_WINDOW_MOVED, 0
+	waiting := 0
 	for _, d := range b.Decisions {
-		switch {
-		case d.Kind == pb.DecisionKind_DECISION_KIND_DEFERRED:
+		if d.Kind == pb.DecisionKind_DECISION_KIND_DEFERRED {
 			waiting++
-		case d.Kind == pb.DecisionKind_DECISION_KIND_LEFT_OUT && moved:
-			a.line("left out", sheet.Yellow, "%d messages up to #%d, %s tokens: before the window's start, still on record",
-				out, d.EndIndex-1, number(d.TokensBefore-d.TokensAfter))
-		case d.Kind == pb.DecisionKind_DECISION_KIND_REPAIRED:
-			a.line("repaired", sheet.Yellow, "%s", d.Detail)
 		}
 	}
 	if waiting > 0 {
