@@ -34,7 +34,7 @@ type Citations struct {
 	Before  int64   `json:"tokens_before"`
 	After   int64   `json:"tokens_after"`
 	Mean    float64 `json:"mean_tokens"`
-	Largest int     `json:"max_tokens"`
+	Largest int     `json:"max_tokens" merge:"max"`
 	// Asked counts results of which passages were asked for, with words that the
 	// next message uses; Words are those of them that the result holds, and Found
 	// those that the passages hold.
@@ -47,18 +47,6 @@ type Citations struct {
 	// cost_with.
 	AskingCost float64 `json:"asking_cost"`
 	RetrieveMS Millis  `json:"retrieve_ms"`
-}
-
-func (s *Citations) add(o *Citations) {
-	s.Count += o.Count
-	s.Before += o.Before
-	s.After += o.After
-	s.Largest = max(s.Largest, o.Largest)
-	s.Asked += o.Asked
-	s.Words += o.Words
-	s.Found += o.Found
-	s.ExcerptTokens += o.ExcerptTokens
-	s.AskingCost += o.AskingCost
 }
 
 // cited is a result of the recording that a citation stands for.
@@ -203,13 +191,12 @@ func (c *conversation) contentsBack(ctx context.Context) {
 
 // contentBack says what is wrong with a content that comes back, or "".
 func (c *conversation) contentBack(ctx context.Context, x cited) string {
-	largest := int32(maxMessage)
 	request := &pb.RetrieveContentRequest{
-		ConversationId: c.id, ContentId: x.handle, Selection: &pb.RetrieveContentRequest_Full{Full: &pb.FullContent{}}, MaxReplyBytes: &largest,
+		ConversationId: c.id, ContentId: x.handle, Selection: &pb.RetrieveContentRequest_Full{Full: &pb.FullContent{}}, MaxReplyBytes: proto.Int32(maxMessage),
 	}
 	var got bytes.Buffer
 	for {
-		response, err := c.contentPage(ctx, request)
+		response, err := c.contents.RetrieveContent(ctx, request)
 		if err != nil {
 			return describe(err)
 		}
@@ -229,10 +216,4 @@ func (c *conversation) contentBack(ctx context.Context, x cited) string {
 			return ""
 		}
 	}
-}
-
-func (c *conversation) contentPage(ctx context.Context, r *pb.RetrieveContentRequest) (*pb.RetrieveContentResponse, error) {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
-	defer cancel()
-	return c.contents.RetrieveContent(ctx, r)
 }

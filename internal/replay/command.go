@@ -1,3 +1,10 @@
+// Package replay plays recorded conversations through a sidecar and judges what
+// comes back. It is a client like any other: it appends every message, asks for
+// a context before each of the assistant's and at the end, restores something,
+// builds in larger windows, and reads everything back. What it reports is
+// measured on the bytes that arrived, by the independent judge in
+// internal/validate, and never taken from the sidecar's own report.
+// docs/replay.md defines the file format and every figure.
 package replay
 
 import (
@@ -142,7 +149,7 @@ func (c *Command) play(ctx context.Context, env *Env, address string, recordings
 // session is what the conversations of this replay share, under whatever policy.
 func (c *Command) session(ctx context.Context, address string, counter tokens.Counter) (s *session, closed func(), err error) {
 	conn, err := grpc.NewClient(address, grpc.WithTransportCredentials(insecure.NewCredentials()),
-		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxMessage+1<<20), grpc.MaxCallSendMsgSize(maxMessage)))
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxMessage+1<<20), grpc.MaxCallSendMsgSize(maxMessage)), grpc.WithDefaultServiceConfig(deadlines))
 	if err != nil {
 		return nil, nil, fmt.Errorf("replay: %w", err)
 	}

@@ -199,8 +199,6 @@ func (s *session) tryOut(ctx context.Context) error {
 	if s.policy == nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
-	defer cancel()
 	p, id := s.policy, "replay-"+s.run+"-policy"
 	_, err := s.records.CreateConversation(ctx, &pb.CreateConversationRequest{Conversation: &pb.Conversation{Id: id, Policy: p.conversation}})
 	if err != nil {

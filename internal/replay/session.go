@@ -5,13 +5,15 @@ import (
 	"fmt"
 	"time"
 
+	"google.golang.org/protobuf/proto"
+
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
 	"github.com/palimpsest-context/palimpsest/internal/replay/recording"
 	"github.com/palimpsest-context/palimpsest/internal/validate"
 )
 
-// callTimeout bounds one call to the sidecar: a replay that hangs says nothing.
-const callTimeout = time.Minute
+// deadlines bound each call to the sidecar: a replay that hangs says nothing.
+const deadlines = `{"methodConfig": [{"name": [{}], "timeout": "60s"}]}`
 
 // session is what all conversations of one replay share.
 type session struct {
@@ -134,8 +136,6 @@ func (c *conversation) create(ctx context.Context) {
 	if c.policy == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
-	defer cancel()
 	_, err := c.records.CreateConversation(ctx, &pb.CreateConversationRequest{
 		Conversation: &pb.Conversation{Id: c.id, Policy: c.policy.conversation},
 	})
@@ -146,8 +146,6 @@ func (c *conversation) create(ctx context.Context) {
 
 // append puts a message on record, at the sidecar and in the model of it.
 func (c *conversation) append(ctx context.Context, m *pb.Message) {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
-	defer cancel()
 	m = c.policy.apply(m, c.names)
 	started := time.Now()
 	response, err := c.contexts.AppendMessage(ctx, &pb.AppendMessageRequest{ConversationId: c.id, Message: m})
@@ -231,17 +229,14 @@ func (c *conversation) build(ctx context.Context, next *pb.Message) {
 
 // request asks for a context in a window.
 func (c *conversation) request(window int32) *pb.BuildContextRequest {
-	largest := int32(maxMessage)
 	return &pb.BuildContextRequest{
-		ConversationId: c.id, Format: wireFormat(c.format), Model: c.model, FixedInput: c.fixedInput(), MaxReplyBytes: &largest,
+		ConversationId: c.id, Format: wireFormat(c.format), Model: c.model, FixedInput: c.fixedInput(), MaxReplyBytes: proto.Int32(maxMessage),
 		CloseOpenCalls: c.closing,
 		Budget:         &pb.Budget{ContextWindowTokens: &window, ReservedOutputTokens: &c.reserve},
 	}
 }
 
 func (c *conversation) contextOf(ctx context.Context, request *pb.BuildContextRequest) (*pb.BuildContextResponse, error) {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
-	defer cancel()
 	return c.contexts.BuildContext(ctx, request)
 }
 
