@@ -75,7 +75,7 @@ func (c *conversation) again(ctx context.Context, window int32, sameTurn bool) *
 	request.SameTurn = sameTurn
 	room := c.policy.budget(int(window - c.reserve))
 	c.AtEnd.Builds++
-	response, err := c.contextOf(ctx, request)
+	response, err := c.contexts.BuildContext(ctx, request)
 	if err != nil {
 		c.refused(err, room, c.AtEnd.Refused)
 		return nil

@@ -8,6 +8,7 @@
 package replay
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -21,8 +22,8 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/inspect/sheet"
 	"github.com/palimpsest-context/palimpsest/internal/replay/recording"
-	"github.com/palimpsest-context/palimpsest/internal/terminal"
 	"github.com/palimpsest-context/palimpsest/internal/validate"
 	"github.com/palimpsest-context/palimpsest/pkg/tokens"
 )
@@ -131,7 +132,7 @@ func (c *Command) play(ctx context.Context, env *Env, address string, recordings
 		}
 	}
 	jobs := jobs(sessions, sums, recordings)
-	bar := newProgress(env.Stderr, jobs, c.plain())
+	bar := newProgress(env.Stderr, jobs, c.ASCII)
 	defer bar.stop()
 	for _, s := range sessions {
 		s.step = bar.step
@@ -218,16 +219,16 @@ func all(ctx context.Context, jobs []job, workers int) error {
 	return ctx.Err()
 }
 
-// plain says whether to draw in ASCII: where asked to, and where the locale does
-// not promise UTF-8.
-func (c *Command) plain() bool { return c.ASCII || !terminal.Unicode() }
-
 func (c *Command) print(w io.Writer, r *Report) error {
 	if c.JSON {
 		encoder := json.NewEncoder(w)
 		encoder.SetIndent("", "  ")
 		return encoder.Encode(r)
 	}
-	_, err := io.WriteString(w, r.text(c.plain()))
+	var b bytes.Buffer
+	to := sheet.New(w, false, c.ASCII)
+	to.Out = &b
+	r.print(to)
+	_, err := b.WriteTo(w)
 	return err
 }

@@ -3,6 +3,7 @@ package replay
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"google.golang.org/protobuf/proto"
@@ -210,7 +211,7 @@ func (c *conversation) fixedInput() *pb.FixedInput {
 // context is for, nil behind the last one.
 func (c *conversation) build(ctx context.Context, next *pb.Message) {
 	started, refused := time.Now(), c.Refused
-	response, err := c.contextOf(ctx, c.request(c.window))
+	response, err := c.contexts.BuildContext(ctx, c.request(c.window))
 	if c.ended {
 		c.AtEnd.Builds++
 		refused = c.AtEnd.Refused
@@ -230,27 +231,8 @@ func (c *conversation) build(ctx context.Context, next *pb.Message) {
 // request asks for a context in a window.
 func (c *conversation) request(window int32) *pb.BuildContextRequest {
 	return &pb.BuildContextRequest{
-		ConversationId: c.id, Format: wireFormat(c.format), Model: c.model, FixedInput: c.fixedInput(), MaxReplyBytes: proto.Int32(maxMessage),
+		ConversationId: c.id, Format: pb.ContextFormat(pb.ContextFormat_value["CONTEXT_FORMAT_"+strings.ToUpper(strings.ReplaceAll(string(c.format), "-", "_"))]), Model: c.model, FixedInput: c.fixedInput(), MaxReplyBytes: proto.Int32(maxMessage),
 		CloseOpenCalls: c.closing,
 		Budget:         &pb.Budget{ContextWindowTokens: &window, ReservedOutputTokens: &c.reserve},
-	}
-}
-
-func (c *conversation) contextOf(ctx context.Context, request *pb.BuildContextRequest) (*pb.BuildContextResponse, error) {
-	return c.contexts.BuildContext(ctx, request)
-}
-
-func wireFormat(f validate.Format) pb.ContextFormat {
-	switch f {
-	case validate.OpenAIChat:
-		return pb.ContextFormat_CONTEXT_FORMAT_OPENAI_CHAT
-	case validate.OpenAIResponses:
-		return pb.ContextFormat_CONTEXT_FORMAT_OPENAI_RESPONSES
-	case validate.Anthropic:
-		return pb.ContextFormat_CONTEXT_FORMAT_ANTHROPIC
-	case validate.Gemini:
-		return pb.ContextFormat_CONTEXT_FORMAT_GEMINI
-	default:
-		return pb.ContextFormat_CONTEXT_FORMAT_NEUTRAL
 	}
 }

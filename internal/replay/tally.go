@@ -31,6 +31,10 @@ type Millis struct {
 	P99 float64 `json:"p99"`
 }
 
+func (m Millis) String() string {
+	return fmt.Sprintf("%.2f ms (p50), %.2f ms (p95), %.2f ms (p99)", m.P50, m.P95, m.P99)
+}
+
 // Report is what a replay found. docs/replay.md defines each figure.
 type Report struct {
 	Format                string         `json:"format"`
