@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -23,25 +24,28 @@ type contextView struct {
 }
 
 func (v *contextView) print() error {
-	for _, f := range v.fields() {
-		if f.value == "" {
-			continue
-		}
-		if err := v.Field(f.label, labelWidth, f.value); err != nil {
+	if err := errors.Join(fields(v.Sheet, v.fields()...), v.in(), v.out()); err != nil {
+		return err
+	}
+	for _, d := range v.build.GetDegradations() {
+		if err := v.Field("not done", labelWidth, fmt.Sprintf("%s: %s; instead: %s", d.GetAsked(), d.GetReason(), d.GetDone())); err != nil {
 			return err
 		}
 	}
-	if err := v.in(); err != nil {
-		return err
-	}
-	if err := v.out(); err != nil {
-		return err
-	}
-	return v.degraded()
+	return nil
 }
 
 // field is a line of a heading. Without a value it is left out.
 type field struct{ label, value string }
+
+func fields(s *sheet.Sheet, all ...field) (err error) {
+	for _, f := range all {
+		if f.value != "" && err == nil {
+			err = s.Field(f.label, labelWidth, f.value)
+		}
+	}
+	return err
+}
 
 func (v *contextView) fields() []field {
 	b := v.build
@@ -312,15 +316,6 @@ func (v *contextView) handlesOf(d *pb.Decision) string {
 	return ""
 }
 
-func (v *contextView) degraded() error {
-	for _, d := range v.build.GetDegradations() {
-		if err := v.Field("not done", labelWidth, fmt.Sprintf("%s: %s; instead: %s", d.GetAsked(), d.GetReason(), d.GetDone())); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // manifestView prints an earlier build. What was decided in it is not on record; what was shown is.
 type manifestView struct {
 	*sheet.Sheet
@@ -331,7 +326,7 @@ type manifestView struct {
 func (v *manifestView) print(conversation string) error {
 	m := v.reply.GetManifest()
 	f := factor(m.GetFactor())
-	for _, line := range []field{
+	err := errors.Join(fields(v.Sheet, []field{
 		{"conversation", fmt.Sprintf("%s, turn %d, build %s at %s UTC", conversation, m.GetTurn(), m.GetId(), moment(m.GetCreateTime()))},
 		{"asked for", together(", ", word(m.GetFormat()), m.GetModel())},
 		{"context", share(v.Sheet, m.GetTotalTokens(), m.GetBudgetTokens())},
@@ -340,12 +335,8 @@ func (v *manifestView) print(conversation string) error {
 			sheet.Count(int(m.GetMessageCount()), "message"), sheet.Count(int(m.GetEditSeq()), "edit"), m.GetWindowStartIndex())},
 		{"policy", m.GetPolicyHash()},
 		{"SHA-256", fmt.Sprintf("%s, by renderer %d", m.GetContentSha256(), m.GetRendererVersion())},
-	} {
-		if err := v.Field(line.label, labelWidth, line.value); err != nil {
-			return err
-		}
-	}
-	if err := shown(v.Sheet, "In", v.textWidth, f, v.reply.GetMessages(), func(*pb.ContextMessage) string { return "" }); err != nil {
+	}...), shown(v.Sheet, "In", v.textWidth, f, v.reply.GetMessages(), func(*pb.ContextMessage) string { return "" }))
+	if err != nil {
 		return err
 	}
 	return v.missing()

@@ -24,10 +24,6 @@ type ConversationsCommand struct {
 // Run lists the conversations: page by page, or, by their last change, once all are known.
 func (c *ConversationsCommand) Run(ctx context.Context, env *Env) error {
 	return c.run(env, func(s *session) error {
-		list := &sheet.Table{Sheet: s.out, Columns: []sheet.Column{
-			{Title: "id"}, {Title: "messages", Right: true}, {Title: "tokens", Right: true}, {Title: "turn", Right: true},
-			{Title: "start", Right: true}, {Title: "updated (UTC)"}, {Title: "title"},
-		}}
 		request := &pb.ListConversationsRequest{PageSize: pageSize, ActorId: c.Actor, AgentId: c.Agent}
 		if c.Latest {
 			found, err := s.newestFirst(ctx, request)
@@ -37,19 +33,19 @@ func (c *ConversationsCommand) Run(ctx context.Context, env *Env) error {
 			if c.Limit > 0 {
 				found = found[:min(len(found), c.Limit)]
 			}
-			return show(list, found, conversationRow)
+			return show(conversations.on(s), found, conversations.row)
 		}
-		return pages(&request.PageToken, c.Limit, func(room int) (next string, n int, err error) {
+		return conversations.list(s, &request.PageToken, c.Limit, func() (string, []*pb.Conversation, error) {
 			reply, err := s.record.ListConversations(ctx, request)
-			if err != nil {
-				return "", 0, err
-			}
-			found := reply.GetConversations()
-			found = found[:min(len(found), room)]
-			return reply.GetNextPageToken(), len(found), show(list, found, conversationRow)
+			return reply.GetNextPageToken(), reply.GetConversations(), err
 		})
 	})
 }
+
+var conversations = tableOf[*pb.Conversation]{[]sheet.Column{
+	{Title: "id"}, {Title: "messages", Right: true}, {Title: "tokens", Right: true}, {Title: "turn", Right: true},
+	{Title: "start", Right: true}, {Title: "updated (UTC)"}, {Title: "title"},
+}, conversationRow}
 
 func conversationRow(v *pb.Conversation) []string {
 	return []string{
@@ -134,13 +130,10 @@ func (c *CreateCommand) Run(ctx context.Context, env *Env) error {
 		reply, err := s.record.CreateConversation(ctx, &pb.CreateConversationRequest{Conversation: &pb.Conversation{
 			Id: c.Conversation, ActorId: c.Actor, AgentId: c.Agent, Title: c.Title, MetadataJson: c.Metadata, Counter: c.Counter, Policy: policy,
 		}})
-		if err != nil {
-			return err
-		}
-		if remark != "" {
+		if err == nil && remark != "" {
 			_, err = fmt.Fprintln(env.Stderr, remark)
 		}
-		return errors.Join(err, s.done(reply, fmt.Sprintf("%s is created.", reply.GetConversation().GetId())))
+		return s.done(reply, err, "%s is created.", reply.GetConversation().GetId())
 	})
 }
 
@@ -179,12 +172,9 @@ func (c *DeleteCommand) Run(ctx context.Context, env *Env) error {
 	return c.run(env, func(s *session) error {
 		request := &pb.DeleteConversationRequest{ConversationId: c.Conversation, WithoutTombstone: c.WithoutTombstone}
 		reply, err := s.record.DeleteConversation(ctx, request)
-		if err != nil {
-			return err
-		}
 		if c.WithoutTombstone {
-			return s.done(reply, c.Conversation+" is deleted. The next append begins it anew.")
+			return s.done(reply, err, "%s is deleted. The next append begins it anew.", c.Conversation)
 		}
-		return s.done(reply, fmt.Sprintf("%s is deleted. Until %s UTC nothing can be appended to it.", c.Conversation, moment(reply.GetTombstoneExpireTime())))
+		return s.done(reply, err, "%s is deleted. Until %s UTC nothing can be appended to it.", c.Conversation, moment(reply.GetTombstoneExpireTime()))
 	})
 }

@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"fmt"
 	"io"
 	"math"
 	"strings"
@@ -68,4 +69,47 @@ func (p *printing) end() error {
 		return nil
 	}
 	return p.out.Line("")
+}
+
+// tableOf is how entries of a kind are listed.
+type tableOf[M proto.Message] struct {
+	columns []sheet.Column
+	row     func(M) []string
+}
+
+func (t tableOf[M]) on(s *session) *sheet.Table {
+	return &sheet.Table{Sheet: s.out, Columns: t.columns}
+}
+
+// one prints the entry that a call answered with.
+func (t tableOf[M]) one(s *session, entry M, err error) error {
+	if err != nil {
+		return err
+	}
+	return show(t.on(s), []M{entry}, t.row)
+}
+
+// list prints page after page of what calls answer with.
+func (t tableOf[M]) list(s *session, token *string, limit int, call func() (next string, page []M, err error)) error {
+	list := t.on(s)
+	return pages(token, limit, func(room int) (string, int, error) {
+		next, page, err := call()
+		if err != nil {
+			return "", 0, err
+		}
+		page = page[:min(len(page), room)]
+		return next, len(page), show(list, page, t.row)
+	})
+}
+
+// done prints what a call answered with: as JSON, or what it means in a sentence.
+func (s *session) done(reply proto.Message, err error, format string, args ...any) error {
+	switch {
+	case err != nil:
+		return err
+	case s.out.JSON:
+		return s.out.Object(reply)
+	default:
+		return s.out.Say(fmt.Sprintf(format, args...))
+	}
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 
 	"google.golang.org/grpc"
@@ -111,12 +110,9 @@ func (c *ImportCommand) Run(ctx context.Context, env *Env) error {
 			return err
 		}
 		reply, err := stream.CloseAndRecv()
-		if err != nil {
-			return err
-		}
 		made := reply.GetConversation()
-		return s.done(reply, fmt.Sprintf("%s: %s, %s tokens, turn %d", made.GetId(), sheet.Count(int(made.GetMessageCount()), "message"),
-			terminal.Number(made.GetTokenCount()), made.GetTurn()))
+		return s.done(reply, err, "%s: %s, %s tokens, turn %d", made.GetId(), sheet.Count(int(made.GetMessageCount()), "message"),
+			terminal.Number(made.GetTokenCount()), made.GetTurn())
 	})
 }
 
