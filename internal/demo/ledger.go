@@ -125,17 +125,17 @@ func (a *agent) summary(took time.Duration) {
 		a.events[pb.EventType_EVENT_TYPE_SUMMARIZED], a.events[pb.EventType_EVENT_TYPE_HIDDEN],
 		a.events[pb.EventType_EVENT_TYPE_EXPANDED], number(saved.expiry), number(saved.retention), number(saved.clipping),
 		number(saved.pruning), number(saved.summaries), number(saved.window)))
-	_ = a.Line("")
+	a.Line("")
 	e := &a.entries[a.biggest]
 	a.paragraph(fmt.Sprintf("The biggest result: %s, %s, about %s tokens. The model saw about %s of them, head and tail.",
 		e.label, weight(e.bytes), number(e.tokens), number(e.tokens-e.saved)))
-	_ = a.Line("")
+	a.Line("")
 }
 
 // costs compares what was sent with what would have been.
 func (a *agent) costs() {
 	l := &a.ledgers
-	_ = a.Line("")
+	a.Line("")
 	a.row(fmt.Sprintf("input, over the first %d turns", l.turns), "tokens", "largest", "cost", "fits the window")
 	for _, way := range []struct {
 		name string
@@ -146,7 +146,7 @@ func (a *agent) costs() {
 	} {
 		a.row(way.name, number(way.sent), number(way.largest), number(int64(way.cost)), way.fits())
 	}
-	_ = a.Line("")
+	a.Line("")
 	a.paragraph("Cost is in plain input tokens: 1.25 for one that is written to the provider's cache, 0.1 for one that is read from " +
 		"it. The first two rows assume a window without end and a cache that never misses. The third and the fourth are the same " +
 		"conversation, kept beside this one without lives and plugins, in the sidecar's defaults: what outgrows the window becomes a " +
@@ -154,7 +154,7 @@ func (a *agent) costs() {
 		"model in attention is not in the table, nor is what it misses of the messages it does not see.")
 	a.paragraph(fmt.Sprintf("In money, at $%g for a million plain input tokens: $%.2f whole, $%.2f if nothing expires, $%.2f with large results cited, $%.2f as built.",
 		dollars, money(l.whole.cost), money(l.plain.cost), money(l.cited.cost), money(l.kept.cost)))
-	_ = a.Line("")
+	a.Line("")
 }
 
 // tableWidth is what a row takes; on narrower screens its name gets a line of its own.
@@ -165,5 +165,5 @@ func (s *screen) row(name, tokens, largest, cost, fits string) {
 	if s.Width < tableWidth {
 		format = "  %s\n%14s %11s %11s   %s"
 	}
-	_ = s.Line(fmt.Sprintf(format, name, tokens, largest, cost, fits))
+	s.Line(fmt.Sprintf(format, name, tokens, largest, cost, fits))
 }

@@ -35,12 +35,12 @@ func newScreen(out io.Writer, pace time.Duration, ascii bool) *screen {
 // rule prints a line across the screen with a title in it.
 func (s *screen) rule(title string) {
 	rest := strings.Repeat("─", max(s.Width-utf8.RuneCountInString(title)-4, 0))
-	_ = s.Line("\n" + s.Paint(sheet.Dim, "──") + " " + s.Paint(sheet.Bold, title) + " " + s.Paint(sheet.Dim, rest))
+	s.Line("\n" + s.Paint(sheet.Dim, "──") + " " + s.Paint(sheet.Bold, title) + " " + s.Paint(sheet.Dim, rest))
 }
 
 // put prints a label and what stands beside it.
 func (s *screen) put(label, painted string) {
-	_ = s.Line(strings.Repeat(" ", margin) + s.Paint(sheet.Dim, fmt.Sprintf("%-*s", labelWidth, label)) + painted)
+	s.Line(strings.Repeat(" ", margin) + s.Paint(sheet.Dim, fmt.Sprintf("%-*s", labelWidth, label)) + painted)
 }
 
 // room is how many columns there are beside a label.
@@ -65,7 +65,7 @@ func (s *screen) proven(format string, args ...any) { s.wrapped("✓", sheet.Gre
 // paragraph prints words over as many lines as they need.
 func (s *screen) paragraph(words string) {
 	for _, line := range s.Wrap(words, s.Width-margin) {
-		_ = s.Line(strings.Repeat(" ", margin) + line)
+		s.Line(strings.Repeat(" ", margin) + line)
 	}
 }
 

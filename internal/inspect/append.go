@@ -64,10 +64,10 @@ func (c *AppendCommand) Run(ctx context.Context, env *Env) error {
 			return s.out.Object(reply)
 		}
 		for _, receipt := range reply.GetReceipts() {
-			err = errors.Join(err, s.out.Say(fmt.Sprintf("message %d of %s: %s tokens, turn %d",
-				receipt.GetIndex(), c.Conversation, terminal.Number(int64(receipt.GetTokenCount())), receipt.GetTurnAdded())))
+			s.out.Say(fmt.Sprintf("message %d of %s: %s tokens, turn %d",
+				receipt.GetIndex(), c.Conversation, terminal.Number(int64(receipt.GetTokenCount())), receipt.GetTurnAdded()))
 		}
-		return err
+		return nil
 	})
 }
 

@@ -1,7 +1,6 @@
 package inspect
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
@@ -23,28 +22,24 @@ type contextView struct {
 	factor       factor
 }
 
-func (v *contextView) print() error {
-	if err := errors.Join(fields(v.Sheet, v.fields()...), v.in(), v.out()); err != nil {
-		return err
-	}
+func (v *contextView) print() {
+	fields(v.Sheet, v.fields()...)
+	v.in()
+	v.out()
 	for _, d := range v.build.GetDegradations() {
-		if err := v.Field("not done", labelWidth, fmt.Sprintf("%s: %s; instead: %s", d.GetAsked(), d.GetReason(), d.GetDone())); err != nil {
-			return err
-		}
+		v.Field("not done", labelWidth, fmt.Sprintf("%s: %s; instead: %s", d.GetAsked(), d.GetReason(), d.GetDone()))
 	}
-	return nil
 }
 
 // field is a line of a heading. Without a value it is left out.
 type field struct{ label, value string }
 
-func fields(s *sheet.Sheet, all ...field) (err error) {
+func fields(s *sheet.Sheet, all ...field) {
 	for _, f := range all {
-		if f.value != "" && err == nil {
-			err = s.Field(f.label, labelWidth, f.value)
+		if f.value != "" {
+			s.Field(f.label, labelWidth, f.value)
 		}
 	}
-	return err
 }
 
 func (v *contextView) fields() []field {
@@ -180,9 +175,9 @@ func (v *contextView) prefix() string {
 }
 
 // in lists what the model sees, in its order.
-func (v *contextView) in() error {
+func (v *contextView) in() {
 	forms := formsOf(v.build.GetDecisions())
-	return shown(v.Sheet, "In", v.textWidth, v.factor, v.build.GetMessages(), func(m *pb.ContextMessage) string {
+	shown(v.Sheet, "In", v.textWidth, v.factor, v.build.GetMessages(), func(m *pb.ContextMessage) string {
 		index, ok := indexOf(m)
 		if ok && forms[index] == "" && !m.GetShortened() {
 			return "full" // an edit that no decision speaks of has brought it back
@@ -192,10 +187,8 @@ func (v *contextView) in() error {
 }
 
 // shown is a table of a context's messages.
-func shown(s *sheet.Sheet, title string, width textWidth, f factor, messages []*pb.ContextMessage, form func(*pb.ContextMessage) string) error {
-	if err := s.Title(title); err != nil {
-		return err
-	}
+func shown(s *sheet.Sheet, title string, width textWidth, f factor, messages []*pb.ContextMessage, form func(*pb.ContextMessage) string) {
+	s.Title(title)
 	heaviest := int64(1)
 	for _, m := range messages {
 		heaviest = max(heaviest, int64(m.GetTokens()))
@@ -210,7 +203,7 @@ func shown(s *sheet.Sheet, title string, width textWidth, f factor, messages []*
 			width.excerpt(s, m.GetParts()),
 		}[:len(list.Columns)]
 	}
-	return list.Rows(rows)
+	list.Rows(rows)
 }
 
 // indexOf is the message of the record that a message of a context shows; false if it shows none.
@@ -284,17 +277,16 @@ func formsOf(decisions []*pb.Decision) map[int32]string {
 }
 
 // out lists what the model does not see as it was appended, and what was made up for the provider.
-func (v *contextView) out() error {
+func (v *contextView) out() {
 	if len(v.build.GetDecisions()) == 0 {
-		return v.Say("Everything on record is in, as it was appended.")
+		v.Say("Everything on record is in, as it was appended.")
+		return
 	}
-	if err := v.Title("Out, or not as it was appended"); err != nil {
-		return err
-	}
+	v.Title("Out, or not as it was appended")
 	list := &sheet.Table{Sheet: v.Sheet, Wrapped: true, Columns: []sheet.Column{
 		{Title: "#", Right: true}, {Title: "what", Most: 12}, {Title: "tokens", Right: true}, {Title: "left", Right: true}, {Title: "by"}, {Title: "why"},
 	}}
-	return show(list, v.build.GetDecisions(), func(d *pb.Decision) []string {
+	_ = show(list, v.build.GetDecisions(), func(d *pb.Decision) []string {
 		because := d.GetDetail()
 		if because == "" {
 			because = why(d.GetReason())
@@ -323,10 +315,10 @@ type manifestView struct {
 	reply *pb.GetManifestResponse
 }
 
-func (v *manifestView) print(conversation string) error {
+func (v *manifestView) print(conversation string) {
 	m := v.reply.GetManifest()
 	f := factor(m.GetFactor())
-	err := errors.Join(fields(v.Sheet, []field{
+	fields(v.Sheet, []field{
 		{"conversation", fmt.Sprintf("%s, turn %d, build %s at %s UTC", conversation, m.GetTurn(), m.GetId(), moment(m.GetCreateTime()))},
 		{"asked for", together(", ", word(m.GetFormat()), m.GetModel())},
 		{"context", share(v.Sheet, m.GetTotalTokens(), m.GetBudgetTokens())},
@@ -335,15 +327,13 @@ func (v *manifestView) print(conversation string) error {
 			sheet.Count(int(m.GetMessageCount()), "message"), sheet.Count(int(m.GetEditSeq()), "edit"), m.GetWindowStartIndex())},
 		{"policy", m.GetPolicyHash()},
 		{"SHA-256", fmt.Sprintf("%s, by renderer %d", m.GetContentSha256(), m.GetRendererVersion())},
-	}...), shown(v.Sheet, "In", v.textWidth, f, v.reply.GetMessages(), func(*pb.ContextMessage) string { return "" }))
-	if err != nil {
-		return err
-	}
-	return v.missing()
+	}...)
+	shown(v.Sheet, "In", v.textWidth, f, v.reply.GetMessages(), func(*pb.ContextMessage) string { return "" })
+	v.missing()
 }
 
 // missing names the messages of then that were not shown themselves.
-func (v *manifestView) missing() error {
+func (v *manifestView) missing() {
 	seen := map[int32]bool{}
 	for _, m := range v.reply.GetMessages() {
 		if index, ok := indexOf(m); ok {
@@ -361,11 +351,8 @@ func (v *manifestView) missing() error {
 		}
 		first = i + 1
 	}
-	if len(out) == 0 {
-		return nil
+	if len(out) > 0 {
+		v.Title("Out")
+		v.Say(together(", ", out...))
 	}
-	if err := v.Title("Out"); err != nil {
-		return err
-	}
-	return v.Say(together(", ", out...))
 }

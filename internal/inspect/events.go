@@ -2,7 +2,6 @@ package inspect
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os/signal"
 	"strconv"
@@ -44,7 +43,7 @@ func (c *EventsCommand) Run(ctx context.Context, env *Env) error {
 			return left != 0, show(list, []*pb.WatchEventsResponse{e}, eventRow)
 		})
 		if token != "" {
-			err = errors.Join(err, s.remark.Line(s.remark.Clean("go on with --since "+token)))
+			s.remark.Line(s.remark.Clean("go on with --since " + token))
 		}
 		return err
 	})

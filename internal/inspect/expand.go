@@ -92,20 +92,18 @@ func (e *expansion) page(reply *pb.ExpandMessageResponse, only bool) error {
 	if len(reply.GetChildren()) > 0 {
 		return show(e.list, reply.GetChildren(), e.child)
 	}
-	if err := e.text(textOf(reply.GetMessage().GetParts())); err != nil {
-		return err
-	}
-	return e.remarks(reply, only)
+	err := e.text(textOf(reply.GetMessage().GetParts()))
+	e.remarks(reply, only)
+	return err
 }
 
-func (e *expansion) remarks(reply *pb.ExpandMessageResponse, only bool) error {
-	if len(reply.GetEvents()) > 0 {
-		return e.remark.Say(fmt.Sprintf("It is back in the view; the provider will read about %s tokens anew.", terminal.Number(reply.GetRewriteTokens())))
+func (e *expansion) remarks(reply *pb.ExpandMessageResponse, only bool) {
+	switch {
+	case len(reply.GetEvents()) > 0:
+		e.remark.Say(fmt.Sprintf("It is back in the view; the provider will read about %s tokens anew.", terminal.Number(reply.GetRewriteTokens())))
+	case only && reply.GetNextPageToken() != "":
+		e.remark.Say(fmt.Sprintf("There is more, of %s characters in all: go on with %s %d:", terminal.Number(reply.GetTotalChars()), e.counted, reply.GetReturned().GetEndIndex()))
 	}
-	if only && reply.GetNextPageToken() != "" {
-		return e.remark.Say(fmt.Sprintf("There is more, of %s characters in all: go on with %s %d:", terminal.Number(reply.GetTotalChars()), e.counted, reply.GetReturned().GetEndIndex()))
-	}
-	return nil
 }
 
 func (e *expansion) child(c *pb.ExpandedChild) []string {

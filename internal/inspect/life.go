@@ -2,7 +2,6 @@ package inspect
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -45,35 +44,22 @@ func (l *life) cites(content string) bool {
 	return slices.ContainsFunc(l.events, func(w *pb.WatchEventsResponse) bool { return w.GetEvent().GetContentId() == content })
 }
 
-func (l *life) print() error {
+func (l *life) print() {
 	m := l.message
 	about := fmt.Sprintf("Message %d of %s: %s, %s tokens", m.GetIndex(), l.conversation, subject(m.GetRole(), m.GetParts()), terminal.Number(int64(m.GetTokenCount())))
-	if err := l.Say(about + pinnedWords(m) + "."); err != nil {
-		return err
-	}
+	l.Say(about + pinnedWords(m) + ".")
 	if text := l.excerpt(l.Sheet, m.GetParts()); text != "" {
-		if err := l.Say(text); err != nil {
-			return err
-		}
+		l.Say(text)
 	}
-	if err := l.Line(""); err != nil {
-		return err
-	}
-	if err := l.past(); err != nil {
-		return err
-	}
-	if err := l.Line(""); err != nil {
-		return err
-	}
+	l.Line("")
+	l.past()
+	l.Line("")
 	for _, sentence := range l.now() {
-		if err := l.Say(sentence); err != nil {
-			return err
-		}
+		l.Say(sentence)
 	}
-	if l.shownNow != nil && l.form() == "" {
-		return nil
+	if l.shownNow == nil || l.form() != "" {
+		l.original()
 	}
-	return l.original()
 }
 
 func pinnedWords(m *pb.Message) string {
@@ -84,7 +70,7 @@ func pinnedWords(m *pb.Message) string {
 }
 
 // past tells what was done to the message, in the order in which it was done.
-func (l *life) past() error {
+func (l *life) past() {
 	m := l.message
 	list := &sheet.Table{Sheet: l.Sheet, Wrapped: true, Columns: []sheet.Column{
 		{Title: "turn", Right: true}, {Title: "time (UTC)"}, {Title: "saved", Right: true}, {Title: "by"}, {Title: "what happened"},
@@ -103,10 +89,8 @@ func (l *life) past() error {
 			fmt.Sprint(e.GetTurn()), moment(w.GetEventTime()), savedTokens(e), doneBy(e), what,
 		})
 	}
-	if err := list.Rows(rows); err != nil {
-		return err
-	}
-	return l.forgotten()
+	list.Rows(rows)
+	l.forgotten()
 }
 
 // clock says how long the message, or a result in it, lives in full.
@@ -124,17 +108,11 @@ func (l *life) clock() string {
 }
 
 // forgotten says if the edit in force was made before the oldest event that is kept.
-func (l *life) forgotten() error {
+func (l *life) forgotten() {
 	edit := l.message.GetView().GetEditId()
-	if edit == "" {
-		return nil
+	if edit != "" && !slices.ContainsFunc(l.events, func(w *pb.WatchEventsResponse) bool { return w.GetEvent().GetEditId() == edit }) {
+		l.Say(fmt.Sprintf("Edit %s is in force; its event is no longer kept.", edit))
 	}
-	for _, w := range l.events {
-		if w.GetEvent().GetEditId() == edit {
-			return nil
-		}
-	}
-	return l.Say(fmt.Sprintf("Edit %s is in force; its event is no longer kept.", edit))
 }
 
 // now says what the model sees of the message.
@@ -221,30 +199,21 @@ func (l *life) form() string {
 }
 
 // original says whether what was appended can be had back, and how.
-func (l *life) original() error {
+func (l *life) original() {
 	for _, p := range l.message.GetParts() {
 		if p.GetErasure() != nil {
-			return l.Say("Something of it was erased, as its expiration asked for, and cannot be had back.")
+			l.Say("Something of it was erased, as its expiration asked for, and cannot be had back.")
+			return
 		}
 	}
-	if err := l.Say("It is on record as it was appended:"); err != nil {
-		return err
+	l.Say("It is on record as it was appended:")
+	l.Line("  " + l.Clean(fmt.Sprintf("sidecar expand %s %d", shellWord(l.conversation), l.message.GetIndex())))
+	for i, handle := range strings.Fields(handles(l.shownNow.GetParts())) {
+		if i == 0 {
+			l.Say("Passages of what is cited:")
+		}
+		l.Line("  " + l.Clean(fmt.Sprintf("sidecar retrieve %s %s --search TERM", shellWord(l.conversation), handle)))
 	}
-	expand := l.Line("  " + l.Clean(fmt.Sprintf("sidecar expand %s %d", shellWord(l.conversation), l.message.GetIndex())))
-	return errors.Join(expand, l.passages())
-}
-
-// passages says how parts of what is cited are found.
-func (l *life) passages() error {
-	cited := strings.Fields(handles(l.shownNow.GetParts()))
-	if len(cited) == 0 {
-		return nil
-	}
-	err := l.Say("Passages of what is cited:")
-	for _, handle := range cited {
-		err = errors.Join(err, l.Line("  "+l.Clean(fmt.Sprintf("sidecar retrieve %s %s --search TERM", shellWord(l.conversation), handle))))
-	}
-	return err
 }
 
 // shellWord quotes what a shell would not take as one word: ids are chosen by clients, and commands are copied.

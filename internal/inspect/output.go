@@ -35,7 +35,8 @@ func show[M proto.Message](t *sheet.Table, entries []M, row func(M) []string) er
 		for i, e := range entries {
 			rows[i] = row(e)
 		}
-		return t.Rows(rows)
+		t.Rows(rows)
+		return t.Err()
 	}
 	for _, e := range entries {
 		if err := t.Object(e); err != nil {
@@ -68,7 +69,8 @@ func (p *printing) end() error {
 	if !p.open || !p.out.Terminal {
 		return nil
 	}
-	return p.out.Line("")
+	p.out.Line("")
+	return nil
 }
 
 // tableOf is how entries of a kind are listed.
@@ -110,6 +112,7 @@ func (s *session) done(reply proto.Message, err error, format string, args ...an
 	case s.out.JSON:
 		return s.out.Object(reply)
 	default:
-		return s.out.Say(fmt.Sprintf(format, args...))
+		s.out.Say(fmt.Sprintf(format, args...))
+		return nil
 	}
 }

@@ -101,13 +101,11 @@ func (c *RetrieveCommand) page(p *printing, reply *pb.RetrieveContentResponse) e
 	if p.out.JSON {
 		return p.out.Object(reply)
 	}
-	if err := p.text(string(reply.GetChunk())); err != nil {
-		return err
+	err := p.text(string(reply.GetChunk()))
+	if c.MaxTokens > 0 && reply.GetNextPageToken() != "" {
+		p.remark.Say(fmt.Sprintf("There is more: go on with --bytes %d:", reply.GetByteRange().GetEndIndex()))
 	}
-	if c.MaxTokens == 0 || reply.GetNextPageToken() == "" {
-		return nil
-	}
-	return p.remark.Say(fmt.Sprintf("There is more: go on with --bytes %d:", reply.GetByteRange().GetEndIndex()))
+	return err
 }
 
 func (c *RetrieveCommand) search(ctx context.Context, s *session) error {
@@ -135,15 +133,15 @@ func (c *RetrieveCommand) searchAll(ctx context.Context, s *session) error {
 		return s.out.Object(reply)
 	}
 	if n := int(reply.GetSkippedContents()); n > 0 {
-		err = s.remark.Say(fmt.Sprintf("%s of %d cannot be searched.", sheet.Count(n, "content"), n+int(reply.GetSearchedContents())))
+		s.remark.Say(fmt.Sprintf("%s of %d cannot be searched.", sheet.Count(n, "content"), n+int(reply.GetSearchedContents())))
 	}
-	return errors.Join(err, s.passages(reply.GetExcerpts()))
+	return s.passages(reply.GetExcerpts())
 }
 
 // passages prints what answers a search, best first, each with its place.
 func (s *session) passages(excerpts []*pb.Excerpt) error {
 	if len(excerpts) == 0 {
-		return s.remark.Say("Nothing answers that.")
+		s.remark.Say("Nothing answers that.")
 	}
 	for i, e := range excerpts {
 		place := fmt.Sprintf("%d. %s, %s", i+1, e.GetContentId(), e.GetLocation())
@@ -151,9 +149,11 @@ func (s *session) passages(excerpts []*pb.Excerpt) error {
 			place += "; has " + strings.Join(terms, ", ")
 		}
 		p := &printing{session: s}
-		if err := errors.Join(s.out.Say(place), p.text(strings.TrimRight(e.GetText(), "\n")), s.out.Line("\n")); err != nil {
+		s.out.Say(place)
+		if err := p.text(strings.TrimRight(e.GetText(), "\n")); err != nil {
 			return err
 		}
+		s.out.Line("\n")
 	}
 	return nil
 }

@@ -37,7 +37,7 @@ func (r *Report) gone(s *sheet.Sheet) {
 	if r.LetGo.Degraded > 0 {
 		row(s, "done otherwise", "%d times something else than was asked for", r.LetGo.Degraded)
 	}
-	_ = s.Line("")
+	s.Line("")
 }
 
 // counts writes figures down, the largest first.
@@ -61,7 +61,7 @@ func (r *Report) comparison(s *sheet.Sheet) {
 	if i := slices.IndexFunc(all, func(o *Report) bool { return o.title() == policies.None }); i >= 0 {
 		none = all[i]
 	}
-	_ = s.Line("The same recordings in the same window")
+	s.Line("The same recordings in the same window")
 	table := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	cells(table, "", "tokens", "of", "", "of", "", "of", "re-", "fill", "com-", "sum-", "own", "own", "build", "ms", "must")
 	cells(table, "", "sent", "none", "cost", "none", "recall", "none", "writes", "%", "pacted", "maries", "calls", "cost", "p50", "p95", "be 0")
@@ -77,10 +77,10 @@ func (r *Report) comparison(s *sheet.Sheet) {
 // byFile writes the policies side by side for each file, if there are several.
 func byFile(s *sheet.Sheet, all []*Report, none *Report) {
 	if len(all[0].Files) < 2 {
-		_ = s.Line("")
+		s.Line("")
 		return
 	}
-	_ = s.Line("\nBy file")
+	s.Line("\nBy file")
 	table := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	cells(table, "", "", "tokens", "of", "", "of", "", "of", "re-")
 	cells(table, "", "", "sent", "none", "cost", "none", "recall", "none", "writes")
@@ -96,7 +96,7 @@ func byFile(s *sheet.Sheet, all []*Report, none *Report) {
 		}
 	}
 	_ = table.Flush()
-	_ = s.Line("")
+	s.Line("")
 }
 
 // against are tokens, cost, recall and rewrites, the first three beside their

@@ -54,7 +54,7 @@ func (r *Report) faults(s *sheet.Sheet) {
 }
 
 func (r *Report) promises(s *sheet.Sheet) {
-	_ = s.Line("Must be 0")
+	s.Line("Must be 0")
 	for _, f := range r.mustBeZero() {
 		mark := ""
 		if f.n != 0 {
@@ -65,7 +65,7 @@ func (r *Report) promises(s *sheet.Sheet) {
 }
 
 func (r *Report) measures(s *sheet.Sheet) {
-	_ = s.Line("\nMeasured")
+	s.Line("\nMeasured")
 	row(s, "refused builds", "%.1f %% %s", 100*r.RefusedShare, counts(r.Refused))
 	if r.RejectedAppends > 0 {
 		row(s, "rejected appends", "%d results that answer no call", r.RejectedAppends)
@@ -81,7 +81,7 @@ func (r *Report) measures(s *sheet.Sheet) {
 		r.AtEnd.Builds, cmp.Or(counts(r.AtEnd.Refused), "none"), r.AtEnd.Restores, cmp.Or(counts(r.AtEnd.RestoresRefused), "none"))
 	row(s, "append", "%s", r.AppendMS)
 	row(s, "build", "%s", r.BuildMS)
-	_ = s.Line("")
+	s.Line("")
 }
 
 // compactions says how often views were made smaller, by whom, and whether all
@@ -106,24 +106,24 @@ func (r *Report) cited(s *sheet.Sheet) {
 	if c.Count == 0 {
 		return
 	}
-	_ = s.Line("Cited")
+	s.Line("Cited")
 	row(s, "results", "%d of %d tokens, shown as %d (%s); a citation weighs %.0f, at most %d",
 		c.Count, c.Before, c.After, change(float64(c.After), float64(c.Before)), c.Mean, c.Largest)
 	row(s, "asked for passages", "of %d, with words of the next message: they hold %.1f %% of the words, in %d tokens",
 		c.Asked, 100*share(c.Found, c.Words), c.ExcerptTokens)
 	row(s, "retrieving", "%s", c.RetrieveMS)
 	row(s, "cost of asking", "%.0f token prices beside the cost, had the model asked so", c.AskingCost)
-	_ = s.Line("")
+	s.Line("")
 }
 
 // labelWidth is how wide the names of figures are.
 const labelWidth = 26
 
 func row(s *sheet.Sheet, name, format string, args ...any) {
-	_ = s.Field("  "+name, labelWidth, fmt.Sprintf(format, args...))
+	s.Field("  "+name, labelWidth, fmt.Sprintf(format, args...))
 }
 
-func say(s *sheet.Sheet, format string, args ...any) { _ = s.Line(fmt.Sprintf(format, args...)) }
+func say(s *sheet.Sheet, format string, args ...any) { s.Line(fmt.Sprintf(format, args...)) }
 
 // change says how much more or less a is than b.
 func change(a, b float64) string {

@@ -17,7 +17,7 @@ const (
 	maxLine = 16 << 10
 )
 
-// Sheet is what a command prints on.
+// Sheet is what a command prints on. It remembers the first error of printing, and prints nothing more.
 type Sheet struct {
 	Out      io.Writer
 	Terminal bool
@@ -25,6 +25,7 @@ type Sheet struct {
 	ASCII    bool
 	Width    int
 	Color    bool
+	err      error
 }
 
 // New returns a sheet as wide as what it prints on. In JSON, ASCII is for those who ask for it alone.
@@ -41,10 +42,14 @@ func New(out io.Writer, json, ascii bool) *Sheet {
 func (s *Sheet) Clean(text string) string { return Plain(text, maxLine, s.ASCII) }
 
 // Line prints a line that has been cleaned, with what was drawn around it.
-func (s *Sheet) Line(text string) error {
-	_, err := fmt.Fprintln(s.Out, inASCII(strings.TrimRight(text, " "), s.ASCII))
-	return err
+func (s *Sheet) Line(text string) {
+	if s.err == nil {
+		_, s.err = fmt.Fprintln(s.Out, inASCII(strings.TrimRight(text, " "), s.ASCII))
+	}
 }
+
+// Err is the first error of printing lines.
+func (s *Sheet) Err() error { return s.err }
 
 // Style is how words look on a terminal: an SGR code, or empty.
 type Style string
@@ -68,23 +73,20 @@ func (s *Sheet) Paint(style Style, words string) string {
 }
 
 // Say prints a sentence over as many lines as it needs.
-func (s *Sheet) Say(text string) error { return s.Field("", 0, text) }
+func (s *Sheet) Say(text string) { s.Field("", 0, text) }
 
 // Title prints a heading.
-func (s *Sheet) Title(text string) error {
+func (s *Sheet) Title(text string) {
 	text = s.Clean(text)
-	return s.Line("\n" + text + "\n" + strings.Repeat("─", uniseg.StringWidth(text)))
+	s.Line("\n" + text + "\n" + strings.Repeat("─", uniseg.StringWidth(text)))
 }
 
 // Field prints a label, and text beside it over as many lines as it needs.
-func (s *Sheet) Field(label string, width int, text string) error {
+func (s *Sheet) Field(label string, width int, text string) {
 	for _, line := range s.Wrap(text, s.Width-width) {
-		if err := s.Line(pad(label, width, false) + line); err != nil {
-			return err
-		}
+		s.Line(pad(label, width, false) + line)
 		label = ""
 	}
-	return nil
 }
 
 // Wrap cleans text and breaks it between words into lines of at most so many columns.
@@ -145,7 +147,7 @@ type Table struct {
 const gap = "  "
 
 // Rows prints some rows, and before the first the heads of the columns.
-func (t *Table) Rows(rows [][]string) error {
+func (t *Table) Rows(rows [][]string) {
 	if t.widths == nil {
 		t.widths = make([]int, len(t.Columns))
 		heads := make([]string, len(t.Columns))
@@ -158,11 +160,8 @@ func (t *Table) Rows(rows [][]string) error {
 		t.fit(row)
 	}
 	for _, row := range rows {
-		if err := t.row(row); err != nil {
-			return err
-		}
+		t.row(row)
 	}
-	return nil
 }
 
 // fit cleans the cells of a row and widens the columns for it.
@@ -176,7 +175,7 @@ func (t *Table) fit(row []string) {
 	}
 }
 
-func (t *Table) row(cells []string) error {
+func (t *Table) row(cells []string) {
 	line, last := "", len(cells)-1
 	for i, cell := range cells[:last] {
 		line += pad(cell, t.widths[i], t.Columns[i].Right) + gap
@@ -184,13 +183,11 @@ func (t *Table) row(cells []string) error {
 	used := uniseg.StringWidth(line)
 	room := max(t.Width-used, narrowest/4)
 	if !t.Wrapped {
-		return t.Line(line + Cut(cells[last], room, "…"))
+		t.Line(line + Cut(cells[last], room, "…"))
+		return
 	}
 	for _, words := range t.Wrap(cells[last], room) {
-		if err := t.Line(line + words); err != nil {
-			return err
-		}
+		t.Line(line + words)
 		line = strings.Repeat(" ", used)
 	}
-	return nil
 }
