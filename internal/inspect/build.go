@@ -53,7 +53,7 @@ func (c *BuildCommand) Run(ctx context.Context, env *Env) error {
 		}
 		t := build.GetTokens()
 		err = s.original(body)
-		s.remark.Say(together(": ", together(", ", fmt.Sprintf("turn %d", build.GetTurn()), build.GetManifestId()),
+		s.remark.Say(joinNonEmpty(": ", joinNonEmpty(", ", fmt.Sprintf("turn %d", build.GetTurn()), build.GetManifestId()),
 			fmt.Sprintf("%s of %s tokens", terminal.Number(t.GetTotal()), terminal.Number(t.GetBudget()))))
 		return err
 	})

@@ -82,7 +82,7 @@ func (s *Sidecar) run(env *Env, work func(*session) error) error {
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(largest+envelope)),
 		grpc.WithUnaryInterceptor(s.bounded))
 	if err != nil {
-		return inWords(s.Address, err)
+		return describeError(s.Address, err)
 	}
 	defer func() { _ = conn.Close() }()
 	open := &session{
@@ -94,7 +94,7 @@ func (s *Sidecar) run(env *Env, work func(*session) error) error {
 		remark:   sheet.New(env.Stderr, false, s.ASCII),
 	}
 	if err := work(open); err != nil {
-		return inWords(s.Address, err)
+		return describeError(s.Address, err)
 	}
 	return errors.Join(open.out.Err(), open.remark.Err())
 }

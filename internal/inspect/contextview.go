@@ -51,7 +51,7 @@ func (v *contextView) fields() []field {
 		{"context", share(v.Sheet, t.GetTotal(), t.GetBudget())},
 		{"of it", v.shares()},
 		{"saved by", v.saved()},
-		{"counted by", together(", ", v.factor.counter(t.GetCounter()), estimated(t))},
+		{"counted by", joinNonEmpty(", ", v.factor.counter(t.GetCounter()), estimated(t))},
 		{"used", v.used()},
 		{"compaction", compactionWords(b.GetCompaction())},
 		{"own calls", ownCalls(b.GetCompaction().GetOwnCalls())},
@@ -101,7 +101,7 @@ func (v *contextView) saved() string {
 			words = append(words, by.name+" "+v.factor.tokens(by.tokens))
 		}
 	}
-	return together(", ", words...)
+	return joinNonEmpty(", ", words...)
 }
 
 // factor is a calibration factor. Of a context, total, budget and what the provider reported are given with it, all else without:
@@ -147,7 +147,7 @@ func compactionWords(c *pb.CompactionStatus) string {
 	if c.GetSummaryId() != "" {
 		newest = "newest summary " + c.GetSummaryId()
 	}
-	return together("; ", newest, next, fmt.Sprintf("the window starts at message %d", c.GetWindowStartIndex()))
+	return joinNonEmpty("; ", newest, next, fmt.Sprintf("the window starts at message %d", c.GetWindowStartIndex()))
 }
 
 func ownCalls(u *pb.ModelUsage) string {
@@ -169,7 +169,7 @@ func (v *contextView) prefix() string {
 	words := fmt.Sprintf("%d of the last build's %s are the same, %s tokens", p.GetStableBlocks(), sheet.Count(int(p.GetPreviousBlocks()), "block"),
 		v.factor.tokens(p.GetStableTokens()))
 	if p.GetBrokenBy() != pb.PrefixBreak_PREFIX_BREAK_UNSPECIFIED {
-		words += "; changed: " + word(p.GetBrokenBy())
+		words += "; changed: " + enumText(p.GetBrokenBy())
 	}
 	return words
 }
@@ -228,7 +228,7 @@ func kindOf(m *pb.ContextMessage) string {
 	case m.GetOrigin().GetSummaryId() != "":
 		return "summary"
 	case m.GetOrigin().GetSynthetic() != "":
-		return word(m.GetRole()) + ", made up"
+		return enumText(m.GetRole()) + ", made up"
 	default:
 		return subject(m.GetRole(), m.GetParts())
 	}
@@ -238,17 +238,17 @@ func kindOf(m *pb.ContextMessage) string {
 func shownAs(m *pb.ContextMessage, form string) string {
 	switch _, ok := indexOf(m); {
 	case form != "":
-		return together(" ", form, m.GetEditId(), handles(m.GetParts()))
+		return joinNonEmpty(" ", form, m.GetEditId(), contentIDs(m.GetParts()))
 	case m.GetOrigin().GetSummaryId() != "" && m.GetShortened():
-		return together(" ", "summary, shortened", m.GetEditId())
+		return joinNonEmpty(" ", "summary, shortened", m.GetEditId())
 	case m.GetOrigin().GetSummaryId() != "":
-		return together(" ", "summary", m.GetEditId())
+		return joinNonEmpty(" ", "summary", m.GetEditId())
 	case !ok:
 		return m.GetOrigin().GetSynthetic()
 	case m.GetShortened():
-		return together(" ", "shortened", m.GetEditId())
+		return joinNonEmpty(" ", "shortened", m.GetEditId())
 	case m.GetEditId() != "":
-		return together(" ", "edited", m.GetEditId(), handles(m.GetParts()))
+		return joinNonEmpty(" ", "edited", m.GetEditId(), contentIDs(m.GetParts()))
 	default:
 		return "full"
 	}
@@ -269,7 +269,7 @@ func formsOf(decisions []*pb.Decision) map[int32]string {
 				continue
 			}
 			for i := d.GetStartIndex(); d.GetKind() == kind && i < d.GetEndIndex(); i++ {
-				forms[i] = word(kind)
+				forms[i] = enumText(kind)
 			}
 		}
 	}
@@ -289,11 +289,11 @@ func (v *contextView) out() {
 	_ = show(list, v.build.GetDecisions(), func(d *pb.Decision) []string {
 		because := d.GetDetail()
 		if because == "" {
-			because = why(d.GetReason())
+			because = reasonText(d.GetReason())
 		}
 		return []string{
-			span(d.GetStartIndex(), d.GetEndIndex()), word(d.GetKind()), v.factor.tokens(d.GetTokensBefore()), v.factor.tokens(d.GetTokensAfter()),
-			together(" ", d.GetSummaryId(), d.GetEditId(), v.handlesOf(d)), because,
+			indexRange(d.GetStartIndex(), d.GetEndIndex()), enumText(d.GetKind()), v.factor.tokens(d.GetTokensBefore()), v.factor.tokens(d.GetTokensAfter()),
+			joinNonEmpty(" ", d.GetSummaryId(), d.GetEditId(), v.handlesOf(d)), because,
 		}
 	})
 }
@@ -302,7 +302,7 @@ func (v *contextView) out() {
 func (v *contextView) handlesOf(d *pb.Decision) string {
 	for _, m := range v.build.GetMessages() {
 		if index, ok := indexOf(m); ok && index == d.GetStartIndex() && d.GetKind() == pb.DecisionKind_DECISION_KIND_CITED {
-			return handles(m.GetParts())
+			return contentIDs(m.GetParts())
 		}
 	}
 	return ""
@@ -319,8 +319,8 @@ func (v *manifestView) print(conversation string) {
 	m := v.reply.GetManifest()
 	f := factor(m.GetFactor())
 	fields(v.Sheet, []field{
-		{"conversation", fmt.Sprintf("%s, turn %d, build %s at %s UTC", conversation, m.GetTurn(), m.GetId(), moment(m.GetCreateTime()))},
-		{"asked for", together(", ", word(m.GetFormat()), m.GetModel())},
+		{"conversation", fmt.Sprintf("%s, turn %d, build %s at %s UTC", conversation, m.GetTurn(), m.GetId(), timestamp(m.GetCreateTime()))},
+		{"asked for", joinNonEmpty(", ", enumText(m.GetFormat()), m.GetModel())},
 		{"context", share(v.Sheet, m.GetTotalTokens(), m.GetBudgetTokens())},
 		{"counted by", f.counter(m.GetCounter())},
 		{"on record", fmt.Sprintf("%s and %s then; the window started at message %d",
@@ -347,12 +347,12 @@ func (v *manifestView) missing() {
 			continue
 		}
 		if first < i {
-			out = append(out, span(first, i))
+			out = append(out, indexRange(first, i))
 		}
 		first = i + 1
 	}
 	if len(out) > 0 {
 		v.Title("Out")
-		v.Say(together(", ", out...))
+		v.Say(joinNonEmpty(", ", out...))
 	}
 }

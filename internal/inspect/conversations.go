@@ -50,7 +50,7 @@ var conversations = tableOf[*pb.Conversation]{[]sheet.Column{
 func conversationRow(v *pb.Conversation) []string {
 	return []string{
 		v.GetId(), terminal.Number(int64(v.GetMessageCount())), terminal.Number(v.GetTokenCount()), fmt.Sprint(v.GetTurn()),
-		fmt.Sprint(v.GetWindowStartIndex()), moment(v.GetUpdateTime()), v.GetTitle(),
+		fmt.Sprint(v.GetWindowStartIndex()), timestamp(v.GetUpdateTime()), v.GetTitle(),
 	}
 }
 
@@ -175,6 +175,6 @@ func (c *DeleteCommand) Run(ctx context.Context, env *Env) error {
 		if c.WithoutTombstone {
 			return s.done(reply, err, "%s is deleted. The next append begins it anew.", c.Conversation)
 		}
-		return s.done(reply, err, "%s is deleted. Until %s UTC nothing can be appended to it.", c.Conversation, moment(reply.GetTombstoneExpireTime()))
+		return s.done(reply, err, "%s is deleted. Until %s UTC nothing can be appended to it.", c.Conversation, timestamp(reply.GetTombstoneExpireTime()))
 	})
 }

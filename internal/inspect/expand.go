@@ -107,7 +107,7 @@ func (e *expansion) remarks(reply *pb.ExpandMessageResponse, only bool) {
 }
 
 func (e *expansion) child(c *pb.ExpandedChild) []string {
-	row := []string{c.GetSummaryId(), "for " + span(c.GetStartIndex(), c.GetEndIndex()), "", ""}
+	row := []string{c.GetSummaryId(), "for " + indexRange(c.GetStartIndex(), c.GetEndIndex()), "", ""}
 	if m := c.GetMessage(); m != nil {
 		row = []string{
 			fmt.Sprint(m.GetIndex()), subject(m.GetRole(), m.GetParts()), terminal.Number(int64(m.GetTokenCount())), e.width.excerpt(e.out, m.GetParts()),

@@ -27,7 +27,7 @@ type life struct {
 // take keeps an event that is about the message.
 func (l *life) take(w *pb.WatchEventsResponse) (more bool, err error) {
 	e, index := w.GetEvent(), l.message.GetIndex()
-	if concerned(e) == "" {
+	if eventMessages(e) == "" {
 		if l.cites(e.GetContentId()) {
 			l.events = append(l.events, w)
 		}
@@ -57,7 +57,7 @@ func (l *life) print() {
 	for _, sentence := range l.now() {
 		l.Say(sentence)
 	}
-	if l.shownNow == nil || l.form() != "" {
+	if l.shownNow == nil || l.shownForm() != "" {
 		l.original()
 	}
 }
@@ -75,26 +75,26 @@ func (l *life) past() {
 	list := &sheet.Table{Sheet: l.Sheet, Wrapped: true, Columns: []sheet.Column{
 		{Title: "turn", Right: true}, {Title: "time (UTC)"}, {Title: "saved", Right: true}, {Title: "by"}, {Title: "what happened"},
 	}}
-	rows := [][]string{{fmt.Sprint(m.GetTurnAdded()), moment(m.GetCreateTime()), "", "", together(": ", "appended", l.clock())}}
+	rows := [][]string{{fmt.Sprint(m.GetTurnAdded()), timestamp(m.GetCreateTime()), "", "", joinNonEmpty(": ", "appended", l.lifetime())}}
 	for _, w := range l.events {
 		e := w.GetEvent()
 		if e.GetType() == pb.EventType_EVENT_TYPE_ADDED {
 			continue // the message itself says it, for longer than events are kept
 		}
-		what := happening(e)
+		what := eventText(e)
 		if e.GetEndIndex()-e.GetMessageIndex() > 1 {
-			what += " (messages " + span(e.GetMessageIndex(), e.GetEndIndex()) + ")"
+			what += " (messages " + indexRange(e.GetMessageIndex(), e.GetEndIndex()) + ")"
 		}
 		rows = append(rows, []string{
-			fmt.Sprint(e.GetTurn()), moment(w.GetEventTime()), savedTokens(e), doneBy(e), what,
+			fmt.Sprint(e.GetTurn()), timestamp(w.GetEventTime()), savedTokens(e), eventIDs(e), what,
 		})
 	}
 	list.Rows(rows)
 	l.forgotten()
 }
 
-// clock says how long the message, or a result in it, lives in full.
-func (l *life) clock() string {
+// lifetime says how long the message, or a result in it, lives in full.
+func (l *life) lifetime() string {
 	x := l.message.GetExpiration()
 	for _, p := range l.message.GetParts() {
 		if r := p.GetToolResult().GetExpiration(); r != nil && r.Turns != nil {
@@ -104,7 +104,7 @@ func (l *life) clock() string {
 	if x == nil || x.Turns == nil || x.GetMode() <= pb.ExpirationMode_EXPIRATION_MODE_NONE {
 		return ""
 	}
-	return fmt.Sprintf("in full for %s, then %sed", sheet.Count(int(x.GetTurns()), "turn"), strings.TrimSuffix(word(x.GetMode()), "e"))
+	return fmt.Sprintf("in full for %s, then %sed", sheet.Count(int(x.GetTurns()), "turn"), strings.TrimSuffix(enumText(x.GetMode()), "e"))
 }
 
 // forgotten says if the edit in force was made before the oldest event that is kept.
@@ -117,7 +117,7 @@ func (l *life) forgotten() {
 
 // now says what the model sees of the message.
 func (l *life) now() []string {
-	sentences := []string{l.sight()}
+	sentences := []string{l.visibility()}
 	for _, d := range l.decisions {
 		if d.GetKind() == pb.DecisionKind_DECISION_KIND_DEFERRED {
 			sentences = append(sentences, fmt.Sprintf("Something is due and waits: %s.", whyDecided(d)))
@@ -132,26 +132,26 @@ func (l *life) now() []string {
 // whyDecided prefers the words for one message to the sidecar's own, which may speak of many.
 func whyDecided(d *pb.Decision) string {
 	if words, ok := reasons[d.GetReason()]; ok || d.GetDetail() == "" {
-		return cmp.Or(words, word(d.GetReason()))
+		return cmp.Or(words, enumText(d.GetReason()))
 	}
 	return d.GetDetail()
 }
 
-// sight is the one sentence about whether and how the model sees it.
-func (l *life) sight() string {
+// visibility is the one sentence about whether and how the model sees it.
+func (l *life) visibility() string {
 	v, m := l.message.GetView(), l.message
 	switch {
 	case v.GetHidden():
 		return "Now the model does not see it: RewindConversation took it back."
 	case v.GetSummaryId() != "":
-		return fmt.Sprintf("Now the model does not see it itself: summary %s stands for %s.", v.GetSummaryId(), l.company())
+		return fmt.Sprintf("Now the model does not see it itself: summary %s stands for %s.", v.GetSummaryId(), l.summarizedWith())
 	case l.refused != "":
 		return fmt.Sprintf("Nothing can be built now (%s). %s", l.refused, lastSeen(v))
 	case l.shownNow == nil:
 		return fmt.Sprintf("Now the model does not see it: %s.", l.absence())
-	case l.form() != "":
+	case l.shownForm() != "":
 		return fmt.Sprintf("Now the model sees %s of its %s tokens: %s.",
-			terminal.Number(int64(l.shownNow.GetTokens())), terminal.Number(int64(m.GetTokenCount())), l.form())
+			terminal.Number(int64(l.shownNow.GetTokens())), terminal.Number(int64(m.GetTokenCount())), l.shownForm())
 	default:
 		return "Now the model sees it in full, as it was appended."
 	}
@@ -159,16 +159,16 @@ func (l *life) sight() string {
 
 func lastSeen(v *pb.MessageView) string {
 	if v.GetInView() {
-		return fmt.Sprintf("The newest build showed it: %s.", together(" ", word(v.GetLevel()), v.GetEditId()))
+		return fmt.Sprintf("The newest build showed it: %s.", joinNonEmpty(" ", enumText(v.GetLevel()), v.GetEditId()))
 	}
 	return "The newest build did not show it."
 }
 
-// company is the message with all that the same summary stands for.
-func (l *life) company() string {
+// summarizedWith is the message with all that the same summary stands for.
+func (l *life) summarizedWith() string {
 	for _, d := range l.decisions {
 		if d.GetSummaryId() == l.message.GetView().GetSummaryId() && d.GetEndIndex()-d.GetStartIndex() > 1 {
-			return "messages " + span(d.GetStartIndex(), d.GetEndIndex())
+			return "messages " + indexRange(d.GetStartIndex(), d.GetEndIndex())
 		}
 	}
 	return "it"
@@ -186,12 +186,12 @@ func (l *life) absence() string {
 	return "no decision names it"
 }
 
-// form says in which form a build shows it and why, if it is not in full.
-func (l *life) form() string {
+// shownForm says in which form a build shows it and why, if it is not in full.
+func (l *life) shownForm() string {
 	for _, kind := range formKinds[1:] {
 		for _, d := range l.decisions {
 			if d.GetKind() == kind {
-				return together("; ", together(" ", word(kind), d.GetEditId()), whyDecided(d))
+				return joinNonEmpty("; ", joinNonEmpty(" ", enumText(kind), d.GetEditId()), whyDecided(d))
 			}
 		}
 	}
@@ -208,7 +208,7 @@ func (l *life) original() {
 	}
 	l.Say("It is on record as it was appended:")
 	l.Line("  " + l.Clean(fmt.Sprintf("sidecar expand %s %d", shellWord(l.conversation), l.message.GetIndex())))
-	for i, handle := range strings.Fields(handles(l.shownNow.GetParts())) {
+	for i, handle := range strings.Fields(contentIDs(l.shownNow.GetParts())) {
 		if i == 0 {
 			l.Say("Passages of what is cited:")
 		}

@@ -25,17 +25,17 @@ func subject(role pb.Role, parts []*pb.Part) string {
 	case len(results) > 0:
 		return strings.Join(append([]string{"result"}, results...), " ")
 	default:
-		return word(role)
+		return enumText(role)
 	}
 }
 
-// handles names the contents that parts cite.
-func handles(parts []*pb.Part) string {
+// contentIDs names the contents that parts cite.
+func contentIDs(parts []*pb.Part) string {
 	names := make([]string, 0, 2*len(parts))
 	for _, p := range parts {
 		names = append(names, p.GetCitation().GetContentId(), p.GetToolResult().GetCitation().GetContentId())
 	}
-	return together(" ", names...)
+	return joinNonEmpty(" ", names...)
 }
 
 // textOf is all that parts say, each from a new line on.

@@ -181,14 +181,14 @@ func policyRow(p *pb.ActionPolicy) []string {
 		turns = fmt.Sprint(e.GetTurns())
 	}
 	if e.GetCompactMode() != pb.CompactMode_COMPACT_MODE_UNSPECIFIED {
-		how = append(how, word(e.GetCompactMode()))
+		how = append(how, enumText(e.GetCompactMode()))
 	}
 	if e != nil && e.CompactLength != nil {
 		how = append(how, fmt.Sprintf("to %d", e.GetCompactLength()))
 	}
 	then := ""
 	if e.GetMode() != pb.ExpirationMode_EXPIRATION_MODE_UNSPECIFIED {
-		then = word(e.GetMode())
+		then = enumText(e.GetMode())
 	}
 	return []string{kind, name, turns, then, strings.Join(how, " "), citedWords(p.GetCitations()), cmp.Or(e.GetCompactPromptId(), p.GetDefaultCompactPromptId())}
 }
@@ -200,7 +200,7 @@ func citedWords(c *pb.ActionCitations) string {
 		words = map[bool]string{true: "yes", false: "no"}[c.GetEnabled()]
 	}
 	if c != nil && c.ThresholdChars != nil {
-		words = together(" ", words, fmt.Sprintf("over %d", c.GetThresholdChars()))
+		words = joinNonEmpty(" ", words, fmt.Sprintf("over %d", c.GetThresholdChars()))
 	}
 	return words
 }

@@ -36,7 +36,7 @@ var sources = tableOf[*pb.SourceRecord]{[]sheet.Column{
 
 func sourceRow(r *pb.SourceRecord) []string {
 	return []string{
-		r.GetContentId(), word(r.GetSourceType()), r.GetContentType(), terminal.Number(r.GetTotalBytes()), citedBy(r),
+		r.GetContentId(), enumText(r.GetSourceType()), r.GetContentType(), terminal.Number(r.GetTotalBytes()), citedBy(r),
 		r.GetAccessTime().AsTime().UTC().Format(dayAndTime), whereFrom(r),
 	}
 }
@@ -62,5 +62,5 @@ func whereFrom(r *pb.SourceRecord) string {
 	if r.GetRunId() != "" {
 		run = "run " + r.GetRunId()
 	}
-	return together("; ", end, run, r.GetSourceUrl())
+	return joinNonEmpty("; ", end, run, r.GetSourceUrl())
 }

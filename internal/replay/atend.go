@@ -68,9 +68,9 @@ func (c *conversation) probe(ctx context.Context) {
 	}
 }
 
-// again builds once more, in a window and in the current turn or in the next,
+// rebuild builds once more, in a window and in the current turn or in the next,
 // and returns nil if that was refused.
-func (c *conversation) again(ctx context.Context, window int32, sameTurn bool) *view {
+func (c *conversation) rebuild(ctx context.Context, window int32, sameTurn bool) *view {
 	request := c.request(window)
 	request.SameTurn = sameTurn
 	room := c.policy.budget(int(window - c.reserve))
@@ -91,7 +91,7 @@ func (c *conversation) enlarge(ctx context.Context, smaller *view) {
 		if c.policy.budget(int(window-c.reserve)) <= smaller.room || ctx.Err() != nil {
 			continue
 		}
-		large := c.again(ctx, window, true)
+		large := c.rebuild(ctx, window, true)
 		if large == nil {
 			return
 		}
@@ -205,7 +205,7 @@ func (c *conversation) restore(ctx context.Context, i int, last *view) *view {
 		return last
 	}
 	c.AtEnd.Restores++
-	next := c.again(ctx, c.window, false)
+	next := c.rebuild(ctx, c.window, false)
 	if next == nil {
 		c.fail("restores_without_effect", &c.RestoresWithoutEffect, fmt.Sprintf("message %d is restored, and the next build refused", i))
 		return nil

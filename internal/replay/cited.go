@@ -56,10 +56,10 @@ type cited struct {
 	words   string // of the result, in full
 }
 
-// citing judges what was cited of a message that was just appended, and returns
+// trackCitations judges what was cited of a message that was just appended, and returns
 // the message as it enters the view: itself, or a copy with the citations in
 // their places.
-func (c *conversation) citing(m *pb.Message, citations []*pb.Citation) *pb.Message {
+func (c *conversation) trackCitations(m *pb.Message, citations []*pb.Citation) *pb.Message {
 	shown := m
 	if len(citations) > 0 {
 		shown = proto.CloneOf(m)
@@ -71,7 +71,7 @@ func (c *conversation) citing(m *pb.Message, citations []*pb.Citation) *pb.Messa
 		}
 		words := resultWords(r)
 		at := slices.IndexFunc(citations, func(c *pb.Citation) bool { return int(c.GetTotalBytes()) == len(words) })
-		c.rightlyCited(m, r, words, at >= 0)
+		c.checkCited(m, r, words, at >= 0)
 		if at >= 0 {
 			c.cite(r, words, citations[at])
 			citations = slices.Delete(slices.Clone(citations), at, at+1)
@@ -117,9 +117,9 @@ func replaced(r *pb.ToolResult, text string) {
 	r.Output = &pb.ToolResult_Parts{Parts: &pb.ToolResultParts{Parts: append([]*pb.ToolResultPart{words}, media...)}}
 }
 
-// rightlyCited demands that what is long is cited where the policy says so, and
+// checkCited demands that what is long is cited where the policy says so, and
 // what is not long never is. What weighs no more than a citation may stay.
-func (c *conversation) rightlyCited(m *pb.Message, r *pb.ToolResult, words string, isCited bool) {
+func (c *conversation) checkCited(m *pb.Message, r *pb.ToolResult, words string, isCited bool) {
 	chars, tool := utf8.RuneCountInString(words), r.GetName()
 	if tool == "" {
 		tool = c.names[r.GetCallId()]
@@ -175,22 +175,22 @@ func hasList(value json.RawMessage, levels int) bool {
 	return records == len(members) && records >= fewestRecords
 }
 
-// contentsBack reads every content that was cited, and compares it with what
+// readContents reads every content that was cited, and compares it with what
 // was appended.
-func (c *conversation) contentsBack(ctx context.Context) {
+func (c *conversation) readContents(ctx context.Context) {
 	for _, x := range c.cited {
 		if ctx.Err() != nil {
 			return
 		}
 		c.index = x.message
-		if fault := c.contentBack(ctx, x); fault != "" {
+		if fault := c.readContent(ctx, x); fault != "" {
 			c.fail("content_mismatches", &c.ContentMismatches, x.handle+": "+fault)
 		}
 	}
 }
 
-// contentBack says what is wrong with a content that comes back, or "".
-func (c *conversation) contentBack(ctx context.Context, x cited) string {
+// readContent says what is wrong with a content that comes back, or "".
+func (c *conversation) readContent(ctx context.Context, x cited) string {
 	request := &pb.RetrieveContentRequest{
 		ConversationId: c.id, ContentId: x.handle, Selection: &pb.RetrieveContentRequest_Full{Full: &pb.FullContent{}}, MaxReplyBytes: proto.Int32(maxMessage),
 	}

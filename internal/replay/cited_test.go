@@ -210,7 +210,7 @@ func TestPolicy_CiteLength_IsThePolicys(t *testing.T) {
 		if got := p.citeLength(); got != want {
 			t.Errorf("%d, want %d", got, want)
 		}
-		with := p.citing()
+		with := p.trackCitations()
 		if !with.cites() || p.cites() || want > 0 && with.citeLength() != want || want == 0 && with.citeLength() != 1000 {
 			t.Errorf("%+v", with)
 		}

@@ -178,10 +178,10 @@ func (c *conversation) expandMessage(ctx context.Context, i int, mode pb.ExpandM
 	})
 }
 
-// reachAll expands every summary in force down through its children to the
+// expandSummaries expands every summary in force down through its children to the
 // messages, and compares those with what was appended: a summary must stand for
 // all of its range, each message once.
-func (c *conversation) reachAll(ctx context.Context) {
+func (c *conversation) expandSummaries(ctx context.Context) {
 	token := ""
 	for ctx.Err() == nil {
 		page, err := c.records.ListMessages(ctx, &pb.ListMessagesRequest{
@@ -192,7 +192,7 @@ func (c *conversation) reachAll(ctx context.Context) {
 			return
 		}
 		for _, s := range page.GetSummaries() {
-			c.reach(ctx, s.GetId(), int(s.GetStartIndex()), int(s.GetEndIndex()))
+			c.expandSummary(ctx, s.GetId(), int(s.GetStartIndex()), int(s.GetEndIndex()))
 		}
 		if token = page.GetNextPageToken(); token == "" {
 			return
@@ -200,8 +200,8 @@ func (c *conversation) reachAll(ctx context.Context) {
 	}
 }
 
-// reach expands one summary of the messages from start up to end.
-func (c *conversation) reach(ctx context.Context, summary string, start, end int) {
+// expandSummary expands one summary of the messages from start up to end.
+func (c *conversation) expandSummary(ctx context.Context, summary string, start, end int) {
 	c.Reached.Summaries++
 	next, token := start, ""
 	for ctx.Err() == nil {
@@ -234,7 +234,7 @@ func (c *conversation) child(ctx context.Context, summary string, child *pb.Expa
 	case start != next:
 		c.unreachable(next, summary, fmt.Sprintf("a child stands for [%d, %d), want it from %d on", start, end, next))
 	case m == nil:
-		c.reach(ctx, child.GetSummaryId(), start, end)
+		c.expandSummary(ctx, child.GetSummaryId(), start, end)
 	case int(m.GetIndex()) != start || end != start+1:
 		c.unreachable(start, summary, fmt.Sprintf("message %d stands for [%d, %d)", m.GetIndex(), start, end))
 	case start >= len(c.appended) || !proto.Equal(asSent(m, c.appended[start]), c.appended[start]):

@@ -45,32 +45,32 @@ func (s *session) budget() int { return s.policy.budget(int(s.window - s.reserve
 type conversation struct {
 	*session
 	*tally
-	id       string // in the sidecar
-	name     string // in the recording
-	index    int    // of the message at hand
-	tools    string
-	fixed    int               // weight of the tools
-	history  *validate.History // of what enters the view
-	whole    int               // weight of what was appended, in full
-	checker  *validate.Checker
-	appended []*pb.Message
-	entered  []*pb.Message // the same as they enter the view, with citations in place
-	weights  []int         // of these
-	said     words         // everything that can be referred to
-	words    map[string]words
-	previous *build            // the last answered build
-	names    map[string]string // of the tools that were called, by the call's id
-	now      int               // the turn, by our own count
-	mortals  []mortal
-	parts    []int // of what entered the view, as pruning counts them
-	filling  filling
-	opening  *userWords // the first message with a user's own words
-	inForce  *userWords // the newest one
-	closing  bool       // builds close calls that wait at the end
-	ended    bool       // all is appended: what is built now is judged and not measured
-	cited    []cited
-	unasked  []cited // since the assistant spoke last
-	excerpts int     // tokens of what was asked for, as if it were in every context since
+	id        string // in the sidecar
+	name      string // in the recording
+	index     int    // of the message at hand
+	tools     string
+	fixed     int               // weight of the tools
+	history   *validate.History // of what enters the view
+	whole     int               // weight of what was appended, in full
+	checker   *validate.Checker
+	appended  []*pb.Message
+	entered   []*pb.Message // the same as they enter the view, with citations in place
+	weights   []int         // of these
+	said      references    // everything that can be referred to
+	words     map[string]references
+	previous  *build            // the last answered build
+	names     map[string]string // of the tools that were called, by the call's id
+	now       int               // the turn, by our own count
+	lifetimes []lifetime
+	parts     []int // of what entered the view, as pruning counts them
+	filling   filling
+	opening   *userWords // the first message with a user's own words
+	inForce   *userWords // the newest one
+	closing   bool       // builds close calls that wait at the end
+	ended     bool       // all is appended: what is built now is judged and not measured
+	cited     []cited
+	unasked   []cited // since the assistant spoke last
+	excerpts  int     // tokens of what was asked for, as if it were in every context since
 }
 
 // build is what an answered build leaves to compare the next one with.
@@ -106,8 +106,8 @@ func (s *session) play(ctx context.Context, id string, r *recording.Recording) *
 	c.probe(ctx)
 	c.readBack(ctx)
 	c.expandAll(ctx)
-	c.reachAll(ctx)
-	c.contentsBack(ctx)
+	c.expandSummaries(ctx)
+	c.readContents(ctx)
 	return c.tally
 }
 
@@ -126,7 +126,7 @@ func (s *session) begin(id string, r *recording.Recording) *conversation {
 	t.Conversations, t.file = 1, r.File
 	return &conversation{
 		session: s, tally: t, id: id, name: r.Name, tools: r.Tools, fixed: count(r.Tools),
-		history: validate.NewHistory(count), checker: checker, said: words{}, words: map[string]words{},
+		history: validate.NewHistory(count), checker: checker, said: references{}, words: map[string]references{},
 		names: map[string]string{},
 	}
 }
@@ -161,7 +161,7 @@ func (c *conversation) append(ctx context.Context, m *pb.Message) {
 	}
 	c.appended = append(c.appended, m)
 	c.LetGo.happened(response.GetEvents())
-	c.hear(m)
+	c.trackUserWords(m)
 	own := messageOf(m)
 	c.whole += own.Tokens(c.count)
 	c.enter(m, response.GetReceipt().GetCitations())
@@ -175,12 +175,12 @@ func (c *conversation) append(ctx context.Context, m *pb.Message) {
 
 // enter takes a message that was just appended into the model of the view.
 func (c *conversation) enter(m *pb.Message, citations []*pb.Citation) {
-	shown := c.citing(m, citations)
+	shown := c.trackCitations(m, citations)
 	own := messageOf(shown)
 	c.entered = append(c.entered, shown)
 	c.history.Add(own)
 	c.weights = append(c.weights, own.Tokens(c.count))
-	c.watch(shown, len(citations) > 0)
+	c.trackResults(shown, len(citations) > 0)
 }
 
 // notAppended judges a refused append: a result that answers no call is rightly

@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	zeroWidthNonJoiner = '\u200c' // Persian is misspelt without it
+	zeroWidthNonJoiner = '\u200c' // Persian is misspelled without it
 	zeroWidthJoiner    = '\u200d' // emoji fall apart without it
 )
 
