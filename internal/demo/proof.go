@@ -90,10 +90,10 @@ func (a *agent) expandSummary(ctx context.Context, id, page string) (messages in
 	reply, err := a.sidecar.expand(ctx, &pb.ExpandMessageRequest{
 		Target: &pb.ExpandMessageRequest_SummaryId{SummaryId: id}, Mode: pb.ExpandMode_EXPAND_MODE_RETURN_ONLY, PageToken: page,
 	})
-	below := 0
 	for _, child := range reply.GetChildren() {
+		below := 1
 		if m := child.GetMessage(); m != nil {
-			below, err = 1, a.same(m, m.Index)
+			err = a.same(m, m.Index)
 		} else {
 			below, err = a.expandSummary(ctx, child.GetSummaryId(), "")
 		}
@@ -102,8 +102,8 @@ func (a *agent) expandSummary(ctx context.Context, id, page string) (messages in
 		}
 	}
 	if next := reply.GetNextPageToken(); err == nil && next != "" {
-		below, err = a.expandSummary(ctx, id, next)
-		messages += below
+		below, err := a.expandSummary(ctx, id, next)
+		return messages + below, err
 	}
 	return messages, err
 }

@@ -47,13 +47,14 @@ func (c *ExpandCommand) Run(ctx context.Context, env *Env) error {
 		if c.MaxTokens > 0 {
 			limit = 1 // what does not fit comes with the next page
 		}
-		return errors.Join(pages(&request.PageToken, limit, func(int) (string, int, error) {
+		defer e.end()
+		return pages(&request.PageToken, limit, func(int) (string, int, error) {
 			reply, err := s.loop.ExpandMessage(ctx, request)
 			if err != nil {
 				return "", 0, err
 			}
 			return reply.GetNextPageToken(), 1, e.page(reply, limit > 0)
-		}), e.end())
+		})
 	})
 }
 

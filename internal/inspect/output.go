@@ -65,12 +65,10 @@ func (p *printing) text(text string) error {
 }
 
 // end leaves a terminal at the start of a line. A file gets no byte that is not the original's.
-func (p *printing) end() error {
-	if !p.open || !p.out.Terminal {
-		return nil
+func (p *printing) end() {
+	if p.open && p.out.Terminal {
+		p.out.Line("")
 	}
-	p.out.Line("")
-	return nil
 }
 
 // tableOf is how entries of a kind are listed.

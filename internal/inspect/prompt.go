@@ -2,7 +2,6 @@ package inspect
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -66,7 +65,8 @@ func (c *PromptGetCommand) Run(ctx context.Context, env *Env) error {
 			return s.out.Object(reply.GetPrompt())
 		}
 		p := &printing{session: s}
-		return errors.Join(p.text(reply.GetPrompt().GetTemplate()), p.end())
+		defer p.end()
+		return p.text(reply.GetPrompt().GetTemplate())
 	})
 }
 

@@ -87,13 +87,14 @@ func (c *RetrieveCommand) read(ctx context.Context, s *session) error {
 	if c.MaxTokens > 0 {
 		limit = 1 // what does not fit comes with the next page
 	}
-	return errors.Join(pages(&request.PageToken, limit, func(int) (string, int, error) {
+	defer p.end()
+	return pages(&request.PageToken, limit, func(int) (string, int, error) {
 		reply, err := s.contents.RetrieveContent(ctx, request)
 		if err != nil {
 			return "", 0, err
 		}
 		return reply.GetNextPageToken(), 1, c.page(p, reply)
-	}), p.end())
+	})
 }
 
 // page prints a page. If it is the only one that was asked for, it says where the rest is.
