@@ -127,12 +127,8 @@ func (c *ContextCommand) earlier(ctx context.Context, s *session) error {
 	reply, err := s.record.GetManifest(ctx, &pb.GetManifestRequest{
 		ConversationId: c.Conversation, ManifestId: c.Manifest, MaxReplyBytes: replyLimit(), Format: pb.ContextFormat_CONTEXT_FORMAT_NEUTRAL,
 	})
-	if err != nil {
-		return err
-	}
-	if s.out.JSON {
-		return s.out.Object(reply)
-	}
-	(&manifestView{s.out, c.textWidth, reply}).print(c.Conversation)
-	return nil
+	return s.answer(reply, err, func() error {
+		(&manifestView{s.out, c.textWidth, reply}).print(c.Conversation)
+		return nil
+	})
 }

@@ -102,15 +102,22 @@ func (t tableOf[M]) list(s *session, token *string, limit int, call func() (next
 	})
 }
 
-// done prints what a call answered with: as JSON, or what it means in a sentence.
-func (s *session) done(reply proto.Message, err error, format string, args ...any) error {
+// answer prints what a call answered with: as JSON, or as it is printed for people.
+func (s *session) answer(reply proto.Message, err error, forPeople func() error) error {
 	switch {
 	case err != nil:
 		return err
 	case s.out.JSON:
 		return s.out.Object(reply)
 	default:
+		return forPeople()
+	}
+}
+
+// done prints what a call answered with: as JSON, or what it means in a sentence.
+func (s *session) done(reply proto.Message, err error, format string, args ...any) error {
+	return s.answer(reply, err, func() error {
 		s.out.Say(fmt.Sprintf(format, args...))
 		return nil
-	}
+	})
 }

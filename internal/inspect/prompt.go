@@ -58,15 +58,11 @@ type PromptGetCommand struct {
 func (c *PromptGetCommand) Run(ctx context.Context, env *Env) error {
 	return c.run(env, func(s *session) error {
 		reply, err := s.policies.GetPrompt(ctx, &pb.GetPromptRequest{Id: c.ID})
-		if err != nil {
-			return err
-		}
-		if s.out.JSON {
-			return s.out.Object(reply.GetPrompt())
-		}
-		p := &printing{session: s}
-		defer p.end()
-		return p.text(reply.GetPrompt().GetTemplate())
+		return s.answer(reply.GetPrompt(), err, func() error {
+			p := &printing{session: s}
+			defer p.end()
+			return p.text(reply.GetPrompt().GetTemplate())
+		})
 	})
 }
 

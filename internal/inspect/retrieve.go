@@ -113,30 +113,19 @@ func (c *RetrieveCommand) search(ctx context.Context, s *session) error {
 	request := c.request()
 	request.Selection = &pb.RetrieveContentRequest_Excerpts{Excerpts: c.query()}
 	reply, err := s.contents.RetrieveContent(ctx, request)
-	switch {
-	case err != nil:
-		return err
-	case s.out.JSON:
-		return s.out.Object(reply)
-	default:
-		return s.passages(reply.GetExcerpts())
-	}
+	return s.answer(reply, err, func() error { return s.passages(reply.GetExcerpts()) })
 }
 
 func (c *RetrieveCommand) searchAll(ctx context.Context, s *session) error {
 	reply, err := s.contents.SearchContent(ctx, &pb.SearchContentRequest{
 		ConversationId: c.Conversation, Excerpts: c.query(), MaxTokens: c.MaxTokens,
 	})
-	switch {
-	case err != nil:
-		return err
-	case s.out.JSON:
-		return s.out.Object(reply)
-	}
-	if n := int(reply.GetSkippedContents()); n > 0 {
-		s.remark.Say(fmt.Sprintf("%s of %d cannot be searched.", sheet.Count(n, "content"), n+int(reply.GetSearchedContents())))
-	}
-	return s.passages(reply.GetExcerpts())
+	return s.answer(reply, err, func() error {
+		if n := int(reply.GetSkippedContents()); n > 0 {
+			s.remark.Say(fmt.Sprintf("%s of %d cannot be searched.", sheet.Count(n, "content"), n+int(reply.GetSearchedContents())))
+		}
+		return s.passages(reply.GetExcerpts())
+	})
 }
 
 // passages prints what answers a search, best first, each with its place.

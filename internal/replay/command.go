@@ -80,9 +80,11 @@ func (c *Command) Run(ctx context.Context, env *Env) error {
 	if err != nil {
 		return err
 	}
-	address, stop, err := c.sidecar(ctx, env)
-	if err != nil {
-		return err
+	address, stop := c.Address, func() {}
+	if address == "" {
+		if address, stop, err = env.Start(ctx); err != nil {
+			return err
+		}
 	}
 	defer stop()
 	report, err := c.play(ctx, env, address, recordings, under)
@@ -106,13 +108,6 @@ func (c *Command) check() error {
 	}
 	_, err := validate.NewChecker(validate.Format(c.Format), nil)
 	return err
-}
-
-func (c *Command) sidecar(ctx context.Context, env *Env) (string, func(), error) {
-	if c.Address != "" {
-		return c.Address, func() {}, nil
-	}
-	return env.Start(ctx)
 }
 
 // play plays all recordings under each policy, several at once. The report is
