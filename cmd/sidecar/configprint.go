@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"reflect"
 	"text/tabwriter"
@@ -54,7 +55,7 @@ func printSetting(w *tabwriter.Writer, flag *kong.Flag, source string) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(w, "%s: %s\t# %s\n", flag.Name, trimLine(text), source)
+	_, err = fmt.Fprintf(w, "%s: %s\t# %s\n", flag.Name, bytes.TrimRight(text, "\n"), source)
 	return err
 }
 
@@ -68,13 +69,6 @@ func isUnset(v reflect.Value) bool {
 	default:
 		return false
 	}
-}
-
-func trimLine(text []byte) string {
-	for len(text) > 0 && text[len(text)-1] == '\n' {
-		text = text[:len(text)-1]
-	}
-	return string(text)
 }
 
 // sourceOf says what set a flag.

@@ -6,58 +6,44 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"google.golang.org/protobuf/proto"
 
-	palimpsestv1 "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/inspect/sheet"
 )
 
 // citedResult is what the agent remembers of a result that is cited in the conversation that cites.
 type citedResult struct {
 	index    int32
-	citation *palimpsestv1.Citation
+	citation *pb.Citation
 	sum      [32]byte
-	phrase   string // some words of it, to look for
-}
-
-// openCiting begins the conversation in which large results are cited.
-func (a *agent) openCiting(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, deadline)
-	defer cancel()
-	_, err := a.citing.record.CreateConversation(ctx, &palimpsestv1.CreateConversationRequest{Conversation: &palimpsestv1.Conversation{
-		Id: a.citing.conversation, Policy: &palimpsestv1.Policy{Citations: &palimpsestv1.CitationsPolicy{Enabled: proto.Bool(true)}},
-	}})
-	if err != nil {
-		return fmt.Errorf("creating the conversation that cites: %w", err)
-	}
-	return nil
+	phrase   string // some words of it, to search for
 }
 
 // cite puts a message on record there, and remembers what was cited.
-func (a *agent) cite(ctx context.Context, m *palimpsestv1.Message) error {
+func (a *agent) cite(ctx context.Context, m *pb.Message) error {
 	receipt, err := a.citing.append(ctx, m, nil, "")
 	if err != nil {
 		return err
 	}
 	for _, c := range receipt.Citations { // the demo's messages hold one result each
 		text := m.Parts[0].GetToolResult().GetText()
-		a.cited = append(a.cited, citedResult{
-			index: receipt.Index, citation: c, sum: sha256.Sum256([]byte(text)), phrase: landmark(text),
-		})
+		a.cited = append(a.cited, citedResult{receipt.Index, c, sha256.Sum256([]byte(text)), landmark(text)})
 	}
 	return nil
 }
 
-const (
-	landmarkWords = 6
-	// longWord is from how many letters on a word says what a line is about, and widestWord up to how many bytes it can be read.
-	longWord   = 8
-	widestWord = 32
+// landmarkWords is how many words of a line are searched for. A long word says what a line is about; an endless one cannot be read.
+const landmarkWords = 6
+
+var (
+	longWord    = regexp.MustCompile(`(\pL[^\s\pL]*){8}`)
+	endlessWord = regexp.MustCompile(`\S{33}`)
 )
 
 // landmark is a few words of a text, from beyond its middle: nothing that a citation shows. It is empty if nothing there has a name.
@@ -66,59 +52,11 @@ func landmark(text string) string {
 	for line := range strings.Lines(rest) {
 		words := strings.Fields(line)
 		words = words[:min(len(words), landmarkWords)]
-		if len(words) > 1 && slices.ContainsFunc(words, telling) && !slices.ContainsFunc(words, endless) {
-			return strings.Join(words, " ")
+		if phrase := strings.Join(words, " "); len(words) > 1 && longWord.MatchString(phrase) && !endlessWord.MatchString(phrase) {
+			return phrase
 		}
 	}
 	return ""
-}
-
-func telling(word string) bool {
-	letters := 0
-	for _, r := range word {
-		if unicode.IsLetter(r) {
-			letters++
-		}
-	}
-	return letters >= longWord
-}
-
-func endless(word string) bool { return len(word) > widestWord }
-
-// passage is what came back when the model asked for a part of a cited result.
-type passage struct {
-	of           *citedResult
-	call         *palimpsestv1.ToolCall
-	answer       *palimpsestv1.AnswerToolCallResponse
-	first, again time.Duration
-	whole        time.Duration // to read all of it
-	build        *palimpsestv1.BuildContextResponse
-}
-
-// ask asks for words of the largest cited result, as a model would, and goes on with what comes back; it is nil if there is none.
-// The words must be in the answer, the answer in the next context, and the whole must come back as it was appended.
-func (a *agent) ask(ctx context.Context) (p *passage, err error) {
-	p = &passage{of: a.largestCited()}
-	if p.of == nil {
-		return nil, nil
-	}
-	arguments, err := json.Marshal(map[string]any{"content_id": p.of.citation.ContentId, "search_terms": []string{p.of.phrase}})
-	if err != nil {
-		return nil, err
-	}
-	p.call = &palimpsestv1.ToolCall{CallId: callID(0), Name: retrieveTool, ArgumentsJson: string(arguments)}
-	for _, took := range []*time.Duration{&p.first, &p.again} {
-		if p.answer, *took, err = a.citing.answer(ctx, p.call); err != nil {
-			return nil, fmt.Errorf("asking for a passage: %w", err)
-		}
-	}
-	if !holds(p.answer.ToolResult.GetText(), p.of.phrase) {
-		return nil, errors.New("a passage that was asked for is not in the answer")
-	}
-	if err := a.goOn(ctx, p); err != nil {
-		return nil, err
-	}
-	return p, a.readWhole(ctx, p)
 }
 
 // largestCited is the largest that words are known of. Of pages that is not so: a passage shows their text, not what was appended.
@@ -137,54 +75,117 @@ func holds(text, words string) bool {
 	return strings.Contains(strings.Join(strings.Fields(text), " "), words)
 }
 
-// goOn puts the call and its answer on record, and builds the next context.
-func (a *agent) goOn(ctx context.Context, p *passage) error {
-	for _, m := range []*palimpsestv1.Message{
-		{Role: palimpsestv1.Role_ROLE_ASSISTANT, Parts: []*palimpsestv1.Part{{Content: &palimpsestv1.Part_ToolCall{ToolCall: p.call}}}},
-		{Role: palimpsestv1.Role_ROLE_TOOL, Parts: []*palimpsestv1.Part{{Content: &palimpsestv1.Part_ToolResult{ToolResult: p.answer.ToolResult}}}},
+// How many lines are shown of the beginning of a citation and of an answer, and before and behind the line that was asked for.
+const (
+	citationLines = 5
+	answerLines   = 2
+	aroundLines   = 1
+)
+
+// showCitations shows the conversation in which large results are cited: what stands for the largest, what the model is answered when
+// it asks for a part of it, and what that saves. The words it asks for must be in the answer, the answer in the next context, and the
+// whole must come back as it was appended.
+func (a *agent) showCitations(ctx context.Context) error {
+	of := a.largestCited()
+	if of == nil {
+		return nil
+	}
+	a.rule("the same conversation, with large results cited")
+	a.paragraph("It was kept beside this one: results over 1,000 characters stay outside of the view from the start, and nothing is " +
+		"rewritten later. Here is the largest, as the model sees it, and what it asks for.")
+	e := &a.entries[of.index]
+	a.line("result", "", "#%d %s: %s, about %s tokens", of.index, e.label, weight(of.citation.TotalBytes), number(e.tokens))
+	cited := linesOf(of.citation.Text)
+	a.block("cited as", cited, citationLines, len(cited)-1, len(cited))
+	if err := a.retrieve(ctx, of); err != nil {
+		return err
+	}
+	if err := a.readContent(ctx, of); err != nil {
+		return fmt.Errorf("reading a cited result: %w", err)
+	}
+	l := &a.ledgers
+	a.wrapped("saved", sheet.Green, "%d results are cited. That keeps %s tokens out of the first %d contexts: %s were sent, $%.2f in money, "+
+		"instead of %s and $%.2f in the same sidecar without citations.", len(a.cited), number(l.citing), l.turns,
+		number(l.cited.sent), money(l.cited.cost), number(l.plain.sent), money(l.plain.cost))
+	return nil
+}
+
+// retrieve asks for words of a cited result twice, as a model would, and goes on with the answer.
+func (a *agent) retrieve(ctx context.Context, of *citedResult) error {
+	arguments, err := json.Marshal(map[string]any{"content_id": of.citation.ContentId, "search_terms": []string{of.phrase}})
+	if err != nil {
+		return err
+	}
+	call := &pb.ToolCall{CallId: callID(0), Name: retrieveTool, ArgumentsJson: string(arguments)}
+	a.wrapped("model", sheet.Cyan, "%s %s", call.Name, call.ArgumentsJson)
+	var answer *pb.AnswerToolCallResponse
+	var took [2]string
+	for i := range took {
+		began := time.Now()
+		answer, err = a.citing.contexts.AnswerToolCall(ctx, &pb.AnswerToolCallRequest{ConversationId: a.citing.conversation, ToolCall: call})
+		if err != nil {
+			return fmt.Errorf("asking for a passage: %w", err)
+		}
+		took[i] = millis(time.Since(began))
+	}
+	a.line("answer", sheet.Green, "%s tokens, in %s; asked again, in %s", number(answer.TokenCount), took[0], took[1])
+	lines := linesOf(answer.ToolResult.GetText())
+	at := slices.IndexFunc(lines, func(line string) bool { return holds(line, of.phrase) })
+	if !holds(answer.ToolResult.GetText(), of.phrase) {
+		return errors.New("a passage that was asked for is not in the answer")
+	}
+	a.block("", lines, answerLines, at-aroundLines, at+aroundLines+1)
+	return a.goOn(ctx, of, call, answer.ToolResult)
+}
+
+// goOn puts a call and its answer on record, and builds the next context.
+func (a *agent) goOn(ctx context.Context, of *citedResult, call *pb.ToolCall, result *pb.ToolResult) error {
+	for _, m := range []*pb.Message{
+		{Role: pb.Role_ROLE_ASSISTANT, Parts: []*pb.Part{{Content: &pb.Part_ToolCall{ToolCall: call}}}},
+		{Role: pb.Role_ROLE_TOOL, Parts: []*pb.Part{{Content: &pb.Part_ToolResult{ToolResult: result}}}},
 	} {
 		if _, err := a.citing.append(ctx, m, nil, ""); err != nil {
 			return fmt.Errorf("recording what was asked for: %w", err)
 		}
 	}
-	view, err := a.citing.look(ctx)
+	view, err := a.citing.dryRun(ctx)
 	if err != nil {
 		return fmt.Errorf("looking at the context with the passage: %w", err)
 	}
-	if last := view.Messages[len(view.Messages)-1]; !holds(last.Parts[0].GetToolResult().GetText(), p.of.phrase) {
+	if last := view.Messages[len(view.Messages)-1]; !holds(last.Parts[0].GetToolResult().GetText(), of.phrase) {
 		return errors.New("the context does not show the passage")
 	}
-	if p.build, err = a.citing.build(ctx, a.format); err != nil {
+	built, err := a.citing.build(ctx, a.format)
+	if err != nil {
 		return fmt.Errorf("building the context with the passage: %w", err)
 	}
+	t := built.GetTokens()
+	a.line("context", "", "goes on with %s of %s tokens, and the passage in it", number(t.GetTotal()), number(t.GetBudget()))
 	return nil
 }
 
-// readWhole reads all of the content and compares it with what was appended.
-func (a *agent) readWhole(ctx context.Context, p *passage) error {
-	ctx, cancel := context.WithTimeout(ctx, deadline)
-	defer cancel()
+// readContent reads all of a cited result and compares it with what was appended.
+func (a *agent) readContent(ctx context.Context, of *citedResult) error {
 	began := time.Now()
-	stream, err := a.citing.contents.StreamContent(ctx, &palimpsestv1.StreamContentRequest{
-		ConversationId: a.citing.conversation, ContentId: p.of.citation.ContentId,
+	reply, err := a.citing.contents.RetrieveContent(ctx, &pb.RetrieveContentRequest{
+		ConversationId: a.citing.conversation, ContentId: of.citation.ContentId, MaxReplyBytes: proto.Int32(maxReply),
+		Selection: &pb.RetrieveContentRequest_Full{Full: &pb.FullContent{}},
 	})
 	if err != nil {
-		return fmt.Errorf("reading a cited result: %w", err)
+		return err
 	}
-	sum := sha256.New()
-	for {
-		piece, err := stream.Recv()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return fmt.Errorf("reading a cited result: %w", err)
-		}
-		sum.Write(piece.Chunk)
+	if sha256.Sum256(reply.Chunk) != of.sum {
+		return fmt.Errorf("the content of message %d came back different", of.index)
 	}
-	p.whole = time.Since(began)
-	if [32]byte(sum.Sum(nil)) != p.of.sum {
-		return fmt.Errorf("the content of message %d came back different", p.of.index)
-	}
+	a.proven("All of it was read again, %s bytes, in %s: SHA-256 equal, byte for byte.", number(of.citation.TotalBytes), millis(time.Since(began)))
 	return nil
+}
+
+// linesOf are the lines of a text that say anything.
+func linesOf(text string) []string {
+	return slices.DeleteFunc(strings.Split(text, "\n"), func(line string) bool { return strings.TrimSpace(line) == "" })
+}
+
+func millis(d time.Duration) string {
+	return fmt.Sprintf("%.1f ms", float64(d)/float64(time.Millisecond))
 }

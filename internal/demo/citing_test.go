@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	palimpsestv1 "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
 )
 
 func TestLandmark_IsBeyondTheMiddleAndHasAName(t *testing.T) {
@@ -25,26 +25,22 @@ func TestLandmark_IsBeyondTheMiddleAndHasAName(t *testing.T) {
 	}
 }
 
-func TestAgent_Ask_NothingToAskFor(t *testing.T) {
-	a := &agent{cited: []citedResult{
-		{phrase: "", citation: &palimpsestv1.Citation{TotalBytes: 9}},
-		{phrase: "a page", citation: &palimpsestv1.Citation{TotalBytes: 9, ContentType: "text/html"}},
-	}}
-	if p, err := a.ask(t.Context()); p != nil || err != nil {
-		t.Errorf("%+v, %v", p, err)
-	}
+func TestAgent_ShowCitations_NothingToAskFor(t *testing.T) {
 	var out bytes.Buffer
-	newScreen(&out, 0, true).citing(a, nil)
-	if out.Len() > 0 {
-		t.Errorf("%q is shown of nothing", out.String())
+	a := &agent{screen: newScreen(&out, 0, true), cited: []citedResult{
+		{phrase: "", citation: &pb.Citation{TotalBytes: 9}},
+		{phrase: "a page", citation: &pb.Citation{TotalBytes: 9, ContentType: "text/html"}},
+	}}
+	if err := a.showCitations(t.Context()); err != nil || out.Len() > 0 {
+		t.Errorf("%q is shown of nothing, %v", out.String(), err)
 	}
 }
 
 func TestAgent_LargestCited_IsTheLargestWithWords(t *testing.T) {
 	a := &agent{cited: []citedResult{
-		{index: 1, phrase: "x", citation: &palimpsestv1.Citation{TotalBytes: 7}},
-		{index: 2, phrase: "x", citation: &palimpsestv1.Citation{TotalBytes: 9}},
-		{index: 3, citation: &palimpsestv1.Citation{TotalBytes: 99}},
+		{index: 1, phrase: "x", citation: &pb.Citation{TotalBytes: 7}},
+		{index: 2, phrase: "x", citation: &pb.Citation{TotalBytes: 9}},
+		{index: 3, citation: &pb.Citation{TotalBytes: 99}},
 	}}
 	if got := a.largestCited(); got.index != 2 {
 		t.Errorf("%+v", got)

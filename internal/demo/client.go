@@ -3,31 +3,43 @@ package demo
 import (
 	"context"
 	"crypto/rand"
-	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/protobuf/proto"
 
-	palimpsestv1 "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
 )
 
 const (
-	// deadline bounds every call.
-	deadline = 20 * time.Second
-	// largest is the largest reply that the API gives, and what the demo asks for: results of megabytes are read back whole.
-	largest = 64 << 20
+	// maxReply is the largest reply that the API gives, and what the demo asks for: results of megabytes are read back whole.
+	maxReply = 64 << 20
 	// envelope is what a message adds to the reply around it.
 	envelope = 1 << 20
+	// deadlines bound every call.
+	deadlines = `{"methodConfig": [{"name": [{}], "timeout": "20s"}]}`
 )
 
 // client is one conversation of a sidecar.
 type client struct {
-	connection   *grpc.ClientConn
-	loop         palimpsestv1.ContextServiceClient
-	record       palimpsestv1.ConversationServiceClient
-	contents     palimpsestv1.ContentServiceClient
+	contexts     pb.ContextServiceClient
+	records      pb.ConversationServiceClient
+	contents     pb.ContentServiceClient
 	conversation string
-	budget       *palimpsestv1.Budget
+	budget       *pb.Budget
+}
+
+func dial(address string, window int32) (c *client, closed func(), err error) {
+	connection, err := grpc.NewClient(address, grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxReply+envelope)), grpc.WithDefaultServiceConfig(deadlines))
+	if err != nil {
+		return nil, nil, err
+	}
+	return &client{
+		contexts: pb.NewContextServiceClient(connection), records: pb.NewConversationServiceClient(connection),
+		contents: pb.NewContentServiceClient(connection), conversation: "demo-" + rand.Text(),
+		budget: &pb.Budget{ContextWindowTokens: &window, ReservedOutputTokens: proto.Int32(window / 8)},
+	}, func() { _ = connection.Close() }, nil
 }
 
 // beside is another conversation of the same sidecar.
@@ -37,103 +49,30 @@ func (c *client) beside(name string) *client {
 	return &other
 }
 
-func dial(address string, window int32) (*client, error) {
-	connection, err := grpc.NewClient(address,
-		grpc.WithTransportCredentials(insecure.NewCredentials()),
-		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(largest+envelope)))
-	if err != nil {
-		return nil, err
-	}
-	reserved := window / 8
-	return &client{
-		connection:   connection,
-		loop:         palimpsestv1.NewContextServiceClient(connection),
-		record:       palimpsestv1.NewConversationServiceClient(connection),
-		contents:     palimpsestv1.NewContentServiceClient(connection),
-		conversation: "demo-" + rand.Text(),
-		budget:       &palimpsestv1.Budget{ContextWindowTokens: &window, ReservedOutputTokens: &reserved},
-	}, nil
-}
-
-func (c *client) close() { _ = c.connection.Close() }
-
-func (c *client) append(
-	ctx context.Context, m *palimpsestv1.Message, notes []*palimpsestv1.AdditionalContent, requestID string,
-) (*palimpsestv1.Receipt, error) {
-	ctx, cancel := context.WithTimeout(ctx, deadline)
-	defer cancel()
-	reply, err := c.loop.AppendMessage(ctx, &palimpsestv1.AppendMessageRequest{
+func (c *client) append(ctx context.Context, m *pb.Message, notes []*pb.AdditionalContent, requestID string) (*pb.Receipt, error) {
+	reply, err := c.contexts.AppendMessage(ctx, &pb.AppendMessageRequest{
 		ConversationId: c.conversation, Message: m, AdditionalContent: notes, RequestId: requestID,
 	})
 	return reply.GetReceipt(), err
 }
 
-// expand asks for a message back.
-func (c *client) expand(ctx context.Context, index int32, mode palimpsestv1.ExpandMode) (*palimpsestv1.ExpandMessageResponse, error) {
-	ctx, cancel := context.WithTimeout(ctx, deadline)
-	defer cancel()
-	limit := int32(largest)
-	return c.loop.ExpandMessage(ctx, &palimpsestv1.ExpandMessageRequest{
-		ConversationId: c.conversation, Target: &palimpsestv1.ExpandMessageRequest_MessageIndex{MessageIndex: index},
-		Mode: mode, MaxReplyBytes: &limit,
-	})
-}
-
-// answer has a call of the model's answered, and says how long that took.
-func (c *client) answer(ctx context.Context, call *palimpsestv1.ToolCall) (*palimpsestv1.AnswerToolCallResponse, time.Duration, error) {
-	ctx, cancel := context.WithTimeout(ctx, deadline)
-	defer cancel()
-	began := time.Now()
-	reply, err := c.loop.AnswerToolCall(ctx, &palimpsestv1.AnswerToolCallRequest{ConversationId: c.conversation, ToolCall: call})
-	return reply, time.Since(began), err
-}
-
-// children asks for what a summary stands for, a page of it.
-func (c *client) children(ctx context.Context, id, page string) (*palimpsestv1.ExpandMessageResponse, error) {
-	ctx, cancel := context.WithTimeout(ctx, deadline)
-	defer cancel()
-	limit := int32(largest)
-	return c.loop.ExpandMessage(ctx, &palimpsestv1.ExpandMessageRequest{
-		ConversationId: c.conversation, Target: &palimpsestv1.ExpandMessageRequest_SummaryId{SummaryId: id},
-		Mode: palimpsestv1.ExpandMode_EXPAND_MODE_RETURN_ONLY, PageToken: page, MaxReplyBytes: &limit,
-	})
+// expand asks for a message back, or for one page of what a summary stands for.
+func (c *client) expand(ctx context.Context, r *pb.ExpandMessageRequest) (*pb.ExpandMessageResponse, error) {
+	r.ConversationId, r.MaxReplyBytes = c.conversation, proto.Int32(maxReply)
+	return c.contexts.ExpandMessage(ctx, r)
 }
 
 // build begins the next turn.
-func (c *client) build(ctx context.Context, format palimpsestv1.ContextFormat) (*palimpsestv1.BuildContextResponse, error) {
-	return c.ask(ctx, &palimpsestv1.BuildContextRequest{Format: format})
+func (c *client) build(ctx context.Context, format pb.ContextFormat) (*pb.BuildContextResponse, error) {
+	return c.buildContext(ctx, &pb.BuildContextRequest{Format: format})
 }
 
-// look builds the current turn again, in palimpsest's own messages, and commits nothing.
-func (c *client) look(ctx context.Context) (*palimpsestv1.BuildContextResponse, error) {
-	return c.ask(ctx, &palimpsestv1.BuildContextRequest{
-		SameTurn: true, DryRun: true, Format: palimpsestv1.ContextFormat_CONTEXT_FORMAT_NEUTRAL,
-	})
+// dryRun builds the current turn again, in the API's own messages, and commits nothing.
+func (c *client) dryRun(ctx context.Context) (*pb.BuildContextResponse, error) {
+	return c.buildContext(ctx, &pb.BuildContextRequest{Format: pb.ContextFormat_CONTEXT_FORMAT_NEUTRAL, SameTurn: true, DryRun: true})
 }
 
-func (c *client) ask(ctx context.Context, r *palimpsestv1.BuildContextRequest) (*palimpsestv1.BuildContextResponse, error) {
-	ctx, cancel := context.WithTimeout(ctx, deadline)
-	defer cancel()
-	limit := int32(largest)
-	r.ConversationId, r.Budget, r.MaxReplyBytes = c.conversation, c.budget, &limit
-	return c.loop.BuildContext(ctx, r)
-}
-
-func (c *client) message(ctx context.Context, index int32) (*palimpsestv1.Message, error) {
-	ctx, cancel := context.WithTimeout(ctx, deadline)
-	defer cancel()
-	limit := int32(largest)
-	reply, err := c.record.GetMessage(ctx, &palimpsestv1.GetMessageRequest{
-		ConversationId: c.conversation, MessageIndex: index, MaxReplyBytes: &limit,
-	})
-	return reply.GetMessage(), err
-}
-
-func (c *client) manifest(ctx context.Context, id string) (*palimpsestv1.GetManifestResponse, error) {
-	ctx, cancel := context.WithTimeout(ctx, deadline)
-	defer cancel()
-	limit := int32(largest)
-	return c.record.GetManifest(ctx, &palimpsestv1.GetManifestRequest{
-		ConversationId: c.conversation, ManifestId: id, MaxReplyBytes: &limit,
-	})
+func (c *client) buildContext(ctx context.Context, r *pb.BuildContextRequest) (*pb.BuildContextResponse, error) {
+	r.ConversationId, r.Budget, r.MaxReplyBytes = c.conversation, c.budget, proto.Int32(maxReply)
+	return c.contexts.BuildContext(ctx, r)
 }

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"io"
 	"time"
-
-	"github.com/palimpsest-context/palimpsest/internal/terminal"
 )
 
 // Command is `sidecar demo`.
@@ -26,7 +24,7 @@ type Env struct {
 	// Start runs a sidecar on a free port, with the embedded store in a temporary folder, and returns its address. Stop ends it
 	// and removes the folder. It is called at most once, and not with --address.
 	Start func(ctx context.Context) (address string, stop func(), err error)
-	// Stdout gets the demo. Colours and pauses are for a terminal alone.
+	// Stdout gets the demo. Colors and pauses are for a terminal alone.
 	Stdout io.Writer
 }
 
@@ -38,53 +36,37 @@ func (c *Command) Run(ctx context.Context, env *Env) error {
 	if c.Window < smallestWindow {
 		return fmt.Errorf("a window of %d tokens is too small for the demo: at least %d", c.Window, smallestWindow)
 	}
-	show := newScreen(env.Stdout, c.Pace, c.ASCII || !terminal.Unicode())
 	explored, err := openTree(ctx, c.Tree)
 	if err != nil {
 		return err
 	}
 	defer explored.close()
-	address, stop, err := c.sidecar(ctx, env)
-	if err != nil {
-		return fmt.Errorf("starting a sidecar: %w", err)
+	address, stop := c.Address, func() {}
+	if address == "" {
+		if address, stop, err = env.Start(ctx); err != nil {
+			return fmt.Errorf("starting a sidecar: %w", err)
+		}
 	}
 	defer stop()
-	agent, err := c.newAgent(address, explored)
+	sidecar, closed, err := dial(address, c.Window)
 	if err != nil {
 		return err
 	}
-	defer agent.sidecar.close()
-	return c.play(ctx, show, agent)
-}
-
-func (c *Command) sidecar(ctx context.Context, env *Env) (address string, stop func(), err error) {
+	defer closed()
+	a, began := newAgent(newScreen(env.Stdout, c.Pace, c.ASCII), sidecar, explored, c.Format), time.Now()
+	a.opening(c)
+	if err := a.explore(ctx); err != nil {
+		return err
+	}
+	if err := a.showCitations(ctx); err != nil {
+		return err
+	}
+	a.summary(time.Since(began))
+	if err := a.prove(ctx); err != nil {
+		return err
+	}
 	if c.Address != "" {
-		return c.Address, func() {}, nil
-	}
-	return env.Start(ctx)
-}
-
-func (c *Command) play(ctx context.Context, show *screen, agent *agent) error {
-	began := time.Now()
-	show.opening(c, agent)
-	for turn := range agent.turns(ctx) {
-		if turn.err != nil {
-			return turn.err
-		}
-		show.turn(turn)
-	}
-	proof, err := agent.prove(ctx)
-	if err != nil {
-		return err
-	}
-	found, err := agent.ask(ctx)
-	if err != nil {
-		return err
-	}
-	show.citing(agent, found)
-	show.summary(agent, proof, time.Since(began))
-	if c.Address != "" {
-		show.paragraph("The conversation stays on record as " + agent.sidecar.conversation + ".")
+		a.paragraph("The conversation stays on record as " + sidecar.conversation + ".")
 	}
 	return nil
 }

@@ -133,7 +133,7 @@ func TestCommand_Run_GoTree(t *testing.T) {
 				}
 			}
 			if strings.Contains(shown, "\x1b") {
-				t.Error("colours in what is no terminal")
+				t.Error("colors in what is no terminal")
 			}
 			if file := os.Getenv("PALIMPSEST_DEMO_OUT"); file != "" {
 				if err := os.WriteFile(file+"."+format, []byte(shown), 0o600); err != nil {

@@ -1,153 +1,148 @@
 package demo
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
-	"hash"
+	"slices"
 
-	palimpsestv1 "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"google.golang.org/protobuf/proto"
+
+	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
 )
 
-// proof is what was verified at the end. What does not hold is an error, not a line in it.
-type proof struct {
-	keptOut  int // messages that the last view leaves out or shortens, all asked back
-	bytes    int64
-	rebuilt  built
-	biggest  int
-	shown    int64 // tokens of the biggest result that the model saw
-	rebuilds bool  // true if the bytes themselves were hashed, not their hash compared
-	summary  string
-	children int // messages that came back from the summary
+// prove verifies what the sidecar promises, and prints it. What does not hold is an error, not a line.
+func (a *agent) prove(ctx context.Context) error {
+	if err := a.proveRecord(ctx); err != nil {
+		return err
+	}
+	if err := a.proveSummary(ctx); err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(a.lastView, func(m *pb.ContextMessage) bool {
+		return m.Role == pb.Role_ROLE_SYSTEM && len(m.Parts) == 1 && m.Parts[0].GetText() == systemPrompt
+	}) {
+		return errors.New("the last view does not show the system prompt as it was appended")
+	}
+	a.proven("The system prompt stands in the last context as it was written.")
+	return a.proveBuild(ctx)
 }
 
-func (a *agent) prove(ctx context.Context) (*proof, error) {
-	p := &proof{biggest: a.biggest()}
-	p.shown = a.entries[p.biggest].tokens - a.entries[p.biggest].saved
-	if err := a.readBack(ctx, p); err != nil {
-		return nil, err
-	}
-	if err := a.systemStands(); err != nil {
-		return nil, err
-	}
-	if err := a.expandNewest(ctx, p); err != nil {
-		return nil, err
-	}
-	return p, a.rebuild(ctx, p)
-}
-
-// expandNewest expands the newest summary of the last view, if it shows one, down to its messages.
-func (a *agent) expandNewest(ctx context.Context, p *proof) (err error) {
-	for _, m := range a.last.Messages {
-		if id := m.GetOrigin().GetSummaryId(); id != "" {
-			p.summary = id
-		}
-	}
-	if p.summary == "" {
-		return nil
-	}
-	if p.children, err = a.expandSummary(ctx, p.summary); err != nil {
-		return fmt.Errorf("expanding summary %s: %w", p.summary, err)
-	}
-	return nil
-}
-
-// readBack reads every message of the record again and compares it with what was appended: what the last view does not show in
-// full as a model would ask for it, the rest by its index.
-func (a *agent) readBack(ctx context.Context, p *proof) error {
-	seen := seenIn(a.last.Messages)
+// proveRecord asks for every message back, as a model would.
+func (a *agent) proveRecord(ctx context.Context) error {
+	seen, out, bytes := indexesOf(a.lastView), 0, 0
 	for i := range a.entries {
-		e := &a.entries[i]
-		out := !seen[int32(i)] || e.shown != palimpsestv1.DecisionKind_DECISION_KIND_UNSPECIFIED
-		message, err := a.fetch(ctx, int32(i), out)
-		if err != nil {
+		if _, err := a.readBack(ctx, int32(i)); err != nil {
 			return fmt.Errorf("reading message %d back: %w", i, err)
 		}
-		if sum, _ := fingerprint(message); sum != e.sum {
-			return fmt.Errorf("message %d came back different: SHA-256 %x, not %x", i, sum, e.sum)
-		}
-		if out {
-			p.keptOut++
-			p.bytes += int64(e.bytes)
+		if e := &a.entries[i]; !seen[int32(i)] || e.shown != pb.DecisionKind_DECISION_KIND_UNSPECIFIED {
+			out++
+			bytes += e.bytes
 		}
 	}
+	a.proven("The last context leaves out or shortens %d messages, %s: each was asked back just now, and all %d on record were read. "+
+		"SHA-256 equal, byte for byte.", out, weight(bytes), len(a.entries))
+	e := &a.entries[a.biggest]
+	a.proven("The biggest among them: message %d, %s bytes, SHA-256 %s….", a.biggest, number(e.bytes), hex.EncodeToString(e.sum[:8]))
 	return nil
 }
 
-func (a *agent) fetch(ctx context.Context, index int32, out bool) (*palimpsestv1.Message, error) {
-	if !out {
-		return a.sidecar.message(ctx, index)
-	}
-	reply, err := a.sidecar.expand(ctx, index, palimpsestv1.ExpandMode_EXPAND_MODE_RETURN_ONLY)
-	return reply.GetMessage(), err
-}
-
-// systemStands checks that the operator's rules are in the last view as they were written.
-func (a *agent) systemStands() error {
-	for _, m := range a.last.Messages {
-		if m.Role == palimpsestv1.Role_ROLE_SYSTEM && len(m.Parts) == 1 && m.Parts[0].GetText() == systemPrompt {
-			return nil
-		}
-	}
-	return fmt.Errorf("the last view does not show the system prompt as it was appended")
-}
-
-// rebuild asks for a context of long ago again and compares its hash.
-func (a *agent) rebuild(ctx context.Context, p *proof) error {
-	p.rebuilt = a.builds[len(a.builds)/3]
-	again, err := a.sidecar.manifest(ctx, p.rebuilt.manifestID)
+// readBack asks for a message as it was appended, and compares it.
+func (a *agent) readBack(ctx context.Context, index int32) (*pb.Message, error) {
+	reply, err := a.sidecar.expand(ctx, &pb.ExpandMessageRequest{
+		Target: &pb.ExpandMessageRequest_MessageIndex{MessageIndex: index}, Mode: pb.ExpandMode_EXPAND_MODE_RETURN_ONLY,
+	})
 	if err != nil {
-		return fmt.Errorf("rebuilding %s: %w", p.rebuilt.manifestID, err)
+		return nil, err
 	}
-	rendered := again.GetRendered()
-	sum := rendered.GetContentSha256()
-	if p.rebuilds = len(rendered.GetMessagesJson()) > 0; p.rebuilds {
-		bytes := sha256.Sum256(append(append(rendered.GetSystemJson(), 0), rendered.GetMessagesJson()...))
-		sum = hex.EncodeToString(bytes[:])
-	}
-	if sum != p.rebuilt.sha256 {
-		return fmt.Errorf("build %s was rebuilt different: SHA-256 %s, not %s", p.rebuilt.manifestID, sum, p.rebuilt.sha256)
+	return reply.GetMessage(), a.same(reply.GetMessage(), index)
+}
+
+func (a *agent) same(m *pb.Message, index int32) error {
+	if sum, _ := fingerprint(m); sum != a.entries[index].sum {
+		return fmt.Errorf("message %d came back different: SHA-256 %x, not %x", index, sum, a.entries[index].sum)
 	}
 	return nil
 }
 
-func (a *agent) biggest() (index int) {
-	for i := range a.entries {
-		if a.entries[i].bytes > a.entries[index].bytes {
-			index = i
+// proveSummary expands the newest summary of the last view, if it shows one, down to its messages.
+func (a *agent) proveSummary(ctx context.Context) error {
+	newest := ""
+	for _, m := range a.lastView {
+		newest = cmp.Or(m.GetOrigin().GetSummaryId(), newest)
+	}
+	if newest == "" {
+		return nil
+	}
+	messages, err := a.expandSummary(ctx, newest, "")
+	if err != nil {
+		return fmt.Errorf("expanding summary %s: %w", newest, err)
+	}
+	a.proven("Summary %s expands to the %d messages of its range: SHA-256 equal, byte for byte.", newest, messages)
+	return nil
+}
+
+// expandSummary asks for everything that a summary stands for, from a page on, down to the messages, and returns how many these are.
+func (a *agent) expandSummary(ctx context.Context, id, page string) (messages int, err error) {
+	reply, err := a.sidecar.expand(ctx, &pb.ExpandMessageRequest{
+		Target: &pb.ExpandMessageRequest_SummaryId{SummaryId: id}, Mode: pb.ExpandMode_EXPAND_MODE_RETURN_ONLY, PageToken: page,
+	})
+	for _, child := range reply.GetChildren() {
+		below := 1
+		if m := child.GetMessage(); m != nil {
+			err = a.same(m, m.Index)
+		} else {
+			below, err = a.expandSummary(ctx, child.GetSummaryId(), "")
+		}
+		if messages += below; err != nil {
+			return 0, err
 		}
 	}
-	return index
+	if next := reply.GetNextPageToken(); err == nil && next != "" {
+		below, err := a.expandSummary(ctx, id, next)
+		return messages + below, err
+	}
+	return messages, err
+}
+
+// proveBuild asks for an early context again and compares its hash.
+func (a *agent) proveBuild(ctx context.Context) error {
+	id, want := a.early.ManifestId, a.early.GetRendered().GetContentSha256()
+	again, err := a.sidecar.records.GetManifest(ctx, &pb.GetManifestRequest{
+		ConversationId: a.sidecar.conversation, ManifestId: id, MaxReplyBytes: proto.Int32(maxReply),
+	})
+	if err != nil {
+		return fmt.Errorf("rebuilding %s: %w", id, err)
+	}
+	rendered, how := again.GetRendered(), "its hash is the one it was built with"
+	sum := rendered.GetContentSha256()
+	if len(rendered.GetMessagesJson()) > 0 {
+		bytes := sha256.Sum256(slices.Concat(rendered.GetSystemJson(), []byte{0}, rendered.GetMessagesJson()))
+		sum, how = hex.EncodeToString(bytes[:]), "the hash of its bytes is the one it was built with"
+	}
+	if sum != want {
+		return fmt.Errorf("build %s was rebuilt different: SHA-256 %s, not %s", id, sum, want)
+	}
+	a.proven("The context of turn %d (%s) was built again: %s, %.16s….", a.early.Turn, id, how, want)
+	return nil
 }
 
 // fingerprint hashes a message's own content, without what plugins added, and measures it in bytes.
-func fingerprint(m *palimpsestv1.Message) (sum [32]byte, size int) {
+func fingerprint(m *pb.Message) (sum [32]byte, size int) {
 	h := sha256.New()
 	for _, part := range m.GetParts() {
-		if part.GetPlugin() == "" {
-			size += hashPart(h, part)
+		if part.GetPlugin() != "" {
+			continue
 		}
+		said, c, r := part.GetText(), part.GetToolCall(), part.GetToolResult()
+		for _, text := range []string{said, c.GetCallId(), c.GetName(), c.GetArgumentsJson(), r.GetCallId(), r.GetState().String(), r.GetText()} {
+			fmt.Fprintf(h, "%d:%s", len(text), text)
+		}
+		size += len(said) + len(c.GetArgumentsJson()) + len(r.GetText())
 	}
 	h.Sum(sum[:0])
 	return sum, size
-}
-
-func hashPart(h hash.Hash, part *palimpsestv1.Part) (size int) {
-	var texts []string
-	switch content := part.GetContent().(type) {
-	case *palimpsestv1.Part_Text:
-		texts = []string{"text", content.Text}
-	case *palimpsestv1.Part_ToolCall:
-		texts = []string{"call", content.ToolCall.CallId, content.ToolCall.Name, content.ToolCall.ArgumentsJson}
-	case *palimpsestv1.Part_ToolResult:
-		texts = []string{"result", content.ToolResult.CallId, content.ToolResult.State.String(), content.ToolResult.GetText()}
-	}
-	for _, text := range texts {
-		fmt.Fprintf(h, "%d:%s", len(text), text)
-	}
-	if len(texts) > 0 {
-		size = len(texts[len(texts)-1])
-	}
-	return size
 }

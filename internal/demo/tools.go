@@ -1,15 +1,16 @@
 package demo
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"os"
 	"os/exec"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -19,10 +20,10 @@ type call struct {
 	Tool    string `json:"-"`
 	Path    string `json:"path,omitempty"`
 	Pattern string `json:"pattern,omitempty"`
+	Ending  string `json:"ending,omitempty"`
 	Symbol  string `json:"symbol,omitempty"`
 	From    int    `json:"from,omitempty"`
 	Lines   int    `json:"lines,omitempty"`
-	Count   int    `json:"count,omitempty"`
 	Index   *int32 `json:"id,string,omitempty"`
 	Of      string `json:"-"` // what Index stands for, found when the call is made
 }
@@ -38,16 +39,13 @@ func read(path string) call { return call{Tool: "read", Path: path} }
 func excerpt(path string, from, lines int) call {
 	return call{Tool: "read", Path: path, From: from, Lines: lines}
 }
-func search(pattern, path string) call    { return call{Tool: "search", Pattern: pattern, Path: path} }
-func biggest(path string, count int) call { return call{Tool: "largest", Path: path, Count: count} }
-func doc(symbol string) call              { return call{Tool: "go_doc", Symbol: symbol} }
-func again(of call) call                  { return call{Tool: expandTool, Of: of.String()} }
+func search(pattern, path string) call { return call{Tool: "search", Pattern: pattern, Path: path} }
+func largest(path, ending string) call { return call{Tool: "largest", Path: path, Ending: ending} }
+func doc(symbol string) call           { return call{Tool: "go_doc", Symbol: symbol} }
+func again(of call) call               { return call{Tool: expandTool, Of: of.String()} }
 
 func (c call) arguments() string {
-	encoded, err := json.Marshal(c)
-	if err != nil {
-		return "{}" // strings and numbers always encode
-	}
+	encoded, _ := json.Marshal(c) // strings and numbers always encode
 	return string(encoded)
 }
 
@@ -57,10 +55,11 @@ func (c call) String() string {
 	if c.Index != nil {
 		words += fmt.Sprintf(" #%d (%s)", *c.Index, c.Of)
 	}
-	for _, word := range []string{quoted(c.Pattern), c.Symbol, c.Path} {
-		if word != "" {
-			words += " " + word
-		}
+	if c.Pattern != "" {
+		words += ` "` + c.Pattern + `"`
+	}
+	if at := c.Symbol + c.Path; at != "" {
+		words += " " + at
 	}
 	if c.Lines > 0 {
 		words += fmt.Sprintf(":%d-%d", c.From, c.From+c.Lines-1)
@@ -68,17 +67,85 @@ func (c call) String() string {
 	return words
 }
 
-func quoted(pattern string) string {
-	if pattern == "" {
+// tree is the folder that the agent explores. Nothing outside of it is read, and nothing is written.
+type tree struct {
+	root   *os.Root
+	files  fs.FS
+	name   string // for people
+	script []step
+}
+
+func (t *tree) close() { _ = t.root.Close() }
+
+// openTree opens the folder that was asked for, else Go's own sources, else the working folder.
+func openTree(ctx context.Context, folder string) (*tree, error) {
+	if root := goroot(ctx); folder == "" && root != "" {
+		return openFolder(root, "the Go toolchain's own sources and documents", goScript())
+	}
+	folder = cmp.Or(folder, ".")
+	t, err := openFolder(folder, filepath.Base(folder), nil)
+	if err != nil {
+		return nil, err
+	}
+	if t.script, err = t.plan(); err != nil {
+		t.close()
+		return nil, err
+	}
+	return t, nil
+}
+
+func openFolder(folder, name string, script []step) (*tree, error) {
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return nil, err
+	}
+	return &tree{root, root.FS(), name, script}, nil
+}
+
+// goroot is where Go's sources lie, or empty.
+func goroot(ctx context.Context) string {
+	output, err := exec.CommandContext(ctx, "go", "env", "GOROOT").Output()
+	root := strings.TrimSpace(string(output))
+	if _, missing := os.Stat(filepath.Join(root, "src", "net", "http", "transport.go")); err != nil || missing != nil {
 		return ""
 	}
-	return `"` + pattern + `"`
+	return root
+}
+
+// What a walk looks at: enough of any tree, and no file that is larger than a message may be.
+const (
+	mostFiles = 20_000
+	mostBytes = 8 << 20
+)
+
+type file struct {
+	name string
+	size int64
+}
+
+// walk lists the regular files under a folder, or the one file, but not what version control and package managers keep. What cannot
+// be read, or is gone since it was listed, is passed over.
+func (t *tree) walk(under string) (files []file, err error) {
+	err = fs.WalkDir(t.files, under, func(name string, entry fs.DirEntry, err error) error {
+		base := path.Base(name)
+		switch {
+		case err != nil && name == under:
+			return err
+		case len(files) == mostFiles:
+			return fs.SkipAll
+		case err != nil, entry.IsDir() && (base == "node_modules" || base != "." && strings.HasPrefix(base, ".")):
+			return fs.SkipDir
+		}
+		if info, err := entry.Info(); err == nil && info.Mode().IsRegular() && info.Size() > 0 && info.Size() <= mostBytes {
+			files = append(files, file{name, info.Size()})
+		}
+		return nil
+	})
+	return files, err
 }
 
 // run really runs the tool. What it says is made valid UTF-8, because a message's text is.
-func (t *tree) run(ctx context.Context, c call) (string, error) {
-	var said string
-	var err error
+func (t *tree) run(ctx context.Context, c call) (said string, err error) {
 	switch c.Tool {
 	case "list":
 		said, err = t.list(c.Path)
@@ -87,9 +154,9 @@ func (t *tree) run(ctx context.Context, c call) (string, error) {
 	case "search":
 		said, err = t.search(c.Pattern, c.Path)
 	case "largest":
-		said, err = t.largest(c.Path, c.Count)
+		said, err = t.largest(c.Path, c.Ending)
 	case "go_doc":
-		said, err = t.goDoc(ctx, c.Symbol)
+		said, err = goDoc(ctx, c.Symbol)
 	default:
 		err = fmt.Errorf("no such tool: %s", c.Tool)
 	}
@@ -98,18 +165,13 @@ func (t *tree) run(ctx context.Context, c call) (string, error) {
 
 func (t *tree) list(folder string) (string, error) {
 	entries, err := fs.ReadDir(t.files, folder)
-	if err != nil {
-		return "", err
-	}
 	var b strings.Builder
 	for _, entry := range entries {
-		info, err := entry.Info()
-		if err != nil {
-			continue // gone since it was listed
+		if info, err := entry.Info(); err == nil { // else it is gone since it was listed
+			fmt.Fprintf(&b, "%s %9d %s\n", info.Mode(), info.Size(), entry.Name())
 		}
-		fmt.Fprintf(&b, "%s %9d %s\n", info.Mode(), info.Size(), entry.Name())
 	}
-	return b.String(), nil
+	return b.String(), err
 }
 
 func (t *tree) read(c call) (string, error) {
@@ -124,52 +186,40 @@ func (t *tree) read(c call) (string, error) {
 
 // search finds a literal text, as grep -rnF does.
 func (t *tree) search(pattern, under string) (string, error) {
+	files, err := t.walk(under)
 	var b strings.Builder
-	err := t.walk(under, func(name string, _ int64) {
-		content, err := fs.ReadFile(t.files, name)
-		if binary := bytes.IndexByte(content, 0) >= 0; err == nil && !binary && bytes.Contains(content, []byte(pattern)) {
-			matching(&b, name, pattern, content)
+	for _, f := range files {
+		content, err := fs.ReadFile(t.files, f.name)
+		if err != nil || bytes.IndexByte(content, 0) >= 0 || !bytes.Contains(content, []byte(pattern)) {
+			continue
 		}
-	})
+		for i, line := range strings.Split(string(content), "\n") {
+			if strings.Contains(line, pattern) {
+				fmt.Fprintf(&b, "%s:%d:%s\n", f.name, i+1, line)
+			}
+		}
+	}
 	return b.String(), err
 }
 
-func matching(b *strings.Builder, name, pattern string, content []byte) {
-	number := 0
-	for line := range strings.Lines(string(content)) {
-		number++
-		if strings.Contains(line, pattern) {
-			fmt.Fprintf(b, "%s:%d:%s\n", name, number, strings.TrimSuffix(line, "\n"))
-		}
-	}
-}
-
-func (t *tree) largest(under string, count int) (string, error) {
-	var files []sized
-	err := t.walk(under, func(name string, size int64) {
-		if path.Ext(name) == t.sources {
-			files = append(files, sized{name, size})
-		}
-	})
-	slices.SortFunc(files, func(a, b sized) int { return cmp.Or(cmp.Compare(b.size, a.size), cmp.Compare(a.name, b.name)) })
+// largest lists the largest files of an ending.
+func (t *tree) largest(under, ending string) (string, error) {
+	const most = 25
+	files, err := t.walk(under)
+	files = slices.DeleteFunc(files, func(f file) bool { return !strings.HasSuffix(f.name, ending) })
+	slices.SortFunc(files, func(a, b file) int { return cmp.Or(cmp.Compare(b.size, a.size), cmp.Compare(a.name, b.name)) })
 	var b strings.Builder
-	for _, f := range files[:min(count, len(files))] {
+	for _, f := range files[:min(most, len(files))] {
 		fmt.Fprintf(&b, "%9d %s\n", f.size, f.name)
 	}
 	return b.String(), err
 }
 
-func (t *tree) goDoc(ctx context.Context, symbol string) (string, error) {
-	command := exec.CommandContext(ctx, "go", append([]string{"doc"}, strings.Fields(symbol)...)...)
-	output, err := command.CombinedOutput()
+func goDoc(ctx context.Context, symbol string) (string, error) {
+	output, err := exec.CommandContext(ctx, "go", append([]string{"doc"}, strings.Fields(symbol)...)...).CombinedOutput()
 	if err != nil {
-		return "", fmt.Errorf("go doc %s: %w: %s", symbol, err, firstLine(output))
+		first, _, _ := strings.Cut(string(output), "\n")
+		return "", fmt.Errorf("go doc %s: %w: %s", symbol, err, first)
 	}
 	return string(output), nil
-}
-
-func firstLine(text []byte) string {
-	scanner := bufio.NewScanner(bytes.NewReader(text))
-	scanner.Scan()
-	return scanner.Text()
 }

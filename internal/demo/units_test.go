@@ -8,7 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	palimpsestv1 "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/inspect/sheet"
 )
 
 func testTree(t *testing.T) *tree {
@@ -25,12 +26,11 @@ func testTree(t *testing.T) *tree {
 			t.Fatal(err)
 		}
 	}
-	explored, err := openFolder(folder, "test")
+	explored, err := openFolder(folder, "test", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(explored.close)
-	explored.sources = ".go"
 	return explored
 }
 
@@ -45,7 +45,7 @@ func TestTree_Run_ToolsReadWhatIsThere(t *testing.T) {
 		{excerpt("a.go", 9, 5), ""},
 		{search("two", "."), "a.go:2:two two\nb/broken.txt:1:\uFFFDtwo\nb/c.go:1:two\n"},
 		{search("two", "a.go"), "a.go:2:two two\n"},
-		{biggest(".", 1), "       18 a.go\n"},
+		{largest(".", ".go"), "       18 a.go\n        3 b/c.go\n"},
 		{read("b/broken.txt"), "\uFFFDtwo"},
 	} {
 		got, err := explored.run(t.Context(), c.call)
@@ -66,18 +66,18 @@ func TestTree_Run_FailuresAreErrors(t *testing.T) {
 
 func TestAgent_Strip_ShowsGapsAndRoles(t *testing.T) {
 	a := &agent{entries: []entry{
-		{role: palimpsestv1.Role_ROLE_SYSTEM}, {role: palimpsestv1.Role_ROLE_USER}, {role: palimpsestv1.Role_ROLE_ASSISTANT},
-		{role: palimpsestv1.Role_ROLE_TOOL, shown: palimpsestv1.DecisionKind_DECISION_KIND_CLIPPED},
-		{role: palimpsestv1.Role_ROLE_TOOL}, {role: palimpsestv1.Role_ROLE_USER},
-		{role: palimpsestv1.Role_ROLE_TOOL, shown: palimpsestv1.DecisionKind_DECISION_KIND_COMPACTED},
-		{role: palimpsestv1.Role_ROLE_TOOL, shown: palimpsestv1.DecisionKind_DECISION_KIND_CLEARED},
-		{role: palimpsestv1.Role_ROLE_TOOL, shown: palimpsestv1.DecisionKind_DECISION_KIND_PRUNED},
-		{shown: palimpsestv1.DecisionKind_DECISION_KIND_SUMMARIZED}, {shown: palimpsestv1.DecisionKind_DECISION_KIND_SUMMARIZED},
-		{role: palimpsestv1.Role_ROLE_ASSISTANT},
+		{role: pb.Role_ROLE_SYSTEM}, {role: pb.Role_ROLE_USER}, {role: pb.Role_ROLE_ASSISTANT},
+		{role: pb.Role_ROLE_TOOL, shown: pb.DecisionKind_DECISION_KIND_CLIPPED},
+		{role: pb.Role_ROLE_TOOL}, {role: pb.Role_ROLE_USER},
+		{role: pb.Role_ROLE_TOOL, shown: pb.DecisionKind_DECISION_KIND_COMPACTED},
+		{role: pb.Role_ROLE_TOOL, shown: pb.DecisionKind_DECISION_KIND_CLEARED},
+		{role: pb.Role_ROLE_TOOL, shown: pb.DecisionKind_DECISION_KIND_PRUNED},
+		{shown: pb.DecisionKind_DECISION_KIND_SUMMARIZED}, {shown: pb.DecisionKind_DECISION_KIND_SUMMARIZED},
+		{role: pb.Role_ROLE_ASSISTANT},
 	}}
-	var view []*palimpsestv1.ContextMessage
+	var view []*pb.ContextMessage
 	for _, i := range []int32{0, 3, 4, 6, 7, 8} {
-		view = append(view, &palimpsestv1.ContextMessage{Origin: &palimpsestv1.Origin{Source: &palimpsestv1.Origin_MessageIndex{MessageIndex: i}}})
+		view = append(view, &pb.ContextMessage{Origin: &pb.Origin{Source: &pb.Origin_MessageIndex{MessageIndex: i}}})
 	}
 	if row, n := a.strip(view); row != "s·2·Tt·1·c--[2]·1·" || n != 6 {
 		t.Errorf("got %q with %d", row, n)
@@ -98,20 +98,20 @@ func TestScreen_Narrow_StaysInside(t *testing.T) {
 	var out bytes.Buffer
 	s := newScreen(&out, 0, false)
 	s.rule("turn 1")
-	s.line("tool", red, strings.Repeat("a long word ", 30))
-	s.labelled("agent", cyan, strings.Repeat("a long word ", 30))
+	s.line("tool", sheet.Red, "%s", strings.Repeat("a long word ", 30))
+	s.wrapped("agent", sheet.Cyan, "%s", strings.Repeat("a long word ", 30))
 	for line := range strings.Lines(out.String()) {
 		if n := len([]rune(strings.TrimSuffix(line, "\n"))); n > 60 {
 			t.Errorf("%d columns: %s", n, line)
 		}
 	}
 	if strings.Contains(out.String(), "\x1b") {
-		t.Error("colours in a pipe")
+		t.Error("colors in a pipe")
 	}
 }
 
 func TestScreen_Bar_FillsItsShare(t *testing.T) {
-	s := &screen{}
+	s := &screen{Sheet: &sheet.Sheet{}}
 	for part, want := range map[int64]string{0: "░░░░", 50: "██░░", 100: "████", 500: "████"} {
 		if got := s.bar(part, 100, 4); got != want {
 			t.Errorf("%d: %s, want %s", part, got, want)
@@ -123,53 +123,52 @@ func TestScreen_ASCII_KeepsColumns(t *testing.T) {
 	var out bytes.Buffer
 	s := newScreen(&out, 0, true)
 	s.rule("turn 1")
-	s.line("tool", red, "list . → 12 B · ✓ ü "+strings.Repeat("a long word ", 30))
+	s.line("tool", sheet.Red, "list . → 12 B · ✓ ü %s", strings.Repeat("a long word ", 30))
+	s.put("bar", s.bar(1, 2, 4)+"·✓ü")
 	for line := range strings.Lines(out.String()) {
-		if n := len(strings.TrimSuffix(line, "\n")); n > s.width {
-			t.Errorf("%d bytes in %d columns: %s", n, s.width, line)
+		if n := len(strings.TrimSuffix(line, "\n")); n > s.Width {
+			t.Errorf("%d bytes in %d columns: %s", n, s.Width, line)
 		}
 	}
-	if got := s.bar(1, 2, 4); strings.Map(inASCII, got+"·✓ü") != "##...+?" {
-		t.Errorf("a bar is %q", got)
-	}
-	if !strings.Contains(out.String(), "-- turn 1 --") || !strings.Contains(out.String(), "list . > 12 B . + ? a") {
+	if !strings.Contains(out.String(), "bar       ##...+?\n") || !strings.Contains(out.String(), "-- turn 1 --") || !strings.Contains(out.String(), "list . > 12 B . + ? a") {
 		t.Errorf("shown:\n%s", out.String())
 	}
 }
 
 func TestChangesOf_GroupsAndShowsRemovedOnce(t *testing.T) {
-	event := func(kind palimpsestv1.EventType, index int32, saved int64) *palimpsestv1.LifecycleEvent {
-		return &palimpsestv1.LifecycleEvent{Type: kind, MessageIndex: index, TokensSaved: saved}
+	event := func(kind pb.EventType, index int32, saved int64) *pb.LifecycleEvent {
+		return &pb.LifecycleEvent{Type: kind, MessageIndex: index, TokensSaved: saved}
 	}
-	got := changesOf([]*palimpsestv1.LifecycleEvent{
-		event(palimpsestv1.EventType_EVENT_TYPE_CLIPPED, 1, 9),
-		event(palimpsestv1.EventType_EVENT_TYPE_COMPACTED, 2, 10),
-		event(palimpsestv1.EventType_EVENT_TYPE_EXPIRED, 3, 0),
-		event(palimpsestv1.EventType_EVENT_TYPE_REMOVED, 3, 5),
-		event(palimpsestv1.EventType_EVENT_TYPE_EXPIRED, 4, 7),
-		event(palimpsestv1.EventType_EVENT_TYPE_COMPACTED, 5, 20),
+	got := changesOf([]*pb.LifecycleEvent{
+		event(pb.EventType_EVENT_TYPE_CLIPPED, 1, 9),
+		event(pb.EventType_EVENT_TYPE_COMPACTED, 2, 10),
+		event(pb.EventType_EVENT_TYPE_EXPIRED, 3, 0),
+		event(pb.EventType_EVENT_TYPE_REMOVED, 3, 5),
+		event(pb.EventType_EVENT_TYPE_EXPIRED, 4, 7),
+		event(pb.EventType_EVENT_TYPE_COMPACTED, 5, 20),
 	})
-	summary := event(palimpsestv1.EventType_EVENT_TYPE_SUMMARIZED, 1, 99)
+	summary := event(pb.EventType_EVENT_TYPE_SUMMARIZED, 1, 99)
 	summary.EndIndex, summary.SummaryId = 8, "s3"
-	if c := changesOf([]*palimpsestv1.LifecycleEvent{summary})[0]; c.which() != "#1 to #7" || c.saved != 99 {
+	if c := changesOf([]*pb.LifecycleEvent{summary})[0]; c.which() != "#1 to #7" || c.saved != 99 {
 		t.Errorf("got %+v", c)
 	}
 	want := []change{
-		{kind: palimpsestv1.EventType_EVENT_TYPE_COMPACTED, messages: []int32{2, 5}, saved: 30},
-		{kind: palimpsestv1.EventType_EVENT_TYPE_REMOVED, messages: []int32{3}, saved: 5},
-		{kind: palimpsestv1.EventType_EVENT_TYPE_EXPIRED, messages: []int32{4}, saved: 7},
+		{kind: pb.EventType_EVENT_TYPE_COMPACTED, messages: []int32{2, 5}, saved: 30},
+		{kind: pb.EventType_EVENT_TYPE_REMOVED, messages: []int32{3}, saved: 5},
+		{kind: pb.EventType_EVENT_TYPE_EXPIRED, messages: []int32{4}, saved: 7},
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
-	if got := indexes([]int32{1, 2, 3, 4, 5, 6, 7, 8}); got != "#1, #2, #3, #4, #5, #6 and 2 more" {
+	if got := (change{messages: []int32{1, 2, 3, 4, 5, 6, 7, 8}}).which(); got != "#1, #2, #3, #4, #5, #6 and 2 more" {
 		t.Error(got)
 	}
 }
 
 func TestAgent_Resolve_MeansTheNewestAnswer(t *testing.T) {
 	a := &agent{entries: []entry{{label: "x"}, {label: "list ."}, {label: "list ."}}}
-	got := a.resolve([]call{again(list(".")), list("."), again(list("b"))})
+	got := []call{again(list(".")), list("."), again(list("b"))}
+	a.resolve(got)
 	if got[0].Index == nil || *got[0].Index != 2 || got[1].Index != nil || got[2].Index != nil {
 		t.Errorf("got %v", got)
 	}
@@ -190,9 +189,9 @@ func TestStep_Fleeting_OnlyLooksAround(t *testing.T) {
 }
 
 func TestFingerprint_LeavesPluginsOut(t *testing.T) {
-	bare := &palimpsestv1.Message{Parts: words("a")}
-	noted := &palimpsestv1.Message{Parts: append(words("a"), words("b")...)}
-	noted.Parts[1].Plugin = coach
+	bare := &pb.Message{Parts: text("a")}
+	noted := &pb.Message{Parts: append(text("a"), text("b")...)}
+	noted.Parts[1].Plugin = "coach"
 	one, _ := fingerprint(bare)
 	two, size := fingerprint(noted)
 	if one != two || size != 1 {

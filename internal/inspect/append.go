@@ -57,17 +57,13 @@ func (c *AppendCommand) Run(ctx context.Context, env *Env) error {
 			r.Items = append(r.Items, &pb.BatchAppendItem{Message: m})
 		}
 		reply, err := s.loop.BatchAppendMessages(ctx, r)
-		if err != nil {
-			return err
-		}
-		if s.out.JSON {
-			return s.out.Object(reply)
-		}
-		for _, receipt := range reply.GetReceipts() {
-			err = errors.Join(err, s.out.Say(fmt.Sprintf("message %d of %s: %s tokens, turn %d",
-				receipt.GetIndex(), c.Conversation, terminal.Number(int64(receipt.GetTokenCount())), receipt.GetTurnAdded())))
-		}
-		return err
+		return s.answer(reply, err, func() error {
+			for _, receipt := range reply.GetReceipts() {
+				s.out.Say(fmt.Sprintf("message %d of %s: %s tokens, turn %d",
+					receipt.GetIndex(), c.Conversation, terminal.Number(int64(receipt.GetTokenCount())), receipt.GetTurnAdded()))
+			}
+			return nil
+		})
 	})
 }
 

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
@@ -53,8 +52,10 @@ func (c *BuildCommand) Run(ctx context.Context, env *Env) error {
 			return err
 		}
 		t := build.GetTokens()
-		return errors.Join(s.original(body), s.remark.Say(together(": ", together(", ", fmt.Sprintf("turn %d", build.GetTurn()), build.GetManifestId()),
-			fmt.Sprintf("%s of %s tokens", terminal.Number(t.GetTotal()), terminal.Number(t.GetBudget())))))
+		err = s.original(body)
+		s.remark.Say(joinNonEmpty(": ", joinNonEmpty(", ", fmt.Sprintf("turn %d", build.GetTurn()), build.GetManifestId()),
+			fmt.Sprintf("%s of %s tokens", terminal.Number(t.GetTotal()), terminal.Number(t.GetBudget()))))
+		return err
 	})
 }
 

@@ -5,6 +5,7 @@ package inspect
 
 import (
 	"context"
+	"errors"
 	"io"
 	"time"
 
@@ -81,17 +82,21 @@ func (s *Sidecar) run(env *Env, work func(*session) error) error {
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(largest+envelope)),
 		grpc.WithUnaryInterceptor(s.bounded))
 	if err != nil {
-		return inWords(s.Address, err)
+		return describeError(s.Address, err)
 	}
 	defer func() { _ = conn.Close() }()
-	return inWords(s.Address, work(&session{
+	open := &session{
 		loop:     pb.NewContextServiceClient(conn),
 		record:   pb.NewConversationServiceClient(conn),
 		contents: pb.NewContentServiceClient(conn),
 		policies: pb.NewPolicyServiceClient(conn),
 		out:      sheet.New(env.Stdout, s.JSON, s.ASCII),
 		remark:   sheet.New(env.Stderr, false, s.ASCII),
-	}))
+	}
+	if err := work(open); err != nil {
+		return describeError(s.Address, err)
+	}
+	return errors.Join(open.out.Err(), open.remark.Err())
 }
 
 // bounded gives a call its deadline. Streams have none: they are watched until somebody leaves.

@@ -136,8 +136,8 @@ func TestExpansion_Text_OnATerminal_IsPlain(t *testing.T) {
 	if err := e.text("two\nlines\tof \x1b[2Jtext\u202e"); err != nil {
 		t.Fatal(err)
 	}
-	if err := e.end(); err != nil || out.String() != "two\nlines\tof [2Jtext\n" {
-		t.Errorf("%v, %q", err, out.String())
+	if e.end(); e.out.Err() != nil || out.String() != "two\nlines\tof [2Jtext\n" {
+		t.Errorf("%v, %q", e.out.Err(), out.String())
 	}
 }
 

@@ -58,7 +58,8 @@ func (c *ContextCommand) now(ctx context.Context, s *session) error {
 	v := &contextView{
 		Sheet: s.out, textWidth: c.textWidth, conversation: reply.GetConversation(), build: build, factor: factor(build.GetTokens().GetFactor()),
 	}
-	return v.print()
+	v.print()
+	return nil
 }
 
 // request asks what the newest build asked, but for what flags say.
@@ -126,11 +127,8 @@ func (c *ContextCommand) earlier(ctx context.Context, s *session) error {
 	reply, err := s.record.GetManifest(ctx, &pb.GetManifestRequest{
 		ConversationId: c.Conversation, ManifestId: c.Manifest, MaxReplyBytes: replyLimit(), Format: pb.ContextFormat_CONTEXT_FORMAT_NEUTRAL,
 	})
-	if err != nil {
-		return err
-	}
-	if s.out.JSON {
-		return s.out.Object(reply)
-	}
-	return (&manifestView{s.out, c.textWidth, reply}).print(c.Conversation)
+	return s.answer(reply, err, func() error {
+		(&manifestView{s.out, c.textWidth, reply}).print(c.Conversation)
+		return nil
+	})
 }

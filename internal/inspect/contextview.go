@@ -22,37 +22,36 @@ type contextView struct {
 	factor       factor
 }
 
-func (v *contextView) print() error {
-	for _, f := range v.fields() {
-		if f.value == "" {
-			continue
-		}
-		if err := v.Field(f.label, labelWidth, f.value); err != nil {
-			return err
-		}
+func (v *contextView) print() {
+	fields(v.Sheet, v.fields()...)
+	v.in()
+	v.out()
+	for _, d := range v.build.GetDegradations() {
+		v.Field("not done", labelWidth, fmt.Sprintf("%s: %s; instead: %s", d.GetAsked(), d.GetReason(), d.GetDone()))
 	}
-	if err := v.in(); err != nil {
-		return err
-	}
-	if err := v.out(); err != nil {
-		return err
-	}
-	return v.degraded()
 }
 
 // field is a line of a heading. Without a value it is left out.
 type field struct{ label, value string }
+
+func fields(s *sheet.Sheet, all ...field) {
+	for _, f := range all {
+		if f.value != "" {
+			s.Field(f.label, labelWidth, f.value)
+		}
+	}
+}
 
 func (v *contextView) fields() []field {
 	b := v.build
 	t := b.GetTokens()
 	return []field{
 		{"conversation", fmt.Sprintf("%s, turn %d, revision %d: %s on record, %s tokens", v.conversation.GetId(), b.GetTurn(), b.GetRevision(),
-			count(int(v.conversation.GetMessageCount()), "message"), v.factor.tokens(v.conversation.GetTokenCount()))},
+			sheet.Count(int(v.conversation.GetMessageCount()), "message"), v.factor.tokens(v.conversation.GetTokenCount()))},
 		{"context", share(v.Sheet, t.GetTotal(), t.GetBudget())},
 		{"of it", v.shares()},
 		{"saved by", v.saved()},
-		{"counted by", together(", ", v.factor.counter(t.GetCounter()), estimated(t))},
+		{"counted by", joinNonEmpty(", ", v.factor.counter(t.GetCounter()), estimated(t))},
 		{"used", v.used()},
 		{"compaction", compactionWords(b.GetCompaction())},
 		{"own calls", ownCalls(b.GetCompaction().GetOwnCalls())},
@@ -65,7 +64,7 @@ func (v *contextView) fields() []field {
 func share(s *sheet.Sheet, part, whole int64) string {
 	percent := (part*100 + max(whole, 1) - 1) / max(whole, 1)
 	return fmt.Sprintf("%s %s of %s tokens, %d %%",
-		s.Bar(part, whole, s.Width/4, s.Glyph("░", ".")), terminal.Number(part), terminal.Number(whole), percent)
+		s.Bar(part, whole, s.Width/4, "░"), terminal.Number(part), terminal.Number(whole), percent)
 }
 
 // shares says what the context is made of.
@@ -77,9 +76,9 @@ func (v *contextView) shares() string {
 		}
 	}
 	summarized, fixed := v.factor.times(t.GetSummaries()), v.factor.times(t.GetFixed())
-	words := []string{fmt.Sprintf("%s in %s", terminal.Number(t.GetTotal()-summarized-fixed), count(len(v.build.GetMessages())-summaries, "message"))}
+	words := []string{fmt.Sprintf("%s in %s", terminal.Number(t.GetTotal()-summarized-fixed), sheet.Count(len(v.build.GetMessages())-summaries, "message"))}
 	if summaries > 0 {
-		words = append(words, fmt.Sprintf("%s in %s", terminal.Number(summarized), count(summaries, "summary")))
+		words = append(words, fmt.Sprintf("%s in %s", terminal.Number(summarized), sheet.Count(summaries, "summary")))
 	}
 	if fixed > 0 {
 		words = append(words, terminal.Number(fixed)+" in system prompt and tools")
@@ -102,7 +101,7 @@ func (v *contextView) saved() string {
 			words = append(words, by.name+" "+v.factor.tokens(by.tokens))
 		}
 	}
-	return together(", ", words...)
+	return joinNonEmpty(", ", words...)
 }
 
 // factor is a calibration factor. Of a context, total, budget and what the provider reported are given with it, all else without:
@@ -148,14 +147,14 @@ func compactionWords(c *pb.CompactionStatus) string {
 	if c.GetSummaryId() != "" {
 		newest = "newest summary " + c.GetSummaryId()
 	}
-	return together("; ", newest, next, fmt.Sprintf("the window starts at message %d", c.GetWindowStartIndex()))
+	return joinNonEmpty("; ", newest, next, fmt.Sprintf("the window starts at message %d", c.GetWindowStartIndex()))
 }
 
 func ownCalls(u *pb.ModelUsage) string {
 	if u.GetCalls() == 0 {
 		return ""
 	}
-	words := fmt.Sprintf("%s, %s tokens in, %s out", count(int(u.GetCalls()), "model call"), terminal.Number(u.GetInputTokens()), terminal.Number(u.GetOutputTokens()))
+	words := fmt.Sprintf("%s, %s tokens in, %s out", sheet.Count(int(u.GetCalls()), "model call"), terminal.Number(u.GetInputTokens()), terminal.Number(u.GetOutputTokens()))
 	if u.GetCost() > 0 {
 		words += fmt.Sprintf(", cost %.4f", u.GetCost())
 	}
@@ -167,18 +166,18 @@ func (v *contextView) prefix() string {
 	if p.GetBrokenBy() == pb.PrefixBreak_PREFIX_BREAK_FIRST_BUILD {
 		return "no earlier build in this format"
 	}
-	words := fmt.Sprintf("%d of the last build's %s are the same, %s tokens", p.GetStableBlocks(), count(int(p.GetPreviousBlocks()), "block"),
+	words := fmt.Sprintf("%d of the last build's %s are the same, %s tokens", p.GetStableBlocks(), sheet.Count(int(p.GetPreviousBlocks()), "block"),
 		v.factor.tokens(p.GetStableTokens()))
 	if p.GetBrokenBy() != pb.PrefixBreak_PREFIX_BREAK_UNSPECIFIED {
-		words += "; changed: " + word(p.GetBrokenBy())
+		words += "; changed: " + enumText(p.GetBrokenBy())
 	}
 	return words
 }
 
 // in lists what the model sees, in its order.
-func (v *contextView) in() error {
+func (v *contextView) in() {
 	forms := formsOf(v.build.GetDecisions())
-	return shown(v.Sheet, "In", v.textWidth, v.factor, v.build.GetMessages(), func(m *pb.ContextMessage) string {
+	shown(v.Sheet, "In", v.textWidth, v.factor, v.build.GetMessages(), func(m *pb.ContextMessage) string {
 		index, ok := indexOf(m)
 		if ok && forms[index] == "" && !m.GetShortened() {
 			return "full" // an edit that no decision speaks of has brought it back
@@ -188,10 +187,8 @@ func (v *contextView) in() error {
 }
 
 // shown is a table of a context's messages.
-func shown(s *sheet.Sheet, title string, width textWidth, f factor, messages []*pb.ContextMessage, form func(*pb.ContextMessage) string) error {
-	if err := s.Title(title); err != nil {
-		return err
-	}
+func shown(s *sheet.Sheet, title string, width textWidth, f factor, messages []*pb.ContextMessage, form func(*pb.ContextMessage) string) {
+	s.Title(title)
 	heaviest := int64(1)
 	for _, m := range messages {
 		heaviest = max(heaviest, int64(m.GetTokens()))
@@ -206,7 +203,7 @@ func shown(s *sheet.Sheet, title string, width textWidth, f factor, messages []*
 			width.excerpt(s, m.GetParts()),
 		}[:len(list.Columns)]
 	}
-	return list.Rows(rows)
+	list.Rows(rows)
 }
 
 // indexOf is the message of the record that a message of a context shows; false if it shows none.
@@ -231,7 +228,7 @@ func kindOf(m *pb.ContextMessage) string {
 	case m.GetOrigin().GetSummaryId() != "":
 		return "summary"
 	case m.GetOrigin().GetSynthetic() != "":
-		return word(m.GetRole()) + ", made up"
+		return enumText(m.GetRole()) + ", made up"
 	default:
 		return subject(m.GetRole(), m.GetParts())
 	}
@@ -241,17 +238,17 @@ func kindOf(m *pb.ContextMessage) string {
 func shownAs(m *pb.ContextMessage, form string) string {
 	switch _, ok := indexOf(m); {
 	case form != "":
-		return together(" ", form, m.GetEditId(), handles(m.GetParts()))
+		return joinNonEmpty(" ", form, m.GetEditId(), contentIDs(m.GetParts()))
 	case m.GetOrigin().GetSummaryId() != "" && m.GetShortened():
-		return together(" ", "summary, shortened", m.GetEditId())
+		return joinNonEmpty(" ", "summary, shortened", m.GetEditId())
 	case m.GetOrigin().GetSummaryId() != "":
-		return together(" ", "summary", m.GetEditId())
+		return joinNonEmpty(" ", "summary", m.GetEditId())
 	case !ok:
 		return m.GetOrigin().GetSynthetic()
 	case m.GetShortened():
-		return together(" ", "shortened", m.GetEditId())
+		return joinNonEmpty(" ", "shortened", m.GetEditId())
 	case m.GetEditId() != "":
-		return together(" ", "edited", m.GetEditId(), handles(m.GetParts()))
+		return joinNonEmpty(" ", "edited", m.GetEditId(), contentIDs(m.GetParts()))
 	default:
 		return "full"
 	}
@@ -272,7 +269,7 @@ func formsOf(decisions []*pb.Decision) map[int32]string {
 				continue
 			}
 			for i := d.GetStartIndex(); d.GetKind() == kind && i < d.GetEndIndex(); i++ {
-				forms[i] = word(kind)
+				forms[i] = enumText(kind)
 			}
 		}
 	}
@@ -280,24 +277,23 @@ func formsOf(decisions []*pb.Decision) map[int32]string {
 }
 
 // out lists what the model does not see as it was appended, and what was made up for the provider.
-func (v *contextView) out() error {
+func (v *contextView) out() {
 	if len(v.build.GetDecisions()) == 0 {
-		return v.Say("Everything on record is in, as it was appended.")
+		v.Say("Everything on record is in, as it was appended.")
+		return
 	}
-	if err := v.Title("Out, or not as it was appended"); err != nil {
-		return err
-	}
+	v.Title("Out, or not as it was appended")
 	list := &sheet.Table{Sheet: v.Sheet, Wrapped: true, Columns: []sheet.Column{
 		{Title: "#", Right: true}, {Title: "what", Most: 12}, {Title: "tokens", Right: true}, {Title: "left", Right: true}, {Title: "by"}, {Title: "why"},
 	}}
-	return show(list, v.build.GetDecisions(), func(d *pb.Decision) []string {
+	_ = show(list, v.build.GetDecisions(), func(d *pb.Decision) []string {
 		because := d.GetDetail()
 		if because == "" {
-			because = why(d.GetReason())
+			because = reasonText(d.GetReason())
 		}
 		return []string{
-			span(d.GetStartIndex(), d.GetEndIndex()), word(d.GetKind()), v.factor.tokens(d.GetTokensBefore()), v.factor.tokens(d.GetTokensAfter()),
-			together(" ", d.GetSummaryId(), d.GetEditId(), v.handlesOf(d)), because,
+			indexRange(d.GetStartIndex(), d.GetEndIndex()), enumText(d.GetKind()), v.factor.tokens(d.GetTokensBefore()), v.factor.tokens(d.GetTokensAfter()),
+			joinNonEmpty(" ", d.GetSummaryId(), d.GetEditId(), v.handlesOf(d)), because,
 		}
 	})
 }
@@ -306,17 +302,57 @@ func (v *contextView) out() error {
 func (v *contextView) handlesOf(d *pb.Decision) string {
 	for _, m := range v.build.GetMessages() {
 		if index, ok := indexOf(m); ok && index == d.GetStartIndex() && d.GetKind() == pb.DecisionKind_DECISION_KIND_CITED {
-			return handles(m.GetParts())
+			return contentIDs(m.GetParts())
 		}
 	}
 	return ""
 }
 
-func (v *contextView) degraded() error {
-	for _, d := range v.build.GetDegradations() {
-		if err := v.Field("not done", labelWidth, fmt.Sprintf("%s: %s; instead: %s", d.GetAsked(), d.GetReason(), d.GetDone())); err != nil {
-			return err
+// manifestView prints an earlier build. What was decided in it is not on record; what was shown is.
+type manifestView struct {
+	*sheet.Sheet
+	textWidth
+	reply *pb.GetManifestResponse
+}
+
+func (v *manifestView) print(conversation string) {
+	m := v.reply.GetManifest()
+	f := factor(m.GetFactor())
+	fields(v.Sheet, []field{
+		{"conversation", fmt.Sprintf("%s, turn %d, build %s at %s UTC", conversation, m.GetTurn(), m.GetId(), timestamp(m.GetCreateTime()))},
+		{"asked for", joinNonEmpty(", ", enumText(m.GetFormat()), m.GetModel())},
+		{"context", share(v.Sheet, m.GetTotalTokens(), m.GetBudgetTokens())},
+		{"counted by", f.counter(m.GetCounter())},
+		{"on record", fmt.Sprintf("%s and %s then; the window started at message %d",
+			sheet.Count(int(m.GetMessageCount()), "message"), sheet.Count(int(m.GetEditSeq()), "edit"), m.GetWindowStartIndex())},
+		{"policy", m.GetPolicyHash()},
+		{"SHA-256", fmt.Sprintf("%s, by renderer %d", m.GetContentSha256(), m.GetRendererVersion())},
+	}...)
+	shown(v.Sheet, "In", v.textWidth, f, v.reply.GetMessages(), func(*pb.ContextMessage) string { return "" })
+	v.missing()
+}
+
+// missing names the messages of then that were not shown themselves.
+func (v *manifestView) missing() {
+	seen := map[int32]bool{}
+	for _, m := range v.reply.GetMessages() {
+		if index, ok := indexOf(m); ok {
+			seen[index] = true
 		}
 	}
-	return nil
+	var out []string
+	first := int32(0)
+	for i := int32(0); i <= v.reply.GetManifest().GetMessageCount(); i++ {
+		if i < v.reply.GetManifest().GetMessageCount() && !seen[i] {
+			continue
+		}
+		if first < i {
+			out = append(out, indexRange(first, i))
+		}
+		first = i + 1
+	}
+	if len(out) > 0 {
+		v.Title("Out")
+		v.Say(joinNonEmpty(", ", out...))
+	}
 }

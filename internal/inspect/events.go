@@ -2,7 +2,6 @@ package inspect
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os/signal"
 	"strconv"
@@ -44,7 +43,7 @@ func (c *EventsCommand) Run(ctx context.Context, env *Env) error {
 			return left != 0, show(list, []*pb.WatchEventsResponse{e}, eventRow)
 		})
 		if token != "" {
-			err = errors.Join(err, s.remark.Line(s.remark.Clean("go on with --since "+token)))
+			s.remark.Line(s.remark.Clean("go on with --since " + token))
 		}
 		return err
 	})
@@ -94,38 +93,38 @@ func eventTable(s *sheet.Sheet) *sheet.Table {
 func eventRow(w *pb.WatchEventsResponse) []string {
 	e := w.GetEvent()
 	return []string{
-		w.GetEventTime().AsTime().UTC().Format(dayAndTime), fmt.Sprint(e.GetTurn()), concerned(e), savedTokens(e), doneBy(e), happening(e),
+		w.GetEventTime().AsTime().UTC().Format(dayAndTime), fmt.Sprint(e.GetTurn()), eventMessages(e), savedTokens(e), eventIDs(e), eventText(e),
 	}
 }
 
-// concerned are the messages that an event is about. One about a content alone is about none.
-func concerned(e *pb.LifecycleEvent) string {
+// eventMessages are the messages that an event is about. One about a content alone is about none.
+func eventMessages(e *pb.LifecycleEvent) string {
 	switch e.GetType() {
 	case pb.EventType_EVENT_TYPE_CONTENT_STORED, pb.EventType_EVENT_TYPE_CONTENT_EXPIRED:
 		return ""
 	default:
-		return span(e.GetMessageIndex(), e.GetEndIndex())
+		return indexRange(e.GetMessageIndex(), e.GetEndIndex())
 	}
 }
 
-// doneBy names the summary, the edit and the content of an event.
-func doneBy(e *pb.LifecycleEvent) string {
-	return together(" ", e.GetSummaryId(), e.GetEditId(), e.GetContentId())
+// eventIDs names the summary, the edit and the content of an event.
+func eventIDs(e *pb.LifecycleEvent) string {
+	return joinNonEmpty(" ", e.GetSummaryId(), e.GetEditId(), e.GetContentId())
 }
 
 // dayAndTime needs no year: events are kept for days.
 const dayAndTime = "01-02 15:04:05"
 
-// happening says what happened, and why where that is not plain.
-func happening(e *pb.LifecycleEvent) string {
-	what := word(e.GetType())
+// eventText says what happened, and why where that is not plain.
+func eventText(e *pb.LifecycleEvent) string {
+	what := enumText(e.GetType())
 	switch {
 	case e.GetType() == pb.EventType_EVENT_TYPE_ADDED:
 		return what
 	case e.GetType() == pb.EventType_EVENT_TYPE_EXPIRED && e.GetView().GetLevel() == pb.ViewLevel_VIEW_LEVEL_CLEARED:
 		what += " and cleared"
 	}
-	what += ": " + why(e.GetReason())
+	what += ": " + reasonText(e.GetReason())
 	if said := e.GetExpandReason() + e.GetCorrectionReason(); said != "" { // one event has one of them
 		what += ": " + strconv.Quote(said)
 	}

@@ -47,13 +47,14 @@ func (c *ExpandCommand) Run(ctx context.Context, env *Env) error {
 		if c.MaxTokens > 0 {
 			limit = 1 // what does not fit comes with the next page
 		}
-		return errors.Join(pages(&request.PageToken, limit, func(int) (string, int, error) {
+		defer e.end()
+		return pages(&request.PageToken, limit, func(int) (string, int, error) {
 			reply, err := s.loop.ExpandMessage(ctx, request)
 			if err != nil {
 				return "", 0, err
 			}
 			return reply.GetNextPageToken(), 1, e.page(reply, limit > 0)
-		}), e.end())
+		})
 	})
 }
 
@@ -92,24 +93,22 @@ func (e *expansion) page(reply *pb.ExpandMessageResponse, only bool) error {
 	if len(reply.GetChildren()) > 0 {
 		return show(e.list, reply.GetChildren(), e.child)
 	}
-	if err := e.text(textOf(reply.GetMessage().GetParts())); err != nil {
-		return err
-	}
-	return e.remarks(reply, only)
+	err := e.text(textOf(reply.GetMessage().GetParts()))
+	e.remarks(reply, only)
+	return err
 }
 
-func (e *expansion) remarks(reply *pb.ExpandMessageResponse, only bool) error {
-	if len(reply.GetEvents()) > 0 {
-		return e.remark.Say(fmt.Sprintf("It is back in the view; the provider will read about %s tokens anew.", terminal.Number(reply.GetRewriteTokens())))
+func (e *expansion) remarks(reply *pb.ExpandMessageResponse, only bool) {
+	switch {
+	case len(reply.GetEvents()) > 0:
+		e.remark.Say(fmt.Sprintf("It is back in the view; the provider will read about %s tokens anew.", terminal.Number(reply.GetRewriteTokens())))
+	case only && reply.GetNextPageToken() != "":
+		e.remark.Say(fmt.Sprintf("There is more, of %s characters in all: go on with %s %d:", terminal.Number(reply.GetTotalChars()), e.counted, reply.GetReturned().GetEndIndex()))
 	}
-	if only && reply.GetNextPageToken() != "" {
-		return e.remark.Say(fmt.Sprintf("There is more, of %s characters in all: go on with %s %d:", terminal.Number(reply.GetTotalChars()), e.counted, reply.GetReturned().GetEndIndex()))
-	}
-	return nil
 }
 
 func (e *expansion) child(c *pb.ExpandedChild) []string {
-	row := []string{c.GetSummaryId(), "for " + span(c.GetStartIndex(), c.GetEndIndex()), "", ""}
+	row := []string{c.GetSummaryId(), "for " + indexRange(c.GetStartIndex(), c.GetEndIndex()), "", ""}
 	if m := c.GetMessage(); m != nil {
 		row = []string{
 			fmt.Sprint(m.GetIndex()), subject(m.GetRole(), m.GetParts()), terminal.Number(int64(m.GetTokenCount())), e.width.excerpt(e.out, m.GetParts()),

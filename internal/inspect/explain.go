@@ -49,7 +49,8 @@ func (c *ExplainCommand) Run(ctx context.Context, env *Env) error {
 		if s.out.JSON {
 			return l.object()
 		}
-		return l.print()
+		l.print()
+		return nil
 	})
 }
 

@@ -35,8 +35,8 @@ func detail[T any](err error) (found T) {
 	return found
 }
 
-// inWords says an error of gRPC's for people: with its reason, what was wrong with which field, and what to do.
-func inWords(address string, err error) error {
+// describeError says an error of gRPC's for people: with its reason, what was wrong with which field, and what to do.
+func describeError(address string, err error) error {
 	var carrier interface{ GRPCStatus() *status.Status }
 	if !errors.As(err, &carrier) {
 		return err

@@ -2,7 +2,6 @@ package inspect
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -28,7 +27,7 @@ type life struct {
 // take keeps an event that is about the message.
 func (l *life) take(w *pb.WatchEventsResponse) (more bool, err error) {
 	e, index := w.GetEvent(), l.message.GetIndex()
-	if concerned(e) == "" {
+	if eventMessages(e) == "" {
 		if l.cites(e.GetContentId()) {
 			l.events = append(l.events, w)
 		}
@@ -45,35 +44,22 @@ func (l *life) cites(content string) bool {
 	return slices.ContainsFunc(l.events, func(w *pb.WatchEventsResponse) bool { return w.GetEvent().GetContentId() == content })
 }
 
-func (l *life) print() error {
+func (l *life) print() {
 	m := l.message
 	about := fmt.Sprintf("Message %d of %s: %s, %s tokens", m.GetIndex(), l.conversation, subject(m.GetRole(), m.GetParts()), terminal.Number(int64(m.GetTokenCount())))
-	if err := l.Say(about + pinnedWords(m) + "."); err != nil {
-		return err
-	}
+	l.Say(about + pinnedWords(m) + ".")
 	if text := l.excerpt(l.Sheet, m.GetParts()); text != "" {
-		if err := l.Say(text); err != nil {
-			return err
-		}
+		l.Say(text)
 	}
-	if err := l.Line(""); err != nil {
-		return err
-	}
-	if err := l.past(); err != nil {
-		return err
-	}
-	if err := l.Line(""); err != nil {
-		return err
-	}
+	l.Line("")
+	l.past()
+	l.Line("")
 	for _, sentence := range l.now() {
-		if err := l.Say(sentence); err != nil {
-			return err
-		}
+		l.Say(sentence)
 	}
-	if l.shownNow != nil && l.form() == "" {
-		return nil
+	if l.shownNow == nil || l.shownForm() != "" {
+		l.original()
 	}
-	return l.original()
 }
 
 func pinnedWords(m *pb.Message) string {
@@ -84,33 +70,31 @@ func pinnedWords(m *pb.Message) string {
 }
 
 // past tells what was done to the message, in the order in which it was done.
-func (l *life) past() error {
+func (l *life) past() {
 	m := l.message
 	list := &sheet.Table{Sheet: l.Sheet, Wrapped: true, Columns: []sheet.Column{
 		{Title: "turn", Right: true}, {Title: "time (UTC)"}, {Title: "saved", Right: true}, {Title: "by"}, {Title: "what happened"},
 	}}
-	rows := [][]string{{fmt.Sprint(m.GetTurnAdded()), moment(m.GetCreateTime()), "", "", together(": ", "appended", l.clock())}}
+	rows := [][]string{{fmt.Sprint(m.GetTurnAdded()), timestamp(m.GetCreateTime()), "", "", joinNonEmpty(": ", "appended", l.lifetime())}}
 	for _, w := range l.events {
 		e := w.GetEvent()
 		if e.GetType() == pb.EventType_EVENT_TYPE_ADDED {
 			continue // the message itself says it, for longer than events are kept
 		}
-		what := happening(e)
+		what := eventText(e)
 		if e.GetEndIndex()-e.GetMessageIndex() > 1 {
-			what += " (messages " + span(e.GetMessageIndex(), e.GetEndIndex()) + ")"
+			what += " (messages " + indexRange(e.GetMessageIndex(), e.GetEndIndex()) + ")"
 		}
 		rows = append(rows, []string{
-			fmt.Sprint(e.GetTurn()), moment(w.GetEventTime()), savedTokens(e), doneBy(e), what,
+			fmt.Sprint(e.GetTurn()), timestamp(w.GetEventTime()), savedTokens(e), eventIDs(e), what,
 		})
 	}
-	if err := list.Rows(rows); err != nil {
-		return err
-	}
-	return l.forgotten()
+	list.Rows(rows)
+	l.forgotten()
 }
 
-// clock says how long the message, or a result in it, lives in full.
-func (l *life) clock() string {
+// lifetime says how long the message, or a result in it, lives in full.
+func (l *life) lifetime() string {
 	x := l.message.GetExpiration()
 	for _, p := range l.message.GetParts() {
 		if r := p.GetToolResult().GetExpiration(); r != nil && r.Turns != nil {
@@ -120,26 +104,20 @@ func (l *life) clock() string {
 	if x == nil || x.Turns == nil || x.GetMode() <= pb.ExpirationMode_EXPIRATION_MODE_NONE {
 		return ""
 	}
-	return fmt.Sprintf("in full for %s, then %sed", count(int(x.GetTurns()), "turn"), strings.TrimSuffix(word(x.GetMode()), "e"))
+	return fmt.Sprintf("in full for %s, then %sed", sheet.Count(int(x.GetTurns()), "turn"), strings.TrimSuffix(enumText(x.GetMode()), "e"))
 }
 
 // forgotten says if the edit in force was made before the oldest event that is kept.
-func (l *life) forgotten() error {
+func (l *life) forgotten() {
 	edit := l.message.GetView().GetEditId()
-	if edit == "" {
-		return nil
+	if edit != "" && !slices.ContainsFunc(l.events, func(w *pb.WatchEventsResponse) bool { return w.GetEvent().GetEditId() == edit }) {
+		l.Say(fmt.Sprintf("Edit %s is in force; its event is no longer kept.", edit))
 	}
-	for _, w := range l.events {
-		if w.GetEvent().GetEditId() == edit {
-			return nil
-		}
-	}
-	return l.Say(fmt.Sprintf("Edit %s is in force; its event is no longer kept.", edit))
 }
 
 // now says what the model sees of the message.
 func (l *life) now() []string {
-	sentences := []string{l.sight()}
+	sentences := []string{l.visibility()}
 	for _, d := range l.decisions {
 		if d.GetKind() == pb.DecisionKind_DECISION_KIND_DEFERRED {
 			sentences = append(sentences, fmt.Sprintf("Something is due and waits: %s.", whyDecided(d)))
@@ -154,26 +132,26 @@ func (l *life) now() []string {
 // whyDecided prefers the words for one message to the sidecar's own, which may speak of many.
 func whyDecided(d *pb.Decision) string {
 	if words, ok := reasons[d.GetReason()]; ok || d.GetDetail() == "" {
-		return cmp.Or(words, word(d.GetReason()))
+		return cmp.Or(words, enumText(d.GetReason()))
 	}
 	return d.GetDetail()
 }
 
-// sight is the one sentence about whether and how the model sees it.
-func (l *life) sight() string {
+// visibility is the one sentence about whether and how the model sees it.
+func (l *life) visibility() string {
 	v, m := l.message.GetView(), l.message
 	switch {
 	case v.GetHidden():
 		return "Now the model does not see it: RewindConversation took it back."
 	case v.GetSummaryId() != "":
-		return fmt.Sprintf("Now the model does not see it itself: summary %s stands for %s.", v.GetSummaryId(), l.company())
+		return fmt.Sprintf("Now the model does not see it itself: summary %s stands for %s.", v.GetSummaryId(), l.summarizedWith())
 	case l.refused != "":
 		return fmt.Sprintf("Nothing can be built now (%s). %s", l.refused, lastSeen(v))
 	case l.shownNow == nil:
 		return fmt.Sprintf("Now the model does not see it: %s.", l.absence())
-	case l.form() != "":
+	case l.shownForm() != "":
 		return fmt.Sprintf("Now the model sees %s of its %s tokens: %s.",
-			terminal.Number(int64(l.shownNow.GetTokens())), terminal.Number(int64(m.GetTokenCount())), l.form())
+			terminal.Number(int64(l.shownNow.GetTokens())), terminal.Number(int64(m.GetTokenCount())), l.shownForm())
 	default:
 		return "Now the model sees it in full, as it was appended."
 	}
@@ -181,16 +159,16 @@ func (l *life) sight() string {
 
 func lastSeen(v *pb.MessageView) string {
 	if v.GetInView() {
-		return fmt.Sprintf("The newest build showed it: %s.", together(" ", word(v.GetLevel()), v.GetEditId()))
+		return fmt.Sprintf("The newest build showed it: %s.", joinNonEmpty(" ", enumText(v.GetLevel()), v.GetEditId()))
 	}
 	return "The newest build did not show it."
 }
 
-// company is the message with all that the same summary stands for.
-func (l *life) company() string {
+// summarizedWith is the message with all that the same summary stands for.
+func (l *life) summarizedWith() string {
 	for _, d := range l.decisions {
 		if d.GetSummaryId() == l.message.GetView().GetSummaryId() && d.GetEndIndex()-d.GetStartIndex() > 1 {
-			return "messages " + span(d.GetStartIndex(), d.GetEndIndex())
+			return "messages " + indexRange(d.GetStartIndex(), d.GetEndIndex())
 		}
 	}
 	return "it"
@@ -208,12 +186,12 @@ func (l *life) absence() string {
 	return "no decision names it"
 }
 
-// form says in which form a build shows it and why, if it is not in full.
-func (l *life) form() string {
+// shownForm says in which form a build shows it and why, if it is not in full.
+func (l *life) shownForm() string {
 	for _, kind := range formKinds[1:] {
 		for _, d := range l.decisions {
 			if d.GetKind() == kind {
-				return together("; ", together(" ", word(kind), d.GetEditId()), whyDecided(d))
+				return joinNonEmpty("; ", joinNonEmpty(" ", enumText(kind), d.GetEditId()), whyDecided(d))
 			}
 		}
 	}
@@ -221,30 +199,21 @@ func (l *life) form() string {
 }
 
 // original says whether what was appended can be had back, and how.
-func (l *life) original() error {
+func (l *life) original() {
 	for _, p := range l.message.GetParts() {
 		if p.GetErasure() != nil {
-			return l.Say("Something of it was erased, as its expiration asked for, and cannot be had back.")
+			l.Say("Something of it was erased, as its expiration asked for, and cannot be had back.")
+			return
 		}
 	}
-	if err := l.Say("It is on record as it was appended:"); err != nil {
-		return err
+	l.Say("It is on record as it was appended:")
+	l.Line("  " + l.Clean(fmt.Sprintf("sidecar expand %s %d", shellWord(l.conversation), l.message.GetIndex())))
+	for i, handle := range strings.Fields(contentIDs(l.shownNow.GetParts())) {
+		if i == 0 {
+			l.Say("Passages of what is cited:")
+		}
+		l.Line("  " + l.Clean(fmt.Sprintf("sidecar retrieve %s %s --search TERM", shellWord(l.conversation), handle)))
 	}
-	expand := l.Line("  " + l.Clean(fmt.Sprintf("sidecar expand %s %d", shellWord(l.conversation), l.message.GetIndex())))
-	return errors.Join(expand, l.passages())
-}
-
-// passages says how parts of what is cited are found.
-func (l *life) passages() error {
-	cited := strings.Fields(handles(l.shownNow.GetParts()))
-	if len(cited) == 0 {
-		return nil
-	}
-	err := l.Say("Passages of what is cited:")
-	for _, handle := range cited {
-		err = errors.Join(err, l.Line("  "+l.Clean(fmt.Sprintf("sidecar retrieve %s %s --search TERM", shellWord(l.conversation), handle))))
-	}
-	return err
 }
 
 // shellWord quotes what a shell would not take as one word: ids are chosen by clients, and commands are copied.

@@ -88,8 +88,8 @@ func TestLife_Now_NothingCanBeBuilt_FallsBackOnTheNewestBuild(t *testing.T) {
 func TestLife_Original_Erased_IsNotPromised(t *testing.T) {
 	var out bytes.Buffer
 	l := &life{Sheet: &sheet.Sheet{Out: &out, Width: 80}, message: &pb.Message{Parts: []*pb.Part{{Erasure: &pb.Erasure{OriginalLengthChars: 9}}}}}
-	if err := l.original(); err != nil || strings.Contains(out.String(), "sidecar expand") || out.Len() == 0 {
-		t.Errorf("%v, %q", err, out.String())
+	if l.original(); l.Err() != nil || strings.Contains(out.String(), "sidecar expand") || out.Len() == 0 {
+		t.Errorf("%v, %q", l.Err(), out.String())
 	}
 }
 

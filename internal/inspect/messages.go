@@ -110,7 +110,7 @@ func (l *messageList) row(m *pb.Message) []string {
 
 func (l *messageList) summaryRow(s *pb.Summary) []string {
 	return []string{
-		s.GetId(), "summary", terminal.Number(int64(s.GetTokens())), "", "for " + span(s.GetStartIndex(), s.GetEndIndex()),
+		s.GetId(), "summary", terminal.Number(int64(s.GetTokens())), "", "for " + indexRange(s.GetStartIndex(), s.GetEndIndex()),
 		l.excerpt(l.Sheet, []*pb.Part{{Content: &pb.Part_Text{Text: s.GetText()}}}),
 	}[:len(l.Columns)]
 }
@@ -120,18 +120,18 @@ func (l *messageList) place(m *pb.Message) string {
 	v := m.GetView()
 	switch {
 	case v.GetHidden():
-		return together(" ", "taken back", v.GetEditId())
+		return joinNonEmpty(" ", "taken back", v.GetEditId())
 	case v.GetSummaryId() != "":
 		return "in summary " + v.GetSummaryId()
 	case v.GetLevel() == pb.ViewLevel_VIEW_LEVEL_REMOVED:
-		return together(" ", "removed", v.GetEditId())
+		return joinNonEmpty(" ", "removed", v.GetEditId())
 	case !v.GetInView() && m.GetIndex() < l.start:
 		return "before the window"
 	case !v.GetInView():
 		return "not yet in a build"
 	case v.GetExpired():
-		return together(" ", word(v.GetLevel()), v.GetEditId()) + ", expired"
+		return joinNonEmpty(" ", enumText(v.GetLevel()), v.GetEditId()) + ", expired"
 	default:
-		return together(" ", word(v.GetLevel()), v.GetEditId(), handles(m.GetParts()))
+		return joinNonEmpty(" ", enumText(v.GetLevel()), v.GetEditId(), contentIDs(m.GetParts()))
 	}
 }

@@ -66,10 +66,7 @@ func (c *ModelPutCommand) Run(ctx context.Context, env *Env) error {
 	}
 	return c.run(env, func(s *session) error {
 		reply, err := s.policies.PutModelProfile(ctx, &pb.PutModelProfileRequest{Profile: profile})
-		if err != nil {
-			return err
-		}
-		return show(modelTable(s.out), []*pb.ModelProfile{reply.GetProfile()}, modelRow)
+		return modelProfiles.one(s, reply.GetProfile(), err)
 	})
 }
 
@@ -101,10 +98,7 @@ type ModelGetCommand struct {
 func (c *ModelGetCommand) Run(ctx context.Context, env *Env) error {
 	return c.run(env, func(s *session) error {
 		reply, err := s.policies.GetModelProfile(ctx, &pb.GetModelProfileRequest{Model: c.Model})
-		if err != nil {
-			return err
-		}
-		return show(modelTable(s.out), []*pb.ModelProfile{reply.GetProfile()}, modelRow)
+		return modelProfiles.one(s, reply.GetProfile(), err)
 	})
 }
 
@@ -116,13 +110,10 @@ type ModelListCommand struct {
 // Run lists the profiles, page by page.
 func (c *ModelListCommand) Run(ctx context.Context, env *Env) error {
 	return c.run(env, func(s *session) error {
-		list, request := modelTable(s.out), &pb.ListModelProfilesRequest{PageSize: pageSize}
-		return pages(&request.PageToken, 0, func(int) (string, int, error) {
+		request := &pb.ListModelProfilesRequest{PageSize: pageSize}
+		return modelProfiles.list(s, &request.PageToken, 0, func() (string, []*pb.ModelProfile, error) {
 			reply, err := s.policies.ListModelProfiles(ctx, request)
-			if err != nil {
-				return "", 0, err
-			}
-			return reply.GetNextPageToken(), len(reply.GetProfiles()), show(list, reply.GetProfiles(), modelRow)
+			return reply.GetNextPageToken(), reply.GetProfiles(), err
 		})
 	})
 }
@@ -137,20 +128,15 @@ type ModelDeleteCommand struct {
 func (c *ModelDeleteCommand) Run(ctx context.Context, env *Env) error {
 	return c.run(env, func(s *session) error {
 		reply, err := s.policies.DeleteModelProfile(ctx, &pb.DeleteModelProfileRequest{Model: c.Model})
-		if err != nil {
-			return err
-		}
-		return s.done(reply, fmt.Sprintf("The profile of %s is deleted.", c.Model))
+		return s.done(reply, err, "The profile of %s is deleted.", c.Model)
 	})
 }
 
-func modelTable(s *sheet.Sheet) *sheet.Table {
-	return &sheet.Table{Sheet: s, Columns: []sheet.Column{
-		{Title: "model", Least: 20}, {Title: "window", Right: true, Least: 9}, {Title: "reserve", Right: true, Least: 7}, {Title: "counter", Least: 7},
-		{Title: "factor", Right: true}, {Title: "media", Right: true}, {Title: "input", Right: true}, {Title: "cached", Right: true},
-		{Title: "written", Right: true}, {Title: "output", Right: true},
-	}}
-}
+var modelProfiles = tableOf[*pb.ModelProfile]{[]sheet.Column{
+	{Title: "model", Least: 20}, {Title: "window", Right: true, Least: 9}, {Title: "reserve", Right: true, Least: 7}, {Title: "counter", Least: 7},
+	{Title: "factor", Right: true}, {Title: "media", Right: true}, {Title: "input", Right: true}, {Title: "cached", Right: true},
+	{Title: "written", Right: true}, {Title: "output", Right: true},
+}, modelRow}
 
 // modelRow leaves empty what the profile leaves to defaults.
 func modelRow(p *pb.ModelProfile) []string {

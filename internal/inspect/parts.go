@@ -25,17 +25,17 @@ func subject(role pb.Role, parts []*pb.Part) string {
 	case len(results) > 0:
 		return strings.Join(append([]string{"result"}, results...), " ")
 	default:
-		return word(role)
+		return enumText(role)
 	}
 }
 
-// handles names the contents that parts cite.
-func handles(parts []*pb.Part) string {
+// contentIDs names the contents that parts cite.
+func contentIDs(parts []*pb.Part) string {
 	names := make([]string, 0, 2*len(parts))
 	for _, p := range parts {
 		names = append(names, p.GetCitation().GetContentId(), p.GetToolResult().GetCitation().GetContentId())
 	}
-	return together(" ", names...)
+	return joinNonEmpty(" ", names...)
 }
 
 // textOf is all that parts say, each from a new line on.
@@ -100,7 +100,7 @@ func (w textWidth) excerpt(s *sheet.Sheet, parts []*pb.Part) string {
 	if w.Text <= 0 {
 		return ""
 	}
-	return sheet.Cut(sheet.Plain(textOf(parts), sheet.MaxCluster*w.Text, s.ASCII), w.Text, s.Glyph("…", "~"))
+	return sheet.Cut(sheet.Plain(textOf(parts), sheet.MaxCluster*w.Text, s.ASCII), w.Text, "…")
 }
 
 // column is the last one of a table, if text is shown.

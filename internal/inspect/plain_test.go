@@ -86,7 +86,7 @@ func TestReasons_EveryReasonOfAnEvent_HasWords(t *testing.T) {
 	ofRenderings := "call never answered,result late,empty text,foreign block,arguments wrapped,opener added,continue added,system as user,media as text,name replaced,unspecified"
 	for number := range pb.DecisionReason_name {
 		r := pb.DecisionReason(number)
-		if _, ok := reasons[r]; !ok && !strings.Contains(ofRenderings, strings.ToLower(word(r))) {
+		if _, ok := reasons[r]; !ok && !strings.Contains(ofRenderings, strings.ToLower(enumText(r))) {
 			t.Errorf("%s has no words", r)
 		}
 	}

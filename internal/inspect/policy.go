@@ -68,10 +68,7 @@ func (c *PolicyPutCommand) Run(ctx context.Context, env *Env) error {
 	}
 	return c.run(env, func(s *session) error {
 		reply, err := s.policies.PutActionPolicy(ctx, &pb.PutActionPolicyRequest{Policy: policy})
-		if err != nil {
-			return err
-		}
-		return show(policyTable(s.out), []*pb.ActionPolicy{reply.GetPolicy()}, policyRow)
+		return actionPolicies.one(s, reply.GetPolicy(), err)
 	})
 }
 
@@ -122,10 +119,7 @@ func (c *PolicyGetCommand) Run(ctx context.Context, env *Env) error {
 	}
 	return c.run(env, func(s *session) error {
 		reply, err := s.policies.GetActionPolicy(ctx, r)
-		if err != nil {
-			return err
-		}
-		return show(policyTable(s.out), []*pb.ActionPolicy{reply.GetPolicy()}, policyRow)
+		return actionPolicies.one(s, reply.GetPolicy(), err)
 	})
 }
 
@@ -137,13 +131,10 @@ type PolicyListCommand struct {
 // Run lists the policies, page by page.
 func (c *PolicyListCommand) Run(ctx context.Context, env *Env) error {
 	return c.run(env, func(s *session) error {
-		list, request := policyTable(s.out), &pb.ListActionPoliciesRequest{PageSize: pageSize}
-		return pages(&request.PageToken, 0, func(int) (string, int, error) {
+		request := &pb.ListActionPoliciesRequest{PageSize: pageSize}
+		return actionPolicies.list(s, &request.PageToken, 0, func() (string, []*pb.ActionPolicy, error) {
 			reply, err := s.policies.ListActionPolicies(ctx, request)
-			if err != nil {
-				return "", 0, err
-			}
-			return reply.GetNextPageToken(), len(reply.GetPolicies()), show(list, reply.GetPolicies(), policyRow)
+			return reply.GetNextPageToken(), reply.GetPolicies(), err
 		})
 	})
 }
@@ -169,18 +160,13 @@ func (c *PolicyDeleteCommand) Run(ctx context.Context, env *Env) error {
 	}
 	return c.run(env, func(s *session) error {
 		reply, err := s.policies.DeleteActionPolicy(ctx, r)
-		if err != nil {
-			return err
-		}
-		return s.done(reply, fmt.Sprintf("The policy of %s is deleted.", cmp.Or(c.Tool, c.Action, c.AgentAction)))
+		return s.done(reply, err, "The policy of %s is deleted.", cmp.Or(c.Tool, c.Action, c.AgentAction))
 	})
 }
 
-func policyTable(s *sheet.Sheet) *sheet.Table {
-	return &sheet.Table{Sheet: s, Columns: []sheet.Column{
-		{Title: "for", Least: 12}, {Title: "name", Least: 20}, {Title: "turns", Right: true}, {Title: "then", Least: 7}, {Title: "how", Least: 13}, {Title: "cited", Least: 8}, {Title: "prompt"},
-	}}
-}
+var actionPolicies = tableOf[*pb.ActionPolicy]{[]sheet.Column{
+	{Title: "for", Least: 12}, {Title: "name", Least: 20}, {Title: "turns", Right: true}, {Title: "then", Least: 7}, {Title: "how", Least: 13}, {Title: "cited", Least: 8}, {Title: "prompt"},
+}, policyRow}
 
 func policyRow(p *pb.ActionPolicy) []string {
 	kind, name := "tool", p.GetToolName()
@@ -195,14 +181,14 @@ func policyRow(p *pb.ActionPolicy) []string {
 		turns = fmt.Sprint(e.GetTurns())
 	}
 	if e.GetCompactMode() != pb.CompactMode_COMPACT_MODE_UNSPECIFIED {
-		how = append(how, word(e.GetCompactMode()))
+		how = append(how, enumText(e.GetCompactMode()))
 	}
 	if e != nil && e.CompactLength != nil {
 		how = append(how, fmt.Sprintf("to %d", e.GetCompactLength()))
 	}
 	then := ""
 	if e.GetMode() != pb.ExpirationMode_EXPIRATION_MODE_UNSPECIFIED {
-		then = word(e.GetMode())
+		then = enumText(e.GetMode())
 	}
 	return []string{kind, name, turns, then, strings.Join(how, " "), citedWords(p.GetCitations()), cmp.Or(e.GetCompactPromptId(), p.GetDefaultCompactPromptId())}
 }
@@ -214,7 +200,7 @@ func citedWords(c *pb.ActionCitations) string {
 		words = map[bool]string{true: "yes", false: "no"}[c.GetEnabled()]
 	}
 	if c != nil && c.ThresholdChars != nil {
-		words = together(" ", words, fmt.Sprintf("over %d", c.GetThresholdChars()))
+		words = joinNonEmpty(" ", words, fmt.Sprintf("over %d", c.GetThresholdChars()))
 	}
 	return words
 }

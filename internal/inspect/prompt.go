@@ -2,11 +2,8 @@ package inspect
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
-
-	"google.golang.org/protobuf/proto"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
 	"github.com/palimpsest-context/palimpsest/internal/inspect/sheet"
@@ -47,10 +44,7 @@ func (c *PromptPutCommand) Run(ctx context.Context, env *Env) error {
 		reply, err := s.policies.PutPrompt(ctx, &pb.PutPromptRequest{Prompt: &pb.Prompt{
 			Id: c.ID, Template: template, Models: c.Model, MaxOutputTokens: c.MaxOutputTokens,
 		}})
-		if err != nil {
-			return err
-		}
-		return show(promptTable(s.out), []*pb.Prompt{reply.GetPrompt()}, promptRow)
+		return prompts.one(s, reply.GetPrompt(), err)
 	})
 }
 
@@ -64,14 +58,11 @@ type PromptGetCommand struct {
 func (c *PromptGetCommand) Run(ctx context.Context, env *Env) error {
 	return c.run(env, func(s *session) error {
 		reply, err := s.policies.GetPrompt(ctx, &pb.GetPromptRequest{Id: c.ID})
-		if err != nil {
-			return err
-		}
-		if s.out.JSON {
-			return s.out.Object(reply.GetPrompt())
-		}
-		p := &printing{session: s}
-		return errors.Join(p.text(reply.GetPrompt().GetTemplate()), p.end())
+		return s.answer(reply.GetPrompt(), err, func() error {
+			p := &printing{session: s}
+			defer p.end()
+			return p.text(reply.GetPrompt().GetTemplate())
+		})
 	})
 }
 
@@ -83,13 +74,10 @@ type PromptListCommand struct {
 // Run lists the prompts, page by page.
 func (c *PromptListCommand) Run(ctx context.Context, env *Env) error {
 	return c.run(env, func(s *session) error {
-		list, request := promptTable(s.out), &pb.ListPromptsRequest{PageSize: pageSize}
-		return pages(&request.PageToken, 0, func(int) (string, int, error) {
+		request := &pb.ListPromptsRequest{PageSize: pageSize}
+		return prompts.list(s, &request.PageToken, 0, func() (string, []*pb.Prompt, error) {
 			reply, err := s.policies.ListPrompts(ctx, request)
-			if err != nil {
-				return "", 0, err
-			}
-			return reply.GetNextPageToken(), len(reply.GetPrompts()), show(list, reply.GetPrompts(), promptRow)
+			return reply.GetNextPageToken(), reply.GetPrompts(), err
 		})
 	})
 }
@@ -104,24 +92,11 @@ type PromptDeleteCommand struct {
 func (c *PromptDeleteCommand) Run(ctx context.Context, env *Env) error {
 	return c.run(env, func(s *session) error {
 		reply, err := s.policies.DeletePrompt(ctx, &pb.DeletePromptRequest{Id: c.ID})
-		if err != nil {
-			return err
-		}
-		return s.done(reply, fmt.Sprintf("The prompt %s is deleted.", c.ID))
+		return s.done(reply, err, "The prompt %s is deleted.", c.ID)
 	})
 }
 
-// done prints an answer: as JSON, or what it means in a sentence.
-func (s *session) done(reply proto.Message, sentence string) error {
-	if s.out.JSON {
-		return s.out.Object(reply)
-	}
-	return s.out.Say(sentence)
-}
-
-func promptTable(s *sheet.Sheet) *sheet.Table {
-	return &sheet.Table{Sheet: s, Columns: []sheet.Column{{Title: "id", Least: 12}, {Title: "version", Right: true}, {Title: "models", Least: 12}, {Title: "template"}}}
-}
+var prompts = tableOf[*pb.Prompt]{[]sheet.Column{{Title: "id", Least: 12}, {Title: "version", Right: true}, {Title: "models", Least: 12}, {Title: "template"}}, promptRow}
 
 func promptRow(p *pb.Prompt) []string {
 	return []string{p.GetId(), fmt.Sprint(p.GetVersion()), strings.Join(p.GetModels(), ", "), p.GetTemplate()}

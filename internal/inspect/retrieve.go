@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/inspect/sheet"
 )
 
 // RetrieveCommand is `sidecar retrieve`.
@@ -86,13 +87,14 @@ func (c *RetrieveCommand) read(ctx context.Context, s *session) error {
 	if c.MaxTokens > 0 {
 		limit = 1 // what does not fit comes with the next page
 	}
-	return errors.Join(pages(&request.PageToken, limit, func(int) (string, int, error) {
+	defer p.end()
+	return pages(&request.PageToken, limit, func(int) (string, int, error) {
 		reply, err := s.contents.RetrieveContent(ctx, request)
 		if err != nil {
 			return "", 0, err
 		}
 		return reply.GetNextPageToken(), 1, c.page(p, reply)
-	}), p.end())
+	})
 }
 
 // page prints a page. If it is the only one that was asked for, it says where the rest is.
@@ -100,49 +102,36 @@ func (c *RetrieveCommand) page(p *printing, reply *pb.RetrieveContentResponse) e
 	if p.out.JSON {
 		return p.out.Object(reply)
 	}
-	if err := p.text(string(reply.GetChunk())); err != nil {
-		return err
+	err := p.text(string(reply.GetChunk()))
+	if c.MaxTokens > 0 && reply.GetNextPageToken() != "" {
+		p.remark.Say(fmt.Sprintf("There is more: go on with --bytes %d:", reply.GetByteRange().GetEndIndex()))
 	}
-	if c.MaxTokens == 0 || reply.GetNextPageToken() == "" {
-		return nil
-	}
-	return p.remark.Say(fmt.Sprintf("There is more: go on with --bytes %d:", reply.GetByteRange().GetEndIndex()))
+	return err
 }
 
 func (c *RetrieveCommand) search(ctx context.Context, s *session) error {
 	request := c.request()
 	request.Selection = &pb.RetrieveContentRequest_Excerpts{Excerpts: c.query()}
 	reply, err := s.contents.RetrieveContent(ctx, request)
-	switch {
-	case err != nil:
-		return err
-	case s.out.JSON:
-		return s.out.Object(reply)
-	default:
-		return s.passages(reply.GetExcerpts())
-	}
+	return s.answer(reply, err, func() error { return s.passages(reply.GetExcerpts()) })
 }
 
 func (c *RetrieveCommand) searchAll(ctx context.Context, s *session) error {
 	reply, err := s.contents.SearchContent(ctx, &pb.SearchContentRequest{
 		ConversationId: c.Conversation, Excerpts: c.query(), MaxTokens: c.MaxTokens,
 	})
-	switch {
-	case err != nil:
-		return err
-	case s.out.JSON:
-		return s.out.Object(reply)
-	}
-	if n := int(reply.GetSkippedContents()); n > 0 {
-		err = s.remark.Say(fmt.Sprintf("%s of %d cannot be searched.", count(n, "content"), n+int(reply.GetSearchedContents())))
-	}
-	return errors.Join(err, s.passages(reply.GetExcerpts()))
+	return s.answer(reply, err, func() error {
+		if n := int(reply.GetSkippedContents()); n > 0 {
+			s.remark.Say(fmt.Sprintf("%s of %d cannot be searched.", sheet.Count(n, "content"), n+int(reply.GetSearchedContents())))
+		}
+		return s.passages(reply.GetExcerpts())
+	})
 }
 
 // passages prints what answers a search, best first, each with its place.
 func (s *session) passages(excerpts []*pb.Excerpt) error {
 	if len(excerpts) == 0 {
-		return s.remark.Say("Nothing answers that.")
+		s.remark.Say("Nothing answers that.")
 	}
 	for i, e := range excerpts {
 		place := fmt.Sprintf("%d. %s, %s", i+1, e.GetContentId(), e.GetLocation())
@@ -150,9 +139,11 @@ func (s *session) passages(excerpts []*pb.Excerpt) error {
 			place += "; has " + strings.Join(terms, ", ")
 		}
 		p := &printing{session: s}
-		if err := errors.Join(s.out.Say(place), p.text(strings.TrimRight(e.GetText(), "\n")), s.out.Line("\n")); err != nil {
+		s.out.Say(place)
+		if err := p.text(strings.TrimRight(e.GetText(), "\n")); err != nil {
 			return err
 		}
+		s.out.Line("\n")
 	}
 	return nil
 }

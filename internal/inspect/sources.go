@@ -21,26 +21,22 @@ type SourcesCommand struct {
 // Run lists the contents that are kept outside of the view, those that are gone included, page by page.
 func (c *SourcesCommand) Run(ctx context.Context, env *Env) error {
 	return c.runIn(ctx, env, &c.Conversation, func(s *session) error {
-		list := &sheet.Table{Sheet: s.out, Columns: []sheet.Column{
-			{Title: "content", Least: 13}, {Title: "type", Least: 8}, {Title: "format", Least: 10, Most: 20}, {Title: "bytes", Right: true, Least: 9},
-			{Title: "messages", Least: 8, Most: 12}, {Title: "stored (UTC)", Least: len(dayAndTime)}, {Title: "where from"},
-		}}
 		request := &pb.ListSourcesRequest{ConversationId: c.Conversation, RunId: c.OfRun, PageSize: pageSize}
-		return pages(&request.PageToken, c.Limit, func(room int) (next string, n int, err error) {
+		return sources.list(s, &request.PageToken, c.Limit, func() (string, []*pb.SourceRecord, error) {
 			reply, err := s.contents.ListSources(ctx, request)
-			if err != nil {
-				return "", 0, err
-			}
-			found := reply.GetSources()
-			found = found[:min(len(found), room)]
-			return reply.GetNextPageToken(), len(found), show(list, found, sourceRow)
+			return reply.GetNextPageToken(), reply.GetSources(), err
 		})
 	})
 }
 
+var sources = tableOf[*pb.SourceRecord]{[]sheet.Column{
+	{Title: "content", Least: 13}, {Title: "type", Least: 8}, {Title: "format", Least: 10, Most: 20}, {Title: "bytes", Right: true, Least: 9},
+	{Title: "messages", Least: 8, Most: 12}, {Title: "stored (UTC)", Least: len(dayAndTime)}, {Title: "where from"},
+}, sourceRow}
+
 func sourceRow(r *pb.SourceRecord) []string {
 	return []string{
-		r.GetContentId(), word(r.GetSourceType()), r.GetContentType(), terminal.Number(r.GetTotalBytes()), citedBy(r),
+		r.GetContentId(), enumText(r.GetSourceType()), r.GetContentType(), terminal.Number(r.GetTotalBytes()), citedBy(r),
 		r.GetAccessTime().AsTime().UTC().Format(dayAndTime), whereFrom(r),
 	}
 }
@@ -66,5 +62,5 @@ func whereFrom(r *pb.SourceRecord) string {
 	if r.GetRunId() != "" {
 		run = "run " + r.GetRunId()
 	}
-	return together("; ", end, run, r.GetSourceUrl())
+	return joinNonEmpty("; ", end, run, r.GetSourceUrl())
 }

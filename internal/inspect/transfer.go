@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 
 	"google.golang.org/grpc"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/inspect/sheet"
 	"github.com/palimpsest-context/palimpsest/internal/terminal"
 )
 
@@ -110,12 +110,9 @@ func (c *ImportCommand) Run(ctx context.Context, env *Env) error {
 			return err
 		}
 		reply, err := stream.CloseAndRecv()
-		if err != nil {
-			return err
-		}
 		made := reply.GetConversation()
-		return s.done(reply, fmt.Sprintf("%s: %s, %s tokens, turn %d", made.GetId(), count(int(made.GetMessageCount()), "message"),
-			terminal.Number(made.GetTokenCount()), made.GetTurn()))
+		return s.done(reply, err, "%s: %s, %s tokens, turn %d", made.GetId(), sheet.Count(int(made.GetMessageCount()), "message"),
+			terminal.Number(made.GetTokenCount()), made.GetTurn())
 	})
 }
 

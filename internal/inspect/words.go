@@ -9,11 +9,10 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
-	"github.com/palimpsest-context/palimpsest/internal/terminal"
 )
 
-// word is an enum's value for people: what follows the name of its type, in lower case.
-func word(e protoreflect.Enum) string {
+// enumText is an enum's value for people: what follows the name of its type, in lower case.
+func enumText(e protoreflect.Enum) string {
 	values := e.Descriptor().Values()
 	value := values.ByNumber(e.Number())
 	if value == nil {
@@ -55,15 +54,15 @@ var reasons = map[pb.DecisionReason]string{
 	pb.DecisionReason_DECISION_REASON_NO_ROOM:                 "stronger claims on the budget leave no room",
 }
 
-func why(r pb.DecisionReason) string {
+func reasonText(r pb.DecisionReason) string {
 	if words, ok := reasons[r]; ok {
 		return words
 	}
-	return word(r)
+	return enumText(r)
 }
 
-// span names the messages of a half-open range as people count: up to the last one, inclusive.
-func span(start, end int32) string {
+// indexRange names the messages of a half-open range as people count: up to the last one, inclusive.
+func indexRange(start, end int32) string {
 	switch {
 	case start < 0:
 		return "-" // made by the rendering
@@ -74,26 +73,15 @@ func span(start, end int32) string {
 	}
 }
 
-// count is a number of things.
-func count(n int, one string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	if stem, ok := strings.CutSuffix(one, "y"); ok {
-		one = stem + "ie"
-	}
-	return fmt.Sprintf("%s %ss", terminal.Number(int64(n)), one)
-}
-
-func moment(t *timestamppb.Timestamp) string {
+func timestamp(t *timestamppb.Timestamp) string {
 	if t == nil {
 		return ""
 	}
 	return t.AsTime().UTC().Format(time.DateTime)
 }
 
-// together joins what is not empty.
-func together(separator string, words ...string) string {
+// joinNonEmpty joins what is not empty.
+func joinNonEmpty(separator string, words ...string) string {
 	kept := words[:0]
 	for _, w := range words {
 		if w != "" {

@@ -41,8 +41,6 @@ func (c *conversation) ask(ctx context.Context, next *pb.Message) {
 
 // askFor times the call, and counts the words that the passages hold.
 func (c *conversation) askFor(ctx context.Context, x cited, terms []string) {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
-	defer cancel()
 	started := time.Now()
 	response, err := c.contents.RetrieveContent(ctx, &pb.RetrieveContentRequest{
 		ConversationId: c.id, ContentId: x.handle,

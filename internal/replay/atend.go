@@ -2,8 +2,10 @@ package replay
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
 	"github.com/palimpsest-context/palimpsest/internal/validate"
@@ -37,17 +39,6 @@ func newAtEnd() AtEnd {
 	return AtEnd{Refused: map[string]int{}, RestoresRefused: map[string]int{}}
 }
 
-func (a *AtEnd) add(o *AtEnd) {
-	a.Builds += o.Builds
-	a.Restores += o.Restores
-	for reason, n := range o.Refused {
-		a.Refused[reason] += n
-	}
-	for reason, n := range o.RestoresRefused {
-		a.RestoresRefused[reason] += n
-	}
-}
-
 // view is a context that was built at some budget.
 type view struct {
 	response *pb.BuildContextResponse
@@ -77,14 +68,14 @@ func (c *conversation) probe(ctx context.Context) {
 	}
 }
 
-// again builds once more, in a window and in the current turn or in the next,
+// rebuild builds once more, in a window and in the current turn or in the next,
 // and returns nil if that was refused.
-func (c *conversation) again(ctx context.Context, window int32, sameTurn bool) *view {
+func (c *conversation) rebuild(ctx context.Context, window int32, sameTurn bool) *view {
 	request := c.request(window)
 	request.SameTurn = sameTurn
 	room := c.policy.budget(int(window - c.reserve))
 	c.AtEnd.Builds++
-	response, err := c.contextOf(ctx, request)
+	response, err := c.contexts.BuildContext(ctx, request)
 	if err != nil {
 		c.refused(err, room, c.AtEnd.Refused)
 		return nil
@@ -100,7 +91,7 @@ func (c *conversation) enlarge(ctx context.Context, smaller *view) {
 		if c.policy.budget(int(window-c.reserve)) <= smaller.room || ctx.Err() != nil {
 			continue
 		}
-		large := c.again(ctx, window, true)
+		large := c.rebuild(ctx, window, true)
 		if large == nil {
 			return
 		}
@@ -133,4 +124,98 @@ func (c *conversation) less(small, large *view) string {
 		return fmt.Sprintf("%d tokens are shown, then %d", small.total, large.total)
 	}
 	return ""
+}
+
+// restoreSome brings back some of the messages that the last context does not
+// show in full, the newest, the one in the middle and the heaviest, and demands
+// each of the very next context. It returns the last context, or nil if it was
+// refused.
+func (c *conversation) restoreSome(ctx context.Context, last *view) *view {
+	edited := c.notInFull(last)
+	if len(edited) == 0 {
+		return last
+	}
+	some := []int{edited[len(edited)-1], edited[len(edited)/2], c.heaviest(edited)}
+	slices.Sort(some)
+	for _, i := range slices.Compact(some) {
+		if ctx.Err() == nil && last != nil && !c.readable(i, textsOf(last.blocks)) {
+			last = c.restore(ctx, i, last)
+		}
+	}
+	return last
+}
+
+// heaviest is the message of the heaviest unit that may be restored: a unit may
+// take half of B.
+func (c *conversation) heaviest(of []int) (found int) {
+	found, most := of[0], 0
+	for _, i := range of {
+		weight := 0
+		for first, end := c.history.Unit(i); first < end; first++ {
+			own := messageOf(c.appended[first])
+			weight += own.Tokens(c.count)
+		}
+		if weight > most && weight <= c.budget()/2 {
+			found, most = i, weight
+		}
+	}
+	return found
+}
+
+// notInFull lists the messages that a context does not show word for word.
+func (c *conversation) notInFull(v *view) (out []int) {
+	shown := textsOf(v.blocks)
+	for i := range c.appended {
+		if !c.readable(i, shown) {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// readable says whether a context shows the words and results of a message word
+// for word. What a format may write in another way is not looked at, nor what
+// may be left out because it says nothing.
+func (c *conversation) readable(i int, shown map[string]bool) bool {
+	for _, item := range messageOf(c.appended[i]).Items {
+		if item.Kind != validate.Text && item.Kind != validate.Result {
+			continue
+		}
+		for _, text := range item.Texts {
+			rewritten := c.format == validate.Gemini && item.Kind == validate.Result && json.Valid([]byte(text))
+			if !shown[text] && !rewritten && strings.TrimSpace(text) != "" {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// restore brings one message back, and looks for its whole unit in the next
+// context at the same budget.
+func (c *conversation) restore(ctx context.Context, i int, last *view) *view {
+	if _, err := c.expandMessage(ctx, i, pb.ExpandMode_EXPAND_MODE_RESTORE); err != nil {
+		c.AtEnd.RestoresRefused[reasonOf(err)]++
+		switch reasonOf(err) {
+		case reasonNotEdited:
+			c.fail("restores_without_effect", &c.RestoresWithoutEffect, fmt.Sprintf("message %d is refused as in full, and it is not", i))
+		case "":
+			c.fail("errors", &c.Errors, "restore: "+describe(err))
+		}
+		return last
+	}
+	c.AtEnd.Restores++
+	next := c.rebuild(ctx, c.window, false)
+	if next == nil {
+		c.fail("restores_without_effect", &c.RestoresWithoutEffect, fmt.Sprintf("message %d is restored, and the next build refused", i))
+		return nil
+	}
+	first, end := c.history.Unit(i)
+	for shown := textsOf(next.blocks); first < end; first++ {
+		if !c.readable(first, shown) {
+			c.fail("restores_without_effect", &c.RestoresWithoutEffect, fmt.Sprintf("message %d is restored, and message %d is not in full", i, first))
+			break
+		}
+	}
+	return next
 }

@@ -34,7 +34,7 @@ type Citations struct {
 	Before  int64   `json:"tokens_before"`
 	After   int64   `json:"tokens_after"`
 	Mean    float64 `json:"mean_tokens"`
-	Largest int     `json:"max_tokens"`
+	Largest int     `json:"max_tokens" merge:"max"`
 	// Asked counts results of which passages were asked for, with words that the
 	// next message uses; Words are those of them that the result holds, and Found
 	// those that the passages hold.
@@ -49,18 +49,6 @@ type Citations struct {
 	RetrieveMS Millis  `json:"retrieve_ms"`
 }
 
-func (s *Citations) add(o *Citations) {
-	s.Count += o.Count
-	s.Before += o.Before
-	s.After += o.After
-	s.Largest = max(s.Largest, o.Largest)
-	s.Asked += o.Asked
-	s.Words += o.Words
-	s.Found += o.Found
-	s.ExcerptTokens += o.ExcerptTokens
-	s.AskingCost += o.AskingCost
-}
-
 // cited is a result of the recording that a citation stands for.
 type cited struct {
 	message int
@@ -68,10 +56,10 @@ type cited struct {
 	words   string // of the result, in full
 }
 
-// citing judges what was cited of a message that was just appended, and returns
+// trackCitations judges what was cited of a message that was just appended, and returns
 // the message as it enters the view: itself, or a copy with the citations in
 // their places.
-func (c *conversation) citing(m *pb.Message, citations []*pb.Citation) *pb.Message {
+func (c *conversation) trackCitations(m *pb.Message, citations []*pb.Citation) *pb.Message {
 	shown := m
 	if len(citations) > 0 {
 		shown = proto.CloneOf(m)
@@ -83,7 +71,7 @@ func (c *conversation) citing(m *pb.Message, citations []*pb.Citation) *pb.Messa
 		}
 		words := resultWords(r)
 		at := slices.IndexFunc(citations, func(c *pb.Citation) bool { return int(c.GetTotalBytes()) == len(words) })
-		c.rightlyCited(m, r, words, at >= 0)
+		c.checkCited(m, r, words, at >= 0)
 		if at >= 0 {
 			c.cite(r, words, citations[at])
 			citations = slices.Delete(slices.Clone(citations), at, at+1)
@@ -129,9 +117,9 @@ func replaced(r *pb.ToolResult, text string) {
 	r.Output = &pb.ToolResult_Parts{Parts: &pb.ToolResultParts{Parts: append([]*pb.ToolResultPart{words}, media...)}}
 }
 
-// rightlyCited demands that what is long is cited where the policy says so, and
+// checkCited demands that what is long is cited where the policy says so, and
 // what is not long never is. What weighs no more than a citation may stay.
-func (c *conversation) rightlyCited(m *pb.Message, r *pb.ToolResult, words string, isCited bool) {
+func (c *conversation) checkCited(m *pb.Message, r *pb.ToolResult, words string, isCited bool) {
 	chars, tool := utf8.RuneCountInString(words), r.GetName()
 	if tool == "" {
 		tool = c.names[r.GetCallId()]
@@ -187,29 +175,28 @@ func hasList(value json.RawMessage, levels int) bool {
 	return records == len(members) && records >= fewestRecords
 }
 
-// contentsBack reads every content that was cited, and compares it with what
+// readContents reads every content that was cited, and compares it with what
 // was appended.
-func (c *conversation) contentsBack(ctx context.Context) {
+func (c *conversation) readContents(ctx context.Context) {
 	for _, x := range c.cited {
 		if ctx.Err() != nil {
 			return
 		}
 		c.index = x.message
-		if fault := c.contentBack(ctx, x); fault != "" {
+		if fault := c.readContent(ctx, x); fault != "" {
 			c.fail("content_mismatches", &c.ContentMismatches, x.handle+": "+fault)
 		}
 	}
 }
 
-// contentBack says what is wrong with a content that comes back, or "".
-func (c *conversation) contentBack(ctx context.Context, x cited) string {
-	largest := int32(maxMessage)
+// readContent says what is wrong with a content that comes back, or "".
+func (c *conversation) readContent(ctx context.Context, x cited) string {
 	request := &pb.RetrieveContentRequest{
-		ConversationId: c.id, ContentId: x.handle, Selection: &pb.RetrieveContentRequest_Full{Full: &pb.FullContent{}}, MaxReplyBytes: &largest,
+		ConversationId: c.id, ContentId: x.handle, Selection: &pb.RetrieveContentRequest_Full{Full: &pb.FullContent{}}, MaxReplyBytes: proto.Int32(maxMessage),
 	}
 	var got bytes.Buffer
 	for {
-		response, err := c.contentPage(ctx, request)
+		response, err := c.contents.RetrieveContent(ctx, request)
 		if err != nil {
 			return describe(err)
 		}
@@ -229,10 +216,4 @@ func (c *conversation) contentBack(ctx context.Context, x cited) string {
 			return ""
 		}
 	}
-}
-
-func (c *conversation) contentPage(ctx context.Context, r *pb.RetrieveContentRequest) (*pb.RetrieveContentResponse, error) {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
-	defer cancel()
-	return c.contents.RetrieveContent(ctx, r)
 }

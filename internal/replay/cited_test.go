@@ -89,7 +89,7 @@ func TestCommand_Run_Cite_Measures(t *testing.T) {
 		t.Errorf("%d messages were asked back, %d without citing", r.Expansions, plain.Expansions)
 	}
 	for _, want := range []string{"Cited", "1 of ", "50.0 % of the words", "none+cite", "saved by citing"} {
-		if text := r.text(true); !strings.Contains(text, want) {
+		if text := r.text(); !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
 	}
@@ -210,7 +210,7 @@ func TestPolicy_CiteLength_IsThePolicys(t *testing.T) {
 		if got := p.citeLength(); got != want {
 			t.Errorf("%d, want %d", got, want)
 		}
-		with := p.citing()
+		with := p.trackCitations()
 		if !with.cites() || p.cites() || want > 0 && with.citeLength() != want || want == 0 && with.citeLength() != 1000 {
 			t.Errorf("%+v", with)
 		}

@@ -1,6 +1,14 @@
+// Package replay plays recorded conversations through a sidecar and judges what
+// comes back. It is a client like any other: it appends every message, asks for
+// a context before each of the assistant's and at the end, restores something,
+// builds in larger windows, and reads everything back. What it reports is
+// measured on the bytes that arrived, by the independent judge in
+// internal/validate, and never taken from the sidecar's own report.
+// docs/replay.md defines the file format and every figure.
 package replay
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -14,8 +22,8 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/inspect/sheet"
 	"github.com/palimpsest-context/palimpsest/internal/replay/recording"
-	"github.com/palimpsest-context/palimpsest/internal/terminal"
 	"github.com/palimpsest-context/palimpsest/internal/validate"
 	"github.com/palimpsest-context/palimpsest/pkg/tokens"
 )
@@ -72,9 +80,11 @@ func (c *Command) Run(ctx context.Context, env *Env) error {
 	if err != nil {
 		return err
 	}
-	address, stop, err := c.sidecar(ctx, env)
-	if err != nil {
-		return err
+	address, stop := c.Address, func() {}
+	if address == "" {
+		if address, stop, err = env.Start(ctx); err != nil {
+			return err
+		}
 	}
 	defer stop()
 	report, err := c.play(ctx, env, address, recordings, under)
@@ -100,13 +110,6 @@ func (c *Command) check() error {
 	return err
 }
 
-func (c *Command) sidecar(ctx context.Context, env *Env) (string, func(), error) {
-	if c.Address != "" {
-		return c.Address, func() {}, nil
-	}
-	return env.Start(ctx)
-}
-
 // play plays all recordings under each policy, several at once. The report is
 // that of the first policy, with the others' against it.
 func (c *Command) play(ctx context.Context, env *Env, address string, recordings []recording.Recording, under []*policy) (*Report, error) {
@@ -124,7 +127,7 @@ func (c *Command) play(ctx context.Context, env *Env, address string, recordings
 		}
 	}
 	jobs := jobs(sessions, sums, recordings)
-	bar := newProgress(env.Stderr, jobs, c.plain())
+	bar := newProgress(env.Stderr, jobs, c.ASCII)
 	defer bar.stop()
 	for _, s := range sessions {
 		s.step = bar.step
@@ -142,7 +145,7 @@ func (c *Command) play(ctx context.Context, env *Env, address string, recordings
 // session is what the conversations of this replay share, under whatever policy.
 func (c *Command) session(ctx context.Context, address string, counter tokens.Counter) (s *session, closed func(), err error) {
 	conn, err := grpc.NewClient(address, grpc.WithTransportCredentials(insecure.NewCredentials()),
-		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxMessage+1<<20), grpc.MaxCallSendMsgSize(maxMessage)))
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxMessage+1<<20), grpc.MaxCallSendMsgSize(maxMessage)), grpc.WithDefaultServiceConfig(deadlines))
 	if err != nil {
 		return nil, nil, fmt.Errorf("replay: %w", err)
 	}
@@ -211,16 +214,16 @@ func all(ctx context.Context, jobs []job, workers int) error {
 	return ctx.Err()
 }
 
-// plain says whether to draw in ASCII: where asked to, and where the locale does
-// not promise UTF-8.
-func (c *Command) plain() bool { return c.ASCII || !terminal.Unicode() }
-
 func (c *Command) print(w io.Writer, r *Report) error {
 	if c.JSON {
 		encoder := json.NewEncoder(w)
 		encoder.SetIndent("", "  ")
 		return encoder.Encode(r)
 	}
-	_, err := io.WriteString(w, r.text(c.plain()))
+	var b bytes.Buffer
+	to := sheet.New(w, false, c.ASCII)
+	to.Out = &b
+	r.print(to)
+	_, err := b.WriteTo(w)
 	return err
 }

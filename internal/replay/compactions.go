@@ -24,18 +24,10 @@ type Compactions struct {
 	// Over counts contexts after one that weigh more than 55 % of B, and Largest
 	// is the largest share of B that one took.
 	Over    int     `json:"over_55_percent"`
-	Largest float64 `json:"largest_share"`
+	Largest float64 `json:"largest_share" merge:"max"`
 	// Early counts those that came before the view had grown by 25 % of B since
 	// the one before.
 	Early int `json:"early"`
-}
-
-func (s *Compactions) add(o Compactions) {
-	s.Count += o.Count
-	s.Summaries += o.Summaries
-	s.Over += o.Over
-	s.Early += o.Early
-	s.Largest = max(s.Largest, o.Largest)
 }
 
 // filling is how full a view is between two compactions.

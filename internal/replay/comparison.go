@@ -11,16 +11,17 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/palimpsest-context/palimpsest/internal/inspect/sheet"
 	"github.com/palimpsest-context/palimpsest/internal/policies"
 )
 
 // gone says what was let go under the policy.
-func (r *Report) gone(b *strings.Builder) {
+func (r *Report) gone(s *sheet.Sheet) {
 	if r.title() == "" {
 		return
 	}
-	fmt.Fprintf(b, "Let go under %s\n", r.title())
-	row(b, "events", cmp.Or(counts(r.LetGo.Events), "none"))
+	say(s, "Let go under %s", r.title())
+	row(s, "events", "%s", cmp.Or(counts(r.LetGo.Events), "none"))
 	for _, saved := range []struct {
 		by     string
 		tokens int64
@@ -29,14 +30,14 @@ func (r *Report) gone(b *strings.Builder) {
 		{"pruning", r.LetGo.SavedByPruning}, {"compaction", r.LetGo.SavedByCompaction}, {"citing", r.LetGo.SavedByCiting},
 	} {
 		if saved.tokens != 0 {
-			row(b, "saved by "+saved.by, fmt.Sprintf("%d tokens over all builds, as the sidecar says", saved.tokens))
+			row(s, "saved by "+saved.by, "%d tokens over all builds, as the sidecar says", saved.tokens)
 		}
 	}
-	row(b, "put off", cmp.Or(counts(r.LetGo.Deferred), "nothing"))
+	row(s, "put off", "%s", cmp.Or(counts(r.LetGo.Deferred), "nothing"))
 	if r.LetGo.Degraded > 0 {
-		row(b, "done otherwise", fmt.Sprintf("%d times something else than was asked for", r.LetGo.Degraded))
+		row(s, "done otherwise", "%d times something else than was asked for", r.LetGo.Degraded)
 	}
-	b.WriteByte('\n')
+	s.Line("")
 }
 
 // counts writes figures down, the largest first.
@@ -52,7 +53,7 @@ func counts(of map[string]int) string {
 
 // comparison writes the policies side by side, and in shares of none where that
 // was played too: one row each, over everything and for each file.
-func (r *Report) comparison(b *strings.Builder) {
+func (r *Report) comparison(s *sheet.Sheet) {
 	if len(r.Against) == 0 {
 		return
 	}
@@ -60,8 +61,8 @@ func (r *Report) comparison(b *strings.Builder) {
 	if i := slices.IndexFunc(all, func(o *Report) bool { return o.title() == policies.None }); i >= 0 {
 		none = all[i]
 	}
-	b.WriteString("The same recordings in the same window\n")
-	table := tabwriter.NewWriter(b, 0, 0, 2, ' ', tabwriter.AlignRight)
+	s.Line("The same recordings in the same window")
+	table := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	cells(table, "", "tokens", "of", "", "of", "", "of", "re-", "fill", "com-", "sum-", "own", "own", "build", "ms", "must")
 	cells(table, "", "sent", "none", "cost", "none", "recall", "none", "writes", "%", "pacted", "maries", "calls", "cost", "p50", "p95", "be 0")
 	for _, o := range all {
@@ -69,19 +70,18 @@ func (r *Report) comparison(b *strings.Builder) {
 			short(100*o.MeanFill), short(o.Compactions.Count), short(o.Compactions.Summaries), short(o.OwnCalls.Calls), short(o.OwnCalls.Cost),
 			short(o.BuildMS.P50), short(o.BuildMS.P95), short(len(o.broken())))...)
 	}
-	// A Builder takes everything.
 	_ = table.Flush()
-	byFile(b, all, none)
+	byFile(s, all, none)
 }
 
 // byFile writes the policies side by side for each file, if there are several.
-func byFile(b *strings.Builder, all []*Report, none *Report) {
+func byFile(s *sheet.Sheet, all []*Report, none *Report) {
 	if len(all[0].Files) < 2 {
-		b.WriteByte('\n')
+		s.Line("")
 		return
 	}
-	b.WriteString("\nBy file\n")
-	table := tabwriter.NewWriter(b, 0, 0, 2, ' ', tabwriter.AlignRight)
+	s.Line("\nBy file")
+	table := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	cells(table, "", "", "tokens", "of", "", "of", "", "of", "re-")
 	cells(table, "", "", "sent", "none", "cost", "none", "recall", "none", "writes")
 	for i := range all[0].Files {
@@ -96,7 +96,7 @@ func byFile(b *strings.Builder, all []*Report, none *Report) {
 		}
 	}
 	_ = table.Flush()
-	b.WriteByte('\n')
+	s.Line("")
 }
 
 // against are tokens, cost, recall and rewrites, the first three beside their
@@ -148,4 +148,50 @@ func label(file string) string {
 		return file
 	}
 	return filepath.Join(filepath.Base(filepath.Dir(file)), filepath.Base(file))
+}
+
+// FileReport is what the recordings of one file came to.
+type FileReport struct {
+	File            string  `json:"file"`
+	Conversations   int     `json:"conversations"`
+	Builds          int     `json:"builds"`
+	TokensWith      int64   `json:"tokens_with"`
+	TokensWithout   int64   `json:"tokens_without"`
+	CostWith        float64 `json:"cost_with"`
+	CostWithout     float64 `json:"cost_without"`
+	Rewrites        int     `json:"rewrites"`
+	ReferenceRecall float64 `json:"reference_recall"`
+	NewestKept      int     `json:"newest_kept"`
+
+	references, recalled int
+}
+
+// addTo adds a conversation's figures to those of its file.
+func (t *tally) addTo(files []FileReport) {
+	for i := range files {
+		f := &files[i]
+		if f.File != t.file {
+			continue
+		}
+		f.Conversations += t.Conversations
+		f.Builds += t.Builds
+		f.TokensWith += t.TokensWith
+		f.TokensWithout += t.TokensWithout
+		f.CostWith += t.CostWith
+		f.CostWithout += t.CostWithout
+		f.Rewrites += t.Rewrites
+		f.NewestKept = leastOf(f.NewestKept, t.NewestKept)
+		f.references += t.references
+		f.recalled += t.recalled
+		f.ReferenceRecall = share(f.recalled, f.references)
+		return
+	}
+}
+
+// leastOf is the smaller of two figures of which 0 says that there is none.
+func leastOf(a, b int) int {
+	if a == 0 || b == 0 {
+		return max(a, b)
+	}
+	return min(a, b)
 }

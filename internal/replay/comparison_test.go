@@ -41,8 +41,8 @@ func TestCommand_Run_OwnCalls_ArePartOfTheCost(t *testing.T) {
 	if got := r.CostWith - plain.CostWith; math.Abs(got-3000) > 1e-6 || math.Abs(r.Files[0].CostWith-r.CostWith) > 1e-6 {
 		t.Errorf("own calls add %v to the cost, want 3000", got)
 	}
-	if !strings.Contains(r.text(true), "3, 300 tokens in, 30 out, 3000 token prices") {
-		t.Error(r.text(true))
+	if !strings.Contains(r.text(), "3, 300 tokens in, 30 out, 3000 token prices") {
+		t.Error(r.text())
 	}
 }
 
@@ -129,7 +129,7 @@ func TestReport_Comparison_FitsTheWidth(t *testing.T) {
 	}
 	r := large("summarize")
 	r.Against = []*Report{large("balanced"), large("none")}
-	text := r.text(true)
+	text := r.text()
 	for line := range strings.Lines(text) {
 		if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > 120 {
 			t.Errorf("%d columns: %s", n, line)

@@ -19,11 +19,14 @@ const (
 	// worthwhile is how many characters longer than what would be left a result
 	// must be to be judged as too late: what frees nothing is not edited.
 	worthwhile = 400
+	// protectTokens and maxPartTokens are those of §7, in tokens.
+	protectTokens = 40_000
+	maxPartTokens = 50_000
 )
 
-// mortal is a tool result on record, and the turns in which it may expire and
+// lifetime is a tool result on record, and the turns in which it may expire and
 // must have, by the judge's own count.
-type mortal struct {
+type lifetime struct {
 	message int
 	part    int // its place in conversation.parts
 	text    string
@@ -58,9 +61,9 @@ func (p *policy) patience(e *pb.Expiration) int {
 	return wait
 }
 
-// mortal says when a result that was just appended may and must expire.
-func (c *conversation) mortal(r *pb.ToolResult, cited bool) mortal {
-	out := mortal{message: len(c.entered) - 1, part: len(c.parts) - 1, text: r.GetText()}
+// lifetimeOf says when a result that was just appended may and must expire.
+func (c *conversation) lifetimeOf(r *pb.ToolResult, cited bool) lifetime {
+	out := lifetime{message: len(c.entered) - 1, part: len(c.parts) - 1, text: r.GetText()}
 	e := c.policy.expirationOf(r)
 	mode := e.GetMode()
 	if e == nil || e.Turns == nil || mode == pb.ExpirationMode_EXPIRATION_MODE_UNSPECIFIED || mode == pb.ExpirationMode_EXPIRATION_MODE_NONE {
@@ -80,9 +83,9 @@ func (c *conversation) mortal(r *pb.ToolResult, cited bool) mortal {
 	return out
 }
 
-// watch remembers the parts of a message that just entered the view, and its
+// trackResults remembers the parts of a message that just entered the view, and its
 // results of one text each. Gemini's format may write what is JSON in another way.
-func (c *conversation) watch(m *pb.Message, cited bool) {
+func (c *conversation) trackResults(m *pb.Message, cited bool) {
 	if c.policy == nil {
 		return
 	}
@@ -91,14 +94,14 @@ func (c *conversation) watch(m *pb.Message, cited bool) {
 		r := part.GetToolResult()
 		json := strings.IndexAny(strings.TrimSpace(r.GetText()), "{[\"-0123456789tfn") == 0
 		if text := r.GetText(); strings.TrimSpace(text) != "" && !(json && c.format == validate.Gemini) {
-			c.mortals = append(c.mortals, c.mortal(r, cited))
+			c.lifetimes = append(c.lifetimes, c.lifetimeOf(r, cited))
 		}
 	}
 }
 
-// punctual holds the results that a context shows in full against those that
+// checkExpiry holds the results that a context shows in full against those that
 // must and may be. What clipping, the window or a summary keeps out need not be.
-func (c *conversation) punctual(response *pb.BuildContextResponse, blocks []validate.Block) {
+func (c *conversation) checkExpiry(response *pb.BuildContextResponse, blocks []validate.Block) {
 	c.now++
 	if got := int(response.GetTurn()); got != c.now {
 		c.fail("errors", &c.Errors, fmt.Sprintf("turn %d, want %d", got, c.now))
@@ -123,7 +126,7 @@ func (c *conversation) punctual(response *pb.BuildContextResponse, blocks []vali
 // says that it did to one of them.
 func (c *conversation) early(text string, lacking int, pruned indices) {
 	detail := fmt.Sprintf("%d results of %d characters are not in full", lacking, utf8.RuneCountInString(text))
-	if slices.ContainsFunc(c.mortals, func(m mortal) bool { return m.text == text && pruned.hold(m.message) }) {
+	if slices.ContainsFunc(c.lifetimes, func(m lifetime) bool { return m.text == text && pruned.hold(m.message) }) {
 		c.fail("pruned_early", &c.PrunedEarly, detail)
 		return
 	}
@@ -136,8 +139,8 @@ func (c *conversation) early(text string, lacking int, pruned indices) {
 func (c *conversation) fullBounds(aside indices) (least, most map[string]int) {
 	least, most = map[string]int{}, map[string]int{}
 	newest, prunable := c.history.Len()-len(c.history.Newest()), c.prunable()
-	for i := range c.mortals {
-		m := &c.mortals[i]
+	for i := range c.lifetimes {
+		m := &c.lifetimes[i]
 		due := m.may > 0 && c.now >= m.may || m.part < prunable
 		if (m.message >= newest || !due) && !aside.hold(m.message) {
 			least[m.text]++
@@ -161,4 +164,44 @@ func resultTexts(blocks []validate.Block) map[string]int {
 		}
 	}
 	return out
+}
+
+// prunedFor is what a part weighs, by the judge's own count and never less than
+// what pruning takes it for, since it counts the frame of a message too: what
+// the judge sees as protected is.
+func (c *conversation) prunedFor(part *pb.Part) int {
+	most := maxPartTokens
+	if said := c.policy.pruning().GetMaxPartTokens(); said > 0 {
+		most = int(said)
+	}
+	alone := validate.Message{Items: itemsOf([]*pb.Part{part})}
+	return min(alone.Tokens(c.count), most)
+}
+
+// prunable is how many of the oldest parts pruning may clear: none that the
+// newest tokens reach into, which it leaves alone.
+func (c *conversation) prunable() int {
+	said := c.policy.pruning()
+	if said != nil && said.Enabled != nil && !said.GetEnabled() {
+		return 0
+	}
+	protect := protectTokens
+	if said != nil && said.ProtectTokens != nil {
+		protect = int(said.GetProtectTokens())
+	}
+	for i := len(c.parts) - 1; i >= 0; i-- {
+		if protect <= 0 {
+			return i + 1
+		}
+		protect -= c.parts[i]
+	}
+	return 0
+}
+
+// pruning is what is said of pruning; nil if nothing is.
+func (p *policy) pruning() *pb.PruningPolicy {
+	if p == nil {
+		return nil
+	}
+	return p.conversation.GetPruning()
 }

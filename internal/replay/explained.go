@@ -26,11 +26,11 @@ func decided(response *pb.BuildContextResponse, kinds ...pb.DecisionKind) (out i
 	return out
 }
 
-// explained demands a decision for every message that a context does not show
+// checkDecisions demands a decision for every message that a context does not show
 // as it entered the view, and one for every citation, and measures how far back
 // from the newest one all of them are as they entered, but for clipping. Only
 // these two formats write every text as it was appended.
-func (c *conversation) explained(response *pb.BuildContextResponse, blocks []validate.Block) {
+func (c *conversation) checkDecisions(response *pb.BuildContextResponse, blocks []validate.Block) {
 	if c.format != validate.OpenAIChat && c.format != validate.Neutral {
 		return
 	}

@@ -16,9 +16,9 @@ func (c *conversation) judge(response *pb.BuildContextResponse, next *pb.Message
 	context := c.inspect(response, c.budget())
 	c.history.Shown()
 	total := context.Tokens + c.fixed
-	c.saved(response, total)
-	c.punctual(response, context.Blocks)
-	c.explained(response, context.Blocks)
+	c.checkSavings(response, total)
+	c.checkExpiry(response, context.Blocks)
+	c.checkDecisions(response, context.Blocks)
 	stable := c.prefix(response, context)
 	if !c.ended {
 		c.measure(response, context, stable)
@@ -29,7 +29,7 @@ func (c *conversation) judge(response *pb.BuildContextResponse, next *pb.Message
 
 // inspect judges what any answered build must keep, at whatever budget.
 func (c *conversation) inspect(response *pb.BuildContextResponse, room int) *validate.Context {
-	c.notRefused()
+	c.checkAnswered()
 	system, messages := response.GetRendered().GetSystemJson(), response.GetRendered().GetMessagesJson()
 	if c.format == validate.Neutral {
 		messages = neutralJSON(response.GetMessages())
@@ -49,8 +49,8 @@ func (c *conversation) inspect(response *pb.BuildContextResponse, room int) *val
 	if missing := c.newestMissing(context.Blocks, room); missing != "" {
 		c.fail("newest_unit_missing", &c.NewestUnitMissing, missing)
 	}
-	c.paired(context.Blocks)
-	c.heard(context.Blocks, room)
+	c.checkPairs(context.Blocks)
+	c.checkUserWords(context.Blocks, room)
 	return context
 }
 
@@ -155,10 +155,10 @@ func (c *conversation) roomy(room int) bool {
 	return c.history.Bone()+weight+c.fixed <= room && largest*100 <= c.policy.clipShare()*room
 }
 
-// saved holds what a build says it kept out against what is not there. Only
+// checkSavings holds what a build says it kept out against what is not there. Only
 // these two formats write a message as one, and only without repairs does
 // everything that was appended stand in the context or among the savings.
-func (c *conversation) saved(response *pb.BuildContextResponse, total int) {
+func (c *conversation) checkSavings(response *pb.BuildContextResponse, total int) {
 	repaired := slices.ContainsFunc(response.GetDecisions(), func(d *pb.Decision) bool {
 		return d.GetKind() == pb.DecisionKind_DECISION_KIND_REPAIRED
 	})

@@ -14,10 +14,10 @@ const (
 	lateResult    = "[Late result of "
 )
 
-// paired demands that no more calls are shown as never answered, and no more
+// checkPairs demands that no more calls are shown as never answered, and no more
 // results as late, than are on record. Whether a result answers a call of its
 // unit says the judge's own model of units.
-func (c *conversation) paired(blocks []validate.Block) {
+func (c *conversation) checkPairs(blocks []validate.Block) {
 	closed, late := 0, 0
 	for i := range blocks {
 		for _, item := range blocks[i].Items {

@@ -18,7 +18,7 @@ import (
 // and how long the results of single tools live.
 //
 // What is said of a tool goes with each result as its own expiration, not as an
-// action policy: a sidecar that runs already keeps its catalogue as it is, also
+// action policy: a sidecar that runs already keeps its catalog as it is, also
 // if the replay is killed, and replays with different files do not meet in it.
 type policy struct {
 	name         string // as it was asked for; empty for the sidecar's own
@@ -37,7 +37,7 @@ func (c *Command) policies() ([]*policy, error) {
 	var out []*policy
 	for _, p := range asked {
 		if c.Cite && !p.cites() {
-			out = append(out, p.citing())
+			out = append(out, p.trackCitations())
 		}
 		if !c.Cite || p.cites() || !c.Alone {
 			out = append(out, p)
@@ -84,8 +84,8 @@ func read(name string) (*policy, error) {
 // cites says whether the policy itself switches citations on.
 func (p *policy) cites() bool { return p != nil && p.conversation.GetCitations().GetEnabled() }
 
-// citing is the policy with citations switched on.
-func (p *policy) citing() *policy {
+// trackCitations is the policy with citations switched on.
+func (p *policy) trackCitations() *policy {
 	out := &policy{conversation: &pb.Policy{}, cite: true}
 	if p != nil {
 		out.name, out.conversation, out.tools = p.name, proto.CloneOf(p.conversation), p.tools
@@ -199,8 +199,6 @@ func (s *session) tryOut(ctx context.Context) error {
 	if s.policy == nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
-	defer cancel()
 	p, id := s.policy, "replay-"+s.run+"-policy"
 	_, err := s.records.CreateConversation(ctx, &pb.CreateConversationRequest{Conversation: &pb.Conversation{Id: id, Policy: p.conversation}})
 	if err != nil {

@@ -204,7 +204,7 @@ func TestCommand_Run_Policy_IsComparedWithNone(t *testing.T) {
 	if len(f.policies) != 2 || off != 1 {
 		t.Errorf("policies are %v", f.policies)
 	}
-	if text := r.text(true); !strings.Contains(text, "The same recordings") || !strings.Contains(text, "done otherwise") == (r.LetGo.Degraded > 0) {
+	if text := r.text(); !strings.Contains(text, "The same recordings") || !strings.Contains(text, "done otherwise") == (r.LetGo.Degraded > 0) {
 		t.Errorf("the report is\n%s", text)
 	}
 }

@@ -23,8 +23,6 @@ func pricesOf(ctx context.Context, policies pb.PolicyServiceClient, model string
 	if model == "" {
 		return defaultPrices, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
-	defer cancel()
 	response, err := policies.GetModelProfile(ctx, &pb.GetModelProfileRequest{Model: model})
 	if status.Code(err) == codes.NotFound {
 		return defaultPrices, nil
@@ -59,13 +57,6 @@ type OwnCalls struct {
 	OutputTokens int64 `json:"output_tokens"`
 	// Cost is in millionths, as that of contexts is, and part of cost_with.
 	Cost float64 `json:"cost"`
-}
-
-func (o *OwnCalls) add(more OwnCalls) {
-	o.Calls += more.Calls
-	o.InputTokens += more.InputTokens
-	o.OutputTokens += more.OutputTokens
-	o.Cost += more.Cost
 }
 
 // own takes over what a build says of all own calls for the conversation. They

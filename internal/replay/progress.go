@@ -3,12 +3,11 @@ package replay
 import (
 	"fmt"
 	"io"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/palimpsest-context/palimpsest/internal/terminal"
+	"github.com/palimpsest-context/palimpsest/internal/inspect/sheet"
 )
 
 const (
@@ -21,18 +20,16 @@ const (
 // progress tells how far a replay is: as a bar on a terminal, as a line now and
 // then elsewhere.
 type progress struct {
-	w        io.Writer
-	terminal bool
-	ascii    bool
-	total    int64
-	done     atomic.Int64
-	started  time.Time
-	quit     chan struct{}
-	ended    sync.WaitGroup
+	*sheet.Sheet
+	total   int64
+	done    atomic.Int64
+	started time.Time
+	quit    chan struct{}
+	ended   sync.WaitGroup
 }
 
 func newProgress(w io.Writer, jobs []job, ascii bool) *progress {
-	p := &progress{w: w, terminal: terminal.Is(w), ascii: ascii, started: time.Now(), quit: make(chan struct{})}
+	p := &progress{Sheet: sheet.New(w, false, ascii), started: time.Now(), quit: make(chan struct{})}
 	for i := range jobs {
 		for k := range jobs[i].recorded.Messages {
 			if jobs[i].recorded.Asks(k) {
@@ -53,7 +50,7 @@ func (p *progress) stop() {
 
 func (p *progress) run() {
 	every := reportEvery
-	if p.terminal {
+	if p.Terminal {
 		every = drawEvery
 	}
 	ticker := time.NewTicker(every)
@@ -61,8 +58,8 @@ func (p *progress) run() {
 	for {
 		select {
 		case <-p.quit:
-			if p.terminal {
-				fmt.Fprint(p.w, "\r"+clearToRight)
+			if p.Terminal {
+				fmt.Fprint(p.Out, "\r"+clearToRight)
 			}
 			return
 		case <-ticker.C:
@@ -72,12 +69,11 @@ func (p *progress) run() {
 }
 
 func (p *progress) draw(took time.Duration) {
-	line := p.line(took)
-	if p.terminal {
-		fmt.Fprint(p.w, "\r"+line+clearToRight)
-		return
+	if line := p.line(took); p.Terminal {
+		fmt.Fprint(p.Out, "\r"+line+clearToRight)
+	} else {
+		fmt.Fprintln(p.Out, line)
 	}
-	fmt.Fprintln(p.w, line)
 }
 
 // line says how many builds are done and how long the rest will take.
@@ -87,11 +83,5 @@ func (p *progress) line(took time.Duration) string {
 	if done > 0 {
 		left = (took * time.Duration(p.total-done) / time.Duration(done)).Round(time.Second).String()
 	}
-	full, empty := "█", "░"
-	if p.ascii {
-		full, empty = "#", "."
-	}
-	filled := int(done * barWidth / max(1, p.total))
-	return fmt.Sprintf("replay %s%s %d of %d builds, %s left",
-		strings.Repeat(full, filled), strings.Repeat(empty, barWidth-filled), done, p.total, left)
+	return p.Clean(fmt.Sprintf("replay %s %d of %d builds, %s left", p.Bar(done, p.total, barWidth, "░"), done, p.total, left))
 }

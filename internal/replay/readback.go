@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/validate"
 )
 
 const (
@@ -23,7 +24,10 @@ func (c *conversation) readBack(ctx context.Context) {
 	// is too large for any page makes it a new one.
 	seen, from, token := 0, 0, ""
 	for from < len(c.appended) {
-		page, err := c.page(ctx, from, token)
+		page, err := c.records.ListMessages(ctx, &pb.ListMessagesRequest{
+			ConversationId: c.id, Range: &pb.MessageRange{StartIndex: int32(from)}, View: pb.ListView_LIST_VIEW_ORIGINAL,
+			PageSize: readPage, PageToken: token,
+		})
 		if reasonOf(err) == reasonTooLarge {
 			c.readOne(ctx, seen)
 			seen++
@@ -52,20 +56,8 @@ func (c *conversation) readBack(ctx context.Context) {
 	}
 }
 
-func (c *conversation) page(ctx context.Context, start int, token string) (*pb.ListMessagesResponse, error) {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
-	defer cancel()
-	return c.records.ListMessages(ctx, &pb.ListMessagesRequest{
-		ConversationId: c.id, Range: &pb.MessageRange{StartIndex: int32(start)}, View: pb.ListView_LIST_VIEW_ORIGINAL,
-		PageSize: readPage, PageToken: token,
-	})
-}
-
 func (c *conversation) readOne(ctx context.Context, i int) {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
-	defer cancel()
-	largest := int32(maxMessage)
-	response, err := c.records.GetMessage(ctx, &pb.GetMessageRequest{ConversationId: c.id, MessageIndex: int32(i), MaxReplyBytes: &largest})
+	response, err := c.records.GetMessage(ctx, &pb.GetMessageRequest{ConversationId: c.id, MessageIndex: int32(i), MaxReplyBytes: proto.Int32(maxMessage)})
 	if err != nil {
 		c.fail("errors", &c.Errors, "get: "+describe(err))
 		return
@@ -118,4 +110,148 @@ func AsSaid(got, said *pb.Expiration) *pb.Expiration {
 		return true
 	})
 	return got
+}
+
+// expandAll asks for every message back that the last context does not show in
+// full, and compares it with what was appended. Which ones those are is read
+// off the bytes of that context.
+func (c *conversation) expandAll(ctx context.Context) {
+	shown := map[string]bool{"": true}
+	if c.previous != nil {
+		shown = textsOf(c.previous.blocks)
+	}
+	for i, m := range c.appended {
+		if ctx.Err() != nil {
+			return
+		}
+		if !inFull(m, shown) {
+			c.expand(ctx, i)
+		}
+	}
+}
+
+// textsOf are all texts of a context, and the empty one.
+func textsOf(blocks []validate.Block) map[string]bool {
+	shown := map[string]bool{"": true}
+	for i := range blocks {
+		for _, item := range blocks[i].Items {
+			for _, text := range item.Texts {
+				shown[text] = true
+			}
+		}
+	}
+	return shown
+}
+
+// inFull says whether each text of a message is shown word for word. Where a
+// format writes a text in another way it is not, and its message is asked for
+// although the context has it.
+func inFull(m *pb.Message, shown map[string]bool) bool {
+	for _, item := range messageOf(m).Items {
+		for _, text := range item.Texts {
+			if item.Kind != validate.Reasoning && item.Kind != validate.Opaque && !shown[text] {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// expand asks for one message as an agent's tool would: without a change to
+// the view.
+func (c *conversation) expand(ctx context.Context, i int) {
+	c.index = i
+	response, err := c.expandMessage(ctx, i, pb.ExpandMode_EXPAND_MODE_RETURN_ONLY)
+	c.Expansions++
+	got := response.GetMessage()
+	switch {
+	case err != nil:
+		c.fail("expansion_mismatches", &c.ExpansionMismatches, describe(err))
+	case int(got.GetIndex()) != i || !proto.Equal(asSent(got, c.appended[i]), c.appended[i]):
+		c.fail("expansion_mismatches", &c.ExpansionMismatches, "it is not what was appended")
+	}
+}
+
+func (c *conversation) expandMessage(ctx context.Context, i int, mode pb.ExpandMode) (*pb.ExpandMessageResponse, error) {
+	return c.contexts.ExpandMessage(ctx, &pb.ExpandMessageRequest{
+		ConversationId: c.id, Target: &pb.ExpandMessageRequest_MessageIndex{MessageIndex: int32(i)}, Mode: mode, MaxReplyBytes: proto.Int32(maxMessage),
+	})
+}
+
+// expandSummaries expands every summary in force down through its children to the
+// messages, and compares those with what was appended: a summary must stand for
+// all of its range, each message once.
+func (c *conversation) expandSummaries(ctx context.Context) {
+	token := ""
+	for ctx.Err() == nil {
+		page, err := c.records.ListMessages(ctx, &pb.ListMessagesRequest{
+			ConversationId: c.id, View: pb.ListView_LIST_VIEW_CURRENT, PageSize: readPage, PageToken: token, MaxReplyBytes: proto.Int32(maxMessage),
+		})
+		if err != nil {
+			c.fail("errors", &c.Errors, "list summaries: "+describe(err))
+			return
+		}
+		for _, s := range page.GetSummaries() {
+			c.expandSummary(ctx, s.GetId(), int(s.GetStartIndex()), int(s.GetEndIndex()))
+		}
+		if token = page.GetNextPageToken(); token == "" {
+			return
+		}
+	}
+}
+
+// expandSummary expands one summary of the messages from start up to end.
+func (c *conversation) expandSummary(ctx context.Context, summary string, start, end int) {
+	c.Reached.Summaries++
+	next, token := start, ""
+	for ctx.Err() == nil {
+		page, err := c.contexts.ExpandMessage(ctx, &pb.ExpandMessageRequest{
+			ConversationId: c.id, Target: &pb.ExpandMessageRequest_SummaryId{SummaryId: summary},
+			Mode: pb.ExpandMode_EXPAND_MODE_RETURN_ONLY, PageToken: token, MaxReplyBytes: proto.Int32(maxMessage),
+		})
+		if err != nil {
+			c.unreachable(next, summary, describe(err))
+			return
+		}
+		for _, child := range page.GetChildren() {
+			next = c.child(ctx, summary, child, next)
+		}
+		if token = page.GetNextPageToken(); token == "" {
+			break
+		}
+	}
+	if next != end {
+		c.unreachable(next, summary, fmt.Sprintf("its children end before message %d, it before %d", next, end))
+	}
+}
+
+// child looks at one child of a summary, which must begin at next, and returns
+// where the one after it must.
+func (c *conversation) child(ctx context.Context, summary string, child *pb.ExpandedChild, next int) int {
+	start, end := int(child.GetStartIndex()), int(child.GetEndIndex())
+	m := child.GetMessage()
+	switch {
+	case start != next:
+		c.unreachable(next, summary, fmt.Sprintf("a child stands for [%d, %d), want it from %d on", start, end, next))
+	case m == nil:
+		c.expandSummary(ctx, child.GetSummaryId(), start, end)
+	case int(m.GetIndex()) != start || end != start+1:
+		c.unreachable(start, summary, fmt.Sprintf("message %d stands for [%d, %d)", m.GetIndex(), start, end))
+	case start >= len(c.appended) || !proto.Equal(asSent(m, c.appended[start]), c.appended[start]):
+		c.unreachable(start, summary, "it is not what was appended")
+	default:
+		c.Reached.Messages++
+	}
+	return max(next, end)
+}
+
+func (c *conversation) unreachable(index int, summary, why string) {
+	c.index = index
+	c.fail("unreachable", &c.Unreachable, summary+": "+why)
+}
+
+// Reached is what expanding the summaries in force came to.
+type Reached struct {
+	Summaries int `json:"summaries"` // in force and below
+	Messages  int `json:"messages"`  // that came back as they were appended
 }

@@ -72,8 +72,8 @@ func (c *conversation) refused(err error, room int, byReason map[string]int) {
 	}
 }
 
-// notRefused judges that a build was answered at all.
-func (c *conversation) notRefused() {
+// checkAnswered judges that a build was answered at all.
+func (c *conversation) checkAnswered() {
 	switch {
 	case c.history.Pending() && !c.closing:
 		c.fail("wrong_refusals", &c.WrongRefusals, "answered while calls wait at the end")

@@ -29,10 +29,10 @@ type userWords struct {
 	weight  int
 }
 
-// hear remembers a message that was just appended if a user's own words stand
+// trackUserWords remembers a message that was just appended if a user's own words stand
 // in it: the first such message is the opening, the newest one the request in
 // force (behaviour §1).
-func (c *conversation) hear(m *pb.Message) {
+func (c *conversation) trackUserWords(m *pb.Message) {
 	if m.GetRole() != pb.Role_ROLE_USER || slices.Contains([]pb.MessageType{
 		pb.MessageType_MESSAGE_TYPE_ACTION_RESULT, pb.MessageType_MESSAGE_TYPE_SUB_AGENT_RESULT, pb.MessageType_MESSAGE_TYPE_RETRY_CONTEXT,
 	}, m.GetMessageType()) {
@@ -55,10 +55,10 @@ func (c *conversation) hear(m *pb.Message) {
 	c.inForce = said
 }
 
-// heard demands the request in force and the opening of a context, as far as
+// checkUserWords demands the request in force and the opening of a context, as far as
 // what claims the room before them leaves any (behaviour §4). Each claim is
 // taken for at least what it weighs, so what is demanded has room.
-func (c *conversation) heard(blocks []validate.Block, room int) {
+func (c *conversation) checkUserWords(blocks []validate.Block, room int) {
 	if c.inForce == nil {
 		return
 	}

@@ -129,7 +129,7 @@ func TestConversation_Hear_TakesAUsersOwnWordsAlone(t *testing.T) {
 		{Role: pb.Role_ROLE_ASSISTANT, Parts: []*pb.Part{wordsPart("a")}},
 	} {
 		c.appended = append(c.appended, m)
-		c.hear(m)
+		c.trackUserWords(m)
 		if i > 0 && c.opening.message != 1 {
 			t.Fatalf("after message %d the opening is %d", i, c.opening.message)
 		}

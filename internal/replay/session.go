@@ -3,15 +3,18 @@ package replay
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
+
+	"google.golang.org/protobuf/proto"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
 	"github.com/palimpsest-context/palimpsest/internal/replay/recording"
 	"github.com/palimpsest-context/palimpsest/internal/validate"
 )
 
-// callTimeout bounds one call to the sidecar: a replay that hangs says nothing.
-const callTimeout = time.Minute
+// deadlines bound each call to the sidecar: a replay that hangs says nothing.
+const deadlines = `{"methodConfig": [{"name": [{}], "timeout": "60s"}]}`
 
 // session is what all conversations of one replay share.
 type session struct {
@@ -42,32 +45,32 @@ func (s *session) budget() int { return s.policy.budget(int(s.window - s.reserve
 type conversation struct {
 	*session
 	*tally
-	id       string // in the sidecar
-	name     string // in the recording
-	index    int    // of the message at hand
-	tools    string
-	fixed    int               // weight of the tools
-	history  *validate.History // of what enters the view
-	whole    int               // weight of what was appended, in full
-	checker  *validate.Checker
-	appended []*pb.Message
-	entered  []*pb.Message // the same as they enter the view, with citations in place
-	weights  []int         // of these
-	said     words         // everything that can be referred to
-	words    map[string]words
-	previous *build            // the last answered build
-	names    map[string]string // of the tools that were called, by the call's id
-	now      int               // the turn, by our own count
-	mortals  []mortal
-	parts    []int // of what entered the view, as pruning counts them
-	filling  filling
-	opening  *userWords // the first message with a user's own words
-	inForce  *userWords // the newest one
-	closing  bool       // builds close calls that wait at the end
-	ended    bool       // all is appended: what is built now is judged and not measured
-	cited    []cited
-	unasked  []cited // since the assistant spoke last
-	excerpts int     // tokens of what was asked for, as if it were in every context since
+	id        string // in the sidecar
+	name      string // in the recording
+	index     int    // of the message at hand
+	tools     string
+	fixed     int               // weight of the tools
+	history   *validate.History // of what enters the view
+	whole     int               // weight of what was appended, in full
+	checker   *validate.Checker
+	appended  []*pb.Message
+	entered   []*pb.Message // the same as they enter the view, with citations in place
+	weights   []int         // of these
+	said      references    // everything that can be referred to
+	words     map[string]references
+	previous  *build            // the last answered build
+	names     map[string]string // of the tools that were called, by the call's id
+	now       int               // the turn, by our own count
+	lifetimes []lifetime
+	parts     []int // of what entered the view, as pruning counts them
+	filling   filling
+	opening   *userWords // the first message with a user's own words
+	inForce   *userWords // the newest one
+	closing   bool       // builds close calls that wait at the end
+	ended     bool       // all is appended: what is built now is judged and not measured
+	cited     []cited
+	unasked   []cited // since the assistant spoke last
+	excerpts  int     // tokens of what was asked for, as if it were in every context since
 }
 
 // build is what an answered build leaves to compare the next one with.
@@ -103,8 +106,8 @@ func (s *session) play(ctx context.Context, id string, r *recording.Recording) *
 	c.probe(ctx)
 	c.readBack(ctx)
 	c.expandAll(ctx)
-	c.reachAll(ctx)
-	c.contentsBack(ctx)
+	c.expandSummaries(ctx)
+	c.readContents(ctx)
 	return c.tally
 }
 
@@ -123,7 +126,7 @@ func (s *session) begin(id string, r *recording.Recording) *conversation {
 	t.Conversations, t.file = 1, r.File
 	return &conversation{
 		session: s, tally: t, id: id, name: r.Name, tools: r.Tools, fixed: count(r.Tools),
-		history: validate.NewHistory(count), checker: checker, said: words{}, words: map[string]words{},
+		history: validate.NewHistory(count), checker: checker, said: references{}, words: map[string]references{},
 		names: map[string]string{},
 	}
 }
@@ -134,8 +137,6 @@ func (c *conversation) create(ctx context.Context) {
 	if c.policy == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
-	defer cancel()
 	_, err := c.records.CreateConversation(ctx, &pb.CreateConversationRequest{
 		Conversation: &pb.Conversation{Id: c.id, Policy: c.policy.conversation},
 	})
@@ -146,8 +147,6 @@ func (c *conversation) create(ctx context.Context) {
 
 // append puts a message on record, at the sidecar and in the model of it.
 func (c *conversation) append(ctx context.Context, m *pb.Message) {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
-	defer cancel()
 	m = c.policy.apply(m, c.names)
 	started := time.Now()
 	response, err := c.contexts.AppendMessage(ctx, &pb.AppendMessageRequest{ConversationId: c.id, Message: m})
@@ -162,7 +161,7 @@ func (c *conversation) append(ctx context.Context, m *pb.Message) {
 	}
 	c.appended = append(c.appended, m)
 	c.LetGo.happened(response.GetEvents())
-	c.hear(m)
+	c.trackUserWords(m)
 	own := messageOf(m)
 	c.whole += own.Tokens(c.count)
 	c.enter(m, response.GetReceipt().GetCitations())
@@ -176,12 +175,12 @@ func (c *conversation) append(ctx context.Context, m *pb.Message) {
 
 // enter takes a message that was just appended into the model of the view.
 func (c *conversation) enter(m *pb.Message, citations []*pb.Citation) {
-	shown := c.citing(m, citations)
+	shown := c.trackCitations(m, citations)
 	own := messageOf(shown)
 	c.entered = append(c.entered, shown)
 	c.history.Add(own)
 	c.weights = append(c.weights, own.Tokens(c.count))
-	c.watch(shown, len(citations) > 0)
+	c.trackResults(shown, len(citations) > 0)
 }
 
 // notAppended judges a refused append: a result that answers no call is rightly
@@ -212,7 +211,7 @@ func (c *conversation) fixedInput() *pb.FixedInput {
 // context is for, nil behind the last one.
 func (c *conversation) build(ctx context.Context, next *pb.Message) {
 	started, refused := time.Now(), c.Refused
-	response, err := c.contextOf(ctx, c.request(c.window))
+	response, err := c.contexts.BuildContext(ctx, c.request(c.window))
 	if c.ended {
 		c.AtEnd.Builds++
 		refused = c.AtEnd.Refused
@@ -231,31 +230,9 @@ func (c *conversation) build(ctx context.Context, next *pb.Message) {
 
 // request asks for a context in a window.
 func (c *conversation) request(window int32) *pb.BuildContextRequest {
-	largest := int32(maxMessage)
 	return &pb.BuildContextRequest{
-		ConversationId: c.id, Format: wireFormat(c.format), Model: c.model, FixedInput: c.fixedInput(), MaxReplyBytes: &largest,
+		ConversationId: c.id, Format: pb.ContextFormat(pb.ContextFormat_value["CONTEXT_FORMAT_"+strings.ToUpper(strings.ReplaceAll(string(c.format), "-", "_"))]), Model: c.model, FixedInput: c.fixedInput(), MaxReplyBytes: proto.Int32(maxMessage),
 		CloseOpenCalls: c.closing,
 		Budget:         &pb.Budget{ContextWindowTokens: &window, ReservedOutputTokens: &c.reserve},
-	}
-}
-
-func (c *conversation) contextOf(ctx context.Context, request *pb.BuildContextRequest) (*pb.BuildContextResponse, error) {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
-	defer cancel()
-	return c.contexts.BuildContext(ctx, request)
-}
-
-func wireFormat(f validate.Format) pb.ContextFormat {
-	switch f {
-	case validate.OpenAIChat:
-		return pb.ContextFormat_CONTEXT_FORMAT_OPENAI_CHAT
-	case validate.OpenAIResponses:
-		return pb.ContextFormat_CONTEXT_FORMAT_OPENAI_RESPONSES
-	case validate.Anthropic:
-		return pb.ContextFormat_CONTEXT_FORMAT_ANTHROPIC
-	case validate.Gemini:
-		return pb.ContextFormat_CONTEXT_FORMAT_GEMINI
-	default:
-		return pb.ContextFormat_CONTEXT_FORMAT_NEUTRAL
 	}
 }

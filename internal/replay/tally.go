@@ -3,9 +3,12 @@ package replay
 import (
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
+
+	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
 )
 
 // maxExamples is how many examples of each figure are kept, each of another
@@ -28,6 +31,10 @@ type Millis struct {
 	P99 float64 `json:"p99"`
 }
 
+func (m Millis) String() string {
+	return fmt.Sprintf("%.2f ms (p50), %.2f ms (p95), %.2f ms (p99)", m.P50, m.P95, m.P99)
+}
+
 // Report is what a replay found. docs/replay.md defines each figure.
 type Report struct {
 	Format                string         `json:"format"`
@@ -40,39 +47,39 @@ type Report struct {
 	Refused               map[string]int `json:"refused"`
 	RefusedShare          float64        `json:"refused_share"`
 	RejectedAppends       int            `json:"rejected_appends"`
-	WrongRefusals         int            `json:"wrong_refusals"`
-	IllegalContexts       int            `json:"illegal_contexts"`
-	OverBudget            int            `json:"over_budget"`
-	NewestUnitMissing     int            `json:"newest_unit_missing"`
-	RequestMissing        int            `json:"request_missing"`
-	RequestCut            int            `json:"request_cut"`
-	OpeningMissing        int            `json:"opening_missing"`
-	OpeningCut            int            `json:"opening_cut"`
-	AnswersLost           int            `json:"answers_lost"`
-	LargerShowsLess       int            `json:"larger_shows_less"`
-	RestoresWithoutEffect int            `json:"restores_without_effect"`
-	PrefixBroken          int            `json:"prefix_broken"`
-	Errors                int            `json:"errors"`
-	ReadbackMismatches    int            `json:"readback_mismatches"`
+	WrongRefusals         int            `json:"wrong_refusals" must:"0"`
+	IllegalContexts       int            `json:"illegal_contexts" must:"0"`
+	OverBudget            int            `json:"over_budget" must:"0"`
+	NewestUnitMissing     int            `json:"newest_unit_missing" must:"0"`
+	RequestMissing        int            `json:"request_missing" must:"0"`
+	RequestCut            int            `json:"request_cut" must:"0"`
+	OpeningMissing        int            `json:"opening_missing" must:"0"`
+	OpeningCut            int            `json:"opening_cut" must:"0"`
+	AnswersLost           int            `json:"answers_lost" must:"0"`
+	LargerShowsLess       int            `json:"larger_shows_less" must:"0"`
+	RestoresWithoutEffect int            `json:"restores_without_effect" must:"0"`
+	PrefixBroken          int            `json:"prefix_broken" must:"0"`
+	Errors                int            `json:"errors" must:"0"`
+	ReadbackMismatches    int            `json:"readback_mismatches" must:"0"`
 
-	ExpansionMismatches int       `json:"expansion_mismatches"`
+	ExpansionMismatches int       `json:"expansion_mismatches" must:"0"`
 	Expansions          int       `json:"expansions"`
-	ExpiredEarly        int       `json:"expired_early"`
-	ExpiredLate         int       `json:"expired_late"`
-	PrunedEarly         int       `json:"pruned_early"`
-	SavingsMisstated    int       `json:"savings_misstated"`
-	Unexplained         int       `json:"unexplained"`
-	Unreachable         int       `json:"unreachable"`
-	CitedWrongly        int       `json:"cited_wrongly"`
-	CitationsOverWeight int       `json:"citations_over_weight"`
-	ContentMismatches   int       `json:"content_mismatches"`
+	ExpiredEarly        int       `json:"expired_early" must:"0"`
+	ExpiredLate         int       `json:"expired_late" must:"0"`
+	PrunedEarly         int       `json:"pruned_early" must:"0"`
+	SavingsMisstated    int       `json:"savings_misstated" must:"0"`
+	Unexplained         int       `json:"unexplained" must:"0"`
+	Unreachable         int       `json:"unreachable" must:"0"`
+	CitedWrongly        int       `json:"cited_wrongly" must:"0"`
+	CitationsOverWeight int       `json:"citations_over_weight" must:"0"`
+	ContentMismatches   int       `json:"content_mismatches" must:"0"`
 	TokensWithout       int64     `json:"tokens_without"`
 	TokensWith          int64     `json:"tokens_with"`
 	MeanFill            float64   `json:"mean_fill"`
 	FilledTokens        int64     `json:"filled_tokens"`
 	FilledRoom          int64     `json:"filled_room"`
 	StablePrefixShare   float64   `json:"stable_prefix_share"`
-	NewestKept          int       `json:"newest_kept"`
+	NewestKept          int       `json:"newest_kept" merge:"least"`
 	Rewrites            int       `json:"rewrites"`
 	CostWithout         float64   `json:"cost_without"`
 	CostWith            float64   `json:"cost_with"`
@@ -146,70 +153,50 @@ func (t *tally) turn(without, with int) {
 
 // merge adds another conversation's figures.
 func (t *tally) merge(o *tally) {
-	for _, pair := range [][2]*int{
-		{&t.Conversations, &o.Conversations},
-		{&t.Messages, &o.Messages},
-		{&t.Builds, &o.Builds},
-		{&t.RejectedAppends, &o.RejectedAppends},
-		{&t.WrongRefusals, &o.WrongRefusals},
-		{&t.IllegalContexts, &o.IllegalContexts},
-		{&t.OverBudget, &o.OverBudget},
-		{&t.NewestUnitMissing, &o.NewestUnitMissing},
-		{&t.RequestMissing, &o.RequestMissing},
-		{&t.RequestCut, &o.RequestCut},
-		{&t.OpeningMissing, &o.OpeningMissing},
-		{&t.OpeningCut, &o.OpeningCut},
-		{&t.AnswersLost, &o.AnswersLost},
-		{&t.LargerShowsLess, &o.LargerShowsLess},
-		{&t.RestoresWithoutEffect, &o.RestoresWithoutEffect},
-		{&t.PrefixBroken, &o.PrefixBroken},
-		{&t.Errors, &o.Errors},
-		{&t.ReadbackMismatches, &o.ReadbackMismatches},
-		{&t.ExpansionMismatches, &o.ExpansionMismatches},
-		{&t.Expansions, &o.Expansions},
-		{&t.ExpiredEarly, &o.ExpiredEarly},
-		{&t.ExpiredLate, &o.ExpiredLate},
-		{&t.PrunedEarly, &o.PrunedEarly},
-		{&t.Unexplained, &o.Unexplained},
-		{&t.Unreachable, &o.Unreachable},
-		{&t.CitedWrongly, &o.CitedWrongly},
-		{&t.CitationsOverWeight, &o.CitationsOverWeight},
-		{&t.ContentMismatches, &o.ContentMismatches},
-		{&t.SavingsMisstated, &o.SavingsMisstated},
-		{&t.Rewrites, &o.Rewrites},
-		{&t.references, &o.references},
-		{&t.recalled, &o.recalled},
-	} {
-		*pair[0] += *pair[1]
-	}
-	for _, pair := range [][2]*int64{
-		{&t.TokensWithout, &o.TokensWithout},
-		{&t.TokensWith, &o.TokensWith},
-		{&t.filled, &o.filled},
-		{&t.room, &o.room},
-		{&t.stableTokens, &o.stableTokens},
-		{&t.comparedTokens, &o.comparedTokens},
-	} {
-		*pair[0] += *pair[1]
-	}
-	t.NewestKept = leastOf(t.NewestKept, o.NewestKept)
-	t.CostWith += o.CostWith
-	t.CostWithout += o.CostWithout
-	t.AtEnd.add(&o.AtEnd)
-	t.LetGo.add(&o.LetGo)
-	t.Compactions.add(o.Compactions)
-	t.OwnCalls.add(o.OwnCalls)
-	t.Citations.add(&o.Citations)
-	t.Reached.Summaries += o.Reached.Summaries
-	t.Reached.Messages += o.Reached.Messages
+	addFigures(reflect.ValueOf(&t.Report).Elem(), reflect.ValueOf(&o.Report).Elem())
+	t.filled += o.filled
+	t.room += o.room
+	t.stableTokens += o.stableTokens
+	t.comparedTokens += o.comparedTokens
+	t.references += o.references
+	t.recalled += o.recalled
 	o.addTo(t.Files)
 	t.mergeLists(o)
 }
 
-func (t *tally) mergeLists(o *tally) {
-	for reason, n := range o.Refused {
-		t.Refused[reason] += n
+// addFigures adds the figures of a struct to those of another, with those of the structs and maps in it. A field with the tag
+// merge:"max" keeps the larger of both, one with merge:"least" the smaller of those that are not 0. What is no figure stays.
+func addFigures(into, from reflect.Value) {
+	for i := range into.NumField() {
+		field, to, of := into.Type().Field(i), into.Field(i), from.Field(i)
+		rule := field.Tag.Get("merge")
+		switch {
+		case !field.IsExported():
+		case to.Kind() == reflect.Struct:
+			addFigures(to, of)
+		case to.Kind() == reflect.Map:
+			for entry := of.MapRange(); entry.Next(); {
+				sum := entry.Value().Int()
+				if n := to.MapIndex(entry.Key()); n.IsValid() {
+					sum += n.Int()
+				}
+				to.SetMapIndex(entry.Key(), reflect.ValueOf(int(sum)))
+			}
+		case to.CanFloat() && rule == "max":
+			to.SetFloat(max(to.Float(), of.Float()))
+		case to.CanFloat():
+			to.SetFloat(to.Float() + of.Float())
+		case to.CanInt() && rule == "max":
+			to.SetInt(max(to.Int(), of.Int()))
+		case to.CanInt() && rule == "least":
+			to.SetInt(int64(leastOf(int(to.Int()), int(of.Int()))))
+		case to.CanInt():
+			to.SetInt(to.Int() + of.Int())
+		}
 	}
+}
+
+func (t *tally) mergeLists(o *tally) {
 	for _, e := range o.Examples {
 		t.example(e)
 	}
@@ -321,31 +308,55 @@ type figure struct {
 	n    int
 }
 
-func (r *Report) mustBeZero() []figure {
-	return []figure{
-		{"wrong_refusals", r.WrongRefusals},
-		{"illegal_contexts", r.IllegalContexts},
-		{"over_budget", r.OverBudget},
-		{"newest_unit_missing", r.NewestUnitMissing},
-		{"request_missing", r.RequestMissing},
-		{"request_cut", r.RequestCut},
-		{"opening_missing", r.OpeningMissing},
-		{"opening_cut", r.OpeningCut},
-		{"answers_lost", r.AnswersLost},
-		{"larger_shows_less", r.LargerShowsLess},
-		{"restores_without_effect", r.RestoresWithoutEffect},
-		{"prefix_broken", r.PrefixBroken},
-		{"errors", r.Errors},
-		{"readback_mismatches", r.ReadbackMismatches},
-		{"expansion_mismatches", r.ExpansionMismatches},
-		{"expired_early", r.ExpiredEarly},
-		{"expired_late", r.ExpiredLate},
-		{"pruned_early", r.PrunedEarly},
-		{"savings_misstated", r.SavingsMisstated},
-		{"unexplained", r.Unexplained},
-		{"unreachable", r.Unreachable},
-		{"cited_wrongly", r.CitedWrongly},
-		{"citations_over_weight", r.CitationsOverWeight},
-		{"content_mismatches", r.ContentMismatches},
+// mustBeZero lists the figures that are tagged so, by their names in JSON.
+func (r *Report) mustBeZero() (out []figure) {
+	v := reflect.ValueOf(r).Elem()
+	for i := range v.NumField() {
+		if f := v.Type().Field(i); f.Tag.Get("must") == "0" {
+			out = append(out, figure{f.Tag.Get("json"), int(v.Field(i).Int())})
+		}
+	}
+	return out
+}
+
+// LetGo is what the sidecar says it let go, and why not yet. Nothing of it is
+// judged by itself: the bytes are.
+type LetGo struct {
+	SavedByExpiry     int64          `json:"saved_by_expiry"`
+	SavedByRetention  int64          `json:"saved_by_retention"`
+	SavedByPruning    int64          `json:"saved_by_pruning"`
+	SavedByCompaction int64          `json:"saved_by_compaction"`
+	SavedByCiting     int64          `json:"saved_by_citing"`
+	Events            map[string]int `json:"events"`
+	Deferred          map[string]int `json:"deferred"`
+	Degraded          int            `json:"degraded"`
+}
+
+func newLetGo() LetGo {
+	return LetGo{Events: map[string]int{}, Deferred: map[string]int{}}
+}
+
+// happened counts events. That messages were appended is known.
+func (l *LetGo) happened(events []*pb.LifecycleEvent) {
+	for _, e := range events {
+		if e.GetType() != pb.EventType_EVENT_TYPE_ADDED {
+			l.Events[strings.TrimPrefix(e.GetType().String(), "EVENT_TYPE_")]++
+		}
+	}
+}
+
+// built counts what a build says of itself.
+func (l *LetGo) built(r *pb.BuildContextResponse) {
+	l.happened(r.GetEvents())
+	l.SavedByExpiry += r.GetTokens().GetSavedByExpiry()
+	l.SavedByRetention += r.GetTokens().GetSavedByRetention()
+	l.SavedByPruning += r.GetTokens().GetSavedByPruning()
+	l.SavedByCompaction += r.GetTokens().GetSavedByCompaction()
+	l.SavedByCiting += r.GetTokens().GetSavedByCiting()
+	l.Degraded += len(r.GetDegradations())
+	for _, d := range r.GetDecisions() {
+		if d.GetKind() == pb.DecisionKind_DECISION_KIND_DEFERRED {
+			l.Deferred[strings.TrimPrefix(d.GetReason().String(), "DECISION_REASON_")]++
+		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/palimpsest-context/palimpsest/internal/inspect/sheet"
 	"github.com/palimpsest-context/palimpsest/internal/policies"
 )
 
@@ -14,26 +15,24 @@ const (
 	chartHeight = 8
 )
 
-// text is the report for people: of one policy all there is to say, of several
-// what sets them apart.
-func (r *Report) text(ascii bool) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%d conversations, %d messages, %d builds as %s, window %d tokens, in %.1f s\n\n",
+// print prints the report for people: of one policy all there is to say, of
+// several what sets them apart.
+func (r *Report) print(s *sheet.Sheet) {
+	say(s, "%d conversations, %d messages, %d builds as %s, window %d tokens, in %.1f s\n",
 		r.Conversations, r.Messages, r.Builds, r.Format, r.Window, r.Seconds)
 	if r.single() {
-		r.promises(&b)
-		r.measures(&b)
-		r.cited(&b)
-		r.gone(&b)
+		r.promises(s)
+		r.measures(s)
+		r.cited(s)
+		r.gone(s)
 	}
-	r.comparison(&b)
+	r.comparison(s)
 	if r.single() {
-		b.WriteString(chart(r.turns, ascii))
+		fmt.Fprint(s.Out, chart(r.turns, s.ASCII))
 	}
 	for _, o := range r.all() {
-		o.faults(&b)
+		o.faults(s)
 	}
-	return b.String()
 }
 
 // single says whether one policy was asked for, or none at all: the others are
@@ -45,84 +44,86 @@ func (r *Report) single() bool {
 }
 
 // faults says what must not be, and where it was found.
-func (r *Report) faults(b *strings.Builder) {
+func (r *Report) faults(s *sheet.Sheet) {
 	if broken := r.broken(); len(broken) > 0 && r.title() != "" {
-		fmt.Fprintf(b, "under %s: %s\n", r.title(), strings.Join(broken, ", "))
+		say(s, "under %s: %s", r.title(), strings.Join(broken, ", "))
 	}
 	for _, e := range r.Examples {
-		fmt.Fprintf(b, "%s: conversation %s, message %d: %s\n", e.Figure, e.Conversation, e.Message, e.Detail)
+		say(s, "%s: conversation %s, message %d: %s", e.Figure, e.Conversation, e.Message, e.Detail)
 	}
 }
 
-func (r *Report) promises(b *strings.Builder) {
-	b.WriteString("Must be 0\n")
+func (r *Report) promises(s *sheet.Sheet) {
+	s.Line("Must be 0")
 	for _, f := range r.mustBeZero() {
 		mark := ""
 		if f.n != 0 {
 			mark = "  <-- broken"
 		}
-		row(b, strings.ReplaceAll(f.name, "_", " "), fmt.Sprintf("%d%s", f.n, mark))
+		row(s, strings.ReplaceAll(f.name, "_", " "), "%d%s", f.n, mark)
 	}
 }
 
-func (r *Report) measures(b *strings.Builder) {
-	b.WriteString("\nMeasured\n")
-	reasons := make([]string, 0, len(r.Refused))
-	for reason, n := range r.Refused {
-		reasons = append(reasons, fmt.Sprintf("%s %d", reason, n))
-	}
-	slices.Sort(reasons)
-	row(b, "refused builds", strings.TrimSpace(fmt.Sprintf("%.1f %%  %s", 100*r.RefusedShare, strings.Join(reasons, ", "))))
+func (r *Report) measures(s *sheet.Sheet) {
+	s.Line("\nMeasured")
+	row(s, "refused builds", "%.1f %% %s", 100*r.RefusedShare, counts(r.Refused))
 	if r.RejectedAppends > 0 {
-		row(b, "rejected appends", fmt.Sprintf("%d results that answer no call", r.RejectedAppends))
+		row(s, "rejected appends", "%d results that answer no call", r.RejectedAppends)
 	}
-	row(b, "tokens sent", fmt.Sprintf("%d, without the sidecar %d (%s)", r.TokensWith, r.TokensWithout, change(float64(r.TokensWith), float64(r.TokensWithout))))
-	row(b, "cost of input", fmt.Sprintf("%.0f token prices, without the sidecar %.0f (%s)", r.CostWith, r.CostWithout, change(r.CostWith, r.CostWithout)))
-	row(b, "mean fill", fmt.Sprintf("%.1f %% of the budget of %d tokens, where something was left out", 100*r.MeanFill, r.Budget))
-	row(b, "stable prefix", fmt.Sprintf("%.1f %% of tokens, %d builds broke it", 100*r.StablePrefixShare, r.Rewrites))
-	row(b, "reference recall", fmt.Sprintf("%.1f %% of what the next message refers to", 100*r.ReferenceRecall))
-	r.compactions(b)
-	row(b, "asked back", fmt.Sprintf("%d messages that the last context does not show in full", r.Expansions))
-	row(b, "at the end", fmt.Sprintf("%d contexts more (refused: %s), %d messages restored (refused: %s)",
-		r.AtEnd.Builds, cmp.Or(counts(r.AtEnd.Refused), "none"), r.AtEnd.Restores, cmp.Or(counts(r.AtEnd.RestoresRefused), "none")))
-	row(b, "append", fmt.Sprintf("%.2f ms (p50), %.2f ms (p95), %.2f ms (p99)", r.AppendMS.P50, r.AppendMS.P95, r.AppendMS.P99))
-	row(b, "build", fmt.Sprintf("%.2f ms (p50), %.2f ms (p95), %.2f ms (p99)", r.BuildMS.P50, r.BuildMS.P95, r.BuildMS.P99))
-	b.WriteByte('\n')
+	row(s, "tokens sent", "%d, without the sidecar %d (%s)", r.TokensWith, r.TokensWithout, change(float64(r.TokensWith), float64(r.TokensWithout)))
+	row(s, "cost of input", "%.0f token prices, without the sidecar %.0f (%s)", r.CostWith, r.CostWithout, change(r.CostWith, r.CostWithout))
+	row(s, "mean fill", "%.1f %% of the budget of %d tokens, where something was left out", 100*r.MeanFill, r.Budget)
+	row(s, "stable prefix", "%.1f %% of tokens, %d builds broke it", 100*r.StablePrefixShare, r.Rewrites)
+	row(s, "reference recall", "%.1f %% of what the next message refers to", 100*r.ReferenceRecall)
+	r.compactions(s)
+	row(s, "asked back", "%d messages that the last context does not show in full", r.Expansions)
+	row(s, "at the end", "%d contexts more (refused: %s), %d messages restored (refused: %s)",
+		r.AtEnd.Builds, cmp.Or(counts(r.AtEnd.Refused), "none"), r.AtEnd.Restores, cmp.Or(counts(r.AtEnd.RestoresRefused), "none"))
+	row(s, "append", "%s", r.AppendMS)
+	row(s, "build", "%s", r.BuildMS)
+	s.Line("")
 }
 
 // compactions says how often views were made smaller, by whom, and whether all
 // that summaries stand for came back.
-func (r *Report) compactions(b *strings.Builder) {
+func (r *Report) compactions(s *sheet.Sheet) {
 	if n := r.Compactions; n.Count > 0 {
-		row(b, "compactions", fmt.Sprintf("%d, with %d summaries; the largest view after one was %.1f %% of the budget, %d were over %.0f %%; %d came early",
-			n.Count, n.Summaries, 100*n.Largest, n.Over, 100*compacted, n.Early))
+		row(s, "compactions", "%d, with %d summaries; the largest view after one was %.1f %% of the budget, %d were over %.0f %%; %d came early",
+			n.Count, n.Summaries, 100*n.Largest, n.Over, 100*compacted, n.Early)
 	}
 	if r.Reached.Summaries > 0 {
-		row(b, "summaries expanded", fmt.Sprintf("%d, down to %d messages", r.Reached.Summaries, r.Reached.Messages))
+		row(s, "summaries expanded", "%d, down to %d messages", r.Reached.Summaries, r.Reached.Messages)
 	}
 	if r.OwnCalls.Calls > 0 {
-		row(b, "own model calls", fmt.Sprintf("%d, %d tokens in, %d out, %.0f token prices of the cost",
-			r.OwnCalls.Calls, r.OwnCalls.InputTokens, r.OwnCalls.OutputTokens, r.OwnCalls.Cost))
+		row(s, "own model calls", "%d, %d tokens in, %d out, %.0f token prices of the cost",
+			r.OwnCalls.Calls, r.OwnCalls.InputTokens, r.OwnCalls.OutputTokens, r.OwnCalls.Cost)
 	}
 }
 
 // cited says what entered contexts as a citation, and what asking for it came to.
-func (r *Report) cited(b *strings.Builder) {
+func (r *Report) cited(s *sheet.Sheet) {
 	c := &r.Citations
 	if c.Count == 0 {
 		return
 	}
-	b.WriteString("Cited\n")
-	row(b, "results", fmt.Sprintf("%d of %d tokens, shown as %d (%s); a citation weighs %.0f, at most %d",
-		c.Count, c.Before, c.After, change(float64(c.After), float64(c.Before)), c.Mean, c.Largest))
-	row(b, "asked for passages", fmt.Sprintf("of %d, with words of the next message: they hold %.1f %% of the words, in %d tokens",
-		c.Asked, 100*share(c.Found, c.Words), c.ExcerptTokens))
-	row(b, "retrieving", fmt.Sprintf("%.2f ms (p50), %.2f ms (p95), %.2f ms (p99)", c.RetrieveMS.P50, c.RetrieveMS.P95, c.RetrieveMS.P99))
-	row(b, "cost of asking", fmt.Sprintf("%.0f token prices beside the cost, had the model asked so", c.AskingCost))
-	b.WriteByte('\n')
+	s.Line("Cited")
+	row(s, "results", "%d of %d tokens, shown as %d (%s); a citation weighs %.0f, at most %d",
+		c.Count, c.Before, c.After, change(float64(c.After), float64(c.Before)), c.Mean, c.Largest)
+	row(s, "asked for passages", "of %d, with words of the next message: they hold %.1f %% of the words, in %d tokens",
+		c.Asked, 100*share(c.Found, c.Words), c.ExcerptTokens)
+	row(s, "retrieving", "%s", c.RetrieveMS)
+	row(s, "cost of asking", "%.0f token prices beside the cost, had the model asked so", c.AskingCost)
+	s.Line("")
 }
 
-func row(b *strings.Builder, name, value string) { fmt.Fprintf(b, "  %-23s %s\n", name, value) }
+// labelWidth is how wide the names of figures are.
+const labelWidth = 26
+
+func row(s *sheet.Sheet, name, format string, args ...any) {
+	s.Field("  "+name, labelWidth, fmt.Sprintf(format, args...))
+}
+
+func say(s *sheet.Sheet, format string, args ...any) { s.Line(fmt.Sprintf(format, args...)) }
 
 // change says how much more or less a is than b.
 func change(a, b float64) string {

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 	"unicode/utf8"
+
+	"github.com/palimpsest-context/palimpsest/internal/inspect/sheet"
 )
 
 func TestChart_ManyTurns_FitsTheWidth(t *testing.T) {
@@ -33,7 +35,7 @@ func TestChart_ManyTurns_FitsTheWidth(t *testing.T) {
 }
 
 func TestProgress_Line_SaysWhatIsLeft(t *testing.T) {
-	p := &progress{total: 100, ascii: true}
+	p := &progress{Sheet: &sheet.Sheet{ASCII: true}, total: 100}
 	if got := p.line(time.Second); !strings.Contains(got, "0 of 100 builds, ? left") {
 		t.Error(got)
 	}
@@ -62,5 +64,32 @@ func TestMillis_Percentiles(t *testing.T) {
 	}
 	if got := millis(d); got != (Millis{50, 95, 99}) {
 		t.Error(got)
+	}
+}
+
+// text is the report as a wide terminal without Unicode shows it.
+func (r *Report) text() string {
+	var b bytes.Buffer
+	r.print(&sheet.Sheet{Out: &b, ASCII: true, Width: 120})
+	return b.String()
+}
+
+func TestTally_Merge_FollowsTheTagsOfFigures(t *testing.T) {
+	sum := newTally()
+	for _, n := range []int{0, 3, 2} {
+		o := newTally()
+		o.Errors, o.TokensWith, o.CostWith, o.NewestKept = n, int64(n), float64(n), n
+		o.Refused["reason"], o.LetGo.Events["event"], o.AtEnd.Refused["reason"] = n, n, n
+		o.Compactions.Largest, o.Citations.Largest, o.Citations.Count, o.OwnCalls.Calls = float64(n), n, n, int64(n)
+		sum.merge(o)
+	}
+	if sum.Errors != 5 || sum.TokensWith != 5 || sum.CostWith != 5 || sum.Citations.Count != 5 || sum.OwnCalls.Calls != 5 {
+		t.Errorf("figures do not add up: %+v", sum.Report)
+	}
+	if sum.Refused["reason"] != 5 || sum.LetGo.Events["event"] != 5 || sum.AtEnd.Refused["reason"] != 5 {
+		t.Errorf("maps do not add up: %+v", sum.Report)
+	}
+	if sum.NewestKept != 2 || sum.Compactions.Largest != 3 || sum.Citations.Largest != 3 {
+		t.Errorf("least %d, largest %v and %d", sum.NewestKept, sum.Compactions.Largest, sum.Citations.Largest)
 	}
 }

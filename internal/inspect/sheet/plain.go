@@ -1,6 +1,7 @@
 package sheet
 
 import (
+	"cmp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -9,7 +10,7 @@ import (
 )
 
 const (
-	zeroWidthNonJoiner = '\u200c' // Persian is misspelt without it
+	zeroWidthNonJoiner = '\u200c' // Persian is misspelled without it
 	zeroWidthJoiner    = '\u200d' // emoji fall apart without it
 )
 
@@ -54,18 +55,20 @@ func PlainLines(text string, ascii bool) string {
 	}, text), ascii)
 }
 
-// inASCII writes a question mark for what is drawn as one character and is not ASCII.
+// drawn is what stands in ASCII for what commands draw with.
+var drawn = map[string]string{"─": "-", "█": "#", "░": ".", "·": ".", "→": ">", "…": "~", "✓": "+"}
+
+// inASCII writes one character of ASCII for what is drawn as one: a question mark where nothing stands for it.
 func inASCII(text string, ascii bool) string {
 	if !ascii {
 		return text
 	}
 	var b strings.Builder
 	for cluster := range clusters(text) {
-		if len(cluster) == 1 {
-			b.WriteString(cluster)
-		} else {
-			b.WriteByte('?')
+		if len(cluster) > 1 {
+			cluster = cmp.Or(drawn[cluster], "?")
 		}
+		b.WriteString(cluster)
 	}
 	return b.String()
 }

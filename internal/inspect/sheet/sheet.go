@@ -3,6 +3,7 @@ package sheet
 import (
 	"fmt"
 	"io"
+	"os"
 	"strings"
 
 	"github.com/rivo/uniseg"
@@ -16,19 +17,22 @@ const (
 	maxLine = 16 << 10
 )
 
-// Sheet is what a command prints on.
+// Sheet is what a command prints on. It remembers the first error of printing, and prints nothing more.
 type Sheet struct {
 	Out      io.Writer
 	Terminal bool
 	JSON     bool
 	ASCII    bool
 	Width    int
+	Color    bool
+	err      error
 }
 
 // New returns a sheet as wide as what it prints on. In JSON, ASCII is for those who ask for it alone.
 func New(out io.Writer, json, ascii bool) *Sheet {
 	return &Sheet{
 		Out: out, Terminal: terminal.Is(out), JSON: json,
+		Color: terminal.Is(out) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb",
 		ASCII: ascii || !json && !terminal.Unicode(),
 		Width: max(terminal.Width(out), narrowest),
 	}
@@ -37,35 +41,58 @@ func New(out io.Writer, json, ascii bool) *Sheet {
 // Clean is text as one line for this sheet.
 func (s *Sheet) Clean(text string) string { return Plain(text, maxLine, s.ASCII) }
 
-// Line prints a line that has been cleaned.
-func (s *Sheet) Line(text string) error {
-	_, err := fmt.Fprintln(s.Out, strings.TrimRight(text, " "))
-	return err
+// Line prints a line that has been cleaned, with what was drawn around it.
+func (s *Sheet) Line(text string) {
+	if s.err == nil {
+		_, s.err = fmt.Fprintln(s.Out, inASCII(strings.TrimRight(text, " "), s.ASCII))
+	}
+}
+
+// Err is the first error of printing lines.
+func (s *Sheet) Err() error { return s.err }
+
+// Style is how words look on a terminal: an SGR code, or empty.
+type Style string
+
+// The styles.
+const (
+	Bold   Style = "1"
+	Dim    Style = "2"
+	Red    Style = "31"
+	Green  Style = "32"
+	Yellow Style = "33"
+	Cyan   Style = "36"
+)
+
+// Paint gives words a style, where colors are wanted.
+func (s *Sheet) Paint(style Style, words string) string {
+	if !s.Color || style == "" {
+		return words
+	}
+	return "\x1b[" + string(style) + "m" + words + "\x1b[0m"
 }
 
 // Say prints a sentence over as many lines as it needs.
-func (s *Sheet) Say(text string) error { return s.Field("", 0, text) }
+func (s *Sheet) Say(text string) { s.Field("", 0, text) }
 
 // Title prints a heading.
-func (s *Sheet) Title(text string) error {
+func (s *Sheet) Title(text string) {
 	text = s.Clean(text)
-	return s.Line("\n" + text + "\n" + strings.Repeat(s.Glyph("─", "-"), uniseg.StringWidth(text)))
+	s.Line("\n" + text + "\n" + strings.Repeat("─", uniseg.StringWidth(text)))
 }
 
 // Field prints a label, and text beside it over as many lines as it needs.
-func (s *Sheet) Field(label string, width int, text string) error {
-	for _, line := range wrap(s.Clean(text), s.Width-width) {
-		if err := s.Line(pad(label, width, false) + line); err != nil {
-			return err
-		}
+func (s *Sheet) Field(label string, width int, text string) {
+	for _, line := range s.Wrap(text, s.Width-width) {
+		s.Line(pad(label, width, false) + line)
 		label = ""
 	}
-	return nil
 }
 
-func wrap(text string, width int) (lines []string) {
+// Wrap cleans text and breaks it between words into lines of at most so many columns.
+func (s *Sheet) Wrap(text string, width int) (lines []string) {
 	line := ""
-	for word := range strings.FieldsSeq(text) {
+	for word := range strings.FieldsSeq(s.Clean(text)) {
 		if line != "" && uniseg.StringWidth(line)+1+uniseg.StringWidth(word) > width {
 			lines = append(lines, line)
 			line = ""
@@ -75,12 +102,15 @@ func wrap(text string, width int) (lines []string) {
 	return append(lines, line)
 }
 
-// Glyph is a character, or what stands for it in ASCII.
-func (s *Sheet) Glyph(unicode, ascii string) string {
-	if s.ASCII {
-		return ascii
+// Count is a number of things.
+func Count(n int, one string) string {
+	if n == 1 {
+		return "1 " + one
 	}
-	return unicode
+	if stem, ok := strings.CutSuffix(one, "y"); ok {
+		one = stem + "ie"
+	}
+	return fmt.Sprintf("%s %ss", terminal.Number(int64(n)), one)
 }
 
 // Bar draws a share of a whole. What is there at all shows.
@@ -89,16 +119,16 @@ func (s *Sheet) Bar(part, whole int64, width int, empty string) string {
 	if part > 0 {
 		filled = int(min(max(1, (part*int64(width)+whole/2)/max(whole, 1)), int64(width)))
 	}
-	return strings.Repeat(s.Glyph("█", "#"), filled) + strings.Repeat(empty, width-filled)
+	return strings.Repeat("█", filled) + strings.Repeat(empty, width-filled)
 }
 
 // Column is one column of a table.
 type Column struct {
 	Title string
 	Right bool
-	// least is the column's first width, for tables whose rows come one by one.
+	// Least is the column's first width, for tables whose rows come one by one.
 	Least int
-	// most bounds the column's width: longer cells are cut. Without it they are shown whole, for they are ids.
+	// Most bounds the column's width: longer cells are cut. Without it they are shown whole, for they are ids.
 	Most int
 }
 
@@ -117,7 +147,7 @@ type Table struct {
 const gap = "  "
 
 // Rows prints some rows, and before the first the heads of the columns.
-func (t *Table) Rows(rows [][]string) error {
+func (t *Table) Rows(rows [][]string) {
 	if t.widths == nil {
 		t.widths = make([]int, len(t.Columns))
 		heads := make([]string, len(t.Columns))
@@ -130,11 +160,8 @@ func (t *Table) Rows(rows [][]string) error {
 		t.fit(row)
 	}
 	for _, row := range rows {
-		if err := t.row(row); err != nil {
-			return err
-		}
+		t.row(row)
 	}
-	return nil
 }
 
 // fit cleans the cells of a row and widens the columns for it.
@@ -142,13 +169,13 @@ func (t *Table) fit(row []string) {
 	for i := range row {
 		row[i] = t.Clean(row[i])
 		if t.Columns[i].Most > 0 {
-			row[i] = Cut(row[i], t.Columns[i].Most, t.Glyph("…", "~"))
+			row[i] = Cut(row[i], t.Columns[i].Most, "…")
 		}
 		t.widths[i] = max(t.widths[i], min(uniseg.StringWidth(row[i]), max(t.Columns[i].Most, widestID)))
 	}
 }
 
-func (t *Table) row(cells []string) error {
+func (t *Table) row(cells []string) {
 	line, last := "", len(cells)-1
 	for i, cell := range cells[:last] {
 		line += pad(cell, t.widths[i], t.Columns[i].Right) + gap
@@ -156,13 +183,11 @@ func (t *Table) row(cells []string) error {
 	used := uniseg.StringWidth(line)
 	room := max(t.Width-used, narrowest/4)
 	if !t.Wrapped {
-		return t.Line(line + Cut(cells[last], room, t.Glyph("…", "~")))
+		t.Line(line + Cut(cells[last], room, "…"))
+		return
 	}
-	for _, words := range wrap(cells[last], room) {
-		if err := t.Line(line + words); err != nil {
-			return err
-		}
+	for _, words := range t.Wrap(cells[last], room) {
+		t.Line(line + words)
 		line = strings.Repeat(" ", used)
 	}
-	return nil
 }

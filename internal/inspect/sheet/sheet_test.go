@@ -3,6 +3,8 @@ package sheet
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"io"
 	"strings"
 	"testing"
 
@@ -46,8 +48,8 @@ func TestTable_Rows_AnyText_StaysInColumns(t *testing.T) {
 			text := func(label string) string { return strings.ReplaceAll(cell.Draw(t, label), "|", "") }
 			return []string{text("a"), text("b"), "|." + text("c")}
 		})
-		if err := list.Rows(rapid.SliceOfN(cells, 1, 8).Draw(t, "rows")); err != nil {
-			t.Fatal(err)
+		if list.Rows(rapid.SliceOfN(cells, 1, 8).Draw(t, "rows")); list.Err() != nil {
+			t.Fatal(list.Err())
 		}
 		begin := -1
 		for i, line := range strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n") {
@@ -103,4 +105,32 @@ func FuzzEscaped(f *testing.F) {
 			t.Errorf("%v: %q of %q", err, out, line)
 		}
 	})
+}
+
+// full is a disk without room.
+type full struct{ writes int }
+
+func (f *full) Write([]byte) (int, error) {
+	f.writes++
+	return 0, io.ErrShortWrite
+}
+
+func TestSheet_Line_RemembersTheFirstErrorAndPrintsNoMore(t *testing.T) {
+	disk := &full{}
+	s := &Sheet{Out: disk, Width: 80}
+	s.Title("title")
+	s.Field("label", 10, "text")
+	(&Table{Sheet: s, Columns: []Column{{Title: "a"}}}).Rows([][]string{{"b"}})
+	if !errors.Is(s.Err(), io.ErrShortWrite) || disk.writes != 1 {
+		t.Errorf("%v after %d writes", s.Err(), disk.writes)
+	}
+}
+
+func TestSheet_Paint_OnlyWhereColorsAreWanted(t *testing.T) {
+	if got := (&Sheet{}).Paint(Red, "x"); got != "x" {
+		t.Errorf("%q", got)
+	}
+	if got := (&Sheet{Color: true}).Paint(Red, "x") + (&Sheet{Color: true}).Paint("", "y"); got != "\x1b[31mx\x1b[0my" {
+		t.Errorf("%q", got)
+	}
 }

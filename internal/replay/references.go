@@ -13,11 +13,11 @@ import (
 // minReference is the length in characters from which a word is a reference.
 const minReference = 6
 
-// words is a set of references: paths, ids, names in code.
-type words map[string]struct{}
+// references is a set of references: paths, ids, names in code.
+type references map[string]struct{}
 
 // add takes the references of an item in.
-func (w words) add(item validate.Item) {
+func (w references) add(item validate.Item) {
 	switch item.Kind {
 	case validate.Call:
 		for _, text := range item.Texts {
@@ -32,7 +32,7 @@ func (w words) add(item validate.Item) {
 
 // scan takes the references of a text in. A backslash begins an escape, as in
 // JSON inside a text, and ends a word.
-func (w words) scan(text string) {
+func (w references) scan(text string) {
 	start := -1
 	for i := 0; i < len(text); {
 		r, size := utf8.DecodeRuneInString(text[i:])
@@ -60,7 +60,7 @@ func inWord(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsDigit(r)
 }
 
-func (w words) take(text string, start, end int) {
+func (w references) take(text string, start, end int) {
 	if start < 0 {
 		return
 	}
@@ -103,7 +103,7 @@ func leaves(text string) string {
 // recall measures how many of the next message's references, of those that the
 // conversation had already made, the context still holds.
 func (c *conversation) recall(next *pb.Message, blocks []validate.Block) {
-	wanted := words{}
+	wanted := references{}
 	for _, item := range messageOf(next).Items {
 		wanted.add(item)
 	}
@@ -128,11 +128,11 @@ func (c *conversation) shown(word string, blocks []validate.Block) bool {
 	return false
 }
 
-func (c *conversation) wordsOf(b *validate.Block) words {
+func (c *conversation) wordsOf(b *validate.Block) references {
 	if w, ok := c.words[b.JSON]; ok {
 		return w
 	}
-	w := words{}
+	w := references{}
 	for _, item := range b.Items {
 		w.add(item)
 	}

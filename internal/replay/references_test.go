@@ -20,7 +20,7 @@ func TestWords_Scan_FindsReferences(t *testing.T) {
 		"größe_1 日本語のID7":                      "größe_1 日本語のID7",
 		"":                                     "",
 	} {
-		w := words{}
+		w := references{}
 		w.scan(text)
 		if got := strings.Join(slices.Sorted(maps.Keys(w)), " "); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
@@ -29,7 +29,7 @@ func TestWords_Scan_FindsReferences(t *testing.T) {
 }
 
 func TestWords_Add_ReadsArgumentsByValue(t *testing.T) {
-	w := words{}
+	w := references{}
 	w.add(validate.Item{Kind: validate.Call, Texts: []string{`{"path":"a_b_c_d\ne_f_g_h","line":1234567}`}})
 	w.add(validate.Item{Kind: validate.Call, Texts: []string{`not JSON: x_y_z_0`}})
 	w.add(validate.Item{Kind: validate.Reasoning, Texts: []string{`thought_1`}})
