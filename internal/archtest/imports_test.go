@@ -124,6 +124,14 @@ var layers = []layer{
 		deny: outside, noClock: true,
 	},
 	{
+		name: "transfer", why: "it takes a conversation apart and puts it together, so it knows what every room stores",
+		dirs: []string{"pkg/engine/internal/transfer"},
+		allow: []string{
+			vocabulary, "./pkg/content", "./pkg/expiry", "./pkg/provider", "./pkg/tokens", "./pkg/store", "./pkg/store/record", "./pkg/engine/internal/...",
+		},
+		deny: append([]string{"go.etcd.io/bbolt"}, transport...),
+	},
+	{
 		name: "rooms of the engine", why: "they do not know the facade, nor what a build decides",
 		dirs: []string{"pkg/engine/internal/*"},
 		allow: []string{

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/placement"
+
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
 
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/catalogue"
@@ -212,48 +214,22 @@ func (a *appending) place(head *Head, i int, now time.Time) error {
 	if a.request.Messages[i].ID == "" { // the caller's own; an attempt before this one may have had another index
 		m.ID = "m" + strconv.Itoa(int(m.Index))
 	}
-	if err := pair(head, m, a.field(i)); err != nil {
+	if err := placement.Pair(head, m, a.field(i)); err != nil {
 		return err
 	}
-	if err := pin(head, m); err != nil {
+	if err := placement.Pin(head, m); err != nil {
 		return err
 	}
 	switch {
 	case m.Role == conversation.RoleSystem && m.Index == head.LeadingSystem:
 		head.LeadingSystem++
 	default:
-		request(head, m)
+		placement.NoteRequest(head, m)
 	}
-	number(head, m)
+	placement.NumberInput(head, m)
 	head.Messages++
 	head.Tokens += int64(m.Tokens)
 	return nil
-}
-
-// request notes a message in which a user's own words stand.
-func request(head *Head, m *conversation.Message) {
-	if m.RequestBack = 0; !m.OwnWords() {
-		return
-	}
-	if head.Request >= 0 {
-		m.RequestBack = m.Index - head.Request
-	}
-	if head.Request = m.Index; head.Opening < 0 {
-		head.Opening = m.Index
-	}
-}
-
-// number counts the messages that retention counts.
-func number(head *Head, m *conversation.Message) {
-	m.Place = conversation.Place{}
-	if m.Role != conversation.RoleUser && m.Role != conversation.RoleTool {
-		return
-	}
-	head.Place.Inputs++
-	if m.Carries() {
-		head.Place.Carrying++
-		m.Place = head.Place
-	}
 }
 
 // resolve says once for each message and each of its results how long it lives (behaviour §5).
@@ -269,7 +245,7 @@ func (a *appending) resolve(ctx context.Context, head *Head, info *Info) error {
 		return err
 	}
 	a.policies, a.policy = c.Policies, info.Policy.Or(a.engine.defaults).Expiration.Results
-	r := resolver{policies: a.policies, tools: a.engine.tools, policy: a.policy, calls: foresee(head, a.request.Messages)}
+	r := resolver{policies: a.policies, tools: a.engine.tools, policy: a.policy, calls: placement.AnswersOf(head, a.request.Messages)}
 	for i := range a.request.Messages {
 		var override *conversation.ExpirationOverride
 		if a.request.Extras != nil {
@@ -286,7 +262,7 @@ type resolver struct {
 	policies expiry.Policies
 	tools    map[string]conversation.ActionPolicy // the server's
 	policy   conversation.Expiration              // the conversation's
-	calls    foreseen
+	calls    placement.Answers
 }
 
 // resolve replaces what the caller said of a message and its results by what is to be stored.
@@ -300,7 +276,7 @@ func (r *resolver) resolve(m *conversation.Message, override *conversation.Expir
 		if t == nil {
 			continue
 		}
-		tool := r.calls.toolOf(t)
+		tool := r.calls.Tool(t)
 		o := expiry.Origin{Explicit: given, Actions: t.Actions, Tool: tool, Server: r.tools[tool], Override: override, Policy: r.policy}
 		if t.Expiration != nil {
 			o.Explicit = append([]conversation.Expiration{*t.Expiration}, given...)

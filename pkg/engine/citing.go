@@ -9,6 +9,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/placement"
+
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
 
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
@@ -68,7 +70,7 @@ func (a *appending) findCited(ctx context.Context, snap *store.Snapshot) error {
 		engine: a.engine, counter: scale{counter: counter}, release: conversation.ValueOr(p.ReleaseOnEndRun, false),
 		slots: contents.NewSlotChanges(map[string][]byte{}), staged: a.cited.stagedShares(),
 	}
-	calls := foresee(&snap.Head, a.request.Messages)
+	calls := placement.AnswersOf(&snap.Head, a.request.Messages)
 	r, err := a.recognize(ctx, snap, calls)
 	if err != nil {
 		return err
@@ -101,7 +103,7 @@ func (a *appending) citable(r *recognition, at blockAt, policy conversation.Cita
 	p := &m.Parts[at.part]
 	x := citedPart{blockAt: at, call: -1}
 	if p.Kind == conversation.PartToolResult {
-		x.tool = r.calls.toolOf(p.Result)
+		x.tool = r.calls.Tool(p.Result)
 	}
 	threshold, on := a.threshold(m, p, x.tool, policy)
 	switch {
@@ -121,7 +123,7 @@ func (a *appending) citable(r *recognition, at blockAt, policy conversation.Cita
 	}
 	x.sum = sha256.Sum256([]byte(x.text))
 	if c, ok := r.calls[p.Result]; ok {
-		x.call, x.args, x.ordinal = c.Message, c.arguments, c.Ordinal
+		x.call, x.args, x.ordinal = c.Message, c.Arguments, c.Ordinal
 	}
 	return x, true
 }
@@ -225,7 +227,7 @@ func (a *appending) citeOne(c *store.Change, x *citedPart, now time.Time) error 
 		x.shown.Result.Ordinal = r.Ordinal
 	}
 	if x.large() {
-		if err := slots.Share(x.sum, wholeOf(&m.Parts[x.part]).Ref.ID); err != nil {
+		if err := slots.Share(x.sum, contents.WholeOf(&m.Parts[x.part]).Ref.ID); err != nil {
 			return err
 		}
 	}

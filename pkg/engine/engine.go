@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/transfer"
+
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
 
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
@@ -64,6 +66,7 @@ type Engine struct {
 	views      *view.Loader
 	blobs      *contents.Blobs
 	contents   *contents.Service
+	transfer   *transfer.Service
 	catalogues *catalogue.Reader
 	summaries  *summarize.Desk
 
@@ -99,6 +102,7 @@ func New(o Options) *Engine {
 		Store: o.Store, Txn: e.txn, Views: e.views, Blobs: e.blobs, CacheBytes: o.ContentCacheBytes, Clock: o.Clock, Ids: o.IDs,
 		Defaults: o.Defaults, Forget: e.summaries, Sweep: e.sweep,
 	})
+	e.transfer = transfer.New(o.Store, e.txn, e.views, e.blobs, e.contents, o.IDs, o.Defaults)
 	e.Admin = catalogue.NewAdmin(e.catalogues, o.Store, e.txn, o.IDs, e.summaries)
 	return e
 }
@@ -132,13 +136,6 @@ type AppendResult struct {
 	Citations [][]contents.Cited
 	// Display and Persistent are the variants of the messages, contents inline, if they were asked for.
 	Display, Persistent []conversation.Message
-}
-
-// Conversation is a conversation without its messages.
-type Conversation struct {
-	ID   string
-	Info store.Info
-	Head store.Head
 }
 
 // CreateRequest asks for a conversation. An empty counter is o200k.
@@ -280,48 +277,6 @@ type ManifestResult struct {
 	SHA256       [32]byte // of these bytes; equal to the manifest's in its own format
 	Blocks       int32
 	Breakpoints  []int32
-}
-
-// Record is one line of an export: exactly one field is set. Contents are inline.
-type Record struct {
-	Conversation *Conversation // first
-	State        *State        // second
-	Message      *conversation.Message
-	Edit         *conversation.Edit
-	Manifest     *conversation.Manifest
-	Source       *SourceRecord // after all of these
-	Chunk        *SourceChunk  // after its source, in order of offset
-}
-
-// SourceRecord is a source record as an export holds it. Accessed and Expires are exact to the millisecond.
-type SourceRecord struct {
-	Source  contents.Source
-	Message int32 // whose text it is, if Source.AtAppend
-	Part    int32 // of that message
-}
-
-// SourceChunk is a piece of a content that StoreContent stored.
-type SourceChunk struct {
-	ContentID string
-	Offset    int64
-	Data      []byte
-}
-
-// Run is what is known of a run that contents belong to.
-type Run struct {
-	ID   string
-	Used time.Time // when something of it was last stored or read
-	End  time.Time // when its contents go; zero until it is ended
-	Gone bool      // they are gone
-}
-
-// State is what a conversation holds beside its head and its records, so that an import builds as the original would.
-type State struct {
-	Slots map[string][]byte
-	// Rewinds are the ranges that were taken back, in the order in which they were: what came after them was paired without them.
-	Rewinds []conversation.Range
-	// Runs are those that contents belong to.
-	Runs []Run
 }
 
 // RangeUnit says what a range counts.

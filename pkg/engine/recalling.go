@@ -6,6 +6,8 @@ import (
 	"maps"
 	"strings"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/placement"
+
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
 
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
@@ -25,7 +27,7 @@ func (e *Engine) recallTools(info *Info) conversation.RecallTools {
 type recognition struct {
 	appending *appending
 	tools     conversation.RecallTools
-	calls     foreseen
+	calls     placement.Answers
 	sources   map[string]*contents.Record // by handle; nil where the conversation has none
 
 	candidates []candidateRecall
@@ -41,7 +43,7 @@ type candidateRecall struct {
 }
 
 // recognize notes of the results of an append what they were recalled from.
-func (a *appending) recognize(ctx context.Context, snap *store.Snapshot, calls foreseen) (*recognition, error) {
+func (a *appending) recognize(ctx context.Context, snap *store.Snapshot, calls placement.Answers) (*recognition, error) {
 	r := &recognition{
 		appending: a, tools: a.engine.recallTools(snap.Info), calls: calls,
 		sources: map[string]*contents.Record{}, citations: map[blockAt]bool{},
@@ -78,8 +80,8 @@ func (r *recognition) consider(at blockAt) {
 		return
 	default:
 		c.text = citationForm(p.Result.Words())
-		if call, ok := r.calls[p.Result]; ok && r.tools.Has(r.calls.toolOf(p.Result)) {
-			c.call, c.args = call.Message, call.arguments
+		if call, ok := r.calls[p.Result]; ok && r.tools.Has(r.calls.Tool(p.Result)) {
+			c.call, c.args = call.Message, call.Arguments
 		}
 	}
 	if c.text != "" || c.call >= 0 || c.args != "" {
@@ -191,5 +193,5 @@ func (r *recognition) settle(c *candidateRecall, messages int32) {
 // excepts says whether a part is never cited: a citation, and what a tool gave that recalls.
 func (r *recognition) excepts(at blockAt) bool {
 	p := r.part(at)
-	return r.citations[at] || p.Result != nil && (p.Result.Recalled != nil || r.tools.Has(r.calls.toolOf(p.Result)))
+	return r.citations[at] || p.Result != nil && (p.Result.Recalled != nil || r.tools.Has(r.calls.Tool(p.Result)))
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/placement"
+
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
 
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
@@ -145,7 +147,7 @@ func (s *messageSearch) searched(ctx context.Context, messages []conversation.Me
 	}
 	recalls := map[int32]bool{} // by the ordinal of the call
 	s.noteCalls(recalls, messages)
-	if first, known := messages[0].UnitFirst(); known && first < messages[0].Index && hasResults(messages[0]) {
+	if first, known := messages[0].UnitFirst(); known && first < messages[0].Index && placement.HasResults(messages[0]) {
 		before := conversation.Range{First: first, End: messages[0].Index}
 		snap, err := s.engine.store.Read(ctx, s.window.Key, store.Query{Incarnation: s.window.Head.Incarnation, Ranges: []store.MessageRange{{Range: before}}})
 		if err != nil {

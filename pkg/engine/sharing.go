@@ -42,7 +42,7 @@ func (c *citing) share(message int, parts []conversation.Part) {
 			ref, ok = c.fresh[x.sum]
 		}
 		if ok {
-			*wholeOf(&parts[x.part]) = conversation.Content{Ref: &ref}
+			*contents.WholeOf(&parts[x.part]) = conversation.Content{Ref: &ref}
 		}
 	}
 }
@@ -51,17 +51,9 @@ func (c *citing) share(message int, parts []conversation.Part) {
 func (c *citing) learn(message int, parts []conversation.Part) {
 	for i := range c.parts {
 		if x := &c.parts[i]; x.message == message && x.large() {
-			c.fresh[x.sum] = *wholeOf(&parts[x.part]).Ref
+			c.fresh[x.sum] = *contents.WholeOf(&parts[x.part]).Ref
 		}
 	}
-}
-
-// wholeOf is the one run of content of a text, or of a result that is not of several pieces.
-func wholeOf(p *conversation.Part) *conversation.Content {
-	if p.Kind == conversation.PartText {
-		return &p.Text
-	}
-	return &p.Result.Text
 }
 
 func (c *citing) stagedShares() map[blockAt]conversation.ContentRef {

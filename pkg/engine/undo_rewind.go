@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/placement"
+
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
 
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
@@ -157,9 +159,9 @@ func (u *rewindUndo) readmit(h *Head, m *conversation.Message) {
 	first, _ := m.UnitFirst()
 	if first == m.Index {
 		h.UnitStart, u.open = first, m.Role == conversation.RoleAssistant && m.HasCalls() && !m.Aborted()
-		forget(h)
+		placement.ForgetOldest(h)
 	}
-	leaveOpen(h, m, first < m.Index)
+	placement.LeaveOpen(h, m, first < m.Index)
 	for i := range m.Parts {
 		switch p := &m.Parts[i]; p.Kind {
 		case conversation.PartToolCall:
@@ -168,14 +170,14 @@ func (u *rewindUndo) readmit(h *Head, m *conversation.Message) {
 			h.Unanswered = slices.DeleteFunc(h.Unanswered, func(c store.Call) bool { return c.Ordinal == p.Result.Ordinal })
 		}
 	}
-	_ = pin(h, m) // there was room for it before
+	_ = placement.Pin(h, m) // there was room for it before
 	if m.Role == conversation.RoleSystem && m.Index == h.LeadingSystem {
 		h.LeadingSystem++
 	} else {
-		request(h, m)
+		placement.NoteRequest(h, m)
 	}
 	at := m.Place
-	if number(h, m); at.Carrying > 0 {
+	if placement.NumberInput(h, m); at.Carrying > 0 {
 		h.Place = at
 	}
 }

@@ -17,7 +17,7 @@ func (b *bench) rewound(t testing.TB, id string, from int32) *engine.RewindResul
 	return r
 }
 
-// TestEngine_Rewind_LateResult_CallWaitsAgain: hidden messages are invisible to pairing, late results among them; a copy of the
+// TestEngine_Rewind_LateResult_CallWaitsAgain: hidden messages are invisible to placement, late results among them; a copy of the
 // conversation knows it too.
 func TestEngine_Rewind_LateResult_CallWaitsAgain(t *testing.T) {
 	b := summarizes(conversation.StrategySummarize)

@@ -140,3 +140,11 @@ func (b *Blobs) Texts(ctx context.Context, key store.Key, incarnation conversati
 
 // ChunkFrom is the size in bytes from which content is stored as chunks (behaviour §14).
 const ChunkFrom = 32 << 10
+
+// WholeOf is the one run of content of a text, or of a result that is not of several pieces.
+func WholeOf(p *conversation.Part) *conversation.Content {
+	if p.Kind == conversation.PartText {
+		return &p.Text
+	}
+	return &p.Result.Text
+}

@@ -1,4 +1,4 @@
-package engine
+package transfer
 
 import (
 	"math"
@@ -18,7 +18,7 @@ import (
 const maxImportedSlots = 256
 
 // checkSlots demands of imported state what builds rely on.
-func (im *importing) checkSlots() error {
+func (im *importer) checkSlots() error {
 	if len(im.slots) > maxImportedSlots {
 		return invalid("the state has more than %d entries", maxImportedSlots)
 	}
@@ -33,7 +33,7 @@ func (im *importing) checkSlots() error {
 }
 
 // checkSlot is a slot as it is stored: earlier versions exported JSON. It is nil for one that no conversation of this kind has.
-func (im *importing) checkSlot(name string, value []byte) ([]byte, error) {
+func (im *importer) checkSlot(name string, value []byte) ([]byte, error) {
 	switch {
 	case name == view.BudgetWindowsSlot:
 		return checked(value, record.DecodeFits, im.fits, record.EncodeFits)
@@ -60,7 +60,7 @@ func checked[T any](value []byte, decode func([]byte) (T, error), admits func(T)
 	return encode(v, value), nil
 }
 
-func (im *importing) fits(list []record.Fit) bool {
+func (im *importer) fits(list []record.Fit) bool {
 	return len(list) <= view.MaxBudgetWindows && !slices.ContainsFunc(list, func(f record.Fit) bool {
 		w := &f.Window
 		return f.Budget <= 0 || !im.admits(*w) && !(w.Start == -1 && w.Request == -1 && w.Restored == 0)
@@ -68,7 +68,7 @@ func (im *importing) fits(list []record.Fit) bool {
 }
 
 // admits says whether a window may be one of this conversation's.
-func (im *importing) admits(w conversation.Window) bool {
+func (im *importer) admits(w conversation.Window) bool {
 	cuts := !slices.ContainsFunc(w.Cuts, func(c conversation.Cut) bool {
 		return c.Message < 0 || c.Message > im.head.Messages || c.Summary < 0 || min(c.Head, c.From, c.Tail) < 0
 	})
@@ -77,25 +77,25 @@ func (im *importing) admits(w conversation.Window) bool {
 		0 <= w.Restored && w.Restored <= im.editSeq && 0 <= w.Afresh && w.Afresh <= im.editSeq
 }
 
-func (im *importing) erasures(list []record.Erasure) bool {
+func (im *importer) erasures(list []record.Erasure) bool {
 	return len(list) <= plan.MaxErasures && !slices.ContainsFunc(list, func(x record.Erasure) bool {
 		return x.Index < 0 || x.Index >= im.head.Messages || x.Turn < 0
 	})
 }
 
-func (im *importing) asked(list []record.AskedSummary) bool {
+func (im *importer) asked(list []record.AskedSummary) bool {
 	return len(list) <= plan.MaxRequested && !slices.ContainsFunc(list, func(a record.AskedSummary) bool {
 		return a.Index < 0 || a.Index >= im.head.Messages || a.Part < expiry.Words || a.Turn < 0
 	})
 }
 
-func (im *importing) reclaims(list []record.Reclaim) bool {
+func (im *importer) reclaims(list []record.Reclaim) bool {
 	return len(list) <= plan.MaxErasures && !slices.ContainsFunc(list, func(r record.Reclaim) bool {
 		return r.Index < 0 || r.Index >= im.head.Messages || r.Part < 0
 	})
 }
 
-func (im *importing) reported(r record.UsageReport) bool {
+func (im *importer) reported(r record.UsageReport) bool {
 	return r.Messages >= 0 && r.Messages <= im.head.Messages &&
 		min(r.Manifest, r.Counted, r.Context, r.Output, r.Thought) >= 0 && max(r.Counted, r.Context, r.Output, r.Thought) <= maxReported
 }

@@ -1,4 +1,4 @@
-package engine
+package transfer
 
 import (
 	"context"
@@ -20,18 +20,21 @@ import (
 // SourceChunkBytes is the size of every chunk of an exported content but the last.
 const SourceChunkBytes = store.ChunkBytes
 
+// exportPage is how many messages, and edits, are read at a time.
+const exportPage = 128
+
 // Export hands everything on record of a conversation to give, in the order that Import takes it: the conversation, its state,
 // messages, edits, manifests and sources, each oldest first. It is one consistent state: records never change, and the head that
 // comes first says how many of them belong to it. Request ids are not exported: they belong to the callers of this conversation.
-func (e *Engine) Export(ctx context.Context, key Key, give func(Record) error) error {
-	snap, err := e.contents.ReadSettled(ctx, key, store.Query{Info: true, SlotsOf: view.BuildSlots, Slots: []string{contents.LastSourceSlot}})
+func (t *Service) Export(ctx context.Context, key store.Key, give func(Record) error) error {
+	snap, err := t.contents.ReadSettled(ctx, key, store.Query{Info: true, SlotsOf: view.BuildSlots, Slots: []string{contents.LastSourceSlot}})
 	if err != nil {
 		return err
 	}
 	if err := give(Record{Conversation: &Conversation{ID: key.Conversation, Info: *snap.Info, Head: snap.Head}}); err != nil {
 		return err
 	}
-	x := &exporting{engine: e, key: key, head: snap.Head, give: give}
+	x := &exporter{service: t, key: key, head: snap.Head, give: give}
 	if x.last, err = contents.LastSource(snap.Slots); err != nil {
 		return err
 	}
@@ -50,17 +53,17 @@ func (e *Engine) Export(ctx context.Context, key Key, give func(Record) error) e
 	return nil
 }
 
-type exporting struct {
-	engine *Engine
-	key    Key
-	head   Head
-	give   func(Record) error
-	last   int64                // number of the last source
-	due    map[string]time.Time // when the contents of a run go
+type exporter struct {
+	service *Service
+	key     store.Key
+	head    store.Head
+	give    func(Record) error
+	last    int64                // number of the last source
+	due     map[string]time.Time // when the contents of a run go
 }
 
-func (x *exporting) state(ctx context.Context, snap *store.Snapshot) (*State, error) {
-	hides, err := x.engine.views.Hides(ctx, view.New(x.key, snap))
+func (x *exporter) state(ctx context.Context, snap *store.Snapshot) (*State, error) {
+	hides, err := x.service.views.Hides(ctx, view.New(x.key, snap))
 	if err != nil {
 		return nil, err
 	}
@@ -74,21 +77,21 @@ func (x *exporting) state(ctx context.Context, snap *store.Snapshot) (*State, er
 	return state, err
 }
 
-func (x *exporting) read(ctx context.Context, q store.Query) (*store.Snapshot, error) {
+func (x *exporter) read(ctx context.Context, q store.Query) (*store.Snapshot, error) {
 	q.Incarnation = x.head.Incarnation
-	return x.engine.store.Read(ctx, x.key, q)
+	return x.service.store.Read(ctx, x.key, q)
 }
 
-func (x *exporting) messages(ctx context.Context) error {
-	for first := int32(0); first < x.head.Messages; first += listPage {
-		r := conversation.Range{First: first, End: min(first+listPage, x.head.Messages)}
+func (x *exporter) messages(ctx context.Context) error {
+	for first := int32(0); first < x.head.Messages; first += exportPage {
+		r := conversation.Range{First: first, End: min(first+exportPage, x.head.Messages)}
 		snap, err := x.read(ctx, store.Query{Ranges: []store.MessageRange{{Range: r}}})
 		if err != nil {
 			return err
 		}
 		for i := range snap.Messages {
 			m := &snap.Messages[i]
-			if m.Parts, err = x.engine.blobs.Inline(ctx, x.key, x.head.Incarnation, m.Parts); err != nil {
+			if m.Parts, err = x.service.blobs.Inline(ctx, x.key, x.head.Incarnation, m.Parts); err != nil {
 				return err
 			}
 			if err := x.give(Record{Message: m}); err != nil {
@@ -99,9 +102,9 @@ func (x *exporting) messages(ctx context.Context) error {
 	return nil
 }
 
-func (x *exporting) edits(ctx context.Context) error {
-	for after := int64(0); after < x.head.EditSeq; after += listPage {
-		snap, err := x.read(ctx, store.Query{Edits: &store.EditRange{After: after, Upto: min(after+listPage, x.head.EditSeq)}})
+func (x *exporter) edits(ctx context.Context) error {
+	for after := int64(0); after < x.head.EditSeq; after += exportPage {
+		snap, err := x.read(ctx, store.Query{Edits: &store.EditRange{After: after, Upto: min(after+exportPage, x.head.EditSeq)}})
 		if err != nil {
 			return err
 		}
@@ -114,10 +117,10 @@ func (x *exporting) edits(ctx context.Context) error {
 	return nil
 }
 
-func (x *exporting) edit(ctx context.Context, e *conversation.Edit) error {
+func (x *exporter) edit(ctx context.Context, e *conversation.Edit) error {
 	shown := make([]conversation.PartEdit, len(e.Parts))
 	for i, p := range e.Parts {
-		parts, err := x.engine.blobs.Inline(ctx, x.key, x.head.Incarnation, []conversation.Part{p.Shown})
+		parts, err := x.service.blobs.Inline(ctx, x.key, x.head.Incarnation, []conversation.Part{p.Shown})
 		if err != nil {
 			return err
 		}
@@ -126,7 +129,7 @@ func (x *exporting) edit(ctx context.Context, e *conversation.Edit) error {
 	out := *e
 	out.Parts = shown
 	if e.Summary != nil {
-		texts, err := x.engine.blobs.Texts(ctx, x.key, x.head.Incarnation, e.Summary.Text, e.Summary.Facts)
+		texts, err := x.service.blobs.Texts(ctx, x.key, x.head.Incarnation, e.Summary.Text, e.Summary.Facts)
 		if err != nil {
 			return err
 		}
@@ -153,7 +156,7 @@ func exportedFacts(stored string) (string, error) {
 	return string(out), err
 }
 
-func (x *exporting) manifests(ctx context.Context) error {
+func (x *exporter) manifests(ctx context.Context) error {
 	snap, err := x.read(ctx, store.Query{Manifest: &store.ManifestRange{Before: x.head.ManifestSeq + 1, Limit: 2 * plan.ManifestsKept}})
 	if err != nil {
 		return err

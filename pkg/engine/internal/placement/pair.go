@@ -1,4 +1,6 @@
-package engine
+// Package placement gives a message its place in a conversation, from the head alone: the unit that it belongs to, the calls that its results
+// answer, the request before it, its number among inputs.
+package placement
 
 import (
 	"fmt"
@@ -15,10 +17,10 @@ const maxForgotten = 256
 // maxPins is how many units may be pinned in one conversation.
 const maxPins = 128
 
-// pair opens and closes units, numbers the calls of a message and finds the calls that its results answer. Ids repeat in real
+// Pair opens and closes units, numbers the calls of a message and finds the calls that its results answer. Ids repeat in real
 // histories: in the open unit the first unanswered call with the id is meant, of closed units the newest.
-func pair(head *Head, m *conversation.Message, field string) error {
-	enter(head, m)
+func Pair(head *store.Head, m *conversation.Message, field string) error {
+	enterUnit(head, m)
 	for i := range m.Parts {
 		switch p := &m.Parts[i]; p.Kind {
 		case conversation.PartToolCall:
@@ -39,36 +41,38 @@ func pair(head *Head, m *conversation.Message, field string) error {
 	return nil
 }
 
-// enter finds the unit that a message belongs to: the newest, or one that it begins (behaviour §1).
-func enter(head *Head, m *conversation.Message) {
-	joined := joins(head, m)
+// enterUnit finds the unit that a message belongs to: the newest, or one that it begins (behaviour §1).
+func enterUnit(head *store.Head, m *conversation.Message) {
+	joined := joinsUnit(head, m)
 	if !joined {
 		head.UnitStart = m.Index
-		forget(head)
+		ForgetOldest(head)
 	}
 	m.Unit = head.UnitStart + 1
-	leaveOpen(head, m, joined)
+	LeaveOpen(head, m, joined)
 }
 
-// leaveOpen notes what may join the newest unit after a message.
-func leaveOpen(head *Head, m *conversation.Message, joined bool) {
+// LeaveOpen notes what may join the newest unit after a message.
+func LeaveOpen(head *store.Head, m *conversation.Message, joined bool) {
 	head.CallsEnd = 0
 	switch {
-	case alone(m):
+	case standsAlone(m):
 		head.UnitStart = m.Index + 1
 	case m.Role == conversation.RoleAssistant && (joined || m.HasCalls()):
 		head.CallsEnd = m.Index + 1
 	}
 }
 
-// alone says whether nobody answers the calls of a message, because it was cut off.
-func alone(m *conversation.Message) bool { return m.Role == conversation.RoleAssistant && m.Aborted() }
+// standsAlone says whether nobody answers the calls of a message, because it was cut off.
+func standsAlone(m *conversation.Message) bool {
+	return m.Role == conversation.RoleAssistant && m.Aborted()
+}
 
-// joins says whether a message belongs to the newest unit. What a build has shown of the assistant's stays as it was shown.
-func joins(head *Head, m *conversation.Message) bool {
+// joinsUnit says whether a message belongs to the newest unit. What a build has shown of the assistant's stays as it was shown.
+func joinsUnit(head *store.Head, m *conversation.Message) bool {
 	switch m.Role {
 	case conversation.RoleTool:
-		return takesResults(head, m.Index)
+		return TakesResults(head, m.Index)
 	case conversation.RoleAssistant:
 		return m.Index > 0 && m.Index == head.CallsEnd && head.Seen <= head.UnitStart && !m.Aborted()
 	default:
@@ -76,9 +80,9 @@ func joins(head *Head, m *conversation.Message) bool {
 	}
 }
 
-// takesResults says whether a tool message at index joins the newest unit: one of an assistant with calls. Such a unit has an
+// TakesResults says whether a tool message at index joins the newest unit: one of an assistant with calls. Such a unit has an
 // unanswered call, or a second message already.
-func takesResults(head *Head, index int32) bool {
+func TakesResults(head *store.Head, index int32) bool {
 	if index == 0 {
 		return false
 	}
@@ -89,7 +93,7 @@ func takesResults(head *Head, index int32) bool {
 }
 
 // answered finds the call that a result with this id answers, or -1.
-func answered(head *Head, callID string) int {
+func answered(head *store.Head, callID string) int {
 	newest := -1
 	for i, c := range head.Unanswered {
 		if c.CallID != callID {
@@ -103,7 +107,8 @@ func answered(head *Head, callID string) int {
 	return newest
 }
 
-func forget(head *Head) {
+// ForgetOldest drops the calls that are remembered longest, beyond what a head may hold.
+func ForgetOldest(head *store.Head) {
 	if n := len(head.Unanswered) - maxForgotten; n > 0 {
 		head.Unanswered = head.Unanswered[n:]
 	}
@@ -115,8 +120,8 @@ func withoutCall(field string) error {
 	return err
 }
 
-// pin keeps the units that hold a pinned message. A pinned unit that goes on growing is pinned to its end.
-func pin(head *Head, m *conversation.Message) error {
+// Pin keeps the units that hold a pinned message. A pinned unit that goes on growing is pinned to its end.
+func Pin(head *store.Head, m *conversation.Message) error {
 	first, _ := m.UnitFirst()
 	last := len(head.Pins) - 1
 	if last >= 0 && head.Pins[last].First == first {

@@ -1,4 +1,4 @@
-package engine
+package transfer
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 )
 
 // runs reads the runs that contents belong to.
-func (x *exporting) runs(ctx context.Context) ([]Run, error) {
+func (x *exporter) runs(ctx context.Context) ([]Run, error) {
 	snap, err := x.read(ctx, store.Query{SlotsOf: contents.RunSlots})
 	if err != nil {
 		return nil, txn.Failure(err)
@@ -51,13 +51,13 @@ func runOf(r *contents.RunRecord) Run {
 
 // sources gives the source records, and what StoreContent stored. A record may be newer than the head: what it says of messages
 // that came since is left out.
-func (x *exporting) sources(ctx context.Context) error {
-	return x.engine.contents.EachSource(ctx, x.key, x.head.Incarnation, 1, x.last, func(_ int64, r *contents.Record) error {
+func (x *exporter) sources(ctx context.Context) error {
+	return x.service.contents.EachSource(ctx, x.key, x.head.Incarnation, 1, x.last, func(_ int64, r *contents.Record) error {
 		r.CitedBy = slices.DeleteFunc(r.CitedBy, func(index int32) bool { return index >= x.head.Messages })
 		if r.AtAppend || r.Expired || r.Bytes == 0 {
 			return x.source(r)
 		}
-		h, err := x.engine.contents.Open(ctx, x.key, &x.head, r)
+		h, err := x.service.contents.Open(ctx, x.key, &x.head, r)
 		if err != nil {
 			return err
 		}
@@ -65,12 +65,12 @@ func (x *exporting) sources(ctx context.Context) error {
 	})
 }
 
-func (x *exporting) source(r *contents.Record) error {
+func (x *exporter) source(r *contents.Record) error {
 	return x.give(Record{Source: &SourceRecord{Source: r.Source(x.due[r.Run]), Message: r.Message, Part: r.Part}})
 }
 
 // content gives a source with its chunks. One that expires before the first of them is read is told as expired.
-func (x *exporting) content(ctx context.Context, h *contents.Reader) error {
+func (x *exporter) content(ctx context.Context, h *contents.Reader) error {
 	first := true
 	err := h.Each(ctx, 0, func(at int64, data []byte) error {
 		if first {

@@ -1,4 +1,4 @@
-package engine
+package transfer
 
 import (
 	"context"
@@ -39,7 +39,7 @@ type importedSources struct {
 }
 
 // takeRuns takes the runs of a state.
-func (im *importing) takeRuns(runs []Run) error {
+func (im *importer) takeRuns(runs []Run) error {
 	if im.sources.runs != nil || im.head.Messages > 0 || len(runs) >= store.MaxSlots {
 		return invalid("the state does not come once, second, with at most %d runs", store.MaxSlots-1)
 	}
@@ -68,7 +68,7 @@ func numberOfWhole(handle string) (int64, bool) {
 }
 
 // name notes that an edit names a content, whose source is to come.
-func (im *importing) name(handle string) bool {
+func (im *importer) name(handle string) bool {
 	n, ok := numberOfWhole(handle)
 	if known := im.sources.named[n]; !ok || known != "" && known != handle {
 		return false
@@ -81,7 +81,7 @@ func (im *importing) name(handle string) bool {
 }
 
 // names notes the contents that an edit names. It is false if one of them cannot be, or a citation cannot be shown.
-func (im *importing) names(e *conversation.Edit) bool {
+func (im *importer) names(e *conversation.Edit) bool {
 	if e.Content != "" && !im.name(e.Content) {
 		return false
 	}
@@ -115,7 +115,7 @@ func between(text string, at int32) bool {
 }
 
 // source takes a source record. Its number is the next one.
-func (im *importing) source(ctx context.Context, s *SourceRecord) error {
+func (im *importer) source(ctx context.Context, s *SourceRecord) error {
 	if im.sources.current != nil {
 		return invalid("chunks of a content are missing")
 	}
@@ -144,10 +144,10 @@ func (im *importing) source(ctx context.Context, s *SourceRecord) error {
 	return nil
 }
 
-func (im *importing) newIntake(s *contents.Source) *contents.Upload {
-	e := im.engine
+func (im *importer) newIntake(s *contents.Source) *contents.Upload {
+	t := im.service
 	return &contents.Upload{
-		Service: e.contents, Incarnation: im.incarnation, Id: e.ids(), Sum: sha256.New(), Outliner: content.NewOutliner(),
+		Service: t.contents, Incarnation: im.incarnation, Id: t.ids(), Sum: sha256.New(), Outliner: content.NewOutliner(),
 		Request: &contents.StoreContentRequest{
 			Key: im.key, Type: s.Type, URL: s.URL, Title: s.Title, ContentType: s.ContentType, Metadata: s.Metadata, RunID: s.RunID,
 			Next: func() ([]byte, error) { return nil, io.EOF }, // the chunks are pushed
@@ -156,7 +156,7 @@ func (im *importing) newIntake(s *contents.Source) *contents.Upload {
 }
 
 // chunk takes a chunk of the content whose source came last.
-func (im *importing) chunk(ctx context.Context, c *SourceChunk) error {
+func (im *importer) chunk(ctx context.Context, c *SourceChunk) error {
 	s, in := im.sources.current, im.sources.intake
 	if s == nil || c.ContentID != s.Source.ContentID || c.Offset != in.Size || len(c.Data) == 0 || int64(len(c.Data)) > s.Source.Bytes-in.Size {
 		return invalid("a chunk comes that does not follow what came before it")
@@ -171,7 +171,7 @@ func (im *importing) chunk(ctx context.Context, c *SourceChunk) error {
 }
 
 // whole ends a content whose chunks have come.
-func (im *importing) whole(ctx context.Context) error {
+func (im *importer) whole(ctx context.Context) error {
 	s, in := im.sources.current, im.sources.intake
 	im.sources.current, im.sources.intake = nil, nil
 	if err := in.Receive(ctx); err != nil {
@@ -193,7 +193,7 @@ func (im *importing) whole(ctx context.Context) error {
 }
 
 // ownText takes the source of what is a message's own text. Those come in the order of the texts.
-func (im *importing) ownText(ctx context.Context, s *SourceRecord) error {
+func (im *importer) ownText(ctx context.Context, s *SourceRecord) error {
 	last := im.sources.last
 	if last != nil && (s.Message < last.Message || s.Message == last.Message && s.Part <= last.Part) {
 		return invalid("source %d is of a text before that of another", im.sources.count)
@@ -223,11 +223,11 @@ func (im *importing) ownText(ctx context.Context, s *SourceRecord) error {
 }
 
 // shareOwn lets contents that are stored later have the bytes of a message's own text, as an append does.
-func (im *importing) shareOwn(sum [32]byte, part []conversation.Part) error {
+func (im *importer) shareOwn(sum [32]byte, part []conversation.Part) error {
 	if part[0].Kind == conversation.PartToolResult && part[0].Result.Output == conversation.OutputParts {
 		return nil
 	}
-	ref := wholeOf(&part[0]).Ref
+	ref := contents.WholeOf(&part[0]).Ref
 	if ref == nil {
 		return nil
 	}
@@ -238,7 +238,7 @@ func (im *importing) shareOwn(sum [32]byte, part []conversation.Part) error {
 }
 
 // partOf is the part that a source is of. The last message is kept: many of its parts may be sources.
-func (im *importing) partOf(ctx context.Context, s *SourceRecord) ([]conversation.Part, error) {
+func (im *importer) partOf(ctx context.Context, s *SourceRecord) ([]conversation.Part, error) {
 	if s.Message < 0 || s.Message >= im.head.Messages || s.Part < 0 {
 		return nil, invalid("source %d is of a message that is not there", im.sources.count)
 	}
@@ -247,7 +247,7 @@ func (im *importing) partOf(ctx context.Context, s *SourceRecord) ([]conversatio
 			return nil, err
 		}
 		at := conversation.Range{First: s.Message, End: s.Message + 1}
-		snap, err := im.engine.store.Read(ctx, im.key, store.Query{Incarnation: im.incarnation, Ranges: []store.MessageRange{{Range: at}}})
+		snap, err := im.service.store.Read(ctx, im.key, store.Query{Incarnation: im.incarnation, Ranges: []store.MessageRange{{Range: at}}})
 		if err != nil {
 			return nil, err
 		}
@@ -265,8 +265,8 @@ func (im *importing) partOf(ctx context.Context, s *SourceRecord) ([]conversatio
 }
 
 // textAt is the text of a part, as a source has it.
-func (im *importing) textAt(ctx context.Context, part []conversation.Part) (string, error) {
-	h := &contents.Reader{Service: im.engine.contents, Key: im.key, Incarnation: im.incarnation}
+func (im *importer) textAt(ctx context.Context, part []conversation.Part) (string, error) {
+	h := &contents.Reader{Service: im.service.contents, Key: im.key, Incarnation: im.incarnation}
 	if err := h.OfPart(ctx, part); err != nil || h.Ref == nil {
 		return h.Inline, err
 	}
@@ -275,7 +275,7 @@ func (im *importing) textAt(ctx context.Context, part []conversation.Part) (stri
 }
 
 // settle puts a source on record if it says what the record says: what is derived of it, rec has already.
-func (im *importing) settle(s *SourceRecord, rec *contents.Record) error {
+func (im *importer) settle(s *SourceRecord, rec *contents.Record) error {
 	from := &s.Source
 	rec.Handle, rec.Type, rec.URL, rec.Title = from.ContentID, from.Type, from.URL, from.Title
 	rec.ContentType, rec.Metadata = from.ContentType, from.Metadata
@@ -297,7 +297,7 @@ func (im *importing) settle(s *SourceRecord, rec *contents.Record) error {
 }
 
 // joinRun makes a content that goes with a run part of it, and says when that is.
-func (im *importing) joinRun(from *contents.Source, rec *contents.Record) (time.Time, error) {
+func (im *importer) joinRun(from *contents.Source, rec *contents.Record) (time.Time, error) {
 	rec.OfRun = !from.Expires.IsZero()
 	if !rec.OfRun {
 		return time.Time{}, nil
@@ -311,7 +311,7 @@ func (im *importing) joinRun(from *contents.Source, rec *contents.Record) (time.
 }
 
 // contentSlots are those about contents that the commit will write.
-func (im *importing) contentSlots() *contents.SlotChanges {
+func (im *importer) contentSlots() *contents.SlotChanges {
 	if im.sources.slots == nil {
 		im.sources.slots = contents.NewSlotChanges(nil)
 	}
@@ -319,7 +319,7 @@ func (im *importing) contentSlots() *contents.SlotChanges {
 }
 
 // keep keeps a slot for the commit.
-func (im *importing) keep(name string, value []byte) error {
+func (im *importer) keep(name string, value []byte) error {
 	if err := im.contentSlots().Set(name, value); err != nil {
 		return err
 	}
@@ -327,7 +327,7 @@ func (im *importing) keep(name string, value []byte) error {
 }
 
 // weigh counts a slot that is kept.
-func (im *importing) weigh(name string) error {
+func (im *importer) weigh(name string) error {
 	if im.sources.bytes += len(name) + len(im.sources.slots.Changed[name]); im.sources.bytes > maxImportedSources {
 		return invalid("the export has more sources than an import takes")
 	}
@@ -335,7 +335,7 @@ func (im *importing) weigh(name string) error {
 }
 
 // completeSources demands that all that was named has come, and keeps the runs.
-func (im *importing) completeSources() error {
+func (im *importer) completeSources() error {
 	if im.sources.current != nil {
 		return invalid("the export is not whole: chunks of source %d are missing", im.sources.count)
 	}
@@ -354,7 +354,7 @@ func (im *importing) completeSources() error {
 }
 
 // applySources adds what is known of contents to the commit.
-func (im *importing) applySources(c *store.Change) {
+func (im *importer) applySources(c *store.Change) {
 	if im.sources.slots != nil {
 		im.sources.slots.Apply(c)
 	}

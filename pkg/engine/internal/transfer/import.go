@@ -1,4 +1,4 @@
-package engine
+package transfer
 
 import (
 	"context"
@@ -8,6 +8,8 @@ import (
 	"maps"
 	"math"
 	"slices"
+
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/placement"
 
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
 
@@ -29,16 +31,16 @@ const (
 // Import creates a conversation from an export, all or nothing, under an id that must not exist. The records are staged under
 // an incarnation that nothing leads to until the last commit, so that a broken import leaves nothing behind. What an append
 // derives (pairs, pins, the newest user message) is derived again, not believed.
-func (e *Engine) Import(ctx context.Context, key Key, next func() (*Record, error)) (*Conversation, error) {
-	if err := e.absent(ctx, key); err != nil {
+func (t *Service) Import(ctx context.Context, key store.Key, next func() (*Record, error)) (*Conversation, error) {
+	if err := t.requireAbsent(ctx, key); err != nil {
 		return nil, err
 	}
-	im := &importing{engine: e, key: key, incarnation: e.ids()}
+	im := &importer{service: t, key: key, incarnation: t.ids()}
 	if err := im.run(ctx, next); err != nil {
 		return nil, txn.Failure(err)
 	}
 	var made *Conversation
-	err := e.txn.Do(ctx, key, func() (err error) {
+	err := t.txn.Do(ctx, key, func() (err error) {
 		made, err = im.commit(ctx)
 		if errors.Is(err, store.ErrConflict) {
 			return conversation.Errorf(conversation.ConversationExists, "a conversation with this id was created meanwhile")
@@ -48,28 +50,28 @@ func (e *Engine) Import(ctx context.Context, key Key, next func() (*Record, erro
 	return made, err
 }
 
-func (e *Engine) absent(ctx context.Context, key Key) error {
-	snap, err := e.store.Read(ctx, key, store.Query{})
+func (t *Service) requireAbsent(ctx context.Context, key store.Key) error {
+	snap, err := t.store.Read(ctx, key, store.Query{})
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		return nil
 	case err != nil:
 		return txn.Failure(err)
 	}
-	if err := e.txn.Live(&snap.Head); err != nil {
+	if err := t.txn.Live(&snap.Head); err != nil {
 		return err
 	}
 	return conversation.Errorf(conversation.ConversationExists, "a conversation with this id exists")
 }
 
-type importing struct {
-	engine      *Engine
-	key         Key
+type importer struct {
+	service     *Service
+	key         store.Key
 	incarnation conversation.ID
 
 	from      *Conversation // as the export has it
 	slots     map[string][]byte
-	head      Head // as it is derived
+	head      store.Head // as it is derived
 	rewinds   rewinds
 	editSeq   int64
 	commits   struct{ message, edit uint64 } // of the last of each: they never fall
@@ -87,7 +89,7 @@ func invalid(format string, args ...any) error {
 	return err
 }
 
-func (im *importing) run(ctx context.Context, next func() (*Record, error)) error {
+func (im *importer) run(ctx context.Context, next func() (*Record, error)) error {
 	for {
 		r, err := next()
 		if errors.Is(err, io.EOF) {
@@ -106,12 +108,12 @@ func (im *importing) run(ctx context.Context, next func() (*Record, error)) erro
 	return im.complete(ctx)
 }
 
-func (im *importing) take(ctx context.Context, r *Record) error {
+func (im *importer) take(ctx context.Context, r *Record) error {
 	switch {
 	case r.Conversation != nil && im.from == nil:
 		im.from = r.Conversation
 		im.head = txn.NewHead(im.incarnation, r.Conversation.Head.CreateTime)
-		_, err := im.engine.views.Counter(r.Conversation.Info.Counter)
+		_, err := im.service.views.Counter(r.Conversation.Info.Counter)
 		if err != nil {
 			return invalid("the counter is not known")
 		}
@@ -141,7 +143,7 @@ func (im *importing) take(ctx context.Context, r *Record) error {
 	}
 }
 
-func (im *importing) message(ctx context.Context, m *conversation.Message) error {
+func (im *importer) message(ctx context.Context, m *conversation.Message) error {
 	h := &im.head
 	switch {
 	case m.Index != h.Messages:
@@ -157,7 +159,7 @@ func (im *importing) message(ctx context.Context, m *conversation.Message) error
 	}
 	h.Messages++
 	h.Tokens += int64(m.Tokens)
-	uploads, err := im.engine.blobs.StageParts(ctx, im.key, im.incarnation, m.Parts)
+	uploads, err := im.service.blobs.StageParts(ctx, im.key, im.incarnation, m.Parts)
 	if err != nil {
 		return err
 	}
@@ -176,7 +178,7 @@ func memoryOf(m *conversation.Message) int {
 }
 
 // staged notes that a record was added to the batch, and stages the batch when it is full.
-func (im *importing) staged(ctx context.Context, weight int) error {
+func (im *importer) staged(ctx context.Context, weight int) error {
 	im.weight += weight
 	if len(im.batch.Messages)+len(im.batch.Manifests) < importBatch && im.weight < importBatchBytes {
 		return nil
@@ -185,13 +187,13 @@ func (im *importing) staged(ctx context.Context, weight int) error {
 }
 
 // derive does what an append does, and demands the same outcome.
-func (im *importing) derive(m *conversation.Message) error {
+func (im *importer) derive(m *conversation.Message) error {
 	im.passRewinds(m.Index)
 	ordinals, unit := callOrdinals(m), m.Unit
 	if unit != im.head.UnitStart+1 { // only a build, which the export need not tell of, keeps a message of the assistant's out of a unit
 		im.head.CallsEnd = 0
 	}
-	if err := pair(&im.head, m, "message"); err != nil {
+	if err := placement.Pair(&im.head, m, "message"); err != nil {
 		return invalid("message %d answers no call", m.Index)
 	}
 	if !slices.Equal(ordinals, callOrdinals(m)) {
@@ -200,7 +202,7 @@ func (im *importing) derive(m *conversation.Message) error {
 	if unit > 0 && unit != m.Unit {
 		return invalid("message %d belongs to another unit", m.Index)
 	}
-	if err := pin(&im.head, m); err != nil {
+	if err := placement.Pin(&im.head, m); err != nil {
 		return err
 	}
 	m.Unit = unit
@@ -208,12 +210,12 @@ func (im *importing) derive(m *conversation.Message) error {
 	case m.Role == conversation.RoleSystem && m.Index == im.head.LeadingSystem:
 		im.head.LeadingSystem++
 	default:
-		request(&im.head, m)
+		placement.NoteRequest(&im.head, m)
 	}
 	if m.Role == conversation.RoleUser || m.Role == conversation.RoleTool {
 		im.rewinds.inputs++
 	}
-	number(&im.head, m)
+	placement.NumberInput(&im.head, m)
 	return nil
 }
 
@@ -230,17 +232,17 @@ func callOrdinals(m *conversation.Message) []int32 {
 	return out
 }
 
-func (im *importing) flush(ctx context.Context) error {
+func (im *importer) flush(ctx context.Context) error {
 	if len(im.batch.Messages)+len(im.batch.Manifests) == 0 {
 		return nil
 	}
-	im.batch.Incarnation, im.batch.Time = im.incarnation, im.engine.txn.Now()
-	err := im.engine.store.Stage(ctx, im.key, &im.batch)
+	im.batch.Incarnation, im.batch.Time = im.incarnation, im.service.txn.Now()
+	err := im.service.store.Stage(ctx, im.key, &im.batch)
 	im.batch, im.weight = store.Upload{}, 0
 	return err
 }
 
-func (im *importing) edit(ctx context.Context, e *conversation.Edit) error {
+func (im *importer) edit(ctx context.Context, e *conversation.Edit) error {
 	h := &im.head
 	if e.Seq != im.editSeq+1 || e.Range.First < 0 || e.Range.End > h.Messages || !whole(e) || !im.names(e) ||
 		e.Commit < im.commits.edit || e.Commit > im.from.Head.Version {
@@ -253,19 +255,19 @@ func (im *importing) edit(ctx context.Context, e *conversation.Edit) error {
 	im.commits.edit = e.Commit
 	for i := range e.Parts {
 		parts := []conversation.Part{e.Parts[i].Shown}
-		uploads, err := im.engine.blobs.StageParts(ctx, im.key, im.incarnation, parts)
+		uploads, err := im.service.blobs.StageParts(ctx, im.key, im.incarnation, parts)
 		if err != nil {
 			return err
 		}
 		e.Parts[i].Shown = parts[0]
 		im.uploads = append(im.uploads, uploads...)
 	}
-	edits, uploads, err := im.engine.blobs.StageSummaries(ctx, im.key, im.incarnation, []conversation.Edit{*e})
+	edits, uploads, err := im.service.blobs.StageSummaries(ctx, im.key, im.incarnation, []conversation.Edit{*e})
 	if err != nil {
 		return err
 	}
 	im.uploads = append(im.uploads, uploads...)
-	return im.engine.store.Stage(ctx, im.key, &store.Upload{Incarnation: im.incarnation, Time: im.engine.txn.Now(), Edits: edits})
+	return im.service.store.Stage(ctx, im.key, &store.Upload{Incarnation: im.incarnation, Time: im.service.txn.Now(), Edits: edits})
 }
 
 // whole says whether an edit has what its kind needs.
@@ -313,8 +315,8 @@ func knows(s *conversation.Summary) bool {
 	return true
 }
 
-func (im *importing) manifest(ctx context.Context, m *conversation.Manifest) error {
-	ok := m.Seq > im.last && m.Counter == im.from.Info.Counter && im.engine.views.Formats[m.Format] != nil && m.Seq <= im.from.Head.ManifestSeq && im.manifests < 2*plan.ManifestsKept &&
+func (im *importer) manifest(ctx context.Context, m *conversation.Manifest) error {
+	ok := m.Seq > im.last && m.Counter == im.from.Info.Counter && im.service.views.Formats[m.Format] != nil && m.Seq <= im.from.Head.ManifestSeq && im.manifests < 2*plan.ManifestsKept &&
 		0 <= m.MessageCount && m.MessageCount <= im.head.Messages && 0 <= m.EditSeq && m.EditSeq <= im.editSeq &&
 		0 <= m.Window.Start && m.Window.Start <= m.MessageCount && m.Window.Request < m.MessageCount && m.LeadingSystem <= m.MessageCount &&
 		0 <= m.Window.Restored && m.Window.Restored <= m.EditSeq
@@ -328,7 +330,7 @@ func (im *importing) manifest(ctx context.Context, m *conversation.Manifest) err
 }
 
 // complete stages what is left and takes from the export what cannot be derived.
-func (im *importing) complete(ctx context.Context) error {
+func (im *importer) complete(ctx context.Context) error {
 	if err := im.flush(ctx); err != nil {
 		return err
 	}
@@ -352,7 +354,7 @@ func (im *importing) complete(ctx context.Context) error {
 	h.Version, h.Revision, h.Turn, h.EditSeq = from.Version, from.Revision, from.Turn, im.editSeq
 	h.SeenBefore, h.Seen, h.Start, h.ManifestSeq, h.LastManifest = from.SeenBefore, from.Seen, from.Start, from.ManifestSeq, from.LastManifest
 	h.UpdateTime, h.ExpireTime = from.UpdateTime, from.ExpireTime
-	h.Reusable = conversation.ValueOr(im.from.Info.Policy.Or(im.engine.defaults).TTLWithoutTombstone, false)
+	h.Reusable = conversation.ValueOr(im.from.Info.Policy.Or(im.service.defaults).TTLWithoutTombstone, false)
 	return nil
 }
 
@@ -361,20 +363,20 @@ const maxImported = 1 << 48
 
 // possible says whether counters are such that commits can have made them: each moves by one with a commit, the turn by at most
 // maxTurnsAhead.
-func possible(h *Head) bool {
+func possible(h *store.Head) bool {
 	return 0 < h.Version && h.Version <= maxImported && 0 <= h.Revision && uint64(h.Revision) <= h.Version &&
 		0 <= h.ManifestSeq && uint64(h.ManifestSeq) <= h.Version && 0 <= h.Turn && h.Turn <= math.MaxInt32/2
 }
 
-func (im *importing) commit(ctx context.Context) (*Conversation, error) {
-	now := im.engine.txn.Now()
-	if im.engine.txn.Live(&im.head) != nil { // past its ttl where it came from; here it begins to live
-		txn.RenewTTL(&im.head, im.from.Info.Policy.Or(im.engine.defaults), now)
+func (im *importer) commit(ctx context.Context) (*Conversation, error) {
+	now := im.service.txn.Now()
+	if im.service.txn.Live(&im.head) != nil { // past its ttl where it came from; here it begins to live
+		txn.RenewTTL(&im.head, im.from.Info.Policy.Or(im.service.defaults), now)
 	}
 	im.head.NextDue = txn.Earliest(im.head.ExpireTime, now.Add(txn.RequestMemory)) // the sweeper tidies what came
 	c := &store.Change{Head: im.head, Info: &im.from.Info, Slots: maps.Clone(im.slots), Uploads: im.uploads}
 	im.applySources(c)
-	if err := im.engine.store.Commit(ctx, im.key, c); err != nil {
+	if err := im.service.store.Commit(ctx, im.key, c); err != nil {
 		return nil, err
 	}
 	return &Conversation{ID: im.key.Conversation, Info: im.from.Info, Head: im.head}, nil

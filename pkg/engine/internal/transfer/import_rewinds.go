@@ -1,8 +1,11 @@
-package engine
+package transfer
 
 import (
 	"slices"
 	"sort"
+
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/placement"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
@@ -18,7 +21,7 @@ type rewound struct {
 
 // past is a head as it was, with how many of the user's and the tools' messages were not taken back then.
 type past struct {
-	Head
+	store.Head
 	inputs int32
 }
 
@@ -34,7 +37,7 @@ type rewinds struct {
 }
 
 // checkRewinds demands what rewinds of one conversation are like: each reaches to where the record ended then.
-func (im *importing) checkRewinds(ranges []conversation.Range) error {
+func (im *importer) checkRewinds(ranges []conversation.Range) error {
 	if len(ranges) > maxImportedRewinds {
 		return invalid("the state has more than %d rewinds", maxImportedRewinds)
 	}
@@ -73,7 +76,7 @@ func (w *rewinds) followed() bool {
 }
 
 // passRewinds does to the head what rewinds before a message did, and remembers it for those that will go back to that message.
-func (im *importing) passRewinds(index int32) {
+func (im *importer) passRewinds(index int32) {
 	w := &im.rewinds
 	for ; w.passed < len(w.all) && w.all[w.passed].End == index; w.passed++ {
 		im.goBack(w.passed)
@@ -89,7 +92,7 @@ func (im *importing) passRewinds(index int32) {
 }
 
 // goBack makes the head what a rewind made it; see rewinding.changeHead.
-func (im *importing) goBack(i int) {
+func (im *importer) goBack(i int) {
 	h, before := &im.head, im.rewinds.pastBefore(i)
 	if im.rewinds.all[i].First <= h.LeadingSystem {
 		h.LeadingSystem = h.Messages
@@ -102,7 +105,7 @@ func (im *importing) goBack(i int) {
 		}
 	}
 	h.Unanswered, h.UnitStart, h.CallsEnd = slices.Clone(before.Unanswered), h.Messages, 0
-	if takesResults(&before.Head, before.Messages) {
+	if placement.TakesResults(&before.Head, before.Messages) {
 		h.UnitStart = before.UnitStart
 	}
 	if before.CallsEnd > 0 {
