@@ -58,7 +58,7 @@ func Make(s Source, kind content.Kind, head string, whole bool, count func(strin
 		c.readJSON()
 	}
 	if s.Title != "" {
-		c.title = content.CutChars(strings.Join(strings.Fields(visible(s.Title)), " "), smallChars)
+		c.title = content.CutChars(strings.Join(strings.Fields(replaceControls(s.Title)), " "), smallChars)
 	}
 	return c.compose()
 }

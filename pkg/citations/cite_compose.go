@@ -24,8 +24,8 @@ type composer struct {
 	units   string       // of ranges
 }
 
-// leastExcerpt is how much room everything else leaves for the excerpt, in tokens.
-const leastExcerpt = 30
+// minExcerpt is how much room everything else leaves for the excerpt, in tokens.
+const minExcerpt = 30
 
 // draft is a citation as far as it is written.
 type draft struct {
@@ -70,9 +70,9 @@ func (c *composer) fill() Citation {
 // write writes the citation: what matters most first, as far as there is room, and the excerpt in what room is left. Members that end
 // before a position are left to the excerpt. It also tells how much of the text the excerpt took.
 func (c *composer) write(told int) (out Citation, shown int) {
-	last := c.retrieve()
+	last := c.retrieveLine()
 	header := c.source.header()
-	d := &draft{c: c, room: c.limit - leastExcerpt - c.count(header+"]\nBeginning:\n...\n"+last)}
+	d := &draft{c: c, room: c.limit - minExcerpt - c.count(header+"]\nBeginning:\n...\n"+last)}
 	d.b.WriteString(header)
 	if c.source.URL != "" {
 		d.add(", " + shortURL(c.source.URL))
@@ -87,7 +87,7 @@ func (c *composer) write(told int) (out Citation, shown int) {
 	}
 	d.b.WriteString("Beginning:\n")
 	out.ExcerptFrom = d.b.Len()
-	excerpt, shown := c.excerpt(d.room + leastExcerpt)
+	excerpt, shown := c.excerpt(d.room + minExcerpt)
 	d.b.WriteString(excerpt)
 	out.ExcerptEnd = d.b.Len()
 	if shown < len(c.text) || !c.whole {
@@ -98,11 +98,11 @@ func (c *composer) write(told int) (out Citation, shown int) {
 	return out, shown
 }
 
-// retrieve is the line that says how to get more.
-func (c *composer) retrieve() string {
-	line := c.source.more() + c.units
+// retrieveLine is the line that says how to get more.
+func (c *composer) retrieveLine() string {
+	line := c.source.retrievePrefix() + c.units
 	if c.source.Expand != "" {
-		line += ". Full text: " + label(c.source.Expand)
+		line += ". Full text: " + bracketSafe(c.source.Expand)
 	}
 	return line + "]"
 }
@@ -118,15 +118,15 @@ func (d *draft) add(text string) bool {
 	return true
 }
 
-// leastLine is how short a line may be cut to fit, in characters.
-const leastLine = 40
+// minLineChars is how short a line may be cut to fit, in characters.
+const minLineChars = 40
 
 // line writes a line, or as much of it as there is room for.
 func (d *draft) line(text string) {
 	if d.add(text + "\n") {
 		return
 	}
-	if text = d.c.fitting(text, d.room-4); text != "" && len(text) > leastLine {
+	if text = d.c.fit(text, d.room-4); text != "" && len(text) > minLineChars {
 		d.add(text + "...\n")
 	}
 }
@@ -159,16 +159,16 @@ func (d *draft) members(told int) {
 
 // excerpt is the beginning of the text, as much as there is room for, and how many bytes of the text that is.
 func (c *composer) excerpt(room int) (string, int) {
-	window := visible(c.text[:content.CharOffset(c.text, 2*c.chars)])
+	window := replaceControls(c.text[:content.CharOffset(c.text, 2*c.chars)])
 	if utf8.RuneCountInString(window) > c.chars {
 		window = content.CutClusters(window, c.chars)
 	}
-	excerpt := c.fitting(window, room)
+	excerpt := c.fit(window, room)
 	return excerpt, content.CharOffset(c.text, utf8.RuneCountInString(excerpt))
 }
 
-// fitting is as much of the beginning of a text as there is room for.
-func (c *composer) fitting(text string, room int) string {
+// fit is as much of the beginning of a text as there is room for.
+func (c *composer) fit(text string, room int) string {
 	for room > 0 && text != "" {
 		n := c.count(text)
 		if n <= room {

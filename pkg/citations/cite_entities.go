@@ -13,22 +13,22 @@ const (
 	entityChars = 40
 )
 
-// entities names the items of a list, one after the other: a model that asks for one must know that it is there.
-func (v *jsonValue) entities() string {
+// namedItems names the items of a list, one after the other: a model that asks for one must know that it is there.
+func (v *jsonValue) namedItems() string {
 	var names []string
 	for _, m := range v.members[:min(len(v.members), maxEntities)] {
-		if name := m.entity(); name != "" {
+		if name := m.displayName(); name != "" {
 			names = append(names, name)
 		}
 	}
 	if len(names) < 2 {
 		return ""
 	}
-	return "Named: " + strings.Join(names, "; ") + others(v.count-len(names))
+	return "Named: " + strings.Join(names, "; ") + andOthers(v.count-len(names))
 }
 
-// entity is what an object is known by: its type, its name and its id, as far as it has them; empty if it has neither name nor id.
-func (v *jsonValue) entity() string {
+// displayName is what an object is known by: its type, its name and its id, as far as it has them; empty if it has neither name nor id.
+func (v *jsonValue) displayName() string {
 	name := v.scalar("name", "title", "display_name", "displayName", "label", "actionName", "action_name", "action", "tool", "tool_name")
 	id := v.scalar("id", "key", "uuid", "primary_key", "primaryKey", "_id", "contentId", "content_id")
 	kind := v.scalar("type", "entity_type", "entityType", "@type", "kind")

@@ -9,9 +9,9 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/content"
 )
 
-// visible is a text with a mark in the place of what is no character, and of characters that steer terminals. It has as many characters
+// replaceControls is a text with a mark in the place of what is no character, and of characters that steer terminals. It has as many characters
 // as the text.
-func visible(text string) string {
+func replaceControls(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' && r != '\r' {
 			return utf8.RuneError
@@ -23,8 +23,8 @@ func visible(text string) string {
 // maxLabel is how long a name in the first line of a citation may be, in characters.
 const maxLabel = 60
 
-// label is a name that a line in brackets can hold, whoever gave it.
-func label(name string) string {
+// bracketSafe is a name that a line in brackets can hold, whoever gave it.
+func bracketSafe(name string) string {
 	return content.CutChars(strings.Map(func(r rune) rune {
 		switch {
 		case r == '[':

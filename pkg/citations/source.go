@@ -41,7 +41,7 @@ func SourceType(tool string, kind content.Kind, text string) string {
 	switch {
 	case kind == content.KindHTML:
 		return sourceWeb
-	case kind == content.KindJSON && isSearch(text):
+	case kind == content.KindJSON && looksLikeSearchResults(text):
 		return sourceSearch
 	default:
 		return sourceTool
@@ -71,14 +71,14 @@ func nameWords(name string) []string {
 	return strings.Fields(b.String())
 }
 
-// isSearch says whether a JSON document has what a search found.
-func isSearch(text string) bool {
+// looksLikeSearchResults says whether a JSON document has what a search found.
+func looksLikeSearchResults(text string) bool {
 	root := readTree(content.Head(text, sourceHead))
 	if root == nil {
 		return false
 	}
 	for _, v := range append([]*jsonValue{root}, root.members...) {
-		if v.isArray() && len(v.results()) > 0 {
+		if v.isArray() && len(v.searchResults()) > 0 {
 			return true
 		}
 	}

@@ -25,12 +25,12 @@ func Clip(p conversation.Part, index int32, limit int64, counter tokens.Counter)
 	text, recall := ResultText(p.Result), p.Result.Recall(index)
 	chars := utf8.RuneCountInString(text)
 	size := int(int64(chars) * max(limit, 0) / max(int64(p.Tokens), 1))
-	shown := clipTo(text, chars, recall, size)
+	shown := clipToSize(text, chars, recall, size)
 	n, estimated := counter.Count(shown)
 	// The estimate by proportion is near; a few steps of correction bring it under the limit.
 	for int64(n) > limit && size > BoneChars {
 		size = min(size*9/10, int(int64(size)*limit/int64(n)))
-		shown = clipTo(text, chars, recall, size)
+		shown = clipToSize(text, chars, recall, size)
 		n, estimated = counter.Count(shown)
 	}
 	if int64(n) >= int64(p.Tokens) {
@@ -41,8 +41,8 @@ func Clip(p conversation.Part, index int32, limit int64, counter tokens.Counter)
 	return conversation.Part{Kind: conversation.PartToolResult, Result: &r, Tokens: int32(n), Estimated: estimated}, true
 }
 
-// clipTo cuts text of so many characters to about size characters, at least BoneChars, its annotation included.
-func clipTo(text string, chars int, recall string, size int) string {
+// clipToSize cuts text of so many characters to about size characters, at least BoneChars, its annotation included.
+func clipToSize(text string, chars int, recall string, size int) string {
 	size = max(size, BoneChars)
 	if chars <= size {
 		return text
@@ -62,7 +62,7 @@ func annotation(head, tail, chars int, recall string) string {
 
 // keepHead returns at most n characters from the beginning, without cutting what is drawn as one.
 func keepHead(text string, n int) string {
-	before, _ := clusters(text, offset(text, n))
+	before, _ := clusterBorders(text, charOffset(text, n))
 	return text[:before]
 }
 
@@ -73,12 +73,12 @@ func keepTail(text string, n int) string {
 		_, size := utf8.DecodeLastRuneInString(text[:start])
 		start -= size
 	}
-	_, after := clusters(text, start)
+	_, after := clusterBorders(text, start)
 	return text[after:]
 }
 
-// offset is where the nth character begins, or the end of the text.
-func offset(text string, n int) int {
+// charOffset is where the nth character begins, or the end of the text.
+func charOffset(text string, n int) int {
 	if n <= 0 {
 		return 0
 	}
@@ -91,13 +91,13 @@ func offset(text string, n int) int {
 	return len(text)
 }
 
-// lookBack is how far back, in bytes, a beginning of a line is looked for from which grapheme clusters are told apart.
-const lookBack = 4 << 10
+// clusterLookBack is how far back, in bytes, a beginning of a line is looked for from which grapheme clusters are told apart.
+const clusterLookBack = 4 << 10
 
-// clusters returns the borders of grapheme clusters (UAX #29) nearest to a position: the last one not after it, and the first
+// clusterBorders returns the borders of grapheme clusters (UAX #29) nearest to a position: the last one not after it, and the first
 // one not before it.
-func clusters(text string, at int) (before, after int) {
-	from := max(0, at-lookBack)
+func clusterBorders(text string, at int) (before, after int) {
+	from := max(0, at-clusterLookBack)
 	if line := strings.LastIndexByte(text[from:at], '\n'); line >= 0 {
 		from += line + 1
 	}

@@ -28,22 +28,22 @@ func OwnWords(parts []conversation.Part) string {
 func CutWords(text string, index int32, limit int64, counter tokens.Counter) (conversation.Cut, bool) {
 	chars := utf8.RuneCountInString(text)
 	weigh := func(size int) (conversation.Cut, int64) {
-		c := headAndTail(text, chars, size)
+		c := headTailCut(text, chars, size)
 		c.Message = index
 		n, _ := counter.Count(ShowWords(text, c))
 		return c, int64(n)
 	}
-	return largest(chars, weigh, limit)
+	return largestCut(chars, weigh, limit)
 }
 
 // LeastCut is the shortest cut of a message's words.
 func LeastCut(text string, index int32) conversation.Cut {
-	c := headAndTail(text, utf8.RuneCountInString(text), LeastChars)
+	c := headTailCut(text, utf8.RuneCountInString(text), LeastChars)
 	c.Message = index
 	return c
 }
 
-func headAndTail(text string, chars, size int) conversation.Cut {
+func headTailCut(text string, chars, size int) conversation.Cut {
 	if size >= chars {
 		return conversation.Cut{Head: int32(chars)}
 	}
@@ -52,9 +52,9 @@ func headAndTail(text string, chars, size int) conversation.Cut {
 	return conversation.Cut{Head: int32(head), From: int32(chars - tail), Tail: int32(tail)}
 }
 
-// largest finds the largest cut, of at least LeastChars of so many characters, that weighs at most limit. Weights grow with the size
+// largestCut finds the largest cut, of at least LeastChars of so many characters, that weighs at most limit. Weights grow with the size
 // but for what token borders make of them. How near it comes depends on the limit, not on how long the text is.
-func largest(chars int, weigh func(size int) (conversation.Cut, int64), limit int64) (conversation.Cut, bool) {
+func largestCut(chars int, weigh func(size int) (conversation.Cut, int64), limit int64) (conversation.Cut, bool) {
 	low, high := min(LeastChars, chars), min(2*LeastChars, chars)
 	best, n := weigh(low)
 	if n > limit {
@@ -85,7 +85,7 @@ func ShowWords(text string, c conversation.Cut) string {
 		return fmt.Sprintf("%s\n[Shortened to fit: the rest of the message is not shown. Full message: %s]", text, conversation.ExpandCall(c.Message))
 	}
 	return fmt.Sprintf("%s\n...\n[Shortened to fit: %d of %d characters shown. Full text: %s]\n...\n%s",
-		text[:offset(text, int(c.Head))], c.Head+c.Tail, chars, conversation.ExpandCall(c.Message), piece(text, c))
+		text[:charOffset(text, int(c.Head))], c.Head+c.Tail, chars, conversation.ExpandCall(c.Message), cutTail(text, c))
 }
 
 // CutSummary is how much of a summary is shown in at most limit tokens: of the list behind its text what weighs at most listLimit, and of
@@ -95,9 +95,9 @@ func CutSummary(text string, body int, id, limit, listLimit int64, counter token
 	words, list := text[:body], strings.TrimLeft(text[body:], "\n")
 	c := conversation.Cut{Summary: id, From: int32(utf8.RuneCountInString(text) - utf8.RuneCountInString(list))}
 	limit -= count(summaryNote)
-	shown := beginning(list, min(listLimit, limit), count)
+	shown := listHead(list, min(listLimit, limit), count)
 	c.Tail = int32(utf8.RuneCountInString(shown))
-	head, ok := largest(utf8.RuneCountInString(words), func(size int) (conversation.Cut, int64) {
+	head, ok := largestCut(utf8.RuneCountInString(words), func(size int) (conversation.Cut, int64) {
 		kept := keepHead(words, size)
 		return conversation.Cut{Head: int32(utf8.RuneCountInString(kept))}, count(kept)
 	}, limit-count(shown))
@@ -107,17 +107,17 @@ func CutSummary(text string, body int, id, limit, listLimit int64, counter token
 	return c, c.Head+c.Tail >= min(LeastChars, int32(utf8.RuneCountInString(text)))
 }
 
-// beginning is as much of a list as weighs at most limit, cut between its entries.
-func beginning(list string, limit int64, count func(string) int64) string {
+// listHead is as much of a list as weighs at most limit, cut between its entries.
+func listHead(list string, limit int64, count func(string) int64) string {
 	chars := utf8.RuneCountInString(list)
-	cut, ok := largest(chars, func(size int) (conversation.Cut, int64) {
+	cut, ok := largestCut(chars, func(size int) (conversation.Cut, int64) {
 		kept := keepHead(list, size)
 		return conversation.Cut{Head: int32(utf8.RuneCountInString(kept))}, count(kept)
 	}, limit)
 	if !ok || int(cut.Head) == chars {
-		return list[:offset(list, int(cut.Head))]
+		return list[:charOffset(list, int(cut.Head))]
 	}
-	kept := list[:offset(list, int(cut.Head))]
+	kept := list[:charOffset(list, int(cut.Head))]
 	return kept[:max(0, strings.LastIndexAny(kept, " \n"))]
 }
 
@@ -125,11 +125,11 @@ const summaryNote = "\n[Shortened to fit.]\n\n"
 
 // ShowSummary is what a window shows of a summary's text.
 func ShowSummary(text string, c conversation.Cut) string {
-	return text[:offset(text, int(c.Head))] + summaryNote + piece(text, c)
+	return text[:charOffset(text, int(c.Head))] + summaryNote + cutTail(text, c)
 }
 
-// piece is what a cut shows behind its gap.
-func piece(text string, c conversation.Cut) string {
-	rest := text[offset(text, int(c.From)):]
-	return rest[:offset(rest, int(c.Tail))]
+// cutTail is what a cut shows behind its gap.
+func cutTail(text string, c conversation.Cut) string {
+	rest := text[charOffset(text, int(c.From)):]
+	return rest[:charOffset(rest, int(c.Tail))]
 }

@@ -11,7 +11,7 @@ import (
 // order in which they were mentioned last: calls without a result, rules in the user's own words, and what a machine would name
 // (behaviour §8). Contents are inline. Summaries are skipped, because they carry their own facts, and the system's messages, because they are shown again.
 func Facts(units []conversation.Unit) []conversation.Fact {
-	c := newCollector()
+	c := newFactCollector()
 	for i := range units {
 		c.unit(&units[i])
 	}
@@ -24,7 +24,7 @@ const maxFacts = 20 << 10
 // MergeFacts are the facts of two stretches, the older one first: counts add up. At most 20 KB of text stay: calls and rules
 // first, the newest of them if they are too many, then what was mentioned most.
 func MergeFacts(older, newer []conversation.Fact) []conversation.Fact {
-	c := newCollector()
+	c := newFactCollector()
 	for _, facts := range [][]conversation.Fact{older, newer} {
 		for i := range facts {
 			c.addFact(&facts[i])
@@ -35,19 +35,19 @@ func MergeFacts(older, newer []conversation.Fact) []conversation.Fact {
 
 func bounded(facts []conversation.Fact) []conversation.Fact {
 	ranked := rank(facts)
-	kept := make(map[mention]bool, len(facts))
+	kept := make(map[factKey]bool, len(facts))
 	room := maxFacts
 	for _, f := range ranked {
 		if len(f.Text) <= room {
 			room -= len(f.Text)
-			kept[mention{f.Kind, f.Text}] = true
+			kept[factKey{f.Kind, f.Text}] = true
 		}
 	}
-	return slices.DeleteFunc(facts, func(f conversation.Fact) bool { return !kept[mention{f.Kind, f.Text}] })
+	return slices.DeleteFunc(facts, func(f conversation.Fact) bool { return !kept[factKey{f.Kind, f.Text}] })
 }
 
-// mention is a fact without how often.
-type mention struct {
+// factKey is a fact without how often.
+type factKey struct {
 	kind conversation.FactKind
 	text string
 }
@@ -55,25 +55,25 @@ type mention struct {
 // maxSources is how many of the messages that mention a fact are remembered.
 const maxSources = 4
 
-// collector counts facts.
-type collector struct {
-	count   map[mention]int32
-	last    map[mention]int // when it was mentioned last
-	of      map[mention][]int32
+// factCollector counts facts.
+type factCollector struct {
+	count   map[factKey]int32
+	last    map[factKey]int // when it was mentioned last
+	of      map[factKey][]int32
 	now     int
 	message int32 // whose facts are collected
 }
 
-func newCollector() *collector {
-	return &collector{count: make(map[mention]int32), last: make(map[mention]int), of: make(map[mention][]int32)}
+func newFactCollector() *factCollector {
+	return &factCollector{count: make(map[factKey]int32), last: make(map[factKey]int), of: make(map[factKey][]int32)}
 }
 
-func (c *collector) add(kind conversation.FactKind, text string) {
+func (c *factCollector) add(kind conversation.FactKind, text string) {
 	c.addFact(&conversation.Fact{Kind: kind, Text: text, Count: 1, Of: []int32{c.message}})
 }
 
-func (c *collector) addFact(f *conversation.Fact) {
-	m := mention{f.Kind, f.Text}
+func (c *factCollector) addFact(f *conversation.Fact) {
+	m := factKey{f.Kind, f.Text}
 	c.now++
 	c.count[m] += f.Count
 	c.last[m] = c.now
@@ -91,13 +91,13 @@ func sources(a, b []int32) []int32 {
 	return all[max(0, len(all)-maxSources):]
 }
 
-func (c *collector) facts() []conversation.Fact {
+func (c *factCollector) facts() []conversation.Fact {
 	out := make([]conversation.Fact, 0, len(c.count))
 	for m, n := range c.count {
 		out = append(out, conversation.Fact{Kind: m.kind, Text: m.text, Count: n, Of: c.of[m]})
 	}
 	slices.SortFunc(out, func(a, b conversation.Fact) int {
-		return c.last[mention{a.Kind, a.Text}] - c.last[mention{b.Kind, b.Text}]
+		return c.last[factKey{a.Kind, a.Text}] - c.last[factKey{b.Kind, b.Text}]
 	})
 	return out
 }
@@ -105,13 +105,13 @@ func (c *collector) facts() []conversation.Fact {
 // ForgetFacts are facts without those that only a message mentioned whose words are gone, in part or in all: what stands of it has
 // the facts given. Of a fact whose messages are not known it cannot be told, so it goes too.
 func ForgetFacts(known []conversation.Fact, message int32, standing []conversation.Fact) []conversation.Fact {
-	stands := make(map[mention]bool, len(standing))
+	stands := make(map[factKey]bool, len(standing))
 	for _, f := range standing {
-		stands[mention{f.Kind, f.Text}] = true
+		stands[factKey{f.Kind, f.Text}] = true
 	}
 	out := make([]conversation.Fact, 0, len(known))
 	for _, f := range known {
-		if !stands[mention{f.Kind, f.Text}] {
+		if !stands[factKey{f.Kind, f.Text}] {
 			f.Of = slices.DeleteFunc(slices.Clone(f.Of), func(i int32) bool { return i == message })
 		}
 		if len(f.Of) > 0 {
@@ -121,7 +121,7 @@ func ForgetFacts(known []conversation.Fact, message int32, standing []conversati
 	return out
 }
 
-func (c *collector) unit(u *conversation.Unit) {
+func (c *factCollector) unit(u *conversation.Unit) {
 	for i := range u.Items {
 		c.item(&u.Items[i])
 	}
@@ -142,7 +142,7 @@ func callerOf(u *conversation.Unit, call *conversation.ToolCall) int32 {
 	return u.First()
 }
 
-func (c *collector) item(it *conversation.Item) {
+func (c *factCollector) item(it *conversation.Item) {
 	if it.Message.Role == conversation.RoleSystem {
 		return
 	}
@@ -167,6 +167,6 @@ func (c *collector) item(it *conversation.Item) {
 	}
 }
 
-func (c *collector) text(text string) {
+func (c *factCollector) text(text string) {
 	facts.EachMention(text, c.add)
 }

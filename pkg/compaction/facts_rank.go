@@ -21,7 +21,7 @@ func rank(facts []conversation.Fact) []conversation.Fact {
 		out[len(facts)-1-i] = ranked{f, weight(f)}
 	}
 	slices.SortStableFunc(out, func(a, b ranked) int {
-		if by := cmp.Compare(a.weight, b.weight); by != 0 || a.weight <= lastMust {
+		if by := cmp.Compare(a.weight, b.weight); by != 0 || a.weight <= lastRequired {
 			return by
 		}
 		return cmp.Compare(b.fact.Count, a.fact.Count)
@@ -44,7 +44,7 @@ const (
 	once
 	codeOnce
 
-	lastMust = otherRule // up to here, all must be there
+	lastRequired = otherRule // up to here, all must be there
 )
 
 func weight(f conversation.Fact) int {

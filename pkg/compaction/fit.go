@@ -70,15 +70,15 @@ const (
 	systemShare  = 10
 )
 
-// movable is the part of the budget that a cut leaves at least for the tail, as a divisor, where what is always shown takes
+// tailShare is the part of the budget that a cut leaves at least for the tail, as a divisor, where what is always shown takes
 // so much that the target alone would leave next to nothing.
-const movable = 4
+const tailShare = 4
 
 // Fit grants the claims on a budget in their order, and chooses where the window starts (behaviour §4, §8). The start moves forward, past
 // whole units, until the context weighs about the target: rare deep cuts cost less than frequent shallow ones. The newest unit always
 // stays. The work grows with the number of pieces.
 func Fit(in FitInput) FitResult {
-	g := &grants{in: &in, room: in.Limit - in.Fixed - in.Newest.Least}
+	g := &budgetGrants{in: &in, room: in.Limit - in.Fixed - in.Newest.Least}
 	r := FitResult{Fits: g.room >= 0}
 	g.room = max(g.room, 0)
 	r.Request = g.share(in.Request, RequestShare)
@@ -91,19 +91,19 @@ func Fit(in FitInput) FitResult {
 	return r
 }
 
-// grants is how much of the budget is left while claims are granted.
-type grants struct {
+// budgetGrants is how much of the budget is left while claims are granted.
+type budgetGrants struct {
 	in   *FitInput
 	room int64
 }
 
-func (g *grants) take(n int64) int64 {
+func (g *budgetGrants) take(n int64) int64 {
 	g.room -= n
 	return n
 }
 
 // share grants a claim up to its share of the budget, or what is left of it; nothing if it cannot be cut to so little.
-func (g *grants) share(c *Claim, divisor int64) int64 {
+func (g *budgetGrants) share(c *Claim, divisor int64) int64 {
 	if c == nil {
 		return 0
 	}
@@ -126,7 +126,7 @@ func (g *grants) share(c *Claim, divisor int64) int64 {
 
 // restored grants units that were brought back, the latest first: one that does not fit gives way with all before it. The request and
 // the opening are shown whole once they were brought back.
-func (g *grants) restored(r *FitResult) int {
+func (g *budgetGrants) restored(r *FitResult) int {
 	for i, c := range g.in.Restored {
 		had, need := r.granted(g.in, c.First), c.Whole
 		if had != nil {
@@ -160,7 +160,7 @@ func Claimed(claims []Claim, first int32) bool {
 }
 
 // system grants system messages that are shown again, newest first. What was brought back has been granted already.
-func (g *grants) system(restored []Claim) int {
+func (g *budgetGrants) system(restored []Claim) int {
 	room := g.room
 	if g.in.Over {
 		room = min(room, g.in.Limit/systemShare)
@@ -179,7 +179,7 @@ func (g *grants) system(restored []Claim) int {
 
 // summaries grants summaries: their texts together have a share, and so have their lists. Where that is not left, texts give first. The
 // oldest give way where not even what stands around them has room.
-func (g *grants) summaries() []SummaryGrant {
+func (g *budgetGrants) summaries() []SummaryGrant {
 	out := make([]SummaryGrant, len(g.in.Summaries))
 	around, from := int64(0), len(out)
 	for ; from > 0; from-- {
@@ -223,7 +223,7 @@ func (in *FitInput) start(r *FitResult, granted int64) int32 {
 	for from < len(in.Pieces) && in.Pieces[from].First < in.Start {
 		from++
 	}
-	target := min(max(in.Target, granted+in.Limit/movable), in.Rest)
+	target := min(max(in.Target, granted+in.Limit/tailShare), in.Rest)
 	if totals[from] <= target || !in.Over && totals[from] <= in.Rest {
 		return in.Start
 	}

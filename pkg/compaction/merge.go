@@ -26,8 +26,8 @@ func Merges(nodes []Node, fanOut int) []Merge {
 	list := make([]Node, 0, len(nodes)) // of those up to a node, without any fanOut that could merge
 	for _, n := range nodes {
 		list = append(list, n)
-		for alike(list, fanOut) {
-			m := join(list, fanOut)
+		for sameLevel(list, fanOut) {
+			m := mergeLast(list, fanOut)
 			list = append(list[:m.First], m.Into)
 			out = append(out, m)
 		}
@@ -35,8 +35,8 @@ func Merges(nodes []Node, fanOut int) []Merge {
 	return out
 }
 
-// alike says whether the last n nodes of a list are of one level.
-func alike(list []Node, n int) bool {
+// sameLevel says whether the last n nodes of a list are of one level.
+func sameLevel(list []Node, n int) bool {
 	if len(list) < n {
 		return false
 	}
@@ -48,8 +48,8 @@ func alike(list []Node, n int) bool {
 	return true
 }
 
-// join makes one of the last n nodes of a list.
-func join(list []Node, n int) Merge {
+// mergeLast makes one of the last n nodes of a list.
+func mergeLast(list []Node, n int) Merge {
 	first, last := len(list)-n, list[len(list)-1]
 	return Merge{First: first, End: len(list), Into: Node{
 		Range: conversation.Range{First: list[first].Range.First, End: last.Range.End}, Level: last.Level + 1,

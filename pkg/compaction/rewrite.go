@@ -36,13 +36,13 @@ type RewriteInput struct {
 // than what must be freed is left alone until then: there is little to gain.
 func Rewrite(in RewriteInput) []bool {
 	now := make([]bool, len(in.Due))
-	held := rewriteHeld{foremost: -1}
+	held := heldEdits{farthest: -1}
 	for i, d := range in.Due {
 		if now[i] = in.Cold || d.Behind <= in.Free; !now[i] {
 			held.add(d)
 		}
 	}
-	if held.foremost < 0 || in.holds(held) {
+	if held.farthest < 0 || in.waits(held) {
 		return now
 	}
 	for i := range now {
@@ -51,18 +51,18 @@ func Rewrite(in RewriteInput) []bool {
 	return now
 }
 
-// rewriteHeld is what may be held.
-type rewriteHeld struct {
-	foremost int64 // the Behind of the foremost edit; -1 if there is none
+// heldEdits is what may be held.
+type heldEdits struct {
+	farthest int64 // the Behind of the foremost edit; -1 if there is none
 	gain     int64
 	waited   int32
 }
 
-func (h *rewriteHeld) add(d DueEdit) {
-	h.foremost, h.gain, h.waited = max(h.foremost, d.Behind), h.gain+d.Gain, max(h.waited, d.Waited)
+func (h *heldEdits) add(d DueEdit) {
+	h.farthest, h.gain, h.waited = max(h.farthest, d.Behind), h.gain+d.Gain, max(h.waited, d.Waited)
 }
 
-func (in *RewriteInput) holds(h rewriteHeld) bool {
+func (in *RewriteInput) waits(h heldEdits) bool {
 	switch {
 	case in.Overflow || h.gain >= in.MinGain || h.waited >= in.MaxTurns:
 		return false
@@ -70,7 +70,7 @@ func (in *RewriteInput) holds(h rewriteHeld) bool {
 		return true
 	}
 	for _, c := range in.Coming {
-		once := (in.Write - in.Read) * float64(min(h.foremost, c.Behind))
+		once := (in.Write - in.Read) * float64(min(h.farthest, c.Behind))
 		if h.waited+c.Left <= in.MaxTurns && once > in.Read*float64(h.gain)*float64(c.Left) {
 			return true
 		}

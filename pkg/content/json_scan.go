@@ -5,7 +5,7 @@ type JSONEvent uint8
 
 // The events.
 const (
-	JSONPieceEnd JSONEvent = iota // the piece has ended
+	JSONChunkEnd JSONEvent = iota // the piece has ended
 	JSONKey                       // a member of an object begins, with its key
 	JSONScalar                    // a value that holds no others begins
 	JSONOpen                      // an array or an object begins
@@ -45,22 +45,24 @@ const maxJSONDepth = 10_000
 // JSONScanner tells whether a text is JSON, in the sense of encoding/json, and where its values are. It takes the text in pieces, cut
 // anywhere, and is several times as fast as a decoder.
 type JSONScanner struct {
-	state jsonState
-	key   bool   // the string that it is in is a key
-	left  uint8  // hexadecimal digits that are still to come
-	word  string // what is still to come of true, false or null
-	open  []byte // the brackets that are open
+	state    jsonState
+	key      bool   // the string that it is in is a key
+	hexLeft  uint8  // hexadecimal digits that are still to come
+	wordLeft string // what is still to come of true, false or null
+	brackets []byte // the brackets that are open
 }
 
 // Depth is how many arrays and objects are open.
-func (s *JSONScanner) Depth() int { return len(s.open) }
+func (s *JSONScanner) Depth() int { return len(s.brackets) }
 
 // inArray says whether the innermost that is open is an array.
-func (s *JSONScanner) inArray() bool { return len(s.open) > 0 && s.open[len(s.open)-1] == '[' }
+func (s *JSONScanner) inArray() bool {
+	return len(s.brackets) > 0 && s.brackets[len(s.brackets)-1] == '['
+}
 
-// whole says whether what has been scanned is one JSON value.
-func (s *JSONScanner) whole() bool {
-	if len(s.open) > 0 {
+// isComplete says whether what has been scanned is one JSON value.
+func (s *JSONScanner) isComplete() bool {
+	if len(s.brackets) > 0 {
 		return false
 	}
 	switch s.state {
@@ -82,7 +84,7 @@ func ScanJSON[T string | []byte](s *JSONScanner, piece T, at int) (event JSONEve
 				at++
 			}
 			if at < len(piece) {
-				s.special(piece[at])
+				s.stringSpecial(piece[at])
 				at++
 			}
 			continue
@@ -92,19 +94,19 @@ func ScanJSON[T string | []byte](s *JSONScanner, piece T, at int) (event JSONEve
 			at++
 			continue
 		}
-		if event = s.step(c); event != JSONPieceEnd {
+		if event = s.step(c); event != JSONChunkEnd {
 			return event, at, at + 1
 		}
 		if s.state == broken {
-			return JSONPieceEnd, len(piece), len(piece)
+			return JSONChunkEnd, len(piece), len(piece)
 		}
 		at++
 	}
-	return JSONPieceEnd, at, at
+	return JSONChunkEnd, at, at
 }
 
-// special takes a character that is more than a part of a string.
-func (s *JSONScanner) special(c byte) {
+// stringSpecial takes a character that is more than a part of a string.
+func (s *JSONScanner) stringSpecial(c byte) {
 	switch {
 	case c == '\\':
 		s.state = inEscape
@@ -113,14 +115,14 @@ func (s *JSONScanner) special(c byte) {
 	case s.key:
 		s.state = atColon
 	default:
-		s.after()
+		s.afterValue()
 	}
 }
 
-// after is what may follow a value.
-func (s *JSONScanner) after() {
+// afterValue is what may follow a value.
+func (s *JSONScanner) afterValue() {
 	s.state = afterValue
-	if len(s.open) == 0 {
+	if len(s.brackets) == 0 {
 		s.state = atEnd
 	}
 }
@@ -134,7 +136,7 @@ func isJSONSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\r' || c =
 func (s *JSONScanner) step(c byte) JSONEvent {
 	if s.state <= afterValue || s.state == atEnd {
 		if isJSONSpace(c) {
-			return JSONPieceEnd
+			return JSONChunkEnd
 		}
 	}
 	switch s.state {
@@ -145,7 +147,7 @@ func (s *JSONScanner) step(c byte) JSONEvent {
 	case atColon:
 		s.state = s.expect(c == ':', atValue)
 	case afterValue:
-		return s.next(c)
+		return s.afterItem(c)
 	case inEscape:
 		s.escape(c)
 	case inHex:
@@ -157,7 +159,7 @@ func (s *JSONScanner) step(c byte) JSONEvent {
 	default:
 		return s.number(c)
 	}
-	return JSONPieceEnd
+	return JSONChunkEnd
 }
 
 func (s *JSONScanner) expect(ok bool, then jsonState) jsonState {
@@ -183,29 +185,29 @@ func (s *JSONScanner) value(c byte) JSONEvent {
 	case IsDigit(c):
 		s.state = inInteger
 	default:
-		return s.begin(c)
+		return s.beginWord(c)
 	}
 	return JSONScalar
 }
 
-// begin takes the first letter of a word.
-func (s *JSONScanner) begin(c byte) JSONEvent {
+// beginWord takes the first letter of a word.
+func (s *JSONScanner) beginWord(c byte) JSONEvent {
 	for _, word := range [...]string{"true", "false", "null"} {
 		if c == word[0] {
-			s.state, s.word = inWord, word[1:]
+			s.state, s.wordLeft = inWord, word[1:]
 			return JSONScalar
 		}
 	}
 	s.state = broken
-	return JSONPieceEnd
+	return JSONChunkEnd
 }
 
 func (s *JSONScanner) push(c byte) JSONEvent {
-	if len(s.open) == maxJSONDepth {
+	if len(s.brackets) == maxJSONDepth {
 		s.state = broken
-		return JSONPieceEnd
+		return JSONChunkEnd
 	}
-	s.open = append(s.open, c)
+	s.brackets = append(s.brackets, c)
 	s.state = atFirstItem
 	if c == '{' {
 		s.state = atFirstKey
@@ -214,8 +216,8 @@ func (s *JSONScanner) push(c byte) JSONEvent {
 }
 
 func (s *JSONScanner) pop() JSONEvent {
-	s.open = s.open[:len(s.open)-1]
-	s.after()
+	s.brackets = s.brackets[:len(s.brackets)-1]
+	s.afterValue()
 	return JSONClose
 }
 
@@ -228,11 +230,11 @@ func (s *JSONScanner) memberKey(c byte) JSONEvent {
 		return s.pop()
 	}
 	s.state = broken
-	return JSONPieceEnd
+	return JSONChunkEnd
 }
 
-// next takes what follows a value inside of an array or object.
-func (s *JSONScanner) next(c byte) JSONEvent {
+// afterItem takes what follows a value inside of an array or object.
+func (s *JSONScanner) afterItem(c byte) JSONEvent {
 	array := s.inArray()
 	switch {
 	case c == ',' && array:
@@ -245,13 +247,13 @@ func (s *JSONScanner) next(c byte) JSONEvent {
 		return s.pop()
 	}
 	s.state = broken
-	return JSONPieceEnd
+	return JSONChunkEnd
 }
 
 func (s *JSONScanner) escape(c byte) {
 	switch c {
 	case 'u':
-		s.state, s.left = inHex, 4
+		s.state, s.hexLeft = inHex, 4
 	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
 		s.state = inString
 	default:
@@ -265,19 +267,19 @@ func (s *JSONScanner) hex(c byte) {
 		s.state = broken
 		return
 	}
-	if s.left--; s.left == 0 {
+	if s.hexLeft--; s.hexLeft == 0 {
 		s.state = inString
 	}
 }
 
 // letter takes one more letter of a word.
 func (s *JSONScanner) letter(c byte) {
-	if c != s.word[0] {
+	if c != s.wordLeft[0] {
 		s.state = broken
 		return
 	}
-	if s.word = s.word[1:]; s.word == "" {
-		s.after()
+	if s.wordLeft = s.wordLeft[1:]; s.wordLeft == "" {
+		s.afterValue()
 	}
 }
 
@@ -302,7 +304,7 @@ func (s *JSONScanner) number(c byte) JSONEvent {
 	default:
 		return s.digit(was, c)
 	}
-	return JSONPieceEnd
+	return JSONChunkEnd
 }
 
 // digit takes a character where a number may end.
@@ -314,8 +316,8 @@ func (s *JSONScanner) digit(was jsonState, c byte) JSONEvent {
 	case (c == 'e' || c == 'E') && was != inExponent:
 		s.state = atExponent
 	default:
-		s.after()
+		s.afterValue()
 		return s.step(c)
 	}
-	return JSONPieceEnd
+	return JSONChunkEnd
 }

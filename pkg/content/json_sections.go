@@ -14,13 +14,13 @@ const (
 	sectionChars = 500
 	// leastUnit is how near to each other, in bytes, sections may begin: what is smaller shares one, or a list of digits would have an
 	// index larger than itself.
-	leastSection = 32
+	minSection = 32
 	// splitDepth is how deep values are split: what lies deeper is a part of its section. With it, an index stays smaller than its content.
 	splitDepth = 24
-	// markEvery is how many bytes of a list are read at most to know the index of an item.
-	markEvery = 4 << 10
-	// maxPointer is how long a place may be, in bytes.
-	maxPointer = 200
+	// markInterval is how many bytes of a list are read at most to know the index of an item.
+	markInterval = 4 << 10
+	// maxPointerBytes is how long a place may be, in bytes.
+	maxPointerBytes = 200
 )
 
 // jsonSections is where the values of a JSON document are, as far as they are larger than a section.
@@ -46,7 +46,7 @@ type jsonSectioner struct {
 	limit    int // bytes of a section
 	starts   []int32
 	open     []jsonFrame
-	mark     int // where the last mark was set
+	lastMark int // where the last mark was set
 	scalar   int // where the last value that holds no others began
 }
 
@@ -65,13 +65,13 @@ func sectionJSON(text string) (*jsonSections, []int32) {
 	var scanner JSONScanner
 	for at := 0; ; {
 		event, where, next := ScanJSON(&scanner, text, at)
-		if event == JSONPieceEnd {
+		if event == JSONChunkEnd {
 			break
 		}
 		s.take(event, where, scanner.Depth(), scanner.inArray())
 		at = next
 	}
-	if !scanner.whole() || len(s.sections.nodes) == 0 {
+	if !scanner.isComplete() || len(s.sections.nodes) == 0 {
 		return nil, nil
 	}
 	return s.sections, s.starts
@@ -90,10 +90,10 @@ func (s *jsonSectioner) take(event JSONEvent, at, depth int, inArray bool) {
 	case JSONComma:
 		s.split(at)
 	case JSONOpen:
-		s.begin(at, depth)
+		s.openValue(at, depth)
 	case JSONClose:
 		s.split(at)
-		s.finish(at+1, depth)
+		s.closeValue(at+1, depth)
 	}
 }
 
@@ -123,16 +123,16 @@ func (s *jsonSectioner) member(at, depth int) {
 	}
 	f := &s.open[depth-1]
 	f.members, f.start = f.members+1, int32(at)
-	if at-s.mark >= markEvery && at-int(s.sections.nodes[f.node].start) > s.limit {
-		s.mark = at
+	if at-s.lastMark >= markInterval && at-int(s.sections.nodes[f.node].start) > s.limit {
+		s.lastMark = at
 		s.sections.marks = append(s.sections.marks, jsonMark{at: int32(at), node: f.node, index: f.members - 1})
 	}
-	if at-int(s.starts[len(s.starts)-1]) >= leastSection {
+	if at-int(s.starts[len(s.starts)-1]) >= minSection {
 		s.starts = append(s.starts, int32(at))
 	}
 }
 
-func (s *jsonSectioner) begin(at, depth int) {
+func (s *jsonSectioner) openValue(at, depth int) {
 	node := jsonNode{start: int32(at), parent: -1}
 	if depth > 1 && depth-1 == len(s.open) {
 		if s.open[depth-2].array {
@@ -148,8 +148,8 @@ func (s *jsonSectioner) begin(at, depth int) {
 	s.sections.nodes = append(s.sections.nodes, node)
 }
 
-// finish notes that a value has ended: if it was small, it is one section.
-func (s *jsonSectioner) finish(end, depth int) {
+// closeValue notes that a value has ended: if it was small, it is one section.
+func (s *jsonSectioner) closeValue(end, depth int) {
 	if depth+1 != len(s.open) {
 		return
 	}
@@ -238,9 +238,9 @@ func bordersJSON(c byte) bool {
 	}
 }
 
-// place is a JSON pointer to the value that a part of the document lies in; to its first and last one if it lies in several.
-func (j *jsonSections) place(from, to int) string {
-	first := j.enter(min(skipJSONSpace(j.text[:to], from, ",:"), max(from, to-1)), to)
+// location is a JSON pointer to the value that a part of the document lies in; to its first and last one if it lies in several.
+func (j *jsonSections) location(from, to int) string {
+	first := j.firstValue(min(skipJSONSpace(j.text[:to], from, ",:"), max(from, to-1)), to)
 	last := first + max(0, len(strings.TrimRight(j.text[first:to], " \n\r\t,:]}"))-1)
 	a, b := j.path(first), j.path(last)
 	shared := 0
@@ -253,8 +253,8 @@ func (j *jsonSections) place(from, to int) string {
 	return pointer(a) + " to " + pointer(b[:shared+1])
 }
 
-// enter is where the first value begins that a part is about: with the beginning of a list comes its first item.
-func (j *jsonSections) enter(from, to int) int {
+// firstValue is where the first value begins that a part is about: with the beginning of a list comes its first item.
+func (j *jsonSections) firstValue(from, to int) int {
 	i := sort.Search(len(j.nodes), func(i int) bool { return int(j.nodes[i].start) >= from })
 	for ; i < len(j.nodes) && int(j.nodes[i].start) == from && int(j.nodes[i].end) > to; i++ {
 		first := skipSpace(j.text[:to], j.nodes[i].bracket(j.text)+1)
@@ -270,7 +270,7 @@ func (j *jsonSections) enter(from, to int) int {
 func pointer(path []string) string {
 	var b strings.Builder
 	for _, segment := range path {
-		if b.Len()+1+len(segment) > maxPointer {
+		if b.Len()+1+len(segment) > maxPointerBytes {
 			break
 		}
 		b.WriteByte('/')
@@ -291,10 +291,10 @@ func (j *jsonSections) path(at int) []string {
 	}
 	var path []string
 	if index, start, ok := j.memberAt(node, child, at); ok {
-		path = append(path, j.segment(node, index, start))
+		path = append(path, j.pathSegment(node, index, start))
 	}
 	for n := j.nodes[node]; n.parent >= 0; n = j.nodes[n.parent] {
-		path = append(path, j.segment(n.parent, n.index, int(n.start)))
+		path = append(path, j.pathSegment(n.parent, n.index, int(n.start)))
 	}
 	for i, k := 0, len(path)-1; i < k; i, k = i+1, k-1 {
 		path[i], path[k] = path[k], path[i]
@@ -339,8 +339,8 @@ func (j *jsonSections) memberEnd(at, limit int) int {
 	return end
 }
 
-// segment is what leads from a node to one of its members, which begins at start.
-func (j *jsonSections) segment(node, index int32, start int) string {
+// pathSegment is what leads from a node to one of its members, which begins at start.
+func (j *jsonSections) pathSegment(node, index int32, start int) string {
 	if j.text[j.nodes[node].bracket(j.text)] == '[' {
 		return strconv.Itoa(int(index))
 	}

@@ -26,8 +26,8 @@ type JSONTree struct {
 const (
 	// NoNode is the number of none.
 	NoNode int32 = -1
-	// longestJSON keeps positions within 32 bits.
-	longestJSON = 1 << 30
+	// maxJSONBytes keeps positions within 32 bits.
+	maxJSONBytes = 1 << 30
 	// nodeSize is about how many bytes of text a value takes, its key included.
 	nodeSize = 12
 )
@@ -35,7 +35,7 @@ const (
 // ParseJSON takes a text apart that is one JSON value, or begins as a long one and breaks off.
 func ParseJSON(text string) (*JSONTree, bool) {
 	at := skipSpace(text, 0)
-	if len(text) > longestJSON || at == len(text) || (text[at] != '{' && text[at] != '[') {
+	if len(text) > maxJSONBytes || at == len(text) || (text[at] != '{' && text[at] != '[') {
 		return nil, false
 	}
 	d := &JSONTree{Text: text, Cut: -1, Nodes: make([]JSONNode, 0, len(text)/nodeSize+16)}

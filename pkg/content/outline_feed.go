@@ -7,12 +7,12 @@ import (
 
 // Outliner feeds an Outline.
 type Outliner struct {
-	marks   []outlineMark
-	now     outlineMark // of what has been counted
-	pending []byte      // the beginning of a character, that has not been counted
-	last    byte
-	spoilt  bool // it was not all text
-	items   itemOutliner
+	marks    []outlineMark
+	position outlineMark // of what has been counted
+	pending  []byte      // the beginning of a character, that has not been counted
+	last     byte
+	notText  bool // it was not all text
+	items    itemOutliner
 }
 
 // NewOutliner begins an outline.
@@ -31,7 +31,7 @@ func (o *Outliner) Feed(piece []byte) {
 	rest := len(piece) - unfinished(piece)
 	o.pending = append(o.pending, piece[rest:]...)
 	for piece = piece[:rest]; len(piece) > 0; {
-		size := o.toMark(piece)
+		size := o.untilMark(piece)
 		o.count(piece[:size])
 		piece = piece[size:]
 	}
@@ -40,11 +40,11 @@ func (o *Outliner) Feed(piece []byte) {
 // Outline ends the feeding.
 func (o *Outliner) Outline() *Outline {
 	o.count(o.pending)
-	if end := len(o.marks) - 1; o.marks[end].at < o.now.at || end == 0 {
-		o.marks = append(o.marks, o.now)
+	if end := len(o.marks) - 1; o.marks[end].at < o.position.at || end == 0 {
+		o.marks = append(o.marks, o.position)
 	}
-	out := &Outline{marks: o.marks, text: !o.spoilt, lines: o.now.ends, items: o.items.outline()}
-	if o.now.at > 0 && o.last != '\n' {
+	out := &Outline{marks: o.marks, text: !o.notText, lines: o.position.ends, items: o.items.outline()}
+	if o.position.at > 0 && o.last != '\n' {
 		out.lines++
 	}
 	return out
@@ -76,10 +76,10 @@ func unfinished(piece []byte) int {
 	return 0
 }
 
-// toMark is how much of a piece lies before the next mark. A mark lies where a character begins: behind three bytes that go on with one,
+// untilMark is how much of a piece lies before the next mark. A mark lies where a character begins: behind three bytes that go on with one,
 // a fourth belongs to none.
-func (o *Outliner) toMark(piece []byte) int {
-	size := int(min(max(o.marks[len(o.marks)-1].at+outlineStep-o.now.at, 1), int64(len(piece))))
+func (o *Outliner) untilMark(piece []byte) int {
+	size := int(min(max(o.marks[len(o.marks)-1].at+outlineStep-o.position.at, 1), int64(len(piece))))
 	for more := 0; more < utf8.UTFMax-1 && size < len(piece) && !utf8.RuneStart(piece[size]); more++ {
 		size++
 	}
@@ -88,11 +88,11 @@ func (o *Outliner) toMark(piece []byte) int {
 
 // count takes whole characters.
 func (o *Outliner) count(chars []byte) {
-	o.spoilt = o.spoilt || !utf8.Valid(chars) || bytes.IndexByte(chars, 0) >= 0
-	o.now.at += int64(len(chars))
-	o.now.chars += int64(utf8.RuneCount(chars))
-	o.now.ends += int64(bytes.Count(chars, []byte{'\n'}))
-	if o.now.at-o.marks[len(o.marks)-1].at >= outlineStep {
-		o.marks = append(o.marks, o.now)
+	o.notText = o.notText || !utf8.Valid(chars) || bytes.IndexByte(chars, 0) >= 0
+	o.position.at += int64(len(chars))
+	o.position.chars += int64(utf8.RuneCount(chars))
+	o.position.ends += int64(bytes.Count(chars, []byte{'\n'}))
+	if o.position.at-o.marks[len(o.marks)-1].at >= outlineStep {
+		o.marks = append(o.marks, o.position)
 	}
 }

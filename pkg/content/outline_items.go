@@ -11,18 +11,18 @@ type outlineItems struct {
 }
 
 // itemMark is where an item begins, and where the one before it ended.
-type itemMark struct{ index, at, before int64 }
+type itemMark struct{ index, at, previousEnd int64 }
 
 // itemOutliner finds the items of a JSON document while it is fed: those of the document if it is an array, or those of the one array
 // among its members.
 type itemOutliner struct {
-	scanner JSONScanner
-	at      int64 // where the piece begins
-	solid   int64 // behind the last byte before the piece that is no space
-	arrays  int   // how many could be the one
-	before  int64 // behind the item before the last comma
-	level   int   // how many arrays and objects are open around its items; 0 outside of it
-	items   outlineItems
+	scanner      JSONScanner
+	at           int64 // where the piece begins
+	lastNonSpace int64 // behind the last byte before the piece that is no space
+	arrays       int   // how many could be the one
+	previousEnd  int64 // behind the item before the last comma
+	level        int   // how many arrays and objects are open around its items; 0 outside of it
+	items        outlineItems
 }
 
 // feed takes the next piece.
@@ -32,7 +32,7 @@ func (o *itemOutliner) feed(piece []byte) {
 	}
 	for at := 0; ; {
 		event, where, next := ScanJSON(&o.scanner, piece, at)
-		if event == JSONPieceEnd {
+		if event == JSONChunkEnd {
 			break
 		}
 		if o.level == 0 {
@@ -42,18 +42,18 @@ func (o *itemOutliner) feed(piece []byte) {
 		}
 		at = next
 	}
-	o.solid = o.solidBefore(piece)
+	o.lastNonSpace = o.nonSpaceEnd(piece)
 	o.at += int64(len(piece))
 }
 
-// solidBefore is behind the last byte that is no space, up to the end of a part of the piece.
-func (o *itemOutliner) solidBefore(part []byte) int64 {
+// nonSpaceEnd is behind the last byte that is no space, up to the end of a part of the piece.
+func (o *itemOutliner) nonSpaceEnd(part []byte) int64 {
 	for size := len(part); size > 0; size-- {
 		if !isJSONSpace(part[size-1]) {
 			return o.at + int64(size)
 		}
 	}
-	return o.solid
+	return o.lastNonSpace
 }
 
 // outside takes an event outside of the array.
@@ -62,7 +62,7 @@ func (o *itemOutliner) outside(event JSONEvent, where int) {
 		return
 	}
 	depth := o.scanner.Depth()
-	if depth > 2 || depth == 2 && o.scanner.open[0] != '{' {
+	if depth > 2 || depth == 2 && o.scanner.brackets[0] != '{' {
 		return
 	}
 	if o.arrays++; o.arrays == 1 {
@@ -78,12 +78,12 @@ func (o *itemOutliner) inside(event JSONEvent, where int, piece []byte) {
 	depth := o.scanner.Depth()
 	switch {
 	case event == JSONComma && depth == o.level:
-		o.before = o.solidBefore(piece[:where])
+		o.previousEnd = o.nonSpaceEnd(piece[:where])
 	case event == JSONScalar && depth == o.level, event == JSONOpen && depth == o.level+1:
 		o.item(where)
 	case event == JSONClose && depth == o.level-1:
 		if o.items.count > 0 {
-			o.items.end = o.solidBefore(piece[:where])
+			o.items.end = o.nonSpaceEnd(piece[:where])
 		}
 		o.level = 0
 	}
@@ -94,14 +94,14 @@ func (o *itemOutliner) item(where int) {
 	at := o.at + int64(where)
 	n := len(o.items.marks)
 	if n == 0 || at-o.items.marks[n-1].at >= outlineStep {
-		o.items.marks = append(o.items.marks, itemMark{index: o.items.count, at: at, before: o.before})
+		o.items.marks = append(o.items.marks, itemMark{index: o.items.count, at: at, previousEnd: o.previousEnd})
 	}
 	o.items.count++
 }
 
 // outline ends the feeding.
 func (o *itemOutliner) outline() outlineItems {
-	if o.arrays != 1 || !o.scanner.whole() {
+	if o.arrays != 1 || !o.scanner.isComplete() {
 		return outlineItems{}
 	}
 	o.items.found = true
@@ -129,13 +129,13 @@ func (o *outlineItems) bounds(n int64, read func(from, to int64) ([]byte, error)
 	i := sort.Search(len(o.marks), func(i int) bool { return o.marks[i].index > n }) - 1
 	mark := o.marks[i]
 	if mark.index == n {
-		return mark.at, mark.before, nil
+		return mark.at, mark.previousEnd, nil
 	}
 	piece, err := read(mark.at, min(mark.at+outlineStep, o.end)) // or another mark would stand before the item
 	if err != nil {
 		return 0, 0, err
 	}
-	items := itemOutliner{scanner: JSONScanner{open: []byte{'['}}, at: mark.at, level: 1}
+	items := itemOutliner{scanner: JSONScanner{brackets: []byte{'['}}, at: mark.at, level: 1}
 	return items.seek(piece, n-mark.index)
 }
 
@@ -143,12 +143,12 @@ func (o *outlineItems) bounds(n int64, read func(from, to int64) ([]byte, error)
 func (o *itemOutliner) seek(piece []byte, n int64) (at, before int64, err error) {
 	for next := 0; ; {
 		event, where, after := ScanJSON(&o.scanner, piece, next)
-		if event == JSONPieceEnd {
+		if event == JSONChunkEnd {
 			return 0, 0, ErrOutline
 		}
 		o.inside(event, where, piece)
 		if o.items.count > n {
-			return o.at + int64(where), o.before, nil
+			return o.at + int64(where), o.previousEnd, nil
 		}
 		next = after
 	}

@@ -14,11 +14,11 @@ type Reading struct {
 	Content string // as it was stored
 	Text    string // what is read of it: Content itself for all kinds but HTML
 
-	starts   []int32
-	headings []heading
-	json     *jsonSections
-	page     *page // of HTML
-	ruler    ruler // of Content
+	starts    []int32
+	headings  []heading
+	json      *jsonSections
+	page      *htmlSource   // of HTML
+	positions positionIndex // of Content
 }
 
 // heading is the title of a section, in bytes of Text.
@@ -27,7 +27,7 @@ type heading struct{ from, to int32 }
 // Read reads a content. It takes any bytes. What its kind does not fit, such as broken JSON, is read as the text that it looks like;
 // what is larger than 2 GiB has no sections.
 func Read(kind Kind, content string) *Reading {
-	r := &Reading{Kind: kind, Content: content, Text: content, ruler: newRuler(content)}
+	r := &Reading{Kind: kind, Content: content, Text: content, positions: newPositionIndex(content)}
 	switch {
 	case len(content) > math.MaxInt32:
 		r.Kind = KindText // positions are too large to be kept
@@ -84,7 +84,7 @@ func (r *Reading) MainPart() (title, body string, ok bool) {
 
 // Size is what the reading holds in memory beside its content, in bytes.
 func (r *Reading) Size() int64 {
-	n := int64(cap(r.starts))*4 + int64(cap(r.headings))*8 + int64(cap(r.ruler.marks))*24
+	n := int64(cap(r.starts))*4 + int64(cap(r.headings))*8 + int64(cap(r.positions.marks))*24
 	if r.json != nil {
 		n += int64(cap(r.json.nodes))*16 + int64(cap(r.json.marks))*12
 	}
@@ -106,7 +106,7 @@ func (r *Reading) Place(from, to int) string {
 	from = min(max(from, 0), len(r.Text))
 	to = min(max(to, from), len(r.Text))
 	if r.json != nil {
-		return r.json.place(from, to)
+		return r.json.location(from, to)
 	}
 	for from < to && isJSONSpace(r.Text[from]) {
 		from++
@@ -117,7 +117,7 @@ func (r *Reading) Place(from, to int) string {
 	}
 	to = from + len(strings.TrimRight(r.Text[from:to], JSONSpace))
 	bytes, _ := r.Source(from, to)
-	first, last := r.ruler.line(int(bytes[0])), r.ruler.line(max(int(bytes[0]), int(bytes[1])-1))
+	first, last := r.positions.lineAt(int(bytes[0])), r.positions.lineAt(max(int(bytes[0]), int(bytes[1])-1))
 	lines := fmt.Sprintf("lines %d-%d", first, last)
 	if section != "" {
 		return section + ", " + lines
@@ -125,8 +125,8 @@ func (r *Reading) Place(from, to int) string {
 	return lines
 }
 
-// maxTitle is how long the title of a section may be in a place, in characters.
-const maxTitle = 100
+// maxTitleChars is how long the title of a section may be in a place, in characters.
+const maxTitleChars = 100
 
 // section is the section that a position lies in, or empty.
 func (r *Reading) section(at int) string {
@@ -139,7 +139,7 @@ func (r *Reading) section(at int) string {
 	if r.Kind == KindMarkdown {
 		title = strings.Trim(title, "# \t")
 	}
-	return "section: " + CutChars(strings.Join(strings.Fields(Head(title, 8*maxTitle)), " "), maxTitle)
+	return "section: " + CutChars(strings.Join(strings.Fields(Head(title, 8*maxTitleChars)), " "), maxTitleChars)
 }
 
 // Source is which bytes of Content [from, to) of Text came from, and which of its characters (Unicode code points).
@@ -148,5 +148,5 @@ func (r *Reading) Source(from, to int) (bytes, chars [2]int64) {
 		from, to = r.page.source(from, to)
 	}
 	bytes = [2]int64{int64(from), int64(to)}
-	return bytes, [2]int64{r.ruler.char(from), r.ruler.char(to)}
+	return bytes, [2]int64{r.positions.charAt(from), r.positions.charAt(to)}
 }

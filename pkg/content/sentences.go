@@ -26,13 +26,13 @@ func Paragraphs(lines []string, before int) (all []Paragraph) {
 			all = append(all, Paragraph{Text: line, Line: before + i + 1})
 		}
 		last, _ := utf8.DecodeLastRuneInString(line)
-		open = len(line) > 40 && !EndsSentence(last) && len(all[len(all)-1].Text) < longestParagraph
+		open = len(line) > 40 && !EndsSentence(last) && len(all[len(all)-1].Text) < maxParagraphBytes
 	}
 	return all
 }
 
-// longestParagraph is how many bytes of lines are joined at most.
-const longestParagraph = 4000
+// maxParagraphBytes is how many bytes of lines are joined at most.
+const maxParagraphBytes = 4000
 
 // EndsSentence says whether a character may be the last of a sentence.
 func EndsSentence(r rune) bool {
@@ -52,7 +52,7 @@ func Sentences(line string) (all []string) {
 	for i := 0; i < len(line); {
 		r, size := utf8.DecodeRuneInString(line[i:])
 		i += size
-		if ends(r, line[i:]) || (i-start > LongestSentence && (r == ' ' || r == '，') && asciiAt(line, i)) {
+		if endsSentenceBefore(r, line[i:]) || (i-start > LongestSentence && (r == ' ' || r == '，') && asciiAt(line, i)) {
 			all = appendText(all, line[start:i])
 			start = i
 		}
@@ -67,12 +67,12 @@ func appendText(all []string, s string) []string {
 	return all
 }
 
-// ends says whether a sentence ends with a character that something follows.
-func ends(r rune, rest string) bool {
+// endsSentenceBefore says whether a sentence ends with a character that something follows.
+func endsSentenceBefore(r rune, rest string) bool {
 	switch r {
 	case '。', '！', '？':
 		next, _ := utf8.DecodeRuneInString(rest)
-		return certainBorder(r, next)
+		return isCertainBorder(r, next)
 	case '.', '!', '?':
 		if len(rest) < 2 || (rest[0] != ' ' && rest[0] != '\n') {
 			return false

@@ -29,7 +29,7 @@ func sniff(content string) Kind {
 // looksJSON says whether a text is JSON, or could be the head of a larger one that is.
 func looksJSON(text string) bool {
 	s := scanAll(text)
-	return s.whole() || s.state != broken && len(text) >= headBytes
+	return s.isComplete() || s.state != broken && len(text) >= headBytes
 }
 
 func scanAll(text string) *JSONScanner {
@@ -125,7 +125,7 @@ func (s *lineStats) take(now, before, next line) {
 	}
 	s.lines++
 	s.chars += len(now.text)
-	if c := now.text[0]; (c == '{' || c == '[') && s.json == s.lines-1 && scanAll(now.text).whole() {
+	if c := now.text[0]; (c == '{' || c == '[') && s.json == s.lines-1 && scanAll(now.text).isComplete() {
 		s.json++
 	}
 	if looksCode(now) {
@@ -134,10 +134,10 @@ func (s *lineStats) take(now, before, next line) {
 	if looksProse(now.text) {
 		s.prose++
 	}
-	if now.indent == 0 && digits(now.text[:min(len(now.text), stampBytes)]) >= stampDigits {
+	if now.indent == 0 && countDigits(now.text[:min(len(now.text), stampBytes)]) >= stampDigits {
 		s.stamped++
 	}
-	if isTitle(now) && before.text == "" && next.text == "" {
+	if isATXHeading(now) && before.text == "" && next.text == "" {
 		s.titles++
 	}
 	if looksMarkdown(now.text) {
@@ -147,12 +147,12 @@ func (s *lineStats) take(now, before, next line) {
 
 // What a text must have of something to be taken for it, in lines and in percent of its lines.
 const (
-	leastLines  = 5
-	codePercent = 45
-	linesBlank  = 8
-	linesProse  = 30
-	linesLong   = 400 // bytes of a line, on average
-	stamped     = 50
+	minLines         = 5
+	minCodePercent   = 45
+	maxBlankPercent  = 8
+	maxProsePercent  = 30
+	maxMeanLineBytes = 400 // bytes of a line, on average
+	stampedPercent   = 50
 )
 
 // A line begins with a time if so many digits stand among its first characters.
@@ -166,13 +166,13 @@ func (s lineStats) kind() Kind {
 	switch {
 	case s.json >= 2 && s.json >= s.lines-1: // the last line may be cut
 		return KindLines
-	case s.lines >= leastLines && percent(s.stamped) >= stamped:
+	case s.lines >= minLines && percent(s.stamped) >= stampedPercent:
 		return KindLines
-	case s.titles >= 2 && s.marks >= 1 && percent(s.code) < codePercent, s.titles == 1 && s.marks >= 3 && percent(s.code) < codePercent/2:
+	case s.titles >= 2 && s.marks >= 1 && percent(s.code) < minCodePercent, s.titles == 1 && s.marks >= 3 && percent(s.code) < minCodePercent/2:
 		return KindMarkdown
-	case s.lines >= leastLines && percent(s.code) >= codePercent:
+	case s.lines >= minLines && percent(s.code) >= minCodePercent:
 		return KindCode
-	case s.lines >= leastLines && percent(s.blank) <= linesBlank && percent(s.prose) <= linesProse && s.chars/s.lines <= linesLong:
+	case s.lines >= minLines && percent(s.blank) <= maxBlankPercent && percent(s.prose) <= maxProsePercent && s.chars/s.lines <= maxMeanLineBytes:
 		return KindLines
 	default:
 		return KindText
@@ -195,13 +195,13 @@ func looksProse(text string) bool {
 			letters++
 		}
 	}
-	return words >= 6 && (letters+words)*100 >= len(text)*prosePercent
+	return words >= 6 && (letters+words)*100 >= len(text)*minProsePercent
 }
 
-// prosePercent is how much of a line of prose is letters and single spaces.
-const prosePercent = 92
+// minProsePercent is how much of a line of prose is letters and single spaces.
+const minProsePercent = 92
 
-func digits(text string) int {
+func countDigits(text string) int {
 	n := 0
 	for i := range len(text) {
 		if IsDigit(text[i]) {

@@ -92,16 +92,16 @@ func nextCluster(s string) int {
 		return size
 	}
 	next, _ := utf8.DecodeRuneInString(s[size:])
-	if certainBorder(r, next) {
+	if isCertainBorder(r, next) {
 		return size
 	}
 	cluster, _, _, _ := uniseg.FirstGraphemeClusterInString(s, -1)
 	return len(cluster)
 }
 
-// certainBorder says whether a grapheme cluster certainly ends between two characters: the second is one that extends nothing
+// isCertainBorder says whether a grapheme cluster certainly ends between two characters: the second is one that extends nothing
 // (printable ASCII, Han, kana, their punctuation), and the first is none that would be put before it.
-func certainBorder(r, next rune) bool {
+func isCertainBorder(r, next rune) bool {
 	prepends := r < ' ' || (0x600 <= r && r < 0x2000) || r > 0xffff
 	if prepends {
 		return false

@@ -71,15 +71,15 @@ func Plan(in Input) []Due {
 	}
 	var out []Due
 	for i := range in.Units {
-		if u := &in.Units[i]; in.mortal(u) {
-			out = append(out, in.unit(u)...)
+		if u := &in.Units[i]; in.mayExpire(u) {
+			out = append(out, in.unitDue(u)...)
 		}
 	}
 	return out
 }
 
-// mortal says whether anything in a unit may expire. Most of what most views show never does, and is passed by at once.
-func (in *Input) mortal(u *conversation.Unit) bool {
+// mayExpire says whether anything in a unit may expire. Most of what most views show never does, and is passed by at once.
+func (in *Input) mayExpire(u *conversation.Unit) bool {
 	if in.Policy.Turns != nil || in.Override != nil {
 		return u.Summary == nil
 	}
@@ -97,57 +97,57 @@ func (in *Input) mortal(u *conversation.Unit) bool {
 	return false
 }
 
-// unit lists what of a unit is due: the whole, if all of it is to be removed, else each thing for itself.
-func (in *Input) unit(u *conversation.Unit) []Due {
-	things := in.things(u)
+// unitDue lists what of a unit is due: the whole, if all of it is to be removed, else each thing for itself.
+func (in *Input) unitDue(u *conversation.Unit) []Due {
+	things := in.candidates(u)
 	if len(things) == 0 || Gone(u) && !in.Apart {
 		return nil
 	}
-	if whole, ok := removal(u, things); ok && !in.Apart {
+	if whole, ok := unitRemoval(u, things); ok && !in.Apart {
 		return []Due{whole}
 	}
 	var out []Due
 	for i := range things {
-		if t := &things[i]; t.due && !t.done && !t.waits() {
+		if t := &things[i]; t.due && !t.done && !t.waitsForUnit() {
 			out = append(out, t.Due)
 		}
 	}
 	return out
 }
 
-// thing is something in a unit that has a life of its own: a tool result, or the words of a message.
-type thing struct {
+// candidate is something in a unit that has a life of its own: a tool result, or the words of a message.
+type candidate struct {
 	Due
 	expires bool
 	due     bool
 	done    bool // it has expired before, at the level that it would get now or above
 }
 
-func (in *Input) things(u *conversation.Unit) []thing {
-	var out []thing
+func (in *Input) candidates(u *conversation.Unit) []candidate {
+	var out []candidate
 	for i := range u.Items {
 		m := u.Items[i].Message
 		if positions := WordsOf(m); len(positions) > 0 {
-			out = append(out, in.thing(u, m, Words, positions[0], m.Expiration))
+			out = append(out, in.candidate(u, m, Words, positions[0], m.Expiration))
 		}
 		for p := range m.Parts {
 			if m.Parts[p].Kind == conversation.PartToolResult {
-				out = append(out, in.thing(u, m, int32(p), int32(p), m.Parts[p].Result.Expiration))
+				out = append(out, in.candidate(u, m, int32(p), int32(p), m.Parts[p].Result.Expiration))
 			}
 		}
 	}
 	return out
 }
 
-func (in *Input) thing(u *conversation.Unit, m *conversation.Message, part, at int32, stored *conversation.Expiration) thing {
-	t := thing{Due: Due{Unit: u, Index: m.Index, Part: part, Expiration: in.inForce(m, part, stored)}}
+func (in *Input) candidate(u *conversation.Unit, m *conversation.Message, part, at int32, stored *conversation.Expiration) candidate {
+	t := candidate{Due: Due{Unit: u, Index: m.Index, Part: part, Expiration: in.inForce(m, part, stored)}}
 	_, expanded, back := in.View.Restored(m.Index)
-	t.Since, t.expires = since(&t.Expiration, max(m.TurnAdded, expanded))
+	t.Since, t.expires = dueTurn(&t.Expiration, max(m.TurnAdded, expanded))
 	if back { // with 0 turns too it is shown once: the turn after the one it was expanded in is the first that shows it
 		t.Since = max(t.Since, expanded+2)
 	}
 	t.due = t.expires && in.Turn >= t.Since
-	if t.Expiration.Erases() && !t.empty() {
+	if t.Expiration.Erases() && !t.isEmpty() {
 		t.Erase = []Place{{m.Index, part}}
 	} else if in.ErasuresAlone {
 		t.expires, t.due = false, false
@@ -160,13 +160,13 @@ func (in *Input) thing(u *conversation.Unit, m *conversation.Message, part, at i
 	shown, reason := in.View.Part(m.Index, at)
 	t.done = shown > level || shown == level && reason.Expired()
 	if len(t.Erase) > 0 {
-		t.done = t.erased()
+		t.done = t.isErased()
 	}
 	return t
 }
 
 // contents are the contents of a thing.
-func (t *thing) contents() []*conversation.Content {
+func (t *candidate) contents() []*conversation.Content {
 	m := t.Message()
 	if t.Part != Words {
 		return conversation.Contents(m.Parts[t.Part : t.Part+1])
@@ -178,12 +178,12 @@ func (t *thing) contents() []*conversation.Content {
 	return out
 }
 
-// empty says whether there is nothing to erase: nothing said, or media elsewhere.
-func (t *thing) empty() bool {
+// isEmpty says whether there is nothing to erase: nothing said, or media elsewhere.
+func (t *candidate) isEmpty() bool {
 	return !slices.ContainsFunc(t.contents(), func(c *conversation.Content) bool { return c.Bytes() > 0 })
 }
 
-func (t *thing) erased() bool {
+func (t *candidate) isErased() bool {
 	return slices.ContainsFunc(t.contents(), func(c *conversation.Content) bool { return c.Erased != nil })
 }
 
@@ -206,9 +206,9 @@ func Carries(m *conversation.Message, part int32) bool {
 	return part != Words || m.Type == conversation.TypeActionResult || m.Type == conversation.TypeSubAgentResult
 }
 
-// since is the first turn that something is due in: the one in which its age, counted from the turn it was added or expanded in,
+// dueTurn is the first turn that something is due in: the one in which its age, counted from the turn it was added or expanded in,
 // is greater than its turns. False if it never is.
-func since(e *conversation.Expiration, from int32) (int32, bool) {
+func dueTurn(e *conversation.Expiration, from int32) (int32, bool) {
 	if !e.Expires() {
 		return 0, false
 	}
@@ -221,9 +221,9 @@ func since(e *conversation.Expiration, from int32) (int32, bool) {
 
 const maxTurn = 1<<31 - 1
 
-// removal says that a unit leaves: when all of it is due to be removed. What has no life of its own, such as a message that
+// unitRemoval says that a unit leaves: when all of it is due to be removed. What has no life of its own, such as a message that
 // only calls tools, leaves with the rest.
-func removal(u *conversation.Unit, things []thing) (Due, bool) {
+func unitRemoval(u *conversation.Unit, things []candidate) (Due, bool) {
 	out := Due{Kind: Remove, Unit: u, Index: u.First(), Part: Words, Fresh: map[int32]bool{}}
 	for i := range things {
 		t := &things[i]
@@ -254,8 +254,10 @@ func Gone(u *conversation.Unit) bool {
 	return true
 }
 
-// waits says whether a thing waits for its unit to leave: the words of a message do, unless they are to be erased.
-func (t *thing) waits() bool { return t.Kind == Clear && t.Part == Words && len(t.Erase) == 0 }
+// waitsForUnit says whether a thing waits for its unit to leave: the words of a message do, unless they are to be erased.
+func (t *candidate) waitsForUnit() bool {
+	return t.Kind == Clear && t.Part == Words && len(t.Erase) == 0
+}
 
 // WordsOf lists the parts of a message that expire together as its words: text that is not blank, and media, that plugins have
 // not given a retention of its own.
@@ -263,7 +265,7 @@ func WordsOf(m *conversation.Message) []int32 {
 	var out []int32
 	for i := range m.Parts {
 		p := &m.Parts[i]
-		words := p.Kind == conversation.PartMedia || p.Kind == conversation.PartText && !blank(p.Text)
+		words := p.Kind == conversation.PartMedia || p.Kind == conversation.PartText && !isBlank(p.Text)
 		if words && p.Retention.Kind != conversation.RetentionKeepLast && p.Variant != conversation.DisplayOnly {
 			out = append(out, int32(i))
 		}
@@ -271,7 +273,7 @@ func WordsOf(m *conversation.Message) []int32 {
 	return out
 }
 
-func blank(c conversation.Content) bool {
+func isBlank(c conversation.Content) bool {
 	return c.Ref == nil && c.Erased == nil && strings.TrimSpace(c.Inline) == ""
 }
 
@@ -283,10 +285,10 @@ func Coming(in Input) []Due {
 	var out []Due
 	for i := range in.Units {
 		u := &in.Units[i]
-		if !in.mortal(u) {
+		if !in.mayExpire(u) {
 			continue
 		}
-		for _, t := range in.things(u) {
+		for _, t := range in.candidates(u) {
 			if t.expires && !t.due && !t.done {
 				out = append(out, t.Due)
 			}
@@ -308,20 +310,20 @@ func EraseTurn(m *conversation.Message, part int32, stored *conversation.Expirat
 	if !e.Erases() {
 		return 0, false
 	}
-	return since(&e, m.TurnAdded)
+	return dueTurn(&e, m.TurnAdded)
 }
 
 // Open says whether something of a message may have to be erased in a turn that the conversation's policy has still to say.
 func Open(m *conversation.Message) bool {
 	in := Input{View: &conversation.View{}, Policy: conversation.Expiration{Turns: new(int32), Mode: conversation.ExpirationRemove}}
 	u := conversation.Unit{Items: []conversation.Item{{Message: m, Parts: m.Parts}}}
-	return slices.ContainsFunc(in.things(&u), func(t thing) bool {
-		return len(t.Erase) > 0 && !t.done && !t.stored().Whole()
+	return slices.ContainsFunc(in.candidates(&u), func(t candidate) bool {
+		return len(t.Erase) > 0 && !t.done && !t.storedExpiration().Whole()
 	})
 }
 
-// stored is what append stored of how long it lives.
-func (t *thing) stored() *conversation.Expiration {
+// storedExpiration is what append stored of how long it lives.
+func (t *candidate) storedExpiration() *conversation.Expiration {
 	m := t.Message()
 	if t.Part == Words {
 		return m.Expiration

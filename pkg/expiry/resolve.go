@@ -140,7 +140,7 @@ func MostAggressive(list []conversation.Expiration, policy conversation.Expirati
 	for i := range list {
 		e := InForce(&list[i], policy)
 		switch {
-		case chosen >= 0 && best.Expires() && (!e.Expires() || aggressive(&best, &e) <= 0):
+		case chosen >= 0 && best.Expires() && (!e.Expires() || compareAggressive(&best, &e) <= 0):
 		case chosen >= 0 && !e.Expires() && (best.Mode != conversation.ExpirationNone || e.Mode == conversation.ExpirationNone):
 		default:
 			best, chosen = e, i
@@ -149,8 +149,8 @@ func MostAggressive(list []conversation.Expiration, policy conversation.Expirati
 	return list[chosen]
 }
 
-func aggressive(a, b *conversation.Expiration) int {
-	return cmp.Or(cmp.Compare(*a.Turns, *b.Turns), cmp.Compare(mildness(*a), mildness(*b)), cmp.Compare(a.Length(), b.Length()))
+func compareAggressive(a, b *conversation.Expiration) int {
+	return cmp.Or(cmp.Compare(*a.Turns, *b.Turns), cmp.Compare(leniency(*a), leniency(*b)), cmp.Compare(a.Length(), b.Length()))
 }
 
 // InForce is what was stored at append with what it leaves open taken from the conversation's policy.
@@ -161,8 +161,8 @@ func InForce(stored *conversation.Expiration, policy conversation.Expiration) co
 	return stored.Or(policy)
 }
 
-// mildness orders what can happen to a text by how much it leaves.
-func mildness(e conversation.Expiration) int {
+// leniency orders what can happen to a text by how much it leaves.
+func leniency(e conversation.Expiration) int {
 	switch {
 	case e.Mode == conversation.ExpirationRemove:
 		return 0

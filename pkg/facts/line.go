@@ -27,8 +27,8 @@ func IsUnseen(r rune) bool {
 	}
 }
 
-// offset is where the nth character begins, or the end of the text.
-func offset(text string, n int) int {
+// charOffset is where the nth character begins, or the end of the text.
+func charOffset(text string, n int) int {
 	for i := range text {
 		if n--; n < 0 {
 			return i

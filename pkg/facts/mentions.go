@@ -22,23 +22,23 @@ const MaxText = 200
 func Clean(text string, limit int) string {
 	text = OneLine(text)
 	if utf8.RuneCountInString(text) > limit {
-		text = text[:offset(text, limit-1)] + "…"
+		text = text[:charOffset(text, limit-1)] + "…"
 	}
 	return text
 }
 
 // mentionScanner finds facts in a text, in one pass that looks a bounded number of bytes ahead: time is linear on any input.
 type mentionScanner struct {
-	text   string
-	found  func(kind conversation.FactKind, text string)
-	failed int // where the error that was found last ends
+	text     string
+	found    func(kind conversation.FactKind, text string)
+	errorEnd int // where the error that was found last ends
 }
 
 func (w *mentionScanner) run() {
 	for at := 0; at < len(w.text); {
 		size := wordSize(w.text[at:])
 		if size == 0 {
-			at += gap(w.text[at:])
+			at += skipNonWord(w.text[at:])
 			continue
 		}
 		end := at + size
@@ -75,17 +75,17 @@ func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// gap is how many bytes of no word a text begins with. The letters of an escape, as in JSON or on a terminal, belong to no word.
-func gap(text string) int {
-	rest := strings.TrimLeft(text[:min(len(text), maxGap)], `\`)
-	n := min(len(text), maxGap) - len(rest)
+// skipNonWord is how many bytes of no word a text begins with. The letters of an escape, as in JSON or on a terminal, belong to no word.
+func skipNonWord(text string) int {
+	rest := strings.TrimLeft(text[:min(len(text), maxEscapeBytes)], `\`)
+	n := min(len(text), maxEscapeBytes) - len(rest)
 	switch {
 	case n == 0 && text[0] != '\x1b':
 		_, n = utf8.DecodeRuneInString(text)
 		return n
 	case n == 0 || strings.HasPrefix(rest, "u001b["):
 		n += len(rest) - len(strings.TrimLeft(rest, "\x1bu01b["))
-		return n + color(text[n:])
+		return n + ansiSize(text[n:])
 	case rest != "" && rest[0] == 'u':
 		return min(len(text), n+len("u0000"))
 	case rest != "" && strings.IndexByte("nrtbf", rest[0]) >= 0:
@@ -95,13 +95,13 @@ func gap(text string) int {
 	}
 }
 
-// maxGap bounds how far an escape is looked for.
-const maxGap = 16
+// maxEscapeBytes bounds how far an escape is looked for.
+const maxEscapeBytes = 16
 
-// color is how many bytes the rest of a terminal's escape takes.
-func color(text string) int {
+// ansiSize is how many bytes the rest of a terminal's escape takes.
+func ansiSize(text string) int {
 	n := 0
-	for n < len(text) && n < maxGap && (isDigit(text[n]) || text[n] == ';') {
+	for n < len(text) && n < maxEscapeBytes && (isDigit(text[n]) || text[n] == ';') {
 		n++
 	}
 	if n < len(text) && isLetter(text[n]) {
@@ -112,8 +112,8 @@ func color(text string) int {
 
 // word looks at the word between two positions, and returns where to go on.
 func (w *mentionScanner) word(start, end int) int {
-	w.failure(start, end)
-	for _, form := range []func(start, end int) int{w.url, w.drive, w.number} {
+	w.errorLine(start, end)
+	for _, form := range []func(start, end int) int{w.url, w.drivePath, w.number} {
 		if next := form(start, end); next > start {
 			return next
 		}
@@ -145,13 +145,13 @@ func (w *mentionScanner) url(start, end int) int {
 	if len(address) <= len("https://") {
 		return 0
 	}
-	w.inner(address)
+	w.innerIDs(address)
 	w.found(conversation.FactURL, Clean(address, MaxText))
 	return stop
 }
 
-// drive takes a path of Windows, whose separators may be doubled as in JSON.
-func (w *mentionScanner) drive(start, end int) int {
+// drivePath takes a path of Windows, whose separators may be doubled as in JSON.
+func (w *mentionScanner) drivePath(start, end int) int {
 	if end-start != 1 || !isLetter(w.text[start]) || len(w.text) < end+3 || w.text[end] != ':' || strings.IndexByte(`\/`, w.text[end+1]) < 0 {
 		return 0
 	}
@@ -164,7 +164,7 @@ func (w *mentionScanner) drive(start, end int) int {
 		return 0 // the end of a line, escaped
 	}
 	if len(path) > 3 && len(path) <= MaxText {
-		w.inner(path)
+		w.innerIDs(path)
 		w.found(conversation.FactPath, path)
 	}
 	return stop

@@ -32,19 +32,19 @@ func (w *mentionScanner) number(start, end int) int {
 	if len(word) == sign || !isDigit(word[sign]) {
 		return 0
 	}
-	if stop := w.clock(start, end); stop > end {
+	if stop := w.clockEnd(start, end); stop > end {
 		w.found(conversation.FactNumber, w.text[start:stop])
 		return stop
 	}
-	end = w.figures(start, end)
+	end = w.numberEnd(start, end)
 	word = strings.TrimRight(w.text[start:end], ".-+/")
 	stop := start + len(word)
 	if stop-start > maxNumber {
 		return 0
 	}
-	unit := w.unit(stop)
+	unit := w.unitEnd(stop)
 	if unit == stop && len(word) <= 2 {
-		unit = w.month(stop)
+		unit = w.monthEnd(stop)
 	}
 	if unit == stop && sign == 0 && !isDate(word) && !hasUnit(word) {
 		return 0
@@ -65,8 +65,8 @@ func currency(word string) int {
 	return 0
 }
 
-// figures is where a number ends that goes on with commas.
-func (w *mentionScanner) figures(start, end int) int {
+// numberEnd is where a number ends that goes on with commas.
+func (w *mentionScanner) numberEnd(start, end int) int {
 	for isDigit(w.text[end-1]) && end-start < maxNumber && len(w.text) > end+1 && w.text[end] == ',' && isDigit(w.text[end+1]) {
 		end += 2
 		for end < len(w.text) && end-start < maxNumber && (isDigit(w.text[end]) || w.text[end] == '.' || w.text[end] == '%') {
@@ -76,8 +76,8 @@ func (w *mentionScanner) figures(start, end int) int {
 	return end
 }
 
-// clock is where a time of day ends, whose hour, and date if any, the word is.
-func (w *mentionScanner) clock(start, end int) int {
+// clockEnd is where a time of day ends, whose hour, and date if any, the word is.
+func (w *mentionScanner) clockEnd(start, end int) int {
 	word := w.text[start:end]
 	hour := word[strings.LastIndexByte(word, 'T')+1:]
 	if len(hour) > 2 || hour != word && !isDate(word[:len(word)-len(hour)-1]) {
@@ -93,11 +93,11 @@ func (w *mentionScanner) clock(start, end int) int {
 	if stop < len(w.text) && w.text[stop] == 'Z' {
 		return stop + 1
 	}
-	return w.unit(stop)
+	return w.unitEnd(stop)
 }
 
-// unit is where the unit ends that follows a position, or the position.
-func (w *mentionScanner) unit(at int) int {
+// unitEnd is where the unit ends that follows a position, or the position.
+func (w *mentionScanner) unitEnd(at int) int {
 	if r, size := utf8.DecodeRuneInString(w.text[at:]); size > 1 && strings.ContainsRune(counters, r) {
 		return at + size
 	}
@@ -115,8 +115,8 @@ func (w *mentionScanner) unit(at int) int {
 	return at
 }
 
-// month is where the name of a month ends that follows a day, and the year behind it, or the position.
-func (w *mentionScanner) month(at int) int {
+// monthEnd is where the name of a month ends that follows a day, and the year behind it, or the position.
+func (w *mentionScanner) monthEnd(at int) int {
 	end := at + 1
 	for end < len(w.text) && isLetter(w.text[end]) && end-at < 12 {
 		end++
@@ -124,7 +124,7 @@ func (w *mentionScanner) month(at int) int {
 	if end > len(w.text) || w.text[at] != ' ' || !isMonth(w.text[at+1:end]) {
 		return at
 	}
-	return w.digits(end, " ", 4)
+	return w.digitsEnd(end, " ", 4)
 }
 
 func isMonth(word string) bool {
@@ -170,17 +170,17 @@ func (w *mentionScanner) monthDay(start, end int) int {
 	if end-start > len("september") || !isMonth(w.text[start:end]) {
 		return 0
 	}
-	at := w.digits(end, " ", 2)
+	at := w.digitsEnd(end, " ", 2)
 	if at == end {
 		return 0
 	}
-	stop := w.digits(at, ", ", 4)
+	stop := w.digitsEnd(at, ", ", 4)
 	w.found(conversation.FactNumber, w.text[start:stop])
 	return stop
 }
 
-// digits is where a number of at most so many digits ends that stands behind a separator, or the position.
-func (w *mentionScanner) digits(at int, separator string, most int) int {
+// digitsEnd is where a number of at most so many digits ends that stands behind a separator, or the position.
+func (w *mentionScanner) digitsEnd(at int, separator string, most int) int {
 	if !strings.HasPrefix(w.text[at:], separator) {
 		return at
 	}

@@ -49,7 +49,7 @@ func CutRule(rule string, limit int) string {
 		return rule
 	}
 	at, _ := ruleWord(rule)
-	cut, _ := around(rule, max(at, 0), limit)
+	cut, _ := excerptAround(rule, max(at, 0), limit)
 	return cut
 }
 
@@ -139,25 +139,25 @@ func rulesOf(sentence string) []string {
 			from += len(piece)
 			continue
 		}
-		rule, end := around(sentence, from+at, MaxRule)
+		rule, end := excerptAround(sentence, from+at, MaxRule)
 		out = append(out, rule)
 		from = end
 	}
 	return out
 }
 
-// around is what stands in a text around a position, in at most so many characters with an ellipsis where it is cut, and
+// excerptAround is what stands in a text around a position, in at most so many characters with an ellipsis where it is cut, and
 // where it ends in the text.
-func around(text string, at, limit int) (cut string, end int) {
+func excerptAround(text string, at, limit int) (cut string, end int) {
 	start := at
 	for n := limit / 3; n > 0 && start > 0; n-- {
 		_, size := utf8.DecodeLastRuneInString(text[:start])
 		start -= size
 	}
 	if start > 0 {
-		start += leap(text[start:at])
+		start += nextWord(text[start:at])
 	}
-	end = start + offset(text[start:], limit-2)
+	end = start + charOffset(text[start:], limit-2)
 	if end < len(text) {
 		if space := strings.LastIndexByte(text[at:end], ' '); space > (end-at)/2 {
 			end = at + space
@@ -173,8 +173,8 @@ func around(text string, at, limit int) (cut string, end int) {
 	return cut, end
 }
 
-// leap is how far it is to the beginning of the next word, or nothing.
-func leap(text string) int { return strings.IndexByte(text, ' ') + 1 }
+// nextWord is how far it is to the beginning of the next word, or nothing.
+func nextWord(text string) int { return strings.IndexByte(text, ' ') + 1 }
 
 // ruleWord is where the words stand in a text that make it a rule, or -1, and how much it binds: the weightiest words win, then
 // the first.
@@ -186,7 +186,7 @@ func ruleWord(text string) (at int, weight Weight) {
 		}
 		return weight == StrictRule
 	}
-	lower := lowered(text)
+	lower := toLowerSameSize(text)
 	eachPhrase(lower, found)
 	if weight < StrictRule && strings.ContainsFunc(lower, isUnspaced) {
 		for _, p := range unspacedPhrases {
@@ -208,19 +208,19 @@ func eachPhrase(text string, found func(at int, weight Weight) (done bool)) {
 	before := ""
 	spoken := make(map[string]bool) // which languages the text has words of, by their companions
 	for start := 0; start < len(text); {
-		end := start + letters(text[start:])
+		end := start + lettersSize(text[start:])
 		if end == start {
 			_, size := utf8.DecodeRuneInString(text[start:])
 			start += size
 			continue
 		}
-		word := firstWord(text[start:end])
+		word := normalizeWord(text[start:end])
 		for _, p := range phrases[word] {
 			weight := p.weight
 			switch {
-			case !follows(text[end:], p.words), p.words == "" && !hasCompanion(text, companions[word], spoken):
+			case !startsWithPhrase(text[end:], p.words), p.words == "" && !hasCompanion(text, companions[word], spoken):
 				continue
-			case weight == Rule && strings.Contains(speakers, " "+before+" "):
+			case weight == Rule && strings.Contains(firstPersons, " "+before+" "):
 				weight = Remark
 			}
 			if found(start, weight) {
@@ -233,8 +233,8 @@ func eachPhrase(text string, found func(at int, weight Weight) (done bool)) {
 	}
 }
 
-// speakers are who says something of themselves, rather than tell the assistant what to do.
-const speakers = " i we they he she it "
+// firstPersons are who says something of themselves, rather than tell the assistant what to do.
+const firstPersons = " i we they he she it "
 
 // adverbs may stand between who speaks and what is said.
 const adverbs = " really also still just "
@@ -254,8 +254,8 @@ func hasCompanion(sentence, words string, known map[string]bool) bool {
 	return has
 }
 
-// firstWord is a word as the phrases have it: with a plain apostrophe, and without what is drawn together with it.
-func firstWord(word string) string {
+// normalizeWord is a word as the phrases have it: with a plain apostrophe, and without what is drawn together with it.
+func normalizeWord(word string) string {
 	word = strings.ReplaceAll(word, "’", "'")
 	switch {
 	case strings.HasPrefix(word, "n'"):
@@ -267,17 +267,17 @@ func firstWord(word string) string {
 	}
 }
 
-// follows says whether a phrase's further words come next.
-func follows(text, rest string) bool {
+// startsWithPhrase says whether a phrase's further words come next.
+func startsWithPhrase(text, rest string) bool {
 	if rest == "" {
 		return true
 	}
 	text = strings.TrimLeft(text, " *_")
-	return strings.HasPrefix(text, rest) && letters(text[len(rest):]) == 0
+	return strings.HasPrefix(text, rest) && lettersSize(text[len(rest):]) == 0
 }
 
-// lowered is a text in small letters of the same places: a letter whose small form takes another number of bytes stays.
-func lowered(text string) string {
+// toLowerSameSize is a text in small letters of the same places: a letter whose small form takes another number of bytes stays.
+func toLowerSameSize(text string) string {
 	var b strings.Builder
 	b.Grow(len(text))
 	for i, r := range text {
@@ -294,8 +294,8 @@ func lowered(text string) string {
 	return b.String()
 }
 
-// letters is how many bytes of a word of a language a text begins with.
-func letters(text string) int {
+// lettersSize is how many bytes of a word of a language a text begins with.
+func lettersSize(text string) int {
 	for i, r := range text {
 		if !unicode.IsLetter(r) && !unicode.IsMark(r) && r != '\'' && r != '’' {
 			return i

@@ -64,14 +64,14 @@ func severityAt(s string, i, end int, before string) Severity {
 	return level
 }
 
-// longestWord is how many bytes a word of wordSeverity's list has at most.
-const longestWord = 13
+// maxWordBytes is how many bytes a word of wordSeverity's list has at most.
+const maxWordBytes = 13
 
 func wordSeverity(word string) Severity {
-	if len(word) > longestWord || len(word) < 3 {
+	if len(word) > maxWordBytes || len(word) < 3 {
 		return compoundSeverity(word)
 	}
-	var lower [longestWord]byte
+	var lower [maxWordBytes]byte
 	for i := range len(word) {
 		lower[i] = word[i] | 0x20
 	}

@@ -78,7 +78,7 @@ func phrasesOf(lists map[string]Weight) map[string][]phrase {
 	out := map[string][]phrase{}
 	for list, weight := range lists {
 		for p := range strings.SplitSeq(list, ",") {
-			first := letters(p)
+			first := lettersSize(p)
 			out[p[:first]] = append(out[p[:first]], phrase{strings.TrimLeft(p[first:], " "), weight})
 		}
 	}

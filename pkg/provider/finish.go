@@ -14,15 +14,15 @@ const (
 
 // Opener is the user's block that is put before a context that another role opens.
 func Opener(t Traits, count func(string) int) Block {
-	return fixed(t, openerText, count)
+	return fixedBlock(t, openerText, count)
 }
 
 // Continue is the user's block that is put behind a context that another role ends.
 func Continue(t Traits, count func(string) int) Block {
-	return fixed(t, continueText, count)
+	return fixedBlock(t, continueText, count)
 }
 
-func fixed(t Traits, text string, count func(string) int) Block {
+func fixedBlock(t Traits, text string, count func(string) int) Block {
 	c := UnitContext{Count: count}
 	return Block{Role: "user", JSON: t.AppendText(nil, text), Tokens: c.count(text) + tokens.PerMessage, Index: -1}
 }

@@ -8,10 +8,10 @@ import (
 )
 
 // The images that every provider takes.
-var images = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
+var imageTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
 
 // IsImage says whether the MIME type is that of an image that every provider takes.
-func IsImage(mime string) bool { return slices.Contains(images, mime) }
+func IsImage(mime string) bool { return slices.Contains(imageTypes, mime) }
 
 // HasData says whether the media's bytes are here.
 func HasData(m *conversation.Media) bool { return m.Data.Inline != "" }
@@ -31,7 +31,7 @@ func AppendURL(dst []byte, m *conversation.Media) []byte {
 
 // ResultText is a result as one text, its pieces joined by newlines and its media as lines. Extra is what it weighs beyond
 // the result's stored count.
-func (s *Sheet) ResultText(r *conversation.ToolResult, index int32) (out string, extra int32) {
+func (s *UnitWriter) ResultText(r *conversation.ToolResult, index int32) (out string, extra int32) {
 	if r.Output != conversation.OutputParts {
 		return r.Text.Inline, 0
 	}

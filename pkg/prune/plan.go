@@ -64,11 +64,11 @@ func Plan(in Input) []Target {
 // clears says whether a part that is old enough can be cleared.
 func (in *Input) clears(u *conversation.Unit, it *conversation.Item, shown int) bool {
 	p, index := &it.Parts[shown], it.Message.Index
-	if p.Kind != conversation.PartToolResult || !ended(p.Result.State) {
+	if p.Kind != conversation.PartToolResult || !hasEnded(p.Result.State) {
 		return false
 	}
 	level, reason := in.View.Part(index, it.Position(shown))
-	if level >= conversation.Cleared || in.Keep != nil && in.Keep(u.First()) || in.spared(toolOf(u, p.Result)) {
+	if level >= conversation.Cleared || in.Keep != nil && in.Keep(u.First()) || in.isProtected(toolOf(u, p.Result)) {
 		return false
 	}
 	gain := int64(p.Tokens) - in.Placeholder(p.Result.Recall(index))
@@ -78,8 +78,8 @@ func (in *Input) clears(u *conversation.Unit, it *conversation.Item, shown int) 
 	return gain > 0
 }
 
-// ended says whether a result is one that nothing more will come of. One that does not say how it ended has completed.
-func ended(s conversation.ResultState) bool {
+// hasEnded says whether a result is one that nothing more will come of. One that does not say how it ended has completed.
+func hasEnded(s conversation.ResultState) bool {
 	switch s {
 	case conversation.ResultUnspecified, conversation.ResultCompleted, conversation.ResultError:
 		return true
@@ -88,22 +88,22 @@ func ended(s conversation.ResultState) bool {
 	}
 }
 
-// place is a message in its unit, whose calls name the tools of its results.
-type place struct {
+// messageRef is a message in its unit, whose calls name the tools of its results.
+type messageRef struct {
 	unit *conversation.Unit
 	item int
 }
 
-func (p place) index() int32 { return p.unit.Items[p.item].Message.Index }
+func (p messageRef) index() int32 { return p.unit.Items[p.item].Message.Index }
 
 // newestFirst lists the messages of units, not their summaries.
-func newestFirst(units []conversation.Unit) []place {
-	var out []place
+func newestFirst(units []conversation.Unit) []messageRef {
+	var out []messageRef
 	for u := range units {
 		for i := range units[u].Items {
-			out = append(out, place{&units[u], i})
+			out = append(out, messageRef{&units[u], i})
 		}
 	}
-	slices.SortFunc(out, func(a, b place) int { return int(b.index()) - int(a.index()) })
+	slices.SortFunc(out, func(a, b messageRef) int { return int(b.index()) - int(a.index()) })
 	return out
 }

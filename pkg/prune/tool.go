@@ -14,8 +14,8 @@ func DefaultTools() []string { return []string{"skill"} }
 // DefaultPrefixes are the beginnings of names of tools whose results are never cleared where a policy does not say.
 func DefaultPrefixes() []string { return []string{"tool-"} }
 
-// spared says whether results of a tool are never cleared.
-func (in *Input) spared(tool string) bool {
+// isProtected says whether results of a tool are never cleared.
+func (in *Input) isProtected(tool string) bool {
 	return slices.Contains(in.Tools, tool) || in.Recall != nil && in.Recall.Has(tool) ||
 		slices.ContainsFunc(in.Prefixes, func(prefix string) bool { return strings.HasPrefix(tool, prefix) })
 }

@@ -30,7 +30,7 @@ func Prepare(r *content.Reading) *Document {
 	}
 	x := newIndexer(len(d.text))
 	d.scan(newLexer(d.lang), x.add)
-	if x.full {
+	if x.overflow {
 		return d
 	}
 	found := x.index()
@@ -53,11 +53,11 @@ func (d *Document) Size() int64 {
 func (d *Document) blocks() int { return len(d.text)/blockBytes + 1 }
 
 // postings are the blocks that each word of a query stands in, in order.
-func (d *Document) postings(b *binding, l *lexer) [][]int32 {
+func (d *Document) postings(b *queryTermIndex, l *lexer) [][]int32 {
 	out := make([][]int32, len(b.terms))
 	if d.index == nil {
 		d.scan(l, func(t token) {
-			if w, ok := b.of[t.term]; ok {
+			if w, ok := b.wordOf[t.term]; ok {
 				if known := out[w]; len(known) == 0 || known[len(known)-1] != t.from/blockBytes {
 					out[w] = append(known, t.from/blockBytes)
 				}
@@ -80,8 +80,8 @@ func (d *Document) postings(b *binding, l *lexer) [][]int32 {
 // blocksRead is how many blocks of a text are read again at a search, and what is around them: some 100 KB.
 const blocksRead = 48
 
-// worthReading are the parts of the text that hold the most of a query, and those around the spans that are given.
-func (d *Document) worthReading(postings [][]int32, weights []float64, also []span) []span {
+// spansToScan are the parts of the text that hold the most of a query, and those around the spans that are given.
+func (d *Document) spansToScan(postings [][]int32, weights []float64, also []span) []span {
 	if len(d.text) < indexedBytes {
 		return []span{{0, len(d.text)}}
 	}
@@ -90,17 +90,17 @@ func (d *Document) worthReading(postings [][]int32, weights []float64, also []sp
 		from, to := max(0, first-1)*blockBytes, min(len(d.text), (last+2)*blockBytes)
 		out = append(out, span{content.RuneStart(d.text, from), content.RuneStart(d.text, to)})
 	}
-	for _, b := range heaviest(postings, weights, d.blocks(), blocksRead) {
+	for _, b := range topBlocks(postings, weights, d.blocks(), blocksRead) {
 		add(b, b)
 	}
 	for _, s := range also {
 		add(s.from/blockBytes, s.to/blockBytes)
 	}
-	return merged(out)
+	return mergeSpans(out)
 }
 
-// heaviest are the blocks that hold the most, they and the better of their neighbours, because a passage may lie across.
-func heaviest(postings [][]int32, weights []float64, blocks, limit int) (order []int) {
+// topBlocks are the blocks that hold the most, they and the better of their neighbours, because a passage may lie across.
+func topBlocks(postings [][]int32, weights []float64, blocks, limit int) (order []int) {
 	scores := make([]float64, blocks+2) // of block b at b+1
 	for w, list := range postings {
 		for _, b := range list {

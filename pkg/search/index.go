@@ -32,10 +32,10 @@ const (
 
 // indexer gathers what an index is made of.
 type indexer struct {
-	ids    map[term]uint32
-	terms  []indexEntry
-	places []indexPlace // in order of blocks
-	full   bool         // grows faster than the text
+	ids      map[term]uint32
+	terms    []indexEntry
+	gathered []indexPosting // in order of blocks
+	overflow bool           // grows faster than the text
 }
 
 type indexEntry struct {
@@ -45,17 +45,17 @@ type indexEntry struct {
 	start uint32
 }
 
-type indexPlace struct{ id, block uint32 }
+type indexPosting struct{ id, block uint32 }
 
 func newIndexer(size int) *indexer {
-	return &indexer{ids: make(map[term]uint32, size/256), places: make([]indexPlace, 0, size/8)}
+	return &indexer{ids: make(map[term]uint32, size/256), gathered: make([]indexPosting, 0, size/8)}
 }
 
-// headStart is how much larger than the text so far an index may be that may still become smaller than the text: words come again.
-const headStart = 64 << 10
+// indexHeadStart is how much larger than the text so far an index may be that may still become smaller than the text: words come again.
+const indexHeadStart = 64 << 10
 
 func (x *indexer) add(t token) {
-	if x.full {
+	if x.overflow {
 		return
 	}
 	id, ok := x.ids[t.term]
@@ -68,8 +68,8 @@ func (x *indexer) add(t token) {
 	if block := t.from / blockBytes; block != e.last {
 		e.last = block
 		e.count++
-		x.places = append(x.places, indexPlace{id, uint32(block)})
-		x.full = 2*len(x.terms)+len(x.places) > int(t.from)+headStart
+		x.gathered = append(x.gathered, indexPosting{id, uint32(block)})
+		x.overflow = 2*len(x.terms)+len(x.gathered) > int(t.from)+indexHeadStart
 	}
 }
 
@@ -81,7 +81,7 @@ func (x *indexer) postings() []uint32 {
 		start += x.terms[i].count
 	}
 	out := make([]uint32, start)
-	for _, p := range x.places {
+	for _, p := range x.gathered {
 		e := &x.terms[p.id]
 		out[e.start] = p.block
 		e.start++
@@ -94,7 +94,7 @@ func (x *indexer) index() index {
 	postings := x.postings()
 	out := index{shift: uint8(max(0, 32-indexSpread-bits.Len(uint(len(x.terms)))))}
 	slices.SortFunc(x.terms, func(a, b indexEntry) int { return cmp.Compare(a.term, b.term) })
-	data, list, before, keys := make([]byte, 0, 4*len(x.terms)+len(x.places)), []byte(nil), term(0), 0
+	data, list, before, keys := make([]byte, 0, 4*len(x.terms)+len(x.gathered)), []byte(nil), term(0), 0
 	for i := 0; i < len(x.terms); keys++ {
 		key, first := x.terms[i].term>>out.shift, i
 		for i < len(x.terms) && x.terms[i].term>>out.shift == key {

@@ -54,15 +54,15 @@ var languageTable = [...]struct {
 // latinLanguages are the bits of the languages in Latin letters: those of other scripts need not be told apart.
 const latinLanguages uint32 = 1<<len(languageTable) - 1
 
-// census counts how many different words a text has, and how many of them are function words of each language. Each word counts once:
+// languageCensus counts how many different words a text has, and how many of them are function words of each language. Each word counts once:
 // what data repeats says nothing of the language around it.
-type census struct {
+type languageCensus struct {
 	seen   map[string]struct{}
 	counts [len(languageTable)]int
 }
 
-func (c *census) add(word string) {
-	word = bare(fold(word))
+func (c *languageCensus) add(word string) {
+	word = stripDiacritics(fold(word))
 	if _, ok := c.seen[word]; ok || len(word) < 2 {
 		return
 	}
@@ -75,22 +75,22 @@ func (c *census) add(word string) {
 // A language is told by this many function words among all: one in leastShare, or in clearShare where hardly any are English. The latter
 // is for those that put into endings what others have words for.
 const (
-	leastShare = 12
-	clearShare = 20
-	clearCount = 5 // function words
+	minShare      = 12
+	minClearShare = 20
+	minClearCount = 5 // function words
 )
 
 // language is the one with the most function words, if they are more than chance gives and more than English ones.
-func (c *census) language() language {
+func (c *languageCensus) language() language {
 	best := 0
 	for l, n := range c.counts {
 		if n > c.counts[best] {
 			best = l
 		}
 	}
-	share := leastShare
-	if c.counts[best] >= max(clearCount, 3*c.counts[0]) {
-		share = clearShare
+	share := minShare
+	if c.counts[best] >= max(minClearCount, 3*c.counts[0]) {
+		share = minClearShare
 	}
 	if c.counts[best] < 2 || c.counts[best]*share < len(c.seen) || (len(c.seen) > fewWords && c.counts[best] < 4) {
 		return 0
@@ -109,7 +109,7 @@ const (
 
 // languageOf looks at a text in several places.
 func languageOf(text string) language {
-	c := census{seen: map[string]struct{}{}}
+	c := languageCensus{seen: map[string]struct{}{}}
 	step := max(len(text)/censusStretches, 2048)
 	for from := 0; from < len(text); from += step {
 		c.stretch(text[from:min(from+2048, len(text))])
@@ -117,7 +117,7 @@ func languageOf(text string) language {
 	return c.language()
 }
 
-func (c *census) stretch(text string) {
+func (c *languageCensus) stretch(text string) {
 	words, start := 0, -1
 	for i, r := range text {
 		letter := unicode.Is(unicode.Latin, r) || (start >= 0 && unicode.Is(unicode.M, r))
@@ -140,5 +140,5 @@ func (c *census) stretch(text string) {
 
 // functionWord says whether a folded word says nothing by itself, in the language or in one with a script of its own.
 func (l language) functionWord(word string) bool {
-	return functionWords[bare(word)]&(1<<l|^latinLanguages) != 0
+	return functionWords[stripDiacritics(word)]&(1<<l|^latinLanguages) != 0
 }

@@ -15,14 +15,14 @@ type term uint32
 // token is a term where it stands in a text.
 type token struct {
 	term     term
-	ends     ends  // of a word, if the lexer tells them
-	from, to int32 // bytes
-	pos      int32 // which word it is; parts of an identifier follow each other, and the whole stands where its first part does
+	affixes  affixes // of a word, if the lexer tells them
+	from, to int32   // bytes
+	pos      int32   // which word it is; parts of an identifier follow each other, and the whole stands where its first part does
 }
 
-// ends are how the stem of a word begins and how it ends, each zero if it is too short for it. Words that share one are likely forms of
+// affixes are how the stem of a word begins and how it ends, each zero if it is too short for it. Words that share one are likely forms of
 // one word that stemming keeps apart, or one is a part of the other: Touristen and touristisch, Verfassung and Landesverfassung.
-type ends [2]term
+type affixes [2]term
 
 // How many letters of a stem are its beginning, and its end.
 const (
@@ -30,7 +30,7 @@ const (
 	endLetters   = 5
 )
 
-func endsOf(stem string) (e ends) {
+func affixesOf(stem string) (e affixes) {
 	letters := []rune(stem)
 	if n := len(letters); n >= beginLetters {
 		e[0] = hashOf("^" + string(letters[:beginLetters])) // no stem has such a character
@@ -43,8 +43,8 @@ func endsOf(stem string) (e ends) {
 
 // word is what a lexer remembers of one.
 type word struct {
-	term term
-	ends ends
+	term    term
+	affixes affixes
 }
 
 // Longer words are not split and not stemmed: they are no words.
@@ -53,23 +53,23 @@ const maxWordBytes = 64
 // lexer cuts texts into terms. It remembers the words it has seen, because folding and stemming cost more than finding them. It is for
 // one goroutine.
 type lexer struct {
-	stems stemmer
-	latin language
-	only  *prefixes // of the words worth knowing; nil: of all
-	ends  bool      // tells the ends of words
-	seen  map[uint64]word
-	emit  func(token)
-	text  string
-	pos   int32
+	stems       stemmer
+	latin       language
+	prefixes    *prefixSet // of the words worth knowing; nil: of all
+	withAffixes bool       // tells the ends of words
+	seen        map[uint64]word
+	emit        func(token)
+	text        string
+	pos         int32
 }
 
 func newLexer(latin language) *lexer {
 	return &lexer{stems: newStemmer(latin), latin: latin, seen: map[uint64]word{}}
 }
 
-// prefixes are the first two letters of words in ASCII, as beginning has them. Stemming leaves them as they are, so that a word that
+// prefixSet are the first two letters of words in ASCII, as beginning has them. Stemming leaves them as they are, so that a word that
 // begins otherwise than all words of a query need not be stemmed.
-type prefixes [1 << 10]bool
+type prefixSet [1 << 10]bool
 
 func prefixOf(first, second byte) int { return int(first&31)<<5 | int(second&31) }
 
@@ -132,36 +132,36 @@ func (l *lexer) word(i int) int {
 	if humps && i-from <= maxWordBytes {
 		next = l.parts(from, i)
 	}
-	w := l.known(hash, from, i, !digits)
-	l.emit(token{w.term, w.ends, int32(from), int32(i), l.pos})
+	w := l.lookUp(hash, from, i, !digits)
+	l.emit(token{w.term, w.affixes, int32(from), int32(i), l.pos})
 	l.pos = next
 	return i
 }
 
-// known is the word text[from:to], whose hash is given.
-func (l *lexer) known(hash uint64, from, to int, stem bool) word {
+// lookUp is the word text[from:to], whose hash is given.
+func (l *lexer) lookUp(hash uint64, from, to int, stem bool) word {
 	if !stem || to-from <= 2 || to-from > maxWordBytes {
 		return word{term: mix(hash)}
 	}
-	if l.only != nil && !l.inflected() && !l.only[prefixOf(l.text[from], l.text[from+1])] {
+	if l.prefixes != nil && !l.tellsAffixes() && !l.prefixes[prefixOf(l.text[from], l.text[from+1])] {
 		return word{}
 	}
 	if w, ok := l.seen[hash]; ok {
 		return w
 	}
-	return l.learn(hash, from, to, l.inflected())
+	return l.learn(hash, from, to, l.tellsAffixes())
 }
 
-// inflected says whether the ends of words in Latin letters are told. Those of English are not: its stems are forms enough, and what
+// tellsAffixes says whether the ends of words in Latin letters are told. Those of English are not: its stems are forms enough, and what
 // names, code and data begin with says little.
-func (l *lexer) inflected() bool { return l.ends && l.latin != 0 }
+func (l *lexer) tellsAffixes() bool { return l.withAffixes && l.latin != 0 }
 
 // learn folds and stems a word.
 func (l *lexer) learn(hash uint64, from, to int, tell bool) word {
 	stem := l.stems.stem(fold(l.text[from:to]))
 	w := word{term: hashOf(stem)}
 	if tell {
-		w.ends = endsOf(stem)
+		w.affixes = affixesOf(stem)
 	}
 	if len(l.seen) < maxSeen {
 		l.seen[hash] = w
@@ -189,13 +189,13 @@ func (l *lexer) wideWord(from, i int) int {
 	for _, c := range []byte(l.text[from:i]) {
 		hash = (hash ^ uint64(c)) * hashPrime
 	}
-	w := l.knownWide(hash, from, i)
-	l.emit(token{w.term, w.ends, int32(from), int32(i), l.pos})
+	w := l.lookUpWide(hash, from, i)
+	l.emit(token{w.term, w.affixes, int32(from), int32(i), l.pos})
 	l.pos++
 	return i
 }
 
-func (l *lexer) knownWide(hash uint64, from, to int) word {
+func (l *lexer) lookUpWide(hash uint64, from, to int) word {
 	if w, ok := l.seen[hash]; ok {
 		return w
 	}
@@ -203,14 +203,14 @@ func (l *lexer) knownWide(hash uint64, from, to int) word {
 		return word{term: mix(hash)}
 	}
 	first, _ := utf8.DecodeRuneInString(l.text[from:])
-	return l.learn(hash, from, to, l.inflected() || l.ends && !unicode.Is(unicode.Latin, first))
+	return l.learn(hash, from, to, l.tellsAffixes() || l.withAffixes && !unicode.Is(unicode.Latin, first))
 }
 
 // parts emits the parts of an identifier in camel case, and says which position comes after them.
 func (l *lexer) parts(from, to int) int32 {
 	pos := l.pos
 	for start, i := from, from+1; i <= to; i++ {
-		if i < to && !hump(l.text, i, to) {
+		if i < to && !isCamelBoundary(l.text, i, to) {
 			continue
 		}
 		if i-start > 1 && i-start < to-from {
@@ -228,12 +228,12 @@ func (l *lexer) part(from, to int, pos int32) {
 		digits = digits || c-'0' < 10
 		hash = (hash ^ uint64(asciiLower(c))) * hashPrime
 	}
-	w := l.known(hash, from, to, !digits)
-	l.emit(token{w.term, w.ends, int32(from), int32(to), pos})
+	w := l.lookUp(hash, from, to, !digits)
+	l.emit(token{w.term, w.affixes, int32(from), int32(to), pos})
 }
 
-// hump says whether a part of an identifier begins at i: fooBar, HTTPServer, but not URLs.
-func hump(s string, i, to int) bool {
+// isCamelBoundary says whether a part of an identifier begins at i: fooBar, HTTPServer, but not URLs.
+func isCamelBoundary(s string, i, to int) bool {
 	if s[i]-'A' >= 26 {
 		return false
 	}
@@ -245,7 +245,7 @@ func hump(s string, i, to int) bool {
 func (l *lexer) run(i int) int {
 	first, _ := utf8.DecodeRuneInString(l.text[i:])
 	size := 2
-	if alphabetic(first) {
+	if isAlphabetic(first) {
 		size = 3
 	}
 	var starts [3]int // of the last characters

@@ -103,7 +103,7 @@ func TestCensus_Language_FewFunctionWords_AreEnoughWithoutEnglishOnes(t *testing
 		{[]string{"the", "of", "is"}, 100, false},
 		{nil, 150, false},
 	} {
-		count := census{seen: map[string]struct{}{}}
+		count := languageCensus{seen: map[string]struct{}{}}
 		for _, word := range append(c.english, turkish...) {
 			count.add(word)
 		}
@@ -134,10 +134,10 @@ func TestLexer_Ends_AreToldOfInflectedWordsAlone(t *testing.T) {
 		if c.around != "" {
 			lang = languageOf("der Trainer und die Verteidigung haben nicht mit ihm gesprochen, aber er ist auch noch da")
 		}
-		ends := func(word string) (out ends) {
+		ends := func(word string) (out affixes) {
 			l := newLexer(lang)
-			l.ends = true
-			l.scan(word, 0, len(word), func(t token) { out = t.ends })
+			l.withAffixes = true
+			l.scan(word, 0, len(word), func(t token) { out = t.affixes })
 			return out
 		}
 		a, b := ends(c.a), ends(c.b)
@@ -157,7 +157,7 @@ func FuzzLexer_Scan(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		var ends []int32
 		l := newLexer(languageOf(text))
-		l.ends = true
+		l.withAffixes = true
 		l.scan(text, 0, len(text), func(k token) {
 			if k.from < 0 || k.from >= k.to || int(k.to) > len(text) {
 				t.Fatalf("token %d-%d of %d bytes", k.from, k.to, len(text))

@@ -24,10 +24,10 @@ type Messages struct {
 
 // messageEntry is a message among the codes.
 type messageEntry struct {
-	index   int32
-	size    uint32 // bytes of codes
-	opening uint8  // how many terms stand before a colon that it begins with: a speaker's name, a title
-	asks    bool
+	index    int32
+	size     uint32 // bytes of codes
+	opening  uint8  // how many terms stand before a colon that it begins with: a speaker's name, a title
+	question bool
 }
 
 // Add adds a message. Indices rise. The text is not kept. Of a text over 2 GiB, the first 2 GiB are searched.
@@ -36,7 +36,7 @@ func (m *Messages) Add(index int32, text string) {
 	lang := m.language(text)
 	m.spoken |= 1 << lang
 	colon := int32(openingOf(text))
-	e, before := messageEntry{index: index, asks: asks(text)}, len(m.codes)
+	e, before := messageEntry{index: index, question: endsWithQuestion(text)}, len(m.codes)
 	newLexer(lang).scan(text, 0, len(text), func(t token) {
 		var ok bool
 		if m.codes, ok = appendCode(m.codes, t, text); ok && t.to <= colon && e.opening < math.MaxUint8 {
@@ -91,8 +91,8 @@ func openingOf(text string) int {
 	return 0
 }
 
-// asks says whether a text ends with a question, or nearly.
-func asks(text string) bool {
+// endsWithQuestion says whether a text ends with a question, or nearly.
+func endsWithQuestion(text string) bool {
 	const near = 200 // bytes
 	return strings.ContainsAny(text[content.RuneStart(text, max(0, len(text)-near)):], "?？؟")
 }
@@ -104,7 +104,7 @@ func appendCode(codes []byte, t token, text string) ([]byte, bool) {
 		c := wordCode(t.term)
 		return append(codes, byte(c>>16), byte(c>>8), byte(c)), true
 	}
-	if !single(text[t.from:t.to]) {
+	if !isSingleCharacter(text[t.from:t.to]) {
 		return codes, false
 	}
 	c := gramCode(t.term)

@@ -158,7 +158,7 @@ func (q *Query) named(k messageRankingParams) []float64 {
 		}
 	}
 	for i, w := range q.words {
-		if !w.said {
+		if !w.informative {
 			weights[i] = k.function
 		}
 	}
@@ -183,7 +183,7 @@ func (r *messageRanking) hits(keep func(index int32) bool, limit int) []Hit {
 	asked := false
 	r.each(func(at int, e messageEntry, codes []byte) {
 		score, found := r.surrounded(at, asked), r.answers(at) || asked && r.answers(at-1)
-		asked = e.asks
+		asked = e.question
 		if found && score > 0 && len(codes) > 0 && (keep == nil || keep(e.index)) {
 			hits = append(hits, Hit{e.index, score})
 		}

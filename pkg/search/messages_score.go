@@ -14,10 +14,10 @@ type messageScorer struct {
 	follow  []uint32 // of each two of those: 0 if the second never follows the first in the query, else the last message it did so in
 	message uint32   // its number, from 2 on
 
-	before int32   // how many terms stand before the opening colon
-	named  float64 // words before the opening colon
-	pairs  float64 // what the pairs of this message weigh
-	means  bool    // it holds a word that may answer
+	before       int32   // how many terms stand before the opening colon
+	openingWords float64 // words before the opening colon
+	pairs        float64 // what the pairs of this message weigh
+	canAnswer    bool    // it holds a word that may answer
 }
 
 type recentHit struct{ word, at int32 }
@@ -46,7 +46,7 @@ func newMessageScorer(r *messageRanking) *messageScorer {
 // begin begins a message.
 func (s *messageScorer) begin(opening uint8) {
 	s.message++
-	s.before, s.named, s.pairs, s.means = int32(opening), 0, 0, false
+	s.before, s.openingWords, s.pairs, s.canAnswer = int32(opening), 0, 0, false
 	s.held, s.recent = s.held[:0], s.recent[:0]
 }
 
@@ -57,12 +57,12 @@ func (s *messageScorer) found(word, at int32) {
 	}
 	if s.counts[word] == 0 {
 		s.held = append(s.held, word)
-		if at < s.before && s.query.words[word].said {
-			s.named++
+		if at < s.before && s.query.words[word].informative {
+			s.openingWords++
 		}
 	}
 	s.counts[word]++
-	s.means = s.means || s.query.words[word].means
+	s.canAnswer = s.canAnswer || s.query.words[word].canAnswer
 	s.followed(word, at)
 }
 
@@ -106,8 +106,8 @@ func (s *messageScorer) end(terms int32) float64 {
 		covered += s.weights[w]
 		s.counts[w] = 0
 	}
-	if !s.means {
+	if !s.canAnswer {
 		return 0
 	}
-	return sum * (1 + s.coverage*covered/s.all) * (1 + s.opening*s.named)
+	return sum * (1 + s.coverage*covered/s.all) * (1 + s.opening*s.openingWords)
 }

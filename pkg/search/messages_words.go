@@ -12,7 +12,7 @@ type messageWords struct {
 
 // newMessageWords makes the words of a query known, as the languages stem them.
 func newMessageWords(q *Query, spoken uint32) *messageWords {
-	b := newBinding(q)
+	b := newQueryTermIndex(q)
 	for ; spoken != 0; spoken &= spoken - 1 {
 		b.add(language(bits.TrailingZeros32(spoken)))
 	}
@@ -55,7 +55,7 @@ func gramKey(n int, codes uint64) uint64 {
 func runKey(l *lexer, text string) uint64 {
 	n, codes := 0, uint64(0)
 	l.scan(text, 0, len(text), func(t token) {
-		if single(text[t.from:t.to]) {
+		if isSingleCharacter(text[t.from:t.to]) {
 			n++
 			codes = codes<<gramBits | uint64(gramCode(t.term))
 		}

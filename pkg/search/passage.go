@@ -5,19 +5,19 @@ import (
 	"sort"
 )
 
-// stretch is a part of a text that is read again at a search, with what it holds of a query.
-type stretch struct {
-	hits     []hit
-	segments []segment
-	titles   [][]int32 // the words in what stands over each segment; nil: none do
-	open     bool      // begins within a segment
-	ends     bool      // nothing follows it
-	alike    bool      // segments are items of data, of which each stands for itself
+// scannedSpan is a part of a text that is read again at a search, with what it holds of a query.
+type scannedSpan struct {
+	hits         []hit
+	segments     []segment
+	titles       [][]int32 // the words in what stands over each segment; nil: none do
+	startsInside bool      // begins within a segment
+	isLast       bool      // nothing follows it
+	dataItems    bool      // segments are items of data, of which each stands for itself
 }
 
 // read looks for a query's words in text[from:to], for passages of at most maxChars characters.
-func (d *Document) read(b *binding, l *lexer, from, to int, maxChars int32) stretch {
-	s := stretch{segments: segments(d.reading, from, to, maxChars), open: from > 0, ends: to == len(d.text), alike: d.reading.IsData()}
+func (d *Document) read(b *queryTermIndex, l *lexer, from, to int, maxChars int32) scannedSpan {
+	s := scannedSpan{segments: segments(d.reading, from, to, maxChars), startsInside: from > 0, isLast: to == len(d.text), dataItems: d.reading.IsData()}
 	at := 0
 	l.scan(d.text, from, to, func(t token) {
 		w, partial, ok := b.find(t)
@@ -38,8 +38,8 @@ func (d *Document) read(b *binding, l *lexer, from, to int, maxChars int32) stre
 	return s
 }
 
-// over are the words in what stands over a segment.
-func (s *stretch) over(i int) []int32 {
+// titlesOver are the words in what stands over a segment.
+func (s *scannedSpan) titlesOver(i int) []int32 {
 	if s.titles == nil {
 		return nil
 	}
@@ -48,32 +48,32 @@ func (s *stretch) over(i int) []int32 {
 
 // passage is a passage before it is cut out.
 type passage struct {
-	from, to int32 // what its score is for
-	first    bool  // nothing comes before it
-	last     bool  // nothing follows it
-	shown    segmentSpan
-	score    float64
-	share    float64 // what is left of its score: part of it is shown elsewhere
-	near     []hit   // those in it and around it
-	over     []int32 // the words in what stands over it
-	phrases  uint32
+	from, to   int32 // what its score is for
+	first      bool  // nothing comes before it
+	last       bool  // nothing follows it
+	shown      segmentSpan
+	score      float64
+	share      float64 // what is left of its score: part of it is shown elsewhere
+	near       []hit   // those in it and around it
+	titleWords []int32 // the words in what stands over it
+	phrases    uint32
 }
 
 // segmentSpan is a stretch of a text, in bytes, from the beginning of a segment to the end of one.
 type segmentSpan struct{ from, to int32 }
 
 const (
-	surroundings = 700 // how far, in bytes, the words around a passage say something of it
-	passageStep  = 32  // how far, in bytes, passages begin from each other at least
-	maxNear      = 512 // how many words in and around a passage count
+	surroundingBytes = 700 // how far, in bytes, the words around a passage say something of it
+	passageStep      = 32  // how far, in bytes, passages begin from each other at least
+	maxNear          = 512 // how many words in and around a passage count
 )
 
 // passages are those of a stretch that hold anything: from the beginning of each segment, as many segments as fit.
-func (s *stretch) passages(sc *scorer, maxChars int32) (out []passage) {
+func (s *scannedSpan) passages(sc *scorer, maxChars int32) (out []passage) {
 	begun := int32(-passageStep)
 	for i, j := 0, 0; i < len(s.segments); i++ {
 		first := s.segments[i]
-		if (i == 0 && s.open && len(s.segments) > 1) || first.from < begun+passageStep {
+		if (i == 0 && s.startsInside && len(s.segments) > 1) || first.from < begun+passageStep {
 			continue
 		}
 		begun = first.from
@@ -90,29 +90,29 @@ func (s *stretch) passages(sc *scorer, maxChars int32) (out []passage) {
 }
 
 // lead is where the first segment begins that fits a passage beside those from i to j: what comes before tells what is spoken of.
-func (s *stretch) lead(i, j int, maxChars int32) int32 {
-	for i > 0 && (i > 1 || !s.open) && !s.alike && s.segments[j].after-s.segments[i-1].first <= maxChars {
+func (s *scannedSpan) lead(i, j int, maxChars int32) int32 {
+	for i > 0 && (i > 1 || !s.startsInside) && !s.dataItems && s.segments[j].after-s.segments[i-1].first <= maxChars {
 		i--
 	}
 	return s.segments[i].from
 }
 
 // passage is the one from-to, which begins in the ith segment.
-func (s *stretch) passage(sc *scorer, i int, from, to int32) passage {
-	w := passage{from: from, to: to, shown: segmentSpan{from, to}, share: 1, near: s.near(from, to), over: s.over(i)}
+func (s *scannedSpan) passage(sc *scorer, i int, from, to int32) passage {
+	w := passage{from: from, to: to, shown: segmentSpan{from, to}, share: 1, near: s.near(from, to), titleWords: s.titlesOver(i)}
 	if n := len(s.segments); n > 0 {
-		w.first = !s.open && from == s.segments[0].from
-		w.last = s.ends && to == s.segments[n-1].to
+		w.first = !s.startsInside && from == s.segments[0].from
+		w.last = s.isLast && to == s.segments[n-1].to
 	}
 	w.score = sc.score(&w)
 	return w
 }
 
-func (s *stretch) near(from, to int32) []hit {
+func (s *scannedSpan) near(from, to int32) []hit {
 	at := func(offset int32) int {
 		return sort.Search(len(s.hits), func(i int) bool { return s.hits[i].from >= offset })
 	}
-	first, last := at(from-surroundings), at(to+surroundings)
+	first, last := at(from-surroundingBytes), at(to+surroundingBytes)
 	if last-first > maxNear {
 		first = at(from)
 		last = min(last, first+maxNear)
@@ -121,14 +121,14 @@ func (s *stretch) near(from, to int32) []hit {
 }
 
 const (
-	repetition = 0.8  // what a passage loses of its worth that lies wholly in one before it
-	maxOverlap = 0.7  // how much of a passage may be shown before it: of one with more, the rest alone is shown
-	allOverlap = 0.95 // from where on there is no rest
-	leastRest  = 40   // bytes
+	repetitionPenalty = 0.8  // what a passage loses of its worth that lies wholly in one before it
+	maxOverlap        = 0.7  // how much of a passage may be shown before it: of one with more, the rest alone is shown
+	allOverlap        = 0.95 // from where on there is no rest
+	minRest           = 40   // bytes
 )
 
-// diversified keeps the best passages, best first, each worth less for what lies in those before it.
-func diversified(ws []passage, limit int) (kept []passage) {
+// diversify keeps the best passages, best first, each worth less for what lies in those before it.
+func diversify(ws []passage, limit int) (kept []passage) {
 	worth := make([]float64, len(ws))
 	for i := range ws {
 		worth[i] = ws[i].score
@@ -146,7 +146,7 @@ func diversified(ws []passage, limit int) (kept []passage) {
 		kept = append(kept, k)
 		for i, w := range ws {
 			if w.from < k.to && k.from < w.to {
-				worth[i] = min(worth[i], w.score*unsaid(overlap(w.from, w.to, k.from, k.to)))
+				worth[i] = min(worth[i], w.score*noveltyFactor(overlap(w.from, w.to, k.from, k.to)))
 			}
 		}
 	}
@@ -165,8 +165,8 @@ func (w *passage) trim(others []passage) bool {
 		} else {
 			w.shown.from = o.shown.to
 		}
-		w.share, w.phrases = unsaid(part), 0
-		if w.shown.to-w.shown.from < leastRest {
+		w.share, w.phrases = noveltyFactor(part), 0
+		if w.shown.to-w.shown.from < minRest {
 			return false
 		}
 	}
@@ -181,12 +181,12 @@ func (w *passage) body() (from, to int32) {
 	return w.from, w.to
 }
 
-// unsaid is what is left of a passage's worth, by how much of it lies in one before it.
-func unsaid(overlap float64) float64 {
+// noveltyFactor is what is left of a passage's worth, by how much of it lies in one before it.
+func noveltyFactor(overlap float64) float64 {
 	if overlap > allOverlap {
 		return 0
 	}
-	return 1 - repetition*overlap
+	return 1 - repetitionPenalty*overlap
 }
 
 // largest is the index of the first largest value above zero, -1 if there is none.
@@ -208,10 +208,10 @@ func overlap(from, to, otherFrom, otherTo int32) float64 {
 
 // passageHolding is the one for a phrase at from-to that no other holds: from the beginning of its segment if it fits then, else from the
 // phrase's own.
-func (s *stretch) passageHolding(sc *scorer, text string, from, to, maxChars int32) passage {
+func (s *scannedSpan) passageHolding(sc *scorer, text string, from, to, maxChars int32) passage {
 	i := sort.Search(len(s.segments), func(i int) bool { return s.segments[i].from > from }) - 1
 	start := from
-	if i >= 0 && !(i == 0 && s.open) && charsWithin(text[s.segments[i].from:to], maxChars) {
+	if i >= 0 && !(i == 0 && s.startsInside) && charsWithin(text[s.segments[i].from:to], maxChars) {
 		start = s.segments[i].from
 	}
 	end := to
@@ -236,8 +236,8 @@ func charsWithin(text string, most int32) bool {
 // span is a stretch of a text, in bytes.
 type span struct{ from, to int }
 
-// merged joins spans that touch, and puts them in order.
-func merged(spans []span) (out []span) {
+// mergeSpans joins spans that touch, and puts them in order.
+func mergeSpans(spans []span) (out []span) {
 	slices.SortFunc(spans, func(a, b span) int { return a.from - b.from })
 	for _, s := range spans {
 		if k := len(out); k > 0 && out[k-1].to >= s.from {

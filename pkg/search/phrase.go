@@ -12,11 +12,11 @@ import (
 
 // phrase is a run of characters that is looked for as it stands, after folding case, width and white space.
 type phrase struct {
-	text  string  // as the caller wrote it, without quotes
-	runes []rune  // folded
-	fails []int32 // of each prefix: how long its longest proper prefix is that ends it (Knuth, Morris, Pratt)
-	words []int32 // that a text with the phrase must hold
-	whole bool    // a whole term, or in quotes: the first excerpt holds it if the content does
+	text           string  // as the caller wrote it, without quotes
+	runes          []rune  // folded
+	prefixFunction []int32 // of each prefix: how long its longest proper prefix is that ends it (Knuth, Morris, Pratt)
+	words          []int32 // that a text with the phrase must hold
+	whole          bool    // a whole term, or in quotes: the first excerpt holds it if the content does
 }
 
 // readPhrases finds what is looked for as it stands: each term of several words, what stands in quotes, and, for more weight alone,
@@ -34,31 +34,31 @@ func (q *Query) readPhrases() {
 	}
 	for _, t := range q.terms {
 		for chunk := range strings.FieldsSeq(t) {
-			q.addPhrase(strings.TrimFunc(chunk, outsideWords), false)
+			q.addPhrase(strings.TrimFunc(chunk, isNotWord), false)
 		}
 	}
 }
 
-func outsideWords(r rune) bool { return classOf(r) == classNone }
+func isNotWord(r rune) bool { return classOf(r) == classNone }
 
 func (q *Query) addPhrase(text string, whole bool) {
-	text = unquoted(text)
-	if len(q.phrases) == maxQueryPhrases || len(text) > utf8.UTFMax*MaxExcerptChars || (strings.IndexFunc(text, outsideWords) < 0 && !whole) {
+	text = trimQuotes(text)
+	if len(q.phrases) == maxQueryPhrases || len(text) > utf8.UTFMax*MaxExcerptChars || (strings.IndexFunc(text, isNotWord) < 0 && !whole) {
 		return
 	}
 	p := phrase{text: text, runes: foldedRunes(text), whole: whole}
 	if len(p.runes) == 0 || len(p.runes) > MaxExcerptChars || q.phraseKnown(p.runes) {
 		return
 	}
-	p.fails = failures(p.runes)
+	p.prefixFunction = prefixFunction(p.runes)
 	one := q.readPhraseWords(&p)
-	if one && len(text) <= maxWordBytes && strings.IndexFunc(text, outsideWords) < 0 {
+	if one && len(text) <= maxWordBytes && strings.IndexFunc(text, isNotWord) < 0 {
 		return // a word is looked for as a word
 	}
 	q.phrases = append(q.phrases, p)
 }
 
-func unquoted(text string) string {
+func trimQuotes(text string) string {
 	if len(text) > 2 && text[0] == '"' && text[len(text)-1] == '"' && !strings.Contains(text[1:len(text)-1], `"`) {
 		return strings.TrimSpace(text[1 : len(text)-1])
 	}
@@ -107,7 +107,7 @@ func foldedRunes(s string) []rune {
 	return out
 }
 
-func failures(p []rune) []int32 {
+func prefixFunction(p []rune) []int32 {
 	f := make([]int32, len(p))
 	for i := 1; i < len(p); i++ {
 		k := f[i-1]
@@ -138,7 +138,7 @@ func (p *phrase) find(text string, from, to int, found func(span) bool) {
 		}
 		space = r == ' '
 		for k > 0 && p.runes[k] != r {
-			k = p.fails[k-1]
+			k = p.prefixFunction[k-1]
 		}
 		if p.runes[k] != r {
 			continue
@@ -147,7 +147,7 @@ func (p *phrase) find(text string, from, to int, found func(span) bool) {
 			if !found(span{p.start(text, from, i), i}) {
 				return
 			}
-			k = p.fails[k-1]
+			k = p.prefixFunction[k-1]
 		}
 	}
 }
@@ -200,9 +200,9 @@ type occurrence struct {
 	phrase int
 }
 
-// places are where in a part of the text a phrase stands that an excerpt of so many characters can hold, with the marks on its first
+// phraseOccurrences are where in a part of the text a phrase stands that an excerpt of so many characters can hold, with the marks on its first
 // and last character.
-func (d *Document) places(p *phrase, part span, maxChars int, found func(span) bool) {
+func (d *Document) phraseOccurrences(p *phrase, part span, maxChars int, found func(span) bool) {
 	n := 0
 	p.find(d.text, part.from, part.to, func(s span) bool {
 		if !charsWithin(d.text[s.from:s.to], int32(maxChars)) {
@@ -250,8 +250,8 @@ func (d *Document) wholePhrases(q *Query, postings [][]int32, maxChars int) (out
 		if !p.whole {
 			continue
 		}
-		for _, part := range d.mayHold(p, postings) {
-			d.places(p, part, maxChars, func(s span) bool {
+		for _, part := range d.candidateSpans(p, postings) {
+			d.phraseOccurrences(p, part, maxChars, func(s span) bool {
 				out = append(out, s)
 				n++
 				return n < maxOccurrences
@@ -267,7 +267,7 @@ func (d *Document) wholePhrases(q *Query, postings [][]int32, maxChars int) (out
 // phrasesIn are the places of all phrases in a part of the text.
 func (d *Document) phrasesIn(q *Query, part span, maxChars int) (out []occurrence) {
 	for i := range q.phrases {
-		d.places(&q.phrases[i], part, maxChars, func(s span) bool {
+		d.phraseOccurrences(&q.phrases[i], part, maxChars, func(s span) bool {
 			out = append(out, occurrence{s, i})
 			return true
 		})
@@ -275,8 +275,8 @@ func (d *Document) phrasesIn(q *Query, part span, maxChars int) (out []occurrenc
 	return out
 }
 
-// mayHold are the parts of a text that may hold a phrase that fits an excerpt: those around the rarest of its words.
-func (d *Document) mayHold(p *phrase, postings [][]int32) []span {
+// candidateSpans are the parts of a text that may hold a phrase that fits an excerpt: those around the rarest of its words.
+func (d *Document) candidateSpans(p *phrase, postings [][]int32) []span {
 	if len(p.words) == 0 {
 		return []span{{0, len(d.text)}}
 	}
@@ -292,5 +292,5 @@ func (d *Document) mayHold(p *phrase, postings [][]int32) []span {
 		from, to := max(0, int(b)*blockBytes-reach), min(len(d.text), (int(b)+1)*blockBytes+reach)
 		out = append(out, span{content.RuneStart(d.text, from), content.RuneStart(d.text, to)})
 	}
-	return merged(out)
+	return mergeSpans(out)
 }

@@ -33,11 +33,11 @@ type queryToken struct {
 
 // queryWord is a word that is looked for, or a run of characters of one.
 type queryWord struct {
-	text   string // as the caller wrote it
-	weight float64
-	said   bool // says something by itself
-	gram   bool // characters of a script without spaces
-	means  bool // what holds it may answer: no function word, and no single character where longer runs are looked for
+	text        string // as the caller wrote it
+	weight      float64
+	informative bool // says something by itself
+	gram        bool // characters of a script without spaces
+	canAnswer   bool // what holds it may answer: no function word, and no single character where longer runs are looked for
 }
 
 // NewQuery reads search terms: words, phrases, or whole requests of thousands of characters. A term in double quotes, and one of
@@ -77,7 +77,7 @@ func (q *Query) readWords() {
 			q.tokens = append(q.tokens, queryToken{word: w, term: int32(n), from: t.from, to: t.to})
 			if w >= 0 {
 				q.words[w].weight++
-				q.words[w].said = q.words[w].said || !q.emptyWord(text, int(t.from), int(t.to))
+				q.words[w].informative = q.words[w].informative || !q.emptyWord(text, int(t.from), int(t.to))
 			}
 		})
 	}
@@ -115,19 +115,19 @@ const (
 
 // weigh turns how often words are named into what they weigh. Where nothing else is named, function words count.
 func (q *Query) weigh() {
-	said := slices.ContainsFunc(q.words, func(w queryWord) bool { return w.said })
-	runs := slices.ContainsFunc(q.words, func(w queryWord) bool { return w.said && w.gram && !single(w.text) })
+	said := slices.ContainsFunc(q.words, func(w queryWord) bool { return w.informative })
+	runs := slices.ContainsFunc(q.words, func(w queryWord) bool { return w.informative && w.gram && !isSingleCharacter(w.text) })
 	for i := range q.words {
 		w := &q.words[i]
 		w.weight = 1 + repeatWeight*min(w.weight-1, maxRepeats)
-		if w.gram && single(w.text) {
+		if w.gram && isSingleCharacter(w.text) {
 			w.weight *= singleWeight
 		}
-		if said && !w.said {
+		if said && !w.informative {
 			w.weight *= functionWeight
 		}
-		w.means = w.said && !(runs && w.gram && single(w.text)) || acronym(w.text)
-		w.said = w.said || !said
+		w.canAnswer = w.informative && !(runs && w.gram && isSingleCharacter(w.text)) || acronym(w.text)
+		w.informative = w.informative || !said
 	}
 }
 
@@ -136,8 +136,8 @@ func acronym(text string) bool {
 	return utf8.RuneCountInString(text) > 1 && strings.IndexFunc(text, func(r rune) bool { return !unicode.IsUpper(r) }) < 0
 }
 
-// single says whether a text is one character, with its marks.
-func single(text string) bool {
+// isSingleCharacter says whether a text is one character, with its marks.
+func isSingleCharacter(text string) bool {
 	for i, r := range text {
 		if i > 0 && classOf(r) != classMark {
 			return false
@@ -164,30 +164,30 @@ func (q *Query) follows(pair [2]int32) bool {
 	return ok
 }
 
-// binding says which word of a query a term of a content is, in the languages of the contents. It is for one goroutine until it is
+// queryTermIndex says which word of a query a term of a content is, in the languages of the contents. It is for one goroutine until it is
 // complete.
-type binding struct {
-	query *Query
-	of    map[term]int32
-	terms [][]term       // of each word, one for each form that the languages give it
-	ends  map[term]int32 // of words that say something, the first that begins or ends so
-	bound []language
-	only  prefixes
+type queryTermIndex struct {
+	query     *Query
+	wordOf    map[term]int32
+	terms     [][]term       // of each word, one for each form that the languages give it
+	byAffix   map[term]int32 // of words that say something, the first that begins or ends so
+	languages []language
+	prefixes  prefixSet
 }
 
-// newBinding makes a binding of a lexer's terms.
-func newBinding(q *Query) *binding {
-	return &binding{query: q, of: map[term]int32{}, ends: map[term]int32{}, terms: make([][]term, len(q.words))}
+// newQueryTermIndex makes a binding of a lexer's terms.
+func newQueryTermIndex(q *Query) *queryTermIndex {
+	return &queryTermIndex{query: q, wordOf: map[term]int32{}, byAffix: map[term]int32{}, terms: make([][]term, len(q.words))}
 }
 
 // add makes the binding know the terms as a language stems them.
-func (b *binding) add(lang language) {
-	if slices.Contains(b.bound, lang) {
+func (b *queryTermIndex) add(lang language) {
+	if slices.Contains(b.languages, lang) {
 		return
 	}
-	b.bound = append(b.bound, lang)
+	b.languages = append(b.languages, lang)
 	l, i := newLexer(lang), 0
-	l.ends = true
+	l.withAffixes = true
 	for _, text := range b.query.terms {
 		l.scan(text, 0, len(text), func(t token) {
 			b.bind(t, b.query.tokens[i].word, text)
@@ -196,29 +196,29 @@ func (b *binding) add(lang language) {
 	}
 }
 
-func (b *binding) bind(t token, word int32, text string) {
-	if _, ok := b.of[t.term]; ok || word < 0 {
+func (b *queryTermIndex) bind(t token, word int32, text string) {
+	if _, ok := b.wordOf[t.term]; ok || word < 0 {
 		return
 	}
-	b.of[t.term] = word
+	b.wordOf[t.term] = word
 	b.terms[word] = append(b.terms[word], t.term)
-	for _, end := range t.ends {
-		if _, ok := b.ends[end]; !ok && end != 0 && b.query.words[word].said {
-			b.ends[end] = word
+	for _, end := range t.affixes {
+		if _, ok := b.byAffix[end]; !ok && end != 0 && b.query.words[word].informative {
+			b.byAffix[end] = word
 		}
 	}
 	if t.to-t.from > 1 {
-		b.only[prefixOf(text[t.from], text[t.from+1])] = true
+		b.prefixes[prefixOf(text[t.from], text[t.from+1])] = true
 	}
 }
 
 // find says which word of the query a token is, or else which one it begins or ends like.
-func (b *binding) find(t token) (word int32, partial, ok bool) {
-	if word, ok = b.of[t.term]; ok {
+func (b *queryTermIndex) find(t token) (word int32, partial, ok bool) {
+	if word, ok = b.wordOf[t.term]; ok {
 		return word, false, true
 	}
-	for _, end := range t.ends {
-		if word, ok = b.ends[end]; ok {
+	for _, end := range t.affixes {
+		if word, ok = b.byAffix[end]; ok {
 			return word, true, true
 		}
 	}

@@ -28,7 +28,7 @@ func TestNewQuery_Weights_SayWhatIsAskedFor(t *testing.T) {
 		t.Errorf("%v", w)
 	}
 	for _, w := range NewQuery("什物 什么").words {
-		if w.text == "什" && !w.said {
+		if w.text == "什" && !w.informative {
 			t.Error("a character that once says something says nothing")
 		}
 	}
@@ -49,11 +49,11 @@ func TestNewQuery_Bytes_AreBounded(t *testing.T) {
 	if q := NewQuery(make([]string, 2*maxQueryBytes)...); len(q.terms) > maxQueryBytes {
 		t.Errorf("%d terms", len(q.terms))
 	}
-	b := newBinding(NewQuery("die alte Stadt und der Krieg sind nicht da"))
-	if b.add(b.query.lang); b.ends[0] != 0 {
+	b := newQueryTermIndex(NewQuery("die alte Stadt und der Krieg sind nicht da"))
+	if b.add(b.query.lang); b.byAffix[0] != 0 {
 		t.Error("words that are too short have ends")
 	}
-	if _, ok := b.ends[0]; ok {
+	if _, ok := b.byAffix[0]; ok {
 		t.Error("words that are too short have ends")
 	}
 }
@@ -139,7 +139,7 @@ func TestMessages_Add_Opening_Question_Language(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]bool{"why?": true, "为什么？": true, "لماذا؟": true, "no": false, "why? " + strings.Repeat("so it is. ", 30): false} {
-		if asks(text) != want {
+		if endsWithQuestion(text) != want {
 			t.Errorf("%q asks: %t", text, !want)
 		}
 	}

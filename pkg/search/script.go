@@ -49,9 +49,9 @@ func gramScript(r rune) bool {
 	return false
 }
 
-// alphabetic is of the scripts without spaces whose characters stand for sounds, so that two of them say little. There white space ends
+// isAlphabetic is of the scripts without spaces whose characters stand for sounds, so that two of them say little. There white space ends
 // a clause and not a word.
-func alphabetic(r rune) bool {
+func isAlphabetic(r rune) bool {
 	return r >= 0x0E00 && r <= 0x0EFF || r >= 0x1000 && r <= 0x109F || r >= 0x1780 && r <= 0x17FF
 }
 

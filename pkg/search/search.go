@@ -31,19 +31,19 @@ type Excerpt struct {
 
 // Search gathers the best passages of contents, scored with statistics over all of them. A Search is for one goroutine.
 type Search struct {
-	query      *Query
-	options    Options
-	bindings   map[language]*binding
-	scorer     *scorer
-	df         []int // in how many blocks each word of the query stands
-	blocks     int
-	counted    []counted
-	held       int64 // bytes of what was counted
-	candidates []candidate
+	query        *Query
+	options      Options
+	termIndexes  map[language]*queryTermIndex
+	scorer       *scorer
+	df           []int // in how many blocks each word of the query stands
+	blocks       int
+	pending      []pendingDocument
+	pendingBytes int64 // bytes of what was counted
+	candidates   []candidate
 }
 
-// counted is a document whose words count, and that is still to be looked through.
-type counted struct {
+// pendingDocument is a document whose words count, and that is still to be looked through.
+type pendingDocument struct {
 	content  int
 	document *Document
 	postings [][]int32
@@ -55,9 +55,9 @@ const (
 	candidatesAll  = 2048
 )
 
-// heldAtOnce is how many bytes of documents a search holds to weigh words by all of them before it looks for passages in the first.
+// maxPendingBytes is how many bytes of documents a search holds to weigh words by all of them before it looks for passages in the first.
 // What comes later is weighed by all there was until then.
-const heldAtOnce = 8 << 20
+const maxPendingBytes = 8 << 20
 
 // NewSearch begins a search.
 func NewSearch(q *Query, o Options) *Search {
@@ -67,20 +67,20 @@ func NewSearch(q *Query, o Options) *Search {
 	if o.MaxChars <= 0 || o.MaxChars > MaxExcerptChars {
 		o.MaxChars = MaxExcerptChars
 	}
-	return &Search{query: q, options: o, bindings: map[language]*binding{}, scorer: newScorer(q, defaultRankingParams()), df: make([]int, len(q.words))}
+	return &Search{query: q, options: o, termIndexes: map[language]*queryTermIndex{}, scorer: newScorer(q, defaultRankingParams()), df: make([]int, len(q.words))}
 }
 
 // Add adds a document, which the search holds for a while.
 func (s *Search) Add(content int, d *Document) {
-	s.counted = append(s.counted, s.count(content, d))
-	if s.held += int64(len(d.reading.Content)) + d.Size(); s.held >= heldAtOnce {
+	s.pending = append(s.pending, s.count(content, d))
+	if s.pendingBytes += int64(len(d.reading.Content)) + d.Size(); s.pendingBytes >= maxPendingBytes {
 		s.gather()
 	}
 }
 
 // count takes in which words of the query stand in how many blocks of a document.
-func (s *Search) count(content int, d *Document) counted {
-	c := counted{content: content, document: d, postings: d.postings(s.reader(d))}
+func (s *Search) count(content int, d *Document) pendingDocument {
+	c := pendingDocument{content: content, document: d, postings: d.postings(s.reader(d))}
 	for w, blocks := range c.postings {
 		s.df[w] += len(blocks)
 	}
@@ -91,9 +91,9 @@ func (s *Search) count(content int, d *Document) counted {
 // gather looks through what was counted.
 func (s *Search) gather() {
 	s.scorer.weigh(s.df, s.blocks)
-	for i := range s.counted {
-		c := &s.counted[i]
-		for _, w := range diversified(s.passages(c), max(candidatesEach, min(2*s.options.Max, candidatesAll))) {
+	for i := range s.pending {
+		c := &s.pending[i]
+		for _, w := range diversify(s.passages(c), max(candidatesEach, min(2*s.options.Max, candidatesAll))) {
 			s.candidates = append(s.candidates, s.candidate(c.content, c.document, w))
 		}
 		if len(s.candidates) > candidatesAll {
@@ -101,15 +101,15 @@ func (s *Search) gather() {
 			s.candidates = slices.Clone(s.candidates[:candidatesAll/2])
 		}
 	}
-	s.counted, s.held = nil, 0
+	s.pending, s.pendingBytes = nil, 0
 }
 
 // passages are those of a document that hold anything.
-func (s *Search) passages(c *counted) (out []passage) {
+func (s *Search) passages(c *pendingDocument) (out []passage) {
 	d := c.document
 	b, l := s.reader(d)
 	phrases := d.wholePhrases(s.query, c.postings, s.options.MaxChars)
-	for _, part := range d.worthReading(c.postings, s.scorer.weights, phrases) {
+	for _, part := range d.spansToScan(c.postings, s.scorer.weights, phrases) {
 		r := d.read(b, l, part.from, part.to, int32(s.options.MaxChars))
 		out = append(out, s.passagesIn(d, &r, d.phrasesIn(s.query, part, s.options.MaxChars))...)
 	}
@@ -117,48 +117,48 @@ func (s *Search) passages(c *counted) (out []passage) {
 }
 
 // reader is what reads a document for the words of the query.
-func (s *Search) reader(d *Document) (*binding, *lexer) {
-	b, l := s.binding(d.lang), newLexer(d.lang)
-	l.only, l.ends = &b.only, true
+func (s *Search) reader(d *Document) (*queryTermIndex, *lexer) {
+	b, l := s.termIndex(d.lang), newLexer(d.lang)
+	l.prefixes, l.withAffixes = &b.prefixes, true
 	return b, l
 }
 
-func (s *Search) binding(lang language) *binding {
-	b, ok := s.bindings[lang]
+func (s *Search) termIndex(lang language) *queryTermIndex {
+	b, ok := s.termIndexes[lang]
 	if !ok {
-		b = newBinding(s.query)
+		b = newQueryTermIndex(s.query)
 		b.add(lang)
-		s.bindings[lang] = b
+		s.termIndexes[lang] = b
 	}
 	return b
 }
 
 // passagesIn are those of a stretch, and one for each phrase that the first excerpt is to hold and no passage holds.
-func (s *Search) passagesIn(d *Document, r *stretch, found []occurrence) []passage {
+func (s *Search) passagesIn(d *Document, r *scannedSpan, found []occurrence) []passage {
 	chars := int32(s.options.MaxChars)
 	out := r.passages(s.scorer, chars)
 	for _, o := range found {
 		held := false
 		for i := range out {
-			held = out[i].hold(o) || held
+			held = out[i].markPhrase(o) || held
 		}
 		if !held && s.query.phrases[o.phrase].whole {
 			w := r.passageHolding(s.scorer, d.text, int32(o.from), int32(o.to), chars)
-			w.hold(o)
+			w.markPhrase(o)
 			out = append(out, w)
 		}
 	}
 	for i := range out {
-		out[i].score += s.phraseScore(out[i].phrases) + heldFirst*float64(s.wholePhrase(out[i].phrases))
+		out[i].score += s.phraseScore(out[i].phrases) + requiredPhraseBonus*float64(s.wholePhrase(out[i].phrases))
 	}
 	return out
 }
 
-// heldFirst is above all scores: what holds a phrase that the first excerpt is to hold is kept whatever else there is.
-const heldFirst = 1e6
+// requiredPhraseBonus is above all scores: what holds a phrase that the first excerpt is to hold is kept whatever else there is.
+const requiredPhraseBonus = 1e6
 
-// hold notes a phrase that lies in a passage.
-func (w *passage) hold(o occurrence) bool {
+// markPhrase notes a phrase that lies in a passage.
+func (w *passage) markPhrase(o occurrence) bool {
 	if int(w.shown.from) <= o.from && o.to <= int(w.shown.to) {
 		w.phrases |= 1 << o.phrase
 		return true
@@ -203,7 +203,7 @@ func (s *Search) Excerpts() []Excerpt {
 		}
 		c := &s.candidates[next]
 		worth[next] = 0
-		if !slices.ContainsFunc(chosen, c.saysTheSame) {
+		if !slices.ContainsFunc(chosen, c.isDuplicate) {
 			chosen = append(chosen, c)
 			s.discount(worth, c)
 		}
@@ -260,7 +260,7 @@ func (s *Search) discount(worth []float64, chosen *candidate) {
 		c := &s.candidates[i]
 		from, to := c.body()
 		if c.content == chosen.content && from < chosenTo && chosenFrom < to {
-			worth[i] = min(worth[i], c.score*unsaid(overlap(from, to, chosenFrom, chosenTo)))
+			worth[i] = min(worth[i], c.score*noveltyFactor(overlap(from, to, chosenFrom, chosenTo)))
 		}
 	}
 }

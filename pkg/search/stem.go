@@ -27,17 +27,17 @@ func (s stemmer) stem(word string) string {
 	r, _ := utf8.DecodeRuneInString(word)
 	switch {
 	case unicode.Is(unicode.Latin, r):
-		return bare(s.run(s.latin, word))
+		return stripDiacritics(s.run(s.latin, word))
 	case unicode.Is(unicode.Cyrillic, r):
-		return bare(s.run(russian.Stem, word))
+		return stripDiacritics(s.run(russian.Stem, word))
 	case unicode.Is(unicode.Arabic, r):
-		return bare(s.run(arabic.Stem, word))
+		return stripDiacritics(s.run(arabic.Stem, word))
 	case unicode.Is(unicode.Devanagari, r):
 		return stemHindi(word)
 	case unicode.Is(unicode.Tamil, r):
 		return s.run(tamil.Stem, word)
 	}
-	return bare(word)
+	return stripDiacritics(word)
 }
 
 func (s stemmer) run(stem func(*snowballstem.Env) bool, word string) string {

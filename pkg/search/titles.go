@@ -19,7 +19,7 @@ func (d *Document) scan(l *lexer, emit func(token)) {
 		return
 	}
 	over, next := newLexer(d.lang), 0
-	over.only = l.only
+	over.prefixes = l.prefixes
 	l.scan(d.text, 0, len(d.text), func(t token) {
 		for ; next <= int(t.from); next += blockBytes {
 			for _, s := range d.titles(next) {
@@ -34,13 +34,13 @@ func (d *Document) scan(l *lexer, emit func(token)) {
 }
 
 // titleWords are the words of a query in the titles over a position.
-func (d *Document) titleWords(b *binding, l *lexer, at int) (words []int32) {
+func (d *Document) titleWords(b *queryTermIndex, l *lexer, at int) (words []int32) {
 	if !d.reading.HasTitles() {
 		return nil
 	}
 	for _, s := range d.titles(at) {
 		l.scan(d.text, s[0], s[1], func(t token) {
-			if w, ok := b.of[t.term]; ok {
+			if w, ok := b.wordOf[t.term]; ok {
 				words = append(words, w)
 			}
 		})

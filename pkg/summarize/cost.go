@@ -12,9 +12,9 @@ const (
 	maxOutputTokens = 1 << 20
 )
 
-// costOf is what a call cost: what the provider reports, or what was reckoned. A call that the provider turned away, or that
+// actualCost is what a call cost: what the provider reports, or what was reckoned. A call that the provider turned away, or that
 // did not reach it, is free; one whose answer did not come in time may have been paid.
-func costOf(call *Call, answer Answer, failure *Failure, reckoned cost) cost {
+func actualCost(call *Call, answer Answer, failure *Failure, reckoned cost) cost {
 	if failure != nil {
 		switch failure.Reason {
 		case Unreachable, RateLimited, Status, BreakerOpen:

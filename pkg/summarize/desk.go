@@ -47,8 +47,8 @@ const (
 	defaultParallel = 4
 )
 
-// maxUnderWay bounds the requests that wait or are worked on: each holds its content.
-const maxUnderWay = 256
+// maxPending bounds the requests that wait or are worked on: each holds its content.
+const maxPending = 256
 
 // Desk takes requests for summaries (behaviour §5 and §8). It is safe for concurrent use. Its zero value is a desk without
 // models.
@@ -57,17 +57,17 @@ type Desk struct {
 	base    context.Context // ends when the desk is closed
 	end     context.CancelCauseFunc
 	running sync.WaitGroup
-	places  chan struct{} // one for each call under way
-	routes  *routes
-	spent   *spending
+	slots   chan struct{} // one for each call under way
+	models  *modelHealthCache
+	budget  *tokenBudget
 
-	mu      sync.Mutex
-	closed  bool
-	jobs    map[key]*job
-	newest  <-chan struct{} // closed when the job that was started last has had its turn; nil before the first
-	results results
-	usage   Usage
-	ledger  ledger
+	mu       sync.Mutex
+	closed   bool
+	jobs     map[key]*job
+	lastTurn <-chan struct{} // closed when the job that was started last has had its turn; nil before the first
+	results  results
+	usage    Usage
+	ledger   ledger
 }
 
 // New returns a desk. Close ends it; its providers stay the caller's.
@@ -80,9 +80,9 @@ func New(o Options) *Desk {
 	}
 	d := &Desk{
 		options: o,
-		places:  make(chan struct{}, o.Parallel),
-		routes:  newRoutes(),
-		spent:   newSpending(o.TokensPerMinute, o.TokensPerConversation, o.Clock()),
+		slots:   make(chan struct{}, o.Parallel),
+		models:  newModelHealthCache(),
+		budget:  newTokenBudget(o.TokensPerMinute, o.TokensPerConversation, o.Clock()),
 		jobs:    map[key]*job{},
 		results: newResults(o.CacheBytes),
 		usage:   Usage{Failures: map[Reason]int64{}},
@@ -123,13 +123,13 @@ func (d *Desk) Start(r *Request) {
 	if _, ended := d.results.get(k, d.options.Clock()); ended || d.closed || d.jobs[k] != nil {
 		return
 	}
-	if len(d.jobs) >= maxUnderWay {
-		d.keep(k, Result{Err: &Failure{Reason: Busy}})
+	if len(d.jobs) >= maxPending {
+		d.cacheResult(k, Result{Err: &Failure{Reason: Busy}})
 		d.usage.Failures[Busy]++
 		return
 	}
-	j := &job{key: k, request: *r, done: make(chan struct{}), before: d.newest, turned: make(chan struct{})}
-	d.newest = j.turned
+	j := &job{key: k, request: *r, done: make(chan struct{}), previousTurn: d.lastTurn, turnDone: make(chan struct{})}
+	d.lastTurn = j.turnDone
 	ctx, cancel := context.WithCancelCause(d.base)
 	j.cancel = cancel
 	d.jobs[k] = j
@@ -140,13 +140,13 @@ func (d *Desk) Start(r *Request) {
 // Knows says whether a request is under way or has ended, so that starting it would start nothing.
 func (d *Desk) Knows(r *Request) bool {
 	_, ended := d.Look(r)
-	return ended || d.underWay(r) != nil
+	return ended || d.pending(r) != nil
 }
 
 // Wait returns when all of the requests have ended, or when the context is done. It does not wait for what was not started.
 func (d *Desk) Wait(ctx context.Context, requests []*Request) {
 	for _, r := range requests {
-		done := d.underWay(r)
+		done := d.pending(r)
 		if done == nil {
 			continue
 		}
@@ -158,7 +158,7 @@ func (d *Desk) Wait(ctx context.Context, requests []*Request) {
 	}
 }
 
-func (d *Desk) underWay(r *Request) <-chan struct{} {
+func (d *Desk) pending(r *Request) <-chan struct{} {
 	k := d.keyOf(r)
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -170,7 +170,7 @@ func (d *Desk) underWay(r *Request) <-chan struct{} {
 
 // Forget drops what is known of a content, and what is under way: an answer that still comes is thrown away.
 func (d *Desk) Forget(s Scope, hash [32]byte) {
-	d.forget(func(k key) bool { return k.content == content{s, hash} })
+	d.forget(func(k key) bool { return k.content == contentID{s, hash} })
 }
 
 // ForgetConversation drops what is known of all of a conversation's contents, and what is under way. What the conversation has
@@ -202,7 +202,7 @@ func (d *Desk) Extract(text string, target int) string {
 	if d.options.Extract != nil {
 		return d.options.Extract(text, target)
 	}
-	return firstChars(text, target)
+	return headChars(text, target)
 }
 
 // ExtractSpan makes an extract of about target characters of a stretch of conversation, with the summaries of what was before it,
@@ -211,10 +211,10 @@ func (d *Desk) ExtractSpan(earlier []string, units []conversation.Unit, target i
 	if d.options.ExtractSpan != nil {
 		return d.options.ExtractSpan(earlier, units, target)
 	}
-	return spanExtract(earlier, units, target)
+	return fallbackSpanExtract(earlier, units, target)
 }
 
-func firstChars(text string, n int) string {
+func headChars(text string, n int) string {
 	for at := range text {
 		if n--; n < 0 {
 			return text[:at]
@@ -289,8 +289,8 @@ func (d *Desk) withoutModel(p *conversation.Prompt) *Failure {
 	if len(failures) == 0 {
 		return &Failure{Reason: NoModel}
 	}
-	return chain(failures)
+	return chainFailures(failures)
 }
 
-// charsOf counts as the contract does: in Unicode code points.
-func charsOf(text string) int { return utf8.RuneCountInString(text) }
+// countChars counts as the contract does: in Unicode code points.
+func countChars(text string) int { return utf8.RuneCountInString(text) }

@@ -52,7 +52,7 @@ func NewEndpoint(o EndpointOptions) (*Endpoint, error) {
 	}
 	base, err := url.Parse(o.URL)
 	if err != nil {
-		return nil, errNoURL
+		return nil, errBadURL
 	}
 	header := o.Header.Clone()
 	header.Set("Content-Type", "application/json")
@@ -81,14 +81,14 @@ func transport() *http.Transport {
 	}
 }
 
-var errNoURL = errors.New("must be a URL such as https://host/v1 or http://localhost:11434/v1, without a user, a password or a fragment")
+var errBadURL = errors.New("must be a URL such as https://host/v1 or http://localhost:11434/v1, without a user, a password or a fragment")
 
 // CheckEndpoint says what is wrong with an endpoint's URL, in words for whoever configured it and without the URL; nil if nothing
 // is. It is http or https; but a key never goes over plain http to another machine.
 func CheckEndpoint(raw string, withKey bool) error {
 	u, err := url.Parse(raw)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.Fragment != "" {
-		return errNoURL
+		return errBadURL
 	}
 	if withKey && u.Scheme == "http" && !isLoopback(u.Hostname()) {
 		return errors.New("must be https: there is a key, and over plain http everybody on the way could read it")
@@ -117,9 +117,9 @@ func (e *Endpoint) Post(ctx context.Context, question, answer any) (refusal []by
 	body, err := io.ReadAll(io.LimitReader(response.Body, maxBodyBytes+1))
 	switch {
 	case err != nil:
-		return nil, lost(ctx, err)
+		return nil, connectionFailure(ctx, err)
 	case response.StatusCode < 200 || response.StatusCode > 299:
-		return body, refused(response)
+		return body, statusFailure(response)
 	case len(body) > maxBodyBytes || !utf8.Valid(body) || json.Unmarshal(body, answer) != nil:
 		return nil, &Failure{Reason: BadAnswer}
 	default:
@@ -141,13 +141,13 @@ func (e *Endpoint) send(ctx context.Context, question any) (*http.Response, erro
 	request.Header = e.header.Clone()
 	response, err := e.client.Do(request)
 	if err != nil {
-		return nil, lost(ctx, err)
+		return nil, connectionFailure(ctx, err)
 	}
 	return response, nil
 }
 
-// lost is what is said of a connection that failed. The error itself has addresses in it, and stays here.
-func lost(ctx context.Context, err error) *Failure {
+// connectionFailure is what is said of a connection that failed. The error itself has addresses in it, and stays here.
+func connectionFailure(ctx context.Context, err error) *Failure {
 	var dial *net.OpError
 	var slow net.Error
 	switch {
@@ -162,7 +162,7 @@ func lost(ctx context.Context, err error) *Failure {
 	}
 }
 
-func refused(response *http.Response) *Failure {
+func statusFailure(response *http.Response) *Failure {
 	f := &Failure{Reason: Status, Status: response.StatusCode, RetryAfter: retryAfter(response.Header)}
 	if f.Status == http.StatusTooManyRequests {
 		f.Reason = RateLimited

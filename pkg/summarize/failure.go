@@ -86,21 +86,21 @@ func Refused(err error) bool {
 	}
 }
 
-// chain makes one failure of several, at least one.
-func chain(failures []*Failure) *Failure {
+// chainFailures makes one failure of several, at least one.
+func chainFailures(failures []*Failure) *Failure {
 	last := *failures[len(failures)-1]
 	last.Earlier = failures[:len(failures)-1]
 	return &last
 }
 
-func (f *Failure) of(model string) *Failure {
+func (f *Failure) withModel(model string) *Failure {
 	named := *f
 	named.Model = model
 	return &named
 }
 
-// endOf says why a context ended.
-func endOf(ctx context.Context) Reason {
+// contextReason says why a context ended.
+func contextReason(ctx context.Context) Reason {
 	var f *Failure
 	if errors.As(context.Cause(ctx), &f) {
 		return f.Reason
@@ -108,12 +108,12 @@ func endOf(ctx context.Context) Reason {
 	return Timeout
 }
 
-// failureOf is an error of a Model's as a failure of our own: what else it may say stays unsaid.
-func failureOf(ctx context.Context, err error) *Failure {
+// asFailure is an error of a Model's as a failure of our own: what else it may say stays unsaid.
+func asFailure(ctx context.Context, err error) *Failure {
 	var f *Failure
 	switch {
 	case ctx.Err() != nil:
-		return &Failure{Reason: endOf(ctx)}
+		return &Failure{Reason: contextReason(ctx)}
 	case errors.As(err, &f):
 		return f
 	default:
@@ -121,9 +121,9 @@ func failureOf(ctx context.Context, err error) *Failure {
 	}
 }
 
-// isBlameless says that a failure is not the model's: it says nothing of whether the next call will work. Requests that a model
+// isExempt says that a failure is not the model's: it says nothing of whether the next call will work. Requests that a model
 // refuses for what is in them must not let one conversation open the breaker for all.
-func (f *Failure) isBlameless() bool {
+func (f *Failure) isExempt() bool {
 	switch f.Reason {
 	case Forgotten, Closed:
 		return true
@@ -134,10 +134,10 @@ func (f *Failure) isBlameless() bool {
 	}
 }
 
-// blameless marks a failure that a breaker must not count.
-type blameless struct{ error }
+// exemptFailure marks a failure that a breaker must not count.
+type exemptFailure struct{ error }
 
-func isBlameless(err error) bool {
-	var b blameless
+func isExempt(err error) bool {
+	var b exemptFailure
 	return errors.As(err, &b)
 }

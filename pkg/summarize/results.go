@@ -9,8 +9,8 @@ import (
 
 // How long failures are remembered: a build that meets one need not ask again, and the next minute's may find a model well.
 const (
-	failureMemory = time.Minute
-	busyMemory    = 5 * time.Second // of what a limit refused
+	failureTTL = time.Minute
+	refusalTTL = 5 * time.Second // of what a limit refused
 )
 
 // resultOverhead is what a result takes beside its text, in bytes: measured roughly, and to the safe side.

@@ -46,7 +46,7 @@ type spanResult struct {
 // The document has at most maxChars characters, if that is positive: where it would have more, the longest texts lose their
 // middles, and only if their bare frame is too long, calls, results and messages in the middle are left out.
 func SpanContent(earlier []string, units []conversation.Unit, maxChars int) string {
-	d := documentOf(earlier, units)
+	d := newSpanDocument(earlier, units)
 	if maxChars > 0 {
 		d.shrink(maxChars)
 	}
@@ -56,12 +56,12 @@ func SpanContent(earlier []string, units []conversation.Unit, maxChars int) stri
 // SplitSpan splits units into runs, in order, each of which SpanContent makes a document of at most maxChars characters of without
 // cutting a text. A unit that alone takes more stands alone. Room for earlier summaries is the caller's to leave.
 func SplitSpan(units []conversation.Unit, maxChars int) [][]conversation.Unit {
-	empty := documentOf(nil, nil).chars()
+	empty := newSpanDocument(nil, nil).chars()
 	var runs [][]conversation.Unit
 	start, size := 0, empty
 	for i := range units {
 		// A comma parts a unit from the one before.
-		alone := documentOf(nil, units[i:i+1]).chars() - empty + 1
+		alone := newSpanDocument(nil, units[i:i+1]).chars() - empty + 1
 		if i > start && size+alone > maxChars+1 {
 			runs = append(runs, units[start:i:i])
 			start, size = i, empty
@@ -74,15 +74,15 @@ func SplitSpan(units []conversation.Unit, maxChars int) [][]conversation.Unit {
 	return runs
 }
 
-func documentOf(earlier []string, units []conversation.Unit) *spanDocument {
+func newSpanDocument(earlier []string, units []conversation.Unit) *spanDocument {
 	d := &spanDocument{Earlier: []string{}, Messages: []spanMessage{}}
 	for _, text := range earlier {
-		d.Earlier = append(d.Earlier, valid(text))
+		d.Earlier = append(d.Earlier, validUTF8(text))
 	}
-	names, answered := callsIn(units)
+	names, answered := indexCalls(units)
 	for i := range units {
 		if s := units[i].Summary; s != nil {
-			d.Earlier = append(d.Earlier, valid(s.Summary.Text.Inline))
+			d.Earlier = append(d.Earlier, validUTF8(s.Summary.Text.Inline))
 		}
 		for k := range units[i].Items {
 			it := &units[i].Items[k]
@@ -94,8 +94,8 @@ func documentOf(earlier []string, units []conversation.Unit) *spanDocument {
 	return d
 }
 
-// callsIn are the names of the calls in units, and which of them are answered there, by ordinal.
-func callsIn(units []conversation.Unit) (names map[int32]string, answered map[int32]bool) {
+// indexCalls are the names of the calls in units, and which of them are answered there, by ordinal.
+func indexCalls(units []conversation.Unit) (names map[int32]string, answered map[int32]bool) {
 	names, answered = map[int32]string{}, map[int32]bool{}
 	for i := range units {
 		for k := range units[i].Items {
@@ -121,7 +121,7 @@ func spanMessagesOf(it *conversation.Item, names map[int32]string, answered map[
 		if at < 0 {
 			at, all = len(all), append(all, spanMessage{Index: it.Message.Index, Role: speaker})
 			if it.Parts[part].Plugin == "" {
-				all[at].Name = valid(it.Message.Name)
+				all[at].Name = validUTF8(it.Message.Name)
 			}
 		}
 		return &all[at]
@@ -129,11 +129,11 @@ func spanMessagesOf(it *conversation.Item, names map[int32]string, answered map[
 	for i := range it.Parts {
 		switch p := &it.Parts[i]; p.Kind {
 		case conversation.PartText:
-			by(i).say(p.Text.Inline)
+			by(i).appendText(p.Text.Inline)
 		case conversation.PartMedia:
-			by(i).say(p.Media.Line())
+			by(i).appendText(p.Media.Line())
 		case conversation.PartToolCall:
-			call := spanCall{Name: valid(p.Call.Name), Arguments: valid(p.Call.Arguments.Inline)}
+			call := spanCall{Name: validUTF8(p.Call.Name), Arguments: validUTF8(p.Call.Arguments.Inline)}
 			if !answered[p.Call.Ordinal] {
 				call.Answered = new(bool)
 			}
@@ -147,12 +147,12 @@ func spanMessagesOf(it *conversation.Item, names map[int32]string, answered map[
 	return slices.DeleteFunc(all, func(m spanMessage) bool { return m.Text == "" && len(m.Calls) == 0 && len(m.Results) == 0 })
 }
 
-// say adds a text on a line of its own.
-func (m *spanMessage) say(text string) {
+// appendText adds a text on a line of its own.
+func (m *spanMessage) appendText(text string) {
 	if m.Text != "" {
 		m.Text += "\n"
 	}
-	m.Text += valid(text)
+	m.Text += validUTF8(text)
 }
 
 func spanResultOf(r *conversation.ToolResult, names map[int32]string) spanResult {
@@ -172,12 +172,12 @@ func spanResultOf(r *conversation.ToolResult, names map[int32]string) spanResult
 		}
 		out.Text = strings.Join(texts, "\n")
 	}
-	out.Tool, out.Text = valid(out.Tool), valid(out.Text)
+	out.Tool, out.Text = validUTF8(out.Tool), validUTF8(out.Text)
 	return out
 }
 
-// valid is a text as JSON can hold it.
-func valid(text string) string { return strings.ToValidUTF8(text, "\ufffd") }
+// validUTF8 is a text as JSON can hold it.
+func validUTF8(text string) string { return strings.ToValidUTF8(text, "\ufffd") }
 
 // encode leaves < > & as they are, as quoted does.
 func (d *spanDocument) encode() string {
@@ -188,4 +188,4 @@ func (d *spanDocument) encode() string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-func (d *spanDocument) chars() int { return charsOf(d.encode()) }
+func (d *spanDocument) chars() int { return countChars(d.encode()) }

@@ -15,11 +15,11 @@ import (
 // span for stretches of conversation.
 var (
 	//go:embed prompts/system.md
-	system string
+	systemPrompt string
 	//go:embed prompts/compact.md
-	compact string
+	compactPrompt string
 	//go:embed prompts/span.md
-	span string
+	spanPrompt string
 )
 
 // What is sent of a content at most, in characters: a longer one loses its middle. A head tells what a text is, a tail how it
@@ -38,10 +38,10 @@ type placeholder string
 
 const contentPlaceholder placeholder = "content"
 
-// piece is a stretch of a template: text that stays, or a placeholder.
-type piece struct {
-	text  string
-	value placeholder
+// templatePart is a stretch of a template: text that stays, or a placeholder.
+type templatePart struct {
+	text        string
+	placeholder placeholder
 }
 
 // CheckTemplate says what is wrong with a prompt's template, in words for whoever wrote it; nil if nothing is. A template has
@@ -53,25 +53,25 @@ func CheckTemplate(template string) error {
 	return err
 }
 
-func parseTemplate(template string) ([]piece, error) {
-	var pieces []piece
+func parseTemplate(template string) ([]templatePart, error) {
+	var pieces []templatePart
 	contents := 0
 	for template != "" {
 		text, rest, found := strings.Cut(template, "{{")
-		pieces = append(pieces, piece{text: text})
+		pieces = append(pieces, templatePart{text: text})
 		if !found {
 			break
 		}
 		name, after, closed := strings.Cut(rest, "}}")
 		name = strings.TrimSpace(name)
-		if _, known := new(Request).value(placeholder(name)); !closed || !known {
+		if _, known := new(Request).placeholderValue(placeholder(name)); !closed || !known {
 			return nil, fmt.Errorf("has %s, which is none of {{content}}, {{length}}, {{target_length}}, {{message_type}}, {{turn_added}}, {{tool}}",
-				strconv.Quote("{{"+firstChars(name, 30)))
+				strconv.Quote("{{"+headChars(name, 30)))
 		}
 		if placeholder(name) == contentPlaceholder {
 			contents++
 		}
-		pieces = append(pieces, piece{value: placeholder(name)})
+		pieces = append(pieces, templatePart{placeholder: placeholder(name)})
 		template = after
 	}
 	if contents != 1 {
@@ -80,21 +80,21 @@ func parseTemplate(template string) ([]piece, error) {
 	return pieces, nil
 }
 
-// value is what a placeholder becomes. Everything that is not a number becomes a JSON string, which no text can leave.
-func (r *Request) value(p placeholder) (string, bool) {
+// placeholderValue is what a placeholder becomes. Everything that is not a number becomes a JSON string, which no text can leave.
+func (r *Request) placeholderValue(p placeholder) (string, bool) {
 	switch p {
 	case contentPlaceholder:
-		return r.data(), true
+		return r.contentJSON(), true
 	case "length":
 		return strconv.Itoa(r.Chars), true
 	case "target_length":
 		return strconv.Itoa(r.Target), true
 	case "message_type":
-		return quoted(r.MessageType), true
+		return jsonString(r.MessageType), true
 	case "turn_added":
 		return strconv.Itoa(int(r.TurnAdded)), true
 	case "tool":
-		return quoted(r.Tool), true
+		return jsonString(r.Tool), true
 	default:
 		return "", false
 	}
@@ -106,35 +106,35 @@ func (r *Request) template() string {
 		return r.Prompt.Template
 	}
 	if r.Span {
-		return span
+		return spanPrompt
 	}
-	return compact
+	return compactPrompt
 }
 
-// data is the content as JSON. A span is JSON already, and whoever made it has seen to its length.
-func (r *Request) data() string {
+// contentJSON is the content as JSON. A span is JSON already, and whoever made it has seen to its length.
+func (r *Request) contentJSON() string {
 	if r.Span && json.Valid([]byte(r.Content)) {
 		return r.Content
 	}
-	return quoted(sent(r.Content))
+	return jsonString(truncated(r.Content))
 }
 
-// call is what a model is told for the request. The template is read once, before any value is in it: what a content looks like
+// newCall is what a model is told for the request. The template is read once, before any value is in it: what a content looks like
 // cannot change that.
-func (r *Request) call(model string) (Call, error) {
+func (r *Request) newCall(model string) (Call, error) {
 	pieces, err := parseTemplate(r.template())
 	if err != nil {
 		return Call{}, err
 	}
 	var b strings.Builder
 	for _, p := range pieces {
-		text, isValue := r.value(p.value)
+		text, isValue := r.placeholderValue(p.placeholder)
 		if !isValue {
 			text = p.text
 		}
 		b.WriteString(text)
 	}
-	return Call{Model: model, System: system, Prompt: b.String(), MaxOutput: r.maxOutput()}, nil
+	return Call{Model: model, System: systemPrompt, Prompt: b.String(), MaxOutput: r.maxOutput()}, nil
 }
 
 func (r *Request) maxOutput() int {
@@ -144,8 +144,8 @@ func (r *Request) maxOutput() int {
 	return thinkingTokens + r.Target
 }
 
-// quoted is a text as a JSON string. The characters < > & stay as they are: escaped, markup would take several times the tokens.
-func quoted(text string) string {
+// jsonString is a text as a JSON string. The characters < > & stay as they are: escaped, markup would take several times the tokens.
+func jsonString(text string) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
@@ -153,20 +153,20 @@ func quoted(text string) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// sent is what is sent of a content.
-func sent(content string) string {
+// truncated is what is sent of a content.
+func truncated(content string) string {
 	if len(content) <= maxSentHead+maxSentTail {
 		return content
 	}
-	chars := charsOf(content)
+	chars := countChars(content)
 	left := chars - maxSentHead - maxSentTail
 	if left <= 0 {
 		return content
 	}
-	return firstChars(content, maxSentHead) + fmt.Sprintf("\n\n[%d characters left out here]\n\n", left) + lastChars(content, maxSentTail)
+	return headChars(content, maxSentHead) + fmt.Sprintf("\n\n[%d characters left out here]\n\n", left) + tailChars(content, maxSentTail)
 }
 
-func lastChars(text string, n int) string {
+func tailChars(text string, n int) string {
 	at := len(text)
 	for ; n > 0 && at > 0; n-- {
 		_, size := utf8.DecodeLastRuneInString(text[:at])

@@ -49,7 +49,7 @@ func known(mime string) bool {
 }
 
 // Text writes parts of the user's.
-func (format) Text(s *provider.Sheet, l *provider.Line, pieces []provider.Piece) {
+func (format) Text(s *provider.UnitWriter, l *provider.Line, pieces []provider.Content) {
 	for i := range pieces {
 		p := &pieces[i]
 		if p.Media == nil {
@@ -73,7 +73,7 @@ func media(m *conversation.Media) []byte {
 }
 
 // Assistant writes the parts of a model's content.
-func (format) Assistant(s *provider.Sheet, turn []provider.Line) {
+func (format) Assistant(s *provider.UnitWriter, turn []provider.Line) {
 	w := content{sheet: s}
 	for i := range turn {
 		l := &turn[i]
@@ -86,7 +86,7 @@ func (format) Assistant(s *provider.Sheet, turn []provider.Line) {
 
 // content is a model's content that is being written.
 type content struct {
-	sheet     *provider.Sheet
+	sheet     *provider.UnitWriter
 	signature *conversation.Part // of the next part: reasoning that has no text of its own
 	line      *provider.Line     // that holds it
 }
@@ -116,7 +116,7 @@ func (w *content) drop() {
 }
 
 // part gives one part and what it weighs; nil if there is nothing to show.
-func part(s *provider.Sheet, l *provider.Line, p *conversation.Part) ([]byte, int32) {
+func part(s *provider.UnitWriter, l *provider.Line, p *conversation.Part) ([]byte, int32) {
 	switch {
 	case p.Kind == conversation.PartText && s.Blank(p.Text.Inline), isSignature(s, l, p):
 		return nil, 0
@@ -137,7 +137,7 @@ func part(s *provider.Sheet, l *provider.Line, p *conversation.Part) ([]byte, in
 	return nil, 0
 }
 
-func call(s *provider.Sheet, l *provider.Line, p *conversation.Part) ([]byte, int32) {
+func call(s *provider.UnitWriter, l *provider.Line, p *conversation.Part) ([]byte, int32) {
 	name := cleanName(p.Call.Name)
 	more := s.Renamed(l.Index, p.Call.Name, name)
 	arguments, wrapped := s.Arguments(l.Index, p.Call.Arguments.Inline, provider.IsObject)
@@ -164,7 +164,7 @@ func sign(part []byte, signature string) []byte {
 }
 
 // isSignature says whether reasoning has only a signature, as Gemini gives it for the part that follows.
-func isSignature(s *provider.Sheet, l *provider.Line, p *conversation.Part) bool {
+func isSignature(s *provider.UnitWriter, l *provider.Line, p *conversation.Part) bool {
 	return p.Kind == conversation.PartReasoning && p.Reasoning.Text.Inline == "" && s.Native(l, p) && isBase64(p.Reasoning.Signature.Inline)
 }
 
@@ -186,7 +186,7 @@ func isThought(json string) bool {
 }
 
 // Result writes the response to a call. Gemini pairs by name, so it carries the call's name, not its own.
-func (format) Result(s *provider.Sheet, l *provider.Line, r *conversation.ToolResult) {
+func (format) Result(s *provider.UnitWriter, l *provider.Line, r *conversation.ToolResult) {
 	text, more := s.ResultText(r, l.Index)
 	out := make([]byte, 0, len(text)+len(text)/16+96)
 	out = append(out, `{"functionResponse":{"name":`...)

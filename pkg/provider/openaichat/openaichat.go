@@ -49,14 +49,14 @@ func audio(mime string) string {
 }
 
 // Text writes a message of the system's or the user's.
-func (format) Text(s *provider.Sheet, l *provider.Line, pieces []provider.Piece) {
+func (format) Text(s *provider.UnitWriter, l *provider.Line, pieces []provider.Content) {
 	role := l.Role.String()
 	out := appendContent(appendRole(s, l.Index, role, l.Name), pieces)
 	s.Add(l, role, append(out, '}'), provider.Weigh(pieces))
 }
 
 // appendRole begins a message: with its role, and with who speaks if that is known.
-func appendRole(s *provider.Sheet, index int32, role, name string) []byte {
+func appendRole(s *provider.UnitWriter, index int32, role, name string) []byte {
 	out := []byte(`{"role":"` + role + `",`)
 	if name != "" {
 		clean := provider.CleanSpeaker(name)
@@ -70,7 +70,7 @@ func appendRole(s *provider.Sheet, index int32, role, name string) []byte {
 }
 
 // appendContent writes one text as a string and everything else as a list, so that parts stay apart as they were appended.
-func appendContent(dst []byte, pieces []provider.Piece) []byte {
+func appendContent(dst []byte, pieces []provider.Content) []byte {
 	if len(pieces) == 1 && pieces[0].Media == nil {
 		return provider.AppendString(dst, pieces[0].Text)
 	}
@@ -107,8 +107,8 @@ func appendMedia(dst []byte, m *conversation.Media) []byte {
 }
 
 // Assistant writes texts and calls in one message; reasoning cannot go back to chat completions.
-func (format) Assistant(s *provider.Sheet, turn []provider.Line) {
-	var m said
+func (format) Assistant(s *provider.UnitWriter, turn []provider.Line) {
+	var m assistantTurn
 	for i := range turn {
 		m.take(s, &turn[i])
 	}
@@ -117,27 +117,27 @@ func (format) Assistant(s *provider.Sheet, turn []provider.Line) {
 	}
 }
 
-// said is what the assistant says and asks for in one turn.
-type said struct {
+// assistantTurn is what the assistant says and asks for in one turn.
+type assistantTurn struct {
 	name   string // of all who say something; none if they differ
-	pieces []provider.Piece
+	pieces []provider.Content
 	calls  []byte
 	tokens int32
 }
 
-func (m *said) take(s *provider.Sheet, l *provider.Line) {
+func (m *assistantTurn) take(s *provider.UnitWriter, l *provider.Line) {
 	before := len(m.pieces) + len(m.calls)
 	tokens := int32(0)
 	for i := range l.Parts {
 		switch p := &l.Parts[i]; p.Kind {
 		case conversation.PartText:
 			if !s.Blank(p.Text.Inline) {
-				m.pieces = append(m.pieces, provider.Piece{Text: p.Text.Inline})
+				m.pieces = append(m.pieces, provider.Content{Text: p.Text.Inline})
 				tokens += p.Tokens
 			}
 		case conversation.PartMedia:
 			line, n := s.MediaAsText(l.Index, p)
-			m.pieces = append(m.pieces, provider.Piece{Text: line})
+			m.pieces = append(m.pieces, provider.Content{Text: line})
 			tokens += n
 		case conversation.PartToolCall:
 			var n int32
@@ -157,7 +157,7 @@ func (m *said) take(s *provider.Sheet, l *provider.Line) {
 	}
 }
 
-func message(out []byte, pieces []provider.Piece, calls []byte) []byte {
+func message(out []byte, pieces []provider.Content, calls []byte) []byte {
 	if len(pieces) == 0 {
 		out = append(out, "null"...)
 	} else {
@@ -171,7 +171,7 @@ func message(out []byte, pieces []provider.Piece, calls []byte) []byte {
 	return append(out, '}')
 }
 
-func appendCall(s *provider.Sheet, index int32, dst []byte, call *conversation.ToolCall) ([]byte, int32) {
+func appendCall(s *provider.UnitWriter, index int32, dst []byte, call *conversation.ToolCall) ([]byte, int32) {
 	name := provider.CleanName(call.Name, "")
 	more := s.Renamed(index, call.Name, name)
 	arguments, wrapped := s.Arguments(index, call.Arguments.Inline, provider.IsJSON)
@@ -186,7 +186,7 @@ func appendCall(s *provider.Sheet, index int32, dst []byte, call *conversation.T
 }
 
 // Result writes a tool message.
-func (format) Result(s *provider.Sheet, l *provider.Line, r *conversation.ToolResult) {
+func (format) Result(s *provider.UnitWriter, l *provider.Line, r *conversation.ToolResult) {
 	text, more := s.ResultText(r, l.Index)
 	out := make([]byte, 0, len(text)+len(text)/16+64)
 	out = append(out, `{"role":"tool","tool_call_id":`...)

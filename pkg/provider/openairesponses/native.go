@@ -8,10 +8,10 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
 )
 
-// read gives a part as an item, and the item's type; the type is empty if no such item may stand in an input. Other items of
+// readOpaque gives a part as an item, and the item's type; the type is empty if no such item may stand in an input. Other items of
 // OpenAI's own tools are tied by their ids to reasoning that may be gone. A part of reasoning is no item either: it has no id, and
 // OpenAI binds encrypted reasoning to the id that it gave it, so that none can be made up.
-func read(p *conversation.Part) (item []byte, kind string) {
+func readOpaque(p *conversation.Part) (item []byte, kind string) {
 	if p.Kind != conversation.PartOpaque {
 		return nil, ""
 	}

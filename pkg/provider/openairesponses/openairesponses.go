@@ -36,12 +36,12 @@ func (format) Takes(m *conversation.Media) bool {
 }
 
 // Text writes a message item of the system's or the user's.
-func (format) Text(s *provider.Sheet, l *provider.Line, pieces []provider.Piece) {
+func (format) Text(s *provider.UnitWriter, l *provider.Line, pieces []provider.Content) {
 	role := l.Role.String()
 	s.Add(l, role, message(role, pieces), provider.Weigh(pieces))
 }
 
-func message(role string, pieces []provider.Piece) []byte {
+func message(role string, pieces []provider.Content) []byte {
 	out := []byte(`{"type":"message","role":"` + role + `","content":`)
 	for i := range pieces {
 		out = append(out, "[,"[min(i, 1)])
@@ -81,7 +81,7 @@ func detail(m *conversation.Media) string {
 }
 
 // Assistant writes texts, calls and reasoning as items of their own, in their order.
-func (format) Assistant(s *provider.Sheet, turn []provider.Line) {
+func (format) Assistant(s *provider.UnitWriter, turn []provider.Line) {
 	w := items{sheet: s}
 	for i := range turn {
 		w.take(&turn[i])
@@ -112,13 +112,13 @@ func (w *items) take(l *provider.Line) {
 
 // items writes the items of a turn.
 type items struct {
-	sheet     *provider.Sheet
-	line      *provider.Line // the message that is being written
-	written   bool           // an item of the message stands already
-	reasoning []thought      // before the next item
+	sheet     *provider.UnitWriter
+	line      *provider.Line     // the message that is being written
+	written   bool               // an item of the message stands already
+	reasoning []pendingReasoning // before the next item
 }
 
-type thought struct {
+type pendingReasoning struct {
 	line *provider.Line
 	part *conversation.Part
 	json []byte
@@ -158,20 +158,20 @@ func (w *items) call(p *conversation.Part) {
 
 // native takes what only OpenAI can read: reasoning waits for the item behind it, a compaction stands for itself.
 func (w *items) native(p *conversation.Part) {
-	item, kind := read(p)
+	item, kind := readOpaque(p)
 	if kind == "" || !w.sheet.Native(w.line, p) {
 		w.sheet.Drop(w.line.Index, p)
 		return
 	}
 	if kind == "reasoning" {
-		w.reasoning = append(w.reasoning, thought{line: w.line, part: p, json: item})
+		w.reasoning = append(w.reasoning, pendingReasoning{line: w.line, part: p, json: item})
 		return
 	}
 	w.item(kind, item, p.Tokens)
 }
 
 // Result writes a call's output.
-func (format) Result(s *provider.Sheet, l *provider.Line, r *conversation.ToolResult) {
+func (format) Result(s *provider.UnitWriter, l *provider.Line, r *conversation.ToolResult) {
 	text, more := s.ResultText(r, l.Index)
 	out := make([]byte, 0, len(text)+len(text)/16+64)
 	out = append(out, `{"type":"function_call_output","call_id":`...)

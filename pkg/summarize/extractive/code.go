@@ -37,16 +37,16 @@ func readCode(s source) (draft, bool) {
 	}
 	r := &codeReader{target: s.target, units: listed}
 	for i, u := range listed {
-		r.lines = append(r.lines, codeLine{Unit: u, definition: defined(u.Text), report: reportsError(listed, i)})
+		r.lines = append(r.lines, codeLine{Unit: u, definition: parseDefinition(u.Text), report: errorReportScore(listed, i)})
 	}
 	r.addReports()
 	r.addDefinitions()
-	r.addTelling()
-	title := fmt.Sprintf("%s, %s", language(s.text), counted(len(s.lines), "lines"))
+	r.addInformative()
+	title := fmt.Sprintf("%s, %s", guessLanguage(s.text), counted(len(s.lines), "lines"))
 	if numbered && len(listed) > 0 {
 		title += fmt.Sprintf(" (%d to %d)", listed[0].Line, listed[len(listed)-1].Line)
 	}
-	d := draft{title: title + r.counts(), entries: r.entries, mentions: names(s.text), named: 38}
+	d := draft{title: title + r.counts(), entries: r.entries, names: rankedNames(s.text), mentionShare: 38}
 	return d, true
 }
 
@@ -66,7 +66,7 @@ func stripNumbers(all []choice.Unit) bool {
 	for i, u := range all {
 		n, rest, ok := numberedLine(u.Text)
 		// What begins with a number can be another line, such as a date, among the numbered ones.
-		if ok && n > before && (n == before+1 || followed(n, all[i+1:])) {
+		if ok && n > before && (n == before+1 || numberContinues(n, all[i+1:])) {
 			all[i], before = choice.Unit{Text: rest, Line: n}, n
 		} else {
 			all[i].Line = before
@@ -75,8 +75,8 @@ func stripNumbers(all []choice.Unit) bool {
 	return true
 }
 
-// followed says whether a line that is numbered n may stand before others.
-func followed(n int, next []choice.Unit) bool {
+// numberContinues says whether a line that is numbered n may stand before others.
+func numberContinues(n int, next []choice.Unit) bool {
 	for _, u := range next[:min(len(next), 4)] {
 		if m, _, ok := numberedLine(u.Text); ok {
 			return m > n
@@ -118,7 +118,7 @@ func looksLikeCode(all []choice.Unit) bool {
 		if s == "" {
 			continue
 		}
-		if beginsAsCode(s) {
+		if startsLikeCode(s) {
 			telling++
 			marked++
 		} else if strings.IndexByte("{}();,:[]'\"\\", s[len(s)-1]) >= 0 && len(s) < 200 {
@@ -131,8 +131,8 @@ func looksLikeCode(all []choice.Unit) bool {
 	return marked*100 >= n*50 && telling*100 >= n*10 && dated*5 < n
 }
 
-// beginsAsCode says whether a line begins as a statement or a comment of a common language does.
-func beginsAsCode(s string) bool {
+// startsLikeCode says whether a line begins as a statement or a comment of a common language does.
+func startsLikeCode(s string) bool {
 	word := firstWord(s)
 	switch word {
 	case "def", "class", "import", "from", "return", "if", "elif", "else", "for", "while", "try", "except", "raise", "with", "yield",
@@ -159,8 +159,8 @@ func firstWord(s string) string {
 	return s[:i]
 }
 
-// language names the language of a source text as far as its beginning tells.
-func language(text string) string {
+// guessLanguage names the language of a source text as far as its beginning tells.
+func guessLanguage(text string) string {
 	sample := text[:min(len(text), 30_000)]
 	best, most := "Code", 1
 	for _, l := range []struct {
@@ -230,7 +230,7 @@ func (r *codeReader) addReports() {
 func (r *codeReader) add(i, most int, worth float64) {
 	l := r.lines[i]
 	r.entries = append(r.entries, choice.Entry{
-		Label: fmt.Sprintf("L%d: ", l.Line), Text: strings.TrimSpace(l.Text), Most: most, Order: i, Worth: worth,
+		Label: fmt.Sprintf("L%d: ", l.Line), Text: strings.TrimSpace(l.Text), MaxChars: most, Order: i, Score: worth,
 	})
 }
 
@@ -274,15 +274,15 @@ func (r *codeReader) addOtherNames(shown map[int]bool) {
 	}
 	if len(parts) > 0 {
 		r.entries = append(r.entries, choice.Entry{
-			Label: "Also defines: ", Text: strings.Join(parts, ", "), Most: r.target * nameShare / 100, Order: len(r.lines), Worth: 850,
+			Label: "Also defines: ", Text: strings.Join(parts, ", "), MaxChars: r.target * nameShare / 100, Order: len(r.lines), Score: 850,
 		})
 	}
 }
 
-// addTelling offers the lines that say most about what the code does.
-func (r *codeReader) addTelling() {
+// addInformative offers the lines that say most about what the code does.
+func (r *codeReader) addInformative() {
 	boost := func(i int) float64 { return r.lines[i].boost() }
-	for rank, i := range choice.TermsOf(r.units).Cover(r.units, boost, 10+r.target/25) {
+	for rank, i := range choice.NewTerms(r.units).Cover(r.units, boost, 10+r.target/25) {
 		r.add(i, max(100, min(200, r.target/5)), 500-float64(rank))
 	}
 }

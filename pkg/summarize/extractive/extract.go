@@ -35,11 +35,11 @@ type draft struct {
 	// title says what the text is and how many of what it holds, for the first line.
 	title   string
 	entries []choice.Entry
-	// mentions are names and references in the text, those that matter most first: room that is left lists them.
-	mentions []string
-	// named is the part of the extract, in percent, that is kept for mentions that the shown lines leave out: a reader can ask
+	// names are names and references in the text, those that matter most first: room that is left lists them.
+	names []string
+	// mentionShare is the part of the extract, in percent, that is kept for mentions that the shown lines leave out: a reader can ask
 	// for what is named.
-	named int
+	mentionShare int
 	// total is how many of unit ("lines", "items") the text holds, where it is worth saying how many are not shown.
 	total int
 	unit  string
@@ -56,12 +56,12 @@ func compose(d draft, size, target int) string {
 	if utf8.RuneCountInString(note) > room/4 {
 		note = ""
 	}
-	body, stands := choice.Pack(d.entries, room-room*d.named/100-utf8.RuneCountInString(note))
+	body, stands := choice.Pack(d.entries, room-room*d.mentionShare/100-utf8.RuneCountInString(note))
 	out := head + body
 	if note != "" && stands < d.total {
 		out += d.note(stands)
 	}
-	return out + alsoNamed(d.mentions, body, target-utf8.RuneCountInString(out))
+	return out + namesLine(d.names, body, target-utf8.RuneCountInString(out))
 }
 
 // note says how many of the text's lines or items no shown one stands for.

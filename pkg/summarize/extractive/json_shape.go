@@ -19,31 +19,31 @@ type shape struct {
 	// count is how many values stand here.
 	count int
 	// list is for arrays, and for objects whose keys are ids rather than names; fewest, most and items count what they hold.
-	list                bool
-	fewest, most, items int
-	members             []*shape
-	byKey               map[string]*shape
-	item                *shape
-	values              distinct
+	list                      bool
+	minItems, maxItems, items int
+	members                   []*shape
+	byKey                     map[string]*shape
+	item                      *shape
+	values                    valueStats
 }
 
-// mostMembers is how many keys of one object are told apart.
-const mostMembers = 200
+// maxMembers is how many keys of one object are told apart.
+const maxMembers = 200
 
-// distinct counts the values of scalars, as long as there are few, and knows the smallest and greatest number.
-type distinct struct {
-	counts   map[string]int
-	order    []string
-	many     bool
-	min, max string
-	low, top float64
-	numbers  int
+// valueStats counts the values of scalars, as long as there are few, and knows the smallest and greatest number.
+type valueStats struct {
+	counts               map[string]int
+	order                []string
+	many                 bool
+	minText, maxText     string
+	minNumber, maxNumber float64
+	numbers              int
 }
 
-// mostDistinct is how many values count as few.
-const mostDistinct = 12
+// maxDistinct is how many values count as few.
+const maxDistinct = 12
 
-func (v *distinct) add(raw string, number bool) {
+func (v *valueStats) add(raw string, number bool) {
 	if number {
 		v.addNumber(raw)
 	}
@@ -55,20 +55,20 @@ func (v *distinct) add(raw string, number bool) {
 	}
 	if v.counts[raw]++; v.counts[raw] == 1 {
 		v.order = append(v.order, raw)
-		v.many = len(v.order) > mostDistinct || len(raw) > 60
+		v.many = len(v.order) > maxDistinct || len(raw) > 60
 	}
 }
 
-func (v *distinct) addNumber(raw string) {
+func (v *valueStats) addNumber(raw string) {
 	x, err := strconv.ParseFloat(raw, 64)
 	if err != nil {
 		return
 	}
-	if v.numbers == 0 || x < v.low {
-		v.low, v.min = x, raw
+	if v.numbers == 0 || x < v.minNumber {
+		v.minNumber, v.minText = x, raw
 	}
-	if v.numbers == 0 || x > v.top {
-		v.top, v.max = x, raw
+	if v.numbers == 0 || x > v.maxNumber {
+		v.maxNumber, v.maxText = x, raw
 	}
 	v.numbers++
 }
@@ -106,10 +106,10 @@ func observeChildren(d *content.JSONTree, i int32, s *shape) {
 			s.item = &shape{}
 		}
 		s.items += int(n.Size)
-		if s.fewest > int(n.Size) || s.count == 1 {
-			s.fewest = int(n.Size)
+		if s.minItems > int(n.Size) || s.count == 1 {
+			s.minItems = int(n.Size)
 		}
-		s.most = max(s.most, int(n.Size))
+		s.maxItems = max(s.maxItems, int(n.Size))
 		for c := n.First; c != content.NoNode; c = d.Nodes[c].Next {
 			observe(d, c, s.item)
 		}
@@ -132,7 +132,7 @@ func (s *shape) member(key string, at int) *shape {
 	if m, ok := s.byKey[key]; ok {
 		return m
 	}
-	if len(s.members) == mostMembers {
+	if len(s.members) == maxMembers {
 		return nil
 	}
 	if s.byKey == nil {
@@ -191,22 +191,22 @@ func (s *shape) describe(detail bool, depth int) string {
 	return ""
 }
 
-// mostRare is how many members are described that few of the objects have.
-const mostRare = 6
+// maxRare is how many members are described that few of the objects have.
+const maxRare = 6
 
 func (s *shape) describeMembers(detail bool, depth int) []string {
 	parts := make([]string, 0, len(s.members))
 	rare := 0
 	for _, m := range s.members {
 		if m.count*4 < s.count {
-			if rare++; rare > mostRare {
+			if rare++; rare > maxRare {
 				continue
 			}
 		}
 		parts = append(parts, m.describeMember(s.count, detail, depth))
 	}
-	if rare > mostRare {
-		parts = append(parts, fmt.Sprintf("+%d more", rare-mostRare))
+	if rare > maxRare {
+		parts = append(parts, fmt.Sprintf("+%d more", rare-maxRare))
 	}
 	return parts
 }
@@ -226,7 +226,7 @@ func (s *shape) describeMember(of int, detail bool, depth int) string {
 func (s *shape) describeList(detail bool, depth int) string {
 	text := "[" + grouped(s.items)
 	if s.count > 1 {
-		text = fmt.Sprintf("[%s each, %s in all", between(s.fewest, s.most), grouped(s.items))
+		text = fmt.Sprintf("[%s each, %s in all", between(s.minItems, s.maxItems), grouped(s.items))
 	}
 	if inner := s.item.describe(detail, depth+1); inner != "" {
 		text += ": " + inner
@@ -240,7 +240,7 @@ func (s *shape) describeLists() string {
 		return ""
 	}
 	inner := s.item.describeLists()
-	text := fmt.Sprintf("%s each, %s in all", between(s.item.fewest, s.item.most), grouped(s.item.items))
+	text := fmt.Sprintf("%s each, %s in all", between(s.item.minItems, s.item.maxItems), grouped(s.item.items))
 	return "[" + grouped(s.items) + ": [" + text + strings.TrimPrefix(inner, "[") + "]]"
 }
 
@@ -252,12 +252,12 @@ func between(low, high int) string {
 }
 
 // describe writes which values there are: all of them with their counts if they are few, else from where to where.
-func (v *distinct) describe() string {
+func (v *valueStats) describe() string {
 	switch {
 	case !v.many && len(v.order) == 1:
 		return "= " + v.order[0]
 	case v.numbers > 0 && (v.many || len(v.order) > 3):
-		return v.min + " to " + v.max
+		return v.minText + " to " + v.maxText
 	case v.many || len(v.order) == 0 || !v.repeats():
 		return ""
 	}
@@ -269,7 +269,7 @@ func (v *distinct) describe() string {
 }
 
 // repeats says whether the values return, as those of a status do.
-func (v *distinct) repeats() bool {
+func (v *valueStats) repeats() bool {
 	n := 0
 	for _, c := range v.counts {
 		n += c
@@ -277,7 +277,7 @@ func (v *distinct) repeats() bool {
 	return n >= 2*len(v.order)
 }
 
-func (v *distinct) byCount() []string {
+func (v *valueStats) byCount() []string {
 	order := slices.Clone(v.order)
 	slices.SortStableFunc(order, func(a, b string) int { return v.counts[b] - v.counts[a] })
 	return order

@@ -33,36 +33,36 @@ type table struct {
 	rows    []int32
 	shown   []int
 	columns []column
-	// rare are the columns that few of the objects have: they stand in their rows by name. same are those in which all
+	// rareColumns are the columns that few of the objects have: they stand in their rows by name. same are those in which all
 	// objects have the same.
-	rare, same []column
-	cell       int
+	rareColumns, constantColumns []column
+	cellChars                    int
 }
 
 // addTable offers a list of objects: which columns it has, then its rows, first and last and spread between.
 func (r *jsonReader) addTable(i int32, objects *shape, path string) {
 	r.tables++
 	t := &table{jsonReader: r, list: i, shape: objects, path: path}
-	t.gather(i, objects.count)
+	t.collectRows(i, objects.count)
 	n := len(t.rows)
 	t.shown = spread(n, min(n, 20+r.target/20))
-	t.cell = max(32, min(600, r.target/2/max(n, 1)))
-	t.choose()
+	t.cellChars = max(32, min(600, r.target/2/max(n, 1)))
+	t.chooseColumns()
 	t.addHeader()
 	switch size := t.addRows(); {
 	case size*n > r.target*3/4:
 		t.addNames()
 	case size*n < r.target/3:
-		t.addInner()
+		t.addInnerLists()
 	}
 }
 
-// mostInner is of how many objects the lists in them are offered too.
-const mostInner = 8
+// maxInner is of how many objects the lists in them are offered too.
+const maxInner = 8
 
-// addInner offers the lists in the first objects of a table that leaves room.
-func (t *table) addInner() {
-	for _, k := range t.shown[:min(len(t.shown), mostInner)] {
+// addInnerLists offers the lists in the first objects of a table that leaves room.
+func (t *table) addInnerLists() {
+	for _, k := range t.shown[:min(len(t.shown), maxInner)] {
 		i := t.rows[k]
 		for c := t.doc.Nodes[i].First; c != content.NoNode; c = t.doc.Nodes[c].Next {
 			if m := t.shape.byKey[t.doc.Key(c)]; m != nil && m.list && t.doc.Nodes[c].Size > 0 {
@@ -72,11 +72,11 @@ func (t *table) addInner() {
 	}
 }
 
-// gather collects the objects of a list, and of the lists in it.
-func (t *table) gather(i int32, most int) {
+// collectRows collects the objects of a list, and of the lists in it.
+func (t *table) collectRows(i int32, most int) {
 	for c := t.doc.Nodes[i].First; c != content.NoNode && len(t.rows) < most; c = t.doc.Nodes[c].Next {
 		if kind := t.doc.Nodes[c].Kind; kind == '[' || (kind == '{' && t.shape.members == nil) || t.isList(c) {
-			t.gather(c, most)
+			t.collectRows(c, most)
 		} else {
 			t.rows = append(t.rows, c)
 		}
@@ -89,12 +89,12 @@ func (t *table) isList(i int32) bool {
 	return t.doc.Nodes[i].Kind == '{' && first != content.NoNode && t.shape.byKey[t.doc.Key(first)] == nil
 }
 
-// leaves returns the columns of a shape.
-func leaves(s *shape, path []string) (all []column) {
+// leafColumns returns the columns of a shape.
+func leafColumns(s *shape, path []string) (all []column) {
 	for _, m := range s.members {
 		p := append(slices.Clone(path), m.key)
 		if m.kind == '{' && !m.list && len(p) < 4 {
-			all = append(all, leaves(m, p)...)
+			all = append(all, leafColumns(m, p)...)
 			continue
 		}
 		worth := keyWorth(m.key) - float64(len(path))/2
@@ -106,16 +106,16 @@ func leaves(s *shape, path []string) (all []column) {
 	return all
 }
 
-// choose picks the columns that fit into a row: those that differ between items, and by their names matter most.
-func (t *table) choose() {
+// chooseColumns picks the columns that fit into a row: those that differ between items, and by their names matter most.
+func (t *table) chooseColumns() {
 	var candidates []column
-	for _, c := range leaves(t.shape, nil) {
+	for _, c := range leafColumns(t.shape, nil) {
 		_, same := c.shape.constant()
 		switch {
 		case c.shape.count*2 < t.shape.count:
-			t.rare = append(t.rare, c)
+			t.rareColumns = append(t.rareColumns, c)
 		case same && t.shape.count == c.shape.count:
-			t.same = append(t.same, c)
+			t.constantColumns = append(t.constantColumns, c)
 		case !t.isLabel(c):
 			c.width = t.width(c)
 			candidates = append(candidates, c)
@@ -135,7 +135,7 @@ func (t *table) choose() {
 		}
 	}
 	slices.Sort(kept)
-	t.covered = t.path == "" && len(kept) == len(candidates) && len(t.rare) == 0 &&
+	t.covered = t.path == "" && len(kept) == len(candidates) && len(t.rareColumns) == 0 &&
 		!slices.ContainsFunc(candidates, func(c column) bool { return c.shape.list })
 	for _, k := range kept {
 		t.columns = append(t.columns, candidates[k])
@@ -146,7 +146,7 @@ func (t *table) choose() {
 func (t *table) width(c column) int {
 	sum := 0
 	for _, k := range t.shown {
-		sum += len(content.Clip(t.cellAt(t.rows[k], c.path), t.cell))
+		sum += len(content.Clip(t.cellAt(t.rows[k], c.path), t.cellChars))
 	}
 	return sum / max(len(t.shown), 1)
 }
@@ -187,36 +187,36 @@ func (t *table) addHeader() {
 	if t.path != "" {
 		label = fmt.Sprintf("%s (%s): ", t.path, grouped(len(t.rows)))
 	}
-	t.add(choice.Entry{Label: label, Text: strings.Join(names, " | "), Most: max(120, t.target/4), Worth: worthHeader - float64(t.tables)})
-	t.addSame()
+	t.add(choice.Entry{Label: label, Text: strings.Join(names, " | "), MaxChars: max(120, t.target/4), Score: worthHeader - float64(t.tables)})
+	t.addConstants()
 }
 
-// addSame offers what all objects have in common.
-func (t *table) addSame() {
-	if len(t.same) == 0 {
+// addConstants offers what all objects have in common.
+func (t *table) addConstants() {
+	if len(t.constantColumns) == 0 {
 		return
 	}
-	parts := make([]string, len(t.same))
-	for k, c := range t.same {
+	parts := make([]string, len(t.constantColumns))
+	for k, c := range t.constantColumns {
 		raw, _ := c.shape.constant()
 		parts[k] = c.name() + " " + raw
 	}
-	t.add(choice.Entry{Label: "all: ", Text: strings.Join(parts, ", "), Most: max(80, t.target/8), Worth: worthRow - 5})
+	t.add(choice.Entry{Label: "all: ", Text: strings.Join(parts, ", "), MaxChars: max(80, t.target/8), Score: worthRow - 5})
 }
 
 // addRows offers rows, those between others with less worth, and returns about how long one is.
 func (t *table) addRows() (size int) {
-	base := t.below + 2
+	base := t.nextOrder + 2
 	for k, number := range t.shown {
 		i := t.rows[number]
-		p := choice.Entry{Label: t.label(i), Text: t.row(i), Most: max(110, t.target/4), Worth: worthRow - 10*float64(k), Order: base + number}
+		p := choice.Entry{Label: t.label(i), Text: t.row(i), MaxChars: max(110, t.target/4), Score: worthRow - 10*float64(k), Order: base + number}
 		if t.doc.Nodes[i].Parent == 0 {
-			p.Stands = 1
+			p.Represents = 1
 		}
 		size += len(p.Label) + len(p.Text) + 1
 		t.entries = append(t.entries, p)
 	}
-	t.below = base + len(t.rows)
+	t.nextOrder = base + len(t.rows)
 	return size / max(len(t.shown), 1)
 }
 
@@ -224,7 +224,7 @@ func (t *table) addRows() (size int) {
 func (t *table) label(i int32) string {
 	label := ""
 	for ; i != t.list; i = t.doc.Nodes[i].Parent {
-		label = t.place(i) + label
+		label = t.pathStep(i) + label
 	}
 	if label[0] == '.' {
 		return label[1:] + ": "
@@ -236,12 +236,12 @@ func (t *table) label(i int32) string {
 func (t *table) row(i int32) string {
 	cells := make([]string, 0, len(t.columns))
 	for _, c := range t.columns {
-		cells = append(cells, content.Clip(t.cellAt(i, c.path), t.cell))
+		cells = append(cells, content.Clip(t.cellAt(i, c.path), t.cellChars))
 	}
 	text := strings.Join(cells, " | ")
-	for _, c := range t.rare {
+	for _, c := range t.rareColumns {
 		if v := t.cellAt(i, c.path); v != "" {
-			text += fmt.Sprintf(" | %s: %s", c.name(), content.Clip(v, t.cell))
+			text += fmt.Sprintf(" | %s: %s", c.name(), content.Clip(v, t.cellChars))
 		}
 	}
 	return text
@@ -270,7 +270,7 @@ func (t *table) addNames() {
 		}
 		b.WriteString(value)
 	}
-	t.add(choice.Entry{Label: fmt.Sprintf("%s (%s): ", name, grouped(len(t.rows))), Text: b.String(), Most: t.target * 3 / 10, Worth: worthNames})
+	t.add(choice.Entry{Label: fmt.Sprintf("%s (%s): ", name, grouped(len(t.rows))), Text: b.String(), MaxChars: t.target * 3 / 10, Score: worthNames})
 }
 
 // identity is the column that tells the items apart best, if there is one.

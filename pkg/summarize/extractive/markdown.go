@@ -10,18 +10,18 @@ func readMarkdown(s source) (draft, bool) {
 	if !looksLikeMarkdown(lines) {
 		return draft{}, false
 	}
-	o := &outline{}
+	o := &document{}
 	for i := 0; i < len(lines); {
 		i = o.readMarkdown(lines, i)
 	}
 	return o.draft("Markdown, "+counted(len(lines), "lines"), s.target), true
 }
 
-// judgedLines is how many lines of a text are judged.
-const judgedLines = 5000
+// maxJudgedLines is how many lines of a text are judged.
+const maxJudgedLines = 5000
 
 func looksLikeMarkdown(lines []string) bool {
-	lines = lines[:min(len(lines), judgedLines)]
+	lines = lines[:min(len(lines), maxJudgedLines)]
 	headings, others := 0, 0
 	fenced := false
 	for i, line := range lines {
@@ -33,7 +33,7 @@ func looksLikeMarkdown(lines []string) bool {
 		case fenced:
 		case headingLevel(line) > 0 && standsAlone(lines, i):
 			headings++
-		case headingLevel(line) > 0 || defined(line).kind == definesFunction:
+		case headingLevel(line) > 0 || parseDefinition(line).kind == definesFunction:
 			headings-- // a comment in code
 		case strings.HasPrefix(s, "- ") || strings.HasPrefix(s, "* ") || strings.HasPrefix(s, "```") || strings.Contains(s, "](") ||
 			strings.HasPrefix(s, "| ") || strings.Contains(s, "**"):
@@ -69,7 +69,7 @@ func headingLevel(line string) int {
 }
 
 // readMarkdown reads the block that begins at a line, and returns where the next begins.
-func (o *outline) readMarkdown(lines []string, i int) (next int) {
+func (o *document) readMarkdown(lines []string, i int) (next int) {
 	line := lines[i]
 	level := headingLevel(line)
 	switch {
@@ -86,7 +86,7 @@ func (o *outline) readMarkdown(lines []string, i int) (next int) {
 	return i + 1
 }
 
-func (o *outline) readFence(lines []string, i int) (next int) {
+func (o *document) readFence(lines []string, i int) (next int) {
 	end := i + 1
 	for end < len(lines) && !strings.HasPrefix(strings.TrimLeft(lines[end], " "), "```") {
 		end++
@@ -100,7 +100,7 @@ func isTableRule(line string) bool {
 	return strings.Contains(line, "--") && strings.Trim(line, "|-: \t") == ""
 }
 
-func (o *outline) readTable(lines []string, i int) (next int) {
+func (o *document) readTable(lines []string, i int) (next int) {
 	rows := []string{lines[i]}
 	end := i + 2
 	for end < len(lines) && strings.HasPrefix(lines[end], "|") {
@@ -112,7 +112,7 @@ func (o *outline) readTable(lines []string, i int) (next int) {
 }
 
 // addLinks notes where the links of a line lead.
-func (o *outline) addLinks(line string) {
+func (o *document) addLinks(line string) {
 	for {
 		at := strings.Index(line, "](")
 		if at < 0 {

@@ -25,22 +25,22 @@ func readMatches(s source) (draft, bool) {
 		if m, ok := parseMatch(line); ok {
 			found = append(found, m)
 		} else if line != "" && line != "--" {
-			rest = append(rest, choice.Entry{Label: fmt.Sprintf("L%d: ", s.line+i+1), Text: line, Most: 160})
+			rest = append(rest, choice.Entry{Label: fmt.Sprintf("L%d: ", s.line+i+1), Text: line, MaxChars: 160})
 		}
 		if i == 200 && len(found) < 50 {
 			return draft{}, false
 		}
 	}
-	if len(found) < 5 || len(rest)*4 > len(found) || !differ(found) {
+	if len(found) < 5 || len(rest)*4 > len(found) || !mostlyDistinct(found) {
 		return draft{}, false
 	}
 	d := draftMatches(found, s)
-	d.around(nil, failuresFirst(rest))
+	d.surround(nil, failureLines(rest))
 	return d, true
 }
 
-// differ says whether most results stand in places of their own; in logs "path-12:" can be part of a time.
-func differ(found []match) bool {
+// mostlyDistinct says whether most results stand in places of their own; in logs "path-12:" can be part of a time.
+func mostlyDistinct(found []match) bool {
 	places := map[string]bool{}
 	for _, m := range found {
 		places[fmt.Sprint(m.path, ":", m.line)] = true
@@ -76,14 +76,14 @@ func isFilePath(s string) bool {
 		!strings.Contains(s, "://") && strings.ContainsAny(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 }
 
-// failuresFirst keeps of the lines that are no results those that report errors, and a few others.
-func failuresFirst(rest []choice.Entry) (kept []choice.Entry) {
+// failureLines keeps of the lines that are no results those that report errors, and a few others.
+func failureLines(rest []choice.Entry) (kept []choice.Entry) {
 	for _, p := range rest {
 		if level := facts.SeverityOf(p.Text); level >= facts.Failing || len(rest) < 5 {
 			kept = append(kept, p)
 		}
 	}
-	return kept[:min(len(kept), mostBeside)]
+	return kept[:min(len(kept), maxBeside)]
 }
 
 // draftMatches groups results by file: each file with how many it has, and below it the lines that say most.
@@ -103,17 +103,17 @@ func draftMatches(found []match, s source) draft {
 		if !seen[m.path] {
 			seen[m.path] = true
 			label := fmt.Sprintf("(%s) ", grouped(count[m.path]))
-			d.entries = append(d.entries, choice.Entry{Label: label, Text: m.path, Most: 250, Order: 2 * i, Worth: 800 - float64(len(seen))/100, Whole: true})
+			d.entries = append(d.entries, choice.Entry{Label: label, Text: m.path, MaxChars: 250, Order: 2 * i, Score: 800 - float64(len(seen))/100, Whole: true})
 		}
 	}
-	boost := func(i int) float64 { return prominence(all[i].Text) }
-	for rank, i := range choice.TermsOf(all).Cover(all, boost, 10+s.target/25) {
+	boost := func(i int) float64 { return lineBoost(all[i].Text) }
+	for rank, i := range choice.NewTerms(all).Cover(all, boost, 10+s.target/25) {
 		d.entries = append(d.entries, choice.Entry{
-			Label: fmt.Sprintf("%d: ", all[i].Line), Text: strings.TrimSpace(all[i].Text), Most: max(90, s.target/6), Order: 2*i + 1,
-			Worth: 500 - float64(rank), Stands: 1,
+			Label: fmt.Sprintf("%d: ", all[i].Line), Text: strings.TrimSpace(all[i].Text), MaxChars: max(90, s.target/6), Order: 2*i + 1,
+			Score: 500 - float64(rank), Represents: 1,
 		})
 	}
-	d.mentions, d.named = names(textOf(all)), 15
+	d.names, d.mentionShare = rankedNames(textOf(all)), 15
 	return d
 }
 

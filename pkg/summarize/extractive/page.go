@@ -11,7 +11,7 @@ import (
 
 // pageReader takes an HTML page apart into blocks.
 type pageReader struct {
-	outline outline
+	outline document
 	// text is what has been read of the block that is open, kind and level what it is.
 	text  strings.Builder
 	block block
@@ -87,7 +87,7 @@ func (p *pageReader) addText(text string) {
 		p.outline.title = strings.Join(strings.Fields(p.outline.title+" "+text), " ")
 		return
 	}
-	if p.text.Len() < longestBlock {
+	if p.text.Len() < maxBlockBytes {
 		p.text.WriteString(text)
 	}
 }
@@ -125,7 +125,7 @@ func (p *pageReader) open(tag atom.Atom, selfClosing bool) {
 	case atom.Table, atom.Tr, atom.Td, atom.Th:
 		p.openTable(tag)
 	case atom.Li, atom.Dt, atom.Dd, atom.P, atom.Div, atom.Section, atom.Article, atom.Ul, atom.Ol, atom.Blockquote, atom.Main, atom.Header, atom.Dl:
-		p.flushUnlessKept()
+		p.flushParagraph()
 	case atom.Br:
 		p.text.WriteByte('\n')
 	}
@@ -148,12 +148,12 @@ func (p *pageReader) close(tag atom.Atom) {
 	case atom.Table, atom.Tr, atom.Td, atom.Th:
 		p.closeTable(tag)
 	case atom.Li, atom.Dt, atom.Dd, atom.P, atom.Div, atom.Section, atom.Article, atom.Ul, atom.Ol, atom.Blockquote, atom.Main, atom.Header, atom.Dl:
-		p.flushUnlessKept()
+		p.flushParagraph()
 	}
 }
 
-// flushUnlessKept ends a block, but not a heading or lines of code with blocks inside.
-func (p *pageReader) flushUnlessKept() {
+// flushParagraph ends a block, but not a heading or lines of code with blocks inside.
+func (p *pageReader) flushParagraph() {
 	if p.pre == 0 && p.block.kind != heading {
 		p.flush()
 	}

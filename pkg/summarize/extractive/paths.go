@@ -27,7 +27,7 @@ func readPaths(s source) (draft, bool) {
 		path := strings.TrimSpace(u.Text)
 		at := nameStart(path)
 		if at == 0 {
-			rest = append(rest, choice.Entry{Label: fmt.Sprintf("L%d: ", u.Line), Text: path, Most: 160})
+			rest = append(rest, choice.Entry{Label: fmt.Sprintf("L%d: ", u.Line), Text: path, MaxChars: 160})
 			continue
 		}
 		f, ok := byPath[path[:at]]
@@ -44,10 +44,10 @@ func readPaths(s source) (draft, bool) {
 		label := fmt.Sprintf("%s (%s): ", f.path, grouped(len(f.names)))
 		d.entries = append(d.entries, choice.Entry{
 			Label: label, Text: strings.Join(f.names[:min(len(f.names), s.target)], ", "),
-			Most: max(40, s.target*6/10*len(f.names)/n-len(label)), Order: f.first, Worth: float64(len(f.names)),
+			MaxChars: max(40, s.target*6/10*len(f.names)/n-len(label)), Order: f.first, Score: float64(len(f.names)),
 		})
 	}
-	d.around(nil, failuresFirst(rest))
+	d.surround(nil, failureLines(rest))
 	return d, true
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 // isProse says whether most of the text is in sentences.
-func (l *lined) isProse() bool {
+func (l *lineText) isProse() bool {
 	prose, all := 0, 0
 	for _, u := range l.units {
 		all += len(u.Text)
@@ -30,11 +30,11 @@ func draftProse(s source) draft {
 			all = append(all, choice.Unit{Text: text, Line: p.Line})
 		}
 	}
-	d := draft{title: "Text, " + counted(len(all), "sentences"), mentions: names(s.text), named: 12, total: len(all), unit: "sentences"}
-	t := choice.TermsOf(all)
+	d := draft{title: "Text, " + counted(len(all), "sentences"), names: rankedNames(s.text), mentionShare: 12, total: len(all), unit: "sentences"}
+	t := choice.NewTerms(all)
 	boost := func(i int) float64 { return sentenceBoost(all[i].Text, i, len(all)) }
 	for rank, i := range t.Cover(all, boost, 10+s.target/30) {
-		d.entries = append(d.entries, choice.Entry{Text: all[i].Text, Most: max(150, s.target/3), Order: i, Worth: -float64(rank), Stands: 1})
+		d.entries = append(d.entries, choice.Entry{Text: all[i].Text, MaxChars: max(150, s.target/3), Order: i, Score: -float64(rank), Represents: 1})
 	}
 	return d
 }

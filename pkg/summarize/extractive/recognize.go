@@ -15,8 +15,8 @@ type source struct {
 	units []choice.Unit
 }
 
-// deepest is how often a text inside a text is looked into.
-const deepest = 4
+// maxDepth is how often a text inside a text is looked into.
+const maxDepth = 4
 
 // recognize says what a text is and offers what its extract may show.
 func recognize(s source) draft {
@@ -28,7 +28,7 @@ func recognize(s source) draft {
 	if d, ok := readFirst(s, readDiff, readMatches, readTabular, readMarkdown, readCode, readPaths); ok {
 		return d
 	}
-	l := newLined(s)
+	l := newLineText(s)
 	switch {
 	case l.repetitive():
 		return l.draftLog(s.text)

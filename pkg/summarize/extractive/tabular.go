@@ -16,15 +16,15 @@ func readTabular(s source) (draft, bool) {
 		return draft{}, false
 	}
 	columns := strings.Count(lines[0].Text, sep) + 1
-	l := newLined(s)
-	c := l.choose()
+	l := newLineText(s)
+	c := l.newSelection()
 	l.addRare(c, l.failures())
 	for _, i := range spread(len(lines)-1, s.target/20) {
 		c.add(i+1, max(100, s.target/5), false)
 	}
-	top := choice.Entry{Text: lines[0].Text, Most: max(120, s.target/3), Worth: 1, Order: -1, Stands: 1}
+	top := choice.Entry{Text: lines[0].Text, MaxChars: max(120, s.target/3), Score: 1, Order: -1, Represents: 1}
 	title := fmt.Sprintf("Table of separated values, %s with the head, %d columns", counted(len(lines), "lines"), columns)
-	return draft{title: title, entries: append(c.finish(), top), total: l.filled(), unit: "lines"}, true
+	return draft{title: title, entries: append(c.finished(), top), total: l.nonBlank(), unit: "lines"}, true
 }
 
 // separator is what separates the values of nearly all lines into as many as the first has, or nothing.

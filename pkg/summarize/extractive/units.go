@@ -7,10 +7,10 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/summarize/extractive/choice"
 )
 
-// longLine is how many bytes a line may have before it is taken in parts, and about how long its parts are.
+// maxLineBytes is how many bytes a line may have before it is taken in parts, and about how long its parts are.
 const (
-	longLine = 1200
-	partSize = 280
+	maxLineBytes = 1200
+	partBytes    = 280
 )
 
 // splitLines returns the lines of a text, without what ends them. A line that a program drew anew counts as last drawn.
@@ -31,7 +31,7 @@ func Units(lines []string, before int) []choice.Unit {
 	all := make([]choice.Unit, 0, len(lines))
 	for i, line := range lines {
 		first := len(all)
-		for len(line) > longLine {
+		for len(line) > maxLineBytes {
 			n := partEnd(line)
 			all = appendUnit(all, strings.TrimSpace(line[:n]), before+i+1, first)
 			line = line[n:]
@@ -53,13 +53,13 @@ func appendUnit(all []choice.Unit, text string, line, first int) []choice.Unit {
 // between two grapheme clusters.
 func partEnd(line string) int {
 	best, rank := 0, 0
-	for at := 2 * partSize; at > partSize/2 && rank < 3; at-- {
+	for at := 2 * partBytes; at > partBytes/2 && rank < 3; at-- {
 		if r := breakRank(line, at); r > rank {
 			best, rank = at, r
 		}
 	}
 	if rank == 0 {
-		best = content.ClusterEnd(line, partSize)
+		best = content.ClusterEnd(line, partBytes)
 	}
 	if best == 0 {
 		return len(line)

@@ -19,23 +19,23 @@ type Entry struct {
 	// unit is which of its text's units the piece shows, where that is needed.
 	Unit int
 	// worth decides who gets room first.
-	Worth float64
+	Score float64
 	// most is how many characters of text are shown at most; more are cut with an ellipsis.
-	Most int
+	MaxChars int
 	// stands is how many of the draft's units the piece shows or speaks for.
-	Stands int
+	Represents int
 	// whole is for a piece that is worthless if it is cut.
 	Whole bool
 }
 
-// leastUseful is how many characters of a line are worth showing when it has to be cut because the room ends.
-const leastUseful = 40
+// minUseful is how many characters of a line are worth showing when it has to be cut because the room ends.
+const minUseful = 40
 
 // Pack shows the pieces of the greatest worth that fit into room characters, each after a line break, in their order. It also
 // returns how many units they stand for.
 func Pack(pieces []Entry, room int) (body string, stands int) {
 	byWorth := slices.Clone(pieces)
-	slices.SortStableFunc(byWorth, func(a, b Entry) int { return cmp.Compare(b.Worth, a.Worth) })
+	slices.SortStableFunc(byWorth, func(a, b Entry) int { return cmp.Compare(b.Score, a.Score) })
 	var taken []Entry
 	for _, p := range byWorth {
 		if room < 2 {
@@ -51,7 +51,7 @@ func Pack(pieces []Entry, room int) (body string, stands int) {
 	var b strings.Builder
 	for _, p := range taken {
 		b.WriteString("\n" + p.Label + p.Text)
-		stands += p.Stands
+		stands += p.Represents
 	}
 	return b.String(), stands
 }
@@ -59,12 +59,12 @@ func Pack(pieces []Entry, room int) (body string, stands int) {
 // fit returns what of the piece's text is shown in room characters and how many characters it takes with its label, or 0.
 func (p Entry) fit(room int) (text string, n int) {
 	label := utf8.RuneCountInString(p.Label)
-	shown := content.Clip(p.Text, p.Most)
+	shown := content.Clip(p.Text, p.MaxChars)
 	n = label + utf8.RuneCountInString(shown)
 	if n <= room {
 		return shown, n
 	}
-	if p.Whole || room-label < leastUseful {
+	if p.Whole || room-label < minUseful {
 		return "", 0
 	}
 	shown = content.Clip(p.Text, room-label)

@@ -6,8 +6,8 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/content"
 )
 
-// longestScript is how much of a command is told that brings its input with it, in characters.
-const longestScript = 120
+// maxScriptChars is how much of a command is told that brings its input with it, in characters.
+const maxScriptChars = 120
 
 // command tells of a command line: what it does to a file where that is all it does.
 func (d *callDetails) command(line string) {
@@ -22,10 +22,10 @@ func (d *callDetails) command(line string) {
 		return
 	}
 	if isScript {
-		d.line = content.Clip(oneLine(line), longestScript)
+		d.line = content.Clip(oneLine(line), maxScriptChars)
 		return
 	}
-	d.line = content.Clip(oneLine(line), longestCommand)
+	d.line = content.Clip(oneLine(line), maxCommandBytes)
 }
 
 // fileCommand is the file that a command reads or writes, if it does nothing else.

@@ -14,7 +14,7 @@ type tally struct {
 	count map[string]int
 }
 
-const times = " ×"
+const countMark = " ×"
 
 func (t *tally) add(name string, n int) {
 	if t.count == nil {
@@ -42,9 +42,9 @@ func (t *tally) addAll(other *tally) {
 // parse adds what another tally's text says.
 func (t *tally) parse(text string) {
 	for _, entry := range strings.Split(text, ", ") {
-		name, number, _ := strings.Cut(entry, times)
+		name, number, _ := strings.Cut(entry, countMark)
 		n, err := strconv.Atoi(number)
-		if err != nil || n < 1 || n > mostTold {
+		if err != nil || n < 1 || n > maxCount {
 			n = 1
 		}
 		if name != "" {
@@ -53,8 +53,8 @@ func (t *tally) parse(text string) {
 	}
 }
 
-// mostTold bounds the counts that are believed of a text.
-const mostTold = 1 << 30
+// maxCount bounds the counts that are believed of a text.
+const maxCount = 1 << 30
 
 // text names what was counted most first.
 func (t *tally) text() string {
@@ -62,7 +62,7 @@ func (t *tally) text() string {
 	slices.SortStableFunc(byCount, func(a, b string) int { return cmp.Compare(t.count[b], t.count[a]) })
 	for i, name := range byCount {
 		if n := t.count[name]; n > 1 {
-			byCount[i] = fmt.Sprintf("%s%s%d", name, times, n)
+			byCount[i] = fmt.Sprintf("%s%s%d", name, countMark, n)
 		}
 	}
 	return strings.Join(byCount, ", ")

@@ -7,29 +7,29 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/summarize/extractive/choice"
 )
 
-// mostBeside is how many lines are shown of what stands around a text.
-const mostBeside = 8
+// maxBeside is how many lines are shown of what stands around a text.
+const maxBeside = 8
 
-// around puts lines before and after what a draft shows, of more worth than all of it.
-func (d *draft) around(before, after []choice.Entry) {
+// surround puts lines before and after what a draft shows, of more worth than all of it.
+func (d *draft) surround(before, after []choice.Entry) {
 	top, first, last := 0.0, 0, 0
 	for _, p := range d.entries {
-		top, first, last = max(top, p.Worth), min(first, p.Order), max(last, p.Order)
+		top, first, last = max(top, p.Score), min(first, p.Order), max(last, p.Order)
 	}
 	for k := range before {
 		before[k].Order = first - len(before) + k
-		before[k].Worth = top + 10 + before[k].Worth - float64(k)/10
+		before[k].Score = top + 10 + before[k].Score - float64(k)/10
 	}
 	for k := range after {
 		after[k].Order = last + 1 + k
-		after[k].Worth = top + 5 - float64(k)/10
+		after[k].Score = top + 5 - float64(k)/10
 	}
 	d.entries = append(append(before, d.entries...), after...)
 }
 
 // readWrapped looks through what a tool puts around its result: a pair of tags, a code fence, a few lines of text.
 func readWrapped(s source) (draft, bool) {
-	if s.depth >= deepest {
+	if s.depth >= maxDepth {
 		return draft{}, false
 	}
 	for _, find := range []func(string) (start, end int){taggedPart, fencedPart, jsonPart} {
@@ -40,7 +40,7 @@ func readWrapped(s source) (draft, bool) {
 		inner := recognize(source{
 			text: s.text[start:end], target: s.target * 9 / 10, line: s.line + strings.Count(s.text[:start], "\n"), depth: s.depth + 1,
 		})
-		inner.around(linesBeside(s.text[:start], s.target), linesBeside(s.text[end:], s.target))
+		inner.surround(linesBeside(s.text[:start], s.target), linesBeside(s.text[end:], s.target))
 		return inner, true
 	}
 	return draft{}, false
@@ -49,19 +49,19 @@ func readWrapped(s source) (draft, bool) {
 func linesBeside(text string, target int) (beside []choice.Entry) {
 	for _, line := range strings.Split(text, "\n") {
 		line = strings.TrimSpace(line)
-		if line != "" && !content.IsBareTag(line) && !strings.HasPrefix(line, "```") && len(beside) < mostBeside {
-			beside = append(beside, choice.Entry{Text: line, Most: max(60, target/6)})
+		if line != "" && !content.IsBareTag(line) && !strings.HasPrefix(line, "```") && len(beside) < maxBeside {
+			beside = append(beside, choice.Entry{Text: line, MaxChars: max(60, target/6)})
 		}
 	}
 	return beside
 }
 
-// wrapWithin is how many bytes from an end of a text a tool's wrapping is looked for.
-const wrapWithin = 2000
+// wrapperWindow is how many bytes from an end of a text a tool's wrapping is looked for.
+const wrapperWindow = 2000
 
 // taggedPart finds what stands between a line that is an opening tag and one that is its closing tag, such as <output>.
 func taggedPart(text string) (start, end int) {
-	for at := 0; at < min(len(text), wrapWithin); {
+	for at := 0; at < min(len(text), wrapperWindow); {
 		line, _, more := strings.Cut(text[at:], "\n")
 		next := at + len(line) + 1
 		line = strings.TrimSpace(line)
@@ -90,7 +90,7 @@ func isPageTag(name string) bool {
 // fencedPart finds what stands in a code fence that begins near the text's beginning.
 func fencedPart(text string) (start, end int) {
 	const fence = "```"
-	open := strings.Index(text[:min(len(text), wrapWithin)], fence)
+	open := strings.Index(text[:min(len(text), wrapperWindow)], fence)
 	if open < 0 || (open > 0 && text[open-1] != '\n') {
 		return 0, 0
 	}
@@ -105,14 +105,14 @@ func fencedPart(text string) (start, end int) {
 	return start, start + end
 }
 
-// jsonTries is at how many places a JSON text is looked for inside another.
-const jsonTries = 4
+// maxJSONTries is at how many places a JSON text is looked for inside another.
+const maxJSONTries = 4
 
 // jsonPart finds a JSON object or array that begins near the text's beginning.
 func jsonPart(text string) (start, end int) {
-	within := text[:min(len(text), wrapWithin)]
+	within := text[:min(len(text), wrapperWindow)]
 	tries := 0
-	for at := 0; at < len(within) && tries < jsonTries; at++ {
+	for at := 0; at < len(within) && tries < maxJSONTries; at++ {
 		if (text[at] != '{' && text[at] != '[') || !opensJSON(text, at) {
 			continue
 		}

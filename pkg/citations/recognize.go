@@ -7,12 +7,12 @@ import (
 
 // header is how a citation begins, up to its URL.
 func (s *Source) header() string {
-	return fmt.Sprintf("[%s: %d chars, %s, %s", label(s.Handle), s.TotalChars, label(s.ContentType), label(s.Type))
+	return fmt.Sprintf("[%s: %d chars, %s, %s", bracketSafe(s.Handle), s.TotalChars, bracketSafe(s.ContentType), bracketSafe(s.Type))
 }
 
-// more is how the last line of a citation begins.
-func (s *Source) more() string {
-	return fmt.Sprintf(`[More: retrieve_content("%s", search_terms) or by `, label(s.Handle))
+// retrievePrefix is how the last line of a citation begins.
+func (s *Source) retrievePrefix() string {
+	return fmt.Sprintf(`[More: retrieve_content("%s", search_terms) or by `, bracketSafe(s.Handle))
 }
 
 // maxCitation is how long a citation may be, in bytes: far above what weighs as much as a citation may, in any script.
@@ -25,7 +25,7 @@ func Cited(text string) string {
 		return ""
 	}
 	s := Source{Handle: handle}
-	if last := text[strings.LastIndexByte(text, '\n')+1:]; strings.HasPrefix(last, s.more()) && strings.HasSuffix(last, "]") {
+	if last := text[strings.LastIndexByte(text, '\n')+1:]; strings.HasPrefix(last, s.retrievePrefix()) && strings.HasSuffix(last, "]") {
 		return handle
 	}
 	return ""

@@ -11,7 +11,7 @@ func (o *Origin) Citing(policies Policies) conversation.ActionCitations {
 		if c == (conversation.ActionCitations{}) {
 			c = policies.citing(conversation.ActionKey{ActionID: a.ActionID})
 		}
-		out = sooner(out, c)
+		out = stricter(out, c)
 	}
 	if out == (conversation.ActionCitations{}) {
 		out = o.tool(policies).Citations
@@ -26,8 +26,8 @@ func (p Policies) citing(key conversation.ActionKey) conversation.ActionCitation
 	return p[key].Citations
 }
 
-// sooner is what two actions behind one result say together: it is cited if one says so, from the lesser threshold on.
-func sooner(a, b conversation.ActionCitations) conversation.ActionCitations {
+// stricter is what two actions behind one result say together: it is cited if one says so, from the lesser threshold on.
+func stricter(a, b conversation.ActionCitations) conversation.ActionCitations {
 	if b.On != nil && (a.On == nil || *b.On) {
 		a.On = b.On
 	}

@@ -12,22 +12,22 @@ type Writer interface {
 	// Takes says whether the provider takes the media in a message of the user's.
 	Takes(m *conversation.Media) bool
 	// Text writes a line of the system's or the user's: at least one piece, none of them empty.
-	Text(s *Sheet, l *Line, pieces []Piece)
+	Text(s *UnitWriter, l *Line, pieces []Content)
 	// Assistant writes the assistant's lines of a unit as one turn of the model, or nothing if nothing of them can be shown.
-	Assistant(s *Sheet, turn []Line)
+	Assistant(s *UnitWriter, turn []Line)
 	// Result writes a line with one result.
-	Result(s *Sheet, l *Line, r *conversation.ToolResult)
+	Result(s *UnitWriter, l *Line, r *conversation.ToolResult)
 }
 
-// Piece is something that the user or the system says: media if they are set, else text.
-type Piece struct {
+// Content is something that the user or the system says: media if they are set, else text.
+type Content struct {
 	Text   string
 	Media  *conversation.Media
 	Tokens int32
 }
 
-// Sheet is what a unit is being written on.
-type Sheet struct {
+// UnitWriter is what a unit is being written on.
+type UnitWriter struct {
 	Traits  Traits
 	Context UnitContext
 	out     UnitBlocks
@@ -36,7 +36,7 @@ type Sheet struct {
 // Render writes a unit: it pairs calls and results, and lets the writer write each line.
 func Render(t Traits, w Writer, u *conversation.Unit, c UnitContext) UnitBlocks {
 	lines, repairs := Pair(t, u, c)
-	s := &Sheet{Traits: t, Context: c, out: UnitBlocks{Repairs: repairs, Blocks: make([]Block, 0, len(lines))}}
+	s := &UnitWriter{Traits: t, Context: c, out: UnitBlocks{Repairs: repairs, Blocks: make([]Block, 0, len(lines))}}
 	turn := 0
 	for turn < len(lines) && lines[turn].Role == conversation.RoleAssistant {
 		turn++
@@ -49,56 +49,56 @@ func Render(t Traits, w Writer, u *conversation.Unit, c UnitContext) UnitBlocks 
 }
 
 // turn writes the assistant's lines of the unit.
-func (s *Sheet) turn(w Writer, lines []Line) {
+func (s *UnitWriter) turn(w Writer, lines []Line) {
 	repairs := len(s.out.Repairs)
 	if len(lines) > 0 {
 		w.Assistant(s, lines)
 	}
 	for i := range lines {
-		s.missing(&lines[i], repairs)
+		s.reportMissing(&lines[i], repairs)
 	}
 }
 
-func (s *Sheet) line(w Writer, l *Line) {
+func (s *UnitWriter) line(w Writer, l *Line) {
 	repairs := len(s.out.Repairs)
 	switch {
 	case l.Role == conversation.RoleTool:
 		w.Result(s, l, l.Parts[0].Result)
 	case l.Role == conversation.RoleSystem && s.Traits.SystemApart:
-		s.apart(l)
+		s.systemApart(l)
 	default:
-		if pieces := s.pieces(l, w.Takes); len(pieces) > 0 {
-			w.Text(s, l, s.spoken(l, pieces))
+		if pieces := s.contents(l, w.Takes); len(pieces) > 0 {
+			w.Text(s, l, s.withSpeaker(l, pieces))
 		}
 	}
-	s.missing(l, repairs)
+	s.reportMissing(l, repairs)
 }
 
-// spoken puts a line that says who speaks before what a user says, where messages have no field for it. The message's own weight
+// withSpeaker puts a line that says who speaks before what a user says, where messages have no field for it. The message's own weight
 // holds what it weighs.
-func (s *Sheet) spoken(l *Line, pieces []Piece) []Piece {
+func (s *UnitWriter) withSpeaker(l *Line, pieces []Content) []Content {
 	switch {
 	case l.Name == "" || l.Role != conversation.RoleUser || s.Traits.NameField:
 	case pieces[0].Media == nil:
 		pieces[0].Text = SpeakerLine(l.Name) + pieces[0].Text
 	default:
-		return slices.Insert(pieces, 0, Piece{Text: SpeakerLine(l.Name)})
+		return slices.Insert(pieces, 0, Content{Text: SpeakerLine(l.Name)})
 	}
 	return pieces
 }
 
-// missing tells of a line that is written as nothing, because nothing is in it. Where something else was dropped, which the
+// reportMissing tells of a line that is written as nothing, because nothing is in it. Where something else was dropped, which the
 // repairs from a place on say, that is the reason.
-func (s *Sheet) missing(l *Line, from int) {
+func (s *UnitWriter) reportMissing(l *Line, from int) {
 	dropped := func(r Repair) bool { return r.Index == l.Index }
 	if !l.written && !slices.ContainsFunc(s.out.Repairs[from:], dropped) {
 		s.Repair(l.Index, conversation.ReasonEmptyText, -int64(l.Tokens))
 	}
 }
 
-// apart writes a system message for a provider that takes them in system_json alone: there if it leads, else as the user's.
-func (s *Sheet) apart(l *Line) {
-	pieces := s.pieces(l, func(*conversation.Media) bool { return false })
+// systemApart writes a system message for a provider that takes them in system_json alone: there if it leads, else as the user's.
+func (s *UnitWriter) systemApart(l *Line) {
+	pieces := s.contents(l, func(*conversation.Media) bool { return false })
 	if len(pieces) == 0 {
 		return
 	}
@@ -115,20 +115,20 @@ func (s *Sheet) apart(l *Line) {
 	}
 }
 
-// pieces are the texts and media of a line; media that takes refuses become a line of text.
-func (s *Sheet) pieces(l *Line, takes func(*conversation.Media) bool) []Piece {
-	out := make([]Piece, 0, len(l.Parts))
+// contents are the texts and media of a line; media that takes refuses become a line of text.
+func (s *UnitWriter) contents(l *Line, takes func(*conversation.Media) bool) []Content {
+	out := make([]Content, 0, len(l.Parts))
 	for i := range l.Parts {
 		p := &l.Parts[i]
 		switch {
 		case p.Kind == conversation.PartText && s.Blank(p.Text.Inline):
 		case p.Kind == conversation.PartText:
-			out = append(out, Piece{Text: p.Text.Inline, Tokens: p.Tokens})
+			out = append(out, Content{Text: p.Text.Inline, Tokens: p.Tokens})
 		case p.Kind == conversation.PartMedia && l.Role != conversation.RoleSystem && takes(p.Media):
-			out = append(out, Piece{Media: p.Media, Tokens: p.Tokens})
+			out = append(out, Content{Media: p.Media, Tokens: p.Tokens})
 		case p.Kind == conversation.PartMedia:
 			line, tokens := s.MediaAsText(l.Index, p)
-			out = append(out, Piece{Text: line, Tokens: tokens})
+			out = append(out, Content{Text: line, Tokens: tokens})
 		default:
 			s.Drop(l.Index, p)
 		}
@@ -137,12 +137,12 @@ func (s *Sheet) pieces(l *Line, takes func(*conversation.Media) bool) []Piece {
 }
 
 // Blank says whether text cannot be shown because there is nothing in it.
-func (s *Sheet) Blank(text string) bool {
+func (s *UnitWriter) Blank(text string) bool {
 	return text == "" || s.Traits.NoBlank && strings.TrimSpace(text) == ""
 }
 
 // MediaAsText is the line that stands for a part of media, and what it weighs.
-func (s *Sheet) MediaAsText(index int32, p *conversation.Part) (line string, tokens int32) {
+func (s *UnitWriter) MediaAsText(index int32, p *conversation.Part) (line string, tokens int32) {
 	line = p.Media.Line()
 	tokens = s.Context.count(line)
 	s.Repair(index, conversation.ReasonMediaAsText, int64(tokens-p.Tokens))
@@ -150,27 +150,27 @@ func (s *Sheet) MediaAsText(index int32, p *conversation.Part) (line string, tok
 }
 
 // Drop records that a part is not shown because the provider cannot take it back.
-func (s *Sheet) Drop(index int32, p *conversation.Part) {
+func (s *UnitWriter) Drop(index int32, p *conversation.Part) {
 	s.Repair(index, conversation.ReasonForeignBlock, -int64(p.Tokens))
 }
 
 // Count weighs a text that the record does not hold.
-func (s *Sheet) Count(text string) int32 { return s.Context.count(text) }
+func (s *UnitWriter) Count(text string) int32 { return s.Context.count(text) }
 
 // Repair records a change for legality's sake.
-func (s *Sheet) Repair(index int32, reason conversation.Reason, tokens int64) {
+func (s *UnitWriter) Repair(index int32, reason conversation.Reason, tokens int64) {
 	s.out.Repairs = append(s.out.Repairs, Repair{Index: index, Reason: reason, Tokens: tokens})
 }
 
 // Add writes a block of a line; tokens is what its content weighs.
-func (s *Sheet) Add(l *Line, role string, json []byte, tokens int32) {
+func (s *UnitWriter) Add(l *Line, role string, json []byte, tokens int32) {
 	s.add(Block{Role: role, JSON: json, Tokens: s.Charge(l, tokens), Index: l.Index})
 }
 
-func (s *Sheet) add(b Block) { s.out.Blocks = append(s.out.Blocks, b) }
+func (s *UnitWriter) add(b Block) { s.out.Blocks = append(s.out.Blocks, b) }
 
 // Charge adds to a weight what the line weighs beside its content, the first time that it is asked.
-func (s *Sheet) Charge(l *Line, tokens int32) int32 {
+func (s *UnitWriter) Charge(l *Line, tokens int32) int32 {
 	n := l.overhead()
 	l.Tokens -= n
 	l.written = true
@@ -178,7 +178,7 @@ func (s *Sheet) Charge(l *Line, tokens int32) int32 {
 }
 
 // Renamed is what a call's clean name weighs beyond the stored count, if it is not the name itself.
-func (s *Sheet) Renamed(index int32, name, clean string) int32 {
+func (s *UnitWriter) Renamed(index int32, name, clean string) int32 {
 	if clean == name {
 		return 0
 	}
@@ -189,7 +189,7 @@ func (s *Sheet) Renamed(index int32, name, clean string) int32 {
 
 // Arguments are a call's arguments as they are written, and what they weigh beyond the stored count. Legal says which
 // arguments can stand as they are.
-func (s *Sheet) Arguments(index int32, arguments string, legal func(string) bool) (string, int32) {
+func (s *UnitWriter) Arguments(index int32, arguments string, legal func(string) bool) (string, int32) {
 	switch {
 	case strings.TrimSpace(arguments) == "":
 		return "{}", s.Context.count("{}")
@@ -204,7 +204,7 @@ func (s *Sheet) Arguments(index int32, arguments string, legal func(string) bool
 }
 
 // Native says whether reasoning or an opaque block of a provider, in a line, may go back to the model that is called.
-func (s *Sheet) Native(l *Line, p *conversation.Part) bool {
+func (s *UnitWriter) Native(l *Line, p *conversation.Part) bool {
 	switch p.Kind {
 	case conversation.PartReasoning:
 		model := p.Reasoning.Model
@@ -220,7 +220,7 @@ func (s *Sheet) Native(l *Line, p *conversation.Part) bool {
 }
 
 // Weigh is what pieces weigh together.
-func Weigh(pieces []Piece) int32 {
+func Weigh(pieces []Content) int32 {
 	var n int32
 	for i := range pieces {
 		n += pieces[i].Tokens

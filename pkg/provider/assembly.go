@@ -186,15 +186,15 @@ func (a *Assembly) Sum() [sha256.Size]byte { return a.sum }
 func Shared(a, b []Block) int {
 	n := min(len(a), len(b))
 	for i := range n {
-		if a[i].System != b[i].System || a[i].Role != b[i].Role || !sameBytes(a[i].JSON, b[i].JSON) {
+		if a[i].System != b[i].System || a[i].Role != b[i].Role || !equalBytes(a[i].JSON, b[i].JSON) {
 			return i
 		}
 	}
 	return n
 }
 
-// sameBytes is fast where the two are one: cached blocks are not written again.
-func sameBytes(a, b []byte) bool {
+// equalBytes is fast where the two are one: cached blocks are not written again.
+func equalBytes(a, b []byte) bool {
 	if len(a) != len(b) {
 		return false
 	}

@@ -1,12 +1,12 @@
 package prune
 
-const cleared = "Old tool result content cleared."
+const clearedNote = "Old tool result content cleared."
 
 // Cleared is the placeholder for a pruned result that a call of a tool brings back, such as expand_message(12); erased says that
 // the original cannot be had back.
 func Cleared(recall string, erased bool) string {
 	if erased {
-		return "[" + cleared + "]"
+		return "[" + clearedNote + "]"
 	}
-	return "[" + cleared + " Full text: " + recall + "]"
+	return "[" + clearedNote + " Full text: " + recall + "]"
 }

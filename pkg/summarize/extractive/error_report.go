@@ -7,19 +7,19 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/summarize/extractive/choice"
 )
 
-// reportsError says how much a line among code looks like the report of an error rather than code that handles one, 0 for not
+// errorReportScore says how much a line among code looks like the report of an error rather than code that handles one, 0 for not
 // at all: sentences with an error's words in them, that begin as reports do, stand outside the code's indentation, and have
 // numbers in them.
-func reportsError(all []choice.Unit, i int) int {
+func errorReportScore(all []choice.Unit, i int) int {
 	s := strings.TrimSpace(all[i].Text)
-	if facts.LineSeverity(s) < facts.Failing || looksWritten(s) {
+	if facts.LineSeverity(s) < facts.Failing || looksLikeSource(s) {
 		return 0
 	}
 	report := 0
 	if facts.BeginsAsReport(s) {
 		report += 4
 	}
-	if outside(all, i) {
+	if isOutdented(all, i) {
 		report += 3
 	}
 	if strings.Count(s, " ") > 2 && !strings.ContainsAny(s, "(){}=;\"'`") {
@@ -34,15 +34,15 @@ func reportsError(all []choice.Unit, i int) int {
 	return report
 }
 
-// looksWritten says whether a line is code, or a comment in it.
-func looksWritten(s string) bool {
+// looksLikeSource says whether a line is code, or a comment in it.
+func looksLikeSource(s string) bool {
 	last := s[len(s)-1]
-	return strings.IndexByte("{};,(\\", last) >= 0 || strings.Contains(s, "= ") || (beginsAsCode(s) && !facts.BeginsAsReport(s)) ||
+	return strings.IndexByte("{};,(\\", last) >= 0 || strings.Contains(s, "= ") || (startsLikeCode(s) && !facts.BeginsAsReport(s)) ||
 		strings.HasPrefix(s, "\"") || strings.HasPrefix(s, "'")
 }
 
-// outside says whether a line is indented less than both its neighbours, or stands between lines that both are.
-func outside(all []choice.Unit, i int) bool {
+// isOutdented says whether a line is indented less than both its neighbours, or stands between lines that both are.
+func isOutdented(all []choice.Unit, i int) bool {
 	depth := func(k int) int {
 		if k < 0 || k >= len(all) {
 			return 1 << 10

@@ -16,8 +16,8 @@ type ModelSpent struct {
 	Output int64
 }
 
-// maxModelsTold bounds the models that are told apart in one conversation: prompts can name any.
-const maxModelsTold = 32
+// maxModelsTracked bounds the models that are told apart in one conversation: prompts can name any.
+const maxModelsTracked = 32
 
 // ledger is what conversations' calls took, by model. One that asks for nothing while maxSpenders others do starts at zero again.
 type ledger struct {
@@ -25,16 +25,16 @@ type ledger struct {
 }
 
 func newLedger() ledger {
-	conversations, _ := simplelru.NewLRU[Scope, []ModelSpent](maxSpenders, nil) // fails for a size that is not positive
+	conversations, _ := simplelru.NewLRU[Scope, []ModelSpent](maxConversations, nil) // fails for a size that is not positive
 	return ledger{conversations}
 }
 
 func (l *ledger) add(s Scope, model string, paid cost) {
 	all, _ := l.conversations.Get(s)
-	at, found := find(all, model)
-	if !found && len(all) >= maxModelsTold {
+	at, found := findModel(all, model)
+	if !found && len(all) >= maxModelsTracked {
 		model = ""
-		at, found = find(all, model)
+		at, found = findModel(all, model)
 	}
 	if !found {
 		all = slices.Insert(all, at, ModelSpent{Model: model})
@@ -45,7 +45,7 @@ func (l *ledger) add(s Scope, model string, paid cost) {
 	l.conversations.Add(s, all)
 }
 
-func find(all []ModelSpent, model string) (at int, found bool) {
+func findModel(all []ModelSpent, model string) (at int, found bool) {
 	return slices.BinarySearchFunc(all, model, func(m ModelSpent, model string) int { return cmp.Compare(m.Model, model) })
 }
 

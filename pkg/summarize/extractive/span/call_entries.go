@@ -10,10 +10,10 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/summarize/extractive/choice"
 )
 
-// tools counts the calls of each tool, and how many of them failed, with those that were told of before.
-func (s *story) tools() (all []choice.Entry) {
+// toolEntries counts the calls of each tool, and how many of them failed, with those that were told of before.
+func (s *transcript) toolEntries() (all []choice.Entry) {
 	var calls, failed tally
-	for _, line := range s.old.items(headTools) {
+	for _, line := range s.earlier.items(headTools) {
 		if list, isFailed := strings.CutPrefix(line, failedCalls); isFailed {
 			failed.parse(list)
 		} else {
@@ -27,39 +27,39 @@ func (s *story) tools() (all []choice.Entry) {
 		}
 	}
 	if len(calls.names) > 0 {
-		all = append(all, item(calls.text(), 0, 1, 1000))
+		all = append(all, newEntry(calls.text(), 0, 1, 1000))
 	}
 	if len(failed.names) > 0 {
-		all = append(all, item(failedCalls+failed.text(), 1, 0, 1000))
+		all = append(all, newEntry(failedCalls+failed.text(), 1, 0, 1000))
 	}
 	return all
 }
 
 const failedCalls = "failed: "
 
-// touched is a file or an address, and how often what was done to it.
-type touched struct {
-	target string
-	done   tally
-	last   int
-	writes bool
+// touchedTarget is a file or an address, and how often what was done to it.
+type touchedTarget struct {
+	target      string
+	verbs       tally
+	lastMessage int
+	writes      bool
 }
 
-func (s *story) touched() []*touched {
-	byTarget := map[string]*touched{}
-	var all []*touched
+func (s *transcript) targets() []*touchedTarget {
+	byTarget := map[string]*touchedTarget{}
+	var all []*touchedTarget
 	for _, a := range s.actions {
 		if a.target == "" {
 			continue
 		}
 		t := byTarget[a.target]
 		if t == nil {
-			t = &touched{target: a.target}
+			t = &touchedTarget{target: a.target}
 			byTarget[a.target] = t
 			all = append(all, t)
 		}
-		t.done.add(content.Clip(oneLine(a.verb), 40), 1)
-		t.last = a.at
+		t.verbs.add(content.Clip(oneLine(a.verb), 40), 1)
+		t.lastMessage = a.message
 		t.writes = t.writes || a.writes
 	}
 	return all
@@ -68,50 +68,50 @@ func (s *story) touched() []*touched {
 // targetMark stands between a file and what was done to it.
 const targetMark = ": "
 
-// files tells what was done to which files and addresses, now and before: what was changed first, then what was touched last. The
+// targetEntries tells what was done to which files and addresses, now and before: what was changed first, then what was touched last. The
 // second result is those of before that were not touched again.
-func (s *story) files() (now, old []choice.Entry) {
+func (s *transcript) targetEntries() (now, old []choice.Entry) {
 	before := map[string]string{}
-	for _, line := range s.old.items(headFiles) {
+	for _, line := range s.earlier.items(headFiles) {
 		if at := strings.LastIndex(line, targetMark); at > 0 {
 			before[line[:at]] = line[at+len(targetMark):]
 		}
 	}
 	again := map[string]bool{}
-	for i, t := range s.touched() {
+	for i, t := range s.targets() {
 		target := oneLine(t.target)
 		again[target] = true
 		var done tally
 		done.parse(before[target])
-		done.addAll(&t.done)
-		worth := s.recency(t.last) + 0.3*math.Log(float64(done.sum()))
+		done.addAll(&t.verbs)
+		worth := s.recency(t.lastMessage) + 0.3*math.Log(float64(done.sum()))
 		if t.writes {
 			worth++
 		}
-		p := item(target+targetMark+done.text(), i, worth, longestTarget+100)
+		p := newEntry(target+targetMark+done.text(), i, worth, maxTargetBytes+100)
 		p.Whole = true
 		now = append(now, p)
 	}
-	old = slices.DeleteFunc(s.old.entries(headFiles), func(p choice.Entry) bool {
+	old = slices.DeleteFunc(s.earlier.entries(headFiles), func(p choice.Entry) bool {
 		return again[p.Text[:max(strings.LastIndex(p.Text, targetMark), 0)]]
 	})
 	return now, old
 }
 
 // recency is from 0 for the oldest message to 1 for the newest.
-func (s *story) recency(at int) float64 { return float64(at) / float64(max(s.now, 1)) }
+func (s *transcript) recency(at int) float64 { return float64(at) / float64(max(s.messageCount, 1)) }
 
-// calls tells of commands and of other calls that are not about a file, and of all that failed: newer ones first, and those
+// callEntries tells of commands and of other calls that are not about a file, and of all that failed: newer ones first, and those
 // before others that changed something.
-func (s *story) calls() (all []choice.Entry) {
+func (s *transcript) callEntries() (all []choice.Entry) {
 	place := map[string]int{}
 	count := map[string]int{}
 	for _, a := range s.actions {
 		if a.open || a.target != "" && !a.failed {
 			continue
 		}
-		text := a.toldWithOutcome()
-		worth := s.recency(a.at)
+		text := a.describeWithOutcome()
+		worth := s.recency(a.message)
 		if a.writes {
 			worth += 0.5
 		}
@@ -119,7 +119,7 @@ func (s *story) calls() (all []choice.Entry) {
 			worth += 0.1
 		}
 		count[text]++
-		p := item(text, a.at, worth, longestCommand+longestFailure)
+		p := newEntry(text, a.message, worth, maxCommandBytes+maxFailureChars)
 		if at, again := place[text]; again {
 			p.Label = fmt.Sprintf("- ×%d ", count[text])
 			all[at] = p

@@ -1,0 +1,68 @@
+package summarize
+
+import (
+	"sync"
+	"time"
+
+	"github.com/hashicorp/golang-lru/v2/simplelru"
+)
+
+// maxConversations bounds the memory of what conversations have spent. One that asks for nothing while so many others do starts at
+// zero again.
+const maxConversations = 65_536
+
+// tokenBudget holds calls to the limits on tokens. What a call will cost is taken before it and corrected after it, so that calls
+// at the same time cannot pass a limit together.
+type tokenBudget struct {
+	perMinute, perConversation int64 // 0: no limit
+
+	mu sync.Mutex
+	// available is what may be spent now: it grows by perMinute in a minute, and never beyond it. It is below zero after a call
+	// that cost more than was reckoned.
+	available     float64
+	refilledAt    time.Time
+	conversations *simplelru.LRU[Scope, int64]
+}
+
+func newTokenBudget(perMinute, perConversation int64, now time.Time) *tokenBudget {
+	s := &tokenBudget{perMinute: max(perMinute, 0), perConversation: max(perConversation, 0), available: float64(perMinute), refilledAt: now}
+	s.conversations, _ = simplelru.NewLRU[Scope, int64](maxConversations, nil) // fails for a size that is not positive
+	return s
+}
+
+// reserve takes tokens, or says that they are not there.
+func (s *tokenBudget) reserve(scope Scope, tokens int64, now time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.refill(now)
+	spent, _ := s.conversations.Get(scope)
+	if s.perMinute > 0 && float64(tokens) > s.available || s.perConversation > 0 && spent+tokens > s.perConversation {
+		return false
+	}
+	s.add(scope, spent, tokens)
+	return true
+}
+
+// correct adds what a call cost more than was reserved, which may be less than nothing.
+func (s *tokenBudget) correct(scope Scope, tokens int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	spent, _ := s.conversations.Peek(scope)
+	s.add(scope, spent, tokens)
+}
+
+func (s *tokenBudget) add(scope Scope, spent, tokens int64) {
+	if s.perMinute > 0 {
+		s.available = min(s.available-float64(tokens), float64(s.perMinute))
+	}
+	if s.perConversation > 0 {
+		s.conversations.Add(scope, max(spent+tokens, 0))
+	}
+}
+
+func (s *tokenBudget) refill(now time.Time) {
+	if passed := now.Sub(s.refilledAt); passed > 0 {
+		s.available = min(s.available+passed.Minutes()*float64(s.perMinute), float64(s.perMinute))
+	}
+	s.refilledAt = now
+}
