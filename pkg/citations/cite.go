@@ -15,7 +15,7 @@ type Source struct {
 	ContentType string
 	TotalBytes  int64
 	TotalChars  int64 // Unicode code points
-	// Expand is how the whole is had back where it is a message's own, such as "expand_message(12)"; empty otherwise.
+	// Expand is how the whole is retrieved where it is a message's own, such as "expand_message(12)"; empty otherwise.
 	Expand string
 }
 

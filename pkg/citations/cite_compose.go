@@ -98,7 +98,7 @@ func (c *composer) write(told int) (out Citation, shown int) {
 	return out, shown
 }
 
-// retrieveLine is the line that says how to get more.
+// retrieveLine returns the line that says how to get more.
 func (c *composer) retrieveLine() string {
 	line := c.source.retrievePrefix() + c.units
 	if c.source.Expand != "" {
@@ -157,7 +157,7 @@ func (d *draft) members(told int) {
 	}
 }
 
-// excerpt is the beginning of the text, as much as there is room for, and how many bytes of the text that is.
+// excerpt returns the beginning of the text, as much as there is room for, and how many bytes of the text that is.
 func (c *composer) excerpt(room int) (string, int) {
 	window := replaceControls(c.text[:content.CharOffset(c.text, 2*c.chars)])
 	if utf8.RuneCountInString(window) > c.chars {
@@ -167,7 +167,7 @@ func (c *composer) excerpt(room int) (string, int) {
 	return excerpt, content.CharOffset(c.text, utf8.RuneCountInString(excerpt))
 }
 
-// fit is as much of the beginning of a text as there is room for.
+// fit returns as much of the beginning of a text as there is room for.
 func (c *composer) fit(text string, room int) string {
 	for room > 0 && text != "" {
 		n := c.count(text)

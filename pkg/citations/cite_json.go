@@ -36,7 +36,7 @@ func (c *composer) readJSON() {
 	}
 }
 
-// knownMembers are the members that are known, and the longest of the others.
+// knownMembers returns the members that are known, and the longest of the others.
 func (v *jsonValue) knownMembers() []*jsonValue {
 	if v.longest == nil || len(v.longest.text) < smallChars {
 		return v.members
@@ -62,12 +62,12 @@ func (c *composer) addNestedList(m *jsonValue) bool {
 // maxKey is how much of a key is shown in a list of keys, in characters.
 const maxKey = 40
 
-// segment is a key without quotes.
+// segment returns a key without quotes.
 func (v *jsonValue) segment() string {
 	return (&jsonValue{text: v.key}).plainString(maxKey)
 }
 
-// size is how large a value is.
+// size returns how large a value is.
 func (v *jsonValue) size() string {
 	switch {
 	case v.isArray():
@@ -115,7 +115,7 @@ func (c *composer) addList(pointer string, v *jsonValue) bool {
 // maxKeysListed is how many keys are named.
 const maxKeysListed = 12
 
-// keys are the first keys of an object.
+// keys returns the first keys of an object.
 func (v *jsonValue) keys() string {
 	told := v.members[:min(len(v.members), maxKeysListed)]
 	names := make([]string, 0, maxKeysListed)

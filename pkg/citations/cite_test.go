@@ -336,7 +336,7 @@ func realResults(t *testing.T, recording string) []string {
 	return out
 }
 
-// texts are the texts of a file of JSON lines.
+// texts returns the texts of a file of JSON lines.
 func texts(t *testing.T, path ...string) []string {
 	var out []string
 	for _, line := range strings.Split(recordings.Text(t, path...), "\n") {

@@ -9,7 +9,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/content"
 )
 
-// replaceControls is a text with a mark in the place of what is no character, and of characters that steer terminals. It has as many characters
+// replaceControls returns a text with a mark in the place of what is no character, and of characters that steer terminals. It has as many characters
 // as the text.
 func replaceControls(text string) string {
 	return strings.Map(func(r rune) rune {
@@ -23,7 +23,7 @@ func replaceControls(text string) string {
 // maxLabel is how long a name in the first line of a citation may be, in characters.
 const maxLabel = 60
 
-// bracketSafe is a name that a line in brackets can hold, whoever gave it.
+// bracketSafe returns a name that a line in brackets can hold, whoever gave it.
 func bracketSafe(name string) string {
 	return content.CutChars(strings.Map(func(r rune) rune {
 		switch {
@@ -41,7 +41,7 @@ func bracketSafe(name string) string {
 // maxShownURL is how much of a URL is shown, in bytes.
 const maxShownURL = 150
 
-// shortURL is a URL as a line in brackets can hold it.
+// shortURL returns a URL as a line in brackets can hold it.
 func shortURL(u string) string {
 	short := len(u) <= maxShownURL
 	if !short {

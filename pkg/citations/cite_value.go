@@ -11,7 +11,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/content"
 )
 
-// plainString is what a JSON string says, as much as so many characters of it, on one line.
+// plainString returns what a JSON string says, as much as so many characters of it, on one line.
 func (v *jsonValue) plainString(limit int) string {
 	raw := v.text
 	if most := 12 * limit; len(raw) > most { // no character takes more when it is escaped
@@ -31,7 +31,7 @@ func (v *jsonValue) plainString(limit int) string {
 	return content.CutChars(replaceControls(strings.Join(strings.Fields(text), " ")), limit)
 }
 
-// small is a value as it is, if it takes less than so many characters without spaces.
+// small returns a value as it is, if it takes less than so many characters without spaces.
 func (v *jsonValue) small(limit int) (string, bool) {
 	if v.cut || len(v.text) > 8*limit {
 		return "", false
@@ -40,7 +40,7 @@ func (v *jsonValue) small(limit int) (string, bool) {
 	return text, text != "" && utf8.RuneCountInString(text) < limit
 }
 
-// compact is a JSON text without the spaces between values and without characters that do not show; empty if it is broken.
+// compact returns a JSON text without the spaces between values and without characters that do not show; empty if it is broken.
 func compact(text string) string {
 	var b bytes.Buffer
 	if json.Compact(&b, []byte(text)) != nil {
@@ -126,7 +126,7 @@ func (v *jsonValue) describeObject(depth int) string {
 	return "{" + strings.Join(fields, ",") + andOthers(v.count-len(told)) + "}"
 }
 
-// descriptiveMembers are the members of an object that are told: those by which it is known first.
+// descriptiveMembers returns the members of an object that are told: those by which it is known first.
 func (v *jsonValue) descriptiveMembers() []*jsonValue {
 	var told []*jsonValue
 	for _, names := range [][]string{{"name", "title", "display_name", "label"}, {"description", "summary", "snippet"}, {"id", "key", "uuid", "primary_key", "_id"}} {
@@ -146,7 +146,7 @@ func (v *jsonValue) descriptiveMembers() []*jsonValue {
 	return told
 }
 
-// keyText is the key of a member, as it stands in the document, or as much of it as tells it.
+// keyText returns the key of a member, as it stands in the document, or as much of it as tells it.
 func (v *jsonValue) keyText() string {
 	if utf8.RuneCountInString(v.key) <= briefChars {
 		return replaceControls(v.key)

@@ -29,7 +29,7 @@ const (
 	maxValues      = 4096
 )
 
-// keeps says whether there is room for one more member of the innermost value that is open.
+// keeps reports whether there is room for one more member of the innermost value that is open.
 func (b *treeBuilder) keeps(parent *jsonValue) bool {
 	depth := len(b.open) - 1
 	width := maxMembersKept - fewerPerLevel*depth
@@ -169,7 +169,7 @@ func (v *jsonValue) isString() bool { return v.text[0] == '"' }
 // minRecords is how many members an object has at least that stands for a list.
 const minRecords = 3
 
-// isList says whether a value is a list: an array that is not empty, or a map of records. One of which no item is kept, because there was
+// isList reports whether a value is a list: an array that is not empty, or a map of records. One of which no item is kept, because there was
 // no room for more values, is none.
 func (v *jsonValue) isList() bool {
 	if v.isArray() {
@@ -178,7 +178,7 @@ func (v *jsonValue) isList() bool {
 	return v.isObject() && v.count >= minRecords && v.objects == v.count && len(v.members) > 1 && v.members[1].isLike(v.members[0])
 }
 
-// isLike says whether an object has half of the members of another one, as records do that stand in one map.
+// isLike reports whether an object has half of the members of another one, as records do that stand in one map.
 func (v *jsonValue) isLike(other *jsonValue) bool {
 	shared := 0
 	for _, m := range other.members {
@@ -189,7 +189,7 @@ func (v *jsonValue) isLike(other *jsonValue) bool {
 	return shared > 0 && 2*shared >= len(other.members)
 }
 
-// member is a member of an object by one of its names, without regard to case, or nil.
+// member returns a member of an object by one of its names, without regard to case, or nil.
 func (v *jsonValue) member(names ...string) *jsonValue {
 	for _, name := range names {
 		for _, m := range v.members {

@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// header is how a citation begins, up to its URL.
+// header returns how a citation begins, up to its URL.
 func (s *Source) header() string {
 	return fmt.Sprintf("[%s: %d chars, %s, %s", bracketSafe(s.Handle), s.TotalChars, bracketSafe(s.ContentType), bracketSafe(s.Type))
 }
 
-// retrievePrefix is how the last line of a citation begins.
+// retrievePrefix returns how the last line of a citation begins.
 func (s *Source) retrievePrefix() string {
 	return fmt.Sprintf(`[More: retrieve_content("%s", search_terms) or by `, bracketSafe(s.Handle))
 }
@@ -18,7 +18,7 @@ func (s *Source) retrievePrefix() string {
 // maxCitation is how long a citation may be, in bytes: far above what weighs as much as a citation may, in any script.
 const maxCitation = 16 << 10
 
-// Cited is the handle of what a text cites, if it has the form of a citation; empty otherwise.
+// Cited returns the handle of what a text cites, if it has the form of a citation; empty otherwise.
 func Cited(text string) string {
 	handle, _, ok := strings.Cut(strings.TrimPrefix(text, "["), ": ")
 	if !ok || len(text) > maxCitation || text[0] != '[' {
@@ -31,7 +31,7 @@ func Cited(text string) string {
 	return ""
 }
 
-// IsOf says whether a text is a citation of a source, as Make makes it.
+// IsOf reports whether a text is a citation of a source, as Make makes it.
 func IsOf(text string, s Source) bool {
 	return Cited(text) == s.Handle && strings.HasPrefix(text, s.header())
 }

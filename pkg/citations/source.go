@@ -54,7 +54,7 @@ const sourceHead = 256 << 10
 // maxName is how much of a tool's name is read, in bytes.
 const maxName = 256
 
-// nameWords are the words of a name, in lower case: web_search, WebSearch and web-search have the same.
+// nameWords returns the words of a name, in lower case: web_search, WebSearch and web-search have the same.
 func nameWords(name string) []string {
 	var b strings.Builder
 	lower := false
@@ -71,7 +71,7 @@ func nameWords(name string) []string {
 	return strings.Fields(b.String())
 }
 
-// looksLikeSearchResults says whether a JSON document has what a search found.
+// looksLikeSearchResults reports whether a JSON document has what a search found.
 func looksLikeSearchResults(text string) bool {
 	root := readTree(content.Head(text, sourceHead))
 	if root == nil {
@@ -88,7 +88,7 @@ func looksLikeSearchResults(text string) bool {
 // maxURL is how long a URL may be, in bytes.
 const maxURL = 2048
 
-// SourceURL is where a content came from, as it says itself (a canonical link, a url member) or the arguments of the call say, if those
+// SourceURL returns where a content came from, as it says itself (a canonical link, a url member) or the arguments of the call say, if those
 // are JSON; empty if neither does. It is an absolute http or https URL of at most 2,048 bytes, without a user's name and password.
 func SourceURL(kind content.Kind, text, arguments string) string {
 	own := ""
@@ -104,7 +104,7 @@ func SourceURL(kind content.Kind, text, arguments string) string {
 	return own
 }
 
-// memberURL is a URL that an object has as a member.
+// memberURL returns a URL that an object has as a member.
 func memberURL(text string) string {
 	root := readTree(content.Head(text, sourceHead))
 	if root == nil || !root.isObject() {
@@ -123,7 +123,7 @@ func memberURL(text string) string {
 	return ""
 }
 
-// cleanURL is a URL if it is one of the web, and empty otherwise.
+// cleanURL returns a URL if it is one of the web, and empty otherwise.
 func cleanURL(link string) string {
 	u, err := url.Parse(strings.TrimSpace(link))
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
@@ -136,7 +136,7 @@ func cleanURL(link string) string {
 	return ""
 }
 
-// pageURL is the canonical link of a page, or else the one that it gives to those who share it.
+// pageURL returns the canonical link of a page, or else the one that it gives to those who share it.
 func pageURL(text string) string {
 	z := html.NewTokenizer(strings.NewReader(content.Head(text, sourceHead)))
 	shared := ""

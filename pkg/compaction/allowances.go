@@ -2,7 +2,7 @@ package compaction
 
 import "slices"
 
-// Allowances says how many tokens each tool result of the newest unit may weigh so that all of them weigh at most room:
+// Allowances returns how many tokens each tool result of the newest unit may weigh so that all of them weigh at most room:
 // the largest give first, down to the size of the next, and none is made smaller than it must (behaviour §4).
 func Allowances(weights []int64, room int64) []int64 {
 	sorted := slices.Clone(weights)

@@ -77,7 +77,7 @@ func keepTail(text string, n int) string {
 	return text[after:]
 }
 
-// charOffset is where the nth character begins, or the end of the text.
+// charOffset returns where the nth character begins, or the end of the text.
 func charOffset(text string, n int) int {
 	if n <= 0 {
 		return 0
@@ -119,13 +119,13 @@ func clusterBorders(text string, at int) (before, after int) {
 	return before, after
 }
 
-// endsInRegional says whether the last character of a text is half a flag: a regional indicator, which takes four bytes.
+// endsInRegional reports whether the last character of a text is half a flag: a regional indicator, which takes four bytes.
 func endsInRegional(text string) bool {
 	r, _ := utf8.DecodeLastRuneInString(text)
 	return '\U0001f1e6' <= r && r <= '\U0001f1ff'
 }
 
-// ResultText is a tool result as one text; media in it is one line.
+// ResultText returns a tool result as one text; media in it is one line.
 func ResultText(r *conversation.ToolResult) string {
 	if r.Output != conversation.OutputParts {
 		return r.Text.Inline

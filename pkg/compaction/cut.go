@@ -11,7 +11,7 @@ type CutInput struct {
 // userWithin is how many messages a cut moves at most to fall at a user message.
 const userWithin = 5
 
-// Cut says where a compaction cuts (behaviour §8): the index of the first piece that stays; 0 if there is nothing to summarize.
+// Cut returns where a compaction cuts (behaviour §8): the index of the first piece that stays; 0 if there is nothing to summarize.
 // What stays are the newest units, at most Keep messages of at most Tail tokens, but always the newest unit. If a user message
 // begins a unit within 5 messages of that cut, the cut moves to the nearest, of two to the earlier: further back as long as what
 // stays weighs at most Tail, and further on as long as the newest unit stays. It never moves so far back that nothing is left to
@@ -73,7 +73,7 @@ func (in *CutInput) later(cut int) (at int, on int32) {
 	return 0, userWithin + 1
 }
 
-// Shrinks says whether a view became smaller by at least so many percent. One that did not become smaller never did.
+// Shrinks reports whether a view became smaller by at least so many percent. One that did not become smaller never did.
 func Shrinks(before, after, percent int64) bool {
 	return after < before && after*100 <= before*(100-percent)
 }

@@ -12,7 +12,7 @@ import (
 // LeastChars is how much of a text a cut shows at least, in characters: with less room it leaves (behaviour §4).
 const LeastChars = 200
 
-// OwnWords is what the user typed in a message: the text of its parts that no plugin added.
+// OwnWords returns what the user typed in a message: the text of its parts that no plugin added.
 func OwnWords(parts []conversation.Part) string {
 	var words []string
 	for i := range parts {
@@ -23,7 +23,7 @@ func OwnWords(parts []conversation.Part) string {
 	return strings.Join(words, "\n")
 }
 
-// CutWords is how much of a message's words is shown in at most limit tokens: head and tail, at least LeastChars characters of them.
+// CutWords returns how much of a message's words is shown in at most limit tokens: head and tail, at least LeastChars characters of them.
 // It is false if these weigh more.
 func CutWords(text string, index int32, limit int64, counter tokens.Counter) (conversation.Cut, bool) {
 	chars := utf8.RuneCountInString(text)
@@ -36,7 +36,7 @@ func CutWords(text string, index int32, limit int64, counter tokens.Counter) (co
 	return largestCut(chars, weigh, limit)
 }
 
-// LeastCut is the shortest cut of a message's words.
+// LeastCut returns the shortest cut of a message's words.
 func LeastCut(text string, index int32) conversation.Cut {
 	c := headTailCut(text, utf8.RuneCountInString(text), LeastChars)
 	c.Message = index
@@ -78,7 +78,7 @@ func largestCut(chars int, weigh func(size int) (conversation.Cut, int64), limit
 	return best, true
 }
 
-// ShowWords is what a window shows of a message's words: what was cut, and how to get the rest.
+// ShowWords returns what a window shows of a message's words: what was cut, and how to get the rest.
 func ShowWords(text string, c conversation.Cut) string {
 	chars := utf8.RuneCountInString(text)
 	if int(c.Head) >= chars {
@@ -88,7 +88,7 @@ func ShowWords(text string, c conversation.Cut) string {
 		text[:charOffset(text, int(c.Head))], c.Head+c.Tail, chars, conversation.ExpandCall(c.Message), cutTail(text, c))
 }
 
-// CutSummary is how much of a summary is shown in at most limit tokens: of the list behind its text what weighs at most listLimit, and of
+// CutSummary returns how much of a summary is shown in at most limit tokens: of the list behind its text what weighs at most listLimit, and of
 // the text what then has room. It is false if that is less than LeastChars.
 func CutSummary(text string, body int, id, limit, listLimit int64, counter tokens.Counter) (conversation.Cut, bool) {
 	count := func(s string) int64 { n, _ := counter.Count(s); return int64(n) }
@@ -107,7 +107,7 @@ func CutSummary(text string, body int, id, limit, listLimit int64, counter token
 	return c, c.Head+c.Tail >= min(LeastChars, int32(utf8.RuneCountInString(text)))
 }
 
-// listHead is as much of a list as weighs at most limit, cut between its entries.
+// listHead returns as much of a list as weighs at most limit, cut between its entries.
 func listHead(list string, limit int64, count func(string) int64) string {
 	chars := utf8.RuneCountInString(list)
 	cut, ok := largestCut(chars, func(size int) (conversation.Cut, int64) {
@@ -123,12 +123,12 @@ func listHead(list string, limit int64, count func(string) int64) string {
 
 const summaryNote = "\n[Shortened to fit.]\n\n"
 
-// ShowSummary is what a window shows of a summary's text.
+// ShowSummary returns what a window shows of a summary's text.
 func ShowSummary(text string, c conversation.Cut) string {
 	return text[:charOffset(text, int(c.Head))] + summaryNote + cutTail(text, c)
 }
 
-// cutTail is what a cut shows behind its gap.
+// cutTail returns what a cut shows behind its gap.
 func cutTail(text string, c conversation.Cut) string {
 	rest := text[charOffset(text, int(c.From)):]
 	return rest[:charOffset(rest, int(c.Tail))]

@@ -7,7 +7,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/facts"
 )
 
-// Facts are what a stretch of conversation must not lose unnoticed, with how often and by which messages each was mentioned, in the
+// Facts returns what a stretch of conversation must not lose unnoticed, with how often and by which messages each was mentioned, in the
 // order in which they were mentioned last: calls without a result, rules in the user's own words, and what a machine would name
 // (behaviour §8). Contents are inline. Summaries are skipped, because they carry their own facts, and the system's messages, because they are shown again.
 func Facts(units []conversation.Unit) []conversation.Fact {
@@ -21,7 +21,7 @@ func Facts(units []conversation.Unit) []conversation.Fact {
 // maxFacts bounds the text of merged facts, in bytes.
 const maxFacts = 20 << 10
 
-// MergeFacts are the facts of two stretches, the older one first: counts add up. At most 20 KB of text stay: calls and rules
+// MergeFacts returns the facts of two stretches, the older one first: counts add up. At most 20 KB of text stay: calls and rules
 // first, the newest of them if they are too many, then what was mentioned most.
 func MergeFacts(older, newer []conversation.Fact) []conversation.Fact {
 	c := newFactCollector()
@@ -80,7 +80,7 @@ func (c *factCollector) addFact(f *conversation.Fact) {
 	c.of[m] = sources(c.of[m], f.Of)
 }
 
-// sources are the newest of the messages of two lists, in their order, each once.
+// sources returns the newest of the messages of two lists, in their order, each once.
 func sources(a, b []int32) []int32 {
 	if len(b) == 1 && len(a) > 0 && a[len(a)-1] == b[0] {
 		return a
@@ -131,7 +131,7 @@ func (c *factCollector) unit(u *conversation.Unit) {
 	}
 }
 
-// callerOf is the message of a unit that has a call.
+// callerOf returns the message of a unit that has a call.
 func callerOf(u *conversation.Unit, call *conversation.ToolCall) int32 {
 	for i := range u.Items {
 		m := u.Items[i].Message

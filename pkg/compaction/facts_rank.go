@@ -68,7 +68,7 @@ func weight(f conversation.Fact) int {
 	}
 }
 
-// ruleWeight is what a rule weighs. One that was cut beside its words is still one.
+// ruleWeight returns what a rule weighs. One that was cut beside its words is still one.
 func ruleWeight(rule string) int {
 	switch facts.WeightOf(rule) {
 	case facts.StrictRule:

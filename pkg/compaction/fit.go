@@ -142,7 +142,7 @@ func (g *budgetGrants) restored(r *FitResult) int {
 	return len(g.in.Restored)
 }
 
-// granted is what the request or the opening was granted, if the message is one of them; nil otherwise.
+// granted returns what the request or the opening was granted, if the message is one of them; nil otherwise.
 func (r *FitResult) granted(in *FitInput, first int32) *int64 {
 	switch {
 	case in.Request != nil && in.Request.First == first:
@@ -154,7 +154,7 @@ func (r *FitResult) granted(in *FitInput, first int32) *int64 {
 	}
 }
 
-// Claimed says whether there is a claim for the unit that begins with a message.
+// Claimed reports whether there is a claim for the unit that begins with a message.
 func Claimed(claims []Claim, first int32) bool {
 	return slices.ContainsFunc(claims, func(c Claim) bool { return c.First == first })
 }
@@ -240,7 +240,7 @@ func (in *FitInput) start(r *FitResult, granted int64) int32 {
 	return max(in.Start, in.Newest.First)
 }
 
-// totals says what a context weighs that starts at a piece; the last one is that of the newest unit alone. What has a claim weighs what
+// totals returns what a context weighs that starts at a piece; the last one is that of the newest unit alone. What has a claim weighs what
 // it was granted before the start, and is whole behind it.
 func (in *FitInput) totals(r *FitResult, granted int64) []int64 {
 	gaveWay := make(map[int32]bool)

@@ -10,7 +10,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/tokens"
 )
 
-// LossList is the list, to be appended to a summary, of the facts that it lacks, in at most limit tokens: open calls and the
+// LossList returns the list, to be appended to a summary, of the facts that it lacks, in at most limit tokens: open calls and the
 // user's rules first, then what was mentioned most. Left is how many did not fit, which its last line says. It is "" if nothing
 // is lost, or if not even that line fits (behaviour §8, "No loss unnoticed").
 func LossList(known []conversation.Fact, summary string, limit int64, counter tokens.Counter) (list string, left int) {
@@ -102,7 +102,7 @@ func (l *lossLister) fitOptional() {
 	l.optionalListed = l.mostThatFit(len(l.optional), func(n int) { l.optionalListed = n })
 }
 
-// mostThatFit is the greatest number up to n with which the list fits, as far as a search by halves can tell; 0 if none does.
+// mostThatFit returns the greatest number up to n with which the list fits, as far as a search by halves can tell; 0 if none does.
 func (l *lossLister) mostThatFit(n int, set func(int)) int {
 	return sort.Search(n, func(i int) bool {
 		set(i + 1)
@@ -116,7 +116,7 @@ func (l *lossLister) fits(list string) bool {
 	return int64(n) <= l.limit
 }
 
-// mentions says whether a text holds a name, and not only as a piece of another.
+// mentions reports whether a text holds a name, and not only as a piece of another.
 func mentions(text, name string) bool {
 	for from := 0; ; {
 		at := strings.Index(text[from:], name)
@@ -131,7 +131,7 @@ func mentions(text, name string) bool {
 	}
 }
 
-// isBorder says whether a name may begin or end at a position.
+// isBorder reports whether a name may begin or end at a position.
 func isBorder(text string, at int) bool {
 	return at == 0 || at == len(text) || !facts.IsWordByte(text[at-1]) || !facts.IsWordByte(text[at])
 }

@@ -31,7 +31,7 @@ var listGroups = []listGroup{
 
 const listHeading = "Not told above, in the words of the original:"
 
-// write is the list as it stands, and how many facts it leaves out.
+// write returns the list as it stands, and how many facts it leaves out.
 func (l *lossLister) write() (list string, left int) {
 	listed := l.byTime(l.required[:l.requiredListed])
 	left = len(l.required) + len(l.optional) + l.unranked - l.requiredListed
@@ -74,7 +74,7 @@ func (l *lossLister) writeGroup(b *strings.Builder, g listGroup, facts []convers
 	}
 }
 
-// listedText is a fact as it is listed.
+// listedText returns a fact as it is listed.
 func (l *lossLister) listedText(f conversation.Fact) string {
 	switch f.Kind {
 	case conversation.FactCall:
@@ -86,7 +86,7 @@ func (l *lossLister) listedText(f conversation.Fact) string {
 	}
 }
 
-// callPrefixChars is how many characters of a call its name and its id take: they are never cut.
+// callPrefixChars returns how many characters of a call its name and its id take: they are never cut.
 func callPrefixChars(call string) int {
 	name, rest, _ := strings.Cut(call, " ")
 	id, _, _ := strings.Cut(rest, " ")

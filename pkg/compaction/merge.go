@@ -14,7 +14,7 @@ type Merge struct {
 	Into       Node
 }
 
-// Merges says which summaries become one (behaviour §8, HIERARCHICAL), in order: each merge is about the list that the one before
+// Merges returns which summaries become one (behaviour §8, HIERARCHICAL), in order: each merge is about the list that the one before
 // it left. Nodes are by range, with nothing between two neighbours that a summary could stand for. Where fanOut of a level stand
 // next to each other, the oldest of them become one of the next level, which may complete fanOut of that, until there are none
 // left. A fan out below 2 merges nothing. The work grows with the number of nodes.
@@ -35,7 +35,7 @@ func Merges(nodes []Node, fanOut int) []Merge {
 	return out
 }
 
-// sameLevel says whether the last n nodes of a list are of one level.
+// sameLevel reports whether the last n nodes of a list are of one level.
 func sameLevel(list []Node, n int) bool {
 	if len(list) < n {
 		return false

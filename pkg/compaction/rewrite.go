@@ -29,7 +29,7 @@ type RewriteInput struct {
 	Read, Write float64
 }
 
-// Rewrite says which of the due edits to make now. An edit behind a text that changes anyway is free. The others are made
+// Rewrite returns which of the due edits to make now. An edit behind a text that changes anyway is free. The others are made
 // together: when they free enough, when one has waited its time, when the context overflows or is not cached; and also when
 // waiting cannot pay. It pays to wait for an edit that falls due soon, if then what lies behind both is read anew once instead of
 // twice, and if that is worth more than reading from the cache meanwhile what could have been freed. A context that weighs less

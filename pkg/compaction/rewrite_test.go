@@ -10,7 +10,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/compaction"
 )
 
-// due is an edit that lies so far from the end and frees so much.
+// due returns an edit that lies so far from the end and frees so much.
 func due(behind, gain int64, waited int32) compaction.DueEdit {
 	return compaction.DueEdit{Behind: behind, Gain: gain, Waited: waited}
 }

@@ -166,7 +166,7 @@ func isHeading(name atom.Atom) bool {
 	}
 }
 
-// gapAround is what stands before and after an element.
+// gapAround returns what stands before and after an element.
 func gapAround(name atom.Atom) gap {
 	switch name {
 	case atom.Td, atom.Th:
@@ -216,7 +216,7 @@ func (h *htmlReader) readRun(from, to int) int {
 	return at
 }
 
-// isCollapsible says whether a character is space that runs together.
+// isCollapsible reports whether a character is space that runs together.
 func (h *htmlReader) isCollapsible(at int) bool {
 	c := h.content[at]
 	return h.pre == 0 && (isJSONSpace(c) || c == '\f')

@@ -27,7 +27,7 @@ func (p *htmlSource) add(text, source int) {
 	p.runs = append(p.runs, sourceRun{int32(text), int32(source)})
 }
 
-// source is where a part of the text came from.
+// source returns where a part of the text came from.
 func (p *htmlSource) source(from, to int) (first, end int) {
 	first, _ = p.origin(from)
 	if to <= from {
@@ -37,7 +37,7 @@ func (p *htmlSource) source(from, to int) (first, end int) {
 	return first, max(first, end)
 }
 
-// origin is where the byte at a position of the text came from.
+// origin returns where the byte at a position of the text came from.
 func (p *htmlSource) origin(at int) (first, end int) {
 	i := sort.Search(len(p.runs), func(i int) bool { return int(p.runs[i].text) > at }) - 1
 	if i < 0 {
@@ -64,7 +64,7 @@ const (
 	maxOpenReference = 8
 )
 
-// characterReference is the character reference that a text begins with: what it stands for, and its length; or 1 if it is none.
+// characterReference returns the character reference that a text begins with: what it stands for, and its length; or 1 if it is none.
 func characterReference(text string) (string, int) {
 	end := 1
 	for end < min(len(text), maxReference) && (text[end] == '#' && end == 1 || IsLetter(text[end]) || IsDigit(text[end])) {

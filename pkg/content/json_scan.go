@@ -52,15 +52,15 @@ type JSONScanner struct {
 	brackets []byte // the brackets that are open
 }
 
-// Depth is how many arrays and objects are open.
+// Depth returns how many arrays and objects are open.
 func (s *JSONScanner) Depth() int { return len(s.brackets) }
 
-// inArray says whether the innermost that is open is an array.
+// inArray reports whether the innermost that is open is an array.
 func (s *JSONScanner) inArray() bool {
 	return len(s.brackets) > 0 && s.brackets[len(s.brackets)-1] == '['
 }
 
-// isComplete says whether what has been scanned is one JSON value.
+// isComplete reports whether what has been scanned is one JSON value.
 func (s *JSONScanner) isComplete() bool {
 	if len(s.brackets) > 0 {
 		return false
@@ -73,7 +73,7 @@ func (s *JSONScanner) isComplete() bool {
 	}
 }
 
-// Failed says whether what has been scanned is the beginning of no JSON value.
+// Failed reports whether what has been scanned is the beginning of no JSON value.
 func (s *JSONScanner) Failed() bool { return s.state == broken }
 
 // ScanJSON goes on at piece[at] to the next event, and tells where that is and where to go on. Once the text is broken, no more come.

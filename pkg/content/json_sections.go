@@ -163,7 +163,7 @@ func (s *jsonSectioner) closeValue(end, depth int) {
 	}
 }
 
-// bracket is where the value of a node begins, behind its key.
+// bracket returns where the value of a node begins, behind its key.
 func (n jsonNode) bracket(text string) int {
 	at := int(n.start)
 	if text[at] == '"' {
@@ -187,7 +187,7 @@ func JSONStringEnd(text string, at int) int {
 	return len(text)
 }
 
-// skipSpace is the first position from at on that is no space.
+// skipSpace returns the first position from at on that is no space.
 func skipSpace(text string, at int) int {
 	for at < len(text) && isJSONSpace(text[at]) {
 		at++
@@ -195,7 +195,7 @@ func skipSpace(text string, at int) int {
 	return at
 }
 
-// skipJSONSpace is the first position from at on that is neither space nor one of others.
+// skipJSONSpace returns the first position from at on that is neither space nor one of others.
 func skipJSONSpace(text string, at int, others string) int {
 	for at < len(text) && (isJSONSpace(text[at]) || strings.IndexByte(others, text[at]) >= 0) {
 		at++
@@ -228,7 +228,7 @@ func jsonValueEnd(text string, at, limit int) int {
 	return at
 }
 
-// bordersJSON says whether a character ends a number or a word.
+// bordersJSON reports whether a character ends a number or a word.
 func bordersJSON(c byte) bool {
 	switch c {
 	case ',', ':', '[', ']', '{', '}', '"', ' ', '\n', '\r', '\t':
@@ -238,7 +238,7 @@ func bordersJSON(c byte) bool {
 	}
 }
 
-// location is a JSON pointer to the value that a part of the document lies in; to its first and last one if it lies in several.
+// location returns a JSON pointer to the value that a part of the document lies in; to its first and last one if it lies in several.
 func (j *jsonSections) location(from, to int) string {
 	first := j.firstValue(min(skipJSONSpace(j.text[:to], from, ",:"), max(from, to-1)), to)
 	last := first + max(0, len(strings.TrimRight(j.text[first:to], " \n\r\t,:]}"))-1)
@@ -253,7 +253,7 @@ func (j *jsonSections) location(from, to int) string {
 	return pointer(a) + " to " + pointer(b[:shared+1])
 }
 
-// firstValue is where the first value begins that a part is about: with the beginning of a list comes its first item.
+// firstValue returns where the first value begins that a part is about: with the beginning of a list comes its first item.
 func (j *jsonSections) firstValue(from, to int) int {
 	i := sort.Search(len(j.nodes), func(i int) bool { return int(j.nodes[i].start) >= from })
 	for ; i < len(j.nodes) && int(j.nodes[i].start) == from && int(j.nodes[i].end) > to; i++ {
@@ -282,7 +282,7 @@ func pointer(path []string) string {
 	return b.String()
 }
 
-// path are the keys and indices that lead to the section that a position lies in.
+// path returns the keys and indices that lead to the section that a position lies in.
 func (j *jsonSections) path(at int) []string {
 	node := int32(max(0, sort.Search(len(j.nodes), func(i int) bool { return int(j.nodes[i].start) > at })-1))
 	child := int32(-1)
@@ -302,7 +302,7 @@ func (j *jsonSections) path(at int) []string {
 	return path
 }
 
-// memberAt is the member of a node that a position lies in: its index, and where it begins. child is the last of its children that
+// memberAt returns the member of a node that a position lies in: its index, and where it begins. child is the last of its children that
 // is split and ends before, or -1.
 func (j *jsonSections) memberAt(node, child int32, at int) (index int32, start int, ok bool) {
 	n := j.nodes[node]
@@ -339,7 +339,7 @@ func (j *jsonSections) memberEnd(at, limit int) int {
 	return end
 }
 
-// pathSegment is what leads from a node to one of its members, which begins at start.
+// pathSegment returns what leads from a node to one of its members, which begins at start.
 func (j *jsonSections) pathSegment(node, index int32, start int) string {
 	if j.text[j.nodes[node].bracket(j.text)] == '[' {
 		return strconv.Itoa(int(index))
@@ -352,7 +352,7 @@ func (j *jsonSections) pathSegment(node, index int32, start int) string {
 	return strings.NewReplacer("~", "~0", "/", "~1").Replace(key)
 }
 
-// nodeAt is the innermost array or object that is split and that a position lies in.
+// nodeAt returns the innermost array or object that is split and that a position lies in.
 func (j *jsonSections) nodeAt(at int) int32 {
 	node := int32(max(0, sort.Search(len(j.nodes), func(i int) bool { return int(j.nodes[i].start) > at })-1))
 	for j.nodes[node].parent >= 0 && int(j.nodes[node].end) <= at {

@@ -48,7 +48,7 @@ func ParseJSON(text string) (*JSONTree, bool) {
 	return d, skipSpace(text, end) == len(text)
 }
 
-// JSONEnd is where the JSON value ends that begins at a position, if it is one.
+// JSONEnd returns where the JSON value ends that begins at a position, if it is one.
 func JSONEnd(text string, at int) (end int, ok bool) {
 	d := &JSONTree{Text: text, Cut: -1}
 	return d.value(at, NoNode, 0)
@@ -98,12 +98,12 @@ func (d *JSONTree) link(parent, after, child int32) int32 {
 	return child
 }
 
-// Key is the key of a member, as it stands in the text without its quotes.
+// Key returns the key of a member, as it stands in the text without its quotes.
 func (d *JSONTree) Key(i int32) string {
 	return d.Text[d.Nodes[i].keyStart:d.Nodes[i].keyEnd]
 }
 
-// Child is the member of an object under a key, or none.
+// Child returns the member of an object under a key, or none.
 func (d *JSONTree) Child(i int32, key string) int32 {
 	for c := d.Nodes[i].First; c != NoNode; c = d.Nodes[c].Next {
 		if d.Key(c) == key {

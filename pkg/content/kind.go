@@ -15,7 +15,7 @@ const (
 	KindCode
 )
 
-// KindOf is how a content is read, by its media type if that says something ("text/html", "application/json; charset=utf-8"), and by
+// KindOf returns how a content is read, by its media type if that says something ("text/html", "application/json; charset=utf-8"), and by
 // looking at it otherwise.
 func KindOf(contentType, content string) Kind {
 	if kind, ok := kindOfMedia(contentType); ok {
@@ -24,7 +24,7 @@ func KindOf(contentType, content string) Kind {
 	return sniff(content)
 }
 
-// kindOfMedia is the kind of contents of a media type. Plain text and what is not known says nothing.
+// kindOfMedia returns the kind of contents of a media type. Plain text and what is not known says nothing.
 func kindOfMedia(contentType string) (Kind, bool) {
 	media, _, _ := strings.Cut(Head(contentType, 200), ";")
 	media = strings.ToLower(strings.TrimSpace(media))
@@ -46,7 +46,7 @@ func kindOfMedia(contentType string) (Kind, bool) {
 	return KindCode, strings.HasPrefix(media, "text/x-")
 }
 
-// MediaType is the media type of contents of the kind, for those that came without one.
+// MediaType returns the media type of contents of the kind, for those that came without one.
 func (k Kind) MediaType() string {
 	switch k {
 	case KindMarkdown:

@@ -35,7 +35,7 @@ func (r *Reading) readLines() {
 	}
 }
 
-// sectionBytes is how many bytes the characters of a section take in this content.
+// sectionBytes returns how many bytes the characters of a section take in this content.
 func (r *Reading) sectionBytes() int {
 	return sectionChars * len(r.Content) / max(1, int(r.positions.charAt(len(r.Content))))
 }
@@ -82,7 +82,7 @@ func (l *lineReader) take(now line) {
 	}
 }
 
-// isKnown says whether a section is known to begin at a position. Positions rise.
+// isKnown reports whether a section is known to begin at a position. Positions rise.
 func (l *lineReader) isKnown(at int) bool {
 	for len(l.knownStarts) > 0 && int(l.knownStarts[0]) < at {
 		l.knownStarts = l.knownStarts[1:]
@@ -93,7 +93,7 @@ func (l *lineReader) isKnown(at int) bool {
 // declarationBytes is from what size on a piece of code ends at a blank line.
 const declarationBytes = 200
 
-// beginsDeclaration says whether a declaration of code begins with a line. Comments and decorators before it belong to it.
+// beginsDeclaration reports whether a declaration of code begins with a line. Comments and decorators before it belong to it.
 func beginsDeclaration(before, now line, size int) bool {
 	if now.text == "" {
 		return false

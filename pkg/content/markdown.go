@@ -2,7 +2,7 @@ package content
 
 import "strings"
 
-// markdown takes a line of Markdown, and says whether a section begins with it. A heading belongs to what follows it.
+// markdown takes a line of Markdown, and reports whether a section begins with it. A heading belongs to what follows it.
 func (l *lineReader) markdown(now line) bool {
 	if now.text == "" {
 		return false
@@ -33,7 +33,7 @@ func (l *lineReader) addHeading(title line) {
 // frontMatter stands around what many documents say of themselves at their beginning.
 const frontMatter = "---"
 
-// inFence says whether a line is part of a fenced block, or of the front matter.
+// inFence reports whether a line is part of a fenced block, or of the front matter.
 func (l *lineReader) inFence(now line) bool {
 	if l.fence != "" {
 		if strings.HasPrefix(now.text, l.fence) && strings.Trim(now.text, l.fence[:1]) == "" {
@@ -53,14 +53,14 @@ func (l *lineReader) inFence(now line) bool {
 	return false
 }
 
-// isATXHeading says whether a line is an ATX heading.
+// isATXHeading reports whether a line is an ATX heading.
 func isATXHeading(l line) bool {
 	title := strings.TrimLeft(l.text, "#")
 	level := len(l.text) - len(title)
 	return l.indent <= 3 && 1 <= level && level <= 6 && title != "" && (title[0] == ' ' || title[0] == '\t')
 }
 
-// isUnderline says whether a line makes the one before it a heading.
+// isUnderline reports whether a line makes the one before it a heading.
 func isUnderline(now, before line) bool {
 	if len(now.text) < 3 || now.indent > 3 || before.text == "" || before.indent > 3 || strings.ContainsAny(before.text[:1], "|-#>`~=*") {
 		return false

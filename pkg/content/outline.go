@@ -33,20 +33,20 @@ type outlineMark struct{ at, chars, ends int64 }
 // outlineStep is how many bytes lie between two marks.
 const outlineStep = 32 << 10
 
-// Chars is how many characters the content has.
+// Chars returns how many characters the content has.
 func (o *Outline) Chars() int64 { return o.end().chars }
 
-// Lines is how many lines the content has. A last line without an end counts.
+// Lines returns how many lines the content has. A last line without an end counts.
 func (o *Outline) Lines() int64 { return o.lines }
 
-// Items is how many items the content has. It is false for what has none: what is neither a JSON array nor a JSON object with exactly
+// Items returns how many items the content has. It is false for what has none: what is neither a JSON array nor a JSON object with exactly
 // one array among its members.
 func (o *Outline) Items() (int64, bool) { return o.items.count, o.items.found }
 
-// Text says whether all of it was UTF-8 without NUL.
+// Text reports whether all of it was UTF-8 without NUL.
 func (o *Outline) Text() bool { return o.text }
 
-// Size is what the outline holds in memory, in bytes.
+// Size returns what the outline holds in memory, in bytes.
 func (o *Outline) Size() int64 { return int64(cap(o.marks))*24 + int64(cap(o.items.marks))*24 + 128 }
 
 func (o *Outline) end() outlineMark { return o.marks[len(o.marks)-1] }
@@ -54,7 +54,7 @@ func (o *Outline) end() outlineMark { return o.marks[len(o.marks)-1] }
 // ErrOutline is what Find answers if the content that it reads is shorter than the one that was outlined.
 var ErrOutline = errors.New("the content is shorter than its outline")
 
-// Find is which bytes a half-open range of a unit lies in, cut to what there is: an empty range where there is nothing. read gives
+// Find returns which bytes a half-open range of a unit lies in, cut to what there is: an empty range where there is nothing. read gives
 // [from, to) of the content, at most a few hundred KiB a call; its errors are Find's. Items come with the commas between them, without
 // the brackets around them; a content without items has none anywhere.
 func (o *Outline) Find(unit Unit, from, to int64, read func(from, to int64) ([]byte, error)) (first, end int64, err error) {
@@ -72,7 +72,7 @@ func (o *Outline) Find(unit Unit, from, to int64, read func(from, to int64) ([]b
 	return first, end, nil
 }
 
-// position is where the nth byte, character or line begins, or the end of the content.
+// position returns where the nth byte, character or line begins, or the end of the content.
 func (o *Outline) position(unit Unit, n int64, read func(from, to int64) ([]byte, error)) (int64, error) {
 	switch {
 	case unit == UnitBytes || n == 0:
@@ -92,7 +92,7 @@ func (o *Outline) position(unit Unit, n int64, read func(from, to int64) ([]byte
 	return mark.at + afterLines(piece, n-mark.ends), nil
 }
 
-// count is what is compared with the number of a character or line. The nth line begins where the nth end of a line has been, so a mark
+// count returns what is compared with the number of a character or line. The nth line begins where the nth end of a line has been, so a mark
 // right behind that is already too far.
 func (m outlineMark) count(unit Unit) int64 {
 	if unit == UnitChars {
@@ -111,7 +111,7 @@ func (o *Outline) read(mark int, read func(from, to int64) ([]byte, error)) ([]b
 	return piece, err
 }
 
-// afterChars is how many bytes so many characters take.
+// afterChars returns how many bytes so many characters take.
 func afterChars(piece []byte, n int64) int64 {
 	at := 0
 	for ; n > 0 && at < len(piece); n-- {
@@ -121,7 +121,7 @@ func afterChars(piece []byte, n int64) int64 {
 	return int64(at)
 }
 
-// afterLines is how many bytes so many lines take.
+// afterLines returns how many bytes so many lines take.
 func afterLines(piece []byte, n int64) int64 {
 	at := 0
 	for ; n > 0; n-- {

@@ -18,7 +18,7 @@ type Outliner struct {
 // NewOutliner begins an outline.
 func NewOutliner() *Outliner { return &Outliner{marks: make([]outlineMark, 1)} }
 
-// Feed takes the next piece. It never fails: what is no UTF-8 counts a character a byte. It does not keep the piece.
+// Feed takes the next piece. It never fails: invalid UTF-8 counts a character a byte. It does not keep the piece.
 func (o *Outliner) Feed(piece []byte) {
 	if len(piece) == 0 {
 		return
@@ -63,7 +63,7 @@ func (o *Outliner) complete(piece []byte) []byte {
 	return piece
 }
 
-// unfinished is how many bytes at the end of a piece are the beginning of a character.
+// unfinished returns how many bytes at the end of a piece are the beginning of a character.
 func unfinished(piece []byte) int {
 	for size := 1; size < utf8.UTFMax && size <= len(piece); size++ {
 		if end := piece[len(piece)-size:]; utf8.RuneStart(end[0]) {
@@ -76,7 +76,7 @@ func unfinished(piece []byte) int {
 	return 0
 }
 
-// untilMark is how much of a piece lies before the next mark. A mark lies where a character begins: behind three bytes that go on with one,
+// untilMark returns how much of a piece lies before the next mark. A mark lies where a character begins: behind three bytes that go on with one,
 // a fourth belongs to none.
 func (o *Outliner) untilMark(piece []byte) int {
 	size := int(min(max(o.marks[len(o.marks)-1].at+outlineStep-o.position.at, 1), int64(len(piece))))

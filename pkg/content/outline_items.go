@@ -108,7 +108,7 @@ func (o *itemOutliner) outline() outlineItems {
 	return o.items
 }
 
-// find is which bytes a half-open range of items lies in.
+// find returns which bytes a half-open range of items lies in.
 func (o *outlineItems) find(from, to int64, read func(from, to int64) ([]byte, error)) (first, end int64, err error) {
 	from, to = min(from, o.count), min(to, o.count)
 	if first, _, err = o.bounds(from, read); err != nil {
@@ -121,7 +121,7 @@ func (o *outlineItems) find(from, to int64, read func(from, to int64) ([]byte, e
 	return first, end, err
 }
 
-// bounds is where an item begins, and where the one before it ends. Behind the last item, both are the end of that.
+// bounds returns where an item begins, and where the one before it ends. Behind the last item, both are the end of that.
 func (o *outlineItems) bounds(n int64, read func(from, to int64) ([]byte, error)) (at, before int64, err error) {
 	if n >= o.count {
 		return o.end, o.end, nil
@@ -139,7 +139,7 @@ func (o *outlineItems) bounds(n int64, read func(from, to int64) ([]byte, error)
 	return items.seek(piece, n-mark.index)
 }
 
-// seek is where the nth item in a piece begins, which begins with an item, and where the one before it ends.
+// seek returns where the nth item in a piece begins, which begins with an item, and where the one before it ends.
 func (o *itemOutliner) seek(piece []byte, n int64) (at, before int64, err error) {
 	for next := 0; ; {
 		event, where, after := ScanJSON(&o.scanner, piece, next)

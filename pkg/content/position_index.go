@@ -26,7 +26,7 @@ func newPositionIndex(text string) positionIndex {
 	return r
 }
 
-// advance is the mark at a later position.
+// advance returns the mark at a later position.
 func (m positionMark) advance(text string, at int) positionMark {
 	between := text[m.at:at]
 	return positionMark{at: at, chars: m.chars + utf8.RuneCountInString(between), lines: m.lines + strings.Count(between, "\n")}
@@ -44,8 +44,8 @@ func (r *positionIndex) markAt(at int) positionMark {
 	return r.marks[low].advance(r.text, min(max(at, r.marks[low].at), len(r.text)))
 }
 
-// charAt is how many characters lie before a position.
+// charAt returns how many characters lie before a position.
 func (r *positionIndex) charAt(at int) int64 { return int64(r.markAt(at).chars) }
 
-// lineAt is the line that a position lies in, from 1 on.
+// lineAt returns the line that a position lies in, from 1 on.
 func (r *positionIndex) lineAt(at int) int { return r.markAt(at).lines + 1 }

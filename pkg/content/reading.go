@@ -63,14 +63,14 @@ func (r *Reading) readPage() {
 	}
 }
 
-// trim is the heading without the space around it.
+// trim returns the heading without the space around it.
 func (h heading) trim(text string) heading {
 	title := text[h.from:h.to]
 	from := h.to - int32(len(strings.TrimLeft(title, JSONSpace)))
 	return heading{from, max(from, h.from+int32(len(strings.TrimRight(title, JSONSpace))))}
 }
 
-// MainPart is what an HTML page is about: the text from where its main part begins, and the page's title, which is empty if the main part
+// MainPart returns what an HTML page is about: the text from where its main part begins, and the page's title, which is empty if the main part
 // holds it. It is false for all other contents.
 func (r *Reading) MainPart() (title, body string, ok bool) {
 	if r.page == nil {
@@ -82,7 +82,7 @@ func (r *Reading) MainPart() (title, body string, ok bool) {
 	return title, r.Text[r.page.body:], true
 }
 
-// Size is what the reading holds in memory beside its content, in bytes.
+// Size returns what the reading holds in memory beside its content, in bytes.
 func (r *Reading) Size() int64 {
 	n := int64(cap(r.starts))*4 + int64(cap(r.headings))*8 + int64(cap(r.positions.marks))*24
 	if r.json != nil {
@@ -94,12 +94,12 @@ func (r *Reading) Size() int64 {
 	return n
 }
 
-// Starts are where sections begin in Text, in order: headed stretches of Markdown and HTML, members and items of JSON, lines of
+// Starts returns where sections begin in Text, in order: headed stretches of Markdown and HTML, members and items of JSON, lines of
 // logs, paragraphs, top-level declarations of code. What passages are made of: small enough to be told apart, with all of Text in them.
 // The caller must not change it.
 func (r *Reading) Starts() []int32 { return r.starts }
 
-// Place is where [from, to) of Text is, for a model: `lines 45-67`, `section: Introduction`, or `/items/47`, a JSON pointer;
+// Place returns where [from, to) of Text is, for a model: `lines 45-67`, `section: Introduction`, or `/items/47`, a JSON pointer;
 // `/items/47 to /items/49` if it lies in several. Lines are those of Content, 1-based and inclusive. A part that does not exist is
 // cut to what there is.
 func (r *Reading) Place(from, to int) string {
@@ -128,7 +128,7 @@ func (r *Reading) Place(from, to int) string {
 // maxTitleChars is how long the title of a section may be in a place, in characters.
 const maxTitleChars = 100
 
-// section is the section that a position lies in, or empty.
+// section returns the section that a position lies in, or empty.
 func (r *Reading) section(at int) string {
 	i := sort.Search(len(r.headings), func(i int) bool { return int(r.headings[i].from) > at }) - 1
 	if i < 0 {
@@ -142,7 +142,7 @@ func (r *Reading) section(at int) string {
 	return "section: " + CutChars(strings.Join(strings.Fields(Head(title, 8*maxTitleChars)), " "), maxTitleChars)
 }
 
-// Source is which bytes of Content [from, to) of Text came from, and which of its characters (Unicode code points).
+// Source returns which bytes of Content [from, to) of Text came from, and which of its characters (Unicode code points).
 func (r *Reading) Source(from, to int) (bytes, chars [2]int64) {
 	if r.page != nil {
 		from, to = r.page.source(from, to)

@@ -34,7 +34,7 @@ func Paragraphs(lines []string, before int) (all []Paragraph) {
 // maxParagraphBytes is how many bytes of lines are joined at most.
 const maxParagraphBytes = 4000
 
-// EndsSentence says whether a character may be the last of a sentence.
+// EndsSentence reports whether a character may be the last of a sentence.
 func EndsSentence(r rune) bool {
 	switch r {
 	case '.', '!', '?', '。', '！', '？', '…', ':':
@@ -67,7 +67,7 @@ func appendText(all []string, s string) []string {
 	return all
 }
 
-// endsSentenceBefore says whether a sentence ends with a character that something follows.
+// endsSentenceBefore reports whether a sentence ends with a character that something follows.
 func endsSentenceBefore(r rune, rest string) bool {
 	switch r {
 	case '。', '！', '？':

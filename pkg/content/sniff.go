@@ -26,7 +26,7 @@ func sniff(content string) Kind {
 	return statsOf(begin).kind()
 }
 
-// looksJSON says whether a text is JSON, or could be the head of a larger one that is.
+// looksJSON reports whether a text is JSON, or could be the head of a larger one that is.
 func looksJSON(text string) bool {
 	s := scanAll(text)
 	return s.isComplete() || s.state != broken && len(text) >= headBytes
@@ -40,7 +40,7 @@ func scanAll(text string) *JSONScanner {
 	return s
 }
 
-// looksHTML says whether a text is a page, or a part of one. What has tags somewhere may be anything, such as the output of a tool.
+// looksHTML reports whether a text is a page, or a part of one. What has tags somewhere may be anything, such as the output of a tool.
 func looksHTML(head string) bool {
 	head = strings.ToLower(head)
 	for {
@@ -62,7 +62,7 @@ func startsPage(lower string) bool {
 	return startsWithTag(lower, "!doctype html", "html", "head", "body")
 }
 
-// startsFragment says whether a text begins with an element of a page, and has more of them.
+// startsFragment reports whether a text begins with an element of a page, and has more of them.
 func startsFragment(lower string) bool {
 	elements := []string{"div", "p", "table", "ul", "ol", "h1", "h2", "h3", "section", "article", "main", "header", "nav", "form", "dl", "pre", "blockquote"}
 	if !startsWithTag(lower, elements...) {
@@ -179,13 +179,13 @@ func (s lineStats) kind() Kind {
 	}
 }
 
-// looksMarkdown says whether a line has a sign that is rare outside of Markdown.
+// looksMarkdown reports whether a line has a sign that is rare outside of Markdown.
 func looksMarkdown(text string) bool {
 	return strings.Contains(text, "](") || strings.Contains(text, "**") || strings.HasPrefix(text, "- ") || strings.HasPrefix(text, "* ") ||
 		strings.HasPrefix(text, "|--") || strings.HasPrefix(text, "| --")
 }
 
-// looksProse says whether a line could be of a paragraph that is broken into lines: words, and little else.
+// looksProse reports whether a line could be of a paragraph that is broken into lines: words, and little else.
 func looksProse(text string) bool {
 	words, letters := 1, 0
 	for i := range len(text) {
@@ -211,7 +211,7 @@ func countDigits(text string) int {
 	return n
 }
 
-// looksCode says whether a line is shaped as the lines of programs are, in many languages.
+// looksCode reports whether a line is shaped as the lines of programs are, in many languages.
 func looksCode(l line) bool {
 	text := codeText(l.text)
 	if text == "" {
@@ -235,7 +235,7 @@ func looksCode(l line) bool {
 	return strings.Contains(text, " = ") || strings.Contains(text, "():") || strings.Contains(text, " := ")
 }
 
-// codeText is a line without the number that tools print before it ("12\t", "12:", "12-").
+// codeText returns a line without the number that tools print before it ("12\t", "12:", "12-").
 func codeText(text string) string {
 	rest := strings.TrimLeft(text, "0123456789")
 	if len(rest) == len(text) || rest == "" || strings.IndexByte(":-|\t", rest[0]) < 0 {
@@ -244,7 +244,7 @@ func codeText(text string) string {
 	return strings.Trim(rest[1:], " \t")
 }
 
-// IsBareTag says whether a line is one tag without attributes.
+// IsBareTag reports whether a line is one tag without attributes.
 func IsBareTag(line string) bool {
 	if len(line) < 3 || line[0] != '<' || line[len(line)-1] != '>' {
 		return false

@@ -2,15 +2,15 @@ package content
 
 import "sort"
 
-// IsData says whether the content is data, whose sections are items and members of which each stands for itself.
+// IsData reports whether the content is data, whose sections are items and members of which each stands for itself.
 func (r *Reading) IsData() bool { return r.json != nil }
 
-// HasTitles says whether anything stands over any position.
+// HasTitles reports whether anything stands over any position.
 func (r *Reading) HasTitles() bool {
 	return len(r.headings) > 0 || (r.json != nil && len(r.json.nodes) > 1)
 }
 
-// Titles are what stands over a position without being near it, as [from, to) of Text, in at most so many bytes together: the
+// Titles returns what stands over a position without being near it, as [from, to) of Text, in at most so many bytes together: the
 // title of its section, or the keys of the JSON objects that it lies in, the nearest first.
 func (r *Reading) Titles(at, room int) (out [][2]int) {
 	add := func(from, to int) {

@@ -2,7 +2,7 @@ package expiry
 
 import "github.com/palimpsest-context/palimpsest/pkg/conversation"
 
-// Citing is what action policies say of citing a result (behaviour §9): of its actions, or else of its tool. What says nothing of citations
+// Citing returns what action policies say of citing a result (behaviour §9): of its actions, or else of its tool. What says nothing of citations
 // does not count.
 func (o *Origin) Citing(policies Policies) conversation.ActionCitations {
 	var out conversation.ActionCitations
@@ -26,7 +26,7 @@ func (p Policies) citing(key conversation.ActionKey) conversation.ActionCitation
 	return p[key].Citations
 }
 
-// stricter is what two actions behind one result say together: it is cited if one says so, from the lesser threshold on.
+// stricter returns what two actions behind one result say together: it is cited if one says so, from the lesser threshold on.
 func stricter(a, b conversation.ActionCitations) conversation.ActionCitations {
 	if b.On != nil && (a.On == nil || *b.On) {
 		a.On = b.On

@@ -37,7 +37,7 @@ type Due struct {
 	Erase []Place
 }
 
-// Message is the message that is due; of Remove, the unit's first.
+// Message returns the message that is due; of Remove, the unit's first.
 func (d *Due) Message() *conversation.Message {
 	for i := range d.Unit.Items {
 		if m := d.Unit.Items[i].Message; m.Index == d.Index {
@@ -78,7 +78,7 @@ func Plan(in Input) []Due {
 	return out
 }
 
-// mayExpire says whether anything in a unit may expire. Most of what most views show never does, and is passed by at once.
+// mayExpire reports whether anything in a unit may expire. Most of what most views show never does, and is passed by at once.
 func (in *Input) mayExpire(u *conversation.Unit) bool {
 	if in.Policy.Turns != nil || in.Override != nil {
 		return u.Summary == nil
@@ -165,7 +165,7 @@ func (in *Input) candidate(u *conversation.Unit, m *conversation.Message, part, 
 	return t
 }
 
-// contents are the contents of a thing.
+// contents returns the contents of a thing.
 func (t *candidate) contents() []*conversation.Content {
 	m := t.Message()
 	if t.Part != Words {
@@ -178,7 +178,7 @@ func (t *candidate) contents() []*conversation.Content {
 	return out
 }
 
-// isEmpty says whether there is nothing to erase: nothing said, or media elsewhere.
+// isEmpty reports whether there is nothing to erase: nothing said, or media elsewhere.
 func (t *candidate) isEmpty() bool {
 	return !slices.ContainsFunc(t.contents(), func(c *conversation.Content) bool { return c.Bytes() > 0 })
 }
@@ -187,7 +187,7 @@ func (t *candidate) isErased() bool {
 	return slices.ContainsFunc(t.contents(), func(c *conversation.Content) bool { return c.Erased != nil })
 }
 
-// inForce is the expiration of a thing in this build.
+// inForce returns the expiration of a thing in this build.
 func (in *Input) inForce(m *conversation.Message, part int32, stored *conversation.Expiration) conversation.Expiration {
 	if !Carries(m, part) {
 		return InForce(stored, conversation.Expiration{})
@@ -201,12 +201,12 @@ func (in *Input) inForce(m *conversation.Message, part int32, stored *conversati
 	return e
 }
 
-// Carries says whether the conversation's policy, and overrides of builds, count for a tool result, or for the words, of a message.
+// Carries reports whether the conversation's policy, and overrides of builds, count for a tool result, or for the words, of a message.
 func Carries(m *conversation.Message, part int32) bool {
 	return part != Words || m.Type == conversation.TypeActionResult || m.Type == conversation.TypeSubAgentResult
 }
 
-// dueTurn is the first turn that something is due in: the one in which its age, counted from the turn it was added or expanded in,
+// dueTurn returns the first turn that something is due in: the one in which its age, counted from the turn it was added or expanded in,
 // is greater than its turns. False if it never is.
 func dueTurn(e *conversation.Expiration, from int32) (int32, bool) {
 	if !e.Expires() {
@@ -221,7 +221,7 @@ func dueTurn(e *conversation.Expiration, from int32) (int32, bool) {
 
 const maxTurn = 1<<31 - 1
 
-// unitRemoval says that a unit leaves: when all of it is due to be removed. What has no life of its own, such as a message that
+// unitRemoval returns that a unit leaves: when all of it is due to be removed. What has no life of its own, such as a message that
 // only calls tools, leaves with the rest.
 func unitRemoval(u *conversation.Unit, things []candidate) (Due, bool) {
 	out := Due{Kind: Remove, Unit: u, Index: u.First(), Part: Words, Fresh: map[int32]bool{}}
@@ -241,7 +241,7 @@ func unitRemoval(u *conversation.Unit, things []candidate) (Due, bool) {
 	return out, true
 }
 
-// Gone says whether all that is shown of a unit are additions that live by their number alone: the rest of it has left.
+// Gone reports whether all that is shown of a unit are additions that live by their number alone: the rest of it has left.
 func Gone(u *conversation.Unit) bool {
 	for i := range u.Items {
 		it := &u.Items[i]
@@ -254,7 +254,7 @@ func Gone(u *conversation.Unit) bool {
 	return true
 }
 
-// waitsForUnit says whether a thing waits for its unit to leave: the words of a message do, unless they are to be erased.
+// waitsForUnit reports whether a thing waits for its unit to leave: the words of a message do, unless they are to be erased.
 func (t *candidate) waitsForUnit() bool {
 	return t.Kind == Clear && t.Part == Words && len(t.Erase) == 0
 }
@@ -297,7 +297,7 @@ func Coming(in Input) []Due {
 	return out
 }
 
-// EraseTurn is the first turn in which something of a message that was added in a turn may have to be erased; false if there is none.
+// EraseTurn returns the first turn in which something of a message that was added in a turn may have to be erased; false if there is none.
 // What its turns or its mode leave open may be said by the conversation's policy, at any later build.
 func EraseTurn(m *conversation.Message, part int32, stored *conversation.Expiration) (turn int32, ok bool) {
 	if stored == nil {
@@ -313,7 +313,7 @@ func EraseTurn(m *conversation.Message, part int32, stored *conversation.Expirat
 	return dueTurn(&e, m.TurnAdded)
 }
 
-// Open says whether something of a message may have to be erased in a turn that the conversation's policy has still to say.
+// Open reports whether something of a message may have to be erased in a turn that the conversation's policy has still to say.
 func Open(m *conversation.Message) bool {
 	in := Input{View: &conversation.View{}, Policy: conversation.Expiration{Turns: new(int32), Mode: conversation.ExpirationRemove}}
 	u := conversation.Unit{Items: []conversation.Item{{Message: m, Parts: m.Parts}}}
@@ -322,7 +322,7 @@ func Open(m *conversation.Message) bool {
 	})
 }
 
-// storedExpiration is what append stored of how long it lives.
+// storedExpiration returns what append stored of how long it lives.
 func (t *candidate) storedExpiration() *conversation.Expiration {
 	m := t.Message()
 	if t.Part == Words {

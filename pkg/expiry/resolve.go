@@ -22,7 +22,7 @@ type Origin struct {
 	Policy conversation.Expiration
 }
 
-// Resolve says how long something lives: what it says itself, else what the policies of its actions say, else that of its tool;
+// Resolve returns how long something lives: what it says itself, else what the policies of its actions say, else that of its tool;
 // and above that the override, field by field. What is half a setting, turns or a mode alone, is merged with what stands below it; what
 // is not set then is left to the conversation's policy, which [InForce] lays under it. It is nil if nothing says.
 func (o *Origin) Resolve(policies Policies) *conversation.Expiration {
@@ -51,7 +51,7 @@ func (o *Origin) Resolve(policies Policies) *conversation.Expiration {
 	return &e
 }
 
-// merged is what levels say together, the most specific first: once turns and mode are set, the rest says nothing more.
+// merged returns what levels say together, the most specific first: once turns and mode are set, the rest says nothing more.
 func merged(levels ...conversation.Expiration) conversation.Expiration {
 	var e conversation.Expiration
 	for _, level := range levels {
@@ -62,7 +62,7 @@ func merged(levels ...conversation.Expiration) conversation.Expiration {
 	return e
 }
 
-// configured is what action policies say.
+// configured returns what action policies say.
 func (o *Origin) configured(policies Policies) conversation.Expiration {
 	tool := o.tool(policies).Expiration
 	tool.Source = conversation.SourceTool
@@ -85,7 +85,7 @@ func (o *Origin) configured(policies Policies) conversation.Expiration {
 	return tool
 }
 
-// of are the policies of an action: as its agent uses it, and in general. False if there is none.
+// of returns the policies of an action: as its agent uses it, and in general. False if there is none.
 func (p Policies) of(a conversation.ActionRef) (agent, action conversation.ActionPolicy, ok bool) {
 	var used, general bool
 	if a.AgentActionID != "" {
@@ -97,7 +97,7 @@ func (p Policies) of(a conversation.ActionRef) (agent, action conversation.Actio
 	return agent, action, used || general
 }
 
-// tool is the tool's policy, and below it what the server says of the tool.
+// tool returns the tool's policy, and below it what the server says of the tool.
 func (o *Origin) tool(policies Policies) conversation.ActionPolicy {
 	if o.Tool == "" {
 		return conversation.ActionPolicy{}
@@ -108,7 +108,7 @@ func (o *Origin) tool(policies Policies) conversation.ActionPolicy {
 	return p
 }
 
-// prompt is the prompt of an action, alone: as its agent uses it, else in general.
+// prompt returns the prompt of an action, alone: as its agent uses it, else in general.
 func prompt(agent, action conversation.ActionPolicy) conversation.Expiration {
 	if id := cmp.Or(agent.Expiration.CompactPromptID, agent.DefaultPromptID); id != "" {
 		return conversation.Expiration{CompactPromptID: id, Source: conversation.SourceAgentAction}
@@ -118,7 +118,7 @@ func prompt(agent, action conversation.ActionPolicy) conversation.Expiration {
 	}
 }
 
-// prompt is the first prompt that the actions name, or else the tool's policy.
+// prompt returns the first prompt that the actions name, or else the tool's policy.
 func (o *Origin) prompt(policies Policies) conversation.Expiration {
 	for _, a := range o.Actions {
 		agent, action, _ := policies.of(a)
@@ -153,7 +153,7 @@ func compareAggressive(a, b *conversation.Expiration) int {
 	return cmp.Or(cmp.Compare(*a.Turns, *b.Turns), cmp.Compare(leniency(*a), leniency(*b)), cmp.Compare(a.Length(), b.Length()))
 }
 
-// InForce is what was stored at append with what it leaves open taken from the conversation's policy.
+// InForce returns what was stored at append with what it leaves open taken from the conversation's policy.
 func InForce(stored *conversation.Expiration, policy conversation.Expiration) conversation.Expiration {
 	if stored == nil {
 		return policy

@@ -29,7 +29,7 @@ func (w *mentionScanner) errorLine(start, end int) {
 	}
 }
 
-// isFailure says whether a word announces an error.
+// isFailure reports whether a word announces an error.
 func isFailure(word string) bool {
 	if len(word) > 80 {
 		return false
@@ -42,7 +42,7 @@ func isFailure(word string) bool {
 	}
 }
 
-// exitCodeEnd is where the code ends with which a program failed, if the word begins to say it.
+// exitCodeEnd returns where the code ends with which a program failed, if the word begins to say it.
 func (w *mentionScanner) exitCodeEnd(start, end int) int {
 	if end-start > len("returncode") {
 		return 0

@@ -13,7 +13,7 @@ func isBlank(r rune) bool {
 	return unicode.IsSpace(r) || unicode.IsControl(r) || r == utf8.RuneError || IsUnseen(r)
 }
 
-// IsUnseen says whether a character that is no control character shows nothing, but may turn around how others are shown, or
+// IsUnseen reports whether a character that is no control character shows nothing, but may turn around how others are shown, or
 // hide words from whoever reads: controls of direction, of layout and of annotations, and tags. Joiners are none of them: scripts
 // and emoji are made with them.
 func IsUnseen(r rune) bool {
@@ -27,7 +27,7 @@ func IsUnseen(r rune) bool {
 	}
 }
 
-// charOffset is where the nth character begins, or the end of the text.
+// charOffset returns where the nth character begins, or the end of the text.
 func charOffset(text string, n int) int {
 	for i := range text {
 		if n--; n < 0 {

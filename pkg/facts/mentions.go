@@ -18,7 +18,7 @@ func EachMention(text string, found func(kind conversation.FactKind, text string
 // MaxText is the most that a fact says that is no rule, in characters.
 const MaxText = 200
 
-// Clean is a text on one line, without control characters, of at most so many characters.
+// Clean returns a text on one line, without control characters, of at most so many characters.
 func Clean(text string, limit int) string {
 	text = OneLine(text)
 	if utf8.RuneCountInString(text) > limit {
@@ -49,7 +49,7 @@ func (w *mentionScanner) run() {
 	}
 }
 
-// wordSize is how many bytes of a word a text begins with: those of one character, or 0. Characters of scripts that know no
+// wordSize returns how many bytes of a word a text begins with: those of one character, or 0. Characters of scripts that know no
 // space between words end one.
 func wordSize(text string) int {
 	if text == "" {
@@ -68,14 +68,14 @@ func wordSize(text string) int {
 	return 0
 }
 
-// IsWordByte says whether a byte is of a name as code has them, so that no other name begins or ends beside it.
+// IsWordByte reports whether a byte is of a name as code has them, so that no other name begins or ends beside it.
 func IsWordByte(c byte) bool { return isLetter(c) || isDigit(c) || c == '_' }
 
 func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// skipNonWord is how many bytes of no word a text begins with. The letters of an escape, as in JSON or on a terminal, belong to no word.
+// skipNonWord returns how many bytes of no word a text begins with. The letters of an escape, as in JSON or on a terminal, belong to no word.
 func skipNonWord(text string) int {
 	rest := strings.TrimLeft(text[:min(len(text), maxEscapeBytes)], `\`)
 	n := min(len(text), maxEscapeBytes) - len(rest)
@@ -98,7 +98,7 @@ func skipNonWord(text string) int {
 // maxEscapeBytes bounds how far an escape is looked for.
 const maxEscapeBytes = 16
 
-// ansiSize is how many bytes the rest of a terminal's escape takes.
+// ansiSize returns how many bytes the rest of a terminal's escape takes.
 func ansiSize(text string) int {
 	n := 0
 	for n < len(text) && n < maxEscapeBytes && (isDigit(text[n]) || text[n] == ';') {

@@ -26,7 +26,7 @@ func (w *mentionScanner) name(word string, before byte) {
 	}
 }
 
-// isCapitals says whether a word is of capitals alone, and longer than most abbreviations.
+// isCapitals reports whether a word is of capitals alone, and longer than most abbreviations.
 func isCapitals(word string) bool {
 	return len(word) > 4 && len(word) < 13 && strings.Trim(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
 }
@@ -82,7 +82,7 @@ func (w *mentionScanner) slashedWord(word string) {
 	}
 }
 
-// hasExtension says whether a path ends like a file's name.
+// hasExtension reports whether a path ends like a file's name.
 func hasExtension(path string) bool {
 	name := path[strings.LastIndexByte(path, '/')+1:]
 	dot := strings.LastIndexByte(name, '.')
@@ -138,7 +138,7 @@ func (w *mentionScanner) dottedName(word string) {
 	}
 }
 
-// isCode says whether a word is joined of others as code joins them.
+// isCode reports whether a word is joined of others as code joins them.
 func isCode(word string, s wordShape) bool {
 	return len(word) > 4 && s.letters > 3 && (s.underscore || s.camel)
 }
@@ -156,7 +156,7 @@ func (w *mentionScanner) innerIDs(word string) {
 	}
 }
 
-// isMachineMade says whether a word without a slash has what words of people lack: digits among its letters, or many of them.
+// isMachineMade reports whether a word without a slash has what words of people lack: digits among its letters, or many of them.
 func isMachineMade(word string, s wordShape) bool {
 	switch {
 	case s.digits == 0 || s.foreign > 0:
@@ -170,7 +170,7 @@ func isMachineMade(word string, s wordShape) bool {
 	}
 }
 
-// isCounted says whether a word is an ordinal, or an adjective with a small number, such as 2-digit.
+// isCounted reports whether a word is an ordinal, or an adjective with a small number, such as 2-digit.
 func isCounted(word string) bool {
 	rest := strings.TrimLeft(word, "0123456789")
 	if rest == "st" || rest == "nd" || rest == "rd" || rest == "th" {

@@ -56,7 +56,7 @@ func (w *mentionScanner) number(start, end int) int {
 // maxNumber is the length of the longest number, in bytes: what is longer is an id.
 const maxNumber = 32
 
-// currency is the length of the sign that a word begins with.
+// currency returns the length of the sign that a word begins with.
 func currency(word string) int {
 	r, size := utf8.DecodeRuneInString(word)
 	if strings.ContainsRune(currencies, r) {
@@ -65,7 +65,7 @@ func currency(word string) int {
 	return 0
 }
 
-// numberEnd is where a number ends that goes on with commas.
+// numberEnd returns where a number ends that goes on with commas.
 func (w *mentionScanner) numberEnd(start, end int) int {
 	for isDigit(w.text[end-1]) && end-start < maxNumber && len(w.text) > end+1 && w.text[end] == ',' && isDigit(w.text[end+1]) {
 		end += 2
@@ -76,7 +76,7 @@ func (w *mentionScanner) numberEnd(start, end int) int {
 	return end
 }
 
-// clockEnd is where a time of day ends, whose hour, and date if any, the word is.
+// clockEnd returns where a time of day ends, whose hour, and date if any, the word is.
 func (w *mentionScanner) clockEnd(start, end int) int {
 	word := w.text[start:end]
 	hour := word[strings.LastIndexByte(word, 'T')+1:]
@@ -96,7 +96,7 @@ func (w *mentionScanner) clockEnd(start, end int) int {
 	return w.unitEnd(stop)
 }
 
-// unitEnd is where the unit ends that follows a position, or the position.
+// unitEnd returns where the unit ends that follows a position, or the position.
 func (w *mentionScanner) unitEnd(at int) int {
 	if r, size := utf8.DecodeRuneInString(w.text[at:]); size > 1 && strings.ContainsRune(counters, r) {
 		return at + size
@@ -115,7 +115,7 @@ func (w *mentionScanner) unitEnd(at int) int {
 	return at
 }
 
-// monthEnd is where the name of a month ends that follows a day, and the year behind it, or the position.
+// monthEnd returns where the name of a month ends that follows a day, and the year behind it, or the position.
 func (w *mentionScanner) monthEnd(at int) int {
 	end := at + 1
 	for end < len(w.text) && isLetter(w.text[end]) && end-at < 12 {
@@ -135,7 +135,7 @@ func isUnit(word string) bool {
 	return word != "" && strings.Contains(units, " "+strings.ToLower(word)+" ")
 }
 
-// hasUnit says whether a number has its unit in the same word.
+// hasUnit reports whether a number has its unit in the same word.
 func hasUnit(word string) bool {
 	at := 0
 	for at < len(word) && (isDigit(word[at]) || word[at] == '.' || word[at] == ',') {
@@ -144,7 +144,7 @@ func hasUnit(word string) bool {
 	return isUnit(word[at:])
 }
 
-// isDate says whether a word is a date in figures: a year and two parts of two digits, in any order.
+// isDate reports whether a word is a date in figures: a year and two parts of two digits, in any order.
 func isDate(word string) bool {
 	for _, separator := range []string{"-", "/", "."} {
 		parts := strings.Split(word, separator)
@@ -179,7 +179,7 @@ func (w *mentionScanner) monthDay(start, end int) int {
 	return stop
 }
 
-// digitsEnd is where a number of at most so many digits ends that stands behind a separator, or the position.
+// digitsEnd returns where a number of at most so many digits ends that stands behind a separator, or the position.
 func (w *mentionScanner) digitsEnd(at int, separator string, most int) int {
 	if !strings.HasPrefix(w.text[at:], separator) {
 		return at

@@ -23,7 +23,7 @@ func EachReference(text string, yield func(string)) {
 	})
 }
 
-// IsNumber says whether a word is four digits or more.
+// IsNumber reports whether a word is four digits or more.
 func IsNumber(s string) bool {
 	return 4 <= len(s) && len(s) <= 20 && strings.Trim(s, "0123456789") == ""
 }
@@ -50,7 +50,7 @@ func endsName(c byte) bool {
 	return c <= ' ' || strings.IndexByte("\"'`()[]{}<>,;|=*", c) >= 0
 }
 
-// isName says whether a word is a name rather than a word of a language or a bare number.
+// isName reports whether a word is a name rather than a word of a language or a bare number.
 func isName(s string) bool {
 	if len(s) < 4 || len(s) > 100 {
 		return false

@@ -21,7 +21,7 @@ const (
 // MaxRule is how many characters (Unicode code points) a rule has at most.
 const MaxRule = 400
 
-// Rules are the sentences of a text that say what must, or must never, be done, remarks among them, in their order: on one line
+// Rules returns the sentences of a text that say what must, or must never, be done, remarks among them, in their order: on one line
 // each, of at most MaxRule characters. A long sentence is cut around the words that make it a rule: several times if they lie far
 // from one another. Whose words they are is for the caller to know.
 func Rules(text string) []string {
@@ -34,16 +34,16 @@ func Rules(text string) []string {
 	return all
 }
 
-// WeightOf is how much a sentence binds.
+// WeightOf returns how much a sentence binds.
 func WeightOf(sentence string) Weight {
 	_, weight := ruleWord(sentence)
 	return weight
 }
 
-// IsRule says whether a sentence says what must, or must never, be done: a remark does not.
+// IsRule reports whether a sentence says what must, or must never, be done: a remark does not.
 func IsRule(sentence string) bool { return WeightOf(sentence) >= Rule }
 
-// CutRule is a rule in at most so many characters: what stands around the words that make it one.
+// CutRule returns a rule in at most so many characters: what stands around the words that make it one.
 func CutRule(rule string, limit int) string {
 	if utf8.RuneCountInString(rule) <= limit {
 		return rule
@@ -53,7 +53,7 @@ func CutRule(rule string, limit int) string {
 	return cut
 }
 
-// paragraphs are the lines of a text, those together that were only wrapped: a line goes on if the next begins in lower case.
+// paragraphs returns the lines of a text, those together that were only wrapped: a line goes on if the next begins in lower case.
 func paragraphs(text string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		start := 0
@@ -80,7 +80,7 @@ func paragraphs(text string) func(yield func(string) bool) {
 	}
 }
 
-// isWrapped says whether a line goes on in the text behind it.
+// isWrapped reports whether a line goes on in the text behind it.
 func isWrapped(line, rest string) bool {
 	line = strings.TrimRight(line, " \t")
 	last, _ := utf8.DecodeLastRuneInString(line)
@@ -89,7 +89,7 @@ func isWrapped(line, rest string) bool {
 	return len(line) > 40 && (unicode.IsLetter(last) || last == ',') && unicode.IsLower(next)
 }
 
-// sentences are those of a line. A full stop ends one only before white space and no small letter: behind an abbreviation, in
+// sentences returns those of a line. A full stop ends one only before white space and no small letter: behind an abbreviation, in
 // a number or a name, or after the number of a list's item, it does not.
 func sentences(line string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
@@ -123,7 +123,7 @@ func endsSentence(r rune, sentence, rest string) bool {
 	return r != ';' && !unicode.IsLower(next) && strings.Trim(sentence, " \t0123456789") != ""
 }
 
-// rulesOf is a sentence if it is a rule, or what of a long one is.
+// rulesOf returns a sentence if it is a rule, or what of a long one is.
 func rulesOf(sentence string) []string {
 	if utf8.RuneCountInString(sentence) <= MaxRule {
 		if at, _ := ruleWord(sentence); at < 0 {
@@ -146,7 +146,7 @@ func rulesOf(sentence string) []string {
 	return out
 }
 
-// excerptAround is what stands in a text around a position, in at most so many characters with an ellipsis where it is cut, and
+// excerptAround returns what stands in a text around a position, in at most so many characters with an ellipsis where it is cut, and
 // where it ends in the text.
 func excerptAround(text string, at, limit int) (cut string, end int) {
 	start := at
@@ -173,10 +173,10 @@ func excerptAround(text string, at, limit int) (cut string, end int) {
 	return cut, end
 }
 
-// nextWord is how far it is to the beginning of the next word, or nothing.
+// nextWord returns how far it is to the beginning of the next word, or nothing.
 func nextWord(text string) int { return strings.IndexByte(text, ' ') + 1 }
 
-// ruleWord is where the words stand in a text that make it a rule, or -1, and how much it binds: the weightiest words win, then
+// ruleWord returns where the words stand in a text that make it a rule, or -1, and how much it binds: the weightiest words win, then
 // the first.
 func ruleWord(text string) (at int, weight Weight) {
 	at = -1
@@ -198,7 +198,7 @@ func ruleWord(text string) (at int, weight Weight) {
 	return at, weight
 }
 
-// isUnspaced says whether a character is of a script whose words are not parted by spaces, or not as ours are.
+// isUnspaced reports whether a character is of a script whose words are not parted by spaces, or not as ours are.
 func isUnspaced(r rune) bool { return r >= 0x2e80 || isThai(r) }
 
 func isThai(r rune) bool { return 0x0e00 <= r && r <= 0x0e7f }
@@ -239,7 +239,7 @@ const firstPersons = " i we they he she it "
 // adverbs may stand between who speaks and what is said.
 const adverbs = " really also still just "
 
-// hasCompanion says whether a sentence has one of some words; it has if there are none. It remembers in known.
+// hasCompanion reports whether a sentence has one of some words; it has if there are none. It remembers in known.
 func hasCompanion(sentence, words string, known map[string]bool) bool {
 	if words == "" {
 		return true
@@ -254,7 +254,7 @@ func hasCompanion(sentence, words string, known map[string]bool) bool {
 	return has
 }
 
-// normalizeWord is a word as the phrases have it: with a plain apostrophe, and without what is drawn together with it.
+// normalizeWord returns a word as the phrases have it: with a plain apostrophe, and without what is drawn together with it.
 func normalizeWord(word string) string {
 	word = strings.ReplaceAll(word, "’", "'")
 	switch {
@@ -267,7 +267,7 @@ func normalizeWord(word string) string {
 	}
 }
 
-// startsWithPhrase says whether a phrase's further words come next.
+// startsWithPhrase reports whether a phrase's further words come next.
 func startsWithPhrase(text, rest string) bool {
 	if rest == "" {
 		return true
@@ -276,7 +276,7 @@ func startsWithPhrase(text, rest string) bool {
 	return strings.HasPrefix(text, rest) && lettersSize(text[len(rest):]) == 0
 }
 
-// toLowerSameSize is a text in small letters of the same places: a letter whose small form takes another number of bytes stays.
+// toLowerSameSize returns a text in small letters of the same places: a letter whose small form takes another number of bytes stays.
 func toLowerSameSize(text string) string {
 	var b strings.Builder
 	b.Grow(len(text))
@@ -294,7 +294,7 @@ func toLowerSameSize(text string) string {
 	return b.String()
 }
 
-// lettersSize is how many bytes of a word of a language a text begins with.
+// lettersSize returns how many bytes of a word of a language a text begins with.
 func lettersSize(text string) int {
 	for i, r := range text {
 		if !unicode.IsLetter(r) && !unicode.IsMark(r) && r != '\'' && r != '’' {

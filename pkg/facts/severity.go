@@ -34,7 +34,7 @@ func SeverityOf(s string) (found Severity) {
 	return found
 }
 
-// LineSeverity is the severity of a line of a log or of output. A test may be called after the error that it expects.
+// LineSeverity returns the severity of a line of a log or of output. A test may be called after the error that it expects.
 func LineSeverity(line string) Severity {
 	if strings.Contains(line, " PASSED") || strings.HasSuffix(line, " ok") {
 		return Ordinary
@@ -50,7 +50,7 @@ func wordEnd(s string, i int) int {
 	return i
 }
 
-// severityAt is the severity of the word between two positions, which stands after another.
+// severityAt returns the severity of the word between two positions, which stands after another.
 func severityAt(s string, i, end int, before string) Severity {
 	level := wordSeverity(s[i:end])
 	switch {
@@ -100,7 +100,7 @@ func compoundSeverity(word string) Severity {
 	return Ordinary
 }
 
-// denies says whether a word in front of an error's makes it none.
+// denies reports whether a word in front of an error's makes it none.
 func denies(word string) bool {
 	switch word {
 	case "0", "no", "No", "without", "zero", "not":
@@ -109,7 +109,7 @@ func denies(word string) bool {
 	return false
 }
 
-// deniedAfter says whether what follows an error's word makes it none: "errors: 0", "error=null".
+// deniedAfter reports whether what follows an error's word makes it none: "errors: 0", "error=null".
 func deniedAfter(rest string) bool {
 	if len(rest) > 12 {
 		rest = rest[:12]

@@ -88,7 +88,7 @@ type Assembly struct {
 	base *Assembly
 }
 
-// NewAssembly is the assembly of no blocks.
+// NewAssembly returns the assembly of no blocks.
 func NewAssembly(t Traits) *Assembly {
 	return startAssembly(t, nil)
 }
@@ -101,7 +101,7 @@ func startAssembly(t Traits, blocks []Block) *Assembly {
 	return a
 }
 
-// With is the assembly of the blocks, which are all of the context's. It reuses what a already knows of them. The blocks
+// With returns the assembly of the blocks, which are all of the context's. It reuses what a already knows of them. The blocks
 // belong to the assembly from then on: nobody may change them.
 func (a *Assembly) With(blocks []Block) *Assembly {
 	from := a.start(blocks)
@@ -170,10 +170,10 @@ func clone(h hash.Hash) hash.Hash {
 	return c
 }
 
-// Blocks are the blocks of the assembly; they are not the caller's to change.
+// Blocks returns the blocks of the assembly; they are not the caller's to change.
 func (a *Assembly) Blocks() []Block { return a.blocks }
 
-// System is the system_json, nil if there is none; it is not the caller's to change.
+// System returns the system_json, nil if there is none; it is not the caller's to change.
 func (a *Assembly) System() []byte { return a.system }
 
 // Messages makes the messages_json; the bytes are the caller's.
@@ -182,7 +182,7 @@ func (a *Assembly) Messages() []byte { return assembleMessages(a.traits, a.block
 // Sum is SHA-256 over system_json, one zero byte and messages_json.
 func (a *Assembly) Sum() [sha256.Size]byte { return a.sum }
 
-// Shared is how many blocks the two begin with in common, by role and bytes: how far a provider's prompt cache reaches.
+// Shared returns how many blocks the two begin with in common, by role and bytes: how far a provider's prompt cache reaches.
 func Shared(a, b []Block) int {
 	n := min(len(a), len(b))
 	for i := range n {

@@ -53,7 +53,7 @@ func (r *record) add(role conversation.Role, parts ...conversation.Part) *record
 	return r
 }
 
-// joins says whether a message belongs to the newest unit (behaviour §1).
+// joins reports whether a message belongs to the newest unit (behaviour §1).
 func (r *record) joins(role conversation.Role) bool {
 	if len(r.items) == 0 || !r.items[r.unit].Message.HasCalls() {
 		return false
@@ -71,7 +71,7 @@ func (r *record) tool(parts ...conversation.Part) *record {
 	return r.add(conversation.RoleTool, parts...)
 }
 
-// by says which model wrote the last message.
+// by returns which model wrote the last message.
 func (r *record) by(model string) *record {
 	r.items[len(r.items)-1].Message.Model = model
 	return r

@@ -12,12 +12,12 @@ const (
 	continueText = "Continue."
 )
 
-// Opener is the user's block that is put before a context that another role opens.
+// Opener returns the user's block that is put before a context that another role opens.
 func Opener(t Traits, count func(string) int) Block {
 	return fixedBlock(t, openerText, count)
 }
 
-// Continue is the user's block that is put behind a context that another role ends.
+// Continue returns the user's block that is put behind a context that another role ends.
 func Continue(t Traits, count func(string) int) Block {
 	return fixedBlock(t, continueText, count)
 }

@@ -62,17 +62,17 @@ func AppendDataURL(dst []byte, mime, data string) []byte {
 	return append(dst, '"')
 }
 
-// IsJSON says whether s is JSON text, and valid UTF-8 as JSON must be.
+// IsJSON reports whether s is JSON text, and valid UTF-8 as JSON must be.
 func IsJSON(s string) bool {
 	return utf8.ValidString(s) && json.Valid([]byte(s))
 }
 
-// IsValue says whether s can be embedded in other JSON as it is, such that every provider's parser accepts it.
+// IsValue reports whether s can be embedded in other JSON as it is, such that every provider's parser accepts it.
 func IsValue(s string) bool {
 	return IsJSON(s) && embeddable(s)
 }
 
-// IsObject says whether s is a JSON object that can be embedded as it is.
+// IsObject reports whether s is a JSON object that can be embedded as it is.
 func IsObject(s string) bool {
 	t := strings.TrimLeft(s, " \t\r\n")
 	return t != "" && t[0] == '{' && IsValue(s)
@@ -152,7 +152,7 @@ func numberLength(s string) int {
 	return len(s)
 }
 
-// Fields are the members of an opaque block's JSON. It is false if the text is no object that can be embedded.
+// Fields returns the members of an opaque block's JSON. It is false if the text is no object that can be embedded.
 func Fields(object string) (map[string]json.RawMessage, bool) {
 	if !IsObject(object) {
 		return nil, false
@@ -162,7 +162,7 @@ func Fields(object string) (map[string]json.RawMessage, bool) {
 	return fields, err == nil
 }
 
-// Only says whether an object has no members but these: providers refuse requests with keys that they do not know.
+// Only reports whether an object has no members but these: providers refuse requests with keys that they do not know.
 func Only(fields map[string]json.RawMessage, keys ...string) bool {
 	for key := range fields {
 		if !slices.Contains(keys, key) {
@@ -172,7 +172,7 @@ func Only(fields map[string]json.RawMessage, keys ...string) bool {
 	return true
 }
 
-// StringField is the value of a member that is a string, or empty.
+// StringField returns the value of a member that is a string, or empty.
 func StringField(fields map[string]json.RawMessage, key string) string {
 	var s string
 	if json.Unmarshal(fields[key], &s) != nil {

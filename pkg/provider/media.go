@@ -10,13 +10,13 @@ import (
 // The images that every provider takes.
 var imageTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
 
-// IsImage says whether the MIME type is that of an image that every provider takes.
+// IsImage reports whether the MIME type is that of an image that every provider takes.
 func IsImage(mime string) bool { return slices.Contains(imageTypes, mime) }
 
-// HasData says whether the media's bytes are here.
+// HasData reports whether the media's bytes are here.
 func HasData(m *conversation.Media) bool { return m.Data.Inline != "" }
 
-// IsWeb says whether the media can be fetched from the web.
+// IsWeb reports whether the media can be fetched from the web.
 func IsWeb(m *conversation.Media) bool {
 	return strings.HasPrefix(m.URI, "https://") || strings.HasPrefix(m.URI, "http://")
 }
@@ -29,7 +29,7 @@ func AppendURL(dst []byte, m *conversation.Media) []byte {
 	return AppendString(dst, m.URI)
 }
 
-// ResultText is a result as one text, its pieces joined by newlines and its media as lines. Extra is what it weighs beyond
+// ResultText returns a result as one text, its pieces joined by newlines and its media as lines. Extra is what it weighs beyond
 // the result's stored count.
 func (s *UnitWriter) ResultText(r *conversation.ToolResult, index int32) (out string, extra int32) {
 	if r.Output != conversation.OutputParts {

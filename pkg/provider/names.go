@@ -16,7 +16,7 @@ func AppendCallID(dst []byte, ordinal int32) []byte {
 	return append(dst, '"')
 }
 
-// CallID is the id that a call is rendered with.
+// CallID returns the id that a call is rendered with.
 func CallID(ordinal int32) string { return "call_" + strconv.Itoa(int(ordinal)) }
 
 // CleanName makes a tool's name legal: ASCII letters, digits, '_', '-' and what more says, at most 64 of them. It is the name
@@ -61,7 +61,7 @@ func CleanSpeaker(name string) string {
 	}, name)
 }
 
-// isHidden says whether a character controls how text is shown and is not seen itself: controls, ends of lines, directions, tags. The
+// isHidden reports whether a character controls how text is shown and is not seen itself: controls, ends of lines, directions, tags. The
 // joiners of letters and of emoji are not among them. The list is written out, because bytes must not change with Unicode's version.
 func isHidden(r rune) bool {
 	return unicode.IsControl(r) || r == 0x61c || r == 0x200b || r == 0x200e || r == 0x200f || 0x2028 <= r && r <= 0x202e ||
@@ -72,7 +72,7 @@ func alphanumeric(r rune) bool {
 	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
 }
 
-// SameModel says whether reasoning of one model may go back to another. An empty name is any; a release date at the end does
+// SameModel reports whether reasoning of one model may go back to another. An empty name is any; a release date at the end does
 // not matter, because providers answer a request for an alias with the name of the release.
 func SameModel(a, b string) bool {
 	return a == "" || b == "" || a == b || undated(a) == undated(b)

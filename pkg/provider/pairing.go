@@ -25,7 +25,7 @@ type Line struct {
 	written bool                   // a block holds something of it
 }
 
-// overhead is the part of the line's weight that no part carries.
+// overhead returns the part of the line's weight that no part carries.
 func (l *Line) overhead() int32 {
 	n := l.Tokens
 	for i := range l.Parts {
@@ -107,7 +107,7 @@ func withoutKind(parts []conversation.Part, kind conversation.PartKind) []conver
 	return out
 }
 
-// weigh is what a line of an item weighs. The item's overhead counts once; a line more is a message more, unless neighbours
+// weigh returns what a line of an item weighs. The item's overhead counts once; a line more is a message more, unless neighbours
 // merge.
 func (p *pairer) weigh(it *conversation.Item, number int, parts []conversation.Part) int32 {
 	var n int32

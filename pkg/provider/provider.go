@@ -1,5 +1,5 @@
 // Package provider says how a view is written for a model's provider, and what each provider holds to be legal. A format is
-// pure: the same units give the same bytes, for ever under one RendererVersion.
+// pure: the same units give the same bytes, forever under one RendererVersion.
 //
 // A context is a sequence of blocks. Each unit of the view becomes blocks without regard to its neighbours, but for one bit
 // (whether an assistant's block stands before it); an Assembly joins them into the provider's JSON. So a unit that did not change

@@ -115,7 +115,7 @@ func (s *UnitWriter) systemApart(l *Line) {
 	}
 }
 
-// contents are the texts and media of a line; media that takes refuses become a line of text.
+// contents returns the texts and media of a line; media that takes refuses become a line of text.
 func (s *UnitWriter) contents(l *Line, takes func(*conversation.Media) bool) []Content {
 	out := make([]Content, 0, len(l.Parts))
 	for i := range l.Parts {
@@ -136,12 +136,12 @@ func (s *UnitWriter) contents(l *Line, takes func(*conversation.Media) bool) []C
 	return out
 }
 
-// Blank says whether text cannot be shown because there is nothing in it.
+// Blank reports whether text cannot be shown because there is nothing in it.
 func (s *UnitWriter) Blank(text string) bool {
 	return text == "" || s.Traits.NoBlank && strings.TrimSpace(text) == ""
 }
 
-// MediaAsText is the line that stands for a part of media, and what it weighs.
+// MediaAsText returns the line that stands for a part of media, and what it weighs.
 func (s *UnitWriter) MediaAsText(index int32, p *conversation.Part) (line string, tokens int32) {
 	line = p.Media.Line()
 	tokens = s.Context.count(line)
@@ -177,7 +177,7 @@ func (s *UnitWriter) Charge(l *Line, tokens int32) int32 {
 	return tokens + n
 }
 
-// Renamed is what a call's clean name weighs beyond the stored count, if it is not the name itself.
+// Renamed returns what a call's clean name weighs beyond the stored count, if it is not the name itself.
 func (s *UnitWriter) Renamed(index int32, name, clean string) int32 {
 	if clean == name {
 		return 0
@@ -187,7 +187,7 @@ func (s *UnitWriter) Renamed(index int32, name, clean string) int32 {
 	return n
 }
 
-// Arguments are a call's arguments as they are written, and what they weigh beyond the stored count. Legal says which
+// Arguments returns a call's arguments as they are written, and what they weigh beyond the stored count. Legal says which
 // arguments can stand as they are.
 func (s *UnitWriter) Arguments(index int32, arguments string, legal func(string) bool) (string, int32) {
 	switch {
@@ -203,7 +203,7 @@ func (s *UnitWriter) Arguments(index int32, arguments string, legal func(string)
 	return wrapped, n
 }
 
-// Native says whether reasoning or an opaque block of a provider, in a line, may go back to the model that is called.
+// Native reports whether reasoning or an opaque block of a provider, in a line, may go back to the model that is called.
 func (s *UnitWriter) Native(l *Line, p *conversation.Part) bool {
 	switch p.Kind {
 	case conversation.PartReasoning:
@@ -219,7 +219,7 @@ func (s *UnitWriter) Native(l *Line, p *conversation.Part) bool {
 	}
 }
 
-// Weigh is what pieces weigh together.
+// Weigh returns what pieces weigh together.
 func Weigh(pieces []Content) int32 {
 	var n int32
 	for i := range pieces {

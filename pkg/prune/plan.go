@@ -61,7 +61,7 @@ func Plan(in Input) []Target {
 	return out
 }
 
-// clears says whether a part that is old enough can be cleared.
+// clears reports whether a part that is old enough can be cleared.
 func (in *Input) clears(u *conversation.Unit, it *conversation.Item, shown int) bool {
 	p, index := &it.Parts[shown], it.Message.Index
 	if p.Kind != conversation.PartToolResult || !hasEnded(p.Result.State) {
@@ -78,7 +78,7 @@ func (in *Input) clears(u *conversation.Unit, it *conversation.Item, shown int) 
 	return gain > 0
 }
 
-// hasEnded says whether a result is one that nothing more will come of. One that does not say how it ended has completed.
+// hasEnded reports whether a result is one that nothing more will come of. One that does not say how it ended has completed.
 func hasEnded(s conversation.ResultState) bool {
 	switch s {
 	case conversation.ResultUnspecified, conversation.ResultCompleted, conversation.ResultError:

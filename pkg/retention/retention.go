@@ -41,7 +41,7 @@ func plugins(additions []conversation.Addition) [][]conversation.Addition {
 	return out
 }
 
-// blocks are the blocks of one plugin. What no variant shows is left out.
+// blocks returns the blocks of one plugin. What no variant shows is left out.
 func blocks(additions []conversation.Addition) []conversation.Part {
 	var out []conversation.Part
 	if header, ok := header(additions); ok {
@@ -76,7 +76,7 @@ func variant(display bool, r conversation.Retention) (conversation.Variant, bool
 	}
 }
 
-// header is the plugin's header block: permanent if any of its blocks is, else kept as long as the longest of them.
+// header returns the plugin's header block: permanent if any of its blocks is, else kept as long as the longest of them.
 func header(additions []conversation.Addition) (conversation.Part, bool) {
 	p := conversation.Part{Kind: conversation.PartText, Plugin: additions[0].Plugin}
 	display := false

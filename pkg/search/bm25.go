@@ -23,7 +23,7 @@ func defaultRankingParams() rankingParams {
 	return rankingParams{saturation: 0.4, baseIDF: 1, context: 0.3, partial: 0.25, title: 0.8, sentence: 0.5, pair: 0.5, phrase: 1, edgePenalty: 0.5, bestPosition: 0.35}
 }
 
-// idf is what it says to hold a word that df of n passages hold.
+// idf returns what it says to hold a word that df of n passages hold.
 func (k *rankingParams) idf(df, n int) float64 {
 	return k.baseIDF + math.Log(1+(float64(n-df)+0.5)/(float64(df)+0.5))
 }
@@ -40,7 +40,7 @@ type hit struct {
 // maxStrong bounds how many words of a query count, the weightiest: a long request does not drown in its own common words.
 const maxStrong = 96
 
-// scorer scores passages by what they hold of a query. It is for one goroutine.
+// scorer scores passages by what they hold of a query. It is not safe for concurrent use.
 type scorer struct {
 	rankingParams
 	query     *Query
@@ -88,7 +88,7 @@ func (s *scorer) keepStrong(df []int) {
 	}
 }
 
-// score is what a passage deserves: nothing if it holds no word of the query that may answer.
+// score returns what a passage deserves: nothing if it holds no word of the query that may answer.
 func (s *scorer) score(p *passage) float64 {
 	first, last := len(p.near), 0
 	for i, h := range p.near {
@@ -119,7 +119,7 @@ func (s *scorer) score(p *passage) float64 {
 	return words + s.sentence*s.bestSegment(in, p.titleWords) + s.pair*s.pairScore(in)
 }
 
-// exact are the hits that are words of the query, and not only like them. They are good until the next call.
+// exact returns the hits that are words of the query, and not only like them. They are good until the next call.
 func (s *scorer) exact(hits []hit) []hit {
 	s.exactHits = s.exactHits[:0]
 	for _, h := range hits {
@@ -130,7 +130,7 @@ func (s *scorer) exact(hits []hit) []hit {
 	return s.exactHits
 }
 
-// positionWeight is what a word counts by where it stands in a passage. Beyond where a content begins and ends nothing is said.
+// positionWeight returns what a word counts by where it stands in a passage. Beyond where a content begins and ends nothing is said.
 func (s *scorer) positionWeight(at int32, p *passage) float64 {
 	x := 2 * (float64(at-p.from)/float64(p.to-p.from+1) - s.bestPosition)
 	if p.first && x < 0 || p.last && x > 0 {
@@ -146,7 +146,7 @@ func (s *scorer) count(of []float64, w int32, worth float64) {
 	of[w] += worth
 }
 
-// words is what the words count, each as BM25 has it for passages of one length.
+// words returns what the words count, each as BM25 has it for passages of one length.
 func (s *scorer) words() (sum float64) {
 	for _, w := range s.seenWords {
 		f := s.inside[w]
@@ -159,7 +159,7 @@ func (s *scorer) words() (sum float64) {
 	return sum
 }
 
-// bestSegment is what the best sentence holds, together with what stands over all of them, each word once.
+// bestSegment returns what the best sentence holds, together with what stands over all of them, each word once.
 func (s *scorer) bestSegment(in []hit, over []int32) (best float64) {
 	const everywhere = -2
 	for _, h := range in {
@@ -189,7 +189,7 @@ func (s *scorer) bestSegment(in []hit, over []int32) (best float64) {
 	return best
 }
 
-// pairScore is what words weigh that follow each other as in the query, with at most one between them, each pair once.
+// pairScore returns what words weigh that follow each other as in the query, with at most one between them, each pair once.
 func (s *scorer) pairScore(in []hit) (sum float64) {
 	s.sequence = s.sequence[:0]
 	for i, h := range in {
@@ -209,7 +209,7 @@ func (s *scorer) pairScore(in []hit) (sum float64) {
 // maxPairs is how many pairs of a passage count.
 const maxPairs = 32
 
-// isCounted says whether a pair was counted before, or no more count, and remembers it.
+// isCounted reports whether a pair was counted before, or no more count, and remembers it.
 func (s *scorer) isCounted(pair [2]int32) bool {
 	for _, p := range s.sequence {
 		if p == pair {

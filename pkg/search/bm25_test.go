@@ -173,7 +173,7 @@ func TestScorer_Weigh_CommonWordsOfAQueryWeighLess(t *testing.T) {
 	}
 }
 
-// passagesOf are the passages of a text for a query, before the best are chosen.
+// passagesOf returns the passages of a text for a query, before the best are chosen.
 func passagesOf(s *Search, d *Document) []passage {
 	c := s.count(0, d)
 	s.scorer.weigh(s.df, s.blocks)
@@ -275,7 +275,7 @@ func TestSearch_Excerpts_MaxChars_IsAtMostTheLimit(t *testing.T) {
 	}
 }
 
-// distinct is a text of so many passages that hold the words and say otherwise each something else.
+// distinct returns a text of so many passages that hold the words and say otherwise each something else.
 func distinct(words string, n int) string {
 	var b strings.Builder
 	for i := range n {

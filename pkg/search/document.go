@@ -40,7 +40,7 @@ func Prepare(r *content.Reading) *Document {
 	return d
 }
 
-// Size is what the document holds in memory beside the content, in bytes: its index takes at most as much as the content.
+// Size returns what the document holds in memory beside the content, in bytes: its index takes at most as much as the content.
 func (d *Document) Size() int64 {
 	size := int64(unsafe.Sizeof(*d)) + d.reading.Size()
 	if d.index != nil {
@@ -49,10 +49,10 @@ func (d *Document) Size() int64 {
 	return size
 }
 
-// blocks is how many blocks the text has.
+// blocks returns how many blocks the text has.
 func (d *Document) blocks() int { return len(d.text)/blockBytes + 1 }
 
-// postings are the blocks that each word of a query stands in, in order.
+// postings returns the blocks that each word of a query stands in, in order.
 func (d *Document) postings(b *queryTermIndex, l *lexer) [][]int32 {
 	out := make([][]int32, len(b.terms))
 	if d.index == nil {
@@ -80,7 +80,7 @@ func (d *Document) postings(b *queryTermIndex, l *lexer) [][]int32 {
 // blocksRead is how many blocks of a text are read again at a search, and what is around them: some 100 KB.
 const blocksRead = 48
 
-// spansToScan are the parts of the text that hold the most of a query, and those around the spans that are given.
+// spansToScan returns the parts of the text that hold the most of a query, and those around the spans that are given.
 func (d *Document) spansToScan(postings [][]int32, weights []float64, also []span) []span {
 	if len(d.text) < indexedBytes {
 		return []span{{0, len(d.text)}}
@@ -99,7 +99,7 @@ func (d *Document) spansToScan(postings [][]int32, weights []float64, also []spa
 	return mergeSpans(out)
 }
 
-// topBlocks are the blocks that hold the most, they and the better of their neighbours, because a passage may lie across.
+// topBlocks returns the blocks that hold the most, they and the better of their neighbours, because a passage may lie across.
 func topBlocks(postings [][]int32, weights []float64, blocks, limit int) (order []int) {
 	scores := make([]float64, blocks+2) // of block b at b+1
 	for w, list := range postings {

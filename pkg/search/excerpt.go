@@ -57,7 +57,7 @@ func (c *candidate) wordSet() []term {
 // maxMatched is how many terms an excerpt names at most.
 const maxMatched = 16
 
-// matched are the terms of the query that a passage holds: whole where it holds them as phrases, else their words, runs of characters
+// matched returns the terms of the query that a passage holds: whole where it holds them as phrases, else their words, runs of characters
 // of a script without spaces put together again.
 func (s *Search) matched(c *candidate) []string {
 	held := make([]bool, len(s.query.words))
@@ -81,7 +81,7 @@ func (s *Search) matched(c *candidate) []string {
 	return out
 }
 
-// namesOf are the words that are held, each once, but for those that say nothing by themselves. Single characters are named where
+// namesOf returns the words that are held, each once, but for those that say nothing by themselves. Single characters are named where
 // nothing longer is.
 func (q *Query) namesOf(held []bool) []string {
 	names := q.joinTokens(func(t queryToken) bool { return q.isInformative(t, held) && !q.singleAt(t) })
@@ -99,7 +99,7 @@ func (q *Query) singleAt(t queryToken) bool {
 	return q.words[t.word].gram && isSingleCharacter(q.terms[t.term][t.from:t.to])
 }
 
-// joinTokens are the parts of the terms that wanted tokens cover, each once.
+// joinTokens returns the parts of the terms that wanted tokens cover, each once.
 func (q *Query) joinTokens(wanted func(queryToken) bool) (out []string) {
 	last := queryToken{term: -1}
 	end := func() {
@@ -148,7 +148,7 @@ func (s *Search) relevance(c *candidate, matched []string) string {
 	return fmt.Sprintf("%d of %d terms: %s", len(matched), all, strings.Join(names, ", "))
 }
 
-// informativeWords is how many words say something by themselves, 0 where words cannot be told apart.
+// informativeWords returns how many words say something by themselves, 0 where words cannot be told apart.
 func (q *Query) informativeWords() (n int) {
 	for _, w := range q.words {
 		if w.gram {

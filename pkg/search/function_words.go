@@ -37,7 +37,7 @@ func readFunctionWords(list string) map[string]uint32 {
 	return words
 }
 
-// languageNamed is the place of a language in languageTable, or -1.
+// languageNamed returns the place of a language in languageTable, or -1.
 func languageNamed(name string) int {
 	for l, row := range languageTable {
 		if row.name == name {

@@ -73,7 +73,7 @@ func (x *indexer) add(t token) {
 	}
 }
 
-// postings are the blocks of each term, one after the other.
+// postings returns the blocks of each term, one after the other.
 func (x *indexer) postings() []uint32 {
 	start := uint32(0)
 	for i := range x.terms {
@@ -114,7 +114,7 @@ func (x *indexer) index() index {
 	return out
 }
 
-// blocksOf are the blocks of terms that share a key, in order.
+// blocksOf returns the blocks of terms that share a key, in order.
 func blocksOf(terms []indexEntry, postings []uint32) []uint32 {
 	if len(terms) == 1 {
 		return postings[terms[0].start-terms[0].count : terms[0].start]

@@ -80,7 +80,7 @@ const (
 	minClearCount = 5 // function words
 )
 
-// language is the one with the most function words, if they are more than chance gives and more than English ones.
+// language returns the one with the most function words, if they are more than chance gives and more than English ones.
 func (c *languageCensus) language() language {
 	best := 0
 	for l, n := range c.counts {
@@ -138,7 +138,7 @@ func (c *languageCensus) stretch(text string) {
 	}
 }
 
-// functionWord says whether a folded word says nothing by itself, in the language or in one with a script of its own.
+// functionWord reports whether a folded word says nothing by itself, in the language or in one with a script of its own.
 func (l language) functionWord(word string) bool {
 	return functionWords[stripDiacritics(word)]&(1<<l|^latinLanguages) != 0
 }

@@ -138,7 +138,7 @@ func (l *lexer) word(i int) int {
 	return i
 }
 
-// lookUp is the word text[from:to], whose hash is given.
+// lookUp returns the word text[from:to], whose hash is given.
 func (l *lexer) lookUp(hash uint64, from, to int, stem bool) word {
 	if !stem || to-from <= 2 || to-from > maxWordBytes {
 		return word{term: mix(hash)}
@@ -152,7 +152,7 @@ func (l *lexer) lookUp(hash uint64, from, to int, stem bool) word {
 	return l.learn(hash, from, to, l.tellsAffixes())
 }
 
-// tellsAffixes says whether the ends of words in Latin letters are told. Those of English are not: its stems are forms enough, and what
+// tellsAffixes reports whether the ends of words in Latin letters are told. Those of English are not: its stems are forms enough, and what
 // names, code and data begin with says little.
 func (l *lexer) tellsAffixes() bool { return l.withAffixes && l.latin != 0 }
 
@@ -232,7 +232,7 @@ func (l *lexer) part(from, to int, pos int32) {
 	l.emit(token{w.term, w.affixes, int32(from), int32(to), pos})
 }
 
-// isCamelBoundary says whether a part of an identifier begins at i: fooBar, HTTPServer, but not URLs.
+// isCamelBoundary reports whether a part of an identifier begins at i: fooBar, HTTPServer, but not URLs.
 func isCamelBoundary(s string, i, to int) bool {
 	if s[i]-'A' >= 26 {
 		return false

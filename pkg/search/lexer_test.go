@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// tokensOf are the texts of the tokens of a text.
+// tokensOf returns the texts of the tokens of a text.
 func tokensOf(text string) (out []string) {
 	newLexer(languageOf(text)).scan(text, 0, len(text), func(t token) { out = append(out, text[t.from:t.to]) })
 	return out
@@ -32,7 +32,7 @@ func TestLexer_Scan_CutsWordsOfAnyScript(t *testing.T) {
 	}
 }
 
-// same says whether two words are one term in the language of a sentence around them.
+// same reports whether two words are one term in the language of a sentence around them.
 func same(around, a, b string) bool {
 	var terms []term
 	l := newLexer(languageOf(around))

@@ -47,7 +47,7 @@ func (m *Messages) Add(index int32, text string) {
 	m.entries = append(m.entries, e)
 }
 
-// Replacing is the run with another text in the place of a message's, as the runs that this takes. They share what they can with it.
+// Replacing returns the run with another text in the place of a message's, as the runs that this takes. They share what they can with it.
 func (m *Messages) Replacing(index int32, text string) []*Messages {
 	at, from := 0, uint32(0)
 	for at < len(m.entries) && m.entries[at].index < index {
@@ -65,13 +65,13 @@ func (m *Messages) Replacing(index int32, text string) []*Messages {
 	}
 }
 
-// Size is what it holds in memory, in bytes: at most as much as the text of the messages, but for texts of next to nothing but words
+// Size returns what it holds in memory, in bytes: at most as much as the text of the messages, but for texts of next to nothing but words
 // of one letter, and for runs of a few words.
 func (m *Messages) Size() int64 {
 	return int64(unsafe.Sizeof(*m)) + int64(cap(m.codes)) + int64(cap(m.entries))*int64(unsafe.Sizeof(messageEntry{}))
 }
 
-// language is what a message is written in: a short one that shows none, in that of the one before it. Where that is wrong, words are
+// language returns what a message is written in: a short one that shows none, in that of the one before it. Where that is wrong, words are
 // found in the forms they are looked for in, because a query's words are looked for as all languages of the messages stem them.
 func (m *Messages) language(text string) language {
 	const short = 200 // bytes
@@ -81,7 +81,7 @@ func (m *Messages) language(text string) language {
 	return m.last
 }
 
-// openingOf is where the name or title ends that a text begins with, before a colon; 0 if there is none.
+// openingOf returns where the name or title ends that a text begins with, before a colon; 0 if there is none.
 func openingOf(text string) int {
 	const longest = 48 // bytes
 	at := strings.IndexAny(content.Head(text, longest), ":：.。!?\n,;{[(\"")
@@ -91,7 +91,7 @@ func openingOf(text string) int {
 	return 0
 }
 
-// endsWithQuestion says whether a text ends with a question, or nearly.
+// endsWithQuestion reports whether a text ends with a question, or nearly.
 func endsWithQuestion(text string) bool {
 	const near = 200 // bytes
 	return strings.ContainsAny(text[content.RuneStart(text, max(0, len(text)-near)):], "?？؟")
@@ -114,7 +114,7 @@ func appendCode(codes []byte, t token, text string) ([]byte, bool) {
 // gramBit is the first bit of a code that is a character's.
 const gramBit = 0x80
 
-// codeSize is how many bytes a code has that begins with a byte.
+// codeSize returns how many bytes a code has that begins with a byte.
 func codeSize(first byte) int {
 	if first&gramBit != 0 {
 		return 2

@@ -106,7 +106,7 @@ func (r *messageRanking) survey() {
 	r.mean = float64(terms) / float64(max(1, r.count))
 }
 
-// weigh sets what words weigh, by how often they are named and how few messages hold them. It says whether any message holds any.
+// weigh sets what words weigh, by how often they are named and how few messages hold them. It reports whether any message holds any.
 func (r *messageRanking) weigh() bool {
 	var plain rankingParams
 	r.weights = r.query.named(r.messageRankingParams)
@@ -149,7 +149,7 @@ func (r *messageRanking) weighPhrase(p *messagePhrase) {
 	}
 }
 
-// named is what the words of a query weigh by how often they are named.
+// named returns what the words of a query weigh by how often they are named.
 func (q *Query) named(k messageRankingParams) []float64 {
 	weights := make([]float64, len(q.words))
 	for _, t := range q.tokens {
@@ -177,7 +177,7 @@ func (r *messageRanking) score() {
 	})
 }
 
-// hits are the best messages, scored with what is around them.
+// hits returns the best messages, scored with what is around them.
 func (r *messageRanking) hits(keep func(index int32) bool, limit int) []Hit {
 	var hits []Hit
 	asked := false
@@ -192,10 +192,10 @@ func (r *messageRanking) hits(keep func(index int32) bool, limit int) []Hit {
 	return slices.Clip(hits[:min(len(hits), max(limit, 0))])
 }
 
-// answers says whether a message holds anything that may answer.
+// answers reports whether a message holds anything that may answer.
 func (r *messageRanking) answers(at int) bool { return r.own[at]+r.exact[at] > 0 }
 
-// surrounded is the score of a message with its share of those around it.
+// surrounded returns the score of a message with its share of those around it.
 func (r *messageRanking) surrounded(at int, asked bool) float64 {
 	score := r.own[at] + r.exact[at]
 	for i := max(0, at-r.reach); i < min(len(r.own), at+r.reach+1); i++ {

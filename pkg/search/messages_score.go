@@ -2,7 +2,7 @@ package search
 
 import "slices"
 
-// messageScorer scores messages by what they hold themselves, one after the other. It is for one goroutine.
+// messageScorer scores messages by what they hold themselves, one after the other. It is not safe for concurrent use.
 type messageScorer struct {
 	*messageRanking
 	counts []float64   // of each word, in this message
@@ -84,7 +84,7 @@ func (s *messageScorer) followed(word, at int32) {
 	s.recent = kept
 }
 
-// phrasesIn is what the phrases weigh that the message holds, whose words were found.
+// phrasesIn returns what the phrases weigh that the message holds, whose words were found.
 func (s *messageScorer) phrasesIn(codes []byte) (sum float64) {
 	for i := range s.phrases {
 		p := &s.phrases[i]
@@ -96,7 +96,7 @@ func (s *messageScorer) phrasesIn(codes []byte) (sum float64) {
 	return sum
 }
 
-// end is the score of the message, which has so many terms: 0 if all that it holds says nothing by itself.
+// end returns the score of the message, which has so many terms: 0 if all that it holds says nothing by itself.
 func (s *messageScorer) end(terms int32) float64 {
 	norm := s.saturation * (float64(terms) + s.brevity) / (s.mean + s.brevity)
 	sum, covered := s.pair*s.pairs, 0.0

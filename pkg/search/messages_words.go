@@ -51,7 +51,7 @@ func gramKey(n int, codes uint64) uint64 {
 	return uint64(n)<<keyShift | codes&(1<<(n*gramBits)-1)
 }
 
-// runKey is the key of a run of characters.
+// runKey returns the key of a run of characters.
 func runKey(l *lexer, text string) uint64 {
 	n, codes := 0, uint64(0)
 	l.scan(text, 0, len(text), func(t token) {
@@ -71,7 +71,7 @@ func (w *messageWords) put(key uint64, word int32) {
 	}
 }
 
-// slot is where a key is, or would be.
+// slot returns where a key is, or would be.
 func (w *messageWords) slot(key uint64) int {
 	const spread = 0x9E3779B97F4A7C15
 	mask := len(w.keys) - 1
@@ -82,7 +82,7 @@ func (w *messageWords) slot(key uint64) int {
 	return i
 }
 
-// find is the word of a key, -1 if there is none.
+// find returns the word of a key, -1 if there is none.
 func (w *messageWords) find(key uint64) int32 {
 	if i := w.slot(key); w.keys[i] != 0 {
 		return w.words[i]

@@ -38,7 +38,7 @@ func (d *Document) read(b *queryTermIndex, l *lexer, from, to int, maxChars int3
 	return s
 }
 
-// titlesOver are the words in what stands over a segment.
+// titlesOver returns the words in what stands over a segment.
 func (s *scannedSpan) titlesOver(i int) []int32 {
 	if s.titles == nil {
 		return nil
@@ -68,7 +68,7 @@ const (
 	maxNear          = 512 // how many words in and around a passage count
 )
 
-// passages are those of a stretch that hold anything: from the beginning of each segment, as many segments as fit.
+// passages returns those of a stretch that hold anything: from the beginning of each segment, as many segments as fit.
 func (s *scannedSpan) passages(sc *scorer, maxChars int32) (out []passage) {
 	begun := int32(-passageStep)
 	for i, j := 0, 0; i < len(s.segments); i++ {
@@ -89,7 +89,7 @@ func (s *scannedSpan) passages(sc *scorer, maxChars int32) (out []passage) {
 	return out
 }
 
-// lead is where the first segment begins that fits a passage beside those from i to j: what comes before tells what is spoken of.
+// lead returns where the first segment begins that fits a passage beside those from i to j: what comes before tells what is spoken of.
 func (s *scannedSpan) lead(i, j int, maxChars int32) int32 {
 	for i > 0 && (i > 1 || !s.startsInside) && !s.dataItems && s.segments[j].after-s.segments[i-1].first <= maxChars {
 		i--
@@ -97,7 +97,7 @@ func (s *scannedSpan) lead(i, j int, maxChars int32) int32 {
 	return s.segments[i].from
 }
 
-// passage is the one from-to, which begins in the ith segment.
+// passage returns the one from-to, which begins in the ith segment.
 func (s *scannedSpan) passage(sc *scorer, i int, from, to int32) passage {
 	w := passage{from: from, to: to, shown: segmentSpan{from, to}, share: 1, near: s.near(from, to), titleWords: s.titlesOver(i)}
 	if n := len(s.segments); n > 0 {
@@ -153,7 +153,7 @@ func diversify(ws []passage, limit int) (kept []passage) {
 	return kept
 }
 
-// trim takes off what other passages show, where that is most of it, and says whether anything is left.
+// trim takes off what other passages show, where that is most of it, and reports whether anything is left.
 func (w *passage) trim(others []passage) bool {
 	for _, o := range others {
 		part := overlap(w.shown.from, w.shown.to, o.shown.from, o.shown.to)
@@ -173,7 +173,7 @@ func (w *passage) trim(others []passage) bool {
 	return true
 }
 
-// body is what a passage has in common with others, or has not.
+// body returns what a passage has in common with others, or has not.
 func (w *passage) body() (from, to int32) {
 	if w.share < 1 {
 		return w.shown.from, w.shown.to
@@ -181,7 +181,7 @@ func (w *passage) body() (from, to int32) {
 	return w.from, w.to
 }
 
-// noveltyFactor is what is left of a passage's worth, by how much of it lies in one before it.
+// noveltyFactor returns what is left of a passage's worth, by how much of it lies in one before it.
 func noveltyFactor(overlap float64) float64 {
 	if overlap > allOverlap {
 		return 0
@@ -189,7 +189,7 @@ func noveltyFactor(overlap float64) float64 {
 	return 1 - repetitionPenalty*overlap
 }
 
-// largest is the index of the first largest value above zero, -1 if there is none.
+// largest returns the index of the first largest value above zero, -1 if there is none.
 func largest(values []float64) int {
 	best := -1
 	for i, v := range values {
@@ -200,13 +200,13 @@ func largest(values []float64) int {
 	return best
 }
 
-// overlap is how much of the shorter of two spans lies in the other.
+// overlap returns how much of the shorter of two spans lies in the other.
 func overlap(from, to, otherFrom, otherTo int32) float64 {
 	both := min(to, otherTo) - max(from, otherFrom)
 	return float64(max(both, 0)) / float64(max(1, min(to-from, otherTo-otherFrom)))
 }
 
-// passageHolding is the one for a phrase at from-to that no other holds: from the beginning of its segment if it fits then, else from the
+// passageHolding returns the one for a phrase at from-to that no other holds: from the beginning of its segment if it fits then, else from the
 // phrase's own.
 func (s *scannedSpan) passageHolding(sc *scorer, text string, from, to, maxChars int32) passage {
 	i := sort.Search(len(s.segments), func(i int) bool { return s.segments[i].from > from }) - 1
@@ -223,7 +223,7 @@ func (s *scannedSpan) passageHolding(sc *scorer, text string, from, to, maxChars
 	return s.passage(sc, max(i, 0), start, end)
 }
 
-// charsWithin says whether a text has at most so many characters.
+// charsWithin reports whether a text has at most so many characters.
 func charsWithin(text string, most int32) bool {
 	for range text {
 		if most--; most < 0 {

@@ -74,7 +74,7 @@ func (q *Query) phraseKnown(runes []rune) bool {
 	return false
 }
 
-// readPhraseWords notes the words of a phrase, and says whether it is but one. One alone, and of more than two the first and the last,
+// readPhraseWords notes the words of a phrase, and reports whether it is but one. One alone, and of more than two the first and the last,
 // may be parts of words in a text, and need not be there.
 func (q *Query) readPhraseWords(p *phrase) (one bool) {
 	of := make(map[string]int32, len(q.words))
@@ -122,7 +122,7 @@ func prefixFunction(p []rune) []int32 {
 	return f
 }
 
-// find calls found with where in text[from:to] the phrase stands, until it answers false. Its time is linear in the text.
+// find calls found with where in text[from:to] the phrase stands, until it returns false. Its time is linear in the text.
 func (p *phrase) find(text string, from, to int, found func(span) bool) {
 	k, space := int32(0), false
 	for i := from; i < to; {
@@ -161,7 +161,7 @@ func (p *phrase) skip(text string, i, to int) int {
 	return i
 }
 
-// foldedAt is the folded character at i, and its length. White space of any kind is a space.
+// foldedAt returns the folded character at i, and its length. White space of any kind is a space.
 func foldedAt(text string, i, to int) (rune, int) {
 	if c := text[i]; c < utf8.RuneSelf {
 		if c == ' ' || c-'\t' < 5 {
@@ -238,7 +238,7 @@ func wholeClusters(text string, s span, reach int) span {
 	return s
 }
 
-// plainBorder says whether a place lies between characters of ASCII, which no mark joins.
+// plainBorder reports whether a place lies between characters of ASCII, which no mark joins.
 func plainBorder(text string, at int) bool {
 	return (at == 0 || text[at-1] < utf8.RuneSelf) && (at == len(text) || text[at] < utf8.RuneSelf)
 }
@@ -264,7 +264,7 @@ func (d *Document) wholePhrases(q *Query, postings [][]int32, maxChars int) (out
 	return out
 }
 
-// phrasesIn are the places of all phrases in a part of the text.
+// phrasesIn returns the places of all phrases in a part of the text.
 func (d *Document) phrasesIn(q *Query, part span, maxChars int) (out []occurrence) {
 	for i := range q.phrases {
 		d.phraseOccurrences(&q.phrases[i], part, maxChars, func(s span) bool {
@@ -275,7 +275,7 @@ func (d *Document) phrasesIn(q *Query, part span, maxChars int) (out []occurrenc
 	return out
 }
 
-// candidateSpans are the parts of a text that may hold a phrase that fits an excerpt: those around the rarest of its words.
+// candidateSpans returns the parts of a text that may hold a phrase that fits an excerpt: those around the rarest of its words.
 func (d *Document) candidateSpans(p *phrase, postings [][]int32) []span {
 	if len(p.words) == 0 {
 		return []span{{0, len(d.text)}}

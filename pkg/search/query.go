@@ -61,7 +61,7 @@ func NewQuery(terms ...string) *Query {
 	return q
 }
 
-// Empty says whether nothing in the terms can be looked for.
+// Empty reports whether nothing in the terms can be looked for.
 func (q *Query) Empty() bool { return len(q.words) == 0 && len(q.phrases) == 0 }
 
 func (q *Query) readWords() {
@@ -92,7 +92,7 @@ func (q *Query) newWord(text string) int32 {
 	return int32(len(q.words) - 1)
 }
 
-// emptyWord says whether text[from:to] says nothing by itself: a function word, or characters that one of their script shares.
+// emptyWord reports whether text[from:to] says nothing by itself: a function word, or characters that one of their script shares.
 func (q *Query) emptyWord(text string, from, to int) bool {
 	if r, _ := utf8.DecodeRuneInString(text[from:to]); !gramScript(r) {
 		return q.lang.functionWord(fold(text[from:to]))
@@ -131,12 +131,12 @@ func (q *Query) weigh() {
 	}
 }
 
-// acronym says whether a word is written like one: WHO and IT mean more than who and it.
+// acronym reports whether a word is written like one: WHO and IT mean more than who and it.
 func acronym(text string) bool {
 	return utf8.RuneCountInString(text) > 1 && strings.IndexFunc(text, func(r rune) bool { return !unicode.IsUpper(r) }) < 0
 }
 
-// isSingleCharacter says whether a text is one character, with its marks.
+// isSingleCharacter reports whether a text is one character, with its marks.
 func isSingleCharacter(text string) bool {
 	for i, r := range text {
 		if i > 0 && classOf(r) != classMark {
@@ -212,7 +212,7 @@ func (b *queryTermIndex) bind(t token, word int32, text string) {
 	}
 }
 
-// find says which word of the query a token is, or else which one it begins or ends like.
+// find returns which word of the query a token is, or else which one it begins or ends like.
 func (b *queryTermIndex) find(t token) (word int32, partial, ok bool) {
 	if word, ok = b.wordOf[t.term]; ok {
 		return word, false, true

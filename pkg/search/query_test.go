@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// weightsOf are what the words of a query weigh.
+// weightsOf returns what the words of a query weigh.
 func weightsOf(terms ...string) map[string]float64 {
 	out := map[string]float64{}
 	for _, w := range NewQuery(terms...).words {
@@ -58,7 +58,7 @@ func TestNewQuery_Bytes_AreBounded(t *testing.T) {
 	}
 }
 
-// placed are the tokens of a text and where they stand.
+// placed returns the tokens of a text and where they stand.
 func placed(text string) string {
 	var out []string
 	newLexer(0).scan(text, 0, len(text), func(t token) { out = append(out, fmt.Sprintf("%s@%d", text[t.from:t.to], t.pos)) })
@@ -172,7 +172,7 @@ func TestMessageRanking_Surrounded_ByDistance(t *testing.T) {
 	}
 }
 
-// ownScores are what messages score by themselves.
+// ownScores returns what messages score by themselves.
 func ownScores(q string, texts ...string) []float64 {
 	r := newMessageRanking(NewQuery(q), inBlocks(texts))
 	r.survey()

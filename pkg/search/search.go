@@ -20,7 +20,7 @@ const (
 // Excerpt is a passage of a content.
 type Excerpt struct {
 	Content   int    // which of the contents that were searched, by the number it was added under
-	Text      string // at most MaxChars characters, cut at borders of sentences or lines where that can be had
+	Text      string // at most MaxChars characters, cut at borders of sentences or lines where possible
 	Location  string // as Reading.Place
 	Bytes     [2]int64
 	Chars     [2]int64
@@ -29,7 +29,7 @@ type Excerpt struct {
 	Relevance string   // in words: why it is here
 }
 
-// Search gathers the best passages of contents, scored with statistics over all of them. A Search is for one goroutine.
+// Search gathers the best passages of contents, scored with statistics over all of them. A Search is not safe for concurrent use.
 type Search struct {
 	query        *Query
 	options      Options
@@ -104,7 +104,7 @@ func (s *Search) gather() {
 	s.pending, s.pendingBytes = nil, 0
 }
 
-// passages are those of a document that hold anything.
+// passages returns those of a document that hold anything.
 func (s *Search) passages(c *pendingDocument) (out []passage) {
 	d := c.document
 	b, l := s.reader(d)
@@ -116,7 +116,7 @@ func (s *Search) passages(c *pendingDocument) (out []passage) {
 	return out
 }
 
-// reader is what reads a document for the words of the query.
+// reader returns what reads a document for the words of the query.
 func (s *Search) reader(d *Document) (*queryTermIndex, *lexer) {
 	b, l := s.termIndex(d.lang), newLexer(d.lang)
 	l.prefixes, l.withAffixes = &b.prefixes, true
@@ -133,7 +133,7 @@ func (s *Search) termIndex(lang language) *queryTermIndex {
 	return b
 }
 
-// passagesIn are those of a stretch, and one for each phrase that the first excerpt is to hold and no passage holds.
+// passagesIn returns those of a stretch, and one for each phrase that the first excerpt is to hold and no passage holds.
 func (s *Search) passagesIn(d *Document, r *scannedSpan, found []occurrence) []passage {
 	chars := int32(s.options.MaxChars)
 	out := r.passages(s.scorer, chars)
@@ -166,7 +166,7 @@ func (w *passage) markPhrase(o occurrence) bool {
 	return false
 }
 
-// phraseScore is what the phrases add that a passage holds: as much as their words weigh.
+// phraseScore returns what the phrases add that a passage holds: as much as their words weigh.
 func (s *Search) phraseScore(held uint32) (sum float64) {
 	for i, p := range s.query.phrases {
 		if held&(1<<i) == 0 {
@@ -184,7 +184,7 @@ func (s *Search) phraseScore(held uint32) (sum float64) {
 	return sum
 }
 
-// Excerpts are the best passages, best first; none says the same as one before it. A content that holds an exact phrase of the
+// Excerpts returns the best passages, best first; none says the same as one before it. A content that holds an exact phrase of the
 // terms has it in the first excerpt.
 func (s *Search) Excerpts() []Excerpt {
 	s.gather()
@@ -245,7 +245,7 @@ func (s *Search) wholePhrase(held uint32) int {
 	return 0
 }
 
-// firstWithPhrase is the best candidate if it holds such a phrase, else -1. They come first.
+// firstWithPhrase returns the best candidate if it holds such a phrase, else -1. They come first.
 func (s *Search) firstWithPhrase() int {
 	if len(s.candidates) > 0 && s.wholePhrase(s.candidates[0].phrases) == 1 {
 		return 0
@@ -265,7 +265,7 @@ func (s *Search) discount(worth []float64, chosen *candidate) {
 	}
 }
 
-// excerpt is a candidate as it is answered.
+// excerpt returns a candidate as it is answered.
 func (s *Search) excerpt(c *candidate) Excerpt {
 	matched := s.matched(c)
 	return Excerpt{
@@ -278,7 +278,7 @@ func (s *Search) candidate(content int, d *Document, w passage) candidate {
 	w.near = slices.Clone(w.near) // of a stretch that is not kept
 	c := candidate{passage: w, content: content}
 	from, to := int(w.shown.from), int(w.shown.to)
-	// What is no UTF-8 is shown as a replacement character a byte.
+	// Invalid UTF-8 is shown as a replacement character a byte.
 	c.text = strings.Clone(strings.Map(func(r rune) rune { return r }, d.text[from:to]))
 	c.location = d.reading.Place(from, to)
 	c.bytes, c.chars = d.reading.Source(from, to)

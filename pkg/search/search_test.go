@@ -330,7 +330,7 @@ func FuzzSearch(f *testing.F) {
 	})
 }
 
-// flights is a large JSON result.
+// flights returns a large JSON result.
 func flights(t testing.TB) *content.Reading {
 	t.Helper()
 	document, err := os.ReadFile(recordings.Path(t, "json_api", "airline_flights.json"))

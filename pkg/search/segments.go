@@ -117,7 +117,7 @@ func (c *segmenter) step(r rune, i int) {
 	}
 }
 
-// isClusterEnd says whether the character before i has all its marks: whether what follows is not drawn as one with it.
+// isClusterEnd reports whether the character before i has all its marks: whether what follows is not drawn as one with it.
 func (c *segmenter) isClusterEnd(r rune, i int) bool {
 	if i >= len(c.text) || c.text[i] < utf8.RuneSelf {
 		return true
@@ -127,7 +127,7 @@ func (c *segmenter) isClusterEnd(r rune, i int) bool {
 	return len(cluster) == n
 }
 
-// lineEnds says whether the line end before i ends more than a line that was wrapped.
+// lineEnds reports whether the line end before i ends more than a line that was wrapped.
 func (c *segmenter) lineEnds(i int) bool {
 	if c.lines || i >= len(c.text) || c.text[i] == '\n' || c.text[i] == '\r' {
 		return true
@@ -137,7 +137,7 @@ func (c *segmenter) lineEnds(i int) bool {
 	return i-start < 60 || !unicode.IsLower(next)
 }
 
-// sentenceEnds says whether a sentence ends at i, where white space begins.
+// sentenceEnds reports whether a sentence ends at i, where white space begins.
 func (c *segmenter) sentenceEnds(i int) bool {
 	before, n := utf8.DecodeLastRuneInString(c.text[:i])
 	for isClosingMark(before) && i-n > int(c.from) {
@@ -153,7 +153,7 @@ func (c *segmenter) sentenceEnds(i int) bool {
 	return isAlphabetic(before) && isAlphabetic(c.next(i))
 }
 
-// next is the first character after the closing marks and the white space at i, as far as it is near.
+// next returns the first character after the closing marks and the white space at i, as far as it is near.
 func (c *segmenter) next(i int) rune {
 	for _, r := range c.text[i:min(i+32, len(c.text))] {
 		if r != ' ' && r != '\t' && r != 0x3000 && !isClosingMark(r) {
@@ -163,7 +163,7 @@ func (c *segmenter) next(i int) rune {
 	return ' '
 }
 
-// abbreviation says whether what stands before the full stop at i is an initial or a short title.
+// abbreviation reports whether what stands before the full stop at i is an initial or a short title.
 func (c *segmenter) abbreviation(i int) bool {
 	from := i
 	for from > int(c.from) && i-from < 16 {
@@ -239,7 +239,7 @@ func (c *segmenter) reset(at int32) {
 	c.comma, c.space = segmentMark{at, c.chars}, segmentMark{at, c.chars}
 }
 
-// clusterBorder is the last border of grapheme clusters up to i: where the segment begins if its first one goes on.
+// clusterBorder returns the last border of grapheme clusters up to i: where the segment begins if its first one goes on.
 func (c *segmenter) clusterBorder(i int32) int32 {
 	rest, state, at := c.text[c.from:min(int(i)+utf8.UTFMax, len(c.text))], -1, c.from
 	for rest != "" {
@@ -253,7 +253,7 @@ func (c *segmenter) clusterBorder(i int32) int32 {
 	return at
 }
 
-// clusterEnd is where the grapheme cluster ends that the segment begins with. One that no passage could hold has none: it is cut.
+// clusterEnd returns where the grapheme cluster ends that the segment begins with. One that no passage could hold has none: it is cut.
 func (c *segmenter) clusterEnd() int32 {
 	most := content.CharOffset(c.text[c.from:], int(c.passageChars))
 	cluster, _, _, _ := uniseg.FirstGraphemeClusterInString(c.text[c.from:min(int(c.from)+most+utf8.UTFMax, len(c.text))], -1)

@@ -12,7 +12,7 @@ import (
 )
 
 // stemmer brings the forms of a word together. Scripts that serve one large language have its stems; for Latin letters the language is
-// the content's. It is for one goroutine.
+// the content's. It is not safe for concurrent use.
 type stemmer struct {
 	latin func(*snowballstem.Env) bool
 	env   *snowballstem.Env

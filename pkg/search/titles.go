@@ -3,7 +3,7 @@ package search
 // maxTitleBytes is how much of the titles over a passage counts.
 const maxTitleBytes = 256
 
-// titles are what stands over a position without being near it, from where to where in the text.
+// titles returns what stands over a position without being near it, from where to where in the text.
 func (d *Document) titles(at int) [][2]int {
 	out := d.reading.Titles(at, maxTitleBytes)
 	for i := range out {
@@ -33,7 +33,7 @@ func (d *Document) scan(l *lexer, emit func(token)) {
 	})
 }
 
-// titleWords are the words of a query in the titles over a position.
+// titleWords returns the words of a query in the titles over a position.
 func (d *Document) titleWords(b *queryTermIndex, l *lexer, at int) (words []int32) {
 	if !d.reading.HasTitles() {
 		return nil

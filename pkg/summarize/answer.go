@@ -13,7 +13,7 @@ const (
 	maxObjects     = 16
 )
 
-// readAnswer is the summary in an answer, filtered, or why it is refused (behaviour §5): if it is not the JSON asked for, empty, an echo,
+// readAnswer returns the summary in an answer, filtered, or why it is refused (behaviour §5): if it is not the JSON asked for, empty, an echo,
 // over its cap, or not shorter than the content.
 func readAnswer(a Answer, r *Request) (string, Reason) {
 	summary, ok := findSummary(a.Text)
@@ -39,7 +39,7 @@ func readAnswer(a Answer, r *Request) (string, Reason) {
 	}
 }
 
-// maxSummaryChars is the cap for a target: models count badly, and a text that is half as dense as asked is still of use.
+// maxSummaryChars returns the cap for a target: models count badly, and a text that is half as dense as asked is still of use.
 func maxSummaryChars(target int) int { return 2*target + 200 }
 
 // findSummary finds the one JSON object with a string "summary" in a text that may have words or a Markdown fence around it. Two
@@ -79,7 +79,7 @@ func decodeObject(text string) (summary string, ok bool, length int) {
 	return *value, true, int(d.InputOffset())
 }
 
-// showsSomething says whether a character shows anything: spaces, marks for layout alone, and what stands for something left out do not.
+// showsSomething reports whether a character shows anything: spaces, marks for layout alone, and what stands for something left out do not.
 func showsSomething(c rune) bool { return unicode.IsGraphic(c) && !unicode.IsSpace(c) && c != '…' }
 
 // An answer is an echo if it says back so much in a row, white space aside: bytes of the prompt's own text, or all of the first

@@ -12,7 +12,7 @@ const (
 	maxOutputTokens = 1 << 20
 )
 
-// actualCost is what a call cost: what the provider reports, or what was reckoned. A call that the provider turned away, or that
+// actualCost returns what a call cost: what the provider reports, or what was estimated. A call that the provider turned away, or that
 // did not reach it, is free; one whose answer did not come in time may have been paid.
 func actualCost(call *Call, answer Answer, failure *Failure, reckoned cost) cost {
 	if failure != nil {

@@ -137,7 +137,7 @@ func (d *Desk) Start(r *Request) {
 	go d.run(ctx, j)
 }
 
-// Knows says whether a request is under way or has ended, so that starting it would start nothing.
+// Knows reports whether a request is under way or has ended, so that starting it would start nothing.
 func (d *Desk) Knows(r *Request) bool {
 	_, ended := d.Look(r)
 	return ended || d.pending(r) != nil
@@ -223,13 +223,13 @@ func headChars(text string, n int) string {
 	return text
 }
 
-// Deadline is how long a request may take in all.
+// Deadline returns how long a request may take in all.
 func (d *Desk) Deadline() time.Duration { return d.options.Deadline }
 
 // Usage counts what was asked of models since the desk was made.
 type Usage struct {
 	Calls int64 // made to a provider
-	// InputTokens and OutputTokens are what the provider reported; where it does not say, what was reckoned.
+	// InputTokens and OutputTokens are what the provider reported; where it does not say, what was estimated.
 	InputTokens  int64
 	OutputTokens int64
 	// Failures are calls that failed, answers that were refused, models that were not asked, and requests that were turned
@@ -257,7 +257,7 @@ func (d *Desk) Close() {
 	d.running.Wait()
 }
 
-// ModelsOf are the models that are asked for a prompt, in order, as provider/model. They must not be changed.
+// ModelsOf returns the models that are asked for a prompt, in order, as provider/model. They must not be changed.
 func (d *Desk) ModelsOf(p *conversation.Prompt) []string {
 	if len(p.Models) > 0 {
 		return p.Models
@@ -265,7 +265,7 @@ func (d *Desk) ModelsOf(p *conversation.Prompt) []string {
 	return d.options.Models
 }
 
-// provider is the client for a model, and the provider's own name of the model; nil if there is none.
+// provider returns the client for a model, and the provider's own name of the model; nil if there is none.
 func (d *Desk) provider(model string) (client Model, name string) {
 	provider, name, ok := strings.Cut(model, "/")
 	if !ok || name == "" {
@@ -274,10 +274,10 @@ func (d *Desk) provider(model string) (client Model, name string) {
 	return d.options.Providers[provider], name
 }
 
-// CanAsk says whether one of a prompt's models has a provider here. It may fail all the same when it is asked.
+// CanAsk reports whether one of a prompt's models has a provider here. It may fail all the same when it is asked.
 func (d *Desk) CanAsk(p *conversation.Prompt) bool { return d.withoutModel(p) == nil }
 
-// withoutModel is the failure of a prompt none of whose models can be asked.
+// withoutModel returns the failure of a prompt none of whose models can be asked.
 func (d *Desk) withoutModel(p *conversation.Prompt) *Failure {
 	var failures []*Failure
 	for _, model := range d.ModelsOf(p) {

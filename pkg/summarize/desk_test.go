@@ -59,7 +59,7 @@ func request(content string) *Request {
 
 func longText(name string) string { return name + " " + strings.Repeat("word ", 200) }
 
-// desk is a desk whose model is m/x, and m/y too; the test closes it.
+// desk returns a desk whose model is m/x, and m/y too; the test closes it.
 func desk(t *testing.T, m Model, with func(*Options)) *Desk {
 	t.Helper()
 	o := Options{Providers: map[string]Model{"m": m}, Models: []string{"m/x"}}

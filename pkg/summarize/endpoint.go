@@ -45,7 +45,7 @@ type Endpoint struct {
 	client *http.Client
 }
 
-// NewEndpoint returns an endpoint, or what [CheckEndpoint] says of its URL. Close lets go of its connections.
+// NewEndpoint returns an endpoint, or what [CheckEndpoint] says of its URL. Close closes its idle connections.
 func NewEndpoint(o EndpointOptions) (*Endpoint, error) {
 	if err := CheckEndpoint(o.URL, o.HasKey); err != nil {
 		return nil, err
@@ -83,7 +83,7 @@ func transport() *http.Transport {
 
 var errBadURL = errors.New("must be a URL such as https://host/v1 or http://localhost:11434/v1, without a user, a password or a fragment")
 
-// CheckEndpoint says what is wrong with an endpoint's URL, in words for whoever configured it and without the URL; nil if nothing
+// CheckEndpoint returns what is wrong with an endpoint's URL, in words for whoever configured it and without the URL; nil if nothing
 // is. It is http or https; but a key never goes over plain http to another machine.
 func CheckEndpoint(raw string, withKey bool) error {
 	u, err := url.Parse(raw)
@@ -101,7 +101,7 @@ func isLoopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// Close lets go of the connections that are idle.
+// Close closes idle connections.
 func (e *Endpoint) Close() { e.client.CloseIdleConnections() }
 
 // Post sends a value as JSON and reads the answer into another. Its errors are *Failure. With a failure of a status, it returns
@@ -146,7 +146,7 @@ func (e *Endpoint) send(ctx context.Context, question any) (*http.Response, erro
 	return response, nil
 }
 
-// connectionFailure is what is said of a connection that failed. The error itself has addresses in it, and stays here.
+// connectionFailure returns what is said of a connection that failed. The error itself has addresses in it, and stays here.
 func connectionFailure(ctx context.Context, err error) *Failure {
 	var dial *net.OpError
 	var slow net.Error

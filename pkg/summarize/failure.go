@@ -45,7 +45,7 @@ type Failure struct { //nolint:errname // it is how a request ended, and the pac
 	Earlier []*Failure
 }
 
-// Error says what failed, with the models' names.
+// Error returns what failed, with the models' names.
 func (f *Failure) Error() string {
 	var b strings.Builder
 	for _, e := range f.Earlier {
@@ -62,7 +62,7 @@ func (f *Failure) Error() string {
 	return b.String()
 }
 
-// ReasonOf is the reason of a result's error: "" for nil, [Internal] for an error that is no failure. Where several models
+// ReasonOf returns the reason of a result's error: "" for nil, [Internal] for an error that is no failure. Where several models
 // failed, it is the last one's.
 func ReasonOf(err error) Reason {
 	var f *Failure
@@ -76,7 +76,7 @@ func ReasonOf(err error) Reason {
 	}
 }
 
-// Refused says whether a request ended because a limit of rate or spending, ours or the provider's, had no room for it: later it may.
+// Refused reports whether a request ended because a limit of rate or spending, ours or the provider's, had no room for it: later it may.
 func Refused(err error) bool {
 	switch ReasonOf(err) {
 	case Busy, SpendLimit, RateLimited:
@@ -99,7 +99,7 @@ func (f *Failure) withModel(model string) *Failure {
 	return &named
 }
 
-// contextReason says why a context ended.
+// contextReason returns why a context ended.
 func contextReason(ctx context.Context) Reason {
 	var f *Failure
 	if errors.As(context.Cause(ctx), &f) {
@@ -108,7 +108,7 @@ func contextReason(ctx context.Context) Reason {
 	return Timeout
 }
 
-// asFailure is an error of a Model's as a failure of our own: what else it may say stays unsaid.
+// asFailure returns an error of a Model's as a failure of our own: what else it may say stays unsaid.
 func asFailure(ctx context.Context, err error) *Failure {
 	var f *Failure
 	switch {
@@ -121,7 +121,7 @@ func asFailure(ctx context.Context, err error) *Failure {
 	}
 }
 
-// isExempt says that a failure is not the model's: it says nothing of whether the next call will work. Requests that a model
+// isExempt reports that a failure is not the model's: it says nothing of whether the next call will work. Requests that a model
 // refuses for what is in them must not let one conversation open the breaker for all.
 func (f *Failure) isExempt() bool {
 	switch f.Reason {

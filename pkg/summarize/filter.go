@@ -9,10 +9,10 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/facts"
 )
 
-// Filter is a text as it may stand in a summary or in an extract: what a model writes, and what is quoted, must not pass for what
+// Filter returns a text as it may stand in a summary or in an extract: what a model writes, and what is quoted, must not pass for what
 // the sidecar itself says, or a provider (behaviour §8). It leaves out control characters and others that show nothing, the notes
 // that stand in a view for what it does not show, and the tokens that part a chat's turns. Headings of ours lose their form, and so
-// do the names of roles that begin a line. Bytes that are no UTF-8 become U+FFFD.
+// do the names of roles that begin a line. Invalid UTF-8 bytes become U+FFFD.
 func Filter(text string) string {
 	text = dropInvisible(Plain(strings.ToValidUTF8(text, "\uFFFD")))
 	return neutralizeHeadings(dropMarkers(text))
@@ -38,7 +38,7 @@ func Plain(text string) string {
 	}
 }
 
-// sequenceEnd is how many bytes of what follows an escape belong to the sequence: parameters, then one final byte.
+// sequenceEnd returns how many bytes of what follows an escape belong to the sequence: parameters, then one final byte.
 func sequenceEnd(s string) int {
 	i := 0
 	for i < len(s) && ('0' <= s[i] && s[i] <= '9' || s[i] == ';' || s[i] == '?') {
@@ -136,7 +136,7 @@ var notePrefixes = []string{
 // maxNoteBytes bounds how far the end of a note is looked for, in bytes.
 const maxNoteBytes = 400
 
-// noteSize is the length of the note that a text begins with: to its bracket's end, if that is on the line. It is 0 if there is none.
+// noteSize returns the length of the note that a text begins with: to its bracket's end, if that is on the line. It is 0 if there is none.
 func noteSize(text string) int {
 	end := strings.IndexAny(text[1:min(len(text), maxNoteBytes)], "[]\n") + 1
 	closed := end > 0 && text[end] == ']'
@@ -159,7 +159,7 @@ func noteSize(text string) int {
 	return 0
 }
 
-// matchWords is how many bytes some words take at the beginning of a text, in any case, with any white space before and between
+// matchWords returns how many bytes some words take at the beginning of a text, in any case, with any white space before and between
 // them; 0 if they are not there.
 func matchWords(text, words string) int {
 	at := 0
@@ -176,7 +176,7 @@ func matchWords(text, words string) int {
 	return at
 }
 
-// leadingSpace is how many bytes of white space a text begins with, as far as one looks.
+// leadingSpace returns how many bytes of white space a text begins with, as far as one looks.
 func leadingSpace(text string) int {
 	text = text[:min(len(text), maxNoteBytes)]
 	return len(text) - len(strings.TrimLeftFunc(text, unicode.IsSpace))
@@ -188,7 +188,7 @@ const (
 	chatElements  = " system system_prompt system-prompt system-reminder developer assistant human start_of_turn end_of_turn s im_start im_end begin_of_text eot_id "
 )
 
-// tokenSize is the length of the token that a text begins with, which parts the turns of a chat; 0 if there is none.
+// tokenSize returns the length of the token that a text begins with, which parts the turns of a chat; 0 if there is none.
 func tokenSize(text string) int {
 	line, _, _ := strings.Cut(text[:min(len(text), maxTokenBytes)], "\n")
 	for _, pair := range [][2]string{{"<|", "|>"}, {"<｜", "｜>"}, {"<<", ">>"}} {

@@ -40,7 +40,7 @@ func neutralizeHeadings(text string) string {
 	return b.String()
 }
 
-// neutralizeHeading is a line, "" if it says no more than a heading.
+// neutralizeHeading returns a line, "" if it says no more than a heading.
 func neutralizeHeading(line string) string {
 	if line = dropReservedHeadings(line); line == "" {
 		return ""
@@ -75,7 +75,7 @@ func dropReservedHeadings(line string) string {
 	return line[:at] + rest
 }
 
-// reservedSize is how many bytes a heading of ours takes at the beginning of a text.
+// reservedSize returns how many bytes a heading of ours takes at the beginning of a text.
 func reservedSize(text string) int {
 	n := 0
 	if text != "" && text[0]|0x20 == spanExtractStart[0] {
@@ -90,7 +90,7 @@ func reservedSize(text string) int {
 // bullets are what may stand before a heading, beside white space: marks of entries, of Markdown, of quotations.
 const bullets = "-•*_>#`0123456789.)"
 
-// leadingSize is how many bytes of white space and of some other characters a line begins with.
+// leadingSize returns how many bytes of white space and of some other characters a line begins with.
 func leadingSize(line, of string) int {
 	for i, c := range line {
 		if !strings.ContainsRune(of, c) && !unicode.IsSpace(c) {
@@ -100,7 +100,7 @@ func leadingSize(line, of string) int {
 	return len(line)
 }
 
-// headingSize is how many bytes a heading takes at the beginning of a text, with its colon, or where the line ends behind it; 0 if it
+// headingSize returns how many bytes a heading takes at the beginning of a text, with its colon, or where the line ends behind it; 0 if it
 // is not there.
 func headingSize(text, heading string) int {
 	if text == "" || text[0]|0x20 != heading[0] { // nearly all lines

@@ -159,7 +159,7 @@ func newBackOff() backoff.BackOff {
 	return b
 }
 
-// retryable is a failure in the words of the back-off: one that will not pass, one that passes at a time that the provider
+// retryable returns a failure in the words of the back-off: one that will not pass, one that passes at a time that the provider
 // names, or one that may pass at any time. A pause that does not fit into the share ends the tries at once.
 func retryable(f *Failure) error {
 	switch {

@@ -25,7 +25,7 @@ type ledger struct {
 }
 
 func newLedger() ledger {
-	conversations, _ := simplelru.NewLRU[Scope, []ModelSpent](maxConversations, nil) // fails for a size that is not positive
+	conversations, _ := simplelru.NewLRU[Scope, []ModelSpent](maxConversations, nil) // only a size below 1 is an error
 	return ledger{conversations}
 }
 
@@ -49,7 +49,7 @@ func findModel(all []ModelSpent, model string) (at int, found bool) {
 	return slices.BinarySearchFunc(all, model, func(m ModelSpent, model string) int { return cmp.Compare(m.Model, model) })
 }
 
-// Spent is what a conversation's own calls took since the process started, sorted by model; the caller owns it. A call that was
+// Spent returns what a conversation's own calls took since the process started, sorted by model; the caller owns it. A call that was
 // not made, because the model rests or the spend limit is reached, is none.
 func (d *Desk) Spent(s Scope) []ModelSpent {
 	d.mu.Lock()

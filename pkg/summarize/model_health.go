@@ -34,7 +34,7 @@ type modelHealth struct {
 }
 
 func newModelHealthCache() *modelHealthCache {
-	known, _ := simplelru.NewLRU[string, *modelHealth](maxModels, nil) // fails for a size that is not positive
+	known, _ := simplelru.NewLRU[string, *modelHealth](maxModels, nil) // only a size below 1 is an error
 	return &modelHealthCache{models: known}
 }
 
@@ -53,7 +53,7 @@ func (r *modelHealthCache) get(model string) *modelHealth {
 	return found
 }
 
-// pausedFor is how long the provider still wants to be left alone.
+// pausedFor returns how long the provider still wants to be left alone.
 func (r *modelHealth) pausedFor(now time.Time) time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -37,7 +37,7 @@ type spanResult struct {
 	Text  string `json:"text"`
 }
 
-// SpanContent is what a model is given of a stretch of conversation, as one JSON document: the summaries of what was before it,
+// SpanContent returns what a model is given of a stretch of conversation, as one JSON document: the summaries of what was before it,
 // then its messages as the view shows them, with their indices, calls and results. Media is one line. Reasoning and opaque blocks
 // are left out, and system messages always (behaviour §8). Only the user's own words have the role "user": what actions, other
 // agents, retries and plugins gave back is named as that. A unit that is a summary stands with the earlier ones. Contents must be
@@ -94,7 +94,7 @@ func newSpanDocument(earlier []string, units []conversation.Unit) *spanDocument 
 	return d
 }
 
-// indexCalls are the names of the calls in units, and which of them are answered there, by ordinal.
+// indexCalls returns the names of the calls in units, and which of them are answered there, by ordinal.
 func indexCalls(units []conversation.Unit) (names map[int32]string, answered map[int32]bool) {
 	names, answered = map[int32]string{}, map[int32]bool{}
 	for i := range units {
@@ -112,7 +112,7 @@ func indexCalls(units []conversation.Unit) (names map[int32]string, answered map
 	return names, answered
 }
 
-// spanMessagesOf is what a message shows: of each speaker's, where there is anything.
+// spanMessagesOf returns what a message shows: of each speaker's, where there is anything.
 func spanMessagesOf(it *conversation.Item, names map[int32]string, answered map[int32]bool) []spanMessage {
 	var all []spanMessage
 	by := func(part int) *spanMessage {
@@ -176,7 +176,7 @@ func spanResultOf(r *conversation.ToolResult, names map[int32]string) spanResult
 	return out
 }
 
-// validUTF8 is a text as JSON can hold it.
+// validUTF8 returns a text as JSON can hold it.
 func validUTF8(text string) string { return strings.ToValidUTF8(text, "\ufffd") }
 
 // encode leaves < > & as they are, as quoted does.

@@ -6,7 +6,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
-// fallbackSpanExtract is the extract of a desk that was given nothing better: the earlier summaries, what the user said, and what the
+// fallbackSpanExtract returns the extract of a desk that was given nothing better: the earlier summaries, what the user said, and what the
 // assistant said last, each from its beginning, in equal shares.
 func fallbackSpanExtract(earlier []string, units []conversation.Unit, target int) string {
 	d := newSpanDocument(earlier, units)

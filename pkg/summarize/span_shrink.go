@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// texts are all texts of the document, whatever they are for.
+// texts returns all texts of the document, whatever they are for.
 func (d *spanDocument) texts() []*string {
 	var all []*string
 	for i := range d.Earlier {
@@ -48,7 +48,7 @@ func (d *spanDocument) shrink(maxChars int) {
 	}
 }
 
-// levelLimit is the length to which the longest have to be cut so that all together take the room.
+// levelLimit returns the length to which the longest have to be cut so that all together take the room.
 func levelLimit(sizes []int, room int) int {
 	ascending := slices.Sorted(slices.Values(sizes))
 	for i, size := range ascending {
@@ -89,7 +89,7 @@ func keepEnds[T any](all []T, longest int) []T {
 // cutMarker stands for the middle of a text.
 const cutMarker = "\n[the middle is left out]\n"
 
-// cutMiddle is a text cut to so many escaped characters: three quarters of them from its beginning, and its end.
+// cutMiddle returns a text cut to so many escaped characters: three quarters of them from its beginning, and its end.
 func cutMiddle(text string, limit int) string {
 	room := limit - escapedChars(cutMarker)
 	if room < 0 {
@@ -128,7 +128,7 @@ func escapedChars(text string) int {
 	return n
 }
 
-// escapedSize is how many characters a JSON string takes for one, as the encoder writes it.
+// escapedSize returns how many characters a JSON string takes for one, as the encoder writes it.
 func escapedSize(c rune) int {
 	switch {
 	case c == '"' || c == '\\' || c == '\n' || c == '\r' || c == '\t' || c == '\b' || c == '\f':

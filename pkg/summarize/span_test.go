@@ -119,7 +119,7 @@ func anySpan(t *rapid.T) []conversation.Unit {
 	return units(messages...)
 }
 
-// textsIn are the texts of a span but for the system's, as JSON can hold them.
+// textsIn returns the texts of a span but for the system's, as JSON can hold them.
 func textsIn(span []conversation.Unit) (all []string) {
 	for i := range span {
 		for k := range span[i].Items {

@@ -44,7 +44,7 @@ type templatePart struct {
 	placeholder placeholder
 }
 
-// CheckTemplate says what is wrong with a prompt's template, in words for whoever wrote it; nil if nothing is. A template has
+// CheckTemplate returns what is wrong with a prompt's template, in words for whoever wrote it; nil if nothing is. A template has
 // {{content}} once, which becomes a JSON string with its quotation marks, or the JSON document of a span, and may have {{length}}, {{target_length}},
 // {{turn_added}}, which become numbers, and {{message_type}} and {{tool}}, which become JSON strings. Spaces inside the braces do not
 // count. Nothing else may follow two opening braces.
@@ -80,7 +80,7 @@ func parseTemplate(template string) ([]templatePart, error) {
 	return pieces, nil
 }
 
-// placeholderValue is what a placeholder becomes. Everything that is not a number becomes a JSON string, which no text can leave.
+// placeholderValue returns what a placeholder becomes. Everything that is not a number becomes a JSON string, which no text can leave.
 func (r *Request) placeholderValue(p placeholder) (string, bool) {
 	switch p {
 	case contentPlaceholder:
@@ -100,7 +100,7 @@ func (r *Request) placeholderValue(p placeholder) (string, bool) {
 	}
 }
 
-// template is the request's own, or the built-in one.
+// template returns the request's own, or the built-in one.
 func (r *Request) template() string {
 	if r.Prompt.Template != "" {
 		return r.Prompt.Template
@@ -111,7 +111,7 @@ func (r *Request) template() string {
 	return compactPrompt
 }
 
-// contentJSON is the content as JSON. A span is JSON already, and whoever made it has seen to its length.
+// contentJSON returns the content as JSON. A span is JSON already, and whoever made it has seen to its length.
 func (r *Request) contentJSON() string {
 	if r.Span && json.Valid([]byte(r.Content)) {
 		return r.Content
@@ -119,7 +119,7 @@ func (r *Request) contentJSON() string {
 	return jsonString(truncated(r.Content))
 }
 
-// newCall is what a model is told for the request. The template is read once, before any value is in it: what a content looks like
+// newCall returns what a model is told for the request. The template is read once, before any value is in it: what a content looks like
 // cannot change that.
 func (r *Request) newCall(model string) (Call, error) {
 	pieces, err := parseTemplate(r.template())
@@ -144,7 +144,7 @@ func (r *Request) maxOutput() int {
 	return thinkingTokens + r.Target
 }
 
-// jsonString is a text as a JSON string. The characters < > & stay as they are: escaped, markup would take several times the tokens.
+// jsonString returns a text as a JSON string. The characters < > & stay as they are: escaped, markup would take several times the tokens.
 func jsonString(text string) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -153,7 +153,7 @@ func jsonString(text string) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// truncated is what is sent of a content.
+// truncated returns what is sent of a content.
 func truncated(content string) string {
 	if len(content) <= maxSentHead+maxSentTail {
 		return content

@@ -38,7 +38,7 @@ func TestCheckTemplate(t *testing.T) {
 	}
 }
 
-// quotedIn is what stands between the marks of the test's templates, read as JSON.
+// quotedIn returns what stands between the marks of the test's templates, read as JSON.
 func quotedIn(t *testing.T, prompt, before, after string) (text string) {
 	t.Helper()
 	inside, ok := strings.CutPrefix(prompt, before)

@@ -18,7 +18,7 @@ type tokenBudget struct {
 
 	mu sync.Mutex
 	// available is what may be spent now: it grows by perMinute in a minute, and never beyond it. It is below zero after a call
-	// that cost more than was reckoned.
+	// that cost more than was estimated.
 	available     float64
 	refilledAt    time.Time
 	conversations *simplelru.LRU[Scope, int64]
@@ -26,7 +26,7 @@ type tokenBudget struct {
 
 func newTokenBudget(perMinute, perConversation int64, now time.Time) *tokenBudget {
 	s := &tokenBudget{perMinute: max(perMinute, 0), perConversation: max(perConversation, 0), available: float64(perMinute), refilledAt: now}
-	s.conversations, _ = simplelru.NewLRU[Scope, int64](maxConversations, nil) // fails for a size that is not positive
+	s.conversations, _ = simplelru.NewLRU[Scope, int64](maxConversations, nil) // only a size below 1 is an error
 	return s
 }
 
@@ -43,7 +43,7 @@ func (s *tokenBudget) reserve(scope Scope, tokens int64, now time.Time) bool {
 	return true
 }
 
-// correct adds what a call cost more than was reserved, which may be less than nothing.
+// correct adds what a call cost more than was reserved, which may be negative.
 func (s *tokenBudget) correct(scope Scope, tokens int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -91,7 +91,7 @@ func (c Calibration) Factor() float64 {
 	return math.Round(c.estimate()*steps) / steps
 }
 
-// estimate is the factor before it is rounded to a step.
+// estimate returns the factor before it is rounded to a step.
 func (c Calibration) estimate() float64 {
 	prior := c.Prior
 	if !(prior > 0) {

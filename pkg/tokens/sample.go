@@ -45,8 +45,8 @@ func sampleWindow(text string, i int) string {
 	return text[runeBorder(text, start):runeBorder(text, start+sampleWidth)]
 }
 
-// runeBorder moves i back to the start of the rune it lies in. Bytes that are
-// no UTF-8 are left as they are, so the way back is at most a rune long.
+// runeBorder moves i back to the start of the rune it lies in. Invalid UTF-8
+// bytes are left as they are, so the way back is at most a rune long.
 func runeBorder(text string, i int) int {
 	for back := range utf8.UTFMax {
 		if i-back <= 0 || i == len(text) {

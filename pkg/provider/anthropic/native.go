@@ -55,7 +55,7 @@ func isThinking(s *provider.UnitWriter, l *provider.Line, p *conversation.Part, 
 	return p.Kind == conversation.PartReasoning && s.Native(l, p) || isThinkingType(opaque)
 }
 
-// thinkingFirst says whether the thinking of a message may stay.
+// thinkingFirst reports whether the thinking of a message may stay.
 func thinkingFirst(s *provider.UnitWriter, l *provider.Line, opaque map[*conversation.Part]string) bool {
 	content := false
 	for i := range l.Parts {

@@ -163,12 +163,12 @@ func sign(part []byte, signature string) []byte {
 	return append(part, '}')
 }
 
-// isSignature says whether reasoning has only a signature, as Gemini gives it for the part that follows.
+// isSignature reports whether reasoning has only a signature, as Gemini gives it for the part that follows.
 func isSignature(s *provider.UnitWriter, l *provider.Line, p *conversation.Part) bool {
 	return p.Kind == conversation.PartReasoning && p.Reasoning.Text.Inline == "" && s.Native(l, p) && isBase64(p.Reasoning.Signature.Inline)
 }
 
-// isBase64 says whether a signature can be read: one that cannot makes Gemini refuse the request.
+// isBase64 reports whether a signature can be read: one that cannot makes Gemini refuse the request.
 func isBase64(s string) bool {
 	s = strings.TrimRight(s, "=")
 	if strings.ContainsAny(s, "-_") {

@@ -66,7 +66,7 @@ func recorded(lines []provider.Line) {
 	})
 }
 
-// together says whether two messages are one: tool messages that were one in the record, and all of the assistant's in a unit.
+// together reports whether two messages are one: tool messages that were one in the record, and all of the assistant's in a unit.
 func together(a, b *provider.Message) bool {
 	if a.Role == conversation.RoleAssistant {
 		return b.Role == conversation.RoleAssistant

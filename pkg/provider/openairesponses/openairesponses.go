@@ -72,7 +72,7 @@ func appendMedia(dst []byte, m *conversation.Media) []byte {
 	return append(dst, '}')
 }
 
-// detail is how closely the model looks at an image. The published type demands one; what it takes for absent is auto.
+// detail returns how closely the model looks at an image. The published type demands one; what it takes for absent is auto.
 func detail(m *conversation.Media) string {
 	if slices.Contains([]string{"low", "high"}, m.Detail) {
 		return m.Detail

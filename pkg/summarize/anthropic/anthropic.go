@@ -32,7 +32,7 @@ type Client struct {
 	endpoint *summarize.Endpoint
 }
 
-// New returns a client, or says what is wrong with the URL. Close lets go of its connections.
+// New returns a client, or says what is wrong with the URL. Close closes its idle connections.
 func New(o Options) (*Client, error) {
 	header := http.Header{"User-Agent": {cmp.Or(o.UserAgent, "palimpsest")}}
 	header.Set("Anthropic-Version", apiVersion)
@@ -48,7 +48,7 @@ func New(o Options) (*Client, error) {
 	return &Client{endpoint: endpoint}, nil
 }
 
-// Close lets go of the connections that are idle.
+// Close closes idle connections.
 func (c *Client) Close() { c.endpoint.Close() }
 
 type question struct {

@@ -50,7 +50,7 @@ func readCode(s source) (draft, bool) {
 	return d, true
 }
 
-// stripNumbers takes the numbers off lines that a tool numbered, and uses them. It says whether it did.
+// stripNumbers takes the numbers off lines that a tool numbered, and uses them. It reports whether it did.
 func stripNumbers(all []choice.Unit) bool {
 	sample := all[:min(len(all), 1000)]
 	numbered := 0
@@ -75,7 +75,7 @@ func stripNumbers(all []choice.Unit) bool {
 	return true
 }
 
-// numberContinues says whether a line that is numbered n may stand before others.
+// numberContinues reports whether a line that is numbered n may stand before others.
 func numberContinues(n int, next []choice.Unit) bool {
 	for _, u := range next[:min(len(next), 4)] {
 		if m, _, ok := numberedLine(u.Text); ok {
@@ -131,7 +131,7 @@ func looksLikeCode(all []choice.Unit) bool {
 	return marked*100 >= n*50 && telling*100 >= n*10 && dated*5 < n
 }
 
-// startsLikeCode says whether a line begins as a statement or a comment of a common language does.
+// startsLikeCode reports whether a line begins as a statement or a comment of a common language does.
 func startsLikeCode(s string) bool {
 	word := firstWord(s)
 	switch word {
@@ -185,7 +185,7 @@ func guessLanguage(text string) string {
 	return best
 }
 
-// counts says how many classes and functions the code defines.
+// counts returns how many classes and functions the code defines.
 func (r *codeReader) counts() (text string) {
 	types, functions := 0, 0
 	for i := range r.lines {

@@ -39,7 +39,7 @@ func parseDefinition(line string) definition {
 	}
 }
 
-// indentLevel is how deep a line is nested: one tab or up to four spaces are a level.
+// indentLevel returns how deep a line is nested: one tab or up to four spaces are a level.
 func indentLevel(space string) int {
 	return strings.Count(space, "\t") + (strings.Count(space, " ")+3)/4
 }
@@ -53,7 +53,7 @@ func isModifier(word string) bool {
 	return false
 }
 
-// classifyDefinition says what a line defines that begins, after its modifiers, with a word.
+// classifyDefinition returns what a line defines that begins, after its modifiers, with a word.
 func classifyDefinition(word, s, rest string) (kind definitionKind, name string) {
 	switch word {
 	case "class", "interface", "struct", "enum", "trait", "impl", "namespace", "module", "record", "protocol", "type":

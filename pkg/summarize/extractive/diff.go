@@ -53,7 +53,7 @@ func looksLikeDiff(lines []string) bool {
 	return hunks > 0 && marked*2 > len(lines)
 }
 
-// read takes in one line, and says whether the lines after it are of a hunk.
+// read takes in one line, and reports whether the lines after it are of a hunk.
 func (r *diffReader) read(i int, line string, inHunk bool) bool {
 	switch {
 	case strings.HasPrefix(line, "diff "):

@@ -6,6 +6,6 @@
 // It is the built-in summarizer of behaviour §5 for single contents: what
 // stands in for a model's summary where there is no model or it did not
 // answer. Package span is that of conversations. The same text and target give the
-// same bytes for ever. Nothing in a text is an instruction: it
+// same bytes forever. Nothing in a text is an instruction: it
 // is counted, compared and quoted, and that is all.
 package extractive

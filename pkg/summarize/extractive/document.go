@@ -89,7 +89,7 @@ func (o *document) addLink(href string, aside bool) {
 	o.links = append(o.links, href)
 }
 
-// isReadableLink says whether an address is one that can be told apart by reading.
+// isReadableLink reports whether an address is one that can be told apart by reading.
 func isReadableLink(href string) bool {
 	return !strings.HasPrefix(href, "javascript:") && !strings.HasPrefix(href, "data:") && !strings.ContainsAny(href, " \n\t")
 }
@@ -139,7 +139,7 @@ func (b *block) label(text string) string {
 	return "- "
 }
 
-// headingEntries are the headings: within their share those of high level first, then the others with little worth.
+// headingEntries returns the headings: within their share those of high level first, then the others with little worth.
 func (o *document) headingEntries(target int) (pieces []choice.Entry) {
 	room := target * headingShare / 100
 	for level := 1; level <= 6; level++ {
@@ -182,7 +182,7 @@ func (o *document) sentences(target int) (all []choice.Unit, of []int) {
 	return all, of
 }
 
-// firstLines is the beginning of a listing: its first line, and on the same line the next ones as far as about n bytes.
+// firstLines returns the beginning of a listing: its first line, and on the same line the next ones as far as about n bytes.
 func firstLines(text string, n int) string {
 	line, rest, _ := strings.Cut(text, "\n")
 	if len(line) >= n/3 || rest == "" {
@@ -212,7 +212,7 @@ func sentenceInBlockBoost(u choice.Unit, b block) float64 {
 	return 1
 }
 
-// mentions are the links of the content, whole addresses first, and then the names in it.
+// mentions returns the links of the content, whole addresses first, and then the names in it.
 func (o *document) mentions() []string {
 	var whole, relative []string
 	for _, l := range o.links {

@@ -7,7 +7,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/summarize/extractive/choice"
 )
 
-// errorReportScore says how much a line among code looks like the report of an error rather than code that handles one, 0 for not
+// errorReportScore returns how much a line among code looks like the report of an error rather than code that handles one, 0 for not
 // at all: sentences with an error's words in them, that begin as reports do, stand outside the code's indentation, and have
 // numbers in them.
 func errorReportScore(all []choice.Unit, i int) int {
@@ -34,14 +34,14 @@ func errorReportScore(all []choice.Unit, i int) int {
 	return report
 }
 
-// looksLikeSource says whether a line is code, or a comment in it.
+// looksLikeSource reports whether a line is code, or a comment in it.
 func looksLikeSource(s string) bool {
 	last := s[len(s)-1]
 	return strings.IndexByte("{};,(\\", last) >= 0 || strings.Contains(s, "= ") || (startsLikeCode(s) && !facts.BeginsAsReport(s)) ||
 		strings.HasPrefix(s, "\"") || strings.HasPrefix(s, "'")
 }
 
-// isOutdented says whether a line is indented less than both its neighbours, or stands between lines that both are.
+// isOutdented reports whether a line is indented less than both its neighbours, or stands between lines that both are.
 func isOutdented(all []choice.Unit, i int) bool {
 	depth := func(k int) int {
 		if k < 0 || k >= len(all) {

@@ -17,7 +17,7 @@ import (
 // What is shown is shown verbatim, each line on its own, so that a reader can search for it; "…" stands where a line goes on.
 // Lines of logs, code and output are labelled with their number in the text ("L12"), and where one stands for several that
 // differ only in their variable parts, with how many ("×40"). Counts are exact. Sequences that color a terminal are left
-// out, and bytes that are no UTF-8 become U+FFFD. A grapheme cluster is never cut. A target below 1 gives an empty text.
+// out, and invalid UTF-8 bytes become U+FFFD. A grapheme cluster is never cut. A target below 1 gives an empty text.
 func Extract(text string, target int) string {
 	if target < 1 {
 		return ""
@@ -64,7 +64,7 @@ func compose(d draft, size, target int) string {
 	return out + namesLine(d.names, body, target-utf8.RuneCountInString(out))
 }
 
-// note says how many of the text's lines or items no shown one stands for.
+// note returns how many of the text's lines or items no shown one stands for.
 func (d draft) note(stands int) string {
 	return "\n(+" + counted(d.total-stands, "other "+d.unit) + ")"
 }
@@ -76,7 +76,7 @@ func (d draft) longestNote() string {
 	return d.note(0)
 }
 
-// shortHead is a first line for which there is no room: whole facts of it if possible.
+// shortHead returns a first line for which there is no room: whole facts of it if possible.
 func shortHead(head string, target int) string {
 	for cut := strings.LastIndex(head, ", "); cut > 0; cut = strings.LastIndex(head[:cut], ", ") {
 		if utf8.RuneCountInString(head[:cut]) <= target {

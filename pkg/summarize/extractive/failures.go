@@ -43,12 +43,12 @@ func (l *lineText) failureWorth(g int, words map[string]int, begins map[uint64]i
 	return 5*t.novelty + 2*rarity(t.count, n) + 3*rarest + 2*rarity(begins[t.startHash()], n) + float64(t.level)/2 - float64(size)/250
 }
 
-// startHash is what the lines of a template begin with.
+// startHash returns what the lines of a template begin with.
 func (t *template) startHash() uint64 {
 	return hashWords(t.words[:min(len(t.words), 2)])
 }
 
-// rarity is how seldom something is that k of n have: 1 for one of many, 0 for all of them.
+// rarity returns how seldom something is that k of n have: 1 for one of many, 0 for all of them.
 func rarity(k, n int) float64 {
 	if n < 2 || k >= n {
 		return 0

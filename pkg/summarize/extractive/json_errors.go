@@ -79,7 +79,7 @@ func (r *jsonReader) allErrorMembers() (all []errorMember, count map[uint64]int)
 	return all, count
 }
 
-// errorMemberAt says whether a scalar reports an error: by its words, or by its key and not being empty.
+// errorMemberAt reports whether a scalar reports an error: by its words, or by its key and not being empty.
 func (r *jsonReader) errorMemberAt(i int32) (errorMember, bool) {
 	n := &r.doc.Nodes[i]
 	if n.Kind == '{' || n.Kind == '[' || n.Kind == 'n' {
@@ -94,7 +94,7 @@ func (r *jsonReader) errorMemberAt(i int32) (errorMember, bool) {
 	return errorMember{node: i, level: level, byKey: byKey}, level >= facts.Failing || byKey
 }
 
-// failingKey says whether a key and its value report an error: "error": "…", "success": false, "exit_code": 2.
+// failingKey reports whether a key and its value report an error: "error": "…", "success": false, "exit_code": 2.
 func failingKey(key, raw string) bool {
 	k := strings.ToLower(key[:min(len(key), 24)])
 	switch k {
@@ -109,7 +109,7 @@ func failingKey(key, raw string) bool {
 	return false
 }
 
-// identifyingMember says what tells the object apart that a fault stands in.
+// identifyingMember returns what tells the object apart that a fault stands in.
 func (r *jsonReader) identifyingMember(i int32) string {
 	best, bestWorth := content.NoNode, 4.5
 	parent := r.doc.Nodes[i].Parent

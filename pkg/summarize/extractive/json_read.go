@@ -110,7 +110,7 @@ func (r *jsonReader) add(p choice.Entry) {
 	r.entries = append(r.entries, p)
 }
 
-// maxEntries is how many pieces a target of so many characters can use, with some to choose among.
+// maxEntries returns how many pieces a target of so many characters can use, with some to choose among.
 func (r *jsonReader) maxEntries() int {
 	return 60 + r.target/8
 }
@@ -164,7 +164,7 @@ func (r *jsonReader) collectList(i int32, s *shape, path string) {
 	}
 }
 
-// pathStep is how a path goes on to an item: by its index, or by its key.
+// pathStep returns how a path goes on to an item: by its index, or by its key.
 func (r *jsonReader) pathStep(i int32) string {
 	n := &r.doc.Nodes[i]
 	if r.doc.Nodes[n.Parent].Kind == '{' {
@@ -173,7 +173,7 @@ func (r *jsonReader) pathStep(i int32) string {
 	return fmt.Sprintf("[%d]", n.Index)
 }
 
-// path is the way to a value from the root.
+// path returns the way to a value from the root.
 func (r *jsonReader) path(i int32) string {
 	var steps []string
 	for ; i != 0; i = r.doc.Nodes[i].Parent {
@@ -186,7 +186,7 @@ func (r *jsonReader) path(i int32) string {
 	return strings.TrimPrefix(b.String(), ".")
 }
 
-// raw is a value as it stands in the text, on one line.
+// raw returns a value as it stands in the text, on one line.
 func (r *jsonReader) raw(i int32) string {
 	n := &r.doc.Nodes[i]
 	text := r.doc.Text[n.Start:n.End]
@@ -196,7 +196,7 @@ func (r *jsonReader) raw(i int32) string {
 	return text
 }
 
-// bare is a value as it stands in the text, without the quotes of a string; of lists, how much they hold.
+// bare returns a value as it stands in the text, without the quotes of a string; of lists, how much they hold.
 func (r *jsonReader) bare(i int32) string {
 	n := &r.doc.Nodes[i]
 	switch n.Kind {

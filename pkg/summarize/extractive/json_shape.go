@@ -144,7 +144,7 @@ func (s *shape) member(key string, at int) *shape {
 	return m
 }
 
-// keyedByID says whether an object is a list whose items stand under their ids: objects of one form, under keys with digits
+// keyedByID reports whether an object is a list whose items stand under their ids: objects of one form, under keys with digits
 // in them or under very many.
 func keyedByID(d *content.JSONTree, i int32) bool {
 	n := &d.Nodes[i]
@@ -162,7 +162,7 @@ func keyedByID(d *content.JSONTree, i int32) bool {
 		(size >= 8 && objects == size && firstKeysAlike(d, i)))
 }
 
-// firstKeysAlike says whether all items of an object are objects that begin with the same key.
+// firstKeysAlike reports whether all items of an object are objects that begin with the same key.
 func firstKeysAlike(d *content.JSONTree, i int32) bool {
 	first := d.Nodes[d.Nodes[i].First].First
 	if first == content.NoNode {
@@ -268,7 +268,7 @@ func (v *valueStats) describe() string {
 	return strings.Join(parts, " ")
 }
 
-// repeats says whether the values return, as those of a status do.
+// repeats reports whether the values return, as those of a status do.
 func (v *valueStats) repeats() bool {
 	n := 0
 	for _, c := range v.counts {

@@ -83,7 +83,7 @@ func (t *table) collectRows(i int32, most int) {
 	}
 }
 
-// isList says whether an object is a list of the table's objects rather than one of them.
+// isList reports whether an object is a list of the table's objects rather than one of them.
 func (t *table) isList(i int32) bool {
 	first := t.doc.Nodes[i].First
 	return t.doc.Nodes[i].Kind == '{' && first != content.NoNode && t.shape.byKey[t.doc.Key(first)] == nil
@@ -142,7 +142,7 @@ func (t *table) chooseColumns() {
 	}
 }
 
-// width is the mean width of a column's cells in the rows that are offered.
+// width returns the mean width of a column's cells in the rows that are offered.
 func (t *table) width(c column) int {
 	sum := 0
 	for _, k := range t.shown {
@@ -151,7 +151,7 @@ func (t *table) width(c column) int {
 	return sum / max(len(t.shown), 1)
 }
 
-// isLabel says whether a column repeats the keys that the objects stand under.
+// isLabel reports whether a column repeats the keys that the objects stand under.
 func (t *table) isLabel(c column) bool {
 	for _, k := range t.shown {
 		if key := t.doc.Key(t.rows[k]); key == "" || key != t.cellAt(t.rows[k], c.path) {
@@ -161,7 +161,7 @@ func (t *table) isLabel(c column) bool {
 	return true
 }
 
-// cellAt is what an item has in a column, or nothing.
+// cellAt returns what an item has in a column, or nothing.
 func (t *table) cellAt(i int32, path []string) string {
 	for _, key := range path {
 		if i = t.doc.Child(i, key); i == content.NoNode {
@@ -220,7 +220,7 @@ func (t *table) addRows() (size int) {
 	return size / max(len(t.shown), 1)
 }
 
-// label says where in its list an object stands.
+// label returns where in its list an object stands.
 func (t *table) label(i int32) string {
 	label := ""
 	for ; i != t.list; i = t.doc.Nodes[i].Parent {
@@ -232,7 +232,7 @@ func (t *table) label(i int32) string {
 	return label + " "
 }
 
-// row is an item on one line: its cells, then by name what few others have.
+// row returns an item on one line: its cells, then by name what few others have.
 func (t *table) row(i int32) string {
 	cells := make([]string, 0, len(t.columns))
 	for _, c := range t.columns {
@@ -273,7 +273,7 @@ func (t *table) addNames() {
 	t.add(choice.Entry{Label: fmt.Sprintf("%s (%s): ", name, grouped(len(t.rows))), Text: b.String(), MaxChars: t.target * 3 / 10, Score: worthNames})
 }
 
-// identity is the column that tells the items apart best, if there is one.
+// identity returns the column that tells the items apart best, if there is one.
 func (t *table) identity() *column {
 	var best *column
 	for k := range t.columns {
@@ -309,7 +309,7 @@ func keyWorth(key string) float64 {
 	return 2
 }
 
-// hasPart says whether a name is a word, or begins or ends with it.
+// hasPart reports whether a name is a word, or begins or ends with it.
 func hasPart(name, word string) bool {
 	if !strings.Contains(name, word) {
 		return false

@@ -26,7 +26,7 @@ func newLineText(s source) *lineText {
 	return l
 }
 
-// repetitive says whether most lines are like others: whether this is a log.
+// repetitive reports whether most lines are like others: whether this is a log.
 func (l *lineText) repetitive() bool {
 	return len(l.units) >= 12 && len(l.templates)*2 <= len(l.units)
 }
@@ -99,7 +99,7 @@ func (l *lineText) draftLog(text string) draft {
 	return d
 }
 
-// dated says whether the lines of a text begin as those of logs do.
+// dated reports whether the lines of a text begin as those of logs do.
 func (l *lineText) dated() bool {
 	n := 0
 	for _, u := range l.units {

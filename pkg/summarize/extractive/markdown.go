@@ -43,7 +43,7 @@ func looksLikeMarkdown(lines []string) bool {
 	return headings > 1 && headings+others > 2 && (headings+others)*25 > len(lines)
 }
 
-// standsAlone says whether a line is among blank lines or headings, as comments in code are not.
+// standsAlone reports whether a line is among blank lines or headings, as comments in code are not.
 func standsAlone(lines []string, i int) bool {
 	level := headingLevel(lines[i])
 	free := func(k int) bool {
@@ -56,7 +56,7 @@ func standsAlone(lines []string, i int) bool {
 	return free(i-1) && (free(i+1) || level > 1)
 }
 
-// headingLevel is the level of a line that is a heading, or 0.
+// headingLevel returns the level of a line that is a heading, or 0.
 func headingLevel(line string) int {
 	level := 0
 	for level < len(line) && line[level] == '#' {
@@ -95,7 +95,7 @@ func (o *document) readFence(lines []string, i int) (next int) {
 	return end + 1
 }
 
-// isTableRule says whether a line is the rule below the head of a table.
+// isTableRule reports whether a line is the rule below the head of a table.
 func isTableRule(line string) bool {
 	return strings.Contains(line, "--") && strings.Trim(line, "|-: \t") == ""
 }

@@ -39,7 +39,7 @@ func readMatches(s source) (draft, bool) {
 	return d, true
 }
 
-// mostlyDistinct says whether most results stand in places of their own; in logs "path-12:" can be part of a time.
+// mostlyDistinct reports whether most results stand in places of their own; in logs "path-12:" can be part of a time.
 func mostlyDistinct(found []match) bool {
 	places := map[string]bool{}
 	for _, m := range found {

@@ -48,7 +48,7 @@ func readPage(s source) (draft, bool) {
 
 func quoted(s string) string { return "“" + s + "”" }
 
-// looksLikePage says whether a text is HTML: by how it begins, or by many closing tags of pages in its beginning.
+// looksLikePage reports whether a text is HTML: by how it begins, or by many closing tags of pages in its beginning.
 func looksLikePage(text string) bool {
 	begins := strings.TrimSpace(text[:min(len(text), 4000)])
 	begins = strings.ToLower(begins[:min(len(begins), 200)])

@@ -51,7 +51,7 @@ func readPaths(s source) (draft, bool) {
 	return d, true
 }
 
-// nameStart is where the name begins in a path with a folder, or 0 if a text is none.
+// nameStart returns where the name begins in a path with a folder, or 0 if a text is none.
 func nameStart(path string) int {
 	if strings.ContainsAny(path, " \t\"'<>{}=;") || strings.Contains(path, "://") {
 		return 0
@@ -59,7 +59,7 @@ func nameStart(path string) int {
 	return strings.LastIndexByte(strings.TrimSuffix(path, "/"), '/') + 1
 }
 
-// listsPaths says whether nearly all lines are paths.
+// listsPaths reports whether nearly all lines are paths.
 func listsPaths(lines []choice.Unit) bool {
 	n := 0
 	for _, u := range lines {

@@ -9,7 +9,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/summarize/extractive/choice"
 )
 
-// isProse says whether most of the text is in sentences.
+// isProse reports whether most of the text is in sentences.
 func (l *lineText) isProse() bool {
 	prose, all := 0, 0
 	for _, u := range l.units {

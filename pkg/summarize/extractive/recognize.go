@@ -18,7 +18,7 @@ type source struct {
 // maxDepth is how often a text inside a text is looked into.
 const maxDepth = 4
 
-// recognize says what a text is and offers what its extract may show.
+// recognize returns what a text is and offers what its extract may show.
 func recognize(s source) draft {
 	if d, ok := readFirst(s, readJSON, readWrapped, readPage); ok {
 		return d

@@ -27,7 +27,7 @@ func readTabular(s source) (draft, bool) {
 	return draft{title: title, entries: append(c.finished(), top), total: l.nonBlank(), unit: "lines"}, true
 }
 
-// separator is what separates the values of nearly all lines into as many as the first has, or nothing.
+// separator returns what separates the values of nearly all lines into as many as the first has, or nothing.
 func separator(lines []choice.Unit) string {
 	if len(lines) < 4 {
 		return ""
@@ -51,7 +51,7 @@ func separator(lines []choice.Unit) string {
 	return ""
 }
 
-// isHead says whether a line names columns: short names, none a number or a date.
+// isHead reports whether a line names columns: short names, none a number or a date.
 func isHead(line, sep string) bool {
 	for _, name := range strings.Split(line, sep) {
 		name = strings.Trim(name, "\" ")

@@ -78,7 +78,7 @@ const (
 	hashPrime  uint64 = 1099511628211
 )
 
-// maskedHash is a word's hash (FNV-1a) with its variable runs masked, or variable if no letter is left.
+// maskedHash returns a word's hash (FNV-1a) with its variable runs masked, or variable if no letter is left.
 func maskedHash(word string) uint64 {
 	if isPath(word) {
 		return variableWord
@@ -135,7 +135,7 @@ func dropVariables(line string, n int) string {
 // maxVariableShown is how many bytes a variable word has that is left out rather than shown.
 const maxVariableShown = 14
 
-// isPath says whether a word is the path of a file, or of a test in one.
+// isPath reports whether a word is the path of a file, or of a test in one.
 func isPath(word string) bool {
 	slash := strings.IndexByte(word, '/')
 	if slash < 0 || strings.Contains(word, "://") {
@@ -154,7 +154,7 @@ func nextRun(word string, i int) (end int, varies bool) {
 	return max(end, i+1), varies
 }
 
-// joinsWord says whether the character at a position is part of a name or number: of 10.2.0.1:80, blk_-12, 2024-05-01.
+// joinsWord reports whether the character at a position is part of a name or number: of 10.2.0.1:80, blk_-12, 2024-05-01.
 func joinsWord(word string, at int) bool {
 	if at+1 >= len(word) || (!content.IsWord(word[at+1]) && word[at+1] != '-') {
 		return false

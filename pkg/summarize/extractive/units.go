@@ -49,7 +49,7 @@ func appendUnit(all []choice.Unit, text string, line, first int) []choice.Unit {
 	return append(all, choice.Unit{Text: text, Line: line, Rest: len(all) > first})
 }
 
-// partEnd is where the first part of a long line ends: after a sentence or a record, else between words, else anywhere
+// partEnd returns where the first part of a long line ends: after a sentence or a record, else between words, else anywhere
 // between two grapheme clusters.
 func partEnd(line string) int {
 	best, rank := 0, 0
@@ -67,7 +67,7 @@ func partEnd(line string) int {
 	return best
 }
 
-// breakRank says how well a line can be broken before a position at which an ASCII character stands, which is therefore the
+// breakRank returns how well a line can be broken before a position at which an ASCII character stands, which is therefore the
 // border of a grapheme cluster: 3 after a sentence or record, 2 after a comma, 1 after a space, 0 not at all.
 func breakRank(line string, at int) int {
 	if line[at] < ' ' || line[at] >= 0x7f {

@@ -78,7 +78,7 @@ func taggedPart(text string) (start, end int) {
 	return 0, 0
 }
 
-// isPageTag says whether a tag belongs to a page.
+// isPageTag reports whether a tag belongs to a page.
 func isPageTag(name string) bool {
 	switch strings.ToLower(name) {
 	case "html", "head", "body", "div", "main", "article", "section", "table", "ul", "ol", "pre", "p", "svg", "xml":
@@ -124,7 +124,7 @@ func jsonPart(text string) (start, end int) {
 	return 0, 0
 }
 
-// opensJSON says whether a bracket stands where a JSON text would begin: after a space or line break, before a value.
+// opensJSON reports whether a bracket stands where a JSON text would begin: after a space or line break, before a value.
 func opensJSON(text string, at int) bool {
 	if at > 0 && text[at-1] != '\n' && text[at-1] != ' ' && text[at-1] != ':' && text[at-1] != '\t' {
 		return false

@@ -34,7 +34,7 @@ type Client struct {
 	newer    bool // max_completion_tokens is tried first
 }
 
-// New returns a client, or says what is wrong with the URL. Close lets go of its connections.
+// New returns a client, or says what is wrong with the URL. Close closes its idle connections.
 func New(o Options) (*Client, error) {
 	header := http.Header{"User-Agent": {cmp.Or(o.UserAgent, "palimpsest")}}
 	if o.Key != "" {
@@ -49,13 +49,13 @@ func New(o Options) (*Client, error) {
 	return &Client{endpoint: endpoint, newer: isOpenAI(o.URL)}, nil
 }
 
-// isOpenAI says whether the endpoint is OpenAI's or Azure's.
+// isOpenAI reports whether the endpoint is OpenAI's or Azure's.
 func isOpenAI(raw string) bool {
 	u, err := url.Parse(raw)
 	return err == nil && (u.Hostname() == "api.openai.com" || strings.HasSuffix(u.Hostname(), ".openai.azure.com"))
 }
 
-// Close lets go of the connections that are idle.
+// Close closes idle connections.
 func (c *Client) Close() { c.endpoint.Close() }
 
 type question struct {
@@ -111,7 +111,7 @@ func (c *Client) post(ctx context.Context, call summarize.Call, newer bool) (out
 	return out, refusal, err
 }
 
-// isAboutTheField says whether a request was refused for the name of the field.
+// isAboutTheField reports whether a request was refused for the name of the field.
 func isAboutTheField(refusal []byte, err error) bool {
 	var f *summarize.Failure
 	return errors.As(err, &f) && f.Status == http.StatusBadRequest &&

@@ -95,7 +95,7 @@ func prefixed(t *classes, text string, i int) int {
 	return i + width
 }
 
-// wordO200k is the two alternatives for words of o200k: capitals, then small
+// wordO200k matches the two alternatives for words of o200k: capitals, then small
 // letters, where letters without case and marks are both; with a contraction.
 func wordO200k(t *classes, text string, i int) int {
 	start := prefixed(t, text, i)

@@ -24,7 +24,7 @@ const maxCompared = 5000
 // maxTerms is how many words of a unit are looked at.
 const maxTerms = 40
 
-// NewTerms are the words of units, weighed.
+// NewTerms returns the words of units, weighed.
 func NewTerms(all []Unit) *Terms {
 	t := &Terms{id: map[string]int32{}, unitTerms: make([][]int32, len(all))}
 	var in []int32
@@ -111,7 +111,7 @@ func termWeight(word string) float64 {
 	return 1
 }
 
-// isFunctionWord says whether a word only holds others together, in English or in code.
+// isFunctionWord reports whether a word only holds others together, in English or in code.
 func isFunctionWord(word string) bool {
 	switch word {
 	case "really", "very", "just", "like", "want", "good", "great", "thanks", "Thanks", "make", "made", "know", "think", "get", "got", "going",
@@ -156,7 +156,7 @@ func (t *Terms) Cover(all []Unit, boost func(i int) float64, most int) []int {
 	return order
 }
 
-// candidates are the units worth most alone, in the order of the text. It also returns what each unit's boost is.
+// candidates returns the units worth most alone, in the order of the text. It also returns what each unit's boost is.
 func (t *Terms) candidates(all []Unit, boost func(i int) float64) (order []int, factor []float64) {
 	none := make([]bool, len(t.weights))
 	worth := make([]float64, len(all))
@@ -176,7 +176,7 @@ func (t *Terms) candidates(all []Unit, boost func(i int) float64) (order []int, 
 	return order, factor
 }
 
-// gain is what a unit says that is not said yet, for its length: a line costs its label too.
+// gain returns what a unit says that is not said yet, for its length: a line costs its label too.
 func (t *Terms) gain(i int, all []Unit, said []bool) float64 {
 	sum := 0.0
 	for _, id := range t.unitTerms[i] {

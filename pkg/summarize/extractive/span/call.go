@@ -62,7 +62,7 @@ func newCallDetails(tool, arguments string, members []member) callDetails {
 // member is a member of a call's arguments: a text, or JSON.
 type member struct{ key, value string }
 
-// parseMembers are the members of an object, in order; nil if the text is none.
+// parseMembers returns the members of an object, in order; nil if the text is none.
 func parseMembers(arguments string) (all []member) {
 	decoder := json.NewDecoder(strings.NewReader(arguments))
 	if begin, err := decoder.Token(); err != nil || begin != json.Delim('{') {
@@ -114,7 +114,7 @@ func isCommandKey(key string) bool {
 	return false
 }
 
-// isMutating says whether a tool's name says that it changes something.
+// isMutating reports whether a tool's name says that it changes something.
 func isMutating(name string) bool {
 	for _, word := range nameWords(name) {
 		switch word {
@@ -127,7 +127,7 @@ func isMutating(name string) bool {
 	return false
 }
 
-// nameWords are the words of a name such as str_replace, fileWrite or apply-patch.
+// nameWords returns the words of a name such as str_replace, fileWrite or apply-patch.
 func nameWords(name string) []string {
 	var b strings.Builder
 	lower := false
@@ -144,7 +144,7 @@ func nameWords(name string) []string {
 	return strings.Fields(b.String())
 }
 
-// describe is the call as a line.
+// describe returns the call as a line.
 func (a *action) describe() string {
 	what := a.tool
 	if a.verb != a.tool {
@@ -178,7 +178,7 @@ const (
 	maxOutcomeChars = 100
 )
 
-// outcomeOf is what came of a call: the words of its failure, or its result if that is short.
+// outcomeOf returns what came of a call: the words of its failure, or its result if that is short.
 func outcomeOf(text string, failed bool) (outcome string, _ bool) {
 	text = strings.TrimSpace(text)
 	ends := text
@@ -194,7 +194,7 @@ func outcomeOf(text string, failed bool) (outcome string, _ bool) {
 	return "", false
 }
 
-// withoutTags is a result on one line, without the tags that a tool puts around it.
+// withoutTags returns a result on one line, without the tags that a tool puts around it.
 func withoutTags(text string) string {
 	if len(text) > outcomeWindow {
 		return text
@@ -208,7 +208,7 @@ func withoutTags(text string) string {
 	return oneLine(strings.Join(kept, " "))
 }
 
-// reportsFailure says whether a result tells of a command that ended with a status other than 0, or begins as reports of errors do.
+// reportsFailure reports whether a result tells of a command that ended with a status other than 0, or begins as reports of errors do.
 func reportsFailure(text string) bool {
 	lower := strings.ToLower(text[:min(len(text), 200)] + "\n" + text[max(0, len(text)-200):])
 	for _, mark := range []string{"<returncode>", "exit code", "exit code:", "exited with code", "exit status", "returncode:"} {
@@ -223,7 +223,7 @@ func reportsFailure(text string) bool {
 	return facts.BeginsAsReport(first) && facts.SeverityOf(first) == facts.Grave
 }
 
-// gravestLine is the line that says most of a failure: the last of the gravest.
+// gravestLine returns the line that says most of a failure: the last of the gravest.
 func gravestLine(text string) string {
 	best, worst := "", facts.Severity(-1)
 	for line := range strings.SplitSeq(text, "\n") {

@@ -98,7 +98,7 @@ func (s *transcript) targetEntries() (now, old []choice.Entry) {
 	return now, old
 }
 
-// recency is from 0 for the oldest message to 1 for the newest.
+// recency returns from 0 for the oldest message to 1 for the newest.
 func (s *transcript) recency(at int) float64 { return float64(at) / float64(max(s.messageCount, 1)) }
 
 // callEntries tells of commands and of other calls that are not about a file, and of all that failed: newer ones first, and those

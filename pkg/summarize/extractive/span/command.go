@@ -28,7 +28,7 @@ func (d *callDetails) command(line string) {
 	d.line = content.Clip(oneLine(line), maxCommandBytes)
 }
 
-// fileCommand is the file that a command reads or writes, if it does nothing else.
+// fileCommand returns the file that a command reads or writes, if it does nothing else.
 func fileCommand(line string, isScript bool) (verb, target string) {
 	line = strings.TrimSpace(line)
 	if into, rest, found := strings.Cut(line, "&& "); found && strings.HasPrefix(into, "cd ") {

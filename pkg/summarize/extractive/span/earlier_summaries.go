@@ -65,7 +65,7 @@ func (o *earlierSummaries) add(heading, entry string) {
 
 func (o *earlierSummaries) items(heading string) []string { return o.byHeading[heading] }
 
-// entries are the lines under a heading: whole or not at all, so that lines are not worn down from extract to extract. The newer
+// entries returns the lines under a heading: whole or not at all, so that lines are not worn down from extract to extract. The newer
 // are worth more, and the first, which often says what all is for.
 func (o *earlierSummaries) entries(heading string) (all []choice.Entry) {
 	lines := o.items(heading)
@@ -80,7 +80,7 @@ func (o *earlierSummaries) entries(heading string) (all []choice.Entry) {
 	return all
 }
 
-// names are the names that were listed before.
+// names returns the names that were listed before.
 func (o *earlierSummaries) names() (all []string) {
 	for _, line := range o.items(headNamed) {
 		all = append(all, strings.Split(line, ", ")...)
@@ -88,7 +88,7 @@ func (o *earlierSummaries) names() (all []string) {
 	return all
 }
 
-// unstructured are the lines of summaries that are no extracts: those that say most.
+// unstructured returns the lines of summaries that are no extracts: those that say most.
 func (o *earlierSummaries) unstructured() (all []choice.Entry) {
 	lines := make([]choice.Unit, len(o.lines))
 	for i, line := range o.lines {

@@ -63,7 +63,7 @@ type section struct {
 	old, now []choice.Entry
 }
 
-// sections are in the order in which they get room: what one leaves, the next ones may take. Where summaries that are no extracts
+// sections returns in the order in which they get room: what one leaves, the next ones may take. Where summaries that are no extracts
 // have to be told of, all others have so much less.
 func (s *transcript) sections(target int) []section {
 	before := section{heading: headBefore, now: s.earlier.unstructured()}
@@ -147,7 +147,7 @@ func (o *extractWriter) text() string {
 	return b.String()
 }
 
-// newEntry is a line of an extract: a dash, and a text without line breaks.
+// newEntry returns a line of an extract: a dash, and a text without line breaks.
 func newEntry(text string, order int, worth float64, most int) choice.Entry {
 	return choice.Entry{Label: "- ", Text: oneLine(summarize.Filter(oneLine(text))), Order: order, Score: worth, MaxChars: most}
 }

@@ -81,7 +81,7 @@ func isHeading(line string) bool {
 	return false
 }
 
-// work is a stretch of work on a program.
+// work returns a stretch of work on a program.
 func work() *talk {
 	k := &talk{}
 	k.add(conversation.RoleSystem, textPart("SYSTEM_SECRET: you are an agent"))

@@ -88,7 +88,7 @@ func (s *spokenBy) speak(t *rapid.T, it *conversation.Item) {
 	it.Parts = m.Parts
 }
 
-// under are the lines of a text that stand under some headings.
+// under returns the lines of a text that stand under some headings.
 func under(text string, headings ...string) string {
 	var b strings.Builder
 	told := false

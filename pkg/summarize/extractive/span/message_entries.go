@@ -12,7 +12,7 @@ import (
 // maxRules bounds the rules that are looked at.
 const maxRules = 400
 
-// ruleEntries are the user's sentences that say what must, or must never, be done: the newest first where there is no room for all.
+// ruleEntries returns the user's sentences that say what must, or must never, be done: the newest first where there is no room for all.
 func (s *transcript) ruleEntries() (all []choice.Entry) {
 	seen := map[string]bool{}
 	for _, rule := range s.earlier.items(headRules) {
@@ -31,7 +31,7 @@ func (s *transcript) ruleEntries() (all []choice.Entry) {
 	return all
 }
 
-// userEntries are the user's messages, newer ones in more detail, and the first, which often says what all is for.
+// userEntries returns the user's messages, newer ones in more detail, and the first, which often says what all is for.
 func (s *transcript) userEntries(room int) (all []choice.Entry) {
 	most := room * 3 / 10
 	for i := len(s.userMessages) - 1; i >= 0; i-- {
@@ -50,7 +50,7 @@ func (s *transcript) userEntries(room int) (all []choice.Entry) {
 	return all
 }
 
-// assistantEntries are the sentences of the assistant's that say most: what was found and decided, not what was to be done next and is done
+// assistantEntries returns the sentences of the assistant's that say most: what was found and decided, not what was to be done next and is done
 // since. Newer ones count more.
 func (s *transcript) assistantEntries(target int) (all []choice.Entry) {
 	var lines []choice.Unit
@@ -87,7 +87,7 @@ const (
 	intended  = "intended: "
 )
 
-// openEntries is what the next step begins from: what the assistant said last, calls without a result, what it meant to do, the last
+// openEntries returns what the next step begins from: what the assistant said last, calls without a result, what it meant to do, the last
 // error.
 func (s *transcript) openEntries(target int) (all []choice.Entry) {
 	if n := len(s.assistantMessages); n > 0 {

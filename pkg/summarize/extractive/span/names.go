@@ -54,7 +54,7 @@ func (m mentions) read(text string, at int, by speaker) {
 	})
 }
 
-// rankedNames are the names of a stretch of conversation and of what was told before it: those first that are most likely named again.
+// rankedNames returns the names of a stretch of conversation and of what was told before it: those first that are most likely named again.
 func (s *transcript) rankedNames() []string {
 	before := map[string]float64{}
 	for i, name := range s.earlier.names() {

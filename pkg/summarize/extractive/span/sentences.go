@@ -13,7 +13,7 @@ import (
 // bullets begin the entries of lists.
 var bullets = []string{"- ", "* ", "• ", "+ "}
 
-// sentencesOf are the sentences of a text, each on one line. Entries of lists are sentences of their own.
+// sentencesOf returns the sentences of a text, each on one line. Entries of lists are sentences of their own.
 func sentencesOf(text string) (all []string) {
 	lines := strings.Split(text, "\n")
 	for from := 0; from < len(lines); {
@@ -112,7 +112,7 @@ func digest(all []string, n int, from textSide) string {
 	return content.Clip(strings.ReplaceAll(strings.TrimPrefix(body, "\n"), "\n", sentenceGap), n)
 }
 
-// sideRange are the sentences [first, end) from one side that fit into room characters, and one at least.
+// sideRange returns the sentences [first, end) from one side that fit into room characters, and one at least.
 func sideRange(all []string, room int, from textSide) (first, end int) {
 	for k := range all {
 		i := k

@@ -142,7 +142,7 @@ func (s *transcript) readResult(r *conversation.ToolResult) {
 	s.mentions.read(text, s.messageCount, byTool)
 }
 
-// resultText is what a result says, each of its pieces filtered by itself.
+// resultText returns what a result says, each of its pieces filtered by itself.
 func resultText(r *conversation.ToolResult) string {
 	texts := r.Texts()
 	for i := range texts {
