@@ -10,17 +10,13 @@ func Allowances(weights []int64, room int64) []int64 {
 	for i, w := range sorted {
 		rest := int64(len(sorted) - i)
 		if w*rest > room {
-			return capped(weights, max(room, 0)/rest)
+			limit, out := max(room, 0)/rest, slices.Clone(weights)
+			for k := range out {
+				out[k] = min(out[k], limit)
+			}
+			return out
 		}
 		room -= w
 	}
 	return weights
-}
-
-func capped(weights []int64, level int64) []int64 {
-	out := make([]int64, len(weights))
-	for i, w := range weights {
-		out[i] = min(w, level)
-	}
-	return out
 }

@@ -39,7 +39,7 @@ func Rewrite(in RewriteInput) []bool {
 	held := heldEdits{farthest: -1}
 	for i, d := range in.Due {
 		if now[i] = in.Cold || d.Behind <= in.Free; !now[i] {
-			held.add(d)
+			held.farthest, held.gain, held.waited = max(held.farthest, d.Behind), held.gain+d.Gain, max(held.waited, d.Waited)
 		}
 	}
 	if held.farthest < 0 || in.waits(held) {
@@ -56,10 +56,6 @@ type heldEdits struct {
 	farthest int64 // the Behind of the foremost edit; -1 if there is none
 	gain     int64
 	waited   int32
-}
-
-func (h *heldEdits) add(d DueEdit) {
-	h.farthest, h.gain, h.waited = max(h.farthest, d.Behind), h.gain+d.Gain, max(h.waited, d.Waited)
 }
 
 func (in *RewriteInput) waits(h heldEdits) bool {

@@ -63,7 +63,9 @@ func readHTML(content string) *htmlReader {
 			}
 			return h
 		case html.TextToken:
-			h.text(at, end)
+			for from := at; h.hiddenDepth == 0 && from < end; {
+				from = h.readRun(from, end)
+			}
 		case html.StartTagToken:
 			name, _ := z.TagName()
 			h.begin(atom.Lookup(name), at)
@@ -186,13 +188,6 @@ func gapAround(name atom.Atom) gap {
 func (h *htmlReader) widenGap(g gap, at int) {
 	if h.out.Len() > 0 && g > h.gap && h.hiddenDepth == 0 {
 		h.gap, h.gapStart = g, at
-	}
-}
-
-// text takes what the content says at [from, to).
-func (h *htmlReader) text(from, to int) {
-	for h.hiddenDepth == 0 && from < to {
-		from = h.readRun(from, to)
 	}
 }
 

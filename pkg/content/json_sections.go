@@ -2,6 +2,7 @@ package content
 
 import (
 	"encoding/json"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -284,11 +285,7 @@ func pointer(path []string) string {
 
 // path returns the keys and indices that lead to the section that a position lies in.
 func (j *jsonSections) path(at int) []string {
-	node := int32(max(0, sort.Search(len(j.nodes), func(i int) bool { return int(j.nodes[i].start) > at })-1))
-	child := int32(-1)
-	for j.nodes[node].parent >= 0 && int(j.nodes[node].end) <= at {
-		node, child = j.nodes[node].parent, node
-	}
+	node, child := j.nodeAt(at)
 	var path []string
 	if index, start, ok := j.memberAt(node, child, at); ok {
 		path = append(path, j.pathSegment(node, index, start))
@@ -296,9 +293,7 @@ func (j *jsonSections) path(at int) []string {
 	for n := j.nodes[node]; n.parent >= 0; n = j.nodes[n.parent] {
 		path = append(path, j.pathSegment(n.parent, n.index, int(n.start)))
 	}
-	for i, k := 0, len(path)-1; i < k; i, k = i+1, k-1 {
-		path[i], path[k] = path[k], path[i]
-	}
+	slices.Reverse(path)
 	return path
 }
 
@@ -352,11 +347,11 @@ func (j *jsonSections) pathSegment(node, index int32, start int) string {
 	return strings.NewReplacer("~", "~0", "/", "~1").Replace(key)
 }
 
-// nodeAt returns the innermost array or object that is split and that a position lies in.
-func (j *jsonSections) nodeAt(at int) int32 {
-	node := int32(max(0, sort.Search(len(j.nodes), func(i int) bool { return int(j.nodes[i].start) > at })-1))
+// nodeAt returns the innermost node that contains a position, and the last of its children that ends before it, or -1.
+func (j *jsonSections) nodeAt(at int) (node, child int32) {
+	node, child = int32(max(0, sort.Search(len(j.nodes), func(i int) bool { return int(j.nodes[i].start) > at })-1)), -1
 	for j.nodes[node].parent >= 0 && int(j.nodes[node].end) <= at {
-		node = j.nodes[node].parent
+		node, child = j.nodes[node].parent, node
 	}
-	return node
+	return node, child
 }

@@ -448,10 +448,10 @@ func TestJSONShape_NodeAt_EndsAreBeyond(t *testing.T) {
 		if n.parent < 0 {
 			continue
 		}
-		if at := r.json.nodeAt(int(n.end)); at == int32(i) {
+		if at, _ := r.json.nodeAt(int(n.end)); at == int32(i) {
 			t.Errorf("byte %d is in what ended there", n.end)
 		}
-		if at := r.json.nodeAt(int(n.end) - 1); int(at) < i {
+		if at, _ := r.json.nodeAt(int(n.end) - 1); int(at) < i {
 			t.Errorf("the last byte of node %d is in node %d", i, at)
 		}
 	}

@@ -52,7 +52,8 @@ func Sentences(line string) (all []string) {
 	for i := 0; i < len(line); {
 		r, size := utf8.DecodeRuneInString(line[i:])
 		i += size
-		if endsSentenceBefore(r, line[i:]) || (i-start > LongestSentence && (r == ' ' || r == '，') && asciiAt(line, i)) {
+		beforeASCII := i < len(line) && ' ' <= line[i] && line[i] < 0x7f // the border of a grapheme cluster
+		if endsSentenceBefore(r, line[i:]) || (i-start > LongestSentence && (r == ' ' || r == '，') && beforeASCII) {
 			all = appendText(all, line[start:i])
 			start = i
 		}

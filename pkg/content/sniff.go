@@ -15,7 +15,7 @@ func sniff(content string) Kind {
 		return KindText
 	}
 	if body[0] == '{' || body[0] == '[' {
-		if looksJSON(content) {
+		if s := scanAll(content); s.isComplete() || s.state != broken && len(content) >= headBytes { // JSON, or the head of a larger one
 			return KindJSON
 		}
 	}
@@ -24,12 +24,6 @@ func sniff(content string) Kind {
 		return KindHTML
 	}
 	return statsOf(begin).kind()
-}
-
-// looksJSON reports whether a text is JSON, or could be the head of a larger one that is.
-func looksJSON(text string) bool {
-	s := scanAll(text)
-	return s.isComplete() || s.state != broken && len(text) >= headBytes
 }
 
 func scanAll(text string) *JSONScanner {
@@ -48,7 +42,7 @@ func looksHTML(head string) bool {
 		if strings.HasPrefix(head, "<?xml") {
 			end = "?>"
 		} else if !strings.HasPrefix(head, "<!--") {
-			return startsPage(head) || startsFragment(head)
+			return startsWithTag(head, "!doctype html", "html", "head", "body") || startsFragment(head)
 		}
 		_, after, found := strings.Cut(head, end)
 		if !found {
@@ -56,10 +50,6 @@ func looksHTML(head string) bool {
 		}
 		head = strings.TrimLeft(after, JSONSpace)
 	}
-}
-
-func startsPage(lower string) bool {
-	return startsWithTag(lower, "!doctype html", "html", "head", "body")
 }
 
 // startsFragment reports whether a text begins with an element of a page, and has more of them.

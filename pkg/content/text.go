@@ -110,11 +110,6 @@ func isCertainBorder(r, next rune) bool {
 		(0x30a1 <= next && next <= 0x30fa) || next == '。' || next == '、' || next == '，' || next == '！' || next == '？'
 }
 
-// asciiAt reports whether an ASCII character stands at a position, which is therefore the border of a grapheme cluster.
-func asciiAt(s string, at int) bool {
-	return at < len(s) && ' ' <= s[at] && s[at] < 0x7f
-}
-
 // IsDigit reports whether a byte is a digit of ASCII.
 func IsDigit(c byte) bool { return '0' <= c && c <= '9' }
 

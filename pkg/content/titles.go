@@ -20,7 +20,8 @@ func (r *Reading) Titles(at, room int) (out [][2]int) {
 		}
 	}
 	if j := r.json; j != nil {
-		for n := j.nodes[j.nodeAt(at)]; n.parent >= 0 && room > 0; n = j.nodes[n.parent] {
+		node, _ := j.nodeAt(at)
+		for n := j.nodes[node]; n.parent >= 0 && room > 0; n = j.nodes[n.parent] {
 			if start := int(n.start); j.text[start] == '"' {
 				add(start+1, JSONStringEnd(j.text, start)-1)
 			}

@@ -155,7 +155,7 @@ func excerptAround(text string, at, limit int) (cut string, end int) {
 		start -= size
 	}
 	if start > 0 {
-		start += nextWord(text[start:at])
+		start += strings.IndexByte(text[start:at], ' ') + 1 // the next word, if one begins before at
 	}
 	end = start + charOffset(text[start:], limit-2)
 	if end < len(text) {
@@ -172,9 +172,6 @@ func excerptAround(text string, at, limit int) (cut string, end int) {
 	}
 	return cut, end
 }
-
-// nextWord returns how far it is to the beginning of the next word, or nothing.
-func nextWord(text string) int { return strings.IndexByte(text, ' ') + 1 }
 
 // ruleWord returns where the words stand in a text that make it a rule, or -1, and how much it binds: the weightiest words win, then
 // the first.
@@ -199,9 +196,7 @@ func ruleWord(text string) (at int, weight Weight) {
 }
 
 // isUnspaced reports whether a character is of a script whose words are not parted by spaces, or not as ours are.
-func isUnspaced(r rune) bool { return r >= 0x2e80 || isThai(r) }
-
-func isThai(r rune) bool { return 0x0e00 <= r && r <= 0x0e7f }
+func isUnspaced(r rune) bool { return r >= 0x2e80 || 0x0e00 <= r && r <= 0x0e7f } // East Asian, or Thai
 
 // eachPhrase calls found for the phrases of a text in small letters, of languages that put space between words, until it is done.
 func eachPhrase(text string, found func(at int, weight Weight) (done bool)) {

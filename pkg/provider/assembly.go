@@ -186,17 +186,9 @@ func (a *Assembly) Sum() [sha256.Size]byte { return a.sum }
 func Shared(a, b []Block) int {
 	n := min(len(a), len(b))
 	for i := range n {
-		if a[i].System != b[i].System || a[i].Role != b[i].Role || !equalBytes(a[i].JSON, b[i].JSON) {
+		if a[i].System != b[i].System || a[i].Role != b[i].Role || !bytes.Equal(a[i].JSON, b[i].JSON) {
 			return i
 		}
 	}
 	return n
-}
-
-// equalBytes is fast where the two are one: cached blocks are not written again.
-func equalBytes(a, b []byte) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	return len(a) == 0 || &a[0] == &b[0] || bytes.Equal(a, b)
 }

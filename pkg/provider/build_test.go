@@ -2,8 +2,6 @@ package provider_test
 
 import (
 	"os"
-	"path"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -206,11 +204,7 @@ func TestFormats_EveryFolder_IsHeldToTheTable(t *testing.T) {
 		}
 	}
 	for _, f := range formats() {
-		of := reflect.TypeOf(f)
-		if of.Kind() == reflect.Pointer {
-			of = of.Elem()
-		}
-		got = append(got, path.Base(of.PkgPath()))
+		got = append(got, strings.ReplaceAll(f.Traits().Name, "-", ""))
 	}
 	slices.Sort(got)
 	if !slices.Equal(got, want) {

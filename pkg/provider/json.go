@@ -145,12 +145,7 @@ func codeUnit(s string, i int) uint64 {
 	return unit
 }
 
-func numberLength(s string) int {
-	if i := strings.IndexFunc(s, func(r rune) bool { return !strings.ContainsRune("0123456789+-.eE", r) }); i >= 0 {
-		return i
-	}
-	return len(s)
-}
+func numberLength(s string) int { return len(s) - len(strings.TrimLeft(s, "0123456789+-.eE")) }
 
 // Fields returns the members of an opaque block's JSON. It is false if the text is no object that can be embedded.
 func Fields(object string) (map[string]json.RawMessage, bool) {

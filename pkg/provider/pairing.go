@@ -25,15 +25,6 @@ type Line struct {
 	written bool                   // a block holds something of it
 }
 
-// overhead returns the part of the line's weight that no part carries.
-func (l *Line) overhead() int32 {
-	n := l.Tokens
-	for i := range l.Parts {
-		n -= l.Parts[i].Tokens
-	}
-	return n
-}
-
 // Pair writes a unit as lines, in the order that every provider accepts: the message, or those of the assistant's; one tool line
 // per call, in the order of the calls, with a fixed result where the unit has none; then as the user's text what else the tool
 // messages hold, late results among it.

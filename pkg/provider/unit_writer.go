@@ -33,17 +33,30 @@ type UnitWriter struct {
 	out     UnitBlocks
 }
 
-// Render writes a unit: it pairs calls and results, and lets the writer write each line.
-func Render(t Traits, w Writer, u *conversation.Unit, c UnitContext) UnitBlocks {
-	lines, repairs := Pair(t, u, c)
-	s := &UnitWriter{Traits: t, Context: c, out: UnitBlocks{Repairs: repairs, Blocks: make([]Block, 0, len(lines))}}
+// NewFormat returns the format of a provider whose units a writer writes.
+func NewFormat(id conversation.Format, t Traits, w Writer) Format { return format{id, t, w} }
+
+type format struct {
+	id     conversation.Format
+	traits Traits
+	writer Writer
+}
+
+func (f format) Format() conversation.Format { return f.id }
+
+func (f format) Traits() Traits { return f.traits }
+
+// Unit pairs calls and results, and lets the writer write each line (behaviour §11).
+func (f format) Unit(u *conversation.Unit, c UnitContext) UnitBlocks {
+	lines, repairs := Pair(f.traits, u, c)
+	s := &UnitWriter{Traits: f.traits, Context: c, out: UnitBlocks{Repairs: repairs, Blocks: make([]Block, 0, len(lines))}}
 	turn := 0
 	for turn < len(lines) && lines[turn].Role == conversation.RoleAssistant {
 		turn++
 	}
-	s.turn(w, lines[:turn])
+	s.turn(f.writer, lines[:turn])
 	for i := turn; i < len(lines); i++ {
-		s.line(w, &lines[i])
+		s.line(f.writer, &lines[i])
 	}
 	return s.out
 }
@@ -171,10 +184,13 @@ func (s *UnitWriter) add(b Block) { s.out.Blocks = append(s.out.Blocks, b) }
 
 // Charge adds to a weight what the line weighs beside its content, the first time that it is asked.
 func (s *UnitWriter) Charge(l *Line, tokens int32) int32 {
-	n := l.overhead()
-	l.Tokens -= n
+	overhead := l.Tokens
+	for i := range l.Parts {
+		overhead -= l.Parts[i].Tokens
+	}
+	l.Tokens -= overhead
 	l.written = true
-	return tokens + n
+	return tokens + overhead
 }
 
 // Renamed returns what a call's clean name weighs beyond the stored count, if it is not the name itself.

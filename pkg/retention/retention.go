@@ -43,6 +43,7 @@ func plugins(additions []conversation.Addition) [][]conversation.Addition {
 
 // blocks returns the blocks of one plugin. What no variant shows is left out.
 func blocks(additions []conversation.Addition) []conversation.Part {
+	spacing := conversation.Part{Kind: conversation.PartText, Text: conversation.Content{Inline: conversation.Spacing}}
 	var out []conversation.Part
 	if header, ok := header(additions); ok {
 		out = append(out, header)
@@ -52,16 +53,12 @@ func blocks(additions []conversation.Addition) []conversation.Part {
 		if !ok {
 			continue
 		}
-		for _, p := range append(slices.Clone(a.Parts), spacing()) {
+		for _, p := range append(slices.Clone(a.Parts), spacing) {
 			p.Plugin, p.Retention, p.Variant = a.Plugin, a.Retention, variant
 			out = append(out, p)
 		}
 	}
 	return out
-}
-
-func spacing() conversation.Part {
-	return conversation.Part{Kind: conversation.PartText, Text: conversation.Content{Inline: conversation.Spacing}}
 }
 
 // variant says in which variant an addition stands; false if in none.

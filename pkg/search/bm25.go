@@ -37,7 +37,7 @@ type hit struct {
 	partial  bool // it only begins or ends like the word
 }
 
-// maxStrong bounds how many words of a query count, the weightiest: a long request does not drown in its own common words.
+// maxStrong is how many words of a query count at most: the weightiest.
 const maxStrong = 96
 
 // scorer scores passages by what they hold of a query. It is not safe for concurrent use.
@@ -65,14 +65,14 @@ func (s *scorer) weigh(df []int, n int) {
 	for w := range s.weights {
 		s.weights[w] = s.query.words[w].weight * s.idf(min(df[w], n), n)
 	}
-	s.keepStrong(df)
+	dropWeak(s.weights, func(w int) bool { return df[w] > 0 })
 }
 
-// keepStrong takes the weight off all but the weightiest words that any passage holds.
-func (s *scorer) keepStrong(df []int) {
+// dropWeak sets all weights to 0 but the largest among the words that occur: a long request does not drown in its own common words.
+func dropWeak(weights []float64, occurs func(w int) bool) {
 	var held []float64
-	for w, weight := range s.weights {
-		if df[w] > 0 {
+	for w, weight := range weights {
+		if occurs(w) {
 			held = append(held, weight)
 		}
 	}
@@ -81,9 +81,9 @@ func (s *scorer) keepStrong(df []int) {
 	}
 	slices.Sort(held)
 	least := held[len(held)-maxStrong]
-	for w := range s.weights {
-		if s.weights[w] < least {
-			s.weights[w] = 0
+	for w := range weights {
+		if weights[w] < least {
+			weights[w] = 0
 		}
 	}
 }
@@ -198,7 +198,7 @@ func (s *scorer) pairScore(in []hit) (sum float64) {
 				break
 			}
 			pair := [2]int32{h.word, next.word}
-			if next.pos > h.pos && s.query.follows(pair) && !s.isCounted(pair) {
+			if _, follows := s.query.pairs[pair]; follows && next.pos > h.pos && !s.isCounted(pair) {
 				sum += min(s.weights[h.word], s.weights[next.word])
 			}
 		}

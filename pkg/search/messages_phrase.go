@@ -37,11 +37,6 @@ func (q *Query) codedPhrases(spoken uint32) (out []messagePhrase) {
 	return out
 }
 
-// in reports whether the codes of a message hold the phrase.
-func (p *messagePhrase) in(codes []byte) bool {
-	return slices.ContainsFunc(p.forms, func(form []byte) bool { return holdsCodes(codes, form) })
-}
-
 // holdsCodes reports whether codes hold others, from where a code begins.
 func holdsCodes(codes, form []byte) bool {
 	for {

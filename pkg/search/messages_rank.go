@@ -116,7 +116,7 @@ func (r *messageRanking) weigh() bool {
 		}
 		r.weights[w] *= plain.idf(int(df), r.count)
 	}
-	dropWeak(r.weights)
+	dropWeak(r.weights, func(w int) bool { return r.df[w] > 0 })
 	for _, weight := range r.weights {
 		r.all += weight
 	}
@@ -124,19 +124,6 @@ func (r *messageRanking) weigh() bool {
 		r.weighPhrase(&r.phrases[i])
 	}
 	return r.all > 0
-}
-
-// dropWeak takes the weight off all but the weightiest: a long request does not drown in its own common words.
-func dropWeak(weights []float64) {
-	if len(weights) <= maxStrong {
-		return
-	}
-	least := slices.Sorted(slices.Values(weights))[len(weights)-maxStrong]
-	for w := range weights {
-		if weights[w] < least {
-			weights[w] = 0
-		}
-	}
 }
 
 func (r *messageRanking) weighPhrase(p *messagePhrase) {

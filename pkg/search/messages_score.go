@@ -89,7 +89,7 @@ func (s *messageScorer) phrasesIn(codes []byte) (sum float64) {
 	for i := range s.phrases {
 		p := &s.phrases[i]
 		lacks := func(word int32) bool { return s.numbers[word] >= 0 && s.counts[word] == 0 }
-		if !slices.ContainsFunc(p.words, lacks) && p.in(codes) {
+		if !slices.ContainsFunc(p.words, lacks) && slices.ContainsFunc(p.forms, func(form []byte) bool { return holdsCodes(codes, form) }) {
 			sum += p.weight
 		}
 	}

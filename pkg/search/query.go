@@ -159,11 +159,6 @@ func (q *Query) readPairs() {
 	}
 }
 
-func (q *Query) follows(pair [2]int32) bool {
-	_, ok := q.pairs[pair]
-	return ok
-}
-
 // queryTermIndex says which word of a query a term of a content is, in the languages of the contents. It is for one goroutine until it is
 // complete.
 type queryTermIndex struct {

@@ -194,7 +194,10 @@ func (s *Search) Excerpts() []Excerpt {
 	for i, c := range s.candidates {
 		worth[i] = c.score
 	}
-	next := s.firstWithPhrase()
+	next := -1
+	if len(s.candidates) > 0 && s.wholePhrase(s.candidates[0].phrases) == 1 {
+		next = 0 // candidates with a required phrase come first
+	}
 	for len(chosen) < s.options.Max {
 		if next < 0 {
 			if next = largest(worth); next < 0 {
@@ -243,14 +246,6 @@ func (s *Search) wholePhrase(held uint32) int {
 		}
 	}
 	return 0
-}
-
-// firstWithPhrase returns the best candidate if it holds such a phrase, else -1. They come first.
-func (s *Search) firstWithPhrase() int {
-	if len(s.candidates) > 0 && s.wholePhrase(s.candidates[0].phrases) == 1 {
-		return 0
-	}
-	return -1
 }
 
 // discount takes off what candidates have in common with a chosen one.

@@ -7,13 +7,13 @@ import (
 	"unicode/utf8"
 )
 
-// What is looked at of an answer at most: its bytes, and the places where its JSON object might begin.
+// The limits on what is read of an answer: its bytes, and the positions tried as the start of its JSON object.
 const (
 	maxAnswerBytes = 1 << 20
 	maxObjects     = 16
 )
 
-// readAnswer returns the summary in an answer, filtered, or why it is refused (behaviour §5): if it is not the JSON asked for, empty, an echo,
+// readAnswer returns the filtered summary in an answer, or the reason to refuse it (behaviour §5): not the requested JSON, empty, an echo,
 // over its cap, or not shorter than the content.
 func readAnswer(a Answer, r *Request) (string, Reason) {
 	summary, ok := findSummary(a.Text)
@@ -39,11 +39,12 @@ func readAnswer(a Answer, r *Request) (string, Reason) {
 	}
 }
 
-// maxSummaryChars returns the cap for a target: models count badly, and a text that is half as dense as asked is still of use.
+// maxSummaryChars returns the cap for a target length. It is generous because models count badly, and a summary half as dense as requested
+// is still useful.
 func maxSummaryChars(target int) int { return 2*target + 200 }
 
-// findSummary finds the one JSON object with a string "summary" in a text that may have words or a Markdown fence around it. Two
-// objects with different summaries are none: which of them was meant is not ours to guess.
+// findSummary finds the one JSON object with a string "summary" in a text that may have words or a Markdown fence around it. Two objects
+// with different summaries count as none, because there is no way to tell which was meant.
 func findSummary(text string) (summary string, found bool) {
 	if len(text) > maxAnswerBytes || !utf8.ValidString(text) {
 		return "", false
@@ -65,7 +66,7 @@ func findSummary(text string) (summary string, found bool) {
 	return summary, found && !strings.Contains(text, "{")
 }
 
-// decodeObject reads the JSON object at the beginning of a text, and says how long it is: 1, just its brace, if it is none.
+// decodeObject reads the JSON object at the start of a text and returns its length; 1, just the brace, if it is not one.
 func decodeObject(text string) (summary string, ok bool, length int) {
 	d := json.NewDecoder(strings.NewReader(text))
 	var members map[string]json.RawMessage
@@ -79,11 +80,11 @@ func decodeObject(text string) (summary string, ok bool, length int) {
 	return *value, true, int(d.InputOffset())
 }
 
-// showsSomething reports whether a character shows anything: spaces, marks for layout alone, and what stands for something left out do not.
+// showsSomething reports whether a character is visible. Spaces, layout characters and the ellipsis are not.
 func showsSomething(c rune) bool { return unicode.IsGraphic(c) && !unicode.IsSpace(c) && c != '…' }
 
-// An answer is an echo if it says back so much in a row, white space aside: bytes of the prompt's own text, or all of the first
-// characters of a content that has more.
+// An answer is an echo if it repeats this much in a row, ignoring white space: bytes of the prompt itself, or all of the first characters
+// of a longer content.
 const (
 	minPromptEcho  = 80
 	minContentEcho = 200
@@ -109,7 +110,7 @@ func isEcho(summary string, r *Request) bool {
 	return false
 }
 
-// addSubstrings adds every run of a text that is long enough to be an echo.
+// addSubstrings adds every substring of a text that is long enough to be an echo.
 func addSubstrings(runs map[string]struct{}, text string) {
 	text = collapseSpace(text)
 	for i := minPromptEcho; i <= len(text); i++ {

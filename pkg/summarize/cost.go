@@ -5,15 +5,15 @@ type cost struct{ input, output int64 }
 
 func (c cost) sum() int64 { return c.input + c.output }
 
-// What a provider may report at most: it is not trusted to empty everybody's minute. A token is a byte of what was sent or more,
-// but for the frame around it.
+// Caps on what a provider may report, so that a wrong report cannot use up everybody's budget. A token is at least one byte of what was
+// sent, except for the frame around it.
 const (
 	maxFrameTokens  = 4_096
 	maxOutputTokens = 1 << 20
 )
 
-// actualCost returns what a call cost: what the provider reports, or what was estimated. A call that the provider turned away, or that
-// did not reach it, is free; one whose answer did not come in time may have been paid.
+// actualCost returns what a call cost: what the provider reports, or the estimate. A call that the provider rejected or never received is
+// free; one that timed out may still be billed.
 func actualCost(call *Call, answer Answer, failure *Failure, reckoned cost) cost {
 	if failure != nil {
 		switch failure.Reason {

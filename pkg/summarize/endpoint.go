@@ -20,25 +20,24 @@ const (
 	maxHeaderBytes = 64 << 10
 	connectTime    = 10 * time.Second
 	idleTime       = 30 * time.Second
-	// headerTime is for calls whose context has no end: others end with it. Answers are not streamed, so that a model thinks
-	// before the header comes.
+	// headerTime is for calls whose context has no deadline. Answers are not streamed, so a model may think before it sends the header.
 	headerTime = 5 * time.Minute
 )
 
-// EndpointOptions is what an Endpoint is made of.
+// EndpointOptions configures an Endpoint.
 type EndpointOptions struct {
-	// URL is the base that the operator configured, and Path what the API adds to it.
+	// URL is the configured base, Path what the API adds to it.
 	URL  string
 	Path []string
-	// Header goes with every request: it has the key.
+	// Header is sent with every request; it holds the key.
 	Header http.Header
-	// HasKey says that the header has a key: it must not cross a network in the clear.
+	// HasKey is true if the header holds a key, which must never be sent unencrypted over a network.
 	HasKey bool
 }
 
-// Endpoint is the HTTP side of a client: one address of one provider. It posts JSON and reads JSON. Redirects are answers like
-// any other, so that a key goes to no other host. A proxy is used where the environment names one (HTTPS_PROXY, NO_PROXY;
-// never for loopback). Certificates are checked against the system's.
+// Endpoint is the HTTP client for one address of one provider. It posts JSON and reads JSON. Redirects are not followed, so a key never
+// reaches another host. Proxies come from the environment (HTTPS_PROXY, NO_PROXY; never for loopback). Certificates are checked against the
+// system's roots.
 type Endpoint struct {
 	url    string
 	header http.Header
@@ -83,8 +82,8 @@ func transport() *http.Transport {
 
 var errBadURL = errors.New("must be a URL such as https://host/v1 or http://localhost:11434/v1, without a user, a password or a fragment")
 
-// CheckEndpoint returns what is wrong with an endpoint's URL, in words for whoever configured it and without the URL; nil if nothing
-// is. It is http or https; but a key never goes over plain http to another machine.
+// CheckEndpoint returns an error that explains what is wrong with an endpoint's URL without quoting it; nil if it is valid: http or https,
+// but never plain http to another machine if there is a key.
 func CheckEndpoint(raw string, withKey bool) error {
 	u, err := url.Parse(raw)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.Fragment != "" {
@@ -104,10 +103,10 @@ func isLoopback(host string) bool {
 // Close closes idle connections.
 func (e *Endpoint) Close() { e.client.CloseIdleConnections() }
 
-// Post sends a value as JSON and reads the answer into another. Its errors are *Failure. With a failure of a status, it returns
-// the beginning of what came with it, for a client to tell what was refused: it must be shown to nobody.
+// Post sends a value as JSON and decodes the answer into another. Its errors are *Failure. If the status is a failure, it also returns the
+// start of the response, so that the client can see what was refused; that must not be shown to anyone.
 //
-// The answer's content type is not asked for: some servers say text/plain, and what is no JSON fails for that.
+// The response's content type is ignored: some servers send text/plain, and anything but JSON fails to decode anyway.
 func (e *Endpoint) Post(ctx context.Context, question, answer any) (refusal []byte, err error) {
 	response, err := e.send(ctx, question)
 	if err != nil {
@@ -146,7 +145,7 @@ func (e *Endpoint) send(ctx context.Context, question any) (*http.Response, erro
 	return response, nil
 }
 
-// connectionFailure returns what is said of a connection that failed. The error itself has addresses in it, and stays here.
+// connectionFailure returns the failure for a broken connection. The error itself is dropped because it contains addresses.
 func connectionFailure(ctx context.Context, err error) *Failure {
 	var dial *net.OpError
 	var slow net.Error
@@ -170,7 +169,7 @@ func statusFailure(response *http.Response) *Failure {
 	return f
 }
 
-// retryAfter reads a pause in seconds, or a date, which it compares with the server's own clock.
+// retryAfter parses a Retry-After header: seconds, or a date, which is compared with the server's own clock.
 func retryAfter(h http.Header) time.Duration {
 	value := h.Get("Retry-After")
 	if seconds, err := strconv.ParseUint(value, 10, 31); err == nil {

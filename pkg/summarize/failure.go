@@ -34,18 +34,18 @@ const (
 	Internal    Reason = "internal"     // a fault in this program
 )
 
-// Failure is the error of a request or of a call. Its text never has any of the conversation, of an answer, or of a key.
+// Failure is the error of a request or a call. Its text never contains conversation text, answers or keys.
 type Failure struct { //nolint:errname // it is how a request ended, and the package's name says of what
 	Reason Reason
 	Status int    // HTTP, where a provider answered with one; or 0
 	Model  string // provider/model, where the failure is one model's
-	// RetryAfter is how long the provider says to wait; 0 if it does not.
+	// RetryAfter is the pause that the provider asks for; 0 if it names none.
 	RetryAfter time.Duration
-	// Earlier are the failures of the models that were asked, or skipped, before this one.
+	// Earlier are the failures of the models that were tried or skipped before this one.
 	Earlier []*Failure
 }
 
-// Error returns what failed, with the models' names.
+// Error returns what failed, with the names of the models.
 func (f *Failure) Error() string {
 	var b strings.Builder
 	for _, e := range f.Earlier {
@@ -62,8 +62,8 @@ func (f *Failure) Error() string {
 	return b.String()
 }
 
-// ReasonOf returns the reason of a result's error: "" for nil, [Internal] for an error that is no failure. Where several models
-// failed, it is the last one's.
+// ReasonOf returns the reason of a result's error: "" for nil, [Internal] for any other error. If several models failed, it is the last
+// one's.
 func ReasonOf(err error) Reason {
 	var f *Failure
 	switch {
@@ -76,7 +76,7 @@ func ReasonOf(err error) Reason {
 	}
 }
 
-// Refused reports whether a request ended because a limit of rate or spending, ours or the provider's, had no room for it: later it may.
+// Refused reports whether a request failed because of a rate or spend limit, ours or the provider's, so that it may succeed later.
 func Refused(err error) bool {
 	switch ReasonOf(err) {
 	case Busy, SpendLimit, RateLimited:
@@ -86,7 +86,7 @@ func Refused(err error) bool {
 	}
 }
 
-// chainFailures makes one failure of several, at least one.
+// chainFailures combines at least one failure into one.
 func chainFailures(failures []*Failure) *Failure {
 	last := *failures[len(failures)-1]
 	last.Earlier = failures[:len(failures)-1]
@@ -108,7 +108,7 @@ func contextReason(ctx context.Context) Reason {
 	return Timeout
 }
 
-// asFailure returns an error of a Model's as a failure of our own: what else it may say stays unsaid.
+// asFailure converts an error of a Model to a failure and drops everything else that it says.
 func asFailure(ctx context.Context, err error) *Failure {
 	var f *Failure
 	switch {
@@ -121,8 +121,8 @@ func asFailure(ctx context.Context, err error) *Failure {
 	}
 }
 
-// isExempt reports that a failure is not the model's: it says nothing of whether the next call will work. Requests that a model
-// refuses for what is in them must not let one conversation open the breaker for all.
+// isExempt reports whether a failure says nothing about the model's health. One conversation whose content is refused must not open the
+// breaker for all others.
 func (f *Failure) isExempt() bool {
 	switch f.Reason {
 	case Forgotten, Closed:
@@ -134,7 +134,7 @@ func (f *Failure) isExempt() bool {
 	}
 }
 
-// exemptFailure marks a failure that a breaker must not count.
+// exemptFailure marks a failure that the breaker must not count.
 type exemptFailure struct{ error }
 
 func isExempt(err error) bool {

@@ -9,19 +9,19 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/facts"
 )
 
-// Filter returns a text as it may stand in a summary or in an extract: what a model writes, and what is quoted, must not pass for what
-// the sidecar itself says, or a provider (behaviour §8). It leaves out control characters and others that show nothing, the notes
-// that stand in a view for what it does not show, and the tokens that part a chat's turns. Headings of ours lose their form, and so
-// do the names of roles that begin a line. Invalid UTF-8 bytes become U+FFFD.
+// Filter makes a text safe to stand in a summary or an extract: neither a model's output nor a quotation may pass for the sidecar's or a
+// provider's own words (behaviour §8). It removes control and other invisible characters, the notes with which views mark omissions, and
+// the tokens that separate turns in chat formats. It disarms the sidecar's own headings and role names at the start of a line. Invalid
+// UTF-8 becomes U+FFFD.
 func Filter(text string) string {
 	text = dropInvisible(Plain(strings.ToValidUTF8(text, "\uFFFD")))
 	return neutralizeHeadings(dropMarkers(text))
 }
 
-// escapeStart begins a sequence that colors a terminal.
+// escapeStart begins an ANSI color sequence.
 const escapeStart = "\x1b["
 
-// Plain leaves out the sequences that color a terminal: they are for no reader, and hide what lines have in common.
+// Plain removes ANSI color sequences: they are of no use to a reader and hide what lines have in common.
 func Plain(text string) string {
 	if !strings.Contains(text, escapeStart) {
 		return text
@@ -38,7 +38,7 @@ func Plain(text string) string {
 	}
 }
 
-// sequenceEnd returns how many bytes of what follows an escape belong to the sequence: parameters, then one final byte.
+// sequenceEnd returns how many bytes after the escape belong to the sequence: parameters, then one final byte.
 func sequenceEnd(s string) int {
 	i := 0
 	for i < len(s) && ('0' <= s[i] && s[i] <= '9' || s[i] == ';' || s[i] == '?') {
@@ -52,7 +52,7 @@ func sequenceEnd(s string) int {
 
 func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
-// dropInvisible leaves out the characters that show nothing. Whatever begins a line anew is a line feed.
+// dropInvisible removes invisible characters. Every kind of line break becomes a line feed.
 func dropInvisible(text string) string {
 	if !strings.ContainsFunc(text, isInvisible) {
 		return text
@@ -74,17 +74,17 @@ func isInvisible(c rune) bool {
 	return c != '\n' && c != '\t' && unicode.IsControl(c) || c == '\u2028' || c == '\u2029' || facts.IsUnseen(c)
 }
 
-// ellipsis stands for what is left out within a line. It is there so that what stood around cannot join to a marker.
+// ellipsis replaces what is removed within a line, so that the text on both sides cannot join to form a new marker.
 const ellipsis = "…"
 
-// recallNote is how notes say what brings a text back.
+// recallNote matches the part of a note that names the call which retrieves the full text.
 var recallNote = regexp.MustCompile(`(?i)full\s+(?:text|message):\s*(?:expand_message|retrieve_content)\([^()\n]*\)?`)
 
 func hasRecallCall(text string) bool {
 	return strings.Contains(text, "expand_message(") || strings.Contains(text, "retrieve_content(")
 }
 
-// dropMarkers leaves out notes and the tokens of chats, and lines that hold nothing else.
+// dropMarkers removes notes and chat tokens, and lines that hold nothing else.
 func dropMarkers(text string) string {
 	if hasRecallCall(text) {
 		text = recallNote.ReplaceAllLiteralString(text, ellipsis)
@@ -92,7 +92,11 @@ func dropMarkers(text string) string {
 	var b strings.Builder
 	rest := text
 	for at := strings.IndexAny(rest, "[<"); at >= 0; at = strings.IndexAny(rest, "[<") {
-		n := markerSize(rest[at:])
+		size := noteSize
+		if rest[at] == '<' {
+			size = tokenSize
+		}
+		n := size(rest[at:])
 		if n == 0 {
 			b.WriteString(rest[:at+1])
 			rest = rest[at+1:]
@@ -118,25 +122,19 @@ func dropEmptiedLines(text string) string {
 	return strings.Join(kept, "\n")
 }
 
-func markerSize(text string) int {
-	if text[0] == '[' {
-		return noteSize(text)
-	}
-	return tokenSize(text)
-}
-
-// notePrefixes are what begins the notes of views, and of answers to tools that recall (behaviour §5 to §9), behind their bracket; and the
-// brackets with which some models part instructions.
+// notePrefixes begin the notes of views and of recall tools (behaviour §5 to §9), after the bracket, and the instruction brackets of some
+// models.
 var notePrefixes = []string{
 	"compacted", "clipped", "shortened to fit", "summary of", "summary s", "extract of", "old tool result content cleared",
 	"expired tool result removed", "expired text removed", "system message", "speaker:", "late result of", "no result", "more follows", "one in full",
 	"conversation continues", "the middle is left out", "inst", "/inst",
 }
 
-// maxNoteBytes bounds how far the end of a note is looked for, in bytes.
+// maxNoteBytes limits how far the end of a note is searched for.
 const maxNoteBytes = 400
 
-// noteSize returns the length of the note that a text begins with: to its bracket's end, if that is on the line. It is 0 if there is none.
+// noteSize returns the length of the note at the start of a text, up to its closing bracket if that is on the same line; 0 if there is
+// none.
 func noteSize(text string) int {
 	end := strings.IndexAny(text[1:min(len(text), maxNoteBytes)], "[]\n") + 1
 	closed := end > 0 && text[end] == ']'
@@ -159,8 +157,8 @@ func noteSize(text string) int {
 	return 0
 }
 
-// matchWords returns how many bytes some words take at the beginning of a text, in any case, with any white space before and between
-// them; 0 if they are not there.
+// matchWords returns the length of some words at the start of a text, ignoring case and with any white space before and between them; 0 if
+// they are not there.
 func matchWords(text, words string) int {
 	at := 0
 	for word := range strings.SplitSeq(words, " ") {
@@ -176,19 +174,19 @@ func matchWords(text, words string) int {
 	return at
 }
 
-// leadingSpace returns how many bytes of white space a text begins with, as far as one looks.
+// leadingSpace returns the length of the white space at the start of a text, up to maxNoteBytes.
 func leadingSpace(text string) int {
 	text = text[:min(len(text), maxNoteBytes)]
 	return len(text) - len(strings.TrimLeftFunc(text, unicode.IsSpace))
 }
 
-// What chats are parted with: turns, and elements that stand for who speaks.
+// Chat tokens: the tags that separate turns or name the speaker.
 const (
 	maxTokenBytes = 80
 	chatElements  = " system system_prompt system-prompt system-reminder developer assistant human start_of_turn end_of_turn s im_start im_end begin_of_text eot_id "
 )
 
-// tokenSize returns the length of the token that a text begins with, which parts the turns of a chat; 0 if there is none.
+// tokenSize returns the length of the chat token at the start of a text; 0 if there is none.
 func tokenSize(text string) int {
 	line, _, _ := strings.Cut(text[:min(len(text), maxTokenBytes)], "\n")
 	for _, pair := range [][2]string{{"<|", "|>"}, {"<｜", "｜>"}, {"<<", ">>"}} {
@@ -210,5 +208,5 @@ func tokenSize(text string) int {
 	return 0
 }
 
-// isSysTag knows <<SYS>> and its end.
+// isSysTag reports whether a name is that of <<SYS>> or its closing tag.
 func isSysTag(name string) bool { return strings.EqualFold(strings.TrimPrefix(name, "/"), "sys") }

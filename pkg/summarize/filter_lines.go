@@ -5,14 +5,14 @@ import (
 	"unicode"
 )
 
-// reservedHeadings are the headings under which extracts, and the lists of what a summary lacks, tell whose words follow. Nothing else may say
-// that: they go, and what stands behind them stays.
+// reservedHeadings are the headings with which extracts and loss lists attribute their lines. Any other text loses such a heading, but
+// keeps what follows it.
 var reservedHeadings = []string{
 	"rules of the user", "the user's rules", "the user’s rules", "the user said", "the assistant said", "told before", "also named",
 	"not told above, in the words of the original", "not told above",
 }
 
-// commonHeadings are headings of ours that anybody may use: they stay, without the colon that makes them ours.
+// commonHeadings are headings of extracts that any text may use: they lose only the colon that marks them.
 var commonHeadings = []string{
 	"files and addresses", "tools", "calls", "open", "open calls", "files", "addresses", "names", "figures", "errors",
 }
@@ -20,10 +20,10 @@ var commonHeadings = []string{
 // spanExtractStart is how every extract of a span begins.
 const spanExtractStart = "extract of the conversation"
 
-// rolePrefixes are the names that begin a turn where chats are written as text.
+// rolePrefixes begin a turn in chats written as text.
 var rolePrefixes = []string{"system", "system prompt", "system message", "developer", "user", "human", "assistant", "tool"}
 
-// neutralizeHeadings takes the form from headings of ours and from names of roles that begin a line.
+// neutralizeHeadings disarms the sidecar's own headings and role names at the start of lines.
 func neutralizeHeadings(text string) string {
 	var b strings.Builder
 	for line := range strings.SplitAfterSeq(text, "\n") {
@@ -40,7 +40,7 @@ func neutralizeHeadings(text string) string {
 	return b.String()
 }
 
-// neutralizeHeading returns a line, "" if it says no more than a heading.
+// neutralizeHeading returns the disarmed line; "" if it is only a heading.
 func neutralizeHeading(line string) string {
 	if line = dropReservedHeadings(line); line == "" {
 		return ""
@@ -58,7 +58,7 @@ func neutralizeHeading(line string) string {
 	return line
 }
 
-// dropReservedHeadings takes the headings of ours from the beginning of a line; "" if nothing is left.
+// dropReservedHeadings removes reserved headings from the start of a line; "" if nothing is left.
 func dropReservedHeadings(line string) string {
 	at := leadingSize(line, bullets)
 	rest := line[at:]
@@ -75,7 +75,7 @@ func dropReservedHeadings(line string) string {
 	return line[:at] + rest
 }
 
-// reservedSize returns how many bytes a heading of ours takes at the beginning of a text.
+// reservedSize returns the length of a reserved heading at the start of a text.
 func reservedSize(text string) int {
 	n := 0
 	if text != "" && text[0]|0x20 == spanExtractStart[0] {
@@ -87,10 +87,10 @@ func reservedSize(text string) int {
 	return n
 }
 
-// bullets are what may stand before a heading, beside white space: marks of entries, of Markdown, of quotations.
+// bullets may stand before a heading, besides white space: list markers, Markdown and quotation marks.
 const bullets = "-•*_>#`0123456789.)"
 
-// leadingSize returns how many bytes of white space and of some other characters a line begins with.
+// leadingSize returns the length of the white space and the given characters at the start of a line.
 func leadingSize(line, of string) int {
 	for i, c := range line {
 		if !strings.ContainsRune(of, c) && !unicode.IsSpace(c) {
@@ -100,8 +100,8 @@ func leadingSize(line, of string) int {
 	return len(line)
 }
 
-// headingSize returns how many bytes a heading takes at the beginning of a text, with its colon, or where the line ends behind it; 0 if it
-// is not there.
+// headingSize returns the length of a heading at the start of a text, including its colon, or up to the end of the line; 0 if it is not
+// there.
 func headingSize(text, heading string) int {
 	if text == "" || text[0]|0x20 != heading[0] { // nearly all lines
 		return 0

@@ -10,14 +10,14 @@ import (
 	"github.com/sony/gobreaker/v2"
 )
 
-// How often a model is asked again after a failure that may pass, and how soon.
+// Retries of a model after a failure that may pass.
 const (
 	maxTries   = 3
 	firstPause = 500 * time.Millisecond
 	maxPause   = 5 * time.Second
 )
 
-// job is a request under way.
+// job is a pending request.
 type job struct {
 	key     key
 	request Request
@@ -31,10 +31,10 @@ type job struct {
 	turn         sync.Once
 }
 
-// passTurn lets the next job have its turn.
+// passTurn lets the next job take its turn.
 func (j *job) passTurn() { j.turn.Do(func() { close(j.turnDone) }) }
 
-// run works on a job until it ends. Nobody waits for it by name, so a fault in it must not end the process.
+// run runs a job to its end. It recovers from panics, because nobody waits for the goroutine.
 func (d *Desk) run(ctx context.Context, j *job) {
 	defer d.running.Done()
 	defer j.passTurn()
@@ -56,7 +56,7 @@ func (d *Desk) askRecovering(ctx context.Context, j *job) (result Result) {
 	return d.ask(ctx, j)
 }
 
-// finish keeps the result, unless its content was forgotten meanwhile.
+// finish caches the result unless its content was forgotten in the meantime.
 func (d *Desk) finish(j *job, result Result) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -89,7 +89,7 @@ func (d *Desk) report(err error) {
 	d.options.OnFailure(failure)
 }
 
-// ask asks one model after the other until one gives a good answer.
+// ask tries the models in order until one gives a valid answer.
 func (d *Desk) ask(ctx context.Context, j *job) Result {
 	r := &j.request
 	models := d.ModelsOf(&r.Prompt)
@@ -113,7 +113,7 @@ func (d *Desk) ask(ctx context.Context, j *job) Result {
 	return Result{Err: chainFailures(failures)}
 }
 
-// countAskable counts the models that have a provider.
+// countAskable counts the models that have a client.
 func (d *Desk) countAskable(models []string) (n int) {
 	for _, model := range models {
 		if client, _ := d.provider(model); client != nil {
@@ -131,8 +131,8 @@ type candidate struct {
 	health *modelHealth
 }
 
-// askOne asks one model, again if a failure may pass. Of the time that is left, it gets an equal share with those that follow:
-// a model that never answers must not take the others' time.
+// askOne asks one model and retries if the failure may pass. The remaining time is shared equally with the models after it, so that one
+// that never answers does not use up the others' time.
 func (d *Desk) askOne(ctx context.Context, j *job, c candidate, sharers int) (string, *Failure) {
 	deadline, _ := ctx.Deadline()
 	share := time.Until(deadline) / time.Duration(sharers)
@@ -159,8 +159,8 @@ func newBackOff() backoff.BackOff {
 	return b
 }
 
-// retryable returns a failure in the words of the back-off: one that will not pass, one that passes at a time that the provider
-// names, or one that may pass at any time. A pause that does not fit into the share ends the tries at once.
+// retryable converts a failure for the back-off: permanent, retry after the time that the provider names, or retry at any time. A pause
+// that exceeds the share ends the retries at once.
 func retryable(f *Failure) error {
 	switch {
 	case f == nil:
@@ -175,7 +175,7 @@ func retryable(f *Failure) error {
 	}
 }
 
-// attempt makes one call, when there is a place for it, and checks its answer.
+// attempt makes one call once a slot is free, and checks its answer.
 func (d *Desk) attempt(ctx context.Context, j *job, c candidate) (string, *Failure) {
 	r, began := &j.request, time.Now()
 	switch {
@@ -207,7 +207,7 @@ func (d *Desk) attempt(ctx context.Context, j *job, c candidate) (string, *Failu
 	return text, nil
 }
 
-// takeSlot waits for the job's turn, and then for a place; false if the context is done first.
+// takeSlot waits for the job's turn and then for a slot; false if the context ends first.
 func (d *Desk) takeSlot(ctx context.Context, j *job) bool {
 	if j.previousTurn != nil {
 		select {
@@ -225,7 +225,7 @@ func (d *Desk) takeSlot(ctx context.Context, j *job) bool {
 	}
 }
 
-// callWithinBudget makes a call within the limits of what may be spent.
+// callWithinBudget makes a call if the token budget allows it.
 func (d *Desk) callWithinBudget(ctx context.Context, s Scope, c candidate, call Call, waited time.Duration) (Answer, *Failure) {
 	reckoned := cost{input: int64(countChars(call.System)+countChars(call.Prompt)) / 4, output: int64(call.MaxOutput)}
 	if !d.budget.reserve(s, reckoned.sum(), d.options.Clock()) {
@@ -238,7 +238,7 @@ func (d *Desk) callWithinBudget(ctx context.Context, s Scope, c candidate, call 
 	return answer, failure
 }
 
-// callModel calls a model that is not at rest.
+// callModel calls a model through its circuit breaker.
 func (d *Desk) callModel(ctx context.Context, c candidate, call Call, waited time.Duration) (Answer, *Failure) {
 	var failure *Failure
 	answer, err := c.health.breaker.Execute(func() (Answer, error) {
@@ -263,7 +263,7 @@ func (d *Desk) callModel(ctx context.Context, c candidate, call Call, waited tim
 	return answer, failure
 }
 
-// count adds a call, or one that was not made, to the usage and to what its conversation spent.
+// count adds a call, made or not, to the usage and to its conversation's ledger.
 func (d *Desk) count(s Scope, model string, paid cost, failure *Failure) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -278,7 +278,7 @@ func (d *Desk) count(s Scope, model string, paid cost, failure *Failure) {
 	}
 }
 
-// recordFailure counts a failure and makes it.
+// recordFailure counts a failure and returns it.
 func (d *Desk) recordFailure(reason Reason) *Failure {
 	d.mu.Lock()
 	defer d.mu.Unlock()

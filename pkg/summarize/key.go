@@ -5,14 +5,14 @@ import (
 	"encoding/binary"
 )
 
-// key names a request by all that its result depends on.
+// key identifies a request by everything that its result depends on.
 type key struct {
 	content contentID
 	span    bool
 	digest  [sha256.Size]byte
 }
 
-// contentID is one content in one conversation: what can be forgotten.
+// contentID identifies one content in one conversation: the unit of forgetting.
 type contentID struct {
 	scope Scope
 	hash  [32]byte

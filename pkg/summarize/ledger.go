@@ -7,19 +7,20 @@ import (
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
-// ModelSpent is what calls to one model took, in tokens as [Usage] counts them.
+// ModelSpent is what the calls to one model used, in tokens as counted by [Usage].
 type ModelSpent struct {
 	Model string // provider/model; empty for those beyond the number that is told apart in one conversation
 	Calls int64
 	Input int64
-	// Output has what a model thought before it wrote.
+	// Output includes what a model thought before it wrote.
 	Output int64
 }
 
-// maxModelsTracked bounds the models that are told apart in one conversation: prompts can name any.
+// maxModelsTracked limits the models tracked per conversation, because prompts can name any.
 const maxModelsTracked = 32
 
-// ledger is what conversations' calls took, by model. One that asks for nothing while maxSpenders others do starts at zero again.
+// ledger records by model what each conversation's calls used. A conversation without requests restarts at zero once maxConversations
+// others had some.
 type ledger struct {
 	conversations *simplelru.LRU[Scope, []ModelSpent] // sorted by model
 }
@@ -49,8 +50,8 @@ func findModel(all []ModelSpent, model string) (at int, found bool) {
 	return slices.BinarySearchFunc(all, model, func(m ModelSpent, model string) int { return cmp.Compare(m.Model, model) })
 }
 
-// Spent returns what a conversation's own calls took since the process started, sorted by model; the caller owns it. A call that was
-// not made, because the model rests or the spend limit is reached, is none.
+// Spent returns what a conversation's own calls used since the process started, sorted by model; the caller owns it. Calls that were
+// skipped because of an open breaker or the spend limit are not included.
 func (d *Desk) Spent(s Scope) []ModelSpent {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -8,24 +8,24 @@ import (
 	"github.com/sony/gobreaker/v2"
 )
 
-// When a model rests, and for how long (behaviour §14).
+// The circuit breaker of a model (behaviour §14).
 const (
 	breakerThreshold = 5 // in a row
 	breakerTimeout   = time.Minute
-	// maxRetryAfter bounds what a provider's Retry-After can do: after it, it is asked again.
+	// maxRetryAfter caps a provider's Retry-After.
 	maxRetryAfter = time.Hour
 )
 
-// maxModels bounds the models that are remembered: prompts can name any.
+// maxModels limits the models that are tracked, because prompts can name any.
 const maxModels = 1024
 
-// modelHealthCache are what is known of the models that are asked.
+// modelHealthCache tracks the health of the models in use.
 type modelHealthCache struct {
 	mu     sync.Mutex
 	models *simplelru.LRU[string, *modelHealth]
 }
 
-// modelHealth is what is known of one model: whether it works, and when it wants to be asked again.
+// modelHealth is one model's circuit breaker and the pause that its provider asked for.
 type modelHealth struct {
 	breaker *gobreaker.CircuitBreaker[Answer]
 
@@ -53,7 +53,7 @@ func (r *modelHealthCache) get(model string) *modelHealth {
 	return found
 }
 
-// pausedFor returns how long the provider still wants to be left alone.
+// pausedFor returns how much of the provider's pause is left.
 func (r *modelHealth) pausedFor(now time.Time) time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()

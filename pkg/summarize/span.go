@@ -1,21 +1,19 @@
 package summarize
 
 import (
-	"bytes"
-	"encoding/json"
 	"slices"
 	"strings"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
-// spanDocument is a stretch of conversation as models are given it.
+// spanDocument is a stretch of conversation as a model is given it.
 type spanDocument struct {
 	Earlier  []string      `json:"earlier_summaries"`
 	Messages []spanMessage `json:"messages"`
 }
 
-// spanMessage is what one speaker says in a message: what is not the user's in a user's message stands apart (behaviour §1).
+// spanMessage is what one speaker says in a message. Parts of a user's message that are not the user's own are separate (behaviour §1).
 type spanMessage struct {
 	Index   int32        `json:"index"`
 	Role    string       `json:"role"`
@@ -37,24 +35,23 @@ type spanResult struct {
 	Text  string `json:"text"`
 }
 
-// SpanContent returns what a model is given of a stretch of conversation, as one JSON document: the summaries of what was before it,
-// then its messages as the view shows them, with their indices, calls and results. Media is one line. Reasoning and opaque blocks
-// are left out, and system messages always (behaviour §8). Only the user's own words have the role "user": what actions, other
-// agents, retries and plugins gave back is named as that. A unit that is a summary stands with the earlier ones. Contents must be
-// in memory.
+// SpanContent returns the JSON document that a model is given of a stretch of conversation: the earlier summaries, then its messages as the
+// view shows them, with their indices, calls and results. Media is one line. Reasoning, opaque blocks and system messages are omitted
+// (behaviour §8). Only the user's own words have the role "user"; what actions, other agents, retries and plugins wrote is labeled as
+// theirs. A summary among the units joins the earlier ones. Contents must be in memory.
 //
-// The document has at most maxChars characters, if that is positive: where it would have more, the longest texts lose their
-// middles, and only if their bare frame is too long, calls, results and messages in the middle are left out.
+// If maxChars is positive, the document has at most that many characters: first the longest texts lose their middles; only if the frame
+// alone is too long, calls, results and messages in the middle are omitted.
 func SpanContent(earlier []string, units []conversation.Unit, maxChars int) string {
 	d := newSpanDocument(earlier, units)
 	if maxChars > 0 {
 		d.shrink(maxChars)
 	}
-	return d.encode()
+	return encodeJSON(d)
 }
 
-// SplitSpan splits units into runs, in order, each of which SpanContent makes a document of at most maxChars characters of without
-// cutting a text. A unit that alone takes more stands alone. Room for earlier summaries is the caller's to leave.
+// SplitSpan splits units into runs, in order, whose documents each have at most maxChars characters without cutting a text. A unit that
+// exceeds this alone gets its own run. The caller must leave room for earlier summaries.
 func SplitSpan(units []conversation.Unit, maxChars int) [][]conversation.Unit {
 	empty := newSpanDocument(nil, nil).chars()
 	var runs [][]conversation.Unit
@@ -112,7 +109,7 @@ func indexCalls(units []conversation.Unit) (names map[int32]string, answered map
 	return names, answered
 }
 
-// spanMessagesOf returns what a message shows: of each speaker's, where there is anything.
+// spanMessagesOf returns a message as one spanMessage for each speaker who says something in it.
 func spanMessagesOf(it *conversation.Item, names map[int32]string, answered map[int32]bool) []spanMessage {
 	var all []spanMessage
 	by := func(part int) *spanMessage {
@@ -147,7 +144,7 @@ func spanMessagesOf(it *conversation.Item, names map[int32]string, answered map[
 	return slices.DeleteFunc(all, func(m spanMessage) bool { return m.Text == "" && len(m.Calls) == 0 && len(m.Results) == 0 })
 }
 
-// appendText adds a text on a line of its own.
+// appendText adds a text on its own line.
 func (m *spanMessage) appendText(text string) {
 	if m.Text != "" {
 		m.Text += "\n"
@@ -176,16 +173,7 @@ func spanResultOf(r *conversation.ToolResult, names map[int32]string) spanResult
 	return out
 }
 
-// validUTF8 returns a text as JSON can hold it.
+// validUTF8 replaces invalid UTF-8, which JSON cannot hold.
 func validUTF8(text string) string { return strings.ToValidUTF8(text, "\ufffd") }
 
-// encode leaves < > & as they are, as quoted does.
-func (d *spanDocument) encode() string {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(d) // texts and numbers always can be
-	return strings.TrimSuffix(b.String(), "\n")
-}
-
-func (d *spanDocument) chars() int { return countChars(d.encode()) }
+func (d *spanDocument) chars() int { return countChars(encodeJSON(d)) }

@@ -6,8 +6,8 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
-// fallbackSpanExtract returns the extract of a desk that was given nothing better: the earlier summaries, what the user said, and what the
-// assistant said last, each from its beginning, in equal shares.
+// fallbackSpanExtract is the extract of a desk without ExtractSpan: the earlier summaries, what the user said, and the assistant's last
+// message, each from its start, in equal shares.
 func fallbackSpanExtract(earlier []string, units []conversation.Unit, target int) string {
 	d := newSpanDocument(earlier, units)
 	var users []string

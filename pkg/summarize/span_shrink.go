@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// texts returns all texts of the document, whatever they are for.
+// texts returns pointers to all texts of the document.
 func (d *spanDocument) texts() []*string {
 	var all []*string
 	for i := range d.Earlier {
@@ -24,7 +24,7 @@ func (d *spanDocument) texts() []*string {
 	return all
 }
 
-// shrink brings the document to at most so many characters.
+// shrink reduces the document to at most maxChars characters.
 func (d *spanDocument) shrink(maxChars int) {
 	size := d.chars()
 	if size <= maxChars {
@@ -48,7 +48,7 @@ func (d *spanDocument) shrink(maxChars int) {
 	}
 }
 
-// levelLimit returns the length to which the longest have to be cut so that all together take the room.
+// levelLimit returns the length to which the longest texts must be cut so that all fit the room.
 func levelLimit(sizes []int, room int) int {
 	ascending := slices.Sorted(slices.Values(sizes))
 	for i, size := range ascending {
@@ -61,7 +61,7 @@ func levelLimit(sizes []int, room int) int {
 	return room
 }
 
-// dropMiddles leaves out the middle half of whatever there is most of; false if nothing is left that could be.
+// dropMiddles omits the middle half of the longest lists; false if no list has anything to omit.
 func (d *spanDocument) dropMiddles() bool {
 	longest := len(d.Messages)
 	for i := range d.Messages {
@@ -86,10 +86,10 @@ func keepEnds[T any](all []T, longest int) []T {
 	return slices.Delete(all, side, len(all)-side)
 }
 
-// cutMarker stands for the middle of a text.
+// cutMarker replaces the middle of a text.
 const cutMarker = "\n[the middle is left out]\n"
 
-// cutMiddle returns a text cut to so many escaped characters: three quarters of them from its beginning, and its end.
+// cutMiddle cuts a text to limit escaped characters: three quarters from its start, the rest from its end.
 func cutMiddle(text string, limit int) string {
 	room := limit - escapedChars(cutMarker)
 	if room < 0 {
@@ -128,7 +128,7 @@ func escapedChars(text string) int {
 	return n
 }
 
-// escapedSize returns how many characters a JSON string takes for one, as the encoder writes it.
+// escapedSize returns how many characters the JSON encoder writes for one.
 func escapedSize(c rune) int {
 	switch {
 	case c == '"' || c == '\\' || c == '\n' || c == '\r' || c == '\t' || c == '\b' || c == '\f':

@@ -22,32 +22,32 @@ var (
 	spanPrompt string
 )
 
-// What is sent of a content at most, in characters: a longer one loses its middle. A head tells what a text is, a tail how it
-// ended, and all of it together fits the windows of the models that summarize.
+// How many characters of a content are sent; a longer one loses its middle. The head tells what a text is and the tail how it ended, and
+// together they fit the context windows of the models that summarize.
 const (
 	maxSentHead = 300_000
 	maxSentTail = 100_000
 )
 
-// The most tokens of an answer where the prompt does not say: room for the target where a character is a token, and for what a
-// reasoning model thinks before it writes.
+// The token limit of an answer if the prompt sets none: room for the target at one token per character, plus what a reasoning model thinks
+// before it writes.
 const thinkingTokens = 1024
 
-// placeholder stands in a template for a value.
+// placeholder is a name in a template that a value replaces.
 type placeholder string
 
 const contentPlaceholder placeholder = "content"
 
-// templatePart is a stretch of a template: text that stays, or a placeholder.
+// templatePart is literal text or a placeholder.
 type templatePart struct {
 	text        string
 	placeholder placeholder
 }
 
-// CheckTemplate returns what is wrong with a prompt's template, in words for whoever wrote it; nil if nothing is. A template has
-// {{content}} once, which becomes a JSON string with its quotation marks, or the JSON document of a span, and may have {{length}}, {{target_length}},
-// {{turn_added}}, which become numbers, and {{message_type}} and {{tool}}, which become JSON strings. Spaces inside the braces do not
-// count. Nothing else may follow two opening braces.
+// CheckTemplate returns an error that tells the author of a prompt's template what is wrong with it; nil if it is valid. A template has
+// {{content}} exactly once, which becomes a JSON string with its quotation marks, or the JSON document of a span. It may have {{length}},
+// {{target_length}} and {{turn_added}}, which become numbers, and {{message_type}} and {{tool}}, which become JSON strings. Spaces inside
+// the braces are ignored. Nothing else may follow two opening braces.
 func CheckTemplate(template string) error {
 	_, err := parseTemplate(template)
 	return err
@@ -80,7 +80,7 @@ func parseTemplate(template string) ([]templatePart, error) {
 	return pieces, nil
 }
 
-// placeholderValue returns what a placeholder becomes. Everything that is not a number becomes a JSON string, which no text can leave.
+// placeholderValue returns the value of a placeholder. Everything but numbers becomes a JSON string, which no text can break out of.
 func (r *Request) placeholderValue(p placeholder) (string, bool) {
 	switch p {
 	case contentPlaceholder:
@@ -90,17 +90,17 @@ func (r *Request) placeholderValue(p placeholder) (string, bool) {
 	case "target_length":
 		return strconv.Itoa(r.Target), true
 	case "message_type":
-		return jsonString(r.MessageType), true
+		return encodeJSON(r.MessageType), true
 	case "turn_added":
 		return strconv.Itoa(int(r.TurnAdded)), true
 	case "tool":
-		return jsonString(r.Tool), true
+		return encodeJSON(r.Tool), true
 	default:
 		return "", false
 	}
 }
 
-// template returns the request's own, or the built-in one.
+// template returns the request's own template, or the built-in one.
 func (r *Request) template() string {
 	if r.Prompt.Template != "" {
 		return r.Prompt.Template
@@ -111,16 +111,15 @@ func (r *Request) template() string {
 	return compactPrompt
 }
 
-// contentJSON returns the content as JSON. A span is JSON already, and whoever made it has seen to its length.
+// contentJSON returns the content as JSON. A span already is, and its length was limited by whoever made it.
 func (r *Request) contentJSON() string {
 	if r.Span && json.Valid([]byte(r.Content)) {
 		return r.Content
 	}
-	return jsonString(truncated(r.Content))
+	return encodeJSON(truncated(r.Content))
 }
 
-// newCall returns what a model is told for the request. The template is read once, before any value is in it: what a content looks like
-// cannot change that.
+// newCall returns the call for the request. The template is parsed before any value is inserted, so no content can change it.
 func (r *Request) newCall(model string) (Call, error) {
 	pieces, err := parseTemplate(r.template())
 	if err != nil {
@@ -144,12 +143,12 @@ func (r *Request) maxOutput() int {
 	return thinkingTokens + r.Target
 }
 
-// jsonString returns a text as a JSON string. The characters < > & stay as they are: escaped, markup would take several times the tokens.
-func jsonString(text string) string {
+// encodeJSON does not escape < > &: escaped, markup would take several times the tokens.
+func encodeJSON(value any) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	_ = e.Encode(text) // a string always can be
+	_ = e.Encode(value) // texts and numbers cannot fail
 	return strings.TrimSuffix(b.String(), "\n")
 }
 

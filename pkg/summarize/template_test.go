@@ -93,7 +93,7 @@ func TestRequest_Call_BuiltInPrompt(t *testing.T) {
 	r := request(longText("a"))
 	r.Tool = "grep"
 	call := promptOf(t, r)
-	for _, want := range []string{"100 characters", strconv.Itoa(r.Chars), `"grep"`, jsonString(r.Content)} {
+	for _, want := range []string{"100 characters", strconv.Itoa(r.Chars), `"grep"`, encodeJSON(r.Content)} {
 		if !strings.Contains(call.Prompt, want) {
 			t.Errorf("the prompt has no %q", want)
 		}
@@ -141,7 +141,7 @@ func FuzzCheckTemplate(f *testing.F) {
 			for name, value := range map[string]string{"length": strconv.Itoa(r.Chars), "target_length": "100", "message_type": `""`, "turn_added": "0"} {
 				s = strings.ReplaceAll(s, "{{"+name+"}}", value)
 			}
-			return strings.ReplaceAll(s, "{{tool}}", jsonString(tool))
+			return strings.ReplaceAll(s, "{{tool}}", encodeJSON(tool))
 		}
 		if got := quotedIn(t, call.Prompt, fill(before), fill(after)); utf8.ValidString(content) && got != content {
 			t.Fatalf("%q became %q", content, got)

@@ -7,18 +7,17 @@ import (
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
-// maxConversations bounds the memory of what conversations have spent. One that asks for nothing while so many others do starts at
-// zero again.
+// maxConversations limits how many conversations are tracked. One without requests restarts at zero once so many others had some.
 const maxConversations = 65_536
 
-// tokenBudget holds calls to the limits on tokens. What a call will cost is taken before it and corrected after it, so that calls
-// at the same time cannot pass a limit together.
+// tokenBudget enforces the token limits. The estimated cost of a call is reserved before it and corrected after it, so that concurrent
+// calls cannot exceed a limit together.
 type tokenBudget struct {
 	perMinute, perConversation int64 // 0: no limit
 
 	mu sync.Mutex
-	// available is what may be spent now: it grows by perMinute in a minute, and never beyond it. It is below zero after a call
-	// that cost more than was estimated.
+	// available is what may be spent now: it grows by perMinute in a minute, up to perMinute. It is negative after a call that cost more
+	// than estimated.
 	available     float64
 	refilledAt    time.Time
 	conversations *simplelru.LRU[Scope, int64]
@@ -30,7 +29,7 @@ func newTokenBudget(perMinute, perConversation int64, now time.Time) *tokenBudge
 	return s
 }
 
-// reserve takes tokens, or says that they are not there.
+// reserve takes tokens from the budget; false if they are not available.
 func (s *tokenBudget) reserve(scope Scope, tokens int64, now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -43,7 +42,7 @@ func (s *tokenBudget) reserve(scope Scope, tokens int64, now time.Time) bool {
 	return true
 }
 
-// correct adds what a call cost more than was reserved, which may be negative.
+// correct adds the difference between a call's actual and reserved cost, which may be negative.
 func (s *tokenBudget) correct(scope Scope, tokens int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

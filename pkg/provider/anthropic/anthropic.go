@@ -11,38 +11,27 @@ import (
 // silentError stands in an error that says nothing: Anthropic wants a text in it.
 const silentError = "[The call failed without a message.]"
 
-// New makes the format.
-func New() provider.Format { return format{} }
-
-type format struct{}
-
-// Format is ANTHROPIC.
-func (format) Format() conversation.Format { return conversation.FormatAnthropic }
-
-// Traits: the user opens and ends, roles alternate, and every block is a content block.
-func (format) Traits() provider.Traits {
-	return provider.Traits{
+// New returns the format: the user opens and ends, roles alternate, and every block is a content block.
+func New() provider.Format {
+	return provider.NewFormat(conversation.FormatAnthropic, provider.Traits{
 		Name: "anthropic", Provider: "anthropic",
 		SystemApart: true, SystemPrefix: "[", SystemSuffix: "]",
 		Merge: true, ContentKey: "content", UserFirst: true, UserLast: true,
 		TextPrefix: `{"type":"text","text":`, TextSuffix: `}`, NoBlank: true,
-	}
+	}, writer{})
 }
 
-// Unit writes one unit (behaviour §11).
-func (f format) Unit(u *conversation.Unit, c provider.UnitContext) provider.UnitBlocks {
-	return provider.Render(f.Traits(), f, u, c)
-}
+type writer struct{}
 
 // Takes images and PDF.
-func (format) Takes(m *conversation.Media) bool { return takes(m) }
+func (writer) Takes(m *conversation.Media) bool { return takes(m) }
 
 func takes(m *conversation.Media) bool {
 	return (provider.IsImage(m.MIMEType) || m.MIMEType == "application/pdf") && (provider.HasData(m) || provider.IsWeb(m))
 }
 
 // Text writes blocks of the user's.
-func (format) Text(s *provider.UnitWriter, l *provider.Line, pieces []provider.Content) {
+func (writer) Text(s *provider.UnitWriter, l *provider.Line, pieces []provider.Content) {
 	for i := range pieces {
 		s.Add(l, "user", appendPiece(nil, s, &pieces[i]), pieces[i].Tokens)
 	}
@@ -69,7 +58,7 @@ func appendPiece(dst []byte, s *provider.UnitWriter, p *provider.Content) []byte
 
 // Assistant writes the blocks of a turn. Thinking must stand first in the message that the provider sees, with all of it, and
 // something must follow it: otherwise all of it is dropped. Behind the calls of a first message it cannot stand.
-func (format) Assistant(s *provider.UnitWriter, turn []provider.Line) {
+func (writer) Assistant(s *provider.UnitWriter, turn []provider.Line) {
 	opaque := readOpaque(s, turn)
 	for i := range turn {
 		blocks(s, &turn[i], opaque, i == 0 && thinkingFirst(s, &turn[0], opaque))
@@ -111,7 +100,7 @@ func call(s *provider.UnitWriter, l *provider.Line, p *conversation.Part) {
 }
 
 // Result writes a result; blank text in it is left out, and with it the content if there is no other.
-func (format) Result(s *provider.UnitWriter, l *provider.Line, r *conversation.ToolResult) {
+func (writer) Result(s *provider.UnitWriter, l *provider.Line, r *conversation.ToolResult) {
 	out := make([]byte, 0, len(r.Text.Inline)+len(r.Text.Inline)/16+96)
 	out = append(out, `{"type":"tool_result","tool_use_id":`...)
 	out = provider.AppendCallID(out, r.Ordinal)

@@ -9,31 +9,20 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
 )
 
-// New makes the format.
-func New() provider.Format { return format{} }
-
-type format struct{}
-
-// Format is GEMINI.
-func (format) Format() conversation.Format { return conversation.FormatGemini }
-
-// Traits: the user opens and ends, roles alternate, and every block is a part of a content.
-func (format) Traits() provider.Traits {
-	return provider.Traits{
+// New returns the format: the user opens and ends, roles alternate, and every block is a part of a content.
+func New() provider.Format {
+	return provider.NewFormat(conversation.FormatGemini, provider.Traits{
 		Name: "gemini", Provider: "gemini",
 		SystemApart: true, SystemPrefix: `{"parts":[`, SystemSuffix: "]}",
 		Merge: true, ContentKey: "parts", UserFirst: true, UserLast: true,
 		TextPrefix: `{"text":`, TextSuffix: `}`,
-	}
+	}, writer{})
 }
 
-// Unit writes one unit (behaviour §11).
-func (f format) Unit(u *conversation.Unit, c provider.UnitContext) provider.UnitBlocks {
-	return provider.Render(f.Traits(), f, u, c)
-}
+type writer struct{}
 
 // Takes images, audio, video and PDF, inline or where Google can fetch them.
-func (format) Takes(m *conversation.Media) bool {
+func (writer) Takes(m *conversation.Media) bool {
 	return known(m.MIMEType) && (provider.HasData(m) || strings.HasPrefix(m.URI, "https://") || strings.HasPrefix(m.URI, "gs://"))
 }
 
@@ -49,7 +38,7 @@ func known(mime string) bool {
 }
 
 // Text writes parts of the user's.
-func (format) Text(s *provider.UnitWriter, l *provider.Line, pieces []provider.Content) {
+func (writer) Text(s *provider.UnitWriter, l *provider.Line, pieces []provider.Content) {
 	for i := range pieces {
 		p := &pieces[i]
 		if p.Media == nil {
@@ -73,7 +62,7 @@ func media(m *conversation.Media) []byte {
 }
 
 // Assistant writes the parts of a model's content.
-func (format) Assistant(s *provider.UnitWriter, turn []provider.Line) {
+func (writer) Assistant(s *provider.UnitWriter, turn []provider.Line) {
 	w := content{sheet: s}
 	for i := range turn {
 		l := &turn[i]
@@ -186,7 +175,7 @@ func isThought(json string) bool {
 }
 
 // Result writes the response to a call. Gemini pairs by name, so it carries the call's name, not its own.
-func (format) Result(s *provider.UnitWriter, l *provider.Line, r *conversation.ToolResult) {
+func (writer) Result(s *provider.UnitWriter, l *provider.Line, r *conversation.ToolResult) {
 	text, more := s.ResultText(r, l.Index)
 	out := make([]byte, 0, len(text)+len(text)/16+96)
 	out = append(out, `{"functionResponse":{"name":`...)

@@ -8,29 +8,18 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
 )
 
-// New makes the format.
-func New() provider.Format { return format{} }
-
-type format struct{}
-
-// Format is OPENAI_CHAT.
-func (format) Format() conversation.Format { return conversation.FormatOpenAIChat }
-
-// Traits: roles may stand in any order, and every block is a whole message.
-func (format) Traits() provider.Traits {
-	return provider.Traits{
+// New returns the format: roles may stand in any order, and every block is a whole message.
+func New() provider.Format {
+	return provider.NewFormat(conversation.FormatOpenAIChat, provider.Traits{
 		Name: "openai-chat", Provider: "openai", NameField: true,
 		TextPrefix: `{"role":"user","content":`, TextSuffix: `}`,
-	}
+	}, writer{})
 }
 
-// Unit writes one unit (behaviour §11).
-func (f format) Unit(u *conversation.Unit, c provider.UnitContext) provider.UnitBlocks {
-	return provider.Render(f.Traits(), f, u, c)
-}
+type writer struct{}
 
 // Takes images, audio and PDF.
-func (format) Takes(m *conversation.Media) bool {
+func (writer) Takes(m *conversation.Media) bool {
 	if provider.IsImage(m.MIMEType) {
 		return provider.HasData(m) || provider.IsWeb(m)
 	}
@@ -49,7 +38,7 @@ func audio(mime string) string {
 }
 
 // Text writes a message of the system's or the user's.
-func (format) Text(s *provider.UnitWriter, l *provider.Line, pieces []provider.Content) {
+func (writer) Text(s *provider.UnitWriter, l *provider.Line, pieces []provider.Content) {
 	role := l.Role.String()
 	out := appendContent(appendRole(s, l.Index, role, l.Name), pieces)
 	s.Add(l, role, append(out, '}'), provider.Weigh(pieces))
@@ -107,7 +96,7 @@ func appendMedia(dst []byte, m *conversation.Media) []byte {
 }
 
 // Assistant writes texts and calls in one message; reasoning cannot go back to chat completions.
-func (format) Assistant(s *provider.UnitWriter, turn []provider.Line) {
+func (writer) Assistant(s *provider.UnitWriter, turn []provider.Line) {
 	var m assistantTurn
 	for i := range turn {
 		m.take(s, &turn[i])
@@ -186,7 +175,7 @@ func appendCall(s *provider.UnitWriter, index int32, dst []byte, call *conversat
 }
 
 // Result writes a tool message.
-func (format) Result(s *provider.UnitWriter, l *provider.Line, r *conversation.ToolResult) {
+func (writer) Result(s *provider.UnitWriter, l *provider.Line, r *conversation.ToolResult) {
 	text, more := s.ResultText(r, l.Index)
 	out := make([]byte, 0, len(text)+len(text)/16+64)
 	out = append(out, `{"role":"tool","tool_call_id":`...)

@@ -9,34 +9,23 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/tokens"
 )
 
-// New makes the format.
-func New() provider.Format { return format{} }
-
-type format struct{}
-
-// Format is OPENAI_RESPONSES.
-func (format) Format() conversation.Format { return conversation.FormatOpenAIResponses }
-
-// Traits: roles may stand in any order, and every block is an item.
-func (format) Traits() provider.Traits {
-	return provider.Traits{
+// New returns the format: roles may stand in any order, and every block is an item.
+func New() provider.Format {
+	return provider.NewFormat(conversation.FormatOpenAIResponses, provider.Traits{
 		Name: "openai-responses", Provider: "openai",
 		TextPrefix: `{"type":"message","role":"user","content":[{"type":"input_text","text":`, TextSuffix: `}]}`,
-	}
+	}, writer{})
 }
 
-// Unit writes one unit (behaviour §11).
-func (f format) Unit(u *conversation.Unit, c provider.UnitContext) provider.UnitBlocks {
-	return provider.Render(f.Traits(), f, u, c)
-}
+type writer struct{}
 
 // Takes images and PDF.
-func (format) Takes(m *conversation.Media) bool {
+func (writer) Takes(m *conversation.Media) bool {
 	return (provider.IsImage(m.MIMEType) || m.MIMEType == "application/pdf") && (provider.HasData(m) || provider.IsWeb(m))
 }
 
 // Text writes a message item of the system's or the user's.
-func (format) Text(s *provider.UnitWriter, l *provider.Line, pieces []provider.Content) {
+func (writer) Text(s *provider.UnitWriter, l *provider.Line, pieces []provider.Content) {
 	role := l.Role.String()
 	s.Add(l, role, message(role, pieces), provider.Weigh(pieces))
 }
@@ -81,7 +70,7 @@ func detail(m *conversation.Media) string {
 }
 
 // Assistant writes texts, calls and reasoning as items of their own, in their order.
-func (format) Assistant(s *provider.UnitWriter, turn []provider.Line) {
+func (writer) Assistant(s *provider.UnitWriter, turn []provider.Line) {
 	w := items{sheet: s}
 	for i := range turn {
 		w.take(&turn[i])
@@ -171,7 +160,7 @@ func (w *items) native(p *conversation.Part) {
 }
 
 // Result writes a call's output.
-func (format) Result(s *provider.UnitWriter, l *provider.Line, r *conversation.ToolResult) {
+func (writer) Result(s *provider.UnitWriter, l *provider.Line, r *conversation.ToolResult) {
 	text, more := s.ResultText(r, l.Index)
 	out := make([]byte, 0, len(text)+len(text)/16+64)
 	out = append(out, `{"type":"function_call_output","call_id":`...)

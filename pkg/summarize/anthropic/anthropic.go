@@ -16,23 +16,22 @@ const DefaultURL = "https://api.anthropic.com"
 // apiVersion is the version of the API that this client speaks.
 const apiVersion = "2023-06-01"
 
-// Options is what a Client is made of.
+// Options configures a Client.
 type Options struct {
-	// URL is the base of the API, without its version: https://api.anthropic.com. Its query, if it has one, goes with every
-	// request.
+	// URL is the base of the API without its version: https://api.anthropic.com. Its query, if any, is sent with every request.
 	URL string
-	// Key goes as x-api-key; without one, the header is not sent.
+	// Key is sent as x-api-key; without one, the header is omitted.
 	Key string
 	// UserAgent names this program to the server; palimpsest by default.
 	UserAgent string
 }
 
-// Client asks the models of one endpoint. It implements summarize.Model.
+// Client calls the models of one endpoint. It implements summarize.Model.
 type Client struct {
 	endpoint *summarize.Endpoint
 }
 
-// New returns a client, or says what is wrong with the URL. Close closes its idle connections.
+// New returns a client, or an error if the URL is invalid. Close closes its idle connections.
 func New(o Options) (*Client, error) {
 	header := http.Header{"User-Agent": {cmp.Or(o.UserAgent, "palimpsest")}}
 	header.Set("Anthropic-Version", apiVersion)
@@ -77,8 +76,7 @@ type answer struct {
 	} `json:"usage"`
 }
 
-// Complete asks a model. The text of the answer is that of its text blocks; what was read from the provider's cache counts as
-// input.
+// Complete asks a model. The text of the answer is that of its text blocks; tokens read from the provider's cache count as input.
 func (c *Client) Complete(ctx context.Context, call summarize.Call) (summarize.Answer, error) {
 	var a answer
 	_, err := c.endpoint.Post(ctx, question{

@@ -44,8 +44,6 @@ type document struct {
 	headings, tables, listings int
 }
 
-func (o *document) size() int { return len(o.blocks) * 10 }
-
 func (o *document) add(b block) {
 	if b.text == "" {
 		return

@@ -47,7 +47,8 @@ func readJSON(s source) (draft, bool) {
 		return draftString(doc, long, s), true
 	}
 	r := &jsonReader{doc: doc, target: s.target}
-	shape := shapeOf(doc)
+	shape := &shape{}
+	observe(doc, 0, shape)
 	r.addErrorMembers()
 	r.collect(0, shape, "")
 	r.addShape(shape)
@@ -110,11 +111,6 @@ func (r *jsonReader) add(p choice.Entry) {
 	r.entries = append(r.entries, p)
 }
 
-// maxEntries returns how many pieces a target of so many characters can use, with some to choose among.
-func (r *jsonReader) maxEntries() int {
-	return 60 + r.target/8
-}
-
 // maxPathBytes is how many bytes the way to a member may take to be worth showing.
 const maxPathBytes = 200
 
@@ -122,7 +118,7 @@ const maxPathBytes = 200
 func (r *jsonReader) collect(i int32, s *shape, path string) {
 	n := &r.doc.Nodes[i]
 	switch {
-	case len(r.entries) > r.maxEntries() || len(path) > maxPathBytes:
+	case len(r.entries) > 60+r.target/8 || len(path) > maxPathBytes: // more than the target can use
 	case n.Kind != '{' && n.Kind != '[':
 		r.addMember(i, path)
 	case n.Size == 0:

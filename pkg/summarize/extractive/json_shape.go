@@ -73,13 +73,7 @@ func (v *valueStats) addNumber(raw string) {
 	v.numbers++
 }
 
-// shapeOf gathers the shapes of a document.
-func shapeOf(d *content.JSONTree) *shape {
-	root := &shape{}
-	observe(d, 0, root)
-	return root
-}
-
+// observe adds a value of a document to the shape of the values at its place.
 func observe(d *content.JSONTree, i int32, s *shape) {
 	n := &d.Nodes[i]
 	kind := n.Kind

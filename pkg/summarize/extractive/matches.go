@@ -113,14 +113,10 @@ func draftMatches(found []match, s source) draft {
 			Score: 500 - float64(rank), Represents: 1,
 		})
 	}
-	d.names, d.mentionShare = rankedNames(textOf(all)), 15
-	return d
-}
-
-func textOf(all []choice.Unit) string {
-	var b strings.Builder
+	var text strings.Builder
 	for _, u := range all {
-		b.WriteString(u.Text + "\n")
+		text.WriteString(u.Text + "\n")
 	}
-	return b.String()
+	d.names, d.mentionShare = rankedNames(text.String()), 15
+	return d
 }

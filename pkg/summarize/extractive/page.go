@@ -36,17 +36,15 @@ func readPage(s source) (draft, bool) {
 		p.token(z, kind)
 	}
 	p.flush()
-	if p.outline.size() < 20 {
+	if len(p.outline.blocks) < 2 {
 		return draft{}, false
 	}
 	name := "HTML"
 	if p.outline.title != "" {
-		name = "HTML page " + content.Clip(quoted(p.outline.title), max(20, s.target/5))
+		name = "HTML page " + content.Clip("“"+p.outline.title+"”", max(20, s.target/5))
 	}
 	return p.outline.draft(name, s.target), true
 }
-
-func quoted(s string) string { return "“" + s + "”" }
 
 // looksLikePage reports whether a text is HTML: by how it begins, or by many closing tags of pages in its beginning.
 func looksLikePage(text string) bool {
@@ -120,7 +118,7 @@ func (p *pageReader) open(tag atom.Atom, selfClosing bool) {
 	case atom.Pre:
 		p.flush()
 		p.pre++
-		p.table.holdsCode()
+		p.table.code = p.table.code || p.table.depth > 0
 		p.block = block{kind: code}
 	case atom.Table, atom.Tr, atom.Td, atom.Th:
 		p.openTable(tag)
@@ -171,7 +169,9 @@ func (p *pageReader) flush() {
 		b.text = strings.TrimRight(strings.Join(strings.Fields(b.text), " "), "¶ ")
 	}
 	if p.table.depth > 0 && b.kind == paragraph && !p.table.code {
-		p.table.addCell(b.text)
+		if b.text != "" {
+			p.table.row = append(p.table.row, b.text)
+		}
 		return
 	}
 	p.outline.add(b)
@@ -181,9 +181,11 @@ func (p *pageReader) openTable(tag atom.Atom) {
 	p.flush()
 	switch tag {
 	case atom.Table:
-		p.table.begin()
+		if p.table.depth++; p.table.depth == 1 {
+			p.table = tableReader{depth: 1}
+		}
 	case atom.Tr:
-		p.table.beginRow()
+		p.table.endRow()
 	}
 }
 
@@ -208,28 +210,6 @@ type tableReader struct {
 	row  []string
 }
 
-func (t *tableReader) begin() {
-	if t.depth++; t.depth == 1 {
-		t.code, t.rows, t.row = false, nil, nil
-	}
-}
-
-func (t *tableReader) holdsCode() {
-	t.code = t.code || t.depth > 0
-}
-
-func (t *tableReader) beginRow() {
-	if t.depth == 1 {
-		t.endRow()
-	}
-}
-
-func (t *tableReader) addCell(text string) {
-	if text != "" {
-		t.row = append(t.row, text)
-	}
-}
-
 func (t *tableReader) endRow() {
 	if t.depth == 1 && len(t.row) > 0 {
 		t.rows = append(t.rows, strings.Join(t.row, " | "))
@@ -239,9 +219,7 @@ func (t *tableReader) endRow() {
 
 // end closes a table and returns its rows, if it was one.
 func (t *tableReader) end() []string {
-	if t.depth == 1 {
-		t.endRow()
-	}
+	t.endRow()
 	if t.depth = max(0, t.depth-1); t.depth > 0 || t.code {
 		return nil
 	}

@@ -17,24 +17,24 @@ import (
 // DefaultURL is OpenAI's own.
 const DefaultURL = "https://api.openai.com/v1"
 
-// Options is what a Client is made of.
+// Options configures a Client.
 type Options struct {
-	// URL is the base of the API, with its version: https://api.openai.com/v1, http://localhost:11434/v1. Its query, if it has
-	// one, goes with every request.
+	// URL is the base of the API with its version: https://api.openai.com/v1, http://localhost:11434/v1. Its query, if any, is sent with
+	// every request.
 	URL string
-	// Key goes as a bearer token; without one, no Authorization is sent.
+	// Key is sent as a bearer token; without one, no Authorization header is sent.
 	Key string
 	// UserAgent names this program to the server; palimpsest by default.
 	UserAgent string
 }
 
-// Client asks the models of one endpoint. It implements summarize.Model.
+// Client calls the models of one endpoint. It implements summarize.Model.
 type Client struct {
 	endpoint *summarize.Endpoint
 	newer    bool // max_completion_tokens is tried first
 }
 
-// New returns a client, or says what is wrong with the URL. Close closes its idle connections.
+// New returns a client, or an error if the URL is invalid. Close closes its idle connections.
 func New(o Options) (*Client, error) {
 	header := http.Header{"User-Agent": {cmp.Or(o.UserAgent, "palimpsest")}}
 	if o.Key != "" {
@@ -84,11 +84,11 @@ type answer struct {
 	} `json:"usage"`
 }
 
-// Complete asks a model. Only what every server knows is sent: no response_format, no temperature, which some refuse; the answer
-// is checked by whoever asked.
+// Complete asks a model. It sends only what every server supports: no response_format, and no temperature, which some refuse. The caller
+// checks the answer.
 //
-// What bounds the answer has two names: OpenAI's newer models take max_completion_tokens alone, most other servers max_tokens.
-// The endpoint's address decides which one goes first; a server that answers 400 and names the field gets the other, once.
+// The limit on the answer has two names: OpenAI's newer models accept only max_completion_tokens, most other servers max_tokens. The
+// endpoint's address decides which is tried first; if a server answers 400 and names the field, the other is tried once.
 func (c *Client) Complete(ctx context.Context, call summarize.Call) (summarize.Answer, error) {
 	out, refusal, err := c.post(ctx, call, c.newer)
 	if isAboutTheField(refusal, err) {
@@ -111,7 +111,7 @@ func (c *Client) post(ctx context.Context, call summarize.Call, newer bool) (out
 	return out, refusal, err
 }
 
-// isAboutTheField reports whether a request was refused for the name of the field.
+// isAboutTheField reports whether a request was refused because of the limit's name.
 func isAboutTheField(refusal []byte, err error) bool {
 	var f *summarize.Failure
 	return errors.As(err, &f) && f.Status == http.StatusBadRequest &&

@@ -1,6 +1,7 @@
 package span
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/palimpsest-context/palimpsest/pkg/facts"
@@ -22,7 +23,7 @@ func (o *earlierSummaries) read(text string) {
 	}
 	extract, heading := false, ""
 	for line := range strings.SplitSeq(text, "\n") {
-		if extract && isHeading(line) {
+		if extract && slices.Contains(headings, line) {
 			heading = line
 			continue
 		}
@@ -38,14 +39,6 @@ func (o *earlierSummaries) read(text string) {
 			o.lines = append(o.lines, entry)
 		}
 	}
-}
-
-func isHeading(line string) bool {
-	switch line {
-	case headBefore, headRules, headAsked, headFiles, headTools, headCalls, headSaid, headOpen, headNamed:
-		return true
-	}
-	return false
 }
 
 // add keeps a line of an extract. Of what was open then, only calls without a result still are; what was said last is said.

@@ -24,6 +24,8 @@ const (
 	headNamed  = "Also named:"
 )
 
+var headings = []string{headBefore, headRules, headAsked, headFiles, headTools, headCalls, headSaid, headOpen, headNamed}
+
 // Extract returns an extract of about target characters, and never more, of a stretch of conversation and of the summaries of what
 // was before it (behaviour §8): what the next step needs first, in the words of those who spoke. Rules of the user's come
 // verbatim, what is newer in more detail. Where an earlier summary is such an extract itself, its lines join those of their kind,
@@ -137,9 +139,7 @@ func (o *extractWriter) writeNames(s *transcript) {
 
 func (o *extractWriter) text() string {
 	var b strings.Builder
-	for _, heading := range []string{
-		headBefore, headRules, headAsked, headFiles, headTools, headCalls, headSaid, headOpen, headNamed,
-	} {
+	for _, heading := range headings {
 		if lines := o.sections[heading]; lines != "" {
 			b.WriteString("\n" + heading + lines)
 		}
