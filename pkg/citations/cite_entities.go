@@ -13,7 +13,7 @@ const (
 	entityChars = 40
 )
 
-// namedItems names the items of a list, one after the other: a model that asks for one must know that it is there.
+// namedItems names the items of a list, because a model can only ask for what it knows to exist.
 func (v *jsonValue) namedItems() string {
 	var names []string
 	for _, m := range v.members[:min(len(v.members), maxEntities)] {
@@ -27,7 +27,7 @@ func (v *jsonValue) namedItems() string {
 	return "Named: " + strings.Join(names, "; ") + andOthers(v.count-len(names))
 }
 
-// displayName returns what an object is known by: its type, its name and its id, as far as it has them; empty if it has neither name nor id.
+// displayName returns what identifies an object: its type, name and id, as far as it has them; empty if it has neither name nor id.
 func (v *jsonValue) displayName() string {
 	name := v.scalar("name", "title", "display_name", "displayName", "label", "actionName", "action_name", "action", "tool", "tool_name")
 	id := v.scalar("id", "key", "uuid", "primary_key", "primaryKey", "_id", "contentId", "content_id")
@@ -43,7 +43,7 @@ func (v *jsonValue) displayName() string {
 	return strings.TrimSpace(kind + " " + name)
 }
 
-// scalar returns a string or a number that an object has under one of some names, on one line.
+// scalar returns a string or number that an object has under one of some names, on one line.
 func (v *jsonValue) scalar(names ...string) string {
 	m := v.member(names...)
 	switch {

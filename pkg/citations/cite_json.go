@@ -10,7 +10,7 @@ import (
 // maxLists is how many lists of a document are told of.
 const maxLists = 3
 
-// readJSON takes what is told of a JSON document beside its beginning.
+// readJSON reads what a citation says about a JSON document besides its beginning.
 func (c *composer) readJSON() {
 	root := readTree(c.head)
 	if root == nil || root.cut && c.whole {
@@ -36,7 +36,7 @@ func (c *composer) readJSON() {
 	}
 }
 
-// knownMembers returns the members that are known, and the longest of the others.
+// knownMembers returns the members that were kept, and the longest of the others.
 func (v *jsonValue) knownMembers() []*jsonValue {
 	if v.longest == nil || len(v.longest.text) < smallChars {
 		return v.members
@@ -46,7 +46,7 @@ func (v *jsonValue) knownMembers() []*jsonValue {
 	return append(v.members[:len(v.members):len(v.members)], longest)
 }
 
-// addNestedList takes a member that is not small, if it is a list or has one.
+// addNestedList adds a member that is not small if it is a list or contains one.
 func (c *composer) addNestedList(m *jsonValue) bool {
 	if m.isList() {
 		return c.addList("/"+m.segment(), m)
@@ -67,7 +67,7 @@ func (v *jsonValue) segment() string {
 	return (&jsonValue{text: v.key}).plainString(maxKey)
 }
 
-// size returns how large a value is.
+// size describes how large a value is.
 func (v *jsonValue) size() string {
 	switch {
 	case v.isArray():
@@ -79,8 +79,8 @@ func (v *jsonValue) size() string {
 	}
 }
 
-// addList takes a list: how many items it has, and which keys, and the first one, or the first results of a search. It is false if there
-// have been lists enough.
+// addList adds a list: its number of items, its keys, and its first item or the first results of a search. It is false if there are enough
+// lists already.
 func (c *composer) addList(pointer string, v *jsonValue) bool {
 	if len(v.members) == 0 || c.limit == maxListTokens && len(c.lists) >= 3*maxLists {
 		return false
@@ -128,7 +128,7 @@ func (v *jsonValue) keys() string {
 // maxResults is how many results of a search are told.
 const maxResults = 5
 
-// searchResults are lines with title, URL and snippet of each, if a list is what a search found.
+// searchResults returns lines with title, URL and snippet of each item, if a list is the output of a search.
 func (v *jsonValue) searchResults() []string {
 	var lines []string
 	for i, m := range v.members[:min(len(v.members), maxResults)] {

@@ -9,8 +9,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/content"
 )
 
-// replaceControls returns a text with a mark in the place of what is no character, and of characters that steer terminals. It has as many characters
-// as the text.
+// replaceControls replaces control characters except white space. It does not change the number of characters.
 func replaceControls(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' && r != '\r' {
@@ -23,7 +22,7 @@ func replaceControls(text string) string {
 // maxLabel is how long a name in the first line of a citation may be, in characters.
 const maxLabel = 60
 
-// bracketSafe returns a name that a line in brackets can hold, whoever gave it.
+// bracketSafe makes a name safe for a line in brackets, whoever chose it.
 func bracketSafe(name string) string {
 	return content.CutChars(strings.Map(func(r rune) rune {
 		switch {
@@ -41,7 +40,7 @@ func bracketSafe(name string) string {
 // maxShownURL is how much of a URL is shown, in bytes.
 const maxShownURL = 150
 
-// shortURL returns a URL as a line in brackets can hold it.
+// shortURL makes a URL safe for a line in brackets, and cuts it.
 func shortURL(u string) string {
 	short := len(u) <= maxShownURL
 	if !short {

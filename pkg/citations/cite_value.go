@@ -11,7 +11,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/content"
 )
 
-// plainString returns what a JSON string says, as much as so many characters of it, on one line.
+// plainString returns at most limit characters of a JSON string, on one line.
 func (v *jsonValue) plainString(limit int) string {
 	raw := v.text
 	if most := 12 * limit; len(raw) > most { // no character takes more when it is escaped
@@ -31,7 +31,7 @@ func (v *jsonValue) plainString(limit int) string {
 	return content.CutChars(replaceControls(strings.Join(strings.Fields(text), " ")), limit)
 }
 
-// small returns a value as it is, if it takes less than so many characters without spaces.
+// small returns a value unchanged if it has fewer than limit characters without spaces.
 func (v *jsonValue) small(limit int) (string, bool) {
 	if v.cut || len(v.text) > 8*limit {
 		return "", false
@@ -40,7 +40,7 @@ func (v *jsonValue) small(limit int) (string, bool) {
 	return text, text != "" && utf8.RuneCountInString(text) < limit
 }
 
-// compact returns a JSON text without the spaces between values and without characters that do not show; empty if it is broken.
+// compact returns a JSON text without insignificant spaces and invisible characters; empty if it is malformed.
 func compact(text string) string {
 	var b bytes.Buffer
 	if json.Compact(&b, []byte(text)) != nil {
@@ -56,7 +56,7 @@ const (
 	briefFields = 5
 )
 
-// describe tells of a value: small ones are told whole, and of an object the fields that say what it is, and the first ones.
+// describe describes a value: all of it if it is small, and of an object the fields that identify it, and the first ones.
 func (v *jsonValue) describe(depth int) string {
 	limit := smallChars
 	if depth > 0 {
@@ -78,7 +78,7 @@ func (v *jsonValue) describe(depth int) string {
 	}
 }
 
-// describeArray tells of an array: its length, and the names of its items or its first one.
+// describeArray describes an array: its length, and the names of its items or its first one.
 func (v *jsonValue) describeArray(depth int) string {
 	var names []string
 	for _, m := range v.members {
@@ -113,7 +113,7 @@ func andOthers(n int) string {
 	return fmt.Sprintf(", ... %d more", n)
 }
 
-// describeObject tells of an object: name, description and key, if it has them, and the first fields.
+// describeObject describes an object: name, description and key, if it has them, and the first fields.
 func (v *jsonValue) describeObject(depth int) string {
 	if depth > 1 {
 		return fmt.Sprintf("{%d members}", v.count)
@@ -126,7 +126,7 @@ func (v *jsonValue) describeObject(depth int) string {
 	return "{" + strings.Join(fields, ",") + andOthers(v.count-len(told)) + "}"
 }
 
-// descriptiveMembers returns the members of an object that are told: those by which it is known first.
+// descriptiveMembers returns the members of an object that are shown: those that identify it first.
 func (v *jsonValue) descriptiveMembers() []*jsonValue {
 	var told []*jsonValue
 	for _, names := range [][]string{{"name", "title", "display_name", "label"}, {"description", "summary", "snippet"}, {"id", "key", "uuid", "primary_key", "_id"}} {
@@ -146,7 +146,7 @@ func (v *jsonValue) descriptiveMembers() []*jsonValue {
 	return told
 }
 
-// keyText returns the key of a member, as it stands in the document, or as much of it as tells it.
+// keyText returns the key of a member as the document spells it, cut if it is long.
 func (v *jsonValue) keyText() string {
 	if utf8.RuneCountInString(v.key) <= briefChars {
 		return replaceControls(v.key)

@@ -7,7 +7,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/content"
 )
 
-// jsonValue is a value of a JSON document, as far as a citation tells of it.
+// jsonValue is a value of a JSON document, with as much detail as a citation needs.
 type jsonValue struct {
 	text    string // as it stands in the document
 	key     string // as it stands there, in quotes; empty for items
@@ -29,7 +29,7 @@ const (
 	maxValues      = 4096
 )
 
-// keeps reports whether there is room for one more member of the innermost value that is open.
+// keeps reports whether there is room for another member of the innermost open value.
 func (b *treeBuilder) keeps(parent *jsonValue) bool {
 	depth := len(b.open) - 1
 	width := maxMembersKept - fewerPerLevel*depth
@@ -53,7 +53,7 @@ type treeBuilder struct {
 	skippedKey   int        // where its key began
 }
 
-// readTree reads a document, or as much of it as there is. It is nil if that is no array and no object, or broken.
+// readTree reads a document, or as much of it as there is. It is nil if that is malformed, or neither array nor object.
 func readTree(text string) *jsonValue {
 	b := &treeBuilder{text: text, key: -1}
 	var scanner content.JSONScanner
@@ -75,7 +75,7 @@ func readTree(text string) *jsonValue {
 	return b.root
 }
 
-// handle takes an event after which so many values are open.
+// handle handles an event; depth is how many values are open after it.
 func (b *treeBuilder) handle(event content.JSONEvent, where, depth int) {
 	switch event {
 	case content.JSONKey:
@@ -98,7 +98,7 @@ func (b *treeBuilder) handle(event content.JSONEvent, where, depth int) {
 	}
 }
 
-// value counts a value that begins, and keeps it if there is room for it.
+// value counts a value that begins, and keeps it if there is room.
 func (b *treeBuilder) value(where int) *jsonValue {
 	parent := b.open[len(b.open)-1]
 	parent.count++
@@ -125,7 +125,7 @@ func (b *treeBuilder) keyAt(at int) string {
 	return b.text[at:content.JSONStringEnd(b.text, at)]
 }
 
-// begin takes the beginning of an array or object.
+// begin handles the start of an array or object.
 func (b *treeBuilder) begin(where int) {
 	var v *jsonValue
 	if b.root == nil {
@@ -138,7 +138,7 @@ func (b *treeBuilder) begin(where int) {
 	b.open, b.starts = append(b.open, v), append(b.starts, where)
 }
 
-// finish takes the end of what may have been a value that holds no others.
+// finish handles the end of what may have been a scalar.
 func (b *treeBuilder) finish(end int) {
 	if b.scalar != nil {
 		b.scalar.text = strings.TrimRight(b.text[b.scalarStart:end], content.JSONSpace)
@@ -147,7 +147,7 @@ func (b *treeBuilder) finish(end int) {
 	}
 }
 
-// end takes the end of an array or object, after which so many are open.
+// end handles the end of an array or object; depth is how many are open after it.
 func (b *treeBuilder) end(at, depth int) {
 	if last := len(b.open) - 1; depth == last {
 		b.open[last].text, b.open[last].end = b.text[b.starts[last]:at], at
@@ -166,11 +166,10 @@ func (v *jsonValue) isArray() bool  { return v.text[0] == '[' }
 func (v *jsonValue) isObject() bool { return v.text[0] == '{' }
 func (v *jsonValue) isString() bool { return v.text[0] == '"' }
 
-// minRecords is how many members an object has at least that stands for a list.
+// minRecords is the minimum number of members of an object that counts as a list.
 const minRecords = 3
 
-// isList reports whether a value is a list: an array that is not empty, or a map of records. One of which no item is kept, because there was
-// no room for more values, is none.
+// isList reports whether a value is a list: a non-empty array, or a map of records. One without kept items does not count.
 func (v *jsonValue) isList() bool {
 	if v.isArray() {
 		return len(v.members) > 0
@@ -178,7 +177,7 @@ func (v *jsonValue) isList() bool {
 	return v.isObject() && v.count >= minRecords && v.objects == v.count && len(v.members) > 1 && v.members[1].isLike(v.members[0])
 }
 
-// isLike reports whether an object has half of the members of another one, as records do that stand in one map.
+// isLike reports whether an object has half of another one's members, as the records of a map do.
 func (v *jsonValue) isLike(other *jsonValue) bool {
 	shared := 0
 	for _, m := range other.members {
@@ -189,7 +188,7 @@ func (v *jsonValue) isLike(other *jsonValue) bool {
 	return shared > 0 && 2*shared >= len(other.members)
 }
 
-// member returns a member of an object by one of its names, without regard to case, or nil.
+// member returns the member of an object with one of some names, ignoring case, or nil.
 func (v *jsonValue) member(names ...string) *jsonValue {
 	for _, name := range names {
 		for _, m := range v.members {

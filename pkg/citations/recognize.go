@@ -5,20 +5,20 @@ import (
 	"strings"
 )
 
-// header returns how a citation begins, up to its URL.
+// header returns the start of a citation, up to its URL.
 func (s *Source) header() string {
 	return fmt.Sprintf("[%s: %d chars, %s, %s", bracketSafe(s.Handle), s.TotalChars, bracketSafe(s.ContentType), bracketSafe(s.Type))
 }
 
-// retrievePrefix returns how the last line of a citation begins.
+// retrievePrefix returns the start of a citation's last line.
 func (s *Source) retrievePrefix() string {
 	return fmt.Sprintf(`[More: retrieve_content("%s", search_terms) or by `, bracketSafe(s.Handle))
 }
 
-// maxCitation is how long a citation may be, in bytes: far above what weighs as much as a citation may, in any script.
+// maxCitation is the maximum length of a citation in bytes, far above what its token limit allows in any script.
 const maxCitation = 16 << 10
 
-// Cited returns the handle of what a text cites, if it has the form of a citation; empty otherwise.
+// Cited returns the handle that a text cites, if it has the form of a citation; empty otherwise.
 func Cited(text string) string {
 	handle, _, ok := strings.Cut(strings.TrimPrefix(text, "["), ": ")
 	if !ok || len(text) > maxCitation || text[0] != '[' {
@@ -31,7 +31,7 @@ func Cited(text string) string {
 	return ""
 }
 
-// IsOf reports whether a text is a citation of a source, as Make makes it.
+// IsOf reports whether a text is a citation of a source, as Make produces it.
 func IsOf(text string, s Source) bool {
 	return Cited(text) == s.Handle && strings.HasPrefix(text, s.header())
 }

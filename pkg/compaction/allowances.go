@@ -2,8 +2,8 @@ package compaction
 
 import "slices"
 
-// Allowances returns how many tokens each tool result of the newest unit may weigh so that all of them weigh at most room:
-// the largest give first, down to the size of the next, and none is made smaller than it must (behaviour §4).
+// Allowances returns how many tokens each tool result of the newest unit may weigh so that all fit the room: the largest shrink first, down
+// to the size of the next, and none shrinks more than needed (behaviour §4).
 func Allowances(weights []int64, room int64) []int64 {
 	sorted := slices.Clone(weights)
 	slices.Sort(sorted)

@@ -11,16 +11,16 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/tokens"
 )
 
-// BoneChars is how short clipping can make a tool result, in characters, its annotation included.
+// BoneChars is the minimum length to which clipping cuts a tool result, in characters, including its annotation.
 const BoneChars = 200
 
-// headShare is the share of the kept characters that comes from the beginning of a clipped text, in percent. Tool output
-// says what it is at its head and how it ended at its tail.
+// headShare is the percentage of the kept characters that comes from the head of a clipped text: tool output says at its head what it is
+// and at its tail how it ended.
 const headShare = 60
 
-// Clip returns what the view shows for a tool result that may weigh at most limit tokens: head, tail, and how to get the rest
-// (behaviour §4). It is never shorter than BoneChars, even if that is over the limit. It is false if clipping saves nothing.
-// The part's contents are inline, index is the message's: what brings the text back, unless it was recalled from elsewhere.
+// Clip returns what the view shows for a tool result that may weigh at most limit tokens: its head, its tail, and how to retrieve the rest
+// (behaviour §4). It is never shorter than BoneChars, even if that exceeds the limit; false if clipping saves nothing. The part's contents
+// are inline. index is the message that the annotation names, unless the result was recalled from elsewhere.
 func Clip(p conversation.Part, index int32, limit int64, counter tokens.Counter) (conversation.Part, bool) {
 	text, recall := ResultText(p.Result), p.Result.Recall(index)
 	chars := utf8.RuneCountInString(text)
@@ -41,7 +41,7 @@ func Clip(p conversation.Part, index int32, limit int64, counter tokens.Counter)
 	return conversation.Part{Kind: conversation.PartToolResult, Result: &r, Tokens: int32(n), Estimated: estimated}, true
 }
 
-// clipToSize cuts text of so many characters to about size characters, at least BoneChars, its annotation included.
+// clipToSize cuts a text to about size characters, at least BoneChars, including its annotation.
 func clipToSize(text string, chars int, recall string, size int) string {
 	size = max(size, BoneChars)
 	if chars <= size {
@@ -60,13 +60,13 @@ func annotation(head, tail, chars int, recall string) string {
 		head, tail, chars, recall)
 }
 
-// keepHead returns at most n characters from the beginning, without cutting what is drawn as one.
+// keepHead returns at most n characters from the start, without cutting a grapheme cluster.
 func keepHead(text string, n int) string {
 	before, _ := clusterBorders(text, charOffset(text, n))
 	return text[:before]
 }
 
-// keepTail returns at most n characters from the end, without cutting what is drawn as one.
+// keepTail returns at most n characters from the end, without cutting a grapheme cluster.
 func keepTail(text string, n int) string {
 	start := len(text)
 	for ; n > 0 && start > 0; n-- {
@@ -91,11 +91,11 @@ func charOffset(text string, n int) int {
 	return len(text)
 }
 
-// clusterLookBack is how far back, in bytes, a beginning of a line is looked for from which grapheme clusters are told apart.
+// clusterLookBack limits how far back, in bytes, the start of a line is searched from which clusters are counted.
 const clusterLookBack = 4 << 10
 
-// clusterBorders returns the borders of grapheme clusters (UAX #29) nearest to a position: the last one not after it, and the first
-// one not before it.
+// clusterBorders returns the grapheme cluster borders (UAX #29) nearest to a position: the last one at or before it, and the first one at
+// or after it.
 func clusterBorders(text string, at int) (before, after int) {
 	from := max(0, at-clusterLookBack)
 	if line := strings.LastIndexByte(text[from:at], '\n'); line >= 0 {
@@ -119,7 +119,7 @@ func clusterBorders(text string, at int) (before, after int) {
 	return before, after
 }
 
-// endsInRegional reports whether the last character of a text is half a flag: a regional indicator, which takes four bytes.
+// endsInRegional reports whether the last character of a text is a regional indicator: half a flag, four bytes long.
 func endsInRegional(text string) bool {
 	r, _ := utf8.DecodeLastRuneInString(text)
 	return '\U0001f1e6' <= r && r <= '\U0001f1ff'

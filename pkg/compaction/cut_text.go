@@ -9,7 +9,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/tokens"
 )
 
-// LeastChars is how much of a text a cut shows at least, in characters: with less room it leaves (behaviour §4).
+// LeastChars is the minimum of a text that a cut shows, in characters; with less room, the text is removed (behaviour §4).
 const LeastChars = 200
 
 // OwnWords returns what the user typed in a message: the text of its parts that no plugin added.
@@ -23,8 +23,8 @@ func OwnWords(parts []conversation.Part) string {
 	return strings.Join(words, "\n")
 }
 
-// CutWords returns how much of a message's words is shown in at most limit tokens: head and tail, at least LeastChars characters of them.
-// It is false if these weigh more.
+// CutWords returns how much of a message's words fits limit tokens: head and tail, at least LeastChars characters. It is false if these
+// weigh more.
 func CutWords(text string, index int32, limit int64, counter tokens.Counter) (conversation.Cut, bool) {
 	chars := utf8.RuneCountInString(text)
 	weigh := func(size int) (conversation.Cut, int64) {
@@ -52,8 +52,8 @@ func headTailCut(text string, chars, size int) conversation.Cut {
 	return conversation.Cut{Head: int32(head), From: int32(chars - tail), Tail: int32(tail)}
 }
 
-// largestCut finds the largest cut, of at least LeastChars of so many characters, that weighs at most limit. Weights grow with the size
-// but for what token borders make of them. How near it comes depends on the limit, not on how long the text is.
+// largestCut finds the largest cut of at least LeastChars that weighs at most limit. Weights grow with the size, except at token borders.
+// Its precision depends on the limit, not on the length of the text.
 func largestCut(chars int, weigh func(size int) (conversation.Cut, int64), limit int64) (conversation.Cut, bool) {
 	low, high := min(LeastChars, chars), min(2*LeastChars, chars)
 	best, n := weigh(low)
@@ -78,7 +78,7 @@ func largestCut(chars int, weigh func(size int) (conversation.Cut, int64), limit
 	return best, true
 }
 
-// ShowWords returns what a window shows of a message's words: what was cut, and how to get the rest.
+// ShowWords returns what a window shows of a message's words: the parts that remain, and how to retrieve the rest.
 func ShowWords(text string, c conversation.Cut) string {
 	chars := utf8.RuneCountInString(text)
 	if int(c.Head) >= chars {
@@ -88,8 +88,8 @@ func ShowWords(text string, c conversation.Cut) string {
 		text[:charOffset(text, int(c.Head))], c.Head+c.Tail, chars, conversation.ExpandCall(c.Message), cutTail(text, c))
 }
 
-// CutSummary returns how much of a summary is shown in at most limit tokens: of the list behind its text what weighs at most listLimit, and of
-// the text what then has room. It is false if that is less than LeastChars.
+// CutSummary returns how much of a summary fits limit tokens: of the list after its text at most listLimit tokens, and of the text what
+// fits the rest. It is false if that is less than LeastChars.
 func CutSummary(text string, body int, id, limit, listLimit int64, counter tokens.Counter) (conversation.Cut, bool) {
 	count := func(s string) int64 { n, _ := counter.Count(s); return int64(n) }
 	words, list := text[:body], strings.TrimLeft(text[body:], "\n")
@@ -107,7 +107,7 @@ func CutSummary(text string, body int, id, limit, listLimit int64, counter token
 	return c, c.Head+c.Tail >= min(LeastChars, int32(utf8.RuneCountInString(text)))
 }
 
-// listHead returns as much of a list as weighs at most limit, cut between its entries.
+// listHead returns the start of a list that weighs at most limit, cut between entries.
 func listHead(list string, limit int64, count func(string) int64) string {
 	chars := utf8.RuneCountInString(list)
 	cut, ok := largestCut(chars, func(size int) (conversation.Cut, int64) {
@@ -128,7 +128,7 @@ func ShowSummary(text string, c conversation.Cut) string {
 	return text[:charOffset(text, int(c.Head))] + summaryNote + cutTail(text, c)
 }
 
-// cutTail returns what a cut shows behind its gap.
+// cutTail returns the part of a cut after its gap.
 func cutTail(text string, c conversation.Cut) string {
 	rest := text[charOffset(text, int(c.From)):]
 	return rest[:charOffset(rest, int(c.Tail))]

@@ -7,9 +7,9 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/facts"
 )
 
-// Facts returns what a stretch of conversation must not lose unnoticed, with how often and by which messages each was mentioned, in the
-// order in which they were mentioned last: calls without a result, rules in the user's own words, and what a machine would name
-// (behaviour §8). Contents are inline. Summaries are skipped, because they carry their own facts, and the system's messages, because they are shown again.
+// Facts returns what a stretch of conversation must not lose silently, with the count and the messages of each mention, ordered by last
+// mention: unanswered calls, rules in the user's own words, and machine-readable names (behaviour §8). Contents are inline. Summaries are
+// skipped because they carry their own facts, and system messages because they are shown again.
 func Facts(units []conversation.Unit) []conversation.Fact {
 	c := newFactCollector()
 	for i := range units {
@@ -18,11 +18,11 @@ func Facts(units []conversation.Unit) []conversation.Fact {
 	return c.facts()
 }
 
-// maxFacts bounds the text of merged facts, in bytes.
+// maxFacts limits the text of merged facts, in bytes.
 const maxFacts = 20 << 10
 
-// MergeFacts returns the facts of two stretches, the older one first: counts add up. At most 20 KB of text stay: calls and rules
-// first, the newest of them if they are too many, then what was mentioned most.
+// MergeFacts merges the facts of two stretches, the older one first, and adds up their counts. At most 20 KB of text stay: calls and rules
+// first (the newest if there are too many), then the most mentioned.
 func MergeFacts(older, newer []conversation.Fact) []conversation.Fact {
 	c := newFactCollector()
 	for _, facts := range [][]conversation.Fact{older, newer} {
@@ -46,13 +46,13 @@ func bounded(facts []conversation.Fact) []conversation.Fact {
 	return slices.DeleteFunc(facts, func(f conversation.Fact) bool { return !kept[factKey{f.Kind, f.Text}] })
 }
 
-// factKey is a fact without how often.
+// factKey identifies a fact regardless of its count.
 type factKey struct {
 	kind conversation.FactKind
 	text string
 }
 
-// maxSources is how many of the messages that mention a fact are remembered.
+// maxSources limits how many of the messages that mention a fact are kept.
 const maxSources = 4
 
 // factCollector counts facts.
@@ -80,7 +80,7 @@ func (c *factCollector) addFact(f *conversation.Fact) {
 	c.of[m] = sources(c.of[m], f.Of)
 }
 
-// sources returns the newest of the messages of two lists, in their order, each once.
+// sources returns the newest of the messages of two sorted lists, without duplicates.
 func sources(a, b []int32) []int32 {
 	if len(b) == 1 && len(a) > 0 && a[len(a)-1] == b[0] {
 		return a
@@ -102,8 +102,8 @@ func (c *factCollector) facts() []conversation.Fact {
 	return out
 }
 
-// ForgetFacts are facts without those that only a message mentioned whose words are gone, in part or in all: what stands of it has
-// the facts given. Of a fact whose messages are not known it cannot be told, so it goes too.
+// ForgetFacts removes the facts that only a message mentioned whose words are gone, in part or entirely; standing are the facts of what
+// remains of it. Facts whose messages are unknown are removed too, because nothing proves that they remain.
 func ForgetFacts(known []conversation.Fact, message int32, standing []conversation.Fact) []conversation.Fact {
 	stands := make(map[factKey]bool, len(standing))
 	for _, f := range standing {
@@ -131,7 +131,7 @@ func (c *factCollector) unit(u *conversation.Unit) {
 	}
 }
 
-// callerOf returns the message of a unit that has a call.
+// callerOf returns the index of the message in a unit that made a call.
 func callerOf(u *conversation.Unit, call *conversation.ToolCall) int32 {
 	for i := range u.Items {
 		m := u.Items[i].Message

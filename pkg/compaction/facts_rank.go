@@ -9,8 +9,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/facts"
 )
 
-// rank is facts, which are in order of time, by how much it matters that none of them is lost: the weightiest first; of the
-// same weight those mentioned most; of these the newest.
+// rank sorts facts, which are in order of time, by how much it matters not to lose them: by weight, then by count, then the newest first.
 func rank(facts []conversation.Fact) []conversation.Fact {
 	type ranked struct {
 		fact   conversation.Fact
@@ -33,7 +32,7 @@ func rank(facts []conversation.Fact) []conversation.Fact {
 	return sorted
 }
 
-// The weights of facts, weightiest first.
+// The weights of facts, heaviest first.
 const (
 	openCall   = iota
 	strictRule // with must, never, always and their like
@@ -68,7 +67,7 @@ func weight(f conversation.Fact) int {
 	}
 }
 
-// ruleWeight returns what a rule weighs. One that was cut beside its words is still one.
+// ruleWeight returns the weight of a rule. A rule whose decisive words were cut off still counts as one.
 func ruleWeight(rule string) int {
 	switch facts.WeightOf(rule) {
 	case facts.StrictRule:

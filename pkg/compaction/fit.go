@@ -2,36 +2,37 @@ package compaction
 
 import "slices"
 
-// Piece is a unit as fit sees it.
+// Piece is a unit as Fit sees it.
 type Piece struct {
 	First    int32
 	Messages int32 // that the unit has
 	Tokens   int64
-	// Claimed: the unit is shown wherever the window starts, and weighed apart.
+	// Claimed is true if there is a claim for the unit that begins with a message.
 	Claimed bool
 	// User: the unit is a user message.
 	User bool
 }
 
-// Claim is something that is shown before the rest of a view: whole, if it weighs no more than it is granted, or else cut down to
-// that. What cannot be cut has Least equal to Whole. A cut shows words alone, so that one never takes more than Words, if that is not 0.
+// Claim is something that is shown before the rest of a view: whole if it fits its grant, or else cut down to it. For what cannot be cut,
+// Least equals Whole. A cut shows only words, so it never takes more than Words, if that is not 0.
 type Claim struct {
 	First               int32 // its first message
 	Whole, Least, Words int64
 }
 
-// SummaryClaim is a summary: its words, the list behind them, and what stands around both.
+// SummaryClaim is a summary: its text, the list after it, and the frame around both.
 type SummaryClaim struct {
 	Around, Text, List int64
 }
 
-// SummaryGrant is what a summary may weigh. One that does not stand gives way, with what is around it: it may have no text to give.
+// SummaryGrant is what a summary may weigh. If Stands is false, the summary is dropped with its frame; one that stands may have a Text of
+// 0.
 type SummaryGrant struct {
 	Text, List int64
 	Stands     bool
 }
 
-// FitInput is what fit decides on. Tokens are before the factor, and so are the limits. Claims are in the order of behaviour §4.
+// FitInput is the input of Fit. Tokens and limits are before the factor. Claims are in the order of behaviour §4.
 type FitInput struct {
 	Fixed    int64 // (1) what is sent whatever the window: fixed input, leading system messages, pinned units
 	Newest   Claim // (2) the newest unit: Least is its words and calls, with its results at their shortest
@@ -51,7 +52,7 @@ type FitInput struct {
 	Over bool
 }
 
-// FitResult is what a window may show. Fits is false if claims (1) and (2) alone are over the limit.
+// FitResult is what a window may show. Fits is false if claims (1) and (2) alone exceed the limit.
 type FitResult struct {
 	Start            int32
 	Request, Opening int64 // granted
@@ -62,7 +63,7 @@ type FitResult struct {
 	Fits             bool
 }
 
-// The shares of the budget that claims have at most, as divisors (behaviour §4).
+// The maximum shares of the budget for each claim, as divisors (behaviour §4).
 const (
 	RequestShare = 2
 	OpeningShare = 10
@@ -70,13 +71,13 @@ const (
 	systemShare  = 10
 )
 
-// tailShare is the part of the budget that a cut leaves at least for the tail, as a divisor, where what is always shown takes
-// so much that the target alone would leave next to nothing.
+// tailShare is the share of the budget that a cut leaves at least for the tail, as a divisor, if what is always shown takes so much that
+// the target alone would leave next to nothing.
 const tailShare = 4
 
-// Fit grants the claims on a budget in their order, and chooses where the window starts (behaviour §4, §8). The start moves forward, past
-// whole units, until the context weighs about the target: rare deep cuts cost less than frequent shallow ones. The newest unit always
-// stays. The work grows with the number of pieces.
+// Fit grants the claims on a budget in their order, and chooses where the window starts (behaviour §4, §8). The start moves forward by
+// whole units until the context weighs about the target, because rare deep cuts cost less than frequent shallow ones. The newest unit
+// always stays. The work is linear in the number of pieces.
 func Fit(in FitInput) FitResult {
 	g := &budgetGrants{in: &in, room: in.Limit - in.Fixed - in.Newest.Least}
 	r := FitResult{Fits: g.room >= 0}
@@ -91,7 +92,7 @@ func Fit(in FitInput) FitResult {
 	return r
 }
 
-// budgetGrants is how much of the budget is left while claims are granted.
+// budgetGrants tracks how much of the budget is left while claims are granted.
 type budgetGrants struct {
 	in   *FitInput
 	room int64
@@ -102,7 +103,7 @@ func (g *budgetGrants) take(n int64) int64 {
 	return n
 }
 
-// share grants a claim up to its share of the budget, or what is left of it; nothing if it cannot be cut to so little.
+// share grants a claim up to its share of the budget or what is left of it; nothing if it cannot be cut to that.
 func (g *budgetGrants) share(c *Claim, divisor int64) int64 {
 	if c == nil {
 		return 0
@@ -124,7 +125,7 @@ func (g *budgetGrants) share(c *Claim, divisor int64) int64 {
 	}
 }
 
-// restored grants units that were brought back, the latest first: one that does not fit gives way with all before it. The request and
+// restored grants the units that were brought back, the latest first. One that does not fit is dropped with all older ones. The request and
 // the opening are shown whole once they were brought back.
 func (g *budgetGrants) restored(r *FitResult) int {
 	for i, c := range g.in.Restored {
@@ -142,7 +143,7 @@ func (g *budgetGrants) restored(r *FitResult) int {
 	return len(g.in.Restored)
 }
 
-// granted returns what the request or the opening was granted, if the message is one of them; nil otherwise.
+// granted returns the grant of the request or the opening if the message is one of them, or nil.
 func (r *FitResult) granted(in *FitInput, first int32) *int64 {
 	switch {
 	case in.Request != nil && in.Request.First == first:
@@ -159,7 +160,7 @@ func Claimed(claims []Claim, first int32) bool {
 	return slices.ContainsFunc(claims, func(c Claim) bool { return c.First == first })
 }
 
-// system grants system messages that are shown again, newest first. What was brought back has been granted already.
+// system grants the system messages that are shown again, newest first. Those that were brought back are already granted.
 func (g *budgetGrants) system(restored []Claim) int {
 	room := g.room
 	if g.in.Over {
@@ -177,8 +178,8 @@ func (g *budgetGrants) system(restored []Claim) int {
 	return len(g.in.System)
 }
 
-// summaries grants summaries: their texts together have a share, and so have their lists. Where that is not left, texts give first. The
-// oldest give way where not even what stands around them has room.
+// summaries grants summaries: all texts share one part of the budget, and all lists another. If less is left, texts shrink first. The
+// oldest are dropped if not even their frames fit.
 func (g *budgetGrants) summaries() []SummaryGrant {
 	out := make([]SummaryGrant, len(g.in.Summaries))
 	around, from := int64(0), len(out)
@@ -215,9 +216,9 @@ func sum(list []int64) int64 {
 	return n
 }
 
-// start chooses the piece to start at, where what is granted takes so much: of the first one that brings the context down to the target
-// and the one before it, the nearer to the target. It never goes back, and never past the newest unit. Where shares bind, what stands
-// before the tail changes anyway, and a start stays only if the target is met.
+// start returns the first message of the window: of the first piece that brings the context down to the target and the piece before it, the
+// one nearer to the target. It never moves back, nor past the newest unit. If shares bind, what precedes the tail changes anyway, so the
+// start stays only if the target is met.
 func (in *FitInput) start(r *FitResult, granted int64) int32 {
 	totals, from := in.totals(r, granted), 0
 	for from < len(in.Pieces) && in.Pieces[from].First < in.Start {
@@ -240,8 +241,8 @@ func (in *FitInput) start(r *FitResult, granted int64) int32 {
 	return max(in.Start, in.Newest.First)
 }
 
-// totals returns what a context weighs that starts at a piece; the last one is that of the newest unit alone. What has a claim weighs what
-// it was granted before the start, and is whole behind it.
+// totals returns the weight of a context for each piece it may start at; the last is that of the newest unit alone. What has a claim counts
+// as granted before the start, and whole after it.
 func (in *FitInput) totals(r *FitResult, granted int64) []int64 {
 	gaveWay := make(map[int32]bool)
 	for _, c := range in.Restored[r.Restored:] {

@@ -10,9 +10,9 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/tokens"
 )
 
-// LossList returns the list, to be appended to a summary, of the facts that it lacks, in at most limit tokens: open calls and the
-// user's rules first, then what was mentioned most. Left is how many did not fit, which its last line says. It is "" if nothing
-// is lost, or if not even that line fits (behaviour §8, "No loss unnoticed").
+// LossList returns the list, to be appended to a summary, of the facts that it lacks, in at most limit tokens: unanswered calls and the
+// user's rules first, then the most mentioned. left is how many did not fit, as the last line says. The list is "" if nothing is lost, or
+// if not even that line fits (behaviour §8, "No loss unnoticed").
 func LossList(known []conversation.Fact, summary string, limit int64, counter tokens.Counter) (list string, left int) {
 	l := lossLister{limit: limit, counter: counter}
 	l.sort(known, facts.OneLine(summary))
@@ -28,7 +28,7 @@ func LossList(known []conversation.Fact, summary string, limit int64, counter to
 	return list, left
 }
 
-// lossLister are the facts that a summary lacks.
+// lossLister selects which of the facts that a summary lacks are listed.
 type lossLister struct {
 	limit          int64
 	counter        tokens.Counter
@@ -43,10 +43,10 @@ type lossLister struct {
 	optionalListed int                 // how many of rest are listed, or contained in those that are
 }
 
-// maxRanked bounds the work on the facts of hostile output: what comes after so many in order of rank counts as lost.
+// maxRanked limits the work on hostile output: facts beyond so many in order of rank count as lost.
 const maxRanked = 10_000
 
-// sort finds what is lost.
+// sort finds the facts that are lost.
 func (l *lossLister) sort(facts []conversation.Fact, summary string) {
 	l.order = make(map[factKey]int, len(facts))
 	for i, f := range facts {
@@ -66,15 +66,15 @@ func (l *lossLister) sort(facts []conversation.Fact, summary string) {
 	}
 }
 
-// The lengths to which calls and rules are cut, in characters, until all fit that should. A call that is cut shorter than the
-// last can hardly be told from others; if not even calls and rules fit, calls keep only their names and ids.
+// The lengths to which calls and rules are cut, in characters, until all required ones fit. A call that is cut shorter than the last can
+// hardly be told from others; if not even calls and rules fit, calls keep only their names and ids.
 var (
 	callLimits = []int{facts.MaxText, 160, 120}
 	ruleLimits = []int{facts.MaxRule, facts.MaxRule, 240, 160, 100}
 )
 
-// fitRequired lists all that must be listed: with the arguments of calls cut if else a name would not fit that was mentioned
-// twice or more, with long rules cut if they do not fit themselves, or as many as fit then.
+// fitRequired lists everything required: cuts the arguments of calls if a name mentioned at least twice would not fit otherwise, and long
+// rules if the rules do not fit; if that is not enough, it lists as many as fit.
 func (l *lossLister) fitRequired() {
 	l.requiredListed, l.ruleChars = len(l.required), facts.MaxRule
 	l.optionalListed = sort.Search(len(l.optional), func(i int) bool { return weight(l.optional[i]) > nameAgain })
@@ -94,7 +94,7 @@ func (l *lossLister) fitRequired() {
 	l.requiredListed = l.mostThatFit(len(l.required), func(n int) { l.requiredListed = n })
 }
 
-// fitOptional lists as many of the others as fit: those that what is listed so far does not name anyway.
+// fitOptional lists as many of the others as fit, except those that the list already names.
 func (l *lossLister) fitOptional() {
 	list, _ := l.write()
 	l.optional = slices.DeleteFunc(l.optional, func(f conversation.Fact) bool { return mentions(list, f.Text) })
@@ -102,7 +102,7 @@ func (l *lossLister) fitOptional() {
 	l.optionalListed = l.mostThatFit(len(l.optional), func(n int) { l.optionalListed = n })
 }
 
-// mostThatFit returns the greatest number up to n with which the list fits, as far as a search by halves can tell; 0 if none does.
+// mostThatFit returns the greatest number up to n with which the list fits, by binary search; 0 if none does.
 func (l *lossLister) mostThatFit(n int, set func(int)) int {
 	return sort.Search(n, func(i int) bool {
 		set(i + 1)
@@ -116,7 +116,7 @@ func (l *lossLister) fits(list string) bool {
 	return int64(n) <= l.limit
 }
 
-// mentions reports whether a text holds a name, and not only as a piece of another.
+// mentions reports whether a text contains a name as a whole, not just as part of another.
 func mentions(text, name string) bool {
 	for from := 0; ; {
 		at := strings.Index(text[from:], name)
@@ -136,7 +136,7 @@ func isBorder(text string, at int) bool {
 	return at == 0 || at == len(text) || !facts.IsWordByte(text[at-1]) || !facts.IsWordByte(text[at])
 }
 
-// containers says for each fact which is the first of the others that contains it, or len(facts).
+// containers returns for each fact the first other one that contains it, or len(facts).
 func containers(facts []conversation.Fact) []int {
 	number := make(map[string]int, len(facts))
 	out := make([]int, len(facts))
@@ -159,7 +159,7 @@ func containers(facts []conversation.Fact) []int {
 	return out
 }
 
-// eachSubname calls do for what stands in a text between two borders.
+// eachSubname calls do for every part of a text between two borders.
 func eachSubname(text string, do func(string)) {
 	var borders []int
 	for at := 0; at <= len(text); at++ {
@@ -176,7 +176,7 @@ func eachSubname(text string, do func(string)) {
 	}
 }
 
-// byTime is facts in the order in which they came.
+// byTime returns facts in the order in which they came.
 func (l *lossLister) byTime(facts []conversation.Fact) []conversation.Fact {
 	out := slices.Clone(facts)
 	slices.SortFunc(out, func(a, b conversation.Fact) int {

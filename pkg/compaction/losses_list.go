@@ -9,8 +9,8 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/facts"
 )
 
-// listGroup is how facts of a kind are listed: on a line of their own each if they are sentences, with commas if they hold spaces,
-// else with spaces, which cost less. No fact can pass for a heading, because a heading begins a line and a fact never does.
+// listGroup is how facts of a kind are listed: each on its own line if they are sentences, separated with commas if they contain spaces,
+// else with spaces, which cost less. No fact can imitate a heading, because only headings begin a line.
 type listGroup struct {
 	kind    conversation.FactKind
 	heading string
@@ -31,7 +31,7 @@ var listGroups = []listGroup{
 
 const listHeading = "Not told above, in the words of the original:"
 
-// write returns the list as it stands, and how many facts it leaves out.
+// write returns the list so far, and how many facts it omits.
 func (l *lossLister) write() (list string, left int) {
 	listed := l.byTime(l.required[:l.requiredListed])
 	left = len(l.required) + len(l.optional) + l.unranked - l.requiredListed
@@ -86,7 +86,7 @@ func (l *lossLister) listedText(f conversation.Fact) string {
 	}
 }
 
-// callPrefixChars returns how many characters of a call its name and its id take: they are never cut.
+// callPrefixChars returns the length of a call's name and id, which are never cut.
 func callPrefixChars(call string) int {
 	name, rest, _ := strings.Cut(call, " ")
 	id, _, _ := strings.Cut(rest, " ")

@@ -6,7 +6,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
-// errorLine takes an error's words, from the one that says so to the end of its line, or an exit code.
+// errorLine takes an error message, from the word that announces it to the end of its line, or an exit code.
 func (w *mentionScanner) errorLine(start, end int) {
 	if start < w.errorEnd {
 		return // the line was taken
@@ -42,7 +42,7 @@ func isFailure(word string) bool {
 	}
 }
 
-// exitCodeEnd returns where the code ends with which a program failed, if the word begins to say it.
+// exitCodeEnd returns where the exit code of a failed program ends, if the word begins such a phrase.
 func (w *mentionScanner) exitCodeEnd(start, end int) int {
 	if end-start > len("returncode") {
 		return 0

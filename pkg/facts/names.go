@@ -7,7 +7,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
-// name says what a word names, if anything, given the byte before it.
+// name records what a word names, if anything, given the byte before it.
 func (w *mentionScanner) name(word string, before byte) {
 	word = trimName(word)
 	if before == '<' {
@@ -26,12 +26,12 @@ func (w *mentionScanner) name(word string, before byte) {
 	}
 }
 
-// isCapitals reports whether a word is of capitals alone, and longer than most abbreviations.
+// isCapitals reports whether a word consists of capitals and is longer than most abbreviations.
 func isCapitals(word string) bool {
 	return len(word) > 4 && len(word) < 13 && strings.Trim(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
 }
 
-// trimName takes off a word what sentences, lists and options put around it.
+// trimName strips what sentences, lists and options put around a word.
 func trimName(word string) string {
 	word = strings.TrimRight(word, "./-+@#%~$")
 	for len(word) > 1 {
@@ -63,7 +63,7 @@ func isEmail(word string) bool {
 	return ok && user != "" && strings.Contains(host, ".") && !strings.Contains(host, "@")
 }
 
-// slashedWord is a word with a slash: a path if it begins or ends as one or has several folders; else the words between.
+// slashedWord handles a word with a slash: a path if it begins or ends like one or has several folders; else separate words.
 func (w *mentionScanner) slashedWord(word string) {
 	rooted := strings.HasPrefix(word, "/") || strings.HasPrefix(word, "~/") || strings.HasPrefix(word, "./") || strings.HasPrefix(word, "../")
 	shape := newWordShape(word)
@@ -82,14 +82,14 @@ func (w *mentionScanner) slashedWord(word string) {
 	}
 }
 
-// hasExtension reports whether a path ends like a file's name.
+// hasExtension reports whether a path ends in a file extension.
 func hasExtension(path string) bool {
 	name := path[strings.LastIndexByte(path, '/')+1:]
 	dot := strings.LastIndexByte(name, '.')
 	return dot > 0 && len(name)-dot <= 8 && newWordShape(name[dot:]).letters > 0
 }
 
-// extensions are of files that are named without a folder. They are words of no language and no domains that people write about.
+// extensions are those of files that are named without a folder. None is a word of a language, or a common domain.
 const extensions = " bash bat bmp bz2 c cc cfg conf cpp crt cs css csv cxx dart db docx dll erl ex exe exs gif go gradle gz h hpp hs " +
 	"htm html ico ini ipynb jar java jpeg jpg js json jsonl jsx kt less lock log lua m4 md mdx mjs mov mp3 mp4 odt parquet patch pdf pem php pkl pl " +
 	"png ppt pptx proto ps1 py pyc pyi pyx rar rb rs rst sass scala scss sh so sol sql sqlite svelte svg swift tar tex tf tgz tif tiff toml ts tsv " +
@@ -100,7 +100,7 @@ func isFileName(word string) bool {
 	return dot > 0 && dot < len(word)-1 && word != "console.log" && strings.Contains(extensions, " "+strings.ToLower(word[dot+1:])+" ")
 }
 
-// plainWord is a word without a slash.
+// plainWord handles a word without a slash.
 func (w *mentionScanner) plainWord(word string) {
 	if len(word) < 3 {
 		return
@@ -125,7 +125,7 @@ func (w *mentionScanner) plainWord(word string) {
 	}
 }
 
-// dottedName is a name of several, as code has them: a module of at least three folders, and the names in it that code made.
+// dottedName handles a dotted name in code: a module path of at least three parts, and the identifiers in it.
 func (w *mentionScanner) dottedName(word string) {
 	pieces := strings.Split(word, ".")
 	if len(pieces) > 2 && pieces[0] != "this" && pieces[0] != "self" && !newWordShape(word).camel {
@@ -138,12 +138,12 @@ func (w *mentionScanner) dottedName(word string) {
 	}
 }
 
-// isCode reports whether a word is joined of others as code joins them.
+// isCode reports whether a word joins others as identifiers in code do.
 func isCode(word string, s wordShape) bool {
 	return len(word) > 4 && s.letters > 3 && (s.underscore || s.camel)
 }
 
-// innerIDs are the ids within a longer name: one may be named in several ways.
+// innerIDs records the ids within a longer name, because text may refer to the same thing by either.
 func (w *mentionScanner) innerIDs(word string) {
 	for at := 0; at < len(word); at++ {
 		start := at
@@ -156,7 +156,7 @@ func (w *mentionScanner) innerIDs(word string) {
 	}
 }
 
-// isMachineMade reports whether a word without a slash has what words of people lack: digits among its letters, or many of them.
+// isMachineMade reports whether a word has what natural words lack: digits among its letters, or many of them.
 func isMachineMade(word string, s wordShape) bool {
 	switch {
 	case s.digits == 0 || s.foreign > 0:
@@ -183,7 +183,7 @@ func isUUID(word string) bool {
 	return len(word) == 36 && word[8] == '-' && word[13] == '-' && word[18] == '-' && word[23] == '-'
 }
 
-// wordShape says what a word is made of.
+// wordShape counts what a word consists of.
 type wordShape struct {
 	letters, digits, dots int
 	foreign               int  // bytes outside ASCII
