@@ -7,7 +7,7 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// htmlReader writes down what a page says.
+// htmlReader extracts the text of a page.
 type htmlReader struct {
 	content  string
 	out      strings.Builder
@@ -25,7 +25,7 @@ type htmlReader struct {
 	mainCertainty int       // how sure it is where the main part begins
 }
 
-// What the main part of a page may be known by, the surer the greater. Above its first heading there is often more of the menus.
+// The marks of a page's main part, in order of certainty. Above its first heading there is often more of the menus.
 const (
 	headingPart = iota + 1
 	mainPart
@@ -33,10 +33,10 @@ const (
 	headedPart
 )
 
-// smallPage is up to what size, in bytes, the origins of a page may be larger than the page.
+// smallPage is the page size, in bytes, up to which the source map may exceed the page.
 const smallPage = 16 << 10
 
-// gap is what has to stand between what was written and what comes.
+// gap is the separator due between what was written and what comes next.
 type gap uint8
 
 const (
@@ -49,7 +49,7 @@ const (
 
 func (g gap) String() string { return [...]string{"", " ", " | ", "\n", "\n\n"}[g] }
 
-// readHTML reads a page by its text. It is nil if the content says nothing as a page, or is hardly more than tags.
+// readHTML extracts the text of a page. It is nil if the page has no text, or hardly anything but tags.
 func readHTML(content string) *htmlReader {
 	h := &htmlReader{content: content, heading: -1, page: htmlSource{content: content}}
 	z := html.NewTokenizer(strings.NewReader(content))
@@ -80,7 +80,7 @@ func readHTML(content string) *htmlReader {
 	}
 }
 
-// begin takes a start tag.
+// begin handles a start tag.
 func (h *htmlReader) begin(name atom.Atom, at int) {
 	if h.hiddenDepth > 0 {
 		if name == h.hiddenElement {
@@ -114,7 +114,7 @@ func (h *htmlReader) begin(name atom.Atom, at int) {
 	}
 }
 
-// selfClosing takes a tag that says that it has no content. Scripts and their like have some all the same.
+// selfClosing handles a self-closing tag. Scripts and similar elements have content all the same.
 func (h *htmlReader) selfClosing(name atom.Atom, at int) {
 	switch name {
 	case atom.Script, atom.Style, atom.Noscript, atom.Iframe, atom.Noembed, atom.Noframes:
@@ -124,7 +124,7 @@ func (h *htmlReader) selfClosing(name atom.Atom, at int) {
 	}
 }
 
-// end takes an end tag.
+// end handles an end tag.
 func (h *htmlReader) end(name atom.Atom, at int) {
 	if h.hiddenDepth > 0 {
 		if name == h.hiddenElement {
@@ -152,7 +152,7 @@ func (h *htmlReader) endHeading() {
 	h.heading = -1
 }
 
-// noteMainPart notes that the main part of the page may begin.
+// noteMainPart records that the main part of the page may begin here.
 func (h *htmlReader) noteMainPart(sure int) {
 	if sure > h.mainCertainty {
 		h.mainCertainty, h.page.body = sure, int32(h.out.Len())
@@ -168,7 +168,7 @@ func isHeading(name atom.Atom) bool {
 	}
 }
 
-// gapAround returns what stands before and after an element.
+// gapAround returns the gap before and after an element.
 func gapAround(name atom.Atom) gap {
 	switch name {
 	case atom.Td, atom.Th:
@@ -191,7 +191,7 @@ func (h *htmlReader) widenGap(g gap, at int) {
 	}
 }
 
-// readRun takes the next stretch of one kind, and tells where it ends: a character reference, space, or plain characters.
+// readRun reads the next run of one kind (a character reference, white space, or plain characters), and returns where it ends.
 func (h *htmlReader) readRun(from, to int) int {
 	if h.content[from] == '&' {
 		if text, size := characterReference(h.content[from:to]); size > 1 {
@@ -211,7 +211,7 @@ func (h *htmlReader) readRun(from, to int) int {
 	return at
 }
 
-// isCollapsible reports whether a character is space that runs together.
+// isCollapsible reports whether a character is white space that collapses.
 func (h *htmlReader) isCollapsible(at int) bool {
 	c := h.content[at]
 	return h.pre == 0 && (isJSONSpace(c) || c == '\f')

@@ -1,6 +1,6 @@
 package content
 
-// JSONEvent is something in a JSON text that those who look for values care about.
+// JSONEvent is a position of interest in a JSON text.
 type JSONEvent uint8
 
 // The events.
@@ -13,7 +13,7 @@ const (
 	JSONComma                     // a comma between two of the same array or object
 )
 
-// jsonState is what a scanner is in the middle of.
+// jsonState is the state of a scanner.
 type jsonState uint8
 
 const (
@@ -39,10 +39,10 @@ const (
 	broken
 )
 
-// maxJSONDepth is how deep encoding/json goes: what is deeper is no JSON for it.
+// maxJSONDepth is the nesting limit of encoding/json.
 const maxJSONDepth = 10_000
 
-// JSONScanner tells whether a text is JSON, in the sense of encoding/json, and where its values are. It takes the text in pieces, cut
+// JSONScanner checks whether a text is JSON as encoding/json understands it, and finds its values. It takes the text in chunks, split
 // anywhere, and is several times as fast as a decoder.
 type JSONScanner struct {
 	state    jsonState
@@ -55,12 +55,12 @@ type JSONScanner struct {
 // Depth returns how many arrays and objects are open.
 func (s *JSONScanner) Depth() int { return len(s.brackets) }
 
-// inArray reports whether the innermost that is open is an array.
+// inArray reports whether the innermost open value is an array.
 func (s *JSONScanner) inArray() bool {
 	return len(s.brackets) > 0 && s.brackets[len(s.brackets)-1] == '['
 }
 
-// isComplete reports whether what has been scanned is one JSON value.
+// isComplete reports whether the text so far is one JSON value.
 func (s *JSONScanner) isComplete() bool {
 	if len(s.brackets) > 0 {
 		return false
@@ -73,10 +73,11 @@ func (s *JSONScanner) isComplete() bool {
 	}
 }
 
-// Failed reports whether what has been scanned is the beginning of no JSON value.
+// Failed reports whether the text so far cannot begin a JSON value.
 func (s *JSONScanner) Failed() bool { return s.state == broken }
 
-// ScanJSON goes on at piece[at] to the next event, and tells where that is and where to go on. Once the text is broken, no more come.
+// ScanJSON continues at piece[at] up to the next event, and returns its position and where to continue. After a syntax error there are no
+// more events.
 func ScanJSON[T string | []byte](s *JSONScanner, piece T, at int) (event JSONEvent, where, next int) {
 	for at < len(piece) {
 		if s.state == inString {
@@ -105,7 +106,7 @@ func ScanJSON[T string | []byte](s *JSONScanner, piece T, at int) (event JSONEve
 	return JSONChunkEnd, at, at
 }
 
-// stringSpecial takes a character that is more than a part of a string.
+// stringSpecial handles a character that ends or escapes within a string.
 func (s *JSONScanner) stringSpecial(c byte) {
 	switch {
 	case c == '\\':
@@ -119,7 +120,7 @@ func (s *JSONScanner) stringSpecial(c byte) {
 	}
 }
 
-// afterValue is what may follow a value.
+// afterValue moves to the state after a value.
 func (s *JSONScanner) afterValue() {
 	s.state = afterValue
 	if len(s.brackets) == 0 {
@@ -127,12 +128,12 @@ func (s *JSONScanner) afterValue() {
 	}
 }
 
-// JSONSpace is the space of JSON; and what is trimmed where lines are cut.
+// JSONSpace is the white space of JSON, also trimmed where lines are cut.
 const JSONSpace = " \n\r\t"
 
 func isJSONSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\r' || c == '\t' }
 
-// step takes a character outside of strings.
+// step handles a character outside of strings.
 func (s *JSONScanner) step(c byte) JSONEvent {
 	if s.state <= afterValue || s.state == atEnd {
 		if isJSONSpace(c) {
@@ -169,7 +170,7 @@ func (s *JSONScanner) expect(ok bool, then jsonState) jsonState {
 	return broken
 }
 
-// value takes the first character of a value, or the end of an empty array.
+// value handles the first character of a value, or the end of an empty array.
 func (s *JSONScanner) value(c byte) JSONEvent {
 	switch {
 	case c == '{' || c == '[':
@@ -190,7 +191,7 @@ func (s *JSONScanner) value(c byte) JSONEvent {
 	return JSONScalar
 }
 
-// beginWord takes the first letter of a word.
+// beginWord handles the first letter of true, false or null.
 func (s *JSONScanner) beginWord(c byte) JSONEvent {
 	for _, word := range [...]string{"true", "false", "null"} {
 		if c == word[0] {
@@ -233,7 +234,7 @@ func (s *JSONScanner) memberKey(c byte) JSONEvent {
 	return JSONChunkEnd
 }
 
-// afterItem takes what follows a value inside of an array or object.
+// afterItem handles what follows a value in an array or object.
 func (s *JSONScanner) afterItem(c byte) JSONEvent {
 	array := s.inArray()
 	switch {
@@ -272,7 +273,7 @@ func (s *JSONScanner) hex(c byte) {
 	}
 }
 
-// letter takes one more letter of a word.
+// letter handles another letter of true, false or null.
 func (s *JSONScanner) letter(c byte) {
 	if c != s.wordLeft[0] {
 		s.state = broken
@@ -283,7 +284,7 @@ func (s *JSONScanner) letter(c byte) {
 	}
 }
 
-// number takes a character of a number, or the first one after it.
+// number handles a character of a number, or the first one after it.
 func (s *JSONScanner) number(c byte) JSONEvent {
 	was := s.state
 	switch s.state {
@@ -307,7 +308,7 @@ func (s *JSONScanner) number(c byte) JSONEvent {
 	return JSONChunkEnd
 }
 
-// digit takes a character where a number may end.
+// digit handles a character where a number may end.
 func (s *JSONScanner) digit(was jsonState, c byte) JSONEvent {
 	switch {
 	case IsDigit(c) && was != inZero:

@@ -24,7 +24,7 @@ const (
 	maxPointerBytes = 200
 )
 
-// jsonSections is where the values of a JSON document are, as far as they are larger than a section.
+// jsonSections locates the values of a JSON document that are larger than a section.
 type jsonSections struct {
 	text  string
 	nodes []jsonNode // in order of their beginning; the first is the document
@@ -41,7 +41,7 @@ type jsonNode struct {
 // jsonMark is where a member of a long list begins.
 type jsonMark struct{ at, node, index int32 }
 
-// jsonSectioner is one run over a JSON document.
+// jsonSectioner finds sections in one pass over a JSON document.
 type jsonSectioner struct {
 	sections *jsonSections
 	limit    int // bytes of a section
@@ -51,7 +51,7 @@ type jsonSectioner struct {
 	scalar   int // where the last value that holds no others began
 }
 
-// jsonFrame is an array or object that is open.
+// jsonFrame is an open array or object.
 type jsonFrame struct {
 	node, members int32
 	start         int32 // of the newest member
@@ -59,7 +59,7 @@ type jsonFrame struct {
 	starts        int // how many sections had begun when it began
 }
 
-// sectionJSON finds the values of a document, and the sections in it. It is nil if the text is no array and no object.
+// sectionJSON finds the values and the sections of a document. It returns nil if the text is neither array nor object.
 func sectionJSON(text string) (*jsonSections, []int32) {
 	chars := max(utf8.RuneCountInString(text), 1)
 	s := &jsonSectioner{sections: &jsonSections{text: text}, limit: sectionChars * len(text) / chars, starts: []int32{0}}
@@ -78,7 +78,7 @@ func sectionJSON(text string) (*jsonSections, []int32) {
 	return s.sections, s.starts
 }
 
-// take notes an event after which so many values are open.
+// take handles an event; depth is how many values are open after it.
 func (s *jsonSectioner) take(event JSONEvent, at, depth int, inArray bool) {
 	switch event {
 	case JSONKey:
@@ -98,7 +98,7 @@ func (s *jsonSectioner) take(event JSONEvent, at, depth int, inArray bool) {
 	}
 }
 
-// split begins sections at the lines of a long string that has ended before a position.
+// split begins sections at the lines of a long string that ended before a position.
 func (s *jsonSectioner) split(end int) {
 	if s.scalar == 0 || end-s.scalar <= s.limit {
 		return
@@ -117,7 +117,7 @@ func (s *jsonSectioner) split(end int) {
 	s.scalar = 0
 }
 
-// member notes that a member or item begins.
+// member records that a member or item begins.
 func (s *jsonSectioner) member(at, depth int) {
 	if depth != len(s.open) {
 		return // deeper than is split
@@ -149,7 +149,7 @@ func (s *jsonSectioner) openValue(at, depth int) {
 	s.sections.nodes = append(s.sections.nodes, node)
 }
 
-// closeValue notes that a value has ended: if it was small, it is one section.
+// closeValue records that a value ended; a small one is a single section.
 func (s *jsonSectioner) closeValue(end, depth int) {
 	if depth+1 != len(s.open) {
 		return
@@ -164,7 +164,7 @@ func (s *jsonSectioner) closeValue(end, depth int) {
 	}
 }
 
-// bracket returns where the value of a node begins, behind its key.
+// bracket returns where the value of a node begins, after its key.
 func (n jsonNode) bracket(text string) int {
 	at := int(n.start)
 	if text[at] == '"' {
@@ -175,7 +175,7 @@ func (n jsonNode) bracket(text string) int {
 
 // The functions below run over text that is known to be JSON.
 
-// JSONStringEnd is behind the string that begins at a position.
+// JSONStringEnd returns the end of the string that begins at a position.
 func JSONStringEnd(text string, at int) int {
 	for at++; at < len(text); at++ {
 		switch text[at] {
@@ -188,7 +188,7 @@ func JSONStringEnd(text string, at int) int {
 	return len(text)
 }
 
-// skipSpace returns the first position from at on that is no space.
+// skipSpace returns the first position from at on that is not white space.
 func skipSpace(text string, at int) int {
 	for at < len(text) && isJSONSpace(text[at]) {
 		at++
@@ -196,7 +196,7 @@ func skipSpace(text string, at int) int {
 	return at
 }
 
-// skipJSONSpace returns the first position from at on that is neither space nor one of others.
+// skipJSONSpace returns the first position from at on that is neither white space nor one of others.
 func skipJSONSpace(text string, at int, others string) int {
 	for at < len(text) && (isJSONSpace(text[at]) || strings.IndexByte(others, text[at]) >= 0) {
 		at++
@@ -204,7 +204,7 @@ func skipJSONSpace(text string, at int, others string) int {
 	return at
 }
 
-// jsonValueEnd is behind the value that begins at a position, or at most limit if it goes further.
+// jsonValueEnd returns the end of the value that begins at a position; it stops soon after limit.
 func jsonValueEnd(text string, at, limit int) int {
 	for depth := 0; at < limit; {
 		switch text[at] {
@@ -239,7 +239,7 @@ func bordersJSON(c byte) bool {
 	}
 }
 
-// location returns a JSON pointer to the value that a part of the document lies in; to its first and last one if it lies in several.
+// location returns a JSON pointer to the value that contains a part of the document; if there are several, to the first and the last.
 func (j *jsonSections) location(from, to int) string {
 	first := j.firstValue(min(skipJSONSpace(j.text[:to], from, ",:"), max(from, to-1)), to)
 	last := first + max(0, len(strings.TrimRight(j.text[first:to], " \n\r\t,:]}"))-1)
@@ -254,7 +254,7 @@ func (j *jsonSections) location(from, to int) string {
 	return pointer(a) + " to " + pointer(b[:shared+1])
 }
 
-// firstValue returns where the first value begins that a part is about: with the beginning of a list comes its first item.
+// firstValue returns where the first value begins that a part is about: the start of a list includes its first item.
 func (j *jsonSections) firstValue(from, to int) int {
 	i := sort.Search(len(j.nodes), func(i int) bool { return int(j.nodes[i].start) >= from })
 	for ; i < len(j.nodes) && int(j.nodes[i].start) == from && int(j.nodes[i].end) > to; i++ {
@@ -267,7 +267,7 @@ func (j *jsonSections) firstValue(from, to int) int {
 	return from
 }
 
-// pointer writes a path as far as it is short enough.
+// pointer formats a path, as far as its length allows.
 func pointer(path []string) string {
 	var b strings.Builder
 	for _, segment := range path {
@@ -283,7 +283,7 @@ func pointer(path []string) string {
 	return b.String()
 }
 
-// path returns the keys and indices that lead to the section that a position lies in.
+// path returns the keys and indices that lead to the section at a position.
 func (j *jsonSections) path(at int) []string {
 	node, child := j.nodeAt(at)
 	var path []string
@@ -297,8 +297,8 @@ func (j *jsonSections) path(at int) []string {
 	return path
 }
 
-// memberAt returns the member of a node that a position lies in: its index, and where it begins. child is the last of its children that
-// is split and ends before, or -1.
+// memberAt returns the index and the start of the member of a node that contains a position. child is the last of its split children that
+// ends before it, or -1.
 func (j *jsonSections) memberAt(node, child int32, at int) (index int32, start int, ok bool) {
 	n := j.nodes[node]
 	index, pos := -1, n.bracket(j.text)+1
@@ -322,7 +322,7 @@ func (j *jsonSections) memberAt(node, child int32, at int) (index int32, start i
 	return index, start, false
 }
 
-// memberEnd is behind a member or an item, or at most limit.
+// memberEnd returns the end of a member or item; it stops soon after limit.
 func (j *jsonSections) memberEnd(at, limit int) int {
 	end := jsonValueEnd(j.text, at, limit)
 	if j.text[at] != '"' {
@@ -334,7 +334,7 @@ func (j *jsonSections) memberEnd(at, limit int) int {
 	return end
 }
 
-// pathSegment returns what leads from a node to one of its members, which begins at start.
+// pathSegment returns the key or index of the member of a node that begins at start.
 func (j *jsonSections) pathSegment(node, index int32, start int) string {
 	if j.text[j.nodes[node].bracket(j.text)] == '[' {
 		return strconv.Itoa(int(index))

@@ -2,7 +2,7 @@ package content
 
 import "strings"
 
-// line is a line of a text, as sections are told apart by it.
+// line is a line of a text.
 type line struct {
 	from, end int    // with the end of the line
 	text      string // without indentation and the end of the line; empty for a blank one
@@ -21,7 +21,7 @@ type lineReader struct {
 	onlyHeadings bool   // nothing but headings and blank lines stands in the newest section
 }
 
-// readLines finds the sections of a text: where its kind says, and in what is longer than a section, at the lines in it.
+// readLines finds the sections of a text: as its kind defines them, and within long ones at line borders.
 func (r *Reading) readLines() {
 	l := &lineReader{kind: r.Kind, limit: r.sectionBytes(), knownStarts: r.starts}
 	for at := 0; at < len(r.Text); {
@@ -35,7 +35,7 @@ func (r *Reading) readLines() {
 	}
 }
 
-// sectionBytes returns how many bytes the characters of a section take in this content.
+// sectionBytes converts the length of a section from characters to bytes for this content.
 func (r *Reading) sectionBytes() int {
 	return sectionChars * len(r.Content) / max(1, int(r.positions.charAt(len(r.Content))))
 }
@@ -57,7 +57,7 @@ func lineAt(text string, at int) line {
 	return l
 }
 
-// take takes the next line.
+// take handles the next line.
 func (l *lineReader) take(now line) {
 	if len(l.starts) == 0 {
 		l.starts = append(l.starts, 0)
@@ -82,7 +82,7 @@ func (l *lineReader) take(now line) {
 	}
 }
 
-// isKnown reports whether a section is known to begin at a position. Positions rise.
+// isKnown reports whether a section is known to begin at a position. Positions must not decrease.
 func (l *lineReader) isKnown(at int) bool {
 	for len(l.knownStarts) > 0 && int(l.knownStarts[0]) < at {
 		l.knownStarts = l.knownStarts[1:]
@@ -90,10 +90,10 @@ func (l *lineReader) isKnown(at int) bool {
 	return len(l.knownStarts) > 0 && int(l.knownStarts[0]) == at
 }
 
-// declarationBytes is from what size on a piece of code ends at a blank line.
+// declarationBytes is the size from which code is split at a blank line.
 const declarationBytes = 200
 
-// beginsDeclaration reports whether a declaration of code begins with a line. Comments and decorators before it belong to it.
+// beginsDeclaration reports whether a line begins a declaration in code. Comments and decorators before it belong to it.
 func beginsDeclaration(before, now line, size int) bool {
 	if now.text == "" {
 		return false

@@ -2,7 +2,7 @@ package content
 
 import "strings"
 
-// markdown takes a line of Markdown, and reports whether a section begins with it. A heading belongs to what follows it.
+// markdown handles a line of Markdown, and reports whether it begins a section. A heading belongs to what follows it.
 func (l *lineReader) markdown(now line) bool {
 	if now.text == "" {
 		return false
@@ -30,10 +30,10 @@ func (l *lineReader) addHeading(title line) {
 	l.onlyHeadings = true
 }
 
-// frontMatter stands around what many documents say of themselves at their beginning.
+// frontMatter delimits the metadata at the start of a document.
 const frontMatter = "---"
 
-// inFence reports whether a line is part of a fenced block, or of the front matter.
+// inFence reports whether a line belongs to a fenced block or to the front matter.
 func (l *lineReader) inFence(now line) bool {
 	if l.fence != "" {
 		if strings.HasPrefix(now.text, l.fence) && strings.Trim(now.text, l.fence[:1]) == "" {

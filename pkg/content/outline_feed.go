@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// Outliner feeds an Outline.
+// Outliner builds an Outline.
 type Outliner struct {
 	marks    []outlineMark
 	position outlineMark // of what has been counted
@@ -18,7 +18,7 @@ type Outliner struct {
 // NewOutliner begins an outline.
 func NewOutliner() *Outliner { return &Outliner{marks: make([]outlineMark, 1)} }
 
-// Feed takes the next piece. It never fails: invalid UTF-8 counts a character a byte. It does not keep the piece.
+// Feed takes the next chunk and does not keep it. It never fails: each invalid UTF-8 byte counts as one character.
 func (o *Outliner) Feed(piece []byte) {
 	if len(piece) == 0 {
 		return
@@ -37,7 +37,7 @@ func (o *Outliner) Feed(piece []byte) {
 	}
 }
 
-// Outline ends the feeding.
+// Outline completes the outline.
 func (o *Outliner) Outline() *Outline {
 	o.count(o.pending)
 	if end := len(o.marks) - 1; o.marks[end].at < o.position.at || end == 0 {
@@ -50,7 +50,7 @@ func (o *Outliner) Outline() *Outline {
 	return out
 }
 
-// complete goes on with the character that the piece before began, and returns what is left.
+// complete continues the character that the previous chunk began, and returns the rest.
 func (o *Outliner) complete(piece []byte) []byte {
 	for len(piece) > 0 && !utf8.FullRune(o.pending) && !utf8.RuneStart(piece[0]) {
 		o.pending = append(o.pending, piece[0])
@@ -63,7 +63,7 @@ func (o *Outliner) complete(piece []byte) []byte {
 	return piece
 }
 
-// unfinished returns how many bytes at the end of a piece are the beginning of a character.
+// unfinished returns how many bytes at the end of a chunk begin an incomplete character.
 func unfinished(piece []byte) int {
 	for size := 1; size < utf8.UTFMax && size <= len(piece); size++ {
 		if end := piece[len(piece)-size:]; utf8.RuneStart(end[0]) {
@@ -76,7 +76,7 @@ func unfinished(piece []byte) int {
 	return 0
 }
 
-// untilMark returns how much of a piece lies before the next mark. A mark lies where a character begins: behind three bytes that go on with one,
+// untilMark returns how much of a chunk lies before the next mark. A mark lies at the start of a character: after three continuation bytes,
 // a fourth belongs to none.
 func (o *Outliner) untilMark(piece []byte) int {
 	size := int(min(max(o.marks[len(o.marks)-1].at+outlineStep-o.position.at, 1), int64(len(piece))))
@@ -86,7 +86,7 @@ func (o *Outliner) untilMark(piece []byte) int {
 	return size
 }
 
-// count takes whole characters.
+// count counts complete characters.
 func (o *Outliner) count(chars []byte) {
 	o.notText = o.notText || !utf8.Valid(chars) || bytes.IndexByte(chars, 0) >= 0
 	o.position.at += int64(len(chars))

@@ -2,7 +2,7 @@ package content
 
 import "sort"
 
-// outlineItems is where the items of a content are.
+// outlineItems locates the items of a content.
 type outlineItems struct {
 	found bool
 	count int64
@@ -10,10 +10,10 @@ type outlineItems struct {
 	marks []itemMark
 }
 
-// itemMark is where an item begins, and where the one before it ended.
+// itemMark is where an item begins, and where the one before it ends.
 type itemMark struct{ index, at, previousEnd int64 }
 
-// itemOutliner finds the items of a JSON document while it is fed: those of the document if it is an array, or those of the one array
+// itemOutliner finds the items of a JSON document while it is fed: those of the document if it is an array, or those of the only array
 // among its members.
 type itemOutliner struct {
 	scanner      JSONScanner
@@ -25,7 +25,7 @@ type itemOutliner struct {
 	items        outlineItems
 }
 
-// feed takes the next piece.
+// feed takes the next chunk.
 func (o *itemOutliner) feed(piece []byte) {
 	if o.scanner.state == broken {
 		return
@@ -46,7 +46,7 @@ func (o *itemOutliner) feed(piece []byte) {
 	o.at += int64(len(piece))
 }
 
-// nonSpaceEnd is behind the last byte that is no space, up to the end of a part of the piece.
+// nonSpaceEnd returns the position after the last byte that is not white space, up to the end of part.
 func (o *itemOutliner) nonSpaceEnd(part []byte) int64 {
 	for size := len(part); size > 0; size-- {
 		if !isJSONSpace(part[size-1]) {
@@ -56,7 +56,7 @@ func (o *itemOutliner) nonSpaceEnd(part []byte) int64 {
 	return o.lastNonSpace
 }
 
-// outside takes an event outside of the array.
+// outside handles an event outside of the array.
 func (o *itemOutliner) outside(event JSONEvent, where int) {
 	if event != JSONOpen || !o.scanner.inArray() {
 		return
@@ -73,7 +73,7 @@ func (o *itemOutliner) outside(event JSONEvent, where int) {
 	}
 }
 
-// inside takes an event inside of the array.
+// inside handles an event inside of the array.
 func (o *itemOutliner) inside(event JSONEvent, where int, piece []byte) {
 	depth := o.scanner.Depth()
 	switch {
@@ -89,7 +89,7 @@ func (o *itemOutliner) inside(event JSONEvent, where int, piece []byte) {
 	}
 }
 
-// item notes that an item begins.
+// item records that an item begins.
 func (o *itemOutliner) item(where int) {
 	at := o.at + int64(where)
 	n := len(o.items.marks)
@@ -99,7 +99,7 @@ func (o *itemOutliner) item(where int) {
 	o.items.count++
 }
 
-// outline ends the feeding.
+// outline completes the outline.
 func (o *itemOutliner) outline() outlineItems {
 	if o.arrays != 1 || !o.scanner.isComplete() {
 		return outlineItems{}
@@ -108,7 +108,7 @@ func (o *itemOutliner) outline() outlineItems {
 	return o.items
 }
 
-// find returns which bytes a half-open range of items lies in.
+// find returns the bytes of a half-open range of items.
 func (o *outlineItems) find(from, to int64, read func(from, to int64) ([]byte, error)) (first, end int64, err error) {
 	from, to = min(from, o.count), min(to, o.count)
 	if first, _, err = o.bounds(from, read); err != nil {
@@ -121,7 +121,7 @@ func (o *outlineItems) find(from, to int64, read func(from, to int64) ([]byte, e
 	return first, end, err
 }
 
-// bounds returns where an item begins, and where the one before it ends. Behind the last item, both are the end of that.
+// bounds returns where an item begins, and where the one before it ends. After the last item, both are its end.
 func (o *outlineItems) bounds(n int64, read func(from, to int64) ([]byte, error)) (at, before int64, err error) {
 	if n >= o.count {
 		return o.end, o.end, nil
@@ -139,7 +139,7 @@ func (o *outlineItems) bounds(n int64, read func(from, to int64) ([]byte, error)
 	return items.seek(piece, n-mark.index)
 }
 
-// seek returns where the nth item in a piece begins, which begins with an item, and where the one before it ends.
+// seek returns where the nth item begins in a chunk that begins with an item, and where the one before it ends.
 func (o *itemOutliner) seek(piece []byte, n int64) (at, before int64, err error) {
 	for next := 0; ; {
 		event, where, after := ScanJSON(&o.scanner, piece, next)

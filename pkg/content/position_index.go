@@ -5,16 +5,16 @@ import (
 	"unicode/utf8"
 )
 
-// positionStep is how many bytes of a text are read at most to know the number of a character or line.
+// positionStep limits how many bytes of a text are read to find the number of a character or line.
 const positionStep = 16 << 10
 
-// positionIndex knows which character and which line of a text a position is.
+// positionIndex converts positions in a text to character and line numbers.
 type positionIndex struct {
 	text  string
 	marks []positionMark
 }
 
-// positionMark is how many characters and ends of lines lie before a position.
+// positionMark is the number of characters and line ends before a position.
 type positionMark struct{ at, chars, lines int }
 
 func newPositionIndex(text string) positionIndex {
@@ -44,8 +44,8 @@ func (r *positionIndex) markAt(at int) positionMark {
 	return r.marks[low].advance(r.text, min(max(at, r.marks[low].at), len(r.text)))
 }
 
-// charAt returns how many characters lie before a position.
+// charAt returns how many characters precede a position.
 func (r *positionIndex) charAt(at int) int64 { return int64(r.markAt(at).chars) }
 
-// lineAt returns the line that a position lies in, from 1 on.
+// lineAt returns the 1-based number of the line that contains a position.
 func (r *positionIndex) lineAt(at int) int { return r.markAt(at).lines + 1 }

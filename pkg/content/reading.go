@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Reading is a content as it is read: itself, or what an HTML page says. It knows where its sections are, and where each of its
-// characters came from. It is immutable and safe for concurrent use.
+// Reading is a content prepared for reading: the content itself, or the text of an HTML page. It knows its sections and the origin of each
+// character. It is immutable and safe for concurrent use.
 type Reading struct {
 	Kind    Kind
 	Content string // as it was stored
@@ -24,8 +24,8 @@ type Reading struct {
 // heading is the title of a section, in bytes of Text.
 type heading struct{ from, to int32 }
 
-// Read reads a content. It takes any bytes. What its kind does not fit, such as broken JSON, is read as the text that it looks like;
-// what is larger than 2 GiB has no sections.
+// Read prepares any content for reading. If it does not match its kind, as broken JSON does, it is read as the text that it looks like.
+// Contents over 2 GiB have no sections.
 func Read(kind Kind, content string) *Reading {
 	r := &Reading{Kind: kind, Content: content, Text: content, positions: newPositionIndex(content)}
 	switch {
@@ -46,7 +46,7 @@ func Read(kind Kind, content string) *Reading {
 	return r
 }
 
-// readPage reads what an HTML page says.
+// readPage extracts the text of an HTML page.
 func (r *Reading) readPage() {
 	h := readHTML(r.Content)
 	if h == nil {
@@ -63,15 +63,15 @@ func (r *Reading) readPage() {
 	}
 }
 
-// trim returns the heading without the space around it.
+// trim removes the white space around a heading.
 func (h heading) trim(text string) heading {
 	title := text[h.from:h.to]
 	from := h.to - int32(len(strings.TrimLeft(title, JSONSpace)))
 	return heading{from, max(from, h.from+int32(len(strings.TrimRight(title, JSONSpace))))}
 }
 
-// MainPart returns what an HTML page is about: the text from where its main part begins, and the page's title, which is empty if the main part
-// holds it. It is false for all other contents.
+// MainPart returns the main part of an HTML page, and the page's title, which is empty if the main part contains it. It is false for all
+// other contents.
 func (r *Reading) MainPart() (title, body string, ok bool) {
 	if r.page == nil {
 		return "", "", false
@@ -82,7 +82,7 @@ func (r *Reading) MainPart() (title, body string, ok bool) {
 	return title, r.Text[r.page.body:], true
 }
 
-// Size returns what the reading holds in memory beside its content, in bytes.
+// Size returns the memory that the reading takes besides its content, in bytes.
 func (r *Reading) Size() int64 {
 	n := int64(cap(r.starts))*4 + int64(cap(r.headings))*8 + int64(cap(r.positions.marks))*24
 	if r.json != nil {
@@ -94,14 +94,14 @@ func (r *Reading) Size() int64 {
 	return n
 }
 
-// Starts returns where sections begin in Text, in order: headed stretches of Markdown and HTML, members and items of JSON, lines of
-// logs, paragraphs, top-level declarations of code. What passages are made of: small enough to be told apart, with all of Text in them.
-// The caller must not change it.
+// Starts returns where sections begin in Text, in order: parts under a heading in Markdown and HTML, members and items of JSON, lines of
+// logs, paragraphs, top-level declarations of code. Passages consist of them: they cover all of Text, and are small enough to be told
+// apart. The caller must not modify it.
 func (r *Reading) Starts() []int32 { return r.starts }
 
-// Place returns where [from, to) of Text is, for a model: `lines 45-67`, `section: Introduction`, or `/items/47`, a JSON pointer;
-// `/items/47 to /items/49` if it lies in several. Lines are those of Content, 1-based and inclusive. A part that does not exist is
-// cut to what there is.
+// Place returns the location of [from, to) of Text for a model: `lines 45-67`, `section: Introduction`, or a JSON pointer such as
+// `/items/47`, or `/items/47 to /items/49` for several values. Lines are those of Content, 1-based and inclusive. A range outside of Text
+// is clamped.
 func (r *Reading) Place(from, to int) string {
 	from = min(max(from, 0), len(r.Text))
 	to = min(max(to, from), len(r.Text))
@@ -125,10 +125,10 @@ func (r *Reading) Place(from, to int) string {
 	return lines
 }
 
-// maxTitleChars is how long the title of a section may be in a place, in characters.
+// maxTitleChars limits a section's title in a location, in characters.
 const maxTitleChars = 100
 
-// section returns the section that a position lies in, or empty.
+// section returns the section that contains a position, or "".
 func (r *Reading) section(at int) string {
 	i := sort.Search(len(r.headings), func(i int) bool { return int(r.headings[i].from) > at }) - 1
 	if i < 0 {
@@ -142,7 +142,7 @@ func (r *Reading) section(at int) string {
 	return "section: " + CutChars(strings.Join(strings.Fields(Head(title, 8*maxTitleChars)), " "), maxTitleChars)
 }
 
-// Source returns which bytes of Content [from, to) of Text came from, and which of its characters (Unicode code points).
+// Source returns the bytes of Content from which [from, to) of Text came, and its characters (Unicode code points).
 func (r *Reading) Source(from, to int) (bytes, chars [2]int64) {
 	if r.page != nil {
 		from, to = r.page.source(from, to)

@@ -6,13 +6,13 @@ import (
 	"unicode/utf8"
 )
 
-// Paragraph are lines of a text that belong together.
+// Paragraph is a run of lines that belong together.
 type Paragraph struct {
 	Text string
 	Line int // the number of its first line
 }
 
-// Paragraphs joins the lines of a text that a sentence goes on over, with the line breaks between them.
+// Paragraphs joins lines that a sentence continues over, keeping the line breaks. before is the number of lines before them.
 func Paragraphs(lines []string, before int) (all []Paragraph) {
 	open := false
 	for i, line := range lines {
@@ -31,10 +31,10 @@ func Paragraphs(lines []string, before int) (all []Paragraph) {
 	return all
 }
 
-// maxParagraphBytes is how many bytes of lines are joined at most.
+// maxParagraphBytes limits how many bytes of lines are joined.
 const maxParagraphBytes = 4000
 
-// EndsSentence reports whether a character may be the last of a sentence.
+// EndsSentence reports whether a character can end a sentence.
 func EndsSentence(r rune) bool {
 	switch r {
 	case '.', '!', '?', '。', '！', '？', '…', ':':
@@ -43,10 +43,10 @@ func EndsSentence(r rune) bool {
 	return false
 }
 
-// LongestSentence is how many bytes a sentence may have before it ends at the next comma or space.
+// LongestSentence is the length in bytes after which a sentence ends at the next comma or space.
 const LongestSentence = 600
 
-// Sentences takes a line of prose apart.
+// Sentences splits a line of prose.
 func Sentences(line string) (all []string) {
 	start := 0
 	for i := 0; i < len(line); {
@@ -68,7 +68,7 @@ func appendText(all []string, s string) []string {
 	return all
 }
 
-// endsSentenceBefore reports whether a sentence ends with a character that something follows.
+// endsSentenceBefore reports whether a sentence ends with a character, given the text after it.
 func endsSentenceBefore(r rune, rest string) bool {
 	switch r {
 	case '。', '！', '？':

@@ -2,13 +2,13 @@ package content
 
 import "strings"
 
-// sniffBytes is how much of a content is looked at to tell its kind.
+// sniffBytes is how much of a content is examined to detect its kind.
 const sniffBytes = 16 << 10
 
-// headBytes is from what length on a content may be the head of a larger one.
+// headBytes is the length from which a content may be the head of a larger one.
 const headBytes = 64 << 10
 
-// sniff tells the kind of a content by its looks.
+// sniff detects the kind of a content by its form.
 func sniff(content string) Kind {
 	body := strings.TrimLeft(strings.TrimPrefix(content, "\ufeff"), JSONSpace)
 	if body == "" {
@@ -34,7 +34,8 @@ func scanAll(text string) *JSONScanner {
 	return s
 }
 
-// looksHTML reports whether a text is a page, or a part of one. What has tags somewhere may be anything, such as the output of a tool.
+// looksHTML reports whether a text begins like a page or a fragment of one. Tags further down are not enough: they occur in the output of
+// many tools.
 func looksHTML(head string) bool {
 	head = strings.ToLower(head)
 	for {
@@ -52,7 +53,7 @@ func looksHTML(head string) bool {
 	}
 }
 
-// startsFragment reports whether a text begins with an element of a page, and has more of them.
+// startsFragment reports whether a text begins with an element of a page, and closes more of them.
 func startsFragment(lower string) bool {
 	elements := []string{"div", "p", "table", "ul", "ol", "h1", "h2", "h3", "section", "article", "main", "header", "nav", "form", "dl", "pre", "blockquote"}
 	if !startsWithTag(lower, elements...) {
@@ -75,7 +76,7 @@ func startsWithTag(lower string, names ...string) bool {
 	return false
 }
 
-// lineStats is what the lines of a text look like.
+// lineStats counts what the lines of a text look like.
 type lineStats struct {
 	lines, blank, chars int // lines are those that are not blank
 	json                int // JSON values on a line of their own
@@ -107,7 +108,7 @@ func statsOf(head string) lineStats {
 	return s
 }
 
-// take notes a line between two others.
+// take counts a line, given its neighbors.
 func (s *lineStats) take(now, before, next line) {
 	if now.text == "" {
 		s.blank++
@@ -135,7 +136,7 @@ func (s *lineStats) take(now, before, next line) {
 	}
 }
 
-// What a text must have of something to be taken for it, in lines and in percent of its lines.
+// The thresholds for a kind, in lines and in percent of the lines.
 const (
 	minLines         = 5
 	minCodePercent   = 45
@@ -145,7 +146,7 @@ const (
 	stampedPercent   = 50
 )
 
-// A line begins with a time if so many digits stand among its first characters.
+// A line begins with a time if it has so many digits among its first bytes.
 const (
 	stampBytes  = 24
 	stampDigits = 6
@@ -169,13 +170,13 @@ func (s lineStats) kind() Kind {
 	}
 }
 
-// looksMarkdown reports whether a line has a sign that is rare outside of Markdown.
+// looksMarkdown reports whether a line has a mark that is rare outside of Markdown.
 func looksMarkdown(text string) bool {
 	return strings.Contains(text, "](") || strings.Contains(text, "**") || strings.HasPrefix(text, "- ") || strings.HasPrefix(text, "* ") ||
 		strings.HasPrefix(text, "|--") || strings.HasPrefix(text, "| --")
 }
 
-// looksProse reports whether a line could be of a paragraph that is broken into lines: words, and little else.
+// looksProse reports whether a line could belong to a wrapped paragraph: words, and little else.
 func looksProse(text string) bool {
 	words, letters := 1, 0
 	for i := range len(text) {
@@ -188,7 +189,7 @@ func looksProse(text string) bool {
 	return words >= 6 && (letters+words)*100 >= len(text)*minProsePercent
 }
 
-// minProsePercent is how much of a line of prose is letters and single spaces.
+// minProsePercent is the share of letters and single spaces in a line of prose.
 const minProsePercent = 92
 
 func countDigits(text string) int {
@@ -201,7 +202,7 @@ func countDigits(text string) int {
 	return n
 }
 
-// looksCode reports whether a line is shaped as the lines of programs are, in many languages.
+// looksCode reports whether a line has a form that is common in programs.
 func looksCode(l line) bool {
 	text := codeText(l.text)
 	if text == "" {
@@ -225,7 +226,7 @@ func looksCode(l line) bool {
 	return strings.Contains(text, " = ") || strings.Contains(text, "():") || strings.Contains(text, " := ")
 }
 
-// codeText returns a line without the number that tools print before it ("12\t", "12:", "12-").
+// codeText removes the line number that tools print before a line ("12\t", "12:", "12-").
 func codeText(text string) string {
 	rest := strings.TrimLeft(text, "0123456789")
 	if len(rest) == len(text) || rest == "" || strings.IndexByte(":-|\t", rest[0]) < 0 {

@@ -7,17 +7,17 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/tokens"
 )
 
-// Fixed texts that stand for what the record does not have.
+// Fixed texts for what the record does not contain.
 const (
 	unansweredText = "[No result: the call was never answered.]"
 	systemHeader   = "[System message]\n"
 )
 
-// Why a message was made up, as the neutral form says it.
+// The reason for a synthetic message in the neutral form.
 const neverAnswered = "CALL_NEVER_ANSWERED"
 
-// Line is a message whose calls and results are paired as all providers want it: a tool line holds one result, which answers
-// a call of the assistant's lines before it, and other roles hold none.
+// Line is a message with calls and results paired as all providers require: a tool line holds one result, which answers a call of the
+// assistant's lines before it, and other roles hold none.
 type Line struct {
 	Message
 	Model   string                 // that wrote it, empty if unknown
@@ -25,9 +25,9 @@ type Line struct {
 	written bool                   // a block holds something of it
 }
 
-// Pair writes a unit as lines, in the order that every provider accepts: the message, or those of the assistant's; one tool line
-// per call, in the order of the calls, with a fixed result where the unit has none; then as the user's text what else the tool
-// messages hold, late results among it.
+// Pair writes a unit as lines in the order that every provider accepts: the message, or those of the assistant; one tool line per call, in
+// the order of the calls, with a fixed result if the unit has none; then as the user's text what else the tool messages hold, including
+// late results.
 func Pair(t Traits, u *conversation.Unit, c UnitContext) ([]Line, []Repair) {
 	p := pairer{traits: t, context: c, charged: make([]bool, len(u.Items))}
 	if u.Summary != nil {
@@ -54,7 +54,7 @@ type pairer struct {
 	charged   []bool // by item: a line carries its overhead
 }
 
-// callAnswer is a call and the result that answers it, nil if none does.
+// callAnswer is a call and the result that answers it; nil if none does.
 type callAnswer struct {
 	call   *conversation.ToolCall
 	asked  int32 // the message that asks
@@ -63,7 +63,7 @@ type callAnswer struct {
 	number int // of the item in the unit
 }
 
-// message writes a message that is no tool's. Results in it answer nothing: they stand in no tool message.
+// message writes a message whose role is not tool. Results in it answer nothing, because they are not in a tool message.
 func (p *pairer) message(it *conversation.Item, number int) {
 	line := Line{Message: Message{Role: it.Message.Role, Name: it.Message.Name, Parts: it.Parts, EditSeq: it.EditSeq, Index: it.Message.Index}, Model: it.Message.Model}
 	if line.Role == conversation.RoleUnspecified {
@@ -98,8 +98,7 @@ func withoutKind(parts []conversation.Part, kind conversation.PartKind) []conver
 	return out
 }
 
-// weigh returns what a line of an item weighs. The item's overhead counts once; a line more is a message more, unless neighbours
-// merge.
+// weigh returns the weight of an item's line. The item's overhead counts once; a further line counts as a message, unless neighbors merge.
 func (p *pairer) weigh(it *conversation.Item, number int, parts []conversation.Part) int32 {
 	var n int32
 	switch {
@@ -115,7 +114,7 @@ func (p *pairer) weigh(it *conversation.Item, number int, parts []conversation.P
 	return n
 }
 
-// match gives each call the first result in the unit that names it; what is left over goes aside.
+// match gives each call the first result in the unit that names it; the rest is left over.
 func (p *pairer) match(tools []conversation.Item, number int) {
 	open := make(map[int32]int, len(p.answers))
 	for i := range p.answers {
@@ -171,7 +170,7 @@ func (p *pairer) closeUnanswered(a *callAnswer) {
 	p.repair(a.asked, conversation.ReasonCallNeverAnswered, weight+tokens.PerMessage)
 }
 
-// addLeftover writes what a message holds beside results that answer calls, as the user's.
+// addLeftover writes as the user's text what a message holds besides results that answer calls.
 func (p *pairer) addLeftover(it *conversation.Item, number int, rest []*conversation.Part) {
 	line := Line{Message: Message{Role: conversation.RoleUser, EditSeq: it.EditSeq, Index: it.Message.Index}, Model: it.Message.Model}
 	for _, part := range rest {
@@ -189,8 +188,8 @@ func (p *pairer) addLeftover(it *conversation.Item, number int, rest []*conversa
 	p.leftovers = append(p.leftovers, line)
 }
 
-// lateResult writes a result that answers no call of its unit as text and media, behind a header that names its call. The header
-// carries the weight of all: a result is counted as a whole.
+// lateResult writes a result that answers no call of its unit as text and media, after a header that names its call. The header carries the
+// whole weight, because a result is counted as one.
 func (p *pairer) lateResult(it *conversation.Item, part *conversation.Part) []conversation.Part {
 	r := part.Result
 	call := CallID(r.Ordinal)
@@ -218,7 +217,7 @@ func text(s string, tokens int32) conversation.Part {
 	return conversation.Part{Kind: conversation.PartText, Text: conversation.Content{Inline: s}, Tokens: tokens}
 }
 
-// summary writes a summary as the assistant's text: what it says is the past's word, and must not gain the system's authority.
+// summary writes a summary as the assistant's text: what it says comes from the past, and must not gain the system's authority.
 func (p *pairer) summary(e *conversation.Edit) Line {
 	header := fmt.Sprintf("[Summary of messages %d-%d. What it stands for: expand_message(\"s%d\")]\n\n", e.Range.First, e.Range.End-1, e.Summary.ID)
 	weight := p.context.count(header) + e.Summary.Tokens

@@ -7,33 +7,33 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
-// Writer writes lines in one provider's shape, as blocks on a sheet.
+// Writer writes lines in one provider's shape, as blocks of a UnitWriter.
 type Writer interface {
-	// Takes says whether the provider takes the media in a message of the user's.
+	// Takes reports whether the provider accepts the media in a user message.
 	Takes(m *conversation.Media) bool
-	// Text writes a line of the system's or the user's: at least one piece, none of them empty.
+	// Text writes a line of the system or the user: at least one content, none of them empty.
 	Text(s *UnitWriter, l *Line, pieces []Content)
-	// Assistant writes the assistant's lines of a unit as one turn of the model, or nothing if nothing of them can be shown.
+	// Assistant writes the assistant's lines of a unit as one turn of the model, or nothing if none of it can be shown.
 	Assistant(s *UnitWriter, turn []Line)
 	// Result writes a line with one result.
 	Result(s *UnitWriter, l *Line, r *conversation.ToolResult)
 }
 
-// Content is something that the user or the system says: media if they are set, else text.
+// Content is something that the user or the system says: media if set, else text.
 type Content struct {
 	Text   string
 	Media  *conversation.Media
 	Tokens int32
 }
 
-// UnitWriter is what a unit is being written on.
+// UnitWriter collects the blocks of a unit while it is written.
 type UnitWriter struct {
 	Traits  Traits
 	Context UnitContext
 	out     UnitBlocks
 }
 
-// NewFormat returns the format of a provider whose units a writer writes.
+// NewFormat returns a format whose units the writer writes.
 func NewFormat(id conversation.Format, t Traits, w Writer) Format { return format{id, t, w} }
 
 type format struct {
@@ -87,8 +87,8 @@ func (s *UnitWriter) line(w Writer, l *Line) {
 	s.reportMissing(l, repairs)
 }
 
-// withSpeaker puts a line that says who speaks before what a user says, where messages have no field for it. The message's own weight
-// holds what it weighs.
+// withSpeaker puts a line that names the speaker before what a user says, if messages have no field for it. The message's own weight
+// includes it.
 func (s *UnitWriter) withSpeaker(l *Line, pieces []Content) []Content {
 	switch {
 	case l.Name == "" || l.Role != conversation.RoleUser || s.Traits.NameField:
@@ -100,8 +100,8 @@ func (s *UnitWriter) withSpeaker(l *Line, pieces []Content) []Content {
 	return pieces
 }
 
-// reportMissing tells of a line that is written as nothing, because nothing is in it. Where something else was dropped, which the
-// repairs from a place on say, that is the reason.
+// reportMissing records a repair for a line of which nothing was written because it is empty. If the repairs since from already tell of
+// something dropped, that is the reason.
 func (s *UnitWriter) reportMissing(l *Line, from int) {
 	dropped := func(r Repair) bool { return r.Index == l.Index }
 	if !l.written && !slices.ContainsFunc(s.out.Repairs[from:], dropped) {
@@ -109,7 +109,7 @@ func (s *UnitWriter) reportMissing(l *Line, from int) {
 	}
 }
 
-// systemApart writes a system message for a provider that takes them in system_json alone: there if it leads, else as the user's.
+// systemApart writes a system message for a provider that accepts them only in system_json: there if it leads, else as the user's.
 func (s *UnitWriter) systemApart(l *Line) {
 	pieces := s.contents(l, func(*conversation.Media) bool { return false })
 	if len(pieces) == 0 {
@@ -149,12 +149,12 @@ func (s *UnitWriter) contents(l *Line, takes func(*conversation.Media) bool) []C
 	return out
 }
 
-// Blank reports whether text cannot be shown because there is nothing in it.
+// Blank reports whether a text cannot be shown because it is empty.
 func (s *UnitWriter) Blank(text string) bool {
 	return text == "" || s.Traits.NoBlank && strings.TrimSpace(text) == ""
 }
 
-// MediaAsText returns the line that stands for a part of media, and what it weighs.
+// MediaAsText returns the line that replaces media, and its weight.
 func (s *UnitWriter) MediaAsText(index int32, p *conversation.Part) (line string, tokens int32) {
 	line = p.Media.Line()
 	tokens = s.Context.count(line)
@@ -167,22 +167,22 @@ func (s *UnitWriter) Drop(index int32, p *conversation.Part) {
 	s.Repair(index, conversation.ReasonForeignBlock, -int64(p.Tokens))
 }
 
-// Count weighs a text that the record does not hold.
+// Count weighs a text that the record does not contain.
 func (s *UnitWriter) Count(text string) int32 { return s.Context.count(text) }
 
-// Repair records a change for legality's sake.
+// Repair records a change made for legality.
 func (s *UnitWriter) Repair(index int32, reason conversation.Reason, tokens int64) {
 	s.out.Repairs = append(s.out.Repairs, Repair{Index: index, Reason: reason, Tokens: tokens})
 }
 
-// Add writes a block of a line; tokens is what its content weighs.
+// Add writes a block of a line; tokens is the weight of its content.
 func (s *UnitWriter) Add(l *Line, role string, json []byte, tokens int32) {
 	s.add(Block{Role: role, JSON: json, Tokens: s.Charge(l, tokens), Index: l.Index})
 }
 
 func (s *UnitWriter) add(b Block) { s.out.Blocks = append(s.out.Blocks, b) }
 
-// Charge adds to a weight what the line weighs beside its content, the first time that it is asked.
+// Charge adds to a weight what the line weighs besides its content, the first time it is called.
 func (s *UnitWriter) Charge(l *Line, tokens int32) int32 {
 	overhead := l.Tokens
 	for i := range l.Parts {
@@ -193,7 +193,7 @@ func (s *UnitWriter) Charge(l *Line, tokens int32) int32 {
 	return tokens + overhead
 }
 
-// Renamed returns what a call's clean name weighs beyond the stored count, if it is not the name itself.
+// Renamed returns the weight of a call's clean name beyond the stored count, if it differs from the name.
 func (s *UnitWriter) Renamed(index int32, name, clean string) int32 {
 	if clean == name {
 		return 0
@@ -203,8 +203,8 @@ func (s *UnitWriter) Renamed(index int32, name, clean string) int32 {
 	return n
 }
 
-// Arguments returns a call's arguments as they are written, and what they weigh beyond the stored count. Legal says which
-// arguments can stand as they are.
+// Arguments returns a call's arguments as they are written, and their weight beyond the stored count. legal reports whether arguments can
+// be written unchanged.
 func (s *UnitWriter) Arguments(index int32, arguments string, legal func(string) bool) (string, int32) {
 	switch {
 	case strings.TrimSpace(arguments) == "":
@@ -219,7 +219,7 @@ func (s *UnitWriter) Arguments(index int32, arguments string, legal func(string)
 	return wrapped, n
 }
 
-// Native reports whether reasoning or an opaque block of a provider, in a line, may go back to the model that is called.
+// Native reports whether a provider's reasoning or opaque block in a line may be sent back to the model that is called.
 func (s *UnitWriter) Native(l *Line, p *conversation.Part) bool {
 	switch p.Kind {
 	case conversation.PartReasoning:
@@ -235,7 +235,7 @@ func (s *UnitWriter) Native(l *Line, p *conversation.Part) bool {
 	}
 }
 
-// Weigh returns what pieces weigh together.
+// Weigh returns the total weight of contents.
 func Weigh(pieces []Content) int32 {
 	var n int32
 	for i := range pieces {
