@@ -7,7 +7,7 @@ type Piece struct {
 	First    int32
 	Messages int32 // that the unit has
 	Tokens   int64
-	// Claimed is true if there is a claim for the unit that begins with a message.
+	// Claimed is true if the unit is shown wherever the window starts, and weighed apart.
 	Claimed bool
 	// User: the unit is a user message.
 	User bool

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// rankingParams are what ranking is tuned with. They are of no language and of no kind of content.
+// rankingParams are the tuning parameters of ranking. They do not depend on language or kind of content.
 type rankingParams struct {
 	saturation   float64 // BM25's k1: how little the second occurrence of a word in a passage says
 	baseIDF      float64 // what every word is worth however many passages hold it, beside what BM25 gives rare ones
@@ -23,12 +23,12 @@ func defaultRankingParams() rankingParams {
 	return rankingParams{saturation: 0.4, baseIDF: 1, context: 0.3, partial: 0.25, title: 0.8, sentence: 0.5, pair: 0.5, phrase: 1, edgePenalty: 0.5, bestPosition: 0.35}
 }
 
-// idf returns what it says to hold a word that df of n passages hold.
+// idf returns the weight of a word that df of n passages contain.
 func (k *rankingParams) idf(df, n int) float64 {
 	return k.baseIDF + math.Log(1+(float64(n-df)+0.5)/(float64(df)+0.5))
 }
 
-// hit is a word of a query where it stands in a text.
+// hit is an occurrence of a query word in a text.
 type hit struct {
 	from, to int32
 	pos      int32
@@ -37,10 +37,10 @@ type hit struct {
 	partial  bool // it only begins or ends like the word
 }
 
-// maxStrong is how many words of a query count at most: the weightiest.
+// maxStrong is how many words of a query count at most: the heaviest.
 const maxStrong = 96
 
-// scorer scores passages by what they hold of a query. It is not safe for concurrent use.
+// scorer scores passages by what they contain of a query. It is not safe for concurrent use.
 type scorer struct {
 	rankingParams
 	query     *Query
@@ -60,7 +60,7 @@ func newScorer(q *Query, k rankingParams) *scorer {
 	}
 }
 
-// weigh sets what words weigh, from how many of n passages hold them.
+// weigh sets the weights of words from how many of n passages contain them.
 func (s *scorer) weigh(df []int, n int) {
 	for w := range s.weights {
 		s.weights[w] = s.query.words[w].weight * s.idf(min(df[w], n), n)
@@ -88,7 +88,7 @@ func dropWeak(weights []float64, occurs func(w int) bool) {
 	}
 }
 
-// score returns what a passage deserves: nothing if it holds no word of the query that may answer.
+// score returns the score of a passage; 0 if it contains no query word that can answer.
 func (s *scorer) score(p *passage) float64 {
 	first, last := len(p.near), 0
 	for i, h := range p.near {
@@ -119,7 +119,7 @@ func (s *scorer) score(p *passage) float64 {
 	return words + s.sentence*s.bestSegment(in, p.titleWords) + s.pair*s.pairScore(in)
 }
 
-// exact returns the hits that are words of the query, and not only like them. They are good until the next call.
+// exact returns the hits that are query words rather than similar ones. They are valid until the next call.
 func (s *scorer) exact(hits []hit) []hit {
 	s.exactHits = s.exactHits[:0]
 	for _, h := range hits {
@@ -130,7 +130,8 @@ func (s *scorer) exact(hits []hit) []hit {
 	return s.exactHits
 }
 
-// positionWeight returns what a word counts by where it stands in a passage. Beyond where a content begins and ends nothing is said.
+// positionWeight returns the weight of a word by its position in a passage. The start and the end of a content have no penalty, because
+// nothing lies beyond them.
 func (s *scorer) positionWeight(at int32, p *passage) float64 {
 	x := 2 * (float64(at-p.from)/float64(p.to-p.from+1) - s.bestPosition)
 	if p.first && x < 0 || p.last && x > 0 {
@@ -146,7 +147,7 @@ func (s *scorer) count(of []float64, w int32, worth float64) {
 	of[w] += worth
 }
 
-// words returns what the words count, each as BM25 has it for passages of one length.
+// words returns the BM25 score of the words, for passages of equal length.
 func (s *scorer) words() (sum float64) {
 	for _, w := range s.seenWords {
 		f := s.inside[w]
@@ -159,7 +160,7 @@ func (s *scorer) words() (sum float64) {
 	return sum
 }
 
-// bestSegment returns what the best sentence holds, together with what stands over all of them, each word once.
+// bestSegment returns the weight of the words in the best sentence, together with those of the titles over it, each word once.
 func (s *scorer) bestSegment(in []hit, over []int32) (best float64) {
 	const everywhere = -2
 	for _, h := range in {
@@ -189,7 +190,7 @@ func (s *scorer) bestSegment(in []hit, over []int32) (best float64) {
 	return best
 }
 
-// pairScore returns what words weigh that follow each other as in the query, with at most one between them, each pair once.
+// pairScore returns the weight of words that follow each other as in the query, with at most one word between them, each pair once.
 func (s *scorer) pairScore(in []hit) (sum float64) {
 	s.sequence = s.sequence[:0]
 	for i, h := range in {
@@ -209,7 +210,7 @@ func (s *scorer) pairScore(in []hit) (sum float64) {
 // maxPairs is how many pairs of a passage count.
 const maxPairs = 32
 
-// isCounted reports whether a pair was counted before, or no more count, and remembers it.
+// isCounted reports whether a pair was counted before, or the limit is reached, and records it.
 func (s *scorer) isCounted(pair [2]int32) bool {
 	for _, p := range s.sequence {
 		if p == pair {

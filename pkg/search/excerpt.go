@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// candidate is a passage of a content that is no longer at hand.
+// candidate is a passage whose content is no longer in memory.
 type candidate struct {
 	passage
 	content int
@@ -18,10 +18,10 @@ type candidate struct {
 	wordTerms    []term // its words, in order of their hashes, once it was compared
 }
 
-// duplicateShare is from which share of common words on two passages say the same.
+// duplicateShare is the share of common words from which two passages are duplicates.
 const duplicateShare = 0.9
 
-// isDuplicate compares the words of two passages, numbers and all.
+// isDuplicate compares the words of two passages, including numbers.
 func (c *candidate) isDuplicate(other *candidate) bool {
 	a, b := c.wordSet(), other.wordSet()
 	if len(a) == 0 || len(b) == 0 {
@@ -57,8 +57,8 @@ func (c *candidate) wordSet() []term {
 // maxMatched is how many terms an excerpt names at most.
 const maxMatched = 16
 
-// matched returns the terms of the query that a passage holds: whole where it holds them as phrases, else their words, runs of characters
-// of a script without spaces put together again.
+// matched returns the query terms in a passage: phrases if it contains them, else words, with characters of scripts without spaces joined
+// to runs.
 func (s *Search) matched(c *candidate) []string {
 	held := make([]bool, len(s.query.words))
 	for _, h := range c.near {
@@ -81,8 +81,7 @@ func (s *Search) matched(c *candidate) []string {
 	return out
 }
 
-// namesOf returns the words that are held, each once, but for those that say nothing by themselves. Single characters are named where
-// nothing longer is.
+// namesOf returns the informative words that are held, each once. Single characters are named only if nothing longer is.
 func (q *Query) namesOf(held []bool) []string {
 	names := q.joinTokens(func(t queryToken) bool { return q.isInformative(t, held) && !q.singleAt(t) })
 	if len(names) == 0 {
@@ -121,13 +120,13 @@ func (q *Query) joinTokens(wanted func(queryToken) bool) (out []string) {
 	return out
 }
 
-// What relevance says at most.
+// The limits of a relevance text.
 const (
 	namesShown = 6
 	nameChars  = 60
 )
 
-// relevance says in words what a passage holds.
+// relevance describes what a passage contains.
 func (s *Search) relevance(c *candidate, matched []string) string {
 	for i, p := range s.query.phrases {
 		if c.phrases&(1<<i) != 0 {
@@ -148,7 +147,7 @@ func (s *Search) relevance(c *candidate, matched []string) string {
 	return fmt.Sprintf("%d of %d terms: %s", len(matched), all, strings.Join(names, ", "))
 }
 
-// informativeWords returns how many words say something by themselves, 0 where words cannot be told apart.
+// informativeWords returns the number of informative words; 0 if words cannot be told apart.
 func (q *Query) informativeWords() (n int) {
 	for _, w := range q.words {
 		if w.gram {
@@ -161,7 +160,7 @@ func (q *Query) informativeWords() (n int) {
 	return n
 }
 
-// clipName cuts a name in the middle of a line of text.
+// clipName cuts a name to fit into a line.
 func clipName(name string) string {
 	name = strings.Join(strings.Fields(name), " ")
 	if utf8.RuneCountInString(name) <= nameChars {

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// fold makes the spellings of a word one: case, width, compatibility forms, joiners. Diacritics stay, because endings are told by them;
-// bare takes them off afterwards.
+// fold normalizes the spelling of a word: case, width, compatibility forms, joiners. It keeps diacritics, because stemming needs them;
+// stripDiacritics removes them afterwards.
 func fold(word string) string {
 	if isASCII(word) {
 		return strings.ToLower(word)
@@ -29,8 +29,7 @@ func foldLetter(r rune) rune {
 	return unicode.ToLower(r)
 }
 
-// stripDiacritics takes the diacritics off letters of scripts where they are written or left out at will. Marks of Indic scripts are vowels and
-// stay.
+// stripDiacritics removes diacritics in scripts where they are optional. Marks of Indic scripts are vowels and stay.
 func stripDiacritics(word string) string {
 	if isASCII(word) {
 		return word

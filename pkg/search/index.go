@@ -8,12 +8,12 @@ import (
 	"sort"
 )
 
-// blockBytes is how much of a text an index tells apart: large enough for a few excerpts, small enough to be read again at each search.
+// blockBytes is the block size of an index: large enough for a few excerpts, small enough to be read again in each search.
 const blockBytes = 1024
 
-// index says in which blocks of a text a term stands. Terms are cut to as many bits as tell most of them apart: the few that share a key
-// share their blocks, and reading these again tells which it was. Keys are in order, each as the difference to the one before it, with
-// the length of its postings, and its postings as differences, all as varints.
+// index maps terms to the blocks of a text that contain them. Terms are truncated to as many bits as distinguish most of them: terms that
+// share a key share its blocks, and reading these again tells them apart. Keys are sorted and stored as differences, each with the length
+// of its postings and the postings as differences, all as varints.
 type index struct {
 	data  []byte
 	marks []indexMark // of each indexStride-th key
@@ -30,7 +30,7 @@ const (
 	indexSpread = 6 // how many bits more keys have than would number them
 )
 
-// indexer gathers what an index is made of.
+// indexer collects the entries of an index.
 type indexer struct {
 	ids      map[term]uint32
 	terms    []indexEntry
@@ -51,7 +51,7 @@ func newIndexer(size int) *indexer {
 	return &indexer{ids: make(map[term]uint32, size/256), gathered: make([]indexPosting, 0, size/8)}
 }
 
-// indexHeadStart is how much larger than the text so far an index may be that may still become smaller than the text: words come again.
+// indexHeadStart is how much larger than the text so far an index may become before it is given up: words repeat later.
 const indexHeadStart = 64 << 10
 
 func (x *indexer) add(t token) {
@@ -73,7 +73,7 @@ func (x *indexer) add(t token) {
 	}
 }
 
-// postings returns the blocks of each term, one after the other.
+// postings returns the blocks of all terms, one term after the other.
 func (x *indexer) postings() []uint32 {
 	start := uint32(0)
 	for i := range x.terms {
@@ -89,7 +89,7 @@ func (x *indexer) postings() []uint32 {
 	return out
 }
 
-// index orders what was gathered. The indexer is of no use afterwards.
+// index sorts what was collected. The indexer must not be used afterwards.
 func (x *indexer) index() index {
 	postings := x.postings()
 	out := index{shift: uint8(max(0, 32-indexSpread-bits.Len(uint(len(x.terms)))))}
@@ -136,7 +136,7 @@ func appendPostings(out []byte, blocks []uint32) []byte {
 	return out
 }
 
-// find appends the blocks that a term stands in, in order.
+// find appends the blocks that contain a term, in order.
 func (x *index) find(t term, out []int32) []int32 {
 	key := t >> x.shift
 	m := sort.Search(len(x.marks), func(i int) bool { return x.marks[i].key > key }) - 1

@@ -22,11 +22,11 @@ import (
 	"github.com/blevesearch/snowballstem/turkish"
 )
 
-// language is an index into languageTable: what a text in Latin letters is written in.
+// language is an index into languageTable: the language of a text in Latin letters.
 type language uint8
 
-// languageTable holds the languages in Latin letters, by the names under which their function words are listed, and how they are stemmed,
-// if they are. The first is what a text is taken for that shows none.
+// languageTable lists the languages in Latin letters, by the names in the list of function words, with their stemmers if any. The first is
+// the default.
 var languageTable = [...]struct {
 	name string
 	stem func(*snowballstem.Env) bool
@@ -51,11 +51,11 @@ var languageTable = [...]struct {
 	{"vietnamese", nil},
 }
 
-// latinLanguages are the bits of the languages in Latin letters: those of other scripts need not be told apart.
+// latinLanguages are the bits of the languages in Latin letters; other scripts identify their languages.
 const latinLanguages uint32 = 1<<len(languageTable) - 1
 
-// languageCensus counts how many different words a text has, and how many of them are function words of each language. Each word counts once:
-// what data repeats says nothing of the language around it.
+// languageCensus counts the distinct words of a text, and the function words of each language among them. Each word counts once, because
+// repetition in data says nothing about the language around it.
 type languageCensus struct {
 	seen   map[string]struct{}
 	counts [len(languageTable)]int
@@ -72,15 +72,15 @@ func (c *languageCensus) add(word string) {
 	}
 }
 
-// A language is told by this many function words among all: one in leastShare, or in clearShare where hardly any are English. The latter
-// is for those that put into endings what others have words for.
+// A language needs this share of function words among all words: one in minShare, or one in minClearShare if hardly any are English. The
+// latter is for languages with endings where others have words.
 const (
 	minShare      = 12
 	minClearShare = 20
 	minClearCount = 5 // function words
 )
 
-// language returns the one with the most function words, if they are more than chance gives and more than English ones.
+// language returns the language with the most function words, if they are more than chance would give and more than the English ones.
 func (c *languageCensus) language() language {
 	best := 0
 	for l, n := range c.counts {
@@ -98,16 +98,16 @@ func (c *languageCensus) language() language {
 	return language(best)
 }
 
-// fewWords is how many different words a question may have, where two function words tell a language.
+// fewWords is the number of distinct words of a question, in which two function words identify a language.
 const fewWords = 24
 
-// Of a long text, stretches are looked at.
+// Of a long text, only samples are counted.
 const (
 	censusStretches = 8
 	censusWords     = 40 // of each
 )
 
-// languageOf looks at a text in several places.
+// languageOf detects the language of a text from samples.
 func languageOf(text string) language {
 	c := languageCensus{seen: map[string]struct{}{}}
 	step := max(len(text)/censusStretches, 2048)
@@ -138,7 +138,7 @@ func (c *languageCensus) stretch(text string) {
 	}
 }
 
-// functionWord reports whether a folded word says nothing by itself, in the language or in one with a script of its own.
+// functionWord reports whether a folded word is a function word, in the language or in one with a script of its own.
 func (l language) functionWord(word string) bool {
 	return functionWords[stripDiacritics(word)]&(1<<l|^latinLanguages) != 0
 }

@@ -2,7 +2,7 @@ package search
 
 import "slices"
 
-// messageScorer scores messages by what they hold themselves, one after the other. It is not safe for concurrent use.
+// messageScorer scores messages one after the other by their own content. It is not safe for concurrent use.
 type messageScorer struct {
 	*messageRanking
 	counts []float64   // of each word, in this message
@@ -22,7 +22,7 @@ type messageScorer struct {
 
 type recentHit struct{ word, at int32 }
 
-// pairReach is how far after another a word may stand to follow it: with one between them.
+// pairReach is the maximum distance of two words that form a pair: one word between them.
 const pairReach = 2
 
 func newMessageScorer(r *messageRanking) *messageScorer {
@@ -50,7 +50,7 @@ func (s *messageScorer) begin(opening uint8) {
 	s.held, s.recent = s.held[:0], s.recent[:0]
 }
 
-// found notes a word of the query in the message.
+// found records a query word in the message.
 func (s *messageScorer) found(word, at int32) {
 	if s.numbers[word] < 0 {
 		return
@@ -66,7 +66,7 @@ func (s *messageScorer) found(word, at int32) {
 	s.followed(word, at)
 }
 
-// followed notes which words the word follows.
+// followed records which words the word follows.
 func (s *messageScorer) followed(word, at int32) {
 	kept := s.recent[:0]
 	for _, before := range s.recent {
@@ -84,7 +84,7 @@ func (s *messageScorer) followed(word, at int32) {
 	s.recent = kept
 }
 
-// phrasesIn returns what the phrases weigh that the message holds, whose words were found.
+// phrasesIn returns the weight of the phrases in the message, whose words were found.
 func (s *messageScorer) phrasesIn(codes []byte) (sum float64) {
 	for i := range s.phrases {
 		p := &s.phrases[i]
@@ -96,7 +96,7 @@ func (s *messageScorer) phrasesIn(codes []byte) (sum float64) {
 	return sum
 }
 
-// end returns the score of the message, which has so many terms: 0 if all that it holds says nothing by itself.
+// end returns the score of the message with the given number of terms; 0 if it contains only uninformative words.
 func (s *messageScorer) end(terms int32) float64 {
 	norm := s.saturation * (float64(terms) + s.brevity) / (s.mean + s.brevity)
 	sum, covered := s.pair*s.pairs, 0.0

@@ -5,7 +5,7 @@ import (
 	"sort"
 )
 
-// scannedSpan is a part of a text that is read again at a search, with what it holds of a query.
+// scannedSpan is a part of a text that a search read again, with its hits.
 type scannedSpan struct {
 	hits         []hit
 	segments     []segment
@@ -15,7 +15,7 @@ type scannedSpan struct {
 	dataItems    bool      // segments are items of data, of which each stands for itself
 }
 
-// read looks for a query's words in text[from:to], for passages of at most maxChars characters.
+// read finds a query's words in text[from:to], for passages of at most maxChars characters.
 func (d *Document) read(b *queryTermIndex, l *lexer, from, to int, maxChars int32) scannedSpan {
 	s := scannedSpan{segments: segments(d.reading, from, to, maxChars), startsInside: from > 0, isLast: to == len(d.text), dataItems: d.reading.IsData()}
 	at := 0
@@ -38,7 +38,7 @@ func (d *Document) read(b *queryTermIndex, l *lexer, from, to int, maxChars int3
 	return s
 }
 
-// titlesOver returns the words in what stands over a segment.
+// titlesOver returns the query words in the titles over a segment.
 func (s *scannedSpan) titlesOver(i int) []int32 {
 	if s.titles == nil {
 		return nil
@@ -46,7 +46,7 @@ func (s *scannedSpan) titlesOver(i int) []int32 {
 	return s.titles[i]
 }
 
-// passage is a passage before it is cut out.
+// passage is a passage before its text is cut out.
 type passage struct {
 	from, to   int32 // what its score is for
 	first      bool  // nothing comes before it
@@ -59,7 +59,7 @@ type passage struct {
 	phrases    uint32
 }
 
-// segmentSpan is a stretch of a text, in bytes, from the beginning of a segment to the end of one.
+// segmentSpan is a range of bytes from the start of a segment to the end of one.
 type segmentSpan struct{ from, to int32 }
 
 const (
@@ -68,7 +68,7 @@ const (
 	maxNear          = 512 // how many words in and around a passage count
 )
 
-// passages returns those of a stretch that hold anything: from the beginning of each segment, as many segments as fit.
+// passages returns the passages of a span that have a score: from the start of each segment, as many segments as fit.
 func (s *scannedSpan) passages(sc *scorer, maxChars int32) (out []passage) {
 	begun := int32(-passageStep)
 	for i, j := 0, 0; i < len(s.segments); i++ {
@@ -89,7 +89,7 @@ func (s *scannedSpan) passages(sc *scorer, maxChars int32) (out []passage) {
 	return out
 }
 
-// lead returns where the first segment begins that fits a passage beside those from i to j: what comes before tells what is spoken of.
+// lead returns where the first segment begins that fits a passage with those from i to j, because what precedes tells what is spoken of.
 func (s *scannedSpan) lead(i, j int, maxChars int32) int32 {
 	for i > 0 && (i > 1 || !s.startsInside) && !s.dataItems && s.segments[j].after-s.segments[i-1].first <= maxChars {
 		i--
@@ -97,7 +97,7 @@ func (s *scannedSpan) lead(i, j int, maxChars int32) int32 {
 	return s.segments[i].from
 }
 
-// passage returns the one from-to, which begins in the ith segment.
+// passage returns the passage [from, to), which begins in the ith segment.
 func (s *scannedSpan) passage(sc *scorer, i int, from, to int32) passage {
 	w := passage{from: from, to: to, shown: segmentSpan{from, to}, share: 1, near: s.near(from, to), titleWords: s.titlesOver(i)}
 	if n := len(s.segments); n > 0 {
@@ -127,7 +127,7 @@ const (
 	minRest           = 40   // bytes
 )
 
-// diversify keeps the best passages, best first, each worth less for what lies in those before it.
+// diversify keeps the best passages, best first, and lowers the score of those that overlap kept ones.
 func diversify(ws []passage, limit int) (kept []passage) {
 	worth := make([]float64, len(ws))
 	for i := range ws {
@@ -153,7 +153,7 @@ func diversify(ws []passage, limit int) (kept []passage) {
 	return kept
 }
 
-// trim takes off what other passages show, where that is most of it, and reports whether anything is left.
+// trim removes what other passages show from a passage that mostly overlaps them, and reports whether anything is left.
 func (w *passage) trim(others []passage) bool {
 	for _, o := range others {
 		part := overlap(w.shown.from, w.shown.to, o.shown.from, o.shown.to)
@@ -173,7 +173,7 @@ func (w *passage) trim(others []passage) bool {
 	return true
 }
 
-// body returns what a passage has in common with others, or has not.
+// body returns the range of a passage that is compared with others.
 func (w *passage) body() (from, to int32) {
 	if w.share < 1 {
 		return w.shown.from, w.shown.to
@@ -181,7 +181,7 @@ func (w *passage) body() (from, to int32) {
 	return w.from, w.to
 }
 
-// noveltyFactor returns what is left of a passage's worth, by how much of it lies in one before it.
+// noveltyFactor returns the factor for a passage's score, given how much of it lies in an earlier one.
 func noveltyFactor(overlap float64) float64 {
 	if overlap > allOverlap {
 		return 0
@@ -189,7 +189,7 @@ func noveltyFactor(overlap float64) float64 {
 	return 1 - repetitionPenalty*overlap
 }
 
-// largest returns the index of the first largest value above zero, -1 if there is none.
+// largest returns the index of the first largest positive value, -1 if there is none.
 func largest(values []float64) int {
 	best := -1
 	for i, v := range values {
@@ -206,8 +206,8 @@ func overlap(from, to, otherFrom, otherTo int32) float64 {
 	return float64(max(both, 0)) / float64(max(1, min(to-from, otherTo-otherFrom)))
 }
 
-// passageHolding returns the one for a phrase at from-to that no other holds: from the beginning of its segment if it fits then, else from the
-// phrase's own.
+// passageHolding returns the passage for a phrase that no other contains: from the start of its segment if it fits, else from the phrase's
+// own start.
 func (s *scannedSpan) passageHolding(sc *scorer, text string, from, to, maxChars int32) passage {
 	i := sort.Search(len(s.segments), func(i int) bool { return s.segments[i].from > from }) - 1
 	start := from
@@ -223,7 +223,7 @@ func (s *scannedSpan) passageHolding(sc *scorer, text string, from, to, maxChars
 	return s.passage(sc, max(i, 0), start, end)
 }
 
-// charsWithin reports whether a text has at most so many characters.
+// charsWithin reports whether a text has at most most characters.
 func charsWithin(text string, most int32) bool {
 	for range text {
 		if most--; most < 0 {
@@ -233,10 +233,10 @@ func charsWithin(text string, most int32) bool {
 	return true
 }
 
-// span is a stretch of a text, in bytes.
+// span is a range of bytes in a text.
 type span struct{ from, to int }
 
-// mergeSpans joins spans that touch, and puts them in order.
+// mergeSpans sorts spans and joins those that touch.
 func mergeSpans(spans []span) (out []span) {
 	slices.SortFunc(spans, func(a, b span) int { return a.from - b.from })
 	for _, s := range spans {

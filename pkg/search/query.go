@@ -7,14 +7,14 @@ import (
 	"unicode/utf8"
 )
 
-// The limits of queries: what lies beyond is not looked for.
+// The limits of queries; anything beyond them is ignored.
 const (
 	maxQueryBytes   = 64 << 10
 	maxQueryWords   = 1024
 	maxQueryPhrases = 16
 )
 
-// Query is what is looked for. It is immutable and safe for concurrent use.
+// Query is a parsed query. It is immutable and safe for concurrent use.
 type Query struct {
 	terms   []string
 	tokens  []queryToken // of the terms, in order
@@ -24,14 +24,14 @@ type Query struct {
 	lang    language
 }
 
-// queryToken is a word where it stands in a term.
+// queryToken is an occurrence of a word in a term.
 type queryToken struct {
 	word     int32 // -1: beyond the limit
 	term     int32
 	from, to int32
 }
 
-// queryWord is a word that is looked for, or a run of characters of one.
+// queryWord is a word that is searched for, or a run of characters of one.
 type queryWord struct {
 	text        string // as the caller wrote it
 	weight      float64
@@ -40,8 +40,8 @@ type queryWord struct {
 	canAnswer   bool // what holds it may answer: no function word, and no single character where longer runs are looked for
 }
 
-// NewQuery reads search terms: words, phrases, or whole requests of thousands of characters. A term in double quotes, and one of
-// several words, is also looked for as a phrase. Beyond 64 KiB, 1,024 words and 16 phrases, nothing is looked for.
+// NewQuery parses search terms: words, phrases, or whole requests of thousands of characters. A term in double quotes, or of several words,
+// is also searched for as a phrase. Anything beyond 64 KiB, 1,024 words and 16 phrases is ignored.
 func NewQuery(terms ...string) *Query {
 	q := &Query{pairs: map[[2]int32]struct{}{}}
 	room := maxQueryBytes
@@ -61,7 +61,7 @@ func NewQuery(terms ...string) *Query {
 	return q
 }
 
-// Empty reports whether nothing in the terms can be looked for.
+// Empty reports whether the terms contain nothing to search for.
 func (q *Query) Empty() bool { return len(q.words) == 0 && len(q.phrases) == 0 }
 
 func (q *Query) readWords() {
@@ -92,7 +92,7 @@ func (q *Query) newWord(text string) int32 {
 	return int32(len(q.words) - 1)
 }
 
-// emptyWord reports whether text[from:to] says nothing by itself: a function word, or characters that one of their script shares.
+// emptyWord reports whether text[from:to] is uninformative: a function word, or characters that overlap one.
 func (q *Query) emptyWord(text string, from, to int) bool {
 	if r, _ := utf8.DecodeRuneInString(text[from:to]); !gramScript(r) {
 		return q.lang.functionWord(fold(text[from:to]))
@@ -105,7 +105,7 @@ func (q *Query) emptyWord(text string, from, to int) bool {
 	return false
 }
 
-// What words weigh before it is known how rare they are.
+// Weights of words before their rarity is known.
 const (
 	functionWeight = 0.15 // of a word that says nothing by itself
 	maxRepeats     = 5
@@ -113,7 +113,7 @@ const (
 	repeatWeight   = 1.0 // of each further time that a word is named, up to maxRepeats
 )
 
-// weigh turns how often words are named into what they weigh. Where nothing else is named, function words count.
+// weigh converts how often words are named to weights. If nothing else is named, function words count.
 func (q *Query) weigh() {
 	said := slices.ContainsFunc(q.words, func(w queryWord) bool { return w.informative })
 	runs := slices.ContainsFunc(q.words, func(w queryWord) bool { return w.informative && w.gram && !isSingleCharacter(w.text) })
@@ -131,7 +131,7 @@ func (q *Query) weigh() {
 	}
 }
 
-// acronym reports whether a word is written like one: WHO and IT mean more than who and it.
+// acronym reports whether a word is written like an acronym: WHO and IT mean more than who and it.
 func acronym(text string) bool {
 	return utf8.RuneCountInString(text) > 1 && strings.IndexFunc(text, func(r rune) bool { return !unicode.IsUpper(r) }) < 0
 }
@@ -146,7 +146,7 @@ func isSingleCharacter(text string) bool {
 	return true
 }
 
-// readPairs notes which words follow each other.
+// readPairs records which words follow each other.
 func (q *Query) readPairs() {
 	for i, t := range q.tokens {
 		for back := i - 1; back >= max(0, i-3) && t.word >= 0; back-- {
@@ -159,8 +159,8 @@ func (q *Query) readPairs() {
 	}
 }
 
-// queryTermIndex says which word of a query a term of a content is, in the languages of the contents. It is for one goroutine until it is
-// complete.
+// queryTermIndex maps the terms of contents to query words, in the languages of the contents. It is not safe for concurrent use while
+// languages are added.
 type queryTermIndex struct {
 	query     *Query
 	wordOf    map[term]int32
@@ -175,7 +175,7 @@ func newQueryTermIndex(q *Query) *queryTermIndex {
 	return &queryTermIndex{query: q, wordOf: map[term]int32{}, byAffix: map[term]int32{}, terms: make([][]term, len(q.words))}
 }
 
-// add makes the binding know the terms as a language stems them.
+// add adds the terms as a language stems them.
 func (b *queryTermIndex) add(lang language) {
 	if slices.Contains(b.languages, lang) {
 		return
@@ -207,7 +207,7 @@ func (b *queryTermIndex) bind(t token, word int32, text string) {
 	}
 }
 
-// find returns which word of the query a token is, or else which one it begins or ends like.
+// find returns the query word of a token, or else the one with which it shares a prefix or suffix.
 func (b *queryTermIndex) find(t token) (word int32, partial, ok bool) {
 	if word, ok = b.wordOf[t.term]; ok {
 		return word, false, true

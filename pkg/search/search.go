@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Options says how much a search answers.
+// Options limits the results of a search.
 type Options struct {
 	Max      int // excerpts; 0: DefaultExcerpts
 	MaxChars int // of one excerpt; 0 or more than MaxExcerptChars: MaxExcerptChars
@@ -29,7 +29,7 @@ type Excerpt struct {
 	Relevance string   // in words: why it is here
 }
 
-// Search gathers the best passages of contents, scored with statistics over all of them. A Search is not safe for concurrent use.
+// Search collects the best passages of contents, scored with statistics over all of them. It is not safe for concurrent use.
 type Search struct {
 	query        *Query
 	options      Options
@@ -42,21 +42,21 @@ type Search struct {
 	candidates   []candidate
 }
 
-// pendingDocument is a document whose words count, and that is still to be looked through.
+// pendingDocument is a document that is counted but not yet searched.
 type pendingDocument struct {
 	content  int
 	document *Document
 	postings [][]int32
 }
 
-// What a search keeps: of each content, and of all. Each is at most some 5 KB.
+// How many candidates a search keeps: of each content, and in total. Each takes up to about 5 KB.
 const (
 	candidatesEach = 24
 	candidatesAll  = 2048
 )
 
-// maxPendingBytes is how many bytes of documents a search holds to weigh words by all of them before it looks for passages in the first.
-// What comes later is weighed by all there was until then.
+// maxPendingBytes is how many bytes of documents a search holds to weigh words by all of them before it searches the first. Words in later
+// documents are weighed by those up to then.
 const maxPendingBytes = 8 << 20
 
 // NewSearch begins a search.
@@ -78,7 +78,7 @@ func (s *Search) Add(content int, d *Document) {
 	}
 }
 
-// count takes in which words of the query stand in how many blocks of a document.
+// count counts the blocks of a document that contain each query word.
 func (s *Search) count(content int, d *Document) pendingDocument {
 	c := pendingDocument{content: content, document: d, postings: d.postings(s.reader(d))}
 	for w, blocks := range c.postings {
@@ -88,7 +88,7 @@ func (s *Search) count(content int, d *Document) pendingDocument {
 	return c
 }
 
-// gather looks through what was counted.
+// gather searches the pending documents.
 func (s *Search) gather() {
 	s.scorer.weigh(s.df, s.blocks)
 	for i := range s.pending {
@@ -104,7 +104,7 @@ func (s *Search) gather() {
 	s.pending, s.pendingBytes = nil, 0
 }
 
-// passages returns those of a document that hold anything.
+// passages returns the passages of a document that have a score.
 func (s *Search) passages(c *pendingDocument) (out []passage) {
 	d := c.document
 	b, l := s.reader(d)
@@ -116,7 +116,7 @@ func (s *Search) passages(c *pendingDocument) (out []passage) {
 	return out
 }
 
-// reader returns what reads a document for the words of the query.
+// reader returns what reads a document for query words.
 func (s *Search) reader(d *Document) (*queryTermIndex, *lexer) {
 	b, l := s.termIndex(d.lang), newLexer(d.lang)
 	l.prefixes, l.withAffixes = &b.prefixes, true
@@ -133,7 +133,7 @@ func (s *Search) termIndex(lang language) *queryTermIndex {
 	return b
 }
 
-// passagesIn returns those of a stretch, and one for each phrase that the first excerpt is to hold and no passage holds.
+// passagesIn returns the passages of a span, and one for each required phrase that none of them contains.
 func (s *Search) passagesIn(d *Document, r *scannedSpan, found []occurrence) []passage {
 	chars := int32(s.options.MaxChars)
 	out := r.passages(s.scorer, chars)
@@ -154,10 +154,10 @@ func (s *Search) passagesIn(d *Document, r *scannedSpan, found []occurrence) []p
 	return out
 }
 
-// requiredPhraseBonus is above all scores: what holds a phrase that the first excerpt is to hold is kept whatever else there is.
+// requiredPhraseBonus exceeds all scores, so that a passage with a required phrase is always kept.
 const requiredPhraseBonus = 1e6
 
-// markPhrase notes a phrase that lies in a passage.
+// markPhrase records a phrase that lies in a passage.
 func (w *passage) markPhrase(o occurrence) bool {
 	if int(w.shown.from) <= o.from && o.to <= int(w.shown.to) {
 		w.phrases |= 1 << o.phrase
@@ -166,7 +166,7 @@ func (w *passage) markPhrase(o occurrence) bool {
 	return false
 }
 
-// phraseScore returns what the phrases add that a passage holds: as much as their words weigh.
+// phraseScore returns the score of the phrases in a passage: the weight of their words.
 func (s *Search) phraseScore(held uint32) (sum float64) {
 	for i, p := range s.query.phrases {
 		if held&(1<<i) == 0 {
@@ -184,8 +184,8 @@ func (s *Search) phraseScore(held uint32) (sum float64) {
 	return sum
 }
 
-// Excerpts returns the best passages, best first; none says the same as one before it. A content that holds an exact phrase of the
-// terms has it in the first excerpt.
+// Excerpts returns the best passages, best first, without duplicates. If a content contains an exact phrase of the terms, the first excerpt
+// does.
 func (s *Search) Excerpts() []Excerpt {
 	s.gather()
 	s.rank()
@@ -219,7 +219,7 @@ func (s *Search) Excerpts() []Excerpt {
 	return out
 }
 
-// rank scores the candidates by what words weigh now, best first.
+// rank scores the candidates with the current weights and sorts them, best first.
 func (s *Search) rank() {
 	for i := range s.candidates {
 		c := &s.candidates[i]
@@ -238,7 +238,7 @@ func (s *Search) rank() {
 	})
 }
 
-// wholePhrase is 1 for what holds a phrase that the first excerpt must hold.
+// wholePhrase returns 1 if a required phrase is held, else 0.
 func (s *Search) wholePhrase(held uint32) int {
 	for i, p := range s.query.phrases {
 		if p.whole && held&(1<<i) != 0 {
@@ -248,7 +248,7 @@ func (s *Search) wholePhrase(held uint32) int {
 	return 0
 }
 
-// discount takes off what candidates have in common with a chosen one.
+// discount lowers the scores of candidates that overlap a chosen one.
 func (s *Search) discount(worth []float64, chosen *candidate) {
 	chosenFrom, chosenTo := chosen.body()
 	for i := range s.candidates {
@@ -260,7 +260,7 @@ func (s *Search) discount(worth []float64, chosen *candidate) {
 	}
 }
 
-// excerpt returns a candidate as it is answered.
+// excerpt converts a candidate.
 func (s *Search) excerpt(c *candidate) Excerpt {
 	matched := s.matched(c)
 	return Excerpt{

@@ -11,16 +11,16 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/content"
 )
 
-// segment is a sentence, a line or a piece of one: what excerpts begin and end with.
+// segment is a sentence, a line or a part of one: excerpts begin and end at segment borders.
 type segment struct {
 	from, to     int32 // bytes, without the white space around
 	first, after int32 // characters before its first, and up to its last, from where cutting began
 }
 
-// Sentences longer than this are cut at commas, or where words end, because an excerpt that begins with one could not hold the next.
+// Longer sentences are cut at commas or between words, because an excerpt that begins with one would have no room for the next.
 const segmentChars = 240
 
-// segmenter cuts a text into segments.
+// segmenter splits a text into segments.
 type segmenter struct {
 	text          string
 	lines         bool // each line stands for itself
@@ -41,7 +41,7 @@ type segmenter struct {
 
 type segmentMark struct{ at, chars int32 }
 
-// segments cuts text[from:to] for passages of at most maxChars characters.
+// segments splits text[from:to] for passages of at most maxChars characters.
 func segments(r *content.Reading, from, to int, maxChars int32) []segment {
 	starts := r.Starts()
 	starts = starts[sort.Search(len(starts), func(i int) bool { return starts[i] > int32(from) }):]
@@ -66,8 +66,8 @@ func segments(r *content.Reading, from, to int, maxChars int32) []segment {
 	return c.out
 }
 
-// begin says how what begins at a byte is cut. An item of data that fits a passage stays whole; a longer one is cut as text is, or what
-// lies across a border would be in no passage.
+// begin decides how the segment that begins at a byte is cut. A data item that fits a passage stays whole; a longer one is cut like text,
+// or what crosses a border would be in no passage.
 func (c *segmenter) begin(from int) {
 	c.softLimit = min(segmentChars, (c.passageChars-1)/2)
 	c.hardLimit = 2 * c.softLimit
@@ -83,7 +83,7 @@ func (c *segmenter) begin(from int) {
 	}
 }
 
-// step looks at the character before i.
+// step handles the character before i.
 func (c *segmenter) step(r rune, i int) {
 	switch {
 	case c.wholeItem:
@@ -117,7 +117,7 @@ func (c *segmenter) step(r rune, i int) {
 	}
 }
 
-// isClusterEnd reports whether the character before i has all its marks: whether what follows is not drawn as one with it.
+// isClusterEnd reports whether a grapheme cluster ends with the character before i.
 func (c *segmenter) isClusterEnd(r rune, i int) bool {
 	if i >= len(c.text) || c.text[i] < utf8.RuneSelf {
 		return true
@@ -127,7 +127,7 @@ func (c *segmenter) isClusterEnd(r rune, i int) bool {
 	return len(cluster) == n
 }
 
-// lineEnds reports whether the line end before i ends more than a line that was wrapped.
+// lineEnds reports whether the line end before i ends more than a wrapped line.
 func (c *segmenter) lineEnds(i int) bool {
 	if c.lines || i >= len(c.text) || c.text[i] == '\n' || c.text[i] == '\r' {
 		return true
@@ -153,7 +153,7 @@ func (c *segmenter) sentenceEnds(i int) bool {
 	return isAlphabetic(before) && isAlphabetic(c.next(i))
 }
 
-// next returns the first character after the closing marks and the white space at i, as far as it is near.
+// next returns the first character after closing marks and white space at i, within a limit.
 func (c *segmenter) next(i int) rune {
 	for _, r := range c.text[i:min(i+32, len(c.text))] {
 		if r != ' ' && r != '\t' && r != 0x3000 && !isClosingMark(r) {
@@ -163,7 +163,7 @@ func (c *segmenter) next(i int) rune {
 	return ' '
 }
 
-// abbreviation reports whether what stands before the full stop at i is an initial or a short title.
+// abbreviation reports whether an initial or a short title precedes the full stop at i.
 func (c *segmenter) abbreviation(i int) bool {
 	from := i
 	for from > int(c.from) && i-from < 16 {
@@ -186,7 +186,7 @@ func isClosingMark(r rune) bool {
 	return false
 }
 
-// cutLong ends a segment that grew too long: at its last comma if that leaves a good half, else at its last white space.
+// cutLong ends a segment that grew too long: at its last comma if that leaves more than half, else at its last white space.
 func (c *segmenter) cutLong(i int32) {
 	switch {
 	case c.comma.chars-c.first > c.softLimit/2:
@@ -239,7 +239,7 @@ func (c *segmenter) reset(at int32) {
 	c.comma, c.space = segmentMark{at, c.chars}, segmentMark{at, c.chars}
 }
 
-// clusterBorder returns the last border of grapheme clusters up to i: where the segment begins if its first one goes on.
+// clusterBorder returns the last grapheme cluster border up to i; the start of the segment if its first cluster extends beyond.
 func (c *segmenter) clusterBorder(i int32) int32 {
 	rest, state, at := c.text[c.from:min(int(i)+utf8.UTFMax, len(c.text))], -1, c.from
 	for rest != "" {
@@ -253,7 +253,7 @@ func (c *segmenter) clusterBorder(i int32) int32 {
 	return at
 }
 
-// clusterEnd returns where the grapheme cluster ends that the segment begins with. One that no passage could hold has none: it is cut.
+// clusterEnd returns the end of the segment's first grapheme cluster; 0 if no passage could hold it, so that it is cut.
 func (c *segmenter) clusterEnd() int32 {
 	most := content.CharOffset(c.text[c.from:], int(c.passageChars))
 	cluster, _, _, _ := uniseg.FirstGraphemeClusterInString(c.text[c.from:min(int(c.from)+most+utf8.UTFMax, len(c.text))], -1)

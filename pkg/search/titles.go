@@ -3,7 +3,7 @@ package search
 // maxTitleBytes is how much of the titles over a passage counts.
 const maxTitleBytes = 256
 
-// titles returns what stands over a position without being near it, from where to where in the text.
+// titles returns the ranges of the titles over a position.
 func (d *Document) titles(at int) [][2]int {
 	out := d.reading.Titles(at, maxTitleBytes)
 	for i := range out {
@@ -12,7 +12,7 @@ func (d *Document) titles(at int) [][2]int {
 	return out
 }
 
-// scan emits the tokens of the text, and at the beginning of each block those of the titles over it.
+// scan emits the tokens of the text, and at the start of each block those of the titles over it.
 func (d *Document) scan(l *lexer, emit func(token)) {
 	if !d.reading.HasTitles() {
 		l.scan(d.text, 0, len(d.text), emit)
@@ -33,7 +33,7 @@ func (d *Document) scan(l *lexer, emit func(token)) {
 	})
 }
 
-// titleWords returns the words of a query in the titles over a position.
+// titleWords returns the query words in the titles over a position.
 func (d *Document) titleWords(b *queryTermIndex, l *lexer, at int) (words []int32) {
 	if !d.reading.HasTitles() {
 		return nil

@@ -20,9 +20,10 @@ type Options struct {
 	Models []string
 	// Extract makes an extract of about target characters without a model; the first characters if nil.
 	Extract func(text string, target int) string
-	// ExtractSpan makes an extract of about target characters of a stretch of conversation and the summaries before it, without a model.
+	// ExtractSpan makes an extract of about target characters of a stretch of conversation and the summaries before it; if nil, a simple
+	// fallback is used.
 	ExtractSpan func(earlier []string, units []conversation.Unit, target int) string
-	// Deadline returns the total time a request may take.
+	// Deadline is the total time a request may take from its start; 30 seconds by default.
 	Deadline time.Duration
 	// TokensPerMinute limits what all conversations spend together, and TokensPerConversation what each spends during the process's
 	// lifetime, in input and output tokens; 0 means no limit.
@@ -202,8 +203,7 @@ func (d *Desk) Extract(text string, target int) string {
 	return headChars(text, target)
 }
 
-// ExtractSpan makes an extract of about target characters of a stretch of conversation, with the summaries of what was before it,
-// without a model.
+// ExtractSpan makes an extract of about target characters of a stretch of conversation and the summaries before it, without a model.
 func (d *Desk) ExtractSpan(earlier []string, units []conversation.Unit, target int) string {
 	if d.options.ExtractSpan != nil {
 		return d.options.ExtractSpan(earlier, units, target)
@@ -220,7 +220,7 @@ func headChars(text string, n int) string {
 	return text
 }
 
-// Deadline returns how long a request may take in all.
+// Deadline returns the total time a request may take.
 func (d *Desk) Deadline() time.Duration { return d.options.Deadline }
 
 // Usage counts what was asked of models since the desk was made.
