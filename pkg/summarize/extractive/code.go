@@ -14,9 +14,9 @@ import (
 type codeLine struct {
 	choice.Unit
 	definition
-	// report is how much the line looks like a report of an error among the code, 0 for not at all.
+	// report is how much the line looks like an error report among code; 0 if not at all.
 	report int
-	// shown is whether the line is offered as such.
+	// shown is true if the line is already offered.
 	shown bool
 }
 
@@ -28,7 +28,7 @@ type codeReader struct {
 	entries []choice.Entry
 }
 
-// readCode recognizes source code: by the ends of its lines, and by what they begin with.
+// readCode recognizes source code by how its lines begin and end.
 func readCode(s source) (draft, bool) {
 	listed := slices.Clone(s.units)
 	numbered := stripNumbers(listed)
@@ -50,7 +50,7 @@ func readCode(s source) (draft, bool) {
 	return d, true
 }
 
-// stripNumbers takes the numbers off lines that a tool numbered, and uses them. It reports whether it did.
+// stripNumbers removes and uses line numbers that a tool added, and reports whether there were any.
 func stripNumbers(all []choice.Unit) bool {
 	sample := all[:min(len(all), 1000)]
 	numbered := 0
@@ -75,7 +75,7 @@ func stripNumbers(all []choice.Unit) bool {
 	return true
 }
 
-// numberContinues reports whether a line that is numbered n may stand before others.
+// numberContinues reports whether a line numbered n may precede the next ones.
 func numberContinues(n int, next []choice.Unit) bool {
 	for _, u := range next[:min(len(next), 4)] {
 		if m, _, ok := numberedLine(u.Text); ok {
@@ -85,7 +85,7 @@ func numberContinues(n int, next []choice.Unit) bool {
 	return len(next) == 0
 }
 
-// numberedLine takes apart a line such as "12: x", "12-x", "  12\tx" or "12→x".
+// numberedLine parses a line such as "12: x", "12-x", "  12\tx" or "12→x".
 func numberedLine(line string) (n int, rest string, ok bool) {
 	s := strings.TrimLeft(line, " ")
 	end := 0
@@ -104,7 +104,7 @@ func numberedLine(line string) (n int, rest string, ok bool) {
 	return n, "", end > 0 && end == len(s)
 }
 
-// looksLikeCode judges lines: most of a source file's end or begin as only code does.
+// looksLikeCode reports whether most lines begin or end as only code does.
 func looksLikeCode(all []choice.Unit) bool {
 	if len(all) < 5 {
 		return false
@@ -131,7 +131,7 @@ func looksLikeCode(all []choice.Unit) bool {
 	return marked*100 >= n*50 && telling*100 >= n*10 && dated*5 < n
 }
 
-// startsLikeCode reports whether a line begins as a statement or a comment of a common language does.
+// startsLikeCode reports whether a line begins like a statement or a comment of a common language.
 func startsLikeCode(s string) bool {
 	word := firstWord(s)
 	switch word {
@@ -159,7 +159,7 @@ func firstWord(s string) string {
 	return s[:i]
 }
 
-// guessLanguage names the language of a source text as far as its beginning tells.
+// guessLanguage guesses the programming language from the start of a text.
 func guessLanguage(text string) string {
 	sample := text[:min(len(text), 30_000)]
 	best, most := "Code", 1
@@ -185,7 +185,7 @@ func guessLanguage(text string) string {
 	return best
 }
 
-// counts returns how many classes and functions the code defines.
+// counts describes how many types and functions the code defines.
 func (r *codeReader) counts() (text string) {
 	types, functions := 0, 0
 	for i := range r.lines {
@@ -205,10 +205,10 @@ func (r *codeReader) counts() (text string) {
 	return text
 }
 
-// reportShare is the part of an extract, in percent, that lines take which report errors among code.
+// reportShare is the percentage of an extract for error reports among code.
 const reportShare = 45
 
-// addReports offers the lines that are no code but reports of errors.
+// addReports offers the lines that are error reports rather than code.
 func (r *codeReader) addReports() {
 	var reports []int
 	for i := range r.lines {
@@ -234,15 +234,14 @@ func (r *codeReader) add(i, most int, worth float64) {
 	})
 }
 
-// lineShare and nameShare are the parts of an extract, in percent, for definitions shown as lines, and for those of which
-// there is only the name.
+// The percentages of an extract for definitions shown as lines, and for the names of others.
 const (
 	lineShare = 22
 	nameShare = 32
 )
 
-// addDefinitions offers what the code defines: the lines of as many definitions as fit, the outer ones first, and the names
-// of the others with the numbers of their lines.
+// addDefinitions offers what the code defines: the lines of as many definitions as fit, outer ones first, and the names of the others with
+// their line numbers.
 func (r *codeReader) addDefinitions() {
 	room := r.target * lineShare / 100
 	shown := map[int]bool{}
@@ -287,7 +286,7 @@ func (r *codeReader) addInformative() {
 	}
 }
 
-// boost weighs a line of code: comments and what is raised or returned say what it is for.
+// boost weighs a line of code: comments, and what is raised or returned, say what it is for.
 func (l *codeLine) boost() float64 {
 	s := strings.TrimSpace(l.Text)
 	switch {

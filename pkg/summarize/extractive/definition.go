@@ -21,7 +21,7 @@ const (
 	imports
 )
 
-// parseDefinition recognizes the lines of common languages that define something.
+// parseDefinition recognizes definitions in common languages.
 func parseDefinition(line string) definition {
 	s := strings.TrimLeft(line, " \t")
 	d := definition{depth: indentLevel(line[:len(line)-len(s)])}
@@ -39,7 +39,7 @@ func parseDefinition(line string) definition {
 	}
 }
 
-// indentLevel returns how deep a line is nested: one tab or up to four spaces are a level.
+// indentLevel returns the nesting of a line: one tab or up to four spaces are a level.
 func indentLevel(space string) int {
 	return strings.Count(space, "\t") + (strings.Count(space, " ")+3)/4
 }
@@ -53,7 +53,7 @@ func isModifier(word string) bool {
 	return false
 }
 
-// classifyDefinition returns what a line defines that begins, after its modifiers, with a word.
+// classifyDefinition returns what a line defines, given its first word after modifiers.
 func classifyDefinition(word, s, rest string) (kind definitionKind, name string) {
 	switch word {
 	case "class", "interface", "struct", "enum", "trait", "impl", "namespace", "module", "record", "protocol", "type":
@@ -84,7 +84,7 @@ func classifyDefinition(word, s, rest string) (kind definitionKind, name string)
 	return bracedFunction(word, s)
 }
 
-// goFunction recognizes a function of Go after its keyword, with or without a receiver.
+// goFunction recognizes a Go function after its keyword, with or without a receiver.
 func goFunction(rest string) (kind definitionKind, name string) {
 	if strings.HasPrefix(rest, "(") {
 		if end := strings.Index(rest, ") "); end > 0 {
@@ -97,7 +97,7 @@ func goFunction(rest string) (kind definitionKind, name string) {
 	return 0, ""
 }
 
-// bracedFunction recognizes a function that no keyword gives away: words, then parameters, then the brace that opens its body.
+// bracedFunction recognizes a function without a keyword: words, parameters, then the brace that opens its body.
 func bracedFunction(word, s string) (kind definitionKind, name string) {
 	open := strings.IndexByte(s, '(')
 	if open < 1 || !strings.HasSuffix(s, "{") || isControlKeyword(word) || strings.ContainsAny(s[:open], "=.;\"'!&|+?:[]{}") {

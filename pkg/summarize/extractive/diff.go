@@ -16,7 +16,7 @@ type diffReader struct {
 	changed        map[int]bool
 	files          int
 	added, removed int
-	// fileEntry is the piece of the file whose hunks are read, or -1, and its counts.
+	// fileEntry is the entry of the file whose hunks are being read, or -1.
 	fileEntry              int
 	fileAdded, fileRemoved int
 }
@@ -53,7 +53,7 @@ func looksLikeDiff(lines []string) bool {
 	return hunks > 0 && marked*2 > len(lines)
 }
 
-// read takes in one line, and reports whether the lines after it are of a hunk.
+// read handles one line, and reports whether the next lines belong to a hunk.
 func (r *diffReader) read(i int, line string, inHunk bool) bool {
 	switch {
 	case strings.HasPrefix(line, "diff "):
@@ -110,7 +110,7 @@ func (r *diffReader) endFile() {
 	r.fileEntry, r.fileAdded, r.fileRemoved = -1, 0, 0
 }
 
-// addChanges offers changed lines, and with less worth the lines between them.
+// addChanges offers changed lines and, with lower scores, the lines between them.
 func (r *diffReader) addChanges(target int) {
 	boost := func(i int) float64 {
 		switch {

@@ -9,7 +9,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/summarize/extractive/choice"
 )
 
-// blockKind is what a part of a document is.
+// blockKind is the kind of a block.
 type blockKind int8
 
 const (
@@ -20,27 +20,27 @@ const (
 	tableRow
 )
 
-// block is a part of a document, in its order.
+// block is a part of a document.
 type block struct {
 	kind blockKind
-	// level is a heading's, from 1, or how many rows a table has.
+	// level is a heading's level, from 1, or the number of rows of a table.
 	level int
 	text  string
-	// aside is whether it is navigation rather than content.
+	// aside is true for navigation rather than content.
 	aside bool
 }
 
-// maxBlockBytes is how many bytes of a block are read.
+// maxBlockBytes limits how many bytes of a block are read.
 const maxBlockBytes = 100_000
 
-// document is a document as headings and what stands below them.
+// document is a text as headings and the blocks below them.
 type document struct {
 	title  string
 	blocks []block
-	// links are where the content leads, asides where navigation does, each once.
+	// links are the links of the content, asides those of navigation, each once.
 	links, asides []string
 	linked        map[string]bool
-	// headings, tables and listings count the blocks outside navigation.
+	// headings tables and listings count the blocks outside navigation.
 	headings, tables, listings int
 }
 
@@ -87,7 +87,7 @@ func (o *document) addLink(href string, aside bool) {
 	o.links = append(o.links, href)
 }
 
-// isReadableLink reports whether an address is one that can be told apart by reading.
+// isReadableLink reports whether an address is meaningful to a reader.
 func isReadableLink(href string) bool {
 	return !strings.HasPrefix(href, "javascript:") && !strings.HasPrefix(href, "data:") && !strings.ContainsAny(href, " \n\t")
 }
@@ -104,10 +104,10 @@ func (o *document) describe(name string) string {
 	return name
 }
 
-// headingShare is the part of an extract, in percent, that headings take before sentences.
+// headingShare is the percentage of an extract for headings, before sentences.
 const headingShare = 40
 
-// draft offers the headings in order, and below them the sentences that say most, tables' heads and code's first lines.
+// draft offers the headings in order, and below them the most informative sentences, table heads and first lines of code.
 func (o *document) draft(name string, target int) draft {
 	d := draft{title: o.describe(name)}
 	d.entries = o.headingEntries(target)
@@ -124,7 +124,7 @@ func (o *document) draft(name string, target int) draft {
 	return d
 }
 
-// label is put before a line of a block, where its text does not say what it is.
+// label returns the prefix of a block's line, unless its text shows what it is.
 func (b *block) label(text string) string {
 	switch {
 	case b.kind == tableHead:
@@ -137,7 +137,7 @@ func (b *block) label(text string) string {
 	return "- "
 }
 
-// headingEntries returns the headings: within their share those of high level first, then the others with little worth.
+// headingEntries returns the headings: within their share the higher levels first, then the others with low scores.
 func (o *document) headingEntries(target int) (pieces []choice.Entry) {
 	room := target * headingShare / 100
 	for level := 1; level <= 6; level++ {
@@ -158,7 +158,7 @@ func (o *document) headingEntries(target int) (pieces []choice.Entry) {
 // maxSentences is how many sentences of a document are compared.
 const maxSentences = 20_000
 
-// sentences takes the blocks apart into sentences; of says which block each is from. The unit's line is its number in its block.
+// sentences splits the blocks into sentences; of are the blocks they come from. The unit's line is its number in its block.
 func (o *document) sentences(target int) (all []choice.Unit, of []int) {
 	for i, b := range o.blocks {
 		switch {
@@ -180,7 +180,7 @@ func (o *document) sentences(target int) (all []choice.Unit, of []int) {
 	return all, of
 }
 
-// firstLines returns the beginning of a listing: its first line, and on the same line the next ones as far as about n bytes.
+// firstLines returns the start of a listing: its first line and, if that is short, the next one on the same line.
 func firstLines(text string, n int) string {
 	line, rest, _ := strings.Cut(text, "\n")
 	if len(line) >= n/3 || rest == "" {
@@ -190,7 +190,7 @@ func firstLines(text string, n int) string {
 	return strings.TrimSpace(line) + " ⏎ " + strings.TrimSpace(next)
 }
 
-// sentenceInBlockBoost weighs a sentence by where it stands: the first below a heading says what a section is about.
+// sentenceInBlockBoost weighs a sentence by its place: the first below a heading says what a section is about.
 func sentenceInBlockBoost(u choice.Unit, b block) float64 {
 	level := facts.SeverityOf(u.Text)
 	switch {
@@ -210,7 +210,7 @@ func sentenceInBlockBoost(u choice.Unit, b block) float64 {
 	return 1
 }
 
-// mentions returns the links of the content, whole addresses first, and then the names in it.
+// mentions returns the links of the content, absolute ones first, and the names in it.
 func (o *document) mentions() []string {
 	var whole, relative []string
 	for _, l := range o.links {
@@ -230,7 +230,7 @@ func (o *document) mentions() []string {
 	return append(all, o.asides...)
 }
 
-// interleave takes turns between two lists.
+// interleave alternates between two lists.
 func interleave(a, b []string) (all []string) {
 	for i := 0; i < max(len(a), len(b)); i++ {
 		if i < len(a) {

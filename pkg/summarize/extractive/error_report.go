@@ -7,9 +7,8 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/summarize/extractive/choice"
 )
 
-// errorReportScore returns how much a line among code looks like the report of an error rather than code that handles one, 0 for not
-// at all: sentences with an error's words in them, that begin as reports do, stand outside the code's indentation, and have
-// numbers in them.
+// errorReportScore returns how much a line among code looks like an error report rather than code that handles one; 0 if not at all.
+// Reports are sentences with error words, begin like reports, stand outside the code's indentation, and contain numbers.
 func errorReportScore(all []choice.Unit, i int) int {
 	s := strings.TrimSpace(all[i].Text)
 	if facts.LineSeverity(s) < facts.Failing || looksLikeSource(s) {
@@ -41,7 +40,7 @@ func looksLikeSource(s string) bool {
 		strings.HasPrefix(s, "\"") || strings.HasPrefix(s, "'")
 }
 
-// isOutdented reports whether a line is indented less than both its neighbours, or stands between lines that both are.
+// isOutdented reports whether a line is indented less than both its neighbors, if it has them.
 func isOutdented(all []choice.Unit, i int) bool {
 	depth := func(k int) int {
 		if k < 0 || k >= len(all) {

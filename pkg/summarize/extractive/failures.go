@@ -8,8 +8,8 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/facts"
 )
 
-// failures returns the templates that report errors, those first that a reader must not miss: rare ones, in words and in a
-// form that nothing else in the text has.
+// failures returns the templates that report errors, the most important first: rare ones, with words and a form that nothing else in the
+// text has.
 func (l *lineText) failures() []int {
 	var bad []int
 	words, begins := map[string]int{}, map[uint64]int{}
@@ -29,8 +29,7 @@ func (l *lineText) failures() []int {
 	return bad
 }
 
-// failureWorth weighs a template of errors by how rare it is: itself, its words, the word that tells of the error, and how
-// its lines begin.
+// failureWorth scores a template of errors by how rare it is: the template, its words, its error word, and the start of its lines.
 func (l *lineText) failureWorth(g int, words map[string]int, begins map[uint64]int) float64 {
 	t := l.templates[g]
 	n := len(l.units)
@@ -43,12 +42,12 @@ func (l *lineText) failureWorth(g int, words map[string]int, begins map[uint64]i
 	return 5*t.novelty + 2*rarity(t.count, n) + 3*rarest + 2*rarity(begins[t.startHash()], n) + float64(t.level)/2 - float64(size)/250
 }
 
-// startHash returns what the lines of a template begin with.
+// startHash identifies how the lines of a template begin.
 func (t *template) startHash() uint64 {
 	return hashWords(t.words[:min(len(t.words), 2)])
 }
 
-// rarity returns how seldom something is that k of n have: 1 for one of many, 0 for all of them.
+// rarity returns how rare something is that k of n have: 1 for one of many, 0 for all of them.
 func rarity(k, n int) float64 {
 	if n < 2 || k >= n {
 		return 0

@@ -11,21 +11,21 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/summarize/extractive/choice"
 )
 
-// errorMember is a member of a JSON text that looks like the report of an error.
+// errorMember is a member of a JSON text that looks like an error report.
 type errorMember struct {
 	node  int32
 	level facts.Severity
-	// byKey is whether its key says so.
+	// byKey is true if its key says so.
 	byKey bool
-	// formHash is what it has in common with others that differ in their variable parts.
+	// formHash identifies its form without variable parts.
 	formHash uint64
 	worth    float64
 }
 
-// errorShare is the part of an extract, in percent, that errors in a JSON text may take.
+// errorShare is the percentage of an extract for errors in a JSON text.
 const errorShare = 50
 
-// addErrorMembers offers the members that report errors, the rarest first, with what tells their item apart.
+// addErrorMembers offers the members that report errors, the rarest first, with what identifies their item.
 func (r *jsonReader) addErrorMembers() {
 	faults := r.errorMembers()
 	room := r.target * errorShare / 100
@@ -41,7 +41,7 @@ func (r *jsonReader) addErrorMembers() {
 	}
 }
 
-// errorMembers returns one fault of each form, those of the greatest worth first.
+// errorMembers returns one member for each form of error, those with the highest scores first.
 func (r *jsonReader) errorMembers() []errorMember {
 	all, count := r.allErrorMembers()
 	seen := map[uint64]bool{}
@@ -61,7 +61,7 @@ func (r *jsonReader) errorMembers() []errorMember {
 	return kept[:min(len(kept), 4+r.target/60)]
 }
 
-// allErrorMembers returns every fault in order, and how many have each form.
+// allErrorMembers returns all members that report errors in order, and the count of each form.
 func (r *jsonReader) allErrorMembers() (all []errorMember, count map[uint64]int) {
 	count = map[uint64]int{}
 	var words []uint64
@@ -79,7 +79,7 @@ func (r *jsonReader) allErrorMembers() (all []errorMember, count map[uint64]int)
 	return all, count
 }
 
-// errorMemberAt reports whether a scalar reports an error: by its words, or by its key and not being empty.
+// errorMemberAt reports whether a scalar reports an error: by its words, or by its key if it is not empty.
 func (r *jsonReader) errorMemberAt(i int32) (errorMember, bool) {
 	n := &r.doc.Nodes[i]
 	if n.Kind == '{' || n.Kind == '[' || n.Kind == 'n' {
@@ -109,7 +109,7 @@ func failingKey(key, raw string) bool {
 	return false
 }
 
-// identifyingMember returns what tells the object apart that a fault stands in.
+// identifyingMember returns what identifies the object that contains an error.
 func (r *jsonReader) identifyingMember(i int32) string {
 	best, bestWorth := content.NoNode, 4.5
 	parent := r.doc.Nodes[i].Parent

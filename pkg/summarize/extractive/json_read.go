@@ -15,15 +15,15 @@ type jsonReader struct {
 	doc     *content.JSONTree
 	target  int
 	entries []choice.Entry
-	// tables is how many lists have been offered as tables.
+	// tables counts the lists that were offered as tables.
 	tables int
-	// nextOrder is where the next line stands.
+	// nextOrder is the order of the next line.
 	nextOrder int
-	// covered is whether the head of the last table says all of its objects' members.
+	// covered is true if the head of the last table names all members of its objects.
 	covered bool
 }
 
-// What is worth more gets room first. Rows lose with their number, so that several tables share the room.
+// Higher scores get room first. Rows lose score with their number, so that several tables share the room.
 const (
 	worthError  = 1000.0
 	worthShape  = 900.0
@@ -33,7 +33,7 @@ const (
 	worthMember = 640.0
 )
 
-// readJSON recognizes a JSON text, or one of JSON lines.
+// readJSON recognizes JSON and JSON lines.
 func readJSON(s source) (draft, bool) {
 	name := "JSON "
 	doc, ok := content.ParseJSON(s.text)
@@ -80,7 +80,7 @@ func (r *jsonReader) title(name string, shape *shape) string {
 	return name + ", " + size
 }
 
-// shapeShare is the part of an extract, in percent, that the shape of a JSON text may take.
+// shapeShare is the percentage of an extract for the shape of a JSON text.
 const shapeShare = 33
 
 func (r *jsonReader) addShape(shape *shape) {
@@ -91,7 +91,7 @@ func (r *jsonReader) addShape(shape *shape) {
 	}
 }
 
-// shapeText describes a shape in about most characters, and not what the head of a table says.
+// shapeText describes a shape in about most characters, without what the head of a table says.
 func (r *jsonReader) shapeText(shape *shape, most int) string {
 	text := shape.describe(true, 0)
 	covered := r.tables == 1 && r.covered
@@ -111,10 +111,10 @@ func (r *jsonReader) add(p choice.Entry) {
 	r.entries = append(r.entries, p)
 }
 
-// maxPathBytes is how many bytes the way to a member may take to be worth showing.
+// maxPathBytes is the length up to which the path of a member is worth showing.
 const maxPathBytes = 200
 
-// collect offers what a value holds: members by their path, lists of objects as tables.
+// collect offers the contents of a value: members by their path, lists of objects as tables.
 func (r *jsonReader) collect(i int32, s *shape, path string) {
 	n := &r.doc.Nodes[i]
 	switch {
@@ -160,7 +160,7 @@ func (r *jsonReader) collectList(i int32, s *shape, path string) {
 	}
 }
 
-// pathStep returns how a path goes on to an item: by its index, or by its key.
+// pathStep returns how a path continues to an item: by its index, or by its key.
 func (r *jsonReader) pathStep(i int32) string {
 	n := &r.doc.Nodes[i]
 	if r.doc.Nodes[n.Parent].Kind == '{' {
@@ -169,7 +169,7 @@ func (r *jsonReader) pathStep(i int32) string {
 	return fmt.Sprintf("[%d]", n.Index)
 }
 
-// path returns the way to a value from the root.
+// path returns the path of a value from the root.
 func (r *jsonReader) path(i int32) string {
 	var steps []string
 	for ; i != 0; i = r.doc.Nodes[i].Parent {
@@ -182,7 +182,7 @@ func (r *jsonReader) path(i int32) string {
 	return strings.TrimPrefix(b.String(), ".")
 }
 
-// raw returns a value as it stands in the text, on one line.
+// raw returns the first line of a value as it is in the text.
 func (r *jsonReader) raw(i int32) string {
 	n := &r.doc.Nodes[i]
 	text := r.doc.Text[n.Start:n.End]
@@ -192,7 +192,7 @@ func (r *jsonReader) raw(i int32) string {
 	return text
 }
 
-// bare returns a value as it stands in the text, without the quotes of a string; of lists, how much they hold.
+// bare returns a value as it is in the text, a string without quotes; for lists and objects, their size.
 func (r *jsonReader) bare(i int32) string {
 	n := &r.doc.Nodes[i]
 	switch n.Kind {
@@ -232,10 +232,10 @@ func (r *jsonReader) addValues(i int32, path string) {
 	r.add(choice.Entry{Label: fmt.Sprintf("%s (%s): ", path, grouped(int(n.Size))), Text: b.String(), MaxChars: most, Score: worthMember})
 }
 
-// shortText is how many bytes a string may have and still be a member like others.
+// shortText is the length in bytes up to which a string is a member like others.
 const shortText = 400
 
-// dominantString returns the string that is most of a document, or none.
+// dominantString returns the string that is most of a document, or NoNode.
 func dominantString(d *content.JSONTree) int32 {
 	for i := range d.Nodes {
 		n := &d.Nodes[i]
@@ -246,7 +246,7 @@ func dominantString(d *content.JSONTree) int32 {
 	return content.NoNode
 }
 
-// draftString looks through a document to the one string that is most of it. What stands beside the string comes first.
+// draftString drafts the string that is most of a document, preceded by the other members.
 func draftString(d *content.JSONTree, long int32, s source) draft {
 	n := &d.Nodes[long]
 	var text string

@@ -9,16 +9,15 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/content"
 )
 
-// shape is what the values at one place of a JSON text have in common: the members of objects by key, and one shape for all
-// items of a list.
+// shape describes all values at one place of a JSON text: the members of objects by key, and one shape for all items of a list.
 type shape struct {
 	key string
-	// kind is the kind of the first value here, mixed whether others differ.
+	// kind is the kind of the first value, mixed is true if others differ.
 	kind  byte
 	mixed bool
-	// count is how many values stand here.
+	// count is the number of values.
 	count int
-	// list is for arrays, and for objects whose keys are ids rather than names; fewest, most and items count what they hold.
+	// list is true for arrays, and for objects whose keys are ids rather than names; minItems, maxItems and items count what they contain.
 	list                      bool
 	minItems, maxItems, items int
 	members                   []*shape
@@ -30,7 +29,7 @@ type shape struct {
 // maxMembers is how many keys of one object are told apart.
 const maxMembers = 200
 
-// valueStats counts the values of scalars, as long as there are few, and knows the smallest and greatest number.
+// valueStats counts the distinct values of scalars while there are few, and tracks the range of numbers.
 type valueStats struct {
 	counts               map[string]int
 	order                []string
@@ -73,7 +72,7 @@ func (v *valueStats) addNumber(raw string) {
 	v.numbers++
 }
 
-// observe adds a value of a document to the shape of the values at its place.
+// observe adds a value of a document to the shape of its place.
 func observe(d *content.JSONTree, i int32, s *shape) {
 	n := &d.Nodes[i]
 	kind := n.Kind
@@ -138,8 +137,7 @@ func (s *shape) member(key string, at int) *shape {
 	return m
 }
 
-// keyedByID reports whether an object is a list whose items stand under their ids: objects of one form, under keys with digits
-// in them or under very many.
+// keyedByID reports whether an object is a list with ids as keys: objects of one form, under keys with digits or under very many.
 func keyedByID(d *content.JSONTree, i int32) bool {
 	n := &d.Nodes[i]
 	coded, objects := 0, 0
@@ -170,7 +168,7 @@ func firstKeysAlike(d *content.JSONTree, i int32) bool {
 	return true
 }
 
-// describe writes a shape: the keys of objects and the number of items of lists, and with detail what values they have.
+// describe writes a shape: the keys of objects and the sizes of lists, and with detail the values.
 func (s *shape) describe(detail bool, depth int) string {
 	switch {
 	case s.count == 0 || depth > 8:
@@ -228,7 +226,7 @@ func (s *shape) describeList(detail bool, depth int) string {
 	return text + "]"
 }
 
-// describeLists writes how many items the lists in lists hold, where there are any.
+// describeLists writes the sizes of nested lists, if there are any.
 func (s *shape) describeLists() string {
 	if !s.item.list {
 		return ""
@@ -245,7 +243,7 @@ func between(low, high int) string {
 	return grouped(low) + " to " + grouped(high)
 }
 
-// describe writes which values there are: all of them with their counts if they are few, else from where to where.
+// describe writes the values: all with their counts if they are few, else their range.
 func (v *valueStats) describe() string {
 	switch {
 	case !v.many && len(v.order) == 1:
@@ -262,7 +260,7 @@ func (v *valueStats) describe() string {
 	return strings.Join(parts, " ")
 }
 
-// repeats reports whether the values return, as those of a status do.
+// repeats reports whether values recur, as those of a status do.
 func (v *valueStats) repeats() bool {
 	n := 0
 	for _, c := range v.counts {
@@ -277,7 +275,7 @@ func (v *valueStats) byCount() []string {
 	return order
 }
 
-// constant returns the value that all scalars of a shape have, if it is one.
+// constant returns the value of all scalars of a shape, if they have only one.
 func (s *shape) constant() (raw string, ok bool) {
 	if s.count < 2 || s.values.many || len(s.values.order) != 1 || s.mixed {
 		return "", false

@@ -11,7 +11,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/summarize/extractive/choice"
 )
 
-// column is a member that the objects of a list have, however deep.
+// column is a member that the objects of a list have, at any depth.
 type column struct {
 	path  []string
 	shape *shape
@@ -22,24 +22,24 @@ type column struct {
 
 func (c *column) name() string { return strings.Join(c.path, ".") }
 
-// table is a list of objects of one form, or lists of such lists, of which rows are shown.
+// table is a list of objects of one form, or lists of such lists, shown as rows.
 type table struct {
 	*jsonReader
 	list int32
-	// shape is that of the objects, path the way to the list.
+	// shape is that of the objects, path that of the list.
 	shape *shape
 	path  string
 	// rows are all objects, shown the numbers of those that are offered.
 	rows    []int32
 	shown   []int
 	columns []column
-	// rareColumns are the columns that few of the objects have: they stand in their rows by name. same are those in which all
-	// objects have the same.
+	// rareColumns are the columns that few of the objects have; their rows show them by name. constantColumns are those in which all
+	// objects are equal.
 	rareColumns, constantColumns []column
 	cellChars                    int
 }
 
-// addTable offers a list of objects: which columns it has, then its rows, first and last and spread between.
+// addTable offers a list of objects: its columns, then its rows: first, last and spread between.
 func (r *jsonReader) addTable(i int32, objects *shape, path string) {
 	r.tables++
 	t := &table{jsonReader: r, list: i, shape: objects, path: path}
@@ -57,7 +57,7 @@ func (r *jsonReader) addTable(i int32, objects *shape, path string) {
 	}
 }
 
-// maxInner is of how many objects the lists in them are offered too.
+// maxInner is how many objects' inner lists are offered too.
 const maxInner = 8
 
 // addInnerLists offers the lists in the first objects of a table that leaves room.
@@ -106,7 +106,7 @@ func leafColumns(s *shape, path []string) (all []column) {
 	return all
 }
 
-// chooseColumns picks the columns that fit into a row: those that differ between items, and by their names matter most.
+// chooseColumns selects the columns that fit into a row: those that differ between items, by the importance of their names.
 func (t *table) chooseColumns() {
 	var candidates []column
 	for _, c := range leafColumns(t.shape, nil) {
@@ -151,7 +151,7 @@ func (t *table) width(c column) int {
 	return sum / max(len(t.shown), 1)
 }
 
-// isLabel reports whether a column repeats the keys that the objects stand under.
+// isLabel reports whether a column repeats the keys of the objects.
 func (t *table) isLabel(c column) bool {
 	for _, k := range t.shown {
 		if key := t.doc.Key(t.rows[k]); key == "" || key != t.cellAt(t.rows[k], c.path) {
@@ -161,7 +161,7 @@ func (t *table) isLabel(c column) bool {
 	return true
 }
 
-// cellAt returns what an item has in a column, or nothing.
+// cellAt returns an item's value in a column, or "".
 func (t *table) cellAt(i int32, path []string) string {
 	for _, key := range path {
 		if i = t.doc.Child(i, key); i == content.NoNode {
@@ -171,7 +171,7 @@ func (t *table) cellAt(i int32, path []string) string {
 	return t.bare(i)
 }
 
-// addHeader offers the names of the columns. Those that stand in the same object as the one before are named shortly.
+// addHeader offers the column names, shortened if they share the parent of the one before.
 func (t *table) addHeader() {
 	names := make([]string, len(t.columns))
 	before := ""
@@ -204,7 +204,7 @@ func (t *table) addConstants() {
 	t.add(choice.Entry{Label: "all: ", Text: strings.Join(parts, ", "), MaxChars: max(80, t.target/8), Score: worthRow - 5})
 }
 
-// addRows offers rows, those between others with less worth, and returns about how long one is.
+// addRows offers rows, those between others with lower scores, and returns their mean length.
 func (t *table) addRows() (size int) {
 	base := t.nextOrder + 2
 	for k, number := range t.shown {
@@ -220,7 +220,7 @@ func (t *table) addRows() (size int) {
 	return size / max(len(t.shown), 1)
 }
 
-// label returns where in its list an object stands.
+// label returns where in its list an object is.
 func (t *table) label(i int32) string {
 	label := ""
 	for ; i != t.list; i = t.doc.Nodes[i].Parent {
@@ -232,7 +232,7 @@ func (t *table) label(i int32) string {
 	return label + " "
 }
 
-// row returns an item on one line: its cells, then by name what few others have.
+// row returns an item on one line: its cells, then the rare columns by name.
 func (t *table) row(i int32) string {
 	cells := make([]string, 0, len(t.columns))
 	for _, c := range t.columns {
@@ -247,7 +247,7 @@ func (t *table) row(i int32) string {
 	return text
 }
 
-// addNames offers what the items are called, on one line: of many items a reader sees at once which there are.
+// addNames offers the names of the items on one line, so that a reader sees which there are.
 func (t *table) addNames() {
 	name, of := "keys", t.doc.Key
 	key := t.doc.Key(t.rows[0])
@@ -273,7 +273,7 @@ func (t *table) addNames() {
 	t.add(choice.Entry{Label: fmt.Sprintf("%s (%s): ", name, grouped(len(t.rows))), Text: b.String(), MaxChars: t.target * 3 / 10, Score: worthNames})
 }
 
-// identity returns the column that tells the items apart best, if there is one.
+// identity returns the column that best identifies the items, if there is one.
 func (t *table) identity() *column {
 	var best *column
 	for k := range t.columns {
@@ -285,7 +285,7 @@ func (t *table) identity() *column {
 	return best
 }
 
-// keyWorth weighs a member by its name, from 2 to 5: what tells things apart, what became of them, how much, when, where.
+// keyWorth scores a member by its name, from 2 to 5: identifiers, outcomes, amounts, times, places.
 func keyWorth(key string) float64 {
 	if len(key) > 40 {
 		return 2

@@ -9,14 +9,14 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/summarize/extractive/choice"
 )
 
-// lineText is a text of lines, as logs and the output of commands are.
+// lineText is a text of lines, such as a log or the output of a command.
 type lineText struct {
 	units     []choice.Unit
 	templates []template
 	// templateOf is the template of each unit.
 	templateOf []int32
 	lines      int
-	// target is how many characters the extract may have.
+	// target is the maximum length of the extract in characters.
 	target int
 }
 
@@ -26,16 +26,16 @@ func newLineText(s source) *lineText {
 	return l
 }
 
-// repetitive reports whether most lines are like others: whether this is a log.
+// repetitive reports whether most lines resemble others, as in a log.
 func (l *lineText) repetitive() bool {
 	return len(l.units) >= 12 && len(l.templates)*2 <= len(l.units)
 }
 
-// lineSelection gathers the lines to be shown, those chosen first with the most worth.
+// lineSelection collects the lines to show, in order of their scores.
 type lineSelection struct {
 	text    *lineText
 	entries []choice.Entry
-	// entryOf is the piece of each chosen unit, speakers the unit that speaks for each template.
+	// entryOf is the entry of each selected unit, speakers the unit that represents each template.
 	entryOf  map[int]int
 	speakers map[int32]int
 }
@@ -44,7 +44,7 @@ func (l *lineText) newSelection() *lineSelection {
 	return &lineSelection{text: l, entryOf: map[int]int{}, speakers: map[int32]int{}}
 }
 
-// add chooses a unit of which at most most characters are shown. If it speaks for its template it says for how many lines.
+// add selects a unit of which at most most characters are shown. If it represents its template, its label says how many lines that has.
 func (c *lineSelection) add(i, most int, speaks bool) {
 	u, group := c.text.units[i], c.text.templates[c.text.templateOf[i]]
 	if _, ok := c.entryOf[i]; !ok {
@@ -64,7 +64,7 @@ func (c *lineSelection) add(i, most int, speaks bool) {
 	p.MaxChars = max(p.MaxChars, most)
 }
 
-// finished returns what was chosen. Lines that are too long lose their variable parts first.
+// finished returns the selected lines. Lines that are too long lose their variable parts first.
 func (c *lineSelection) finished() []choice.Entry {
 	for i := range c.entries {
 		p := &c.entries[i]
@@ -78,7 +78,7 @@ func (c *lineSelection) finished() []choice.Entry {
 	return c.entries
 }
 
-// draftLog shows what is rare and bad, how the log begins and ends, and an example for each template.
+// draftLog shows rare errors, how the log begins and ends, and an example for each template.
 func (l *lineText) draftLog(text string) draft {
 	c := l.newSelection()
 	bad := l.addRare(c, l.failures())
@@ -99,7 +99,7 @@ func (l *lineText) draftLog(text string) draft {
 	return d
 }
 
-// dated reports whether the lines of a text begin as those of logs do.
+// dated reports whether the lines begin with dates as those of logs do.
 func (l *lineText) dated() bool {
 	n := 0
 	for _, u := range l.units {
@@ -110,7 +110,7 @@ func (l *lineText) dated() bool {
 	return n*2 > len(l.units)
 }
 
-// countFailing counts the lines that look like reports of errors.
+// countFailing counts the lines that look like error reports.
 func (l *lineText) countFailing() (n int) {
 	counted := 0
 	for i, g := range l.templateOf {
@@ -132,10 +132,10 @@ func (l *lineText) nonBlank() (n int) {
 	return n
 }
 
-// rareShare is the part of an extract, in percent, that rare errors take before all else.
+// rareShare is the percentage of an extract for rare errors, which come first.
 const rareShare = 55
 
-// addRare chooses rare errors, which are shown whole, and returns the templates that are left.
+// addRare selects rare errors, which are shown whole, and returns the remaining templates.
 func (l *lineText) addRare(c *lineSelection, bad []int) []int {
 	room := l.target * rareShare / 100
 	var left []int
@@ -152,7 +152,7 @@ func (l *lineText) addRare(c *lineSelection, bad []int) []int {
 	return left
 }
 
-// addEnds chooses the last error, and the lines at both ends.
+// addEnds selects the last error, and the first and last line.
 func (l *lineText) addEnds(c *lineSelection) {
 	short := max(60, l.target/8)
 	n := len(l.units)
@@ -180,7 +180,7 @@ func (l *lineText) lastFailure() (last int, ok bool) {
 	return last, last >= 0
 }
 
-// addExamples chooses an example of each template, the most frequent first, every third time one of an error.
+// addExamples selects an example of each template, the most frequent first; every third is an error.
 func (l *lineText) addExamples(c *lineSelection, bad []int) {
 	most := max(90, min(400, l.target/6))
 	for k, g := range sortedByCount(l.templates) {
@@ -195,7 +195,7 @@ func (l *lineText) addExamples(c *lineSelection, bad []int) {
 	}
 }
 
-// addSpread chooses lines spread over the text, for the room that a few templates leave.
+// addSpread selects lines spread over the text, if a few templates leave room.
 func (l *lineText) addSpread(c *lineSelection) {
 	for _, i := range spread(len(l.units), l.target/100) {
 		if len(c.entries) > l.target/20 {
@@ -205,7 +205,7 @@ func (l *lineText) addSpread(c *lineSelection) {
 	}
 }
 
-// addExample chooses a unit that speaks for a template: one that is shown anyway, else the first.
+// addExample selects a unit that represents a template: one that is shown anyway, else the first.
 func (l *lineText) addExample(c *lineSelection, g, most int) {
 	t := l.templates[g]
 	for _, i := range []int{t.first, t.last, len(l.units) - 1} {
@@ -217,7 +217,7 @@ func (l *lineText) addExample(c *lineSelection, g, most int) {
 	c.add(t.first, most, true)
 }
 
-// sortExamplesLast puts the examples below what is shown for itself, the most frequent first.
+// sortExamplesLast moves the examples below the other lines, the most frequent first.
 func (l *lineText) sortExamplesLast(c *lineSelection) {
 	for i := range c.entries {
 		p := &c.entries[i]
@@ -227,8 +227,8 @@ func (l *lineText) sortExamplesLast(c *lineSelection) {
 	}
 }
 
-// spread returns the numbers below n so that any beginning of them is spread over the whole: both ends, the middle, the
-// quarters, and so on; at most most of them.
+// spread returns numbers below n such that any prefix of them is spread over the whole range: both ends, the middle, the quarters, and so
+// on; at most most of them.
 func spread(n, most int) []int {
 	if n == 0 {
 		return nil

@@ -4,7 +4,7 @@ import (
 	"strings"
 )
 
-// readMarkdown recognizes Markdown: headings, with lists, fences, links or tables.
+// readMarkdown recognizes Markdown by headings, together with lists, fences, links or tables.
 func readMarkdown(s source) (draft, bool) {
 	lines := s.lines
 	if !looksLikeMarkdown(lines) {
@@ -17,7 +17,7 @@ func readMarkdown(s source) (draft, bool) {
 	return o.draft("Markdown, "+counted(len(lines), "lines"), s.target), true
 }
 
-// maxJudgedLines is how many lines of a text are judged.
+// maxJudgedLines is how many lines of a text are examined.
 const maxJudgedLines = 5000
 
 func looksLikeMarkdown(lines []string) bool {
@@ -43,7 +43,7 @@ func looksLikeMarkdown(lines []string) bool {
 	return headings > 1 && headings+others > 2 && (headings+others)*25 > len(lines)
 }
 
-// standsAlone reports whether a line is among blank lines or headings, as comments in code are not.
+// standsAlone reports whether a line is among blank lines or headings, unlike comments in code.
 func standsAlone(lines []string, i int) bool {
 	level := headingLevel(lines[i])
 	free := func(k int) bool {
@@ -56,7 +56,7 @@ func standsAlone(lines []string, i int) bool {
 	return free(i-1) && (free(i+1) || level > 1)
 }
 
-// headingLevel returns the level of a line that is a heading, or 0.
+// headingLevel returns the level of a heading, or 0.
 func headingLevel(line string) int {
 	level := 0
 	for level < len(line) && line[level] == '#' {
@@ -95,7 +95,7 @@ func (o *document) readFence(lines []string, i int) (next int) {
 	return end + 1
 }
 
-// isTableRule reports whether a line is the rule below the head of a table.
+// isTableRule reports whether a line separates the head of a table from its rows.
 func isTableRule(line string) bool {
 	return strings.Contains(line, "--") && strings.Trim(line, "|-: \t") == ""
 }
@@ -111,7 +111,7 @@ func (o *document) readTable(lines []string, i int) (next int) {
 	return end
 }
 
-// addLinks notes where the links of a line lead.
+// addLinks collects the links of a line.
 func (o *document) addLinks(line string) {
 	for {
 		at := strings.Index(line, "](")

@@ -10,14 +10,14 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/summarize/extractive/choice"
 )
 
-// match is a line that a search found: in which file, where, what.
+// match is a search result: a file, a line number, and the line.
 type match struct {
 	path string
 	line int
 	text string
 }
 
-// readMatches recognizes the results of a search in files: lines of "path:12:text", or of "path-12-text" around them.
+// readMatches recognizes results of a file search: lines of "path:12:text", or of "path-12-text" around them.
 func readMatches(s source) (draft, bool) {
 	var found []match
 	var rest []choice.Entry
@@ -39,7 +39,7 @@ func readMatches(s source) (draft, bool) {
 	return d, true
 }
 
-// mostlyDistinct reports whether most results stand in places of their own; in logs "path-12:" can be part of a time.
+// mostlyDistinct reports whether most results have different locations; in logs, "path-12:" can be part of a time.
 func mostlyDistinct(found []match) bool {
 	places := map[string]bool{}
 	for _, m := range found {
@@ -48,7 +48,7 @@ func mostlyDistinct(found []match) bool {
 	return len(places)*2 > len(found)
 }
 
-// parseMatch takes a search result apart. The path has no spaces, and a dot or a slash.
+// parseMatch parses a search result. The path has no spaces, and a dot or a slash.
 func parseMatch(line string) (match, bool) {
 	for _, sep := range []string{":", "-"} {
 		for from := 0; ; {
@@ -76,7 +76,7 @@ func isFilePath(s string) bool {
 		!strings.Contains(s, "://") && strings.ContainsAny(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 }
 
-// failureLines keeps of the lines that are no results those that report errors, and a few others.
+// failureLines keeps of the lines that are not results those that report errors, and a few others.
 func failureLines(rest []choice.Entry) (kept []choice.Entry) {
 	for _, p := range rest {
 		if level := facts.SeverityOf(p.Text); level >= facts.Failing || len(rest) < 5 {
@@ -86,7 +86,7 @@ func failureLines(rest []choice.Entry) (kept []choice.Entry) {
 	return kept[:min(len(kept), maxBeside)]
 }
 
-// draftMatches groups results by file: each file with how many it has, and below it the lines that say most.
+// draftMatches groups results by file: each file with its count, and below it the most informative lines.
 func draftMatches(found []match, s source) draft {
 	count := map[string]int{}
 	for _, m := range found {

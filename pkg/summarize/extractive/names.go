@@ -12,11 +12,11 @@ import (
 // maxNames is how many names of a text are ranked.
 const maxNames = 400
 
-// namesWindow is how many bytes from both ends of a text names are looked for.
+// namesWindow is how many bytes at both ends of a text are searched for names.
 const namesWindow = 150_000
 
-// rankedNames returns the names in a text that a reader may ask for again (addresses, paths, identifiers, codes): those first that
-// occur most and say most.
+// rankedNames returns the names in a text that a reader may ask for (addresses, paths, identifiers, codes), the most frequent and most
+// specific first.
 func rankedNames(text string) []string {
 	if len(text) > 2*namesWindow {
 		text = text[:namesWindow] + " " + text[len(text)-namesWindow:]
@@ -47,7 +47,7 @@ func nameWorth(name string, n int) float64 {
 	return worth
 }
 
-// namesLine lists the names that an extract's lines leave out, as many as fit into room characters.
+// namesLine lists the names that an extract's lines omit, as many as fit into room characters.
 func namesLine(ranked []string, body string, room int) string {
 	const lead = "\nAlso: "
 	var b strings.Builder

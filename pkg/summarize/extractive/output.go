@@ -7,8 +7,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/summarize/extractive/choice"
 )
 
-// draftOutput shows the lines of a command's output that say most: its errors, its ends, and of the rest what its words
-// return to.
+// draftOutput shows the most informative lines of a command's output: its errors, its first and last line, and those with recurring words.
 func (l *lineText) draftOutput(text string) draft {
 	c := l.newSelection()
 	bad := l.addRare(c, l.failures())
@@ -19,7 +18,7 @@ func (l *lineText) draftOutput(text string) draft {
 	}
 }
 
-// addInformative chooses lines for their words, one for each template; those of errors and sums count more.
+// addInformative selects lines by their words, one for each template; errors and totals count more.
 func (l *lineText) addInformative(c *lineSelection, bad []int) {
 	most := max(100, min(400, l.target/5))
 	speaker := make([]bool, len(l.units))
@@ -41,7 +40,7 @@ func (l *lineText) addInformative(c *lineSelection, bad []int) {
 	}
 }
 
-// lineBoost weighs a line by its form: headings and sums stand out, rules and code that goes on do not.
+// lineBoost weighs a line by its form: headings and totals stand out.
 func lineBoost(line string) float64 {
 	s := strings.TrimSpace(line)
 	level := facts.SeverityOf(s)

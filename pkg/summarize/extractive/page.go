@@ -9,13 +9,13 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/content"
 )
 
-// pageReader takes an HTML page apart into blocks.
+// pageReader splits an HTML page into blocks.
 type pageReader struct {
 	outline document
-	// text is what has been read of the block that is open, kind and level what it is.
+	// text is what was read of the open block, block its kind and level.
 	text  strings.Builder
 	block block
-	// aside, hidden and pre are how many elements are open that hold navigation, that show nothing, and that keep lines.
+	// aside hidden and pre count the open elements that contain navigation, that are invisible, and that keep line breaks.
 	aside, hidden, pre int
 	table              tableReader
 	inTitle            bool
@@ -46,7 +46,7 @@ func readPage(s source) (draft, bool) {
 	return p.outline.draft(name, s.target), true
 }
 
-// looksLikePage reports whether a text is HTML: by how it begins, or by many closing tags of pages in its beginning.
+// looksLikePage reports whether a text is HTML: by how it begins, or by many closing tags near its start.
 func looksLikePage(text string) bool {
 	begins := strings.TrimSpace(text[:min(len(text), 4000)])
 	begins = strings.ToLower(begins[:min(len(begins), 200)])
@@ -90,7 +90,7 @@ func (p *pageReader) addText(text string) {
 	}
 }
 
-// link notes where an anchor leads. Links within the page and to navigation say little.
+// link collects the target of an anchor. Links within the page and in navigation say little.
 func (p *pageReader) link(z *html.Tokenizer) {
 	for more := true; more; {
 		var key, value []byte
@@ -150,14 +150,14 @@ func (p *pageReader) close(tag atom.Atom) {
 	}
 }
 
-// flushParagraph ends a block, but not a heading or lines of code with blocks inside.
+// flushParagraph ends a block unless it is a heading or code, which may contain blocks.
 func (p *pageReader) flushParagraph() {
 	if p.pre == 0 && p.block.kind != heading {
 		p.flush()
 	}
 }
 
-// flush ends the block that is open.
+// flush ends the open block.
 func (p *pageReader) flush() {
 	b := p.block
 	b.text, b.aside = p.text.String(), p.aside > 0
@@ -201,10 +201,10 @@ func (p *pageReader) closeTable(tag atom.Atom) {
 	}
 }
 
-// tableReader gathers the rows of a table. Tables in tables belong to the outermost.
+// tableReader collects the rows of a table. Nested tables belong to the outermost.
 type tableReader struct {
 	depth int
-	// code is whether the table only lays out lines of code.
+	// code is true if the table only lays out lines of code.
 	code bool
 	rows []string
 	row  []string

@@ -7,14 +7,14 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/summarize/extractive/choice"
 )
 
-// folder is a folder of a list of paths, with what it holds.
+// folder is a folder in a list of paths, with its contents.
 type folder struct {
 	path  string
 	names []string
 	first int
 }
 
-// readPaths recognizes a list of paths, one a line, and groups them by folder.
+// readPaths recognizes a list of paths, one per line, and groups them by folder.
 func readPaths(s source) (draft, bool) {
 	lines := s.units
 	if !listsPaths(lines) {
@@ -51,7 +51,7 @@ func readPaths(s source) (draft, bool) {
 	return d, true
 }
 
-// nameStart returns where the name begins in a path with a folder, or 0 if a text is none.
+// nameStart returns where the name begins in a path with a folder, or 0 if the text is not one.
 func nameStart(path string) int {
 	if strings.ContainsAny(path, " \t\"'<>{}=;") || strings.Contains(path, "://") {
 		return 0

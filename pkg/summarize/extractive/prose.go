@@ -9,7 +9,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/summarize/extractive/choice"
 )
 
-// isProse reports whether most of the text is in sentences.
+// isProse reports whether most of the text is sentences.
 func (l *lineText) isProse() bool {
 	prose, all := 0, 0
 	for _, u := range l.units {
@@ -22,7 +22,7 @@ func (l *lineText) isProse() bool {
 	return prose*10 > all*6
 }
 
-// draftProse offers the sentences that say most, in their order.
+// draftProse offers the most informative sentences, in order.
 func draftProse(s source) draft {
 	var all []choice.Unit
 	for _, p := range content.Paragraphs(s.lines, s.line) {

@@ -8,7 +8,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/summarize/extractive/choice"
 )
 
-// readTabular recognizes lines of separated values: each has as many separators as the first.
+// readTabular recognizes separated values: each line has as many separators as the first.
 func readTabular(s source) (draft, bool) {
 	lines := s.units
 	sep := separator(lines)
@@ -27,7 +27,7 @@ func readTabular(s source) (draft, bool) {
 	return draft{title: title, entries: append(c.finished(), top), total: l.nonBlank(), unit: "lines"}, true
 }
 
-// separator returns what separates the values of nearly all lines into as many as the first has, or nothing.
+// separator returns the separator with which nearly all lines have as many values as the first, or "".
 func separator(lines []choice.Unit) string {
 	if len(lines) < 4 {
 		return ""

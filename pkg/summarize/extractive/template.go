@@ -10,18 +10,18 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/summarize/extractive/choice"
 )
 
-// template is what lines have in common that differ in their variable parts only: numbers, addresses, identifiers, times.
+// template is what lines have in common that differ only in their variable parts: numbers, addresses, identifiers, times.
 type template struct {
-	// words are the hashes of its words, variable parts masked.
+	// words are the hashes of its words, with variable parts masked.
 	words []uint64
 	level facts.Severity
-	// count is how many lines begin with the template, first and last are the units that have it at either end.
+	// count is how many lines begin with the template, first and last its outermost units.
 	count, first, last int
-	// novelty is from 0 to 1: how rare its words are among all the words of the text.
+	// novelty is how rare its words are in the text, from 0 to 1.
 	novelty float64
 }
 
-// groupByTemplate groups units by template, and says for each unit which it has. The groups are in the order of their first unit.
+// groupByTemplate groups units by template, in the order of their first unit, and returns the template of each unit.
 func groupByTemplate(all []choice.Unit) (groups []template, of []int32) {
 	of = make([]int32, len(all))
 	seen := make(map[uint64]int32, len(all)/4+1)
@@ -45,13 +45,13 @@ func groupByTemplate(all []choice.Unit) (groups []template, of []int32) {
 	return mergeSimilar(groups, of)
 }
 
-// maxWords is how many words of a line its template looks at.
+// maxWords is how many words of a line its template considers.
 const maxWords = 48
 
-// variableWord is the hash of a word of which nothing is constant.
+// variableWord is the hash of a word without constant parts.
 const variableWord uint64 = 1
 
-// maskedWords appends the hashes of the words of a line, with what varies masked. Variable words in a row count as one.
+// maskedWords appends the hashes of the words of a line, with variable parts masked. Consecutive variable words count as one.
 func maskedWords(words []uint64, line string) []uint64 {
 	for i := 0; i < len(line) && len(words) < maxWords; {
 		if isSeparator(line[i]) {
@@ -78,7 +78,7 @@ const (
 	hashPrime  uint64 = 1099511628211
 )
 
-// maskedHash returns a word's hash (FNV-1a) with its variable runs masked, or variable if no letter is left.
+// maskedHash returns a word's hash (FNV-1a) with its variable runs masked, or variableWord if no letter is left.
 func maskedHash(word string) uint64 {
 	if isPath(word) {
 		return variableWord
@@ -102,8 +102,8 @@ func maskedHash(word string) uint64 {
 	return h | 2 // never the hash of a variable word
 }
 
-// dropVariables leaves out variable words of a line that is longer than n characters, with an ellipsis for each run of them: those
-// at its beginning first (times, hosts, numbers of processes), then long ones anywhere.
+// dropVariables omits variable words from a line longer than n characters, with an ellipsis for each run of them: those at its start first
+// (times, hosts, process numbers), then long ones anywhere.
 func dropVariables(line string, n int) string {
 	var b strings.Builder
 	leading, omitted := true, false
@@ -132,7 +132,7 @@ func dropVariables(line string, n int) string {
 	return b.String()
 }
 
-// maxVariableShown is how many bytes a variable word has that is left out rather than shown.
+// maxVariableShown is the length in bytes up to which a variable word is shown.
 const maxVariableShown = 14
 
 // isPath reports whether a word is the path of a file, or of a test in one.
@@ -144,7 +144,7 @@ func isPath(word string) bool {
 	return (slash <= 1 && strings.Count(word, "/") > 1) || strings.IndexByte(word[slash:], '.') > 0
 }
 
-// nextRun returns the end of the run of characters at a position that vary together or not: what a digit is among is variable.
+// nextRun returns the end of the run of characters at a position that vary together or not: what contains a digit is variable.
 func nextRun(word string, i int) (end int, varies bool) {
 	end = i
 	for end < len(word) && (content.IsWord(word[end]) || (end > i && joinsWord(word, end))) {
@@ -177,11 +177,11 @@ func hashWords(words []uint64) uint64 {
 	return h
 }
 
-// maxMergeCompared is how many templates of one shape a further one is compared with.
+// maxMergeCompared is how many templates of one shape another is compared with.
 const maxMergeCompared = 24
 
-// mergeSimilar joins templates that differ in a word or two, which are variable parts that no digit gave away: names of users, of
-// hosts. Reports of errors are joined only where a single word differs.
+// mergeSimilar merges templates that differ in one or two words, which are variable parts without digits: names of users, of hosts. Error
+// reports are merged only if a single word differs.
 func mergeSimilar(groups []template, of []int32) ([]template, []int32) {
 	to := make([]int32, len(groups))
 	byShape := map[[2]uint64][]int32{}
@@ -215,7 +215,7 @@ func similar(a, b *template) bool {
 	return true
 }
 
-// renumber adds groups to those they were merged into and leaves no gaps.
+// renumber adds groups to those they were merged into and closes the gaps.
 func renumber(groups []template, of, to []int32) (kept []template, _ []int32) {
 	at := make([]int32, len(groups))
 	for g, t := range groups {
@@ -257,7 +257,7 @@ func setNovelty(groups []template, n int) {
 	}
 }
 
-// sortedByCount returns the groups' numbers, those of the most units first.
+// sortedByCount returns the groups' numbers, the largest groups first.
 func sortedByCount(groups []template) []int {
 	order := make([]int, len(groups))
 	for g := range groups {

@@ -7,10 +7,10 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/summarize/extractive/choice"
 )
 
-// maxBeside is how many lines are shown of what stands around a text.
+// maxBeside is how many lines around a text are shown.
 const maxBeside = 8
 
-// surround puts lines before and after what a draft shows, of more worth than all of it.
+// surround puts lines before and after what a draft shows, with higher scores than all of it.
 func (d *draft) surround(before, after []choice.Entry) {
 	top, first, last := 0.0, 0, 0
 	for _, p := range d.entries {
@@ -27,7 +27,7 @@ func (d *draft) surround(before, after []choice.Entry) {
 	d.entries = append(append(before, d.entries...), after...)
 }
 
-// readWrapped looks through what a tool puts around its result: a pair of tags, a code fence, a few lines of text.
+// readWrapped unwraps what a tool puts around its result: a pair of tags, a code fence, a few lines of text.
 func readWrapped(s source) (draft, bool) {
 	if s.depth >= maxDepth {
 		return draft{}, false
@@ -56,10 +56,10 @@ func linesBeside(text string, target int) (beside []choice.Entry) {
 	return beside
 }
 
-// wrapperWindow is how many bytes from an end of a text a tool's wrapping is looked for.
+// wrapperWindow is how many bytes at the start of a text are searched for a wrapper.
 const wrapperWindow = 2000
 
-// taggedPart finds what stands between a line that is an opening tag and one that is its closing tag, such as <output>.
+// taggedPart finds the text between an opening and a closing tag on lines of their own, such as <output>.
 func taggedPart(text string) (start, end int) {
 	for at := 0; at < min(len(text), wrapperWindow); {
 		line, _, more := strings.Cut(text[at:], "\n")
@@ -78,7 +78,7 @@ func taggedPart(text string) (start, end int) {
 	return 0, 0
 }
 
-// isPageTag reports whether a tag belongs to a page.
+// isPageTag reports whether a tag is HTML.
 func isPageTag(name string) bool {
 	switch strings.ToLower(name) {
 	case "html", "head", "body", "div", "main", "article", "section", "table", "ul", "ol", "pre", "p", "svg", "xml":
@@ -87,7 +87,7 @@ func isPageTag(name string) bool {
 	return false
 }
 
-// fencedPart finds what stands in a code fence that begins near the text's beginning.
+// fencedPart finds the text in a code fence that begins near the start.
 func fencedPart(text string) (start, end int) {
 	const fence = "```"
 	open := strings.Index(text[:min(len(text), wrapperWindow)], fence)
@@ -105,10 +105,10 @@ func fencedPart(text string) (start, end int) {
 	return start, start + end
 }
 
-// maxJSONTries is at how many places a JSON text is looked for inside another.
+// maxJSONTries is how many positions are tried as the start of embedded JSON.
 const maxJSONTries = 4
 
-// jsonPart finds a JSON object or array that begins near the text's beginning.
+// jsonPart finds a JSON object or array that begins near the start.
 func jsonPart(text string) (start, end int) {
 	within := text[:min(len(text), wrapperWindow)]
 	tries := 0
@@ -124,7 +124,7 @@ func jsonPart(text string) (start, end int) {
 	return 0, 0
 }
 
-// opensJSON reports whether a bracket stands where a JSON text would begin: after a space or line break, before a value.
+// opensJSON reports whether a bracket is where a JSON text would begin: after white space, before a value.
 func opensJSON(text string, at int) bool {
 	if at > 0 && text[at-1] != '\n' && text[at-1] != ' ' && text[at-1] != ':' && text[at-1] != '\t' {
 		return false

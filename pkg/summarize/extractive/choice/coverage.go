@@ -9,8 +9,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/content"
 )
 
-// Terms are the words of a text and what each is worth: words that return are what a text is about, words that are
-// everywhere say nothing.
+// Terms are the words of a text and their weights: repeated words are what the text is about, ubiquitous ones say nothing.
 type Terms struct {
 	id      map[string]int32
 	weights []float64
@@ -18,13 +17,13 @@ type Terms struct {
 	unitTerms [][]int32
 }
 
-// maxCompared is about how many units are compared by their words: of more, some spread over the text.
+// maxCompared is about how many units are compared by their words; of more, a sample spread over the text.
 const maxCompared = 5000
 
-// maxTerms is how many words of a unit are looked at.
+// maxTerms is how many words of a unit are considered.
 const maxTerms = 40
 
-// NewTerms returns the words of units, weighed.
+// NewTerms weighs the words of units.
 func NewTerms(all []Unit) *Terms {
 	t := &Terms{id: map[string]int32{}, unitTerms: make([][]int32, len(all))}
 	var in []int32
@@ -46,7 +45,7 @@ func NewTerms(all []Unit) *Terms {
 	return t
 }
 
-// addUnit returns the words of one unit, each once.
+// addUnit returns the words of a unit, each once.
 func (t *Terms) addUnit(s string) []int32 {
 	var ids []int32
 	eachTerm(s, func(word string) bool {
@@ -63,7 +62,7 @@ func (t *Terms) addUnit(s string) []int32 {
 	return ids
 }
 
-// eachTerm yields the words of a text, and of scripts without spaces every two characters in a row.
+// eachTerm yields the words of a text, and for scripts without spaces every pair of characters.
 func eachTerm(s string, yield func(string) bool) {
 	for i := 0; i < len(s); {
 		r, size := utf8.DecodeRuneInString(s[i:])
@@ -97,7 +96,7 @@ func termEnd(s string, i int) int {
 	return i
 }
 
-// termWeight weighs a word by its form: numbers and identifiers say more than words, and function words nothing.
+// termWeight weighs a word by its form: numbers and identifiers more than words, function words hardly at all.
 func termWeight(word string) float64 {
 	if isFunctionWord(word) {
 		return 0.1
@@ -111,7 +110,7 @@ func termWeight(word string) float64 {
 	return 1
 }
 
-// isFunctionWord reports whether a word only holds others together, in English or in code.
+// isFunctionWord reports whether a word only connects others, in English or in code.
 func isFunctionWord(word string) bool {
 	switch word {
 	case "really", "very", "just", "like", "want", "good", "great", "thanks", "Thanks", "make", "made", "know", "think", "get", "got", "going",
@@ -130,11 +129,11 @@ func isFunctionWord(word string) bool {
 	return false
 }
 
-// maxCandidates is how many units the choice is made among, by what each is worth alone.
+// maxCandidates is how many units the selection considers, by their individual scores.
 const maxCandidates = 500
 
-// Cover returns units in the order in which they should be given room: each adds the most that those before it did not say,
-// for its length. boost is a factor for each unit; a unit with the factor 0 is left out.
+// Cover returns units in the order in which they should be given room (greedy coverage): each adds the most that those before it did not
+// say, relative to its length. boost is a factor for each unit; 0 excludes it.
 func (t *Terms) Cover(all []Unit, boost func(i int) float64, most int) []int {
 	candidates, factor := t.candidates(all, boost)
 	said := make([]bool, len(t.weights))
@@ -156,7 +155,7 @@ func (t *Terms) Cover(all []Unit, boost func(i int) float64, most int) []int {
 	return order
 }
 
-// candidates returns the units worth most alone, in the order of the text. It also returns what each unit's boost is.
+// candidates returns the units with the highest individual scores in the order of the text, and each unit's boost.
 func (t *Terms) candidates(all []Unit, boost func(i int) float64) (order []int, factor []float64) {
 	none := make([]bool, len(t.weights))
 	worth := make([]float64, len(all))
@@ -176,7 +175,7 @@ func (t *Terms) candidates(all []Unit, boost func(i int) float64) (order []int, 
 	return order, factor
 }
 
-// gain returns what a unit says that is not said yet, for its length: a line costs its label too.
+// gain returns what a unit adds to what is already said, relative to its length including a label.
 func (t *Terms) gain(i int, all []Unit, said []bool) float64 {
 	sum := 0.0
 	for _, id := range t.unitTerms[i] {

@@ -11,20 +11,20 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/summarize"
 )
 
-// callDetails are what a call's arguments say of what it does.
+// callDetails is what a call's arguments say about its action.
 type callDetails struct {
 	tool string
 	// verb is what it does to its target: the tool's name, or what an argument says.
 	verb string
-	// target is the file or the address that it is about; empty if it is about neither.
+	// target is the file or address that it is about; empty if neither.
 	target string
 	// line is the command that it runs, or its arguments in brief.
 	line string
-	// writes says that it changes something, by its name.
+	// writes is true if its name says that it changes something.
 	writes bool
 }
 
-// The longest command, the longest value of an argument, and the longest target that are told, in bytes.
+// Limits on what is shown of a command, of an argument's value, and of a target, in bytes.
 const (
 	maxCommandBytes = 200
 	maxValueBytes   = 80
@@ -62,7 +62,7 @@ func newCallDetails(tool, arguments string, members []member) callDetails {
 // member is a member of a call's arguments: a text, or JSON.
 type member struct{ key, value string }
 
-// parseMembers returns the members of an object, in order; nil if the text is none.
+// parseMembers returns the members of an object, in order; nil if the text is not one.
 func parseMembers(arguments string) (all []member) {
 	decoder := json.NewDecoder(strings.NewReader(arguments))
 	if begin, err := decoder.Token(); err != nil || begin != json.Delim('{') {
@@ -171,14 +171,14 @@ func (a *action) describeWithOutcome() string {
 	return a.describe()
 }
 
-// What of a result is looked at for its outcome, and what is told of it, in bytes and characters.
+// What is examined of a result for its outcome, in bytes, and what is shown of it, in characters.
 const (
 	outcomeWindow   = 8000
 	maxFailureChars = 240
 	maxOutcomeChars = 100
 )
 
-// outcomeOf returns what came of a call: the words of its failure, or its result if that is short.
+// outcomeOf returns the outcome of a call: its error message, or its result if that is short.
 func outcomeOf(text string, failed bool) (outcome string, _ bool) {
 	text = strings.TrimSpace(text)
 	ends := text
@@ -208,7 +208,7 @@ func withoutTags(text string) string {
 	return oneLine(strings.Join(kept, " "))
 }
 
-// reportsFailure reports whether a result tells of a command that ended with a status other than 0, or begins as reports of errors do.
+// reportsFailure reports whether a result shows a non-zero exit status, or begins like an error report.
 func reportsFailure(text string) bool {
 	lower := strings.ToLower(text[:min(len(text), 200)] + "\n" + text[max(0, len(text)-200):])
 	for _, mark := range []string{"<returncode>", "exit code", "exit code:", "exited with code", "exit status", "returncode:"} {
@@ -223,7 +223,7 @@ func reportsFailure(text string) bool {
 	return facts.BeginsAsReport(first) && facts.SeverityOf(first) == facts.Grave
 }
 
-// gravestLine returns the line that says most of a failure: the last of the gravest.
+// gravestLine returns the line that says most about a failure: the last of the most severe.
 func gravestLine(text string) string {
 	best, worst := "", facts.Severity(-1)
 	for line := range strings.SplitSeq(text, "\n") {

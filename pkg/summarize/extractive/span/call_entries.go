@@ -10,7 +10,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/summarize/extractive/choice"
 )
 
-// toolEntries counts the calls of each tool, and how many of them failed, with those that were told of before.
+// toolEntries counts the calls of each tool, and the failed ones, including those in earlier summaries.
 func (s *transcript) toolEntries() (all []choice.Entry) {
 	var calls, failed tally
 	for _, line := range s.earlier.items(headTools) {
@@ -37,7 +37,7 @@ func (s *transcript) toolEntries() (all []choice.Entry) {
 
 const failedCalls = "failed: "
 
-// touchedTarget is a file or an address, and how often what was done to it.
+// touchedTarget is a file or an address, with what was done to it how often.
 type touchedTarget struct {
 	target      string
 	verbs       tally
@@ -65,11 +65,11 @@ func (s *transcript) targets() []*touchedTarget {
 	return all
 }
 
-// targetMark stands between a file and what was done to it.
+// targetMark separates a file from what was done to it.
 const targetMark = ": "
 
-// targetEntries tells what was done to which files and addresses, now and before: what was changed first, then what was touched last. The
-// second result is those of before that were not touched again.
+// targetEntries says what was done to which files and addresses, now and before: changed ones first, then the most recent. old are those of
+// before that were not used again.
 func (s *transcript) targetEntries() (now, old []choice.Entry) {
 	before := map[string]string{}
 	for _, line := range s.earlier.items(headFiles) {
@@ -98,11 +98,11 @@ func (s *transcript) targetEntries() (now, old []choice.Entry) {
 	return now, old
 }
 
-// recency returns from 0 for the oldest message to 1 for the newest.
+// recency returns 0 for the oldest message to 1 for the newest.
 func (s *transcript) recency(at int) float64 { return float64(at) / float64(max(s.messageCount, 1)) }
 
-// callEntries tells of commands and of other calls that are not about a file, and of all that failed: newer ones first, and those
-// before others that changed something.
+// callEntries lists commands and other calls that are not about a file, and all that failed: the newest first, those that changed something
+// before others.
 func (s *transcript) callEntries() (all []choice.Entry) {
 	place := map[string]int{}
 	count := map[string]int{}

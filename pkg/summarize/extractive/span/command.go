@@ -6,10 +6,10 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/content"
 )
 
-// maxScriptChars is how much of a command is told that brings its input with it, in characters.
+// maxScriptChars is how much of a command with inline input is shown, in characters.
 const maxScriptChars = 120
 
-// command tells of a command line: what it does to a file where that is all it does.
+// command describes a command line: by what it does to a file, if that is all.
 func (d *callDetails) command(line string) {
 	d.target = ""
 	first, _, isScript := strings.Cut(line, "<<")

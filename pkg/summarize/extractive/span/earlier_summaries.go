@@ -9,14 +9,14 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/summarize/extractive/choice"
 )
 
-// earlierSummaries is what earlier summaries tell: an extract's lines by their kind, and the lines of all others as they are.
+// earlierSummaries is what earlier summaries say: the lines of extracts by heading, and those of all others as they are.
 type earlierSummaries struct {
 	byHeading map[string][]string
 	seen      map[[2]string]bool // by heading and line
 	lines     []string           // of summaries that are no extracts
 }
 
-// read adds a summary, each newer than the one before.
+// read adds a summary; later ones are newer.
 func (o *earlierSummaries) read(text string) {
 	if o.byHeading == nil {
 		o.byHeading, o.seen = map[string][]string{}, map[[2]string]bool{}
@@ -41,7 +41,8 @@ func (o *earlierSummaries) read(text string) {
 	}
 }
 
-// add keeps a line of an extract. Of what was open then, only calls without a result still are; what was said last is said.
+// add adds a line of an extract. Of what was open then, only unanswered calls remain open, and the assistant's last message becomes one of
+// its statements.
 func (o *earlierSummaries) add(heading, entry string) {
 	if heading == headOpen && !strings.HasPrefix(entry, noResult) {
 		said, isSaid := strings.CutPrefix(entry, saidLast)
@@ -58,8 +59,8 @@ func (o *earlierSummaries) add(heading, entry string) {
 
 func (o *earlierSummaries) items(heading string) []string { return o.byHeading[heading] }
 
-// entries returns the lines under a heading: whole or not at all, so that lines are not worn down from extract to extract. The newer
-// are worth more, and the first, which often says what all is for.
+// entries returns the lines under a heading, whole or not at all, so that they do not wear down from extract to extract. Newer lines have
+// higher scores, and the first, which often says what everything is for.
 func (o *earlierSummaries) entries(heading string) (all []choice.Entry) {
 	lines := o.items(heading)
 	for i, line := range lines {
@@ -81,7 +82,7 @@ func (o *earlierSummaries) names() (all []string) {
 	return all
 }
 
-// unstructured returns the lines of summaries that are no extracts: those that say most.
+// unstructured returns the most informative lines of summaries that are not extracts.
 func (o *earlierSummaries) unstructured() (all []choice.Entry) {
 	lines := make([]choice.Unit, len(o.lines))
 	for i, line := range o.lines {

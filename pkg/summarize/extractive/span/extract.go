@@ -11,7 +11,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/summarize/extractive/choice"
 )
 
-// The headings of a span's extract, in their order. Every other line begins with a dash, so that no text can imitate one.
+// The headings of a span's extract, in order. Every other line begins with a dash, so that no text can imitate one.
 const (
 	headBefore = "Told before:"
 	headRules  = "Rules of the user:"
@@ -26,10 +26,10 @@ const (
 
 var headings = []string{headBefore, headRules, headAsked, headFiles, headTools, headCalls, headSaid, headOpen, headNamed}
 
-// Extract returns an extract of about target characters, and never more, of a stretch of conversation and of the summaries of what
-// was before it (behaviour §8): what the next step needs first, in the words of those who spoke. Rules of the user's come
-// verbatim, what is newer in more detail. Where an earlier summary is such an extract itself, its lines join those of their kind,
-// so that extracts of extracts keep their form. System messages are left out. A target below 1 gives an empty text.
+// Extract returns an extract of about target characters, and never more, of a stretch of conversation and the summaries before it
+// (behaviour §8): what the next step needs first, in the words of those who spoke. The user's rules are verbatim, and newer messages have
+// more detail. The lines of an earlier extract join those of their kind, so that extracts of extracts keep their form. System messages are
+// omitted. A target below 1 gives an empty text.
 func Extract(earlier []string, units []conversation.Unit, target int) string {
 	if target < 1 {
 		return ""
@@ -44,7 +44,7 @@ func Extract(earlier []string, units []conversation.Unit, target int) string {
 	return content.Clip(head+out.text(), target)
 }
 
-// headBegins is what the first line of every extract of a span begins with, and headUpTo how it goes on if there were messages.
+// The start of an extract's first line, and how it continues if there were messages.
 const (
 	headBegins = "Extract of the conversation"
 	headUpTo   = " up to message "
@@ -57,16 +57,16 @@ func (s *transcript) head() string {
 	return fmt.Sprintf("%s%s%d.", headBegins, headUpTo, s.lastIndex)
 }
 
-// section is what an extract says of one kind, from which the room decides what is shown.
+// section is what an extract may say of one kind, before it is cut to its room.
 type section struct {
 	heading string
-	// share is how much of the extract it may take, in percent, beside what those before it left.
+	// share is its maximum percentage of the extract, besides what earlier sections left.
 	share    int
 	old, now []choice.Entry
 }
 
-// sections returns in the order in which they get room: what one leaves, the next ones may take. Where summaries that are no extracts
-// have to be told of, all others have so much less.
+// sections returns the sections in the order in which they get room: later ones may use what earlier ones leave. If there are summaries
+// that are not extracts, all other shares shrink.
 func (s *transcript) sections(target int) []section {
 	before := section{heading: headBefore, now: s.earlier.unstructured()}
 	if len(before.now) > 0 {
@@ -89,17 +89,17 @@ func (s *transcript) sections(target int) []section {
 	return append([]section{before}, all...)
 }
 
-// extractWriter is an extract that is being written.
+// extractWriter lays out an extract.
 type extractWriter struct {
 	room, target int
 	unspent      int // what the sections so far left of their shares
 	sections     map[string]string
 }
 
-// namedShare is how much of an extract is kept for names, in percent: most of what is named again fits into little room.
+// namedShare is the percentage of an extract kept for names, because what is named can be asked for at little cost.
 const namedShare = 22
 
-// maxEarlierShare is how much of a section's room what was told before may take, in percent, where what is new needs the rest.
+// maxEarlierShare is the maximum percentage of a section's room for earlier lines while new ones need the rest.
 const maxEarlierShare = 40
 
 func (o *extractWriter) write(s section) {
@@ -128,7 +128,7 @@ func (o *extractWriter) add(heading, lines string) {
 	o.unspent -= used
 }
 
-// writeNames lists what else is named in the room that is left.
+// writeNames lists what else is named in the remaining room.
 func (o *extractWriter) writeNames(s *transcript) {
 	shown := o.text()
 	lead := "\n" + headNamed + "\n- "

@@ -9,10 +9,10 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/summarize/extractive/choice"
 )
 
-// maxRules bounds the rules that are looked at.
+// maxRules limits how many rules are considered.
 const maxRules = 400
 
-// ruleEntries returns the user's sentences that say what must, or must never, be done: the newest first where there is no room for all.
+// ruleEntries returns the user's sentences that say what must, or must never, be done; the newest come first if there is no room for all.
 func (s *transcript) ruleEntries() (all []choice.Entry) {
 	seen := map[string]bool{}
 	for _, rule := range s.earlier.items(headRules) {
@@ -31,7 +31,7 @@ func (s *transcript) ruleEntries() (all []choice.Entry) {
 	return all
 }
 
-// userEntries returns the user's messages, newer ones in more detail, and the first, which often says what all is for.
+// userEntries returns the user's messages, newer ones in more detail, and the first, which often says what everything is for.
 func (s *transcript) userEntries(room int) (all []choice.Entry) {
 	most := room * 3 / 10
 	for i := len(s.userMessages) - 1; i >= 0; i-- {
@@ -50,8 +50,8 @@ func (s *transcript) userEntries(room int) (all []choice.Entry) {
 	return all
 }
 
-// assistantEntries returns the sentences of the assistant's that say most: what was found and decided, not what was to be done next and is done
-// since. Newer ones count more.
+// assistantEntries returns the assistant's most informative sentences: findings and decisions rather than plans, which have been carried
+// out since. Newer ones count more.
 func (s *transcript) assistantEntries(target int) (all []choice.Entry) {
 	var lines []choice.Unit
 	for _, speech := range s.assistantMessages {
@@ -79,7 +79,7 @@ func (s *transcript) assistantEntries(target int) (all []choice.Entry) {
 	return all
 }
 
-// What the lines of what is open begin with, so that a later extract knows them.
+// The prefixes of open items, by which a later extract recognizes them.
 const (
 	noResult  = "no result: "
 	saidLast  = "said last: "
@@ -87,8 +87,7 @@ const (
 	intended  = "intended: "
 )
 
-// openEntries returns what the next step begins from: what the assistant said last, calls without a result, what it meant to do, the last
-// error.
+// openEntries returns what the next step starts from: the assistant's last message, unanswered calls, its last plan, and the last error.
 func (s *transcript) openEntries(target int) (all []choice.Entry) {
 	if n := len(s.assistantMessages); n > 0 {
 		last := s.assistantMessages[n-1]
@@ -116,7 +115,7 @@ func (s *transcript) openEntries(target int) (all []choice.Entry) {
 	return append(all, s.intentEntries()...)
 }
 
-// What of the assistant's words is looked at for what it meant to do: its last messages but one, and sentences of some length.
+// Where plans of the assistant are searched: its last messages but one, in sentences of some length.
 const (
 	maxIntentMessages = 5
 	minIntentBytes    = 30

@@ -9,7 +9,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/facts"
 )
 
-// speaker is who mentions a name, the one that counts most last.
+// speaker is who mentions a name, in ascending order of importance.
 type speaker int8
 
 const (
@@ -18,10 +18,10 @@ const (
 	byUser
 )
 
-// minNumberDigits is how many digits a number has that tells one thing from another even in a tool's result.
+// minNumberDigits is the length of a number that identifies something even in a tool's result.
 const minNumberDigits = 6
 
-// mention is how a name occurs in a stretch of conversation.
+// mention counts how a name occurs in a stretch of conversation.
 type mention struct {
 	messages int // that it occurs in
 	spoken   int // of those, that no tool wrote
@@ -54,7 +54,7 @@ func (m mentions) read(text string, at int, by speaker) {
 	})
 }
 
-// rankedNames returns the names of a stretch of conversation and of what was told before it: those first that are most likely named again.
+// rankedNames returns the names of a stretch of conversation and of earlier summaries, those most likely to be named again first.
 func (s *transcript) rankedNames() []string {
 	before := map[string]float64{}
 	for i, name := range s.earlier.names() {
@@ -93,10 +93,10 @@ func (s *transcript) nameWorth(name string, m *mention) float64 {
 	return worth * (0.5 + recency)
 }
 
-// maxRankedNames is how many names are tried for their room at most.
+// maxRankedNames is how many names are tried at most.
 const maxRankedNames = 8000
 
-// listNames lists the names that a text leaves out, as many as fit into room characters.
+// listNames lists the names that a text omits, as many as fit into room characters.
 func listNames(ranked []string, shown string, room int) string {
 	var b strings.Builder
 	known := map[string]bool{}

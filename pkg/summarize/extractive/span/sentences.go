@@ -10,10 +10,10 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/summarize/extractive/choice"
 )
 
-// bullets begin the entries of lists.
+// bullets begin list items.
 var bullets = []string{"- ", "* ", "• ", "+ "}
 
-// sentencesOf returns the sentences of a text, each on one line. Entries of lists are sentences of their own.
+// sentencesOf returns the sentences of a text, each on one line. List items are sentences of their own.
 func sentencesOf(text string) (all []string) {
 	lines := strings.Split(text, "\n")
 	for from := 0; from < len(lines); {
@@ -29,7 +29,7 @@ func sentencesOf(text string) (all []string) {
 	return all
 }
 
-// appendSentences keeps the number of an entry with its first sentence, and leaves out other marks.
+// appendSentences keeps the number of a list item with its first sentence, and removes other bullets.
 func appendSentences(all []string, text string) []string {
 	text = withoutBullet(text)
 	if len(text) < content.LongestSentence && !strings.ContainsAny(text, ".!?。！？") {
@@ -72,7 +72,7 @@ func beginsEntry(line string) bool {
 	return len(digits) < len(line) && (strings.HasPrefix(digits, ". ") || strings.HasPrefix(digits, ") "))
 }
 
-// textSide is where a text says what it is about.
+// textSide is the side from which a text is shown.
 type textSide int
 
 const (
@@ -80,11 +80,11 @@ const (
 	atEnd
 )
 
-// sentenceGap stands in a digest between sentences, where others may be left out.
+// sentenceGap separates sentences in a digest, where others may be omitted.
 const sentenceGap = " … "
 
-// digest tells sentences in at most n characters, on one line: half of them from one side, then those that say most. Rules are
-// told elsewhere: of the rest of a user's text they are left out.
+// digest shortens sentences to n characters on one line: half of them from one side, then the most informative. Rules in a user's text are
+// shown elsewhere and omitted here.
 func digest(all []string, n int, from textSide) string {
 	lines := make([]choice.Unit, len(all))
 	for i := range all {
@@ -112,7 +112,7 @@ func digest(all []string, n int, from textSide) string {
 	return content.Clip(strings.ReplaceAll(strings.TrimPrefix(body, "\n"), "\n", sentenceGap), n)
 }
 
-// sideRange returns the sentences [first, end) from one side that fit into room characters, and one at least.
+// sideRange returns the sentences [first, end) from one side that fit into room characters, at least one.
 func sideRange(all []string, room int, from textSide) (first, end int) {
 	for k := range all {
 		i := k

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// tally counts things by name. Its text can be read again: "edit ×3, read".
+// tally counts things by name. Its text can be parsed again: "edit ×3, read".
 type tally struct {
 	names []string // in the order in which they were first counted
 	count map[string]int
@@ -39,7 +39,7 @@ func (t *tally) addAll(other *tally) {
 	}
 }
 
-// parse adds what another tally's text says.
+// parse adds the counts in another tally's text.
 func (t *tally) parse(text string) {
 	for _, entry := range strings.Split(text, ", ") {
 		name, number, _ := strings.Cut(entry, countMark)
@@ -53,10 +53,10 @@ func (t *tally) parse(text string) {
 	}
 }
 
-// maxCount bounds the counts that are believed of a text.
+// maxCount limits the counts that are accepted from a text.
 const maxCount = 1 << 30
 
-// text names what was counted most first.
+// text lists the names by count, the highest first.
 func (t *tally) text() string {
 	byCount := slices.Clone(t.names)
 	slices.SortStableFunc(byCount, func(a, b string) int { return cmp.Compare(t.count[b], t.count[a]) })

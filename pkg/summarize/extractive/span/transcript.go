@@ -7,7 +7,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/summarize"
 )
 
-// transcript is what a stretch of conversation holds, before anybody has looked at how much of it fits.
+// transcript is what a stretch of conversation contains, before it is cut to its room.
 type transcript struct {
 	lastIndex         int32 // the index of the last message
 	userMessages      []utterance
@@ -19,14 +19,14 @@ type transcript struct {
 	messageCount      int // how many messages were read
 }
 
-// utterance is what somebody said in one message.
+// utterance is what somebody says in one message.
 type utterance struct {
 	text      string
 	sentences []string
 	message   int // the number of the message in the stretch
 }
 
-// action is a call, and what came of it.
+// action is a call and its outcome.
 type action struct {
 	callDetails
 	message int
@@ -78,7 +78,7 @@ func (s *transcript) read(it *conversation.Item) {
 	s.addSpoken(it.Message.Role, own.text())
 }
 
-// spokenTexts are what is said in a message by its role, or by others in its role.
+// spokenTexts are the texts of a message by its role, or by others in that role.
 type spokenTexts struct {
 	said    []string
 	speaker string // of the last
@@ -104,7 +104,7 @@ func (s *transcript) addSpoken(role conversation.Role, text string) {
 	}
 }
 
-// addForeign takes what somebody else says in a user's role as what it is: the outcome of something that was done.
+// addForeign records what somebody else says in the user's role as the outcome of an action.
 func (s *transcript) addForeign(t *spokenTexts) {
 	text := t.text()
 	if text == "" {
@@ -142,7 +142,7 @@ func (s *transcript) readResult(r *conversation.ToolResult) {
 	s.mentions.read(text, s.messageCount, byTool)
 }
 
-// resultText returns what a result says, each of its pieces filtered by itself.
+// resultText returns the text of a result, each part filtered by itself.
 func resultText(r *conversation.ToolResult) string {
 	texts := r.Texts()
 	for i := range texts {
