@@ -50,8 +50,7 @@ const (
 // maxPending limits the requests that wait or run, because each holds its content in memory.
 const maxPending = 256
 
-// Desk takes requests for summaries (behaviour §5 and §8). It is safe for concurrent use. Its zero value is a desk without
-// models.
+// Desk takes requests for summaries (behaviour §5 and §8). It is safe for concurrent use. Its zero value is a desk without models.
 type Desk struct {
 	options Options
 	base    context.Context // ends when the desk is closed

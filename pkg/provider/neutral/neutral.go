@@ -50,8 +50,7 @@ func (f format) Unit(u *conversation.Unit, c provider.UnitContext) provider.Unit
 	return out
 }
 
-// recorded puts tool messages, which stand together, back into the order of the record, made up ones behind; pairs are found by
-// their ids.
+// recorded puts tool messages, which stand together, back into the order of the record, made up ones behind; pairs are found by their ids.
 func recorded(lines []provider.Line) {
 	first := 0
 	for first < len(lines) && lines[first].Role != conversation.RoleTool {

@@ -1,5 +1,4 @@
-// Package openai asks models through the Chat Completions API, as OpenAI offers it and vLLM, Ollama, LiteLLM and many others
-// speak it.
+// Package openai asks models through the Chat Completions API, as OpenAI offers it and vLLM, Ollama, LiteLLM and many others speak it.
 package openai
 
 import (
