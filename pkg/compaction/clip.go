@@ -8,6 +8,7 @@ import (
 	"github.com/rivo/uniseg"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/facts"
 	"github.com/palimpsest-context/palimpsest/pkg/tokens"
 )
 
@@ -62,33 +63,14 @@ func annotation(head, tail, chars int, recall string) string {
 
 // keepHead returns at most n characters from the start, without cutting a grapheme cluster.
 func keepHead(text string, n int) string {
-	before, _ := clusterBorders(text, charOffset(text, n))
+	before, _ := clusterBorders(text, facts.CharOffset(text, n))
 	return text[:before]
 }
 
 // keepTail returns at most n characters from the end, without cutting a grapheme cluster.
 func keepTail(text string, n int) string {
-	start := len(text)
-	for ; n > 0 && start > 0; n-- {
-		_, size := utf8.DecodeLastRuneInString(text[:start])
-		start -= size
-	}
-	_, after := clusterBorders(text, start)
+	_, after := clusterBorders(text, facts.TailOffset(text, n))
 	return text[after:]
-}
-
-// charOffset returns where the nth character begins, or the end of the text.
-func charOffset(text string, n int) int {
-	if n <= 0 {
-		return 0
-	}
-	for i := range text {
-		if n == 0 {
-			return i
-		}
-		n--
-	}
-	return len(text)
 }
 
 // clusterLookBack limits how far back, in bytes, the start of a line is searched from which clusters are counted.

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/facts"
 	"github.com/palimpsest-context/palimpsest/pkg/tokens"
 )
 
@@ -28,8 +29,7 @@ func OwnWords(parts []conversation.Part) string {
 func CutWords(text string, index int32, limit int64, counter tokens.Counter) (conversation.Cut, bool) {
 	chars := utf8.RuneCountInString(text)
 	weigh := func(size int) (conversation.Cut, int64) {
-		c := headTailCut(text, chars, size)
-		c.Message = index
+		c := headTailCut(text, index, chars, size)
 		n, _ := counter.Count(ShowWords(text, c))
 		return c, int64(n)
 	}
@@ -38,18 +38,16 @@ func CutWords(text string, index int32, limit int64, counter tokens.Counter) (co
 
 // LeastCut returns the shortest cut of a message's words.
 func LeastCut(text string, index int32) conversation.Cut {
-	c := headTailCut(text, utf8.RuneCountInString(text), LeastChars)
-	c.Message = index
-	return c
+	return headTailCut(text, index, utf8.RuneCountInString(text), LeastChars)
 }
 
-func headTailCut(text string, chars, size int) conversation.Cut {
+func headTailCut(text string, index int32, chars, size int) conversation.Cut {
 	if size >= chars {
-		return conversation.Cut{Head: int32(chars)}
+		return conversation.Cut{Message: index, Head: int32(chars)}
 	}
 	head := utf8.RuneCountInString(keepHead(text, size*headShare/100))
 	tail := utf8.RuneCountInString(keepTail(text, size-size*headShare/100))
-	return conversation.Cut{Head: int32(head), From: int32(chars - tail), Tail: int32(tail)}
+	return conversation.Cut{Message: index, Head: int32(head), From: int32(chars - tail), Tail: int32(tail)}
 }
 
 // largestCut finds the largest cut of at least LeastChars that weighs at most limit. Weights grow with the size, except at token borders.
@@ -85,7 +83,7 @@ func ShowWords(text string, c conversation.Cut) string {
 		return fmt.Sprintf("%s\n[Shortened to fit: the rest of the message is not shown. Full message: %s]", text, conversation.ExpandCall(c.Message))
 	}
 	return fmt.Sprintf("%s\n...\n[Shortened to fit: %d of %d characters shown. Full text: %s]\n...\n%s",
-		text[:charOffset(text, int(c.Head))], c.Head+c.Tail, chars, conversation.ExpandCall(c.Message), cutTail(text, c))
+		text[:facts.CharOffset(text, int(c.Head))], c.Head+c.Tail, chars, conversation.ExpandCall(c.Message), cutTail(text, c))
 }
 
 // CutSummary returns how much of a summary fits limit tokens: of the list after its text at most listLimit tokens, and of the text what
@@ -115,9 +113,9 @@ func listHead(list string, limit int64, count func(string) int64) string {
 		return conversation.Cut{Head: int32(utf8.RuneCountInString(kept))}, count(kept)
 	}, limit)
 	if !ok || int(cut.Head) == chars {
-		return list[:charOffset(list, int(cut.Head))]
+		return list[:facts.CharOffset(list, int(cut.Head))]
 	}
-	kept := list[:charOffset(list, int(cut.Head))]
+	kept := list[:facts.CharOffset(list, int(cut.Head))]
 	return kept[:max(0, strings.LastIndexAny(kept, " \n"))]
 }
 
@@ -125,11 +123,11 @@ const summaryNote = "\n[Shortened to fit.]\n\n"
 
 // ShowSummary returns what a window shows of a summary's text.
 func ShowSummary(text string, c conversation.Cut) string {
-	return text[:charOffset(text, int(c.Head))] + summaryNote + cutTail(text, c)
+	return text[:facts.CharOffset(text, int(c.Head))] + summaryNote + cutTail(text, c)
 }
 
 // cutTail returns the part of a cut after its gap.
 func cutTail(text string, c conversation.Cut) string {
-	rest := text[charOffset(text, int(c.From)):]
-	return rest[:charOffset(rest, int(c.Tail))]
+	rest := text[facts.CharOffset(text, int(c.From)):]
+	return rest[:facts.CharOffset(rest, int(c.Tail))]
 }

@@ -96,10 +96,14 @@ func (c *factCollector) facts() []conversation.Fact {
 	for m, n := range c.count {
 		out = append(out, conversation.Fact{Kind: m.kind, Text: m.text, Count: n, Of: c.of[m]})
 	}
-	slices.SortFunc(out, func(a, b conversation.Fact) int {
-		return c.last[factKey{a.Kind, a.Text}] - c.last[factKey{b.Kind, b.Text}]
-	})
+	sortFacts(out, c.last)
 	return out
+}
+
+func sortFacts(facts []conversation.Fact, order map[factKey]int) {
+	slices.SortFunc(facts, func(a, b conversation.Fact) int {
+		return order[factKey{a.Kind, a.Text}] - order[factKey{b.Kind, b.Text}]
+	})
 }
 
 // ForgetFacts removes the facts that only a message mentioned whose words are gone, in part or entirely; standing are the facts of what

@@ -150,8 +150,8 @@ func containers(facts []conversation.Fact) []int {
 		if strings.Contains(f.Text, " ") {
 			continue // no name
 		}
-		eachSubname(f.Text, func(piece string) {
-			if n, ok := number[piece]; ok && n != i {
+		eachSubname(f.Text, func(part string) {
+			if n, ok := number[part]; ok && n != i {
 				out[n] = min(out[n], i)
 			}
 		})
@@ -179,8 +179,6 @@ func eachSubname(text string, do func(string)) {
 // byTime returns facts in the order in which they came.
 func (l *lossLister) byTime(facts []conversation.Fact) []conversation.Fact {
 	out := slices.Clone(facts)
-	slices.SortFunc(out, func(a, b conversation.Fact) int {
-		return l.order[factKey{a.Kind, a.Text}] - l.order[factKey{b.Kind, b.Text}]
-	})
+	sortFacts(out, l.order)
 	return out
 }

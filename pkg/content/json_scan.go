@@ -5,7 +5,7 @@ type JSONEvent uint8
 
 // The events.
 const (
-	JSONChunkEnd JSONEvent = iota // the piece has ended
+	JSONChunkEnd JSONEvent = iota // the chunk has ended
 	JSONKey                       // a member of an object begins, with its key
 	JSONScalar                    // a value that holds no others begins
 	JSONOpen                      // an array or an object begins
@@ -76,21 +76,21 @@ func (s *JSONScanner) isComplete() bool {
 // Failed reports whether the text so far cannot begin a JSON value.
 func (s *JSONScanner) Failed() bool { return s.state == broken }
 
-// ScanJSON continues at piece[at] up to the next event, and returns its position and where to continue. After a syntax error there are no
+// ScanJSON continues at chunk[at] up to the next event, and returns its position and where to continue. After a syntax error there are no
 // more events.
-func ScanJSON[T string | []byte](s *JSONScanner, piece T, at int) (event JSONEvent, where, next int) {
-	for at < len(piece) {
+func ScanJSON[T string | []byte](s *JSONScanner, chunk T, at int) (event JSONEvent, where, next int) {
+	for at < len(chunk) {
 		if s.state == inString {
-			for at < len(piece) && piece[at] >= ' ' && piece[at] != '"' && piece[at] != '\\' {
+			for at < len(chunk) && chunk[at] >= ' ' && chunk[at] != '"' && chunk[at] != '\\' {
 				at++
 			}
-			if at < len(piece) {
-				s.stringSpecial(piece[at])
+			if at < len(chunk) {
+				s.stringSpecial(chunk[at])
 				at++
 			}
 			continue
 		}
-		c := piece[at]
+		c := chunk[at]
 		if c == ' ' && s.state <= afterValue { // indentation is a good part of many documents
 			at++
 			continue
@@ -99,7 +99,7 @@ func ScanJSON[T string | []byte](s *JSONScanner, piece T, at int) (event JSONEve
 			return event, at, at + 1
 		}
 		if s.state == broken {
-			return JSONChunkEnd, len(piece), len(piece)
+			return JSONChunkEnd, len(chunk), len(chunk)
 		}
 		at++
 	}

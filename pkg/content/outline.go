@@ -81,15 +81,15 @@ func (o *Outline) position(unit Unit, n int64, read func(from, to int64) ([]byte
 		return o.end().at, nil
 	}
 	i := sort.Search(len(o.marks), func(i int) bool { return o.marks[i].count(unit) > n }) - 1
-	piece, err := o.read(i, read)
+	chunk, err := o.read(i, read)
 	if err != nil {
 		return 0, err
 	}
 	mark := o.marks[i]
 	if unit == UnitChars {
-		return mark.at + afterChars(piece, n-mark.chars), nil
+		return mark.at + afterChars(chunk, n-mark.chars), nil
 	}
-	return mark.at + afterLines(piece, n-mark.ends), nil
+	return mark.at + afterLines(chunk, n-mark.ends), nil
 }
 
 // count returns what is compared with the number of a character or line. The nth line begins after the nth line end, so a mark right after
@@ -104,30 +104,30 @@ func (m outlineMark) count(unit Unit) int64 {
 // read returns the content between a mark and the next.
 func (o *Outline) read(mark int, read func(from, to int64) ([]byte, error)) ([]byte, error) {
 	from, to := o.marks[mark].at, o.marks[mark+1].at
-	piece, err := read(from, to)
-	if err == nil && int64(len(piece)) < to-from {
+	chunk, err := read(from, to)
+	if err == nil && int64(len(chunk)) < to-from {
 		err = ErrOutline
 	}
-	return piece, err
+	return chunk, err
 }
 
 // afterChars returns the length of the first n characters in bytes.
-func afterChars(piece []byte, n int64) int64 {
+func afterChars(chunk []byte, n int64) int64 {
 	at := 0
-	for ; n > 0 && at < len(piece); n-- {
-		_, size := utf8.DecodeRune(piece[at:])
+	for ; n > 0 && at < len(chunk); n-- {
+		_, size := utf8.DecodeRune(chunk[at:])
 		at += size
 	}
 	return int64(at)
 }
 
 // afterLines returns the length of the first n lines in bytes.
-func afterLines(piece []byte, n int64) int64 {
+func afterLines(chunk []byte, n int64) int64 {
 	at := 0
 	for ; n > 0; n-- {
-		size := bytes.IndexByte(piece[at:], '\n')
+		size := bytes.IndexByte(chunk[at:], '\n')
 		if size < 0 {
-			return int64(len(piece))
+			return int64(len(chunk))
 		}
 		at += size + 1
 	}

@@ -19,21 +19,21 @@ type Outliner struct {
 func NewOutliner() *Outliner { return &Outliner{marks: make([]outlineMark, 1)} }
 
 // Feed takes the next chunk and does not keep it. It never fails: each invalid UTF-8 byte counts as one character.
-func (o *Outliner) Feed(piece []byte) {
-	if len(piece) == 0 {
+func (o *Outliner) Feed(chunk []byte) {
+	if len(chunk) == 0 {
 		return
 	}
-	o.items.feed(piece)
-	o.last = piece[len(piece)-1]
+	o.items.feed(chunk)
+	o.last = chunk[len(chunk)-1]
 	if len(o.pending) > 0 {
-		piece = o.complete(piece)
+		chunk = o.complete(chunk)
 	}
-	rest := len(piece) - unfinished(piece)
-	o.pending = append(o.pending, piece[rest:]...)
-	for piece = piece[:rest]; len(piece) > 0; {
-		size := o.untilMark(piece)
-		o.count(piece[:size])
-		piece = piece[size:]
+	rest := len(chunk) - unfinished(chunk)
+	o.pending = append(o.pending, chunk[rest:]...)
+	for chunk = chunk[:rest]; len(chunk) > 0; {
+		size := o.untilMark(chunk)
+		o.count(chunk[:size])
+		chunk = chunk[size:]
 	}
 }
 
@@ -51,22 +51,22 @@ func (o *Outliner) Outline() *Outline {
 }
 
 // complete continues the character that the previous chunk began, and returns the rest.
-func (o *Outliner) complete(piece []byte) []byte {
-	for len(piece) > 0 && !utf8.FullRune(o.pending) && !utf8.RuneStart(piece[0]) {
-		o.pending = append(o.pending, piece[0])
-		piece = piece[1:]
+func (o *Outliner) complete(chunk []byte) []byte {
+	for len(chunk) > 0 && !utf8.FullRune(o.pending) && !utf8.RuneStart(chunk[0]) {
+		o.pending = append(o.pending, chunk[0])
+		chunk = chunk[1:]
 	}
-	if len(piece) > 0 || utf8.FullRune(o.pending) {
+	if len(chunk) > 0 || utf8.FullRune(o.pending) {
 		o.count(o.pending)
 		o.pending = o.pending[:0]
 	}
-	return piece
+	return chunk
 }
 
 // unfinished returns how many bytes at the end of a chunk begin an incomplete character.
-func unfinished(piece []byte) int {
-	for size := 1; size < utf8.UTFMax && size <= len(piece); size++ {
-		if end := piece[len(piece)-size:]; utf8.RuneStart(end[0]) {
+func unfinished(chunk []byte) int {
+	for size := 1; size < utf8.UTFMax && size <= len(chunk); size++ {
+		if end := chunk[len(chunk)-size:]; utf8.RuneStart(end[0]) {
 			if utf8.FullRune(end) {
 				return 0
 			}
@@ -78,9 +78,9 @@ func unfinished(piece []byte) int {
 
 // untilMark returns how much of a chunk lies before the next mark. A mark lies at the start of a character: after three continuation bytes,
 // a fourth belongs to none.
-func (o *Outliner) untilMark(piece []byte) int {
-	size := int(min(max(o.marks[len(o.marks)-1].at+outlineStep-o.position.at, 1), int64(len(piece))))
-	for more := 0; more < utf8.UTFMax-1 && size < len(piece) && !utf8.RuneStart(piece[size]); more++ {
+func (o *Outliner) untilMark(chunk []byte) int {
+	size := int(min(max(o.marks[len(o.marks)-1].at+outlineStep-o.position.at, 1), int64(len(chunk))))
+	for more := 0; more < utf8.UTFMax-1 && size < len(chunk) && !utf8.RuneStart(chunk[size]); more++ {
 		size++
 	}
 	return size

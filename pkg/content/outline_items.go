@@ -17,8 +17,8 @@ type itemMark struct{ index, at, previousEnd int64 }
 // among its members.
 type itemOutliner struct {
 	scanner      JSONScanner
-	at           int64 // where the piece begins
-	lastNonSpace int64 // behind the last byte before the piece that is no space
+	at           int64 // where the chunk begins
+	lastNonSpace int64 // behind the last byte before the chunk that is no space
 	arrays       int   // how many could be the one
 	previousEnd  int64 // behind the item before the last comma
 	level        int   // how many arrays and objects are open around its items; 0 outside of it
@@ -26,24 +26,24 @@ type itemOutliner struct {
 }
 
 // feed takes the next chunk.
-func (o *itemOutliner) feed(piece []byte) {
+func (o *itemOutliner) feed(chunk []byte) {
 	if o.scanner.state == broken {
 		return
 	}
 	for at := 0; ; {
-		event, where, next := ScanJSON(&o.scanner, piece, at)
+		event, where, next := ScanJSON(&o.scanner, chunk, at)
 		if event == JSONChunkEnd {
 			break
 		}
 		if o.level == 0 {
 			o.outside(event, where)
 		} else {
-			o.inside(event, where, piece)
+			o.inside(event, where, chunk)
 		}
 		at = next
 	}
-	o.lastNonSpace = o.nonSpaceEnd(piece)
-	o.at += int64(len(piece))
+	o.lastNonSpace = o.nonSpaceEnd(chunk)
+	o.at += int64(len(chunk))
 }
 
 // nonSpaceEnd returns the position after the last byte that is not white space, up to the end of part.
@@ -74,16 +74,16 @@ func (o *itemOutliner) outside(event JSONEvent, where int) {
 }
 
 // inside handles an event inside of the array.
-func (o *itemOutliner) inside(event JSONEvent, where int, piece []byte) {
+func (o *itemOutliner) inside(event JSONEvent, where int, chunk []byte) {
 	depth := o.scanner.Depth()
 	switch {
 	case event == JSONComma && depth == o.level:
-		o.previousEnd = o.nonSpaceEnd(piece[:where])
+		o.previousEnd = o.nonSpaceEnd(chunk[:where])
 	case event == JSONScalar && depth == o.level, event == JSONOpen && depth == o.level+1:
 		o.item(where)
 	case event == JSONClose && depth == o.level-1:
 		if o.items.count > 0 {
-			o.items.end = o.nonSpaceEnd(piece[:where])
+			o.items.end = o.nonSpaceEnd(chunk[:where])
 		}
 		o.level = 0
 	}
@@ -131,22 +131,22 @@ func (o *outlineItems) bounds(n int64, read func(from, to int64) ([]byte, error)
 	if mark.index == n {
 		return mark.at, mark.previousEnd, nil
 	}
-	piece, err := read(mark.at, min(mark.at+outlineStep, o.end)) // or another mark would stand before the item
+	chunk, err := read(mark.at, min(mark.at+outlineStep, o.end)) // or another mark would stand before the item
 	if err != nil {
 		return 0, 0, err
 	}
 	items := itemOutliner{scanner: JSONScanner{brackets: []byte{'['}}, at: mark.at, level: 1}
-	return items.seek(piece, n-mark.index)
+	return items.seek(chunk, n-mark.index)
 }
 
 // seek returns where the nth item begins in a chunk that begins with an item, and where the one before it ends.
-func (o *itemOutliner) seek(piece []byte, n int64) (at, before int64, err error) {
+func (o *itemOutliner) seek(chunk []byte, n int64) (at, before int64, err error) {
 	for next := 0; ; {
-		event, where, after := ScanJSON(&o.scanner, piece, next)
+		event, where, after := ScanJSON(&o.scanner, chunk, next)
 		if event == JSONChunkEnd {
 			return 0, 0, ErrOutline
 		}
-		o.inside(event, where, piece)
+		o.inside(event, where, chunk)
 		if o.items.count > n {
 			return o.at + int64(where), o.previousEnd, nil
 		}

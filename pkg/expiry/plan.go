@@ -67,9 +67,6 @@ type Input struct {
 
 // Plan returns what of the units is due at the build of a turn and has not expired yet, in order.
 func Plan(in Input) []Due {
-	if in.Override != nil && in.Override.Disable {
-		return nil
-	}
 	var out []Due
 	for i := range in.Units {
 		if u := &in.Units[i]; in.mayExpire(u) {
@@ -81,7 +78,10 @@ func Plan(in Input) []Due {
 
 // mayExpire reports whether anything in a unit may expire. Most units of most views never do, so they are skipped at once.
 func (in *Input) mayExpire(u *conversation.Unit) bool {
-	if in.Policy.Turns != nil || in.Override != nil {
+	switch {
+	case in.Override != nil && in.Override.Disable:
+		return false
+	case in.Policy.Turns != nil || in.Override != nil:
 		return u.Summary == nil
 	}
 	for i := range u.Items {
@@ -280,9 +280,6 @@ func isBlank(c conversation.Content) bool {
 
 // Coming returns what of the units will fall due in a later turn.
 func Coming(in Input) []Due {
-	if in.Override != nil && in.Override.Disable {
-		return nil
-	}
 	var out []Due
 	for i := range in.Units {
 		u := &in.Units[i]

@@ -26,12 +26,22 @@ func IsUnseen(r rune) bool {
 	}
 }
 
-// charOffset returns where the nth character begins, or the end of the text.
-func charOffset(text string, n int) int {
+// CharOffset returns where the nth character begins, or the end of the text.
+func CharOffset(text string, n int) int {
 	for i := range text {
 		if n--; n < 0 {
 			return i
 		}
 	}
 	return len(text)
+}
+
+// TailOffset returns where the last n characters begin, or 0 if there are fewer.
+func TailOffset(text string, n int) int {
+	at := len(text)
+	for ; n > 0 && at > 0; n-- {
+		_, size := utf8.DecodeLastRuneInString(text[:at])
+		at -= size
+	}
+	return at
 }

@@ -21,7 +21,7 @@ const MaxText = 200
 func Clean(text string, limit int) string {
 	text = OneLine(text)
 	if utf8.RuneCountInString(text) > limit {
-		text = text[:charOffset(text, limit-1)] + "…"
+		text = text[:CharOffset(text, limit-1)] + "…"
 	}
 	return text
 }

@@ -127,13 +127,13 @@ func (w *mentionScanner) plainWord(word string) {
 
 // dottedName handles a dotted name in code: a module path of at least three parts, and the identifiers in it.
 func (w *mentionScanner) dottedName(word string) {
-	pieces := strings.Split(word, ".")
-	if len(pieces) > 2 && pieces[0] != "this" && pieces[0] != "self" && !newWordShape(word).camel {
+	parts := strings.Split(word, ".")
+	if len(parts) > 2 && parts[0] != "this" && parts[0] != "self" && !newWordShape(word).camel {
 		w.found(conversation.FactID, word)
 	}
-	for _, piece := range pieces {
-		if isCode(piece, newWordShape(piece)) {
-			w.found(conversation.FactID, piece)
+	for _, part := range parts {
+		if isCode(part, newWordShape(part)) {
+			w.found(conversation.FactID, part)
 		}
 	}
 }
@@ -150,8 +150,8 @@ func (w *mentionScanner) innerIDs(word string) {
 		for at < len(word) && IsWordByte(word[at]) {
 			at++
 		}
-		if piece := word[start:at]; len(piece) > 3 && len(piece) < len(word) && len(piece) <= MaxText && isMachineMade(piece, newWordShape(piece)) {
-			w.found(conversation.FactID, piece)
+		if part := word[start:at]; len(part) > 3 && len(part) < len(word) && len(part) <= MaxText && isMachineMade(part, newWordShape(part)) {
+			w.found(conversation.FactID, part)
 		}
 	}
 }

@@ -14,7 +14,7 @@ func BeginsAsReport(s string) bool {
 			return true
 		}
 	}
-	word := leadingName(s)
+	word := LeadingName(s)
 	return compoundSeverity(word[strings.LastIndexByte(word, '.')+1:]) == Grave && strings.HasPrefix(s[len(word):], ": ") || IsDated(s)
 }
 
@@ -37,8 +37,8 @@ func IsDated(s string) bool {
 	return first >= 6 || (digits >= 6 && strings.ContainsAny(begin, ":-/"))
 }
 
-// leadingName returns the name at the start of a text, including the names of its modules.
-func leadingName(s string) string {
+// LeadingName returns the name at the start of a text, including the names of its modules.
+func LeadingName(s string) string {
 	i := 0
 	for i < len(s) && (IsWordByte(s[i]) || (s[i] == '.' && i > 0)) {
 		i++

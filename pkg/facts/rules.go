@@ -133,10 +133,10 @@ func rulesOf(sentence string) []string {
 	}
 	var out []string
 	for from := 0; from < len(sentence); {
-		piece := sentence[from:min(len(sentence), from+2*MaxRule)]
-		at, _ := ruleWord(piece)
+		window := sentence[from:min(len(sentence), from+2*MaxRule)]
+		at, _ := ruleWord(window)
 		if at < 0 {
-			from += len(piece)
+			from += len(window)
 			continue
 		}
 		rule, end := excerptAround(sentence, from+at, MaxRule)
@@ -149,15 +149,11 @@ func rulesOf(sentence string) []string {
 // excerptAround returns at most limit characters around a position, with an ellipsis where they are cut, and where the excerpt ends in the
 // text.
 func excerptAround(text string, at, limit int) (cut string, end int) {
-	start := at
-	for n := limit / 3; n > 0 && start > 0; n-- {
-		_, size := utf8.DecodeLastRuneInString(text[:start])
-		start -= size
-	}
+	start := TailOffset(text[:at], limit/3)
 	if start > 0 {
 		start += strings.IndexByte(text[start:at], ' ') + 1 // the next word, if one begins before at
 	}
-	end = start + charOffset(text[start:], limit-2)
+	end = start + CharOffset(text[start:], limit-2)
 	if end < len(text) {
 		if space := strings.LastIndexByte(text[at:end], ' '); space > (end-at)/2 {
 			end = at + space

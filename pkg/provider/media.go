@@ -29,6 +29,17 @@ func AppendURL(dst []byte, m *conversation.Media) []byte {
 	return AppendString(dst, m.URI)
 }
 
+// AddResult writes a result as an object: a prefix before the call's id, and the key of the text after it.
+func (s *UnitWriter) AddResult(l *Line, r *conversation.ToolResult, role, prefix, key string) {
+	text, extra := s.ResultText(r, l.Index)
+	out := make([]byte, 0, len(text)+len(text)/16+64)
+	out = append(out, prefix...)
+	out = AppendCallID(out, r.Ordinal)
+	out = append(out, key...)
+	out = AppendString(out, text)
+	s.Add(l, role, append(out, '}'), l.Parts[0].Tokens+extra)
+}
+
 // ResultText returns a result as one text, its parts joined by newlines and its media as lines. extra is the weight beyond the result's
 // stored count.
 func (s *UnitWriter) ResultText(r *conversation.ToolResult, index int32) (out string, extra int32) {

@@ -12,7 +12,7 @@ type Writer interface {
 	// Takes reports whether the provider accepts the media in a user message.
 	Takes(m *conversation.Media) bool
 	// Text writes a line of the system or the user: at least one content, none of them empty.
-	Text(s *UnitWriter, l *Line, pieces []Content)
+	Text(s *UnitWriter, l *Line, contents []Content)
 	// Assistant writes the assistant's lines of a unit as one turn of the model, or nothing if none of it can be shown.
 	Assistant(s *UnitWriter, turn []Line)
 	// Result writes a line with one result.
@@ -80,8 +80,8 @@ func (s *UnitWriter) line(w Writer, l *Line) {
 	case l.Role == conversation.RoleSystem && s.Traits.SystemApart:
 		s.systemApart(l)
 	default:
-		if pieces := s.contents(l, w.Takes); len(pieces) > 0 {
-			w.Text(s, l, s.withSpeaker(l, pieces))
+		if contents := s.contents(l, w.Takes); len(contents) > 0 {
+			w.Text(s, l, s.withSpeaker(l, contents))
 		}
 	}
 	s.reportMissing(l, repairs)
@@ -89,15 +89,15 @@ func (s *UnitWriter) line(w Writer, l *Line) {
 
 // withSpeaker puts a line that names the speaker before what a user says, if messages have no field for it. The message's own weight
 // includes it.
-func (s *UnitWriter) withSpeaker(l *Line, pieces []Content) []Content {
+func (s *UnitWriter) withSpeaker(l *Line, contents []Content) []Content {
 	switch {
 	case l.Name == "" || l.Role != conversation.RoleUser || s.Traits.NameField:
-	case pieces[0].Media == nil:
-		pieces[0].Text = SpeakerLine(l.Name) + pieces[0].Text
+	case contents[0].Media == nil:
+		contents[0].Text = SpeakerLine(l.Name) + contents[0].Text
 	default:
-		return slices.Insert(pieces, 0, Content{Text: SpeakerLine(l.Name)})
+		return slices.Insert(contents, 0, Content{Text: SpeakerLine(l.Name)})
 	}
-	return pieces
+	return contents
 }
 
 // reportMissing records a repair for a line of which nothing was written because it is empty. If the repairs since from already tell of
@@ -111,20 +111,20 @@ func (s *UnitWriter) reportMissing(l *Line, from int) {
 
 // systemApart writes a system message for a provider that accepts them only in system_json: there if it leads, else as the user's.
 func (s *UnitWriter) systemApart(l *Line) {
-	pieces := s.contents(l, func(*conversation.Media) bool { return false })
-	if len(pieces) == 0 {
+	contents := s.contents(l, func(*conversation.Media) bool { return false })
+	if len(contents) == 0 {
 		return
 	}
 	role := "system"
 	if !s.Context.Leading {
 		role = "user"
-		pieces[0].Text = systemHeader + pieces[0].Text
+		contents[0].Text = systemHeader + contents[0].Text
 		n := s.Context.count(systemHeader)
-		pieces[0].Tokens += n
+		contents[0].Tokens += n
 		s.Repair(l.Index, conversation.ReasonSystemAsUser, int64(n))
 	}
-	for i := range pieces {
-		s.add(Block{System: s.Context.Leading, Role: role, JSON: s.Traits.AppendText(nil, pieces[i].Text), Tokens: s.Charge(l, pieces[i].Tokens), Index: l.Index})
+	for i := range contents {
+		s.add(Block{System: s.Context.Leading, Role: role, JSON: s.Traits.AppendText(nil, contents[i].Text), Tokens: s.Charge(l, contents[i].Tokens), Index: l.Index})
 	}
 }
 
@@ -235,11 +235,25 @@ func (s *UnitWriter) Native(l *Line, p *conversation.Part) bool {
 	}
 }
 
+// AppendContents appends contents as a list, at least one: media as the provider has them, and each text behind its prefix as an object.
+func AppendContents(dst []byte, contents []Content, textPrefix string, appendMedia func([]byte, *conversation.Media) []byte) []byte {
+	for i := range contents {
+		dst = append(dst, "[,"[min(i, 1)])
+		if contents[i].Media != nil {
+			dst = appendMedia(dst, contents[i].Media)
+			continue
+		}
+		dst = append(dst, textPrefix...)
+		dst = append(AppendString(dst, contents[i].Text), '}')
+	}
+	return append(dst, ']')
+}
+
 // Weigh returns the total weight of contents.
-func Weigh(pieces []Content) int32 {
+func Weigh(contents []Content) int32 {
 	var n int32
-	for i := range pieces {
-		n += pieces[i].Tokens
+	for i := range contents {
+		n += contents[i].Tokens
 	}
 	return n
 }

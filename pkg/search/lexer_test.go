@@ -91,7 +91,7 @@ func TestLanguageOf_Text_IsToldByFunctionWords(t *testing.T) {
 }
 
 // A language that puts into endings what others have words for has few function words among many forms.
-func TestCensus_Language_FewFunctionWords_AreEnoughWithoutEnglishOnes(t *testing.T) {
+func TestLanguageCensus_Language_FewFunctionWords_AreEnoughWithoutEnglishOnes(t *testing.T) {
 	turkish := []string{"ile", "gibi", "kadar", "sonra", "daha", "olarak", "bazi"}
 	for _, c := range []struct {
 		english []string

@@ -225,7 +225,7 @@ func TestDocument_Postings_FormsOfAWord_AreInOrder(t *testing.T) {
 }
 
 // What is read again is the blocks that hold the most and what is next to them, from character to character.
-func TestDocument_WorthReading_ReachesBeyondTheBlocks(t *testing.T) {
+func TestDocument_SpansToScan_ReachesBeyondTheBlocks(t *testing.T) {
 	d := prepared(strings.Repeat("飞艇在湖边", 4000))
 	parts := d.spansToScan([][]int32{{10}, {30}}, []float64{1, 2}, []span{{20 * blockBytes, 20*blockBytes + 3}})
 	if len(parts) != 3 {

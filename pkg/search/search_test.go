@@ -174,7 +174,7 @@ func TestSearch_Excerpts_PartsAndForms_Count(t *testing.T) {
 	}
 }
 
-func TestBinding_Ends_AreOfWordsThatSaySomething(t *testing.T) {
+func TestQueryTermIndex_Affixes_AreOfWordsThatSaySomething(t *testing.T) {
 	q := NewQuery("Welche Verfassung haben diese Länder während des Krieges?")
 	b := newQueryTermIndex(q)
 	if b.add(q.lang); len(b.byAffix) == 0 {

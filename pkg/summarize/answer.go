@@ -98,8 +98,8 @@ func isEcho(summary string, r *Request) bool {
 	}
 	own := map[string]struct{}{}
 	addSubstrings(own, systemPrompt)
-	pieces, _ := parseTemplate(r.template()) // it was read before the call
-	for _, p := range pieces {
+	parts, _ := parseTemplate(r.template()) // it was read before the call
+	for _, p := range parts {
 		addSubstrings(own, p.text)
 	}
 	for i := minPromptEcho; i <= len(said); i++ {

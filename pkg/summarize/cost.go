@@ -14,17 +14,17 @@ const (
 
 // actualCost returns what a call cost: what the provider reports, or the estimate. A call that the provider rejected or never received is
 // free; one that timed out may still be billed.
-func actualCost(call *Call, answer Answer, failure *Failure, reckoned cost) cost {
+func actualCost(call *Call, answer Answer, failure *Failure, estimated cost) cost {
 	if failure != nil {
 		switch failure.Reason {
 		case Unreachable, RateLimited, Status, BreakerOpen:
 			return cost{}
 		default:
-			return reckoned
+			return estimated
 		}
 	}
 	if answer.InputTokens <= 0 && answer.OutputTokens <= 0 {
-		return reckoned
+		return estimated
 	}
 	most := int64(len(call.System)+len(call.Prompt)) + maxFrameTokens
 	return cost{

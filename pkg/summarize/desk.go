@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/facts"
 )
 
 // Options configures a Desk. With the zero value, a desk has no models and every request ends at once without a text.
@@ -210,14 +211,7 @@ func (d *Desk) ExtractSpan(earlier []string, units []conversation.Unit, target i
 	return fallbackSpanExtract(earlier, units, target)
 }
 
-func headChars(text string, n int) string {
-	for at := range text {
-		if n--; n < 0 {
-			return text[:at]
-		}
-	}
-	return text
-}
+func headChars(text string, n int) string { return text[:facts.CharOffset(text, n)] }
 
 // Deadline returns the total time a request may take.
 func (d *Desk) Deadline() time.Duration { return d.options.Deadline }

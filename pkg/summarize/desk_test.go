@@ -731,7 +731,7 @@ func TestDesk_BadTemplate_CallsNobody(t *testing.T) {
 	}
 }
 
-func TestSpending_Conversations_AreBounded(t *testing.T) {
+func TestTokenBudget_Conversations_AreBounded(t *testing.T) {
 	s := newTokenBudget(0, 10, time.Now())
 	for i := range maxConversations + 100 {
 		s.reserve(Scope{"n", fmt.Sprint(i)}, 1, time.Now())
@@ -741,7 +741,7 @@ func TestSpending_Conversations_AreBounded(t *testing.T) {
 	}
 }
 
-func TestRoutes_Models_AreBounded(t *testing.T) {
+func TestModelHealthCache_Models_AreBounded(t *testing.T) {
 	r := newModelHealthCache()
 	first := r.get("m/0")
 	for i := range maxModels {

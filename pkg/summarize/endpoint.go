@@ -2,6 +2,7 @@ package summarize
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -24,15 +25,14 @@ const (
 	headerTime = 5 * time.Minute
 )
 
-// EndpointOptions configures an Endpoint.
+// EndpointOptions configures the client of one provider.
 type EndpointOptions struct {
-	// URL is the configured base, Path what the API adds to it.
-	URL  string
-	Path []string
-	// Header is sent with every request; it holds the key.
-	Header http.Header
-	// HasKey is true if the header holds a key, which must never be sent unencrypted over a network.
-	HasKey bool
+	// URL is the base of the API. Its query, if any, is sent with every request.
+	URL string
+	// Key is sent with every request, but never unencrypted over a network; without one, its header is omitted.
+	Key string
+	// UserAgent names this program to the server; palimpsest by default.
+	UserAgent string
 }
 
 // Endpoint is the HTTP client for one address of one provider. It posts JSON and reads JSON. Redirects are not followed, so a key never
@@ -44,20 +44,21 @@ type Endpoint struct {
 	client *http.Client
 }
 
-// NewEndpoint returns an endpoint, or what [CheckEndpoint] says of its URL. Close closes its idle connections.
-func NewEndpoint(o EndpointOptions) (*Endpoint, error) {
-	if err := CheckEndpoint(o.URL, o.HasKey); err != nil {
+// NewEndpoint returns the endpoint at a path below the base URL, or what [CheckEndpoint] says of that. The header, which holds the key, is
+// sent with every request. Close closes idle connections.
+func NewEndpoint(o EndpointOptions, header http.Header, path ...string) (*Endpoint, error) {
+	if err := CheckEndpoint(o.URL, o.Key != ""); err != nil {
 		return nil, err
 	}
 	base, err := url.Parse(o.URL)
 	if err != nil {
 		return nil, errBadURL
 	}
-	header := o.Header.Clone()
+	header.Set("User-Agent", cmp.Or(o.UserAgent, "palimpsest"))
 	header.Set("Content-Type", "application/json")
 	header.Set("Accept", "application/json")
 	return &Endpoint{
-		url:    base.JoinPath(o.Path...).String(),
+		url:    base.JoinPath(path...).String(),
 		header: header,
 		client: &http.Client{
 			Transport:     transport(),

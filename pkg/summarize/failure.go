@@ -134,10 +134,5 @@ func (f *Failure) isExempt() bool {
 	}
 }
 
-// exemptFailure marks a failure that the breaker must not count.
-type exemptFailure struct{ error }
-
-func isExempt(err error) bool {
-	var b exemptFailure
-	return errors.As(err, &b)
-}
+// exemptError marks a failure that the breaker must not count.
+type exemptError struct{ error }

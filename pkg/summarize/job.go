@@ -227,13 +227,13 @@ func (d *Desk) takeSlot(ctx context.Context, j *job) bool {
 
 // callWithinBudget makes a call if the token budget allows it.
 func (d *Desk) callWithinBudget(ctx context.Context, s Scope, c candidate, call Call, waited time.Duration) (Answer, *Failure) {
-	reckoned := cost{input: int64(countChars(call.System)+countChars(call.Prompt)) / 4, output: int64(call.MaxOutput)}
-	if !d.budget.reserve(s, reckoned.sum(), d.options.Clock()) {
+	estimated := cost{input: int64(countChars(call.System)+countChars(call.Prompt)) / 4, output: int64(call.MaxOutput)}
+	if !d.budget.reserve(s, estimated.sum(), d.options.Clock()) {
 		return Answer{}, d.recordFailure(SpendLimit)
 	}
 	answer, failure := d.callModel(ctx, c, call, waited)
-	paid := actualCost(&call, answer, failure, reckoned)
-	d.budget.correct(s, paid.sum()-reckoned.sum())
+	paid := actualCost(&call, answer, failure, estimated)
+	d.budget.correct(s, paid.sum()-estimated.sum())
 	d.count(s, c.model, paid, failure)
 	return answer, failure
 }
@@ -253,7 +253,7 @@ func (d *Desk) callModel(ctx context.Context, c candidate, call Call, waited tim
 			c.health.pause(d.options.Clock().Add(min(failure.RetryAfter, maxRetryAfter)))
 		}
 		if failure.isExempt() || failure.Reason == Timeout && starved {
-			return Answer{}, exemptFailure{failure}
+			return Answer{}, exemptError{failure}
 		}
 		return Answer{}, failure
 	})

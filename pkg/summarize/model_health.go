@@ -1,6 +1,7 @@
 package summarize
 
 import (
+	"errors"
 	"sync"
 	"time"
 
@@ -46,7 +47,7 @@ func (r *modelHealthCache) get(model string) *modelHealth {
 		found = &modelHealth{breaker: gobreaker.NewCircuitBreaker[Answer](gobreaker.Settings{
 			Timeout:     breakerTimeout,
 			ReadyToTrip: func(c gobreaker.Counts) bool { return c.ConsecutiveFailures >= breakerThreshold },
-			IsExcluded:  isExempt,
+			IsExcluded:  func(err error) bool { return errors.As(err, new(exemptError)) },
 		})}
 		r.models.Add(model, found)
 	}

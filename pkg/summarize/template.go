@@ -8,7 +8,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/palimpsest-context/palimpsest/pkg/facts"
 )
 
 // The prompts of our own. system goes with every call, whoever wrote its template; compact is the built-in template for contents,
@@ -54,11 +55,11 @@ func CheckTemplate(template string) error {
 }
 
 func parseTemplate(template string) ([]templatePart, error) {
-	var pieces []templatePart
+	var parts []templatePart
 	contents := 0
 	for template != "" {
 		text, rest, found := strings.Cut(template, "{{")
-		pieces = append(pieces, templatePart{text: text})
+		parts = append(parts, templatePart{text: text})
 		if !found {
 			break
 		}
@@ -71,13 +72,13 @@ func parseTemplate(template string) ([]templatePart, error) {
 		if placeholder(name) == contentPlaceholder {
 			contents++
 		}
-		pieces = append(pieces, templatePart{placeholder: placeholder(name)})
+		parts = append(parts, templatePart{placeholder: placeholder(name)})
 		template = after
 	}
 	if contents != 1 {
 		return nil, errors.New("must have {{content}}, and only once")
 	}
-	return pieces, nil
+	return parts, nil
 }
 
 // placeholderValue returns the value of a placeholder. Everything but numbers becomes a JSON string, which no text can break out of.
@@ -121,12 +122,12 @@ func (r *Request) contentJSON() string {
 
 // newCall returns the call for the request. The template is parsed before any value is inserted, so no content can change it.
 func (r *Request) newCall(model string) (Call, error) {
-	pieces, err := parseTemplate(r.template())
+	parts, err := parseTemplate(r.template())
 	if err != nil {
 		return Call{}, err
 	}
 	var b strings.Builder
-	for _, p := range pieces {
+	for _, p := range parts {
 		text, isValue := r.placeholderValue(p.placeholder)
 		if !isValue {
 			text = p.text
@@ -162,14 +163,5 @@ func truncated(content string) string {
 	if left <= 0 {
 		return content
 	}
-	return headChars(content, maxSentHead) + fmt.Sprintf("\n\n[%d characters left out here]\n\n", left) + tailChars(content, maxSentTail)
-}
-
-func tailChars(text string, n int) string {
-	at := len(text)
-	for ; n > 0 && at > 0; n-- {
-		_, size := utf8.DecodeLastRuneInString(text[:at])
-		at -= size
-	}
-	return text[at:]
+	return headChars(content, maxSentHead) + fmt.Sprintf("\n\n[%d characters left out here]\n\n", left) + content[facts.TailOffset(content, maxSentTail):]
 }

@@ -31,13 +31,13 @@ func takes(m *conversation.Media) bool {
 }
 
 // Text writes blocks of the user's.
-func (writer) Text(s *provider.UnitWriter, l *provider.Line, pieces []provider.Content) {
-	for i := range pieces {
-		s.Add(l, "user", appendPiece(nil, s, &pieces[i]), pieces[i].Tokens)
+func (writer) Text(s *provider.UnitWriter, l *provider.Line, contents []provider.Content) {
+	for i := range contents {
+		s.Add(l, "user", appendContent(nil, s, &contents[i]), contents[i].Tokens)
 	}
 }
 
-func appendPiece(dst []byte, s *provider.UnitWriter, p *provider.Content) []byte {
+func appendContent(dst []byte, s *provider.UnitWriter, p *provider.Content) []byte {
 	if p.Media == nil {
 		return s.Traits.AppendText(dst, p.Text)
 	}
@@ -139,7 +139,7 @@ func appendParts(dst []byte, s *provider.UnitWriter, l *provider.Line, r *conver
 		} else {
 			dst = append(dst, ',')
 		}
-		dst = appendPiece(dst, s, &p)
+		dst = appendContent(dst, s, &p)
 	}
 	if n > 0 {
 		dst = append(dst, ']')

@@ -38,9 +38,9 @@ func known(mime string) bool {
 }
 
 // Text writes parts of the user's.
-func (writer) Text(s *provider.UnitWriter, l *provider.Line, pieces []provider.Content) {
-	for i := range pieces {
-		p := &pieces[i]
+func (writer) Text(s *provider.UnitWriter, l *provider.Line, contents []provider.Content) {
+	for i := range contents {
+		p := &contents[i]
 		if p.Media == nil {
 			s.Add(l, "user", s.Traits.AppendText(nil, p.Text), p.Tokens)
 		} else {

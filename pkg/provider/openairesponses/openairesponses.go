@@ -25,24 +25,14 @@ func (writer) Takes(m *conversation.Media) bool {
 }
 
 // Text writes a message item of the system's or the user's.
-func (writer) Text(s *provider.UnitWriter, l *provider.Line, pieces []provider.Content) {
+func (writer) Text(s *provider.UnitWriter, l *provider.Line, contents []provider.Content) {
 	role := l.Role.String()
-	s.Add(l, role, message(role, pieces), provider.Weigh(pieces))
+	s.Add(l, role, message(role, contents), provider.Weigh(contents))
 }
 
-func message(role string, pieces []provider.Content) []byte {
+func message(role string, contents []provider.Content) []byte {
 	out := []byte(`{"type":"message","role":"` + role + `","content":`)
-	for i := range pieces {
-		out = append(out, "[,"[min(i, 1)])
-		if pieces[i].Media != nil {
-			out = appendMedia(out, pieces[i].Media)
-			continue
-		}
-		out = append(out, `{"type":"input_text","text":`...)
-		out = provider.AppendString(out, pieces[i].Text)
-		out = append(out, '}')
-	}
-	return append(out, "]}"...)
+	return append(provider.AppendContents(out, contents, `{"type":"input_text","text":`, appendMedia), '}')
 }
 
 func appendMedia(dst []byte, m *conversation.Media) []byte {
@@ -161,11 +151,5 @@ func (w *items) native(p *conversation.Part) {
 
 // Result writes a call's output.
 func (writer) Result(s *provider.UnitWriter, l *provider.Line, r *conversation.ToolResult) {
-	text, more := s.ResultText(r, l.Index)
-	out := make([]byte, 0, len(text)+len(text)/16+64)
-	out = append(out, `{"type":"function_call_output","call_id":`...)
-	out = provider.AppendCallID(out, r.Ordinal)
-	out = append(out, `,"output":`...)
-	out = provider.AppendString(out, text)
-	s.Add(l, "function_call_output", append(out, '}'), l.Parts[0].Tokens+more)
+	s.AddResult(l, r, "function_call_output", `{"type":"function_call_output","call_id":`, `,"output":`)
 }

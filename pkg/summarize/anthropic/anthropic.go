@@ -2,7 +2,6 @@
 package anthropic
 
 import (
-	"cmp"
 	"context"
 	"net/http"
 	"strings"
@@ -16,15 +15,8 @@ const DefaultURL = "https://api.anthropic.com"
 // apiVersion is the version of the API that this client speaks.
 const apiVersion = "2023-06-01"
 
-// Options configures a Client.
-type Options struct {
-	// URL is the base of the API without its version: https://api.anthropic.com. Its query, if any, is sent with every request.
-	URL string
-	// Key is sent as x-api-key; without one, the header is omitted.
-	Key string
-	// UserAgent names this program to the server; palimpsest by default.
-	UserAgent string
-}
+// Options configures a Client. Its URL excludes the version of the API: https://api.anthropic.com.
+type Options = summarize.EndpointOptions
 
 // Client calls the models of one endpoint. It implements summarize.Model.
 type Client struct {
@@ -33,14 +25,11 @@ type Client struct {
 
 // New returns a client, or an error if the URL is invalid. Close closes its idle connections.
 func New(o Options) (*Client, error) {
-	header := http.Header{"User-Agent": {cmp.Or(o.UserAgent, "palimpsest")}}
-	header.Set("Anthropic-Version", apiVersion)
+	header := http.Header{"Anthropic-Version": {apiVersion}}
 	if o.Key != "" {
 		header.Set("X-Api-Key", o.Key)
 	}
-	endpoint, err := summarize.NewEndpoint(summarize.EndpointOptions{
-		URL: o.URL, Path: []string{"v1", "messages"}, Header: header, HasKey: o.Key != "",
-	})
+	endpoint, err := summarize.NewEndpoint(o, header, "v1", "messages")
 	if err != nil {
 		return nil, err
 	}

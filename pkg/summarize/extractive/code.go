@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/palimpsest-context/palimpsest/pkg/content"
+	"github.com/palimpsest-context/palimpsest/pkg/facts"
 	"github.com/palimpsest-context/palimpsest/pkg/summarize/extractive/choice"
 )
 
@@ -133,7 +134,7 @@ func looksLikeCode(all []choice.Unit) bool {
 
 // startsLikeCode reports whether a line begins like a statement or a comment of a common language.
 func startsLikeCode(s string) bool {
-	word := firstWord(s)
+	word := facts.LeadingName(s)
 	switch word {
 	case "def", "class", "import", "from", "return", "if", "elif", "else", "for", "while", "try", "except", "raise", "with", "yield",
 		"assert", "async", "await", "func", "package", "type", "var", "const", "let", "function", "export", "public", "private",
@@ -149,14 +150,6 @@ func startsLikeCode(s string) bool {
 	}
 	rest := strings.TrimLeft(s[len(word):], " ")
 	return word != "" && (strings.HasPrefix(rest, "= ") || strings.HasPrefix(rest, ":= ") || strings.HasPrefix(s[len(word):], "(") && strings.HasSuffix(s, ")"))
-}
-
-func firstWord(s string) string {
-	i := 0
-	for i < len(s) && (content.IsWord(s[i]) || (s[i] == '.' && i > 0)) {
-		i++
-	}
-	return s[:i]
 }
 
 // guessLanguage guesses the programming language from the start of a text.

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/palimpsest-context/palimpsest/pkg/content"
+	"github.com/palimpsest-context/palimpsest/pkg/facts"
 )
 
 // definition is what a line of code defines, if anything.
@@ -26,7 +27,7 @@ func parseDefinition(line string) definition {
 	s := strings.TrimLeft(line, " \t")
 	d := definition{depth: indentLevel(line[:len(line)-len(s)])}
 	for {
-		word := firstWord(s)
+		word := facts.LeadingName(s)
 		rest := strings.TrimLeft(s[len(word):], " ")
 		if strings.HasPrefix(rest, "(crate)") {
 			rest = strings.TrimLeft(rest[len("(crate)"):], " ")
@@ -57,12 +58,12 @@ func isModifier(word string) bool {
 func classifyDefinition(word, s, rest string) (kind definitionKind, name string) {
 	switch word {
 	case "class", "interface", "struct", "enum", "trait", "impl", "namespace", "module", "record", "protocol", "type":
-		name = firstWord(rest)
+		name = facts.LeadingName(rest)
 		if name != "" && (word != "type" || strings.ContainsAny(rest, "={")) {
 			return definesType, name
 		}
 	case "def", "function", "fn", "sub", "proc":
-		if name = firstWord(rest); name != "" && len(rest) > len(name) {
+		if name = facts.LeadingName(rest); name != "" && len(rest) > len(name) {
 			return definesFunction, name
 		}
 	case "func":
@@ -72,7 +73,7 @@ func classifyDefinition(word, s, rest string) (kind definitionKind, name string)
 			return imports, ""
 		}
 	case "const", "let", "var":
-		name = firstWord(rest)
+		name = facts.LeadingName(rest)
 		if strings.Contains(rest, "=> {") || strings.Contains(rest, "= function") {
 			return definesFunction, name
 		}
@@ -91,7 +92,7 @@ func goFunction(rest string) (kind definitionKind, name string) {
 			rest = rest[end+2:]
 		}
 	}
-	if name = firstWord(rest); name != "" && strings.HasPrefix(rest[len(name):], "(") {
+	if name = facts.LeadingName(rest); name != "" && strings.HasPrefix(rest[len(name):], "(") {
 		return definesFunction, name
 	}
 	return 0, ""

@@ -138,21 +138,21 @@ func (b *block) label(text string) string {
 }
 
 // headingEntries returns the headings: within their share the higher levels first, then the others with low scores.
-func (o *document) headingEntries(target int) (pieces []choice.Entry) {
+func (o *document) headingEntries(target int) (entries []choice.Entry) {
 	room := target * headingShare / 100
 	for level := 1; level <= 6; level++ {
 		for i, b := range o.blocks {
 			if b.kind != heading || b.level != level || b.aside {
 				continue
 			}
-			p := choice.Entry{Label: strings.Repeat("#", level) + " ", Text: b.text, MaxChars: 100, Order: i * 64, Score: 900 - float64(len(pieces))/1000}
+			p := choice.Entry{Label: strings.Repeat("#", level) + " ", Text: b.text, MaxChars: 100, Order: i * 64, Score: 900 - float64(len(entries))/1000}
 			if room -= len(b.text) + level + 2; room < 0 {
 				p.Score = 400
 			}
-			pieces = append(pieces, p)
+			entries = append(entries, p)
 		}
 	}
-	return pieces
+	return entries
 }
 
 // maxSentences is how many sentences of a document are compared.

@@ -3,7 +3,6 @@ package openai
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -16,16 +15,8 @@ import (
 // DefaultURL is OpenAI's own.
 const DefaultURL = "https://api.openai.com/v1"
 
-// Options configures a Client.
-type Options struct {
-	// URL is the base of the API with its version: https://api.openai.com/v1, http://localhost:11434/v1. Its query, if any, is sent with
-	// every request.
-	URL string
-	// Key is sent as a bearer token; without one, no Authorization header is sent.
-	Key string
-	// UserAgent names this program to the server; palimpsest by default.
-	UserAgent string
-}
+// Options configures a Client. Its URL includes the version of the API: https://api.openai.com/v1, http://localhost:11434/v1.
+type Options = summarize.EndpointOptions
 
 // Client calls the models of one endpoint. It implements summarize.Model.
 type Client struct {
@@ -35,13 +26,11 @@ type Client struct {
 
 // New returns a client, or an error if the URL is invalid. Close closes its idle connections.
 func New(o Options) (*Client, error) {
-	header := http.Header{"User-Agent": {cmp.Or(o.UserAgent, "palimpsest")}}
+	header := http.Header{}
 	if o.Key != "" {
 		header.Set("Authorization", "Bearer "+o.Key)
 	}
-	endpoint, err := summarize.NewEndpoint(summarize.EndpointOptions{
-		URL: o.URL, Path: []string{"chat", "completions"}, Header: header, HasKey: o.Key != "",
-	})
+	endpoint, err := summarize.NewEndpoint(o, header, "chat", "completions")
 	if err != nil {
 		return nil, err
 	}

@@ -117,9 +117,8 @@ func isFunctionWord(word string) bool {
 		"been", "more", "most", "some", "much", "many", "about", "over", "out", "only", "other", "one", "two", "own", "take", "keep", "give",
 		"help", "lot", "way", "things", "thing", "time", "yeah", "Yeah", "hey", "Hey", "That", "What", "How", "You", "Your", "They", "She",
 		"And", "But", "For", "Its", "There", "It", "In", "If", "When", "don", "didn", "doesn", "isn", "won", "let", "because", "while",
-		"being", "does", "did", "said", "see", "use", "used", "using", "were":
-		return true
-	case "the", "The", "and", "for", "that", "this", "This", "with", "are", "was", "not", "but", "from", "have", "has", "had",
+		"being", "does", "did", "said", "see", "use", "used", "using", "were",
+		"the", "The", "and", "for", "that", "this", "This", "with", "are", "was", "not", "but", "from", "have", "has", "had",
 		"its", "can", "will", "they", "their", "which", "who", "also", "than", "then", "into", "you", "your", "she", "her", "his",
 		"him", "our", "any", "all", "would", "could", "should", "there", "when", "what", "how", "may", "these", "those", "such",
 		"self", "return", "def", "None", "True", "False", "true", "false", "null", "nil", "const", "var", "func", "function",

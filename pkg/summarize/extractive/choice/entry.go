@@ -33,8 +33,8 @@ const minUseful = 40
 
 // Pack shows the entries with the highest scores that fit into room characters, each after a line break, in order. It also returns how many
 // units they represent.
-func Pack(pieces []Entry, room int) (body string, stands int) {
-	byWorth := slices.Clone(pieces)
+func Pack(entries []Entry, room int) (body string, stands int) {
+	byWorth := slices.Clone(entries)
 	slices.SortStableFunc(byWorth, func(a, b Entry) int { return cmp.Compare(b.Score, a.Score) })
 	var taken []Entry
 	for _, p := range byWorth {

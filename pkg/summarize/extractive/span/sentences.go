@@ -91,9 +91,9 @@ func digest(all []string, n int, from textSide) string {
 		lines[i].Text = all[i]
 	}
 	first, end := sideRange(all, n/2, from)
-	pieces := make([]choice.Entry, 0, end-first+n/40)
+	entries := make([]choice.Entry, 0, end-first+n/40)
 	add := func(i int, worth float64) {
-		pieces = append(pieces, choice.Entry{Text: all[i], Order: i, Score: worth, MaxChars: max(n/2, 80)})
+		entries = append(entries, choice.Entry{Text: all[i], Order: i, Score: worth, MaxChars: max(n/2, 80)})
 	}
 	for i := first; i < end; i++ {
 		add(i, 1)
@@ -107,8 +107,8 @@ func digest(all []string, n int, from textSide) string {
 	for rank, i := range choice.NewTerms(lines).Cover(lines, boost, n/40) {
 		add(i, -float64(rank))
 	}
-	slices.SortFunc(pieces, func(a, b choice.Entry) int { return a.Order - b.Order })
-	body, _ := choice.Pack(pieces, n*9/10)
+	slices.SortFunc(entries, func(a, b choice.Entry) int { return a.Order - b.Order })
+	body, _ := choice.Pack(entries, n*9/10)
 	return content.Clip(strings.ReplaceAll(strings.TrimPrefix(body, "\n"), "\n", sentenceGap), n)
 }
 
