@@ -17,10 +17,10 @@ type composer struct {
 	limit  int // tokens
 
 	title   string       // of a page
-	text    string       // what the excerpt is the beginning of
+	text    string       // the text of which the excerpt is the start
 	chars   int          // of the excerpt
 	members []*jsonValue // small ones of an object
-	lists   []string     // what is said of lists and of other large members, line by line
+	lists   []string     // lines about lists and other large members
 	units   string       // of ranges
 }
 

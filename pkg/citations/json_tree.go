@@ -9,10 +9,10 @@ import (
 
 // jsonValue is a value of a JSON document, with as much detail as a citation needs.
 type jsonValue struct {
-	text    string // as it stands in the document
-	key     string // as it stands there, in quotes; empty for items
+	text    string // as in the document
+	key     string // as in the document, in quotes; empty for items
 	end     int    // where it ends in the document
-	cut     bool   // the document ends before it does
+	cut     bool   // the document ends within it
 	count   int    // of its members or items
 	objects int    // how many of them are objects
 	arrays  int    // how many of them are arrays
@@ -43,10 +43,10 @@ func (b *treeBuilder) keeps(parent *jsonValue) bool {
 type treeBuilder struct {
 	text         string
 	root         *jsonValue
-	open         []*jsonValue // those that are kept
+	open         []*jsonValue // kept open values
 	starts       []int        // where they begin
 	kept         int
-	scalar       *jsonValue // the newest value, if its end is not known yet
+	scalar       *jsonValue // the newest scalar, if its end is not known yet
 	scalarStart  int        // where it began
 	key          int        // where the newest key began; -1 if it was used
 	skippedStart int        // where the array or object began that is open and not kept, directly in the document

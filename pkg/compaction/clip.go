@@ -49,7 +49,7 @@ func clipToSize(text string, chars int, recall string, size int) string {
 		return text
 	}
 	keep := size - utf8.RuneCountInString(annotation(chars, chars, chars, recall))
-	// Its figures may have fewer digits than the text's length: what that frees is shown too.
+	// Its numbers may have fewer digits than the text's length, which leaves room for more text.
 	keep = size - utf8.RuneCountInString(annotation(keep*headShare/100, keep-keep*headShare/100, chars, recall))
 	head := keepHead(text, keep*headShare/100)
 	tail := keepTail(text, keep-keep*headShare/100)

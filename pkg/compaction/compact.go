@@ -9,7 +9,7 @@ import (
 
 // Original describes the text that something shorter replaces.
 type Original struct {
-	Recall string // the call of a tool that brings it back, such as expand_message(12)
+	Recall string // the tool call that retrieves it, such as expand_message(12)
 	Chars  int    // its length in Unicode code points
 	Erased bool   // it cannot be retrieved
 }

@@ -34,19 +34,19 @@ type SummaryGrant struct {
 
 // FitInput is the input of Fit. Tokens and limits are before the factor. Claims are in the order of behaviour §4.
 type FitInput struct {
-	Fixed    int64 // (1) what is sent whatever the window: fixed input, leading system messages, pinned units
+	Fixed    int64 // (1) what is sent in any window: fixed input, leading system messages, pinned units
 	Newest   Claim // (2) the newest unit: Least is its words and calls, with its results at their shortest
 	Request  *Claim
 	Opening  *Claim
 	Restored []Claim // units that were brought back and are still protected, the latest first
-	// System are system messages that are shown again beside a summary, newest first; those that were brought back too.
+	// System are system messages that are shown again beside a summary, newest first, including those that were brought back.
 	System    []Claim
 	Summaries []SummaryClaim
 	Pieces    []Piece // the rest: units of the tail before the newest one, oldest first
 
 	Start  int32 // where the window in force starts
 	Limit  int64 // the budget
-	Rest   int64 // what the rest may fill it to: the budget, or less
+	Rest   int64 // limit up to which the rest may fill it: the budget, or less
 	Target int64 // where a cut aims
 	// Over: the view exceeds its budget, so that shares bind. Where it does not, all but the rest is shown whole.
 	Over bool

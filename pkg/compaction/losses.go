@@ -33,14 +33,14 @@ type lossLister struct {
 	limit          int64
 	counter        tokens.Counter
 	required       []conversation.Fact // calls and rules, in order of rank
-	order          map[factKey]int     // the order in which they came
-	callChars      int                 // to how many characters calls are cut
-	ruleChars      int                 // to how many characters rules are cut
+	order          map[factKey]int     // the original order
+	callChars      int                 // maximum length of calls
+	ruleChars      int                 // maximum length of rules
 	optional       []conversation.Fact // in order of rank
-	containedIn    []int               // for each of the rest, the first other in which it is contained
-	unranked       int                 // how many more there are that nobody looked at
-	requiredListed int                 // how many of must are listed
-	optionalListed int                 // how many of rest are listed, or contained in those that are
+	containedIn    []int               // for each optional fact, the first other one that contains it
+	unranked       int                 // number of facts beyond maxRanked
+	requiredListed int                 // number of required facts that are listed
+	optionalListed int                 // number of optional facts that are listed, or contained in listed ones
 }
 
 // maxRanked limits the work on hostile output: facts beyond so many in order of rank count as lost.

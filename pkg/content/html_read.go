@@ -16,13 +16,13 @@ type htmlReader struct {
 	headings []heading
 
 	gap           gap
-	gapStart      int       // where in the content the gap began
-	hiddenElement atom.Atom // the element that says nothing and is open
-	hiddenDepth   int       // how often
-	pre           int       // elements that are open in which spaces and lines count
+	gapStart      int       // where the gap begins in the content
+	hiddenElement atom.Atom // the open element whose content is hidden
+	hiddenDepth   int       // its nesting depth
+	pre           int       // number of open elements that preserve white space
 	heading       int32     // where in the text the open heading began; -1 without one
 	title         bool      // in the title of the page
-	mainCertainty int       // how sure it is where the main part begins
+	mainCertainty int       // certainty about the start of the main part
 }
 
 // The marks of a page's main part, in order of certainty. Above its first heading there is often more of the menus.

@@ -46,10 +46,10 @@ const maxJSONDepth = 10_000
 // anywhere, and is several times as fast as a decoder.
 type JSONScanner struct {
 	state    jsonState
-	key      bool   // the string that it is in is a key
-	hexLeft  uint8  // hexadecimal digits that are still to come
-	wordLeft string // what is still to come of true, false or null
-	brackets []byte // the brackets that are open
+	key      bool   // the current string is a key
+	hexLeft  uint8  // hexadecimal digits still expected
+	wordLeft string // the rest of true, false or null
+	brackets []byte // the open brackets
 }
 
 // Depth returns how many arrays and objects are open.

@@ -11,16 +11,16 @@ import (
 )
 
 const (
-	// sectionChars is up to how many characters an item or member is told apart as one.
+	// sectionChars is the length in characters up to which an item or member is one section.
 	sectionChars = 500
-	// leastUnit is how near to each other, in bytes, sections may begin: what is smaller shares one, or a list of digits would have an
-	// index larger than itself.
+	// minSection is the minimum distance between the starts of sections, in bytes: without it, the index of a list of digits would be
+	// larger than the list.
 	minSection = 32
-	// splitDepth is how deep values are split: what lies deeper is a part of its section. With it, an index stays smaller than its content.
+	// splitDepth limits how deep values are split, which keeps an index smaller than its content.
 	splitDepth = 24
-	// markInterval is how many bytes of a list are read at most to know the index of an item.
+	// markInterval limits how many bytes of a list are read to find the index of an item.
 	markInterval = 4 << 10
-	// maxPointerBytes is how long a place may be, in bytes.
+	// maxPointerBytes limits the length of a location.
 	maxPointerBytes = 200
 )
 
@@ -47,8 +47,8 @@ type jsonSectioner struct {
 	limit    int // bytes of a section
 	starts   []int32
 	open     []jsonFrame
-	lastMark int // where the last mark was set
-	scalar   int // where the last value that holds no others began
+	lastMark int // position of the last mark
+	scalar   int // start of the last scalar
 }
 
 // jsonFrame is an open array or object.
@@ -56,7 +56,7 @@ type jsonFrame struct {
 	node, members int32
 	start         int32 // of the newest member
 	array         bool
-	starts        int // how many sections had begun when it began
+	starts        int // number of sections before it
 }
 
 // sectionJSON finds the values and the sections of a document. It returns nil if the text is neither array nor object.

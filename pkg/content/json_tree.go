@@ -6,7 +6,7 @@ import "strings"
 type JSONNode struct {
 	// Kind is the value's first byte: { [ " t f n, or 0 for a number.
 	Kind byte
-	// Start and End are where the value stands in the text, keyStart and keyEnd where its key does, without its quotes.
+	// Start and End are the range of the value in the text, keyStart and keyEnd that of its key without quotes.
 	Start, End, keyStart, keyEnd int32
 	// Parent First and Next are the value that contains this one, its first child, and its next sibling; or NoNode.
 	Parent, First, Next int32
@@ -149,7 +149,7 @@ func (d *JSONTree) value(at int, parent int32, depth int) (end int, ok bool) {
 // container parses an object or an array.
 func (d *JSONTree) container(at int, parent int32, depth int) (end int, ok bool) {
 	me := d.add(d.Text[at], at, parent)
-	closing := d.Text[at] + 2 // } and ] stand two after { and [
+	closing := d.Text[at] + 2 // in ASCII, } and ] are two after { and [
 	last := NoNode
 	at = skipSpace(d.Text, at+1)
 	if at < len(d.Text) && d.Text[at] == closing {
@@ -160,7 +160,7 @@ func (d *JSONTree) container(at int, parent int32, depth int) (end int, ok bool)
 		child := int32(len(d.Nodes))
 		if at, ok = d.member(at, me, depth); !ok {
 			if int(child) < len(d.Nodes) && d.Nodes[child].Size > 0 {
-				d.link(me, last, child) // what was there of it counts
+				d.link(me, last, child) // the part that exists counts
 			}
 			return at, false
 		}

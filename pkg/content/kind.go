@@ -11,7 +11,7 @@ const (
 	KindMarkdown
 	KindHTML
 	KindJSON
-	KindLines // logs, JSON lines, tables: each line stands for itself
+	KindLines // logs, JSON lines, tables: each line is independent
 	KindCode
 )
 

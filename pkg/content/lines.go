@@ -17,8 +17,8 @@ type lineReader struct {
 	starts       []int32
 	headings     []heading
 	previous     line
-	fence        string // what ends the fenced block of Markdown that is open
-	onlyHeadings bool   // nothing but headings and blank lines stands in the newest section
+	fence        string // the end of the open fenced block of Markdown
+	onlyHeadings bool   // the newest section has only headings and blank lines
 }
 
 // readLines finds the sections of a text: as its kind defines them, and within long ones at line borders.

@@ -17,7 +17,7 @@ func (l *lineReader) markdown(now line) bool {
 		return true
 	}
 	if isUnderline(now, l.previous) {
-		l.addHeading(l.previous) // its section has begun with it, behind a blank line
+		l.addHeading(l.previous) // it already began a section, after a blank line
 		return false
 	}
 	return l.previous.text == "" && !headed

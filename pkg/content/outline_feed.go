@@ -8,10 +8,10 @@ import (
 // Outliner builds an Outline.
 type Outliner struct {
 	marks    []outlineMark
-	position outlineMark // of what has been counted
-	pending  []byte      // the beginning of a character, that has not been counted
+	position outlineMark // up to which everything is counted
+	pending  []byte      // the start of an incomplete character, not counted yet
 	last     byte
-	notText  bool // it was not all text
+	notText  bool // some of it is not text
 	items    itemOutliner
 }
 

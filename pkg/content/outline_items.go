@@ -6,7 +6,7 @@ import "sort"
 type outlineItems struct {
 	found bool
 	count int64
-	end   int64 // behind the last one
+	end   int64 // of the last item
 	marks []itemMark
 }
 
@@ -18,10 +18,10 @@ type itemMark struct{ index, at, previousEnd int64 }
 type itemOutliner struct {
 	scanner      JSONScanner
 	at           int64 // where the chunk begins
-	lastNonSpace int64 // behind the last byte before the chunk that is no space
-	arrays       int   // how many could be the one
-	previousEnd  int64 // behind the item before the last comma
-	level        int   // how many arrays and objects are open around its items; 0 outside of it
+	lastNonSpace int64 // end of the last non-space byte before the chunk
+	arrays       int   // number of arrays that could be the one with the items
+	previousEnd  int64 // end of the item before the last comma
+	level        int   // depth of its items; 0 outside of it
 	items        outlineItems
 }
 
@@ -131,7 +131,7 @@ func (o *outlineItems) bounds(n int64, read func(from, to int64) ([]byte, error)
 	if mark.index == n {
 		return mark.at, mark.previousEnd, nil
 	}
-	chunk, err := read(mark.at, min(mark.at+outlineStep, o.end)) // or another mark would stand before the item
+	chunk, err := read(mark.at, min(mark.at+outlineStep, o.end)) // otherwise another mark would precede the item
 	if err != nil {
 		return 0, 0, err
 	}

@@ -12,7 +12,7 @@ import (
 type Reading struct {
 	Kind    Kind
 	Content string // as it was stored
-	Text    string // what is read of it: Content itself for all kinds but HTML
+	Text    string // what is read: Content itself for all kinds but HTML
 
 	starts    []int32
 	headings  []heading
@@ -52,14 +52,14 @@ func (r *Reading) readPage() {
 	if h == nil {
 		return
 	}
-	found := h.page // a copy, and of the text too: what it was read with takes more room
+	found := h.page // copied, like the text, because the reader holds more memory
 	r.Text, r.starts, r.headings, r.page = strings.Clone(h.out.String()), h.starts, h.headings, &found
 	for i := range r.headings {
 		r.headings[i] = r.headings[i].trim(r.Text)
 	}
 	r.page.title = r.page.title.trim(r.Text)
 	if r.page.body = int32(skipSpace(r.Text, int(r.page.body))); int(r.page.body) == len(r.Text) {
-		r.page.body = 0 // it began, and said nothing
+		r.page.body = 0 // it has no text
 	}
 }
 

@@ -83,7 +83,7 @@ type lineStats struct {
 	code                int
 	prose               int // that are of paragraphs
 	stamped             int // that begin with a time
-	titles, marks       int // headings of Markdown that stand for themselves, and other signs of it
+	titles, marks       int // Markdown headings among blank lines, and other marks of it
 }
 
 func statsOf(head string) lineStats {

@@ -72,7 +72,7 @@ func Clip(s string, n int) string {
 // ClusterEnd returns the end of the last grapheme cluster (UAX #29) that ends within the first n characters.
 func ClusterEnd(s string, n int) int {
 	limit := CharOffset(s, n)
-	// Of the cluster that crosses the limit only so much is looked at as says that it does.
+	// One character beyond the limit is enough to see that a cluster crosses it.
 	seen := s[:CharOffset(s, n+1)]
 	end := 0
 	for end < limit {

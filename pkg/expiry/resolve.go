@@ -12,7 +12,7 @@ type Policies map[conversation.ActionKey]conversation.ActionPolicy
 
 // Origin holds the possible sources of the expiration of a tool result or of a message's words.
 type Origin struct {
-	Explicit []conversation.Expiration // what the result says, then what its message says
+	Explicit []conversation.Expiration // of the result, then of its message
 	Actions  []conversation.ActionRef
 	Tool     string // empty for words
 	// Server is what the server says about the tool; its action policy takes precedence.

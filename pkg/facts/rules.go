@@ -13,8 +13,8 @@ type Weight int8
 // The weights, lightest first.
 const (
 	NoRule     Weight = iota
-	Remark            // has the words of a rule, but tells of who speaks: "I do not know"
-	Rule              // says what should, or should not, be done, or denies something
+	Remark            // has the words of a rule, but is about the speaker: "I do not know"
+	Rule              // says what should, or should not, be done, or negates something
 	StrictRule        // with must, never, always and their like
 )
 

@@ -9,13 +9,13 @@ type Severity int8
 
 // The severities, lightest first.
 const (
-	// Ordinary: it says nothing of errors.
+	// Ordinary: no mention of errors.
 	Ordinary Severity = iota
-	// Warning: it says that it warns.
+	// Warning: it is called a warning.
 	Warning
-	// Failing: it has a word that reports of failures use.
+	// Failing: it has a word of failure reports.
 	Failing
-	// Grave: it says that it is an error, or names an exception.
+	// Grave: it is called an error, or names an exception.
 	Grave
 )
 

@@ -24,7 +24,7 @@ type Traits struct {
 	Name        string // such as openai-chat
 	Provider    string // whose reasoning and opaque blocks come back: openai, anthropic, gemini
 	SystemApart bool   // leading system blocks go to system_json, not among the messages
-	Merge       bool   // neighbours of one role become one message that holds their blocks
+	Merge       bool   // neighbors with the same role become one message with their blocks
 	UserFirst   bool   // the first message must be the user's
 	UserLast    bool   // the last message must be the user's
 	ContentKey  string // for Merge: the key of the blocks in a message: content, parts
@@ -33,14 +33,14 @@ type Traits struct {
 	// TextPrefix and TextSuffix enclose a JSON string to make it the user's text: a block, or a piece of system_json.
 	TextPrefix, TextSuffix string
 	NoBlank                bool // text of white space alone is as forbidden as empty text
-	// NameField says that messages have a field for who speaks; without one, a user's name stands before what is said.
+	// NameField is true if messages have a field for the speaker; without one, a user's name precedes the text.
 	NameField bool
 }
 
 // UnitContext is what a unit's blocks depend on besides the unit.
 type UnitContext struct {
 	Model          string                // the model that will be called; empty means any
-	AfterAssistant bool                  // an assistant's block stands directly before the unit
+	AfterAssistant bool                  // an assistant's block directly precedes the unit
 	Leading        bool                  // a system message of the unit belongs to those that lead the conversation
 	Count          func(text string) int // weighs synthetic text
 }

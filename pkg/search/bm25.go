@@ -7,16 +7,16 @@ import (
 
 // rankingParams are the tuning parameters of ranking. They do not depend on language or kind of content.
 type rankingParams struct {
-	saturation   float64 // BM25's k1: how little the second occurrence of a word in a passage says
-	baseIDF      float64 // what every word is worth however many passages hold it, beside what BM25 gives rare ones
-	context      float64 // what a word in a passage's surroundings counts, against one in it
-	partial      float64 // what a word counts that only begins or ends like one of the query
-	title        float64 // what a word in what stands over a passage counts, against one in it
-	sentence     float64 // what the best single sentence adds
-	pair         float64 // what two words add that follow each other as in the query
-	phrase       float64 // what a phrase that is held as it stands adds
-	edgePenalty  float64 // what a word at a passage's edge lacks: what is said of it may lie beyond
-	bestPosition float64 // where in a passage a word lacks nothing; what is said of a word follows it more often than not
+	saturation   float64 // BM25's k1: the lower, the less repetition in a passage counts
+	baseIDF      float64 // weight of every word, added to BM25's weight of rare ones
+	context      float64 // factor for a word around a passage, against one in it
+	partial      float64 // factor for a word that only shares an affix with a query word
+	title        float64 // factor for a word in a title over a passage, against one in it
+	sentence     float64 // factor for the best single sentence
+	pair         float64 // factor for pairs of words in the query's order
+	phrase       float64 // factor for a phrase that occurs verbatim
+	edgePenalty  float64 // penalty at a passage's edge: what is said about a word may lie beyond
+	bestPosition float64 // relative position without penalty: what is said about a word mostly follows it
 }
 
 func defaultRankingParams() rankingParams {
@@ -44,7 +44,7 @@ const maxStrong = 96
 type scorer struct {
 	rankingParams
 	query     *Query
-	weights   []float64 // of each word: its own and how rare it is; 0: does not count
+	weights   []float64 // of each word, including its rarity; 0: does not count
 	inside    []float64
 	outside   []float64
 	segment   []int32 // the last segment each word was counted in

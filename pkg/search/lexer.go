@@ -14,9 +14,9 @@ type term uint32
 // token is an occurrence of a term in a text.
 type token struct {
 	term     term
-	affixes  affixes // of a word, if the lexer tells them
+	affixes  affixes // of a word, if the lexer computes them
 	from, to int32   // bytes
-	pos      int32   // which word it is; parts of an identifier follow each other, and the whole stands where its first part does
+	pos      int32   // index of the word; the parts of an identifier have consecutive ones, the whole that of its first part
 }
 
 // affixes are hashes of the first and last letters of a word's stem, each zero if the stem is too short. Words that share one are likely
@@ -53,8 +53,8 @@ const maxWordBytes = 64
 type lexer struct {
 	stems       stemmer
 	latin       language
-	prefixes    *prefixSet // of the words worth knowing; nil: of all
-	withAffixes bool       // tells the ends of words
+	prefixes    *prefixSet // of the words to look up; nil: all
+	withAffixes bool       // computes affixes
 	seen        map[uint64]word
 	emit        func(token)
 	text        string
@@ -262,7 +262,7 @@ func (l *lexer) run(i int) int {
 		i += w
 	}
 	l.grams(starts, n, size, i)
-	l.pos++ // what stands on either side of a space does not follow
+	l.pos++ // words on both sides of a space are not a pair
 	return i
 }
 

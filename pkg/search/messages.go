@@ -17,15 +17,15 @@ import (
 type Messages struct {
 	codes   []byte
 	entries []messageEntry
-	spoken  uint32   // the languages of the messages, a bit each
-	last    language // the last that a message has shown
+	spoken  uint32   // bit set of the messages' languages
+	last    language // the language last detected in a message
 }
 
 // messageEntry is a message among the codes.
 type messageEntry struct {
 	index    int32
 	size     uint32 // bytes of codes
-	opening  uint8  // how many terms stand before a colon that it begins with: a speaker's name, a title
+	opening  uint8  // number of terms before an opening colon: a speaker's name, a title
 	question bool
 }
 

@@ -14,19 +14,19 @@ type Hit struct {
 // messageRankingParams are the tuning parameters of message ranking. They do not depend on language.
 type messageRankingParams struct {
 	saturation float64 // BM25's k1
-	brevity    float64 // terms that a message is taken to be longer than it is: to be short is not to be to the point
-	function   float64 // what a word weighs that says nothing by itself
-	named      int     // how often a word may be named to weigh the more for it
-	coverage   float64 // what it adds to hold all of a query
-	pair       float64 // what two words add that follow each other as in the query
-	phrase     float64 // what a path, a number or an identifier of several words adds, as it stands
-	whole      float64 // what a whole search term or one in quotes adds, as it stands: more than all else can
-	opening    float64 // what it adds when a message begins with the word: a speaker's name, a title
-	previous   float64 // what a message has of the score of the one before it
-	answer     float64 // and what more, if that one asks
-	next       float64 // what it has of the one after it
-	around     float64 // what it has of each of those further away
-	reach      int     // how far that goes
+	brevity    float64 // terms added to a message's length, because short messages are not more relevant
+	function   float64 // weight of a function word
+	named      int     // maximum number of mentions in the query that count
+	coverage   float64 // factor for covering all of a query
+	pair       float64 // factor for pairs of words in the query's order
+	phrase     float64 // factor for a path, number or compound identifier that occurs verbatim
+	whole      float64 // factor for a whole or quoted search term that occurs verbatim: more than everything else
+	opening    float64 // factor for a word before the opening colon: a speaker's name, a title
+	previous   float64 // share of the previous message's score
+	answer     float64 // additional share if that one is a question
+	next       float64 // share of the next message's score
+	around     float64 // share of the scores of messages further away
+	reach      int     // distance up to which those count
 }
 
 func defaultMessageRankingParams() messageRankingParams {
@@ -65,7 +65,7 @@ type messageRanking struct {
 	mean    float64   // terms of a message
 	count   int       // of messages
 	own     []float64 // the score of each message by itself
-	exact   []float64 // and for the phrases it holds
+	exact   []float64 // of each message for its phrases
 }
 
 func newMessageRanking(q *Query, runs []*Messages) *messageRanking {

@@ -9,10 +9,10 @@ import (
 type scannedSpan struct {
 	hits         []hit
 	segments     []segment
-	titles       [][]int32 // the words in what stands over each segment; nil: none do
+	titles       [][]int32 // query words in the titles over each segment; nil if there are no titles
 	startsInside bool      // begins within a segment
 	isLast       bool      // nothing follows it
-	dataItems    bool      // segments are items of data, of which each stands for itself
+	dataItems    bool      // segments are independent data items
 }
 
 // read finds a query's words in text[from:to], for passages of at most maxChars characters.
@@ -48,14 +48,14 @@ func (s *scannedSpan) titlesOver(i int) []int32 {
 
 // passage is a passage before its text is cut out.
 type passage struct {
-	from, to   int32 // what its score is for
+	from, to   int32 // the scored range
 	first      bool  // nothing comes before it
 	last       bool  // nothing follows it
 	shown      segmentSpan
 	score      float64
-	share      float64 // what is left of its score: part of it is shown elsewhere
-	near       []hit   // those in it and around it
-	titleWords []int32 // the words in what stands over it
+	share      float64 // factor for its score, because a part is shown elsewhere
+	near       []hit   // hits in it and around it
+	titleWords []int32 // query words in the titles over it
 	phrases    uint32
 }
 
@@ -63,9 +63,9 @@ type passage struct {
 type segmentSpan struct{ from, to int32 }
 
 const (
-	surroundingBytes = 700 // how far, in bytes, the words around a passage say something of it
-	passageStep      = 32  // how far, in bytes, passages begin from each other at least
-	maxNear          = 512 // how many words in and around a passage count
+	surroundingBytes = 700 // how far words around a passage count, in bytes
+	passageStep      = 32  // minimum distance between the starts of passages, in bytes
+	maxNear          = 512 // maximum number of hits that count
 )
 
 // passages returns the passages of a span that have a score: from the start of each segment, as many segments as fit.
@@ -121,9 +121,9 @@ func (s *scannedSpan) near(from, to int32) []hit {
 }
 
 const (
-	repetitionPenalty = 0.8  // what a passage loses of its worth that lies wholly in one before it
-	maxOverlap        = 0.7  // how much of a passage may be shown before it: of one with more, the rest alone is shown
-	allOverlap        = 0.95 // from where on there is no rest
+	repetitionPenalty = 0.8  // share of its score that a passage loses if it lies within an earlier one
+	maxOverlap        = 0.7  // overlap with shown passages above which only the rest is shown
+	allOverlap        = 0.95 // overlap above which there is no rest
 	minRest           = 40   // bytes
 )
 

@@ -35,9 +35,9 @@ type queryToken struct {
 type queryWord struct {
 	text        string // as the caller wrote it
 	weight      float64
-	informative bool // says something by itself
+	informative bool // is not a function word
 	gram        bool // characters of a script without spaces
-	canAnswer   bool // what holds it may answer: no function word, and no single character where longer runs are looked for
+	canAnswer   bool // can answer: not a function word, nor a single character if the query has longer runs
 }
 
 // NewQuery parses search terms: words, phrases, or whole requests of thousands of characters. A term in double quotes, or of several words,
@@ -107,7 +107,7 @@ func (q *Query) emptyWord(text string, from, to int) bool {
 
 // Weights of words before their rarity is known.
 const (
-	functionWeight = 0.15 // of a word that says nothing by itself
+	functionWeight = 0.15 // of a function word
 	maxRepeats     = 5
 	singleWeight   = 0.4 // of one character of a script without spaces
 	repeatWeight   = 1.0 // of each further time that a word is named, up to maxRepeats

@@ -35,7 +35,7 @@ type Search struct {
 	options      Options
 	termIndexes  map[language]*queryTermIndex
 	scorer       *scorer
-	df           []int // in how many blocks each word of the query stands
+	df           []int // number of blocks that contain each query word
 	blocks       int
 	pending      []pendingDocument
 	pendingBytes int64 // bytes of what was counted

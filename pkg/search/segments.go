@@ -23,12 +23,12 @@ const segmentChars = 240
 // segmenter splits a text into segments.
 type segmenter struct {
 	text          string
-	lines         bool // each line stands for itself
+	lines         bool // each line is independent
 	starts        []int32
-	softLimit     int32 // a segment of more characters is cut where it says so
-	hardLimit     int32 // and one of more than these anywhere
-	isData        bool  // what starts are of is items of data
-	wholeItem     bool  // the current one fits a passage: nothing but starts ends a segment
+	softLimit     int32 // length in characters from which a segment is cut at punctuation
+	hardLimit     int32 // and from which it is cut anywhere
+	isData        bool  // starts are those of data items
+	wholeItem     bool  // the current item fits a passage, so that only a start ends the segment
 	passageChars  int32 // characters of a passage
 	out           []segment
 	chars         int32

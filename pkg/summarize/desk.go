@@ -15,7 +15,7 @@ import (
 
 // Options configures a Desk. With the zero value, a desk has no models and every request ends at once without a text.
 type Options struct {
-	// Providers are the clients by provider: what stands before the first / in a model's name.
+	// Providers are the clients by provider: the part of a model's name before the first slash.
 	Providers map[string]Model
 	// Models are asked in order for prompts that name none, as provider/model.
 	Models []string
@@ -57,14 +57,14 @@ type Desk struct {
 	base    context.Context // ends when the desk is closed
 	end     context.CancelCauseFunc
 	running sync.WaitGroup
-	slots   chan struct{} // one for each call under way
+	slots   chan struct{} // one for each running call
 	models  *modelHealthCache
 	budget  *tokenBudget
 
 	mu       sync.Mutex
 	closed   bool
 	jobs     map[key]*job
-	lastTurn <-chan struct{} // closed when the job that was started last has had its turn; nil before the first
+	lastTurn <-chan struct{} // closed after the turn of the newest job; nil before the first
 	results  results
 	usage    Usage
 	ledger   ledger

@@ -77,7 +77,7 @@ func transport() *http.Transport {
 		IdleConnTimeout:        idleTime,
 		MaxIdleConnsPerHost:    defaultParallel,
 		MaxResponseHeaderBytes: maxHeaderBytes,
-		DisableCompression:     true, // answers are short, and what they unpack to would be bounded only after it was unpacked
+		DisableCompression:     true, // answers are short, and their size would only be limited after decompression
 	}
 }
 

@@ -14,24 +14,24 @@ type Reason string
 
 // The reasons.
 const (
-	NoModel     Reason = "no_model"     // none is named, or none of those named has a provider here
+	NoModel     Reason = "no_model"     // no model is named, or none of them has a client
 	Unreachable Reason = "unreachable"  // the connection failed
-	Timeout     Reason = "timeout"      // the time was over
-	RateLimited Reason = "rate_limited" // the provider says to come back later
+	Timeout     Reason = "timeout"      // the time is up
+	RateLimited Reason = "rate_limited" // the provider asks to retry later
 	Status      Reason = "status"       // the provider answered with the failure's HTTP status
-	BadAnswer   Reason = "bad_answer"   // not what the provider's API promises, or not the JSON that was asked for
-	Truncated   Reason = "truncated"    // the same, because it was cut off at the most tokens it may have
-	Empty       Reason = "empty"        // nothing that can be read
+	BadAnswer   Reason = "bad_answer"   // the response violates the provider's API, or is not the requested JSON
+	Truncated   Reason = "truncated"    // the same, because it was cut off at the token limit
+	Empty       Reason = "empty"        // no visible text
 	NotShorter  Reason = "not_shorter"  // than the content
 	TooLong     Reason = "too_long"     // over the cap for its target
-	Echo        Reason = "echo"         // the prompt, or the content's beginning, said back
-	BreakerOpen Reason = "breaker_open" // the model failed again and again, and rests
-	SpendLimit  Reason = "spend_limit"  // the tokens of this minute, or of this conversation, are spent
-	Busy        Reason = "busy"         // too many requests wait already, or no call could be made in time
+	Echo        Reason = "echo"         // repeats the prompt or the start of the content
+	BreakerOpen Reason = "breaker_open" // the model failed repeatedly and is paused
+	SpendLimit  Reason = "spend_limit"  // the token budget of the minute or the conversation is used up
+	Busy        Reason = "busy"         // too many requests are pending, or no slot was free in time
 	BadTemplate Reason = "bad_template" // the prompt's template fails CheckTemplate
-	Forgotten   Reason = "forgotten"    // the content was dropped meanwhile
+	Forgotten   Reason = "forgotten"    // the content was forgotten in the meantime
 	Closed      Reason = "closed"       // the desk was closed
-	Internal    Reason = "internal"     // a fault in this program
+	Internal    Reason = "internal"     // a bug in this program
 )
 
 // Failure is the error of a request or a call. Its text never contains conversation text, answers or keys.

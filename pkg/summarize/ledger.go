@@ -9,7 +9,7 @@ import (
 
 // ModelSpent is what the calls to one model used, in tokens as counted by [Usage].
 type ModelSpent struct {
-	Model string // provider/model; empty for those beyond the number that is told apart in one conversation
+	Model string // provider/model; empty for all models beyond maxModelsTracked
 	Calls int64
 	Input int64
 	// Output includes what a model thought before it wrote.

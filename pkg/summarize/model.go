@@ -11,8 +11,8 @@ type Model interface {
 
 // Call is what a model is sent.
 type Call struct {
-	Model     string // the provider's name of it
-	System    string // what holds for every call
+	Model     string // the provider's own name
+	System    string // the system prompt
 	Prompt    string // the task, with the content in it
 	MaxOutput int    // tokens
 }

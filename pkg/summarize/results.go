@@ -10,7 +10,7 @@ import (
 // How long failures are cached: a build that meets one need not ask again, and a minute later a model may have recovered.
 const (
 	failureTTL = time.Minute
-	refusalTTL = 5 * time.Second // of what a limit refused
+	refusalTTL = 5 * time.Second // for requests that a limit refused
 )
 
 // resultOverhead is the memory of a result besides its text, in bytes: a rough, conservative measurement.

@@ -17,7 +17,7 @@ type spanDocument struct {
 type spanMessage struct {
 	Index   int32        `json:"index"`
 	Role    string       `json:"role"`
-	Name    string       `json:"name,omitempty"` // of who speaks, but for what plugins added
+	Name    string       `json:"name,omitempty"` // of the speaker; not for what plugins added
 	Text    string       `json:"text,omitempty"`
 	Calls   []spanCall   `json:"tool_calls,omitempty"`
 	Results []spanResult `json:"tool_results,omitempty"`

@@ -72,7 +72,7 @@ func (c *lineSelection) finished() []choice.Entry {
 			p.Text = dropVariables(p.Text, p.MaxChars)
 		}
 		if speaker, ok := c.speakers[c.text.templateOf[p.Unit]]; ok && speaker != p.Unit {
-			p.Represents = 0 // the speaker stands for this line too
+			p.Represents = 0 // the speaker represents this line too
 		}
 	}
 	return c.entries

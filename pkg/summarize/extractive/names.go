@@ -42,7 +42,7 @@ func nameWorth(name string, n int) float64 {
 	case strings.Contains(name, "/"):
 		worth *= 1.3
 	case len(name) > 30:
-		worth *= 0.6 // long codes are rarely told apart by reading
+		worth *= 0.6 // a reader can hardly distinguish long codes
 	}
 	return worth
 }

@@ -73,7 +73,7 @@ func newModel(e encoding) *model {
 func (c *Counter) Name() string { return c.name }
 
 // Count returns the tokens of text: exactly up to [tokens.SampleAbove] bytes, extrapolated from a sample above. What looks like a special
-// token, such as "<|endoftext|>", is counted as the text it is. A byte that is no UTF-8 counts as the replacement character U+FFFD, as it
+// token, such as "<|endoftext|>", is counted as plain text. An invalid UTF-8 byte counts as the replacement character U+FFFD, as it
 // would be sent.
 func (c *Counter) Count(text string) (n int, estimated bool) {
 	return tokens.Sample(text, c.load().count)

@@ -6,7 +6,7 @@ import (
 	"github.com/tiktoken-go/tokenizer"
 )
 
-// noRank marks a string that is no token.
+// noRank marks a string that is not a token.
 const noRank = math.MaxUint32
 
 // longestToken is the size, in bytes, above which no vocabulary has a token.

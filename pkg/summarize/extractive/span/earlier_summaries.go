@@ -31,7 +31,7 @@ func (o *earlierSummaries) read(text string) {
 		entry, isItem := strings.CutPrefix(line, "- ")
 		switch entry = oneLine(summarize.Filter(entry)); {
 		case begins || strings.TrimSpace(line) == "":
-			extract, heading = begins, "" // an extract ends, and what follows is another text's; or one begins
+			extract, heading = begins, "" // an extract begins or ends here
 		case entry == "":
 		case isItem && heading != "" && heading != headBefore:
 			o.add(heading, entry)

@@ -92,7 +92,7 @@ func (s *transcript) sections(target int) []section {
 // extractWriter lays out an extract.
 type extractWriter struct {
 	room, target int
-	unspent      int // what the sections so far left of their shares
+	unspent      int // what earlier sections left of their shares
 	sections     map[string]string
 }
 

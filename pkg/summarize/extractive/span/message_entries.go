@@ -43,7 +43,7 @@ func (s *transcript) userEntries(room int) (all []choice.Entry) {
 		most /= 2
 		if line := oneLine(u.text); utf8.RuneCountInString(line) > n {
 			all = append(all, newEntry(digest(u.sentences, n, atBeginning), u.message, worth, n))
-		} else if !facts.IsRule(line) || len(u.sentences) > 1 { // what is a rule alone stands among them
+		} else if !facts.IsRule(line) || len(u.sentences) > 1 { // a message that is only a rule is listed there
 			all = append(all, newEntry(line, u.message, worth, n))
 		}
 	}
