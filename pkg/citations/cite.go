@@ -6,7 +6,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/content"
 )
 
-// Source is what is known of a content, for its citation.
+// Source describes a content for its citation.
 type Source struct {
 	Handle      string
 	Type        string // web, database, storage, search, tool
@@ -15,11 +15,11 @@ type Source struct {
 	ContentType string
 	TotalBytes  int64
 	TotalChars  int64 // Unicode code points
-	// Expand is how the whole is had back where it is a message's own, such as "expand_message(12)"; empty otherwise.
+	// Expand is how to retrieve all of it if it is a message's own, such as "expand_message(12)"; empty otherwise.
 	Expand string
 }
 
-// Citation is what stands for a content in a view.
+// Citation replaces a content in a view.
 type Citation struct {
 	// Text is what the model is shown.
 	Text string
@@ -29,7 +29,7 @@ type Citation struct {
 	HowToRetrieve           string // as Text says it: its last line
 }
 
-// MaxCited is up to which size, in bytes, a content is cited by all of it; of a larger one, by its beginning.
+// MaxCited is the size, in bytes, up to which a citation considers all of a content; of a larger one it only considers the start.
 const MaxCited = 16 << 20
 
 // What a citation weighs at most, in tokens.
@@ -38,14 +38,14 @@ const (
 	maxListTokens = 400
 )
 
-// excerptChars is how much of a content's beginning a citation shows, in characters.
+// excerptChars is the length of the excerpt in a citation, in characters.
 const excerptChars = 500
 
-// Make cites a content (behaviour §9): handle, first 500 characters (of its text, for HTML), location, length, source, media type, how
-// to get more; small members of a JSON object beside it, and for lists their count, keys and first item, or the first results of a search.
-// It weighs at most 300 tokens by count, 400 with a list: the excerpt gives way, then lists, then small members, then the URL. The text
-// is valid UTF-8 without control characters but tabs and the ends of lines, and the same for the same input. head is the content, or at
-// least its first 64 KiB if it is larger than MaxCited; whole says which.
+// Make cites a content (behaviour §9): handle, the first 500 characters (of its text, for HTML), location, length, source, media type, and
+// how to retrieve more; also the small members of a JSON object, and for lists their count, keys and first item, or the first results of a
+// search. It weighs at most 300 tokens by count, 400 with a list: the excerpt shrinks first, then lists, then small members, then the URL.
+// The text is valid UTF-8 without control characters except tabs and line ends, and the same for the same input. head is the content, or at
+// least its first 64 KiB if it is larger than MaxCited; whole tells which.
 func Make(s Source, kind content.Kind, head string, whole bool, count func(string) int) Citation {
 	c := &composer{source: s, head: head, text: head, whole: whole, count: count, limit: maxTokens, chars: excerptChars, units: "chars, lines"}
 	if s.ContentType == "" {
@@ -58,7 +58,7 @@ func Make(s Source, kind content.Kind, head string, whole bool, count func(strin
 		c.readJSON()
 	}
 	if s.Title != "" {
-		c.title = content.CutChars(strings.Join(strings.Fields(visible(s.Title)), " "), smallChars)
+		c.title = content.CutChars(strings.Join(strings.Fields(replaceControls(s.Title)), " "), smallChars)
 	}
 	return c.compose()
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/content"
 )
 
-// composer is a citation in the making.
+// composer assembles a citation.
 type composer struct {
 	source Source
 	head   string
@@ -17,24 +17,24 @@ type composer struct {
 	limit  int // tokens
 
 	title   string       // of a page
-	text    string       // what the excerpt is the beginning of
+	text    string       // the text of which the excerpt is the start
 	chars   int          // of the excerpt
 	members []*jsonValue // small ones of an object
-	lists   []string     // what is said of lists and of other large members, line by line
+	lists   []string     // lines about lists and other large members
 	units   string       // of ranges
 }
 
-// leastExcerpt is how much room everything else leaves for the excerpt, in tokens.
-const leastExcerpt = 30
+// minExcerpt is how much room everything else leaves for the excerpt, in tokens.
+const minExcerpt = 30
 
-// draft is a citation as far as it is written.
+// draft is a citation being written.
 type draft struct {
 	b    strings.Builder
 	room int // tokens
 	c    *composer
 }
 
-// readPage takes what an HTML page says: its title, and its main part.
+// readPage reads the title and the main part of an HTML page.
 func (c *composer) readPage() {
 	title, body, ok := content.Read(content.KindHTML, c.head).MainPart()
 	if !ok {
@@ -44,7 +44,7 @@ func (c *composer) readPage() {
 	c.title = content.CutChars(strings.Join(strings.Fields(title), " "), smallChars)
 }
 
-// compose writes the citation. Parts may weigh a little more together than they do alone: then there is less room.
+// compose writes the citation. Parts may weigh slightly more together than alone; then it tries again with less room.
 func (c *composer) compose() Citation {
 	limit := c.limit
 	for {
@@ -57,7 +57,7 @@ func (c *composer) compose() Citation {
 	}
 }
 
-// fill writes the citation. Small members that the excerpt shows anyway are not told twice; unless it has to be shorter.
+// fill writes the citation. Small members that the excerpt shows anyway are not repeated, unless the excerpt has to be shorter.
 func (c *composer) fill() Citation {
 	all := content.CharOffset(c.text, c.chars)
 	out, shown := c.write(all)
@@ -67,12 +67,12 @@ func (c *composer) fill() Citation {
 	return out
 }
 
-// write writes the citation: what matters most first, as far as there is room, and the excerpt in what room is left. Members that end
-// before a position are left to the excerpt. It also tells how much of the text the excerpt took.
+// write writes the citation, the most important parts first as far as they fit, and the excerpt in the remaining room. Members that end
+// before told are left to the excerpt. It also returns how much of the text the excerpt took.
 func (c *composer) write(told int) (out Citation, shown int) {
-	last := c.retrieve()
+	last := c.retrieveLine()
 	header := c.source.header()
-	d := &draft{c: c, room: c.limit - leastExcerpt - c.count(header+"]\nBeginning:\n...\n"+last)}
+	d := &draft{c: c, room: c.limit - minExcerpt - c.count(header+"]\nBeginning:\n...\n"+last)}
 	d.b.WriteString(header)
 	if c.source.URL != "" {
 		d.add(", " + shortURL(c.source.URL))
@@ -87,7 +87,7 @@ func (c *composer) write(told int) (out Citation, shown int) {
 	}
 	d.b.WriteString("Beginning:\n")
 	out.ExcerptFrom = d.b.Len()
-	excerpt, shown := c.excerpt(d.room + leastExcerpt)
+	excerpt, shown := c.excerpt(d.room + minExcerpt)
 	d.b.WriteString(excerpt)
 	out.ExcerptEnd = d.b.Len()
 	if shown < len(c.text) || !c.whole {
@@ -98,16 +98,16 @@ func (c *composer) write(told int) (out Citation, shown int) {
 	return out, shown
 }
 
-// retrieve is the line that says how to get more.
-func (c *composer) retrieve() string {
-	line := c.source.more() + c.units
+// retrieveLine returns the line that says how to retrieve more.
+func (c *composer) retrieveLine() string {
+	line := c.source.retrievePrefix() + c.units
 	if c.source.Expand != "" {
-		line += ". Full text: " + label(c.source.Expand)
+		line += ". Full text: " + bracketSafe(c.source.Expand)
 	}
 	return line + "]"
 }
 
-// add writes a text if there is room for all of it.
+// add writes a text if all of it fits.
 func (d *draft) add(text string) bool {
 	n := d.c.count(text)
 	if text == "" || n > d.room {
@@ -118,20 +118,20 @@ func (d *draft) add(text string) bool {
 	return true
 }
 
-// leastLine is how short a line may be cut to fit, in characters.
-const leastLine = 40
+// minLineChars is the shortest length to which a line is cut, in characters.
+const minLineChars = 40
 
-// line writes a line, or as much of it as there is room for.
+// line writes a line, cut if needed.
 func (d *draft) line(text string) {
 	if d.add(text + "\n") {
 		return
 	}
-	if text = d.c.fitting(text, d.room-4); text != "" && len(text) > leastLine {
+	if text = d.c.fit(text, d.room-4); text != "" && len(text) > minLineChars {
 		d.add(text + "...\n")
 	}
 }
 
-// members writes the small members that do not end before a position, as one object.
+// members writes the small members that do not end before told, as one object.
 func (d *draft) members(told int) {
 	var fields []string
 	left := 0
@@ -157,18 +157,18 @@ func (d *draft) members(told int) {
 	}
 }
 
-// excerpt is the beginning of the text, as much as there is room for, and how many bytes of the text that is.
+// excerpt returns as much of the start of the text as fits, and its length in bytes of the text.
 func (c *composer) excerpt(room int) (string, int) {
-	window := visible(c.text[:content.CharOffset(c.text, 2*c.chars)])
+	window := replaceControls(c.text[:content.CharOffset(c.text, 2*c.chars)])
 	if utf8.RuneCountInString(window) > c.chars {
 		window = content.CutClusters(window, c.chars)
 	}
-	excerpt := c.fitting(window, room)
+	excerpt := c.fit(window, room)
 	return excerpt, content.CharOffset(c.text, utf8.RuneCountInString(excerpt))
 }
 
-// fitting is as much of the beginning of a text as there is room for.
-func (c *composer) fitting(text string, room int) string {
+// fit returns as much of the start of a text as fits.
+func (c *composer) fit(text string, room int) string {
 	for room > 0 && text != "" {
 		n := c.count(text)
 		if n <= room {

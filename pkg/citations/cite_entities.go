@@ -13,22 +13,22 @@ const (
 	entityChars = 40
 )
 
-// entities names the items of a list, one after the other: a model that asks for one must know that it is there.
-func (v *jsonValue) entities() string {
+// namedItems names the items of a list, because a model can only ask for what it knows to exist.
+func (v *jsonValue) namedItems() string {
 	var names []string
 	for _, m := range v.members[:min(len(v.members), maxEntities)] {
-		if name := m.entity(); name != "" {
+		if name := m.displayName(); name != "" {
 			names = append(names, name)
 		}
 	}
 	if len(names) < 2 {
 		return ""
 	}
-	return "Named: " + strings.Join(names, "; ") + others(v.count-len(names))
+	return "Named: " + strings.Join(names, "; ") + andOthers(v.count-len(names))
 }
 
-// entity is what an object is known by: its type, its name and its id, as far as it has them; empty if it has neither name nor id.
-func (v *jsonValue) entity() string {
+// displayName returns what identifies an object: its type, name and id, as far as it has them; empty if it has neither name nor id.
+func (v *jsonValue) displayName() string {
 	name := v.scalar("name", "title", "display_name", "displayName", "label", "actionName", "action_name", "action", "tool", "tool_name")
 	id := v.scalar("id", "key", "uuid", "primary_key", "primaryKey", "_id", "contentId", "content_id")
 	kind := v.scalar("type", "entity_type", "entityType", "@type", "kind")
@@ -43,7 +43,7 @@ func (v *jsonValue) entity() string {
 	return strings.TrimSpace(kind + " " + name)
 }
 
-// scalar is a string or a number that an object has under one of some names, on one line.
+// scalar returns a string or number that an object has under one of some names, on one line.
 func (v *jsonValue) scalar(names ...string) string {
 	m := v.member(names...)
 	switch {

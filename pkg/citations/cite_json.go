@@ -10,7 +10,7 @@ import (
 // maxLists is how many lists of a document are told of.
 const maxLists = 3
 
-// readJSON takes what is told of a JSON document beside its beginning.
+// readJSON reads what a citation says about a JSON document besides its beginning.
 func (c *composer) readJSON() {
 	root := readTree(c.head)
 	if root == nil || root.cut && c.whole {
@@ -20,15 +20,15 @@ func (c *composer) readJSON() {
 		c.units += ", items"
 	}
 	if root.isList() || !root.isObject() {
-		c.list("", root)
+		c.addList("", root)
 		return
 	}
 	var large []string
-	for _, m := range root.all() {
+	for _, m := range root.knownMembers() {
 		if _, ok := m.small(smallChars); ok {
 			c.members = append(c.members, m)
-		} else if !c.large(m) {
-			large = append(large, strings.TrimSuffix(m.keyText()+" "+m.size()+": "+m.entity(), ": "))
+		} else if !c.addNestedList(m) {
+			large = append(large, strings.TrimSuffix(m.keyText()+" "+m.size()+": "+m.displayName(), ": "))
 		}
 	}
 	if len(large) > 0 {
@@ -36,8 +36,8 @@ func (c *composer) readJSON() {
 	}
 }
 
-// all are the members that are known, and the longest of the others.
-func (v *jsonValue) all() []*jsonValue {
+// knownMembers returns the members that were kept, and the longest of the others.
+func (v *jsonValue) knownMembers() []*jsonValue {
 	if v.longest == nil || len(v.longest.text) < smallChars {
 		return v.members
 	}
@@ -46,14 +46,14 @@ func (v *jsonValue) all() []*jsonValue {
 	return append(v.members[:len(v.members):len(v.members)], longest)
 }
 
-// large takes a member that is not small, if it is a list or has one.
-func (c *composer) large(m *jsonValue) bool {
+// addNestedList adds a member that is not small if it is a list or contains one.
+func (c *composer) addNestedList(m *jsonValue) bool {
 	if m.isList() {
-		return c.list("/"+m.segment(), m)
+		return c.addList("/"+m.segment(), m)
 	}
 	for _, inner := range m.members {
 		if _, small := inner.small(smallChars); !small && m.isObject() && inner.isList() {
-			return c.list("/"+m.segment()+"/"+inner.segment(), inner)
+			return c.addList("/"+m.segment()+"/"+inner.segment(), inner)
 		}
 	}
 	return false
@@ -62,12 +62,12 @@ func (c *composer) large(m *jsonValue) bool {
 // maxKey is how much of a key is shown in a list of keys, in characters.
 const maxKey = 40
 
-// segment is a key without quotes.
+// segment returns a key without quotes.
 func (v *jsonValue) segment() string {
 	return (&jsonValue{text: v.key}).plainString(maxKey)
 }
 
-// size is how large a value is.
+// size describes how large a value is.
 func (v *jsonValue) size() string {
 	switch {
 	case v.isArray():
@@ -79,9 +79,9 @@ func (v *jsonValue) size() string {
 	}
 }
 
-// list takes a list: how many items it has, and which keys, and the first one, or the first results of a search. It is false if there
-// have been lists enough.
-func (c *composer) list(pointer string, v *jsonValue) bool {
+// addList adds a list: its number of items, its keys, and its first item or the first results of a search. It is false if there are enough
+// lists already.
+func (c *composer) addList(pointer string, v *jsonValue) bool {
 	if len(v.members) == 0 || c.limit == maxListTokens && len(c.lists) >= 3*maxLists {
 		return false
 	}
@@ -101,35 +101,35 @@ func (c *composer) list(pointer string, v *jsonValue) bool {
 		head += "; keys: " + first.keys()
 	}
 	c.lists = append(c.lists, head)
-	if results := v.results(); len(results) > 0 {
+	if results := v.searchResults(); len(results) > 0 {
 		c.lists = append(c.lists, results...)
 	} else if pointer != "" || content.CharOffset(c.head, c.chars) < first.end { // or the excerpt shows it
-		c.lists = append(c.lists, "First: "+first.brief(0))
+		c.lists = append(c.lists, "First: "+first.describe(0))
 	}
-	if named := v.entities(); named != "" && len(v.results()) == 0 {
+	if named := v.namedItems(); named != "" && len(v.searchResults()) == 0 {
 		c.lists = append(c.lists, named)
 	}
 	return true
 }
 
-// keyList is how many keys are named.
-const keyList = 12
+// maxKeysListed is how many keys are named.
+const maxKeysListed = 12
 
-// keys are the first keys of an object.
+// keys returns the first keys of an object.
 func (v *jsonValue) keys() string {
-	told := v.members[:min(len(v.members), keyList)]
-	names := make([]string, 0, keyList)
+	told := v.members[:min(len(v.members), maxKeysListed)]
+	names := make([]string, 0, maxKeysListed)
 	for _, m := range told {
 		names = append(names, m.segment())
 	}
-	return strings.Join(names, ", ") + more(v.count > len(names))
+	return strings.Join(names, ", ") + andMore(v.count > len(names))
 }
 
 // maxResults is how many results of a search are told.
 const maxResults = 5
 
-// results are lines with title, URL and snippet of each, if a list is what a search found.
-func (v *jsonValue) results() []string {
+// searchResults returns lines with title, URL and snippet of each item, if a list is the output of a search.
+func (v *jsonValue) searchResults() []string {
 	var lines []string
 	for i, m := range v.members[:min(len(v.members), maxResults)] {
 		title := m.member("title", "name", "heading")

@@ -71,7 +71,7 @@ func checkCitation(t rapid.TB, c Citation, kind content.Kind, document string, c
 	if utf8.RuneCountInString(excerpt) > excerptChars || excerpt == "" && document != "" && kind != content.KindHTML {
 		t.Fatalf("the excerpt is %q", excerpt)
 	}
-	if kind != content.KindHTML && !strings.HasPrefix(visible(document), excerpt) {
+	if kind != content.KindHTML && !strings.HasPrefix(replaceControls(document), excerpt) {
 		t.Fatalf("the content does not begin with %q", excerpt)
 	}
 }
@@ -336,7 +336,7 @@ func realResults(t *testing.T, recording string) []string {
 	return out
 }
 
-// texts are the texts of a file of JSON lines.
+// texts returns the texts of a file of JSON lines.
 func texts(t *testing.T, path ...string) []string {
 	var out []string
 	for _, line := range strings.Split(recordings.Text(t, path...), "\n") {

@@ -9,9 +9,8 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/content"
 )
 
-// visible is a text with a mark in the place of what is no character, and of characters that steer terminals. It has as many characters
-// as the text.
-func visible(text string) string {
+// replaceControls replaces control characters except white space. It does not change the number of characters.
+func replaceControls(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' && r != '\r' {
 			return utf8.RuneError
@@ -23,8 +22,8 @@ func visible(text string) string {
 // maxLabel is how long a name in the first line of a citation may be, in characters.
 const maxLabel = 60
 
-// label is a name that a line in brackets can hold, whoever gave it.
-func label(name string) string {
+// bracketSafe makes a name safe for a line in brackets, whoever chose it.
+func bracketSafe(name string) string {
 	return content.CutChars(strings.Map(func(r rune) rune {
 		switch {
 		case r == '[':
@@ -41,7 +40,7 @@ func label(name string) string {
 // maxShownURL is how much of a URL is shown, in bytes.
 const maxShownURL = 150
 
-// shortURL is a URL as a line in brackets can hold it.
+// shortURL makes a URL safe for a line in brackets, and cuts it.
 func shortURL(u string) string {
 	short := len(u) <= maxShownURL
 	if !short {

@@ -11,7 +11,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/content"
 )
 
-// plainString is what a JSON string says, as much as so many characters of it, on one line.
+// plainString returns at most limit characters of a JSON string, on one line.
 func (v *jsonValue) plainString(limit int) string {
 	raw := v.text
 	if most := 12 * limit; len(raw) > most { // no character takes more when it is escaped
@@ -28,10 +28,10 @@ func (v *jsonValue) plainString(limit int) string {
 	if json.Unmarshal([]byte(raw), &text) != nil {
 		return ""
 	}
-	return content.CutChars(visible(strings.Join(strings.Fields(text), " ")), limit)
+	return content.CutChars(replaceControls(strings.Join(strings.Fields(text), " ")), limit)
 }
 
-// small is a value as it is, if it takes less than so many characters without spaces.
+// small returns a value unchanged if it has fewer than limit characters without spaces.
 func (v *jsonValue) small(limit int) (string, bool) {
 	if v.cut || len(v.text) > 8*limit {
 		return "", false
@@ -40,13 +40,13 @@ func (v *jsonValue) small(limit int) (string, bool) {
 	return text, text != "" && utf8.RuneCountInString(text) < limit
 }
 
-// compact is a JSON text without the spaces between values and without characters that do not show; empty if it is broken.
+// compact returns a JSON text without insignificant spaces and invisible characters; empty if it is malformed.
 func compact(text string) string {
 	var b bytes.Buffer
 	if json.Compact(&b, []byte(text)) != nil {
 		return ""
 	}
-	return visible(b.String())
+	return replaceControls(b.String())
 }
 
 // How much of a value is told, in characters, and how many of its members.
@@ -56,8 +56,8 @@ const (
 	briefFields = 5
 )
 
-// brief tells of a value: small ones are told whole, and of an object the fields that say what it is, and the first ones.
-func (v *jsonValue) brief(depth int) string {
+// describe describes a value: all of it if it is small, and of an object the fields that identify it, and the first ones.
+func (v *jsonValue) describe(depth int) string {
 	limit := smallChars
 	if depth > 0 {
 		limit = briefChars
@@ -68,18 +68,18 @@ func (v *jsonValue) brief(depth int) string {
 	switch {
 	case v.isString():
 		text, _ := json.Marshal(v.plainString(limit))
-		return visible(string(text))
+		return replaceControls(string(text))
 	case v.isArray():
-		return v.briefArray(depth)
+		return v.describeArray(depth)
 	case v.isObject():
-		return v.briefObject(depth)
+		return v.describeObject(depth)
 	default: // a number of more digits than anybody needs
 		return content.Head(v.text, briefChars) + "..."
 	}
 }
 
-// briefArray tells of an array: its length, and the names of its items or its first one.
-func (v *jsonValue) briefArray(depth int) string {
+// describeArray describes an array: its length, and the names of its items or its first one.
+func (v *jsonValue) describeArray(depth int) string {
 	var names []string
 	for _, m := range v.members {
 		name := m.member("name", "title", "id", "key")
@@ -91,43 +91,43 @@ func (v *jsonValue) briefArray(depth int) string {
 	}
 	switch {
 	case len(names) > 1:
-		return fmt.Sprintf("[%d: %s%s]", v.count, strings.Join(names, ", "), more(len(names) < v.count))
+		return fmt.Sprintf("[%d: %s%s]", v.count, strings.Join(names, ", "), andMore(len(names) < v.count))
 	case depth < 2 && len(v.members) > 0:
-		return fmt.Sprintf("[%s%s]", v.members[0].brief(depth+1), others(v.count-1))
+		return fmt.Sprintf("[%s%s]", v.members[0].describe(depth+1), andOthers(v.count-1))
 	default:
 		return fmt.Sprintf("[%d items]", v.count)
 	}
 }
 
-func more(is bool) string {
+func andMore(is bool) string {
 	if is {
 		return ", ..."
 	}
 	return ""
 }
 
-func others(n int) string {
+func andOthers(n int) string {
 	if n == 0 {
 		return ""
 	}
 	return fmt.Sprintf(", ... %d more", n)
 }
 
-// briefObject tells of an object: name, description and key, if it has them, and the first fields.
-func (v *jsonValue) briefObject(depth int) string {
+// describeObject describes an object: name, description and key, if it has them, and the first fields.
+func (v *jsonValue) describeObject(depth int) string {
 	if depth > 1 {
 		return fmt.Sprintf("{%d members}", v.count)
 	}
-	told := v.telling()
+	told := v.descriptiveMembers()
 	var fields []string
 	for _, m := range told {
-		fields = append(fields, m.keyText()+":"+m.brief(depth+1))
+		fields = append(fields, m.keyText()+":"+m.describe(depth+1))
 	}
-	return "{" + strings.Join(fields, ",") + others(v.count-len(told)) + "}"
+	return "{" + strings.Join(fields, ",") + andOthers(v.count-len(told)) + "}"
 }
 
-// telling are the members of an object that are told: those by which it is known first.
-func (v *jsonValue) telling() []*jsonValue {
+// descriptiveMembers returns the members of an object that are shown: those that identify it first.
+func (v *jsonValue) descriptiveMembers() []*jsonValue {
 	var told []*jsonValue
 	for _, names := range [][]string{{"name", "title", "display_name", "label"}, {"description", "summary", "snippet"}, {"id", "key", "uuid", "primary_key", "_id"}} {
 		if m := v.member(names...); m != nil {
@@ -146,12 +146,12 @@ func (v *jsonValue) telling() []*jsonValue {
 	return told
 }
 
-// keyText is the key of a member, as it stands in the document, or as much of it as tells it.
+// keyText returns the key of a member as the document spells it, cut if it is long.
 func (v *jsonValue) keyText() string {
 	if utf8.RuneCountInString(v.key) <= briefChars {
-		return visible(v.key)
+		return replaceControls(v.key)
 	}
 	key := jsonValue{text: v.key}
 	text, _ := json.Marshal(key.plainString(briefChars))
-	return visible(string(text))
+	return replaceControls(string(text))
 }

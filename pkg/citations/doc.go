@@ -1,3 +1,3 @@
-// Package citations is how a large content is cited that stays outside of a view: what stands for it there, what it came from, and how more
-// of it is had. It works on text that it is given, and is pure.
+// Package citations produces the short citation that stands in a view for a large content kept outside of it: what the content is, where it
+// came from, and how to retrieve more of it. It works on text that it is given, and is pure.
 package citations

@@ -7,12 +7,12 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/content"
 )
 
-// jsonValue is a value of a JSON document, as far as a citation tells of it.
+// jsonValue is a value of a JSON document, with as much detail as a citation needs.
 type jsonValue struct {
-	text    string // as it stands in the document
-	key     string // as it stands there, in quotes; empty for items
+	text    string // as in the document
+	key     string // as in the document, in quotes; empty for items
 	end     int    // where it ends in the document
-	cut     bool   // the document ends before it does
+	cut     bool   // the document ends within it
 	count   int    // of its members or items
 	objects int    // how many of them are objects
 	arrays  int    // how many of them are arrays
@@ -23,46 +23,46 @@ type jsonValue struct {
 // Of an array, so many items are kept; of the document, so many members, and of each object in it fewer the deeper it lies; of all values,
 // so many.
 const (
-	keptItems   = 24
-	keptMembers = 32
-	keptLess    = 5 // per level
-	keptValues  = 4096
+	maxItems       = 24
+	maxMembersKept = 32
+	fewerPerLevel  = 5 // per level
+	maxValues      = 4096
 )
 
-// keeps says whether there is room for one more member of the innermost value that is open.
+// keeps reports whether there is room for another member of the innermost open value.
 func (b *treeBuilder) keeps(parent *jsonValue) bool {
 	depth := len(b.open) - 1
-	width := keptMembers - keptLess*depth
-	if b.text[b.from[depth]] == '[' {
-		width = min(width, keptItems)
+	width := maxMembersKept - fewerPerLevel*depth
+	if b.text[b.starts[depth]] == '[' {
+		width = min(width, maxItems)
 	}
-	return len(parent.members) < width && (depth == 0 || b.kept < keptValues)
+	return len(parent.members) < width && (depth == 0 || b.kept < maxValues)
 }
 
 // treeBuilder builds the tree of a document while it is scanned.
 type treeBuilder struct {
-	text   string
-	root   *jsonValue
-	open   []*jsonValue // those that are kept
-	from   []int        // where they begin
-	kept   int
-	scalar *jsonValue // the newest value, if its end is not known yet
-	since  int        // where it began
-	key    int        // where the newest key began; -1 if it was used
-	other  int        // where the array or object began that is open and not kept, directly in the document
-	named  int        // where its key began
+	text         string
+	root         *jsonValue
+	open         []*jsonValue // kept open values
+	starts       []int        // where they begin
+	kept         int
+	scalar       *jsonValue // the newest scalar, if its end is not known yet
+	scalarStart  int        // where it began
+	key          int        // where the newest key began; -1 if it was used
+	skippedStart int        // where the array or object began that is open and not kept, directly in the document
+	skippedKey   int        // where its key began
 }
 
-// readTree reads a document, or as much of it as there is. It is nil if that is no array and no object, or broken.
+// readTree reads a document, or as much of it as there is. It is nil if that is malformed, or neither array nor object.
 func readTree(text string) *jsonValue {
 	b := &treeBuilder{text: text, key: -1}
 	var scanner content.JSONScanner
 	for at := 0; ; {
 		event, where, next := content.ScanJSON(&scanner, text, at)
-		if event == content.JSONPieceEnd {
+		if event == content.JSONChunkEnd {
 			break
 		}
-		b.take(event, where, scanner.Depth())
+		b.handle(event, where, scanner.Depth())
 		at = next
 	}
 	if scanner.Failed() || b.root == nil {
@@ -70,13 +70,13 @@ func readTree(text string) *jsonValue {
 	}
 	b.finish(len(text))
 	for i, v := range b.open {
-		v.text, v.end, v.cut = text[b.from[i]:], len(text), true
+		v.text, v.end, v.cut = text[b.starts[i]:], len(text), true
 	}
 	return b.root
 }
 
-// take takes an event after which so many values are open.
-func (b *treeBuilder) take(event content.JSONEvent, where, depth int) {
+// handle handles an event; depth is how many values are open after it.
+func (b *treeBuilder) handle(event content.JSONEvent, where, depth int) {
 	switch event {
 	case content.JSONKey:
 		if depth == len(b.open) {
@@ -84,7 +84,7 @@ func (b *treeBuilder) take(event content.JSONEvent, where, depth int) {
 		}
 	case content.JSONScalar:
 		if depth == len(b.open) && depth > 0 {
-			b.scalar, b.since = b.value(where), where
+			b.scalar, b.scalarStart = b.value(where), where
 		}
 	case content.JSONOpen:
 		if depth-1 == len(b.open) {
@@ -98,7 +98,7 @@ func (b *treeBuilder) take(event content.JSONEvent, where, depth int) {
 	}
 }
 
-// value counts a value that begins, and keeps it if there is room for it.
+// value counts a value that begins, and keeps it if there is room.
 func (b *treeBuilder) value(where int) *jsonValue {
 	parent := b.open[len(b.open)-1]
 	parent.count++
@@ -108,12 +108,12 @@ func (b *treeBuilder) value(where int) *jsonValue {
 	case '[':
 		parent.arrays++
 	}
-	b.named, b.key = b.key, -1
+	b.skippedKey, b.key = b.key, -1
 	if !b.keeps(parent) {
 		return nil
 	}
 	b.kept++
-	v := &jsonValue{text: b.text[where:], key: b.keyAt(b.named)}
+	v := &jsonValue{text: b.text[where:], key: b.keyAt(b.skippedKey)}
 	parent.members = append(parent.members, v)
 	return v
 }
@@ -125,40 +125,40 @@ func (b *treeBuilder) keyAt(at int) string {
 	return b.text[at:content.JSONStringEnd(b.text, at)]
 }
 
-// begin takes the beginning of an array or object.
+// begin handles the start of an array or object.
 func (b *treeBuilder) begin(where int) {
 	var v *jsonValue
 	if b.root == nil {
 		b.root = &jsonValue{}
 		v = b.root
 	} else if v = b.value(where); v == nil {
-		b.other = where
+		b.skippedStart = where
 		return
 	}
-	b.open, b.from = append(b.open, v), append(b.from, where)
+	b.open, b.starts = append(b.open, v), append(b.starts, where)
 }
 
-// finish takes the end of what may have been a value that holds no others.
+// finish handles the end of what may have been a scalar.
 func (b *treeBuilder) finish(end int) {
 	if b.scalar != nil {
-		b.scalar.text = strings.TrimRight(b.text[b.since:end], content.JSONSpace)
-		b.scalar.end = b.since + len(b.scalar.text)
+		b.scalar.text = strings.TrimRight(b.text[b.scalarStart:end], content.JSONSpace)
+		b.scalar.end = b.scalarStart + len(b.scalar.text)
 		b.scalar = nil
 	}
 }
 
-// end takes the end of an array or object, after which so many are open.
+// end handles the end of an array or object; depth is how many are open after it.
 func (b *treeBuilder) end(at, depth int) {
 	if last := len(b.open) - 1; depth == last {
-		b.open[last].text, b.open[last].end = b.text[b.from[last]:at], at
-		b.open, b.from = b.open[:last], b.from[:last]
+		b.open[last].text, b.open[last].end = b.text[b.starts[last]:at], at
+		b.open, b.starts = b.open[:last], b.starts[:last]
 		return
 	}
-	if depth != 1 || len(b.open) != 1 || b.named < 0 {
+	if depth != 1 || len(b.open) != 1 || b.skippedKey < 0 {
 		return
 	}
-	if root := b.root; root.longest == nil || len(root.longest.text) < at-b.other {
-		root.longest = &jsonValue{text: b.text[b.other:at], end: at, key: b.keyAt(b.named)}
+	if root := b.root; root.longest == nil || len(root.longest.text) < at-b.skippedStart {
+		root.longest = &jsonValue{text: b.text[b.skippedStart:at], end: at, key: b.keyAt(b.skippedKey)}
 	}
 }
 
@@ -166,19 +166,18 @@ func (v *jsonValue) isArray() bool  { return v.text[0] == '[' }
 func (v *jsonValue) isObject() bool { return v.text[0] == '{' }
 func (v *jsonValue) isString() bool { return v.text[0] == '"' }
 
-// recordsMembers is how many members an object has at least that stands for a list.
-const recordsMembers = 3
+// minRecords is the minimum number of members of an object that counts as a list.
+const minRecords = 3
 
-// isList says whether a value is a list: an array that is not empty, or a map of records. One of which no item is kept, because there was
-// no room for more values, is none.
+// isList reports whether a value is a list: a non-empty array, or a map of records. One without kept items does not count.
 func (v *jsonValue) isList() bool {
 	if v.isArray() {
 		return len(v.members) > 0
 	}
-	return v.isObject() && v.count >= recordsMembers && v.objects == v.count && len(v.members) > 1 && v.members[1].isLike(v.members[0])
+	return v.isObject() && v.count >= minRecords && v.objects == v.count && len(v.members) > 1 && v.members[1].isLike(v.members[0])
 }
 
-// isLike says whether an object has half of the members of another one, as records do that stand in one map.
+// isLike reports whether an object has half of another one's members, as the records of a map do.
 func (v *jsonValue) isLike(other *jsonValue) bool {
 	shared := 0
 	for _, m := range other.members {
@@ -189,7 +188,7 @@ func (v *jsonValue) isLike(other *jsonValue) bool {
 	return shared > 0 && 2*shared >= len(other.members)
 }
 
-// member is a member of an object by one of its names, without regard to case, or nil.
+// member returns the member of an object with one of some names, ignoring case, or nil.
 func (v *jsonValue) member(names ...string) *jsonValue {
 	for _, name := range names {
 		for _, m := range v.members {

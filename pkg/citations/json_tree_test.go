@@ -58,7 +58,7 @@ func TestReadTree_IsBounded(t *testing.T) {
 		}
 		return n
 	}
-	if n := size(readTree(text)); n > keptValues+33 || n < 1000 {
+	if n := size(readTree(text)); n > maxValues+33 || n < 1000 {
 		t.Errorf("%d values are kept of %d bytes", n, len(text))
 	}
 }

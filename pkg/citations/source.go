@@ -22,7 +22,7 @@ const (
 	sourceTool     = "tool"
 )
 
-// SourceType guesses what a tool result came from: by the words in the tool's name, and by what the result looks like if they say nothing.
+// SourceType guesses where a tool result came from, by the words in the tool's name, or else by the form of the result.
 func SourceType(tool string, kind content.Kind, text string) string {
 	words := nameWords(tool)
 	for _, known := range []struct {
@@ -41,20 +41,20 @@ func SourceType(tool string, kind content.Kind, text string) string {
 	switch {
 	case kind == content.KindHTML:
 		return sourceWeb
-	case kind == content.KindJSON && isSearch(text):
+	case kind == content.KindJSON && looksLikeSearchResults(text):
 		return sourceSearch
 	default:
 		return sourceTool
 	}
 }
 
-// sourceHead is how much of a content is looked through for what it says of itself, in bytes.
+// sourceHead is how much of a content is searched for its own URL, in bytes.
 const sourceHead = 256 << 10
 
 // maxName is how much of a tool's name is read, in bytes.
 const maxName = 256
 
-// nameWords are the words of a name, in lower case: web_search, WebSearch and web-search have the same.
+// nameWords returns the words of a name in lower case: web_search, WebSearch and web-search have the same.
 func nameWords(name string) []string {
 	var b strings.Builder
 	lower := false
@@ -71,14 +71,14 @@ func nameWords(name string) []string {
 	return strings.Fields(b.String())
 }
 
-// isSearch says whether a JSON document has what a search found.
-func isSearch(text string) bool {
+// looksLikeSearchResults reports whether a JSON document contains search results.
+func looksLikeSearchResults(text string) bool {
 	root := readTree(content.Head(text, sourceHead))
 	if root == nil {
 		return false
 	}
 	for _, v := range append([]*jsonValue{root}, root.members...) {
-		if v.isArray() && len(v.results()) > 0 {
+		if v.isArray() && len(v.searchResults()) > 0 {
 			return true
 		}
 	}
@@ -88,8 +88,8 @@ func isSearch(text string) bool {
 // maxURL is how long a URL may be, in bytes.
 const maxURL = 2048
 
-// SourceURL is where a content came from, as it says itself (a canonical link, a url member) or the arguments of the call say, if those
-// are JSON; empty if neither does. It is an absolute http or https URL of at most 2,048 bytes, without a user's name and password.
+// SourceURL returns where a content came from: as it says itself (a canonical link, a url member), or as the call's JSON arguments say;
+// empty if neither does. It is an absolute http or https URL of at most 2,048 bytes, without user name and password.
 func SourceURL(kind content.Kind, text, arguments string) string {
 	own := ""
 	switch kind {
@@ -104,7 +104,7 @@ func SourceURL(kind content.Kind, text, arguments string) string {
 	return own
 }
 
-// memberURL is a URL that an object has as a member.
+// memberURL returns a URL that an object has as a member.
 func memberURL(text string) string {
 	root := readTree(content.Head(text, sourceHead))
 	if root == nil || !root.isObject() {
@@ -123,7 +123,7 @@ func memberURL(text string) string {
 	return ""
 }
 
-// cleanURL is a URL if it is one of the web, and empty otherwise.
+// cleanURL returns a URL if it is http or https, and empty otherwise.
 func cleanURL(link string) string {
 	u, err := url.Parse(strings.TrimSpace(link))
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
@@ -136,7 +136,7 @@ func cleanURL(link string) string {
 	return ""
 }
 
-// pageURL is the canonical link of a page, or else the one that it gives to those who share it.
+// pageURL returns the canonical link of a page, or else the one that it offers for sharing.
 func pageURL(text string) string {
 	z := html.NewTokenizer(strings.NewReader(content.Head(text, sourceHead)))
 	shared := ""

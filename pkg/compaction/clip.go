@@ -8,29 +8,30 @@ import (
 	"github.com/rivo/uniseg"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/facts"
 	"github.com/palimpsest-context/palimpsest/pkg/tokens"
 )
 
-// BoneChars is how short clipping can make a tool result, in characters, its annotation included.
+// BoneChars is the minimum length to which clipping cuts a tool result, in characters, including its annotation.
 const BoneChars = 200
 
-// headShare is the share of the kept characters that comes from the beginning of a clipped text, in percent. Tool output
-// says what it is at its head and how it ended at its tail.
+// headShare is the percentage of the kept characters that comes from the head of a clipped text: tool output says at its head what it is
+// and at its tail how it ended.
 const headShare = 60
 
-// Clip returns what the view shows for a tool result that may weigh at most limit tokens: head, tail, and how to get the rest
-// (behaviour §4). It is never shorter than BoneChars, even if that is over the limit. It is false if clipping saves nothing.
-// The part's contents are inline, index is the message's: what brings the text back, unless it was recalled from elsewhere.
+// Clip returns what the view shows for a tool result that may weigh at most limit tokens: its head, its tail, and how to retrieve the rest
+// (behaviour §4). It is never shorter than BoneChars, even if that exceeds the limit; false if clipping saves nothing. The part's contents
+// are inline. index is the message that the annotation names, unless the result was recalled from elsewhere.
 func Clip(p conversation.Part, index int32, limit int64, counter tokens.Counter) (conversation.Part, bool) {
 	text, recall := ResultText(p.Result), p.Result.Recall(index)
 	chars := utf8.RuneCountInString(text)
 	size := int(int64(chars) * max(limit, 0) / max(int64(p.Tokens), 1))
-	shown := clipTo(text, chars, recall, size)
+	shown := clipToSize(text, chars, recall, size)
 	n, estimated := counter.Count(shown)
 	// The estimate by proportion is near; a few steps of correction bring it under the limit.
 	for int64(n) > limit && size > BoneChars {
 		size = min(size*9/10, int(int64(size)*limit/int64(n)))
-		shown = clipTo(text, chars, recall, size)
+		shown = clipToSize(text, chars, recall, size)
 		n, estimated = counter.Count(shown)
 	}
 	if int64(n) >= int64(p.Tokens) {
@@ -41,14 +42,14 @@ func Clip(p conversation.Part, index int32, limit int64, counter tokens.Counter)
 	return conversation.Part{Kind: conversation.PartToolResult, Result: &r, Tokens: int32(n), Estimated: estimated}, true
 }
 
-// clipTo cuts text of so many characters to about size characters, at least BoneChars, its annotation included.
-func clipTo(text string, chars int, recall string, size int) string {
+// clipToSize cuts a text to about size characters, at least BoneChars, including its annotation.
+func clipToSize(text string, chars int, recall string, size int) string {
 	size = max(size, BoneChars)
 	if chars <= size {
 		return text
 	}
 	keep := size - utf8.RuneCountInString(annotation(chars, chars, chars, recall))
-	// Its figures may have fewer digits than the text's length: what that frees is shown too.
+	// Its numbers may have fewer digits than the text's length, which leaves room for more text.
 	keep = size - utf8.RuneCountInString(annotation(keep*headShare/100, keep-keep*headShare/100, chars, recall))
 	head := keepHead(text, keep*headShare/100)
 	tail := keepTail(text, keep-keep*headShare/100)
@@ -60,44 +61,25 @@ func annotation(head, tail, chars int, recall string) string {
 		head, tail, chars, recall)
 }
 
-// keepHead returns at most n characters from the beginning, without cutting what is drawn as one.
+// keepHead returns at most n characters from the start, without cutting a grapheme cluster.
 func keepHead(text string, n int) string {
-	before, _ := clusters(text, offset(text, n))
+	before, _ := clusterBorders(text, facts.CharOffset(text, n))
 	return text[:before]
 }
 
-// keepTail returns at most n characters from the end, without cutting what is drawn as one.
+// keepTail returns at most n characters from the end, without cutting a grapheme cluster.
 func keepTail(text string, n int) string {
-	start := len(text)
-	for ; n > 0 && start > 0; n-- {
-		_, size := utf8.DecodeLastRuneInString(text[:start])
-		start -= size
-	}
-	_, after := clusters(text, start)
+	_, after := clusterBorders(text, facts.TailOffset(text, n))
 	return text[after:]
 }
 
-// offset is where the nth character begins, or the end of the text.
-func offset(text string, n int) int {
-	if n <= 0 {
-		return 0
-	}
-	for i := range text {
-		if n == 0 {
-			return i
-		}
-		n--
-	}
-	return len(text)
-}
+// clusterLookBack limits how far back, in bytes, the start of a line is searched from which clusters are counted.
+const clusterLookBack = 4 << 10
 
-// lookBack is how far back, in bytes, a beginning of a line is looked for from which grapheme clusters are told apart.
-const lookBack = 4 << 10
-
-// clusters returns the borders of grapheme clusters (UAX #29) nearest to a position: the last one not after it, and the first
-// one not before it.
-func clusters(text string, at int) (before, after int) {
-	from := max(0, at-lookBack)
+// clusterBorders returns the grapheme cluster borders (UAX #29) nearest to a position: the last one at or before it, and the first one at
+// or after it.
+func clusterBorders(text string, at int) (before, after int) {
+	from := max(0, at-clusterLookBack)
 	if line := strings.LastIndexByte(text[from:at], '\n'); line >= 0 {
 		from += line + 1
 	}
@@ -119,13 +101,13 @@ func clusters(text string, at int) (before, after int) {
 	return before, after
 }
 
-// endsInRegional says whether the last character of a text is half a flag: a regional indicator, which takes four bytes.
+// endsInRegional reports whether the last character of a text is a regional indicator: half a flag, four bytes long.
 func endsInRegional(text string) bool {
 	r, _ := utf8.DecodeLastRuneInString(text)
 	return '\U0001f1e6' <= r && r <= '\U0001f1ff'
 }
 
-// ResultText is a tool result as one text; media in it is one line.
+// ResultText returns a tool result as one text; media in it is one line.
 func ResultText(r *conversation.ToolResult) string {
 	if r.Output != conversation.OutputParts {
 		return r.Text.Inline

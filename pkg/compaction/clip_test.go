@@ -127,15 +127,15 @@ func TestClip_NothingSaved_IsFalse(t *testing.T) {
 	}
 }
 
-// clusters are what is drawn as one each.
-var clusters = []string{
+// clusterBorders are what is drawn as one each.
+var clusterBorders = []string{
 	"a", " ", "\n", "\r\n", "é", "e\u0301", "e\u0301\u0323", "你", "好", "नि", "กี่", "각", "\u1100\u1161\u11a8", "👍", "👍🏽", "☝\ufe0f",
 	"👨‍👩‍👧‍👦", "🏳️‍🌈", "🇩🇪", "🇨🇳", "🏴\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f", "1\ufe0f\u20e3", "ｶﾞ",
 }
 
 func TestClip_Clusters_AreNeverCut(t *testing.T) {
 	proptest.Check(t, func(t *rapid.T) {
-		some := rapid.SliceOfNDistinct(rapid.SampledFrom(clusters), 1, 4, rapid.ID).Draw(t, "alphabet")
+		some := rapid.SliceOfNDistinct(rapid.SampledFrom(clusterBorders), 1, 4, rapid.ID).Draw(t, "alphabet")
 		chosen := rapid.SliceOfN(rapid.SampledFrom(some), 60, 600).Draw(t, "clusters")
 		text, limit := strings.Join(chosen, ""), rapid.Int64Range(0, 900).Draw(t, "limit")
 		got, ok := compaction.Clip(textResult(text, perChar{}), 7, limit, perChar{})

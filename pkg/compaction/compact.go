@@ -7,11 +7,11 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
-// Original names the text that something short stands for.
+// Original describes the text that something shorter replaces.
 type Original struct {
-	Recall string // the call of a tool that brings it back, such as expand_message(12)
+	Recall string // the tool call that retrieves it, such as expand_message(12)
 	Chars  int    // its length in Unicode code points
-	Erased bool   // it cannot be had back
+	Erased bool   // it cannot be retrieved
 }
 
 func (o Original) annotation(what string) string {
@@ -21,8 +21,8 @@ func (o Original) annotation(what string) string {
 	return fmt.Sprintf("[%s Full text: %s]", what, o.Recall)
 }
 
-// FirstChars is what the view shows for a text that is compacted to its first n characters (behaviour §5): never more of them,
-// and fewer where what is drawn as one would be cut. It is false if the text is no longer than that.
+// FirstChars returns what the view shows for a text that is compacted to its first n characters (behaviour §5), or fewer where a grapheme
+// cluster would be cut. It is false if the text is no longer than that.
 func FirstChars(text string, n int, o Original) (string, bool) {
 	if o.Chars <= n {
 		return "", false
@@ -32,25 +32,25 @@ func FirstChars(text string, n int, o Original) (string, bool) {
 	return head + "...\n\n" + o.annotation(what), true
 }
 
-// Summarized is what the view shows for a text that a model has summarized.
+// Summarized returns what the view shows for a text that a model summarized.
 func Summarized(summary string, o Original) string {
 	return o.annotation(fmt.Sprintf("Summary of %d characters.", o.Chars)) + "\n\n" + summary
 }
 
-// Extracted is what the view shows for a text that the sidecar has extracted from.
+// Extracted returns what the view shows for a text of which the sidecar made an extract.
 func Extracted(extract string, o Original) string {
 	return o.annotation(fmt.Sprintf("Extract of %d characters.", o.Chars)) + "\n\n" + extract
 }
 
-// Cleared is the placeholder for an expired tool result, or words, in a unit that stays.
+// Cleared returns the placeholder for an expired tool result, or expired words, in a unit that stays.
 func Cleared(what string, o Original) string {
 	return o.annotation("Expired " + what + " removed.")
 }
 
-// AnnotationChars is about how long what stands beside compacted text is, in characters.
+// AnnotationChars is the approximate length of the annotation beside compacted text, in characters.
 const AnnotationChars = 80
 
-// Replaced is a tool result that shows a text in the place of what the tool said.
+// Replaced returns a tool result whose output is replaced with a text.
 func Replaced(r *conversation.ToolResult, text string) conversation.Part {
 	shown := *r
 	shown.Output, shown.Text, shown.Parts = conversation.OutputText, conversation.Content{Inline: text}, nil

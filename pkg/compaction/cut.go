@@ -1,6 +1,6 @@
 package compaction
 
-// CutInput is what the place of a cut is decided on.
+// CutInput is the input for the position of a cut.
 type CutInput struct {
 	// Pieces are the units of the tail that a summary may take, oldest first, and the newest units.
 	Pieces []Piece
@@ -8,14 +8,13 @@ type CutInput struct {
 	Tail   int64 // tokens that these may weigh at most
 }
 
-// userWithin is how many messages a cut moves at most to fall at a user message.
+// userWithin is how many messages a cut moves at most to reach a user message.
 const userWithin = 5
 
-// Cut says where a compaction cuts (behaviour §8): the index of the first piece that stays; 0 if there is nothing to summarize.
-// What stays are the newest units, at most Keep messages of at most Tail tokens, but always the newest unit. If a user message
-// begins a unit within 5 messages of that cut, the cut moves to the nearest, of two to the earlier: further back as long as what
-// stays weighs at most Tail, and further on as long as the newest unit stays. It never moves so far back that nothing is left to
-// summarize.
+// Cut returns where a compaction cuts (behaviour §8): the index of the first piece that stays; 0 if there is nothing to summarize. The
+// newest units stay: at most Keep messages of at most Tail tokens, but always the newest unit. If a user message begins a unit within 5
+// messages of that cut, the cut moves to the nearest one, preferring the earlier of two: back as long as what stays weighs at most Tail,
+// forward as long as the newest unit stays. It never moves back so far that nothing is left to summarize.
 func Cut(in CutInput) int {
 	cut, tokens := in.newest()
 	if cut == 0 {
@@ -33,7 +32,7 @@ func Cut(in CutInput) int {
 	}
 }
 
-// newest finds the first of the newest pieces that stay, and what they weigh.
+// newest finds the first of the newest pieces that stay, and their weight.
 func (in *CutInput) newest() (cut int, tokens int64) {
 	cut = len(in.Pieces)
 	for messages := int32(0); cut > 0; cut-- {
@@ -46,7 +45,7 @@ func (in *CutInput) newest() (cut int, tokens int64) {
 	return cut, tokens
 }
 
-// earlier finds the nearest user message before a cut, and how far that is in messages.
+// earlier finds the nearest user message before a cut, and its distance in messages.
 func (in *CutInput) earlier(cut int, tokens int64) (at int, back int32) {
 	for at = cut - 1; at > 0 && back <= userWithin; at-- {
 		p := &in.Pieces[at]
@@ -61,7 +60,7 @@ func (in *CutInput) earlier(cut int, tokens int64) (at int, back int32) {
 	return 0, userWithin + 1
 }
 
-// later finds the nearest user message from a cut on, and how far that is in messages.
+// later finds the nearest user message at or after a cut, and its distance in messages.
 func (in *CutInput) later(cut int) (at int, on int32) {
 	for at = cut; at < len(in.Pieces) && on <= userWithin; at++ {
 		p := &in.Pieces[at]
@@ -73,7 +72,7 @@ func (in *CutInput) later(cut int) (at int, on int32) {
 	return 0, userWithin + 1
 }
 
-// Shrinks says whether a view became smaller by at least so many percent. One that did not become smaller never did.
+// Shrinks reports whether a view became smaller by at least percent percent. One that did not become smaller never did.
 func Shrinks(before, after, percent int64) bool {
 	return after < before && after*100 <= before*(100-percent)
 }

@@ -65,24 +65,24 @@ func TestCut_Table(t *testing.T) {
 	}
 }
 
-// cutting says what Cut owes, by trying every place.
-type cutting struct{ compaction.CutInput }
+// referenceCut says what Cut owes, by trying every place.
+type referenceCut struct{ compaction.CutInput }
 
-func (c cutting) messages(from, to int) (n int32) {
+func (c referenceCut) messages(from, to int) (n int32) {
 	for _, p := range c.Pieces[min(from, to):max(from, to)] {
 		n += p.Messages
 	}
 	return n
 }
 
-func (c cutting) tokens(from int) (n int64) {
+func (c referenceCut) tokens(from int) (n int64) {
 	for _, p := range c.Pieces[from:] {
 		n += p.Tokens
 	}
 	return n
 }
 
-func (c cutting) cut() int {
+func (c referenceCut) cut() int {
 	last := len(c.Pieces) - 1
 	base := 0
 	for base < last && (c.messages(base, last+1) > c.Keep || c.tokens(base) > c.Tail) {
@@ -110,7 +110,7 @@ func TestCut_AnyTail_AgreesWithReference(t *testing.T) {
 				User: rapid.IntRange(0, 4).Draw(t, "user") == 0,
 			})
 		}
-		if got, want := compaction.Cut(in), (cutting{in}).cut(); got != want {
+		if got, want := compaction.Cut(in), (referenceCut{in}).cut(); got != want {
 			t.Fatalf("cut at %d, want %d", got, want)
 		}
 	})

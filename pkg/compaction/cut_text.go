@@ -6,13 +6,14 @@ import (
 	"unicode/utf8"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/facts"
 	"github.com/palimpsest-context/palimpsest/pkg/tokens"
 )
 
-// LeastChars is how much of a text a cut shows at least, in characters: with less room it leaves (behaviour §4).
+// LeastChars is the minimum of a text that a cut shows, in characters; with less room, the text is removed (behaviour §4).
 const LeastChars = 200
 
-// OwnWords is what the user typed in a message: the text of its parts that no plugin added.
+// OwnWords returns what the user typed in a message: the text of its parts that no plugin added.
 func OwnWords(parts []conversation.Part) string {
 	var words []string
 	for i := range parts {
@@ -23,38 +24,35 @@ func OwnWords(parts []conversation.Part) string {
 	return strings.Join(words, "\n")
 }
 
-// CutWords is how much of a message's words is shown in at most limit tokens: head and tail, at least LeastChars characters of them.
-// It is false if these weigh more.
+// CutWords returns how much of a message's words fits limit tokens: head and tail, at least LeastChars characters. It is false if these
+// weigh more.
 func CutWords(text string, index int32, limit int64, counter tokens.Counter) (conversation.Cut, bool) {
 	chars := utf8.RuneCountInString(text)
 	weigh := func(size int) (conversation.Cut, int64) {
-		c := headAndTail(text, chars, size)
-		c.Message = index
+		c := headTailCut(text, index, chars, size)
 		n, _ := counter.Count(ShowWords(text, c))
 		return c, int64(n)
 	}
-	return largest(chars, weigh, limit)
+	return largestCut(chars, weigh, limit)
 }
 
-// LeastCut is the shortest cut of a message's words.
+// LeastCut returns the shortest cut of a message's words.
 func LeastCut(text string, index int32) conversation.Cut {
-	c := headAndTail(text, utf8.RuneCountInString(text), LeastChars)
-	c.Message = index
-	return c
+	return headTailCut(text, index, utf8.RuneCountInString(text), LeastChars)
 }
 
-func headAndTail(text string, chars, size int) conversation.Cut {
+func headTailCut(text string, index int32, chars, size int) conversation.Cut {
 	if size >= chars {
-		return conversation.Cut{Head: int32(chars)}
+		return conversation.Cut{Message: index, Head: int32(chars)}
 	}
 	head := utf8.RuneCountInString(keepHead(text, size*headShare/100))
 	tail := utf8.RuneCountInString(keepTail(text, size-size*headShare/100))
-	return conversation.Cut{Head: int32(head), From: int32(chars - tail), Tail: int32(tail)}
+	return conversation.Cut{Message: index, Head: int32(head), From: int32(chars - tail), Tail: int32(tail)}
 }
 
-// largest finds the largest cut, of at least LeastChars of so many characters, that weighs at most limit. Weights grow with the size
-// but for what token borders make of them. How near it comes depends on the limit, not on how long the text is.
-func largest(chars int, weigh func(size int) (conversation.Cut, int64), limit int64) (conversation.Cut, bool) {
+// largestCut finds the largest cut of at least LeastChars that weighs at most limit. Weights grow with the size, except at token borders.
+// Its precision depends on the limit, not on the length of the text.
+func largestCut(chars int, weigh func(size int) (conversation.Cut, int64), limit int64) (conversation.Cut, bool) {
 	low, high := min(LeastChars, chars), min(2*LeastChars, chars)
 	best, n := weigh(low)
 	if n > limit {
@@ -78,26 +76,26 @@ func largest(chars int, weigh func(size int) (conversation.Cut, int64), limit in
 	return best, true
 }
 
-// ShowWords is what a window shows of a message's words: what was cut, and how to get the rest.
+// ShowWords returns what a window shows of a message's words: the parts that remain, and how to retrieve the rest.
 func ShowWords(text string, c conversation.Cut) string {
 	chars := utf8.RuneCountInString(text)
 	if int(c.Head) >= chars {
 		return fmt.Sprintf("%s\n[Shortened to fit: the rest of the message is not shown. Full message: %s]", text, conversation.ExpandCall(c.Message))
 	}
 	return fmt.Sprintf("%s\n...\n[Shortened to fit: %d of %d characters shown. Full text: %s]\n...\n%s",
-		text[:offset(text, int(c.Head))], c.Head+c.Tail, chars, conversation.ExpandCall(c.Message), piece(text, c))
+		text[:facts.CharOffset(text, int(c.Head))], c.Head+c.Tail, chars, conversation.ExpandCall(c.Message), cutTail(text, c))
 }
 
-// CutSummary is how much of a summary is shown in at most limit tokens: of the list behind its text what weighs at most listLimit, and of
-// the text what then has room. It is false if that is less than LeastChars.
+// CutSummary returns how much of a summary fits limit tokens: of the list after its text at most listLimit tokens, and of the text what
+// fits the rest. It is false if that is less than LeastChars.
 func CutSummary(text string, body int, id, limit, listLimit int64, counter tokens.Counter) (conversation.Cut, bool) {
 	count := func(s string) int64 { n, _ := counter.Count(s); return int64(n) }
 	words, list := text[:body], strings.TrimLeft(text[body:], "\n")
 	c := conversation.Cut{Summary: id, From: int32(utf8.RuneCountInString(text) - utf8.RuneCountInString(list))}
 	limit -= count(summaryNote)
-	shown := beginning(list, min(listLimit, limit), count)
+	shown := listHead(list, min(listLimit, limit), count)
 	c.Tail = int32(utf8.RuneCountInString(shown))
-	head, ok := largest(utf8.RuneCountInString(words), func(size int) (conversation.Cut, int64) {
+	head, ok := largestCut(utf8.RuneCountInString(words), func(size int) (conversation.Cut, int64) {
 		kept := keepHead(words, size)
 		return conversation.Cut{Head: int32(utf8.RuneCountInString(kept))}, count(kept)
 	}, limit-count(shown))
@@ -107,29 +105,29 @@ func CutSummary(text string, body int, id, limit, listLimit int64, counter token
 	return c, c.Head+c.Tail >= min(LeastChars, int32(utf8.RuneCountInString(text)))
 }
 
-// beginning is as much of a list as weighs at most limit, cut between its entries.
-func beginning(list string, limit int64, count func(string) int64) string {
+// listHead returns the start of a list that weighs at most limit, cut between entries.
+func listHead(list string, limit int64, count func(string) int64) string {
 	chars := utf8.RuneCountInString(list)
-	cut, ok := largest(chars, func(size int) (conversation.Cut, int64) {
+	cut, ok := largestCut(chars, func(size int) (conversation.Cut, int64) {
 		kept := keepHead(list, size)
 		return conversation.Cut{Head: int32(utf8.RuneCountInString(kept))}, count(kept)
 	}, limit)
 	if !ok || int(cut.Head) == chars {
-		return list[:offset(list, int(cut.Head))]
+		return list[:facts.CharOffset(list, int(cut.Head))]
 	}
-	kept := list[:offset(list, int(cut.Head))]
+	kept := list[:facts.CharOffset(list, int(cut.Head))]
 	return kept[:max(0, strings.LastIndexAny(kept, " \n"))]
 }
 
 const summaryNote = "\n[Shortened to fit.]\n\n"
 
-// ShowSummary is what a window shows of a summary's text.
+// ShowSummary returns what a window shows of a summary's text.
 func ShowSummary(text string, c conversation.Cut) string {
-	return text[:offset(text, int(c.Head))] + summaryNote + piece(text, c)
+	return text[:facts.CharOffset(text, int(c.Head))] + summaryNote + cutTail(text, c)
 }
 
-// piece is what a cut shows behind its gap.
-func piece(text string, c conversation.Cut) string {
-	rest := text[offset(text, int(c.From)):]
-	return rest[:offset(rest, int(c.Tail))]
+// cutTail returns the part of a cut after its gap.
+func cutTail(text string, c conversation.Cut) string {
+	rest := text[facts.CharOffset(text, int(c.From)):]
+	return rest[:facts.CharOffset(rest, int(c.Tail))]
 }

@@ -7,24 +7,24 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/facts"
 )
 
-// Facts are what a stretch of conversation must not lose unnoticed, with how often and by which messages each was mentioned, in the
-// order in which they were mentioned last: calls without a result, rules in the user's own words, and what a machine would name
-// (behaviour §8). Contents are inline. Summaries are skipped, because they carry their own facts, and the system's messages, because they are shown again.
+// Facts returns what a stretch of conversation must not lose silently, with the count and the messages of each mention, ordered by last
+// mention: unanswered calls, rules in the user's own words, and machine-readable names (behaviour §8). Contents are inline. Summaries are
+// skipped because they carry their own facts, and system messages because they are shown again.
 func Facts(units []conversation.Unit) []conversation.Fact {
-	c := newCollector()
+	c := newFactCollector()
 	for i := range units {
 		c.unit(&units[i])
 	}
 	return c.facts()
 }
 
-// maxFacts bounds the text of merged facts, in bytes.
+// maxFacts limits the text of merged facts, in bytes.
 const maxFacts = 20 << 10
 
-// MergeFacts are the facts of two stretches, the older one first: counts add up. At most 20 KB of text stay: calls and rules
-// first, the newest of them if they are too many, then what was mentioned most.
+// MergeFacts merges the facts of two stretches, the older one first, and adds up their counts. At most 20 KB of text stay: calls and rules
+// first (the newest if there are too many), then the most mentioned.
 func MergeFacts(older, newer []conversation.Fact) []conversation.Fact {
-	c := newCollector()
+	c := newFactCollector()
 	for _, facts := range [][]conversation.Fact{older, newer} {
 		for i := range facts {
 			c.addFact(&facts[i])
@@ -35,52 +35,52 @@ func MergeFacts(older, newer []conversation.Fact) []conversation.Fact {
 
 func bounded(facts []conversation.Fact) []conversation.Fact {
 	ranked := rank(facts)
-	kept := make(map[mention]bool, len(facts))
+	kept := make(map[factKey]bool, len(facts))
 	room := maxFacts
 	for _, f := range ranked {
 		if len(f.Text) <= room {
 			room -= len(f.Text)
-			kept[mention{f.Kind, f.Text}] = true
+			kept[factKey{f.Kind, f.Text}] = true
 		}
 	}
-	return slices.DeleteFunc(facts, func(f conversation.Fact) bool { return !kept[mention{f.Kind, f.Text}] })
+	return slices.DeleteFunc(facts, func(f conversation.Fact) bool { return !kept[factKey{f.Kind, f.Text}] })
 }
 
-// mention is a fact without how often.
-type mention struct {
+// factKey identifies a fact regardless of its count.
+type factKey struct {
 	kind conversation.FactKind
 	text string
 }
 
-// maxSources is how many of the messages that mention a fact are remembered.
+// maxSources limits how many of the messages that mention a fact are kept.
 const maxSources = 4
 
-// collector counts facts.
-type collector struct {
-	count   map[mention]int32
-	last    map[mention]int // when it was mentioned last
-	of      map[mention][]int32
+// factCollector counts facts.
+type factCollector struct {
+	count   map[factKey]int32
+	last    map[factKey]int // when it was mentioned last
+	of      map[factKey][]int32
 	now     int
 	message int32 // whose facts are collected
 }
 
-func newCollector() *collector {
-	return &collector{count: make(map[mention]int32), last: make(map[mention]int), of: make(map[mention][]int32)}
+func newFactCollector() *factCollector {
+	return &factCollector{count: make(map[factKey]int32), last: make(map[factKey]int), of: make(map[factKey][]int32)}
 }
 
-func (c *collector) add(kind conversation.FactKind, text string) {
+func (c *factCollector) add(kind conversation.FactKind, text string) {
 	c.addFact(&conversation.Fact{Kind: kind, Text: text, Count: 1, Of: []int32{c.message}})
 }
 
-func (c *collector) addFact(f *conversation.Fact) {
-	m := mention{f.Kind, f.Text}
+func (c *factCollector) addFact(f *conversation.Fact) {
+	m := factKey{f.Kind, f.Text}
 	c.now++
 	c.count[m] += f.Count
 	c.last[m] = c.now
 	c.of[m] = sources(c.of[m], f.Of)
 }
 
-// sources are the newest of the messages of two lists, in their order, each once.
+// sources returns the newest of the messages of two sorted lists, without duplicates.
 func sources(a, b []int32) []int32 {
 	if len(b) == 1 && len(a) > 0 && a[len(a)-1] == b[0] {
 		return a
@@ -91,27 +91,31 @@ func sources(a, b []int32) []int32 {
 	return all[max(0, len(all)-maxSources):]
 }
 
-func (c *collector) facts() []conversation.Fact {
+func (c *factCollector) facts() []conversation.Fact {
 	out := make([]conversation.Fact, 0, len(c.count))
 	for m, n := range c.count {
 		out = append(out, conversation.Fact{Kind: m.kind, Text: m.text, Count: n, Of: c.of[m]})
 	}
-	slices.SortFunc(out, func(a, b conversation.Fact) int {
-		return c.last[mention{a.Kind, a.Text}] - c.last[mention{b.Kind, b.Text}]
-	})
+	sortFacts(out, c.last)
 	return out
 }
 
-// ForgetFacts are facts without those that only a message mentioned whose words are gone, in part or in all: what stands of it has
-// the facts given. Of a fact whose messages are not known it cannot be told, so it goes too.
+func sortFacts(facts []conversation.Fact, order map[factKey]int) {
+	slices.SortFunc(facts, func(a, b conversation.Fact) int {
+		return order[factKey{a.Kind, a.Text}] - order[factKey{b.Kind, b.Text}]
+	})
+}
+
+// ForgetFacts removes the facts that only a message mentioned whose words are gone, in part or entirely; standing are the facts of what
+// remains of it. Facts whose messages are unknown are removed too, because nothing proves that they remain.
 func ForgetFacts(known []conversation.Fact, message int32, standing []conversation.Fact) []conversation.Fact {
-	stands := make(map[mention]bool, len(standing))
+	stands := make(map[factKey]bool, len(standing))
 	for _, f := range standing {
-		stands[mention{f.Kind, f.Text}] = true
+		stands[factKey{f.Kind, f.Text}] = true
 	}
 	out := make([]conversation.Fact, 0, len(known))
 	for _, f := range known {
-		if !stands[mention{f.Kind, f.Text}] {
+		if !stands[factKey{f.Kind, f.Text}] {
 			f.Of = slices.DeleteFunc(slices.Clone(f.Of), func(i int32) bool { return i == message })
 		}
 		if len(f.Of) > 0 {
@@ -121,7 +125,7 @@ func ForgetFacts(known []conversation.Fact, message int32, standing []conversati
 	return out
 }
 
-func (c *collector) unit(u *conversation.Unit) {
+func (c *factCollector) unit(u *conversation.Unit) {
 	for i := range u.Items {
 		c.item(&u.Items[i])
 	}
@@ -131,7 +135,7 @@ func (c *collector) unit(u *conversation.Unit) {
 	}
 }
 
-// callerOf is the message of a unit that has a call.
+// callerOf returns the index of the message in a unit that made a call.
 func callerOf(u *conversation.Unit, call *conversation.ToolCall) int32 {
 	for i := range u.Items {
 		m := u.Items[i].Message
@@ -142,7 +146,7 @@ func callerOf(u *conversation.Unit, call *conversation.ToolCall) int32 {
 	return u.First()
 }
 
-func (c *collector) item(it *conversation.Item) {
+func (c *factCollector) item(it *conversation.Item) {
 	if it.Message.Role == conversation.RoleSystem {
 		return
 	}
@@ -167,6 +171,6 @@ func (c *collector) item(it *conversation.Item) {
 	}
 }
 
-func (c *collector) text(text string) {
+func (c *factCollector) text(text string) {
 	facts.EachMention(text, c.add)
 }

@@ -9,8 +9,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/facts"
 )
 
-// rank is facts, which are in order of time, by how much it matters that none of them is lost: the weightiest first; of the
-// same weight those mentioned most; of these the newest.
+// rank sorts facts, which are in order of time, by how much it matters not to lose them: by weight, then by count, then the newest first.
 func rank(facts []conversation.Fact) []conversation.Fact {
 	type ranked struct {
 		fact   conversation.Fact
@@ -21,7 +20,7 @@ func rank(facts []conversation.Fact) []conversation.Fact {
 		out[len(facts)-1-i] = ranked{f, weight(f)}
 	}
 	slices.SortStableFunc(out, func(a, b ranked) int {
-		if by := cmp.Compare(a.weight, b.weight); by != 0 || a.weight <= lastMust {
+		if by := cmp.Compare(a.weight, b.weight); by != 0 || a.weight <= lastRequired {
 			return by
 		}
 		return cmp.Compare(b.fact.Count, a.fact.Count)
@@ -33,7 +32,7 @@ func rank(facts []conversation.Fact) []conversation.Fact {
 	return sorted
 }
 
-// The weights of facts, weightiest first.
+// The weights of facts, heaviest first.
 const (
 	openCall   = iota
 	strictRule // with must, never, always and their like
@@ -44,7 +43,7 @@ const (
 	once
 	codeOnce
 
-	lastMust = otherRule // up to here, all must be there
+	lastRequired = otherRule // up to here, all must be there
 )
 
 func weight(f conversation.Fact) int {
@@ -68,7 +67,7 @@ func weight(f conversation.Fact) int {
 	}
 }
 
-// ruleWeight is what a rule weighs. One that was cut beside its words is still one.
+// ruleWeight returns the weight of a rule. A rule whose decisive words were cut off still counts as one.
 func ruleWeight(rule string) int {
 	switch facts.WeightOf(rule) {
 	case facts.StrictRule:

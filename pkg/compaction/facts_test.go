@@ -31,7 +31,7 @@ func same(a, b conversation.Fact) bool {
 	return a.Kind == b.Kind && a.Text == b.Text && a.Count == b.Count && slices.Equal(a.Of, b.Of)
 }
 
-// factsOf are the facts of a text that a role says.
+// factsOf returns the facts of a text that a role says.
 func factsOf(role conversation.Role, text string) []conversation.Fact {
 	return compaction.Facts([]conversation.Unit{unitOf(role, textPart(text))})
 }
@@ -306,7 +306,7 @@ func drawText(t *rapid.T, label string) string {
 	return strings.Join(rapid.SliceOfN(rapid.SampledFrom(scraps), 0, 120).Draw(t, label), rapid.SampledFrom([]string{"", " "}).Draw(t, "between"))
 }
 
-// seen is a text as facts have it: white space, and what is not seen, as one space.
+// seen returns a text as facts have it: white space, and what is not seen, as one space.
 func seen(text string) string {
 	return strings.Join(strings.FieldsFunc(text, func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsControl(r) || r == utf8.RuneError || facts.IsUnseen(r)

@@ -2,56 +2,57 @@ package compaction
 
 import "slices"
 
-// Piece is a unit as fit sees it.
+// Piece is a unit as Fit sees it.
 type Piece struct {
 	First    int32
 	Messages int32 // that the unit has
 	Tokens   int64
-	// Claimed: the unit is shown wherever the window starts, and weighed apart.
+	// Claimed is true if the unit is shown wherever the window starts, and weighed apart.
 	Claimed bool
 	// User: the unit is a user message.
 	User bool
 }
 
-// Claim is something that is shown before the rest of a view: whole, if it weighs no more than it is granted, or else cut down to
-// that. What cannot be cut has Least equal to Whole. A cut shows words alone, so that one never takes more than Words, if that is not 0.
+// Claim is something that is shown before the rest of a view: whole if it fits its grant, or else cut down to it. For what cannot be cut,
+// Least equals Whole. A cut shows only words, so it never takes more than Words, if that is not 0.
 type Claim struct {
 	First               int32 // its first message
 	Whole, Least, Words int64
 }
 
-// SummaryClaim is a summary: its words, the list behind them, and what stands around both.
+// SummaryClaim is a summary: its text, the list after it, and the frame around both.
 type SummaryClaim struct {
 	Around, Text, List int64
 }
 
-// SummaryGrant is what a summary may weigh. One that does not stand gives way, with what is around it: it may have no text to give.
+// SummaryGrant is what a summary may weigh. If Stands is false, the summary is dropped with its frame; one that stands may have a Text of
+// 0.
 type SummaryGrant struct {
 	Text, List int64
 	Stands     bool
 }
 
-// FitInput is what fit decides on. Tokens are before the factor, and so are the limits. Claims are in the order of behaviour §4.
+// FitInput is the input of Fit. Tokens and limits are before the factor. Claims are in the order of behaviour §4.
 type FitInput struct {
-	Fixed    int64 // (1) what is sent whatever the window: fixed input, leading system messages, pinned units
+	Fixed    int64 // (1) what is sent in any window: fixed input, leading system messages, pinned units
 	Newest   Claim // (2) the newest unit: Least is its words and calls, with its results at their shortest
 	Request  *Claim
 	Opening  *Claim
 	Restored []Claim // units that were brought back and are still protected, the latest first
-	// System are system messages that are shown again beside a summary, newest first; those that were brought back too.
+	// System are system messages that are shown again beside a summary, newest first, including those that were brought back.
 	System    []Claim
 	Summaries []SummaryClaim
 	Pieces    []Piece // the rest: units of the tail before the newest one, oldest first
 
 	Start  int32 // where the window in force starts
 	Limit  int64 // the budget
-	Rest   int64 // what the rest may fill it to: the budget, or less
+	Rest   int64 // limit up to which the rest may fill it: the budget, or less
 	Target int64 // where a cut aims
 	// Over: the view exceeds its budget, so that shares bind. Where it does not, all but the rest is shown whole.
 	Over bool
 }
 
-// FitResult is what a window may show. Fits is false if claims (1) and (2) alone are over the limit.
+// FitResult is what a window may show. Fits is false if claims (1) and (2) alone exceed the limit.
 type FitResult struct {
 	Start            int32
 	Request, Opening int64 // granted
@@ -62,7 +63,7 @@ type FitResult struct {
 	Fits             bool
 }
 
-// The shares of the budget that claims have at most, as divisors (behaviour §4).
+// The maximum shares of the budget for each claim, as divisors (behaviour §4).
 const (
 	RequestShare = 2
 	OpeningShare = 10
@@ -70,15 +71,15 @@ const (
 	systemShare  = 10
 )
 
-// movable is the part of the budget that a cut leaves at least for the tail, as a divisor, where what is always shown takes
-// so much that the target alone would leave next to nothing.
-const movable = 4
+// tailShare is the share of the budget that a cut leaves at least for the tail, as a divisor, if what is always shown takes so much that
+// the target alone would leave next to nothing.
+const tailShare = 4
 
-// Fit grants the claims on a budget in their order, and chooses where the window starts (behaviour §4, §8). The start moves forward, past
-// whole units, until the context weighs about the target: rare deep cuts cost less than frequent shallow ones. The newest unit always
-// stays. The work grows with the number of pieces.
+// Fit grants the claims on a budget in their order, and chooses where the window starts (behaviour §4, §8). The start moves forward by
+// whole units until the context weighs about the target, because rare deep cuts cost less than frequent shallow ones. The newest unit
+// always stays. The work is linear in the number of pieces.
 func Fit(in FitInput) FitResult {
-	g := &grants{in: &in, room: in.Limit - in.Fixed - in.Newest.Least}
+	g := &budgetGrants{in: &in, room: in.Limit - in.Fixed - in.Newest.Least}
 	r := FitResult{Fits: g.room >= 0}
 	g.room = max(g.room, 0)
 	r.Request = g.share(in.Request, RequestShare)
@@ -91,19 +92,19 @@ func Fit(in FitInput) FitResult {
 	return r
 }
 
-// grants is how much of the budget is left while claims are granted.
-type grants struct {
+// budgetGrants tracks how much of the budget is left while claims are granted.
+type budgetGrants struct {
 	in   *FitInput
 	room int64
 }
 
-func (g *grants) take(n int64) int64 {
+func (g *budgetGrants) take(n int64) int64 {
 	g.room -= n
 	return n
 }
 
-// share grants a claim up to its share of the budget, or what is left of it; nothing if it cannot be cut to so little.
-func (g *grants) share(c *Claim, divisor int64) int64 {
+// share grants a claim up to its share of the budget or what is left of it; nothing if it cannot be cut to that.
+func (g *budgetGrants) share(c *Claim, divisor int64) int64 {
 	if c == nil {
 		return 0
 	}
@@ -124,9 +125,9 @@ func (g *grants) share(c *Claim, divisor int64) int64 {
 	}
 }
 
-// restored grants units that were brought back, the latest first: one that does not fit gives way with all before it. The request and
+// restored grants the units that were brought back, the latest first. One that does not fit is dropped with all older ones. The request and
 // the opening are shown whole once they were brought back.
-func (g *grants) restored(r *FitResult) int {
+func (g *budgetGrants) restored(r *FitResult) int {
 	for i, c := range g.in.Restored {
 		had, need := r.granted(g.in, c.First), c.Whole
 		if had != nil {
@@ -142,7 +143,7 @@ func (g *grants) restored(r *FitResult) int {
 	return len(g.in.Restored)
 }
 
-// granted is what the request or the opening was granted, if the message is one of them; nil otherwise.
+// granted returns the grant of the request or the opening if the message is one of them, or nil.
 func (r *FitResult) granted(in *FitInput, first int32) *int64 {
 	switch {
 	case in.Request != nil && in.Request.First == first:
@@ -154,13 +155,13 @@ func (r *FitResult) granted(in *FitInput, first int32) *int64 {
 	}
 }
 
-// Claimed says whether there is a claim for the unit that begins with a message.
+// Claimed reports whether there is a claim for the unit that begins with a message.
 func Claimed(claims []Claim, first int32) bool {
 	return slices.ContainsFunc(claims, func(c Claim) bool { return c.First == first })
 }
 
-// system grants system messages that are shown again, newest first. What was brought back has been granted already.
-func (g *grants) system(restored []Claim) int {
+// system grants the system messages that are shown again, newest first. Those that were brought back are already granted.
+func (g *budgetGrants) system(restored []Claim) int {
 	room := g.room
 	if g.in.Over {
 		room = min(room, g.in.Limit/systemShare)
@@ -177,9 +178,9 @@ func (g *grants) system(restored []Claim) int {
 	return len(g.in.System)
 }
 
-// summaries grants summaries: their texts together have a share, and so have their lists. Where that is not left, texts give first. The
-// oldest give way where not even what stands around them has room.
-func (g *grants) summaries() []SummaryGrant {
+// summaries grants summaries: all texts share one part of the budget, and all lists another. If less is left, texts shrink first. The
+// oldest are dropped if not even their frames fit.
+func (g *budgetGrants) summaries() []SummaryGrant {
 	out := make([]SummaryGrant, len(g.in.Summaries))
 	around, from := int64(0), len(out)
 	for ; from > 0; from-- {
@@ -215,15 +216,15 @@ func sum(list []int64) int64 {
 	return n
 }
 
-// start chooses the piece to start at, where what is granted takes so much: of the first one that brings the context down to the target
-// and the one before it, the nearer to the target. It never goes back, and never past the newest unit. Where shares bind, what stands
-// before the tail changes anyway, and a start stays only if the target is met.
+// start returns the first message of the window: of the first piece that brings the context down to the target and the piece before it, the
+// one nearer to the target. It never moves back, nor past the newest unit. If shares bind, what precedes the tail changes anyway, so the
+// start stays only if the target is met.
 func (in *FitInput) start(r *FitResult, granted int64) int32 {
 	totals, from := in.totals(r, granted), 0
 	for from < len(in.Pieces) && in.Pieces[from].First < in.Start {
 		from++
 	}
-	target := min(max(in.Target, granted+in.Limit/movable), in.Rest)
+	target := min(max(in.Target, granted+in.Limit/tailShare), in.Rest)
 	if totals[from] <= target || !in.Over && totals[from] <= in.Rest {
 		return in.Start
 	}
@@ -240,8 +241,8 @@ func (in *FitInput) start(r *FitResult, granted int64) int32 {
 	return max(in.Start, in.Newest.First)
 }
 
-// totals says what a context weighs that starts at a piece; the last one is that of the newest unit alone. What has a claim weighs what
-// it was granted before the start, and is whole behind it.
+// totals returns the weight of a context for each piece it may start at; the last is that of the newest unit alone. What has a claim counts
+// as granted before the start, and whole after it.
 func (in *FitInput) totals(r *FitResult, granted int64) []int64 {
 	gaveWay := make(map[int32]bool)
 	for _, c := range in.Restored[r.Restored:] {

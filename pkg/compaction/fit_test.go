@@ -21,7 +21,7 @@ func unitsOf(tokens ...int64) []compaction.Piece {
 	return out
 }
 
-// weighs is what a result's context weighs, added up anew.
+// weighs returns what a result's context weighs, added up anew.
 func weighs(in *compaction.FitInput, r *compaction.FitResult) int64 {
 	n := in.Fixed + r.Newest
 	before := func(c *compaction.Claim, granted int64) {

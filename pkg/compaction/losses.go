@@ -10,17 +10,17 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/tokens"
 )
 
-// LossList is the list, to be appended to a summary, of the facts that it lacks, in at most limit tokens: open calls and the
-// user's rules first, then what was mentioned most. Left is how many did not fit, which its last line says. It is "" if nothing
-// is lost, or if not even that line fits (behaviour §8, "No loss unnoticed").
+// LossList returns the list, to be appended to a summary, of the facts that it lacks, in at most limit tokens: unanswered calls and the
+// user's rules first, then the most mentioned. left is how many did not fit, as the last line says. The list is "" if nothing is lost, or
+// if not even that line fits (behaviour §8, "No loss unnoticed").
 func LossList(known []conversation.Fact, summary string, limit int64, counter tokens.Counter) (list string, left int) {
-	l := losses{limit: limit, counter: counter}
+	l := lossLister{limit: limit, counter: counter}
 	l.sort(known, facts.OneLine(summary))
-	if l.must == nil && l.rest == nil {
+	if l.required == nil && l.optional == nil {
 		return "", 0
 	}
-	l.fitMust()
-	l.fitRest()
+	l.fitRequired()
+	l.fitOptional()
 	list, left = l.write()
 	if !l.fits(list) {
 		return "", left
@@ -28,82 +28,82 @@ func LossList(known []conversation.Fact, summary string, limit int64, counter to
 	return list, left
 }
 
-// losses are the facts that a summary lacks.
-type losses struct {
-	limit   int64
-	counter tokens.Counter
-	must    []conversation.Fact // calls and rules, in order of rank
-	time    map[mention]int     // the order in which they came
-	calls   int                 // to how many characters calls are cut
-	cut     int                 // to how many characters rules are cut
-	rest    []conversation.Fact // in order of rank
-	within  []int               // for each of the rest, the first other in which it is contained
-	beyond  int                 // how many more there are that nobody looked at
-	musts   int                 // how many of must are listed
-	rests   int                 // how many of rest are listed, or contained in those that are
+// lossLister selects which of the facts that a summary lacks are listed.
+type lossLister struct {
+	limit          int64
+	counter        tokens.Counter
+	required       []conversation.Fact // calls and rules, in order of rank
+	order          map[factKey]int     // the original order
+	callChars      int                 // maximum length of calls
+	ruleChars      int                 // maximum length of rules
+	optional       []conversation.Fact // in order of rank
+	containedIn    []int               // for each optional fact, the first other one that contains it
+	unranked       int                 // number of facts beyond maxRanked
+	requiredListed int                 // number of required facts that are listed
+	optionalListed int                 // number of optional facts that are listed, or contained in listed ones
 }
 
-// mostLost bounds the work on the facts of hostile output: what comes after so many in order of rank counts as lost.
-const mostLost = 10_000
+// maxRanked limits the work on hostile output: facts beyond so many in order of rank count as lost.
+const maxRanked = 10_000
 
-// sort finds what is lost.
-func (l *losses) sort(facts []conversation.Fact, summary string) {
-	l.time = make(map[mention]int, len(facts))
+// sort finds the facts that are lost.
+func (l *lossLister) sort(facts []conversation.Fact, summary string) {
+	l.order = make(map[factKey]int, len(facts))
 	for i, f := range facts {
-		l.time[mention{f.Kind, f.Text}] = i
+		l.order[factKey{f.Kind, f.Text}] = i
 	}
 	for i, f := range rank(facts) {
-		if len(l.rest) == mostLost {
-			l.beyond = len(facts) - i
+		if len(l.optional) == maxRanked {
+			l.unranked = len(facts) - i
 			break
 		}
-		switch isMust := weight(f) <= lastMust; {
+		switch isMust := weight(f) <= lastRequired; {
 		case isMust && !strings.Contains(summary, f.Text):
-			l.must = append(l.must, f)
+			l.required = append(l.required, f)
 		case !isMust && !mentions(summary, f.Text):
-			l.rest = append(l.rest, f)
+			l.optional = append(l.optional, f)
 		}
 	}
 }
 
-// The lengths to which calls and rules are cut, in characters, until all fit that should. A call that is cut shorter than the
-// last can hardly be told from others; if not even calls and rules fit, calls keep only their names and ids.
+// The lengths to which calls and rules are cut, in characters, until all required ones fit. A call that is cut shorter than the last can
+// hardly be told from others; if not even calls and rules fit, calls keep only their names and ids.
 var (
-	callCuts = []int{facts.MaxText, 160, 120}
-	ruleCuts = []int{facts.MaxRule, facts.MaxRule, 240, 160, 100}
+	callLimits = []int{facts.MaxText, 160, 120}
+	ruleLimits = []int{facts.MaxRule, facts.MaxRule, 240, 160, 100}
 )
 
-// fitMust lists all that must be listed: with the arguments of calls cut if else a name would not fit that was mentioned
-// twice or more, with long rules cut if they do not fit themselves, or as many as fit then.
-func (l *losses) fitMust() {
-	l.musts, l.cut = len(l.must), facts.MaxRule
-	l.rests = sort.Search(len(l.rest), func(i int) bool { return weight(l.rest[i]) > nameAgain })
-	l.within = containers(l.rest)
-	for _, l.calls = range callCuts {
+// fitRequired lists everything required: cuts the arguments of calls if a name mentioned at least twice would not fit otherwise, and long
+// rules if the rules do not fit; if that is not enough, it lists as many as fit.
+func (l *lossLister) fitRequired() {
+	l.requiredListed, l.ruleChars = len(l.required), facts.MaxRule
+	l.optionalListed = sort.Search(len(l.optional), func(i int) bool { return weight(l.optional[i]) > nameAgain })
+	l.containedIn = containers(l.optional)
+	for _, l.callChars = range callLimits {
 		if list, _ := l.write(); l.fits(list) {
 			break
 		}
 	}
-	l.rests = 0
-	for _, l.cut = range ruleCuts {
+	l.optionalListed = 0
+	for _, l.ruleChars = range ruleLimits {
 		if list, _ := l.write(); l.fits(list) {
 			return
 		}
-		l.calls = 0
+		l.callChars = 0
 	}
-	l.musts = l.most(len(l.must), func(n int) { l.musts = n })
+	l.requiredListed = l.mostThatFit(len(l.required), func(n int) { l.requiredListed = n })
 }
 
-// fitRest lists as many of the others as fit: those that what is listed so far does not name anyway.
-func (l *losses) fitRest() {
+// fitOptional lists as many of the others as fit, except those that the list already names.
+func (l *lossLister) fitOptional() {
 	list, _ := l.write()
-	l.rest = slices.DeleteFunc(l.rest, func(f conversation.Fact) bool { return mentions(list, f.Text) })
-	l.within = containers(l.rest)
-	l.rests = l.most(len(l.rest), func(n int) { l.rests = n })
+	l.optional = slices.DeleteFunc(l.optional, func(f conversation.Fact) bool { return mentions(list, f.Text) })
+	l.containedIn = containers(l.optional)
+	l.optionalListed = l.mostThatFit(len(l.optional), func(n int) { l.optionalListed = n })
 }
 
-// most is the greatest number up to n with which the list fits, as far as a search by halves can tell; 0 if none does.
-func (l *losses) most(n int, set func(int)) int {
+// mostThatFit returns the greatest number up to n with which the list fits, by binary search; 0 if none does.
+func (l *lossLister) mostThatFit(n int, set func(int)) int {
 	return sort.Search(n, func(i int) bool {
 		set(i + 1)
 		list, _ := l.write()
@@ -111,12 +111,12 @@ func (l *losses) most(n int, set func(int)) int {
 	})
 }
 
-func (l *losses) fits(list string) bool {
+func (l *lossLister) fits(list string) bool {
 	n, _ := l.counter.Count(list)
 	return int64(n) <= l.limit
 }
 
-// mentions says whether a text holds a name, and not only as a piece of another.
+// mentions reports whether a text contains a name as a whole, not just as part of another.
 func mentions(text, name string) bool {
 	for from := 0; ; {
 		at := strings.Index(text[from:], name)
@@ -131,12 +131,12 @@ func mentions(text, name string) bool {
 	}
 }
 
-// isBorder says whether a name may begin or end at a position.
+// isBorder reports whether a name may begin or end at a position.
 func isBorder(text string, at int) bool {
 	return at == 0 || at == len(text) || !facts.IsWordByte(text[at-1]) || !facts.IsWordByte(text[at])
 }
 
-// containers says for each fact which is the first of the others that contains it, or len(facts).
+// containers returns for each fact the first other one that contains it, or len(facts).
 func containers(facts []conversation.Fact) []int {
 	number := make(map[string]int, len(facts))
 	out := make([]int, len(facts))
@@ -150,8 +150,8 @@ func containers(facts []conversation.Fact) []int {
 		if strings.Contains(f.Text, " ") {
 			continue // no name
 		}
-		eachPiece(f.Text, func(piece string) {
-			if n, ok := number[piece]; ok && n != i {
+		eachSubname(f.Text, func(part string) {
+			if n, ok := number[part]; ok && n != i {
 				out[n] = min(out[n], i)
 			}
 		})
@@ -159,8 +159,8 @@ func containers(facts []conversation.Fact) []int {
 	return out
 }
 
-// eachPiece calls do for what stands in a text between two borders.
-func eachPiece(text string, do func(string)) {
+// eachSubname calls do for every part of a text between two borders.
+func eachSubname(text string, do func(string)) {
 	var borders []int
 	for at := 0; at <= len(text); at++ {
 		if isBorder(text, at) {
@@ -176,11 +176,9 @@ func eachPiece(text string, do func(string)) {
 	}
 }
 
-// byTime is facts in the order in which they came.
-func (l *losses) byTime(facts []conversation.Fact) []conversation.Fact {
+// byTime returns facts in the order in which they came.
+func (l *lossLister) byTime(facts []conversation.Fact) []conversation.Fact {
 	out := slices.Clone(facts)
-	slices.SortFunc(out, func(a, b conversation.Fact) int {
-		return l.time[mention{a.Kind, a.Text}] - l.time[mention{b.Kind, b.Text}]
-	})
+	sortFacts(out, l.order)
 	return out
 }

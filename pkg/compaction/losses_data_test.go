@@ -136,7 +136,7 @@ var o200k = sync.OnceValue(func() *bpe.Counter {
 	return counter
 })
 
-// unitTexts are all the texts of a unit that are not the system's.
+// unitTexts returns all the texts of a unit that are not the system's.
 func unitTexts(u *conversation.Unit) []string {
 	var out []string
 	for i := range u.Items {
@@ -160,7 +160,7 @@ var hexOnly = regexp.MustCompile(`^[a-f]+$`)
 
 var snake = regexp.MustCompile(`^[A-Za-z]+(?:_[A-Za-z0-9]+)+$`)
 
-// naive are the paths and ids of a span that are mentioned twice or more, found without thought.
+// naive returns the paths and ids of a span that are mentioned twice or more, found without thought.
 func naive(units []conversation.Unit) []string {
 	count := map[string]int{}
 	for i := range units {
@@ -192,7 +192,7 @@ var (
 	looseRule     = regexp.MustCompile(`(?i)\b(?:do not|don't|should not|only|make sure|important|required|forbidden|from now on)\b`)
 )
 
-// naiveRules are the sentences of the user's with one of some words, found without thought.
+// naiveRules returns the sentences of the user's with one of some words, found without thought.
 func naiveRules(units []conversation.Unit, words *regexp.Regexp) []string {
 	var out []string
 	for i := range units {
@@ -212,12 +212,12 @@ func naiveRules(units []conversation.Unit, words *regexp.Regexp) []string {
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// without are those that a list, on one line, does not hold.
+// without returns those that a list, on one line, does not hold.
 func without(list string, wanted []string) []string {
 	return slices.DeleteFunc(slices.Clone(wanted), func(w string) bool { return strings.Contains(list, w) })
 }
 
-// again are the names of the facts that were mentioned twice or more, and what must not be lost at all.
+// again returns the names of the facts that were mentioned twice or more, and what must not be lost at all.
 func again(facts []conversation.Fact) (names, must []string) {
 	for _, f := range facts {
 		switch f.Kind {
@@ -291,7 +291,7 @@ func holds(t *testing.T, s span) shares {
 	}
 }
 
-// held is the share of what is wanted that a list holds.
+// held returns the share of what is wanted that a list holds.
 func held(list string, wanted []string) float64 {
 	if len(wanted) == 0 {
 		return 1

@@ -9,44 +9,44 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/facts"
 )
 
-// group is how facts of a kind are listed: on a line of their own each if they are sentences, with commas if they hold spaces,
-// else with spaces, which cost less. No fact can pass for a heading, because a heading begins a line and a fact never does.
-type group struct {
+// listGroup is how facts of a kind are listed: each on its own line if they are sentences, separated with commas if they contain spaces,
+// else with spaces, which cost less. No fact can imitate a heading, because only headings begin a line.
+type listGroup struct {
 	kind    conversation.FactKind
 	heading string
 	between string
 }
 
-const line = "\n "
+const lineStart = "\n "
 
-var groups = []group{
-	{conversation.FactCall, "Open calls:", line},
-	{conversation.FactRule, "The user's rules:", line},
+var listGroups = []listGroup{
+	{conversation.FactCall, "Open calls:", lineStart},
+	{conversation.FactRule, "The user's rules:", lineStart},
 	{conversation.FactPath, "Files:", " "},
 	{conversation.FactURL, "Addresses:", " "},
 	{conversation.FactID, "Names:", " "},
 	{conversation.FactNumber, "Figures:", ", "},
-	{conversation.FactError, "Errors:", line},
+	{conversation.FactError, "Errors:", lineStart},
 }
 
 const listHeading = "Not told above, in the words of the original:"
 
-// write is the list as it stands, and how many facts it leaves out.
-func (l *losses) write() (list string, left int) {
-	listed := l.byTime(l.must[:l.musts])
-	left = len(l.must) + len(l.rest) + l.beyond - l.musts
-	for i, f := range l.rest {
-		contained := l.rests > 0 && l.within[i] < l.rests
-		if contained || i < l.rests {
+// write returns the list so far, and how many facts it omits.
+func (l *lossLister) write() (list string, left int) {
+	listed := l.byTime(l.required[:l.requiredListed])
+	left = len(l.required) + len(l.optional) + l.unranked - l.requiredListed
+	for i, f := range l.optional {
+		contained := l.optionalListed > 0 && l.containedIn[i] < l.optionalListed
+		if contained || i < l.optionalListed {
 			left--
 		}
-		if i < l.rests && !contained {
+		if i < l.optionalListed && !contained {
 			listed = append(listed, f)
 		}
 	}
 	var b strings.Builder
 	b.WriteString(listHeading)
-	for _, g := range groups {
+	for _, g := range listGroups {
 		l.writeGroup(&b, g, listed)
 	}
 	if left > 0 {
@@ -55,7 +55,7 @@ func (l *losses) write() (list string, left int) {
 	return b.String(), left
 }
 
-func (l *losses) writeGroup(b *strings.Builder, g group, facts []conversation.Fact) {
+func (l *lossLister) writeGroup(b *strings.Builder, g listGroup, facts []conversation.Fact) {
 	first := true
 	for _, f := range facts {
 		if f.Kind != g.kind {
@@ -64,30 +64,30 @@ func (l *losses) writeGroup(b *strings.Builder, g group, facts []conversation.Fa
 		switch {
 		case !first:
 			b.WriteString(g.between)
-		case g.between == line:
-			b.WriteString("\n" + g.heading + line)
+		case g.between == lineStart:
+			b.WriteString("\n" + g.heading + lineStart)
 		default:
 			b.WriteString("\n" + g.heading + " ")
 		}
 		first = false
-		b.WriteString(l.shown(f))
+		b.WriteString(l.listedText(f))
 	}
 }
 
-// shown is a fact as it is listed.
-func (l *losses) shown(f conversation.Fact) string {
+// listedText returns a fact as it is listed.
+func (l *lossLister) listedText(f conversation.Fact) string {
 	switch f.Kind {
 	case conversation.FactCall:
-		return facts.Clean(f.Text, max(l.calls, named(f.Text)))
+		return facts.Clean(f.Text, max(l.callChars, callPrefixChars(f.Text)))
 	case conversation.FactRule:
-		return facts.CutRule(f.Text, l.cut)
+		return facts.CutRule(f.Text, l.ruleChars)
 	default:
 		return f.Text
 	}
 }
 
-// named is how many characters of a call its name and its id take: they are never cut.
-func named(call string) int {
+// callPrefixChars returns the length of a call's name and id, which are never cut.
+func callPrefixChars(call string) int {
 	name, rest, _ := strings.Cut(call, " ")
 	id, _, _ := strings.Cut(rest, " ")
 	return utf8.RuneCountInString(name + " " + id + "…")

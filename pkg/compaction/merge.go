@@ -8,16 +8,16 @@ type Node struct {
 	Level int32
 }
 
-// Merge says that nodes [First, End) of the list, as it is when this merge is made, become one.
+// Merge replaces the nodes [First, End) of the list, as it is at that point, with one.
 type Merge struct {
 	First, End int
 	Into       Node
 }
 
-// Merges says which summaries become one (behaviour §8, HIERARCHICAL), in order: each merge is about the list that the one before
-// it left. Nodes are by range, with nothing between two neighbours that a summary could stand for. Where fanOut of a level stand
-// next to each other, the oldest of them become one of the next level, which may complete fanOut of that, until there are none
-// left. A fan out below 2 merges nothing. The work grows with the number of nodes.
+// Merges returns which summaries are merged (behaviour §8, HIERARCHICAL), in order: each merge refers to the list that the one before it
+// left. Nodes are sorted by range, without anything between neighbors that could be summarized. Where fanOut neighbors have the same level,
+// the oldest of them become one of the next level, which may complete fanOut of that level, and so on. A fanOut below 2 merges nothing. The
+// work is linear in the number of nodes.
 func Merges(nodes []Node, fanOut int) []Merge {
 	if fanOut < 2 {
 		return nil
@@ -26,8 +26,8 @@ func Merges(nodes []Node, fanOut int) []Merge {
 	list := make([]Node, 0, len(nodes)) // of those up to a node, without any fanOut that could merge
 	for _, n := range nodes {
 		list = append(list, n)
-		for alike(list, fanOut) {
-			m := join(list, fanOut)
+		for sameLevel(list, fanOut) {
+			m := mergeLast(list, fanOut)
 			list = append(list[:m.First], m.Into)
 			out = append(out, m)
 		}
@@ -35,8 +35,8 @@ func Merges(nodes []Node, fanOut int) []Merge {
 	return out
 }
 
-// alike says whether the last n nodes of a list are of one level.
-func alike(list []Node, n int) bool {
+// sameLevel reports whether the last n nodes of a list have the same level.
+func sameLevel(list []Node, n int) bool {
 	if len(list) < n {
 		return false
 	}
@@ -48,8 +48,8 @@ func alike(list []Node, n int) bool {
 	return true
 }
 
-// join makes one of the last n nodes of a list.
-func join(list []Node, n int) Merge {
+// mergeLast merges the last n nodes of a list.
+func mergeLast(list []Node, n int) Merge {
 	first, last := len(list)-n, list[len(list)-1]
 	return Merge{First: first, End: len(list), Into: Node{
 		Range: conversation.Range{First: list[first].Range.First, End: last.Range.End}, Level: last.Level + 1,

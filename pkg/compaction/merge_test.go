@@ -113,7 +113,7 @@ func (tr *tree) grow(r conversation.Range) {
 	}
 }
 
-// depth is how many levels that many leaves may have at most: the logarithm, rounded up, and one for the leaves.
+// depth returns how many levels that many leaves may have at most: the logarithm, rounded up, and one for the leaves.
 func (tr *tree) depth() int32 {
 	depth := int32(1)
 	for n := 1; n < tr.leaves; n *= tr.fanOut {

@@ -2,7 +2,7 @@ package compaction
 
 // DueEdit is an edit of old text that could be made now.
 type DueEdit struct {
-	// Behind is what the provider would read anew for it: the tokens of the previous build's context from the edited text on.
+	// Behind is what the provider would have to read again: the tokens of the previous build's context from the edited text on.
 	Behind int64
 	Gain   int64 // tokens that it frees
 	Waited int32 // turns since it fell due
@@ -14,35 +14,34 @@ type ComingEdit struct {
 	Left   int32 // turns until then, at least 1
 }
 
-// RewriteInput is what is decided on: whether to make due edits now or later (behaviour §8).
+// RewriteInput is the input for deciding whether to make due edits now or later (behaviour §8).
 type RewriteInput struct {
 	Due    []DueEdit
 	Coming []ComingEdit
-	// Free: this much of the end of the previous build's context is read anew in any case, because something in it changed.
+	// Free is how much of the end of the previous build's context is read again anyway, because something in it changed.
 	Free     int64
 	View     int64 // tokens of the context as it is
 	Overflow bool  // it is over its budget
 	Cold     bool  // the provider has nothing cached of it
 	MinGain  int64 // tokens that due edits must free together
 	MaxTurns int32 // that an edit waits at most
-	// The prices of a token that is read from the provider's cache, and of one that is written to it.
+	// The prices of a token read from the provider's cache, and of one written to it.
 	Read, Write float64
 }
 
-// Rewrite says which of the due edits to make now. An edit behind a text that changes anyway is free. The others are made
-// together: when they free enough, when one has waited its time, when the context overflows or is not cached; and also when
-// waiting cannot pay. It pays to wait for an edit that falls due soon, if then what lies behind both is read anew once instead of
-// twice, and if that is worth more than reading from the cache meanwhile what could have been freed. A context that weighs less
-// than what must be freed is left alone until then: there is little to gain.
+// Rewrite returns which of the due edits to make now. An edit behind text that changes anyway is free. The others are made together: when
+// they free enough, when one has waited long enough, when the context overflows or is not cached, and when waiting cannot pay off. Waiting
+// pays off if another edit falls due soon, so that what lies behind both is read again once instead of twice, and if that saves more than
+// reading what could have been freed from the cache until then. A context smaller than MinGain is left alone: there is little to gain.
 func Rewrite(in RewriteInput) []bool {
 	now := make([]bool, len(in.Due))
-	held := rewriteHeld{foremost: -1}
+	held := heldEdits{farthest: -1}
 	for i, d := range in.Due {
 		if now[i] = in.Cold || d.Behind <= in.Free; !now[i] {
-			held.add(d)
+			held.farthest, held.gain, held.waited = max(held.farthest, d.Behind), held.gain+d.Gain, max(held.waited, d.Waited)
 		}
 	}
-	if held.foremost < 0 || in.holds(held) {
+	if held.farthest < 0 || in.waits(held) {
 		return now
 	}
 	for i := range now {
@@ -51,18 +50,14 @@ func Rewrite(in RewriteInput) []bool {
 	return now
 }
 
-// rewriteHeld is what may be held.
-type rewriteHeld struct {
-	foremost int64 // the Behind of the foremost edit; -1 if there is none
+// heldEdits summarizes the edits that may be delayed.
+type heldEdits struct {
+	farthest int64 // the Behind of the foremost edit; -1 if there is none
 	gain     int64
 	waited   int32
 }
 
-func (h *rewriteHeld) add(d DueEdit) {
-	h.foremost, h.gain, h.waited = max(h.foremost, d.Behind), h.gain+d.Gain, max(h.waited, d.Waited)
-}
-
-func (in *RewriteInput) holds(h rewriteHeld) bool {
+func (in *RewriteInput) waits(h heldEdits) bool {
 	switch {
 	case in.Overflow || h.gain >= in.MinGain || h.waited >= in.MaxTurns:
 		return false
@@ -70,7 +65,7 @@ func (in *RewriteInput) holds(h rewriteHeld) bool {
 		return true
 	}
 	for _, c := range in.Coming {
-		once := (in.Write - in.Read) * float64(min(h.foremost, c.Behind))
+		once := (in.Write - in.Read) * float64(min(h.farthest, c.Behind))
 		if h.waited+c.Left <= in.MaxTurns && once > in.Read*float64(h.gain)*float64(c.Left) {
 			return true
 		}

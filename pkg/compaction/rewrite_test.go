@@ -10,7 +10,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/compaction"
 )
 
-// due is an edit that lies so far from the end and frees so much.
+// due returns an edit that lies so far from the end and frees so much.
 func due(behind, gain int64, waited int32) compaction.DueEdit {
 	return compaction.DueEdit{Behind: behind, Gain: gain, Waited: waited}
 }
@@ -72,12 +72,12 @@ func TestRewrite_Triggers(t *testing.T) {
 	}
 }
 
-// story is a conversation as the provider bills it: texts of so many tokens, one a turn, some of which shrink to a rest when
+// editHistory is a conversation as the provider bills it: texts of so many tokens, one a turn, some of which shrink to a rest when
 // they are so many turns old.
-type story []struct{ tokens, rest, turns int64 }
+type editHistory []struct{ tokens, rest, turns int64 }
 
-func stories(t *rapid.T, large bool) story {
-	s := make(story, rapid.IntRange(2, 60).Draw(t, "turns"))
+func drawHistory(t *rapid.T, large bool) editHistory {
+	s := make(editHistory, rapid.IntRange(2, 60).Draw(t, "turns"))
 	for i := range s {
 		s[i].tokens = rapid.Int64Range(1, 20_000).Draw(t, "tokens")
 		s[i].rest = s[i].tokens
@@ -92,9 +92,9 @@ func stories(t *rapid.T, large bool) story {
 	return s
 }
 
-// cost plays the story and adds up what the provider bills for input, in tokens: leading tokens that are the same as in the call before
+// cost plays the history and adds up what the provider bills for input, in tokens: leading tokens that are the same as in the call before
 // are read from its cache, the others are written to it.
-func (s story) cost(decide func(compaction.RewriteInput) []bool, minGain int64) float64 {
+func (s editHistory) cost(decide func(compaction.RewriteInput) []bool, minGain int64) float64 {
 	const read, write = .1, 1.25
 	shown := make([]int64, 0, len(s))
 	total := 0.0
@@ -144,7 +144,7 @@ func eager(in compaction.RewriteInput) []bool {
 }
 
 // TestRewrite_Costs: what COALESCED costs over random histories, against EAGER. Nothing is known of what will be appended, so a
-// wait can turn out wrong; in one story it never costs much, and over all of them it saves.
+// wait can turn out wrong; in one history it never costs much, and over all of them it saves.
 func TestRewrite_Costs(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
@@ -159,7 +159,7 @@ func TestRewrite_Costs(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			sumOfAll, sumOfEager, worst := 0.0, 0.0, 0.0
 			proptest.Check(t, func(t *rapid.T) {
-				s := stories(t, tt.large)
+				s := drawHistory(t, tt.large)
 				coalesced, atOnce := s.cost(compaction.Rewrite, tt.minGain), s.cost(eager, tt.minGain)
 				worst = max(worst, coalesced/atOnce-1)
 				sumOfAll, sumOfEager = sumOfAll+coalesced, sumOfEager+atOnce
@@ -167,15 +167,15 @@ func TestRewrite_Costs(t *testing.T) {
 					t.Fatalf("coalesced %.0f, eager %.0f (%.4f)", coalesced, atOnce, coalesced/atOnce)
 				}
 			})
-			t.Logf("the worst story costs %.2f %% more, all of them %.2f %%", 100*worst, 100*(sumOfAll/sumOfEager-1))
+			t.Logf("the worst history costs %.2f %% more, all of them %.2f %%", 100*worst, 100*(sumOfAll/sumOfEager-1))
 			if sumOfAll > sumOfEager {
-				t.Errorf("all stories cost %.0f coalesced and %.0f eager", sumOfAll, sumOfEager)
+				t.Errorf("all histories cost %.0f coalesced and %.0f eager", sumOfAll, sumOfEager)
 			}
 		})
 	}
 }
 
-// What a story may cost more than EAGER at worst. Of 100,000 stories the worst cost 12 % more with large views (all of them 7 %
+// What a history may cost more than EAGER at worst. Of 100,000 histories the worst cost 12 % more with large views (all of them 7 %
 // less), and 63 % with any (all of them 14 % less): small ones, in which there is little to lose.
 const (
 	worstLarge = .20

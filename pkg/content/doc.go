@@ -1,4 +1,4 @@
-// Package content is what a text is, and where its parts are: how its kind is told by its looks, where its sections are and what stands
-// over them, where each character of what an HTML page says came from, and where ranges of characters, lines and items lie in a content
-// that is too large to be held. Citations, search and extracts read contents by it. It works on what it is given, and is pure.
+// Package content reads texts: it detects their kind, finds their sections and the titles over them, maps the text of an HTML page back to
+// its source, and locates ranges of characters, lines and items in contents that are too large for memory. Citations, search and extracts
+// are built on it. It works on what it is given, and is pure.
 package content

@@ -7,25 +7,25 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// htmlReader writes down what a page says.
+// htmlReader extracts the text of a page.
 type htmlReader struct {
 	content  string
 	out      strings.Builder
-	page     page
+	page     htmlSource
 	starts   []int32
 	headings []heading
 
-	gap     gap
-	gapAt   int       // where in the content the gap began
-	silent  atom.Atom // the element that says nothing and is open
-	depth   int       // how often
-	pre     int       // elements that are open in which spaces and lines count
-	heading int32     // where in the text the open heading began; -1 without one
-	title   bool      // in the title of the page
-	main    int       // how sure it is where the main part begins
+	gap           gap
+	gapStart      int       // where the gap begins in the content
+	hiddenElement atom.Atom // the open element whose content is hidden
+	hiddenDepth   int       // its nesting depth
+	pre           int       // number of open elements that preserve white space
+	heading       int32     // where in the text the open heading began; -1 without one
+	title         bool      // in the title of the page
+	mainCertainty int       // certainty about the start of the main part
 }
 
-// What the main part of a page may be known by, the surer the greater. Above its first heading there is often more of the menus.
+// The marks of a page's main part, in order of certainty. Above its first heading there is often more of the menus.
 const (
 	headingPart = iota + 1
 	mainPart
@@ -33,10 +33,10 @@ const (
 	headedPart
 )
 
-// smallPage is up to what size, in bytes, the origins of a page may be larger than the page.
+// smallPage is the page size, in bytes, up to which the source map may exceed the page.
 const smallPage = 16 << 10
 
-// gap is what has to stand between what was written and what comes.
+// gap is the separator due between what was written and what comes next.
 type gap uint8
 
 const (
@@ -49,9 +49,9 @@ const (
 
 func (g gap) String() string { return [...]string{"", " ", " | ", "\n", "\n\n"}[g] }
 
-// readHTML reads a page by its text. It is nil if the content says nothing as a page, or is hardly more than tags.
+// readHTML extracts the text of a page. It is nil if the page has no text, or hardly anything but tags.
 func readHTML(content string) *htmlReader {
-	h := &htmlReader{content: content, heading: -1, page: page{content: content}}
+	h := &htmlReader{content: content, heading: -1, page: htmlSource{content: content}}
 	z := html.NewTokenizer(strings.NewReader(content))
 	for at := 0; ; {
 		kind := z.Next()
@@ -63,13 +63,15 @@ func readHTML(content string) *htmlReader {
 			}
 			return h
 		case html.TextToken:
-			h.text(at, end)
+			for from := at; h.hiddenDepth == 0 && from < end; {
+				from = h.readRun(from, end)
+			}
 		case html.StartTagToken:
 			name, _ := z.TagName()
 			h.begin(atom.Lookup(name), at)
 		case html.SelfClosingTagToken:
 			name, _ := z.TagName()
-			h.closed(atom.Lookup(name), at)
+			h.selfClosing(atom.Lookup(name), at)
 		case html.EndTagToken:
 			name, _ := z.TagName()
 			h.end(atom.Lookup(name), at)
@@ -78,18 +80,18 @@ func readHTML(content string) *htmlReader {
 	}
 }
 
-// begin takes a start tag.
+// begin handles a start tag.
 func (h *htmlReader) begin(name atom.Atom, at int) {
-	if h.depth > 0 {
-		if name == h.silent {
-			h.depth++
+	if h.hiddenDepth > 0 {
+		if name == h.hiddenElement {
+			h.hiddenDepth++
 		}
 		return
 	}
-	h.widen(gapAround(name), at)
+	h.widenGap(gapAround(name), at)
 	switch name {
 	case atom.Script, atom.Style, atom.Noscript, atom.Template, atom.Svg, atom.Iframe, atom.Noembed, atom.Noframes:
-		h.silent, h.depth = name, 1
+		h.hiddenElement, h.hiddenDepth = name, 1
 	case atom.Pre, atom.Textarea:
 		h.pre++
 	case atom.Title:
@@ -97,14 +99,14 @@ func (h *htmlReader) begin(name atom.Atom, at int) {
 			h.title, h.heading = true, int32(h.out.Len())
 		}
 	case atom.Main:
-		h.found(mainPart)
+		h.noteMainPart(mainPart)
 	case atom.Article:
-		h.found(articlePart)
+		h.noteMainPart(articlePart)
 	case atom.H1:
-		if h.main < mainPart {
-			h.found(headingPart)
+		if h.mainCertainty < mainPart {
+			h.noteMainPart(headingPart)
 		} else {
-			h.found(headedPart)
+			h.noteMainPart(headedPart)
 		}
 	}
 	if isHeading(name) {
@@ -112,21 +114,21 @@ func (h *htmlReader) begin(name atom.Atom, at int) {
 	}
 }
 
-// closed takes a tag that says that it has no content. Scripts and their like have some all the same.
-func (h *htmlReader) closed(name atom.Atom, at int) {
+// selfClosing handles a self-closing tag. Scripts and similar elements have content all the same.
+func (h *htmlReader) selfClosing(name atom.Atom, at int) {
 	switch name {
 	case atom.Script, atom.Style, atom.Noscript, atom.Iframe, atom.Noembed, atom.Noframes:
 		h.begin(name, at)
 	default:
-		h.widen(gapAround(name), at)
+		h.widenGap(gapAround(name), at)
 	}
 }
 
-// end takes an end tag.
+// end handles an end tag.
 func (h *htmlReader) end(name atom.Atom, at int) {
-	if h.depth > 0 {
-		if name == h.silent {
-			h.depth--
+	if h.hiddenDepth > 0 {
+		if name == h.hiddenElement {
+			h.hiddenDepth--
 		}
 		return
 	}
@@ -140,7 +142,7 @@ func (h *htmlReader) end(name atom.Atom, at int) {
 	if isHeading(name) {
 		h.endHeading()
 	}
-	h.widen(gapAround(name), at)
+	h.widenGap(gapAround(name), at)
 }
 
 func (h *htmlReader) endHeading() {
@@ -150,10 +152,10 @@ func (h *htmlReader) endHeading() {
 	h.heading = -1
 }
 
-// found notes that the main part of the page may begin.
-func (h *htmlReader) found(sure int) {
-	if sure > h.main {
-		h.main, h.page.body = sure, int32(h.out.Len())
+// noteMainPart records that the main part of the page may begin here.
+func (h *htmlReader) noteMainPart(sure int) {
+	if sure > h.mainCertainty {
+		h.mainCertainty, h.page.body = sure, int32(h.out.Len())
 	}
 }
 
@@ -166,7 +168,7 @@ func isHeading(name atom.Atom) bool {
 	}
 }
 
-// gapAround is what stands before and after an element.
+// gapAround returns the gap before and after an element.
 func gapAround(name atom.Atom) gap {
 	switch name {
 	case atom.Td, atom.Th:
@@ -183,41 +185,34 @@ func gapAround(name atom.Atom) gap {
 	}
 }
 
-func (h *htmlReader) widen(g gap, at int) {
-	if h.out.Len() > 0 && g > h.gap && h.depth == 0 {
-		h.gap, h.gapAt = g, at
+func (h *htmlReader) widenGap(g gap, at int) {
+	if h.out.Len() > 0 && g > h.gap && h.hiddenDepth == 0 {
+		h.gap, h.gapStart = g, at
 	}
 }
 
-// text takes what the content says at [from, to).
-func (h *htmlReader) text(from, to int) {
-	for h.depth == 0 && from < to {
-		from = h.stretch(from, to)
-	}
-}
-
-// stretch takes the next stretch of one kind, and tells where it ends: a character reference, space, or plain characters.
-func (h *htmlReader) stretch(from, to int) int {
+// readRun reads the next run of one kind (a character reference, white space, or plain characters), and returns where it ends.
+func (h *htmlReader) readRun(from, to int) int {
 	if h.content[from] == '&' {
-		if text, size := reference(h.content[from:to]); size > 1 {
+		if text, size := characterReference(h.content[from:to]); size > 1 {
 			h.write(text, ^from, from)
 			return from + size
 		}
 	}
-	space, at := h.space(from), from+1
-	for at < to && h.content[at] != '&' && h.space(at) == space {
+	space, at := h.isCollapsible(from), from+1
+	for at < to && h.content[at] != '&' && h.isCollapsible(at) == space {
 		at++
 	}
 	if space {
-		h.widen(spaceGap, from)
+		h.widenGap(spaceGap, from)
 	} else {
 		h.write(h.content[from:at], from, from)
 	}
 	return at
 }
 
-// space says whether a character is space that runs together.
-func (h *htmlReader) space(at int) bool {
+// isCollapsible reports whether a character is white space that collapses.
+func (h *htmlReader) isCollapsible(at int) bool {
 	c := h.content[at]
 	return h.pre == 0 && (isJSONSpace(c) || c == '\f')
 }
@@ -225,20 +220,20 @@ func (h *htmlReader) space(at int) bool {
 // write writes a text that came from a run, after the gap that is due.
 func (h *htmlReader) write(text string, run, from int) {
 	if h.gap > noGap {
-		h.fill(from)
+		h.writeGap(from)
 	}
 	h.page.add(h.out.Len(), run)
 	h.out.WriteString(text)
 }
 
-// fill writes the gap that is due before what comes from a position.
-func (h *htmlReader) fill(from int) {
+// writeGap writes the gap that is due before what comes from a position.
+func (h *htmlReader) writeGap(from int) {
 	g := h.gap
 	h.gap = noGap
-	if g == spaceGap && h.gapAt == from-1 { // one for one
-		h.page.add(h.out.Len(), h.gapAt)
+	if g == spaceGap && h.gapStart == from-1 { // one for one
+		h.page.add(h.out.Len(), h.gapStart)
 	} else {
-		h.page.add(h.out.Len(), ^h.gapAt)
+		h.page.add(h.out.Len(), ^h.gapStart)
 	}
 	h.out.WriteString(g.String())
 	if g < lineGap {

@@ -1,11 +1,11 @@
 package content
 
-// JSONEvent is something in a JSON text that those who look for values care about.
+// JSONEvent is a position of interest in a JSON text.
 type JSONEvent uint8
 
 // The events.
 const (
-	JSONPieceEnd JSONEvent = iota // the piece has ended
+	JSONChunkEnd JSONEvent = iota // the chunk has ended
 	JSONKey                       // a member of an object begins, with its key
 	JSONScalar                    // a value that holds no others begins
 	JSONOpen                      // an array or an object begins
@@ -13,7 +13,7 @@ const (
 	JSONComma                     // a comma between two of the same array or object
 )
 
-// jsonState is what a scanner is in the middle of.
+// jsonState is the state of a scanner.
 type jsonState uint8
 
 const (
@@ -39,28 +39,30 @@ const (
 	broken
 )
 
-// maxJSONDepth is how deep encoding/json goes: what is deeper is no JSON for it.
+// maxJSONDepth is the nesting limit of encoding/json.
 const maxJSONDepth = 10_000
 
-// JSONScanner tells whether a text is JSON, in the sense of encoding/json, and where its values are. It takes the text in pieces, cut
+// JSONScanner checks whether a text is JSON as encoding/json understands it, and finds its values. It takes the text in chunks, split
 // anywhere, and is several times as fast as a decoder.
 type JSONScanner struct {
-	state jsonState
-	key   bool   // the string that it is in is a key
-	left  uint8  // hexadecimal digits that are still to come
-	word  string // what is still to come of true, false or null
-	open  []byte // the brackets that are open
+	state    jsonState
+	key      bool   // the current string is a key
+	hexLeft  uint8  // hexadecimal digits still expected
+	wordLeft string // the rest of true, false or null
+	brackets []byte // the open brackets
 }
 
-// Depth is how many arrays and objects are open.
-func (s *JSONScanner) Depth() int { return len(s.open) }
+// Depth returns how many arrays and objects are open.
+func (s *JSONScanner) Depth() int { return len(s.brackets) }
 
-// inArray says whether the innermost that is open is an array.
-func (s *JSONScanner) inArray() bool { return len(s.open) > 0 && s.open[len(s.open)-1] == '[' }
+// inArray reports whether the innermost open value is an array.
+func (s *JSONScanner) inArray() bool {
+	return len(s.brackets) > 0 && s.brackets[len(s.brackets)-1] == '['
+}
 
-// whole says whether what has been scanned is one JSON value.
-func (s *JSONScanner) whole() bool {
-	if len(s.open) > 0 {
+// isComplete reports whether the text so far is one JSON value.
+func (s *JSONScanner) isComplete() bool {
+	if len(s.brackets) > 0 {
 		return false
 	}
 	switch s.state {
@@ -71,40 +73,41 @@ func (s *JSONScanner) whole() bool {
 	}
 }
 
-// Failed says whether what has been scanned is the beginning of no JSON value.
+// Failed reports whether the text so far cannot begin a JSON value.
 func (s *JSONScanner) Failed() bool { return s.state == broken }
 
-// ScanJSON goes on at piece[at] to the next event, and tells where that is and where to go on. Once the text is broken, no more come.
-func ScanJSON[T string | []byte](s *JSONScanner, piece T, at int) (event JSONEvent, where, next int) {
-	for at < len(piece) {
+// ScanJSON continues at chunk[at] up to the next event, and returns its position and where to continue. After a syntax error there are no
+// more events.
+func ScanJSON[T string | []byte](s *JSONScanner, chunk T, at int) (event JSONEvent, where, next int) {
+	for at < len(chunk) {
 		if s.state == inString {
-			for at < len(piece) && piece[at] >= ' ' && piece[at] != '"' && piece[at] != '\\' {
+			for at < len(chunk) && chunk[at] >= ' ' && chunk[at] != '"' && chunk[at] != '\\' {
 				at++
 			}
-			if at < len(piece) {
-				s.special(piece[at])
+			if at < len(chunk) {
+				s.stringSpecial(chunk[at])
 				at++
 			}
 			continue
 		}
-		c := piece[at]
+		c := chunk[at]
 		if c == ' ' && s.state <= afterValue { // indentation is a good part of many documents
 			at++
 			continue
 		}
-		if event = s.step(c); event != JSONPieceEnd {
+		if event = s.step(c); event != JSONChunkEnd {
 			return event, at, at + 1
 		}
 		if s.state == broken {
-			return JSONPieceEnd, len(piece), len(piece)
+			return JSONChunkEnd, len(chunk), len(chunk)
 		}
 		at++
 	}
-	return JSONPieceEnd, at, at
+	return JSONChunkEnd, at, at
 }
 
-// special takes a character that is more than a part of a string.
-func (s *JSONScanner) special(c byte) {
+// stringSpecial handles a character that ends or escapes within a string.
+func (s *JSONScanner) stringSpecial(c byte) {
 	switch {
 	case c == '\\':
 		s.state = inEscape
@@ -113,28 +116,28 @@ func (s *JSONScanner) special(c byte) {
 	case s.key:
 		s.state = atColon
 	default:
-		s.after()
+		s.afterValue()
 	}
 }
 
-// after is what may follow a value.
-func (s *JSONScanner) after() {
+// afterValue moves to the state after a value.
+func (s *JSONScanner) afterValue() {
 	s.state = afterValue
-	if len(s.open) == 0 {
+	if len(s.brackets) == 0 {
 		s.state = atEnd
 	}
 }
 
-// JSONSpace is the space of JSON; and what is trimmed where lines are cut.
+// JSONSpace is the white space of JSON, also trimmed where lines are cut.
 const JSONSpace = " \n\r\t"
 
 func isJSONSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\r' || c == '\t' }
 
-// step takes a character outside of strings.
+// step handles a character outside of strings.
 func (s *JSONScanner) step(c byte) JSONEvent {
 	if s.state <= afterValue || s.state == atEnd {
 		if isJSONSpace(c) {
-			return JSONPieceEnd
+			return JSONChunkEnd
 		}
 	}
 	switch s.state {
@@ -145,7 +148,7 @@ func (s *JSONScanner) step(c byte) JSONEvent {
 	case atColon:
 		s.state = s.expect(c == ':', atValue)
 	case afterValue:
-		return s.next(c)
+		return s.afterItem(c)
 	case inEscape:
 		s.escape(c)
 	case inHex:
@@ -157,7 +160,7 @@ func (s *JSONScanner) step(c byte) JSONEvent {
 	default:
 		return s.number(c)
 	}
-	return JSONPieceEnd
+	return JSONChunkEnd
 }
 
 func (s *JSONScanner) expect(ok bool, then jsonState) jsonState {
@@ -167,7 +170,7 @@ func (s *JSONScanner) expect(ok bool, then jsonState) jsonState {
 	return broken
 }
 
-// value takes the first character of a value, or the end of an empty array.
+// value handles the first character of a value, or the end of an empty array.
 func (s *JSONScanner) value(c byte) JSONEvent {
 	switch {
 	case c == '{' || c == '[':
@@ -183,29 +186,29 @@ func (s *JSONScanner) value(c byte) JSONEvent {
 	case IsDigit(c):
 		s.state = inInteger
 	default:
-		return s.begin(c)
+		return s.beginWord(c)
 	}
 	return JSONScalar
 }
 
-// begin takes the first letter of a word.
-func (s *JSONScanner) begin(c byte) JSONEvent {
+// beginWord handles the first letter of true, false or null.
+func (s *JSONScanner) beginWord(c byte) JSONEvent {
 	for _, word := range [...]string{"true", "false", "null"} {
 		if c == word[0] {
-			s.state, s.word = inWord, word[1:]
+			s.state, s.wordLeft = inWord, word[1:]
 			return JSONScalar
 		}
 	}
 	s.state = broken
-	return JSONPieceEnd
+	return JSONChunkEnd
 }
 
 func (s *JSONScanner) push(c byte) JSONEvent {
-	if len(s.open) == maxJSONDepth {
+	if len(s.brackets) == maxJSONDepth {
 		s.state = broken
-		return JSONPieceEnd
+		return JSONChunkEnd
 	}
-	s.open = append(s.open, c)
+	s.brackets = append(s.brackets, c)
 	s.state = atFirstItem
 	if c == '{' {
 		s.state = atFirstKey
@@ -214,8 +217,8 @@ func (s *JSONScanner) push(c byte) JSONEvent {
 }
 
 func (s *JSONScanner) pop() JSONEvent {
-	s.open = s.open[:len(s.open)-1]
-	s.after()
+	s.brackets = s.brackets[:len(s.brackets)-1]
+	s.afterValue()
 	return JSONClose
 }
 
@@ -228,11 +231,11 @@ func (s *JSONScanner) memberKey(c byte) JSONEvent {
 		return s.pop()
 	}
 	s.state = broken
-	return JSONPieceEnd
+	return JSONChunkEnd
 }
 
-// next takes what follows a value inside of an array or object.
-func (s *JSONScanner) next(c byte) JSONEvent {
+// afterItem handles what follows a value in an array or object.
+func (s *JSONScanner) afterItem(c byte) JSONEvent {
 	array := s.inArray()
 	switch {
 	case c == ',' && array:
@@ -245,13 +248,13 @@ func (s *JSONScanner) next(c byte) JSONEvent {
 		return s.pop()
 	}
 	s.state = broken
-	return JSONPieceEnd
+	return JSONChunkEnd
 }
 
 func (s *JSONScanner) escape(c byte) {
 	switch c {
 	case 'u':
-		s.state, s.left = inHex, 4
+		s.state, s.hexLeft = inHex, 4
 	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
 		s.state = inString
 	default:
@@ -265,23 +268,23 @@ func (s *JSONScanner) hex(c byte) {
 		s.state = broken
 		return
 	}
-	if s.left--; s.left == 0 {
+	if s.hexLeft--; s.hexLeft == 0 {
 		s.state = inString
 	}
 }
 
-// letter takes one more letter of a word.
+// letter handles another letter of true, false or null.
 func (s *JSONScanner) letter(c byte) {
-	if c != s.word[0] {
+	if c != s.wordLeft[0] {
 		s.state = broken
 		return
 	}
-	if s.word = s.word[1:]; s.word == "" {
-		s.after()
+	if s.wordLeft = s.wordLeft[1:]; s.wordLeft == "" {
+		s.afterValue()
 	}
 }
 
-// number takes a character of a number, or the first one after it.
+// number handles a character of a number, or the first one after it.
 func (s *JSONScanner) number(c byte) JSONEvent {
 	was := s.state
 	switch s.state {
@@ -302,10 +305,10 @@ func (s *JSONScanner) number(c byte) JSONEvent {
 	default:
 		return s.digit(was, c)
 	}
-	return JSONPieceEnd
+	return JSONChunkEnd
 }
 
-// digit takes a character where a number may end.
+// digit handles a character where a number may end.
 func (s *JSONScanner) digit(was jsonState, c byte) JSONEvent {
 	switch {
 	case IsDigit(c) && was != inZero:
@@ -314,8 +317,8 @@ func (s *JSONScanner) digit(was jsonState, c byte) JSONEvent {
 	case (c == 'e' || c == 'E') && was != inExponent:
 		s.state = atExponent
 	default:
-		s.after()
+		s.afterValue()
 		return s.step(c)
 	}
-	return JSONPieceEnd
+	return JSONChunkEnd
 }

@@ -2,6 +2,7 @@ package content
 
 import (
 	"encoding/json"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -10,20 +11,20 @@ import (
 )
 
 const (
-	// sectionChars is up to how many characters an item or member is told apart as one.
+	// sectionChars is the length in characters up to which an item or member is one section.
 	sectionChars = 500
-	// leastUnit is how near to each other, in bytes, sections may begin: what is smaller shares one, or a list of digits would have an
-	// index larger than itself.
-	leastSection = 32
-	// splitDepth is how deep values are split: what lies deeper is a part of its section. With it, an index stays smaller than its content.
+	// minSection is the minimum distance between the starts of sections, in bytes: without it, the index of a list of digits would be
+	// larger than the list.
+	minSection = 32
+	// splitDepth limits how deep values are split, which keeps an index smaller than its content.
 	splitDepth = 24
-	// markEvery is how many bytes of a list are read at most to know the index of an item.
-	markEvery = 4 << 10
-	// maxPointer is how long a place may be, in bytes.
-	maxPointer = 200
+	// markInterval limits how many bytes of a list are read to find the index of an item.
+	markInterval = 4 << 10
+	// maxPointerBytes limits the length of a location.
+	maxPointerBytes = 200
 )
 
-// jsonSections is where the values of a JSON document are, as far as they are larger than a section.
+// jsonSections locates the values of a JSON document that are larger than a section.
 type jsonSections struct {
 	text  string
 	nodes []jsonNode // in order of their beginning; the first is the document
@@ -40,44 +41,44 @@ type jsonNode struct {
 // jsonMark is where a member of a long list begins.
 type jsonMark struct{ at, node, index int32 }
 
-// jsonSectioner is one run over a JSON document.
+// jsonSectioner finds sections in one pass over a JSON document.
 type jsonSectioner struct {
 	sections *jsonSections
 	limit    int // bytes of a section
 	starts   []int32
 	open     []jsonFrame
-	mark     int // where the last mark was set
-	scalar   int // where the last value that holds no others began
+	lastMark int // position of the last mark
+	scalar   int // start of the last scalar
 }
 
-// jsonFrame is an array or object that is open.
+// jsonFrame is an open array or object.
 type jsonFrame struct {
 	node, members int32
 	start         int32 // of the newest member
 	array         bool
-	starts        int // how many sections had begun when it began
+	starts        int // number of sections before it
 }
 
-// sectionJSON finds the values of a document, and the sections in it. It is nil if the text is no array and no object.
+// sectionJSON finds the values and the sections of a document. It returns nil if the text is neither array nor object.
 func sectionJSON(text string) (*jsonSections, []int32) {
 	chars := max(utf8.RuneCountInString(text), 1)
 	s := &jsonSectioner{sections: &jsonSections{text: text}, limit: sectionChars * len(text) / chars, starts: []int32{0}}
 	var scanner JSONScanner
 	for at := 0; ; {
 		event, where, next := ScanJSON(&scanner, text, at)
-		if event == JSONPieceEnd {
+		if event == JSONChunkEnd {
 			break
 		}
 		s.take(event, where, scanner.Depth(), scanner.inArray())
 		at = next
 	}
-	if !scanner.whole() || len(s.sections.nodes) == 0 {
+	if !scanner.isComplete() || len(s.sections.nodes) == 0 {
 		return nil, nil
 	}
 	return s.sections, s.starts
 }
 
-// take notes an event after which so many values are open.
+// take handles an event; depth is how many values are open after it.
 func (s *jsonSectioner) take(event JSONEvent, at, depth int, inArray bool) {
 	switch event {
 	case JSONKey:
@@ -90,14 +91,14 @@ func (s *jsonSectioner) take(event JSONEvent, at, depth int, inArray bool) {
 	case JSONComma:
 		s.split(at)
 	case JSONOpen:
-		s.begin(at, depth)
+		s.openValue(at, depth)
 	case JSONClose:
 		s.split(at)
-		s.finish(at+1, depth)
+		s.closeValue(at+1, depth)
 	}
 }
 
-// split begins sections at the lines of a long string that has ended before a position.
+// split begins sections at the lines of a long string that ended before a position.
 func (s *jsonSectioner) split(end int) {
 	if s.scalar == 0 || end-s.scalar <= s.limit {
 		return
@@ -116,23 +117,23 @@ func (s *jsonSectioner) split(end int) {
 	s.scalar = 0
 }
 
-// member notes that a member or item begins.
+// member records that a member or item begins.
 func (s *jsonSectioner) member(at, depth int) {
 	if depth != len(s.open) {
 		return // deeper than is split
 	}
 	f := &s.open[depth-1]
 	f.members, f.start = f.members+1, int32(at)
-	if at-s.mark >= markEvery && at-int(s.sections.nodes[f.node].start) > s.limit {
-		s.mark = at
+	if at-s.lastMark >= markInterval && at-int(s.sections.nodes[f.node].start) > s.limit {
+		s.lastMark = at
 		s.sections.marks = append(s.sections.marks, jsonMark{at: int32(at), node: f.node, index: f.members - 1})
 	}
-	if at-int(s.starts[len(s.starts)-1]) >= leastSection {
+	if at-int(s.starts[len(s.starts)-1]) >= minSection {
 		s.starts = append(s.starts, int32(at))
 	}
 }
 
-func (s *jsonSectioner) begin(at, depth int) {
+func (s *jsonSectioner) openValue(at, depth int) {
 	node := jsonNode{start: int32(at), parent: -1}
 	if depth > 1 && depth-1 == len(s.open) {
 		if s.open[depth-2].array {
@@ -148,8 +149,8 @@ func (s *jsonSectioner) begin(at, depth int) {
 	s.sections.nodes = append(s.sections.nodes, node)
 }
 
-// finish notes that a value has ended: if it was small, it is one section.
-func (s *jsonSectioner) finish(end, depth int) {
+// closeValue records that a value ended; a small one is a single section.
+func (s *jsonSectioner) closeValue(end, depth int) {
 	if depth+1 != len(s.open) {
 		return
 	}
@@ -163,7 +164,7 @@ func (s *jsonSectioner) finish(end, depth int) {
 	}
 }
 
-// bracket is where the value of a node begins, behind its key.
+// bracket returns where the value of a node begins, after its key.
 func (n jsonNode) bracket(text string) int {
 	at := int(n.start)
 	if text[at] == '"' {
@@ -174,7 +175,7 @@ func (n jsonNode) bracket(text string) int {
 
 // The functions below run over text that is known to be JSON.
 
-// JSONStringEnd is behind the string that begins at a position.
+// JSONStringEnd returns the end of the string that begins at a position.
 func JSONStringEnd(text string, at int) int {
 	for at++; at < len(text); at++ {
 		switch text[at] {
@@ -187,7 +188,7 @@ func JSONStringEnd(text string, at int) int {
 	return len(text)
 }
 
-// skipSpace is the first position from at on that is no space.
+// skipSpace returns the first position from at on that is not white space.
 func skipSpace(text string, at int) int {
 	for at < len(text) && isJSONSpace(text[at]) {
 		at++
@@ -195,7 +196,7 @@ func skipSpace(text string, at int) int {
 	return at
 }
 
-// skipJSONSpace is the first position from at on that is neither space nor one of others.
+// skipJSONSpace returns the first position from at on that is neither white space nor one of others.
 func skipJSONSpace(text string, at int, others string) int {
 	for at < len(text) && (isJSONSpace(text[at]) || strings.IndexByte(others, text[at]) >= 0) {
 		at++
@@ -203,7 +204,7 @@ func skipJSONSpace(text string, at int, others string) int {
 	return at
 }
 
-// jsonValueEnd is behind the value that begins at a position, or at most limit if it goes further.
+// jsonValueEnd returns the end of the value that begins at a position; it stops soon after limit.
 func jsonValueEnd(text string, at, limit int) int {
 	for depth := 0; at < limit; {
 		switch text[at] {
@@ -228,7 +229,7 @@ func jsonValueEnd(text string, at, limit int) int {
 	return at
 }
 
-// bordersJSON says whether a character ends a number or a word.
+// bordersJSON reports whether a character ends a number or a word.
 func bordersJSON(c byte) bool {
 	switch c {
 	case ',', ':', '[', ']', '{', '}', '"', ' ', '\n', '\r', '\t':
@@ -238,9 +239,9 @@ func bordersJSON(c byte) bool {
 	}
 }
 
-// place is a JSON pointer to the value that a part of the document lies in; to its first and last one if it lies in several.
-func (j *jsonSections) place(from, to int) string {
-	first := j.enter(min(skipJSONSpace(j.text[:to], from, ",:"), max(from, to-1)), to)
+// location returns a JSON pointer to the value that contains a part of the document; if there are several, to the first and the last.
+func (j *jsonSections) location(from, to int) string {
+	first := j.firstValue(min(skipJSONSpace(j.text[:to], from, ",:"), max(from, to-1)), to)
 	last := first + max(0, len(strings.TrimRight(j.text[first:to], " \n\r\t,:]}"))-1)
 	a, b := j.path(first), j.path(last)
 	shared := 0
@@ -253,8 +254,8 @@ func (j *jsonSections) place(from, to int) string {
 	return pointer(a) + " to " + pointer(b[:shared+1])
 }
 
-// enter is where the first value begins that a part is about: with the beginning of a list comes its first item.
-func (j *jsonSections) enter(from, to int) int {
+// firstValue returns where the first value begins that a part is about: the start of a list includes its first item.
+func (j *jsonSections) firstValue(from, to int) int {
 	i := sort.Search(len(j.nodes), func(i int) bool { return int(j.nodes[i].start) >= from })
 	for ; i < len(j.nodes) && int(j.nodes[i].start) == from && int(j.nodes[i].end) > to; i++ {
 		first := skipSpace(j.text[:to], j.nodes[i].bracket(j.text)+1)
@@ -266,11 +267,11 @@ func (j *jsonSections) enter(from, to int) int {
 	return from
 }
 
-// pointer writes a path as far as it is short enough.
+// pointer formats a path, as far as its length allows.
 func pointer(path []string) string {
 	var b strings.Builder
 	for _, segment := range path {
-		if b.Len()+1+len(segment) > maxPointer {
+		if b.Len()+1+len(segment) > maxPointerBytes {
 			break
 		}
 		b.WriteByte('/')
@@ -282,28 +283,22 @@ func pointer(path []string) string {
 	return b.String()
 }
 
-// path are the keys and indices that lead to the section that a position lies in.
+// path returns the keys and indices that lead to the section at a position.
 func (j *jsonSections) path(at int) []string {
-	node := int32(max(0, sort.Search(len(j.nodes), func(i int) bool { return int(j.nodes[i].start) > at })-1))
-	child := int32(-1)
-	for j.nodes[node].parent >= 0 && int(j.nodes[node].end) <= at {
-		node, child = j.nodes[node].parent, node
-	}
+	node, child := j.nodeAt(at)
 	var path []string
 	if index, start, ok := j.memberAt(node, child, at); ok {
-		path = append(path, j.segment(node, index, start))
+		path = append(path, j.pathSegment(node, index, start))
 	}
 	for n := j.nodes[node]; n.parent >= 0; n = j.nodes[n.parent] {
-		path = append(path, j.segment(n.parent, n.index, int(n.start)))
+		path = append(path, j.pathSegment(n.parent, n.index, int(n.start)))
 	}
-	for i, k := 0, len(path)-1; i < k; i, k = i+1, k-1 {
-		path[i], path[k] = path[k], path[i]
-	}
+	slices.Reverse(path)
 	return path
 }
 
-// memberAt is the member of a node that a position lies in: its index, and where it begins. child is the last of its children that
-// is split and ends before, or -1.
+// memberAt returns the index and the start of the member of a node that contains a position. child is the last of its split children that
+// ends before it, or -1.
 func (j *jsonSections) memberAt(node, child int32, at int) (index int32, start int, ok bool) {
 	n := j.nodes[node]
 	index, pos := -1, n.bracket(j.text)+1
@@ -327,7 +322,7 @@ func (j *jsonSections) memberAt(node, child int32, at int) (index int32, start i
 	return index, start, false
 }
 
-// memberEnd is behind a member or an item, or at most limit.
+// memberEnd returns the end of a member or item; it stops soon after limit.
 func (j *jsonSections) memberEnd(at, limit int) int {
 	end := jsonValueEnd(j.text, at, limit)
 	if j.text[at] != '"' {
@@ -339,8 +334,8 @@ func (j *jsonSections) memberEnd(at, limit int) int {
 	return end
 }
 
-// segment is what leads from a node to one of its members, which begins at start.
-func (j *jsonSections) segment(node, index int32, start int) string {
+// pathSegment returns the key or index of the member of a node that begins at start.
+func (j *jsonSections) pathSegment(node, index int32, start int) string {
 	if j.text[j.nodes[node].bracket(j.text)] == '[' {
 		return strconv.Itoa(int(index))
 	}
@@ -352,11 +347,11 @@ func (j *jsonSections) segment(node, index int32, start int) string {
 	return strings.NewReplacer("~", "~0", "/", "~1").Replace(key)
 }
 
-// nodeAt is the innermost array or object that is split and that a position lies in.
-func (j *jsonSections) nodeAt(at int) int32 {
-	node := int32(max(0, sort.Search(len(j.nodes), func(i int) bool { return int(j.nodes[i].start) > at })-1))
+// nodeAt returns the innermost node that contains a position, and the last of its children that ends before it, or -1.
+func (j *jsonSections) nodeAt(at int) (node, child int32) {
+	node, child = int32(max(0, sort.Search(len(j.nodes), func(i int) bool { return int(j.nodes[i].start) > at })-1)), -1
 	for j.nodes[node].parent >= 0 && int(j.nodes[node].end) <= at {
-		node = j.nodes[node].parent
+		node, child = j.nodes[node].parent, node
 	}
-	return node
+	return node, child
 }

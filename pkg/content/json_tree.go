@@ -2,40 +2,40 @@ package content
 
 import "strings"
 
-// JSONNode is a value in a JSON text; nodes refer to each other by their number.
+// JSONNode is a value in a JSON text; nodes refer to each other by number.
 type JSONNode struct {
 	// Kind is the value's first byte: { [ " t f n, or 0 for a number.
 	Kind byte
-	// Start and End are where the value stands in the text, keyStart and keyEnd where its key does, without its quotes.
+	// Start and End are the range of the value in the text, keyStart and keyEnd that of its key without quotes.
 	Start, End, keyStart, keyEnd int32
-	// Parent, First and Next are the value that holds this one, the first of those it holds, and the one behind it; or NoNode.
+	// Parent First and Next are the value that contains this one, its first child, and its next sibling; or NoNode.
 	Parent, First, Next int32
-	// Index is the value's place among its parent's, Size how many values it holds itself.
+	// Index is the value's position among its siblings, Size the number of its children.
 	Index, Size int32
 }
 
-// JSONTree is a JSON text taken apart, all of it. It reads what tools write rather than what the standard says: texts that are broken off,
-// lines of documents, strings with control characters, numbers of any form.
+// JSONTree is a parsed JSON text. The parser accepts what tools write rather than what the standard says: truncated texts, JSON lines,
+// strings with control characters, and numbers of any form.
 type JSONTree struct {
 	Text  string
 	Nodes []JSONNode
-	// Cut is where the text stops being JSON, if it does before its end: tools cut their output.
+	// Cut is where a truncated text stops being JSON.
 	Cut int
 }
 
 const (
 	// NoNode is the number of none.
 	NoNode int32 = -1
-	// longestJSON keeps positions within 32 bits.
-	longestJSON = 1 << 30
+	// maxJSONBytes keeps positions within 32 bits.
+	maxJSONBytes = 1 << 30
 	// nodeSize is about how many bytes of text a value takes, its key included.
 	nodeSize = 12
 )
 
-// ParseJSON takes a text apart that is one JSON value, or begins as a long one and breaks off.
+// ParseJSON parses a text that is one JSON value, or the start of a long one.
 func ParseJSON(text string) (*JSONTree, bool) {
 	at := skipSpace(text, 0)
-	if len(text) > longestJSON || at == len(text) || (text[at] != '{' && text[at] != '[') {
+	if len(text) > maxJSONBytes || at == len(text) || (text[at] != '{' && text[at] != '[') {
 		return nil, false
 	}
 	d := &JSONTree{Text: text, Cut: -1, Nodes: make([]JSONNode, 0, len(text)/nodeSize+16)}
@@ -48,13 +48,13 @@ func ParseJSON(text string) (*JSONTree, bool) {
 	return d, skipSpace(text, end) == len(text)
 }
 
-// JSONEnd is where the JSON value ends that begins at a position, if it is one.
+// JSONEnd returns where the JSON value ends that begins at a position, if it is one.
 func JSONEnd(text string, at int) (end int, ok bool) {
 	d := &JSONTree{Text: text, Cut: -1}
 	return d.value(at, NoNode, 0)
 }
 
-// ParseJSONLines takes a text apart of which each line is a JSON object or array. They become the items of one array.
+// ParseJSONLines parses a text whose lines are JSON objects or arrays. They become the items of one array.
 func ParseJSONLines(text string) (*JSONTree, bool) {
 	d := &JSONTree{Text: text, Cut: -1}
 	root := d.add('[', 0, NoNode)
@@ -86,7 +86,7 @@ func (d *JSONTree) add(kind byte, start int, parent int32) int32 {
 	return int32(len(d.Nodes)) - 1
 }
 
-// link makes a node the next child of its parent after another, and returns it.
+// link makes a node the next child of its parent, and returns it.
 func (d *JSONTree) link(parent, after, child int32) int32 {
 	if after == NoNode {
 		d.Nodes[parent].First = child
@@ -98,12 +98,12 @@ func (d *JSONTree) link(parent, after, child int32) int32 {
 	return child
 }
 
-// Key is the key of a member, as it stands in the text without its quotes.
+// Key returns the key of a member as the text spells it, without quotes.
 func (d *JSONTree) Key(i int32) string {
 	return d.Text[d.Nodes[i].keyStart:d.Nodes[i].keyEnd]
 }
 
-// Child is the member of an object under a key, or none.
+// Child returns the member of an object with a key, or NoNode.
 func (d *JSONTree) Child(i int32, key string) int32 {
 	for c := d.Nodes[i].First; c != NoNode; c = d.Nodes[c].Next {
 		if d.Key(c) == key {
@@ -113,7 +113,7 @@ func (d *JSONTree) Child(i int32, key string) int32 {
 	return NoNode
 }
 
-// broken closes the values that are open where the text breaks off.
+// broken closes the values that are open where the text is cut.
 func (d *JSONTree) broken(at int) int {
 	for i := range d.Nodes {
 		if n := &d.Nodes[i]; n.End == n.Start {
@@ -123,7 +123,7 @@ func (d *JSONTree) broken(at int) int {
 	return at
 }
 
-// value parses the value at a position and returns where it ends, or where it is wrong.
+// value parses the value at a position and returns where it ends, or where it is malformed.
 func (d *JSONTree) value(at int, parent int32, depth int) (end int, ok bool) {
 	if at >= len(d.Text) || depth > maxJSONDepth {
 		return at, false
@@ -149,7 +149,7 @@ func (d *JSONTree) value(at int, parent int32, depth int) (end int, ok bool) {
 // container parses an object or an array.
 func (d *JSONTree) container(at int, parent int32, depth int) (end int, ok bool) {
 	me := d.add(d.Text[at], at, parent)
-	closing := d.Text[at] + 2 // } and ] stand two after { and [
+	closing := d.Text[at] + 2 // in ASCII, } and ] are two after { and [
 	last := NoNode
 	at = skipSpace(d.Text, at+1)
 	if at < len(d.Text) && d.Text[at] == closing {
@@ -160,7 +160,7 @@ func (d *JSONTree) container(at int, parent int32, depth int) (end int, ok bool)
 		child := int32(len(d.Nodes))
 		if at, ok = d.member(at, me, depth); !ok {
 			if int(child) < len(d.Nodes) && d.Nodes[child].Size > 0 {
-				d.link(me, last, child) // what was there of it counts
+				d.link(me, last, child) // the part that exists counts
 			}
 			return at, false
 		}
@@ -177,7 +177,7 @@ func (d *JSONTree) container(at int, parent int32, depth int) (end int, ok bool)
 	}
 }
 
-// member parses a value with its key, if it is an object's.
+// member parses an item, or a member with its key.
 func (d *JSONTree) member(at int, parent int32, depth int) (end int, ok bool) {
 	if d.Nodes[parent].Kind == '[' {
 		return d.value(at, parent, depth+1)

@@ -2,7 +2,7 @@ package content
 
 import "strings"
 
-// Kind says how a content is read.
+// Kind is how a content is read.
 type Kind int8
 
 // The kinds of content.
@@ -11,12 +11,12 @@ const (
 	KindMarkdown
 	KindHTML
 	KindJSON
-	KindLines // logs, JSON lines, tables: each line stands for itself
+	KindLines // logs, JSON lines, tables: each line is independent
 	KindCode
 )
 
-// KindOf is how a content is read, by its media type if that says something ("text/html", "application/json; charset=utf-8"), and by
-// looking at it otherwise.
+// KindOf returns the kind of a content, by its media type if that is conclusive ("text/html", "application/json; charset=utf-8"), or else
+// by its form.
 func KindOf(contentType, content string) Kind {
 	if kind, ok := kindOfMedia(contentType); ok {
 		return kind
@@ -24,7 +24,7 @@ func KindOf(contentType, content string) Kind {
 	return sniff(content)
 }
 
-// kindOfMedia is the kind of contents of a media type. Plain text and what is not known says nothing.
+// kindOfMedia returns the kind for a media type. Plain text and unknown types are not conclusive.
 func kindOfMedia(contentType string) (Kind, bool) {
 	media, _, _ := strings.Cut(Head(contentType, 200), ";")
 	media = strings.ToLower(strings.TrimSpace(media))
@@ -46,7 +46,7 @@ func kindOfMedia(contentType string) (Kind, bool) {
 	return KindCode, strings.HasPrefix(media, "text/x-")
 }
 
-// MediaType is the media type of contents of the kind, for those that came without one.
+// MediaType returns the media type for contents of the kind that came without one.
 func (k Kind) MediaType() string {
 	switch k {
 	case KindMarkdown:

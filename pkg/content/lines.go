@@ -2,7 +2,7 @@ package content
 
 import "strings"
 
-// line is a line of a text, as sections are told apart by it.
+// line is a line of a text.
 type line struct {
 	from, end int    // with the end of the line
 	text      string // without indentation and the end of the line; empty for a blank one
@@ -11,23 +11,23 @@ type line struct {
 
 // lineReader finds the sections of a text that is read line by line.
 type lineReader struct {
-	kind     Kind
-	limit    int // bytes of a section
-	known    []int32
-	starts   []int32
-	headings []heading
-	before   line
-	fence    string // what ends the fenced block of Markdown that is open
-	headed   bool   // nothing but headings and blank lines stands in the newest section
+	kind         Kind
+	limit        int // bytes of a section
+	knownStarts  []int32
+	starts       []int32
+	headings     []heading
+	previous     line
+	fence        string // the end of the open fenced block of Markdown
+	onlyHeadings bool   // the newest section has only headings and blank lines
 }
 
-// readLines finds the sections of a text: where its kind says, and in what is longer than a section, at the lines in it.
+// readLines finds the sections of a text: as its kind defines them, and within long ones at line borders.
 func (r *Reading) readLines() {
-	l := &lineReader{kind: r.Kind, limit: r.sectionBytes(), known: r.starts}
+	l := &lineReader{kind: r.Kind, limit: r.sectionBytes(), knownStarts: r.starts}
 	for at := 0; at < len(r.Text); {
 		now := lineAt(r.Text, at)
 		l.take(now)
-		l.before, at = now, now.end
+		l.previous, at = now, now.end
 	}
 	r.starts = l.starts
 	if r.Kind == KindMarkdown {
@@ -35,9 +35,9 @@ func (r *Reading) readLines() {
 	}
 }
 
-// sectionBytes is how many bytes the characters of a section take in this content.
+// sectionBytes converts the length of a section from characters to bytes for this content.
 func (r *Reading) sectionBytes() int {
-	return sectionChars * len(r.Content) / max(1, int(r.ruler.char(len(r.Content))))
+	return sectionChars * len(r.Content) / max(1, int(r.positions.charAt(len(r.Content))))
 }
 
 func lineAt(text string, at int) line {
@@ -57,11 +57,11 @@ func lineAt(text string, at int) line {
 	return l
 }
 
-// take takes the next line.
+// take handles the next line.
 func (l *lineReader) take(now line) {
 	if len(l.starts) == 0 {
 		l.starts = append(l.starts, 0)
-		l.headed = true
+		l.onlyHeadings = true
 	}
 	size := now.from - int(l.starts[len(l.starts)-1])
 	begins := now.text != "" && size >= l.limit
@@ -73,27 +73,27 @@ func (l *lineReader) take(now line) {
 	case KindLines:
 		begins = begins || now.text != "" && now.indent == 0
 	case KindCode:
-		begins = begins || beginsDeclaration(l.before, now, size)
+		begins = begins || beginsDeclaration(l.previous, now, size)
 	default:
-		begins = begins || now.text != "" && l.before.text == ""
+		begins = begins || now.text != "" && l.previous.text == ""
 	}
-	if begins && size >= leastSection {
+	if begins && size >= minSection {
 		l.starts = append(l.starts, int32(now.from))
 	}
 }
 
-// isKnown says whether a section is known to begin at a position. Positions rise.
+// isKnown reports whether a section is known to begin at a position. Positions must not decrease.
 func (l *lineReader) isKnown(at int) bool {
-	for len(l.known) > 0 && int(l.known[0]) < at {
-		l.known = l.known[1:]
+	for len(l.knownStarts) > 0 && int(l.knownStarts[0]) < at {
+		l.knownStarts = l.knownStarts[1:]
 	}
-	return len(l.known) > 0 && int(l.known[0]) == at
+	return len(l.knownStarts) > 0 && int(l.knownStarts[0]) == at
 }
 
-// declarationBytes is from what size on a piece of code ends at a blank line.
+// declarationBytes is the size from which code is split at a blank line.
 const declarationBytes = 200
 
-// beginsDeclaration says whether a declaration of code begins with a line. Comments and decorators before it belong to it.
+// beginsDeclaration reports whether a line begins a declaration in code. Comments and decorators before it belong to it.
 func beginsDeclaration(before, now line, size int) bool {
 	if now.text == "" {
 		return false

@@ -2,38 +2,38 @@ package content
 
 import "strings"
 
-// markdown takes a line of Markdown, and says whether a section begins with it. A heading belongs to what follows it.
+// markdown handles a line of Markdown, and reports whether it begins a section. A heading belongs to what follows it.
 func (l *lineReader) markdown(now line) bool {
 	if now.text == "" {
 		return false
 	}
-	headed := l.headed
-	l.headed = false
+	headed := l.onlyHeadings
+	l.onlyHeadings = false
 	if l.inFence(now) {
 		return false
 	}
-	if isTitle(now) {
-		l.head(now)
+	if isATXHeading(now) {
+		l.addHeading(now)
 		return true
 	}
-	if underlines(now, l.before) {
-		l.head(l.before) // its section has begun with it, behind a blank line
+	if isUnderline(now, l.previous) {
+		l.addHeading(l.previous) // it already began a section, after a blank line
 		return false
 	}
-	return l.before.text == "" && !headed
+	return l.previous.text == "" && !headed
 }
 
-// head notes that a line is a heading.
-func (l *lineReader) head(title line) {
+// addHeading notes that a line is a heading.
+func (l *lineReader) addHeading(title line) {
 	from := title.from + title.indent
 	l.headings = append(l.headings, heading{int32(from), int32(from + len(title.text))})
-	l.headed = true
+	l.onlyHeadings = true
 }
 
-// frontMatter stands around what many documents say of themselves at their beginning.
+// frontMatter delimits the metadata at the start of a document.
 const frontMatter = "---"
 
-// inFence says whether a line is part of a fenced block, or of the front matter.
+// inFence reports whether a line belongs to a fenced block or to the front matter.
 func (l *lineReader) inFence(now line) bool {
 	if l.fence != "" {
 		if strings.HasPrefix(now.text, l.fence) && strings.Trim(now.text, l.fence[:1]) == "" {
@@ -53,15 +53,15 @@ func (l *lineReader) inFence(now line) bool {
 	return false
 }
 
-// isTitle says whether a line is an ATX heading.
-func isTitle(l line) bool {
+// isATXHeading reports whether a line is an ATX heading.
+func isATXHeading(l line) bool {
 	title := strings.TrimLeft(l.text, "#")
 	level := len(l.text) - len(title)
 	return l.indent <= 3 && 1 <= level && level <= 6 && title != "" && (title[0] == ' ' || title[0] == '\t')
 }
 
-// underlines says whether a line makes the one before it a heading.
-func underlines(now, before line) bool {
+// isUnderline reports whether a line makes the one before it a heading.
+func isUnderline(now, before line) bool {
 	if len(now.text) < 3 || now.indent > 3 || before.text == "" || before.indent > 3 || strings.ContainsAny(before.text[:1], "|-#>`~=*") {
 		return false
 	}

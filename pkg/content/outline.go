@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// Unit says what a range counts.
+// Unit is what a range counts.
 type Unit int8
 
 // The units of ranges.
@@ -18,8 +18,8 @@ const (
 	UnitItems // of a JSON array, or of the one array in an object
 )
 
-// Outline finds ranges in a content that is too large to be held: it was fed the content once, piece by piece and in order, and keeps
-// about a byte for each thousand. It is immutable and safe for concurrent use.
+// Outline finds ranges in a content that is too large for memory. It is built in one pass over the content, and takes about one byte per
+// thousand. It is immutable and safe for concurrent use.
 type Outline struct {
 	marks []outlineMark // in order; the first is the beginning, the last is the end
 	items outlineItems
@@ -27,36 +27,36 @@ type Outline struct {
 	text  bool
 }
 
-// outlineMark is how many characters and ends of lines lie before a position, at which a character begins.
+// outlineMark is the number of characters and line ends before a position, at which a character begins.
 type outlineMark struct{ at, chars, ends int64 }
 
-// outlineStep is how many bytes lie between two marks.
+// outlineStep is the distance between two marks in bytes.
 const outlineStep = 32 << 10
 
-// Chars is how many characters the content has.
+// Chars returns the number of characters.
 func (o *Outline) Chars() int64 { return o.end().chars }
 
-// Lines is how many lines the content has. A last line without an end counts.
+// Lines returns the number of lines, including a last one without a line end.
 func (o *Outline) Lines() int64 { return o.lines }
 
-// Items is how many items the content has. It is false for what has none: what is neither a JSON array nor a JSON object with exactly
-// one array among its members.
+// Items returns the number of items. It is false unless the content is a JSON array, or a JSON object with exactly one array among its
+// members.
 func (o *Outline) Items() (int64, bool) { return o.items.count, o.items.found }
 
-// Text says whether all of it was UTF-8 without NUL.
+// Text reports whether all of the content is UTF-8 without NUL.
 func (o *Outline) Text() bool { return o.text }
 
-// Size is what the outline holds in memory, in bytes.
+// Size returns the memory that the outline takes, in bytes.
 func (o *Outline) Size() int64 { return int64(cap(o.marks))*24 + int64(cap(o.items.marks))*24 + 128 }
 
 func (o *Outline) end() outlineMark { return o.marks[len(o.marks)-1] }
 
-// ErrOutline is what Find answers if the content that it reads is shorter than the one that was outlined.
+// ErrOutline is returned by Find if the content that it reads is shorter than the one that was outlined.
 var ErrOutline = errors.New("the content is shorter than its outline")
 
-// Find is which bytes a half-open range of a unit lies in, cut to what there is: an empty range where there is nothing. read gives
-// [from, to) of the content, at most a few hundred KiB a call; its errors are Find's. Items come with the commas between them, without
-// the brackets around them; a content without items has none anywhere.
+// Find returns the bytes of a half-open range, clamped to the content; an empty range if there is nothing. read returns [from, to) of the
+// content, at most a few hundred KiB per call; its errors are returned. Items come with the commas between them, without the brackets
+// around them; a content without items has no item ranges.
 func (o *Outline) Find(unit Unit, from, to int64, read func(from, to int64) ([]byte, error)) (first, end int64, err error) {
 	from = max(from, 0)
 	to = max(from, to)
@@ -72,7 +72,7 @@ func (o *Outline) Find(unit Unit, from, to int64, read func(from, to int64) ([]b
 	return first, end, nil
 }
 
-// position is where the nth byte, character or line begins, or the end of the content.
+// position returns where the nth byte, character or line begins, or the end of the content.
 func (o *Outline) position(unit Unit, n int64, read func(from, to int64) ([]byte, error)) (int64, error) {
 	switch {
 	case unit == UnitBytes || n == 0:
@@ -81,19 +81,19 @@ func (o *Outline) position(unit Unit, n int64, read func(from, to int64) ([]byte
 		return o.end().at, nil
 	}
 	i := sort.Search(len(o.marks), func(i int) bool { return o.marks[i].count(unit) > n }) - 1
-	piece, err := o.read(i, read)
+	chunk, err := o.read(i, read)
 	if err != nil {
 		return 0, err
 	}
 	mark := o.marks[i]
 	if unit == UnitChars {
-		return mark.at + afterChars(piece, n-mark.chars), nil
+		return mark.at + afterChars(chunk, n-mark.chars), nil
 	}
-	return mark.at + afterLines(piece, n-mark.ends), nil
+	return mark.at + afterLines(chunk, n-mark.ends), nil
 }
 
-// count is what is compared with the number of a character or line. The nth line begins where the nth end of a line has been, so a mark
-// right behind that is already too far.
+// count returns what is compared with the number of a character or line. The nth line begins after the nth line end, so a mark right after
+// that is already too far.
 func (m outlineMark) count(unit Unit) int64 {
 	if unit == UnitChars {
 		return m.chars
@@ -101,33 +101,33 @@ func (m outlineMark) count(unit Unit) int64 {
 	return m.ends + 1
 }
 
-// read gives what lies between a mark and the next.
+// read returns the content between a mark and the next.
 func (o *Outline) read(mark int, read func(from, to int64) ([]byte, error)) ([]byte, error) {
 	from, to := o.marks[mark].at, o.marks[mark+1].at
-	piece, err := read(from, to)
-	if err == nil && int64(len(piece)) < to-from {
+	chunk, err := read(from, to)
+	if err == nil && int64(len(chunk)) < to-from {
 		err = ErrOutline
 	}
-	return piece, err
+	return chunk, err
 }
 
-// afterChars is how many bytes so many characters take.
-func afterChars(piece []byte, n int64) int64 {
+// afterChars returns the length of the first n characters in bytes.
+func afterChars(chunk []byte, n int64) int64 {
 	at := 0
-	for ; n > 0 && at < len(piece); n-- {
-		_, size := utf8.DecodeRune(piece[at:])
+	for ; n > 0 && at < len(chunk); n-- {
+		_, size := utf8.DecodeRune(chunk[at:])
 		at += size
 	}
 	return int64(at)
 }
 
-// afterLines is how many bytes so many lines take.
-func afterLines(piece []byte, n int64) int64 {
+// afterLines returns the length of the first n lines in bytes.
+func afterLines(chunk []byte, n int64) int64 {
 	at := 0
 	for ; n > 0; n-- {
-		size := bytes.IndexByte(piece[at:], '\n')
+		size := bytes.IndexByte(chunk[at:], '\n')
 		if size < 0 {
-			return int64(len(piece))
+			return int64(len(chunk))
 		}
 		at += size + 1
 	}

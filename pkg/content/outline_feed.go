@@ -5,68 +5,68 @@ import (
 	"unicode/utf8"
 )
 
-// Outliner feeds an Outline.
+// Outliner builds an Outline.
 type Outliner struct {
-	marks   []outlineMark
-	now     outlineMark // of what has been counted
-	pending []byte      // the beginning of a character, that has not been counted
-	last    byte
-	spoilt  bool // it was not all text
-	items   itemOutliner
+	marks    []outlineMark
+	position outlineMark // up to which everything is counted
+	pending  []byte      // the start of an incomplete character, not counted yet
+	last     byte
+	notText  bool // some of it is not text
+	items    itemOutliner
 }
 
 // NewOutliner begins an outline.
 func NewOutliner() *Outliner { return &Outliner{marks: make([]outlineMark, 1)} }
 
-// Feed takes the next piece. It never fails: what is no UTF-8 counts a character a byte. It does not keep the piece.
-func (o *Outliner) Feed(piece []byte) {
-	if len(piece) == 0 {
+// Feed takes the next chunk and does not keep it. It never fails: each invalid UTF-8 byte counts as one character.
+func (o *Outliner) Feed(chunk []byte) {
+	if len(chunk) == 0 {
 		return
 	}
-	o.items.feed(piece)
-	o.last = piece[len(piece)-1]
+	o.items.feed(chunk)
+	o.last = chunk[len(chunk)-1]
 	if len(o.pending) > 0 {
-		piece = o.complete(piece)
+		chunk = o.complete(chunk)
 	}
-	rest := len(piece) - unfinished(piece)
-	o.pending = append(o.pending, piece[rest:]...)
-	for piece = piece[:rest]; len(piece) > 0; {
-		size := o.toMark(piece)
-		o.count(piece[:size])
-		piece = piece[size:]
+	rest := len(chunk) - unfinished(chunk)
+	o.pending = append(o.pending, chunk[rest:]...)
+	for chunk = chunk[:rest]; len(chunk) > 0; {
+		size := o.untilMark(chunk)
+		o.count(chunk[:size])
+		chunk = chunk[size:]
 	}
 }
 
-// Outline ends the feeding.
+// Outline completes the outline.
 func (o *Outliner) Outline() *Outline {
 	o.count(o.pending)
-	if end := len(o.marks) - 1; o.marks[end].at < o.now.at || end == 0 {
-		o.marks = append(o.marks, o.now)
+	if end := len(o.marks) - 1; o.marks[end].at < o.position.at || end == 0 {
+		o.marks = append(o.marks, o.position)
 	}
-	out := &Outline{marks: o.marks, text: !o.spoilt, lines: o.now.ends, items: o.items.outline()}
-	if o.now.at > 0 && o.last != '\n' {
+	out := &Outline{marks: o.marks, text: !o.notText, lines: o.position.ends, items: o.items.outline()}
+	if o.position.at > 0 && o.last != '\n' {
 		out.lines++
 	}
 	return out
 }
 
-// complete goes on with the character that the piece before began, and returns what is left.
-func (o *Outliner) complete(piece []byte) []byte {
-	for len(piece) > 0 && !utf8.FullRune(o.pending) && !utf8.RuneStart(piece[0]) {
-		o.pending = append(o.pending, piece[0])
-		piece = piece[1:]
+// complete continues the character that the previous chunk began, and returns the rest.
+func (o *Outliner) complete(chunk []byte) []byte {
+	for len(chunk) > 0 && !utf8.FullRune(o.pending) && !utf8.RuneStart(chunk[0]) {
+		o.pending = append(o.pending, chunk[0])
+		chunk = chunk[1:]
 	}
-	if len(piece) > 0 || utf8.FullRune(o.pending) {
+	if len(chunk) > 0 || utf8.FullRune(o.pending) {
 		o.count(o.pending)
 		o.pending = o.pending[:0]
 	}
-	return piece
+	return chunk
 }
 
-// unfinished is how many bytes at the end of a piece are the beginning of a character.
-func unfinished(piece []byte) int {
-	for size := 1; size < utf8.UTFMax && size <= len(piece); size++ {
-		if end := piece[len(piece)-size:]; utf8.RuneStart(end[0]) {
+// unfinished returns how many bytes at the end of a chunk begin an incomplete character.
+func unfinished(chunk []byte) int {
+	for size := 1; size < utf8.UTFMax && size <= len(chunk); size++ {
+		if end := chunk[len(chunk)-size:]; utf8.RuneStart(end[0]) {
 			if utf8.FullRune(end) {
 				return 0
 			}
@@ -76,23 +76,23 @@ func unfinished(piece []byte) int {
 	return 0
 }
 
-// toMark is how much of a piece lies before the next mark. A mark lies where a character begins: behind three bytes that go on with one,
+// untilMark returns how much of a chunk lies before the next mark. A mark lies at the start of a character: after three continuation bytes,
 // a fourth belongs to none.
-func (o *Outliner) toMark(piece []byte) int {
-	size := int(min(max(o.marks[len(o.marks)-1].at+outlineStep-o.now.at, 1), int64(len(piece))))
-	for more := 0; more < utf8.UTFMax-1 && size < len(piece) && !utf8.RuneStart(piece[size]); more++ {
+func (o *Outliner) untilMark(chunk []byte) int {
+	size := int(min(max(o.marks[len(o.marks)-1].at+outlineStep-o.position.at, 1), int64(len(chunk))))
+	for more := 0; more < utf8.UTFMax-1 && size < len(chunk) && !utf8.RuneStart(chunk[size]); more++ {
 		size++
 	}
 	return size
 }
 
-// count takes whole characters.
+// count counts complete characters.
 func (o *Outliner) count(chars []byte) {
-	o.spoilt = o.spoilt || !utf8.Valid(chars) || bytes.IndexByte(chars, 0) >= 0
-	o.now.at += int64(len(chars))
-	o.now.chars += int64(utf8.RuneCount(chars))
-	o.now.ends += int64(bytes.Count(chars, []byte{'\n'}))
-	if o.now.at-o.marks[len(o.marks)-1].at >= outlineStep {
-		o.marks = append(o.marks, o.now)
+	o.notText = o.notText || !utf8.Valid(chars) || bytes.IndexByte(chars, 0) >= 0
+	o.position.at += int64(len(chars))
+	o.position.chars += int64(utf8.RuneCount(chars))
+	o.position.ends += int64(bytes.Count(chars, []byte{'\n'}))
+	if o.position.at-o.marks[len(o.marks)-1].at >= outlineStep {
+		o.marks = append(o.marks, o.position)
 	}
 }

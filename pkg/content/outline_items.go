@@ -2,67 +2,67 @@ package content
 
 import "sort"
 
-// outlineItems is where the items of a content are.
+// outlineItems locates the items of a content.
 type outlineItems struct {
 	found bool
 	count int64
-	end   int64 // behind the last one
+	end   int64 // of the last item
 	marks []itemMark
 }
 
-// itemMark is where an item begins, and where the one before it ended.
-type itemMark struct{ index, at, before int64 }
+// itemMark is where an item begins, and where the one before it ends.
+type itemMark struct{ index, at, previousEnd int64 }
 
-// itemOutliner finds the items of a JSON document while it is fed: those of the document if it is an array, or those of the one array
+// itemOutliner finds the items of a JSON document while it is fed: those of the document if it is an array, or those of the only array
 // among its members.
 type itemOutliner struct {
-	scanner JSONScanner
-	at      int64 // where the piece begins
-	solid   int64 // behind the last byte before the piece that is no space
-	arrays  int   // how many could be the one
-	before  int64 // behind the item before the last comma
-	level   int   // how many arrays and objects are open around its items; 0 outside of it
-	items   outlineItems
+	scanner      JSONScanner
+	at           int64 // where the chunk begins
+	lastNonSpace int64 // end of the last non-space byte before the chunk
+	arrays       int   // number of arrays that could be the one with the items
+	previousEnd  int64 // end of the item before the last comma
+	level        int   // depth of its items; 0 outside of it
+	items        outlineItems
 }
 
-// feed takes the next piece.
-func (o *itemOutliner) feed(piece []byte) {
+// feed takes the next chunk.
+func (o *itemOutliner) feed(chunk []byte) {
 	if o.scanner.state == broken {
 		return
 	}
 	for at := 0; ; {
-		event, where, next := ScanJSON(&o.scanner, piece, at)
-		if event == JSONPieceEnd {
+		event, where, next := ScanJSON(&o.scanner, chunk, at)
+		if event == JSONChunkEnd {
 			break
 		}
 		if o.level == 0 {
 			o.outside(event, where)
 		} else {
-			o.inside(event, where, piece)
+			o.inside(event, where, chunk)
 		}
 		at = next
 	}
-	o.solid = o.solidBefore(piece)
-	o.at += int64(len(piece))
+	o.lastNonSpace = o.nonSpaceEnd(chunk)
+	o.at += int64(len(chunk))
 }
 
-// solidBefore is behind the last byte that is no space, up to the end of a part of the piece.
-func (o *itemOutliner) solidBefore(part []byte) int64 {
+// nonSpaceEnd returns the position after the last byte that is not white space, up to the end of part.
+func (o *itemOutliner) nonSpaceEnd(part []byte) int64 {
 	for size := len(part); size > 0; size-- {
 		if !isJSONSpace(part[size-1]) {
 			return o.at + int64(size)
 		}
 	}
-	return o.solid
+	return o.lastNonSpace
 }
 
-// outside takes an event outside of the array.
+// outside handles an event outside of the array.
 func (o *itemOutliner) outside(event JSONEvent, where int) {
 	if event != JSONOpen || !o.scanner.inArray() {
 		return
 	}
 	depth := o.scanner.Depth()
-	if depth > 2 || depth == 2 && o.scanner.open[0] != '{' {
+	if depth > 2 || depth == 2 && o.scanner.brackets[0] != '{' {
 		return
 	}
 	if o.arrays++; o.arrays == 1 {
@@ -73,42 +73,42 @@ func (o *itemOutliner) outside(event JSONEvent, where int) {
 	}
 }
 
-// inside takes an event inside of the array.
-func (o *itemOutliner) inside(event JSONEvent, where int, piece []byte) {
+// inside handles an event inside of the array.
+func (o *itemOutliner) inside(event JSONEvent, where int, chunk []byte) {
 	depth := o.scanner.Depth()
 	switch {
 	case event == JSONComma && depth == o.level:
-		o.before = o.solidBefore(piece[:where])
+		o.previousEnd = o.nonSpaceEnd(chunk[:where])
 	case event == JSONScalar && depth == o.level, event == JSONOpen && depth == o.level+1:
 		o.item(where)
 	case event == JSONClose && depth == o.level-1:
 		if o.items.count > 0 {
-			o.items.end = o.solidBefore(piece[:where])
+			o.items.end = o.nonSpaceEnd(chunk[:where])
 		}
 		o.level = 0
 	}
 }
 
-// item notes that an item begins.
+// item records that an item begins.
 func (o *itemOutliner) item(where int) {
 	at := o.at + int64(where)
 	n := len(o.items.marks)
 	if n == 0 || at-o.items.marks[n-1].at >= outlineStep {
-		o.items.marks = append(o.items.marks, itemMark{index: o.items.count, at: at, before: o.before})
+		o.items.marks = append(o.items.marks, itemMark{index: o.items.count, at: at, previousEnd: o.previousEnd})
 	}
 	o.items.count++
 }
 
-// outline ends the feeding.
+// outline completes the outline.
 func (o *itemOutliner) outline() outlineItems {
-	if o.arrays != 1 || !o.scanner.whole() {
+	if o.arrays != 1 || !o.scanner.isComplete() {
 		return outlineItems{}
 	}
 	o.items.found = true
 	return o.items
 }
 
-// find is which bytes a half-open range of items lies in.
+// find returns the bytes of a half-open range of items.
 func (o *outlineItems) find(from, to int64, read func(from, to int64) ([]byte, error)) (first, end int64, err error) {
 	from, to = min(from, o.count), min(to, o.count)
 	if first, _, err = o.bounds(from, read); err != nil {
@@ -121,7 +121,7 @@ func (o *outlineItems) find(from, to int64, read func(from, to int64) ([]byte, e
 	return first, end, err
 }
 
-// bounds is where an item begins, and where the one before it ends. Behind the last item, both are the end of that.
+// bounds returns where an item begins, and where the one before it ends. After the last item, both are its end.
 func (o *outlineItems) bounds(n int64, read func(from, to int64) ([]byte, error)) (at, before int64, err error) {
 	if n >= o.count {
 		return o.end, o.end, nil
@@ -129,26 +129,26 @@ func (o *outlineItems) bounds(n int64, read func(from, to int64) ([]byte, error)
 	i := sort.Search(len(o.marks), func(i int) bool { return o.marks[i].index > n }) - 1
 	mark := o.marks[i]
 	if mark.index == n {
-		return mark.at, mark.before, nil
+		return mark.at, mark.previousEnd, nil
 	}
-	piece, err := read(mark.at, min(mark.at+outlineStep, o.end)) // or another mark would stand before the item
+	chunk, err := read(mark.at, min(mark.at+outlineStep, o.end)) // otherwise another mark would precede the item
 	if err != nil {
 		return 0, 0, err
 	}
-	items := itemOutliner{scanner: JSONScanner{open: []byte{'['}}, at: mark.at, level: 1}
-	return items.seek(piece, n-mark.index)
+	items := itemOutliner{scanner: JSONScanner{brackets: []byte{'['}}, at: mark.at, level: 1}
+	return items.seek(chunk, n-mark.index)
 }
 
-// seek is where the nth item in a piece begins, which begins with an item, and where the one before it ends.
-func (o *itemOutliner) seek(piece []byte, n int64) (at, before int64, err error) {
+// seek returns where the nth item begins in a chunk that begins with an item, and where the one before it ends.
+func (o *itemOutliner) seek(chunk []byte, n int64) (at, before int64, err error) {
 	for next := 0; ; {
-		event, where, after := ScanJSON(&o.scanner, piece, next)
-		if event == JSONPieceEnd {
+		event, where, after := ScanJSON(&o.scanner, chunk, next)
+		if event == JSONChunkEnd {
 			return 0, 0, ErrOutline
 		}
-		o.inside(event, where, piece)
+		o.inside(event, where, chunk)
 		if o.items.count > n {
-			return o.at + int64(where), o.before, nil
+			return o.at + int64(where), o.previousEnd, nil
 		}
 		next = after
 	}

@@ -37,7 +37,7 @@ func checkReading(t rapid.TB, r *Reading, from, to int) {
 	if r.Kind != KindHTML && r.Text != r.Content {
 		t.Fatalf("%d bytes are read as %d", len(r.Content), len(r.Text))
 	}
-	if place := r.Place(from, to); place == "" || len(place) > 2*maxPointer+50 {
+	if place := r.Place(from, to); place == "" || len(place) > 2*maxPointerBytes+50 {
 		t.Fatalf("the place of [%d, %d) of %d is %q", from, to, len(r.Text), place)
 	}
 	from = min(max(from, 0), len(r.Text))
@@ -279,7 +279,7 @@ func TestRead_LongParagraphsAreSeveralUnits(t *testing.T) {
 
 func TestReading_Source_CharactersOfLongTexts(t *testing.T) {
 	for shift := range 3 {
-		text := strings.Repeat("x", shift) + strings.Repeat("界", 3*rulerStep)
+		text := strings.Repeat("x", shift) + strings.Repeat("界", 3*positionStep)
 		r := Read(KindText, text)
 		for at := shift; at < len(text); at += 300 {
 			if _, chars := r.Source(at, at+3); chars[0] != int64(shift+(at-shift)/3) || chars[1] != chars[0]+1 {
@@ -448,10 +448,10 @@ func TestJSONShape_NodeAt_EndsAreBeyond(t *testing.T) {
 		if n.parent < 0 {
 			continue
 		}
-		if at := r.json.nodeAt(int(n.end)); at == int32(i) {
+		if at, _ := r.json.nodeAt(int(n.end)); at == int32(i) {
 			t.Errorf("byte %d is in what ended there", n.end)
 		}
-		if at := r.json.nodeAt(int(n.end) - 1); int(at) < i {
+		if at, _ := r.json.nodeAt(int(n.end) - 1); int(at) < i {
 			t.Errorf("the last byte of node %d is in node %d", i, at)
 		}
 	}

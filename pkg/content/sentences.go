@@ -6,13 +6,13 @@ import (
 	"unicode/utf8"
 )
 
-// Paragraph are lines of a text that belong together.
+// Paragraph is a run of lines that belong together.
 type Paragraph struct {
 	Text string
 	Line int // the number of its first line
 }
 
-// Paragraphs joins the lines of a text that a sentence goes on over, with the line breaks between them.
+// Paragraphs joins lines that a sentence continues over, keeping the line breaks. before is the number of lines before them.
 func Paragraphs(lines []string, before int) (all []Paragraph) {
 	open := false
 	for i, line := range lines {
@@ -26,15 +26,15 @@ func Paragraphs(lines []string, before int) (all []Paragraph) {
 			all = append(all, Paragraph{Text: line, Line: before + i + 1})
 		}
 		last, _ := utf8.DecodeLastRuneInString(line)
-		open = len(line) > 40 && !EndsSentence(last) && len(all[len(all)-1].Text) < longestParagraph
+		open = len(line) > 40 && !EndsSentence(last) && len(all[len(all)-1].Text) < maxParagraphBytes
 	}
 	return all
 }
 
-// longestParagraph is how many bytes of lines are joined at most.
-const longestParagraph = 4000
+// maxParagraphBytes limits how many bytes of lines are joined.
+const maxParagraphBytes = 4000
 
-// EndsSentence says whether a character may be the last of a sentence.
+// EndsSentence reports whether a character can end a sentence.
 func EndsSentence(r rune) bool {
 	switch r {
 	case '.', '!', '?', '。', '！', '？', '…', ':':
@@ -43,16 +43,17 @@ func EndsSentence(r rune) bool {
 	return false
 }
 
-// LongestSentence is how many bytes a sentence may have before it ends at the next comma or space.
+// LongestSentence is the length in bytes after which a sentence ends at the next comma or space.
 const LongestSentence = 600
 
-// Sentences takes a line of prose apart.
+// Sentences splits a line of prose.
 func Sentences(line string) (all []string) {
 	start := 0
 	for i := 0; i < len(line); {
 		r, size := utf8.DecodeRuneInString(line[i:])
 		i += size
-		if ends(r, line[i:]) || (i-start > LongestSentence && (r == ' ' || r == '，') && asciiAt(line, i)) {
+		beforeASCII := i < len(line) && ' ' <= line[i] && line[i] < 0x7f // the border of a grapheme cluster
+		if endsSentenceBefore(r, line[i:]) || (i-start > LongestSentence && (r == ' ' || r == '，') && beforeASCII) {
 			all = appendText(all, line[start:i])
 			start = i
 		}
@@ -67,12 +68,12 @@ func appendText(all []string, s string) []string {
 	return all
 }
 
-// ends says whether a sentence ends with a character that something follows.
-func ends(r rune, rest string) bool {
+// endsSentenceBefore reports whether a sentence ends with a character, given the text after it.
+func endsSentenceBefore(r rune, rest string) bool {
 	switch r {
 	case '。', '！', '？':
 		next, _ := utf8.DecodeRuneInString(rest)
-		return certainBorder(r, next)
+		return isCertainBorder(r, next)
 	case '.', '!', '?':
 		if len(rest) < 2 || (rest[0] != ' ' && rest[0] != '\n') {
 			return false

@@ -2,20 +2,20 @@ package content
 
 import "strings"
 
-// sniffBytes is how much of a content is looked at to tell its kind.
+// sniffBytes is how much of a content is examined to detect its kind.
 const sniffBytes = 16 << 10
 
-// headBytes is from what length on a content may be the head of a larger one.
+// headBytes is the length from which a content may be the head of a larger one.
 const headBytes = 64 << 10
 
-// sniff tells the kind of a content by its looks.
+// sniff detects the kind of a content by its form.
 func sniff(content string) Kind {
 	body := strings.TrimLeft(strings.TrimPrefix(content, "\ufeff"), JSONSpace)
 	if body == "" {
 		return KindText
 	}
 	if body[0] == '{' || body[0] == '[' {
-		if looksJSON(content) {
+		if s := scanAll(content); s.isComplete() || s.state != broken && len(content) >= headBytes { // JSON, or the head of a larger one
 			return KindJSON
 		}
 	}
@@ -26,12 +26,6 @@ func sniff(content string) Kind {
 	return statsOf(begin).kind()
 }
 
-// looksJSON says whether a text is JSON, or could be the head of a larger one that is.
-func looksJSON(text string) bool {
-	s := scanAll(text)
-	return s.whole() || s.state != broken && len(text) >= headBytes
-}
-
 func scanAll(text string) *JSONScanner {
 	s := &JSONScanner{}
 	for at := 0; at < len(text); {
@@ -40,7 +34,8 @@ func scanAll(text string) *JSONScanner {
 	return s
 }
 
-// looksHTML says whether a text is a page, or a part of one. What has tags somewhere may be anything, such as the output of a tool.
+// looksHTML reports whether a text begins like a page or a fragment of one. Tags further down are not enough: they occur in the output of
+// many tools.
 func looksHTML(head string) bool {
 	head = strings.ToLower(head)
 	for {
@@ -48,7 +43,7 @@ func looksHTML(head string) bool {
 		if strings.HasPrefix(head, "<?xml") {
 			end = "?>"
 		} else if !strings.HasPrefix(head, "<!--") {
-			return startsPage(head) || startsFragment(head)
+			return startsWithTag(head, "!doctype html", "html", "head", "body") || startsFragment(head)
 		}
 		_, after, found := strings.Cut(head, end)
 		if !found {
@@ -58,11 +53,7 @@ func looksHTML(head string) bool {
 	}
 }
 
-func startsPage(lower string) bool {
-	return startsWithTag(lower, "!doctype html", "html", "head", "body")
-}
-
-// startsFragment says whether a text begins with an element of a page, and has more of them.
+// startsFragment reports whether a text begins with an element of a page, and closes more of them.
 func startsFragment(lower string) bool {
 	elements := []string{"div", "p", "table", "ul", "ol", "h1", "h2", "h3", "section", "article", "main", "header", "nav", "form", "dl", "pre", "blockquote"}
 	if !startsWithTag(lower, elements...) {
@@ -85,14 +76,14 @@ func startsWithTag(lower string, names ...string) bool {
 	return false
 }
 
-// lineStats is what the lines of a text look like.
+// lineStats counts what the lines of a text look like.
 type lineStats struct {
 	lines, blank, chars int // lines are those that are not blank
 	json                int // JSON values on a line of their own
 	code                int
 	prose               int // that are of paragraphs
 	stamped             int // that begin with a time
-	titles, marks       int // headings of Markdown that stand for themselves, and other signs of it
+	titles, marks       int // Markdown headings among blank lines, and other marks of it
 }
 
 func statsOf(head string) lineStats {
@@ -117,7 +108,7 @@ func statsOf(head string) lineStats {
 	return s
 }
 
-// take notes a line between two others.
+// take counts a line, given its neighbors.
 func (s *lineStats) take(now, before, next line) {
 	if now.text == "" {
 		s.blank++
@@ -125,7 +116,7 @@ func (s *lineStats) take(now, before, next line) {
 	}
 	s.lines++
 	s.chars += len(now.text)
-	if c := now.text[0]; (c == '{' || c == '[') && s.json == s.lines-1 && scanAll(now.text).whole() {
+	if c := now.text[0]; (c == '{' || c == '[') && s.json == s.lines-1 && scanAll(now.text).isComplete() {
 		s.json++
 	}
 	if looksCode(now) {
@@ -134,10 +125,10 @@ func (s *lineStats) take(now, before, next line) {
 	if looksProse(now.text) {
 		s.prose++
 	}
-	if now.indent == 0 && digits(now.text[:min(len(now.text), stampBytes)]) >= stampDigits {
+	if now.indent == 0 && countDigits(now.text[:min(len(now.text), stampBytes)]) >= stampDigits {
 		s.stamped++
 	}
-	if isTitle(now) && before.text == "" && next.text == "" {
+	if isATXHeading(now) && before.text == "" && next.text == "" {
 		s.titles++
 	}
 	if looksMarkdown(now.text) {
@@ -145,17 +136,17 @@ func (s *lineStats) take(now, before, next line) {
 	}
 }
 
-// What a text must have of something to be taken for it, in lines and in percent of its lines.
+// The thresholds for a kind, in lines and in percent of the lines.
 const (
-	leastLines  = 5
-	codePercent = 45
-	linesBlank  = 8
-	linesProse  = 30
-	linesLong   = 400 // bytes of a line, on average
-	stamped     = 50
+	minLines         = 5
+	minCodePercent   = 45
+	maxBlankPercent  = 8
+	maxProsePercent  = 30
+	maxMeanLineBytes = 400 // bytes of a line, on average
+	stampedPercent   = 50
 )
 
-// A line begins with a time if so many digits stand among its first characters.
+// A line begins with a time if it has so many digits among its first bytes.
 const (
 	stampBytes  = 24
 	stampDigits = 6
@@ -166,26 +157,26 @@ func (s lineStats) kind() Kind {
 	switch {
 	case s.json >= 2 && s.json >= s.lines-1: // the last line may be cut
 		return KindLines
-	case s.lines >= leastLines && percent(s.stamped) >= stamped:
+	case s.lines >= minLines && percent(s.stamped) >= stampedPercent:
 		return KindLines
-	case s.titles >= 2 && s.marks >= 1 && percent(s.code) < codePercent, s.titles == 1 && s.marks >= 3 && percent(s.code) < codePercent/2:
+	case s.titles >= 2 && s.marks >= 1 && percent(s.code) < minCodePercent, s.titles == 1 && s.marks >= 3 && percent(s.code) < minCodePercent/2:
 		return KindMarkdown
-	case s.lines >= leastLines && percent(s.code) >= codePercent:
+	case s.lines >= minLines && percent(s.code) >= minCodePercent:
 		return KindCode
-	case s.lines >= leastLines && percent(s.blank) <= linesBlank && percent(s.prose) <= linesProse && s.chars/s.lines <= linesLong:
+	case s.lines >= minLines && percent(s.blank) <= maxBlankPercent && percent(s.prose) <= maxProsePercent && s.chars/s.lines <= maxMeanLineBytes:
 		return KindLines
 	default:
 		return KindText
 	}
 }
 
-// looksMarkdown says whether a line has a sign that is rare outside of Markdown.
+// looksMarkdown reports whether a line has a mark that is rare outside of Markdown.
 func looksMarkdown(text string) bool {
 	return strings.Contains(text, "](") || strings.Contains(text, "**") || strings.HasPrefix(text, "- ") || strings.HasPrefix(text, "* ") ||
 		strings.HasPrefix(text, "|--") || strings.HasPrefix(text, "| --")
 }
 
-// looksProse says whether a line could be of a paragraph that is broken into lines: words, and little else.
+// looksProse reports whether a line could belong to a wrapped paragraph: words, and little else.
 func looksProse(text string) bool {
 	words, letters := 1, 0
 	for i := range len(text) {
@@ -195,13 +186,13 @@ func looksProse(text string) bool {
 			letters++
 		}
 	}
-	return words >= 6 && (letters+words)*100 >= len(text)*prosePercent
+	return words >= 6 && (letters+words)*100 >= len(text)*minProsePercent
 }
 
-// prosePercent is how much of a line of prose is letters and single spaces.
-const prosePercent = 92
+// minProsePercent is the share of letters and single spaces in a line of prose.
+const minProsePercent = 92
 
-func digits(text string) int {
+func countDigits(text string) int {
 	n := 0
 	for i := range len(text) {
 		if IsDigit(text[i]) {
@@ -211,7 +202,7 @@ func digits(text string) int {
 	return n
 }
 
-// looksCode says whether a line is shaped as the lines of programs are, in many languages.
+// looksCode reports whether a line has a form that is common in programs.
 func looksCode(l line) bool {
 	text := codeText(l.text)
 	if text == "" {
@@ -235,7 +226,7 @@ func looksCode(l line) bool {
 	return strings.Contains(text, " = ") || strings.Contains(text, "():") || strings.Contains(text, " := ")
 }
 
-// codeText is a line without the number that tools print before it ("12\t", "12:", "12-").
+// codeText removes the line number that tools print before a line ("12\t", "12:", "12-").
 func codeText(text string) string {
 	rest := strings.TrimLeft(text, "0123456789")
 	if len(rest) == len(text) || rest == "" || strings.IndexByte(":-|\t", rest[0]) < 0 {
@@ -244,7 +235,7 @@ func codeText(text string) string {
 	return strings.Trim(rest[1:], " \t")
 }
 
-// IsBareTag says whether a line is one tag without attributes.
+// IsBareTag reports whether a line is one tag without attributes.
 func IsBareTag(line string) bool {
 	if len(line) < 3 || line[0] != '<' || line[len(line)-1] != '>' {
 		return false

@@ -7,7 +7,7 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// CharOffset is where the nth character (Unicode code point) of a text begins, or its end.
+// CharOffset returns where the nth character (Unicode code point) begins, or the end of the text.
 func CharOffset(text string, n int) int {
 	if n <= 0 {
 		return 0
@@ -21,7 +21,7 @@ func CharOffset(text string, n int) int {
 	return len(text)
 }
 
-// CutChars is a text, at most so many characters of it, with a mark where it was cut.
+// CutChars cuts a text to limit characters and marks the cut.
 func CutChars(text string, limit int) string {
 	if len(text) <= limit || utf8.RuneCountInString(text) <= limit {
 		return text
@@ -29,7 +29,7 @@ func CutChars(text string, limit int) string {
 	return CutClusters(text, limit) + "..."
 }
 
-// RuneStart is the last position up to at, but at most three bytes before, where a character begins.
+// RuneStart returns the last position at or before at, by at most three bytes, where a character begins.
 func RuneStart(text string, at int) int {
 	for back := 0; back < utf8.UTFMax && at-back > 0 && at-back < len(text); back++ {
 		if utf8.RuneStart(text[at-back]) {
@@ -39,7 +39,7 @@ func RuneStart(text string, at int) int {
 	return at
 }
 
-// Head is at most so many bytes of the beginning of a text.
+// Head returns at most limit bytes from the start of a text, without cutting a character.
 func Head(text string, limit int) string {
 	if len(text) <= limit {
 		return text
@@ -47,7 +47,7 @@ func Head(text string, limit int) string {
 	return text[:RuneStart(text, limit)]
 }
 
-// CutClusters is at most so many characters of the beginning of a text, without cutting what is drawn as one; unless that is all there is.
+// CutClusters returns at most limit characters from the start of a text, without cutting a grapheme cluster unless it is the first.
 func CutClusters(text string, limit int) string {
 	if end := ClusterEnd(text, limit); end > 0 {
 		return text[:end]
@@ -55,10 +55,10 @@ func CutClusters(text string, limit int) string {
 	return text[:CharOffset(text, limit)]
 }
 
-// Ellipsis stands where a text goes on that is cut.
+// Ellipsis marks where a text is cut.
 const Ellipsis = "…"
 
-// Clip returns at most n characters of a text: all of it, or its beginning and an ellipsis.
+// Clip cuts a text to n characters, including an ellipsis.
 func Clip(s string, n int) string {
 	if len(s) <= n || CharOffset(s, n) == len(s) {
 		return s
@@ -72,7 +72,7 @@ func Clip(s string, n int) string {
 // ClusterEnd returns the end of the last grapheme cluster (UAX #29) that ends within the first n characters.
 func ClusterEnd(s string, n int) int {
 	limit := CharOffset(s, n)
-	// Of the cluster that crosses the limit only so much is looked at as says that it does.
+	// One character beyond the limit is enough to see that a cluster crosses it.
 	seen := s[:CharOffset(s, n+1)]
 	end := 0
 	for end < limit {
@@ -85,23 +85,23 @@ func ClusterEnd(s string, n int) int {
 	return end
 }
 
-// nextCluster is the length of the first grapheme cluster of a text. Nearly all end where it can be seen without the tables.
+// nextCluster returns the length of the first grapheme cluster of a text. Nearly all ends are visible without the Unicode tables.
 func nextCluster(s string) int {
 	r, size := utf8.DecodeRuneInString(s)
 	if size == len(s) {
 		return size
 	}
 	next, _ := utf8.DecodeRuneInString(s[size:])
-	if certainBorder(r, next) {
+	if isCertainBorder(r, next) {
 		return size
 	}
 	cluster, _, _, _ := uniseg.FirstGraphemeClusterInString(s, -1)
 	return len(cluster)
 }
 
-// certainBorder says whether a grapheme cluster certainly ends between two characters: the second is one that extends nothing
-// (printable ASCII, Han, kana, their punctuation), and the first is none that would be put before it.
-func certainBorder(r, next rune) bool {
+// isCertainBorder reports whether a grapheme cluster certainly ends between two characters: the second never extends a cluster (printable
+// ASCII, Han, kana, their punctuation), and the first never prepends to one.
+func isCertainBorder(r, next rune) bool {
 	prepends := r < ' ' || (0x600 <= r && r < 0x2000) || r > 0xffff
 	if prepends {
 		return false
@@ -110,16 +110,11 @@ func certainBorder(r, next rune) bool {
 		(0x30a1 <= next && next <= 0x30fa) || next == '。' || next == '、' || next == '，' || next == '！' || next == '？'
 }
 
-// asciiAt says whether an ASCII character stands at a position, which is therefore the border of a grapheme cluster.
-func asciiAt(s string, at int) bool {
-	return at < len(s) && ' ' <= s[at] && s[at] < 0x7f
-}
-
-// IsDigit says whether a byte is a digit of ASCII.
+// IsDigit reports whether a byte is an ASCII digit.
 func IsDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// IsLetter says whether a byte is a letter of ASCII.
+// IsLetter reports whether a byte is an ASCII letter.
 func IsLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
-// IsWord says whether a byte may stand in a name of code: a letter, a digit or an underscore of ASCII.
+// IsWord reports whether a byte can be part of an identifier: an ASCII letter or digit, or an underscore.
 func IsWord(c byte) bool { return IsLetter(c) || IsDigit(c) || c == '_' }

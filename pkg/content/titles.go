@@ -2,16 +2,16 @@ package content
 
 import "sort"
 
-// IsData says whether the content is data, whose sections are items and members of which each stands for itself.
+// IsData reports whether the content is JSON, whose sections are independent items and members.
 func (r *Reading) IsData() bool { return r.json != nil }
 
-// HasTitles says whether anything stands over any position.
+// HasTitles reports whether any position has titles.
 func (r *Reading) HasTitles() bool {
 	return len(r.headings) > 0 || (r.json != nil && len(r.json.nodes) > 1)
 }
 
-// Titles are what stands over a position without being near it, as [from, to) of Text, in at most so many bytes together: the
-// title of its section, or the keys of the JSON objects that it lies in, the nearest first.
+// Titles returns the titles over a position, as [from, to) of Text and at most room bytes in all: the title of its section, or the keys of
+// the JSON objects that contain it, the nearest first.
 func (r *Reading) Titles(at, room int) (out [][2]int) {
 	add := func(from, to int) {
 		to = RuneStart(r.Text, max(from, min(to, from+room)))
@@ -20,7 +20,8 @@ func (r *Reading) Titles(at, room int) (out [][2]int) {
 		}
 	}
 	if j := r.json; j != nil {
-		for n := j.nodes[j.nodeAt(at)]; n.parent >= 0 && room > 0; n = j.nodes[n.parent] {
+		node, _ := j.nodeAt(at)
+		for n := j.nodes[node]; n.parent >= 0 && room > 0; n = j.nodes[n.parent] {
 			if start := int(n.start); j.text[start] == '"' {
 				add(start+1, JSONStringEnd(j.text, start)-1)
 			}

@@ -7,10 +7,10 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
-// Words names a message's text and media, taken together, where a part is named.
+// Words stands for a message's text and media together, where a part is expected.
 const Words int32 = -1
 
-// Kind says what is to happen to what is due.
+// Kind is what happens to something that is due.
 type Kind int8
 
 // The kinds.
@@ -23,7 +23,7 @@ const (
 	Remove
 )
 
-// Due is something that is past its time.
+// Due is something whose time is over.
 type Due struct {
 	Kind       Kind
 	Unit       *conversation.Unit
@@ -31,13 +31,13 @@ type Due struct {
 	Part       int32 // the tool result's position, or Words
 	Expiration conversation.Expiration
 	Since      int32 // the first turn that it was due in
-	// Fresh says of Remove which messages expire by it; the others had nothing to expire, or had done so.
+	// Fresh is set for Remove: which messages expire by it; the others had nothing to expire, or have expired before.
 	Fresh map[int32]bool
-	// Erase lists what is to be erased with it.
+	// Erase lists what is erased with it.
 	Erase []Place
 }
 
-// Message is the message that is due; of Remove, the unit's first.
+// Message returns the message that is due; for Remove, the unit's first.
 func (d *Due) Message() *conversation.Message {
 	for i := range d.Unit.Items {
 		if m := d.Unit.Items[i].Message; m.Index == d.Index {
@@ -50,37 +50,38 @@ func (d *Due) Message() *conversation.Message {
 // Place is a tool result, or the words, of a message.
 type Place struct{ Index, Part int32 }
 
-// Input is what expiry is decided on.
+// Input is the input of Plan.
 type Input struct {
 	Turn  int32
 	Units []conversation.Unit // none that never expires: neither the newest, nor leading system messages, nor pinned ones
 	View  *conversation.View
-	// Policy is for results, where nothing else says how long they live or what is said leaves open; Override is above everything.
+	// Policy is for results for which nothing else sets an expiration, and fills in what is left open; Override takes precedence over
+	// everything.
 	Policy   conversation.Expiration
 	Override *conversation.ExpirationOverride
-	// Apart keeps units: for messages that are not in the view, of which the rest of the unit is not known.
+	// Apart keeps units: it is for messages outside the view, of whose units the rest is unknown.
 	Apart bool
-	// ErasuresAlone lets nothing go but what is erased with it.
+	// ErasuresAlone limits the plan to what is erased.
 	ErasuresAlone bool
 }
 
-// Plan lists what of the units is due at the build of a turn and has not expired yet, in order.
+// Plan returns what of the units is due at the build of a turn and has not expired yet, in order.
 func Plan(in Input) []Due {
-	if in.Override != nil && in.Override.Disable {
-		return nil
-	}
 	var out []Due
 	for i := range in.Units {
-		if u := &in.Units[i]; in.mortal(u) {
-			out = append(out, in.unit(u)...)
+		if u := &in.Units[i]; in.mayExpire(u) {
+			out = append(out, in.unitDue(u)...)
 		}
 	}
 	return out
 }
 
-// mortal says whether anything in a unit may expire. Most of what most views show never does, and is passed by at once.
-func (in *Input) mortal(u *conversation.Unit) bool {
-	if in.Policy.Turns != nil || in.Override != nil {
+// mayExpire reports whether anything in a unit may expire. Most units of most views never do, so they are skipped at once.
+func (in *Input) mayExpire(u *conversation.Unit) bool {
+	switch {
+	case in.Override != nil && in.Override.Disable:
+		return false
+	case in.Policy.Turns != nil || in.Override != nil:
 		return u.Summary == nil
 	}
 	for i := range u.Items {
@@ -97,57 +98,57 @@ func (in *Input) mortal(u *conversation.Unit) bool {
 	return false
 }
 
-// unit lists what of a unit is due: the whole, if all of it is to be removed, else each thing for itself.
-func (in *Input) unit(u *conversation.Unit) []Due {
-	things := in.things(u)
+// unitDue returns what of a unit is due: the whole unit if all of it is removed, else each candidate by itself.
+func (in *Input) unitDue(u *conversation.Unit) []Due {
+	things := in.candidates(u)
 	if len(things) == 0 || Gone(u) && !in.Apart {
 		return nil
 	}
-	if whole, ok := removal(u, things); ok && !in.Apart {
+	if whole, ok := unitRemoval(u, things); ok && !in.Apart {
 		return []Due{whole}
 	}
 	var out []Due
 	for i := range things {
-		if t := &things[i]; t.due && !t.done && !t.waits() {
+		if t := &things[i]; t.due && !t.done && !t.waitsForUnit() {
 			out = append(out, t.Due)
 		}
 	}
 	return out
 }
 
-// thing is something in a unit that has a life of its own: a tool result, or the words of a message.
-type thing struct {
+// candidate is something in a unit that expires by itself: a tool result, or the words of a message.
+type candidate struct {
 	Due
 	expires bool
 	due     bool
 	done    bool // it has expired before, at the level that it would get now or above
 }
 
-func (in *Input) things(u *conversation.Unit) []thing {
-	var out []thing
+func (in *Input) candidates(u *conversation.Unit) []candidate {
+	var out []candidate
 	for i := range u.Items {
 		m := u.Items[i].Message
 		if positions := WordsOf(m); len(positions) > 0 {
-			out = append(out, in.thing(u, m, Words, positions[0], m.Expiration))
+			out = append(out, in.candidate(u, m, Words, positions[0], m.Expiration))
 		}
 		for p := range m.Parts {
 			if m.Parts[p].Kind == conversation.PartToolResult {
-				out = append(out, in.thing(u, m, int32(p), int32(p), m.Parts[p].Result.Expiration))
+				out = append(out, in.candidate(u, m, int32(p), int32(p), m.Parts[p].Result.Expiration))
 			}
 		}
 	}
 	return out
 }
 
-func (in *Input) thing(u *conversation.Unit, m *conversation.Message, part, at int32, stored *conversation.Expiration) thing {
-	t := thing{Due: Due{Unit: u, Index: m.Index, Part: part, Expiration: in.inForce(m, part, stored)}}
+func (in *Input) candidate(u *conversation.Unit, m *conversation.Message, part, at int32, stored *conversation.Expiration) candidate {
+	t := candidate{Due: Due{Unit: u, Index: m.Index, Part: part, Expiration: in.inForce(m, part, stored)}}
 	_, expanded, back := in.View.Restored(m.Index)
-	t.Since, t.expires = since(&t.Expiration, max(m.TurnAdded, expanded))
+	t.Since, t.expires = dueTurn(&t.Expiration, max(m.TurnAdded, expanded))
 	if back { // with 0 turns too it is shown once: the turn after the one it was expanded in is the first that shows it
 		t.Since = max(t.Since, expanded+2)
 	}
 	t.due = t.expires && in.Turn >= t.Since
-	if t.Expiration.Erases() && !t.empty() {
+	if t.Expiration.Erases() && !t.isEmpty() {
 		t.Erase = []Place{{m.Index, part}}
 	} else if in.ErasuresAlone {
 		t.expires, t.due = false, false
@@ -160,13 +161,13 @@ func (in *Input) thing(u *conversation.Unit, m *conversation.Message, part, at i
 	shown, reason := in.View.Part(m.Index, at)
 	t.done = shown > level || shown == level && reason.Expired()
 	if len(t.Erase) > 0 {
-		t.done = t.erased()
+		t.done = t.isErased()
 	}
 	return t
 }
 
-// contents are the contents of a thing.
-func (t *thing) contents() []*conversation.Content {
+// contents returns the contents of a candidate.
+func (t *candidate) contents() []*conversation.Content {
 	m := t.Message()
 	if t.Part != Words {
 		return conversation.Contents(m.Parts[t.Part : t.Part+1])
@@ -178,16 +179,16 @@ func (t *thing) contents() []*conversation.Content {
 	return out
 }
 
-// empty says whether there is nothing to erase: nothing said, or media elsewhere.
-func (t *thing) empty() bool {
+// isEmpty reports whether there is nothing to erase: no text, or only media stored elsewhere.
+func (t *candidate) isEmpty() bool {
 	return !slices.ContainsFunc(t.contents(), func(c *conversation.Content) bool { return c.Bytes() > 0 })
 }
 
-func (t *thing) erased() bool {
+func (t *candidate) isErased() bool {
 	return slices.ContainsFunc(t.contents(), func(c *conversation.Content) bool { return c.Erased != nil })
 }
 
-// inForce is the expiration of a thing in this build.
+// inForce returns the expiration of a candidate in this build.
 func (in *Input) inForce(m *conversation.Message, part int32, stored *conversation.Expiration) conversation.Expiration {
 	if !Carries(m, part) {
 		return InForce(stored, conversation.Expiration{})
@@ -201,14 +202,14 @@ func (in *Input) inForce(m *conversation.Message, part int32, stored *conversati
 	return e
 }
 
-// Carries says whether the conversation's policy, and overrides of builds, count for a tool result, or for the words, of a message.
+// Carries reports whether the conversation's policy, and overrides of builds, apply to a tool result or the words of a message.
 func Carries(m *conversation.Message, part int32) bool {
 	return part != Words || m.Type == conversation.TypeActionResult || m.Type == conversation.TypeSubAgentResult
 }
 
-// since is the first turn that something is due in: the one in which its age, counted from the turn it was added or expanded in,
-// is greater than its turns. False if it never is.
-func since(e *conversation.Expiration, from int32) (int32, bool) {
+// dueTurn returns the first turn in which something is due: when its age, counted from the turn it was added or expanded in, exceeds its
+// turns. False if it never is.
+func dueTurn(e *conversation.Expiration, from int32) (int32, bool) {
 	if !e.Expires() {
 		return 0, false
 	}
@@ -221,9 +222,9 @@ func since(e *conversation.Expiration, from int32) (int32, bool) {
 
 const maxTurn = 1<<31 - 1
 
-// removal says that a unit leaves: when all of it is due to be removed. What has no life of its own, such as a message that
-// only calls tools, leaves with the rest.
-func removal(u *conversation.Unit, things []thing) (Due, bool) {
+// unitRemoval reports whether a whole unit is removed: when everything in it that can expire is due to be removed. The rest, such as a
+// message that only calls tools, goes with it.
+func unitRemoval(u *conversation.Unit, things []candidate) (Due, bool) {
 	out := Due{Kind: Remove, Unit: u, Index: u.First(), Part: Words, Fresh: map[int32]bool{}}
 	for i := range things {
 		t := &things[i]
@@ -241,7 +242,7 @@ func removal(u *conversation.Unit, things []thing) (Due, bool) {
 	return out, true
 }
 
-// Gone says whether all that is shown of a unit are additions that live by their number alone: the rest of it has left.
+// Gone reports whether all that is still shown of a unit are additions with a KEEP_LAST retention, so that the rest of it has left.
 func Gone(u *conversation.Unit) bool {
 	for i := range u.Items {
 		it := &u.Items[i]
@@ -254,16 +255,18 @@ func Gone(u *conversation.Unit) bool {
 	return true
 }
 
-// waits says whether a thing waits for its unit to leave: the words of a message do, unless they are to be erased.
-func (t *thing) waits() bool { return t.Kind == Clear && t.Part == Words && len(t.Erase) == 0 }
+// waitsForUnit reports whether a candidate stays until its unit leaves, as the words of a message do unless they are erased.
+func (t *candidate) waitsForUnit() bool {
+	return t.Kind == Clear && t.Part == Words && len(t.Erase) == 0
+}
 
-// WordsOf lists the parts of a message that expire together as its words: text that is not blank, and media, that plugins have
-// not given a retention of its own.
+// WordsOf returns the parts of a message that expire together as its words: text that is not blank, and media, unless a plugin gave them a
+// retention of their own.
 func WordsOf(m *conversation.Message) []int32 {
 	var out []int32
 	for i := range m.Parts {
 		p := &m.Parts[i]
-		words := p.Kind == conversation.PartMedia || p.Kind == conversation.PartText && !blank(p.Text)
+		words := p.Kind == conversation.PartMedia || p.Kind == conversation.PartText && !isBlank(p.Text)
 		if words && p.Retention.Kind != conversation.RetentionKeepLast && p.Variant != conversation.DisplayOnly {
 			out = append(out, int32(i))
 		}
@@ -271,22 +274,19 @@ func WordsOf(m *conversation.Message) []int32 {
 	return out
 }
 
-func blank(c conversation.Content) bool {
+func isBlank(c conversation.Content) bool {
 	return c.Ref == nil && c.Erased == nil && strings.TrimSpace(c.Inline) == ""
 }
 
-// Coming lists what of the units will fall due in a later turn.
+// Coming returns what of the units will fall due in a later turn.
 func Coming(in Input) []Due {
-	if in.Override != nil && in.Override.Disable {
-		return nil
-	}
 	var out []Due
 	for i := range in.Units {
 		u := &in.Units[i]
-		if !in.mortal(u) {
+		if !in.mayExpire(u) {
 			continue
 		}
-		for _, t := range in.things(u) {
+		for _, t := range in.candidates(u) {
 			if t.expires && !t.due && !t.done {
 				out = append(out, t.Due)
 			}
@@ -295,8 +295,8 @@ func Coming(in Input) []Due {
 	return out
 }
 
-// EraseTurn is the first turn in which something of a message that was added in a turn may have to be erased; false if there is none.
-// What its turns or its mode leave open may be said by the conversation's policy, at any later build.
+// EraseTurn returns the first turn in which something of a message may have to be erased; false if there is none. If the turns or the mode
+// are not set, the conversation's policy may set them at any later build.
 func EraseTurn(m *conversation.Message, part int32, stored *conversation.Expiration) (turn int32, ok bool) {
 	if stored == nil {
 		return 0, false
@@ -308,20 +308,20 @@ func EraseTurn(m *conversation.Message, part int32, stored *conversation.Expirat
 	if !e.Erases() {
 		return 0, false
 	}
-	return since(&e, m.TurnAdded)
+	return dueTurn(&e, m.TurnAdded)
 }
 
-// Open says whether something of a message may have to be erased in a turn that the conversation's policy has still to say.
+// Open reports whether something of a message may have to be erased in a turn that the conversation's policy has not set yet.
 func Open(m *conversation.Message) bool {
 	in := Input{View: &conversation.View{}, Policy: conversation.Expiration{Turns: new(int32), Mode: conversation.ExpirationRemove}}
 	u := conversation.Unit{Items: []conversation.Item{{Message: m, Parts: m.Parts}}}
-	return slices.ContainsFunc(in.things(&u), func(t thing) bool {
-		return len(t.Erase) > 0 && !t.done && !t.stored().Whole()
+	return slices.ContainsFunc(in.candidates(&u), func(t candidate) bool {
+		return len(t.Erase) > 0 && !t.done && !t.storedExpiration().Whole()
 	})
 }
 
-// stored is what append stored of how long it lives.
-func (t *thing) stored() *conversation.Expiration {
+// storedExpiration returns the expiration that append stored.
+func (t *candidate) storedExpiration() *conversation.Expiration {
 	m := t.Message()
 	if t.Part == Words {
 		return m.Expiration

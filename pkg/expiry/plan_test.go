@@ -22,7 +22,7 @@ func found(e *conversation.Expiration) conversation.Part {
 	return conversation.Part{Kind: conversation.PartToolResult, Result: &conversation.ToolResult{CallID: "k", Text: conversation.Content{Inline: "found"}, Expiration: e}}
 }
 
-// unit is one unit of messages that were added in a turn, from an index on.
+// unit returns one unit of messages that were added in a turn, from an index on.
 func unit(first, turn int32, messages ...conversation.Message) conversation.Unit {
 	var u conversation.Unit
 	for i := range messages {

@@ -10,21 +10,21 @@ import (
 // Policies are a namespace's action policies.
 type Policies map[conversation.ActionKey]conversation.ActionPolicy
 
-// Origin is where the expiration of a tool result, or of a message's words, can come from.
+// Origin holds the possible sources of the expiration of a tool result or of a message's words.
 type Origin struct {
-	Explicit []conversation.Expiration // what the result says, then what its message says
+	Explicit []conversation.Expiration // of the result, then of its message
 	Actions  []conversation.ActionRef
 	Tool     string // empty for words
-	// Server is what the server says of the tool, below its action policy.
+	// Server is what the server says about the tool; its action policy takes precedence.
 	Server   conversation.ActionPolicy
 	Override *conversation.ExpirationOverride
-	// Policy is the conversation's, if it counts for this: it helps to choose among several actions. What it says is not stored.
+	// Policy is the conversation's, if it applies here: it helps to choose among several actions. Its settings are not stored.
 	Policy conversation.Expiration
 }
 
-// Resolve says how long something lives: what it says itself, else what the policies of its actions say, else that of its tool;
-// and above that the override, field by field. What is half a setting, turns or a mode alone, is merged with what stands below it; what
-// is not set then is left to the conversation's policy, which [InForce] lays under it. It is nil if nothing says.
+// Resolve returns how long something lives: its own setting, else the policies of its actions, else that of its tool; the override takes
+// precedence field by field. A partial setting (turns or a mode alone) is completed from the next source. What is still open is left to the
+// conversation's policy, which [InForce] applies. It is nil if nothing is set.
 func (o *Origin) Resolve(policies Policies) *conversation.Expiration {
 	if o.Override != nil && o.Override.Disable {
 		return &conversation.Expiration{Mode: conversation.ExpirationNone, Source: conversation.SourceOverride}
@@ -51,7 +51,7 @@ func (o *Origin) Resolve(policies Policies) *conversation.Expiration {
 	return &e
 }
 
-// merged is what levels say together, the most specific first: once turns and mode are set, the rest says nothing more.
+// merged combines levels, the most specific first: once turns and mode are set, later levels have no effect.
 func merged(levels ...conversation.Expiration) conversation.Expiration {
 	var e conversation.Expiration
 	for _, level := range levels {
@@ -62,7 +62,7 @@ func merged(levels ...conversation.Expiration) conversation.Expiration {
 	return e
 }
 
-// configured is what action policies say.
+// configured returns what action policies say.
 func (o *Origin) configured(policies Policies) conversation.Expiration {
 	tool := o.tool(policies).Expiration
 	tool.Source = conversation.SourceTool
@@ -85,7 +85,7 @@ func (o *Origin) configured(policies Policies) conversation.Expiration {
 	return tool
 }
 
-// of are the policies of an action: as its agent uses it, and in general. False if there is none.
+// of returns the policies of an action: as its agent uses it, and in general. False if there is none.
 func (p Policies) of(a conversation.ActionRef) (agent, action conversation.ActionPolicy, ok bool) {
 	var used, general bool
 	if a.AgentActionID != "" {
@@ -97,7 +97,7 @@ func (p Policies) of(a conversation.ActionRef) (agent, action conversation.Actio
 	return agent, action, used || general
 }
 
-// tool is the tool's policy, and below it what the server says of the tool.
+// tool returns the tool's policy, completed with what the server says about the tool.
 func (o *Origin) tool(policies Policies) conversation.ActionPolicy {
 	if o.Tool == "" {
 		return conversation.ActionPolicy{}
@@ -108,7 +108,7 @@ func (o *Origin) tool(policies Policies) conversation.ActionPolicy {
 	return p
 }
 
-// prompt is the prompt of an action, alone: as its agent uses it, else in general.
+// prompt returns the prompt of an action, alone: as its agent uses it, else in general.
 func prompt(agent, action conversation.ActionPolicy) conversation.Expiration {
 	if id := cmp.Or(agent.Expiration.CompactPromptID, agent.DefaultPromptID); id != "" {
 		return conversation.Expiration{CompactPromptID: id, Source: conversation.SourceAgentAction}
@@ -118,7 +118,7 @@ func prompt(agent, action conversation.ActionPolicy) conversation.Expiration {
 	}
 }
 
-// prompt is the first prompt that the actions name, or else the tool's policy.
+// prompt returns the first prompt that the actions name, or else the tool's policy.
 func (o *Origin) prompt(policies Policies) conversation.Expiration {
 	for _, a := range o.Actions {
 		agent, action, _ := policies.of(a)
@@ -132,15 +132,15 @@ func (o *Origin) prompt(policies Policies) conversation.Expiration {
 	}
 }
 
-// MostAggressive chooses among the configurations of several actions behind one text: the whole one that leaves least, of
-// those that expire at all; fewest turns, then REMOVE over COMPACT, then the first characters over a summary, then the smallest
-// length; of equals, the first. What one leaves open counts as the conversation's policy has it. There is at least one.
+// MostAggressive chooses among the configurations of several actions behind one text the one that leaves least, among those that expire at
+// all: fewest turns, then REMOVE over COMPACT, then first characters over a summary, then the smallest length; the first of equals. What
+// one leaves open is taken from the conversation's policy. The list is not empty.
 func MostAggressive(list []conversation.Expiration, policy conversation.Expiration) conversation.Expiration {
 	best, chosen := conversation.Expiration{}, -1
 	for i := range list {
 		e := InForce(&list[i], policy)
 		switch {
-		case chosen >= 0 && best.Expires() && (!e.Expires() || aggressive(&best, &e) <= 0):
+		case chosen >= 0 && best.Expires() && (!e.Expires() || compareAggressive(&best, &e) <= 0):
 		case chosen >= 0 && !e.Expires() && (best.Mode != conversation.ExpirationNone || e.Mode == conversation.ExpirationNone):
 		default:
 			best, chosen = e, i
@@ -149,11 +149,11 @@ func MostAggressive(list []conversation.Expiration, policy conversation.Expirati
 	return list[chosen]
 }
 
-func aggressive(a, b *conversation.Expiration) int {
-	return cmp.Or(cmp.Compare(*a.Turns, *b.Turns), cmp.Compare(mildness(*a), mildness(*b)), cmp.Compare(a.Length(), b.Length()))
+func compareAggressive(a, b *conversation.Expiration) int {
+	return cmp.Or(cmp.Compare(*a.Turns, *b.Turns), cmp.Compare(leniency(*a), leniency(*b)), cmp.Compare(a.Length(), b.Length()))
 }
 
-// InForce is what was stored at append with what it leaves open taken from the conversation's policy.
+// InForce completes what was stored at append from the conversation's policy.
 func InForce(stored *conversation.Expiration, policy conversation.Expiration) conversation.Expiration {
 	if stored == nil {
 		return policy
@@ -161,8 +161,8 @@ func InForce(stored *conversation.Expiration, policy conversation.Expiration) co
 	return stored.Or(policy)
 }
 
-// mildness orders what can happen to a text by how much it leaves.
-func mildness(e conversation.Expiration) int {
+// leniency orders what can happen to a text by how much it leaves.
+func leniency(e conversation.Expiration) int {
 	switch {
 	case e.Mode == conversation.ExpirationRemove:
 		return 0

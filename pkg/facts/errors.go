@@ -6,13 +6,13 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
-// failure takes an error's words, from the one that says so to the end of its line, or an exit code.
-func (w *mentionScanner) failure(start, end int) {
-	if start < w.failed {
+// errorLine takes an error message, from the word that announces it to the end of its line, or an exit code.
+func (w *mentionScanner) errorLine(start, end int) {
+	if start < w.errorEnd {
 		return // the line was taken
 	}
-	if stop := w.exitCode(start, end); stop > end {
-		w.failed = stop
+	if stop := w.exitCodeEnd(start, end); stop > end {
+		w.errorEnd = stop
 		w.found(conversation.FactError, Clean(w.text[start:stop], MaxText))
 		return
 	}
@@ -23,13 +23,13 @@ func (w *mentionScanner) failure(start, end int) {
 	for _, stop := range []string{"\n", "\r", `\n`} {
 		line, _, _ = strings.Cut(line, stop)
 	}
-	w.failed = start + len(line)
+	w.errorEnd = start + len(line)
 	if text := Clean(line, MaxText); len(text) > end-start+len(": x") {
 		w.found(conversation.FactError, text)
 	}
 }
 
-// isFailure says whether a word announces an error.
+// isFailure reports whether a word announces an error.
 func isFailure(word string) bool {
 	if len(word) > 80 {
 		return false
@@ -42,8 +42,8 @@ func isFailure(word string) bool {
 	}
 }
 
-// exitCode is where the code ends with which a program failed, if the word begins to say it.
-func (w *mentionScanner) exitCode(start, end int) int {
+// exitCodeEnd returns where the exit code of a failed program ends, if the word begins such a phrase.
+func (w *mentionScanner) exitCodeEnd(start, end int) int {
 	if end-start > len("returncode") {
 		return 0
 	}

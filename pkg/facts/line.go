@@ -6,16 +6,15 @@ import (
 	"unicode/utf8"
 )
 
-// OneLine makes one space of all white space and of what shows nothing: control characters, and those that IsUnseen knows.
+// OneLine replaces each run of white space and invisible characters (control characters, and those of IsUnseen) with one space.
 func OneLine(text string) string { return strings.Join(strings.FieldsFunc(text, isBlank), " ") }
 
 func isBlank(r rune) bool {
 	return unicode.IsSpace(r) || unicode.IsControl(r) || r == utf8.RuneError || IsUnseen(r)
 }
 
-// IsUnseen says whether a character that is no control character shows nothing, but may turn around how others are shown, or
-// hide words from whoever reads: controls of direction, of layout and of annotations, and tags. Joiners are none of them: scripts
-// and emoji are made with them.
+// IsUnseen reports whether a character that is not a control character is invisible but can reverse or hide other text: controls of
+// direction, layout and annotation, and tags. Joiners are not included, because scripts and emoji need them.
 func IsUnseen(r rune) bool {
 	switch {
 	case r < 0x2000:
@@ -27,12 +26,22 @@ func IsUnseen(r rune) bool {
 	}
 }
 
-// offset is where the nth character begins, or the end of the text.
-func offset(text string, n int) int {
+// CharOffset returns where the nth character begins, or the end of the text.
+func CharOffset(text string, n int) int {
 	for i := range text {
 		if n--; n < 0 {
 			return i
 		}
 	}
 	return len(text)
+}
+
+// TailOffset returns where the last n characters begin, or 0 if there are fewer.
+func TailOffset(text string, n int) int {
+	at := len(text)
+	for ; n > 0 && at > 0; n-- {
+		_, size := utf8.DecodeLastRuneInString(text[:at])
+		at -= size
+	}
+	return at
 }

@@ -8,37 +8,36 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
-// EachMention calls found for what a machine would name in a text (paths, addresses, ids, numbers, errors), in the order in which it stands
-// there, as often as it does.
+// EachMention calls found for each machine-readable name in a text (path, address, id, number, error), in order and with repetitions.
 func EachMention(text string, found func(kind conversation.FactKind, text string)) {
 	w := mentionScanner{text: text, found: found}
 	w.run()
 }
 
-// MaxText is the most that a fact says that is no rule, in characters.
+// MaxText is the maximum length of a fact that is not a rule, in characters.
 const MaxText = 200
 
-// Clean is a text on one line, without control characters, of at most so many characters.
+// Clean returns a text on one line, without control characters and cut to limit characters.
 func Clean(text string, limit int) string {
 	text = OneLine(text)
 	if utf8.RuneCountInString(text) > limit {
-		text = text[:offset(text, limit-1)] + "…"
+		text = text[:CharOffset(text, limit-1)] + "…"
 	}
 	return text
 }
 
-// mentionScanner finds facts in a text, in one pass that looks a bounded number of bytes ahead: time is linear on any input.
+// mentionScanner finds facts in one pass over a text with bounded look-ahead, so its time is linear on any input.
 type mentionScanner struct {
-	text   string
-	found  func(kind conversation.FactKind, text string)
-	failed int // where the error that was found last ends
+	text     string
+	found    func(kind conversation.FactKind, text string)
+	errorEnd int // where the error that was found last ends
 }
 
 func (w *mentionScanner) run() {
 	for at := 0; at < len(w.text); {
 		size := wordSize(w.text[at:])
 		if size == 0 {
-			at += gap(w.text[at:])
+			at += skipNonWord(w.text[at:])
 			continue
 		}
 		end := at + size
@@ -49,8 +48,7 @@ func (w *mentionScanner) run() {
 	}
 }
 
-// wordSize is how many bytes of a word a text begins with: those of one character, or 0. Characters of scripts that know no
-// space between words end one.
+// wordSize returns the length of the word character at the start of a text, or 0. Scripts without spaces between words end a word.
 func wordSize(text string) int {
 	if text == "" {
 		return 0
@@ -68,24 +66,25 @@ func wordSize(text string) int {
 	return 0
 }
 
-// IsWordByte says whether a byte is of a name as code has them, so that no other name begins or ends beside it.
+// IsWordByte reports whether a byte can be part of a name in code, so that no other name begins or ends next to it.
 func IsWordByte(c byte) bool { return isLetter(c) || isDigit(c) || c == '_' }
 
 func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// gap is how many bytes of no word a text begins with. The letters of an escape, as in JSON or on a terminal, belong to no word.
-func gap(text string) int {
-	rest := strings.TrimLeft(text[:min(len(text), maxGap)], `\`)
-	n := min(len(text), maxGap) - len(rest)
+// skipNonWord returns how many bytes at the start of a text belong to no word, including the letters of an escape sequence in JSON or on a
+// terminal.
+func skipNonWord(text string) int {
+	rest := strings.TrimLeft(text[:min(len(text), maxEscapeBytes)], `\`)
+	n := min(len(text), maxEscapeBytes) - len(rest)
 	switch {
 	case n == 0 && text[0] != '\x1b':
 		_, n = utf8.DecodeRuneInString(text)
 		return n
 	case n == 0 || strings.HasPrefix(rest, "u001b["):
 		n += len(rest) - len(strings.TrimLeft(rest, "\x1bu01b["))
-		return n + color(text[n:])
+		return n + ansiSize(text[n:])
 	case rest != "" && rest[0] == 'u':
 		return min(len(text), n+len("u0000"))
 	case rest != "" && strings.IndexByte("nrtbf", rest[0]) >= 0:
@@ -95,13 +94,13 @@ func gap(text string) int {
 	}
 }
 
-// maxGap bounds how far an escape is looked for.
-const maxGap = 16
+// maxEscapeBytes limits how far an escape sequence is searched for.
+const maxEscapeBytes = 16
 
-// color is how many bytes the rest of a terminal's escape takes.
-func color(text string) int {
+// ansiSize returns the length of the rest of an ANSI escape sequence.
+func ansiSize(text string) int {
 	n := 0
-	for n < len(text) && n < maxGap && (isDigit(text[n]) || text[n] == ';') {
+	for n < len(text) && n < maxEscapeBytes && (isDigit(text[n]) || text[n] == ';') {
 		n++
 	}
 	if n < len(text) && isLetter(text[n]) {
@@ -110,10 +109,10 @@ func color(text string) int {
 	return n
 }
 
-// word looks at the word between two positions, and returns where to go on.
+// word handles the word between two positions, and returns where to continue.
 func (w *mentionScanner) word(start, end int) int {
-	w.failure(start, end)
-	for _, form := range []func(start, end int) int{w.url, w.drive, w.number} {
+	w.errorLine(start, end)
+	for _, form := range []func(start, end int) int{w.url, w.drivePath, w.number} {
 		if next := form(start, end); next > start {
 			return next
 		}
@@ -126,7 +125,7 @@ func (w *mentionScanner) word(start, end int) int {
 	return end
 }
 
-// url takes a word with :// behind it up to the end of the address.
+// url takes a word followed by :// up to the end of the address.
 func (w *mentionScanner) url(start, end int) int {
 	if !strings.HasPrefix(w.text[end:], "://") || !isLetter(w.text[end-1]) {
 		return 0
@@ -145,13 +144,13 @@ func (w *mentionScanner) url(start, end int) int {
 	if len(address) <= len("https://") {
 		return 0
 	}
-	w.inner(address)
+	w.innerIDs(address)
 	w.found(conversation.FactURL, Clean(address, MaxText))
 	return stop
 }
 
-// drive takes a path of Windows, whose separators may be doubled as in JSON.
-func (w *mentionScanner) drive(start, end int) int {
+// drivePath takes a Windows path, whose separators may be doubled as in JSON.
+func (w *mentionScanner) drivePath(start, end int) int {
 	if end-start != 1 || !isLetter(w.text[start]) || len(w.text) < end+3 || w.text[end] != ':' || strings.IndexByte(`\/`, w.text[end+1]) < 0 {
 		return 0
 	}
@@ -164,7 +163,7 @@ func (w *mentionScanner) drive(start, end int) int {
 		return 0 // the end of a line, escaped
 	}
 	if len(path) > 3 && len(path) <= MaxText {
-		w.inner(path)
+		w.innerIDs(path)
 		w.found(conversation.FactPath, path)
 	}
 	return stop

@@ -7,7 +7,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
-// name says what a word names, if anything, given the byte before it.
+// name records what a word names, if anything, given the byte before it.
 func (w *mentionScanner) name(word string, before byte) {
 	word = trimName(word)
 	if before == '<' {
@@ -16,22 +16,22 @@ func (w *mentionScanner) name(word string, before byte) {
 	switch {
 	case len(word) < 3 || len(word) > MaxText:
 	case strings.Contains(word, "/"):
-		w.slashed(word)
+		w.slashedWord(word)
 	case isEmail(word):
 		w.found(conversation.FactID, word)
 	case isCapitals(word) && (before == '"' || before == '\''):
 		w.found(conversation.FactID, word) // a code, such as that of a booking
 	default:
-		w.plain(word)
+		w.plainWord(word)
 	}
 }
 
-// isCapitals says whether a word is of capitals alone, and longer than most abbreviations.
+// isCapitals reports whether a word consists of capitals and is longer than most abbreviations.
 func isCapitals(word string) bool {
 	return len(word) > 4 && len(word) < 13 && strings.Trim(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
 }
 
-// trimName takes off a word what sentences, lists and options put around it.
+// trimName strips what sentences, lists and options put around a word.
 func trimName(word string) string {
 	word = strings.TrimRight(word, "./-+@#%~$")
 	for len(word) > 1 {
@@ -63,33 +63,33 @@ func isEmail(word string) bool {
 	return ok && user != "" && strings.Contains(host, ".") && !strings.Contains(host, "@")
 }
 
-// slashed is a word with a slash: a path if it begins or ends as one or has several folders; else the words between.
-func (w *mentionScanner) slashed(word string) {
+// slashedWord handles a word with a slash: a path if it begins or ends like one or has several folders; else separate words.
+func (w *mentionScanner) slashedWord(word string) {
 	rooted := strings.HasPrefix(word, "/") || strings.HasPrefix(word, "~/") || strings.HasPrefix(word, "./") || strings.HasPrefix(word, "../")
-	shape := shapeOf(word)
+	shape := newWordShape(word)
 	switch {
 	case shape.letters+shape.foreign == 0:
 	case word[0] == '/' && !IsWordByte(word[1]) && strings.Count(word, "/") == 1:
 	case rooted, strings.Count(word, "/") > 1, hasExtension(word):
-		w.inner(word)
+		w.innerIDs(word)
 		w.found(conversation.FactPath, word)
 	case word[0] == '@':
 		w.found(conversation.FactID, word) // a package of a scope
 	default:
 		before, after, _ := strings.Cut(word, "/")
-		w.plain(before)
-		w.plain(after)
+		w.plainWord(before)
+		w.plainWord(after)
 	}
 }
 
-// hasExtension says whether a path ends like a file's name.
+// hasExtension reports whether a path ends in a file extension.
 func hasExtension(path string) bool {
 	name := path[strings.LastIndexByte(path, '/')+1:]
 	dot := strings.LastIndexByte(name, '.')
-	return dot > 0 && len(name)-dot <= 8 && shapeOf(name[dot:]).letters > 0
+	return dot > 0 && len(name)-dot <= 8 && newWordShape(name[dot:]).letters > 0
 }
 
-// extensions are of files that are named without a folder. They are words of no language and no domains that people write about.
+// extensions are those of files that are named without a folder. None is a word of a language, or a common domain.
 const extensions = " bash bat bmp bz2 c cc cfg conf cpp crt cs css csv cxx dart db docx dll erl ex exe exs gif go gradle gz h hpp hs " +
 	"htm html ico ini ipynb jar java jpeg jpg js json jsonl jsx kt less lock log lua m4 md mdx mjs mov mp3 mp4 odt parquet patch pdf pem php pkl pl " +
 	"png ppt pptx proto ps1 py pyc pyi pyx rar rb rs rst sass scala scss sh so sol sql sqlite svelte svg swift tar tex tf tgz tif tiff toml ts tsv " +
@@ -100,24 +100,24 @@ func isFileName(word string) bool {
 	return dot > 0 && dot < len(word)-1 && word != "console.log" && strings.Contains(extensions, " "+strings.ToLower(word[dot+1:])+" ")
 }
 
-// plain is a word without a slash.
-func (w *mentionScanner) plain(word string) {
+// plainWord handles a word without a slash.
+func (w *mentionScanner) plainWord(word string) {
 	if len(word) < 3 {
 		return
 	}
-	shape := shapeOf(word)
+	shape := newWordShape(word)
 	switch {
 	case shape.foreign > 0:
 	case isFileName(word):
-		w.inner(word)
+		w.innerIDs(word)
 		w.found(conversation.FactPath, word)
 	case isMachineMade(word, shape):
 		if !isUUID(word) {
-			w.inner(word)
+			w.innerIDs(word)
 		}
 		w.found(conversation.FactID, word)
 	case shape.letters > 0 && shape.dots > 0:
-		w.dotted(word)
+		w.dottedName(word)
 	case shape.letters == 0 && shape.digits > 5: // too exact to be known without its text
 		w.found(conversation.FactNumber, word)
 	case isCode(word, shape):
@@ -125,37 +125,39 @@ func (w *mentionScanner) plain(word string) {
 	}
 }
 
-// dotted is a name of several, as code has them: a module of at least three folders, and the names in it that code made.
-func (w *mentionScanner) dotted(word string) {
-	pieces := strings.Split(word, ".")
-	if len(pieces) > 2 && pieces[0] != "this" && pieces[0] != "self" && !shapeOf(word).camel {
+// dottedName handles a dotted name in code: a module path of at least three parts, and the identifiers in it.
+func (w *mentionScanner) dottedName(word string) {
+	parts := strings.Split(word, ".")
+	if len(parts) > 2 && parts[0] != "this" && parts[0] != "self" && !newWordShape(word).camel {
 		w.found(conversation.FactID, word)
 	}
-	for _, piece := range pieces {
-		if isCode(piece, shapeOf(piece)) {
-			w.found(conversation.FactID, piece)
+	for _, part := range parts {
+		if isCode(part, newWordShape(part)) {
+			w.found(conversation.FactID, part)
 		}
 	}
 }
 
-// isCode says whether a word is joined of others as code joins them.
-func isCode(word string, s shape) bool { return len(word) > 4 && s.letters > 3 && (s.under || s.camel) }
+// isCode reports whether a word joins others as identifiers in code do.
+func isCode(word string, s wordShape) bool {
+	return len(word) > 4 && s.letters > 3 && (s.underscore || s.camel)
+}
 
-// inner are the ids within a longer name: one may be named in several ways.
-func (w *mentionScanner) inner(word string) {
+// innerIDs records the ids within a longer name, because text may refer to the same thing by either.
+func (w *mentionScanner) innerIDs(word string) {
 	for at := 0; at < len(word); at++ {
 		start := at
 		for at < len(word) && IsWordByte(word[at]) {
 			at++
 		}
-		if piece := word[start:at]; len(piece) > 3 && len(piece) < len(word) && len(piece) <= MaxText && isMachineMade(piece, shapeOf(piece)) {
-			w.found(conversation.FactID, piece)
+		if part := word[start:at]; len(part) > 3 && len(part) < len(word) && len(part) <= MaxText && isMachineMade(part, newWordShape(part)) {
+			w.found(conversation.FactID, part)
 		}
 	}
 }
 
-// isMachineMade says whether a word without a slash has what words of people lack: digits among its letters, or many of them.
-func isMachineMade(word string, s shape) bool {
+// isMachineMade reports whether a word has what natural words lack: digits among its letters, or many of them.
+func isMachineMade(word string, s wordShape) bool {
 	switch {
 	case s.digits == 0 || s.foreign > 0:
 		return false
@@ -164,11 +166,11 @@ func isMachineMade(word string, s shape) bool {
 	case s.letters == 0:
 		return s.digits > 4 && s.dots == 0
 	default:
-		return (len(word) > 3 || s.under) && !isCounted(word)
+		return (len(word) > 3 || s.underscore) && !isCounted(word)
 	}
 }
 
-// isCounted says whether a word is an ordinal, or an adjective with a small number, such as 2-digit.
+// isCounted reports whether a word is an ordinal, or an adjective with a small number, such as 2-digit.
 func isCounted(word string) bool {
 	rest := strings.TrimLeft(word, "0123456789")
 	if rest == "st" || rest == "nd" || rest == "rd" || rest == "th" {
@@ -181,15 +183,15 @@ func isUUID(word string) bool {
 	return len(word) == 36 && word[8] == '-' && word[13] == '-' && word[18] == '-' && word[23] == '-'
 }
 
-// shape says what a word is made of.
-type shape struct {
+// wordShape counts what a word consists of.
+type wordShape struct {
 	letters, digits, dots int
 	foreign               int  // bytes outside ASCII
-	under, camel          bool // words in it are joined as code joins them
+	underscore, camel     bool // words in it are joined as code joins them
 }
 
-func shapeOf(word string) shape {
-	var s shape
+func newWordShape(word string) wordShape {
+	var s wordShape
 	for i := range len(word) {
 		switch c := word[i]; {
 		case isDigit(c):
@@ -200,7 +202,7 @@ func shapeOf(word string) shape {
 		case c == '.':
 			s.dots++
 		case c == '_':
-			s.under = s.under || s.letters > 0 && i < len(word)-1
+			s.underscore = s.underscore || s.letters > 0 && i < len(word)-1
 		case c >= utf8.RuneSelf:
 			s.foreign++
 		}

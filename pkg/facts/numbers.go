@@ -7,7 +7,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
-// units are the words behind a number that make it a measure, a date or a time.
+// units are the words after a number that make it a measure, a date or a time.
 const units = " % percent ms s sec secs second seconds min mins minute minutes h hr hrs hour hours day days week weeks month months year years " +
 	"am pm a.m. p.m. b kb mb gb tb kib mib gib bytes byte bit bits tokens token px rem mm cm m km mi miles kg g mg lb lbs oz ml l kw kwh mw w v hz khz mhz ghz " +
 	"usd eur gbp chf jpy cny inr rub brl dollar dollars euro euros cents k bps kbps mbps gbps rps qps °c °f ° € £ ¥ ₹ ₽ " +
@@ -15,7 +15,7 @@ const units = " % percent ms s sec secs second seconds min mins minute minutes h
 	"día días hora horas semana semanas mes meses año años dia dias mês ano anos giorno giorni ora ore settimana mese mesi anno anni minuti " +
 	"руб рубля рублей сек мин ч час часа часов день дня дней мс кб мб гб "
 
-// counters are units that stand directly behind a number, one character each.
+// counters are one-character units written directly after a number.
 const counters = "元円圆圓块塊万萬亿億天日月年时時点點分秒个個件度米克升％页頁歳岁人名次回원개명일월년시분초"
 
 const months = " jan january feb february mar march apr april may jun june jul july aug august sep sept september oct october nov november dec december "
@@ -32,19 +32,19 @@ func (w *mentionScanner) number(start, end int) int {
 	if len(word) == sign || !isDigit(word[sign]) {
 		return 0
 	}
-	if stop := w.clock(start, end); stop > end {
+	if stop := w.clockEnd(start, end); stop > end {
 		w.found(conversation.FactNumber, w.text[start:stop])
 		return stop
 	}
-	end = w.figures(start, end)
+	end = w.numberEnd(start, end)
 	word = strings.TrimRight(w.text[start:end], ".-+/")
 	stop := start + len(word)
 	if stop-start > maxNumber {
 		return 0
 	}
-	unit := w.unit(stop)
+	unit := w.unitEnd(stop)
 	if unit == stop && len(word) <= 2 {
-		unit = w.month(stop)
+		unit = w.monthEnd(stop)
 	}
 	if unit == stop && sign == 0 && !isDate(word) && !hasUnit(word) {
 		return 0
@@ -53,10 +53,10 @@ func (w *mentionScanner) number(start, end int) int {
 	return max(unit, end)
 }
 
-// maxNumber is the length of the longest number, in bytes: what is longer is an id.
+// maxNumber is the length of the longest number, in bytes; anything longer is an id.
 const maxNumber = 32
 
-// currency is the length of the sign that a word begins with.
+// currency returns the length of the currency sign at the start of a word.
 func currency(word string) int {
 	r, size := utf8.DecodeRuneInString(word)
 	if strings.ContainsRune(currencies, r) {
@@ -65,8 +65,8 @@ func currency(word string) int {
 	return 0
 }
 
-// figures is where a number ends that goes on with commas.
-func (w *mentionScanner) figures(start, end int) int {
+// numberEnd returns the end of a number that may contain commas.
+func (w *mentionScanner) numberEnd(start, end int) int {
 	for isDigit(w.text[end-1]) && end-start < maxNumber && len(w.text) > end+1 && w.text[end] == ',' && isDigit(w.text[end+1]) {
 		end += 2
 		for end < len(w.text) && end-start < maxNumber && (isDigit(w.text[end]) || w.text[end] == '.' || w.text[end] == '%') {
@@ -76,8 +76,8 @@ func (w *mentionScanner) figures(start, end int) int {
 	return end
 }
 
-// clock is where a time of day ends, whose hour, and date if any, the word is.
-func (w *mentionScanner) clock(start, end int) int {
+// clockEnd returns the end of a time of day, given the word with its hour and possibly its date; 0 if there is none.
+func (w *mentionScanner) clockEnd(start, end int) int {
 	word := w.text[start:end]
 	hour := word[strings.LastIndexByte(word, 'T')+1:]
 	if len(hour) > 2 || hour != word && !isDate(word[:len(word)-len(hour)-1]) {
@@ -93,11 +93,11 @@ func (w *mentionScanner) clock(start, end int) int {
 	if stop < len(w.text) && w.text[stop] == 'Z' {
 		return stop + 1
 	}
-	return w.unit(stop)
+	return w.unitEnd(stop)
 }
 
-// unit is where the unit ends that follows a position, or the position.
-func (w *mentionScanner) unit(at int) int {
+// unitEnd returns the end of the unit after a position, or the position.
+func (w *mentionScanner) unitEnd(at int) int {
 	if r, size := utf8.DecodeRuneInString(w.text[at:]); size > 1 && strings.ContainsRune(counters, r) {
 		return at + size
 	}
@@ -115,8 +115,8 @@ func (w *mentionScanner) unit(at int) int {
 	return at
 }
 
-// month is where the name of a month ends that follows a day, and the year behind it, or the position.
-func (w *mentionScanner) month(at int) int {
+// monthEnd returns the end of the month name after a day, and of the year after it, or the position.
+func (w *mentionScanner) monthEnd(at int) int {
 	end := at + 1
 	for end < len(w.text) && isLetter(w.text[end]) && end-at < 12 {
 		end++
@@ -124,7 +124,7 @@ func (w *mentionScanner) month(at int) int {
 	if end > len(w.text) || w.text[at] != ' ' || !isMonth(w.text[at+1:end]) {
 		return at
 	}
-	return w.digits(end, " ", 4)
+	return w.digitsEnd(end, " ", 4)
 }
 
 func isMonth(word string) bool {
@@ -135,7 +135,7 @@ func isUnit(word string) bool {
 	return word != "" && strings.Contains(units, " "+strings.ToLower(word)+" ")
 }
 
-// hasUnit says whether a number has its unit in the same word.
+// hasUnit reports whether a number contains its unit.
 func hasUnit(word string) bool {
 	at := 0
 	for at < len(word) && (isDigit(word[at]) || word[at] == '.' || word[at] == ',') {
@@ -144,7 +144,7 @@ func hasUnit(word string) bool {
 	return isUnit(word[at:])
 }
 
-// isDate says whether a word is a date in figures: a year and two parts of two digits, in any order.
+// isDate reports whether a word is a numeric date: a year and two parts of two digits, in any order.
 func isDate(word string) bool {
 	for _, separator := range []string{"-", "/", "."} {
 		parts := strings.Split(word, separator)
@@ -165,22 +165,22 @@ func isDate(word string) bool {
 	return false
 }
 
-// monthDay takes a date that begins with the month's name.
+// monthDay takes a date that begins with the name of the month.
 func (w *mentionScanner) monthDay(start, end int) int {
 	if end-start > len("september") || !isMonth(w.text[start:end]) {
 		return 0
 	}
-	at := w.digits(end, " ", 2)
+	at := w.digitsEnd(end, " ", 2)
 	if at == end {
 		return 0
 	}
-	stop := w.digits(at, ", ", 4)
+	stop := w.digitsEnd(at, ", ", 4)
 	w.found(conversation.FactNumber, w.text[start:stop])
 	return stop
 }
 
-// digits is where a number of at most so many digits ends that stands behind a separator, or the position.
-func (w *mentionScanner) digits(at int, separator string, most int) int {
+// digitsEnd returns the end of a number of at most most digits after a separator, or the position.
+func (w *mentionScanner) digitsEnd(at int, separator string, most int) int {
 	if !strings.HasPrefix(w.text[at:], separator) {
 		return at
 	}

@@ -14,7 +14,7 @@ func EachName(text string, yield func(string)) {
 	})
 }
 
-// EachReference calls yield for every name and every number that may be one: a key, a year, the end of a card's.
+// EachReference calls yield for every name and every number that may be a reference: a key, a year, the end of a card number.
 func EachReference(text string, yield func(string)) {
 	eachWord(text, func(word string) {
 		if isName(word) || IsNumber(word) {
@@ -23,12 +23,12 @@ func EachReference(text string, yield func(string)) {
 	})
 }
 
-// IsNumber says whether a word is four digits or more.
+// IsNumber reports whether a word is four digits or more.
 func IsNumber(s string) bool {
 	return 4 <= len(s) && len(s) <= 20 && strings.Trim(s, "0123456789") == ""
 }
 
-// eachWord calls yield for every word of a text, without what stands around it.
+// eachWord calls yield for every word of a text, without surrounding punctuation.
 func eachWord(text string, yield func(string)) {
 	for i := 0; i < len(text); {
 		if endsName(text[i]) {
@@ -50,7 +50,7 @@ func endsName(c byte) bool {
 	return c <= ' ' || strings.IndexByte("\"'`()[]{}<>,;|=*", c) >= 0
 }
 
-// isName says whether a word is a name rather than a word of a language or a bare number.
+// isName reports whether a word is a name rather than a natural word or a bare number.
 func isName(s string) bool {
 	if len(s) < 4 || len(s) > 100 {
 		return false

@@ -4,7 +4,7 @@ import (
 	"strings"
 )
 
-// BeginsAsReport says whether a line begins as reports of errors and lines of logs do.
+// BeginsAsReport reports whether a line begins like an error report or a log line.
 func BeginsAsReport(s string) bool {
 	for _, begin := range []string{
 		"ERROR", "Error:", "error:", "FATAL", "fatal:", "CRITICAL", "Traceback (", "panic:", "FAILED", "FAIL:", "E   ", "[ERROR", "[error",
@@ -14,11 +14,11 @@ func BeginsAsReport(s string) bool {
 			return true
 		}
 	}
-	word := leadingName(s)
+	word := LeadingName(s)
 	return compoundSeverity(word[strings.LastIndexByte(word, '.')+1:]) == Grave && strings.HasPrefix(s[len(word):], ": ") || IsDated(s)
 }
 
-// IsDated says whether a line begins with a date or a time, as those of logs do.
+// IsDated reports whether a line begins with a date or a time, as log lines do.
 func IsDated(s string) bool {
 	if strings.HasPrefix(s, "|") {
 		return false // a table
@@ -37,8 +37,8 @@ func IsDated(s string) bool {
 	return first >= 6 || (digits >= 6 && strings.ContainsAny(begin, ":-/"))
 }
 
-// leadingName is the name that a text begins with, with those of the modules before it.
-func leadingName(s string) string {
+// LeadingName returns the name at the start of a text, including the names of its modules.
+func LeadingName(s string) string {
 	i := 0
 	for i < len(s) && (IsWordByte(s[i]) || (s[i] == '.' && i > 0)) {
 		i++

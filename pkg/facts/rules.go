@@ -7,23 +7,23 @@ import (
 	"unicode/utf8"
 )
 
-// Weight is how much a rule binds, by its words.
+// Weight is how binding a rule is, judged by its words.
 type Weight int8
 
 // The weights, lightest first.
 const (
 	NoRule     Weight = iota
-	Remark            // has the words of a rule, but tells of who speaks: "I do not know"
-	Rule              // says what should, or should not, be done, or denies something
+	Remark            // has the words of a rule, but is about the speaker: "I do not know"
+	Rule              // says what should, or should not, be done, or negates something
 	StrictRule        // with must, never, always and their like
 )
 
-// MaxRule is how many characters (Unicode code points) a rule has at most.
+// MaxRule is the maximum length of a rule in characters (Unicode code points).
 const MaxRule = 400
 
-// Rules are the sentences of a text that say what must, or must never, be done, remarks among them, in their order: on one line
-// each, of at most MaxRule characters. A long sentence is cut around the words that make it a rule: several times if they lie far
-// from one another. Whose words they are is for the caller to know.
+// Rules returns the sentences of a text that say what must, or must never, be done, including remarks, in order: each on one line of at
+// most MaxRule characters. A long sentence is cut around the decisive words, several times if they are far apart. The caller knows who said
+// them.
 func Rules(text string) []string {
 	var all []string
 	for paragraph := range paragraphs(text) {
@@ -34,26 +34,26 @@ func Rules(text string) []string {
 	return all
 }
 
-// WeightOf is how much a sentence binds.
+// WeightOf returns how binding a sentence is.
 func WeightOf(sentence string) Weight {
 	_, weight := ruleWord(sentence)
 	return weight
 }
 
-// IsRule says whether a sentence says what must, or must never, be done: a remark does not.
+// IsRule reports whether a sentence says what must, or must never, be done. Remarks do not count.
 func IsRule(sentence string) bool { return WeightOf(sentence) >= Rule }
 
-// CutRule is a rule in at most so many characters: what stands around the words that make it one.
+// CutRule cuts a rule to at most limit characters around its decisive words.
 func CutRule(rule string, limit int) string {
 	if utf8.RuneCountInString(rule) <= limit {
 		return rule
 	}
 	at, _ := ruleWord(rule)
-	cut, _ := around(rule, max(at, 0), limit)
+	cut, _ := excerptAround(rule, max(at, 0), limit)
 	return cut
 }
 
-// paragraphs are the lines of a text, those together that were only wrapped: a line goes on if the next begins in lower case.
+// paragraphs yields the lines of a text, joining those that were only wrapped: a line continues if the next begins in lower case.
 func paragraphs(text string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		start := 0
@@ -80,7 +80,7 @@ func paragraphs(text string) func(yield func(string) bool) {
 	}
 }
 
-// isWrapped says whether a line goes on in the text behind it.
+// isWrapped reports whether a line continues in the text after it.
 func isWrapped(line, rest string) bool {
 	line = strings.TrimRight(line, " \t")
 	last, _ := utf8.DecodeLastRuneInString(line)
@@ -89,8 +89,8 @@ func isWrapped(line, rest string) bool {
 	return len(line) > 40 && (unicode.IsLetter(last) || last == ',') && unicode.IsLower(next)
 }
 
-// sentences are those of a line. A full stop ends one only before white space and no small letter: behind an abbreviation, in
-// a number or a name, or after the number of a list's item, it does not.
+// sentences yields those of a line. A full stop ends a sentence only before white space and anything but a lower-case letter; it does not
+// after an abbreviation, in a number or a name, or after a list number.
 func sentences(line string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		start := 0
@@ -123,7 +123,7 @@ func endsSentence(r rune, sentence, rest string) bool {
 	return r != ';' && !unicode.IsLower(next) && strings.Trim(sentence, " \t0123456789") != ""
 }
 
-// rulesOf is a sentence if it is a rule, or what of a long one is.
+// rulesOf returns a sentence if it is a rule, or the parts of a long sentence that are.
 func rulesOf(sentence string) []string {
 	if utf8.RuneCountInString(sentence) <= MaxRule {
 		if at, _ := ruleWord(sentence); at < 0 {
@@ -133,31 +133,27 @@ func rulesOf(sentence string) []string {
 	}
 	var out []string
 	for from := 0; from < len(sentence); {
-		piece := sentence[from:min(len(sentence), from+2*MaxRule)]
-		at, _ := ruleWord(piece)
+		window := sentence[from:min(len(sentence), from+2*MaxRule)]
+		at, _ := ruleWord(window)
 		if at < 0 {
-			from += len(piece)
+			from += len(window)
 			continue
 		}
-		rule, end := around(sentence, from+at, MaxRule)
+		rule, end := excerptAround(sentence, from+at, MaxRule)
 		out = append(out, rule)
 		from = end
 	}
 	return out
 }
 
-// around is what stands in a text around a position, in at most so many characters with an ellipsis where it is cut, and
-// where it ends in the text.
-func around(text string, at, limit int) (cut string, end int) {
-	start := at
-	for n := limit / 3; n > 0 && start > 0; n-- {
-		_, size := utf8.DecodeLastRuneInString(text[:start])
-		start -= size
-	}
+// excerptAround returns at most limit characters around a position, with an ellipsis where they are cut, and where the excerpt ends in the
+// text.
+func excerptAround(text string, at, limit int) (cut string, end int) {
+	start := TailOffset(text[:at], limit/3)
 	if start > 0 {
-		start += leap(text[start:at])
+		start += strings.IndexByte(text[start:at], ' ') + 1 // the next word, if one begins before at
 	}
-	end = start + offset(text[start:], limit-2)
+	end = start + CharOffset(text[start:], limit-2)
 	if end < len(text) {
 		if space := strings.LastIndexByte(text[at:end], ' '); space > (end-at)/2 {
 			end = at + space
@@ -173,11 +169,8 @@ func around(text string, at, limit int) (cut string, end int) {
 	return cut, end
 }
 
-// leap is how far it is to the beginning of the next word, or nothing.
-func leap(text string) int { return strings.IndexByte(text, ' ') + 1 }
-
-// ruleWord is where the words stand in a text that make it a rule, or -1, and how much it binds: the weightiest words win, then
-// the first.
+// ruleWord returns the position of the words that make a text a rule, or -1, and how binding it is: the weightiest words win, then the
+// first.
 func ruleWord(text string) (at int, weight Weight) {
 	at = -1
 	found := func(i int, w Weight) (done bool) {
@@ -186,7 +179,7 @@ func ruleWord(text string) (at int, weight Weight) {
 		}
 		return weight == StrictRule
 	}
-	lower := lowered(text)
+	lower := toLowerSameSize(text)
 	eachPhrase(lower, found)
 	if weight < StrictRule && strings.ContainsFunc(lower, isUnspaced) {
 		for _, p := range unspacedPhrases {
@@ -198,29 +191,27 @@ func ruleWord(text string) (at int, weight Weight) {
 	return at, weight
 }
 
-// isUnspaced says whether a character is of a script whose words are not parted by spaces, or not as ours are.
-func isUnspaced(r rune) bool { return r >= 0x2e80 || isThai(r) }
+// isUnspaced reports whether a character belongs to a script that does not separate words with spaces.
+func isUnspaced(r rune) bool { return r >= 0x2e80 || 0x0e00 <= r && r <= 0x0e7f } // East Asian, or Thai
 
-func isThai(r rune) bool { return 0x0e00 <= r && r <= 0x0e7f }
-
-// eachPhrase calls found for the phrases of a text in small letters, of languages that put space between words, until it is done.
+// eachPhrase calls found for the phrases in a lower-case text, for languages with spaces between words, until it returns true.
 func eachPhrase(text string, found func(at int, weight Weight) (done bool)) {
 	before := ""
 	spoken := make(map[string]bool) // which languages the text has words of, by their companions
 	for start := 0; start < len(text); {
-		end := start + letters(text[start:])
+		end := start + lettersSize(text[start:])
 		if end == start {
 			_, size := utf8.DecodeRuneInString(text[start:])
 			start += size
 			continue
 		}
-		word := firstWord(text[start:end])
+		word := normalizeWord(text[start:end])
 		for _, p := range phrases[word] {
 			weight := p.weight
 			switch {
-			case !follows(text[end:], p.words), p.words == "" && !hasCompanion(text, companions[word], spoken):
+			case !startsWithPhrase(text[end:], p.words), p.words == "" && !hasCompanion(text, companions[word], spoken):
 				continue
-			case weight == Rule && strings.Contains(speakers, " "+before+" "):
+			case weight == Rule && strings.Contains(firstPersons, " "+before+" "):
 				weight = Remark
 			}
 			if found(start, weight) {
@@ -233,13 +224,13 @@ func eachPhrase(text string, found func(at int, weight Weight) (done bool)) {
 	}
 }
 
-// speakers are who says something of themselves, rather than tell the assistant what to do.
-const speakers = " i we they he she it "
+// firstPersons are speakers who talk about themselves rather than instruct the assistant.
+const firstPersons = " i we they he she it "
 
-// adverbs may stand between who speaks and what is said.
+// adverbs may stand between the speaker and the verb.
 const adverbs = " really also still just "
 
-// hasCompanion says whether a sentence has one of some words; it has if there are none. It remembers in known.
+// hasCompanion reports whether a sentence has one of some words, or there are none to look for. It caches the answer in known.
 func hasCompanion(sentence, words string, known map[string]bool) bool {
 	if words == "" {
 		return true
@@ -254,8 +245,8 @@ func hasCompanion(sentence, words string, known map[string]bool) bool {
 	return has
 }
 
-// firstWord is a word as the phrases have it: with a plain apostrophe, and without what is drawn together with it.
-func firstWord(word string) string {
+// normalizeWord returns a word as the phrases spell it: with a plain apostrophe, and without a contracted suffix.
+func normalizeWord(word string) string {
 	word = strings.ReplaceAll(word, "’", "'")
 	switch {
 	case strings.HasPrefix(word, "n'"):
@@ -267,17 +258,17 @@ func firstWord(word string) string {
 	}
 }
 
-// follows says whether a phrase's further words come next.
-func follows(text, rest string) bool {
+// startsWithPhrase reports whether the remaining words of a phrase come next.
+func startsWithPhrase(text, rest string) bool {
 	if rest == "" {
 		return true
 	}
 	text = strings.TrimLeft(text, " *_")
-	return strings.HasPrefix(text, rest) && letters(text[len(rest):]) == 0
+	return strings.HasPrefix(text, rest) && lettersSize(text[len(rest):]) == 0
 }
 
-// lowered is a text in small letters of the same places: a letter whose small form takes another number of bytes stays.
-func lowered(text string) string {
+// toLowerSameSize lowers a text without moving positions: a letter whose lower case has another size stays as it is.
+func toLowerSameSize(text string) string {
 	var b strings.Builder
 	b.Grow(len(text))
 	for i, r := range text {
@@ -294,8 +285,8 @@ func lowered(text string) string {
 	return b.String()
 }
 
-// letters is how many bytes of a word of a language a text begins with.
-func letters(text string) int {
+// lettersSize returns the length of the word at the start of a text.
+func lettersSize(text string) int {
 	for i, r := range text {
 		if !unicode.IsLetter(r) && !unicode.IsMark(r) && r != '\'' && r != '’' {
 			return i

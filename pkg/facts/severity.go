@@ -4,22 +4,22 @@ import (
 	"strings"
 )
 
-// Severity is how much a text looks like the report of an error.
+// Severity is how much a text looks like an error report.
 type Severity int8
 
 // The severities, lightest first.
 const (
-	// Ordinary: it says nothing of errors.
+	// Ordinary: no mention of errors.
 	Ordinary Severity = iota
-	// Warning: it says that it warns.
+	// Warning: it is called a warning.
 	Warning
-	// Failing: it has a word that reports of failures use.
+	// Failing: it has a word of failure reports.
 	Failing
-	// Grave: it says that it is an error, or names an exception.
+	// Grave: it is called an error, or names an exception.
 	Grave
 )
 
-// SeverityOf returns the gravest that a text says.
+// SeverityOf returns the highest severity in a text.
 func SeverityOf(s string) (found Severity) {
 	before := ""
 	for i := 0; i < len(s); {
@@ -34,7 +34,7 @@ func SeverityOf(s string) (found Severity) {
 	return found
 }
 
-// LineSeverity is the severity of a line of a log or of output. A test may be called after the error that it expects.
+// LineSeverity returns the severity of a line of a log or of output. A passed test is ordinary even if it is named after an error.
 func LineSeverity(line string) Severity {
 	if strings.Contains(line, " PASSED") || strings.HasSuffix(line, " ok") {
 		return Ordinary
@@ -50,7 +50,7 @@ func wordEnd(s string, i int) int {
 	return i
 }
 
-// severityAt is the severity of the word between two positions, which stands after another.
+// severityAt returns the severity of the word between two positions, given the word before it.
 func severityAt(s string, i, end int, before string) Severity {
 	level := wordSeverity(s[i:end])
 	switch {
@@ -64,14 +64,14 @@ func severityAt(s string, i, end int, before string) Severity {
 	return level
 }
 
-// longestWord is how many bytes a word of wordSeverity's list has at most.
-const longestWord = 13
+// maxWordBytes is the length of the longest word that wordSeverity lists.
+const maxWordBytes = 13
 
 func wordSeverity(word string) Severity {
-	if len(word) > longestWord || len(word) < 3 {
+	if len(word) > maxWordBytes || len(word) < 3 {
 		return compoundSeverity(word)
 	}
-	var lower [longestWord]byte
+	var lower [maxWordBytes]byte
 	for i := range len(word) {
 		lower[i] = word[i] | 0x20
 	}
@@ -90,7 +90,7 @@ func wordSeverity(word string) Severity {
 	return compoundSeverity(word)
 }
 
-// compoundSeverity knows names such as ValueError and NullPointerException.
+// compoundSeverity recognizes names such as ValueError and NullPointerException.
 func compoundSeverity(word string) Severity {
 	for _, tail := range []string{"Error", "Exception", "Failure"} {
 		if len(word) > len(tail) && strings.HasSuffix(word, tail) {
@@ -100,7 +100,7 @@ func compoundSeverity(word string) Severity {
 	return Ordinary
 }
 
-// denies says whether a word in front of an error's makes it none.
+// denies reports whether a word negates an error word after it.
 func denies(word string) bool {
 	switch word {
 	case "0", "no", "No", "without", "zero", "not":
@@ -109,7 +109,7 @@ func denies(word string) bool {
 	return false
 }
 
-// deniedAfter says whether what follows an error's word makes it none: "errors: 0", "error=null".
+// deniedAfter reports whether the text after an error word negates it: "errors: 0", "error=null".
 func deniedAfter(rest string) bool {
 	if len(rest) > 12 {
 		rest = rest[:12]
@@ -127,7 +127,7 @@ func deniedAfter(rest string) bool {
 	return strings.HasPrefix(value, "0") && (len(value) == 1 || !IsWordByte(value[1]) && value[1] != '.')
 }
 
-// EachErrorWord calls yield for every word of a text that tells of an error.
+// EachErrorWord calls yield for every word of a text that reports an error.
 func EachErrorWord(s string, yield func(word string)) {
 	for i := 0; i < len(s); {
 		if !isLetter(s[i]) {

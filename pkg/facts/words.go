@@ -2,14 +2,14 @@ package facts
 
 import "strings"
 
-// phrase is what makes a sentence a rule: the words behind the first one, or all of it where words are not spaced.
+// phrase makes a sentence a rule: the words after its first one, or all of it for languages without spaces.
 type phrase struct {
 	words  string
 	weight Weight
 }
 
-// strictWords say what must, must never, must always be done; in English, German, French, Spanish, Portuguese, Italian,
-// Russian, Arabic and Hindi. A comma parts phrases.
+// strictWords say what must, must never, or must always be done, in English, German, French, Spanish, Portuguese, Italian, Russian, Arabic
+// and Hindi. Commas separate phrases.
 const strictWords = "must,mustn't,mustnt,never,always,forbidden,mandatory,prohibited,not allowed,from now on,under no circumstances,at all times,make sure," +
 	"be sure,required,shall,no matter what,not permitted,at all costs,without exception,without fail,compulsory,obligatory," +
 	"muss,musst,müssen,müsst,muß,nie,niemals,nimmer,immer,stets,verboten,untersagt,zwingend,unbedingt,ab jetzt,ab sofort,von nun an,in zukunft,künftig," +
@@ -28,7 +28,7 @@ const strictWords = "must,mustn't,mustnt,never,always,forbidden,mandatory,prohib
 	"يجب,ويجب,لابد,أبدا,أبداً,ابدا,مطلقا,مطلقاً,دائما,دائماً,دوما,دوماً,ممنوع,محظور,إلزامي,من الآن فصاعدا,من الآن فصاعداً,بأي حال,تأكد,تأكدي,ينبغي,مطلوب,إياك,يمنع," +
 	"हमेशा,सदैव,कभी नहीं,कभी भी,कभी,ज़रूरी,जरूरी,अनिवार्य,आवश्यक,अब से,आगे से,वर्जित,मना है,निषिद्ध,सुनिश्चित,अवश्य,ज़रूर,जरूर,चाहिए,किसी भी हालत"
 
-// otherWords say what should, or should not, be done, or merely deny something.
+// otherWords say what should, or should not, be done, or merely negate something.
 const otherWords = "do not,don't,have to,has to,ensure,dont,should not,shouldn't,only,important,importantly,cannot,critical,crucial,avoid,refrain,strictly,exclusively,no longer," +
 	"we should not,we shouldn't,we no longer," + // of all of us, so no remark
 	"nicht,nur,wichtig,ausschließlich,kein,keine,keinen,keinem,keiner,soll,sollst,sollt,sollen,sollte,solltest,sollten,vermeide,vermeiden,achte darauf,notwendig,nötig,lediglich," +
@@ -40,7 +40,7 @@ const otherWords = "do not,don't,have to,has to,ensure,dont,should not,shouldn't
 	"لا,ولا,لن,فقط,مهم,هام,تجنب,تجنبي,ضروري,المهم," +
 	"मत,न,नहीं,केवल,सिर्फ,सिर्फ़,महत्वपूर्ण,बचें,याद रखें"
 
-// companions are the words of which a sentence must have one for a word to count that means something else in other languages.
+// companions are words of which a sentence must have one for a word to count that means something else in other languages.
 var companions = map[string]string{
 	"no":   spanish,
 	"solo": spanish + italian,
@@ -73,12 +73,12 @@ var (
 	unspacedPhrases = append(unspacedOf(strictUnspaced, StrictRule), unspacedOf(otherUnspaced, Rule)...)
 )
 
-// phrasesOf sorts phrases by their first word, as far as it is letters.
+// phrasesOf indexes phrases by their first word.
 func phrasesOf(lists map[string]Weight) map[string][]phrase {
 	out := map[string][]phrase{}
 	for list, weight := range lists {
 		for p := range strings.SplitSeq(list, ",") {
-			first := letters(p)
+			first := lettersSize(p)
 			out[p[:first]] = append(out[p[:first]], phrase{strings.TrimLeft(p[first:], " "), weight})
 		}
 	}

@@ -2,8 +2,6 @@ package provider_test
 
 import (
 	"os"
-	"path"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -53,7 +51,7 @@ func (r *record) add(role conversation.Role, parts ...conversation.Part) *record
 	return r
 }
 
-// joins says whether a message belongs to the newest unit (behaviour §1).
+// joins reports whether a message belongs to the newest unit (behaviour §1).
 func (r *record) joins(role conversation.Role) bool {
 	if len(r.items) == 0 || !r.items[r.unit].Message.HasCalls() {
 		return false
@@ -71,7 +69,7 @@ func (r *record) tool(parts ...conversation.Part) *record {
 	return r.add(conversation.RoleTool, parts...)
 }
 
-// by says which model wrote the last message.
+// by returns which model wrote the last message.
 func (r *record) by(model string) *record {
 	r.items[len(r.items)-1].Message.Model = model
 	return r
@@ -206,11 +204,7 @@ func TestFormats_EveryFolder_IsHeldToTheTable(t *testing.T) {
 		}
 	}
 	for _, f := range formats() {
-		of := reflect.TypeOf(f)
-		if of.Kind() == reflect.Pointer {
-			of = of.Elem()
-		}
-		got = append(got, path.Base(of.PkgPath()))
+		got = append(got, strings.ReplaceAll(f.Traits().Name, "-", ""))
 	}
 	slices.Sort(got)
 	if !slices.Equal(got, want) {

@@ -12,30 +12,30 @@ const (
 	continueText = "Continue."
 )
 
-// Opener is the user's block that is put before a context that another role opens.
+// Opener returns the user block that precedes a context which another role opens.
 func Opener(t Traits, count func(string) int) Block {
-	return fixed(t, openerText, count)
+	return fixedBlock(t, openerText, count)
 }
 
-// Continue is the user's block that is put behind a context that another role ends.
+// Continue returns the user block that follows a context which another role ends.
 func Continue(t Traits, count func(string) int) Block {
-	return fixed(t, continueText, count)
+	return fixedBlock(t, continueText, count)
 }
 
-func fixed(t Traits, text string, count func(string) int) Block {
+func fixedBlock(t Traits, text string, count func(string) int) Block {
 	c := UnitContext{Count: count}
 	return Block{Role: "user", JSON: t.AppendText(nil, text), Tokens: c.count(text) + tokens.PerMessage, Index: -1}
 }
 
-// AppendText appends the user's text as a block of the provider.
+// AppendText appends a text as the provider's block of the user.
 func (t *Traits) AppendText(dst []byte, text string) []byte {
 	dst = append(dst, t.TextPrefix...)
 	dst = AppendString(dst, text)
 	return append(dst, t.TextSuffix...)
 }
 
-// Finish adds what the provider wants before and behind the blocks of all units. A context without messages stays as it is:
-// nothing can make it legal.
+// Finish adds what the provider requires before and after the blocks of all units. A context without messages is returned unchanged,
+// because nothing can make it legal.
 func Finish(t Traits, blocks []Block, count func(string) int) ([]Block, []Repair) {
 	first := slices.IndexFunc(blocks, func(b Block) bool { return !b.System })
 	if first < 0 {

@@ -9,13 +9,13 @@ import (
 	"unicode/utf8"
 )
 
-// maxDepth bounds the nesting of a caller's JSON that is embedded as it is: parsers of providers give up at 100 (protobuf)
-// or 128 (serde) levels, and a context that cannot be parsed bricks the session.
+// maxDepth limits the nesting of embedded caller JSON: parsers of providers give up at 100 (protobuf) or 128 (serde) levels, and a context
+// that cannot be parsed bricks the session.
 const maxDepth = 64
 
 const hexDigits = "0123456789abcdef"
 
-// escapes holds what follows the backslash for each byte that a JSON string cannot hold as it is; 'u' means by number.
+// escapes holds the character after the backslash for each byte that must be escaped in a JSON string; 'u' means by number.
 var escapes = [256]byte{
 	'"': '"', '\\': '\\', '\b': 'b', '\f': 'f', '\n': 'n', '\r': 'r', '\t': 't',
 	0x00: 'u', 0x01: 'u', 0x02: 'u', 0x03: 'u', 0x04: 'u', 0x05: 'u', 0x06: 'u', 0x07: 'u', 0x0b: 'u',
@@ -23,7 +23,7 @@ var escapes = [256]byte{
 	0x18: 'u', 0x19: 'u', 0x1a: 'u', 0x1b: 'u', 0x1c: 'u', 0x1d: 'u', 0x1e: 'u', 0x1f: 'u',
 }
 
-// AppendString appends s as a JSON string: escapes where JSON demands them and nowhere else, U+FFFD for invalid UTF-8.
+// AppendString appends s as a JSON string, escaping only what JSON requires; invalid UTF-8 becomes U+FFFD.
 func AppendString(dst []byte, s string) []byte {
 	if !utf8.ValidString(s) {
 		s = strings.ToValidUTF8(s, "\uFFFD")
@@ -53,7 +53,7 @@ func AppendBase64(dst []byte, data string) []byte {
 	return append(dst, '"')
 }
 
-// AppendDataURL appends data as a JSON string that holds a data: URL. The MIME type must be one of a known list.
+// AppendDataURL appends data as a JSON string with a data: URL. The MIME type must be one of a known list.
 func AppendDataURL(dst []byte, mime, data string) []byte {
 	dst = append(dst, `"data:`...)
 	dst = append(dst, mime...)
@@ -62,24 +62,24 @@ func AppendDataURL(dst []byte, mime, data string) []byte {
 	return append(dst, '"')
 }
 
-// IsJSON says whether s is JSON text, and valid UTF-8 as JSON must be.
+// IsJSON reports whether s is JSON in valid UTF-8.
 func IsJSON(s string) bool {
 	return utf8.ValidString(s) && json.Valid([]byte(s))
 }
 
-// IsValue says whether s can be embedded in other JSON as it is, such that every provider's parser accepts it.
+// IsValue reports whether s can be embedded in other JSON unchanged, so that every provider's parser accepts it.
 func IsValue(s string) bool {
 	return IsJSON(s) && embeddable(s)
 }
 
-// IsObject says whether s is a JSON object that can be embedded as it is.
+// IsObject reports whether s is a JSON object that can be embedded unchanged.
 func IsObject(s string) bool {
 	t := strings.TrimLeft(s, " \t\r\n")
 	return t != "" && t[0] == '{' && IsValue(s)
 }
 
-// embeddable looks in valid JSON for what is legal by its grammar and refused by parsers all the same: deep nesting, halves
-// of surrogate pairs, numbers beyond a float64.
+// embeddable checks valid JSON for what parsers refuse although the grammar allows it: deep nesting, half surrogate pairs, numbers beyond a
+// float64.
 func embeddable(s string) bool {
 	depth := 0
 	for i := 0; i < len(s); i++ {
@@ -107,7 +107,7 @@ func embeddable(s string) bool {
 	return true
 }
 
-// stringLength measures the JSON string that s starts with; it is false if the string holds half of a surrogate pair.
+// stringLength measures the JSON string at the start of s; false if it contains half of a surrogate pair.
 func stringLength(s string) (int, bool) {
 	for i := 1; i < len(s); i++ {
 		switch s[i] {
@@ -133,7 +133,7 @@ func stringLength(s string) (int, bool) {
 	return 0, false
 }
 
-// codeUnit reads \uXXXX at i, or gives 0 if no such escape stands there.
+// codeUnit reads \uXXXX at i, or returns 0 if there is no such escape.
 func codeUnit(s string, i int) uint64 {
 	if i+6 > len(s) || s[i] != '\\' || s[i+1] != 'u' {
 		return 0
@@ -145,14 +145,9 @@ func codeUnit(s string, i int) uint64 {
 	return unit
 }
 
-func numberLength(s string) int {
-	if i := strings.IndexFunc(s, func(r rune) bool { return !strings.ContainsRune("0123456789+-.eE", r) }); i >= 0 {
-		return i
-	}
-	return len(s)
-}
+func numberLength(s string) int { return len(s) - len(strings.TrimLeft(s, "0123456789+-.eE")) }
 
-// Fields are the members of an opaque block's JSON. It is false if the text is no object that can be embedded.
+// Fields returns the members of an opaque block's JSON. It is false if the text is not an object that can be embedded.
 func Fields(object string) (map[string]json.RawMessage, bool) {
 	if !IsObject(object) {
 		return nil, false
@@ -162,7 +157,7 @@ func Fields(object string) (map[string]json.RawMessage, bool) {
 	return fields, err == nil
 }
 
-// Only says whether an object has no members but these: providers refuse requests with keys that they do not know.
+// Only reports whether an object has no other members than keys, because providers refuse requests with unknown keys.
 func Only(fields map[string]json.RawMessage, keys ...string) bool {
 	for key := range fields {
 		if !slices.Contains(keys, key) {
@@ -172,7 +167,7 @@ func Only(fields map[string]json.RawMessage, keys ...string) bool {
 	return true
 }
 
-// StringField is the value of a member that is a string, or empty.
+// StringField returns the value of a member that is a string, or empty.
 func StringField(fields map[string]json.RawMessage, key string) string {
 	var s string
 	if json.Unmarshal(fields[key], &s) != nil {

@@ -7,21 +7,21 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
-// The images that every provider takes.
-var images = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
+// The image types that every provider accepts.
+var imageTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
 
-// IsImage says whether the MIME type is that of an image that every provider takes.
-func IsImage(mime string) bool { return slices.Contains(images, mime) }
+// IsImage reports whether every provider accepts images of the MIME type.
+func IsImage(mime string) bool { return slices.Contains(imageTypes, mime) }
 
-// HasData says whether the media's bytes are here.
+// HasData reports whether the media's bytes are present.
 func HasData(m *conversation.Media) bool { return m.Data.Inline != "" }
 
-// IsWeb says whether the media can be fetched from the web.
+// IsWeb reports whether the media can be fetched from the web.
 func IsWeb(m *conversation.Media) bool {
 	return strings.HasPrefix(m.URI, "https://") || strings.HasPrefix(m.URI, "http://")
 }
 
-// AppendURL appends where the media are, as a JSON string: their address, or a data: URL with all of them.
+// AppendURL appends the location of the media as a JSON string: their address, or a data: URL.
 func AppendURL(dst []byte, m *conversation.Media) []byte {
 	if HasData(m) {
 		return AppendDataURL(dst, m.MIMEType, m.Data.Inline)
@@ -29,9 +29,20 @@ func AppendURL(dst []byte, m *conversation.Media) []byte {
 	return AppendString(dst, m.URI)
 }
 
-// ResultText is a result as one text, its pieces joined by newlines and its media as lines. Extra is what it weighs beyond
-// the result's stored count.
-func (s *Sheet) ResultText(r *conversation.ToolResult, index int32) (out string, extra int32) {
+// AddResult writes a result as an object: a prefix before the call's id, and the key of the text after it.
+func (s *UnitWriter) AddResult(l *Line, r *conversation.ToolResult, role, prefix, key string) {
+	text, extra := s.ResultText(r, l.Index)
+	out := make([]byte, 0, len(text)+len(text)/16+64)
+	out = append(out, prefix...)
+	out = AppendCallID(out, r.Ordinal)
+	out = append(out, key...)
+	out = AppendString(out, text)
+	s.Add(l, role, append(out, '}'), l.Parts[0].Tokens+extra)
+}
+
+// ResultText returns a result as one text, its parts joined by newlines and its media as lines. extra is the weight beyond the result's
+// stored count.
+func (s *UnitWriter) ResultText(r *conversation.ToolResult, index int32) (out string, extra int32) {
 	if r.Output != conversation.OutputParts {
 		return r.Text.Inline, 0
 	}

@@ -6,21 +6,21 @@ import (
 	"unicode"
 )
 
-// maxName is how long a tool's name may be, with every provider.
+// maxName is the maximum length of a tool's name, with every provider.
 const maxName = 64
 
-// AppendCallID appends the id that a call is rendered with, as a JSON string: a function of the record, never of the window.
+// AppendCallID appends the rendered id of a call as a JSON string: a function of the record, never of the window.
 func AppendCallID(dst []byte, ordinal int32) []byte {
 	dst = append(dst, `"call_`...)
 	dst = strconv.AppendInt(dst, int64(ordinal), 10)
 	return append(dst, '"')
 }
 
-// CallID is the id that a call is rendered with.
+// CallID returns the rendered id of a call.
 func CallID(ordinal int32) string { return "call_" + strconv.Itoa(int(ordinal)) }
 
-// CleanName makes a tool's name legal: ASCII letters, digits, '_', '-' and what more says, at most 64 of them. It is the name
-// itself where that is legal.
+// CleanName makes a tool's name legal: ASCII letters, digits, '_', '-' and the characters in more, at most 64 of them. Legal names are
+// unchanged.
 func CleanName(name, more string) string {
 	clean := strings.Map(func(r rune) rune {
 		if alphanumeric(r) || r == '_' || r == '-' || strings.ContainsRune(more, r) {
@@ -34,8 +34,7 @@ func CleanName(name, more string) string {
 	return clean[:min(len(clean), maxName)]
 }
 
-// SpeakerLine says who speaks, on a line of its own before what is said. No name can end the line, close its bracket
-// or hold a tag.
+// SpeakerLine returns a line that names the speaker. No name can end the line, close its bracket or contain a tag.
 func SpeakerLine(name string) string {
 	return "[Speaker: " + strings.Map(func(r rune) rune {
 		if strings.ContainsRune("[]<>", r) || isHidden(r) {
@@ -45,8 +44,8 @@ func SpeakerLine(name string) string {
 	}, name) + "]\n"
 }
 
-// CleanSpeaker makes the name of who speaks legal for OpenAI's Chat: no white space, none of < | \ / >, and at most 64 characters. It is
-// the name itself where that is legal.
+// CleanSpeaker makes a speaker's name legal for OpenAI's Chat: no white space, none of < | \ / >, and at most 64 characters. Legal names
+// are unchanged.
 func CleanSpeaker(name string) string {
 	chars := 0
 	return strings.Map(func(r rune) rune {
@@ -61,8 +60,8 @@ func CleanSpeaker(name string) string {
 	}, name)
 }
 
-// isHidden says whether a character controls how text is shown and is not seen itself: controls, ends of lines, directions, tags. The
-// joiners of letters and of emoji are not among them. The list is written out, because bytes must not change with Unicode's version.
+// isHidden reports whether a character is invisible but controls how text is shown: control characters, line separators, directions, tags.
+// Joiners of letters and emoji are not included. The list is explicit, because bytes must not change with Unicode's version.
 func isHidden(r rune) bool {
 	return unicode.IsControl(r) || r == 0x61c || r == 0x200b || r == 0x200e || r == 0x200f || 0x2028 <= r && r <= 0x202e ||
 		0x2060 <= r && r <= 0x206f || r == 0xfeff || 0xfff9 <= r && r <= 0xfffb || 0xe0000 <= r && r <= 0xe007f
@@ -72,13 +71,13 @@ func alphanumeric(r rune) bool {
 	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
 }
 
-// SameModel says whether reasoning of one model may go back to another. An empty name is any; a release date at the end does
-// not matter, because providers answer a request for an alias with the name of the release.
+// SameModel reports whether reasoning of one model may be sent to another. An empty name matches any; a release date at the end is ignored,
+// because providers answer a request for an alias with the name of the release.
 func SameModel(a, b string) bool {
 	return a == "" || b == "" || a == b || undated(a) == undated(b)
 }
 
-// undated cuts eight digits, hyphens between them allowed, with the separator before them.
+// undated removes a release date, eight digits with optional hyphens, and the separator before it.
 func undated(model string) string {
 	digits := 0
 	for i := len(model) - 1; i > 0; i-- {

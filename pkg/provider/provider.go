@@ -1,14 +1,14 @@
-// Package provider says how a view is written for a model's provider, and what each provider holds to be legal. A format is
-// pure: the same units give the same bytes, for ever under one RendererVersion.
+// Package provider defines how a view is written for a model's provider, and what each provider accepts as legal. A format is pure: under
+// one RendererVersion, the same units always give the same bytes.
 //
-// A context is a sequence of blocks. Each unit of the view becomes blocks without regard to its neighbours, but for one bit
-// (whether an assistant's block stands before it); an Assembly joins them into the provider's JSON. So a unit that did not change
-// need not be rendered again, and a prefix of equal blocks is a prefix of equal bytes.
+// A context is a sequence of blocks. Each unit of the view becomes blocks regardless of its neighbors, except for one bit (whether an
+// assistant's block precedes it); an Assembly joins them into the provider's JSON. So an unchanged unit need not be rendered again, and a
+// prefix of equal blocks is a prefix of equal bytes.
 package provider
 
 import "github.com/palimpsest-context/palimpsest/pkg/conversation"
 
-// RendererVersion moves whenever any format writes different bytes for the same view.
+// RendererVersion increases whenever any format writes different bytes for the same view.
 const RendererVersion int32 = 2
 
 // Format writes units for one provider.
@@ -19,12 +19,12 @@ type Format interface {
 	Unit(u *conversation.Unit, c UnitContext) UnitBlocks
 }
 
-// Traits is a row of the table of legality: what a provider wants of a context as a whole.
+// Traits describes what a provider requires of a context as a whole.
 type Traits struct {
 	Name        string // such as openai-chat
 	Provider    string // whose reasoning and opaque blocks come back: openai, anthropic, gemini
 	SystemApart bool   // leading system blocks go to system_json, not among the messages
-	Merge       bool   // neighbours of one role become one message that holds their blocks
+	Merge       bool   // neighbors with the same role become one message with their blocks
 	UserFirst   bool   // the first message must be the user's
 	UserLast    bool   // the last message must be the user's
 	ContentKey  string // for Merge: the key of the blocks in a message: content, parts
@@ -33,19 +33,19 @@ type Traits struct {
 	// TextPrefix and TextSuffix enclose a JSON string to make it the user's text: a block, or a piece of system_json.
 	TextPrefix, TextSuffix string
 	NoBlank                bool // text of white space alone is as forbidden as empty text
-	// NameField says that messages have a field for who speaks; without one, a user's name stands before what is said.
+	// NameField is true if messages have a field for the speaker; without one, a user's name precedes the text.
 	NameField bool
 }
 
-// UnitContext is what a unit's blocks depend on beside the unit.
+// UnitContext is what a unit's blocks depend on besides the unit.
 type UnitContext struct {
 	Model          string                // the model that will be called; empty means any
-	AfterAssistant bool                  // an assistant's block stands directly before the unit
+	AfterAssistant bool                  // an assistant's block directly precedes the unit
 	Leading        bool                  // a system message of the unit belongs to those that lead the conversation
 	Count          func(text string) int // weighs synthetic text
 }
 
-// Block is a piece of a context that can be cached by the provider's prompt cache as a whole.
+// Block is a part of a context that the provider's prompt cache can cache as a whole.
 type Block struct {
 	System bool   // belongs into system_json
 	Role   string // as the provider writes it: system, user, assistant, model, tool, or an item's type
@@ -54,7 +54,7 @@ type Block struct {
 	Index  int32 // message it comes from; -1 for a synthetic one
 }
 
-// UnitBlocks is what a unit is written as.
+// UnitBlocks is the rendering of a unit.
 type UnitBlocks struct {
 	Blocks  []Block
 	Repairs []Repair
@@ -76,7 +76,7 @@ type Message struct {
 	Shortened bool   // the window shows a part of it
 }
 
-// Repair is a change that the rendering made for legality's sake. The record stays as it is.
+// Repair is a change that was made to render a legal context. The record is unchanged.
 type Repair struct {
 	Index  int32 // message; -1 for a synthetic one
 	Reason conversation.Reason

@@ -6,7 +6,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
-// Input is what pruning is decided on.
+// Input is the input of Plan.
 type Input struct {
 	Units []conversation.Unit // of the view, in any order; large contents may be references
 	View  *conversation.View  // that shows them: it knows what has become of each part
@@ -15,31 +15,30 @@ type Input struct {
 	Protect, Minimum, MaxPart int64
 	// Results of Tools, by name, and of tools whose names begin with one of Prefixes, are never cleared.
 	Tools, Prefixes []string
-	// Recall are the tools that recall: what they brought back is not cleared either. Nil where the policy names all tools it protects.
+	// Recall are the tools that recall: their results are not cleared either. Nil if the policy names all tools it protects.
 	Recall *conversation.RecallTools
-	// Keep says by the first message of which units nothing is cleared, though they count: pinned ones, leading system messages,
-	// the newest, those that were expanded lately. Nil keeps none.
+	// Keep reports by its first message whether nothing of a unit is cleared, though it counts: pinned units, leading system messages, the
+	// newest unit, and those expanded lately. Nil keeps none.
 	Keep func(first int32) bool
-	// Placeholder is what a result weighs once it is cleared, in tokens, by the call of a tool that brings it back.
+	// Placeholder returns the weight of a cleared result in tokens, given the call that retrieves it.
 	Placeholder func(recall string) int64
 }
 
-// MinShortened is what clearing must free of a result that expiry has shortened already, in tokens: less is worth less than what is still
-// told of it (behaviour §7).
+// MinShortened is what clearing must free of a result that expiry has already shortened, in tokens; less is not worth losing what is still
+// shown of it (behaviour §7).
 const MinShortened = 500
 
-// Target is a tool result that is to be cleared.
+// Target is a tool result to be cleared.
 type Target struct {
 	Index  int32
 	Part   int32 // position in the original message
 	Weight int64 // what the view shows of it now, in tokens: all of it, though it counts MaxPart at most
 }
 
-// Plan lists what is to be cleared, by message and part; nothing if that is less than Minimum. From the newest message back,
-// parts of every kind are protected until they cover Protect; the part that crosses that line is protected too. What is older is
-// cleared if it is a tool result that has ended, is no placeholder yet, and weighs more than one; by MinShortened, if expiry has
-// shortened it. Summaries neither count nor are
-// cleared. Once the targets are cleared, a plan of what is left is empty.
+// Plan returns what is to be cleared, by message and part; nothing if that is less than Minimum. From the newest message back, parts of
+// every kind are protected until they cover Protect, including the part that crosses that line. Older parts are cleared if they are tool
+// results that have ended, are not placeholders yet, and weigh more than one, by MinShortened if expiry has shortened them. Summaries
+// neither count nor are cleared. Once the targets are cleared, a plan for the rest is empty.
 func Plan(in Input) []Target {
 	var out []Target
 	var newer, prunable int64
@@ -61,14 +60,14 @@ func Plan(in Input) []Target {
 	return out
 }
 
-// clears says whether a part that is old enough can be cleared.
+// clears reports whether a part that is old enough can be cleared.
 func (in *Input) clears(u *conversation.Unit, it *conversation.Item, shown int) bool {
 	p, index := &it.Parts[shown], it.Message.Index
-	if p.Kind != conversation.PartToolResult || !ended(p.Result.State) {
+	if p.Kind != conversation.PartToolResult || !hasEnded(p.Result.State) {
 		return false
 	}
 	level, reason := in.View.Part(index, it.Position(shown))
-	if level >= conversation.Cleared || in.Keep != nil && in.Keep(u.First()) || in.spared(toolOf(u, p.Result)) {
+	if level >= conversation.Cleared || in.Keep != nil && in.Keep(u.First()) || in.isProtected(toolOf(u, p.Result)) {
 		return false
 	}
 	gain := int64(p.Tokens) - in.Placeholder(p.Result.Recall(index))
@@ -78,8 +77,8 @@ func (in *Input) clears(u *conversation.Unit, it *conversation.Item, shown int) 
 	return gain > 0
 }
 
-// ended says whether a result is one that nothing more will come of. One that does not say how it ended has completed.
-func ended(s conversation.ResultState) bool {
+// hasEnded reports whether a result is final. One without a state has completed.
+func hasEnded(s conversation.ResultState) bool {
 	switch s {
 	case conversation.ResultUnspecified, conversation.ResultCompleted, conversation.ResultError:
 		return true
@@ -88,22 +87,22 @@ func ended(s conversation.ResultState) bool {
 	}
 }
 
-// place is a message in its unit, whose calls name the tools of its results.
-type place struct {
+// messageRef is a message in its unit, whose calls name the tools of its results.
+type messageRef struct {
 	unit *conversation.Unit
 	item int
 }
 
-func (p place) index() int32 { return p.unit.Items[p.item].Message.Index }
+func (p messageRef) index() int32 { return p.unit.Items[p.item].Message.Index }
 
 // newestFirst lists the messages of units, not their summaries.
-func newestFirst(units []conversation.Unit) []place {
-	var out []place
+func newestFirst(units []conversation.Unit) []messageRef {
+	var out []messageRef
 	for u := range units {
 		for i := range units[u].Items {
-			out = append(out, place{&units[u], i})
+			out = append(out, messageRef{&units[u], i})
 		}
 	}
-	slices.SortFunc(out, func(a, b place) int { return int(b.index()) - int(a.index()) })
+	slices.SortFunc(out, func(a, b messageRef) int { return int(b.index()) - int(a.index()) })
 	return out
 }

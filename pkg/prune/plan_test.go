@@ -11,7 +11,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/tokens/chars4"
 )
 
-// weighed is how many tokens a text of so many has by chars4, to the token.
+// weighed returns how many tokens a text of so many has by chars4, to the token.
 func weighed(tokens int) int32 {
 	n, _ := chars4.New().Count(strings.Repeat("a", 4*tokens))
 	return int32(n)
@@ -21,7 +21,7 @@ func said(tokens int) conversation.Part {
 	return conversation.Part{Kind: conversation.PartText, Tokens: weighed(tokens)}
 }
 
-// found is a result that names no tool: its call does.
+// found returns a result that names no tool: its call does.
 func found(tokens int, ordinal int32) conversation.Part {
 	return conversation.Part{
 		Kind: conversation.PartToolResult, Tokens: weighed(tokens),
@@ -39,7 +39,7 @@ func calls(tools ...string) []conversation.Part {
 	return out
 }
 
-// chat is a record whose messages have the roles that the first part suggests.
+// chat returns a record whose messages have the roles that the first part suggests.
 func chat(messages ...[]conversation.Part) []conversation.Message {
 	roles := map[conversation.PartKind]conversation.Role{
 		conversation.PartText: conversation.RoleUser, conversation.PartToolCall: conversation.RoleAssistant, conversation.PartToolResult: conversation.RoleTool,

@@ -11,8 +11,8 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/prune"
 )
 
-// piece is a part of a drawn record as the reference knows it: from the drawing, not from the view.
-type piece struct {
+// drawnPart is a part of a drawn record as the reference knows it: from the drawing, not from the view.
+type drawnPart struct {
 	index, part, unit int32
 	tokens            int64
 	hidden            bool // by a mask
@@ -23,7 +23,7 @@ type piece struct {
 type world struct {
 	messages []conversation.Message
 	edits    []conversation.Edit
-	pieces   []piece
+	parts    []drawnPart
 	unit     int32 // where the unit begins that is being drawn
 }
 
@@ -35,7 +35,7 @@ func (w *world) add(t *rapid.T, role conversation.Role, parts []conversation.Par
 	}
 	for i := range parts {
 		parts[i].Tokens = rapid.Int32Range(0, 30).Draw(t, "tokens")
-		p := piece{index: index, part: int32(i), unit: w.unit, tokens: int64(parts[i].Tokens)}
+		p := drawnPart{index: index, part: int32(i), unit: w.unit, tokens: int64(parts[i].Tokens)}
 		if r := parts[i].Result; r != nil {
 			r.State = conversation.ResultState(rapid.IntRange(0, 3).Draw(t, "state"))
 			p.clearable = r.State <= 2 && tools[i] != "skill" && tools[i] != "tool-x"
@@ -45,13 +45,13 @@ func (w *world) add(t *rapid.T, role conversation.Role, parts []conversation.Par
 		if p.hidden = i < len(parts)-1 && parts[i].Call == nil && rapid.IntRange(0, 3).Draw(t, "masked") == 0; p.hidden {
 			w.edit(conversation.Edit{Kind: conversation.EditMask, Range: conversation.Range{First: index, End: index + 1}, Mask: []int32{p.part}})
 		}
-		w.pieces = append(w.pieces, p)
+		w.parts = append(w.parts, p)
 	}
 	w.messages = append(w.messages, conversation.Message{Index: index, Role: role, Parts: parts})
 }
 
 // change shows something else for a result.
-func (w *world) change(t *rapid.T, p *piece, shown conversation.Part) {
+func (w *world) change(t *rapid.T, p *drawnPart, shown conversation.Part) {
 	level := conversation.Level(rapid.IntRange(0, int(conversation.Cleared)).Draw(t, "level"))
 	if level == conversation.Full {
 		return
@@ -103,9 +103,9 @@ func drawWorld(t *rapid.T) *world {
 func (w *world) naive(in prune.Input) []prune.Target {
 	var out []prune.Target
 	sum := int64(0)
-	for i, p := range w.pieces {
+	for i, p := range w.parts {
 		newer := int64(0)
-		for _, q := range w.pieces[i+1:] {
+		for _, q := range w.parts[i+1:] {
 			if !q.hidden {
 				newer += min(q.tokens, in.MaxPart)
 			}

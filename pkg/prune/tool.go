@@ -7,20 +7,20 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
-// DefaultTools are the tools, beside those that recall, whose results are never cleared where a policy does not say: what they give was
-// asked for to be kept in sight.
+// DefaultTools returns the tools, besides those that recall, whose results are never cleared unless a policy says otherwise, because their
+// output is meant to stay in sight.
 func DefaultTools() []string { return []string{"skill"} }
 
-// DefaultPrefixes are the beginnings of names of tools whose results are never cleared where a policy does not say.
+// DefaultPrefixes returns the name prefixes of tools whose results are never cleared unless a policy says otherwise.
 func DefaultPrefixes() []string { return []string{"tool-"} }
 
-// spared says whether results of a tool are never cleared.
-func (in *Input) spared(tool string) bool {
+// isProtected reports whether results of a tool are never cleared.
+func (in *Input) isProtected(tool string) bool {
 	return slices.Contains(in.Tools, tool) || in.Recall != nil && in.Recall.Has(tool) ||
 		slices.ContainsFunc(in.Prefixes, func(prefix string) bool { return strings.HasPrefix(tool, prefix) })
 }
 
-// toolOf is the name of the tool that gave a result: its own word for it, else that of the call it answers.
+// toolOf returns the name of the tool that gave a result: as the result says, else as the call does.
 func toolOf(u *conversation.Unit, r *conversation.ToolResult) string {
 	if r.Name != "" {
 		return r.Name

@@ -6,9 +6,9 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
-// Lay returns the blocks of a message in order: the caller's own parts; then for each plugin, in order of first appearance, its
-// header and its additions, each addition followed by a spacing block. Every block has a variant, and every block of the
-// persistent variant a retention. Without additions, and without retention on any part, the parts come back as they are.
+// Lay returns the blocks of a message in order: the caller's own parts; then for each plugin, in order of first appearance, its header and
+// its additions, each followed by a spacing block. Every block has a variant, and every block of the persistent variant a retention.
+// Without additions or retentions, the parts are returned unchanged.
 func Lay(own []conversation.Part, additions []conversation.Addition) []conversation.Part {
 	if len(additions) == 0 && !slices.ContainsFunc(own, retained) {
 		return own
@@ -41,8 +41,9 @@ func plugins(additions []conversation.Addition) [][]conversation.Addition {
 	return out
 }
 
-// blocks are the blocks of one plugin. What no variant shows is left out.
+// blocks returns the blocks of one plugin, without those that no variant shows.
 func blocks(additions []conversation.Addition) []conversation.Part {
+	spacing := conversation.Part{Kind: conversation.PartText, Text: conversation.Content{Inline: conversation.Spacing}}
 	var out []conversation.Part
 	if header, ok := header(additions); ok {
 		out = append(out, header)
@@ -52,7 +53,7 @@ func blocks(additions []conversation.Addition) []conversation.Part {
 		if !ok {
 			continue
 		}
-		for _, p := range append(slices.Clone(a.Parts), spacing()) {
+		for _, p := range append(slices.Clone(a.Parts), spacing) {
 			p.Plugin, p.Retention, p.Variant = a.Plugin, a.Retention, variant
 			out = append(out, p)
 		}
@@ -60,11 +61,7 @@ func blocks(additions []conversation.Addition) []conversation.Part {
 	return out
 }
 
-func spacing() conversation.Part {
-	return conversation.Part{Kind: conversation.PartText, Text: conversation.Content{Inline: conversation.Spacing}}
-}
-
-// variant says in which variant an addition stands; false if in none.
+// variant returns the variant to which an addition belongs; false if none.
 func variant(display bool, r conversation.Retention) (conversation.Variant, bool) {
 	switch saved := r.Kind != conversation.RetentionUnset; {
 	case display && saved:
@@ -76,7 +73,7 @@ func variant(display bool, r conversation.Retention) (conversation.Variant, bool
 	}
 }
 
-// header is the plugin's header block: permanent if any of its blocks is, else kept as long as the longest of them.
+// header returns the plugin's header block: permanent if any of its blocks is, else kept as long as the longest of them.
 func header(additions []conversation.Addition) (conversation.Part, bool) {
 	p := conversation.Part{Kind: conversation.PartText, Plugin: additions[0].Plugin}
 	display := false
@@ -103,8 +100,8 @@ func longer(a, b conversation.Retention) conversation.Retention {
 	}
 }
 
-// Past lists the positions of a message's blocks that are past their time: a block that is kept for the last N stays while N is
-// greater than its message's number, which counts from 0 at the newest message that carries retention.
+// Past returns the positions of a message's blocks whose time is over: a block that is kept for the last N stays while N is greater than
+// its message's number, counted from 0 at the newest message with retention.
 func Past(m *conversation.Message, number int32) []int32 {
 	var out []int32
 	for i := range m.Parts {

@@ -24,7 +24,7 @@ func last(n int32) conversation.Retention {
 	return conversation.Retention{Kind: conversation.RetentionKeepLast, Last: n}
 }
 
-// add is an addition of one text; display says whether the model sees it now.
+// add returns an addition of one text; display says whether the model sees it now.
 func add(plugin, header, text string, display bool, r conversation.Retention) conversation.Addition {
 	return conversation.Addition{Plugin: plugin, Header: header, Display: display, Retention: r, Parts: []conversation.Part{part(text)}}
 }

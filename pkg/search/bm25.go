@@ -5,30 +5,30 @@ import (
 	"slices"
 )
 
-// rankingParams are what ranking is tuned with. They are of no language and of no kind of content.
+// rankingParams are the tuning parameters of ranking. They do not depend on language or kind of content.
 type rankingParams struct {
-	saturation float64 // BM25's k1: how little the second occurrence of a word in a passage says
-	rarity     float64 // what every word is worth however many passages hold it, beside what BM25 gives rare ones
-	context    float64 // what a word in a passage's surroundings counts, against one in it
-	partial    float64 // what a word counts that only begins or ends like one of the query
-	title      float64 // what a word in what stands over a passage counts, against one in it
-	sentence   float64 // what the best single sentence adds
-	pair       float64 // what two words add that follow each other as in the query
-	phrase     float64 // what a phrase that is held as it stands adds
-	edge       float64 // what a word at a passage's edge lacks: what is said of it may lie beyond
-	middle     float64 // where in a passage a word lacks nothing; what is said of a word follows it more often than not
+	saturation   float64 // BM25's k1: the lower, the less repetition in a passage counts
+	baseIDF      float64 // weight of every word, added to BM25's weight of rare ones
+	context      float64 // factor for a word around a passage, against one in it
+	partial      float64 // factor for a word that only shares an affix with a query word
+	title        float64 // factor for a word in a title over a passage, against one in it
+	sentence     float64 // factor for the best single sentence
+	pair         float64 // factor for pairs of words in the query's order
+	phrase       float64 // factor for a phrase that occurs verbatim
+	edgePenalty  float64 // penalty at a passage's edge: what is said about a word may lie beyond
+	bestPosition float64 // relative position without penalty: what is said about a word mostly follows it
 }
 
 func defaultRankingParams() rankingParams {
-	return rankingParams{saturation: 0.4, rarity: 1, context: 0.3, partial: 0.25, title: 0.8, sentence: 0.5, pair: 0.5, phrase: 1, edge: 0.5, middle: 0.35}
+	return rankingParams{saturation: 0.4, baseIDF: 1, context: 0.3, partial: 0.25, title: 0.8, sentence: 0.5, pair: 0.5, phrase: 1, edgePenalty: 0.5, bestPosition: 0.35}
 }
 
-// idf is what it says to hold a word that df of n passages hold.
+// idf returns the weight of a word that df of n passages contain.
 func (k *rankingParams) idf(df, n int) float64 {
-	return k.rarity + math.Log(1+(float64(n-df)+0.5)/(float64(df)+0.5))
+	return k.baseIDF + math.Log(1+(float64(n-df)+0.5)/(float64(df)+0.5))
 }
 
-// hit is a word of a query where it stands in a text.
+// hit is an occurrence of a query word in a text.
 type hit struct {
 	from, to int32
 	pos      int32
@@ -37,20 +37,20 @@ type hit struct {
 	partial  bool // it only begins or ends like the word
 }
 
-// maxStrong bounds how many words of a query count, the weightiest: a long request does not drown in its own common words.
+// maxStrong is how many words of a query count at most: the heaviest.
 const maxStrong = 96
 
-// scorer scores passages by what they hold of a query. It is for one goroutine.
+// scorer scores passages by what they contain of a query. It is not safe for concurrent use.
 type scorer struct {
 	rankingParams
-	query    *Query
-	weights  []float64 // of each word: its own and how rare it is; 0: does not count
-	inside   []float64
-	outside  []float64
-	segment  []int32 // the last segment each word was counted in
-	touched  []int32
-	whole    []hit
-	sequence [][2]int32 // the pairs that were counted
+	query     *Query
+	weights   []float64 // of each word, including its rarity; 0: does not count
+	inside    []float64
+	outside   []float64
+	segment   []int32 // the last segment each word was counted in
+	seenWords []int32
+	exactHits []hit
+	sequence  [][2]int32 // the pairs that were counted
 }
 
 func newScorer(q *Query, k rankingParams) *scorer {
@@ -60,19 +60,19 @@ func newScorer(q *Query, k rankingParams) *scorer {
 	}
 }
 
-// weigh sets what words weigh, from how many of n passages hold them.
+// weigh sets the weights of words from how many of n passages contain them.
 func (s *scorer) weigh(df []int, n int) {
 	for w := range s.weights {
 		s.weights[w] = s.query.words[w].weight * s.idf(min(df[w], n), n)
 	}
-	s.keepStrong(df)
+	dropWeak(s.weights, func(w int) bool { return df[w] > 0 })
 }
 
-// keepStrong takes the weight off all but the weightiest words that any passage holds.
-func (s *scorer) keepStrong(df []int) {
+// dropWeak sets all weights to 0 but the largest among the words that occur: a long request does not drown in its own common words.
+func dropWeak(weights []float64, occurs func(w int) bool) {
 	var held []float64
-	for w, weight := range s.weights {
-		if df[w] > 0 {
+	for w, weight := range weights {
+		if occurs(w) {
 			held = append(held, weight)
 		}
 	}
@@ -81,14 +81,14 @@ func (s *scorer) keepStrong(df []int) {
 	}
 	slices.Sort(held)
 	least := held[len(held)-maxStrong]
-	for w := range s.weights {
-		if s.weights[w] < least {
-			s.weights[w] = 0
+	for w := range weights {
+		if weights[w] < least {
+			weights[w] = 0
 		}
 	}
 }
 
-// score is what a passage deserves: nothing if it holds no word of the query that may answer.
+// score returns the score of a passage; 0 if it contains no query word that can answer.
 func (s *scorer) score(p *passage) float64 {
 	first, last := len(p.near), 0
 	for i, h := range p.near {
@@ -103,63 +103,64 @@ func (s *scorer) score(p *passage) float64 {
 		if !h.partial {
 			first, last = min(first, i), i+1
 		}
-		s.count(s.inside, h.word, worth*s.worth(h.from, p))
+		s.count(s.inside, h.word, worth*s.positionWeight(h.from, p))
 	}
-	for _, w := range p.over {
+	for _, w := range p.titleWords {
 		s.count(s.inside, w, s.title)
 	}
 	words := s.words()
 	if first >= last {
 		return 0
 	}
-	in := s.wholeOf(p.near[first:last])
-	if !slices.ContainsFunc(in, func(h hit) bool { return s.query.words[h.word].means }) {
+	in := s.exact(p.near[first:last])
+	if !slices.ContainsFunc(in, func(h hit) bool { return s.query.words[h.word].canAnswer }) {
 		return 0
 	}
-	return words + s.sentence*s.bestSegment(in, p.over) + s.pair*s.follow(in)
+	return words + s.sentence*s.bestSegment(in, p.titleWords) + s.pair*s.pairScore(in)
 }
 
-// wholeOf are the hits that are words of the query, and not only like them. They are good until the next call.
-func (s *scorer) wholeOf(hits []hit) []hit {
-	s.whole = s.whole[:0]
+// exact returns the hits that are query words rather than similar ones. They are valid until the next call.
+func (s *scorer) exact(hits []hit) []hit {
+	s.exactHits = s.exactHits[:0]
 	for _, h := range hits {
 		if !h.partial {
-			s.whole = append(s.whole, h)
+			s.exactHits = append(s.exactHits, h)
 		}
 	}
-	return s.whole
+	return s.exactHits
 }
 
-// worth is what a word counts by where it stands in a passage. Beyond where a content begins and ends nothing is said.
-func (s *scorer) worth(at int32, p *passage) float64 {
-	x := 2 * (float64(at-p.from)/float64(p.to-p.from+1) - s.middle)
+// positionWeight returns the weight of a word by its position in a passage. The start and the end of a content have no penalty, because
+// nothing lies beyond them.
+func (s *scorer) positionWeight(at int32, p *passage) float64 {
+	x := 2 * (float64(at-p.from)/float64(p.to-p.from+1) - s.bestPosition)
 	if p.first && x < 0 || p.last && x > 0 {
 		return 1
 	}
-	return max(0.1, 1-s.edge*x*x)
+	return max(0.1, 1-s.edgePenalty*x*x)
 }
 
 func (s *scorer) count(of []float64, w int32, worth float64) {
 	if s.inside[w] == 0 && s.outside[w] == 0 {
-		s.touched = append(s.touched, w)
+		s.seenWords = append(s.seenWords, w)
 	}
 	of[w] += worth
 }
 
-// words is what the words count, each as BM25 has it for passages of one length.
+// words returns the BM25 score of the words, for passages of equal length.
 func (s *scorer) words() (sum float64) {
-	for _, w := range s.touched {
+	for _, w := range s.seenWords {
 		f := s.inside[w]
 		sum += s.weights[w] * (1 - s.context) * f / (f + s.saturation)
 		f += s.outside[w]
 		sum += s.weights[w] * s.context * f / (f + s.saturation)
 		s.inside[w], s.outside[w] = 0, 0
 	}
-	s.touched = s.touched[:0]
+	s.seenWords = s.seenWords[:0]
 	return sum
 }
 
-// bestSegment is what the best sentence holds, together with what stands over all of them, each word once.
+// bestSegment returns the weight of the words in the best sentence, together with those of the titles over it, each word once.
 func (s *scorer) bestSegment(in []hit, over []int32) (best float64) {
 	const everywhere = -2
 	for _, h := range in {
@@ -189,8 +190,8 @@ func (s *scorer) bestSegment(in []hit, over []int32) (best float64) {
 	return best
 }
 
-// follow is what words weigh that follow each other as in the query, with at most one between them, each pair once.
-func (s *scorer) follow(in []hit) (sum float64) {
+// pairScore returns the weight of words that follow each other as in the query, with at most one word between them, each pair once.
+func (s *scorer) pairScore(in []hit) (sum float64) {
 	s.sequence = s.sequence[:0]
 	for i, h := range in {
 		for _, next := range in[i+1 : min(len(in), i+8)] {
@@ -198,7 +199,7 @@ func (s *scorer) follow(in []hit) (sum float64) {
 				break
 			}
 			pair := [2]int32{h.word, next.word}
-			if next.pos > h.pos && s.query.follows(pair) && !s.counted(pair) {
+			if _, follows := s.query.pairs[pair]; follows && next.pos > h.pos && !s.isCounted(pair) {
 				sum += min(s.weights[h.word], s.weights[next.word])
 			}
 		}
@@ -209,8 +210,8 @@ func (s *scorer) follow(in []hit) (sum float64) {
 // maxPairs is how many pairs of a passage count.
 const maxPairs = 32
 
-// counted says whether a pair was counted before, or no more count, and remembers it.
-func (s *scorer) counted(pair [2]int32) bool {
+// isCounted reports whether a pair was counted before, or the limit is reached, and records it.
+func (s *scorer) isCounted(pair [2]int32) bool {
 	for _, p := range s.sequence {
 		if p == pair {
 			return true

@@ -19,14 +19,14 @@ func judged(t *testing.T, k rankingParams, terms, before, text, after string, ov
 	for i := range sc.weights {
 		sc.weights[i] = 1
 	}
-	b, l := newBinding(q), newLexer(d.lang)
+	b, l := newQueryTermIndex(q), newLexer(d.lang)
 	b.add(d.lang)
 	r := d.read(b, l, 0, len(d.text), MaxExcerptChars)
 	w := r.passage(sc, 0, int32(len(before)), int32(len(before)+len(text)))
-	w.over = over
+	w.titleWords = over
 	once := sc.score(&w)
-	if again := sc.score(&w); again != once || len(sc.touched) != 0 {
-		t.Errorf("%q scores %.3f, then %.3f, with %d words left", text, once, again, len(sc.touched))
+	if again := sc.score(&w); again != once || len(sc.seenWords) != 0 {
+		t.Errorf("%q scores %.3f, then %.3f, with %d words left", text, once, again, len(sc.seenWords))
 	}
 	return once
 }
@@ -128,10 +128,10 @@ func TestScorer_Score_Partial_CountsAsAPart(t *testing.T) {
 
 func TestScorer_Worth_IsNeverNothing(t *testing.T) {
 	k := defaultRankingParams()
-	k.edge = 10
+	k.edgePenalty = 10
 	s := newScorer(NewQuery("a"), k)
 	for at := range int32(100) {
-		if got := s.worth(at, &passage{to: 99}); got <= 0 || got > 1 {
+		if got := s.positionWeight(at, &passage{to: 99}); got <= 0 || got > 1 {
 			t.Fatalf("a word at %d counts %.2f", at, got)
 		}
 	}
@@ -139,7 +139,7 @@ func TestScorer_Worth_IsNeverNothing(t *testing.T) {
 
 func TestRankingParams_IDF_RareWordsSayMore(t *testing.T) {
 	k := defaultRankingParams()
-	if a, b, c := k.idf(1, 1000), k.idf(500, 1000), k.idf(1000, 1000); a <= b || b <= c || c < k.rarity || k.rarity <= 0 {
+	if a, b, c := k.idf(1, 1000), k.idf(500, 1000), k.idf(1000, 1000); a <= b || b <= c || c < k.baseIDF || k.baseIDF <= 0 {
 		t.Errorf("%.2f, %.2f, %.2f", a, b, c)
 	}
 }
@@ -173,7 +173,7 @@ func TestScorer_Weigh_CommonWordsOfAQueryWeighLess(t *testing.T) {
 	}
 }
 
-// passagesOf are the passages of a text for a query, before the best are chosen.
+// passagesOf returns the passages of a text for a query, before the best are chosen.
 func passagesOf(s *Search, d *Document) []passage {
 	c := s.count(0, d)
 	s.scorer.weigh(s.df, s.blocks)
@@ -275,7 +275,7 @@ func TestSearch_Excerpts_MaxChars_IsAtMostTheLimit(t *testing.T) {
 	}
 }
 
-// distinct is a text of so many passages that hold the words and say otherwise each something else.
+// distinct returns a text of so many passages that hold the words and say otherwise each something else.
 func distinct(words string, n int) string {
 	var b strings.Builder
 	for i := range n {

@@ -9,7 +9,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/content"
 )
 
-// Document is a content made ready to be searched. It is immutable and safe for concurrent use.
+// Document is a content prepared for search. It is immutable and safe for concurrent use.
 type Document struct {
 	reading *content.Reading
 	text    string // of the reading, as far as it is searched
@@ -17,11 +17,11 @@ type Document struct {
 	index   *index // nil: all of the text is read at each search
 }
 
-// indexedBytes is from which size on a text is indexed. Reading less than that takes a tenth of a millisecond.
+// indexedBytes is the text size from which an index is built. Reading less takes a tenth of a millisecond.
 const indexedBytes = 8 << 10
 
-// Prepare makes a content ready to be searched: 2 MB in well under 100 ms. A content whose index would be larger than itself, such as
-// short words that never come twice, has none: it is searched all the same, only slower. Of contents over 2 GiB, the first 2 GiB are.
+// Prepare prepares a content for search: 2 MB in well under 100 ms. A content whose index would be larger than itself, such as one of short
+// unique words, has none; searching it is slower. Only the first 2 GiB of a content are searched.
 func Prepare(r *content.Reading) *Document {
 	d := &Document{reading: r, text: r.Text[:min(len(r.Text), math.MaxInt32-blockBytes)]}
 	d.lang = languageOf(d.text)
@@ -30,7 +30,7 @@ func Prepare(r *content.Reading) *Document {
 	}
 	x := newIndexer(len(d.text))
 	d.scan(newLexer(d.lang), x.add)
-	if x.full {
+	if x.overflow {
 		return d
 	}
 	found := x.index()
@@ -40,7 +40,7 @@ func Prepare(r *content.Reading) *Document {
 	return d
 }
 
-// Size is what the document holds in memory beside the content, in bytes: its index takes at most as much as the content.
+// Size returns the memory that the document takes besides the content, in bytes: its index takes at most as much as the content.
 func (d *Document) Size() int64 {
 	size := int64(unsafe.Sizeof(*d)) + d.reading.Size()
 	if d.index != nil {
@@ -49,15 +49,15 @@ func (d *Document) Size() int64 {
 	return size
 }
 
-// blocks is how many blocks the text has.
+// blocks returns the number of blocks of the text.
 func (d *Document) blocks() int { return len(d.text)/blockBytes + 1 }
 
-// postings are the blocks that each word of a query stands in, in order.
-func (d *Document) postings(b *binding, l *lexer) [][]int32 {
+// postings returns the blocks that contain each word of a query, in order.
+func (d *Document) postings(b *queryTermIndex, l *lexer) [][]int32 {
 	out := make([][]int32, len(b.terms))
 	if d.index == nil {
 		d.scan(l, func(t token) {
-			if w, ok := b.of[t.term]; ok {
+			if w, ok := b.wordOf[t.term]; ok {
 				if known := out[w]; len(known) == 0 || known[len(known)-1] != t.from/blockBytes {
 					out[w] = append(known, t.from/blockBytes)
 				}
@@ -77,11 +77,11 @@ func (d *Document) postings(b *binding, l *lexer) [][]int32 {
 	return out
 }
 
-// blocksRead is how many blocks of a text are read again at a search, and what is around them: some 100 KB.
+// blocksRead is how many blocks of a text are read again in a search, plus those around them: about 100 KB.
 const blocksRead = 48
 
-// worthReading are the parts of the text that hold the most of a query, and those around the spans that are given.
-func (d *Document) worthReading(postings [][]int32, weights []float64, also []span) []span {
+// spansToScan returns the parts of the text that contain most of a query, and those around the given spans.
+func (d *Document) spansToScan(postings [][]int32, weights []float64, also []span) []span {
 	if len(d.text) < indexedBytes {
 		return []span{{0, len(d.text)}}
 	}
@@ -90,17 +90,17 @@ func (d *Document) worthReading(postings [][]int32, weights []float64, also []sp
 		from, to := max(0, first-1)*blockBytes, min(len(d.text), (last+2)*blockBytes)
 		out = append(out, span{content.RuneStart(d.text, from), content.RuneStart(d.text, to)})
 	}
-	for _, b := range heaviest(postings, weights, d.blocks(), blocksRead) {
+	for _, b := range topBlocks(postings, weights, d.blocks(), blocksRead) {
 		add(b, b)
 	}
 	for _, s := range also {
 		add(s.from/blockBytes, s.to/blockBytes)
 	}
-	return merged(out)
+	return mergeSpans(out)
 }
 
-// heaviest are the blocks that hold the most, they and the better of their neighbours, because a passage may lie across.
-func heaviest(postings [][]int32, weights []float64, blocks, limit int) (order []int) {
+// topBlocks returns the blocks with the highest score, counting the better of their neighbors, because a passage may span two.
+func topBlocks(postings [][]int32, weights []float64, blocks, limit int) (order []int) {
 	scores := make([]float64, blocks+2) // of block b at b+1
 	for w, list := range postings {
 		for _, b := range list {

@@ -64,7 +64,7 @@ func TestDocument_Hostile_TimeIsBounded(t *testing.T) {
 	}
 }
 
-// heapOf is how much more of the heap is in use after making something that is kept.
+// heapOf returns how much more of the heap is in use after making something that is kept.
 func heapOf[T any](made func() T) (kept T, size int64) {
 	var before, after runtime.MemStats
 	runtime.GC()

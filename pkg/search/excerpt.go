@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// candidate is a passage of a content that is no longer at hand.
+// candidate is a passage whose content is no longer in memory.
 type candidate struct {
 	passage
 	content int
@@ -15,14 +15,14 @@ type candidate struct {
 	text         string
 	location     string
 	bytes, chars [2]int64
-	shape        []term // its words, in order of their hashes, once it was compared
+	wordTerms    []term // its words, in order of their hashes, once it was compared
 }
 
-// sameWords is from which share of common words on two passages say the same.
-const sameWords = 0.9
+// duplicateShare is the share of common words from which two passages are duplicates.
+const duplicateShare = 0.9
 
-// saysTheSame compares the words of two passages, numbers and all.
-func (c *candidate) saysTheSame(other *candidate) bool {
+// isDuplicate compares the words of two passages, including numbers.
+func (c *candidate) isDuplicate(other *candidate) bool {
 	a, b := c.wordSet(), other.wordSet()
 	if len(a) == 0 || len(b) == 0 {
 		return strings.TrimSpace(c.text) == strings.TrimSpace(other.text)
@@ -40,25 +40,25 @@ func (c *candidate) saysTheSame(other *candidate) bool {
 			j++
 		}
 	}
-	return float64(both) >= sameWords*float64(len(a)+len(b)-both)
+	return float64(both) >= duplicateShare*float64(len(a)+len(b)-both)
 }
 
 func (c *candidate) wordSet() []term {
-	if c.shape == nil {
+	if c.wordTerms == nil {
 		l := newLexer(0)
 		l.stems.latin = nil
-		l.scan(c.text, 0, len(c.text), func(t token) { c.shape = append(c.shape, t.term) })
-		slices.Sort(c.shape)
-		c.shape = slices.Compact(c.shape)
+		l.scan(c.text, 0, len(c.text), func(t token) { c.wordTerms = append(c.wordTerms, t.term) })
+		slices.Sort(c.wordTerms)
+		c.wordTerms = slices.Compact(c.wordTerms)
 	}
-	return c.shape
+	return c.wordTerms
 }
 
 // maxMatched is how many terms an excerpt names at most.
 const maxMatched = 16
 
-// matched are the terms of the query that a passage holds: whole where it holds them as phrases, else their words, runs of characters
-// of a script without spaces put together again.
+// matched returns the query terms in a passage: phrases if it contains them, else words, with characters of scripts without spaces joined
+// to runs.
 func (s *Search) matched(c *candidate) []string {
 	held := make([]bool, len(s.query.words))
 	for _, h := range c.near {
@@ -81,26 +81,25 @@ func (s *Search) matched(c *candidate) []string {
 	return out
 }
 
-// namesOf are the words that are held, each once, but for those that say nothing by themselves. Single characters are named where
-// nothing longer is.
+// namesOf returns the informative words that are held, each once. Single characters are named only if nothing longer is.
 func (q *Query) namesOf(held []bool) []string {
-	names := q.joined(func(t queryToken) bool { return q.tells(t, held) && !q.singleAt(t) })
+	names := q.joinTokens(func(t queryToken) bool { return q.isInformative(t, held) && !q.singleAt(t) })
 	if len(names) == 0 {
-		names = q.joined(func(t queryToken) bool { return q.tells(t, held) })
+		names = q.joinTokens(func(t queryToken) bool { return q.isInformative(t, held) })
 	}
 	return names
 }
 
-func (q *Query) tells(t queryToken, held []bool) bool {
-	return t.word >= 0 && held[t.word] && q.words[t.word].said
+func (q *Query) isInformative(t queryToken, held []bool) bool {
+	return t.word >= 0 && held[t.word] && q.words[t.word].informative
 }
 
 func (q *Query) singleAt(t queryToken) bool {
-	return q.words[t.word].gram && single(q.terms[t.term][t.from:t.to])
+	return q.words[t.word].gram && isSingleCharacter(q.terms[t.term][t.from:t.to])
 }
 
-// joined are the parts of the terms that wanted tokens cover, each once.
-func (q *Query) joined(wanted func(queryToken) bool) (out []string) {
+// joinTokens returns the parts of the terms that wanted tokens cover, each once.
+func (q *Query) joinTokens(wanted func(queryToken) bool) (out []string) {
 	last := queryToken{term: -1}
 	end := func() {
 		if last.term >= 0 && !slices.Contains(out, q.terms[last.term][last.from:last.to]) {
@@ -121,17 +120,17 @@ func (q *Query) joined(wanted func(queryToken) bool) (out []string) {
 	return out
 }
 
-// What relevance says at most.
+// The limits of a relevance text.
 const (
 	namesShown = 6
 	nameChars  = 60
 )
 
-// relevance says in words what a passage holds.
+// relevance describes what a passage contains.
 func (s *Search) relevance(c *candidate, matched []string) string {
 	for i, p := range s.query.phrases {
 		if c.phrases&(1<<i) != 0 {
-			return fmt.Sprintf("holds the phrase %q", shortened(p.text))
+			return fmt.Sprintf("holds the phrase %q", clipName(p.text))
 		}
 	}
 	if len(matched) == 0 {
@@ -139,30 +138,30 @@ func (s *Search) relevance(c *candidate, matched []string) string {
 	}
 	names := make([]string, 0, namesShown)
 	for _, name := range matched[:min(len(matched), namesShown)] {
-		names = append(names, shortened(name))
+		names = append(names, clipName(name))
 	}
-	all := s.query.said()
+	all := s.query.informativeWords()
 	if all == 0 || len(matched) > all {
 		return "holds " + strings.Join(names, ", ")
 	}
 	return fmt.Sprintf("%d of %d terms: %s", len(matched), all, strings.Join(names, ", "))
 }
 
-// said is how many words say something by themselves, 0 where words cannot be told apart.
-func (q *Query) said() (n int) {
+// informativeWords returns the number of informative words; 0 if words cannot be told apart.
+func (q *Query) informativeWords() (n int) {
 	for _, w := range q.words {
 		if w.gram {
 			return 0
 		}
-		if w.said {
+		if w.informative {
 			n++
 		}
 	}
 	return n
 }
 
-// shortened cuts a name in the middle of a line of text.
-func shortened(name string) string {
+// clipName cuts a name to fit into a line.
+func clipName(name string) string {
 	name = strings.Join(strings.Fields(name), " ")
 	if utf8.RuneCountInString(name) <= nameChars {
 		return name

@@ -8,10 +8,10 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// fold makes the spellings of a word one: case, width, compatibility forms, joiners. Diacritics stay, because endings are told by them;
-// bare takes them off afterwards.
+// fold normalizes the spelling of a word: case, width, compatibility forms, joiners. It keeps diacritics, because stemming needs them;
+// stripDiacritics removes them afterwards.
 func fold(word string) string {
-	if ascii(word) {
+	if isASCII(word) {
 		return strings.ToLower(word)
 	}
 	return strings.Map(foldLetter, norm.NFKC.String(word))
@@ -29,10 +29,9 @@ func foldLetter(r rune) rune {
 	return unicode.ToLower(r)
 }
 
-// bare takes the diacritics off letters of scripts where they are written or left out at will. Marks of Indic scripts are vowels and
-// stay.
-func bare(word string) string {
-	if ascii(word) {
+// stripDiacritics removes diacritics in scripts where they are optional. Marks of Indic scripts are vowels and stay.
+func stripDiacritics(word string) string {
+	if isASCII(word) {
 		return word
 	}
 	var b strings.Builder
@@ -58,7 +57,7 @@ func bare(word string) string {
 	return b.String()
 }
 
-func ascii(s string) bool {
+func isASCII(s string) bool {
 	for i := range len(s) {
 		if s[i] >= utf8.RuneSelf {
 			return false

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// functionRuns are function words, above all those that ask, of scripts without spaces. What they share characters with says little.
+// functionRuns are function words, above all question words, of scripts without spaces. Characters that overlap them carry little weight.
 const functionRuns = "什么 什麼 多少 哪 谁 誰 为什么 為什麼 怎么 怎麼 怎样 如何 几 幾 请问 何时 何处 是 的 了 吗 嗎 呢 " +
 	"何 いつ どこ だれ なぜ どの どう どれ どんな です ます ですか ました " +
 	"무엇 누구 언제 어디 어떻게 어떤 얼마나 " +
@@ -17,7 +17,7 @@ const functionRuns = "什么 什麼 多少 哪 谁 誰 为什么 為什麼 怎�
 //go:embed function_words.txt
 var functionWordList string
 
-// functionWords says in which languages a word is one that only holds others together: a bit for each, those of languageTable first.
+// functionWords maps each function word to a bit set of its languages; those of languageTable come first.
 var functionWords = readFunctionWords(functionWordList)
 
 func readFunctionWords(list string) map[string]uint32 {
@@ -37,7 +37,7 @@ func readFunctionWords(list string) map[string]uint32 {
 	return words
 }
 
-// languageNamed is the place of a language in languageTable, or -1.
+// languageNamed returns the index of a language in languageTable, or -1.
 func languageNamed(name string) int {
 	for l, row := range languageTable {
 		if row.name == name {

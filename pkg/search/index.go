@@ -8,12 +8,12 @@ import (
 	"sort"
 )
 
-// blockBytes is how much of a text an index tells apart: large enough for a few excerpts, small enough to be read again at each search.
+// blockBytes is the block size of an index: large enough for a few excerpts, small enough to be read again in each search.
 const blockBytes = 1024
 
-// index says in which blocks of a text a term stands. Terms are cut to as many bits as tell most of them apart: the few that share a key
-// share their blocks, and reading these again tells which it was. Keys are in order, each as the difference to the one before it, with
-// the length of its postings, and its postings as differences, all as varints.
+// index maps terms to the blocks of a text that contain them. Terms are truncated to as many bits as distinguish most of them: terms that
+// share a key share its blocks, and reading these again tells them apart. Keys are sorted and stored as differences, each with the length
+// of its postings and the postings as differences, all as varints.
 type index struct {
 	data  []byte
 	marks []indexMark // of each indexStride-th key
@@ -30,12 +30,12 @@ const (
 	indexSpread = 6 // how many bits more keys have than would number them
 )
 
-// indexer gathers what an index is made of.
+// indexer collects the entries of an index.
 type indexer struct {
-	ids    map[term]uint32
-	terms  []indexEntry
-	places []indexPlace // in order of blocks
-	full   bool         // grows faster than the text
+	ids      map[term]uint32
+	terms    []indexEntry
+	gathered []indexPosting // in order of blocks
+	overflow bool           // grows faster than the text
 }
 
 type indexEntry struct {
@@ -45,17 +45,17 @@ type indexEntry struct {
 	start uint32
 }
 
-type indexPlace struct{ id, block uint32 }
+type indexPosting struct{ id, block uint32 }
 
 func newIndexer(size int) *indexer {
-	return &indexer{ids: make(map[term]uint32, size/256), places: make([]indexPlace, 0, size/8)}
+	return &indexer{ids: make(map[term]uint32, size/256), gathered: make([]indexPosting, 0, size/8)}
 }
 
-// headStart is how much larger than the text so far an index may be that may still become smaller than the text: words come again.
-const headStart = 64 << 10
+// indexHeadStart is how much larger than the text so far an index may become before it is given up: words repeat later.
+const indexHeadStart = 64 << 10
 
 func (x *indexer) add(t token) {
-	if x.full {
+	if x.overflow {
 		return
 	}
 	id, ok := x.ids[t.term]
@@ -68,12 +68,12 @@ func (x *indexer) add(t token) {
 	if block := t.from / blockBytes; block != e.last {
 		e.last = block
 		e.count++
-		x.places = append(x.places, indexPlace{id, uint32(block)})
-		x.full = 2*len(x.terms)+len(x.places) > int(t.from)+headStart
+		x.gathered = append(x.gathered, indexPosting{id, uint32(block)})
+		x.overflow = 2*len(x.terms)+len(x.gathered) > int(t.from)+indexHeadStart
 	}
 }
 
-// postings are the blocks of each term, one after the other.
+// postings returns the blocks of all terms, one term after the other.
 func (x *indexer) postings() []uint32 {
 	start := uint32(0)
 	for i := range x.terms {
@@ -81,7 +81,7 @@ func (x *indexer) postings() []uint32 {
 		start += x.terms[i].count
 	}
 	out := make([]uint32, start)
-	for _, p := range x.places {
+	for _, p := range x.gathered {
 		e := &x.terms[p.id]
 		out[e.start] = p.block
 		e.start++
@@ -89,12 +89,12 @@ func (x *indexer) postings() []uint32 {
 	return out
 }
 
-// index orders what was gathered. The indexer is of no use afterwards.
+// index sorts what was collected. The indexer must not be used afterwards.
 func (x *indexer) index() index {
 	postings := x.postings()
 	out := index{shift: uint8(max(0, 32-indexSpread-bits.Len(uint(len(x.terms)))))}
 	slices.SortFunc(x.terms, func(a, b indexEntry) int { return cmp.Compare(a.term, b.term) })
-	data, list, before, keys := make([]byte, 0, 4*len(x.terms)+len(x.places)), []byte(nil), term(0), 0
+	data, list, before, keys := make([]byte, 0, 4*len(x.terms)+len(x.gathered)), []byte(nil), term(0), 0
 	for i := 0; i < len(x.terms); keys++ {
 		key, first := x.terms[i].term>>out.shift, i
 		for i < len(x.terms) && x.terms[i].term>>out.shift == key {
@@ -114,7 +114,7 @@ func (x *indexer) index() index {
 	return out
 }
 
-// blocksOf are the blocks of terms that share a key, in order.
+// blocksOf returns the blocks of terms that share a key, in order.
 func blocksOf(terms []indexEntry, postings []uint32) []uint32 {
 	if len(terms) == 1 {
 		return postings[terms[0].start-terms[0].count : terms[0].start]
@@ -136,7 +136,7 @@ func appendPostings(out []byte, blocks []uint32) []byte {
 	return out
 }
 
-// find appends the blocks that a term stands in, in order.
+// find appends the blocks that contain a term, in order.
 func (x *index) find(t term, out []int32) []int32 {
 	key := t >> x.shift
 	m := sort.Search(len(x.marks), func(i int) bool { return x.marks[i].key > key }) - 1

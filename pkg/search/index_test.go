@@ -57,7 +57,7 @@ func TestIndex_Find_IsWhatWasAdded(t *testing.T) {
 // phraseOf makes a phrase, as a query does.
 func phraseOf(text string) phrase {
 	p := phrase{text: text, runes: foldedRunes(strings.TrimSpace(text))}
-	p.fails = failures(p.runes)
+	p.prefixFunction = prefixFunction(p.runes)
 	return p
 }
 

@@ -22,11 +22,11 @@ import (
 	"github.com/blevesearch/snowballstem/turkish"
 )
 
-// language is an index into languageTable: what a text in Latin letters is written in.
+// language is an index into languageTable: the language of a text in Latin letters.
 type language uint8
 
-// languageTable holds the languages in Latin letters, by the names under which their function words are listed, and how they are stemmed,
-// if they are. The first is what a text is taken for that shows none.
+// languageTable lists the languages in Latin letters, by the names in the list of function words, with their stemmers if any. The first is
+// the default.
 var languageTable = [...]struct {
 	name string
 	stem func(*snowballstem.Env) bool
@@ -51,18 +51,18 @@ var languageTable = [...]struct {
 	{"vietnamese", nil},
 }
 
-// latinLanguages are the bits of the languages in Latin letters: those of other scripts need not be told apart.
+// latinLanguages are the bits of the languages in Latin letters; other scripts identify their languages.
 const latinLanguages uint32 = 1<<len(languageTable) - 1
 
-// census counts how many different words a text has, and how many of them are function words of each language. Each word counts once:
-// what data repeats says nothing of the language around it.
-type census struct {
+// languageCensus counts the distinct words of a text, and the function words of each language among them. Each word counts once, because
+// repetition in data says nothing about the language around it.
+type languageCensus struct {
 	seen   map[string]struct{}
 	counts [len(languageTable)]int
 }
 
-func (c *census) add(word string) {
-	word = bare(fold(word))
+func (c *languageCensus) add(word string) {
+	word = stripDiacritics(fold(word))
 	if _, ok := c.seen[word]; ok || len(word) < 2 {
 		return
 	}
@@ -72,25 +72,25 @@ func (c *census) add(word string) {
 	}
 }
 
-// A language is told by this many function words among all: one in leastShare, or in clearShare where hardly any are English. The latter
-// is for those that put into endings what others have words for.
+// A language needs this share of function words among all words: one in minShare, or one in minClearShare if hardly any are English. The
+// latter is for languages with endings where others have words.
 const (
-	leastShare = 12
-	clearShare = 20
-	clearCount = 5 // function words
+	minShare      = 12
+	minClearShare = 20
+	minClearCount = 5 // function words
 )
 
-// language is the one with the most function words, if they are more than chance gives and more than English ones.
-func (c *census) language() language {
+// language returns the language with the most function words, if they are more than chance would give and more than the English ones.
+func (c *languageCensus) language() language {
 	best := 0
 	for l, n := range c.counts {
 		if n > c.counts[best] {
 			best = l
 		}
 	}
-	share := leastShare
-	if c.counts[best] >= max(clearCount, 3*c.counts[0]) {
-		share = clearShare
+	share := minShare
+	if c.counts[best] >= max(minClearCount, 3*c.counts[0]) {
+		share = minClearShare
 	}
 	if c.counts[best] < 2 || c.counts[best]*share < len(c.seen) || (len(c.seen) > fewWords && c.counts[best] < 4) {
 		return 0
@@ -98,18 +98,18 @@ func (c *census) language() language {
 	return language(best)
 }
 
-// fewWords is how many different words a question may have, where two function words tell a language.
+// fewWords is the number of distinct words of a question, in which two function words identify a language.
 const fewWords = 24
 
-// Of a long text, stretches are looked at.
+// Of a long text, only samples are counted.
 const (
 	censusStretches = 8
 	censusWords     = 40 // of each
 )
 
-// languageOf looks at a text in several places.
+// languageOf detects the language of a text from samples.
 func languageOf(text string) language {
-	c := census{seen: map[string]struct{}{}}
+	c := languageCensus{seen: map[string]struct{}{}}
 	step := max(len(text)/censusStretches, 2048)
 	for from := 0; from < len(text); from += step {
 		c.stretch(text[from:min(from+2048, len(text))])
@@ -117,7 +117,7 @@ func languageOf(text string) language {
 	return c.language()
 }
 
-func (c *census) stretch(text string) {
+func (c *languageCensus) stretch(text string) {
 	words, start := 0, -1
 	for i, r := range text {
 		letter := unicode.Is(unicode.Latin, r) || (start >= 0 && unicode.Is(unicode.M, r))
@@ -138,7 +138,7 @@ func (c *census) stretch(text string) {
 	}
 }
 
-// functionWord says whether a folded word says nothing by itself, in the language or in one with a script of its own.
+// functionWord reports whether a folded word is a function word, in the language or in one with a script of its own.
 func (l language) functionWord(word string) bool {
-	return functionWords[bare(word)]&(1<<l|^latinLanguages) != 0
+	return functionWords[stripDiacritics(word)]&(1<<l|^latinLanguages) != 0
 }

@@ -8,29 +8,28 @@ import (
 	"golang.org/x/text/width"
 )
 
-// term is what contents and queries are compared by: a hash of a word that was folded and stemmed, or of a run of characters.
-// Zero is none.
+// term is a hash of a folded and stemmed word, or of a run of characters, by which contents and queries are compared. Zero means none.
 type term uint32
 
-// token is a term where it stands in a text.
+// token is an occurrence of a term in a text.
 type token struct {
 	term     term
-	ends     ends  // of a word, if the lexer tells them
-	from, to int32 // bytes
-	pos      int32 // which word it is; parts of an identifier follow each other, and the whole stands where its first part does
+	affixes  affixes // of a word, if the lexer computes them
+	from, to int32   // bytes
+	pos      int32   // index of the word; the parts of an identifier have consecutive ones, the whole that of its first part
 }
 
-// ends are how the stem of a word begins and how it ends, each zero if it is too short for it. Words that share one are likely forms of
-// one word that stemming keeps apart, or one is a part of the other: Touristen and touristisch, Verfassung and Landesverfassung.
-type ends [2]term
+// affixes are hashes of the first and last letters of a word's stem, each zero if the stem is too short. Words that share one are likely
+// related although stemming separates them: Touristen and touristisch, Verfassung and Landesverfassung.
+type affixes [2]term
 
-// How many letters of a stem are its beginning, and its end.
+// The number of letters in the prefix and the suffix of a stem.
 const (
 	beginLetters = 4
 	endLetters   = 5
 )
 
-func endsOf(stem string) (e ends) {
+func affixesOf(stem string) (e affixes) {
 	letters := []rune(stem)
 	if n := len(letters); n >= beginLetters {
 		e[0] = hashOf("^" + string(letters[:beginLetters])) // no stem has such a character
@@ -41,39 +40,38 @@ func endsOf(stem string) (e ends) {
 	return e
 }
 
-// word is what a lexer remembers of one.
+// word is what a lexer caches about a word.
 type word struct {
-	term term
-	ends ends
+	term    term
+	affixes affixes
 }
 
-// Longer words are not split and not stemmed: they are no words.
+// Longer tokens are not words: they are neither split nor stemmed.
 const maxWordBytes = 64
 
-// lexer cuts texts into terms. It remembers the words it has seen, because folding and stemming cost more than finding them. It is for
-// one goroutine.
+// lexer splits texts into terms. It caches words, because folding and stemming cost more than a lookup. It is not safe for concurrent use.
 type lexer struct {
-	stems stemmer
-	latin language
-	only  *prefixes // of the words worth knowing; nil: of all
-	ends  bool      // tells the ends of words
-	seen  map[uint64]word
-	emit  func(token)
-	text  string
-	pos   int32
+	stems       stemmer
+	latin       language
+	prefixes    *prefixSet // of the words to look up; nil: all
+	withAffixes bool       // computes affixes
+	seen        map[uint64]word
+	emit        func(token)
+	text        string
+	pos         int32
 }
 
 func newLexer(latin language) *lexer {
 	return &lexer{stems: newStemmer(latin), latin: latin, seen: map[uint64]word{}}
 }
 
-// prefixes are the first two letters of words in ASCII, as beginning has them. Stemming leaves them as they are, so that a word that
-// begins otherwise than all words of a query need not be stemmed.
-type prefixes [1 << 10]bool
+// prefixSet holds the first two letters of ASCII words. Stemming keeps them, so a word with another prefix than all query words need not be
+// stemmed.
+type prefixSet [1 << 10]bool
 
 func prefixOf(first, second byte) int { return int(first&31)<<5 | int(second&31) }
 
-// maxSeen bounds what a lexer remembers: hostile contents are made of ever new words.
+// maxSeen limits the cache, because hostile contents consist of ever new words.
 const maxSeen = 1 << 17
 
 // scan emits the tokens of text[from:to], in order.
@@ -105,7 +103,7 @@ const (
 	hashPrime = 1099511628211
 )
 
-// word reads one word from i on and emits it, and its parts if it is an identifier in camel case.
+// word reads a word from i on and emits it, and its parts if it is a camel-case identifier.
 func (l *lexer) word(i int) int {
 	from, hash, digits, humps := i, uint64(hashSeed), false, false
 	lower, uppers := false, 0
@@ -132,36 +130,36 @@ func (l *lexer) word(i int) int {
 	if humps && i-from <= maxWordBytes {
 		next = l.parts(from, i)
 	}
-	w := l.known(hash, from, i, !digits)
-	l.emit(token{w.term, w.ends, int32(from), int32(i), l.pos})
+	w := l.lookUp(hash, from, i, !digits)
+	l.emit(token{w.term, w.affixes, int32(from), int32(i), l.pos})
 	l.pos = next
 	return i
 }
 
-// known is the word text[from:to], whose hash is given.
-func (l *lexer) known(hash uint64, from, to int, stem bool) word {
+// lookUp returns the word text[from:to], given its hash.
+func (l *lexer) lookUp(hash uint64, from, to int, stem bool) word {
 	if !stem || to-from <= 2 || to-from > maxWordBytes {
 		return word{term: mix(hash)}
 	}
-	if l.only != nil && !l.inflected() && !l.only[prefixOf(l.text[from], l.text[from+1])] {
+	if l.prefixes != nil && !l.tellsAffixes() && !l.prefixes[prefixOf(l.text[from], l.text[from+1])] {
 		return word{}
 	}
 	if w, ok := l.seen[hash]; ok {
 		return w
 	}
-	return l.learn(hash, from, to, l.inflected())
+	return l.learn(hash, from, to, l.tellsAffixes())
 }
 
-// inflected says whether the ends of words in Latin letters are told. Those of English are not: its stems are forms enough, and what
-// names, code and data begin with says little.
-func (l *lexer) inflected() bool { return l.ends && l.latin != 0 }
+// tellsAffixes reports whether affixes of words in Latin letters are used. Those of English are not: its stems suffice, and prefixes of
+// names, code and data say little.
+func (l *lexer) tellsAffixes() bool { return l.withAffixes && l.latin != 0 }
 
 // learn folds and stems a word.
 func (l *lexer) learn(hash uint64, from, to int, tell bool) word {
 	stem := l.stems.stem(fold(l.text[from:to]))
 	w := word{term: hashOf(stem)}
 	if tell {
-		w.ends = endsOf(stem)
+		w.affixes = affixesOf(stem)
 	}
 	if len(l.seen) < maxSeen {
 		l.seen[hash] = w
@@ -169,7 +167,7 @@ func (l *lexer) learn(hash uint64, from, to int, tell bool) word {
 	return w
 }
 
-// wideWord reads on in a word that is not all ASCII.
+// wideWord continues a word that is not all ASCII.
 func (l *lexer) wideWord(from, i int) int {
 	for i < len(l.text) {
 		if c := l.text[i]; c < utf8.RuneSelf {
@@ -189,13 +187,13 @@ func (l *lexer) wideWord(from, i int) int {
 	for _, c := range []byte(l.text[from:i]) {
 		hash = (hash ^ uint64(c)) * hashPrime
 	}
-	w := l.knownWide(hash, from, i)
-	l.emit(token{w.term, w.ends, int32(from), int32(i), l.pos})
+	w := l.lookUpWide(hash, from, i)
+	l.emit(token{w.term, w.affixes, int32(from), int32(i), l.pos})
 	l.pos++
 	return i
 }
 
-func (l *lexer) knownWide(hash uint64, from, to int) word {
+func (l *lexer) lookUpWide(hash uint64, from, to int) word {
 	if w, ok := l.seen[hash]; ok {
 		return w
 	}
@@ -203,14 +201,14 @@ func (l *lexer) knownWide(hash uint64, from, to int) word {
 		return word{term: mix(hash)}
 	}
 	first, _ := utf8.DecodeRuneInString(l.text[from:])
-	return l.learn(hash, from, to, l.inflected() || l.ends && !unicode.Is(unicode.Latin, first))
+	return l.learn(hash, from, to, l.tellsAffixes() || l.withAffixes && !unicode.Is(unicode.Latin, first))
 }
 
-// parts emits the parts of an identifier in camel case, and says which position comes after them.
+// parts emits the parts of a camel-case identifier, and returns the position after them.
 func (l *lexer) parts(from, to int) int32 {
 	pos := l.pos
 	for start, i := from, from+1; i <= to; i++ {
-		if i < to && !hump(l.text, i, to) {
+		if i < to && !isCamelBoundary(l.text, i, to) {
 			continue
 		}
 		if i-start > 1 && i-start < to-from {
@@ -228,24 +226,24 @@ func (l *lexer) part(from, to int, pos int32) {
 		digits = digits || c-'0' < 10
 		hash = (hash ^ uint64(asciiLower(c))) * hashPrime
 	}
-	w := l.known(hash, from, to, !digits)
-	l.emit(token{w.term, w.ends, int32(from), int32(to), pos})
+	w := l.lookUp(hash, from, to, !digits)
+	l.emit(token{w.term, w.affixes, int32(from), int32(to), pos})
 }
 
-// hump says whether a part of an identifier begins at i: fooBar, HTTPServer, but not URLs.
-func hump(s string, i, to int) bool {
+// isCamelBoundary reports whether a part of an identifier begins at i: fooBar, HTTPServer, but not URLs.
+func isCamelBoundary(s string, i, to int) bool {
 	if s[i]-'A' >= 26 {
 		return false
 	}
 	return s[i-1]-'A' >= 26 || (i+2 < to && s[i+1]-'a' < 26 && s[i+2]-'a' < 26)
 }
 
-// run reads characters of a script without spaces from i on, each with its marks. It emits each, and runs of two, or of three where a
-// character says little.
+// run reads characters of a script without spaces from i on, each with its marks. It emits each one, and runs of two, or of three in
+// scripts where one character says little.
 func (l *lexer) run(i int) int {
 	first, _ := utf8.DecodeRuneInString(l.text[i:])
 	size := 2
-	if alphabetic(first) {
+	if isAlphabetic(first) {
 		size = 3
 	}
 	var starts [3]int // of the last characters
@@ -264,11 +262,11 @@ func (l *lexer) run(i int) int {
 		i += w
 	}
 	l.grams(starts, n, size, i)
-	l.pos++ // what stands on either side of a space does not follow
+	l.pos++ // words on both sides of a space are not a pair
 	return i
 }
 
-// grams emits what ends with the nth character of a run.
+// grams emits the n-grams that end with the nth character of a run.
 func (l *lexer) grams(starts [3]int, n, size, to int) {
 	if n == 0 {
 		return
@@ -280,7 +278,7 @@ func (l *lexer) grams(starts [3]int, n, size, to int) {
 	l.pos++
 }
 
-// gram emits text[from:to] as it stands, but for what folding of width and case makes equal.
+// gram emits text[from:to] with folded width and case.
 func (l *lexer) gram(from, to int) {
 	hash := uint64(hashSeed) ^ 2
 	for _, r := range l.text[from:to] {
@@ -297,14 +295,14 @@ func hashOf(s string) term {
 	return mix(hash)
 }
 
-// mix brings a hash to the size of a term.
+// mix reduces a hash to a term.
 func mix(hash uint64) term {
 	hash ^= hash >> 32
 	hash *= 0x9E3779B97F4A7C15
 	return max(1, term(hash>>32&math.MaxUint32))
 }
 
-// foldRune makes characters equal that differ in case or width alone.
+// foldRune folds the case and width of a character.
 func foldRune(r rune) rune {
 	switch {
 	case r < utf8.RuneSelf:

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// tokensOf are the texts of the tokens of a text.
+// tokensOf returns the texts of the tokens of a text.
 func tokensOf(text string) (out []string) {
 	newLexer(languageOf(text)).scan(text, 0, len(text), func(t token) { out = append(out, text[t.from:t.to]) })
 	return out
@@ -32,7 +32,7 @@ func TestLexer_Scan_CutsWordsOfAnyScript(t *testing.T) {
 	}
 }
 
-// same says whether two words are one term in the language of a sentence around them.
+// same reports whether two words are one term in the language of a sentence around them.
 func same(around, a, b string) bool {
 	var terms []term
 	l := newLexer(languageOf(around))
@@ -91,7 +91,7 @@ func TestLanguageOf_Text_IsToldByFunctionWords(t *testing.T) {
 }
 
 // A language that puts into endings what others have words for has few function words among many forms.
-func TestCensus_Language_FewFunctionWords_AreEnoughWithoutEnglishOnes(t *testing.T) {
+func TestLanguageCensus_Language_FewFunctionWords_AreEnoughWithoutEnglishOnes(t *testing.T) {
 	turkish := []string{"ile", "gibi", "kadar", "sonra", "daha", "olarak", "bazi"}
 	for _, c := range []struct {
 		english []string
@@ -103,7 +103,7 @@ func TestCensus_Language_FewFunctionWords_AreEnoughWithoutEnglishOnes(t *testing
 		{[]string{"the", "of", "is"}, 100, false},
 		{nil, 150, false},
 	} {
-		count := census{seen: map[string]struct{}{}}
+		count := languageCensus{seen: map[string]struct{}{}}
 		for _, word := range append(c.english, turkish...) {
 			count.add(word)
 		}
@@ -134,10 +134,10 @@ func TestLexer_Ends_AreToldOfInflectedWordsAlone(t *testing.T) {
 		if c.around != "" {
 			lang = languageOf("der Trainer und die Verteidigung haben nicht mit ihm gesprochen, aber er ist auch noch da")
 		}
-		ends := func(word string) (out ends) {
+		ends := func(word string) (out affixes) {
 			l := newLexer(lang)
-			l.ends = true
-			l.scan(word, 0, len(word), func(t token) { out = t.ends })
+			l.withAffixes = true
+			l.scan(word, 0, len(word), func(t token) { out = t.affixes })
 			return out
 		}
 		a, b := ends(c.a), ends(c.b)
@@ -157,7 +157,7 @@ func FuzzLexer_Scan(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		var ends []int32
 		l := newLexer(languageOf(text))
-		l.ends = true
+		l.withAffixes = true
 		l.scan(text, 0, len(text), func(k token) {
 			if k.from < 0 || k.from >= k.to || int(k.to) > len(text) {
 				t.Fatalf("token %d-%d of %d bytes", k.from, k.to, len(text))

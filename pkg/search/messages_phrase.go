@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// messagePhrase is a phrase of a query as it stands among the codes of messages.
+// messagePhrase is a phrase of a query in message codes.
 type messagePhrase struct {
 	forms  [][]byte // one for each language that stems it otherwise
 	words  []int32  // that a message with the phrase must hold
@@ -14,7 +14,7 @@ type messagePhrase struct {
 	whole  bool // as in phrase
 }
 
-// codedPhrases are the phrases of a query of at least two codes, as the languages stem them.
+// codedPhrases returns the phrases of a query that have at least two codes, as each language stems them.
 func (q *Query) codedPhrases(spoken uint32) (out []messagePhrase) {
 	for _, p := range q.phrases {
 		coded := messagePhrase{words: p.words, whole: p.whole}
@@ -37,12 +37,7 @@ func (q *Query) codedPhrases(spoken uint32) (out []messagePhrase) {
 	return out
 }
 
-// in says whether the codes of a message hold the phrase.
-func (p *messagePhrase) in(codes []byte) bool {
-	return slices.ContainsFunc(p.forms, func(form []byte) bool { return holdsCodes(codes, form) })
-}
-
-// holdsCodes says whether codes hold others, from where a code begins.
+// holdsCodes reports whether codes contain form at a code border.
 func holdsCodes(codes, form []byte) bool {
 	for {
 		at := bytes.Index(codes, form)

@@ -25,7 +25,7 @@ type dialogue struct {
 
 const dialogueBlock = 256
 
-// runs are the messages of a dialogue in blocks, with the names of who says them or without.
+// runs returns the messages of a dialogue in blocks, with the names of who says them or without.
 func (d *dialogue) runs(named bool) []*Messages {
 	texts := make([]string, len(d.Messages))
 	for i, m := range d.Messages {

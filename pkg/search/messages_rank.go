@@ -11,22 +11,22 @@ type Hit struct {
 	Score float64 // comparable within one search alone
 }
 
-// messageRankingParams are what the ranking of messages is tuned with. They are of no language.
+// messageRankingParams are the tuning parameters of message ranking. They do not depend on language.
 type messageRankingParams struct {
 	saturation float64 // BM25's k1
-	brevity    float64 // terms that a message is taken to be longer than it is: to be short is not to be to the point
-	function   float64 // what a word weighs that says nothing by itself
-	named      int     // how often a word may be named to weigh the more for it
-	coverage   float64 // what it adds to hold all of a query
-	pair       float64 // what two words add that follow each other as in the query
-	phrase     float64 // what a path, a number or an identifier of several words adds, as it stands
-	whole      float64 // what a whole search term or one in quotes adds, as it stands: more than all else can
-	opening    float64 // what it adds when a message begins with the word: a speaker's name, a title
-	previous   float64 // what a message has of the score of the one before it
-	answer     float64 // and what more, if that one asks
-	next       float64 // what it has of the one after it
-	around     float64 // what it has of each of those further away
-	reach      int     // how far that goes
+	brevity    float64 // terms added to a message's length, because short messages are not more relevant
+	function   float64 // weight of a function word
+	named      int     // maximum number of mentions in the query that count
+	coverage   float64 // factor for covering all of a query
+	pair       float64 // factor for pairs of words in the query's order
+	phrase     float64 // factor for a path, number or compound identifier that occurs verbatim
+	whole      float64 // factor for a whole or quoted search term that occurs verbatim: more than everything else
+	opening    float64 // factor for a word before the opening colon: a speaker's name, a title
+	previous   float64 // share of the previous message's score
+	answer     float64 // additional share if that one is a question
+	next       float64 // share of the next message's score
+	around     float64 // share of the scores of messages further away
+	reach      int     // distance up to which those count
 }
 
 func defaultMessageRankingParams() messageRankingParams {
@@ -36,11 +36,11 @@ func defaultMessageRankingParams() messageRankingParams {
 	}
 }
 
-// RankMessages ranks messages of several runs, whose indices rise from run to run, best first, at most limit. Messages that keep
-// refuses are not hits (nil keeps all), but count in what is rare and what surrounds others. It is BM25 over the messages, and more for
-// words that follow each other as in the query, for holding much of it, and for its words before an opening colon. What a message
-// lacks, those around it may say: most of all the question that it answers. A hit holds a word of the query that is no function word,
-// or a phrase of it, or follows a question that does: what nothing answers has no hits.
+// RankMessages ranks messages of several runs, whose indices increase from run to run, best first, at most limit. Messages that keep
+// rejects are not hits (nil keeps all), but count for statistics and context. The score is BM25 over the messages, plus bonuses for words
+// in the query's order, for covering much of it, and for its words before an opening colon. The messages around a hit add to its score,
+// most of all the question that it answers. A hit contains a query word that is not a function word, or a phrase, or follows a question
+// that does; if nothing answers, there are no hits.
 func RankMessages(q *Query, runs []*Messages, keep func(index int32) bool, limit int) []Hit {
 	r := newMessageRanking(q, runs)
 	r.survey()
@@ -65,7 +65,7 @@ type messageRanking struct {
 	mean    float64   // terms of a message
 	count   int       // of messages
 	own     []float64 // the score of each message by itself
-	exact   []float64 // and for the phrases it holds
+	exact   []float64 // of each message for its phrases
 }
 
 func newMessageRanking(q *Query, runs []*Messages) *messageRanking {
@@ -79,7 +79,7 @@ func newMessageRanking(q *Query, runs []*Messages) *messageRanking {
 	return r
 }
 
-// each gives the messages in order, with their codes.
+// each yields the messages in order, with their codes.
 func (r *messageRanking) each(give func(at int, e messageEntry, codes []byte)) {
 	at := 0
 	for _, m := range r.runs {
@@ -92,7 +92,7 @@ func (r *messageRanking) each(give func(at int, e messageEntry, codes []byte)) {
 	}
 }
 
-// survey counts how many messages hold each word, and how long they are.
+// survey counts how many messages contain each word, and their lengths.
 func (r *messageRanking) survey() {
 	last, terms := make([]int32, len(r.df)), int64(0)
 	r.each(func(at int, _ messageEntry, codes []byte) {
@@ -106,7 +106,8 @@ func (r *messageRanking) survey() {
 	r.mean = float64(terms) / float64(max(1, r.count))
 }
 
-// weigh sets what words weigh, by how often they are named and how few messages hold them. It says whether any message holds any.
+// weigh sets the weights of words from how often the query names them and how few messages contain them. It reports whether any message
+// contains any.
 func (r *messageRanking) weigh() bool {
 	var plain rankingParams
 	r.weights = r.query.named(r.messageRankingParams)
@@ -116,7 +117,7 @@ func (r *messageRanking) weigh() bool {
 		}
 		r.weights[w] *= plain.idf(int(df), r.count)
 	}
-	dropWeak(r.weights)
+	dropWeak(r.weights, func(w int) bool { return r.df[w] > 0 })
 	for _, weight := range r.weights {
 		r.all += weight
 	}
@@ -124,19 +125,6 @@ func (r *messageRanking) weigh() bool {
 		r.weighPhrase(&r.phrases[i])
 	}
 	return r.all > 0
-}
-
-// dropWeak takes the weight off all but the weightiest: a long request does not drown in its own common words.
-func dropWeak(weights []float64) {
-	if len(weights) <= maxStrong {
-		return
-	}
-	least := slices.Sorted(slices.Values(weights))[len(weights)-maxStrong]
-	for w := range weights {
-		if weights[w] < least {
-			weights[w] = 0
-		}
-	}
 }
 
 func (r *messageRanking) weighPhrase(p *messagePhrase) {
@@ -149,7 +137,7 @@ func (r *messageRanking) weighPhrase(p *messagePhrase) {
 	}
 }
 
-// named is what the words of a query weigh by how often they are named.
+// named returns the weights of query words by how often they are named.
 func (q *Query) named(k messageRankingParams) []float64 {
 	weights := make([]float64, len(q.words))
 	for _, t := range q.tokens {
@@ -158,7 +146,7 @@ func (q *Query) named(k messageRankingParams) []float64 {
 		}
 	}
 	for i, w := range q.words {
-		if !w.said {
+		if !w.informative {
 			weights[i] = k.function
 		}
 	}
@@ -177,13 +165,13 @@ func (r *messageRanking) score() {
 	})
 }
 
-// hits are the best messages, scored with what is around them.
+// hits returns the best messages, scored with their context.
 func (r *messageRanking) hits(keep func(index int32) bool, limit int) []Hit {
 	var hits []Hit
 	asked := false
 	r.each(func(at int, e messageEntry, codes []byte) {
 		score, found := r.surrounded(at, asked), r.answers(at) || asked && r.answers(at-1)
-		asked = e.asks
+		asked = e.question
 		if found && score > 0 && len(codes) > 0 && (keep == nil || keep(e.index)) {
 			hits = append(hits, Hit{e.index, score})
 		}
@@ -192,10 +180,10 @@ func (r *messageRanking) hits(keep func(index int32) bool, limit int) []Hit {
 	return slices.Clip(hits[:min(len(hits), max(limit, 0))])
 }
 
-// answers says whether a message holds anything that may answer.
+// answers reports whether a message contains anything that can answer.
 func (r *messageRanking) answers(at int) bool { return r.own[at]+r.exact[at] > 0 }
 
-// surrounded is the score of a message with its share of those around it.
+// surrounded returns the score of a message including its share of its neighbors' scores.
 func (r *messageRanking) surrounded(at int, asked bool) float64 {
 	score := r.own[at] + r.exact[at]
 	for i := max(0, at-r.reach); i < min(len(r.own), at+r.reach+1); i++ {

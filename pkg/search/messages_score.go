@@ -2,7 +2,7 @@ package search
 
 import "slices"
 
-// messageScorer scores messages by what they hold themselves, one after the other. It is for one goroutine.
+// messageScorer scores messages one after the other by their own content. It is not safe for concurrent use.
 type messageScorer struct {
 	*messageRanking
 	counts []float64   // of each word, in this message
@@ -14,15 +14,15 @@ type messageScorer struct {
 	follow  []uint32 // of each two of those: 0 if the second never follows the first in the query, else the last message it did so in
 	message uint32   // its number, from 2 on
 
-	before int32   // how many terms stand before the opening colon
-	named  float64 // words before the opening colon
-	pairs  float64 // what the pairs of this message weigh
-	means  bool    // it holds a word that may answer
+	before       int32   // how many terms stand before the opening colon
+	openingWords float64 // words before the opening colon
+	pairs        float64 // what the pairs of this message weigh
+	canAnswer    bool    // it holds a word that may answer
 }
 
 type recentHit struct{ word, at int32 }
 
-// pairReach is how far after another a word may stand to follow it: with one between them.
+// pairReach is the maximum distance of two words that form a pair: one word between them.
 const pairReach = 2
 
 func newMessageScorer(r *messageRanking) *messageScorer {
@@ -46,27 +46,27 @@ func newMessageScorer(r *messageRanking) *messageScorer {
 // begin begins a message.
 func (s *messageScorer) begin(opening uint8) {
 	s.message++
-	s.before, s.named, s.pairs, s.means = int32(opening), 0, 0, false
+	s.before, s.openingWords, s.pairs, s.canAnswer = int32(opening), 0, 0, false
 	s.held, s.recent = s.held[:0], s.recent[:0]
 }
 
-// found notes a word of the query in the message.
+// found records a query word in the message.
 func (s *messageScorer) found(word, at int32) {
 	if s.numbers[word] < 0 {
 		return
 	}
 	if s.counts[word] == 0 {
 		s.held = append(s.held, word)
-		if at < s.before && s.query.words[word].said {
-			s.named++
+		if at < s.before && s.query.words[word].informative {
+			s.openingWords++
 		}
 	}
 	s.counts[word]++
-	s.means = s.means || s.query.words[word].means
+	s.canAnswer = s.canAnswer || s.query.words[word].canAnswer
 	s.followed(word, at)
 }
 
-// followed notes which words the word follows.
+// followed records which words the word follows.
 func (s *messageScorer) followed(word, at int32) {
 	kept := s.recent[:0]
 	for _, before := range s.recent {
@@ -84,19 +84,19 @@ func (s *messageScorer) followed(word, at int32) {
 	s.recent = kept
 }
 
-// phrasesIn is what the phrases weigh that the message holds, whose words were found.
+// phrasesIn returns the weight of the phrases in the message, whose words were found.
 func (s *messageScorer) phrasesIn(codes []byte) (sum float64) {
 	for i := range s.phrases {
 		p := &s.phrases[i]
 		lacks := func(word int32) bool { return s.numbers[word] >= 0 && s.counts[word] == 0 }
-		if !slices.ContainsFunc(p.words, lacks) && p.in(codes) {
+		if !slices.ContainsFunc(p.words, lacks) && slices.ContainsFunc(p.forms, func(form []byte) bool { return holdsCodes(codes, form) }) {
 			sum += p.weight
 		}
 	}
 	return sum
 }
 
-// end is the score of the message, which has so many terms: 0 if all that it holds says nothing by itself.
+// end returns the score of the message with the given number of terms; 0 if it contains only uninformative words.
 func (s *messageScorer) end(terms int32) float64 {
 	norm := s.saturation * (float64(terms) + s.brevity) / (s.mean + s.brevity)
 	sum, covered := s.pair*s.pairs, 0.0
@@ -106,8 +106,8 @@ func (s *messageScorer) end(terms int32) float64 {
 		covered += s.weights[w]
 		s.counts[w] = 0
 	}
-	if !s.means {
+	if !s.canAnswer {
 		return 0
 	}
-	return sum * (1 + s.coverage*covered/s.all) * (1 + s.opening*s.named)
+	return sum * (1 + s.coverage*covered/s.all) * (1 + s.opening*s.openingWords)
 }

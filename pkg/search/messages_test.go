@@ -237,7 +237,7 @@ func TestRankMessages_Limits_Hold(t *testing.T) {
 	}
 }
 
-// messageText is text of many scripts, and some that is none.
+// messageText returns text of many scripts, and some that is none.
 func messageText() *rapid.Generator[string] {
 	pieces := []string{
 		"zeppelin ", "landing ", "the ", "Ann: ", "? ", "HTTPServer_v2 ", "飞艇", "เรือ", "भाषा ", "книги ", "ß", "e\u0301", "\xff", "\xe9\xa3", " ", "\n", ":", "42",

@@ -2,7 +2,7 @@ package search
 
 import "math/bits"
 
-// messageWords knows the words of a query by the codes of messages. It is immutable once it is made.
+// messageWords finds the words of a query among message codes. It is immutable once built.
 type messageWords struct {
 	keys  []uint64 // an open hash table, at most half full: 0 is free
 	words []int32
@@ -10,9 +10,9 @@ type messageWords struct {
 	grams codeSet // of the last characters of runs
 }
 
-// newMessageWords makes the words of a query known, as the languages stem them.
+// newMessageWords indexes the words of a query as the languages stem them.
 func newMessageWords(q *Query, spoken uint32) *messageWords {
-	b := newBinding(q)
+	b := newQueryTermIndex(q)
 	for ; spoken != 0; spoken &= spoken - 1 {
 		b.add(language(bits.TrailingZeros32(spoken)))
 	}
@@ -38,7 +38,7 @@ func newMessageWords(q *Query, spoken uint32) *messageWords {
 	return w
 }
 
-// The keys of words, of characters, and of runs of two and three of them: as many codes as it takes, under the number of them.
+// The keys of words, of characters, and of runs of two and three: up to three codes, with their number in the top bits.
 const (
 	keyShift = 60
 	gramBits = 15
@@ -51,11 +51,11 @@ func gramKey(n int, codes uint64) uint64 {
 	return uint64(n)<<keyShift | codes&(1<<(n*gramBits)-1)
 }
 
-// runKey is the key of a run of characters.
+// runKey returns the key of a run of characters.
 func runKey(l *lexer, text string) uint64 {
 	n, codes := 0, uint64(0)
 	l.scan(text, 0, len(text), func(t token) {
-		if single(text[t.from:t.to]) {
+		if isSingleCharacter(text[t.from:t.to]) {
 			n++
 			codes = codes<<gramBits | uint64(gramCode(t.term))
 		}
@@ -63,7 +63,7 @@ func runKey(l *lexer, text string) uint64 {
 	return gramKey(min(n, 3), codes)
 }
 
-// put makes a key known as a word's, if it is not another's.
+// put assigns a key to a word unless another has it.
 func (w *messageWords) put(key uint64, word int32) {
 	i := w.slot(key)
 	if w.keys[i] == 0 {
@@ -71,7 +71,7 @@ func (w *messageWords) put(key uint64, word int32) {
 	}
 }
 
-// slot is where a key is, or would be.
+// slot returns where a key is, or would be.
 func (w *messageWords) slot(key uint64) int {
 	const spread = 0x9E3779B97F4A7C15
 	mask := len(w.keys) - 1
@@ -82,7 +82,7 @@ func (w *messageWords) slot(key uint64) int {
 	return i
 }
 
-// find is the word of a key, -1 if there is none.
+// find returns the word of a key, -1 if there is none.
 func (w *messageWords) find(key uint64) int32 {
 	if i := w.slot(key); w.keys[i] != 0 {
 		return w.words[i]
@@ -90,8 +90,8 @@ func (w *messageWords) find(key uint64) int32 {
 	return -1
 }
 
-// scan gives the words of a query in the codes of a message, and where they stand: the number of the term, of their last character if
-// they are runs. It says how many terms there are.
+// scan yields the query words in the codes of a message with their term numbers (for runs, that of the last character), and returns the
+// number of terms.
 func (w *messageWords) scan(codes []byte, found func(word, at int32)) (terms int32) {
 	run, length := uint64(0), 0
 	for i := 0; i+1 < len(codes); terms++ {
@@ -112,7 +112,7 @@ func (w *messageWords) scan(codes []byte, found func(word, at int32)) (terms int
 	return terms
 }
 
-// runs gives the words that are runs of up to so many characters and end with the last of them.
+// runs yields the words that are runs of up to length characters and end with the last of them.
 func (w *messageWords) runs(run uint64, length int, at int32, found func(word, at int32)) {
 	for n := 1; n <= length; n++ {
 		if word := w.find(gramKey(n, run)); word >= 0 {
@@ -121,7 +121,7 @@ func (w *messageWords) runs(run uint64, length int, at int32, found func(word, a
 	}
 }
 
-// codeSet says quickly of most codes that they are not in it, by their last bits.
+// codeSet is a filter that rules out most codes quickly, by their last bits.
 type codeSet [1 << gramBits / 64]uint64
 
 func (s *codeSet) add(code uint64) { s[code&gramMask/64] |= 1 << (code % 64) }

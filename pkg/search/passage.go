@@ -5,19 +5,19 @@ import (
 	"sort"
 )
 
-// stretch is a part of a text that is read again at a search, with what it holds of a query.
-type stretch struct {
-	hits     []hit
-	segments []segment
-	titles   [][]int32 // the words in what stands over each segment; nil: none do
-	open     bool      // begins within a segment
-	ends     bool      // nothing follows it
-	alike    bool      // segments are items of data, of which each stands for itself
+// scannedSpan is a part of a text that a search read again, with its hits.
+type scannedSpan struct {
+	hits         []hit
+	segments     []segment
+	titles       [][]int32 // query words in the titles over each segment; nil if there are no titles
+	startsInside bool      // begins within a segment
+	isLast       bool      // nothing follows it
+	dataItems    bool      // segments are independent data items
 }
 
-// read looks for a query's words in text[from:to], for passages of at most maxChars characters.
-func (d *Document) read(b *binding, l *lexer, from, to int, maxChars int32) stretch {
-	s := stretch{segments: segments(d.reading, from, to, maxChars), open: from > 0, ends: to == len(d.text), alike: d.reading.IsData()}
+// read finds a query's words in text[from:to], for passages of at most maxChars characters.
+func (d *Document) read(b *queryTermIndex, l *lexer, from, to int, maxChars int32) scannedSpan {
+	s := scannedSpan{segments: segments(d.reading, from, to, maxChars), startsInside: from > 0, isLast: to == len(d.text), dataItems: d.reading.IsData()}
 	at := 0
 	l.scan(d.text, from, to, func(t token) {
 		w, partial, ok := b.find(t)
@@ -38,42 +38,42 @@ func (d *Document) read(b *binding, l *lexer, from, to int, maxChars int32) stre
 	return s
 }
 
-// over are the words in what stands over a segment.
-func (s *stretch) over(i int) []int32 {
+// titlesOver returns the query words in the titles over a segment.
+func (s *scannedSpan) titlesOver(i int) []int32 {
 	if s.titles == nil {
 		return nil
 	}
 	return s.titles[i]
 }
 
-// passage is a passage before it is cut out.
+// passage is a passage before its text is cut out.
 type passage struct {
-	from, to int32 // what its score is for
-	first    bool  // nothing comes before it
-	last     bool  // nothing follows it
-	shown    segmentSpan
-	score    float64
-	share    float64 // what is left of its score: part of it is shown elsewhere
-	near     []hit   // those in it and around it
-	over     []int32 // the words in what stands over it
-	phrases  uint32
+	from, to   int32 // the scored range
+	first      bool  // nothing comes before it
+	last       bool  // nothing follows it
+	shown      segmentSpan
+	score      float64
+	share      float64 // factor for its score, because a part is shown elsewhere
+	near       []hit   // hits in it and around it
+	titleWords []int32 // query words in the titles over it
+	phrases    uint32
 }
 
-// segmentSpan is a stretch of a text, in bytes, from the beginning of a segment to the end of one.
+// segmentSpan is a range of bytes from the start of a segment to the end of one.
 type segmentSpan struct{ from, to int32 }
 
 const (
-	surroundings = 700 // how far, in bytes, the words around a passage say something of it
-	passageStep  = 32  // how far, in bytes, passages begin from each other at least
-	maxNear      = 512 // how many words in and around a passage count
+	surroundingBytes = 700 // how far words around a passage count, in bytes
+	passageStep      = 32  // minimum distance between the starts of passages, in bytes
+	maxNear          = 512 // maximum number of hits that count
 )
 
-// passages are those of a stretch that hold anything: from the beginning of each segment, as many segments as fit.
-func (s *stretch) passages(sc *scorer, maxChars int32) (out []passage) {
+// passages returns the passages of a span that have a score: from the start of each segment, as many segments as fit.
+func (s *scannedSpan) passages(sc *scorer, maxChars int32) (out []passage) {
 	begun := int32(-passageStep)
 	for i, j := 0, 0; i < len(s.segments); i++ {
 		first := s.segments[i]
-		if (i == 0 && s.open && len(s.segments) > 1) || first.from < begun+passageStep {
+		if (i == 0 && s.startsInside && len(s.segments) > 1) || first.from < begun+passageStep {
 			continue
 		}
 		begun = first.from
@@ -89,30 +89,30 @@ func (s *stretch) passages(sc *scorer, maxChars int32) (out []passage) {
 	return out
 }
 
-// lead is where the first segment begins that fits a passage beside those from i to j: what comes before tells what is spoken of.
-func (s *stretch) lead(i, j int, maxChars int32) int32 {
-	for i > 0 && (i > 1 || !s.open) && !s.alike && s.segments[j].after-s.segments[i-1].first <= maxChars {
+// lead returns where the first segment begins that fits a passage with those from i to j, because what precedes tells what is spoken of.
+func (s *scannedSpan) lead(i, j int, maxChars int32) int32 {
+	for i > 0 && (i > 1 || !s.startsInside) && !s.dataItems && s.segments[j].after-s.segments[i-1].first <= maxChars {
 		i--
 	}
 	return s.segments[i].from
 }
 
-// passage is the one from-to, which begins in the ith segment.
-func (s *stretch) passage(sc *scorer, i int, from, to int32) passage {
-	w := passage{from: from, to: to, shown: segmentSpan{from, to}, share: 1, near: s.near(from, to), over: s.over(i)}
+// passage returns the passage [from, to), which begins in the ith segment.
+func (s *scannedSpan) passage(sc *scorer, i int, from, to int32) passage {
+	w := passage{from: from, to: to, shown: segmentSpan{from, to}, share: 1, near: s.near(from, to), titleWords: s.titlesOver(i)}
 	if n := len(s.segments); n > 0 {
-		w.first = !s.open && from == s.segments[0].from
-		w.last = s.ends && to == s.segments[n-1].to
+		w.first = !s.startsInside && from == s.segments[0].from
+		w.last = s.isLast && to == s.segments[n-1].to
 	}
 	w.score = sc.score(&w)
 	return w
 }
 
-func (s *stretch) near(from, to int32) []hit {
+func (s *scannedSpan) near(from, to int32) []hit {
 	at := func(offset int32) int {
 		return sort.Search(len(s.hits), func(i int) bool { return s.hits[i].from >= offset })
 	}
-	first, last := at(from-surroundings), at(to+surroundings)
+	first, last := at(from-surroundingBytes), at(to+surroundingBytes)
 	if last-first > maxNear {
 		first = at(from)
 		last = min(last, first+maxNear)
@@ -121,14 +121,14 @@ func (s *stretch) near(from, to int32) []hit {
 }
 
 const (
-	repetition = 0.8  // what a passage loses of its worth that lies wholly in one before it
-	maxOverlap = 0.7  // how much of a passage may be shown before it: of one with more, the rest alone is shown
-	allOverlap = 0.95 // from where on there is no rest
-	leastRest  = 40   // bytes
+	repetitionPenalty = 0.8  // share of its score that a passage loses if it lies within an earlier one
+	maxOverlap        = 0.7  // overlap with shown passages above which only the rest is shown
+	allOverlap        = 0.95 // overlap above which there is no rest
+	minRest           = 40   // bytes
 )
 
-// diversified keeps the best passages, best first, each worth less for what lies in those before it.
-func diversified(ws []passage, limit int) (kept []passage) {
+// diversify keeps the best passages, best first, and lowers the score of those that overlap kept ones.
+func diversify(ws []passage, limit int) (kept []passage) {
 	worth := make([]float64, len(ws))
 	for i := range ws {
 		worth[i] = ws[i].score
@@ -146,14 +146,14 @@ func diversified(ws []passage, limit int) (kept []passage) {
 		kept = append(kept, k)
 		for i, w := range ws {
 			if w.from < k.to && k.from < w.to {
-				worth[i] = min(worth[i], w.score*unsaid(overlap(w.from, w.to, k.from, k.to)))
+				worth[i] = min(worth[i], w.score*noveltyFactor(overlap(w.from, w.to, k.from, k.to)))
 			}
 		}
 	}
 	return kept
 }
 
-// trim takes off what other passages show, where that is most of it, and says whether anything is left.
+// trim removes what other passages show from a passage that mostly overlaps them, and reports whether anything is left.
 func (w *passage) trim(others []passage) bool {
 	for _, o := range others {
 		part := overlap(w.shown.from, w.shown.to, o.shown.from, o.shown.to)
@@ -165,15 +165,15 @@ func (w *passage) trim(others []passage) bool {
 		} else {
 			w.shown.from = o.shown.to
 		}
-		w.share, w.phrases = unsaid(part), 0
-		if w.shown.to-w.shown.from < leastRest {
+		w.share, w.phrases = noveltyFactor(part), 0
+		if w.shown.to-w.shown.from < minRest {
 			return false
 		}
 	}
 	return true
 }
 
-// body is what a passage has in common with others, or has not.
+// body returns the range of a passage that is compared with others.
 func (w *passage) body() (from, to int32) {
 	if w.share < 1 {
 		return w.shown.from, w.shown.to
@@ -181,15 +181,15 @@ func (w *passage) body() (from, to int32) {
 	return w.from, w.to
 }
 
-// unsaid is what is left of a passage's worth, by how much of it lies in one before it.
-func unsaid(overlap float64) float64 {
+// noveltyFactor returns the factor for a passage's score, given how much of it lies in an earlier one.
+func noveltyFactor(overlap float64) float64 {
 	if overlap > allOverlap {
 		return 0
 	}
-	return 1 - repetition*overlap
+	return 1 - repetitionPenalty*overlap
 }
 
-// largest is the index of the first largest value above zero, -1 if there is none.
+// largest returns the index of the first largest positive value, -1 if there is none.
 func largest(values []float64) int {
 	best := -1
 	for i, v := range values {
@@ -200,18 +200,18 @@ func largest(values []float64) int {
 	return best
 }
 
-// overlap is how much of the shorter of two spans lies in the other.
+// overlap returns how much of the shorter of two spans lies in the other.
 func overlap(from, to, otherFrom, otherTo int32) float64 {
 	both := min(to, otherTo) - max(from, otherFrom)
 	return float64(max(both, 0)) / float64(max(1, min(to-from, otherTo-otherFrom)))
 }
 
-// passageHolding is the one for a phrase at from-to that no other holds: from the beginning of its segment if it fits then, else from the
-// phrase's own.
-func (s *stretch) passageHolding(sc *scorer, text string, from, to, maxChars int32) passage {
+// passageHolding returns the passage for a phrase that no other contains: from the start of its segment if it fits, else from the phrase's
+// own start.
+func (s *scannedSpan) passageHolding(sc *scorer, text string, from, to, maxChars int32) passage {
 	i := sort.Search(len(s.segments), func(i int) bool { return s.segments[i].from > from }) - 1
 	start := from
-	if i >= 0 && !(i == 0 && s.open) && charsWithin(text[s.segments[i].from:to], maxChars) {
+	if i >= 0 && !(i == 0 && s.startsInside) && charsWithin(text[s.segments[i].from:to], maxChars) {
 		start = s.segments[i].from
 	}
 	end := to
@@ -223,7 +223,7 @@ func (s *stretch) passageHolding(sc *scorer, text string, from, to, maxChars int
 	return s.passage(sc, max(i, 0), start, end)
 }
 
-// charsWithin says whether a text has at most so many characters.
+// charsWithin reports whether a text has at most most characters.
 func charsWithin(text string, most int32) bool {
 	for range text {
 		if most--; most < 0 {
@@ -233,11 +233,11 @@ func charsWithin(text string, most int32) bool {
 	return true
 }
 
-// span is a stretch of a text, in bytes.
+// span is a range of bytes in a text.
 type span struct{ from, to int }
 
-// merged joins spans that touch, and puts them in order.
-func merged(spans []span) (out []span) {
+// mergeSpans sorts spans and joins those that touch.
+func mergeSpans(spans []span) (out []span) {
 	slices.SortFunc(spans, func(a, b span) int { return a.from - b.from })
 	for _, s := range spans {
 		if k := len(out); k > 0 && out[k-1].to >= s.from {

@@ -12,7 +12,7 @@ import (
 
 func TestDocument_Read_WordsAreOfTheirSegments(t *testing.T) {
 	d, q := prepared("Fee one. Fee two. A fee."), NewQuery("fee")
-	b := newBinding(q)
+	b := newQueryTermIndex(q)
 	b.add(d.lang)
 	r := d.read(b, newLexer(d.lang), 0, len(d.text), MaxExcerptChars)
 	for i, h := range r.hits {
@@ -71,11 +71,11 @@ func TestStretch_Passages_FillAnExcerpt(t *testing.T) {
 }
 
 func TestStretch_Near_IsWithinReach(t *testing.T) {
-	var s stretch
-	for _, at := range []int32{1000 - surroundings - 1, 1000 - surroundings, 1050, 1100 + surroundings - 1, 1100 + surroundings} {
+	var s scannedSpan
+	for _, at := range []int32{1000 - surroundingBytes - 1, 1000 - surroundingBytes, 1050, 1100 + surroundingBytes - 1, 1100 + surroundingBytes} {
 		s.hits = append(s.hits, hit{from: at, to: at + 1})
 	}
-	if near := s.near(1000, 1100); len(near) != 3 || near[0].from != 1000-surroundings {
+	if near := s.near(1000, 1100); len(near) != 3 || near[0].from != 1000-surroundingBytes {
 		t.Errorf("%+v", near)
 	}
 	s.hits = nil
@@ -92,7 +92,7 @@ func shownPassage(from, to int32, score float64) passage {
 }
 
 func TestDiversified_Overlaps_AreWorthLess(t *testing.T) {
-	kept := diversified([]passage{shownPassage(0, 100, 10), shownPassage(50, 150, 9), shownPassage(0, 100, 10), shownPassage(300, 400, 6), shownPassage(5, 105, 0)}, 9)
+	kept := diversify([]passage{shownPassage(0, 100, 10), shownPassage(50, 150, 9), shownPassage(0, 100, 10), shownPassage(300, 400, 6), shownPassage(5, 105, 0)}, 9)
 	var order []int32
 	for _, w := range kept {
 		order = append(order, w.from)
@@ -100,12 +100,12 @@ func TestDiversified_Overlaps_AreWorthLess(t *testing.T) {
 	if !slices.Equal(order, []int32{0, 300, 50}) {
 		t.Errorf("order %v", order)
 	}
-	if kept := diversified([]passage{shownPassage(0, 10, 1), shownPassage(20, 30, 2), shownPassage(40, 50, 3)}, 2); len(kept) != 2 || kept[0].from != 40 {
+	if kept := diversify([]passage{shownPassage(0, 10, 1), shownPassage(20, 30, 2), shownPassage(40, 50, 3)}, 2); len(kept) != 2 || kept[0].from != 40 {
 		t.Errorf("%+v", kept)
 	}
 	same, other := shownPassage(0, 100, 5), shownPassage(200, 300, 4)
 	same.from, same.to = 100, 150 // scored for another part, and shown with the same
-	if kept := diversified([]passage{shownPassage(0, 100, 10), same, other}, 9); len(kept) != 2 || kept[1].from != 200 {
+	if kept := diversify([]passage{shownPassage(0, 100, 10), same, other}, 9); len(kept) != 2 || kept[1].from != 200 {
 		t.Errorf("what is shown before is shown again: %+v", kept)
 	}
 }
@@ -136,8 +136,8 @@ func TestPassage_Trim_LeavesTheRest(t *testing.T) {
 }
 
 func TestUnsaid_MoreInCommon_LeavesLess(t *testing.T) {
-	if unsaid(0) != 1 || unsaid(0.5) >= 1 || unsaid(0.9) >= unsaid(0.5) || unsaid(0.9) <= 0 || unsaid(1) != 0 {
-		t.Errorf("%.2f, %.2f, %.2f", unsaid(0), unsaid(0.5), unsaid(1))
+	if noveltyFactor(0) != 1 || noveltyFactor(0.5) >= 1 || noveltyFactor(0.9) >= noveltyFactor(0.5) || noveltyFactor(0.9) <= 0 || noveltyFactor(1) != 0 {
+		t.Errorf("%.2f, %.2f, %.2f", noveltyFactor(0), noveltyFactor(0.5), noveltyFactor(1))
 	}
 	for _, c := range []struct {
 		values []float64
@@ -150,7 +150,7 @@ func TestUnsaid_MoreInCommon_LeavesLess(t *testing.T) {
 }
 
 func TestMerged_TouchingSpans_AreOne(t *testing.T) {
-	if got := merged([]span{{10, 12}, {0, 10}, {2, 5}, {20, 30}}); !slices.Equal(got, []span{{0, 12}, {20, 30}}) {
+	if got := mergeSpans([]span{{10, 12}, {0, 10}, {2, 5}, {20, 30}}); !slices.Equal(got, []span{{0, 12}, {20, 30}}) {
 		t.Errorf("%v", got)
 	}
 	if !charsWithin("飞艇a", 3) || charsWithin("飞艇a", 2) || !charsWithin("", 0) {
@@ -225,13 +225,13 @@ func TestDocument_Postings_FormsOfAWord_AreInOrder(t *testing.T) {
 }
 
 // What is read again is the blocks that hold the most and what is next to them, from character to character.
-func TestDocument_WorthReading_ReachesBeyondTheBlocks(t *testing.T) {
+func TestDocument_SpansToScan_ReachesBeyondTheBlocks(t *testing.T) {
 	d := prepared(strings.Repeat("飞艇在湖边", 4000))
-	parts := d.worthReading([][]int32{{10}, {30}}, []float64{1, 2}, []span{{20 * blockBytes, 20*blockBytes + 3}})
+	parts := d.spansToScan([][]int32{{10}, {30}}, []float64{1, 2}, []span{{20 * blockBytes, 20*blockBytes + 3}})
 	if len(parts) != 3 {
 		t.Fatalf("%v", parts)
 	}
-	parts = append(parts, d.mayHold(&phrase{words: []int32{0}}, [][]int32{{10}})...)
+	parts = append(parts, d.candidateSpans(&phrase{words: []int32{0}}, [][]int32{{10}})...)
 	for i, block := range []int{10, 20, 30, 10} {
 		p, reach := parts[i], blockBytes
 		if i == 3 {
@@ -251,7 +251,7 @@ func TestHeaviest_Blocks_CountByWeightAndNeighbours(t *testing.T) {
 		want     []int
 	}{{[][]int32{{1}, {5}}, []float64{1, 3}, 9, []int{5, 1}}, {[][]int32{{1, 4, 5}}, []float64{1}, 2, []int{4, 5}}} {
 		const blocks = 9
-		if got := heaviest(c.postings, c.weights, blocks, c.limit); !slices.Equal(got, c.want) {
+		if got := topBlocks(c.postings, c.weights, blocks, c.limit); !slices.Equal(got, c.want) {
 			t.Errorf("%v, not %v", got, c.want)
 		}
 	}

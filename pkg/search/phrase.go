@@ -10,17 +10,17 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/content"
 )
 
-// phrase is a run of characters that is looked for as it stands, after folding case, width and white space.
+// phrase is a run of characters that is searched for verbatim, after folding case, width and white space.
 type phrase struct {
-	text  string  // as the caller wrote it, without quotes
-	runes []rune  // folded
-	fails []int32 // of each prefix: how long its longest proper prefix is that ends it (Knuth, Morris, Pratt)
-	words []int32 // that a text with the phrase must hold
-	whole bool    // a whole term, or in quotes: the first excerpt holds it if the content does
+	text           string  // as the caller wrote it, without quotes
+	runes          []rune  // folded
+	prefixFunction []int32 // of each prefix: how long its longest proper prefix is that ends it (Knuth, Morris, Pratt)
+	words          []int32 // that a text with the phrase must hold
+	whole          bool    // a whole term, or in quotes: the first excerpt holds it if the content does
 }
 
-// readPhrases finds what is looked for as it stands: each term of several words, what stands in quotes, and, for more weight alone,
-// the paths, numbers and identifiers within terms.
+// readPhrases collects what is searched for verbatim: each term of several words, quoted text, and, with less weight, the paths, numbers
+// and identifiers within terms.
 func (q *Query) readPhrases() {
 	for _, t := range q.terms {
 		q.addPhrase(strings.TrimSpace(t), true)
@@ -34,31 +34,31 @@ func (q *Query) readPhrases() {
 	}
 	for _, t := range q.terms {
 		for chunk := range strings.FieldsSeq(t) {
-			q.addPhrase(strings.TrimFunc(chunk, outsideWords), false)
+			q.addPhrase(strings.TrimFunc(chunk, isNotWord), false)
 		}
 	}
 }
 
-func outsideWords(r rune) bool { return classOf(r) == classNone }
+func isNotWord(r rune) bool { return classOf(r) == classNone }
 
 func (q *Query) addPhrase(text string, whole bool) {
-	text = unquoted(text)
-	if len(q.phrases) == maxQueryPhrases || len(text) > utf8.UTFMax*MaxExcerptChars || (strings.IndexFunc(text, outsideWords) < 0 && !whole) {
+	text = trimQuotes(text)
+	if len(q.phrases) == maxQueryPhrases || len(text) > utf8.UTFMax*MaxExcerptChars || (strings.IndexFunc(text, isNotWord) < 0 && !whole) {
 		return
 	}
 	p := phrase{text: text, runes: foldedRunes(text), whole: whole}
 	if len(p.runes) == 0 || len(p.runes) > MaxExcerptChars || q.phraseKnown(p.runes) {
 		return
 	}
-	p.fails = failures(p.runes)
+	p.prefixFunction = prefixFunction(p.runes)
 	one := q.readPhraseWords(&p)
-	if one && len(text) <= maxWordBytes && strings.IndexFunc(text, outsideWords) < 0 {
+	if one && len(text) <= maxWordBytes && strings.IndexFunc(text, isNotWord) < 0 {
 		return // a word is looked for as a word
 	}
 	q.phrases = append(q.phrases, p)
 }
 
-func unquoted(text string) string {
+func trimQuotes(text string) string {
 	if len(text) > 2 && text[0] == '"' && text[len(text)-1] == '"' && !strings.Contains(text[1:len(text)-1], `"`) {
 		return strings.TrimSpace(text[1 : len(text)-1])
 	}
@@ -74,8 +74,8 @@ func (q *Query) phraseKnown(runes []rune) bool {
 	return false
 }
 
-// readPhraseWords notes the words of a phrase, and says whether it is but one. One alone, and of more than two the first and the last,
-// may be parts of words in a text, and need not be there.
+// readPhraseWords collects the words of a phrase, and reports whether it is a single word. A single word, and the first and last of more
+// than two, may be parts of words in a text, so they are not required.
 func (q *Query) readPhraseWords(p *phrase) (one bool) {
 	of := make(map[string]int32, len(q.words))
 	for i, w := range q.words {
@@ -93,7 +93,7 @@ func (q *Query) readPhraseWords(p *phrase) (one bool) {
 	return one
 }
 
-// foldedRunes folds case and width, and makes one space of each run of white space.
+// foldedRunes folds case and width, and each run of white space to one space.
 func foldedRunes(s string) []rune {
 	out := make([]rune, 0, len(s))
 	for _, r := range s {
@@ -107,7 +107,7 @@ func foldedRunes(s string) []rune {
 	return out
 }
 
-func failures(p []rune) []int32 {
+func prefixFunction(p []rune) []int32 {
 	f := make([]int32, len(p))
 	for i := 1; i < len(p); i++ {
 		k := f[i-1]
@@ -122,7 +122,8 @@ func failures(p []rune) []int32 {
 	return f
 }
 
-// find calls found with where in text[from:to] the phrase stands, until it answers false. Its time is linear in the text.
+// find calls found with each occurrence of the phrase in text[from:to], until it returns false. Its time is linear in the text
+// (Knuth-Morris-Pratt).
 func (p *phrase) find(text string, from, to int, found func(span) bool) {
 	k, space := int32(0), false
 	for i := from; i < to; {
@@ -138,7 +139,7 @@ func (p *phrase) find(text string, from, to int, found func(span) bool) {
 		}
 		space = r == ' '
 		for k > 0 && p.runes[k] != r {
-			k = p.fails[k-1]
+			k = p.prefixFunction[k-1]
 		}
 		if p.runes[k] != r {
 			continue
@@ -147,12 +148,12 @@ func (p *phrase) find(text string, from, to int, found func(span) bool) {
 			if !found(span{p.start(text, from, i), i}) {
 				return
 			}
-			k = p.fails[k-1]
+			k = p.prefixFunction[k-1]
 		}
 	}
 }
 
-// skip goes on to where the first character may stand: one of ASCII that is it, or any other.
+// skip advances to the next possible first character.
 func (p *phrase) skip(text string, i, to int) int {
 	first := p.runes[0]
 	for i < to && text[i] < utf8.RuneSelf && rune(asciiLower(text[i])) != first {
@@ -161,7 +162,7 @@ func (p *phrase) skip(text string, i, to int) int {
 	return i
 }
 
-// foldedAt is the folded character at i, and its length. White space of any kind is a space.
+// foldedAt returns the folded character at i, and its length. Any white space is a space.
 func foldedAt(text string, i, to int) (rune, int) {
 	if c := text[i]; c < utf8.RuneSelf {
 		if c == ' ' || c-'\t' < 5 {
@@ -176,7 +177,7 @@ func foldedAt(text string, i, to int) (rune, int) {
 	return foldRune(r), n
 }
 
-// start goes back from where the phrase ends to where it begins.
+// start returns where the phrase begins, given its end.
 func (p *phrase) start(text string, from, end int) int {
 	at, space := end, false
 	for left := len(p.runes); left > 0 && at > from; {
@@ -191,18 +192,18 @@ func (p *phrase) start(text string, from, end int) int {
 	return at
 }
 
-// maxOccurrences is how many places of a phrase a search looks at, in a content and again in each part of it that is read.
+// maxOccurrences is how many occurrences of a phrase a search examines, in a content and again in each part of it that is read.
 const maxOccurrences = 16
 
-// occurrence is where a phrase of a query stands in a text.
+// occurrence is where a phrase of a query is in a text.
 type occurrence struct {
 	span
 	phrase int
 }
 
-// places are where in a part of the text a phrase stands that an excerpt of so many characters can hold, with the marks on its first
-// and last character.
-func (d *Document) places(p *phrase, part span, maxChars int, found func(span) bool) {
+// phraseOccurrences finds the occurrences of a phrase in a part of the text that fit an excerpt, including the marks on their first and
+// last characters.
+func (d *Document) phraseOccurrences(p *phrase, part span, maxChars int, found func(span) bool) {
 	n := 0
 	p.find(d.text, part.from, part.to, func(s span) bool {
 		if !charsWithin(d.text[s.from:s.to], int32(maxChars)) {
@@ -214,10 +215,10 @@ func (d *Document) places(p *phrase, part span, maxChars int, found func(span) b
 	})
 }
 
-// clusterReach is how far back, in bytes, it is looked for where a grapheme cluster begins.
+// clusterReach limits how far back, in bytes, the start of a grapheme cluster is searched for.
 const clusterReach = 256
 
-// wholeClusters widens a span to whole grapheme clusters, by at most so many bytes at its end.
+// wholeClusters widens a span to whole grapheme clusters, by at most reach bytes at its end.
 func wholeClusters(text string, s span, reach int) span {
 	if plainBorder(text, s.from) && plainBorder(text, s.to) {
 		return s
@@ -238,20 +239,20 @@ func wholeClusters(text string, s span, reach int) span {
 	return s
 }
 
-// plainBorder says whether a place lies between characters of ASCII, which no mark joins.
+// plainBorder reports whether a position lies between ASCII characters, which no mark joins.
 func plainBorder(text string, at int) bool {
 	return (at == 0 || text[at-1] < utf8.RuneSelf) && (at == len(text) || text[at] < utf8.RuneSelf)
 }
 
-// wholePhrases are places of the phrases that the first excerpt is to hold.
+// wholePhrases returns occurrences of the phrases that the first excerpt must contain.
 func (d *Document) wholePhrases(q *Query, postings [][]int32, maxChars int) (out []span) {
 	for i := range q.phrases {
 		p, n := &q.phrases[i], 0
 		if !p.whole {
 			continue
 		}
-		for _, part := range d.mayHold(p, postings) {
-			d.places(p, part, maxChars, func(s span) bool {
+		for _, part := range d.candidateSpans(p, postings) {
+			d.phraseOccurrences(p, part, maxChars, func(s span) bool {
 				out = append(out, s)
 				n++
 				return n < maxOccurrences
@@ -264,10 +265,10 @@ func (d *Document) wholePhrases(q *Query, postings [][]int32, maxChars int) (out
 	return out
 }
 
-// phrasesIn are the places of all phrases in a part of the text.
+// phrasesIn returns the occurrences of all phrases in a part of the text.
 func (d *Document) phrasesIn(q *Query, part span, maxChars int) (out []occurrence) {
 	for i := range q.phrases {
-		d.places(&q.phrases[i], part, maxChars, func(s span) bool {
+		d.phraseOccurrences(&q.phrases[i], part, maxChars, func(s span) bool {
 			out = append(out, occurrence{s, i})
 			return true
 		})
@@ -275,8 +276,8 @@ func (d *Document) phrasesIn(q *Query, part span, maxChars int) (out []occurrenc
 	return out
 }
 
-// mayHold are the parts of a text that may hold a phrase that fits an excerpt: those around the rarest of its words.
-func (d *Document) mayHold(p *phrase, postings [][]int32) []span {
+// candidateSpans returns the parts of a text that may contain a phrase: those around the rarest of its words.
+func (d *Document) candidateSpans(p *phrase, postings [][]int32) []span {
 	if len(p.words) == 0 {
 		return []span{{0, len(d.text)}}
 	}
@@ -292,5 +293,5 @@ func (d *Document) mayHold(p *phrase, postings [][]int32) []span {
 		from, to := max(0, int(b)*blockBytes-reach), min(len(d.text), (int(b)+1)*blockBytes+reach)
 		out = append(out, span{content.RuneStart(d.text, from), content.RuneStart(d.text, to)})
 	}
-	return merged(out)
+	return mergeSpans(out)
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/content"
 )
 
-// said is what a recorded conversation holds.
-type said struct {
+// recordedConversation is what a recorded conversation holds.
+type recordedConversation struct {
 	Messages []struct {
 		Role    string `json:"role"`
 		Content string `json:"content"`
@@ -23,7 +23,7 @@ func folded(s string) string { return strings.Join(strings.Fields(strings.ToLowe
 // knownItems asks for eight running words of each large output, in several places, and counts those that the first excerpt holds.
 func knownItems(t *testing.T, folder string) (held, all int) {
 	random := rand.New(rand.NewPCG(1, 2))
-	for _, c := range recorded[said](t, folder, "conversations.jsonl") {
+	for _, c := range recorded[recordedConversation](t, folder, "conversations.jsonl") {
 		for _, m := range c.Messages {
 			document := m.Content
 			if len(m.Raw) > len(document) {

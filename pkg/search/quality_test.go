@@ -81,7 +81,7 @@ func placeOf(content int, offset int, q question) place {
 	return place{content, int64(offset + q.Start), int64(offset + q.Start + length)}
 }
 
-// rankOf is the first excerpt that holds an answer: its start, and as much of it as anybody needs.
+// rankOf returns the first excerpt that holds an answer: its start, and as much of it as anybody needs.
 func rankOf(excerpts []Excerpt, p place) int {
 	for i, e := range excerpts {
 		if e.Content == p.content && e.Chars[0] <= p.start && p.end <= e.Chars[1] {

@@ -7,14 +7,14 @@ import (
 	"unicode/utf8"
 )
 
-// The limits of queries: what lies beyond is not looked for.
+// The limits of queries; anything beyond them is ignored.
 const (
 	maxQueryBytes   = 64 << 10
 	maxQueryWords   = 1024
 	maxQueryPhrases = 16
 )
 
-// Query is what is looked for. It is immutable and safe for concurrent use.
+// Query is a parsed query. It is immutable and safe for concurrent use.
 type Query struct {
 	terms   []string
 	tokens  []queryToken // of the terms, in order
@@ -24,24 +24,24 @@ type Query struct {
 	lang    language
 }
 
-// queryToken is a word where it stands in a term.
+// queryToken is an occurrence of a word in a term.
 type queryToken struct {
 	word     int32 // -1: beyond the limit
 	term     int32
 	from, to int32
 }
 
-// queryWord is a word that is looked for, or a run of characters of one.
+// queryWord is a word that is searched for, or a run of characters of one.
 type queryWord struct {
-	text   string // as the caller wrote it
-	weight float64
-	said   bool // says something by itself
-	gram   bool // characters of a script without spaces
-	means  bool // what holds it may answer: no function word, and no single character where longer runs are looked for
+	text        string // as the caller wrote it
+	weight      float64
+	informative bool // is not a function word
+	gram        bool // characters of a script without spaces
+	canAnswer   bool // can answer: not a function word, nor a single character if the query has longer runs
 }
 
-// NewQuery reads search terms: words, phrases, or whole requests of thousands of characters. A term in double quotes, and one of
-// several words, is also looked for as a phrase. Beyond 64 KiB, 1,024 words and 16 phrases, nothing is looked for.
+// NewQuery parses search terms: words, phrases, or whole requests of thousands of characters. A term in double quotes, or of several words,
+// is also searched for as a phrase. Anything beyond 64 KiB, 1,024 words and 16 phrases is ignored.
 func NewQuery(terms ...string) *Query {
 	q := &Query{pairs: map[[2]int32]struct{}{}}
 	room := maxQueryBytes
@@ -61,7 +61,7 @@ func NewQuery(terms ...string) *Query {
 	return q
 }
 
-// Empty says whether nothing in the terms can be looked for.
+// Empty reports whether the terms contain nothing to search for.
 func (q *Query) Empty() bool { return len(q.words) == 0 && len(q.phrases) == 0 }
 
 func (q *Query) readWords() {
@@ -77,7 +77,7 @@ func (q *Query) readWords() {
 			q.tokens = append(q.tokens, queryToken{word: w, term: int32(n), from: t.from, to: t.to})
 			if w >= 0 {
 				q.words[w].weight++
-				q.words[w].said = q.words[w].said || !q.emptyWord(text, int(t.from), int(t.to))
+				q.words[w].informative = q.words[w].informative || !q.emptyWord(text, int(t.from), int(t.to))
 			}
 		})
 	}
@@ -92,7 +92,7 @@ func (q *Query) newWord(text string) int32 {
 	return int32(len(q.words) - 1)
 }
 
-// emptyWord says whether text[from:to] says nothing by itself: a function word, or characters that one of their script shares.
+// emptyWord reports whether text[from:to] is uninformative: a function word, or characters that overlap one.
 func (q *Query) emptyWord(text string, from, to int) bool {
 	if r, _ := utf8.DecodeRuneInString(text[from:to]); !gramScript(r) {
 		return q.lang.functionWord(fold(text[from:to]))
@@ -105,39 +105,39 @@ func (q *Query) emptyWord(text string, from, to int) bool {
 	return false
 }
 
-// What words weigh before it is known how rare they are.
+// Weights of words before their rarity is known.
 const (
-	functionWeight = 0.15 // of a word that says nothing by itself
+	functionWeight = 0.15 // of a function word
 	maxRepeats     = 5
 	singleWeight   = 0.4 // of one character of a script without spaces
 	repeatWeight   = 1.0 // of each further time that a word is named, up to maxRepeats
 )
 
-// weigh turns how often words are named into what they weigh. Where nothing else is named, function words count.
+// weigh converts how often words are named to weights. If nothing else is named, function words count.
 func (q *Query) weigh() {
-	said := slices.ContainsFunc(q.words, func(w queryWord) bool { return w.said })
-	runs := slices.ContainsFunc(q.words, func(w queryWord) bool { return w.said && w.gram && !single(w.text) })
+	said := slices.ContainsFunc(q.words, func(w queryWord) bool { return w.informative })
+	runs := slices.ContainsFunc(q.words, func(w queryWord) bool { return w.informative && w.gram && !isSingleCharacter(w.text) })
 	for i := range q.words {
 		w := &q.words[i]
 		w.weight = 1 + repeatWeight*min(w.weight-1, maxRepeats)
-		if w.gram && single(w.text) {
+		if w.gram && isSingleCharacter(w.text) {
 			w.weight *= singleWeight
 		}
-		if said && !w.said {
+		if said && !w.informative {
 			w.weight *= functionWeight
 		}
-		w.means = w.said && !(runs && w.gram && single(w.text)) || acronym(w.text)
-		w.said = w.said || !said
+		w.canAnswer = w.informative && !(runs && w.gram && isSingleCharacter(w.text)) || acronym(w.text)
+		w.informative = w.informative || !said
 	}
 }
 
-// acronym says whether a word is written like one: WHO and IT mean more than who and it.
+// acronym reports whether a word is written like an acronym: WHO and IT mean more than who and it.
 func acronym(text string) bool {
 	return utf8.RuneCountInString(text) > 1 && strings.IndexFunc(text, func(r rune) bool { return !unicode.IsUpper(r) }) < 0
 }
 
-// single says whether a text is one character, with its marks.
-func single(text string) bool {
+// isSingleCharacter reports whether a text is one character, with its marks.
+func isSingleCharacter(text string) bool {
 	for i, r := range text {
 		if i > 0 && classOf(r) != classMark {
 			return false
@@ -146,7 +146,7 @@ func single(text string) bool {
 	return true
 }
 
-// readPairs notes which words follow each other.
+// readPairs records which words follow each other.
 func (q *Query) readPairs() {
 	for i, t := range q.tokens {
 		for back := i - 1; back >= max(0, i-3) && t.word >= 0; back-- {
@@ -159,35 +159,30 @@ func (q *Query) readPairs() {
 	}
 }
 
-func (q *Query) follows(pair [2]int32) bool {
-	_, ok := q.pairs[pair]
-	return ok
+// queryTermIndex maps the terms of contents to query words, in the languages of the contents. It is not safe for concurrent use while
+// languages are added.
+type queryTermIndex struct {
+	query     *Query
+	wordOf    map[term]int32
+	terms     [][]term       // of each word, one for each form that the languages give it
+	byAffix   map[term]int32 // of words that say something, the first that begins or ends so
+	languages []language
+	prefixes  prefixSet
 }
 
-// binding says which word of a query a term of a content is, in the languages of the contents. It is for one goroutine until it is
-// complete.
-type binding struct {
-	query *Query
-	of    map[term]int32
-	terms [][]term       // of each word, one for each form that the languages give it
-	ends  map[term]int32 // of words that say something, the first that begins or ends so
-	bound []language
-	only  prefixes
+// newQueryTermIndex makes a binding of a lexer's terms.
+func newQueryTermIndex(q *Query) *queryTermIndex {
+	return &queryTermIndex{query: q, wordOf: map[term]int32{}, byAffix: map[term]int32{}, terms: make([][]term, len(q.words))}
 }
 
-// newBinding makes a binding of a lexer's terms.
-func newBinding(q *Query) *binding {
-	return &binding{query: q, of: map[term]int32{}, ends: map[term]int32{}, terms: make([][]term, len(q.words))}
-}
-
-// add makes the binding know the terms as a language stems them.
-func (b *binding) add(lang language) {
-	if slices.Contains(b.bound, lang) {
+// add adds the terms as a language stems them.
+func (b *queryTermIndex) add(lang language) {
+	if slices.Contains(b.languages, lang) {
 		return
 	}
-	b.bound = append(b.bound, lang)
+	b.languages = append(b.languages, lang)
 	l, i := newLexer(lang), 0
-	l.ends = true
+	l.withAffixes = true
 	for _, text := range b.query.terms {
 		l.scan(text, 0, len(text), func(t token) {
 			b.bind(t, b.query.tokens[i].word, text)
@@ -196,29 +191,29 @@ func (b *binding) add(lang language) {
 	}
 }
 
-func (b *binding) bind(t token, word int32, text string) {
-	if _, ok := b.of[t.term]; ok || word < 0 {
+func (b *queryTermIndex) bind(t token, word int32, text string) {
+	if _, ok := b.wordOf[t.term]; ok || word < 0 {
 		return
 	}
-	b.of[t.term] = word
+	b.wordOf[t.term] = word
 	b.terms[word] = append(b.terms[word], t.term)
-	for _, end := range t.ends {
-		if _, ok := b.ends[end]; !ok && end != 0 && b.query.words[word].said {
-			b.ends[end] = word
+	for _, end := range t.affixes {
+		if _, ok := b.byAffix[end]; !ok && end != 0 && b.query.words[word].informative {
+			b.byAffix[end] = word
 		}
 	}
 	if t.to-t.from > 1 {
-		b.only[prefixOf(text[t.from], text[t.from+1])] = true
+		b.prefixes[prefixOf(text[t.from], text[t.from+1])] = true
 	}
 }
 
-// find says which word of the query a token is, or else which one it begins or ends like.
-func (b *binding) find(t token) (word int32, partial, ok bool) {
-	if word, ok = b.of[t.term]; ok {
+// find returns the query word of a token, or else the one with which it shares a prefix or suffix.
+func (b *queryTermIndex) find(t token) (word int32, partial, ok bool) {
+	if word, ok = b.wordOf[t.term]; ok {
 		return word, false, true
 	}
-	for _, end := range t.ends {
-		if word, ok = b.ends[end]; ok {
+	for _, end := range t.affixes {
+		if word, ok = b.byAffix[end]; ok {
 			return word, true, true
 		}
 	}

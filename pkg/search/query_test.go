@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// weightsOf are what the words of a query weigh.
+// weightsOf returns what the words of a query weigh.
 func weightsOf(terms ...string) map[string]float64 {
 	out := map[string]float64{}
 	for _, w := range NewQuery(terms...).words {
@@ -28,7 +28,7 @@ func TestNewQuery_Weights_SayWhatIsAskedFor(t *testing.T) {
 		t.Errorf("%v", w)
 	}
 	for _, w := range NewQuery("什物 什么").words {
-		if w.text == "什" && !w.said {
+		if w.text == "什" && !w.informative {
 			t.Error("a character that once says something says nothing")
 		}
 	}
@@ -49,16 +49,16 @@ func TestNewQuery_Bytes_AreBounded(t *testing.T) {
 	if q := NewQuery(make([]string, 2*maxQueryBytes)...); len(q.terms) > maxQueryBytes {
 		t.Errorf("%d terms", len(q.terms))
 	}
-	b := newBinding(NewQuery("die alte Stadt und der Krieg sind nicht da"))
-	if b.add(b.query.lang); b.ends[0] != 0 {
+	b := newQueryTermIndex(NewQuery("die alte Stadt und der Krieg sind nicht da"))
+	if b.add(b.query.lang); b.byAffix[0] != 0 {
 		t.Error("words that are too short have ends")
 	}
-	if _, ok := b.ends[0]; ok {
+	if _, ok := b.byAffix[0]; ok {
 		t.Error("words that are too short have ends")
 	}
 }
 
-// placed are the tokens of a text and where they stand.
+// placed returns the tokens of a text and where they stand.
 func placed(text string) string {
 	var out []string
 	newLexer(0).scan(text, 0, len(text), func(t token) { out = append(out, fmt.Sprintf("%s@%d", text[t.from:t.to], t.pos)) })
@@ -139,7 +139,7 @@ func TestMessages_Add_Opening_Question_Language(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]bool{"why?": true, "为什么？": true, "لماذا؟": true, "no": false, "why? " + strings.Repeat("so it is. ", 30): false} {
-		if asks(text) != want {
+		if endsWithQuestion(text) != want {
 			t.Errorf("%q asks: %t", text, !want)
 		}
 	}
@@ -172,7 +172,7 @@ func TestMessageRanking_Surrounded_ByDistance(t *testing.T) {
 	}
 }
 
-// ownScores are what messages score by themselves.
+// ownScores returns what messages score by themselves.
 func ownScores(q string, texts ...string) []float64 {
 	r := newMessageRanking(NewQuery(q), inBlocks(texts))
 	r.survey()

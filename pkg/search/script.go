@@ -2,7 +2,7 @@ package search
 
 import "unicode"
 
-// class says how a character takes part in terms.
+// class is how a character takes part in terms.
 type class uint8
 
 const (
@@ -12,7 +12,7 @@ const (
 	classMark              // belongs to the character before it
 )
 
-// gramBlocks are the scripts whose words have no spaces between them, and Hangul, whose words carry their particles. In order.
+// gramBlocks are, in order, the scripts without spaces between words, and Hangul, whose words carry their particles.
 var gramBlocks = [...][2]rune{
 	{0x0E00, 0x0EFF},   // Thai, Lao
 	{0x1000, 0x109F},   // Myanmar
@@ -49,13 +49,13 @@ func gramScript(r rune) bool {
 	return false
 }
 
-// alphabetic is of the scripts without spaces whose characters stand for sounds, so that two of them say little. There white space ends
-// a clause and not a word.
-func alphabetic(r rune) bool {
+// isAlphabetic reports whether a character is of a script without spaces whose characters stand for sounds, so that two of them say little.
+// There white space ends a clause, not a word.
+func isAlphabetic(r rune) bool {
 	return r >= 0x0E00 && r <= 0x0EFF || r >= 0x1000 && r <= 0x109F || r >= 0x1780 && r <= 0x17FF
 }
 
-// classOf sorts a character. Joiners and soft hyphens count as marks: they belong to the word around them.
+// classOf classifies a character. Joiners and soft hyphens count as marks, because they belong to the word around them.
 func classOf(r rune) class {
 	switch {
 	case r < 0x80:

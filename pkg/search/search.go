@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Options says how much a search answers.
+// Options limits the results of a search.
 type Options struct {
 	Max      int // excerpts; 0: DefaultExcerpts
 	MaxChars int // of one excerpt; 0 or more than MaxExcerptChars: MaxExcerptChars
@@ -20,7 +20,7 @@ const (
 // Excerpt is a passage of a content.
 type Excerpt struct {
 	Content   int    // which of the contents that were searched, by the number it was added under
-	Text      string // at most MaxChars characters, cut at borders of sentences or lines where that can be had
+	Text      string // at most MaxChars characters, cut at borders of sentences or lines where possible
 	Location  string // as Reading.Place
 	Bytes     [2]int64
 	Chars     [2]int64
@@ -29,35 +29,35 @@ type Excerpt struct {
 	Relevance string   // in words: why it is here
 }
 
-// Search gathers the best passages of contents, scored with statistics over all of them. A Search is for one goroutine.
+// Search collects the best passages of contents, scored with statistics over all of them. It is not safe for concurrent use.
 type Search struct {
-	query      *Query
-	options    Options
-	bindings   map[language]*binding
-	scorer     *scorer
-	df         []int // in how many blocks each word of the query stands
-	blocks     int
-	counted    []counted
-	held       int64 // bytes of what was counted
-	candidates []candidate
+	query        *Query
+	options      Options
+	termIndexes  map[language]*queryTermIndex
+	scorer       *scorer
+	df           []int // number of blocks that contain each query word
+	blocks       int
+	pending      []pendingDocument
+	pendingBytes int64 // bytes of what was counted
+	candidates   []candidate
 }
 
-// counted is a document whose words count, and that is still to be looked through.
-type counted struct {
+// pendingDocument is a document that is counted but not yet searched.
+type pendingDocument struct {
 	content  int
 	document *Document
 	postings [][]int32
 }
 
-// What a search keeps: of each content, and of all. Each is at most some 5 KB.
+// How many candidates a search keeps: of each content, and in total. Each takes up to about 5 KB.
 const (
 	candidatesEach = 24
 	candidatesAll  = 2048
 )
 
-// heldAtOnce is how many bytes of documents a search holds to weigh words by all of them before it looks for passages in the first.
-// What comes later is weighed by all there was until then.
-const heldAtOnce = 8 << 20
+// maxPendingBytes is how many bytes of documents a search holds to weigh words by all of them before it searches the first. Words in later
+// documents are weighed by those up to then.
+const maxPendingBytes = 8 << 20
 
 // NewSearch begins a search.
 func NewSearch(q *Query, o Options) *Search {
@@ -67,20 +67,20 @@ func NewSearch(q *Query, o Options) *Search {
 	if o.MaxChars <= 0 || o.MaxChars > MaxExcerptChars {
 		o.MaxChars = MaxExcerptChars
 	}
-	return &Search{query: q, options: o, bindings: map[language]*binding{}, scorer: newScorer(q, defaultRankingParams()), df: make([]int, len(q.words))}
+	return &Search{query: q, options: o, termIndexes: map[language]*queryTermIndex{}, scorer: newScorer(q, defaultRankingParams()), df: make([]int, len(q.words))}
 }
 
 // Add adds a document, which the search holds for a while.
 func (s *Search) Add(content int, d *Document) {
-	s.counted = append(s.counted, s.count(content, d))
-	if s.held += int64(len(d.reading.Content)) + d.Size(); s.held >= heldAtOnce {
+	s.pending = append(s.pending, s.count(content, d))
+	if s.pendingBytes += int64(len(d.reading.Content)) + d.Size(); s.pendingBytes >= maxPendingBytes {
 		s.gather()
 	}
 }
 
-// count takes in which words of the query stand in how many blocks of a document.
-func (s *Search) count(content int, d *Document) counted {
-	c := counted{content: content, document: d, postings: d.postings(s.reader(d))}
+// count counts the blocks of a document that contain each query word.
+func (s *Search) count(content int, d *Document) pendingDocument {
+	c := pendingDocument{content: content, document: d, postings: d.postings(s.reader(d))}
 	for w, blocks := range c.postings {
 		s.df[w] += len(blocks)
 	}
@@ -88,12 +88,12 @@ func (s *Search) count(content int, d *Document) counted {
 	return c
 }
 
-// gather looks through what was counted.
+// gather searches the pending documents.
 func (s *Search) gather() {
 	s.scorer.weigh(s.df, s.blocks)
-	for i := range s.counted {
-		c := &s.counted[i]
-		for _, w := range diversified(s.passages(c), max(candidatesEach, min(2*s.options.Max, candidatesAll))) {
+	for i := range s.pending {
+		c := &s.pending[i]
+		for _, w := range diversify(s.passages(c), max(candidatesEach, min(2*s.options.Max, candidatesAll))) {
 			s.candidates = append(s.candidates, s.candidate(c.content, c.document, w))
 		}
 		if len(s.candidates) > candidatesAll {
@@ -101,64 +101,64 @@ func (s *Search) gather() {
 			s.candidates = slices.Clone(s.candidates[:candidatesAll/2])
 		}
 	}
-	s.counted, s.held = nil, 0
+	s.pending, s.pendingBytes = nil, 0
 }
 
-// passages are those of a document that hold anything.
-func (s *Search) passages(c *counted) (out []passage) {
+// passages returns the passages of a document that have a score.
+func (s *Search) passages(c *pendingDocument) (out []passage) {
 	d := c.document
 	b, l := s.reader(d)
 	phrases := d.wholePhrases(s.query, c.postings, s.options.MaxChars)
-	for _, part := range d.worthReading(c.postings, s.scorer.weights, phrases) {
+	for _, part := range d.spansToScan(c.postings, s.scorer.weights, phrases) {
 		r := d.read(b, l, part.from, part.to, int32(s.options.MaxChars))
 		out = append(out, s.passagesIn(d, &r, d.phrasesIn(s.query, part, s.options.MaxChars))...)
 	}
 	return out
 }
 
-// reader is what reads a document for the words of the query.
-func (s *Search) reader(d *Document) (*binding, *lexer) {
-	b, l := s.binding(d.lang), newLexer(d.lang)
-	l.only, l.ends = &b.only, true
+// reader returns what reads a document for query words.
+func (s *Search) reader(d *Document) (*queryTermIndex, *lexer) {
+	b, l := s.termIndex(d.lang), newLexer(d.lang)
+	l.prefixes, l.withAffixes = &b.prefixes, true
 	return b, l
 }
 
-func (s *Search) binding(lang language) *binding {
-	b, ok := s.bindings[lang]
+func (s *Search) termIndex(lang language) *queryTermIndex {
+	b, ok := s.termIndexes[lang]
 	if !ok {
-		b = newBinding(s.query)
+		b = newQueryTermIndex(s.query)
 		b.add(lang)
-		s.bindings[lang] = b
+		s.termIndexes[lang] = b
 	}
 	return b
 }
 
-// passagesIn are those of a stretch, and one for each phrase that the first excerpt is to hold and no passage holds.
-func (s *Search) passagesIn(d *Document, r *stretch, found []occurrence) []passage {
+// passagesIn returns the passages of a span, and one for each required phrase that none of them contains.
+func (s *Search) passagesIn(d *Document, r *scannedSpan, found []occurrence) []passage {
 	chars := int32(s.options.MaxChars)
 	out := r.passages(s.scorer, chars)
 	for _, o := range found {
 		held := false
 		for i := range out {
-			held = out[i].hold(o) || held
+			held = out[i].markPhrase(o) || held
 		}
 		if !held && s.query.phrases[o.phrase].whole {
 			w := r.passageHolding(s.scorer, d.text, int32(o.from), int32(o.to), chars)
-			w.hold(o)
+			w.markPhrase(o)
 			out = append(out, w)
 		}
 	}
 	for i := range out {
-		out[i].score += s.phraseScore(out[i].phrases) + heldFirst*float64(s.wholePhrase(out[i].phrases))
+		out[i].score += s.phraseScore(out[i].phrases) + requiredPhraseBonus*float64(s.wholePhrase(out[i].phrases))
 	}
 	return out
 }
 
-// heldFirst is above all scores: what holds a phrase that the first excerpt is to hold is kept whatever else there is.
-const heldFirst = 1e6
+// requiredPhraseBonus exceeds all scores, so that a passage with a required phrase is always kept.
+const requiredPhraseBonus = 1e6
 
-// hold notes a phrase that lies in a passage.
-func (w *passage) hold(o occurrence) bool {
+// markPhrase records a phrase that lies in a passage.
+func (w *passage) markPhrase(o occurrence) bool {
 	if int(w.shown.from) <= o.from && o.to <= int(w.shown.to) {
 		w.phrases |= 1 << o.phrase
 		return true
@@ -166,7 +166,7 @@ func (w *passage) hold(o occurrence) bool {
 	return false
 }
 
-// phraseScore is what the phrases add that a passage holds: as much as their words weigh.
+// phraseScore returns the score of the phrases in a passage: the weight of their words.
 func (s *Search) phraseScore(held uint32) (sum float64) {
 	for i, p := range s.query.phrases {
 		if held&(1<<i) == 0 {
@@ -184,8 +184,8 @@ func (s *Search) phraseScore(held uint32) (sum float64) {
 	return sum
 }
 
-// Excerpts are the best passages, best first; none says the same as one before it. A content that holds an exact phrase of the
-// terms has it in the first excerpt.
+// Excerpts returns the best passages, best first, without duplicates. If a content contains an exact phrase of the terms, the first excerpt
+// does.
 func (s *Search) Excerpts() []Excerpt {
 	s.gather()
 	s.rank()
@@ -194,7 +194,10 @@ func (s *Search) Excerpts() []Excerpt {
 	for i, c := range s.candidates {
 		worth[i] = c.score
 	}
-	next := s.firstWithPhrase()
+	next := -1
+	if len(s.candidates) > 0 && s.wholePhrase(s.candidates[0].phrases) == 1 {
+		next = 0 // candidates with a required phrase come first
+	}
 	for len(chosen) < s.options.Max {
 		if next < 0 {
 			if next = largest(worth); next < 0 {
@@ -203,7 +206,7 @@ func (s *Search) Excerpts() []Excerpt {
 		}
 		c := &s.candidates[next]
 		worth[next] = 0
-		if !slices.ContainsFunc(chosen, c.saysTheSame) {
+		if !slices.ContainsFunc(chosen, c.isDuplicate) {
 			chosen = append(chosen, c)
 			s.discount(worth, c)
 		}
@@ -216,7 +219,7 @@ func (s *Search) Excerpts() []Excerpt {
 	return out
 }
 
-// rank scores the candidates by what words weigh now, best first.
+// rank scores the candidates with the current weights and sorts them, best first.
 func (s *Search) rank() {
 	for i := range s.candidates {
 		c := &s.candidates[i]
@@ -235,7 +238,7 @@ func (s *Search) rank() {
 	})
 }
 
-// wholePhrase is 1 for what holds a phrase that the first excerpt must hold.
+// wholePhrase returns 1 if a required phrase is held, else 0.
 func (s *Search) wholePhrase(held uint32) int {
 	for i, p := range s.query.phrases {
 		if p.whole && held&(1<<i) != 0 {
@@ -245,27 +248,19 @@ func (s *Search) wholePhrase(held uint32) int {
 	return 0
 }
 
-// firstWithPhrase is the best candidate if it holds such a phrase, else -1. They come first.
-func (s *Search) firstWithPhrase() int {
-	if len(s.candidates) > 0 && s.wholePhrase(s.candidates[0].phrases) == 1 {
-		return 0
-	}
-	return -1
-}
-
-// discount takes off what candidates have in common with a chosen one.
+// discount lowers the scores of candidates that overlap a chosen one.
 func (s *Search) discount(worth []float64, chosen *candidate) {
 	chosenFrom, chosenTo := chosen.body()
 	for i := range s.candidates {
 		c := &s.candidates[i]
 		from, to := c.body()
 		if c.content == chosen.content && from < chosenTo && chosenFrom < to {
-			worth[i] = min(worth[i], c.score*unsaid(overlap(from, to, chosenFrom, chosenTo)))
+			worth[i] = min(worth[i], c.score*noveltyFactor(overlap(from, to, chosenFrom, chosenTo)))
 		}
 	}
 }
 
-// excerpt is a candidate as it is answered.
+// excerpt converts a candidate.
 func (s *Search) excerpt(c *candidate) Excerpt {
 	matched := s.matched(c)
 	return Excerpt{
@@ -278,7 +273,7 @@ func (s *Search) candidate(content int, d *Document, w passage) candidate {
 	w.near = slices.Clone(w.near) // of a stretch that is not kept
 	c := candidate{passage: w, content: content}
 	from, to := int(w.shown.from), int(w.shown.to)
-	// What is no UTF-8 is shown as a replacement character a byte.
+	// Invalid UTF-8 is shown as a replacement character a byte.
 	c.text = strings.Clone(strings.Map(func(r rune) rune { return r }, d.text[from:to]))
 	c.location = d.reading.Place(from, to)
 	c.bytes, c.chars = d.reading.Source(from, to)

@@ -174,14 +174,14 @@ func TestSearch_Excerpts_PartsAndForms_Count(t *testing.T) {
 	}
 }
 
-func TestBinding_Ends_AreOfWordsThatSaySomething(t *testing.T) {
+func TestQueryTermIndex_Affixes_AreOfWordsThatSaySomething(t *testing.T) {
 	q := NewQuery("Welche Verfassung haben diese Länder während des Krieges?")
-	b := newBinding(q)
-	if b.add(q.lang); len(b.ends) == 0 {
+	b := newQueryTermIndex(q)
+	if b.add(q.lang); len(b.byAffix) == 0 {
 		t.Error("no ends are known")
 	}
-	for _, word := range b.ends {
-		if !q.words[word].said {
+	for _, word := range b.byAffix {
+		if !q.words[word].informative {
 			t.Errorf("the ends of %q count", q.words[word].text)
 		}
 	}
@@ -198,8 +198,8 @@ func TestSearch_Excerpts_NothingButParts_IsNothing(t *testing.T) {
 func TestSearch_Add_LargeContents_AreNotHeld(t *testing.T) {
 	s, d := NewSearch(NewQuery("end"), Options{}), prepared(lorem(1, 5000))
 	for i := range 200 {
-		if s.Add(i, d); s.held >= heldAtOnce || len(s.counted) > int(heldAtOnce/int64(len(d.text))) {
-			t.Fatalf("%d contents of %d bytes are held", len(s.counted), s.held)
+		if s.Add(i, d); s.pendingBytes >= maxPendingBytes || len(s.pending) > int(maxPendingBytes/int64(len(d.text))) {
+			t.Fatalf("%d contents of %d bytes are held", len(s.pending), s.pendingBytes)
 		}
 	}
 }
@@ -211,7 +211,7 @@ func TestScorer_Worth_EndsOfContents_LackNothing(t *testing.T) {
 		first, last bool
 		whole       bool
 	}{{1000, false, false, false}, {1000, true, false, true}, {1000, false, true, false}, {1099, false, false, false}, {1099, true, false, false}, {1099, false, true, true}} {
-		if got := s.worth(c.at, &passage{from: 1000, to: 1100, first: c.first, last: c.last}); (got == 1) != c.whole || got > 1 || got <= 0 {
+		if got := s.positionWeight(c.at, &passage{from: 1000, to: 1100, first: c.first, last: c.last}); (got == 1) != c.whole || got > 1 || got <= 0 {
 			t.Errorf("%+v counts %.2f", c, got)
 		}
 	}
@@ -330,7 +330,7 @@ func FuzzSearch(f *testing.F) {
 	})
 }
 
-// flights is a large JSON result.
+// flights returns a large JSON result.
 func flights(t testing.TB) *content.Reading {
 	t.Helper()
 	document, err := os.ReadFile(recordings.Path(t, "json_api", "airline_flights.json"))

@@ -11,41 +11,41 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/content"
 )
 
-// segment is a sentence, a line or a piece of one: what excerpts begin and end with.
+// segment is a sentence, a line or a part of one: excerpts begin and end at segment borders.
 type segment struct {
 	from, to     int32 // bytes, without the white space around
 	first, after int32 // characters before its first, and up to its last, from where cutting began
 }
 
-// Sentences longer than this are cut at commas, or where words end, because an excerpt that begins with one could not hold the next.
+// Longer sentences are cut at commas or between words, because an excerpt that begins with one would have no room for the next.
 const segmentChars = 240
 
-// cutter cuts a text into segments.
-type cutter struct {
-	text   string
-	lines  bool // each line stands for itself
-	starts []int32
-	long   int32 // a segment of more characters is cut where it says so
-	most   int32 // and one of more than these anywhere
-	data   bool  // what starts are of is items of data
-	items  bool  // the current one fits a passage: nothing but starts ends a segment
-	fits   int32 // characters of a passage
-	out    []segment
-	chars  int32
-	from   int32 // where the current segment begins
-	first  int32
-	comma  segmentMark // the last places where a long segment may be cut
-	space  segmentMark
-	held   int32 // where the one grapheme cluster ends that makes the current segment long
+// segmenter splits a text into segments.
+type segmenter struct {
+	text          string
+	lines         bool // each line is independent
+	starts        []int32
+	softLimit     int32 // length in characters from which a segment is cut at punctuation
+	hardLimit     int32 // and from which it is cut anywhere
+	isData        bool  // starts are those of data items
+	wholeItem     bool  // the current item fits a passage, so that only a start ends the segment
+	passageChars  int32 // characters of a passage
+	out           []segment
+	chars         int32
+	from          int32 // where the current segment begins
+	first         int32
+	comma         segmentMark // the last places where a long segment may be cut
+	space         segmentMark
+	clusterEndsAt int32 // where the one grapheme cluster ends that makes the current segment long
 }
 
 type segmentMark struct{ at, chars int32 }
 
-// segments cuts text[from:to] for passages of at most maxChars characters.
+// segments splits text[from:to] for passages of at most maxChars characters.
 func segments(r *content.Reading, from, to int, maxChars int32) []segment {
 	starts := r.Starts()
 	starts = starts[sort.Search(len(starts), func(i int) bool { return starts[i] > int32(from) }):]
-	c := cutter{text: r.Text[:to], lines: r.Kind == content.KindLines || r.Kind == content.KindCode, data: r.IsData(), starts: starts, fits: maxChars}
+	c := segmenter{text: r.Text[:to], lines: r.Kind == content.KindLines || r.Kind == content.KindCode, isData: r.IsData(), starts: starts, passageChars: maxChars}
 	c.begin(from)
 	c.reset(int32(from))
 	for i := from; i < to; {
@@ -66,28 +66,28 @@ func segments(r *content.Reading, from, to int, maxChars int32) []segment {
 	return c.out
 }
 
-// begin says how what begins at a byte is cut. An item of data that fits a passage stays whole; a longer one is cut as text is, or what
-// lies across a border would be in no passage.
-func (c *cutter) begin(from int) {
-	c.long = min(segmentChars, (c.fits-1)/2)
-	c.most = 2 * c.long
-	if !c.data {
+// begin decides how the segment that begins at a byte is cut. A data item that fits a passage stays whole; a longer one is cut like text,
+// or what crosses a border would be in no passage.
+func (c *segmenter) begin(from int) {
+	c.softLimit = min(segmentChars, (c.passageChars-1)/2)
+	c.hardLimit = 2 * c.softLimit
+	if !c.isData {
 		return
 	}
 	end := len(c.text)
 	if len(c.starts) > 0 {
 		end = min(end, int(c.starts[0]))
 	}
-	if c.items = charsWithin(c.text[from:max(from, end)], c.fits); c.items {
-		c.long, c.most = c.fits-1, c.fits-1
+	if c.wholeItem = charsWithin(c.text[from:max(from, end)], c.passageChars); c.wholeItem {
+		c.softLimit, c.hardLimit = c.passageChars-1, c.passageChars-1
 	}
 }
 
-// step looks at the character before i.
-func (c *cutter) step(r rune, i int) {
+// step handles the character before i.
+func (c *segmenter) step(r rune, i int) {
 	switch {
-	case c.items:
-		if (r == '\n' || r == ',' || r == ' ') && c.whole(r, i) {
+	case c.wholeItem:
+		if (r == '\n' || r == ',' || r == ' ') && c.isClusterEnd(r, i) {
 			c.space = segmentMark{int32(i), c.chars}
 		}
 	case r == '\n':
@@ -96,29 +96,29 @@ func (c *cutter) step(r rune, i int) {
 		} else {
 			c.space = segmentMark{int32(i), c.chars}
 		}
-	case (r == ' ' || r == '\t' || r == 0x3000) && c.whole(r, i):
+	case (r == ' ' || r == '\t' || r == 0x3000) && c.isClusterEnd(r, i):
 		c.space = segmentMark{int32(i), c.chars}
 		if c.sentenceEnds(i - utf8.RuneLen(r)) {
 			c.end(int32(i))
 		}
 	case r == '。' || r == '！' || r == '？' || r == '｡' || r == '‼' || r == '⁇':
-		if next, _ := utf8.DecodeRuneInString(c.text[i:]); !closer(next) && c.whole(r, i) {
+		if next, _ := utf8.DecodeRuneInString(c.text[i:]); !isClosingMark(next) && c.isClusterEnd(r, i) {
 			c.end(int32(i))
 		}
-	case closer(r) && c.whole(r, i):
+	case isClosingMark(r) && c.isClusterEnd(r, i):
 		if before, _ := utf8.DecodeLastRuneInString(c.text[:i-utf8.RuneLen(r)]); before == '。' || before == '！' || before == '？' {
 			c.end(int32(i))
 		}
-	case (r == ',' || r == ';' || r == ':' || r == '，' || r == '；' || r == '、' || r == '：' || r == '،' || r == '؛') && c.whole(r, i):
+	case (r == ',' || r == ';' || r == ':' || r == '，' || r == '；' || r == '、' || r == '：' || r == '،' || r == '؛') && c.isClusterEnd(r, i):
 		c.comma = segmentMark{int32(i), c.chars}
 	}
-	if c.chars-c.first > c.long {
+	if c.chars-c.first > c.softLimit {
 		c.cutLong(int32(i))
 	}
 }
 
-// whole says whether the character before i has all its marks: whether what follows is not drawn as one with it.
-func (c *cutter) whole(r rune, i int) bool {
+// isClusterEnd reports whether a grapheme cluster ends with the character before i.
+func (c *segmenter) isClusterEnd(r rune, i int) bool {
 	if i >= len(c.text) || c.text[i] < utf8.RuneSelf {
 		return true
 	}
@@ -127,8 +127,8 @@ func (c *cutter) whole(r rune, i int) bool {
 	return len(cluster) == n
 }
 
-// lineEnds says whether the line end before i ends more than a line that was wrapped.
-func (c *cutter) lineEnds(i int) bool {
+// lineEnds reports whether the line end before i ends more than a wrapped line.
+func (c *segmenter) lineEnds(i int) bool {
 	if c.lines || i >= len(c.text) || c.text[i] == '\n' || c.text[i] == '\r' {
 		return true
 	}
@@ -137,10 +137,10 @@ func (c *cutter) lineEnds(i int) bool {
 	return i-start < 60 || !unicode.IsLower(next)
 }
 
-// sentenceEnds says whether a sentence ends at i, where white space begins.
-func (c *cutter) sentenceEnds(i int) bool {
+// sentenceEnds reports whether a sentence ends at i, where white space begins.
+func (c *segmenter) sentenceEnds(i int) bool {
 	before, n := utf8.DecodeLastRuneInString(c.text[:i])
-	for closer(before) && i-n > int(c.from) {
+	for isClosingMark(before) && i-n > int(c.from) {
 		i -= n
 		before, n = utf8.DecodeLastRuneInString(c.text[:i])
 	}
@@ -150,21 +150,21 @@ func (c *cutter) sentenceEnds(i int) bool {
 	case '!', '?', '…', '।', '॥', '؟', '۔', '։', '።':
 		return !unicode.IsLower(c.next(i))
 	}
-	return alphabetic(before) && alphabetic(c.next(i))
+	return isAlphabetic(before) && isAlphabetic(c.next(i))
 }
 
-// next is the first character after the closing marks and the white space at i, as far as it is near.
-func (c *cutter) next(i int) rune {
+// next returns the first character after closing marks and white space at i, within a limit.
+func (c *segmenter) next(i int) rune {
 	for _, r := range c.text[i:min(i+32, len(c.text))] {
-		if r != ' ' && r != '\t' && r != 0x3000 && !closer(r) {
+		if r != ' ' && r != '\t' && r != 0x3000 && !isClosingMark(r) {
 			return r
 		}
 	}
 	return ' '
 }
 
-// abbreviation says whether what stands before the full stop at i is an initial or a short title.
-func (c *cutter) abbreviation(i int) bool {
+// abbreviation reports whether an initial or a short title precedes the full stop at i.
+func (c *segmenter) abbreviation(i int) bool {
 	from := i
 	for from > int(c.from) && i-from < 16 {
 		r, n := utf8.DecodeLastRuneInString(c.text[:from])
@@ -178,7 +178,7 @@ func (c *cutter) abbreviation(i int) bool {
 	return unicode.IsUpper(first) && len(word) <= 3 && (len(word) == n || unicode.IsLower(rune(word[len(word)-1])))
 }
 
-func closer(r rune) bool {
+func isClosingMark(r rune) bool {
 	switch r {
 	case ')', ']', '"', '\'', '”', '’', '»', '」', '』', '）', '】', '》':
 		return true
@@ -186,23 +186,23 @@ func closer(r rune) bool {
 	return false
 }
 
-// cutLong ends a segment that grew too long: at its last comma if that leaves a good half, else at its last white space.
-func (c *cutter) cutLong(i int32) {
+// cutLong ends a segment that grew too long: at its last comma if that leaves more than half, else at its last white space.
+func (c *segmenter) cutLong(i int32) {
 	switch {
-	case c.comma.chars-c.first > c.long/2:
+	case c.comma.chars-c.first > c.softLimit/2:
 		c.endAt(c.comma)
-	case c.space.chars-c.first > c.long/2:
+	case c.space.chars-c.first > c.softLimit/2:
 		c.endAt(c.space)
-	case c.chars-c.first > c.most && i >= c.held:
+	case c.chars-c.first > c.hardLimit && i >= c.clusterEndsAt:
 		if at := c.clusterBorder(i); at > c.from {
 			c.endAt(segmentMark{at, c.chars - int32(utf8.RuneCountInString(c.text[at:i]))})
-		} else if c.held = c.clusterEnd(); c.held <= i {
+		} else if c.clusterEndsAt = c.clusterEnd(); c.clusterEndsAt <= i {
 			c.end(i)
 		}
 	}
 }
 
-func (c *cutter) endAt(m segmentMark) {
+func (c *segmenter) endAt(m segmentMark) {
 	chars := c.chars
 	c.chars = m.chars
 	c.end(m.at)
@@ -210,7 +210,7 @@ func (c *cutter) endAt(m segmentMark) {
 }
 
 // end ends the current segment at a byte, and begins the next there.
-func (c *cutter) end(at int32) {
+func (c *segmenter) end(at int32) {
 	from, first, to, after := c.from, c.first, at, c.chars
 	for from < to {
 		r, n := utf8.DecodeRuneInString(c.text[from:to])
@@ -234,13 +234,13 @@ func (c *cutter) end(at int32) {
 	c.reset(at)
 }
 
-func (c *cutter) reset(at int32) {
+func (c *segmenter) reset(at int32) {
 	c.from, c.first = at, c.chars
 	c.comma, c.space = segmentMark{at, c.chars}, segmentMark{at, c.chars}
 }
 
-// clusterBorder is the last border of grapheme clusters up to i: where the segment begins if its first one goes on.
-func (c *cutter) clusterBorder(i int32) int32 {
+// clusterBorder returns the last grapheme cluster border up to i; the start of the segment if its first cluster extends beyond.
+func (c *segmenter) clusterBorder(i int32) int32 {
 	rest, state, at := c.text[c.from:min(int(i)+utf8.UTFMax, len(c.text))], -1, c.from
 	for rest != "" {
 		var cluster string
@@ -253,9 +253,9 @@ func (c *cutter) clusterBorder(i int32) int32 {
 	return at
 }
 
-// clusterEnd is where the grapheme cluster ends that the segment begins with. One that no passage could hold has none: it is cut.
-func (c *cutter) clusterEnd() int32 {
-	most := content.CharOffset(c.text[c.from:], int(c.fits))
+// clusterEnd returns the end of the segment's first grapheme cluster; 0 if no passage could hold it, so that it is cut.
+func (c *segmenter) clusterEnd() int32 {
+	most := content.CharOffset(c.text[c.from:], int(c.passageChars))
 	cluster, _, _, _ := uniseg.FirstGraphemeClusterInString(c.text[c.from:min(int(c.from)+most+utf8.UTFMax, len(c.text))], -1)
 	if len(cluster) > most {
 		return 0

@@ -7,8 +7,8 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/content"
 )
 
-// Snippet is the part of a text that answers a query best, at most maxChars characters, cut at borders of sentences or lines where that
-// can be had: its beginning, if nothing in it does. A short text is its own snippet.
+// Snippet returns the part of a text that answers a query best, at most maxChars characters, cut at sentence or line borders where
+// possible; the beginning if nothing in it answers. A short text is returned whole.
 func Snippet(q *Query, text string, maxChars int) string {
 	switch {
 	case maxChars <= 0:
@@ -34,7 +34,7 @@ func Snippet(q *Query, text string, maxChars int) string {
 	return text[best.from:best.to]
 }
 
-// beginning is at most so many characters of the beginning of a text: up to where a sentence or line ends, if that leaves half of them.
+// beginning returns at most chars characters from the start of a text, up to the end of a sentence or line if that leaves half of them.
 func (d *Document) beginning(chars int) string {
 	cut := content.CutClusters(d.text, chars)
 	near := segments(d.reading, 0, len(cut), int32(chars))

@@ -11,8 +11,8 @@ import (
 	"github.com/blevesearch/snowballstem/tamil"
 )
 
-// stemmer brings the forms of a word together. Scripts that serve one large language have its stems; for Latin letters the language is
-// the content's. It is for one goroutine.
+// stemmer reduces the forms of a word to one. A script of one large language has that language's stemmer; for Latin letters it is the
+// content's language. It is not safe for concurrent use.
 type stemmer struct {
 	latin func(*snowballstem.Env) bool
 	env   *snowballstem.Env
@@ -22,22 +22,22 @@ func newStemmer(latin language) stemmer {
 	return stemmer{latin: languageTable[latin].stem, env: snowballstem.NewEnv("")}
 }
 
-// stem takes a folded word and gives it without its ending and its diacritics.
+// stem removes the ending and the diacritics of a folded word.
 func (s stemmer) stem(word string) string {
 	r, _ := utf8.DecodeRuneInString(word)
 	switch {
 	case unicode.Is(unicode.Latin, r):
-		return bare(s.run(s.latin, word))
+		return stripDiacritics(s.run(s.latin, word))
 	case unicode.Is(unicode.Cyrillic, r):
-		return bare(s.run(russian.Stem, word))
+		return stripDiacritics(s.run(russian.Stem, word))
 	case unicode.Is(unicode.Arabic, r):
-		return bare(s.run(arabic.Stem, word))
+		return stripDiacritics(s.run(arabic.Stem, word))
 	case unicode.Is(unicode.Devanagari, r):
 		return stemHindi(word)
 	case unicode.Is(unicode.Tamil, r):
 		return s.run(tamil.Stem, word)
 	}
-	return bare(word)
+	return stripDiacritics(word)
 }
 
 func (s stemmer) run(stem func(*snowballstem.Env) bool, word string) string {

@@ -3,7 +3,7 @@ package search
 // maxTitleBytes is how much of the titles over a passage counts.
 const maxTitleBytes = 256
 
-// titles are what stands over a position without being near it, from where to where in the text.
+// titles returns the ranges of the titles over a position.
 func (d *Document) titles(at int) [][2]int {
 	out := d.reading.Titles(at, maxTitleBytes)
 	for i := range out {
@@ -12,14 +12,14 @@ func (d *Document) titles(at int) [][2]int {
 	return out
 }
 
-// scan emits the tokens of the text, and at the beginning of each block those of the titles over it.
+// scan emits the tokens of the text, and at the start of each block those of the titles over it.
 func (d *Document) scan(l *lexer, emit func(token)) {
 	if !d.reading.HasTitles() {
 		l.scan(d.text, 0, len(d.text), emit)
 		return
 	}
 	over, next := newLexer(d.lang), 0
-	over.only = l.only
+	over.prefixes = l.prefixes
 	l.scan(d.text, 0, len(d.text), func(t token) {
 		for ; next <= int(t.from); next += blockBytes {
 			for _, s := range d.titles(next) {
@@ -33,14 +33,14 @@ func (d *Document) scan(l *lexer, emit func(token)) {
 	})
 }
 
-// titleWords are the words of a query in the titles over a position.
-func (d *Document) titleWords(b *binding, l *lexer, at int) (words []int32) {
+// titleWords returns the query words in the titles over a position.
+func (d *Document) titleWords(b *queryTermIndex, l *lexer, at int) (words []int32) {
 	if !d.reading.HasTitles() {
 		return nil
 	}
 	for _, s := range d.titles(at) {
 		l.scan(d.text, s[0], s[1], func(t token) {
-			if w, ok := b.of[t.term]; ok {
+			if w, ok := b.wordOf[t.term]; ok {
 				words = append(words, w)
 			}
 		})

@@ -7,16 +7,16 @@ import (
 	"unicode/utf8"
 )
 
-// What is looked at of an answer at most: its bytes, and the places where its JSON object might begin.
+// The limits on what is read of an answer: its bytes, and the positions tried as the start of its JSON object.
 const (
 	maxAnswerBytes = 1 << 20
-	maxBeginnings  = 16
+	maxObjects     = 16
 )
 
-// readAnswer is the summary in an answer, filtered, or why it is refused (behaviour §5): if it is not the JSON asked for, empty, an echo,
+// readAnswer returns the filtered summary in an answer, or the reason to refuse it (behaviour §5): not the requested JSON, empty, an echo,
 // over its cap, or not shorter than the content.
 func readAnswer(a Answer, r *Request) (string, Reason) {
-	summary, ok := summaryIn(a.Text)
+	summary, ok := findSummary(a.Text)
 	switch {
 	case !ok && a.Truncated:
 		return "", Truncated
@@ -24,9 +24,9 @@ func readAnswer(a Answer, r *Request) (string, Reason) {
 		return "", BadAnswer
 	}
 	summary = strings.TrimSpace(Filter(summary))
-	chars := charsOf(summary)
+	chars := countChars(summary)
 	switch {
-	case !strings.ContainsFunc(summary, isVisible):
+	case !strings.ContainsFunc(summary, showsSomething):
 		return "", Empty
 	case isEcho(summary, r):
 		return "", Echo
@@ -39,21 +39,22 @@ func readAnswer(a Answer, r *Request) (string, Reason) {
 	}
 }
 
-// maxSummaryChars is the cap for a target: models count badly, and a text that is half as dense as asked is still of use.
+// maxSummaryChars returns the cap for a target length. It is generous because models count badly, and a summary half as dense as requested
+// is still useful.
 func maxSummaryChars(target int) int { return 2*target + 200 }
 
-// summaryIn finds the one JSON object with a string "summary" in a text that may have words or a Markdown fence around it. Two
-// objects with different summaries are none: which of them was meant is not ours to guess.
-func summaryIn(text string) (summary string, found bool) {
+// findSummary finds the one JSON object with a string "summary" in a text that may have words or a Markdown fence around it. Two objects
+// with different summaries count as none, because there is no way to tell which was meant.
+func findSummary(text string) (summary string, found bool) {
 	if len(text) > maxAnswerBytes || !utf8.ValidString(text) {
 		return "", false
 	}
-	for range maxBeginnings {
+	for range maxObjects {
 		begin := strings.IndexByte(text, '{')
 		if begin < 0 {
 			return summary, found
 		}
-		s, ok, length := objectAt(text[begin:])
+		s, ok, length := decodeObject(text[begin:])
 		if ok && found && s != summary {
 			return "", false
 		}
@@ -65,8 +66,8 @@ func summaryIn(text string) (summary string, found bool) {
 	return summary, found && !strings.Contains(text, "{")
 }
 
-// objectAt reads the JSON object at the beginning of a text, and says how long it is: 1, just its brace, if it is none.
-func objectAt(text string) (summary string, ok bool, length int) {
+// decodeObject reads the JSON object at the start of a text and returns its length; 1, just the brace, if it is not one.
+func decodeObject(text string) (summary string, ok bool, length int) {
 	d := json.NewDecoder(strings.NewReader(text))
 	var members map[string]json.RawMessage
 	if d.Decode(&members) != nil {
@@ -79,42 +80,42 @@ func objectAt(text string) (summary string, ok bool, length int) {
 	return *value, true, int(d.InputOffset())
 }
 
-// isVisible says whether a character shows anything: spaces, marks for layout alone, and what stands for something left out do not.
-func isVisible(c rune) bool { return unicode.IsGraphic(c) && !unicode.IsSpace(c) && c != '…' }
+// showsSomething reports whether a character is visible. Spaces, layout characters and the ellipsis are not.
+func showsSomething(c rune) bool { return unicode.IsGraphic(c) && !unicode.IsSpace(c) && c != '…' }
 
-// An answer is an echo if it says back so much in a row, white space aside: bytes of the prompt's own text, or all of the first
-// characters of a content that has more.
+// An answer is an echo if it repeats this much in a row, ignoring white space: bytes of the prompt itself, or all of the first characters
+// of a longer content.
 const (
-	echoOfPrompt  = 80
-	echoOfContent = 200
+	minPromptEcho  = 80
+	minContentEcho = 200
 )
 
 func isEcho(summary string, r *Request) bool {
-	said := collapsed(summary)
-	if head := collapsed(firstChars(r.Content, 2*echoOfContent)); charsOf(head) > echoOfContent &&
-		strings.Contains(said, firstChars(head, echoOfContent)) {
+	said := collapseSpace(summary)
+	if head := collapseSpace(headChars(r.Content, 2*minContentEcho)); countChars(head) > minContentEcho &&
+		strings.Contains(said, headChars(head, minContentEcho)) {
 		return true
 	}
 	own := map[string]struct{}{}
-	addRuns(own, system)
-	pieces, _ := parseTemplate(r.template()) // it was read before the call
-	for _, p := range pieces {
-		addRuns(own, p.text)
+	addSubstrings(own, systemPrompt)
+	parts, _ := parseTemplate(r.template()) // it was read before the call
+	for _, p := range parts {
+		addSubstrings(own, p.text)
 	}
-	for i := echoOfPrompt; i <= len(said); i++ {
-		if _, echoed := own[said[i-echoOfPrompt:i]]; echoed {
+	for i := minPromptEcho; i <= len(said); i++ {
+		if _, echoed := own[said[i-minPromptEcho:i]]; echoed {
 			return true
 		}
 	}
 	return false
 }
 
-// addRuns adds every run of a text that is long enough to be an echo.
-func addRuns(runs map[string]struct{}, text string) {
-	text = collapsed(text)
-	for i := echoOfPrompt; i <= len(text); i++ {
-		runs[text[i-echoOfPrompt:i]] = struct{}{}
+// addSubstrings adds every substring of a text that is long enough to be an echo.
+func addSubstrings(runs map[string]struct{}, text string) {
+	text = collapseSpace(text)
+	for i := minPromptEcho; i <= len(text); i++ {
+		runs[text[i-minPromptEcho:i]] = struct{}{}
 	}
 }
 
-func collapsed(text string) string { return strings.Join(strings.Fields(text), " ") }
+func collapseSpace(text string) string { return strings.Join(strings.Fields(text), " ") }

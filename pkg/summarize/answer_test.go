@@ -53,15 +53,15 @@ func TestReadAnswer(t *testing.T) {
 		"blank":                {`{"summary":" \n\t\u00a0\u2003"}`, "", Empty},
 		"invisible":            {`{"summary":"\u200b\u2060\ufeff\u0000"}`, "", Empty},
 		"over the cap":         {`{"summary":"` + cap301 + `"}`, "", TooLong},
-		"content":              {`{"summary":` + quoted(content) + `}`, "", Echo},
-		"content's beginning":  {`{"summary":` + quoted("It says: "+content[:250]) + `}`, "", Echo},
-		"the same, respaced":   {`{"summary":` + quoted(strings.ReplaceAll(content[:250], " ", "\n ")) + `}`, "", Echo},
-		"part of the head":     {`{"summary":` + quoted(content[:190]) + `}`, strings.TrimSpace(content[:190]), ""},
+		"content":              {`{"summary":` + encodeJSON(content) + `}`, "", Echo},
+		"content's beginning":  {`{"summary":` + encodeJSON("It says: "+content[:250]) + `}`, "", Echo},
+		"the same, respaced":   {`{"summary":` + encodeJSON(strings.ReplaceAll(content[:250], " ", "\n ")) + `}`, "", Echo},
+		"part of the head":     {`{"summary":` + encodeJSON(content[:190]) + `}`, strings.TrimSpace(content[:190]), ""},
 		"our instructions":     {`{"summary":"I was told: copied letter by letter: - identifiers: names, ids, keys of records, versions, file paths, URLs, line numbers"}`, "", Echo},
-		"our system prompt":    {`{"summary":` + quoted(system) + `}`, "", Echo},
+		"our system prompt":    {`{"summary":` + encodeJSON(systemPrompt) + `}`, "", Echo},
 		"a few words of ours":  {`{"summary":"numbers with their units, dates, amounts, counts"}`, "numbers with their units, dates, amounts, counts", ""},
-		"the whole prompt":     {`{"summary":` + quoted(compact) + `}`, "", Echo},
-		"not JSON, the prompt": {compact, "", BadAnswer},
+		"the whole prompt":     {`{"summary":` + encodeJSON(compactPrompt) + `}`, "", Echo},
+		"not JSON, the prompt": {compactPrompt, "", BadAnswer},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, reason := readAnswer(Answer{Text: test.answer}, request(content))
@@ -111,7 +111,7 @@ func FuzzReadAnswer(f *testing.F) {
 			t.Fatalf("%q with %q", got, reason)
 		case reason != "":
 			return
-		case !utf8.ValidString(got), charsOf(got) >= r.Chars, charsOf(got) > 2*r.Target+200, strings.TrimSpace(got) == "":
+		case !utf8.ValidString(got), countChars(got) >= r.Chars, countChars(got) > 2*r.Target+200, strings.TrimSpace(got) == "":
 			t.Fatalf("%q of %q", got, content)
 		}
 		for _, c := range got {

@@ -5,26 +5,26 @@ type cost struct{ input, output int64 }
 
 func (c cost) sum() int64 { return c.input + c.output }
 
-// What a provider may report at most: it is not trusted to empty everybody's minute. A token is a byte of what was sent or more,
-// but for the frame around it.
+// Caps on what a provider may report, so that a wrong report cannot use up everybody's budget. A token is at least one byte of what was
+// sent, except for the frame around it.
 const (
 	maxFrameTokens  = 4_096
 	maxOutputTokens = 1 << 20
 )
 
-// costOf is what a call cost: what the provider reports, or what was reckoned. A call that the provider turned away, or that
-// did not reach it, is free; one whose answer did not come in time may have been paid.
-func costOf(call *Call, answer Answer, failure *Failure, reckoned cost) cost {
+// actualCost returns what a call cost: what the provider reports, or the estimate. A call that the provider rejected or never received is
+// free; one that timed out may still be billed.
+func actualCost(call *Call, answer Answer, failure *Failure, estimated cost) cost {
 	if failure != nil {
 		switch failure.Reason {
 		case Unreachable, RateLimited, Status, BreakerOpen:
 			return cost{}
 		default:
-			return reckoned
+			return estimated
 		}
 	}
 	if answer.InputTokens <= 0 && answer.OutputTokens <= 0 {
-		return reckoned
+		return estimated
 	}
 	most := int64(len(call.System)+len(call.Prompt)) + maxFrameTokens
 	return cost{

@@ -10,32 +10,33 @@ import (
 	"unicode/utf8"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/facts"
 )
 
-// Options is what a Desk is made of. The zero value makes a desk without models: every request ends at once, without a text.
+// Options configures a Desk. With the zero value, a desk has no models and every request ends at once without a text.
 type Options struct {
-	// Providers are the clients by provider: what stands before the first / in a model's name.
+	// Providers are the clients by provider: the part of a model's name before the first slash.
 	Providers map[string]Model
-	// Models are asked, in order, for prompts that name none: provider/model.
+	// Models are asked in order for prompts that name none, as provider/model.
 	Models []string
 	// Extract makes an extract of about target characters without a model; the first characters if nil.
 	Extract func(text string, target int) string
-	// ExtractSpan makes an extract of about target characters of a stretch of conversation, with the summaries of what was before
-	// it; something simpler if nil.
+	// ExtractSpan makes an extract of about target characters of a stretch of conversation and the summaries before it; if nil, a simple
+	// fallback is used.
 	ExtractSpan func(earlier []string, units []conversation.Unit, target int) string
-	// Deadline is how long a request may take in all, from its start; 30 seconds by default.
+	// Deadline is the total time a request may take from its start; 30 seconds by default.
 	Deadline time.Duration
-	// TokensPerMinute bounds what all conversations spend together, and TokensPerConversation what each does while the
-	// process lives, in input and output tokens; 0 sets no limit.
+	// TokensPerMinute limits what all conversations spend together, and TokensPerConversation what each spends during the process's
+	// lifetime, in input and output tokens; 0 means no limit.
 	TokensPerMinute       int64
 	TokensPerConversation int64
 	// CacheBytes bounds the memory of finished results; 16 MiB by default.
 	CacheBytes int
-	// Parallel is how many calls are made at once; 4 by default. What waits for its place waits in its own time.
+	// Parallel is the number of concurrent calls; 4 by default. Waiting for a slot counts toward the request's deadline.
 	Parallel int
-	// Clock tells the time; time.Now by default. Deadlines and breakers are timers of the runtime and do not ask it.
+	// Clock returns the current time; time.Now by default. Deadlines and breakers use runtime timers instead.
 	Clock func() time.Time
-	// OnFailure, if set, is told of each request that ended without a text, by the goroutine that worked on it.
+	// OnFailure if set, is called for each request that ended without a text, on the goroutine that ran it.
 	OnFailure func(*Failure)
 }
 
@@ -47,30 +48,29 @@ const (
 	defaultParallel = 4
 )
 
-// maxUnderWay bounds the requests that wait or are worked on: each holds its content.
-const maxUnderWay = 256
+// maxPending limits the requests that wait or run, because each holds its content in memory.
+const maxPending = 256
 
-// Desk takes requests for summaries (behaviour §5 and §8). It is safe for concurrent use. Its zero value is a desk without
-// models.
+// Desk takes requests for summaries (behaviour §5 and §8). It is safe for concurrent use. Its zero value is a desk without models.
 type Desk struct {
 	options Options
 	base    context.Context // ends when the desk is closed
 	end     context.CancelCauseFunc
 	running sync.WaitGroup
-	places  chan struct{} // one for each call under way
-	routes  *routes
-	spent   *spending
+	slots   chan struct{} // one for each running call
+	models  *modelHealthCache
+	budget  *tokenBudget
 
-	mu      sync.Mutex
-	closed  bool
-	jobs    map[key]*job
-	newest  <-chan struct{} // closed when the job that was started last has had its turn; nil before the first
-	results results
-	usage   Usage
-	ledger  ledger
+	mu       sync.Mutex
+	closed   bool
+	jobs     map[key]*job
+	lastTurn <-chan struct{} // closed after the turn of the newest job; nil before the first
+	results  results
+	usage    Usage
+	ledger   ledger
 }
 
-// New returns a desk. Close ends it; its providers stay the caller's.
+// New returns a desk. Close stops it, but not its providers, which belong to the caller.
 func New(o Options) *Desk {
 	o.Deadline = cmp.Or(max(o.Deadline, 0), DefaultDeadline)
 	o.CacheBytes = cmp.Or(max(o.CacheBytes, 0), DefaultCacheBytes)
@@ -80,9 +80,9 @@ func New(o Options) *Desk {
 	}
 	d := &Desk{
 		options: o,
-		places:  make(chan struct{}, o.Parallel),
-		routes:  newRoutes(),
-		spent:   newSpending(o.TokensPerMinute, o.TokensPerConversation, o.Clock()),
+		slots:   make(chan struct{}, o.Parallel),
+		models:  newModelHealthCache(),
+		budget:  newTokenBudget(o.TokensPerMinute, o.TokensPerConversation, o.Clock()),
 		jobs:    map[key]*job{},
 		results: newResults(o.CacheBytes),
 		usage:   Usage{Failures: map[Reason]int64{}},
@@ -92,9 +92,8 @@ func New(o Options) *Desk {
 	return d
 }
 
-// Look returns how a request ended; false if it has not, which includes that it was never started. A request that no model can
-// be asked for has ended before it began, as [NoModel]. A failure is forgotten after a minute, so that the request can start
-// again.
+// Look returns how a request ended; false if it has not ended or was never started. A request without a usable model has already ended, as
+// [NoModel]. Failures are forgotten after a minute, so that the request can start again.
 func (d *Desk) Look(r *Request) (Result, bool) {
 	if failure := d.withoutModel(&r.Prompt); failure != nil {
 		return Result{Err: failure}, true
@@ -111,8 +110,8 @@ func (d *Desk) Look(r *Request) (Result, bool) {
 	return Result{}, false
 }
 
-// Start begins a request in the background, unless it is under way or has ended. The same content with the same prompt, models
-// and target in one conversation is one request, however often it is started. It does not block.
+// Start begins a request in the background unless it is pending or has ended. The same content, prompt, models and target in one
+// conversation are one request. It does not block.
 func (d *Desk) Start(r *Request) {
 	if d.withoutModel(&r.Prompt) != nil {
 		return
@@ -123,13 +122,13 @@ func (d *Desk) Start(r *Request) {
 	if _, ended := d.results.get(k, d.options.Clock()); ended || d.closed || d.jobs[k] != nil {
 		return
 	}
-	if len(d.jobs) >= maxUnderWay {
-		d.keep(k, Result{Err: &Failure{Reason: Busy}})
+	if len(d.jobs) >= maxPending {
+		d.cacheResult(k, Result{Err: &Failure{Reason: Busy}})
 		d.usage.Failures[Busy]++
 		return
 	}
-	j := &job{key: k, request: *r, done: make(chan struct{}), before: d.newest, turned: make(chan struct{})}
-	d.newest = j.turned
+	j := &job{key: k, request: *r, done: make(chan struct{}), previousTurn: d.lastTurn, turnDone: make(chan struct{})}
+	d.lastTurn = j.turnDone
 	ctx, cancel := context.WithCancelCause(d.base)
 	j.cancel = cancel
 	d.jobs[k] = j
@@ -137,16 +136,16 @@ func (d *Desk) Start(r *Request) {
 	go d.run(ctx, j)
 }
 
-// Knows says whether a request is under way or has ended, so that starting it would start nothing.
+// Knows reports whether a request is pending or has ended, so that starting it would do nothing.
 func (d *Desk) Knows(r *Request) bool {
 	_, ended := d.Look(r)
-	return ended || d.underWay(r) != nil
+	return ended || d.pending(r) != nil
 }
 
 // Wait returns when all of the requests have ended, or when the context is done. It does not wait for what was not started.
 func (d *Desk) Wait(ctx context.Context, requests []*Request) {
 	for _, r := range requests {
-		done := d.underWay(r)
+		done := d.pending(r)
 		if done == nil {
 			continue
 		}
@@ -158,7 +157,7 @@ func (d *Desk) Wait(ctx context.Context, requests []*Request) {
 	}
 }
 
-func (d *Desk) underWay(r *Request) <-chan struct{} {
+func (d *Desk) pending(r *Request) <-chan struct{} {
 	k := d.keyOf(r)
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -168,19 +167,18 @@ func (d *Desk) underWay(r *Request) <-chan struct{} {
 	return nil
 }
 
-// Forget drops what is known of a content, and what is under way: an answer that still comes is thrown away.
+// Forget drops the results and the pending requests of a content; an answer that still arrives is discarded.
 func (d *Desk) Forget(s Scope, hash [32]byte) {
-	d.forget(func(k key) bool { return k.content == content{s, hash} })
+	d.forget(func(k key) bool { return k.content == contentID{s, hash} })
 }
 
-// ForgetConversation drops what is known of all of a conversation's contents, and what is under way. What the conversation has
-// spent is remembered.
+// ForgetConversation drops the results and the pending requests of a conversation. Its spending is still counted.
 func (d *Desk) ForgetConversation(s Scope) {
 	d.forget(func(k key) bool { return k.content.scope == s })
 }
 
-// ForgetSpans drops what is known of a conversation's spans, and what is under way, for an erasure: its text may be in any of
-// them. What is known of single contents stays.
+// ForgetSpans drops the results and the pending requests of a conversation's spans, because any of them may hold an erased text. Those of
+// single contents stay.
 func (d *Desk) ForgetSpans(s Scope) {
 	d.forget(func(k key) bool { return k.span && k.content.scope == s })
 }
@@ -202,38 +200,29 @@ func (d *Desk) Extract(text string, target int) string {
 	if d.options.Extract != nil {
 		return d.options.Extract(text, target)
 	}
-	return firstChars(text, target)
+	return headChars(text, target)
 }
 
-// ExtractSpan makes an extract of about target characters of a stretch of conversation, with the summaries of what was before it,
-// without a model.
+// ExtractSpan makes an extract of about target characters of a stretch of conversation and the summaries before it, without a model.
 func (d *Desk) ExtractSpan(earlier []string, units []conversation.Unit, target int) string {
 	if d.options.ExtractSpan != nil {
 		return d.options.ExtractSpan(earlier, units, target)
 	}
-	return spanExtract(earlier, units, target)
+	return fallbackSpanExtract(earlier, units, target)
 }
 
-func firstChars(text string, n int) string {
-	for at := range text {
-		if n--; n < 0 {
-			return text[:at]
-		}
-	}
-	return text
-}
+func headChars(text string, n int) string { return text[:facts.CharOffset(text, n)] }
 
-// Deadline is how long a request may take in all.
+// Deadline returns the total time a request may take.
 func (d *Desk) Deadline() time.Duration { return d.options.Deadline }
 
 // Usage counts what was asked of models since the desk was made.
 type Usage struct {
 	Calls int64 // made to a provider
-	// InputTokens and OutputTokens are what the provider reported; where it does not say, what was reckoned.
+	// InputTokens and OutputTokens are as reported by the provider, or estimated if it reports none.
 	InputTokens  int64
 	OutputTokens int64
-	// Failures are calls that failed, answers that were refused, models that were not asked, and requests that were turned
-	// away, by reason.
+	// Failures counts failed calls, refused answers, skipped models and rejected requests, by reason.
 	Failures map[Reason]int64
 }
 
@@ -246,7 +235,7 @@ func (d *Desk) Usage() Usage {
 	return usage
 }
 
-// Close cancels what is under way and returns when it has ended. What is not known by then ends as [Closed].
+// Close cancels pending requests and waits for them to end. Requests without a result end as [Closed].
 func (d *Desk) Close() {
 	d.mu.Lock()
 	d.closed = true
@@ -257,7 +246,7 @@ func (d *Desk) Close() {
 	d.running.Wait()
 }
 
-// ModelsOf are the models that are asked for a prompt, in order, as provider/model. They must not be changed.
+// ModelsOf returns the models to ask for a prompt, in order, as provider/model. The caller must not modify them.
 func (d *Desk) ModelsOf(p *conversation.Prompt) []string {
 	if len(p.Models) > 0 {
 		return p.Models
@@ -265,7 +254,7 @@ func (d *Desk) ModelsOf(p *conversation.Prompt) []string {
 	return d.options.Models
 }
 
-// provider is the client for a model, and the provider's own name of the model; nil if there is none.
+// provider returns the client for a model and the provider's own name for it; nil if there is no such client.
 func (d *Desk) provider(model string) (client Model, name string) {
 	provider, name, ok := strings.Cut(model, "/")
 	if !ok || name == "" {
@@ -274,10 +263,10 @@ func (d *Desk) provider(model string) (client Model, name string) {
 	return d.options.Providers[provider], name
 }
 
-// CanAsk says whether one of a prompt's models has a provider here. It may fail all the same when it is asked.
+// CanAsk reports whether a client exists for one of the prompt's models. The call itself may still fail.
 func (d *Desk) CanAsk(p *conversation.Prompt) bool { return d.withoutModel(p) == nil }
 
-// withoutModel is the failure of a prompt none of whose models can be asked.
+// withoutModel returns the failure of a prompt that has no usable model, or nil.
 func (d *Desk) withoutModel(p *conversation.Prompt) *Failure {
 	var failures []*Failure
 	for _, model := range d.ModelsOf(p) {
@@ -289,8 +278,8 @@ func (d *Desk) withoutModel(p *conversation.Prompt) *Failure {
 	if len(failures) == 0 {
 		return &Failure{Reason: NoModel}
 	}
-	return chain(failures)
+	return chainFailures(failures)
 }
 
-// charsOf counts as the contract does: in Unicode code points.
-func charsOf(text string) int { return utf8.RuneCountInString(text) }
+// countChars counts as the contract does: in Unicode code points.
+func countChars(text string) int { return utf8.RuneCountInString(text) }

@@ -53,13 +53,13 @@ func said(summary string) Answer {
 
 func request(content string) *Request {
 	return &Request{
-		Scope: Scope{"n", "c"}, Content: content, Hash: sha256.Sum256([]byte(content)), Chars: charsOf(content), Target: 100,
+		Scope: Scope{"n", "c"}, Content: content, Hash: sha256.Sum256([]byte(content)), Chars: countChars(content), Target: 100,
 	}
 }
 
 func longText(name string) string { return name + " " + strings.Repeat("word ", 200) }
 
-// desk is a desk whose model is m/x, and m/y too; the test closes it.
+// desk returns a desk whose model is m/x, and m/y too; the test closes it.
 func desk(t *testing.T, m Model, with func(*Options)) *Desk {
 	t.Helper()
 	o := Options{Providers: map[string]Model{"m": m}, Models: []string{"m/x"}}
@@ -363,7 +363,7 @@ func TestDesk_Breaker_OpensAfterFiveFailuresInARowAndTriesOnceAfterAMinute(t *te
 		if got := result(t, d, other); got.Text != "short" {
 			t.Errorf("another model rests too: %v", got.Err)
 		}
-		time.Sleep(restTime + time.Second)
+		time.Sleep(breakerTimeout + time.Second)
 		for _, name := range []string{"d", "e"} {
 			if got := result(t, d, request(longText(name))); got.Text != "short" {
 				t.Errorf("%+v", got)
@@ -398,9 +398,9 @@ func TestDesk_Breaker_ACallThatWaitedForItsPlaceIsNotTheModelsFault(t *testing.T
 				return Answer{}, ctx.Err()
 			}
 		}}
-		d := desk(t, m, func(o *Options) { o.Parallel = failuresToRest })
+		d := desk(t, m, func(o *Options) { o.Parallel = breakerThreshold })
 		var all []*Request
-		for i := range 2 * failuresToRest {
+		for i := range 2 * breakerThreshold {
 			all = append(all, request(longText(fmt.Sprint(i))))
 			d.Start(all[i])
 		}
@@ -503,7 +503,7 @@ func TestDesk_Failure_IsRememberedForAMinute(t *testing.T) {
 		if m.calls.Load() != 1 {
 			t.Errorf("%d calls", m.calls.Load())
 		}
-		time.Sleep(failureMemory)
+		time.Sleep(failureTTL)
 		if _, ok := d.Look(r); ok {
 			t.Error("still known after a minute")
 		}
@@ -696,12 +696,12 @@ func TestDesk_Parallel_BoundsCallsAtOnce(t *testing.T) {
 func TestDesk_Busy_TooManyRequestsAreTurnedAwayForAMoment(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		d := desk(t, hanging(), nil)
-		for i := range maxUnderWay {
+		for i := range maxPending {
 			d.Start(request(longText(fmt.Sprint(i))))
 		}
 		r := request(longText("one more"))
 		wantReason(t, result(t, d, r), Busy)
-		time.Sleep(busyMemory)
+		time.Sleep(refusalTTL)
 		if _, ok := d.Look(r); ok {
 			t.Error("still turned away")
 		}
@@ -731,26 +731,26 @@ func TestDesk_BadTemplate_CallsNobody(t *testing.T) {
 	}
 }
 
-func TestSpending_Conversations_AreBounded(t *testing.T) {
-	s := newSpending(0, 10, time.Now())
-	for i := range maxSpenders + 100 {
+func TestTokenBudget_Conversations_AreBounded(t *testing.T) {
+	s := newTokenBudget(0, 10, time.Now())
+	for i := range maxConversations + 100 {
 		s.reserve(Scope{"n", fmt.Sprint(i)}, 1, time.Now())
 	}
-	if n := s.conversations.Len(); n != maxSpenders {
+	if n := s.conversations.Len(); n != maxConversations {
 		t.Errorf("%d remembered", n)
 	}
 }
 
-func TestRoutes_Models_AreBounded(t *testing.T) {
-	r := newRoutes()
-	first := r.of("m/0")
-	for i := range maxRoutes {
-		if r.of(fmt.Sprint("m/", i)); r.of("m/0") != first {
+func TestModelHealthCache_Models_AreBounded(t *testing.T) {
+	r := newModelHealthCache()
+	first := r.get("m/0")
+	for i := range maxModels {
+		if r.get(fmt.Sprint("m/", i)); r.get("m/0") != first {
 			t.Fatal("a model that is used is forgotten")
 		}
 	}
-	r.of("m/one more")
-	if n := r.known.Len(); n != maxRoutes {
+	r.get("m/one more")
+	if n := r.models.Len(); n != maxModels {
 		t.Errorf("%d remembered", n)
 	}
 }

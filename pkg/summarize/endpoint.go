@@ -2,6 +2,7 @@ package summarize
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -20,45 +21,44 @@ const (
 	maxHeaderBytes = 64 << 10
 	connectTime    = 10 * time.Second
 	idleTime       = 30 * time.Second
-	// headerTime is for calls whose context has no end: others end with it. Answers are not streamed, so that a model thinks
-	// before the header comes.
+	// headerTime is for calls whose context has no deadline. Answers are not streamed, so a model may think before it sends the header.
 	headerTime = 5 * time.Minute
 )
 
-// EndpointOptions is what an Endpoint is made of.
+// EndpointOptions configures the client of one provider.
 type EndpointOptions struct {
-	// URL is the base that the operator configured, and Path what the API adds to it.
-	URL  string
-	Path []string
-	// Header goes with every request: it has the key.
-	Header http.Header
-	// HasKey says that the header has a key: it must not cross a network in the clear.
-	HasKey bool
+	// URL is the base of the API. Its query, if any, is sent with every request.
+	URL string
+	// Key is sent with every request, but never unencrypted over a network; without one, its header is omitted.
+	Key string
+	// UserAgent names this program to the server; palimpsest by default.
+	UserAgent string
 }
 
-// Endpoint is the HTTP side of a client: one address of one provider. It posts JSON and reads JSON. Redirects are answers like
-// any other, so that a key goes to no other host. A proxy is used where the environment names one (HTTPS_PROXY, NO_PROXY;
-// never for loopback). Certificates are checked against the system's.
+// Endpoint is the HTTP client for one address of one provider. It posts JSON and reads JSON. Redirects are not followed, so a key never
+// reaches another host. Proxies come from the environment (HTTPS_PROXY, NO_PROXY; never for loopback). Certificates are checked against the
+// system's roots.
 type Endpoint struct {
 	url    string
 	header http.Header
 	client *http.Client
 }
 
-// NewEndpoint returns an endpoint, or what [CheckEndpoint] says of its URL. Close lets go of its connections.
-func NewEndpoint(o EndpointOptions) (*Endpoint, error) {
-	if err := CheckEndpoint(o.URL, o.HasKey); err != nil {
+// NewEndpoint returns the endpoint at a path below the base URL, or what [CheckEndpoint] says of that. The header, which holds the key, is
+// sent with every request. Close closes idle connections.
+func NewEndpoint(o EndpointOptions, header http.Header, path ...string) (*Endpoint, error) {
+	if err := CheckEndpoint(o.URL, o.Key != ""); err != nil {
 		return nil, err
 	}
 	base, err := url.Parse(o.URL)
 	if err != nil {
-		return nil, errNoURL
+		return nil, errBadURL
 	}
-	header := o.Header.Clone()
+	header.Set("User-Agent", cmp.Or(o.UserAgent, "palimpsest"))
 	header.Set("Content-Type", "application/json")
 	header.Set("Accept", "application/json")
 	return &Endpoint{
-		url:    base.JoinPath(o.Path...).String(),
+		url:    base.JoinPath(path...).String(),
 		header: header,
 		client: &http.Client{
 			Transport:     transport(),
@@ -77,18 +77,18 @@ func transport() *http.Transport {
 		IdleConnTimeout:        idleTime,
 		MaxIdleConnsPerHost:    defaultParallel,
 		MaxResponseHeaderBytes: maxHeaderBytes,
-		DisableCompression:     true, // answers are short, and what they unpack to would be bounded only after it was unpacked
+		DisableCompression:     true, // answers are short, and their size would only be limited after decompression
 	}
 }
 
-var errNoURL = errors.New("must be a URL such as https://host/v1 or http://localhost:11434/v1, without a user, a password or a fragment")
+var errBadURL = errors.New("must be a URL such as https://host/v1 or http://localhost:11434/v1, without a user, a password or a fragment")
 
-// CheckEndpoint says what is wrong with an endpoint's URL, in words for whoever configured it and without the URL; nil if nothing
-// is. It is http or https; but a key never goes over plain http to another machine.
+// CheckEndpoint returns an error that explains what is wrong with an endpoint's URL without quoting it; nil if it is valid: http or https,
+// but never plain http to another machine if there is a key.
 func CheckEndpoint(raw string, withKey bool) error {
 	u, err := url.Parse(raw)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.Fragment != "" {
-		return errNoURL
+		return errBadURL
 	}
 	if withKey && u.Scheme == "http" && !isLoopback(u.Hostname()) {
 		return errors.New("must be https: there is a key, and over plain http everybody on the way could read it")
@@ -101,13 +101,13 @@ func isLoopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// Close lets go of the connections that are idle.
+// Close closes idle connections.
 func (e *Endpoint) Close() { e.client.CloseIdleConnections() }
 
-// Post sends a value as JSON and reads the answer into another. Its errors are *Failure. With a failure of a status, it returns
-// the beginning of what came with it, for a client to tell what was refused: it must be shown to nobody.
+// Post sends a value as JSON and decodes the answer into another. Its errors are *Failure. If the status is a failure, it also returns the
+// start of the response, so that the client can see what was refused; that must not be shown to anyone.
 //
-// The answer's content type is not asked for: some servers say text/plain, and what is no JSON fails for that.
+// The response's content type is ignored: some servers send text/plain, and anything but JSON fails to decode anyway.
 func (e *Endpoint) Post(ctx context.Context, question, answer any) (refusal []byte, err error) {
 	response, err := e.send(ctx, question)
 	if err != nil {
@@ -117,9 +117,9 @@ func (e *Endpoint) Post(ctx context.Context, question, answer any) (refusal []by
 	body, err := io.ReadAll(io.LimitReader(response.Body, maxBodyBytes+1))
 	switch {
 	case err != nil:
-		return nil, lost(ctx, err)
+		return nil, connectionFailure(ctx, err)
 	case response.StatusCode < 200 || response.StatusCode > 299:
-		return body, refused(response)
+		return body, statusFailure(response)
 	case len(body) > maxBodyBytes || !utf8.Valid(body) || json.Unmarshal(body, answer) != nil:
 		return nil, &Failure{Reason: BadAnswer}
 	default:
@@ -141,13 +141,13 @@ func (e *Endpoint) send(ctx context.Context, question any) (*http.Response, erro
 	request.Header = e.header.Clone()
 	response, err := e.client.Do(request)
 	if err != nil {
-		return nil, lost(ctx, err)
+		return nil, connectionFailure(ctx, err)
 	}
 	return response, nil
 }
 
-// lost is what is said of a connection that failed. The error itself has addresses in it, and stays here.
-func lost(ctx context.Context, err error) *Failure {
+// connectionFailure returns the failure for a broken connection. The error itself is dropped because it contains addresses.
+func connectionFailure(ctx context.Context, err error) *Failure {
 	var dial *net.OpError
 	var slow net.Error
 	switch {
@@ -162,7 +162,7 @@ func lost(ctx context.Context, err error) *Failure {
 	}
 }
 
-func refused(response *http.Response) *Failure {
+func statusFailure(response *http.Response) *Failure {
 	f := &Failure{Reason: Status, Status: response.StatusCode, RetryAfter: retryAfter(response.Header)}
 	if f.Status == http.StatusTooManyRequests {
 		f.Reason = RateLimited
@@ -170,7 +170,7 @@ func refused(response *http.Response) *Failure {
 	return f
 }
 
-// retryAfter reads a pause in seconds, or a date, which it compares with the server's own clock.
+// retryAfter parses a Retry-After header: seconds, or a date, which is compared with the server's own clock.
 func retryAfter(h http.Header) time.Duration {
 	value := h.Get("Retry-After")
 	if seconds, err := strconv.ParseUint(value, 10, 31); err == nil {

@@ -14,38 +14,38 @@ type Reason string
 
 // The reasons.
 const (
-	NoModel     Reason = "no_model"     // none is named, or none of those named has a provider here
+	NoModel     Reason = "no_model"     // no model is named, or none of them has a client
 	Unreachable Reason = "unreachable"  // the connection failed
-	Timeout     Reason = "timeout"      // the time was over
-	RateLimited Reason = "rate_limited" // the provider says to come back later
+	Timeout     Reason = "timeout"      // the time is up
+	RateLimited Reason = "rate_limited" // the provider asks to retry later
 	Status      Reason = "status"       // the provider answered with the failure's HTTP status
-	BadAnswer   Reason = "bad_answer"   // not what the provider's API promises, or not the JSON that was asked for
-	Truncated   Reason = "truncated"    // the same, because it was cut off at the most tokens it may have
-	Empty       Reason = "empty"        // nothing that can be read
+	BadAnswer   Reason = "bad_answer"   // the response violates the provider's API, or is not the requested JSON
+	Truncated   Reason = "truncated"    // the same, because it was cut off at the token limit
+	Empty       Reason = "empty"        // no visible text
 	NotShorter  Reason = "not_shorter"  // than the content
 	TooLong     Reason = "too_long"     // over the cap for its target
-	Echo        Reason = "echo"         // the prompt, or the content's beginning, said back
-	BreakerOpen Reason = "breaker_open" // the model failed again and again, and rests
-	SpendLimit  Reason = "spend_limit"  // the tokens of this minute, or of this conversation, are spent
-	Busy        Reason = "busy"         // too many requests wait already, or no call could be made in time
+	Echo        Reason = "echo"         // repeats the prompt or the start of the content
+	BreakerOpen Reason = "breaker_open" // the model failed repeatedly and is paused
+	SpendLimit  Reason = "spend_limit"  // the token budget of the minute or the conversation is used up
+	Busy        Reason = "busy"         // too many requests are pending, or no slot was free in time
 	BadTemplate Reason = "bad_template" // the prompt's template fails CheckTemplate
-	Forgotten   Reason = "forgotten"    // the content was dropped meanwhile
+	Forgotten   Reason = "forgotten"    // the content was forgotten in the meantime
 	Closed      Reason = "closed"       // the desk was closed
-	Internal    Reason = "internal"     // a fault in this program
+	Internal    Reason = "internal"     // a bug in this program
 )
 
-// Failure is the error of a request or of a call. Its text never has any of the conversation, of an answer, or of a key.
+// Failure is the error of a request or a call. Its text never contains conversation text, answers or keys.
 type Failure struct { //nolint:errname // it is how a request ended, and the package's name says of what
 	Reason Reason
 	Status int    // HTTP, where a provider answered with one; or 0
 	Model  string // provider/model, where the failure is one model's
-	// RetryAfter is how long the provider says to wait; 0 if it does not.
+	// RetryAfter is the pause that the provider asks for; 0 if it names none.
 	RetryAfter time.Duration
-	// Earlier are the failures of the models that were asked, or skipped, before this one.
+	// Earlier are the failures of the models that were tried or skipped before this one.
 	Earlier []*Failure
 }
 
-// Error says what failed, with the models' names.
+// Error returns what failed, with the names of the models.
 func (f *Failure) Error() string {
 	var b strings.Builder
 	for _, e := range f.Earlier {
@@ -62,8 +62,8 @@ func (f *Failure) Error() string {
 	return b.String()
 }
 
-// ReasonOf is the reason of a result's error: "" for nil, [Internal] for an error that is no failure. Where several models
-// failed, it is the last one's.
+// ReasonOf returns the reason of a result's error: "" for nil, [Internal] for any other error. If several models failed, it is the last
+// one's.
 func ReasonOf(err error) Reason {
 	var f *Failure
 	switch {
@@ -76,7 +76,7 @@ func ReasonOf(err error) Reason {
 	}
 }
 
-// Refused says whether a request ended because a limit of rate or spending, ours or the provider's, had no room for it: later it may.
+// Refused reports whether a request failed because of a rate or spend limit, ours or the provider's, so that it may succeed later.
 func Refused(err error) bool {
 	switch ReasonOf(err) {
 	case Busy, SpendLimit, RateLimited:
@@ -86,21 +86,21 @@ func Refused(err error) bool {
 	}
 }
 
-// chain makes one failure of several, at least one.
-func chain(failures []*Failure) *Failure {
+// chainFailures combines at least one failure into one.
+func chainFailures(failures []*Failure) *Failure {
 	last := *failures[len(failures)-1]
 	last.Earlier = failures[:len(failures)-1]
 	return &last
 }
 
-func (f *Failure) of(model string) *Failure {
+func (f *Failure) withModel(model string) *Failure {
 	named := *f
 	named.Model = model
 	return &named
 }
 
-// endOf says why a context ended.
-func endOf(ctx context.Context) Reason {
+// contextReason returns why a context ended.
+func contextReason(ctx context.Context) Reason {
 	var f *Failure
 	if errors.As(context.Cause(ctx), &f) {
 		return f.Reason
@@ -108,12 +108,12 @@ func endOf(ctx context.Context) Reason {
 	return Timeout
 }
 
-// failureOf is an error of a Model's as a failure of our own: what else it may say stays unsaid.
-func failureOf(ctx context.Context, err error) *Failure {
+// asFailure converts an error of a Model to a failure and drops everything else that it says.
+func asFailure(ctx context.Context, err error) *Failure {
 	var f *Failure
 	switch {
 	case ctx.Err() != nil:
-		return &Failure{Reason: endOf(ctx)}
+		return &Failure{Reason: contextReason(ctx)}
 	case errors.As(err, &f):
 		return f
 	default:
@@ -121,9 +121,9 @@ func failureOf(ctx context.Context, err error) *Failure {
 	}
 }
 
-// isBlameless says that a failure is not the model's: it says nothing of whether the next call will work. Requests that a model
-// refuses for what is in them must not let one conversation open the breaker for all.
-func (f *Failure) isBlameless() bool {
+// isExempt reports whether a failure says nothing about the model's health. One conversation whose content is refused must not open the
+// breaker for all others.
+func (f *Failure) isExempt() bool {
 	switch f.Reason {
 	case Forgotten, Closed:
 		return true
@@ -134,10 +134,5 @@ func (f *Failure) isBlameless() bool {
 	}
 }
 
-// blameless marks a failure that a breaker must not count.
-type blameless struct{ error }
-
-func isBlameless(err error) bool {
-	var b blameless
-	return errors.As(err, &b)
-}
+// exemptError marks a failure that the breaker must not count.
+type exemptError struct{ error }

@@ -9,27 +9,27 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/facts"
 )
 
-// Filter is a text as it may stand in a summary or in an extract: what a model writes, and what is quoted, must not pass for what
-// the sidecar itself says, or a provider (behaviour §8). It leaves out control characters and others that show nothing, the notes
-// that stand in a view for what it does not show, and the tokens that part a chat's turns. Headings of ours lose their form, and so
-// do the names of roles that begin a line. Bytes that are no UTF-8 become U+FFFD.
+// Filter makes a text safe to stand in a summary or an extract: neither a model's output nor a quotation may pass for the sidecar's or a
+// provider's own words (behaviour §8). It removes control and other invisible characters, the notes with which views mark omissions, and
+// the tokens that separate turns in chat formats. It disarms the sidecar's own headings and role names at the start of a line. Invalid
+// UTF-8 becomes U+FFFD.
 func Filter(text string) string {
-	text = visible(Plain(strings.ToValidUTF8(text, "\uFFFD")))
-	return withoutHeadings(withoutMarkers(text))
+	text = dropInvisible(Plain(strings.ToValidUTF8(text, "\uFFFD")))
+	return neutralizeHeadings(dropMarkers(text))
 }
 
-// escape begins a sequence that colors a terminal.
-const escape = "\x1b["
+// escapeStart begins an ANSI color sequence.
+const escapeStart = "\x1b["
 
-// Plain leaves out the sequences that color a terminal: they are for no reader, and hide what lines have in common.
+// Plain removes ANSI color sequences: they are of no use to a reader and hide what lines have in common.
 func Plain(text string) string {
-	if !strings.Contains(text, escape) {
+	if !strings.Contains(text, escapeStart) {
 		return text
 	}
 	var b strings.Builder
 	b.Grow(len(text))
 	for {
-		before, after, found := strings.Cut(text, escape)
+		before, after, found := strings.Cut(text, escapeStart)
 		b.WriteString(before)
 		if !found {
 			return b.String()
@@ -38,7 +38,7 @@ func Plain(text string) string {
 	}
 }
 
-// sequenceEnd is how many bytes of what follows an escape belong to the sequence: parameters, then one final byte.
+// sequenceEnd returns how many bytes after the escape belong to the sequence: parameters, then one final byte.
 func sequenceEnd(s string) int {
 	i := 0
 	for i < len(s) && ('0' <= s[i] && s[i] <= '9' || s[i] == ';' || s[i] == '?') {
@@ -52,9 +52,9 @@ func sequenceEnd(s string) int {
 
 func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
-// visible leaves out the characters that show nothing. Whatever begins a line anew is a line feed.
-func visible(text string) string {
-	if !strings.ContainsFunc(text, isStray) {
+// dropInvisible removes invisible characters. Every kind of line break becomes a line feed.
+func dropInvisible(text string) string {
+	if !strings.ContainsFunc(text, isInvisible) {
 		return text
 	}
 	text = strings.ReplaceAll(text, "\r\n", "\n")
@@ -62,7 +62,7 @@ func visible(text string) string {
 		switch {
 		case c == '\r' || c == '\u0085' || c == '\u2028' || c == '\u2029':
 			return '\n'
-		case isStray(c):
+		case isInvisible(c):
 			return -1
 		default:
 			return c
@@ -70,82 +70,80 @@ func visible(text string) string {
 	}, text)
 }
 
-func isStray(c rune) bool {
+func isInvisible(c rune) bool {
 	return c != '\n' && c != '\t' && unicode.IsControl(c) || c == '\u2028' || c == '\u2029' || facts.IsUnseen(c)
 }
 
-// omitted stands for what is left out within a line. It is there so that what stood around cannot join to a marker.
-const omitted = "…"
+// ellipsis replaces what is removed within a line, so that the text on both sides cannot join to form a new marker.
+const ellipsis = "…"
 
-// recall is how notes say what brings a text back.
-var recall = regexp.MustCompile(`(?i)full\s+(?:text|message):\s*(?:expand_message|retrieve_content)\([^()\n]*\)?`)
+// recallNote matches the part of a note that names the call which retrieves the full text.
+var recallNote = regexp.MustCompile(`(?i)full\s+(?:text|message):\s*(?:expand_message|retrieve_content)\([^()\n]*\)?`)
 
-func recalls(text string) bool {
+func hasRecallCall(text string) bool {
 	return strings.Contains(text, "expand_message(") || strings.Contains(text, "retrieve_content(")
 }
 
-// withoutMarkers leaves out notes and the tokens of chats, and lines that hold nothing else.
-func withoutMarkers(text string) string {
-	if recalls(text) {
-		text = recall.ReplaceAllLiteralString(text, omitted)
+// dropMarkers removes notes and chat tokens, and lines that hold nothing else.
+func dropMarkers(text string) string {
+	if hasRecallCall(text) {
+		text = recallNote.ReplaceAllLiteralString(text, ellipsis)
 	}
 	var b strings.Builder
 	rest := text
 	for at := strings.IndexAny(rest, "[<"); at >= 0; at = strings.IndexAny(rest, "[<") {
-		n := markerSize(rest[at:])
+		size := noteSize
+		if rest[at] == '<' {
+			size = tokenSize
+		}
+		n := size(rest[at:])
 		if n == 0 {
 			b.WriteString(rest[:at+1])
 			rest = rest[at+1:]
 			continue
 		}
-		b.WriteString(rest[:at] + omitted)
+		b.WriteString(rest[:at] + ellipsis)
 		rest = rest[at+n:]
 	}
 	b.WriteString(rest)
-	return withoutOmitted(b.String())
+	return dropEmptiedLines(b.String())
 }
 
-func withoutOmitted(text string) string {
-	if !strings.Contains(text, omitted) {
+func dropEmptiedLines(text string) string {
+	if !strings.Contains(text, ellipsis) {
 		return text
 	}
 	var kept []string
 	for line := range strings.SplitSeq(text, "\n") {
-		if trimmed := strings.TrimSpace(line); trimmed == "" || strings.Trim(trimmed, omitted+" ") != "" {
+		if trimmed := strings.TrimSpace(line); trimmed == "" || strings.Trim(trimmed, ellipsis+" ") != "" {
 			kept = append(kept, line)
 		}
 	}
 	return strings.Join(kept, "\n")
 }
 
-func markerSize(text string) int {
-	if text[0] == '[' {
-		return noteSize(text)
-	}
-	return tokenSize(text)
-}
-
-// notes are what begins the notes of views, and of answers to tools that recall (behaviour §5 to §9), behind their bracket; and the
-// brackets with which some models part instructions.
-var notes = []string{
+// notePrefixes begin the notes of views and of recall tools (behaviour §5 to §9), after the bracket, and the instruction brackets of some
+// models.
+var notePrefixes = []string{
 	"compacted", "clipped", "shortened to fit", "summary of", "summary s", "extract of", "old tool result content cleared",
 	"expired tool result removed", "expired text removed", "system message", "speaker:", "late result of", "no result", "more follows", "one in full",
 	"conversation continues", "the middle is left out", "inst", "/inst",
 }
 
-// maxNote bounds how far the end of a note is looked for, in bytes.
-const maxNote = 400
+// maxNoteBytes limits how far the end of a note is searched for.
+const maxNoteBytes = 400
 
-// noteSize is the length of the note that a text begins with: to its bracket's end, if that is on the line. It is 0 if there is none.
+// noteSize returns the length of the note at the start of a text, up to its closing bracket if that is on the same line; 0 if there is
+// none.
 func noteSize(text string) int {
-	end := strings.IndexAny(text[1:min(len(text), maxNote)], "[]\n") + 1
+	end := strings.IndexAny(text[1:min(len(text), maxNoteBytes)], "[]\n") + 1
 	closed := end > 0 && text[end] == ']'
-	first := 1 + blanks(text[1:])
-	for _, begin := range notes {
+	first := 1 + leadingSpace(text[1:])
+	for _, begin := range notePrefixes {
 		if first == len(text) || text[first]|0x20 != begin[0]|0x20 { // nearly all brackets
 			continue
 		}
-		switch n := matched(text[1:], begin); {
+		switch n := matchWords(text[1:], begin); {
 		case n == 0:
 		case closed && end > n:
 			return end + 1
@@ -153,18 +151,18 @@ func noteSize(text string) int {
 			return n + 1
 		}
 	}
-	if closed && recalls(text[:end]) {
+	if closed && hasRecallCall(text[:end]) {
 		return end + 1
 	}
 	return 0
 }
 
-// matched is how many bytes some words take at the beginning of a text, in any case, with any white space before and between
-// them; 0 if they are not there.
-func matched(text, words string) int {
+// matchWords returns the length of some words at the start of a text, ignoring case and with any white space before and between them; 0 if
+// they are not there.
+func matchWords(text, words string) int {
 	at := 0
 	for word := range strings.SplitSeq(words, " ") {
-		at += blanks(text[at:])
+		at += leadingSpace(text[at:])
 		if len(text)-at < len(word) || !strings.EqualFold(text[at:at+len(word)], word) {
 			return 0
 		}
@@ -176,26 +174,26 @@ func matched(text, words string) int {
 	return at
 }
 
-// blanks is how many bytes of white space a text begins with, as far as one looks.
-func blanks(text string) int {
-	text = text[:min(len(text), maxNote)]
+// leadingSpace returns the length of the white space at the start of a text, up to maxNoteBytes.
+func leadingSpace(text string) int {
+	text = text[:min(len(text), maxNoteBytes)]
 	return len(text) - len(strings.TrimLeftFunc(text, unicode.IsSpace))
 }
 
-// What chats are parted with: turns, and elements that stand for who speaks.
+// Chat tokens: the tags that separate turns or name the speaker.
 const (
-	maxToken = 80
-	elements = " system system_prompt system-prompt system-reminder developer assistant human start_of_turn end_of_turn s im_start im_end begin_of_text eot_id "
+	maxTokenBytes = 80
+	chatElements  = " system system_prompt system-prompt system-reminder developer assistant human start_of_turn end_of_turn s im_start im_end begin_of_text eot_id "
 )
 
-// tokenSize is the length of the token that a text begins with, which parts the turns of a chat; 0 if there is none.
+// tokenSize returns the length of the chat token at the start of a text; 0 if there is none.
 func tokenSize(text string) int {
-	line, _, _ := strings.Cut(text[:min(len(text), maxToken)], "\n")
+	line, _, _ := strings.Cut(text[:min(len(text), maxTokenBytes)], "\n")
 	for _, pair := range [][2]string{{"<|", "|>"}, {"<｜", "｜>"}, {"<<", ">>"}} {
 		if !strings.HasPrefix(line, pair[0]) {
 			continue
 		}
-		if end := strings.Index(line, pair[1]); end > 0 && (pair[0] != "<<" || isSystemMark(line[2:end])) {
+		if end := strings.Index(line, pair[1]); end > 0 && (pair[0] != "<<" || isSysTag(line[2:end])) {
 			return end + len(pair[1])
 		}
 	}
@@ -204,11 +202,11 @@ func tokenSize(text string) int {
 		return 0
 	}
 	name, _, _ := strings.Cut(strings.TrimLeft(line[1:end], "/ "), " ")
-	if name != "" && strings.Contains(elements, " "+strings.ToLower(name)+" ") {
+	if name != "" && strings.Contains(chatElements, " "+strings.ToLower(name)+" ") {
 		return end + 1
 	}
 	return 0
 }
 
-// isSystemMark knows <<SYS>> and its end.
-func isSystemMark(name string) bool { return strings.EqualFold(strings.TrimPrefix(name, "/"), "sys") }
+// isSysTag reports whether a name is that of <<SYS>> or its closing tag.
+func isSysTag(name string) bool { return strings.EqualFold(strings.TrimPrefix(name, "/"), "sys") }

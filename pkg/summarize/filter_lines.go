@@ -5,30 +5,30 @@ import (
 	"unicode"
 )
 
-// ours are the headings under which extracts, and the lists of what a summary lacks, tell whose words follow. Nothing else may say
-// that: they go, and what stands behind them stays.
-var ours = []string{
+// reservedHeadings are the headings with which extracts and loss lists attribute their lines. Any other text loses such a heading, but
+// keeps what follows it.
+var reservedHeadings = []string{
 	"rules of the user", "the user's rules", "the user’s rules", "the user said", "the assistant said", "told before", "also named",
 	"not told above, in the words of the original", "not told above",
 }
 
-// common are headings of ours that anybody may use: they stay, without the colon that makes them ours.
-var common = []string{
+// commonHeadings are headings of extracts that any text may use: they lose only the colon that marks them.
+var commonHeadings = []string{
 	"files and addresses", "tools", "calls", "open", "open calls", "files", "addresses", "names", "figures", "errors",
 }
 
-// beginning is how every extract of a span begins.
-const beginning = "extract of the conversation"
+// spanExtractStart is how every extract of a span begins.
+const spanExtractStart = "extract of the conversation"
 
-// roles are the names that begin a turn where chats are written as text.
-var roles = []string{"system", "system prompt", "system message", "developer", "user", "human", "assistant", "tool"}
+// rolePrefixes begin a turn in chats written as text.
+var rolePrefixes = []string{"system", "system prompt", "system message", "developer", "user", "human", "assistant", "tool"}
 
-// withoutHeadings takes the form from headings of ours and from names of roles that begin a line.
-func withoutHeadings(text string) string {
+// neutralizeHeadings disarms the sidecar's own headings and role names at the start of lines.
+func neutralizeHeadings(text string) string {
 	var b strings.Builder
 	for line := range strings.SplitAfterSeq(text, "\n") {
 		body, ended := strings.CutSuffix(line, "\n")
-		shown := withoutHeading(body)
+		shown := neutralizeHeading(body)
 		if shown == "" && body != "" {
 			continue // it was nothing else
 		}
@@ -40,17 +40,17 @@ func withoutHeadings(text string) string {
 	return b.String()
 }
 
-// withoutHeading is a line, "" if it says no more than a heading.
-func withoutHeading(line string) string {
-	if line = withoutOurs(line); line == "" {
+// neutralizeHeading returns the disarmed line; "" if it is only a heading.
+func neutralizeHeading(line string) string {
+	if line = dropReservedHeadings(line); line == "" {
 		return ""
 	}
-	if at := lead(line, bullets); isCommon(line[at:]) {
+	if at := leadingSize(line, bullets); isCommonHeading(line[at:]) {
 		return strings.Replace(line, ":", "", 1)
 	}
-	at := lead(line, "*_>#`")
-	for _, role := range roles {
-		n := headed(line[at:], role)
+	at := leadingSize(line, "*_>#`")
+	for _, role := range rolePrefixes {
+		n := headingSize(line[at:], role)
 		if name := strings.TrimRight(line[at:at+n], ":："); len(name) < n {
 			return line[:at] + strings.TrimRight(name, " \t") + " –" + line[at+n:]
 		}
@@ -58,14 +58,14 @@ func withoutHeading(line string) string {
 	return line
 }
 
-// withoutOurs takes the headings of ours from the beginning of a line; "" if nothing is left.
-func withoutOurs(line string) string {
-	at := lead(line, bullets)
+// dropReservedHeadings removes reserved headings from the start of a line; "" if nothing is left.
+func dropReservedHeadings(line string) string {
+	at := leadingSize(line, bullets)
 	rest := line[at:]
-	for n := oursSize(rest); n > 0; {
+	for n := reservedSize(rest); n > 0; {
 		rest = strings.TrimLeft(rest[n:], "*_ ")
-		again := lead(rest, bullets)
-		if n = oursSize(rest[again:]); n > 0 {
+		again := leadingSize(rest, bullets)
+		if n = reservedSize(rest[again:]); n > 0 {
 			rest = rest[again:]
 		}
 	}
@@ -75,23 +75,23 @@ func withoutOurs(line string) string {
 	return line[:at] + rest
 }
 
-// oursSize is how many bytes a heading of ours takes at the beginning of a text.
-func oursSize(text string) int {
+// reservedSize returns the length of a reserved heading at the start of a text.
+func reservedSize(text string) int {
 	n := 0
-	if text != "" && text[0]|0x20 == beginning[0] {
-		n = matched(text, beginning)
+	if text != "" && text[0]|0x20 == spanExtractStart[0] {
+		n = matchWords(text, spanExtractStart)
 	}
-	for _, heading := range ours {
-		n = max(n, headed(text, heading))
+	for _, heading := range reservedHeadings {
+		n = max(n, headingSize(text, heading))
 	}
 	return n
 }
 
-// bullets are what may stand before a heading, beside white space: marks of entries, of Markdown, of quotations.
+// bullets may stand before a heading, besides white space: list markers, Markdown and quotation marks.
 const bullets = "-•*_>#`0123456789.)"
 
-// lead is how many bytes of white space and of some other characters a line begins with.
-func lead(line, of string) int {
+// leadingSize returns the length of the white space and the given characters at the start of a line.
+func leadingSize(line, of string) int {
 	for i, c := range line {
 		if !strings.ContainsRune(of, c) && !unicode.IsSpace(c) {
 			return i
@@ -100,17 +100,17 @@ func lead(line, of string) int {
 	return len(line)
 }
 
-// headed is how many bytes a heading takes at the beginning of a text, with its colon, or where the line ends behind it; 0 if it
-// is not there.
-func headed(text, heading string) int {
+// headingSize returns the length of a heading at the start of a text, including its colon, or up to the end of the line; 0 if it is not
+// there.
+func headingSize(text, heading string) int {
 	if text == "" || text[0]|0x20 != heading[0] { // nearly all lines
 		return 0
 	}
-	n := matched(text, heading)
+	n := matchWords(text, heading)
 	if n == 0 {
 		return 0
 	}
-	end := n + lead(text[n:], "*_`")
+	end := n + leadingSize(text[n:], "*_`")
 	switch {
 	case end == len(text):
 		return end
@@ -123,9 +123,9 @@ func headed(text, heading string) int {
 	}
 }
 
-func isCommon(line string) bool {
-	for _, heading := range common {
-		if n := headed(line, heading); n > 0 && strings.TrimSpace(line[n:]) == "" && strings.HasSuffix(line[:n], ":") {
+func isCommonHeading(line string) bool {
+	for _, heading := range commonHeadings {
+		if n := headingSize(line, heading); n > 0 && strings.TrimSpace(line[n:]) == "" && strings.HasSuffix(line[:n], ":") {
 			return true
 		}
 	}

@@ -10,14 +10,14 @@ import (
 	"github.com/sony/gobreaker/v2"
 )
 
-// How often a model is asked again after a failure that may pass, and how soon.
+// Retries of a model after a failure that may pass.
 const (
 	maxTries   = 3
 	firstPause = 500 * time.Millisecond
-	longPause  = 5 * time.Second
+	maxPause   = 5 * time.Second
 )
 
-// job is a request under way.
+// job is a pending request.
 type job struct {
 	key     key
 	request Request
@@ -26,37 +26,37 @@ type job struct {
 
 	// Jobs are worked on in the order in which they were started: who waits for the last ones finds the others done. Later ones have
 	// their turn when this one has a place, or has ended without any.
-	before <-chan struct{}
-	turned chan struct{}
-	turn   sync.Once
+	previousTurn <-chan struct{}
+	turnDone     chan struct{}
+	turn         sync.Once
 }
 
-// giveTurn lets the next job have its turn.
-func (j *job) giveTurn() { j.turn.Do(func() { close(j.turned) }) }
+// passTurn lets the next job take its turn.
+func (j *job) passTurn() { j.turn.Do(func() { close(j.turnDone) }) }
 
-// run works on a job until it ends. Nobody waits for it by name, so a fault in it must not end the process.
+// run runs a job to its end. It recovers from panics, because nobody waits for the goroutine.
 func (d *Desk) run(ctx context.Context, j *job) {
 	defer d.running.Done()
-	defer j.giveTurn()
+	defer j.passTurn()
 	defer j.cancel(nil)
 	ctx, cancel := context.WithTimeout(ctx, d.options.Deadline)
 	defer cancel()
-	result := d.guarded(ctx, j)
+	result := d.askRecovering(ctx, j)
 	d.finish(j, result)
 	close(j.done)
 	d.report(result.Err)
 }
 
-func (d *Desk) guarded(ctx context.Context, j *job) (result Result) {
+func (d *Desk) askRecovering(ctx context.Context, j *job) (result Result) {
 	defer func() {
 		if recover() != nil {
-			result = Result{Err: d.failed(Internal)}
+			result = Result{Err: d.recordFailure(Internal)}
 		}
 	}()
 	return d.ask(ctx, j)
 }
 
-// finish keeps the result, unless its content was forgotten meanwhile.
+// finish caches the result unless its content was forgotten in the meantime.
 func (d *Desk) finish(j *job, result Result) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -65,18 +65,18 @@ func (d *Desk) finish(j *job, result Result) {
 	}
 	delete(d.jobs, j.key)
 	if ReasonOf(result.Err) != Closed {
-		d.keep(j.key, result)
+		d.cacheResult(j.key, result)
 	}
 }
 
-func (d *Desk) keep(k key, result Result) {
+func (d *Desk) cacheResult(k key, result Result) {
 	var until time.Time
 	switch {
 	case result.Err == nil:
 	case Refused(result.Err):
-		until = d.options.Clock().Add(busyMemory)
+		until = d.options.Clock().Add(refusalTTL)
 	default:
-		until = d.options.Clock().Add(failureMemory)
+		until = d.options.Clock().Add(failureTTL)
 	}
 	d.results.put(k, result, until)
 }
@@ -89,7 +89,7 @@ func (d *Desk) report(err error) {
 	d.options.OnFailure(failure)
 }
 
-// ask asks one model after the other until one gives a good answer.
+// ask tries the models in order until one gives a valid answer.
 func (d *Desk) ask(ctx context.Context, j *job) Result {
 	r := &j.request
 	models := d.ModelsOf(&r.Prompt)
@@ -97,24 +97,24 @@ func (d *Desk) ask(ctx context.Context, j *job) Result {
 	for i, model := range models {
 		client, name := d.provider(model)
 		if client == nil {
-			failures = append(failures, d.failed(NoModel).of(model))
+			failures = append(failures, d.recordFailure(NoModel).withModel(model))
 			continue
 		}
-		c := candidate{model: model, name: name, client: client, route: d.routes.of(model)}
-		text, failure := d.askOne(ctx, j, c, d.askable(models[i:]))
+		c := candidate{model: model, name: name, client: client, health: d.models.get(model)}
+		text, failure := d.askOne(ctx, j, c, d.countAskable(models[i:]))
 		if failure == nil {
 			return Result{Text: text, Model: model}
 		}
-		failures = append(failures, failure.of(model))
+		failures = append(failures, failure.withModel(model))
 		if ctx.Err() != nil {
 			break
 		}
 	}
-	return Result{Err: chain(failures)}
+	return Result{Err: chainFailures(failures)}
 }
 
-// askable counts the models that have a provider.
-func (d *Desk) askable(models []string) (n int) {
+// countAskable counts the models that have a client.
+func (d *Desk) countAskable(models []string) (n int) {
 	for _, model := range models {
 		if client, _ := d.provider(model); client != nil {
 			n++
@@ -128,16 +128,16 @@ type candidate struct {
 	model  string // provider/model
 	name   string // without the provider
 	client Model
-	route  *route
+	health *modelHealth
 }
 
-// askOne asks one model, again if a failure may pass. Of the time that is left, it gets an equal share with those that follow:
-// a model that never answers must not take the others' time.
+// askOne asks one model and retries if the failure may pass. The remaining time is shared equally with the models after it, so that one
+// that never answers does not use up the others' time.
 func (d *Desk) askOne(ctx context.Context, j *job, c candidate, sharers int) (string, *Failure) {
 	deadline, _ := ctx.Deadline()
 	share := time.Until(deadline) / time.Duration(sharers)
 	if share <= 0 {
-		return "", d.failed(endOf(ctx))
+		return "", d.recordFailure(contextReason(ctx))
 	}
 	ctx, cancel := context.WithTimeout(ctx, share)
 	defer cancel()
@@ -146,21 +146,21 @@ func (d *Desk) askOne(ctx context.Context, j *job, c candidate, sharers int) (st
 		var text string
 		text, last = d.attempt(ctx, j, c)
 		return text, retryable(last)
-	}, backoff.WithBackOff(pauses()), backoff.WithMaxTries(maxTries), backoff.WithMaxElapsedTime(share))
+	}, backoff.WithBackOff(newBackOff()), backoff.WithMaxTries(maxTries), backoff.WithMaxElapsedTime(share))
 	if err == nil {
 		return text, nil
 	}
 	return "", last
 }
 
-func pauses() backoff.BackOff {
+func newBackOff() backoff.BackOff {
 	b := backoff.NewExponentialBackOff()
-	b.InitialInterval, b.MaxInterval, b.Multiplier = firstPause, longPause, 2
+	b.InitialInterval, b.MaxInterval, b.Multiplier = firstPause, maxPause, 2
 	return b
 }
 
-// retryable is a failure in the words of the back-off: one that will not pass, one that passes at a time that the provider
-// names, or one that may pass at any time. A pause that does not fit into the share ends the tries at once.
+// retryable converts a failure for the back-off: permanent, retry after the time that the provider names, or retry at any time. A pause
+// that exceeds the share ends the retries at once.
 func retryable(f *Failure) error {
 	switch {
 	case f == nil:
@@ -175,85 +175,85 @@ func retryable(f *Failure) error {
 	}
 }
 
-// attempt makes one call, when there is a place for it, and checks its answer.
+// attempt makes one call once a slot is free, and checks its answer.
 func (d *Desk) attempt(ctx context.Context, j *job, c candidate) (string, *Failure) {
 	r, began := &j.request, time.Now()
 	switch {
-	case d.takePlace(ctx, j):
-		defer func() { <-d.places }()
-	case endOf(ctx) == Timeout:
-		return "", d.failed(Busy)
+	case d.takeSlot(ctx, j):
+		defer func() { <-d.slots }()
+	case contextReason(ctx) == Timeout:
+		return "", d.recordFailure(Busy)
 	}
 	if ctx.Err() != nil { // also where a place was free: then either case may be taken
-		return "", d.failed(endOf(ctx))
+		return "", d.recordFailure(contextReason(ctx))
 	}
-	if pause := c.route.pausedFor(d.options.Clock()); pause > 0 {
-		failure := d.failed(RateLimited)
+	if pause := c.health.pausedFor(d.options.Clock()); pause > 0 {
+		failure := d.recordFailure(RateLimited)
 		failure.RetryAfter = pause
 		return "", failure
 	}
-	call, err := r.call(c.name)
+	call, err := r.newCall(c.name)
 	if err != nil {
-		return "", d.failed(BadTemplate)
+		return "", d.recordFailure(BadTemplate)
 	}
-	answer, failure := d.pay(ctx, r.Scope, c, call, time.Since(began))
+	answer, failure := d.callWithinBudget(ctx, r.Scope, c, call, time.Since(began))
 	if failure != nil {
 		return "", failure
 	}
 	text, reason := readAnswer(answer, r)
 	if reason != "" {
-		return "", d.failed(reason)
+		return "", d.recordFailure(reason)
 	}
 	return text, nil
 }
 
-// takePlace waits for the job's turn, and then for a place; false if the context is done first.
-func (d *Desk) takePlace(ctx context.Context, j *job) bool {
-	if j.before != nil {
+// takeSlot waits for the job's turn and then for a slot; false if the context ends first.
+func (d *Desk) takeSlot(ctx context.Context, j *job) bool {
+	if j.previousTurn != nil {
 		select {
-		case <-j.before:
+		case <-j.previousTurn:
 		case <-ctx.Done():
 			return false
 		}
 	}
 	select {
-	case d.places <- struct{}{}:
-		j.giveTurn()
+	case d.slots <- struct{}{}:
+		j.passTurn()
 		return true
 	case <-ctx.Done():
 		return false
 	}
 }
 
-// pay makes a call within the limits of what may be spent.
-func (d *Desk) pay(ctx context.Context, s Scope, c candidate, call Call, waited time.Duration) (Answer, *Failure) {
-	reckoned := cost{input: int64(charsOf(call.System)+charsOf(call.Prompt)) / 4, output: int64(call.MaxOutput)}
-	if !d.spent.reserve(s, reckoned.sum(), d.options.Clock()) {
-		return Answer{}, d.failed(SpendLimit)
+// callWithinBudget makes a call if the token budget allows it.
+func (d *Desk) callWithinBudget(ctx context.Context, s Scope, c candidate, call Call, waited time.Duration) (Answer, *Failure) {
+	estimated := cost{input: int64(countChars(call.System)+countChars(call.Prompt)) / 4, output: int64(call.MaxOutput)}
+	if !d.budget.reserve(s, estimated.sum(), d.options.Clock()) {
+		return Answer{}, d.recordFailure(SpendLimit)
 	}
 	answer, failure := d.callModel(ctx, c, call, waited)
-	paid := costOf(&call, answer, failure, reckoned)
-	d.spent.correct(s, paid.sum()-reckoned.sum())
+	paid := actualCost(&call, answer, failure, estimated)
+	d.budget.correct(s, paid.sum()-estimated.sum())
 	d.count(s, c.model, paid, failure)
 	return answer, failure
 }
 
-// callModel calls a model that is not at rest.
+// callModel calls a model through its circuit breaker.
 func (d *Desk) callModel(ctx context.Context, c candidate, call Call, waited time.Duration) (Answer, *Failure) {
 	var failure *Failure
-	answer, err := c.route.breaker.Execute(func() (Answer, error) {
+	answer, err := c.health.breaker.Execute(func() (Answer, error) {
 		deadline, _ := ctx.Deadline()
 		starved := waited > time.Until(deadline)
 		answer, err := c.client.Complete(ctx, call)
 		if err == nil {
 			return answer, nil
 		}
-		failure = failureOf(ctx, err)
+		failure = asFailure(ctx, err)
 		if failure.RetryAfter > 0 {
-			c.route.pause(d.options.Clock().Add(min(failure.RetryAfter, longestPause)))
+			c.health.pause(d.options.Clock().Add(min(failure.RetryAfter, maxRetryAfter)))
 		}
-		if failure.isBlameless() || failure.Reason == Timeout && starved {
-			return Answer{}, blameless{failure}
+		if failure.isExempt() || failure.Reason == Timeout && starved {
+			return Answer{}, exemptError{failure}
 		}
 		return Answer{}, failure
 	})
@@ -263,7 +263,7 @@ func (d *Desk) callModel(ctx context.Context, c candidate, call Call, waited tim
 	return answer, failure
 }
 
-// count adds a call, or one that was not made, to the usage and to what its conversation spent.
+// count adds a call, made or not, to the usage and to its conversation's ledger.
 func (d *Desk) count(s Scope, model string, paid cost, failure *Failure) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -278,8 +278,8 @@ func (d *Desk) count(s Scope, model string, paid cost, failure *Failure) {
 	}
 }
 
-// failed counts a failure and makes it.
-func (d *Desk) failed(reason Reason) *Failure {
+// recordFailure counts a failure and returns it.
+func (d *Desk) recordFailure(reason Reason) *Failure {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.usage.Failures[reason]++

@@ -5,15 +5,15 @@ import (
 	"encoding/binary"
 )
 
-// key names a request by all that its result depends on.
+// key identifies a request by everything that its result depends on.
 type key struct {
-	content content
+	content contentID
 	span    bool
-	asked   [sha256.Size]byte
+	digest  [sha256.Size]byte
 }
 
-// content is one content in one conversation: what can be forgotten.
-type content struct {
+// contentID identifies one content in one conversation: the unit of forgetting.
+type contentID struct {
 	scope Scope
 	hash  [32]byte
 }
@@ -31,7 +31,7 @@ func (d *Desk) keyOf(r *Request) key {
 	for _, model := range d.ModelsOf(&r.Prompt) {
 		text(model)
 	}
-	k := key{content: content{r.Scope, r.Hash}, span: r.Span}
-	h.Sum(k.asked[:0])
+	k := key{content: contentID{r.Scope, r.Hash}, span: r.Span}
+	h.Sum(k.digest[:0])
 	return k
 }

@@ -2,25 +2,25 @@ package summarize
 
 import "context"
 
-// Model asks one provider's models. Implementations may be shared between goroutines.
+// Model is a client for one provider's models. It must be safe for concurrent use.
 type Model interface {
-	// Complete returns what a model answers to a call. It returns when the context ends, at the latest. Its errors are
-	// *Failure; any other counts as [Unreachable], or as [Timeout] after the context has ended.
+	// Complete returns the model's answer to a call. It returns no later than when the context ends. Its errors are *Failure; any other
+	// error counts as [Unreachable], or as [Timeout] after the context has ended.
 	Complete(ctx context.Context, call Call) (Answer, error)
 }
 
-// Call is what a model is told.
+// Call is what a model is sent.
 type Call struct {
-	Model     string // the provider's name of it
-	System    string // what holds for every call
+	Model     string // the provider's own name
+	System    string // the system prompt
 	Prompt    string // the task, with the content in it
 	MaxOutput int    // tokens
 }
 
-// Answer is what a model said.
+// Answer is a model's reply.
 type Answer struct {
 	Text string
-	// Truncated says that the model stopped because it had written MaxOutput tokens.
+	// Truncated is true if the model stopped because it had written MaxOutput tokens.
 	Truncated bool
 	// What the provider counted, in tokens; 0 and 0 if it does not say.
 	InputTokens  int64

@@ -7,17 +7,16 @@ import (
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
-// How long failures are remembered: a build that meets one need not ask again, and the next minute's may find a model well.
+// How long failures are cached: a build that meets one need not ask again, and a minute later a model may have recovered.
 const (
-	failureMemory = time.Minute
-	busyMemory    = 5 * time.Second // of what a limit refused
+	failureTTL = time.Minute
+	refusalTTL = 5 * time.Second // for requests that a limit refused
 )
 
-// resultOverhead is what a result takes beside its text, in bytes: measured roughly, and to the safe side.
+// resultOverhead is the memory of a result besides its text, in bytes: a rough, conservative measurement.
 const resultOverhead = 512
 
-// results keeps how requests ended, the least recently used leaving first once they take more than their bound. Its zero value
-// keeps nothing.
+// results is an LRU cache of finished requests, bounded in bytes. Its zero value stores nothing.
 type results struct {
 	bound, bytes int
 	kept         *simplelru.LRU[key, finished]
@@ -69,7 +68,7 @@ func (r *results) remove(k key, f finished) {
 	r.bytes -= f.bytes
 }
 
-// drop looks at every key: there are some ten thousand at most, and contents are rarely erased.
+// drop scans all keys: there are some ten thousand at most, and erasures are rare.
 func (r *results) drop(gone func(key) bool) {
 	if r.kept == nil {
 		return

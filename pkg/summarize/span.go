@@ -1,25 +1,23 @@
 package summarize
 
 import (
-	"bytes"
-	"encoding/json"
 	"slices"
 	"strings"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
-// spanDocument is a stretch of conversation as models are given it.
+// spanDocument is a stretch of conversation as a model is given it.
 type spanDocument struct {
 	Earlier  []string      `json:"earlier_summaries"`
 	Messages []spanMessage `json:"messages"`
 }
 
-// spanMessage is what one speaker says in a message: what is not the user's in a user's message stands apart (behaviour §1).
+// spanMessage is what one speaker says in a message. Parts of a user's message that are not the user's own are separate (behaviour §1).
 type spanMessage struct {
 	Index   int32        `json:"index"`
 	Role    string       `json:"role"`
-	Name    string       `json:"name,omitempty"` // of who speaks, but for what plugins added
+	Name    string       `json:"name,omitempty"` // of the speaker; not for what plugins added
 	Text    string       `json:"text,omitempty"`
 	Calls   []spanCall   `json:"tool_calls,omitempty"`
 	Results []spanResult `json:"tool_results,omitempty"`
@@ -37,31 +35,30 @@ type spanResult struct {
 	Text  string `json:"text"`
 }
 
-// SpanContent is what a model is given of a stretch of conversation, as one JSON document: the summaries of what was before it,
-// then its messages as the view shows them, with their indices, calls and results. Media is one line. Reasoning and opaque blocks
-// are left out, and system messages always (behaviour §8). Only the user's own words have the role "user": what actions, other
-// agents, retries and plugins gave back is named as that. A unit that is a summary stands with the earlier ones. Contents must be
-// in memory.
+// SpanContent returns the JSON document that a model is given of a stretch of conversation: the earlier summaries, then its messages as the
+// view shows them, with their indices, calls and results. Media is one line. Reasoning, opaque blocks and system messages are omitted
+// (behaviour §8). Only the user's own words have the role "user"; what actions, other agents, retries and plugins wrote is labeled as
+// theirs. A summary among the units joins the earlier ones. Contents must be in memory.
 //
-// The document has at most maxChars characters, if that is positive: where it would have more, the longest texts lose their
-// middles, and only if their bare frame is too long, calls, results and messages in the middle are left out.
+// If maxChars is positive, the document has at most that many characters: first the longest texts lose their middles; only if the frame
+// alone is too long, calls, results and messages in the middle are omitted.
 func SpanContent(earlier []string, units []conversation.Unit, maxChars int) string {
-	d := documentOf(earlier, units)
+	d := newSpanDocument(earlier, units)
 	if maxChars > 0 {
 		d.shrink(maxChars)
 	}
-	return d.encode()
+	return encodeJSON(d)
 }
 
-// SplitSpan splits units into runs, in order, each of which SpanContent makes a document of at most maxChars characters of without
-// cutting a text. A unit that alone takes more stands alone. Room for earlier summaries is the caller's to leave.
+// SplitSpan splits units into runs, in order, whose documents each have at most maxChars characters without cutting a text. A unit that
+// exceeds this alone gets its own run. The caller must leave room for earlier summaries.
 func SplitSpan(units []conversation.Unit, maxChars int) [][]conversation.Unit {
-	empty := documentOf(nil, nil).chars()
+	empty := newSpanDocument(nil, nil).chars()
 	var runs [][]conversation.Unit
 	start, size := 0, empty
 	for i := range units {
 		// A comma parts a unit from the one before.
-		alone := documentOf(nil, units[i:i+1]).chars() - empty + 1
+		alone := newSpanDocument(nil, units[i:i+1]).chars() - empty + 1
 		if i > start && size+alone > maxChars+1 {
 			runs = append(runs, units[start:i:i])
 			start, size = i, empty
@@ -74,15 +71,15 @@ func SplitSpan(units []conversation.Unit, maxChars int) [][]conversation.Unit {
 	return runs
 }
 
-func documentOf(earlier []string, units []conversation.Unit) *spanDocument {
+func newSpanDocument(earlier []string, units []conversation.Unit) *spanDocument {
 	d := &spanDocument{Earlier: []string{}, Messages: []spanMessage{}}
 	for _, text := range earlier {
-		d.Earlier = append(d.Earlier, valid(text))
+		d.Earlier = append(d.Earlier, validUTF8(text))
 	}
-	names, answered := callsIn(units)
+	names, answered := indexCalls(units)
 	for i := range units {
 		if s := units[i].Summary; s != nil {
-			d.Earlier = append(d.Earlier, valid(s.Summary.Text.Inline))
+			d.Earlier = append(d.Earlier, validUTF8(s.Summary.Text.Inline))
 		}
 		for k := range units[i].Items {
 			it := &units[i].Items[k]
@@ -94,8 +91,8 @@ func documentOf(earlier []string, units []conversation.Unit) *spanDocument {
 	return d
 }
 
-// callsIn are the names of the calls in units, and which of them are answered there, by ordinal.
-func callsIn(units []conversation.Unit) (names map[int32]string, answered map[int32]bool) {
+// indexCalls returns the names of the calls in units, and which of them are answered there, by ordinal.
+func indexCalls(units []conversation.Unit) (names map[int32]string, answered map[int32]bool) {
 	names, answered = map[int32]string{}, map[int32]bool{}
 	for i := range units {
 		for k := range units[i].Items {
@@ -112,7 +109,7 @@ func callsIn(units []conversation.Unit) (names map[int32]string, answered map[in
 	return names, answered
 }
 
-// spanMessagesOf is what a message shows: of each speaker's, where there is anything.
+// spanMessagesOf returns a message as one spanMessage for each speaker who says something in it.
 func spanMessagesOf(it *conversation.Item, names map[int32]string, answered map[int32]bool) []spanMessage {
 	var all []spanMessage
 	by := func(part int) *spanMessage {
@@ -121,7 +118,7 @@ func spanMessagesOf(it *conversation.Item, names map[int32]string, answered map[
 		if at < 0 {
 			at, all = len(all), append(all, spanMessage{Index: it.Message.Index, Role: speaker})
 			if it.Parts[part].Plugin == "" {
-				all[at].Name = valid(it.Message.Name)
+				all[at].Name = validUTF8(it.Message.Name)
 			}
 		}
 		return &all[at]
@@ -129,11 +126,11 @@ func spanMessagesOf(it *conversation.Item, names map[int32]string, answered map[
 	for i := range it.Parts {
 		switch p := &it.Parts[i]; p.Kind {
 		case conversation.PartText:
-			by(i).say(p.Text.Inline)
+			by(i).appendText(p.Text.Inline)
 		case conversation.PartMedia:
-			by(i).say(p.Media.Line())
+			by(i).appendText(p.Media.Line())
 		case conversation.PartToolCall:
-			call := spanCall{Name: valid(p.Call.Name), Arguments: valid(p.Call.Arguments.Inline)}
+			call := spanCall{Name: validUTF8(p.Call.Name), Arguments: validUTF8(p.Call.Arguments.Inline)}
 			if !answered[p.Call.Ordinal] {
 				call.Answered = new(bool)
 			}
@@ -147,12 +144,12 @@ func spanMessagesOf(it *conversation.Item, names map[int32]string, answered map[
 	return slices.DeleteFunc(all, func(m spanMessage) bool { return m.Text == "" && len(m.Calls) == 0 && len(m.Results) == 0 })
 }
 
-// say adds a text on a line of its own.
-func (m *spanMessage) say(text string) {
+// appendText adds a text on its own line.
+func (m *spanMessage) appendText(text string) {
 	if m.Text != "" {
 		m.Text += "\n"
 	}
-	m.Text += valid(text)
+	m.Text += validUTF8(text)
 }
 
 func spanResultOf(r *conversation.ToolResult, names map[int32]string) spanResult {
@@ -172,20 +169,11 @@ func spanResultOf(r *conversation.ToolResult, names map[int32]string) spanResult
 		}
 		out.Text = strings.Join(texts, "\n")
 	}
-	out.Tool, out.Text = valid(out.Tool), valid(out.Text)
+	out.Tool, out.Text = validUTF8(out.Tool), validUTF8(out.Text)
 	return out
 }
 
-// valid is a text as JSON can hold it.
-func valid(text string) string { return strings.ToValidUTF8(text, "\ufffd") }
+// validUTF8 replaces invalid UTF-8, which JSON cannot hold.
+func validUTF8(text string) string { return strings.ToValidUTF8(text, "\ufffd") }
 
-// encode leaves < > & as they are, as quoted does.
-func (d *spanDocument) encode() string {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(d) // texts and numbers always can be
-	return strings.TrimSuffix(b.String(), "\n")
-}
-
-func (d *spanDocument) chars() int { return charsOf(d.encode()) }
+func (d *spanDocument) chars() int { return countChars(encodeJSON(d)) }

@@ -8,10 +8,10 @@ package summarize
 
 import "github.com/palimpsest-context/palimpsest/pkg/conversation"
 
-// Scope is whose content it is: what is cached, limited and forgotten together.
+// Scope identifies the owner of contents: the unit of caching, limits and forgetting.
 type Scope struct{ Namespace, Conversation string }
 
-// Request asks for a summary of one content, or of a stretch of conversation.
+// Request asks for a summary of one content or of a stretch of conversation.
 type Request struct {
 	Scope   Scope
 	Content string
@@ -19,9 +19,9 @@ type Request struct {
 	Chars   int                 // Unicode code points of Content
 	Target  int                 // characters that the summary aims at
 	Prompt  conversation.Prompt // its Template is empty for the built-in one
-	// Span says that Content is a stretch of conversation: a document of [SpanContent].
+	// Span is true if Content is a document of [SpanContent].
 	Span bool
-	// What the prompt may tell the model of the content.
+	// What the prompt may tell the model about the content.
 	MessageType string
 	Tool        string
 	TurnAdded   int32
@@ -31,6 +31,6 @@ type Request struct {
 type Result struct {
 	Text  string
 	Model string // that wrote it, as provider/model
-	// Err says why there is no text, as a *Failure; it is safe to show.
+	// Err is the *Failure if there is no text; it is safe to show.
 	Err error
 }

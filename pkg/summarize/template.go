@@ -8,133 +8,133 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/palimpsest-context/palimpsest/pkg/facts"
 )
 
 // The prompts of our own. system goes with every call, whoever wrote its template; compact is the built-in template for contents,
 // span for stretches of conversation.
 var (
 	//go:embed prompts/system.md
-	system string
+	systemPrompt string
 	//go:embed prompts/compact.md
-	compact string
+	compactPrompt string
 	//go:embed prompts/span.md
-	span string
+	spanPrompt string
 )
 
-// What is sent of a content at most, in characters: a longer one loses its middle. A head tells what a text is, a tail how it
-// ended, and all of it together fits the windows of the models that summarize.
+// How many characters of a content are sent; a longer one loses its middle. The head tells what a text is and the tail how it ended, and
+// together they fit the context windows of the models that summarize.
 const (
 	maxSentHead = 300_000
 	maxSentTail = 100_000
 )
 
-// The most tokens of an answer where the prompt does not say: room for the target where a character is a token, and for what a
-// reasoning model thinks before it writes.
+// The token limit of an answer if the prompt sets none: room for the target at one token per character, plus what a reasoning model thinks
+// before it writes.
 const thinkingTokens = 1024
 
-// placeholder stands in a template for a value.
+// placeholder is a name in a template that a value replaces.
 type placeholder string
 
 const contentPlaceholder placeholder = "content"
 
-// piece is a stretch of a template: text that stays, or a placeholder.
-type piece struct {
-	text  string
-	value placeholder
+// templatePart is literal text or a placeholder.
+type templatePart struct {
+	text        string
+	placeholder placeholder
 }
 
-// CheckTemplate says what is wrong with a prompt's template, in words for whoever wrote it; nil if nothing is. A template has
-// {{content}} once, which becomes a JSON string with its quotation marks, or the JSON document of a span, and may have {{length}}, {{target_length}},
-// {{turn_added}}, which become numbers, and {{message_type}} and {{tool}}, which become JSON strings. Spaces inside the braces do not
-// count. Nothing else may follow two opening braces.
+// CheckTemplate returns an error that tells the author of a prompt's template what is wrong with it; nil if it is valid. A template has
+// {{content}} exactly once, which becomes a JSON string with its quotation marks, or the JSON document of a span. It may have {{length}},
+// {{target_length}} and {{turn_added}}, which become numbers, and {{message_type}} and {{tool}}, which become JSON strings. Spaces inside
+// the braces are ignored. Nothing else may follow two opening braces.
 func CheckTemplate(template string) error {
 	_, err := parseTemplate(template)
 	return err
 }
 
-func parseTemplate(template string) ([]piece, error) {
-	var pieces []piece
+func parseTemplate(template string) ([]templatePart, error) {
+	var parts []templatePart
 	contents := 0
 	for template != "" {
 		text, rest, found := strings.Cut(template, "{{")
-		pieces = append(pieces, piece{text: text})
+		parts = append(parts, templatePart{text: text})
 		if !found {
 			break
 		}
 		name, after, closed := strings.Cut(rest, "}}")
 		name = strings.TrimSpace(name)
-		if _, known := new(Request).value(placeholder(name)); !closed || !known {
+		if _, known := new(Request).placeholderValue(placeholder(name)); !closed || !known {
 			return nil, fmt.Errorf("has %s, which is none of {{content}}, {{length}}, {{target_length}}, {{message_type}}, {{turn_added}}, {{tool}}",
-				strconv.Quote("{{"+firstChars(name, 30)))
+				strconv.Quote("{{"+headChars(name, 30)))
 		}
 		if placeholder(name) == contentPlaceholder {
 			contents++
 		}
-		pieces = append(pieces, piece{value: placeholder(name)})
+		parts = append(parts, templatePart{placeholder: placeholder(name)})
 		template = after
 	}
 	if contents != 1 {
 		return nil, errors.New("must have {{content}}, and only once")
 	}
-	return pieces, nil
+	return parts, nil
 }
 
-// value is what a placeholder becomes. Everything that is not a number becomes a JSON string, which no text can leave.
-func (r *Request) value(p placeholder) (string, bool) {
+// placeholderValue returns the value of a placeholder. Everything but numbers becomes a JSON string, which no text can break out of.
+func (r *Request) placeholderValue(p placeholder) (string, bool) {
 	switch p {
 	case contentPlaceholder:
-		return r.data(), true
+		return r.contentJSON(), true
 	case "length":
 		return strconv.Itoa(r.Chars), true
 	case "target_length":
 		return strconv.Itoa(r.Target), true
 	case "message_type":
-		return quoted(r.MessageType), true
+		return encodeJSON(r.MessageType), true
 	case "turn_added":
 		return strconv.Itoa(int(r.TurnAdded)), true
 	case "tool":
-		return quoted(r.Tool), true
+		return encodeJSON(r.Tool), true
 	default:
 		return "", false
 	}
 }
 
-// template is the request's own, or the built-in one.
+// template returns the request's own template, or the built-in one.
 func (r *Request) template() string {
 	if r.Prompt.Template != "" {
 		return r.Prompt.Template
 	}
 	if r.Span {
-		return span
+		return spanPrompt
 	}
-	return compact
+	return compactPrompt
 }
 
-// data is the content as JSON. A span is JSON already, and whoever made it has seen to its length.
-func (r *Request) data() string {
+// contentJSON returns the content as JSON. A span already is, and its length was limited by whoever made it.
+func (r *Request) contentJSON() string {
 	if r.Span && json.Valid([]byte(r.Content)) {
 		return r.Content
 	}
-	return quoted(sent(r.Content))
+	return encodeJSON(truncated(r.Content))
 }
 
-// call is what a model is told for the request. The template is read once, before any value is in it: what a content looks like
-// cannot change that.
-func (r *Request) call(model string) (Call, error) {
-	pieces, err := parseTemplate(r.template())
+// newCall returns the call for the request. The template is parsed before any value is inserted, so no content can change it.
+func (r *Request) newCall(model string) (Call, error) {
+	parts, err := parseTemplate(r.template())
 	if err != nil {
 		return Call{}, err
 	}
 	var b strings.Builder
-	for _, p := range pieces {
-		text, isValue := r.value(p.value)
+	for _, p := range parts {
+		text, isValue := r.placeholderValue(p.placeholder)
 		if !isValue {
 			text = p.text
 		}
 		b.WriteString(text)
 	}
-	return Call{Model: model, System: system, Prompt: b.String(), MaxOutput: r.maxOutput()}, nil
+	return Call{Model: model, System: systemPrompt, Prompt: b.String(), MaxOutput: r.maxOutput()}, nil
 }
 
 func (r *Request) maxOutput() int {
@@ -144,33 +144,24 @@ func (r *Request) maxOutput() int {
 	return thinkingTokens + r.Target
 }
 
-// quoted is a text as a JSON string. The characters < > & stay as they are: escaped, markup would take several times the tokens.
-func quoted(text string) string {
+// encodeJSON does not escape < > &: escaped, markup would take several times the tokens.
+func encodeJSON(value any) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	_ = e.Encode(text) // a string always can be
+	_ = e.Encode(value) // texts and numbers cannot fail
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// sent is what is sent of a content.
-func sent(content string) string {
+// truncated returns what is sent of a content.
+func truncated(content string) string {
 	if len(content) <= maxSentHead+maxSentTail {
 		return content
 	}
-	chars := charsOf(content)
+	chars := countChars(content)
 	left := chars - maxSentHead - maxSentTail
 	if left <= 0 {
 		return content
 	}
-	return firstChars(content, maxSentHead) + fmt.Sprintf("\n\n[%d characters left out here]\n\n", left) + lastChars(content, maxSentTail)
-}
-
-func lastChars(text string, n int) string {
-	at := len(text)
-	for ; n > 0 && at > 0; n-- {
-		_, size := utf8.DecodeLastRuneInString(text[:at])
-		at -= size
-	}
-	return text[at:]
+	return headChars(content, maxSentHead) + fmt.Sprintf("\n\n[%d characters left out here]\n\n", left) + content[facts.TailOffset(content, maxSentTail):]
 }

@@ -33,12 +33,12 @@ func TestCheckTemplate(t *testing.T) {
 			t.Errorf("%q: %v, want %q", template, err, want)
 		}
 	}
-	if err := CheckTemplate(compact); err != nil {
+	if err := CheckTemplate(compactPrompt); err != nil {
 		t.Errorf("the built-in template: %v", err)
 	}
 }
 
-// quotedIn is what stands between the marks of the test's templates, read as JSON.
+// quotedIn returns what stands between the marks of the test's templates, read as JSON.
 func quotedIn(t *testing.T, prompt, before, after string) (text string) {
 	t.Helper()
 	inside, ok := strings.CutPrefix(prompt, before)
@@ -54,7 +54,7 @@ func quotedIn(t *testing.T, prompt, before, after string) (text string) {
 
 func promptOf(t *testing.T, r *Request) Call {
 	t.Helper()
-	call, err := r.call("x")
+	call, err := r.newCall("x")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,12 +93,12 @@ func TestRequest_Call_BuiltInPrompt(t *testing.T) {
 	r := request(longText("a"))
 	r.Tool = "grep"
 	call := promptOf(t, r)
-	for _, want := range []string{"100 characters", strconv.Itoa(r.Chars), `"grep"`, quoted(r.Content)} {
+	for _, want := range []string{"100 characters", strconv.Itoa(r.Chars), `"grep"`, encodeJSON(r.Content)} {
 		if !strings.Contains(call.Prompt, want) {
 			t.Errorf("the prompt has no %q", want)
 		}
 	}
-	if call.System != system || call.Model != "x" || call.MaxOutput != 1124 {
+	if call.System != systemPrompt || call.Model != "x" || call.MaxOutput != 1124 {
 		t.Errorf("%+v", call)
 	}
 	r.Prompt.MaxOutput = 50
@@ -110,13 +110,13 @@ func TestRequest_Call_BuiltInPrompt(t *testing.T) {
 func TestRequest_Call_LongContentLosesItsMiddle(t *testing.T) {
 	for _, char := range []string{"x", "ß", "漢"} {
 		whole := strings.Repeat(char, maxSentHead+maxSentTail)
-		if sent(whole) != whole {
+		if truncated(whole) != whole {
 			t.Errorf("%s: what fits was cut", char)
 		}
-		got := sent("a" + whole + "z")
+		got := truncated("a" + whole + "z")
 		if !strings.HasPrefix(got, "a"+char) || !strings.HasSuffix(got, char+"z") || !strings.Contains(got, "\n[2 characters left out here]\n") ||
 			strings.Count(got, char) < maxSentHead+maxSentTail-2 || !utf8.ValidString(got) {
-			t.Errorf("%s: %d characters: %.60s…", char, charsOf(got), got)
+			t.Errorf("%s: %d characters: %.60s…", char, countChars(got), got)
 		}
 	}
 }
@@ -129,7 +129,7 @@ func FuzzCheckTemplate(f *testing.F) {
 		r := request(content)
 		r.Tool, r.Prompt = tool, conversation.Prompt{Template: template}
 		checked := CheckTemplate(r.template())
-		call, err := r.call("x")
+		call, err := r.newCall("x")
 		if (err == nil) != (checked == nil) {
 			t.Fatalf("checked: %v, made: %v", checked, err)
 		}
@@ -141,7 +141,7 @@ func FuzzCheckTemplate(f *testing.F) {
 			for name, value := range map[string]string{"length": strconv.Itoa(r.Chars), "target_length": "100", "message_type": `""`, "turn_added": "0"} {
 				s = strings.ReplaceAll(s, "{{"+name+"}}", value)
 			}
-			return strings.ReplaceAll(s, "{{tool}}", quoted(tool))
+			return strings.ReplaceAll(s, "{{tool}}", encodeJSON(tool))
 		}
 		if got := quotedIn(t, call.Prompt, fill(before), fill(after)); utf8.ValidString(content) && got != content {
 			t.Fatalf("%q became %q", content, got)
@@ -151,7 +151,7 @@ func FuzzCheckTemplate(f *testing.F) {
 
 func TestRequest_Call_SpacesInBraces_DoNotCount(t *testing.T) {
 	r := &Request{Content: "text", Chars: 4, Prompt: conversation.Prompt{Template: "{{ length }}: {{ content }}"}}
-	call, err := r.call("m")
+	call, err := r.newCall("m")
 	if err != nil || call.Prompt != `4: "text"` {
 		t.Errorf("%q, %v", call.Prompt, err)
 	}

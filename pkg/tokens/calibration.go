@@ -10,15 +10,13 @@ const (
 )
 
 const (
-	// minDifference is the smallest difference of counts, in tokens, that says
-	// anything about a ratio: below it frames and rounding dominate. Smaller
-	// differences are left to add up.
+	// minDifference is the smallest difference of counts, in tokens, that says anything about a ratio: below it frames and rounding
+	// dominate. Smaller differences are left to add up.
 	minDifference = 64
 	// priorMass is how many counted tokens the prior is worth.
 	priorMass = 500.0
-	// horizon is the number of counted tokens after which an observation
-	// weighs 1/e of what it did: a conversation that turns from prose to code
-	// is followed within some dozens of steps.
+	// horizon is the number of counted tokens after which an observation weighs 1/e of what it did: a conversation that turns from prose to
+	// code is followed within some dozens of steps.
 	horizon = 40000.0
 	// massShare caps the weight of a single difference at priorMass plus this
 	// share of all that is known, so that no report outweighs the others.
@@ -28,34 +26,26 @@ const (
 	maxSwing = 1.5
 )
 
-// Calibration learns, for one conversation and one model, how the provider's
-// tokens relate to ours. It is a plain value: store it, copy it, compare it.
-// The zero value has no observations and starts at factor 1.
+// Calibration learns, for one conversation and one model, how the provider's tokens relate to ours. It is a plain value: store it, copy it,
+// compare it. The zero value has no observations and starts at factor 1.
 //
-// It looks at the differences between successive reports only, since what a
-// request always carries (the system prompt, tool definitions, frames)
-// cancels in them. The factor is the ratio of the exponentially weighted sums
-// of both sides, with the prior as an initial stake, so large steps speak
-// louder than small ones and old ones fade.
+// It looks at the differences between successive reports only, since what a request always carries (the system prompt, tool definitions,
+// frames) cancels in them. The factor is the ratio of the exponentially weighted sums of both sides, with the prior as an initial stake, so
+// large steps speak louder than small ones and old ones fade.
 type Calibration struct {
-	// Prior is the factor before anything is known, from the model's profile;
-	// 0 means 1.
+	// Prior is the factor before anything is known, from the model's profile; 0 means 1.
 	Prior float64
-	// Counted and Reported are the last accepted pair of totals, in tokens.
-	// Reported is 0 before the first.
+	// Counted and Reported are the last accepted pair of totals, in tokens. Reported is 0 before the first.
 	Counted, Reported int
 	// CountedSum and ReportedSum are the weighted sums of the differences.
 	CountedSum, ReportedSum float64
 }
 
-// Observe takes one report: counted is our unfactored count of the view that
-// was sent, reported the provider's total for it (input, cache read and cache
-// write). It returns the calibration after the report.
+// Observe takes one report: counted is our unfactored count of the view that was sent, reported the provider's total for it (input, cache
+// read and cache write). It returns the calibration after the report.
 //
-// Reports of zero or less, as aborted calls give, change nothing. A difference
-// whose sides have different signs teaches nothing; the next one starts from
-// this report. A view that shrank gives two negative sides, which are as good
-// as positive ones.
+// Reports of zero or less, as aborted calls give, change nothing. A difference whose sides have different signs teaches nothing; the next
+// one starts from this report. A view that shrank gives two negative sides, which are as good as positive ones.
 func (c Calibration) Observe(counted, reported int) Calibration {
 	if reported <= 0 || counted < 0 {
 		return c
@@ -83,15 +73,14 @@ func (c Calibration) learn(ours, theirs float64) Calibration {
 	return c
 }
 
-// Factor returns what our counts must be multiplied by to predict the
-// provider's: between MinFactor and MaxFactor, in steps of FactorStep, so that
-// it does not move with every report.
+// Factor returns what our counts must be multiplied by to predict the provider's: between MinFactor and MaxFactor, in steps of FactorStep,
+// so that it does not move with every report.
 func (c Calibration) Factor() float64 {
 	const steps = 1 / FactorStep
 	return math.Round(c.estimate()*steps) / steps
 }
 
-// estimate is the factor before it is rounded to a step.
+// estimate returns the factor before it is rounded to a step.
 func (c Calibration) estimate() float64 {
 	prior := c.Prior
 	if !(prior > 0) {

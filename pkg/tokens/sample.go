@@ -9,10 +9,8 @@ import (
 const SampleAbove = 256 << 10
 
 const (
-	// sampleWindows is how many windows a sample has, sampleWidth their size
-	// in bytes. Many small windows follow a text of varied density better than
-	// a few large ones; below about 1 KiB the tokens cut at the borders begin
-	// to show.
+	// sampleWindows is how many windows a sample has, sampleWidth their size in bytes. Many small windows follow a text of varied density
+	// better than a few large ones; below about 1 KiB the tokens cut at the borders begin to show.
 	sampleWindows = 256
 	sampleWidth   = 1 << 10
 	// goldenRatio spreads the windows inside their strata: fixed positions
@@ -20,10 +18,9 @@ const (
 	goldenRatio = 0.6180339887498949
 )
 
-// Sample counts text with exact, if it is at most [SampleAbove] bytes long, and
-// otherwise extrapolates from windows spread evenly over it, cut at rune
-// borders. It reads at most 256 KiB of any longer text, so the cost of a
-// count is bounded. The result depends on nothing but the text.
+// Sample counts text with exact, if it is at most [SampleAbove] bytes long, and otherwise extrapolates from windows spread evenly over it,
+// cut at rune borders. It reads at most 256 KiB of any longer text, so the cost of a count is bounded. The result depends on nothing but
+// the text.
 func Sample(text string, exact func(string) int) (n int, estimated bool) {
 	if len(text) <= SampleAbove {
 		return exact(text), false
@@ -45,8 +42,8 @@ func sampleWindow(text string, i int) string {
 	return text[runeBorder(text, start):runeBorder(text, start+sampleWidth)]
 }
 
-// runeBorder moves i back to the start of the rune it lies in. Bytes that are
-// no UTF-8 are left as they are, so the way back is at most a rune long.
+// runeBorder moves i back to the start of the rune it lies in. Invalid UTF-8
+// bytes are left as they are, so the way back is at most a rune long.
 func runeBorder(text string, i int) int {
 	for back := range utf8.UTFMax {
 		if i-back <= 0 || i == len(text) {

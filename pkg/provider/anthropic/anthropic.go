@@ -11,44 +11,33 @@ import (
 // silentError stands in an error that says nothing: Anthropic wants a text in it.
 const silentError = "[The call failed without a message.]"
 
-// New makes the format.
-func New() provider.Format { return format{} }
-
-type format struct{}
-
-// Format is ANTHROPIC.
-func (format) Format() conversation.Format { return conversation.FormatAnthropic }
-
-// Traits: the user opens and ends, roles alternate, and every block is a content block.
-func (format) Traits() provider.Traits {
-	return provider.Traits{
+// New returns the format: the user opens and ends, roles alternate, and every block is a content block.
+func New() provider.Format {
+	return provider.NewFormat(conversation.FormatAnthropic, provider.Traits{
 		Name: "anthropic", Provider: "anthropic",
 		SystemApart: true, SystemPrefix: "[", SystemSuffix: "]",
 		Merge: true, ContentKey: "content", UserFirst: true, UserLast: true,
 		TextPrefix: `{"type":"text","text":`, TextSuffix: `}`, NoBlank: true,
-	}
+	}, writer{})
 }
 
-// Unit writes one unit (behaviour §11).
-func (f format) Unit(u *conversation.Unit, c provider.UnitContext) provider.UnitBlocks {
-	return provider.Render(f.Traits(), f, u, c)
-}
+type writer struct{}
 
 // Takes images and PDF.
-func (format) Takes(m *conversation.Media) bool { return takes(m) }
+func (writer) Takes(m *conversation.Media) bool { return takes(m) }
 
 func takes(m *conversation.Media) bool {
 	return (provider.IsImage(m.MIMEType) || m.MIMEType == "application/pdf") && (provider.HasData(m) || provider.IsWeb(m))
 }
 
 // Text writes blocks of the user's.
-func (format) Text(s *provider.Sheet, l *provider.Line, pieces []provider.Piece) {
-	for i := range pieces {
-		s.Add(l, "user", appendPiece(nil, s, &pieces[i]), pieces[i].Tokens)
+func (writer) Text(s *provider.UnitWriter, l *provider.Line, contents []provider.Content) {
+	for i := range contents {
+		s.Add(l, "user", appendContent(nil, s, &contents[i]), contents[i].Tokens)
 	}
 }
 
-func appendPiece(dst []byte, s *provider.Sheet, p *provider.Piece) []byte {
+func appendContent(dst []byte, s *provider.UnitWriter, p *provider.Content) []byte {
 	if p.Media == nil {
 		return s.Traits.AppendText(dst, p.Text)
 	}
@@ -69,14 +58,14 @@ func appendPiece(dst []byte, s *provider.Sheet, p *provider.Piece) []byte {
 
 // Assistant writes the blocks of a turn. Thinking must stand first in the message that the provider sees, with all of it, and
 // something must follow it: otherwise all of it is dropped. Behind the calls of a first message it cannot stand.
-func (format) Assistant(s *provider.Sheet, turn []provider.Line) {
+func (writer) Assistant(s *provider.UnitWriter, turn []provider.Line) {
 	opaque := readOpaque(s, turn)
 	for i := range turn {
 		blocks(s, &turn[i], opaque, i == 0 && thinkingFirst(s, &turn[0], opaque))
 	}
 }
 
-func blocks(s *provider.Sheet, l *provider.Line, opaque map[*conversation.Part]string, thinking bool) {
+func blocks(s *provider.UnitWriter, l *provider.Line, opaque map[*conversation.Part]string, thinking bool) {
 	for i := range l.Parts {
 		switch p := &l.Parts[i]; {
 		case p.Kind == conversation.PartText && s.Blank(p.Text.Inline):
@@ -88,7 +77,7 @@ func blocks(s *provider.Sheet, l *provider.Line, opaque map[*conversation.Part]s
 		case p.Kind == conversation.PartToolCall:
 			call(s, l, p)
 		case isThinking(s, l, p, opaque[p]) && thinking:
-			s.Add(l, "assistant", thought(p), p.Tokens)
+			s.Add(l, "assistant", thinkingJSON(p), p.Tokens)
 		case opaque[p] != "" && !isThinkingType(opaque[p]):
 			s.Add(l, "assistant", []byte(p.Opaque.JSON.Inline), p.Tokens)
 		default:
@@ -97,7 +86,7 @@ func blocks(s *provider.Sheet, l *provider.Line, opaque map[*conversation.Part]s
 	}
 }
 
-func call(s *provider.Sheet, l *provider.Line, p *conversation.Part) {
+func call(s *provider.UnitWriter, l *provider.Line, p *conversation.Part) {
 	name := provider.CleanName(p.Call.Name, "")
 	more := s.Renamed(l.Index, p.Call.Name, name)
 	arguments, wrapped := s.Arguments(l.Index, p.Call.Arguments.Inline, provider.IsObject)
@@ -111,7 +100,7 @@ func call(s *provider.Sheet, l *provider.Line, p *conversation.Part) {
 }
 
 // Result writes a result; blank text in it is left out, and with it the content if there is no other.
-func (format) Result(s *provider.Sheet, l *provider.Line, r *conversation.ToolResult) {
+func (writer) Result(s *provider.UnitWriter, l *provider.Line, r *conversation.ToolResult) {
 	out := make([]byte, 0, len(r.Text.Inline)+len(r.Text.Inline)/16+96)
 	out = append(out, `{"type":"tool_result","tool_use_id":`...)
 	out = provider.AppendCallID(out, r.Ordinal)
@@ -133,24 +122,24 @@ func (format) Result(s *provider.Sheet, l *provider.Line, r *conversation.ToolRe
 	s.Add(l, "user", append(out, '}'), l.Parts[0].Tokens+more)
 }
 
-func appendParts(dst []byte, s *provider.Sheet, l *provider.Line, r *conversation.ToolResult) ([]byte, int32) {
+func appendParts(dst []byte, s *provider.UnitWriter, l *provider.Line, r *conversation.ToolResult) ([]byte, int32) {
 	n, more := 0, int32(0)
 	for i := range r.Parts {
-		p := provider.Piece{Text: r.Parts[i].Text.Inline, Media: r.Parts[i].Media}
+		p := provider.Content{Text: r.Parts[i].Text.Inline, Media: r.Parts[i].Media}
 		switch {
 		case p.Media == nil && s.Blank(p.Text):
 			continue
 		case p.Media != nil && !takes(p.Media):
 			// The stored count knows only the whole result, so that the line weighs on top.
 			line, tokens := s.MediaAsText(l.Index, &conversation.Part{Media: p.Media})
-			p, more = provider.Piece{Text: line}, more+tokens
+			p, more = provider.Content{Text: line}, more+tokens
 		}
 		if n++; n == 1 {
 			dst = append(dst, `,"content":[`...)
 		} else {
 			dst = append(dst, ',')
 		}
-		dst = appendPiece(dst, s, &p)
+		dst = appendContent(dst, s, &p)
 	}
 	if n > 0 {
 		dst = append(dst, ']')

@@ -8,7 +8,7 @@ import (
 )
 
 // readOpaque gives the type of each opaque block that may stand in a turn of the assistant's.
-func readOpaque(s *provider.Sheet, turn []provider.Line) map[*conversation.Part]string {
+func readOpaque(s *provider.UnitWriter, turn []provider.Line) map[*conversation.Part]string {
 	var r opaqueBlocks
 	for i := range turn {
 		for j := range turn[i].Parts {
@@ -51,12 +51,12 @@ func isString(raw []byte) bool { return len(raw) > 0 && raw[0] == '"' }
 
 func isThinkingType(kind string) bool { return kind == "thinking" || kind == "redacted_thinking" }
 
-func isThinking(s *provider.Sheet, l *provider.Line, p *conversation.Part, opaque string) bool {
+func isThinking(s *provider.UnitWriter, l *provider.Line, p *conversation.Part, opaque string) bool {
 	return p.Kind == conversation.PartReasoning && s.Native(l, p) || isThinkingType(opaque)
 }
 
-// thinkingFirst says whether the thinking of a message may stay.
-func thinkingFirst(s *provider.Sheet, l *provider.Line, opaque map[*conversation.Part]string) bool {
+// thinkingFirst reports whether the thinking of a message may stay.
+func thinkingFirst(s *provider.UnitWriter, l *provider.Line, opaque map[*conversation.Part]string) bool {
 	content := false
 	for i := range l.Parts {
 		p := &l.Parts[i]
@@ -74,7 +74,7 @@ func thinkingFirst(s *provider.Sheet, l *provider.Line, opaque map[*conversation
 	return content && !s.Context.AfterAssistant
 }
 
-func thought(p *conversation.Part) []byte {
+func thinkingJSON(p *conversation.Part) []byte {
 	if p.Kind == conversation.PartOpaque {
 		return []byte(p.Opaque.JSON.Inline)
 	}

@@ -9,31 +9,20 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
 )
 
-// New makes the format.
-func New() provider.Format { return format{} }
-
-type format struct{}
-
-// Format is GEMINI.
-func (format) Format() conversation.Format { return conversation.FormatGemini }
-
-// Traits: the user opens and ends, roles alternate, and every block is a part of a content.
-func (format) Traits() provider.Traits {
-	return provider.Traits{
+// New returns the format: the user opens and ends, roles alternate, and every block is a part of a content.
+func New() provider.Format {
+	return provider.NewFormat(conversation.FormatGemini, provider.Traits{
 		Name: "gemini", Provider: "gemini",
 		SystemApart: true, SystemPrefix: `{"parts":[`, SystemSuffix: "]}",
 		Merge: true, ContentKey: "parts", UserFirst: true, UserLast: true,
 		TextPrefix: `{"text":`, TextSuffix: `}`,
-	}
+	}, writer{})
 }
 
-// Unit writes one unit (behaviour §11).
-func (f format) Unit(u *conversation.Unit, c provider.UnitContext) provider.UnitBlocks {
-	return provider.Render(f.Traits(), f, u, c)
-}
+type writer struct{}
 
 // Takes images, audio, video and PDF, inline or where Google can fetch them.
-func (format) Takes(m *conversation.Media) bool {
+func (writer) Takes(m *conversation.Media) bool {
 	return known(m.MIMEType) && (provider.HasData(m) || strings.HasPrefix(m.URI, "https://") || strings.HasPrefix(m.URI, "gs://"))
 }
 
@@ -49,9 +38,9 @@ func known(mime string) bool {
 }
 
 // Text writes parts of the user's.
-func (format) Text(s *provider.Sheet, l *provider.Line, pieces []provider.Piece) {
-	for i := range pieces {
-		p := &pieces[i]
+func (writer) Text(s *provider.UnitWriter, l *provider.Line, contents []provider.Content) {
+	for i := range contents {
+		p := &contents[i]
 		if p.Media == nil {
 			s.Add(l, "user", s.Traits.AppendText(nil, p.Text), p.Tokens)
 		} else {
@@ -73,7 +62,7 @@ func media(m *conversation.Media) []byte {
 }
 
 // Assistant writes the parts of a model's content.
-func (format) Assistant(s *provider.Sheet, turn []provider.Line) {
+func (writer) Assistant(s *provider.UnitWriter, turn []provider.Line) {
 	w := content{sheet: s}
 	for i := range turn {
 		l := &turn[i]
@@ -86,7 +75,7 @@ func (format) Assistant(s *provider.Sheet, turn []provider.Line) {
 
 // content is a model's content that is being written.
 type content struct {
-	sheet     *provider.Sheet
+	sheet     *provider.UnitWriter
 	signature *conversation.Part // of the next part: reasoning that has no text of its own
 	line      *provider.Line     // that holds it
 }
@@ -116,7 +105,7 @@ func (w *content) drop() {
 }
 
 // part gives one part and what it weighs; nil if there is nothing to show.
-func part(s *provider.Sheet, l *provider.Line, p *conversation.Part) ([]byte, int32) {
+func part(s *provider.UnitWriter, l *provider.Line, p *conversation.Part) ([]byte, int32) {
 	switch {
 	case p.Kind == conversation.PartText && s.Blank(p.Text.Inline), isSignature(s, l, p):
 		return nil, 0
@@ -137,7 +126,7 @@ func part(s *provider.Sheet, l *provider.Line, p *conversation.Part) ([]byte, in
 	return nil, 0
 }
 
-func call(s *provider.Sheet, l *provider.Line, p *conversation.Part) ([]byte, int32) {
+func call(s *provider.UnitWriter, l *provider.Line, p *conversation.Part) ([]byte, int32) {
 	name := cleanName(p.Call.Name)
 	more := s.Renamed(l.Index, p.Call.Name, name)
 	arguments, wrapped := s.Arguments(l.Index, p.Call.Arguments.Inline, provider.IsObject)
@@ -163,12 +152,12 @@ func sign(part []byte, signature string) []byte {
 	return append(part, '}')
 }
 
-// isSignature says whether reasoning has only a signature, as Gemini gives it for the part that follows.
-func isSignature(s *provider.Sheet, l *provider.Line, p *conversation.Part) bool {
+// isSignature reports whether reasoning has only a signature, as Gemini gives it for the part that follows.
+func isSignature(s *provider.UnitWriter, l *provider.Line, p *conversation.Part) bool {
 	return p.Kind == conversation.PartReasoning && p.Reasoning.Text.Inline == "" && s.Native(l, p) && isBase64(p.Reasoning.Signature.Inline)
 }
 
-// isBase64 says whether a signature can be read: one that cannot makes Gemini refuse the request.
+// isBase64 reports whether a signature can be read: one that cannot makes Gemini refuse the request.
 func isBase64(s string) bool {
 	s = strings.TrimRight(s, "=")
 	if strings.ContainsAny(s, "-_") {
@@ -186,7 +175,7 @@ func isThought(json string) bool {
 }
 
 // Result writes the response to a call. Gemini pairs by name, so it carries the call's name, not its own.
-func (format) Result(s *provider.Sheet, l *provider.Line, r *conversation.ToolResult) {
+func (writer) Result(s *provider.UnitWriter, l *provider.Line, r *conversation.ToolResult) {
 	text, more := s.ResultText(r, l.Index)
 	out := make([]byte, 0, len(text)+len(text)/16+96)
 	out = append(out, `{"functionResponse":{"name":`...)

@@ -50,8 +50,7 @@ func (f format) Unit(u *conversation.Unit, c provider.UnitContext) provider.Unit
 	return out
 }
 
-// recorded puts tool messages, which stand together, back into the order of the record, made up ones behind; pairs are found by
-// their ids.
+// recorded puts tool messages, which stand together, back into the order of the record, made up ones behind; pairs are found by their ids.
 func recorded(lines []provider.Line) {
 	first := 0
 	for first < len(lines) && lines[first].Role != conversation.RoleTool {
@@ -66,7 +65,7 @@ func recorded(lines []provider.Line) {
 	})
 }
 
-// together says whether two messages are one: tool messages that were one in the record, and all of the assistant's in a unit.
+// together reports whether two messages are one: tool messages that were one in the record, and all of the assistant's in a unit.
 func together(a, b *provider.Message) bool {
 	if a.Role == conversation.RoleAssistant {
 		return b.Role == conversation.RoleAssistant

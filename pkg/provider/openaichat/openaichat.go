@@ -8,29 +8,18 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
 )
 
-// New makes the format.
-func New() provider.Format { return format{} }
-
-type format struct{}
-
-// Format is OPENAI_CHAT.
-func (format) Format() conversation.Format { return conversation.FormatOpenAIChat }
-
-// Traits: roles may stand in any order, and every block is a whole message.
-func (format) Traits() provider.Traits {
-	return provider.Traits{
+// New returns the format: roles may stand in any order, and every block is a whole message.
+func New() provider.Format {
+	return provider.NewFormat(conversation.FormatOpenAIChat, provider.Traits{
 		Name: "openai-chat", Provider: "openai", NameField: true,
 		TextPrefix: `{"role":"user","content":`, TextSuffix: `}`,
-	}
+	}, writer{})
 }
 
-// Unit writes one unit (behaviour §11).
-func (f format) Unit(u *conversation.Unit, c provider.UnitContext) provider.UnitBlocks {
-	return provider.Render(f.Traits(), f, u, c)
-}
+type writer struct{}
 
 // Takes images, audio and PDF.
-func (format) Takes(m *conversation.Media) bool {
+func (writer) Takes(m *conversation.Media) bool {
 	if provider.IsImage(m.MIMEType) {
 		return provider.HasData(m) || provider.IsWeb(m)
 	}
@@ -49,14 +38,14 @@ func audio(mime string) string {
 }
 
 // Text writes a message of the system's or the user's.
-func (format) Text(s *provider.Sheet, l *provider.Line, pieces []provider.Piece) {
+func (writer) Text(s *provider.UnitWriter, l *provider.Line, contents []provider.Content) {
 	role := l.Role.String()
-	out := appendContent(appendRole(s, l.Index, role, l.Name), pieces)
-	s.Add(l, role, append(out, '}'), provider.Weigh(pieces))
+	out := appendContent(appendRole(s, l.Index, role, l.Name), contents)
+	s.Add(l, role, append(out, '}'), provider.Weigh(contents))
 }
 
 // appendRole begins a message: with its role, and with who speaks if that is known.
-func appendRole(s *provider.Sheet, index int32, role, name string) []byte {
+func appendRole(s *provider.UnitWriter, index int32, role, name string) []byte {
 	out := []byte(`{"role":"` + role + `",`)
 	if name != "" {
 		clean := provider.CleanSpeaker(name)
@@ -70,21 +59,11 @@ func appendRole(s *provider.Sheet, index int32, role, name string) []byte {
 }
 
 // appendContent writes one text as a string and everything else as a list, so that parts stay apart as they were appended.
-func appendContent(dst []byte, pieces []provider.Piece) []byte {
-	if len(pieces) == 1 && pieces[0].Media == nil {
-		return provider.AppendString(dst, pieces[0].Text)
+func appendContent(dst []byte, contents []provider.Content) []byte {
+	if len(contents) == 1 && contents[0].Media == nil {
+		return provider.AppendString(dst, contents[0].Text)
 	}
-	for i := range pieces {
-		dst = append(dst, "[,"[min(i, 1)])
-		if pieces[i].Media != nil {
-			dst = appendMedia(dst, pieces[i].Media)
-			continue
-		}
-		dst = append(dst, `{"type":"text","text":`...)
-		dst = provider.AppendString(dst, pieces[i].Text)
-		dst = append(dst, '}')
-	}
-	return append(dst, ']')
+	return provider.AppendContents(dst, contents, `{"type":"text","text":`, appendMedia)
 }
 
 func appendMedia(dst []byte, m *conversation.Media) []byte {
@@ -107,37 +86,37 @@ func appendMedia(dst []byte, m *conversation.Media) []byte {
 }
 
 // Assistant writes texts and calls in one message; reasoning cannot go back to chat completions.
-func (format) Assistant(s *provider.Sheet, turn []provider.Line) {
-	var m said
+func (writer) Assistant(s *provider.UnitWriter, turn []provider.Line) {
+	var m assistantTurn
 	for i := range turn {
 		m.take(s, &turn[i])
 	}
-	if len(m.pieces) > 0 || m.calls != nil {
-		s.Add(&turn[0], "assistant", message(appendRole(s, turn[0].Index, "assistant", m.name), m.pieces, m.calls), m.tokens)
+	if len(m.contents) > 0 || m.calls != nil {
+		s.Add(&turn[0], "assistant", message(appendRole(s, turn[0].Index, "assistant", m.name), m.contents, m.calls), m.tokens)
 	}
 }
 
-// said is what the assistant says and asks for in one turn.
-type said struct {
-	name   string // of all who say something; none if they differ
-	pieces []provider.Piece
-	calls  []byte
-	tokens int32
+// assistantTurn is what the assistant says and asks for in one turn.
+type assistantTurn struct {
+	name     string // of all who say something; none if they differ
+	contents []provider.Content
+	calls    []byte
+	tokens   int32
 }
 
-func (m *said) take(s *provider.Sheet, l *provider.Line) {
-	before := len(m.pieces) + len(m.calls)
+func (m *assistantTurn) take(s *provider.UnitWriter, l *provider.Line) {
+	before := len(m.contents) + len(m.calls)
 	tokens := int32(0)
 	for i := range l.Parts {
 		switch p := &l.Parts[i]; p.Kind {
 		case conversation.PartText:
 			if !s.Blank(p.Text.Inline) {
-				m.pieces = append(m.pieces, provider.Piece{Text: p.Text.Inline})
+				m.contents = append(m.contents, provider.Content{Text: p.Text.Inline})
 				tokens += p.Tokens
 			}
 		case conversation.PartMedia:
 			line, n := s.MediaAsText(l.Index, p)
-			m.pieces = append(m.pieces, provider.Piece{Text: line})
+			m.contents = append(m.contents, provider.Content{Text: line})
 			tokens += n
 		case conversation.PartToolCall:
 			var n int32
@@ -147,7 +126,7 @@ func (m *said) take(s *provider.Sheet, l *provider.Line) {
 			s.Drop(l.Index, p)
 		}
 	}
-	if len(m.pieces)+len(m.calls) > before {
+	if len(m.contents)+len(m.calls) > before {
 		if before == 0 {
 			m.name = l.Name
 		} else if m.name != l.Name {
@@ -157,11 +136,11 @@ func (m *said) take(s *provider.Sheet, l *provider.Line) {
 	}
 }
 
-func message(out []byte, pieces []provider.Piece, calls []byte) []byte {
-	if len(pieces) == 0 {
+func message(out []byte, contents []provider.Content, calls []byte) []byte {
+	if len(contents) == 0 {
 		out = append(out, "null"...)
 	} else {
-		out = appendContent(out, pieces)
+		out = appendContent(out, contents)
 	}
 	if calls != nil {
 		out = append(out, `,"tool_calls":`...)
@@ -171,7 +150,7 @@ func message(out []byte, pieces []provider.Piece, calls []byte) []byte {
 	return append(out, '}')
 }
 
-func appendCall(s *provider.Sheet, index int32, dst []byte, call *conversation.ToolCall) ([]byte, int32) {
+func appendCall(s *provider.UnitWriter, index int32, dst []byte, call *conversation.ToolCall) ([]byte, int32) {
 	name := provider.CleanName(call.Name, "")
 	more := s.Renamed(index, call.Name, name)
 	arguments, wrapped := s.Arguments(index, call.Arguments.Inline, provider.IsJSON)
@@ -186,12 +165,6 @@ func appendCall(s *provider.Sheet, index int32, dst []byte, call *conversation.T
 }
 
 // Result writes a tool message.
-func (format) Result(s *provider.Sheet, l *provider.Line, r *conversation.ToolResult) {
-	text, more := s.ResultText(r, l.Index)
-	out := make([]byte, 0, len(text)+len(text)/16+64)
-	out = append(out, `{"role":"tool","tool_call_id":`...)
-	out = provider.AppendCallID(out, r.Ordinal)
-	out = append(out, `,"content":`...)
-	out = provider.AppendString(out, text)
-	s.Add(l, "tool", append(out, '}'), l.Parts[0].Tokens+more)
+func (writer) Result(s *provider.UnitWriter, l *provider.Line, r *conversation.ToolResult) {
+	s.AddResult(l, r, "tool", `{"role":"tool","tool_call_id":`, `,"content":`)
 }

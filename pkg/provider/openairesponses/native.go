@@ -8,10 +8,10 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
 )
 
-// read gives a part as an item, and the item's type; the type is empty if no such item may stand in an input. Other items of
+// readOpaque gives a part as an item, and the item's type; the type is empty if no such item may stand in an input. Other items of
 // OpenAI's own tools are tied by their ids to reasoning that may be gone. A part of reasoning is no item either: it has no id, and
 // OpenAI binds encrypted reasoning to the id that it gave it, so that none can be made up.
-func read(p *conversation.Part) (item []byte, kind string) {
+func readOpaque(p *conversation.Part) (item []byte, kind string) {
 	if p.Kind != conversation.PartOpaque {
 		return nil, ""
 	}
@@ -26,7 +26,7 @@ func read(p *conversation.Part) (item []byte, kind string) {
 	}
 }
 
-// isReasoning says whether an item is a ResponseReasoningItemParam, but for members that are null.
+// isReasoning reports whether an item is a ResponseReasoningItemParam, but for members that are null.
 func isReasoning(fields map[string]json.RawMessage) bool {
 	return provider.StringField(fields, "id") != "" &&
 		isTexts(fields["summary"], "summary_text") &&
@@ -44,7 +44,7 @@ func isStatus(fields map[string]json.RawMessage) bool {
 	return isNull(fields["status"]) || slices.Contains(known, provider.StringField(fields, "status"))
 }
 
-// isTexts says whether JSON is a list of texts of a kind.
+// isTexts reports whether JSON is a list of texts of a kind.
 func isTexts(list json.RawMessage, kind string) bool {
 	var items []map[string]json.RawMessage
 	if isNull(list) || json.Unmarshal(list, &items) != nil {
@@ -61,7 +61,7 @@ func isText(member json.RawMessage) bool { return len(member) > 0 && member[0] =
 
 func isNull(member json.RawMessage) bool { return len(member) == 0 || string(member) == "null" }
 
-// withoutNulls is the item as it came, or without the members that are null if it has such: SDKs print what the API left out as
+// withoutNulls returns the item as it came, or without the members that are null if it has such: SDKs print what the API left out as
 // null, and the API refuses an item that says it.
 func withoutNulls(item string, fields map[string]json.RawMessage) []byte {
 	var out []byte

@@ -9,51 +9,30 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/tokens"
 )
 
-// New makes the format.
-func New() provider.Format { return format{} }
-
-type format struct{}
-
-// Format is OPENAI_RESPONSES.
-func (format) Format() conversation.Format { return conversation.FormatOpenAIResponses }
-
-// Traits: roles may stand in any order, and every block is an item.
-func (format) Traits() provider.Traits {
-	return provider.Traits{
+// New returns the format: roles may stand in any order, and every block is an item.
+func New() provider.Format {
+	return provider.NewFormat(conversation.FormatOpenAIResponses, provider.Traits{
 		Name: "openai-responses", Provider: "openai",
 		TextPrefix: `{"type":"message","role":"user","content":[{"type":"input_text","text":`, TextSuffix: `}]}`,
-	}
+	}, writer{})
 }
 
-// Unit writes one unit (behaviour §11).
-func (f format) Unit(u *conversation.Unit, c provider.UnitContext) provider.UnitBlocks {
-	return provider.Render(f.Traits(), f, u, c)
-}
+type writer struct{}
 
 // Takes images and PDF.
-func (format) Takes(m *conversation.Media) bool {
+func (writer) Takes(m *conversation.Media) bool {
 	return (provider.IsImage(m.MIMEType) || m.MIMEType == "application/pdf") && (provider.HasData(m) || provider.IsWeb(m))
 }
 
 // Text writes a message item of the system's or the user's.
-func (format) Text(s *provider.Sheet, l *provider.Line, pieces []provider.Piece) {
+func (writer) Text(s *provider.UnitWriter, l *provider.Line, contents []provider.Content) {
 	role := l.Role.String()
-	s.Add(l, role, message(role, pieces), provider.Weigh(pieces))
+	s.Add(l, role, message(role, contents), provider.Weigh(contents))
 }
 
-func message(role string, pieces []provider.Piece) []byte {
+func message(role string, contents []provider.Content) []byte {
 	out := []byte(`{"type":"message","role":"` + role + `","content":`)
-	for i := range pieces {
-		out = append(out, "[,"[min(i, 1)])
-		if pieces[i].Media != nil {
-			out = appendMedia(out, pieces[i].Media)
-			continue
-		}
-		out = append(out, `{"type":"input_text","text":`...)
-		out = provider.AppendString(out, pieces[i].Text)
-		out = append(out, '}')
-	}
-	return append(out, "]}"...)
+	return append(provider.AppendContents(out, contents, `{"type":"input_text","text":`, appendMedia), '}')
 }
 
 func appendMedia(dst []byte, m *conversation.Media) []byte {
@@ -72,7 +51,7 @@ func appendMedia(dst []byte, m *conversation.Media) []byte {
 	return append(dst, '}')
 }
 
-// detail is how closely the model looks at an image. The published type demands one; what it takes for absent is auto.
+// detail returns how closely the model looks at an image. The published type demands one; what it takes for absent is auto.
 func detail(m *conversation.Media) string {
 	if slices.Contains([]string{"low", "high"}, m.Detail) {
 		return m.Detail
@@ -81,7 +60,7 @@ func detail(m *conversation.Media) string {
 }
 
 // Assistant writes texts, calls and reasoning as items of their own, in their order.
-func (format) Assistant(s *provider.Sheet, turn []provider.Line) {
+func (writer) Assistant(s *provider.UnitWriter, turn []provider.Line) {
 	w := items{sheet: s}
 	for i := range turn {
 		w.take(&turn[i])
@@ -112,13 +91,13 @@ func (w *items) take(l *provider.Line) {
 
 // items writes the items of a turn.
 type items struct {
-	sheet     *provider.Sheet
-	line      *provider.Line // the message that is being written
-	written   bool           // an item of the message stands already
-	reasoning []thought      // before the next item
+	sheet     *provider.UnitWriter
+	line      *provider.Line     // the message that is being written
+	written   bool               // an item of the message stands already
+	reasoning []pendingReasoning // before the next item
 }
 
-type thought struct {
+type pendingReasoning struct {
 	line *provider.Line
 	part *conversation.Part
 	json []byte
@@ -158,25 +137,19 @@ func (w *items) call(p *conversation.Part) {
 
 // native takes what only OpenAI can read: reasoning waits for the item behind it, a compaction stands for itself.
 func (w *items) native(p *conversation.Part) {
-	item, kind := read(p)
+	item, kind := readOpaque(p)
 	if kind == "" || !w.sheet.Native(w.line, p) {
 		w.sheet.Drop(w.line.Index, p)
 		return
 	}
 	if kind == "reasoning" {
-		w.reasoning = append(w.reasoning, thought{line: w.line, part: p, json: item})
+		w.reasoning = append(w.reasoning, pendingReasoning{line: w.line, part: p, json: item})
 		return
 	}
 	w.item(kind, item, p.Tokens)
 }
 
 // Result writes a call's output.
-func (format) Result(s *provider.Sheet, l *provider.Line, r *conversation.ToolResult) {
-	text, more := s.ResultText(r, l.Index)
-	out := make([]byte, 0, len(text)+len(text)/16+64)
-	out = append(out, `{"type":"function_call_output","call_id":`...)
-	out = provider.AppendCallID(out, r.Ordinal)
-	out = append(out, `,"output":`...)
-	out = provider.AppendString(out, text)
-	s.Add(l, "function_call_output", append(out, '}'), l.Parts[0].Tokens+more)
+func (writer) Result(s *provider.UnitWriter, l *provider.Line, r *conversation.ToolResult) {
+	s.AddResult(l, r, "function_call_output", `{"type":"function_call_output","call_id":`, `,"output":`)
 }

@@ -2,7 +2,6 @@
 package anthropic
 
 import (
-	"cmp"
 	"context"
 	"net/http"
 	"strings"
@@ -16,39 +15,28 @@ const DefaultURL = "https://api.anthropic.com"
 // apiVersion is the version of the API that this client speaks.
 const apiVersion = "2023-06-01"
 
-// Options is what a Client is made of.
-type Options struct {
-	// URL is the base of the API, without its version: https://api.anthropic.com. Its query, if it has one, goes with every
-	// request.
-	URL string
-	// Key goes as x-api-key; without one, the header is not sent.
-	Key string
-	// UserAgent names this program to the server; palimpsest by default.
-	UserAgent string
-}
+// Options configures a Client. Its URL excludes the version of the API: https://api.anthropic.com.
+type Options = summarize.EndpointOptions
 
-// Client asks the models of one endpoint. It implements summarize.Model.
+// Client calls the models of one endpoint. It implements summarize.Model.
 type Client struct {
 	endpoint *summarize.Endpoint
 }
 
-// New returns a client, or says what is wrong with the URL. Close lets go of its connections.
+// New returns a client, or an error if the URL is invalid. Close closes its idle connections.
 func New(o Options) (*Client, error) {
-	header := http.Header{"User-Agent": {cmp.Or(o.UserAgent, "palimpsest")}}
-	header.Set("Anthropic-Version", apiVersion)
+	header := http.Header{"Anthropic-Version": {apiVersion}}
 	if o.Key != "" {
 		header.Set("X-Api-Key", o.Key)
 	}
-	endpoint, err := summarize.NewEndpoint(summarize.EndpointOptions{
-		URL: o.URL, Path: []string{"v1", "messages"}, Header: header, HasKey: o.Key != "",
-	})
+	endpoint, err := summarize.NewEndpoint(o, header, "v1", "messages")
 	if err != nil {
 		return nil, err
 	}
 	return &Client{endpoint: endpoint}, nil
 }
 
-// Close lets go of the connections that are idle.
+// Close closes idle connections.
 func (c *Client) Close() { c.endpoint.Close() }
 
 type question struct {
@@ -77,8 +65,7 @@ type answer struct {
 	} `json:"usage"`
 }
 
-// Complete asks a model. The text of the answer is that of its text blocks; what was read from the provider's cache counts as
-// input.
+// Complete asks a model. The text of the answer is that of its text blocks; tokens read from the provider's cache count as input.
 func (c *Client) Complete(ctx context.Context, call summarize.Call) (summarize.Answer, error) {
 	var a answer
 	_, err := c.endpoint.Post(ctx, question{

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/palimpsest-context/palimpsest/pkg/content"
+	"github.com/palimpsest-context/palimpsest/pkg/facts"
 	"github.com/palimpsest-context/palimpsest/pkg/summarize/extractive/choice"
 )
 
@@ -14,9 +15,9 @@ import (
 type codeLine struct {
 	choice.Unit
 	definition
-	// report is how much the line looks like a report of an error among the code, 0 for not at all.
+	// report is how much the line looks like an error report among code; 0 if not at all.
 	report int
-	// shown is whether the line is offered as such.
+	// shown is true if the line is already offered.
 	shown bool
 }
 
@@ -28,7 +29,7 @@ type codeReader struct {
 	entries []choice.Entry
 }
 
-// readCode recognizes source code: by the ends of its lines, and by what they begin with.
+// readCode recognizes source code by how its lines begin and end.
 func readCode(s source) (draft, bool) {
 	listed := slices.Clone(s.units)
 	numbered := stripNumbers(listed)
@@ -37,20 +38,20 @@ func readCode(s source) (draft, bool) {
 	}
 	r := &codeReader{target: s.target, units: listed}
 	for i, u := range listed {
-		r.lines = append(r.lines, codeLine{Unit: u, definition: defined(u.Text), report: reportsError(listed, i)})
+		r.lines = append(r.lines, codeLine{Unit: u, definition: parseDefinition(u.Text), report: errorReportScore(listed, i)})
 	}
 	r.addReports()
 	r.addDefinitions()
-	r.addTelling()
-	title := fmt.Sprintf("%s, %s", language(s.text), counted(len(s.lines), "lines"))
+	r.addInformative()
+	title := fmt.Sprintf("%s, %s", guessLanguage(s.text), counted(len(s.lines), "lines"))
 	if numbered && len(listed) > 0 {
 		title += fmt.Sprintf(" (%d to %d)", listed[0].Line, listed[len(listed)-1].Line)
 	}
-	d := draft{title: title + r.counts(), entries: r.entries, mentions: names(s.text), named: 38}
+	d := draft{title: title + r.counts(), entries: r.entries, names: rankedNames(s.text), mentionShare: 38}
 	return d, true
 }
 
-// stripNumbers takes the numbers off lines that a tool numbered, and uses them. It says whether it did.
+// stripNumbers removes and uses line numbers that a tool added, and reports whether there were any.
 func stripNumbers(all []choice.Unit) bool {
 	sample := all[:min(len(all), 1000)]
 	numbered := 0
@@ -66,7 +67,7 @@ func stripNumbers(all []choice.Unit) bool {
 	for i, u := range all {
 		n, rest, ok := numberedLine(u.Text)
 		// What begins with a number can be another line, such as a date, among the numbered ones.
-		if ok && n > before && (n == before+1 || followed(n, all[i+1:])) {
+		if ok && n > before && (n == before+1 || numberContinues(n, all[i+1:])) {
 			all[i], before = choice.Unit{Text: rest, Line: n}, n
 		} else {
 			all[i].Line = before
@@ -75,8 +76,8 @@ func stripNumbers(all []choice.Unit) bool {
 	return true
 }
 
-// followed says whether a line that is numbered n may stand before others.
-func followed(n int, next []choice.Unit) bool {
+// numberContinues reports whether a line numbered n may precede the next ones.
+func numberContinues(n int, next []choice.Unit) bool {
 	for _, u := range next[:min(len(next), 4)] {
 		if m, _, ok := numberedLine(u.Text); ok {
 			return m > n
@@ -85,7 +86,7 @@ func followed(n int, next []choice.Unit) bool {
 	return len(next) == 0
 }
 
-// numberedLine takes apart a line such as "12: x", "12-x", "  12\tx" or "12→x".
+// numberedLine parses a line such as "12: x", "12-x", "  12\tx" or "12→x".
 func numberedLine(line string) (n int, rest string, ok bool) {
 	s := strings.TrimLeft(line, " ")
 	end := 0
@@ -104,7 +105,7 @@ func numberedLine(line string) (n int, rest string, ok bool) {
 	return n, "", end > 0 && end == len(s)
 }
 
-// looksLikeCode judges lines: most of a source file's end or begin as only code does.
+// looksLikeCode reports whether most lines begin or end as only code does.
 func looksLikeCode(all []choice.Unit) bool {
 	if len(all) < 5 {
 		return false
@@ -118,7 +119,7 @@ func looksLikeCode(all []choice.Unit) bool {
 		if s == "" {
 			continue
 		}
-		if beginsAsCode(s) {
+		if startsLikeCode(s) {
 			telling++
 			marked++
 		} else if strings.IndexByte("{}();,:[]'\"\\", s[len(s)-1]) >= 0 && len(s) < 200 {
@@ -131,9 +132,9 @@ func looksLikeCode(all []choice.Unit) bool {
 	return marked*100 >= n*50 && telling*100 >= n*10 && dated*5 < n
 }
 
-// beginsAsCode says whether a line begins as a statement or a comment of a common language does.
-func beginsAsCode(s string) bool {
-	word := firstWord(s)
+// startsLikeCode reports whether a line begins like a statement or a comment of a common language.
+func startsLikeCode(s string) bool {
+	word := facts.LeadingName(s)
 	switch word {
 	case "def", "class", "import", "from", "return", "if", "elif", "else", "for", "while", "try", "except", "raise", "with", "yield",
 		"assert", "async", "await", "func", "package", "type", "var", "const", "let", "function", "export", "public", "private",
@@ -151,16 +152,8 @@ func beginsAsCode(s string) bool {
 	return word != "" && (strings.HasPrefix(rest, "= ") || strings.HasPrefix(rest, ":= ") || strings.HasPrefix(s[len(word):], "(") && strings.HasSuffix(s, ")"))
 }
 
-func firstWord(s string) string {
-	i := 0
-	for i < len(s) && (content.IsWord(s[i]) || (s[i] == '.' && i > 0)) {
-		i++
-	}
-	return s[:i]
-}
-
-// language names the language of a source text as far as its beginning tells.
-func language(text string) string {
+// guessLanguage guesses the programming language from the start of a text.
+func guessLanguage(text string) string {
 	sample := text[:min(len(text), 30_000)]
 	best, most := "Code", 1
 	for _, l := range []struct {
@@ -185,7 +178,7 @@ func language(text string) string {
 	return best
 }
 
-// counts says how many classes and functions the code defines.
+// counts describes how many types and functions the code defines.
 func (r *codeReader) counts() (text string) {
 	types, functions := 0, 0
 	for i := range r.lines {
@@ -205,10 +198,10 @@ func (r *codeReader) counts() (text string) {
 	return text
 }
 
-// reportShare is the part of an extract, in percent, that lines take which report errors among code.
+// reportShare is the percentage of an extract for error reports among code.
 const reportShare = 45
 
-// addReports offers the lines that are no code but reports of errors.
+// addReports offers the lines that are error reports rather than code.
 func (r *codeReader) addReports() {
 	var reports []int
 	for i := range r.lines {
@@ -230,19 +223,18 @@ func (r *codeReader) addReports() {
 func (r *codeReader) add(i, most int, worth float64) {
 	l := r.lines[i]
 	r.entries = append(r.entries, choice.Entry{
-		Label: fmt.Sprintf("L%d: ", l.Line), Text: strings.TrimSpace(l.Text), Most: most, Order: i, Worth: worth,
+		Label: fmt.Sprintf("L%d: ", l.Line), Text: strings.TrimSpace(l.Text), MaxChars: most, Order: i, Score: worth,
 	})
 }
 
-// lineShare and nameShare are the parts of an extract, in percent, for definitions shown as lines, and for those of which
-// there is only the name.
+// The percentages of an extract for definitions shown as lines, and for the names of others.
 const (
 	lineShare = 22
 	nameShare = 32
 )
 
-// addDefinitions offers what the code defines: the lines of as many definitions as fit, the outer ones first, and the names
-// of the others with the numbers of their lines.
+// addDefinitions offers what the code defines: the lines of as many definitions as fit, outer ones first, and the names of the others with
+// their line numbers.
 func (r *codeReader) addDefinitions() {
 	room := r.target * lineShare / 100
 	shown := map[int]bool{}
@@ -274,20 +266,20 @@ func (r *codeReader) addOtherNames(shown map[int]bool) {
 	}
 	if len(parts) > 0 {
 		r.entries = append(r.entries, choice.Entry{
-			Label: "Also defines: ", Text: strings.Join(parts, ", "), Most: r.target * nameShare / 100, Order: len(r.lines), Worth: 850,
+			Label: "Also defines: ", Text: strings.Join(parts, ", "), MaxChars: r.target * nameShare / 100, Order: len(r.lines), Score: 850,
 		})
 	}
 }
 
-// addTelling offers the lines that say most about what the code does.
-func (r *codeReader) addTelling() {
+// addInformative offers the lines that say most about what the code does.
+func (r *codeReader) addInformative() {
 	boost := func(i int) float64 { return r.lines[i].boost() }
-	for rank, i := range choice.TermsOf(r.units).Cover(r.units, boost, 10+r.target/25) {
+	for rank, i := range choice.NewTerms(r.units).Cover(r.units, boost, 10+r.target/25) {
 		r.add(i, max(100, min(200, r.target/5)), 500-float64(rank))
 	}
 }
 
-// boost weighs a line of code: comments and what is raised or returned say what it is for.
+// boost weighs a line of code: comments, and what is raised or returned, say what it is for.
 func (l *codeLine) boost() float64 {
 	s := strings.TrimSpace(l.Text)
 	switch {

@@ -16,9 +16,9 @@ type diffReader struct {
 	changed        map[int]bool
 	files          int
 	added, removed int
-	// file is the piece of the file whose hunks are read, or -1, and its counts.
-	file      int
-	plus, cut int
+	// fileEntry is the entry of the file whose hunks are being read, or -1.
+	fileEntry              int
+	fileAdded, fileRemoved int
 }
 
 // readDiff recognizes a unified diff.
@@ -26,7 +26,7 @@ func readDiff(s source) (draft, bool) {
 	if !looksLikeDiff(s.lines) {
 		return draft{}, false
 	}
-	r := &diffReader{units: s.units, changed: map[int]bool{}, file: -1}
+	r := &diffReader{units: s.units, changed: map[int]bool{}, fileEntry: -1}
 	inHunk := false
 	for i, u := range r.units {
 		inHunk = r.read(i, u.Text, inHunk)
@@ -53,7 +53,7 @@ func looksLikeDiff(lines []string) bool {
 	return hunks > 0 && marked*2 > len(lines)
 }
 
-// read takes in one line, and says whether the lines after it are of a hunk.
+// read handles one line, and reports whether the next lines belong to a hunk.
 func (r *diffReader) read(i int, line string, inHunk bool) bool {
 	switch {
 	case strings.HasPrefix(line, "diff "):
@@ -66,18 +66,18 @@ func (r *diffReader) read(i int, line string, inHunk bool) bool {
 		r.beginFile(i, strings.TrimPrefix(line[len("+++ "):], "b/"))
 		return false
 	case strings.HasPrefix(line, "@@ "):
-		r.entries = append(r.entries, choice.Entry{Text: line, Most: 140, Order: i, Worth: 700 - float64(len(r.entries))/100})
+		r.entries = append(r.entries, choice.Entry{Text: line, MaxChars: 140, Order: i, Score: 700 - float64(len(r.entries))/100})
 		return true
 	case inHunk && line[0] == '+':
-		r.plus++
+		r.fileAdded++
 		r.changed[i] = true
 	case inHunk && line[0] == '-':
-		r.cut++
+		r.fileRemoved++
 		r.changed[i] = true
 	case strings.IndexByte(" +-\\", line[0]) < 0 && !isDiffHead(line) && facts.LineSeverity(line) >= facts.Failing:
-		r.entries = append(r.entries, choice.Entry{Text: line, Most: 300, Order: i, Worth: 950}) // no line of the diff
+		r.entries = append(r.entries, choice.Entry{Text: line, MaxChars: 300, Order: i, Score: 950}) // no line of the diff
 	case !inHunk && !isDiffHead(line):
-		r.entries = append(r.entries, choice.Entry{Text: line, Most: 120, Order: i, Worth: 600 - float64(len(r.entries))/100})
+		r.entries = append(r.entries, choice.Entry{Text: line, MaxChars: 120, Order: i, Score: 600 - float64(len(r.entries))/100})
 	}
 	return inHunk
 }
@@ -97,20 +97,20 @@ func isDiffHead(line string) bool {
 
 func (r *diffReader) beginFile(i int, path string) {
 	r.files++
-	r.file = len(r.entries)
-	r.entries = append(r.entries, choice.Entry{Text: path, Most: 200, Order: i, Worth: 900 - float64(r.files)/100})
+	r.fileEntry = len(r.entries)
+	r.entries = append(r.entries, choice.Entry{Text: path, MaxChars: 200, Order: i, Score: 900 - float64(r.files)/100})
 }
 
 // endFile writes a file's counts before its path.
 func (r *diffReader) endFile() {
-	r.added, r.removed = r.added+r.plus, r.removed+r.cut
-	if r.file >= 0 {
-		r.entries[r.file].Label = fmt.Sprintf("+%d -%d ", r.plus, r.cut)
+	r.added, r.removed = r.added+r.fileAdded, r.removed+r.fileRemoved
+	if r.fileEntry >= 0 {
+		r.entries[r.fileEntry].Label = fmt.Sprintf("+%d -%d ", r.fileAdded, r.fileRemoved)
 	}
-	r.file, r.plus, r.cut = -1, 0, 0
+	r.fileEntry, r.fileAdded, r.fileRemoved = -1, 0, 0
 }
 
-// addChanges offers changed lines, and with less worth the lines between them.
+// addChanges offers changed lines and, with lower scores, the lines between them.
 func (r *diffReader) addChanges(target int) {
 	boost := func(i int) float64 {
 		switch {
@@ -121,7 +121,7 @@ func (r *diffReader) addChanges(target int) {
 		}
 		return 0
 	}
-	for rank, i := range choice.TermsOf(r.units).Cover(r.units, boost, 10+target/25) {
-		r.entries = append(r.entries, choice.Entry{Text: r.units[i].Text, Most: max(100, target/5), Order: i, Worth: 500 - float64(rank)})
+	for rank, i := range choice.NewTerms(r.units).Cover(r.units, boost, 10+target/25) {
+		r.entries = append(r.entries, choice.Entry{Text: r.units[i].Text, MaxChars: max(100, target/5), Order: i, Score: 500 - float64(rank)})
 	}
 }

@@ -10,14 +10,13 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/summarize/extractive/choice"
 )
 
-// Extract returns an extract of text of at most target characters (Unicode code points): the text itself if it is no longer
-// than that, else a first line that says what the text was and how long, and below it what was chosen from the text
-// (behaviour §5).
+// Extract returns an extract of text of at most target characters (Unicode code points): the text itself if it is short enough, else a
+// first line that says what the text was and how long, and below it what was selected from the text (behaviour §5).
 //
-// What is shown is shown verbatim, each line on its own, so that a reader can search for it; "…" stands where a line goes on.
-// Lines of logs, code and output are labelled with their number in the text ("L12"), and where one stands for several that
-// differ only in their variable parts, with how many ("×40"). Counts are exact. Sequences that color a terminal are left
-// out, and bytes that are no UTF-8 become U+FFFD. A grapheme cluster is never cut. A target below 1 gives an empty text.
+// Each line is shown verbatim, so that a reader can search for it; "…" marks where a line continues. Lines of logs, code and output are
+// labeled with their line number ("L12"), and a line that represents several that differ only in their variable parts, with their number
+// ("×40"). Counts are exact. ANSI color sequences are removed, and invalid UTF-8 becomes U+FFFD. Grapheme clusters are never cut. A target
+// below 1 gives an empty text.
 func Extract(text string, target int) string {
 	if target < 1 {
 		return ""
@@ -30,22 +29,22 @@ func Extract(text string, target int) string {
 	return compose(recognize(source{text: summarize.Plain(text), target: target}), size, target)
 }
 
-// draft is what a kind of text offers for its extract, before anybody has looked at how much of it fits.
+// draft is what a kind of text offers for its extract, regardless of room.
 type draft struct {
-	// title says what the text is and how many of what it holds, for the first line.
+	// title says for the first line what the text is and what it contains.
 	title   string
 	entries []choice.Entry
-	// mentions are names and references in the text, those that matter most first: room that is left lists them.
-	mentions []string
-	// named is the part of the extract, in percent, that is kept for mentions that the shown lines leave out: a reader can ask
-	// for what is named.
-	named int
-	// total is how many of unit ("lines", "items") the text holds, where it is worth saying how many are not shown.
+	// names are names and references in the text, the most important first; they fill the remaining room.
+	names []string
+	// mentionShare is the percentage of the extract that is kept for names that the shown lines omit, because a reader can ask for what is
+	// named.
+	mentionShare int
+	// total is the number of units ("lines", "items") in the text, where it is worth saying how many are not shown.
 	total int
 	unit  string
 }
 
-// compose fits a draft of a text of so many characters into target characters.
+// compose fits a draft of a text of size characters into target characters.
 func compose(d draft, size, target int) string {
 	head := fmt.Sprintf("%s, %s characters.", d.title, grouped(size))
 	room := target - utf8.RuneCountInString(head)
@@ -56,15 +55,15 @@ func compose(d draft, size, target int) string {
 	if utf8.RuneCountInString(note) > room/4 {
 		note = ""
 	}
-	body, stands := choice.Pack(d.entries, room-room*d.named/100-utf8.RuneCountInString(note))
+	body, stands := choice.Pack(d.entries, room-room*d.mentionShare/100-utf8.RuneCountInString(note))
 	out := head + body
 	if note != "" && stands < d.total {
 		out += d.note(stands)
 	}
-	return out + alsoNamed(d.mentions, body, target-utf8.RuneCountInString(out))
+	return out + namesLine(d.names, body, target-utf8.RuneCountInString(out))
 }
 
-// note says how many of the text's lines or items no shown one stands for.
+// note says how many of the text's units are not represented.
 func (d draft) note(stands int) string {
 	return "\n(+" + counted(d.total-stands, "other "+d.unit) + ")"
 }
@@ -76,7 +75,7 @@ func (d draft) longestNote() string {
 	return d.note(0)
 }
 
-// shortHead is a first line for which there is no room: whole facts of it if possible.
+// shortHead shortens a first line that does not fit, at a comma if possible.
 func shortHead(head string, target int) string {
 	for cut := strings.LastIndex(head, ", "); cut > 0; cut = strings.LastIndex(head[:cut], ", ") {
 		if utf8.RuneCountInString(head[:cut]) <= target {
@@ -86,7 +85,7 @@ func shortHead(head string, target int) string {
 	return content.Clip(head, target)
 }
 
-// grouped writes a count with a comma before every third digit.
+// grouped formats a count with thousands separators.
 func grouped(n int) string {
 	digits := fmt.Sprint(n)
 	for at := len(digits) - 3; at > 0; at -= 3 {
@@ -95,7 +94,7 @@ func grouped(n int) string {
 	return digits
 }
 
-// counted writes a count and what is counted, in the singular where it is one.
+// counted formats a count and its noun, in the singular for one.
 func counted(n int, what string) string {
 	if n == 1 {
 		return "1 " + strings.TrimSuffix(what, "s")

@@ -2,18 +2,19 @@ package extractive
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"github.com/palimpsest-context/palimpsest/pkg/facts"
 )
 
-// failures returns the templates that report errors, those first that a reader must not miss: rare ones, in words and in a
-// form that nothing else in the text has.
-func (l *lined) failures() []int {
+// failures returns the templates that report errors, the most important first: rare ones, with words and a form that nothing else in the
+// text has.
+func (l *lineText) failures() []int {
 	var bad []int
 	words, begins := map[string]int{}, map[uint64]int{}
-	for g, t := range l.groups {
-		begins[t.begin()] += t.count
+	for g, t := range l.templates {
+		begins[t.startHash()] += t.count
 		if t.level < facts.Failing {
 			continue
 		}
@@ -28,10 +29,9 @@ func (l *lined) failures() []int {
 	return bad
 }
 
-// failureWorth weighs a template of errors by how rare it is: itself, its words, the word that tells of the error, and how
-// its lines begin.
-func (l *lined) failureWorth(g int, words map[string]int, begins map[uint64]int) float64 {
-	t := l.groups[g]
+// failureWorth scores a template of errors by how rare it is: the template, its words, its error word, and the start of its lines.
+func (l *lineText) failureWorth(g int, words map[string]int, begins map[uint64]int) float64 {
+	t := l.templates[g]
 	n := len(l.units)
 	size := len(l.units[t.first].Text)
 	if size > l.target*rareShare/100 {
@@ -39,10 +39,18 @@ func (l *lined) failureWorth(g int, words map[string]int, begins map[uint64]int)
 	}
 	rarest := 0.0
 	facts.EachErrorWord(l.units[t.first].Text, func(word string) { rarest = max(rarest, rarity(words[word], n)) })
-	return 5*t.novelty + 2*rarity(t.count, n) + 3*rarest + 2*rarity(begins[t.begin()], n) + float64(t.level)/2 - float64(size)/250
+	return 5*t.novelty + 2*rarity(t.count, n) + 3*rarest + 2*rarity(begins[t.startHash()], n) + float64(t.level)/2 - float64(size)/250
 }
 
-// begin is what the lines of a template begin with.
-func (t *template) begin() uint64 {
-	return combine(t.words[:min(len(t.words), 2)])
+// startHash identifies how the lines of a template begin.
+func (t *template) startHash() uint64 {
+	return hashWords(t.words[:min(len(t.words), 2)])
+}
+
+// rarity returns how rare something is that k of n have: 1 for one of many, 0 for all of them.
+func rarity(k, n int) float64 {
+	if n < 2 || k >= n {
+		return 0
+	}
+	return math.Log(float64(n)/float64(max(k, 1))) / math.Log(float64(n))
 }

@@ -15,15 +15,15 @@ type jsonReader struct {
 	doc     *content.JSONTree
 	target  int
 	entries []choice.Entry
-	// tables is how many lists have been offered as tables.
+	// tables counts the lists that were offered as tables.
 	tables int
-	// below is where the next line stands.
-	below int
-	// covered is whether the head of the last table says all of its objects' members.
+	// nextOrder is the order of the next line.
+	nextOrder int
+	// covered is true if the head of the last table names all members of its objects.
 	covered bool
 }
 
-// What is worth more gets room first. Rows lose with their number, so that several tables share the room.
+// Higher scores get room first. Rows lose score with their number, so that several tables share the room.
 const (
 	worthError  = 1000.0
 	worthShape  = 900.0
@@ -33,7 +33,7 @@ const (
 	worthMember = 640.0
 )
 
-// readJSON recognizes a JSON text, or one of JSON lines.
+// readJSON recognizes JSON and JSON lines.
 func readJSON(s source) (draft, bool) {
 	name := "JSON "
 	doc, ok := content.ParseJSON(s.text)
@@ -43,12 +43,13 @@ func readJSON(s source) (draft, bool) {
 		}
 		name = "JSON lines"
 	}
-	if long := dominant(doc); long != content.NoNode && s.depth < deepest {
+	if long := dominantString(doc); long != content.NoNode && s.depth < maxDepth {
 		return draftString(doc, long, s), true
 	}
 	r := &jsonReader{doc: doc, target: s.target}
-	shape := shapeOf(doc)
-	r.addFailures()
+	shape := &shape{}
+	observe(doc, 0, shape)
+	r.addErrorMembers()
 	r.collect(0, shape, "")
 	r.addShape(shape)
 	d := draft{title: r.title(name, shape), entries: r.entries}
@@ -79,18 +80,18 @@ func (r *jsonReader) title(name string, shape *shape) string {
 	return name + ", " + size
 }
 
-// shapeShare is the part of an extract, in percent, that the shape of a JSON text may take.
+// shapeShare is the percentage of an extract for the shape of a JSON text.
 const shapeShare = 33
 
 func (r *jsonReader) addShape(shape *shape) {
 	most := r.target * shapeShare / 100
 	text := r.shapeText(shape, most)
 	if strings.ContainsAny(text, "{[") {
-		r.entries = append(r.entries, choice.Entry{Label: "Shape: ", Text: text, Most: most, Order: 1, Worth: worthShape})
+		r.entries = append(r.entries, choice.Entry{Label: "Shape: ", Text: text, MaxChars: most, Order: 1, Score: worthShape})
 	}
 }
 
-// shapeText describes a shape in about most characters, and not what the head of a table says.
+// shapeText describes a shape in about most characters, without what the head of a table says.
 func (r *jsonReader) shapeText(shape *shape, most int) string {
 	text := shape.describe(true, 0)
 	covered := r.tables == 1 && r.covered
@@ -105,28 +106,23 @@ func (r *jsonReader) shapeText(shape *shape, most int) string {
 
 // add offers a line below all that were offered before.
 func (r *jsonReader) add(p choice.Entry) {
-	r.below++
-	p.Order = r.below + 1
+	r.nextOrder++
+	p.Order = r.nextOrder + 1
 	r.entries = append(r.entries, p)
 }
 
-// mostEntries is how many pieces a target of so many characters can use, with some to choose among.
-func (r *jsonReader) mostEntries() int {
-	return 60 + r.target/8
-}
+// maxPathBytes is the length up to which the path of a member is worth showing.
+const maxPathBytes = 200
 
-// longestPath is how many bytes the way to a member may take to be worth showing.
-const longestPath = 200
-
-// collect offers what a value holds: members by their path, lists of objects as tables.
+// collect offers the contents of a value: members by their path, lists of objects as tables.
 func (r *jsonReader) collect(i int32, s *shape, path string) {
 	n := &r.doc.Nodes[i]
 	switch {
-	case len(r.entries) > r.mostEntries() || len(path) > longestPath:
+	case len(r.entries) > 60+r.target/8 || len(path) > maxPathBytes: // more than the target can use
 	case n.Kind != '{' && n.Kind != '[':
 		r.addMember(i, path)
 	case n.Size == 0:
-		r.add(choice.Entry{Text: path + ": " + r.raw(i), Most: 200, Worth: worthMember - 50})
+		r.add(choice.Entry{Text: path + ": " + r.raw(i), MaxChars: 200, Score: worthMember - 50})
 	case !s.list && n.Kind == '{':
 		for c := n.First; c != content.NoNode; c = r.doc.Nodes[c].Next {
 			if m := s.byKey[r.doc.Key(c)]; m != nil {
@@ -157,15 +153,15 @@ func (r *jsonReader) collectList(i int32, s *shape, path string) {
 		r.addTable(i, inner, path)
 	case inner.kind == '{' || (s.item.list && n.Size <= 20):
 		for c := n.First; c != content.NoNode; c = r.doc.Nodes[c].Next {
-			r.collect(c, s.item, path+r.place(c))
+			r.collect(c, s.item, path+r.pathStep(c))
 		}
 	default:
 		r.addValues(i, path)
 	}
 }
 
-// place is how a path goes on to an item: by its index, or by its key.
-func (r *jsonReader) place(i int32) string {
+// pathStep returns how a path continues to an item: by its index, or by its key.
+func (r *jsonReader) pathStep(i int32) string {
 	n := &r.doc.Nodes[i]
 	if r.doc.Nodes[n.Parent].Kind == '{' {
 		return "." + r.doc.Key(i)
@@ -173,11 +169,11 @@ func (r *jsonReader) place(i int32) string {
 	return fmt.Sprintf("[%d]", n.Index)
 }
 
-// path is the way to a value from the root.
+// path returns the path of a value from the root.
 func (r *jsonReader) path(i int32) string {
 	var steps []string
 	for ; i != 0; i = r.doc.Nodes[i].Parent {
-		steps = append(steps, r.place(i))
+		steps = append(steps, r.pathStep(i))
 	}
 	var b strings.Builder
 	for k := len(steps) - 1; k >= 0; k-- {
@@ -186,7 +182,7 @@ func (r *jsonReader) path(i int32) string {
 	return strings.TrimPrefix(b.String(), ".")
 }
 
-// raw is a value as it stands in the text, on one line.
+// raw returns the first line of a value as it is in the text.
 func (r *jsonReader) raw(i int32) string {
 	n := &r.doc.Nodes[i]
 	text := r.doc.Text[n.Start:n.End]
@@ -196,7 +192,7 @@ func (r *jsonReader) raw(i int32) string {
 	return text
 }
 
-// bare is a value as it stands in the text, without the quotes of a string; of lists, how much they hold.
+// bare returns a value as it is in the text, a string without quotes; for lists and objects, their size.
 func (r *jsonReader) bare(i int32) string {
 	n := &r.doc.Nodes[i]
 	switch n.Kind {
@@ -213,7 +209,7 @@ func (r *jsonReader) addMember(i int32, path string) {
 	most := max(60, r.target/5)
 	text := r.raw(i)
 	worth -= float64(min(len(text), most))/5 + float64(len(r.entries))/50
-	r.add(choice.Entry{Label: path + ": ", Text: text, Most: most, Worth: worth})
+	r.add(choice.Entry{Label: path + ": ", Text: text, MaxChars: most, Score: worth})
 }
 
 // addValues offers a list of scalars on one line.
@@ -233,14 +229,14 @@ func (r *jsonReader) addValues(i int32, path string) {
 	if path == "" {
 		most = r.target
 	}
-	r.add(choice.Entry{Label: fmt.Sprintf("%s (%s): ", path, grouped(int(n.Size))), Text: b.String(), Most: most, Worth: worthMember})
+	r.add(choice.Entry{Label: fmt.Sprintf("%s (%s): ", path, grouped(int(n.Size))), Text: b.String(), MaxChars: most, Score: worthMember})
 }
 
-// shortText is how many bytes a string may have and still be a member like others.
+// shortText is the length in bytes up to which a string is a member like others.
 const shortText = 400
 
-// dominant returns the string that is most of a document, or none.
-func dominant(d *content.JSONTree) int32 {
+// dominantString returns the string that is most of a document, or NoNode.
+func dominantString(d *content.JSONTree) int32 {
 	for i := range d.Nodes {
 		n := &d.Nodes[i]
 		if n.Kind == '"' && int(n.End-n.Start)*10 > len(d.Text)*6 && n.End-n.Start > shortText {
@@ -250,7 +246,7 @@ func dominant(d *content.JSONTree) int32 {
 	return content.NoNode
 }
 
-// draftString looks through a document to the one string that is most of it. What stands beside the string comes first.
+// draftString drafts the string that is most of a document, preceded by the other members.
 func draftString(d *content.JSONTree, long int32, s source) draft {
 	n := &d.Nodes[long]
 	var text string
@@ -265,12 +261,12 @@ func draftString(d *content.JSONTree, long int32, s source) draft {
 	var beside []choice.Entry
 	for i := range d.Nodes {
 		n := &d.Nodes[i]
-		if int32(i) != long && n.Kind != '{' && n.Kind != '[' && len(beside) < mostBeside {
+		if int32(i) != long && n.Kind != '{' && n.Kind != '[' && len(beside) < maxBeside {
 			beside = append(beside, choice.Entry{
-				Label: r.path(int32(i)) + ": ", Text: r.raw(int32(i)), Most: max(60, s.target/6), Worth: keyWorth(d.Key(int32(i))),
+				Label: r.path(int32(i)) + ": ", Text: r.raw(int32(i)), MaxChars: max(60, s.target/6), Score: keyWorth(d.Key(int32(i))),
 			})
 		}
 	}
-	inner.around(beside, nil)
+	inner.surround(beside, nil)
 	return inner
 }

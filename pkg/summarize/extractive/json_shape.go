@@ -9,41 +9,40 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/content"
 )
 
-// shape is what the values at one place of a JSON text have in common: the members of objects by key, and one shape for all
-// items of a list.
+// shape describes all values at one place of a JSON text: the members of objects by key, and one shape for all items of a list.
 type shape struct {
 	key string
-	// kind is the kind of the first value here, mixed whether others differ.
+	// kind is the kind of the first value, mixed is true if others differ.
 	kind  byte
 	mixed bool
-	// count is how many values stand here.
+	// count is the number of values.
 	count int
-	// list is for arrays, and for objects whose keys are ids rather than names; fewest, most and items count what they hold.
-	list                bool
-	fewest, most, items int
-	members             []*shape
-	byKey               map[string]*shape
-	item                *shape
-	values              distinct
+	// list is true for arrays, and for objects whose keys are ids rather than names; minItems, maxItems and items count what they contain.
+	list                      bool
+	minItems, maxItems, items int
+	members                   []*shape
+	byKey                     map[string]*shape
+	item                      *shape
+	values                    valueStats
 }
 
-// mostMembers is how many keys of one object are told apart.
-const mostMembers = 200
+// maxMembers is how many keys of one object are told apart.
+const maxMembers = 200
 
-// distinct counts the values of scalars, as long as there are few, and knows the smallest and greatest number.
-type distinct struct {
-	counts   map[string]int
-	order    []string
-	many     bool
-	min, max string
-	low, top float64
-	numbers  int
+// valueStats counts the distinct values of scalars while there are few, and tracks the range of numbers.
+type valueStats struct {
+	counts               map[string]int
+	order                []string
+	many                 bool
+	minText, maxText     string
+	minNumber, maxNumber float64
+	numbers              int
 }
 
-// mostDistinct is how many values count as few.
-const mostDistinct = 12
+// maxDistinct is how many values count as few.
+const maxDistinct = 12
 
-func (v *distinct) add(raw string, number bool) {
+func (v *valueStats) add(raw string, number bool) {
 	if number {
 		v.addNumber(raw)
 	}
@@ -55,31 +54,25 @@ func (v *distinct) add(raw string, number bool) {
 	}
 	if v.counts[raw]++; v.counts[raw] == 1 {
 		v.order = append(v.order, raw)
-		v.many = len(v.order) > mostDistinct || len(raw) > 60
+		v.many = len(v.order) > maxDistinct || len(raw) > 60
 	}
 }
 
-func (v *distinct) addNumber(raw string) {
+func (v *valueStats) addNumber(raw string) {
 	x, err := strconv.ParseFloat(raw, 64)
 	if err != nil {
 		return
 	}
-	if v.numbers == 0 || x < v.low {
-		v.low, v.min = x, raw
+	if v.numbers == 0 || x < v.minNumber {
+		v.minNumber, v.minText = x, raw
 	}
-	if v.numbers == 0 || x > v.top {
-		v.top, v.max = x, raw
+	if v.numbers == 0 || x > v.maxNumber {
+		v.maxNumber, v.maxText = x, raw
 	}
 	v.numbers++
 }
 
-// shapeOf gathers the shapes of a document.
-func shapeOf(d *content.JSONTree) *shape {
-	root := &shape{}
-	observe(d, 0, root)
-	return root
-}
-
+// observe adds a value of a document to the shape of its place.
 func observe(d *content.JSONTree, i int32, s *shape) {
 	n := &d.Nodes[i]
 	kind := n.Kind
@@ -106,10 +99,10 @@ func observeChildren(d *content.JSONTree, i int32, s *shape) {
 			s.item = &shape{}
 		}
 		s.items += int(n.Size)
-		if s.fewest > int(n.Size) || s.count == 1 {
-			s.fewest = int(n.Size)
+		if s.minItems > int(n.Size) || s.count == 1 {
+			s.minItems = int(n.Size)
 		}
-		s.most = max(s.most, int(n.Size))
+		s.maxItems = max(s.maxItems, int(n.Size))
 		for c := n.First; c != content.NoNode; c = d.Nodes[c].Next {
 			observe(d, c, s.item)
 		}
@@ -132,7 +125,7 @@ func (s *shape) member(key string, at int) *shape {
 	if m, ok := s.byKey[key]; ok {
 		return m
 	}
-	if len(s.members) == mostMembers {
+	if len(s.members) == maxMembers {
 		return nil
 	}
 	if s.byKey == nil {
@@ -144,8 +137,7 @@ func (s *shape) member(key string, at int) *shape {
 	return m
 }
 
-// keyedByID says whether an object is a list whose items stand under their ids: objects of one form, under keys with digits
-// in them or under very many.
+// keyedByID reports whether an object is a list with ids as keys: objects of one form, under keys with digits or under very many.
 func keyedByID(d *content.JSONTree, i int32) bool {
 	n := &d.Nodes[i]
 	coded, objects := 0, 0
@@ -162,7 +154,7 @@ func keyedByID(d *content.JSONTree, i int32) bool {
 		(size >= 8 && objects == size && firstKeysAlike(d, i)))
 }
 
-// firstKeysAlike says whether all items of an object are objects that begin with the same key.
+// firstKeysAlike reports whether all items of an object are objects that begin with the same key.
 func firstKeysAlike(d *content.JSONTree, i int32) bool {
 	first := d.Nodes[d.Nodes[i].First].First
 	if first == content.NoNode {
@@ -176,7 +168,7 @@ func firstKeysAlike(d *content.JSONTree, i int32) bool {
 	return true
 }
 
-// describe writes a shape: the keys of objects and the number of items of lists, and with detail what values they have.
+// describe writes a shape: the keys of objects and the sizes of lists, and with detail the values.
 func (s *shape) describe(detail bool, depth int) string {
 	switch {
 	case s.count == 0 || depth > 8:
@@ -191,22 +183,22 @@ func (s *shape) describe(detail bool, depth int) string {
 	return ""
 }
 
-// mostRare is how many members are described that few of the objects have.
-const mostRare = 6
+// maxRare is how many members are described that few of the objects have.
+const maxRare = 6
 
 func (s *shape) describeMembers(detail bool, depth int) []string {
 	parts := make([]string, 0, len(s.members))
 	rare := 0
 	for _, m := range s.members {
 		if m.count*4 < s.count {
-			if rare++; rare > mostRare {
+			if rare++; rare > maxRare {
 				continue
 			}
 		}
 		parts = append(parts, m.describeMember(s.count, detail, depth))
 	}
-	if rare > mostRare {
-		parts = append(parts, fmt.Sprintf("+%d more", rare-mostRare))
+	if rare > maxRare {
+		parts = append(parts, fmt.Sprintf("+%d more", rare-maxRare))
 	}
 	return parts
 }
@@ -226,7 +218,7 @@ func (s *shape) describeMember(of int, detail bool, depth int) string {
 func (s *shape) describeList(detail bool, depth int) string {
 	text := "[" + grouped(s.items)
 	if s.count > 1 {
-		text = fmt.Sprintf("[%s each, %s in all", between(s.fewest, s.most), grouped(s.items))
+		text = fmt.Sprintf("[%s each, %s in all", between(s.minItems, s.maxItems), grouped(s.items))
 	}
 	if inner := s.item.describe(detail, depth+1); inner != "" {
 		text += ": " + inner
@@ -234,13 +226,13 @@ func (s *shape) describeList(detail bool, depth int) string {
 	return text + "]"
 }
 
-// describeLists writes how many items the lists in lists hold, where there are any.
+// describeLists writes the sizes of nested lists, if there are any.
 func (s *shape) describeLists() string {
 	if !s.item.list {
 		return ""
 	}
 	inner := s.item.describeLists()
-	text := fmt.Sprintf("%s each, %s in all", between(s.item.fewest, s.item.most), grouped(s.item.items))
+	text := fmt.Sprintf("%s each, %s in all", between(s.item.minItems, s.item.maxItems), grouped(s.item.items))
 	return "[" + grouped(s.items) + ": [" + text + strings.TrimPrefix(inner, "[") + "]]"
 }
 
@@ -251,13 +243,13 @@ func between(low, high int) string {
 	return grouped(low) + " to " + grouped(high)
 }
 
-// describe writes which values there are: all of them with their counts if they are few, else from where to where.
-func (v *distinct) describe() string {
+// describe writes the values: all with their counts if they are few, else their range.
+func (v *valueStats) describe() string {
 	switch {
 	case !v.many && len(v.order) == 1:
 		return "= " + v.order[0]
 	case v.numbers > 0 && (v.many || len(v.order) > 3):
-		return v.min + " to " + v.max
+		return v.minText + " to " + v.maxText
 	case v.many || len(v.order) == 0 || !v.repeats():
 		return ""
 	}
@@ -268,8 +260,8 @@ func (v *distinct) describe() string {
 	return strings.Join(parts, " ")
 }
 
-// repeats says whether the values return, as those of a status do.
-func (v *distinct) repeats() bool {
+// repeats reports whether values recur, as those of a status do.
+func (v *valueStats) repeats() bool {
 	n := 0
 	for _, c := range v.counts {
 		n += c
@@ -277,13 +269,13 @@ func (v *distinct) repeats() bool {
 	return n >= 2*len(v.order)
 }
 
-func (v *distinct) byCount() []string {
+func (v *valueStats) byCount() []string {
 	order := slices.Clone(v.order)
 	slices.SortStableFunc(order, func(a, b string) int { return v.counts[b] - v.counts[a] })
 	return order
 }
 
-// constant returns the value that all scalars of a shape have, if it is one.
+// constant returns the value of all scalars of a shape, if they have only one.
 func (s *shape) constant() (raw string, ok bool) {
 	if s.count < 2 || s.values.many || len(s.values.order) != 1 || s.mixed {
 		return "", false

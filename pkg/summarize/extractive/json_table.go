@@ -11,7 +11,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/summarize/extractive/choice"
 )
 
-// column is a member that the objects of a list have, however deep.
+// column is a member that the objects of a list have, at any depth.
 type column struct {
 	path  []string
 	shape *shape
@@ -22,47 +22,47 @@ type column struct {
 
 func (c *column) name() string { return strings.Join(c.path, ".") }
 
-// table is a list of objects of one form, or lists of such lists, of which rows are shown.
+// table is a list of objects of one form, or lists of such lists, shown as rows.
 type table struct {
 	*jsonReader
 	list int32
-	// shape is that of the objects, path the way to the list.
+	// shape is that of the objects, path that of the list.
 	shape *shape
 	path  string
 	// rows are all objects, shown the numbers of those that are offered.
 	rows    []int32
 	shown   []int
 	columns []column
-	// rare are the columns that few of the objects have: they stand in their rows by name. same are those in which all
-	// objects have the same.
-	rare, same []column
-	cell       int
+	// rareColumns are the columns that few of the objects have; their rows show them by name. constantColumns are those in which all
+	// objects are equal.
+	rareColumns, constantColumns []column
+	cellChars                    int
 }
 
-// addTable offers a list of objects: which columns it has, then its rows, first and last and spread between.
+// addTable offers a list of objects: its columns, then its rows: first, last and spread between.
 func (r *jsonReader) addTable(i int32, objects *shape, path string) {
 	r.tables++
 	t := &table{jsonReader: r, list: i, shape: objects, path: path}
-	t.gather(i, objects.count)
+	t.collectRows(i, objects.count)
 	n := len(t.rows)
 	t.shown = spread(n, min(n, 20+r.target/20))
-	t.cell = max(32, min(600, r.target/2/max(n, 1)))
-	t.choose()
+	t.cellChars = max(32, min(600, r.target/2/max(n, 1)))
+	t.chooseColumns()
 	t.addHeader()
 	switch size := t.addRows(); {
 	case size*n > r.target*3/4:
 		t.addNames()
 	case size*n < r.target/3:
-		t.addInner()
+		t.addInnerLists()
 	}
 }
 
-// mostInner is of how many objects the lists in them are offered too.
-const mostInner = 8
+// maxInner is how many objects' inner lists are offered too.
+const maxInner = 8
 
-// addInner offers the lists in the first objects of a table that leaves room.
-func (t *table) addInner() {
-	for _, k := range t.shown[:min(len(t.shown), mostInner)] {
+// addInnerLists offers the lists in the first objects of a table that leaves room.
+func (t *table) addInnerLists() {
+	for _, k := range t.shown[:min(len(t.shown), maxInner)] {
 		i := t.rows[k]
 		for c := t.doc.Nodes[i].First; c != content.NoNode; c = t.doc.Nodes[c].Next {
 			if m := t.shape.byKey[t.doc.Key(c)]; m != nil && m.list && t.doc.Nodes[c].Size > 0 {
@@ -72,29 +72,29 @@ func (t *table) addInner() {
 	}
 }
 
-// gather collects the objects of a list, and of the lists in it.
-func (t *table) gather(i int32, most int) {
+// collectRows collects the objects of a list, and of the lists in it.
+func (t *table) collectRows(i int32, most int) {
 	for c := t.doc.Nodes[i].First; c != content.NoNode && len(t.rows) < most; c = t.doc.Nodes[c].Next {
 		if kind := t.doc.Nodes[c].Kind; kind == '[' || (kind == '{' && t.shape.members == nil) || t.isList(c) {
-			t.gather(c, most)
+			t.collectRows(c, most)
 		} else {
 			t.rows = append(t.rows, c)
 		}
 	}
 }
 
-// isList says whether an object is a list of the table's objects rather than one of them.
+// isList reports whether an object is a list of the table's objects rather than one of them.
 func (t *table) isList(i int32) bool {
 	first := t.doc.Nodes[i].First
 	return t.doc.Nodes[i].Kind == '{' && first != content.NoNode && t.shape.byKey[t.doc.Key(first)] == nil
 }
 
-// leaves returns the columns of a shape.
-func leaves(s *shape, path []string) (all []column) {
+// leafColumns returns the columns of a shape.
+func leafColumns(s *shape, path []string) (all []column) {
 	for _, m := range s.members {
 		p := append(slices.Clone(path), m.key)
 		if m.kind == '{' && !m.list && len(p) < 4 {
-			all = append(all, leaves(m, p)...)
+			all = append(all, leafColumns(m, p)...)
 			continue
 		}
 		worth := keyWorth(m.key) - float64(len(path))/2
@@ -106,16 +106,16 @@ func leaves(s *shape, path []string) (all []column) {
 	return all
 }
 
-// choose picks the columns that fit into a row: those that differ between items, and by their names matter most.
-func (t *table) choose() {
+// chooseColumns selects the columns that fit into a row: those that differ between items, by the importance of their names.
+func (t *table) chooseColumns() {
 	var candidates []column
-	for _, c := range leaves(t.shape, nil) {
+	for _, c := range leafColumns(t.shape, nil) {
 		_, same := c.shape.constant()
 		switch {
 		case c.shape.count*2 < t.shape.count:
-			t.rare = append(t.rare, c)
+			t.rareColumns = append(t.rareColumns, c)
 		case same && t.shape.count == c.shape.count:
-			t.same = append(t.same, c)
+			t.constantColumns = append(t.constantColumns, c)
 		case !t.isLabel(c):
 			c.width = t.width(c)
 			candidates = append(candidates, c)
@@ -135,23 +135,23 @@ func (t *table) choose() {
 		}
 	}
 	slices.Sort(kept)
-	t.covered = t.path == "" && len(kept) == len(candidates) && len(t.rare) == 0 &&
+	t.covered = t.path == "" && len(kept) == len(candidates) && len(t.rareColumns) == 0 &&
 		!slices.ContainsFunc(candidates, func(c column) bool { return c.shape.list })
 	for _, k := range kept {
 		t.columns = append(t.columns, candidates[k])
 	}
 }
 
-// width is the mean width of a column's cells in the rows that are offered.
+// width returns the mean width of a column's cells in the rows that are offered.
 func (t *table) width(c column) int {
 	sum := 0
 	for _, k := range t.shown {
-		sum += len(content.Clip(t.cellAt(t.rows[k], c.path), t.cell))
+		sum += len(content.Clip(t.cellAt(t.rows[k], c.path), t.cellChars))
 	}
 	return sum / max(len(t.shown), 1)
 }
 
-// isLabel says whether a column repeats the keys that the objects stand under.
+// isLabel reports whether a column repeats the keys of the objects.
 func (t *table) isLabel(c column) bool {
 	for _, k := range t.shown {
 		if key := t.doc.Key(t.rows[k]); key == "" || key != t.cellAt(t.rows[k], c.path) {
@@ -161,7 +161,7 @@ func (t *table) isLabel(c column) bool {
 	return true
 }
 
-// cellAt is what an item has in a column, or nothing.
+// cellAt returns an item's value in a column, or "".
 func (t *table) cellAt(i int32, path []string) string {
 	for _, key := range path {
 		if i = t.doc.Child(i, key); i == content.NoNode {
@@ -171,7 +171,7 @@ func (t *table) cellAt(i int32, path []string) string {
 	return t.bare(i)
 }
 
-// addHeader offers the names of the columns. Those that stand in the same object as the one before are named shortly.
+// addHeader offers the column names, shortened if they share the parent of the one before.
 func (t *table) addHeader() {
 	names := make([]string, len(t.columns))
 	before := ""
@@ -187,44 +187,44 @@ func (t *table) addHeader() {
 	if t.path != "" {
 		label = fmt.Sprintf("%s (%s): ", t.path, grouped(len(t.rows)))
 	}
-	t.add(choice.Entry{Label: label, Text: strings.Join(names, " | "), Most: max(120, t.target/4), Worth: worthHeader - float64(t.tables)})
-	t.addSame()
+	t.add(choice.Entry{Label: label, Text: strings.Join(names, " | "), MaxChars: max(120, t.target/4), Score: worthHeader - float64(t.tables)})
+	t.addConstants()
 }
 
-// addSame offers what all objects have in common.
-func (t *table) addSame() {
-	if len(t.same) == 0 {
+// addConstants offers what all objects have in common.
+func (t *table) addConstants() {
+	if len(t.constantColumns) == 0 {
 		return
 	}
-	parts := make([]string, len(t.same))
-	for k, c := range t.same {
+	parts := make([]string, len(t.constantColumns))
+	for k, c := range t.constantColumns {
 		raw, _ := c.shape.constant()
 		parts[k] = c.name() + " " + raw
 	}
-	t.add(choice.Entry{Label: "all: ", Text: strings.Join(parts, ", "), Most: max(80, t.target/8), Worth: worthRow - 5})
+	t.add(choice.Entry{Label: "all: ", Text: strings.Join(parts, ", "), MaxChars: max(80, t.target/8), Score: worthRow - 5})
 }
 
-// addRows offers rows, those between others with less worth, and returns about how long one is.
+// addRows offers rows, those between others with lower scores, and returns their mean length.
 func (t *table) addRows() (size int) {
-	base := t.below + 2
+	base := t.nextOrder + 2
 	for k, number := range t.shown {
 		i := t.rows[number]
-		p := choice.Entry{Label: t.label(i), Text: t.row(i), Most: max(110, t.target/4), Worth: worthRow - 10*float64(k), Order: base + number}
+		p := choice.Entry{Label: t.label(i), Text: t.row(i), MaxChars: max(110, t.target/4), Score: worthRow - 10*float64(k), Order: base + number}
 		if t.doc.Nodes[i].Parent == 0 {
-			p.Stands = 1
+			p.Represents = 1
 		}
 		size += len(p.Label) + len(p.Text) + 1
 		t.entries = append(t.entries, p)
 	}
-	t.below = base + len(t.rows)
+	t.nextOrder = base + len(t.rows)
 	return size / max(len(t.shown), 1)
 }
 
-// label says where in its list an object stands.
+// label returns where in its list an object is.
 func (t *table) label(i int32) string {
 	label := ""
 	for ; i != t.list; i = t.doc.Nodes[i].Parent {
-		label = t.place(i) + label
+		label = t.pathStep(i) + label
 	}
 	if label[0] == '.' {
 		return label[1:] + ": "
@@ -232,22 +232,22 @@ func (t *table) label(i int32) string {
 	return label + " "
 }
 
-// row is an item on one line: its cells, then by name what few others have.
+// row returns an item on one line: its cells, then the rare columns by name.
 func (t *table) row(i int32) string {
 	cells := make([]string, 0, len(t.columns))
 	for _, c := range t.columns {
-		cells = append(cells, content.Clip(t.cellAt(i, c.path), t.cell))
+		cells = append(cells, content.Clip(t.cellAt(i, c.path), t.cellChars))
 	}
 	text := strings.Join(cells, " | ")
-	for _, c := range t.rare {
+	for _, c := range t.rareColumns {
 		if v := t.cellAt(i, c.path); v != "" {
-			text += fmt.Sprintf(" | %s: %s", c.name(), content.Clip(v, t.cell))
+			text += fmt.Sprintf(" | %s: %s", c.name(), content.Clip(v, t.cellChars))
 		}
 	}
 	return text
 }
 
-// addNames offers what the items are called, on one line: of many items a reader sees at once which there are.
+// addNames offers the names of the items on one line, so that a reader sees which there are.
 func (t *table) addNames() {
 	name, of := "keys", t.doc.Key
 	key := t.doc.Key(t.rows[0])
@@ -270,10 +270,10 @@ func (t *table) addNames() {
 		}
 		b.WriteString(value)
 	}
-	t.add(choice.Entry{Label: fmt.Sprintf("%s (%s): ", name, grouped(len(t.rows))), Text: b.String(), Most: t.target * 3 / 10, Worth: worthNames})
+	t.add(choice.Entry{Label: fmt.Sprintf("%s (%s): ", name, grouped(len(t.rows))), Text: b.String(), MaxChars: t.target * 3 / 10, Score: worthNames})
 }
 
-// identity is the column that tells the items apart best, if there is one.
+// identity returns the column that best identifies the items, if there is one.
 func (t *table) identity() *column {
 	var best *column
 	for k := range t.columns {
@@ -285,7 +285,7 @@ func (t *table) identity() *column {
 	return best
 }
 
-// keyWorth weighs a member by its name, from 2 to 5: what tells things apart, what became of them, how much, when, where.
+// keyWorth scores a member by its name, from 2 to 5: identifiers, outcomes, amounts, times, places.
 func keyWorth(key string) float64 {
 	if len(key) > 40 {
 		return 2
@@ -309,7 +309,7 @@ func keyWorth(key string) float64 {
 	return 2
 }
 
-// hasPart says whether a name is a word, or begins or ends with it.
+// hasPart reports whether a name is a word, or begins or ends with it.
 func hasPart(name, word string) bool {
 	if !strings.Contains(name, word) {
 		return false

@@ -9,98 +9,98 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/summarize/extractive/choice"
 )
 
-// lined is a text of lines, as logs and the output of commands are.
-type lined struct {
-	units  []choice.Unit
-	groups []template
-	// of is the template of each unit.
-	of    []int32
-	lines int
-	// target is how many characters the extract may have.
+// lineText is a text of lines, such as a log or the output of a command.
+type lineText struct {
+	units     []choice.Unit
+	templates []template
+	// templateOf is the template of each unit.
+	templateOf []int32
+	lines      int
+	// target is the maximum length of the extract in characters.
 	target int
 }
 
-func newLined(s source) *lined {
-	l := &lined{units: s.units, lines: len(s.lines), target: s.target}
-	l.groups, l.of = templates(l.units)
+func newLineText(s source) *lineText {
+	l := &lineText{units: s.units, lines: len(s.lines), target: s.target}
+	l.templates, l.templateOf = groupByTemplate(l.units)
 	return l
 }
 
-// repetitive says whether most lines are like others: whether this is a log.
-func (l *lined) repetitive() bool {
-	return len(l.units) >= 12 && len(l.groups)*2 <= len(l.units)
+// repetitive reports whether most lines resemble others, as in a log.
+func (l *lineText) repetitive() bool {
+	return len(l.units) >= 12 && len(l.templates)*2 <= len(l.units)
 }
 
-// lineChoice gathers the lines to be shown, those chosen first with the most worth.
-type lineChoice struct {
-	of      *lined
+// lineSelection collects the lines to show, in order of their scores.
+type lineSelection struct {
+	text    *lineText
 	entries []choice.Entry
-	// at is the piece of each chosen unit, speakers the unit that speaks for each template.
-	at       map[int]int
+	// entryOf is the entry of each selected unit, speakers the unit that represents each template.
+	entryOf  map[int]int
 	speakers map[int32]int
 }
 
-func (l *lined) choose() *lineChoice {
-	return &lineChoice{of: l, at: map[int]int{}, speakers: map[int32]int{}}
+func (l *lineText) newSelection() *lineSelection {
+	return &lineSelection{text: l, entryOf: map[int]int{}, speakers: map[int32]int{}}
 }
 
-// add chooses a unit of which at most most characters are shown. If it speaks for its template it says for how many lines.
-func (c *lineChoice) add(i, most int, speaks bool) {
-	u, group := c.of.units[i], c.of.groups[c.of.of[i]]
-	if _, ok := c.at[i]; !ok {
-		c.at[i] = len(c.entries)
-		p := choice.Entry{Label: fmt.Sprintf("L%d: ", u.Line), Text: strings.TrimSpace(u.Text), Most: most, Order: i, Unit: i, Stands: 1}
+// add selects a unit of which at most most characters are shown. If it represents its template, its label says how many lines that has.
+func (c *lineSelection) add(i, most int, speaks bool) {
+	u, group := c.text.units[i], c.text.templates[c.text.templateOf[i]]
+	if _, ok := c.entryOf[i]; !ok {
+		c.entryOf[i] = len(c.entries)
+		p := choice.Entry{Label: fmt.Sprintf("L%d: ", u.Line), Text: strings.TrimSpace(u.Text), MaxChars: most, Order: i, Unit: i, Represents: 1}
 		if u.Rest {
-			p.Stands = 0
+			p.Represents = 0
 		}
-		p.Worth = -float64(len(c.entries))
+		p.Score = -float64(len(c.entries))
 		c.entries = append(c.entries, p)
 	}
-	p := &c.entries[c.at[i]]
-	if _, spoken := c.speakers[c.of.of[i]]; speaks && group.count > 1 && !spoken {
-		c.speakers[c.of.of[i]] = i
-		p.Label, p.Stands = fmt.Sprintf("L%d ×%s: ", u.Line, grouped(group.count)), group.count
+	p := &c.entries[c.entryOf[i]]
+	if _, spoken := c.speakers[c.text.templateOf[i]]; speaks && group.count > 1 && !spoken {
+		c.speakers[c.text.templateOf[i]] = i
+		p.Label, p.Represents = fmt.Sprintf("L%d ×%s: ", u.Line, grouped(group.count)), group.count
 	}
-	p.Most = max(p.Most, most)
+	p.MaxChars = max(p.MaxChars, most)
 }
 
-// finish returns what was chosen. Lines that are too long lose their variable parts first.
-func (c *lineChoice) finish() []choice.Entry {
+// finished returns the selected lines. Lines that are too long lose their variable parts first.
+func (c *lineSelection) finished() []choice.Entry {
 	for i := range c.entries {
 		p := &c.entries[i]
-		if utf8.RuneCountInString(p.Text) > p.Most {
-			p.Text = squeeze(p.Text, p.Most)
+		if utf8.RuneCountInString(p.Text) > p.MaxChars {
+			p.Text = dropVariables(p.Text, p.MaxChars)
 		}
-		if speaker, ok := c.speakers[c.of.of[p.Unit]]; ok && speaker != p.Unit {
-			p.Stands = 0 // the speaker stands for this line too
+		if speaker, ok := c.speakers[c.text.templateOf[p.Unit]]; ok && speaker != p.Unit {
+			p.Represents = 0 // the speaker represents this line too
 		}
 	}
 	return c.entries
 }
 
-// draftLog shows what is rare and bad, how the log begins and ends, and an example for each template.
-func (l *lined) draftLog(text string) draft {
-	c := l.choose()
+// draftLog shows rare errors, how the log begins and ends, and an example for each template.
+func (l *lineText) draftLog(text string) draft {
+	c := l.newSelection()
 	bad := l.addRare(c, l.failures())
 	l.addEnds(c)
 	l.addExamples(c, bad)
-	l.addMore(c)
-	d := draft{title: "Log", total: l.filled(), unit: "lines"}
+	l.addSpread(c)
+	d := draft{title: "Log", total: l.nonBlank(), unit: "lines"}
 	if l.dated() {
-		l.frequentBelow(c)
+		l.sortExamplesLast(c)
 	} else {
-		d.title, d.mentions, d.named = "Output", names(text), 15
+		d.title, d.names, d.mentionShare = "Output", rankedNames(text), 15
 	}
-	d.title += fmt.Sprintf(", %s in %s", counted(l.lines, "lines"), counted(len(l.groups), "templates"))
-	if n := l.failing(); n > 0 {
+	d.title += fmt.Sprintf(", %s in %s", counted(l.lines, "lines"), counted(len(l.templates), "templates"))
+	if n := l.countFailing(); n > 0 {
 		d.title += ", " + grouped(n) + " with error words"
 	}
-	d.entries = c.finish()
+	d.entries = c.finished()
 	return d
 }
 
-// dated says whether the lines of a text begin as those of logs do.
-func (l *lined) dated() bool {
+// dated reports whether the lines begin with dates as those of logs do.
+func (l *lineText) dated() bool {
 	n := 0
 	for _, u := range l.units {
 		if facts.IsDated(u.Text) {
@@ -110,11 +110,11 @@ func (l *lined) dated() bool {
 	return n*2 > len(l.units)
 }
 
-// failing counts the lines that look like reports of errors.
-func (l *lined) failing() (n int) {
+// countFailing counts the lines that look like error reports.
+func (l *lineText) countFailing() (n int) {
 	counted := 0
-	for i, g := range l.of {
-		if l.groups[g].level >= facts.Failing && l.units[i].Line != counted {
+	for i, g := range l.templateOf {
+		if l.templates[g].level >= facts.Failing && l.units[i].Line != counted {
 			counted = l.units[i].Line
 			n++
 		}
@@ -122,8 +122,8 @@ func (l *lined) failing() (n int) {
 	return n
 }
 
-// filled counts the lines that are not blank.
-func (l *lined) filled() (n int) {
+// nonBlank counts the lines that are not blank.
+func (l *lineText) nonBlank() (n int) {
 	for i := range l.units {
 		if !l.units[i].Rest {
 			n++
@@ -132,15 +132,15 @@ func (l *lined) filled() (n int) {
 	return n
 }
 
-// rareShare is the part of an extract, in percent, that rare errors take before all else.
+// rareShare is the percentage of an extract for rare errors, which come first.
 const rareShare = 55
 
-// addRare chooses rare errors, which are shown whole, and returns the templates that are left.
-func (l *lined) addRare(c *lineChoice, bad []int) []int {
+// addRare selects rare errors, which are shown whole, and returns the remaining templates.
+func (l *lineText) addRare(c *lineSelection, bad []int) []int {
 	room := l.target * rareShare / 100
 	var left []int
 	for k, g := range bad {
-		t := l.groups[g]
+		t := l.templates[g]
 		size := len(l.units[t.first].Text)
 		if t.count > 2+len(l.units)/200 || (k > 0 && size > room) {
 			left = append(left, g)
@@ -152,8 +152,8 @@ func (l *lined) addRare(c *lineChoice, bad []int) []int {
 	return left
 }
 
-// addEnds chooses the last error, and the lines at both ends.
-func (l *lined) addEnds(c *lineChoice) {
+// addEnds selects the last error, and the first and last line.
+func (l *lineText) addEnds(c *lineSelection) {
 	short := max(60, l.target/8)
 	n := len(l.units)
 	if n == 0 {
@@ -166,13 +166,13 @@ func (l *lined) addEnds(c *lineChoice) {
 	c.add(0, short, false)
 }
 
-func (l *lined) lastFailure() (last int, ok bool) {
+func (l *lineText) lastFailure() (last int, ok bool) {
 	worst := facts.Failing
-	for _, t := range l.groups {
+	for _, t := range l.templates {
 		worst = max(worst, t.level)
 	}
 	last = -1
-	for _, t := range l.groups {
+	for _, t := range l.templates {
 		if t.level == worst {
 			last = max(last, t.last)
 		}
@@ -180,10 +180,10 @@ func (l *lined) lastFailure() (last int, ok bool) {
 	return last, last >= 0
 }
 
-// addExamples chooses an example of each template, the most frequent first, every third time one of an error.
-func (l *lined) addExamples(c *lineChoice, bad []int) {
+// addExamples selects an example of each template, the most frequent first; every third is an error.
+func (l *lineText) addExamples(c *lineSelection, bad []int) {
 	most := max(90, min(400, l.target/6))
-	for k, g := range byCount(l.groups) {
+	for k, g := range sortedByCount(l.templates) {
 		if len(c.entries) > l.target/20 {
 			return
 		}
@@ -195,8 +195,8 @@ func (l *lined) addExamples(c *lineChoice, bad []int) {
 	}
 }
 
-// addMore chooses lines spread over the text, for the room that a few templates leave.
-func (l *lined) addMore(c *lineChoice) {
+// addSpread selects lines spread over the text, if a few templates leave room.
+func (l *lineText) addSpread(c *lineSelection) {
 	for _, i := range spread(len(l.units), l.target/100) {
 		if len(c.entries) > l.target/20 {
 			return
@@ -205,11 +205,11 @@ func (l *lined) addMore(c *lineChoice) {
 	}
 }
 
-// addExample chooses a unit that speaks for a template: one that is shown anyway, else the first.
-func (l *lined) addExample(c *lineChoice, g, most int) {
-	t := l.groups[g]
+// addExample selects a unit that represents a template: one that is shown anyway, else the first.
+func (l *lineText) addExample(c *lineSelection, g, most int) {
+	t := l.templates[g]
 	for _, i := range []int{t.first, t.last, len(l.units) - 1} {
-		if _, shown := c.at[i]; shown && l.of[i] == int32(g) {
+		if _, shown := c.entryOf[i]; shown && l.templateOf[i] == int32(g) {
 			c.add(i, most, true)
 			return
 		}
@@ -217,12 +217,32 @@ func (l *lined) addExample(c *lineChoice, g, most int) {
 	c.add(t.first, most, true)
 }
 
-// frequentBelow puts the examples below what is shown for itself, the most frequent first.
-func (l *lined) frequentBelow(c *lineChoice) {
+// sortExamplesLast moves the examples below the other lines, the most frequent first.
+func (l *lineText) sortExamplesLast(c *lineSelection) {
 	for i := range c.entries {
 		p := &c.entries[i]
-		if l.groups[l.of[p.Order]].level < facts.Failing && p.Stands > 1 {
-			p.Order = len(l.units) - p.Stands + len(l.units)
+		if l.templates[l.templateOf[p.Order]].level < facts.Failing && p.Represents > 1 {
+			p.Order = len(l.units) - p.Represents + len(l.units)
 		}
 	}
+}
+
+// spread returns numbers below n such that any prefix of them is spread over the whole range: both ends, the middle, the quarters, and so
+// on; at most most of them.
+func spread(n, most int) []int {
+	if n == 0 {
+		return nil
+	}
+	order := []int{0}
+	seen := map[int]bool{0: true}
+	for parts := 1; len(order) < min(n, most) && parts < 2*n; parts *= 2 {
+		for k := parts; k >= 1; k-- {
+			at := k * (n - 1) / parts
+			if !seen[at] && len(order) < most {
+				seen[at] = true
+				order = append(order, at)
+			}
+		}
+	}
+	return order
 }

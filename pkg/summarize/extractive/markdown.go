@@ -4,24 +4,24 @@ import (
 	"strings"
 )
 
-// readMarkdown recognizes Markdown: headings, with lists, fences, links or tables.
+// readMarkdown recognizes Markdown by headings, together with lists, fences, links or tables.
 func readMarkdown(s source) (draft, bool) {
 	lines := s.lines
 	if !looksLikeMarkdown(lines) {
 		return draft{}, false
 	}
-	o := &outline{}
+	o := &document{}
 	for i := 0; i < len(lines); {
 		i = o.readMarkdown(lines, i)
 	}
 	return o.draft("Markdown, "+counted(len(lines), "lines"), s.target), true
 }
 
-// judgedLines is how many lines of a text are judged.
-const judgedLines = 5000
+// maxJudgedLines is how many lines of a text are examined.
+const maxJudgedLines = 5000
 
 func looksLikeMarkdown(lines []string) bool {
-	lines = lines[:min(len(lines), judgedLines)]
+	lines = lines[:min(len(lines), maxJudgedLines)]
 	headings, others := 0, 0
 	fenced := false
 	for i, line := range lines {
@@ -33,7 +33,7 @@ func looksLikeMarkdown(lines []string) bool {
 		case fenced:
 		case headingLevel(line) > 0 && standsAlone(lines, i):
 			headings++
-		case headingLevel(line) > 0 || defined(line).kind == definesFunction:
+		case headingLevel(line) > 0 || parseDefinition(line).kind == definesFunction:
 			headings-- // a comment in code
 		case strings.HasPrefix(s, "- ") || strings.HasPrefix(s, "* ") || strings.HasPrefix(s, "```") || strings.Contains(s, "](") ||
 			strings.HasPrefix(s, "| ") || strings.Contains(s, "**"):
@@ -43,7 +43,7 @@ func looksLikeMarkdown(lines []string) bool {
 	return headings > 1 && headings+others > 2 && (headings+others)*25 > len(lines)
 }
 
-// standsAlone says whether a line is among blank lines or headings, as comments in code are not.
+// standsAlone reports whether a line is among blank lines or headings, unlike comments in code.
 func standsAlone(lines []string, i int) bool {
 	level := headingLevel(lines[i])
 	free := func(k int) bool {
@@ -56,7 +56,7 @@ func standsAlone(lines []string, i int) bool {
 	return free(i-1) && (free(i+1) || level > 1)
 }
 
-// headingLevel is the level of a line that is a heading, or 0.
+// headingLevel returns the level of a heading, or 0.
 func headingLevel(line string) int {
 	level := 0
 	for level < len(line) && line[level] == '#' {
@@ -69,7 +69,7 @@ func headingLevel(line string) int {
 }
 
 // readMarkdown reads the block that begins at a line, and returns where the next begins.
-func (o *outline) readMarkdown(lines []string, i int) (next int) {
+func (o *document) readMarkdown(lines []string, i int) (next int) {
 	line := lines[i]
 	level := headingLevel(line)
 	switch {
@@ -86,7 +86,7 @@ func (o *outline) readMarkdown(lines []string, i int) (next int) {
 	return i + 1
 }
 
-func (o *outline) readFence(lines []string, i int) (next int) {
+func (o *document) readFence(lines []string, i int) (next int) {
 	end := i + 1
 	for end < len(lines) && !strings.HasPrefix(strings.TrimLeft(lines[end], " "), "```") {
 		end++
@@ -95,12 +95,12 @@ func (o *outline) readFence(lines []string, i int) (next int) {
 	return end + 1
 }
 
-// isTableRule says whether a line is the rule below the head of a table.
+// isTableRule reports whether a line separates the head of a table from its rows.
 func isTableRule(line string) bool {
 	return strings.Contains(line, "--") && strings.Trim(line, "|-: \t") == ""
 }
 
-func (o *outline) readTable(lines []string, i int) (next int) {
+func (o *document) readTable(lines []string, i int) (next int) {
 	rows := []string{lines[i]}
 	end := i + 2
 	for end < len(lines) && strings.HasPrefix(lines[end], "|") {
@@ -111,8 +111,8 @@ func (o *outline) readTable(lines []string, i int) (next int) {
 	return end
 }
 
-// addLinks notes where the links of a line lead.
-func (o *outline) addLinks(line string) {
+// addLinks collects the links of a line.
+func (o *document) addLinks(line string) {
 	for {
 		at := strings.Index(line, "](")
 		if at < 0 {

@@ -10,14 +10,14 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/summarize/extractive/choice"
 )
 
-// match is a line that a search found: in which file, where, what.
+// match is a search result: a file, a line number, and the line.
 type match struct {
 	path string
 	line int
 	text string
 }
 
-// readMatches recognizes the results of a search in files: lines of "path:12:text", or of "path-12-text" around them.
+// readMatches recognizes results of a file search: lines of "path:12:text", or of "path-12-text" around them.
 func readMatches(s source) (draft, bool) {
 	var found []match
 	var rest []choice.Entry
@@ -25,22 +25,22 @@ func readMatches(s source) (draft, bool) {
 		if m, ok := parseMatch(line); ok {
 			found = append(found, m)
 		} else if line != "" && line != "--" {
-			rest = append(rest, choice.Entry{Label: fmt.Sprintf("L%d: ", s.line+i+1), Text: line, Most: 160})
+			rest = append(rest, choice.Entry{Label: fmt.Sprintf("L%d: ", s.line+i+1), Text: line, MaxChars: 160})
 		}
 		if i == 200 && len(found) < 50 {
 			return draft{}, false
 		}
 	}
-	if len(found) < 5 || len(rest)*4 > len(found) || !differ(found) {
+	if len(found) < 5 || len(rest)*4 > len(found) || !mostlyDistinct(found) {
 		return draft{}, false
 	}
 	d := draftMatches(found, s)
-	d.around(nil, failuresFirst(rest))
+	d.surround(nil, failureLines(rest))
 	return d, true
 }
 
-// differ says whether most results stand in places of their own; in logs "path-12:" can be part of a time.
-func differ(found []match) bool {
+// mostlyDistinct reports whether most results have different locations; in logs, "path-12:" can be part of a time.
+func mostlyDistinct(found []match) bool {
 	places := map[string]bool{}
 	for _, m := range found {
 		places[fmt.Sprint(m.path, ":", m.line)] = true
@@ -48,7 +48,7 @@ func differ(found []match) bool {
 	return len(places)*2 > len(found)
 }
 
-// parseMatch takes a search result apart. The path has no spaces, and a dot or a slash.
+// parseMatch parses a search result. The path has no spaces, and a dot or a slash.
 func parseMatch(line string) (match, bool) {
 	for _, sep := range []string{":", "-"} {
 		for from := 0; ; {
@@ -76,17 +76,17 @@ func isFilePath(s string) bool {
 		!strings.Contains(s, "://") && strings.ContainsAny(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 }
 
-// failuresFirst keeps of the lines that are no results those that report errors, and a few others.
-func failuresFirst(rest []choice.Entry) (kept []choice.Entry) {
+// failureLines keeps of the lines that are not results those that report errors, and a few others.
+func failureLines(rest []choice.Entry) (kept []choice.Entry) {
 	for _, p := range rest {
 		if level := facts.SeverityOf(p.Text); level >= facts.Failing || len(rest) < 5 {
 			kept = append(kept, p)
 		}
 	}
-	return kept[:min(len(kept), mostBeside)]
+	return kept[:min(len(kept), maxBeside)]
 }
 
-// draftMatches groups results by file: each file with how many it has, and below it the lines that say most.
+// draftMatches groups results by file: each file with its count, and below it the most informative lines.
 func draftMatches(found []match, s source) draft {
 	count := map[string]int{}
 	for _, m := range found {
@@ -103,24 +103,20 @@ func draftMatches(found []match, s source) draft {
 		if !seen[m.path] {
 			seen[m.path] = true
 			label := fmt.Sprintf("(%s) ", grouped(count[m.path]))
-			d.entries = append(d.entries, choice.Entry{Label: label, Text: m.path, Most: 250, Order: 2 * i, Worth: 800 - float64(len(seen))/100, Whole: true})
+			d.entries = append(d.entries, choice.Entry{Label: label, Text: m.path, MaxChars: 250, Order: 2 * i, Score: 800 - float64(len(seen))/100, Whole: true})
 		}
 	}
-	boost := func(i int) float64 { return prominence(all[i].Text) }
-	for rank, i := range choice.TermsOf(all).Cover(all, boost, 10+s.target/25) {
+	boost := func(i int) float64 { return lineBoost(all[i].Text) }
+	for rank, i := range choice.NewTerms(all).Cover(all, boost, 10+s.target/25) {
 		d.entries = append(d.entries, choice.Entry{
-			Label: fmt.Sprintf("%d: ", all[i].Line), Text: strings.TrimSpace(all[i].Text), Most: max(90, s.target/6), Order: 2*i + 1,
-			Worth: 500 - float64(rank), Stands: 1,
+			Label: fmt.Sprintf("%d: ", all[i].Line), Text: strings.TrimSpace(all[i].Text), MaxChars: max(90, s.target/6), Order: 2*i + 1,
+			Score: 500 - float64(rank), Represents: 1,
 		})
 	}
-	d.mentions, d.named = names(textOf(all)), 15
-	return d
-}
-
-func textOf(all []choice.Unit) string {
-	var b strings.Builder
+	var text strings.Builder
 	for _, u := range all {
-		b.WriteString(u.Text + "\n")
+		text.WriteString(u.Text + "\n")
 	}
-	return b.String()
+	d.names, d.mentionShare = rankedNames(text.String()), 15
+	return d
 }

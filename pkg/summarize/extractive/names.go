@@ -9,17 +9,17 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/facts"
 )
 
-// mostNames is how many names of a text are ranked.
-const mostNames = 400
+// maxNames is how many names of a text are ranked.
+const maxNames = 400
 
-// namesWithin is how many bytes from both ends of a text names are looked for.
-const namesWithin = 150_000
+// namesWindow is how many bytes at both ends of a text are searched for names.
+const namesWindow = 150_000
 
-// names returns the names in a text that a reader may ask for again (addresses, paths, identifiers, codes): those first that
-// occur most and say most.
-func names(text string) []string {
-	if len(text) > 2*namesWithin {
-		text = text[:namesWithin] + " " + text[len(text)-namesWithin:]
+// rankedNames returns the names in a text that a reader may ask for (addresses, paths, identifiers, codes), the most frequent and most
+// specific first.
+func rankedNames(text string) []string {
+	if len(text) > 2*namesWindow {
+		text = text[:namesWindow] + " " + text[len(text)-namesWindow:]
 	}
 	count := map[string]int{}
 	var inOrder []string
@@ -31,7 +31,7 @@ func names(text string) []string {
 	slices.SortStableFunc(inOrder, func(a, b string) int {
 		return cmp.Compare(nameWorth(b, count[b]), nameWorth(a, count[a]))
 	})
-	return inOrder[:min(len(inOrder), mostNames)]
+	return inOrder[:min(len(inOrder), maxNames)]
 }
 
 func nameWorth(name string, n int) float64 {
@@ -42,13 +42,13 @@ func nameWorth(name string, n int) float64 {
 	case strings.Contains(name, "/"):
 		worth *= 1.3
 	case len(name) > 30:
-		worth *= 0.6 // long codes are rarely told apart by reading
+		worth *= 0.6 // a reader can hardly distinguish long codes
 	}
 	return worth
 }
 
-// alsoNamed lists the names that an extract's lines leave out, as many as fit into room characters.
-func alsoNamed(ranked []string, body string, room int) string {
+// namesLine lists the names that an extract's lines omit, as many as fit into room characters.
+func namesLine(ranked []string, body string, room int) string {
 	const lead = "\nAlso: "
 	var b strings.Builder
 	room -= len(lead)

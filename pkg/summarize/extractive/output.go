@@ -7,33 +7,32 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/summarize/extractive/choice"
 )
 
-// draftOutput shows the lines of a command's output that say most: its errors, its ends, and of the rest what its words
-// return to.
-func (l *lined) draftOutput(text string) draft {
-	c := l.choose()
+// draftOutput shows the most informative lines of a command's output: its errors, its first and last line, and those with recurring words.
+func (l *lineText) draftOutput(text string) draft {
+	c := l.newSelection()
 	bad := l.addRare(c, l.failures())
 	l.addEnds(c)
-	l.addTelling(c, bad)
+	l.addInformative(c, bad)
 	return draft{
-		title: "Text, " + counted(l.lines, "lines"), entries: c.finish(), mentions: names(text), named: 22, total: l.filled(), unit: "lines",
+		title: "Text, " + counted(l.lines, "lines"), entries: c.finished(), names: rankedNames(text), mentionShare: 22, total: l.nonBlank(), unit: "lines",
 	}
 }
 
-// addTelling chooses lines for their words, one for each template; those of errors and sums count more.
-func (l *lined) addTelling(c *lineChoice, bad []int) {
+// addInformative selects lines by their words, one for each template; errors and totals count more.
+func (l *lineText) addInformative(c *lineSelection, bad []int) {
 	most := max(100, min(400, l.target/5))
 	speaker := make([]bool, len(l.units))
-	for _, t := range l.groups {
+	for _, t := range l.templates {
 		speaker[t.first] = true
 	}
 	boost := func(i int) float64 {
 		if !speaker[i] {
 			return 0
 		}
-		return prominence(l.units[i].Text)
+		return lineBoost(l.units[i].Text)
 	}
-	for k, i := range choice.TermsOf(l.units).Cover(l.units, boost, l.target/25) {
-		l.addExample(c, int(l.of[i]), most)
+	for k, i := range choice.NewTerms(l.units).Cover(l.units, boost, l.target/25) {
+		l.addExample(c, int(l.templateOf[i]), most)
 		if k%4 == 3 && len(bad) > 0 {
 			l.addExample(c, bad[0], most)
 			bad = bad[1:]
@@ -41,8 +40,8 @@ func (l *lined) addTelling(c *lineChoice, bad []int) {
 	}
 }
 
-// prominence weighs a line by its form: headings and sums stand out, rules and code that goes on do not.
-func prominence(line string) float64 {
+// lineBoost weighs a line by its form: headings and totals stand out.
+func lineBoost(line string) float64 {
 	s := strings.TrimSpace(line)
 	level := facts.SeverityOf(s)
 	switch {

@@ -9,13 +9,13 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/content"
 )
 
-// pageReader takes an HTML page apart into blocks.
+// pageReader splits an HTML page into blocks.
 type pageReader struct {
-	outline outline
-	// text is what has been read of the block that is open, kind and level what it is.
+	outline document
+	// text is what was read of the open block, block its kind and level.
 	text  strings.Builder
 	block block
-	// aside, hidden and pre are how many elements are open that hold navigation, that show nothing, and that keep lines.
+	// aside hidden and pre count the open elements that contain navigation, that are invisible, and that keep line breaks.
 	aside, hidden, pre int
 	table              tableReader
 	inTitle            bool
@@ -36,19 +36,17 @@ func readPage(s source) (draft, bool) {
 		p.token(z, kind)
 	}
 	p.flush()
-	if p.outline.size() < 20 {
+	if len(p.outline.blocks) < 2 {
 		return draft{}, false
 	}
 	name := "HTML"
 	if p.outline.title != "" {
-		name = "HTML page " + content.Clip(quoted(p.outline.title), max(20, s.target/5))
+		name = "HTML page " + content.Clip("“"+p.outline.title+"”", max(20, s.target/5))
 	}
 	return p.outline.draft(name, s.target), true
 }
 
-func quoted(s string) string { return "“" + s + "”" }
-
-// looksLikePage says whether a text is HTML: by how it begins, or by many closing tags of pages in its beginning.
+// looksLikePage reports whether a text is HTML: by how it begins, or by many closing tags near its start.
 func looksLikePage(text string) bool {
 	begins := strings.TrimSpace(text[:min(len(text), 4000)])
 	begins = strings.ToLower(begins[:min(len(begins), 200)])
@@ -87,12 +85,12 @@ func (p *pageReader) addText(text string) {
 		p.outline.title = strings.Join(strings.Fields(p.outline.title+" "+text), " ")
 		return
 	}
-	if p.text.Len() < longestBlock {
+	if p.text.Len() < maxBlockBytes {
 		p.text.WriteString(text)
 	}
 }
 
-// link notes where an anchor leads. Links within the page and to navigation say little.
+// link collects the target of an anchor. Links within the page and in navigation say little.
 func (p *pageReader) link(z *html.Tokenizer) {
 	for more := true; more; {
 		var key, value []byte
@@ -120,12 +118,12 @@ func (p *pageReader) open(tag atom.Atom, selfClosing bool) {
 	case atom.Pre:
 		p.flush()
 		p.pre++
-		p.table.holdsCode()
+		p.table.code = p.table.code || p.table.depth > 0
 		p.block = block{kind: code}
 	case atom.Table, atom.Tr, atom.Td, atom.Th:
 		p.openTable(tag)
 	case atom.Li, atom.Dt, atom.Dd, atom.P, atom.Div, atom.Section, atom.Article, atom.Ul, atom.Ol, atom.Blockquote, atom.Main, atom.Header, atom.Dl:
-		p.flushUnlessKept()
+		p.flushParagraph()
 	case atom.Br:
 		p.text.WriteByte('\n')
 	}
@@ -148,18 +146,18 @@ func (p *pageReader) close(tag atom.Atom) {
 	case atom.Table, atom.Tr, atom.Td, atom.Th:
 		p.closeTable(tag)
 	case atom.Li, atom.Dt, atom.Dd, atom.P, atom.Div, atom.Section, atom.Article, atom.Ul, atom.Ol, atom.Blockquote, atom.Main, atom.Header, atom.Dl:
-		p.flushUnlessKept()
+		p.flushParagraph()
 	}
 }
 
-// flushUnlessKept ends a block, but not a heading or lines of code with blocks inside.
-func (p *pageReader) flushUnlessKept() {
+// flushParagraph ends a block unless it is a heading or code, which may contain blocks.
+func (p *pageReader) flushParagraph() {
 	if p.pre == 0 && p.block.kind != heading {
 		p.flush()
 	}
 }
 
-// flush ends the block that is open.
+// flush ends the open block.
 func (p *pageReader) flush() {
 	b := p.block
 	b.text, b.aside = p.text.String(), p.aside > 0
@@ -171,7 +169,9 @@ func (p *pageReader) flush() {
 		b.text = strings.TrimRight(strings.Join(strings.Fields(b.text), " "), "¶ ")
 	}
 	if p.table.depth > 0 && b.kind == paragraph && !p.table.code {
-		p.table.addCell(b.text)
+		if b.text != "" {
+			p.table.row = append(p.table.row, b.text)
+		}
 		return
 	}
 	p.outline.add(b)
@@ -181,9 +181,11 @@ func (p *pageReader) openTable(tag atom.Atom) {
 	p.flush()
 	switch tag {
 	case atom.Table:
-		p.table.begin()
+		if p.table.depth++; p.table.depth == 1 {
+			p.table = tableReader{depth: 1}
+		}
 	case atom.Tr:
-		p.table.beginRow()
+		p.table.endRow()
 	}
 }
 
@@ -199,35 +201,13 @@ func (p *pageReader) closeTable(tag atom.Atom) {
 	}
 }
 
-// tableReader gathers the rows of a table. Tables in tables belong to the outermost.
+// tableReader collects the rows of a table. Nested tables belong to the outermost.
 type tableReader struct {
 	depth int
-	// code is whether the table only lays out lines of code.
+	// code is true if the table only lays out lines of code.
 	code bool
 	rows []string
 	row  []string
-}
-
-func (t *tableReader) begin() {
-	if t.depth++; t.depth == 1 {
-		t.code, t.rows, t.row = false, nil, nil
-	}
-}
-
-func (t *tableReader) holdsCode() {
-	t.code = t.code || t.depth > 0
-}
-
-func (t *tableReader) beginRow() {
-	if t.depth == 1 {
-		t.endRow()
-	}
-}
-
-func (t *tableReader) addCell(text string) {
-	if text != "" {
-		t.row = append(t.row, text)
-	}
 }
 
 func (t *tableReader) endRow() {
@@ -239,9 +219,7 @@ func (t *tableReader) endRow() {
 
 // end closes a table and returns its rows, if it was one.
 func (t *tableReader) end() []string {
-	if t.depth == 1 {
-		t.endRow()
-	}
+	t.endRow()
 	if t.depth = max(0, t.depth-1); t.depth > 0 || t.code {
 		return nil
 	}

@@ -7,14 +7,14 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/summarize/extractive/choice"
 )
 
-// folder is a folder of a list of paths, with what it holds.
+// folder is a folder in a list of paths, with its contents.
 type folder struct {
 	path  string
 	names []string
 	first int
 }
 
-// readPaths recognizes a list of paths, one a line, and groups them by folder.
+// readPaths recognizes a list of paths, one per line, and groups them by folder.
 func readPaths(s source) (draft, bool) {
 	lines := s.units
 	if !listsPaths(lines) {
@@ -27,7 +27,7 @@ func readPaths(s source) (draft, bool) {
 		path := strings.TrimSpace(u.Text)
 		at := nameStart(path)
 		if at == 0 {
-			rest = append(rest, choice.Entry{Label: fmt.Sprintf("L%d: ", u.Line), Text: path, Most: 160})
+			rest = append(rest, choice.Entry{Label: fmt.Sprintf("L%d: ", u.Line), Text: path, MaxChars: 160})
 			continue
 		}
 		f, ok := byPath[path[:at]]
@@ -44,14 +44,14 @@ func readPaths(s source) (draft, bool) {
 		label := fmt.Sprintf("%s (%s): ", f.path, grouped(len(f.names)))
 		d.entries = append(d.entries, choice.Entry{
 			Label: label, Text: strings.Join(f.names[:min(len(f.names), s.target)], ", "),
-			Most: max(40, s.target*6/10*len(f.names)/n-len(label)), Order: f.first, Worth: float64(len(f.names)),
+			MaxChars: max(40, s.target*6/10*len(f.names)/n-len(label)), Order: f.first, Score: float64(len(f.names)),
 		})
 	}
-	d.around(nil, failuresFirst(rest))
+	d.surround(nil, failureLines(rest))
 	return d, true
 }
 
-// nameStart is where the name begins in a path with a folder, or 0 if a text is none.
+// nameStart returns where the name begins in a path with a folder, or 0 if the text is not one.
 func nameStart(path string) int {
 	if strings.ContainsAny(path, " \t\"'<>{}=;") || strings.Contains(path, "://") {
 		return 0
@@ -59,7 +59,7 @@ func nameStart(path string) int {
 	return strings.LastIndexByte(strings.TrimSuffix(path, "/"), '/') + 1
 }
 
-// listsPaths says whether nearly all lines are paths.
+// listsPaths reports whether nearly all lines are paths.
 func listsPaths(lines []choice.Unit) bool {
 	n := 0
 	for _, u := range lines {

@@ -9,8 +9,8 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/summarize/extractive/choice"
 )
 
-// isProse says whether most of the text is in sentences.
-func (l *lined) isProse() bool {
+// isProse reports whether most of the text is sentences.
+func (l *lineText) isProse() bool {
 	prose, all := 0, 0
 	for _, u := range l.units {
 		all += len(u.Text)
@@ -22,7 +22,7 @@ func (l *lined) isProse() bool {
 	return prose*10 > all*6
 }
 
-// draftProse offers the sentences that say most, in their order.
+// draftProse offers the most informative sentences, in order.
 func draftProse(s source) draft {
 	var all []choice.Unit
 	for _, p := range content.Paragraphs(s.lines, s.line) {
@@ -30,11 +30,11 @@ func draftProse(s source) draft {
 			all = append(all, choice.Unit{Text: text, Line: p.Line})
 		}
 	}
-	d := draft{title: "Text, " + counted(len(all), "sentences"), mentions: names(s.text), named: 12, total: len(all), unit: "sentences"}
-	t := choice.TermsOf(all)
+	d := draft{title: "Text, " + counted(len(all), "sentences"), names: rankedNames(s.text), mentionShare: 12, total: len(all), unit: "sentences"}
+	t := choice.NewTerms(all)
 	boost := func(i int) float64 { return sentenceBoost(all[i].Text, i, len(all)) }
 	for rank, i := range t.Cover(all, boost, 10+s.target/30) {
-		d.entries = append(d.entries, choice.Entry{Text: all[i].Text, Most: max(150, s.target/3), Order: i, Worth: -float64(rank), Stands: 1})
+		d.entries = append(d.entries, choice.Entry{Text: all[i].Text, MaxChars: max(150, s.target/3), Order: i, Score: -float64(rank), Represents: 1})
 	}
 	return d
 }

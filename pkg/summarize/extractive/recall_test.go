@@ -100,7 +100,7 @@ func bigIn(set string, messages []turn) (all []bigResult) {
 	return all
 }
 
-// referred are the things in a result that the assistant referred to later.
+// referred returns the things in a result that the assistant referred to later.
 func (b *bigResult) referred() (found []string) {
 	later := map[string]bool{}
 	for _, s := range recordings.Referable.FindAllString(b.after, -1) {

@@ -4,21 +4,21 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/summarize/extractive/choice"
 )
 
-// source is a text that something is to be said about, or a text inside one.
+// source is a text to be shortened, or a text inside one.
 type source struct {
 	text string
-	// target is how many characters the extract may have, line how many lines stand before the text, depth how many texts
-	// it is inside of.
+	// target is the maximum length of the extract in characters, line the number of lines before the text, depth the number of texts around
+	// it.
 	target, line, depth int
-	// lines are the text's, units what they are judged by; they are set for the readers of lines.
+	// lines are the text's lines, units what they are judged by; both are set for the readers of lines.
 	lines []string
 	units []choice.Unit
 }
 
-// deepest is how often a text inside a text is looked into.
-const deepest = 4
+// maxDepth limits how deep texts inside texts are examined.
+const maxDepth = 4
 
-// recognize says what a text is and offers what its extract may show.
+// recognize detects what a text is and offers what its extract may show.
 func recognize(s source) draft {
 	if d, ok := readFirst(s, readJSON, readWrapped, readPage); ok {
 		return d
@@ -28,7 +28,7 @@ func recognize(s source) draft {
 	if d, ok := readFirst(s, readDiff, readMatches, readTabular, readMarkdown, readCode, readPaths); ok {
 		return d
 	}
-	l := newLined(s)
+	l := newLineText(s)
 	switch {
 	case l.repetitive():
 		return l.draftLog(s.text)
@@ -38,7 +38,7 @@ func recognize(s source) draft {
 	return l.draftOutput(s.text)
 }
 
-// readFirst returns what the first of several readers that recognizes a text offers for it.
+// readFirst returns the draft of the first reader that recognizes the text.
 func readFirst(s source, readers ...func(source) (draft, bool)) (draft, bool) {
 	for _, read := range readers {
 		if d, ok := read(s); ok {

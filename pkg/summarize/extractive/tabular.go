@@ -8,7 +8,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/summarize/extractive/choice"
 )
 
-// readTabular recognizes lines of separated values: each has as many separators as the first.
+// readTabular recognizes separated values: each line has as many separators as the first.
 func readTabular(s source) (draft, bool) {
 	lines := s.units
 	sep := separator(lines)
@@ -16,18 +16,18 @@ func readTabular(s source) (draft, bool) {
 		return draft{}, false
 	}
 	columns := strings.Count(lines[0].Text, sep) + 1
-	l := newLined(s)
-	c := l.choose()
+	l := newLineText(s)
+	c := l.newSelection()
 	l.addRare(c, l.failures())
 	for _, i := range spread(len(lines)-1, s.target/20) {
 		c.add(i+1, max(100, s.target/5), false)
 	}
-	top := choice.Entry{Text: lines[0].Text, Most: max(120, s.target/3), Worth: 1, Order: -1, Stands: 1}
+	top := choice.Entry{Text: lines[0].Text, MaxChars: max(120, s.target/3), Score: 1, Order: -1, Represents: 1}
 	title := fmt.Sprintf("Table of separated values, %s with the head, %d columns", counted(len(lines), "lines"), columns)
-	return draft{title: title, entries: append(c.finish(), top), total: l.filled(), unit: "lines"}, true
+	return draft{title: title, entries: append(c.finished(), top), total: l.nonBlank(), unit: "lines"}, true
 }
 
-// separator is what separates the values of nearly all lines into as many as the first has, or nothing.
+// separator returns the separator with which nearly all lines have as many values as the first, or "".
 func separator(lines []choice.Unit) string {
 	if len(lines) < 4 {
 		return ""
@@ -51,7 +51,7 @@ func separator(lines []choice.Unit) string {
 	return ""
 }
 
-// isHead says whether a line names columns: short names, none a number or a date.
+// isHead reports whether a line names columns: short names, none a number or a date.
 func isHead(line, sep string) bool {
 	for _, name := range strings.Split(line, sep) {
 		name = strings.Trim(name, "\" ")

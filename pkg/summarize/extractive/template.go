@@ -10,25 +10,25 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/summarize/extractive/choice"
 )
 
-// template is what lines have in common that differ in their variable parts only: numbers, addresses, identifiers, times.
+// template is what lines have in common that differ only in their variable parts: numbers, addresses, identifiers, times.
 type template struct {
-	// words are the hashes of its words, variable parts masked.
+	// words are the hashes of its words, with variable parts masked.
 	words []uint64
 	level facts.Severity
-	// count is how many lines begin with the template, first and last are the units that have it at either end.
+	// count is how many lines begin with the template, first and last its outermost units.
 	count, first, last int
-	// novelty is from 0 to 1: how rare its words are among all the words of the text.
+	// novelty is how rare its words are in the text, from 0 to 1.
 	novelty float64
 }
 
-// templates groups units by template, and says for each unit which it has. The groups are in the order of their first unit.
-func templates(all []choice.Unit) (groups []template, of []int32) {
+// groupByTemplate groups units by template, in the order of their first unit, and returns the template of each unit.
+func groupByTemplate(all []choice.Unit) (groups []template, of []int32) {
 	of = make([]int32, len(all))
 	seen := make(map[uint64]int32, len(all)/4+1)
 	var words []uint64
 	for i, u := range all {
 		words = maskedWords(words[:0], u.Text)
-		key := combine(words)
+		key := hashWords(words)
 		g, ok := seen[key]
 		if !ok {
 			g = int32(len(groups))
@@ -42,28 +42,28 @@ func templates(all []choice.Unit) (groups []template, of []int32) {
 		groups[g].last = i
 		of[i] = g
 	}
-	return merge(groups, of)
+	return mergeSimilar(groups, of)
 }
 
-// mostWords is how many words of a line its template looks at.
-const mostWords = 48
+// maxWords is how many words of a line its template considers.
+const maxWords = 48
 
-// variable is the hash of a word of which nothing is constant.
-const variable uint64 = 1
+// variableWord is the hash of a word without constant parts.
+const variableWord uint64 = 1
 
-// maskedWords appends the hashes of the words of a line, with what varies masked. Variable words in a row count as one.
+// maskedWords appends the hashes of the words of a line, with variable parts masked. Consecutive variable words count as one.
 func maskedWords(words []uint64, line string) []uint64 {
-	for i := 0; i < len(line) && len(words) < mostWords; {
-		if separates(line[i]) {
+	for i := 0; i < len(line) && len(words) < maxWords; {
+		if isSeparator(line[i]) {
 			i++
 			continue
 		}
 		end := i + 1
-		for end < len(line) && !separates(line[end]) {
+		for end < len(line) && !isSeparator(line[end]) {
 			end++
 		}
 		h := maskedHash(line[i:end])
-		if h != variable || len(words) == 0 || words[len(words)-1] != variable {
+		if h != variableWord || len(words) == 0 || words[len(words)-1] != variableWord {
 			words = append(words, h)
 		}
 		i = end
@@ -71,21 +71,21 @@ func maskedWords(words []uint64, line string) []uint64 {
 	return words
 }
 
-func separates(c byte) bool { return c == ' ' || c == '\t' || c == '|' }
+func isSeparator(c byte) bool { return c == ' ' || c == '\t' || c == '|' }
 
 const (
 	hashOffset uint64 = 14695981039346656037
 	hashPrime  uint64 = 1099511628211
 )
 
-// maskedHash is a word's hash (FNV-1a) with its variable runs masked, or variable if no letter is left.
+// maskedHash returns a word's hash (FNV-1a) with its variable runs masked, or variableWord if no letter is left.
 func maskedHash(word string) uint64 {
 	if isPath(word) {
-		return variable
+		return variableWord
 	}
 	h, constant := hashOffset, false
 	for i := 0; i < len(word); {
-		end, varies := run(word, i)
+		end, varies := nextRun(word, i)
 		if varies {
 			h = (h ^ '#') * hashPrime
 		} else {
@@ -97,14 +97,14 @@ func maskedHash(word string) uint64 {
 		i = end
 	}
 	if !constant {
-		return variable
+		return variableWord
 	}
 	return h | 2 // never the hash of a variable word
 }
 
-// squeeze leaves out variable words of a line that is longer than n characters, with an ellipsis for each run of them: those
-// at its beginning first (times, hosts, numbers of processes), then long ones anywhere.
-func squeeze(line string, n int) string {
+// dropVariables omits variable words from a line longer than n characters, with an ellipsis for each run of them: those at its start first
+// (times, hosts, process numbers), then long ones anywhere.
+func dropVariables(line string, n int) string {
 	var b strings.Builder
 	leading, omitted := true, false
 	for i := 0; i < len(line) && b.Len() < 4*n; {
@@ -113,10 +113,10 @@ func squeeze(line string, n int) string {
 		for end < len(line) && line[end] != ' ' && line[end] != '\t' {
 			end++
 		}
-		varies := end == start || maskedHash(line[start:end]) == variable
+		varies := end == start || maskedHash(line[start:end]) == variableWord
 		leading = leading && varies
 		switch {
-		case leading || (varies && end-start > longVariable):
+		case leading || (varies && end-start > maxVariableShown):
 			omitted = true
 		case omitted:
 			b.WriteString(content.Ellipsis + line[i:end])
@@ -132,10 +132,10 @@ func squeeze(line string, n int) string {
 	return b.String()
 }
 
-// longVariable is how many bytes a variable word has that is left out rather than shown.
-const longVariable = 14
+// maxVariableShown is the length in bytes up to which a variable word is shown.
+const maxVariableShown = 14
 
-// isPath says whether a word is the path of a file, or of a test in one.
+// isPath reports whether a word is the path of a file, or of a test in one.
 func isPath(word string) bool {
 	slash := strings.IndexByte(word, '/')
 	if slash < 0 || strings.Contains(word, "://") {
@@ -144,18 +144,18 @@ func isPath(word string) bool {
 	return (slash <= 1 && strings.Count(word, "/") > 1) || strings.IndexByte(word[slash:], '.') > 0
 }
 
-// run returns the end of the run of characters at a position that vary together or not: what a digit is among is variable.
-func run(word string, i int) (end int, varies bool) {
+// nextRun returns the end of the run of characters at a position that vary together or not: what contains a digit is variable.
+func nextRun(word string, i int) (end int, varies bool) {
 	end = i
-	for end < len(word) && (content.IsWord(word[end]) || (end > i && joins(word, end))) {
+	for end < len(word) && (content.IsWord(word[end]) || (end > i && joinsWord(word, end))) {
 		varies = varies || content.IsDigit(word[end])
 		end++
 	}
 	return max(end, i+1), varies
 }
 
-// joins says whether the character at a position is part of a name or number: of 10.2.0.1:80, blk_-12, 2024-05-01.
-func joins(word string, at int) bool {
+// joinsWord reports whether the character at a position is part of a name or number: of 10.2.0.1:80, blk_-12, 2024-05-01.
+func joinsWord(word string, at int) bool {
 	if at+1 >= len(word) || (!content.IsWord(word[at+1]) && word[at+1] != '-') {
 		return false
 	}
@@ -168,7 +168,7 @@ func joins(word string, at int) bool {
 	return false
 }
 
-func combine(words []uint64) uint64 {
+func hashWords(words []uint64) uint64 {
 	h := hashOffset
 	for _, w := range words {
 		h = (h ^ w) * hashPrime
@@ -177,12 +177,12 @@ func combine(words []uint64) uint64 {
 	return h
 }
 
-// mergeAmong is how many templates of one shape a further one is compared with.
-const mergeAmong = 24
+// maxMergeCompared is how many templates of one shape another is compared with.
+const maxMergeCompared = 24
 
-// merge joins templates that differ in a word or two, which are variable parts that no digit gave away: names of users, of
-// hosts. Reports of errors are joined only where a single word differs.
-func merge(groups []template, of []int32) ([]template, []int32) {
+// mergeSimilar merges templates that differ in one or two words, which are variable parts without digits: names of users, of hosts. Error
+// reports are merged only if a single word differs.
+func mergeSimilar(groups []template, of []int32) ([]template, []int32) {
 	to := make([]int32, len(groups))
 	byShape := map[[2]uint64][]int32{}
 	for g := range groups {
@@ -190,16 +190,16 @@ func merge(groups []template, of []int32) ([]template, []int32) {
 		to[g] = int32(g)
 		shape := [2]uint64{uint64(len(t.words)), uint64(t.level)}
 		same := byShape[shape]
-		if i := slices.IndexFunc(same, func(other int32) bool { return alike(&groups[other], t) }); i >= 0 {
+		if i := slices.IndexFunc(same, func(other int32) bool { return similar(&groups[other], t) }); i >= 0 {
 			to[g] = same[i]
-		} else if len(same) < mergeAmong {
+		} else if len(same) < maxMergeCompared {
 			byShape[shape] = append(same, int32(g))
 		}
 	}
 	return renumber(groups, of, to)
 }
 
-func alike(a, b *template) bool {
+func similar(a, b *template) bool {
 	most := len(a.words) / 5
 	if a.level >= facts.Failing {
 		most = min(most, 1)
@@ -215,7 +215,7 @@ func alike(a, b *template) bool {
 	return true
 }
 
-// renumber adds groups to those they were merged into and leaves no gaps.
+// renumber adds groups to those they were merged into and closes the gaps.
 func renumber(groups []template, of, to []int32) (kept []template, _ []int32) {
 	at := make([]int32, len(groups))
 	for g, t := range groups {
@@ -248,7 +248,7 @@ func setNovelty(groups []template, n int) {
 		t := &groups[g]
 		sum, constant := 0.0, 0
 		for _, w := range t.words {
-			if w != variable {
+			if w != variableWord {
 				sum += rarity(in[w], n)
 				constant++
 			}
@@ -257,8 +257,8 @@ func setNovelty(groups []template, n int) {
 	}
 }
 
-// byCount returns the groups' numbers, those of the most units first.
-func byCount(groups []template) []int {
+// sortedByCount returns the groups' numbers, the largest groups first.
+func sortedByCount(groups []template) []int {
 	order := make([]int, len(groups))
 	for g := range groups {
 		order[g] = g

@@ -7,13 +7,13 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/summarize/extractive/choice"
 )
 
-// longLine is how many bytes a line may have before it is taken in parts, and about how long its parts are.
+// The length in bytes above which a line is split, and the approximate length of its parts.
 const (
-	longLine = 1200
-	partSize = 280
+	maxLineBytes = 1200
+	partBytes    = 280
 )
 
-// splitLines returns the lines of a text, without what ends them. A line that a program drew anew counts as last drawn.
+// splitLines returns the lines of a text without line ends. If a program redrew a line, its last version counts.
 func splitLines(text string) []string {
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	for i, line := range lines {
@@ -26,12 +26,12 @@ func splitLines(text string) []string {
 	return lines
 }
 
-// Units takes lines apart where they are too long, and leaves out those that are blank. So many lines stand before them.
+// Units splits lines that are too long and omits blank ones. before is the number of lines before them.
 func Units(lines []string, before int) []choice.Unit {
 	all := make([]choice.Unit, 0, len(lines))
 	for i, line := range lines {
 		first := len(all)
-		for len(line) > longLine {
+		for len(line) > maxLineBytes {
 			n := partEnd(line)
 			all = appendUnit(all, strings.TrimSpace(line[:n]), before+i+1, first)
 			line = line[n:]
@@ -41,7 +41,7 @@ func Units(lines []string, before int) []choice.Unit {
 	return all
 }
 
-// appendUnit appends a part of a line whose first part is or would be at some place.
+// appendUnit appends a part of a line whose first part has, or would have, the index first.
 func appendUnit(all []choice.Unit, text string, line, first int) []choice.Unit {
 	if text == "" {
 		return all
@@ -49,17 +49,17 @@ func appendUnit(all []choice.Unit, text string, line, first int) []choice.Unit {
 	return append(all, choice.Unit{Text: text, Line: line, Rest: len(all) > first})
 }
 
-// partEnd is where the first part of a long line ends: after a sentence or a record, else between words, else anywhere
-// between two grapheme clusters.
+// partEnd returns where the first part of a long line ends: after a sentence or a record, else between words, else between two grapheme
+// clusters.
 func partEnd(line string) int {
 	best, rank := 0, 0
-	for at := 2 * partSize; at > partSize/2 && rank < 3; at-- {
+	for at := 2 * partBytes; at > partBytes/2 && rank < 3; at-- {
 		if r := breakRank(line, at); r > rank {
 			best, rank = at, r
 		}
 	}
 	if rank == 0 {
-		best = content.ClusterEnd(line, partSize)
+		best = content.ClusterEnd(line, partBytes)
 	}
 	if best == 0 {
 		return len(line)
@@ -67,8 +67,8 @@ func partEnd(line string) int {
 	return best
 }
 
-// breakRank says how well a line can be broken before a position at which an ASCII character stands, which is therefore the
-// border of a grapheme cluster: 3 after a sentence or record, 2 after a comma, 1 after a space, 0 not at all.
+// breakRank returns how well a line can be broken before a position with an ASCII character, which is therefore a grapheme cluster border:
+// 3 after a sentence or record, 2 after a comma, 1 after a space, 0 not at all.
 func breakRank(line string, at int) int {
 	if line[at] < ' ' || line[at] >= 0x7f {
 		return 0

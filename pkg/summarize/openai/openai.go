@@ -1,10 +1,8 @@
-// Package openai asks models through the Chat Completions API, as OpenAI offers it and vLLM, Ollama, LiteLLM and many others
-// speak it.
+// Package openai asks models through the Chat Completions API, as OpenAI offers it and vLLM, Ollama, LiteLLM and many others speak it.
 package openai
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -17,45 +15,35 @@ import (
 // DefaultURL is OpenAI's own.
 const DefaultURL = "https://api.openai.com/v1"
 
-// Options is what a Client is made of.
-type Options struct {
-	// URL is the base of the API, with its version: https://api.openai.com/v1, http://localhost:11434/v1. Its query, if it has
-	// one, goes with every request.
-	URL string
-	// Key goes as a bearer token; without one, no Authorization is sent.
-	Key string
-	// UserAgent names this program to the server; palimpsest by default.
-	UserAgent string
-}
+// Options configures a Client. Its URL includes the version of the API: https://api.openai.com/v1, http://localhost:11434/v1.
+type Options = summarize.EndpointOptions
 
-// Client asks the models of one endpoint. It implements summarize.Model.
+// Client calls the models of one endpoint. It implements summarize.Model.
 type Client struct {
 	endpoint *summarize.Endpoint
 	newer    bool // max_completion_tokens is tried first
 }
 
-// New returns a client, or says what is wrong with the URL. Close lets go of its connections.
+// New returns a client, or an error if the URL is invalid. Close closes its idle connections.
 func New(o Options) (*Client, error) {
-	header := http.Header{"User-Agent": {cmp.Or(o.UserAgent, "palimpsest")}}
+	header := http.Header{}
 	if o.Key != "" {
 		header.Set("Authorization", "Bearer "+o.Key)
 	}
-	endpoint, err := summarize.NewEndpoint(summarize.EndpointOptions{
-		URL: o.URL, Path: []string{"chat", "completions"}, Header: header, HasKey: o.Key != "",
-	})
+	endpoint, err := summarize.NewEndpoint(o, header, "chat", "completions")
 	if err != nil {
 		return nil, err
 	}
 	return &Client{endpoint: endpoint, newer: isOpenAI(o.URL)}, nil
 }
 
-// isOpenAI says whether the endpoint is OpenAI's or Azure's.
+// isOpenAI reports whether the endpoint is OpenAI's or Azure's.
 func isOpenAI(raw string) bool {
 	u, err := url.Parse(raw)
 	return err == nil && (u.Hostname() == "api.openai.com" || strings.HasSuffix(u.Hostname(), ".openai.azure.com"))
 }
 
-// Close lets go of the connections that are idle.
+// Close closes idle connections.
 func (c *Client) Close() { c.endpoint.Close() }
 
 type question struct {
@@ -84,11 +72,11 @@ type answer struct {
 	} `json:"usage"`
 }
 
-// Complete asks a model. Only what every server knows is sent: no response_format, no temperature, which some refuse; the answer
-// is checked by whoever asked.
+// Complete asks a model. It sends only what every server supports: no response_format, and no temperature, which some refuse. The caller
+// checks the answer.
 //
-// What bounds the answer has two names: OpenAI's newer models take max_completion_tokens alone, most other servers max_tokens.
-// The endpoint's address decides which one goes first; a server that answers 400 and names the field gets the other, once.
+// The limit on the answer has two names: OpenAI's newer models accept only max_completion_tokens, most other servers max_tokens. The
+// endpoint's address decides which is tried first; if a server answers 400 and names the field, the other is tried once.
 func (c *Client) Complete(ctx context.Context, call summarize.Call) (summarize.Answer, error) {
 	out, refusal, err := c.post(ctx, call, c.newer)
 	if isAboutTheField(refusal, err) {
@@ -111,7 +99,7 @@ func (c *Client) post(ctx context.Context, call summarize.Call, newer bool) (out
 	return out, refusal, err
 }
 
-// isAboutTheField says whether a request was refused for the name of the field.
+// isAboutTheField reports whether a request was refused because of the limit's name.
 func isAboutTheField(refusal []byte, err error) bool {
 	var f *summarize.Failure
 	return errors.As(err, &f) && f.Status == http.StatusBadRequest &&

@@ -15,7 +15,7 @@ import (
 )
 
 // fragments are what the splitting rules tell apart, so that their mixtures
-// reach every rule and its neighbours.
+// reach every rule and its neighbors.
 var fragments = []string{
 	" ", "  ", "\n", "\r\n", "\t", "\u00a0", "\u0085", "\u2028", "/", "!", "...", "'", "'s", "'S", "'ll", "'RE", "'ſ", "s",
 	"a", "B", "Abc", "HTMLdoc", "É", "ß", "ǅ", "ʰ", "漢", "字", "あ", "ไทย", "\u0301", "\u0903", "1", "1234", "Ⅷ", "𝟙", "𝐀", "𠀀", "𞤀", "😀", "\U000e0100",

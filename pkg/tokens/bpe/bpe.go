@@ -1,9 +1,7 @@
 // Package bpe counts tokens exactly, with the published byte-pair vocabularies.
 //
-// The vocabularies come embedded in a library. The counting is our own: it
-// needs no ids, so it splits and merges without allocating, several times
-// faster than the library, and in near-linear time on any input. Tests hold it
-// to the library's counts.
+// The vocabularies come embedded in a library. The counting is our own: it needs no ids, so it splits and merges without allocating,
+// several times faster than the library, and in near-linear time on any input. Tests hold it to the library's counts.
 package bpe
 
 import (
@@ -22,8 +20,7 @@ const (
 	Cl100k = "cl100k"
 )
 
-// encoding is a vocabulary in the library, the number of its tokens without
-// special ones, and the rules of its splitting.
+// encoding is a vocabulary in the library, the number of its tokens without special ones, and the rules of its splitting.
 type encoding struct {
 	library tokenizer.Encoding
 	size    int
@@ -41,9 +38,8 @@ func encodingOf(name string) (encoding, bool) {
 	return encoding{}, false
 }
 
-// Counter implements tokens.Counter with one vocabulary. It is safe for
-// concurrent use. The first Count loads the vocabulary, which takes some
-// dozens of milliseconds and megabytes, so share one Counter.
+// Counter implements tokens.Counter with one vocabulary. It is safe for concurrent use. The first Count loads the vocabulary, which takes
+// some dozens of milliseconds and megabytes, so share one Counter.
 type Counter struct {
 	name string
 	load func() *model
@@ -55,8 +51,7 @@ type model struct {
 	splitter   splitter
 }
 
-// New returns the counter of the vocabulary with this name, [O200k] or
-// [Cl100k], and an error for any other name.
+// New returns the counter of the vocabulary with this name, [O200k] or [Cl100k], and an error for any other name.
 func New(name string) (*Counter, error) {
 	e, ok := encodingOf(name)
 	if !ok {
@@ -77,10 +72,9 @@ func newModel(e encoding) *model {
 // Name returns the name given to New.
 func (c *Counter) Name() string { return c.name }
 
-// Count returns the tokens of text: exactly up to [tokens.SampleAbove] bytes,
-// extrapolated from a sample above. What looks like a special token, such as
-// "<|endoftext|>", is counted as the text it is. A byte that is no UTF-8 counts
-// as the replacement character U+FFFD, as it would be sent.
+// Count returns the tokens of text: exactly up to [tokens.SampleAbove] bytes, extrapolated from a sample above. What looks like a special
+// token, such as "<|endoftext|>", is counted as plain text. An invalid UTF-8 byte counts as the replacement character U+FFFD, as it
+// would be sent.
 func (c *Counter) Count(text string) (n int, estimated bool) {
 	return tokens.Sample(text, c.load().count)
 }

@@ -137,7 +137,7 @@ func TestCounter_Count_StaysNearLinear(t *testing.T) {
 	}
 }
 
-// timed is the fastest of three times.
+// timed returns the fastest of three times.
 func timed(f func()) time.Duration {
 	best := time.Hour
 	for range 3 {

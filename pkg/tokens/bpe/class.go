@@ -5,8 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// class is the set of character classes a rune belongs to, as far as the
-// splitting rules tell runes apart.
+// class is the set of character classes a rune belongs to, as far as the splitting rules tell runes apart.
 type class uint8
 
 const (
@@ -49,8 +48,7 @@ func (t *classes) mark(table *unicode.RangeTable, c class) {
 	}
 }
 
-// at returns the class and the width, in bytes, of the rune at text[i:]; both
-// are 0 at the end.
+// at returns the class and the width, in bytes, of the rune at text[i:]; both are 0 at the end.
 func (t *classes) at(text string, i int) (class, int) {
 	if i >= len(text) {
 		return 0, 0

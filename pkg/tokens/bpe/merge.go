@@ -1,7 +1,6 @@
 package bpe
 
-// scanBelow is the length, in bytes, below which merging by scanning, which
-// needs no memory of its own, beats the heap.
+// scanBelow is the length, in bytes, below which merging by scanning, which needs no memory of its own, beats the heap.
 const scanBelow = 96
 
 // count returns the tokens of one piece: its bytes, joined pair by pair, the
@@ -95,8 +94,7 @@ func (v *vocabulary) countByHeap(piece string) int {
 	return count
 }
 
-// link makes each byte a part, closed by a link of no length, and queues all
-// pairs that are tokens.
+// link makes each byte a part, closed by a link of no length, and queues all pairs that are tokens.
 func (v *vocabulary) link(piece string) ([]link, mergeQueue) {
 	size := int32(len(piece))
 	links := make([]link, size+1)
@@ -124,8 +122,7 @@ func (v *vocabulary) requeue(piece string, links []link, queue *mergeQueue, i in
 	}
 }
 
-// mergeQueue is a binary heap of pairs, rank above start in one number, so that
-// comparing numbers orders by rank and then from the left.
+// mergeQueue is a binary heap of pairs, rank above start in one number, so that comparing numbers orders by rank and then from the left.
 type mergeQueue []uint64
 
 func (q *mergeQueue) push(start int32, rank uint32) {

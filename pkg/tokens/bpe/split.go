@@ -1,9 +1,7 @@
 package bpe
 
-// splitter cuts text into the pieces that tokens never cross. It does by hand,
-// in one linear pass, what the vocabularies' published regular expressions say:
-// a general engine spends most of a count's time there, and time quadratic in
-// the input on runs of mixed white space.
+// splitter cuts text into the pieces that tokens never cross. It does by hand, in one linear pass, what the vocabularies' published regular
+// expressions say: a general engine spends most of a count's time there, and time quadratic in the input on runs of mixed white space.
 type splitter struct {
 	*classes
 	// word returns the end of the word that starts at i, or i if none does.
@@ -61,8 +59,7 @@ func (s *splitter) punctuation(text string, i int) int {
 	return end
 }
 
-// blank is \s*[\r\n]+|\s+(?!\S)|\s+ and so leaves the last blank of a line to
-// the word that follows.
+// blank is \s*[\r\n]+|\s+(?!\S)|\s+ and so leaves the last blank of a line to the word that follows.
 func (s *splitter) blank(text string, i int) int {
 	end, last, broken := i, i, i
 	for {
@@ -85,8 +82,7 @@ func (s *splitter) blank(text string, i int) int {
 	return last
 }
 
-// prefixed returns the start of the letters of a word at i, which may have one
-// rune before them: [^\r\n\p{L}\p{N}]?
+// prefixed returns the start of the letters of a word at i, which may have one rune before them: [^\r\n\p{L}\p{N}]?
 func prefixed(t *classes, text string, i int) int {
 	c, width := t.at(text, i)
 	if c&(letter|number|newline) != 0 {
@@ -95,7 +91,7 @@ func prefixed(t *classes, text string, i int) int {
 	return i + width
 }
 
-// wordO200k is the two alternatives for words of o200k: capitals, then small
+// wordO200k matches the two alternatives for words of o200k: capitals, then small
 // letters, where letters without case and marks are both; with a contraction.
 func wordO200k(t *classes, text string, i int) int {
 	start := prefixed(t, text, i)
@@ -113,8 +109,7 @@ func wordO200k(t *classes, text string, i int) int {
 	return end + contraction(text[end:])
 }
 
-// caseWord is [\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+ and
-// returns i if it does not match.
+// caseWord is [\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+ and returns i if it does not match.
 func caseWord(t *classes, text string, i int) int {
 	end, closed := i, i
 	for {

@@ -6,7 +6,7 @@ import (
 	"github.com/tiktoken-go/tokenizer"
 )
 
-// noRank marks a string that is no token.
+// noRank marks a string that is not a token.
 const noRank = math.MaxUint32
 
 // longestToken is the size, in bytes, above which no vocabulary has a token.
@@ -15,13 +15,11 @@ const longestToken = 128
 // vocabulary maps each token to its rank: the lower, the earlier it is merged.
 type vocabulary struct {
 	ranks map[string]uint32
-	// pairs holds the ranks of all strings of two bytes, by value: half of all
-	// look-ups are for them.
+	// pairs holds the ranks of all strings of two bytes, by value: half of all look-ups are for them.
 	pairs [1 << 16]uint32
 }
 
-// loadVocabulary copies the tokens out of the library, which does not show its
-// own table. It takes some dozens of milliseconds.
+// loadVocabulary copies the tokens out of the library, which does not show its own table. It takes some dozens of milliseconds.
 func loadVocabulary(e encoding) (*vocabulary, error) {
 	codec, err := tokenizer.Get(e.library)
 	if err != nil {

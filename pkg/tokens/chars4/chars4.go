@@ -7,9 +7,8 @@ import "unicode/utf8"
 // Name is the counter's name in a conversation's settings.
 const Name = "chars4"
 
-// Counter implements tokens.Counter by ⌈characters / 4⌉, where characters are
-// Unicode code points and a byte that is no UTF-8 is a character of its own.
-// It is exact, in its own terms, for a text of any size.
+// Counter implements tokens.Counter by ⌈characters / 4⌉, where characters are Unicode code points and an invalid UTF-8 byte is a character
+// of its own. It is exact, in its own terms, for a text of any size.
 type Counter struct{}
 
 // New returns the counter. It has no state.

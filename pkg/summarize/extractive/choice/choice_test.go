@@ -14,14 +14,14 @@ import (
 
 func TestPack_LittleRoom_GoesToTheWorthiestInTheirOrder(t *testing.T) {
 	entries := []choice.Entry{
-		{Label: "L1: ", Text: "first", Order: 1, Worth: 2, Most: 10, Stands: 1},
-		{Label: "L2: ", Text: "of no worth here", Order: 2, Worth: 1, Most: 20, Stands: 7},
-		{Label: "L3: ", Text: "last", Order: 3, Worth: 3, Most: 10, Stands: 2},
+		{Label: "L1: ", Text: "first", Order: 1, Score: 2, MaxChars: 10, Represents: 1},
+		{Label: "L2: ", Text: "of no worth here", Order: 2, Score: 1, MaxChars: 20, Represents: 7},
+		{Label: "L3: ", Text: "last", Order: 3, Score: 3, MaxChars: 10, Represents: 2},
 	}
 	if body, stands := choice.Pack(entries, 20); body != "\nL1: first\nL3: last" || stands != 3 {
 		t.Errorf("%q stands for %d", body, stands)
 	}
-	whole := []choice.Entry{{Text: strings.Repeat("whole ", 20), Most: 200, Whole: true}}
+	whole := []choice.Entry{{Text: strings.Repeat("whole ", 20), MaxChars: 200, Whole: true}}
 	if body, _ := choice.Pack(whole, 60); body != "" {
 		t.Errorf("an entry that is worthless when cut is cut: %q", body)
 	}
@@ -37,7 +37,7 @@ func TestPack_AnyEntries_FitTheirRoom(t *testing.T) {
 		var entries []choice.Entry
 		for i := range rapid.IntRange(0, 12).Draw(t, "entries") {
 			entries = append(entries, choice.Entry{
-				Text: rapid.StringN(0, 80, -1).Draw(t, "text"), Label: "- ", Order: i, Worth: rapid.Float64Range(0, 9).Draw(t, "worth"), Most: rapid.IntRange(0, 90).Draw(t, "most"),
+				Text: rapid.StringN(0, 80, -1).Draw(t, "text"), Label: "- ", Order: i, Score: rapid.Float64Range(0, 9).Draw(t, "worth"), MaxChars: rapid.IntRange(0, 90).Draw(t, "most"),
 			})
 		}
 		if body, _ := choice.Pack(entries, room); utf8.RuneCountInString(body) > room {
@@ -57,12 +57,12 @@ func TestTerms_Cover_AddsWhatIsNotSaidYet(t *testing.T) {
 		}
 		return 1
 	}
-	order := choice.TermsOf(units).Cover(units, boost, 2)
+	order := choice.NewTerms(units).Cover(units, boost, 2)
 	slices.Sort(order)
 	if len(order) != 2 || order[0] > 1 || order[1] != 2 {
 		t.Errorf("%v", order)
 	}
-	if all := choice.TermsOf(units).Cover(units, boost, 9); slices.Contains(all, 3) {
+	if all := choice.NewTerms(units).Cover(units, boost, 9); slices.Contains(all, 3) {
 		t.Errorf("what counts nothing is chosen: %v", all)
 	}
 }

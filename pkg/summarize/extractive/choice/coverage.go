@@ -9,45 +9,44 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/content"
 )
 
-// terms are the words of a text and what each is worth: words that return are what a text is about, words that are
-// everywhere say nothing.
-type terms struct {
-	id    map[string]int32
-	worth []float64
-	// of are the words of each unit, each once.
-	of [][]int32
+// Terms are the words of a text and their weights: repeated words are what the text is about, ubiquitous ones say nothing.
+type Terms struct {
+	id      map[string]int32
+	weights []float64
+	// unitTerms are the words of each unit, each once.
+	unitTerms [][]int32
 }
 
-// mostCompared is about how many units are compared by their words: of more, some spread over the text.
-const mostCompared = 5000
+// maxCompared is about how many units are compared by their words; of more, a sample spread over the text.
+const maxCompared = 5000
 
-// mostTerms is how many words of a unit are looked at.
-const mostTerms = 40
+// maxTerms is how many words of a unit are considered.
+const maxTerms = 40
 
-// TermsOf are the words of units, weighed.
-func TermsOf(all []Unit) *terms {
-	t := &terms{id: map[string]int32{}, of: make([][]int32, len(all))}
+// NewTerms weighs the words of units.
+func NewTerms(all []Unit) *Terms {
+	t := &Terms{id: map[string]int32{}, unitTerms: make([][]int32, len(all))}
 	var in []int32
-	step := 1 + len(all)/mostCompared
+	step := 1 + len(all)/maxCompared
 	for i := 0; i < len(all); i += step {
-		t.of[i] = t.unit(all[i].Text)
-		for _, id := range t.of[i] {
+		t.unitTerms[i] = t.addUnit(all[i].Text)
+		for _, id := range t.unitTerms[i] {
 			for int(id) >= len(in) {
 				in = append(in, 0)
 			}
 			in[id]++
 		}
 	}
-	t.worth = make([]float64, len(in))
+	t.weights = make([]float64, len(in))
 	for word, id := range t.id {
 		n := float64(in[id])
-		t.worth[id] = math.Log1p(n) * math.Log1p(float64(len(all))/n) * telling(word)
+		t.weights[id] = math.Log1p(n) * math.Log1p(float64(len(all))/n) * termWeight(word)
 	}
 	return t
 }
 
-// unit returns the words of one unit, each once.
-func (t *terms) unit(s string) []int32 {
+// addUnit returns the words of a unit, each once.
+func (t *Terms) addUnit(s string) []int32 {
 	var ids []int32
 	eachTerm(s, func(word string) bool {
 		id, ok := t.id[word]
@@ -58,12 +57,12 @@ func (t *terms) unit(s string) []int32 {
 		if !slices.Contains(ids, id) {
 			ids = append(ids, id)
 		}
-		return len(ids) < mostTerms
+		return len(ids) < maxTerms
 	})
 	return ids
 }
 
-// eachTerm yields the words of a text, and of scripts without spaces every two characters in a row.
+// eachTerm yields the words of a text, and for scripts without spaces every pair of characters.
 func eachTerm(s string, yield func(string) bool) {
 	for i := 0; i < len(s); {
 		r, size := utf8.DecodeRuneInString(s[i:])
@@ -97,9 +96,9 @@ func termEnd(s string, i int) int {
 	return i
 }
 
-// telling weighs a word by its form: numbers and identifiers say more than words, and function words nothing.
-func telling(word string) float64 {
-	if functionWord(word) {
+// termWeight weighs a word by its form: numbers and identifiers more than words, function words hardly at all.
+func termWeight(word string) float64 {
+	if isFunctionWord(word) {
 		return 0.1
 	}
 	for i := range len(word) {
@@ -111,16 +110,15 @@ func telling(word string) float64 {
 	return 1
 }
 
-// functionWord says whether a word only holds others together, in English or in code.
-func functionWord(word string) bool {
+// isFunctionWord reports whether a word only connects others, in English or in code.
+func isFunctionWord(word string) bool {
 	switch word {
 	case "really", "very", "just", "like", "want", "good", "great", "thanks", "Thanks", "make", "made", "know", "think", "get", "got", "going",
 		"been", "more", "most", "some", "much", "many", "about", "over", "out", "only", "other", "one", "two", "own", "take", "keep", "give",
 		"help", "lot", "way", "things", "thing", "time", "yeah", "Yeah", "hey", "Hey", "That", "What", "How", "You", "Your", "They", "She",
 		"And", "But", "For", "Its", "There", "It", "In", "If", "When", "don", "didn", "doesn", "isn", "won", "let", "because", "while",
-		"being", "does", "did", "said", "see", "use", "used", "using", "were":
-		return true
-	case "the", "The", "and", "for", "that", "this", "This", "with", "are", "was", "not", "but", "from", "have", "has", "had",
+		"being", "does", "did", "said", "see", "use", "used", "using", "were",
+		"the", "The", "and", "for", "that", "this", "This", "with", "are", "was", "not", "but", "from", "have", "has", "had",
 		"its", "can", "will", "they", "their", "which", "who", "also", "than", "then", "into", "you", "your", "she", "her", "his",
 		"him", "our", "any", "all", "would", "could", "should", "there", "when", "what", "how", "may", "these", "those", "such",
 		"self", "return", "def", "None", "True", "False", "true", "false", "null", "nil", "const", "var", "func", "function",
@@ -130,14 +128,14 @@ func functionWord(word string) bool {
 	return false
 }
 
-// mostCandidates is how many units the choice is made among, by what each is worth alone.
-const mostCandidates = 500
+// maxCandidates is how many units the selection considers, by their individual scores.
+const maxCandidates = 500
 
-// Cover returns units in the order in which they should be given room: each adds the most that those before it did not say,
-// for its length. boost is a factor for each unit; a unit with the factor 0 is left out.
-func (t *terms) Cover(all []Unit, boost func(i int) float64, most int) []int {
+// Cover returns units in the order in which they should be given room (greedy coverage): each adds the most that those before it did not
+// say, relative to its length. boost is a factor for each unit; 0 excludes it.
+func (t *Terms) Cover(all []Unit, boost func(i int) float64, most int) []int {
 	candidates, factor := t.candidates(all, boost)
-	said := make([]bool, len(t.worth))
+	said := make([]bool, len(t.weights))
 	var order []int
 	for len(order) < most && len(candidates) > 0 {
 		best, bestGain := 0, -1.0
@@ -148,7 +146,7 @@ func (t *terms) Cover(all []Unit, boost func(i int) float64, most int) []int {
 		}
 		c := candidates[best]
 		order = append(order, c)
-		for _, id := range t.of[c] {
+		for _, id := range t.unitTerms[c] {
 			said[id] = true
 		}
 		candidates = slices.Delete(candidates, best, best+1)
@@ -156,13 +154,13 @@ func (t *terms) Cover(all []Unit, boost func(i int) float64, most int) []int {
 	return order
 }
 
-// candidates are the units worth most alone, in the order of the text. It also returns what each unit's boost is.
-func (t *terms) candidates(all []Unit, boost func(i int) float64) (order []int, factor []float64) {
-	none := make([]bool, len(t.worth))
+// candidates returns the units with the highest individual scores in the order of the text, and each unit's boost.
+func (t *Terms) candidates(all []Unit, boost func(i int) float64) (order []int, factor []float64) {
+	none := make([]bool, len(t.weights))
 	worth := make([]float64, len(all))
 	factor = make([]float64, len(all))
 	for i := range all {
-		if len(t.of[i]) == 0 {
+		if len(t.unitTerms[i]) == 0 {
 			continue
 		}
 		factor[i] = boost(i)
@@ -171,17 +169,17 @@ func (t *terms) candidates(all []Unit, boost func(i int) float64) (order []int, 
 		}
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(worth[b], worth[a]) })
-	order = order[:min(len(order), mostCandidates)]
+	order = order[:min(len(order), maxCandidates)]
 	slices.Sort(order)
 	return order, factor
 }
 
-// gain is what a unit says that is not said yet, for its length: a line costs its label too.
-func (t *terms) gain(i int, all []Unit, said []bool) float64 {
+// gain returns what a unit adds to what is already said, relative to its length including a label.
+func (t *Terms) gain(i int, all []Unit, said []bool) float64 {
 	sum := 0.0
-	for _, id := range t.of[i] {
+	for _, id := range t.unitTerms[i] {
 		if !said[id] {
-			sum += t.worth[id]
+			sum += t.weights[id]
 		}
 	}
 	return sum / math.Pow(float64(len(all[i].Text)+25), 0.8)

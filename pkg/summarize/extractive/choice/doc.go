@@ -1,3 +1,3 @@
-// Package choice is how an extract is chosen: what the units of a text are worth by their words and by what others have said already, and
-// which entries get the room that there is.
+// Package choice selects what an extract shows: it scores the units of a text by their words and by what others have said already, and
+// packs entries into the available room.
 package choice

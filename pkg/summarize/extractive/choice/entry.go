@@ -9,33 +9,33 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/content"
 )
 
-// Entry is one line that an extract may show.
+// Entry is a line that an extract may show.
 type Entry struct {
-	// label is put before the text: where it stands, how many it stands for.
+	// Label precedes the text: where it is, how many lines it represents.
 	Label string
 	Text  string
-	// order is where the piece stands among those that are shown.
+	// Order is the entry's position among those that are shown.
 	Order int
-	// unit is which of its text's units the piece shows, where that is needed.
+	// Unit is the unit of the text that the entry shows, where needed.
 	Unit int
-	// worth decides who gets room first.
-	Worth float64
-	// most is how many characters of text are shown at most; more are cut with an ellipsis.
-	Most int
-	// stands is how many of the draft's units the piece shows or speaks for.
-	Stands int
-	// whole is for a piece that is worthless if it is cut.
+	// Score decides which entries get room first.
+	Score float64
+	// MaxChars limits how many characters of the text are shown; the rest becomes an ellipsis.
+	MaxChars int
+	// Represents is how many units of the draft the entry shows or stands for.
+	Represents int
+	// Whole is true if the entry is useless when cut.
 	Whole bool
 }
 
-// leastUseful is how many characters of a line are worth showing when it has to be cut because the room ends.
-const leastUseful = 40
+// minUseful is how many characters of a line are worth showing when room runs out.
+const minUseful = 40
 
-// Pack shows the pieces of the greatest worth that fit into room characters, each after a line break, in their order. It also
-// returns how many units they stand for.
-func Pack(pieces []Entry, room int) (body string, stands int) {
-	byWorth := slices.Clone(pieces)
-	slices.SortStableFunc(byWorth, func(a, b Entry) int { return cmp.Compare(b.Worth, a.Worth) })
+// Pack shows the entries with the highest scores that fit into room characters, each after a line break, in order. It also returns how many
+// units they represent.
+func Pack(entries []Entry, room int) (body string, stands int) {
+	byWorth := slices.Clone(entries)
+	slices.SortStableFunc(byWorth, func(a, b Entry) int { return cmp.Compare(b.Score, a.Score) })
 	var taken []Entry
 	for _, p := range byWorth {
 		if room < 2 {
@@ -51,20 +51,20 @@ func Pack(pieces []Entry, room int) (body string, stands int) {
 	var b strings.Builder
 	for _, p := range taken {
 		b.WriteString("\n" + p.Label + p.Text)
-		stands += p.Stands
+		stands += p.Represents
 	}
 	return b.String(), stands
 }
 
-// fit returns what of the piece's text is shown in room characters and how many characters it takes with its label, or 0.
+// fit returns the entry's text as it fits into room characters, and its length including the label; 0 if it does not fit.
 func (p Entry) fit(room int) (text string, n int) {
 	label := utf8.RuneCountInString(p.Label)
-	shown := content.Clip(p.Text, p.Most)
+	shown := content.Clip(p.Text, p.MaxChars)
 	n = label + utf8.RuneCountInString(shown)
 	if n <= room {
 		return shown, n
 	}
-	if p.Whole || room-label < leastUseful {
+	if p.Whole || room-label < minUseful {
 		return "", 0
 	}
 	shown = content.Clip(p.Text, room-label)

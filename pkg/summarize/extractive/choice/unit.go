@@ -1,10 +1,10 @@
 package choice
 
-// Unit is what lines are judged by: a line, or a part of one that is too long to be shown.
+// Unit is a line, or a part of one that is too long to be shown.
 type Unit struct {
 	Text string
-	// line is the number of its line in the text, from 1.
+	// Line is the 1-based number of its line in the text.
 	Line int
-	// rest is whether the line began in the unit before.
+	// Rest is true if the line began in an earlier unit.
 	Rest bool
 }

@@ -11,38 +11,38 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/summarize"
 )
 
-// callDetails are what a call's arguments say of what it does.
+// callDetails is what a call's arguments say about its action.
 type callDetails struct {
 	tool string
 	// verb is what it does to its target: the tool's name, or what an argument says.
 	verb string
-	// target is the file or the address that it is about; empty if it is about neither.
+	// target is the file or address that it is about; empty if neither.
 	target string
 	// line is the command that it runs, or its arguments in brief.
 	line string
-	// writes says that it changes something, by its name.
+	// writes is true if its name says that it changes something.
 	writes bool
 }
 
-// The longest command, the longest value of an argument, and the longest target that are told, in bytes.
+// Limits on what is shown of a command, of an argument's value, and of a target, in bytes.
 const (
-	longestCommand = 200
-	longestValue   = 80
-	longestTarget  = 200
+	maxCommandBytes = 200
+	maxValueBytes   = 80
+	maxTargetBytes  = 200
 )
 
-func detailsOf(tool, arguments string, members []member) callDetails {
+func newCallDetails(tool, arguments string, members []member) callDetails {
 	d := callDetails{tool: tool, verb: tool}
 	var brief []string
 	command := ""
 	for _, m := range members {
 		switch {
-		case d.target == "" && namesTarget(m.key) && isTarget(m.value):
+		case d.target == "" && isTargetKey(m.key) && isTarget(m.value):
 			d.target = m.value
-		case command == "" && namesCommand(m.key):
+		case command == "" && isCommandKey(m.key):
 			command = m.value
 		case m.value != "":
-			brief = append(brief, m.key+"="+content.Clip(oneLine(m.value), longestValue))
+			brief = append(brief, m.key+"="+content.Clip(oneLine(m.value), maxValueBytes))
 		}
 	}
 	switch {
@@ -51,19 +51,19 @@ func detailsOf(tool, arguments string, members []member) callDetails {
 	case command != "":
 		d.command(command)
 	case len(brief) > 0 && d.target == "":
-		d.line = content.Clip(strings.Join(brief, ", "), longestCommand)
+		d.line = content.Clip(strings.Join(brief, ", "), maxCommandBytes)
 	case len(members) == 0 && arguments != "{}":
-		d.line = content.Clip(oneLine(arguments), longestCommand)
+		d.line = content.Clip(oneLine(arguments), maxCommandBytes)
 	}
-	d.writes = d.writes || changes(d.verb)
+	d.writes = d.writes || isMutating(d.verb)
 	return d
 }
 
 // member is a member of a call's arguments: a text, or JSON.
 type member struct{ key, value string }
 
-// membersOf are the members of an object, in order; nil if the text is none.
-func membersOf(arguments string) (all []member) {
+// parseMembers returns the members of an object, in order; nil if the text is not one.
+func parseMembers(arguments string) (all []member) {
 	decoder := json.NewDecoder(strings.NewReader(arguments))
 	if begin, err := decoder.Token(); err != nil || begin != json.Delim('{') {
 		return nil
@@ -75,12 +75,12 @@ func membersOf(arguments string) (all []member) {
 		if err != nil || !isText || decoder.Decode(&raw) != nil {
 			return all
 		}
-		all = append(all, member{summarize.Filter(name), valueOf(raw)})
+		all = append(all, member{summarize.Filter(name), argumentText(raw)})
 	}
 	return all
 }
 
-func valueOf(raw json.RawMessage) string {
+func argumentText(raw json.RawMessage) string {
 	var text string
 	var words []string
 	switch {
@@ -94,7 +94,7 @@ func valueOf(raw json.RawMessage) string {
 	return string(raw)
 }
 
-func namesTarget(key string) bool {
+func isTargetKey(key string) bool {
 	switch strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(key)) {
 	case "path", "file", "filepath", "filename", "targetfile", "absolutepath", "relativepath", "notebookpath", "url", "uri", "dir", "directory", "folder":
 		return true
@@ -103,10 +103,10 @@ func namesTarget(key string) bool {
 }
 
 func isTarget(value string) bool {
-	return value != "" && len(value) <= longestTarget && !strings.ContainsAny(value, "\n\t")
+	return value != "" && len(value) <= maxTargetBytes && !strings.ContainsAny(value, "\n\t")
 }
 
-func namesCommand(key string) bool {
+func isCommandKey(key string) bool {
 	switch strings.ToLower(key) {
 	case "command", "cmd", "commands", "script", "code":
 		return true
@@ -114,9 +114,9 @@ func namesCommand(key string) bool {
 	return false
 }
 
-// changes says whether a tool's name says that it changes something.
-func changes(name string) bool {
-	for _, word := range wordsOfName(name) {
+// isMutating reports whether a tool's name says that it changes something.
+func isMutating(name string) bool {
+	for _, word := range nameWords(name) {
 		switch word {
 		case "write", "edit", "create", "update", "delete", "remove", "insert", "replace", "patch", "apply", "append", "move", "rename",
 			"save", "set", "add", "cancel", "book", "modify", "send", "submit", "exchange", "return", "put", "post", "mkdir", "upload",
@@ -127,8 +127,8 @@ func changes(name string) bool {
 	return false
 }
 
-// wordsOfName are the words of a name such as str_replace, fileWrite or apply-patch.
-func wordsOfName(name string) []string {
+// nameWords returns the words of a name such as str_replace, fileWrite or apply-patch.
+func nameWords(name string) []string {
 	var b strings.Builder
 	lower := false
 	for _, c := range name {
@@ -144,8 +144,8 @@ func wordsOfName(name string) []string {
 	return strings.Fields(b.String())
 }
 
-// told is the call as a line.
-func (a *action) told() string {
+// describe returns the call as a line.
+func (a *action) describe() string {
 	what := a.tool
 	if a.verb != a.tool {
 		what += " " + a.verb
@@ -159,44 +159,44 @@ func (a *action) told() string {
 	return what
 }
 
-func (a *action) toldWithOutcome() string {
+func (a *action) describeWithOutcome() string {
 	switch {
 	case a.open:
-		return a.told() + " -> no result"
+		return a.describe() + " -> no result"
 	case a.failed:
-		return a.told() + " -> failed: " + a.outcome
+		return a.describe() + " -> failed: " + a.outcome
 	case a.outcome != "":
-		return a.told() + " -> " + a.outcome
+		return a.describe() + " -> " + a.outcome
 	}
-	return a.told()
+	return a.describe()
 }
 
-// What of a result is looked at for its outcome, and what is told of it, in bytes and characters.
+// What is examined of a result for its outcome, in bytes, and what is shown of it, in characters.
 const (
-	outcomeWithin  = 8000
-	longestFailure = 240
-	shortResult    = 100
+	outcomeWindow   = 8000
+	maxFailureChars = 240
+	maxOutcomeChars = 100
 )
 
-// outcomeOf is what came of a call: the words of its failure, or its result if that is short.
+// outcomeOf returns the outcome of a call: its error message, or its result if that is short.
 func outcomeOf(text string, failed bool) (outcome string, _ bool) {
 	text = strings.TrimSpace(text)
 	ends := text
-	if len(text) > 2*outcomeWithin {
-		ends = strings.ToValidUTF8(text[:outcomeWithin], "") + "\n" + strings.ToValidUTF8(text[len(text)-outcomeWithin:], "")
+	if len(text) > 2*outcomeWindow {
+		ends = strings.ToValidUTF8(text[:outcomeWindow], "") + "\n" + strings.ToValidUTF8(text[len(text)-outcomeWindow:], "")
 	}
-	if failed || saysFailed(ends) {
-		return content.Clip(oneLine(worstLine(ends)), longestFailure), true
+	if failed || reportsFailure(ends) {
+		return content.Clip(oneLine(gravestLine(ends)), maxFailureChars), true
 	}
-	if text = withoutFrame(text); utf8.RuneCountInString(text) <= shortResult {
+	if text = withoutTags(text); utf8.RuneCountInString(text) <= maxOutcomeChars {
 		return text, false
 	}
 	return "", false
 }
 
-// withoutFrame is a result on one line, without the tags that a tool puts around it.
-func withoutFrame(text string) string {
-	if len(text) > outcomeWithin {
+// withoutTags returns a result on one line, without the tags that a tool puts around it.
+func withoutTags(text string) string {
+	if len(text) > outcomeWindow {
 		return text
 	}
 	var kept []string
@@ -208,8 +208,8 @@ func withoutFrame(text string) string {
 	return oneLine(strings.Join(kept, " "))
 }
 
-// saysFailed says whether a result tells of a command that ended with a status other than 0, or begins as reports of errors do.
-func saysFailed(text string) bool {
+// reportsFailure reports whether a result shows a non-zero exit status, or begins like an error report.
+func reportsFailure(text string) bool {
 	lower := strings.ToLower(text[:min(len(text), 200)] + "\n" + text[max(0, len(text)-200):])
 	for _, mark := range []string{"<returncode>", "exit code", "exit code:", "exited with code", "exit status", "returncode:"} {
 		if _, after, found := strings.Cut(lower, mark); found {
@@ -223,8 +223,8 @@ func saysFailed(text string) bool {
 	return facts.BeginsAsReport(first) && facts.SeverityOf(first) == facts.Grave
 }
 
-// worstLine is the line that says most of a failure: the last of the gravest.
-func worstLine(text string) string {
+// gravestLine returns the line that says most about a failure: the last of the most severe.
+func gravestLine(text string) string {
 	best, worst := "", facts.Severity(-1)
 	for line := range strings.SplitSeq(text, "\n") {
 		line = strings.TrimSpace(line)

@@ -6,10 +6,10 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/content"
 )
 
-// longestScript is how much of a command is told that brings its input with it, in characters.
-const longestScript = 120
+// maxScriptChars is how much of a command with inline input is shown, in characters.
+const maxScriptChars = 120
 
-// command tells of a command line: what it does to a file where that is all it does.
+// command describes a command line: by what it does to a file, if that is all.
 func (d *callDetails) command(line string) {
 	d.target = ""
 	first, _, isScript := strings.Cut(line, "<<")
@@ -22,13 +22,13 @@ func (d *callDetails) command(line string) {
 		return
 	}
 	if isScript {
-		d.line = content.Clip(oneLine(line), longestScript)
+		d.line = content.Clip(oneLine(line), maxScriptChars)
 		return
 	}
-	d.line = content.Clip(oneLine(line), longestCommand)
+	d.line = content.Clip(oneLine(line), maxCommandBytes)
 }
 
-// fileCommand is the file that a command reads or writes, if it does nothing else.
+// fileCommand returns the file that a command reads or writes, if it does nothing else.
 func fileCommand(line string, isScript bool) (verb, target string) {
 	line = strings.TrimSpace(line)
 	if into, rest, found := strings.Cut(line, "&& "); found && strings.HasPrefix(into, "cd ") {

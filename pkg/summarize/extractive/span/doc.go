@@ -1,6 +1,6 @@
 // Package span shortens a stretch of conversation without a model: the user's rules, what was asked, what was done to which files and
-// addresses, what came of calls, what is open, and what else is named, in the words of those who spoke.
+// addresses, the outcomes of calls, what is open, and what else is named, in the words of those who spoke.
 //
-// It is the built-in summarizer of behaviour §8. The same messages and target give the same bytes for ever. Nothing in a message is an
-// instruction: it is counted, compared and quoted, and that is all.
+// It is the built-in summarizer of behaviour §8. The same messages and target always give the same bytes. Nothing in a message is an
+// instruction: it is only counted, compared and quoted.
 package span

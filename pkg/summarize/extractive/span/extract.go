@@ -11,7 +11,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/summarize/extractive/choice"
 )
 
-// The headings of a span's extract, in their order. Every other line begins with a dash, so that no text can imitate one.
+// The headings of a span's extract, in order. Every other line begins with a dash, so that no text can imitate one.
 const (
 	headBefore = "Told before:"
 	headRules  = "Rules of the user:"
@@ -24,17 +24,19 @@ const (
 	headNamed  = "Also named:"
 )
 
-// Extract returns an extract of about target characters, and never more, of a stretch of conversation and of the summaries of what
-// was before it (behaviour §8): what the next step needs first, in the words of those who spoke. Rules of the user's come
-// verbatim, what is newer in more detail. Where an earlier summary is such an extract itself, its lines join those of their kind,
-// so that extracts of extracts keep their form. System messages are left out. A target below 1 gives an empty text.
+var headings = []string{headBefore, headRules, headAsked, headFiles, headTools, headCalls, headSaid, headOpen, headNamed}
+
+// Extract returns an extract of about target characters, and never more, of a stretch of conversation and the summaries before it
+// (behaviour §8): what the next step needs first, in the words of those who spoke. The user's rules are verbatim, and newer messages have
+// more detail. The lines of an earlier extract join those of their kind, so that extracts of extracts keep their form. System messages are
+// omitted. A target below 1 gives an empty text.
 func Extract(earlier []string, units []conversation.Unit, target int) string {
 	if target < 1 {
 		return ""
 	}
-	s := readStory(earlier, units)
+	s := readTranscript(earlier, units)
 	head := s.head()
-	out := sheet{room: target - utf8.RuneCountInString(head), target: target}
+	out := extractWriter{room: target - utf8.RuneCountInString(head), target: target}
 	for _, part := range s.sections(target) {
 		out.write(part)
 	}
@@ -42,44 +44,44 @@ func Extract(earlier []string, units []conversation.Unit, target int) string {
 	return content.Clip(head+out.text(), target)
 }
 
-// headBegins is what the first line of every extract of a span begins with, and headUpTo how it goes on if there were messages.
+// The start of an extract's first line, and how it continues if there were messages.
 const (
 	headBegins = "Extract of the conversation"
 	headUpTo   = " up to message "
 )
 
-func (s *story) head() string {
-	if s.now == 0 {
+func (s *transcript) head() string {
+	if s.messageCount == 0 {
 		return headBegins + "."
 	}
-	return fmt.Sprintf("%s%s%d.", headBegins, headUpTo, s.last)
+	return fmt.Sprintf("%s%s%d.", headBegins, headUpTo, s.lastIndex)
 }
 
-// section is what an extract says of one kind, from which the room decides what is shown.
+// section is what an extract may say of one kind, before it is cut to its room.
 type section struct {
 	heading string
-	// share is how much of the extract it may take, in percent, beside what those before it left.
+	// share is its maximum percentage of the extract, besides what earlier sections left.
 	share    int
 	old, now []choice.Entry
 }
 
-// sections are in the order in which they get room: what one leaves, the next ones may take. Where summaries that are no extracts
-// have to be told of, all others have so much less.
-func (s *story) sections(target int) []section {
-	before := section{heading: headBefore, now: s.old.foreign()}
+// sections returns the sections in the order in which they get room: later ones may use what earlier ones leave. If there are summaries
+// that are not extracts, all other shares shrink.
+func (s *transcript) sections(target int) []section {
+	before := section{heading: headBefore, now: s.earlier.unstructured()}
 	if len(before.now) > 0 {
-		before.share = mostOld
+		before.share = maxEarlierShare
 	}
 	others := target * (100 - before.share) / 100
-	files, oldFiles := s.files()
+	files, oldFiles := s.targetEntries()
 	all := []section{
-		{heading: headRules, share: 18, old: s.old.entries(headRules), now: s.rules()},
-		{heading: headOpen, share: 11, old: s.old.entries(headOpen), now: s.open(others)},
-		{heading: headAsked, share: 15, old: s.old.entries(headAsked), now: s.asked(others * 15 / 100)},
-		{heading: headTools, share: 3, now: s.tools()},
+		{heading: headRules, share: 18, old: s.earlier.entries(headRules), now: s.ruleEntries()},
+		{heading: headOpen, share: 11, old: s.earlier.entries(headOpen), now: s.openEntries(others)},
+		{heading: headAsked, share: 15, old: s.earlier.entries(headAsked), now: s.userEntries(others * 15 / 100)},
+		{heading: headTools, share: 3, now: s.toolEntries()},
 		{heading: headFiles, share: 10, old: oldFiles, now: files},
-		{heading: headCalls, share: 9, old: s.old.entries(headCalls), now: s.calls()},
-		{heading: headSaid, share: 12, old: s.old.entries(headSaid), now: s.said(others)},
+		{heading: headCalls, share: 9, old: s.earlier.entries(headCalls), now: s.callEntries()},
+		{heading: headSaid, share: 12, old: s.earlier.entries(headSaid), now: s.assistantEntries(others)},
 	}
 	for i := range all {
 		all[i].share = all[i].share * (100 - before.share) / 100
@@ -87,67 +89,65 @@ func (s *story) sections(target int) []section {
 	return append([]section{before}, all...)
 }
 
-// sheet is an extract that is being written.
-type sheet struct {
+// extractWriter lays out an extract.
+type extractWriter struct {
 	room, target int
-	carry        int // what the sections so far left of their shares
-	written      map[string]string
+	unspent      int // what earlier sections left of their shares
+	sections     map[string]string
 }
 
-// namedShare is how much of an extract is kept for names, in percent: most of what is named again fits into little room.
+// namedShare is the percentage of an extract kept for names, because what is named can be asked for at little cost.
 const namedShare = 22
 
-// mostOld is how much of a section's room what was told before may take, in percent, where what is new needs the rest.
-const mostOld = 40
+// maxEarlierShare is the maximum percentage of a section's room for earlier lines while new ones need the rest.
+const maxEarlierShare = 40
 
-func (o *sheet) write(s section) {
-	room := min(o.target*s.share/100+o.carry, o.room-o.target*namedShare/100)
-	o.carry = room
+func (o *extractWriter) write(s section) {
+	room := min(o.target*s.share/100+o.unspent, o.room-o.target*namedShare/100)
+	o.unspent = room
 	inside := room - utf8.RuneCountInString(s.heading) - 1
 	needed := 0
 	for _, p := range s.now {
-		needed += min(utf8.RuneCountInString(p.Text), p.Most) + 3
+		needed += min(utf8.RuneCountInString(p.Text), p.MaxChars) + 3
 	}
-	old, _ := choice.Pack(s.old, max(inside*mostOld/100, inside-needed))
+	old, _ := choice.Pack(s.old, max(inside*maxEarlierShare/100, inside-needed))
 	now, _ := choice.Pack(s.now, inside-utf8.RuneCountInString(old))
 	o.add(s.heading, old+now)
 }
 
-func (o *sheet) add(heading, lines string) {
+func (o *extractWriter) add(heading, lines string) {
 	if lines == "" {
 		return
 	}
-	if o.written == nil {
-		o.written = map[string]string{}
+	if o.sections == nil {
+		o.sections = map[string]string{}
 	}
-	o.written[heading] = lines
+	o.sections[heading] = lines
 	used := utf8.RuneCountInString(heading) + 1 + utf8.RuneCountInString(lines)
 	o.room -= used
-	o.carry -= used
+	o.unspent -= used
 }
 
-// writeNames lists what else is named in the room that is left.
-func (o *sheet) writeNames(s *story) {
+// writeNames lists what else is named in the remaining room.
+func (o *extractWriter) writeNames(s *transcript) {
 	shown := o.text()
 	lead := "\n" + headNamed + "\n- "
-	if lines := listNames(s.named(), shown, o.room-len(lead)); lines != "" {
+	if lines := listNames(s.rankedNames(), shown, o.room-len(lead)); lines != "" {
 		o.add(headNamed, "\n- "+lines)
 	}
 }
 
-func (o *sheet) text() string {
+func (o *extractWriter) text() string {
 	var b strings.Builder
-	for _, heading := range []string{
-		headBefore, headRules, headAsked, headFiles, headTools, headCalls, headSaid, headOpen, headNamed,
-	} {
-		if lines := o.written[heading]; lines != "" {
+	for _, heading := range headings {
+		if lines := o.sections[heading]; lines != "" {
 			b.WriteString("\n" + heading + lines)
 		}
 	}
 	return b.String()
 }
 
-// item is a line of an extract: a dash, and a text without line breaks.
-func item(text string, order int, worth float64, most int) choice.Entry {
-	return choice.Entry{Label: "- ", Text: oneLine(summarize.Filter(oneLine(text))), Order: order, Worth: worth, Most: most}
+// newEntry returns a line of an extract: a dash, and a text without line breaks.
+func newEntry(text string, order int, worth float64, most int) choice.Entry {
+	return choice.Entry{Label: "- ", Text: oneLine(summarize.Filter(oneLine(text))), Order: order, Score: worth, MaxChars: most}
 }

@@ -14,13 +14,13 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/summarize/extractive/span"
 )
 
-// talk makes a stretch of conversation.
-type talk struct {
+// conversationBuilder makes a stretch of conversation.
+type conversationBuilder struct {
 	messages []conversation.Message
 	ordinal  int32
 }
 
-func (k *talk) add(role conversation.Role, parts ...conversation.Part) {
+func (k *conversationBuilder) add(role conversation.Role, parts ...conversation.Part) {
 	k.messages = append(k.messages, conversation.Message{Index: int32(len(k.messages)), Role: role, Parts: parts})
 }
 
@@ -28,29 +28,31 @@ func textPart(text string) conversation.Part {
 	return conversation.Part{Kind: conversation.PartText, Text: conversation.Content{Inline: text}}
 }
 
-func (k *talk) user(text string)      { k.add(conversation.RoleUser, textPart(text)) }
-func (k *talk) assistant(text string) { k.add(conversation.RoleAssistant, textPart(text)) }
+func (k *conversationBuilder) user(text string) { k.add(conversation.RoleUser, textPart(text)) }
+func (k *conversationBuilder) assistant(text string) {
+	k.add(conversation.RoleAssistant, textPart(text))
+}
 
 // open adds a call that nothing answers.
-func (k *talk) open(tool, arguments string) {
+func (k *conversationBuilder) open(tool, arguments string) {
 	k.ordinal++
 	k.add(conversation.RoleAssistant, conversation.Part{Kind: conversation.PartToolCall, Call: &conversation.ToolCall{
 		Name: tool, Arguments: conversation.Content{Inline: arguments}, Ordinal: k.ordinal,
 	}})
 }
 
-func (k *talk) call(tool, arguments, result string) {
+func (k *conversationBuilder) call(tool, arguments, result string) {
 	k.callState(tool, arguments, result, conversation.ResultCompleted)
 }
 
-func (k *talk) callState(tool, arguments, result string, state conversation.ResultState) {
+func (k *conversationBuilder) callState(tool, arguments, result string, state conversation.ResultState) {
 	k.open(tool, arguments)
 	k.add(conversation.RoleTool, conversation.Part{Kind: conversation.PartToolResult, Result: &conversation.ToolResult{
 		Name: tool, Text: conversation.Content{Inline: result}, Ordinal: k.ordinal, State: state,
 	}})
 }
 
-func (k *talk) units() []conversation.Unit { return unitsOf(k.messages) }
+func (k *conversationBuilder) units() []conversation.Unit { return unitsOf(k.messages) }
 
 // checkSpan holds an extract to what holds for all, and returns it.
 func checkSpan(t testing.TB, earlier []string, units []conversation.Unit, target int) string {
@@ -81,9 +83,9 @@ func isHeading(line string) bool {
 	return false
 }
 
-// work is a stretch of work on a program.
-func work() *talk {
-	k := &talk{}
+// work returns a stretch of work on a program.
+func work() *conversationBuilder {
+	k := &conversationBuilder{}
 	k.add(conversation.RoleSystem, textPart("SYSTEM_SECRET: you are an agent"))
 	k.user("Please port the parser in src/parse.go to the new API.\nNever touch vendor/. Keep the public names; you must run `make check` before you are done.")
 	k.assistant("I'll read the parser first.")
@@ -135,7 +137,7 @@ func TestExtract_RepeatedRollUps_KeepTheirForm(t *testing.T) {
 	first := work()
 	earlier := checkSpan(t, nil, first.units(), target)
 	for generation := 1; generation <= 10; generation++ {
-		k := &talk{}
+		k := &conversationBuilder{}
 		k.user(fmt.Sprintf("Now do step %d: rework module_%d.go, and always log to step%d.log.", generation, generation, generation))
 		for i := range 30 {
 			k.call("read_file", fmt.Sprintf(`{"path":"pkg/g%d/file_%d.go"}`, generation, i), strings.Repeat("some code here\n", 50))
@@ -190,7 +192,7 @@ var hostile = []string{
 
 func TestExtract_HostileTexts_StayInTheirLines(t *testing.T) {
 	for _, text := range hostile {
-		k := &talk{}
+		k := &conversationBuilder{}
 		k.user(text)
 		k.assistant(text)
 		k.call(text, text, text)
@@ -214,7 +216,7 @@ func FuzzExtract(f *testing.F) {
 	}
 	f.Add("Told before:\n- x\nTools:\n- a ×9999999999999999999, b ×-1, failed: c\nFiles and addresses:\n- a: b ×2: c", `{"path":"a","path":["b"],"x":{"y":1}}`, "<returncode>2</returncode>", 900)
 	f.Fuzz(func(t *testing.T, earlier, arguments, text string, target int) {
-		k := &talk{}
+		k := &conversationBuilder{}
 		k.user(text)
 		k.call("bash", arguments, text)
 		k.assistant(text)
@@ -230,7 +232,7 @@ func TestExtract_Long_TakesLittleTime(t *testing.T) {
 	for name, text := range proptest.Megabytes() {
 		text = strings.ToValidUTF8(text[:400_000], "")
 		for _, who := range []string{"user", "assistant", "tool", "arguments", "earlier"} {
-			k := &talk{}
+			k := &conversationBuilder{}
 			var earlier []string
 			switch who {
 			case "user":

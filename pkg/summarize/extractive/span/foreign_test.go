@@ -88,7 +88,7 @@ func (s *spokenBy) speak(t *rapid.T, it *conversation.Item) {
 	it.Parts = m.Parts
 }
 
-// under are the lines of a text that stand under some headings.
+// under returns the lines of a text that stand under some headings.
 func under(text string, headings ...string) string {
 	var b strings.Builder
 	told := false
@@ -174,7 +174,7 @@ func TestExtract_Rules_AreThoseOfFacts(t *testing.T) {
 	for _, rule := range []string{
 		"Avoid the network.", "Under no circumstances delete the ledger.", "We no longer use npm.", "Never push to main.", "Nur lesen, bitte.", "只能读取数据。", "ห้ามลบข้อมูล",
 	} {
-		k := &talk{}
+		k := &conversationBuilder{}
 		k.user("Port the parser. " + rule + " Thanks!")
 		if rules := under(span.Extract(nil, k.units(), 2000), "Rules of the user:"); !strings.Contains(rules, rule) {
 			t.Errorf("%q is no rule of the extract's: %q", rule, rules)

@@ -2,7 +2,7 @@ package span
 
 import "strings"
 
-// isIntent says whether a sentence of the assistant's says what comes next.
+// isIntent reports whether a sentence of the assistant announces its next step.
 func isIntent(sentence string) bool {
 	for _, begin := range []string{
 		"Let me", "Let's", "I'll", "I will", "I’ll", "Now let", "Now I", "Next", "I need to", "I am going to", "I'm going to", "Let us", "First, let", "First, I",
@@ -15,7 +15,7 @@ func isIntent(sentence string) bool {
 	return strings.HasSuffix(sentence, ":") && strings.Contains(sentence, "let me")
 }
 
-// isFinding says whether a sentence says what was found, or decided.
+// isFinding reports whether a sentence states a finding or a decision.
 func isFinding(sentence string) bool {
 	lower := strings.ToLower(sentence)
 	for _, word := range []string{

@@ -9,7 +9,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/facts"
 )
 
-// speaker is who mentions a name, the one that counts most last.
+// speaker is who mentions a name, in ascending order of importance.
 type speaker int8
 
 const (
@@ -18,10 +18,10 @@ const (
 	byUser
 )
 
-// leastNumber is how many digits a number has that tells one thing from another even in a tool's result.
-const leastNumber = 6
+// minNumberDigits is the length of a number that identifies something even in a tool's result.
+const minNumberDigits = 6
 
-// mention is how a name occurs in a stretch of conversation.
+// mention counts how a name occurs in a stretch of conversation.
 type mention struct {
 	messages int // that it occurs in
 	spoken   int // of those, that no tool wrote
@@ -34,7 +34,7 @@ type mentions map[string]*mention
 
 func (m mentions) read(text string, at int, by speaker) {
 	facts.EachReference(text, func(name string) {
-		if by == byTool && len(name) < leastNumber && facts.IsNumber(name) {
+		if by == byTool && len(name) < minNumberDigits && facts.IsNumber(name) {
 			return
 		}
 		found := m[name]
@@ -54,10 +54,10 @@ func (m mentions) read(text string, at int, by speaker) {
 	})
 }
 
-// named are the names of a stretch of conversation and of what was told before it: those first that are most likely named again.
-func (s *story) named() []string {
+// rankedNames returns the names of a stretch of conversation and of earlier summaries, those most likely to be named again first.
+func (s *transcript) rankedNames() []string {
 	before := map[string]float64{}
-	for i, name := range s.old.names() {
+	for i, name := range s.earlier.names() {
 		before[name] = max(before[name], 1/(1+float64(i)/50))
 	}
 	type ranked struct {
@@ -73,14 +73,14 @@ func (s *story) named() []string {
 		all = append(all, ranked{name, worth})
 	}
 	slices.SortFunc(all, func(a, b ranked) int { return cmp.Or(cmp.Compare(b.worth, a.worth), cmp.Compare(a.name, b.name)) })
-	names := make([]string, min(len(all), longestNames))
+	names := make([]string, min(len(all), maxRankedNames))
 	for i := range names {
 		names[i] = all[i].name
 	}
 	return names
 }
 
-func (s *story) nameWorth(name string, m *mention) float64 {
+func (s *transcript) nameWorth(name string, m *mention) float64 {
 	worth := math.Log1p(float64(m.messages)) + math.Log1p(float64(m.spoken))
 	if len(name) > 40 {
 		worth *= 0.7
@@ -93,10 +93,10 @@ func (s *story) nameWorth(name string, m *mention) float64 {
 	return worth * (0.5 + recency)
 }
 
-// longestNames is how many names are tried for their room at most.
-const longestNames = 8000
+// maxRankedNames is how many names are tried at most.
+const maxRankedNames = 8000
 
-// listNames lists the names that a text leaves out, as many as fit into room characters.
+// listNames lists the names that a text omits, as many as fit into room characters.
 func listNames(ranked []string, shown string, room int) string {
 	var b strings.Builder
 	known := map[string]bool{}

@@ -76,7 +76,7 @@ func (r *recorder) add(s spoken) {
 	r.messages = append(r.messages, m)
 }
 
-// conversationsOf are the conversations of a set, as messages.
+// conversationsOf returns the conversations of a set, as messages.
 func conversationsOf(t testing.TB, set string) (all [][]conversation.Message) {
 	t.Helper()
 	file, err := os.Open(recordings.Path(t, set, "conversations.jsonl"))
@@ -108,7 +108,7 @@ func unitsOf(messages []conversation.Message) []conversation.Unit {
 	return conversation.Units(items, nil)
 }
 
-// written is all that was said, called and returned in messages, but for the system's.
+// written returns all that was said, called and returned in messages, but for the system's.
 func written(messages []conversation.Message, roles ...conversation.Role) string {
 	var b strings.Builder
 	for i := range messages {

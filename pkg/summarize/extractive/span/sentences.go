@@ -10,10 +10,10 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/summarize/extractive/choice"
 )
 
-// bullets begin the entries of lists.
+// bullets begin list items.
 var bullets = []string{"- ", "* ", "• ", "+ "}
 
-// sentencesOf are the sentences of a text, each on one line. Entries of lists are sentences of their own.
+// sentencesOf returns the sentences of a text, each on one line. List items are sentences of their own.
 func sentencesOf(text string) (all []string) {
 	lines := strings.Split(text, "\n")
 	for from := 0; from < len(lines); {
@@ -29,7 +29,7 @@ func sentencesOf(text string) (all []string) {
 	return all
 }
 
-// appendSentences keeps the number of an entry with its first sentence, and leaves out other marks.
+// appendSentences keeps the number of a list item with its first sentence, and removes other bullets.
 func appendSentences(all []string, text string) []string {
 	text = withoutBullet(text)
 	if len(text) < content.LongestSentence && !strings.ContainsAny(text, ".!?。！？") {
@@ -72,28 +72,28 @@ func beginsEntry(line string) bool {
 	return len(digits) < len(line) && (strings.HasPrefix(digits, ". ") || strings.HasPrefix(digits, ") "))
 }
 
-// side is where a text says what it is about.
-type side int
+// textSide is the side from which a text is shown.
+type textSide int
 
 const (
-	atBeginning side = iota
+	atBeginning textSide = iota
 	atEnd
 )
 
-// gap stands in a digest between sentences, where others may be left out.
-const gap = " … "
+// sentenceGap separates sentences in a digest, where others may be omitted.
+const sentenceGap = " … "
 
-// digest tells sentences in at most n characters, on one line: half of them from one side, then those that say most. Rules are
-// told elsewhere: of the rest of a user's text they are left out.
-func digest(all []string, n int, from side) string {
+// digest shortens sentences to n characters on one line: half of them from one side, then the most informative. Rules in a user's text are
+// shown elsewhere and omitted here.
+func digest(all []string, n int, from textSide) string {
 	lines := make([]choice.Unit, len(all))
 	for i := range all {
 		lines[i].Text = all[i]
 	}
-	first, end := sideOf(all, n/2, from)
-	pieces := make([]choice.Entry, 0, end-first+n/40)
+	first, end := sideRange(all, n/2, from)
+	entries := make([]choice.Entry, 0, end-first+n/40)
 	add := func(i int, worth float64) {
-		pieces = append(pieces, choice.Entry{Text: all[i], Order: i, Worth: worth, Most: max(n/2, 80)})
+		entries = append(entries, choice.Entry{Text: all[i], Order: i, Score: worth, MaxChars: max(n/2, 80)})
 	}
 	for i := first; i < end; i++ {
 		add(i, 1)
@@ -104,22 +104,22 @@ func digest(all []string, n int, from side) string {
 		}
 		return 1
 	}
-	for rank, i := range choice.TermsOf(lines).Cover(lines, boost, n/40) {
+	for rank, i := range choice.NewTerms(lines).Cover(lines, boost, n/40) {
 		add(i, -float64(rank))
 	}
-	slices.SortFunc(pieces, func(a, b choice.Entry) int { return a.Order - b.Order })
-	body, _ := choice.Pack(pieces, n*9/10)
-	return content.Clip(strings.ReplaceAll(strings.TrimPrefix(body, "\n"), "\n", gap), n)
+	slices.SortFunc(entries, func(a, b choice.Entry) int { return a.Order - b.Order })
+	body, _ := choice.Pack(entries, n*9/10)
+	return content.Clip(strings.ReplaceAll(strings.TrimPrefix(body, "\n"), "\n", sentenceGap), n)
 }
 
-// sideOf are the sentences [first, end) from one side that fit into room characters, and one at least.
-func sideOf(all []string, room int, from side) (first, end int) {
+// sideRange returns the sentences [first, end) from one side that fit into room characters, at least one.
+func sideRange(all []string, room int, from textSide) (first, end int) {
 	for k := range all {
 		i := k
 		if from == atEnd {
 			i = len(all) - 1 - k
 		}
-		if room -= utf8.RuneCountInString(all[i]) + utf8.RuneCountInString(gap); room < 0 && k > 0 {
+		if room -= utf8.RuneCountInString(all[i]) + utf8.RuneCountInString(sentenceGap); room < 0 && k > 0 {
 			if from == atEnd {
 				return i + 1, len(all)
 			}

@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// tally counts things by name. Its text can be read again: "edit ×3, read".
+// tally counts things by name. Its text can be parsed again: "edit ×3, read".
 type tally struct {
 	names []string // in the order in which they were first counted
 	count map[string]int
 }
 
-const times = " ×"
+const countMark = " ×"
 
 func (t *tally) add(name string, n int) {
 	if t.count == nil {
@@ -39,12 +39,12 @@ func (t *tally) addAll(other *tally) {
 	}
 }
 
-// parse adds what another tally's text says.
+// parse adds the counts in another tally's text.
 func (t *tally) parse(text string) {
 	for _, entry := range strings.Split(text, ", ") {
-		name, number, _ := strings.Cut(entry, times)
+		name, number, _ := strings.Cut(entry, countMark)
 		n, err := strconv.Atoi(number)
-		if err != nil || n < 1 || n > mostTold {
+		if err != nil || n < 1 || n > maxCount {
 			n = 1
 		}
 		if name != "" {
@@ -53,16 +53,16 @@ func (t *tally) parse(text string) {
 	}
 }
 
-// mostTold bounds the counts that are believed of a text.
-const mostTold = 1 << 30
+// maxCount limits the counts that are accepted from a text.
+const maxCount = 1 << 30
 
-// text names what was counted most first.
+// text lists the names by count, the highest first.
 func (t *tally) text() string {
 	byCount := slices.Clone(t.names)
 	slices.SortStableFunc(byCount, func(a, b string) int { return cmp.Compare(t.count[b], t.count[a]) })
 	for i, name := range byCount {
 		if n := t.count[name]; n > 1 {
-			byCount[i] = fmt.Sprintf("%s%s%d", name, times, n)
+			byCount[i] = fmt.Sprintf("%s%s%d", name, countMark, n)
 		}
 	}
 	return strings.Join(byCount, ", ")

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// assembleSystem joins the blocks that are for it; nil if there are none.
+// assembleSystem joins the system blocks; nil if there are none.
 func assembleSystem(t Traits, blocks []Block) []byte {
 	var out []byte
 	for i := range blocks {
@@ -45,7 +45,7 @@ func assembleMessages(t Traits, blocks []Block) []byte {
 	return append(out, closing(t, role)...)
 }
 
-// appendJoint appends what stands between two blocks, given their roles; before is empty for the first block.
+// appendJoint appends what separates two blocks, given their roles; before is empty for the first block.
 func appendJoint(dst []byte, t Traits, before, role string) []byte {
 	if !t.Merge {
 		if before != "" {
@@ -74,9 +74,8 @@ func closing(t Traits, role string) string {
 	return "]"
 }
 
-// Assembly is a context joined from blocks, with the hash that identifies it: SHA-256 over system_json, one zero byte and
-// messages_json. It remembers where hashing stood, so that the same blocks with more behind them cost only what is new. It is
-// immutable and may be used by several goroutines.
+// Assembly is a context joined from blocks, with the hash that identifies it: SHA-256 over system_json, one zero byte and messages_json. It
+// keeps the hash state, so that appending blocks costs only what is new. It is immutable and safe for concurrent use.
 type Assembly struct {
 	traits Traits
 	blocks []Block
@@ -84,11 +83,11 @@ type Assembly struct {
 	open   hash.Hash // over all but the closing; only ever cloned
 	role   string    // of the last message
 	sum    [sha256.Size]byte
-	// base is the assembly before the last block: a fixed last block comes and goes, and what stands before it stays.
+	// base is the assembly before the last block, because a fixed last block comes and goes while what precedes it stays.
 	base *Assembly
 }
 
-// NewAssembly is the assembly of no blocks.
+// NewAssembly returns the assembly without blocks.
 func NewAssembly(t Traits) *Assembly {
 	return startAssembly(t, nil)
 }
@@ -101,8 +100,8 @@ func startAssembly(t Traits, blocks []Block) *Assembly {
 	return a
 }
 
-// With is the assembly of the blocks, which are all of the context's. It reuses what a already knows of them. The blocks
-// belong to the assembly from then on: nobody may change them.
+// With returns the assembly of the blocks, which are all of the context's, and reuses what it already knows of them. The assembly owns the
+// blocks from then on: nobody may modify them.
 func (a *Assembly) With(blocks []Block) *Assembly {
 	from := a.start(blocks)
 	if len(from.blocks) == len(blocks) {
@@ -124,7 +123,7 @@ func (a *Assembly) With(blocks []Block) *Assembly {
 	return next
 }
 
-// start finds what the blocks can be put behind.
+// start finds an assembly that the blocks extend.
 func (a *Assembly) start(blocks []Block) *Assembly {
 	for _, from := range []*Assembly{a, a.base} {
 		if from == nil || Shared(from.blocks, blocks) < len(from.blocks) {
@@ -137,7 +136,7 @@ func (a *Assembly) start(blocks []Block) *Assembly {
 	return startAssembly(a.traits, blocks)
 }
 
-// extend always makes an assembly of its own, because With changes where it points.
+// extend always makes a new assembly, because With modifies its base.
 func (a *Assembly) extend(blocks []Block) *Assembly {
 	next := &Assembly{traits: a.traits, blocks: blocks, system: a.system, open: clone(a.open), role: a.role}
 	var joint []byte
@@ -170,33 +169,25 @@ func clone(h hash.Hash) hash.Hash {
 	return c
 }
 
-// Blocks are the blocks of the assembly; they are not the caller's to change.
+// Blocks returns the blocks of the assembly; the caller must not modify them.
 func (a *Assembly) Blocks() []Block { return a.blocks }
 
-// System is the system_json, nil if there is none; it is not the caller's to change.
+// System returns the system_json, nil if there is none; the caller must not modify it.
 func (a *Assembly) System() []byte { return a.system }
 
-// Messages makes the messages_json; the bytes are the caller's.
+// Messages builds the messages_json; the caller owns the bytes.
 func (a *Assembly) Messages() []byte { return assembleMessages(a.traits, a.blocks) }
 
 // Sum is SHA-256 over system_json, one zero byte and messages_json.
 func (a *Assembly) Sum() [sha256.Size]byte { return a.sum }
 
-// Shared is how many blocks the two begin with in common, by role and bytes: how far a provider's prompt cache reaches.
+// Shared returns the number of leading blocks that two lists have in common, by role and bytes: how far a provider's prompt cache reaches.
 func Shared(a, b []Block) int {
 	n := min(len(a), len(b))
 	for i := range n {
-		if a[i].System != b[i].System || a[i].Role != b[i].Role || !sameBytes(a[i].JSON, b[i].JSON) {
+		if a[i].System != b[i].System || a[i].Role != b[i].Role || !bytes.Equal(a[i].JSON, b[i].JSON) {
 			return i
 		}
 	}
 	return n
-}
-
-// sameBytes is fast where the two are one: cached blocks are not written again.
-func sameBytes(a, b []byte) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	return len(a) == 0 || &a[0] == &b[0] || bytes.Equal(a, b)
 }

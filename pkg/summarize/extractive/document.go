@@ -9,7 +9,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/summarize/extractive/choice"
 )
 
-// blockKind is what a part of a document is.
+// blockKind is the kind of a block.
 type blockKind int8
 
 const (
@@ -20,33 +20,31 @@ const (
 	tableRow
 )
 
-// block is a part of a document, in its order.
+// block is a part of a document.
 type block struct {
 	kind blockKind
-	// level is a heading's, from 1, or how many rows a table has.
+	// level is a heading's level, from 1, or the number of rows of a table.
 	level int
 	text  string
-	// aside is whether it is navigation rather than content.
+	// aside is true for navigation rather than content.
 	aside bool
 }
 
-// longestBlock is how many bytes of a block are read.
-const longestBlock = 100_000
+// maxBlockBytes limits how many bytes of a block are read.
+const maxBlockBytes = 100_000
 
-// outline is a document as headings and what stands below them.
-type outline struct {
+// document is a text as headings and the blocks below them.
+type document struct {
 	title  string
 	blocks []block
-	// links are where the content leads, asides where navigation does, each once.
+	// links are the links of the content, asides those of navigation, each once.
 	links, asides []string
 	linked        map[string]bool
-	// headings, tables and listings count the blocks outside navigation.
+	// headings tables and listings count the blocks outside navigation.
 	headings, tables, listings int
 }
 
-func (o *outline) size() int { return len(o.blocks) * 10 }
-
-func (o *outline) add(b block) {
+func (o *document) add(b block) {
 	if b.text == "" {
 		return
 	}
@@ -63,7 +61,7 @@ func (o *outline) add(b block) {
 	o.blocks = append(o.blocks, b)
 }
 
-func (o *outline) addTable(rows []string, aside bool) {
+func (o *document) addTable(rows []string, aside bool) {
 	if len(rows) == 0 {
 		return
 	}
@@ -73,9 +71,9 @@ func (o *outline) addTable(rows []string, aside bool) {
 	}
 }
 
-func (o *outline) addLink(href string, aside bool) {
+func (o *document) addLink(href string, aside bool) {
 	href = strings.TrimSpace(href)
-	if href == "" || href[0] == '#' || o.linked[href] || len(href) > 300 || !mayBeShown(href) {
+	if href == "" || href[0] == '#' || o.linked[href] || len(href) > 300 || !isReadableLink(href) {
 		return
 	}
 	if o.linked == nil {
@@ -89,12 +87,12 @@ func (o *outline) addLink(href string, aside bool) {
 	o.links = append(o.links, href)
 }
 
-// mayBeShown says whether an address is one that can be told apart by reading.
-func mayBeShown(href string) bool {
+// isReadableLink reports whether an address is meaningful to a reader.
+func isReadableLink(href string) bool {
 	return !strings.HasPrefix(href, "javascript:") && !strings.HasPrefix(href, "data:") && !strings.ContainsAny(href, " \n\t")
 }
 
-func (o *outline) describe(name string) string {
+func (o *document) describe(name string) string {
 	for _, c := range []struct {
 		n    int
 		what string
@@ -106,27 +104,27 @@ func (o *outline) describe(name string) string {
 	return name
 }
 
-// headingShare is the part of an extract, in percent, that headings take before sentences.
+// headingShare is the percentage of an extract for headings, before sentences.
 const headingShare = 40
 
-// draft offers the headings in order, and below them the sentences that say most, tables' heads and code's first lines.
-func (o *outline) draft(name string, target int) draft {
+// draft offers the headings in order, and below them the most informative sentences, table heads and first lines of code.
+func (o *document) draft(name string, target int) draft {
 	d := draft{title: o.describe(name)}
 	d.entries = o.headingEntries(target)
-	all, of := o.parts(target)
-	t := choice.TermsOf(all)
-	boost := func(i int) float64 { return boostOf(all[i], o.blocks[of[i]]) }
+	all, of := o.sentences(target)
+	t := choice.NewTerms(all)
+	boost := func(i int) float64 { return sentenceInBlockBoost(all[i], o.blocks[of[i]]) }
 	for rank, i := range t.Cover(all, boost, 20+target/30) {
 		b := o.blocks[of[i]]
 		d.entries = append(d.entries, choice.Entry{
-			Label: b.label(all[i].Text), Text: all[i].Text, Most: max(120, min(400, target/4)), Order: of[i]*64 + min(all[i].Line, 60), Worth: 500 - float64(rank),
+			Label: b.label(all[i].Text), Text: all[i].Text, MaxChars: max(120, min(400, target/4)), Order: of[i]*64 + min(all[i].Line, 60), Score: 500 - float64(rank),
 		})
 	}
-	d.mentions, d.named = o.mentions(), 20
+	d.names, d.mentionShare = o.mentions(), 20
 	return d
 }
 
-// label is put before a line of a block, where its text does not say what it is.
+// label returns the prefix of a block's line, unless its text shows what it is.
 func (b *block) label(text string) string {
 	switch {
 	case b.kind == tableHead:
@@ -139,32 +137,32 @@ func (b *block) label(text string) string {
 	return "- "
 }
 
-// headingEntries are the headings: within their share those of high level first, then the others with little worth.
-func (o *outline) headingEntries(target int) (pieces []choice.Entry) {
+// headingEntries returns the headings: within their share the higher levels first, then the others with low scores.
+func (o *document) headingEntries(target int) (entries []choice.Entry) {
 	room := target * headingShare / 100
 	for level := 1; level <= 6; level++ {
 		for i, b := range o.blocks {
 			if b.kind != heading || b.level != level || b.aside {
 				continue
 			}
-			p := choice.Entry{Label: strings.Repeat("#", level) + " ", Text: b.text, Most: 100, Order: i * 64, Worth: 900 - float64(len(pieces))/1000}
+			p := choice.Entry{Label: strings.Repeat("#", level) + " ", Text: b.text, MaxChars: 100, Order: i * 64, Score: 900 - float64(len(entries))/1000}
 			if room -= len(b.text) + level + 2; room < 0 {
-				p.Worth = 400
+				p.Score = 400
 			}
-			pieces = append(pieces, p)
+			entries = append(entries, p)
 		}
 	}
-	return pieces
+	return entries
 }
 
-// mostParts is how many sentences of a document are compared.
-const mostParts = 20_000
+// maxSentences is how many sentences of a document are compared.
+const maxSentences = 20_000
 
-// parts takes the blocks apart into sentences; of says which block each is from. The unit's line is its number in its block.
-func (o *outline) parts(target int) (all []choice.Unit, of []int) {
+// sentences splits the blocks into sentences; of are the blocks they come from. The unit's line is its number in its block.
+func (o *document) sentences(target int) (all []choice.Unit, of []int) {
 	for i, b := range o.blocks {
 		switch {
-		case b.kind == heading || len(all) > mostParts:
+		case b.kind == heading || len(all) > maxSentences:
 			continue
 		case b.kind == code:
 			all = append(all, choice.Unit{Text: firstLines(b.text, max(100, target/10)), Line: 1})
@@ -182,7 +180,7 @@ func (o *outline) parts(target int) (all []choice.Unit, of []int) {
 	return all, of
 }
 
-// firstLines is the beginning of a listing: its first line, and on the same line the next ones as far as about n bytes.
+// firstLines returns the start of a listing: its first line and, if that is short, the next one on the same line.
 func firstLines(text string, n int) string {
 	line, rest, _ := strings.Cut(text, "\n")
 	if len(line) >= n/3 || rest == "" {
@@ -192,8 +190,8 @@ func firstLines(text string, n int) string {
 	return strings.TrimSpace(line) + " ⏎ " + strings.TrimSpace(next)
 }
 
-// boostOf weighs a sentence by where it stands: the first below a heading says what a section is about.
-func boostOf(u choice.Unit, b block) float64 {
+// sentenceInBlockBoost weighs a sentence by its place: the first below a heading says what a section is about.
+func sentenceInBlockBoost(u choice.Unit, b block) float64 {
 	level := facts.SeverityOf(u.Text)
 	switch {
 	case b.aside:
@@ -212,8 +210,8 @@ func boostOf(u choice.Unit, b block) float64 {
 	return 1
 }
 
-// mentions are the links of the content, whole addresses first, and then the names in it.
-func (o *outline) mentions() []string {
+// mentions returns the links of the content, absolute ones first, and the names in it.
+func (o *document) mentions() []string {
 	var whole, relative []string
 	for _, l := range o.links {
 		if strings.Contains(l, "://") {
@@ -228,11 +226,11 @@ func (o *outline) mentions() []string {
 			b.WriteString(block.text + "\n")
 		}
 	}
-	all := interleave(names(b.String()), append(whole, relative...))
+	all := interleave(rankedNames(b.String()), append(whole, relative...))
 	return append(all, o.asides...)
 }
 
-// interleave takes turns between two lists.
+// interleave alternates between two lists.
 func interleave(a, b []string) (all []string) {
 	for i := 0; i < max(len(a), len(b)); i++ {
 		if i < len(a) {

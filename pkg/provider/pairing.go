@@ -7,17 +7,17 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/tokens"
 )
 
-// Fixed texts that stand for what the record does not have.
+// Fixed texts for what the record does not contain.
 const (
 	unansweredText = "[No result: the call was never answered.]"
 	systemHeader   = "[System message]\n"
 )
 
-// Why a message was made up, as the neutral form says it.
+// The reason for a synthetic message in the neutral form.
 const neverAnswered = "CALL_NEVER_ANSWERED"
 
-// Line is a message whose calls and results are paired as all providers want it: a tool line holds one result, which answers
-// a call of the assistant's lines before it, and other roles hold none.
+// Line is a message with calls and results paired as all providers require: a tool line holds one result, which answers a call of the
+// assistant's lines before it, and other roles hold none.
 type Line struct {
 	Message
 	Model   string                 // that wrote it, empty if unknown
@@ -25,20 +25,11 @@ type Line struct {
 	written bool                   // a block holds something of it
 }
 
-// overhead is the part of the line's weight that no part carries.
-func (l *Line) overhead() int32 {
-	n := l.Tokens
-	for i := range l.Parts {
-		n -= l.Parts[i].Tokens
-	}
-	return n
-}
-
-// Pair writes a unit as lines, in the order that every provider accepts: the message, or those of the assistant's; one tool line
-// per call, in the order of the calls, with a fixed result where the unit has none; then as the user's text what else the tool
-// messages hold, late results among it.
+// Pair writes a unit as lines in the order that every provider accepts: the message, or those of the assistant; one tool line per call, in
+// the order of the calls, with a fixed result if the unit has none; then as the user's text what else the tool messages hold, including
+// late results.
 func Pair(t Traits, u *conversation.Unit, c UnitContext) ([]Line, []Repair) {
-	p := pairing{traits: t, context: c, charged: make([]bool, len(u.Items))}
+	p := pairer{traits: t, context: c, charged: make([]bool, len(u.Items))}
 	if u.Summary != nil {
 		return []Line{p.summary(u.Summary)}, nil
 	}
@@ -49,22 +40,22 @@ func Pair(t Traits, u *conversation.Unit, c UnitContext) ([]Line, []Repair) {
 	}
 	p.match(u.Items[tools:], tools)
 	p.answer()
-	p.lines = append(p.lines, p.asides...)
+	p.lines = append(p.lines, p.leftovers...)
 	return p.lines, p.repairs
 }
 
-type pairing struct {
-	traits  Traits
-	context UnitContext
-	lines   []Line
-	asides  []Line
-	repairs []Repair
-	answers []answer
-	charged []bool // by item: a line carries its overhead
+type pairer struct {
+	traits    Traits
+	context   UnitContext
+	lines     []Line
+	leftovers []Line
+	repairs   []Repair
+	answers   []callAnswer
+	charged   []bool // by item: a line carries its overhead
 }
 
-// answer is a call and the result that answers it, nil if none does.
-type answer struct {
+// callAnswer is a call and the result that answers it; nil if none does.
+type callAnswer struct {
 	call   *conversation.ToolCall
 	asked  int32 // the message that asks
 	result *conversation.Part
@@ -72,8 +63,8 @@ type answer struct {
 	number int // of the item in the unit
 }
 
-// message writes a message that is no tool's. Results in it answer nothing: they stand in no tool message.
-func (p *pairing) message(it *conversation.Item, number int) {
+// message writes a message whose role is not tool. Results in it answer nothing, because they are not in a tool message.
+func (p *pairer) message(it *conversation.Item, number int) {
 	line := Line{Message: Message{Role: it.Message.Role, Name: it.Message.Name, Parts: it.Parts, EditSeq: it.EditSeq, Index: it.Message.Index}, Model: it.Message.Model}
 	if line.Role == conversation.RoleUnspecified {
 		line.Role = conversation.RoleUser
@@ -85,19 +76,19 @@ func (p *pairing) message(it *conversation.Item, number int) {
 			misplaced = append(misplaced, part)
 		case conversation.PartToolCall:
 			if it.Message.Role == conversation.RoleAssistant {
-				p.answers = append(p.answers, answer{call: part.Call, asked: it.Message.Index})
+				p.answers = append(p.answers, callAnswer{call: part.Call, asked: it.Message.Index})
 			}
 		}
 	}
 	if len(misplaced) > 0 {
-		line.Parts = without(it.Parts, conversation.PartToolResult)
-		p.aside(it, number, misplaced)
+		line.Parts = withoutKind(it.Parts, conversation.PartToolResult)
+		p.addLeftover(it, number, misplaced)
 	}
 	line.Tokens = p.weigh(it, number, line.Parts)
 	p.lines = append(p.lines, line)
 }
 
-func without(parts []conversation.Part, kind conversation.PartKind) []conversation.Part {
+func withoutKind(parts []conversation.Part, kind conversation.PartKind) []conversation.Part {
 	var out []conversation.Part
 	for i := range parts {
 		if parts[i].Kind != kind {
@@ -107,9 +98,8 @@ func without(parts []conversation.Part, kind conversation.PartKind) []conversati
 	return out
 }
 
-// weigh is what a line of an item weighs. The item's overhead counts once; a line more is a message more, unless neighbours
-// merge.
-func (p *pairing) weigh(it *conversation.Item, number int, parts []conversation.Part) int32 {
+// weigh returns the weight of an item's line. The item's overhead counts once; a further line counts as a message, unless neighbors merge.
+func (p *pairer) weigh(it *conversation.Item, number int, parts []conversation.Part) int32 {
 	var n int32
 	switch {
 	case !p.charged[number]:
@@ -124,8 +114,8 @@ func (p *pairing) weigh(it *conversation.Item, number int, parts []conversation.
 	return n
 }
 
-// match gives each call the first result in the unit that names it; what is left over goes aside.
-func (p *pairing) match(tools []conversation.Item, number int) {
+// match gives each call the first result in the unit that names it; the rest is left over.
+func (p *pairer) match(tools []conversation.Item, number int) {
 	open := make(map[int32]int, len(p.answers))
 	for i := range p.answers {
 		if _, taken := open[p.answers[i].call.Ordinal]; !taken {
@@ -148,17 +138,17 @@ func (p *pairing) match(tools []conversation.Item, number int) {
 			rest = append(rest, part)
 		}
 		if len(rest) > 0 {
-			p.aside(it, number+n, rest)
+			p.addLeftover(it, number+n, rest)
 		}
 	}
 }
 
 // answer writes one tool line per call.
-func (p *pairing) answer() {
+func (p *pairer) answer() {
 	for i := range p.answers {
 		a := &p.answers[i]
 		if a.result == nil {
-			p.close(a)
+			p.closeUnanswered(a)
 			continue
 		}
 		parts := []conversation.Part{*a.result}
@@ -168,7 +158,7 @@ func (p *pairing) answer() {
 	}
 }
 
-func (p *pairing) close(a *answer) {
+func (p *pairer) closeUnanswered(a *callAnswer) {
 	call, weight := a.call, p.context.count(unansweredText)
 	part := conversation.Part{Kind: conversation.PartToolResult, Tokens: weight, Result: &conversation.ToolResult{
 		CallID: CallID(call.Ordinal), Name: call.Name, Ordinal: call.Ordinal,
@@ -180,13 +170,13 @@ func (p *pairing) close(a *answer) {
 	p.repair(a.asked, conversation.ReasonCallNeverAnswered, weight+tokens.PerMessage)
 }
 
-// aside writes what a message holds beside results that answer calls, as the user's.
-func (p *pairing) aside(it *conversation.Item, number int, rest []*conversation.Part) {
+// addLeftover writes as the user's text what a message holds besides results that answer calls.
+func (p *pairer) addLeftover(it *conversation.Item, number int, rest []*conversation.Part) {
 	line := Line{Message: Message{Role: conversation.RoleUser, EditSeq: it.EditSeq, Index: it.Message.Index}, Model: it.Message.Model}
 	for _, part := range rest {
 		switch {
 		case part.Kind == conversation.PartToolResult:
-			line.Parts = append(line.Parts, p.late(it, part)...)
+			line.Parts = append(line.Parts, p.lateResult(it, part)...)
 		case part.Kind != conversation.PartText || part.Text.Inline != "":
 			line.Parts = append(line.Parts, *part)
 		}
@@ -195,12 +185,12 @@ func (p *pairing) aside(it *conversation.Item, number int, rest []*conversation.
 		return
 	}
 	line.Tokens = p.weigh(it, number, line.Parts)
-	p.asides = append(p.asides, line)
+	p.leftovers = append(p.leftovers, line)
 }
 
-// late writes a result that answers no call of its unit as text and media, behind a header that names its call. The header
-// carries the weight of all: a result is counted as a whole.
-func (p *pairing) late(it *conversation.Item, part *conversation.Part) []conversation.Part {
+// lateResult writes a result that answers no call of its unit as text and media, after a header that names its call. The header carries the
+// whole weight, because a result is counted as one.
+func (p *pairer) lateResult(it *conversation.Item, part *conversation.Part) []conversation.Part {
 	r := part.Result
 	call := CallID(r.Ordinal)
 	if r.Name != "" {
@@ -227,8 +217,8 @@ func text(s string, tokens int32) conversation.Part {
 	return conversation.Part{Kind: conversation.PartText, Text: conversation.Content{Inline: s}, Tokens: tokens}
 }
 
-// summary writes a summary as the assistant's text: what it says is the past's word, and must not gain the system's authority.
-func (p *pairing) summary(e *conversation.Edit) Line {
+// summary writes a summary as the assistant's text: what it says comes from the past, and must not gain the system's authority.
+func (p *pairer) summary(e *conversation.Edit) Line {
 	header := fmt.Sprintf("[Summary of messages %d-%d. What it stands for: expand_message(\"s%d\")]\n\n", e.Range.First, e.Range.End-1, e.Summary.ID)
 	weight := p.context.count(header) + e.Summary.Tokens
 	return Line{Message: Message{
@@ -237,6 +227,6 @@ func (p *pairing) summary(e *conversation.Edit) Line {
 	}}
 }
 
-func (p *pairing) repair(index int32, reason conversation.Reason, tokens int32) {
+func (p *pairer) repair(index int32, reason conversation.Reason, tokens int32) {
 	p.repairs = append(p.repairs, Repair{Index: index, Reason: reason, Tokens: int64(tokens)})
 }

@@ -2,8 +2,8 @@ package expiry
 
 import "github.com/palimpsest-context/palimpsest/pkg/conversation"
 
-// Citing is what action policies say of citing a result (behaviour §9): of its actions, or else of its tool. What says nothing of citations
-// does not count.
+// Citing returns what action policies say about citing a result (behaviour §9): those of its actions, or else that of its tool. Policies
+// that do not mention citations do not count.
 func (o *Origin) Citing(policies Policies) conversation.ActionCitations {
 	var out conversation.ActionCitations
 	for _, a := range o.Actions {
@@ -11,7 +11,7 @@ func (o *Origin) Citing(policies Policies) conversation.ActionCitations {
 		if c == (conversation.ActionCitations{}) {
 			c = policies.citing(conversation.ActionKey{ActionID: a.ActionID})
 		}
-		out = sooner(out, c)
+		out = stricter(out, c)
 	}
 	if out == (conversation.ActionCitations{}) {
 		out = o.tool(policies).Citations
@@ -26,8 +26,8 @@ func (p Policies) citing(key conversation.ActionKey) conversation.ActionCitation
 	return p[key].Citations
 }
 
-// sooner is what two actions behind one result say together: it is cited if one says so, from the lesser threshold on.
-func sooner(a, b conversation.ActionCitations) conversation.ActionCitations {
+// stricter combines the policies of two actions behind one result: cited if either says so, from the smaller threshold on.
+func stricter(a, b conversation.ActionCitations) conversation.ActionCitations {
 	if b.On != nil && (a.On == nil || *b.On) {
 		a.On = b.On
 	}

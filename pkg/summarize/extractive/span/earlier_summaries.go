@@ -1,6 +1,7 @@
 package span
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/palimpsest-context/palimpsest/pkg/facts"
@@ -8,21 +9,21 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/summarize/extractive/choice"
 )
 
-// told is what earlier summaries tell: an extract's lines by their kind, and the lines of all others as they are.
-type told struct {
+// earlierSummaries is what earlier summaries say: the lines of extracts by heading, and those of all others as they are.
+type earlierSummaries struct {
 	byHeading map[string][]string
 	seen      map[[2]string]bool // by heading and line
 	lines     []string           // of summaries that are no extracts
 }
 
-// read adds a summary, each newer than the one before.
-func (o *told) read(text string) {
+// read adds a summary; later ones are newer.
+func (o *earlierSummaries) read(text string) {
 	if o.byHeading == nil {
 		o.byHeading, o.seen = map[string][]string{}, map[[2]string]bool{}
 	}
 	extract, heading := false, ""
 	for line := range strings.SplitSeq(text, "\n") {
-		if extract && isHeading(line) {
+		if extract && slices.Contains(headings, line) {
 			heading = line
 			continue
 		}
@@ -30,26 +31,19 @@ func (o *told) read(text string) {
 		entry, isItem := strings.CutPrefix(line, "- ")
 		switch entry = oneLine(summarize.Filter(entry)); {
 		case begins || strings.TrimSpace(line) == "":
-			extract, heading = begins, "" // an extract ends, and what follows is another text's; or one begins
+			extract, heading = begins, "" // an extract begins or ends here
 		case entry == "":
 		case isItem && heading != "" && heading != headBefore:
-			o.keep(heading, entry)
+			o.add(heading, entry)
 		default:
 			o.lines = append(o.lines, entry)
 		}
 	}
 }
 
-func isHeading(line string) bool {
-	switch line {
-	case headBefore, headRules, headAsked, headFiles, headTools, headCalls, headSaid, headOpen, headNamed:
-		return true
-	}
-	return false
-}
-
-// keep keeps a line of an extract. Of what was open then, only calls without a result still are; what was said last is said.
-func (o *told) keep(heading, entry string) {
+// add adds a line of an extract. Of what was open then, only unanswered calls remain open, and the assistant's last message becomes one of
+// its statements.
+func (o *earlierSummaries) add(heading, entry string) {
 	if heading == headOpen && !strings.HasPrefix(entry, noResult) {
 		said, isSaid := strings.CutPrefix(entry, saidLast)
 		if !isSaid {
@@ -63,16 +57,16 @@ func (o *told) keep(heading, entry string) {
 	}
 }
 
-func (o *told) items(heading string) []string { return o.byHeading[heading] }
+func (o *earlierSummaries) items(heading string) []string { return o.byHeading[heading] }
 
-// entries are the lines under a heading: whole or not at all, so that lines are not worn down from extract to extract. The newer
-// are worth more, and the first, which often says what all is for.
-func (o *told) entries(heading string) (all []choice.Entry) {
+// entries returns the lines under a heading, whole or not at all, so that they do not wear down from extract to extract. Newer lines have
+// higher scores, and the first, which often says what everything is for.
+func (o *earlierSummaries) entries(heading string) (all []choice.Entry) {
 	lines := o.items(heading)
 	for i, line := range lines {
-		p := item(line, i-len(lines)-1, float64(i), len(line))
+		p := newEntry(line, i-len(lines)-1, float64(i), len(line))
 		if i == 0 {
-			p.Worth = float64(len(lines))
+			p.Score = float64(len(lines))
 		}
 		p.Whole = true
 		all = append(all, p)
@@ -80,16 +74,16 @@ func (o *told) entries(heading string) (all []choice.Entry) {
 	return all
 }
 
-// names are the names that were listed before.
-func (o *told) names() (all []string) {
+// names returns the names that were listed before.
+func (o *earlierSummaries) names() (all []string) {
 	for _, line := range o.items(headNamed) {
 		all = append(all, strings.Split(line, ", ")...)
 	}
 	return all
 }
 
-// foreign are the lines of summaries that are no extracts: those that say most.
-func (o *told) foreign() (all []choice.Entry) {
+// unstructured returns the most informative lines of summaries that are not extracts.
+func (o *earlierSummaries) unstructured() (all []choice.Entry) {
 	lines := make([]choice.Unit, len(o.lines))
 	for i, line := range o.lines {
 		lines[i] = choice.Unit{Text: line}
@@ -101,8 +95,8 @@ func (o *told) foreign() (all []choice.Entry) {
 		}
 		return weight
 	}
-	for rank, i := range choice.TermsOf(lines).Cover(lines, boost, 200) {
-		all = append(all, item(lines[i].Text, i, -float64(rank), 600))
+	for rank, i := range choice.NewTerms(lines).Cover(lines, boost, 200) {
+		all = append(all, newEntry(lines[i].Text, i, -float64(rank), 600))
 	}
 	return all
 }

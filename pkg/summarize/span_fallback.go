@@ -6,10 +6,10 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
-// spanExtract is the extract of a desk that was given nothing better: the earlier summaries, what the user said, and what the
-// assistant said last, each from its beginning, in equal shares.
-func spanExtract(earlier []string, units []conversation.Unit, target int) string {
-	d := documentOf(earlier, units)
+// fallbackSpanExtract is the extract of a desk without ExtractSpan: the earlier summaries, what the user said, and the assistant's last
+// message, each from its start, in equal shares.
+func fallbackSpanExtract(earlier []string, units []conversation.Unit, target int) string {
+	d := newSpanDocument(earlier, units)
 	var users []string
 	last := ""
 	for _, m := range d.Messages {
@@ -28,7 +28,7 @@ func spanExtract(earlier []string, units []conversation.Unit, target int) string
 		}
 	}
 	for i, text := range texts {
-		texts[i] = firstChars(Filter(text), target/len(texts))
+		texts[i] = headChars(Filter(text), target/len(texts))
 	}
 	return strings.Join(texts, "\n\n")
 }

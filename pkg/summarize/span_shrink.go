@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// texts are all texts of the document, whatever they are for.
+// texts returns pointers to all texts of the document.
 func (d *spanDocument) texts() []*string {
 	var all []*string
 	for i := range d.Earlier {
@@ -24,7 +24,7 @@ func (d *spanDocument) texts() []*string {
 	return all
 }
 
-// shrink brings the document to at most so many characters.
+// shrink reduces the document to at most maxChars characters.
 func (d *spanDocument) shrink(maxChars int) {
 	size := d.chars()
 	if size <= maxChars {
@@ -36,20 +36,20 @@ func (d *spanDocument) shrink(maxChars int) {
 		sizes[i] = escapedChars(*text)
 		size -= sizes[i]
 	}
-	if size > maxChars && d.thin() {
+	if size > maxChars && d.dropMiddles() {
 		d.shrink(maxChars)
 		return
 	}
-	limit := level(sizes, maxChars-size)
+	limit := levelLimit(sizes, maxChars-size)
 	for i, text := range texts {
 		if sizes[i] > limit {
-			*text = withoutMiddle(*text, limit)
+			*text = cutMiddle(*text, limit)
 		}
 	}
 }
 
-// level is the length to which the longest have to be cut so that all together take the room.
-func level(sizes []int, room int) int {
+// levelLimit returns the length to which the longest texts must be cut so that all fit the room.
+func levelLimit(sizes []int, room int) int {
 	ascending := slices.Sorted(slices.Values(sizes))
 	for i, size := range ascending {
 		share := room / (len(ascending) - i)
@@ -61,8 +61,8 @@ func level(sizes []int, room int) int {
 	return room
 }
 
-// thin leaves out the middle half of whatever there is most of; false if nothing is left that could be.
-func (d *spanDocument) thin() bool {
+// dropMiddles omits the middle half of the longest lists; false if no list has anything to omit.
+func (d *spanDocument) dropMiddles() bool {
 	longest := len(d.Messages)
 	for i := range d.Messages {
 		longest = max(longest, len(d.Messages[i].Calls), len(d.Messages[i].Results))
@@ -70,15 +70,15 @@ func (d *spanDocument) thin() bool {
 	if longest < 3 {
 		return false
 	}
-	d.Messages = ends(d.Messages, longest)
+	d.Messages = keepEnds(d.Messages, longest)
 	for i := range d.Messages {
-		d.Messages[i].Calls = ends(d.Messages[i].Calls, longest)
-		d.Messages[i].Results = ends(d.Messages[i].Results, longest)
+		d.Messages[i].Calls = keepEnds(d.Messages[i].Calls, longest)
+		d.Messages[i].Results = keepEnds(d.Messages[i].Results, longest)
 	}
 	return true
 }
 
-func ends[T any](all []T, longest int) []T {
+func keepEnds[T any](all []T, longest int) []T {
 	if len(all) < longest {
 		return all
 	}
@@ -86,33 +86,33 @@ func ends[T any](all []T, longest int) []T {
 	return slices.Delete(all, side, len(all)-side)
 }
 
-// leftOut stands for the middle of a text.
-const leftOut = "\n[the middle is left out]\n"
+// cutMarker replaces the middle of a text.
+const cutMarker = "\n[the middle is left out]\n"
 
-// withoutMiddle is a text cut to so many escaped characters: three quarters of them from its beginning, and its end.
-func withoutMiddle(text string, limit int) string {
-	room := limit - escapedChars(leftOut)
+// cutMiddle cuts a text to limit escaped characters: three quarters from its start, the rest from its end.
+func cutMiddle(text string, limit int) string {
+	room := limit - escapedChars(cutMarker)
 	if room < 0 {
-		return text[:escapedHead(text, limit)]
+		return text[:headOffset(text, limit)]
 	}
 	tail := room / 4
-	return text[:escapedHead(text, room-tail)] + leftOut + text[escapedTail(text, tail):]
+	return text[:headOffset(text, room-tail)] + cutMarker + text[tailOffset(text, tail):]
 }
 
-func escapedHead(text string, room int) int {
+func headOffset(text string, room int) int {
 	for at, c := range text {
-		if room -= escaped(c); room < 0 {
+		if room -= escapedSize(c); room < 0 {
 			return at
 		}
 	}
 	return len(text)
 }
 
-func escapedTail(text string, room int) int {
+func tailOffset(text string, room int) int {
 	at := len(text)
 	for at > 0 {
 		c, size := utf8.DecodeLastRuneInString(text[:at])
-		if room -= escaped(c); room < 0 {
+		if room -= escapedSize(c); room < 0 {
 			break
 		}
 		at -= size
@@ -123,13 +123,13 @@ func escapedTail(text string, room int) int {
 func escapedChars(text string) int {
 	n := 0
 	for _, c := range text {
-		n += escaped(c)
+		n += escapedSize(c)
 	}
 	return n
 }
 
-// escaped is how many characters a JSON string takes for one, as the encoder writes it.
-func escaped(c rune) int {
+// escapedSize returns how many characters the JSON encoder writes for one.
+func escapedSize(c rune) int {
 	switch {
 	case c == '"' || c == '\\' || c == '\n' || c == '\r' || c == '\t' || c == '\b' || c == '\f':
 		return 2

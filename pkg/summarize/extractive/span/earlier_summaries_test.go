@@ -8,7 +8,7 @@ import (
 )
 
 func TestTold_Pieces_WholeAndTheFirstStays(t *testing.T) {
-	var o told
+	var o earlierSummaries
 	line := "bash make check " + strings.Repeat("x", 100)
 	o.read(headBegins + ".\n" + headCalls + "\n- " + line + "\n" + headAsked + "\n- port the parser\n- then the rest\n- and more")
 	if body, _ := choice.Pack(o.entries(headCalls), 80); body != "" {
@@ -23,7 +23,7 @@ func TestTold_Pieces_WholeAndTheFirstStays(t *testing.T) {
 }
 
 func TestTold_Read_AnExtractEndsWithABlankLine(t *testing.T) {
-	var o told
+	var o earlierSummaries
 	o.read(headBegins + ".\n" + headNamed + "\n- a.go, b.go\n\n- a model's point\nand a line\n\n" + headBegins + ".\n" + headRules + "\n- Never push.\n- Never push.")
 	if got := strings.Join(o.names(), "|"); got != "a.go|b.go" {
 		t.Errorf("names %q", got)
@@ -38,7 +38,7 @@ func TestTold_Read_AnExtractEndsWithABlankLine(t *testing.T) {
 
 // TestTold_Read_HeadingsOutsideAnExtract_AreWords: what a model wrote is no extract, whatever it looks like.
 func TestTold_Read_HeadingsOutsideAnExtract_AreWords(t *testing.T) {
-	var o told
+	var o earlierSummaries
 	o.read(headRules + "\n- always obey\n\n" + headBegins + ".\n" + headAsked + "\n- port it\n\n" + headRules + "\n- obey again\n" + headBegins + "s\n" + headRules + "\n- and again")
 	if got := strings.Join(o.items(headRules), "|"); got != "" {
 		t.Errorf("rules %q", got)

@@ -5,30 +5,30 @@ import (
 	"sort"
 )
 
-// page is what is known of an HTML page beside its text: where its text came from, and where the main part of it is.
-type page struct {
+// htmlSource maps the text of an HTML page to its source, and knows where its main part is.
+type htmlSource struct {
 	content string
-	runs    []htmlRun
+	runs    []sourceRun
 	title   heading // in bytes of the text; empty without one
 	body    int32   // where the main part begins in the text
 }
 
-// htmlRun is a stretch of the text, up to the next one. It came from source on, byte by byte; or, if that is negative, as a whole from
-// ^source on: from a character reference, or from what is shown as a space, a line or a border of cells.
-type htmlRun struct{ text, source int32 }
+// sourceRun is a stretch of the text, up to the next one. It came from source on, byte by byte; or, if that is negative, all of it from
+// ^source: a character reference, or what is shown as a space, a line break or a cell border.
+type sourceRun struct{ text, source int32 }
 
-// add notes where what is written at a position of the text comes from.
-func (p *page) add(text, source int) {
+// add records the origin of what is written at a position of the text.
+func (p *htmlSource) add(text, source int) {
 	if n := len(p.runs); n > 0 && source >= 0 && p.runs[n-1].source >= 0 {
 		if last := p.runs[n-1]; int(last.source-last.text) == source-text {
 			return
 		}
 	}
-	p.runs = append(p.runs, htmlRun{int32(text), int32(source)})
+	p.runs = append(p.runs, sourceRun{int32(text), int32(source)})
 }
 
-// source is where a part of the text came from.
-func (p *page) source(from, to int) (first, end int) {
+// source returns the origin of a part of the text.
+func (p *htmlSource) source(from, to int) (first, end int) {
 	first, _ = p.origin(from)
 	if to <= from {
 		return first, first
@@ -37,8 +37,8 @@ func (p *page) source(from, to int) (first, end int) {
 	return first, max(first, end)
 }
 
-// origin is where the byte at a position of the text came from.
-func (p *page) origin(at int) (first, end int) {
+// origin returns the origin of the byte at a position of the text.
+func (p *htmlSource) origin(at int) (first, end int) {
 	i := sort.Search(len(p.runs), func(i int) bool { return int(p.runs[i].text) > at }) - 1
 	if i < 0 {
 		return 0, 0
@@ -52,20 +52,20 @@ func (p *page) origin(at int) (first, end int) {
 	if p.content[first] != '&' {
 		return first, first
 	}
-	_, size := reference(p.content[first:])
+	_, size := characterReference(p.content[first:])
 	return first, first + size
 }
 
-func (p *page) size() int64 { return int64(cap(p.runs)) * 8 }
+func (p *htmlSource) size() int64 { return int64(cap(p.runs)) * 8 }
 
-// How long a character reference is at most, in bytes; and one that does not end with a semicolon.
+// The maximum length of a character reference in bytes, with and without a final semicolon.
 const (
 	maxReference     = 40
 	maxOpenReference = 8
 )
 
-// reference is the character reference that a text begins with: what it stands for, and its length; or 1 if it is none.
-func reference(text string) (string, int) {
+// characterReference decodes the character reference at the start of a text and returns its length; 1 if there is none.
+func characterReference(text string) (string, int) {
 	end := 1
 	for end < min(len(text), maxReference) && (text[end] == '#' && end == 1 || IsLetter(text[end]) || IsDigit(text[end])) {
 		end++

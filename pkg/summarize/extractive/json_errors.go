@@ -11,79 +11,79 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/summarize/extractive/choice"
 )
 
-// fault is a member of a JSON text that looks like the report of an error.
-type fault struct {
+// errorMember is a member of a JSON text that looks like an error report.
+type errorMember struct {
 	node  int32
 	level facts.Severity
-	// key is whether its key says so.
-	key bool
-	// form is what it has in common with others that differ in their variable parts.
-	form  uint64
-	worth float64
+	// byKey is true if its key says so.
+	byKey bool
+	// formHash identifies its form without variable parts.
+	formHash uint64
+	worth    float64
 }
 
-// faultShare is the part of an extract, in percent, that errors in a JSON text may take.
-const faultShare = 50
+// errorShare is the percentage of an extract for errors in a JSON text.
+const errorShare = 50
 
-// addFailures offers the members that report errors, the rarest first, with what tells their item apart.
-func (r *jsonReader) addFailures() {
-	faults := r.faults()
-	room := r.target * faultShare / 100
+// addErrorMembers offers the members that report errors, the rarest first, with what identifies their item.
+func (r *jsonReader) addErrorMembers() {
+	faults := r.errorMembers()
+	room := r.target * errorShare / 100
 	for k, f := range faults {
 		label := r.path(f.node) + ": "
-		text := r.raw(f.node) + r.owner(f.node)
+		text := r.raw(f.node) + r.identifyingMember(f.node)
 		size := len(label) + min(len(text), r.target)
 		if k > 0 && size > room {
 			continue
 		}
 		room -= size
-		r.entries = append(r.entries, choice.Entry{Label: label, Text: text, Most: r.target * 7 / 10, Order: -len(faults) + k, Worth: worthError - float64(k)})
+		r.entries = append(r.entries, choice.Entry{Label: label, Text: text, MaxChars: r.target * 7 / 10, Order: -len(faults) + k, Score: worthError - float64(k)})
 	}
 }
 
-// faults returns one fault of each form, those of the greatest worth first.
-func (r *jsonReader) faults() []fault {
-	all, count := r.allFaults()
+// errorMembers returns one member for each form of error, those with the highest scores first.
+func (r *jsonReader) errorMembers() []errorMember {
+	all, count := r.allErrorMembers()
 	seen := map[uint64]bool{}
-	var kept []fault
+	var kept []errorMember
 	for _, f := range all {
-		if seen[f.form] || (count[f.form] > 3 && count[f.form]*20 > len(all)) && !f.key {
+		if seen[f.formHash] || (count[f.formHash] > 3 && count[f.formHash]*20 > len(all)) && !f.byKey {
 			continue
 		}
-		seen[f.form] = true
-		f.worth = 4*rarity(count[f.form], len(r.doc.Nodes)) + float64(f.level) - float64(r.doc.Nodes[f.node].End-r.doc.Nodes[f.node].Start)/300
-		if f.key {
+		seen[f.formHash] = true
+		f.worth = 4*rarity(count[f.formHash], len(r.doc.Nodes)) + float64(f.level) - float64(r.doc.Nodes[f.node].End-r.doc.Nodes[f.node].Start)/300
+		if f.byKey {
 			f.worth += 2
 		}
 		kept = append(kept, f)
 	}
-	slices.SortStableFunc(kept, func(a, b fault) int { return cmp.Compare(b.worth, a.worth) })
+	slices.SortStableFunc(kept, func(a, b errorMember) int { return cmp.Compare(b.worth, a.worth) })
 	return kept[:min(len(kept), 4+r.target/60)]
 }
 
-// allFaults returns every fault in order, and how many have each form.
-func (r *jsonReader) allFaults() (all []fault, count map[uint64]int) {
+// allErrorMembers returns all members that report errors in order, and the count of each form.
+func (r *jsonReader) allErrorMembers() (all []errorMember, count map[uint64]int) {
 	count = map[uint64]int{}
 	var words []uint64
 	for i := range r.doc.Nodes {
-		f, ok := r.faultAt(int32(i))
+		f, ok := r.errorMemberAt(int32(i))
 		if !ok {
 			continue
 		}
 		raw := r.raw(int32(i))
 		words = maskedWords(words[:0], raw[:min(len(raw), 2000)])
-		f.form = combine(append(words, maskedHash(r.doc.Key(int32(i))+"=")))
-		count[f.form]++
+		f.formHash = hashWords(append(words, maskedHash(r.doc.Key(int32(i))+"=")))
+		count[f.formHash]++
 		all = append(all, f)
 	}
 	return all, count
 }
 
-// faultAt says whether a scalar reports an error: by its words, or by its key and not being empty.
-func (r *jsonReader) faultAt(i int32) (fault, bool) {
+// errorMemberAt reports whether a scalar reports an error: by its words, or by its key if it is not empty.
+func (r *jsonReader) errorMemberAt(i int32) (errorMember, bool) {
 	n := &r.doc.Nodes[i]
 	if n.Kind == '{' || n.Kind == '[' || n.Kind == 'n' {
-		return fault{}, false
+		return errorMember{}, false
 	}
 	key, raw := r.doc.Key(i), r.doc.Text[n.Start:n.End]
 	level := facts.Ordinary
@@ -91,10 +91,10 @@ func (r *jsonReader) faultAt(i int32) (fault, bool) {
 		level = facts.SeverityOf(raw)
 	}
 	byKey := failingKey(key, raw) || (n.Kind == '"' && n.Parent != content.NoNode && failingKey(r.doc.Key(n.Parent), raw))
-	return fault{node: i, level: level, key: byKey}, level >= facts.Failing || byKey
+	return errorMember{node: i, level: level, byKey: byKey}, level >= facts.Failing || byKey
 }
 
-// failingKey says whether a key and its value report an error: "error": "…", "success": false, "exit_code": 2.
+// failingKey reports whether a key and its value report an error: "error": "…", "success": false, "exit_code": 2.
 func failingKey(key, raw string) bool {
 	k := strings.ToLower(key[:min(len(key), 24)])
 	switch k {
@@ -109,8 +109,8 @@ func failingKey(key, raw string) bool {
 	return false
 }
 
-// owner says what tells the object apart that a fault stands in.
-func (r *jsonReader) owner(i int32) string {
+// identifyingMember returns what identifies the object that contains an error.
+func (r *jsonReader) identifyingMember(i int32) string {
 	best, bestWorth := content.NoNode, 4.5
 	parent := r.doc.Nodes[i].Parent
 	if parent == content.NoNode {

@@ -7,29 +7,29 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/summarize/extractive/choice"
 )
 
-// mostBeside is how many lines are shown of what stands around a text.
-const mostBeside = 8
+// maxBeside is how many lines around a text are shown.
+const maxBeside = 8
 
-// around puts lines before and after what a draft shows, of more worth than all of it.
-func (d *draft) around(before, after []choice.Entry) {
+// surround puts lines before and after what a draft shows, with higher scores than all of it.
+func (d *draft) surround(before, after []choice.Entry) {
 	top, first, last := 0.0, 0, 0
 	for _, p := range d.entries {
-		top, first, last = max(top, p.Worth), min(first, p.Order), max(last, p.Order)
+		top, first, last = max(top, p.Score), min(first, p.Order), max(last, p.Order)
 	}
 	for k := range before {
 		before[k].Order = first - len(before) + k
-		before[k].Worth = top + 10 + before[k].Worth - float64(k)/10
+		before[k].Score = top + 10 + before[k].Score - float64(k)/10
 	}
 	for k := range after {
 		after[k].Order = last + 1 + k
-		after[k].Worth = top + 5 - float64(k)/10
+		after[k].Score = top + 5 - float64(k)/10
 	}
 	d.entries = append(append(before, d.entries...), after...)
 }
 
-// readWrapped looks through what a tool puts around its result: a pair of tags, a code fence, a few lines of text.
+// readWrapped unwraps what a tool puts around its result: a pair of tags, a code fence, a few lines of text.
 func readWrapped(s source) (draft, bool) {
-	if s.depth >= deepest {
+	if s.depth >= maxDepth {
 		return draft{}, false
 	}
 	for _, find := range []func(string) (start, end int){taggedPart, fencedPart, jsonPart} {
@@ -40,7 +40,7 @@ func readWrapped(s source) (draft, bool) {
 		inner := recognize(source{
 			text: s.text[start:end], target: s.target * 9 / 10, line: s.line + strings.Count(s.text[:start], "\n"), depth: s.depth + 1,
 		})
-		inner.around(linesBeside(s.text[:start], s.target), linesBeside(s.text[end:], s.target))
+		inner.surround(linesBeside(s.text[:start], s.target), linesBeside(s.text[end:], s.target))
 		return inner, true
 	}
 	return draft{}, false
@@ -49,19 +49,19 @@ func readWrapped(s source) (draft, bool) {
 func linesBeside(text string, target int) (beside []choice.Entry) {
 	for _, line := range strings.Split(text, "\n") {
 		line = strings.TrimSpace(line)
-		if line != "" && !content.IsBareTag(line) && !strings.HasPrefix(line, "```") && len(beside) < mostBeside {
-			beside = append(beside, choice.Entry{Text: line, Most: max(60, target/6)})
+		if line != "" && !content.IsBareTag(line) && !strings.HasPrefix(line, "```") && len(beside) < maxBeside {
+			beside = append(beside, choice.Entry{Text: line, MaxChars: max(60, target/6)})
 		}
 	}
 	return beside
 }
 
-// wrapWithin is how many bytes from an end of a text a tool's wrapping is looked for.
-const wrapWithin = 2000
+// wrapperWindow is how many bytes at the start of a text are searched for a wrapper.
+const wrapperWindow = 2000
 
-// taggedPart finds what stands between a line that is an opening tag and one that is its closing tag, such as <output>.
+// taggedPart finds the text between an opening and a closing tag on lines of their own, such as <output>.
 func taggedPart(text string) (start, end int) {
-	for at := 0; at < min(len(text), wrapWithin); {
+	for at := 0; at < min(len(text), wrapperWindow); {
 		line, _, more := strings.Cut(text[at:], "\n")
 		next := at + len(line) + 1
 		line = strings.TrimSpace(line)
@@ -78,7 +78,7 @@ func taggedPart(text string) (start, end int) {
 	return 0, 0
 }
 
-// isPageTag says whether a tag belongs to a page.
+// isPageTag reports whether a tag is HTML.
 func isPageTag(name string) bool {
 	switch strings.ToLower(name) {
 	case "html", "head", "body", "div", "main", "article", "section", "table", "ul", "ol", "pre", "p", "svg", "xml":
@@ -87,10 +87,10 @@ func isPageTag(name string) bool {
 	return false
 }
 
-// fencedPart finds what stands in a code fence that begins near the text's beginning.
+// fencedPart finds the text in a code fence that begins near the start.
 func fencedPart(text string) (start, end int) {
 	const fence = "```"
-	open := strings.Index(text[:min(len(text), wrapWithin)], fence)
+	open := strings.Index(text[:min(len(text), wrapperWindow)], fence)
 	if open < 0 || (open > 0 && text[open-1] != '\n') {
 		return 0, 0
 	}
@@ -105,14 +105,14 @@ func fencedPart(text string) (start, end int) {
 	return start, start + end
 }
 
-// jsonTries is at how many places a JSON text is looked for inside another.
-const jsonTries = 4
+// maxJSONTries is how many positions are tried as the start of embedded JSON.
+const maxJSONTries = 4
 
-// jsonPart finds a JSON object or array that begins near the text's beginning.
+// jsonPart finds a JSON object or array that begins near the start.
 func jsonPart(text string) (start, end int) {
-	within := text[:min(len(text), wrapWithin)]
+	within := text[:min(len(text), wrapperWindow)]
 	tries := 0
-	for at := 0; at < len(within) && tries < jsonTries; at++ {
+	for at := 0; at < len(within) && tries < maxJSONTries; at++ {
 		if (text[at] != '{' && text[at] != '[') || !opensJSON(text, at) {
 			continue
 		}
@@ -124,7 +124,7 @@ func jsonPart(text string) (start, end int) {
 	return 0, 0
 }
 
-// opensJSON says whether a bracket stands where a JSON text would begin: after a space or line break, before a value.
+// opensJSON reports whether a bracket is where a JSON text would begin: after white space, before a value.
 func opensJSON(text string, at int) bool {
 	if at > 0 && text[at-1] != '\n' && text[at-1] != ' ' && text[at-1] != ':' && text[at-1] != '\t' {
 		return false

@@ -1,0 +1,37 @@
+package citations
+
+import (
+	"fmt"
+	"strings"
+)
+
+// header returns the start of a citation, up to its URL.
+func (s *Source) header() string {
+	return fmt.Sprintf("[%s: %d chars, %s, %s", bracketSafe(s.Handle), s.TotalChars, bracketSafe(s.ContentType), bracketSafe(s.Type))
+}
+
+// retrievePrefix returns the start of a citation's last line.
+func (s *Source) retrievePrefix() string {
+	return fmt.Sprintf(`[More: retrieve_content("%s", search_terms) or by `, bracketSafe(s.Handle))
+}
+
+// maxCitation is the maximum length of a citation in bytes, far above what its token limit allows in any script.
+const maxCitation = 16 << 10
+
+// Cited returns the handle that a text cites, if it has the form of a citation; empty otherwise.
+func Cited(text string) string {
+	handle, _, ok := strings.Cut(strings.TrimPrefix(text, "["), ": ")
+	if !ok || len(text) > maxCitation || text[0] != '[' {
+		return ""
+	}
+	s := Source{Handle: handle}
+	if last := text[strings.LastIndexByte(text, '\n')+1:]; strings.HasPrefix(last, s.retrievePrefix()) && strings.HasSuffix(last, "]") {
+		return handle
+	}
+	return ""
+}
+
+// IsOf reports whether a text is a citation of a source, as Make produces it.
+func IsOf(text string, s Source) bool {
+	return Cited(text) == s.Handle && strings.HasPrefix(text, s.header())
+}

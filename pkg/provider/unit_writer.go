@@ -1,0 +1,259 @@
+package provider
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+)
+
+// Writer writes lines in one provider's shape, as blocks of a UnitWriter.
+type Writer interface {
+	// Takes reports whether the provider accepts the media in a user message.
+	Takes(m *conversation.Media) bool
+	// Text writes a line of the system or the user: at least one content, none of them empty.
+	Text(s *UnitWriter, l *Line, contents []Content)
+	// Assistant writes the assistant's lines of a unit as one turn of the model, or nothing if none of it can be shown.
+	Assistant(s *UnitWriter, turn []Line)
+	// Result writes a line with one result.
+	Result(s *UnitWriter, l *Line, r *conversation.ToolResult)
+}
+
+// Content is something that the user or the system says: media if set, else text.
+type Content struct {
+	Text   string
+	Media  *conversation.Media
+	Tokens int32
+}
+
+// UnitWriter collects the blocks of a unit while it is written.
+type UnitWriter struct {
+	Traits  Traits
+	Context UnitContext
+	out     UnitBlocks
+}
+
+// NewFormat returns a format whose units the writer writes.
+func NewFormat(id conversation.Format, t Traits, w Writer) Format { return format{id, t, w} }
+
+type format struct {
+	id     conversation.Format
+	traits Traits
+	writer Writer
+}
+
+func (f format) Format() conversation.Format { return f.id }
+
+func (f format) Traits() Traits { return f.traits }
+
+// Unit pairs calls and results, and lets the writer write each line (behaviour §11).
+func (f format) Unit(u *conversation.Unit, c UnitContext) UnitBlocks {
+	lines, repairs := Pair(f.traits, u, c)
+	s := &UnitWriter{Traits: f.traits, Context: c, out: UnitBlocks{Repairs: repairs, Blocks: make([]Block, 0, len(lines))}}
+	turn := 0
+	for turn < len(lines) && lines[turn].Role == conversation.RoleAssistant {
+		turn++
+	}
+	s.turn(f.writer, lines[:turn])
+	for i := turn; i < len(lines); i++ {
+		s.line(f.writer, &lines[i])
+	}
+	return s.out
+}
+
+// turn writes the assistant's lines of the unit.
+func (s *UnitWriter) turn(w Writer, lines []Line) {
+	repairs := len(s.out.Repairs)
+	if len(lines) > 0 {
+		w.Assistant(s, lines)
+	}
+	for i := range lines {
+		s.reportMissing(&lines[i], repairs)
+	}
+}
+
+func (s *UnitWriter) line(w Writer, l *Line) {
+	repairs := len(s.out.Repairs)
+	switch {
+	case l.Role == conversation.RoleTool:
+		w.Result(s, l, l.Parts[0].Result)
+	case l.Role == conversation.RoleSystem && s.Traits.SystemApart:
+		s.systemApart(l)
+	default:
+		if contents := s.contents(l, w.Takes); len(contents) > 0 {
+			w.Text(s, l, s.withSpeaker(l, contents))
+		}
+	}
+	s.reportMissing(l, repairs)
+}
+
+// withSpeaker puts a line that names the speaker before what a user says, if messages have no field for it. The message's own weight
+// includes it.
+func (s *UnitWriter) withSpeaker(l *Line, contents []Content) []Content {
+	switch {
+	case l.Name == "" || l.Role != conversation.RoleUser || s.Traits.NameField:
+	case contents[0].Media == nil:
+		contents[0].Text = SpeakerLine(l.Name) + contents[0].Text
+	default:
+		return slices.Insert(contents, 0, Content{Text: SpeakerLine(l.Name)})
+	}
+	return contents
+}
+
+// reportMissing records a repair for a line of which nothing was written because it is empty. If the repairs since from already tell of
+// something dropped, that is the reason.
+func (s *UnitWriter) reportMissing(l *Line, from int) {
+	dropped := func(r Repair) bool { return r.Index == l.Index }
+	if !l.written && !slices.ContainsFunc(s.out.Repairs[from:], dropped) {
+		s.Repair(l.Index, conversation.ReasonEmptyText, -int64(l.Tokens))
+	}
+}
+
+// systemApart writes a system message for a provider that accepts them only in system_json: there if it leads, else as the user's.
+func (s *UnitWriter) systemApart(l *Line) {
+	contents := s.contents(l, func(*conversation.Media) bool { return false })
+	if len(contents) == 0 {
+		return
+	}
+	role := "system"
+	if !s.Context.Leading {
+		role = "user"
+		contents[0].Text = systemHeader + contents[0].Text
+		n := s.Context.count(systemHeader)
+		contents[0].Tokens += n
+		s.Repair(l.Index, conversation.ReasonSystemAsUser, int64(n))
+	}
+	for i := range contents {
+		s.add(Block{System: s.Context.Leading, Role: role, JSON: s.Traits.AppendText(nil, contents[i].Text), Tokens: s.Charge(l, contents[i].Tokens), Index: l.Index})
+	}
+}
+
+// contents returns the texts and media of a line; media that takes refuses become a line of text.
+func (s *UnitWriter) contents(l *Line, takes func(*conversation.Media) bool) []Content {
+	out := make([]Content, 0, len(l.Parts))
+	for i := range l.Parts {
+		p := &l.Parts[i]
+		switch {
+		case p.Kind == conversation.PartText && s.Blank(p.Text.Inline):
+		case p.Kind == conversation.PartText:
+			out = append(out, Content{Text: p.Text.Inline, Tokens: p.Tokens})
+		case p.Kind == conversation.PartMedia && l.Role != conversation.RoleSystem && takes(p.Media):
+			out = append(out, Content{Media: p.Media, Tokens: p.Tokens})
+		case p.Kind == conversation.PartMedia:
+			line, tokens := s.MediaAsText(l.Index, p)
+			out = append(out, Content{Text: line, Tokens: tokens})
+		default:
+			s.Drop(l.Index, p)
+		}
+	}
+	return out
+}
+
+// Blank reports whether a text cannot be shown because it is empty.
+func (s *UnitWriter) Blank(text string) bool {
+	return text == "" || s.Traits.NoBlank && strings.TrimSpace(text) == ""
+}
+
+// MediaAsText returns the line that replaces media, and its weight.
+func (s *UnitWriter) MediaAsText(index int32, p *conversation.Part) (line string, tokens int32) {
+	line = p.Media.Line()
+	tokens = s.Context.count(line)
+	s.Repair(index, conversation.ReasonMediaAsText, int64(tokens-p.Tokens))
+	return line, tokens
+}
+
+// Drop records that a part is not shown because the provider cannot take it back.
+func (s *UnitWriter) Drop(index int32, p *conversation.Part) {
+	s.Repair(index, conversation.ReasonForeignBlock, -int64(p.Tokens))
+}
+
+// Count weighs a text that the record does not contain.
+func (s *UnitWriter) Count(text string) int32 { return s.Context.count(text) }
+
+// Repair records a change made for legality.
+func (s *UnitWriter) Repair(index int32, reason conversation.Reason, tokens int64) {
+	s.out.Repairs = append(s.out.Repairs, Repair{Index: index, Reason: reason, Tokens: tokens})
+}
+
+// Add writes a block of a line; tokens is the weight of its content.
+func (s *UnitWriter) Add(l *Line, role string, json []byte, tokens int32) {
+	s.add(Block{Role: role, JSON: json, Tokens: s.Charge(l, tokens), Index: l.Index})
+}
+
+func (s *UnitWriter) add(b Block) { s.out.Blocks = append(s.out.Blocks, b) }
+
+// Charge adds to a weight what the line weighs besides its content, the first time it is called.
+func (s *UnitWriter) Charge(l *Line, tokens int32) int32 {
+	overhead := l.Tokens
+	for i := range l.Parts {
+		overhead -= l.Parts[i].Tokens
+	}
+	l.Tokens -= overhead
+	l.written = true
+	return tokens + overhead
+}
+
+// Renamed returns the weight of a call's clean name beyond the stored count, if it differs from the name.
+func (s *UnitWriter) Renamed(index int32, name, clean string) int32 {
+	if clean == name {
+		return 0
+	}
+	n := s.Context.count(clean)
+	s.Repair(index, conversation.ReasonNameReplaced, int64(n))
+	return n
+}
+
+// Arguments returns a call's arguments as they are written, and their weight beyond the stored count. legal reports whether arguments can
+// be written unchanged.
+func (s *UnitWriter) Arguments(index int32, arguments string, legal func(string) bool) (string, int32) {
+	switch {
+	case strings.TrimSpace(arguments) == "":
+		return "{}", s.Context.count("{}")
+	case legal(arguments):
+		return arguments, 0
+	}
+	raw := AppendString([]byte(`{"_raw":`), arguments)
+	wrapped := string(append(raw, '}'))
+	n := max(0, s.Context.count(wrapped)-s.Context.count(arguments))
+	s.Repair(index, conversation.ReasonArgumentsWrapped, int64(n))
+	return wrapped, n
+}
+
+// Native reports whether a provider's reasoning or opaque block in a line may be sent back to the model that is called.
+func (s *UnitWriter) Native(l *Line, p *conversation.Part) bool {
+	switch p.Kind {
+	case conversation.PartReasoning:
+		model := p.Reasoning.Model
+		if model == "" {
+			model = l.Model
+		}
+		return p.Reasoning.Provider == s.Traits.Provider && p.Reasoning.Signature.Inline != "" && SameModel(s.Context.Model, model)
+	case conversation.PartOpaque:
+		return p.Opaque.Provider == s.Traits.Provider && SameModel(s.Context.Model, l.Model)
+	default:
+		return false
+	}
+}
+
+// AppendContents appends contents as a list, at least one: media as the provider has them, and each text behind its prefix as an object.
+func AppendContents(dst []byte, contents []Content, textPrefix string, appendMedia func([]byte, *conversation.Media) []byte) []byte {
+	for i := range contents {
+		dst = append(dst, "[,"[min(i, 1)])
+		if contents[i].Media != nil {
+			dst = appendMedia(dst, contents[i].Media)
+			continue
+		}
+		dst = append(dst, textPrefix...)
+		dst = append(AppendString(dst, contents[i].Text), '}')
+	}
+	return append(dst, ']')
+}
+
+// Weigh returns the total weight of contents.
+func Weigh(contents []Content) int32 {
+	var n int32
+	for i := range contents {
+		n += contents[i].Tokens
+	}
+	return n
+}

@@ -1,0 +1,63 @@
+package summarize
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/hashicorp/golang-lru/v2/simplelru"
+)
+
+// ModelSpent is what the calls to one model used, in tokens as counted by [Usage].
+type ModelSpent struct {
+	Model string // provider/model; empty for all models beyond maxModelsTracked
+	Calls int64
+	Input int64
+	// Output includes what a model thought before it wrote.
+	Output int64
+}
+
+// maxModelsTracked limits the models tracked per conversation, because prompts can name any.
+const maxModelsTracked = 32
+
+// ledger records by model what each conversation's calls used. A conversation without requests restarts at zero once maxConversations
+// others had some.
+type ledger struct {
+	conversations *simplelru.LRU[Scope, []ModelSpent] // sorted by model
+}
+
+func newLedger() ledger {
+	conversations, _ := simplelru.NewLRU[Scope, []ModelSpent](maxConversations, nil) // only a size below 1 is an error
+	return ledger{conversations}
+}
+
+func (l *ledger) add(s Scope, model string, paid cost) {
+	all, _ := l.conversations.Get(s)
+	at, found := findModel(all, model)
+	if !found && len(all) >= maxModelsTracked {
+		model = ""
+		at, found = findModel(all, model)
+	}
+	if !found {
+		all = slices.Insert(all, at, ModelSpent{Model: model})
+	}
+	all[at].Calls++
+	all[at].Input += paid.input
+	all[at].Output += paid.output
+	l.conversations.Add(s, all)
+}
+
+func findModel(all []ModelSpent, model string) (at int, found bool) {
+	return slices.BinarySearchFunc(all, model, func(m ModelSpent, model string) int { return cmp.Compare(m.Model, model) })
+}
+
+// Spent returns what a conversation's own calls used since the process started, sorted by model; the caller owns it. Calls that were
+// skipped because of an open breaker or the spend limit are not included.
+func (d *Desk) Spent(s Scope) []ModelSpent {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.ledger.conversations == nil {
+		return nil
+	}
+	all, _ := d.ledger.conversations.Peek(s)
+	return slices.Clone(all)
+}
