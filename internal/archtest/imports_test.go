@@ -124,6 +124,15 @@ var layers = []layer{
 		deny: outside, noClock: true,
 	},
 	{
+		name: "builds", why: "they run plans over loaded views, and nobody but the facade knows them",
+		dirs: []string{"pkg/engine/internal/build"},
+		allow: []string{
+			vocabulary, "./pkg/compaction", "./pkg/provider", "./pkg/summarize", "./pkg/tokens", "./pkg/store", "./pkg/store/record",
+			"./pkg/engine/internal/...",
+		},
+		deny: append([]string{"go.etcd.io/bbolt"}, transport...),
+	},
+	{
 		name: "transfer", why: "it takes a conversation apart and puts it together, so it knows what every room stores",
 		dirs: []string{"pkg/engine/internal/transfer"},
 		allow: []string{

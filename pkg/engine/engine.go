@@ -3,13 +3,11 @@
 package engine
 
 import (
-	"context"
-	"sync"
 	"time"
 
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/transfer"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/build"
 
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/transfer"
 
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
 
@@ -67,15 +65,9 @@ type Engine struct {
 	blobs      *contents.Blobs
 	contents   *contents.Service
 	transfer   *transfer.Service
+	builds     *build.Service
 	catalogues *catalogue.Reader
 	summaries  *summarize.Desk
-
-	base       context.Context // of background work; ends with Close
-	end        context.CancelFunc
-	background sync.WaitGroup
-	mu         sync.Mutex
-	closed     bool
-	preparing  map[Key]*preparing
 }
 
 // New returns an engine. The caller keeps the store, and closes it after the engine's last call.
@@ -90,9 +82,7 @@ func New(o Options) *Engine {
 		txn:        txn.New(o.Store, o.Clock),
 		catalogues: catalogue.NewReader(o.Store, o.Clock, o.Models),
 		summaries:  o.Summaries,
-		preparing:  make(map[Key]*preparing),
 	}
-	e.base, e.end = context.WithCancel(context.Background())
 	if e.summaries == nil {
 		e.summaries = summarize.New(summarize.Options{})
 	}
@@ -101,6 +91,10 @@ func New(o Options) *Engine {
 	e.contents = contents.New(&contents.Options{
 		Store: o.Store, Txn: e.txn, Views: e.views, Blobs: e.blobs, CacheBytes: o.ContentCacheBytes, Clock: o.Clock, Ids: o.IDs,
 		Defaults: o.Defaults, Forget: e.summaries, Sweep: e.sweep,
+	})
+	e.builds = build.New(&build.Options{
+		Store: o.Store, Txn: e.txn, Views: e.views, Blobs: e.blobs, Contents: e.contents, Catalogues: e.catalogues, Summaries: e.summaries,
+		IDs: o.IDs, Defaults: o.Defaults, OnError: o.OnError,
 	})
 	e.transfer = transfer.New(o.Store, e.txn, e.views, e.blobs, e.contents, o.IDs, o.Defaults)
 	e.Admin = catalogue.NewAdmin(e.catalogues, o.Store, e.txn, o.IDs, e.summaries)
@@ -213,30 +207,6 @@ type MessagesResult struct {
 	Next      *int32
 }
 
-// SummaryInView is a summary with its text.
-type SummaryInView struct {
-	ID       int64
-	Range    conversation.Range
-	Level    int32
-	Children []int64
-	Text     string
-	Tokens   int32
-	Model    string // that wrote it; empty for an extract
-	EditSeq  int64
-	Erased   bool // something that it stands for was erased since
-}
-
-// CompactResult says what a compaction did.
-type CompactResult struct {
-	Summaries    []SummaryInView // in order of their ranges
-	Range        conversation.Range
-	Saved        int64 // tokens, before the factor
-	Events       []conversation.Event
-	Degradations []plan.Degradation
-	Revision     int64
-	Duplicate    bool
-}
-
 // RewindRequest takes back the messages from an index on.
 type RewindRequest struct {
 	Key     store.Key
@@ -266,17 +236,6 @@ type RewindResult struct {
 	Events    []conversation.Event
 	Revision  int64
 	Duplicate bool
-}
-
-// ManifestResult is an earlier build.
-type ManifestResult struct {
-	Manifest     conversation.Manifest
-	Messages     []provider.Message
-	System       []byte
-	MessagesJSON []byte
-	SHA256       [32]byte // of these bytes; equal to the manifest's in its own format
-	Blocks       int32
-	Breakpoints  []int32
 }
 
 // RangeUnit says what a range counts.

@@ -7,12 +7,10 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
 	"github.com/palimpsest-context/palimpsest/pkg/expiry"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 	"github.com/palimpsest-context/palimpsest/pkg/store/record"
-	"github.com/palimpsest-context/palimpsest/pkg/summarize"
 )
 
 // scheduleErasures adds to an append what of its messages is to be erased, and when.
@@ -59,27 +57,4 @@ func erasuresOf(m *conversation.Message) []record.Erasure {
 		}
 	}
 	return out
-}
-
-// forgetErased makes everybody forget what a build has erased: the window, which is not kept warm, who summarizes, and who searches.
-func (e *Engine) forgetErased(d *plan.Attempt) {
-	for _, handle := range d.ErasedContents {
-		if n, ok := contents.NumberOf(handle); ok {
-			e.contents.Cache.Drop(d.Loaded.Head.Incarnation, n)
-		}
-	}
-	for index := range d.Erased.Messages {
-		e.contents.Cache.DropMessage(d.Loaded.Head.Incarnation, index)
-	}
-	scope := summarize.Scope{Namespace: d.Loaded.Key.Namespace, Conversation: d.Loaded.Key.Conversation}
-	for _, hash := range d.ErasedHashes {
-		e.summaries.Forget(scope, hash)
-	}
-	for index := range d.Erased.Messages { // of all the words that it had, only the last are known by their hash
-		if _, corrected := d.Loaded.Originals[index]; corrected {
-			e.summaries.ForgetConversation(scope)
-			return
-		}
-	}
-	e.summaries.ForgetSpans(scope)
 }

@@ -236,7 +236,7 @@ func (e *Engine) commitRestore(ctx context.Context, l *listing, u *conversation.
 		Reason: conversation.ReasonExpandRequest, Turn: w.Head.Turn, Time: c.Head.UpdateTime, Commit: c.Head.Version,
 		Before: before, After: u.Tokens(), Said: r.Reason, Brought: brought,
 	}}
-	if err := e.hasRoom(ctx, l, &c.Edits[0]); err != nil {
+	if err := e.builds.HasRoom(ctx, l.window, l.last, &c.Edits[0]); err != nil {
 		return err
 	}
 	out.Events, out.Revision, out.RewriteTokens = conversation.EventsOf(c.Edits), c.Head.Revision, cost

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/build"
+
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
@@ -252,7 +254,7 @@ func (p *paging) addSummaries(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		p.result.Summaries = append(p.result.Summaries, inView(s, texts[0]))
+		p.result.Summaries = append(p.result.Summaries, build.SummaryView(s, texts[0]))
 	}
 	return nil
 }

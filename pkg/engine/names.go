@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/build"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/catalogue"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
@@ -43,6 +44,12 @@ type (
 	ModelUsage = plan.ModelUsage
 	// CompactRequest asks for a smaller view.
 	CompactRequest = plan.CompactRequest
+	// CompactResult says what a compaction did.
+	CompactResult = build.CompactResult
+	// ManifestResult is an earlier build.
+	ManifestResult = build.ManifestResult
+	// SummaryInView is a summary with its text.
+	SummaryInView = build.SummaryInView
 	// Usage is what a provider reported for one call.
 	Usage = view.Usage
 	// FixedInput is what the caller sends beside the context.

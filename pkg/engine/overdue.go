@@ -1,27 +1,12 @@
 package engine
 
 import (
-	"context"
 	"slices"
 
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
 
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
-
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
-
-// settled gives a window back if contents of its conversation are overdue: what it holds may be about to go.
-func (e *Engine) settled(ctx context.Context, w *view.Loaded) error {
-	due, err := e.contents.Overdue(ctx, w.Key, &w.Head)
-	if err == nil && due {
-		err = contents.ErrOverdue
-	}
-	if err != nil {
-		e.views.Release(w)
-	}
-	return err
-}
 
 // gone says whether a message had contents that went with their run.
 func (l *listing) gone(index int32) bool {

@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"errors"
-	"fmt"
 	"runtime/debug"
 	"time"
 
@@ -28,7 +27,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	ticker := time.NewTicker(sweepEvery)
 	defer ticker.Stop()
 	for {
-		if err := e.guarded(func() error { return e.Sweep(ctx) }); err != nil && ctx.Err() == nil {
+		if err := txn.Guard(func() error { return e.Sweep(ctx) }); err != nil && ctx.Err() == nil {
 			e.onError(err)
 		}
 		select {
@@ -37,16 +36,6 @@ func (e *Engine) Run(ctx context.Context) error {
 		case <-ticker.C:
 		}
 	}
-}
-
-// guarded recovers for background work: nobody above it does.
-func (e *Engine) guarded(work func() error) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("background work: panic of type %T", p)
-		}
-	}()
-	return work()
 }
 
 // Sweep does what is due now. Failures of single tasks do not keep it from the others.

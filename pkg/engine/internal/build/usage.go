@@ -1,4 +1,4 @@
-package engine
+package build
 
 import (
 	"context"
@@ -13,30 +13,30 @@ import (
 
 // ReportUsage tells what the provider counted for a build. An empty model is the build's. It returns the factor in force, and
 // whether the report counts: at most one does for a build.
-func (e *Engine) ReportUsage(ctx context.Context, key Key, manifest int64, model string, u view.Usage) (factor float64, counted bool, err error) {
-	err = e.txn.Do(ctx, key, func() error {
-		w, _, err := e.views.Open(ctx, key, txn.Request{})
+func (b *Service) ReportUsage(ctx context.Context, key store.Key, manifest int64, model string, u view.Usage) (factor float64, counted bool, err error) {
+	err = b.txn.Do(ctx, key, func() error {
+		w, _, err := b.views.Open(ctx, key, txn.Request{})
 		if err != nil {
 			return err
 		}
-		m, err := e.views.Manifest(ctx, w, manifest)
+		m, err := b.views.Manifest(ctx, w, manifest)
 		if err != nil {
 			return err
 		}
 		if model == "" {
 			model = m.Model
 		}
-		factor, counted, err = e.reportUsage(ctx, w, m, model, u)
+		factor, counted, err = b.reportUsage(ctx, w, m, model, u)
 		if err == nil {
-			e.views.Release(w)
+			b.views.Release(w)
 		}
 		return err
 	})
 	return factor, counted, err
 }
 
-func (e *Engine) reportUsage(ctx context.Context, w *view.Loaded, m *conversation.Manifest, model string, u view.Usage) (float64, bool, error) {
-	profile, err := e.catalogues.Profile(ctx, w.Key.Namespace, model)
+func (b *Service) reportUsage(ctx context.Context, w *view.Loaded, m *conversation.Manifest, model string, u view.Usage) (float64, bool, error) {
+	profile, err := b.catalogues.Profile(ctx, w.Key.Namespace, model)
 	if err != nil {
 		return 0, false, err
 	}
@@ -49,11 +49,11 @@ func (e *Engine) reportUsage(ctx context.Context, w *view.Loaded, m *conversatio
 		return factor, false, err
 	}
 	c := &store.Change{
-		Expect: w.Head.Version, Head: txn.NextHead(w.Head, e.txn.Now()), ReplaceManifests: []conversation.Manifest{*m},
+		Expect: w.Head.Version, Head: txn.NextHead(w.Head, b.txn.Now()), ReplaceManifests: []conversation.Manifest{*m},
 		Slots: map[string][]byte{view.UsageSlot(model): w.Slots[view.UsageSlot(model)], view.UsedSlot: w.Slots[view.UsedSlot]},
 	}
 	c.Head.Revision++
-	if err := e.store.Commit(ctx, w.Key, c); err != nil {
+	if err := b.store.Commit(ctx, w.Key, c); err != nil {
 		return 0, false, err
 	}
 	w.ApplyCommit(c, w.View)

@@ -1,4 +1,4 @@
-package engine
+package build
 
 import (
 	"context"
@@ -16,40 +16,40 @@ import (
 
 // Compact makes a conversation's view smaller now, at its own budget. It begins no turn. It waits for a model as long as
 // summarizers may take, while nobody is kept from the conversation.
-func (e *Engine) Compact(ctx context.Context, r plan.CompactRequest) (*CompactResult, error) {
+func (b *Service) Compact(ctx context.Context, r plan.CompactRequest) (*CompactResult, error) {
 	var out *CompactResult
-	w := &plan.WaitBudget{Started: true, Left: e.summaries.Deadline(), Calls: math.MaxInt}
+	w := &plan.WaitBudget{Started: true, Left: b.summaries.Deadline(), Calls: math.MaxInt}
 	for {
-		err := e.txn.Do(ctx, r.Key, func() (err error) {
-			out, err = e.compactOnce(ctx, &r, w)
+		err := b.txn.Do(ctx, r.Key, func() (err error) {
+			out, err = b.compactOnce(ctx, &r, w)
 			return err
 		})
-		if again, err := e.again(ctx, r.Key, w, err); !again {
+		if again, err := b.retryAfterWait(ctx, r.Key, w, err); !again {
 			return out, err
 		}
 	}
 }
 
 // compactOnce is one attempt.
-func (e *Engine) compactOnce(ctx context.Context, r *plan.CompactRequest, wait *plan.WaitBudget) (*CompactResult, error) {
-	w, snap, err := e.views.Open(ctx, r.Key, r.Request)
+func (b *Service) compactOnce(ctx context.Context, r *plan.CompactRequest, wait *plan.WaitBudget) (*CompactResult, error) {
+	w, snap, err := b.views.Open(ctx, r.Key, r.Request)
 	if err != nil {
 		return nil, err
 	}
-	if err := e.settled(ctx, w); err != nil {
+	if err := b.requireSettled(ctx, w); err != nil {
 		return nil, err
 	}
-	first, err := e.txn.Recall(snap, r.Request)
+	first, err := b.txn.Recall(snap, r.Request)
 	if err != nil || first != nil {
-		return e.repeatCompact(ctx, w, first)
+		return b.repeatCompact(ctx, w, first)
 	}
-	blank, err := e.compactionAttempt(ctx, w, r)
+	blank, err := b.compactionAttempt(ctx, w, r)
 	if err != nil {
 		return nil, err
 	}
 	blank.Waits = wait
 	before := int64(0)
-	d, err := e.runAttempt(ctx, blank, func(d *plan.Attempt) (err error) {
+	d, err := b.runAttempt(ctx, blank, func(d *plan.Attempt) (err error) {
 		if d.Composed, err = d.Compose(d.View, d.Start); err != nil {
 			return err
 		}
@@ -57,17 +57,17 @@ func (e *Engine) compactOnce(ctx context.Context, r *plan.CompactRequest, wait *
 		return d.CompactNow(r)
 	})
 	if err != nil {
-		e.views.Release(w) // whoever has waited comes back to it
+		b.views.Release(w) // whoever has waited comes back to it
 		return nil, err
 	}
-	return e.commitCompact(ctx, d, r, before-d.Fixed-d.Composed.Tokens())
+	return b.commitCompact(ctx, d, r, before-d.Fixed-d.Composed.Tokens())
 }
 
 // decidingOn decides on the conversation's view as the last build at its own budget did.
-func (e *Engine) compactionAttempt(ctx context.Context, w *view.Loaded, r *plan.CompactRequest) (*plan.Attempt, error) {
+func (b *Service) compactionAttempt(ctx context.Context, w *view.Loaded, r *plan.CompactRequest) (*plan.Attempt, error) {
 	build := &plan.Request{Key: r.Key, Format: conversation.FormatNeutral}
 	if w.Head.ManifestSeq > 0 {
-		m, err := e.views.Manifest(ctx, w, w.Head.ManifestSeq)
+		m, err := b.views.Manifest(ctx, w, w.Head.ManifestSeq)
 		if err := view.IgnoreKind(err, conversation.ManifestNotFound); err != nil {
 			return nil, err
 		}
@@ -79,7 +79,7 @@ func (e *Engine) compactionAttempt(ctx context.Context, w *view.Loaded, r *plan.
 	if err != nil {
 		return nil, err
 	}
-	standing := w.Info.Policy.Or(e.defaults).Fit
+	standing := w.Info.Policy.Or(b.defaults).Fit
 	for _, f := range known {
 		if standing.ContextWindowTokens == nil {
 			own, none := int32(max(f.Budget, int64(conversation.ValueOr(build.Budget.ContextWindow, 0)))), int32(0)
@@ -88,7 +88,7 @@ func (e *Engine) compactionAttempt(ctx context.Context, w *view.Loaded, r *plan.
 	}
 	build.PolicyOverride.Compaction.Strategy = r.Strategy
 	build.SameTurn = true
-	d, _, err := e.prepare(ctx, w, build)
+	d, _, err := b.prepare(ctx, w, build)
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +96,7 @@ func (e *Engine) compactionAttempt(ctx context.Context, w *view.Loaded, r *plan.
 	return d, nil
 }
 
-func (e *Engine) commitCompact(ctx context.Context, d *plan.Attempt, r *plan.CompactRequest, saved int64) (*CompactResult, error) {
+func (b *Service) commitCompact(ctx context.Context, d *plan.Attempt, r *plan.CompactRequest, saved int64) (*CompactResult, error) {
 	w := d.Loaded
 	c := &store.Change{Expect: w.Head.Version, Head: txn.NextHead(w.Head, d.Now), Slots: map[string][]byte{}}
 	c.Head.Revision++
@@ -117,25 +117,25 @@ func (e *Engine) commitCompact(ctx context.Context, d *plan.Attempt, r *plan.Com
 	}
 	for i := range d.Edits {
 		e := &d.Edits[i]
-		out.Summaries = append(out.Summaries, inView(e, e.Summary.Text.Inline))
+		out.Summaries = append(out.Summaries, SummaryView(e, e.Summary.Text.Inline))
 		if i == 0 || e.Range.First < out.Range.First {
 			out.Range.First = e.Range.First
 		}
 	}
 	var err error
-	if c.Edits, c.Uploads, err = e.blobs.StageSummaries(ctx, w.Key, w.Head.Incarnation, d.Edits); err != nil {
+	if c.Edits, c.Uploads, err = b.blobs.StageSummaries(ctx, w.Key, w.Head.Incarnation, d.Edits); err != nil {
 		return nil, err
 	}
 	o := store.Outcome{FirstIndex: out.Range.First, Count: out.Range.Len(), Manifest: -saved, Revision: c.Head.Revision}
 	if len(d.Edits) > 0 { // what they say tells a retry what they saved
-		o.Manifest, out.Saved = d.Edits[0].Seq, savedBy(d.Edits)
+		o.Manifest, out.Saved = d.Edits[0].Seq, tokensSaved(d.Edits)
 	}
 	txn.Remember(c, r.Request, o)
-	return out, e.store.Commit(ctx, w.Key, c)
+	return out, b.store.Commit(ctx, w.Key, c)
 }
 
-// savedBy is by how much summaries have made the view smaller.
-func savedBy(edits []conversation.Edit) int64 {
+// tokensSaved is by how much summaries have made the view smaller.
+func tokensSaved(edits []conversation.Edit) int64 {
 	n := int64(0)
 	for i := range edits {
 		n += edits[i].Before - edits[i].After
@@ -143,8 +143,8 @@ func savedBy(edits []conversation.Edit) int64 {
 	return n
 }
 
-// inView describes a summary whose text was read.
-func inView(e *conversation.Edit, text string) SummaryInView {
+// SummaryView describes a summary whose text was read.
+func SummaryView(e *conversation.Edit, text string) SummaryInView {
 	s := e.Summary
 	return SummaryInView{
 		ID: s.ID, Range: e.Range, Level: s.Level, Children: s.Children, Text: text, Tokens: s.Tokens, Model: s.Model, EditSeq: e.Seq, Erased: s.Erased,
@@ -152,14 +152,14 @@ func inView(e *conversation.Edit, text string) SummaryInView {
 }
 
 // repeatCompact answers a retry with the first outcome: which edit was its first, or what the window's start saved, is remembered.
-func (e *Engine) repeatCompact(ctx context.Context, w *view.Loaded, o *store.Outcome) (*CompactResult, error) {
+func (b *Service) repeatCompact(ctx context.Context, w *view.Loaded, o *store.Outcome) (*CompactResult, error) {
 	out := &CompactResult{
 		Range: conversation.Range{First: o.FirstIndex, End: o.FirstIndex + o.Count}, Revision: o.Revision, Saved: max(0, -o.Manifest), Duplicate: true,
 	}
 	if o.Manifest <= 0 {
 		return out, nil
 	}
-	spans, err := e.views.Spans(ctx, w)
+	spans, err := b.views.Spans(ctx, w)
 	if err != nil {
 		return nil, err
 	}
@@ -170,12 +170,12 @@ func (e *Engine) repeatCompact(ctx context.Context, w *view.Loaded, o *store.Out
 		}
 	}
 	for i := range made {
-		texts, err := e.blobs.Texts(ctx, w.Key, w.Head.Incarnation, made[i].Summary.Text)
+		texts, err := b.blobs.Texts(ctx, w.Key, w.Head.Incarnation, made[i].Summary.Text)
 		if err != nil {
 			return nil, err
 		}
-		out.Summaries = append(out.Summaries, inView(&made[i], texts[0]))
+		out.Summaries = append(out.Summaries, SummaryView(&made[i], texts[0]))
 	}
-	out.Saved = savedBy(made)
+	out.Saved = tokensSaved(made)
 	return out, nil
 }

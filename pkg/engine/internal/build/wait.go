@@ -1,4 +1,4 @@
-package engine
+package build
 
 import (
 	"context"
@@ -6,18 +6,19 @@ import (
 	"time"
 
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
 
 	"github.com/palimpsest-context/palimpsest/pkg/summarize"
 )
 
-// wait starts what the last attempt wanted and waits for it, as long as the build may.
-func (e *Engine) wait(ctx context.Context, w *plan.WaitBudget) error {
+// waitForModels starts what the last attempt wanted and waits for it, as long as the build may.
+func (b *Service) waitForModels(ctx context.Context, w *plan.WaitBudget) error {
 	all := func() {
 		if len(w.Wanted)+len(w.BeforeErasure) > 0 {
-			e.waitForTexts(ctx, w)
+			b.waitForTexts(ctx, w)
 		}
 		if w.Job != nil {
-			e.waitForSpans(ctx, w)
+			b.waitForSpans(ctx, w)
 		}
 	}
 	if w.Around == nil {
@@ -28,54 +29,54 @@ func (e *Engine) wait(ctx context.Context, w *plan.WaitBudget) error {
 }
 
 // waitForSpans has summaries of spans written: by a model, if there is time for it, or else as extracts.
-func (e *Engine) waitForSpans(ctx context.Context, w *plan.WaitBudget) {
+func (b *Service) waitForSpans(ctx context.Context, w *plan.WaitBudget) {
 	if !w.AskModel {
-		w.Draft = w.Job.Extract(e.summaries)
+		w.Draft = w.Job.Extract(b.summaries)
 		return
 	}
 	w.ModelTried = true
 	bounded, cancel := context.WithTimeout(ctx, w.Left)
 	defer cancel()
 	started := time.Now()
-	e.prepareDraft(w.Job, w.StoredDraft) //nolint:contextcheck // it goes on when the build has given up waiting
+	b.prepareDraft(w.Job, w.StoredDraft) //nolint:contextcheck // it goes on when the build has given up waiting
 	extracted := make(chan *plan.Draft, 1)
 	go func() { // meanwhile, so that nothing is left to be done when the time is over
 		defer close(extracted)
-		_ = e.guarded(func() error { extracted <- w.Job.Extract(e.summaries); return nil })
+		_ = txn.Guard(func() error { extracted <- w.Job.Extract(b.summaries); return nil })
 	}()
-	e.awaitDraft(bounded, w.Job)
+	b.awaitDraft(bounded, w.Job)
 	w.Draft = <-extracted
 	w.Left -= time.Since(started)
-	w.Degradations = []plan.Degradation{plan.Degraded(&w.Job.SummaryPlan, e.whyNoDraft(ctx, w.Job))}
+	w.Degradations = []plan.Degradation{plan.Degraded(&w.Job.SummaryPlan, b.whyNoDraft(ctx, w.Job))}
 }
 
-func (e *Engine) waitForTexts(ctx context.Context, w *plan.WaitBudget) {
-	chosen := e.choose(w)
+func (b *Service) waitForTexts(ctx context.Context, w *plan.WaitBudget) {
+	chosen := b.chooseToAwait(w)
 	w.Calls -= len(chosen)
 	chosen = append(chosen, w.BeforeErasure...)
-	e.startAll(w, chosen) //nolint:contextcheck // it goes on behind the build
+	b.startAll(w, chosen) //nolint:contextcheck // it goes on behind the build
 	bounded, cancel := context.WithTimeout(ctx, w.Left)
 	defer cancel()
 	started := time.Now() // a timer of the runtime ends the wait, not the engine's clock
-	e.summaries.Wait(bounded, chosen)
+	b.summaries.Wait(bounded, chosen)
 	w.Left -= time.Since(started)
-	e.startAll(w, w.Wanted) //nolint:contextcheck // it goes on behind the build; the others only now: they must not take the places of those that are waited for
+	b.startAll(w, w.Wanted) //nolint:contextcheck // it goes on behind the build; the others only now: they must not take the places of those that are waited for
 }
 
 // start begins requests. They go on when the build has given up waiting.
-func (e *Engine) startAll(w *plan.WaitBudget, requests []*summarize.Request) {
+func (b *Service) startAll(w *plan.WaitBudget, requests []*summarize.Request) {
 	for _, r := range requests {
-		e.summaries.Start(r)
+		b.summaries.Start(r)
 		w.Requested = append(w.Requested, r)
 	}
 }
 
-// choose are the requests to wait for, as many as may be. Of those that are under way since an earlier build, the last: once they are
+// chooseToAwait are the requests to wait for, as many as may be. Of those that are under way since an earlier build, the last: once they are
 // there, so are the others.
-func (e *Engine) choose(w *plan.WaitBudget) []*summarize.Request {
+func (b *Service) chooseToAwait(w *plan.WaitBudget) []*summarize.Request {
 	var underWay []*summarize.Request
 	for _, r := range w.Wanted {
-		if e.summaries.Knows(r) {
+		if b.summaries.Knows(r) {
 			underWay = append(underWay, r)
 		}
 	}
@@ -87,13 +88,13 @@ func (e *Engine) choose(w *plan.WaitBudget) []*summarize.Request {
 
 // startForeseen starts, in the background, the summaries that later builds will want, up to the limits of who asks the models. It is a
 // favor: failures are left to them.
-func (e *Engine) startUpcoming(ctx context.Context, d *plan.Attempt) {
+func (b *Service) startUpcoming(ctx context.Context, d *plan.Attempt) {
 	var requests []*summarize.Request
-	_ = e.views.RunPlan(ctx, d.Loaded, func() error {
+	_ = b.views.RunPlan(ctx, d.Loaded, func() error {
 		requests = d.UpcomingRequests()
 		return d.Loaded.Incomplete()
 	})
 	for _, r := range requests {
-		e.summaries.Start(r) //nolint:contextcheck // it goes on behind the build
+		b.summaries.Start(r) //nolint:contextcheck // it goes on behind the build
 	}
 }

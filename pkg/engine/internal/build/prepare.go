@@ -1,4 +1,4 @@
-package engine
+package build
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
@@ -25,107 +26,107 @@ const (
 	draftPoll = 50 * time.Millisecond
 )
 
-// preparing is a draft on its way in this process.
-type preparing struct{ done chan struct{} }
+// preparation is a draft on its way in this process.
+type preparation struct{ done chan struct{} }
 
 // prepareDraft has a model write a work's summaries in the background, and keeps them in the conversation's slots. One process
 // at a time does, and in it one goroutine for a conversation. stored is what the draft's slot held. It returns what is under way.
-func (e *Engine) prepareDraft(w *plan.SummaryJob, stored []byte) *preparing {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if p := e.preparing[w.Key]; p != nil || e.closed {
+func (b *Service) prepareDraft(w *plan.SummaryJob, stored []byte) *preparation {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if p := b.preparing[w.Key]; p != nil || b.closed {
 		return p
 	}
-	p := &preparing{done: make(chan struct{})}
-	e.preparing[w.Key] = p
-	e.background.Add(1)
+	p := &preparation{done: make(chan struct{})}
+	b.preparing[w.Key] = p
+	b.background.Add(1)
 	go func() {
-		defer e.background.Done()
-		if err := e.guarded(func() error { return e.prepareNow(w, stored) }); err != nil && e.onError != nil {
-			e.onError(err)
+		defer b.background.Done()
+		if err := txn.Guard(func() error { return b.prepareNow(w, stored) }); err != nil && b.onError != nil {
+			b.onError(err)
 		}
-		e.mu.Lock()
-		delete(e.preparing, w.Key)
-		e.mu.Unlock()
+		b.mu.Lock()
+		delete(b.preparing, w.Key)
+		b.mu.Unlock()
 		close(p.done)
 	}()
 	return p
 }
 
-// underWay is the draft that this process prepares for a conversation; nil if it prepares none.
-func (e *Engine) underWay(key Key) *preparing {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.preparing[key]
+// preparationOf is the draft that this process prepares for a conversation; nil if it prepares none.
+func (b *Service) preparationOf(key store.Key) *preparation {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.preparing[key]
 }
 
 // Close ends the background work of the engine and waits for it. Calls that still come begin none.
-func (e *Engine) Close() {
-	e.mu.Lock()
-	e.closed = true
-	e.mu.Unlock()
-	e.end()
-	e.background.Wait()
+func (b *Service) Close() {
+	b.mu.Lock()
+	b.closed = true
+	b.mu.Unlock()
+	b.end()
+	b.background.Wait()
 }
 
 // prepareNow takes the lease, has the summaries written, and keeps them, unless the lease is lost meanwhile: the conversation was
 // rewound or summarized otherwise, or something in it was erased.
-func (e *Engine) prepareNow(w *plan.SummaryJob, stored []byte) error {
+func (b *Service) prepareNow(w *plan.SummaryJob, stored []byte) error {
 	earlier, err := plan.ParseDraft(stored)
-	if err != nil || earlier.Leased(e.txn.Now()) {
+	if err != nil || earlier.Leased(b.txn.Now()) {
 		return err // another process is at it
 	}
-	patience := time.Duration(w.ModelCalls())*e.summaries.Deadline() + leaseMargin
-	ctx, cancel := context.WithTimeout(e.base, patience)
+	patience := time.Duration(w.ModelCalls())*b.summaries.Deadline() + leaseMargin
+	ctx, cancel := context.WithTimeout(b.base, patience)
 	defer cancel()
-	lease := plan.DraftRecord{State: plan.DraftPreparing, Owner: fmt.Sprintf("%x", e.ids()), Until: e.txn.Now().Add(patience), Plan: w.SummaryPlan}
-	held, err := e.setDraft(ctx, w, stored, &lease, earlier.WithoutTexts())
+	lease := plan.DraftRecord{State: plan.DraftPreparing, Owner: fmt.Sprintf("%x", b.ids()), Until: b.txn.Now().Add(patience), Plan: w.SummaryPlan}
+	held, err := b.setDraft(ctx, w, stored, &lease, earlier.WithoutTexts())
 	if err != nil || held == nil {
 		return err
 	}
-	texts, err := e.draftTexts(ctx, w)
+	texts, err := b.draftTexts(ctx, w)
 	outcome := plan.DraftRecord{State: plan.DraftReady, Plan: w.SummaryPlan}
 	if err != nil {
-		outcome = plan.DraftRecord{State: plan.DraftFailed, Until: e.txn.Now().Add(plan.FailedFor), Reason: reasonOf(err)}
+		outcome = plan.DraftRecord{State: plan.DraftFailed, Until: b.txn.Now().Add(plan.FailedFor), Reason: reasonOf(err)}
 	}
-	if e.base.Err() != nil || errors.Is(err, errOutlived) { // whoever comes next may begin at once
+	if b.base.Err() != nil || errors.Is(err, errPlanBroken) { // whoever comes next may begin at once
 		last, done := context.WithTimeout(context.Background(), time.Second)
 		defer done()
-		_, err := e.setDraft(last, w, held, nil, nil)
+		_, err := b.setDraft(last, w, held, nil, nil)
 		return err
 	}
-	_, err = e.setDraft(ctx, w, held, &outcome, texts)
+	_, err = b.setDraft(ctx, w, held, &outcome, texts)
 	return err
 }
 
-// errOutlived ends work on a plan that stands no more.
-var errOutlived = errors.New("engine: what was to be summarized has changed")
+// errPlanBroken ends work on a plan that stands no more.
+var errPlanBroken = errors.New("engine: what was to be summarized has changed")
 
-// outlived is an error if a work's plan stands no more: what was erased, above all, must not be given to a model.
-func (e *Engine) outlived(ctx context.Context, w *plan.SummaryJob) error {
-	snap, err := e.store.Read(ctx, w.Key, store.Query{Incarnation: w.Incarnation, Edits: &store.EditRange{After: w.EditSeq}})
+// requirePlanStands is an error if a work's plan stands no more: what was erased, above all, must not be given to a model.
+func (b *Service) requirePlanStands(ctx context.Context, w *plan.SummaryJob) error {
+	snap, err := b.store.Read(ctx, w.Key, store.Query{Incarnation: w.Incarnation, Edits: &store.EditRange{After: w.EditSeq}})
 	if err != nil {
 		return err
 	}
 	if slices.ContainsFunc(w.Steps, func(s plan.SummaryStep) bool { return plan.Broken(&s, w.EditSeq, snap.Edits) }) {
-		return errOutlived
+		return errPlanBroken
 	}
 	return nil
 }
 
 // setDraft replaces what the draft's slot holds, if it holds what it is said to, and returns what it holds then; nil if somebody
 // else was faster, or the conversation is gone.
-func (e *Engine) setDraft(ctx context.Context, w *plan.SummaryJob, before []byte, after *plan.DraftRecord, texts map[string][]byte) ([]byte, error) {
+func (b *Service) setDraft(ctx context.Context, w *plan.SummaryJob, before []byte, after *plan.DraftRecord, texts map[string][]byte) ([]byte, error) {
 	var value []byte
 	if after != nil {
 		value = after.Encode()
 	}
 	c := &store.Change{
-		Aside: true, Head: Head{Incarnation: w.Incarnation},
+		Aside: true, Head: store.Head{Incarnation: w.Incarnation},
 		Slots: map[string][]byte{plan.DraftSlot: value}, ExpectSlots: map[string][]byte{plan.DraftSlot: before},
 	}
 	maps.Copy(c.Slots, texts)
-	err := e.store.Commit(ctx, w.Key, c)
+	err := b.store.Commit(ctx, w.Key, c)
 	if errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrNotFound) {
 		return nil, nil
 	}
@@ -133,8 +134,8 @@ func (e *Engine) setDraft(ctx context.Context, w *plan.SummaryJob, before []byte
 }
 
 // draftTexts has a model write the summaries, and returns them as slots. What is too large for one is a failure like any other.
-func (e *Engine) draftTexts(ctx context.Context, w *plan.SummaryJob) (map[string][]byte, error) {
-	d, err := e.summarize(ctx, w)
+func (b *Service) draftTexts(ctx context.Context, w *plan.SummaryJob) (map[string][]byte, error) {
+	d, err := b.summarize(ctx, w)
 	if err != nil {
 		return nil, err
 	}
@@ -158,32 +159,32 @@ func reasonOf(err error) string {
 	return "the summary could not be prepared"
 }
 
-// ask asks a model for a summary of one document and waits for it.
-func (e *Engine) ask(ctx context.Context, w *plan.SummaryJob, document string) summarize.Result {
+// askModel asks a model for a summary of one document and waits for it.
+func (b *Service) askModel(ctx context.Context, w *plan.SummaryJob, document string) summarize.Result {
 	r := &summarize.Request{
 		Scope: w.Scope(), Content: document, Hash: sha256.Sum256([]byte(document)), Chars: utf8.RuneCountInString(document),
 		Target: w.Target(), Prompt: w.Prompt, Span: true,
 	}
-	if result, ended := e.summaries.Look(r); ended {
+	if result, ended := b.summaries.Look(r); ended {
 		return result
 	}
-	e.summaries.Start(r) //nolint:contextcheck // the desk has deadlines of its own
-	e.summaries.Wait(ctx, []*summarize.Request{r})
-	if result, ended := e.summaries.Look(r); ended {
+	b.summaries.Start(r) //nolint:contextcheck // the desk has deadlines of its own
+	b.summaries.Wait(ctx, []*summarize.Request{r})
+	if result, ended := b.summaries.Look(r); ended {
 		return result
 	}
 	return summarize.Result{Err: &summarize.Failure{Reason: summarize.Timeout}}
 }
 
 // awaitDraft waits until a conversation's draft is there or has failed, here or in another process, or the time is over.
-func (e *Engine) awaitDraft(ctx context.Context, w *plan.SummaryJob) {
+func (b *Service) awaitDraft(ctx context.Context, w *plan.SummaryJob) {
 	ticker := time.NewTicker(draftPoll)
 	defer ticker.Stop()
 	for {
 		var done <-chan struct{}
-		if p := e.underWay(w.Key); p != nil {
+		if p := b.preparationOf(w.Key); p != nil {
 			done = p.done
-		} else if !e.leased(ctx, w) {
+		} else if !b.draftIsLeased(ctx, w) {
 			return
 		}
 		select {
@@ -195,19 +196,19 @@ func (e *Engine) awaitDraft(ctx context.Context, w *plan.SummaryJob) {
 	}
 }
 
-// leased says whether some process is preparing a draft.
-func (e *Engine) leased(ctx context.Context, w *plan.SummaryJob) bool {
-	snap, err := e.store.Read(ctx, w.Key, store.Query{Incarnation: w.Incarnation, Slots: []string{plan.DraftSlot}})
+// draftIsLeased says whether some process is preparing a draft.
+func (b *Service) draftIsLeased(ctx context.Context, w *plan.SummaryJob) bool {
+	snap, err := b.store.Read(ctx, w.Key, store.Query{Incarnation: w.Incarnation, Slots: []string{plan.DraftSlot}})
 	if err != nil {
 		return false
 	}
 	r, err := plan.ParseDraft(snap.Slots[plan.DraftSlot])
-	return err == nil && r.Leased(e.txn.Now())
+	return err == nil && r.Leased(b.txn.Now())
 }
 
 // whyNoDraft says why a wait for a draft was in vain.
-func (e *Engine) whyNoDraft(ctx context.Context, w *plan.SummaryJob) string {
-	snap, err := e.store.Read(ctx, w.Key, store.Query{Incarnation: w.Incarnation, Slots: []string{plan.DraftSlot}})
+func (b *Service) whyNoDraft(ctx context.Context, w *plan.SummaryJob) string {
+	snap, err := b.store.Read(ctx, w.Key, store.Query{Incarnation: w.Incarnation, Slots: []string{plan.DraftSlot}})
 	if err == nil {
 		if r, err := plan.ParseDraft(snap.Slots[plan.DraftSlot]); err == nil && r.State == plan.DraftFailed {
 			return r.Reason
@@ -217,9 +218,9 @@ func (e *Engine) whyNoDraft(ctx context.Context, w *plan.SummaryJob) string {
 }
 
 // prepareSummary has a summary prepared in the background for when the view overflows, once the view has come near to it.
-func (e *Engine) prepareSummary(ctx context.Context, d *plan.Attempt) {
+func (b *Service) prepareSummary(ctx context.Context, d *plan.Attempt) {
 	var next *plan.SummaryJob
-	err := e.views.RunPlan(ctx, d.Loaded, func() (err error) {
+	err := b.views.RunPlan(ctx, d.Loaded, func() (err error) {
 		d.View = d.Loaded.View.Fold(d.Edits) // with the edits of what was loaded meanwhile
 		next, err = d.NextSummary()
 		return err
@@ -227,12 +228,12 @@ func (e *Engine) prepareSummary(ctx context.Context, d *plan.Attempt) {
 	if err != nil || next == nil { // the build has been committed: a later one tries again
 		return
 	}
-	d.SummaryBegun = e.prepareDraft(next, d.Loaded.Slots[plan.DraftSlot]) != nil //nolint:contextcheck // it goes on behind the build
+	d.SummaryBegun = b.prepareDraft(next, d.Loaded.Slots[plan.DraftSlot]) != nil //nolint:contextcheck // it goes on behind the build
 }
 
 // summarize has a model write the summaries. A span that is too large for it goes in pieces, each of which updates what the ones
 // before it gave.
-func (e *Engine) summarize(ctx context.Context, w *plan.SummaryJob) (*plan.Draft, error) {
+func (b *Service) summarize(ctx context.Context, w *plan.SummaryJob) (*plan.Draft, error) {
 	d := &plan.Draft{SummaryPlan: w.SummaryPlan}
 	for i := range w.Steps {
 		earlier := w.EarlierTexts(i, d.Texts)
@@ -242,10 +243,10 @@ func (e *Engine) summarize(ctx context.Context, w *plan.SummaryJob) (*plan.Draft
 			pieces = [][]conversation.Unit{nil}
 		}
 		for _, units := range pieces {
-			if err := e.outlived(ctx, w); err != nil {
+			if err := b.requirePlanStands(ctx, w); err != nil {
 				return nil, err
 			}
-			result := e.ask(ctx, w, summarize.SpanContent(texts, units, w.Span))
+			result := b.askModel(ctx, w, summarize.SpanContent(texts, units, w.Span))
 			if result.Err != nil {
 				return nil, result.Err
 			}

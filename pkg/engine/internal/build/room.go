@@ -1,4 +1,4 @@
-package engine
+package build
 
 import (
 	"context"
@@ -11,14 +11,14 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
-// hasRoom refuses a restoration that the next build would have no room for (behaviour §10): as the last build was, with nothing new.
-func (e *Engine) hasRoom(ctx context.Context, l *listing, restore *conversation.Edit) error {
-	blank, err := e.repeatedAttempt(ctx, l)
+// HasRoom refuses a restoration that the next build would have no room for (behaviour §10): as the last build was, with nothing new.
+func (b *Service) HasRoom(ctx context.Context, w *view.Loaded, last *conversation.Manifest, restore *conversation.Edit) error {
+	blank, err := b.repeatedAttempt(ctx, w, last)
 	if err != nil {
 		return err
 	}
 	var c *plan.Claims
-	d, err := e.runAttempt(ctx, blank, func(d *plan.Attempt) (err error) {
+	d, err := b.runAttempt(ctx, blank, func(d *plan.Attempt) (err error) {
 		d.Edits = []conversation.Edit{*restore}
 		d.View, c = d.View.Fold(d.Edits), nil
 		if d.Composed, err = d.Compose(d.View, d.CompleteWindow(d.Start)); err != nil || d.OverLimit() <= 0 {
@@ -47,10 +47,9 @@ func (e *Engine) hasRoom(ctx context.Context, l *listing, restore *conversation.
 }
 
 // decidingAgain decides on the view as the last build did.
-func (e *Engine) repeatedAttempt(ctx context.Context, l *listing) (*plan.Attempt, error) {
-	m, w := l.last, l.window
+func (b *Service) repeatedAttempt(ctx context.Context, w *view.Loaded, m *conversation.Manifest) (*plan.Attempt, error) {
 	window, none, fixed := int32(m.Budget), int32(0), int32(m.FixedTokens)
-	d, _, err := e.prepare(ctx, w, &plan.Request{
+	d, _, err := b.prepare(ctx, w, &plan.Request{
 		Key: w.Key, SameTurn: true, Format: m.Format, Model: m.Model, Fixed: view.FixedInput{Tokens: &fixed}, DryRun: true,
 		Budget: plan.BudgetOverride{ContextWindow: &window, ReservedOutput: &none},
 	})

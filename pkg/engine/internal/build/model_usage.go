@@ -1,10 +1,11 @@
-package engine
+package build
 
 import (
 	"context"
 	"strings"
 
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/summarize"
@@ -15,12 +16,12 @@ const outputPrice = 5
 
 const perMillion = 1e6
 
-// ownCalls is what the sidecar's own model calls for a conversation took, by the prices of the models' profiles.
-func (e *Engine) ownCalls(ctx context.Context, key Key) (plan.ModelUsage, error) {
+// ownModelUsage is what the sidecar's own model calls for a conversation took, by the prices of the models' profiles.
+func (b *Service) ownModelUsage(ctx context.Context, key store.Key) (plan.ModelUsage, error) {
 	var out plan.ModelUsage
-	for _, s := range e.summaries.Spent(summarize.Scope{Namespace: key.Namespace, Conversation: key.Conversation}) {
+	for _, s := range b.summaries.Spent(summarize.Scope{Namespace: key.Namespace, Conversation: key.Conversation}) {
 		_, model, _ := strings.Cut(s.Model, "/")
-		p, err := e.catalogues.Profile(ctx, key.Namespace, model)
+		p, err := b.catalogues.Profile(ctx, key.Namespace, model)
 		if err != nil {
 			return out, err
 		}

@@ -1,9 +1,10 @@
-package engine
+package build
 
 import (
 	"context"
 
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
 
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 
@@ -13,20 +14,20 @@ import (
 )
 
 // Manifest rebuilds an earlier build, in its own format or in another.
-func (e *Engine) Manifest(ctx context.Context, key Key, seq int64, f conversation.Format) (*ManifestResult, error) {
-	snap, err := e.contents.ReadSettled(ctx, key, store.Query{Info: true})
+func (b *Service) Manifest(ctx context.Context, key store.Key, seq int64, f conversation.Format) (*ManifestResult, error) {
+	snap, err := b.contents.ReadSettled(ctx, key, store.Query{Info: true})
 	if err != nil {
 		return nil, err
 	}
 	w := view.New(key, snap)
-	m, err := e.views.Manifest(ctx, w, seq)
+	m, err := b.views.Manifest(ctx, w, seq)
 	if err != nil {
 		return nil, err
 	}
 	if f == conversation.FormatUnspecified {
 		f = m.Format
 	}
-	r, _, err := e.rebuild(ctx, w, m, f)
+	r, _, err := b.rebuild(ctx, w, m, f)
 	if err != nil {
 		return nil, err
 	}
@@ -37,8 +38,8 @@ func (e *Engine) Manifest(ctx context.Context, key Key, seq int64, f conversatio
 }
 
 // Manifests lists the manifests with a seq below before (0: all), newest first.
-func (e *Engine) Manifests(ctx context.Context, key Key, before int64, limit int) (list []conversation.Manifest, more bool, err error) {
-	snap, err := e.txn.Read(ctx, key, store.Query{Manifest: &store.ManifestRange{Before: before, Limit: limit + 1}})
+func (b *Service) Manifests(ctx context.Context, key store.Key, before int64, limit int) (list []conversation.Manifest, more bool, err error) {
+	snap, err := b.txn.Read(ctx, key, store.Query{Manifest: &store.ManifestRange{Before: before, Limit: limit + 1}})
 	if err != nil {
 		return nil, false, err
 	}
@@ -50,12 +51,12 @@ func (e *Engine) Manifests(ctx context.Context, key Key, before int64, limit int
 }
 
 // rebuild writes an earlier build again. In its own format the bytes must be the same.
-func (e *Engine) rebuild(ctx context.Context, w *view.Loaded, m *conversation.Manifest, f conversation.Format) (*plan.Result, *view.Composition, error) {
-	out, err := e.views.Recompose(ctx, w, m, f)
+func (b *Service) rebuild(ctx context.Context, w *view.Loaded, m *conversation.Manifest, f conversation.Format) (*plan.Result, *view.Composition, error) {
+	out, err := b.views.Recompose(ctx, w, m, f)
 	if err != nil {
 		return nil, nil, err
 	}
-	assembly := provider.NewAssembly(e.views.Formats[f].Traits()).With(out.Blocks)
+	assembly := provider.NewAssembly(b.views.Formats[f].Traits()).With(out.Blocks)
 	if f == m.Format && assembly.Sum() != m.SHA256 {
 		return nil, nil, conversation.Errorf(conversation.ManifestNotRebuildable, "the rebuilt context differs from the recorded one")
 	}
@@ -65,7 +66,19 @@ func (e *Engine) rebuild(ctx context.Context, w *view.Loaded, m *conversation.Ma
 }
 
 // weightFrom is what the messages from an index on weigh: what was appended after a build.
-func (e *Engine) weightFrom(ctx context.Context, w *view.Loaded, index int32) (int64, error) {
-	_, tokens, err := e.count(ctx, w.Key, w.Head.Incarnation, conversation.Range{First: index, End: w.Head.Messages}, &Filter{})
-	return tokens, err
+func (b *Service) weightFrom(ctx context.Context, w *view.Loaded, index int32) (int64, error) {
+	weight := int64(0)
+	for index < w.Head.Messages {
+		snap, err := b.store.Read(ctx, w.Key, store.Query{
+			Incarnation: w.Head.Incarnation, Ranges: []store.MessageRange{{Range: conversation.Range{First: index, End: w.Head.Messages}, Limit: view.UnitPage}},
+		})
+		if err != nil || len(snap.Messages) == 0 {
+			return weight, txn.Failure(err)
+		}
+		for i := range snap.Messages {
+			weight += int64(snap.Messages[i].Tokens)
+		}
+		index = snap.Messages[len(snap.Messages)-1].Index + 1
+	}
+	return weight, nil
 }

@@ -1,0 +1,276 @@
+package build
+
+import (
+	"context"
+	"errors"
+
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
+	"github.com/palimpsest-context/palimpsest/pkg/summarize"
+
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
+
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/provider"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
+)
+
+// Build begins the next turn, unless the request says otherwise, and answers what the model should see now. A refused build
+// begins nothing and commits nothing.
+func (b *Service) Build(ctx context.Context, r plan.Request) (*plan.Result, error) {
+	if r.Format == conversation.FormatUnspecified {
+		r.Format = conversation.FormatNeutral
+	}
+	var result *plan.Result
+	w := &plan.WaitBudget{Around: r.Waiting}
+	for {
+		err := b.txn.Do(ctx, r.Key, func() (err error) {
+			result, err = b.attemptBuild(ctx, &r, w)
+			return err
+		})
+		if again, err := b.retryAfterWait(ctx, r.Key, w, err); !again {
+			return result, err
+		}
+	}
+}
+
+// retryAfterWait says whether there is to be another attempt, once what the last one lacked is there. Nobody is kept from the conversation meanwhile.
+func (b *Service) retryAfterWait(ctx context.Context, key store.Key, w *plan.WaitBudget, err error) (bool, error) {
+	switch {
+	case errors.Is(err, plan.ErrWait):
+		err = b.waitForModels(ctx, w)
+		return err == nil, err
+	case errors.Is(err, contents.ErrOverdue):
+		err = b.contents.ExpireOverdue(ctx, key)
+		return err == nil, err
+	default:
+		return false, err
+	}
+}
+
+func (b *Service) attemptBuild(ctx context.Context, r *plan.Request, wait *plan.WaitBudget) (*plan.Result, error) {
+	w, snap, err := b.views.Open(ctx, r.Key, r.Request)
+	if err != nil {
+		return nil, err
+	}
+	if err := b.requireSettled(ctx, w); err != nil {
+		return nil, err
+	}
+	result, committed, err := b.buildIn(ctx, w, snap, r, wait)
+	if !committed && !errors.Is(err, store.ErrConflict) {
+		b.views.Release(w)
+	}
+	return result, err
+}
+
+// buildIn builds in a window; committed says whether the window has moved on with it.
+func (b *Service) buildIn(ctx context.Context, w *view.Loaded, snap *store.Snapshot, r *plan.Request, wait *plan.WaitBudget) (result *plan.Result, committed bool, err error) {
+	first, err := b.txn.Recall(snap, r.Request)
+	if err != nil {
+		return nil, false, err
+	}
+	if first != nil {
+		result, err = b.repeatBuild(ctx, w, first, r)
+		return result, false, err
+	}
+	blank, report, err := b.prepare(ctx, w, r)
+	if err != nil {
+		return nil, false, err
+	}
+	blank.Await(wait)
+	d, err := b.runAttempt(ctx, blank, (*plan.Attempt).Decide)
+	if err != nil {
+		return nil, false, err
+	}
+	return b.finish(ctx, d, r, report)
+}
+
+// runBuild decides on a build by a plan, and loads what the plan needs. blank is what it is decided with; each run begins with a copy.
+func (b *Service) runAttempt(ctx context.Context, blank *plan.Attempt, plan func(*plan.Attempt) error) (d *plan.Attempt, err error) {
+	err = b.views.RunPlan(ctx, blank.Loaded, func() error {
+		fresh, settings := *blank, *blank.Settings
+		d = &fresh
+		d.Settings = &settings
+		d.Waits.Reset()
+		if err := d.OpenWindow(); err != nil {
+			return err
+		}
+		return plan(d)
+	})
+	return d, err
+}
+
+// prepare gets everything together that a build is decided on. report is the manifest that last_usage counted for, nil for none.
+func (b *Service) prepare(ctx context.Context, w *view.Loaded, r *plan.Request) (d *plan.Attempt, report *conversation.Manifest, err error) {
+	turn, err := plan.NextTurn(w.Head.Turn, r)
+	if err != nil {
+		return nil, nil, err
+	}
+	if report, err = b.lastUsage(ctx, w, r); err != nil {
+		return nil, nil, err
+	}
+	known, err := b.catalogues.Read(ctx, w.Key.Namespace)
+	if err != nil {
+		return nil, nil, err
+	}
+	counter, err := b.views.Counter(w.Info.Counter)
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := plan.SettingsOf(w, r, b.defaults, counter, known)
+	if err != nil {
+		return nil, nil, err
+	}
+	kept := conversation.Kept{LeadingSystem: w.Head.LeadingSystem, Pins: w.Head.Pins}
+	c, err := b.views.Composer(w, kept, r.Format, r.Model, w.Info.Counter)
+	if err != nil {
+		return nil, nil, err
+	}
+	d = &plan.Attempt{
+		Composer: c, Settings: s, Summaries: b.summaries, Turn: turn, NewTurn: turn > w.Head.Turn, DryRun: r.DryRun, CloseOpenCalls: r.CloseOpenCalls, Now: b.txn.Now(),
+		Fixed: w.WeighFixed(r.Fixed, s.Counter).Tokens,
+	}
+	d.Previous, err = b.views.Previous(ctx, c)
+	return d, report, err
+}
+
+// lastUsage learns from what the provider reported for the previous build.
+func (b *Service) lastUsage(ctx context.Context, w *view.Loaded, r *plan.Request) (*conversation.Manifest, error) {
+	if r.LastUsage == nil || w.Head.ManifestSeq == 0 {
+		return nil, nil
+	}
+	m, err := b.views.Manifest(ctx, w, w.Head.ManifestSeq)
+	if err != nil {
+		return nil, view.IgnoreKind(err, conversation.ManifestNotFound)
+	}
+	profile, err := b.catalogues.Profile(ctx, w.Key.Namespace, m.Model)
+	if err != nil {
+		return nil, err
+	}
+	counted, err := w.ObserveUsage(m, m.Model, *r.LastUsage, profile)
+	if err != nil || !counted {
+		return nil, err
+	}
+	return m, nil
+}
+
+// finish makes the answer, lets the caller check it, and commits it.
+func (b *Service) finish(ctx context.Context, d *plan.Attempt, r *plan.Request, report *conversation.Manifest) (result *plan.Result, committed bool, err error) {
+	assembly := d.Cache().Assembly.With(d.Composed.Blocks)
+	c, manifest, err := d.Change(r, report, assembly)
+	if err != nil {
+		return nil, false, err
+	}
+	result = d.Result(assembly, manifest)
+	if result.Compaction.OwnCalls, err = b.ownModelUsage(ctx, d.Loaded.Key); err != nil {
+		return nil, false, err
+	}
+	result.Prefix = d.Prefix(d.Previous, &manifest)
+	result.AddSystemPrompt(d.Format, r.Fixed, d.Composed)
+	if r.DryRun {
+		result.Manifest.Seq, result.Revision = 0, d.Loaded.Head.Revision
+	}
+	if r.Check != nil {
+		if err := r.Check(result); err != nil {
+			return nil, false, err
+		}
+	}
+	if r.DryRun {
+		return result, false, nil
+	}
+	if c.Edits, c.Uploads, err = b.blobs.StageSummaries(ctx, d.Loaded.Key, d.Loaded.Head.Incarnation, c.Edits); err != nil {
+		return nil, false, err
+	}
+	replaced, uploads, err := b.blobs.StageSummaries(ctx, d.Loaded.Key, d.Loaded.Head.Incarnation, c.ReplaceEdits)
+	if err != nil {
+		return nil, false, err
+	}
+	c.ReplaceEdits, c.Uploads = replaced, append(c.Uploads, uploads...)
+	if err := b.store.Commit(ctx, d.Loaded.Key, c); err != nil {
+		return nil, false, err
+	}
+	b.startUpcoming(ctx, d)
+	b.prepareSummary(ctx, d)
+	result.Compaction.State = d.DraftState() // a draft may have been begun
+	if len(d.Erased.Messages) > 0 {
+		b.forgetErased(d)
+	} else {
+		b.keepWarm(d, c, assembly, manifest.Seq)
+	}
+	return result, true, nil
+}
+
+// keepWarm keeps the window for the next build.
+func (b *Service) keepWarm(d *plan.Attempt, c *store.Change, a *provider.Assembly, manifest int64) {
+	w, cache := d.Loaded, d.Cache()
+	w.ApplyCommit(c, d.View)
+	cache.Assembly, cache.Manifest, cache.Units = a, manifest, d.Composed.Used
+	if known, err := w.BudgetWindows(); err == nil {
+		w.Trim(known.Earliest(d.Composed.Window.Start), d.NeededRanges(d.Composed.Window))
+		b.views.Cache.Put(w)
+	}
+}
+
+// repeatBuild answers a retry with the first outcome: the manifest rebuilt.
+func (b *Service) repeatBuild(ctx context.Context, w *view.Loaded, o *store.Outcome, r *plan.Request) (*plan.Result, error) {
+	m, err := b.views.Manifest(ctx, w, o.Manifest)
+	if err != nil {
+		return nil, err
+	}
+	result, out, err := b.rebuild(ctx, w, m, m.Format)
+	if err != nil {
+		return nil, err
+	}
+	later, err := b.weightFrom(ctx, w, m.MessageCount)
+	if err != nil {
+		return nil, err
+	}
+	result.AddSystemPrompt(b.views.Formats[m.Format], r.Fixed, out)
+	result.Revision, result.Duplicate = o.Revision, true
+	result.Tokens = plan.TokenReport{
+		Fixed: m.FixedTokens, Messages: out.Tokens(), Total: plan.Scaled(m.FixedTokens+out.Tokens(), m.Factor),
+		Budget: m.Budget, Counter: m.Counter, Factor: m.Factor,
+	}
+	result.Compaction.Used = result.Tokens.Total
+	result.Explain(out, m, w.Head.Tokens-later)
+	if r.Check != nil {
+		return result, r.Check(result)
+	}
+	return result, nil
+}
+
+// requireSettled gives a window back if contents of its conversation are overdue: what it holds may be about to go.
+func (b *Service) requireSettled(ctx context.Context, w *view.Loaded) error {
+	due, err := b.contents.Overdue(ctx, w.Key, &w.Head)
+	if err == nil && due {
+		err = contents.ErrOverdue
+	}
+	if err != nil {
+		b.views.Release(w)
+	}
+	return err
+}
+
+// forgetErased makes everybody forget what a build has erased: the window, which is not kept warm, who summarizes, and who searches.
+func (b *Service) forgetErased(d *plan.Attempt) {
+	for _, handle := range d.ErasedContents {
+		if n, ok := contents.NumberOf(handle); ok {
+			b.contents.Cache.Drop(d.Loaded.Head.Incarnation, n)
+		}
+	}
+	for index := range d.Erased.Messages {
+		b.contents.Cache.DropMessage(d.Loaded.Head.Incarnation, index)
+	}
+	scope := summarize.Scope{Namespace: d.Loaded.Key.Namespace, Conversation: d.Loaded.Key.Conversation}
+	for _, hash := range d.ErasedHashes {
+		b.summaries.Forget(scope, hash)
+	}
+	for index := range d.Erased.Messages { // of all the words that it had, only the last are known by their hash
+		if _, corrected := d.Loaded.Originals[index]; corrected {
+			b.summaries.ForgetConversation(scope)
+			return
+		}
+	}
+	b.summaries.ForgetSpans(scope)
+}

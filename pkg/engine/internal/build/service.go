@@ -1,0 +1,61 @@
+// Package build runs plans: it loads what they lack, waits for the models that they want, commits what they decide, and prepares what the
+// next build will need.
+package build
+
+import (
+	"context"
+	"sync"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/catalogue"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
+	"github.com/palimpsest-context/palimpsest/pkg/summarize"
+)
+
+// Service builds contexts, makes views smaller, and has summaries prepared behind answers.
+type Service struct {
+	store      store.Store
+	txn        *txn.Manager
+	views      *view.Loader
+	blobs      *contents.Blobs
+	contents   *contents.Service
+	catalogues *catalogue.Reader
+	summaries  *summarize.Desk
+	ids        func() conversation.ID
+	defaults   conversation.Policy
+	onError    func(error)
+
+	base       context.Context // of background work; ends with Close
+	end        context.CancelFunc
+	background sync.WaitGroup
+	mu         sync.Mutex
+	closed     bool
+	preparing  map[store.Key]*preparation
+}
+
+// Options is what a service is made of.
+type Options struct {
+	Store      store.Store
+	Txn        *txn.Manager
+	Views      *view.Loader
+	Blobs      *contents.Blobs
+	Contents   *contents.Service
+	Catalogues *catalogue.Reader
+	Summaries  *summarize.Desk
+	IDs        func() conversation.ID
+	Defaults   conversation.Policy // the server's
+	OnError    func(error)         // is told of failures of background work; may be nil
+}
+
+// New returns a service. Close ends what it does in the background.
+func New(o *Options) *Service {
+	b := &Service{
+		store: o.Store, txn: o.Txn, views: o.Views, blobs: o.Blobs, contents: o.Contents, catalogues: o.Catalogues, summaries: o.Summaries,
+		ids: o.IDs, defaults: o.Defaults, onError: o.OnError, preparing: make(map[store.Key]*preparation),
+	}
+	b.base, b.end = context.WithCancel(context.Background())
+	return b
+}
