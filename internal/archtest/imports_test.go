@@ -124,19 +124,11 @@ var layers = []layer{
 		deny: outside, noClock: true,
 	},
 	{
-		name: "builds", why: "they run plans over loaded views, and nobody but the facade knows them",
-		dirs: []string{"pkg/engine/internal/build"},
+		name: "services of the engine", why: "each does a kind of call over what the lower rooms keep; the facade alone knows them all",
+		dirs: []string{"pkg/engine/internal/build", "pkg/engine/internal/messages", "pkg/engine/internal/transfer", "pkg/engine/internal/appends"},
 		allow: []string{
-			vocabulary, "./pkg/compaction", "./pkg/provider", "./pkg/summarize", "./pkg/tokens", "./pkg/store", "./pkg/store/record",
-			"./pkg/engine/internal/...",
-		},
-		deny: append([]string{"go.etcd.io/bbolt"}, transport...),
-	},
-	{
-		name: "transfer", why: "it takes a conversation apart and puts it together, so it knows what every room stores",
-		dirs: []string{"pkg/engine/internal/transfer"},
-		allow: []string{
-			vocabulary, "./pkg/content", "./pkg/expiry", "./pkg/provider", "./pkg/tokens", "./pkg/store", "./pkg/store/record", "./pkg/engine/internal/...",
+			vocabulary, "./pkg/expiry", "./pkg/compaction", "./pkg/content", "./pkg/citations", "./pkg/search", "./pkg/provider", "./pkg/summarize",
+			"./pkg/tokens", "./pkg/store", "./pkg/store/record", "./pkg/engine/internal/...",
 		},
 		deny: append([]string{"go.etcd.io/bbolt"}, transport...),
 	},

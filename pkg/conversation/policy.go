@@ -353,3 +353,6 @@ func ValueOr[T any](p *T, otherwise T) T {
 	}
 	return *p
 }
+
+// RecallTools are the tools that recall, as the policy names them.
+func (p Policy) RecallTools() RecallTools { return ValueOr(p.Citations.RecallTools, nil) }

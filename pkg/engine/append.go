@@ -84,7 +84,7 @@ func (a *appending) whole() []conversation.Message {
 	out := slices.Clone(a.staged)
 	for i := range out {
 		out[i].Parts = a.request.Messages[i].Parts
-		showLife(&out[i], a.policy)
+		expiry.ShowInForce(&out[i], a.policy)
 	}
 	return out
 }
@@ -199,7 +199,7 @@ func (a *appending) weigh(ctx context.Context, info *Info) error {
 		if err != nil {
 			return err
 		}
-		scale{counter: counter, media: media}.weigh(m)
+		placement.Scale{Counter: counter, Media: media}.Weigh(m)
 	}
 	a.weighed = true
 	return nil
@@ -324,7 +324,7 @@ func (e *Engine) repeatAppend(ctx context.Context, key Key, o *store.Outcome, va
 		if whole[i].Parts, err = e.blobs.Inline(ctx, key, snap.Head.Incarnation, whole[i].Parts); err != nil {
 			return nil, err
 		}
-		showLife(&whole[i], snap.Info.Policy.Or(e.defaults).Expiration.Results)
+		expiry.ShowInForce(&whole[i], snap.Info.Policy.Or(e.defaults).Expiration.Results)
 	}
 	r.variants(whole)
 	return r, nil

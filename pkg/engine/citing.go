@@ -28,7 +28,7 @@ import (
 // citing is what an append cites (behaviour §9), over its attempts.
 type citing struct {
 	engine  *Engine
-	counter scale
+	counter placement.Scale
 	release bool // originals go with their run
 	parts   []citedPart
 	slots   *contents.SlotChanges
@@ -67,7 +67,7 @@ func (a *appending) findCited(ctx context.Context, snap *store.Snapshot) error {
 		return err
 	}
 	c := &citing{
-		engine: a.engine, counter: scale{counter: counter}, release: conversation.ValueOr(p.ReleaseOnEndRun, false),
+		engine: a.engine, counter: placement.Scale{Counter: counter}, release: conversation.ValueOr(p.ReleaseOnEndRun, false),
 		slots: contents.NewSlotChanges(map[string][]byte{}), staged: a.cited.stagedShares(),
 	}
 	calls := placement.AnswersOf(&snap.Head, a.request.Messages)
@@ -287,7 +287,7 @@ func sourceType(name string) conversation.SourceType {
 
 // show is what the view shows for a part that is cited.
 func (c *citing) show(x *citedPart, p *conversation.Part) conversation.Part {
-	text, cited := contents.MakeCitation(x.record, x.text, true, conversation.ExpandCall(x.record.Message), contents.CountWith(c.counter.counter))
+	text, cited := contents.MakeCitation(x.record, x.text, true, conversation.ExpandCall(x.record.Message), contents.CountWith(c.counter.Counter))
 	var out conversation.Part
 	if p.Kind == conversation.PartText {
 		out = conversation.Part{Kind: conversation.PartText, Text: conversation.Content{Inline: text}}
@@ -296,8 +296,8 @@ func (c *citing) show(x *citedPart, p *conversation.Part) conversation.Part {
 		keepMedia(out.Result, p.Result, text)
 	}
 	out.Citation = cited
-	c.counter.media = mediaWeight(p, c.counter)
-	c.counter.part(&out)
+	c.counter.Media = mediaWeight(p, c.counter)
+	c.counter.Part(&out)
 	return out
 }
 
@@ -316,7 +316,7 @@ func keepMedia(shown, whole *conversation.ToolResult, text string) {
 }
 
 // mediaWeight is what one medium of a result was counted as.
-func mediaWeight(p *conversation.Part, s scale) int32 {
+func mediaWeight(p *conversation.Part, s placement.Scale) int32 {
 	if p.Result == nil {
 		return 0
 	}
@@ -326,7 +326,7 @@ func mediaWeight(p *conversation.Part, s scale) int32 {
 			media++
 			continue
 		}
-		n, _ := s.counter.Count(p.Result.Parts[i].Text.Inline)
+		n, _ := s.Counter.Count(p.Result.Parts[i].Text.Inline)
 		words += int32(n)
 	}
 	if media == 0 {

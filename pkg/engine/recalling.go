@@ -2,9 +2,7 @@ package engine
 
 import (
 	"context"
-	"encoding/json"
 	"maps"
-	"strings"
 
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/placement"
 
@@ -16,11 +14,6 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
-
-// recallTools are the tools that recall in a conversation.
-func (e *Engine) recallTools(info *Info) conversation.RecallTools {
-	return conversation.ValueOr(info.Policy.Or(e.defaults).Citations.RecallTools, nil)
-}
 
 // recognition finds out which parts of an append were recalled where their callers do not say (behaviour §9). An agent that is told to
 // recall what it has just recalled would do so for ever.
@@ -45,7 +38,7 @@ type candidateRecall struct {
 // recognize notes of the results of an append what they were recalled from.
 func (a *appending) recognize(ctx context.Context, snap *store.Snapshot, calls placement.Answers) (*recognition, error) {
 	r := &recognition{
-		appending: a, tools: a.engine.recallTools(snap.Info), calls: calls,
+		appending: a, tools: snap.Info.Policy.Or(a.engine.defaults).RecallTools(), calls: calls,
 		sources: map[string]*contents.Record{}, citations: map[blockAt]bool{},
 	}
 	for i := range a.request.Messages {
@@ -75,11 +68,11 @@ func (r *recognition) consider(at blockAt) {
 	c := candidateRecall{at: at, call: -1}
 	switch {
 	case p.Kind == conversation.PartText:
-		c.text = citationForm(p.Text.Inline)
+		c.text = citations.InForm(p.Text.Inline)
 	case p.Kind != conversation.PartToolResult || p.Result.Recalled != nil:
 		return
 	default:
-		c.text = citationForm(p.Result.Words())
+		c.text = citations.InForm(p.Result.Words())
 		if call, ok := r.calls[p.Result]; ok && r.tools.Has(r.calls.Tool(p.Result)) {
 			c.call, c.args = call.Message, call.Arguments
 		}
@@ -87,25 +80,6 @@ func (r *recognition) consider(at blockAt) {
 	if c.text != "" || c.call >= 0 || c.args != "" {
 		r.candidates = append(r.candidates, c)
 	}
-}
-
-// citationForm is a text that has the form of a citation; empty if it has not. Frameworks hand text on as a JSON string.
-func citationForm(text string) string {
-	const longest = 64 << 10 // bytes: no citation is longer, however it is escaped
-	if len(text) > longest {
-		return ""
-	}
-	text = strings.TrimSpace(text)
-	if strings.HasPrefix(text, `"`) {
-		var s string
-		if json.Unmarshal([]byte(text), &s) == nil {
-			text = s
-		}
-	}
-	if citations.Cited(text) == "" {
-		return ""
-	}
-	return text
 }
 
 // read reads the calls that are on record, and the source records that arguments and citations name.

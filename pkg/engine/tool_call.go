@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/messages"
+
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
 
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
@@ -29,7 +31,7 @@ func (e *Engine) AnswerToolCall(ctx context.Context, r ToolCallRequest) (*ToolCa
 	if err != nil {
 		return nil, err
 	}
-	tool := e.recallTools(snap.Info).Meant(r.Call.Name)
+	tool := snap.Info.Policy.Or(e.defaults).RecallTools().Meant(r.Call.Name)
 	if tool == "" {
 		return nil, noRecallTool()
 	}
@@ -148,7 +150,7 @@ func (a *answering) expand(ctx context.Context, args *arguments) (answer, error)
 	if args.summary > 0 {
 		return a.expandSummary(ctx, args)
 	}
-	r := ExpandRequest{Key: a.key, ReturnOnly: true, MaxTokens: int32(a.room())}
+	r := messages.ExpandRequest{Key: a.key, ReturnOnly: true, MaxTokens: int32(a.room())}
 	if args.index == nil {
 		return answer{}, badArgument("id", "the number of a message, such as 12, or of a summary, such as s7, is needed")
 	}
@@ -160,11 +162,11 @@ func (a *answering) expand(ctx context.Context, args *arguments) (answer, error)
 		r.Range = conversation.Range{First: int32(args.from), End: int32(min(args.end, view.MaxIndex))}
 		switch args.unit {
 		case contents.ContentLines:
-			r.Unit = RangeLines
+			r.Unit = messages.RangeLines
 		case contents.ContentItems:
-			r.Unit = RangeItems
+			r.Unit = messages.RangeItems
 		case contents.ContentChars:
-			r.Unit = RangeChars
+			r.Unit = messages.RangeChars
 		default:
 			return answer{}, badArgument("unit", "must be chars, lines or items")
 		}
@@ -177,9 +179,9 @@ func (a *answering) expand(ctx context.Context, args *arguments) (answer, error)
 	return a.expanded(got, *r.Index, args), nil
 }
 
-func (a *answering) expanded(got *ExpandResult, index int32, args *arguments) answer {
+func (a *answering) expanded(got *messages.ExpandResult, index int32, args *arguments) answer {
 	m := &got.Message.Message
-	out := answer{header: fmt.Sprintf("[Message %d, %s, %d characters]", index, m.Role, got.TotalChars), body: messageText(m.Parts)}
+	out := answer{header: fmt.Sprintf("[Message %d, %s, %d characters]", index, m.Role, got.TotalChars), body: messages.MessageText(m.Parts)}
 	unit := "characters"
 	if args.unit == contents.ContentItems && args.ranged {
 		unit = "items"
@@ -204,9 +206,9 @@ func (a *answering) expanded(got *ExpandResult, index int32, args *arguments) an
 func (a *answering) expandSummary(ctx context.Context, args *arguments) (answer, error) {
 	// A long message is told by its beginning, and takes no more of the page than that.
 	const mostOfOne, perToken = 800, 4
-	r := ExpandRequest{
+	r := messages.ExpandRequest{
 		Key: a.key, Summary: args.summary, Limit: 100, MaxBytes: max(perToken*a.room(), mostOfOne),
-		Size: func(m *MessageInView) int { return min(len(messageText(m.Message.Parts)), mostOfOne) },
+		Size: func(m *messages.MessageInView) int { return min(len(messages.MessageText(m.Message.Parts)), mostOfOne) },
 	}
 	if args.ranged {
 		from := int32(min(args.from, view.MaxIndex))
@@ -237,12 +239,12 @@ func (a *answering) expandSummary(ctx context.Context, args *arguments) (answer,
 	return out, nil
 }
 
-func (a *answering) child(c *ExpandedChild, share int) string {
+func (a *answering) child(c *messages.ExpandedChild, share int) string {
 	if c.Message == nil {
 		return fmt.Sprintf("s%d: summary of messages %d-%d\n", c.Summary, c.Range.First, c.Range.End-1)
 	}
 	m := &c.Message.Message
-	text := messageText(m.Parts)
+	text := messages.MessageText(m.Parts)
 	for i := range m.Parts {
 		if call := m.Parts[i].Call; call != nil {
 			text = strings.TrimLeft(text+"\n"+call.Name+"("+call.Arguments.Inline+")", "\n")
@@ -338,7 +340,7 @@ func (a *answering) search(ctx context.Context, args *arguments) (answer, error)
 	if args.query == "" {
 		return answer{}, badArgument("query", "what is looked for is needed")
 	}
-	got, err := a.engine.SearchMessages(ctx, SearchMessagesRequest{
+	got, err := a.engine.SearchMessages(ctx, messages.SearchMessagesRequest{
 		Key: a.key, Query: args.query, Range: conversation.Range{End: -1}, Limit: 10, SnippetChars: 300,
 	})
 	if err != nil {
@@ -365,4 +367,17 @@ func (a *answering) search(ctx context.Context, args *arguments) (answer, error)
 		header: fmt.Sprintf("[%d messages, best first: number, who, when, the part that answers]", told), body: strings.TrimRight(b.String(), "\n"),
 		footer: fmt.Sprintf("[One in full: %s with its number.]", conversation.ToolExpand),
 	}, nil
+}
+
+// ToolCallRequest is a model's call of a tool that recalls.
+type ToolCallRequest struct {
+	Key       store.Key
+	Call      conversation.ToolCall // its arguments are inline
+	MaxTokens int32                 // 0: the default
+}
+
+// ToolCallResult is the result to append.
+type ToolCallResult struct {
+	Result conversation.ToolResult
+	Tokens int32
 }

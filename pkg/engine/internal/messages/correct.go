@@ -1,4 +1,4 @@
-package engine
+package messages
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/placement"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
 
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
@@ -49,8 +50,8 @@ type CorrectResult struct {
 
 // Correct gives parts of a message other words. The record stays as it is; whatever is shown or made of the message from now on has the
 // new ones.
-func (e *Engine) Correct(ctx context.Context, r CorrectRequest) (*CorrectResult, error) {
-	l, err := e.listing(ctx, r.Key)
+func (ms *Service) Correct(ctx context.Context, r CorrectRequest) (*CorrectResult, error) {
+	l, err := ms.open(ctx, r.Key)
 	if err != nil {
 		return nil, err
 	}
@@ -59,23 +60,23 @@ func (e *Engine) Correct(ctx context.Context, r CorrectRequest) (*CorrectResult,
 		return nil, err
 	}
 	var out *CorrectResult
-	err = e.txn.Do(ctx, r.Key, func() (err error) {
-		out, err = e.correct(ctx, index, &r)
+	err = ms.txn.Do(ctx, r.Key, func() (err error) {
+		out, err = ms.correct(ctx, index, &r)
 		return err
 	})
 	return out, err
 }
 
 // correct is one attempt.
-func (e *Engine) correct(ctx context.Context, index int32, r *CorrectRequest) (*CorrectResult, error) {
-	snap, err := e.txn.Read(ctx, r.Key, store.Query{
+func (ms *Service) correct(ctx context.Context, index int32, r *CorrectRequest) (*CorrectResult, error) {
+	snap, err := ms.txn.Read(ctx, r.Key, store.Query{
 		Info: true, Request: r.Request.Key(), Manifest: &store.ManifestRange{Limit: 1}, SlotsOf: view.BuildSlots,
 	})
 	if err != nil {
 		return nil, err
 	}
-	l := e.listingOf(r.Key, snap)
-	first, err := e.txn.Recall(snap, r.Request)
+	l := ms.readerOf(r.Key, snap)
+	first, err := ms.txn.Recall(snap, r.Request)
 	if err != nil {
 		return nil, err
 	}
@@ -87,12 +88,12 @@ func (e *Engine) correct(ctx context.Context, index int32, r *CorrectRequest) (*
 		shown, err := l.now(ctx, m, r)
 		return &CorrectResult{Message: shown, Revision: first.Revision, Duplicate: true}, err
 	}
-	c := &correcting{listing: l, message: m, request: r}
+	c := &correction{messageReader: l, message: m, request: r}
 	return c.commit(ctx)
 }
 
 // now is a message as the view shows it, if the answer has room for it. One that it does not show is as it would be.
-func (l *listing) now(ctx context.Context, m *conversation.Message, r *CorrectRequest) (*MessageInView, error) {
+func (l *messageReader) now(ctx context.Context, m *conversation.Message, r *CorrectRequest) (*MessageInView, error) {
 	shown, err := l.show(ctx, m, true)
 	if shown == nil && err == nil {
 		shown, err = l.show(ctx, m, false)
@@ -103,9 +104,9 @@ func (l *listing) now(ctx context.Context, m *conversation.Message, r *CorrectRe
 	return shown, err
 }
 
-// correcting is a correction on its way.
-type correcting struct {
-	*listing
+// correction is a correction on its way.
+type correction struct {
+	*messageReader
 	message *conversation.Message // as it is before
 	request *CorrectRequest
 	edit    conversation.Edit
@@ -115,8 +116,8 @@ type correcting struct {
 const maxCorrections = 1000
 
 // commit makes the edit, and tells what it costs.
-func (b *correcting) commit(ctx context.Context) (*CorrectResult, error) {
-	w, e := b.window, b.engine
+func (b *correction) commit(ctx context.Context) (*CorrectResult, error) {
+	w, ms := b.loaded, b.service
 	if w.Corrections() >= maxCorrections {
 		return nil, conversation.Errorf(conversation.LimitExceeded, "a conversation holds at most %d corrections", maxCorrections)
 	}
@@ -127,7 +128,7 @@ func (b *correcting) commit(ctx context.Context) (*CorrectResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &store.Change{Expect: w.Head.Version, Head: txn.NextHead(w.Head, e.txn.Now()), Slots: map[string][]byte{}}
+	c := &store.Change{Expect: w.Head.Version, Head: txn.NextHead(w.Head, ms.txn.Now()), Slots: map[string][]byte{}}
 	c.Head.Revision++
 	c.Head.EditSeq++
 	b.edit = conversation.Edit{
@@ -138,11 +139,11 @@ func (b *correcting) commit(ctx context.Context) (*CorrectResult, error) {
 	return b.change(ctx, c)
 }
 
-func (b *correcting) change(ctx context.Context, c *store.Change) (*CorrectResult, error) {
-	w, e := b.window, b.engine
-	after := &listing{engine: e, window: w.WithEdit(b.edit), last: b.last}
-	b.edit.Before, b.edit.After = w.Weight(b.message), after.window.Weight(b.message)
-	dissolved := summariesMissing(w.View, after.window.View)
+func (b *correction) change(ctx context.Context, c *store.Change) (*CorrectResult, error) {
+	w, ms := b.loaded, b.service
+	after := &messageReader{service: ms, loaded: w.WithEdit(b.edit), last: b.last}
+	b.edit.Before, b.edit.After = w.Weight(b.message), after.loaded.Weight(b.message)
+	dissolved := summariesMissing(w.View, after.loaded.View)
 	if err := b.changeSlots(c, len(dissolved) > 0); err != nil {
 		return nil, err
 	}
@@ -150,8 +151,8 @@ func (b *correcting) change(ctx context.Context, c *store.Change) (*CorrectResul
 	if err != nil {
 		return nil, err
 	}
-	after.window.Edits = append(slices.Clip(w.Edits), b.edit)
-	shown, err := after.now(ctx, after.window.View.Corrected(b.message), b.request)
+	after.loaded.Edits = append(slices.Clip(w.Edits), b.edit)
+	shown, err := after.now(ctx, after.loaded.View.Corrected(b.message), b.request)
 	if err != nil {
 		return nil, err
 	}
@@ -161,16 +162,16 @@ func (b *correcting) change(ctx context.Context, c *store.Change) (*CorrectResul
 	txn.Remember(c, b.request.Request, store.Outcome{FirstIndex: b.message.Index, Count: 1, Revision: c.Head.Revision})
 	return &CorrectResult{
 		Message: shown, Dissolved: dissolved, Events: conversation.EventsOf(c.Edits), Revision: c.Head.Revision, RewriteTokens: cost,
-	}, e.store.Commit(ctx, w.Key, c)
+	}, ms.store.Commit(ctx, w.Key, c)
 }
 
 // staged is the edit as it is stored: large texts lie in chunks.
-func (b *correcting) staged(ctx context.Context, c *store.Change) ([]conversation.Edit, error) {
+func (b *correction) staged(ctx context.Context, c *store.Change) ([]conversation.Edit, error) {
 	edit := b.edit
 	edit.Parts = slices.Clone(edit.Parts)
 	for i := range edit.Parts {
 		shown := conversation.CloneParts([]conversation.Part{edit.Parts[i].Shown})
-		uploads, err := b.engine.blobs.StageParts(ctx, b.window.Key, b.window.Head.Incarnation, shown)
+		uploads, err := b.service.blobs.StageParts(ctx, b.loaded.Key, b.loaded.Head.Incarnation, shown)
 		if err != nil {
 			return nil, err
 		}
@@ -180,12 +181,12 @@ func (b *correcting) staged(ctx context.Context, c *store.Change) ([]conversatio
 }
 
 // parts are the corrected parts, or why one cannot be corrected.
-func (b *correcting) parts() ([]conversation.PartEdit, error) {
-	counter, err := b.engine.views.Counter(b.window.Info.Counter)
+func (b *correction) parts() ([]conversation.PartEdit, error) {
+	counter, err := b.service.views.Counter(b.loaded.Info.Counter)
 	if err != nil {
 		return nil, err
 	}
-	weights := scale{counter: counter}
+	weights := placement.Scale{Counter: counter}
 	var out []conversation.PartEdit
 	for i, asked := range b.request.Parts {
 		fault := func(field, text string) error {
@@ -213,14 +214,14 @@ func (b *correcting) parts() ([]conversation.PartEdit, error) {
 		default:
 			by.Text = content
 		}
-		weights.part(&by)
+		weights.Part(&by)
 		out = append(out, conversation.PartEdit{Part: asked.Part, Level: conversation.Full, Shown: part.Corrected(by)})
 	}
 	return out, nil
 }
 
 // correctable refuses a part whose words are none of the caller's, or lie elsewhere.
-func (b *correcting) correctable(part int32) error {
+func (b *correction) correctable(part int32) error {
 	p, index := &b.message.Parts[part], b.message.Index
 	refuse := func(why string) error {
 		return conversation.Errorf(conversation.NotCorrectable, "part %d of message %d cannot be corrected: %s", part, index, why)
@@ -246,8 +247,8 @@ func (b *correcting) correctable(part int32) error {
 func blankText(c conversation.Content) bool { return c.Ref == nil && strings.TrimSpace(c.Inline) == "" }
 
 // cited says whether a citation ever stood for a part: its text is a content of its own.
-func (b *correcting) cited(part int32) bool {
-	return slices.ContainsFunc(b.window.Edits, func(e conversation.Edit) bool {
+func (b *correction) cited(part int32) bool {
+	return slices.ContainsFunc(b.loaded.Edits, func(e conversation.Edit) bool {
 		return e.Kind == conversation.EditParts && e.Range.Contains(b.message.Index) && slices.ContainsFunc(e.Parts, func(p conversation.PartEdit) bool {
 			return p.Part == part && (p.Shown.Citation != nil || p.Level == conversation.Cited)
 		})
@@ -256,8 +257,8 @@ func (b *correcting) cited(part int32) bool {
 
 // changeSlots drops what is prepared of the old words. Windows are found anew where they were found with a summary that dissolves, or
 // cut the old words.
-func (b *correcting) changeSlots(c *store.Change, dissolves bool) error {
-	w := b.window
+func (b *correction) changeSlots(c *store.Change, dissolves bool) error {
+	w := b.loaded
 	draft, _, err := plan.DraftOf(w)
 	if err != nil {
 		return err
@@ -281,7 +282,7 @@ func (b *correcting) changeSlots(c *store.Change, dissolves bool) error {
 }
 
 // cost is what the provider reads anew: of the last build, all from the message on, or from the first summary that dissolves.
-func (b *correcting) cost(ctx context.Context, dissolved []int64) (int64, error) {
+func (b *correction) cost(ctx context.Context, dissolved []int64) (int64, error) {
 	if b.last == nil || b.message.Index >= b.last.MessageCount {
 		return 0, nil
 	}

@@ -1,4 +1,4 @@
-package engine
+package messages
 
 import (
 	"context"
@@ -13,20 +13,20 @@ import (
 )
 
 // original returns a message as it was appended, or a part of its text.
-func (l *listing) original(ctx context.Context, index int32, r *ExpandRequest) (*ExpandResult, error) {
+func (l *messageReader) original(ctx context.Context, index int32, r *ExpandRequest) (*ExpandResult, error) {
 	m, err := l.load(ctx, index)
 	if err != nil {
 		return nil, err
 	}
 	if allErased(m.Parts) {
-		return nil, l.lost(index)
+		return nil, l.lostError(index)
 	}
 	shown, err := l.show(ctx, m, false)
 	if err != nil {
 		return nil, err
 	}
-	text := messageText(shown.Message.Parts)
-	out := &ExpandResult{Message: shown, TotalChars: int64(utf8.RuneCountInString(text)), Revision: l.window.Head.Revision}
+	text := MessageText(shown.Message.Parts)
+	out := &ExpandResult{Message: shown, TotalChars: int64(utf8.RuneCountInString(text)), Revision: l.loaded.Head.Revision}
 	whole := r.Unit == RangeNone && r.MaxTokens == 0 && r.Cursor == nil
 	if whole && (r.MaxBytes == 0 || r.Size(shown) <= r.MaxBytes) {
 		return out, nil
@@ -49,8 +49,8 @@ func allErased(parts []conversation.Part) bool {
 	return conversation.Erased(parts)
 }
 
-// messageText is the text of a message: its texts and tool results, each from a new line on.
-func messageText(parts []conversation.Part) string {
+// MessageText is the text of a message: its texts and tool results, each from a new line on.
+func MessageText(parts []conversation.Part) string {
 	var b strings.Builder
 	for i := range parts {
 		var text string
@@ -74,12 +74,12 @@ func messageText(parts []conversation.Part) string {
 
 // cut puts a part of a text into the answer in the place of the whole message: the range asked for, as much of it as there is
 // room for.
-func (l *listing) cut(out *ExpandResult, text string, r *ExpandRequest) error {
-	counter, err := l.engine.views.Counter(l.window.Info.Counter)
+func (l *messageReader) cut(out *ExpandResult, text string, r *ExpandRequest) error {
+	counter, err := l.service.views.Counter(l.loaded.Info.Counter)
 	if err != nil {
 		return err
 	}
-	c := cutting{counter: counter, tokens: int(r.MaxTokens), bytes: (r.MaxBytes + 1) / 2} // what stands beside the text takes room too
+	c := textLimit{counter: counter, tokens: int(r.MaxTokens), bytes: (r.MaxBytes + 1) / 2} // what stands beside the text takes room too
 	if c.bytes == 0 {
 		c.bytes = len(text) + 2
 	}
@@ -98,14 +98,14 @@ func (l *listing) cut(out *ExpandResult, text string, r *ExpandRequest) error {
 	return nil
 }
 
-// cutting is how much of a text an answer has room for.
-type cutting struct {
+// textLimit is how much of a text an answer has room for.
+type textLimit struct {
 	counter tokens.Counter
 	tokens  int // 0: no limit
 	bytes   int
 }
 
-func (c *cutting) fits(text string) bool {
+func (c *textLimit) fits(text string) bool {
 	if len(text) > c.bytes {
 		return false
 	}
@@ -117,7 +117,7 @@ func (c *cutting) fits(text string) bool {
 }
 
 // text cuts characters: those of the range from the cursor on.
-func (c *cutting) text(out *ExpandResult, text string, r *ExpandRequest) (string, error) {
+func (c *textLimit) text(out *ExpandResult, text string, r *ExpandRequest) (string, error) {
 	from, to := charRange(text, r)
 	if r.Cursor != nil {
 		from = max(from, int(*r.Cursor))
@@ -179,7 +179,7 @@ func byteOffset(text string, char int) int {
 }
 
 // items cuts the items of a JSON array: those of the range from the cursor on.
-func (c *cutting) items(out *ExpandResult, text string, r *ExpandRequest) (string, error) {
+func (c *textLimit) items(out *ExpandResult, text string, r *ExpandRequest) (string, error) {
 	items, ok := arrayItems(text)
 	if !ok {
 		err := conversation.Errorf(conversation.InvalidField, "the message has no items")

@@ -1,4 +1,4 @@
-package engine
+package messages
 
 import (
 	"context"
@@ -7,9 +7,9 @@ import (
 )
 
 // expandSummary lists what a summary stands for: what lies between and behind its earlier summaries are messages.
-func (l *listing) expandSummary(ctx context.Context, r *ExpandRequest) (*ExpandResult, error) {
+func (l *messageReader) expandSummary(ctx context.Context, r *ExpandRequest) (*ExpandResult, error) {
 	all := make(map[int64]conversation.Edit)
-	spans, err := l.engine.views.Spans(ctx, l.window)
+	spans, err := l.service.views.Spans(ctx, l.loaded)
 	if err != nil {
 		return nil, err
 	}
@@ -26,7 +26,7 @@ func (l *listing) expandSummary(ctx context.Context, r *ExpandRequest) (*ExpandR
 	if r.Cursor != nil {
 		at = max(at, *r.Cursor)
 	}
-	c := &children{listing: l, request: r, out: &ExpandResult{Revision: l.window.Head.Revision}}
+	c := &children{messageReader: l, request: r, out: &ExpandResult{Revision: l.loaded.Head.Revision}}
 	for _, id := range s.Summary.Children {
 		child := all[id].Range
 		if more, err := c.messages(ctx, conversation.Range{First: at, End: child.First}); more || err != nil {
@@ -46,7 +46,7 @@ func (l *listing) expandSummary(ctx context.Context, r *ExpandRequest) (*ExpandR
 
 // children is a page of what a summary stands for.
 type children struct {
-	*listing
+	*messageReader
 	request *ExpandRequest
 	out     *ExpandResult
 	bytes   int

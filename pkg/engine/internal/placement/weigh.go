@@ -1,4 +1,4 @@
-package engine
+package placement
 
 import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
@@ -6,38 +6,40 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/tokens"
 )
 
-// scale weighs messages by behaviour §12: content, and flat costs per message and per call.
-type scale struct {
-	counter tokens.Counter
-	media   int32
+// Scale weighs messages by behaviour §12: content, and flat costs per message and per call.
+type Scale struct {
+	Counter tokens.Counter
+	Media   int32 // what a piece of media weighs, in tokens
 }
 
-func (s scale) weigh(m *conversation.Message) {
+// Weigh sets what a message and its parts weigh, in tokens.
+func (s Scale) Weigh(m *conversation.Message) {
 	m.Tokens, m.Estimated = tokens.PerMessage+s.speaker(m.Name), false
 	for i := range m.Parts {
 		p := &m.Parts[i]
-		s.part(p)
+		s.Part(p)
 		m.Tokens += p.Tokens
 		m.Estimated = m.Estimated || p.Estimated
 	}
 }
 
 // speaker weighs the line that says who speaks, for formats with a field for it as well: a count is no format's.
-func (s scale) speaker(name string) int32 {
+func (s Scale) speaker(name string) int32 {
 	if name == "" {
 		return 0
 	}
-	n, _ := s.counter.Count(provider.SpeakerLine(name))
+	n, _ := s.Counter.Count(provider.SpeakerLine(name))
 	return int32(n)
 }
 
-func (s scale) part(p *conversation.Part) {
+// Part sets what a part weighs, in tokens.
+func (s Scale) Part(p *conversation.Part) {
 	p.Tokens, p.Estimated = 0, false
 	switch p.Kind {
 	case conversation.PartText:
 		s.text(p, p.Text.Inline)
 	case conversation.PartMedia:
-		p.Tokens = s.media
+		p.Tokens = s.Media
 	case conversation.PartToolCall:
 		p.Tokens = tokens.PerCall
 		s.text(p, p.Call.Name)
@@ -56,22 +58,22 @@ func (s scale) part(p *conversation.Part) {
 	}
 }
 
-func (s scale) result(p *conversation.Part) {
+func (s Scale) result(p *conversation.Part) {
 	if p.Result.Output != conversation.OutputParts {
 		s.text(p, p.Result.Text.Inline)
 		return
 	}
 	for i := range p.Result.Parts {
 		if p.Result.Parts[i].Media != nil {
-			p.Tokens += s.media
+			p.Tokens += s.Media
 		} else {
 			s.text(p, p.Result.Parts[i].Text.Inline)
 		}
 	}
 }
 
-func (s scale) text(p *conversation.Part, text string) {
-	n, estimated := s.counter.Count(text)
+func (s Scale) text(p *conversation.Part, text string) {
+	n, estimated := s.Counter.Count(text)
 	p.Tokens += int32(n)
 	p.Estimated = p.Estimated || estimated
 }

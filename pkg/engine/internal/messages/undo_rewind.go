@@ -1,4 +1,4 @@
-package engine
+package messages
 
 import (
 	"context"
@@ -19,22 +19,22 @@ import (
 
 // UndoRewind brings back what the newest rewind took back. Only the newest messages can be: what was appended after a rewind was paired,
 // numbered and shown without them.
-func (e *Engine) UndoRewind(ctx context.Context, r UndoRewindRequest) (*UndoRewindResult, error) {
+func (ms *Service) UndoRewind(ctx context.Context, r UndoRewindRequest) (*UndoRewindResult, error) {
 	var out *UndoRewindResult
-	err := e.txn.Do(ctx, r.Key, func() (err error) {
-		out, err = e.undoRewind(ctx, &r)
+	err := ms.txn.Do(ctx, r.Key, func() (err error) {
+		out, err = ms.undoRewind(ctx, &r)
 		return err
 	})
 	return out, err
 }
 
 // undoRewind is one attempt.
-func (e *Engine) undoRewind(ctx context.Context, r *UndoRewindRequest) (*UndoRewindResult, error) {
-	snap, err := e.txn.Read(ctx, r.Key, store.Query{Info: true, Request: r.Request.Key(), SlotsOf: view.BuildSlots})
+func (ms *Service) undoRewind(ctx context.Context, r *UndoRewindRequest) (*UndoRewindResult, error) {
+	snap, err := ms.txn.Read(ctx, r.Key, store.Query{Info: true, Request: r.Request.Key(), SlotsOf: view.BuildSlots})
 	if err != nil {
 		return nil, err
 	}
-	first, err := e.txn.Recall(snap, r.Request)
+	first, err := ms.txn.Recall(snap, r.Request)
 	if err != nil {
 		return nil, err
 	}
@@ -42,22 +42,22 @@ func (e *Engine) undoRewind(ctx context.Context, r *UndoRewindRequest) (*UndoRew
 		back := conversation.Range{First: first.FirstIndex, End: first.FirstIndex + first.Count}
 		return &UndoRewindResult{Range: back, Revision: first.Revision, Duplicate: true}, nil
 	}
-	u := &rewindUndo{window: view.New(r.Key, snap)}
-	if err := u.load(ctx, e); err != nil {
+	u := &rewindUndo{loaded: view.New(r.Key, snap)}
+	if err := u.load(ctx, ms); err != nil {
 		return nil, err
 	}
-	c, err := u.change(e)
+	c, err := u.change(ms)
 	if err != nil {
 		return nil, err
 	}
-	out := &UndoRewindResult{Range: u.back, Revived: summariesMissing(u.after.View, u.window.View), Events: conversation.EventsOf(c.Edits), Revision: c.Head.Revision}
+	out := &UndoRewindResult{Range: u.back, Revived: summariesMissing(u.after.View, u.loaded.View), Events: conversation.EventsOf(c.Edits), Revision: c.Head.Revision}
 	txn.Remember(c, r.Request, store.Outcome{FirstIndex: u.back.First, Count: u.back.Len(), Revision: c.Head.Revision})
-	return out, e.store.Commit(ctx, r.Key, c)
+	return out, ms.store.Commit(ctx, r.Key, c)
 }
 
 // rewindUndo is a rewind that is being undone.
 type rewindUndo struct {
-	window *view.Loaded
+	loaded *view.Loaded
 	back   conversation.Range // what comes back
 	after  *view.Loaded       // as it is then
 	weight int64              // of what comes back, as it was appended
@@ -65,29 +65,29 @@ type rewindUndo struct {
 }
 
 // load finds the newest rewind and loads what it took back.
-func (u *rewindUndo) load(ctx context.Context, e *Engine) error {
-	end := u.window.Head.Messages
+func (u *rewindUndo) load(ctx context.Context, ms *Service) error {
+	end := u.loaded.Head.Messages
 	if end > 0 { // edits about ranges come with any message
-		if err := u.window.Load(ctx, e.store, conversation.Range{First: end - 1, End: end}); err != nil {
+		if err := u.loaded.Load(ctx, ms.store, conversation.Range{First: end - 1, End: end}); err != nil {
 			return err
 		}
 	}
-	hides := u.window.View.Hides()
+	hides := u.loaded.View.Hides()
 	if len(hides) == 0 || hides[len(hides)-1].Range.End != end {
 		return conversation.Errorf(conversation.NothingToUndo, "no rewind stands, or messages were appended after it")
 	}
 	u.back = hides[len(hides)-1].Range
 	for at := u.back.First; at < end; at += listPage {
-		if err := u.window.Load(ctx, e.store, conversation.Range{First: at, End: min(at+listPage, end)}); err != nil {
+		if err := u.loaded.Load(ctx, ms.store, conversation.Range{First: at, End: min(at+listPage, end)}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (u *rewindUndo) change(e *Engine) (*store.Change, error) {
-	w := u.window
-	c := &store.Change{Expect: w.Head.Version, Head: txn.NextHead(w.Head, e.txn.Now()), Slots: map[string][]byte{}}
+func (u *rewindUndo) change(ms *Service) (*store.Change, error) {
+	w := u.loaded
+	c := &store.Change{Expect: w.Head.Version, Head: txn.NextHead(w.Head, ms.txn.Now()), Slots: map[string][]byte{}}
 	c.Head.Revision++
 	c.Head.EditSeq++
 	edit := conversation.Edit{
@@ -106,19 +106,19 @@ func (u *rewindUndo) change(e *Engine) (*store.Change, error) {
 
 // changeFits lets every window be found anew: they were found without what comes back.
 func (u *rewindUndo) changeFits(c *store.Change) error {
-	known, err := u.window.BudgetWindows()
+	known, err := u.loaded.BudgetWindows()
 	if err != nil || len(known) == 0 {
 		return err
 	}
 	for i, f := range known {
 		known[i] = view.ForgottenWindow(f)
 	}
-	c.Slots[view.BudgetWindowsSlot] = record.EncodeFits(known, u.window.Slots[view.BudgetWindowsSlot])
+	c.Slots[view.BudgetWindowsSlot] = record.EncodeFits(known, u.loaded.Slots[view.BudgetWindowsSlot])
 	return nil
 }
 
 // changeHead does to the head what appending the messages did: a rewind left it as it was before them.
-func (u *rewindUndo) changeHead(h *Head) {
+func (u *rewindUndo) changeHead(h *store.Head) {
 	h.Unanswered, h.Pins = slices.Clone(h.Unanswered), slices.Clone(h.Pins)
 	place := h.Place
 	u.open = h.UnitStart < h.Messages
@@ -128,14 +128,14 @@ func (u *rewindUndo) changeHead(h *Head) {
 		}
 	}
 	for i := u.back.First; i < u.back.End; i++ {
-		m, ok := u.window.Message(i)
+		m, ok := u.loaded.Message(i)
 		if !ok || u.after.View.Hidden(conversation.Range{First: i, End: i + 1}) {
 			u.pass(h, i)
 			continue
 		}
 		again := *m
 		u.readmit(h, &again)
-		u.weight += int64(u.window.Original(m).Tokens)
+		u.weight += int64(u.loaded.Original(m).Tokens)
 	}
 	if h.Place.Carrying == 0 { // a rewind counts only back to a message that carries
 		h.Place = place
@@ -143,7 +143,7 @@ func (u *rewindUndo) changeHead(h *Head) {
 }
 
 // pass moves what begins at a message that stays hidden behind it.
-func (u *rewindUndo) pass(h *Head, index int32) {
+func (u *rewindUndo) pass(h *store.Head, index int32) {
 	if !u.open {
 		h.UnitStart = index
 	}
@@ -155,7 +155,7 @@ func (u *rewindUndo) pass(h *Head, index int32) {
 }
 
 // readmit gives a head what follows from a message that is on record: it keeps its unit, and its calls and results their ordinals.
-func (u *rewindUndo) readmit(h *Head, m *conversation.Message) {
+func (u *rewindUndo) readmit(h *store.Head, m *conversation.Message) {
 	first, _ := m.UnitFirst()
 	if first == m.Index {
 		h.UnitStart, u.open = first, m.Role == conversation.RoleAssistant && m.HasCalls() && !m.Aborted()

@@ -1,4 +1,4 @@
-package engine
+package messages
 
 import (
 	"context"
@@ -20,17 +20,17 @@ const (
 
 // SearchMessages ranks the originals of a conversation, with the words that corrections gave them, by how well they answer a query,
 // whether the view shows them or not.
-func (e *Engine) SearchMessages(ctx context.Context, r SearchMessagesRequest) (*SearchMessagesResult, error) {
-	l, err := e.listing(ctx, r.Key)
+func (ms *Service) SearchMessages(ctx context.Context, r SearchMessagesRequest) (*SearchMessagesResult, error) {
+	l, err := ms.open(ctx, r.Key)
 	if err != nil {
 		return nil, err
 	}
-	spans, err := e.views.Spans(ctx, l.window)
+	spans, err := ms.views.Spans(ctx, l.loaded)
 	if err != nil {
 		return nil, err
 	}
 	view := (&conversation.View{}).Fold(spans)
-	s := &messageSearch{tools: e.recallTools(&l.window.Info), asked: askedHash(r.Query), listing: l, request: &r, view: view, query: search.NewQuery(r.Query), within: clip(r.Range, l.window.Head.Messages), out: &SearchMessagesResult{}}
+	s := &messageSearch{tools: l.loaded.Info.Policy.Or(ms.defaults).RecallTools(), asked: askedHash(r.Query), messageReader: l, request: &r, view: view, query: search.NewQuery(r.Query), within: clip(r.Range, l.loaded.Head.Messages), out: &SearchMessagesResult{}}
 	for _, h := range view.Hides() {
 		s.hidden = append(s.hidden, h.Range)
 	}
@@ -42,7 +42,7 @@ func (e *Engine) SearchMessages(ctx context.Context, r SearchMessagesRequest) (*
 
 // messageSearch is one search through messages.
 type messageSearch struct {
-	*listing
+	*messageReader
 	request *SearchMessagesRequest
 	tools   conversation.RecallTools
 	asked   uint64
@@ -124,7 +124,7 @@ func (s *messageSearch) isHidden(index int32) bool {
 
 // block is a block of messages, ready to be searched: one that is kept, if it is still what is on record.
 func (s *messageSearch) block(ctx context.Context, n int32) (*messageBlock, error) {
-	head, ready := &s.window.Head, s.engine.contents.Cache
+	head, ready := &s.loaded.Head, s.service.contents.Cache
 	at := clip(blockRange(n), head.Messages)
 	if kept, ok := ready.Messages(head.Incarnation, n).(*messageBlock); ok && len(kept.messages) >= int(at.Len()) && s.current(kept, n) {
 		return kept, nil
@@ -153,11 +153,11 @@ func (s *messageSearch) describe(ctx context.Context) error {
 	for i, h := range s.hits {
 		ranges[i] = conversation.Range{First: h.Index, End: h.Index + 1}
 	}
-	if err := s.window.Load(ctx, s.engine.store, conversation.MergeRanges(ranges)...); err != nil {
+	if err := s.loaded.Load(ctx, s.service.store, conversation.MergeRanges(ranges)...); err != nil {
 		return err
 	}
 	for _, h := range s.hits {
-		m, ok := s.window.Message(h.Index)
+		m, ok := s.loaded.Message(h.Index)
 		if !ok {
 			return contents.Damaged("a message")
 		}
@@ -169,7 +169,7 @@ func (s *messageSearch) describe(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		_, visible := s.window.View.Item(m)
+		_, visible := s.loaded.View.Item(m)
 		hit := MessageHit{
 			Message: *m, Score: h.Score, Snippet: search.Snippet(s.query, text, s.request.SnippetChars),
 			InView: visible && s.inView(m), Hidden: s.isHidden(h.Index),

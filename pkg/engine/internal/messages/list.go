@@ -1,4 +1,4 @@
-package engine
+package messages
 
 import (
 	"context"
@@ -25,42 +25,42 @@ const (
 )
 
 // Message returns one message as it was appended, with its place in the view.
-func (e *Engine) Message(ctx context.Context, key Key, index int32) (*MessageInView, error) {
-	l, err := e.listing(ctx, key)
+func (ms *Service) Message(ctx context.Context, key store.Key, index int32) (*MessageInView, error) {
+	l, err := ms.open(ctx, key)
 	if err != nil {
 		return nil, err
 	}
-	if index < 0 || index >= l.window.Head.Messages {
+	if index < 0 || index >= l.loaded.Head.Messages {
 		return nil, conversation.Errorf(conversation.MessageNotFound, "no message has index %d", index)
 	}
-	if err := l.window.Load(ctx, e.store, conversation.Range{First: index, End: index + 1}); err != nil {
+	if err := l.loaded.Load(ctx, ms.store, conversation.Range{First: index, End: index + 1}); err != nil {
 		return nil, err
 	}
-	m, ok := l.window.Message(index)
+	m, ok := l.loaded.Message(index)
 	if !ok {
 		return nil, conversation.Errorf(conversation.MessageNotFound, "no message has index %d", index)
 	}
-	return l.show(ctx, l.window.Original(m), false)
+	return l.show(ctx, l.loaded.Original(m), false)
 }
 
 // listing looks at messages together with their place in the view of the last build.
-type listing struct {
-	engine *Engine
-	window *view.Loaded
-	last   *conversation.Manifest // nil before the first build
+type messageReader struct {
+	service *Service
+	loaded  *view.Loaded
+	last    *conversation.Manifest // nil before the first build
 }
 
-func (e *Engine) listing(ctx context.Context, key Key) (*listing, error) {
-	snap, err := e.contents.ReadSettled(ctx, key, store.Query{Info: true, Manifest: &store.ManifestRange{Limit: 1}})
+func (ms *Service) open(ctx context.Context, key store.Key) (*messageReader, error) {
+	snap, err := ms.contents.ReadSettled(ctx, key, store.Query{Info: true, Manifest: &store.ManifestRange{Limit: 1}})
 	if err != nil {
 		return nil, err
 	}
-	return e.listingOf(key, snap), nil
+	return ms.readerOf(key, snap), nil
 }
 
-// listingOf looks at what a snapshot with the newest manifest has.
-func (e *Engine) listingOf(key Key, snap *store.Snapshot) *listing {
-	l := &listing{engine: e, window: view.New(key, snap)}
+// readerOf looks at what a snapshot with the newest manifest has.
+func (ms *Service) readerOf(key store.Key, snap *store.Snapshot) *messageReader {
+	l := &messageReader{service: ms, loaded: view.New(key, snap)}
 	if len(snap.Manifests) > 0 {
 		l.last = &snap.Manifests[0]
 	}
@@ -68,19 +68,19 @@ func (e *Engine) listingOf(key Key, snap *store.Snapshot) *listing {
 }
 
 // show describes a message, with its parts as they are given or, current, as the view shows them; nil if it does not show it at all.
-func (l *listing) show(ctx context.Context, m *conversation.Message, current bool) (*MessageInView, error) {
-	it, visible := l.window.View.Item(l.window.View.Corrected(m))
+func (l *messageReader) show(ctx context.Context, m *conversation.Message, current bool) (*MessageInView, error) {
+	it, visible := l.loaded.View.Item(l.loaded.View.Corrected(m))
 	if current && !visible {
 		return nil, nil
 	}
 	out := &MessageInView{
-		Message: *m, Level: l.window.View.Level(m.Index), EditSeq: it.EditSeq, EditTime: l.edited(it.EditSeq),
+		Message: *m, Level: l.loaded.View.Level(m.Index), EditSeq: it.EditSeq, EditTime: l.timeOfEdit(it.EditSeq),
 		Chars: conversation.PartsChars(m.Parts), Saved: it.Saved + it.Masked + it.Unseen, Expired: it.Level > conversation.Full && it.Reason.Expired(),
 		InView: visible && l.inView(m),
-		Hidden: l.window.View.Hidden(conversation.Range{First: m.Index, End: m.Index + 1}),
+		Hidden: l.loaded.View.Hidden(conversation.Range{First: m.Index, End: m.Index + 1}),
 	}
 	out.Expandable = !conversation.Erased(m.Parts) && !out.Hidden && (!visible || it.Level > conversation.Full || it.Masked > 0)
-	if s := l.window.View.SummaryOf(m.Index); s != nil && !out.Hidden {
+	if s := l.loaded.View.SummaryOf(m.Index); s != nil && !out.Hidden {
 		out.Summary = s.Summary.ID
 	}
 	if out.Level == conversation.Removed {
@@ -91,53 +91,22 @@ func (l *listing) show(ctx context.Context, m *conversation.Message, current boo
 		out.Message.Parts = it.Parts
 	}
 	var err error
-	out.Message.Parts, err = l.engine.blobs.Inline(ctx, l.window.Key, l.window.Head.Incarnation, out.Message.Parts)
-	showLife(&out.Message, l.window.Info.Policy.Or(l.engine.defaults).Expiration.Results)
+	out.Message.Parts, err = l.service.blobs.Inline(ctx, l.loaded.Key, l.loaded.Head.Incarnation, out.Message.Parts)
+	expiry.ShowInForce(&out.Message, l.loaded.Info.Policy.Or(l.service.defaults).Expiration.Results)
 	return out, err
 }
 
-// showLife replaces what is stored of how long a message and its results live by what is in force under the conversation's policy, with
-// defaults for what nobody has set.
-func showLife(m *conversation.Message, policy conversation.Expiration) {
-	if policy != (conversation.Expiration{}) {
-		policy.Source = conversation.SourcePolicy
-	}
-	inForce := func(part int32, stored *conversation.Expiration) *conversation.Expiration {
-		below := policy
-		if !expiry.Carries(m, part) {
-			below = conversation.Expiration{}
-		}
-		e := expiry.InForce(stored, below)
-		if e == (conversation.Expiration{}) {
-			return nil
-		}
-		e = e.WithDefaults()
-		return &e
-	}
-	if m.Expiration != nil || len(expiry.WordsOf(m)) > 0 {
-		m.Expiration = inForce(expiry.Words, m.Expiration)
-	}
-	m.Parts = slices.Clone(m.Parts)
-	for i := range m.Parts {
-		if r := m.Parts[i].Result; r != nil {
-			shown := *r
-			shown.Expiration = inForce(int32(i), r.Expiration)
-			m.Parts[i].Result = &shown
-		}
-	}
-}
-
-func (l *listing) edited(seq int64) time.Time {
-	for i := range l.window.Edits {
-		if l.window.Edits[i].Seq == seq {
-			return l.window.Edits[i].Time
+func (l *messageReader) timeOfEdit(seq int64) time.Time {
+	for i := range l.loaded.Edits {
+		if l.loaded.Edits[i].Seq == seq {
+			return l.loaded.Edits[i].Time
 		}
 	}
 	return time.Time{}
 }
 
 // inView says whether the last committed build had room for the message.
-func (l *listing) inView(message *conversation.Message) bool {
+func (l *messageReader) inView(message *conversation.Message) bool {
 	m, index := l.last, message.Index
 	if m == nil || index >= m.MessageCount {
 		return false
@@ -145,19 +114,19 @@ func (l *listing) inView(message *conversation.Message) bool {
 	if cut, ok := m.Window.CutOf(index, 0); ok && cut.Leaves() {
 		return false
 	}
-	edit, _, restored := l.window.View.Restored(index)
+	edit, _, restored := l.loaded.View.Restored(index)
 	return index >= m.Window.Start || index < m.LeadingSystem || index == m.Window.Request || index == m.Window.Opening ||
-		restored && edit > m.Window.Restored || l.window.View.ShownAgain(message) ||
+		restored && edit > m.Window.Restored || l.loaded.View.ShownAgain(message) ||
 		slices.ContainsFunc(m.Pins, func(r conversation.Range) bool { return r.Contains(index) })
 }
 
 // Messages lists messages of a range. A page ends at the limit, at MaxBytes, or when enough was looked through.
-func (e *Engine) Messages(ctx context.Context, r MessagesRequest) (*MessagesResult, error) {
-	l, err := e.listing(ctx, r.Key)
+func (ms *Service) Messages(ctx context.Context, r MessagesRequest) (*MessagesResult, error) {
+	l, err := ms.open(ctx, r.Key)
 	if err != nil {
 		return nil, err
 	}
-	p := &paging{listing: l, request: &r, left: clip(r.Range, l.window.Head.Messages), result: &MessagesResult{}}
+	p := &listingPage{messageReader: l, request: &r, left: clip(r.Range, l.loaded.Head.Messages), result: &MessagesResult{}}
 	p.resume()
 	if r.Current && r.Filter.empty() {
 		if err := p.findSummaries(ctx); err != nil {
@@ -187,9 +156,9 @@ func clip(r conversation.Range, messages int32) conversation.Range {
 	return r
 }
 
-// paging is one listing on its way through a range.
-type paging struct {
-	*listing
+// listingPage is one listing on its way through a range.
+type listingPage struct {
+	*messageReader
 	request *MessagesRequest
 	all     conversation.Range // what this page began with
 	left    conversation.Range // what is still to be looked at
@@ -201,7 +170,7 @@ type paging struct {
 }
 
 // resume begins where the page before ended.
-func (p *paging) resume() {
+func (p *listingPage) resume() {
 	switch c := p.request.Cursor; {
 	case c == nil:
 	case p.request.Descending:
@@ -213,8 +182,8 @@ func (p *paging) resume() {
 }
 
 // findSummaries finds the summaries in force, and keeps room for them on the page.
-func (p *paging) findSummaries(ctx context.Context) error {
-	spans, err := p.engine.views.Spans(ctx, p.window)
+func (p *listingPage) findSummaries(ctx context.Context) error {
+	spans, err := p.service.views.Spans(ctx, p.loaded)
 	if err != nil {
 		return err
 	}
@@ -233,7 +202,7 @@ func (p *paging) findSummaries(ctx context.Context) error {
 const summaryBytes = 256
 
 // addSummaries adds the summaries whose last message (first, from the end on) this page has passed.
-func (p *paging) addSummaries(ctx context.Context) error {
+func (p *listingPage) addSummaries(ctx context.Context) error {
 	passed := conversation.Range{First: p.all.First, End: p.left.First}
 	if p.request.Descending {
 		passed = conversation.Range{First: p.left.End, End: p.all.End}
@@ -250,7 +219,7 @@ func (p *paging) addSummaries(ctx context.Context) error {
 		if !passed.Contains(at) {
 			continue
 		}
-		texts, err := p.engine.blobs.Texts(ctx, p.window.Key, p.window.Head.Incarnation, s.Summary.Text)
+		texts, err := p.service.blobs.Texts(ctx, p.loaded.Key, p.loaded.Head.Incarnation, s.Summary.Text)
 		if err != nil {
 			return err
 		}
@@ -260,14 +229,14 @@ func (p *paging) addSummaries(ctx context.Context) error {
 }
 
 // next is the index that is to be looked at next.
-func (p *paging) next() int32 {
+func (p *listingPage) next() int32 {
 	if p.request.Descending {
 		return p.left.End - 1
 	}
 	return p.left.First
 }
 
-func (p *paging) passed(index int32) {
+func (p *listingPage) passed(index int32) {
 	if p.request.Descending {
 		p.left.End = index
 	} else {
@@ -275,22 +244,22 @@ func (p *paging) passed(index int32) {
 	}
 }
 
-func (p *paging) stop(next int32) {
+func (p *listingPage) stop(next int32) {
 	if p.left.Len() > 0 {
 		p.result.Next = &next
 	}
 }
 
-func (p *paging) page(ctx context.Context) (done bool, err error) {
+func (p *listingPage) page(ctx context.Context) (done bool, err error) {
 	page := conversation.Range{First: p.left.First, End: min(p.left.End, p.left.First+listPage)}
 	if p.request.Descending {
 		page = conversation.Range{First: max(p.left.First, p.left.End-listPage), End: p.left.End}
 	}
-	w := view.New(p.window.Key, &store.Snapshot{Head: p.window.Head, Info: &p.window.Info})
-	if err := w.Load(ctx, p.engine.store, page); err != nil {
+	w := view.New(p.loaded.Key, &store.Snapshot{Head: p.loaded.Head, Info: &p.loaded.Info})
+	if err := w.Load(ctx, p.service.store, page); err != nil {
 		return false, err
 	}
-	p.window = w
+	p.loaded = w
 	if p.request.Descending {
 		slices.Reverse(w.Messages)
 	}
@@ -303,13 +272,13 @@ func (p *paging) page(ctx context.Context) (done bool, err error) {
 }
 
 // add puts a message on the page, if it is chosen and there is room.
-func (p *paging) add(ctx context.Context, m *conversation.Message) (done bool, err error) {
+func (p *listingPage) add(ctx context.Context, m *conversation.Message) (done bool, err error) {
 	if !p.request.Filter.matches(m) {
 		p.passed(m.Index)
 		return false, nil
 	}
 	if !p.request.Current {
-		m = p.window.Original(m)
+		m = p.loaded.Original(m)
 	}
 	shown, err := p.show(ctx, m, p.request.Current)
 	if err != nil || shown == nil {
@@ -340,7 +309,7 @@ func (p *paging) add(ctx context.Context, m *conversation.Message) (done bool, e
 }
 
 // weight is what a message weighs in the form in which it is listed.
-func (p *paging) weight(m *MessageInView) int64 {
+func (p *listingPage) weight(m *MessageInView) int64 {
 	if p.request.Current {
 		return int64(m.Message.Tokens) - m.Saved
 	}
@@ -359,8 +328,8 @@ func (f *Filter) empty() bool {
 }
 
 // Count counts the messages of a range that a filter chooses, and their tokens.
-func (e *Engine) Count(ctx context.Context, key Key, r conversation.Range, f Filter) (messages int32, tokens int64, err error) {
-	snap, err := e.txn.Read(ctx, key, store.Query{})
+func (ms *Service) Count(ctx context.Context, key store.Key, r conversation.Range, f Filter) (messages int32, tokens int64, err error) {
+	snap, err := ms.txn.Read(ctx, key, store.Query{})
 	if err != nil {
 		return 0, 0, err
 	}
@@ -369,14 +338,14 @@ func (e *Engine) Count(ctx context.Context, key Key, r conversation.Range, f Fil
 	if f.empty() && left == (conversation.Range{First: 0, End: head.Messages}) {
 		return head.Messages, head.Tokens, nil
 	}
-	return e.count(ctx, key, head.Incarnation, left, &f)
+	return ms.count(ctx, key, head.Incarnation, left, &f)
 }
 
 // count counts page by page.
-func (e *Engine) count(ctx context.Context, key Key, incarnation conversation.ID, left conversation.Range, f *Filter) (messages int32, tokens int64, err error) {
+func (ms *Service) count(ctx context.Context, key store.Key, incarnation conversation.ID, left conversation.Range, f *Filter) (messages int32, tokens int64, err error) {
 	for left.Len() > 0 {
 		page := conversation.Range{First: left.First, End: min(left.End, left.First+listPage)}
-		snap, err := e.store.Read(ctx, key, store.Query{Incarnation: incarnation, Ranges: []store.MessageRange{{Range: page}}})
+		snap, err := ms.store.Read(ctx, key, store.Query{Incarnation: incarnation, Ranges: []store.MessageRange{{Range: page}}})
 		if err != nil {
 			return 0, 0, txn.Failure(err)
 		}

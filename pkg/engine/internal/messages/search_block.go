@@ -1,4 +1,4 @@
-package engine
+package messages
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/palimpsest-context/palimpsest/pkg/citations"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/placement"
 
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
@@ -36,7 +37,7 @@ func (b *messageBlock) size() int64 {
 
 // readBlock makes messages ready. Of calls that recall, and of what answered them, nothing is searched: a search would find itself.
 func (s *messageSearch) readBlock(ctx context.Context, at conversation.Range) (*messageBlock, error) {
-	snap, err := s.engine.store.Read(ctx, s.window.Key, store.Query{Incarnation: s.window.Head.Incarnation, Ranges: []store.MessageRange{{Range: at}}})
+	snap, err := s.service.store.Read(ctx, s.loaded.Key, store.Query{Incarnation: s.loaded.Head.Incarnation, Ranges: []store.MessageRange{{Range: at}}})
 	if err != nil {
 		return nil, txn.Failure(err)
 	}
@@ -76,7 +77,7 @@ func (s *messageSearch) without(ctx context.Context, b *messageBlock) ([]*search
 	runs := []*search.Messages{b.words}
 	for _, index := range b.asks[s.asked] {
 		at := conversation.Range{First: index, End: index + 1}
-		snap, err := s.engine.store.Read(ctx, s.window.Key, store.Query{Incarnation: s.window.Head.Incarnation, Ranges: []store.MessageRange{{Range: at}}})
+		snap, err := s.service.store.Read(ctx, s.loaded.Key, store.Query{Incarnation: s.loaded.Head.Incarnation, Ranges: []store.MessageRange{{Range: at}}})
 		if err != nil {
 			return nil, txn.Failure(err)
 		}
@@ -149,7 +150,7 @@ func (s *messageSearch) searched(ctx context.Context, messages []conversation.Me
 	s.noteCalls(recalls, messages)
 	if first, known := messages[0].UnitFirst(); known && first < messages[0].Index && placement.HasResults(messages[0]) {
 		before := conversation.Range{First: first, End: messages[0].Index}
-		snap, err := s.engine.store.Read(ctx, s.window.Key, store.Query{Incarnation: s.window.Head.Incarnation, Ranges: []store.MessageRange{{Range: before}}})
+		snap, err := s.service.store.Read(ctx, s.loaded.Key, store.Query{Incarnation: s.loaded.Head.Incarnation, Ranges: []store.MessageRange{{Range: before}}})
 		if err != nil {
 			return nil, txn.Failure(err)
 		}
@@ -178,7 +179,7 @@ func (s *messageSearch) recalls(calls map[int32]bool, p *conversation.Part) bool
 	case p.Call != nil:
 		return s.tools.Has(p.Call.Name)
 	case p.Result != nil:
-		return p.Result.Recalled != nil && citationForm(p.Result.Words()) == "" || s.tools.Has(p.Result.Name) || calls[p.Result.Ordinal]
+		return p.Result.Recalled != nil && citations.InForm(p.Result.Words()) == "" || s.tools.Has(p.Result.Name) || calls[p.Result.Ordinal]
 	default:
 		return false
 	}
@@ -208,8 +209,8 @@ func (s *messageSearch) beginning(ctx context.Context, parts []conversation.Part
 func (s *messageSearch) beginningOf(ctx context.Context, c conversation.Content, room int) (string, error) {
 	text := c.Inline
 	if c.Ref != nil {
-		snap, err := s.engine.store.Read(ctx, s.window.Key, store.Query{
-			Incarnation: s.window.Head.Incarnation, Contents: []store.ContentRange{{ID: c.Ref.ID, Length: int64(room)}},
+		snap, err := s.service.store.Read(ctx, s.loaded.Key, store.Query{
+			Incarnation: s.loaded.Head.Incarnation, Contents: []store.ContentRange{{ID: c.Ref.ID, Length: int64(room)}},
 		})
 		if err != nil {
 			return "", txn.Failure(err)

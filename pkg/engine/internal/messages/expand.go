@@ -1,4 +1,4 @@
-package engine
+package messages
 
 import (
 	"context"
@@ -20,8 +20,8 @@ const maxExpansion = 50
 
 // Expand brings back what left the view: it returns the original, and, unless only that is asked for, puts its unit back in
 // full.
-func (e *Engine) Expand(ctx context.Context, r ExpandRequest) (*ExpandResult, error) {
-	l, err := e.listing(ctx, r.Key)
+func (ms *Service) Expand(ctx context.Context, r ExpandRequest) (*ExpandResult, error) {
+	l, err := ms.open(ctx, r.Key)
 	if err != nil {
 		return nil, err
 	}
@@ -36,16 +36,16 @@ func (e *Engine) Expand(ctx context.Context, r ExpandRequest) (*ExpandResult, er
 		return l.original(ctx, index, &r)
 	}
 	var out *ExpandResult
-	err = e.txn.Do(ctx, r.Key, func() error {
-		out, err = e.restore(ctx, index, &r)
+	err = ms.txn.Do(ctx, r.Key, func() error {
+		out, err = ms.restore(ctx, index, &r)
 		return err
 	})
 	return out, err
 }
 
 // find is the index of the message that a request names, by its index or its id.
-func (l *listing) find(ctx context.Context, index *int32, id string) (int32, error) {
-	head := &l.window.Head
+func (l *messageReader) find(ctx context.Context, index *int32, id string) (int32, error) {
+	head := &l.loaded.Head
 	if index != nil {
 		if *index < 0 || *index >= head.Messages {
 			return 0, conversation.Errorf(conversation.MessageNotFound, "no message has index %d", *index)
@@ -71,11 +71,11 @@ func madeID(id string) (int32, bool) {
 }
 
 // search looks through the record, newest first, for a message with an id of its caller's.
-func (l *listing) search(ctx context.Context, id string) (int32, error) {
-	for end := l.window.Head.Messages; end > 0; end -= listPage {
+func (l *messageReader) search(ctx context.Context, id string) (int32, error) {
+	for end := l.loaded.Head.Messages; end > 0; end -= listPage {
 		page := conversation.Range{First: max(0, end-listPage), End: end}
-		snap, err := l.engine.store.Read(ctx, l.window.Key, store.Query{
-			Incarnation: l.window.Head.Incarnation, Ranges: []store.MessageRange{{Range: page, Reverse: true}},
+		snap, err := l.service.store.Read(ctx, l.loaded.Key, store.Query{
+			Incarnation: l.loaded.Head.Incarnation, Ranges: []store.MessageRange{{Range: page, Reverse: true}},
 		})
 		if err != nil {
 			return 0, txn.Failure(err)
@@ -90,11 +90,11 @@ func (l *listing) search(ctx context.Context, id string) (int32, error) {
 }
 
 // load loads one message with its edits.
-func (l *listing) load(ctx context.Context, index int32) (*conversation.Message, error) {
-	if err := l.window.Load(ctx, l.engine.store, conversation.Range{First: index, End: index + 1}); err != nil {
+func (l *messageReader) load(ctx context.Context, index int32) (*conversation.Message, error) {
+	if err := l.loaded.Load(ctx, l.service.store, conversation.Range{First: index, End: index + 1}); err != nil {
 		return nil, err
 	}
-	m, ok := l.window.Message(index)
+	m, ok := l.loaded.Message(index)
 	if !ok {
 		return nil, conversation.Errorf(conversation.MessageNotFound, "no message has index %d", index)
 	}
@@ -102,15 +102,15 @@ func (l *listing) load(ctx context.Context, index int32) (*conversation.Message,
 }
 
 // restore puts a unit back in full, as one attempt.
-func (e *Engine) restore(ctx context.Context, index int32, r *ExpandRequest) (*ExpandResult, error) {
-	snap, err := e.txn.Read(ctx, r.Key, store.Query{
+func (ms *Service) restore(ctx context.Context, index int32, r *ExpandRequest) (*ExpandResult, error) {
+	snap, err := ms.txn.Read(ctx, r.Key, store.Query{
 		Info: true, Request: r.Request.Key(), Manifest: &store.ManifestRange{Limit: 1}, SlotsOf: view.BuildSlots,
 	})
 	if err != nil {
 		return nil, err
 	}
-	l := e.listingOf(r.Key, snap)
-	first, err := e.txn.Recall(snap, r.Request)
+	l := ms.readerOf(r.Key, snap)
+	first, err := ms.txn.Recall(snap, r.Request)
 	if err != nil {
 		return nil, err
 	}
@@ -128,10 +128,10 @@ func (e *Engine) restore(ctx context.Context, index int32, r *ExpandRequest) (*E
 	if err != nil {
 		return nil, err
 	}
-	return out, e.commitRestore(ctx, l, u, r, out)
+	return out, ms.commitRestore(ctx, l, u, r, out)
 }
 
-func (l *listing) repeatRestore(ctx context.Context, index int32, o *store.Outcome, r *ExpandRequest) (*ExpandResult, error) {
+func (l *messageReader) repeatRestore(ctx context.Context, index int32, o *store.Outcome, r *ExpandRequest) (*ExpandResult, error) {
 	out, err := l.original(ctx, index, r)
 	if err != nil {
 		return nil, err
@@ -141,10 +141,10 @@ func (l *listing) repeatRestore(ctx context.Context, index int32, o *store.Outco
 }
 
 // unit is the unit that a message belongs to, of originals.
-func (l *listing) unit(ctx context.Context, index int32) (*conversation.Unit, error) {
+func (l *messageReader) unit(ctx context.Context, index int32) (*conversation.Unit, error) {
 	var u *conversation.Unit
-	err := l.engine.views.RunPlan(ctx, l.window, func() (err error) {
-		u, err = l.window.UnitOf(index)
+	err := l.service.views.RunPlan(ctx, l.loaded, func() (err error) {
+		u, err = l.loaded.UnitOf(index)
 		return err
 	})
 	if err == nil && u == nil {
@@ -154,12 +154,12 @@ func (l *listing) unit(ctx context.Context, index int32) (*conversation.Unit, er
 }
 
 // restorable refuses what cannot come back: what was erased, what is in view in full, and what would take too much room.
-func (l *listing) restorable(u *conversation.Unit, index int32) error {
+func (l *messageReader) restorable(u *conversation.Unit, index int32) error {
 	full := true
 	for i := range u.Items {
 		m := u.Items[i].Message
 		if conversation.Erased(m.Parts) {
-			return l.lost(m.Index)
+			return l.lostError(m.Index)
 		}
 		full = full && l.full(m)
 	}
@@ -179,13 +179,13 @@ func (l *listing) restorable(u *conversation.Unit, index int32) error {
 }
 
 // full says whether the view shows all of a message.
-func (l *listing) full(m *conversation.Message) bool {
-	it, visible := l.window.View.Item(m)
+func (l *messageReader) full(m *conversation.Message) bool {
+	it, visible := l.loaded.View.Item(m)
 	return visible && it.Level == conversation.Full && it.Masked == 0 && (l.inView(m) || l.unseen(m.Index)) && !l.shortened(m.Index)
 }
 
 // brought are the messages of a unit that the view does not show in full.
-func (l *listing) brought(u *conversation.Unit) []int32 {
+func (l *messageReader) brought(u *conversation.Unit) []int32 {
 	var out []int32
 	for i := range u.Items {
 		if m := u.Items[i].Message; !l.full(m) {
@@ -196,7 +196,7 @@ func (l *listing) brought(u *conversation.Unit) []int32 {
 }
 
 // shortened says whether the last build showed a part of the message's words.
-func (l *listing) shortened(index int32) bool {
+func (l *messageReader) shortened(index int32) bool {
 	if l.last == nil || index >= l.last.Window.Start {
 		return false
 	}
@@ -205,7 +205,7 @@ func (l *listing) shortened(index int32) bool {
 }
 
 // unitChars is how long the texts of a unit are.
-func (l *listing) unitChars(u *conversation.Unit) int64 {
+func (l *messageReader) unitChars(u *conversation.Unit) int64 {
 	n := int64(0)
 	for i := range u.Items {
 		n += conversation.PartsChars(u.Items[i].Message.Parts)
@@ -214,21 +214,23 @@ func (l *listing) unitChars(u *conversation.Unit) int64 {
 }
 
 // unseen says whether the message is newer than the last build: the next one shows it.
-func (l *listing) unseen(index int32) bool { return l.last != nil && index >= l.last.MessageCount }
+func (l *messageReader) unseen(index int32) bool {
+	return l.last != nil && index >= l.last.MessageCount
+}
 
 func erasedError(index int32) error {
 	return conversation.Errorf(conversation.OriginalErased, "the original of message %d was erased, as its expiration asked for; do not retry", index)
 }
 
 // commitRestore makes the edit that restores a unit, and tells what it costs.
-func (e *Engine) commitRestore(ctx context.Context, l *listing, u *conversation.Unit, r *ExpandRequest, out *ExpandResult) error {
-	w := l.window
+func (ms *Service) commitRestore(ctx context.Context, l *messageReader, u *conversation.Unit, r *ExpandRequest, out *ExpandResult) error {
+	w := l.loaded
 	brought := l.brought(u) // before more is loaded
 	cost, before, err := l.cost(ctx, u)
 	if err != nil {
 		return err
 	}
-	c := &store.Change{Expect: w.Head.Version, Head: txn.NextHead(w.Head, e.txn.Now())}
+	c := &store.Change{Expect: w.Head.Version, Head: txn.NextHead(w.Head, ms.txn.Now())}
 	c.Head.Revision++
 	c.Head.EditSeq++
 	c.Edits = []conversation.Edit{{
@@ -236,17 +238,17 @@ func (e *Engine) commitRestore(ctx context.Context, l *listing, u *conversation.
 		Reason: conversation.ReasonExpandRequest, Turn: w.Head.Turn, Time: c.Head.UpdateTime, Commit: c.Head.Version,
 		Before: before, After: u.Tokens(), Said: r.Reason, Brought: brought,
 	}}
-	if err := e.builds.HasRoom(ctx, l.window, l.last, &c.Edits[0]); err != nil {
+	if err := ms.builds.HasRoom(ctx, l.loaded, l.last, &c.Edits[0]); err != nil {
 		return err
 	}
 	out.Events, out.Revision, out.RewriteTokens = conversation.EventsOf(c.Edits), c.Head.Revision, cost
 	txn.Remember(c, r.Request, store.Outcome{FirstIndex: u.First(), Count: u.Last() + 1 - u.First(), Revision: c.Head.Revision})
-	return e.store.Commit(ctx, w.Key, c)
+	return ms.store.Commit(ctx, w.Key, c)
 }
 
 // cost is what the provider will read anew once a unit is back: the unit, and what stood behind its place in the last build. It
 // also says what the view showed of the unit.
-func (l *listing) cost(ctx context.Context, u *conversation.Unit) (cost, before int64, err error) {
+func (l *messageReader) cost(ctx context.Context, u *conversation.Unit) (cost, before int64, err error) {
 	m := l.last
 	units, err := l.lastUnits(ctx)
 	if err != nil {
@@ -269,11 +271,11 @@ func (l *listing) cost(ctx context.Context, u *conversation.Unit) (cost, before 
 }
 
 // lastUnits is the view now, as the last build's window shows it.
-func (l *listing) lastUnits(ctx context.Context) ([]conversation.Unit, error) {
-	m, win := l.last, l.window
+func (l *messageReader) lastUnits(ctx context.Context) ([]conversation.Unit, error) {
+	m, win := l.last, l.loaded
 	all := conversation.Kept{LeadingSystem: m.LeadingSystem, Pins: m.Pins}
 	kept, tail := view.KeptRanges(all, m.Window), conversation.Range{First: m.Window.Start, End: m.MessageCount}
-	err := l.engine.views.RunPlan(ctx, win, func() error {
+	err := l.service.views.RunPlan(ctx, win, func() error {
 		return win.Require(slices.Concat(kept, []conversation.Range{tail}, win.RestoredRanges(m.Window.Restored), win.View.Excepted())...)
 	})
 	if err != nil {

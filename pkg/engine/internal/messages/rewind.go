@@ -1,4 +1,4 @@
-package engine
+package messages
 
 import (
 	"context"
@@ -17,22 +17,22 @@ import (
 
 // Rewind takes back the messages from an index on (behaviour §8): they stay on record, and nothing shows them or counts with
 // them any more.
-func (e *Engine) Rewind(ctx context.Context, r RewindRequest) (*RewindResult, error) {
+func (ms *Service) Rewind(ctx context.Context, r RewindRequest) (*RewindResult, error) {
 	var out *RewindResult
-	err := e.txn.Do(ctx, r.Key, func() (err error) {
-		out, err = e.rewind(ctx, &r)
+	err := ms.txn.Do(ctx, r.Key, func() (err error) {
+		out, err = ms.rewind(ctx, &r)
 		return err
 	})
 	return out, err
 }
 
 // rewind is one attempt.
-func (e *Engine) rewind(ctx context.Context, r *RewindRequest) (*RewindResult, error) {
-	snap, err := e.txn.Read(ctx, r.Key, store.Query{Info: true, Request: r.Request.Key(), SlotsOf: view.BuildSlots})
+func (ms *Service) rewind(ctx context.Context, r *RewindRequest) (*RewindResult, error) {
+	snap, err := ms.txn.Read(ctx, r.Key, store.Query{Info: true, Request: r.Request.Key(), SlotsOf: view.BuildSlots})
 	if err != nil {
 		return nil, err
 	}
-	first, err := e.txn.Recall(snap, r.Request)
+	first, err := ms.txn.Recall(snap, r.Request)
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +40,7 @@ func (e *Engine) rewind(ctx context.Context, r *RewindRequest) (*RewindResult, e
 		hidden := conversation.Range{First: first.FirstIndex, End: first.FirstIndex + first.Count}
 		return &RewindResult{Range: hidden, Revision: first.Revision, Duplicate: true}, nil
 	}
-	b := &rewinding{engine: e, window: view.New(r.Key, snap), from: r.From}
+	b := &rewindChange{service: ms, loaded: view.New(r.Key, snap), from: r.From}
 	if err := b.take(ctx); err != nil {
 		return nil, err
 	}
@@ -50,51 +50,51 @@ func (e *Engine) rewind(ctx context.Context, r *RewindRequest) (*RewindResult, e
 	}
 	out := &RewindResult{Range: b.hidden, Dissolved: b.dissolved(), Events: conversation.EventsOf(c.Edits), Revision: c.Head.Revision}
 	txn.Remember(c, r.Request, store.Outcome{FirstIndex: b.hidden.First, Count: b.hidden.Len(), Revision: c.Head.Revision})
-	return out, e.store.Commit(ctx, r.Key, c)
+	return out, ms.store.Commit(ctx, r.Key, c)
 }
 
-// rewinding is a rewind on its way.
-type rewinding struct {
-	engine *Engine
-	window *view.Loaded
-	from   int32
-	hidden conversation.Range
-	weight int64 // of what is taken back, as it was appended
-	edit   conversation.Edit
-	newest *conversation.Unit // of what is left; nil if nothing is
+// rewindChange is a rewind on its way.
+type rewindChange struct {
+	service *Service
+	loaded  *view.Loaded
+	from    int32
+	hidden  conversation.Range
+	weight  int64 // of what is taken back, as it was appended
+	edit    conversation.Edit
+	newest  *conversation.Unit // of what is left; nil if nothing is
 }
 
 // take loads what is taken back and weighs it.
-func (b *rewinding) take(ctx context.Context) error {
-	head := &b.window.Head
+func (b *rewindChange) take(ctx context.Context) error {
+	head := &b.loaded.Head
 	if b.from >= head.Messages {
 		return conversation.Errorf(conversation.MessageNotFound, "no message has index %d", b.from)
 	}
 	b.hidden = conversation.Range{First: b.from, End: head.Messages}
 	for at := b.from; at < head.Messages; at += listPage {
 		page := conversation.Range{First: at, End: min(at+listPage, head.Messages)}
-		if err := b.window.Load(ctx, b.engine.store, page); err != nil {
+		if err := b.loaded.Load(ctx, b.service.store, page); err != nil {
 			return err
 		}
 	}
-	if b.window.View.Hidden(b.hidden) {
+	if b.loaded.View.Hidden(b.hidden) {
 		return conversation.Errorf(conversation.AlreadyRewound, "messages %d-%d were taken back already", b.hidden.First, b.hidden.End-1)
 	}
-	for i := range b.window.Messages {
-		if m := &b.window.Messages[i]; b.hidden.Contains(m.Index) && b.visible(m) {
-			b.weight += int64(b.window.Original(m).Tokens)
+	for i := range b.loaded.Messages {
+		if m := &b.loaded.Messages[i]; b.hidden.Contains(m.Index) && b.visible(m) {
+			b.weight += int64(b.loaded.Original(m).Tokens)
 		}
 	}
 	return nil
 }
 
-func (b *rewinding) visible(m *conversation.Message) bool {
-	return !b.window.View.Hidden(conversation.Range{First: m.Index, End: m.Index + 1})
+func (b *rewindChange) visible(m *conversation.Message) bool {
+	return !b.loaded.View.Hidden(conversation.Range{First: m.Index, End: m.Index + 1})
 }
 
 // dissolved are the summaries that stand no longer.
-func (b *rewinding) dissolved() []int64 {
-	return summariesMissing(b.window.View, b.window.WithEdit(b.edit).View)
+func (b *rewindChange) dissolved() []int64 {
+	return summariesMissing(b.loaded.View, b.loaded.WithEdit(b.edit).View)
 }
 
 // summariesMissing are the summaries in force in one view that are not in another.
@@ -110,9 +110,9 @@ func summariesMissing(in, from *conversation.View) []int64 {
 
 // change is what the rewind commits. What is prepared is dropped, and windows that start behind the messages that are the newest
 // now are found anew.
-func (b *rewinding) change(ctx context.Context) (*store.Change, error) {
-	w := b.window
-	c := &store.Change{Expect: w.Head.Version, Head: txn.NextHead(w.Head, b.engine.txn.Now()), Slots: map[string][]byte{}}
+func (b *rewindChange) change(ctx context.Context) (*store.Change, error) {
+	w := b.loaded
+	c := &store.Change{Expect: w.Head.Version, Head: txn.NextHead(w.Head, b.service.txn.Now()), Slots: map[string][]byte{}}
 	c.Head.Revision++
 	c.Head.EditSeq++
 	b.edit = conversation.Edit{
@@ -141,8 +141,8 @@ func (b *rewinding) change(ctx context.Context) (*store.Change, error) {
 
 // lost says whether what is the newest unit now has to be brought back, because it had left the view: the newest unit is always
 // shown. Where calls of it wait again, all of it is.
-func (b *rewinding) lost(u *conversation.Unit) bool {
-	lost, open, view := false, len(u.OpenCalls()) > 0, b.window.WithEdit(b.edit).View
+func (b *rewindChange) lost(u *conversation.Unit) bool {
+	lost, open, view := false, len(u.OpenCalls()) > 0, b.loaded.WithEdit(b.edit).View
 	for i := range u.Items {
 		m := u.Items[i].Message
 		if conversation.Erased(m.Parts) {
@@ -154,8 +154,8 @@ func (b *rewinding) lost(u *conversation.Unit) bool {
 	return lost
 }
 
-func (b *rewinding) changeFits(c *store.Change) error {
-	known, err := b.window.BudgetWindows()
+func (b *rewindChange) changeFits(c *store.Change) error {
+	known, err := b.loaded.BudgetWindows()
 	if err != nil {
 		return err
 	}
@@ -166,13 +166,13 @@ func (b *rewinding) changeFits(c *store.Change) error {
 		}
 	}
 	if len(known) > 0 {
-		c.Slots[view.BudgetWindowsSlot] = record.EncodeFits(known, b.window.Slots[view.BudgetWindowsSlot])
+		c.Slots[view.BudgetWindowsSlot] = record.EncodeFits(known, b.loaded.Slots[view.BudgetWindowsSlot])
 	}
 	return nil
 }
 
 // changeHead makes the head what it would be without what is taken back, but for the indices, which never return.
-func (b *rewinding) changeHead(ctx context.Context, h *Head) error {
+func (b *rewindChange) changeHead(ctx context.Context, h *store.Head) error {
 	h.Start = min(h.Start, b.from)
 	if b.from <= h.LeadingSystem { // nothing but leading system messages is left, and the next system message is one too
 		h.LeadingSystem = h.Messages
@@ -187,11 +187,11 @@ func (b *rewinding) changeHead(ctx context.Context, h *Head) error {
 	inputs := int32(0)
 	for at := b.from; at > 0; {
 		page := conversation.Range{First: max(0, at-view.UnitPage), End: at}
-		if err := b.window.Load(ctx, b.engine.store, page); err != nil {
+		if err := b.loaded.Load(ctx, b.service.store, page); err != nil {
 			return err
 		}
 		for ; at > page.First; at-- {
-			m, ok := b.window.Message(at - 1)
+			m, ok := b.loaded.Message(at - 1)
 			if !ok || !b.visible(m) {
 				continue
 			}
@@ -219,15 +219,15 @@ func (b *rewinding) changeHead(ctx context.Context, h *Head) error {
 }
 
 // unanswer lets calls wait again whose late results are taken back. They come before the calls of the newest unit.
-func (b *rewinding) unanswer(ctx context.Context, h *Head) error {
+func (b *rewindChange) unanswer(ctx context.Context, h *store.Head) error {
 	late := b.lateResults()
 	for at := b.from; len(late) > 0 && at > 0; {
 		page := conversation.Range{First: max(0, at-view.UnitPage), End: at}
-		if err := b.window.Load(ctx, b.engine.store, page); err != nil {
+		if err := b.loaded.Load(ctx, b.service.store, page); err != nil {
 			return err
 		}
 		for ; at > page.First; at-- {
-			m, ok := b.window.Message(at - 1)
+			m, ok := b.loaded.Message(at - 1)
 			if !ok || !b.visible(m) {
 				continue
 			}
@@ -244,10 +244,10 @@ func (b *rewinding) unanswer(ctx context.Context, h *Head) error {
 }
 
 // lateResults are the calls that what is taken back answers, and that it does not take back with their answers.
-func (b *rewinding) lateResults() map[int32]bool {
+func (b *rewindChange) lateResults() map[int32]bool {
 	out := map[int32]bool{}
-	for i := range b.window.Messages {
-		m := &b.window.Messages[i]
+	for i := range b.loaded.Messages {
+		m := &b.loaded.Messages[i]
 		if !b.hidden.Contains(m.Index) || !b.visible(m) {
 			continue
 		}
@@ -257,8 +257,8 @@ func (b *rewinding) lateResults() map[int32]bool {
 			}
 		}
 	}
-	for i := range b.window.Messages {
-		m := &b.window.Messages[i]
+	for i := range b.loaded.Messages {
+		m := &b.loaded.Messages[i]
 		for p := range m.Parts {
 			if c := m.Parts[p].Call; c != nil && b.hidden.Contains(m.Index) {
 				delete(out, c.Ordinal)
@@ -269,20 +269,20 @@ func (b *rewinding) lateResults() map[int32]bool {
 }
 
 // reopen lets the newest unit that is left go on where it was: its calls without a result wait for one again.
-func (b *rewinding) reopen(ctx context.Context, h *Head) error {
+func (b *rewindChange) reopen(ctx context.Context, h *store.Head) error {
 	newest := b.from - 1
 	for ; newest >= 0; newest-- {
-		if err := b.window.Load(ctx, b.engine.store, conversation.Range{First: newest, End: newest + 1}); err != nil {
+		if err := b.loaded.Load(ctx, b.service.store, conversation.Range{First: newest, End: newest + 1}); err != nil {
 			return err
 		}
-		if m, ok := b.window.Message(newest); ok && b.visible(m) {
+		if m, ok := b.loaded.Message(newest); ok && b.visible(m) {
 			break
 		}
 	}
 	if newest < 0 {
 		return nil
 	}
-	past := &listing{engine: b.engine, window: b.window.WithEdit(b.edit)}
+	past := &messageReader{service: b.service, loaded: b.loaded.WithEdit(b.edit)}
 	u, err := past.unit(ctx, newest)
 	if err != nil {
 		return err

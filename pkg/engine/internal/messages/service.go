@@ -1,0 +1,28 @@
+// Package messages reads what is on record, and changes what a view shows of it at a caller's word: it lists, searches, expands, corrects
+// and takes back.
+package messages
+
+import (
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/build"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
+)
+
+// Service reads what is on record, and changes what a view shows of it: it lists, searches, expands, corrects and takes back.
+type Service struct {
+	store    store.Store
+	txn      *txn.Manager
+	views    *view.Loader
+	blobs    *contents.Blobs
+	contents *contents.Service
+	builds   *build.Service
+	defaults conversation.Policy
+}
+
+// New returns a service. defaults are the server's policy.
+func New(s store.Store, t *txn.Manager, views *view.Loader, blobs *contents.Blobs, c *contents.Service, builds *build.Service, defaults conversation.Policy) *Service {
+	return &Service{store: s, txn: t, views: views, blobs: blobs, contents: c, builds: builds, defaults: defaults}
+}

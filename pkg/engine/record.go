@@ -1,0 +1,96 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/messages"
+)
+
+// What the calls for messages take and give.
+type (
+	// SearchMessagesRequest asks for messages that answer a query.
+	SearchMessagesRequest = messages.SearchMessagesRequest
+	// SearchMessagesResult is the messages that answer a query, best first.
+	SearchMessagesResult = messages.SearchMessagesResult
+	// MessageHit is a message that answers a query.
+	MessageHit = messages.MessageHit
+	// Filter chooses messages; everything that is set must hold.
+	Filter = messages.Filter
+	// MessagesRequest asks for messages of a range, in order.
+	MessagesRequest = messages.MessagesRequest
+	// MessageInView is a message with its place in the view.
+	MessageInView = messages.MessageInView
+	// MessagesResult is a page of messages. Next is where the next page begins; nil on the last.
+	MessagesResult = messages.MessagesResult
+	// RewindRequest takes back the messages from an index on.
+	RewindRequest = messages.RewindRequest
+	// UndoRewindRequest brings back what the newest rewind took back.
+	UndoRewindRequest = messages.UndoRewindRequest
+	// UndoRewindResult says what is there again.
+	UndoRewindResult = messages.UndoRewindResult
+	// RewindResult says what was taken back.
+	RewindResult = messages.RewindResult
+	// RangeUnit says what a range counts.
+	RangeUnit = messages.RangeUnit
+	// ExpandRequest asks for something back that left the view. One of Index, MessageID and Summary is set.
+	ExpandRequest = messages.ExpandRequest
+	// ExpandResult is what left the view.
+	ExpandResult = messages.ExpandResult
+	// ExpandedChild is something a summary stands for: a message, or an earlier summary.
+	ExpandedChild = messages.ExpandedChild
+	// CorrectRequest gives parts of a message other words. One of Index and MessageID is set.
+	CorrectRequest = messages.CorrectRequest
+	// CorrectedPart is what a part says from now on.
+	CorrectedPart = messages.CorrectedPart
+	// CorrectResult says what became of a correction.
+	CorrectResult = messages.CorrectResult
+)
+
+// The units of ranges.
+const (
+	RangeNone  = messages.RangeNone
+	RangeChars = messages.RangeChars
+	RangeLines = messages.RangeLines
+	RangeItems = messages.RangeItems
+)
+
+// Message returns one message as it was appended, with its place in the view.
+func (e *Engine) Message(ctx context.Context, key Key, index int32) (*MessageInView, error) {
+	return e.messages.Message(ctx, key, index)
+}
+
+// Messages lists messages of a range. A page ends at the limit, at MaxBytes, or when enough was looked through.
+func (e *Engine) Messages(ctx context.Context, r MessagesRequest) (*MessagesResult, error) {
+	return e.messages.Messages(ctx, r)
+}
+
+// Count counts the messages of a range that a filter chooses, and what they weigh on record, in tokens.
+func (e *Engine) Count(ctx context.Context, key Key, r conversation.Range, f Filter) (messages int32, tokens int64, err error) {
+	return e.messages.Count(ctx, key, r, f)
+}
+
+// SearchMessages ranks the originals of a conversation, with the words that corrections gave them.
+func (e *Engine) SearchMessages(ctx context.Context, r SearchMessagesRequest) (*SearchMessagesResult, error) {
+	return e.messages.SearchMessages(ctx, r)
+}
+
+// Expand brings something back that left the view, or only returns it.
+func (e *Engine) Expand(ctx context.Context, r ExpandRequest) (*ExpandResult, error) {
+	return e.messages.Expand(ctx, r)
+}
+
+// Correct gives a message other words. What was appended stays on record.
+func (e *Engine) Correct(ctx context.Context, r CorrectRequest) (*CorrectResult, error) {
+	return e.messages.Correct(ctx, r)
+}
+
+// Rewind takes back the messages from an index on.
+func (e *Engine) Rewind(ctx context.Context, r RewindRequest) (*RewindResult, error) {
+	return e.messages.Rewind(ctx, r)
+}
+
+// UndoRewind brings back what the newest rewind took back.
+func (e *Engine) UndoRewind(ctx context.Context, r UndoRewindRequest) (*UndoRewindResult, error) {
+	return e.messages.UndoRewind(ctx, r)
+}

@@ -1,0 +1,38 @@
+package expiry
+
+import (
+	"slices"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+)
+
+// ShowInForce replaces what is stored of how long a message and its results live by what is in force under the conversation's policy, with
+// defaults for what nobody has set.
+func ShowInForce(m *conversation.Message, policy conversation.Expiration) {
+	if policy != (conversation.Expiration{}) {
+		policy.Source = conversation.SourcePolicy
+	}
+	inForce := func(part int32, stored *conversation.Expiration) *conversation.Expiration {
+		below := policy
+		if !Carries(m, part) {
+			below = conversation.Expiration{}
+		}
+		e := InForce(stored, below)
+		if e == (conversation.Expiration{}) {
+			return nil
+		}
+		e = e.WithDefaults()
+		return &e
+	}
+	if m.Expiration != nil || len(WordsOf(m)) > 0 {
+		m.Expiration = inForce(Words, m.Expiration)
+	}
+	m.Parts = slices.Clone(m.Parts)
+	for i := range m.Parts {
+		if r := m.Parts[i].Result; r != nil {
+			shown := *r
+			shown.Expiration = inForce(int32(i), r.Expiration)
+			m.Parts[i].Result = &shown
+		}
+	}
+}
