@@ -125,9 +125,13 @@ var layers = []layer{
 	},
 	{
 		name: "services of the engine", why: "each does a kind of call over what the lower rooms keep; the facade alone knows them all",
-		dirs: []string{"pkg/engine/internal/build", "pkg/engine/internal/messages", "pkg/engine/internal/transfer", "pkg/engine/internal/appends"},
+		dirs: []string{
+			"pkg/engine/internal/build", "pkg/engine/internal/messages", "pkg/engine/internal/transfer", "pkg/engine/internal/appends",
+			"pkg/engine/internal/conversations", "pkg/engine/internal/toolcalls",
+		},
 		allow: []string{
-			vocabulary, "./pkg/expiry", "./pkg/compaction", "./pkg/content", "./pkg/citations", "./pkg/search", "./pkg/provider", "./pkg/summarize",
+			vocabulary, "./pkg/expiry", "./pkg/retention", "./pkg/compaction", "./pkg/content", "./pkg/citations", "./pkg/search", "./pkg/provider",
+			"./pkg/summarize",
 			"./pkg/tokens", "./pkg/store", "./pkg/store/record", "./pkg/engine/internal/...",
 		},
 		deny: append([]string{"go.etcd.io/bbolt"}, transport...),

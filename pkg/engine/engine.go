@@ -5,6 +5,10 @@ package engine
 import (
 	"time"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/appends"
+
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/conversations"
+
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/messages"
 
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/build"
@@ -56,111 +60,44 @@ type Options struct {
 type Engine struct {
 	*catalogue.Admin
 
-	store      store.Store
-	clock      func() time.Time
-	ids        func() conversation.ID
-	defaults   conversation.Policy
-	tools      map[string]conversation.ActionPolicy
-	onError    func(error)
-	txn        *txn.Manager
-	views      *view.Loader
-	blobs      *contents.Blobs
-	contents   *contents.Service
-	transfer   *transfer.Service
-	builds     *build.Service
-	messages   *messages.Service
-	catalogues *catalogue.Reader
-	summaries  *summarize.Desk
+	store         store.Store
+	defaults      conversation.Policy
+	onError       func(error)
+	txn           *txn.Manager
+	views         *view.Loader
+	contents      *contents.Service
+	transfer      *transfer.Service
+	builds        *build.Service
+	messages      *messages.Service
+	conversations *conversations.Service
+	appends       *appends.Service
 }
 
 // New returns an engine. The caller keeps the store, and closes it after the engine's last call.
 func New(o Options) *Engine {
-	e := &Engine{
-		store:      o.Store,
-		clock:      o.Clock,
-		ids:        o.IDs,
-		defaults:   o.Defaults,
-		tools:      o.Tools,
-		onError:    o.OnError,
-		txn:        txn.New(o.Store, o.Clock),
-		catalogues: catalogue.NewReader(o.Store, o.Clock, o.Models),
-		summaries:  o.Summaries,
+	e := &Engine{store: o.Store, defaults: o.Defaults, onError: o.OnError, txn: txn.New(o.Store, o.Clock)}
+	if o.Summaries == nil {
+		o.Summaries = summarize.New(summarize.Options{})
 	}
-	if e.summaries == nil {
-		e.summaries = summarize.New(summarize.Options{})
-	}
+	blobs, catalogues := contents.NewBlobs(o.Store, o.IDs, o.Clock), catalogue.NewReader(o.Store, o.Clock, o.Models)
 	e.views = view.NewLoader(o.Store, e.txn, view.NewCache(o.CacheBytes, o.Clock), o.Counters, o.Formats)
-	e.blobs = contents.NewBlobs(o.Store, o.IDs, o.Clock)
 	e.contents = contents.New(&contents.Options{
-		Store: o.Store, Txn: e.txn, Views: e.views, Blobs: e.blobs, CacheBytes: o.ContentCacheBytes, Clock: o.Clock, Ids: o.IDs,
-		Defaults: o.Defaults, Forget: e.summaries, Sweep: e.sweep,
+		Store: o.Store, Txn: e.txn, Views: e.views, Blobs: blobs, CacheBytes: o.ContentCacheBytes, Clock: o.Clock, Ids: o.IDs,
+		Defaults: o.Defaults, Forget: o.Summaries, Sweep: e.sweep,
 	})
 	e.builds = build.New(&build.Options{
-		Store: o.Store, Txn: e.txn, Views: e.views, Blobs: e.blobs, Contents: e.contents, Catalogues: e.catalogues, Summaries: e.summaries,
+		Store: o.Store, Txn: e.txn, Views: e.views, Blobs: blobs, Contents: e.contents, Catalogues: catalogues, Summaries: o.Summaries,
 		IDs: o.IDs, Defaults: o.Defaults, OnError: o.OnError,
 	})
-	e.messages = messages.New(o.Store, e.txn, e.views, e.blobs, e.contents, e.builds, o.Defaults)
-	e.transfer = transfer.New(o.Store, e.txn, e.views, e.blobs, e.contents, o.IDs, o.Defaults)
-	e.Admin = catalogue.NewAdmin(e.catalogues, o.Store, e.txn, o.IDs, e.summaries)
+	e.conversations = conversations.New(&conversations.Options{
+		Store: o.Store, Txn: e.txn, Views: e.views, Catalogues: catalogues, Summaries: o.Summaries, Clock: o.Clock, IDs: o.IDs, Defaults: o.Defaults,
+	})
+	e.appends = appends.New(&appends.Options{
+		Store: o.Store, Txn: e.txn, Views: e.views, Blobs: blobs, Contents: e.contents, Catalogues: catalogues, Conversations: e.conversations,
+		IDs: o.IDs, Defaults: o.Defaults, Tools: o.Tools,
+	})
+	e.messages = messages.New(o.Store, e.txn, e.views, blobs, e.contents, e.builds, o.Defaults)
+	e.transfer = transfer.New(o.Store, e.txn, e.views, blobs, e.contents, o.IDs, o.Defaults)
+	e.Admin = catalogue.NewAdmin(catalogues, o.Store, e.txn, o.IDs, o.Summaries)
 	return e
-}
-
-// AppendRequest asks for messages to be put on record, all or nothing. Index, Tokens, TurnAdded, CreateTime, ordinals and part
-// tokens of the messages are the engine's to set; all content is inline. The engine may keep the messages.
-type AppendRequest struct {
-	Key      store.Key
-	Messages []conversation.Message
-	// Extras are what comes with the messages: nil, or one for each.
-	Extras        []AppendExtra
-	Request       txn.Request
-	ExpectedIndex *int32
-	// Variants asks for the two variants of the messages.
-	Variants bool
-}
-
-// AppendExtra is what comes with a message.
-type AppendExtra struct {
-	Additions []conversation.Addition
-	Override  *conversation.ExpirationOverride
-}
-
-// AppendResult is the outcome of an append.
-type AppendResult struct {
-	Messages  []conversation.Message // as they are on record; large contents are references
-	Events    []conversation.Event
-	Revision  int64
-	Duplicate bool
-	// Citations are what stands for results of each message, if they are cited.
-	Citations [][]contents.Cited
-	// Display and Persistent are the variants of the messages, contents inline, if they were asked for.
-	Display, Persistent []conversation.Message
-}
-
-// CreateRequest asks for a conversation. An empty counter is o200k.
-type CreateRequest struct {
-	Key     store.Key
-	Info    store.Info
-	Request txn.Request
-}
-
-// UpdateRequest asks for a change of attributes. Change gets the attributes in force and returns the new ones; it may be called
-// several times. It must not change the counter.
-type UpdateRequest struct {
-	Key     store.Key
-	Change  func(store.Info) (store.Info, error)
-	Request txn.Request
-}
-
-// ListRequest asks for conversations after an id.
-type ListRequest struct {
-	Namespace        string
-	After            string
-	Limit            int
-	ActorID, AgentID string
-}
-
-// ListResult is a page of conversations. Next is empty on the last page.
-type ListResult struct {
-	Conversations []Conversation
-	Next          string
 }

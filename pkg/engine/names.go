@@ -20,6 +20,8 @@ type (
 	Head = store.Head
 	// Durability says what an acknowledged write survives.
 	Durability = store.Durability
+	// Conversation is a conversation without its messages.
+	Conversation = txn.Conversation
 	// Request makes a call safe to retry.
 	Request = txn.Request
 	// BuildRequest asks what the model should see now.

@@ -3,12 +3,20 @@ package engine
 import (
 	"context"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/appends"
+
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/messages"
 )
 
 // What the calls for messages take and give.
 type (
+	// AppendRequest asks for messages to be put on record, all or nothing.
+	AppendRequest = appends.AppendRequest
+	// AppendExtra is what comes with a message.
+	AppendExtra = appends.AppendExtra
+	// AppendResult is the outcome of an append.
+	AppendResult = appends.AppendResult
 	// SearchMessagesRequest asks for messages that answer a query.
 	SearchMessagesRequest = messages.SearchMessagesRequest
 	// SearchMessagesResult is the messages that answer a query, best first.
@@ -54,6 +62,11 @@ const (
 	RangeLines = messages.RangeLines
 	RangeItems = messages.RangeItems
 )
+
+// Append puts messages on record, all or nothing.
+func (e *Engine) Append(ctx context.Context, r AppendRequest) (*AppendResult, error) {
+	return e.appends.Append(ctx, r)
+}
 
 // Message returns one message as it was appended, with its place in the view.
 func (e *Engine) Message(ctx context.Context, key Key, index int32) (*MessageInView, error) {

@@ -6,6 +6,8 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/conversations"
+
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
 
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
@@ -70,18 +72,18 @@ func (e *Engine) sweep(ctx context.Context, t store.Task) error {
 }
 
 func (e *Engine) sweepConversation(ctx context.Context, t store.Task) error {
-	snap, err := e.store.Read(ctx, t.Key, store.Query{Manifest: &store.ManifestRange{Limit: 2 * plan.ManifestsKept}, SlotsOf: formerPrefix})
+	snap, err := e.store.Read(ctx, t.Key, store.Query{Manifest: &store.ManifestRange{Limit: 2 * plan.ManifestsKept}, SlotsOf: conversations.FormerPrefix})
 	switch {
 	case errors.Is(err, store.ErrNotFound) || err == nil && snap.Head.Incarnation != t.Incarnation:
 		return e.txn.Delete(ctx, t.Key, store.Deletion{Incarnation: t.Incarnation})
 	case err != nil:
 		return err
 	case snap.Head.State == store.Deleted && snap.Head.Reusable:
-		return e.sweepReusable(ctx, t.Key, snap.Head)
+		return e.conversations.SweepReusable(ctx, t.Key, snap.Head)
 	case snap.Head.State == store.Deleted:
 		return e.sweepTombstone(ctx, t.Key, snap.Head)
 	case e.txn.Live(&snap.Head) != nil:
-		_, err := e.bury(ctx, t.Key, snap.Head, burial{reusable: snap.Head.Reusable})
+		_, err := e.conversations.MarkDeleted(ctx, t.Key, snap.Head, conversations.Deletion{Reusable: snap.Head.Reusable})
 		return err
 	default:
 		return e.tidy(ctx, t.Key, snap)
@@ -123,7 +125,7 @@ func (e *Engine) tidy(ctx context.Context, key Key, snap *store.Snapshot) error 
 	if err != nil {
 		return err
 	}
-	if err := tidyFormer(c, snap.Slots, now); err != nil {
+	if err := conversations.TidyFormer(c, snap.Slots, now); err != nil {
 		return err
 	}
 	for i := len(snap.Manifests) - 1; i >= 0; i-- { // oldest first

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/toolcalls"
+
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/messages"
 
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
@@ -131,7 +133,7 @@ func (r *answer) text() string {
 }
 
 func (a *answering) answer(ctx context.Context, tool string, call *conversation.ToolCall) (answer, error) {
-	args, err := parseArguments(tool, call.Arguments.Inline)
+	args, err := toolcalls.Parse(tool, call.Arguments.Inline)
 	if err != nil {
 		return answer{}, err
 	}
@@ -146,21 +148,21 @@ func (a *answering) answer(ctx context.Context, tool string, call *conversation.
 }
 
 // expand answers a call of expand_message.
-func (a *answering) expand(ctx context.Context, args *arguments) (answer, error) {
-	if args.summary > 0 {
+func (a *answering) expand(ctx context.Context, args *toolcalls.Arguments) (answer, error) {
+	if args.Summary > 0 {
 		return a.expandSummary(ctx, args)
 	}
 	r := messages.ExpandRequest{Key: a.key, ReturnOnly: true, MaxTokens: int32(a.room())}
-	if args.index == nil {
-		return answer{}, badArgument("id", "the number of a message, such as 12, or of a summary, such as s7, is needed")
+	if args.Index == nil {
+		return answer{}, toolcalls.Invalid("id", "the number of a message, such as 12, or of a summary, such as s7, is needed")
 	}
-	r.Index = args.index
-	if args.ranged {
-		if args.from > view.MaxIndex {
-			return answer{}, badArgument("start", "it is past any text")
+	r.Index = args.Index
+	if args.Ranged {
+		if args.From > view.MaxIndex {
+			return answer{}, toolcalls.Invalid("start", "it is past any text")
 		}
-		r.Range = conversation.Range{First: int32(args.from), End: int32(min(args.end, view.MaxIndex))}
-		switch args.unit {
+		r.Range = conversation.Range{First: int32(args.From), End: int32(min(args.End, view.MaxIndex))}
+		switch args.Unit {
 		case contents.ContentLines:
 			r.Unit = messages.RangeLines
 		case contents.ContentItems:
@@ -168,7 +170,7 @@ func (a *answering) expand(ctx context.Context, args *arguments) (answer, error)
 		case contents.ContentChars:
 			r.Unit = messages.RangeChars
 		default:
-			return answer{}, badArgument("unit", "must be chars, lines or items")
+			return answer{}, toolcalls.Invalid("unit", "must be chars, lines or items")
 		}
 	}
 	got, err := a.engine.Expand(ctx, r)
@@ -179,16 +181,16 @@ func (a *answering) expand(ctx context.Context, args *arguments) (answer, error)
 	return a.expanded(got, *r.Index, args), nil
 }
 
-func (a *answering) expanded(got *messages.ExpandResult, index int32, args *arguments) answer {
+func (a *answering) expanded(got *messages.ExpandResult, index int32, args *toolcalls.Arguments) answer {
 	m := &got.Message.Message
 	out := answer{header: fmt.Sprintf("[Message %d, %s, %d characters]", index, m.Role, got.TotalChars), body: messages.MessageText(m.Parts)}
 	unit := "characters"
-	if args.unit == contents.ContentItems && args.ranged {
+	if args.Unit == contents.ContentItems && args.Ranged {
 		unit = "items"
 	}
 	if s := got.Returned; s != nil {
 		out.header = fmt.Sprintf("[Message %d, %s, %s %d-%d of %d characters in all]", index, m.Role, unit, s.First, s.End, got.TotalChars)
-		if unit == "items" || args.ranged {
+		if unit == "items" || args.Ranged {
 			out.header = fmt.Sprintf("[Message %d, %s, %s %d-%d]", index, m.Role, unit, s.First, s.End)
 		}
 	}
@@ -203,15 +205,15 @@ func (a *answering) expanded(got *messages.ExpandResult, index int32, args *argu
 }
 
 // expandSummary tells what a summary stands for, message by message from a number on, as many as there is room for.
-func (a *answering) expandSummary(ctx context.Context, args *arguments) (answer, error) {
+func (a *answering) expandSummary(ctx context.Context, args *toolcalls.Arguments) (answer, error) {
 	// A long message is told by its beginning, and takes no more of the page than that.
 	const mostOfOne, perToken = 800, 4
 	r := messages.ExpandRequest{
-		Key: a.key, Summary: args.summary, Limit: 100, MaxBytes: max(perToken*a.room(), mostOfOne),
+		Key: a.key, Summary: args.Summary, Limit: 100, MaxBytes: max(perToken*a.room(), mostOfOne),
 		Size: func(m *messages.MessageInView) int { return min(len(messages.MessageText(m.Message.Parts)), mostOfOne) },
 	}
-	if args.ranged {
-		from := int32(min(args.from, view.MaxIndex))
+	if args.Ranged {
+		from := int32(min(args.From, view.MaxIndex))
 		r.Cursor = &from
 	}
 	got, err := a.engine.Expand(ctx, r)
@@ -230,11 +232,11 @@ func (a *answering) expandSummary(ctx context.Context, args *arguments) (answer,
 		b.WriteString(line)
 	}
 	out := answer{
-		header: fmt.Sprintf("[Summary s%d stands for:]", args.summary), body: strings.TrimRight(b.String(), "\n"),
+		header: fmt.Sprintf("[Summary s%d stands for:]", args.Summary), body: strings.TrimRight(b.String(), "\n"),
 		footer: fmt.Sprintf("[One in full: %s with its number.]", conversation.ToolExpand),
 	}
 	if next != nil {
-		out.footer = fmt.Sprintf("[More follows: %s with id s%d, start %d. One in full: with its number.]", conversation.ToolExpand, args.summary, *next)
+		out.footer = fmt.Sprintf("[More follows: %s with id s%d, start %d. One in full: with its number.]", conversation.ToolExpand, args.Summary, *next)
 	}
 	return out, nil
 }
@@ -261,27 +263,27 @@ func (a *answering) child(c *messages.ExpandedChild, share int) string {
 }
 
 // retrieve answers a call of retrieve_content.
-func (a *answering) retrieve(ctx context.Context, args *arguments) (answer, error) {
+func (a *answering) retrieve(ctx context.Context, args *toolcalls.Arguments) (answer, error) {
 	switch {
-	case args.contentID == "" && len(args.terms) == 0:
-		return answer{}, badArgument("content_id", "a handle such as c12-k3v9q2mz, or search_terms, is needed")
-	case args.contentID == "":
+	case args.ContentID == "" && len(args.Terms) == 0:
+		return answer{}, toolcalls.Invalid("content_id", "a handle such as c12-k3v9q2mz, or search_terms, is needed")
+	case args.ContentID == "":
 		return a.searchContents(ctx, args)
 	}
-	r := contents.RetrieveContentRequest{Key: a.key, ContentID: args.contentID, MaxTokens: int32(a.room())}
+	r := contents.RetrieveContentRequest{Key: a.key, ContentID: args.ContentID, MaxTokens: int32(a.room())}
 	switch {
-	case len(args.terms) > 0:
-		r.Excerpts = &contents.ExcerptQuery{Terms: args.terms}
-	case args.ranged:
-		r.Unit, r.From, r.End = args.unit, args.from, args.end
+	case len(args.Terms) > 0:
+		r.Excerpts = &contents.ExcerptQuery{Terms: args.Terms}
+	case args.Ranged:
+		r.Unit, r.From, r.End = args.Unit, args.From, args.End
 	}
 	got, err := a.engine.RetrieveContent(ctx, r)
 	if err != nil {
 		return answer{}, err
 	}
-	a.recalled = &conversation.Recalled{ContentID: args.contentID}
+	a.recalled = &conversation.Recalled{ContentID: args.ContentID}
 	if r.Excerpts != nil {
-		return passages(got.Excerpts, "of "+args.contentID), nil
+		return passages(got.Excerpts, "of "+args.ContentID), nil
 	}
 	return a.retrieved(got, &r), nil
 }
@@ -308,9 +310,9 @@ func (a *answering) retrieved(got *contents.RetrieveContentResult, r *contents.R
 	return out
 }
 
-func (a *answering) searchContents(ctx context.Context, args *arguments) (answer, error) {
+func (a *answering) searchContents(ctx context.Context, args *toolcalls.Arguments) (answer, error) {
 	got, err := a.engine.SearchContent(ctx, contents.SearchContentRequest{
-		Key: a.key, Query: contents.ExcerptQuery{Terms: args.terms}, MaxTokens: int32(a.room() * 9 / 10),
+		Key: a.key, Query: contents.ExcerptQuery{Terms: args.Terms}, MaxTokens: int32(a.room() * 9 / 10),
 	})
 	if err != nil {
 		return answer{}, err
@@ -336,12 +338,12 @@ func passages(found []contents.ContentExcerpt, of string) answer {
 }
 
 // search answers a call of search_conversation.
-func (a *answering) search(ctx context.Context, args *arguments) (answer, error) {
-	if args.query == "" {
-		return answer{}, badArgument("query", "what is looked for is needed")
+func (a *answering) search(ctx context.Context, args *toolcalls.Arguments) (answer, error) {
+	if args.Query == "" {
+		return answer{}, toolcalls.Invalid("query", "what is looked for is needed")
 	}
 	got, err := a.engine.SearchMessages(ctx, messages.SearchMessagesRequest{
-		Key: a.key, Query: args.query, Range: conversation.Range{End: -1}, Limit: 10, SnippetChars: 300,
+		Key: a.key, Query: args.Query, Range: conversation.Range{End: -1}, Limit: 10, SnippetChars: 300,
 	})
 	if err != nil {
 		return answer{}, err

@@ -18,8 +18,6 @@ type (
 	SourceChunk = transfer.SourceChunk
 	// Run is what is known of a run that contents belong to.
 	Run = transfer.Run
-	// Conversation is a conversation without its messages.
-	Conversation = transfer.Conversation
 )
 
 // SourceChunkBytes is the size of the pieces that contents are exported in; the last may be shorter.

@@ -31,7 +31,7 @@ func (t *Service) Export(ctx context.Context, key store.Key, give func(Record) e
 	if err != nil {
 		return err
 	}
-	if err := give(Record{Conversation: &Conversation{ID: key.Conversation, Info: *snap.Info, Head: snap.Head}}); err != nil {
+	if err := give(Record{Conversation: &txn.Conversation{ID: key.Conversation, Info: *snap.Info, Head: snap.Head}}); err != nil {
 		return err
 	}
 	x := &exporter{service: t, key: key, head: snap.Head, give: give}

@@ -31,7 +31,7 @@ const (
 // Import creates a conversation from an export, all or nothing, under an id that must not exist. The records are staged under
 // an incarnation that nothing leads to until the last commit, so that a broken import leaves nothing behind. What an append
 // derives (pairs, pins, the newest user message) is derived again, not believed.
-func (t *Service) Import(ctx context.Context, key store.Key, next func() (*Record, error)) (*Conversation, error) {
+func (t *Service) Import(ctx context.Context, key store.Key, next func() (*Record, error)) (*txn.Conversation, error) {
 	if err := t.requireAbsent(ctx, key); err != nil {
 		return nil, err
 	}
@@ -39,7 +39,7 @@ func (t *Service) Import(ctx context.Context, key store.Key, next func() (*Recor
 	if err := im.run(ctx, next); err != nil {
 		return nil, txn.Failure(err)
 	}
-	var made *Conversation
+	var made *txn.Conversation
 	err := t.txn.Do(ctx, key, func() (err error) {
 		made, err = im.commit(ctx)
 		if errors.Is(err, store.ErrConflict) {
@@ -69,7 +69,7 @@ type importer struct {
 	key         store.Key
 	incarnation conversation.ID
 
-	from      *Conversation // as the export has it
+	from      *txn.Conversation // as the export has it
 	slots     map[string][]byte
 	head      store.Head // as it is derived
 	rewinds   rewinds
@@ -368,7 +368,7 @@ func possible(h *store.Head) bool {
 		0 <= h.ManifestSeq && uint64(h.ManifestSeq) <= h.Version && 0 <= h.Turn && h.Turn <= math.MaxInt32/2
 }
 
-func (im *importer) commit(ctx context.Context) (*Conversation, error) {
+func (im *importer) commit(ctx context.Context) (*txn.Conversation, error) {
 	now := im.service.txn.Now()
 	if im.service.txn.Live(&im.head) != nil { // past its ttl where it came from; here it begins to live
 		txn.RenewTTL(&im.head, im.from.Info.Policy.Or(im.service.defaults), now)
@@ -379,5 +379,5 @@ func (im *importer) commit(ctx context.Context) (*Conversation, error) {
 	if err := im.service.store.Commit(ctx, im.key, c); err != nil {
 		return nil, err
 	}
-	return &Conversation{ID: im.key.Conversation, Info: im.from.Info, Head: im.head}, nil
+	return &txn.Conversation{ID: im.key.Conversation, Info: im.from.Info, Head: im.head}, nil
 }

@@ -5,20 +5,13 @@ import (
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
-	"github.com/palimpsest-context/palimpsest/pkg/store"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
 )
-
-// Conversation is a conversation without its messages.
-type Conversation struct {
-	ID   string
-	Info store.Info
-	Head store.Head
-}
 
 // Record is one line of an export: exactly one field is set. Contents are inline.
 type Record struct {
-	Conversation *Conversation // first
-	State        *State        // second
+	Conversation *txn.Conversation // first
+	State        *State            // second
 	Message      *conversation.Message
 	Edit         *conversation.Edit
 	Manifest     *conversation.Manifest

@@ -1,4 +1,4 @@
-package engine
+package appends
 
 import (
 	"maps"
@@ -10,7 +10,7 @@ import (
 )
 
 // findShares finds the contents whose bytes the conversation has already.
-func (c *citing) findShares() error {
+func (c *citationPlan) findShares() error {
 	c.shares, c.fresh = map[blockAt]conversation.ContentRef{}, map[[32]byte]conversation.ContentRef{}
 	for i := range c.parts {
 		x := &c.parts[i]
@@ -31,7 +31,7 @@ func (c *citing) findShares() error {
 }
 
 // share lets the parts of a message refer to bytes that are stored already, or were staged for a message before it.
-func (c *citing) share(message int, parts []conversation.Part) {
+func (c *citationPlan) share(message int, parts []conversation.Part) {
 	for i := range c.parts {
 		x := &c.parts[i]
 		if x.message != message || !x.large() {
@@ -48,7 +48,7 @@ func (c *citing) share(message int, parts []conversation.Part) {
 }
 
 // learn notes what was staged of a message, for those after it.
-func (c *citing) learn(message int, parts []conversation.Part) {
+func (c *citationPlan) learn(message int, parts []conversation.Part) {
 	for i := range c.parts {
 		if x := &c.parts[i]; x.message == message && x.large() {
 			c.fresh[x.sum] = *contents.WholeOf(&parts[x.part]).Ref
@@ -56,7 +56,7 @@ func (c *citing) learn(message int, parts []conversation.Part) {
 	}
 }
 
-func (c *citing) stagedShares() map[blockAt]conversation.ContentRef {
+func (c *citationPlan) stagedShares() map[blockAt]conversation.ContentRef {
 	if c == nil {
 		return nil
 	}
@@ -64,6 +64,6 @@ func (c *citing) stagedShares() map[blockAt]conversation.ContentRef {
 }
 
 // sharesAsStaged says whether what was staged in an attempt before this one still does.
-func (c *citing) sharesAsStaged() bool {
+func (c *citationPlan) sharesAsStaged() bool {
 	return maps.Equal(c.shares, c.staged)
 }

@@ -1,4 +1,4 @@
-package engine
+package appends
 
 import (
 	"cmp"
@@ -25,9 +25,9 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// citing is what an append cites (behaviour §9), over its attempts.
-type citing struct {
-	engine  *Engine
+// citationPlan is what an append cites (behaviour §9), over its attempts.
+type citationPlan struct {
+	service *Service
 	counter placement.Scale
 	release bool // originals go with their run
 	parts   []citedPart
@@ -60,14 +60,14 @@ type citedPart struct {
 }
 
 // findCited finds what is to be cited of an append, and reads what is known of contents.
-func (a *appending) findCited(ctx context.Context, snap *store.Snapshot) error {
-	p := snap.Info.Policy.Or(a.engine.defaults).Citations
-	counter, err := a.engine.views.Counter(snap.Info.Counter)
+func (a *attempt) findCited(ctx context.Context, snap *store.Snapshot) error {
+	p := snap.Info.Policy.Or(a.service.defaults).Citations
+	counter, err := a.service.views.Counter(snap.Info.Counter)
 	if err != nil {
 		return err
 	}
-	c := &citing{
-		engine: a.engine, counter: placement.Scale{Counter: counter}, release: conversation.ValueOr(p.ReleaseOnEndRun, false),
+	c := &citationPlan{
+		service: a.service, counter: placement.Scale{Counter: counter}, release: conversation.ValueOr(p.ReleaseOnEndRun, false),
 		slots: contents.NewSlotChanges(map[string][]byte{}), staged: a.cited.stagedShares(),
 	}
 	calls := placement.AnswersOf(&snap.Head, a.request.Messages)
@@ -87,7 +87,7 @@ func (a *appending) findCited(ctx context.Context, snap *store.Snapshot) error {
 	return c.findShares()
 }
 
-func (a *appending) findParts(c *citing, r *recognition, p conversation.CitationsPolicy) {
+func (a *attempt) findParts(c *citationPlan, r *recallDetection, p conversation.CitationsPolicy) {
 	for i := range a.request.Messages {
 		for j := range a.request.Messages[i].Parts {
 			if x, ok := a.citable(r, blockAt{i, j}, p); ok {
@@ -98,7 +98,7 @@ func (a *appending) findParts(c *citing, r *recognition, p conversation.Citation
 }
 
 // citable says whether a part is cited: a long tool result that was not recalled, or a long text of an action's (behaviour §9).
-func (a *appending) citable(r *recognition, at blockAt, policy conversation.CitationsPolicy) (citedPart, bool) {
+func (a *attempt) citable(r *recallDetection, at blockAt, policy conversation.CitationsPolicy) (citedPart, bool) {
 	m := &a.request.Messages[at.message]
 	p := &m.Parts[at.part]
 	x := citedPart{blockAt: at, call: -1}
@@ -129,8 +129,8 @@ func (a *appending) citable(r *recognition, at blockAt, policy conversation.Cita
 }
 
 // threshold is from how many characters on a part is cited, and whether it ever is: action policies say so before the conversation's.
-func (a *appending) threshold(m *conversation.Message, p *conversation.Part, tool string, policy conversation.CitationsPolicy) (int, bool) {
-	o := expiry.Origin{Actions: m.Actions, Tool: tool, Server: a.engine.tools[tool]}
+func (a *attempt) threshold(m *conversation.Message, p *conversation.Part, tool string, policy conversation.CitationsPolicy) (int, bool) {
+	o := expiry.Origin{Actions: m.Actions, Tool: tool, Server: a.service.tools[tool]}
 	if p.Result != nil && len(p.Result.Actions) > 0 {
 		o.Actions = p.Result.Actions
 	}
@@ -139,7 +139,7 @@ func (a *appending) threshold(m *conversation.Message, p *conversation.Part, too
 }
 
 // read reads the slots and the calls that citing needs.
-func (c *citing) read(ctx context.Context, key Key, snap *store.Snapshot, messages []conversation.Message) error {
+func (c *citationPlan) read(ctx context.Context, key store.Key, snap *store.Snapshot, messages []conversation.Message) error {
 	q := store.Query{Incarnation: snap.Head.Incarnation, Slots: []string{contents.LastSourceSlot}}
 	for i := range c.parts {
 		x := &c.parts[i]
@@ -156,7 +156,7 @@ func (c *citing) read(ctx context.Context, key Key, snap *store.Snapshot, messag
 	read := &store.Snapshot{}
 	if snap.Head.Version > 0 { // of a conversation that is yet to be, nothing is stored
 		var err error
-		if read, err = c.engine.store.Read(ctx, key, q); err != nil {
+		if read, err = c.service.store.Read(ctx, key, q); err != nil {
 			return err
 		}
 	}
@@ -175,7 +175,7 @@ func (c *citing) read(ctx context.Context, key Key, snap *store.Snapshot, messag
 }
 
 // word makes the citations, and leaves alone what would weigh no less by them.
-func (c *citing) word(first int32, messages []conversation.Message) {
+func (c *citationPlan) word(first int32, messages []conversation.Message) {
 	lighter := c.parts[:0]
 	for _, x := range c.parts {
 		p := &messages[x.message].Parts[x.part]
@@ -206,7 +206,7 @@ func argumentsIn(messages []conversation.Message, index, ordinal int32) string {
 }
 
 // cite adds to an append the edits that cite, and the source records.
-func (a *appending) cite(c *store.Change) error {
+func (a *attempt) cite(c *store.Change) error {
 	now := c.Head.UpdateTime
 	for i := range a.cited.parts {
 		if err := a.citeOne(c, &a.cited.parts[i], now); err != nil {
@@ -220,7 +220,7 @@ func (a *appending) cite(c *store.Change) error {
 	return nil
 }
 
-func (a *appending) citeOne(c *store.Change, x *citedPart, now time.Time) error {
+func (a *attempt) citeOne(c *store.Change, x *citedPart, now time.Time) error {
 	m, slots := &a.staged[x.message], a.cited.slots
 	x.record.Accessed = now.UnixMilli()
 	if r := m.Parts[x.part].Result; r != nil { // which call it answers is known since the message has its place
@@ -253,10 +253,10 @@ func (a *appending) citeOne(c *store.Change, x *citedPart, now time.Time) error 
 }
 
 // describe is the source record of a part that is cited.
-func (c *citing) describe(message int32, run string, x *citedPart) *contents.Record {
+func (c *citationPlan) describe(message int32, run string, x *citedPart) *contents.Record {
 	kind := content.KindOf("", x.text)
 	r := &contents.Record{
-		Handle: contents.NewHandle(x.number, c.engine.ids()), Type: sourceType(citations.SourceType(x.tool, kind, x.text)),
+		Handle: contents.NewHandle(x.number, c.service.ids()), Type: sourceType(citations.SourceType(x.tool, kind, x.text)),
 		URL: citations.SourceURL(kind, x.text, x.args), ContentType: kind.MediaType(), Kind: int8(kind),
 		Bytes: int64(len(x.text)), Chars: int64(utf8.RuneCountInString(x.text)), SHA256: x.sum[:],
 		CitedBy: []int32{message}, Run: run, AtAppend: true, Message: message, Part: int32(x.part),
@@ -286,7 +286,7 @@ func sourceType(name string) conversation.SourceType {
 }
 
 // show is what the view shows for a part that is cited.
-func (c *citing) show(x *citedPart, p *conversation.Part) conversation.Part {
+func (c *citationPlan) show(x *citedPart, p *conversation.Part) conversation.Part {
 	text, cited := contents.MakeCitation(x.record, x.text, true, conversation.ExpandCall(x.record.Message), contents.CountWith(c.counter.Counter))
 	var out conversation.Part
 	if p.Kind == conversation.PartText {
@@ -336,12 +336,12 @@ func mediaWeight(p *conversation.Part, s placement.Scale) int32 {
 }
 
 // citingEdits are the edits that cited results of messages when they were appended.
-func (e *Engine) citingEdits(ctx context.Context, key Key, of *store.Snapshot) ([]conversation.Edit, error) {
+func (as *Service) citingEdits(ctx context.Context, key store.Key, of *store.Snapshot) ([]conversation.Edit, error) {
 	if len(of.Messages) == 0 || of.Head.EditSeq == 0 {
 		return nil, nil
 	}
 	at := conversation.Range{First: of.Messages[0].Index, End: of.Messages[len(of.Messages)-1].Index + 1}
-	snap, err := e.store.Read(ctx, key, store.Query{
+	snap, err := as.store.Read(ctx, key, store.Query{
 		Incarnation: of.Head.Incarnation, Edits: &store.EditRange{Upto: of.Head.EditSeq, Of: []conversation.Range{at}},
 	})
 	if err != nil {
@@ -357,7 +357,7 @@ func (e *Engine) citingEdits(ctx context.Context, key Key, of *store.Snapshot) (
 }
 
 // noteRecalled notes on source records which of the new messages hold what was recalled from them.
-func (a *appending) noteRecalled(ctx context.Context, snap *store.Snapshot) error {
+func (a *attempt) noteRecalled(ctx context.Context, snap *store.Snapshot) error {
 	recalled := a.recalled()
 	if len(recalled) == 0 || snap.Head.Version == 0 {
 		return nil
@@ -367,7 +367,7 @@ func (a *appending) noteRecalled(ctx context.Context, snap *store.Snapshot) erro
 		n, _ := contents.NumberOf(handle)
 		names = append(names, contents.SourceSlot(n))
 	}
-	if err := a.engine.contents.ReadSlots(ctx, a.request.Key, snap.Head.Incarnation, slots, names...); err != nil {
+	if err := a.service.contents.ReadSlots(ctx, a.request.Key, snap.Head.Incarnation, slots, names...); err != nil {
 		return err
 	}
 	for handle, i := range recalled {
@@ -392,7 +392,7 @@ func (a *appending) noteRecalled(ctx context.Context, snap *store.Snapshot) erro
 }
 
 // recalled are the contents that results of the request were recalled from, each with the first of these messages.
-func (a *appending) recalled() map[string]int {
+func (a *attempt) recalled() map[string]int {
 	out := map[string]int{}
 	for i := range a.request.Messages {
 		for j := range a.request.Messages[i].Parts {

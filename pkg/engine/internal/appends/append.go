@@ -1,4 +1,4 @@
-package engine
+package appends
 
 import (
 	"context"
@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/conversations"
 
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/placement"
 
@@ -24,22 +26,22 @@ import (
 )
 
 // Append puts messages on record, all or nothing, in order. A conversation that does not exist is created.
-func (e *Engine) Append(ctx context.Context, r AppendRequest) (*AppendResult, error) {
-	a := &appending{engine: e, request: r, fresh: e.ids()}
+func (as *Service) Append(ctx context.Context, r AppendRequest) (*AppendResult, error) {
+	a := &attempt{service: as, request: r, fresh: as.ids()}
 	for i := range r.Extras {
 		r.Messages[i].Parts = retention.Lay(r.Messages[i].Parts, r.Extras[i].Additions)
 	}
-	err := e.txn.Do(ctx, r.Key, func() error { return a.attempt(ctx) })
+	err := as.txn.Do(ctx, r.Key, func() error { return a.attempt(ctx) })
 	return a.result, err
 }
 
-// appending is one append over its attempts.
-type appending struct {
-	engine  *Engine
+// attempt is one append over its attempts.
+type attempt struct {
+	service *Service
 	request AppendRequest
-	fresh   conversation.ID // the incarnation of a conversation that is yet to be
-	after   uint64          // the version of the deleted one that it follows on; 0 if there is none
-	former  *former         // and what it has to remember of that one
+	fresh   conversation.ID               // the incarnation of a conversation that is yet to be
+	after   uint64                        // the version of the deleted one that it follows on; 0 if there is none
+	former  *conversations.FormerRequests // and what it has to remember of that one
 
 	weighed   bool
 	resolved  bool
@@ -48,28 +50,28 @@ type appending struct {
 	stagedFor conversation.ID         // the incarnation that large contents are staged under
 	staged    []conversation.Message
 	uploads   []conversation.ID
-	cited     *citing
+	cited     *citationPlan
 	result    *AppendResult
 }
 
-func (a *appending) attempt(ctx context.Context) error {
+func (a *attempt) attempt(ctx context.Context) error {
 	snap, err := a.read(ctx)
 	if err != nil {
 		return err
 	}
-	first, err := a.engine.txn.Recall(snap, a.request.Request)
+	first, err := a.service.txn.Recall(snap, a.request.Request)
 	if err != nil {
 		return err
 	}
 	if first != nil {
-		a.result, err = a.engine.repeatAppend(ctx, a.request.Key, first, a.request.Variants)
+		a.result, err = a.service.repeatAppend(ctx, a.request.Key, first, a.request.Variants)
 		return err
 	}
 	change, err := a.plan(ctx, snap)
 	if err != nil {
 		return err
 	}
-	if err := a.engine.store.Commit(ctx, a.request.Key, change); err != nil {
+	if err := a.service.store.Commit(ctx, a.request.Key, change); err != nil {
 		return err
 	}
 	a.result = appended(change.Messages, change.Edits, change.Head.Revision, false)
@@ -80,7 +82,7 @@ func (a *appending) attempt(ctx context.Context) error {
 }
 
 // whole are the messages as they are on record, contents inline.
-func (a *appending) whole() []conversation.Message {
+func (a *attempt) whole() []conversation.Message {
 	out := slices.Clone(a.staged)
 	for i := range out {
 		out[i].Parts = a.request.Messages[i].Parts
@@ -90,46 +92,46 @@ func (a *appending) whole() []conversation.Message {
 }
 
 // read reads the conversation, or makes up the head of the one that the append will create.
-func (a *appending) read(ctx context.Context) (*store.Snapshot, error) {
+func (a *attempt) read(ctx context.Context) (*store.Snapshot, error) {
 	key, id := a.request.Key, a.request.Request.ID
-	a.after, a.former = 0, &former{}
-	snap, err := a.engine.store.Read(ctx, key, store.Query{Info: true, Request: a.request.Request.Key()})
+	a.after, a.former = 0, &conversations.FormerRequests{}
+	snap, err := a.service.store.Read(ctx, key, store.Query{Info: true, Request: a.request.Request.Key()})
 	switch {
 	case errors.Is(err, store.ErrNotFound):
-		return a.begin(), nil
+		return a.newConversation(), nil
 	case err != nil:
 		return nil, err
 	}
-	gone := a.engine.txn.Live(&snap.Head)
+	gone := a.service.txn.Live(&snap.Head)
 	if gone == nil {
-		return snap, a.engine.checkFormer(ctx, key, &snap.Head, requestAppend, id)
+		return snap, a.service.conversations.CheckFormer(ctx, key, &snap.Head, conversations.AppendRequests, id)
 	}
 	if !snap.Head.Reusable {
 		return nil, gone
 	}
-	if a.former, err = a.engine.reuse(ctx, key, &snap.Head); err != nil {
+	if a.former, err = a.service.conversations.BeginAnew(ctx, key, &snap.Head); err != nil {
 		return nil, err
 	}
-	if a.former.incomplete {
+	if a.former.Incomplete {
 		return nil, gone
 	}
-	if a.former.has(requestAppend, id, a.engine.txn.Now()) {
-		return nil, retryOfFormer()
+	if a.former.Has(conversations.AppendRequests, id, a.service.txn.Now()) {
+		return nil, conversations.RetryOfFormer()
 	}
 	a.after = snap.Head.Version
-	return a.begin(), nil
+	return a.newConversation(), nil
 }
 
-// begin makes up a conversation that nothing is stored of: its version is 0.
-func (a *appending) begin() *store.Snapshot {
-	head := txn.NewHead(a.fresh, a.engine.txn.Now())
-	head.Former = a.former.until()
+// newConversation makes up a conversation that nothing is stored of: its version is 0.
+func (a *attempt) newConversation() *store.Snapshot {
+	head := txn.NewHead(a.fresh, a.service.txn.Now())
+	head.Former = a.former.Until()
 	head.NextDue = head.Former
-	return &store.Snapshot{Head: head, Info: &Info{Counter: conversation.DefaultCounter}}
+	return &store.Snapshot{Head: head, Info: &store.Info{Counter: conversation.DefaultCounter}}
 }
 
 // plan decides where the messages go and what the head is after them.
-func (a *appending) plan(ctx context.Context, snap *store.Snapshot) (*store.Change, error) {
+func (a *attempt) plan(ctx context.Context, snap *store.Snapshot) (*store.Change, error) {
 	head := snap.Head
 	if err := a.expected(head.Messages); err != nil {
 		return nil, err
@@ -140,7 +142,7 @@ func (a *appending) plan(ctx context.Context, snap *store.Snapshot) (*store.Chan
 	if err := a.resolve(ctx, &head, snap.Info); err != nil {
 		return nil, err
 	}
-	now := a.engine.txn.Now()
+	now := a.service.txn.Now()
 	c := &store.Change{Expect: head.Version, Head: txn.NextHead(head, now)}
 	c.Head.Revision++
 	c.Head.Unanswered = append([]store.Call(nil), head.Unanswered...)
@@ -160,21 +162,21 @@ func (a *appending) plan(ctx context.Context, snap *store.Snapshot) (*store.Chan
 		}
 	}
 	c.Messages, c.Uploads = a.staged, a.uploads
-	if err := a.engine.scheduleErasures(ctx, a.request.Key, c); err != nil {
+	if err := a.service.scheduleErasures(ctx, a.request.Key, c); err != nil {
 		return nil, err
 	}
 	if err := a.cite(c); err != nil {
 		return nil, err
 	}
-	a.former.addTo(c)
-	txn.RenewTTL(&c.Head, snap.Info.Policy.Or(a.engine.defaults), now)
+	a.former.AddTo(c)
+	txn.RenewTTL(&c.Head, snap.Info.Policy.Or(a.service.defaults), now)
 	txn.Remember(c, a.request.Request, store.Outcome{
 		FirstIndex: head.Messages, Count: int32(len(c.Messages)), Revision: c.Head.Revision,
 	})
 	return c, nil
 }
 
-func (a *appending) expected(index int32) error {
+func (a *attempt) expected(index int32) error {
 	if want := a.request.ExpectedIndex; want != nil && *want != index {
 		return conversation.Errorf(conversation.IndexMismatch, "the message would get index %d, not %d", index, *want)
 	}
@@ -185,17 +187,17 @@ func (a *appending) expected(index int32) error {
 }
 
 // weigh counts once, on the first attempt: a conversation's counter never changes.
-func (a *appending) weigh(ctx context.Context, info *Info) error {
+func (a *attempt) weigh(ctx context.Context, info *store.Info) error {
 	if a.weighed {
 		return nil
 	}
-	counter, err := a.engine.views.Counter(info.Counter)
+	counter, err := a.service.views.Counter(info.Counter)
 	if err != nil {
 		return err
 	}
 	for i := range a.request.Messages {
 		m := &a.request.Messages[i]
-		media, err := a.engine.catalogues.MediaTokens(ctx, a.request.Key.Namespace, m.Model)
+		media, err := a.service.catalogues.MediaTokens(ctx, a.request.Key.Namespace, m.Model)
 		if err != nil {
 			return err
 		}
@@ -206,7 +208,7 @@ func (a *appending) weigh(ctx context.Context, info *Info) error {
 }
 
 // place gives a message its index and the head what follows from it.
-func (a *appending) place(head *Head, i int, now time.Time) error {
+func (a *attempt) place(head *store.Head, i int, now time.Time) error {
 	m := &a.staged[i]
 	m.Index = head.Messages
 	m.CreateTime, m.TurnAdded, m.Commit = now, head.Turn, head.Version
@@ -233,19 +235,19 @@ func (a *appending) place(head *Head, i int, now time.Time) error {
 }
 
 // resolve says once for each message and each of its results how long it lives (behaviour §5).
-func (a *appending) resolve(ctx context.Context, head *Head, info *Info) error {
+func (a *attempt) resolve(ctx context.Context, head *store.Head, info *store.Info) error {
 	if a.resolved {
 		return nil
 	}
-	c, err := a.engine.catalogues.Read(ctx, a.request.Key.Namespace)
+	c, err := a.service.catalogues.Read(ctx, a.request.Key.Namespace)
 	if err != nil {
 		return err
 	}
-	if err := a.engine.catalogues.RequirePrompts(ctx, a.request.Key.Namespace, a.promptsOf()...); err != nil {
+	if err := a.service.catalogues.RequirePrompts(ctx, a.request.Key.Namespace, a.promptsOf()...); err != nil {
 		return err
 	}
-	a.policies, a.policy = c.Policies, info.Policy.Or(a.engine.defaults).Expiration.Results
-	r := resolver{policies: a.policies, tools: a.engine.tools, policy: a.policy, calls: placement.AnswersOf(head, a.request.Messages)}
+	a.policies, a.policy = c.Policies, info.Policy.Or(a.service.defaults).Expiration.Results
+	r := resolver{policies: a.policies, tools: a.service.tools, policy: a.policy, calls: placement.AnswersOf(head, a.request.Messages)}
 	for i := range a.request.Messages {
 		var override *conversation.ExpirationOverride
 		if a.request.Extras != nil {
@@ -296,7 +298,7 @@ func (r *resolver) resolve(m *conversation.Message, override *conversation.Expir
 }
 
 // field is the path of a message in its request, for violations.
-func (a *appending) field(i int) string {
+func (a *attempt) field(i int) string {
 	if a.request.Request.RPC == "AppendMessage" {
 		return "message"
 	}
@@ -304,14 +306,14 @@ func (a *appending) field(i int) string {
 }
 
 // repeatAppend answers a retry with the first outcome.
-func (e *Engine) repeatAppend(ctx context.Context, key Key, o *store.Outcome, variants bool) (*AppendResult, error) {
-	snap, err := e.txn.Read(ctx, key, store.Query{Info: true, Ranges: []store.MessageRange{
+func (as *Service) repeatAppend(ctx context.Context, key store.Key, o *store.Outcome, variants bool) (*AppendResult, error) {
+	snap, err := as.txn.Read(ctx, key, store.Query{Info: true, Ranges: []store.MessageRange{
 		{Range: conversation.Range{First: o.FirstIndex, End: o.FirstIndex + o.Count}},
 	}})
 	if err != nil {
 		return nil, err
 	}
-	edits, err := e.citingEdits(ctx, key, snap)
+	edits, err := as.citingEdits(ctx, key, snap)
 	if err != nil {
 		return nil, err
 	}
@@ -321,10 +323,10 @@ func (e *Engine) repeatAppend(ctx context.Context, key Key, o *store.Outcome, va
 	}
 	whole := slices.Clone(snap.Messages)
 	for i := range whole {
-		if whole[i].Parts, err = e.blobs.Inline(ctx, key, snap.Head.Incarnation, whole[i].Parts); err != nil {
+		if whole[i].Parts, err = as.blobs.Inline(ctx, key, snap.Head.Incarnation, whole[i].Parts); err != nil {
 			return nil, err
 		}
-		expiry.ShowInForce(&whole[i], snap.Info.Policy.Or(e.defaults).Expiration.Results)
+		expiry.ShowInForce(&whole[i], snap.Info.Policy.Or(as.defaults).Expiration.Results)
 	}
 	r.variants(whole)
 	return r, nil
@@ -354,7 +356,7 @@ func appended(messages []conversation.Message, cited []conversation.Edit, revisi
 }
 
 // promptsOf are the prompts that an append names.
-func (a *appending) promptsOf() []catalogue.PromptName {
+func (a *attempt) promptsOf() []catalogue.PromptName {
 	var out []catalogue.PromptName
 	add := func(field string, e *conversation.Expiration) {
 		if e != nil && e.CompactPromptID != "" {

@@ -1,4 +1,4 @@
-package engine
+package appends
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 )
 
 // scheduleErasures adds to an append what of its messages is to be erased, and when.
-func (e *Engine) scheduleErasures(ctx context.Context, key Key, c *store.Change) error {
+func (as *Service) scheduleErasures(ctx context.Context, key store.Key, c *store.Change) error {
 	fresh := make([]record.Erasure, 0, len(c.Messages))
 	for i := range c.Messages {
 		fresh = append(fresh, erasuresOf(&c.Messages[i])...)
@@ -24,7 +24,7 @@ func (e *Engine) scheduleErasures(ctx context.Context, key Key, c *store.Change)
 	}
 	var stored []byte
 	if int(c.Head.Messages) > len(c.Messages) { // of a conversation without messages, nothing waits
-		snap, err := e.store.Read(ctx, key, store.Query{Incarnation: c.Head.Incarnation, Slots: []string{plan.EraseSlot}})
+		snap, err := as.store.Read(ctx, key, store.Query{Incarnation: c.Head.Incarnation, Slots: []string{plan.EraseSlot}})
 		if err != nil {
 			return txn.Failure(err)
 		}

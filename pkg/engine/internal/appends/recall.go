@@ -1,8 +1,10 @@
-package engine
+package appends
 
 import (
 	"context"
 	"maps"
+
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/toolcalls"
 
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/placement"
 
@@ -15,20 +17,20 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// recognition finds out which parts of an append were recalled where their callers do not say (behaviour §9). An agent that is told to
+// recallDetection finds out which parts of an append were recalled where their callers do not say (behaviour §9). An agent that is told to
 // recall what it has just recalled would do so for ever.
-type recognition struct {
-	appending *appending
+type recallDetection struct {
+	appending *attempt
 	tools     conversation.RecallTools
 	calls     placement.Answers
 	sources   map[string]*contents.Record // by handle; nil where the conversation has none
 
-	candidates []candidateRecall
+	candidates []recallCandidate
 	citations  map[blockAt]bool // parts that are citations of this conversation
 }
 
-// candidateRecall is a part that may have been recalled.
-type candidateRecall struct {
+// recallCandidate is a part that may have been recalled.
+type recallCandidate struct {
 	at   blockAt
 	call int32  // message on record that holds the call's arguments; -1: they are at hand
 	args string // of a recall tool's call
@@ -36,9 +38,9 @@ type candidateRecall struct {
 }
 
 // recognize notes of the results of an append what they were recalled from.
-func (a *appending) recognize(ctx context.Context, snap *store.Snapshot, calls placement.Answers) (*recognition, error) {
-	r := &recognition{
-		appending: a, tools: snap.Info.Policy.Or(a.engine.defaults).RecallTools(), calls: calls,
+func (a *attempt) recognize(ctx context.Context, snap *store.Snapshot, calls placement.Answers) (*recallDetection, error) {
+	r := &recallDetection{
+		appending: a, tools: snap.Info.Policy.Or(a.service.defaults).RecallTools(), calls: calls,
 		sources: map[string]*contents.Record{}, citations: map[blockAt]bool{},
 	}
 	for i := range a.request.Messages {
@@ -58,14 +60,14 @@ func (a *appending) recognize(ctx context.Context, snap *store.Snapshot, calls p
 	return r, nil
 }
 
-func (r *recognition) part(at blockAt) *conversation.Part {
+func (r *recallDetection) part(at blockAt) *conversation.Part {
 	return &r.appending.request.Messages[at.message].Parts[at.part]
 }
 
 // consider looks whether a part may have been recalled.
-func (r *recognition) consider(at blockAt) {
+func (r *recallDetection) consider(at blockAt) {
 	p := r.part(at)
-	c := candidateRecall{at: at, call: -1}
+	c := recallCandidate{at: at, call: -1}
 	switch {
 	case p.Kind == conversation.PartText:
 		c.text = citations.InForm(p.Text.Inline)
@@ -83,8 +85,8 @@ func (r *recognition) consider(at blockAt) {
 }
 
 // read reads the calls that are on record, and the source records that arguments and citations name.
-func (r *recognition) read(ctx context.Context, incarnation conversation.ID) error {
-	key, e := r.appending.request.Key, r.appending.engine
+func (r *recallDetection) read(ctx context.Context, incarnation conversation.ID) error {
+	key, as := r.appending.request.Key, r.appending.service
 	q := store.Query{Incarnation: incarnation}
 	for _, c := range r.candidates {
 		if c.call >= 0 {
@@ -92,7 +94,7 @@ func (r *recognition) read(ctx context.Context, incarnation conversation.ID) err
 		}
 	}
 	if len(q.Ranges) > 0 {
-		snap, err := e.store.Read(ctx, key, q)
+		snap, err := as.store.Read(ctx, key, q)
 		if err != nil {
 			return txn.Failure(err)
 		}
@@ -103,14 +105,14 @@ func (r *recognition) read(ctx context.Context, incarnation conversation.ID) err
 		}
 	}
 	for _, c := range r.candidates {
-		for _, handle := range []string{citations.Cited(c.text), argumentsOf(c.args).contentID} {
+		for _, handle := range []string{citations.Cited(c.text), argumentsOf(c.args).ContentID} {
 			r.sources[handle] = nil
 		}
 	}
 	return r.readSources(ctx, incarnation)
 }
 
-func (r *recognition) readSources(ctx context.Context, incarnation conversation.ID) error {
+func (r *recallDetection) readSources(ctx context.Context, incarnation conversation.ID) error {
 	var names []string
 	for handle := range maps.Keys(r.sources) {
 		if n, ok := contents.NumberOf(handle); ok {
@@ -120,7 +122,7 @@ func (r *recognition) readSources(ctx context.Context, incarnation conversation.
 	if len(names) == 0 {
 		return nil
 	}
-	snap, err := r.appending.engine.store.Read(ctx, r.appending.request.Key, store.Query{Incarnation: incarnation, Slots: names})
+	snap, err := r.appending.service.store.Read(ctx, r.appending.request.Key, store.Query{Incarnation: incarnation, Slots: names})
 	if err != nil {
 		return txn.Failure(err)
 	}
@@ -140,24 +142,24 @@ func (r *recognition) readSources(ctx context.Context, incarnation conversation.
 }
 
 // argumentsOf are the arguments of any recall tool; none where they cannot be read.
-func argumentsOf(text string) *arguments {
-	if args, err := parseArguments("", text); err == nil {
+func argumentsOf(text string) *toolcalls.Arguments {
+	if args, err := toolcalls.Parse("", text); err == nil {
 		return args
 	}
-	return &arguments{}
+	return &toolcalls.Arguments{}
 }
 
 // settle says of a part what it was recalled from, if that is on record.
-func (r *recognition) settle(c *candidateRecall, messages int32) {
+func (r *recallDetection) settle(c *recallCandidate, messages int32) {
 	p, args := r.part(c.at), argumentsOf(c.args)
 	var from *conversation.Recalled
 	switch s := r.sources[citations.Cited(c.text)]; {
 	case s != nil && citations.IsOf(c.text, s.CitationSource()):
 		from, r.citations[c.at] = &conversation.Recalled{ContentID: s.Handle}, true
-	case r.sources[args.contentID] != nil:
-		from = &conversation.Recalled{ContentID: args.contentID}
-	case args.index != nil && *args.index < messages:
-		from = &conversation.Recalled{Index: *args.index}
+	case r.sources[args.ContentID] != nil:
+		from = &conversation.Recalled{ContentID: args.ContentID}
+	case args.Index != nil && *args.Index < messages:
+		from = &conversation.Recalled{Index: *args.Index}
 	}
 	if p.Result != nil {
 		p.Result.Recalled = from
@@ -165,7 +167,7 @@ func (r *recognition) settle(c *candidateRecall, messages int32) {
 }
 
 // excepts says whether a part is never cited: a citation, and what a tool gave that recalls.
-func (r *recognition) excepts(at blockAt) bool {
+func (r *recallDetection) excepts(at blockAt) bool {
 	p := r.part(at)
 	return r.citations[at] || p.Result != nil && (p.Result.Recalled != nil || r.tools.Has(r.calls.Tool(p.Result)))
 }

@@ -1,4 +1,4 @@
-package engine
+package appends
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 
 // stage moves large contents out to chunks, outside of any compare. The request's messages stay whole, so that another
 // incarnation can be staged for if the conversation is replaced in between.
-func (a *appending) stage(ctx context.Context, incarnation conversation.ID) error {
+func (a *attempt) stage(ctx context.Context, incarnation conversation.ID) error {
 	if a.stagedFor == incarnation && a.cited.sharesAsStaged() {
 		return nil
 	}
@@ -23,7 +23,7 @@ func (a *appending) stage(ctx context.Context, incarnation conversation.ID) erro
 		}
 		m.Parts = conversation.CloneParts(m.Parts)
 		a.cited.share(i, m.Parts)
-		refs, err := a.engine.blobs.StageParts(ctx, a.request.Key, incarnation, m.Parts)
+		refs, err := a.service.blobs.StageParts(ctx, a.request.Key, incarnation, m.Parts)
 		if err != nil {
 			return err
 		}

@@ -1,4 +1,5 @@
-package engine
+// Package toolcalls reads the arguments of the tools that models call the sidecar with.
+package toolcalls
 
 import (
 	"encoding/json"
@@ -12,16 +13,16 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
-// arguments are what a model gave with a call. Models write numbers as strings and lists as words: both are taken.
-type arguments struct {
-	index     *int32
-	summary   int64
-	contentID string
-	terms     []string
-	query     string
-	ranged    bool
-	from, end int64
-	unit      contents.ContentUnit
+// Arguments are what a model gave with a call. Models write numbers as strings and lists as words: both are taken.
+type Arguments struct {
+	Index     *int32
+	Summary   int64
+	ContentID string
+	Terms     []string
+	Query     string
+	Ranged    bool
+	From, End int64
+	Unit      contents.ContentUnit
 }
 
 // The most that a model may look for at once.
@@ -31,12 +32,13 @@ const (
 	maxQuery     = 65_536
 )
 
-func badArgument(name, text string) error {
+// Invalid is the error of an argument, by its name, for the model to read.
+func Invalid(name, text string) error {
 	return conversation.Errorf(conversation.InvalidField, "the argument %s: %s", name, text)
 }
 
-// parseArguments reads the arguments of a tool, or those of any recall tool if it is none of ours.
-func parseArguments(tool, text string) (*arguments, error) {
+// Parse reads the arguments of a tool, or those of any recall tool if it is none of ours.
+func Parse(tool, text string) (*Arguments, error) {
 	var given map[string]json.RawMessage
 	if strings.TrimSpace(text) == "" {
 		text = "{}"
@@ -47,9 +49,9 @@ func parseArguments(tool, text string) (*arguments, error) {
 	if err := foreignArguments(tool, given); err != nil {
 		return nil, err
 	}
-	a := &arguments{contentID: strings.Trim(stringIn(given["content_id"]), "[]\"'` "), query: stringIn(given["query"])}
-	if len(a.query) > maxQuery {
-		return nil, badArgument("query", "it is longer than 65,536 bytes")
+	a := &Arguments{ContentID: strings.Trim(stringIn(given["content_id"]), "[]\"'` "), Query: stringIn(given["query"])}
+	if len(a.Query) > maxQuery {
+		return nil, Invalid("query", "it is longer than 65,536 bytes")
 	}
 	for _, read := range []func(map[string]json.RawMessage) error{a.readID, a.readTerms, a.readRange} {
 		if err := read(given); err != nil {
@@ -94,18 +96,18 @@ func stringIn(raw json.RawMessage) string {
 	return ""
 }
 
-func (a *arguments) readID(given map[string]json.RawMessage) error {
+func (a *Arguments) readID(given map[string]json.RawMessage) error {
 	id := stringIn(given["id"])
 	if id == "" {
 		return nil
 	}
-	bad := badArgument("id", "must be the number of a message, such as 12, or of a summary, such as s7")
+	bad := Invalid("id", "must be the number of a message, such as 12, or of a summary, such as s7")
 	if rest, ok := strings.CutPrefix(id, "s"); ok {
 		n, ok := wholeNumber(rest)
 		if !ok || n == 0 {
 			return bad
 		}
-		a.summary = n
+		a.Summary = n
 		return nil
 	}
 	n, ok := wholeNumber(strings.TrimPrefix(id, "m"))
@@ -113,7 +115,7 @@ func (a *arguments) readID(given map[string]json.RawMessage) error {
 		return bad
 	}
 	index := int32(n)
-	a.index = &index
+	a.Index = &index
 	return nil
 }
 
@@ -130,47 +132,47 @@ func wholeNumber(text string) (int64, bool) {
 	return n, true
 }
 
-func (a *arguments) readTerms(given map[string]json.RawMessage) error {
+func (a *Arguments) readTerms(given map[string]json.RawMessage) error {
 	raw := given["search_terms"]
-	if json.Unmarshal(raw, &a.terms) != nil {
-		a.terms = nil
+	if json.Unmarshal(raw, &a.Terms) != nil {
+		a.Terms = nil
 		if s := stringIn(raw); s != "" {
-			a.terms = []string{s}
+			a.Terms = []string{s}
 		}
 	}
-	a.terms = slices.DeleteFunc(a.terms, func(s string) bool { return strings.TrimSpace(s) == "" })
-	if len(a.terms) > maxTerms {
-		return badArgument("search_terms", "there are more than 64")
+	a.Terms = slices.DeleteFunc(a.Terms, func(s string) bool { return strings.TrimSpace(s) == "" })
+	if len(a.Terms) > maxTerms {
+		return Invalid("search_terms", "there are more than 64")
 	}
-	for _, t := range a.terms {
+	for _, t := range a.Terms {
 		if len(t) > maxTermBytes {
-			return badArgument("search_terms", "one is longer than 8,192 bytes")
+			return Invalid("search_terms", "one is longer than 8,192 bytes")
 		}
 	}
 	return nil
 }
 
-func (a *arguments) readRange(given map[string]json.RawMessage) error {
+func (a *Arguments) readRange(given map[string]json.RawMessage) error {
 	start, end, unit := stringIn(given["start"]), stringIn(given["end"]), stringIn(given["unit"])
-	a.end, a.unit = 1<<42, contents.ContentChars
+	a.End, a.Unit = 1<<42, contents.ContentChars
 	if start == "" && end == "" {
 		return nil
 	}
-	a.ranged = true
+	a.Ranged = true
 	var ok bool
 	if start != "" {
-		if a.from, ok = wholeNumber(start); !ok {
-			return badArgument("start", "must be a number from 0 on")
+		if a.From, ok = wholeNumber(start); !ok {
+			return Invalid("start", "must be a number from 0 on")
 		}
 	}
 	if end != "" {
-		if a.end, ok = wholeNumber(end); !ok || a.end < a.from {
-			return badArgument("end", "must be a number, and not less than start")
+		if a.End, ok = wholeNumber(end); !ok || a.End < a.From {
+			return Invalid("end", "must be a number, and not less than start")
 		}
 	}
 	units := map[string]contents.ContentUnit{"": contents.ContentChars, "chars": contents.ContentChars, "lines": contents.ContentLines, "items": contents.ContentItems, "bytes": contents.ContentBytes}
-	if a.unit, ok = units[unit]; !ok {
-		return badArgument("unit", "must be chars, lines, items or bytes")
+	if a.Unit, ok = units[unit]; !ok {
+		return Invalid("unit", "must be chars, lines, items or bytes")
 	}
 	return nil
 }

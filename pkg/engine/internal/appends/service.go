@@ -1,0 +1,49 @@
+// Package appends puts messages on record: it resolves how long they live, cites what is long, recognizes what was recalled, and writes
+// message and head in one commit.
+package appends
+
+import (
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/catalogue"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/conversations"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
+)
+
+// Service puts messages on record.
+type Service struct {
+	store         store.Store
+	txn           *txn.Manager
+	views         *view.Loader
+	blobs         *contents.Blobs
+	contents      *contents.Service
+	catalogues    *catalogue.Reader
+	conversations *conversations.Service
+	ids           func() conversation.ID
+	defaults      conversation.Policy
+	tools         map[string]conversation.ActionPolicy
+}
+
+// Options is what a service is made of.
+type Options struct {
+	Store         store.Store
+	Txn           *txn.Manager
+	Views         *view.Loader
+	Blobs         *contents.Blobs
+	Contents      *contents.Service
+	Catalogues    *catalogue.Reader
+	Conversations *conversations.Service
+	IDs           func() conversation.ID
+	Defaults      conversation.Policy                  // the server's
+	Tools         map[string]conversation.ActionPolicy // what the server says of single tools, by name
+}
+
+// New returns a service.
+func New(o *Options) *Service {
+	return &Service{
+		store: o.Store, txn: o.Txn, views: o.Views, blobs: o.Blobs, contents: o.Contents, catalogues: o.Catalogues,
+		conversations: o.Conversations, ids: o.IDs, defaults: o.Defaults, tools: o.Tools,
+	}
+}

@@ -1,0 +1,269 @@
+package conversations
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/catalogue"
+
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
+	"github.com/palimpsest-context/palimpsest/pkg/summarize"
+)
+
+// tombstoneLife is how long a deleted conversation's id stays taken (behaviour §3).
+const tombstoneLife = 30 * 24 * time.Hour
+
+// Create begins a conversation, also under the id of a deleted one: as a new incarnation, which shares nothing with the old.
+func (s *Service) Create(ctx context.Context, r CreateRequest) (*txn.Conversation, error) {
+	if r.Info.Counter == "" {
+		r.Info.Counter = conversation.DefaultCounter
+	}
+	var made *txn.Conversation
+	err := s.txn.Do(ctx, r.Key, func() (err error) {
+		made, err = s.attemptCreate(ctx, &r)
+		return err
+	})
+	return made, err
+}
+
+func (s *Service) attemptCreate(ctx context.Context, r *CreateRequest) (*txn.Conversation, error) {
+	snap, err := s.store.Read(ctx, r.Key, store.Query{Info: true, Request: r.Request.Key()})
+	expect, remembered := uint64(0), &FormerRequests{}
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+	case err != nil:
+		return nil, err
+	case s.txn.Live(&snap.Head) == nil:
+		return s.repeatCreate(ctx, snap, r)
+	default:
+		if remembered, err = s.takeOver(ctx, r, &snap.Head); err != nil {
+			return nil, err
+		}
+		expect = snap.Head.Version
+	}
+	if err := s.catalogues.RequirePrompts(ctx, r.Key.Namespace, promptsOfPolicy(nil, &r.Info.Policy)...); err != nil {
+		return nil, err
+	}
+	now := s.txn.Now()
+	c := &store.Change{Expect: expect, Head: txn.NewHead(s.ids(), now), Info: &r.Info}
+	c.Head.Version, c.Head.Revision, c.Head.UpdateTime = expect+1, 1, now
+	c.Head.Former = remembered.Until()
+	c.Head.NextDue = c.Head.Former
+	if remembered.Key.IsZero() {
+		remembered.Key = c.Head.Incarnation
+	}
+	remembered.add(requestCreate, r.Request.ID, now)
+	remembered.AddTo(c)
+	txn.RenewTTL(&c.Head, r.Info.Policy.Or(s.defaults), now)
+	txn.Remember(c, r.Request, store.Outcome{Revision: c.Head.Revision})
+	return &txn.Conversation{ID: r.Key.Conversation, Info: r.Info, Head: c.Head}, s.store.Commit(ctx, r.Key, c)
+}
+
+// takeOver makes way for a new incarnation where a deleted one, or one past its ttl, has the name, and returns what the new one has to
+// remember. It refuses the retry of what created the old one.
+func (s *Service) takeOver(ctx context.Context, r *CreateRequest, head *store.Head) (*FormerRequests, error) {
+	switch {
+	case head.Reusable:
+		f, err := s.BeginAnew(ctx, r.Key, head)
+		if err == nil && f.Has(requestCreate, r.Request.ID, s.txn.Now()) {
+			err = RetryOfFormer()
+		}
+		return f, err
+	case head.State == store.Live: // past its ttl, and the sweeper has not come yet
+		var err error
+		*head, err = s.MarkDeleted(ctx, r.Key, *head, Deletion{})
+		return &FormerRequests{}, err
+	default:
+		return &FormerRequests{}, nil
+	}
+}
+
+func (s *Service) repeatCreate(ctx context.Context, snap *store.Snapshot, r *CreateRequest) (*txn.Conversation, error) {
+	first, err := s.txn.Recall(snap, r.Request)
+	if err != nil {
+		return nil, err
+	}
+	if first == nil {
+		if err := s.CheckFormer(ctx, r.Key, &snap.Head, requestCreate, r.Request.ID); err != nil {
+			return nil, err
+		}
+		return nil, conversation.Errorf(conversation.ConversationExists, "a conversation with this id exists")
+	}
+	return &txn.Conversation{ID: r.Key.Conversation, Info: *snap.Info, Head: snap.Head}, nil
+}
+
+// Get returns a conversation without its messages.
+func (s *Service) Get(ctx context.Context, key store.Key) (*txn.Conversation, error) {
+	snap, err := s.txn.Read(ctx, key, store.Query{Info: true})
+	if err != nil {
+		return nil, err
+	}
+	return &txn.Conversation{ID: key.Conversation, Info: *snap.Info, Head: snap.Head}, nil
+}
+
+// listScan is how many conversations one listing looks at per conversation it may return: a filter that matches little ends a
+// page early instead of scanning everything.
+const listScan = 10
+
+// List lists the live conversations of a namespace by id.
+func (s *Service) List(ctx context.Context, r ListRequest) (*ListResult, error) {
+	out := &ListResult{}
+	after := r.After
+	for scanned := 0; scanned < r.Limit*listScan; {
+		page, err := s.store.List(ctx, r.Namespace, after, r.Limit)
+		if err != nil {
+			return nil, txn.Failure(err)
+		}
+		for i := range page {
+			after = page[i].ID
+			scanned++
+			if s.isListed(&page[i], &r) {
+				out.Conversations = append(out.Conversations, txn.Conversation{ID: page[i].ID, Info: page[i].Info, Head: page[i].Head})
+			}
+			if len(out.Conversations) == r.Limit {
+				out.Next = after
+				return out, nil
+			}
+		}
+		if len(page) < r.Limit {
+			return out, nil
+		}
+	}
+	out.Next = after
+	return out, nil
+}
+
+func (s *Service) isListed(entry *store.Entry, r *ListRequest) bool {
+	return s.txn.Live(&entry.Head) == nil &&
+		(r.ActorID == "" || r.ActorID == entry.Info.ActorID) &&
+		(r.AgentID == "" || r.AgentID == entry.Info.AgentID)
+}
+
+// Update changes the attributes of a conversation.
+func (s *Service) Update(ctx context.Context, r UpdateRequest) (*txn.Conversation, error) {
+	var updated *txn.Conversation
+	err := s.txn.Do(ctx, r.Key, func() (err error) {
+		updated, err = s.attemptUpdate(ctx, &r)
+		return err
+	})
+	return updated, err
+}
+
+func (s *Service) attemptUpdate(ctx context.Context, r *UpdateRequest) (*txn.Conversation, error) {
+	snap, err := s.txn.Read(ctx, r.Key, store.Query{Info: true, Request: r.Request.Key()})
+	if err != nil {
+		return nil, err
+	}
+	first, err := s.txn.Recall(snap, r.Request)
+	if err != nil {
+		return nil, err
+	}
+	if first != nil {
+		return &txn.Conversation{ID: r.Key.Conversation, Info: *snap.Info, Head: snap.Head}, nil
+	}
+	info, err := r.Change(*snap.Info)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.catalogues.RequirePrompts(ctx, r.Key.Namespace, promptsOfPolicy(&snap.Info.Policy, &info.Policy)...); err != nil {
+		return nil, err
+	}
+	now := s.txn.Now()
+	c := &store.Change{Expect: snap.Head.Version, Head: txn.NextHead(snap.Head, now), Info: &info}
+	c.Head.Revision++
+	txn.RenewTTL(&c.Head, info.Policy.Or(s.defaults), now)
+	txn.Remember(c, r.Request, store.Outcome{Revision: c.Head.Revision})
+	return &txn.Conversation{ID: r.Key.Conversation, Info: info, Head: c.Head}, s.store.Commit(ctx, r.Key, c)
+}
+
+// Delete deletes a conversation and says until when its tombstone stands.
+func (s *Service) Delete(ctx context.Context, key store.Key, r txn.Request) (until time.Time, err error) {
+	err = s.txn.Do(ctx, key, func() error {
+		until, err = s.attemptDelete(ctx, key, r, false)
+		return err
+	})
+	return until, err
+}
+
+// Clear deletes a conversation and leaves no tombstone: the next append begins it anew, unless it is a retry from before.
+func (s *Service) Clear(ctx context.Context, key store.Key, r txn.Request) error {
+	return s.txn.Do(ctx, key, func() error {
+		_, err := s.attemptDelete(ctx, key, r, true)
+		return err
+	})
+}
+
+func (s *Service) attemptDelete(ctx context.Context, key store.Key, r txn.Request, reusable bool) (until time.Time, err error) {
+	snap, err := s.store.Read(ctx, key, store.Query{Request: r.Key(), SlotsOf: FormerPrefix})
+	if err != nil {
+		return until, err
+	}
+	first, err := s.txn.Recall(snap, r)
+	if err != nil {
+		return until, err
+	}
+	if first != nil && snap.Head.State == store.Deleted {
+		return snap.Head.DeleteTime, nil
+	}
+	remembered, err := parseFormer(snap.Head.Incarnation, snap.Slots)
+	if err != nil {
+		return until, err
+	}
+	if remembered.Has(requestDelete, r.ID, s.txn.Now()) { // what it deleted may have begun anew since
+		return until, nil
+	}
+	if err := s.txn.Live(&snap.Head); err != nil {
+		return until, err
+	}
+	b := Deletion{Reusable: reusable, request: r}
+	if reusable {
+		remembered.add(requestDelete, r.ID, s.txn.Now())
+		b.slots = remembered.values()
+	}
+	head, err := s.MarkDeleted(ctx, key, snap.Head, b)
+	return head.DeleteTime, err
+}
+
+// Deletion is how a conversation ends.
+type Deletion struct {
+	Reusable bool // without a tombstone
+	slots    map[string][]byte
+	request  txn.Request
+}
+
+// MarkDeleted deletes a conversation: one small commit. The sweeper removes the records.
+func (s *Service) MarkDeleted(ctx context.Context, key store.Key, head store.Head, b Deletion) (store.Head, error) {
+	now := s.txn.Now()
+	c := &store.Change{Expect: head.Version, Head: txn.NextHead(head, now), Slots: b.slots}
+	c.Head.State, c.Head.DeleteTime = store.Deleted, now.Add(tombstoneLife)
+	if c.Head.Reusable = b.Reusable; b.Reusable {
+		c.Head.DeleteTime = now.Add(txn.RequestMemory)
+	}
+	c.Head.Revision++
+	txn.Remember(c, b.request, store.Outcome{Revision: c.Head.Revision})
+	c.Head.NextDue = now
+	s.views.Cache.Take(key) // forget it
+	s.summaries.ForgetConversation(summarize.Scope{Namespace: key.Namespace, Conversation: key.Conversation})
+	return c.Head, s.store.Commit(ctx, key, c)
+}
+
+// promptsOfPolicy are the prompts that a conversation's policy names, and the one before it, if there is one, did not: what has been
+// deleted since it was named does not stand in the way of other changes.
+func promptsOfPolicy(before, p *conversation.Policy) []catalogue.PromptName {
+	named := func(p *conversation.Policy) []catalogue.PromptName {
+		return []catalogue.PromptName{
+			{Field: "conversation.policy.expiration.results.compact_prompt_id", ID: p.Expiration.Results.CompactPromptID},
+			{Field: "conversation.policy.compaction.prompt_id", ID: conversation.ValueOr(p.Compaction.PromptID, "")},
+		}
+	}
+	if before == nil {
+		return named(p)
+	}
+	old := named(before)
+	return slices.DeleteFunc(named(p), func(n catalogue.PromptName) bool { return slices.Contains(old, n) })
+}
