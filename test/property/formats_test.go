@@ -2,9 +2,8 @@ package property
 
 import (
 	"os"
-	"path"
-	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
@@ -53,13 +52,9 @@ func TestFormats_EveryProviders_IsDrawnAndJudged(t *testing.T) {
 		}
 	}
 	for _, r := range renderers {
-		of := reflect.TypeOf(r)
-		if of.Kind() == reflect.Pointer {
-			of = of.Elem()
-		}
-		got = append(got, path.Base(of.PkgPath()))
+		got = append(got, strings.ReplaceAll(r.Traits().Name, "-", ""))
 		if _, err := validate.NewChecker(formats[r.Format()], count); err != nil {
-			t.Errorf("%s: nobody judges it: %v", path.Base(of.PkgPath()), err)
+			t.Errorf("%s: nobody judges it: %v", r.Traits().Name, err)
 		}
 	}
 	slices.Sort(got)

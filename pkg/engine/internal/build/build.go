@@ -86,52 +86,37 @@ func (b *Service) buildIn(ctx context.Context, w *view.Loaded, snap *store.Snaps
 	return b.finish(ctx, d, r, report)
 }
 
-// runBuild decides on a build by a plan, and loads what the plan needs. blank is what it is decided with; each run begins with a copy.
-func (b *Service) runAttempt(ctx context.Context, blank *plan.Attempt, plan func(*plan.Attempt) error) (d *plan.Attempt, err error) {
-	err = b.views.RunPlan(ctx, blank.Loaded, func() error {
-		fresh, settings := *blank, *blank.Settings
-		d = &fresh
-		d.Settings = &settings
-		d.Waits.Reset()
-		if err := d.OpenWindow(); err != nil {
-			return err
-		}
-		return plan(d)
+// runAttempt decides on a build by a plan, and loads what the plan lacks.
+func (b *Service) runAttempt(ctx context.Context, blank *plan.Attempt, decide func(*plan.Attempt) error) (d *plan.Attempt, err error) {
+	err = b.views.RunPlan(ctx, blank.Loaded, func() (err error) {
+		d, err = blank.Run(decide)
+		return err
 	})
 	return d, err
 }
 
 // prepare gets everything together that a build is decided on. report is the manifest that last_usage counted for, nil for none.
 func (b *Service) prepare(ctx context.Context, w *view.Loaded, r *plan.Request) (d *plan.Attempt, report *conversation.Manifest, err error) {
-	turn, err := plan.NextTurn(w.Head.Turn, r)
-	if err != nil {
+	if _, err := plan.NextTurn(w.Head.Turn, r); err != nil { // before anything is learned from a report
+		return nil, nil, err
+	}
+	in := &plan.Input{Request: r, View: w, Defaults: b.defaults, Summaries: b.summaries, Now: b.txn.Now()}
+	if in.Format, err = b.views.Format(r.Format); err != nil {
+		return nil, nil, err
+	}
+	if in.Counter, err = b.views.Counter(w.Info.Counter); err != nil {
+		return nil, nil, err
+	}
+	if in.Known, err = b.catalogues.Read(ctx, w.Key.Namespace); err != nil {
 		return nil, nil, err
 	}
 	if report, err = b.lastUsage(ctx, w, r); err != nil {
 		return nil, nil, err
 	}
-	known, err := b.catalogues.Read(ctx, w.Key.Namespace)
-	if err != nil {
+	if d, err = plan.New(in); err != nil {
 		return nil, nil, err
 	}
-	counter, err := b.views.Counter(w.Info.Counter)
-	if err != nil {
-		return nil, nil, err
-	}
-	s, err := plan.SettingsOf(w, r, b.defaults, counter, known)
-	if err != nil {
-		return nil, nil, err
-	}
-	kept := conversation.Kept{LeadingSystem: w.Head.LeadingSystem, Pins: w.Head.Pins}
-	c, err := b.views.Composer(w, kept, r.Format, r.Model, w.Info.Counter)
-	if err != nil {
-		return nil, nil, err
-	}
-	d = &plan.Attempt{
-		Composer: c, Settings: s, Summaries: b.summaries, Turn: turn, NewTurn: turn > w.Head.Turn, DryRun: r.DryRun, CloseOpenCalls: r.CloseOpenCalls, Now: b.txn.Now(),
-		Fixed: w.WeighFixed(r.Fixed, s.Counter).Tokens,
-	}
-	d.Previous, err = b.views.Previous(ctx, c)
+	d.Previous, err = b.views.Previous(ctx, d.Composer)
 	return d, report, err
 }
 

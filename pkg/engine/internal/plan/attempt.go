@@ -6,7 +6,10 @@ package plan
 import (
 	"time"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/catalogue"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
+	"github.com/palimpsest-context/palimpsest/pkg/provider"
+	"github.com/palimpsest-context/palimpsest/pkg/tokens"
 
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 
@@ -54,6 +57,49 @@ type Attempt struct {
 	inherited          bool                  // the window is new, and starts where a smaller budget's does
 	answersReport      bool                  // the view is made smaller for the last report
 	displaced          []conversation.Range  // units that were brought back lately and have no room
+}
+
+// Input is what an attempt is made of.
+type Input struct {
+	Request   *Request
+	View      *view.Loaded
+	Format    provider.Format
+	Counter   tokens.Counter
+	Known     *catalogue.Entries
+	Defaults  conversation.Policy // the server's
+	Summaries readySummaries
+	Now       time.Time
+}
+
+// New gets everything together that a build is decided on, but for the build before it. It begins nothing: Run does.
+func New(in *Input) (*Attempt, error) {
+	w, r := in.View, in.Request
+	turn, err := NextTurn(w.Head.Turn, r)
+	if err != nil {
+		return nil, err
+	}
+	s, err := settingsOf(w, r, in.Defaults, in.Counter, in.Known)
+	if err != nil {
+		return nil, err
+	}
+	kept := conversation.Kept{LeadingSystem: w.Head.LeadingSystem, Pins: w.Head.Pins}
+	return &Attempt{
+		Composer: view.NewComposer(w, kept, in.Format, r.Model, in.Counter), Settings: s, Summaries: in.Summaries,
+		Turn: turn, NewTurn: turn > w.Head.Turn, DryRun: r.DryRun, CloseOpenCalls: r.CloseOpenCalls, Now: in.Now,
+		Fixed: w.WeighFixed(r.Fixed, in.Counter).Tokens,
+	}, nil
+}
+
+// Run decides, by a plan, on a copy of the attempt. Where the view lacks something, it ends with an error, and can be run again once that
+// is loaded.
+func (d *Attempt) Run(plan func(*Attempt) error) (*Attempt, error) {
+	run, settings := *d, *d.Settings
+	run.Settings = &settings
+	run.Waits.Reset()
+	if err := run.OpenWindow(); err != nil {
+		return nil, err
+	}
+	return &run, plan(&run)
 }
 
 // readySummaries is what a build asks about summaries: what is there already, and what could be asked for. Nothing of it waits.

@@ -36,8 +36,8 @@ type settings struct {
 	read, write float64 // prices of a token from the provider's cache, and into it
 }
 
-// SettingsOf resolves the settings of a build over a view: field by field from the request, the conversation and the server's defaults.
-func SettingsOf(w *view.Loaded, r *Request, defaults conversation.Policy, counter tokens.Counter, known *catalogue.Entries) (*settings, error) {
+// settingsOf resolves the settings of a build over a view: field by field from the request, the conversation and the server's defaults.
+func settingsOf(w *view.Loaded, r *Request, defaults conversation.Policy, counter tokens.Counter, known *catalogue.Entries) (*settings, error) {
 	profile, _ := known.Profile(r.Model)
 	policy := r.PolicyOverride.Or(w.Info.Policy).Or(defaults)
 	s := &settings{policy: policy, hash: policy.Hash(), Counter: counter, catalogue: known}

@@ -6,6 +6,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/compaction"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
+	"github.com/palimpsest-context/palimpsest/pkg/tokens"
 )
 
 // renderKey names a way of writing units.
@@ -95,6 +96,12 @@ type Composer struct {
 	Format provider.Format
 	Model  string
 	count  func(string) int
+}
+
+// NewComposer writes views of what is loaded. kept is what is shown wherever a window starts.
+func NewComposer(w *Loaded, kept conversation.Kept, f provider.Format, model string, counter tokens.Counter) *Composer {
+	count := func(text string) int { n, _ := counter.Count(text); return n }
+	return &Composer{Loaded: w, Kept: kept, Format: f, Model: model, count: count}
 }
 
 // Cache is where this composer's units are remembered.

@@ -89,7 +89,7 @@ func (w *Loaded) Load(ctx context.Context, s store.Store, ranges ...conversation
 	if err != nil {
 		return txn.Failure(err)
 	}
-	w.addSnapshot(snap, missing)
+	w.Supply(snap, missing)
 	return nil
 }
 
@@ -148,8 +148,10 @@ func ClippedWeight(m *conversation.Message, share int64) int64 {
 	return n
 }
 
-// take adds messages and edits that were read, and folds the view anew: edits of older messages come before edits it has.
-func (w *Loaded) addSnapshot(snap *store.Snapshot, ranges []conversation.Range) {
+// Supply adds messages and edits that were read, and folds the view anew: edits of older messages come before edits it has. What a plan
+// lacked is not missing any more.
+func (w *Loaded) Supply(snap *store.Snapshot, ranges []conversation.Range) {
+	w.missing = missing{}
 	// Views that were laid out before point at their messages: those must stay where they are.
 	w.Messages = append(slices.Clip(w.Messages), snap.Messages...)
 	slices.SortFunc(w.Messages, func(a, b conversation.Message) int { return int(a.Index) - int(b.Index) })

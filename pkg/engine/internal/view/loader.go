@@ -77,7 +77,7 @@ func (l *Loader) RunPlan(ctx context.Context, w *Loaded, plan func() error) erro
 	for {
 		w.missing = missing{}
 		err := plan()
-		if !errors.Is(err, errMissing) {
+		if !errors.Is(err, ErrMissing) {
 			return err
 		}
 		if err := l.loadMissing(ctx, w); err != nil {
@@ -104,16 +104,24 @@ func (l *Loader) loadMissing(ctx context.Context, w *Loaded) error {
 
 // Composer returns what writes the view for a format and model.
 func (l *Loader) Composer(w *Loaded, kept conversation.Kept, f conversation.Format, model, counter string) (*Composer, error) {
-	format, ok := l.Formats[f]
-	if !ok {
-		return nil, conversation.Errorf(conversation.Internal, "the format is not built in")
+	format, err := l.Format(f)
+	if err != nil {
+		return nil, err
 	}
 	c, err := l.Counter(counter)
 	if err != nil {
 		return nil, err
 	}
-	count := func(text string) int { n, _ := c.Count(text); return n }
-	return &Composer{Loaded: w, Kept: kept, Format: format, Model: model, count: count}, nil
+	return NewComposer(w, kept, format, model, c), nil
+}
+
+// Format finds a format.
+func (l *Loader) Format(f conversation.Format) (provider.Format, error) {
+	format, ok := l.Formats[f]
+	if !ok {
+		return nil, conversation.Errorf(conversation.Internal, "the format is not built in")
+	}
+	return format, nil
 }
 
 // Counter finds a counter by its name.

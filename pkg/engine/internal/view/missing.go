@@ -11,8 +11,8 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// errMissing ends a plan that needs something its window does not hold. The window has noted what; runPlan loads it.
-var errMissing = errors.New("engine: the window lacks what the plan needs")
+// ErrMissing ends a plan that needs something its window does not hold. The window has noted what; RunPlan loads it.
+var ErrMissing = errors.New("engine: the window lacks what the plan needs")
 
 // missing is what a plan has found its window to lack.
 type missing struct {
@@ -68,7 +68,7 @@ func (w *Loaded) lacks() bool { return !w.missing.none() }
 
 // IgnoreMissing forgives that something is missing, so that a loop finds all that is. Its caller asks lacks behind it.
 func (w *Loaded) IgnoreMissing(err error) error {
-	if errors.Is(err, errMissing) {
+	if errors.Is(err, ErrMissing) {
 		return nil
 	}
 	return err
@@ -77,7 +77,7 @@ func (w *Loaded) IgnoreMissing(err error) error {
 // Incomplete is the end of a loop that has used missed.
 func (w *Loaded) Incomplete() error {
 	if w.lacks() {
-		return errMissing
+		return ErrMissing
 	}
 	return nil
 }
@@ -89,7 +89,7 @@ func (w *Loaded) Require(ranges ...conversation.Range) error {
 		return nil
 	}
 	w.missing.ranges = append(w.missing.ranges, lacking...)
-	return errMissing
+	return ErrMissing
 }
 
 // Inline is parts with their contents in memory: the parts themselves if nothing of them is stored as chunks.
@@ -138,7 +138,7 @@ func (w *Loaded) NewestFrom(limit, share int64) (int32, error) {
 		m, ok := w.Message(from - 1)
 		if !ok {
 			w.missing.back = &backwardRead{before: from, tokens: limit - weight}
-			return 0, errMissing
+			return 0, ErrMissing
 		}
 		weight += ClippedWeight(m, share)
 	}
