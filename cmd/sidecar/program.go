@@ -43,7 +43,7 @@ func (p *program) Run(ctx context.Context, s *settings) error {
 		return errors.Join(err, closeAll(listeners), closeStore(kept))
 	}
 	defer summaries.close() // the server has stopped by then: nobody asks any more
-	e, err := newEngine(s, warm, kept, summaries.desk, p.log)
+	e, err := newEngine(s, warm, kept, summaries.service, p.log)
 	if err == nil {
 		err = p.serve(ctx, s, e, state, listeners)
 	}

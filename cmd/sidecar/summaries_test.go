@@ -58,10 +58,10 @@ func TestNewSummaries_AsksTheConfiguredModelsWithTheirKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer made.close()
-	if got := ask(t, made.desk, "first", nil); got.Text != "short" || got.Model != "anthropic/b" {
+	if got := ask(t, made.service, "first", nil); got.Text != "short" || got.Model != "anthropic/b" {
 		t.Errorf("%+v", got)
 	}
-	ask(t, made.desk, "second", []string{"openai/a"})
+	ask(t, made.service, "second", []string{"openai/a"})
 	made.close()
 	lines := logged.All()
 	if len(lines) != 2 || lines[0].ContextMap()["reason"] != "status" || lines[0].ContextMap()["http_status"] != int64(401) {
@@ -72,7 +72,7 @@ func TestNewSummaries_AsksTheConfiguredModelsWithTheirKeys(t *testing.T) {
 	}
 }
 
-func ask(t *testing.T, d *summarize.Desk, name string, models []string) summarize.Result {
+func ask(t *testing.T, d *summarize.Service, name string, models []string) summarize.Result {
 	t.Helper()
 	content := name + strings.Repeat(" content", 100)
 	r := &summarize.Request{
@@ -80,7 +80,7 @@ func ask(t *testing.T, d *summarize.Desk, name string, models []string) summariz
 	}
 	d.Start(r)
 	d.Wait(t.Context(), []*summarize.Request{r})
-	got, _ := d.Look(r)
+	got, _ := d.Result(r)
 	return got
 }
 
@@ -91,17 +91,17 @@ func TestNewSummaries_WithoutProviders_MakesExtracts(t *testing.T) {
 	}
 	defer made.close()
 	text := strings.Repeat("Nothing happened. ", 50) + "ERROR: disk sda1 is full\n"
-	if got := made.desk.Extract(text, 100); !strings.Contains(got, "sda1") {
+	if got := made.service.Extract(text, 100); !strings.Contains(got, "sda1") {
 		t.Errorf("%q", got)
 	}
 	rule := conversation.Message{Role: conversation.RoleUser, Parts: []conversation.Part{
 		{Kind: conversation.PartText, Text: conversation.Content{Inline: "You must never push to main."}},
 	}}
 	span := []conversation.Unit{{Items: []conversation.Item{{Message: &rule, Parts: rule.Parts}}}}
-	if got := made.desk.ExtractSpan(nil, span, 400); !strings.Contains(got, "Rules of the user:") || !strings.Contains(got, "never push") {
+	if got := made.service.ExtractSpan(nil, span, 400); !strings.Contains(got, "Rules of the user:") || !strings.Contains(got, "never push") {
 		t.Errorf("%q", got)
 	}
-	if got := ask(t, made.desk, "first", nil); summarize.ReasonOf(got.Err) != summarize.NoModel {
+	if got := ask(t, made.service, "first", nil); summarize.ReasonOf(got.Err) != summarize.NoModel {
 		t.Errorf("%+v", got)
 	}
 }

@@ -100,7 +100,7 @@ func refusalOf(err error) string {
 	}
 }
 
-func newEngine(s *settings, warm caches, kept store.Store, summaries *summarize.Desk, log *zap.Logger) (*engine.Engine, error) {
+func newEngine(s *settings, warm caches, kept store.Store, summaries *summarize.Service, log *zap.Logger) (*engine.Engine, error) {
 	counters, err := newCounters()
 	if err != nil {
 		return nil, err
@@ -153,13 +153,13 @@ func newConnection(a access, key string) (connection, error) {
 
 // summaries is what makes summaries, with its connections to providers.
 type summaries struct {
-	desk        *summarize.Desk
+	service     *summarize.Service
 	connections []connection
 }
 
 // close ends the work, then the connections.
 func (s *summaries) close() {
-	s.desk.Close()
+	s.service.Close()
 	for _, c := range s.connections {
 		c.Close()
 	}
@@ -181,11 +181,11 @@ func newSummaries(s *settings, warm caches, log *zap.Logger) (*summaries, error)
 		}
 		providers[a.provider], made.connections = c, append(made.connections, c)
 	}
-	made.desk = newDesk(s, warm, providers, log)
+	made.service = newSummaryService(s, warm, providers, log)
 	return made, nil
 }
 
-func newDesk(s *settings, warm caches, providers map[string]summarize.Model, log *zap.Logger) *summarize.Desk {
+func newSummaryService(s *settings, warm caches, providers map[string]summarize.Model, log *zap.Logger) *summarize.Service {
 	return summarize.New(summarize.Options{
 		Providers:             providers,
 		Models:                s.SummaryModels,

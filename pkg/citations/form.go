@@ -18,7 +18,7 @@ func InForm(text string) string {
 			text = s
 		}
 	}
-	if Cited(text) == "" {
+	if HandleOf(text) == "" {
 		return ""
 	}
 	return text

@@ -18,8 +18,8 @@ func (s *Source) retrievePrefix() string {
 // maxCitation is the maximum length of a citation in bytes, far above what its token limit allows in any script.
 const maxCitation = 16 << 10
 
-// Cited returns the handle that a text cites, if it has the form of a citation; empty otherwise.
-func Cited(text string) string {
+// HandleOf returns the handle that a text cites, if it has the form of a citation; empty otherwise.
+func HandleOf(text string) string {
 	handle, _, ok := strings.Cut(strings.TrimPrefix(text, "["), ": ")
 	if !ok || len(text) > maxCitation || text[0] != '[' {
 		return ""
@@ -31,7 +31,7 @@ func Cited(text string) string {
 	return ""
 }
 
-// IsOf reports whether a text is a citation of a source, as Make produces it.
-func IsOf(text string, s Source) bool {
-	return Cited(text) == s.Handle && strings.HasPrefix(text, s.header())
+// Cites reports whether a text is a citation of a source, as Make produces it.
+func Cites(text string, s Source) bool {
+	return HandleOf(text) == s.Handle && strings.HasPrefix(text, s.header())
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/tokens"
 )
 
-// BoneChars is the minimum length to which clipping cuts a tool result, in characters, including its annotation.
-const BoneChars = 200
+// MinClipChars is the minimum length to which clipping cuts a tool result, in characters, including its annotation.
+const MinClipChars = 200
 
 // headShare is the percentage of the kept characters that comes from the head of a clipped text: tool output says at its head what it is
 // and at its tail how it ended.
@@ -29,7 +29,7 @@ func Clip(p conversation.Part, index int32, limit int64, counter tokens.Counter)
 	shown := clipToSize(text, chars, recall, size)
 	n, estimated := counter.Count(shown)
 	// The estimate by proportion is near; a few steps of correction bring it under the limit.
-	for int64(n) > limit && size > BoneChars {
+	for int64(n) > limit && size > MinClipChars {
 		size = min(size*9/10, int(int64(size)*limit/int64(n)))
 		shown = clipToSize(text, chars, recall, size)
 		n, estimated = counter.Count(shown)
@@ -44,7 +44,7 @@ func Clip(p conversation.Part, index int32, limit int64, counter tokens.Counter)
 
 // clipToSize cuts a text to about size characters, at least BoneChars, including its annotation.
 func clipToSize(text string, chars int, recall string, size int) string {
-	size = max(size, BoneChars)
+	size = max(size, MinClipChars)
 	if chars <= size {
 		return text
 	}

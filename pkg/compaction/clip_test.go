@@ -101,7 +101,7 @@ func TestClip_Bone_IsAsLongAsPromised(t *testing.T) {
 				if !ok {
 					t.Fatalf("%d characters at limit %d: not clipped", chars, limit)
 				}
-				if n := utf8.RuneCountInString(got.Result.Text.Inline); n < compaction.BoneChars || n > compaction.BoneChars+2 {
+				if n := utf8.RuneCountInString(got.Result.Text.Inline); n < compaction.MinClipChars || n > compaction.MinClipChars+2 {
 					t.Errorf("%d characters at index %d: clipped to %d characters", chars, index, n)
 				}
 				pieces(t, text, got.Result.Text.Inline, index)
@@ -169,7 +169,7 @@ func TestClip_AnyText_WithinLimitAndStable(t *testing.T) {
 		if part.Result.Text.Inline != text {
 			t.Fatal("the original changed")
 		}
-		bone, _ := counter.Count(strings.Repeat("你", compaction.BoneChars+2))
+		bone, _ := counter.Count(strings.Repeat("你", compaction.MinClipChars+2))
 		if int64(part.Tokens) > max(limit, int64(bone)) && !ok {
 			t.Fatalf("%d tokens over %d were not clipped", part.Tokens, limit)
 		}

@@ -50,8 +50,8 @@ func Cleared(what string, o Original) string {
 // AnnotationChars is the approximate length of the annotation beside compacted text, in characters.
 const AnnotationChars = 80
 
-// Replaced returns a tool result whose output is replaced with a text.
-func Replaced(r *conversation.ToolResult, text string) conversation.Part {
+// WithText returns a tool result whose output is replaced with a text.
+func WithText(r *conversation.ToolResult, text string) conversation.Part {
 	shown := *r
 	shown.Output, shown.Text, shown.Parts = conversation.OutputText, conversation.Content{Inline: text}, nil
 	shown.Unknown = "" // of the original

@@ -2,10 +2,10 @@ package compaction
 
 // CutInput is the input for the position of a cut.
 type CutInput struct {
-	// Pieces are the units of the tail that a summary may take, oldest first, and the newest units.
-	Pieces []Piece
-	Keep   int32 // newest messages that are left alone, at most
-	Tail   int64 // tokens that these may weigh at most
+	// Units are the units of the tail that a summary may take, oldest first, and the newest units.
+	Units []TailUnit
+	Keep  int32 // newest messages that are left alone, at most
+	Tail  int64 // tokens that these may weigh at most
 }
 
 // userWithin is how many messages a cut moves at most to reach a user message.
@@ -34,10 +34,10 @@ func Cut(in CutInput) int {
 
 // newest finds the first of the newest pieces that stay, and their weight.
 func (in *CutInput) newest() (cut int, tokens int64) {
-	cut = len(in.Pieces)
+	cut = len(in.Units)
 	for messages := int32(0); cut > 0; cut-- {
-		p := &in.Pieces[cut-1]
-		if messages += p.Messages; cut < len(in.Pieces) && (messages > in.Keep || tokens+p.Tokens > in.Tail) {
+		p := &in.Units[cut-1]
+		if messages += p.Messages; cut < len(in.Units) && (messages > in.Keep || tokens+p.Tokens > in.Tail) {
 			break
 		}
 		tokens += p.Tokens
@@ -48,7 +48,7 @@ func (in *CutInput) newest() (cut int, tokens int64) {
 // earlier finds the nearest user message before a cut, and its distance in messages.
 func (in *CutInput) earlier(cut int, tokens int64) (at int, back int32) {
 	for at = cut - 1; at > 0 && back <= userWithin; at-- {
-		p := &in.Pieces[at]
+		p := &in.Units[at]
 		back += p.Messages
 		if tokens += p.Tokens; tokens > in.Tail {
 			break
@@ -62,8 +62,8 @@ func (in *CutInput) earlier(cut int, tokens int64) (at int, back int32) {
 
 // later finds the nearest user message at or after a cut, and its distance in messages.
 func (in *CutInput) later(cut int) (at int, on int32) {
-	for at = cut; at < len(in.Pieces) && on <= userWithin; at++ {
-		p := &in.Pieces[at]
+	for at = cut; at < len(in.Units) && on <= userWithin; at++ {
+		p := &in.Units[at]
 		if p.User {
 			return at, on
 		}

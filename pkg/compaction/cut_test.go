@@ -12,11 +12,11 @@ import (
 
 // tail writes units down as letters of ten tokens each: u is a user message, a a message of somebody else, e an exchange of 3
 // messages, x one of 6.
-func tail(letters string) []compaction.Piece {
-	var out []compaction.Piece
+func tail(letters string) []compaction.TailUnit {
+	var out []compaction.TailUnit
 	first := int32(0)
 	for _, l := range letters {
-		p := compaction.Piece{First: first, Messages: map[rune]int32{'u': 1, 'a': 1, 'e': 3, 'x': 6}[l], Tokens: 10, User: l == 'u'}
+		p := compaction.TailUnit{First: first, Messages: map[rune]int32{'u': 1, 'a': 1, 'e': 3, 'x': 6}[l], Tokens: 10, User: l == 'u'}
 		out = append(out, p)
 		first += p.Messages
 	}
@@ -59,7 +59,7 @@ func TestCut_Table(t *testing.T) {
 		{"a tie goes to the later if the earlier is too heavy", "aaauauaa", 4, 40, 5},
 		{"never back to the beginning", "uaaaaa", 3, 1000, 3},
 	} {
-		if got := compaction.Cut(compaction.CutInput{Pieces: tail(tt.units), Keep: tt.keep, Tail: tt.tail}); got != tt.want {
+		if got := compaction.Cut(compaction.CutInput{Units: tail(tt.units), Keep: tt.keep, Tail: tt.tail}); got != tt.want {
 			t.Errorf("%s: %q cut at %d, want %d", tt.name, tt.units, got, tt.want)
 		}
 	}
@@ -69,21 +69,21 @@ func TestCut_Table(t *testing.T) {
 type referenceCut struct{ compaction.CutInput }
 
 func (c referenceCut) messages(from, to int) (n int32) {
-	for _, p := range c.Pieces[min(from, to):max(from, to)] {
+	for _, p := range c.Units[min(from, to):max(from, to)] {
 		n += p.Messages
 	}
 	return n
 }
 
 func (c referenceCut) tokens(from int) (n int64) {
-	for _, p := range c.Pieces[from:] {
+	for _, p := range c.Units[from:] {
 		n += p.Tokens
 	}
 	return n
 }
 
 func (c referenceCut) cut() int {
-	last := len(c.Pieces) - 1
+	last := len(c.Units) - 1
 	base := 0
 	for base < last && (c.messages(base, last+1) > c.Keep || c.tokens(base) > c.Tail) {
 		base++
@@ -93,7 +93,7 @@ func (c referenceCut) cut() int {
 	}
 	var places []int
 	for i := 1; i <= last; i++ {
-		if c.Pieces[i].User && c.messages(i, base) <= 5 && (i >= base || c.tokens(i) <= c.Tail) {
+		if c.Units[i].User && c.messages(i, base) <= 5 && (i >= base || c.tokens(i) <= c.Tail) {
 			places = append(places, i)
 		}
 	}
@@ -105,7 +105,7 @@ func TestCut_AnyTail_AgreesWithReference(t *testing.T) {
 	proptest.Check(t, func(t *rapid.T) {
 		in := compaction.CutInput{Keep: rapid.Int32Range(0, 25).Draw(t, "keep"), Tail: rapid.Int64Range(0, 300).Draw(t, "tail")}
 		for range rapid.IntRange(0, 25).Draw(t, "pieces") {
-			in.Pieces = append(in.Pieces, compaction.Piece{
+			in.Units = append(in.Units, compaction.TailUnit{
 				Messages: rapid.Int32Range(1, 4).Draw(t, "messages"), Tokens: rapid.Int64Range(0, 40).Draw(t, "tokens"),
 				User: rapid.IntRange(0, 4).Draw(t, "user") == 0,
 			})

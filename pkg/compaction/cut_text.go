@@ -10,11 +10,11 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/tokens"
 )
 
-// LeastChars is the minimum of a text that a cut shows, in characters; with less room, the text is removed (behaviour §4).
-const LeastChars = 200
+// MinCutChars is the minimum of a text that a cut shows, in characters; with less room, the text is removed (behaviour §4).
+const MinCutChars = 200
 
-// OwnWords returns what the user typed in a message: the text of its parts that no plugin added.
-func OwnWords(parts []conversation.Part) string {
+// UserText returns what the user typed in a message: the text of its parts that no plugin added.
+func UserText(parts []conversation.Part) string {
 	var words []string
 	for i := range parts {
 		if p := &parts[i]; p.Kind == conversation.PartText && p.Plugin == "" {
@@ -30,15 +30,15 @@ func CutWords(text string, index int32, limit int64, counter tokens.Counter) (co
 	chars := utf8.RuneCountInString(text)
 	weigh := func(size int) (conversation.Cut, int64) {
 		c := headTailCut(text, index, chars, size)
-		n, _ := counter.Count(ShowWords(text, c))
+		n, _ := counter.Count(RenderCut(text, c))
 		return c, int64(n)
 	}
 	return largestCut(chars, weigh, limit)
 }
 
-// LeastCut returns the shortest cut of a message's words.
-func LeastCut(text string, index int32) conversation.Cut {
-	return headTailCut(text, index, utf8.RuneCountInString(text), LeastChars)
+// MinCut returns the shortest cut of a message's words.
+func MinCut(text string, index int32) conversation.Cut {
+	return headTailCut(text, index, utf8.RuneCountInString(text), MinCutChars)
 }
 
 func headTailCut(text string, index int32, chars, size int) conversation.Cut {
@@ -53,7 +53,7 @@ func headTailCut(text string, index int32, chars, size int) conversation.Cut {
 // largestCut finds the largest cut of at least LeastChars that weighs at most limit. Weights grow with the size, except at token borders.
 // Its precision depends on the limit, not on the length of the text.
 func largestCut(chars int, weigh func(size int) (conversation.Cut, int64), limit int64) (conversation.Cut, bool) {
-	low, high := min(LeastChars, chars), min(2*LeastChars, chars)
+	low, high := min(MinCutChars, chars), min(2*MinCutChars, chars)
 	best, n := weigh(low)
 	if n > limit {
 		return conversation.Cut{}, false
@@ -76,8 +76,8 @@ func largestCut(chars int, weigh func(size int) (conversation.Cut, int64), limit
 	return best, true
 }
 
-// ShowWords returns what a window shows of a message's words: the parts that remain, and how to retrieve the rest.
-func ShowWords(text string, c conversation.Cut) string {
+// RenderCut returns what a window shows of a message's words: the parts that remain, and how to retrieve the rest.
+func RenderCut(text string, c conversation.Cut) string {
 	chars := utf8.RuneCountInString(text)
 	if int(c.Head) >= chars {
 		return fmt.Sprintf("%s\n[Shortened to fit: the rest of the message is not shown. Full message: %s]", text, conversation.ExpandCall(c.Message))
@@ -102,7 +102,7 @@ func CutSummary(text string, body int, id, limit, listLimit int64, counter token
 	if ok {
 		c.Head = head.Head
 	}
-	return c, c.Head+c.Tail >= min(LeastChars, int32(utf8.RuneCountInString(text)))
+	return c, c.Head+c.Tail >= min(MinCutChars, int32(utf8.RuneCountInString(text)))
 }
 
 // listHead returns the start of a list that weighs at most limit, cut between entries.

@@ -21,14 +21,14 @@ func TestCutWords_AnyText_FitsAndKeepsBothEnds(t *testing.T) {
 		text := strings.Repeat(rapid.StringN(1, 40, -1).Draw(t, "piece"), rapid.IntRange(1, 60).Draw(t, "times"))
 		limit := rapid.Int64Range(0, weight(text)+40).Draw(t, "limit")
 		cut, ok := compaction.CutWords(text, 7, limit, chars4.New())
-		least := weight(compaction.ShowWords(text, compaction.LeastCut(text, 7)))
+		least := weight(compaction.RenderCut(text, compaction.MinCut(text, 7)))
 		if ok != (least <= limit) {
 			t.Fatalf("%d characters in %d tokens: %v, at its shortest it weighs %d", utf8.RuneCountInString(text), limit, ok, least)
 		}
 		if !ok {
 			return
 		}
-		shown, chars := compaction.ShowWords(text, cut), int32(utf8.RuneCountInString(text))
+		shown, chars := compaction.RenderCut(text, cut), int32(utf8.RuneCountInString(text))
 		if n := weight(shown); n > limit || cut.Message != 7 {
 			t.Fatalf("%+v weighs %d of %d", cut, n, limit)
 		}
@@ -39,7 +39,7 @@ func TestCutWords_AnyText_FitsAndKeepsBothEnds(t *testing.T) {
 			return
 		}
 		head, tail := string([]rune(text)[:cut.Head]), string([]rune(text)[cut.From:])
-		if !strings.HasPrefix(shown, head) || !strings.HasSuffix(shown, tail) || cut.From+cut.Tail != chars || cut.Head+cut.Tail < min(chars, compaction.LeastChars)-50 {
+		if !strings.HasPrefix(shown, head) || !strings.HasSuffix(shown, tail) || cut.From+cut.Tail != chars || cut.Head+cut.Tail < min(chars, compaction.MinCutChars)-50 {
 			t.Fatalf("%+v of %d characters is shown as %q", cut, chars, shown)
 		}
 	})
@@ -61,7 +61,7 @@ func TestCutSummary_AnySummary_FitsTextGivingFirst(t *testing.T) {
 		if n := weight(shown); n > limit || cut.Summary != 9 {
 			t.Fatalf("%+v weighs %d of %d:\n%s", cut, n, limit, shown)
 		}
-		if !strings.HasPrefix(shown, body[:cut.Head]) || cut.Head+cut.Tail < min(compaction.LeastChars, int32(len(text))) {
+		if !strings.HasPrefix(shown, body[:cut.Head]) || cut.Head+cut.Tail < min(compaction.MinCutChars, int32(len(text))) {
 			t.Fatalf("%+v is shown as %q", cut, shown)
 		}
 		if rest := list[:cut.Tail]; !strings.HasSuffix(shown, rest) || cut.Tail > 0 && int(cut.Tail) < len(list) && list[cut.Tail] != ' ' {
@@ -71,7 +71,7 @@ func TestCutSummary_AnySummary_FitsTextGivingFirst(t *testing.T) {
 }
 
 func TestShowWords_Whole_SaysThatTheRestIsNotShown(t *testing.T) {
-	got := compaction.ShowWords("Fix it.", conversation.Cut{Message: 3, Head: 7})
+	got := compaction.RenderCut("Fix it.", conversation.Cut{Message: 3, Head: 7})
 	if want := "Fix it.\n[Shortened to fit: the rest of the message is not shown. Full message: expand_message(3)]"; got != want {
 		t.Errorf("got %q", got)
 	}
@@ -83,7 +83,7 @@ func TestCutWords_LongText_FillsItsLimit(t *testing.T) {
 	for _, chars := range []int{5_000, 100_000, 4_000_000} {
 		text := strings.Repeat("a", chars)
 		cut, ok := compaction.CutWords(text, 3, limit, chars4.New())
-		n, _ := chars4.New().Count(compaction.ShowWords(text, cut))
+		n, _ := chars4.New().Count(compaction.RenderCut(text, cut))
 		if !ok || n > limit || n < limit-10 {
 			t.Errorf("of %d characters %d tokens are shown, and may be %d", chars, n, limit)
 		}

@@ -2,8 +2,8 @@ package compaction
 
 import "slices"
 
-// Piece is a unit as Fit sees it.
-type Piece struct {
+// TailUnit is a unit as Fit sees it.
+type TailUnit struct {
 	First    int32
 	Messages int32 // that the unit has
 	Tokens   int64
@@ -42,7 +42,7 @@ type FitInput struct {
 	// System are system messages that are shown again beside a summary, newest first, including those that were brought back.
 	System    []Claim
 	Summaries []SummaryClaim
-	Pieces    []Piece // the rest: units of the tail before the newest one, oldest first
+	Units     []TailUnit // the rest: units of the tail before the newest one, oldest first
 
 	Start  int32 // where the window in force starts
 	Limit  int64 // the budget
@@ -62,18 +62,6 @@ type FitResult struct {
 	Summaries        []SummaryGrant
 	Fits             bool
 }
-
-// The maximum shares of the budget for each claim, as divisors (behaviour §4).
-const (
-	RequestShare = 2
-	OpeningShare = 10
-	summaryShare = 10 // for the texts of summaries together, and for their lists
-	systemShare  = 10
-)
-
-// tailShare is the share of the budget that a cut leaves at least for the tail, as a divisor, if what is always shown takes so much that
-// the target alone would leave next to nothing.
-const tailShare = 4
 
 // Fit grants the claims on a budget in their order, and chooses where the window starts (behaviour §4, §8). The start moves forward by
 // whole units until the context weighs about the target, because rare deep cuts cost less than frequent shallow ones. The newest unit
@@ -155,8 +143,8 @@ func (r *FitResult) granted(in *FitInput, first int32) *int64 {
 	}
 }
 
-// Claimed reports whether there is a claim for the unit that begins with a message.
-func Claimed(claims []Claim, first int32) bool {
+// HasClaim reports whether there is a claim for the unit that begins with a message.
+func HasClaim(claims []Claim, first int32) bool {
 	return slices.ContainsFunc(claims, func(c Claim) bool { return c.First == first })
 }
 
@@ -167,7 +155,7 @@ func (g *budgetGrants) system(restored []Claim) int {
 		room = min(room, g.in.Limit/systemShare)
 	}
 	for i, c := range g.in.System {
-		if Claimed(restored, c.First) {
+		if HasClaim(restored, c.First) {
 			continue
 		}
 		if room -= c.Whole; room < 0 {
@@ -221,7 +209,7 @@ func sum(list []int64) int64 {
 // start stays only if the target is met.
 func (in *FitInput) start(r *FitResult, granted int64) int32 {
 	totals, from := in.totals(r, granted), 0
-	for from < len(in.Pieces) && in.Pieces[from].First < in.Start {
+	for from < len(in.Units) && in.Units[from].First < in.Start {
 		from++
 	}
 	target := min(max(in.Target, granted+in.Limit/tailShare), in.Rest)
@@ -229,14 +217,14 @@ func (in *FitInput) start(r *FitResult, granted int64) int32 {
 		return in.Start
 	}
 	at := from + 1
-	for at < len(in.Pieces) && totals[at] > target {
+	for at < len(in.Units) && totals[at] > target {
 		at++
 	}
 	if at-1 > from && at < len(totals) && totals[at-1] <= in.Rest && totals[at-1]-target < target-totals[at] {
 		at--
 	}
-	if at < len(in.Pieces) {
-		return in.Pieces[at].First
+	if at < len(in.Units) {
+		return in.Units[at].First
 	}
 	return max(in.Start, in.Newest.First)
 }
@@ -248,10 +236,10 @@ func (in *FitInput) totals(r *FitResult, granted int64) []int64 {
 	for _, c := range in.Restored[r.Restored:] {
 		gaveWay[c.First] = true
 	}
-	out := make([]int64, len(in.Pieces)+1)
-	out[len(in.Pieces)] = granted
-	for i := len(in.Pieces) - 1; i >= 0; i-- {
-		p := &in.Pieces[i]
+	out := make([]int64, len(in.Units)+1)
+	out[len(in.Units)] = granted
+	for i := len(in.Units) - 1; i >= 0; i-- {
+		p := &in.Units[i]
 		out[i] = out[i+1]
 		if has := r.granted(in, p.First); has != nil {
 			out[i] += p.Tokens - *has

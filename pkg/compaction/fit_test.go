@@ -13,10 +13,10 @@ func claim(first int32, whole, least int64) *compaction.Claim {
 	return &compaction.Claim{First: first, Whole: whole, Least: least}
 }
 
-func unitsOf(tokens ...int64) []compaction.Piece {
-	var out []compaction.Piece
+func unitsOf(tokens ...int64) []compaction.TailUnit {
+	var out []compaction.TailUnit
 	for i, n := range tokens {
-		out = append(out, compaction.Piece{First: int32(10 * i), Tokens: n})
+		out = append(out, compaction.TailUnit{First: int32(10 * i), Tokens: n})
 	}
 	return out
 }
@@ -46,7 +46,7 @@ func weighs(in *compaction.FitInput, r *compaction.FitResult) int64 {
 			n += in.Summaries[i].Around + s.Text + s.List
 		}
 	}
-	for _, p := range in.Pieces {
+	for _, p := range in.Units {
 		asked := in.Request != nil && p.First == in.Request.First || in.Opening != nil && p.First == in.Opening.First
 		if p.First >= r.Start && !p.Claimed && !asked {
 			n += p.Tokens
@@ -63,7 +63,7 @@ func drawClaims(t *rapid.T) compaction.FitInput {
 	}
 	first := in.Start
 	for range rapid.IntRange(0, 10).Draw(t, "pieces") {
-		in.Pieces = append(in.Pieces, compaction.Piece{First: first, Tokens: amount("tokens")})
+		in.Units = append(in.Units, compaction.TailUnit{First: first, Tokens: amount("tokens")})
 		first += rapid.Int32Range(1, 4).Draw(t, "messages")
 	}
 	in.Newest = compaction.Claim{First: first, Whole: amount("newest")}
@@ -89,11 +89,11 @@ func drawClaims(t *rapid.T) compaction.FitInput {
 // drawAsked draws the request or the opening: a piece of the tail, or before it, or none.
 func drawAsked(t *rapid.T, in *compaction.FitInput, name string, before int32) *compaction.Claim {
 	c := claim(before, rapid.Int64Range(0, 600).Draw(t, name), 0)
-	switch where := rapid.IntRange(-2, len(in.Pieces)-1).Draw(t, name+" at"); {
+	switch where := rapid.IntRange(-2, len(in.Units)-1).Draw(t, name+" at"); {
 	case where == -2 || where == -1 && before < 0:
 		return nil
 	case where >= 0:
-		c.First, c.Whole = in.Pieces[where].First, in.Pieces[where].Tokens
+		c.First, c.Whole = in.Units[where].First, in.Units[where].Tokens
 	}
 	c.Least = rapid.Int64Range(0, min(c.Whole, 60)).Draw(t, name+" at its shortest")
 	return c
@@ -189,18 +189,18 @@ func TestFit_Start_Table(t *testing.T) {
 		in    compaction.FitInput
 		start int32
 	}{
-		"all fits": {compaction.FitInput{Pieces: unitsOf(30, 30), Newest: newest(30), Limit: 100, Rest: 100, Target: 50}, 0},
+		"all fits": {compaction.FitInput{Units: unitsOf(30, 30), Newest: newest(30), Limit: 100, Rest: 100, Target: 50}, 0},
 		"down to the target": {compaction.FitInput{
-			Pieces: unitsOf(40, 30, 20), Newest: newest(30), Limit: 100, Rest: 100, Target: 50, Over: true,
+			Units: unitsOf(40, 30, 20), Newest: newest(30), Limit: 100, Rest: 100, Target: 50, Over: true,
 		}, 20},
 		"nearer to the target above it": {compaction.FitInput{
-			Pieces: unitsOf(40, 10, 40), Newest: newest(15), Limit: 100, Rest: 100, Target: 50, Over: true,
+			Units: unitsOf(40, 10, 40), Newest: newest(15), Limit: 100, Rest: 100, Target: 50, Over: true,
 		}, 20},
-		"the newest unit stays": {compaction.FitInput{Pieces: unitsOf(40), Newest: newest(90), Limit: 100, Rest: 100, Target: 50, Over: true}, 100},
+		"the newest unit stays": {compaction.FitInput{Units: unitsOf(40), Newest: newest(90), Limit: 100, Rest: 100, Target: 50, Over: true}, 100},
 		"the request stays before the start": {compaction.FitInput{
-			Pieces: unitsOf(10, 60, 20), Newest: newest(30), Request: claim(0, 10, 10), Limit: 100, Rest: 100, Target: 60, Over: true,
+			Units: unitsOf(10, 60, 20), Newest: newest(30), Request: claim(0, 10, 10), Limit: 100, Rest: 100, Target: 60, Over: true,
 		}, 20},
-		"what was reported lowers the rest": {compaction.FitInput{Pieces: unitsOf(40, 20), Newest: newest(20), Limit: 100, Rest: 70, Target: 50}, 10},
+		"what was reported lowers the rest": {compaction.FitInput{Units: unitsOf(40, 20), Newest: newest(20), Limit: 100, Rest: 70, Target: 50}, 10},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if r := compaction.Fit(tt.in); r.Start != tt.start || !r.Fits {
@@ -214,7 +214,7 @@ func TestFit_Start_Table(t *testing.T) {
 func TestFit_GrowingConversation_CutsRarely(t *testing.T) {
 	proptest.Check(t, func(t *rapid.T) {
 		const limit = 1000
-		var pieces []compaction.Piece
+		var pieces []compaction.TailUnit
 		start, cuts := int32(0), 0
 		for i := range int32(200) {
 			n := rapid.Int64Range(1, 20).Draw(t, "tokens")
@@ -222,7 +222,7 @@ func TestFit_GrowingConversation_CutsRarely(t *testing.T) {
 			total := n
 			for _, p := range pieces {
 				if p.First >= start {
-					in.Pieces = append(in.Pieces, p)
+					in.Units = append(in.Units, p)
 					total += p.Tokens
 				}
 			}
@@ -231,7 +231,7 @@ func TestFit_GrowingConversation_CutsRarely(t *testing.T) {
 				start = r.Start
 				cuts++
 			}
-			pieces = append(pieces, compaction.Piece{First: i, Tokens: n})
+			pieces = append(pieces, compaction.TailUnit{First: i, Tokens: n})
 		}
 		if cuts > 200*20/(limit/2-20)+1 {
 			t.Fatalf("%d cuts", cuts)

@@ -68,9 +68,9 @@ func TestEngine_Build_WaitsForTwoSummaries(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				m := writes(gist, tt.latency)
-				desk := summarize.New(summarize.Options{Providers: map[string]summarize.Model{"m": m}, Models: []string{"m/x"}, Parallel: 2, Deadline: 2 * time.Minute})
-				t.Cleanup(desk.Close)
-				b := lifeBench(memory.New(memory.Options{}), func(o *engine.Options) { o.Summaries, o.Defaults.MaxWait = desk, tt.wait })
+				service := summarize.New(summarize.Options{Providers: map[string]summarize.Model{"m": m}, Models: []string{"m/x"}, Parallel: 2, Deadline: 2 * time.Minute})
+				t.Cleanup(service.Close)
+				b := lifeBench(memory.New(memory.Options{}), func(o *engine.Options) { o.Summaries, o.Defaults.MaxWait = service, tt.wait })
 				texts := b.dueAtOnce(t, 6, summarized(0, 300))
 				var r *engine.BuildResult
 				if took := timed(func() { r = b.turn(t, "c") }); took != tt.took {
@@ -156,11 +156,11 @@ func TestEngine_Build_RefusedByALimit_IsDeferred(t *testing.T) {
 	for _, freed := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			m := writes(gist, 10*time.Millisecond)
-			desk := summarize.New(summarize.Options{
+			service := summarize.New(summarize.Options{
 				Providers: map[string]summarize.Model{"m": m}, Models: []string{"m/x"}, TokensPerMinute: 3000, // room for one call
 			})
-			t.Cleanup(desk.Close)
-			b := lifeBench(memory.New(memory.Options{}), func(o *engine.Options) { o.Summaries = desk })
+			t.Cleanup(service.Close)
+			b := lifeBench(memory.New(memory.Options{}), func(o *engine.Options) { o.Summaries = service })
 			texts := b.dueAtOnce(t, 2, summarized(0, 300))
 			if n := summaries(t, b.turn(t, "c"), texts, conversation.ReasonSummaryRefused); n != 1 {
 				t.Errorf("%d summaries", n)

@@ -16,11 +16,11 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/summarize"
 )
 
-// beside is one of several processes over one store, with a desk of its own.
+// beside is one of several processes over one store, with a service of its own.
 func beside(t testing.TB, s store.Store, n uint64, m summarize.Model, change func(*conversation.Policy)) *bench {
-	desk := summarize.New(summarize.Options{Providers: map[string]summarize.Model{"m": m}, Models: []string{"m/x"}})
+	service := summarize.New(summarize.Options{Providers: map[string]summarize.Model{"m": m}, Models: []string{"m/x"}})
 	b := lifeBench(s, func(o *engine.Options) {
-		o.Summaries = desk
+		o.Summaries = service
 		o.Defaults.Compaction.Strategy = conversation.StrategySummarize
 		if change != nil {
 			change(&o.Defaults)
@@ -29,7 +29,7 @@ func beside(t testing.TB, s store.Store, n uint64, m summarize.Model, change fun
 	b.ids.Store(n << 32)
 	t.Cleanup(func() {
 		b.Close()
-		desk.Close()
+		service.Close()
 	})
 	return b
 }

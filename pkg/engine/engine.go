@@ -5,25 +5,16 @@ package engine
 import (
 	"time"
 
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/appends"
-
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/conversations"
-
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/messages"
-
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/build"
-
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/transfer"
-
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
-
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/catalogue"
-
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
-
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
-
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/appends"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/build"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/catalogue"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/conversations"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/messages"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/transfer"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 	"github.com/palimpsest-context/palimpsest/pkg/summarize"
@@ -51,7 +42,7 @@ type Options struct {
 	// ContentCacheBytes bounds the memory of contents and messages that are ready to be searched; 0 keeps none.
 	ContentCacheBytes int64
 	// Summaries makes summaries and extracts; nil knows no model. The caller closes it after the engine's last call.
-	Summaries *summarize.Desk
+	Summaries *summarize.Service
 	// OnError is told of failures of background work, which no caller sees.
 	OnError func(error)
 }

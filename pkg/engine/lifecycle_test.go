@@ -46,12 +46,12 @@ func lifeBench(s store.Store, change func(*engine.Options)) *bench {
 
 func newEager() *bench { return lifeBench(memory.New(memory.Options{}), nil) }
 
-// modelBench is an eager bench whose summaries a model writes. The test closes the desk by ending.
+// modelBench is an eager bench whose summaries a model writes. The test closes the service by ending.
 func modelBench(t testing.TB, m summarize.Model, change func(*engine.Options)) *bench {
-	desk := summarize.New(summarize.Options{Providers: map[string]summarize.Model{"m": m}, Models: []string{"m/x"}})
-	t.Cleanup(desk.Close)
+	service := summarize.New(summarize.Options{Providers: map[string]summarize.Model{"m": m}, Models: []string{"m/x"}})
+	t.Cleanup(service.Close)
 	return lifeBench(memory.New(memory.Options{}), func(o *engine.Options) {
-		o.Summaries = desk
+		o.Summaries = service
 		if change != nil {
 			change(o)
 		}

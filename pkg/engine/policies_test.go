@@ -81,9 +81,9 @@ func TestEngine_ActionPolicies_PutGetListDelete(t *testing.T) {
 // TestEngine_Prompts_Versions: a prompt counts its changes; deleted, it begins anew.
 func TestEngine_Prompts_Versions(t *testing.T) {
 	stores(t, func(t *testing.T, s store.Store) {
-		desk := summarize.New(summarize.Options{Providers: map[string]summarize.Model{"m": writes(gist, 0)}})
-		defer desk.Close()
-		b := lifeBench(s, func(o *engine.Options) { o.Summaries = desk })
+		service := summarize.New(summarize.Options{Providers: map[string]summarize.Model{"m": writes(gist, 0)}})
+		defer service.Close()
+		b := lifeBench(s, func(o *engine.Options) { o.Summaries = service })
 		put := func(id, template string, r engine.Request) *conversation.Prompt {
 			t.Helper()
 			p, err := b.PutPrompt(ctx, "default", conversation.Prompt{ID: id, Template: template, Models: []string{"m/x"}, MaxOutput: 9}, r)

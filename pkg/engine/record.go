@@ -3,9 +3,8 @@ package engine
 import (
 	"context"
 
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/appends"
-
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/appends"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/messages"
 )
 

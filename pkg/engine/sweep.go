@@ -7,11 +7,8 @@ import (
 	"time"
 
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/conversations"
-
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
-
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
-
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 

@@ -29,7 +29,7 @@ func (b *bench) due(t testing.TB, after time.Duration) []store.Task {
 	return tasks
 }
 
-// records reads what is left of an incarnation.
+// remains reads what is left of an incarnation.
 func (b *bench) remains(id conversation.ID) (*store.Snapshot, error) {
 	return b.store.Read(ctx, keyOf("c"), store.Query{
 		Incarnation: id, Info: true, Ranges: []store.MessageRange{{Range: conversation.Range{End: 1 << 30}}}, Manifest: &store.ManifestRange{Limit: 100},

@@ -6,15 +6,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/toolcalls"
-
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/messages"
-
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
-
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
-
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/messages"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/toolcalls"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 	"github.com/palimpsest-context/palimpsest/pkg/tokens"
 )

@@ -107,7 +107,7 @@ func lived(t testing.TB, b *bench, id string) {
 	b.edit(t, id, hide(5, 7))
 }
 
-// comparable is an export without what an import makes anew.
+// likened is an export without what an import makes anew.
 func likened(records []engine.Record) []engine.Record {
 	out := make([]engine.Record, len(records))
 	for i, r := range records {

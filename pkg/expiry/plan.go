@@ -7,8 +7,8 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
-// Words stands for a message's text and media together, where a part is expected.
-const Words int32 = -1
+// MessageText stands for a message's text and media together, where a part is expected.
+const MessageText int32 = -1
 
 // Kind is what happens to something that is due.
 type Kind int8
@@ -59,10 +59,10 @@ type Input struct {
 	// everything.
 	Policy   conversation.Expiration
 	Override *conversation.ExpirationOverride
-	// Apart keeps units: it is for messages outside the view, of whose units the rest is unknown.
-	Apart bool
-	// ErasuresAlone limits the plan to what is erased.
-	ErasuresAlone bool
+	// KeepUnits keeps units: it is for messages outside the view, of whose units the rest is unknown.
+	KeepUnits bool
+	// OnlyErasures limits the plan to what is erased.
+	OnlyErasures bool
 }
 
 // Plan returns what of the units is due at the build of a turn and has not expired yet, in order.
@@ -101,10 +101,10 @@ func (in *Input) mayExpire(u *conversation.Unit) bool {
 // unitDue returns what of a unit is due: the whole unit if all of it is removed, else each candidate by itself.
 func (in *Input) unitDue(u *conversation.Unit) []Due {
 	things := in.candidates(u)
-	if len(things) == 0 || Gone(u) && !in.Apart {
+	if len(things) == 0 || IsEmptied(u) && !in.KeepUnits {
 		return nil
 	}
-	if whole, ok := unitRemoval(u, things); ok && !in.Apart {
+	if whole, ok := unitRemoval(u, things); ok && !in.KeepUnits {
 		return []Due{whole}
 	}
 	var out []Due
@@ -128,8 +128,8 @@ func (in *Input) candidates(u *conversation.Unit) []candidate {
 	var out []candidate
 	for i := range u.Items {
 		m := u.Items[i].Message
-		if positions := WordsOf(m); len(positions) > 0 {
-			out = append(out, in.candidate(u, m, Words, positions[0], m.Expiration))
+		if positions := TextParts(m); len(positions) > 0 {
+			out = append(out, in.candidate(u, m, MessageText, positions[0], m.Expiration))
 		}
 		for p := range m.Parts {
 			if m.Parts[p].Kind == conversation.PartToolResult {
@@ -150,7 +150,7 @@ func (in *Input) candidate(u *conversation.Unit, m *conversation.Message, part, 
 	t.due = t.expires && in.Turn >= t.Since
 	if t.Expiration.Erases() && !t.isEmpty() {
 		t.Erase = []Place{{m.Index, part}}
-	} else if in.ErasuresAlone {
+	} else if in.OnlyErasures {
 		t.expires, t.due = false, false
 	}
 	t.Kind = Compact
@@ -169,11 +169,11 @@ func (in *Input) candidate(u *conversation.Unit, m *conversation.Message, part, 
 // contents returns the contents of a candidate.
 func (t *candidate) contents() []*conversation.Content {
 	m := t.Message()
-	if t.Part != Words {
+	if t.Part != MessageText {
 		return conversation.Contents(m.Parts[t.Part : t.Part+1])
 	}
 	var out []*conversation.Content
-	for _, p := range WordsOf(m) {
+	for _, p := range TextParts(m) {
 		out = append(out, conversation.Contents(m.Parts[p:p+1])...)
 	}
 	return out
@@ -190,7 +190,7 @@ func (t *candidate) isErased() bool {
 
 // inForce returns the expiration of a candidate in this build.
 func (in *Input) inForce(m *conversation.Message, part int32, stored *conversation.Expiration) conversation.Expiration {
-	if !Carries(m, part) {
+	if !PolicyApplies(m, part) {
 		return InForce(stored, conversation.Expiration{})
 	}
 	e := InForce(stored, in.Policy)
@@ -202,9 +202,9 @@ func (in *Input) inForce(m *conversation.Message, part int32, stored *conversati
 	return e
 }
 
-// Carries reports whether the conversation's policy, and overrides of builds, apply to a tool result or the words of a message.
-func Carries(m *conversation.Message, part int32) bool {
-	return part != Words || m.Type == conversation.TypeActionResult || m.Type == conversation.TypeSubAgentResult
+// PolicyApplies reports whether the conversation's policy, and overrides of builds, apply to a tool result or the words of a message.
+func PolicyApplies(m *conversation.Message, part int32) bool {
+	return part != MessageText || m.Type == conversation.TypeActionResult || m.Type == conversation.TypeSubAgentResult
 }
 
 // dueTurn returns the first turn in which something is due: when its age, counted from the turn it was added or expanded in, exceeds its
@@ -225,7 +225,7 @@ const maxTurn = 1<<31 - 1
 // unitRemoval reports whether a whole unit is removed: when everything in it that can expire is due to be removed. The rest, such as a
 // message that only calls tools, goes with it.
 func unitRemoval(u *conversation.Unit, things []candidate) (Due, bool) {
-	out := Due{Kind: Remove, Unit: u, Index: u.First(), Part: Words, Fresh: map[int32]bool{}}
+	out := Due{Kind: Remove, Unit: u, Index: u.First(), Part: MessageText, Fresh: map[int32]bool{}}
 	for i := range things {
 		t := &things[i]
 		if !t.due || t.Expiration.Mode != conversation.ExpirationRemove {
@@ -242,8 +242,8 @@ func unitRemoval(u *conversation.Unit, things []candidate) (Due, bool) {
 	return out, true
 }
 
-// Gone reports whether all that is still shown of a unit are additions with a KEEP_LAST retention, so that the rest of it has left.
-func Gone(u *conversation.Unit) bool {
+// IsEmptied reports whether all that is still shown of a unit are additions with a KEEP_LAST retention, so that the rest of it has left.
+func IsEmptied(u *conversation.Unit) bool {
 	for i := range u.Items {
 		it := &u.Items[i]
 		for j := range it.Parts {
@@ -257,12 +257,12 @@ func Gone(u *conversation.Unit) bool {
 
 // waitsForUnit reports whether a candidate stays until its unit leaves, as the words of a message do unless they are erased.
 func (t *candidate) waitsForUnit() bool {
-	return t.Kind == Clear && t.Part == Words && len(t.Erase) == 0
+	return t.Kind == Clear && t.Part == MessageText && len(t.Erase) == 0
 }
 
-// WordsOf returns the parts of a message that expire together as its words: text that is not blank, and media, unless a plugin gave them a
+// TextParts returns the parts of a message that expire together as its words: text that is not blank, and media, unless a plugin gave them a
 // retention of their own.
-func WordsOf(m *conversation.Message) []int32 {
+func TextParts(m *conversation.Message) []int32 {
 	var out []int32
 	for i := range m.Parts {
 		p := &m.Parts[i]
@@ -278,8 +278,8 @@ func isBlank(c conversation.Content) bool {
 	return c.Ref == nil && c.Erased == nil && strings.TrimSpace(c.Inline) == ""
 }
 
-// Coming returns what of the units will fall due in a later turn.
-func Coming(in Input) []Due {
+// Upcoming returns what of the units will fall due in a later turn.
+func Upcoming(in Input) []Due {
 	var out []Due
 	for i := range in.Units {
 		u := &in.Units[i]
@@ -302,7 +302,7 @@ func EraseTurn(m *conversation.Message, part int32, stored *conversation.Expirat
 		return 0, false
 	}
 	e := *stored
-	if Carries(m, part) {
+	if PolicyApplies(m, part) {
 		e = e.Or(conversation.Expiration{Turns: new(int32), Mode: conversation.ExpirationRemove})
 	}
 	if !e.Erases() {
@@ -311,8 +311,8 @@ func EraseTurn(m *conversation.Message, part int32, stored *conversation.Expirat
 	return dueTurn(&e, m.TurnAdded)
 }
 
-// Open reports whether something of a message may have to be erased in a turn that the conversation's policy has not set yet.
-func Open(m *conversation.Message) bool {
+// MayErase reports whether something of a message may have to be erased in a turn that the conversation's policy has not set yet.
+func MayErase(m *conversation.Message) bool {
 	in := Input{View: &conversation.View{}, Policy: conversation.Expiration{Turns: new(int32), Mode: conversation.ExpirationRemove}}
 	u := conversation.Unit{Items: []conversation.Item{{Message: m, Parts: m.Parts}}}
 	return slices.ContainsFunc(in.candidates(&u), func(t candidate) bool {
@@ -323,7 +323,7 @@ func Open(m *conversation.Message) bool {
 // storedExpiration returns the expiration that append stored.
 func (t *candidate) storedExpiration() *conversation.Expiration {
 	m := t.Message()
-	if t.Part == Words {
+	if t.Part == MessageText {
 		return m.Expiration
 	}
 	return m.Parts[t.Part].Result.Expiration

@@ -43,7 +43,7 @@ func planned(list []expiry.Due) string {
 	for _, d := range list {
 		kind := map[expiry.Kind]string{expiry.Compact: "compact", expiry.Clear: "clear", expiry.Remove: "remove"}[d.Kind]
 		what := fmt.Sprint(d.Part)
-		if d.Part == expiry.Words {
+		if d.Part == expiry.MessageText {
 			what = "words"
 		}
 		out = append(out, fmt.Sprintf("%s %d %s since %d", kind, d.Index, what, d.Since))
@@ -87,8 +87,8 @@ func TestPlan_Units(t *testing.T) {
 	gone, later, short := life(0, remove), life(5, remove), life(0, shorten)
 	erased := life(0, remove)
 	erased.PreserveOriginal = ptr(false)
-	apart := func(in *expiry.Input) { in.Apart = true }
-	alone := func(in *expiry.Input) { in.ErasuresAlone = true }
+	apart := func(in *expiry.Input) { in.KeepUnits = true }
+	alone := func(in *expiry.Input) { in.OnlyErasures = true }
 	for _, tt := range []struct {
 		name   string
 		u      conversation.Unit
@@ -210,7 +210,7 @@ func TestWordsOf_Parts(t *testing.T) {
 	media := conversation.Part{Kind: conversation.PartMedia, Media: &conversation.Media{}}
 	m := message(user, nil, said(""), said("a"), said(" \n\t"), media, called(), found(nil), kept, aging, now, stored,
 		conversation.Part{Kind: conversation.PartReasoning}, conversation.Part{Kind: conversation.PartOpaque})
-	if got := expiry.WordsOf(&m); !slices.Equal(got, []int32{1, 3, 6, 9}) {
+	if got := expiry.TextParts(&m); !slices.Equal(got, []int32{1, 3, 6, 9}) {
 		t.Errorf("%v", got)
 	}
 }
@@ -219,15 +219,15 @@ func TestComing_WhatWillFallDue(t *testing.T) {
 	soon, later, never := life(1, shorten), life(3, remove), life(1, conversation.ExpirationNone)
 	u := unit(0, 1, message(assistant, &never, said("x"), called()), message(tool1, nil, found(&soon), found(&later), found(nil)))
 	in := expiry.Input{Turn: 2, Units: []conversation.Unit{u, {Summary: &conversation.Edit{}}}, View: &conversation.View{}}
-	if got := planned(expiry.Coming(in)); got != "compact 1 0 since 3, clear 1 1 since 5" {
+	if got := planned(expiry.Upcoming(in)); got != "compact 1 0 since 3, clear 1 1 since 5" {
 		t.Error(got)
 	}
 	in.Turn = 3
-	if got := planned(expiry.Coming(in)); got != "clear 1 1 since 5" {
+	if got := planned(expiry.Upcoming(in)); got != "clear 1 1 since 5" {
 		t.Error(got)
 	}
 	in.Override = &conversation.ExpirationOverride{Disable: true}
-	if got := planned(expiry.Coming(in)); got != "" {
+	if got := planned(expiry.Upcoming(in)); got != "" {
 		t.Error(got)
 	}
 }
@@ -263,13 +263,13 @@ func TestEraseTurn_Half_IsTheFirstThatMayBe(t *testing.T) {
 		if turn, ok := expiry.EraseTurn(&m, 0, &tt.e); turn != tt.turn || ok != (tt.turn > 0) {
 			t.Errorf("%s: turn %d, %v, want %d", say(&tt.e), turn, ok, tt.turn)
 		}
-		if open := expiry.Open(&m); open != (tt.turn > 0) {
+		if open := expiry.MayErase(&m); open != (tt.turn > 0) {
 			t.Errorf("%s: open %v", say(&tt.e), open)
 		}
 	}
 	e := life(3, remove)
 	e.PreserveOriginal = ptr(false)
-	if m := message(tool1, nil, found(&e)); expiry.Open(&m) {
+	if m := message(tool1, nil, found(&e)); expiry.MayErase(&m) {
 		t.Error("what is whole is open")
 	}
 }

@@ -14,7 +14,7 @@ func ShowInForce(m *conversation.Message, policy conversation.Expiration) {
 	}
 	inForce := func(part int32, stored *conversation.Expiration) *conversation.Expiration {
 		below := policy
-		if !Carries(m, part) {
+		if !PolicyApplies(m, part) {
 			below = conversation.Expiration{}
 		}
 		e := InForce(stored, below)
@@ -24,8 +24,8 @@ func ShowInForce(m *conversation.Message, policy conversation.Expiration) {
 		e = e.WithDefaults()
 		return &e
 	}
-	if m.Expiration != nil || len(WordsOf(m)) > 0 {
-		m.Expiration = inForce(Words, m.Expiration)
+	if m.Expiration != nil || len(TextParts(m)) > 0 {
+		m.Expiration = inForce(MessageText, m.Expiration)
 	}
 	m.Parts = slices.Clone(m.Parts)
 	for i := range m.Parts {

@@ -126,7 +126,7 @@ func (a *Assembly) With(blocks []Block) *Assembly {
 // start finds an assembly that the blocks extend.
 func (a *Assembly) start(blocks []Block) *Assembly {
 	for _, from := range []*Assembly{a, a.base} {
-		if from == nil || Shared(from.blocks, blocks) < len(from.blocks) {
+		if from == nil || CommonPrefix(from.blocks, blocks) < len(from.blocks) {
 			continue
 		}
 		if !slices.ContainsFunc(blocks[len(from.blocks):], func(b Block) bool { return b.System }) {
@@ -181,8 +181,8 @@ func (a *Assembly) Messages() []byte { return assembleMessages(a.traits, a.block
 // Sum is SHA-256 over system_json, one zero byte and messages_json.
 func (a *Assembly) Sum() [sha256.Size]byte { return a.sum }
 
-// Shared returns the number of leading blocks that two lists have in common, by role and bytes: how far a provider's prompt cache reaches.
-func Shared(a, b []Block) int {
+// CommonPrefix returns the number of leading blocks that two lists have in common, by role and bytes: how far a provider's prompt cache reaches.
+func CommonPrefix(a, b []Block) int {
 	n := min(len(a), len(b))
 	for i := range n {
 		if a[i].System != b[i].System || a[i].Role != b[i].Role || !bytes.Equal(a[i].JSON, b[i].JSON) {

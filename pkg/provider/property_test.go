@@ -228,7 +228,7 @@ func TestFormat_Unit_SameUnitSameBytes(t *testing.T) {
 			for i := range units {
 				c := provider.UnitContext{Count: chars4}
 				a, b := f.Unit(&units[i], c), f.Unit(&units[i], c)
-				if len(a.Blocks) != len(b.Blocks) || provider.Shared(a.Blocks, b.Blocks) != len(a.Blocks) || !slices.Equal(a.Repairs, b.Repairs) {
+				if len(a.Blocks) != len(b.Blocks) || provider.CommonPrefix(a.Blocks, b.Blocks) != len(a.Blocks) || !slices.Equal(a.Repairs, b.Repairs) {
 					t.Fatalf("%s: unit %d was written in two ways", f.Traits().Name, i)
 				}
 			}

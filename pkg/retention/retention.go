@@ -6,10 +6,10 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
-// Lay returns the blocks of a message in order: the caller's own parts; then for each plugin, in order of first appearance, its header and
+// Layout returns the blocks of a message in order: the caller's own parts; then for each plugin, in order of first appearance, its header and
 // its additions, each followed by a spacing block. Every block has a variant, and every block of the persistent variant a retention.
 // Without additions or retentions, the parts are returned unchanged.
-func Lay(own []conversation.Part, additions []conversation.Addition) []conversation.Part {
+func Layout(own []conversation.Part, additions []conversation.Addition) []conversation.Part {
 	if len(additions) == 0 && !slices.ContainsFunc(own, retained) {
 		return own
 	}
@@ -100,9 +100,9 @@ func longer(a, b conversation.Retention) conversation.Retention {
 	}
 }
 
-// Past returns the positions of a message's blocks whose time is over: a block that is kept for the last N stays while N is greater than
+// Expired returns the positions of a message's blocks whose time is over: a block that is kept for the last N stays while N is greater than
 // its message's number, counted from 0 at the newest message with retention.
-func Past(m *conversation.Message, number int32) []int32 {
+func Expired(m *conversation.Message, number int32) []int32 {
 	var out []int32
 	for i := range m.Parts {
 		if r := m.Parts[i].Retention; r.Kind == conversation.RetentionKeepLast && r.Last <= number {

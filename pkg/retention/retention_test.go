@@ -83,7 +83,7 @@ func TestLay_Blocks_InOrder(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			before := slices.Clone(own)
-			if got := sheet(retention.Lay(own, tt.additions)); got != tt.want {
+			if got := sheet(retention.Layout(own, tt.additions)); got != tt.want {
 				t.Errorf("got  %s\nwant %s", got, tt.want)
 			}
 			if !reflect.DeepEqual(own, before) {
@@ -97,7 +97,7 @@ func TestLay_Blocks_InOrder(t *testing.T) {
 func TestLay_OwnRetention_OfSomeParts(t *testing.T) {
 	own := []conversation.Part{part("a"), part("b")}
 	own[1].Retention = last(2)
-	if got, want := sheet(retention.Lay(own, nil)), "a//always/both b//last 2/both"; got != want {
+	if got, want := sheet(retention.Layout(own, nil)), "a//always/both b//last 2/both"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
@@ -105,7 +105,7 @@ func TestLay_OwnRetention_OfSomeParts(t *testing.T) {
 // TestLay_Media_ByteForByte: blocks are never merged or encoded anew, whatever they hold.
 func TestLay_Media_ByteForByte(t *testing.T) {
 	picture := conversation.Part{Kind: conversation.PartMedia, Media: &conversation.Media{MIMEType: "image/png", Data: conversation.Content{Inline: "\x89PNG"}}}
-	out := retention.Lay(nil, []conversation.Addition{{Plugin: "p", Retention: always, Parts: []conversation.Part{picture, part(""), part("")}}})
+	out := retention.Layout(nil, []conversation.Addition{{Plugin: "p", Retention: always, Parts: []conversation.Part{picture, part(""), part("")}}})
 	if len(out) != 4 || out[0].Media != picture.Media || out[1].Text.Inline != "" || out[3].Text.Inline != "\n\n" {
 		t.Errorf("%+v", out)
 	}
@@ -122,7 +122,7 @@ func TestPast_Numbers_Boundaries(t *testing.T) {
 	for number, want := range map[int32][]int32{
 		-1: nil, 0: nil, 1: {2}, 2: {2, 3}, 3: {2, 3, 4}, 999_999: {2, 3, 4}, 1_000_000: {2, 3, 4, 5}, 1<<31 - 1: {2, 3, 4, 5},
 	} {
-		if got := retention.Past(m, number); !slices.Equal(got, want) {
+		if got := retention.Expired(m, number); !slices.Equal(got, want) {
 			t.Errorf("number %d: %v, want %v", number, got, want)
 		}
 	}
@@ -130,7 +130,7 @@ func TestPast_Numbers_Boundaries(t *testing.T) {
 
 // TestVariant_HoldsWhatBelongsToIt: headers included, and weighs no more.
 func TestVariant_HoldsWhatBelongsToIt(t *testing.T) {
-	m := &conversation.Message{Index: 7, Tokens: 4, Parts: retention.Lay([]conversation.Part{part("mine")}, []conversation.Addition{
+	m := &conversation.Message{Index: 7, Tokens: 4, Parts: retention.Layout([]conversation.Part{part("mine")}, []conversation.Addition{
 		add("p", "H", "a", true, never), add("q", "I", "b", false, last(1)), add("r", "J", "c", true, always),
 	})}
 	for i := range m.Parts {

@@ -20,9 +20,9 @@ type Document struct {
 // indexedBytes is the text size from which an index is built. Reading less takes a tenth of a millisecond.
 const indexedBytes = 8 << 10
 
-// Prepare prepares a content for search: 2 MB in well under 100 ms. A content whose index would be larger than itself, such as one of short
+// NewDocument prepares a content for search: 2 MB in well under 100 ms. A content whose index would be larger than itself, such as one of short
 // unique words, has none; searching it is slower. Only the first 2 GiB of a content are searched.
-func Prepare(r *content.Reading) *Document {
+func NewDocument(r *content.Reading) *Document {
 	d := &Document{reading: r, text: r.Text[:min(len(r.Text), math.MaxInt32-blockBytes)]}
 	d.lang = languageOf(d.text)
 	if len(d.text) < indexedBytes {

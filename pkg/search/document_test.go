@@ -47,7 +47,7 @@ func TestDocument_Hostile_TimeIsBounded(t *testing.T) {
 			r := content.Read(content.KindText, text)
 			read := time.Since(begun)
 			begun = time.Now()
-			d := Prepare(r)
+			d := NewDocument(r)
 			prepared := time.Since(begun)
 			begun = time.Now()
 			s := NewSearch(NewQuery("a fee", text[len(text)/2:len(text)/2+400], `"`+text[100:120]+`"`), Options{})
@@ -84,7 +84,7 @@ func TestDocument_Size_IsWhatTheHeapHolds(t *testing.T) {
 		if strings.HasPrefix(text, "<html>") {
 			kind = content.KindHTML
 		}
-		d, held := heapOf(func() *Document { return Prepare(content.Read(kind, text)) })
+		d, held := heapOf(func() *Document { return NewDocument(content.Read(kind, text)) })
 		if says := d.Size(); says-d.reading.Size() > int64(len(text)) || held > says+says/10+4096 {
 			t.Errorf("%s: %d bytes are said, %d held, the text has %d", name, says, held, len(text))
 		}
@@ -92,7 +92,7 @@ func TestDocument_Size_IsWhatTheHeapHolds(t *testing.T) {
 }
 
 func TestPrepare_SmallText_CostsNothing(t *testing.T) {
-	if d := Prepare(content.Read(content.KindText, strings.Repeat("a word ", 1000))); d.index != nil || d.Size() > 200 {
+	if d := NewDocument(content.Read(content.KindText, strings.Repeat("a word ", 1000))); d.index != nil || d.Size() > 200 {
 		t.Errorf("a small text has an index; %d bytes", d.Size())
 	}
 }

@@ -33,7 +33,7 @@ func TestSearch_Passages_ShowWhatComesBefore(t *testing.T) {
 		}
 	}
 	items := "[" + strings.Repeat(`{"note": "nothing of note, nothing of note, nothing"}, `, 300) + `{"note": "a zeppelin landed at the lake that day"}]`
-	found := passagesOf(NewSearch(NewQuery("zeppelin"), Options{}), Prepare(content.Read(content.KindJSON, items)))
+	found := passagesOf(NewSearch(NewQuery("zeppelin"), Options{}), NewDocument(content.Read(content.KindJSON, items)))
 	for _, w := range found {
 		if w.shown.from != w.from {
 			t.Errorf("an item from %d on is shown from %d on", w.from, w.shown.from)
@@ -161,12 +161,12 @@ func TestMerged_TouchingSpans_AreOne(t *testing.T) {
 // A title counts in each block of its section, and no more of it than is bounded.
 func TestDocument_Postings_TitlesAreOverAllTheirBlocks(t *testing.T) {
 	for _, sentences := range []int{60, 400} {
-		d, s := Prepare(content.Read(content.KindMarkdown, "# Zeppelin\n\n"+lorem(1, sentences))), NewSearch(NewQuery("zeppelin"), Options{})
+		d, s := NewDocument(content.Read(content.KindMarkdown, "# Zeppelin\n\n"+lorem(1, sentences))), NewSearch(NewQuery("zeppelin"), Options{})
 		if got := s.count(0, d).postings[0]; len(got) < d.blocks()-1 {
 			t.Errorf("in %d of %d blocks", len(got), d.blocks())
 		}
 	}
-	d := Prepare(content.Read(content.KindMarkdown, "# "+strings.Repeat("long ", 200)+"\n\n"+lorem(1, 60)))
+	d := NewDocument(content.Read(content.KindMarkdown, "# "+strings.Repeat("long ", 200)+"\n\n"+lorem(1, 60)))
 	if titles := d.titles(len(d.text) - 1); len(titles) != 1 || titles[0][1]-titles[0][0] > maxTitleBytes {
 		t.Errorf("%v", titles)
 	}

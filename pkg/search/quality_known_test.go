@@ -33,7 +33,7 @@ func knownItems(t *testing.T, folder string) (held, all int) {
 			if (m.Role != "tool" && m.Role != "user") || len(document) <= 5000 || len(words) < 8 {
 				continue
 			}
-			d := Prepare(content.Read(content.KindOf("", document), document))
+			d := NewDocument(content.Read(content.KindOf("", document), document))
 			for range 3 {
 				at := random.IntN(len(words) - 7)
 				term := strings.Join(words[at:at+8], " ")

@@ -99,7 +99,7 @@ func ask(q string, documents ...*Document) []Excerpt {
 	return s.Excerpts()
 }
 
-func prepared(text string) *Document { return Prepare(content.Read(content.KindText, text)) }
+func prepared(text string) *Document { return NewDocument(content.Read(content.KindText, text)) }
 
 // oneByOne asks each article's questions of it alone.
 func oneByOne(articles []article) (n tops) {

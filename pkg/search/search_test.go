@@ -70,7 +70,7 @@ func TestSearch_Excerpts_AnyContentAndTerms_KeepPromises(t *testing.T) {
 		for i := range rapid.IntRange(1, 3).Draw(t, "contents") {
 			document := strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 0, 300).Draw(t, "pieces"), "")
 			readings = append(readings, content.Read(content.Kind(rapid.IntRange(0, 5).Draw(t, "kind")), document))
-			s.Add(i, Prepare(readings[i]))
+			s.Add(i, NewDocument(readings[i]))
 		}
 		checkExcerpts(t, o, s.Excerpts(), readings...)
 		checkExcerpts(t, o, s.Excerpts(), readings...)
@@ -275,7 +275,7 @@ func TestSearch_Excerpts_KeysOverAnItem_SayWhatItIs(t *testing.T) {
 	}
 	b.WriteString("}")
 	s := NewSearch(NewQuery("card123 fee 2007"), Options{})
-	s.Add(0, Prepare(content.Read(content.KindJSON, b.String())))
+	s.Add(0, NewDocument(content.Read(content.KindJSON, b.String())))
 	if e := s.Excerpts(); len(e) == 0 || !strings.HasPrefix(e[0].Location, "/card123/years/") || !strings.Contains(e[0].Text, `"2007": {"fee": 861`) {
 		t.Errorf("first is %q", e[0].Location)
 	}
@@ -325,7 +325,7 @@ func FuzzSearch(f *testing.F) {
 		r := content.Read(content.Kind(max(0, kind)%6), document)
 		o := Options{MaxChars: chars % 600}
 		s := NewSearch(NewQuery(term, "fee"), o)
-		s.Add(0, Prepare(r))
+		s.Add(0, NewDocument(r))
 		checkExcerpts(t, o, s.Excerpts(), r)
 	})
 }
@@ -345,13 +345,13 @@ func BenchmarkPrepare_LargeJSON(b *testing.B) {
 	b.SetBytes(int64(len(r.Text)))
 	b.ReportAllocs()
 	for b.Loop() {
-		d := Prepare(r)
+		d := NewDocument(r)
 		b.ReportMetric(float64(d.Size())/float64(len(r.Text)), "size/content")
 	}
 }
 
 func BenchmarkSearch_LargeJSON(b *testing.B) {
-	d := Prepare(flights(b))
+	d := NewDocument(flights(b))
 	for _, c := range []struct{ name, term string }{
 		{"one key", "HAT136"},
 		{"question", "What does flight HAT136 from Boston to Minneapolis cost in business class on May 20?"},

@@ -30,7 +30,7 @@ const (
 	Busy        Reason = "busy"         // too many requests are pending, or no slot was free in time
 	BadTemplate Reason = "bad_template" // the prompt's template fails CheckTemplate
 	Forgotten   Reason = "forgotten"    // the content was forgotten in the meantime
-	Closed      Reason = "closed"       // the desk was closed
+	Closed      Reason = "closed"       // the service was closed
 	Internal    Reason = "internal"     // a bug in this program
 )
 
@@ -76,8 +76,8 @@ func ReasonOf(err error) Reason {
 	}
 }
 
-// Refused reports whether a request failed because of a rate or spend limit, ours or the provider's, so that it may succeed later.
-func Refused(err error) bool {
+// IsRetryable reports whether a request failed because of a rate or spend limit, ours or the provider's, so that it may succeed later.
+func IsRetryable(err error) bool {
 	switch ReasonOf(err) {
 	case Busy, SpendLimit, RateLimited:
 		return true

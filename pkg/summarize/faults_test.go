@@ -138,8 +138,8 @@ func manyHeaders(w http.ResponseWriter, _ *http.Request, wrap func(string) strin
 	_, _ = io.WriteString(w, wrap(text("short")))
 }
 
-// TestDesk_FaultyServers_EachEndsInTimeWithItsReason runs both clients against a server with each fault.
-func TestDesk_FaultyServers_EachEndsInTimeWithItsReason(t *testing.T) {
+// TestService_FaultyServers_EachEndsInTimeWithItsReason runs both clients against a server with each fault.
+func TestService_FaultyServers_EachEndsInTimeWithItsReason(t *testing.T) {
 	const deadline = time.Second
 	for name, test := range map[string]struct {
 		fault  handler
@@ -207,7 +207,7 @@ func TestDesk_FaultyServers_EachEndsInTimeWithItsReason(t *testing.T) {
 	}
 }
 
-// once makes one request at a desk with one model. No key is in what comes back.
+// once makes one request at a service with one model. No key is in what comes back.
 func once(t *testing.T, dial func(string) (client, error), url string, deadline time.Duration) summarize.Result {
 	t.Helper()
 	c, err := dial(url)
@@ -223,7 +223,7 @@ func once(t *testing.T, dial func(string) (client, error), url string, deadline 
 	r := ask(strings.Repeat("content ", 48))
 	d.Start(r)
 	d.Wait(t.Context(), []*summarize.Request{r})
-	got, ok := d.Look(r)
+	got, ok := d.Result(r)
 	d.Close()
 	if !ok {
 		t.Fatal("has not ended")
@@ -236,7 +236,7 @@ func once(t *testing.T, dial func(string) (client, error), url string, deadline 
 	return got
 }
 
-func TestDesk_NobodyListens(t *testing.T) {
+func TestService_NobodyListens(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -250,8 +250,8 @@ func TestDesk_NobodyListens(t *testing.T) {
 	}
 }
 
-// TestDesk_AcceptsAndSaysNothing: the connection is made, and not even HTTP comes.
-func TestDesk_AcceptsAndSaysNothing(t *testing.T) {
+// TestService_AcceptsAndSaysNothing: the connection is made, and not even HTTP comes.
+func TestService_AcceptsAndSaysNothing(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -264,7 +264,7 @@ func TestDesk_AcceptsAndSaysNothing(t *testing.T) {
 	}
 }
 
-func TestDesk_FloodOfBytes_TakesLittleMemory(t *testing.T) {
+func TestService_FloodOfBytes_TakesLittleMemory(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { flood(w, r, nil) }))
 	defer server.Close()
 	var before, after runtime.MemStats

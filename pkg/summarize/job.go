@@ -35,7 +35,7 @@ type job struct {
 func (j *job) passTurn() { j.turn.Do(func() { close(j.turnDone) }) }
 
 // run runs a job to its end. It recovers from panics, because nobody waits for the goroutine.
-func (d *Desk) run(ctx context.Context, j *job) {
+func (d *Service) run(ctx context.Context, j *job) {
 	defer d.running.Done()
 	defer j.passTurn()
 	defer j.cancel(nil)
@@ -47,7 +47,7 @@ func (d *Desk) run(ctx context.Context, j *job) {
 	d.report(result.Err)
 }
 
-func (d *Desk) askRecovering(ctx context.Context, j *job) (result Result) {
+func (d *Service) askRecovering(ctx context.Context, j *job) (result Result) {
 	defer func() {
 		if recover() != nil {
 			result = Result{Err: d.recordFailure(Internal)}
@@ -57,7 +57,7 @@ func (d *Desk) askRecovering(ctx context.Context, j *job) (result Result) {
 }
 
 // finish caches the result unless its content was forgotten in the meantime.
-func (d *Desk) finish(j *job, result Result) {
+func (d *Service) finish(j *job, result Result) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.jobs[j.key] != j {
@@ -69,11 +69,11 @@ func (d *Desk) finish(j *job, result Result) {
 	}
 }
 
-func (d *Desk) cacheResult(k key, result Result) {
+func (d *Service) cacheResult(k key, result Result) {
 	var until time.Time
 	switch {
 	case result.Err == nil:
-	case Refused(result.Err):
+	case IsRetryable(result.Err):
 		until = d.options.Clock().Add(refusalTTL)
 	default:
 		until = d.options.Clock().Add(failureTTL)
@@ -81,7 +81,7 @@ func (d *Desk) cacheResult(k key, result Result) {
 	d.results.put(k, result, until)
 }
 
-func (d *Desk) report(err error) {
+func (d *Service) report(err error) {
 	var failure *Failure
 	if d.options.OnFailure == nil || !errors.As(err, &failure) || failure.Reason == Forgotten || failure.Reason == Closed {
 		return
@@ -90,7 +90,7 @@ func (d *Desk) report(err error) {
 }
 
 // ask tries the models in order until one gives a valid answer.
-func (d *Desk) ask(ctx context.Context, j *job) Result {
+func (d *Service) ask(ctx context.Context, j *job) Result {
 	r := &j.request
 	models := d.ModelsOf(&r.Prompt)
 	var failures []*Failure
@@ -114,7 +114,7 @@ func (d *Desk) ask(ctx context.Context, j *job) Result {
 }
 
 // countAskable counts the models that have a client.
-func (d *Desk) countAskable(models []string) (n int) {
+func (d *Service) countAskable(models []string) (n int) {
 	for _, model := range models {
 		if client, _ := d.provider(model); client != nil {
 			n++
@@ -133,7 +133,7 @@ type candidate struct {
 
 // askOne asks one model and retries if the failure may pass. The remaining time is shared equally with the models after it, so that one
 // that never answers does not use up the others' time.
-func (d *Desk) askOne(ctx context.Context, j *job, c candidate, sharers int) (string, *Failure) {
+func (d *Service) askOne(ctx context.Context, j *job, c candidate, sharers int) (string, *Failure) {
 	deadline, _ := ctx.Deadline()
 	share := time.Until(deadline) / time.Duration(sharers)
 	if share <= 0 {
@@ -176,7 +176,7 @@ func retryable(f *Failure) error {
 }
 
 // attempt makes one call once a slot is free, and checks its answer.
-func (d *Desk) attempt(ctx context.Context, j *job, c candidate) (string, *Failure) {
+func (d *Service) attempt(ctx context.Context, j *job, c candidate) (string, *Failure) {
 	r, began := &j.request, time.Now()
 	switch {
 	case d.takeSlot(ctx, j):
@@ -208,7 +208,7 @@ func (d *Desk) attempt(ctx context.Context, j *job, c candidate) (string, *Failu
 }
 
 // takeSlot waits for the job's turn and then for a slot; false if the context ends first.
-func (d *Desk) takeSlot(ctx context.Context, j *job) bool {
+func (d *Service) takeSlot(ctx context.Context, j *job) bool {
 	if j.previousTurn != nil {
 		select {
 		case <-j.previousTurn:
@@ -226,7 +226,7 @@ func (d *Desk) takeSlot(ctx context.Context, j *job) bool {
 }
 
 // callWithinBudget makes a call if the token budget allows it.
-func (d *Desk) callWithinBudget(ctx context.Context, s Scope, c candidate, call Call, waited time.Duration) (Answer, *Failure) {
+func (d *Service) callWithinBudget(ctx context.Context, s Scope, c candidate, call Call, waited time.Duration) (Answer, *Failure) {
 	estimated := cost{input: int64(countChars(call.System)+countChars(call.Prompt)) / 4, output: int64(call.MaxOutput)}
 	if !d.budget.reserve(s, estimated.sum(), d.options.Clock()) {
 		return Answer{}, d.recordFailure(SpendLimit)
@@ -239,7 +239,7 @@ func (d *Desk) callWithinBudget(ctx context.Context, s Scope, c candidate, call 
 }
 
 // callModel calls a model through its circuit breaker.
-func (d *Desk) callModel(ctx context.Context, c candidate, call Call, waited time.Duration) (Answer, *Failure) {
+func (d *Service) callModel(ctx context.Context, c candidate, call Call, waited time.Duration) (Answer, *Failure) {
 	var failure *Failure
 	answer, err := c.health.breaker.Execute(func() (Answer, error) {
 		deadline, _ := ctx.Deadline()
@@ -264,7 +264,7 @@ func (d *Desk) callModel(ctx context.Context, c candidate, call Call, waited tim
 }
 
 // count adds a call, made or not, to the usage and to its conversation's ledger.
-func (d *Desk) count(s Scope, model string, paid cost, failure *Failure) {
+func (d *Service) count(s Scope, model string, paid cost, failure *Failure) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if failure == nil || failure.Reason != BreakerOpen {
@@ -279,7 +279,7 @@ func (d *Desk) count(s Scope, model string, paid cost, failure *Failure) {
 }
 
 // recordFailure counts a failure and returns it.
-func (d *Desk) recordFailure(reason Reason) *Failure {
+func (d *Service) recordFailure(reason Reason) *Failure {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.usage.Failures[reason]++

@@ -18,7 +18,7 @@ type contentID struct {
 	hash  [32]byte
 }
 
-func (d *Desk) keyOf(r *Request) key {
+func (d *Service) keyOf(r *Request) key {
 	h := sha256.New()
 	var b []byte
 	number := func(n int) { b = binary.AppendVarint(b[:0], int64(n)); _, _ = h.Write(b) }

@@ -7,8 +7,8 @@ import (
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
-// ModelSpent is what the calls to one model used, in tokens as counted by [Usage].
-type ModelSpent struct {
+// ModelUsage is what the calls to one model used, in tokens as counted by [Usage].
+type ModelUsage struct {
 	Model string // provider/model; empty for all models beyond maxModelsTracked
 	Calls int64
 	Input int64
@@ -22,11 +22,11 @@ const maxModelsTracked = 32
 // ledger records by model what each conversation's calls used. A conversation without requests restarts at zero once maxConversations
 // others had some.
 type ledger struct {
-	conversations *simplelru.LRU[Scope, []ModelSpent] // sorted by model
+	conversations *simplelru.LRU[Scope, []ModelUsage] // sorted by model
 }
 
 func newLedger() ledger {
-	conversations, _ := simplelru.NewLRU[Scope, []ModelSpent](maxConversations, nil) // only a size below 1 is an error
+	conversations, _ := simplelru.NewLRU[Scope, []ModelUsage](maxConversations, nil) // only a size below 1 is an error
 	return ledger{conversations}
 }
 
@@ -38,7 +38,7 @@ func (l *ledger) add(s Scope, model string, paid cost) {
 		at, found = findModel(all, model)
 	}
 	if !found {
-		all = slices.Insert(all, at, ModelSpent{Model: model})
+		all = slices.Insert(all, at, ModelUsage{Model: model})
 	}
 	all[at].Calls++
 	all[at].Input += paid.input
@@ -46,13 +46,13 @@ func (l *ledger) add(s Scope, model string, paid cost) {
 	l.conversations.Add(s, all)
 }
 
-func findModel(all []ModelSpent, model string) (at int, found bool) {
-	return slices.BinarySearchFunc(all, model, func(m ModelSpent, model string) int { return cmp.Compare(m.Model, model) })
+func findModel(all []ModelUsage, model string) (at int, found bool) {
+	return slices.BinarySearchFunc(all, model, func(m ModelUsage, model string) int { return cmp.Compare(m.Model, model) })
 }
 
 // Spent returns what a conversation's own calls used since the process started, sorted by model; the caller owns it. Calls that were
 // skipped because of an open breaker or the spend limit are not included.
-func (d *Desk) Spent(s Scope) []ModelSpent {
+func (d *Service) Spent(s Scope) []ModelUsage {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.ledger.conversations == nil {

@@ -6,7 +6,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
-// fallbackSpanExtract is the extract of a desk without ExtractSpan: the earlier summaries, what the user said, and the assistant's last
+// fallbackSpanExtract is the extract of a service without ExtractSpan: the earlier summaries, what the user said, and the assistant's last
 // message, each from its start, in equal shares.
 func fallbackSpanExtract(earlier []string, units []conversation.Unit, target int) string {
 	d := newSpanDocument(earlier, units)

@@ -280,21 +280,21 @@ func TestRequest_Call_SpanThatIsNoJSON_IsQuoted(t *testing.T) {
 	}
 }
 
-func TestDesk_Span_IsCheckedLikeAnyOther(t *testing.T) {
+func TestService_Span_IsCheckedLikeAnyOther(t *testing.T) {
 	content := SpanContent(nil, units(message(conversation.RoleUser, textOf(longText("a")))), 0)
 	for answer, want := range map[string]Reason{
 		"short": "", "": Empty, strings.Repeat("x ", 201): TooLong, content[:300]: Echo, spanPrompt[300:500]: Echo,
 	} {
 		bubble(t, func(t *testing.T) {
-			wantReason(t, result(t, desk(t, answering(answer), nil), spanRequest(content)), want)
+			wantReason(t, result(t, service(t, answering(answer), nil), spanRequest(content)), want)
 		})
 	}
 }
 
-func TestDesk_ForgetSpans_DropsSpansOfTheConversationAlone(t *testing.T) {
+func TestService_ForgetSpans_DropsSpansOfTheConversationAlone(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		m := answering("short")
-		d := desk(t, m, nil)
+		d := service(t, m, nil)
 		content := SpanContent(nil, units(message(conversation.RoleUser, textOf(longText("a")))), 0)
 		single, foreign := request(content), spanRequest(content)
 		foreign.Scope.Conversation = "other"
@@ -307,30 +307,30 @@ func TestDesk_ForgetSpans_DropsSpansOfTheConversationAlone(t *testing.T) {
 		}
 		d.ForgetSpans(gone.Scope)
 		for _, r := range kept {
-			if !d.Knows(r) {
+			if !d.IsStarted(r) {
 				t.Errorf("%+v is forgotten", r.Scope)
 			}
 		}
-		if d.Knows(gone) {
+		if d.IsStarted(gone) {
 			t.Error("the span is still known")
 		}
 	})
 }
 
-func TestDesk_ForgetSpans_UnderWay_AnswerIsThrownAway(t *testing.T) {
+func TestService_ForgetSpans_UnderWay_AnswerIsThrownAway(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		d := desk(t, hanging(), nil)
+		d := service(t, hanging(), nil)
 		r := spanRequest(SpanContent(nil, nil, 0))
 		d.Start(r)
 		d.ForgetSpans(r.Scope)
-		if d.Knows(r) {
+		if d.IsStarted(r) {
 			t.Error("still under way")
 		}
 	})
 }
 
-func TestDesk_CanAsk(t *testing.T) {
-	d := desk(t, hanging(), nil)
+func TestService_CanAsk(t *testing.T) {
+	d := service(t, hanging(), nil)
 	for want, p := range map[bool]conversation.Prompt{true: {}, false: {Models: []string{"other/x", "m"}}} {
 		if got := d.CanAsk(&p); got != want {
 			t.Errorf("%v: %v", p.Models, got)
@@ -339,18 +339,18 @@ func TestDesk_CanAsk(t *testing.T) {
 	if p := (conversation.Prompt{Models: []string{"other/x", "m/z"}}); !d.CanAsk(&p) || !slices.Equal(d.ModelsOf(&p), p.Models) {
 		t.Error(d.ModelsOf(&p))
 	}
-	if got := d.ModelsOf(&conversation.Prompt{}); !slices.Equal(got, []string{"m/x"}) || new(Desk).CanAsk(&conversation.Prompt{}) {
+	if got := d.ModelsOf(&conversation.Prompt{}); !slices.Equal(got, []string{"m/x"}) || new(Service).CanAsk(&conversation.Prompt{}) {
 		t.Error(got)
 	}
 }
 
-func TestDesk_ExtractSpan(t *testing.T) {
+func TestService_ExtractSpan(t *testing.T) {
 	span := units(message(conversation.RoleSystem, textOf("a secret")), message(conversation.RoleUser, textOf("do this")), message(conversation.RoleAssistant, textOf("first")),
 		message(conversation.RoleAssistant, textOf("done\x1b so far")))
-	if got := new(Desk).ExtractSpan([]string{"long ago"}, span, 24); got != "long ago\n\ndo this\n\ndone so " {
+	if got := new(Service).ExtractSpan([]string{"long ago"}, span, 24); got != "long ago\n\ndo this\n\ndone so " {
 		t.Errorf("%q", got)
 	}
-	if got := new(Desk).ExtractSpan(nil, nil, 24); got != "" {
+	if got := new(Service).ExtractSpan(nil, nil, 24); got != "" {
 		t.Errorf("%q", got)
 	}
 	d := New(Options{ExtractSpan: func(earlier []string, units []conversation.Unit, target int) string {
@@ -361,7 +361,7 @@ func TestDesk_ExtractSpan(t *testing.T) {
 	}
 }
 
-func TestDesk_Spent_ByModelAndConversation(t *testing.T) {
+func TestService_Spent_ByModelAndConversation(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		m := &fake{respond: func(_ context.Context, call Call, _ int64) (Answer, error) {
 			if call.Model == "x" {
@@ -371,31 +371,31 @@ func TestDesk_Spent_ByModelAndConversation(t *testing.T) {
 			a.InputTokens, a.OutputTokens = 50, 7
 			return a, nil
 		}}
-		d := desk(t, m, func(o *Options) { o.Models = []string{"m/x", "m/y"} })
+		d := service(t, m, func(o *Options) { o.Models = []string{"m/x", "m/y"} })
 		for i := range 3 {
 			result(t, d, request(longText(fmt.Sprint(i))))
 		}
-		want := []ModelSpent{{Model: "m/x", Calls: 3}, {Model: "m/y", Calls: 3, Input: 150, Output: 21}}
+		want := []ModelUsage{{Model: "m/x", Calls: 3}, {Model: "m/y", Calls: 3, Input: 150, Output: 21}}
 		got := d.Spent(Scope{"n", "c"})
 		if !slices.Equal(got, want) {
 			t.Errorf("%+v, want %+v", got, want)
 		}
 		got[0].Calls = 99
 		d.ForgetConversation(Scope{"n", "c"})
-		if !slices.Equal(d.Spent(Scope{"n", "c"}), want) || d.Spent(Scope{"n", "other"}) != nil || new(Desk).Spent(Scope{}) != nil {
+		if !slices.Equal(d.Spent(Scope{"n", "c"}), want) || d.Spent(Scope{"n", "other"}) != nil || new(Service).Spent(Scope{}) != nil {
 			t.Error("it is the caller's, it is remembered, and it is one conversation's")
 		}
 	})
 }
 
-func TestDesk_Spent_WhatWasNotAskedIsNoCall(t *testing.T) {
+func TestService_Spent_WhatWasNotAskedIsNoCall(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		limited := desk(t, answering("short"), func(o *Options) { o.TokensPerConversation = 1 })
+		limited := service(t, answering("short"), func(o *Options) { o.TokensPerConversation = 1 })
 		wantReason(t, result(t, limited, request(longText("a"))), SpendLimit)
 		if got := limited.Spent(Scope{"n", "c"}); len(got) != 0 {
 			t.Errorf("%+v", got)
 		}
-		broken := desk(t, failing(&Failure{Reason: BadAnswer}), nil)
+		broken := service(t, failing(&Failure{Reason: BadAnswer}), nil)
 		for i := range breakerThreshold + 4 {
 			result(t, broken, request(longText(fmt.Sprint(i))))
 		}
@@ -405,8 +405,8 @@ func TestDesk_Spent_WhatWasNotAskedIsNoCall(t *testing.T) {
 	})
 }
 
-func TestDesk_Spent_ManyAtOnce_NothingIsLost(t *testing.T) {
-	d := desk(t, &fake{respond: func(context.Context, Call, int64) (Answer, error) {
+func TestService_Spent_ManyAtOnce_NothingIsLost(t *testing.T) {
+	d := service(t, &fake{respond: func(context.Context, Call, int64) (Answer, error) {
 		a := said("short")
 		a.InputTokens, a.OutputTokens = 3, 2
 		return a, nil
@@ -424,14 +424,14 @@ func TestDesk_Spent_ManyAtOnce_NothingIsLost(t *testing.T) {
 		}()
 	}
 	all.Wait()
-	var sum ModelSpent
+	var sum ModelUsage
 	spent := d.Spent(Scope{"n", "c"})
 	for _, m := range spent {
 		sum.Calls += m.Calls
 		sum.Input += m.Input
 		sum.Output += m.Output
 	}
-	if sum != (ModelSpent{Calls: 200, Input: 600, Output: 400}) || len(spent) != maxModelsTracked+1 || spent[0].Model != "" || d.Usage().Calls != 200 {
+	if sum != (ModelUsage{Calls: 200, Input: 600, Output: 400}) || len(spent) != maxModelsTracked+1 || spent[0].Model != "" || d.Usage().Calls != 200 {
 		t.Errorf("%+v of %d models", sum, len(spent))
 	}
 }

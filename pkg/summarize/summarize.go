@@ -1,4 +1,4 @@
-// Package summarize is the one port to a model. A [Desk] takes requests for summaries, asks models for them in the background,
+// Package summarize is the one port to a model. A [Service] takes requests for summaries, asks models for them in the background,
 // checks what comes back, and keeps it for whoever asks again. Clients of providers live in the subpackages openai and
 // anthropic, the summarizer that needs no model in extractive.
 //

@@ -82,12 +82,12 @@ func boltWorld(t testing.TB) *world {
 // worldOver serves a store, and closes it in the end.
 func worldOver(t testing.TB, s store.Store) *world {
 	t.Helper()
-	desk := summarize.New(summarize.Options{Extract: extractive.Extract, ExtractSpan: span.Extract})
+	service := summarize.New(summarize.Options{Extract: extractive.Extract, ExtractSpan: span.Extract})
 	e := engine.New(engine.Options{
 		Store: s, Counters: []tokens.Counter{o200k()}, Clock: time.Now, CacheBytes: 64 << 20, ContentCacheBytes: 64 << 20,
 		Formats: []provider.Format{openaichat.New(), openairesponses.New(), anthropic.New(), gemini.New(), neutral.New()},
 		IDs:     func() (id conversation.ID) { _, _ = rand.Read(id[:]); return id },
-		OnError: func(err error) { t.Errorf("background work failed: %v", err) }, Summaries: desk,
+		OnError: func(err error) { t.Errorf("background work failed: %v", err) }, Summaries: service,
 	})
 	server := grpcserver.New(grpcserver.Options{Engine: e, Log: zap.NewNop()})
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -102,7 +102,7 @@ func worldOver(t testing.TB, s store.Store) *world {
 			t.Error(err)
 		}
 		e.Close()
-		desk.Close()
+		service.Close()
 		_ = s.Close()
 	})
 	return &world{client: dial(t, l.Addr().String()), engine: e, kept: s}

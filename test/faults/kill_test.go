@@ -11,12 +11,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/palimpsest-context/palimpsest/test/faults/process"
-
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
 	"github.com/palimpsest-context/palimpsest/internal/proptest"
+	"github.com/palimpsest-context/palimpsest/test/faults/process"
 )
 
 const (

@@ -111,12 +111,12 @@ func played(t *testing.T, r *recording, p play, manner string, counter tokens.Co
 	defer store.Close()
 	o := summarize.Options{}
 	manners[manner](&o)
-	desk := summarize.New(o)
-	defer desk.Close()
+	service := summarize.New(o)
+	defer service.Close()
 	n := uint64(0)
 	e := engine.New(engine.Options{
 		Store: store, Counters: []tokens.Counter{counter}, Formats: []provider.Format{neutral.New()}, Clock: time.Now, CacheBytes: 64 << 20,
-		Summaries: desk, OnError: func(err error) { t.Error(err) },
+		Summaries: service, OnError: func(err error) { t.Error(err) },
 		IDs: func() (id conversation.ID) {
 			n++
 			binary.BigEndian.PutUint64(id[:], n)

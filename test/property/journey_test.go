@@ -20,15 +20,15 @@ import (
 // journey is one case of a conversation that outgrows its window: it is pruned, summarized, rewound and brought back under
 // policies that change on the way, and everything that is decided is held to models of the rules that know the log of edits alone.
 type journey struct {
-	t      *rapid.T
-	g      *generator
-	store  *flaky
-	faulty bool // the store fails now and then
-	engine *engine.Engine
-	desk   *summarize.Desk
-	model  *minded // nil for none
-	heard  int     // of what the model was asked
-	court  court
+	t       *rapid.T
+	g       *generator
+	store   *flaky
+	faulty  bool // the store fails now and then
+	engine  *engine.Engine
+	service *summarize.Service
+	model   *minded // nil for none
+	heard   int     // of what the model was asked
+	court   court
 
 	key     engine.Key
 	policy  conversation.Policy
@@ -77,7 +77,7 @@ func depart(t *rapid.T) *journey {
 	} else { // what goes on in the background draws nothing
 		j.faulty = rapid.IntRange(0, 3).Draw(t, "faulty") == 0
 	}
-	j.desk = summarize.New(o)
+	j.service = summarize.New(o)
 	j.engine = j.newEngine(rapid.SampledFrom([]int64{0, 1 << 20}).Draw(t, "cache"))
 	j.policy = j.g.windowPolicy()
 	_, err := j.engine.Create(ctx, engine.CreateRequest{Key: j.key, Info: store.Info{Counter: conversation.DefaultCounter, Policy: j.policy}})
@@ -89,14 +89,14 @@ func depart(t *rapid.T) *journey {
 
 func (j *journey) newEngine(cache int64) *engine.Engine {
 	o := options(j.store, cache)
-	o.Summaries, o.Clock, o.Defaults = j.desk, time.Now, conversation.Policy{}
+	o.Summaries, o.Clock, o.Defaults = j.service, time.Now, conversation.Policy{}
 	return engine.New(o)
 }
 
 func (j *journey) end() {
 	j.store.on = false
 	j.engine.Close()
-	j.desk.Close()
+	j.service.Close()
 	_ = j.store.Close()
 }
 

@@ -27,7 +27,7 @@ type life struct {
 	g        *generator
 	store    store.Store
 	engine   *engine.Engine
-	desk     *summarize.Desk
+	service  *summarize.Service
 	model    *minded
 	policies map[conversation.ActionKey]conversation.ActionPolicy
 	policy   conversation.Policy
@@ -109,7 +109,7 @@ func begin(t *rapid.T) *life {
 		court: newCourt(t),
 	}
 	l.model.manner = rapid.SampledFrom([]string{"", "fails", "rambles", "hangs", "slow"}).Draw(t, "model is")
-	l.desk = summarize.New(summarize.Options{Providers: map[string]summarize.Model{"test": l.model}, Models: []string{"test/m"}})
+	l.service = summarize.New(summarize.Options{Providers: map[string]summarize.Model{"test": l.model}, Models: []string{"test/m"}})
 	l.engine = l.newEngine(rapid.SampledFrom([]int64{0, 1 << 20}).Draw(t, "cache"))
 	l.policies, l.policy = l.g.policies(), l.g.policy()
 	l.ample = rapid.Bool().Draw(t, "ample")
@@ -127,12 +127,12 @@ func begin(t *rapid.T) *life {
 
 func (l *life) newEngine(cache int64) *engine.Engine {
 	o := options(l.store, cache)
-	o.Summaries, o.Clock = l.desk, time.Now
+	o.Summaries, o.Clock = l.service, time.Now
 	return engine.New(o)
 }
 
 func (l *life) end() {
-	l.desk.Close()
+	l.service.Close()
 	_ = l.store.Close()
 }
 

@@ -45,7 +45,7 @@ var allFormats = []conversation.Format{
 // newStage opens a conversation under a policy. Summaries are extracts: no model is asked.
 func newStage(t *rapid.T, g *generator, policy conversation.Policy) *stage {
 	j := &journey{t: t, g: g, court: newCourt(t), key: key, store: &flaky{Store: memory.New(memory.Options{}), t: t}, policy: policy}
-	j.desk = summarize.New(summarize.Options{})
+	j.service = summarize.New(summarize.Options{})
 	j.engine = j.newEngine(rapid.SampledFrom([]int64{0, 1 << 20}).Draw(t, "cache"))
 	_, err := j.engine.Create(ctx, engine.CreateRequest{Key: j.key, Info: store.Info{Counter: conversation.DefaultCounter, Policy: policy}})
 	if err != nil {

@@ -253,7 +253,7 @@ func (b bait) build(t *testing.T, w *world, m *asked, key engine.Key, i int, usa
 	return got, err
 }
 
-// tries is how often a desk asks for one summary, when a failure may pass.
+// tries is how often a service asks for one summary, when a failure may pass.
 const tries = 3
 
 func withinBounds(t *testing.T, i int, got *engine.BuildResult) {
@@ -276,10 +276,10 @@ func events(got *engine.BuildResult, of conversation.EventType) (n int) {
 	return n
 }
 
-// spent holds the desk's books to the limits.
+// spent holds the service's books to the limits.
 func (b bait) spent(t *testing.T, w *world, m *asked, useless bool, took time.Duration) {
 	t.Helper()
-	usage := w.desk.Usage()
+	usage := w.service.Usage()
 	if spent := usage.InputTokens + usage.OutputTokens; spent > spends+2*budget {
 		t.Errorf("%d tokens were spent, the limit is %d", spent, spends)
 	}

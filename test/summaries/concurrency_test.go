@@ -77,7 +77,7 @@ func crowd(t *testing.T, s store.Store, rounds int) {
 	model := &patient{}
 	w := newWorld(s, model)
 	defer func() {
-		w.desk.Close()
+		w.service.Close()
 		_ = s.Close()
 	}()
 	if testing.Short() {

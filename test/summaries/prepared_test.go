@@ -33,7 +33,7 @@ func TestBuild_PreparedSummary_IsUsedWithoutAnyWait(t *testing.T) {
 				s := memory.New(memory.Options{})
 				w := newWorld(s, model)
 				t.Cleanup(func() {
-					w.desk.Close()
+					w.service.Close()
 					_ = s.Close()
 				})
 				w.prepared(t, model, maxWait)
@@ -65,7 +65,7 @@ func (w *world) prepared(t *testing.T, model *held, maxWait time.Duration) {
 			t.Errorf("%+v", got.Degradations)
 		}
 	})
-	if calls := w.desk.Usage().Calls; calls != 1 {
+	if calls := w.service.Usage().Calls; calls != 1 {
 		t.Errorf("the model was called %d times", calls)
 	}
 	if m, err := w.Message(t.Context(), key, 4); err != nil || m.Message.Parts[0].Result.Text.Inline != found {

@@ -35,17 +35,17 @@ type counter struct{ tokens.Counter }
 
 func (counter) Name() string { return conversation.DefaultCounter }
 
-// world is an engine over a store, with a desk that asks one model.
+// world is an engine over a store, with a service that asks one model.
 type world struct {
 	*engine.Engine
-	desk *summarize.Desk
+	service *summarize.Service
 }
 
 func newWorld(s store.Store, m summarize.Model) *world { return worldOf(s, m, nil) }
 
 // worldOf is a world whose options a test changes.
 func worldOf(s store.Store, m summarize.Model, change func(*engine.Options, *summarize.Options)) *world {
-	desk := summarize.Options{Providers: map[string]summarize.Model{"openai": m}, Models: []string{"openai/m"}}
+	service := summarize.Options{Providers: map[string]summarize.Model{"openai": m}, Models: []string{"openai/m"}}
 	off := true
 	o := engine.Options{
 		Defaults: conversation.Policy{ // what these tests are about is not how old messages are summarized
@@ -58,16 +58,16 @@ func worldOf(s store.Store, m summarize.Model, change func(*engine.Options, *sum
 		OnError: func(error) {},
 	}
 	if change != nil {
-		change(&o, &desk)
+		change(&o, &service)
 	}
-	o.Summaries = summarize.New(desk)
-	return &world{Engine: engine.New(o), desk: o.Summaries}
+	o.Summaries = summarize.New(service)
+	return &world{Engine: engine.New(o), service: o.Summaries}
 }
 
 // close ends what is under way.
 func (w *world) close() {
 	w.Engine.Close()
-	w.desk.Close()
+	w.service.Close()
 }
 
 // served is a world whose model is an HTTP server, asked as the sidecar asks it.
@@ -90,7 +90,7 @@ func servedBy(t *testing.T, url string, closeServer func()) *world {
 	s := memory.New(memory.Options{})
 	w := newWorld(s, client)
 	t.Cleanup(func() {
-		w.desk.Close()
+		w.service.Close()
 		client.Close()
 		closeServer()
 		_ = s.Close()

@@ -9,17 +9,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/conversations"
-
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/placement"
-
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
-
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/catalogue"
-
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
-
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/catalogue"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/conversations"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/placement"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
 	"github.com/palimpsest-context/palimpsest/pkg/expiry"
 	"github.com/palimpsest-context/palimpsest/pkg/retention"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
@@ -29,7 +24,7 @@ import (
 func (as *Service) Append(ctx context.Context, r AppendRequest) (*AppendResult, error) {
 	a := &attempt{service: as, request: r, fresh: as.ids()}
 	for i := range r.Extras {
-		r.Messages[i].Parts = retention.Lay(r.Messages[i].Parts, r.Extras[i].Additions)
+		r.Messages[i].Parts = retention.Layout(r.Messages[i].Parts, r.Extras[i].Additions)
 	}
 	err := as.txn.Do(ctx, r.Key, func() error { return a.attempt(ctx) })
 	return a.result, err
@@ -288,9 +283,9 @@ func (r *resolver) resolve(m *conversation.Message, override *conversation.Expir
 		}
 		t.Expiration = o.Resolve(r.policies)
 	}
-	if given != nil || len(expiry.WordsOf(m)) > 0 {
+	if given != nil || len(expiry.TextParts(m)) > 0 {
 		words := expiry.Origin{Explicit: given, Actions: m.Actions, Override: override}
-		if expiry.Carries(m, expiry.Words) {
+		if expiry.PolicyApplies(m, expiry.MessageText) {
 			words.Policy = r.policy
 		}
 		m.Expiration = words.Resolve(r.policies)

@@ -9,18 +9,14 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/placement"
-
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
-
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
-
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
-
 	"github.com/palimpsest-context/palimpsest/pkg/citations"
 	"github.com/palimpsest-context/palimpsest/pkg/compaction"
 	"github.com/palimpsest-context/palimpsest/pkg/content"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/placement"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
 	"github.com/palimpsest-context/palimpsest/pkg/expiry"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
@@ -292,7 +288,7 @@ func (c *citationPlan) show(x *citedPart, p *conversation.Part) conversation.Par
 	if p.Kind == conversation.PartText {
 		out = conversation.Part{Kind: conversation.PartText, Text: conversation.Content{Inline: text}}
 	} else {
-		out = compaction.Replaced(p.Result, text)
+		out = compaction.WithText(p.Result, text)
 		keepMedia(out.Result, p.Result, text)
 	}
 	out.Citation = cited

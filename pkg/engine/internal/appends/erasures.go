@@ -4,9 +4,8 @@ import (
 	"context"
 	"slices"
 
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
-
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
 	"github.com/palimpsest-context/palimpsest/pkg/expiry"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
@@ -50,7 +49,7 @@ func erasuresOf(m *conversation.Message) []record.Erasure {
 			out = append(out, e)
 		}
 	}
-	add(expiry.Words, m.Expiration)
+	add(expiry.MessageText, m.Expiration)
 	for i := range m.Parts {
 		if r := m.Parts[i].Result; r != nil {
 			add(int32(i), r.Expiration)

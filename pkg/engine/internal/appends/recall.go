@@ -4,16 +4,12 @@ import (
 	"context"
 	"maps"
 
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/toolcalls"
-
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/placement"
-
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
-
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
-
 	"github.com/palimpsest-context/palimpsest/pkg/citations"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/placement"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/toolcalls"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
@@ -105,7 +101,7 @@ func (r *recallDetection) read(ctx context.Context, incarnation conversation.ID)
 		}
 	}
 	for _, c := range r.candidates {
-		for _, handle := range []string{citations.Cited(c.text), argumentsOf(c.args).ContentID} {
+		for _, handle := range []string{citations.HandleOf(c.text), argumentsOf(c.args).ContentID} {
 			r.sources[handle] = nil
 		}
 	}
@@ -153,8 +149,8 @@ func argumentsOf(text string) *toolcalls.Arguments {
 func (r *recallDetection) settle(c *recallCandidate, messages int32) {
 	p, args := r.part(c.at), argumentsOf(c.args)
 	var from *conversation.Recalled
-	switch s := r.sources[citations.Cited(c.text)]; {
-	case s != nil && citations.IsOf(c.text, s.CitationSource()):
+	switch s := r.sources[citations.HandleOf(c.text)]; {
+	case s != nil && citations.Cites(c.text, s.CitationSource()):
 		from, r.citations[c.at] = &conversation.Recalled{ContentID: s.Handle}, true
 	case r.sources[args.ContentID] != nil:
 		from = &conversation.Recalled{ContentID: args.ContentID}

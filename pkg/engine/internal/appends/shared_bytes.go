@@ -4,9 +4,8 @@ import (
 	"maps"
 	"unicode/utf8"
 
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
-
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
 )
 
 // findShares finds the contents whose bytes the conversation has already.

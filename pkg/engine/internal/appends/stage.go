@@ -4,9 +4,8 @@ import (
 	"context"
 	"slices"
 
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
-
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
 )
 
 // stage moves large contents out to chunks, outside of any compare. The request's messages stay whole, so that another

@@ -4,16 +4,13 @@ import (
 	"context"
 	"errors"
 
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
-	"github.com/palimpsest-context/palimpsest/pkg/summarize"
-
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
-
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
-
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
+	"github.com/palimpsest-context/palimpsest/pkg/summarize"
 )
 
 // Build begins the next turn, unless the request says otherwise, and answers what the model should see now. A refused build

@@ -4,13 +4,10 @@ import (
 	"context"
 	"math"
 
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
-
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
-
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
-
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
@@ -63,7 +60,7 @@ func (b *Service) compactOnce(ctx context.Context, r *plan.CompactRequest, wait 
 	return b.commitCompact(ctx, d, r, before-d.Fixed-d.Composed.Tokens())
 }
 
-// decidingOn decides on the conversation's view as the last build at its own budget did.
+// compactionAttempt decides on the conversation's view as the last build at its own budget did.
 func (b *Service) compactionAttempt(ctx context.Context, w *view.Loaded, r *plan.CompactRequest) (*plan.Attempt, error) {
 	build := &plan.Request{Key: r.Key, Format: conversation.FormatNeutral}
 	if w.Head.ManifestSeq > 0 {

@@ -10,10 +10,9 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
-
-	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 	"github.com/palimpsest-context/palimpsest/pkg/store/record"
 	"github.com/palimpsest-context/palimpsest/pkg/summarize"
@@ -165,12 +164,12 @@ func (b *Service) askModel(ctx context.Context, w *plan.SummaryJob, document str
 		Scope: w.Scope(), Content: document, Hash: sha256.Sum256([]byte(document)), Chars: utf8.RuneCountInString(document),
 		Target: w.Target(), Prompt: w.Prompt, Span: true,
 	}
-	if result, ended := b.summaries.Look(r); ended {
+	if result, ended := b.summaries.Result(r); ended {
 		return result
 	}
-	b.summaries.Start(r) //nolint:contextcheck // the desk has deadlines of its own
+	b.summaries.Start(r) //nolint:contextcheck // the service has deadlines of its own
 	b.summaries.Wait(ctx, []*summarize.Request{r})
-	if result, ended := b.summaries.Look(r); ended {
+	if result, ended := b.summaries.Result(r); ended {
 		return result
 	}
 	return summarize.Result{Err: &summarize.Failure{Reason: summarize.Timeout}}

@@ -23,7 +23,7 @@ type Service struct {
 	blobs      *contents.Blobs
 	contents   *contents.Service
 	catalogues *catalogue.Reader
-	summaries  *summarize.Desk
+	summaries  *summarize.Service
 	ids        func() conversation.ID
 	defaults   conversation.Policy
 	onError    func(error)
@@ -44,7 +44,7 @@ type Options struct {
 	Blobs      *contents.Blobs
 	Contents   *contents.Service
 	Catalogues *catalogue.Reader
-	Summaries  *summarize.Desk
+	Summaries  *summarize.Service
 	IDs        func() conversation.ID
 	Defaults   conversation.Policy // the server's
 	OnError    func(error)         // is told of failures of background work; may be nil

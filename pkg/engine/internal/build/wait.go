@@ -7,7 +7,6 @@ import (
 
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
-
 	"github.com/palimpsest-context/palimpsest/pkg/summarize"
 )
 
@@ -63,7 +62,7 @@ func (b *Service) waitForTexts(ctx context.Context, w *plan.WaitBudget) {
 	b.startAll(w, w.Wanted) //nolint:contextcheck // it goes on behind the build; the others only now: they must not take the places of those that are waited for
 }
 
-// start begins requests. They go on when the build has given up waiting.
+// startAll begins requests. They go on when the build has given up waiting.
 func (b *Service) startAll(w *plan.WaitBudget, requests []*summarize.Request) {
 	for _, r := range requests {
 		b.summaries.Start(r)
@@ -76,7 +75,7 @@ func (b *Service) startAll(w *plan.WaitBudget, requests []*summarize.Request) {
 func (b *Service) chooseToAwait(w *plan.WaitBudget) []*summarize.Request {
 	var underWay []*summarize.Request
 	for _, r := range w.Wanted {
-		if b.summaries.Knows(r) {
+		if b.summaries.IsStarted(r) {
 			underWay = append(underWay, r)
 		}
 	}
@@ -86,7 +85,7 @@ func (b *Service) chooseToAwait(w *plan.WaitBudget) []*summarize.Request {
 	return slices.Clone(w.Wanted[:min(w.Calls, len(w.Wanted))])
 }
 
-// startForeseen starts, in the background, the summaries that later builds will want, up to the limits of who asks the models. It is a
+// startUpcoming starts, in the background, the summaries that later builds will want, up to the limits of who asks the models. It is a
 // favor: failures are left to them.
 func (b *Service) startUpcoming(ctx context.Context, d *plan.Attempt) {
 	var requests []*summarize.Request

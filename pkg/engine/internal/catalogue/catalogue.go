@@ -9,9 +9,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
-
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
 	"github.com/palimpsest-context/palimpsest/pkg/expiry"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 	"github.com/palimpsest-context/palimpsest/pkg/store/record"
@@ -68,7 +67,7 @@ func (c *Reader) replace(namespace string, entry *Entries) {
 	c.namespaces[namespace] = entry
 }
 
-// catalogue returns what is configured in a namespace.
+// Read returns what is configured in a namespace.
 func (c *Reader) Read(ctx context.Context, namespace string) (*Entries, error) {
 	cached, now := c.get(namespace), c.clock()
 	if cached != nil && now.Sub(cached.asked) < freshFor {
@@ -164,7 +163,7 @@ type entryChange struct {
 
 func remove([]byte) ([]byte, error) { return nil, nil }
 
-// changeCatalogue changes an entry of a namespace. A request that was answered before changes nothing; its version is told again.
+// change changes an entry of a namespace. A request that was answered before changes nothing; its version is told again.
 func (a *Admin) change(ctx context.Context, namespace string, ch entryChange, r txn.Request) error {
 	key := store.Key{Namespace: namespace}
 	err := a.txn.Do(ctx, key, func() error {

@@ -129,7 +129,7 @@ func (b *Blobs) StageSummaries(ctx context.Context, key store.Key, incarnation c
 // summaryFrom is the size in bytes from which what a summary says is stored apart from its edit.
 const summaryFrom = 512
 
-// contents reads contents into memory.
+// Texts reads contents into memory.
 func (b *Blobs) Texts(ctx context.Context, key store.Key, incarnation conversation.ID, contents ...conversation.Content) ([]string, error) {
 	parts, err := b.Inline(ctx, key, incarnation, view.TextParts(contents))
 	if err != nil {

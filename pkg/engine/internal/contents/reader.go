@@ -4,10 +4,9 @@ import (
 	"context"
 	"slices"
 
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
-
 	"github.com/palimpsest-context/palimpsest/pkg/content"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
 	"github.com/palimpsest-context/palimpsest/pkg/search"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
@@ -26,7 +25,7 @@ type Reader struct {
 // Open finds where a content is.
 func (cs *Service) Open(ctx context.Context, key store.Key, head *store.Head, r *Record) (*Reader, error) {
 	if r.Expired {
-		return nil, Gone()
+		return nil, GoneError()
 	}
 	number, _ := NumberOf(r.Handle)
 	h := &Reader{Service: cs, Key: key, Incarnation: head.Incarnation, number: number, Record: r}
@@ -51,7 +50,7 @@ func (cs *Service) Open(ctx context.Context, key store.Key, head *store.Head, r 
 // OfPart holds the text of a message's part.
 func (h *Reader) OfPart(ctx context.Context, part []conversation.Part) error {
 	if conversation.Erased(part) {
-		return Gone()
+		return GoneError()
 	}
 	p := &part[0]
 	switch {
@@ -84,7 +83,7 @@ func (h *Reader) Read(ctx context.Context, from, to int64) ([]byte, error) {
 	}
 	switch got := snap.Contents[0]; {
 	case got == nil: // it went since its record was read
-		return nil, Gone()
+		return nil, GoneError()
 	case int64(len(got)) != to-from:
 		return nil, Damaged("a stored content")
 	default:
@@ -161,7 +160,7 @@ func (h *Reader) document(ctx context.Context) (*search.Document, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := search.Prepare(content.Read(content.Kind(h.Record.Kind), string(text)))
+	d := search.NewDocument(content.Read(content.Kind(h.Record.Kind), string(text)))
 	h.Service.Cache.put(key, cacheEntry{value: d, bytes: d.Size() + h.Record.Bytes})
 	return d, nil
 }
@@ -188,7 +187,7 @@ func (h *Reader) addPieces(ctx context.Context, s *excerptSearch) error {
 			kind = content.KindText
 		}
 		at.text = string(text)
-		s.add(at, search.Prepare(content.Read(kind, at.text)))
+		s.add(at, search.NewDocument(content.Read(kind, at.text)))
 		at = at.after()
 	}
 	return nil

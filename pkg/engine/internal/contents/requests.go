@@ -3,9 +3,8 @@ package contents
 import (
 	"time"
 
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
-
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 

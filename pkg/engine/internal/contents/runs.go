@@ -7,9 +7,8 @@ import (
 	"errors"
 	"time"
 
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
-
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 	"github.com/palimpsest-context/palimpsest/pkg/store/record"
 )
@@ -211,9 +210,9 @@ func (cs *Service) EachSource(ctx context.Context, key store.Key, incarnation co
 	return nil
 }
 
-// touchRun says whether a content of a run can still be had, and notes that it was read, if that is worth a write. Noting competes with
-// nobody, and is a favour: who loses, loses less than a step.
-func (cs *Service) touchRun(ctx context.Context, key store.Key, incarnation conversation.ID, s *Record) error {
+// requireRunAlive says whether a content of a run can still be had, and notes that it was read, if that is worth a write. Noting competes with
+// nobody, and is a favor: losing this race costs at most one interval.
+func (cs *Service) requireRunAlive(ctx context.Context, key store.Key, incarnation conversation.ID, s *Record) error {
 	if !s.OfRun || s.Expired {
 		return nil
 	}
@@ -227,8 +226,8 @@ func (cs *Service) touchRun(ctx context.Context, key store.Key, incarnation conv
 		return err
 	}
 	now := cs.txn.Now()
-	if run.Gone || !now.Before(run.Due()) {
-		return Gone()
+	if run.Over(now) {
+		return GoneError()
 	}
 	if run.End > 0 || now.Sub(time.UnixMilli(run.Used)) < touchInterval {
 		return nil

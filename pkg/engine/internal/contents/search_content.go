@@ -4,9 +4,8 @@ import (
 	"context"
 	"slices"
 
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
-
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
@@ -45,7 +44,7 @@ func (cs *Service) SearchContent(ctx context.Context, r SearchContentRequest) (*
 // addContent adds a content to a search. One that went since its record was read is left out.
 func (cs *Service) addContent(ctx context.Context, r *SearchContentRequest, head *store.Head, found *searchableContents, rec *Record, s *excerptSearch, out *SearchContentResult) error {
 	if _, asked := found.runs[rec.Run]; rec.OfRun && !asked { // once a run, however many contents it has
-		found.runs[rec.Run] = cs.touchRun(ctx, r.Key, head.Incarnation, rec)
+		found.runs[rec.Run] = cs.requireRunAlive(ctx, r.Key, head.Incarnation, rec)
 	}
 	var err error
 	if rec.OfRun {

@@ -71,7 +71,7 @@ func (r *Record) Source(expires time.Time) Source {
 	return s
 }
 
-// handles are written in letters and digits that nobody mistakes for each other.
+// HandleLetters writes handles in letters and digits that nobody mistakes for each other.
 var HandleLetters = base32.StdEncoding.WithPadding(base32.NoPadding) //nolint:gochecknoglobals // a constant that Go has no word for
 
 // NewHandle makes the handle of a content: its number, and letters that nobody can guess, however the id spreads what it has of chance.
@@ -127,15 +127,15 @@ func (cs *Service) find(ctx context.Context, key store.Key, handle string) (*Rec
 	if r.Handle != handle {
 		return nil, nil, notFound()
 	}
-	return r, snap, cs.touchRun(ctx, key, snap.Head.Incarnation, r)
+	return r, snap, cs.requireRunAlive(ctx, key, snap.Head.Incarnation, r)
 }
 
 func notFound() error {
 	return conversation.Errorf(conversation.ContentNotFound, "no content of the conversation has this handle")
 }
 
-// Gone is the error of a content that is not there any more, and will not be again.
-func Gone() error {
+// GoneError is the error of a content that is not there any more, and will not be again.
+func GoneError() error {
 	return conversation.Errorf(conversation.ContentExpired, "the content is gone for good: do not retry")
 }
 

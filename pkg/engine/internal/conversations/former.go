@@ -11,9 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
-
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 	"github.com/palimpsest-context/palimpsest/pkg/store/record"
 )

@@ -19,7 +19,7 @@ type Service struct {
 	txn        *txn.Manager
 	views      *view.Loader
 	catalogues *catalogue.Reader
-	summaries  *summarize.Desk
+	summaries  *summarize.Service
 	clock      func() time.Time
 	ids        func() conversation.ID
 	defaults   conversation.Policy
@@ -31,7 +31,7 @@ type Options struct {
 	Txn        *txn.Manager
 	Views      *view.Loader
 	Catalogues *catalogue.Reader
-	Summaries  *summarize.Desk
+	Summaries  *summarize.Service
 	Clock      func() time.Time
 	IDs        func() conversation.ID
 	Defaults   conversation.Policy // the server's

@@ -3,9 +3,8 @@ package messages
 import (
 	"slices"
 
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
-
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
 )
 
 // contentsWentWithRun says whether a message had contents that went with their run.
@@ -18,7 +17,7 @@ func (l *messageReader) contentsWentWithRun(index int32) bool {
 // lostError is the error of a message whose original is not there any more.
 func (l *messageReader) lostError(index int32) error {
 	if l.contentsWentWithRun(index) {
-		return contents.Gone()
+		return contents.GoneError()
 	}
 	return erasedError(index)
 }

@@ -5,13 +5,10 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
-
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
-
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
-
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 

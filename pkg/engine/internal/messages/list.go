@@ -6,13 +6,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/build"
-
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
-
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
-
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/build"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/expiry"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
@@ -43,7 +40,7 @@ func (ms *Service) Message(ctx context.Context, key store.Key, index int32) (*Me
 	return l.show(ctx, l.loaded.Original(m), false)
 }
 
-// listing looks at messages together with their place in the view of the last build.
+// messageReader looks at messages together with their place in the view of the last build.
 type messageReader struct {
 	service *Service
 	loaded  *view.Loaded

@@ -28,7 +28,7 @@ type SearchMessagesResult struct {
 
 // MessageHit is a message that answers a query.
 type MessageHit struct {
-	Message conversation.Message // without its parts
+	Message conversation.Message // withoutQueryCalls its parts
 	Score   float64
 	Snippet string
 	InView  bool

@@ -2,20 +2,13 @@ package messages
 
 import (
 	"context"
-	"encoding/json"
-	"hash/fnv"
-	"maps"
 	"slices"
 	"strings"
 
-	"github.com/palimpsest-context/palimpsest/pkg/citations"
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/placement"
-
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
-
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
-
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/placement"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
 	"github.com/palimpsest-context/palimpsest/pkg/search"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
@@ -23,7 +16,7 @@ import (
 // messageBlock is a run of messages that is ready to be searched.
 type messageBlock struct {
 	words    *search.Messages
-	messages []conversation.Message // without their parts
+	messages []conversation.Message // withoutQueryCalls their parts
 	tools    conversation.RecallTools
 	asks     map[uint64][]int32 // messages with calls that have a text for an argument, by its hash
 
@@ -42,7 +35,7 @@ func (s *messageSearch) readBlock(ctx context.Context, at conversation.Range) (*
 		return nil, txn.Failure(err)
 	}
 	messages := s.corrected(snap.Messages)
-	searched, err := s.searched(ctx, messages)
+	searched, err := s.searchableParts(ctx, messages)
 	if err != nil {
 		return nil, err
 	}
@@ -72,77 +65,8 @@ func (s *messageSearch) corrected(messages []conversation.Message) []conversatio
 	return out
 }
 
-// without is what is searched of a block: not the calls whose arguments are the query.
-func (s *messageSearch) without(ctx context.Context, b *messageBlock) ([]*search.Messages, error) {
-	runs := []*search.Messages{b.words}
-	for _, index := range b.asks[s.asked] {
-		at := conversation.Range{First: index, End: index + 1}
-		snap, err := s.service.store.Read(ctx, s.loaded.Key, store.Query{Incarnation: s.loaded.Head.Incarnation, Ranges: []store.MessageRange{{Range: at}}})
-		if err != nil {
-			return nil, txn.Failure(err)
-		}
-		searched, err := s.searched(ctx, s.corrected(snap.Messages))
-		if err != nil || len(searched) == 0 {
-			return nil, err
-		}
-		text, err := s.beginning(ctx, s.unasked(searched[0]))
-		if err != nil {
-			return nil, err
-		}
-		last := len(runs) - 1
-		runs = append(runs[:last], runs[last].Replacing(index, text)...)
-	}
-	return runs, nil
-}
-
-// unasked are parts without the calls whose arguments are the query.
-func (s *messageSearch) unasked(parts []conversation.Part) []conversation.Part {
-	return slices.DeleteFunc(slices.Clone(parts), func(p conversation.Part) bool {
-		return slices.Contains(asksOf([]conversation.Part{p}), s.asked)
-	})
-}
-
-// asksOf are the hashes of the texts that calls have for arguments, each once.
-func asksOf(parts []conversation.Part) []uint64 {
-	const longest = 64 << 10 // bytes: no query is longer
-	hashes := map[uint64]bool{}
-	for i := range parts {
-		c := parts[i].Call
-		if c == nil || c.Arguments.Ref != nil || len(c.Arguments.Inline) > longest {
-			continue
-		}
-		var value any
-		if json.Unmarshal([]byte(c.Arguments.Inline), &value) == nil {
-			gatherAsks(value, hashes)
-		}
-	}
-	return slices.Sorted(maps.Keys(hashes))
-}
-
-func gatherAsks(value any, into map[uint64]bool) {
-	switch v := value.(type) {
-	case string:
-		into[askedHash(v)] = true
-	case []any:
-		for _, x := range v {
-			gatherAsks(x, into)
-		}
-	case map[string]any:
-		for _, x := range v {
-			gatherAsks(x, into)
-		}
-	}
-}
-
-// askedHash is the same for texts that ask the same, whatever their case, spaces and quotes.
-func askedHash(text string) uint64 {
-	h := fnv.New64a()
-	_, _ = h.Write([]byte(strings.ToLower(strings.Join(strings.Fields(strings.Trim(text, "\"' \t\n")), " "))))
-	return h.Sum64()
-}
-
-// searched are the parts of messages that follow each other, without the calls that recall and what answered them.
-func (s *messageSearch) searched(ctx context.Context, messages []conversation.Message) ([][]conversation.Part, error) {
+// searchableParts are the parts of messages that follow each other, without the calls that recall and what answered them.
+func (s *messageSearch) searchableParts(ctx context.Context, messages []conversation.Message) ([][]conversation.Part, error) {
 	if len(messages) == 0 {
 		return nil, nil
 	}
@@ -161,28 +85,6 @@ func (s *messageSearch) searched(ctx context.Context, messages []conversation.Me
 		out[i] = slices.DeleteFunc(slices.Clone(messages[i].Parts), func(p conversation.Part) bool { return s.recalls(recalls, &p) })
 	}
 	return out, nil
-}
-
-func (s *messageSearch) noteCalls(recalls map[int32]bool, messages []conversation.Message) {
-	for i := range messages {
-		for _, p := range messages[i].Parts {
-			if p.Call != nil && s.tools.Has(p.Call.Name) {
-				recalls[p.Call.Ordinal] = true
-			}
-		}
-	}
-}
-
-// recalls says whether a part is a call that recalls, or what answered one.
-func (s *messageSearch) recalls(calls map[int32]bool, p *conversation.Part) bool {
-	switch {
-	case p.Call != nil:
-		return s.tools.Has(p.Call.Name)
-	case p.Result != nil:
-		return p.Result.Recalled != nil && citations.InForm(p.Result.Words()) == "" || s.tools.Has(p.Result.Name) || calls[p.Result.Ordinal]
-	default:
-		return false
-	}
 }
 
 // beginning is what is searched of parts: texts, what tools said, and calls.

@@ -5,17 +5,16 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
-
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
 	"github.com/palimpsest-context/palimpsest/pkg/search"
 )
 
 const (
 	// searchedText is how much of one message is searched, in bytes.
 	searchedText = 256 << 10
-	// searchedRuns is how many bytes of blocks are held for one search at a time, however long the conversation is.
-	searchedRuns = 64 << 20
+	// searchedBlockBytes is how many bytes of blocks are held for one search at a time, however long the conversation is.
+	searchedBlockBytes = 64 << 20
 )
 
 // SearchMessages ranks the originals of a conversation, with the words that corrections gave them, by how well they answer a query,
@@ -66,7 +65,7 @@ func (s *messageSearch) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if s.held += b.size(); s.held > searchedRuns && len(s.blocks) > 0 {
+		if s.held += b.size(); s.held > searchedBlockBytes && len(s.blocks) > 0 {
 			if err := s.look(ctx); err != nil {
 				return err
 			}
@@ -81,7 +80,7 @@ func (s *messageSearch) run(ctx context.Context) error {
 func (s *messageSearch) look(ctx context.Context) error {
 	var runs []*search.Messages
 	for _, b := range s.blocks {
-		words, err := s.without(ctx, b)
+		words, err := s.withoutQueryCalls(ctx, b)
 		if err != nil {
 			return err
 		}
@@ -161,7 +160,7 @@ func (s *messageSearch) describe(ctx context.Context) error {
 		if !ok {
 			return contents.Damaged("a message")
 		}
-		parts, err := s.searched(ctx, []conversation.Message{*m})
+		parts, err := s.searchableParts(ctx, []conversation.Message{*m})
 		if err != nil {
 			return err
 		}

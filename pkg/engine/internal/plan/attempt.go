@@ -6,18 +6,16 @@ package plan
 import (
 	"time"
 
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/catalogue"
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
-	"github.com/palimpsest-context/palimpsest/pkg/provider"
-	"github.com/palimpsest-context/palimpsest/pkg/tokens"
-
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
-
 	"github.com/palimpsest-context/palimpsest/pkg/compaction"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/catalogue"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/expiry"
+	"github.com/palimpsest-context/palimpsest/pkg/provider"
 	"github.com/palimpsest-context/palimpsest/pkg/store/record"
 	"github.com/palimpsest-context/palimpsest/pkg/summarize"
+	"github.com/palimpsest-context/palimpsest/pkg/tokens"
 )
 
 // Attempt is one build on its way to what the model should see: the edits and the window that this attempt would commit.
@@ -104,8 +102,8 @@ func (d *Attempt) Run(plan func(*Attempt) error) (*Attempt, error) {
 
 // readySummaries is what a build asks about summaries: what is there already, and what could be asked for. Nothing of it waits.
 type readySummaries interface {
-	Look(*summarize.Request) (summarize.Result, bool)
-	Knows(*summarize.Request) bool
+	Result(*summarize.Request) (summarize.Result, bool)
+	IsStarted(*summarize.Request) bool
 	CanAsk(*conversation.Prompt) bool
 	ModelsOf(*conversation.Prompt) []string
 	Extract(text string, chars int) string
@@ -213,7 +211,7 @@ func (d *Attempt) clipOverShare() error {
 	return d.clip(large, conversation.ReasonResultOverShare)
 }
 
-// target is a tool result that may be clipped.
+// clipTarget is a tool result that may be clipped.
 type clipTarget struct {
 	index, part int32
 	weight      int64 // as shown

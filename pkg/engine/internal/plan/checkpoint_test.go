@@ -3,9 +3,8 @@ package plan
 import (
 	"testing"
 
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
-
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 )
 
 // TestDeciding_Settle_LeavesNoTraceOfWhatWasNotWorthIt: a summary that is taken back is in no view.

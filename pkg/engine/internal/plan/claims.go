@@ -8,7 +8,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
-// claims is what a build's view is made of, in the order of its claims on the budget (behaviour §4), with what is needed to cut it.
+// Claims is what a build's view is made of, in the order of its claims on the budget (behaviour §4), with what is needed to cut it.
 type Claims struct {
 	compaction.FitInput
 	restorations []int64 // the edits of Restored
@@ -78,13 +78,13 @@ func (d *Attempt) addSystem(c *Claims) {
 // addTail adds a unit of the tail before the newest one.
 func (d *Attempt) addTail(c *Claims, i int) {
 	u := &d.Composed.Units[i]
-	p := compaction.Piece{First: u.First(), Tokens: d.Composed.Weights[i], Messages: int32(len(u.Items)), User: isUserUnit(u)}
+	p := compaction.TailUnit{First: u.First(), Tokens: d.Composed.Weights[i], Messages: int32(len(u.Items)), User: isUserUnit(u)}
 	if d.pinned(p.First) {
 		c.Fixed += p.Tokens
 		p.Claimed = true
 	}
 	p.Claimed = p.Claimed || d.isProtected(p.First)
-	c.Pieces = append(c.Pieces, p)
+	c.Units = append(c.Units, p)
 }
 
 // addRequests adds the request in force and the opening, where the newest unit and pins do not show them.
@@ -113,14 +113,14 @@ func (d *Attempt) requestClaim(c *Claims, index int32) (*compaction.Claim, error
 	}
 	claim := &compaction.Claim{First: index, Whole: d.weightAt(index, it.Tokens())}
 	claim.Least = claim.Whole
-	if claim.Whole <= compaction.LeastChars/4 { // as short as a cut
+	if claim.Whole <= compaction.MinCutChars/4 { // as short as a cut
 		return claim, nil
 	}
 	words, err := d.userWords(m)
 	if err != nil {
 		return nil, err
 	}
-	n, _ := d.Settings.Counter.Count(compaction.ShowWords(words, compaction.LeastCut(words, index)))
+	n, _ := d.Settings.Counter.Count(compaction.RenderCut(words, compaction.MinCut(words, index)))
 	claim.Least = min(claim.Whole, int64(n)+int64(m.Overhead()))
 	claim.Words = withoutMedia(&it)
 	return claim, nil
@@ -263,18 +263,18 @@ func (d *Attempt) fixTail(c *Claims, smaller *conversation.Window) {
 		}
 	}
 	c.System = slices.DeleteFunc(c.System, func(s compaction.Claim) bool {
-		if _, cut := smaller.CutOf(s.First, 0); cut || compaction.Claimed(c.Restored, s.First) {
+		if _, cut := smaller.CutOf(s.First, 0); cut || compaction.HasClaim(c.Restored, s.First) {
 			return false
 		}
 		c.Fixed += s.Whole
 		return true
 	})
-	for i := range c.Pieces {
-		if !c.Pieces[i].Claimed { // what is claimed is weighed already
-			c.Fixed += c.Pieces[i].Tokens
+	for i := range c.Units {
+		if !c.Units[i].Claimed { // what is claimed is weighed already
+			c.Fixed += c.Units[i].Tokens
 		}
 	}
-	c.Pieces = nil
+	c.Units = nil
 	for _, claim := range []**compaction.Claim{&c.Request, &c.Opening} {
 		if *claim != nil && (*claim).First >= c.Start {
 			*claim = nil

@@ -6,34 +6,12 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
-
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
-
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
 	"github.com/palimpsest-context/palimpsest/pkg/expiry"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 	"github.com/palimpsest-context/palimpsest/pkg/store/record"
 )
-
-// EraseSlot holds which messages have something to be erased, and when: they must be found wherever they are by then, in the
-// view or not (behaviour §2).
-const EraseSlot = view.BuildSlots + "erase"
-
-// MaxErasures is how many messages of a conversation may wait to be erased.
-const MaxErasures = 2048
-
-// ParseErasures reads the list of what is to be erased, and when.
-func ParseErasures(value []byte) ([]record.Erasure, error) {
-	if value == nil {
-		return nil, nil
-	}
-	list, err := record.DecodeErasures(value)
-	if err != nil {
-		return nil, conversation.Errorf(conversation.CorruptRecord, "the stored erasures are damaged").Because(err)
-	}
-	return list, nil
-}
 
 // Erasures is what a build erases: messages rewritten, edits rewritten, contents released.
 type Erasures struct {
@@ -43,7 +21,7 @@ type Erasures struct {
 	shared   []conversation.ContentRef // among what is released, what other contents may have too
 }
 
-// erase erases parts of a message: a tool result, or its words; and what earlier edits showed of them.
+// eraseFromMessage erases parts of a message: a tool result, or its words; and what earlier edits showed of them.
 func (d *Attempt) eraseFromMessage(index int32, positions []int32) {
 	m, ok := d.Loaded.Message(index)
 	if !ok {
@@ -155,7 +133,7 @@ func (d *Attempt) loadErasures() error {
 func (d *Attempt) eraseOutsideView() error {
 	shown := make(map[int32]bool)
 	for i := range d.Composed.Units {
-		if expiry.Gone(&d.Composed.Units[i]) {
+		if expiry.IsEmptied(&d.Composed.Units[i]) {
 			continue
 		}
 		for j := range d.Composed.Units[i].Items {
@@ -173,7 +151,7 @@ func (d *Attempt) eraseOutsideView() error {
 				return err
 			}
 		}
-		if d.mustStillBeErased(x.Index) {
+		if d.staysScheduled(x.Index) {
 			x.Turn = d.Turn + 1
 			left = append(left, x)
 		}
@@ -189,7 +167,7 @@ func (d *Attempt) eraseUnshown(index int32) error {
 		return nil
 	}
 	in := d.expiryInput([]conversation.Unit{{Items: []conversation.Item{{Message: m, Parts: m.Parts}}}})
-	in.Apart = true
+	in.KeepUnits = true
 	for _, x := range expiry.Plan(in) {
 		if !erases(&x) {
 			continue
@@ -201,9 +179,9 @@ func (d *Attempt) eraseUnshown(index int32) error {
 	return nil
 }
 
-// mustStillBeErased says whether a message whose turn has come is still to be erased: it is in the newest unit, was expanded, is given
+// staysScheduled says whether a message whose turn has come is still to be erased: it is in the newest unit, was expanded, is given
 // more time by an override of this build, or waits for the conversation's policy to say when.
-func (d *Attempt) mustStillBeErased(index int32) bool {
+func (d *Attempt) staysScheduled(index int32) bool {
 	m := d.Erased.Messages[index]
 	if m == nil {
 		m, _ = d.Loaded.Message(index)
@@ -213,9 +191,9 @@ func (d *Attempt) mustStillBeErased(index int32) bool {
 	}
 	asAppended := expiry.Input{
 		Turn: d.Turn, Units: []conversation.Unit{{Items: []conversation.Item{{Message: m, Parts: m.Parts}}}},
-		View: &conversation.View{}, Apart: true, Policy: d.Settings.policy.Expiration.Results,
+		View: &conversation.View{}, KeepUnits: true, Policy: d.Settings.policy.Expiration.Results,
 	}
-	return expiry.Open(m) || slices.ContainsFunc(expiry.Plan(asAppended), func(x expiry.Due) bool { return erases(&x) })
+	return expiry.MayErase(m) || slices.ContainsFunc(expiry.Plan(asAppended), func(x expiry.Due) bool { return erases(&x) })
 }
 
 // isErased says whether a part of a message is gone, before this build or by it.

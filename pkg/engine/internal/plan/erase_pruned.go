@@ -4,10 +4,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
-
 	"github.com/palimpsest-context/palimpsest/pkg/compaction"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/prune"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 	"github.com/palimpsest-context/palimpsest/pkg/store/record"
@@ -77,7 +76,7 @@ func (d *Attempt) reclaimOne(r record.Reclaim) {
 		return
 	}
 	text := prune.Cleared("", true)
-	shown := compaction.Replaced(m.Parts[r.Part].Result, text)
+	shown := compaction.WithText(m.Parts[r.Part].Result, text)
 	d.setWeight(&shown, text)
 	d.addEdit(conversation.Edit{
 		Kind: conversation.EditParts, Range: conversation.Range{First: r.Index, End: r.Index + 1}, Reason: conversation.ReasonPruned,

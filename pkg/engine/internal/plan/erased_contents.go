@@ -3,9 +3,8 @@ package plan
 import (
 	"slices"
 
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
-
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
 )
 
 // expireErased notes, of contents that a build erases with their messages, that they are gone.

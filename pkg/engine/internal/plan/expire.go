@@ -5,10 +5,9 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
-
 	"github.com/palimpsest-context/palimpsest/pkg/compaction"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/expiry"
 )
 
@@ -54,7 +53,7 @@ func (d *Attempt) removeUnit(x *expiry.Due) error {
 			d.Edits[len(d.Edits)-1].After = left.Tokens()
 		}
 	}
-	for _, p := range x.Erase { // a summary may have been made for a life that it did not get
+	for _, p := range x.Erase { // a summary may exist of a text that is removed now
 		o, err := d.original(&expiry.Due{Unit: x.Unit, Index: p.Index, Part: p.Part})
 		if err != nil {
 			return err
@@ -84,8 +83,8 @@ func (d *Attempt) allButKept(m *conversation.Message) []conversation.PartEdit {
 func (d *Attempt) eraseDue(x *expiry.Due) {
 	for _, p := range x.Erase {
 		positions := []int32{p.Part}
-		if m, ok := d.Loaded.Message(p.Index); ok && p.Part == expiry.Words {
-			positions = expiry.WordsOf(m)
+		if m, ok := d.Loaded.Message(p.Index); ok && p.Part == expiry.MessageText {
+			positions = expiry.TextParts(m)
 		}
 		d.eraseFromMessage(p.Index, positions)
 	}
@@ -155,7 +154,7 @@ func (d *Attempt) original(x *expiry.Due) (*originalText, error) {
 
 // recallOf is the call of a tool that brings what is due back.
 func recallOf(x *expiry.Due) string {
-	if x.Part == expiry.Words {
+	if x.Part == expiry.MessageText {
 		return conversation.ExpandCall(x.Index)
 	}
 	return x.Message().Parts[x.Part].Result.Recall(x.Index)
@@ -184,7 +183,7 @@ func (d *Attempt) clearedBefore(x *expiry.Due, o *originalText) bool {
 }
 
 func kindName(x *expiry.Due) string {
-	if x.Part == expiry.Words {
+	if x.Part == expiry.MessageText {
 		return "text"
 	}
 	return "tool result"
@@ -199,7 +198,7 @@ func (d *Attempt) replacement(o *originalText, text string, level conversation.L
 		e := conversation.PartEdit{Part: o.positions[i], Level: level}
 		switch p := &o.parts[i]; {
 		case p.Kind == conversation.PartToolResult:
-			e.Shown = compaction.Replaced(p.Result, text)
+			e.Shown = compaction.WithText(p.Result, text)
 			d.setWeight(&e.Shown, text)
 		case p.Kind == conversation.PartMedia && level == conversation.Shortened:
 			e.Shown = view.TextPart(p.Media.Line())

@@ -102,7 +102,7 @@ func (d *Attempt) applyGrants(c *Claims, r *compaction.FitResult) error {
 func (d *Attempt) noteDisplaced(units []compaction.Claim, start int32) {
 	for i := range d.Composed.Units {
 		u := &d.Composed.Units[i]
-		if u.Summary == nil && u.First() < start && compaction.Claimed(units, u.First()) {
+		if u.Summary == nil && u.First() < start && compaction.HasClaim(units, u.First()) {
 			d.displaced = append(d.displaced, conversation.Range{First: u.First(), End: u.Last() + 1})
 		}
 	}
@@ -122,7 +122,7 @@ func (d *Attempt) cutToGrants(win *conversation.Window, c *Claims, r *compaction
 		win.Cuts = append(win.Cuts, cut)
 	}
 	for _, claim := range c.System[r.System:] {
-		if !compaction.Claimed(c.Restored[:r.Restored], claim.First) {
+		if !compaction.HasClaim(c.Restored[:r.Restored], claim.First) {
 			win.Cuts = append(win.Cuts, conversation.Cut{Message: claim.First})
 		}
 	}
@@ -160,7 +160,7 @@ func (d *Attempt) cutMessage(index int32, granted int64) (conversation.Cut, erro
 // userWords is what the user typed in a message.
 func (d *Attempt) userWords(m *conversation.Message) (string, error) {
 	parts, err := d.Loaded.Inline(m.Parts)
-	return compaction.OwnWords(parts), err
+	return compaction.UserText(parts), err
 }
 
 // moveWindow lays the view out for another window.

@@ -43,7 +43,7 @@ func (s *settings) off() bool { return s.policy.Expiration.Off != nil && *s.poli
 func (d *Attempt) expiryInput(units []conversation.Unit) expiry.Input {
 	return expiry.Input{
 		Turn: d.Turn, Units: units, View: d.View, Policy: d.Settings.policy.Expiration.Results, Override: d.Settings.override,
-		ErasuresAlone: d.Settings.off(),
+		OnlyErasures: d.Settings.off(),
 	}
 }
 
@@ -76,7 +76,7 @@ func (d *Attempt) applyExpirations() error {
 	}
 	d.expiryRan = true
 	in := d.expiryInput(d.expirableUnits())
-	planned, coming := expiry.Plan(in), expiry.Coming(in)
+	planned, coming := expiry.Plan(in), expiry.Upcoming(in)
 	if len(planned)+len(coming)+len(d.erasures) == 0 {
 		return nil
 	}
@@ -222,8 +222,8 @@ func (d *Attempt) shownOf(x *expiry.Due) []*conversation.Part {
 
 // positionsOf are the parts that expire together as what is due.
 func positionsOf(x *expiry.Due) []int32 {
-	if x.Part == expiry.Words {
-		return expiry.WordsOf(x.Message())
+	if x.Part == expiry.MessageText {
+		return expiry.TextParts(x.Message())
 	}
 	return []int32{x.Part}
 }

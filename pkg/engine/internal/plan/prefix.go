@@ -3,9 +3,8 @@ package plan
 import (
 	"slices"
 
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
-
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
 )
 
@@ -15,7 +14,7 @@ func (d *Attempt) Prefix(before view.PreviousBuild, m *conversation.Manifest) Pr
 		return PrefixReport{BrokenBy: BreakFirstBuild}
 	}
 	blocks := d.Composed.Blocks // the assembly may hold an earlier build's, of the same bytes and of other weights
-	stable := provider.Shared(before.Blocks, blocks)
+	stable := provider.CommonPrefix(before.Blocks, blocks)
 	r := PrefixReport{
 		StableBlocks: int32(stable), PreviousBlocks: int32(len(before.Blocks)),
 		FixedInputChanged: before.Manifest.FixedHash != m.FixedHash,

@@ -79,7 +79,7 @@ func (d *Attempt) clearResults(targets []prune.Target) {
 	}
 	for _, t := range targets {
 		text := prune.Cleared(m.Parts[t.Part].Result.Recall(index), d.isErased(m, t.Part))
-		shown := compaction.Replaced(m.Parts[t.Part].Result, text)
+		shown := compaction.WithText(m.Parts[t.Part].Result, text)
 		d.setWeight(&shown, text)
 		e.Parts = append(e.Parts, conversation.PartEdit{Part: t.Part, Level: conversation.Cleared, Shown: shown})
 		e.Before, e.After = e.Before+t.Weight, e.After+int64(shown.Tokens)

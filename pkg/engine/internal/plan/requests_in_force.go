@@ -53,7 +53,7 @@ func (d *Attempt) message(index int32) (*conversation.Message, error) {
 	return m, nil
 }
 
-// asked says whether the user's words stand in a message as they were appended, whether or not a summary stands for it too.
+// standsWhole says whether the user's words stand in a message as they were appended, whether or not a summary stands for it too.
 func (d *Attempt) standsWhole(m *conversation.Message) bool {
 	it, ok := d.View.Beside(m)
 	return ok && it.Level == conversation.Full && !conversation.Erased(m.Parts)

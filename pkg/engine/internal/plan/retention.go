@@ -31,7 +31,7 @@ func (d *Attempt) retainMessage(it *conversation.Item) {
 	m := it.Message
 	var past []int32
 	if d.NewTurn {
-		past = slices.DeleteFunc(retention.Past(m, d.numberFromNewest(m)), func(p int32) bool { return d.View.Masked(m.Index, p) })
+		past = slices.DeleteFunc(retention.Expired(m, d.numberFromNewest(m)), func(p int32) bool { return d.View.Masked(m.Index, p) })
 	}
 	if len(past) == 0 && (d.View.Settled(m.Index) || !m.Varied()) {
 		return

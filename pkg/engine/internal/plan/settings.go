@@ -5,11 +5,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/catalogue"
-
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
-
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/catalogue"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/tokens"
 )
 

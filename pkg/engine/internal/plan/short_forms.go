@@ -23,7 +23,7 @@ type shortForm struct {
 func (d *Attempt) forms(x *expiry.Due, o *originalText) []shortForm {
 	if o.Chars <= x.Expiration.Length() { // nothing to shorten but media
 		f := shortForm{reason: conversation.ReasonExpiredFirstChars}
-		if x.Part != expiry.Words {
+		if x.Part != expiry.MessageText {
 			f.text = o.text
 		}
 		return []shortForm{f}
@@ -90,13 +90,13 @@ func (d *Attempt) summaryFor(x *expiry.Due, o *originalText) (s summarize.Result
 		return summarize.Result{Err: errSystem}, 0
 	}
 	r := d.summaryRequest(x, o)
-	s, ended := d.Summaries.Look(r)
+	s, ended := d.Summaries.Result(r)
 	switch {
-	case ended && !summarize.Refused(s.Err):
+	case ended && !summarize.IsRetryable(s.Err):
 		return s, 0
 	case ended:
 		deferred = conversation.ReasonSummaryRefused
-	case d.wasRequested(x) || d.Summaries.Knows(r):
+	case d.wasRequested(x) || d.Summaries.IsStarted(r):
 		s.Err, deferred = ErrNotReady, conversation.ReasonSummaryNotReady
 	default:
 		s.Err, deferred = errNotAsked, conversation.ReasonSummaryNotAsked
@@ -126,7 +126,7 @@ func (d *Attempt) summaryRequest(x *expiry.Due, o *originalText) *summarize.Requ
 		MessageType: messageType(m.Type), TurnAdded: m.TurnAdded,
 	}
 	r.Prompt, _ = d.Settings.catalogue.Prompt(x.Expiration.CompactPromptID)
-	if x.Part != expiry.Words {
+	if x.Part != expiry.MessageText {
 		r.Tool = toolIn(x.Unit, m.Parts[x.Part].Result)
 	}
 	return r

@@ -3,10 +3,9 @@ package plan
 import (
 	"slices"
 
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
-
 	"github.com/palimpsest-context/palimpsest/pkg/compaction"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/store/record"
 )
 
@@ -68,12 +67,12 @@ func (d *Attempt) cut(tail int64, keep int32) int32 {
 	in := compaction.CutInput{Keep: keep, Tail: tail}
 	for i := d.Composed.Tail; i <= d.Composed.Newest(); i++ {
 		u := &d.Composed.Units[i]
-		in.Pieces = append(in.Pieces, compaction.Piece{
+		in.Units = append(in.Units, compaction.TailUnit{
 			First: u.First(), Tokens: d.Composed.Weights[i], User: isUserUnit(u), Messages: int32(len(u.Items)),
 		})
 	}
 	if at := compaction.Cut(in); at > 0 {
-		return in.Pieces[at].First
+		return in.Units[at].First
 	}
 	return 0
 }

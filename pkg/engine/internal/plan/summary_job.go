@@ -44,7 +44,7 @@ type Draft struct {
 	Texts []SummaryText // of each step
 }
 
-// work gets everything together that a plan needs. room is what the target of the compaction leaves for its summary.
+// summaryJob gets everything together that a plan needs. room is what the target of the compaction leaves for its summary.
 func (d *Attempt) summaryJob(p *SummaryPlan, room int64) (*SummaryJob, error) {
 	c := d.Settings.compact
 	if c.strategy == conversation.StrategySummarize { // elsewhere several stand beside each other
@@ -216,15 +216,15 @@ func (w *SummaryJob) Finish(text, model string, facts []conversation.Fact) Summa
 
 // Extract writes the summaries without a model. Earlier summaries stay word for word as long as there is room for them: what a
 // model wrote is better than what is extracted from it.
-func (w *SummaryJob) Extract(desk *summarize.Desk) *Draft {
+func (w *SummaryJob) Extract(service *summarize.Service) *Draft {
 	d := &Draft{SummaryPlan: w.SummaryPlan}
 	for i := range w.Steps {
 		earlier := w.EarlierTexts(i, d.Texts)
 		var text string
 		if whole := joinBodies(earlier); len(w.Units[i]) > 0 && whole != "" && w.leavesRoom(whole) {
-			text = strings.TrimSpace(whole + "\n\n" + desk.ExtractSpan(nil, w.Units[i], w.Target()/3))
+			text = strings.TrimSpace(whole + "\n\n" + service.ExtractSpan(nil, w.Units[i], w.Target()/3))
 		} else {
-			text = desk.ExtractSpan(Bodies(earlier), w.Units[i], w.Target())
+			text = service.ExtractSpan(Bodies(earlier), w.Units[i], w.Target())
 		}
 		d.Texts = append(d.Texts, w.Finish(w.CutToLimit(text), "", w.Facts(i, earlier)))
 	}

@@ -3,9 +3,8 @@ package plan
 import (
 	"slices"
 
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
-
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
 )
 

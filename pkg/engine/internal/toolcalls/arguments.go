@@ -6,11 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
-
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
-
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 )
 
 // Arguments are what a model gave with a call. Models write numbers as strings and lists as words: both are taken.

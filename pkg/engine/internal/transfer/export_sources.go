@@ -5,11 +5,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
-
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
-
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 

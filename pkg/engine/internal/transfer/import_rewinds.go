@@ -4,10 +4,9 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/placement"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
-
-	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
 // maxImportedRewinds bounds the rewinds of an import: all of them come with every read of its view.

@@ -5,11 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
-
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
-
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/expiry"
 	"github.com/palimpsest-context/palimpsest/pkg/store/record"
 )
@@ -85,7 +83,7 @@ func (im *importer) erasures(list []record.Erasure) bool {
 
 func (im *importer) asked(list []record.AskedSummary) bool {
 	return len(list) <= plan.MaxRequested && !slices.ContainsFunc(list, func(a record.AskedSummary) bool {
-		return a.Index < 0 || a.Index >= im.head.Messages || a.Part < expiry.Words || a.Turn < 0
+		return a.Index < 0 || a.Index >= im.head.Messages || a.Part < expiry.MessageText || a.Turn < 0
 	})
 }
 

@@ -17,7 +17,7 @@ const maxConflicts = 8
 // RequestMemory is how long request ids are remembered (behaviour §3).
 const RequestMemory = 24 * time.Hour
 
-// Manager read, decide and commit: conversations are changed by them alone.
+// Manager reads, decides and commits: only it changes conversations.
 type Manager struct {
 	store store.Store
 	clock func() time.Time
@@ -53,35 +53,6 @@ func (t *Manager) Do(ctx context.Context, key store.Key, attempt func() error) e
 		}
 	}
 	return conversation.Errorf(conversation.Contention, "the conversation moved %d times while the call was decided", maxConflicts)
-}
-
-// Failure turns what the store and contexts say into errors of the domain.
-func Failure(err error) error {
-	var domain *conversation.Error
-	switch {
-	case err == nil || errors.As(err, &domain):
-		return err
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return conversation.Errorf(conversation.Cancelled, "the caller gave up").Because(err)
-	case errors.Is(err, store.ErrNotFound):
-		return notFound().Because(err)
-	case errors.Is(err, store.ErrOutcomeUnknown):
-		return conversation.Errorf(conversation.OutcomeUnknown, "the store failed while it wrote; try again with the same request id").Because(err)
-	case errors.Is(err, store.ErrCorrupt):
-		return conversation.Errorf(conversation.CorruptRecord, "a stored record is damaged").Because(err)
-	case errors.Is(err, store.ErrFull):
-		return conversation.Errorf(conversation.StoreFull, "the store has reached its size").Because(err)
-	case errors.Is(err, store.ErrUnavailable):
-		return conversation.Errorf(conversation.StoreUnavailable, "the store cannot write now; try again").Because(err)
-	case errors.Is(err, store.ErrClosed):
-		return conversation.Errorf(conversation.StoreUnavailable, "the store is shutting down").Because(err)
-	default:
-		return conversation.Errorf(conversation.Internal, "internal error").Because(err)
-	}
-}
-
-func notFound() *conversation.Error {
-	return conversation.Errorf(conversation.ConversationNotFound, "no such conversation")
 }
 
 // Read reads a live conversation.

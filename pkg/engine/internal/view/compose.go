@@ -234,7 +234,7 @@ func (c *Composer) shorten(u *conversation.Unit, cut conversation.Cut) *conversa
 		summary.Text, summary.Tokens, edit.Summary = conversation.Content{Inline: text}, int32(c.count(text)), &summary
 		return &conversation.Unit{Summary: &edit}
 	}
-	it, text := u.Items[0], compaction.ShowWords(compaction.OwnWords(u.Items[0].Parts), cut)
+	it, text := u.Items[0], compaction.RenderCut(compaction.UserText(u.Items[0].Parts), cut)
 	shown := TextPart(text)
 	shown.Tokens = int32(c.count(text))
 	it.Parts = []conversation.Part{shown}

@@ -131,7 +131,7 @@ func TestExtract_ForeignWords_AreNeverTheUsers(t *testing.T) {
 			wantNoForeign(t, "list", under(list, "The user's rules:"))
 		}
 		checkGiven(t, first)
-		simple := new(summarize.Desk).ExtractSpan(nil, first.units, 100_000)
+		simple := new(summarize.Service).ExtractSpan(nil, first.units, 100_000)
 		for _, word := range first.posed {
 			if strings.Contains(simple, word) {
 				t.Fatalf("the simple extract: not the user's: %q", simple)

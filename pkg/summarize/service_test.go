@@ -59,8 +59,8 @@ func request(content string) *Request {
 
 func longText(name string) string { return name + " " + strings.Repeat("word ", 200) }
 
-// desk returns a desk whose model is m/x, and m/y too; the test closes it.
-func desk(t *testing.T, m Model, with func(*Options)) *Desk {
+// service returns a service whose model is m/x, and m/y too; the test closes it.
+func service(t *testing.T, m Model, with func(*Options)) *Service {
 	t.Helper()
 	o := Options{Providers: map[string]Model{"m": m}, Models: []string{"m/x"}}
 	if with != nil {
@@ -72,11 +72,11 @@ func desk(t *testing.T, m Model, with func(*Options)) *Desk {
 }
 
 // result starts a request and waits for its end.
-func result(t *testing.T, d *Desk, r *Request) Result {
+func result(t *testing.T, d *Service, r *Request) Result {
 	t.Helper()
 	d.Start(r)
 	d.Wait(t.Context(), []*Request{r})
-	got, ok := d.Look(r)
+	got, ok := d.Result(r)
 	if !ok {
 		t.Fatal("the request has not ended")
 	}
@@ -96,37 +96,37 @@ func bubble(t *testing.T, test func(t *testing.T)) {
 	synctest.Test(t, test)
 }
 
-func TestDesk_WithoutModels_EndsAtOnce(t *testing.T) {
+func TestService_WithoutModels_EndsAtOnce(t *testing.T) {
 	unknown := request("text")
 	unknown.Prompt.Models = []string{"other/x", "nothing", "m/"}
 	withModel := New(Options{Providers: map[string]Model{"m": hanging()}, Models: []string{"m/x"}})
 	defer withModel.Close()
 	for name, test := range map[string]struct {
-		desk    *Desk
+		service *Service
 		request *Request
 	}{
-		"zero": {new(Desk), request("text")}, "no options": {New(Options{}), request("text")}, "unknown providers": {withModel, unknown},
+		"zero": {new(Service), request("text")}, "no options": {New(Options{}), request("text")}, "unknown providers": {withModel, unknown},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, ok := test.desk.Look(test.request)
+			got, ok := test.service.Result(test.request)
 			if !ok {
 				t.Fatal("has not ended")
 			}
 			wantReason(t, got, NoModel)
-			test.desk.Start(test.request)
-			test.desk.Wait(t.Context(), []*Request{test.request})
-			test.desk.Forget(test.request.Scope, test.request.Hash)
-			if got := test.desk.Usage(); got.Calls != 0 {
+			test.service.Start(test.request)
+			test.service.Wait(t.Context(), []*Request{test.request})
+			test.service.Forget(test.request.Scope, test.request.Hash)
+			if got := test.service.Usage(); got.Calls != 0 {
 				t.Errorf("%d calls", got.Calls)
 			}
-			test.desk.Close()
+			test.service.Close()
 		})
 	}
 }
 
-func TestDesk_Extract_FirstCharactersWithoutAnExtractor(t *testing.T) {
+func TestService_Extract_FirstCharactersWithoutAnExtractor(t *testing.T) {
 	for target, want := range map[int]string{-1: "", 0: "", 2: "aß", 9: "aßc"} {
-		if got := new(Desk).Extract("aßc", target); got != want {
+		if got := new(Service).Extract("aßc", target); got != want {
 			t.Errorf("%d: %q, want %q", target, got, want)
 		}
 	}
@@ -136,12 +136,12 @@ func TestDesk_Extract_FirstCharactersWithoutAnExtractor(t *testing.T) {
 	}
 }
 
-func TestDesk_Answer_IsKeptForWhoeverAsksAgain(t *testing.T) {
+func TestService_Answer_IsKeptForWhoeverAsksAgain(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		m := answering("short")
-		d := desk(t, m, nil)
+		d := service(t, m, nil)
 		r := request(longText("a"))
-		if _, ok := d.Look(r); ok {
+		if _, ok := d.Result(r); ok {
 			t.Error("ended before it began")
 		}
 		for range 3 {
@@ -155,11 +155,11 @@ func TestDesk_Answer_IsKeptForWhoeverAsksAgain(t *testing.T) {
 	})
 }
 
-func TestDesk_Start_SameContentAtOnce_OneCall(t *testing.T) {
+func TestService_Start_SameContentAtOnce_OneCall(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		release := make(chan struct{})
 		m := &fake{respond: func(context.Context, Call, int64) (Answer, error) { <-release; return said("short"), nil }}
-		d := desk(t, m, nil)
+		d := service(t, m, nil)
 		var all sync.WaitGroup
 		for range 32 {
 			all.Go(func() {
@@ -177,10 +177,10 @@ func TestDesk_Start_SameContentAtOnce_OneCall(t *testing.T) {
 	})
 }
 
-// TestDesk_Start_AreWorkedOnInOrder: who waits for the last that was started finds the others done.
-func TestDesk_Start_AreWorkedOnInOrder(t *testing.T) {
+// TestService_Start_AreWorkedOnInOrder: who waits for the last that was started finds the others done.
+func TestService_Start_AreWorkedOnInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := desk(t, &fake{respond: func(_ context.Context, _ Call, n int64) (Answer, error) {
+		d := service(t, &fake{respond: func(_ context.Context, _ Call, n int64) (Answer, error) {
 			time.Sleep(time.Second + time.Duration(n))
 			return said("short"), nil
 		}}, func(o *Options) { o.Parallel = 3 })
@@ -193,7 +193,7 @@ func TestDesk_Start_AreWorkedOnInOrder(t *testing.T) {
 		for i, r := range all { // three are asked for at a time, in whatever order
 			d.Wait(t.Context(), []*Request{r})
 			for _, behind := range all[min(i+3, len(all)):] {
-				if _, ended := d.Look(behind); ended {
+				if _, ended := d.Result(behind); ended {
 					t.Fatal("a later one has ended before")
 				}
 			}
@@ -201,7 +201,7 @@ func TestDesk_Start_AreWorkedOnInOrder(t *testing.T) {
 	})
 }
 
-func TestDesk_Key_WhatTheResultDependsOn(t *testing.T) {
+func TestService_Key_WhatTheResultDependsOn(t *testing.T) {
 	other := map[string]func(*Request){
 		"namespace":    func(r *Request) { r.Scope.Namespace = "n2" },
 		"conversation": func(r *Request) { r.Scope.Conversation = "c2" },
@@ -214,7 +214,7 @@ func TestDesk_Key_WhatTheResultDependsOn(t *testing.T) {
 		"max output":   func(r *Request) { r.Prompt.MaxOutput = 7 },
 	}
 	m := answering("short")
-	d := desk(t, m, nil)
+	d := service(t, m, nil)
 	result(t, d, request(longText("a")))
 	for name, change := range other {
 		before := m.calls.Load()
@@ -227,9 +227,9 @@ func TestDesk_Key_WhatTheResultDependsOn(t *testing.T) {
 	}
 }
 
-func TestDesk_Models_AreAskedInOrderUntilOneAnswersWell(t *testing.T) {
+func TestService_Models_AreAskedInOrderUntilOneAnswersWell(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		d := desk(t, answering("short"), func(o *Options) {
+		d := service(t, answering("short"), func(o *Options) {
 			o.Providers["bad"] = answering(strings.Repeat("long ", 500))
 			o.Providers["gone"] = failing(&Failure{Reason: Status, Status: 404})
 		})
@@ -248,9 +248,9 @@ func TestDesk_Models_AreAskedInOrderUntilOneAnswersWell(t *testing.T) {
 	})
 }
 
-func TestDesk_Deadline_IsOneForAllModels(t *testing.T) {
+func TestService_Deadline_IsOneForAllModels(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		d := desk(t, hanging(), func(o *Options) { o.Models = []string{"m/x", "m/y", "m/z"} })
+		d := service(t, hanging(), func(o *Options) { o.Models = []string{"m/x", "m/y", "m/z"} })
 		began := time.Now()
 		wantReason(t, result(t, d, request(longText("a"))), Timeout)
 		if took := time.Since(began); took != DefaultDeadline {
@@ -259,9 +259,9 @@ func TestDesk_Deadline_IsOneForAllModels(t *testing.T) {
 	})
 }
 
-func TestDesk_SilentModel_LeavesTheNextItsTime(t *testing.T) {
+func TestService_SilentModel_LeavesTheNextItsTime(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		d := desk(t, hanging(), func(o *Options) {
+		d := service(t, hanging(), func(o *Options) {
 			o.Providers["good"] = answering("short")
 			o.Models = []string{"m/x", "good/y"}
 		})
@@ -275,7 +275,7 @@ func TestDesk_SilentModel_LeavesTheNextItsTime(t *testing.T) {
 	})
 }
 
-func TestDesk_Failures_ThatMayPassAreTriedAgain(t *testing.T) {
+func TestService_Failures_ThatMayPassAreTriedAgain(t *testing.T) {
 	for name, test := range map[string]struct {
 		failure Failure
 		calls   int64
@@ -294,7 +294,7 @@ func TestDesk_Failures_ThatMayPassAreTriedAgain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				m := failing(&test.failure)
-				wantReason(t, result(t, desk(t, m, nil), request(longText("a"))), test.failure.Reason)
+				wantReason(t, result(t, service(t, m, nil), request(longText("a"))), test.failure.Reason)
 				if n := m.calls.Load(); n != test.calls {
 					t.Errorf("%d calls, want %d", n, test.calls)
 				}
@@ -303,7 +303,7 @@ func TestDesk_Failures_ThatMayPassAreTriedAgain(t *testing.T) {
 	}
 }
 
-func TestDesk_RetryAfter_IsHonoured(t *testing.T) {
+func TestService_RetryAfter_IsHonoured(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		began, again := time.Now(), time.Duration(0)
 		m := &fake{respond: func(_ context.Context, _ Call, n int64) (Answer, error) {
@@ -313,7 +313,7 @@ func TestDesk_RetryAfter_IsHonoured(t *testing.T) {
 			again = time.Since(began)
 			return said("short"), nil
 		}}
-		if got := result(t, desk(t, m, nil), request(longText("a"))); got.Text != "short" {
+		if got := result(t, service(t, m, nil), request(longText("a"))); got.Text != "short" {
 			t.Errorf("%+v", got)
 		}
 		if again != 7*time.Second {
@@ -322,11 +322,11 @@ func TestDesk_RetryAfter_IsHonoured(t *testing.T) {
 	})
 }
 
-func TestDesk_RetryAfterBeyondTheDeadline_FailsAtOnceAndHoldsForAllContents(t *testing.T) {
+func TestService_RetryAfterBeyondTheDeadline_FailsAtOnceAndHoldsForAllContents(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		began := time.Now()
 		m := failing(&Failure{Reason: RateLimited, Status: 429, RetryAfter: time.Hour})
-		d := desk(t, m, nil)
+		d := service(t, m, nil)
 		wantReason(t, result(t, d, request(longText("a"))), RateLimited)
 		wantReason(t, result(t, d, request(longText("b"))), RateLimited)
 		if time.Since(began) != 0 || m.calls.Load() != 1 {
@@ -340,7 +340,7 @@ func TestDesk_RetryAfterBeyondTheDeadline_FailsAtOnceAndHoldsForAllContents(t *t
 	})
 }
 
-func TestDesk_Breaker_OpensAfterFiveFailuresInARowAndTriesOnceAfterAMinute(t *testing.T) {
+func TestService_Breaker_OpensAfterFiveFailuresInARowAndTriesOnceAfterAMinute(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		broken := atomic.Bool{}
 		broken.Store(true)
@@ -350,7 +350,7 @@ func TestDesk_Breaker_OpensAfterFiveFailuresInARowAndTriesOnceAfterAMinute(t *te
 			}
 			return said("short"), nil
 		}}
-		d := desk(t, m, nil)
+		d := service(t, m, nil)
 		wantReason(t, result(t, d, request(longText("a"))), Status) // 3 calls
 		wantReason(t, result(t, d, request(longText("b"))), BreakerOpen)
 		wantReason(t, result(t, d, request(longText("c"))), BreakerOpen)
@@ -372,13 +372,13 @@ func TestDesk_Breaker_OpensAfterFiveFailuresInARowAndTriesOnceAfterAMinute(t *te
 	})
 }
 
-func TestDesk_Breaker_WhatIsTheContentsFaultDoesNotOpenIt(t *testing.T) {
+func TestService_Breaker_WhatIsTheContentsFaultDoesNotOpenIt(t *testing.T) {
 	for name, respond := range map[string]Model{
 		"refused request": failing(&Failure{Reason: Status, Status: 400}),
 		"refused answer":  answering(" "),
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := desk(t, respond, nil)
+			d := service(t, respond, nil)
 			for i := range 8 {
 				if got := result(t, d, request(longText(fmt.Sprint(i)))); ReasonOf(got.Err) == BreakerOpen {
 					t.Fatal(got.Err)
@@ -388,7 +388,7 @@ func TestDesk_Breaker_WhatIsTheContentsFaultDoesNotOpenIt(t *testing.T) {
 	}
 }
 
-func TestDesk_Breaker_ACallThatWaitedForItsPlaceIsNotTheModelsFault(t *testing.T) {
+func TestService_Breaker_ACallThatWaitedForItsPlaceIsNotTheModelsFault(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		m := &fake{respond: func(ctx context.Context, _ Call, _ int64) (Answer, error) {
 			select {
@@ -398,7 +398,7 @@ func TestDesk_Breaker_ACallThatWaitedForItsPlaceIsNotTheModelsFault(t *testing.T
 				return Answer{}, ctx.Err()
 			}
 		}}
-		d := desk(t, m, func(o *Options) { o.Parallel = breakerThreshold })
+		d := service(t, m, func(o *Options) { o.Parallel = breakerThreshold })
 		var all []*Request
 		for i := range 2 * breakerThreshold {
 			all = append(all, request(longText(fmt.Sprint(i))))
@@ -411,14 +411,14 @@ func TestDesk_Breaker_ACallThatWaitedForItsPlaceIsNotTheModelsFault(t *testing.T
 	})
 }
 
-func TestDesk_SpendLimit_PerMinuteForAll(t *testing.T) {
+func TestService_SpendLimit_PerMinuteForAll(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		m := &fake{respond: func(context.Context, Call, int64) (Answer, error) {
 			a := said("short")
 			a.InputTokens, a.OutputTokens = 2_900, 100
 			return a, nil
 		}}
-		d := desk(t, m, func(o *Options) { o.TokensPerMinute = 6_000 })
+		d := service(t, m, func(o *Options) { o.TokensPerMinute = 6_000 })
 		ended := map[Reason]int{}
 		for i := range 4 {
 			r := request(longText(fmt.Sprint(i)))
@@ -438,9 +438,9 @@ func TestDesk_SpendLimit_PerMinuteForAll(t *testing.T) {
 	})
 }
 
-func TestDesk_SpendLimit_PerConversation(t *testing.T) {
+func TestService_SpendLimit_PerConversation(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		d := desk(t, answering("short"), func(o *Options) { o.TokensPerConversation = 4_000 }) // about 1,900 a call
+		d := service(t, answering("short"), func(o *Options) { o.TokensPerConversation = 4_000 }) // about 1,900 a call
 		for i, want := range []Reason{"", "", SpendLimit} {
 			wantReason(t, result(t, d, request(longText(fmt.Sprint(i)))), want)
 		}
@@ -453,10 +453,10 @@ func TestDesk_SpendLimit_PerConversation(t *testing.T) {
 	})
 }
 
-func TestDesk_SpendLimit_HoldsForCallsAtTheSameTime(t *testing.T) {
+func TestService_SpendLimit_HoldsForCallsAtTheSameTime(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		m := hanging()
-		d := desk(t, m, func(o *Options) { o.TokensPerMinute, o.Parallel = 5_000, 32 })
+		d := service(t, m, func(o *Options) { o.TokensPerMinute, o.Parallel = 5_000, 32 })
 		for i := range 32 {
 			d.Start(request(longText(fmt.Sprint(i))))
 		}
@@ -467,9 +467,9 @@ func TestDesk_SpendLimit_HoldsForCallsAtTheSameTime(t *testing.T) {
 	})
 }
 
-func TestDesk_Spend_CallsThatWereTurnedAwayAreFree(t *testing.T) {
+func TestService_Spend_CallsThatWereTurnedAwayAreFree(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		d := desk(t, failing(&Failure{Reason: Status, Status: 400}), func(o *Options) { o.TokensPerConversation = 4_000 })
+		d := service(t, failing(&Failure{Reason: Status, Status: 400}), func(o *Options) { o.TokensPerConversation = 4_000 })
 		for i := range 5 {
 			wantReason(t, result(t, d, request(longText(fmt.Sprint(i)))), Status)
 		}
@@ -479,23 +479,23 @@ func TestDesk_Spend_CallsThatWereTurnedAwayAreFree(t *testing.T) {
 	})
 }
 
-func TestDesk_Spend_AReportBeyondReasonIsNotBelieved(t *testing.T) {
+func TestService_Spend_AReportBeyondReasonIsNotBelieved(t *testing.T) {
 	m := &fake{respond: func(context.Context, Call, int64) (Answer, error) {
 		a := said("short")
 		a.InputTokens, a.OutputTokens = 1<<60, -5
 		return a, nil
 	}}
-	d := desk(t, m, nil)
+	d := service(t, m, nil)
 	result(t, d, request(longText("a")))
 	if got := d.Usage(); got.InputTokens > 10_000 || got.OutputTokens != 0 {
 		t.Errorf("%+v", got)
 	}
 }
 
-func TestDesk_Failure_IsRememberedForAMinute(t *testing.T) {
+func TestService_Failure_IsRememberedForAMinute(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		m := failing(&Failure{Reason: Status, Status: 400})
-		d := desk(t, m, nil)
+		d := service(t, m, nil)
 		r := request(longText("a"))
 		for range 3 {
 			wantReason(t, result(t, d, r), Status)
@@ -504,7 +504,7 @@ func TestDesk_Failure_IsRememberedForAMinute(t *testing.T) {
 			t.Errorf("%d calls", m.calls.Load())
 		}
 		time.Sleep(failureTTL)
-		if _, ok := d.Look(r); ok {
+		if _, ok := d.Result(r); ok {
 			t.Error("still known after a minute")
 		}
 		wantReason(t, result(t, d, r), Status)
@@ -514,9 +514,9 @@ func TestDesk_Failure_IsRememberedForAMinute(t *testing.T) {
 	})
 }
 
-func TestDesk_Cache_IsBoundedByBytes(t *testing.T) {
+func TestService_Cache_IsBoundedByBytes(t *testing.T) {
 	text := strings.Repeat("x", 300)
-	d := desk(t, answering(text), func(o *Options) { o.CacheBytes = 10 * (resultOverhead + 305) })
+	d := service(t, answering(text), func(o *Options) { o.CacheBytes = 10 * (resultOverhead + 305) })
 	var all []*Request
 	for i := range 30 {
 		all = append(all, request(longText(fmt.Sprint(i))))
@@ -524,11 +524,11 @@ func TestDesk_Cache_IsBoundedByBytes(t *testing.T) {
 	}
 	known := 0
 	for _, r := range all {
-		if _, ok := d.Look(r); ok {
+		if _, ok := d.Result(r); ok {
 			known++
 		}
 	}
-	if _, ok := d.Look(all[29]); !ok || known != 10 {
+	if _, ok := d.Result(all[29]); !ok || known != 10 {
 		t.Errorf("%d results are known, the last: %v", known, ok)
 	}
 	if d.results.bytes != 10*(resultOverhead+300+len("m/x")+2) {
@@ -540,8 +540,8 @@ func TestDesk_Cache_IsBoundedByBytes(t *testing.T) {
 	}
 }
 
-func TestDesk_Forget_WhatIsKnown(t *testing.T) {
-	d := desk(t, answering("short"), nil)
+func TestService_Forget_WhatIsKnown(t *testing.T) {
+	d := service(t, answering("short"), nil)
 	a, b, elsewhere := request(longText("a")), request(longText("b")), request(longText("a"))
 	elsewhere.Scope.Conversation = "other"
 	otherPrompt := request(longText("a"))
@@ -552,17 +552,17 @@ func TestDesk_Forget_WhatIsKnown(t *testing.T) {
 	}
 	d.Forget(a.Scope, a.Hash)
 	for i, want := range []bool{false, false, true, true} {
-		if _, ok := d.Look(all[i]); ok != want {
+		if _, ok := d.Result(all[i]); ok != want {
 			t.Errorf("%d is known: %v", i, ok)
 		}
 	}
 	d.ForgetConversation(a.Scope)
-	if _, ok := d.Look(b); ok {
+	if _, ok := d.Result(b); ok {
 		t.Error("known after its conversation was forgotten")
 	}
 }
 
-func TestDesk_Forget_AnAnswerThatStillComesIsThrownAway(t *testing.T) {
+func TestService_Forget_AnAnswerThatStillComesIsThrownAway(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		release := make(chan struct{})
 		m := &fake{respond: func(ctx context.Context, _ Call, n int64) (Answer, error) {
@@ -573,7 +573,7 @@ func TestDesk_Forget_AnAnswerThatStillComesIsThrownAway(t *testing.T) {
 			}
 			return said("second"), nil
 		}}
-		d := desk(t, m, nil)
+		d := service(t, m, nil)
 		r := request(longText("a"))
 		d.Start(r)
 		synctest.Wait()
@@ -584,7 +584,7 @@ func TestDesk_Forget_AnAnswerThatStillComesIsThrownAway(t *testing.T) {
 		if took := time.Since(began); took != 0 {
 			t.Errorf("it went on for %v", took)
 		}
-		if got, ok := d.Look(r); ok {
+		if got, ok := d.Result(r); ok {
 			t.Errorf("known: %+v", got)
 		}
 		if got := result(t, d, r); got.Text != "second" {
@@ -593,14 +593,14 @@ func TestDesk_Forget_AnAnswerThatStillComesIsThrownAway(t *testing.T) {
 	})
 }
 
-func TestDesk_Forget_DoesNotTouchWhatWasStartedAfterIt(t *testing.T) {
+func TestService_Forget_DoesNotTouchWhatWasStartedAfterIt(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		release := make(chan struct{})
 		m := &fake{respond: func(_ context.Context, _ Call, n int64) (Answer, error) {
 			<-release
 			return said(fmt.Sprint("answer ", n)), nil
 		}}
-		d := desk(t, m, nil)
+		d := service(t, m, nil)
 		r := request(longText("a"))
 		d.Start(r)
 		synctest.Wait()
@@ -614,7 +614,7 @@ func TestDesk_Forget_DoesNotTouchWhatWasStartedAfterIt(t *testing.T) {
 	})
 }
 
-func TestDesk_Close_CancelsAndWaits(t *testing.T) {
+func TestService_Close_CancelsAndWaits(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		ended := atomic.Bool{}
 		m := &fake{respond: func(ctx context.Context, _ Call, _ int64) (Answer, error) {
@@ -639,7 +639,7 @@ func TestDesk_Close_CancelsAndWaits(t *testing.T) {
 		}
 		d.Wait(t.Context(), []*Request{r, next})
 		for _, r := range []*Request{r, next} {
-			got, ok := d.Look(r)
+			got, ok := d.Result(r)
 			if wantReason(t, got, Closed); !ok {
 				t.Error("has not ended")
 			}
@@ -650,9 +650,9 @@ func TestDesk_Close_CancelsAndWaits(t *testing.T) {
 	})
 }
 
-func TestDesk_Wait_EndsWithItsContext(t *testing.T) {
+func TestService_Wait_EndsWithItsContext(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		d := desk(t, hanging(), nil)
+		d := service(t, hanging(), nil)
 		r := request(longText("a"))
 		d.Start(r)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -662,15 +662,15 @@ func TestDesk_Wait_EndsWithItsContext(t *testing.T) {
 		if took := time.Since(began); took != time.Second {
 			t.Errorf("took %v", took)
 		}
-		if _, ok := d.Look(r); ok {
+		if _, ok := d.Result(r); ok {
 			t.Error("has ended")
 		}
 	})
 }
 
-func TestDesk_Panic_EndsTheRequestAlone(t *testing.T) {
+func TestService_Panic_EndsTheRequestAlone(t *testing.T) {
 	m := &fake{respond: func(context.Context, Call, int64) (Answer, error) { panic("secret content") }}
-	d := desk(t, m, func(o *Options) { o.Parallel = 1 })
+	d := service(t, m, func(o *Options) { o.Parallel = 1 })
 	for i := range 2 { // the place was given back
 		got := result(t, d, request(longText(fmt.Sprint(i))))
 		if wantReason(t, got, Internal); strings.Contains(got.Err.Error(), "secret") {
@@ -679,10 +679,10 @@ func TestDesk_Panic_EndsTheRequestAlone(t *testing.T) {
 	}
 }
 
-func TestDesk_Parallel_BoundsCallsAtOnce(t *testing.T) {
+func TestService_Parallel_BoundsCallsAtOnce(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		m := hanging()
-		d := desk(t, m, nil)
+		d := service(t, m, nil)
 		for i := range 20 {
 			d.Start(request(longText(fmt.Sprint(i))))
 		}
@@ -693,24 +693,24 @@ func TestDesk_Parallel_BoundsCallsAtOnce(t *testing.T) {
 	})
 }
 
-func TestDesk_Busy_TooManyRequestsAreTurnedAwayForAMoment(t *testing.T) {
+func TestService_Busy_TooManyRequestsAreTurnedAwayForAMoment(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		d := desk(t, hanging(), nil)
+		d := service(t, hanging(), nil)
 		for i := range maxPending {
 			d.Start(request(longText(fmt.Sprint(i))))
 		}
 		r := request(longText("one more"))
 		wantReason(t, result(t, d, r), Busy)
 		time.Sleep(refusalTTL)
-		if _, ok := d.Look(r); ok {
+		if _, ok := d.Result(r); ok {
 			t.Error("still turned away")
 		}
 	})
 }
 
-func TestDesk_ErrorsOfModels_StayInside(t *testing.T) {
+func TestService_ErrorsOfModels_StayInside(t *testing.T) {
 	var told []error
-	d := desk(t, failing(errors.New("https://host/?key=secret")), func(o *Options) {
+	d := service(t, failing(errors.New("https://host/?key=secret")), func(o *Options) {
 		o.Deadline = 100 * time.Millisecond
 		o.OnFailure = func(f *Failure) { told = append(told, f) }
 	})
@@ -722,11 +722,11 @@ func TestDesk_ErrorsOfModels_StayInside(t *testing.T) {
 	}
 }
 
-func TestDesk_BadTemplate_CallsNobody(t *testing.T) {
+func TestService_BadTemplate_CallsNobody(t *testing.T) {
 	m := answering("short")
 	r := request(longText("a"))
 	r.Prompt = conversation.Prompt{ID: "p", Template: "{{contents}}"}
-	if wantReason(t, result(t, desk(t, m, nil), r), BadTemplate); m.calls.Load() != 0 {
+	if wantReason(t, result(t, service(t, m, nil), r), BadTemplate); m.calls.Load() != 0 {
 		t.Error("called")
 	}
 }

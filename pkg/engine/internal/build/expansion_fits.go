@@ -3,12 +3,10 @@ package build
 import (
 	"context"
 
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
-
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
-
 	"github.com/palimpsest-context/palimpsest/pkg/compaction"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 )
 
 // HasRoom refuses a restoration that the next build would have no room for (behaviour §10): as the last build was, with nothing new.
@@ -46,7 +44,7 @@ func (b *Service) HasRoom(ctx context.Context, w *view.Loaded, last *conversatio
 		max(0, c.Limit-c.Fixed-c.Newest.Whole-r.Request-r.Opening))
 }
 
-// decidingAgain decides on the view as the last build did.
+// repeatedAttempt decides on the view as the last build did.
 func (b *Service) repeatedAttempt(ctx context.Context, w *view.Loaded, m *conversation.Manifest) (*plan.Attempt, error) {
 	window, none, fixed := int32(m.Budget), int32(0), int32(m.FixedTokens)
 	d, _, err := b.prepare(ctx, w, &plan.Request{

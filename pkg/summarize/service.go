@@ -13,7 +13,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/facts"
 )
 
-// Options configures a Desk. With the zero value, a desk has no models and every request ends at once without a text.
+// Options configures a Service. With the zero value, a service has no models and every request ends at once without a text.
 type Options struct {
 	// Providers are the clients by provider: the part of a model's name before the first slash.
 	Providers map[string]Model
@@ -51,10 +51,10 @@ const (
 // maxPending limits the requests that wait or run, because each holds its content in memory.
 const maxPending = 256
 
-// Desk takes requests for summaries (behaviour §5 and §8). It is safe for concurrent use. Its zero value is a desk without models.
-type Desk struct {
+// Service takes requests for summaries (behaviour §5 and §8). It is safe for concurrent use. Its zero value is a service without models.
+type Service struct {
 	options Options
-	base    context.Context // ends when the desk is closed
+	base    context.Context // ends when the service is closed
 	end     context.CancelCauseFunc
 	running sync.WaitGroup
 	slots   chan struct{} // one for each running call
@@ -70,15 +70,15 @@ type Desk struct {
 	ledger   ledger
 }
 
-// New returns a desk. Close stops it, but not its providers, which belong to the caller.
-func New(o Options) *Desk {
+// New returns a service. Close stops it, but not its providers, which belong to the caller.
+func New(o Options) *Service {
 	o.Deadline = cmp.Or(max(o.Deadline, 0), DefaultDeadline)
 	o.CacheBytes = cmp.Or(max(o.CacheBytes, 0), DefaultCacheBytes)
 	o.Parallel = cmp.Or(max(o.Parallel, 0), defaultParallel)
 	if o.Clock == nil {
 		o.Clock = time.Now
 	}
-	d := &Desk{
+	d := &Service{
 		options: o,
 		slots:   make(chan struct{}, o.Parallel),
 		models:  newModelHealthCache(),
@@ -92,9 +92,9 @@ func New(o Options) *Desk {
 	return d
 }
 
-// Look returns how a request ended; false if it has not ended or was never started. A request without a usable model has already ended, as
+// Result returns how a request ended; false if it has not ended or was never started. A request without a usable model has already ended, as
 // [NoModel]. Failures are forgotten after a minute, so that the request can start again.
-func (d *Desk) Look(r *Request) (Result, bool) {
+func (d *Service) Result(r *Request) (Result, bool) {
 	if failure := d.withoutModel(&r.Prompt); failure != nil {
 		return Result{Err: failure}, true
 	}
@@ -112,7 +112,7 @@ func (d *Desk) Look(r *Request) (Result, bool) {
 
 // Start begins a request in the background unless it is pending or has ended. The same content, prompt, models and target in one
 // conversation are one request. It does not block.
-func (d *Desk) Start(r *Request) {
+func (d *Service) Start(r *Request) {
 	if d.withoutModel(&r.Prompt) != nil {
 		return
 	}
@@ -136,14 +136,14 @@ func (d *Desk) Start(r *Request) {
 	go d.run(ctx, j)
 }
 
-// Knows reports whether a request is pending or has ended, so that starting it would do nothing.
-func (d *Desk) Knows(r *Request) bool {
-	_, ended := d.Look(r)
+// IsStarted reports whether a request is pending or has ended, so that starting it would do nothing.
+func (d *Service) IsStarted(r *Request) bool {
+	_, ended := d.Result(r)
 	return ended || d.pending(r) != nil
 }
 
 // Wait returns when all of the requests have ended, or when the context is done. It does not wait for what was not started.
-func (d *Desk) Wait(ctx context.Context, requests []*Request) {
+func (d *Service) Wait(ctx context.Context, requests []*Request) {
 	for _, r := range requests {
 		done := d.pending(r)
 		if done == nil {
@@ -157,7 +157,7 @@ func (d *Desk) Wait(ctx context.Context, requests []*Request) {
 	}
 }
 
-func (d *Desk) pending(r *Request) <-chan struct{} {
+func (d *Service) pending(r *Request) <-chan struct{} {
 	k := d.keyOf(r)
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -168,22 +168,22 @@ func (d *Desk) pending(r *Request) <-chan struct{} {
 }
 
 // Forget drops the results and the pending requests of a content; an answer that still arrives is discarded.
-func (d *Desk) Forget(s Scope, hash [32]byte) {
+func (d *Service) Forget(s Scope, hash [32]byte) {
 	d.forget(func(k key) bool { return k.content == contentID{s, hash} })
 }
 
 // ForgetConversation drops the results and the pending requests of a conversation. Its spending is still counted.
-func (d *Desk) ForgetConversation(s Scope) {
+func (d *Service) ForgetConversation(s Scope) {
 	d.forget(func(k key) bool { return k.content.scope == s })
 }
 
 // ForgetSpans drops the results and the pending requests of a conversation's spans, because any of them may hold an erased text. Those of
 // single contents stay.
-func (d *Desk) ForgetSpans(s Scope) {
+func (d *Service) ForgetSpans(s Scope) {
 	d.forget(func(k key) bool { return k.span && k.content.scope == s })
 }
 
-func (d *Desk) forget(gone func(key) bool) {
+func (d *Service) forget(gone func(key) bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.results.drop(gone)
@@ -196,7 +196,7 @@ func (d *Desk) forget(gone func(key) bool) {
 }
 
 // Extract makes an extract of about target characters (Unicode code points) without a model.
-func (d *Desk) Extract(text string, target int) string {
+func (d *Service) Extract(text string, target int) string {
 	if d.options.Extract != nil {
 		return d.options.Extract(text, target)
 	}
@@ -204,7 +204,7 @@ func (d *Desk) Extract(text string, target int) string {
 }
 
 // ExtractSpan makes an extract of about target characters of a stretch of conversation and the summaries before it, without a model.
-func (d *Desk) ExtractSpan(earlier []string, units []conversation.Unit, target int) string {
+func (d *Service) ExtractSpan(earlier []string, units []conversation.Unit, target int) string {
 	if d.options.ExtractSpan != nil {
 		return d.options.ExtractSpan(earlier, units, target)
 	}
@@ -214,9 +214,9 @@ func (d *Desk) ExtractSpan(earlier []string, units []conversation.Unit, target i
 func headChars(text string, n int) string { return text[:facts.CharOffset(text, n)] }
 
 // Deadline returns the total time a request may take.
-func (d *Desk) Deadline() time.Duration { return d.options.Deadline }
+func (d *Service) Deadline() time.Duration { return d.options.Deadline }
 
-// Usage counts what was asked of models since the desk was made.
+// Usage counts what was asked of models since the service was made.
 type Usage struct {
 	Calls int64 // made to a provider
 	// InputTokens and OutputTokens are as reported by the provider, or estimated if it reports none.
@@ -227,7 +227,7 @@ type Usage struct {
 }
 
 // Usage returns the counts so far; the caller owns them.
-func (d *Desk) Usage() Usage {
+func (d *Service) Usage() Usage {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	usage := d.usage
@@ -236,7 +236,7 @@ func (d *Desk) Usage() Usage {
 }
 
 // Close cancels pending requests and waits for them to end. Requests without a result end as [Closed].
-func (d *Desk) Close() {
+func (d *Service) Close() {
 	d.mu.Lock()
 	d.closed = true
 	d.mu.Unlock()
@@ -247,7 +247,7 @@ func (d *Desk) Close() {
 }
 
 // ModelsOf returns the models to ask for a prompt, in order, as provider/model. The caller must not modify them.
-func (d *Desk) ModelsOf(p *conversation.Prompt) []string {
+func (d *Service) ModelsOf(p *conversation.Prompt) []string {
 	if len(p.Models) > 0 {
 		return p.Models
 	}
@@ -255,7 +255,7 @@ func (d *Desk) ModelsOf(p *conversation.Prompt) []string {
 }
 
 // provider returns the client for a model and the provider's own name for it; nil if there is no such client.
-func (d *Desk) provider(model string) (client Model, name string) {
+func (d *Service) provider(model string) (client Model, name string) {
 	provider, name, ok := strings.Cut(model, "/")
 	if !ok || name == "" {
 		return nil, ""
@@ -264,10 +264,10 @@ func (d *Desk) provider(model string) (client Model, name string) {
 }
 
 // CanAsk reports whether a client exists for one of the prompt's models. The call itself may still fail.
-func (d *Desk) CanAsk(p *conversation.Prompt) bool { return d.withoutModel(p) == nil }
+func (d *Service) CanAsk(p *conversation.Prompt) bool { return d.withoutModel(p) == nil }
 
 // withoutModel returns the failure of a prompt that has no usable model, or nil.
-func (d *Desk) withoutModel(p *conversation.Prompt) *Failure {
+func (d *Service) withoutModel(p *conversation.Prompt) *Failure {
 	var failures []*Failure
 	for _, model := range d.ModelsOf(p) {
 		if client, _ := d.provider(model); client != nil {
